@@ -480,7 +480,7 @@ type integerBalance struct {
 	whole         [][]*big.Int // q_k b_kj
 	own           []*big.Int   // q_k/l_k, nil without a limit
 	limited       bool         // some class has a limit
-	states, bits  float64      // of the table, and of the largest integer
+	states, bits  float64      // size of the table, and of the largest integer
 }
 
 func newIntegerBalance(need [][]*big.Rat, inverse []*big.Rat, count []int) *integerBalance {

@@ -239,8 +239,8 @@ func (a *answer) statesOf(ctx context.Context, i int) (*stationStates, error) {
 }
 
 // rising returns a number of jobs at station i, if there is one, above which every state is at most
-// as likely as some state with one job less. As F(x) μ(x) = Σ_c w_c F(x-e_c), it is enough that the
-// work of the classes present is at most μ(x).
+// as likely as some state with one fewer job. As F(x) μ(x) = Σ_c w_c F(x-e_c), it is enough that
+// the work of the classes present is at most μ(x).
 func (a *answer) rising(i int) (jobs int, ok bool) {
 	st := &a.System.Stations[i]
 	if sh := st.Shared; sh != nil {

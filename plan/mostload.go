@@ -29,7 +29,7 @@ type MostLoad struct {
 //
 // For each plan found, its own greatest load is computed. Then a plan that sustains more is
 // searched for: halfway to the smallest factor known to be too much while that is far, and then
-// alternately a little more and halfway, so many nearly equal plans take few searches.
+// alternately a little more and halfway. Many nearly equal plans thus take few searches.
 //
 // After SearchSettings.Limit solves, or where no engine decides a plan, the answer is not complete: Below is what was known before.
 //

@@ -10,7 +10,7 @@ import (
 // explore searches a box for cheaper plans, and pushes its undecided parts to the heap. If its
 // lower corner is within a known corner, the rest of the box are the plans with more steps than
 // that corner of one option or another. If not, explore searches for corners and for a plan that
-// meets the targets. What it learns before the limit of solves is kept.
+// meets the targets. Everything learned before the limit of solves is kept.
 func (s *search) explore(ctx context.Context, b *box) error {
 	upper := s.affordable(b)
 	if upper == nil {

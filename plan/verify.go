@@ -37,7 +37,7 @@ const verifyTol = MinRelTol
 //   - if it is not complete, and no delay is minimized, the proof does not speak of all these plans;
 //   - the plan holds Proof.From, and Proof.AtMost is the budget of the problem or nil; a proof that nothing is cheaper speaks of all plans.
 //
-// Of a.Plan it reads only Choice and Cost. The error wraps [ErrProof], or is that of [Evaluate].
+// It reads only Choice and Cost of a.Plan. The error wraps [ErrProof], or is that of [Evaluate].
 func Verify(ctx context.Context, p *problem.Problem, a *Answer, s Settings) error {
 	in, s, err := begin(p, s)
 	if err != nil {

@@ -89,7 +89,7 @@ func TestChainsAgainstRuns(t *testing.T) {
 // is the margin if it is positive; otherwise it is found from the left, one class after the other.
 func checkChain(t *rapid.T, most int, long bool) {
 	m, row, rates, capacities, unit := drawChain(t, most, long)
-	var margin, load, capacity *big.Int // of the run with the smallest margin; of the run with the smallest scale
+	var margin, load, capacity *big.Int // the run with the smallest margin; the run with the smallest scale
 	var marginSet, bottleneck []int
 	for a := range rates {
 		sumLoad, sumCapacity := new(big.Int), new(big.Int).Set(capacities[a])

@@ -24,7 +24,7 @@ type tagsCost struct {
 	kills      bool                    // whether hosts kill jobs, or get the sizes between two cutoffs only
 	speedError []float64               // bound on the effect of rounding the ratio of speeds in it
 	density    func(x float64) float64 // nil if the distribution is not unimodal
-	atoms      []float64               // of the distribution, after 0, if it has any: the cutoffs that matter
+	atoms      []float64               // atoms of the distribution, after 0, if it has any: the cutoffs that matter
 }
 
 // cancellationLimit is the spare slack below which that of a host is taken from its load: 1 - ρ_i then has an error of some 1e-16, the

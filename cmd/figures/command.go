@@ -33,7 +33,8 @@ type options struct {
 	choice                     runs.Choice
 }
 
-// errCheck says that numbers of a figure disagree with their second way, or refute what a paper says of them.
+// errCheck reports that numbers of a figure disagree with an independent method, or refute a claim
+// of a paper.
 var errCheck = errors.New("a check failed")
 
 // run executes the command on a catalogue of figures and returns its exit status. Runs, Jumps and WarmUp of the
@@ -135,7 +136,7 @@ func (o options) run(cmd *cobra.Command, all []plots.Spec, s plots.Settings) err
 		_, err := io.WriteString(cmd.OutOrStdout(), cli.Version("figures"))
 		return err
 	}
-	if err := together(cmd); err != nil {
+	if err := checkExclusive(cmd); err != nil {
 		return err
 	}
 	specs, formats := o.choose(all)
@@ -169,7 +170,7 @@ func (o options) run(cmd *cobra.Command, all []plots.Spec, s plots.Settings) err
 	if o.check {
 		p.Clear()
 		if o.results == "" {
-			fmt.Fprintf(cmd.ErrOrStderr(), "figures: all runs were simulated anew; with --results %s those kept there are taken\n", filepath.Join(o.output, "results"))
+			fmt.Fprintf(cmd.ErrOrStderr(), "figures: all runs were simulated again; --results %s reuses the runs kept there\n", filepath.Join(o.output, "results"))
 		}
 		return printChecks(cmd.OutOrStdout(), figures)
 	}
@@ -209,7 +210,7 @@ func printLines(w io.Writer, lines []string) error {
 	return err
 }
 
-// timeLeft tells what is counted and how long the rest will take.
+// timeLeft describes what is counted and the time for the rest.
 func timeLeft(now sweep.Progress) string {
 	if !now.LeftKnown {
 		return "runs simulated"
@@ -217,8 +218,8 @@ func timeLeft(now sweep.Progress) string {
 	return fmt.Sprintf("runs simulated, %v left", now.Left.Round(time.Second))
 }
 
-// together returns an error for flags that contradict each other.
-func together(cmd *cobra.Command) error {
+// checkExclusive returns an error for flags that contradict each other.
+func checkExclusive(cmd *cobra.Command) error {
 	for _, pair := range [][2]string{{"list", "check"}, {"list", "output"}, {"list", "format"}, {"list", "results"},
 		{"list", "part"}, {"list", "tasks"}, {"check", "output"}, {"check", "format"}} {
 		if cmd.Flags().Changed(pair[0]) && cmd.Flags().Changed(pair[1]) {

@@ -97,7 +97,7 @@ func TestDefaultRun(t *testing.T) {
 	}
 }
 
-// The files do not depend on how much is done at a time, nor on what stood there before.
+// The files do not depend on the number of parallel tasks, nor on earlier contents.
 func TestChosenFiguresAndFormats(t *testing.T) {
 	a, b := filepath.Join(t.TempDir(), "new", "folder"), t.TempDir()
 	if err := os.WriteFile(filepath.Join(b, "bf-6.csv"), []byte(strings.Repeat("old", 1e5)), 0o600); err != nil {
@@ -130,7 +130,7 @@ func TestListAndCheckWriteNothing(t *testing.T) {
 	status, stdout, stderr = figures(t.Context(), "--check", "--only", "bf-6", "--precision", "draft")
 	table, summary, _ := strings.Cut(stdout, "\n\n")
 	lines := strings.Split(table, "\n")
-	if status != 0 || stderr != "figures: all runs were simulated anew; with --results figures-out/results those kept there are taken\n" || len(lines) != 1+3 {
+	if status != 0 || stderr != "figures: all runs were simulated again; --results figures-out/results reuses the runs kept there\n" || len(lines) != 1+3 {
 		t.Errorf("--check: %d %q %q", status, stdout, stderr)
 	}
 	for _, line := range lines[1:] {
@@ -170,7 +170,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// What cannot be printed is an error, not silence.
+// A failure to print is an error, not silence.
 func TestFullOutput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -210,8 +210,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// What fails decides the status: a number, all numbers together, a claim.
-func TestWhatFails(t *testing.T) {
+// Failures decide the status: a number, all numbers together, a claim.
+func TestFailuresSetStatus(t *testing.T) {
 	shifted := func(n int) []plots.Check {
 		var rows []plots.Check
 		for k := range n {

@@ -115,7 +115,7 @@ func TestSharedRuns(t *testing.T) {
 	// Without --results the folder is that of the figures.
 	run("-o", "plain", "--part", "0/1")
 	if len(kept(t, "plain/results")) != len(before) {
-		t.Errorf("%d runs are kept beside the figures", len(kept(t, "plain/results")))
+		t.Errorf("%d runs are kept with the figures", len(kept(t, "plain/results")))
 	}
 }
 

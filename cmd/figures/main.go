@@ -9,9 +9,9 @@
 // error. --list prints the figures there are and --check the table of checks and the claims instead, and nothing is
 // drawn.
 //
-// The samples of the simulations are kept in the folder of --results, by default results in that of --output: a
-// run that was stopped resumes, and one that is repeated draws at once. With --check they are kept only if --results is
-// given.
+// The samples of the simulations are kept in the folder of --results, by default results in that of
+// --output: an interrupted run resumes, and a repeated one draws immediately. With --check they are
+// kept only if --results is given.
 //
 // With --part the runs of a part are done and left there, with --tasks those that are missing are listed, or done as their
 // keys come; nothing is drawn then.

@@ -21,11 +21,11 @@ import (
 type writer struct {
 	parallel int
 	progress *cli.Progress
-	edition  draw.Edition // of the page
+	edition  draw.Edition // edition of the page
 }
 
-// write writes every figure in every format, then the page and the checks, so that these never tell of files that
-// are not there. It returns the paths in that order.
+// write writes every figure in every format, and then the page and the checks, which therefore
+// never mention missing files. It returns the paths in that order.
 func (w writer) write(ctx context.Context, folder string, figures []*plots.Figure, formats []draw.Format) ([]string,
 	error) {
 	var paths []string

@@ -16,8 +16,8 @@ import (
 	"productform/internal/output"
 )
 
-// The first line of every example is a comment that says what it means. Clusters stand in the folder itself, pools and
-// traffic of pfq allocate and logs of pfq dispatch below it.
+// The first line of every example is a comment with its meaning. Clusters are in the folder itself;
+// pools and traffic of pfq allocate and logs of pfq dispatch are below it.
 //
 //go:embed examples/*.yaml examples/*/*.yaml examples/*/*.swf
 var examples embed.FS

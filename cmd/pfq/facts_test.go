@@ -237,8 +237,8 @@ func TestMarginOfDraws(t *testing.T) {
 	}
 }
 
-// Sizes of a file of mean 2 are scaled to the mean 1 of the model, and the answer says so, unless they are to be kept: then the
-// load is twice as large, as if the model had the mean 2.
+// Sizes of a file of mean 2 are scaled to the mean 1 of the model, and the answer says so. With
+// unscaled sizes the load is twice as large, as if the model had the mean 2.
 func TestKeepSizes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sizes")
 	commandtest.WriteFile(t, file, "1\n3\n")
@@ -266,7 +266,8 @@ func TestKeepSizes(t *testing.T) {
 	}
 }
 
-// Bounded Pareto sizes between given ends are scaled to the mean of the model, and the answer says so, unless they are to be kept.
+// Bounded Pareto sizes between given ends are scaled to the mean of the model unless requested
+// otherwise, and the answer says so.
 func TestKeepSizesBetweenEnds(t *testing.T) {
 	const args = "--runs 3 --jumps 2000 --sizes bounded-pareto:2:2:6" // of mean 2 α/(α-1) (1 - 1/3)/(1 - 1/9) = 3
 	scaled, ratio := simulateJSON(t, oneServer, args), simulateJSON(t, oneServer, "--runs 3 --jumps 2000 --sizes bounded-pareto:2:3")
@@ -299,7 +300,7 @@ func TestHelpIsShort(t *testing.T) {
 }
 
 // At a factor the answer is that of the load, or the arrival rates, multiplied by it.
-func TestScaleIsThatOfTheModel(t *testing.T) {
+func TestScaleMatchesModel(t *testing.T) {
 	for _, c := range []struct {
 		stdin, command, scaled, once string
 	}{

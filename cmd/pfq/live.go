@@ -33,7 +33,8 @@ func newLive() *cobra.Command {
 	})
 }
 
-// findLive returns the file of pfq-live: the one beside this program, or else the one in the path.
+// findLive returns the file of pfq-live: the one next to this program, or otherwise the one in the
+// path.
 func findLive() (string, error) {
 	if own, err := os.Executable(); err == nil {
 		if path, err := exec.LookPath(filepath.Join(filepath.Dir(own), "pfq-live")); err == nil {

@@ -56,7 +56,7 @@ func (s shared) answer(t *testing.T) string {
 	return speed.ReplaceAllString(stdout, `"jumps_per_second": null`)
 }
 
-// check compares the answer that a folder leads to with that of one process, where all runs are to be found.
+// check compares the answer of a folder, which must contain all runs, with that of one process.
 func (s shared) check(t *testing.T, folder, want string) {
 	t.Helper()
 	before := commandtest.Kept(t, folder)
@@ -138,8 +138,8 @@ func TestKilledPart(t *testing.T) {
 	s.check(t, folder, s.answer(t))
 }
 
-// The runs of a processor that rounds otherwise, as Go does where it is told that there is no fused multiply-add, are not mixed with
-// those of this one: the answer has the digits of one process.
+// The runs of a processor that rounds otherwise, as Go does without fused multiply-add, are not
+// mixed with those of this one: the answer has the digits of one process.
 func TestOtherProcessor(t *testing.T) {
 	if args := os.Getenv("PFQ_TEST_OTHER"); args != "" {
 		os.Exit(command.Run(program(), strings.Fields(args), strings.NewReader(oneServer), os.Stdout, os.Stderr))
@@ -224,7 +224,7 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// What is no key of a run is answered with an error, and the others are done all the same.
+// An invalid key of a run is answered with an error, and the others still run.
 func TestServeUnknown(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "model")
 	commandtest.WriteFile(t, model, oneServer)
@@ -244,7 +244,7 @@ func TestServeUnknown(t *testing.T) {
 	}
 }
 
-// What flags that share runs accept.
+// The flags that share runs accept these values.
 func TestSharingRefused(t *testing.T) {
 	const wanted = "want K/N with N in 1..1000000 and K in 0..N-1, such as 0/4 to 3/4"
 	for _, c := range []struct{ flags, want string }{

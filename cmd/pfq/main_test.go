@@ -31,8 +31,8 @@ var pfq = program.Run
 const oneServer = `{"servers": [{"name": "s<1>", "capacity": 1}], "classes": [
 	{"name": "a", "arrival_rate": "1/2", "servers": ["s<1>"]}, {"name": "b", "arrival_rate": 0, "servers": ["s<1>"]}]}`
 
-// One server at load 1/2 holds 1/2/(1-1/2) = 1 job, geometric: P(n) = 2^-(n+1). In a fresh model the numbers are
-// powers of two, so that every engine prints the same.
+// One server at load 1/2 holds 1/2/(1-1/2) = 1 job, geometric: P(n) = 2^-(n+1). In a fresh model
+// the numbers are powers of two, which every engine prints identically.
 func TestSolveJSON(t *testing.T) {
 	stdout, stderr, status := pfq(oneServer, "solve", "-", "--engine", "exact", "--distribution", "2", "--lattice", "class", "--format", "json")
 	if status != 0 || stderr != "" {
@@ -219,7 +219,7 @@ func TestUnstable(t *testing.T) {
 	}
 }
 
-// A badFlag is a flag with values, separated by spaces, that are not what is wanted.
+// A badFlag is a flag with invalid values, separated by spaces.
 type badFlag struct{ flag, want, values string }
 
 // checkFlags checks that a command refuses all those values, and says what it wants.
@@ -466,7 +466,7 @@ func TestOutputDash(t *testing.T) {
 
 // Every cluster that example prints is stable and has an answer in the engine auto, and the plan is found. For pools see TestAllocateExamples, for logs
 // TestDispatchByHand.
-func TestExamplesAreSolved(t *testing.T) {
+func TestSolveExamples(t *testing.T) {
 	list, _, _ := pfq("", "example")
 	for line := range strings.Lines(list) {
 		name, what, _ := strings.Cut(line, " ")
@@ -867,8 +867,8 @@ func TestSolveLongWays(t *testing.T) {
 	}
 }
 
-// The bounds shown to more digits than doubles have are told as narrow as they are.
-func TestSolveTellsWidthOfBounds(t *testing.T) {
+// Bounds with more digits than doubles have are reported as narrow as they are.
+func TestSolveReportsWidthOfBounds(t *testing.T) {
 	stdout, _, status := pfq(oneServer, "solve", "-", "--engine", "enclose", "--tol", "1e-40")
 	width := regexp.MustCompile(`between bounds (\S+) apart \(relative\), shown to 40 digits`).FindStringSubmatch(stdout)
 	if status != 0 || width == nil {
@@ -887,7 +887,7 @@ func TestSolvePool(t *testing.T) {
 	}
 }
 
-// Of fields that no model has it is said what there is instead.
+// For fields that no model has, the error names the existing ones.
 func TestSolveNoSuchField(t *testing.T) {
 	for _, c := range []struct{ field, want string }{
 		{`"servers": ["s"], "priority": 2`, "; no model has priorities, and pfq dispatch replays a log of jobs with them\n"},
@@ -901,7 +901,7 @@ func TestSolveNoSuchField(t *testing.T) {
 	}
 }
 
-// What cannot be written on a full standard output is said so.
+// A failure to write to a full standard output is reported.
 func TestFullOutput(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -971,9 +971,10 @@ func TestStabilityByClass(t *testing.T) {
 	}
 }
 
-// Two queues M/M/1 apart from each other: E[X] = λ/(C - λ) and delay 1/(C - λ), so that the derivatives are C/(C-λ)² and 1/(C-λ)² in
-// the rate and -λ/(C-λ)² and -1/(C-λ)² in the capacity. On both servers Z = (C_s Z(t) + C_t Z(s))/(C_s + C_t - λ_a - λ_b - λ_c), so that the
-// class without arrivals would have 1/(C_s + C_t - λ_a - λ_b) = 1/2 jobs a unit, and add 1/4 to the delays of the others. What is 0 is left out.
+// Two separate M/M/1 queues: E[X] = λ/(C - λ) and delay 1/(C - λ). The derivatives are C/(C-λ)² and
+// 1/(C-λ)² in the rate and -λ/(C-λ)² and -1/(C-λ)² in the capacity. On both servers Z = (C_s Z(t) +
+// C_t Z(s))/(C_s + C_t - λ_a - λ_b - λ_c), so the class without arrivals would have 1/(C_s + C_t -
+// λ_a - λ_b) = 1/2 jobs per unit, and add 1/4 to the delays of the others. Zeros are left out.
 func TestSolveGradients(t *testing.T) {
 	stdout, stderr, status := pfq(twoQueues, "solve", "-", "--gradients", "--engine", "exact", "--format", "json")
 	var answer struct{ Gradients []map[string]any }

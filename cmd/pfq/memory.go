@@ -7,9 +7,10 @@ import (
 	"runtime/metrics"
 )
 
-// collectLess lets garbage take up to four times the memory in use, as long as that is at most 512 MiB; by default it is
-// as much as is in use. Models of many small parts are then read, solved and written in half the time, and large
-// ones take no more memory than they do by default. What GOGC says comes first.
+// collectLess lets garbage take up to four times the memory in use, as long as that is at most 512
+// MiB; the default is equal to the memory in use. Models of many small parts are then read, solved
+// and written in half the time, and large ones take no more memory than by default. GOGC takes
+// precedence.
 func collectLess() {
 	if os.Getenv("GOGC") != "" {
 		return

@@ -13,7 +13,8 @@ import (
 	simcluster "productform/sim/cluster"
 )
 
-// The numbers are those of sim.Run, beside -2 log(1-p), the exact percentile of M/M/1 at load 1/2. A class without arrivals has none.
+// The numbers match sim.Run, next to -2 log(1-p), the exact percentile of M/M/1 at load 1/2. A
+// class without arrivals has none.
 func TestSimulatePercentiles(t *testing.T) {
 	answer := simulateJSON(t, oneServer, "--runs 20 --jumps 1e4 --seed 7 --confidence 0.9 --percentiles 50,99.0,99.99")
 	m, err := cluster.Read(strings.NewReader(oneServer))
@@ -44,7 +45,7 @@ func TestSimulatePercentiles(t *testing.T) {
 		}
 		return delay
 	}
-	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-8*math.Max(math.Abs(a), math.Abs(b)) }) // of the exact values, proved
+	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-8*math.Max(math.Abs(a), math.Abs(b)) }) // for the exact values, proved
 	classes := answer["classes"].([]any)
 	for what, c := range map[string]struct{ got, want any }{
 		"all": {answer["delay"], want(sim.OfAll, 0, true)}, "class a": {classes[0].(map[string]any)["delay"], want(sim.OfClass, 0, true)},
@@ -98,7 +99,8 @@ func TestSimulateLargePercentiles(t *testing.T) {
 	}
 }
 
-// Trees have exact percentiles beside the estimates however many servers they have: these are eliminated.
+// Trees have exact percentiles with the estimates however many servers they have: these are
+// eliminated.
 func TestSimulatePercentilesOfTrees(t *testing.T) {
 	var servers, classes []string
 	for i := range 60 {

@@ -15,7 +15,7 @@ import (
 	"productform/cmd/pfq/internal/commandtest"
 )
 
-// unitAtEnd is what the header of a series says of the unit.
+// unitAtEnd is the unit in the header of a series.
 var unitAtEnd = regexp.MustCompile(`(, .*) \([^()]*\)$`)
 
 // plotted returns the columns of a picture's numbers by panel and series, in the order of the horizontal axis.
@@ -71,7 +71,7 @@ func rows(answer map[string]any, field string) (list []map[string]any) {
 	return list
 }
 
-// A wanted is what a column should hold: numbers of another command.
+// A wanted is the expected content of a column: numbers of another command.
 type wanted map[string][]float64
 
 func (w wanted) add(column string, v any) {
@@ -80,7 +80,7 @@ func (w wanted) add(column string, v any) {
 	}
 }
 
-// check compares each column that is wanted, to the last digit.
+// check compares each expected column, to the last digit.
 func (w wanted) check(t *testing.T, got map[string][]float64, what string) {
 	t.Helper()
 	if len(w) == 0 {
@@ -93,7 +93,8 @@ func (w wanted) check(t *testing.T, got map[string][]float64, what string) {
 	}
 }
 
-// What is drawn of a plan are the numbers of pfq plan: costs, mean delays, measures that have targets, and what is bought.
+// Pictures of a plan show the numbers of pfq plan: costs, mean delays, measures with targets, and
+// purchases.
 func TestPlotPlan(t *testing.T) {
 	plan := string(readExample("shop-plan"))
 	for _, c := range []struct{ edit, flags, axis, first string }{
@@ -152,7 +153,7 @@ func TestPlotGreatestLoad(t *testing.T) {
 	want.check(t, got, "greatest loads")
 }
 
-// What is drawn of a pool are the numbers of pfq allocate.
+// Pictures of a pool show the numbers of pfq allocate.
 func TestPlotPool(t *testing.T) {
 	traffic := string(readExample("two-classes"))
 	got, want := plotted(t, traffic, "- --policy bf --show delay,jobs,rate --scale 0.5,1,2"), wanted{}
@@ -176,7 +177,7 @@ func TestPlotPool(t *testing.T) {
 	want.check(t, got, "all")
 }
 
-// Where jobs stay, the tasks and utilizations that are drawn are those of the pool with another capacity.
+// In a static pool, the drawn tasks and utilizations are those of the pool with another capacity.
 func TestPlotPoolAtRest(t *testing.T) {
 	pool := string(readExample("two-jobs"))
 	got, want := plotted(t, pool, "- --policy all --show tasks,utilization --scale 0.5,1,3/2"), wanted{}
@@ -204,7 +205,8 @@ func TestPlotPoolAtRest(t *testing.T) {
 	wantOne.check(t, one, "drf")
 }
 
-// What is drawn of hosts that guess sizes are the numbers of pfq tags: at loads without cutoffs those of the rivals.
+// Pictures of TAGS hosts show the numbers of pfq tags: at loads without cutoffs those of the
+// rivals.
 func TestPlotTAGS(t *testing.T) {
 	for _, c := range []struct {
 		flags, measure, panel string

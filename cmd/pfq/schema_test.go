@@ -100,7 +100,7 @@ func fileSchemas(t *testing.T) map[string]*jsonschema.Schema {
 	return schemas
 }
 
-// decoded returns a file as JSON has it.
+// decoded returns a file as JSON values.
 func decoded(t *testing.T, file string) any {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -114,9 +114,9 @@ func decoded(t *testing.T, file string) any {
 	return v
 }
 
-// What the schema accepts of the files that come with pfq, readers do; and what it refuses, they refuse: an unknown field, a missing one,
-// an object or a truth value where something else is wanted.
-func TestSchemaIsThatOfReaders(t *testing.T) {
+// For the files that come with pfq, readers accept what the schema accepts, and reject what it
+// rejects: an unknown field, a missing one, an object or a truth value in place of another type.
+func TestSchemaMatchesReaders(t *testing.T) {
 	schemas := fileSchemas(t)
 	for _, k := range kinds(t) {
 		for _, file := range k.files {
@@ -247,8 +247,8 @@ func vary(v any, path string, check func(where string, both bool)) {
 	}
 }
 
-// What the schema refuses of files with one random change, readers refuse; and what readers refuse for the type or the
-// sign of one value, the schema refuses.
+// For files with one random change, readers reject what the schema rejects; and the schema rejects
+// what readers reject for the type or the sign of one value.
 func TestSchemaOnRandomChanges(t *testing.T) {
 	schemas, all := fileSchemas(t), kinds(t)
 	rapid.Check(t, func(r *rapid.T) {

@@ -95,7 +95,7 @@ func TestInterruptedSimulation(t *testing.T) {
 		if err := c.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
-		_ = c.Wait() // the status is looked at below
+		_ = c.Wait() // the status is checked below
 		said := commandtest.ProgressLines.ReplaceAllString(stderr.String(), "")
 		if c.ProcessState.ExitCode() != cli.Interrupted || stdout.Len() > 0 || !strings.HasPrefix(said, "pfq: interrupted; "+folder+" keeps ") {
 			t.Errorf("%v: %v, %s%s", sig, c.ProcessState, stdout.String(), said)

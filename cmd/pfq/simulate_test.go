@@ -84,7 +84,7 @@ func TestSimulateJSON(t *testing.T) {
 			return map[string]any{"mean": e.Mean, "half_width": 0.0, "confidence": 0.9, "exact": exact, "z": nil}
 		}
 		z := e.Z(exact)
-		if math.Abs(z) > 5 { // of a normal variable with probability 6e-7
+		if math.Abs(z) > 5 { // a normal variable exceeds this with probability 6e-7
 			t.Errorf("%v is %v standard errors from %v", e.Mean, z, exact)
 		}
 		return map[string]any{"mean": e.Mean, "half_width": e.HalfWidth, "confidence": 0.9, "exact": exact, "z": z}
@@ -222,7 +222,8 @@ func TestNeverSeen(t *testing.T) {
 	}
 }
 
-// A server that no class uses is idle for ever, of which all runs tell, though theory does not know sizes in order of arrival.
+// A server that no class uses is idle forever, which all runs report, although theory has no
+// formulas for these sizes under FCFS.
 func TestServerOfNone(t *testing.T) {
 	const model = `{"servers": [{"name": "s", "capacity": 4}, {"name": "t", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`
 	servers := simulateJSON(t, model, "--policy fcfs --sizes deterministic --runs 3 --jumps 1e3")["servers"].([]any)
@@ -295,7 +296,8 @@ func TestSimulateHasValuesOfSolve(t *testing.T) {
 	}
 }
 
-// A thousand servers, of which each class uses ten here and there: theory is told to be out of reach before anything is built.
+// A thousand servers, of which each class uses ten here and there: theory is reported as out of
+// reach before anything is built.
 func BenchmarkSimulateWithoutTheory(b *testing.B) {
 	const n = 1000
 	var servers, classes []string
@@ -356,7 +358,8 @@ func TestSimulateJobs(t *testing.T) {
 	}
 }
 
-// What is kept is found again by a simulation that repeats it or does more, and changes no digit.
+// A simulation that repeats or extends an earlier one finds the kept runs again, and changes no
+// digit.
 func TestSimulateResults(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "runs")
 	simulateJSON(t, oneServer, "--runs 4 --jumps 1e3 --results "+folder)
@@ -407,7 +410,8 @@ func TestSimulatePrecision(t *testing.T) {
 	}
 }
 
-// Sizes of a file are those of the distribution drawn from it, scaled; jobs of a log without a run time are told.
+// Sizes of a file match the distribution drawn from it, scaled; jobs of a log without a run time
+// are reported.
 func TestSimulateSizesOfFile(t *testing.T) {
 	dir := t.TempDir()
 	list, log := filepath.Join(dir, "list"), filepath.Join(dir, "log.swf")
@@ -511,8 +515,8 @@ func TestSimulateBadUsage(t *testing.T) {
 	}
 }
 
-// Where classes differ in mean size, exact values stand beside those of processor sharing, not beside those of order of arrival,
-// and the answers say why; a note is not there where one mean size has all jobs. Sizes cannot be kept as they are.
+// If classes differ in mean size, exact values are those of processor sharing, not FCFS, and the
+// answers say why; with a single mean size there is no such note. Sizes cannot be kept as they are.
 func TestOwnMeanSizes(t *testing.T) {
 	model, _, _ := pfq("", "example", "warehouse")
 	const same = `{"servers": [{"name": "s", "capacity": 4}], "classes": [{"name": "a", "arrival_rate": 1, "mean_size": 2, "servers": ["s"]},

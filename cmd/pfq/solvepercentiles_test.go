@@ -92,8 +92,9 @@ func TestSmallPercentile(t *testing.T) {
 	}
 }
 
-// What is asked for beside means is refused before these are solved: of a model too large for either, the error is about the percentiles, at
-// several loads, too. An unstable one is answered.
+// Invalid requests beyond the means are rejected before the means are solved: for a model too large
+// for either, the error is about the percentiles, also at several loads. An unstable one is
+// answered.
 func TestPercentilesRefusedFirst(t *testing.T) {
 	var servers, classes []string
 	for i := range 26 {

@@ -12,7 +12,7 @@ import (
 
 const solverPackage = "productform/cmd/whatif/wasm"
 
-// A solver is what the workers of the page run.
+// A solver is the program that the workers of the page run.
 type solver struct {
 	wasm    []byte
 	support string // the script of Go's that runs it

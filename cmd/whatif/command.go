@@ -135,9 +135,9 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 func (o *options) check() error {
 	switch {
 	case o.output != "" && o.folder != "":
-		return input.Errorf("--folder", o.folder, "no such flag beside --output")
+		return input.Errorf("--folder", o.folder, "no such flag with --output")
 	case o.port != 0 && o.output+o.folder != "":
-		return input.Errorf("--port", strconv.Itoa(o.port), "no such flag beside --output or --folder, with which nothing is served")
+		return input.Errorf("--port", strconv.Itoa(o.port), "no such flag with --output or --folder, which serve nothing")
 	}
 	return nil
 }

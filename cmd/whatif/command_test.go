@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// What cannot be made a page is refused at once, in one line that names it, before anything is built.
+// Input that cannot become a page is rejected immediately, in one line that names it, before
+// anything is built.
 func TestBadUsage(t *testing.T) {
 	dir := t.TempDir()
 	bad := filepath.Join(dir, "bad.yaml")
@@ -27,8 +28,8 @@ func TestBadUsage(t *testing.T) {
 		{[]string{filepath.Join(dir, "none.yaml")}, "none.yaml: no such file"},
 		{[]string{"a", "b"}, "at most 1 arg"},
 		{[]string{"--port", "0"}, "--port = 0: want an integer in 1..65535"},
-		{[]string{"--output", "a.html", "--folder", "b"}, "--folder = b: want no such flag beside --output"},
-		{[]string{"--folder", "b", "--port", "8000"}, "--port = 8000: want no such flag beside --output or --folder"},
+		{[]string{"--output", "a.html", "--folder", "b"}, "--folder = b: want no such flag with --output"},
+		{[]string{"--folder", "b", "--port", "8000"}, "--port = 8000: want no such flag with --output or --folder"},
 		{[]string{plan}, "plan.yaml:1: model = a string \"shop.yaml\": want one of the fields servers, classes, mean_size; the page takes clusters, the models of pfq solve"},
 		{[]string{bad, "--output", bad}, "--output"},
 	} {

@@ -16,13 +16,13 @@ import (
 //go:embed page
 var files embed.FS
 
-// scripts are those of the page, in the order in which they run.
+// scripts are the scripts of the page, in the order in which they run.
 var scripts = []string{"dom.js", "numbers.js", "model.js", "state.js", "questions.js", "solver.js", "graph.js", "chart.js", "tables.js", "editor.js", "page.js"}
 
 // A start is the model that the page shows at first.
 type start struct {
-	Name string `json:"name"` // of its file
-	Text string `json:"text"` // of the file
+	Name string `json:"name"` // name of its file
+	Text string `json:"text"` // text of the file
 }
 
 // A site is the page as files: one that holds all, or several for web servers, which browsers can keep apart.
@@ -46,7 +46,7 @@ func onePage(s solver, first start) (site, error) {
 	return site{indexFile: index}, err
 }
 
-// manyFiles returns the page as a static site, whose script and style are files of their own.
+// manyFiles returns the page as a static site, with script and style in separate files.
 func manyFiles(s solver, first start) (site, error) {
 	script, style, err := texts()
 	if err != nil {

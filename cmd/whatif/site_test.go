@@ -95,7 +95,7 @@ func TestOnePage(t *testing.T) {
 	}
 }
 
-// The scripts hold no text that goes over several lines, in which bare would change what is said.
+// The scripts hold no text that spans several lines, in which bare would change the text.
 func TestBare(t *testing.T) {
 	for _, name := range append([]string{"worker.js"}, scripts...) {
 		text, err := files.ReadFile("page/" + name)

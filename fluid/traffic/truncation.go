@@ -314,7 +314,7 @@ func (v *solution) truncationBound(small *solution) float64 {
 	return bound / (1 - min(bound, 0.5)) // relative to the mean without limits
 }
 
-// expectedError is what truncationBound would be if lost moves of all classes had the same effect,
+// expectedError is the value of truncationBound if lost moves of all classes had the same effect,
 // at most 1. It is no bound, but controls the growth of regions when too few moves of some class
 // were lost to know their effect.
 func (v *solution) expectedError(small *solution) float64 {

@@ -54,7 +54,7 @@
 //	// channels in use: 20.162
 //
 // A Poisson arrival sees π. An arrival from a source sees the states weighted by N_k - x_k, which
-// is π with one source less.
+// is π with one fewer source.
 //
 // # Recursions
 //

@@ -60,9 +60,9 @@ func (w *walk) back() bool {
 	return w.at > 0
 }
 
-// predecessors returns the entries from which a job of member k leads to this one, or -1. low is
-// the one below on its soft axis. high is the one in which that axis is already at its top; it is
-// this entry itself if the member is free.
+// predecessors returns the entries from which a job of member k leads to this one, or -1. On its
+// soft axis, low is one below. In high that axis is already at its top, so high is this entry
+// itself if the member is free.
 func (w *walk) predecessors(k int) (low, high int) {
 	m := &w.members[k]
 	for _, h := range m.hard {

@@ -327,7 +327,7 @@ func (f *forestRun) down(v *node, whole []arithmetic.Number, views map[int]view)
 	return nil
 }
 
-// source computes the states that the sources of a class see: the system with one source less.
+// source computes the states that the sources of a class see: the system with one fewer source.
 func (f *forestRun) source(v *node, k int, rest []arithmetic.Number, views map[int]view) error {
 	n, b := f.m.Classes[k].Sources, v.units[k]
 	law := f.binomial(k, n-1, b, v.most)

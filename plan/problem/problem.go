@@ -69,7 +69,7 @@ type Target struct {
 	Measure Measure
 	Class   string   // class of a mean delay, empty for all jobs, or of a percentile
 	Server  string   // server of a utilization
-	Level   *big.Rat // of a percentile, in (0, 100)
+	Level   *big.Rat // level of a percentile, in (0, 100)
 	Limit   *big.Rat // > 0; time, or for a utilization < 1
 }
 
@@ -90,7 +90,8 @@ type NewServer struct {
 	Most     int      // >= 1
 }
 
-// An Edge lets a class use a server that it cannot use now, or new servers, all that are bought, beside the classes that use them anyway.
+// An Edge lets a class use a server that it cannot use now, or all new servers bought of a kind, in
+// addition to the classes that can use them anyway.
 type Edge struct {
 	Class  string   // name of a class of the model
 	Server string   // name of a server of the model, or of a new one
@@ -100,7 +101,7 @@ type Edge struct {
 
 // A Choice is a plan: what to buy of a problem.
 type Choice struct {
-	Steps []int `json:"steps" zero:"[]"` // of each upgrade, then of each new server; nil for none
+	Steps []int `json:"steps" zero:"[]"` // steps of each upgrade, then of each new server; nil for none
 	Edges []int `json:"edges" zero:"[]"` // rows of Problem.Edges, increasing
 }
 

@@ -34,14 +34,16 @@ import (
 //	budget: 20
 //	minimize: web
 //
-// All but the model may be left out. The name of a file of the model is taken from folder on, unless it is absolute.
+// Everything but the model may be left out. The file name of a model is relative to folder, unless
+// it is absolute.
 //
 // The error is a [*num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown,
 // missing or repeated field, a value of another type, and all that [Problem.Check] refuses.
 func Read(r io.Reader, folder string) (*Problem, error) { return read(r, tree.Auto, folder) }
 
-// ReadFile reads a problem from a file, as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, else as [Read].
-// Names of files in it are taken from its folder on. Errors start with the name of the file that they are about.
+// ReadFile reads a problem from a file, as JSON if its name ends in .json, as YAML if it ends in
+// .yaml or .yml, otherwise as [Read]. Names of files in it are relative to its folder. Errors start
+// with the name of the file that they are about.
 func ReadFile(name string) (*Problem, error) {
 	return tree.ReadFile(name, func(r io.Reader, format tree.Format) (*Problem, error) { return read(r, format, filepath.Dir(name)) })
 }
@@ -247,7 +249,7 @@ func decodeTarget(_ *file.Scope, n *tree.Node, path string, t *Target) error {
 		}
 		if t.Measure != "" {
 			return input.Errorf(path+"."+l.field, f[l.field],
-				"one limit in a target; another one is a target of its own")
+				"one limit in a target; another one needs a separate target")
 		}
 		if t.Limit, err = f[l.field].Rat(path+"."+l.field, l.want); err != nil {
 			return err
@@ -261,7 +263,7 @@ func decodeTarget(_ *file.Scope, n *tree.Node, path string, t *Target) error {
 			needed, has := slices.Contains(l.beside, name), f[name] != nil
 			switch {
 			case has && !slices.Contains(allowed, name):
-				return input.Errorf(path+"."+name, f[name], "no such field beside %s", l.field)
+				return input.Errorf(path+"."+name, f[name], "no such field with %s", l.field)
 			case needed && !has:
 				want := map[string]string{"class": input.Name, "server": input.Name, "percentile": wantPercent}[name]
 				return input.Errorf(path+"."+name, "", "%s", want)

@@ -24,7 +24,7 @@ const someModel = `model:
     - {name: never, arrival_rate: 0, servers: [small]}
 `
 
-// Bad plans are refused with the line, the path and what is wanted.
+// Invalid plans are rejected with the line, the path and a valid value.
 func TestBadPlans(t *testing.T) {
 	const numbers = "a number > 0"
 	for _, c := range []struct {
@@ -55,8 +55,8 @@ func TestBadPlans(t *testing.T) {
 		{someModel + "targets:\n  - {percentile: 99, delay: 2}", input.Error{Line: 8, Path: "targets[0].class", Want: "a name, not empty"}},
 		{someModel + "targets:\n  - {class: web, percentile: 100, delay: 2}", input.Error{Line: 8, Path: "targets[0].percentile", Value: "100", Want: "a number > 0 and < 100"}},
 		{someModel + "targets:\n  - {class: web, percentile: 0, delay: 2}", input.Error{Line: 8, Path: "targets[0].percentile", Value: "0", Want: "a number > 0 and < 100"}},
-		{someModel + "targets:\n  - {class: web, percentile: 99, mean_delay: 2}", input.Error{Line: 8, Path: "targets[0].percentile", Value: "the number 99", Want: "no such field beside mean_delay"}},
-		{someModel + "targets:\n  - {class: web, mean_delay: 2, margin: 1}", input.Error{Line: 8, Path: "targets[0].margin", Value: "the number 1", Want: "one limit in a target; another one is a target of its own"}},
+		{someModel + "targets:\n  - {class: web, percentile: 99, mean_delay: 2}", input.Error{Line: 8, Path: "targets[0].percentile", Value: "the number 99", Want: "no such field with mean_delay"}},
+		{someModel + "targets:\n  - {class: web, mean_delay: 2, margin: 1}", input.Error{Line: 8, Path: "targets[0].margin", Value: "the number 1", Want: "one limit in a target; another one needs a separate target"}},
 		{someModel + "targets:\n  - {server: big, utilization: 1}", input.Error{Line: 8, Path: "targets[0].utilization", Value: "1", Want: "a number > 0 and < 1"}},
 		{someModel + "targets:\n  - {utilization: 0.5}", input.Error{Line: 8, Path: "targets[0].server", Want: "a name, not empty"}},
 		{someModel + "targets:\n  - {server: idle, utilization: 0.5}", input.Error{Line: 8, Path: "targets[0].server", Value: `"idle"`, Want: "a server that a class with arrivals can use"}},

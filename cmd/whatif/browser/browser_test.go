@@ -21,7 +21,7 @@ import (
 
 // Programs and the page, made once for all tests.
 var (
-	folder  string // of all files
+	folder  string // folder of all files
 	pfq     string // the program
 	whatif  string // the program
 	onePage string // address of the page as one file, on the disk

@@ -18,7 +18,8 @@ func (p *tab) drag(from, to string) {
 	p.settle()
 }
 
-// Whatever is edited can be undone and done again, and the link holds it: pfq's numbers of the edited model are there in a tab of its own.
+// Every edit can be undone and done again, and the link contains it: a new tab shows pfq's numbers
+// of the edited model.
 func TestEditUndoReload(t *testing.T) {
 	p := newTab(t, onePage)
 	states := []string{p.saved()}
@@ -105,11 +106,11 @@ func TestUnstableAndBack(t *testing.T) {
 	}
 }
 
-// What differs from the pinned variant stands beside the numbers.
+// Differences from the pinned variant are shown next to the numbers.
 func TestPin(t *testing.T) {
 	p := newTab(t, onePage)
 	p.button("Pin")
-	p.button("reports on big as well") // of the next best changes
+	p.button("reports on big as well") // one of the next best changes
 	p.settle()
 	before, after := 0.7628205128205128, *p.number("classes/reports/mean_jobs")
 	if got, want := p.text(`[data-cell="classes/reports/mean_jobs"] .change`), fmt.Sprintf("−%.0f %%", 100*(1-after/before)); got != want {
@@ -123,7 +124,7 @@ func TestPin(t *testing.T) {
 	}
 }
 
-// What cannot be is refused in words, and changes nothing.
+// Impossible edits are rejected in words, and change nothing.
 func TestRefusals(t *testing.T) {
 	p := newTab(t, onePage)
 	before := p.saved()

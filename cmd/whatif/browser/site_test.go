@@ -25,7 +25,7 @@ func TestSizeOfThePage(t *testing.T) {
 	}
 }
 
-// A built command serves the page with a model of its own, until it is told to end.
+// A built command serves the page with its own model, until it is stopped.
 func TestServed(t *testing.T) {
 	cmd := exec.Command(whatif, writeExample(t, "storage"))
 	out, err := cmd.StdoutPipe()

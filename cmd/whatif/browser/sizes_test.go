@@ -7,8 +7,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Mean sizes are changed by class or for all classes, with the numbers of pfq. Where they differ, the page has no percentiles, says so, and
-// says that its mean delays are those of balanced fairness; where they are equal again, it has all of them back.
+// Mean sizes are changed by class or for all classes, with the numbers of pfq. If they differ, the
+// page has no percentiles, says so, and says that its mean delays are those of balanced fairness;
+// once they are equal again, it shows everything.
 func TestMeanSizes(t *testing.T) {
 	p := newTab(t, onePage)
 	p.button("Percentile")
@@ -38,7 +39,7 @@ func TestMeanSizes(t *testing.T) {
 		t.Errorf("chart: %s", got)
 	}
 	if n := eval[int](p, `document.querySelectorAll("#chart path[data-curve], #chart circle").length`); n != 0 {
-		t.Errorf("%d curves and dots of percentiles that there are not", n)
+		t.Errorf("%d curves and dots of percentiles that do not exist", n)
 	}
 	if got := eval[string](p, `document.getElementById("mean_size").placeholder`); got != "differ" {
 		t.Errorf("of all classes: %q", got)
@@ -78,7 +79,8 @@ func TestMeanSizes(t *testing.T) {
 	}
 }
 
-// Long names that begin alike are told apart in the graph by their ends, and no server reads as less busy than it is by rounding down.
+// Long names with the same beginning are distinguished in the graph by their ends, and rounding
+// never makes a server look less busy than it is.
 func TestGraphTexts(t *testing.T) {
 	p := newTab(t, onePage)
 	p.open("long.yaml", `servers:

@@ -68,7 +68,8 @@ func BenchmarkSlider(b *testing.B) {
 	}
 }
 
-// ring returns the text of a model with classes that run on three servers next to each other, at a load of some 0.8.
+// ring returns the text of a model with classes that run on three servers next to each other, at a
+// load of about 0.8.
 func ring(classes int) string {
 	var b strings.Builder
 	b.WriteString("servers:\n")

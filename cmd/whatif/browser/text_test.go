@@ -15,8 +15,9 @@ classes:
   - {name: reports, arrival_rate: 0.4, servers: [small]}
 `
 
-// The editor has the text of the model, and a text that is typed in it becomes the model as soon as it is one. Whatever is cut off
-// before changes nothing: the last good model and its numbers stay, and what is wrong is said at its line.
+// The editor has the text of the model, and a text that is typed in it becomes the model as soon as
+// it is valid. Incomplete texts change nothing: the last valid model and its numbers stay, and the
+// error is shown at its line.
 func TestTextOfTheModel(t *testing.T) {
 	p := newTab(t, onePage)
 	if got := eval[string](p, `document.getElementById("text").value`); got != shop {
@@ -27,7 +28,7 @@ func TestTextOfTheModel(t *testing.T) {
 	for _, cut := range []int{0, 8, 15, 40, 70, 76, 100, 130, 150, len(changed) - 3} {
 		p.write(changed[:cut])
 		if p.text("#text-error") == "" || eval[string](p, `document.getElementById("text").getAttribute("aria-invalid")`) != "true" {
-			t.Errorf("%q is no model, and nothing is said", changed[:cut])
+			t.Errorf("%q is no model, and no error is shown", changed[:cut])
 		}
 		if p.saved() != before || p.text("#classes") != numbers {
 			t.Errorf("%q has changed the model", changed[:cut])

@@ -9,7 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A simulation that is stopped ends at once, and another one can begin; so does one of a model that is changed.
+// A stopped simulation ends immediately, and another one can begin; the same holds if the model is
+// changed.
 func TestSimulationStops(t *testing.T) {
 	p := newTab(t, onePage)
 	p.button("Simulate")
@@ -25,7 +26,7 @@ func TestSimulationStops(t *testing.T) {
 	p.wait("simulator.asked === null && simulator.ready")
 }
 
-// A solver that fails is replaced, and the page goes on.
+// A solver that fails is replaced, and the page continues.
 func TestSolverFails(t *testing.T) {
 	p := newTab(t, onePage)
 	p.wait("!solver.asked")

@@ -87,9 +87,9 @@ func TestAllocateJSONOrder(t *testing.T) {
 	}
 }
 
-// Of the two jobs, both resources are full: a + 3b = 9 and 4a + b = 18, so that a = 45/11 and b = 18/11. With prices p
-// and q of the processors and the memory, 1/a = p/9 + 4q/18 and 1/b = 3p/9 + q/18, so that p = 9/5 and q = 1/5. They
-// add up to the number of jobs, for all that is used is paid.
+// The two jobs fill both resources: a + 3b = 9 and 4a + b = 18 give a = 45/11 and b = 18/11. With
+// prices p and q of the processors and the memory, 1/a = p/9 + 4q/18 and 1/b = 3p/9 + q/18 give p =
+// 9/5 and q = 1/5. They sum to the number of jobs, because everything used is paid.
 func TestAllocateProportionalFairness(t *testing.T) {
 	pool := commandtest.Example(t, "pools/two-jobs.yaml")
 	got := allocateJSON(t, pool, "--policy pf --tol 1e-30 --audit")
@@ -156,8 +156,8 @@ c<u>      1            yes
 	}
 }
 
-// Of long fractions only decimals are shown, and a row of one job says so among others; the bounds of the tasks in all
-// are those of each times the count.
+// Long fractions are shown as decimals only, and a row of one job among others shows its count; the
+// bounds on the total number of tasks are those per job times the count.
 func TestAllocateLongFractions(t *testing.T) {
 	pool := strings.Replace(onePool, `{"c<u>": 1}`, `{"c<u>": 1}, "count": 1000003`, 1)
 	stdout, _, _ := pfq(pool, "allocate", "-", "--policy", "drf")
@@ -266,7 +266,7 @@ func TestAllocateStableUnproved(t *testing.T) {
 	}
 }
 
-// Classes on resources of their own are solved apart.
+// Classes with separate resources are solved separately.
 func TestAllocateParts(t *testing.T) {
 	apart := strings.NewReplacer(`"demand": {"cpu": 1, "ram": 2}`, `"demand": {"cpu": 2}`, `"demand": {"cpu": 1, "ram": 1}`, `"demand": {"ram": 2}`)
 	stdout, stderr, status := pfq(apart.Replace(manyClasses), "allocate", "-", "--dynamic")
@@ -297,8 +297,9 @@ func TestAllocateOverload(t *testing.T) {
 	}
 }
 
-// Loads are of what is declared, and a class that lies is named: here a declares 2 units for 1 of its tasks, so that
-// its load is 1/4 in place of 1/8, and 5/8 together with b, or 17/16 if b arrives at 13/12.
+// Loads follow from declared demands, and a class that lies is named. Here a declares 2 units for 1
+// of its tasks: its load is 1/4 instead of 1/8, and 5/8 together with b, or 17/16 if b arrives at
+// 13/12.
 func TestAllocateLies(t *testing.T) {
 	lies := strings.Replace(oneTraffic, `{"cpu": 1}`, `{"cpu": 1}, "declared": {"cpu": 2}`, 1)
 	got := allocateJSON(t, lies, "--dynamic --policy bf")
@@ -324,7 +325,7 @@ func TestAllocateLies(t *testing.T) {
 	}
 }
 
-// What is simulated agrees with theory, and does not depend on the number of runs at a time.
+// Simulations agree with theory, and do not depend on the number of parallel runs.
 func TestAllocateSimulate(t *testing.T) {
 	for _, policy := range []string{"pf", "drf", "bf"} {
 		var answers []map[string]any
@@ -456,7 +457,7 @@ func TestAllocateBadUsage(t *testing.T) {
 		{"traffic.json --dynamic --runs 5 --results pool.json", "pfq: --results = pool.json: not a directory\n"},
 		{"never.json --dynamic --runs 5", "pfq: never.json: jobs = arrival rates that are all 0: want a class with an arrival rate > 0\n"},
 		{"traffic.json --dynamic --engine exact", "pfq: --engine and --dynamic exclude each other: means in random traffic are computed in double precision only, with bounds\n"},
-		{"traffic.json --dynamic --audit", "pfq: --audit and --dynamic exclude each other: it is of one allocation, and in random traffic every state has another\n"},
+		{"traffic.json --dynamic --audit", "pfq: --audit and --dynamic exclude each other: an audit covers one allocation, and in random traffic every state has another\n"},
 		{"traffic.json --dynamic --tol 1e-20", "pfq: --tol = 1e-20: want a number >= 1e-14 and < 1 with --dynamic\n"},
 		{"shared.json --dynamic --states 9", "pfq: --states = 9: want more than "},
 		{"near.json --dynamic", "pfq: near.json: jobs = a load of 0.999999: want a load farther from 1, as exact means would take more than 29500000000000 states, for up to 15350564 jobs of a and 15350564 of b, and --states is 10000000; or --runs 20 to simulate\n"},
@@ -493,7 +494,7 @@ func TestAllocateOutput(t *testing.T) {
 	}
 }
 
-// Percentiles are those of sim.Run, of all jobs and of each class; a class without arrivals has none.
+// Percentiles match sim.Run, of all jobs and of each class; a class without arrivals has none.
 func TestAllocatePercentiles(t *testing.T) {
 	const args = "--dynamic --policy drf --runs 20 --jumps 1e4 --percentiles 50,90"
 	answer := allocateJSON(t, oneTraffic, args)

@@ -82,7 +82,7 @@ type trafficCase struct {
 	why      string                 // there is no result
 	overload *traffic.UnstableError // nil if stable
 
-	simulated *sim.Result // nil unless asked for
+	simulated *sim.Result // nil unless requested
 	settings  sim.Settings
 	asked     []command.Percentile
 	speed     *float64 // jumps per second, nil if all runs were found
@@ -151,7 +151,7 @@ func (a *trafficCase) body() (body render.Record, joint *command.Joint) {
 	return slices.Concat(body, render.Fields(runs)), joint
 }
 
-// A trafficRuns says what was simulated.
+// A trafficRuns describes the simulation.
 type trafficRuns struct {
 	Runs   int     `json:"runs"`
 	Jumps  float64 `json:"jumps"`
@@ -160,7 +160,7 @@ type trafficRuns struct {
 	Seed   uint64  `json:"seed"`
 
 	Joint          *command.Joint `json:"joint"`
-	Delay          render.Record  `json:"delay,omitempty"` // the percentiles asked for, of all jobs
+	Delay          render.Record  `json:"delay,omitempty"` // the requested percentiles, of all jobs
 	JumpsPerSecond *float64       `json:"jumps_per_second"`
 	Warnings       []string       `json:"warnings"`
 }

@@ -13,7 +13,7 @@ import (
 	"productform/num"
 )
 
-// An audited says what an allocation has, with witnesses of what it has not.
+// An audited holds the properties of an allocation, with witnesses of those that it lacks.
 type audited struct {
 	render.Record        // the fields of JSON
 	declared      string // what the job declares that gains most by a lie
@@ -64,8 +64,8 @@ func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool) error {
 
 func isLimited(j fluid.Job) bool { return j.MaxTasks != nil }
 
-// Allocations that the search for a lie computes, times their rows and resources, in all; and the fewest
-// allocations for one row with which a search is worth while.
+// Total number of allocations that the search for a lie computes, times their rows and resources;
+// and the smallest number of allocations for one row with which a search is worthwhile.
 const (
 	lieWork  = 2_000_000
 	fewTries = 200

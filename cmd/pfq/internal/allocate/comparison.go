@@ -143,8 +143,8 @@ func rowsOf(list string) func(*answered) []render.Record {
 	return func(a *answered) []render.Record { return a.body.Get(list).([]render.Record) }
 }
 
-// oneAfterOther writes the answer of each policy.
-func oneAfterOther(t *render.Text, all []*answered) {
+// writeEach writes the answer of each policy.
+func writeEach(t *render.Text, all []*answered) {
 	for i, a := range all {
 		if i > 0 {
 			t.Blank()

@@ -33,8 +33,8 @@ func TestAllocateMaxTasks(t *testing.T) {
 	}
 }
 
-// Jobs of one task on a resource of 4 are M/M/4: with 2 jobs a unit of time, of mean size 1, C = 4/23 of them wait, so that there are
-// 2 + C jobs on average.
+// Jobs of one task on a resource of 4 are M/M/4. With 2 jobs per unit of time, of mean size 1, C =
+// 4/23 of them wait, and there are 2 + C jobs on average.
 func TestAllocateMaxTasksDynamic(t *testing.T) {
 	const servers = `{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}, "max_tasks": 1, "arrival_rate": 2}]}`
 	for _, policy := range []string{"pf", "drf", "bf"} {

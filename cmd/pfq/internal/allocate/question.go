@@ -22,19 +22,19 @@ import (
 	"productform/sim/pool"
 )
 
-// clusterFields are those of the models of other commands.
+// clusterFields are the fields of the models of other commands.
 var clusterFields = []string{"servers", "classes", "mean_size"}
 
 // A question holds what the flags ask for.
 type question struct {
 	binding        *cli.Binding
 	policies       command.Policies
-	sharing        fluid.Settings // RelTol is that of traffic, too, 0 for the default
+	sharing        fluid.Settings // RelTol also applies to traffic, 0 for the default
 	dynamic, audit bool
 	chain          traffic.Settings // MaxStates is 0 for the default
 	settings       sim.Settings     // Runs is 0 unless there is a simulation
 	percentiles    []command.Percentile
-	factors        []*big.Rat // of the arrival rates; nil for the traffic as it is
+	factors        []*big.Rat // factors of the arrival rates; nil for the traffic as it is
 }
 
 // New returns the command.
@@ -79,7 +79,7 @@ func (f *question) check(given func(string) bool) error {
 	}
 	for _, c := range []struct{ name, why string }{
 		{"engine", "means in random traffic are computed in double precision only, with bounds"},
-		{"audit", "it is of one allocation, and in random traffic every state has another"},
+		{"audit", "an audit covers one allocation, and in random traffic every state has another"},
 	} {
 		if given(c.name) && f.dynamic {
 			return fmt.Errorf("--%s and --dynamic exclude each other: %s", c.name, c.why)
@@ -194,7 +194,7 @@ func (f *question) traffic(q command.Query, t *traffic.Model) (answer render.Ans
 	if f.policies.Several() {
 		text := func(text *render.Text, all []*answered) { a.compareText(text, all) }
 		if f.settings.Runs > 0 { // intervals are too wide for a column each
-			text = oneAfterOther
+			text = writeEach
 		}
 		answer, err = f.compare(q, under, text)
 		return answer, true, err
@@ -206,7 +206,7 @@ func (f *question) traffic(q command.Query, t *traffic.Model) (answer render.Ans
 	return one.Answer, true, nil
 }
 
-// underPolicy solves stable traffic under a policy, and simulates it if that was asked for.
+// underPolicy solves stable traffic under a policy, and simulates it on request.
 func (f *question) underPolicy(q command.Query, t *traffic.Model, policy fluid.Policy) (a *trafficCase, err error) {
 	a = &trafficCase{policy: policy, traffic: t, settings: f.settings, asked: f.percentiles}
 	var plan *sim.Plan
@@ -236,7 +236,7 @@ func (f *question) solveTraffic(q command.Query, t *traffic.Model, policy fluid.
 	})
 }
 
-// plan checks what is to be simulated.
+// plan checks the simulation settings.
 func (f *question) plan(ctx context.Context, t *traffic.Model, policy fluid.Policy) (*sim.Plan, error) {
 	plan, err := sim.NewPlan(ctx, pool.Divisible{Traffic: *t, Policy: policy}, f.settings)
 	if err != nil {
@@ -261,8 +261,8 @@ func (f *question) plans(q command.Query) (plans []*sim.Plan, err error) {
 		})
 }
 
-// plansOf returns the plan of each policy. Of several policies, those that reject the traffic are left out unless all
-// do.
+// plansOf returns the plan of each policy. If there are several, policies that reject the traffic
+// are left out unless all do.
 func (f *question) plansOf(q command.Query, t *traffic.Model) (plans []*sim.Plan, err error) {
 	for _, policy := range f.policies.List() {
 		plan, failed := f.plan(q.Ctx, t, policy)
@@ -282,7 +282,7 @@ func (f *question) plansOf(q command.Query, t *traffic.Model) (plans []*sim.Plan
 	return plans, nil
 }
 
-// tooLarge says why traffic cannot be solved.
+// tooLarge returns the reason why traffic cannot be solved.
 func (f *question) tooLarge(err error, policy fluid.Policy) string {
 	var large *traffic.TooLargeError
 	if errors.As(err, &large) {

@@ -16,7 +16,7 @@ import (
 // mostFraction is the number of digits of numerators and denominators up to which fractions are shown.
 const mostFraction = 6
 
-// accuracy says how the numbers were computed and are shown.
+// accuracy describes how the numbers were computed and are shown.
 func (a *allocation) accuracy() string {
 	switch bound := a.RelativeErrorBound; {
 	case bound == nil:
@@ -48,7 +48,7 @@ func (a *allocation) auditText(t *render.Text) {
 // properties are those that an audit looks at.
 var properties = []string{"feasible", "Pareto efficient", "sharing incentive", "envy-free", "lie-proof"}
 
-// words says which of the properties the allocation has, and why not.
+// words lists the properties that the allocation has, and the reasons for those that it lacks.
 func (a *audited) words(t *render.Text) []string {
 	words := []string{"yes", "yes", "yes", "yes", fmt.Sprintf("no lie found among %d", a.Get("lies_tried"))}
 	switch lie, isLie := a.Get("lie").(render.Record); {
@@ -62,7 +62,7 @@ func (a *audited) words(t *render.Text) []string {
 	}
 	for _, w := range []struct {
 		property      int
-		witness, says string // of the fields of the witness
+		witness, says string // the fields of the witness
 	}{
 		{0, "over_limit", "a job of %s runs %s tasks, and can run %s"},
 		{0, "overload", "the utilization of %s is %s"},
@@ -127,7 +127,7 @@ func (a *trafficCase) text(t *render.Text, body render.Record, joint *command.Jo
 	loadsText(t, body)
 }
 
-// accuracy says how the means were computed and how good they are.
+// accuracy describes how the means were computed and how accurate they are.
 func (a *trafficCase) accuracy() string {
 	r := a.result
 	if r == nil {
@@ -157,7 +157,8 @@ func (a *trafficCase) accuracy() string {
 		method, r.States, where, render.OneDigitUp(r.TruncationBound), proved, rounding)
 }
 
-// limitText says up to which arrival rates something is so, and which resource is the limit.
+// limitText gives the arrival rates up to which a property holds, and the resource that is the
+// limit.
 func (a *trafficCase) limitText(so string) string {
 	j := a.traffic.Bottleneck()
 	if j < 0 {
@@ -176,8 +177,8 @@ func loadsText(t *render.Text, body render.Record) {
 	t.Table(rows, columns...)
 }
 
-// lies says which classes declare more than they need, and what: one line for each.
-func (a *trafficCase) lies() (lines []string) {
+// describeLies lists the classes that declare more than they need: one line for each.
+func (a *trafficCase) describeLies() (lines []string) {
 	for _, c := range a.traffic.Classes {
 		var words []string
 		for j, r := range a.traffic.Resources {
@@ -196,7 +197,7 @@ func (a *trafficCase) lies() (lines []string) {
 // liesText writes which classes lie, not all if they are many.
 func (a *trafficCase) liesText(t *render.Text) {
 	const most = 8
-	lies := a.lies()
+	lies := a.describeLies()
 	for i, line := range lies {
 		if i == most && len(lies) > most+1 {
 			t.Line("and %d classes more", len(lies)-most)

@@ -27,19 +27,19 @@ type Query struct {
 	File   string // - for the standard input; empty for commands that take none
 	Stdin  io.Reader
 	Stderr io.Writer
-	Format string // of the answer
+	Format string // format of the answer
 	To     string // file of the answer
 
-	done, of int // parts of the answer that are done, of so many; 0 if it has one
+	done, of int // number of parts of the answer that are done, and their total; 0 if it has one
 }
 
-// Part returns the query for part k of n of the answer, so that progress tells the share done.
+// Part returns the query for part k of n of the answer, for progress to show the fraction done.
 func (q Query) Part(k, n int) Query {
 	q.done, q.of = q.done*n+k, max(q.of, 1)*n
 	return q
 }
 
-// ask fills in what a command was asked.
+// ask fills in the question of a command.
 func (q *Query) ask(cmd *cobra.Command, args []string) {
 	q.Ctx, q.Stdin, q.Stderr = cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr()
 	if len(args) > 0 {
@@ -47,8 +47,9 @@ func (q *Query) ask(cmd *cobra.Command, args []string) {
 	}
 }
 
-// New returns a command that answers a question about a file, which is its argument, and adds the flags --format and
-// --output. The answer comes with whether there is what was asked for; if not, it says why.
+// New returns a command that answers a question about a file, which is its argument, and adds the
+// flags --format and --output. The answer reports whether a result exists; if not, it contains the
+// reason.
 func New(use string, answer func(Query) (a render.Answer, found bool, err error)) *cobra.Command {
 	return NewWriter(use, render.Formats, nil, func(q Query) ([]byte, bool, error) {
 		switch strings.ToLower(filepath.Ext(q.To)) {

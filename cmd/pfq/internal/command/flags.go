@@ -39,7 +39,8 @@ func AddConfidence(b *cli.Binding, confidence *float64) {
 		"probability that an interval contains the true value", func(v float64) bool { return v > 0 && v <= 0.999999 })
 }
 
-// AddParallel adds --parallel, one a core unless given, of what the usage says.
+// AddParallel adds --parallel, by default one per core, with the usage text for what runs in
+// parallel.
 func AddParallel(b *cli.Binding, workers *int, usage string) {
 	*workers = runtime.GOMAXPROCS(0)
 	b.Int(workers, "Workers", "parallel", 1e4, usage)

@@ -16,7 +16,7 @@ import (
 	"productform/sim"
 )
 
-// A Percentile is one that is asked for.
+// A Percentile is a requested percentile.
 type Percentile struct {
 	Name  string   // p99.9, the field of an answer
 	Level *big.Rat // 999/1000
@@ -35,7 +35,7 @@ func AddPercentiles(cmd *cobra.Command, target *[]Percentile, usage string) {
 	}
 }
 
-// noteSmall says of percentiles below 1 what they are, since 0.95 may be meant for 95.
+// noteSmall explains percentiles below 1, since 0.95 may be meant for 95.
 func noteSmall(stderr io.Writer, list []Percentile) {
 	for _, p := range list {
 		if p.Level.Cmp(big.NewRat(1, 100)) < 0 {
@@ -79,7 +79,7 @@ func hintPercentile(word string) string {
 	return "write " + strings.Join(words, ",")
 }
 
-// CheckPercentiles returns an error for one that stands twice in the list.
+// CheckPercentiles returns an error for one that is in the list twice.
 func CheckPercentiles(list []Percentile) error {
 	places := make(map[string]int)
 	for i, p := range list {

@@ -29,7 +29,7 @@ func (p *Policies) Add(b *cli.Binding, usage string) {
 		usage+": "+cli.OneOf(names)+"; or several, such as drf,pf, to compare them")
 }
 
-// Check refuses all beside others.
+// Check rejects all in a list with others.
 func (p *Policies) Check() error {
 	if len(p.words) > 1 && slices.Contains(p.words, allPolicies) {
 		return input.Errorf("--policy", p.String(), "%s alone, or a list without it", allPolicies)

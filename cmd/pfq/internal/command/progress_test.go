@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// What takes long says so every few seconds, and then gives its answer.
-func TestProgressTells(t *testing.T) {
+// A long computation reports progress every few seconds, and then gives its answer.
+func TestProgressReports(t *testing.T) {
 	signals := make(chan os.Signal, 1) // package signal starts its goroutine here, outside the bubble
 	signal.Notify(signals, syscall.SIGTERM)
 	defer signal.Stop(signals)

@@ -33,7 +33,7 @@ func Read[T any](
 	if errors.As(err, &bad) && bad.File == cli.Source(q.File) { // not about a file that this one names
 		err = meantFor(err, other, fields...)
 	}
-	return v, instead(err)
+	return v, hintAlternative(err)
 }
 
 // ReadModel reads the cluster that the question is about.
@@ -41,7 +41,7 @@ func ReadModel(q Query) (*cluster.Model, error) {
 	m, err := Read(q, cluster.Read, cluster.ReadFile, "")
 	err = MeantForPool(err)
 	err = MeantForPlan(err)
-	return m, MeantForNetwork(err, "which simulates, too, with --runs")
+	return m, MeantForNetwork(err, "which also simulates, with --runs")
 }
 
 // locate adds the line to an error about a number in the file of the question, and writes the number
@@ -94,8 +94,8 @@ func meantFor(err error, command string, fields ...string) error {
 	return hint(err, "this looks like a model for pfq "+command, fields...)
 }
 
-// instead adds to an error about a field that no model has what there is instead of it.
-func instead(err error) error {
+// hintAlternative adds to an error about a field that no model has what there is instead of it.
+func hintAlternative(err error) error {
 	err = hint(err, "a larger weight gives a job more, and pfq dispatch knows priorities", "jobs.priority")
 	err = hint(err, "no model has priorities, and pfq dispatch replays a log of jobs with them",
 		ofModels("priority", "servers.priority", "classes.priority", "stations.priority")...)
@@ -105,7 +105,7 @@ func instead(err error) error {
 		ofModels("cost", "servers.cost", "classes.cost", "stations.cost", "resources.cost", "jobs.cost")...)
 }
 
-// ofModels returns the paths of fields of a model, and of one that stands in a plan.
+// ofModels returns the paths of fields of a model, and of a model in a plan.
 func ofModels(fields ...string) []string {
 	for _, f := range fields {
 		fields = append(fields, "model."+f)
@@ -122,10 +122,10 @@ func hint(err error, text string, fields ...string) error {
 	return err
 }
 
-// numbers are those of rows in a path.
+// numbers are the row numbers in a path.
 var numbers = regexp.MustCompile(`\[[0-9]+\]`)
 
-// mostText bounds what is looked at: the readers take no more.
+// mostText limits how much text is examined: the readers accept no more.
 const mostText = 65 << 20
 
 // Look returns the tree of the file that the question is about, which should be what want says, and the query

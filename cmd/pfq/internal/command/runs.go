@@ -172,7 +172,7 @@ func Simulate[T any](ctx context.Context, settings sim.Settings, runs int, stder
 	}
 	result, err = simulate(ctx, func(p sweep.Progress) {
 		last = p
-		bar.Show(p.Done, p.Total, left(p, settings.Precision > 0))
+		bar.Show(p.Done, p.Total, remainingTime(p, settings.Precision > 0))
 	})
 	if err != nil {
 		err = stopped(ctx, err, settings.Folder, last.Done)
@@ -191,8 +191,8 @@ func stopped(ctx context.Context, err error, folder string, done int) error {
 	return fmt.Errorf("%w; %s keeps %d runs for the next time", ErrInterrupted, folder, done)
 }
 
-// left says how long a simulation goes on.
-func left(p sweep.Progress, precision bool) string {
+// remainingTime describes how long a simulation will continue.
+func remainingTime(p sweep.Progress, precision bool) string {
 	switch {
 	case !p.LeftKnown:
 		return "runs"
@@ -202,7 +202,7 @@ func left(p sweep.Progress, precision bool) string {
 	return fmt.Sprintf("runs, %v left", p.Left.Round(time.Second))
 }
 
-// SimulationError says what an error of the simulator means on the command line.
+// SimulationError translates an error of the simulator to the command line.
 func SimulationError(b *cli.Binding, err error, folder string) error {
 	err = runError(err, folder)
 	var bad *input.Error
@@ -214,7 +214,7 @@ func SimulationError(b *cli.Binding, err error, folder string) error {
 	return b.Translate(&input.Error{Path: cmp.Or(fields[path], path), Value: bad.Value, Want: bad.Want}, "")
 }
 
-// runError says what an error of runs means. The folder is that of --results.
+// runError translates an error of runs. The folder is that of --results.
 func runError(err error, folder string) error {
 	var pathErr *fs.PathError
 	var replication *sim.ReplicationError
@@ -222,7 +222,7 @@ func runError(err error, folder string) error {
 	case errors.As(err, &pathErr):
 		return cli.FlagError{Err: fmt.Errorf("--results = %s: %w", folder, pathErr.Err)}
 	case errors.As(err, &replication) && (errors.Is(err, sim.ErrTooManyStates) || errors.Is(err, sim.ErrTooManyJobs)):
-		return replication.Err // which replication came to it first is of no use
+		return replication.Err // the replication that hit it first does not matter
 	}
 	return err
 }

@@ -7,7 +7,7 @@ import (
 	"productform/sweep"
 )
 
-// What is said of the time left.
+// The text for the time left.
 func TestTimeleft(t *testing.T) {
 	for _, c := range []struct {
 		progress  sweep.Progress
@@ -18,7 +18,7 @@ func TestTimeleft(t *testing.T) {
 		{sweep.Progress{Left: 61400 * time.Millisecond, LeftKnown: true}, 0, "runs, 1m1s left"},
 		{sweep.Progress{Left: time.Second, LeftKnown: true}, 0.1, "runs, 1s to the next check"},
 	} {
-		if got := left(c.progress, c.precision > 0); got != c.want {
+		if got := remainingTime(c.progress, c.precision > 0); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"productform/sim"
 )
 
-// A Scaled says of which factor an answer is.
+// A Scaled is an answer with its factor.
 type Scaled struct {
 	Class string        `json:"scaled_class,omitempty"` // whose arrival rate it multiplies, where it is not that of all
 	Scale render.Number `json:"scale"`
@@ -36,7 +36,7 @@ func AddScale(cmd *cobra.Command, target *[]*big.Rat, does, scaled string) {
 			mostFactors)})
 }
 
-// A Scaling says which arrival rates are multiplied by which factors.
+// A Scaling holds the arrival rates that are multiplied, and the factors.
 type Scaling struct {
 	Class   string     // "" for all
 	Factors []*big.Rat // nil for the model as it is
@@ -153,7 +153,7 @@ func AtFactors(
 			kind := cmp.Or(l.Kind, "unstable") // an answer without kinds says why
 			all.Lines = append(all.Lines, render.Lines{Kind: kind, Head: head, Of: l.Of})
 		}
-		if len(a.Columns) >= len(all.Columns) { // those of an answer that there is
+		if len(a.Columns) >= len(all.Columns) { // the columns of an existing answer
 			all.Columns = append([]string{"scale"}, a.Columns...)
 		}
 		texts = append(texts, func(t *render.Text) {

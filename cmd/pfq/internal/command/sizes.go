@@ -21,13 +21,13 @@ import (
 	"productform/traces"
 )
 
-// What begins a value of --sizes that names a file: a list of sizes, or a log in Standard Workload Format.
+// The prefixes of --sizes that name a file: a list of sizes, or a log in Standard Workload Format.
 const (
 	FromList = "file:"
 	FromLog  = "swf:"
 )
 
-// BoundedPareto is the form of --sizes that names a distribution with a mean of its own.
+// BoundedPareto is the form of --sizes that names a distribution with its own mean.
 const BoundedPareto = "bounded-pareto:ALPHA:MIN:MAX"
 
 // SizeNames returns the forms that --sizes may have.
@@ -72,17 +72,18 @@ func ParseSizes(flag, text string, mean float64) (sizes.Distribution, error) {
 		return nil, cli.CheckWord(flag, text, SizeNames())
 	}
 	d, err := sizes.Parse(text, mean)
-	return d, inSizes(flag, text, err)
+	return d, nameSizesFlag(flag, text, err)
 }
 
-// ParseUnscaled returns the distribution that the value of a flag names with a mean of its own, nil if it names none.
+// ParseUnscaled returns the distribution that the value of a flag names with its own mean, nil if
+// it names none.
 func ParseUnscaled(flag, text string) (sizes.Distribution, error) {
 	family, _, _ := strings.Cut(text, ":")
 	if !strings.HasPrefix(BoundedPareto, family+":") {
 		return nil, nil
 	}
 	d, err := sizes.ParseUnscaled(text)
-	return d, inSizes(flag, text, err)
+	return d, nameSizesFlag(flag, text, err)
 }
 
 // ReadSizes returns the distribution that a value of --sizes names, with the given mean. It scales
@@ -139,8 +140,8 @@ func MeanOfSizes(exact *big.Rat) (float64, error) {
 	return mean, nil
 }
 
-// inSizes names the flag in an error of sizes.
-func inSizes(flag, text string, err error) error {
+// nameSizesFlag names the flag in an error of sizes.
+func nameSizesFlag(flag, text string, err error) error {
 	var bad *input.Error
 	switch {
 	case errors.As(err, &bad) && bad.Path == "mean":
@@ -208,7 +209,7 @@ func ReadSizeFile(
 	return list, name, nil
 }
 
-// WarnSkipped says how many jobs of a log are left out, if some are, and what they are without.
+// WarnSkipped warns of the number of jobs of a log that are left out, if any, and what they lack.
 func WarnSkipped(stderr io.Writer, log string, skipped int, without string) {
 	verb := "are"
 	switch skipped {

@@ -13,7 +13,7 @@ import (
 	"productform/stability"
 )
 
-// Decide says whether a model is stable, by how much, and what limits it.
+// Decide reports whether a model is stable, by how much, and what limits it.
 func Decide(q Query, m *cluster.Model) (*stability.Result, error) {
 	return WithProgress(q, func(ctx context.Context) (*stability.Result, error) { return stability.Cluster(ctx, m) })
 }
@@ -58,7 +58,7 @@ func UnstableAnswer(m *cluster.Model, r *stability.Result, e num.Engine) render.
 
 // WriteLimits writes them as text.
 func WriteLimits(t *render.Text, m *cluster.Model, r *stability.Result, e num.Engine) {
-	margin := beside(r.Margin, nil, e)
+	margin := formatOnSide(r.Margin, nil, e)
 	if r.CriticalScale == nil {
 		t.Line("stable: no jobs arrive")
 		t.Line("margin      %s, of %s", margin, firstNames(m, r.MarginSet))
@@ -69,7 +69,7 @@ func WriteLimits(t *render.Text, m *cluster.Model, r *stability.Result, e num.En
 		verdict = "stable: still so"
 	}
 	t.Line("%s with the arrival rates multiplied by anything below %s", verdict,
-		beside(r.CriticalScale, big.NewRat(1, 1), e))
+		formatOnSide(r.CriticalScale, big.NewRat(1, 1), e))
 	whose := "the bottleneck"
 	if drawn := drawnServers(m, r); drawn > 0 {
 		whose = fmt.Sprintf("the jobs of %s that draw the same %d servers, another set than the bottleneck",
@@ -79,11 +79,11 @@ func WriteLimits(t *render.Text, m *cluster.Model, r *stability.Result, e num.En
 	}
 	t.Line("margin      %s, of %s", margin, whose)
 	t.Line("bottleneck  %s: work %s on capacity %s", firstNames(m, r.Bottleneck),
-		beside(r.Arrival, r.Capacity, e), beside(r.Capacity, nil, e))
+		formatOnSide(r.Arrival, r.Capacity, e), formatOnSide(r.Capacity, nil, e))
 }
 
-// beside returns a number for people, on its own side of the boundary if there is one.
-func beside(v, boundary *big.Rat, e num.Engine) string {
+// formatOnSide formats a number for display, on its own side of the boundary if there is one.
+func formatOnSide(v, boundary *big.Rat, e num.Engine) string {
 	decimals := render.SixRat(v)
 	if boundary != nil {
 		decimals = render.SixBeside(v, boundary)

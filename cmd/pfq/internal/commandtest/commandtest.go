@@ -32,7 +32,7 @@ func (p Program) Run(stdin string, args ...string) (stdout, stderr string, statu
 	return out.String(), err.String(), status
 }
 
-// Example returns the text of an example of pfq, to tests of a folder beside this one.
+// Example returns the text of an example of pfq, for tests of a folder next to this one.
 func Example(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../examples/" + name)

@@ -12,8 +12,9 @@ import (
 	"productform/cmd/pfq/internal/commandtest"
 )
 
-// rigidLog is the log of rigid.TestRunByHand: on 4 processors, A has 3 for 4 s from 0 on and asks for 9 s, B 4 for 3 s, C one
-// for 3 s and asks for 9 s, D one for 6 s, E two for 2 s, all from 1 on. The log knows the requests of A and C.
+// rigidLog is the log of rigid.TestRunByHand. On 4 processors, A has 3 for 4 s starting at 0 and
+// requests 9 s; starting at 1, B has 4 for 3 s, C one for 3 s and requests 9 s, D one for 6 s, E
+// two for 2 s. The log contains the requests of A and C.
 const rigidLog = `; MaxProcs: 4
 1 0 -1 4 3 -1 -1 -1 9 -1 1 1 -1 -1 -1 -1 -1 -1
 2 1 -1 3 4 -1 -1 -1 -1 -1 1 2 -1 -1 -1 -1 -1 -1
@@ -22,10 +23,12 @@ const rigidLog = `; MaxProcs: 4
 5 1 -1 2 2 -1 -1 -1 -1 -1 1 5 -1 -1 -1 -1 -1 -1
 `
 
-// Under easy with the requests of the log jobs begin at 0, 7, 10, 1 and 4, as rigid.TestRunByHand explains, and last 4, 3, 3,
-// 6 and 2 s: they wait for 0, 6, 9, 0 and 3 s. Delays are 4, 9, 12, 6 and 5 s. All is done at 13, 37 worker seconds of work on
-// 4 workers, submitted within a second. With the users alike, all priorities are within 1 to 5; jobs are due after twice their run time: 8, 7, 7, 13, 5.
-// B is late by 3 with priority 4, C by 6 with 3, E by 1 with 1. No delay is above 10 s but that of C, 12.
+// Under easy with the requests of the log, jobs begin at 0, 7, 10, 1 and 4, as rigid.TestRunByHand
+// explains, and last 4, 3, 3, 6 and 2 s: they wait for 0, 6, 9, 0 and 3 s. Delays are 4, 9, 12, 6
+// and 5 s. Everything is done at 13, 37 worker seconds of work on 4 workers, submitted within a
+// second. With equal users, all priorities are within 1 to 5; jobs are due after twice their run
+// time: 8, 7, 7, 13, 5. B is late by 3 with priority 4, C by 6 with 3, E by 1 with 1. No delay is
+// above 10 s except C's, 12.
 func TestBaselineByHand(t *testing.T) {
 	spread := func(mean, p50, most float64) map[string]any {
 		return map[string]any{"mean": mean, "p50": p50, "p95": most, "p99": most, "max": most}
@@ -55,14 +58,14 @@ func TestBaselineByHand(t *testing.T) {
 	}
 }
 
-// A job that runs longer than it asked for is counted, and killed if that is asked for: D asks for 5 of its 6 s.
+// A job that runs longer than requested is counted, and killed on request: D requests 5 of its 6 s.
 func TestBaselineKill(t *testing.T) {
 	log := strings.Replace(rigidLog, "4 1 -1 6 1 -1 -1 -1 -1", "4 1 -1 6 1 -1 -1 -1 5", 1)
 	for args, want := range map[string]map[string]any{
 		"--policy fcfs":                       {"outlived": 1.0, "kill": false, "makespan": 13.0, "requests_of_log": 3.0}, // 7 + 6
 		"--policy fcfs --kill":                {"outlived": 1.0, "kill": true, "makespan": 12.0},
 		"--policy fcfs --kill --requests 1":   {"outlived": 0.0, "kill": true, "makespan": 13.0, "requests": "1", "requests_of_log": 0.0},
-		"--policy fcfs --kill --time-scale 2": {"outlived": 1.0, "makespan": 24.0}, // requests are scaled, too: 8 + 6 + 2·5
+		"--policy fcfs --kill --time-scale 2": {"outlived": 1.0, "makespan": 24.0}, // requests are also scaled: 8 + 6 + 2·5
 	} {
 		got := onePolicy(t, log, args)
 		for key, value := range want {
@@ -73,9 +76,10 @@ func TestBaselineKill(t *testing.T) {
 	}
 }
 
-// Worker 1 fails at 2, and A with it, which has run for 2 s on three workers. Under fcfs it begins again at once on the other three
-// and ends at 6; the worker is back at 3. B begins at 6, C, D and E at 9, and D ends at 15. If the worker is gone for good, the
-// others go ahead of B at 2, but E has to wait for A, and B never begins.
+// Worker 1 fails at 2, and with it A, which has run for 2 s on three workers. Under fcfs A
+// immediately begins again on the other three and ends at 6; the worker is back at 3. B begins at
+// 6, C, D and E at 9, and D ends at 15. If the worker is gone for good, the others start before B
+// at 2, but E has to wait for A, and B never begins.
 func TestBaselineOutages(t *testing.T) {
 	got := onePolicy(t, rigidLog, "--policy fcfs --requests 1 --outages 1@2-3")
 	for key, want := range map[string]any{"makespan": 15.0, "lost": 3.0, "utilization": 37 / 59.0, "wasted": 6 / 59.0} {
@@ -94,8 +98,9 @@ func TestBaselineOutages(t *testing.T) {
 	}
 }
 
-// Beside baselines other policies tell what they tell alone, and baselines as well; all have the same columns in CSV.
-func TestBaselineBesideOthers(t *testing.T) {
+// With baselines, other policies report what they report alone, and so do baselines; all have the
+// same columns in CSV.
+func TestBaselineWithOthers(t *testing.T) {
 	const list = "edf,easy,deadline/kept,conservative"
 	var want []any
 	for policy := range strings.SplitSeq(list, ",") {
@@ -153,7 +158,7 @@ func TestBaselineSeeds(t *testing.T) {
 		differs = differs || cmp.Diff(one["waiting"], got["waiting"]) != ""
 	}
 	if !differs {
-		t.Error("all seeds are alike")
+		t.Error("all seeds give the same answer")
 	}
 }
 
@@ -211,13 +216,14 @@ func TestBaselineBadUsage(t *testing.T) {
 	}
 }
 
-// Percentiles take the place of those that stand there without, of rules and baselines alike, and are order statistics of what becomes of
-// the jobs: delays under easy are 4, 5, 6, 9 and 12 s, slowdowns 1, 1, 2.5, 3 and 4, of the log above.
+// Percentiles replace the default ones, for rules and baselines, and are order statistics of the
+// results of the jobs: delays under easy are 4, 5, 6, 9 and 12 s, slowdowns 1, 1, 2.5, 3 and 4, for
+// the log above.
 func TestDispatchPercentiles(t *testing.T) {
 	const args = "--priorities 1:5 --policy easy,edf"
 	same := dispatchJSON(t, rigidLog, args+" --percentiles 50,95,99")
 	if diff := cmp.Diff(dispatchJSON(t, rigidLog, args), same); diff != "" {
-		t.Errorf("the usual percentiles, asked for: %s", diff)
+		t.Errorf("the default percentiles, requested explicitly: %s", diff)
 	}
 	row := onePolicy(t, rigidLog, "--priorities 1:5 --policy easy --percentiles 20,20.1,60,99.9")
 	for measure, want := range map[string]map[string]any{

@@ -28,7 +28,8 @@ var program = commandtest.Program(func() *cobra.Command { return command.Root(Ne
 // pfq runs one command line in this process.
 var pfq = program.Run
 
-// fiveJobs returns the example, and writes it to the file five.swf of a new folder, in which the test goes on.
+// fiveJobs returns the example, and writes it to the file five.swf of a new folder, in which the
+// test continues.
 func fiveJobs(t *testing.T) string {
 	t.Helper()
 	log := commandtest.Example(t, "logs/five-jobs.swf")
@@ -37,7 +38,7 @@ func fiveJobs(t *testing.T) string {
 	return log
 }
 
-// afterSums allows for the rounding of some tens of sums.
+// afterSums allows for the rounding of a few dozen sums.
 var afterSums = cmpopts.EquateApprox(0, 1e-12)
 
 func dispatchJSON(t *testing.T, log, args string) map[string]any {
@@ -66,15 +67,17 @@ func onePolicy(t *testing.T, log, args string) map[string]any {
 // (5/2 + 5/2 + 5/3)/30 = 2/9, and the same by decisions, six of which are 5 s apart. E misses its deadline by 5, times
 // its priority 2.
 //
-// Under priority, B has what it can use at 0 and A the rest. At 5, C has all, but A has two tasks in hand until 10. Then
-// D, C, E and A have a worker each. At 20, D and E end, C has two workers and A one. C ends at 25, A at 30, 5 and 10 late.
+// Under priority, B has as many workers as it can use at 0 and A the rest. At 5, C has all, but A
+// has two running tasks until 10. Then D, C, E and A have a worker each. At 20, D and E end, C has
+// two workers and A one. C ends at 25, A at 30, 5 and 10 late.
 //
-// Under edf without workers 3 and 4 from 2 to 12, two tasks of A are lost at 2, after 2 s each. A runs on workers 1 and 2
-// from 5 to 15, on 3 and 4 from 12 to 22; C on 1 and 2 from 15 to 25, on 3 and 4 from 22 to 27; E on 1 and 2 from 25 to
-// 30, D on 3 from 27 to 37. A, C, E and D are late by 2, 7, 10, 7. Violated are of the jobs present from 5 on C, 1/2;
-// from 10 on C, D and E, 3/4; from 15 on D and E, 2/4; from 22 on D, 1/3; from 27 on none: (5/2 + 15/4 + 7/2 + 5/3)/37.
-// Decisions come at 0, 2 (0 each), 5 (1/2), 10, 12 (3/4 each), 15, 20 (1/2 each), 22, 25 (1/3 each), 27 and 30 (0).
-// Workers are up for 4 37 - 20 = 128 s.
+// Under edf without workers 3 and 4 from 2 to 12, two tasks of A are lost at 2, after 2 s each. A
+// runs on workers 1 and 2 from 5 to 15, on 3 and 4 from 12 to 22; C on 1 and 2 from 15 to 25, on 3
+// and 4 from 22 to 27; E on 1 and 2 from 25 to 30, D on 3 from 27 to 37. A, C, E and D are late by
+// 2, 7, 10, 7. The violated fraction of the jobs present is, from 5, 1/2 (C); from 10, 3/4 (C, D
+// and E); from 15, 2/4 (D and E); from 22, 1/3 (D); from 27, 0: (5/2 + 15/4 + 7/2 + 5/3)/37.
+// Decisions come at 0, 2 (0 each), 5 (1/2), 10, 12 (3/4 each), 15, 20 (1/2 each), 22, 25 (1/3
+// each), 27 and 30 (0). Workers are up for 4 37 - 20 = 128 s.
 func TestDispatchByHand(t *testing.T) {
 	log := fiveJobs(t)
 	spread := func(mean, p50, p95, p99, most float64) map[string]any {
@@ -143,7 +146,7 @@ func TestDispatchPolicies(t *testing.T) {
 	}
 }
 
-// What sites use today is named where all rules are compared without them, and they could be run.
+// Common rules at sites are named if all rules are compared without them, although they could run.
 func TestDispatchLeftOut(t *testing.T) {
 	fiveJobs(t)
 	const line = "\nnot among these: fcfs, sjf, easy/fcfs, easy/sjf, conservative (--policy all,sites has them, too)\n"
@@ -156,7 +159,8 @@ func TestDispatchLeftOut(t *testing.T) {
 	}
 }
 
-// The load is that of all workers between submissions; jobs that come all at once have none.
+// The load is that of all workers between submissions; jobs submitted all at the same time have
+// none.
 func TestDispatchOfferedLoad(t *testing.T) {
 	log := fiveJobs(t) // 100 s of work within 10 s
 	for args, want := range map[string]any{"--workers 4": 2.5, "--workers 20": 0.5, "--workers 5 --heterogeneous 4,4x4 --time-scale 0.5 --gap-scale 2": 0.125,
@@ -383,7 +387,7 @@ func TestDispatchSkips(t *testing.T) {
 	}
 }
 
-// --records writes what became of each job, as TestDispatchByHand has it.
+// --records writes the result of each job, as in TestDispatchByHand.
 func TestDispatchRecords(t *testing.T) {
 	fiveJobs(t)
 	_, stderr, status := pfq("", "dispatch", "five.swf", "--workers", "4", "--priorities", "1:5", "--policy", "edf", "--records", "jobs.csv")
@@ -506,8 +510,9 @@ func TestDispatchSomeStranded(t *testing.T) {
 			t.Error(run)
 		}
 	}
-	// The rules that know speeds give the job of 9 s the worker of speed 9, and so does edf, which gives the first worker
-	// to the job that is due first; else it gets the other one, which it needs for 9 s.
+	// The rules that use speeds give the job of 9 s the worker of speed 9, and so does edf, which
+	// gives the first worker to the job that is due first; otherwise it gets the other one, which
+	// it needs for 9 s.
 	want := map[string]bool{"priority": false, "proportion/priority": false, "workload:1/priority": true, "deadline/priority": true, "deadline/deadline": true, "edf": true}
 	if diff := cmp.Diff(want, got); diff != "" || status != 1 || stderr != "" {
 		t.Errorf("status %d, %s%s", status, stderr, diff)
@@ -659,7 +664,8 @@ func TestDispatchBadUsage(t *testing.T) {
 	}
 }
 
-// Of several outputs the answer is written last: whichever of them cannot be written, there is no answer, nor half a file.
+// If there are several outputs, the answer is written last: whichever of them cannot be written,
+// there is no answer, nor half a file.
 func TestDispatchWritesTheAnswerLast(t *testing.T) {
 	fiveJobs(t)
 	if err := os.Mkdir("folder", 0o777); err != nil {
@@ -711,6 +717,6 @@ func TestDispatchWritesTheAnswerLast(t *testing.T) {
 		}
 	}
 	if text, err := os.ReadFile("a.csv"); err != nil || strings.Count(string(text), "\n") != 6 {
-		t.Errorf("records beside a full standard output: %v, %s", err, text)
+		t.Errorf("records with a full standard output: %v, %s", err, text)
 	}
 }

@@ -143,7 +143,7 @@ func (f *dispatchFlags) checkFiles(trace string, stdin io.Reader, stdout io.Writ
 type dispatchAnswer struct {
 	flags *dispatchFlags
 	*joblog.Jobs
-	tasks int // of all jobs
+	tasks int // tasks of all jobs
 	runs  []policyRun
 
 	text, records []byte
@@ -153,7 +153,7 @@ type dispatchAnswer struct {
 type policyRun struct {
 	policy   joblog.Policy
 	result   *dispatch.Result        // nil if some never finish, and of a baseline
-	rigid    *rigid.Result           // of a baseline
+	rigid    *rigid.Result           // result of a baseline
 	stranded *dispatch.StrandedError // nil if all finish, and of a baseline
 	tooFew   *rigid.StrandedError    // likewise, of a baseline
 	timeline *timeline.Timeline      // nil without --timeline

@@ -7,7 +7,7 @@ import (
 	"productform/internal/render"
 )
 
-// Samples that can be asked for: each is kept until all are done.
+// Maximum number of samples: each is kept until all are done.
 const mostSamples = 1000
 
 var samplesWanted = fmt.Sprintf("an integer in 2..%d", mostSamples)
@@ -103,7 +103,7 @@ func (m measure) smallestIn(p int) (count int) {
 	return count
 }
 
-// mean returns that of the values of policy p.
+// mean returns the mean of the values of policy p.
 func (m measure) mean(p int) (mean float64) {
 	for k, v := range m.values[p] {
 		mean += (v - mean) / float64(k+1)

@@ -12,8 +12,8 @@ import (
 	"productform/cmd/pfq/internal/commandtest"
 )
 
-// Over samples there are the mean, the least and the most of what each sample gives by itself, and in how many a policy has the smallest
-// value.
+// Over samples the answer has the mean, the minimum and the maximum of the values of the separate
+// samples, and the number of samples in which a policy has the smallest value.
 func TestDispatchSamples(t *testing.T) {
 	const args, policies, samples = "dispatch SDSC-Par-1996 --sample 300 --policy edf,priority,easy --requests uniform:2 --format ", 3, 4
 	run := func(args string) map[string]any {

@@ -47,7 +47,7 @@ func TestInterruptedDispatch(t *testing.T) {
 		if err := c.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
-		_ = c.Wait() // the status is looked at below
+		_ = c.Wait() // the status is checked below
 		if said := commandtest.ProgressLines.ReplaceAllString(stderr.String(), ""); c.ProcessState.ExitCode() != cli.Interrupted || stdout.Len() > 0 || said != "pfq: interrupted\n" {
 			t.Errorf("%s: %v, %s%s", name, c.ProcessState, stdout.String(), said)
 		}

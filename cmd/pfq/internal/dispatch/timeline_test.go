@@ -8,8 +8,8 @@ import (
 	"productform/cmd/pfq/internal/commandtest"
 )
 
-// The timeline of a run whose workers go for good ends there: jobs that come later are not in it. Until 5 s there is one
-// job, of 100 tasks, which has the one worker.
+// The timeline of a run whose workers leave for good ends there, without jobs submitted later.
+// Until 5 s there is one job, of 100 tasks, which has the one worker.
 func TestTimelineStranded(t *testing.T) {
 	const log = `1 0 -1 1 100 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1 -1
 2 10 -1 1 1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1 -1

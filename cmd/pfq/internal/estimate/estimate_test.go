@@ -22,7 +22,7 @@ import (
 // program is pfq with the command of this package.
 var program = commandtest.Program(func() *cobra.Command { return command.Root(New()) })
 
-// model has classes of mean sizes of their own, one that never comes, and a group.
+// model has classes with their own mean sizes, one that never arrives, and a group.
 const model = `{"servers": [{"name": "rack", "count": 4, "capacity": 1}, {"name": "big", "capacity": 2}, {"name": "off", "capacity": 0}],
 "classes": [{"name": "pairs", "arrival_rate": 1, "mean_size": 2, "servers": [{"group": "rack", "choose": 2}]},
 {"name": "wide", "arrival_rate": "3/2", "servers": [{"group": "rack", "choose": 1}, "big", "off"]}, {"name": "never", "arrival_rate": 0, "servers": ["big"]}]}`
@@ -88,7 +88,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// The precision asked for is that of the answer, and text shows it.
+// The answer has the requested precision, and text shows it.
 func TestPrecision(t *testing.T) {
 	got := program.JSON(t, model, "estimate - --precision 0.02")
 	jobs := got["mean_jobs"].(map[string]any)
@@ -138,7 +138,8 @@ func TestGradientsBySize(t *testing.T) {
 	}
 }
 
-// Bounds stand beside the estimates, in all formats, and are those of windows.Delays; without the flag there are none.
+// Bounds are shown with the estimates, in all formats, and match windows.Delays; without the flag
+// there are none.
 func TestBounds(t *testing.T) {
 	m, err := cluster.Read(strings.NewReader(model))
 	if err != nil {
@@ -173,7 +174,7 @@ func TestBounds(t *testing.T) {
 	if !strings.Contains(text, table) {
 		t.Errorf("%s", text)
 	}
-	// A part of a ring does not bear the jobs of its ends alone.
+	// A part of a ring cannot carry the jobs of its ends alone.
 	var ring strings.Builder
 	for s := range 40 {
 		fmt.Fprintf(&ring, "%s{name: s%d, capacity: 1}", []string{"servers: [", ", "}[min(s, 1)], s)
@@ -199,7 +200,7 @@ func TestUnstable(t *testing.T) {
 	}
 }
 
-// What cannot be used is refused with the flag or the field, its value and what is wanted.
+// Invalid input is rejected with the flag or the field, its value and a valid value.
 func TestRefusals(t *testing.T) {
 	huge := strings.NewReplacer(`"count": 4`, `"count": 1000000`, `"choose": 2`, `"choose": 500000`).Replace(model)
 	for _, c := range []struct {

@@ -135,8 +135,8 @@ func TestErlang(t *testing.T) {
 	commandtest.Near(t, "blocking", got["blocking"], b, 1e-13)
 }
 
-// Where all agents speak both languages the call centre is Erlang's loss system of 6 servers at load 4. As it is, the calls that are let in are those
-// that the agents take.
+// If all agents speak both languages the call centre is Erlang's loss system of 6 servers at load
+// 4. In the example, the admitted calls are those that the agents take.
 func TestCallCentre(t *testing.T) {
 	text := commandtest.Example(t, "networks/call-centre.yaml")
 	all := "servers: [ann, bob, cecile, denis, emma, felix]"
@@ -183,7 +183,7 @@ func TestSwaps(t *testing.T) {
 			}
 		}
 	}
-	// Work is told, and not jobs: 1.5 of them, of mean size 3, come to servers of capacity 2.
+	// The load counts work, not jobs: 1.5 of them, of mean size 3, arrive at servers of capacity 2.
 	stdout, stderr, status := program.Run(text+"mean_size: 3\n", "network", "-")
 	if want := "unstable: nothing limits the jobs of a, b, c\nwork 4.5 per unit of time on capacity 2\n"; status != 1 || stderr != "" || stdout != want {
 		t.Errorf("status %d, %s%s", status, stderr, stdout)
@@ -281,8 +281,9 @@ func TestUnstable(t *testing.T) {
 	}
 }
 
-// Two users think for 5 seconds and need the server for 1: 0, 1 and 2 jobs at the server have the weights 25/2, 5 and 1, so that it is busy, and lets
-// jobs through, for 6/(37/2) = 12/37 of the time.
+// Two users think for 5 seconds and need the server for 1: 0, 1 and 2 jobs at the server have the
+// weights 25/2, 5 and 1. The server is thus busy, and lets jobs through, for 6/(37/2) = 12/37 of
+// the time.
 func TestPopulations(t *testing.T) {
 	const model = `{"stations": [{"name": "think", "discipline": "delay"}, {"name": "cpu", "discipline": "fcfs"}], "classes": [{"name": "user", "population": 9,
 		"visits": [{"station": "think", "mean_size": 5, "next": {"cpu": 1}}, {"station": "cpu", "next": {"think": 1}}]}]}`
@@ -383,7 +384,8 @@ func drawRates(t *rapid.T) (m map[string]any, limits []*big.Rat) {
 	return map[string]any{"stations": stations, "classes": classes}, limits
 }
 
-// Estimates stand beside the exact values, not far from them; where theory has none for the sizes, or the network is too large, alone.
+// Estimates are shown with the exact values, not far from them, or alone if theory has none for the
+// sizes or the network is too large.
 func TestSimulated(t *testing.T) {
 	text := commandtest.Example(t, "networks/interactive.yaml")
 	got := program.JSON(t, text, "network - --runs 20 --jumps 1e4 --percentiles 50")["simulated"].(map[string]any)
@@ -402,7 +404,7 @@ func TestSimulated(t *testing.T) {
 		}
 	}
 	if p50 := got["visits"].([]any)[0].(map[string]any)["delay"].(map[string]any)["p50"].(map[string]any); count < 15 || p50["jobs"].(float64) < 1000 {
-		t.Errorf("%d estimates beside exact values; %v", count, p50)
+		t.Errorf("%d estimates with exact values; %v", count, p50)
 	}
 	stdout, stderr, status := program.Run(text, "network", "-", "--runs", "2", "--jumps", "2000", "--sizes", "lognormal:4", "--format", "json")
 	if e := commandtest.ParseJSON(t, stdout)["simulated"].(map[string]any)["chains"].([]any)[0].(map[string]any)["throughput"].(map[string]any); status != 0 || e["exact"] != nil {
@@ -476,7 +478,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// gpus has twelve servers, of which training holds four at most.
+// gpus has twelve servers, of which training holds at most four.
 const gpus = `stations:
   - {name: gpus, discipline: balanced, servers: 12, limits: [{classes: [training], most: 4}]}
 classes:
@@ -484,7 +486,8 @@ classes:
   - {name: batch, arrival_rate: 1, visits: [{station: gpus, mean_size: 2, next: {out: 1}}]}
 `
 
-// Of twelve servers 0.4·8 + 1·2 = 5.2 work on average. In order of arrival there are no formulas for two mean sizes: the network is simulated.
+// On average 0.4·8 + 1·2 = 5.2 of twelve servers are busy. Under FCFS there are no formulas for two
+// mean sizes: the network is simulated.
 func TestOneServerAJob(t *testing.T) {
 	got := program.JSON(t, gpus, "network - --engine exact")["stations"].([]any)[0].(map[string]any)
 	if got["utilization_exact"] != "13/30" {

@@ -37,8 +37,9 @@ const braess = `{"model": {"servers": [{"name": "s", "capacity": 1}, {"name": "t
 	"upgrades": [{"server": "t", "step": "1/10", "cost": 2, "most": 3}],
 	"targets": [{"class": "b", "mean_delay": 1.5}]%s}`
 
-// The edge is the cheapest plan, and the answer says what it does: 290/39 -> 7730/1001 for all jobs, 10 -> 10.52 for a. If nobody
-// is to be worse off, capacity for b is: 1/(1.1 - 0.4) = 1.428... <= 1.5.
+// The edge is the cheapest plan, and the answer gives its effects: 290/39 -> 7730/1001 for all
+// jobs, 10 -> 10.52 for a. If no class may be worse off, capacity for b is cheapest: 1/(1.1 - 0.4)
+// = 1.428... <= 1.5.
 func TestEdgeThatHurts(t *testing.T) {
 	got := program.JSON(t, fmt.Sprintf(braess, ""), "plan -")
 	if got["cost_exact"] != "1" || got["complete"] != true {
@@ -94,7 +95,8 @@ func shop(t *testing.T) string {
 	return commandtest.Example(t, "plans/shop-plan.yaml") + "budget: 12\n"
 }
 
-// Each answer is proved; broken in any number of its proof, or held against another model or other costs, it is refused with status 1.
+// Each answer is proved; if any number of its proof is broken, or the model or the costs are
+// different, it is rejected with status 1.
 func TestVerify(t *testing.T) {
 	text := shop(t)
 	file := filepath.Join(t.TempDir(), "answer.json")
@@ -278,7 +280,7 @@ func leaves(v any) (all []string) {
 	return all
 }
 
-// Bad flags are told with what is wanted.
+// Bad flags are rejected with a valid value.
 func TestRefusals(t *testing.T) {
 	text := shop(t)
 	for _, c := range []struct {
@@ -350,8 +352,8 @@ func TestNoPlan(t *testing.T) {
 	}
 }
 
-// Without targets a plan has to be stable only, which the text says; what was asked for stands first, and what is the same now and with
-// the plan stands once.
+// Without targets a plan only has to be stable, which the text says; requested values come first,
+// and values that are the same now and with the plan appear once.
 func TestWithoutTargets(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--gradients", `cost 0: there are no targets, and the cluster is stable as it is
@@ -417,7 +419,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// What is proved, but is no answer to the question asked, is refused.
+// An answer that is proved but does not answer the question is rejected.
 func TestVerifyOtherQuestion(t *testing.T) {
 	text := shop(t)
 	file := filepath.Join(t.TempDir(), "answer.json")
@@ -497,8 +499,8 @@ func TestVerifyGrowthHolds(t *testing.T) {
 	}
 }
 
-// The percentile 100 (1 - 1/e) to 45 digits of an M/M/1 at the load 1, which no engine decides: loads beside it hold and fail, and prove
-// the answer.
+// The percentile 100 (1 - 1/e) to 45 digits of an M/M/1 at the load 1, which no engine decides:
+// nearby loads hold and fail, and prove the answer.
 func TestUndecidedLoad(t *testing.T) {
 	const text = `{"model": {"servers": [{"name": "s", "capacity": 2}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]},
 		"targets": [{"class": "a", "percentile": "63.2120558828557678404476229838539132554188868968", "delay": 1}]}`
@@ -544,7 +546,7 @@ func TestVerifyOtherScale(t *testing.T) {
 	}
 }
 
-// A frontier is of one load.
+// A frontier applies to one load.
 func TestFrontierAtLoads(t *testing.T) {
 	for _, args := range []string{"plan - --find frontier --scale 1", "plan - --find frontier --scale 1,2 --verify answer.json"} {
 		if _, stderr, status := pfq(shop(t), strings.Fields(args)...); status != 2 || !strings.Contains(stderr, "--find frontier and --scale exclude each other") {
@@ -563,7 +565,8 @@ new_servers: [{name: l4, capacity: 1, cost: 5, most: 4, classes: [batch]}]
 budget: 10
 `
 
-// What is bought for a group is said for each of its servers and in all; a cluster that is unstable as it is, and a budget that is too small, are told.
+// Purchases for a group are shown per server and in total; an unstable original cluster and a
+// budget that is too small are reported.
 func TestGroupsUnstableBudget(t *testing.T) {
 	stdout, stderr, status := pfq(gpus, "plan", "-")
 	for _, want := range []string{"\nabove the budget of 10; --find most-load says", "\nnow unstable: ",
@@ -583,7 +586,8 @@ func TestGroupsUnstableBudget(t *testing.T) {
 	}
 }
 
-// Where the targets hold is written below where they fail, and both are so: rounded down, and up.
+// The load at which the targets hold is printed below the one at which they fail, and both
+// statements are true: rounded down, and up.
 func TestLoadsOnTheirSides(t *testing.T) {
 	for _, find := range []string{"load", "most-load"} {
 		text := strings.Replace(shop(t), "percentile: 99", "percentile: 98", 1)

@@ -24,7 +24,7 @@ import (
 	"productform/plan/problem"
 )
 
-// What there is to find.
+// The possible questions.
 const (
 	findCost     = "cost"
 	findDelay    = "delay"
@@ -40,7 +40,7 @@ type question struct {
 	settings plan.SearchSettings
 	find     string
 	choice   string     // "" for none
-	worth    bool       // whether sensitivities are asked for
+	worth    bool       // whether sensitivities are requested
 	verify   string     // file of an answer, "" for none
 	loads    []*big.Rat // factors of the arrival rates; nil for those of the file
 }

@@ -48,9 +48,9 @@ func buyRows(rows []render.Record) []render.Record {
 	return rows
 }
 
-// verdict says what was found, and what is proved of it.
+// verdict describes the result and what is proved about it.
 func (a *found) verdict(t *render.Text) {
-	cost, good := t.Cell(a.Cost), a.goodText()
+	cost, good := t.Cell(a.Cost), a.planText()
 	if a.Proof == nil {
 		t.Line("cost %s; the %s", cost, a.givenText())
 		a.budgetText(t)
@@ -87,15 +87,15 @@ func (a *found) verdict(t *render.Text) {
 // hasGoals reports whether a plan has to be more than stable.
 func (a *found) hasGoals() bool { return len(a.Targets) > 0 || a.problem.NoWorse }
 
-// goodText says what a plan that will do does.
-func (a *found) goodText() string {
+// planText describes a plan that meets the targets.
+func (a *found) planText() string {
 	if a.hasGoals() {
 		return "meets the targets"
 	}
 	return "is stable"
 }
 
-// givenText says whether a plan that was given will do.
+// givenText reports whether a given plan meets the targets.
 func (a *found) givenText() string {
 	switch met := a.allMet(); {
 	case a.hasGoals() && met:
@@ -117,7 +117,7 @@ func (a *found) allMet() bool {
 	return a.MeanDelay != nil
 }
 
-// stoppedText says why more is not known.
+// stoppedText explains why the search stopped.
 func (a *found) stoppedText() string {
 	if len(a.Undecided) > 0 {
 		return render.Counted(len(a.Undecided), "plan") + " could not be decided"
@@ -125,7 +125,7 @@ func (a *found) stoppedText() string {
 	return "the limit of solves ended the search"
 }
 
-// gapText says how far above the least a plan is at most.
+// gapText gives the largest possible distance of a plan from the minimum.
 func (a *found) gapText(least string) string {
 	if a.Gap == nil {
 		return ""
@@ -133,9 +133,9 @@ func (a *found) gapText(least string) string {
 	return fmt.Sprintf(", at most %s %% above %s", render.OneDigitUp(100**a.Gap), least)
 }
 
-// proofText says of which plans a proof speaks.
+// proofText describes the plans that a proof covers.
 func (a *found) proofText(t *render.Text) string {
-	text := " that " + a.goodText()
+	text := " that " + a.planText()
 	switch {
 	case a.Proof.Below != nil:
 		return text + " and costs less than " + t.Cell(a.Proof.Below)
@@ -214,7 +214,7 @@ func neverBought(all []*found) (names []string) {
 	return names
 }
 
-// edgesText says which edges hurt, and who pays.
+// edgesText lists the edges that increase delays, and the classes affected.
 func (a *found) edgesText(t *render.Text) {
 	for _, e := range a.Edges {
 		name := e.Class + ":" + e.Server

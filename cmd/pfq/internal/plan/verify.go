@@ -20,7 +20,7 @@ import (
 	"productform/plan/problem"
 )
 
-// A verification says whether an answer is proved.
+// A verification reports whether an answer is proved.
 type verification struct {
 	Proved  bool   `json:"proved"`
 	Find    string `json:"find"`

@@ -16,16 +16,16 @@ import (
 
 const estimateLook = 7 // dark grey
 
-// A chart is what panels against load have in common.
+// A chart is the common part of panels against load.
 type chart struct {
 	x        plots.Axis // its title
 	factors  []*big.Rat // at which numbers are known
 	asked    []*big.Rat // nil if none were
 	critical *big.Rat   // from which on there are none; nil if there are numbers at all factors
-	beyond   string     // what is said of the factors that were asked for and have none
+	beyond   string     // text for the requested factors without values
 	points   []point    // nil without simulation
-	apart    bool       // whether points may lie beside curves, and look like these
-	table    bool       // whether the numbers are wanted, not a picture
+	apart    bool       // whether points may lie next to curves, and look like these
+	table    bool       // whether the output is a table, not a picture
 
 	unsolved []plots.Region // where theory has no numbers
 }
@@ -37,7 +37,8 @@ const fortieths = 40
 // twentieths are the fractions of the critical factor at which pools are drawn: near it chains have many states.
 const twentieths = 20
 
-// chart returns what is drawn against load: at the factors asked for below the critical one, or at its n-ths.
+// chart returns the panels against load: at the requested factors below the critical one, or at its
+// n-ths.
 func (f *question) chart(critical *big.Rat, n int64) chart {
 	c := chart{x: plots.Axis{Quantity: "load", Unit: "times the arrival rates"}, asked: f.factors, critical: critical,
 		beyond: "unstable", table: f.table,
@@ -73,7 +74,7 @@ func (f *question) loads(critical *big.Rat, n int64) (factors []*big.Rat) {
 	return factors
 }
 
-// A quantity is what some panels show.
+// A quantity is the quantity that some panels show.
 type quantity struct {
 	title      string // "" for the name
 	name, unit string
@@ -82,7 +83,7 @@ type quantity struct {
 	theory     func(load, row int) *float64     // nil for a class without arrivals, and where theory has no number
 	simulated  func(p point, row int) *estimate // nil where there are too few jobs for one
 	grows      bool                             // beyond all bounds near the limit of stability
-	part       bool                             // of a whole, at most 1
+	part       bool                             // fraction of a whole, at most 1
 	apart      bool                             // whether there are no curves for points to lie on
 }
 
@@ -122,7 +123,8 @@ func mean(e *sim.Estimate) *estimate {
 	return &estimate{e.Mean, e.Mean - e.HalfWidth, e.Mean + e.HalfWidth}
 }
 
-// panels returns the panels of a quantity: one, or as many as it takes for all to have few curves, with the same axes.
+// panels returns the panels of a quantity: one, or several with the same axes if there are many
+// curves.
 func (c *chart) panels(q quantity) (panels []plots.Panel) {
 	var rows []int
 	for row := range q.rows {
@@ -170,8 +172,8 @@ func (c *chart) curve(q quantity, row, look int) plots.Series {
 	return s
 }
 
-// estimates returns what simulation says of some rows: one series for all in a picture where each point lies on
-// the curve that it is about, else series of their own.
+// estimates returns the simulation results of some rows: one series for all in a picture in which
+// each point lies on its curve, otherwise separate series.
 func (c *chart) estimates(q quantity, rows []int) (all []plots.Series) {
 	var together plots.Series
 	for _, p := range c.points {
@@ -228,7 +230,7 @@ func (c *chart) loadAxis() plots.Axis {
 	return a
 }
 
-// regions returns the factors that were asked for beyond the critical one.
+// regions returns the requested factors beyond the critical one.
 func (c *chart) regions() []plots.Region {
 	if c.asked == nil || c.critical == nil || len(c.factors) == len(c.asked) {
 		return nil
@@ -262,13 +264,15 @@ func (c *chart) axis(q quantity, rows []int) plots.Axis {
 	return a
 }
 
-// label returns a name that in a picture fits beside a curve, and differs from those of other rows.
+// label returns a name that in a picture fits next to a curve, and differs from those of other
+// rows.
 func (c *chart) label(names []string, row int) string { return c.named(names, row, 24) }
 
-// short returns a name that in a picture fits into a title beside another, and differs from those of other rows.
+// short returns a name that in a picture fits into a title next to another, and differs from those
+// of other rows.
 func (c *chart) short(names []string, row int) string { return c.named(names, row, 16) }
 
-// named returns a name, of at most so many letters in a picture.
+// named returns a name, in a picture of at most the given number of letters.
 func (c *chart) named(names []string, row, most int) string {
 	if c.table {
 		return names[row]

@@ -14,8 +14,8 @@ import (
 	"productform/plots"
 )
 
-// A chosen says which classes of a cluster are drawn: those of some names, or so many with the longest mean
-// delays at the greatest load; neither for all of them.
+// A chosen selects the classes of a cluster to draw: those of some names, or a number of those with
+// the longest mean delays at the greatest load; neither for all of them.
 type chosen struct {
 	names []string
 	worst int
@@ -68,7 +68,7 @@ func (c chosen) serversOf(m *cluster.Model, classes []int) (rows []int) {
 	return rows
 }
 
-// caption says which classes are drawn, if not all.
+// caption lists the drawn classes, unless all are drawn.
 func (c chosen) caption(count, of int, last *big.Rat) string {
 	switch {
 	case c.areAll() || c.worst >= of:

@@ -25,7 +25,7 @@ type curves struct {
 	classes []int // rows that are drawn
 	results []render.Record
 	delays  []*bf.Result // nil without percentiles, and if uneven
-	uneven  bool         // whether mean sizes differ, so that percentiles are simulated only
+	uneven  bool         // whether mean sizes differ, in which case percentiles are only simulated
 	jobs    *bf.Result   // at the rates of the model; nil without distribution
 }
 
@@ -195,8 +195,8 @@ func (f *question) checkPanels(m *cluster.Model, rows []int) error {
 	return tooMany("classes", fmt.Sprintf("%d, and %d rows of servers", len(rows), servers), count, instead...)
 }
 
-// plan returns the simulation of a cluster. Where classes differ in mean size theory is that of balanced
-// fairness, otherwise jobs are served in order of arrival.
+// plan returns the simulation of a cluster. If classes differ in mean size, theory is that of
+// balanced fairness, otherwise FCFS.
 func (f *question) plan(q command.Query, m *cluster.Model) (*sim.Plan, error) {
 	system := simcluster.Cluster{Model: m, Policy: simcluster.FCFS}
 	if _, err := m.OneMeanSize(); err != nil {

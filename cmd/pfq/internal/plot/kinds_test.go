@@ -29,7 +29,7 @@ const (
 		{"name": "a", "demand": {"cpu": 1, "ram": 4}}, {"name": "b", "demand": {"cpu": 3, "ram": 1}, "weight": 2}]}`
 )
 
-// What a file holds is told by its fields, whatever else is wrong with it.
+// The fields of a file determine its kind, whatever else is wrong with it.
 func TestKinds(t *testing.T) {
 	for text, want := range map[string]kind{
 		shop: clusterFile, buy: planFile, busy: trafficFile, rest: poolFile,
@@ -55,7 +55,7 @@ func TestKinds(t *testing.T) {
 }
 
 // A file that names another is read from its own folder, and what can be read once only from the one where the command runs.
-func TestModelBeside(t *testing.T) {
+func TestModelWithPlan(t *testing.T) {
 	dir := t.TempDir()
 	commandtest.WriteFile(t, filepath.Join(dir, "shop.json"), shop)
 	plan := strings.Replace(buy, shop, `"shop.json"`, 1)
@@ -70,8 +70,8 @@ func TestModelBeside(t *testing.T) {
 	}
 }
 
-// What does not go with a file is refused, and where there is nothing to draw the status is 1 and the standard error says why; nothing is
-// written.
+// Flags that do not fit the file are rejected. If there is nothing to draw, the status is 1 and the
+// standard error gives the reason; nothing is written.
 func TestRefusedOfKinds(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "p.png")
 	never := strings.Replace(buy, `"mean_delay": 2`, `"mean_delay": 0.01`, 1)
@@ -132,7 +132,7 @@ func TestRefusedOfKinds(t *testing.T) {
 	}
 }
 
-// What a policy does not take is told, and the others are drawn.
+// Unsupported input of a policy is reported, and the others are drawn.
 func TestPolicyLeftOut(t *testing.T) {
 	stdout, stderr, status := pfq(rest, "plot", "-", "--policy", "all", "--format", "csv", "--scale", "1")
 	if status != 0 || !strings.Contains(stderr, "pfq: note: bf is not drawn: jobs[1].weight = 2") || strings.Contains(stdout, ", bf (") || !strings.Contains(stdout, ", drf (") {
@@ -140,7 +140,8 @@ func TestPolicyLeftOut(t *testing.T) {
 	}
 }
 
-// A caption tells what is proved of states left out, and what is measured; of several policies, under which.
+// A caption reports what is proved of omitted states, and what is measured; with several policies,
+// under which.
 func TestTruncationCaption(t *testing.T) {
 	of := func(bound float64, proved bool) *traffic.Result {
 		return &traffic.Result{Accuracy: traffic.Accuracy{TruncationBound: bound, TruncationProved: proved}}
@@ -199,7 +200,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// Names of any length are drawn, shortened, and stand in full in tables; of letters that the font has not there is a table only.
+// Names of any length are drawn, shortened, and appear in full in tables; names in letters that the
+// font lacks only have a table.
 func TestLongNames(t *testing.T) {
 	long := "a name of many words that goes on and on and on"
 	for _, text := range []string{shop, buy, busy, rest} {
@@ -250,7 +252,8 @@ func TestRegions(t *testing.T) {
 	}
 }
 
-// A region begins at the critical factor itself, and is there only if something was asked for beyond.
+// A region begins at the critical factor itself, and exists only if factors beyond it were
+// requested.
 func TestRegionBounds(t *testing.T) {
 	half := big.NewRat(1, 2)
 	c := chart{asked: []*big.Rat{half, big.NewRat(1, 1), big.NewRat(3, 2)}, factors: []*big.Rat{half, big.NewRat(1, 1)}, critical: big.NewRat(5, 4), beyond: "unstable"}

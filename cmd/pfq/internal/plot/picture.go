@@ -45,14 +45,14 @@ func NewPicture(use string, figure func(q command.Query, table bool) (*plots.Fig
 			capitalize(f)
 		}
 		picture, err = draw.Render(f, format)
-		return picture, true, command.InFile(q.File, ofPicture(err))
+		return picture, true, command.InFile(q.File, explainGlyphError(err))
 	}
 	return command.NewWriter(use, formats, fileOnTerminal, answer)
 }
 
-// ofPicture says of an error about a text that cannot be drawn, such as a name in letters that the font has not,
-// what can be done.
-func ofPicture(err error) error {
+// explainGlyphError adds a remedy to an error about a text that cannot be drawn, such as a name in
+// letters that the font lacks.
+func explainGlyphError(err error) error {
 	var bad *input.Error
 	if !errors.As(err, &bad) {
 		return err
@@ -73,7 +73,7 @@ func fileOnTerminal(q command.Query) string {
 	return name + "." + string(format)
 }
 
-// formatOf returns the format of the picture: that asked for, or that of the name of the file.
+// formatOf returns the format of the picture: the requested one, or that of the name of the file.
 func formatOf(q command.Query) (draw.Format, error) {
 	if q.Format != byName {
 		return draw.Format(q.Format), nil
@@ -83,7 +83,7 @@ func formatOf(q command.Query) (draw.Format, error) {
 	}
 	format := extension(q.To)
 	if format == draw.HTML || !slices.Contains(draw.Formats(), format) {
-		return "", input.Errorf("--output", q.To, "a name that ends in .png, .svg, .pdf or .csv, or --format beside it")
+		return "", input.Errorf("--output", q.To, "a name that ends in .png, .svg, .pdf or .csv, or --format as well")
 	}
 	return format, nil
 }

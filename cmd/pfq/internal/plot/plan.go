@@ -19,7 +19,7 @@ import (
 	"productform/plots"
 )
 
-// What of a plan is drawn.
+// The parts of a plan that can be drawn.
 const (
 	findFrontier = "frontier"
 	findGrowth   = "growth"
@@ -31,10 +31,10 @@ type planCurves struct {
 	flags   *question
 	problem *problem.Problem
 	x       plots.Axis     // cost, or load
-	at      []float64      // of each answer that has a plan, on that axis
-	answers []*plan.Answer // those; the axis may go on
+	at      []float64      // position of each answer that has a plan, on that axis
+	answers []*plan.Answer // these answers; the axis may continue
 	regions []plots.Region
-	loads   []*plan.Load // of each answer, with --find load
+	loads   []*plan.Load // load of each answer, with --find load
 	note    string       // for the caption
 }
 
@@ -62,7 +62,7 @@ func (f *question) planned(q command.Query, s source) (*plots.Figure, error) {
 	}
 	why, err := find(q)
 	if err == nil && why == "" && f.find == findLoad {
-		err = c.bear(q)
+		err = c.findGreatestLoads(q)
 	}
 	if err != nil {
 		return nil, command.InFile(q.File, f.translate(err))
@@ -119,10 +119,10 @@ func (c *planCurves) frontier(q command.Query) (why string, err error) {
 		c.x.Max = 1
 	}
 	from := c.at[0]                          // whatever costs less misses a target
-	searched := max(from, c.at[len(c.at)-1]) // what costs less has proofs of its own
+	searched := max(from, c.at[len(c.at)-1]) // cheaper plans have separate proofs
 	switch b := last.Proof.Below; {
 	case b == nil || last.Complete:
-	case last.Proof.Delay == nil: // of one plan, that it is the cheapest
+	case last.Proof.Delay == nil: // for one plan: it is the cheapest
 		from, searched = float(b), float(b)
 	default:
 		searched = max(searched, float(b))
@@ -189,8 +189,8 @@ func (c *planCurves) growth(q command.Query) (why string, err error) {
 	return "", nil
 }
 
-// bear finds the greatest load of each plan of the frontier.
-func (c *planCurves) bear(q command.Query) error {
+// findGreatestLoads finds the greatest load of each plan of the frontier.
+func (c *planCurves) findGreatestLoads(q command.Query) error {
 	for k, a := range c.answers {
 		l, err := command.WithProgress(q.Part(k, len(c.answers)), func(ctx context.Context) (*plan.Load, error) {
 			return plan.GreatestLoad(ctx, c.problem, a.Plan.Choice, c.flags.search.Settings)
@@ -333,11 +333,11 @@ func (c *planCurves) costs() plots.Panel {
 	return panel
 }
 
-// greatestLoads returns the panel of the loads that plans bear.
+// greatestLoads returns the panel of the greatest loads of plans.
 func (c *planCurves) greatestLoads() plots.Panel {
 	holds := plots.Series{Label: "targets hold", Kind: plots.Steps, Marked: true, Names: c.names()}
 	stable := plots.Series{Label: "stable", Kind: plots.Steps, Marked: true, Look: 1}
-	for k, l := range c.loads { // the plans meet the targets at factor 1, so that there is one
+	for k, l := range c.loads { // the plans meet the targets at factor 1, so a load exists
 		holds.X, holds.Y = append(holds.X, c.at[k]), append(holds.Y, float(l.At))
 		stable.X, stable.Y = append(stable.X, c.at[k]), append(stable.Y, float(c.answers[k].Plan.Stability.CriticalScale))
 	}
@@ -388,7 +388,7 @@ func atMost(t problem.Target) string {
 	return "at most "
 }
 
-// names says what each plan buys, as --choice of pfq plan takes it.
+// names lists the purchases of each plan, in the form of --choice of pfq plan.
 func (c *planCurves) names() (names []string) {
 	for _, a := range c.answers {
 		names = append(names, c.problem.Words(a.Plan.Choice))
@@ -417,8 +417,8 @@ func (c *planCurves) lanes() (all []lane) {
 // isBought reports whether some plan buys of the option.
 func (l lane) isBought() bool { return slices.Max(l.steps) > 0 }
 
-// bought returns the panels of what plans buy: a lane for each option that some plan buys, in which a step
-// stands as high as the part of it that is bought; in a table the steps of each option.
+// bought returns the panels of the purchases of plans: a lane for each option that some plan buys,
+// in which the height of a step is the fraction bought; in a table the steps of each option.
 func (c *planCurves) bought() (panels []plots.Panel) {
 	var lanes []lane
 	var names []string
@@ -463,7 +463,7 @@ func (c *planCurves) bought() (panels []plots.Panel) {
 	return panels
 }
 
-// caption says what is drawn.
+// caption describes the picture.
 func (c *planCurves) caption(file string) string {
 	p := c.problem
 	var targets, never []string
@@ -505,7 +505,7 @@ func (c *planCurves) caption(file string) string {
 		undecided = max(undecided, len(a.Undecided))
 	}
 	if undecided > 0 {
-		text += fmt.Sprintf(" Whether %d plans meet the targets is not decided.", undecided)
+		text += fmt.Sprintf(" For %d plans it is undecided whether they meet the targets.", undecided)
 	}
 	return text + c.note
 }

@@ -30,7 +30,7 @@ var pfq = commandtest.Program(func() *cobra.Command { return command.Root(New())
 const shop = `{"servers": [{"name": "big", "capacity": 2}, {"name": "small", "capacity": 1}], "classes": [
 	{"name": "web", "arrival_rate": 1, "servers": ["big", "small"]}, {"name": "reports", "arrival_rate": 0.4, "servers": ["small"]}]}`
 
-// unit is what a header says of the quantity after its name.
+// unit is the part of a header after the name of the quantity.
 var unit = regexp.MustCompile(`: [^,(]*| \([^)]*\)`)
 
 // table draws the model as CSV and returns the columns by their header, without the unit.
@@ -61,7 +61,7 @@ func table(t *testing.T, model string, args ...string) map[string][]float64 {
 	return columns
 }
 
-// What is drawn are the numbers of the solvers, at each load.
+// Curves show the numbers of the solvers, at each load.
 func TestNumbers(t *testing.T) {
 	got := table(t, shop, "--show", "delay,jobs,rate,utilization", "--percentiles", "50,99.9", "--scale", "0.5,1,2", "--distribution", "3")
 	m, err := cluster.ReadJSON(strings.NewReader(shop))
@@ -158,7 +158,8 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// No panel has two curves that look alike or have one name, however many classes there are, and their panels have the same axes.
+// No panel has two curves with the same look or the same name, however many classes there are, and
+// the panels have the same axes.
 func TestManyClasses(t *testing.T) {
 	for _, n := range []int{7, 8, 20, 91} {
 		var classes []string
@@ -207,7 +208,7 @@ func TestManyClasses(t *testing.T) {
 	}
 }
 
-// web returns a model of so many classes on two servers of a wide graph each.
+// web returns a model with the given number of classes, each on two servers of a wide graph.
 func web(n int) string {
 	var servers, classes []string
 	for i := range n {
@@ -275,7 +276,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// What cannot be drawn is refused, and nothing is written.
+// Input that cannot be drawn is rejected, and nothing is written.
 func TestRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "p.png")
 	for _, c := range []struct {

@@ -22,7 +22,7 @@ type shares struct {
 	flags    *question
 	pool     *fluid.Pool
 	policies []fluid.Policy
-	results  [][][]*fluid.Allocation // of each policy and resource, at each factor of its capacity
+	results  [][][]*fluid.Allocation // results of each policy and resource, at each factor of its capacity
 }
 
 // shared draws a pool of jobs that stay.
@@ -122,8 +122,8 @@ func (c *shares) allocate(q command.Query, policy fluid.Policy, j int) ([]*fluid
 	})
 }
 
-// figure returns what is drawn: for each resource whose capacity changes the tasks of the jobs, and the
-// utilizations if asked for, with panels of their own for each where policies are compared.
+// figure returns the panels: for each resource whose capacity changes the tasks of the jobs, and on
+// request the utilizations, with separate panels for each if policies are compared.
 func (c *shares) figure(file string) *plots.Figure {
 	f := &plots.Figure{Title: "allocations against capacity", Caption: c.caption(file)}
 	var jobNames, resources, policies []string
@@ -143,7 +143,7 @@ func (c *shares) figure(file string) *plots.Figure {
 		}
 		for j := range resources {
 			c.x = plots.Axis{Quantity: "capacity of " + c.short(resources, j), Unit: "times that of the file"}
-			q := quantity{name: "tasks", unit: "of one job", rows: rows, grows: !c.flags.policies.Several() && c.differ()}
+			q := quantity{name: "tasks", unit: "of one job", rows: rows, grows: !c.flags.policies.Several() && c.hasWideRange()}
 			if word == utilization {
 				q = quantity{name: "utilization", rows: rows, part: true}
 			}
@@ -164,8 +164,8 @@ func (c *shares) figure(file string) *plots.Figure {
 	return f
 }
 
-// differ reports whether some jobs have twenty times as many tasks as others.
-func (c *shares) differ() bool {
+// hasWideRange reports whether some jobs have twenty times as many tasks as others.
+func (c *shares) hasWideRange() bool {
 	least, most := math.Inf(1), 0.0
 	for i := range c.pool.Jobs {
 		greatest := 0.0

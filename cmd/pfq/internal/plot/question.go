@@ -23,7 +23,7 @@ import (
 	"productform/sim"
 )
 
-// What can be drawn against load.
+// The quantities that can be drawn against load.
 const (
 	delay       = "delay"
 	jobs        = "jobs"
@@ -37,7 +37,7 @@ const (
 type question struct {
 	binding     *cli.Binding
 	show        []string
-	classes     chosen // of a cluster
+	classes     chosen // classes of a cluster
 	percentiles []command.Percentile
 	asked       bf.Question // the distribution; MaxJobs is 0 for none
 	factors     []*big.Rat
@@ -48,7 +48,7 @@ type question struct {
 	search      plan.SearchSettings
 
 	given func(string) bool // whether a flag is
-	table bool              // whether numbers are wanted, not a picture
+	table bool              // whether the output is a table, not a picture
 }
 
 // New returns the command.

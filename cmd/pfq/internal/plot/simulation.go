@@ -37,7 +37,7 @@ func (f *question) simulate(
 	return points, nil
 }
 
-// simulationCaption says how points were simulated, nothing if there are none.
+// simulationCaption describes the simulation of points, empty if there are none.
 func (f *question) simulationCaption(points []point) string {
 	if points == nil {
 		return ""

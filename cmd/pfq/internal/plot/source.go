@@ -11,7 +11,7 @@ import (
 	"productform/internal/tree"
 )
 
-// A kind is what a file holds, in words.
+// A kind is the content of a file, in words.
 type kind string
 
 // The kinds.
@@ -74,7 +74,7 @@ func (f *question) source(q command.Query) (s source, err error) {
 	for _, l := range limits() {
 		if f.given(l.flag) && !slices.Contains(l.kinds, s.kind) {
 			return s, cli.FlagError{Err: fmt.Errorf("--%s needs %s, and %s holds %s",
-				l.flag, orOf(l.kinds), cli.Source(q.File), s.kind)}
+				l.flag, joinOr(l.kinds), cli.Source(q.File), s.kind)}
 		}
 	}
 	words, standard := wordsOf(s.kind)
@@ -89,8 +89,8 @@ func (f *question) source(q command.Query) (s source, err error) {
 	return s, nil
 }
 
-// orOf returns "a, b or c".
-func orOf(kinds []kind) string {
+// joinOr returns "a, b or c".
+func joinOr(kinds []kind) string {
 	var words []string
 	for _, k := range kinds {
 		words = append(words, string(k))
@@ -112,8 +112,8 @@ func hasField(n *tree.Node, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(n.Keys, name) })
 }
 
-// kindOf tells what a file holds: a plan has fields that a cluster has not, a pool has resources or jobs, which
-// come and go if one has an arrival rate or a mean size.
+// kindOf determines the content of a file: a plan has fields that a cluster lacks, a pool has
+// resources or jobs, which are traffic if one has an arrival rate or a mean size.
 func kindOf(root *tree.Node) kind {
 	switch {
 	case hasField(root, "model", "targets", "upgrades", "new_servers", "edges", "budget", "minimize", "no_worse"):

@@ -26,7 +26,7 @@ type poolCurves struct {
 	flags    *question
 	model    *traffic.Model
 	policies []fluid.Policy
-	results  [][]*traffic.Result // of each policy, at each factor
+	results  [][]*traffic.Result // results of each policy, at each factor
 }
 
 // traffic draws a pool of jobs that arrive and depart. The figure is nil where there is nothing to draw, which the
@@ -100,7 +100,8 @@ func (f *question) poolCurves(q command.Query, t *traffic.Model) (*poolCurves, e
 	return c, nil
 }
 
-// solve solves the traffic under all policies asked for. Of several, those that do not take it are told and left out.
+// solve solves the traffic under all requested policies. If there are several, those that do not
+// support it are reported and left out.
 func (c *poolCurves) solve(q command.Query) error {
 	var refused error
 	asked := c.flags.policies.List()
@@ -145,8 +146,8 @@ func (c *poolCurves) last() *big.Rat {
 	return c.critical
 }
 
-// underPolicy solves the traffic at the factors under one policy, up to the first at which it is too large: then
-// there are fewer results, none only if simulation is asked for.
+// underPolicy solves the traffic at the factors under one policy, up to the first at which it is
+// too large: then there are fewer results, and none only if simulation is requested.
 func (c *poolCurves) underPolicy(q command.Query, policy fluid.Policy) (results []*traffic.Result, err error) {
 	for k, factor := range c.factors {
 		r, err := command.WithProgress(q.Part(k, len(c.factors)), func(ctx context.Context) (*traffic.Result, error) {
@@ -166,7 +167,7 @@ func (c *poolCurves) underPolicy(q command.Query, policy fluid.Policy) (results 
 	return results, nil
 }
 
-// trafficPlan checks what is to be simulated.
+// trafficPlan checks the simulation settings.
 func (f *question) trafficPlan(q command.Query, t *traffic.Model, policy fluid.Policy) (*sim.Plan, error) {
 	plan, err := sim.NewPlan(q.Ctx, pool.Divisible{Traffic: *t, Policy: policy}, f.settings)
 	return plan, command.SimulationError(f.binding, err, f.settings.Folder)
@@ -278,8 +279,8 @@ func (c *poolCurves) caption(file string) string {
 	return text + c.truncationCaption() + c.flags.simulationCaption(c.points)
 }
 
-// truncationCaption says what is proved, and what is measured, of the error of states left out, and under which
-// policies if both occur.
+// truncationCaption describes which part of the error of omitted states is proved, and which is
+// measured, and under which policies if both occur.
 func (c *poolCurves) truncationCaption() string {
 	var proved, measured []string // policies
 	var bound, size float64

@@ -63,7 +63,7 @@ func (f *question) answer(q command.Query) (a render.Answer, stable bool, err er
 		err = command.CheckPercentiles(f.percentiles)
 	}
 	if err == nil && f.asked.ByClass && f.asked.MaxJobs == 0 {
-		err = input.Errorf("--by-class", "true", "--distribution N beside it")
+		err = input.Errorf("--by-class", "true", "--distribution N as well")
 	}
 	if err != nil {
 		return a, false, err
@@ -99,7 +99,7 @@ func (f *question) solve(q command.Query, m *cluster.Model) (r *bf.Result, unsta
 	answer := func() (*bf.Result, error) {
 		return ask(f, q, func(ctx context.Context) (*bf.Result, error) { return bf.Answer(ctx, m, f.asked, f.settings) })
 	}
-	if longWays(m) {
+	if hasLargeDraws(m) {
 		r, err = answer()
 		if !errors.Is(err, num.ErrUnstable) {
 			return r, nil, err
@@ -113,10 +113,10 @@ func (f *question) solve(q command.Query, m *cluster.Model) (r *bf.Result, unsta
 	return r, nil, err
 }
 
-// longWays reports whether jobs choose their servers in so many ways that the fractions of
+// hasLargeDraws reports whether jobs choose their servers in so many ways that the fractions of
 // [stability.Cluster] take long. [bf.Solve] finds out by itself whether such a model is stable, but not
 // by how much.
-func longWays(m *cluster.Model) bool {
+func hasLargeDraws(m *cluster.Model) bool {
 	const many = 5000
 	for _, k := range m.Classes {
 		for _, c := range k.Servers {
@@ -145,7 +145,7 @@ func (f *question) warn(results []*bf.Result, stderr io.Writer) {
 // ask asks the solver. The error is in terms of the command line.
 func ask[T any](f *question, q command.Query, solve func(context.Context) (T, error)) (T, error) {
 	r, err := command.WithProgress(q, solve)
-	err = f.binding.Translate(err, f.instead())
+	err = f.binding.Translate(err, f.alternative())
 	var bad *input.Error
 	if errors.As(err, &bad) && len(f.percentiles) > 0 && strings.HasSuffix(bad.Path, ".mean_size") {
 		want := bad.Want + "; pfq simulate --percentiles estimates them"
@@ -154,8 +154,8 @@ func ask[T any](f *question, q command.Query, solve func(context.Context) (T, er
 	return r, err
 }
 
-// instead names another command for a model that is too large.
-func (f *question) instead() string {
+// alternative names another command for a model that is too large.
+func (f *question) alternative() string {
 	switch {
 	case len(f.percentiles) > 0:
 		return "or pfq simulate --percentiles, which estimates them"
@@ -176,7 +176,7 @@ func (f *question) sweep(q command.Query, m *cluster.Model) (a render.Answer, st
 	for i, factor := range f.scaling.Factors {
 		scale := render.Style{Engine: f.settings.Engine}.Given(factor)
 		points[i] = point{factor: factor, at: &command.Scaled{Class: f.scaling.Class, Scale: scale}}
-		if longWays(m) {
+		if hasLargeDraws(m) {
 			float := f.settings
 			float.Engine = num.Float
 			_, err := command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) {

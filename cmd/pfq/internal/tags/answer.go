@@ -70,7 +70,7 @@ type simulatedHost struct {
 	Slowdown        *render.Estimate `json:"slowdown"`
 	Delay           *render.Estimate `json:"delay"`
 	InterarrivalSCV *render.Estimate `json:"interarrival_scv"`
-	Percentiles     render.Record    `json:"delay_percentiles,omitempty"` // of the jobs that end there
+	Percentiles     render.Record    `json:"delay_percentiles,omitempty"` // percentiles of the jobs that complete there
 }
 
 type simulatedMeans struct {
@@ -204,7 +204,8 @@ func (a *tagsAnswer) hosts(c *command.Comparisons) []render.Record {
 	return rows
 }
 
-// simulatedHost returns the estimates of a host of TAGS. Loads are exact, and all else at host 1.
+// simulatedHost returns the estimates of a host of TAGS. Loads are exact, and so is everything at
+// host 1.
 func (a *tagsAnswer) simulatedHost(c *command.Comparisons, i int, theory render.Record) *simulatedHost {
 	exact := func(key string, known bool) *num.Value {
 		n, _ := theory.Get(key).(render.Number)

@@ -34,8 +34,8 @@ const cutoffDigits = 50
 // An enclosedAnswer holds what is proved of TAGS.
 type enclosedAnswer struct {
 	result tags.Result
-	value  *num.Value // of the objective, at the best cutoffs; nil for those given
-	texts  []string   // of the cutoffs, exact
+	value  *num.Value // value of the objective, at the best cutoffs; nil for given ones
+	texts  []string   // exact texts of the cutoffs
 	radius float64    // relative, within which the best cutoffs are; 0 for those given
 }
 
@@ -152,8 +152,8 @@ func (a *tagsAnswer) losesDigits() bool {
 	return false
 }
 
-// enclosedAt proves bounds at the cutoffs given, or at those next to the best in doubles that are for the
-// objective. Of a list, these are sizes, and exact.
+// enclosedAt proves bounds at the given cutoffs, or at the best cutoffs for the objective next to
+// those in float64. For a list, these are sizes, and exact.
 func (a *tagsAnswer) enclosedAt(ctx context.Context, m tags.ExactModel) (*enclosedAnswer, error) {
 	f, e := a.flags, &enclosedAnswer{}
 	cutoffs := exacts(f.cutoffs)
@@ -180,7 +180,7 @@ func (a *tagsAnswer) enclosedAt(ctx context.Context, m tags.ExactModel) (*enclos
 			text := s.Text('g', cutoffDigits)
 			e.texts, cutoffs = append(e.texts, text), append(cutoffs, num.Rat(text))
 		}
-		e.value, e.radius = &r.Objective, r.Radius+5.1*math.Pow(10, -cutoffDigits) // of the solution and of the digits
+		e.value, e.radius = &r.Objective, r.Radius+5.1*math.Pow(10, -cutoffDigits) // radius of the solution and of the digits
 	}
 	var err error
 	e.result, err = tags.Enclose(ctx, m, tags.PolicyTAGS, cutoffs, f.tol)

@@ -23,7 +23,7 @@ type tagsAnswer struct {
 	flags   *tagsFlags
 	model   tags.Model
 	maxLoad float64
-	pairs   float64 // largest load of two hosts of one speed, or 0 if it is of no use
+	pairs   float64 // largest load of two hosts of one speed, or 0 if not needed
 	ofSITA  tags.Objective
 
 	reason     string          // why there is no answer, or empty
@@ -31,7 +31,7 @@ type tagsAnswer struct {
 	result     tags.Result     // of TAGS, the zero value if no cutoffs exist
 	value      *num.Value      // objective, nil if there is none
 	gap        *float64        // relative, to the best objective; nil if there is none
-	unfairness *float64        // of cutoffs that are to be fair
+	unfairness *float64        // for fair cutoffs
 	enclosed   *enclosedAnswer // nil if nothing is proved
 
 	policies   []policyAnswer
@@ -45,7 +45,7 @@ type tagsAnswer struct {
 type policyAnswer struct {
 	name      tags.Policy
 	means     *tags.Result // nil if it cannot be computed
-	loads     []float64    // of the hosts, nil if unknown
+	loads     []float64    // loads of the hosts, nil if unknown
 	gap       *float64     // to the best cutoffs
 	note      string       // why something is missing, or empty
 	simulated *sim.Result  // nil if it is not
@@ -230,7 +230,7 @@ func isFormula(p tags.Policy, kind tags.Kind) bool {
 	return p == tags.PolicyCentral && kind == tags.Approximation
 }
 
-// factorTol is the difference from 1 from which on the factor at low load is told.
+// factorTol is the difference from 1 above which the factor at low load is reported.
 const factorTol = 0.05
 
 // setLowLoad sets by how much the formula for least work remaining is wrong at low load.
@@ -242,7 +242,7 @@ func (a *tagsAnswer) setLowLoad() (err error) {
 	return err
 }
 
-// formulaNote says how wrong the formula is for these sizes, "" if it is not.
+// formulaNote describes the error of the formula for these sizes, "" if it is exact.
 func (a *tagsAnswer) formulaNote() string {
 	if !(math.Abs(a.lowLoad-1) >= factorTol) {
 		return ""
@@ -255,7 +255,7 @@ func (a *tagsAnswer) formulaNote() string {
 		"right near 1; %s", way, render.Six(a.lowLoad), a.simulates())
 }
 
-// simulates says where the simulated means of a policy are to be had.
+// simulates names the source of the simulated means of a policy.
 func (a *tagsAnswer) simulates() string {
 	if a.flags.settings.Runs > 0 {
 		return "see its simulated means"
@@ -291,7 +291,7 @@ func (a *tagsAnswer) add(p policyAnswer, err error) error {
 	return nil
 }
 
-// expand computes the server expansions, if they are asked for.
+// expand computes the server expansions on request.
 func (a *tagsAnswer) expand(ctx context.Context) error {
 	if a.flags.target == 0 {
 		return nil
@@ -317,7 +317,7 @@ func (a *tagsAnswer) misses() bool {
 	})
 }
 
-// beyond says up to how many hosts none reaches the target of an expansion.
+// beyond gives the number of hosts up to which none reaches the target of an expansion.
 func beyond(p tags.Policy) string {
 	switch p {
 	case tags.PolicyTAGS, tags.PolicySITA, tags.PolicySITAE:

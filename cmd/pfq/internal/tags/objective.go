@@ -9,7 +9,7 @@ import (
 	"productform/tags"
 )
 
-// An objective is what cutoffs minimize, or fairness.
+// An objective is the quantity that cutoffs minimize, or fairness.
 type objective struct {
 	fair    bool           // equal slowdowns; otherwise the weights count
 	weights tags.Objective // for fairness those of the policies that cannot be fair

@@ -41,7 +41,8 @@ func plot() *cobra.Command {
 
 var drawing = commandtest.Program(func() *cobra.Command { return command.Root(plot()) }).Run
 
-// What cannot be drawn is refused, where there are no cutoffs at all the status is 1, and loads without cutoffs are shaded.
+// Input that cannot be drawn is rejected. If there are no cutoffs at all the status is 1, and loads
+// without cutoffs are shaded.
 func TestPicture(t *testing.T) {
 	for _, c := range []struct {
 		args, want string
@@ -81,7 +82,8 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// Where the best cutoffs leave hosts idle there are none to draw, and the caption says so; rivals that are not known are not named.
+// If the best cutoffs leave hosts idle there are none to draw, and the caption says so; rivals that
+// are not known are not named.
 func TestPictureOfIdleHosts(t *testing.T) {
 	stdout, stderr, status := drawing("", strings.Fields("tags --hosts 2 --speeds 1,20 --sizes deterministic --mean 1 --load 0.3,0.4")...)
 	if status != 0 || stderr != "" || strings.Contains(stdout, "best cutoffs\n") || !strings.Contains(stdout, "2 hosts of speeds 1, 20;") ||

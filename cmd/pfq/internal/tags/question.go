@@ -25,7 +25,7 @@ import (
 type tagsFlags struct {
 	binding        *cli.Binding
 	hosts          int
-	load           decimal // of the flag, or else what the arrival rate makes
+	load           decimal // load of the flag, or otherwise the load that follows from the arrival rate
 	arrivalRate    decimal // exact is nil if it is not given
 	sizes          sizeFlags
 	speeds         []decimal // nil if all are 1
@@ -35,11 +35,11 @@ type tagsFlags struct {
 	cutoffs        []decimal // nil for the best
 	printed        bool
 	engine         string
-	tol            float64      // of the bounds of enclose
-	target         float64      // of the server expansion, 0 for none
+	tol            float64      // tolerance of the bounds of enclose
+	target         float64      // target of the server expansion, 0 for none
 	settings       sim.Settings // Runs is 0 for no simulation
 	percentiles    []command.Percentile
-	factors        []*big.Rat // of the load; nil for the load as it is
+	factors        []*big.Rat // factors of the load; nil for the load as it is
 }
 
 var hostsWanted = fmt.Sprintf("an integer in 1..%d", tags.MaxHosts)

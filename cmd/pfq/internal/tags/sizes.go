@@ -16,11 +16,11 @@ import (
 
 // A sizeFlags holds the flags that name a distribution of job sizes.
 type sizeFlags struct {
-	alpha, max, min, mean decimal // of the bounded Pareto distribution, exact is nil for those not given
+	alpha, max, min, mean decimal // parameters of the bounded Pareto distribution, exact is nil for those not given
 	text                  string  // of --sizes
 	fit, processorSeconds bool
-	name                  string             // of the file, once it is read
-	count                 int                // of the sizes in it
+	name                  string             // name of the file, once it is read
+	count                 int                // number of the sizes in it
 	own                   sizes.Distribution // of them, as in the file
 	fitted                float64            // alpha of the distribution that fits them
 	exact                 []*big.Rat         // the sizes as written, nil if they are doubles or with --fit
@@ -49,10 +49,11 @@ func (s *sizeFlags) file() string {
 	return path
 }
 
-// isBoundedPareto says whether the flags give alpha and the largest size, and the smallest or the mean.
+// isBoundedPareto reports whether the flags give alpha and the largest size, and the smallest or
+// the mean.
 func (s *sizeFlags) isBoundedPareto() bool { return s.alpha.exact != nil }
 
-// readEnds takes alpha, min and max from --sizes if they stand there, and says whether they do.
+// readEnds takes alpha, min and max from --sizes if they are there, and reports whether they are.
 func (s *sizeFlags) readEnds() (bool, error) {
 	d, err := command.ParseUnscaled("--sizes", s.text)
 	if d == nil || err != nil {
@@ -144,7 +145,7 @@ func (s *sizeFlags) distribution(stdin io.Reader, stderr io.Writer) (sizes.Distr
 	return sizes.NewBoundedParetoOfMean(s.alpha.float, s.max.float, s.mean.float)
 }
 
-// exactMean returns E[X]: as --mean or the file has it, else that in double precision.
+// exactMean returns E[X] from --mean or the file, otherwise in double precision.
 func (s *sizeFlags) exactMean(d sizes.Distribution) (*big.Rat, error) {
 	if s.mean.exact != nil {
 		return s.mean.exact, nil

@@ -168,7 +168,7 @@ func TestTagsMeansAgainstReference(t *testing.T) {
 		}
 	}
 	if looked < 25 {
-		t.Errorf("only %d numbers were looked at", looked)
+		t.Errorf("only %d numbers were checked", looked)
 	}
 }
 
@@ -301,9 +301,9 @@ func TestTagsJSON(t *testing.T) {
 	}
 }
 
-// An infeasible farm has the same fields, null where nothing exists, and the policies that need no cutoffs for TAGS. For
-// α = 1/2 the density is c x^-1.5, c = 0.015/(1 - 3e-7), so that host 2 has load λ (2c (√1e9 - √1e8) + 1e9 tail(1e9)),
-// tail(x) = 2c (1/√x - 1/√1e10), λ = 2.8/3000: 1.21088.
+// An infeasible farm has the same fields, null where nothing exists, and the policies that need no
+// cutoffs for TAGS. For α = 1/2 the density is c x^-1.5, c = 0.015/(1 - 3e-7), and host 2 has load
+// λ (2c (√1e9 - √1e8) + 1e9 tail(1e9)), tail(x) = 2c (1/√x - 1/√1e10), λ = 2.8/3000: 1.21088.
 func TestTagsInfeasible(t *testing.T) {
 	feasible := tagsJSON(t, "--hosts 2 --load 0.5 --alpha 1 "+tagsPaper, 0)
 	most := tagsJSON(t, "--hosts 4 --load 0.5 --alpha 0.5 "+tagsPaper, 0)["max_load"].(float64)
@@ -426,7 +426,8 @@ func TestTagsInvariants(t *testing.T) {
 	}
 }
 
-// What enclose prints is proved: the reference lies within, as narrow as --tol asks; its cutoffs give the same again.
+// The output of enclose is proved: it contains the reference and is as narrow as --tol requires;
+// its cutoffs give the same result again.
 func TestTagsEnclose(t *testing.T) {
 	const farm = "--hosts 2 --load 0.5 --alpha 1 " + tagsPaper
 	objectives := map[string]string{"ES@opt_slowdown": "slowdown", "EW@opt_waitingtime": "waiting", "ES@opt_fairness": "fairness"}
@@ -438,7 +439,7 @@ func TestTagsEnclose(t *testing.T) {
 		looked++
 		answer := tagsJSON(t, farm+"--engine enclose --tol 1e-28 --objective "+objectives[row["metric"]], 0)
 		low, high, want := commandtest.Rat(t, answer["objective_value_low"]), commandtest.Rat(t, answer["objective_value_high"]), commandtest.Rat(t, row["value"])
-		unit := new(big.Rat).Mul(want, commandtest.Rat(t, "1e-28")) // of the last digits of the reference
+		unit := new(big.Rat).Mul(want, commandtest.Rat(t, "1e-28")) // unit of the last digits of the reference
 		if new(big.Rat).Sub(low, unit).Cmp(want) > 0 || new(big.Rat).Add(high, unit).Cmp(want) < 0 {
 			t.Errorf("%s is not in [%v, %v]", row["value"], answer["objective_value_low"], answer["objective_value_high"])
 		}
@@ -496,7 +497,7 @@ func TestTagsEnclose(t *testing.T) {
 	}
 }
 
-// The hosts to be added are enough, and one fewer is not, by the answers with so many hosts.
+// The added hosts are enough, and one fewer is not, according to the answers with that many hosts.
 func TestTagsExpansion(t *testing.T) {
 	const hosts, load, target = 2, 0.6, 1.5
 	answer := tagsJSON(t, fmt.Sprintf("--hosts %d --load %g --alpha 1.4 %s --expand %g --printed", hosts, load, tagsPaper, target), 0)
@@ -697,7 +698,7 @@ func TestTagsSimulate(t *testing.T) {
 	checkZ := func(what string, e any) {
 		if e, ok := e.(map[string]any); ok && e["exact"] != nil {
 			looked++
-			if z, ok := e["z"].(float64); !ok || math.Abs(z) > 5.5 { // of a normal variable with probability 4e-8
+			if z, ok := e["z"].(float64); !ok || math.Abs(z) > 5.5 { // a normal variable exceeds this with probability 4e-8
 				t.Errorf("%s: %v", what, e)
 			}
 		}
@@ -766,7 +767,8 @@ func TestTagsSimulate(t *testing.T) {
 	}
 }
 
-// What cannot be simulated is told, what makes estimates doubtful is warned of, and what is kept is found again.
+// Input that cannot be simulated is reported, doubtful estimates give warnings, and kept runs are
+// found again.
 func TestTagsSimulateNotes(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "runs")
 	const args = "--hosts 2 --load 0.6 --speeds 1,4 --alpha 1 --max 1e6 --mean 10 --runs 3 --jumps 1e3 --format json"
@@ -955,7 +957,8 @@ func TestTagsArrivalRate(t *testing.T) {
 	}
 }
 
-// The bounds of the engine enclose hold what that in doubles finds, which is some 1e-12 off, for all the sizes it takes.
+// The enclosures of the engine enclose contain the float64 results, up to their error of about
+// 1e-12, for all supported sizes.
 func TestTagsEnclosesAllSizes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "list", "0.1\n0.2\n0.6\n3.1\n7\n")
@@ -990,8 +993,9 @@ func TestTagsEnclosesAllSizes(t *testing.T) {
 	}
 }
 
-// Percentiles are those of sim.Run, of all jobs under each policy and of those that end at each host of TAGS. With exponential sizes each host is M/M/1
-// if jobs take one at random: at load 1/2 the percentile p is -2 log(1-p).
+// Percentiles match sim.Run, of all jobs under each policy and of those that complete at each host
+// of TAGS. With exponential sizes each host is M/M/1 if jobs take one at random: at load 1/2 the
+// percentile p is -2 log(1-p).
 func TestTagsPercentiles(t *testing.T) {
 	const args = "--hosts 2 --load 0.5 --sizes exponential --mean 1 --cutoffs 1 --objective waiting --runs 20 --jumps 2e4 --seed 5 --percentiles 50,99.9"
 	answer := tagsJSON(t, args, 0)

@@ -37,7 +37,8 @@ func saysTags(t *testing.T, args string, status int, words ...string) (stdout, s
 	return stdout, stderr
 }
 
-// What sizes are, in words: a file by its name, a distribution without saying its mean twice, numbers never as fractions.
+// Sizes in words: a file by its name, a distribution with its mean only once, numbers never as
+// fractions.
 func TestTagsSizesInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "list", "1\n2\n3\n10\n")
@@ -60,7 +61,8 @@ func TestTagsSizesInWords(t *testing.T) {
 	saysTags(t, farm+"--alpha 1.50 --max 1e5 --min 1", 0, "\nsizes are bounded Pareto of alpha 1.50 from 1 to 1e5: mean ")
 }
 
-// A fitted distribution stands beside the sizes it is fitted to, and its mean is compared with theirs.
+// A fitted distribution is shown with the sizes it is fitted to, and its mean is compared with
+// theirs.
 func TestTagsFitInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	text := strings.Repeat("1\n", 50) + strings.Repeat("1000\n", 9) // far from bounded Pareto: a mean of 153.4
@@ -104,8 +106,9 @@ func TestTagsFitInWords(t *testing.T) {
 	}
 }
 
-// How wrong the formula of least work remaining is as the load goes to 0 is told beside it in all forms: of sizes that are all alike, on
-// three hosts, a job that waits does so for the least of three uniform remaining sizes, 1/4, where the formula has 1/6 of a size.
+// The error of the formula of least work remaining as the load goes to 0 is reported in all
+// formats. If all sizes are equal, on three hosts, a waiting job waits for the minimum of three
+// uniform remaining sizes, 1/4, where the formula has 1/6 of a size.
 func TestTagsFormulaInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "list", strings.Repeat("1\n", 1000)+strings.Repeat("10\n", 100)+strings.Repeat("100\n", 10)+"1000\n")
@@ -164,11 +167,12 @@ func TestTagsListsInWords(t *testing.T) {
 	}
 }
 
-// An infeasible farm of more than two hosts is told what pairs of them bear.
+// For an infeasible farm of more than two hosts, the answer reports the load that pairs of them
+// sustain.
 func TestTagsHint(t *testing.T) {
 	pairs := tagsJSON(t, "--hosts 2 --load 0.1 --alpha 0.2 "+tagsPaper, 0)["max_load"].(float64)
 	if answer := tagsJSON(t, "--hosts 4 --load 0.7 --alpha 0.2 "+tagsPaper, 1); answer["max_load_of_two"] != pairs {
-		t.Errorf("pairs bear %v, want %v", answer["max_load_of_two"], pairs)
+		t.Errorf("pairs sustain %v, want %v", answer["max_load_of_two"], pairs)
 	}
 	const hint = "hint: fewer hosts in a chain carry more load; split the farm into pairs: with 2 hosts cutoffs exist below load "
 	saysTags(t, "--hosts 4 --load 0.7 --alpha 0.2 "+tagsPaper, 1, fmt.Sprintf("\n%s%.6g\n", hint, pairs))
@@ -182,7 +186,8 @@ func TestTagsHint(t *testing.T) {
 	}
 }
 
-// Where no number of hosts is enough, the answer says up to which; a range of numbers of hosts has two ends.
+// If no number of hosts is enough, the answer names the largest one tried; a range of numbers of
+// hosts has two ends.
 func TestTagsExpansionInWords(t *testing.T) {
 	const farm = "--hosts 2 --load 0.7 --sizes deterministic --mean 1 --objective waiting --expand 1e-3"
 	stdout, _ := saysTags(t, farm, 1)
@@ -202,7 +207,8 @@ func TestTagsExpansionInWords(t *testing.T) {
 	if !strings.Contains(stdout, " none up to 64 hosts  -\n") {
 		t.Error(stdout)
 	}
-	// Of one host the mean slowdown is 0.7/0.6/2: the target is met as it is, or missed by all numbers of hosts.
+	// For one host the mean slowdown is 0.7/0.6/2: the target is met as it is, or missed by all
+	// numbers of hosts.
 	saysTags(t, "--hosts 1 --load 0.7 --sizes deterministic --mean 1 --expand 2", 0)
 	missed := "--hosts 1 --load 0.3 --sizes deterministic --mean 1 --expand 1e-9"
 	saysTags(t, missed, 1, "hosts to add for a mean slowdown of at most 1e-09:")
@@ -260,7 +266,7 @@ func TestTagsWithinBounds(t *testing.T) {
 	}
 }
 
-// The jumps told are those that are simulated, also where none are asked for.
+// The reported jumps are those simulated, also if none are requested.
 func TestTagsJumps(t *testing.T) {
 	distribution, err := sizes.Parse("lognormal:3", 1)
 	if err != nil {
@@ -299,7 +305,8 @@ func TestTagsJumps(t *testing.T) {
 	}
 }
 
-// A job responds after it has waited: simulated means are of the same jobs, so that the difference is that of service.
+// A job's response includes its waiting: simulated means cover the same jobs, and differ by the
+// service.
 func TestTagsSimulatedResponse(t *testing.T) {
 	answer := tagsJSON(t, "--hosts 2 --load 0.6 --alpha 1 --max 1e8 --mean 10 --runs 2 --jumps 1e3", 0)
 	check := func(what, waiting string, e map[string]any) {
@@ -319,7 +326,7 @@ func TestTagsSimulatedResponse(t *testing.T) {
 	}
 }
 
-// A warning that several policies have comes once, and parts are told without an exponent.
+// A warning for several policies appears once, and fractions have no exponent.
 func TestTagsWarnings(t *testing.T) {
 	policies := []*policyAnswer{
 		{name: "a", simulated: &sim.Result{Warnings: []string{"x", "y"}}},
@@ -352,7 +359,7 @@ func TestTagsWarnings(t *testing.T) {
 	}
 }
 
-// A damaged file is told as such, and no control character comes to the terminal.
+// A damaged file is reported as such, and no control character reaches the terminal.
 func TestTagsDamagedFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var b bytes.Buffer
