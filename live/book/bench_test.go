@@ -89,7 +89,7 @@ func BenchmarkTake(b *testing.B) {
 }
 
 // A book and its snapshots need only a few bits per task, for any number of tasks.
-func TestBytesOfATask(t *testing.T) {
+func TestBytesPerTask(t *testing.T) {
 	s := settings(scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}}, 1, false)
 	k, err := book.New(s)
 	if err != nil {

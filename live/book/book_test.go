@@ -302,7 +302,7 @@ func TestTasksAreGivenUp(t *testing.T) {
 }
 
 // A task that kills its workers is given up after 10 losses on two workers.
-func TestTasksThatKill(t *testing.T) {
+func TestTasksThatKillWorkers(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a", "b")
 	d.submits("j", 1)
@@ -521,7 +521,7 @@ func TestOldProcessIsDrained(t *testing.T) {
 
 // A drained process takes no tasks after a late beat of an earlier process that was never seen
 // before.
-func TestDrainedProcessStaysSo(t *testing.T) {
+func TestDrainedProcessStaysDrained(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a")
 	d.hear(book.Input{Beat: d.beat("a", "a-3")})

@@ -210,7 +210,7 @@ func (r *plannedRun) loses(t *rapid.T) bool {
 		r.book = b
 		return false
 	}
-	// Where reports do not prove the loss, a view does.
+	// If reports do not prove the loss, a view does.
 	if err := b.Repair(newest+7, uint64(len(r.in)), 1e9); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func (r *plannedRun) loses(t *rapid.T) bool {
 
 // A worker without a valid token cannot make a report that proves lost plans, whatever numbers it
 // contains. Such a report is refused and removed, and so is an honest report with changed fields.
-func TestForgeryIsNoDamage(t *testing.T) {
+func TestForgedTokensProveNoLoss(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newPlannedRun(t, 2)
 		if err := errors.Join(r.joins(2), r.writes(batchOf("j", 5))); err != nil {

@@ -174,7 +174,7 @@ func (w *logicalWorld) step() {
 
 // A report that is ahead of the clock waits. If its task is taken from the worker first, the report
 // does not count.
-func TestReportAheadOfItsTime(t *testing.T) {
+func TestEarlyReportWaits(t *testing.T) {
 	s := scenario{Scenario: dispatch.Scenario{
 		Policy: dispatch.Policy{Rule: dispatch.Priority}, Emergency: 5, Speeds: []float64{1, 1},
 		Jobs: []dispatch.Job{{Tasks: 2, Works: []float64{10, 2}}, {Submit: 5, Priority: 9, Tasks: 2, Work: 1}},

@@ -294,8 +294,7 @@ func (b *Book) free() int {
 }
 
 // A source identifies the attempt that a report or a failure is about. Only a valid token, which
-// only the worker received, identifies the author: a message with another token is not held against
-// any worker.
+// only the worker received, identifies the author; a message with another token blames no worker.
 type source struct {
 	job           string
 	task, attempt int

@@ -124,9 +124,9 @@ func (t *planBuilder) beat(beat *wire.Beat) {
 	b.touched.Workers[beat.Worker] = true
 }
 
-// join gives a new worker a number. In order of preference it is the number of a worker that is
-// gone and sends no beats (otherwise that one would join again), a new number, the number of any
-// worker that is gone, or the number of the worker that has been down longest. If there is none of
+// join gives a new worker a number. The first choice is the number of a worker that is gone and
+// sends no beats, since others would join again. The next choices are a new number, the number of
+// any worker that is gone, and the number of the worker that has been down longest. Without any of
 // these, the worker has to wait.
 func (t *planBuilder) join(beat *wire.Beat) {
 	b := t.b

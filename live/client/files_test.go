@@ -18,7 +18,7 @@ import (
 
 // The example of commands runs as published: workers run the programs of the allow-list with the
 // uploaded files.
-func TestExampleOfCommandsRuns(t *testing.T) {
+func TestCommandExampleRuns(t *testing.T) {
 	folder := filepath.Join("..", "examples")
 	allow, err := worker.ReadAllowFile(filepath.Join(folder, "allow.yaml"))
 	if err != nil {

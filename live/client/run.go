@@ -9,10 +9,10 @@ import (
 	"productform/live/wire"
 )
 
-// RunJob uploads the files and submits the job. It calls take with the output of each finished task,
-// one call at a time, until all tasks are done or given up, and then clears the job. It stops at the
-// first error, such as an error of take, and cancels the job. failed is the number of tasks given up,
-// and why is the reason for one of them.
+// RunJob uploads the files and submits the job. It calls take with the output of each finished
+// task, one call at a time, until all tasks are done or given up, and then clears the job. It stops
+// at the first error, such as an error of take, and cancels the job. failed is the number of tasks
+// given up, and why is the reason for one of them.
 func (c *Client) RunJob(
 	ctx context.Context, job wire.Job, files map[string][]byte, take func(task int, output []byte) error,
 ) (failed int, why string, err error) {

@@ -73,7 +73,7 @@ func encoded(t *testing.T, m wire.Message) []byte {
 
 // A cluster answers reads from copies that may be behind. The client repeats the requests for
 // messages that were already written.
-func TestCopiesThatAreBehind(t *testing.T) {
+func TestStaleCopies(t *testing.T) {
 	s, err := natsserver.NewServer(&natsserver.Options{DontListen: true, NoSigs: true})
 	if err != nil {
 		t.Fatal(err)

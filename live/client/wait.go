@@ -17,9 +17,9 @@ import (
 // ErrUnknown reports that no job or worker has a name, or no longer has it.
 var ErrUnknown = errors.New("unknown")
 
-// unknownAfter is how long an accepted job may be unknown: views are behind the plans, and in a
-// cluster the copies of a view differ slightly. missingAfter is how long results of a finished job
-// may be missing.
+// unknownAfter is the maximum time that an accepted job may be unknown: views are behind the plans,
+// and in a cluster the copies of a view differ slightly. missingAfter is the maximum time that
+// results of a finished job may be missing.
 const (
 	unknownAfter = 3 * time.Second
 	missingAfter = 30 * time.Second

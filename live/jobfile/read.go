@@ -53,8 +53,8 @@ func Read(r io.Reader) (*File, error) { return read(r, tree.Auto) }
 // and otherwise like [Read]. Errors start with the name of the file.
 func ReadFile(name string) (*File, error) { return tree.ReadFile(name, read) }
 
-// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
-// and examples.
+// Help returns a table of the fields of these files, with their meanings, units, ranges and
+// defaults, and examples.
 func Help() string { return batchFile.Help() }
 
 func read(r io.Reader, format tree.Format) (*File, error) {

@@ -205,7 +205,7 @@ func row(t *rapid.T, j wire.Job) (row map[string]any) {
 
 // At the limits of all ranges, files and messages accept the same numbers. In a message, 0 is a
 // missing count.
-func TestFilesAcceptWhatMessagesAccept(t *testing.T) {
+func TestFilesAndMessagesAcceptSameRanges(t *testing.T) {
 	ends := []float64{0, 1e-50, 1, 100, wire.MaxTasks, 1e9, wire.MaxAtOnce, 1e50}
 	for _, name := range []string{"priority", "work", "works", "estimate", "max_workers", "tasks", "attempts"} {
 		isCount := name == "max_workers" || name == "tasks" || name == "attempts"

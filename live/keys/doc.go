@@ -39,9 +39,9 @@
 //	// monitor monitor
 //	// worker w7
 //
-// Each worker, client and monitor has its own account on the server. Of the account with the
-// streams and the managers, it sees only what the table imports. Permissions alone would not be
-// enough: a request for a stored message may name any subject for the response, and NATS writes the
+// Each worker, client and monitor has its own account on the server. It sees only what the table
+// imports from the account of the streams and the managers. Permissions alone would not be enough:
+// a request for a stored message may name any subject for the response, and NATS writes the
 // response there, past the permissions of the requester. In a separate account, such a response
 // reaches no one else. For the same reason only managers may create consumers.
 package keys

@@ -13,7 +13,7 @@ import (
 
 // The security page lists exactly the rights of workers, clients and monitors, and the tests that
 // it names exist.
-func TestRightsOfThePage(t *testing.T) {
+func TestRightsMatchPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/security.md")
 	if err != nil {
 		t.Fatal(err)

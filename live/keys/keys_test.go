@@ -128,7 +128,7 @@ func TestOutdatedRole(t *testing.T) {
 }
 
 // Keys can be made and revoked concurrently, as by scripts and a server, without losing changes.
-func TestFolderIsChangedByOneAtATime(t *testing.T) {
+func TestConcurrentFolderChanges(t *testing.T) {
 	dir := t.TempDir()
 	if err := keys.Init(dir, "nats://127.0.0.1:4222"); err != nil {
 		t.Fatal(err)

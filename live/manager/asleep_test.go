@@ -60,7 +60,7 @@ func TestViewsOfLaterPlansStay(t *testing.T) {
 }
 
 // A manager that was suspended removes no message that it has not processed.
-func TestRemovalsAreOfWhatPlansTell(t *testing.T) {
+func TestRemovalsFollowPlans(t *testing.T) {
 	t.Parallel()
 	js := streams(t, servertest.Start(t))
 	ctx := deadline(t)

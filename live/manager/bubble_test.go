@@ -174,9 +174,9 @@ func startedTasks(t *testing.T, v *server.Server, zero time.Time) (list []starte
 	return list
 }
 
-// compareStarted compares starts of tasks. Sleeps are rounded to nanoseconds, and times since 1970 to
-// 2.4e-7 s. Along chains of a few hundred tasks the error stays below 1e-3 s, and any two ends of
-// different tasks differ by more.
+// compareStarted compares starts of tasks. Sleeps are rounded to nanoseconds, and times since 1970
+// to 2.4e-7 s. Along chains of a few hundred tasks the error stays below 1e-3 s, and any two ends
+// of different tasks differ by more.
 func compareStarted(t *testing.T, got, want []startedTask) {
 	t.Helper()
 	if len(got) != len(want) {

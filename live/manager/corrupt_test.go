@@ -226,7 +226,7 @@ func TestDamagedStores(t *testing.T) {
 				for _, k := range r.Perm(len(corrupt.Streams))[:r.IntN(3)] {
 					damageStream(t, r, folder, corrupt.Streams[k])
 				}
-				if r.IntN(2) == 0 { // most faults are of this kind
+				if r.IntN(2) == 0 { // the most harmful damage
 					damageStream(t, r, folder, []string{wire.InStream, wire.PlanStream}[r.IntN(2)])
 				}
 				recover(t, folder, &of)

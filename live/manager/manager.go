@@ -160,7 +160,8 @@ func (f *fold) add(msg message) error {
 	return nil
 }
 
-// replayPlans starts folding from the latest readable snapshot, or else from the first plan.
+// replayPlans starts folding from the latest readable snapshot, or from the first plan if there is
+// none.
 func (m *manager) replayPlans(ctx context.Context) (*fold, error) {
 	f := &fold{epoch: unix(m.settings.Now())}
 	settings := book.Settings{

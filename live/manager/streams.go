@@ -64,9 +64,9 @@ type reader struct {
 // receives nothing for twice as long sends a new request.
 const heartbeat = time.Second
 
-// stallTime is how long a message may be in the stream without being delivered. The library repeats
-// its requests in many cases, but it waits 10 s if that request is lost, and it detects nothing
-// while heartbeats arrive.
+// stallTime is the maximum time that a message may be in the stream without being delivered. The
+// library repeats its requests in many cases, but it waits 10 s if that request is lost, and it
+// detects nothing while heartbeats arrive.
 const stallTime = 3 * time.Second
 
 var errStalled = errors.New("messages of the stream are not delivered")

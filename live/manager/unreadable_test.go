@@ -18,7 +18,7 @@ import (
 // A report is damaged before any manager has read it, but the index of the stream still lists it,
 // so its subject accepts no other report. The next leader logs an error, audit names the report,
 // and the job can be cancelled.
-func TestUnreadableReportIsNamed(t *testing.T) {
+func TestUnreadableReportIsReported(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	s := onDisk(t, folder)

@@ -111,7 +111,8 @@ func (p *page) ask(ctx context.Context, service, question string, answer any) er
 	return json.Unmarshal(m.Data, answer)
 }
 
-// body returns the current content, for the requested job or else the first one.
+// body returns the current content, for the requested job, or for the first one if none is
+// requested.
 func (p *page) body(ctx context.Context, job string) ([]byte, error) {
 	var status wire.Status
 	var history wire.History

@@ -109,7 +109,7 @@ func manager(subject, question string) any {
 	return dispatch.Result{PriorityViolationRate: 0.25, Utilization: 0.5}
 }
 
-func TestPageShowsWhatTheManagerTells(t *testing.T) {
+func TestPageShowsStatus(t *testing.T) {
 	url := open(t, manager)
 	body, header := get(t, url+"/", 200)
 	for _, want := range []string{
@@ -181,7 +181,7 @@ func (d *deadlined) SetWriteDeadline(at time.Time) error {
 
 // A reader that stops reading is dropped after a while: each write has a deadline, also on pages
 // that stay open.
-func TestReadersHaveTime(t *testing.T) {
+func TestWritesHaveDeadlines(t *testing.T) {
 	nc := servertest.Connect(t, servertest.Start(t))
 	h, err := Handler(t.Context(), nc, prometheus.NewRegistry())
 	if err != nil {

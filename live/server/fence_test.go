@@ -206,7 +206,7 @@ func TestWriteOnce(t *testing.T) {
 		if w := first[task].Load(); w == 0 {
 			unknown++ // its acknowledgement was lost when the server stopped
 		} else if string(m.Data) != fmt.Sprintf("worker %d", w-1) {
-			t.Errorf("task %d is from %s, but worker %d was told that it was the first", task, m.Data, w-1)
+			t.Errorf("task %d is from %s, but the report of worker %d was acknowledged", task, m.Data, w-1)
 		}
 	}
 	if len(list) != tasks || unknown > workers*lanes {

@@ -39,7 +39,7 @@ func outside(t *testing.T, config string) *natsserver.Server {
 
 // The configuration on the security page sets up a server on which the keys work as on an embedded
 // one.
-func TestServerOfThePage(t *testing.T) {
+func TestConfigurationOfPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/security.md")
 	if err != nil {
 		t.Fatal(err)

@@ -191,7 +191,7 @@ var strays = []stray{
 // The server writes the response to a request to any subject that the request names, past the
 // permissions of the requester. On a server with keys, the response stays in the account of the
 // requester. A server without keys shows that the attack works there.
-func TestAnswersGoNowhereElse(t *testing.T) {
+func TestResponsesStayInAccount(t *testing.T) {
 	t.Run("with keys", func(t *testing.T) {
 		g := guard(t)
 		reached := strayed(t, g.connect(t, "manager"), g.connect(t, "w8"), g.connect(t, "w7"), g.connect(t, "client"))

@@ -66,7 +66,7 @@ func TestPrepareAgain(t *testing.T) {
 }
 
 // The object store and the buckets of nats.go work with our streams as if nats.go had created them.
-func TestBucketsOfTheLibrary(t *testing.T) {
+func TestLibraryBuckets(t *testing.T) {
 	js, err := jetstream.New(servertest.Connect(t, servertest.Start(t)))
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // Two servers on one store would overwrite each other's acknowledged data. The second server is
 // rejected before it opens anything, the first one continues, and the store is free once the first
 // one has ended.
-func TestStoreIsOfOneServer(t *testing.T) {
+func TestStoreHasOneServer(t *testing.T) {
 	settings := server.Settings{Store: t.TempDir()}
 	first := start(t, settings)
 	js := first.connect(t)

@@ -108,7 +108,7 @@ func Get(ctx context.Context, js jetstream.JetStream, digest string, to io.Write
 	return nil
 }
 
-// lag is how far the copies of a stream in a cluster may be behind.
+// lag is the maximum delay of the copies of a stream in a cluster.
 const lag = time.Second
 
 // found returns the message on a subject. It waits up to lag, because this copy of the stream may

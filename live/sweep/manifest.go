@@ -22,7 +22,7 @@ const manifestName = "sweep.json"
 // A manifest describes the tasks of a job.
 type manifest struct {
 	Program     string           `json:"program"` // pfq or figures
-	SHA256      string           `json:"sha256"`  // of the program file
+	SHA256      string           `json:"sha256"`  // SHA-256 of the program file
 	Args        []string         `json:"args"`    // with file names as in the folder of a task
 	Fingerprint runs.Fingerprint `json:"fingerprint"`
 	Canary      canary           `json:"canary"`
@@ -32,7 +32,7 @@ type manifest struct {
 // A canary is a run with a known result.
 type canary struct {
 	Key    string `json:"key"`
-	SHA256 string `json:"sha256"` // of the result
+	SHA256 string `json:"sha256"` // SHA-256 of the result
 }
 
 // readManifest reads the manifest in the folder of a task.
@@ -81,7 +81,8 @@ func group(list []runs.Task, rate float64, least time.Duration) (keys [][]string
 // tasks, which must leave enough attempts for the others.
 const attempts = 100
 
-// newJob returns the job of a manifest, with a random name. inputs are the digests of its files by name.
+// newJob returns the job of a manifest, with a random name. inputs are the digests of its files by
+// name.
 func newJob(m *manifest, q Queue, works []float64, inputs map[string]string) wire.Job {
 	for i := range works {
 		works[i] = max(works[i], 1e-6)

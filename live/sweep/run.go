@@ -37,8 +37,8 @@ type Queue struct {
 
 // A Submit runs a job, as client.RunJob does. It gives each file to the workers under its name. It
 // calls take with the output of each finished task, one call at a time, until all tasks are done or
-// given up. The first error of take stops it. failed is the number of tasks given up, and why is the
-// reason for one of them.
+// given up. The first error of take stops it. failed is the number of tasks given up, and why is
+// the reason for one of them.
 type Submit func(
 	ctx context.Context, job wire.Job, files map[string][]byte, take func(task int, output []byte) error,
 ) (failed int, why string, err error)
@@ -140,8 +140,8 @@ func (c *Command) runPilot(ctx context.Context, missing []runs.Task) (known cana
 	return canary{a.Key, a.SHA256}, rate, err
 }
 
-// take stores the results of the runs of a task in the folder. It returns an error if one is missing
-// or invalid.
+// take stores the results of the runs of a task in the folder. It returns an error if one is
+// missing or invalid.
 func (c *Command) take(keys []string, output []byte) error {
 	lines := strings.SplitAfter(string(output), "\n")
 	if len(lines) != len(keys)+1 || lines[len(keys)] != "" {

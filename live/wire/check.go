@@ -92,8 +92,8 @@ func checkVersion(v int) error {
 	return nil
 }
 
-// Check checks a batch: jobs with distinct names, and at most [MaxNumbers] works and [MaxTasks] tasks
-// in total.
+// Check checks a batch: jobs with distinct names, and at most [MaxNumbers] works and [MaxTasks]
+// tasks in total.
 func (b *Batch) Check() error {
 	err := cmp.Or(checkVersion(b.Version), CheckName("name", b.Name),
 		must(len(b.Jobs) >= 1 && len(b.Jobs) <= MaxJobs, "jobs", len(b.Jobs), "1 to 1000 jobs"))

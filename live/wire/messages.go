@@ -138,7 +138,7 @@ type Order struct {
 	At      float64 `json:"at"`                // start time on the manager's clock
 	Again   bool    `json:"again,omitempty"`   // set by earlier versions, and rejected
 	Logical bool    `json:"logical,omitempty"` // logical clock: the task ends at At + Work/speed, and the report says so
-	Work    float64 `json:"work,omitempty"`    // of the task, seconds on a worker of speed 1; 0 if the job does not say
+	Work    float64 `json:"work,omitempty"`    // work in seconds on a worker of speed 1; 0 if the job does not say
 	Run     Run     `json:"run"`
 
 	// A worker starts the task only while its clock, see [Beat.Clock], is below Heard + Within.

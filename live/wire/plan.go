@@ -28,7 +28,7 @@ type Plan struct {
 	What       []dispatch.Happening `json:"what,omitempty"`    // without the What of submitted jobs, which follows from NewJobs
 	Replan     bool                 `json:"replan,omitempty"`  // a decision was made although nothing happened
 	Events     []dispatch.Event     `json:"events,omitempty"`
-	Tokens     []string             `json:"tokens,omitempty"` // of the tasks that start, in the order of Events
+	Tokens     []string             `json:"tokens,omitempty"` // tokens of the starting tasks, in the order of Events
 
 	Cleared []int `json:"cleared,omitempty"` // numbers of jobs, free again after this plan
 

@@ -33,7 +33,7 @@ type History struct {
 	Now       float64    `json:"now"`       // time of the reply
 	Decisions []Decision `json:"decisions"` // the last ones, latest first
 	Spans     []Span     `json:"spans"`     // ordered by start
-	Curve     []Point    `json:"curve"`     // of the requested job
+	Curve     []Point    `json:"curve"`     // the workers of the requested job
 }
 
 // A Decision is one line of the decision log.
@@ -82,7 +82,7 @@ type AskedJob struct {
 	Tasks      int       `json:"tasks"`                 // unfinished tasks
 	Work       float64   `json:"work"`                  // total of the unfinished tasks, seconds on a worker of speed 1
 	MaxWorkers int       `json:"max_workers,omitempty"` // limit at any time, 0 for no limit
-	Speeds     []float64 `json:"speeds,omitempty"`      // of the workers at this job, if they differ from Assignment.Speeds
+	Speeds     []float64 `json:"speeds,omitempty"`      // speeds of the workers at this job, if they differ from Assignment.Speeds
 
 	Kind string `json:"kind,omitempty"` // kind of the tasks, as in Profiles
 }

@@ -33,7 +33,7 @@ const (
 // since Epoch, a Unix time that is 0 on a logical clock. Unknown values are omitted.
 type JobView struct {
 	Version    int      `json:"v"`     // see [Version]
-	Name       string   `json:"name"`  // of a cleared job, only the name and State are known
+	Name       string   `json:"name"`  // only Name and State are known after clearing
 	Batch      string   `json:"batch"` // name of its batch
 	State      JobState `json:"state"`
 	Kind       string   `json:"kind"`                  // kind of its tasks
@@ -82,7 +82,7 @@ type BatchView struct {
 	Name     string   `json:"name"`               // name under which it was submitted
 	Jobs     []string `json:"jobs,omitempty"`     // if it was accepted
 	Refused  string   `json:"refused,omitempty"`  // reason, if it was refused
-	Sequence uint64   `json:"sequence,omitempty"` // of the refused message in PFQ_IN; a later message may be another batch
+	Sequence uint64   `json:"sequence,omitempty"` // sequence of the refused message in PFQ_IN; later ones may be other batches
 }
 
 // A ProfileView holds the speeds learned for a kind of task, stored under the kind in

@@ -71,7 +71,7 @@ func (s *slot) state() *wire.Beat {
 	return b
 }
 
-// facts are what the workers of a process know about their machine.
+// facts holds the information that the workers of a process have about their machine.
 type facts struct {
 	mu           sync.Mutex
 	custom       map[string]any // output of the command

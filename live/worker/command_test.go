@@ -233,7 +233,7 @@ func listening(t testing.TB) (url string) {
 
 // Processes left behind by a killed worker are killed when another worker starts in its folder,
 // even if they have left its process group.
-func TestKilledWorkerIsCleanedUpAfter(t *testing.T) {
+func TestProcessesOfKilledWorkerAreKilled(t *testing.T) {
 	url, folder, file := listening(t), t.TempDir(), filepath.Join(t.TempDir(), "pids")
 	m := connectManager(t, url)
 	script := `sleep 1000 & echo $! >>$1; setsid sh -c 'echo $$ >>"$0"; echo whole >>"$0"; sleep 1000' $1 & wait`

@@ -33,10 +33,10 @@ type Task struct {
 	Folder  string   // private to this attempt; contains the inputs and is removed after the task
 }
 
-// A Handler runs a task and returns its result. It must return soon after ctx is done, because the
-// task has reached its time limit or was given to another worker; its result is then ignored. Any
-// other error means that the attempt has failed, and the task is tried again. A panic counts as an
-// error. Handlers of several slots run concurrently.
+// A Handler runs a task and returns its result. It must return promptly after ctx is done, because
+// the task has reached its time limit or was given to another worker; its result is then ignored.
+// Any other error means that the attempt has failed, and the task is tried again. A panic counts as
+// an error. Handlers of several slots run concurrently.
 type Handler func(ctx context.Context, t Task) ([]byte, error)
 
 // An ExitError reports how a program failed.

@@ -201,7 +201,7 @@ func (c *chaos) start(command []string) *process {
 }
 
 // disturb kills and restarts processes, and suspends others for up to 4 s, until the context is
-// done. Of several servers at most one is suspended at a time, for up to 15 s.
+// done. At most one of several servers is suspended at a time, for up to 15 s.
 func (c *chaos) disturb(ctx context.Context) {
 	wake := make([]time.Time, len(c.processes)) // end of each suspension
 	for done := 0; ; {

@@ -20,7 +20,7 @@ var pages = []string{"../../../docs/guide/live.md", "../../../docs/live.md", "..
 
 // The console examples in the texts run as shown on a test server, and print the same output up to
 // times.
-func TestTexts(t *testing.T) {
+func TestDocumentedCommands(t *testing.T) {
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
@@ -163,7 +163,7 @@ func withoutTimes(text string) string {
 
 // The command lines in the files of docs/live.md use existing flags, and the file for Kubernetes
 // can be parsed.
-func TestFilesOfTexts(t *testing.T) {
+func TestDocumentedFiles(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/live.md")
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestFilesOfTexts(t *testing.T) {
 }
 
 // The tests named in docs/live.md exist in the given packages.
-func TestTestsOfTexts(t *testing.T) {
+func TestDocumentedTestsExist(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/live.md")
 	if err != nil {
 		t.Fatal(err)

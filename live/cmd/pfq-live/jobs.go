@@ -94,7 +94,8 @@ func jobAnswer(views []wire.JobView) render.Answer {
 	}}
 }
 
-// connectTime is how long commands wait for an unreachable server, which may be starting.
+// connectTime is the maximum time that commands wait for an unreachable server, which may be
+// starting.
 const connectTime = 3 * time.Second
 
 // readers are the commands that also accept the key of a monitor.

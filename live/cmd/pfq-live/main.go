@@ -1,4 +1,5 @@
-// Command pfq-live shares a live cluster of machines among jobs, by the policies of package dispatch:
+// Command pfq-live shares a live cluster of machines among jobs, by the policies of package
+// dispatch:
 //
 //	pfq-live serve                      server, manager, workers and status page in one process
 //	pfq-live server, manager, worker    each of them separately
@@ -12,8 +13,8 @@
 //	pfq-live plan                       queries a policy without the rest of the system
 //	pfq-live keys                       manages keys and their rights
 //
-// The exit status is 0 for a positive answer, 1 for a negative one (for example, a job has failures),
-// 2 for bad usage or bad input, with one line on standard error, and 130 after a signal.
+// The exit status is 0 for a positive answer, 1 for a negative one (for example, a job has
+// failures), 2 for bad usage or bad input, with one line on standard error, and 130 after a signal.
 package main
 
 import (

@@ -237,7 +237,7 @@ func TestBadUsage(t *testing.T) {
 
 // Submitting a job that workers cannot run prints the command that shows the reason. Invalid names
 // are rejected without contacting a server.
-func TestFailuresAreTold(t *testing.T) {
+func TestFailuresAreReported(t *testing.T) {
 	address := freeAddress(t)
 	url := "nats://" + address
 	start(t, "serve", "--memory", "--listen", address, "--http", "none", "--workers", "2")
@@ -282,8 +282,8 @@ func TestPlan(t *testing.T) {
 }
 
 // A replay of a baseline prints the measures of pfq dispatch, and the jobs that exceed their
-// requested time. Of three jobs on two workers, the second waits for the first, from 1 to 4, and is
-// due at 3; the third requests 1 s but runs for 2 s.
+// requested time. With three jobs on two workers, the second waits for the first, from 1 to 4, and
+// is due at 3; the third requests 1 s but runs for 2 s.
 func TestReplayOfBaseline(t *testing.T) {
 	log := "1 0 -1 4 2 -1 -1 -1 5 -1 1 1 -1 -1 -1 -1 -1 -1\n2 1 -1 1 1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n3 5 -1 2 1 -1 -1 -1 1 -1 1 1 -1 -1 -1 -1 -1 -1\n"
 	const flags = "replay - --policy conservative --workers 2 --sample 3 --time-scale 1 --gap-scale 1 --batch 0 --deadline-factor 2 --check --format json"

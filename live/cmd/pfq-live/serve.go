@@ -130,7 +130,7 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer, log *slog.Logger)
 	return group.Wait()
 }
 
-// A way is how the parts of this process connect to its server: within the process, or with their
+// A way describes the connections of this process to its server: within the process, or with their
 // keys.
 type way struct {
 	manager, worker, monitor string

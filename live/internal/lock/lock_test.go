@@ -32,7 +32,7 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// Of several waiting goroutines, only one has the folder at a time.
+// Only one of several waiting goroutines has the folder at a time.
 func TestWait(t *testing.T) {
 	folder := t.TempDir()
 	var all sync.WaitGroup
