@@ -6,16 +6,16 @@ import (
 	"productform/internal/input"
 )
 
-// A badEntry is an entry that an error is to name: its path, its value, empty for none, and what is wanted of it.
+// A badEntry is an entry that an error must name: its path, its value, empty for none, and the valid values.
 type badEntry struct{ path, value, want string }
 
-// is says whether the error names this entry, and no cause.
+// is reports whether the error names this entry and has no cause.
 func (b badEntry) is(err error) bool {
 	var bad *input.Error
 	return errors.As(err, &bad) && *bad == input.Error{Path: b.path, Value: b.value, Want: b.want}
 }
 
-// What is wanted of entries, each sentence once.
+// The valid values of entries, as errors state them.
 const (
 	wantRule           = "one of priority, proportion, workload, deadline, edf"
 	wantSpare          = "one of priority, deadline, kept"

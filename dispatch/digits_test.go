@@ -40,7 +40,8 @@ func digest(t *testing.T, s dispatch.Scenario) string {
 	return fmt.Sprintf("%x", hash.Sum(nil)[:8])
 }
 
-// randomOutages returns outages of all workers until a time, in order of workers, about a third of which are at once.
+// randomOutages returns outages of all workers until a time, in order of workers; about a third
+// coincide.
 func randomOutages(workers int, until float64) []dispatch.Outage {
 	random := rand.New(rand.NewPCG(5, 6))
 	var outages []dispatch.Outage
@@ -56,8 +57,8 @@ func randomOutages(workers int, until float64) []dispatch.Outage {
 	return outages
 }
 
-// Two thousand jobs of the log of [L14] on 20 workers: every digit and every event is what it was before the decision
-// maker stood by itself, whose code made these digests.
+// Two thousand jobs of the log of [L14] on 20 workers: every digit and every event matches digests
+// recorded before the decision maker was split from the simulation.
 func TestDigits(t *testing.T) {
 	jobs := yearJobs(t)[:2000]
 	_, uniform := yearSpeeds(t)

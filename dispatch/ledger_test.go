@@ -11,8 +11,8 @@ import (
 	"productform/internal/input"
 )
 
-// A ledger to which a maker's begins and preemptions are told says the same of all jobs and workers as the maker, and so does
-// one that is made of the maker's state on the way.
+// A ledger that gets the starts and preemptions of a maker agrees with it on all jobs and workers,
+// and so does a ledger restored from the maker's state on the way.
 func TestLedgerFollowsMaker(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		speeds := slices.Repeat([]float64{1}, rapid.IntRange(1, 4).Draw(t, "workers"))
@@ -85,7 +85,7 @@ func TestLedgerFollowsMaker(t *testing.T) {
 	})
 }
 
-// What cannot begin or be taken is refused, and nothing has changed.
+// Impossible starts and preemptions are rejected, and nothing changes.
 func TestLedgerRefuses(t *testing.T) {
 	l, err := dispatch.NewLedger([]float64{1, 1, 1})
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"productform/dispatch"
 )
 
-// BenchmarkMaker decides, and follows, moments at each of which one task ends and the next begins, with ten jobs present.
+// BenchmarkMaker decides and applies moments at each of which one task ends and the next starts,
+// with ten jobs present.
 func BenchmarkMaker(b *testing.B) {
 	for _, workers := range []int{8, 32, 256} {
 		speeds := make([]float64, workers)

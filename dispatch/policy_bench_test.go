@@ -8,7 +8,7 @@ import (
 	"productform/dispatch"
 )
 
-// manyJobs draws jobs whose needs are met by few workers, so that many get some.
+// manyJobs draws jobs that need few workers, so many jobs get some.
 func manyJobs(jobs, workers int, own bool) ([]dispatch.Request, []float64) {
 	rng := rand.New(rand.NewPCG(uint64(jobs), uint64(workers)))
 	draw := func() []float64 {
@@ -30,7 +30,7 @@ func manyJobs(jobs, workers int, own bool) ([]dispatch.Request, []float64) {
 	return requests, draw()
 }
 
-// The time is that of sorting: ten times the jobs or workers take some ten times as long.
+// The time is dominated by sorting: ten times the jobs or workers take about ten times as long.
 func BenchmarkAssign(b *testing.B) {
 	for _, jobs := range []int{5, 20, 400, 10000} {
 		for _, workers := range []int{20, 400} {
@@ -44,7 +44,7 @@ func BenchmarkAssign(b *testing.B) {
 	}
 }
 
-// Jobs with speeds of their own cost a sort of the workers left for each job that gets some.
+// If jobs have their own speeds, the remaining workers are sorted for each job that gets some.
 func BenchmarkAssignOwnSpeeds(b *testing.B) {
 	for _, jobs := range []int{20, 400} {
 		for _, workers := range []int{20, 400} {

@@ -17,7 +17,7 @@ import (
 	"productform/dispatch"
 )
 
-// What is written is read back, and the measures of the run come from it.
+// Written records can be read back, and the measures of the run follow from them.
 func TestRecordsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) dispatch.Job {
@@ -138,7 +138,7 @@ func TestRecordsErrors(t *testing.T) {
 	}
 }
 
-// The second job has to wait for its one worker, and is late.
+// The second job has to wait for its single worker, and is late.
 func ExampleWriteRecords() {
 	jobs := []dispatch.Job{
 		{ID: 7, Priority: 2, Tasks: 4, Work: 1.5},

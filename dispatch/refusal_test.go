@@ -8,8 +8,9 @@ import (
 	"productform/dispatch"
 )
 
-// Some workers refuse every task, at once; the others do it. While one of these is idle, it gets what was refused after all
-// workers between have refused it: a job ends, though workers that can do nothing come first in all lists.
+// Some workers immediately refuse every task; the others run it. An idle worker that can run a
+// refused task gets it after all workers in between have refused it, so a job ends even if
+// unsuitable workers come first in all lists.
 func TestRefusedTasksReachTheFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		unfit := rapid.IntRange(0, 6).Draw(t, "unfit")

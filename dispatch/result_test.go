@@ -13,8 +13,8 @@ import (
 	"productform/num"
 )
 
-// A quantile is one of the values; a part of the level at least does not exceed it, and less than the level is below it. Those of a [dispatch.Spread]
-// are among them.
+// A quantile is one of the values: at least a fraction level of the values does not exceed it, and
+// less than that is below it. The quantiles of a [dispatch.Spread] are special cases.
 func TestQuantilesOfLevels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 5), rapid.SampledFrom([]float64{0, 1, 2})), 1, 40).Draw(t, "values")
@@ -59,7 +59,7 @@ func TestQuantilesOfBadLevels(t *testing.T) {
 	}
 }
 
-// The live system sends results under the names of their fields, whatever their names in answers.
+// The live system sends results under their field names, whatever their names in command output.
 func TestResultIsSentByFieldNames(t *testing.T) {
 	for _, of := range []any{dispatch.Result{}, dispatch.Spread{}, dispatch.Record{}} {
 		text, err := json.Marshal(of)

@@ -11,8 +11,8 @@ import (
 	"productform/traces"
 )
 
-// Samples as in [L14], in seconds and in milliseconds: the latter are integers, so that nothing is rounded on equal
-// workers but where means are taken.
+// Samples as in [L14], in seconds and in milliseconds. The latter are integers, so on equal workers
+// only means are rounded.
 func TestSecondsAndMilliseconds(t *testing.T) {
 	f, err := traces.Open("SDSC-Par-1996")
 	if err != nil {
@@ -46,8 +46,8 @@ func TestSecondsAndMilliseconds(t *testing.T) {
 	}
 }
 
-// Three tasks of 0.1 s end at 0.30000000000000004 s, not after 0.3 s.
-func TestWhatRoundingTellsApart(t *testing.T) {
+// Three tasks of 0.1 s end at 0.30000000000000004 s, which counts as 0.3 s.
+func TestTimesEqualUpToRounding(t *testing.T) {
 	edf := dispatch.Policy{Rule: dispatch.EDF}
 	r := mustRun(t, dispatch.Scenario{
 		Jobs: []dispatch.Job{{Tasks: 3, Work: 0.1}}, Speeds: []float64{1}, Policy: edf,
@@ -57,7 +57,7 @@ func TestWhatRoundingTellsApart(t *testing.T) {
 		t.Errorf("outage at 0.3: %+v", r)
 	}
 
-	// The last of three tasks of 0.1 s ends with one of 0.3 s as a job comes: one decision, which gives it both workers.
+	// The last of three tasks of 0.1 s ends with one of 0.3 s as a job arrives: one decision gives it both workers.
 	var times []float64
 	r = mustRun(t, dispatch.Scenario{
 		Jobs: []dispatch.Job{
@@ -70,7 +70,7 @@ func TestWhatRoundingTellsApart(t *testing.T) {
 		t.Errorf("decisions at %v, want %v", times, want)
 	}
 
-	// What differs by more is apart: 1e-11 of the time on the clock.
+	// A larger difference, 1e-11 of the clock time, separates events.
 	times = nil
 	mustRun(t, dispatch.Scenario{
 		Jobs:   []dispatch.Job{{Submit: 1, Tasks: 1, Work: 1}, {Submit: 1 + 1e-11, Tasks: 1, Work: 1}},
@@ -81,8 +81,8 @@ func TestWhatRoundingTellsApart(t *testing.T) {
 	}
 }
 
-// A job whose first task is much larger than all others: when it has gone, the others count in full. They need n/10
-// workers to be done in a second.
+// The first task of a job is much larger than the others. After it has ended, the others count in
+// full: they need n/10 workers to be done in a second.
 func TestWorkLeftAfterLargeTask(t *testing.T) {
 	for _, large := range []float64{1, 1e5, 1e6 + 0.3, 1e9 + 0.1, 1e16, 1e18} {
 		for n := 10; n < 60; n += 10 {
@@ -107,8 +107,8 @@ func TestWorkLeftAfterLargeTask(t *testing.T) {
 	}
 }
 
-// A hundred thousand tasks of 0.1 s, one after the other, are done in 10000 s, not later, and no more than all workers
-// are used.
+// A hundred thousand tasks of 0.1 s in sequence are done at 10000 s, not later, and no more than
+// all workers are used.
 func TestManyRoundings(t *testing.T) {
 	for _, n := range []int{1000, 10000, 100000} {
 		r := mustRun(t, dispatch.Scenario{

@@ -7,7 +7,8 @@ import (
 	"productform/dispatch"
 )
 
-// Two hundred thousand workers lose a task each at the same moment, and return together: all begin again.
+// Two hundred thousand workers each lose a task at the same moment, and return together: all start
+// again.
 func TestMassOutage(t *testing.T) {
 	const m = 200_000
 	s := dispatch.Scenario{Speeds: slices.Repeat([]float64{1}, m), Jobs: []dispatch.Job{{Tasks: m, Work: 4}}}
@@ -23,7 +24,8 @@ func TestMassOutage(t *testing.T) {
 	}
 }
 
-// A hundred thousand jobs of one task are there at once, and four workers take them in the order of the policy.
+// A hundred thousand jobs of one task arrive at once, and four workers take them in the order of
+// the policy.
 func TestManyJobsPresent(t *testing.T) {
 	const n, workers = 100_000, 4
 	s := dispatch.Scenario{Speeds: slices.Repeat([]float64{1}, workers)}
@@ -44,7 +46,8 @@ func TestManyJobsPresent(t *testing.T) {
 	}
 }
 
-// An emergency takes most of twenty thousand workers from two jobs at one moment, first from that of lower priority.
+// At one moment, an emergency takes most of twenty thousand workers from two jobs, starting with
+// the one of lower priority.
 func TestMassEmergency(t *testing.T) {
 	const m = 20_000
 	s := dispatch.Scenario{
@@ -60,7 +63,7 @@ func TestMassEmergency(t *testing.T) {
 	}
 }
 
-// The window of what is learnt costs nothing a task, however long.
+// A learning window of any length costs nothing per task.
 func TestLongWindow(t *testing.T) {
 	const n = 100_000
 	r := mustRun(t, dispatch.Scenario{

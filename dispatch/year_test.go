@@ -42,7 +42,7 @@ func yearSpeeds(t testing.TB) (equal, uniform []float64) {
 	return slices.Repeat([]float64{1}, 400), uniform
 }
 
-// sixPolicies returns those of [L14], section 6.3.
+// sixPolicies returns the policies of [L14], section 6.3.
 func sixPolicies() []dispatch.Policy {
 	return []dispatch.Policy{
 		{Rule: dispatch.Priority}, {Rule: dispatch.Proportion}, {Rule: dispatch.Workload},
@@ -51,8 +51,8 @@ func sixPolicies() []dispatch.Policy {
 	}
 }
 
-// The year runs whole and has the same digits twice. All work is done: on equal workers of speed 1 the time in use is
-// the sum of all work, within the rounding of a million additions.
+// The whole year runs and gives the same digits twice. All work is done: on equal workers of speed
+// 1 the busy time is the sum of all work, within the rounding of a million additions.
 func TestYear(t *testing.T) {
 	jobs := yearJobs(t)
 	equal, _ := yearSpeeds(t)

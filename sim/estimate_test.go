@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The p-value of estimates that depend on each other is that of the most distant one, times their number.
+// The p-value of dependent estimates is that of the most distant one, times their number.
 func TestJointP(t *testing.T) {
 	for _, c := range []struct {
 		z    []float64
@@ -26,7 +26,8 @@ func TestJointP(t *testing.T) {
 	}
 }
 
-// Estimates are skewed where most replications see an event never or always, and not where their means are normal.
+// Estimates are skewed if most replications see an event never or always, and not if their means
+// are normal.
 func TestSkewedEstimates(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	rapid.Check(t, func(t *rapid.T) {
@@ -54,7 +55,7 @@ func TestSkewedEstimates(t *testing.T) {
 			skewed++
 		}
 	}
-	if skewed > 100 { // 30 or so, most of them of few values
+	if skewed > 100 { // about 30, most of them with few values
 		t.Errorf("%d of 2000 normal samples are skewed", skewed)
 	}
 }

@@ -13,13 +13,14 @@ import (
 	"productform/sizes"
 )
 
-// A singleServer is the queue M/G/1, first come, first served, with a server of speed 1.
+// A singleServer is the M/G/1 queue, first come, first served, with a server of speed 1.
 type singleServer struct {
 	ArrivalRate float64
 	Sizes       sizes.Distribution
 }
 
-// meanWaiting is the measure that the queue has beside those of all systems: the mean time that jobs wait for their service.
+// meanWaiting is an additional measure of the queue: the mean time that jobs wait for their
+// service.
 const meanWaiting = "mean_waiting"
 
 // Describe implements [sim.System].
@@ -39,7 +40,7 @@ func (m singleServer) Describe(_ context.Context, o sim.Observation) (*sim.Descr
 		Identity: []any{"single server", m.ArrivalRate, m.Sizes.String()},
 		Classes:  []sim.Class{{Name: "job", ArrivalRate: m.ArrivalRate, MeanSize: mean}},
 		Servers:  []sim.Server{{Name: "server", Size: 1}},
-		JumpRate: 2 * m.ArrivalRate, // arrivals and ends
+		JumpRate: 2 * m.ArrivalRate, // arrivals and departures
 		Moments:  []sim.Moment{{Sizes: m.Sizes, Orders: []float64{2}}},
 		Start:    func(_ context.Context, s *sim.Stream) sim.Engine { return newSingleServerQueue(m, s) },
 		Measures: func(s *sim.Samples) []sim.Measure {
@@ -56,18 +57,19 @@ func (m singleServer) Describe(_ context.Context, o sim.Observation) (*sim.Descr
 	return d, nil
 }
 
-// A singleServerQueue is the queue in motion. Its next event is the end of the job in service or an arrival.
+// A singleServerQueue is the engine of the queue. Its next event is the end of the job in service
+// or an arrival.
 type singleServerQueue struct {
 	singleServer
 	draws   *rand.Rand
 	now     float64
-	arrival float64      // time of the next
+	arrival float64      // time of the next arrival
 	done    float64      // time at which the job in service ends, +Inf if there is none
-	began   float64      // time from which its service counts
+	began   float64      // time from which its service is counted
 	jobs    []waitingJob // oldest first; the first is in service
 	sim.Population
 
-	started, waited float64 // services since Restart, and the sum of the times that their jobs waited
+	started, waited float64 // number of services since Restart, and total waiting time of their jobs
 }
 
 type waitingJob struct{ born, size float64 }

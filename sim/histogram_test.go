@@ -10,14 +10,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// times draws delays of many sizes, some of them equal, zero, or at the ends of bins.
+// times draws delays of many magnitudes, some of them equal, zero, or at the ends of bins.
 func times() *rapid.Generator[float64] {
 	return rapid.OneOf(
 		rapid.Float64Range(0, 10), rapid.SampledFrom([]float64{0, 1, 1, 1, 2, 1.5, 1 + BinWidth}),
 		rapid.Custom(func(t *rapid.T) float64 { return math.Exp(rapid.Float64Range(-30, 30).Draw(t, "log")) }))
 }
 
-// A value is in its bin, bins follow each other, and none is wider than it is said to be, but for numbers below 1e-307.
+// A value is in its bin, bins are adjacent, and none is wider than BinWidth, except below 1e-307.
 func TestBins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.OneOf(times(), rapid.Float64Range(0, math.MaxFloat64/2)).Draw(t, "value")
@@ -35,7 +35,8 @@ func TestBins(t *testing.T) {
 	})
 }
 
-// However values are shared out among histograms, and in whatever order these are merged, the same counts come of it; files keep them.
+// The counts do not depend on how values are divided among histograms or on the order of merging,
+// and survive a round trip through JSON.
 func TestHistogramsMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(times(), 0, 60).Draw(t, "values")
@@ -88,7 +89,7 @@ func TestHistogramsMerge(t *testing.T) {
 	})
 }
 
-// Room for values is not made for each of them.
+// A counter does not allocate for each value.
 func TestCounterAllocates(t *testing.T) {
 	var c Counter
 	next := 1e-3

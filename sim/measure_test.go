@@ -10,7 +10,8 @@ import (
 	"productform/sim/internal/simtest"
 )
 
-// Every measure is listed once, with what it is of and its unit, and is found by what it is of.
+// Every measure is listed once, with its part of the system and its unit, and can be looked up by
+// that part.
 func TestMeasures(t *testing.T) {
 	c := simcluster.Cluster{Model: simtest.ThreeServers(big.NewRat(1, 2))}
 	r := simtest.Run(t, c, sim.Settings{Runs: 2, Jumps: 1000, Distribution: 2})
@@ -31,7 +32,7 @@ func TestMeasures(t *testing.T) {
 	}
 	for _, none := range []*sim.Estimate{r.All(sim.Utilization), r.Class(2, sim.MeanJobs), r.Class(-1, sim.MeanJobs), r.Server(3, sim.Utilization), r.Estimate("host", 0, sim.Utilization)} {
 		if none != nil {
-			t.Errorf("%+v for a measure that there is not", none)
+			t.Errorf("%+v for an unknown measure", none)
 		}
 	}
 }

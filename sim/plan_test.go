@@ -22,7 +22,8 @@ import (
 	"productform/sweep"
 )
 
-// The digits do not depend on the number of workers, on what is kept on disk, nor on what else is simulated.
+// The digits do not depend on the number of workers, on stored samples, or on what else is
+// simulated.
 func TestSameDigits(t *testing.T) {
 	c := jump(simtest.ThreeServers(big.NewRat(1, 2)), 1)
 	c.Sizes = simtest.Sizes(t, "zipf", 1)
@@ -106,7 +107,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// A run that was stopped goes on where it was and ends with the same digits.
+// A stopped run resumes where it stopped and ends with the same digits.
 func TestStoppedRunResumes(t *testing.T) {
 	c := jump(simtest.RandomAssignment(20, 2, big.NewRat(4, 5)), 1)
 	s := sim.Settings{Runs: 30, Jumps: 2e4, Seed: 1, Workers: 2}
@@ -141,8 +142,8 @@ func TestStoppedRunResumes(t *testing.T) {
 	}
 }
 
-// A long replication stops within a second.
-func TestStopsSoon(t *testing.T) {
+// A cancelled replication stops within a second.
+func TestCancelledRunStops(t *testing.T) {
 	for _, c := range []simcluster.Cluster{
 		jump(simtest.ThreeServers(big.NewRat(1, 2)), 1),
 		{Model: simtest.ThreeServers(big.NewRat(1, 2)), Calendar: true},
@@ -153,18 +154,18 @@ func TestStopsSoon(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		start := time.Now()
 		_, err := sim.Run(ctx, c, sim.Settings{Runs: 2, Jumps: 1e10}, nil)
-		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second { // a second, and more on a busy machine
+		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second { // one second, or more on a busy machine
 			t.Errorf("%+v: stopped after %v with %v", c, took, err)
 		}
 		stop()
 	}
 }
 
-// More runs are added until the precision is there, on any number of cores.
+// Runs are added until the precision is reached, on any number of cores.
 func TestPrecision(t *testing.T) {
 	c := jump(simtest.ThreeServers(big.NewRat(1, 2)), 0)
 	s := sim.Settings{Runs: 1000, Jumps: 5000, Seed: 1, Precision: 0.01, Workers: 1}
-	var last sweep.Progress // counts the replications of all lots
+	var last sweep.Progress // counts the replications of all batches
 	r, err := sim.Run(t.Context(), c, s, func(p sweep.Progress) {
 		if p.Done != last.Done+1 || p.Elapsed < last.Elapsed || p.Total < last.Total {
 			t.Errorf("progress %+v after %+v", p, last)
@@ -197,7 +198,7 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// A result says when it should not be trusted.
+// Results warn when they should not be trusted.
 func TestWarnings(t *testing.T) {
 	for _, c := range []struct {
 		load int64 // percent
@@ -221,7 +222,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// What is rare but matters is missed by every run, and so by its intervals: the result says so.
+// Results warn of rare but important sizes, which every run misses, and so do its intervals.
 func TestWarningsOfRareSizes(t *testing.T) {
 	s := sim.Settings{Runs: 20, Jumps: 2e4, Seed: 1}
 	for _, c := range []struct {
@@ -248,7 +249,7 @@ func TestWarningsOfRareSizes(t *testing.T) {
 	}
 }
 
-// withVacations is a cluster whose engine is said to draw vacations, too.
+// withVacations is a cluster whose engine also claims to draw vacations.
 type withVacations struct {
 	simcluster.Cluster
 	vacations sim.Moment
@@ -262,8 +263,9 @@ func (v withVacations) Describe(ctx context.Context, o sim.Observation) (*sim.De
 	return d, err
 }
 
-// What is drawn more rarely than sizes is judged by its own number: with a survival function of x^-4 the part of the second
-// moment that n draws miss is n^-1/2, 1 in 450 of 200,000 and 1 in 14 of 200; of the mean, n^-3/4.
+// Draws that are rarer than sizes are judged by their own number. With a survival function of x^-4,
+// the fraction of the second moment that n draws miss is n^-1/2: 1 in 450 for 200,000 draws and 1
+// in 14 for 200. For the mean it is n^-3/4.
 func TestWarningsOfRareVacations(t *testing.T) {
 	for _, c := range []struct {
 		orders []float64
@@ -285,7 +287,8 @@ func TestWarningsOfRareVacations(t *testing.T) {
 	}
 }
 
-// A class of a handful of jobs in each run is warned of where its interval is wide, and only there: the other classes are known well.
+// A class with a handful of jobs in each run causes a warning if its interval is wide, and only
+// then: the other classes are known well.
 func TestWarningOfWideIntervals(t *testing.T) {
 	m := simtest.OneServer()
 	m.Classes = append(m.Classes, cluster.Class{Name: "rare", ArrivalRate: big.NewRat(1, 500), Servers: cluster.On(0)})
@@ -301,7 +304,7 @@ func TestWarningOfWideIntervals(t *testing.T) {
 	}
 }
 
-// A class that is hardly ever seen is not known, whatever the precision.
+// A class that is rarely seen does not reach any precision.
 func TestWarningOfRareClass(t *testing.T) {
 	m := simtest.OneServer()
 	m.Classes = append(m.Classes, cluster.Class{Name: "rare", ArrivalRate: big.NewRat(1, 1e9), Servers: cluster.On(0)})
@@ -314,7 +317,7 @@ func TestWarningOfRareClass(t *testing.T) {
 	}
 }
 
-// Units far from 1 change nothing: delays and their intervals scale, and nothing leaves float64.
+// Units far from 1 change nothing: delays and their intervals scale, and nothing exceeds float64.
 func TestUnits(t *testing.T) {
 	var first *sim.Result
 	for _, exponent := range []int64{0, 200, -160} {
@@ -345,7 +348,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// Where nearly every step would be that of an idle server, a calendar goes from event to event.
+// If almost every step would be at an idle server, a calendar is used instead.
 func TestVeryLowLoad(t *testing.T) {
 	for _, m := range []float64{0, 1} {
 		model := simtest.OneServer()
@@ -373,7 +376,7 @@ func TestEffectiveSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Expected holding times in the place of drawn ones take a part of the variance away: between half and all of it is left.
+	// Expected holding times instead of drawn ones reduce the variance: between half and all of it remains.
 	asymptotic := 2 * rho * (1 + rho) / math.Pow(1-rho, 4)
 	want := rho / (1 - rho) / (1 - rho) / (asymptotic / r.Time / float64(r.Runs))
 	if ratio := r.EffectiveSamples / want; ratio < 0.8 || ratio > 2.5 {
@@ -388,7 +391,7 @@ func TestNoSystem(t *testing.T) {
 	}
 }
 
-// One good run, and every setting and field spoilt once.
+// A valid run, and one error for each invalid setting and field.
 func TestBadSettings(t *testing.T) {
 	good := simcluster.Cluster{Model: simtest.ThreeServers(big.NewRat(1, 2)), Policy: simcluster.Interrupt, Interruptions: 1}
 	if _, err := sim.NewPlan(t.Context(), good, sim.Settings{}); err != nil {
@@ -438,7 +441,8 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-// An unstable model is refused with the set of classes that overloads its servers, or run over a horizon.
+// An unstable model is rejected with the set of classes that overloads its servers, or simulated
+// over a horizon.
 func TestUnstable(t *testing.T) {
 	c := jump(simtest.ThreeServers(big.NewRat(1, 1)), 0)
 	_, err := sim.Run(t.Context(), c, sim.Settings{}, nil)
@@ -458,7 +462,7 @@ func TestUnstable(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written is an error before any work.
+// An unwritable folder is reported before any work starts.
 func TestBadFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

@@ -26,7 +26,7 @@ import (
 	"productform/tags"
 )
 
-// quantileOf returns the time t at which a tail P(T > t), which falls to 0, is 1-level.
+// quantileOf returns the time t at which a tail P(T > t), which decreases to 0, is 1-level.
 func quantileOf(tail func(float64) float64, level float64) float64 {
 	low, high := 0.0, 1.0
 	for tail(high) > 1-level {
@@ -53,9 +53,10 @@ func twoServersTail(t float64) float64 {
 	return (1-wait)*math.Exp(-t) + wait*(rate*(math.Exp(-rate*t)-math.Exp(-t))/(1-rate)+math.Exp(-rate*t))
 }
 
-// sharedTail is that of processor sharing. A job that comes finds n others with the probability (1-ρ)ρ^n; as long as it is there, n
-// grows at the rate λ and falls at n/(n+1), and the job ends at the rate 1/(n+1). All rates sum to at most λ+1: by uniformization the tail is
-// the mean, over a Poisson number of steps, of the probability that it is still there.
+// sharedTail returns the tail under processor sharing. An arriving job finds n others with
+// probability (1-ρ)ρ^n. While it is present, n grows at rate λ and falls at rate n/(n+1), and the
+// job ends at rate 1/(n+1). All rates sum to at most λ+1, so by uniformization the tail is the
+// mean, over a Poisson number of steps, of the probability that the job is still present.
 func sharedTail(t float64) float64 {
 	const most = 120 // ρ^120 is 1e-27
 	rate := (load + 1) * t
@@ -109,7 +110,7 @@ func exactQuantiles(t *testing.T) []struct {
 	}
 }
 
-// Where quantiles are known, estimates have them, in every room, of all jobs and of each class.
+// Estimates match known quantiles, for every engine, for all jobs and for each class.
 func TestKnownQuantiles(t *testing.T) {
 	levels := []float64{0.05, 0.5, 0.9, 0.99}
 	var all, outside float64
@@ -134,8 +135,8 @@ func TestKnownQuantiles(t *testing.T) {
 	}
 }
 
-// Intervals of short runs hold the quantiles of M/M/1 about as often as they say, though delays of jobs that meet are alike, and z is about
-// standard normal.
+// Intervals of short runs cover the quantiles of M/M/1 about as often as stated, although delays of
+// nearby jobs are correlated, and z is about standard normal.
 func TestIntervalsOfShortRunsCover(t *testing.T) {
 	c := exactQuantiles(t)[0]
 	levels := []float64{0.1, 0.5, 0.9, 0.95}
@@ -161,8 +162,9 @@ func TestIntervalsOfShortRunsCover(t *testing.T) {
 	}
 }
 
-// Quantiles depend on no number of workers and on nothing that is kept; the other measures are those of a run without them where engines
-// move in real time anyway; and what is kept for the one is not taken for the other.
+// Quantiles do not depend on the number of workers or on stored samples. Other measures are those
+// of a run without quantiles, for engines that use real time anyway. Samples with and without
+// delays are never confused.
 func TestQuantilesAndDigits(t *testing.T) {
 	s := sim.Settings{Runs: 8, Jumps: 2000, Seed: 9, Levels: []float64{0.5, 0.9}}
 	for _, c := range exactQuantiles(t) {
@@ -172,7 +174,7 @@ func TestQuantilesAndDigits(t *testing.T) {
 		without.Folder = t.TempDir()
 		plain := simtest.Run(t, c.system, without)
 		if plain.Quantiles != nil {
-			t.Errorf("%s: quantiles that nobody asked for", c.name)
+			t.Errorf("%s: quantiles that were not requested", c.name)
 		}
 		if real := slices.Contains([]string{"cluster in order of arrival", "order-independent queue"}, c.name); !real {
 			if diff := cmp.Diff(plain, r, cmpopts.IgnoreFields(sim.Result{}, "Quantiles")); diff != "" {
@@ -190,7 +192,8 @@ func TestQuantilesAndDigits(t *testing.T) {
 	}
 }
 
-// Where there are too few jobs there is no quantile, or one with a warning. A class without arrivals has none and needs no warning.
+// With too few jobs there is no quantile, or one with a warning. A class without arrivals has no
+// quantile and no warning.
 func TestTooFewJobsForQuantiles(t *testing.T) {
 	one := big.NewRat(1, 1)
 	model := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: one}}, Classes: []cluster.Class{
@@ -225,7 +228,7 @@ func TestTooFewJobsForQuantiles(t *testing.T) {
 	}
 }
 
-// A level that is none is refused, and so are too many.
+// Invalid levels are rejected, and so are too many.
 func TestBadLevels(t *testing.T) {
 	c := exactQuantiles(t)[0]
 	for path, levels := range map[string][]float64{
@@ -238,7 +241,7 @@ func TestBadLevels(t *testing.T) {
 	}
 }
 
-// A silent engine does not tell the delays of the jobs that leave.
+// A silent engine does not report the delays of departing jobs.
 type silent struct{ sim.System }
 
 type silentEngine struct{ sim.Engine }
@@ -261,7 +264,7 @@ func (e silentEngine) Advance(t float64, seen *sim.Totals) error {
 	return err
 }
 
-func TestEngineTellsDelays(t *testing.T) {
+func TestEngineReportsDelays(t *testing.T) {
 	_, err := sim.Run(t.Context(), silent{exactQuantiles(t)[0].system}, sim.Settings{Runs: 2, Jumps: 1000, Levels: []float64{0.5}}, nil)
 	if err == nil || !strings.Contains(err.Error(), "want all, by Totals.Leave") {
 		t.Error(err)

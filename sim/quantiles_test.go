@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// seen returns the delays of each replication, as those of two classes.
+// seen returns the delays of each replication, divided into two classes.
 func seen(delays [][]float64) *seenDelays {
 	lists := make([][]Histogram, len(delays))
 	for r, list := range delays {
@@ -25,12 +25,13 @@ func seen(delays [][]float64) *seenDelays {
 	}
 	d, err := newSeenDelays(context.Background(), lists)
 	if err != nil {
-		panic(err) // the context does not end
+		panic(err) // the context is never done
 	}
 	return d
 }
 
-// estimated returns a quantile of delays by replication, nil if there is none, and the reason why not or why not to trust it.
+// estimated returns a quantile of delays by replication, nil if there is none, and the reason for
+// that or for not trusting it.
 func estimated(d *seenDelays, level, confidence float64) (*Quantile, string) {
 	q := &Quantile{Level: level, Confidence: confidence, Runs: len(d.runs)}
 	known, why, _ := d.estimate(q)
@@ -40,7 +41,8 @@ func estimated(d *seenDelays, level, confidence float64) (*Quantile, string) {
 	return q, why
 }
 
-// The estimate is in the bin of the order statistic of all delays, and the interval is that of the definition, from the list of all delays.
+// The estimate is in the bin of the order statistic of all delays, and the interval matches its
+// definition, computed from the list of all delays.
 func TestQuantileOfSortedDelays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		delays := make([][]float64, rapid.IntRange(2, 6).Draw(t, "runs"))
@@ -119,7 +121,7 @@ func TestQuantileOfSortedDelays(t *testing.T) {
 	})
 }
 
-// Equal delays have quantiles without error, in a bin that holds them.
+// Equal delays have quantiles without error, in the bin that contains them.
 func TestQuantileOfEqualDelays(t *testing.T) {
 	delays := [][]float64{slices.Repeat([]float64{1.25}, 50), slices.Repeat([]float64{1.25}, 70)}
 	q, why := estimated(seen(delays), 0.5, 0.95)
@@ -128,8 +130,8 @@ func TestQuantileOfEqualDelays(t *testing.T) {
 	}
 }
 
-// Independent delays, half as many in some replications as in others, and more: intervals hold the quantile as often as they say, on either side, and z is
-// standard normal.
+// With independent delays, half as many in some replications as in others, intervals cover the
+// quantile as often as stated, on both sides, and z is standard normal.
 func TestIntervalsCover(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	const repeats = 200
@@ -177,7 +179,7 @@ func TestIntervalsCover(t *testing.T) {
 	}
 }
 
-// Adding up ends with the context.
+// Adding up stops when the context is cancelled.
 func TestSeenDelaysEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -186,7 +188,8 @@ func TestSeenDelaysEnd(t *testing.T) {
 	}
 }
 
-// Doubts of one kind make one warning, of the worst; those of others their own, in the order in which they came.
+// Doubts of one kind produce one warning, about the worst. Kinds keep the order in which they were
+// added.
 func TestOneWarningOfEachKind(t *testing.T) {
 	var w worsts
 	for _, d := range []struct {

@@ -20,7 +20,7 @@ func TestEstimate(t *testing.T) {
 	if e.Runs != 5 || e.Confidence != 0.95 {
 		t.Errorf("%+v", e)
 	}
-	big := estimate([]float64{1e15 + 1, 1e15 + 2, 1e15 + 3}, 0.95) // no digits are lost in squares
+	big := estimate([]float64{1e15 + 1, 1e15 + 2, 1e15 + 3}, 0.95) // squares keep all digits
 	if want := math.Sqrt(1.0 / 3); math.Abs(big.StdError-want) > 1e-12 {
 		t.Errorf("standard error %g of large numbers, want %g", big.StdError, want)
 	}
@@ -34,13 +34,13 @@ func TestZ(t *testing.T) {
 			t.Errorf("z = %g at %g, want %g", z, c.exact, c.want)
 		}
 	}
-	if z := (Estimate{Mean: 1, Runs: 100}).Z(2); z != -38 { // no replication differs, and all are off
+	if z := (Estimate{Mean: 1, Runs: 100}).Z(2); z != -38 { // all replications agree and are wrong
 		t.Errorf("z = %g of a certain error, want -38", z)
 	}
 	if z := (Estimate{Mean: 1, Runs: 100}).Z(1); z != 0 {
 		t.Errorf("z = %g of a certain answer, want 0", z)
 	}
-	// Means of few normal numbers give z that are standard normal, as t is not.
+	// For means of few normal numbers, z is standard normal, unlike t.
 	r := rand.New(rand.NewPCG(1, 2))
 	beyond := 0
 	const n = 20000
@@ -69,7 +69,7 @@ func TestScaledAndInverse(t *testing.T) {
 	}
 }
 
-// MSER-5 leaves out a start that is off, and little of a series that is not.
+// MSER-5 cuts a biased start, and little of an unbiased series.
 func TestMSER5(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 100 {

@@ -14,7 +14,7 @@ import (
 	"productform/sim/internal/simtest"
 )
 
-// jump returns the cluster with exponential sizes and m interruptions a job.
+// jump returns the cluster with exponential sizes and m interruptions per job.
 func jump(m *cluster.Model, interruptions float64) simcluster.Cluster {
 	c := simcluster.Cluster{Model: m, Interruptions: interruptions}
 	if interruptions > 0 {
@@ -23,8 +23,8 @@ func jump(m *cluster.Model, interruptions float64) simcluster.Cluster {
 	return c
 }
 
-// For every distribution a run sees the jumps that it was asked for, whether a Markov chain or a calendar.
-func TestJumpsAreThoseAskedFor(t *testing.T) {
+// For every distribution a run has the requested number of jumps, on a Markov chain or a calendar.
+func TestRequestedJumps(t *testing.T) {
 	for _, shape := range []string{"exponential", "bimodal", "hyperexponential", "zipf", "erlang:3", "erlang:60", "deterministic", "pareto:3"} {
 		for _, m := range []float64{0, 2} {
 			c := jump(simtest.RandomAssignment(10, 2, big.NewRat(1, 2)), m)
@@ -34,13 +34,13 @@ func TestJumpsAreThoseAskedFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			if perRun := r.Jumps / 10; math.Abs(perRun-2e4) > 0.05*2e4 {
-				t.Errorf("%s, m = %g, %s: %g jumps a run, asked for 20000", shape, m, r.Method, perRun)
+				t.Errorf("%s, m = %g, %s: %g jumps per run, want 20000", shape, m, r.Method, perRun)
 			}
 		}
 	}
 }
 
-// The system of the example keeps the promises of all, and is what theory says.
+// The system of the example keeps the contract of package sim and agrees with theory.
 func TestSingleServer(t *testing.T) {
 	for _, shape := range []string{"erlang:2", "deterministic", "bimodal"} {
 		m := singleServer{ArrivalRate: 0.7, Sizes: simtest.Sizes(t, shape, 1)}
@@ -61,7 +61,8 @@ func TestSingleServer(t *testing.T) {
 	simtest.Golden(t, singleServer{ArrivalRate: 0.7, Sizes: simtest.Sizes(t, "erlang:2", 1)}, 1.4749764262424376)
 }
 
-// The parts of the series add up to the time, wherever the warm-up ends, and what is seen in it counts for nothing else.
+// The parts of the series add up to the time, wherever the warm-up ends, and the warm-up counts for
+// nothing else.
 func TestSeriesCoversTheTime(t *testing.T) {
 	for _, warmUp := range []float64{sim.NoWarmUp, 0.01, 1, 333, 1000, 2e4, 1e6} {
 		p, err := sim.NewPlan(t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Jumps: 2e4, WarmUp: warmUp})
@@ -92,7 +93,8 @@ func TestSeriesCoversTheTime(t *testing.T) {
 	}
 }
 
-// A replication of the paper's clusters takes less than 1 MB, and nothing for each event: a run ten times as long takes as much.
+// A replication of the paper's clusters takes less than 1 MB, and nothing per event: a run ten
+// times as long takes as much.
 func TestMemoryOfAReplication(t *testing.T) {
 	for _, m := range []*cluster.Model{simtest.ThreeServers(big.NewRat(9, 10)), simtest.RandomAssignment(100, 2, big.NewRat(9, 10)), simtest.RandomAssignment(100, 3, big.NewRat(9, 10))} {
 		for _, calendar := range []bool{false, true} {
@@ -114,7 +116,7 @@ func TestMemoryOfAReplication(t *testing.T) {
 				return after.TotalAlloc - before.TotalAlloc
 			}
 			short, long := taken(1e5), taken(1e6)
-			if long > 1e6 || long > 2*short+1e5 { // longer queues are met in the longer run
+			if long > 1e6 || long > 2*short+1e5 { // the longer run has longer queues
 				t.Errorf("%s, %d rows of servers: %d bytes for 1e5 jumps, %d for 1e6", p.Method, len(m.Servers), short, long)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // The generator is that of gonum, which follows the authors' code.
-func TestStreamIsXoshiro(t *testing.T) {
+func TestStreamMatchesXoshiro(t *testing.T) {
 	reference := prng.NewXoshiro256plusplus(7)
 	state, err := reference.MarshalBinary()
 	if err != nil {
@@ -30,7 +30,7 @@ func TestStreamIsXoshiro(t *testing.T) {
 	}
 }
 
-// Keys that differ in one bit give unlike streams, equal keys the same.
+// Keys that differ in one bit give different streams, equal keys the same stream.
 func TestStreamsOfKeys(t *testing.T) {
 	a, again, b := NewStream([32]byte{1}), NewStream([32]byte{1}), NewStream([32]byte{1, 0, 0, 1})
 	same := 0
@@ -48,7 +48,7 @@ func TestStreamsOfKeys(t *testing.T) {
 	}
 }
 
-// Draw draws from the stream what Uint64 would, in the right proportions, and finds the high codes.
+// Draw draws the same values as Uint64, in the right proportions, and finds the high codes.
 func TestDrawBatch(t *testing.T) {
 	weights := []float64{3, 0, 1e-3, 5, 1, 0.5}
 	codes := []uint32{10, 11, 12, 1 << 24, 14, 1<<24 + 1}

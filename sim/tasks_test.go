@@ -11,8 +11,9 @@ import (
 	"productform/sweep"
 )
 
-// What is missing is computed elsewhere and put into the folder, last first, until nothing is: then a run finds all it needs there,
-// and its result is that of a run alone. With a precision, no lot is asked for that such a run would not do.
+// Missing samples are computed elsewhere and put into the folder, last first, until none is
+// missing. Then a run finds all it needs there, with the result of a run alone. With a precision,
+// no batch is requested that such a run would not perform.
 func TestMissing(t *testing.T) {
 	c := jump(simtest.ThreeServers(big.NewRat(1, 2)), 0)
 	for _, s := range []sim.Settings{
@@ -62,7 +63,7 @@ func TestMissing(t *testing.T) {
 			t.Errorf("%+v: %d runs put, %d found, want %d", s, done, reused, want.Runs)
 		}
 		if all, err := sim.Tasks(t.Context(), []*sim.Plan{p, p}); err != nil || len(all) != s.Runs {
-			t.Errorf("%d tasks in all, want %d; %v", len(all), s.Runs, err)
+			t.Errorf("%d tasks in total, want %d; %v", len(all), s.Runs, err)
 		}
 	}
 }

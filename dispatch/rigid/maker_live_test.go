@@ -13,15 +13,16 @@ import (
 	"productform/internal/input"
 )
 
-// A cluster in the hands of a maker that is told anything that may happen to a live one, in random order: tasks that take any
-// time, fail, are given up, or are reported late; workers that fail, leave, return and join; jobs that are cancelled and forgotten.
+// A cluster drives a maker with everything that may happen to a live one, in random order. Tasks
+// take any time, fail, are given up, or are reported late. Workers fail, leave, return and join.
+// Jobs are cancelled and forgotten.
 type cluster struct {
 	t       *rapid.T
 	m, copy *rigid.Maker
 	now     float64
 	jobs    []*liveJob // by number
 	workers []*liveWorker
-	taken   []dispatch.Happening // reports that may come late
+	taken   []dispatch.Happening // reports that may arrive late
 }
 
 type liveJob struct {
@@ -34,7 +35,7 @@ type liveJob struct {
 
 type liveWorker struct {
 	up   bool
-	hold int // job that has it, -1 for none
+	hold int // job that holds it, -1 for none
 	hand dispatch.Happening
 	busy bool
 }
@@ -65,7 +66,7 @@ func TestMakerLive(t *testing.T) {
 	})
 }
 
-// draw draws something that may happen.
+// draw draws a random happening.
 func (c *cluster) draw(turn int, before []dispatch.Happening) (h dispatch.Happening, ok bool) {
 	w := rapid.IntRange(0, len(c.workers)-1).Draw(c.t, "worker")
 	job := rapid.IntRange(-1, len(c.jobs)-1).Draw(c.t, "job")
@@ -113,7 +114,8 @@ func (c *cluster) draw(turn int, before []dispatch.Happening) (h dispatch.Happen
 	return dispatch.Happening{Kind: kind, Worker: w, Speed: 1}, true
 }
 
-// moment tells makers what happens, follows what they say, and checks what must always be so.
+// moment passes the happenings of a moment to makers, follows their decisions, and checks the
+// invariants.
 func (c *cluster) moment(p rigid.Policy, what []dispatch.Happening) {
 	events, err := c.m.Decide(c.now, what)
 	if err != nil {
@@ -164,7 +166,7 @@ func (c *cluster) follow(e dispatch.Event) {
 	case dispatch.Completed, dispatch.Cancelled:
 		c.jobs[e.Job].isDone = true
 	}
-	for _, w := range c.workers { // those of jobs without a task in hand are free, and those that are gone are nobody's
+	for _, w := range c.workers { // free the workers of jobs without running tasks, and those that have left
 		isHeld := func(v *liveWorker) bool { return v.busy && v.hold == w.hold }
 		if w.hold >= 0 && (!slices.ContainsFunc(c.workers, isHeld) || !w.up && !w.busy) {
 			w.hold = -1
@@ -172,7 +174,7 @@ func (c *cluster) follow(e dispatch.Event) {
 	}
 }
 
-// turns returns the number of jobs submitted before.
+// turns returns the number of jobs submitted so far.
 func (c *cluster) turns() (n int) {
 	for _, j := range c.jobs {
 		if j != nil {
@@ -182,8 +184,8 @@ func (c *cluster) turns() (n int) {
 	return n
 }
 
-// check checks that tasks of a job are in hand all or none, that no job waits while nothing is in hand, and that under FCFS the first
-// waits for workers alone.
+// check checks that all tasks of a job run or none does, that no job waits while nothing runs, and
+// that under FCFS the first job waits only for workers.
 func (c *cluster) check(p rigid.Policy) {
 	up, free := 0, 0
 	for _, w := range c.workers {
@@ -207,14 +209,14 @@ func (c *cluster) check(p rigid.Policy) {
 		}
 		progress, err := c.m.Progress(i)
 		if err != nil || progress.Left != left || progress.AtWork != atWork || atWork != 0 && atWork != left {
-			c.t.Fatalf("job %d: %d tasks left, %d of them in hand, progress %+v", i, left, atWork, progress)
+			c.t.Fatalf("job %d: %d tasks left, %d of them running, progress %+v", i, left, atWork, progress)
 		}
 		if atWork == 0 && left <= up && (first < 0 || j.turn < c.jobs[first].turn) {
 			first = i
 		}
 	}
 	if first >= 0 && !slices.ContainsFunc(c.workers, func(w *liveWorker) bool { return w.busy }) {
-		c.t.Fatalf("nothing is in hand, so that nothing will happen, and job %d could begin", first)
+		c.t.Fatalf("nothing is running, so nothing will happen, but job %d could begin", first)
 	}
 	if first >= 0 && p == (rigid.Policy{Order: rigid.FCFS, Backfill: rigid.None}) {
 		if left := c.jobs[first].what.Tasks - len(c.jobs[first].ended); left <= free {
@@ -223,7 +225,7 @@ func (c *cluster) check(p rigid.Policy) {
 	}
 }
 
-// forget forgets a job that is done; its number is used again.
+// forget forgets a finished job; its number is reused.
 func (c *cluster) forget() {
 	for i, j := range c.jobs {
 		if j != nil && j.isDone {
@@ -239,7 +241,7 @@ func (c *cluster) forget() {
 	}
 }
 
-// end has all workers back and all tasks finish: then all jobs are done.
+// end brings all workers back and lets all tasks finish: then all jobs are done.
 func (c *cluster) end(p rigid.Policy) {
 	for range 200 {
 		c.now++
@@ -266,8 +268,8 @@ func (c *cluster) end(p rigid.Policy) {
 	c.t.Fatalf("not done: %+v", c.m.State())
 }
 
-// A policy of this package takes over from one of package dispatch in mid-run, and the other way round: tasks in hand stay where
-// they are, and all jobs are done in the end.
+// A policy of this package can take over from one of package dispatch in mid-run, and the other way
+// round: running tasks keep running, and all jobs are eventually done.
 func TestTakeover(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "workers")
@@ -316,7 +318,7 @@ func TestTakeover(t *testing.T) {
 			t.Fatal(err)
 		}
 		if m = r; !slices.Equal(hands(), before) {
-			t.Fatalf("%v in hand, before %v", hands(), before)
+			t.Fatalf("%v running, before %v", hands(), before)
 		}
 		for range rapid.IntRange(0, 10).Draw(t, "after") {
 			step(true)
@@ -327,7 +329,7 @@ func TestTakeover(t *testing.T) {
 			s, before := r.State().Ledger, hands()
 			s.Rules.Policy.Rule = dispatch.Proportion
 			if m, err = dispatch.MakerOf(s); err != nil || !slices.Equal(hands(), before) {
-				t.Fatalf("%v, in hand %v, before %v", err, hands(), before)
+				t.Fatalf("%v, running %v, before %v", err, hands(), before)
 			}
 		}
 		for range 200 {
@@ -341,8 +343,9 @@ func TestTakeover(t *testing.T) {
 	})
 }
 
-// On two workers A runs on one and asks for 2 s, B waits for both, and C, which asks for 3 s, waits behind B. At 3 A counts as
-// asking for 4 s, beyond which C would run; at 5 for 8 s, and C begins before B under EASY and under conservative.
+// On two workers A runs on one and requests 2 s, B waits for both, and C, which requests 3 s, waits
+// behind B. At 3 the request of A becomes 4 s, beyond which C would run. At 5 it becomes 8 s, and C
+// starts before B under EASY and under conservative.
 func TestMakerOutlast(t *testing.T) {
 	for _, p := range []rigid.Policy{{Order: rigid.FCFS, Backfill: rigid.EASY}, {Order: rigid.FCFS, Backfill: rigid.Conservative}} {
 		m, err := rigid.NewMaker(p, []float64{1, 1})
@@ -379,7 +382,7 @@ func TestMakerOutlast(t *testing.T) {
 	}
 }
 
-// What is no state of a maker, and events that do not follow, are refused.
+// Invalid states, and events that do not follow, are rejected.
 func TestMakerRefuses(t *testing.T) {
 	state := func() rigid.State {
 		m, err := rigid.NewMaker(rigid.Policies()[3], []float64{1, 1})
@@ -423,7 +426,7 @@ func TestMakerRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := m.Apply(4, []dispatch.Happening{finished}, events[:n]); (err == nil) != (n == 2) { // begins may be left out, but not by halves
+		if err := m.Apply(4, []dispatch.Happening{finished}, events[:n]); (err == nil) != (n == 2) { // starts may be left out, but only all of a job
 			t.Errorf("%d of %d events: error %v", n, len(events), err)
 		}
 	}

@@ -15,13 +15,13 @@ import (
 	"productform/dispatch/rigid"
 )
 
-// A logged is what happened at a moment.
+// A logged holds the happenings of one moment.
 type logged struct {
 	at     float64
 	events []dispatch.Event
 }
 
-// runLog runs a scenario and returns what happened, without the moments at which nothing did.
+// runLog runs a scenario and returns what happened, without the moments at which nothing happened.
 func runLog(t *rapid.T, s rigid.Scenario) (log []logged, r *rigid.Result) {
 	s.Events = func(at float64, events []dispatch.Event) {
 		if len(events) > 0 {
@@ -31,14 +31,15 @@ func runLog(t *rapid.T, s rigid.Scenario) (log []logged, r *rigid.Result) {
 	return log, mustRun(t, s)
 }
 
-// A maker on a clock that knows when tasks end does what Run does: the same events at the same times, and the same measures.
-// On the way it is written and read, and another follows its events and is the same.
+// On a clock that knows when tasks end, a maker does what Run does: the same events at the same
+// times, and the same measures. On the way it is stored and restored, and a second maker that
+// applies its events ends in the same state.
 func TestMakerMatchesRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
 		unit := rapid.SampledFrom([]float64{1, 0.1}).Draw(t, "unit")
 		drawOutages(t, &s)
-		for i := range s.Outages { // all come back
+		for i := range s.Outages { // all workers return
 			o := &s.Outages[i]
 			if o.From *= unit; math.IsInf(o.To, 1) {
 				o.To = 100
@@ -77,7 +78,7 @@ func TestMakerMatchesRun(t *testing.T) {
 		if got := m.Measures(s.Threshold); !reflect.DeepEqual(got, result) {
 			t.Fatalf("measures\n%+v\nwant\n%+v", got, result)
 		}
-		isNear := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9 } // ends count at their moments there, 1e-12 of at most 300 s later
+		isNear := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9 } // there, ends count at their moments, later by 1e-12 of at most 300 s
 		if got := m.Result(); !isNear(got.Delay.Mean, result.Delay.Mean) || !isNear(got.Delay.Max, result.Delay.Max) || got.Missed != result.Missed ||
 			!isNear(got.DeadlineMissPenalty, result.DeadlineMissPenalty) || got.Lost != result.Lost {
 			t.Fatalf("result\n%+v\nwant\n%+v", got, result)
@@ -93,7 +94,7 @@ func mustMaker(t *rapid.T, p rigid.Policy, workers int) *rigid.Maker {
 	return m
 }
 
-// remembered returns a maker with what m remembers, by way of JSON.
+// remembered returns a maker restored from the state of m as JSON.
 func remembered(t *rapid.T, m *rigid.Maker) *rigid.Maker {
 	text, err := json.Marshal(m.State())
 	if err != nil {
@@ -113,7 +114,8 @@ func remembered(t *rapid.T, m *rigid.Maker) *rigid.Maker {
 	return again
 }
 
-// nextMoment returns what happens next in a scenario, by what has happened before: it is looked for anew each time.
+// nextMoment returns the next moment of a scenario, searching from scratch given what happened
+// before.
 func nextMoment(s rigid.Scenario, m *rigid.Maker, before []logged) (at float64, what []dispatch.Happening) {
 	type due struct {
 		at float64

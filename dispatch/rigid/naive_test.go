@@ -8,22 +8,23 @@ import (
 	"productform/dispatch/rigid"
 )
 
-// A slowJob is a job of the literal program below.
+// A slowJob is a job of the reference implementation below.
 type slowJob struct {
 	place, workers     int
 	submit, runs, asks float64
-	start              float64 // at which it began, or its reservation under conservative
+	start              float64 // start time, or its reservation under conservative
 	backfilled         bool
 
-	hands  []int // workers that it has
-	lost   int   // times that it was lost
-	isLeft bool  // it never ends
+	hands  []int // its workers
+	lost   int   // number of times that it was lost
+	isLeft bool  // whether it never ends
 
-	promised []float64 // times of all reservations that it was given, the first one first
+	promised []float64 // times of all its reservations, oldest first
 }
 
-// slow runs a scenario whose times are whole numbers by the definitions: it keeps lists, looks at all of them again at
-// each moment, has no profile of free workers, and asks whether a job delays the first of the queue by trying it.
+// slow runs a scenario with whole times by the definitions. It keeps lists and rescans all of them
+// at each moment, has no profile of free workers, and decides whether a job delays the first of the
+// queue by trying it.
 type slow struct {
 	s                        rigid.Scenario
 	coming, waiting, running []*slowJob
@@ -63,7 +64,7 @@ func runSlow(s rigid.Scenario) []*slowJob {
 	return r.all
 }
 
-// next returns the time at which something happens next, and false if nothing does any more.
+// next returns the time of the next event, and false if there is none.
 func (r *slow) next() (float64, bool) {
 	var times []float64
 	for _, j := range r.coming {
@@ -127,7 +128,8 @@ func (r *slow) moment() {
 	}
 }
 
-// outages has workers return and fail, and takes the jobs from the others that had one which fails.
+// outages lets workers return and fail, and takes the remaining workers from the jobs of those that
+// fail.
 func (r *slow) outages() (more, fewer bool) {
 	for _, o := range r.s.Outages {
 		if o.To == r.now {
@@ -150,8 +152,9 @@ func (r *slow) outages() (more, fewer bool) {
 	return more, fewer
 }
 
-// reserveAnew makes all reservations anew, in their order, each as if it were the only one that is not kept, or fewer says, as
-// if none after it had been made. Jobs that had none because too few workers were up come last.
+// reserveAnew renews all reservations in their order: each as if the others were kept or, if fewer
+// is set, as if no later one had been made. Jobs without a reservation, because too few workers
+// were up, come last.
 func (r *slow) reserveAnew(fewer bool) {
 	var had, had0 []*slowJob
 	for _, j := range r.sortedBy(slices.Clone(r.waiting), func(a, b *slowJob) int { return 0 }) {
@@ -175,10 +178,10 @@ func (r *slow) reserveAnew(fewer bool) {
 	}
 }
 
-// never is the reservation of a job that has none.
+// never is the reservation of a job without one.
 const never = 1e300
 
-// count returns the workers that are up.
+// count returns the number of workers that are up.
 func (r *slow) count() (n int) {
 	for _, up := range r.up {
 		if up {
@@ -205,7 +208,7 @@ func (r *slow) begin(j *slowJob) {
 	r.running = append(r.running, j)
 }
 
-// choose returns jobs to begin.
+// choose returns the jobs to start.
 func (r *slow) choose() (list []*slowJob) {
 	queue := r.queue()
 	if r.s.Policy.Backfill == rigid.Conservative {
@@ -226,7 +229,7 @@ func (r *slow) choose() (list []*slowJob) {
 		return list
 	}
 	first := queue[0]
-	var hand []*slowJob // with those that begin
+	var hand []*slowJob // running jobs, including those that start
 	for _, j := range list {
 		hand = append(hand, &slowJob{workers: j.workers, start: r.now, asks: j.asks})
 	}
@@ -258,8 +261,9 @@ func (r *slow) reserve(j *slowJob) {
 	j.promised = append(j.promised, j.start)
 }
 
-// earliest returns the earliest time at which there are workers for a job for as long as it asks, beside others that begin
-// when they do and take what they ask for. That is now, or when one of them ends.
+// earliest returns the earliest time at which there are workers for a job for its whole request,
+// given others that run from their start for as long as they request. That is now, or the end of
+// one of them.
 func (r *slow) earliest(j *slowJob, others []*slowJob) float64 {
 	candidates := []float64{r.now}
 	for _, k := range others {
@@ -284,7 +288,7 @@ func (r *slow) earliest(j *slowJob, others []*slowJob) float64 {
 	panic("no time at all")
 }
 
-// candidatesWithin returns when others begin in a span of time.
+// candidatesWithin returns the starts of others within a period.
 func candidatesWithin(others []*slowJob, from, to float64) (times []float64) {
 	for _, k := range others {
 		if k.start > from && k.start < to {
@@ -302,7 +306,7 @@ func (r *slow) idle() int {
 	return n
 }
 
-// queue returns the jobs that wait and for which enough workers are up, in the order of the policy.
+// queue returns the waiting jobs for which enough workers are up, in the order of the policy.
 func (r *slow) queue() []*slowJob {
 	fit := slices.DeleteFunc(slices.Clone(r.waiting), func(j *slowJob) bool { return j.workers > r.count() })
 	return r.sortedBy(fit, func(a, b *slowJob) int {
@@ -313,7 +317,7 @@ func (r *slow) queue() []*slowJob {
 	})
 }
 
-// sortedBy sorts jobs, those that compare as equal by submission, then as they are listed.
+// sortedBy sorts jobs; ties are broken by submission, then by position in the list.
 func (r *slow) sortedBy(list []*slowJob, compare func(a, b *slowJob) int) []*slowJob {
 	slices.SortFunc(list, func(a, b *slowJob) int {
 		return cmp.Or(compare(a, b), cmp.Compare(a.submit, b.submit), cmp.Compare(a.place, b.place))

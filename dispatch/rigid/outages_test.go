@@ -31,8 +31,8 @@ func drawOutages(t *rapid.T, s *rigid.Scenario) {
 	}
 }
 
-// With workers that fail and return the program and the literal one begin the same jobs at the same times, lose the same as
-// often, and find the same jobs that never end.
+// With workers that fail and return, Run and the reference implementation start the same jobs at
+// the same times, lose jobs equally often, and report the same jobs that never end.
 func TestOutagesMatchSlow(t *testing.T) {
 	lost := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -54,8 +54,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// Of 10,000 factors uniform on [1, 5] the mean is 3 within 0.07 but with probability 2 exp(-2·10⁴·(0.07/4)²) = 0.004; the seed
-// is fixed. The same seed gives the same ones.
+// The mean of 10,000 factors uniform on [1, 5] is within 0.07 of 3, except with probability 2
+// exp(-2·10⁴·(0.07/4)²) = 0.004; the seed is fixed. The same seed gives the same factors.
 func TestRequestsUniform(t *testing.T) {
 	jobs := make([]dispatch.Job, 10_000)
 	for i := range jobs {
@@ -81,7 +81,7 @@ func TestRequestsUniform(t *testing.T) {
 	}
 	q.Seed = 2
 	if other, _ := q.Apply(jobs, nil); reflect.DeepEqual(other, got) {
-		t.Error("all seeds are alike")
+		t.Error("all seeds give the same")
 	}
 }
 
@@ -105,7 +105,7 @@ func TestWriteRecords(t *testing.T) {
 	}
 }
 
-// Requested times follow their jobs, which a sample takes in the order of submission.
+// Requested times stay with their jobs, which a sample takes in order of submission.
 func TestRequested(t *testing.T) {
 	log := []swf.Job{
 		{Number: 1, Submit: 9, RunTime: 1, Processors: 1, RequestedTime: 60},

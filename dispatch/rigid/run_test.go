@@ -27,12 +27,12 @@ func mustRun(t interface {
 	return r
 }
 
-// policies are all there are.
+// policies returns all policies.
 func policies() []rigid.Policy {
 	return append(rigid.Policies(), rigid.Policy{Order: rigid.SJF, Backfill: rigid.EASY})
 }
 
-// drawScenario draws few jobs in whole seconds, so that much happens at the same time.
+// drawScenario draws a few jobs in whole seconds, so many events coincide.
 func drawScenario(t *rapid.T) rigid.Scenario {
 	s := rigid.Scenario{Workers: rapid.IntRange(1, 8).Draw(t, "workers"), Policy: rapid.SampledFrom(policies()).Draw(t, "policy"), Kill: rapid.Bool().Draw(t, "kill")}
 	seconds := rapid.OneOf(rapid.IntRange(0, 10), rapid.Just(0))
@@ -45,9 +45,9 @@ func drawScenario(t *rapid.T) rigid.Scenario {
 	return s
 }
 
-// The program and the literal one begin the same jobs at the same times. Then of the literal one: no job begins after any
-// of the reservations that it was given, but under easy/sjf, where shorter ones may come to stand first; and with perfect
-// estimates a job begins under conservative when it was told at first.
+// Run and the reference implementation start the same jobs at the same times. In the reference, no
+// job starts after any of its reservations, except under easy/sjf, where shorter jobs may become
+// the first. With perfect estimates a job starts under conservative at its first reservation.
 func TestRunMatchesSlow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
@@ -75,8 +75,8 @@ func TestRunMatchesSlow(t *testing.T) {
 	})
 }
 
-// What all runs have in common: no job begins before it is submitted, no worker has two jobs, all work is done, and the
-// measures are what their definitions say.
+// All runs satisfy these invariants: no job starts before its submission, no worker has two jobs,
+// all work is done, and the measures match their definitions.
 func TestRunConserves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
@@ -149,8 +149,8 @@ func TestRunConserves(t *testing.T) {
 	})
 }
 
-// Under FCFS without backfilling jobs begin in the order in which they are submitted. Under it and under conservative with
-// perfect estimates, what is submitted last changes nothing for the others.
+// Under FCFS without backfilling jobs start in order of submission. Under it, and under
+// conservative with perfect estimates, the job submitted last does not affect the others.
 func TestRunInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
@@ -182,8 +182,8 @@ func TestRunInOrder(t *testing.T) {
 	})
 }
 
-// Under FCFS there is a recursion without events: a job begins when it is submitted, the one before it has begun, and the n-th
-// worker to be free is.
+// FCFS has a recursion without events: a job starts as soon as it is submitted, the previous one
+// has started, and n workers are free.
 func TestRunFCFSRecursion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
@@ -204,12 +204,12 @@ func TestRunFCFSRecursion(t *testing.T) {
 	})
 }
 
-// Tenths of seconds, whose sums are rounded, begin in the same order as whole ones.
+// Jobs in tenths of seconds, whose sums are rounded, start in the same order as in whole seconds.
 func TestRunRounding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
 		for i := range s.Jobs {
-			s.Jobs[i].Work++ // not 0, for which a job asks for 1 s in any unit
+			s.Jobs[i].Work++ // not 0, which means a request of 1 s in any unit
 		}
 		whole := mustRun(t, s)
 		unit := rapid.SampledFrom([]float64{0.1, 0.001, 1.0 / 3, 7e5 / 9}).Draw(t, "unit")
@@ -274,7 +274,7 @@ func TestRunByHand(t *testing.T) {
 			starts = append(starts, rec.Start)
 		}
 		if !slices.Equal(starts, c.starts) || r.Backfilled != c.backfilled {
-			t.Errorf("%s, asked for %v: starts %v, %d backfilled, want %v, %d", c.policy, c.estimates, starts, r.Backfilled, c.starts, c.backfilled)
+			t.Errorf("%s, request %v: starts %v, %d backfilled, want %v, %d", c.policy, c.estimates, starts, r.Backfilled, c.starts, c.backfilled)
 		}
 	}
 }
@@ -322,7 +322,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// Watch counts up to all jobs and changes nothing.
+// Watch counts up to all jobs and does not affect the run.
 func TestRunWatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)

@@ -12,7 +12,8 @@ import (
 	"productform/dispatch/rigid"
 )
 
-// A state in which any number was changed is refused, or a maker goes on from it without a panic.
+// A state with a changed number is either rejected, or restored to a maker that continues without
+// panic.
 func TestMakerOfAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "workers")
@@ -67,7 +68,7 @@ func TestMakerOfAnything(t *testing.T) {
 	})
 }
 
-// numbers lists ways to set each number in what was read from JSON.
+// numbers returns functions that set each number in decoded JSON.
 func numbers(v any, places *[]func(any)) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -14,7 +14,7 @@ import (
 	"productform/traces"
 )
 
-// yearLog returns the log of a year of 400 processors, which knows no requested times.
+// yearLog returns the log of a year of 400 processors, which has no requested times.
 func yearLog(t testing.TB) swf.Log {
 	t.Helper()
 	r, err := traces.Open("SDSC-Par-1996")
@@ -37,8 +37,9 @@ func yearJobs(t testing.TB) []dispatch.Job {
 	return jobs
 }
 
-// The year runs whole under all policies. By Little's law the delays add up to the area below the number of jobs present,
-// and the work of all jobs is done: times are whole seconds, so that neither sum is rounded.
+// The whole year runs under all policies. By Little's law the delays add up to the area below the
+// number of jobs present, and the work of all jobs is done. Times are whole seconds, so neither sum
+// is rounded.
 func TestYear(t *testing.T) {
 	jobs := yearJobs(t)
 	work := 0.0

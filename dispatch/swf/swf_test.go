@@ -25,7 +25,7 @@ import (
 
 const line = "1 0 5 120.5 4 118 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1"
 
-// job is what line says.
+// job returns the job of line.
 func job() Job {
 	return Job{
 		Number: 1, Submit: 0, Wait: 5, RunTime: 120.5, Processors: 4, CPUTime: 118, Memory: -1, RequestedProcessors: 4,
@@ -34,7 +34,7 @@ func job() Job {
 	}
 }
 
-// naive reads a text in the simplest way. Its errors do not tell what is wrong.
+// naive parses a text in the simplest way. Its errors do not name the cause.
 func naive(text string) (log Log, err error) {
 	number := regexp.MustCompile(`^-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$`)
 	for i, line := range strings.Split(text, "\n") {
@@ -75,7 +75,7 @@ func naive(text string) (log Log, err error) {
 	return log, nil
 }
 
-// places returns where the fields of a job are, *int64 or *float64.
+// places returns pointers to the fields of a job, *int64 or *float64.
 func places(j *Job) []any {
 	return []any{
 		&j.Number, &j.Submit, &j.Wait, &j.RunTime, &j.Processors, &j.CPUTime, &j.Memory, &j.RequestedProcessors,
@@ -129,7 +129,8 @@ func sdsc(t testing.TB) string {
 	return string(text)
 }
 
-// A real log is what the naive reader says, packed or not, and written and read again.
+// A real log is read as the naive reader reads it, compressed or not, and survives writing and
+// reading.
 func TestRealLog(t *testing.T) {
 	text := sdsc(t)
 	want, err := naive(text)
@@ -173,13 +174,13 @@ func TestSpacing(t *testing.T) {
 	}
 }
 
-// Each number stands in all fields that may hold it.
+// Each number is tried in all fields that may hold it.
 func TestNumbers(t *testing.T) {
 	const integer = "an integer from 0 to 2^53, or -1 if unknown"
 	for text, want := range map[string]float64{
 		"0": 0, "007": 7, "9007199254740992": 1 << 53, "-1": -1, // in all fields
 		"-1.0": -1, "-1.": -1, "-10e-1": -1, "-.1e1": -1, "0.0": 0, "5.": 5, ".5": 0.5, "0.1": 0.1, "1e3": 1000, "1E+3": 1000, "2.5e-3": 2.5e-3, // in some
-		"9007199254740993": 1 << 53, "9007199254740995": 1<<53 + 4, "18446744073709551616": 1 << 64, // the nearest
+		"9007199254740993": 1 << 53, "9007199254740995": 1<<53 + 4, "18446744073709551616": 1 << 64, // rounded to nearest
 		"1e-400": 0, "5e-324": 5e-324, "1.7976931348623157e308": math.MaxFloat64, strings.Repeat("0", 400) + "1": 1, "1" + strings.Repeat("0", 300): 1e300,
 		// in none
 		"-2": nan, "-0": nan, "-0.0": nan, "-1e-400": nan, "-1.5": nan, "-12": nan, "+1": nan, "--1": nan, "-": nan, ".": nan, "e5": nan, "1e": nan, "1-2": nan,
@@ -319,7 +320,7 @@ func TestBrokenFiles(t *testing.T) {
 		{strings.NewReader(p + strings.Repeat("x", 20)), gzip.ErrHeader, "a:5002: unpacking: gzip: invalid header"},
 		{strings.NewReader("\x1f\x8b" + strings.Repeat("x", 20)), gzip.ErrHeader, "a:1: unpacking: gzip: invalid header"},
 		{iotest.ErrReader(bad), bad, "a:1: disk on fire"},
-		{iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(line))), iotest.ErrTimeout, "a:1: timeout"}, // and no error later
+		{iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(line))), iotest.ErrTimeout, "a:1: timeout"}, // the error persists
 		{io.MultiReader(strings.NewReader("1"), iotest.ErrReader(bad)), bad, "a:1: disk on fire"},
 		{io.MultiReader(strings.NewReader(line), iotest.ErrReader(bad)), bad, "a:1: disk on fire"},
 		{io.MultiReader(strings.NewReader(line+"\n"), iotest.ErrReader(bad)), bad, "a:2: disk on fire"},
@@ -334,7 +335,8 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
-// Comments take 1 MiB at most, with a byte for the end of each, whatever else is between them; so much is written, too.
+// Comments may take at most 1 MiB, counting one byte per line end, whatever is between them. The
+// writer has the same limit.
 func TestManyComments(t *testing.T) {
 	const lines = 1 << 19
 	for rest, want := range map[string]string{
@@ -392,7 +394,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// anyJob draws each field from all that it can hold.
+// anyJob draws each field from its whole range.
 func anyJob() *rapid.Generator[Job] {
 	integer := rapid.OneOf(rapid.Int64Range(-1, 1<<53), rapid.Int64Range(-1, 20), rapid.Just(int64(1<<53)))
 	real := rapid.OneOf(rapid.Float64Range(0, math.MaxFloat64), rapid.Float64Range(0, 1e6), rapid.Just(-1.0), rapid.Just(math.Copysign(0, -1)),
@@ -411,7 +413,7 @@ func anyJob() *rapid.Generator[Job] {
 	})
 }
 
-// What is written is read back, by both readers.
+// Both readers read back what was written.
 func TestWriteRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := Log{
@@ -433,7 +435,7 @@ func TestWriteRead(t *testing.T) {
 	})
 }
 
-// Both readers say the same of texts that are nearly logs.
+// Both readers agree on texts that are almost logs.
 func TestRandomText(t *testing.T) {
 	word := rapid.OneOf(rapid.StringMatching(`[0-9]{1,5}`), rapid.StringMatching(`[0-9]{1,20}\.[0-9]{0,20}`), rapid.Just("-1"),
 		rapid.SampledFrom([]string{"-1.0", "-2", "1e3", "9007199254740992", "9007199254740993", "", "{", "NaN", "0x1", "+1", ".5", "7e-320", "\ufeff"}))
@@ -531,7 +533,7 @@ func TestWriterRefuses(t *testing.T) {
 	}
 }
 
-// A writer that cannot go on says so at the latest when it is flushed.
+// A failing writer reports its error no later than Flush.
 func TestWriterFails(t *testing.T) {
 	bad := errors.New("disk full")
 	r, pipe := io.Pipe()
@@ -550,7 +552,7 @@ func TestWriterFails(t *testing.T) {
 	}
 }
 
-// A repeater is a text over and over.
+// A repeater repeats a text.
 type repeater struct {
 	text string
 	left int // bytes
@@ -568,8 +570,8 @@ func (r *repeater) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// A log of 200,000 jobs, 10 MB, takes no more memory than its buffers. What else the program allocates meanwhile is
-// far less than one byte a job, which would be 200 KB.
+// A log of 200,000 jobs, 10 MB, takes no more memory than its buffers. Other allocations of the
+// program are far below one byte per job, which would be 200 KB.
 func TestMemory(t *testing.T) {
 	const jobs = 200_000
 	text := line + "\n"
@@ -606,8 +608,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Neither reading nor writing a job allocates, whether its numbers are integers or decimals. The mean is rounded down,
-// so that each run takes one job of each kind.
+// Neither reading nor writing a job allocates, whether its numbers are integers or decimals. The
+// mean is rounded down, so each run reads one job of each kind.
 func TestNoAllocations(t *testing.T) {
 	kinds := []string{line, spoilt(4, "0.12345678901234567"), spoilt(2, "1.5e3"), ""}
 	r := NewReader(strings.NewReader(strings.Repeat(strings.Join(kinds, "\n")+"\n", 1000)), "log")
@@ -653,7 +655,7 @@ func FuzzRead(f *testing.F) {
 		}
 		if err != nil {
 			if log.Jobs != nil || log.Header != nil || !regexp.MustCompile(`(?s)^log:\d+: .`).MatchString(err.Error()) {
-				t.Fatalf("%v beside error %v", log, err)
+				t.Fatalf("%v despite error %v", log, err)
 			}
 			return
 		}

@@ -21,7 +21,7 @@ import (
 	"productform/traces"
 )
 
-// naiveJobs takes count jobs from start on, each rule as a search over all jobs.
+// naiveJobs takes count jobs starting at start, and implements each rule as a search over all jobs.
 func naiveJobs(s workload.Sampling, log []swf.Job, start, count int) []dispatch.Job {
 	var sorted []swf.Job
 	taken := make([]bool, len(log))
@@ -89,14 +89,14 @@ func naiveJobs(s workload.Sampling, log []swf.Job, start, count int) []dispatch.
 	return jobs
 }
 
-// decimal returns a number as it prints: 0.1 is one tenth.
+// decimal returns the number that v prints as: 0.1 is one tenth.
 func decimal(v float64) *big.Rat {
 	r, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
 	return r
 }
 
-// sameJobs compares up to rounding: each number of a job is made by at most six operations, all but one, which is the
-// subtraction of at most 99/100 of the highest priority, of positive numbers.
+// sameJobs compares up to rounding. At most six operations on positive numbers make each number of
+// a job; the only subtraction takes at most 99/100 of the highest priority.
 func sameJobs(got, want []dispatch.Job) bool {
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-13*math.Abs(b) }
 	return slices.EqualFunc(got, want, func(a, b dispatch.Job) bool {
@@ -120,8 +120,8 @@ func drawLog(t *rapid.T) []swf.Job {
 	return append(log, swf.Job{Number: 99, Submit: 5, RunTime: 2, Processors: 4, User: 1}) // which is usable
 }
 
-// The naive program decides in decimal numbers which jobs are a batch, as the rounded product of a scale and a whole
-// number of seconds does here.
+// The naive program decides in decimal arithmetic which jobs form a batch. Here that agrees with
+// the rounded product of a scale and a whole number of seconds.
 func TestSamplingAgainstNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		log := drawLog(t)
@@ -172,14 +172,15 @@ func TestSamplingAgainstNaive(t *testing.T) {
 	})
 }
 
-// identical reports whether two jobs are, in what a workload sets.
+// identical reports whether two jobs agree in the fields that a workload sets.
 func identical(a, b dispatch.Job) bool {
 	return a.ID == b.ID && a.Submit == b.Submit && a.Deadline == b.Deadline && a.Priority == b.Priority &&
 		a.Tasks == b.Tasks && a.Work == b.Work
 }
 
-// Twelve jobs leave eight starts for five. By Hoeffding's inequality the share of a start is off by more than d with
-// probability at most 2 exp(-2 n d²), n the number of seeds, which is 1e-8 for the d here.
+// Twelve jobs leave eight starts for five. By Hoeffding's inequality the fraction of a start is off
+// by more than d with probability at most 2 exp(-2 n d²), n the number of seeds, which is 1e-8 for
+// the d here.
 func TestStartIsUniform(t *testing.T) {
 	var log []swf.Job
 	for i := range int64(12) {
@@ -244,8 +245,8 @@ func yearOfSDSC(t testing.TB) []swf.Job {
 //
 //	awk '!/^;/{n++; w+=$4*$5; d+=2*$4*($5>=4?$5/4:1); if($4==0)z++; u[$12]++} END{...}'
 //
-// on the log, exact since all terms are multiples of 1/2. Of the 60 users 32 has one job, 35 and 52 have two, and 2
-// has most, 6773.
+// on the log, exact since all terms are multiples of 1/2. There are 60 users: user 32 has one job, 35 and 52 have two, and 2
+// has the most, 6773.
 func TestWholeYearOfSDSC(t *testing.T) {
 	log := yearOfSDSC(t)
 	jobs, skipped, err := workload.WholeLog().Jobs(log, 1)
@@ -268,7 +269,7 @@ func TestWholeYearOfSDSC(t *testing.T) {
 		}
 	}
 	if work != 9559663355 || due != 4795815274 || idle != 7 {
-		t.Errorf("work %v, deadlines %v in all, %d jobs without", work, due, idle)
+		t.Errorf("total work %v, total deadlines %v, %d jobs without", work, due, idle)
 	}
 	var ranked []float64
 	for p := range priorities {
@@ -315,7 +316,7 @@ func TestLinSampling(t *testing.T) {
 		}
 		start := slices.IndexFunc(log, func(l swf.Job) bool { return l.Number == jobs[0].ID }) // the log is in order
 		if start > len(log)-321 || !sameJobs(jobs, naiveJobs(s, log[start:start+321], 0, 321)) {
-			t.Fatalf("seed %d: not the sample from %d on", seed, start)
+			t.Fatalf("seed %d: not the sample starting at %d", seed, start)
 		}
 		lowest, highest := jobs[0].Priority, jobs[0].Priority
 		tasks := 0
@@ -341,7 +342,7 @@ func TestLinSampling(t *testing.T) {
 	}
 }
 
-// Ten seconds of the log are one second, whatever the time, and so no batch of less than one second.
+// Ten seconds of the log become one second at any time, which ends a batch of one second.
 func TestBatchEnds(t *testing.T) {
 	var log []swf.Job
 	for i := range 1000 {
@@ -360,7 +361,7 @@ func TestBatchEnds(t *testing.T) {
 	}
 }
 
-// At 1e15 s the clock moves by eighths.
+// At 1e15 s the clock advances in eighths of a second.
 func TestDeadlineBelowTheClock(t *testing.T) {
 	log := []swf.Job{
 		{Number: 1, Submit: 0, RunTime: 1e-3, Processors: 1},
@@ -383,7 +384,7 @@ func TestDeadlineBelowTheClock(t *testing.T) {
 	}
 }
 
-// Each sampling is a good one with one entry spoilt, on a log of three usable jobs.
+// Each sampling is valid except for one entry, on a log of three usable jobs.
 func TestSamplingErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	log := []swf.Job{
@@ -526,7 +527,8 @@ func ExampleLinSampling() {
 	// Output: 321 jobs in 310 batches, 5819 tasks, 0 skipped
 }
 
-// Ten minutes of a log, ten times as fast: the first two jobs are a batch. User 8 has fewer jobs and goes first.
+// Ten minutes of a log, ten times as fast: the first two jobs form a batch. User 8 has fewer jobs
+// and so the higher priority.
 func ExampleSampling_Jobs() {
 	log := []swf.Job{
 		{Number: 1, Submit: 100, RunTime: 60, Processors: 2, User: 7},
@@ -569,11 +571,12 @@ func BenchmarkSampling(b *testing.B) {
 	}
 }
 
-// A log is refused if and only if one of its jobs has more than 10^9 processors, or the jobs taken have more than 10^10;
-// so is a run of such jobs. Sums are those of big integers.
+// A log is rejected if and only if one of its jobs has more than 10^9 processors, or the sampled
+// jobs have more than 10^10 in total; a run of such jobs is rejected likewise. Sums are computed
+// with big integers.
 func TestTooManyTasks(t *testing.T) {
 	stopped, cancel := context.WithCancel(t.Context())
-	cancel() // lest a run that is accepted take hours
+	cancel() // or an accepted run would take hours
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 15).Draw(t, "jobs")
 		var log []swf.Job

@@ -22,9 +22,9 @@ func distribution[D sizes.Distribution](t testing.TB) func(d D, err error) sizes
 	}
 }
 
-// checkPairs checks that each two of gap, work, tasks and user are independent, on events of probability 1/2: above the
-// median, two tasks, one of the two users with the fewest jobs; and tasks and user, four each so that equal draws would
-// show, on all events.
+// checkPairs checks that gap, work, tasks and user are pairwise independent. It uses events of
+// probability 1/2: above the median, two tasks, one of the two users with the fewest jobs. Tasks
+// and user have four values each, so equal draws would show, and are also compared on all events.
 func checkPairs(t *testing.T, s workload.Synthetic, jobs []dispatch.Job, off float64) {
 	t.Helper()
 	gap, err := s.Gaps.Quantile(0.5)
@@ -58,7 +58,7 @@ func checkPairs(t *testing.T, s workload.Synthetic, jobs []dispatch.Job, off flo
 			want = 1.0 / 8
 		}
 		if math.Abs(share-want) > off {
-			t.Errorf("%d tasks come with priority %v with share %v, want %v", p.tasks, p.priority, share, want)
+			t.Errorf("%d tasks have priority %v with frequency %v, want %v", p.tasks, p.priority, share, want)
 		}
 	}
 	for a := range both {
@@ -70,7 +70,7 @@ func checkPairs(t *testing.T, s workload.Synthetic, jobs []dispatch.Job, off flo
 	}
 }
 
-// pareto has the moments that the central limit theorem wants, up to the third.
+// pareto has finite moments up to the third, as the central limit theorem needs.
 func pareto(t testing.TB) sizes.Distribution {
 	return distribution[sizes.Distribution](t)(sizes.NewBoundedPareto(0.5, 100, 1.5))
 }
@@ -82,10 +82,10 @@ func synthetic(t testing.TB, jobs int) workload.Synthetic {
 	}
 }
 
-// Each of some thirty numbers is allowed to be wrong with probability 1e-8. Empirical distribution functions of n
-// draws are off by more than d somewhere with probability at most 2 exp(-2 n d²) (Dvoretzky, Kiefer and Wolfowitz;
-// Massart, 1990), shares likewise (Hoeffding), and means by more than 5.8 standard errors with probability 7e-9 (normal
-// distribution).
+// About thirty numbers are each allowed to be wrong with probability 1e-8. Empirical distribution
+// functions of n draws are off by more than d somewhere with probability at most 2 exp(-2 n d²)
+// (Dvoretzky, Kiefer and Wolfowitz; Massart, 1990), frequencies likewise (Hoeffding), and means by
+// more than 5.8 standard errors with probability 7e-9 (normal distribution).
 func TestSyntheticFollowsItsDistributions(t *testing.T) {
 	const n = 20000
 	off := math.Sqrt(math.Log(2/1e-8) / (2 * n))
@@ -167,7 +167,7 @@ func TestSyntheticUnderRun(t *testing.T) {
 		if i > 0 {
 			wait = max(0, wait+jobs[i-1].Work-(j.Submit-jobs[i-1].Submit))
 		}
-		// Times up to 1e4, each with as many roundings as there are jobs at most.
+		// Times are up to 1e4, each with at most one rounding per job.
 		if got := r.Jobs[i].Delay; math.Abs(got-wait-j.Work) > 1e-8 {
 			t.Fatalf("job %d: response %v, want %v", i, got, wait+j.Work)
 		}
@@ -195,7 +195,7 @@ func TestSyntheticUnderRun(t *testing.T) {
 	}
 }
 
-// One thing changed leaves the rest as it was.
+// A change of one parameter leaves the other draws unchanged.
 func TestSyntheticStreams(t *testing.T) {
 	s := synthetic(t, 50)
 	draw := func(s workload.Synthetic, seed uint64) []dispatch.Job {
@@ -220,7 +220,7 @@ func TestSyntheticStreams(t *testing.T) {
 	users.Users = 1
 	for name, c := range map[string]struct {
 		jobs                                []dispatch.Job
-		submit, work, tasks, priority, user bool // what is to be as it was
+		submit, work, tasks, priority, user bool // what must not change
 	}{
 		"more":  {draw(more, 1)[:50], true, true, true, false, true},
 		"gaps":  {draw(gaps, 1), false, true, true, true, true},
@@ -261,7 +261,7 @@ func TestSyntheticStreams(t *testing.T) {
 	}
 }
 
-// sameUsers reports whether jobs have equal priorities in a where they have in b.
+// sameUsers reports whether jobs with equal priorities in b have equal priorities in a.
 func sameUsers(a, b []dispatch.Job) bool {
 	for i := range a {
 		for k := range i {
@@ -309,7 +309,7 @@ func TestSyntheticErrors(t *testing.T) {
 	}
 }
 
-// Jobs come every second, and each has one of three users.
+// Jobs arrive every second, and each belongs to one of three users.
 func ExampleSynthetic_Draw() {
 	second, _ := sizes.NewDeterministic(1)
 	work, _ := sizes.NewExponential(10)

@@ -147,7 +147,7 @@ func TestClassAndServerQueuesAgree(t *testing.T) {
 }
 
 // One server with few interruptions is nearly the M/G/1 queue in order of arrival, whose mean is that of Pollaczek and Khinchine.
-func TestOneServerIsPollaczekKhinchine(t *testing.T) {
+func TestOneServerMatchesPollaczekKhinchine(t *testing.T) {
 	rho := 0.6
 	model := &cluster.Model{
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},

@@ -25,8 +25,8 @@ func Example() {
 	// Output: mean slowdown 3.5 ± 0.2
 }
 
-// Sizes that vary over three orders of magnitude, unknown to the farm: it pays to kill the few long jobs at host 1
-// and start them again at host 2.
+// Sizes vary over three orders of magnitude and are unknown to the farm: it pays to kill the few
+// long jobs at host 1 and restart them at host 2.
 func ExampleFarm() {
 	jobSizes, err := sizes.Parse("bounded-pareto:1.1:1000", 1)
 	if err != nil {

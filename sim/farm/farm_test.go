@@ -38,8 +38,8 @@ func partOf(t *testing.T, d sizes.Distribution, order, a, b float64) float64 {
 	return v
 }
 
-// waitingTime is that of an M/G/1 queue at arrival rate λ with service times of the given moments, Pollaczek and
-// Khinchine.
+// waitingTime returns the mean waiting time of an M/G/1 queue at arrival rate λ with service times
+// of the given moments (Pollaczek and Khinchine).
 func waitingTime(lambda, mean, square float64) float64 {
 	return lambda * square / 2 / (1 - lambda*mean)
 }
@@ -54,11 +54,11 @@ func arrivalRate(t *testing.T, m tags.Model) float64 {
 	return m.Load * capacity / partOf(t, m.Sizes, 1, 0, math.Inf(1))
 }
 
-// farmRun is a run of some 10^6 jobs.
+// farmRun is a run of about 10^6 jobs.
 var farmRun = sim.Settings{Runs: 20, Jumps: 1e5, WarmUp: 1e4, Seed: 3}
 
-// One host is an M/G/1 queue with every policy. The slowdown is E[W] E[1/X], since a job waits for those before it
-// only.
+// One host is an M/G/1 queue with every policy. The slowdown is E[W] E[1/X], since a job waits only
+// for those before it.
 func TestFarmOfOneHost(t *testing.T) {
 	policies := []tags.Policy{tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom}
 	for k, shape := range []string{"exponential", "deterministic", "erlang:3", "hyperexponential:4", "bounded-pareto:1.5:1000", "deterministic"} {
@@ -94,7 +94,7 @@ func TestFarmOfOneHost(t *testing.T) {
 }
 
 // A central queue with exponential sizes is M/M/h: E[W] = C/(hμ - λ), with C by Erlang's formula.
-func TestCentralQueueIsErlangC(t *testing.T) {
+func TestCentralQueueMatchesErlangC(t *testing.T) {
 	for _, hosts := range []int{2, 3, 8} {
 		const load, mean, speed = 0.7, 5.0, 10.0
 		m := tags.Model{Sizes: simtest.Sizes(t, "exponential", mean), Hosts: hosts, Load: load}
@@ -123,8 +123,8 @@ func TestCentralQueueIsErlangC(t *testing.T) {
 	}
 }
 
-// Two hosts of unequal speeds, exponential sizes: the states are empty, fast or slow host busy, and n >= 2 jobs of
-// probability p_2 ρ^(n-2).
+// Two hosts of unequal speeds, exponential sizes: the states are empty, fast or slow host busy, and
+// n >= 2 jobs, with probability p_2 ρ^(n-2).
 func TestCentralQueueTakesTheFastestIdleHost(t *testing.T) {
 	const fast, slow, load = 3.0, 1.0, 0.6
 	const lambda = load * (fast + slow)
@@ -142,7 +142,8 @@ func TestCentralQueueTakesTheFastestIdleHost(t *testing.T) {
 	simtest.Near(t, "fast host", r.Estimate(OfHost, 1, sim.Utilization), (onlyFast+rest)/whole)
 }
 
-// Each host is an M/G/1 queue: random assignment gives it a part of the jobs in proportion to its speed.
+// Each host is an M/G/1 queue: random assignment gives it a fraction of the jobs proportional to
+// its speed.
 func TestRandomFarm(t *testing.T) {
 	for _, shape := range []string{"exponential", "deterministic", "erlang:4", "hyperexponential:3", "bounded-pareto:1.2:1000"} {
 		m := tags.Model{Sizes: simtest.Sizes(t, shape, 2), Hosts: 3, Load: 0.6, Speeds: []float64{1, 0.5, 4}}
@@ -207,8 +208,9 @@ func TestSITAFarm(t *testing.T) {
 	}
 }
 
-// With TAGS the loads of all hosts and all that happens at host 1 are exact. Elsewhere jobs come more evenly than a
-// Poisson process, in all cases known, and the formula of Pollaczek and Khinchine is an upper bound.
+// With TAGS the loads of all hosts, and everything at host 1, are exact. At other hosts jobs arrive
+// more evenly than a Poisson process in all known cases, so the formula of Pollaczek and Khinchine
+// is an upper bound.
 func TestTAGSFarm(t *testing.T) {
 	for _, c := range []struct {
 		shape   string
@@ -226,7 +228,7 @@ func TestTAGSFarm(t *testing.T) {
 		lambda := arrivalRate(t, m)
 		r := simtest.Run(t, Farm{Model: m, Cutoffs: c.cutoffs}, sim.Settings{Runs: 24, Jumps: 1e5, WarmUp: 1e4, Seed: 4})
 		a, lost, bound := 0.0, 0.0, 0.0
-		visits := 0.0 // mean waiting, from the visits measured
+		visits := 0.0 // mean waiting time, from the measured visits
 		for i := range m.Hosts {
 			at := fmt.Sprintf("%s, host %d: ", c.shape, i+1)
 			b, v := math.Inf(1), 1.0
@@ -263,7 +265,7 @@ func TestTAGSFarm(t *testing.T) {
 				if scv := r.Estimate(OfHost, i, InterarrivalSCV); !(scv.Z(1) < 5 && scv.Mean > 0.4) {
 					t.Errorf("%sSCV %+v", at, scv)
 				}
-				// Little's law and the sojourn times are two accounts, of equal mean, of the same jobs.
+				// Little's law and the sojourn times are two estimates with equal means from the same jobs.
 				simtest.Near(t, at+"delay", &sim.Estimate{Mean: r.Class(i, sim.MeanDelay).Mean - r.Class(i, sim.MeasuredDelay).Mean, StdError: r.Class(i, sim.MeanDelay).StdError, Runs: 24}, 0)
 			}
 			lost += tail / v
@@ -272,14 +274,15 @@ func TestTAGSFarm(t *testing.T) {
 		if z := r.All(MeanWaiting).Z(bound); !(z < 5) {
 			t.Errorf("%s: waiting %+v, above the formula, %v", c.shape, *r.All(MeanWaiting), bound)
 		}
-		// At the ends of the time observed some visits count, and the jobs they are of do not.
+		// At the ends of the observed time some visits count whose jobs do not.
 		if w := r.All(MeanWaiting); !(math.Abs(w.Mean-visits) < w.StdError) {
 			t.Errorf("%s: waiting %+v, %v from the visits", c.shape, *w, visits)
 		}
 	}
 }
 
-// Jobs skip a host of cutoff 0, so that host 2 is an M/G/1 queue, and are all killed at a host of the cutoff before it.
+// Jobs skip a host with cutoff 0, so host 2 is an M/G/1 queue. All jobs are killed at a host whose
+// cutoff equals the previous one.
 func TestTAGSFarmOfHostsWithoutJobs(t *testing.T) {
 	m := tags.Model{Sizes: simtest.Sizes(t, "erlang:2", 3), Hosts: 4, Load: 0.3, Speeds: []float64{0.1, 1, 0.5, 2}}
 	cutoffs := []float64{0, 4, 4}
@@ -318,8 +321,9 @@ func TestRoundRobinFarm(t *testing.T) {
 	}
 }
 
-// The shortest of two queues with exponential sizes, from the balance equations of the numbers of jobs (i, j), each
-// below 30, which they are but for 1e-9 of the time: the longer is n with a probability of the order of 0.49^n.
+// The shortest of two queues with exponential sizes, from the balance equations of the numbers of
+// jobs (i, j), truncated below 30. This leaves out 1e-9 of the time: the longer queue is n with a
+// probability of the order of 0.49^n.
 func TestShortestQueueFarm(t *testing.T) {
 	const n, load = 30, 0.7
 	const lambda = 2 * load
@@ -344,7 +348,7 @@ func TestShortestQueueFarm(t *testing.T) {
 		}
 		return 0
 	}
-	for range 1500 { // Gauss-Seidel; twice as many change no digit
+	for range 1500 { // Gauss-Seidel; twice as many sweeps change no digit
 		total := 0.0
 		for i := range n {
 			for j := range n {
@@ -386,7 +390,7 @@ func TestShortestQueueFarm(t *testing.T) {
 	}
 }
 
-// With exponential sizes the queues are the shorter the more is known of the hosts.
+// With exponential sizes, queues are shorter the more is known of the hosts.
 func TestPoliciesInOrder(t *testing.T) {
 	var last *sim.Result
 	for _, policy := range []tags.Policy{tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom} {
@@ -404,22 +408,23 @@ func TestPoliciesInOrder(t *testing.T) {
 // A literalVisit is a visit of a job to a host.
 type literalVisit struct {
 	host       int
-	born, size float64 // of the job
+	born, size float64 // arrival time and size of the job
 	waited     float64 // by the job, in the queues of all hosts so far
-	from       float64 // time at which it comes to the host
-	start, end float64 // of its service there
-	last       bool    // the job is not killed
+	from       float64 // arrival time at the host
+	start, end float64 // service times there
+	last       bool    // whether the job is not killed
 }
 
-// serve fills in the service, which starts when the host is free.
+// serve sets the service, which starts when the host is free.
 func (v *literalVisit) serve(free, time float64) {
 	v.start = max(v.from, free)
 	v.waited += v.start - v.from
 	v.end = v.start + time
 }
 
-// simulateVisits returns the visits of the jobs of a farm that arrive up to time t, by recursions of Lindley over
-// jobs in the order in which they come to each host. It draws the random numbers of newCalendar.
+// simulateVisits returns the visits of the jobs of a farm that arrive up to time t, by Lindley's
+// recursions over jobs in order of arrival at each host. It draws the random numbers of
+// newCalendar.
 func simulateVisits(f Farm, lambda, t float64, r *sim.Stream) (visits []literalVisit) {
 	draws, speeds := rand.New(r), f.Model.Speeds
 	free := make([]float64, len(speeds))
@@ -459,7 +464,7 @@ func simulateVisits(f Farm, lambda, t float64, r *sim.Stream) (visits []literalV
 	return visits
 }
 
-// literalHost returns the host that a job goes to, given all visits before.
+// literalHost returns the host of a job, given all previous visits.
 func literalHost(f Farm, job literalVisit, visits []literalVisit, free []float64, r *sim.Stream) int {
 	hosts, speeds := f.Model.Hosts, f.Model.Speeds
 	switch f.Policy {
@@ -494,7 +499,7 @@ func literalHost(f Farm, job literalVisit, visits []literalVisit, free []float64
 		}
 		return shortest[int(float64(r.Uint64()>>11)/(1<<53)*float64(len(shortest)))]
 	}
-	best := 0 // CentralQueue: the host that is free first; of those that are idle, the fastest
+	best := 0 // CentralQueue: the host that is free first; of idle hosts, the fastest
 	for i := range hosts {
 		x, y := max(free[i], job.born), max(free[best], job.born)
 		if x < y || x == y && x == job.born && speeds[i] > speeds[best] {
@@ -540,15 +545,15 @@ func drawFarm(t *rapid.T) Farm {
 	return f
 }
 
-// The calendar gives each job, as it leaves, what the recursions give it.
-func TestFarmCalendarIsLiteral(t *testing.T) {
+// The calendar agrees with the recursions for each departing job.
+func TestFarmCalendarMatchesLindley(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		compareLiterally(t, drawFarm(t), rapid.Float64Range(1, 500).Draw(t, "jobs"), [32]byte{rapid.Byte().Draw(t, "key")})
 	})
 }
 
 // Over a longer time, queues are long.
-func TestFarmCalendarIsLiteralLong(t *testing.T) {
+func TestFarmCalendarMatchesLindleyLong(t *testing.T) {
 	for k, policy := range []tags.Policy{tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom} {
 		for _, shape := range []string{"exponential", "bounded-pareto:1.1:1e4"} {
 			f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, shape, 2), Hosts: 3, Load: 0.9, Speeds: []float64{1.5, 1, 1}}, Policy: policy}
@@ -560,8 +565,8 @@ func TestFarmCalendarIsLiteralLong(t *testing.T) {
 	}
 }
 
-// compareLiterally compares the calendar with the recursions: job by job, and in all. 1e-9 is far above the rounding
-// of some 1000 events.
+// compareLiterally compares the calendar with the recursions, job by job and in total. 1e-9 is far
+// above the rounding of about 1000 events.
 func compareLiterally(t interface {
 	Context() context.Context
 	Errorf(string, ...any)
@@ -594,7 +599,7 @@ func compareLiterally(t interface {
 			t.Errorf("%s: %v, literally %v", what, got, want)
 		}
 	}
-	for now := 0.0; ; { // from event to event, each the time 0 of the next
+	for now := 0.0; ; { // from event to event, each of which becomes time 0
 		next := min(q.arrival, slices.Min(q.done))
 		if now+next > until {
 			break
@@ -630,7 +635,7 @@ func compareLiterally(t interface {
 		}
 	}
 
-	// All that is counted, in one advance.
+	// All totals, in one advance.
 	y, want := sim.NewTotals(q.classes, len(q.speed)), sim.NewTotals(q.classes, len(q.speed))
 	q = p.Start(t.Context(), sim.NewStream(key)).(*calendar)
 	if err := q.Advance(until, y); err != nil {
@@ -693,7 +698,7 @@ func compareLiterally(t interface {
 
 // jumps/s counts arrivals, kills and ends of jobs.
 func BenchmarkFarm(b *testing.B) {
-	cutoffs := func(d sizes.Distribution, hosts int) (list []float64) { // of equal loads without kills
+	cutoffs := func(d sizes.Distribution, hosts int) (list []float64) { // equal loads without kills
 		mean, err := sizes.Mean(d)
 		if err != nil {
 			b.Fatal(err)

@@ -34,7 +34,7 @@ func TestFarmConforms(t *testing.T) {
 // The digits of version 1.
 func TestFarmGolden(t *testing.T) { simtest.Golden(t, exampleFarm(t), 1.5276261025869413) }
 
-// Everything that a sample depends on changes its key; speeds of 1 may be left out.
+// Everything that affects a sample changes its key; speeds of 1 may be left out.
 func TestFarmKeys(t *testing.T) {
 	key := func(f Farm) string {
 		p, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1})
@@ -74,7 +74,7 @@ func TestFarmKeys(t *testing.T) {
 	}
 }
 
-// One good farm, each field spoilt once.
+// A valid farm, and one error for each invalid field.
 func TestBadFarms(t *testing.T) {
 	if _, err := sim.NewPlan(t.Context(), exampleFarm(t), sim.Settings{}); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestBadFarms(t *testing.T) {
 	}
 }
 
-// A host with more work than it can do is named, or watched over a horizon.
+// A host with more work than it can do is named, or simulated over a horizon.
 func TestUnstableFarms(t *testing.T) {
 	jobSizes := simtest.Sizes(t, "exponential", 1)
 	for _, c := range []struct {
@@ -130,7 +130,7 @@ func TestUnstableFarms(t *testing.T) {
 			t.Errorf("over a horizon Little's law does not hold: %+v", r)
 		}
 	}
-	for _, policy := range []tags.Policy{tags.PolicyCentral, ShortestQueue, tags.PolicyRandom} { // unequal speeds are no harm
+	for _, policy := range []tags.Policy{tags.PolicyCentral, ShortestQueue, tags.PolicyRandom} { // unequal speeds do no harm
 		f := Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: policy}
 		if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); err != nil {
 			t.Errorf("%s: %v", policy, err)
@@ -138,7 +138,7 @@ func TestUnstableFarms(t *testing.T) {
 	}
 }
 
-// What no run can have seen enough of is said.
+// Results warn of what no run can have seen often enough.
 func TestFarmWarnings(t *testing.T) {
 	s := sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}
 	for _, c := range []struct {
@@ -167,7 +167,7 @@ func TestFarmWarnings(t *testing.T) {
 	}
 }
 
-// A cutoff between two sizes leaves no jobs for a class, which is no harm.
+// A cutoff between two sizes leaves a class without jobs, which is harmless.
 func TestFarmWithEmptyClass(t *testing.T) {
 	jobSizes, err := sizes.NewEmpirical([]float64{1, 1, 4})
 	if err != nil {
@@ -183,8 +183,8 @@ func TestFarmWithEmptyClass(t *testing.T) {
 	simtest.Near(t, "load of host 2", r.Estimate(OfHost, 1, sim.Utilization), 0.3*3/2/3*2) // λ/3 visits of 2 units of work
 }
 
-// Units change nothing: times scale with the mean size and inversely with the speed, slowdowns inversely with the
-// speed.
+// Units change nothing: times scale with the mean size and inversely with the speed, slowdowns
+// inversely with the speed.
 func TestFarmUnits(t *testing.T) {
 	s := sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1}
 	base := simtest.Run(t, exampleFarm(t), s)
@@ -213,7 +213,7 @@ func TestFarmUnits(t *testing.T) {
 	}
 }
 
-// Speeds at the ends of their range: a job on a host that never ends is no crash, and no NaN.
+// At extreme speeds, a job that never ends causes neither a crash nor NaN.
 func TestFarmExtremes(t *testing.T) {
 	for _, policy := range []tags.Policy{tags.PolicyCentral, ShortestQueue, tags.PolicyRandom, tags.PolicyRoundRobin} {
 		f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, "pareto:1.01", 1e90), Hosts: 3, Load: 0.5, Speeds: []float64{1e-100, 1, 1e100}}, Policy: policy}
@@ -266,7 +266,7 @@ func TestSlowdownsBeyondFloat64(t *testing.T) {
 	}
 }
 
-// Jobs that gather without end are an error that says so.
+// A run in which jobs accumulate without limit ends with a clear error.
 func TestFarmTooManyJobs(t *testing.T) {
 	f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, "exponential", 1), Hosts: 2, Load: 0.99}, Cutoffs: []float64{20}}
 	p, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1})
@@ -274,13 +274,13 @@ func TestFarmTooManyJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := p.Start(t.Context(), sim.NewStream([32]byte{})).(*calendar)
-	q.Total = sim.MaxJobs - 3 // as if they were there
+	q.Total = sim.MaxJobs - 3 // pretend that they are present
 	if err := q.Advance(100, sim.NewTotals(2, 2)); !errors.Is(err, sim.ErrTooManyJobs) || q.Total != sim.MaxJobs {
 		t.Errorf("%v with %d jobs", err, q.Total)
 	}
 }
 
-// Once there is room for the jobs, advance allocates nothing.
+// Once there is space for the jobs, Advance does not allocate.
 func TestFarmAllocatesNothing(t *testing.T) {
 	for _, policy := range []tags.Policy{tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom} {
 		f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, "bounded-pareto:1.5:100", 1), Hosts: 2, Load: 0.3}, Policy: policy}
@@ -306,7 +306,7 @@ func TestFarmAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A run sees the jumps that it was asked for.
+// A run has the requested number of jumps.
 func TestFarmJumps(t *testing.T) {
 	for _, f := range []Farm{
 		exampleFarm(t),
@@ -315,13 +315,13 @@ func TestFarmJumps(t *testing.T) {
 	} {
 		r := simtest.Run(t, f, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1})
 		if perRun := r.Jumps / 10; math.Abs(perRun-2e4) > 0.02*2e4 {
-			t.Errorf("%s: %g jumps a run, asked for 20000", fmt.Sprint(f), perRun)
+			t.Errorf("%s: %g jumps per run, want 20000", fmt.Sprint(f), perRun)
 		}
 	}
 }
 
-// At next to no load no job waits in any run: an interval of no width is not to be trusted.
-func TestNobodyWaits(t *testing.T) {
+// At almost no load no job waits in any run, and an interval of width 0 causes a warning.
+func TestWarningWithoutWaiting(t *testing.T) {
 	jobSizes, err := sizes.NewBoundedPareto(1, 1e3, 1.5)
 	if err != nil {
 		t.Fatal(err)

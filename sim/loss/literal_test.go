@@ -324,7 +324,7 @@ func (l *literalSystem) count(t float64, y *sim.Totals) {
 }
 
 // The engine takes the path of the literal rules, in systems of all kinds and with sizes of several shapes.
-func TestEngineIsLiteral(t *testing.T) {
+func TestEngineMatchesLiteral(t *testing.T) {
 	shapes := []sizes.Distribution{nil, simtest.Sizes(t, "lognormal:4", 1), simtest.Sizes(t, "erlang:3", 1)}
 	rapid.Check(t, func(rt *rapid.T) {
 		system := System{Model: drawModel(rt), Sharing: rapid.Bool().Draw(rt, "sharing"), Shape: rapid.SampledFrom(shapes).Draw(rt, "shape")}

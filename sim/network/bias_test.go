@@ -22,11 +22,11 @@ func (r recorder) Sample(draws *rand.Rand) float64 {
 	return *r.last
 }
 
-// A queue holds the times at which the servers of an M/M/n queue in order of arrival are free, in
-// increasing order.
+// A queue holds the times, in increasing order, at which the servers of a first come, first served
+// M/M/n queue become free.
 type queue []float64
 
-// delay returns the delay of a job that arrives, by the recursion of Kiefer and Wolfowitz.
+// delay returns the delay of an arriving job, by the recursion of Kiefer and Wolfowitz.
 func (q queue) delay(now, size float64) float64 {
 	end := max(now, q[0]) + size
 	k := 0
@@ -47,9 +47,9 @@ func meanJobs(servers int, load float64) float64 {
 	return load + blocking/(1-rho*(1-blocking))*rho/(1-rho)
 }
 
-// The mean jobs of 24 servers with a limit of 16 on one class have no bias of 0.01 %. Runs of this length
-// estimate them to 1 % only, but those of an M/M/24 queue with the same arrivals and sizes, whose mean is
-// known, fluctuate almost equally.
+// The mean jobs of 24 servers with a limit of 16 on one class have a bias below 0.01 %. Runs of
+// this length estimate them only to 1 %, but an M/M/24 queue with the same arrivals and sizes,
+// whose mean is known, fluctuates almost equally.
 func TestOrderWithLimitsHasNoBias(t *testing.T) {
 	const servers, runs, length = 24, 40, 16_000.0 // of mean size 1
 	m := &network.Model{Stations: []network.Station{
@@ -109,7 +109,7 @@ func TestOrderWithLimitsHasNoBias(t *testing.T) {
 	mean := sum / runs
 	e := &sim.Estimate{Mean: mean, StdError: math.Sqrt((square/runs - mean*mean) / (runs - 1)), Runs: runs}
 	simtest.Near(t, "difference of the mean jobs", e, 0)
-	if most := 1e-4 / 7 * exact.Stations[0].MeanJobs.Float; e.StdError > most { // so that a bias of 0.01 % is 7 of them
+	if most := 1e-4 / 7 * exact.Stations[0].MeanJobs.Float; e.StdError > most { // a bias of 0.01 % is then 7 standard errors
 		t.Errorf("standard error %v, want at most %v", e.StdError, most)
 	}
 	t.Logf("difference %.2g ± %.2g of %v jobs", e.Mean, e.StdError, exact.Stations[0].MeanJobs.Float)

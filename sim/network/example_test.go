@@ -36,7 +36,8 @@ classes:
 	// Output: 3.04 ± 0.04 requests a second
 }
 
-// Twenty users think for five seconds and then need two processors, which they share: what matters of the times is their mean.
+// Twenty users think for five seconds and then need two processors, which they share: only the
+// means of the times matter.
 func ExampleNetwork() {
 	m, err := network.Read(strings.NewReader(`
 stations:

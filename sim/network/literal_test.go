@@ -95,7 +95,7 @@ func indices(n int) (list []int) {
 	return list
 }
 
-// drawService says how a station serves its visitors.
+// drawService draws how a station serves its visitors.
 func drawService(t *rapid.T, m *network.Model, i int) {
 	s := &m.Stations[i]
 	var visitors []int
@@ -162,7 +162,8 @@ func drawService(t *rapid.T, m *network.Model, i int) {
 	}
 }
 
-// A literalNetwork keeps the work left of each job, oldest at its station first, and finds all rates anew after each event.
+// A literalNetwork keeps the work left of each job, oldest at its station first, and recomputes all
+// rates after each event.
 type literalNetwork struct {
 	*system
 	jobs []literalJob
@@ -194,7 +195,7 @@ func (l *literalNetwork) rates() []float64 {
 	return rates
 }
 
-// modelVisit returns the visit of the model of a job, and its class.
+// modelVisit returns the visit of a job in the model, and its class.
 func (l *literalNetwork) modelVisit(job int) (*network.Visit, int) {
 	v := l.jobs[job].visit
 	for c := range l.model.Classes {
@@ -252,7 +253,7 @@ func (l *literalNetwork) serve(s *network.Station, here []int, rates []float64) 
 	}
 }
 
-// together returns the work that a station with Order or Balanced does for jobs.
+// together returns the total rate of a station with Order or Balanced for jobs.
 func (l *literalNetwork) together(s *network.Station, jobs []int) float64 {
 	var sum float64
 	switch {
@@ -302,13 +303,13 @@ func (l *literalNetwork) together(s *network.Station, jobs []int) float64 {
 	return sum
 }
 
-// balance returns Φ(x) at the numbers of jobs of classes, from the rates of jobs in any order.
+// balance returns Φ(x) at numbers of jobs by class, from the rates of jobs in any order.
 func (l *literalNetwork) balance(s *network.Station, x []int) float64 {
 	key := fmt.Sprint(s.Name, x)
 	if phi, known := l.phi[key]; known {
 		return phi
 	}
-	var jobs []int // of each class as many as x says
+	var jobs []int // x[c] jobs of each class c
 	left := slices.Clone(x)
 	for k := range l.jobs {
 		if v, c := l.modelVisit(k); &l.model.Stations[v.Station] == s && left[c] > 0 {
@@ -332,7 +333,8 @@ func (l *literalNetwork) balance(s *network.Station, x []int) float64 {
 	return phi
 }
 
-// run simulates the network from the same stream as the engine. It returns the time in which each station is empty.
+// run simulates the network from the same stream as the engine. It returns the time during which
+// each station is empty.
 func (l *literalNetwork) run(t float64, draws *rand.Rand, y *sim.Totals) []float64 {
 	empty := make([]float64, len(l.stations))
 	now := 0.0
@@ -439,7 +441,8 @@ func (l *literalNetwork) count(t float64, rates []float64, y *sim.Totals, empty 
 	}
 }
 
-// lengthOf returns a time of about so many jumps, at which nothing happens.
+// lengthOf returns the length of a period of about the given number of jumps that ends between
+// events.
 func lengthOf(t *rapid.T, m *motion, jumps int) float64 {
 	nothing := m.describe().NewTotals()
 	for range jumps {
@@ -450,8 +453,9 @@ func lengthOf(t *rapid.T, m *motion, jumps int) float64 {
 	return (m.now + m.next()) / 2
 }
 
-// The engine takes the path of the literal rules, on all disciplines and with sizes of several shapes.
-func TestEngineIsLiteral(t *testing.T) {
+// The engine takes the same path as the literal rules, for all disciplines and sizes of several
+// shapes.
+func TestEngineMatchesLiteral(t *testing.T) {
 	shapes := []sizes.Distribution{nil, simtest.Sizes(t, "lognormal:4", 1), simtest.Sizes(t, "erlang:3", 1)}
 	rapid.Check(t, func(rt *rapid.T) {
 		n := Network{Model: drawModel(rt), Shape: rapid.SampledFrom(shapes).Draw(rt, "shape")}

@@ -18,7 +18,7 @@ import (
 // rat reads a fraction.
 func rat(s string) *big.Rat { return simtest.Rationals(s)[0] }
 
-// to lists branches of equal probability to visits of class 0, where -1 leaves.
+// to lists branches of equal probability to visits of class 0, where -1 means departure.
 func to(visits ...int) (list []network.Branch) {
 	for _, v := range visits {
 		b := network.Branch{Visit: v, Probability: big.NewRat(1, int64(len(visits)))}
@@ -30,7 +30,8 @@ func to(visits ...int) (list []network.Branch) {
 	return list
 }
 
-// machineRepair is a closed network of n machines that work for a mean time of 1 and are then repaired, for a mean time of 1/5, by c servers.
+// machineRepair is a closed network of n machines that work for a mean time of 1 and are then
+// repaired by c servers, for a mean time of 1/5.
 func machineRepair(n, c int, discipline network.Discipline) *network.Model {
 	return &network.Model{
 		Stations: []network.Station{{Name: "works", Discipline: network.Delay}, {Name: "repair", Discipline: discipline, Servers: c}},
@@ -40,8 +41,9 @@ func machineRepair(n, c int, discipline network.Discipline) *network.Model {
 	}
 }
 
-// repairLaw returns the probabilities of the numbers of machines in repair, from the balance of ups and downs.
-func repairLaw(n, c int) []float64 {
+// repairDistribution returns the distribution of the number of machines in repair, from its balance
+// equations.
+func repairDistribution(n, c int) []float64 {
 	p := []float64{1}
 	sum := 1.0
 	for k := 1; k <= n; k++ {
@@ -54,8 +56,8 @@ func repairLaw(n, c int) []float64 {
 	return p
 }
 
-// Machine repair: the numbers in repair are a birth and death process, whatever the law of the working times, and for shared servers also
-// whatever that of the repairs.
+// The number of machines in repair is a birth and death process for any distribution of the working
+// times and, with shared servers, also of the repairs.
 func TestMachineRepair(t *testing.T) {
 	for _, c := range []struct {
 		discipline   network.Discipline
@@ -68,11 +70,11 @@ func TestMachineRepair(t *testing.T) {
 		const n, servers = 12, 2
 		system := Network{Model: machineRepair(n, servers, c.discipline), Sizes: [][]sizes.Distribution{{simtest.Sizes(t, c.works, 1), simtest.Sizes(t, c.shape, 0.2)}}}
 		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 4e4, Seed: 3, Distribution: n})
-		p := repairLaw(n, servers)
+		p := repairDistribution(n, servers)
 		at := string(c.discipline) + " " + c.works + " " + c.shape + ": "
 		var jobs, busy float64
 		for k, v := range p {
-			simtest.Near(t, at+"law", &r.Distribution[k], v) // jobs away from the first visit, where machines work
+			simtest.Near(t, at+"distribution", &r.Distribution[k], v) // jobs away from the first visit, where machines work
 			jobs += float64(k) * v
 			busy += float64(min(k, servers)) * v
 		}
@@ -98,8 +100,9 @@ func one(s network.Station, rates ...string) *network.Model {
 	return m
 }
 
-// M/M/c: Erlang's formula for the jobs, and in order of arrival the law of the delays, T = size + wait with P(wait > t) = C e^{-(c-λ)t}.
-func TestServersAreErlangs(t *testing.T) {
+// M/M/c: Erlang's formula for the jobs and, in order of arrival, the distribution of the delays, T
+// = size + wait with P(wait > t) = C e^{-(c-λ)t}.
+func TestServersMatchErlang(t *testing.T) {
 	const c, lambda = 3, 2.4
 	sum, term := 1.0, 1.0
 	for k := 1; k < c; k++ {
@@ -145,8 +148,8 @@ func TestServersAreErlangs(t *testing.T) {
 func TestConforms(t *testing.T) {
 	simtest.Conforms(t, Network{Model: machineRepair(5, 2, network.FCFS)})
 	simtest.Conforms(t, Network{Model: one(network.Station{Discipline: network.LCFS}, "1/2", "1/4")})
-	// Replications share a table of balanced fairness. Closed jobs that share are no system for Conforms: their path magnifies roundings about tenfold every hundred
-	// jumps, so that it depends on the advances, which are those of the plan.
+	// Replications share a table of balanced fairness. Conforms does not suit closed jobs that share: their path magnifies rounding errors about tenfold every hundred
+	// jumps, so it depends on the advances, which are those of the plan.
 	shared := machineRepair(4, 0, network.Balanced)
 	shared.Stations[1].Nodes = []network.Node{{Name: "a", Capacity: rat("1")}, {Name: "b", Capacity: rat("1")}}
 	shared.Classes = append(shared.Classes, network.Class{Name: "open", ArrivalRate: rat("1/4"), Visits: []network.Visit{{Station: 1, Nodes: []int{1}, Next: []network.Branch{{Class: network.Leaves, Probability: rat("1")}}}}})
@@ -161,7 +164,8 @@ func BenchmarkNetwork(b *testing.B) {
 	b.Run("population=100000/fcfs", func(b *testing.B) { simtest.Benchmark(b, Network{Model: machineRepair(100_000, 3, network.FCFS)}) })
 }
 
-// tableModel has two closed classes that share a station by a table of rates, in the proportions 2 to 1 of all it does, which is what two servers do.
+// tableModel has two closed classes that share a station by a table of rates, in proportions 2 to 1
+// of its total rate, which is that of two servers.
 func tableModel(byRates bool) *network.Model {
 	m := &network.Model{
 		Stations: []network.Station{{Name: "think", Discipline: network.Delay}, {Name: "share", Discipline: network.Balanced}},
@@ -197,7 +201,8 @@ func tableModel(byRates bool) *network.Model {
 	return m
 }
 
-// A table is what it says: rates and balance functions of one station take the same path, and that of two shared servers.
+// Rates and balance functions of the same station take the same path, which is that of two shared
+// servers.
 func TestTables(t *testing.T) {
 	shared := tableModel(true)
 	shared.Stations[1] = network.Station{Name: "share", Discipline: network.Sharing, Servers: 2}
@@ -221,7 +226,7 @@ func TestTables(t *testing.T) {
 	simtest.Run(t, Network{Model: m}, sim.Settings{Runs: 2, Jumps: 1000})
 }
 
-// Open chains that bring too much are an error that names the station, but over a horizon.
+// If open chains bring too much work, the error names the station, except over a horizon.
 func TestUnstable(t *testing.T) {
 	m := one(network.Station{Discipline: network.FCFS}, "3/4", "1/4")
 	var u *network.UnstableError
@@ -252,7 +257,8 @@ func TestStationWithoutVisits(t *testing.T) {
 	}
 }
 
-// Closed chains that give visits by number: a cycle has as many of them as they say, and with fewer than one in all no time of its own.
+// Closed chains may give visits by number: a cycle has that many visits, and with fewer than one in
+// total no cycle time of its own.
 func TestVisitsByNumber(t *testing.T) {
 	for _, scale := range []string{"1", "1/10"} {
 		m := machineRepair(6, 1, network.FCFS)
@@ -275,7 +281,8 @@ func TestVisitsByNumber(t *testing.T) {
 	}
 }
 
-// A closed chain with one visit is never away; it does not keep a run from its precision, which that of others decides.
+// A closed chain with one visit is never away. It does not affect the precision of a run, which
+// depends on the other chains.
 func TestPrecision(t *testing.T) {
 	m := machineRepair(6, 1, network.FCFS)
 	m.Stations = append(m.Stations, network.Station{Name: "alone", Discipline: network.Sharing})
@@ -286,7 +293,7 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// Names do not change the digits; all else does.
+// Names do not change the digits; everything else does.
 func TestKeys(t *testing.T) {
 	key := func(n Network) string {
 		p, err := sim.NewPlan(t.Context(), n, sim.Settings{Jumps: 1e4})
@@ -317,7 +324,7 @@ func TestGolden(t *testing.T) {
 	simtest.Golden(t, Network{Model: one(network.Station{Discipline: network.LCFS}, "1/2", "1/4")}, 3.9717466718127099)
 }
 
-// A run allocates nothing but room for more jobs than ever.
+// A run allocates only when there are more jobs than ever before.
 func TestAllocatesNothing(t *testing.T) {
 	for seed := range 10 {
 		p, err := sim.NewPlan(t.Context(), Network{Model: stableModel(t, seed)}, sim.Settings{})
@@ -369,8 +376,9 @@ func TestBadNetworks(t *testing.T) {
 	}
 }
 
-// Three jobs that think and then share a server stay together forever if sizes are constant: the server has
-// three jobs in three quarters of the time, 9/4 on average, while theory has 33/16. A warning names the chain.
+// Three jobs that think and then share a server stay together forever if sizes are constant: the
+// server has three jobs for three quarters of the time, 9/4 on average, but theory gives 33/16. A
+// warning names the chain.
 func TestConstantSizesInClosedChains(t *testing.T) {
 	m := &network.Model{
 		Stations: []network.Station{{Name: "think", Discipline: network.Delay},

@@ -34,7 +34,8 @@ func stableModel(t *testing.T, seed int) *network.Model {
 	return m
 }
 
-// insensitive returns sizes of a shape for the visits where the theory claims that only means matter, exponential ones elsewhere.
+// insensitive returns sizes of a shape for the visits where theory says that only means matter, and
+// exponential ones elsewhere.
 func insensitive(t *testing.T, m *network.Model, shape string) [][]sizes.Distribution {
 	list := make([][]sizes.Distribution, len(m.Classes))
 	for c := range m.Classes {
@@ -51,14 +52,14 @@ func insensitive(t *testing.T, m *network.Model, shape string) [][]sizes.Distrib
 	return list
 }
 
-// A pair is what a run estimates, and the exact value.
+// A pair holds an estimate and the exact value.
 type pair struct {
 	what     string
 	estimate *sim.Estimate
 	exact    float64
 }
 
-// pairs lists all that the theory says of a network.
+// pairs lists all measures of a network that theory gives.
 func pairs(r *sim.Result, exact *network.Result, m *network.Model) (list []pair) {
 	add := func(what string, e *sim.Estimate, v float64) { list = append(list, pair{what, e, v}) }
 	first := make([]int, len(m.Classes)) // visits
@@ -105,9 +106,9 @@ func jointP(all []pair, factor float64) float64 {
 	return sim.JointP(z)
 }
 
-// Random networks of all disciplines have the measures of theory, for sizes of several shapes. The z of one measure
-// of each run look normal. The p-values of all measures of a run are not too small, but tiny if the theory is 10 %
-// off.
+// Random networks of all disciplines agree with theory, for sizes of several shapes. The z values
+// of one measure of each run look normal. The p-values of all measures of a run are not too small,
+// but tiny if the theory is off by 10 %.
 func TestNetworksAsTheory(t *testing.T) {
 	shapes := []string{"exponential", "hyperexponential:10", "erlang:2", "lognormal:4"}
 	var seen, joint []float64
@@ -152,8 +153,9 @@ func TestNetworksAsTheory(t *testing.T) {
 	t.Logf("%v values, Σ z² = %.1f, distance %.3f", n, square, distance)
 }
 
-// Percentiles of visits are those that the theory has in order of arrival: of two closed chains and an open one at three servers. That of a cycle of a job alone is of
-// a sum of two exponential times, P(T > t) = (b e^(-at) - a e^(-bt))/(b-a).
+// Percentiles of visits match those of theory in order of arrival, for two closed chains and an
+// open one at three servers. The percentile of a cycle of a single job is that of a sum of two
+// exponential times, P(T > t) = (b e^(-at) - a e^(-bt))/(b-a).
 func TestPercentiles(t *testing.T) {
 	m := machineRepair(4, 3, network.FCFS)
 	m.Classes[0].Visits[1].MeanSize = rat("1")
@@ -201,7 +203,8 @@ func TestPercentiles(t *testing.T) {
 	}
 }
 
-// In order of arrival sizes matter, and the tests above would see it: machines wait longer for repairs that vary more.
+// In order of arrival sizes matter, and the tests above would detect it: machines wait longer for
+// repairs that vary more.
 func TestOrderOfArrivalIsSensitive(t *testing.T) {
 	exact, err := network.Solve(t.Context(), machineRepair(12, 2, network.FCFS), network.Settings{})
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"productform/sizes"
 )
 
-// Jobs that need much of one resource and little of the other come as often as jobs that need much of the other. There
-// are fewer of them under proportional than under dominant resource fairness, also if all jobs bring the same work.
+// Jobs that need much of one resource and little of the other arrive as often as jobs with the
+// opposite needs. There are fewer of them under proportional than under dominant resource fairness,
+// even if all jobs bring the same work.
 func ExampleDivisible() {
 	one, load := big.NewRat(1, 1), big.NewRat(2, 5)
 	traffic := traffic.Model{

@@ -54,8 +54,8 @@ func (r trafficReference) traffic() traffic.Model {
 	return t
 }
 
-// The numbers of jobs are those of the Markov chain truncated at 90 jobs of each class, which an independent program
-// solved; its error and what lies beyond the truncation are less than 1e-10.
+// The numbers of jobs match those of the Markov chain truncated at 90 jobs of each class, solved by
+// an independent program; its error and the effect of truncation are below 1e-10.
 func TestFluidSharingAgainstChain(t *testing.T) {
 	for _, ref := range trafficReferences(t) {
 		for policy, want := range map[fluid.Policy][2]float64{fluid.PF: ref.PF, fluid.DRF: ref.DRF, fluid.BF: ref.BF} {
@@ -71,8 +71,8 @@ func TestFluidSharingAgainstChain(t *testing.T) {
 	}
 }
 
-// Every policy has the numbers of jobs that [traffic.Solve] computes, also with three classes, weights, limits of tasks, and classes that
-// lie.
+// Every policy has the numbers of jobs that [traffic.Solve] computes, also with three classes,
+// weights, limits on tasks, and classes that lie.
 func TestFluidSharingAgainstSolve(t *testing.T) {
 	load := traffic.Model{
 		Resources: []fluid.Resource{{Name: "cpu", Capacity: big.NewRat(9, 1)}, {Name: "ram", Capacity: big.NewRat(18, 1)}},
@@ -105,7 +105,7 @@ func TestFluidSharingAgainstSolve(t *testing.T) {
 	}
 }
 
-// Under balanced fairness the means of the sizes are all that counts.
+// Under balanced fairness only the means of the sizes matter.
 func TestBalancedFairnessIsInsensitive(t *testing.T) {
 	for _, ref := range trafficReferences(t) {
 		if ref.Load != 0.6 {
@@ -130,8 +130,8 @@ func TestBalancedFairnessIsInsensitive(t *testing.T) {
 	}
 }
 
-// Proportional fairness is not insensitive, but nearly: here sizes that are all equal change the numbers by less than
-// 5 %. As in near5, a right one fails once in 1.7 million times.
+// Proportional fairness is almost insensitive: here constant sizes change the numbers by less than
+// 5 %. As in simtest.Near, a correct value fails once in 1.7 million times.
 func TestProportionalFairnessIsNearlyInsensitive(t *testing.T) {
 	for _, ref := range trafficReferences(t) {
 		if ref.Load != 0.6 {
@@ -148,8 +148,8 @@ func TestProportionalFairnessIsNearlyInsensitive(t *testing.T) {
 	}
 }
 
-// One class with one resource is the queue M/M/1, whatever the policy, the weights and the units; declaring twice the
-// profile is to bring twice the work.
+// One class with one resource is the queue M/M/1, whatever the policy, the weights and the units;
+// declaring twice the profile means bringing twice the work.
 func TestFluidSharingOfOneClass(t *testing.T) {
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.MaxMin} {
 		f := Divisible{Policy: policy, Traffic: traffic.Model{
@@ -168,7 +168,7 @@ func TestFluidSharingOfOneClass(t *testing.T) {
 	}
 }
 
-// The digits do not depend on what is written out.
+// The digits do not depend on how the model is written.
 func TestDivisibleConforms(t *testing.T) {
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.BF} {
 		f := Divisible{Traffic: trafficReferences(t)[3].traffic(), Policy: policy}
@@ -183,7 +183,7 @@ func TestDivisibleConforms(t *testing.T) {
 	}
 }
 
-// A memo that starts again gives the same numbers.
+// A cache that was emptied gives the same numbers.
 func TestAllocationsForget(t *testing.T) {
 	load := trafficReferences(t)[3].traffic()
 	a, b := newAllocations(t.Context(), load.Pool(), fluid.PF), newAllocations(t.Context(), load.Pool(), fluid.PF)
@@ -211,7 +211,7 @@ func TestAllocationsForget(t *testing.T) {
 	}
 }
 
-// Balanced fairness has no weights; that of a class that never arrives does not count.
+// Balanced fairness rejects different weights; the weight of a class that never arrives is ignored.
 func TestBalancedFairnessWeights(t *testing.T) {
 	three := big.NewRat(3, 1)
 	f := Divisible{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.BF}
@@ -233,7 +233,8 @@ func TestBalancedFairnessWeights(t *testing.T) {
 	simtest.Run(t, tasks, sim.Settings{Runs: 2, Jumps: 1e3})
 }
 
-// Under balanced fairness a run ends at a state that takes too many others; jobs of one profile take none.
+// Under balanced fairness a run ends at a state that requires too many others; jobs of one profile
+// require none.
 func TestFluidSharingTooLarge(t *testing.T) {
 	load := trafficReferences(t)[3].traffic()
 	twin := load.Classes[0]
@@ -249,7 +250,7 @@ func TestFluidSharingTooLarge(t *testing.T) {
 		{[]int{1e6, 0, 1e6}, true},
 		{[]int{0, 1e9, 0}, true},
 		{[]int{500, 1, 500}, true},
-		{[]int{1 << 20, 1, 1<<20 - 1}, true}, // just so
+		{[]int{1 << 20, 1, 1<<20 - 1}, true}, // barely
 		{[]int{1 << 20, 1, 1 << 20}, false},
 		{[]int{3000, 3000, 0}, false},
 	} {
@@ -285,7 +286,7 @@ func TestFluidSharingStops(t *testing.T) {
 	}
 }
 
-// Everything that a sample depends on changes its key.
+// Everything that affects a sample changes its key.
 func TestFluidSharingKeys(t *testing.T) {
 	keys := map[string]string{}
 	for what, change := range map[string]func(f *Divisible){
@@ -362,7 +363,7 @@ func power10(k int64) *big.Rat {
 	return x
 }
 
-// A resource that is overloaded, just so, is named; over a horizon the result warns.
+// A barely overloaded resource is named; over a horizon the result warns.
 func TestUnstableFluidSharing(t *testing.T) {
 	f := Divisible{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
 	f.Traffic.Classes[0].ArrivalRate, f.Traffic.Classes[1].ArrivalRate = big.NewRat(1, 2), big.NewRat(3, 4)

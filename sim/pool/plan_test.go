@@ -53,7 +53,7 @@ func TestPoolGolden(t *testing.T) {
 	simtest.Golden(t, Divisible{Traffic: trafficReferences(t)[3].traffic(), Policy: fluid.PF}, 0.73875153906663937)
 }
 
-// Everything that a sample depends on changes its key; what is left out is 1, exponential or 0.
+// Everything that affects a sample changes its key; missing values mean 1, exponential or 0.
 func TestTasksKeys(t *testing.T) {
 	key := func(f Tasks) string {
 		t.Helper()
@@ -165,8 +165,8 @@ func TestBadTasks(t *testing.T) {
 	}
 }
 
-// manyDenominators returns machines whose capacities have denominators of 16,001 bits, no two alike: that of their sum has
-// millions of bits and takes very long.
+// manyDenominators returns machines whose capacities have distinct denominators of 16,001 bits. The
+// denominator of their sum has millions of bits and takes very long to compute.
 func manyDenominators(machines int) []Machine {
 	list := make([]Machine, machines)
 	for m := range list {
@@ -177,8 +177,8 @@ func manyDenominators(machines int) []Machine {
 	return list
 }
 
-// A resource that is overloaded is named, and so is a class that does not fit often enough; over a horizon the result
-// warns.
+// An overloaded resource is named, and so is a class of which too few tasks fit; over a horizon the
+// result warns.
 func TestUnstableTasks(t *testing.T) {
 	f := someTasks()
 	f.Jobs[1].ArrivalRate = big.NewRat(9, 4) // 5/8 tasks of 1 CPU and 9/2 of 3
@@ -199,8 +199,8 @@ func TestUnstableTasks(t *testing.T) {
 	}
 }
 
-// In random traffic the tasks that run and the resources they hold are given by the work that comes, and times measured
-// agree with Little's law; what is asked for in jumps is what is seen.
+// In random traffic the arriving work determines the running tasks and the resources they hold.
+// Measured times agree with Little's law, and runs have the requested number of jumps.
 func TestTasksDoTheWork(t *testing.T) {
 	for _, policy := range fluid.Policies() {
 		for _, wait := range []bool{false, true} {
@@ -226,9 +226,9 @@ func TestTasksDoTheWork(t *testing.T) {
 	}
 }
 
-// Two jobs want tasks of 2 and 3 CPUs. At first the second, four times as important, finds room on the first machine
-// only once; when the task of the other there ends, it finds it again, for good. The time until then is exponential of
-// mean 1.
+// Two jobs have tasks of 2 and 3 CPUs. At first the second job, four times as important, fits on
+// the first machine only once. When the task of the other job there ends, it fits again, and stays.
+// The time until then is exponential with mean 1.
 func TestStandingTasksSettle(t *testing.T) {
 	f := Tasks{
 		Resources: []string{"cpu"}, Policy: fluid.DRF,
@@ -243,7 +243,7 @@ func TestStandingTasksSettle(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	r = simtest.Run(t, f, sim.Settings{Runs: 3000, Horizon: 2})
-	late := (1 - math.Exp(-2)) / 2 // mean part of the time
+	late := (1 - math.Exp(-2)) / 2 // mean fraction of the time
 	simtest.Near(t, "tasks of a", r.Class(0, RunningTasks), 1+late)
 	simtest.Near(t, "tasks of b", r.Class(1, RunningTasks), 2-late)
 	simtest.Near(t, "use", r.Estimate(OfResource, 0, sim.Utilization), 1-late/8)
@@ -253,7 +253,7 @@ func TestStandingTasksSettle(t *testing.T) {
 	}
 }
 
-// On one machine a task that ends is followed by one of the same job, so that what the first launch gives lasts.
+// On one machine the task after one that ends is of the same job, so the first assignment persists.
 func TestStandingTasksLast(t *testing.T) {
 	found := 0
 	for seed := range 200 {
@@ -281,7 +281,7 @@ func TestStandingTasksLast(t *testing.T) {
 	}
 }
 
-// Once there is room for jobs and allocations are known, nothing is allocated.
+// Once there is space for jobs and the allocations are cached, nothing is allocated.
 func TestTasksAllocateNothing(t *testing.T) {
 	for _, f := range []Tasks{someTasks(), standingTasks()} {
 		p, err := sim.NewPlan(t.Context(), f, sim.Settings{})

@@ -40,8 +40,8 @@ func finer(t testing.TB, f Tasks, smaller, shorter int) Tasks {
 	return f
 }
 
-// Three tasks of a and two of b equalize the dominant shares, 2/3, and fill the CPUs: with any task that ends, another
-// of the same job is launched.
+// Three tasks of a and two of b equalize the dominant shares at 2/3 and fill the CPUs: after each
+// task that ends, another of the same job is launched.
 func TestStandingTwoJobs(t *testing.T) {
 	for _, wait := range []bool{false, true} {
 		f := twoJobs(fluid.DRF)
@@ -63,8 +63,9 @@ func TestStandingTwoJobs(t *testing.T) {
 	}
 }
 
-// With smaller and smaller tasks, standing jobs come to run as many as the policy gives them in a divisible pool. If no
-// job passes the most deprived one, what is missing is a few tasks, those of the jobs that are ahead.
+// As tasks get smaller, standing jobs approach the numbers of tasks that the policy gives them in a
+// divisible pool. If jobs do not overtake the most deprived one, a few tasks are missing: those of
+// the jobs that are ahead.
 func TestStandingTasksBecomeFluid(t *testing.T) {
 	for _, c := range []struct {
 		policy fluid.Policy
@@ -110,8 +111,9 @@ func TestStandingOneClass(t *testing.T) {
 	}
 }
 
-// Jobs of one task that all need the same are the queue M/M/c, whatever the policy: E[X] = cρ + C(c, ρ) ρ/(1-ρ).
-func TestSingleTasksAreErlangC(t *testing.T) {
+// Jobs of one task with equal needs form the queue M/M/c, whatever the policy: E[X] = cρ + C(c, ρ)
+// ρ/(1-ρ).
+func TestSingleTasksMatchErlangC(t *testing.T) {
 	for _, c := range []struct {
 		machines []Machine
 		servers  int
@@ -138,9 +140,9 @@ func TestSingleTasksAreErlangC(t *testing.T) {
 	}
 }
 
-// Jobs of a geometric number of tasks, each run as soon as it comes: X is M/G/∞, and a job lasts as long as the longest
-// of its tasks. With m = 2 and exponential durations, P(done by t) = Σ_n 2^-n F^n = F/(2-F) for F = 1 - e^-t, and the
-// mean is ∫ 2e^-t/(1+e^-t) dt = 2 log 2.
+// Jobs have a geometric number of tasks, all started on arrival: X is M/G/∞, and a job lasts as
+// long as its longest task. With m = 2 and exponential durations, P(done by t) = Σ_n 2^-n F^n =
+// F/(2-F) for F = 1 - e^-t, and the mean is ∫ 2e^-t/(1+e^-t) dt = 2 log 2.
 func TestParallelTasks(t *testing.T) {
 	f := Tasks{Resources: []string{"cpu"}, Machines: []Machine{{Capacity: simtest.Rationals("1000")}}, Policy: fluid.PF,
 		Jobs: []TaskClass{{Name: "a", Demand: simtest.Rationals("1"), ArrivalRate: big.NewRat(3, 1), MeanTasks: big.NewRat(2, 1), Geometric: true}}}
@@ -154,7 +156,7 @@ func TestParallelTasks(t *testing.T) {
 	simtest.Near(t, "delay of three tasks", r.All(sim.MeasuredDelay), 11.0/6)
 }
 
-// coarse is a reference in random traffic as tasks, in hundredths of the resources.
+// coarse converts a reference in random traffic into tasks, in hundredths of the resources.
 func coarse(ref trafficReference, policy fluid.Policy) Tasks {
 	f := Tasks{Resources: []string{"cpu", "ram"}, Machines: []Machine{{Capacity: simtest.Rationals("1", "1")}}, Policy: policy, Wait: true}
 	for k, c := range ref.traffic().Classes {
@@ -167,9 +169,10 @@ func coarse(ref trafficReference, policy fluid.Policy) Tasks {
 	return f
 }
 
-// With tasks that get smaller and shorter, jobs in random traffic come to see the policy in a divisible pool. What is
-// off is divided by 2 or more from step to step, but for the error that one in 1.7 million exceeds: it is about
-// log(smaller)/shorter, by how much the last tasks of a job outlast the first.
+// As tasks get smaller and shorter, jobs in random traffic approach the policy in a divisible pool.
+// The error at least halves from step to step, up to the noise that chance exceeds once in 1.7
+// million times. It is about log(smaller)/shorter, the time by which the last tasks of a job
+// outlast the first.
 func TestTrafficOfTasksBecomesFluid(t *testing.T) {
 	ref := trafficReferences(t)[0]
 	for policy, want := range map[fluid.Policy][2]float64{fluid.PF: ref.PF, fluid.DRF: ref.DRF} {
@@ -186,7 +189,7 @@ func TestTrafficOfTasksBecomesFluid(t *testing.T) {
 	}
 }
 
-// Finer tasks bring as much work to pools of the same loads.
+// Finer tasks bring the same work to pools with the same loads.
 func TestFiner(t *testing.T) {
 	f := coarse(trafficReferences(t)[3], fluid.PF)
 	f.Jobs[0].Durations = simtest.Sizes(t, "erlang:3", 1)
@@ -225,7 +228,8 @@ type literalTasksJob struct {
 	tasks                        []literalTask
 }
 
-// literalTasks shares task by task as the comment of [Tasks] says, with fractions and without any table.
+// literalTasks shares task by task as the comment of [Tasks] specifies, with fractions and without
+// tables.
 type literalTasks struct {
 	Tasks
 	machines []Machine // one each
@@ -234,7 +238,7 @@ type literalTasks struct {
 	draws    *rand.Rand
 	now      float64
 	pool     *taskPool
-	running  []float64 // ∫ tasks that run dt, by class
+	running  []float64 // ∫ running tasks dt, by class
 }
 
 // used returns the amount of a resource that tasks hold on a machine.
@@ -292,7 +296,7 @@ func (q *literalTasks) deprived() []float64 {
 	return list
 }
 
-// launch launches all tasks that may be.
+// launch launches all tasks that may be launched.
 func (q *literalTasks) launch() {
 	for {
 		list := q.deprived()
@@ -327,7 +331,7 @@ func (q *literalTasks) launch() {
 	}
 }
 
-// count counts what lasts from now to the time at.
+// count counts from now to the time at.
 func (q *literalTasks) count(at float64, y *sim.Totals) {
 	tasks := 0
 	for _, job := range q.jobs {
@@ -343,7 +347,7 @@ func (q *literalTasks) count(at float64, y *sim.Totals) {
 	q.now = at
 }
 
-// simulateTasks runs the pool for a time t and checks that no machine holds more than it has.
+// simulateTasks runs the pool for a time t and checks that no machine exceeds its capacity.
 func simulateTasks(f Tasks, g *taskPool, t float64, r *sim.Stream, report func(format string, args ...any)) (seen *sim.Totals, running []float64) {
 	ideal, err := fluid.NewAllocator(f.Pool(), f.Policy)
 	if err != nil {
@@ -467,8 +471,8 @@ func drawTasks(t *rapid.T) Tasks {
 	return f
 }
 
-// The engine does what the comment of [Tasks] says, to rounding.
-func TestTasksAreLiteral(t *testing.T) {
+// The engine does what the comment of [Tasks] specifies, up to rounding.
+func TestTasksMatchLiteral(t *testing.T) {
 	for seed := range 150 {
 		f := rapid.Custom(drawTasks).Example(seed)
 		p, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1})
@@ -484,13 +488,13 @@ func TestTasksAreLiteral(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got.Number = 0 // as the numbers that run
+		got.Number = 0 // compared as running tasks
 		running := make([]float64, len(e.base))
 		for k, n := range e.base {
 			running[k] = e.excess[k] + float64(n)*got.Time
 		}
 		want, wantRunning := simulateTasks(f, e.taskPool, length, sim.NewStream(key), t.Errorf)
-		// Times have a relative error of some 2^-52, and errors of sums over 300 events add up.
+		// Times have a relative error of about 2^-52, and errors of sums over 300 events add up.
 		equal := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b), length) })
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(sim.Totals{}), equal) + cmp.Diff(wantRunning, running, equal); diff != "" {
 			t.Fatalf("seed %d, %+v: %s", seed, f, diff)

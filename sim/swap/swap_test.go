@@ -140,7 +140,7 @@ func (l *literalQueue) run(t float64, draws *rand.Rand, y *sim.Totals) (ended, g
 }
 
 // The engine takes the path of the literal rules.
-func TestEngineIsLiteral(t *testing.T) {
+func TestEngineMatchesLiteral(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := drawModel(rt)
 		mean, _ := m.MeanSize.Float64()
