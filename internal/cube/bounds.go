@@ -2,10 +2,10 @@ package cube
 
 import "productform/internal/arithmetic"
 
-// ErrorBounds bounds the relative errors of a sweep over the subsets of n elements. With u
-// the unit roundoff and delta that of the denominators, a value on level k is a sum of k values, k-1 additions one after
-// the other (n-k values and the seed on the way down), times a reciprocal, itself rounded; a product of weights takes 2n+2
-// roundings; and one u more makes up for products of errors:
+// ErrorBounds bounds the relative errors of a sweep over the subsets of n elements. With u the unit
+// roundoff and delta that of the denominators, a value on level k is a sum of k values, with k-1
+// successive additions (n-k values and the seed on the way down), times a reciprocal, itself
+// rounded; a product of weights takes 2n+2 roundings; one more u covers products of errors:
 //
 //	H: e_k = e_{k-1} + (k+2)u + delta, e_0 = 0,   X = H Π: e_k + (2n+3)u,
 //	V: g_k = g_{k+1} + (n-k+3)u + delta, g_{n+1} = (2n+2)u.

@@ -11,32 +11,33 @@ import (
 const (
 	LowBits   = 8
 	BlockSize = 1 << LowBits
-	LeafBits  = 18 // subsets swept by one goroutine without a rest: about a millisecond
+	LeafBits  = 18 // subsets swept by one goroutine at a time: about a millisecond
 )
 
 // A Cube is one sweep problem; see the package comment.
 type Cube struct {
-	Weight       []float64     // w_i, one an element, at least lowBits of them, in the unit
+	Weight       []float64     // w_i, one per element, at least lowBits of them, in the unit
 	Unit         float64       // a power of two; d(A) is multiplied by it
 	Denominators *Denominators // d(A)
 	AllSets      bool          // c(A) = 1 for every A ≠ ∅ (class lattice); otherwise only for the root (server lattice)
 	Root         int           // mask of the full set, less any elements that pad n to lowBits
-	Meet         []int         // masks: up adds up X over the sets that meet each
+	Meet         []int         // masks: up sums X over the sets that meet each
 	Products     []float64     // receives W(A)X(A), unless AllSets; may be the table of the denominators
 	low          block         // Π of the low subsets
 	kernels      kernels
 	memory       *Memory
-	own          bool      // memory was not given
+	own          bool      // the cube allocated its memory
 	x            []float64 // H(A), later V(A), at the mask of A; of the memory
 
-	// For some servers, down adds up Σ_{K∋s} W(K) [λ(K) - λ(K∖{s})] X(K∖{s}); integers are d(K) at the mask of K.
+	// For some servers, down sums Σ_{K∋s} W(K) [λ(K) - λ(K∖{s})] X(K∖{s}); integers are d(K) at the
+	// mask of K.
 	MostlyIdle []int
 	Integers   []int64
 	Capacity   []int64
 }
 
-// New returns a cube without denominators; weights of 0 pad up to n elements. It writes to the memory given, or to some of its
-// own if that is nil.
+// New returns a cube without denominators; weights of 0 pad up to n elements. It writes to the
+// given memory, or to its own if that is nil.
 func New(weights []float64, m *Memory) *Cube {
 	n := max(len(weights), LowBits)
 	c := &Cube{Weight: make([]float64, n), Root: 1<<len(weights) - 1, kernels: fastest(), memory: m, own: m == nil}
@@ -64,9 +65,9 @@ func New(weights []float64, m *Memory) *Cube {
 	return c
 }
 
-// InRange reports whether no value that matters can underflow, total being a bound on d(A)
-// before the unit: Π(A) is at least the product of the w_i < 1, H(A) at least Π_{B⊆A} 1/total, V(A) at least
-// Π(A)/total, all far from the smallest float64. Overflow shows in the sums.
+// InRange reports whether no relevant value can underflow, given a bound total on d(A) before the
+// unit: Π(A) is at least the product of the w_i < 1, H(A) at least Π_{B⊆A} 1/total, V(A) at least
+// Π(A)/total, all far from the smallest float64. Overflow is visible in the sums.
 func (c *Cube) InRange(total float64) bool {
 	exponent := 0.0
 	for _, w := range c.Weight {
@@ -101,10 +102,10 @@ func (c *Cube) Down(ctx context.Context, workers int) (Sums, error) {
 	return c.sweep(ctx, workers, c.leafDown, nil, true)
 }
 
-// sweep runs leaf over all parts of 2^leafBits subsets in an order that respects the recursion: of the four parts cut
-// out by the two highest elements 00 goes first (last on the way down), then 01 and 10 side by side, then 11. The
-// sums are added up in the order of the parts, so that they do not depend on the number of workers. The error is that
-// of the context.
+// sweep runs leaf over all parts of 2^leafBits subsets in an order that respects the recursion: of
+// the four parts given by the two highest elements, 00 comes first (last on the way down), then 01
+// and 10 in parallel, then 11. The sums are added in the order of the parts, so they do not depend
+// on the number of workers. The error is that of the context.
 func (c *Cube) sweep(ctx context.Context, workers int, leaf func(first, last int, w *scratch, s *Sums), meet []int, down bool) (Sums, error) {
 	n := len(c.Weight)
 	bit := min(n, LeafBits)
@@ -170,7 +171,7 @@ func (c *Cube) leafUp(first, last int, w *scratch, s *Sums) {
 		if b == 0 {
 			start[0] = den.empty // divided by d(∅), a power of two, it makes H(∅) = 1
 		} else {
-			start, others = c.below(b, others)
+			start, others = c.lowerBlocks(b, others)
 		}
 		c.kernels.pull(&w.sum, 1, start, c.x, others)
 		least := c.kernels.up(c.block(b), &w.sum, &w.product, from, less, plus, &c.low)
@@ -218,16 +219,17 @@ func (c *Cube) leafDown(first, last int, w *scratch, s *Sums) {
 	}
 }
 
-// below returns the first of the blocks without one high element of b, in increasing order of it, and puts the numbers of the
-// others into the list.
-func (c *Cube) below(b int, list []int) (first *block, others []int) {
+// lowerBlocks returns the first of the blocks without one high element of b, in increasing order of
+// that element, and puts the numbers of the others into the list.
+func (c *Cube) lowerBlocks(b int, list []int) (first *block, others []int) {
 	for set := b & (b - 1); set != 0; set &= set - 1 {
 		list = append(list, b^set&-set)
 	}
 	return c.block(b & (b - 1)), list
 }
 
-// above puts the numbers of the blocks with one more high element than b into the list, in increasing order of it.
+// above puts the numbers of the blocks with one more high element than b into the list, in
+// increasing order of that element.
 func (c *Cube) above(b int, list []int) []int {
 	for set := len(c.x)>>LowBits - 1 ^ b; set != 0; set &= set - 1 {
 		list = append(list, b|set&-set)
@@ -235,8 +237,8 @@ func (c *Cube) above(b int, list []int) []int {
 	return list
 }
 
-// mostlyIdleSum returns the sum of a mostly idle server over block b, whose V is v; its H is old, and that of the
-// blocks below is still in place.
+// mostlyIdleSum returns the sum of a mostly idle server over block b, whose V is v; its H is old,
+// and H of the blocks below is still in the table.
 func (c *Cube) mostlyIdleSum(v, old *block, b, server int) float64 {
 	bit := 1 << server
 	below := old // H of the sets without the server

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// plainCube is the recursion of the package comment at its most literal.
+// plainCube is the literal recursion of the package comment.
 func plainCube(w []float64, d func(a int) float64, every bool) (x, adjoint []float64) {
 	n := len(w)
 	x = make([]float64, 1<<n)
@@ -63,7 +63,7 @@ func floats(x []int64) []float64 {
 	return f
 }
 
-func TestCubeIsTheRecursion(t *testing.T) {
+func TestCubeMatchesRecursion(t *testing.T) {
 	for _, n := range []int{8, 9, 11, 14} {
 		for _, every := range []bool{true, false} {
 			rng := rand.New(rand.NewPCG(uint64(n), 7))
@@ -195,7 +195,7 @@ func BenchmarkCube(b *testing.B) {
 	}
 }
 
-// The sweeps allocate their accumulators only, as many bytes for 2^14 subsets as for 2^17.
+// Sweeps only allocate their accumulators, with as many bytes for 2^14 subsets as for 2^17.
 func TestSweepsDoNotAllocate(t *testing.T) {
 	allocations := func(n int) (up, down float64) {
 		capacity, classes, rate := randomCube(rand.New(rand.NewPCG(1, 2)), n)
@@ -210,7 +210,7 @@ func TestSweepsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// A walk gives the same denominators in whatever order it visits the blocks of its part.
+// A walk gives the same denominators in any order of the blocks of its part.
 func TestDenominatorsInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(LowBits, LowBits+5).Draw(t, "classes")

@@ -5,17 +5,17 @@ import (
 	"math/bits"
 )
 
-// Denominators gives the d(A) of a sweep, times its unit, a block at a time: read from a table, or
-// made on the fly from capacities and rates, whose differences are exact.
+// Denominators gives the d(A) of a sweep, times its unit, one block at a time: read from a table,
+// or computed on the fly from capacities and rates, whose differences are exact.
 type Denominators struct {
-	Table []float64 // d(A) at the mask of A; nil means made on the fly
+	Table []float64 // d(A) at the mask of A; nil means computed on the fly
 
 	floats *rates[float64] // capacities and rates in the unit, if all their sums are exact in float64
 	words  *rates[int64]   // otherwise, as integers
 	unit   float64
 }
 
-// rates are what denominators are made of.
+// rates holds the terms of denominators.
 type rates[T int64 | float64] struct {
 	capacity []T             // of each server
 	classes  []int           // classes of each server, as a mask
@@ -25,7 +25,7 @@ type rates[T int64 | float64] struct {
 	base     [BlockSize]T    // d of the first block
 }
 
-// exactBits is the number of bits of integers that float64 holds.
+// exactBits is the number of bits of exact integers in float64.
 const exactBits = 53
 
 // NewDenominators prepares d(A) = μ(A) - λ(A), where μ(A) adds the capacities of the servers of the classes in A. The unit is
@@ -80,8 +80,8 @@ func newRates[T int64 | float64](capacity []T, classes []int, rate []T) *rates[T
 	return d
 }
 
-// setBase makes the first block. What the low elements A do not use is the capacity of the servers whose low classes are a
-// subset of the others.
+// setBase computes the first block. The capacity not used by the low elements A is that of the
+// servers whose low classes are a subset of the other elements.
 func (d *rates[T]) setBase() {
 	var unused, rate [BlockSize]T
 	var total T
@@ -100,10 +100,10 @@ func (d *rates[T]) setBase() {
 	}
 }
 
-// A walk makes the blocks of one part of the lattice, in increasing or decreasing
-// order. The block whose high elements are H comes from that of H less its lowest
-// element i: rate[i] goes off, and the capacities that i is the first to bring in come on.
-// stack[i] keeps the block last made among those with lowest element i.
+// A walk computes the blocks of one part of the lattice, in increasing or decreasing order. The
+// block with high elements H is computed from that without its lowest element i: rate[i] is
+// subtracted, and the capacities that only i uses are added. stack[i] keeps the last block with
+// lowest element i.
 type walk[T int64 | float64] struct {
 	*rates[T]
 	stack []([BlockSize]T)
@@ -113,7 +113,7 @@ type walk[T int64 | float64] struct {
 	none  [BlockSize]T // zeros
 }
 
-// begin makes the walk ready for a part, with no block made.
+// begin prepares the walk for a part, without any block.
 func (w *walk[T]) begin(d *rates[T], shift func(out, from, less *[BlockSize]T, plus T)) {
 	if n := len(d.rate) - LowBits; len(w.stack) != n {
 		w.stack, w.at = make([][BlockSize]T, n), make([]int, n)
@@ -127,7 +127,7 @@ func (w *walk[T]) next(b int) (from, less *[BlockSize]T, plus T) {
 	if b&1 == 0 {
 		return w.made(b), &w.none, 0
 	}
-	parent := w.made(b &^ 1) // no other block is made from b, so that it need not be kept
+	parent := w.made(b &^ 1) // no other block is computed from b, so it need not be kept
 	switch plus, fresh := w.gain(b); len(fresh) {
 	case 0:
 		return parent, &w.none, plus
@@ -138,9 +138,9 @@ func (w *walk[T]) next(b int) (from, less *[BlockSize]T, plus T) {
 	}
 }
 
-// gain returns what block b has beyond the block without its lowest element: plus everywhere,
-// less the capacities fresh at the subsets whose low elements can use them anyway. The list is
-// valid until the next call.
+// gain returns the difference of block b from the block without its lowest element: plus
+// everywhere, minus the capacities fresh at the subsets whose low elements already use them. The
+// list is valid until the next call.
 func (w *walk[T]) gain(b int) (plus T, fresh []*[BlockSize]T) {
 	i := LowBits + bits.TrailingZeros(uint(b))
 	high := b & (b - 1) << LowBits
@@ -189,7 +189,7 @@ func shiftWords(out, from, less *[BlockSize]int64, plus int64) {
 	}
 }
 
-// A denominatorWalk gives the blocks of denominators of one part of the lattice.
+// A denominatorWalk returns the blocks of denominators of one part of the lattice.
 type denominatorWalk struct {
 	*Denominators
 	floats walk[float64]

@@ -1,8 +1,8 @@
 package cube
 
-// The inner loops of the sweeps in Go. They say what those in kernels_amd64.s compute: the same operations on each number in the
-// same order, so that all processors give the same digits. A product that goes into a sum is converted to float64, which
-// keeps compilers from fusing the two.
+// The inner loops of the sweeps in Go. They define what those in kernels_amd64.s compute: the same
+// operations on each number in the same order, so all processors give the same digits. A product in
+// a sum is converted to float64, which keeps compilers from fusing the two.
 
 type (
 	block = [BlockSize]float64
@@ -24,10 +24,10 @@ func inGo() kernels {
 	return kernels{pull: pull, up: up, down: down, shift: shift, fold: fold, tally: tally}
 }
 
-// pull sets sum to factor·start plus the other blocks of the table, given by number, one after the other.
+// pull sets sum to factor·start plus the other blocks of the table, given by number, in order.
 func pull(sum *block, factor float64, start *block, table []float64, others []int) {
 	other := func(k int) *block { return (*block)(table[others[k]<<LowBits:]) }
-	k := len(others) % 4 // those added at once
+	k := len(others) % 4 // number of blocks added at once
 	switch k {
 	case 0:
 		for i := 0; i < BlockSize; i += 4 {
@@ -81,9 +81,9 @@ var bySize = [32]uint8{
 	15, 23, 27, 29, 30, 31,
 }
 
-// up finishes a block on the way up. sum is that over the high elements; those over elements 3..7 are added in increasing
-// order, then 2, 1 and 0, and the sum is multiplied by the reciprocal of d = (from + plus) - less. x gets H, product H·low. least is
-// the smallest d.
+// up finishes a block on the way up. sum is the sum over the high elements; the terms of elements
+// 3..7 are added in increasing order, then 2, 1 and 0, and the sum is multiplied by the reciprocal
+// of d = (from + plus) - less. x gets H, product H·low. least is the smallest d.
 func up(x, sum, product *block, from, less *block, plus float64, low *block) (least float64) {
 	least = from[0] + plus - less[0]
 	for _, g := range bySize {
@@ -119,7 +119,8 @@ func up(x, sum, product *block, from, less *block, plus float64, low *block) (le
 	return least
 }
 
-// down finishes a block on the way down, as up does from above: V takes the place of H in x, product gets V·H.
+// down finishes a block on the way down, as up does upwards: V takes the place of H in x, product
+// gets V·H.
 func down(x, sum, product *block, from, less *block, plus float64) (least float64) {
 	least = from[BlockSize-1] + plus - less[BlockSize-1]
 	for _, g := range bySize {
@@ -202,19 +203,19 @@ func fold(f *folded, y *block) {
 	}
 }
 
-// A query asks for the sum over the subsets that meet a mask of elements.
+// A query requests the sum over the subsets that meet a mask of elements.
 type query struct {
 	meet int // row of folded: elements 5..7 of the mask
 	pick int // elements 0..4 of the mask, or allSets
 	high int // high elements of the mask, as those of a block
 }
 
-// allSets asks for the sum over all subsets.
+// allSets requests the sum over all subsets.
 const allSets = 32
 
-// tally adds the answers to queries about block b, times factor, to the sums hi + lo, as [num.Sum] does. Where the block
-// meets the high elements of a query the answer is the sum of the block. The lengths of hi, lo and queries are equal and
-// multiples of four.
+// tally adds the answers to queries about block b, times factor, to the sums hi + lo, as [num.Sum]
+// does. If the block meets the high elements of a query, the answer is the sum of the block. The
+// lengths of hi, lo and queries are equal and multiples of four.
 func tally(hi, lo []float64, queries []query, f *folded, b int, factor float64) {
 	a0, a1, a2, a3 := sumLanes(&f[everything], &f[everything], 0)
 	hi, lo = hi[:len(queries)], lo[:len(queries)]
@@ -239,8 +240,8 @@ func tally(hi, lo []float64, queries []query, f *folded, b int, factor float64) 
 	}
 }
 
-// sumLanes adds up the masks of elements 0..4 in four lanes, those of elements 0 and 1, by halves: from row all where elements
-// 2..4 meet the mask given, else from row meet.
+// sumLanes sums the masks of elements 0..4 in four lanes, by elements 0 and 1, by halves: from row
+// all where elements 2..4 meet the given mask, otherwise from row meet.
 func sumLanes(meet, all *[32]float64, mask int) (s0, s1, s2, s3 float64) {
 	rows := [2]*[32]float64{meet, all}
 	m := &meeting[mask&7]
@@ -253,7 +254,7 @@ func sumLanes(meet, all *[32]float64, mask int) (s0, s1, s2, s3 float64) {
 	return s0, s1, s2, s3
 }
 
-// meeting tells, for two masks of three elements, whether they meet. It is never changed.
+// meeting reports, for two masks of three elements, whether they meet. It is never changed.
 var meeting = [8][8]uint8{
 	{},
 	{0, 1, 0, 1, 0, 1, 0, 1},

@@ -12,7 +12,8 @@ func fastest() kernels {
 	return inGo()
 }
 
-// inAVX2 are the kernels of kernels_amd64.s, four subsets at a time. They give the digits of those in Go.
+// inAVX2 returns the kernels of kernels_amd64.s, for four subsets at a time. They give the same
+// digits as those in Go.
 func inAVX2() kernels {
 	return kernels{pull: pullAVX2, up: upAVX2, down: downAVX2, shift: shiftAVX2, fold: foldAVX2,
 		tally: func(hi, lo []float64, queries []query, f *folded, b int, factor float64) {
@@ -38,9 +39,9 @@ func foldAVX2(f *folded, y *block)
 //go:noescape
 func tallyAVX2(hi, lo []float64, queries []query, f *folded, picks *[allSets + 1][32]uint64, b int, factor float64)
 
-// picks has, at the masks of elements 0..4, all bits if they meet that of the row, which is a query's: then the sum over
-// elements 5..7 is taken there from row everything of folded, else from that of the query. The last row is for all subsets. It
-// is never changed.
+// picks has all bits set at the masks of elements 0..4 that meet the mask of the row, that of a
+// query: there the sum over elements 5..7 comes from row everything of folded, otherwise from that
+// of the query. The last row is for all subsets. It is never changed.
 var picks = func() (t [allSets + 1][32]uint64) {
 	for m := range t {
 		for j := range t[m] {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sameBits tells whether two tables agree to the last bit.
+// sameBits reports whether two tables agree to the last bit.
 func sameBits(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) })
 }
@@ -23,7 +23,7 @@ func randomNumbers(rng *rand.Rand, x []float64) {
 	}
 }
 
-// Each kernel for this processor gives the digits of the one in Go, on random blocks.
+// Each kernel for this processor gives the same digits as the one in Go, on random blocks.
 func TestKernelsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -77,8 +77,8 @@ func TestKernelsAgree(t *testing.T) {
 	})
 }
 
-// Sums that tally takes from a block are those over the subsets that meet the mask, and the smallest d is that.
-func TestTallyIsTheSum(t *testing.T) {
+// tally returns the sums over the subsets that meet each mask, and shift the smallest d.
+func TestTallySumsMeetingSubsets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
 		var y block
@@ -111,8 +111,9 @@ func TestTallyIsTheSum(t *testing.T) {
 	})
 }
 
-// oneByOne is the recursion with the additions in the order that the kernels keep: over high elements in increasing order,
-// then over elements 3..7, 2, 1 and 0. The product with the reciprocal is rounded, as that is.
+// oneByOne is the recursion with the additions in the order of the kernels: over high elements in
+// increasing order, then over elements 3..7, 2, 1 and 0. The product with the reciprocal is
+// rounded, as that is.
 func oneByOne(c *Cube, d func(a int) float64) (h, v []float64) {
 	n := len(c.Weight)
 	order := []int{}
@@ -166,8 +167,8 @@ func denominator(capacity []int64, classes []int, rate []int64) func(a int) floa
 	}
 }
 
-// Whole sweeps have the digits of the recursion one set at a time, with the kernels in Go and those for this processor, in
-// memory that others have left.
+// Whole sweeps have the same digits as the recursion one set at a time, with the kernels in Go and
+// those for this processor, in reused memory.
 func TestSweepsKeepTheOrder(t *testing.T) {
 	var memory Memory
 	for trial := range 40 {
@@ -216,7 +217,7 @@ func TestSweepsKeepTheOrder(t *testing.T) {
 	}
 }
 
-// Large sweeps, too, have the same digits with all kernels.
+// Large sweeps also have the same digits with all kernels.
 func TestLargeSweepsAgree(t *testing.T) {
 	for _, n := range []int{17, LeafBits + 1} {
 		capacity, classes, rate := randomCube(rand.New(rand.NewPCG(uint64(n), 3)), n)
@@ -236,7 +237,8 @@ func TestLargeSweepsAgree(t *testing.T) {
 	}
 }
 
-// Integers whose sums float64 does not hold go another way. Times a power of two they are such, and give the same digits.
+// Integers whose sums exceed float64 use another path. Scaling by a power of two forces it, and
+// gives the same digits.
 func TestLongIntegersGiveTheSameDigits(t *testing.T) {
 	for trial := range 20 {
 		rng := rand.New(rand.NewPCG(uint64(trial), 13))
@@ -292,7 +294,7 @@ func TestDigitsOfAllProcessors(t *testing.T) {
 	}
 }
 
-// A mostly idle server has the sum of its definition.
+// The sum of a mostly idle server matches its definition.
 func TestMostlyIdle(t *testing.T) {
 	for trial := range 20 {
 		rng := rand.New(rand.NewPCG(uint64(trial), 19))

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// A Memory holds the table that a cube fills and what its sweeps write on the way. It may serve one cube after another, of any
-// size, for memory that is new has to be cleared.
+// A Memory holds the table that a cube fills and the buffers of its sweeps. It can be reused by
+// successive cubes of any size, which saves clearing new memory.
 type Memory struct {
 	table   []float64
 	scratch scratch // of the first part swept
 }
 
-// scratch is what one part of a sweep writes to.
+// scratch holds the buffers of one part of a sweep.
 type scratch struct {
 	denominators denominatorWalk
 	queries      []query
@@ -23,7 +23,7 @@ type scratch struct {
 	others       [bits.UintSize]int
 }
 
-// memories holds memory of small cubes that were released. No number depends on what is in it.
+// memories holds the memory of released small cubes. No number depends on its contents.
 var memories sync.Pool
 
 // takeMemory returns memory for n elements.
@@ -36,7 +36,8 @@ func takeMemory(n int) *Memory {
 	return new(Memory)
 }
 
-// Release ends the use of the cube. Memory that was not given to New goes to the next one, if it is not large.
+// Release ends the use of the cube. Memory that New allocated is reused by the next cube, unless it
+// is large.
 func (c *Cube) Release() {
 	if c.own && len(c.memory.table) <= 1<<LeafBits {
 		c.memory.scratch.denominators.Denominators = nil

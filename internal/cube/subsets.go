@@ -2,14 +2,14 @@ package cube
 
 import "context"
 
-// Sums over all subsets, or all supersets, of each of the 2^n subsets of n elements, in n 2^(n-1) additions: one
-// element after another, those of the first-level cache first, then two at a time. They stop unfinished when the
-// context ends.
+// Sums over all subsets, or all supersets, of each of the 2^n subsets of n elements, in n 2^(n-1)
+// additions: one element after another, those of the first-level cache first, then two at a time.
+// They stop unfinished when the context is cancelled.
 
 const transformBits = 12 // 2^12 words stay in the first-level cache
 
-// bySplit runs a transform on the two halves of a long table side by side, and joins them: the
-// half without the highest element goes to the other (subsets) or takes it (supersets).
+// bySplit runs a transform on the two halves of a long table in parallel, and joins them: the half
+// without the highest element is added to the other (subsets) or vice versa (supersets).
 func bySplit[T int64 | float64](ctx context.Context, t []T, workers int, transform func(context.Context, []T), join func(without, with []T)) {
 	if workers < 2 || len(t) < 1<<LeafBits {
 		transform(ctx, t)
@@ -34,7 +34,7 @@ func inParallel(f, g func()) {
 	<-done
 }
 
-// InSlices does the work on 0..n-1 a slice of 2^leafBits at a time, until the context ends.
+// InSlices does the work on 0..n-1 in slices of 2^leafBits, until the context is cancelled.
 func InSlices(ctx context.Context, n int, work func(first, last int)) {
 	for i := 0; i < n && ctx.Err() == nil; i += 1 << LeafBits {
 		work(i, min(n, i+1<<LeafBits))
@@ -124,8 +124,9 @@ func addTo[T int64 | float64](a, b []T) {
 	}
 }
 
-// addQuarters does two elements at once: b and c take a, and d takes them all. The additions are those of one
-// element after the other, so that the digits do not depend on which elements are taken together.
+// addQuarters processes two elements at once: it adds a to b and c, and all three to d. The
+// additions are those of one element after another, so the digits do not depend on which elements
+// are combined.
 func addQuarters[T int64 | float64](a, b, c, d []T) {
 	b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
 	for i, x := range a {

@@ -54,7 +54,8 @@ func BenchmarkTransforms(b *testing.B) {
 	})
 }
 
-// The sums over supersets are, to the last bit, those of one element after the other, for any number of workers.
+// The sums over supersets match, to the last bit, those by one element after another, for any
+// number of workers.
 func TestSupersetsAreAddedInOneOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.OneOf(rapid.IntRange(3, LeafBits-1), rapid.IntRange(LeafBits, LeafBits+2)).Draw(t, "servers")

@@ -4,7 +4,7 @@ import (
 	"productform/num"
 )
 
-// Sums are sums over the subsets of a part of the lattice, the empty set included.
+// Sums holds sums over the subsets of a part of the lattice, including the empty set.
 type Sums struct {
 	elements   int
 	hi, lo     []float64 // of the queries, as [num.Sum] has them
@@ -16,7 +16,7 @@ type Sums struct {
 // All returns the sum over all subsets.
 func (s *Sums) All() float64 { return s.at(0) }
 
-// With returns the sum over the subsets that hold element i.
+// With returns the sum over the subsets that contain element i.
 func (s *Sums) With(i int) float64 { return s.at(1 + i) }
 
 // Meet returns the sum over the subsets that meet mask k of the cube, after [Cube.Up].
@@ -24,7 +24,7 @@ func (s *Sums) Meet(k int) float64 { return s.at(1 + s.elements + k) }
 
 func (s *Sums) at(i int) float64 { return s.hi[i] + s.lo[i] }
 
-// queries are those that Sums answers, and some that fill them up to a multiple of four.
+// queries returns the queries that Sums answers, padded to a multiple of four.
 func (c *Cube) queries(meet []int) []query {
 	if !c.AllSets {
 		return nil
@@ -46,7 +46,7 @@ func queryOf(mask int) query {
 	return query{meet: mask >> 5 & 7, pick: mask & 31, high: mask >> LowBits}
 }
 
-// begin makes sums of nothing.
+// begin sets empty sums.
 func (s *Sums) begin(n, queries int) {
 	zeros := make([]float64, 2*queries)
 	s.elements, s.hi, s.lo = n, zeros[:queries], zeros[queries:]

@@ -10,7 +10,7 @@ import (
 	"productform/num"
 )
 
-// bounds are lower bounds, or upper bounds, of all numbers of a chain; see [Floats] for what they are.
+// bounds holds lower bounds, or upper bounds, on all numbers of a chain; [Floats] defines them.
 type bounds struct {
 	recursion.Rounded // with weights over q
 	c                 *Chain
@@ -120,8 +120,8 @@ func (b *bounds) normalization() *big.Float {
 	return z
 }
 
-// goTo goes on to n steps and finds a_0, ..., a_n.
-func (b *bounds) goTo(n int) error {
+// extendTo extends the chain to n steps and finds a_0, ..., a_n.
+func (b *bounds) extendTo(n int) error {
 	for ; b.steps < n; b.steps++ {
 		for i := range b.flows {
 			if !b.question.asks(i) {
@@ -188,7 +188,7 @@ func (b *bounds) dot(i int, y []big.Float) (*big.Float, error) {
 	return sum, nil
 }
 
-// step takes y to Py, in place: a state is only reached from later ones. After an error y is neither.
+// step replaces y by Py, in place: a state depends only on later ones. After an error y is neither.
 func (b *bounds) step() error {
 	c := b.c
 	x := b.Number()
@@ -225,7 +225,7 @@ func (r restKernel) Divide(z, x *big.Float, k int) {
 	z.Set(x.Quo(x, &r.den[k]))
 }
 
-// jump returns a bound of a_n / a_k over n >= k; see [Survival].
+// jump returns a bound on a_n / a_k over n >= k; see [Survival].
 func (b *bounds) jump(i int) *big.Float {
 	if !b.c.ByClass {
 		return &b.one
@@ -245,11 +245,11 @@ func (b *bounds) near(i int, z *big.Float) Survival {
 	return s
 }
 
-// tail returns a bound of P(T_i > m/q), given a bound of Z in the other direction.
+// tail returns a bound on P(T_i > m/q), given a bound on Z in the other direction.
 //
-// As in [Survival.Tail] weights go from the mode, 1, to either side, and what is left out there is bounded by geometric
-// series: a lower bound leaves it out of the sum of p_n a_n and adds it to the sum of weights, an upper bound the other way
-// round.
+// As in [Survival.Tail], weights go from the mode, 1, in both directions, and the omitted terms are
+// bounded by geometric series: a lower bound omits them from the sum of p_n a_n and adds them to
+// the sum of weights, and an upper bound does the reverse.
 func (b *bounds) tail(i int, m, z *big.Float) (*big.Float, error) {
 	a, up := b.a[i], b.Mode == big.ToPositiveInf
 	last := len(a) - 1
@@ -266,7 +266,7 @@ func (b *bounds) tail(i int, m, z *big.Float) (*big.Float, error) {
 	var w, v, r, rest, integer *big.Float // weights as sum and as total need them; the ratio to the next, and what follows
 	begin := func() { w, v = b.Number().SetInt64(1), b.Other().SetInt64(1) }
 	r, rest, integer = num.Up(b.Prec), num.Up(b.Prec), new(big.Float)
-	// ends leaves out all that follows, at most rest of w, if that is small or must be.
+	// ends omits all further terms, at most rest of w, if they are small or must is set.
 	ends := func(most *big.Float, must bool) bool {
 		left := num.Down(b.Prec).Sub(&b.one, r)
 		switch {
@@ -288,7 +288,7 @@ func (b *bounds) tail(i int, m, z *big.Float) (*big.Float, error) {
 		}
 		return true
 	}
-	next := func(n int, x, y *big.Float) { // the weight of n is x/y times that before
+	next := func(n int, x, y *big.Float) { // the weight of n is x/y times the previous one
 		w.Quo(w.Mul(w, x), y)
 		v.Quo(v.Mul(v, x), y)
 		arithmetic.AddFar(sum, b.product.Mul(w, a[n]))

@@ -18,8 +18,9 @@ type Chain struct {
 	top      int      // the states are 1..top: neither the empty set nor the sum over all sets takes part
 }
 
-// A mark is an element of the lattice that the job itself holds: on the class lattice its class, on the lattices of
-// servers so many servers of a group. State k holds k/stride mod size of it.
+// A mark is an element of the lattice that the job itself occupies: on the class lattice its class,
+// on the lattices of servers a number of servers of a group. State k contains k/stride mod size of
+// it.
 type mark struct {
 	stride, size int
 	choose       int
@@ -27,9 +28,9 @@ type mark struct {
 	share        []*big.Rat // C(k, d)/C(n, d) at k-d for d servers chosen of n; nil if d = n
 }
 
-// New returns the chain of a problem on the class lattice or a lattice of servers. The numbers kept
-// of all steps take at most maxBytes, and the steps at most maxWork products; 0 means 2^40, about a
-// quarter of an hour of one core.
+// New returns the chain of a problem on the class lattice or a lattice of servers. The stored
+// numbers of all steps need at most maxBytes, and the steps at most maxWork products; 0 means 2^40,
+// about a quarter of an hour on one core.
 func New(p *recursion.Problem, g *recursion.Graph, maxBytes int64, maxWork float64) *Chain {
 	c := &Chain{Graph: g, problem: p, maxBytes: maxBytes, maxWork: cmp.Or(maxWork, 1<<40),
 		top: g.States() - 1, marks: make([][]mark, len(p.Classes))}
@@ -82,7 +83,8 @@ func (c *Chain) holds(i, k int) bool {
 	return true
 }
 
-// source returns y(k): 1 for every set of classes; of the sets of servers for the one of all.
+// source returns y(k): 1 for every set of classes; on the lattices of servers, 1 only for the set
+// of all servers.
 func (c *Chain) source(k int) int64 {
 	if c.ByClass || k == c.top {
 		return 1
@@ -90,7 +92,8 @@ func (c *Chain) source(k int) int64 {
 	return 0
 }
 
-// elements returns the number of elements of the lattice, the most that a state is reached from in a step.
+// elements returns the number of elements of the lattice, an upper bound on the predecessors of a
+// state.
 func (c *Chain) elements() int {
 	if c.ByClass {
 		return len(c.problem.Classes)

@@ -15,8 +15,9 @@ import (
 	"productform/internal/recursion"
 )
 
-// With m = n(1+δ) the exponent n(1 + log(m/n)) - m is n(log(1+δ) - δ) = n(-δ²/2 + δ³/3 - ...), which is more than a sum of terms
-// up to one below 0. The bound is not less than its exponential, even where the two parts of the exponent cancel.
+// With m = n(1+δ) the exponent n(1 + log(m/n)) - m is n(log(1+δ) - δ) = n(-δ²/2 + δ³/3 - ...),
+// which is more than a sum of terms up to one below 0. The bound is at least its exponential, even
+// if the two terms of the exponent cancel.
 func TestChernoffIsABound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := math.Floor(math.Exp2(rapid.Float64Range(0, 52).Draw(t, "log n")))
@@ -39,7 +40,7 @@ func TestChernoffIsABound(t *testing.T) {
 	})
 }
 
-// Two numbers within a bound of their values have a quotient within the bound of quotients of its own.
+// The quotient of two numbers within a bound of their values is within quotientBound.
 func TestQuotientBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := rapid.Float64Range(0, 0.9).Draw(t, "bound")
@@ -56,7 +57,7 @@ func TestQuotientBound(t *testing.T) {
 	}
 }
 
-// queues returns a chain of so many queues that share nothing, and 1 for every state.
+// queues returns a chain of n independent queues, and 1 for every state.
 func queues(t *testing.T, n int, maxBytes int64) (*Chain, []big.Float) {
 	t.Helper()
 	p := &recursion.Problem{Whole: true, Scale: big.NewInt(1), Bits: 10}
@@ -75,7 +76,8 @@ func queues(t *testing.T, n int, maxBytes int64) (*Chain, []big.Float) {
 	return New(p, g, maxBytes, 0), v
 }
 
-// Not even the first steps are taken where they are too many, and no step that a time asked for needs.
+// Enclose rejects a question before the first step if there are too many steps, including those for
+// a requested time.
 func TestEncloseIsRefusedFirst(t *testing.T) {
 	for _, c := range []struct {
 		maxBytes int64
@@ -91,7 +93,7 @@ func TestEncloseIsRefusedFirst(t *testing.T) {
 	}
 }
 
-// Bounds look at their context every few hundred products, within a step too.
+// Bounds check their context every few hundred products, even within a step.
 func TestBoundsLookWithinAStep(t *testing.T) {
 	chain, v := queues(t, 9, 1<<30)
 	for _, mode := range []big.RoundingMode{big.ToNegativeInf, big.ToPositiveInf} {
@@ -114,7 +116,7 @@ func TestBoundsLookWithinAStep(t *testing.T) {
 			switch name {
 			case "dot":
 				products = len(b.state[0])
-			case "tail": // some ten standard deviations to either side of the mode, eight products each
+			case "tail": // about ten standard deviations on either side of the mode, eight products each
 				products = 8 * 2 * 900
 			}
 			ctx := oracle.NewCountdown(math.MaxInt32)
@@ -123,7 +125,7 @@ func TestBoundsLookWithinAStep(t *testing.T) {
 				t.Fatal(err)
 			}
 			if looks := ctx.Asked(); looks < products/512 {
-				t.Errorf("%s: %d looks in %d products", name, looks, products)
+				t.Errorf("%s: %d checks in %d products", name, looks, products)
 			}
 			b.stop = recursion.Cancellation{Ctx: oracle.NewCountdown(0)}
 			if err := do(); products >= 512 && !errors.Is(err, context.Canceled) {
@@ -133,7 +135,7 @@ func TestBoundsLookWithinAStep(t *testing.T) {
 	}
 }
 
-// A step on the lattice of classes adds the terms of the graph, in their order: all digits are the same.
+// A step on the class lattice adds the terms of the graph in the same order, so all digits agree.
 func TestStepByClass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 7).Draw(t, "classes")

@@ -10,19 +10,20 @@ import (
 	"productform/num"
 )
 
-// Enclose answers in big floats of prec bits, given lower and upper bounds of the values of the states but the root of
-// the class lattice. All is done twice, rounded down and rounded up: every number is >= 0, and nothing is subtracted. The
-// error is a *[StepsError] or that of the context.
+// Enclose answers in big floats of prec bits, given lower and upper bounds on the values of the
+// states except the root of the class lattice. Every computation runs twice, rounded down and
+// rounded up: all numbers are >= 0, and nothing is subtracted. The error is a *[StepsError] or that
+// of the context.
 func Enclose(ctx context.Context, c *Chain, low, high []big.Float, prec uint, q Question) ([]Answer, error) {
 	top := c.topRate(prec)
 	e := &enclosure{c: c, prec: prec, unit: new(big.Rat).Quo(new(big.Rat).SetInt(c.problem.Scale), ratOf(top)),
 		low:  newBounds(ctx, c, low, top, prec, big.ToNegativeInf, q),
 		high: newBounds(ctx, c, high, top, prec, big.ToPositiveInf, q)}
-	if err := e.both(func(b *bounds) error { return b.enter() }); err != nil {
+	if err := e.forBothBounds(func(b *bounds) error { return b.enter() }); err != nil {
 		return nil, err
 	}
 	e.normal = num.Interval{Low: e.low.normalization(), High: e.high.normalization()}
-	if err := e.goOn(q); err != nil {
+	if err := e.runSteps(q); err != nil {
 		return nil, err
 	}
 	answers := make([]Answer, len(c.marks))
@@ -52,7 +53,7 @@ func Enclose(ctx context.Context, c *Chain, low, high []big.Float, prec uint, q 
 
 func ratOf(x *big.Float) *big.Rat { r, _ := x.Rat(nil); return r }
 
-// topRate returns q, at least every d, and above them by an eighth if they are made from shares.
+// topRate returns q, at least every d, and an eighth above them if they are computed from shares.
 func (c *Chain) topRate(prec uint) *big.Float {
 	q := num.Up(prec)
 	var buf big.Int
@@ -83,28 +84,29 @@ type enclosure struct {
 	near      []Survival   // of each class, roughly
 }
 
-// both does something for either bound, side by side.
-func (e *enclosure) both(do func(b *bounds) error) error {
+// forBothBounds calls do for both bounds, in parallel.
+func (e *enclosure) forBothBounds(do func(b *bounds) error) error {
 	return recursion.Both(func() error { return do(e.low) }, func() error { return do(e.high) })
 }
 
-// deviations is how many standard deviations, about, a Poisson tail below 2^-prec is off.
+// deviations returns the approximate distance, in standard deviations, of a Poisson tail below
+// 2^-prec.
 func (e *enclosure) deviations() float64 { return 1.2*math.Sqrt(float64(e.prec)) + 4 }
 
-// check refuses n steps of either bound if they are too many.
+// check rejects n steps of either bound if they are too many.
 func (e *enclosure) check(n float64) error {
 	return e.c.check(n, 2*recursion.BigSteps*e.low.perStep, 2*(80+float64(e.prec)/4))
 }
 
-// goOn takes as many steps as the question needs.
-func (e *enclosure) goOn(q Question) error {
+// runSteps takes as many steps as the question needs.
+func (e *enclosure) runSteps(q Question) error {
 	least, latest := q.extremes(e.unit)
 	forTimes := latest + e.deviations()*math.Sqrt(latest) + 4*e.deviations()
 	if err := e.check(max(firstSteps, forTimes)); err != nil {
 		return err
 	}
 	for steps := firstSteps; ; {
-		if err := e.both(func(b *bounds) error { return b.goTo(steps) }); err != nil {
+		if err := e.forBothBounds(func(b *bounds) error { return b.extendTo(steps) }); err != nil {
 			return err
 		}
 		want := 0.0
@@ -131,8 +133,9 @@ func (e *enclosure) goOn(q Question) error {
 	}
 }
 
-// quantile encloses the time at which P(T_i > t) is p. A time near it is found by Newton's method with the slope as
-// float64 knows it, and then moved either way until the bounds of the tail say that it is past p.
+// quantile encloses the time at which P(T_i > t) is p. Newton's method, with the slope in float64,
+// finds a time near it, which is then moved in both directions until the bounds on the tail are
+// past p.
 func (e *enclosure) quantile(i int, p *big.Rat) (num.Interval, error) {
 	target := num.FromRat(p, e.prec)
 	about, _ := p.Float64()
@@ -140,7 +143,7 @@ func (e *enclosure) quantile(i int, p *big.Rat) (num.Interval, error) {
 	x := new(big.Float).SetPrec(e.prec).SetFloat64(m)
 	perSlope := new(big.Float).SetFloat64(1 / slope)
 	move, last := new(big.Float).SetPrec(e.prec), math.MaxInt
-	for { // each step gains some digits, until all are there
+	for { // each step gains digits, until all are correct
 		high, err := e.high.tail(i, x, e.normal.Low)
 		if err != nil {
 			return num.Interval{}, err
@@ -155,7 +158,7 @@ func (e *enclosure) quantile(i int, p *big.Rat) (num.Interval, error) {
 		}
 		last = arithmetic.Exponent(move)
 	}
-	// The tail is known to within its width, the time to within that over the slope.
+	// The tail is known within its width, so the time is known within width/slope.
 	low, err := e.low.tail(i, x, e.normal.High)
 	if err != nil {
 		return num.Interval{}, err
@@ -167,14 +170,14 @@ func (e *enclosure) quantile(i int, p *big.Rat) (num.Interval, error) {
 	width := new(big.Float).SetPrec(e.prec).Sub(high, low)
 	width.Mul(width, perSlope)
 	width.Abs(width).Add(width, new(big.Float).SetMantExp(x, 4-int(e.prec)))
-	a, err := e.past(x, width, true, func(m *big.Float) (bool, error) {
+	a, err := e.findBracket(x, width, true, func(m *big.Float) (bool, error) {
 		low, err := e.low.tail(i, m, e.normal.High)
 		return err == nil && low.Cmp(target.High) > 0, err
 	})
 	if err != nil {
 		return num.Interval{}, err
 	}
-	b, err := e.past(x, width, false, func(m *big.Float) (bool, error) {
+	b, err := e.findBracket(x, width, false, func(m *big.Float) (bool, error) {
 		high, err := e.high.tail(i, m, e.normal.Low)
 		return err == nil && high.Cmp(target.Low) < 0, err
 	})
@@ -189,8 +192,9 @@ func (e *enclosure) quantile(i int, p *big.Rat) (num.Interval, error) {
 		High: num.Up(e.prec).SetRat(new(big.Rat).Mul(ratOf(b), e.unit))}, nil
 }
 
-// past returns a time before x, or after it, for which good holds: x less or plus width, or more, or nil.
-func (e *enclosure) past(x, width *big.Float, before bool, good func(m *big.Float) (bool, error)) (*big.Float, error) {
+// findBracket returns a time before or after x for which good holds, at a distance of at least
+// width from x, or nil.
+func (e *enclosure) findBracket(x, width *big.Float, before bool, good func(m *big.Float) (bool, error)) (*big.Float, error) {
 	d := new(big.Float).SetPrec(e.prec).Set(width)
 	for range e.prec {
 		m := new(big.Float).SetPrec(e.prec)
@@ -200,7 +204,7 @@ func (e *enclosure) past(x, width *big.Float, before bool, good func(m *big.Floa
 			m.Add(x, d)
 		}
 		if m.Sign() <= 0 {
-			return m.SetInt64(0), nil // no time is before 0
+			return m.SetInt64(0), nil // there is no time before 0
 		}
 		switch ok, err := good(m); {
 		case err != nil:

@@ -11,35 +11,37 @@ import (
 	"productform/num"
 )
 
-// Vectors begin at start, and numbers below floor are taken for 0. What that does to a_n is below slop, as the comment of
-// [Floats] shows.
+// Vectors start at start, and numbers below floor count as 0. The effect on a_n is below slop, as
+// the comment of [Floats] shows.
 const start, floor, slop = 0x1p500, 0x1p-700, 0x1p-1000
 
 // Floats is a chain in float64: the numbers a_n of
 //
 //	P(T_i > t) = Σ_n e^-m m^n/n! a_n,  m = q t,
 //
-// for n = 0..steps, of every class, a step at a time. With the values v of the lattice and c_i(k) those at time 0,
-// s_n = Σ_k c_i(k) (P^n y)(k) and B_n = Σ_{j>=n} s_j: on the class lattice a_n = (s_n + λ_i/q B_n)/Z, on those of
-// servers a_n = B_n/(q Z), where 1/q is put into c_i. B at the last n is one sweep down: Σ_k c_i(k) (q (-Q)^-1 P^n y)(k).
+// for n = 0..steps, for every class, one step at a time. With the values v of the lattice and
+// c_i(k) at time 0, s_n = Σ_k c_i(k) (P^n y)(k) and B_n = Σ_{j>=n} s_j: on the class lattice a_n =
+// (s_n + λ_i/q B_n)/Z, on those of servers a_n = B_n/(q Z), where 1/q is put into c_i. B at the
+// last n is one sweep down: Σ_k c_i(k) (q (-Q)^-1 P^n y)(k).
 //
-// Roundings. A step has at most three in staying, or in a weight and its product, and one an addition; what shares
-// give may be 24 off in staying, for q exceeds every d by an eighth. So y after n steps is within n (elements + 3 or 26)
-// units, and a sum of s_j adds one a step.
+// Roundings. A step has at most three in staying, or in a weight and its product, and one per
+// addition; with shares, staying may have 24, because q exceeds every d by an eighth. So y after n
+// steps is within n (elements + 3 or 26) units, and a sum of s_j adds one per step.
 //
-// Range. Where a number below floor is taken for 0, at most R times before step R, s_n loses at most R floor c_i P^j 1 for
-// some j, and B_n at most R floor c_i q (-Q)^-1 1. That sum is at most Z q/λ_i on the class lattice, as a_0 = 1; on the others
-// c_i (-Q)^-1 is Z(K) <= Z at every K. In units of start Z that is below R 2^-1200 (1 + q/λ_i) or R 2^-1200 states, and with
-// q/λ_i and states below 2^100 and R below 2^40 below slop. Products below the range of float64 lose less.
+// Range. If a number below floor counts as 0, at most R times before step R, s_n loses at most R
+// floor c_i P^j 1 for some j, and B_n at most R floor c_i q (-Q)^-1 1. That sum is at most Z q/λ_i
+// on the class lattice, as a_0 = 1; on the others c_i (-Q)^-1 is Z(K) <= Z at every K. In units of
+// start Z that is below R 2^-1200 (1 + q/λ_i) or R 2^-1200 states, and with q/λ_i and states below
+// 2^100 and R below 2^40 below slop. Products below the range of float64 lose less.
 type Floats struct {
 	c           *Chain
 	cancel      recursion.Cancellation
 	topRate     float64 // q, in the units of the problem
 	stay        []float64
 	weight      []float64 // over q
-	y, next     []float64 // P^n y, and what a step makes of it
+	y, next     []float64 // P^n y, and its successor
 	question    Question
-	entries     []entries   // of each class that is asked about
+	entries     []entries   // of each requested class
 	flows       [][]float64 // and s_0, s_1, ...
 	steps       int         // last n for which a_n is known
 	normal      float64     // start Z
@@ -48,14 +50,14 @@ type Floats struct {
 	stepsPerRun int
 }
 
-// entries are the values c_i(k) at time 0 of the states that hold a class.
+// entries holds the values c_i(k) at time 0 of the states that contain a class.
 type entries struct {
 	state []int32
 	value []float64
 }
 
-// newFloats returns a chain at step 0 for the classes that are asked about, given the values v of its states but the root of the
-// class lattice, and a bound on their relative errors.
+// newFloats returns a chain at step 0 for the requested classes, given the values v of its states
+// except the root of the class lattice, and a bound on their relative errors.
 func newFloats(ctx context.Context, c *Chain, v []float64, bound float64, q Question) (*Floats, error) {
 	f := &Floats{c: c, question: q, cancel: recursion.Cancellation{Ctx: ctx}, y: make([]float64, c.top+1), next: make([]float64, c.top+1), flows: make([][]float64, len(c.marks))}
 	f.perStep = float64(c.elements() + 3)
@@ -108,7 +110,8 @@ func newFloats(ctx context.Context, c *Chain, v []float64, bound float64, q Ques
 	return f, nil
 }
 
-// quotientBound bounds the relative error of the quotient of two values within bound, bound < 1, after n roundings more.
+// quotientBound bounds the relative error of the quotient of two values within bound, bound < 1,
+// after n more roundings.
 func quotientBound(bound, n float64) float64 {
 	return arithmetic.Compound(bound, bound/(1-bound), arithmetic.Roundings(n))
 }
@@ -213,8 +216,8 @@ func (f *Floats) unit() *big.Rat {
 	return q.Quo(new(big.Rat).SetInt(f.c.problem.Scale), q)
 }
 
-// goTo goes on to n steps.
-func (f *Floats) goTo(n int) error {
+// extendTo extends the chain to n steps.
+func (f *Floats) extendTo(n int) error {
 	for ; f.steps < n; f.steps++ {
 		if err := f.cancel.After(f.stepsPerRun); err != nil {
 			return err
@@ -237,7 +240,7 @@ func (f *Floats) goTo(n int) error {
 	return nil
 }
 
-// manyProducts of a step take longer than it takes to share them with another core.
+// manyProducts is the number of products of a step that justifies sharing them with another core.
 const manyProducts = 1 << 14
 
 // dot returns Σ_k value(k) y(k), each term rounded at most dotRoundings times.
@@ -265,7 +268,7 @@ const dotBlock = 1024
 
 func dotRoundings(terms int) float64 { return float64(dotBlock/4 + terms/dotBlock + 6) }
 
-// step sets next to Py, and what is below floor in it to 0. A state is only reached from later ones.
+// step sets next to Py, with numbers below floor set to 0. A state depends only on later ones.
 func (f *Floats) step() {
 	if f.c.ByClass {
 		f.stepByClass()
@@ -313,7 +316,8 @@ func (f *Floats) stepByClass() {
 	}
 }
 
-// leavePair adds to the number of each set that lacks class j or j+1, with bit = 1<<j, those of the sets with the class, times its weight.
+// leavePair adds, to the number of each set without class j or j+1, with bit = 1<<j, those of the
+// sets with the class times its weight.
 func leavePair(next, y []float64, bit int, v, w float64) {
 	if bit == 1 {
 		for k := 0; k+4 <= len(next) && k+4 <= len(y); k += 4 {
@@ -352,7 +356,7 @@ func (f *Floats) rest() []float64 {
 	return w
 }
 
-// survivalsNow returns a_0, ..., a_n after n steps of every class that is asked about.
+// survivalsNow returns a_0, ..., a_n after n steps for every requested class.
 func (f *Floats) survivalsNow() ([]Survival, error) {
 	n := f.steps
 	rest := f.rest()

@@ -8,21 +8,22 @@ import (
 	"productform/num"
 )
 
-// A Law knows P(T > t) as a number with a bound, if it has one, for 0 <= t <= Until.
+// A Law returns P(T > t) as a number, with a bound if known, for 0 <= t <= Until.
 type Law interface {
 	Tail(t float64) arithmetic.Number
 	Until() float64
 }
 
-// A Lookup finds answers in the law of the delay of a class.
+// A Lookup answers from the law of the delay of a class.
 type Lookup struct {
 	Law
 	Unit   *big.Rat // of its time, in units of time of the model
-	Mean   float64  // about its mean
-	Rarest float64  // the least probability that it knows, or should know to answer, if that is less
+	Mean   float64  // approximate mean
+	Rarest float64  // smallest probability that is known, or required for the answer if that is smaller
 }
 
-// Answer returns bounds on what was asked; it lacks those of probabilities below Rarest, which it sets to that. ok is false if there are too few digits.
+// Answer returns the requested bounds, without those for probabilities below Rarest, which it
+// lowers accordingly. ok is false if there are too few digits.
 func (d *Lookup) Answer(tails, times []*big.Rat) (a Answer, ok bool) {
 	const prec = 64
 	for _, p := range tails {
@@ -51,13 +52,13 @@ func (d *Lookup) Answer(tails, times []*big.Rat) (a Answer, ok bool) {
 	return a, true
 }
 
-// between encloses what lies between low and high, in a unit.
+// between returns the interval from low to high, in a unit.
 func between(low, high float64, unit *big.Rat) num.Interval {
 	first, last := new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high)
 	return num.Interval{Low: num.Down(64).SetRat(first.Mul(first, unit)), High: num.Up(64).SetRat(last.Mul(last, unit))}
 }
 
-// guess returns about P(T > t), as it falls further where more is not known.
+// guess returns an approximation of P(T > t), extrapolated where it is not known.
 func (d *Lookup) guess(t float64) float64 {
 	if end := d.Until(); t > end {
 		return math.Pow(d.Tail(end).Double(), t/end)
@@ -65,7 +66,7 @@ func (d *Lookup) guess(t float64) float64 {
 	return d.Tail(t).Double()
 }
 
-// interval returns bounds of a number, none if it has none.
+// interval returns the bounds on a number, none if it has none.
 func interval(x arithmetic.Number) num.Interval {
 	if !(x.Bound < 0.5) {
 		return num.Interval{}

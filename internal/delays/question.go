@@ -10,23 +10,24 @@ import (
 	"productform/num"
 )
 
-// A Question says what to tell of the delay T of each class: the times at which P(T > t) passes Tails, each in (0, 1), and
-// P(T > t) at the Times of the class.
+// A Question requests measures of the delay T of each class: the times at which P(T > t) passes
+// Tails, each in (0, 1), and P(T > t) at the Times of the class.
 type Question struct {
 	Tails []*big.Rat
 	Times [][]*big.Rat // of each class
-	Rough bool         // whether in float64 a relative error of 1e-3 is small enough, which takes fewer steps
+	Rough bool         // whether in float64 a relative error of 1e-3 suffices, which needs fewer steps
 }
 
-// asks reports whether anything is asked of class i.
+// asks reports whether the question concerns class i.
 func (q Question) asks(i int) bool { return len(q.Tails) > 0 || len(q.Times[i]) > 0 }
 
-// An Answer holds bounds on what was asked, in the same order: times in units of the model.
+// An Answer holds bounds on the requested measures, in the same order, with times in units of the
+// model.
 type Answer struct{ Quantiles, Tails []num.Interval }
 
-// A StepsError refuses a question that takes too many steps.
+// A StepsError reports a question that needs too many steps.
 type StepsError struct {
-	Steps  float64 // that it takes, at least
+	Steps  float64 // lower bound on the required steps
 	Each   float64 // operations of a step
 	States int
 }
@@ -35,8 +36,9 @@ func (e *StepsError) Error() string {
 	return fmt.Sprintf("%.3g steps over %d states", e.Steps, e.States)
 }
 
-// check refuses n steps of so many products if they are too many, or if the numbers of each class and step take too much memory:
-// what flows, the a_n made of it, and as much again for what append and the a_n of fewer steps leave behind.
+// check rejects n steps of each products if they are too many, or if the numbers of each class and
+// step need too much memory: the flows, the a_n computed from them, and as much again for garbage
+// of append and of the a_n of fewer steps.
 func (c *Chain) check(n float64, each int, bytesPerNumber float64) error {
 	if n*float64(each) > c.maxWork || 4*n*float64(len(c.marks))*bytesPerNumber > float64(c.maxBytes) {
 		return &StepsError{n, float64(each), c.top}
@@ -44,8 +46,9 @@ func (c *Chain) check(n float64, each int, bytesPerNumber float64) error {
 	return nil
 }
 
-// Float answers in float64, given the values v of the states but the root of the class lattice, and a bound on their
-// relative errors. The error is [num.ErrFloatRange], a *[StepsError], or that of the context.
+// Float answers in float64, given the values v of the states except the root of the class lattice,
+// and a bound on their relative errors. The error is [num.ErrFloatRange], a *[StepsError], or that
+// of the context.
 func Float(ctx context.Context, c *Chain, v []float64, bound float64, q Question) ([]Answer, error) {
 	f, err := newFloats(ctx, c, v, bound, q)
 	if err != nil {
@@ -76,7 +79,7 @@ func (f *Floats) survivals(q Question) ([]Survival, error) {
 		if err := f.c.check(float64(steps), f.stepsPerRun, 8); err != nil {
 			return nil, err
 		}
-		if err := f.goTo(steps); err != nil {
+		if err := f.extendTo(steps); err != nil {
 			return nil, err
 		}
 		list, err := f.survivalsNow()
@@ -99,7 +102,8 @@ func (f *Floats) survivals(q Question) ([]Survival, error) {
 	}
 }
 
-// extremes returns the least tail that is asked for, rounded down, 1 if none is, and the latest time, in a unit and rounded up.
+// extremes returns the smallest requested tail, rounded down (1 for none), and the latest time, in
+// a unit and rounded up.
 func (q Question) extremes(unit *big.Rat) (least, latest float64) {
 	least = 1
 	for _, p := range q.Tails {
@@ -115,14 +119,14 @@ func (q Question) extremes(unit *big.Rat) (least, latest float64) {
 	return least, latest
 }
 
-// nextSteps returns how many steps to go on to where so many are wanted, by estimate: some more than now, at most twice as
-// many.
+// nextSteps returns the number of steps to run next for an estimated number: more than now, but at
+// most twice as many.
 func nextSteps(now int, want float64) int {
 	return int(min(max(want, 1.125*float64(now)), 2*float64(now)))
 }
 
-// wanted estimates how many steps tell the time at which P(T > t) passes p and P(T > t) at t = m/q; it is at most as
-// many as are known if they do. p = 1 asks for no such time.
+// wanted estimates the number of steps that determine the time at which P(T > t) passes p, and P(T
+// > t) at t = m/q; it is at most the known number if that suffices. p = 1 requests no such time.
 func (s *Survival) wanted(p, m float64) (steps float64) {
 	known := float64(len(s.A) - 1)
 	most := s.reach()
@@ -136,7 +140,7 @@ func (s *Survival) wanted(p, m float64) (steps float64) {
 	if ok && tail < p {
 		return steps
 	}
-	// Beyond, it falls by as much a step as lately, about.
+	// Beyond the known steps, assume that it decreases as recently.
 	last, before := s.A[len(s.A)-1], s.A[len(s.A)*3/4]
 	fall := math.Log(before/last) / (known / 4)
 	more := known
@@ -146,7 +150,7 @@ func (s *Survival) wanted(p, m float64) (steps float64) {
 	return max(steps, known+1+1.1*more)
 }
 
-// answer returns bounds on what was asked.
+// answer returns bounds on the requested measures.
 func (s *Survival) answer(ctx context.Context, tails, times []*big.Rat, unit *big.Rat) (a Answer, err error) {
 	const prec = 64
 	for _, x := range tails {

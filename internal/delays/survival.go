@@ -10,15 +10,16 @@ import (
 //
 //	P(T > t) = Σ_n p_n a_n,  p_n = e^-m m^n/n!,  m = q t,
 //
-// of which a_0..a_R are known. For all n >= k, a_n <= Jump a_k: on the lattices of servers a_n = B_n/(qZ) does not rise, so
-// that Jump is 1; on the class lattice λ_i/q B_n <= a_n Z <= (1 + λ_i/q) B_n, as B_n >= s_n, and B_n does not rise.
+// of which a_0..a_R are known. For all n >= k, a_n <= Jump a_k: on the lattices of servers a_n =
+// B_n/(qZ) does not increase, so Jump is 1; on the class lattice λ_i/q B_n <= a_n Z <= (1 + λ_i/q)
+// B_n, since B_n >= s_n, and B_n does not increase.
 type Survival struct {
 	A     []float64
 	Jump  float64
-	Bound float64 // on the relative error of each A, besides slop
+	Bound float64 // on the relative error of each A, in addition to slop
 
-	omitted    float64 // how much of a sum may be left out at either end, relatively: truncation or roughTruncation
-	deviations float64 // how many standard deviations, about, a Poisson tail is off that can be left out
+	omitted    float64 // relative part of a sum that may be omitted at either end: truncation or roughTruncation
+	deviations float64 // approximate distance, in standard deviations, of a negligible Poisson tail
 }
 
 const (
@@ -26,19 +27,20 @@ const (
 	roughTruncation = 0x1p-13
 )
 
-// Tail returns P(T > m/q), which differs from p by at most a relative bound and slop. It is not ok where so many
-// steps are too few.
+// Tail returns p, which differs from P(T > m/q) by at most a relative bound and slop. ok is false
+// if there are too few steps.
 //
-// Weights w_n = p_n/p_mode are made from the mode in both directions and divided by their sum. Beyond n their sum is at most
-// w_n r/(1-r), r = m/(n+1), and below n the same with r = n/m: the ratios of weights only fall. The terms left out are bounded
-// by these, a_k <= Jump a_n above and a_k <= Jump a_0 = Jump below. A weight has two roundings a step.
+// Weights w_n = p_n/p_mode are computed from the mode in both directions and divided by their sum.
+// Beyond n their sum is at most w_n r/(1-r), r = m/(n+1), and below n the same with r = n/m,
+// because ratios of weights only decrease. These bound the omitted terms, since a_k <= Jump a_n
+// above and a_k <= Jump a_0 = Jump below. A weight has two roundings per step.
 func (s *Survival) Tail(m float64) (p, bound float64, ok bool) {
 	last := len(s.A) - 1
-	over := s.Jump*s.A[last] < slop/4 // all that is not known is as good as 0
+	over := s.Jump*s.A[last] < slop/4 // the unknown terms are negligible
 	switch {
 	case m >= float64(last) && !over:
 		return 0, 0, false
-	case m >= float64(last) && s.Jump*s.below(m) < slop/4:
+	case m >= float64(last) && s.Jump*s.tailBound(m) < slop/4:
 		return 0, 0, true
 	}
 	at := func(n int) float64 {
@@ -81,7 +83,7 @@ func (s *Survival) Tail(m float64) (p, bound float64, ok bool) {
 	return sum / total, arithmetic.Compound(s.Bound, e, 0), true
 }
 
-// Bounds returns bounds of P(T > m/q), if there are steps enough.
+// Bounds returns bounds on P(T > m/q), if there are enough steps.
 func (s *Survival) Bounds(m float64) (low, high float64, ok bool) {
 	const outward = 0x1p-50 // the roundings here
 	p, e, ok := s.Tail(m)
@@ -91,14 +93,17 @@ func (s *Survival) Bounds(m float64) (low, high float64, ok bool) {
 	return max(0, p*(1-e)*(1-outward)-slop), min(1, p/(1-e)*(1+outward)+slop), ok
 }
 
-// below bounds the probability of at most as many points as steps are known, m being at least that.
-func (s *Survival) below(m float64) float64 { return chernoff(float64(len(s.A)-1), m) }
+// tailBound bounds the probability of at most as many points as there are known steps, for m at
+// least that.
+func (s *Survival) tailBound(m float64) float64 { return chernoff(float64(len(s.A)-1), m) }
 
-// chernoff bounds the probability of at most n points where m >= n are expected: it is at most (e m/n)^n e^-m.
+// chernoff bounds the probability of at most n points if m >= n are expected: it is at most (e
+// m/n)^n e^-m.
 //
-// With L = log(m/n), n L <= m - n and n (1 + L) <= m. So the exponent is off by at most n u for the quotient, 2 u (m - n)
-// for the logarithm, u m for the sum, u m for the product, and u m for each of the last two operations: less than 8 u (n + m).
-// The last factor is for the roundings of exp and the product, and for squares of u.
+// With L = log(m/n), n L <= m - n and n (1 + L) <= m. So the exponent is off by at most n u for the
+// quotient, 2 u (m - n) for the logarithm, u m for the sum, u m for the product, and u m for each
+// of the last two operations: less than 8 u (n + m). The last factor covers the roundings of exp
+// and the product, and squares of u.
 func chernoff(n, m float64) float64 {
 	if n == 0 {
 		return 1
@@ -106,16 +111,16 @@ func chernoff(n, m float64) float64 {
 	return math.Exp(n*(1+math.Log(m/n))-m+8*arithmetic.Roundoff*(n+m)) * (1 + 1e-6)
 }
 
-// reach returns the largest m, roughly, at which Tail has steps enough.
+// reach returns, approximately, the largest m for which Tail has enough steps.
 func (s *Survival) reach() float64 {
 	d := s.deviations
 	root := max(0, (math.Sqrt(d*d+4*max(0, float64(len(s.A)-1)-4*d))-d)/2)
 	return root * root
 }
 
-// Quantile returns low and high, in units of 1/q, with P(T > low/q) > tail > P(T > high/q): the time at which that is
-// tail lies between them. More steps are needed if high is infinite; low is 0 if float64 does not tell the quantile from it.
-// tail lies between below and above, neighbours in float64.
+// Quantile returns low and high, in units of 1/q, with P(T > low/q) > tail > P(T > high/q): the
+// quantile is between them. More steps are needed if high is infinite; low is 0 if float64 cannot
+// distinguish the quantile from 0. tail is between below and above, adjacent float64 numbers.
 func (s *Survival) Quantile(below, above float64) (low, high float64) {
 	over := func(m float64) bool {
 		p, _, ok := s.Bounds(m)
@@ -150,8 +155,9 @@ func (s *Survival) Quantile(below, above float64) (low, high float64) {
 	return low, high
 }
 
-// near returns a time m at which P(T > m/q) is about target, and how fast that falls there. The logarithm of the tail is
-// nearly a line, so that the rule of false position takes few steps (where one end stays, it is halved: the Illinois variant).
+// near returns a time m at which P(T > m/q) is about target, and its rate of decrease there. The
+// logarithm of the tail is almost linear, so the rule of false position takes few steps (in the
+// Illinois variant, which halves a retained end).
 func (s *Survival) near(target float64) (m, fall float64) {
 	excess := func(m float64) float64 {
 		p, _, _ := s.Tail(m)

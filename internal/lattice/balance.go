@@ -13,8 +13,8 @@ import (
 //
 //	Φ(0) = 1,  Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ(x),
 //
-// at the index of every state, or the sum over the classes that may come last where last gives them
-// as bits, in the arithmetic of the rates and of one: N additions a state. Errors are those of rate
+// at the index of every state, or the sum over the classes that may be last if last returns them as
+// bits, in the arithmetic of the rates and of one: N additions per state. Errors are those of rate
 // and of the context.
 func Balance(
 	ctx context.Context, y Lattice, one arithmetic.Number, last func(w *Walker) uint,
@@ -68,7 +68,7 @@ type Violation struct {
 
 // Integrate returns the balance function Φ(x) = Φ(x-e_i)/φ_i(x), i the first class present, of
 // rates φ_i(x) > 0 at the index of x, and the worst violation of the balance property, the first of
-// several, with Relative 0 if there is none. The walker is at state 0. It takes O(N²) products a
+// several, with Relative 0 if there is none. The walker is at state 0. It takes O(N²) products per
 // state. The error is that of the context.
 func Integrate(ctx context.Context, w *Walker, rates [][]*big.Rat) ([]*big.Rat, Violation, error) {
 	worst := Violation{Relative: new(big.Rat)}

@@ -1,12 +1,12 @@
 package lattice
 
-// A Box is the points x of 0 <= x_k <= Limits[k], in the order of the mixed-radix numbers Σ_k x_k
-// Stride[k].
+// A Box is the set of points x with 0 <= x_k <= Limits[k], in the order of the mixed-radix numbers
+// Σ_k x_k Stride[k].
 type Box struct {
 	Limits, Stride []int
 	States         int // Π_k (Limits[k] + 1)
 
-	first, step int // the coordinate that runs fastest, and the way from it to the next
+	first, step int // the fastest coordinate, and the step to the next
 }
 
 // FirstFastest returns the box of these limits in which the first coordinate runs fastest.
@@ -24,7 +24,7 @@ func newBox(limits []int, first, step int) Box {
 	return b
 }
 
-// Size returns the number of points up to some limits, which may be beyond an int.
+// Size returns the number of points up to some limits, which may exceed an int.
 func Size(limits []int) float64 {
 	points := 1.0
 	for _, n := range limits {
@@ -33,7 +33,7 @@ func Size(limits []int) float64 {
 	return points
 }
 
-// Next moves x to the next point and returns the coordinate that rose; faster ones are 0 then.
+// Next moves x to the next point and returns the increased coordinate; faster ones are then 0.
 // After the last point it moves to 0 and returns -1.
 func (b *Box) Next(x []int) int {
 	for k := b.first; uint(k) < uint(len(x)); k += b.step {
@@ -46,7 +46,7 @@ func (b *Box) Next(x []int) int {
 	return -1
 }
 
-// Back moves x to the point before and returns the coordinate that fell. From 0 it moves to the
+// Back moves x to the previous point and returns the decreased coordinate. From 0 it moves to the
 // last point and returns -1.
 func (b *Box) Back(x []int) int {
 	for k := b.first; uint(k) < uint(len(x)); k += b.step {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Both orders go through all points by number, and back.
+// Both orders visit all points by number, forward and backward.
 func TestBoxGoesForthAndBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limits := rapid.SliceOfN(rapid.IntRange(0, 3), 0, 4).Draw(t, "limits")

@@ -5,28 +5,30 @@ import (
 	"math/bits"
 )
 
-// Rates stay within 2^±200 and the values of G and V within 2^±400 or are 0, so that over at most 2^20 states nothing
-// that [Floats] forms of them underflows or overflows: a term V G has at most 2^801, λ_i times the sum of the terms at
-// most 2^1021 and at least 2^-600, and Z lies in [1, 2^420].
+// Rates stay within 2^±200 and the values of G and V within 2^±400 or are 0, so over at most 2^20
+// states no intermediate number of [Floats] underflows or overflows: a term V G has at most 2^801,
+// λ_i times the sum of the terms at most 2^1021 and at least 2^-600, and Z lies in [1, 2^420].
 const (
 	leastRate, mostRate   = 0x1p-200, 0x1p200
 	leastValue, mostValue = 0x1p-400, 0x1p400
 )
 
-// Floats returns G, E[X_i] and Z as [Recursion.Measures] does, and to the same digits, in plain float64, for λ_i >= 0
-// and d(y) > 0 that are rounded once. ok is false if numbers leave the range in which that is sound, or for more than
-// 2^20 states: there the numbers of package arithmetic are the way. It takes some 3 N additions a state, less than a
-// second, and so no context.
+// Floats returns G, E[X_i] and Z as [Recursion.Measures] does, and to the same digits, in plain
+// float64, for λ_i >= 0 and d(y) > 0 that are rounded once. ok is false if numbers leave the range
+// in which that is valid, or for more than 2^20 states: use the numbers of package arithmetic then.
+// It takes about 3 N additions per state, less than a second, so it needs no context.
 //
-// bound holds for the relative error of G(y), G(y)/Z, E[X_i], Z and 1/Z, however near d(y) is to 0. With K = Σ_i m_i,
-// G(y) takes N+3 roundings a level Σ_i y_i (λ_i, the product, N-1 additions, d(y), the quotient), V(y) takes 2 at the top
-// and N+4 a level below, and a sum by halves at most b = ⌈log_2 states⌉. A term V(y) (G(y-e_i) + G(y)) has those of
-// K levels and 4, and E[X_i] with λ_i, the two products and Z as divisor
+// bound applies to the relative error of G(y), G(y)/Z, E[X_i], Z and 1/Z, however near d(y) is to
+// 0. With K = Σ_i m_i, G(y) takes N+3 roundings per level Σ_i y_i (λ_i, the product, N-1 additions,
+// d(y), the quotient), V(y) takes 2 at the top and N+4 per level below, and a sum by halves at most
+// b = ⌈log_2 states⌉. A term V(y) (G(y-e_i) + G(y)) has those of K levels and 4, and E[X_i] with
+// λ_i, the two products and Z as divisor
 //
 //	n = K(N+4) + 4 + b + 2 + K(N+3) + b + 1,
 //
-// the most of all. Since only positive numbers are added, multiplied and divided, n roundings of relative size u = 2^-53
-// make at most n u/(1 - n u) (Higham, Accuracy and Stability of Numerical Algorithms, 2002, Lemma 3.1).
+// the maximum. Since only positive numbers are added, multiplied and divided, n roundings of
+// relative size u = 2^-53 make at most n u/(1 - n u) (Higham, Accuracy and Stability of Numerical
+// Algorithms, 2002, Lemma 3.1).
 func Floats(y Lattice, lambda, drain []*big.Rat) (g, jobs []float64, z, bound float64, ok bool) {
 	r := floatRecursion{y, make([]float64, y.Classes), make([]float64, y.States)}
 	if y.States > 1<<20 || !roundAll(r.lambda, lambda) || !roundAll(r.drain[1:], drain[1:]) {
@@ -69,7 +71,7 @@ type floatRecursion struct {
 	lambda, drain []float64
 }
 
-// up returns G at the index of every state and takes x from 0 to the last state.
+// up returns G at the index of every state and moves x from 0 to the last state.
 func (r *floatRecursion) up(x []int) []float64 {
 	g := make([]float64, r.States)
 	g[0] = 1
@@ -86,7 +88,7 @@ func (r *floatRecursion) up(x []int) []float64 {
 	return g
 }
 
-// down returns V at the index of every state but 0 and takes x from the last state to 0.
+// down returns V at the index of every state except 0 and moves x from the last state to 0.
 func (r *floatRecursion) down(x []int) []float64 {
 	v := make([]float64, r.States)
 	for at := r.States - 1; at > 0; at-- {

@@ -2,7 +2,7 @@ package lattice
 
 import "math/bits"
 
-// A Lattice is a checked lattice with what its index needs.
+// A Lattice is a checked lattice with the data of its index.
 type Lattice struct {
 	Box                    // Limits and Stride are nil for a simplex
 	Classes, Total int     // N, and the largest number of jobs
@@ -167,7 +167,8 @@ func (w *Walker) nextInSimplex() {
 	w.X[k] = first + 1
 	w.Active |= 1 << k
 
-	// C(s+k, k+1) falls by C(s+k-1, k) when s does, for every sum s_k that holds x_i.
+	// C(s+k, k+1) decreases by C(s+k-1, k) when s decreases by 1, for every sum s_k that includes
+	// x_i.
 	drop, sum := 0, w.Jobs
 	for k := w.Classes - 1; k >= 0 && sum > 0; k-- {
 		drop += w.upTo[k][sum] - w.upTo[k][sum-1]
@@ -184,7 +185,7 @@ func (y *Lattice) Most(i int) int {
 	return y.Total
 }
 
-// Complete returns the largest n such that the lattice holds every state of n jobs.
+// Complete returns the largest n such that the lattice contains every state of n jobs.
 func (y *Lattice) Complete() int {
 	n := y.Total
 	for i := range y.Classes {

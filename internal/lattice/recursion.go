@@ -6,17 +6,18 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// A Recursion is that over the states y of a box, y_i <= m_i, of a queue whose total rate μ depends on the numbers of
-// jobs of each class only up to m_i: over the sets of active classes if all m_i are 1. With d(y) = μ(y) - Σ_{i:
-// y_i=m_i} λ_i > 0,
+// A Recursion is that over the states y of a box, y_i <= m_i, of a queue whose total rate μ depends
+// on the number of jobs of each class only up to m_i: over the sets of active classes if all m_i
+// are 1. With d(y) = μ(y) - Σ_{i: y_i=m_i} λ_i > 0,
 //
 //	d(y) G(y) = Σ_{i: y_i>0} λ_i G(y-e_i),  G(0) = 1,
 //	d(y) V(y) = c(y) + Σ_{i: y_i<m_i} λ_i V(y+e_i).
 //
-// G(y) is the measure of all x with min(x_i, m_i) = y_i for every i (Bonald, Comte and Mathieu, POMACS 1(2), 2017,
-// https://doi.org/10.1145/3154500), and V its adjoint: what a unit of weight that enters y adds to the sum of weights,
-// each counted c times. Numbers are added, multiplied and divided only, in the arithmetic that they come in. Errors are
-// those of a context, soon after it is done.
+// G(y) is the measure of all x with min(x_i, m_i) = y_i for every i (Bonald, Comte and Mathieu,
+// POMACS 1(2), 2017, https://doi.org/10.1145/3154500), and V its adjoint: the contribution of a
+// unit of weight entering y to the sum of weights, each counted c times. Numbers are only added,
+// multiplied and divided, in their own arithmetic. Functions return promptly after cancellation,
+// with the error of the context.
 type Recursion struct {
 	Lattice                     // a box
 	Lambda  []arithmetic.Number // λ_i
@@ -43,7 +44,7 @@ func (r *Recursion) Up(ctx context.Context) ([]arithmetic.Number, error) {
 	return g, nil
 }
 
-// Down returns V at the index of every state but 0, for c(y) = source(index of y).
+// Down returns V at the index of every state except 0, for c(y) = source(index of y).
 func (r *Recursion) Down(ctx context.Context, source func(at int) arithmetic.Number) ([]arithmetic.Number, error) {
 	v := make([]arithmetic.Number, r.States)
 	for at := r.States - 1; at > 0; at-- {

@@ -1,5 +1,6 @@
-// Package leastfill orders the vertices of a graph for elimination: with each that goes, its neighbours are linked, and an order is good
-// if all have few neighbours when they go. The most of them is the width of the order.
+// Package leastfill answers: in which order should the vertices of a graph be eliminated?
+// Eliminating a vertex links its neighbours, and a good order keeps the number of neighbours at
+// elimination small. Its maximum is the width of the order.
 package leastfill
 
 import (
@@ -10,8 +11,8 @@ import (
 // A Graph has the vertices not yet eliminated.
 type Graph struct {
 	next  []map[int]bool // neighbours; nil once eliminated
-	most  int            // neighbours of a vertex that may go
-	queue candidates     // all vertices with at most that many neighbours, some in states that they had
+	most  int            // maximum number of neighbours of an eliminated vertex
+	queue candidates     // all vertices with at most that many neighbours, some with outdated entries
 }
 
 // New returns a graph of n vertices without links.
@@ -23,13 +24,15 @@ func New(n int) *Graph {
 	return g
 }
 
-// Link makes neighbours of two vertices.
+// Link links two vertices.
 func (g *Graph) Link(s, t int) { g.next[s][t], g.next[t][s] = true, true }
 
-// Eliminate takes all vertices out, and calls gone with each and the number of neighbours it had then: the vertex whose neighbours lack the fewest links
-// among themselves goes first, of these the one with the fewest neighbours, the first of those. That finds widths 0, 1 and 2 wherever they are possible.
-// Where all that are left have more than most neighbours, it returns the least of these numbers, below which no order has its width; else 0. It takes
-// O(n log n) steps for n vertices with few neighbours.
+// Eliminate eliminates all vertices, and calls gone with each and its number of neighbours at that
+// time. It repeatedly eliminates the vertex whose neighbours lack the fewest links among
+// themselves; ties go to the fewest neighbours, then to the first vertex. This finds widths 0, 1
+// and 2 whenever possible. If all remaining vertices have more than most neighbours, it returns the
+// smallest of these numbers, a lower bound on the width; otherwise 0. It takes O(n log n) steps for
+// n vertices with few neighbours.
 func (g *Graph) Eliminate(most int, gone func(s, degree int)) (least int) {
 	g.most = most
 	for s := range g.next {
@@ -49,7 +52,7 @@ func (g *Graph) Eliminate(most int, gone func(s, degree int)) (least int) {
 	return 0
 }
 
-// eliminate links the neighbours of s and takes it out.
+// eliminate links the neighbours of s and removes it.
 func (g *Graph) eliminate(s int) {
 	var around []int
 	for t := range g.next[s] {
@@ -69,7 +72,7 @@ func (g *Graph) eliminate(s int) {
 			}
 			for v := range g.next[few] {
 				if g.next[many][v] {
-					g.push(v) // lacks one link less
+					g.push(v) // lacks one link fewer
 				}
 			}
 		}
@@ -86,7 +89,7 @@ func (g *Graph) push(s int) {
 	}
 }
 
-// isCurrent reports whether a candidate is in the state of the queue.
+// isCurrent reports whether a candidate is up to date.
 func (g *Graph) isCurrent(c candidate) bool {
 	return g.next[c.vertex] != nil && len(g.next[c.vertex]) == c.degree && g.fill(c.vertex) == c.fill
 }
@@ -104,8 +107,8 @@ func (g *Graph) fill(s int) int {
 	return links
 }
 
-// leastDegree returns the least number of neighbours of a vertex that is left: the graph is a minor of the first, so that no order has
-// a smaller width.
+// leastDegree returns the smallest number of neighbours of a remaining vertex: the graph is a minor
+// of the original, so no order has a smaller width.
 func (g *Graph) leastDegree() int {
 	least := math.MaxInt
 	for _, next := range g.next {
@@ -116,7 +119,7 @@ func (g *Graph) leastDegree() int {
 	return least
 }
 
-// A candidate is a vertex that may go next.
+// A candidate is a vertex that may be eliminated next.
 type candidate struct{ fill, degree, vertex int }
 
 type candidates []candidate

@@ -7,8 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Each vertex goes once, with the neighbours that it has by definition: those that a link or a path of vertices that are gone leads to. The least fill
-// is taken, by trying all that are left; and what is refused has no vertex with few neighbours left.
+// Each vertex is eliminated once, with the neighbours given by the definition: those reached by a
+// link or a path of eliminated vertices. It has the minimum fill of all remaining vertices, and a
+// rejected graph has no remaining vertex with few neighbours.
 func TestEliminate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, most := rapid.IntRange(1, 9).Draw(t, "vertices"), rapid.IntRange(0, 4).Draw(t, "most")
@@ -36,7 +37,7 @@ func TestEliminate(t *testing.T) {
 			}
 			return list
 		}
-		rank := func(s int) []int { // what is least goes first
+		rank := func(s int) []int { // the smallest goes first
 			fill, list := 0, around(s)
 			for i, a := range list {
 				for _, b := range list[:i] {

@@ -12,8 +12,9 @@ func NewBox(size []int) lattice.Box {
 	return lattice.LastFastest(limits)
 }
 
-// A Chain is a Markov chain on a region. Rates stand at pad + the number of the state, with a zero on either side, so that
-// every state has neighbours along its line in the tables: beyond an end of the line these are states with rate 0 towards it.
+// A Chain is a Markov chain on a region. Rates are at pad + the number of the state, with a zero on
+// either side, so every state has neighbours along its line in the tables: beyond an end of the
+// line these are states with rate 0 towards it.
 type Chain struct {
 	*Region
 	up, down [][]float64 // rates from x to x+e_k and x-e_k, at [k][pad + number of x]
@@ -21,7 +22,7 @@ type Chain struct {
 
 const pad = 1
 
-// NewChain returns a chain on a region, which does not move yet.
+// NewChain returns a chain on a region, without transitions.
 func NewChain(r *Region) *Chain {
 	c := &Chain{Region: r}
 	for range r.Size {
@@ -37,8 +38,8 @@ func (c *Chain) SetRates(state, k int, up, down float64) {
 	c.up[k][pad+state], c.down[k][pad+state] = up, down
 }
 
-// IsEliminable reports whether elimination is affordable: of two coordinates while it takes at most about a gigabyte, of
-// three while it is hardly slower than the iteration.
+// IsEliminable reports whether elimination is affordable: for two coordinates if it needs at most
+// about a gigabyte, for three if it is not much slower than the iteration.
 func (c *Chain) IsEliminable() bool {
 	switch len(c.Size) {
 	case 1:
@@ -49,5 +50,5 @@ func (c *Chain) IsEliminable() bool {
 	return c.States <= 8_000
 }
 
-// IsIterable reports whether the iteration is as a rule faster than elimination.
+// IsIterable reports whether the iteration is usually faster than elimination.
 func (c *Chain) IsIterable() bool { return len(c.Size) > 1 && c.States > 20_000 || !c.IsEliminable() }

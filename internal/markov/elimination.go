@@ -13,14 +13,15 @@ import (
 //
 //	q_ij + q_is q_sj / d_s,  d_s = Σ_j q_sj,
 //
-// j over the states that are left, and π_s = Σ_i π_i q_is / d_s. Nothing is subtracted, so that every probability has
-// small relative error, however small it is. The order is nested dissection (George, SIAM Journal on Numerical Analysis
-// 10, 1973): a box is cut by a line or plane of states, the two halves are eliminated first, the cut last. Then an
-// eliminated box leads only to the states around it, and its rates are a small dense matrix, a front: two classes with
-// n² states take about 10 n³ multiplications. State 0 is last, so that no probability is too large for float64; one
-// below its range becomes 0.
+// j over the remaining states, and π_s = Σ_i π_i q_is / d_s. Nothing is subtracted, so every
+// probability has a small relative error, however small it is. The order is nested dissection
+// (George, SIAM Journal on Numerical Analysis 10, 1973): a box is cut by a line or plane of states,
+// the two halves are eliminated first, the cut last. Then an eliminated box has rates only to the
+// states around it, and its rates are a small dense matrix, a front: two classes with n² states
+// take about 10 n³ multiplications. State 0 is last, so no probability is too large for float64;
+// those below its range become 0.
 type dissection struct {
-	ctx     context.Context // when it is done, nothing more is eliminated
+	ctx     context.Context // elimination stops when it is cancelled
 	g       *Chain
 	fronts  []front
 	place   []int32 // row of a state in the front that is being assembled
@@ -34,35 +35,38 @@ type dissection struct {
 // A front holds the factors of the states eliminated together.
 type front struct {
 	own    []int32   // states eliminated here, in order
-	rim    []int32   // later states that they lead to
+	rim    []int32   // later states with rates from them
 	exit   []float64 // d_s
 	factor []float64 // q_is when s was eliminated: for i in own those of s before i, then for i in rim those of all s
 	parent int       // front that the rates were passed to; -1 for the last
 }
 
-// An update is what the elimination of a box adds to the rates between the states around it.
+// An update holds the increments of the rates between the states around an eliminated box.
 type update struct {
 	front int
 	rim   []int32
 	rate  []float64
 }
 
-// leafStates is the size of a box that is not cut any more: a larger one has a side of three states to cut, in up to
-// four coordinates. From 10 to 28 the time is the same.
+// leafStates is the size of a box that is not cut further: a larger one has a side of three states
+// to cut, in up to four coordinates. The time is the same for 10 to 28.
 const leafStates = 16
 
-// Eliminate returns a stationary measure π of an irreducible chain with π_0 = 1, and a bound of the relative error of
-// any ratio Σ f π / Σ g π for f, g >= 0 due to rounding, given the rates, for sums with a relative error of 2^-50.
+// Eliminate returns a stationary measure π of an irreducible chain with π_0 = 1, and a bound on the
+// relative rounding error of any ratio Σ f π / Σ g π for f, g >= 0, given the rates, for sums with
+// a relative error of 2^-50.
 //
-// Proof of the bound. Let u = 2^-53. d_s has a relative error of u, q_sj/d_s therefore of 2u, its product with q_is and
-// the addition to an entry add 2u: every entry of a row gets factors within 1 ± 4u from the elimination of s. Where
-// four states are taken together, entries outside these get 2u from each and 4u from the four products, two additions,
-// and the addition to the entry at the end: 4, 4, 4 and 6u a row, 4.5u in the mean. Assembling adds 2u a row. By the
-// Markov chain tree theorem (Freidlin and Wentzell; O'Cinneide, "Entrywise perturbation theory and error analysis for
-// Markov chains", Numerische Mathematik 65, 1993), π_i is up to a common factor the sum over the trees directed to i of
-// the products of their rates, one from each row but i. So factors within 1 ± ε in R rows change it by factors within
-// (1 ± ε)^R: in all 4.5u Σ_s (rows changed) + 2u Σ (rows assembled). Back substitution adds (f+4)u for a state with f
-// later states in its front, once for each state on the way to the last. Ratios double the sum.
+// Proof of the bound. Let u = 2^-53. d_s has a relative error of u, q_sj/d_s therefore of 2u, its
+// product with q_is and the addition to an entry add 2u: every entry of a row gets factors within 1
+// ± 4u from the elimination of s. When four states are eliminated together, entries outside these
+// get 2u from each and 4u from the four products, two additions, and the final addition to the
+// entry: 4, 4, 4 and 6u per row, 4.5u on average. Assembling adds 2u per row. By the Markov chain
+// tree theorem (Freidlin and Wentzell; O'Cinneide, "Entrywise perturbation theory and error
+// analysis for Markov chains", Numerische Mathematik 65, 1993), π_i is up to a common factor the
+// sum over the trees directed to i of the products of their rates, one from each row but i. So
+// factors within 1 ± ε in R rows change it by factors within (1 ± ε)^R: in total 4.5u Σ_s (rows
+// changed) + 2u Σ (rows assembled). Back substitution adds (f+4)u for a state with f later states
+// in its front, once for each state on the way to the last. Ratios double the sum.
 func (g *Chain) Eliminate(ctx context.Context) (pi []float64, bound float64, err error) {
 	d := &dissection{ctx: ctx, g: g, place: make([]int32, g.States), line: make([]int32, g.States)}
 	for i, l := range g.lines {
@@ -92,7 +96,8 @@ func (g *Chain) Eliminate(ctx context.Context) (pi []float64, bound float64, err
 	return pi, math.Expm1(2*1.001*u*(4.5*d.touched+2*d.summed+deepest)) + 0x1p-48, nil
 }
 
-// eliminate eliminates the states lo <= x < hi of the region. Of a box without states no front is made: its number is -1.
+// eliminate eliminates the states lo <= x < hi of the region. A box without states has no front:
+// its number is -1.
 func (d *dissection) eliminate(lo, hi []int) update {
 	lo, hi, states := d.shrink(lo, hi)
 	if d.ctx.Err() != nil || states == 0 {
@@ -156,7 +161,7 @@ func with(x []int, k, value int) []int {
 	return y
 }
 
-// shrink returns the smallest box that holds the states lo <= x < hi, and how many there are.
+// shrink returns the smallest box that contains the states lo <= x < hi, and their number.
 func (d *dissection) shrink(lo, hi []int) (least, most []int, states int) {
 	least, most = append([]int(nil), hi...), append([]int(nil), lo...)
 	last := len(lo) - 1
@@ -170,8 +175,8 @@ func (d *dissection) shrink(lo, hi []int) (least, most []int, states int) {
 	return least, most, states
 }
 
-// lines calls do for each line of the region that has states with lo <= x < hi, with its other coordinates, the interval of these
-// states, and what makes numbers of them.
+// lines calls do for each line of the region that has states with lo <= x < hi, with its other
+// coordinates, the interval of these states, and the offset of their numbers.
 func (d *dissection) lines(lo, hi []int, do func(x []int, from, to, at int)) {
 	for k := range lo {
 		if lo[k] >= hi[k] {
@@ -268,7 +273,7 @@ func (d *dissection) addRates(q []float64, m int, own []int32, lo, hi, first, la
 	}
 }
 
-// addUpdate adds the rates that the elimination of a half left.
+// addUpdate adds the rates from the elimination of a half.
 func (d *dissection) addUpdate(q []float64, m int, h update) {
 	c := len(h.rim)
 	column := make([]int, c)
@@ -283,13 +288,13 @@ func (d *dissection) addUpdate(q []float64, m int, h update) {
 	}
 }
 
-// censor eliminates the first len(exit) of m states, four at a time, and returns how many rows that changed, counted
-// once for each state eliminated. Afterwards q[i][s] is q_is as s was eliminated, q[s][j] is q_sj/d_s for j after s.
-// What stands on the diagonal means nothing.
+// censor eliminates the first len(exit) of m states, four at a time, and returns the number of
+// changed rows, summed over the eliminated states. Afterwards q[i][s] is q_is at the elimination of
+// s, and q[s][j] is q_sj/d_s for j after s. The diagonal is meaningless.
 func censor(ctx context.Context, q []float64, m int, exit []float64) (touched int) {
 	own := len(exit)
 	for p := 0; p < own; p += 4 {
-		if m > 100 && ctx.Err() != nil { // small ones are soon done
+		if m > 100 && ctx.Err() != nil { // small fronts finish quickly
 			return touched
 		}
 		end := min(p+4, own)

@@ -76,8 +76,8 @@ func literalStationary(g *Chain) []*big.Rat {
 	return pi
 }
 
-// Every single probability is within the bound, though they span many orders of magnitude.
-func TestStationaryAgainstFractions(t *testing.T) {
+// Every probability is within the bound, although they span many orders of magnitude.
+func TestStationaryMatchesFractions(t *testing.T) {
 	for seed, size := range [][]int{{1}, {2}, {9}, {25}, {1, 7}, {3, 3}, {4, 6}, {2, 13}, {6, 5}, {2, 2, 2}, {3, 3, 3}, {2, 3, 5}, {1, 5, 5}, {2, 2, 3, 2}} {
 		g := randomChain(rand.New(rand.NewPCG(uint64(seed), 6)), size...)
 		pi, bound, _ := g.Eliminate(context.Background())
@@ -129,9 +129,9 @@ func plainStationary(g *Chain) []float64 {
 	return pi
 }
 
-// Larger chains, with fronts of more than four states and several levels of cuts, against the same elimination in
-// another order; it too has an error of some 1e-11 at most.
-func TestStationaryAgainstPlainOrder(t *testing.T) {
+// Larger chains, with fronts of more than four states and several levels of cuts, match the same
+// elimination in another order, whose error is also at most about 1e-11.
+func TestStationaryMatchesPlainOrder(t *testing.T) {
 	for seed, size := range [][]int{{300}, {17, 23}, {24, 16}, {5, 60}, {7, 8, 6}, {3, 10, 11}} {
 		g := randomChain(rand.New(rand.NewPCG(uint64(seed), 7)), size...)
 		pi, bound, _ := g.Eliminate(context.Background())

@@ -5,35 +5,37 @@ import (
 	"math"
 )
 
-// A level is a chain on a grid with a measure that is to become stationary. The multiplicative multigrid method (Horton
-// and Leutenegger, "A multi-level solution algorithm for steady-state Markov chains", SIGMETRICS 1994) improves it by
-// Gauss-Seidel sweeps, which even out what neighbours disagree on, and by a chain of blocks of two states in some
-// coordinates: with the rates that the measure gives between blocks, its stationary measure says by what factor each
-// block is to be multiplied. Rates between blocks are not divided by the mass of the block, so the measure to look for
-// on the coarser level is the factor itself, near 1. Sweeps are of little use along a coordinate that moves far more
-// slowly than another, so blocks are made only along those that move at least a third as fast as the fastest, which
-// halves their speed on the coarser level.
+// A level is a chain on a grid with a measure that is to become stationary. The multiplicative
+// multigrid method (Horton and Leutenegger, "A multi-level solution algorithm for steady-state
+// Markov chains", SIGMETRICS 1994) improves it by Gauss-Seidel sweeps, which smooth differences
+// between neighbours, and by a chain of blocks of two states in some coordinates: with the rates
+// that the measure implies between blocks, its stationary measure gives the factor by which to
+// multiply each block. Rates between blocks are not divided by the mass of the block, so the
+// measure to look for on the coarser level is the factor itself, near 1. Sweeps are of little use
+// along a coordinate that moves far more slowly than another, so blocks are made only along those
+// that move at least a third as fast as the fastest, which halves their speed on the coarser level.
 //
-// Between two blocks of two states the flows of one pair of neighbours go each way, a and b, so that factors u and v
-// change the net flow by (a+b)/2 (u-v) beside (a-b)/2 (u+v). But u-v is the difference over two states: along a smooth
-// factor each pair has half of it. So blocks hold together twice as firmly as their states do, and the factors found would be
-// half as far from 1 as they should be, on every level. [level.loosen] takes half the smaller flow from both, which leaves
-// the net flow between blocks of factor 1. (Piecewise constant corrections are too small elsewhere, too: D. Braess,
-// "Towards algebraic multigrid for elliptic problems of second order", Computing 55, 1995.) So 10 to 20 cycles do what
-// otherwise takes 60 to 100.
+// Between two blocks of two states, one pair of neighbours has flows a and b in the two directions,
+// so factors u and v change the net flow by (a+b)/2 (u-v) in addition to (a-b)/2 (u+v). But u-v is
+// the difference over two states: along a smooth factor each pair has half of it. So blocks are
+// coupled twice as strongly as their states, and the factors would be only half as far from 1 as
+// they should be, on every level. [level.loosen] takes half the smaller flow from both, which
+// leaves the net flow between blocks of factor 1. (Piecewise constant corrections are too small
+// elsewhere, too: D. Braess, "Towards algebraic multigrid for elliptic problems of second order",
+// Computing 55, 1995.) With this, 10 to 20 cycles suffice instead of 60 to 100.
 type level struct {
 	g       *Chain
 	pi      []float64 // at pad + number of the state, as the rates
-	inverse []float64 // of the sum of the rates from a state; 0 where none leaves, or hardly any
-	inflow  []float64 // room for a line
+	inverse []float64 // of the sum of the rates from a state; 0 if the rates from it are 0 or negligible
+	inflow  []float64 // buffer for a line
 	block   []int     // states of a block, 1 or 2 in each coordinate
 	coarse  *level    // nil if this level is solved by elimination
-	lineOf  []int     // of the coarser level, that each line is in
+	lineOf  []int     // for each line, its line on the coarser level
 }
 
 const (
-	eliminatedStates = 1500 // levels with at most so many states are solved by elimination, in a millisecond
-	mostCycles       = 300  // a factor of 0.9 gives 1e-13 by then; what is slower is given up
+	eliminatedStates = 1500 // largest number of states of a level solved by elimination, in a millisecond
+	mostCycles       = 300  // enough for 1e-13 with a factor of 0.9; slower iterations fail
 )
 
 // newLevel returns a level and those below it; speed[k] is the rate of moves in coordinate k.
@@ -63,10 +65,11 @@ func newLevel(g *Chain, speed []float64) *level {
 	return l
 }
 
-// Iterate returns a stationary measure, and twice the relative error of the means that the changes of the last cycles
-// suggest: change times f/(1-f) if changes shrink by a factor f a cycle. Twice, since f is measured at changes that
-// may still have parts which shrink more slowly. A change smaller than that factor foretold counts as foretold, for a
-// larger one may follow. It stops when the error is below tol/10, or no longer improves.
+// Iterate returns a stationary measure, and twice the relative error of the means that the changes
+// of the last cycles suggest: change times f/(1-f) if changes shrink by a factor f per cycle. It is
+// doubled because changes may still contain components that shrink more slowly than the measured f.
+// A change smaller than predicted by f counts as predicted, because a larger one may follow. It
+// stops when the error is below tol/10, or no longer improves.
 func (g *Chain) Iterate(ctx context.Context, start, speed []float64, tol float64) (pi []float64, measured float64, err error) {
 	l := newLevel(g, speed)
 	copy(l.pi[pad:], start)
@@ -83,13 +86,13 @@ func (g *Chain) Iterate(ctx context.Context, start, speed []float64, tol float64
 		for k := range now {
 			change = max(change, math.Abs(now[k]-mean[k])/now[k])
 		}
-		factor := 0.5 // one lucky cycle shows no speed
+		factor := 0.5 // one lucky cycle does not determine the speed
 		if change > factor*previous {
 			factor = min(change/previous, 0.99) // 1 has no sum
 		}
 		worst = max(factor, worst*0.8) // of the last cycles: 0.99 * 0.8^3 is the lowest factor
 		foretold := max(change, previous*worst)
-		measured = 2*foretold*worst/(1-worst) + 1e-14 // and the rounding of the means
+		measured = 2*foretold*worst/(1-worst) + 1e-14 // plus the rounding of the means
 		mean, previous = now, change
 		if cycle >= 4 && (measured < tol/10 || change < 1e-14) {
 			break
@@ -123,7 +126,7 @@ func (g *Chain) means(pi []float64) []float64 {
 
 // addExits sets the inverse of the sum of the rates from each state.
 func (l *level) addExits() {
-	const least = 1e-300 // with an inverse
+	const least = 1e-300 // smallest rate with an inverse
 	clear(l.inverse)
 	for k := range l.g.Size {
 		up, down := l.g.up[k], l.g.down[k]
@@ -146,7 +149,7 @@ func (l *level) cycle(ctx context.Context) {
 	}
 	g, c := l.g, l.coarse
 	if c == nil {
-		pi, _, _ := g.Eliminate(ctx) // nothing is changed if the context is done
+		pi, _, _ := g.Eliminate(ctx) // nothing changes if the context is cancelled
 		copy(l.pi[pad:], pi)
 		return
 	}
@@ -159,7 +162,7 @@ func (l *level) cycle(ctx context.Context) {
 		c.pi[pad+s] = 1
 	}
 	c.cycle(ctx)
-	if c.coarse != nil && 3*c.g.States < g.States { // otherwise levels shrink too slowly to go twice
+	if c.coarse != nil && 3*c.g.States < g.States { // otherwise levels shrink too slowly for two cycles
 		c.cycle(ctx)
 	}
 	l.correct()
@@ -184,7 +187,7 @@ func (l *level) correct() {
 	}
 }
 
-// sweep sets π_s to inflow over exit rate, one state after the other.
+// sweep sets π_s to inflow divided by exit rate, one state after another.
 func (l *level) sweep(forward bool) {
 	n := len(l.g.lines)
 	for i := range n {
@@ -196,8 +199,8 @@ func (l *level) sweep(forward bool) {
 	}
 }
 
-// sweepLine does that for the states of line i. What comes from other lines is summed first; then each state waits for
-// the one before it by no more than a multiplication and an addition.
+// sweepLine does that for the states of line i. It first sums the inflow from other lines; then
+// each state depends on the previous one only by a multiplication and an addition.
 func (l *level) sweepLine(i int, forward bool) {
 	g, at := l.g, l.g.lines[i]
 	n, last := at.to-at.from, len(g.Size)-1
@@ -207,8 +210,8 @@ func (l *level) sweepLine(i int, forward bool) {
 	inflow, s := l.inflow[:n], pad+at.at+at.from
 	clear(inflow)
 	for k := range g.stride {
-		before, after := l.beside(i, k, -1), l.beside(i, k, 1)
-		from, to := max(at.from, before.from, after.from), min(at.to, before.to, after.to) // what lies between both
+		before, after := l.neighbourLine(i, k, -1), l.neighbourLine(i, k, 1)
+		from, to := max(at.from, before.from, after.from), min(at.to, before.to, after.to) // the common interval
 		if from >= to {
 			from, to = at.to, at.to
 		} else {
@@ -240,16 +243,16 @@ func (l *level) sweepLine(i int, forward bool) {
 	}
 }
 
-// beside returns the line next to another one in coordinate k, without states beyond the box.
-func (l *level) beside(i, k, step int) line {
-	if n := l.g.beside(i, k, step); n >= 0 {
+// neighbourLine returns the line next to line i in coordinate k, without states beyond the box.
+func (l *level) neighbourLine(i, k, step int) line {
+	if n := l.g.neighbourLine(i, k, step); n >= 0 {
 		return l.g.lines[n]
 	}
 	return line{}
 }
 
-// addInflow adds what comes at these rates from the states of another line to those of an interval of the line beside it. The inflow
-// is that of its states from first on.
+// addInflow adds the flows at these rates from the states of another line to an interval of the
+// adjacent line. The slice inflow starts at state first.
 func (l *level) addInflow(inflow []float64, first int, interval, other line, rate []float64) {
 	from, to := max(interval.from, other.from), min(interval.to, other.to)
 	if from < to {
@@ -298,7 +301,7 @@ func (l *level) coarsen() {
 			addBlocks(c.down[last][first:], p, down, 0, 1)
 			continue
 		}
-		for i := odd; i < n; i += 2 { // even coordinates go down to another block, odd ones up
+		for i := odd; i < n; i += 2 { // even coordinates lead down to another block, odd ones up
 			c.down[last][first+(i+odd)/2] += p[i] * down[i]
 		}
 		for i := 1 - odd; i < n; i += 2 {
@@ -307,12 +310,12 @@ func (l *level) coarsen() {
 	}
 }
 
-// loosen makes the flows between blocks of two states smaller, without changing the net ones.
+// loosen reduces the flows between blocks of two states, without changing net flows.
 func (l *level) loosen() {
 	c, last := l.coarse.g, len(l.block)-1
 	for i, at := range c.lines {
 		for k := range c.stride {
-			n := c.beside(i, k, 1)
+			n := c.neighbourLine(i, k, 1)
 			if l.block[k] == 1 || n < 0 {
 				continue
 			}
@@ -329,7 +332,7 @@ func (l *level) loosen() {
 	}
 }
 
-// loosen takes half the smaller of the flows between the same blocks from both.
+// loosen subtracts half the smaller of the two flows between the same blocks from both.
 func loosen(up, down []float64) {
 	down = down[:len(up)]
 	for b, back := range down {

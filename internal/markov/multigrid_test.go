@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// product returns the chain of independent coordinates that go up at rate r_k and down at rate 1, each times its speed; its measure is
-// Π_k r_k^x_k.
+// product returns the chain of independent coordinates that move up at rate r_k and down at rate 1,
+// each times its speed; its measure is Π_k r_k^x_k.
 func product(size []int, r, speed []float64) *Chain {
 	g := NewChain(NewRegion(size, nil))
 	x := make([]int, len(size))
@@ -29,7 +29,7 @@ func product(size []int, r, speed []float64) *Chain {
 	return g
 }
 
-// geometricMean returns the mean of a distribution in proportion to r^n on 0..size-1.
+// geometricMean returns the mean of a distribution proportional to r^n on 0..size-1.
 func geometricMean(r float64, size int) float64 {
 	var mass, moment float64
 	for n := size - 1; n >= 0; n-- {
@@ -39,8 +39,9 @@ func geometricMean(r float64, size int) float64 {
 	return moment / mass
 }
 
-// The iteration finds the means of independent coordinates with the error that it claims, near saturation and beyond,
-// from a flat start, with coordinates of different speeds, and in a flat box, where it takes blocks along one coordinate only.
+// The iteration finds the means of independent coordinates with the error that it claims, near
+// saturation and beyond, from a flat start, with coordinates of different speeds, and in a flat
+// box, where it forms blocks along only one coordinate.
 func TestIterateProducts(t *testing.T) {
 	for seed := range uint64(16) {
 		rnd := rand.New(rand.NewPCG(seed, 8))

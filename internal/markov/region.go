@@ -2,8 +2,8 @@ package markov
 
 import "slices"
 
-// A Region is points of the box 0 <= x_k < Size[k]: of each line along the last coordinate those in one interval. Its points have
-// the numbers 0 to States-1, line after line. Point 0 is the origin.
+// A Region is a set of points of the box 0 <= x_k < Size[k]: one interval of each line along the
+// last coordinate. Its points are numbered 0 to States-1, line after line. Point 0 is the origin.
 type Region struct {
 	Size   []int
 	States int
@@ -11,12 +11,14 @@ type Region struct {
 	stride []int // from a line to the next one in coordinate k, for all but the last
 }
 
-// A line is the points from <= x < to of a line along the last coordinate. Point x has the number at + x.
+// A line holds the points from <= x < to of a line along the last coordinate. Point x has the
+// number at + x.
 type line struct{ from, to, at int }
 
-// NewRegion returns the region of a box of these sizes, all positive, in which interval tells the points of the line with
-// these other coordinates, from <= x < to, none if to <= from; nil stands for all. Points that moves by one do not join to the origin are
-// left out, but the origin is a point always.
+// NewRegion returns the region of a box of these sizes, all positive, where interval returns the
+// points from <= x < to of the line with the other coordinates, none if to <= from; nil means all
+// points. Points not connected to the origin by moves of one are removed; the origin is always a
+// point.
 func NewRegion(size []int, interval func(x []int) (from, to int)) *Region {
 	last := len(size) - 1
 	across := NewBox(size[:last])
@@ -42,7 +44,7 @@ func NewRegion(size []int, interval func(x []int) (from, to int)) *Region {
 	return r
 }
 
-// keepJoined empties the lines that are not joined to the first.
+// keepJoined empties the lines that are not connected to the first.
 func (r *Region) keepJoined() {
 	joined := make([]bool, len(r.lines))
 	joined[0] = true
@@ -50,7 +52,7 @@ func (r *Region) keepJoined() {
 		i := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		for k := range r.stride {
-			for _, n := range [2]int{r.beside(i, k, -1), r.beside(i, k, 1)} {
+			for _, n := range [2]int{r.neighbourLine(i, k, -1), r.neighbourLine(i, k, 1)} {
 				if n >= 0 && !joined[n] && r.lines[i].meets(r.lines[n]) {
 					joined[n] = true
 					todo = append(todo, n)
@@ -67,8 +69,9 @@ func (r *Region) keepJoined() {
 
 func (l line) meets(m line) bool { return max(l.from, m.from) < min(l.to, m.to) }
 
-// beside returns the line next to another one in coordinate k, step 1 up or down, and -1 beyond the box.
-func (r *Region) beside(i, k, step int) int {
+// neighbourLine returns the line next to line i in coordinate k, step 1 up or down, and -1 beyond
+// the box.
+func (r *Region) neighbourLine(i, k, step int) int {
 	if x := i/r.stride[k]%r.Size[k] + step; x < 0 || x == r.Size[k] {
 		return -1
 	}
@@ -131,14 +134,15 @@ func (r *Region) Next(x []int) {
 	clear(x)
 }
 
-// coarser returns the region of blocks of so many points in each coordinate that hold a point; within a line also those between.
+// coarser returns the region of blocks, with the given number of points in each coordinate, that
+// contain a point; within a line, also the blocks between them.
 func (r *Region) coarser(block []int) *Region {
 	size := make([]int, len(r.Size))
 	for k, n := range r.Size {
 		size[k] = (n + block[k] - 1) / block[k]
 	}
 	last := len(size) - 1
-	hull := make([]line, len(r.lines)) // more than there are blocks
+	hull := make([]line, len(r.lines)) // more than the number of blocks
 	of := r.linesOf(block, size)
 	for i, l := range r.lines {
 		if l.from < l.to {
@@ -157,7 +161,7 @@ func (r *Region) coarser(block []int) *Region {
 	})
 }
 
-// linesOf returns the line of blocks that each line is in, given the sizes of the coarser box.
+// linesOf returns the line of blocks of each line, given the sizes of the coarser box.
 func (r *Region) linesOf(block, size []int) []int {
 	of := make([]int, len(r.lines))
 	across, coarse := NewBox(r.Size[:len(r.Size)-1]), NewBox(size[:len(size)-1])

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// drawRegion draws intervals at random around a diagonal of a box, so wide as a rule that lines beside each other meet.
+// drawRegion draws random intervals around a diagonal of a box, usually so wide that adjacent lines
+// overlap.
 func drawRegion(r *rand.Rand, width int, size ...int) *Region {
 	last := len(size) - 1
 	return NewRegion(size, func(x []int) (from, to int) {
@@ -20,7 +21,7 @@ func drawRegion(r *rand.Rand, width int, size ...int) *Region {
 	})
 }
 
-// pointsOf returns the points of a region by its own account, in the order of their numbers.
+// pointsOf returns the points of a region, in order of their numbers.
 func pointsOf(r *Region) [][]int {
 	x := make([]int, len(r.Size))
 	var all [][]int
@@ -31,8 +32,8 @@ func pointsOf(r *Region) [][]int {
 	return all
 }
 
-// Points have numbers in order, no other point has one, and moves by one join all of them; regions of blocks hold the blocks of
-// all points.
+// Points are numbered in order, other points have no number, and moves by one connect all points;
+// regions of blocks contain the blocks of all points.
 func TestRegion(t *testing.T) {
 	for seed := range uint64(100) {
 		rnd := rand.New(rand.NewPCG(seed, 9))
@@ -87,7 +88,7 @@ func TestRegion(t *testing.T) {
 	}
 }
 
-// randomRates draws rates of all moves in the region over so many binary orders of magnitude.
+// randomRates draws the rates of all moves in the region over the given binary orders of magnitude.
 func randomRates(r *rand.Rand, g *Chain, orders int) {
 	draw := func(x []int, k, to int) float64 {
 		y := slices.Clone(x)
@@ -103,8 +104,9 @@ func randomRates(r *rand.Rand, g *Chain, orders int) {
 	}
 }
 
-// Elimination on regions gives every probability of the solution in fractions within the bound; the iteration agrees in the means.
-func TestRegionAgainstFractions(t *testing.T) {
+// Elimination on regions gives every probability within the bound of the exact fraction; the
+// iteration agrees in the means.
+func TestRegionMatchesFractions(t *testing.T) {
 	for seed := range uint64(40) {
 		rnd := rand.New(rand.NewPCG(seed, 10))
 		size := []int{3 + rnd.IntN(5), 3 + rnd.IntN(6)}
@@ -124,8 +126,8 @@ func TestRegionAgainstFractions(t *testing.T) {
 	}
 }
 
-// Both methods on larger regions with rates that differ a little, as flows of jobs do, near saturation: a strip along the diagonal and
-// what lies below one.
+// Both methods agree on larger regions with slightly varying rates, like flows of jobs near
+// saturation: a strip along the diagonal and the points below one.
 func TestIterateRegions(t *testing.T) {
 	for seed := range uint64(12) {
 		rnd := rand.New(rand.NewPCG(seed, 11))

@@ -2,19 +2,20 @@ package recursion
 
 import "context"
 
-// stepsPerLook is how many additions and products of float64 are done between two looks at a context: 0.1 ms.
+// stepsPerLook is the number of float64 additions and products between two checks of a context: 0.1
+// ms.
 const stepsPerLook = 1 << 16
 
-// BigSteps is how many of them one addition and product of long numbers counts for.
+// BigSteps is the number of steps that one addition and product of long numbers counts for.
 const BigSteps = 1 << 8
 
-// A Cancellation looks at a context once in so many steps.
+// A Cancellation checks a context once every stepsPerLook steps.
 type Cancellation struct {
 	Ctx   context.Context
 	steps int
 }
 
-// After counts steps, and returns the error of the context if it has ended.
+// After counts steps, and returns the error of the context if it is cancelled.
 func (c *Cancellation) After(steps int) error {
 	if c.steps += steps; c.steps < stepsPerLook {
 		return nil

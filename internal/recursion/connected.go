@@ -9,16 +9,17 @@ import (
 //
 //	Z(K) = Σ_{s∈K} C_s Z(K∖{s}) / (M(K) - λ(K))
 //
-// the set K∖{s} often falls apart: components, linked by the classes whose servers all lie
-// inside, are independent, so that their values multiply, and a server that no such class uses has value 1.
-// Only connected sets reached from the set of all servers need a value: S²/2 of them for a line with local jobs.
+// the set K∖{s} is often disconnected: its components, linked by the classes with all servers
+// inside, are independent, so their values multiply, and a server that no such class uses has value
+// 1. Only connected sets reached from the set of all servers need a value: S²/2 of them for a line
+// with local jobs.
 //
-// The components of K∖{s} for all s cost little more than writing them down: with t the
-// lowest server of K, they are those of K∖{t}∖{s}, which are known, less what the classes
-// through t that avoid s tie together.
+// Finding the components of K∖{s} for all s costs little more than listing them: with t the lowest
+// server of K, they are the known components of K∖{t}∖{s}, merged where classes through t without s
+// link them.
 //
-// The sets are counted first: if more than limit terms, or work as long, are needed, nothing is built and the graph
-// is nil. used is how much of the limit is needed, as far as it was counted.
+// The sets are counted first: if more than limit terms, or equivalent work, are needed, nothing is
+// built and the graph is nil. used is the part of the limit needed, as far as it was counted.
 func ConnectedGraph(ctx context.Context, p *Problem, limit int) (g *Graph, used int, err error) {
 	if p.leastTerms() > float64(limit) {
 		return nil, limit + 1, ctx.Err()
@@ -45,7 +46,7 @@ func ConnectedGraph(ctx context.Context, p *Problem, limit int) (g *Graph, used 
 //	c(s) = Π_t (1 + c(t)),  m(s) = c(s) (1 + Σ_t m(t)/(1 + c(t))),
 //
 // over the children t of s. Sets of one server do not count: they need a value only if a class uses
-// this server alone.
+// only this server.
 func (p *Problem) leastTerms() (terms float64) {
 	n := len(p.Groups)
 	next := make([][]int, n)
@@ -90,11 +91,11 @@ type connectedBuilder struct {
 	g        *Graph
 	stop     Cancellation
 	err      error   // of the context
-	stack    []int32 // children of the states under way, the innermost last
+	stack    []int32 // children of the states in progress, the innermost last
 }
 
-// state returns the state of a connected set, which it adds, after the states it needs, if
-// it is new; -1 if the context has ended. It does not keep set.
+// state returns the state of a connected set, adding a new one after the states it needs; -1 if the
+// context is cancelled. It does not keep set.
 func (b *connectedBuilder) state(set serverSet) int32 {
 	if k := b.slots[b.slot(set)]; k != 0 {
 		return k - 1
@@ -112,7 +113,7 @@ func (b *connectedBuilder) state(set serverSet) int32 {
 	for _, c := range b.through[t] {
 		if b.class[c].within(set) {
 			own = append(own, c)
-			link.or(b.class[c]) // what they tie together
+			link.or(b.class[c]) // the servers they link
 		}
 	}
 	base := len(b.stack)
@@ -144,7 +145,7 @@ func (b *connectedBuilder) state(set serverSet) int32 {
 	return b.remember(set)
 }
 
-// tieWithout sets tie to the servers of those of the classes that do not use server s.
+// tieWithout sets tie to the servers of the classes that do not use server s.
 func (b *connectedBuilder) tieWithout(tie serverSet, classes []int32, s int) {
 	clear(tie)
 	for _, c := range classes {
@@ -154,8 +155,9 @@ func (b *connectedBuilder) tieWithout(tie serverSet, classes []int32, s int) {
 	}
 }
 
-// componentsOf appends the states of the components of a set without server s to the stack, given rest, those of the
-// set without t, and tie, the servers that the classes through t tie together. It writes to merged.
+// componentsOf appends the states of the components of a set without server s to the stack, given
+// rest, those of the set without t, and tie, the servers that the classes through t link. It writes
+// to merged.
 func (b *connectedBuilder) componentsOf(rest []int32, s, t int, tie, merged serverSet) bool {
 	tied := tie.has(t)
 	copy(merged, tie)

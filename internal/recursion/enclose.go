@@ -9,9 +9,10 @@ import (
 	"productform/num"
 )
 
-// Enclose returns the measures of a graph, computed in big.Float of prec bits twice, once with every operation
-// rounded down and once rounded up. As all recursions add, multiply and divide positive numbers, and the denominators are
-// exact integers, the two runs enclose every number. The error is that of the context.
+// Enclose returns the measures of a graph, computed in big.Float of prec bits twice, once with
+// every operation rounded down and once rounded up. Since all recursions add, multiply and divide
+// positive numbers, and the denominators are exact integers, the two runs enclose every number. The
+// error is that of the context.
 func Enclose(ctx context.Context, p *Problem, g *Graph, prec uint) (Measures, error) {
 	low, high := newBoundRun(ctx, p, g, prec, big.ToNegativeInf), newBoundRun(ctx, p, g, prec, big.ToPositiveInf)
 	if err := Both(low.run, high.run); err != nil {
@@ -36,15 +37,15 @@ func Enclose(ctx context.Context, p *Problem, g *Graph, prec uint) (Measures, er
 	return m, nil
 }
 
-// EncloseValues returns lower and upper bounds, of prec bits, of the values of all states of a graph. The error is that of
-// the context.
+// EncloseValues returns lower and upper bounds, of prec bits, on the values of all states of a
+// graph. The error is that of the context.
 func EncloseValues(ctx context.Context, p *Problem, g *Graph, prec uint) (low, high []big.Float, err error) {
 	below, above := newBoundRun(ctx, p, g, prec, big.ToNegativeInf), newBoundRun(ctx, p, g, prec, big.ToPositiveInf)
 	err = Both(below.Up, above.Up)
 	return below.Value, above.Value, err
 }
 
-// A boundRun computes lower bounds, or upper bounds, of all numbers of a graph.
+// A boundRun computes lower bounds, or upper bounds, on all numbers of a graph.
 type boundRun struct {
 	*Sweep[big.Float, *Rounded]
 	problem *Problem

@@ -11,8 +11,8 @@ import (
 	"productform/internal/recursion"
 )
 
-// drawProblem draws single servers and classes, the first of which uses all of them. The rates together are less than the capacity of any
-// server.
+// drawProblem draws single servers and classes, the first of which uses all servers. The total rate
+// is less than the capacity of any server.
 func drawProblem(t *rapid.T) *recursion.Problem {
 	p := &recursion.Problem{Whole: true, Scale: big.NewInt(1), Small: true}
 	for range rapid.IntRange(1, 4).Draw(t, "servers") {
@@ -36,7 +36,7 @@ func drawProblem(t *rapid.T) *recursion.Problem {
 	return p
 }
 
-// Fractions are within the bounds, and these are as narrow as their bits allow.
+// Fractions are within the bounds, which are as narrow as their bits allow.
 func TestMeasuresEncloseFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := context.Background()

@@ -11,9 +11,10 @@ import (
 	"productform/num"
 )
 
-// Fractions returns the measures of a graph, computed in integers. All values of one layer share a denominator: a
-// term costs a product by a word and an addition, and the recursion takes no greatest common divisor. With L_l the
-// least common multiple of the d(k) of layer l and E_0 = F_root = 1,
+// Fractions returns the measures of a graph, computed in integers. All values of one layer share a
+// denominator: a term costs a product by a word and an addition, and the recursion computes no
+// greatest common divisor. With L_l the least common multiple of the d(k) of layer l and E_0 =
+// F_root = 1,
 //
 //	v(k) = P(k)/E_l,  E_l = L_l lcm{Π_c E(layer of c)},  over the children c of the terms of the layer,
 //	dZ/dv(k) = A(k)/F_l,  F_l = lcm{F L (layer above) Π_s E(layer of s)},  s the siblings in a term.
@@ -76,7 +77,7 @@ type evaluation struct {
 	Whole
 	root    int
 	ctx     context.Context
-	lattice string    // named in refusals
+	lattice string    // named in errors
 	layers  [][]int32 // the states of each layer
 
 	l, e, f []*big.Int // L, E, F of each layer
@@ -92,7 +93,7 @@ type evaluation struct {
 	q, buf       big.Int
 }
 
-// denominators finds L, E and F of all layers. The error refuses what would need more than maxBytes.
+// denominators finds L, E and F of all layers. It returns an error if they need more than maxBytes.
 func (x *evaluation) denominators(maxBytes int64) error {
 	top := 0
 	for _, l := range x.Graph.Layer {
@@ -212,7 +213,7 @@ func (x *evaluation) lef(l int) *big.Int {
 	return d.Mul(d, x.f[l])
 }
 
-// product returns Π E of the layers of the children, but for number skip.
+// product returns Π E of the layers of the children, except number skip.
 func (x *evaluation) product(children []int32, skip int) *big.Int {
 	d := intOne
 	for j, c := range children {
@@ -232,7 +233,8 @@ func (x *evaluation) Begin(z *big.Int, k int) {
 	z.SetInt64(0)
 }
 
-// factor returns a quotient for the children of term t. That of a single child depends on its layer only.
+// factor returns a quotient for the children of term t. That of a single child depends only on its
+// layer.
 func (x *evaluation) factor(t int32, quotient func(children []int32) *big.Int) *big.Int {
 	children := x.Graph.Children(t)
 	if len(children) != 1 {
@@ -245,7 +247,8 @@ func (x *evaluation) factor(t int32, quotient func(children []int32) *big.Int) *
 	return *c
 }
 
-// Add brings terms to the denominator of the layer of their sum. It first adds up those with the same factor.
+// Add brings terms to the denominator of the layer of their sum. It first sums those with the same
+// factor.
 func (x *evaluation) Add(z, y *big.Int, k int, t int32, child int) {
 	switch {
 	case t < 0:

@@ -13,16 +13,16 @@ import (
 //
 //	v(k) = Σ_t weight_t Π_{c ∈ children of t} v(c) / d(k),  d(k) > 0,
 //
-// over the terms t of state k; a state without terms has value 1, and the value of the last
-// state, the root, is the normalization Z. All engines but the sweeps over tables of all subsets work on
-// graphs; only the builders know what the states mean.
+// over the terms t of state k; a state without terms has value 1, and the value of the last state,
+// the root, is the normalization Z. All engines except the sweeps over tables of all subsets work
+// on graphs; only the builders know what the states mean.
 //
-// The denominator d(k) = M(k) - λ(k) is a capacity less an arrival rate. λ(k) adds the classes
-// that state k has of its own to those of the children of one of its terms, rest(k):
+// The denominator d(k) = M(k) - λ(k) is a capacity minus an arrival rate. λ(k) adds the own classes
+// of state k to those of the children of one of its terms, rest(k):
 //
 //	λ(k) = Σ_{c ∈ own(k)} coef(k, c) rate_c + Σ_{c ∈ children of rest(k)} λ(c).
 type Graph struct {
-	ByClass bool       // the states are sets of classes, but for the root, which adds up the others
+	ByClass bool       // the states are sets of classes, except the root, which sums the others
 	Weights []*big.Int // distinct weights
 	Layer   []int32    // of each state; the children of its terms lie on lower layers
 
@@ -31,7 +31,7 @@ type Graph struct {
 	begin  []int32 // the children of term t are child[begin[t]:begin[t+1]]
 	Child  []int32
 
-	Den   Integers // d(k); 1 for a state that only adds up others
+	Den   Integers // d(k); 1 for a state that only sums others
 	Total Integers // M(k)
 	Rate  Integers // λ(k)
 
@@ -40,13 +40,13 @@ type Graph struct {
 	Own      []int32
 	Coef     *Integers // coef(k, c) beside each entry of own; nil if all are 1
 
-	// On the symmetric lattice of a problem that is shared these take the place of coef, rate and den.
+	// On the symmetric lattice of a shared problem, these replace coef, rate and den.
 	Shares *Shares
 	float  []float64   // d(k), within denRoundoff, for the float engine
 	Big    []big.Float // d(k), within 2^-prec, for others
 }
 
-// Integers is a list of integers that takes a word each as long as all are small.
+// Integers is a list of integers that uses one word each as long as all are small.
 type Integers struct {
 	Small []int64
 	Large []*big.Int
@@ -108,8 +108,8 @@ func (g *Graph) DenFloat(k int) float64 {
 	return g.Den.Float(k)
 }
 
-// Outline returns what the graphs of all problems that differ in a common factor of the rates have in common: it lacks denominators
-// and rates. It shares memory with g.
+// Outline returns the graph without denominators and rates, which is common to all problems that
+// differ only in a common factor of the rates. It shares memory with g.
 func (g *Graph) Outline() *Graph {
 	o := *g
 	o.Den, o.Rate, o.float, o.Big = Integers{}, Integers{}, nil, nil
@@ -121,8 +121,8 @@ func (g *Graph) Serves(p, other *Problem) bool {
 	return g.Shares == nil && p.Small == other.Small && p.Shared == other.Shared
 }
 
-// For returns the graph of another problem than p, of which g is an outline: its capacities are the same but for the common
-// denominator. The error is that of the builders of graphs.
+// For returns the graph of another problem from an outline g for p: the capacities must be equal up
+// to a common denominator. The error is that of the builders of graphs.
 func (g *Graph) For(ctx context.Context, p, other *Problem) (*Graph, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -186,8 +186,8 @@ func (g *Graph) scaleWords(times *big.Rat) {
 	}
 }
 
-// Ways returns how many ways of a class to choose servers λ(k) counts, for each state k; of a graph with shares
-// 1 or 0, for its share.
+// Ways returns, for each state k, the number of ways of a class to choose servers that λ(k) counts;
+// for a graph with shares it is 1 or 0.
 func (g *Graph) Ways(stop *Cancellation, class int) ([]*big.Int, error) {
 	zero, ways := new(big.Int), make([]*big.Int, g.States())
 	for k := range ways {
@@ -246,8 +246,8 @@ func (g *Graph) closeShares(ctx context.Context, p *Problem) error {
 	return nil
 }
 
-// room makes room for n more entries, at least doubling the list when it is full.
-func room[T any](list []T, n int) []T {
+// growList makes room for n more entries, at least doubling the list when it is full.
+func growList[T any](list []T, n int) []T {
 	if len(list)+n > cap(list) {
 		return slices.Grow(list, len(list)+n)
 	}
@@ -257,9 +257,9 @@ func room[T any](list []T, n int) []T {
 // addTerm appends a term to the last state.
 func (g *Graph) addTerm(weight int32, children ...int32) {
 	if len(g.Weight) == cap(g.Weight) {
-		g.Weight, g.begin = room(g.Weight, 1), room(g.begin, 1)
+		g.Weight, g.begin = growList(g.Weight, 1), growList(g.begin, 1)
 	}
-	g.Child = room(g.Child, len(children))
+	g.Child = growList(g.Child, len(children))
 	g.Weight = append(g.Weight, weight)
 	g.Child = append(g.Child, children...)
 	g.begin = append(g.begin, int32(len(g.Child)))
@@ -285,7 +285,7 @@ func newGraph(states, terms int) *Graph {
 
 func (g *Graph) States() int { return len(g.Layer) }
 
-// Inner returns the number of states but the root of the class lattice, which adds up the others.
+// Inner returns the number of states without the root of the class lattice, which sums the others.
 func (g *Graph) Inner() int { return g.States() - oneIf(g.ByClass) }
 
 // Denominator returns d(k) in the arithmetic of like.
@@ -306,8 +306,9 @@ func (g *Graph) Terms(k int) (int32, int32) { return g.First[k], g.First[k+1] }
 // Children returns the children of term t.
 func (g *Graph) Children(t int32) []int32 { return g.Child[g.begin[t]:g.begin[t+1]] }
 
-// close computes λ(k) and d(k) of every state from M(k) and the classes. The error names the first state with d(k) <=
-// 0, where the component is unstable. A root that only adds up others (class lattice) has d = 1.
+// close computes λ(k) and d(k) of every state from M(k) and the classes. The error names the first
+// state with d(k) <= 0, where the component is unstable. A root that only sums others (class
+// lattice) has d = 1.
 func (g *Graph) close(ctx context.Context, p *Problem) error {
 	if g.Shares != nil {
 		return g.closeShares(ctx, p)

@@ -12,7 +12,7 @@ type Problem struct {
 	Groups  []Group
 	Classes []Class
 	Whole   bool     // every group is a single server
-	Shared  bool     // rates count all ways to choose servers together; see shares
+	Shared  bool     // rates count all ways to choose servers as one; see Shares
 	Scale   *big.Int // capacities and rates are these integers over scale
 	Bits    int      // of the sum of all capacities and rates
 
@@ -144,8 +144,8 @@ func (p *Problem) unstable(rows []int, rate *big.Rat, capacity *big.Int) error {
 	return &Overload{Classes: rows, ArrivalRate: rate.Quo(rate, scale), Capacity: scale.Quo(new(big.Rat).SetInt(capacity), scale)}
 }
 
-// An Overload is the error for a set of classes that bring at least as much work as all the servers they can use can
-// do.
+// An Overload is the error for a set of classes that bring at least as much work as all their
+// servers can do.
 type Overload struct {
 	Classes               []int // of the problem
 	ArrivalRate, Capacity *big.Rat

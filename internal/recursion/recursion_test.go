@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// problemOf returns the problem of groups of n servers and classes with a rate for each way.
+// problemOf returns a problem with groups of n servers and classes with a rate per way.
 func problemOf(groups []Group, classes []Class, small bool) *Problem {
 	p := &Problem{Groups: groups, Classes: classes, Whole: true, Scale: big.NewInt(1), Small: small}
 	for _, g := range groups {
@@ -49,8 +49,8 @@ func drawProblem(t *rapid.T, most int) *Problem {
 	return problemOf(groups, classes, rapid.Bool().Draw(t, "small"))
 }
 
-// setsOfServers returns the servers of each way of each class to choose them, as masks, with its rate, and the
-// capacities of all servers.
+// setsOfServers returns, for each class, each of its ways to choose servers as a mask with its
+// rate, and the capacities of all servers.
 func setsOfServers(p *Problem) (ways []uint, rates, capacities []int64) {
 	start := make([]int, len(p.Groups))
 	for s, g := range p.Groups {
@@ -176,7 +176,8 @@ func check(t *rapid.T, name string, p *Problem, g *Graph, err error, want *big.R
 	}
 }
 
-// All graphs of single servers against all sets of them, with integers of a word and longer.
+// All graphs of single servers match the recursion over all sets, with integers of one word and
+// longer.
 func TestGraphsOfSingleServers(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
@@ -202,7 +203,8 @@ func TestGraphsOfSingleServers(t *testing.T) {
 	})
 }
 
-// What is counted is what all sets of servers have that classes inside link: their servers, and the classes that use these.
+// The count matches the sum over all connected sets of their servers and the classes that use
+// these.
 func TestConnectedSetsAreCounted(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
@@ -246,7 +248,8 @@ func TestConnectedSetsAreCounted(t *testing.T) {
 	})
 }
 
-// In a line with jobs on neighbours the connected sets are those of two or more servers in a row.
+// In a line with jobs on neighbours, the connected sets are those of two or more consecutive
+// servers.
 func TestConnectedSetsOfALine(t *testing.T) {
 	for n := 2; n < 12; n++ {
 		g, _, err := ConnectedGraph(context.Background(), line(n), 10000)
@@ -281,7 +284,8 @@ func TestTermsOfTrees(t *testing.T) {
 	}
 }
 
-// Graphs of groups of equal servers against all sets of servers. With shares the denominators are rounded to 100 bits.
+// Graphs of groups of equal servers match the recursion over all sets. With shares the denominators
+// are rounded to 100 bits.
 func TestGraphsOfGroups(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
@@ -313,7 +317,7 @@ func TestGraphsOfGroups(t *testing.T) {
 	})
 }
 
-// A context that has ended stops every builder.
+// A cancelled context stops every builder.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -73,7 +73,7 @@ func newSetTable(width int) setTable { return setTable{width: width, slots: make
 
 func (t *setTable) set(k int32) serverSet { return t.sets[int(k)*t.width:][:t.width] }
 
-// slot returns where the number of a set is or belongs in the hash table.
+// slot returns the position of the number of a set in the hash table.
 func (t *setTable) slot(set serverSet) int {
 	h := uint64(0)
 	for _, w := range set {
@@ -90,7 +90,7 @@ func (t *setTable) slot(set serverSet) int {
 // remember gives the next number to a set that has none.
 func (t *setTable) remember(set serverSet) int32 {
 	k := int32(len(t.sets) / t.width)
-	t.sets = append(room(t.sets, t.width), set...)
+	t.sets = append(growList(t.sets, t.width), set...)
 	t.slots[t.slot(set)] = k + 1
 	if 2*int(k) > len(t.slots) {
 		t.slots = make([]int32, 4*len(t.slots))

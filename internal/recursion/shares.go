@@ -9,17 +9,18 @@ import (
 	"productform/num"
 )
 
-// Shares gives the denominators of the symmetric lattice where the numbers of ways to choose servers are too long to
-// be held. Of the jobs of class t the share
+// Shares provides the denominators of the symmetric lattice if the numbers of ways to choose
+// servers are too long to store. Of the jobs of class t, the share
 //
 //	q_t(k) = Π_g C(k_g, d_tg)/C(n_g, d_tg),  λ(k) = Σ_t λ_t q_t(k),
 //
 // finds all its servers among k. Each factor is read from a table in big floats, which is filled from its value 1 at
 // k_g = n_g down: C(k-1, d) = C(k, d) (k-d)/k.
 //
-// Every number takes prec+guard bits. A table has two roundings a step, a term of λ(k) one a factor and one for λ_t,
-// the sums two a class: fewer than 2 Σ_g n_g + groups + 2 classes + 1 < 2^(guard-65) in all. Each is of at most
-// 2^-(prec+guard), so that shares and λ(k) as computed are within 2^-(prec+64) of themselves of the exact ones.
+// Every number takes prec+guard bits. A table has two roundings per step, a term of λ(k) one per
+// factor and one for λ_t, the sums two per class: fewer than 2 Σ_g n_g + groups + 2 classes + 1 <
+// 2^(guard-65) in all. Each is of at most 2^-(prec+guard), so computed shares and λ(k) have
+// relative errors of at most 2^-(prec+64).
 type Shares struct {
 	p       *Problem
 	prec    uint
@@ -123,7 +124,7 @@ func (s *Shares) Float(state int, i int32) (q float64, ok bool) {
 	return q, true
 }
 
-// A ShareReader holds the numbers under way of one reader of shares.
+// A ShareReader holds the intermediate numbers of one reader of shares.
 type ShareReader struct {
 	*Shares
 	term, sum, difference, integer big.Float
@@ -133,13 +134,13 @@ type ShareReader struct {
 	inner                          []big.Float  // sums of outer over the classes without a factor of the first group, then those with each table
 }
 
-// An outerShare is λ_t times the factors of q_t but that of the first group.
+// An outerShare is λ_t times the factors of q_t except that of the first group.
 type outerShare struct {
 	state int // over the places within the first group
 	x     big.Float
 }
 
-// Reader returns a reader, for the states in any order, but fastest one after another.
+// Reader returns a reader for the states in any order, fastest in sequence.
 func (s *Shares) Reader() *ShareReader {
 	r := &ShareReader{Shares: s, outer: make([]outerShare, len(s.p.Classes)), above: -1, inner: make([]big.Float, len(s.tables)+1)}
 	for i := range r.outer {
@@ -154,8 +155,8 @@ func (s *Shares) Reader() *ShareReader {
 	return r
 }
 
-// Edge returns 1 - 2^-prec or 1 + 2^-prec: what is known within 2^-(prec+1) is bounded by its product with these,
-// rounded down or up.
+// Edge returns 1 - 2^-prec or 1 + 2^-prec: a number known within 2^-(prec+1) is bounded by its
+// product with these, rounded down or up.
 func (s *Shares) Edge(mode big.RoundingMode) *big.Float {
 	x := new(big.Float).SetMantExp(big.NewFloat(1), -int(s.prec))
 	if mode == big.ToNegativeInf {
@@ -174,14 +175,14 @@ func (r *ShareReader) Share(state int, i int32) *big.Float {
 	return r.term.Set(x)
 }
 
-// enclosed encloses what x is within the precision of the shares of.
+// enclosed returns the interval of numbers that x approximates within the precision of the shares.
 func (s *Shares) enclosed(x *big.Float, prec uint) arithmetic.Number {
 	return arithmetic.Number{Interval: num.Interval{
 		Low:  num.Down(prec).Mul(x, s.Edge(big.ToNegativeInf)),
 		High: num.Up(prec).Mul(x, s.Edge(big.ToPositiveInf))}}
 }
 
-// Number returns λ_i q_i(k) in the arithmetic of like, which is no fraction.
+// Number returns λ_i q_i(k) in the arithmetic of like, which must not be a fraction.
 func (r *ShareReader) Number(k int, i int32, like arithmetic.Number) arithmetic.Number {
 	x := r.Share(k, i)
 	if like.Interval.Low != nil {
@@ -190,8 +191,8 @@ func (r *ShareReader) Number(k int, i int32, like arithmetic.Number) arithmetic.
 	return arithmetic.FromWide(arithmetic.WideOf(x), 2*arithmetic.Roundoff)
 }
 
-// outerShare returns λ_i q_i(k) without the factor of the first group, which alone changes from most states to the
-// next.
+// outerShare returns λ_i q_i(k) without the factor of the first group, the only one that changes
+// between most consecutive states.
 func (r *ShareReader) outerShare(state int, i int32) *big.Float {
 	outer := &r.outer[i]
 	if above := state / (r.p.Groups[0].N + 1); outer.state != above {
@@ -239,8 +240,8 @@ func (r *ShareReader) Rate(k int) *big.Float {
 	return &r.sum
 }
 
-// denominator sets z to d(k) = M(k) - λ(k), within 2^-(prec+1) and the rounding of z. Where the difference loses too
-// many bits it is taken in fractions. The sign is always right.
+// denominator sets z to d(k) = M(k) - λ(k), within 2^-(prec+1) and the rounding of z. If the
+// difference loses too many bits, it is computed in fractions. The sign is always correct.
 func (r *ShareReader) denominator(z *big.Float, g *Graph, k int) *big.Float {
 	if g.First[k] == g.First[k+1] {
 		return z.SetInt64(1)
@@ -275,8 +276,8 @@ func (s *Shares) exactRate(g *Graph, k int) *big.Rat {
 	return sum
 }
 
-// Gain returns λ(k) - λ(k-e) for the state child = k-e with one server less of a group, without a subtraction:
-// C(k, d) - C(k-1, d) = C(k, d) d/k.
+// Gain returns λ(k) - λ(k-e) for the state child = k-e with one server fewer in a group, without a
+// subtraction: C(k, d) - C(k-1, d) = C(k, d) d/k.
 func (r *ShareReader) Gain(g *Graph, k, child int) *big.Float {
 	var group int
 	for r.stride[group] != k-child {

@@ -11,8 +11,8 @@ import (
 //
 //	G(A) = Σ_{i∈A} λ_i G(A∖{i}) / (μ(A) - λ(A)),  Z = Σ_A G(A)
 //
-// (Bonald, Comte and Mathieu, POMACS 1(2), 2017). State A is the mask of A, and one more
-// state adds all up. It needs every group to be a single server.
+// (Bonald, Comte and Mathieu, POMACS 1(2), 2017). State A is the mask of A, and one more state sums
+// all. It needs every group to be a single server.
 func ClassGraph(ctx context.Context, p *Problem) (*Graph, error) {
 	n := len(p.Classes)
 	stop := Cancellation{Ctx: ctx}
@@ -115,7 +115,7 @@ func SymmetricGraph(ctx context.Context, p *Problem, prec uint) (*Graph, error) 
 		}
 		p.addTotal(g, func(s int) int { return count[s] })
 		layer, rest := 0, int32(-1)
-		if g.Total.At(state, &buf).Sign() != 0 { // else servers of capacity 0 alone, which no class uses alone
+		if g.Total.At(state, &buf).Sign() != 0 { // otherwise only servers of capacity 0, which no class uses alone
 			layer = p.addServers(g, count, at)
 			if p.Whole {
 				rest = g.First[state]

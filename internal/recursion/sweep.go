@@ -9,17 +9,18 @@ import (
 // A Kernel is the arithmetic of a [Sweep]. It changes numbers in place, which keeps their memory.
 type Kernel[T any] interface {
 	One(z *T, k int)       // z ← 1, the value of state k, which has no terms
-	Begin(z *T, k int)     // z ← 0, or what else the terms of state k are added to
+	Begin(z *T, k int)     // z ← 0, or another initial value of the sum over the terms of state k
 	Divide(z, x *T, k int) // z ← x/d(k); x may change
 	Mul(z, x *T)           // z ← z x
 	Set(z, x *T)           // z ← x
 
-	// Weigh sets z to the weight of term t of state k, times x unless x is nil. It returns false to leave
-	// out the term.
+	// Weigh sets z to the weight of term t of state k, times x unless x is nil. It returns false to
+	// omit the term.
 	Weigh(z, x *T, k int, t int32) bool
 
-	// Add adds x to z, and may change x: term t of state k to their sum or, if child >= 0, what the term
-	// gives to the adjoint of that child. If t < 0, x is any other number, and stays.
+	// Add adds x to z, and may change x: term t of state k to their sum or, if child >= 0, the
+	// contribution of the term to the adjoint of that child. If t < 0, x is any other number, and
+	// does not change.
 	Add(z, x *T, k int, t int32, child int)
 }
 
@@ -30,12 +31,13 @@ type Sweep[T any, K Kernel[T]] struct {
 	Value  []T
 	Order  []int32 // of Up, which Down reverses; nil is that of the states of Value
 	Stop   Cancellation
-	Steps  int // additions of float64 that take as long as a term
+	Steps  int // cost of a term in float64 additions
 
 	zero, sum, term, left, pushed T
 }
 
-// NewSweep returns a sweep of the first n states of a graph. All its numbers begin as copies of zero.
+// NewSweep returns a sweep of the first n states of a graph. All its numbers start as copies of
+// zero.
 func NewSweep[T any, K Kernel[T]](ctx context.Context, g *Graph, n int, kernel K, zero T, steps int) *Sweep[T, K] {
 	s := &Sweep[T, K]{Graph: g, Kernel: kernel, Stop: Cancellation{Ctx: ctx}, Steps: steps,
 		zero: zero, sum: zero, term: zero, left: zero, pushed: zero}
@@ -156,7 +158,7 @@ func (s *Sweep[T, K]) Carry(carried []T, k int, x *T, own func(o, i int32, x *T)
 	}
 }
 
-// Both does two things side by side, and returns an error of either.
+// Both calls two functions in parallel, and returns an error of either.
 func Both(one, other func() error) error {
 	done := make(chan error)
 	go func() { done <- one() }()
