@@ -11,16 +11,18 @@ import (
 	"productform/num"
 )
 
-// OfClass returns the coefficients 0..n of Z(λ + (z-1) ρ e_i), in the arithmetic of like, ρ being the given share of λ_i: that of one row of
-// classes merged into class i. With r(k) the part of ρ among the rate λ(k) of a state, the values of the states obey
+// OfClass returns the coefficients 0..n of Z(λ + (z-1) ρ e_i), in the arithmetic of like, where ρ
+// is the given share of λ_i, that of one row of classes merged into class i. With r(k) the part of
+// ρ in the rate λ(k) of a state, the values of the states obey
 //
 //	(d(k) + r(k)) v_k[n] = Σ_t weight_t Π_c v_c[n] + r(k) v_k[n-1],  d(k) = M(k) - λ(k),
 //
-// over the terms t and their children c, of which one at most has a part of ρ and all others have order 0 only. On the class lattice
-// the weight λ_i of the term without class i is λ_i - ρ at n = 0 and ρ at n = 1.
+// over the terms t and their children c, of which at most one has a part of ρ and all others have
+// only order 0. On the class lattice the weight λ_i of the term without class i is λ_i - ρ at n = 0
+// and ρ at n = 1.
 //
-// It takes n sweeps over the states with a part of ρ. The error is a *[num.TooLargeError] for fractions that take more than
-// maxBytes, or that of the context.
+// It takes n sweeps over the states with a part of ρ. The error is a *[num.TooLargeError] for
+// fractions that need more than maxBytes, or that of the context.
 func OfClass(ctx context.Context, p *recursion.Problem, g *recursion.Graph, class int, share *big.Rat, n int, like arithmetic.Number, maxBytes int64) ([]arithmetic.Number, error) {
 	c := &classSeries{Numbers: recursion.NewNumbers(g, g.Inner(), like), class: class}
 	s := recursion.NewSweep(ctx, g, g.Inner(), c, arithmetic.Number{}, 8)
@@ -50,7 +52,7 @@ func OfClass(ctx context.Context, p *recursion.Problem, g *recursion.Graph, clas
 	return z, nil
 }
 
-// A classSeries is the kernel of a sweep that takes every state from one order to the next.
+// A classSeries is the kernel of a sweep that moves every state from one order to the next.
 type classSeries struct {
 	recursion.Numbers // the denominators are d(k) + r(k)
 	class             int
@@ -119,7 +121,7 @@ func (c *classSeries) Begin(z *arithmetic.Number, k int) {
 	}
 }
 
-// Weigh leaves out terms without a coefficient of this order.
+// Weigh omits terms without a coefficient of this order.
 func (c *classSeries) Weigh(z, x *arithmetic.Number, k int, t int32) bool {
 	g := c.Graph
 	switch w := g.Weight[t]; {

@@ -8,11 +8,11 @@ import (
 	"productform/internal/recursion"
 )
 
-// errFar says that coefficients are too far apart for float64, and take wide numbers.
+// errFar reports that coefficients are too far apart for float64 and need wide numbers.
 var errFar = errors.New("coefficients outside the range of float64")
 
-// Coefficients of [floatProducts] that are not 0 have to be from least to most, and weights at least smallest, so that products of two with a weight keep
-// within the range.
+// Nonzero coefficients of [floatProducts] must be in [least, most], and weights at least smallest,
+// so that products of two with a weight stay in range.
 const least, most, smallest = 0x1p-450, 0x1p450, 0x1p-60
 
 func inRange(z []float64) bool {
@@ -24,12 +24,15 @@ func inRange(z []float64) bool {
 	return true
 }
 
-// floatProducts computes the series of all states of a graph of connected sets in float64. Coefficient i is multiplied by the i-th power of M/λ of
-// the root, which keeps coefficients together.
+// floatProducts computes the series of all states of a graph of connected sets in float64.
+// Coefficient i is multiplied by the i-th power of M/λ of the root, which keeps coefficients of
+// similar size.
 //
-// Errors are relative. e[k] bounds the roundings of coefficient 0 of state k, and e[k] + 10 i those of coefficient i: a term adds those of its
-// children, of which the orders add up to i, an addition for each product in the sums of [AddProduct], and one for its weight; the state the additions of its terms, one quotient and
-// one for M; its own coefficient i-1 has with λ, M/λ and M three more each at most. The powers of M/λ are taken back in i quotients.
+// Errors are relative. e[k] bounds the roundings of coefficient 0 of state k, and e[k] + 10 i those
+// of coefficient i: a term adds those of its children, of which the orders add up to i, an addition
+// for each product in the sums of [AddProduct], and one for its weight; the state the additions of
+// its terms, one quotient and one for M; its own coefficient i-1 has at most three more with λ, M/λ
+// and M. The powers of M/λ are removed by i divisions.
 func floatProducts(ctx context.Context, g *recursion.Graph, n int) ([]arithmetic.Number, error) {
 	root, terms := g.States()-1, n+1
 	tilt := g.Total.Float(root) / g.Rate.Float(root)
@@ -104,8 +107,8 @@ func floatProducts(ctx context.Context, g *recursion.Graph, n int) ([]arithmetic
 	return result, nil
 }
 
-// AddProduct adds the coefficients of the product of two series to those of sum, as many as it has; a and b have as many, too. A coefficient
-// takes part in [ProductAdditions] additions.
+// AddProduct adds the product of two series to sum, truncated to its length; a and b have the same
+// length. A coefficient takes part in [ProductAdditions] additions.
 func AddProduct(sum, a, b []float64) {
 	n := len(sum)
 	a, b = a[:n], b[:n]
@@ -129,5 +132,6 @@ func AddProduct(sum, a, b []float64) {
 	}
 }
 
-// ProductAdditions bounds the additions in which a coefficient of a product takes part in sums of so many products of n coefficients each.
+// ProductAdditions bounds the additions in which a coefficient of a product takes part, in sums of
+// the given number of products of n coefficients each.
 func ProductAdditions(products, n int) float64 { return float64(products*(n/4+4)) + 2 }

@@ -13,7 +13,7 @@ import (
 	"productform/num"
 )
 
-// drawProblem draws servers and classes on some of them, of rates so small that they are stable.
+// drawProblem draws servers and classes on some of them, with rates small enough for stability.
 func drawProblem(t *rapid.T) *recursion.Problem {
 	p := &recursion.Problem{Whole: true, Small: true, Scale: big.NewInt(1)}
 	for range rapid.IntRange(1, 6).Draw(t, "servers") {
@@ -37,7 +37,7 @@ func drawProblem(t *rapid.T) *recursion.Problem {
 	return p
 }
 
-// In float64 the coefficients on connected sets are within their bounds of the fractions.
+// In float64 the coefficients on connected sets are within their bounds of the exact fractions.
 func TestFloatProducts(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
@@ -66,7 +66,7 @@ func TestFloatProducts(t *testing.T) {
 	})
 }
 
-// Coefficients that float64 cannot hold together take wide numbers, and have the digits of fractions all the same.
+// Coefficients too far apart for float64 use wide numbers, and still match the exact fractions.
 func TestFarProducts(t *testing.T) {
 	ctx := context.Background()
 	p := &recursion.Problem{Whole: true, Small: true, Scale: big.NewInt(1), Capacity64: []int64{1e9, 1e9}, Rate64: []int64{1, 9e8}}

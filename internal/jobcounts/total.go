@@ -20,9 +20,9 @@ import (
 //
 //	M(K) z_K[n] = Σ_t weight_t z_{K∖t}[n] + λ(K) z_K[n-1],   Z[n] = z_all[n].
 //
-// One array is enough: it goes from n-1 to n in place, down the class lattice or up the others. On connected sets terms
-// are products, so that every state keeps its series. The error is a *[num.TooLargeError] for fractions that take more than
-// maxBytes, or that of the context.
+// One array suffices: it is updated from n-1 to n in place, down the class lattice or up the
+// others. On connected sets terms are products, so every state keeps its series. The error is a
+// *[num.TooLargeError] for fractions that need more than maxBytes, or that of the context.
 func Total(ctx context.Context, g *recursion.Graph, connected bool, n int, like arithmetic.Number, maxBytes int64) ([]arithmetic.Number, error) {
 	if connected {
 		if like.Exact == nil && like.Interval.Low == nil {
@@ -59,14 +59,15 @@ func Total(ctx context.Context, g *recursion.Graph, connected bool, n int, like 
 
 var intOne = big.NewInt(1) // never changed
 
-// A series holds one coefficient of every state, in the arithmetic of one engine. At first that of the state without
-// terms is 1, and others 0.
+// A series holds one coefficient of every state, in the arithmetic of one engine. Initially that of
+// the state without terms is 1, and all others are 0.
 type series interface {
-	next(n int) error                    // takes all states from order n-1 to n, each after those that it needs
+	next(n int) error                    // moves all states from order n-1 to n, each after those that it needs
 	coefficient(n int) arithmetic.Number // Z[n], when all states are at order n
 }
 
-// order returns the states but the root of the class lattice, in the order in which they can change in place.
+// order returns the states, without the root of the class lattice, in an order for updates in
+// place.
 func order(g *recursion.Graph) []int32 {
 	list := make([]int32, g.Inner())
 	for k := range list {
@@ -78,7 +79,7 @@ func order(g *recursion.Graph) []int32 {
 	return list
 }
 
-// A floatSeries is in float64 until a number leaves [2^-300, 2^300), and from there on in wide numbers.
+// A floatSeries is in float64 until a number leaves [2^-300, 2^300), and then in wide numbers.
 type floatSeries struct {
 	*recursion.Graph
 	stop                 recursion.Cancellation
@@ -144,9 +145,9 @@ func (s *floatSeries) next(n int) error {
 	return nil
 }
 
-// step takes state k with these terms to the next order.
+// step moves state k with the given terms to the next order.
 func (s *floatSeries) step(k int, first, last int32) {
-	const least, most = 0x1p-300, 0x1p300 // products with the others, in [2^-400, 2^400), keep within the range
+	const least, most = 0x1p-300, 0x1p300 // products with the others, in [2^-400, 2^400), stay in range
 	if s.far == nil {
 		sum := s.c[k] * s.rate[k].F
 		for t := first; t < last; t++ {
@@ -316,7 +317,7 @@ func newExactSeries(ctx context.Context, g *recursion.Graph, n int, maxBytes int
 	return s, nil
 }
 
-// tooLong refuses fractions of more than so many bytes.
+// tooLong returns an error for fractions of more than maxBytes.
 func tooLong(g *recursion.Graph, n int, maxBytes int64) error {
 	return &num.TooLargeError{States: float64(g.Inner()), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
 		"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose gives as many digits as asked",
@@ -357,7 +358,8 @@ func (s *exactSeries) coefficient(int) arithmetic.Number {
 	return z
 }
 
-// seriesOfProducts keeps the whole series of every state, in the arithmetic of like. Fractions are counted as they come.
+// seriesOfProducts keeps the whole series of every state, in the arithmetic of like. The size of
+// fractions is counted along the way.
 func seriesOfProducts(ctx context.Context, g *recursion.Graph, n int, like arithmetic.Number, maxBytes int64) ([]arithmetic.Number, error) {
 	ratio := func(a, b *big.Int) arithmetic.Number { return like.Rational(new(big.Rat).SetFrac(a, b)) }
 	zero := like.Rational(new(big.Rat))

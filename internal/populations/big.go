@@ -9,7 +9,7 @@ import (
 	"productform/internal/recursion"
 )
 
-// A number is one of math/big, rounded in one direction or an integer.
+// A number is a math/big number: rounded in one direction, or an integer.
 type number[T any] interface {
 	*T
 	Set(x *T) *T
@@ -18,12 +18,12 @@ type number[T any] interface {
 	Sign() int
 }
 
-// A grid holds a number for every population. What it computes with are numbers that stand here, so that nothing is allocated but where numbers
-// outgrow their memory.
+// A grid holds a number for every population. It computes in place with its own numbers, so it
+// allocates only if numbers outgrow their memory.
 type grid[T any, P number[T]] struct {
 	lattice *Lattice
 	x       []T
-	zero    func() P     // a number as those of the grid
+	zero    func() P     // a number like those of the grid
 	add     func(z, x P) // z ← z + x
 }
 
@@ -103,7 +103,8 @@ func (g *grid[T, P]) convolved(h *grid[T, P], index int) P {
 	}
 }
 
-// An Enclosed holds two tables of big.Float, one rounded down and one rounded up throughout: they are worked on side by side.
+// An Enclosed holds two tables of big.Float, one rounded down and one rounded up throughout,
+// computed in parallel.
 type Enclosed struct {
 	low, high grid[big.Float, *big.Float]
 	prec      uint
@@ -117,7 +118,7 @@ func NewEnclosed(l *Lattice, prec uint) *Enclosed {
 	return &Enclosed{low: rounded(big.ToNegativeInf), high: rounded(big.ToPositiveInf), prec: prec}
 }
 
-// EnclosedBytes returns the memory that a table of so many numbers takes.
+// EnclosedBytes returns the memory of a table with the given number of numbers.
 func EnclosedBytes(points float64, prec uint) float64 { return 2 * points * (56 + float64(prec)/8) }
 
 func (t *Enclosed) New() *Enclosed { return NewEnclosed(t.low.lattice, t.prec) }

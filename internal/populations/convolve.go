@@ -6,8 +6,8 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// Convolved adds the products by halves: each is rounded once, and takes part in at most the additions of a run, twice as many roundings as there are
-// runs of a segment, and twice as many as there are halvings.
+// Convolved adds the products by halves. Each product is rounded once, and takes part in at most
+// the additions of a run, two roundings per run of a segment, and two per halving.
 func (t *Float) Convolved(with *Float, index int) arithmetic.Number {
 	l := t.lattice
 	c := convolution{a: t, b: with, n: l.Point(index), row: index / l.width}
@@ -35,7 +35,7 @@ type convolution struct {
 	perRow  int // pieces
 }
 
-// sum adds the pieces from first on, before last.
+// sum adds the pieces from first to last-1.
 func (c *convolution) sum(first, last int) arithmetic.Wide {
 	if last-first > 1 {
 		middle := (first + last) / 2

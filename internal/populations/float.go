@@ -8,16 +8,19 @@ import (
 	"productform/internal/recursion"
 )
 
-// A Float is a table of float64 numbers: that of n is mantissa 2^(exponent + Σ_k tilt_k n_k), with one exponent for each segment of so many numbers of a row. It is
-// a sum of products that took part in at most a + b |n| roundings, whence its relative error is at most (1 + u)^(a + b |n|) - 1, u = 2^-53.
+// A Float is a table of float64 numbers: the one at n is mantissa 2^(exponent + Σ_k tilt_k n_k),
+// with one exponent per segment of a row. It is a sum of products with at most a + b |n| roundings
+// each, so its relative error is at most (1 + u)^(a + b |n|) - 1, u = 2^-53.
 //
-// Proof. Let b be at least K + δ + 2^-30, with δ the roundings that the error of a factor counts for. The term d_k G(n - e_k) has
-// a + b (|n| - 1) roundings, δ of its factor, and at most K of products and sums, fused; what is left out is below 2^-380 of the sum, so that 2^-30
-// roundings are more (see [step.settle]). Together these are at most a + b |n|. The term w H(n) has at most K + 2 more than H. So one sweep
-// adds K + 2 to the greater a, and however often a table is divided, b stays. Scaling by powers of two does not round.
+// Proof. Let b be at least K + δ + 2^-30, with δ the roundings that the error of a factor counts
+// for. The term d_k G(n - e_k) has a + b (|n| - 1) roundings, δ of its factor, and at most K of
+// products and sums, fused; the omitted part is below 2^-380 of the sum, covered by 2^-30 roundings
+// (see [step.settle]). Together these are at most a + b |n|. The term w H(n) has at most K + 2 more
+// than H. So one sweep adds K + 2 to the greater a, and b does not change, however often a table is
+// divided. Scaling by powers of two does not round.
 //
-// Within a segment no number other than 0 is below 2^-400, none from 2^200 on. Where numbers of one segment are too far apart for that, the table loses its
-// bound; segments of length 1 never do.
+// Within a segment every nonzero number is in [2^-400, 2^200). If the numbers of one segment are
+// too far apart for that, the table loses its bound; this never happens with segments of length 1.
 type Float struct {
 	lattice  *Lattice
 	tilt     []int
@@ -31,8 +34,8 @@ type Float struct {
 
 const absent = math.MinInt
 
-// NewFloat returns a table of zeros with segments of that length. With 2^tilt_k near the ratio of numbers with one job of chain k more and less, the
-// numbers of a segment are of one size.
+// NewFloat returns a table of zeros with segments of the given length. If 2^tilt_k is close to the
+// ratio of numbers that differ by one job of chain k, the numbers of a segment have similar sizes.
 func NewFloat(l *Lattice, segment int, tilt []int) *Float {
 	segment = min(segment, l.width)
 	perRow := (l.width + segment - 1) / segment
@@ -44,7 +47,7 @@ func NewFloat(l *Lattice, segment int, tilt []int) *Float {
 	return t
 }
 
-// FloatBytes returns the memory that a table of so many numbers takes.
+// FloatBytes returns the memory of a table with the given number of numbers.
 func FloatBytes(points float64, segment int) float64 { return points * (8 + 8/float64(segment)) }
 
 func (t *Float) New() *Float { return NewFloat(t.lattice, t.segment, t.tilt) }
@@ -57,7 +60,7 @@ func (t *Float) Copy(from *Float) {
 	t.a, t.b, t.lost = from.a, from.b, from.lost
 }
 
-// Set has each number with its own bound, of which the greatest counts.
+// Set takes numbers with separate bounds, of which the largest counts.
 func (t *Float) Set(numbers []arithmetic.Number) {
 	t.a, t.b, t.lost = 0, 0, false
 	for _, x := range numbers {
@@ -73,7 +76,8 @@ func (t *Float) Set(numbers []arithmetic.Number) {
 	}
 }
 
-// SetProducts rounds each product K times. If x_n has at most r_0 + b n roundings of each list, their product has at most Σ r_0 + b |n| for the greatest b.
+// SetProducts rounds each product K times. If x_n has at most r_0 + b n roundings of each list,
+// their product has at most Σ r_0 + b |n| for the largest b.
 func (t *Float) SetProducts(factors [][]arithmetic.Number) {
 	t.a, t.b, t.lost = 0, 0, false
 	for _, list := range factors {
@@ -140,8 +144,9 @@ func split(x arithmetic.Number) (m float64, e int) {
 	return m, e + 512*x.Exp
 }
 
-// roundingsOf returns how many roundings the relative error of x counts for: r with (1+u)^r >= 1 + e and (1-u)^r <= 1 - e, which hold for
-// r u = e/(1-e) (1 + 4u), since ln(1+u) >= u (1 - u/2) and -ln(1-e) <= e/(1-e).
+// roundingsOf returns the number of roundings equivalent to the relative error of x: r with (1+u)^r
+// >= 1 + e and (1-u)^r <= 1 - e, which hold for r u = e/(1-e) (1 + 4u), since ln(1+u) >= u (1 -
+// u/2) and -ln(1-e) <= e/(1-e).
 func roundingsOf(x arithmetic.Number) float64 {
 	if !(x.Bound < 1e-3) {
 		return math.Inf(1)
@@ -170,7 +175,8 @@ func (t *Float) tiltAt(index int) int {
 	return sum
 }
 
-// bound returns that of the error of a number with so many jobs after so many roundings more.
+// bound returns the error bound of a number with the given number of jobs after the given
+// additional roundings.
 func (t *Float) bound(jobs int, more float64) float64 {
 	if t.lost {
 		return math.Inf(1)
@@ -178,7 +184,7 @@ func (t *Float) bound(jobs int, more float64) float64 {
 	return arithmetic.Roundings(t.a + t.b*float64(jobs) + more)
 }
 
-// wide returns m 2^e, given the bound of its error.
+// wide returns m 2^e, given a bound on its error.
 func wide(m float64, e int, bound float64) arithmetic.Number {
 	m, shift := math.Frexp(m) // products of two mantissas may be as small as 2^-800
 	e += shift
@@ -219,7 +225,7 @@ func (t *Float) Shift(ctx context.Context, d []arithmetic.Number) error {
 	return t.sweep(ctx, 0, t, d, true)
 }
 
-// A factor is one that is not 0, m 2^e.
+// A factor is a nonzero factor m 2^e.
 type factor struct {
 	axis int
 	m    float64

@@ -6,15 +6,16 @@ import (
 	"productform/internal/lattice"
 )
 
-// A Lattice is the set of the populations 0 <= n <= N. The last chain runs fastest, and should have the largest
-// population.
+// A Lattice is the set of the populations 0 <= n <= N. The last chain varies fastest, and should
+// have the largest population.
 type Lattice struct {
 	lattice.Box
 	rows  lattice.Box // all chains but the last
 	width int         // N_K + 1, the length of a row
 }
 
-// NewLattice returns that of the populations up to N >= 0, of at least one chain. The number of its points must fit into an int.
+// NewLattice returns the lattice of the populations up to N >= 0, for at least one chain. Its
+// number of points must fit into an int.
 func NewLattice(most []int) *Lattice {
 	last := len(most) - 1
 	return &Lattice{Box: lattice.LastFastest(most), rows: lattice.LastFastest(most[:last]), width: most[last] + 1}
@@ -28,7 +29,8 @@ func (l *Lattice) Total(index int) (sum int) {
 	return sum
 }
 
-// A sweep visits the rows of a lattice, upward or downward, and knows the coordinates of the row: all but the last.
+// A sweep visits the rows of a lattice, upward or downward, with the coordinates of the row: all
+// except the last.
 type sweep struct {
 	*Lattice
 	row  int
@@ -44,7 +46,7 @@ func (l *Lattice) sweep(down bool) sweep {
 	return s
 }
 
-// next goes to the next row, and reports whether there is one.
+// next moves to the next row, and reports whether there is one.
 func (s *sweep) next() bool {
 	if s.down {
 		s.row--

@@ -2,16 +2,18 @@ package populations
 
 import "math"
 
-// No number of a segment but 0 is below 2^-leastBits or from 2^mostBits on. One of a segment of length 1 is within 2^±aloneBits.
+// Every nonzero number of a segment is in [2^-leastBits, 2^mostBits). In a segment of length 1 it
+// is within 2^±aloneBits.
 const leastBits, mostBits, aloneBits = 400, 200, 60
 
-// apartBits is how far exponents of terms may lie apart so that no product with them underflows.
+// apartBits is the largest difference of exponents of terms for which no product with them
+// underflows.
 const apartBits = 200
 
-// bitsOf returns those of 2^e.
+// bitsOf returns the bits of 2^e.
 func bitsOf(e int) uint64 { return uint64(1023+e) << 52 }
 
-// power returns 2^e for e <= 0, 0 far below.
+// power returns 2^e for e <= 0, or 0 for very small e.
 func power(e int) float64 {
 	if e < -1000 {
 		return 0
@@ -23,12 +25,12 @@ func power(e int) float64 {
 type step struct {
 	alone       bool // the segment has length 1
 	terms       bool // there are some
-	least, most int  // of their exponents; the greatest is that of the result
+	least, most int  // of their exponents; the largest is that of the result
 	vanishing   bool // numbers of the segment may go to 0 within it
 	lost        bool
 }
 
-// take counts a term with that exponent.
+// take registers a term with the given exponent.
 func (s *step) take(e int) {
 	switch {
 	case e == absent:
@@ -39,7 +41,7 @@ func (s *step) take(e int) {
 	}
 }
 
-// scale returns what a term with that exponent is to be multiplied by.
+// scale returns the factor for a term with the given exponent.
 func (s *step) scale(e int) float64 {
 	if e == absent {
 		return 0
@@ -47,11 +49,13 @@ func (s *step) scale(e int) float64 {
 	return power(e - s.most)
 }
 
-// settle returns the exponent of a segment that was just computed, and scales it if it grew or shrank.
+// settle returns the exponent of a newly computed segment, and rescales it if it grew or shrank.
 //
-// Terms are at most 2^(mostBits+1), and scales at most 1. Unless terms are apart, no product is below 2^(-leastBits-apartBits-2): none underflows.
-// Otherwise what underflows, or is left out for a scale below 2^-1000, is below 2^(mostBits+1-1000); since every number must then come out at
-// 2^-leastBits or more, that is less than 2^-390 of it. The number of a segment of length 1 is not below the term with the greatest exponent.
+// Terms are at most 2^(mostBits+1), and scales at most 1. Unless terms are apart, every product is
+// at least 2^(-leastBits-apartBits-2): none underflows. Otherwise terms that underflow, or are
+// omitted for a scale below 2^-1000, are below 2^(mostBits+1-1000); every number must then be at
+// least 2^-leastBits, so they are less than 2^-390 of it. The number of a segment of length 1 is at
+// least the term with the largest exponent.
 func (s *step) settle(x []float64) int {
 	if !s.terms {
 		return absent
@@ -71,7 +75,7 @@ func (s *step) settle(x []float64) int {
 	return s.rescale(x)
 }
 
-// rescale is settle for numbers of which one is out of range, or 0.
+// rescale is settle for numbers that include one out of range, or 0.
 func (s *step) rescale(x []float64) int {
 	least, most := math.Inf(1), 0.0
 	zero := false
@@ -132,7 +136,8 @@ type term struct {
 	x []float64
 }
 
-// begin returns the step of segment i of a row, with the exponents of all terms but the own ones taken.
+// begin returns the step of segment i of a row, with the exponents of all terms registered except
+// its own.
 func (r *rowStep) begin(row, i int) step {
 	t := r.t
 	s := step{alone: t.segment == 1, lost: t.lost}

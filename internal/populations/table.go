@@ -9,8 +9,8 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// A Table holds a number for every population of a lattice, in one arithmetic; T is the type itself. Numbers given to it are in its
-// arithmetic, those of factors d one for each chain.
+// A Table holds a number for every population of a lattice, in one arithmetic; T is the type
+// itself. Its arguments are in its arithmetic; factors d have one number per chain.
 type Table[T any] interface {
 	New() T              // a table of zeros, of the same lattice and arithmetic
 	Lattice() *Lattice   //
@@ -20,8 +20,9 @@ type Table[T any] interface {
 	Set(numbers []arithmetic.Number)           // the numbers of all populations, by index
 	SetProducts(factors [][]arithmetic.Number) // G(n) ← Π_k factors[k][n_k]
 
-	// Divide is G ← H/(1 - Σ_k d_k z_k); H may be G. Horner is G ← w H + Σ_k d_k z_k G, and Shift the same without H.
-	// They take K + 1 products and sums a population, and end with the error of the context.
+	// Divide is G ← H/(1 - Σ_k d_k z_k); H may be G. Horner is G ← w H + Σ_k d_k z_k G, and Shift
+	// the same without H. They take K + 1 products and sums per population, and return the error of
+	// the context.
 	Divide(ctx context.Context, from T, d []arithmetic.Number) error
 	Horner(ctx context.Context, w int64, from T, d []arithmetic.Number) error
 	Shift(ctx context.Context, d []arithmetic.Number) error
@@ -30,7 +31,8 @@ type Table[T any] interface {
 	Convolved(with T, index int) arithmetic.Number // Σ_{m <= n} G(m) H(n - m), for n at the index
 }
 
-// Convolve sets t to the product of two series, other tables than t, in about as many steps as there are pairs m <= n of populations. All cores take part.
+// Convolve sets t to the product of two series, other tables than t, in about as many steps as
+// there are pairs m <= n of populations, on all cores.
 func Convolve[T Table[T]](ctx context.Context, t, a, b T) error {
 	numbers := make([]arithmetic.Number, t.Lattice().States)
 	const block = 16

@@ -30,7 +30,7 @@ func (s station) over(j int, like arithmetic.Number) []arithmetic.Number {
 	return list
 }
 
-// coefficient returns that of z^n by the multinomial formula.
+// coefficient returns the coefficient of z^n by the multinomial formula.
 func (s station) coefficient(n []int) *big.Rat {
 	c := big.NewRat(1, 1)
 	jobs := 0
@@ -153,7 +153,8 @@ func scales(stations []station, chains int) []*big.Int {
 	return list
 }
 
-// hold checks that a fraction lies within the bound of a float, and between those of an enclosure.
+// hold checks that a fraction is within the bound of a float, and between the bounds of an
+// enclosure.
 func hold(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -189,8 +190,9 @@ func hold(t interface {
 	}
 }
 
-// All arithmetics agree with the sum over all states, far beyond the range of float64, and with segments of length 1 no bound is ever lost.
-func TestProductsAreSumsOverStates(t *testing.T) {
+// All arithmetics match the sum over all states, even far beyond the range of float64, and segments
+// of length 1 never lose a bound.
+func TestProductsMatchSumsOverStates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := drawPopulations(t)
 		stations := drawStations(t, len(most), 3)
@@ -210,7 +212,8 @@ func TestProductsAreSumsOverStates(t *testing.T) {
 	})
 }
 
-// Two parts of a product, convolved, give the whole; Set and SetProducts put in the same; Add and Shift do what they say.
+// Convolving two parts of a product gives the whole; Set and SetProducts give the same tables; Add
+// and Shift match their definitions.
 func TestConvolved(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := drawPopulations(t)
@@ -257,7 +260,7 @@ func testConvolved[T populations.Table[T]](t *rapid.T, zeros T, like arithmetic.
 	}
 }
 
-// Products of factors, such as powers over factorials, are those of the chains.
+// SetProducts matches products of factors per chain, such as powers over factorials.
 func TestSetProducts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.SliceOfN(rapid.IntRange(0, 6), 1, 3).Draw(t, "populations")
@@ -301,7 +304,8 @@ func TestSetProducts(t *testing.T) {
 	})
 }
 
-// The bound of a long row is that of one path, and holds where numbers span far more than float64: e^50000.
+// The bound for a long row is that of one path, and holds for numbers that span far more than
+// float64: e^50000.
 func TestLongRow(t *testing.T) {
 	const jobs = 3000
 	stations := []station{
@@ -323,7 +327,7 @@ func TestLongRow(t *testing.T) {
 	}
 }
 
-func TestSweepsEndWithTheirContext(t *testing.T) {
+func TestSweepsReturnAfterCancellation(t *testing.T) {
 	l := populations.NewLattice([]int{300, 300})
 	like := arithmetic.One(num.Float, 0)
 	err := oracle.CheckEnds(func(ctx context.Context) error {
@@ -346,7 +350,8 @@ func TestSweepsEndWithTheirContext(t *testing.T) {
 	}
 }
 
-// Small numbers of segments, beside large ones, are convolved as they are: products of two of them are as small as 2^-780.
+// Small numbers of segments with large ones are convolved correctly: products of two are as small
+// as 2^-780.
 func TestConvolvedSmall(t *testing.T) {
 	for exponent := -600; exponent <= 600; exponent += 40 {
 		l := populations.NewLattice([]int{2})

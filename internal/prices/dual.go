@@ -20,7 +20,7 @@ type Dual struct {
 	z       []*big.Float // m_i/y_i
 }
 
-// NewDual returns the dual of rows with needs b_ij, at [i][j], and masses m_i, at these prices.
+// NewDual returns the dual of rows with needs b_ij, at [i][j], and masses m_i, at the given prices.
 func NewDual(need [][]*big.Rat, mass []*big.Rat, price []*big.Float, prec uint) *Dual {
 	n, resources := len(need), len(price)
 	d := &Dual{Prec: prec, Need: make([][]*big.Float, resources), Above: make([][]*big.Float, resources), m: make([]*big.Float, n),
@@ -94,7 +94,8 @@ func (d *Dual) Loads(need [][]*big.Float, x []*big.Float, round func(uint) *big.
 	return l
 }
 
-// Evaluate scales the prices to the sum Σ_i m_i and sets what depends on them. It reports whether all y_i are positive.
+// Evaluate scales the prices to the sum Σ_i m_i and updates the dependent values. It reports
+// whether all y_i are positive.
 func (d *Dual) Evaluate() bool {
 	sum, part := bigOf(d.Prec), bigOf(d.Prec)
 	for _, p := range d.Price {
@@ -132,7 +133,7 @@ func (d *Dual) Evaluate() bool {
 	return true
 }
 
-// excess returns max_j load_j - 1: the gap over Σ_i m_i, but for rounding.
+// excess returns max_j load_j - 1: the gap relative to Σ_i m_i, up to rounding.
 func (d *Dual) excess() *big.Float {
 	worst := bigOf(d.Prec)
 	for _, l := range d.load {
@@ -143,7 +144,7 @@ func (d *Dual) excess() *big.Float {
 	return worst.Sub(worst, big.NewFloat(1))
 }
 
-// Residual is that of [Solver].
+// Residual is the residual of [Solver].
 func (d *Dual) Residual() float64 {
 	worst := 0.0
 	for j, l := range d.load {
@@ -156,14 +157,14 @@ func (d *Dual) Residual() float64 {
 	return worst
 }
 
-// Minimise takes Newton steps over p >= 0 until no load is above 1 by more than goal, or steps gain no more than
-// rounding. Steps that go too far are shortened, by the test of [Solver.advance]. The function falls all the way;
-// the loads need not: a price of rows of tiny m_i that starts too small doubles at each step and leaves loads above 1
-// by more than when it started.
+// Minimise takes Newton steps over p >= 0 until no load is above 1 by more than goal, or steps gain
+// no more than rounding. Steps that are too long are shortened, by the test of [Solver.advance].
+// The function decreases throughout; the loads need not: a price of rows of tiny m_i that starts
+// too small doubles at each step and leaves loads above 1 by more than when it started.
 func (d *Dual) Minimise(ctx context.Context, goal *big.Float) {
 	const steps, tries = 200, 400
 	if !d.Evaluate() {
-		for j, p := range d.Price { // start anew, from equal prices of what is needed
+		for j, p := range d.Price { // restart from equal prices of the needed resources
 			p.SetInt64(0)
 			for _, b := range d.Need[j] {
 				if b != nil {
@@ -210,7 +211,7 @@ func (d *Dual) Minimise(ctx context.Context, goal *big.Float) {
 	}
 }
 
-// noise returns what rounding may do to the slope along d.
+// noise bounds the rounding error of the slope along d.
 func (d *Dual) noise(step []*big.Float) *big.Float {
 	sum := bigOf(d.Prec)
 	for _, x := range step {

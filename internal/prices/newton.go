@@ -12,8 +12,8 @@ type newtonStep struct {
 	free    []int     // resources whose price may move
 	h       []float64 // Hessian of the free resources, row after row
 	factor  []float64 // L and D of L D L^T = h
-	move    []float64 // what solves H move = g - H d
-	noise   []float64 // what rounding may have done to a pivot
+	move    []float64 // the solution of H move = g - H d
+	noise   []float64 // bound on the rounding error of a pivot
 	d       []float64 // the step, of all resources
 	at      []int     // position in free at the start of the step
 }
@@ -26,17 +26,17 @@ func newNewtonStep(resources int) *newtonStep {
 	}
 }
 
-// minimise improves the prices until the residual is at residualGoal and the prices have converged, or steps improve it
-// no more. Loads and residual are those of the prices when it is called and when it returns.
+// minimise improves the prices until the residual is at residualGoal and the prices have converged,
+// or steps no longer improve it. Loads and residual match the prices on entry and on return.
 //
-// A small residual alone says little of rows that are small beside the others of their resources. If a full step
-// changes each y_i by the factor 1 + u_i, |u_i| <= δ, it leaves the gradient Σ_i m_i b_ij u_i²/y_i but for higher
-// orders, and the next step, of factors 1 + v_i, has Σ_i m_i v_i² <= δ² Σ_i m_i u_i², where Σ_i m_i u_i² is the slope
-// λ² at which the function fell. So |v_i| <= δ λ / sqrt(m_i), and the prices have converged if that is at most
-// convergedTol.
+// A small residual alone says little about rows that are small compared to the others of their
+// resources. If a full step changes each y_i by the factor 1 + u_i, |u_i| <= δ, it leaves the
+// gradient Σ_i m_i b_ij u_i²/y_i but for higher orders, and the next step, of factors 1 + v_i, has
+// Σ_i m_i v_i² <= δ² Σ_i m_i u_i², where Σ_i m_i u_i² is the slope λ² at which the function fell.
+// So |v_i| <= δ λ / sqrt(m_i), and the prices have converged if that is at most convergedTol.
 func (k *Solver) minimise(ctx context.Context) {
 	const steps = 100
-	const stalled = 1e-12 // ten times what rounding does to a load, of sums of 1024 terms in a row at most
+	const stalled = 1e-12 // ten times the rounding error of a load, with sums of at most 1024 successive terms
 	best, stalls := math.Inf(1), 0
 	copy(k.best, k.Price)
 	change := math.Inf(1)
@@ -68,9 +68,10 @@ func (k *Solver) minimise(ctx context.Context) {
 	}
 }
 
-// advance goes along the step to the new prices. Full steps need no look at the function, which is convex, while its
-// slope after the step is not much above 0; else the best point of the way is found first. It returns the bound of
-// [Solver.minimise] for the change that the next step would make, +Inf after a step that was not full.
+// advance moves along the step to the new prices. A full step is accepted without evaluating the
+// function, which is convex, if its slope after the step is not much above 0; otherwise the best
+// point along the step is found first. It returns the bound of [Solver.minimise] for the change
+// that the next step would make, +Inf after a step that was not full.
 func (k *Solver) advance(slope float64) float64 {
 	d := k.newton.d
 	copy(k.before, k.Price)
@@ -115,7 +116,8 @@ func (k *Solver) advance(slope float64) float64 {
 	return math.Inf(1)
 }
 
-// search returns the step in (0, 1) at which the function is least along d, roughly. It uses the room of 1/y and m/y.
+// search returns the approximate step in (0, 1) that minimizes the function along d. It uses the
+// memory of 1/y and m/y as scratch space.
 func (k *Solver) search() float64 {
 	n := k.rows
 	y, u, m := k.inverse[:n], k.z[:n], k.m[:n]
@@ -224,9 +226,10 @@ func cross(a, b, c, d, q []float64) (ac, bc, ad, bd float64) {
 	return ac, bc, ad, bd
 }
 
-// solve sets d to a minimum of the model, found from d = 0 over faces of p + d >= 0: at each it goes to the minimum
-// of the face or, if that lies outside, to the first boundary on the way, which is the next face. The model falls all
-// the way, so that the function falls along d. It returns the slope of the function along d, which is negative.
+// solve sets d to a minimum of the model, found from d = 0 over faces of p + d >= 0: on each it
+// moves to the minimum of the face or, if that is outside, to the first boundary on the way, which
+// is the next face. The model decreases throughout, so the function decreases along d. It returns
+// the slope of the function along d, which is negative.
 func (s *newtonStep) solve(price, load []float64) float64 {
 	clear(s.d)
 	s.at = s.at[:len(s.free)]
@@ -264,8 +267,9 @@ func (s *newtonStep) solve(price, load []float64) float64 {
 	return slope
 }
 
-// descend sets move to the solution of H move = g - H d on the face, with H = L D L^T. A pivot lost to rounding, as of
-// resources that all rows need in the same proportion, is raised to what rounding leaves uncertain.
+// descend sets move to the solution of H move = g - H d on the face, with H = L D L^T. A pivot lost
+// to rounding, for example of resources that all rows need in the same proportion, is raised to its
+// rounding error.
 func (s *newtonStep) descend(size int, load []float64) {
 	n, h, l := len(s.at), s.h, s.factor
 	for a, c := range s.at {
@@ -323,8 +327,8 @@ func (s *newtonStep) diagonal(size int, load []float64) {
 	}
 }
 
-// sweep sets one price after the other to where its load is 1, or to 0. Prices so far apart that the rounding of one
-// hides the other from a line search become right in this way.
+// sweep sets one price after another such that its load is 1, or to 0. This corrects prices so far
+// apart that the rounding of one hides the other from a line search.
 func (k *Solver) sweep() {
 	n := k.rows
 	rest, m := k.inverse[:n], k.m[:n]

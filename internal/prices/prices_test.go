@@ -30,8 +30,8 @@ func TestPricesOfSeparateRows(t *testing.T) {
 	}
 }
 
-// Both solvers find prices at which no load is above 1, and is 1 where the price is positive: the conditions of the optimum,
-// evaluated here for themselves.
+// Both solvers find prices at which no load is above 1, and is 1 where the price is positive: the
+// conditions of the optimum, evaluated here independently.
 func TestPricesAreOptimal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, resources := rapid.IntRange(1, 5).Draw(t, "rows"), rapid.IntRange(1, 4).Draw(t, "resources")
@@ -93,7 +93,7 @@ func TestPricesAreOptimal(t *testing.T) {
 	})
 }
 
-// Newton's method asks the context, and stops where it stands.
+// Minimise checks the context, and stops at the current prices.
 func TestMinimiseStops(t *testing.T) {
 	half, one := big.NewRat(1, 2), big.NewRat(1, 1)
 	start := []*big.Float{big.NewFloat(1), big.NewFloat(1)}

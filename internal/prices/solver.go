@@ -36,7 +36,7 @@ type Solver struct {
 	Price    []float64
 	load     []float64
 	Residual float64 // largest of load_j - 1, and of its size where p_j > 0
-	warm     bool    // price is that of the last call
+	warm     bool    // price holds the prices of the last call
 
 	newton *newtonStep
 	before []float64 // prices at which a step starts
@@ -70,14 +70,15 @@ func NewSolver(need [][]float64, weight []float64) *Solver {
 	return k
 }
 
-// Forget drops what is kept from the call before.
+// Forget drops the state kept from the previous call.
 func (k *Solver) Forget() { k.warm = false }
 
-// Shares writes the dominant share of one job of each row while count[i] jobs of row i are present. It starts from the prices
-// of the call before, and is deterministic after Forget. A small residual r says that the loads are right; by the proof at
-// fluid.allocateEnclosed, where the gap is r Σ m, a share is within about the factor 1 ± sqrt(2 r Σ m / m_i): rows whose
-// m_i is tiny beside the others of their resources may hang on differences of loads that float64 does not hold. The
-// error says that the residual stayed above residualLimit.
+// Shares writes the dominant share of one job of each row while count[i] jobs of row i are present.
+// It starts from the prices of the previous call, and is deterministic after Forget. A small
+// residual r means that the loads are accurate; by the proof at fluid.allocateEnclosed, where the
+// gap is r Σ m, a share is within about the factor 1 ± sqrt(2 r Σ m / m_i): rows whose m_i is tiny
+// compared to the others of their resources may depend on differences of loads below the precision
+// of float64. The error reports that the residual stayed above residualLimit.
 func (k *Solver) Shares(ctx context.Context, count, share []float64) error {
 	k.enter(count)
 	switch {
@@ -136,7 +137,7 @@ const (
 	warmSpread    = 1e6
 )
 
-// enter takes the rows present out of the problem.
+// enter extracts the present rows from the problem.
 func (k *Solver) enter(count []float64) {
 	weight := k.weight[:len(count)]
 	k.m = k.m[:len(count)]
@@ -197,7 +198,8 @@ func (k *Solver) start() {
 	k.evaluate()
 }
 
-// scale makes the prices add up to Σ_i m_i, the best multiple of any prices. Those that are nothing beside it vanish.
+// scale scales the prices to the sum Σ_i m_i, the best multiple of any prices. Negligible prices
+// become 0.
 func (k *Solver) scale() {
 	factor := k.Total / num.PairwiseSum(k.Price)
 	for j := range k.Price {
@@ -222,7 +224,8 @@ func (k *Solver) evaluate() {
 	k.measure()
 }
 
-// invert sets 1/y, m/y and m/y² from the positive prices. Few prices are added up in one pass over the rows.
+// invert sets 1/y, m/y and m/y² from the positive prices. A few prices are summed in one pass over
+// the rows.
 func (k *Solver) invert(support []int) {
 	n := k.rows
 	m, r, z, q := k.m[:n], k.inverse[:n], k.z[:n], k.q[:n]

@@ -8,12 +8,12 @@ type Limit struct {
 	Most    int   // >= 1
 }
 
-// Limits are servers that jobs of some classes take in order of arrival, as far as limits let them.
+// Limits describes servers that jobs take in order of arrival, as far as limits on classes allow.
 // The sets of limits are disjoint or nested.
 type Limits struct {
 	servers int
-	limits  []Limit // those inside come first
-	parent  []int   // the smallest set outside each limit; len(limits) stands for all servers
+	limits  []Limit // inner limits come first
+	parent  []int   // the smallest set around each limit; len(limits) means all servers
 	home    []int   // the smallest set with each class
 }
 
@@ -38,8 +38,8 @@ func (l *Limits) next(from, class int) int {
 	return from
 }
 
-// Busy returns how many servers x_i jobs of each class hold, in any order of arrival. Those of a
-// set hold what its largest subsets and other classes hold together, up to its limit.
+// Busy returns the number of servers held by x_i jobs of each class, in any order of arrival. Those
+// of a set hold what its largest subsets and other classes hold together, up to its limit.
 func (l *Limits) Busy(x []int) int {
 	busy := make([]int, len(l.limits)+1)
 	take := func(set, n int) { busy[set] += min(n, l.servers-busy[set]) }

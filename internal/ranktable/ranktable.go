@@ -1,5 +1,6 @@
-// Package ranktable serves rank functions tabulated at the bit masks of sets of classes: rank[A] is
-// the total rate μ(A) while A is the set of classes present, class i being bit i of A.
+// Package ranktable answers: is a table a rank function, and what are its values for servers?
+// rank[A] is the total rate μ(A) when A is the bit mask of the classes present, with bit i for
+// class i.
 package ranktable
 
 import (
@@ -13,7 +14,8 @@ import (
 
 // Check reports whether rank is a rank function of the given number of classes: 2^classes values,
 // the first nil or 0, the others positive and nondecreasing in A. The error is a *[num.InputError]
-// that names the first mask at fault, or ctx.Err() soon after ctx is done. It takes O(N 2^N) comparisons.
+// that names the first mask at fault, or ctx.Err() promptly after ctx is cancelled. It takes O(N
+// 2^N) comparisons.
 func Check(ctx context.Context, rank []*big.Rat, classes int) error {
 	if err := CheckShape(rank, classes); err != nil {
 		return err

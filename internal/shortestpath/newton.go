@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// newton improves cutoffs by Newton's method in their logarithms, each step shortened until it leads down.
+// newton improves cutoffs by Newton's method in their logarithms, shortening each step until the
+// cost decreases.
 func (s *Search) newton(cutoffs []float64, cost float64) ([]float64, float64) {
 	n := len(cutoffs)
 	for range 60 {
@@ -34,7 +35,7 @@ func (s *Search) newton(cutoffs []float64, cost float64) ([]float64, float64) {
 		switch {
 		case better < cost:
 			cutoffs, cost = next, better
-		case size < 1e-5: // the cost is flat to its last digits here, its derivative is not
+		case size < 1e-5: // here the cost is flat to its last digits, but its derivative is not
 			for j := range next {
 				next[j] = cutoffs[j] * math.Exp(step[j])
 			}
@@ -52,7 +53,7 @@ func (s *Search) newton(cutoffs []float64, cost float64) ([]float64, float64) {
 	return cutoffs, cost
 }
 
-// Total returns the cost of a path, +Inf if it is none.
+// Total returns the cost of a path, +Inf if it is infeasible.
 func (s *Search) Total(cutoffs []float64) float64 {
 	var sum float64
 	a := s.Start
@@ -100,9 +101,9 @@ func (s *Search) gradient(cutoffs []float64) ([]float64, bool) {
 	return g, true
 }
 
-// newtonStep returns the step in the logarithms of the cutoffs that makes the gradient 0, or one against the gradient
-// where the cost is not convex; nil if there is none. The derivatives of g_j, by g_{j-1}, g_j and g_{j+1} only, are
-// differences: of every third cutoff at a time.
+// newtonStep returns the step in the logarithms of the cutoffs that makes the gradient 0, or one
+// against the gradient where the cost is not convex; nil if there is none. The derivatives of the
+// gradient, tridiagonal, are finite differences, computed for every third cutoff at a time.
 func (s *Search) newtonStep(cutoffs []float64) []float64 {
 	const h = 1e-6
 	n := len(cutoffs)
@@ -142,7 +143,7 @@ func (s *Search) newtonStep(cutoffs []float64) []float64 {
 		right.SetVec(j, -g[j])
 	}
 	for j, x := range cutoffs {
-		if x == 0 { // it stays so
+		if x == 0 { // it remains 0
 			diagonal[j] = 1
 		}
 	}
@@ -167,9 +168,9 @@ func (s *Search) newtonStep(cutoffs []float64) []float64 {
 	return against
 }
 
-// nearby improves cutoffs among atoms: the shortest path through some atoms around each, again and again, first far apart
-// and at last next to each other.
-func (s *Search) nearby(cutoffs []float64, cost float64) ([]float64, float64) {
+// improveLocally improves cutoffs among atoms: it repeatedly takes the shortest path through some
+// atoms around each, first far apart and finally adjacent.
+func (s *Search) improveLocally(cutoffs []float64, cost float64) ([]float64, float64) {
 	const reach = 32
 	for stride := max(1, len(s.Atoms)/(2*reach)); stride > 0 && !s.Stopped(); {
 		stages := make([][]Cell, len(cutoffs))
@@ -190,8 +191,9 @@ func (s *Search) nearby(cutoffs []float64, cost float64) ([]float64, float64) {
 	return cutoffs, cost
 }
 
-// zoom improves cutoffs where Newton's method does not, such as at equal cutoffs: the shortest path through points around
-// each, again and again, closer and closer. The points of a cutoff include its neighbours.
+// zoom improves cutoffs where Newton's method fails, such as at equal cutoffs: it repeatedly takes
+// the shortest path through ever closer points around each. The points of a cutoff include its
+// neighbours.
 func (s *Search) zoom(cutoffs []float64, cost float64) ([]float64, float64) {
 	const reach, passes = 12, 8
 	for width, pass := 0.1, 0; width > 1e-12 && !s.Stopped(); pass++ {

@@ -1,4 +1,5 @@
-// Package shortestpath finds the cutoffs between hosts that cost least: a shortest path, by branch and prune, with a proof.
+// Package shortestpath answers: which cutoffs between hosts minimize the cost? It finds a shortest
+// path by branch and prune, with a proof.
 package shortestpath
 
 import (
@@ -7,7 +8,7 @@ import (
 	"sort"
 )
 
-// A Point is a cutoff with all that the cost of a host needs to know of it.
+// A Point is a cutoff with the quantities that determine the cost of a host.
 type Point struct {
 	X       float64 // the cutoff; may be +Inf
 	Tail    float64 // P(X > x)
@@ -25,7 +26,7 @@ type Cell struct {
 	Low, High   Point
 	first, last int     // indices of the ends among the atoms
 	slope       float64 // of the potential of the cell, see [Search]
-	through     float64 // lower bound of the cost of all paths through it
+	through     float64 // lower bound on the cost of all paths through it
 }
 
 func (c *Cell) width() float64 { return c.High.X - c.Low.X }
@@ -34,30 +35,31 @@ func (c *Cell) width() float64 { return c.High.X - c.Low.X }
 // Cost + After (a2 - a) + Before (b - b1). Where a cell is one point, these are the cost and its derivatives.
 type Slope struct{ Cost, After, Before float64 }
 
-// A HostCost tells what hosts cost.
+// A HostCost computes the costs of hosts.
 type HostCost interface {
-	// Cost is that of host i between cutoffs a and b: +Inf if it is overloaded or a is above b.
+	// Cost is the cost of host i between cutoffs a and b: +Inf if it is overloaded or a is above b.
 	Cost(i int, a, b *Point) float64
 	// Slope is false if host i is overloaded, or b below a, for all cutoffs of the cells.
 	Slope(i int, a, b *Cell) (Slope, bool)
 }
 
-// A Search is the problem of choosing cutoffs s_1 <= ... <= s_n, n = h-1, that minimise Σ_i cost(i, s_{i-1}, s_i), where
-// cost falls in its first cutoff and grows in its second.
+// A Search is the problem of choosing cutoffs s_1 <= ... <= s_n, n = h-1, that minimise Σ_i cost(i,
+// s_{i-1}, s_i), where cost decreases in its first cutoff and increases in its second.
 //
-// Branch and prune: cells of cutoffs take the place of cutoffs. A host between two cells costs at least what it does
-// between the upper end of the first and the lower end of the second, so the shortest path through cells bounds all
-// paths through cutoffs from below; a cell through which no path can beat the best one known is dropped, the others are
-// halved. What is left at last proves how good the best is. Such a bound is off by the width w of a cell. To make that
-// w², the derivatives are used too: an increase of s_i costs host i what it spares host i+1, and at the best cutoffs the
-// two are equal. For any number c, c (s_i - low) may be taken from the cost of host i and added to that of host i+1, as
-// the sum over a path does not change. A cell takes for c, its slope, the smaller of the two derivatives on the best
-// path through it; a cell without derivatives takes 0.
+// Branch and prune: cells of cutoffs replace cutoffs. A host between two cells costs at least as
+// much as between the upper end of the first and the lower end of the second, so the shortest path
+// through cells bounds all paths through cutoffs from below; a cell through which no path can beat
+// the best one known is dropped, the others are halved. The remaining cells prove how good the best
+// path is. Such a bound is off by the width w of a cell. To make that w², the derivatives are used
+// too: an increase of s_i adds cost to host i and saves cost of host i+1, and at the best cutoffs
+// the two are equal. For any number c, c (s_i - low) may be taken from the cost of host i and added
+// to that of host i+1, since the sum over a path does not change. A cell uses as c, its slope, the
+// smaller of the two derivatives on the best path through it; a cell without derivatives takes 0.
 type Search struct {
 	HostCost
-	Stopped   func() bool // whether to return soon, with anything
+	Stopped   func() bool // whether to return early, with any result
 	At        func(x float64) Point
-	Low, High []float64 // ranges of s_1, ..., s_n, that hold all feasible cutoffs
+	Low, High []float64 // ranges of s_1, ..., s_n that contain all feasible cutoffs
 	Start     Point     // s_0 = 0
 	End       Point     // s_h = ∞
 	Atoms     []float64 // sizes, if only finitely many exist: then only they are candidates
@@ -73,7 +75,8 @@ type Path struct {
 	Cost, Least float64
 }
 
-// Gap returns the part of the cost by which others could be better: 0 if there is no cutoff to choose.
+// Gap returns the relative amount by which other paths could be better: 0 if there is no cutoff to
+// choose.
 func (o Path) Gap() float64 {
 	if len(o.Cutoffs) == 0 || o.Cost == 0 {
 		return 0
@@ -81,17 +84,18 @@ func (o Path) Gap() float64 {
 	return max(0, 1-o.Least/o.Cost)
 }
 
-// GapTol is the relative gap at which a search ends: half of the 1e-10 that users are told, and mostly above rounding.
+// GapTol is the relative gap at which a search ends: half of the documented 1e-10, and usually
+// above rounding.
 const GapTol = 5e-11
 
 const (
-	rounds  = 80 // more than it takes to halve any range down to neighbouring floats
-	pieces  = 48 // of equal ratio, of the range of a cutoff at first
-	decades = 12 // by which they get finer towards its ends
+	rounds  = 80 // enough to halve any range down to adjacent floats
+	pieces  = 48 // initial pieces of the range of a cutoff, of equal ratio
+	decades = 12 // of refinement towards its ends
 )
 
-// pairs is how many pairs of cells of neighbouring hosts there may be, 24 bytes each: fewer where the bound is of first
-// order only, for which it is a pity to work long.
+// pairs returns the maximum number of pairs of cells of neighbouring hosts, 24 bytes each: fewer if
+// the bound is only of first order, which does not justify long work.
 func (s *Search) pairs() int {
 	if s.Smooth || s.Atoms != nil {
 		return 1 << 21
@@ -102,13 +106,13 @@ func (s *Search) pairs() int {
 // improve searches around cutoffs.
 func (s *Search) improve(cutoffs []float64, cost float64) ([]float64, float64) {
 	if s.Atoms != nil {
-		return s.nearby(cutoffs, cost)
+		return s.improveLocally(cutoffs, cost)
 	}
 	return s.newton(cutoffs, cost)
 }
 
-// Run returns the best path; its cutoffs are nil if there is none. Where the proof does not close, a closer look around
-// the best path may find a better one, with which more can be pruned.
+// Run returns the best path; its cutoffs are nil if there is none. If the proof does not close, a
+// search around the best path may find a better one, which allows more pruning.
 func (s *Search) Run() Path {
 	best := s.prune(Path{Cost: math.Inf(1)})
 	for range 3 {
@@ -126,7 +130,8 @@ func (s *Search) Run() Path {
 	return best
 }
 
-// prune halves and drops cells until the best path, of which one may be known, is proved, or no more can be.
+// prune halves and drops cells until the best path is proved optimal or no progress is possible; a
+// good path may be given.
 func (s *Search) prune(best Path) Path {
 	stages := make([][]Cell, len(s.Low))
 	for j := range stages {
@@ -145,7 +150,7 @@ func (s *Search) prune(best Path) Path {
 		if best.Least >= limit {
 			break
 		}
-		if left := best.Cost - best.Least; left < 0.75*gap { // halving all cells takes off half of it, or more
+		if left := best.Cost - best.Least; left < 0.75*gap { // halving all cells should remove at least half of it
 			gap, stalled = left, 0
 		} else if stalled++; stalled > 3 {
 			break // rounding, or memory, allows no more
@@ -186,8 +191,8 @@ func (s *Search) refine(stages [][]Cell, least, limit float64) bool {
 	return halved
 }
 
-// size counts the pairs of cells there will be when those of less than worst are halved. The start and the end count as
-// 64 cells each, so that there is a limit for two hosts, too.
+// size counts the pairs of cells after halving those below worst. The start and the end count as 64
+// cells each, so that two hosts also have a limit.
 func size(stages [][]Cell, worst float64) int {
 	n, before := 0, 64
 	for _, cells := range stages {
@@ -203,7 +208,8 @@ func size(stages [][]Cell, worst float64) int {
 	return n + 64*before
 }
 
-// halve cuts a cell in two, by index among atoms and else where the ratios, or next to 0 and ∞ the distances, are equal.
+// halve divides a cell in two: by index among atoms, otherwise at equal ratios or, next to 0 and ∞,
+// equal distances.
 func (s *Search) halve(c *Cell) (l, r Cell, ok bool) {
 	if s.Atoms != nil {
 		if c.first == c.last {
@@ -237,15 +243,15 @@ func (s *Search) atomCell(first, last int) Cell {
 	return Cell{Low: low, High: s.At(s.Atoms[last]), first: first, last: last}
 }
 
-// grid returns the first cells of cutoff j: of equal ratio, and finer and finer towards both ends, where a host may be
-// overloaded.
+// grid returns the initial cells of cutoff j: of equal ratio, and increasingly fine towards both
+// ends, where a host may be overloaded.
 func (s *Search) grid(j int) []Cell {
 	low, high := s.Low[j], s.High[j]
 	if s.Atoms != nil {
 		return s.atomGrid(low, high, 2*pieces)
 	}
 	xs := s.marks(j)
-	if s.Shared { // so that neighbours can have equal cutoffs
+	if s.Shared { // so that adjacent hosts can have equal cutoffs
 		for k := max(0, j-1); k < min(len(s.Low), j+2); k++ {
 			if k != j {
 				xs = append(xs, s.marks(k)...)
@@ -275,7 +281,7 @@ func (s *Search) grid(j int) []Cell {
 	return cells
 }
 
-// marks returns the ends of the first cells of cutoff j.
+// marks returns the ends of the initial cells of cutoff j.
 func (s *Search) marks(j int) []float64 {
 	low, high := s.Low[j], s.High[j]
 	xs := append(make([]float64, 0, 4+pieces+2*decades), low, high)
@@ -300,7 +306,7 @@ func (s *Search) marks(j int) []float64 {
 	return xs
 }
 
-// atomGrid returns cells that hold the atoms in [low, high].
+// atomGrid returns cells that contain the atoms in [low, high].
 func (s *Search) atomGrid(low, high float64, pieces int) []Cell {
 	first := sort.SearchFloat64s(s.Atoms, low)
 	end := sort.Search(len(s.Atoms), func(i int) bool { return s.Atoms[i] > high })
@@ -357,8 +363,8 @@ func (s *Search) shortest(stages [][]Cell) ([]float64, float64) {
 	return cutoffs, cost[0]
 }
 
-// bounds sets the lower bound of each cell and returns that of all paths: first with slopes of 0, which shows the best
-// path through each cell, then with the derivatives on that path.
+// bounds sets the lower bound of each cell and returns that of all paths: first with slopes of 0,
+// which yields the best path through each cell, then with the derivatives on that path.
 func (s *Search) bounds(stages [][]Cell) float64 {
 	ends := make([][]Cell, 0, len(stages)+2)
 	ends = append(ends, []Cell{{Low: s.Start, High: s.Start}})
@@ -377,9 +383,9 @@ func (s *Search) bounds(stages [][]Cell) float64 {
 			cells[k].slope, cells[k].through = 0, 0
 		}
 	}
-	least := throughAll(ends, links, s.Smooth)
+	least := raiseBounds(ends, links, s.Smooth)
 	if s.Smooth {
-		least = max(least, throughAll(ends, links, false))
+		least = max(least, raiseBounds(ends, links, false))
 	}
 	return least
 }
@@ -402,9 +408,9 @@ func (s *Search) links(links []Slope, i int, before, after []Cell) []Slope {
 	return links
 }
 
-// throughAll raises the bounds of all cells to those of the shortest paths through them, with the slopes that the cells
+// raiseBounds raises the bounds of all cells to those of the shortest paths through them, with the slopes that the cells
 // have, and returns the length of the shortest path. On request it sets the slopes for next time.
-func throughAll(ends [][]Cell, links [][]Slope, setSlopes bool) float64 {
+func raiseBounds(ends [][]Cell, links [][]Slope, setSlopes bool) float64 {
 	n := len(links)
 	forward, back := make([][]float64, n+1), make([][]float64, n+1)
 	forward[0], back[n] = []float64{0}, []float64{0}
