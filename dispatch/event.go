@@ -17,9 +17,9 @@ type Event struct {
 // A Kind is a kind of event.
 type Kind string
 
-// The kinds of events. A lost task failed with its worker. A preempted task made way for an emergency.
-// A refused task failed, but its worker did not. All three wait again. A dropped task is taken from
-// its worker because it is no longer needed.
+// The kinds of events. A lost task failed with its worker. A preempted task made way for an
+// emergency. A refused task failed, but its worker did not. All three wait again. A dropped task is
+// taken from its worker because it is no longer needed.
 const (
 	Submitted Kind = "submitted" // job
 	Started   Kind = "started"   // job, task, worker, attempt

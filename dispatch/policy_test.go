@@ -185,8 +185,9 @@ func (l *literal) run() []int {
 	order := l.sorted(higherPriority)
 	switch l.policy.Rule {
 	case dispatch.Priority:
-		// "The job with highest priority can use at most the 1 - r of all workers and the remaining workers [...] will be
-		// assigned to jobs with lower priority, in the manner that one job receives one worker."
+		// "The job with highest priority can use at most the 1 - r of all workers and the remaining
+		// workers [...] will be assigned to jobs with lower priority, in the manner that one job
+		// receives one worker."
 		for i, j := range order {
 			most := 1
 			for i == 0 && (most+1)*100 <= (100-l.percent)*m {
@@ -197,7 +198,8 @@ func (l *literal) run() []int {
 			}
 		}
 	case dispatch.Proportion:
-		// "The number of workers a job is assigned equals to the number of all workers multiplies it ratio", rounded up.
+		// "The number of workers a job is assigned equals to the number of all workers multiplies
+		// it ratio", rounded up.
 		total := new(big.Rat)
 		for _, j := range order {
 			total.Add(total, fraction(l.jobs[j].Work))
@@ -213,7 +215,8 @@ func (l *literal) run() []int {
 			}
 		}
 	case dispatch.Workload:
-		// "Assign the top k workers that can satisfy the workload requirement": Σ th times the horizon is the work.
+		// "Assign the top k workers that can satisfy the workload requirement": Σ th times the
+		// horizon is the work.
 		horizon := big.NewRat(1, 1)
 		if l.policy.Horizon != 0 {
 			horizon = fraction(l.policy.Horizon)
@@ -225,7 +228,8 @@ func (l *literal) run() []int {
 			}
 		}
 	case dispatch.Deadline:
-		// "Assign the top k workers that can finish J_m before its deadline": Σ 1/T >= 1/d, d the time left.
+		// "Assign the top k workers that can finish J_m before its deadline": Σ 1/T >= 1/d, d the
+		// time left.
 		for _, j := range order {
 			work, left := fraction(l.jobs[j].Work), new(big.Rat).Sub(fraction(l.jobs[j].Deadline), fraction(l.now))
 			if l.canUse(j) && (l.jobs[j].Deadline == 0 || left.Sign() > 0 && work.Sign() == 0) {
@@ -247,8 +251,9 @@ func (l *literal) run() []int {
 			}
 		}
 	}
-	// "For jobs still requires worker to process, sort them by the criteria (priority or deadline), and allocate the rest
-	// workers one by one until workers are used up or every job has obtained enough workers."
+	// "For jobs still requires worker to process, sort them by the criteria (priority or deadline),
+	// and allocate the rest workers one by one until workers are used up or every job has obtained
+	// enough workers."
 	if l.policy.Spare == dispatch.SpareByDeadline {
 		order = l.sorted(earlierDeadline)
 	}
@@ -684,8 +689,9 @@ type schedule struct {
 	broken float64 // violation rate
 }
 
-// The example by hand, second by second. Workers 1 to 4 take two seconds per task, workers 5 to 7 one. Remaining
-// work is given in tasks: "A4" means that 4 tasks, of work 8, of job A are left, running ones included.
+// The example by hand, second by second. Workers 1 to 4 take two seconds per task, workers 5 to 7
+// one. Remaining work is given in tasks: "A4" means that 4 tasks, of work 8, of job A are left,
+// running ones included.
 var schedules = map[string]schedule{
 	// 0: A may have 7 and has 4 tasks: AAAA, then B C D one each. No worker is left for E.
 	// 1: workers 5, 6, 7 have done B, C, D. A4 B1 C4 D3 E3: the same plan.
@@ -878,7 +884,8 @@ func TestFiveJobsByHand(t *testing.T) {
 		if diff := gocmp.Diff(wantHand, hand); diff != "" {
 			t.Errorf("%s: running tasks (-want +got):\n%s", name, diff)
 		}
-		// A letter is a second of work, or two on the last three workers: the table accounts for all work.
+		// A letter is a second of work, or two on the last three workers: the table accounts for
+		// all work.
 		var rows [5]float64
 		start := [5]float64{9, 9, 9, 9, 9}
 		for worker, row := range want.work {

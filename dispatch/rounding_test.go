@@ -57,7 +57,8 @@ func TestTimesEqualUpToRounding(t *testing.T) {
 		t.Errorf("outage at 0.3: %+v", r)
 	}
 
-	// The last of three tasks of 0.1 s ends with one of 0.3 s as a job arrives: one decision gives it both workers.
+	// The last of three tasks of 0.1 s ends with one of 0.3 s as a job arrives: one decision gives
+	// it both workers.
 	var times []float64
 	r = mustRun(t, dispatch.Scenario{
 		Jobs: []dispatch.Job{

@@ -214,7 +214,8 @@ func (s *slow) decide(now float64) {
 		}
 	}
 
-	// All rules but EDF give the jobs their first worker in order of priority, and spare workers only after that.
+	// All rules but EDF give the jobs their first worker in order of priority, and spare workers
+	// only after that.
 	turns := slices.Clone(present)
 	slices.SortStableFunc(turns, func(a, b int) int {
 		if s.Policy.Rule == dispatch.EDF {

@@ -55,7 +55,8 @@ func TestMeasuresByHand(t *testing.T) {
 		t.Errorf("priority: %v", err)
 	}
 
-	// EDF plans both workers for job 0 while it is present: decisions at 0, 1, 2, 4, 7, with 1/2 and 2/3 violated at 1 and 2.
+	// EDF plans both workers for job 0 while it is present: decisions at 0, 1, 2, 4, 7, with 1/2
+	// and 2/3 violated at 1 and 2.
 	s.Policy = dispatch.Policy{Rule: dispatch.EDF}
 	want.PriorityViolationRate = want.RunningViolationRate
 	want.DecisionViolationRate = (1./2 + 2./3) / 5

@@ -148,8 +148,9 @@ func (q *singleServerQueue) Observed(*sim.Totals) (map[string][]*float64, error)
 	return own, nil
 }
 
-// A system of one's own: its parameters with Describe, its engine, and a measure. With load ρ jobs wait for ρ E[X²]/(2 E[X] (1-ρ))
-// on average (Pollaczek and Khinchine): here ρ = 1/2 and E[X²] = 3/2 E[X]², since the sizes are Erlang's of two phases.
+// A system of one's own: its parameters with Describe, its engine, and a measure. With load ρ jobs
+// wait for ρ E[X²]/(2 E[X] (1-ρ)) on average (Pollaczek and Khinchine): here ρ = 1/2 and E[X²] =
+// 3/2 E[X]², since the sizes are Erlang's of two phases.
 func ExampleSystem() {
 	jobSizes, err := sizes.NewErlang(2, 1)
 	if err != nil {

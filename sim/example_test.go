@@ -12,8 +12,8 @@ import (
 	"productform/sizes"
 )
 
-// One server at load 1/2, sizes that are all equal: in order of arrival a job is present for 1.5 units of time on average (Pollaczek
-// and Khinchine), under processor sharing for 2.
+// One server at load 1/2 with constant sizes: first come, first served, a job is present for 1.5
+// units of time on average (Pollaczek and Khinchine), under processor sharing for 2.
 func Example() {
 	model := &cluster.Model{
 		Servers: []cluster.Server{{Name: "server", Capacity: big.NewRat(1, 1)}},
@@ -35,8 +35,8 @@ func Example() {
 	// ps: mean delay 1.99 ± 0.01
 }
 
-// How many interruptions does a job need before the sizes no longer matter? Jobs of a class that is served by two of three servers,
-// five in six of them short.
+// How many interruptions per job make the sizes irrelevant? Jobs belong to a class that is served
+// by two of three servers, and five in six of them are short.
 func ExampleRun_interruptions() {
 	one := big.NewRat(1, 1)
 	model := &cluster.Model{
@@ -66,8 +66,9 @@ func ExampleRun_interruptions() {
 	// balanced fairness: 35/16 = 2.2
 }
 
-// Of a server at load 1/2: in order of arrival half of the jobs have delays of at most 2 log 2 = 1.39 mean sizes and all but a hundredth at
-// most 2 log 100 = 9.21. Processor sharing favours short jobs, which are most, at the expense of long ones.
+// One server at load 1/2. First come, first served, half of the jobs have delays of at most 2 log 2
+// = 1.39 mean sizes, and all but a hundredth at most 2 log 100 = 9.21. Processor sharing favours
+// short jobs, which are the majority, at the expense of long ones.
 func ExampleQuantile() {
 	model := &cluster.Model{
 		Servers: []cluster.Server{{Name: "server", Capacity: big.NewRat(1, 1)}},

@@ -363,9 +363,10 @@ func TestVeryLowLoad(t *testing.T) {
 	}
 }
 
-// Effective samples: a birth-death process whose number of jobs is like that of M/M/1 has the variance of its time
-// average in closed form (Whitt, "Planning queueing simulations", Management Science 35, 1989: for M/M/1 with
-// μ = 1 the asymptotic variance of the number of jobs is 2ρ(1+ρ)/(1-ρ)^4).
+// Effective samples: a birth-death process whose number of jobs is like that of M/M/1 has the
+// variance of its time average in closed form (Whitt, "Planning queueing simulations", Management
+// Science 35, 1989: for M/M/1 with μ = 1 the asymptotic variance of the number of jobs is
+// 2ρ(1+ρ)/(1-ρ)^4).
 func TestEffectiveSamples(t *testing.T) {
 	rho := 0.5
 	model := &cluster.Model{
@@ -376,7 +377,8 @@ func TestEffectiveSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Expected holding times instead of drawn ones reduce the variance: between half and all of it remains.
+	// Expected holding times instead of drawn ones reduce the variance: between half and all of it
+	// remains.
 	asymptotic := 2 * rho * (1 + rho) / math.Pow(1-rho, 4)
 	want := rho / (1 - rho) / (1 - rho) / (asymptotic / r.Time / float64(r.Runs))
 	if ratio := r.EffectiveSamples / want; ratio < 0.8 || ratio > 2.5 {

@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Means and intervals of five numbers, with the quantile of Student's distribution from a table: t(0.975; 4) = 2.7764.
+// Means and intervals of five numbers, with the quantile of Student's distribution from a table:
+// t(0.975; 4) = 2.7764.
 func TestEstimate(t *testing.T) {
 	v := []float64{2, 4, 4, 7, 8}
 	e := estimate(v, 0.95)
@@ -26,7 +27,8 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// z is the normal quantile of Student's probability: t = 2.7764 with 4 degrees of freedom is the 0.975 quantile, 1.95996.
+// z is the normal quantile of Student's probability: t = 2.7764 with 4 degrees of freedom is the
+// 0.975 quantile, 1.95996.
 func TestZ(t *testing.T) {
 	e := Estimate{Mean: 10, StdError: 2, Runs: 5}
 	for _, c := range []struct{ exact, want float64 }{{10 - 2*2.776445, 1.959964}, {10 + 2*2.776445, -1.959964}, {10, 0}} {

@@ -7,9 +7,10 @@ import (
 	"productform/sizes"
 )
 
-// A Stream is a source of random bits: the generator xoshiro256++ of Blackman and Vigna, "Scrambled linear
-// pseudorandom number generators", ACM Transactions on Mathematical Software 47 (2021), of period 2^256 - 1. It is a
-// rand.Source, and small enough for kernels to keep its state in registers.
+// A Stream is a source of random bits: the generator xoshiro256++ of Blackman and Vigna, "Scrambled
+// linear pseudorandom number generators", ACM Transactions on Mathematical Software 47 (2021), of
+// period 2^256 - 1. It is a rand.Source, and small enough for kernels to keep its state in
+// registers.
 type Stream struct{ s0, s1, s2, s3 uint64 }
 
 // NewStream returns the stream of a key. ChaCha8 generates its state, so streams of different keys

@@ -29,8 +29,8 @@ func Example() {
 	// conservative: the last job waits 0 seconds
 }
 
-// On four workers A holds three for 4 seconds, B waits for all of them, and C, which needs one for 3 seconds, begins before B
-// since it ends by the time at which B can begin.
+// On four workers A holds three for 4 seconds, B waits for all of them, and C, which needs one for
+// 3 seconds, begins before B since it ends by the time at which B can begin.
 func ExampleRun() {
 	s := rigid.Scenario{
 		Jobs: []dispatch.Job{

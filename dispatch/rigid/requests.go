@@ -16,7 +16,8 @@ import (
 type Requests struct {
 	Factor float64 // F in [1, 1e50]; 0 means 1
 
-	// Uniform draws the factor of each job uniformly from [1, F], as Mu'alem and Feitelson do (f = F - 1).
+	// Uniform draws the factor of each job uniformly from [1, F], as Mu'alem and Feitelson do (f =
+	// F - 1).
 	Uniform bool
 	Seed    uint64 // of the random factors
 }

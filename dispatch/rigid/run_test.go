@@ -226,18 +226,21 @@ func TestRunRounding(t *testing.T) {
 	})
 }
 
-// Four workers. A holds three from 0 to 4; B needs all four for 3 s, C one for 3, D one for 6, E two for 2, all submitted at 1.
+// Four workers. A holds three from 0 to 4; B needs all four for 3 s, C one for 3, D one for 6, E
+// two for 2, all submitted at 1.
 //
-// fcfs: B at 4, and at 7 C, D and E. sjf: E is the first and begins at 4; B, before C as it came before it, waits for E until
-// 6, C and D for B until 9.
+// fcfs: B at 4, and at 7 C, D and E. sjf: E is the first and begins at 4; B, before C as it came
+// before it, waits for E until 6, C and D for B until 9.
 //
-// easy: B is promised 4. C begins at 1, since it ends by then; the worker is gone. At 4 B begins, at 7 the others.
-// easy/sjf: E is promised 4, C begins at 1. At 4 E begins and B is promised 6, beyond which D would run: B at 6, D at 9.
-// conservative: B is promised 4, C has the place before it, D and E come at 7, after B.
+// easy: B is promised 4. C begins at 1, since it ends by then; the worker is gone. At 4 B begins,
+// at 7 the others. easy/sjf: E is promised 4, C begins at 1. At 4 E begins and B is promised 6,
+// beyond which D would run: B at 6, D at 9. conservative: B is promised 4, C has the place before
+// it, D and E come at 7, after B.
 //
-// Now A and C ask for 9 s. easy: B is promised 9, beyond which C might run; D begins at 1. At 4, A ends, B is promised 7, when
-// D ends, and E ends before that: E at 4, B at 7, C at 10. conservative: B is promised 9, C and E 12, D 1. At 4, B moves to 7,
-// C to 10, and E, the last of them, to 4.
+// Now A and C ask for 9 s. easy: B is promised 9, beyond which C might run; D begins at 1. At 4, A
+// ends, B is promised 7, when D ends, and E ends before that: E at 4, B at 7, C at 10.
+// conservative: B is promised 9, C and E 12, D 1. At 4, B moves to 7, C to 10, and E, the last of
+// them, to 4.
 func TestRunByHand(t *testing.T) {
 	jobs := []dispatch.Job{
 		{ID: 1, Submit: 0, Tasks: 3, Work: 4},

@@ -37,8 +37,8 @@ const Unknown = -1
 // Columns is the number of fields of a job.
 const Columns = 18
 
-// A Job is a line of a log, in the order of its fields. Times are in seconds, memory in kilobytes. Each field is
-// Unknown or >= 0.
+// A Job is a line of a log, in the order of its fields. Times are in seconds, memory in kilobytes.
+// Each field is Unknown or >= 0.
 type Job struct {
 	Number              int64   // 1: counted from 1 in the log
 	Submit              float64 // 2: from the start of the log

@@ -6,7 +6,8 @@ import (
 	"productform/internal/input"
 )
 
-// A badEntry is an entry that an error must name: its path, its value, empty for none, and the valid values.
+// A badEntry is an entry that an error must name: its path, its value, empty for none, and the
+// valid values.
 type badEntry struct{ path, value, want string }
 
 // is reports whether the error names this entry and has no cause.

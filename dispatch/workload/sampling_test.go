@@ -245,8 +245,8 @@ func yearOfSDSC(t testing.TB) []swf.Job {
 //
 //	awk '!/^;/{n++; w+=$4*$5; d+=2*$4*($5>=4?$5/4:1); if($4==0)z++; u[$12]++} END{...}'
 //
-// on the log, exact since all terms are multiples of 1/2. There are 60 users: user 32 has one job, 35 and 52 have two, and 2
-// has the most, 6773.
+// on the log, exact since all terms are multiples of 1/2. There are 60 users: user 32 has one job,
+// 35 and 52 have two, and 2 has the most, 6773.
 func TestWholeYearOfSDSC(t *testing.T) {
 	log := yearOfSDSC(t)
 	jobs, skipped, err := workload.WholeLog().Jobs(log, 1)
@@ -456,7 +456,8 @@ func TestSamplingErrors(t *testing.T) {
 	}
 }
 
-// The mean of n uniform numbers on [0.5, 1.5] is off by more than d with probability at most 2 exp(-2 n d²).
+// The mean of n uniform numbers on [0.5, 1.5] is off by more than d with probability at most 2
+// exp(-2 n d²).
 func TestUniformSpeeds(t *testing.T) {
 	const n = 10000
 	speeds, err := workload.UniformSpeeds(n, 0.5, 1.5, 7)

@@ -10,7 +10,7 @@ import (
 	"productform/sizes"
 )
 
-// jumps/s counts arrivals, ends of phases and interruptions, not the steps in which an idle server does nothing.
+// jumps/s counts arrivals, ends of phases and interruptions, but not steps at idle servers.
 func BenchmarkJumpChain(b *testing.B) {
 	load := big.NewRat(4, 5)
 	for _, m := range []struct {

@@ -19,7 +19,7 @@ import (
 	"productform/sizes"
 )
 
-// interrupted is a cluster with m interruptions a job, on a calendar.
+// interrupted is a cluster with m interruptions per job, on a calendar.
 func interrupted(m *cluster.Model, jobSizes sizes.Distribution, interruptions float64) Cluster {
 	c := Cluster{Model: m, Sizes: jobSizes, Policy: FCFS, Interruptions: interruptions, Calendar: true}
 	if interruptions > 0 {
@@ -28,7 +28,8 @@ func interrupted(m *cluster.Model, jobSizes sizes.Distribution, interruptions fl
 	return c
 }
 
-// singleServer is a queue with one server of capacity 2 for one class, with sizes of the given mean.
+// singleServer is a queue with one server of capacity 2 for one class, with sizes of the given
+// mean.
 func singleServer(arrivalRate, meanSize *big.Rat) *cluster.Model {
 	return &cluster.Model{
 		Servers:  []cluster.Server{{Name: "server", Capacity: big.NewRat(2, 1)}},
@@ -54,8 +55,8 @@ func newEngine(t testing.TB, c Cluster, s sim.Settings, key byte) (sim.Engine, *
 	return p.Start(t.Context(), sim.NewStream([32]byte{key})), p
 }
 
-// With exponential sizes the number of jobs has the distribution of balanced fairness whatever the interruptions ([BC17],
-// section 4.1), and also the first moments of sojourn times, by Little's law.
+// With exponential sizes the number of jobs has the distribution of balanced fairness for any
+// number of interruptions ([BC17], section 4.1). By Little's law, so do the mean sojourn times.
 func TestCalendarAgainstTheory(t *testing.T) {
 	draw := rapid.Custom(func(t *rapid.T) *cluster.Model {
 		m := oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 3, Count: 3, ZeroCapacities: true})
@@ -74,7 +75,7 @@ func TestCalendarAgainstTheory(t *testing.T) {
 	}
 }
 
-// Pollaczek and Khinchine: E[N] = ρ + λ² E[X²] / 2(1-ρ), X the time a job takes.
+// Pollaczek and Khinchine: E[N] = ρ + λ² E[X²] / 2(1-ρ), X the service time of a job.
 func TestCalendarSingleServer(t *testing.T) {
 	mean := big.NewRat(3, 2)
 	for _, shape := range []string{"deterministic", "erlang:3", "lognormal:2", "bounded-pareto:1.5:100", "weibull:0.7"} {
@@ -99,7 +100,7 @@ func TestCalendarSingleServer(t *testing.T) {
 	}
 }
 
-// Phases on a Markov chain and sizes on a calendar are two ways to one distribution.
+// Phases on a Markov chain and sizes on a calendar give the same distribution.
 func TestCalendarAgainstJumpChain(t *testing.T) {
 	load := big.NewRat(3, 5)
 	for _, m := range []*cluster.Model{simtest.ThreeServers(load), simtest.RandomAssignment(10, 2, load)} {
@@ -143,7 +144,8 @@ func TestCalendarAgainstJumpChain(t *testing.T) {
 	}
 }
 
-// A literalCluster is Algorithm 1 of [BC17] at its most literal: one queue, of which each event looks at all jobs.
+// A literalCluster implements Algorithm 1 of [BC17] literally: one queue, in which each event scans
+// all jobs.
 type literalCluster struct {
 	queue    []*literalJob
 	activity []*literalJob // a_s, nil if server s is idle
@@ -167,7 +169,7 @@ func (q *literalCluster) rate(j *literalJob) (rate float64) {
 	return rate
 }
 
-// pass lets time pass.
+// pass advances the clock.
 func (q *literalCluster) pass(until float64, y *sim.Totals) {
 	t := until - q.now
 	y.Time += t
@@ -184,7 +186,7 @@ func (q *literalCluster) pass(until float64, y *sim.Totals) {
 	q.now = until
 }
 
-// enqueue puts a job at the end of the queue, where it takes the servers that are idle.
+// enqueue adds a job to the end of the queue, where it takes the idle servers.
 func (q *literalCluster) enqueue(j *literalJob) {
 	q.queue = append(q.queue, j)
 	for _, s := range j.servers {
@@ -194,7 +196,7 @@ func (q *literalCluster) enqueue(j *literalJob) {
 	}
 }
 
-// hand gives the servers of a job at position k, which has left it, to the jobs from there on.
+// hand passes the servers of a job, which has left position k, to the jobs from there on.
 func (q *literalCluster) hand(j *literalJob, k int) {
 	for _, s := range j.servers {
 		if q.activity[s] == j {
@@ -210,8 +212,8 @@ func (q *literalCluster) hand(j *literalJob, k int) {
 	}
 }
 
-// simulateLiterally simulates a cluster for t units of time with the random numbers of newCalendar. The weights have
-// its digits to the last, so that the alias table is the same.
+// simulateLiterally simulates a cluster for t units of time with the random numbers of newCalendar.
+// The weights are equal to the last digit, so the alias table is the same.
 func simulateLiterally(c Cluster, t float64, r *sim.Stream) *sim.Totals {
 	mean, err := sizes.Mean(c.Sizes)
 	if err != nil {
@@ -244,7 +246,7 @@ func simulateLiterally(c Cluster, t float64, r *sim.Stream) *sim.Totals {
 	}
 	servers := len(q.capacity)
 	tables := map[bool]sizes.AliasTable{false: sizes.NewAliasTable(weights, codes), true: sizes.NewAliasTable(weights[servers:], codes[servers:])}
-	rates := map[bool]float64{false: sim.Sum(weights), true: sim.Sum(weights[servers:])} // true: of the empty cluster, where only arrivals count
+	rates := map[bool]float64{false: sim.Sum(weights), true: sim.Sum(weights[servers:])} // true: in the empty cluster, where only arrivals count
 	draws := rand.New(r)
 	y := sim.NewTotals(len(c.Model.Classes), len(c.Model.Servers))
 	tick := draws.ExpFloat64() / rates[true]
@@ -302,7 +304,7 @@ func simulateLiterally(c Cluster, t float64, r *sim.Stream) *sim.Totals {
 	}
 }
 
-// checkCalendar checks that queues, rates and heap belong together.
+// checkCalendar checks that queues, rates and heap are consistent.
 func checkCalendar(t *rapid.T, q *calendar, fcfs bool) {
 	rates := make([]float64, len(q.jobs))
 	links := make([]int, len(q.jobs))
@@ -350,7 +352,7 @@ func checkCalendar(t *rapid.T, q *calendar, fcfs bool) {
 	}
 }
 
-func TestCalendarIsLiteral(t *testing.T) {
+func TestCalendarMatchesLiteral(t *testing.T) {
 	shapes := []string{"exponential", "deterministic", "pareto:1.5", "zipf", "lognormal:4", "empirical"}
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{Count: 4, ZeroRates: true, ZeroCapacities: true})
@@ -406,7 +408,7 @@ func TestGolden(t *testing.T) {
 }
 
 // Over a longer time, queues are long and each job moves often.
-func TestCalendarIsLiteralLong(t *testing.T) {
+func TestCalendarMatchesLiteralLong(t *testing.T) {
 	for key, shape := range []string{"deterministic", "pareto:1.5", "weibull:0.5"} {
 		for _, m := range []*cluster.Model{simtest.ThreeServers(big.NewRat(3, 2)), simtest.RandomAssignment(8, 3, big.NewRat(9, 10))} {
 			for _, interruptions := range []float64{0, 2} {
@@ -425,7 +427,8 @@ func TestCalendarIsLiteralLong(t *testing.T) {
 }
 
 // A queue of arrival rate 2 and service rate 1 grows; P(n jobs at t) solves Kolmogorov's equations
-// p_n' = 2 p_{n-1} + p_{n+1} - (2 + 1{n>0}) p_n, here by the method of Runge and Kutta in 4000 steps, of error 1e-9.
+// p_n' = 2 p_{n-1} + p_{n+1} - (2 + 1{n>0}) p_n, here by the method of Runge and Kutta in 4000
+// steps, of error 1e-9.
 func TestCalendarUnstable(t *testing.T) {
 	const horizon, steps, states = 10.0, 4000, 120 // 120 jobs by then have probability < 1e-40
 	derivative := func(p []float64) []float64 {
@@ -485,7 +488,8 @@ func TestCalendarUnstable(t *testing.T) {
 	}
 }
 
-// At the time a job is done, or before, rounding leaves no negative work, nor a later finish when a server is gained.
+// When a job ends, or before, rounding causes neither negative work nor a later end after a server
+// is gained.
 func TestCalendarRounding(t *testing.T) {
 	f := &flat{classes: []sim.Class{{Name: "job", ArrivalRate: 1, MeanSize: 1}}, rows: []sim.Server{{Name: "a", Size: 1}, {Name: "b", Size: 1}}, capacity: []float64{1, 1}, row: []int32{0, 1},
 		chosen: [][]chosenServers{{{[]uint32{0}, 1}}}, sizeOfJob: 1}
@@ -508,7 +512,7 @@ func TestCalendarRounding(t *testing.T) {
 	}
 }
 
-// Jobs that gather without end are an error that says so, before memory is full.
+// A run in which jobs accumulate without limit ends with a clear error before memory is exhausted.
 func TestCalendarTooManyJobs(t *testing.T) {
 	e, p := newEngine(t, interrupted(simtest.ThreeServers(big.NewRat(2, 1)), nil, 1), sim.Settings{Horizon: 1}, 1)
 	q := e.(*calendar)
@@ -527,14 +531,14 @@ func TestCalendarTooManyJobs(t *testing.T) {
 	}
 }
 
-// Sizes and capacities at the ends of the range do not make a NaN, or a job that is done at once.
+// Extreme sizes and capacities cause neither NaN nor jobs that end immediately.
 func TestCalendarExtremes(t *testing.T) {
 	m := simtest.ThreeServers(big.NewRat(1, 2))
 	tiny, ok := new(big.Rat).SetString("1e-290")
 	if !ok {
 		t.Fatal("not a number")
 	}
-	m.Servers[2].Capacity = tiny // 1e290 units of time for a job
+	m.Servers[2].Capacity = tiny // 1e290 units of time per job
 	m.Classes = append(m.Classes, cluster.Class{Name: "3", ArrivalRate: big.NewRat(1, 10), Servers: cluster.On(2)})
 	distribution := simtest.Sizes(t, "pareto:1.01", 1e90)
 	m.MeanSize, _ = new(big.Rat).SetString("1e90")
@@ -552,7 +556,7 @@ func TestCalendarExtremes(t *testing.T) {
 	}
 }
 
-// Once there is room for the jobs, advance allocates nothing.
+// Once there is space for the jobs, Advance does not allocate.
 func TestCalendarAllocatesNothing(t *testing.T) {
 	for _, interruptions := range []float64{0, 1} {
 		c := interrupted(simtest.RandomAssignment(20, 3, big.NewRat(1, 2)), simtest.Sizes(t, "weibull:0.8", 1), interruptions)
@@ -572,7 +576,7 @@ func TestCalendarAllocatesNothing(t *testing.T) {
 	}
 }
 
-// jumps/s counts arrivals, departures and interruptions, not the ticks in which an idle server does nothing.
+// jumps/s counts arrivals, departures and interruptions, but not ticks at idle servers.
 func BenchmarkCalendar(b *testing.B) {
 	load := big.NewRat(4, 5)
 	for _, m := range []struct {

@@ -18,7 +18,8 @@ import (
 	"productform/stability"
 )
 
-// against compares a simulation with the exact answer of balanced fairness: of 10^9 right ones, two fail a comparison.
+// against compares a simulation with the exact answer of balanced fairness; two in 10^9 correct
+// values fail a comparison.
 func against(t *testing.T, name string, m *cluster.Model, r *sim.Result) (zs []float64) {
 	t.Helper()
 	exact, err := bf.Answer(t.Context(), m, bf.Question{MaxJobs: max(1, len(r.Distribution)-1)}, bf.Settings{})
@@ -62,7 +63,7 @@ func against(t *testing.T, name string, m *cluster.Model, r *sim.Result) (zs []f
 	return zs
 }
 
-// jump returns the cluster with exponential sizes and m interruptions a job.
+// jump returns the cluster with exponential sizes and m interruptions per job.
 func jump(m *cluster.Model, interruptions float64) Cluster {
 	c := Cluster{Model: m, Interruptions: interruptions}
 	if interruptions > 0 {
@@ -89,8 +90,8 @@ func TestJumpChainsAgainstTheory(t *testing.T) {
 	}
 }
 
-// Random clusters of every shape: groups, capacities 0, classes without arrivals. 60 models with fixed seeds; replications are
-// a little skewed, so that |z| of some 400 numbers may come near 5.
+// Random clusters of every shape: groups, capacities 0, classes without arrivals. 60 models with
+// fixed seeds; replications are slightly skewed, so |z| of about 400 numbers may approach 5.
 func TestRandomClustersAgainstTheory(t *testing.T) {
 	models := rapid.Custom(func(rt *rapid.T) *cluster.Model { return oracle.DrawModel(rt, oracle.Options{}) })
 	for k := range 60 {
@@ -124,7 +125,7 @@ func TestClassAndServerQueuesAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// A ninth class without jobs asks for server queues.
+			// A ninth class without jobs forces server queues.
 			more := *model
 			for k := range 7 {
 				more.Classes = append(more.Classes[:len(more.Classes):len(more.Classes)],
@@ -146,7 +147,8 @@ func TestClassAndServerQueuesAgree(t *testing.T) {
 	}
 }
 
-// One server with few interruptions is nearly the M/G/1 queue in order of arrival, whose mean is that of Pollaczek and Khinchine.
+// One server with few interruptions is close to the M/G/1 queue in order of arrival, whose mean is
+// given by Pollaczek and Khinchine.
 func TestOneServerMatchesPollaczekKhinchine(t *testing.T) {
 	rho := 0.6
 	model := &cluster.Model{
@@ -173,7 +175,7 @@ func TestOneServerMatchesPollaczekKhinchine(t *testing.T) {
 	}
 }
 
-// Rings that grow keep the order of the jobs: a long queue that empties again.
+// Growing rings preserve the order of the jobs: a long queue empties again.
 func TestLongQueues(t *testing.T) {
 	model := &cluster.Model{
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},

@@ -44,7 +44,7 @@ func TestChosenServersAreUniform(t *testing.T) {
 	}
 }
 
-// Many servers of one row use up several random words.
+// Drawing many servers of one row uses several random words.
 func TestChosenServersOfManyWords(t *testing.T) {
 	random := sim.NewStream([32]byte{2})
 	order := make([]uint32, 1000)

@@ -14,8 +14,8 @@ type queued struct {
 	phases int64 // left
 }
 
-// maxClassQueues limits the classes of classQueues, which measures the time spent in each set of active classes. A ring
-// holds the job of class i at position k at index k<<classShift|i.
+// maxClassQueues limits the classes of classQueues, which measures the time spent in each set of
+// active classes. A ring holds the job of class i at position k at index k<<classShift|i.
 const (
 	classShift     = 3
 	maxClassQueues = 1 << classShift

@@ -40,8 +40,8 @@ classes:
 	// ps: mean delay 0.99 ± 0.05
 }
 
-// Jobs that are all equal. In order of arrival they are quicker than balanced fairness makes them; the more often they are interrupted, the
-// nearer they come to it.
+// All jobs have equal sizes. In order of arrival they are faster than under balanced fairness; more
+// interruptions bring them closer to it.
 func ExampleCluster() {
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},

@@ -20,8 +20,9 @@ import (
 	"productform/stability"
 )
 
-// Random clusters under processor sharing, some classes with a mean size of their own: all estimates are near the answers of
-// balanced fairness for sizes of any distribution, scaled to these means.
+// Random clusters under processor sharing in which some classes have their own mean size: all
+// estimates are near the answers of balanced fairness, for sizes of any distribution scaled to
+// these means.
 func TestSharingWithOwnSizes(t *testing.T) {
 	models := rapid.Custom(func(t *rapid.T) *cluster.Model {
 		m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: 2, ZeroRates: true, ZeroCapacities: true, OwnSizes: true})
@@ -38,7 +39,8 @@ func TestSharingWithOwnSizes(t *testing.T) {
 	}
 }
 
-// twoSizes is one server of capacity 2, on which short jobs of mean 1/2 and long ones of mean 4 bring 3/5 and 3/5 of work.
+// twoSizes is one server of capacity 2, on which short jobs of mean 1/2 and long ones of mean 4
+// each bring 3/5 of work.
 func twoSizes() *cluster.Model {
 	return &cluster.Model{
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(2, 1)}},
@@ -49,9 +51,9 @@ func twoSizes() *cluster.Model {
 	}
 }
 
-// In order of arrival one server has the waiting time of Pollaczek and Khinchine, W = Σ λ_i E[S_i²]/(2 (1-ρ)), for all classes
-// alike, so that balanced fairness, E[X_i] = ρ_i/(1-ρ), is far off even for exponential sizes. That is why solvers refuse such a
-// model in order of arrival.
+// In order of arrival one server has the waiting time of Pollaczek and Khinchine, W = Σ λ_i
+// E[S_i²]/(2 (1-ρ)), the same for all classes. Balanced fairness, E[X_i] = ρ_i/(1-ρ), is far off
+// even for exponential sizes, so solvers reject such a model in order of arrival.
 func TestOrderOfArrivalWithOwnSizes(t *testing.T) {
 	m := twoSizes()
 	for shape, scv := range map[string]float64{"exponential": 1, "deterministic": 0, "erlang:4": 0.25} {
@@ -74,7 +76,7 @@ func TestOrderOfArrivalWithOwnSizes(t *testing.T) {
 	}
 }
 
-// Many interruptions come close to balanced fairness with mean sizes that differ, too.
+// Many interruptions approach balanced fairness with different mean sizes, too.
 func TestManyInterruptionsWithOwnSizes(t *testing.T) {
 	c := Cluster{Model: twoSizes(), Policy: Interrupt, Interruptions: 300}
 	r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 5e5, Seed: 1})
@@ -82,7 +84,8 @@ func TestManyInterruptionsWithOwnSizes(t *testing.T) {
 	simtest.Near(t, "long", r.Class(1, sim.MeanJobs), 0.75)
 }
 
-// The promises of all systems hold. Interruptions are as many a job as asked for, over all jobs.
+// The contract of package sim holds. Over all jobs, the number of interruptions per job is as
+// requested.
 func TestConformsWithOwnSizes(t *testing.T) {
 	m := twoSizes()
 	simtest.Conforms(t, Cluster{Model: m})
@@ -90,8 +93,9 @@ func TestConformsWithOwnSizes(t *testing.T) {
 	simtest.Conforms(t, Cluster{Model: m, Policy: ProcessorSharing})
 }
 
-// Classes that have the same mean size of their own are as fast to simulate as if the model had it, with the same moments to
-// judge by; others have one for each mean size, and as many draws of it as arrivals.
+// Classes that all have the same own mean size are simulated as fast as if the model had it, and
+// with the same moments. Otherwise there is one moment per mean size, with as many draws as
+// arrivals.
 func TestMomentsOfOwnSizes(t *testing.T) {
 	describe := func(m *cluster.Model, policy Policy) *sim.Description {
 		d, err := Cluster{Model: m, Policy: policy}.Describe(t.Context(), sim.Observation{})
@@ -124,7 +128,7 @@ func TestMomentsOfOwnSizes(t *testing.T) {
 	}
 }
 
-// Mean sizes out of reach of float64 are refused with the class that has them.
+// Mean sizes beyond the range of float64 are rejected, and the error names the class.
 func TestOwnSizesOutOfRange(t *testing.T) {
 	m := twoSizes()
 	m.Classes[1].MeanSize = num.Rat("1e120")

@@ -30,7 +30,8 @@ func mean(m *cluster.Model) float64 {
 	return v
 }
 
-// against5 compares all estimates of a run over the same times with the exact answers of balanced fairness.
+// against5 compares all estimates of a run over the same times with the exact answers of balanced
+// fairness.
 func against5(t *testing.T, name string, m *cluster.Model, r *sim.Result) {
 	t.Helper()
 	exact, err := bf.Answer(t.Context(), m, bf.Question{MaxJobs: max(1, len(r.Distribution)-1)}, bf.Settings{})
@@ -61,7 +62,8 @@ func against5(t *testing.T, name string, m *cluster.Model, r *sim.Result) {
 	}
 }
 
-// A cluster under processor sharing has the distribution of balanced fairness for all sizes of a mean, [BC17], section 3.
+// A cluster under processor sharing has the distribution of balanced fairness for all sizes with a
+// given mean, [BC17], section 3.
 func TestSharingIsInsensitive(t *testing.T) {
 	for _, m := range []*cluster.Model{simtest.ThreeServers(big.NewRat(3, 4)), simtest.RandomAssignment(4, 2, big.NewRat(1, 2))} {
 		for _, shape := range []string{"exponential", "deterministic", "bimodal", "hyperexponential", "lognormal:3", "zipf"} {
@@ -75,7 +77,8 @@ func TestSharingIsInsensitive(t *testing.T) {
 	}
 }
 
-// Random clusters: groups chosen whole and in part, equal classes, parts that share nothing, rates and capacities of 0.
+// Random clusters: groups chosen whole and in part, equal classes, parts that share nothing, rates
+// and capacities of 0.
 func TestSharingOfRandomClusters(t *testing.T) {
 	models := rapid.Custom(func(t *rapid.T) *cluster.Model {
 		m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: 2, ZeroRates: true, ZeroCapacities: true})
@@ -96,8 +99,9 @@ func TestSharingOfRandomClusters(t *testing.T) {
 	}
 }
 
-// A single server tells the policies apart: E[X] = ρ/(1-ρ) if it is shared, and in order of arrival
-// ρ + ρ²(1+c²)/(2(1-ρ)) by the formula of Pollaczek and Khinchine, with c² = 3.4 for bimodal sizes.
+// A single server distinguishes the policies: E[X] = ρ/(1-ρ) if it is shared, and in order of
+// arrival ρ + ρ²(1+c²)/(2(1-ρ)) by the formula of Pollaczek and Khinchine, with c² = 3.4 for
+// bimodal sizes.
 func TestSharingIsNotOrderOfArrival(t *testing.T) {
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(2, 1)}},
@@ -120,7 +124,8 @@ func TestSharingIsNotOrderOfArrival(t *testing.T) {
 	}
 }
 
-// Many parts that share no server have small tables each, and many classes of the same servers one queue.
+// Many parts without common servers have small separate tables, and many classes of the same
+// servers one queue.
 func TestSharingInParts(t *testing.T) {
 	m := &cluster.Model{}
 	for k := range 40 {
@@ -146,7 +151,8 @@ func TestSharingConforms(t *testing.T) {
 	simtest.Conforms(t, Cluster{Model: simtest.RandomAssignment(3, 2, big.NewRat(4, 5)), Sizes: simtest.Sizes(t, "lognormal:2", 1), Policy: ProcessorSharing})
 }
 
-// The mean number of jobs from the empty start, one server of load 1/2: at first jobs arrive and none leave.
+// The mean number of jobs from the empty start, one server at load 1/2: at first jobs arrive and
+// none depart.
 func TestSharingOverHorizon(t *testing.T) {
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
@@ -157,7 +163,7 @@ func TestSharingOverHorizon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	simtest.Near(t, "jobs", r.All(sim.MeanJobs), 1.5) // nobody leaves before time 1
+	simtest.Near(t, "jobs", r.All(sim.MeanJobs), 1.5) // no job departs before time 1
 	simtest.Near(t, "utilization", r.Server(0, sim.Utilization), 1-(1-math.Exp(-3))/3)
 }
 

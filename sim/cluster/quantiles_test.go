@@ -15,7 +15,7 @@ import (
 	"productform/stability"
 )
 
-// randomCluster returns two to four servers, and as many classes, at a load of about 1/2 to 4/5 of what they can bear.
+// randomCluster returns two to four servers, and as many classes, at a load of about 1/2 to 4/5.
 func randomCluster(t *testing.T, r *rand.Rand) *cluster.Model {
 	t.Helper()
 	m := &cluster.Model{MeanSize: big.NewRat(1+r.Int64N(3), 2)}
@@ -39,9 +39,9 @@ func randomCluster(t *testing.T, r *rand.Rand) *cluster.Model {
 	return m.Scale(new(big.Rat).Mul(v.CriticalScale, big.NewRat(50+r.Int64N(30), 100)))
 }
 
-// Simulated quantiles of random clusters in order of arrival are those of theory: of some hundred the values of z are standard normal, as
-// far as those of one cluster, which hang together, allow.
-func TestQuantilesAreThoseOfTheory(t *testing.T) {
+// Simulated quantiles of random clusters in order of arrival match theory: about a hundred z values
+// are standard normal, as far as the correlations within one cluster allow.
+func TestQuantilesMatchTheory(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	levels := []float64{0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99}
 	var exact []*big.Rat

@@ -14,7 +14,8 @@ import (
 	"productform/stability"
 )
 
-// below95 returns the reference models that stay stable with their arrival rates divided by 0.95.
+// below95 returns the reference models that remain stable when their arrival rates are divided by
+// 0.95.
 func below95(t *testing.T) (models []oracle.Reference) {
 	t.Helper()
 	for _, ref := range oracle.References() {
@@ -29,7 +30,8 @@ func below95(t *testing.T) (models []oracle.Reference) {
 	return models
 }
 
-// looksNormal fails unless independent z values have mean 0 and mean square 1, but for chances of 1 in 10^6.
+// looksNormal fails unless independent z values have mean 0 and mean square 1; chance makes it fail
+// once in 10^6.
 func looksNormal(t *testing.T, zs []float64) {
 	t.Helper()
 	mean, square, beyond := 0.0, 0.0, 0
@@ -48,8 +50,9 @@ func looksNormal(t *testing.T, zs []float64) {
 	}
 }
 
-// All reference models below load 0.95, each with m = 0, 1 and 5 interruptions of exponential sizes: the total mean jobs have z values
-// of a standard normal sample, and no class, server or delay is off.
+// All reference models below load 0.95, each with m = 0, 1 and 5 interruptions of exponential
+// sizes: the z values of the total mean jobs look like a standard normal sample, and every class,
+// server and delay is right.
 func TestReferenceModels(t *testing.T) {
 	models := below95(t)
 	var zs []float64
@@ -68,7 +71,8 @@ func TestReferenceModels(t *testing.T) {
 	looksNormal(t, zs)
 }
 
-// Under processor sharing only the mean of the sizes matters: the reference models below load 0.95 with all kinds of sizes.
+// Under processor sharing only the mean of the sizes matters: the reference models below load 0.95
+// with all kinds of sizes.
 func TestReferenceModelsUnderProcessorSharing(t *testing.T) {
 	var zs []float64
 	for _, ref := range below95(t) {

@@ -23,11 +23,13 @@ const ShortestQueue tags.Policy = "shortest-queue"
 //
 // The policies are:
 //
-// - [tags.PolicyTAGS], the zero value: jobs start at host 1; after s_i units of work at host i a
-// job is killed and restarts at host i+1. - [tags.PolicySITA]: a job of a size in (s_{i-1}, s_i]
-// goes to host i. - [tags.PolicyCentral]: jobs wait in a central queue. - [ShortestQueue]. -
-// [tags.PolicyRoundRobin]: job n goes to host n modulo h. - [tags.PolicyRandom]: a job goes to host
-// i with probability v_i/Σ_j v_j.
+//   - [tags.PolicyTAGS], the zero value: jobs start at host 1; after s_i units of work at host i a
+//     job is killed and restarts at host i+1.
+//   - [tags.PolicySITA]: a job of a size in (s_{i-1}, s_i] goes to host i.
+//   - [tags.PolicyCentral]: jobs wait in a central queue.
+//   - [ShortestQueue].
+//   - [tags.PolicyRoundRobin]: job n goes to host n modulo h.
+//   - [tags.PolicyRandom]: a job goes to host i with probability v_i/Σ_j v_j.
 //
 // With the central queue a job that finds idle hosts takes the fastest, the first of equally fast
 // ones; otherwise it waits for the first host to become free. So each job starts as early as

@@ -265,7 +265,8 @@ func TestTAGSFarm(t *testing.T) {
 				if scv := r.Estimate(OfHost, i, InterarrivalSCV); !(scv.Z(1) < 5 && scv.Mean > 0.4) {
 					t.Errorf("%sSCV %+v", at, scv)
 				}
-				// Little's law and the sojourn times are two estimates with equal means from the same jobs.
+				// Little's law and the sojourn times are two estimates with equal means from the
+				// same jobs.
 				simtest.Near(t, at+"delay", &sim.Estimate{Mean: r.Class(i, sim.MeanDelay).Mean - r.Class(i, sim.MeasuredDelay).Mean, StdError: r.Class(i, sim.MeanDelay).StdError, Runs: 24}, 0)
 			}
 			lost += tail / v
@@ -298,8 +299,9 @@ func TestTAGSFarmOfHostsWithoutJobs(t *testing.T) {
 	simtest.Near(t, "slowdown at host 2", r.Class(1, MeanSlowdown), want.Hosts[1].Slowdown.Float)
 }
 
-// Round robin sends every h-th job of a Poisson process to a host: with exponential sizes this is E_h/M/1, where a job
-// waits σ/(μ(1-σ)) with σ = (λ/(λ + μ(1-σ)))^h; between arrivals the squared coefficient of variation is 1/h.
+// Round robin sends every h-th job of a Poisson process to a host: with exponential sizes this is
+// E_h/M/1, where a job waits σ/(μ(1-σ)) with σ = (λ/(λ + μ(1-σ)))^h; between arrivals the squared
+// coefficient of variation is 1/h.
 func TestRoundRobinFarm(t *testing.T) {
 	for _, hosts := range []int{2, 20} {
 		m := tags.Model{Sizes: simtest.Sizes(t, "exponential", 2), Hosts: hosts, Load: 0.7}

@@ -38,7 +38,7 @@ classes: [{name: call, arrival_rate: 5}]
 	// Output: 0.0179 ± 0.0010 are lost, exactly 0.0184
 }
 
-// Jobs that go to the free server whose token was released first, or to any server at random.
+// Jobs go either to the free server whose token was released first, or to a random server.
 func ExampleSystem() {
 	m, err := loss.Read(strings.NewReader(`
 servers: [{name: left, capacity: 1, tokens: 3}, {name: right, capacity: 1, tokens: 3}]

@@ -17,7 +17,7 @@ import (
 	"productform/sizes"
 )
 
-// drawModel draws a system of any kind, of which all jobs are limited or few.
+// drawModel draws a system of any kind in which all jobs are limited or few.
 func drawModel(t *rapid.T) *loss.Model {
 	m := new(loss.Model)
 	number := func(most int) *big.Rat { return big.NewRat(int64(rapid.IntRange(1, most).Draw(t, "number")), 2) }
@@ -69,11 +69,12 @@ func indices(n int) (list []int) {
 	return list
 }
 
-// A literalSystem keeps the work left of each job, oldest first, the free tokens in the order of their release, and when each source is ready.
+// A literalSystem keeps the work left of each job, oldest first, the free tokens in order of
+// release, and when each source is ready.
 type literalSystem struct {
 	*system
 	jobs   []literalJob
-	tokens []int // servers
+	tokens []int // the servers of the free tokens
 	ready  []literalSource
 	draws  *rand.Rand
 }
@@ -167,7 +168,7 @@ func float(x *big.Rat) float64 {
 	return v
 }
 
-// admits reports whether a job of a class fits, and returns the place of its token.
+// admits reports whether a job of a class fits, and returns the index of its token.
 func (l *literalSystem) admits(class int) (bool, int) {
 	units := func(classes []int) (sum int) {
 		for _, j := range append(slices.Clone(l.jobs), literalJob{class: class}) {
@@ -219,7 +220,8 @@ func (l *literalSystem) admits(class int) (bool, int) {
 	return token >= 0, token
 }
 
-// run simulates the system from the same stream as the engine, and returns what it sees of arrivals by class.
+// run simulates the system from the same stream as the engine, and returns its observations of
+// arrivals by class.
 func (l *literalSystem) run(t float64, draws *rand.Rand, y *sim.Totals) []tally {
 	l.draws = draws
 	seen := make([]tally, len(l.classes))
@@ -323,7 +325,8 @@ func (l *literalSystem) count(t float64, y *sim.Totals) {
 	}
 }
 
-// The engine takes the path of the literal rules, in systems of all kinds and with sizes of several shapes.
+// The engine takes the same path as the literal rules, for systems of all kinds and sizes of
+// several shapes.
 func TestEngineMatchesLiteral(t *testing.T) {
 	shapes := []sizes.Distribution{nil, simtest.Sizes(t, "lognormal:4", 1), simtest.Sizes(t, "erlang:3", 1)}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -344,7 +347,7 @@ func TestEngineMatchesLiteral(t *testing.T) {
 				rt.Fatal(err)
 			}
 		}
-		length := (first.now + first.next()) / 2 // nothing happens then
+		length := (first.now + first.next()) / 2 // between events
 		got, want := d.NewTotals(), d.NewTotals()
 		e := newMotion(t.Context(), s, stream())
 		for range 3 {

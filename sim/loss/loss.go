@@ -59,7 +59,8 @@ type System struct {
 // An Assignment determines which of the servers of its class a job gets if servers have tokens.
 type Assignment string
 
-// The assignments. All but OldestToken are for comparison; no product form is known for ShortestQueue.
+// The assignments. All but OldestToken are for comparison; no product form is known for
+// ShortestQueue.
 const (
 	OldestToken   Assignment = "oldest token"   // the server of the free token that was released first
 	RandomServer  Assignment = "random server"  // a uniformly random one; the job is lost if that server has no free token

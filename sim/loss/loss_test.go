@@ -19,7 +19,7 @@ import (
 	"productform/sizes"
 )
 
-// erlang is an M/G/n/n system of load a, with a room of n.
+// erlang is an M/G/n/n system with load a and room n.
 func erlang(n int, a *big.Rat) *loss.Model {
 	return &loss.Model{Room: n, Classes: []loss.Class{{Name: "call", ArrivalRate: a}}}
 }
@@ -41,14 +41,14 @@ func TestErlangsFormula(t *testing.T) {
 	}
 }
 
-// A pair is what a run estimates, and the exact value.
+// A pair holds an estimate and the exact value.
 type pair struct {
 	what     string
 	estimate *sim.Estimate
 	exact    float64
 }
 
-// pairs lists what the theory says of a system.
+// pairs lists the measures of a system that theory gives.
 func pairs(r *sim.Result, exact *loss.Result, m *loss.Model, sharing bool) (list []pair) {
 	add := func(what string, e *sim.Estimate, v float64) { list = append(list, pair{what, e, v}) }
 	add("jobs", r.All(sim.MeanJobs), exact.MeanJobs.Float)
@@ -91,8 +91,8 @@ func pairs(r *sim.Result, exact *loss.Result, m *loss.Model, sharing bool) (list
 	return list
 }
 
-// Random systems of all kinds have the measures that the theory says; where it says that only means matter, for sizes of several shapes. From each run one measure is
-// taken: their numbers of standard errors look normal.
+// Random systems of all kinds agree with theory; if only means matter in theory, for sizes of
+// several shapes. One measure is taken from each run: their z values look normal.
 func TestSystemsAsTheory(t *testing.T) {
 	var square, count float64
 	for seed := range 60 {
@@ -125,7 +125,8 @@ func TestSystemsAsTheory(t *testing.T) {
 	t.Logf("%v values, Σ z² = %.1f", count, square)
 }
 
-// In order of arrival sizes matter, which the test above would see: servers that are shared lose as many jobs for all sizes, in order of arrival more if they vary more.
+// In order of arrival sizes matter, and the test above would detect it. Shared servers lose equally
+// many jobs for all sizes; in order of arrival, more are lost if sizes vary more.
 func TestOrderOfArrivalIsSensitive(t *testing.T) {
 	m := &loss.Model{Count: 1, Room: 5, Classes: []loss.Class{{Name: "a", ArrivalRate: big.NewRat(9, 10)}}}
 	exact, err := loss.Solve(t.Context(), m, loss.Settings{})
@@ -140,8 +141,8 @@ func TestOrderOfArrivalIsSensitive(t *testing.T) {
 	}
 }
 
-// At random, a server with n tokens is a queue with n places of its own: it loses B = (1-r) r^n/(1-r^(n+1)) at load r. The oldest token is better, the
-// shortest queue best.
+// With random assignment, a server with n tokens is a separate queue with room for n jobs: it loses
+// B = (1-r) r^n/(1-r^(n+1)) at load r. The oldest token is better, the shortest queue best.
 func TestAssignments(t *testing.T) {
 	const tokens = 4
 	one := big.NewRat(1, 1)
@@ -218,7 +219,7 @@ func TestEndsWithContext(t *testing.T) {
 	}
 }
 
-// Classes that nothing limits and that bring too much work are an error that names them, but over a horizon.
+// If classes without a limit bring too much work, the error names them, except over a horizon.
 func TestUnstable(t *testing.T) {
 	one := big.NewRat(1, 1)
 	graph := &loss.Model{
@@ -241,7 +242,7 @@ func TestUnstable(t *testing.T) {
 	}
 }
 
-// A rank function that is none of servers, in order of arrival and by balanced fairness.
+// A rank function that no set of servers has, in order of arrival and under balanced fairness.
 func TestRankAsTheory(t *testing.T) {
 	rate := func(a, b int64, classes ...int) loss.SetRate {
 		return loss.SetRate{Classes: classes, Rate: big.NewRat(a, b)}
@@ -294,7 +295,7 @@ func TestBadSystems(t *testing.T) {
 	}
 }
 
-// sourcesOf returns classes of so many sources each.
+// sourcesOf returns classes with the given numbers of sources.
 func sourcesOf(counts ...int) (list []loss.Class) {
 	for k, n := range counts {
 		list = append(list, loss.Class{Name: fmt.Sprint(k), ArrivalRate: big.NewRat(1, 1), Sources: n})
@@ -302,7 +303,7 @@ func sourcesOf(counts ...int) (list []loss.Class) {
 	return list
 }
 
-// Fewer than a hundred lost jobs are warned of.
+// Fewer than a hundred lost jobs cause a warning.
 func TestWarnsOfFewLosses(t *testing.T) {
 	r := simtest.Run(t, System{Model: erlang(12, big.NewRat(2, 1))}, sim.Settings{Runs: 5, Jumps: 1e4})
 	if !(len(r.Warnings) == 1 && strings.Contains(r.Warnings[0], "jobs were lost")) || math.IsNaN(r.All(Blocking).Mean) {

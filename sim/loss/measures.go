@@ -6,8 +6,10 @@ import (
 	"productform/sim"
 )
 
-// Additional measures of loss systems. Offered, Blocking and Throughput are given for all jobs and each class. MeanJobs and Throughput of a server are given
-// only with tokens. Utilization of a server is the fraction of the time during which there is a job that it can serve or, with tokens, that is assigned to it.
+// Additional measures of loss systems. Offered, Blocking and Throughput are given for all jobs and
+// each class. MeanJobs and Throughput of a server are given only with tokens. Utilization of a
+// server is the fraction of the time during which there is a job that it can serve or, with tokens,
+// that is assigned to it.
 const (
 	Offered          = "offered"           // arriving jobs per unit of time, lost ones included
 	Blocking         = "blocking"          // fraction of the arriving jobs that is lost

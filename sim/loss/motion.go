@@ -119,7 +119,8 @@ func (m *motion) nextReady() float64 {
 	return m.ready[0].Time
 }
 
-// Advance simulates t units of time. The error is that of the service, or wraps [sim.ErrTooManyJobs].
+// Advance simulates t units of time. The error is that of the service, or wraps
+// [sim.ErrTooManyJobs].
 func (m *motion) Advance(t float64, seen *sim.Totals) error {
 	if m.err != nil {
 		return m.err

@@ -1,5 +1,6 @@
-// Package network simulates the networks of stations of package network job by job: how long do jobs take for sizes of any distribution? Each
-// station serves its jobs by its own rule, and each job draws its work and its route. The simulation shares no formula with the solvers.
+// Package network simulates the networks of stations of package network job by job: how long do
+// jobs take for sizes of any distribution? Each station serves its jobs by its own rule, and each
+// job draws its work and its route. The simulation shares no formula with the solvers.
 //
 // For example:
 //

@@ -15,10 +15,11 @@ const (
 	OfNode    sim.Kind = "node" // a server of a station with Nodes, in the order of the model
 )
 
-// Additional measures of networks. Throughput counts departing jobs or completed cycles (of a chain), or visits. MeanJobs, Throughput and
-// MeasuredDelay of visits are of kind [sim.OfVisit], in the order of the classes. Utilization of a station is the mean fraction of its servers that are busy, with
-// Rates the fraction of the time with jobs present; Delay, Order and Balanced have none. Utilization of a node is the fraction of the time during which there is a job
-// that it can serve.
+// Additional measures of networks. Throughput counts departing jobs or completed cycles (of a
+// chain), or visits. MeanJobs, Throughput and MeasuredDelay of visits are of kind [sim.OfVisit], in
+// the order of the classes. Utilization of a station is the mean fraction of its servers that are
+// busy, with Rates the fraction of the time with jobs present; Delay, Order and Balanced have none.
+// Utilization of a node is the fraction of the time during which there is a job that it can serve.
 const (
 	EmptyProbability = "empty_probability" // fraction of the time during which a station has no jobs
 	JobsAway         = "jobs_away"         // mean number of jobs of a chain away from its reference; all jobs of an open chain, or of a closed one with no other visit. Only for networks with closed chains
@@ -138,8 +139,8 @@ func (s *system) throughput(k int, one *sim.Sample) float64 {
 // fewJobs is the number of visits below which means say little.
 const fewJobs = 100
 
-// warnings returns reasons to doubt the estimates of closed chains: visits that are rare, and constant
-// sizes. The visits of open chains are known beforehand.
+// warnings returns reasons to doubt the estimates of closed chains: visits that are rare, and
+// constant sizes. The visits of open chains are known beforehand.
 func (s *system) warnings(r *sim.Result) (list []string) {
 	for v := range s.visits {
 		if !s.chains[s.visits[v].chain].closed {

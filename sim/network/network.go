@@ -20,17 +20,19 @@ import (
 // each visit a job draws its work, is served by the rule of the station, and moves on with the
 // probabilities of the model.
 //
-// - Delay, Sharing and FCFS are the usual disciplines; with Rates, FCFS gives the whole rate to the
-// first job. - LCFS gives one server to each of the last jobs to arrive, or with Rates the whole
-// rate to the last one. An interrupted job later resumes where it stopped. - Random is like FCFS,
-// but a server that becomes free picks a waiting job at random. - Order serves jobs in order of
-// arrival. Each of the Nodes serves the oldest job that it can serve, and a job is served by
-// several together. With Limits, each job takes a server if older jobs leave one and no limit
-// forbids it. With Rank, a job gets what its class adds to the rate of the set of classes before
-// it. - Balanced gives φ_c(x) = Φ(x-e_c)/Φ(x) to class c, shared equally by its jobs. Φ is the
-// balance function of Nodes, Limits or Rank, or that of the Table. It is needed at all states below
-// those seen; a run that would need more than 256 MB for them ends with an error that wraps
-// [sim.ErrTooManyStates].
+//   - Delay, Sharing and FCFS are the usual disciplines; with Rates, FCFS gives the whole rate to
+//     the first job.
+//   - LCFS gives one server to each of the last jobs to arrive, or with Rates the whole rate to
+//     the last one. An interrupted job later resumes where it stopped.
+//   - Random is like FCFS, but a server that becomes free picks a waiting job at random.
+//   - Order serves jobs in order of arrival. Each of the Nodes serves the oldest job that it can
+//     serve, and a job may be served by several together. With Limits, each job takes a server if
+//     older jobs leave one and no limit forbids it. With Rank, a job gets what its class adds to
+//     the rate of the set of classes before it.
+//   - Balanced gives φ_c(x) = Φ(x-e_c)/Φ(x) to class c, shared equally by its jobs. Φ is the
+//     balance function of Nodes, Limits or Rank, or that of the Table. It is needed at all states
+//     below those seen; a run that would need more than 256 MB for them ends with an error that
+//     wraps [sim.ErrTooManyStates].
 //
 // If a class gives the numbers of its visits instead of their order, each visit is followed by one
 // drawn in proportion to these numbers. With n visits in total, each is the last of its cycle, or
@@ -90,7 +92,8 @@ type visit struct {
 	rate    float64          // approximate visits per unit of time of an open chain; else 0
 }
 
-// Codes of what follows a visit: the next visit, plus newCycle if a cycle ends before it, or leaves.
+// Codes of what follows a visit: the next visit, plus newCycle if a cycle ends before it, or
+// leaves.
 const (
 	newCycle = 1 << 31
 	leaves   = 1<<31 - 1

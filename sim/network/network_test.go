@@ -148,8 +148,9 @@ func TestServersMatchErlang(t *testing.T) {
 func TestConforms(t *testing.T) {
 	simtest.Conforms(t, Network{Model: machineRepair(5, 2, network.FCFS)})
 	simtest.Conforms(t, Network{Model: one(network.Station{Discipline: network.LCFS}, "1/2", "1/4")})
-	// Replications share a table of balanced fairness. Conforms does not suit closed jobs that share: their path magnifies rounding errors about tenfold every hundred
-	// jumps, so it depends on the advances, which are those of the plan.
+	// Replications share a table of balanced fairness. Conforms does not suit closed jobs that
+	// share: their path magnifies rounding errors about tenfold every hundred jumps, so it depends
+	// on the advances, which are those of the plan.
 	shared := machineRepair(4, 0, network.Balanced)
 	shared.Stations[1].Nodes = []network.Node{{Name: "a", Capacity: rat("1")}, {Name: "b", Capacity: rat("1")}}
 	shared.Classes = append(shared.Classes, network.Class{Name: "open", ArrivalRate: rat("1/4"), Visits: []network.Visit{{Station: 1, Nodes: []int{1}, Next: []network.Branch{{Class: network.Leaves, Probability: rat("1")}}}}})

@@ -151,7 +151,8 @@ func (a *allocations) of(x []int) ([]float64, error) {
 	return a.tasks[at:], nil
 }
 
-// checkLattice returns an error that wraps [sim.ErrTooManyStates] if the allocation takes more states than maxLattice.
+// checkLattice returns an error that wraps [sim.ErrTooManyStates] if the allocation takes more
+// states than maxLattice.
 func (a *allocations) checkLattice(x []int) error {
 	clear(a.jobs)
 	for k, p := range a.profile {

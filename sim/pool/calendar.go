@@ -104,7 +104,8 @@ func newCalendar(ctx context.Context, g *taskPool, r *sim.Stream) sim.Engine {
 	return q
 }
 
-// Advance simulates t units of time. The error is that of the allocations, or wraps [sim.ErrTooManyJobs].
+// Advance simulates t units of time. The error is that of the allocations, or wraps
+// [sim.ErrTooManyJobs].
 func (q *calendar) Advance(t float64, seen *sim.Totals) error {
 	if !q.launched {
 		q.launched = true

@@ -21,7 +21,8 @@ import (
 	"productform/sizes"
 )
 
-// A trafficReference is two classes on two resources of capacity 1, sizes of mean 1, and E[x_k] by policy.
+// A trafficReference is two classes on two resources of capacity 1, sizes of mean 1, and E[x_k] by
+// policy.
 type trafficReference struct {
 	Name        string
 	A           [2][2]float64

@@ -10,8 +10,8 @@ import (
 	"productform/sim/pool"
 )
 
-// Two jobs share 9 CPUs and 18 GB. In a divisible pool proportional fairness runs 45/11 = 4.09 tasks of one and 18/11 =
-// 1.64 of the other.
+// Two jobs share 9 CPUs and 18 GB. In a divisible pool proportional fairness runs 45/11 = 4.09
+// tasks of one and 18/11 = 1.64 of the other.
 func ExampleTasks() {
 	number := func(n int64) *big.Rat { return big.NewRat(n, 1) }
 	tasks := pool.Tasks{

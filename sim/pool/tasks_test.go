@@ -20,7 +20,8 @@ import (
 	"productform/sizes"
 )
 
-// twoJobs is the pool of 9 CPUs and 18 GB of Ghodsi et al.: tasks of <1 CPU, 4 GB> and of <3 CPUs, 1 GB>.
+// twoJobs is the pool of 9 CPUs and 18 GB of Ghodsi et al.: tasks of <1 CPU, 4 GB> and of <3 CPUs,
+// 1 GB>.
 func twoJobs(policy fluid.Policy) Tasks {
 	return Tasks{
 		Resources: []string{"cpu", "ram"},

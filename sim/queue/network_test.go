@@ -21,7 +21,8 @@ import (
 	"productform/whittle"
 )
 
-// exampleNetwork draws arrival rates and a rank function of mean sizes 1, of a load of at most 4/5.
+// exampleNetwork draws arrival rates and a rank function for mean sizes 1, at a load of at most
+// 4/5.
 func exampleNetwork(seed, classes int) *whittle.Network {
 	return rapid.Custom(func(t *rapid.T) *whittle.Network {
 		m := oracle.DrawModel(t, oracle.Options{Classes: classes})
@@ -31,7 +32,7 @@ func exampleNetwork(seed, classes int) *whittle.Network {
 	}).Example(seed)
 }
 
-// Balanced fairness makes the mean numbers of jobs depend on the mean sizes only.
+// Under balanced fairness the mean numbers of jobs depend only on the mean sizes.
 func TestNetworkIsInsensitive(t *testing.T) {
 	means := simtest.Rationals("1", "1/2", "3", "2/5")
 	for seed, shape := range []string{"exponential", "deterministic", "hyperexponential", "lognormal:4", "zipf", "erlang:3", "bounded-pareto:1.5:1000"} {
@@ -60,8 +61,8 @@ func TestNetworkIsInsensitive(t *testing.T) {
 	}
 }
 
-// With a server for each job the numbers of jobs are independent Poisson variables for all sizes, from
-// the empty start with means λ_i ∫_0^t P(size > u) du.
+// With a server for each job the numbers of jobs are independent Poisson variables for all sizes,
+// with means λ_i ∫_0^t P(size > u) du from the empty start.
 func TestInfiniteServersArePoisson(t *testing.T) {
 	for _, shape := range []string{"exponential", "deterministic", "hyperexponential", "zipf"} {
 		n := Network{
@@ -98,7 +99,7 @@ func TestInfiniteServersArePoisson(t *testing.T) {
 	}
 }
 
-// notAlone works on two jobs or more only.
+// notAlone works only on two or more jobs.
 var notAlone = Network{ArrivalRates: simtest.Rationals("1/2"), RatesKey: "not alone", Rates: func(x []int, phi []float64) error {
 	if x[0] > 1 {
 		phi[0] = 1
@@ -106,8 +107,8 @@ var notAlone = Network{ArrivalRates: simtest.Rationals("1/2"), RatesKey: "not al
 	return nil
 }}
 
-// A server that works on two jobs or more only always keeps one: E[X] = 1 + ρ/(1-ρ).
-func TestRatesThatAreZero(t *testing.T) {
+// A server that works only on two or more jobs always keeps one: E[X] = 1 + ρ/(1-ρ).
+func TestZeroRates(t *testing.T) {
 	r, err := sim.Run(t.Context(), notAlone, sim.Settings{Runs: 20, Jumps: 3e4, Distribution: 3}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -126,8 +127,8 @@ func TestNetworkConforms(t *testing.T) {
 	simtest.Golden(t, n, 0.70913123760395691) // of version 1
 }
 
-// A run allocates nothing but room for a longest queue ever, of a class or in all, and for states never seen before,
-// which become ever rarer: 20 of them for 15,000 jumps are far below one for each.
+// A run allocates only for queues longer than ever before, of a class or in total, and for new
+// states, which become ever rarer: 20 of them in 15,000 jumps are far below one per jump.
 func TestNetworkAllocatesLittle(t *testing.T) {
 	for _, n := range []Network{
 		{ArrivalRates: simtest.Rationals("1/2", "1/4"), Rank: simtest.Rationals("0", "1", "1", "3/2")},
@@ -198,17 +199,20 @@ func TestBadNetworks(t *testing.T) {
 	}
 }
 
-// Stability takes the mean sizes; over a horizon it is not asked for, and all works without a stationary state.
+// Stability depends on the mean sizes. Over a horizon it is not required, and everything works
+// without a stationary state.
 func TestUnstableNetwork(t *testing.T) {
 	n := Network{ArrivalRates: simtest.Rationals("1/2", "1/8"), Rank: simtest.Rationals("0", "1", "1", "2")}
 	n.Sizes = []sizes.Distribution{simtest.Sizes(t, "deterministic", 2), simtest.Sizes(t, "exponential", 1)}
-	// Class 0 brings work at the rate 1/2 times 2, and is served at rate 1: that is 1/2 jobs of its mean size.
+	// Class 0 brings work at the rate 1/2 times 2, and is served at rate 1: that is 1/2 jobs of its
+	// mean size.
 	want := &cluster.UnstableError{Classes: []int{0}, ArrivalRate: big.NewRat(1, 2), Capacity: big.NewRat(1, 2)}
 	var u *cluster.UnstableError
 	if _, err := sim.NewPlan(t.Context(), n, sim.Settings{}); !errors.As(err, &u) || u.Error() != want.Error() {
 		t.Error(err)
 	}
-	// Both bring 1/2*2 + 4*1 = 5 in 9/2 jobs of mean size 10/9, and are served at rate 3: that is 27/10 of them.
+	// Both bring 1/2*2 + 4*1 = 5 in 9/2 jobs of mean size 10/9, and are served at rate 3: that is
+	// 27/10 of them.
 	both := Network{ArrivalRates: simtest.Rationals("1/2", "4"), Rank: simtest.Rationals("0", "3", "3", "3"), Sizes: n.Sizes}
 	want = &cluster.UnstableError{Classes: []int{0, 1}, ArrivalRate: big.NewRat(9, 2), Capacity: big.NewRat(27, 10)}
 	if _, err := sim.NewPlan(t.Context(), both, sim.Settings{}); !errors.As(err, &u) || u.Error() != want.Error() {
@@ -216,8 +220,8 @@ func TestUnstableNetwork(t *testing.T) {
 	}
 	var r *sim.Result
 	for shape, want := range map[string]float64{
-		"exponential":   4500, // λ = 1/2 comes and 1/20 leaves in 20000: half of that on average
-		"deterministic": 5000, // nobody leaves: a job sees ever more others, and gets a service of some 2 ln 10000 < 20
+		"exponential":   4500, // λ = 1/2 arrives and 1/20 departs for 20000: half of the difference on average
+		"deterministic": 5000, // no job departs: each sees ever more others, and gets about 2 ln 10000 < 20 of service
 	} {
 		n.Sizes[0] = simtest.Sizes(t, shape, 20)
 		var err error
@@ -231,7 +235,7 @@ func TestUnstableNetwork(t *testing.T) {
 	simtest.Near(t, "jobs of the other class", r.Class(1, sim.MeanJobs), 1.0/7)
 }
 
-// A rate function that fails ends the run, or its plan, with the state and its own error.
+// A failing rate function ends the run, or its plan, with the state and its own error.
 func TestRatesThatFail(t *testing.T) {
 	failure := errors.New("no solution")
 	for from, state := range map[int]string{1: "Rates([1])", 40: "Rates([40])"} {
@@ -294,7 +298,7 @@ func BenchmarkNetwork(b *testing.B) {
 				for range classes {
 					n.ArrivalRates = append(n.ArrivalRates, big.NewRat(int64(classes+1), int64(2*classes)))
 				}
-				for a := range 1 << classes { // a server each and one for all
+				for a := range 1 << classes { // one server each and one for all
 					n.Rank = append(n.Rank, big.NewRat(int64(bits.OnesCount(uint(a))+min(a, 1)), 1))
 				}
 				simtest.Benchmark(b, n)

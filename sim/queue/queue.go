@@ -221,7 +221,8 @@ func (q *visitQueue) holdingTime() float64 {
 	return mean
 }
 
-// Advance simulates t units of time. The error is an [oiqueue.RateError], or wraps [sim.ErrTooManyJobs].
+// Advance simulates t units of time. The error is an [oiqueue.RateError], or wraps
+// [sim.ErrTooManyJobs].
 func (q *visitQueue) Advance(t float64, seen *sim.Totals) error {
 	outside := q.external[len(q.external)-1]
 	for q.jump <= t {

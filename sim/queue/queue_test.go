@@ -26,7 +26,8 @@ import (
 	"productform/sweep"
 )
 
-// againstQueue compares a run with the exact answers of an order-independent queue: its arrival rates are the effective ones.
+// againstQueue compares a run with the exact answers of an order-independent queue whose arrival
+// rates are the effective ones.
 func againstQueue(t *testing.T, name string, q *oiqueue.Queue, r *sim.Result) {
 	t.Helper()
 	exact, err := oiqueue.Stationary(t.Context(), q)
@@ -91,7 +92,7 @@ func TestStations(t *testing.T) {
 	for name, q := range map[string]*oiqueue.Queue{"MMc": mmc, "MSCCC": msccc, "MSHCC": mshcc} {
 		againstQueue(t, name, q, runQueue(t, Queue{Model: q, RatesKey: name}, quick))
 	}
-	// Without Saturation, or told only the order, the same digits come from a map.
+	// Without Saturation, or with OrderedRate, a map gives the same digits.
 	want := runQueue(t, Queue{Model: msccc, RatesKey: "MSCCC"}, quick)
 	free := *msccc
 	free.Saturation = nil
@@ -135,8 +136,8 @@ func infinite(rates ...string) Queue {
 	}}}
 }
 
-// With a server for each job the number of jobs is Poisson; from the empty start its mean over a horizon h is
-// λ(1 - (1 - e^-h)/h): the times in states are drawn then.
+// With a server for each job the number of jobs is Poisson; from the empty start its mean over a
+// horizon h is λ(1 - (1 - e^-h)/h): the times in states are drawn then.
 func TestQueueOfInfiniteServers(t *testing.T) {
 	r := runQueue(t, infinite("2", "1"), quick)
 	p := math.Exp(-3)
@@ -149,8 +150,9 @@ func TestQueueOfInfiniteServers(t *testing.T) {
 	simtest.Near(t, "jobs up to time 2", r.Class(0, sim.MeanJobs), 2*(1-(1-math.Exp(-2))/2))
 }
 
-// A cluster in order of arrival is an order-independent queue ([BC17], section 2), whichever way it is simulated.
-func TestClusterIsQueue(t *testing.T) {
+// A cluster in order of arrival is an order-independent queue ([BC17], section 2); both simulations
+// agree.
+func TestClusterMatchesQueue(t *testing.T) {
 	for seed := range 4 {
 		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
 			return oracle.ScaleTo(oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 3}), big.NewRat(7, 10))
@@ -170,7 +172,7 @@ func TestClusterIsQueue(t *testing.T) {
 		}
 		for i := range a.Classes {
 			x, y := *a.Class(i, sim.MeanJobs), *b.Class(i, sim.MeanJobs)
-			if z := (x.Mean - y.Mean) / math.Hypot(x.StdError, y.StdError); !(math.Abs(z) < 6) { // Student's distribution, some 38 degrees
+			if z := (x.Mean - y.Mean) / math.Hypot(x.StdError, y.StdError); !(math.Abs(z) < 6) { // Student's distribution with about 38 degrees of freedom
 				t.Errorf("seed %d: class %d: %v and %v, z = %v", seed, i, x, y, z)
 			}
 			simtest.Near(t, "jobs", &x, exact.Classes[i].MeanJobs.Float)
@@ -181,8 +183,8 @@ func TestClusterIsQueue(t *testing.T) {
 	}
 }
 
-// Jobs that come back leave the stationary distribution as it is, [BC17], section 3; other routings are those of the
-// effective rates.
+// Returning jobs leave the stationary distribution unchanged, [BC17], section 3; other routings
+// have that of the effective rates.
 func TestReturningJobs(t *testing.T) {
 	q := exampleQueue(400, 3)
 	for _, p := range []string{"1", "1/2", "1/10"} {
@@ -212,7 +214,8 @@ func TestReturningJobs(t *testing.T) {
 	}
 }
 
-// Each position is served at its rate μ(c_1, ..., c_k) - μ(c_1, ..., c_{k-1}), also if the rate depends on the order.
+// Each position is served at its rate μ(c_1, ..., c_k) - μ(c_1, ..., c_{k-1}), also if the rate
+// depends on the order.
 func TestPositionRates(t *testing.T) {
 	msccc, err := oiqueue.MSCCC(simtest.Rationals("1", "1", "1"), 4, big.NewRat(1, 2), []int{2, 1, 2})
 	if err != nil {
@@ -289,7 +292,7 @@ func TestPositionRates(t *testing.T) {
 	}
 }
 
-// Short advances end within states, whose rest comes later.
+// Short advances end within states, which continue in the next advance.
 func TestQueueConforms(t *testing.T) {
 	simtest.Conforms(t, Queue{Model: exampleQueue(402, 3)})
 	simtest.Conforms(t, infinite("1/100"))
@@ -300,8 +303,8 @@ func TestQueueGolden(t *testing.T) {
 	simtest.Golden(t, Queue{Model: exampleQueue(402, 3)}, 1.8870328605696427)
 }
 
-// A run allocates nothing but room for a longest queue ever and, in a map, for rates never asked before, which become ever
-// rarer: 30 of them for 10,000 jumps are far below one for each.
+// A run allocates only for queues longer than ever before and, in a map, for new rates, which
+// become ever rarer: 30 of them in 10,000 jumps are far below one per jump.
 func TestQueueAllocatesLittle(t *testing.T) {
 	mmc, err := oiqueue.MMc(simtest.Rationals("1", "1/2"), 2, big.NewRat(1, 1))
 	if err != nil {
@@ -350,7 +353,7 @@ func TestUnstableQueues(t *testing.T) {
 	}
 }
 
-// A rate function that no queue can have ends the run with the states.
+// A rate function that no queue can have ends the run, with the states in the error.
 func TestImpossibleRates(t *testing.T) {
 	rates := simtest.Rationals("1", "1")
 	falls := &oiqueue.Queue{ArrivalRates: rates, Saturation: []int{1, 1}, TotalRate: func(x []int) *big.Rat { return big.NewRat(9, int64(sim.Sum(x))) }}
@@ -373,7 +376,8 @@ func TestImpossibleRates(t *testing.T) {
 	}
 }
 
-// Functions that share a RatesKey are told apart by their values; one that gives the same values has the same key.
+// Functions that share a RatesKey are distinguished by their values; equal values give the same
+// key.
 func TestQueueKeys(t *testing.T) {
 	key := func(rate func(x []int) *big.Rat) string {
 		p, err := sim.NewPlan(t.Context(), Queue{RatesKey: "same", Model: &oiqueue.Queue{ArrivalRates: simtest.Rationals("1/2", "1/4"), TotalRate: rate}}, sim.Settings{})
@@ -395,7 +399,8 @@ func TestQueueKeys(t *testing.T) {
 	}
 }
 
-// Functions without a name are never taken for each other, though they agree up to 25 jobs, and nothing of theirs is kept.
+// Functions without a name are never confused, even if they agree up to 25 jobs, and their samples
+// are not stored.
 func TestNoRatesKey(t *testing.T) {
 	faster := func(above int) Queue {
 		return Queue{Model: &oiqueue.Queue{ArrivalRates: simtest.Rationals("9/10"), TotalRate: func(x []int) *big.Rat {
@@ -471,7 +476,7 @@ func BenchmarkQueue(b *testing.B) {
 		for range classes {
 			rates = append(rates, big.NewRat(int64(classes+1), int64(2*classes)))
 		}
-		for a := range rank { // a server each and one for all
+		for a := range rank { // one server each and one for all
 			rank[a] = big.NewRat(int64(bits.OnesCount(uint(a))+min(a, 1)), 1)
 		}
 		b.Run(fmt.Sprintf("classes=%d/rates=rank", classes), func(b *testing.B) {

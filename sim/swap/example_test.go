@@ -36,7 +36,7 @@ swaps: [[a, b]]
 	// b: mean delay 0.80 ± 0.03, exactly 0.8259
 }
 
-// A closed queue in which a is placed before b: jobs of b leave and come back, those of a never do.
+// In a closed queue class a starts before class b: jobs of b depart and return, jobs of a never do.
 func ExampleQueue() {
 	m, err := swap.Read(strings.NewReader(`
 servers: [{name: left, capacity: 1}, {name: right, capacity: 1}]

@@ -57,7 +57,7 @@ func indices(n int) (list []int) {
 	return list
 }
 
-// A literalQueue is the jobs in order of arrival, with the work left of each.
+// A literalQueue holds the jobs in order of arrival, with the work left of each.
 type literalQueue struct {
 	*system
 	jobs []literalJob
@@ -68,7 +68,8 @@ type literalJob struct {
 	class      int
 }
 
-// run simulates the queue from the same stream as the engine, and returns the completions and departures by class.
+// run simulates the queue from the same stream as the engine, and returns the completions and
+// departures by class.
 func (l *literalQueue) run(t float64, draws *rand.Rand, y *sim.Totals) (ended, gone []float64) {
 	ended, gone = make([]float64, len(l.classes)), make([]float64, len(l.classes))
 	now, arrival := 0.0, math.Inf(1)
@@ -139,7 +140,7 @@ func (l *literalQueue) run(t float64, draws *rand.Rand, y *sim.Totals) (ended, g
 	}
 }
 
-// The engine takes the path of the literal rules.
+// The engine takes the same path as the literal rules.
 func TestEngineMatchesLiteral(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := drawModel(rt)
@@ -156,7 +157,7 @@ func TestEngineMatchesLiteral(t *testing.T) {
 				rt.Fatal(err)
 			}
 		}
-		length := (first.now + first.next()) / 2 // nothing happens then
+		length := (first.now + first.next()) / 2 // between events
 		e := newMotion(t.Context(), s, sim.NewStream(key))
 		for range 3 {
 			if err := e.Advance(length/3, got); err != nil {
@@ -171,7 +172,8 @@ func TestEngineMatchesLiteral(t *testing.T) {
 	})
 }
 
-// Random queues, open and closed, have the measures that the theory says. From each run one measure is taken: their numbers of standard errors look normal.
+// Random queues, open and closed, agree with theory. One measure is taken from each run: their z
+// values look normal.
 func TestQueuesAsTheory(t *testing.T) {
 	var square, count float64
 	for seed := range 60 {
@@ -232,7 +234,8 @@ func TestQueuesAsTheory(t *testing.T) {
 	t.Logf("%v values, Σ z² = %.1f", count, square)
 }
 
-// twoClasses returns a queue of two classes that share a server, each with one of its own; joined, if they swap.
+// twoClasses returns a queue of two classes that share one server and have one each; joined means
+// that they swap.
 func twoClasses(joined bool) *swap.Model {
 	one := big.NewRat(1, 1)
 	m := &swap.Model{
@@ -251,7 +254,7 @@ func TestConforms(t *testing.T) {
 	simtest.Golden(t, Queue{Model: twoClasses(true)}, 6.9402299210672851)
 }
 
-// closedQueue has two classes of three jobs each, all of one of which start first.
+// closedQueue has two classes of three jobs each; all jobs of one class are first at the start.
 func closedQueue() *swap.Model {
 	m := twoClasses(true)
 	for i := range m.Classes {
@@ -309,7 +312,7 @@ func TestBadQueues(t *testing.T) {
 	}
 }
 
-// With a horizon an unstable queue grows.
+// Over a horizon an unstable queue grows.
 func TestUnstable(t *testing.T) {
 	m := twoClasses(true)
 	m.Classes[0].ArrivalRate = big.NewRat(5, 2)

@@ -16,7 +16,7 @@ import (
 	"productform/whittle"
 )
 
-// The rates of a balance are the exact ones, in whatever order they are asked for.
+// The rates of a balance match the exact ones, in any order of requests.
 func TestBalanceIsExact(t *testing.T) {
 	for seed := range 20 {
 		_, exact := exampleTables(200+seed, 4)
@@ -51,7 +51,7 @@ func TestBalanceIsExact(t *testing.T) {
 	}
 }
 
-// Simulations that ask at the same time, and in any order, get the same digits and make the same table.
+// Concurrent simulations, with requests in any order, get the same digits and make the same table.
 func TestBalanceDoesNotDependOnOrder(t *testing.T) {
 	rank := func(set uint64) float64 { return math.Sqrt(float64(bits.OnesCount64(set))) }
 	r := rand.New(rand.NewPCG(1, 2))
@@ -87,7 +87,8 @@ func TestBalanceDoesNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// The balance function leaves the range of float64, rates do not. One class has all of a server, in every state.
+// The balance function exceeds the range of float64, but rates do not. In every state all jobs
+// share a single server equally.
 func TestBalanceHasNoRange(t *testing.T) {
 	for _, mu := range []float64{1e-290, 1e-3, 1, 7, 1e290} {
 		b := NewBalance(2, func(set uint64) float64 { return mu })
@@ -128,8 +129,8 @@ func TestBalanceTooLarge(t *testing.T) {
 	}
 }
 
-// A refusal reads the same whichever state is the first to be too much, so that it does not depend on which of many
-// runs meets its state first.
+// The error is the same whichever state is the first to exceed the limit, so it does not depend on
+// which of many runs reaches its state first.
 func TestBalanceRefusesInTheSameWords(t *testing.T) {
 	var texts []string
 	for _, x := range [][]int{{900, 900, 900}, {1 << 20, 1 << 20, 1}, {3, 1 << 29, 2}} {

@@ -18,7 +18,7 @@ import (
 	"productform/sizes"
 )
 
-// exampleTables draws arrival rates and a rank function of mean sizes 1, of a load of at most 4/5.
+// exampleTables draws arrival rates and a rank function for mean sizes 1, at a load of at most 4/5.
 func exampleTables(seed, classes int) (rates, rank []*big.Rat) {
 	m := rapid.Custom(func(t *rapid.T) *cluster.Model {
 		m := oracle.DrawModel(t, oracle.Options{Classes: classes})
@@ -28,7 +28,7 @@ func exampleTables(seed, classes int) (rates, rank []*big.Rat) {
 	return oracle.Rates(m), oracle.RankTable(m)
 }
 
-// example returns what exampleTables does, in float64.
+// example returns the results of exampleTables in float64.
 func example(seed, classes int) (rates []float64, rank func(set uint64) float64) {
 	exactRates, exactRank := exampleTables(seed, classes)
 	for _, r := range exactRates {
@@ -58,7 +58,7 @@ func network(rates []float64, distribution sizes.Distribution, phi func(x []int,
 	return n
 }
 
-// A literalNetwork keeps the work left of each job, and takes it down from event to event.
+// A literalNetwork keeps the work left of each job, and reduces it from event to event.
 type literalNetwork struct {
 	*Network
 	jobs []literalShare
@@ -119,14 +119,14 @@ func (q *literalNetwork) run(t float64, draws *rand.Rand, y *sim.Totals) {
 	}
 }
 
-// The engine does what jobs that share servers do, to rounding. The last network is never empty, so that the
-// attained service is set back.
-func TestSharedQueuesAreLiteral(t *testing.T) {
+// The engine agrees with literal sharing of servers, up to rounding. The last network is never
+// empty, so the attained service is reset.
+func TestQueuesMatchLiteral(t *testing.T) {
 	for seed := range 21 {
 		shape := []string{"exponential", "deterministic", "pareto:1.1", "bimodal"}[seed%4]
 		rates, rank := example(100+seed, 4)
 		net := network(rates, simtest.Sizes(t, shape, 1), NewBalance(len(rates), rank).Rates)
-		if seed == 20 { // works on two jobs or more only
+		if seed == 20 { // works only on two or more jobs
 			net = network([]float64{0.5}, simtest.Sizes(t, "exponential", 1), func(x []int, phi []float64) error {
 				phi[0] = 0
 				if x[0] > 1 {
@@ -149,7 +149,8 @@ func TestSharedQueuesAreLiteral(t *testing.T) {
 		}
 		q := literalNetwork{Network: net, x: make([]int, net.Rows)}
 		q.run(length, rand.New(sim.NewStream(key)), want)
-		// Work attained up to 1024 means has a rounding error of 10^-13, and errors add up over the 10000 events.
+		// Work attained up to 1024 means has a rounding error of 10^-13, and errors add up over the
+		// 10000 events.
 		equal := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-8*max(math.Abs(a), math.Abs(b), 1) })
 		if diff := cmp.Diff(want, got, equal); diff != "" {
 			t.Errorf("seed %d, %s: %s", seed, shape, diff)

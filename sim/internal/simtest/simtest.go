@@ -262,8 +262,8 @@ func CompareTotals(t interface{ Errorf(string, ...any) }, got, want *sim.Totals)
 	near("left", got.Left, want.Left, 0)
 }
 
-// Benchmark measures 10^6 expected jumps in the stationary state. jumps/s counts arrivals, ends of phases and
-// interruptions, but not steps at idle servers.
+// Benchmark measures 10^6 expected jumps in the stationary state. jumps/s counts arrivals, ends of
+// phases and interruptions, but not steps at idle servers.
 func Benchmark(b *testing.B, system sim.System) {
 	p, err := sim.NewPlan(b.Context(), system, sim.Settings{})
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"productform/internal/ranktable"
 )
 
-// A naive station keeps the work left of each job, oldest first, and asks for all rates anew after each event.
+// A naive station keeps the work left of each job, oldest first, and recomputes all rates after
+// each event.
 type naive struct {
 	jobs  []naiveJob
 	rates func(jobs []naiveJob) []float64
@@ -31,7 +32,7 @@ func (s *naive) pass(to float64) {
 	s.now = to
 }
 
-// next returns the job that is done next, and when.
+// next returns the job that finishes next, and when.
 func (s *naive) next() (first int, at float64) {
 	first, at = -1, math.Inf(1)
 	for k, r := range s.rates(s.jobs) {
@@ -42,7 +43,7 @@ func (s *naive) next() (first int, at float64) {
 	return first, at
 }
 
-// oldest gives all of the rate to the oldest job.
+// oldest gives the whole rate to the oldest job.
 func oldest(rate float64) func(jobs []naiveJob) []float64 {
 	return func(jobs []naiveJob) []float64 {
 		rates := make([]float64, len(jobs))
@@ -53,7 +54,7 @@ func oldest(rate float64) func(jobs []naiveJob) []float64 {
 	}
 }
 
-// equally gives each job an equal part.
+// equally gives all jobs equal rates.
 func equally(jobs []naiveJob) []float64 {
 	return slices.Repeat([]float64{1 / float64(max(len(jobs), 1))}, len(jobs))
 }
@@ -71,7 +72,8 @@ func byNodes(of [][]int, capacity []float64) func(jobs []naiveJob) []float64 {
 	}
 }
 
-// Queues of thousands of jobs that come and go keep their order and their digits, in all that their stations do to save memory and digits.
+// Queues that grow to thousands of jobs and shrink keep their order and digits, whatever stations
+// do to save memory and digits.
 func TestLongQueues(t *testing.T) {
 	of, capacity := [][]int{{0}, {0, 1}, {1}}, []float64{1, 1.5}
 	one := func(int) float64 { return 1 }
@@ -95,7 +97,8 @@ func TestLongQueues(t *testing.T) {
 		s := &naive{rates: c.rates}
 		const jobs = 2500
 		for k := 0; k < 3*jobs || len(s.jobs) > 0; k++ {
-			// it grows to thousands of jobs, goes down to one or two that come and go for long, grows again and ends
+			// the queue grows to thousands of jobs, stays at one or two for long, grows again and
+			// empties
 			arrives := k < jobs || len(s.jobs) < 2 && k < 3*jobs || k > 3*jobs-500 && k < 3*jobs
 			first, at := s.next()
 			if arrives && (first < 0 || r.IntN(3) > 0) {
@@ -115,7 +118,7 @@ func TestLongQueues(t *testing.T) {
 			if first < 0 {
 				continue
 			}
-			if got := c.station.Next(); math.Abs(got-at) > 1e-7*max(1, at) { // the naive work left has rounding errors of all events
+			if got := c.station.Next(); math.Abs(got-at) > 1e-7*max(1, at) { // the naive work left accumulates rounding errors
 				t.Fatalf("%s, event %d: next at %v, naively %v", name, k, got, at)
 			}
 			job, err := c.station.Depart()
@@ -138,7 +141,8 @@ func TestLongQueues(t *testing.T) {
 	}
 }
 
-// A limit that is used up blocks its classes, also those of a limit that holds it, and no others.
+// A limit that is reached blocks its classes, including those of a limit that contains it, and no
+// others.
 func TestLimits(t *testing.T) {
 	q := NewLimited(4, 1, []ranktable.Limit{{Classes: []int{0}, Most: 1}, {Classes: []int{0, 1}, Most: 2}}, 3)
 	for k, class := range []int32{0, 0, 1, 1, 2, 0, 2, 2} {
@@ -151,7 +155,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A chain of swaps, by hand: of jobs 0 1 2 1, the first is done, takes the place of the first that it is joined to, and so on.
+// A chain of swaps, by hand: of jobs 0 1 2 1, the first finishes and takes the place of the first
+// that it can swap with, and so on.
 func TestSwaps(t *testing.T) {
 	joined := [][]bool{{false, true, false}, {true, false, true}, {false, true, false}}
 	q := NewFirst(func(int) float64 { return 1 }, 3).Swapping(joined, func(int32) float64 { return 1 })
@@ -173,8 +178,8 @@ func TestSwaps(t *testing.T) {
 	}
 }
 
-// A station that is never empty counts its work anew from time to time, and goes on as if it did not: jobs that come as others leave depart when
-// a naive station lets them.
+// A station that is never empty resets its work from time to time without any effect: while jobs
+// arrive and depart, they depart at the same times as at a naive station.
 func TestSharingNeverEmpty(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	station := NewSharing(func(int) float64 { return 1 }, 1)
@@ -214,7 +219,7 @@ func TestSharingNeverEmpty(t *testing.T) {
 		s.now = 0
 	}
 	if anew < 3 {
-		t.Errorf("work was counted anew %d times", anew)
+		t.Errorf("work was reset %d times", anew)
 	}
 }
 
