@@ -10,7 +10,7 @@ import (
 	"productform/num"
 )
 
-// FirstPrecision is how many bits the first enclosure of a [Ladder] has.
+// FirstPrecision is the number of bits of the first enclosure of a [Ladder].
 const FirstPrecision = 128
 
 // CheckEngine rejects an unknown engine and a tolerance outside [0, 1). It returns the tolerance, with
@@ -36,18 +36,18 @@ func CheckMaxBytes(maxBytes int64) (int64, error) {
 	return min(cmp.Or(maxBytes, num.DefaultMaxBytes), math.MaxInt), nil
 }
 
-// A Ladder says which engines and precisions may answer a question, from the fastest on.
+// A Ladder lists the engines and precisions that may answer a question, fastest first.
 type Ladder struct {
 	Engine  num.Engine       // Auto, or "", climbs from Float to enclosures
 	RelTol  float64          // relative tolerance of Auto and Enclose
-	MaxPrec uint             // bits beyond which enclosures give up
-	Next    func(error) bool // whether Auto continues after this error of Float; nil for [num.ErrDigits] alone
+	MaxPrec uint             // largest number of bits of enclosures
+	Next    func(error) bool // whether Auto continues after this error of Float; nil for only [num.ErrDigits]
 }
 
-// Climb answers by the first rung of a ladder that is good enough: for Auto by float64 if its bound is within the
-// tolerance, else by enclosures of as many bits as that takes. solve works with one engine and, for Enclose, so many
-// bits; it also returns a bound on the relative error. The error is that of solve, or an [*input.Error] for a
-// tolerance that no enclosure reached.
+// Climb answers by the first sufficient rung of a ladder: for Auto by float64 if its bound is
+// within the tolerance, otherwise by enclosures with as many bits as needed. solve uses one engine
+// and, for Enclose, the given bits; it also returns a bound on the relative error. The error is
+// that of solve, or an [*input.Error] for a tolerance that no enclosure reached.
 func Climb[T any](l Ladder, solve func(engine num.Engine, prec uint) (T, float64, error)) (r T, err error) {
 	var bound float64
 	switch l.Engine {
@@ -77,13 +77,13 @@ func (l *Ladder) next(err error) bool {
 	return errors.Is(err, num.ErrDigits)
 }
 
-// An Output turns numbers into the values of a result, and keeps the largest of their errors.
+// An Output converts numbers to the values of a result, and keeps the largest of their errors.
 type Output struct {
-	Bound float64 // of the relative errors of the doubles, those of values below 2^-1022 left out; +Inf if one is beyond float64; 0 if all are fractions
-	Width float64 // of the widest enclosure, or bound of float64, of all values: what Climb compares with the tolerance
+	Bound float64 // on the relative errors of the doubles, except values below 2^-1022; +Inf if one is beyond float64; 0 if all are fractions
+	Width float64 // largest width of an enclosure, or bound of float64, over all values; Climb compares it with the tolerance
 }
 
-// Value returns x as results show it.
+// Value returns x as a value of a result.
 func (o *Output) Value(x Number) num.Value {
 	v, fits := x.Value()
 	switch {

@@ -25,7 +25,8 @@ func ladder(engine num.Engine, relTol float64) arithmetic.Ladder {
 	return arithmetic.Ladder{Engine: engine, RelTol: relTol, MaxPrec: 1 << 14}
 }
 
-// Auto takes float64 where its bound is within the tolerance, and enclosures of enough bits where it is not; others are what they are.
+// Auto uses float64 if its bound is within the tolerance, otherwise enclosures of enough bits;
+// other engines are used as given.
 func TestClimb(t *testing.T) {
 	for _, c := range []struct {
 		engine num.Engine
@@ -66,7 +67,7 @@ func TestClimb(t *testing.T) {
 	}
 }
 
-// What float64 has no digits of is left to enclosures by Auto, and refused by Float.
+// Numbers without correct digits in float64 are left to enclosures by Auto, and rejected by Float.
 func TestWithoutDigits(t *testing.T) {
 	power := func(engine num.Engine, prec uint) (num.Value, float64, error) {
 		one := arithmetic.One(engine, prec)

@@ -36,7 +36,7 @@ func (d Difference) Times(factor *big.Rat, tol float64) (num.Value, float64) {
 		return num.Value{}, math.Inf(1)
 	}
 	v := x - y
-	off := func(x, e float64) float64 { return x * (e / (1 - e)) } // x is off by at most that: see [Number]
+	off := func(x, e float64) float64 { return x * (e / (1 - e)) } // the largest error of x: see [Number]
 	e := (off(x, a.Bound) + off(y, b.Bound) + Roundoff*math.Abs(v)) * (1 + 8*Roundoff)
 	if !(e <= math.MaxFloat64) {
 		return num.Value{}, math.Inf(1)

@@ -176,8 +176,8 @@ func Compound(a, b, c float64) float64 {
 	return (s+(a*b+a*c+b*c)+a*b*c)*(1+8*Roundoff) + underflow
 }
 
-// Width returns an upper bound of the relative distance between the value and its best approximation
-// in the engine's own arithmetic.
+// Width returns an upper bound on the relative distance between the value and its best
+// approximation in the engine's own arithmetic.
 func (a Number) Width() float64 {
 	switch {
 	case a.Exact != nil:
@@ -196,8 +196,8 @@ func (a Number) Width() float64 {
 	return math.Nextafter(w, 1)
 }
 
-// RelativeError bounds the relative error of the float64 that export gives: for enclosures
-// that of the midpoint, rounded; none is counted beside an exact value.
+// RelativeError bounds the relative error of the float64 that export gives: for enclosures that of
+// the midpoint, rounded; it is 0 for an exact value.
 func (a Number) RelativeError() float64 {
 	if a.Interval.Low != nil && a.Interval.High.Sign() > 0 {
 		return a.Width() + Roundoff
@@ -205,8 +205,8 @@ func (a Number) RelativeError() float64 {
 	return a.Width()
 }
 
-// Value returns the number as results show it. ok is false if float64 cannot hold it to full precision: it is then
-// the nearest double all the same, if there is a finite one.
+// Value returns the number as a value of a result. ok is false if float64 cannot represent it to
+// full precision; it is then still the nearest double, if a finite one exists.
 func (a Number) Value() (v num.Value, ok bool) {
 	switch {
 	case a.Exact != nil:
@@ -236,9 +236,9 @@ func Scaled(v *big.Int, shift uint) float64 {
 	return x
 }
 
-// AddFar adds x to z, or what is as good as x within the rounding of z where their exponents lie far apart: a sum of
-// big floats fills the gap with bits. Rounded down or up the sum is on its right side, rounded to the nearest it is
-// within one rounding. x has no more bits than z may have.
+// AddFar adds x to z or, if their exponents are far apart, an equivalent of x within the rounding
+// of z: a sum of big floats would fill the gap with bits. Rounded down or up, the sum is on the
+// correct side; rounded to nearest, it is within one rounding. x has at most the bits of z.
 func AddFar(z, x *big.Float) {
 	gap := Exponent(z) - Exponent(x)
 	most := int(z.Prec()) + 64
@@ -263,7 +263,7 @@ func AddFar(z, x *big.Float) {
 // Exponent returns e such that |x| is in [2^(e-1), 2^e), 0 if x is 0.
 func Exponent(x *big.Float) int { return x.MantExp(nil) }
 
-// One returns 1 as an engine knows it, with the bits that an enclosing one takes.
+// One returns 1 in the arithmetic of an engine, with the given bits for Enclose.
 func One(engine num.Engine, prec uint) Number {
 	switch engine {
 	case num.Exact:

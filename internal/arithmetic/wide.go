@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// A Wide is the number f 2^(512 exp) >= 0: f is 0, with exp 0, or in [2^-400, 2^400), so that no product and no
-// quotient of two leaves the range of float64. An f that is no number, or infinite, stays so.
+// A Wide is the number f 2^(512 exp) >= 0: f is 0, with exp 0, or in [2^-400, 2^400), so no product
+// or quotient of two leaves the range of float64. An f that is NaN or infinite stays so.
 type Wide struct {
 	F   float64
 	Exp int
@@ -40,7 +40,7 @@ func WideOf(x *big.Float) Wide {
 	return NewWide(math.Ldexp(f, e-512*exp), exp)
 }
 
-// Times rounds once, as do over and plus; plus leaves out less than another 2^-200 of the sum.
+// Times rounds once, as do Over and Plus; Plus omits less than an additional 2^-200 of the sum.
 func (a Wide) Times(b Wide) Wide {
 	return NewWide(a.F*b.F, a.Exp+b.Exp)
 }
@@ -66,5 +66,5 @@ func (a Wide) Plus(b Wide) Wide {
 	return b // a < 2^400 2^-1024, b >= 2^-400
 }
 
-// Double returns the nearest float64: +Inf beyond all, 0 below half of the least.
+// Double returns the nearest float64: +Inf beyond the largest, 0 below half the smallest.
 func (a Wide) Double() float64 { return math.Ldexp(a.F, 512*a.Exp) }

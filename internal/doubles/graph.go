@@ -58,7 +58,7 @@ func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph) (re
 }
 
 // LowUtilization is the utilization below which 1 - P(idle) loses too many digits. Then, with W the
-// adjoint, no path from the set of all servers to one that holds s having removed s,
+// adjoint, where no path from the set of all servers to one that contains s removes s,
 //
 //	Z(all) - Z(all∖{s}) = Σ_{K∋s} W(K) [λ(K) - λ(K∖{s})] Z(K∖{s}),
 //
@@ -68,7 +68,7 @@ const LowUtilization = 1. / 16
 // denRoundoff bounds the relative error of d(k) in float64.
 const denRoundoff = arithmetic.Roundoff + 0x1p-63
 
-// A floatRun holds the values v of the states, and e that bounds their relative errors.
+// A floatRun holds the values v of the states, and bounds e on their relative errors.
 type floatRun struct {
 	*recursion.Graph
 	weights []float64
@@ -100,9 +100,9 @@ func Values(ctx context.Context, g *recursion.Graph) (v, e []float64, err error)
 }
 
 // up computes v and e: a term adds the errors of its children, a sum takes the largest of its terms
-// and a rounding an addition, and the weight, d(k) and the division have one each. A d(k) made from
-// shares has a little more, see denRoundoff. The error is num.ErrFloatRange if a value is not safe
-// from underflow, or too large.
+// plus one rounding per addition, and the weight, d(k) and the division have one each. A d(k)
+// computed from shares has slightly more, see denRoundoff. The error is num.ErrFloatRange if a
+// value is not safe from underflow, or too large.
 func (f *floatRun) up() error {
 	n := f.Inner()
 	f.v, f.e = make([]float64, n), make([]float64, n)
@@ -134,9 +134,10 @@ func (f *floatRun) up() error {
 	return nil
 }
 
-// down returns Σ_k coef(k, i) w(k) v(k) for each class i, w being the adjoint of the numerator of a state: E[X_i] is
-// rate_i/Z times that. Sums over the states that have a class of their own or in their rest are carried down along
-// the rests. For the single servers that are mostly idle it returns Z - Z(without the server): see LowUtilization.
+// down returns Σ_k coef(k, i) w(k) v(k) for each class i, w being the adjoint of the numerator of a
+// state: E[X_i] is rate_i/Z times that. Sums over the states with a class among their own or in
+// their rest are carried down along the rests. For the single servers that are mostly idle it
+// returns Z - Z(without the server): see LowUtilization.
 func (f *floatRun) down(classes int, idleOf []int32, count int) (sums, differences []arithmetic.Number, err error) {
 	n := f.States()
 	a := adjoints{w: make([]float64, n), e: make([]float64, n), count: make([]float64, n)}
@@ -202,11 +203,11 @@ func (f *floatRun) down(classes int, idleOf []int32, count int) (sums, differenc
 	return sums, differences, nil
 }
 
-// A boundedSum adds up positive terms and keeps the largest of their relative errors.
+// A boundedSum sums positive terms and keeps the largest of their relative errors.
 type boundedSum struct {
 	sum   num.Sum
 	worst float64
-	lost  float64 // bounds what is left out
+	lost  float64 // bounds the omitted terms
 }
 
 func (s *boundedSum) add(x, e float64) {
@@ -217,12 +218,12 @@ func (s *boundedSum) add(x, e float64) {
 func (s *boundedSum) value() arithmetic.Number {
 	sum, e := s.sum.Value(), arithmetic.Inflate(s.worst+4*arithmetic.Roundoff)
 	if s.lost > 0 {
-		e += 2 * s.lost / sum // twice for the roundings in lost
+		e += 2 * s.lost / sum // doubled for the roundings in lost
 	}
 	return arithmetic.FromFloat(sum, e)
 }
 
-// adjoints hold w, a bound on its relative error before the additions, and the number of these.
+// adjoints holds w, a bound on its relative error before the additions, and their number.
 type adjoints struct{ w, e, count []float64 }
 
 // push adds the contribution of term t, of adjoint weight w, to the adjoints of its children.
@@ -242,14 +243,14 @@ func (f *floatRun) push(t int32, w, err float64, a *adjoints) {
 	}
 }
 
-// busy returns D(root), where D(k) is the value of state k less that of state k without one server
-// of a group, without a subtraction. The terms that take out a server of the group have the
-// weights low..low+n-1, for 1..n servers of it: only the others can go on to D, so that
+// busy returns D(root), where D(k) is the value of state k minus that of state k without one server
+// of a group, without a subtraction. The terms that remove a server of the group have the weights
+// low..low+n-1, for 1..n servers of it: only the other terms lead to D, so
 //
 //	D(k) = (Σ_h k_h C_h D(k-e_h) + (k_g-1) C_g D(k-e_g) + [λ(k) - λ(k-e_g)] v(k-e_g)) / d(k),
 //
-// and a product of children has D of the one that holds the server in place of its value. Gains of λ that are
-// left out as too small are bounded by a second sweep that has their bounds.
+// and a product of children has D of the child with the server in place of its value. Gains of λ
+// omitted as too small are bounded by a second sweep over their bounds.
 func (f *floatRun) busy(low, n int32) (arithmetic.Number, error) {
 	sum, complete, err := f.differences(low, n, false)
 	if complete || err != nil {
@@ -260,8 +261,8 @@ func (f *floatRun) busy(low, n int32) (arithmetic.Number, error) {
 	return arithmetic.FromWide(sum.Wide, arithmetic.Compound(sum.Bound, missing, 0)), err
 }
 
-// differences returns D(root). With lost it has the bounds of the gains left out in place of the gains. complete
-// tells that there are none.
+// differences returns D(root). With lost it uses the bounds of the omitted gains in place of the
+// gains. complete reports that no gains are omitted.
 func (f *floatRun) differences(low, n int32, lost bool) (root arithmetic.Number, complete bool, err error) {
 	d, ed := make([]float64, f.States()), make([]float64, f.States())
 	complete = true
@@ -319,8 +320,8 @@ func (f *floatRun) differences(low, n int32, lost bool) (root arithmetic.Number,
 	return arithmetic.FromFloat(d[last], arithmetic.Inflate(ed[last])), complete, nil
 }
 
-// rateWith returns λ(k) less that of the children of one of its terms, rounded once, or 0 and a bound if it is too
-// small.
+// rateWith returns λ(k) minus that of the children of one of its terms, rounded once, or 0 and a
+// bound if it is too small.
 func (f *floatRun) rateWith(k int, children []int32) (gain, bound float64) {
 	g := f.Graph
 	switch {

@@ -17,7 +17,8 @@ import (
 	"productform/num"
 )
 
-// drawProblem draws up to four groups of at most some servers, with integers of a word or longer ones. Servers are from hardly used to nearly saturated.
+// drawProblem draws up to four groups of servers, with integers of one word or longer ones. Servers
+// range from almost idle to nearly saturated.
 func drawProblem(t *rapid.T, most int) *recursion.Problem {
 	p := &recursion.Problem{Whole: true, Scale: big.NewInt(1), Small: rapid.Bool().Draw(t, "small")}
 	long := uint(0)
@@ -46,8 +47,9 @@ func drawProblem(t *rapid.T, most int) *recursion.Problem {
 	return p
 }
 
-// exactly returns the measures of a problem by recursion over all sets K of single servers, in which every way to choose servers is a class of its own:
-// with C_s the capacities, M(K) their sum, and λ_i(K) the rate of the ways of class i within K,
+// exactly returns the measures of a problem by recursion over all sets K of single servers, in
+// which every way to choose servers is a separate class: with C_s the capacities, M(K) their sum,
+// and λ_i(K) the rate of the ways of class i within K,
 //
 //	Z(K) = Σ_{s∈K} C_s Z(K∖s) / (M(K) - λ(K)),  J_i(K) = (Σ_{s∈K} C_s J_i(K∖s) + λ_i(K) Z(K)) / (M(K) - λ(K)),
 //
@@ -115,7 +117,8 @@ func exactly(p *recursion.Problem) (z *big.Rat, jobs, busy []*big.Rat) {
 	return z, jobs, busy
 }
 
-// holds holds a number against a fraction: it is within its bound, and that is at most some roundings.
+// holds compares a number with a fraction: it must be within its bound, and the bound must be at
+// most the given roundings.
 func holds(t rapid.TB, name string, roundings float64, x arithmetic.Number, want *big.Rat) {
 	t.Helper()
 	got, _ := new(big.Float).SetMantExp(big.NewFloat(x.F), 512*x.Exp).Rat(nil)
@@ -127,7 +130,8 @@ func holds(t rapid.TB, name string, roundings float64, x arithmetic.Number, want
 
 const perServer = 20 // roundings on the way to a number, as many again for each server: weights, additions and a division up and down
 
-// The measures of all lattices of servers are those of all sets of single servers, within their bounds.
+// The measures of all lattices of servers match those of all sets of single servers, within their
+// bounds.
 func TestMeasuresAreWithinTheirBounds(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
@@ -173,7 +177,7 @@ func TestMeasuresAreWithinTheirBounds(t *testing.T) {
 	})
 }
 
-// The values of the states of a graph are those of its formula, in fractions, within their bounds.
+// The values of the states of a graph match its formula in fractions, within their bounds.
 func TestValuesAreWithinTheirBounds(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
@@ -228,8 +232,8 @@ func (p plain) Weigh(z, x *float64, _ int, t int32) bool {
 	return true
 }
 
-// Sweeps in float64 give the values of all states to the last digit, on sets of servers and on connected ones, and the
-// numbers of jobs up to roundings.
+// Plain sweeps in float64 match the values of all states to the last digit, on all sets of servers
+// and on connected sets, and the numbers of jobs up to rounding.
 func TestSweepsAgree(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
@@ -287,8 +291,9 @@ func TestSweepsAgree(t *testing.T) {
 	})
 }
 
-// Each job takes half of a thousand servers, so that most sets of servers hold a share of the ways to choose them that is below the range of float64. The recursion
-// of exactly, by the number of servers, is done in 3000 bits.
+// Each job uses half of a thousand servers, so for most sets of servers the share of the ways to
+// choose them is below the range of float64. The recursion of exactly, by the number of servers, is
+// done in 3000 bits.
 func TestSharesBelowTheRange(t *testing.T) {
 	const n, d, prec = 1100, 550, 3000
 	whole := func(v int64) *big.Float { return new(big.Float).SetPrec(prec).SetInt64(v) }
@@ -323,7 +328,7 @@ func TestSharesBelowTheRange(t *testing.T) {
 	}
 }
 
-// What leaves the range of float64 is refused.
+// Numbers beyond the range of float64 are rejected.
 func TestBeyondTheRange(t *testing.T) {
 	own := func(servers int, capacity, slack *big.Int) *recursion.Problem { // each server has jobs of its own: Z = (C/(C-λ))^n
 		return &recursion.Problem{Scale: big.NewInt(1), Groups: []recursion.Group{{N: servers, Capacity: capacity}},
@@ -347,7 +352,7 @@ func TestBeyondTheRange(t *testing.T) {
 	}
 }
 
-// A context that has ended stops the sweeps.
+// A cancelled context stops the sweeps.
 func TestCancelled(t *testing.T) {
 	p := &recursion.Problem{Whole: true, Scale: big.NewInt(1), Small: true}
 	for s := range 14 {

@@ -19,13 +19,13 @@ import (
 	"productform/internal/ranges"
 )
 
-// Flags say which jobs of a log run under which policies, and on which workers. What a command wants otherwise than the zero
-// value has it is set before Add.
+// Flags selects the jobs of a log, their policies, and the workers. A command sets fields that
+// differ from the zero value before Add.
 type Flags struct {
-	PolicyList     string // the default, before they are read; all stands for those of AllRules
-	IsOnePolicy    bool   // --policy takes no list
-	MostWorkers    int    // that there may be
-	StandardNumber int    // of workers, unless a flag says it; 0 for MaxProcs of the log
+	PolicyList     string // the default, before flags are read; all means AllRules
+	IsOnePolicy    bool   // --policy takes a single policy
+	MostWorkers    int    // maximum number of workers
+	StandardNumber int    // default number of workers; 0 for MaxProcs of the log
 	IsSampled      bool   // one job in a hundred is taken, scaled, unless --sample says how many; else all, unscaled
 
 	Policies  []Policy
@@ -57,7 +57,7 @@ const (
 
 func (f *Flags) workersWanted() string { return fmt.Sprintf("an integer in 1..%d", f.MostWorkers) }
 
-// Add gives the flags to a command.
+// Add adds the flags to a command.
 func (f *Flags) Add(cmd *cobra.Command) {
 	want, usage := policiesWanted, "`POLICIES` that share the workers, separated by commas, such as deadline/priority,edf,easy; all and sites are short for several"
 	if f.IsOnePolicy {
@@ -66,7 +66,7 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	cli.AddText(cmd, &f.PolicyList, "policy", "", want, usage)
 	cli.AddGone(cmd, "policies", "did you mean --policy?")
 	if err := cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(PolicyNames(append(AllRules(), Baselines()...)), cobra.ShellCompDirectiveNoSpace)); err != nil {
-		panic(err) // the flag is there
+		panic(err) // the flag exists
 	}
 	number := "MaxProcs of the log"
 	if f.StandardNumber > 0 {
@@ -84,7 +84,8 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	f.addSampling(cli.Bind(cmd))
 }
 
-// Check reads the flags that name policies and workers, and accepts those that go together; given reports whether a flag is given.
+// Check reads the flags that name policies and workers, and rejects incompatible ones; given
+// reports whether a flag is given.
 func (f *Flags) Check(given func(string) bool) error {
 	if err := f.parsePolicies(); err != nil {
 		return err
@@ -111,7 +112,7 @@ func (f *Flags) Check(given func(string) bool) error {
 	return nil
 }
 
-// looksAt says what policies that do not look at run times look at.
+// looksAt describes the inputs of policies that ignore run times.
 func (f *Flags) looksAt() string {
 	only := func(r dispatch.Rule) bool {
 		return !slices.ContainsFunc(f.Policies, func(p Policy) bool { return p.Baseline != nil || p.Rule != r })
@@ -125,7 +126,7 @@ func (f *Flags) looksAt() string {
 	return "does not look at run times"
 }
 
-// checkBaselines accepts flags that baselines can do with.
+// checkBaselines rejects flags that baselines do not support.
 func (f *Flags) checkBaselines(given func(string) bool) error {
 	isBaseline := func(p Policy) bool { return p.Baseline != nil }
 	first := slices.IndexFunc(f.Policies, isBaseline)
@@ -151,13 +152,13 @@ func (f *Flags) checkBaselines(given func(string) bool) error {
 	return nil
 }
 
-// Jobs are those that were taken from a log.
+// Jobs holds the jobs taken from a log.
 type Jobs struct {
 	Name    string // of the log
 	List    []dispatch.Job
-	Skipped int            // jobs of which too little is known
+	Skipped int            // jobs with too little data
 	Asking  []dispatch.Job // the same with requested times, as baselines have them; nil if there is no baseline
-	Asked   int            // jobs whose requested time is that of the log
+	Asked   int            // number of jobs whose requested time comes from the log
 }
 
 // Read reads the log, takes the jobs, and settles the workers if their number is that of the log.
@@ -169,7 +170,7 @@ func (f *Flags) Read(ctx context.Context, name string, stdin io.Reader) (*Jobs, 
 	return all[0], nil
 }
 
-// ReadSamples reads the log once, and takes so many samples, with the seed and those after it.
+// ReadSamples reads the log once, and takes the given number of samples, with consecutive seeds.
 func (f *Flags) ReadSamples(ctx context.Context, name string, stdin io.Reader, samples int) (all []*Jobs, err error) {
 	log, err := read(ctx, name, stdin)
 	if err != nil {
@@ -191,7 +192,7 @@ func (f *Flags) ReadSamples(ctx context.Context, name string, stdin io.Reader, s
 	return all, nil
 }
 
-// take takes the jobs of a sample from the log, or all.
+// take returns the jobs of a sample of the log, or all jobs.
 func (f *Flags) take(log []swf.Job, name string, seed uint64) (j *Jobs, err error) {
 	j = &Jobs{Name: name}
 	var places []int

@@ -18,7 +18,7 @@ import (
 
 const mostJobs = 10_000_000 // of a log, of 144 bytes each
 
-// Open opens the file, or the log that pfq holds; "-" is the standard input.
+// Open opens the file, or the log embedded in pfq; "-" is the standard input.
 func Open(name string, stdin io.Reader) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(stdin), nil
@@ -37,7 +37,7 @@ func Open(name string, stdin io.Reader) (io.ReadCloser, error) {
 	return nil, err
 }
 
-// read reads the log until the context is done.
+// read reads the log, unless the context is cancelled.
 func read(ctx context.Context, name string, stdin io.Reader) (log swf.Log, err error) {
 	from, err := Open(name, stdin)
 	if err != nil {

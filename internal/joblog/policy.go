@@ -12,7 +12,7 @@ import (
 	"productform/internal/tree"
 )
 
-// A policy is one of package dispatch, or a baseline if that is not nil.
+// A policy is a policy of package dispatch, or a baseline if that is not nil.
 type Policy struct {
 	dispatch.Policy
 	Baseline *rigid.Policy
@@ -25,7 +25,8 @@ func (p Policy) String() string {
 	return p.Policy.String()
 }
 
-// Words of --policy that stand for several: all rules, deadline with spare workers by priority and by deadline, and what sites use today.
+// Words of --policy for several policies: all rules, deadline with spare workers by priority and by
+// deadline, and the policies that sites use today.
 const (
 	everyRule     = "all"
 	everyBaseline = "sites"
@@ -92,15 +93,15 @@ func ParsePolicy(name string) (Policy, error) {
 			}
 		}
 	}
-	hint := elsewhere(rule)
+	hint := aliasHint(rule)
 	if hint == "" {
 		hint = tree.DidYouMean(rule, words, strings.Clone)
 	}
 	return Policy{}, input.Errorf("policy", name, "one of %s%s", strings.Join(append(dispatch.Names(), rigid.Names()...), ", "), hint)
 }
 
-// elsewhere says which policy has a name that other programs give it.
-func elsewhere(rule string) string {
+// aliasHint returns the policy for a name used by other programs.
+func aliasHint(rule string) string {
 	switch strings.ToLower(rule) {
 	case "fifo":
 		return "; first in, first out is fcfs here"

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Names that other programs give to policies are answered with those here, and misspelt ones with the one that is meant.
+// Errors about policy names of other programs suggest the name used here, and those about misspelt
+// names the closest one.
 func TestUnknownPolicy(t *testing.T) {
 	for name, want := range map[string]string{
 		"fifo":         "; first in, first out is fcfs here",

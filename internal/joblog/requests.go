@@ -14,15 +14,15 @@ import (
 	"productform/internal/input"
 )
 
-// requests says for how long jobs of the baselines ask.
+// Requests determines the requested times of jobs for the baselines.
 type Requests struct {
 	rigid.Requests
-	OfLog bool // where it tells
+	OfLog bool // where the log has it
 }
 
 const requestsWanted = "log, log:F, F or uniform:F with 1 <= F <= 1e50"
 
-// addRequests gives the flags of the baselines.
+// addRequests adds the flags of the baselines.
 func (f *Flags) addRequests(cmd *cobra.Command) {
 	f.Requests = Requests{rigid.Requests{Factor: 1}, true}
 	cli.Flag[Requests]{Name: "requests", Kind: "log[:F]|F|uniform:F", Default: "log", Want: requestsWanted, Parse: parseRequests,
@@ -52,7 +52,7 @@ func parseRequests(text string) (q Requests, ok bool) {
 	return q, err == nil && v >= 1 && v <= 1e50
 }
 
-// String returns the form in which the flag takes it.
+// String returns the value in the form of the flag.
 func (q Requests) String() string {
 	factor := strconv.FormatFloat(q.Factor, 'g', -1, 64)
 	switch {

@@ -13,7 +13,7 @@ import (
 	"productform/internal/ranges"
 )
 
-// addSampling gives the flags of what is taken from the log.
+// addSampling adds the flags that select jobs of the log.
 func (f *Flags) addSampling(b *cli.Binding) {
 	f.binding = b
 	cmd, s, lin := b.Cmd, &f.Sampling, workload.LinSampling(1)
@@ -47,7 +47,7 @@ func (f *Flags) addSampling(b *cli.Binding) {
 		Want: "LOW:HIGH with 0 <= LOW <= HIGH <= 1e50", Parse: parseInterval(0, 1e50)}.Add(cmd, &f.priorities)
 }
 
-// settleSampling takes what no flag says from one of the two samplings.
+// settleSampling fills in missing flags from one of the two samplings.
 func (f *Flags) settleSampling(given func(string) bool) {
 	s, standard := &f.Sampling, workload.WholeLog()
 	if given("sample") || f.IsSampled {
@@ -65,7 +65,7 @@ func (f *Flags) settleSampling(given func(string) bool) {
 	s.LowestPriority, s.HighestPriority = f.priorities.low, f.priorities.high
 }
 
-// jobsOf makes jobs of the log, and returns the place of each there.
+// jobsOf converts jobs of the log, and returns the position of each in the log.
 func (f *Flags) jobsOf(log []swf.Job, name string, seed uint64) (jobs []dispatch.Job, places []int, skipped int, err error) {
 	jobs, places, skipped, err = f.Sampling.Take(log, seed)
 	var bad *input.Error

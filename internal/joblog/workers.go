@@ -16,7 +16,7 @@ import (
 	"productform/internal/render"
 )
 
-// settleWorkers takes the number of workers from the comments of a log unless a flag says it.
+// settleWorkers takes the number of workers from the comments of a log unless a flag sets it.
 func (f *Flags) settleWorkers(header []string, name string) error {
 	if f.Workers > 0 {
 		return nil
@@ -81,7 +81,7 @@ func (f *Flags) parseSpeeds() error {
 			return input.Errorf(flag, f.heterogeneous, "%s", speedsWanted)
 		case !ok || err != nil || !ranges.Speed.Has(v):
 			return input.Errorf(input.Index(flag, i), cmp.Or(word, "nothing"), "a speed in [1e-50, 1e50], or NxSPEED for N workers")
-		case n > f.Workers-len(f.Speeds): // before so many are made
+		case n > f.Workers-len(f.Speeds): // check before allocating that many
 			return input.Errorf(input.Index(flag, i), word, "%d speeds in all, one a worker", f.Workers)
 		}
 		f.Speeds = append(f.Speeds, slices.Repeat([]float64{v}, n)...)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Formats are those of [Answer.Format].
+// Formats lists the formats of [Answer.Format].
 var Formats = []string{"text", "json", "csv"}
 
 // An Answer holds the same facts in all [Formats].
@@ -21,11 +21,11 @@ type Answer struct {
 	Text    func(*Text) // writes the text
 }
 
-// Lines are lines of CSV that tell of things of one kind.
+// Lines holds lines of CSV about things of one kind.
 type Lines struct {
 	Kind string // the word in the column kind unless rows have their own; without any the column is absent
 	Head any    // a struct whose fields every line has, nil for none
-	Of   any    // a struct or a list of structs; lists in them are left out
+	Of   any    // a struct or a list of structs; lists in them are omitted
 }
 
 // Format returns the answer in one of the [Formats].
@@ -80,7 +80,7 @@ func appendJSON(b []byte, v any, line string) ([]byte, error) {
 	return append(b, text...), err
 }
 
-// appendItems appends a list or the fields of a record, each on a line of its own.
+// appendItems appends a list or the fields of a record, each on its own line.
 func appendItems[T any](b []byte, first, last byte, items []T, line string, item func([]byte, T) ([]byte, error)) (_ []byte, err error) {
 	b = append(b, first)
 	for i, x := range items {
@@ -97,7 +97,7 @@ func appendItems[T any](b []byte, first, last byte, items []T, line string, item
 	return append(b, last), nil
 }
 
-// isPlain reports whether a string is written between quotation marks as it is.
+// isPlain reports whether a string needs no escapes between quotation marks.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -107,7 +107,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// marshal is [json.Marshal] that leaves <, > and & in names alone.
+// marshal is [json.Marshal] without escaping <, > and & in names.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -118,7 +118,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
 
-// csv writes all lines, with the columns of fractions and bounds after those of their numbers. What a line lacks is empty.
+// csv writes all lines, with the columns of fractions and bounds after those of their numbers.
+// Missing fields are empty.
 func (a Answer) csv() ([]byte, error) {
 	columns := slices.Clone(a.Columns)
 	var lines []Record

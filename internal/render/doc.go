@@ -1,5 +1,5 @@
-// Package render writes the answers of commands as text, JSON and CSV. An answer is made from the plain
-// structs that libraries return; tags name their fields:
+// Package render answers: how is the result of a command written as text, JSON and CSV? An answer
+// is built from the plain structs that libraries return; tags name their fields:
 //
 //	type ClassResult struct {
 //		Name        string     `json:"name" title:"class"`
@@ -20,7 +20,7 @@
 // of structs as an empty list, and a nil list of anything else as null. Fields keep their order. A
 // number that is NaN or infinite is an error: one that does not exist is a nil pointer.
 //
-// A [Style] decides by engine what stands beside each number. A [Section] is a list in an answer that
-// has lines in CSV and a table in text; [Points] makes the answer from records and sections. [Read] reads
-// the fields of an answer in JSON by the tags that wrote them.
+// A [Style] decides by engine what is written next to each number. A [Section] is a list in an
+// answer with lines in CSV and a table in text; [Points] builds the answer from records and
+// sections. [Read] reads the fields of an answer in JSON by the same tags.
 package render

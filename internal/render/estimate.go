@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// An Estimate is an estimate of a simulation, beside the exact value if theory knows it.
+// An Estimate is an estimate of a simulation, with the exact value if known.
 type Estimate struct {
 	Mean       float64  `json:"mean"`
 	HalfWidth  *float64 `json:"half_width"` // nil where all runs gave the same, which says nothing of how far off they are
@@ -14,7 +14,7 @@ type Estimate struct {
 	*Theory
 }
 
-// A Quantile is an estimated quantile with its interval, beside the exact value if theory knows it.
+// A Quantile is an estimated quantile with its interval, and the exact value if known.
 type Quantile struct {
 	Estimate   float64 `json:"estimate"`
 	Low        float64 `json:"low"`
@@ -37,7 +37,7 @@ func isEstimate(r Record) bool {
 
 func isQuantile(r Record) bool { return r.field("estimate").Value != nil }
 
-// estimateCells returns a value for people, its exact value and z.
+// estimateCells returns a human-readable value, its exact value and z.
 func (t *Text) estimateCells(v any) []string {
 	e, ok := v.(Record)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"productform/num"
 )
 
-// A Proof says what is written beside a number.
+// A Proof selects what is written next to a number.
 type Proof int
 
 const (
@@ -20,7 +20,7 @@ const (
 	Bounds         // in fields that end in _low and _high
 )
 
-// A Number is a number of an answer. The zero value is one that does not exist.
+// A Number is a number of an answer. The zero value represents a missing number.
 type Number struct {
 	Float     any    // float64, or json.Number beyond the range of doubles; nil if it does not exist or has only bounds
 	Proof     Proof  // which of the next fields are written, as null if they do not exist
@@ -96,7 +96,7 @@ func RatBeside(v, boundary *big.Rat, p Proof) Number {
 	return n
 }
 
-// fields returns the number and what is proved of it.
+// fields returns the number and its proof.
 func (n Number) fields(key string) Record {
 	exact := any(n.Exact)
 	if n.Exact == "" {
@@ -168,7 +168,7 @@ func (n Number) decimals(text string) string {
 	return "<1"
 }
 
-// Six returns a value for people, numbers to six digits; "-" for what does not exist.
+// Six formats a value with six digits, or as "-" if it does not exist.
 func Six(v any) string {
 	switch v := v.(type) {
 	case nil:

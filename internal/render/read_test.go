@@ -47,7 +47,7 @@ func readPart(text string) (got part, err error) {
 	return got, err
 }
 
-// What is written as JSON is read back, with the same digits.
+// Values written as JSON are read back with the same digits.
 func TestReadWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := part{bounded: drawBounded(t), Name: rapid.StringMatching("[ -~é]*").Draw(t, "name"), Good: rapid.Bool().Draw(t, "good"),
@@ -70,7 +70,7 @@ func TestReadWritten(t *testing.T) {
 	})
 }
 
-// A field that is missing or of another type is named with what is wanted there.
+// The error about a missing or mistyped field names it and the accepted value.
 func TestReadRefuses(t *testing.T) {
 	const good = `{"delay": 1, "name": "a", "good": true, "count": 2, "rows": [3], "parts": [{"delay": 4}]}`
 	if _, err := readPart(good); err != nil {

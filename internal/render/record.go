@@ -31,9 +31,9 @@ func (r Record) field(key string) Field {
 	return Field{Key: key}
 }
 
-// Set gives a field a value, in its place if the record has it, else before the field called next, or
-// at the end if there is no such field. The value is written as that of a field of a struct: nil for a
-// nil pointer, a record for a struct.
+// Set sets the value of a field, in place if the record has it, otherwise before the field called
+// next, or at the end if there is no such field. The value is converted like a field of a struct:
+// nil for a nil pointer, a record for a struct.
 func (r Record) Set(key string, value any, next string) Record {
 	switch value.(type) {
 	case nil, []Record, []any:
@@ -91,7 +91,7 @@ func Fields(v any) Record { return Style{}.Record(v) }
 // none for nil.
 func Rows(v any) []Record { return Style{}.Rows(v) }
 
-// A namedField is a field of a struct with what its tags say.
+// A namedField is a field of a struct with the data of its tags.
 type namedField struct {
 	index       int
 	embedded    bool // its fields are written in place
