@@ -1,4 +1,5 @@
-// Package disjoint joins disjoint sets of integers.
+// Package disjoint answers: which integers are connected by a sequence of unions? It maintains
+// disjoint sets of integers.
 package disjoint
 
 // Sets are disjoint sets of the integers 0, ..., n-1. Entry x is the parent of x: a smaller number of its set, or x

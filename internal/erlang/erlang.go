@@ -1,4 +1,6 @@
-// Package erlang computes Erlang's formulas step by step in float64, without bounds. Package network/loss has them with bounds, and in fractions.
+// Package erlang answers: what are the probabilities of blocking and waiting by Erlang's formulas?
+// It computes them recursively in float64, without bounds. Package network/loss has them with
+// bounds, and in fractions.
 package erlang
 
 // NextB returns B_n from B_{n-1}, the probability that a job is lost which finds all of n servers busy, where jobs bring the work of

@@ -1,4 +1,5 @@
-// Package eventqueue holds the queue of coming events that simulations share.
+// Package eventqueue answers: which event of a simulation is next? It has the queue of future
+// events that simulations share.
 package eventqueue
 
 // An Event is that of Item, on the clock of its queue: time, or work attained by each job of a server.

@@ -20,7 +20,8 @@ const (
 // MaxBits bounds the bits of a numerator or denominator: as a fraction, a number has under 10,000 characters.
 const MaxBits = 16_384
 
-// CheckName refuses the name of row i of a list if it is empty, no text, or among names already, and adds it there.
+// CheckName rejects the name of row i of a list if it is empty, not text, or already among names,
+// and adds it to names.
 func CheckName(names map[string]int, list string, i int, name string) error {
 	first, taken := names[name]
 	path := func() string { return Index(list, i) + ".name" } // only of what is refused
@@ -36,8 +37,8 @@ func CheckName(names map[string]int, list string, i int, name string) error {
 	return nil
 }
 
-// CheckNumber refuses what is missing, too long to be written, or out of the range, which is [Nonnegative] or
-// [Positive].
+// CheckNumber rejects a number that is missing, too long to be written, or out of the range,
+// [Nonnegative] or [Positive].
 func CheckNumber(path string, x *big.Rat, want string) error {
 	switch {
 	case x == nil:

@@ -1,5 +1,5 @@
-// Package input holds the one error that every reader and solver of the module returns for an input it cannot use: where
-// the entry stands, what it is, and what would have been accepted.
+// Package input answers: how does every reader and solver report an invalid input? It has their one
+// error: the path of the entry, its value, and what would be accepted.
 package input
 
 import (
@@ -13,8 +13,8 @@ import (
 // An Error points at one entry of a model, a setting or a file. Package num declares it.
 type Error = num.InputError
 
-// InFile returns the error with the name of the file that it is about: an [*Error] has it as a field, others begin with it.
-// Of the operating system's errors it keeps what follows their own name of the file.
+// InFile returns the error with the name of the file that it is about: an [*Error] has it as a
+// field, other errors start with it. It replaces the file name in errors of the operating system.
 func InFile(name string, err error) error {
 	var system *fs.PathError
 	if errors.As(err, &system) {

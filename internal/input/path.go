@@ -31,8 +31,8 @@ func isPlain(key string) bool {
 	return len(key) > 0 && len(key) <= 40
 }
 
-// Field returns the path of a field: "classes[3].name"; a key that is not a plain word stands in brackets and quotes,
-// shortened.
+// Field returns the path of a field: "classes[3].name"; a key that is not a plain word is shortened
+// and put in brackets and quotes.
 func Field(path, key string) string {
 	switch {
 	case !isPlain(key):

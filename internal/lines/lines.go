@@ -1,4 +1,5 @@
-// Package lines reads text files line by line, packed by gzip or not, in the memory of a line.
+// Package lines answers: what are the lines of a text file, compressed by gzip or not? It reads
+// line by line, in the memory of one line.
 package lines
 
 import (
@@ -96,7 +97,7 @@ func (r *Reader) open() error {
 	return input.CheckEncoding(start)
 }
 
-// unpacking says what was done when the file could not be read, and what an unexpected end means.
+// unpacking adds the failed operation, and the meaning of an unexpected end, to a read error.
 func (r *Reader) unpacking(err error) error {
 	switch {
 	case !r.packed:

@@ -1,4 +1,5 @@
-// Package matrices multiplies small matrices of float64, with the same digits on all processors: several numbers at a time on those with AVX2.
+// Package matrices answers: what is the product of small float64 matrices, with the same digits on
+// all processors? With AVX2 it processes several numbers at a time.
 package matrices
 
 // A MultiplyAdd adds the product of a and b, rows×inner and inner×columns, to c, rows×columns, all with their rows in sequence. To each entry of c it adds the sums of four products,
@@ -8,7 +9,8 @@ type MultiplyAdd func(c, a, b []float64, rows, inner, columns int)
 // Fastest returns the one for this processor.
 func Fastest() MultiplyAdd { return fastest() }
 
-// multiplyAdd says what the one in kernels_amd64.s computes. Products are converted to float64, which keeps compilers from fusing them with sums.
+// multiplyAdd defines the result of the kernel in kernels_amd64.s. Products are converted to
+// float64, which keeps compilers from fusing them with sums.
 func multiplyAdd(c, a, b []float64, rows, inner, columns int) {
 	for x := range rows {
 		row, factors := c[x*columns:][:columns], a[x*inner:][:inner]

@@ -37,7 +37,8 @@ func TestKernelsAgree(t *testing.T) {
 	})
 }
 
-// Each entry has as many roundings as are said, next to the sum of the sizes of its terms.
+// The error of each entry is within the documented number of roundings of the sum of its absolute
+// terms.
 func TestRoundings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, inner, columns := rapid.IntRange(1, 3).Draw(t, "rows"), rapid.IntRange(0, 20).Draw(t, "inner"), rapid.IntRange(1, 9).Draw(t, "columns")

@@ -1,4 +1,5 @@
-// Package output writes answers and other files whole or not at all, all at once, and never onto what is read.
+// Package output answers: how does a command write its answer and other files safely? It writes all
+// files at once or none, and never overwrites an input.
 package output
 
 import (
@@ -204,7 +205,7 @@ func IsStream(file string, stream any) bool {
 	return errNamed == nil && errOpen == nil && named.Mode().IsRegular() && os.SameFile(named, open)
 }
 
-// IsSame reports whether two names are of one file, which need not be there yet.
+// IsSame reports whether two names refer to the same file, which may not exist yet.
 func IsSame(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)

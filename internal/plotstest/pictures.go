@@ -19,8 +19,8 @@ import (
 	render "productform/plots/draw"
 )
 
-// CheckPictures draws figures and looks at the files. Those with the longest names have a legend of two rows above all
-// panels.
+// CheckPictures draws figures and checks the files. Those with the longest names have a legend of
+// two rows above all panels.
 func CheckPictures(t *testing.T, figures map[string]*plots.Figure, longest ...string) {
 	t.Helper()
 	for id, f := range figures {
@@ -47,7 +47,8 @@ func showSame(f *plots.Figure) bool {
 	return !slices.ContainsFunc(f.Panels, func(p plots.Panel) bool { return !maps.Equal(names(p), names(f.Panels[0])) })
 }
 
-// CheckPicture draws a figure with so many rows of a legend above all panels, and looks at the files.
+// CheckPicture draws a figure with the given rows of a legend above all panels, and checks the
+// files.
 func CheckPicture(t *testing.T, f *plots.Figure, legendRows int) {
 	t.Helper()
 	picture := func(format render.Format) []byte {
@@ -74,7 +75,7 @@ func checkPNG(t *testing.T, f *plots.Figure, data []byte, legendRows int) {
 	}
 	const dots = 300 / 25.4 // a millimetre
 	wide, high := 170*dots, 70*dots*float64((len(f.Panels)+1)/2)
-	if legendRows > 0 { // 5 points, and 1.35 times 8 a row
+	if legendRows > 0 { // 5 points, and 1.35 times 8 per row
 		high += (5 + 10.8*float64(legendRows)) / 72 * 300
 	}
 	size := picture.Bounds().Size()

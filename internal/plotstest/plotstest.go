@@ -1,4 +1,5 @@
-// Package plotstest holds what the tests of the figures of all papers share.
+// Package plotstest answers for the tests of figures: can a figure be computed and drawn as
+// promised? It is shared by the packages of all papers.
 package plotstest
 
 import (
@@ -45,7 +46,7 @@ func Compute(t *testing.T, specs []plots.Spec, s plots.Settings, ids ...string) 
 	return figures
 }
 
-// A Once computes figures with [Small] when they are first asked for, for all the tests of a package.
+// A Once computes figures with [Small] on first use, for all the tests of a package.
 type Once struct {
 	mu      sync.Mutex
 	figures map[string]*plots.Figure
@@ -89,5 +90,5 @@ func Series(t *testing.T, p plots.Panel, label string) []plots.Series {
 	return found
 }
 
-// CloseTo compares numbers but for a part of them.
+// CloseTo reports whether two numbers agree up to a relative difference.
 func CloseTo(a, b, part float64) bool { return math.Abs(a-b) <= part*math.Abs(b) }

@@ -1,5 +1,5 @@
-// Package poolfile describes files of resources and jobs that share them: what pools of jobs that stay and traffic of
-// jobs that come and go have in common.
+// Package poolfile answers: which fields do files of resources and jobs have in common, for static
+// pools and for traffic?
 package poolfile
 
 import (
@@ -31,7 +31,7 @@ func Read[T tree.Checked](
 	return tree.Make(root, decode)
 }
 
-// checkSize refuses too many demands.
+// checkSize rejects too many demands.
 func checkSize(root *tree.Node) error {
 	size := map[string]int{}
 	for i, key := range root.Keys {

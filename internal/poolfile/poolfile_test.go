@@ -61,7 +61,7 @@ func read(text string) (*pool, error) {
 const resources = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "memory", "capacity": "1/3"}],
  "jobs": [`
 
-// Demands stand in the order of the resources, and are nil where none is given.
+// Demands are in the order of the resources, and nil where none is given.
 func TestRead(t *testing.T) {
 	p, err := read(resources + `{"name": "a", "demand": {"memory": 0.1}}, {"name": "b", "demand": {"memory": 0, "cpu": 1}}]}`)
 	if err != nil {
@@ -72,7 +72,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Errors have the line, the path and the value, and say what is wanted. Resources are checked before jobs are read.
+// Errors have the line, the path, the value and the accepted values. Resources are checked before
+// jobs are read.
 func TestReadRefuses(t *testing.T) {
 	for _, c := range []struct {
 		text string

@@ -1,4 +1,5 @@
-// Package processor tells processors apart that round otherwise, so that results of one are not taken for those of another.
+// Package processor answers: does this processor round like the one that computed a result? It
+// distinguishes processors, so their results are not mixed.
 package processor
 
 import (
@@ -9,8 +10,9 @@ import (
 	"sync"
 )
 
-// Arithmetic returns a hash of some thousand values that a processor may round in its own way: where it has fused multiply-add,
-// compilers round x*y + z once instead of twice, and math.Exp uses it. It is computed once, in less than a millisecond.
+// Arithmetic returns a hash of about a thousand values whose rounding may depend on the processor:
+// where it has fused multiply-add, compilers round x*y + z once instead of twice, and math.Exp uses
+// it. It is computed once, in less than a millisecond.
 func Arithmetic() string { return arithmetic() }
 
 var arithmetic = sync.OnceValue(func() string {

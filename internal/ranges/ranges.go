@@ -1,5 +1,5 @@
-// Package ranges holds the ranges of times, works and numbers of tasks of jobs. Sums and products of a few times
-// and works stay within the range of float64.
+// Package ranges answers: which times, amounts of work and numbers of tasks may jobs have? Sums and
+// products of a few times and works stay within the range of float64.
 package ranges
 
 import (
@@ -12,8 +12,9 @@ import (
 // Largest bounds what comes in, and 1/Largest all of it that is divided by: then a task takes at most 1e100 seconds.
 const Largest = 1e50
 
-// MostTasks and MostTasksInAll bound the tasks of a job and of a run. A run takes some 0.1 to 1 µs a task, whatever they
-// are: some minutes for a job of the first, an hour or two for the second. The largest clusters have 10^7 processors.
+// MostTasks and MostTasksInAll bound the tasks of a job and of a run. A run takes about 0.1 to 1 µs
+// per task: a few minutes for the first limit, an hour or two for the second. The largest clusters
+// have 10^7 processors.
 const (
 	MostTasks      = 1_000_000_000
 	MostTasksInAll = int64(10_000_000_000)
@@ -44,7 +45,7 @@ func (r Range) ZeroFor(meaning string) Range { r.Zero = "or 0 for " + meaning; r
 // Has reports whether v is in the range.
 func (r Range) Has(v float64) bool { return v >= r.Least && v <= r.Most || v == 0 && r.Zero != "" }
 
-// Check refuses a value out of the range.
+// Check rejects a value out of the range.
 func (r Range) Check(path string, v float64) error {
 	if r.Has(v) {
 		return nil
