@@ -419,7 +419,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// Deep nesting is refused before anything recurses on it.
+// Deep nesting is rejected before anything recurses on it.
 func TestDeepNesting(t *testing.T) {
 	for _, c := range []struct {
 		text string

@@ -8,7 +8,7 @@ import (
 	"productform/internal/input"
 )
 
-// Check reports whether the model makes sense. It returns nil or an error that wraps an
+// Check reports whether the model is valid. It returns nil or an error that wraps an
 // *[num.InputError] for the first entry, in the order of the file, that does not:
 //
 //   - there are servers and classes, each with a unique name among its kind, in UTF-8

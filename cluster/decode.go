@@ -123,7 +123,7 @@ func decodeChoice(n *tree.Node, list string, k int, servers []Server, rows map[s
 	return Choice{}, input.Errorf(path(), n, `the name of a server or group in quotes, or {"group": name, "choose": d}`)
 }
 
-// unknownServer refuses a name that no server has; what is "server", or "group" where only these are meant.
+// unknownServer rejects a name that no server has; what is "server", or "group" where only these are meant.
 func unknownServer(path, name, what string, servers []Server) error {
 	isGroup := func(s Server) bool { return s.Size() > 1 }
 	all := what == "server" || !slices.ContainsFunc(servers, isGroup)

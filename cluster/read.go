@@ -18,19 +18,19 @@ import (
 //
 // The error is a *[num.SyntaxError] where the text is not JSON, and otherwise wraps an *[num.InputError] with the path of
 // the field, its value and what is accepted: for an unknown, missing or repeated field, a value of another type, and
-// all that [Model.Check] refuses. At most 64 MiB are read.
+// everything that [Model.Check] rejects. At most 64 MiB are read.
 func ReadJSON(r io.Reader) (*Model, error) { return read(r, tree.JSON) }
 
 // ReadYAML reads a model from a YAML text of one document with the fields of [ReadJSON]. Numbers are in base ten:
-// 1_000, 0x10, 010, .inf and .nan are refused; an unquoted 1/2 is one half. Anchors, aliases, merge keys and tags are
-// refused. At most 32 MiB are read, with 4,194,304 colons, commas and other marks.
+// 1_000, 0x10, 010, .inf and .nan are rejected; an unquoted 1/2 is one half. Anchors, aliases, merge keys and tags are
+// rejected. At most 32 MiB are read, with 4,194,304 colons, commas and other marks.
 func ReadYAML(r io.Reader) (*Model, error) { return read(r, tree.YAML) }
 
-// Read reads a model as JSON if its first character other than a space is { or [, else as YAML.
+// Read reads a model as JSON if its first character other than a space is { or [, otherwise as YAML.
 func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
 
 // ReadFile reads the file as [ReadJSON] if its name ends in .json, as [ReadYAML] if it ends
-// in .yaml or .yml, else as [Read]. Errors start with the name of the file.
+// in .yaml or .yml, otherwise as [Read]. Errors start with the name of the file.
 func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
 
 func init() { tree.Register(decode) }

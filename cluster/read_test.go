@@ -232,7 +232,7 @@ func FuzzReadYAML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { acceptedIsGood(t, data, cluster.ReadYAML) })
 }
 
-// acceptedIsGood checks that a text gets either an error or a model that makes sense.
+// acceptedIsGood checks that every text yields either an error or a valid model.
 func acceptedIsGood(t *testing.T, data []byte, read func(io.Reader) (*cluster.Model, error)) {
 	m, err := read(bytes.NewReader(data))
 	if err != nil {

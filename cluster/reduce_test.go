@@ -269,7 +269,7 @@ func BenchmarkReduce(b *testing.B) {
 	})
 }
 
-// Rates without a common denominator of reasonable length are refused, and whenever a context ends, so does the reduction.
+// Rates without a common denominator of reasonable length are rejected, and whenever a context ends, so does the reduction.
 func TestReduceEnds(t *testing.T) {
 	m := wide(3000, 10)
 	for i := range m.Classes {

@@ -338,7 +338,7 @@ func TestBottleneckCloseToTies(t *testing.T) {
 	}
 }
 
-// Numbers of jobs times weights may be 1e280 apart; beyond that they are refused, unless there is one resource.
+// Numbers of jobs times weights may be 1e280 apart; beyond that they are rejected, unless there is one resource.
 func TestBottleneckMassesFarApart(t *testing.T) {
 	for _, test := range []struct {
 		demand        string

@@ -1,4 +1,5 @@
-// Package fluid shares divisible resources among jobs: how many tasks does each of them run, of the processors and the memory that all need?
+// Package fluid shares divisible resources among jobs: how many tasks can each job run if all need
+// the same processors and memory?
 //
 // A pool has J resources of capacities C_j. Each task of job i takes A_ij units of resource j; a_ij = A_ij/C_j is the
 // part of the resource. Tasks are infinitely small: job i runs φ_i >= 0 of them, any real number, and

@@ -94,7 +94,7 @@ func (f *filling) Shares(ctx context.Context, count, share []float64) error {
 		next, first := math.MaxFloat64, -1
 		for _, j := range f.open {
 			// No level is lower than the one before but by rounding. The negation takes NaN, which the range then
-			// refuses.
+			// rejects.
 			at := (1 - f.frozen[j]) / f.rate[j]
 			if at < level {
 				at = level

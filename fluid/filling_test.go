@@ -652,7 +652,7 @@ func TestFillingMillion(t *testing.T) {
 	}
 }
 
-// Numbers that float64 cannot hold together are refused, never answered with NaN, 0 or infinity.
+// Numbers that float64 cannot hold together are rejected, never answered with NaN, 0 or infinity.
 func TestFillingOutOfRange(t *testing.T) {
 	for _, c := range []struct {
 		speed, count []float64

@@ -18,7 +18,7 @@ var (
 	ErrJobsComeAndGo = errors.New("this one is for jobs that come and go")
 )
 
-// ReadPool reads a pool of jobs that stay, as JSON if the first character other than a space is { or [, else as YAML:
+// ReadPool reads a pool of jobs that stay, as JSON if the first character other than a space is { or [, otherwise as YAML:
 //
 //	{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}],
 //	 "jobs": [{"name": "a", "demand": {"cpu": 1, "ram": 4}, "weight": 1, "count": 1, "max_tasks": 2},
@@ -36,7 +36,7 @@ var (
 // rows of jobs times resources.
 func ReadPool(r io.Reader) (*Pool, error) { return readPool(r, tree.Auto) }
 
-// ReadPoolFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, else as
+// ReadPoolFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, otherwise as
 // [ReadPool]. Errors start with the name of the file.
 func ReadPoolFile(name string) (*Pool, error) { return tree.ReadFile(name, readPool) }
 

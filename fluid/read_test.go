@@ -282,7 +282,7 @@ func TestPoolRoundTrip(t *testing.T) {
 	})
 }
 
-// A text gets either an error or a pool that makes sense.
+// Every text yields either an error or a valid pool.
 func FuzzReadPool(f *testing.F) {
 	for _, c := range badPools {
 		f.Add([]byte(c.text))

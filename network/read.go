@@ -36,7 +36,7 @@ import (
 // [Model] and its parts.
 //
 // The error is a *[num.SyntaxError], or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or
-// repeated field, a value of another type, and all that [Model.Check] refuses.
+// repeated field, a value of another type, and everything that [Model.Check] rejects.
 func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
 
 // ReadFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml,

@@ -1,5 +1,6 @@
-// Package num holds the numbers the solvers work on: what is a number exactly, and how far can the one that was computed be off? It reads
-// decimals and fractions exactly, and computes in binary floating point of any precision with proved error bounds.
+// Package num holds the numbers the solvers work on: what is the exact value of a number, and how
+// large can the error of a computed one be? It reads decimals and fractions exactly, and computes
+// in binary floating point of any precision with proved error bounds.
 //
 // For example:
 //

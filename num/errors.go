@@ -26,7 +26,7 @@ const (
 	Simulation Remedy = "simulation"
 )
 
-// A TooLargeError refuses a model, or an engine for it, for the memory that it would take. It wraps an *[InputError],
+// A TooLargeError rejects a model, or an engine for it, for the memory that it would take. It wraps an *[InputError],
 // whose words its message has.
 type TooLargeError struct {
 	Input   *InputError

@@ -37,7 +37,7 @@ func TestBoundedSumRats(t *testing.T) {
 	})
 }
 
-// Denominators without common factors are refused where their product grows too long, and a context that ends stops the sum.
+// Denominators without common factors are rejected where their product grows too long, and a context that ends stops the sum.
 func TestBoundedSumRatsEnds(t *testing.T) {
 	long := func(bits uint) func(i int) *big.Rat {
 		return func(i int) *big.Rat { // 2^bits + 2i + 1: hardly a factor in common

@@ -55,7 +55,7 @@ func CheckOrder(ctx context.Context, q *Queue, length int) error {
 	return nil
 }
 
-// checkLength refuses a length with too many states: N^length, or C(N+length-1, length) up to order.
+// checkLength rejects a length with too many states: N^length, or C(N+length-1, length) up to order.
 func checkLength(q *Queue, length int) error {
 	n := len(q.ArrivalRates)
 	if length > maxOrdered {

@@ -1,5 +1,5 @@
-// Package oiqueue computes stationary measures of order-independent (OI) queues: how many jobs wait, where the rate of service depends on who
-// is there but not on the order?
+// Package oiqueue computes stationary measures of order-independent (OI) queues: how many jobs wait
+// if the rate of service depends on which jobs are present but not on their order?
 //
 // Class-i jobs arrive as a Poisson process of rate λ_i and wait in the order of their
 // arrival; their sizes are exponential with mean 1. The state is c = (c_1, ..., c_n), the

@@ -98,7 +98,7 @@ func PartialBalance(ctx context.Context, q *Queue, c []int) ([]*big.Rat, error) 
 }
 
 // Balance returns the balance function Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ(x), Φ(0) = 1
-// ([BC17] (4)), in O(N Π_i (x_i+1)) rational operations; at most 2^20 states, else the error
+// ([BC17] (4)), in O(N Π_i (x_i+1)) rational operations; at most 2^20 states, otherwise the error
 // a [*num.TooLargeError].
 func Balance(ctx context.Context, q *Queue, x []int) (*big.Rat, error) {
 	phi, _, err := balanceTable(ctx, q, x)
@@ -156,7 +156,7 @@ const (
 //	φ_i(x) = Σ_{c: |c|=x} π(c)/π̄(x) μ_i(c),
 //
 // where μ_i(c) is the rate at which jobs of class i are served in state c, by going through
-// all (Σ x_i)!/Π x_i! orders, at most 2^20 of at most 1000 jobs, else the error is a [*num.TooLargeError]. The
+// all (Σ x_i)!/Π x_i! orders, at most 2^20 of at most 1000 jobs, otherwise the error is a [*num.TooLargeError]. The
 // weights leave out Π λ_i^x_i, which cancels. It equals [Allocation] if q is order independent.
 func MeanAllocation(ctx context.Context, q *Queue, x []int) ([]*big.Rat, error) {
 	if err := checkCounts(q, x); err != nil {
@@ -190,7 +190,7 @@ func MeanAllocation(ctx context.Context, q *Queue, x []int) ([]*big.Rat, error) 
 	return rates, nil
 }
 
-// checkOrders refuses x with too many orders. The product grows with every job, so it stops early.
+// checkOrders rejects x with too many orders. The product grows with every job, so it stops early.
 func checkOrders(x []int) error {
 	orders, before := 1, 0
 	for _, xi := range x {

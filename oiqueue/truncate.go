@@ -26,7 +26,7 @@ type TruncatedResult struct {
 //	Σ_{k>n} W_k <= W_n r/(1-r),   Σ_{k>n} k W_k <= W_n (n r/(1-r) + r/(1-r)^2),
 //
 // because a monotone μ is smallest, over more jobs, among the fewest. There are C(N+n+1, N)
-// states, at most 2^18, else the error is a [*num.TooLargeError]. If r >= 1 the error is an
+// states, at most 2^18, otherwise the error is a [*num.TooLargeError]. If r >= 1 the error is an
 // *[num.InputError] that asks for more jobs: then a stable queue may still be beyond this bound, and
 // [StationaryExact] is the way. A [*RateError] names states where μ falls or is not positive.
 func Truncated(ctx context.Context, q *Queue, jobs int) (*TruncatedResult, error) {

@@ -1,5 +1,5 @@
-// Package plan finds what to buy for a cluster so that it meets targets, and proves that nothing cheaper does: which upgrade, how many
-// servers?
+// Package plan finds what to buy for a cluster to meet targets, and proves that nothing cheaper
+// suffices: which upgrade, how many servers?
 //
 // The input is a [problem.Problem]. A plan buys steps of capacity for servers, new servers, and
 // edges that let a class use one more server. Targets are upper bounds on mean delays, percentiles

@@ -39,7 +39,7 @@ type Progress struct {
 }
 
 // MinRelTol is the least Settings.RelTol: answers are checked by enclosures of this relative width, so that finer ones could be
-// refused though they are right.
+// rejected though they are right.
 const MinRelTol = 1e-12
 
 // defaultLimit replaces a SearchSettings.Limit of 0.

@@ -15,7 +15,7 @@ import (
 	"productform/plan/problem"
 )
 
-// Answers are proved, by another routine than that which found them, and what is broken on purpose is refused: a corner that is left
+// Answers are proved, by another routine than that which found them, and what is broken on purpose is rejected: a corner that is left
 // out or moved, a cost or a bound that is changed, another plan, another model.
 func TestVerify(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -140,7 +140,7 @@ func failsAt(p *problem.Problem, m, now measured, c plan.Corner) bool {
 	return !m.meets(&alone, now)
 }
 
-// Proofs that hold, but not of what the answer says, are refused.
+// Proofs that hold, but not of what the answer says, are rejected.
 func TestVerifyOtherStatements(t *testing.T) {
 	ctx := t.Context()
 	p, err := problem.ReadFile("testdata/plan.yaml")

@@ -1,6 +1,7 @@
-// Package sizes holds distributions of job sizes: how large are jobs, how much of the work is in the large ones, and what is left of a job
-// that has run for a while? It has moments and partial moments of any real order, distribution functions, quantiles, samples, and the
-// exponential phases that some sizes are made of.
+// Package sizes holds distributions of job sizes: how large are jobs, how much of the work is in
+// the large ones, and how much remains of a job that has run for a while? It has moments and
+// partial moments of any real order, distribution functions, quantiles, samples, and the
+// exponential phases of some distributions.
 //
 // A size is work, X > 0. With F its distribution function, the partial moment of real order r over (a, b] is
 //

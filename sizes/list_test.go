@@ -92,7 +92,7 @@ func TestReadListErrors(t *testing.T) {
 	}
 }
 
-// A file without end is refused once it has too many sizes.
+// A file without end is rejected once it has too many sizes.
 func TestReadListEnds(t *testing.T) {
 	want := input.Error{File: "f", Line: 10_000_001, Value: "one more", Want: "the end of the file after 10000000 sizes"}
 	var e *input.Error

@@ -27,7 +27,7 @@ func threeServers(a, b *big.Rat) *cluster.Model {
 	}
 }
 
-// Each tampering of a proof is refused, of a stable model and of an overloaded one.
+// Each tampering of a proof is rejected, of a stable model and of an overloaded one.
 func TestVerifyRefuses(t *testing.T) {
 	one := big.NewRat(1, 1)
 	for name, tamper := range map[string]func(*Result){
@@ -100,7 +100,7 @@ func overfill(r *Result) {
 	}
 }
 
-// A proof is one for its own model only: with capacities cut it is refused.
+// A proof is one for its own model only: with capacities cut it is rejected.
 func TestVerifyOtherModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, rapid.Bool().Draw(t, "groups"))

@@ -96,7 +96,7 @@ func TestKeyAlike(t *testing.T) {
 
 type base struct{ Shown int }
 
-// Parts that JSON holds whole are taken, others refused.
+// Parts that JSON holds whole are taken, others rejected.
 func TestKeyParts(t *testing.T) {
 	type hidden struct {
 		Shown int

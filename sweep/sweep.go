@@ -204,7 +204,7 @@ func inOrder(ctx context.Context, n, workers int, do func(ctx context.Context, i
 	return g.Wait()
 }
 
-// check returns an error for settings and tasks that cannot be used. Two tasks of one key are refused,
+// check returns an error for settings and tasks that cannot be used. Two tasks of one key are rejected,
 // since a key that forgets what tells tasks apart, such as the number of a replication, would
 // give one of them the result of the other.
 func check[R any](tasks []Task[R], s Settings) error {

@@ -184,7 +184,7 @@ func TestFloatsKeepTheirBits(t *testing.T) {
 	})
 }
 
-// A result that JSON does not hold is refused with the task's index, with a folder or without.
+// A result that JSON does not hold is rejected with the task's index, with a folder or without.
 func TestResultBeyondJSON(t *testing.T) {
 	for _, c := range []struct {
 		result any
@@ -336,7 +336,7 @@ func TestContextDoneBefore(t *testing.T) {
 	}
 }
 
-// One good input with one entry spoilt is refused before any work.
+// One good input with one entry spoilt is rejected before any work.
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct {
 		path  string

@@ -1,5 +1,5 @@
-// Package whittle computes stationary measures of Whittle networks: how many jobs are there, where classes are served at rates that are
-// balanced, whatever the sizes?
+// Package whittle computes stationary measures of Whittle networks: how many jobs are there if
+// classes are served at balanced rates, whatever the sizes?
 //
 // A Whittle network is a network of N processor-sharing queues. Class-i jobs arrive at
 // queue i as a Poisson process of rate λ_i, and in state x, with x_i jobs at queue i,

@@ -15,7 +15,7 @@ const (
 )
 
 // A Lattice is the finite set of states over which tables run, with every state it holds all the smaller ones: the
-// box {x: x_i <= Limits[i]} if Limits is set, else the simplex {x: x_1 + ... + x_Classes <= Total}. Tables are flat
+// box {x: x_i <= Limits[i]} if Limits is set, otherwise the simplex {x: x_1 + ... + x_Classes <= Total}. Tables are flat
 // slices at [Lattice.Index].
 type Lattice struct {
 	Limits  []int // box: L_i >= 0

@@ -222,7 +222,7 @@ func TestUnstable(t *testing.T) {
 // A badFlag is a flag with invalid values, separated by spaces.
 type badFlag struct{ flag, want, values string }
 
-// checkFlags checks that a command refuses all those values, and says what it wants.
+// checkFlags checks that a command rejects all those values, and says what it wants.
 func checkFlags(t *testing.T, command string, list []badFlag) {
 	t.Helper()
 	for _, c := range list {
@@ -670,7 +670,7 @@ func TestErrorsForTheCommandLine(t *testing.T) {
 	}
 }
 
-// A model refused for memory names the flag, if a machine could have what it needs, and the memory named is enough.
+// A model rejected for memory names the flag, if a machine could have what it needs, and the memory named is enough.
 func TestMemory(t *testing.T) {
 	crown := func(n int) string { // n classes, each on up to three of n servers: about 2^n sets of either
 		var servers, classes []string
@@ -809,7 +809,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// Every reader refuses a file without end, in words of the field and within the memory of what it may read.
+// Every reader rejects a file without end, in words of the field and within the memory of what it may read.
 func TestEndlessFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "good.json", oneServer)

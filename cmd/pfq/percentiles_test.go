@@ -117,7 +117,7 @@ func TestSimulatePercentilesOfTrees(t *testing.T) {
 	}
 }
 
-// Percentiles that are none are refused.
+// Percentiles that are none are rejected.
 func TestBadPercentiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"100": "--percentiles[0] = 100: want a number > 0 and < 100", "50,50": "--percentiles[1] = 50: want each percentile once; --percentiles[0] is the same",

@@ -131,7 +131,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	return serve(cmd.Context(), page[indexFile], o.port, cmd.OutOrStdout())
 }
 
-// check refuses flags of which one says to serve the page or to write it in another form than a second one.
+// check rejects flags of which one says to serve the page or to write it in another form than a second one.
 func (o *options) check() error {
 	switch {
 	case o.output != "" && o.folder != "":
@@ -142,7 +142,7 @@ func (o *options) check() error {
 	return nil
 }
 
-// readStart reads the model that the page starts with, and refuses one that is none.
+// readStart reads the model that the page starts with, and rejects one that is none.
 func readStart(file string, stdin io.Reader) (first start, err error) {
 	first = start{Name: "shop.yaml", Text: example}
 	name := file

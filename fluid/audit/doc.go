@@ -1,7 +1,8 @@
-// Package audit says what people can hold against an allocation of divisible resources: who gets less than a part, envies others, or gains by
-// a lie? [Audit] looks for jobs that get less than their part, envy others or could run more, with witnesses; [Indices] says how efficient and
-// how even an allocation is; [BestLie] what a job gains by declaring demands that it does not have. Models, policies and letters are those of
-// package fluid.
+// Package audit finds faults of an allocation of divisible resources: who gets less than an equal
+// share, envies others, or gains by a lie? [Audit] finds jobs that get less than their share, envy
+// others or could run more, with witnesses; [Indices] measures the efficiency and evenness of an
+// allocation; [BestLie] finds the largest gain of a job from false demands. Models, policies and
+// symbols are those of package fluid.
 //
 // For example:
 //

@@ -37,7 +37,7 @@ type Lie struct {
 // bundle φ' A' of the A' declared lets it run φ' min_j A'_j/A_ij tasks, over the resources j that it needs.
 //
 // Under dominant resource fairness and balanced fairness no lie gains, and nothing is searched. A pool with a limit of tasks is
-// refused.
+// rejected.
 //
 // A job that lies here puts to use all that it is given: if everything is declared twice as large, each task declared holds what two
 // tasks need, and nothing is lost. Classes of package traffic that declare too much put nothing of it to use:

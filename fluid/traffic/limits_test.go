@@ -164,7 +164,7 @@ func TestLimitsAutomatic(t *testing.T) {
 	}
 }
 
-// More jobs than weights in float64 can hold are refused as too large, not answered wrongly.
+// More jobs than weights in float64 can hold are rejected as too large, not answered wrongly.
 func TestLimitsTooLarge(t *testing.T) {
 	tr := trafficOf([][]*big.Rat{oracle.Rats("1 0"), oracle.Rats("1 1")}, oracle.Rats("500 200")...)
 	tr.Resources[0].Capacity, tr.Resources[1].Capacity = big.NewRat(1000, 1), big.NewRat(1000, 1)

@@ -44,11 +44,11 @@ func (e *UnstableError) Error() string {
 	return fmt.Sprintf("unstable: jobs bring at least as much work as a resource can do: the load of resource %d is %s", e.Resource, e.Load.RatString())
 }
 
-// Check reports whether the traffic makes sense, as [fluid.Pool.Check] does: arrival rates are not negative, mean sizes are
+// Check reports whether the traffic is valid, as [fluid.Pool.Check] does: arrival rates are not negative, mean sizes are
 // positive, and a profile declared is at least the true one.
 func (t *Model) Check() error { return trafficFile.CheckAll(t) }
 
-// checkDeclared refuses a declared profile that is less than the true one.
+// checkDeclared rejects a declared profile that is less than the true one.
 func (t *Model) checkDeclared() error {
 	for k, c := range t.Classes {
 		if c.Declared == nil {

@@ -95,7 +95,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// A text gets either an error or traffic that makes sense.
+// Every text yields either an error or valid traffic.
 func FuzzRead(f *testing.F) {
 	for _, c := range badTraffic {
 		f.Add([]byte(c.text))

@@ -273,7 +273,7 @@ func (t *Model) solvePart(ctx context.Context, groups []group, policy fluid.Poli
 	return p, w.report(p, mean, classes)
 }
 
-// sameWeights refuses weights that differ, which balanced fairness does not have.
+// sameWeights rejects weights that differ, which balanced fairness does not have.
 func (t *Model) sameWeights(groups []group) error {
 	for _, g := range groups {
 		weight := num.OrOne(t.Classes[g.rows[0]].Weight)
@@ -376,7 +376,7 @@ func (t *Model) binds(k int) bool {
 	return true
 }
 
-// inFloatRange refuses a number beyond the range of the kernels.
+// inFloatRange rejects a number beyond the range of the kernels.
 func inFloatRange(path, other string, x *big.Rat) error {
 	if f, _ := x.Float64(); !fluid.InRange(f) {
 		return input.Errorf(path, f, "%sa number in [%g, %g]", other, fluid.LeastFloat, fluid.MostFloat)
@@ -447,7 +447,7 @@ func (w *problem) chosen(s Settings) []int {
 	return limits
 }
 
-// checkStates refuses limits that need more than MaxStates states, and returns their number otherwise.
+// checkStates rejects limits that need more than MaxStates states, and returns their number otherwise.
 func checkStates(limits []int, s Settings) (int, error) {
 	states := productOf(limits)
 	switch {

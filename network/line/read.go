@@ -128,7 +128,7 @@ func decode(root *tree.Node) (*network.Model, error) {
 	return d.build()
 }
 
-// isText refuses all but one text.
+// isText rejects all but one text.
 func isText(n *tree.Node, path, want string) error {
 	if n == nil {
 		return input.Errorf(path, "", "%q", want)
@@ -526,7 +526,7 @@ func (d *file) pair(key, path string) (from, to int, err error) {
 	return from, to, nil
 }
 
-// strategies refuses strategies of routing that probabilities do not describe.
+// strategies rejects strategies of routing that probabilities do not describe.
 func (d *file) strategies(n *tree.Node) error {
 	if n == nil {
 		return nil

@@ -32,7 +32,7 @@ import (
 // [{classes: [en], rate: 2}, {classes: [fr], rate: 1}, {classes: [en, fr], rate: 2.5}].
 //
 // The error is a *[num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or repeated field, a
-// value of another type, and all that [Model.Check] refuses.
+// value of another type, and everything that [Model.Check] rejects.
 func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
 
 // ReadFile reads a model from a file, as JSON if its name ends in .json, as YAML if it ends in

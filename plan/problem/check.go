@@ -29,7 +29,7 @@ const (
 // option must have an effect, and new servers must have unique names.
 func (p *Problem) Check() error { return problemFile.CheckAll(p) }
 
-// checkConditions refuses fields, each in its range, that do not go together or with the model.
+// checkConditions rejects fields, each in its range, that do not go together or with the model.
 func (p *Problem) checkConditions() error {
 	if p.Model == nil {
 		return input.Errorf("model", "", "%s", wantModel)

@@ -42,7 +42,7 @@ func (p *Problem) WholeCosts() (unit *big.Rat, whole []int64, err error) {
 	return unit, whole, nil
 }
 
-// refusedCost refuses the cost of option k.
+// refusedCost rejects the cost of option k.
 func (p *Problem) refusedCost(k int, cost *big.Rat) error {
 	path := input.Index("upgrades", k)
 	switch u, s := len(p.Upgrades), len(p.NewServers); {

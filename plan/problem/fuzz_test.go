@@ -8,7 +8,7 @@ import (
 	"productform/plan/problem"
 )
 
-// A text gets either an error or a plan that makes sense.
+// Every text yields either an error or a valid plan.
 func FuzzRead(f *testing.F) {
 	text, err := os.ReadFile("../testdata/plan.yaml")
 	if err != nil {

@@ -38,7 +38,7 @@ import (
 // it is absolute.
 //
 // The error is a [*num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown,
-// missing or repeated field, a value of another type, and all that [Problem.Check] refuses.
+// missing or repeated field, a value of another type, and everything that [Problem.Check] rejects.
 func Read(r io.Reader, folder string) (*Problem, error) { return read(r, tree.Auto, folder) }
 
 // ReadFile reads a problem from a file, as JSON if its name ends in .json, as YAML if it ends in

@@ -1,5 +1,5 @@
-// Package exact encloses partial moments of job sizes whose parameters are fractions: what is proved for the decimals that were written, not
-// for the doubles next to them?
+// Package exact encloses partial moments of job sizes whose parameters are fractions: what can be
+// proved for the decimals as written, rather than for the float64 numbers next to them?
 //
 // For example:
 //

@@ -73,7 +73,7 @@ func TestDistantGamma(t *testing.T) {
 	}
 }
 
-// A series of too many terms is refused before its first, and one under way stops with its context.
+// A series of too many terms is rejected before its first, and one under way stops with its context.
 func TestSeriesStops(t *testing.T) {
 	wide := num.Interval{Low: num.FromInt(1, 100).Low, High: num.FromInt(1e8, 100).High}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -1,5 +1,5 @@
-// Package lowload says how far the formula for least work remaining is from the truth where loads are low: by which factor is the waiting time
-// that it gives too long?
+// Package lowload computes the error of the formula for least work remaining at low loads: by which
+// factor is its waiting time too long?
 //
 // [tags.PolicyCentral] is one queue for h hosts, M/G/h, whose mean waiting time is not known in
 // general. The formula multiplies the mean waiting time for exponential sizes, M/M/h, by G =

@@ -1,5 +1,6 @@
-// Package optimum proves the cutoffs of TAGS that are best, or fair, to 49 digits: where exactly do they lie? Within a tiny radius of them
-// there is exactly one point where the gradient is 0, or the slowdowns are equal.
+// Package optimum proves the best, or fair, cutoffs of TAGS to 49 digits: where exactly are they?
+// Within a tiny radius of them there is exactly one point where the gradient is 0, or the slowdowns
+// are equal.
 //
 // For example:
 //

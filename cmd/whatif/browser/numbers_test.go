@@ -72,7 +72,7 @@ func writeExample(t *testing.T, name string) string {
 }
 
 // The numbers in the page are those of pfq for every example that is a cluster, at its own load and at another, to the last digit. Percentiles
-// are missing where pfq refuses them, and where the page says that they take too long for it.
+// are missing where pfq rejects them, and where the page says that they take too long for it.
 func TestNumbersMatchPfq(t *testing.T) {
 	p := newTab(t, onePage)
 	seen := 0 // with percentiles

@@ -62,7 +62,7 @@ func TestSolverLeavesLongQuestions(t *testing.T) {
 	p.sameAs(run(t, model, "solve", "-", "--percentiles", "50,95,99", "--format", "json"))
 }
 
-// A model that is too large for a page is refused in words, and can be simulated.
+// A model that is too large for a page is rejected in words, and can be simulated.
 func TestTooLarge(t *testing.T) {
 	p := newTab(t, onePage)
 	p.open("large.yaml", tangle(40))

@@ -1,6 +1,7 @@
 //go:build js && wasm
 
-// Command wasm is what the workers of the what-if page run: it answers their questions by [whatif.Answer].
+// Command wasm is the program of the workers of the what-if page: it answers their questions by
+// [whatif.Answer].
 package main
 
 import (

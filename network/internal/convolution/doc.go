@@ -1,8 +1,10 @@
-// Package convolution computes throughputs and other measures of closed chains by the convolution algorithm, a
-// recursion for the normalization constant G on the lattice of populations (J. P. Buzen, "Computational algorithms for
-// closed queueing networks with exponential servers", Communications of the ACM 16, 1973, 527–531; several chains:
-// M. Reiser and H. Kobayashi, "Queuing networks with multiple closed chains: theory and computational algorithms", IBM
-// Journal of Research and Development 19, 1975, 283–294).
+// Package convolution computes throughputs and other measures of closed chains: how many jobs get
+// through, given their populations? It uses the convolution algorithm, a recursion for the
+// normalization constant G on the lattice of populations (J. P. Buzen, "Computational algorithms
+// for closed queueing networks with exponential servers", Communications of the ACM 16, 1973,
+// 527–531; several chains: M. Reiser and H. Kobayashi, "Queuing networks with multiple closed
+// chains: theory and computational algorithms", IBM Journal of Research and Development 19, 1975,
+// 283–294).
 //
 // With f_i the series of station i in u_i = Σ_k D_ik z_k, open chains folded in,
 //

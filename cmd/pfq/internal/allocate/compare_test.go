@@ -42,8 +42,8 @@ func TestAllocateAllPolicies(t *testing.T) {
 	}
 }
 
-// Balanced fairness refuses weights that differ, and the others answer; an overload is that of all; simulations and engines
-// of some policies only are refused.
+// Balanced fairness rejects weights that differ, and the others answer; an overload is that of all; simulations and engines
+// of some policies only are rejected.
 func TestAllocateAllPoliciesRefused(t *testing.T) {
 	weights := `{"resources": [{"name": "cpu", "capacity": 9}], "jobs": [{"name": "a", "demand": {"cpu": 1}, "weight": 2}, {"name": "b", "demand": {"cpu": 3}}]}`
 	all := allocateJSON(t, weights, "--policy all")["policies"].([]any)

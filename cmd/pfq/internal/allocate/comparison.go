@@ -24,7 +24,7 @@ type answered struct {
 }
 
 // compare answers for each policy, and writes the answers as one. A policy that does not take the input is
-// refused; if all are, that is the error.
+// rejected; if all are, that is the error.
 func (f *question) compare(q command.Query, answer func(command.Query, fluid.Policy) (*answered, error),
 	text func(*render.Text, []*answered)) (all render.Answer, err error) {
 	var answers []*answered

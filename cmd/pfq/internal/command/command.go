@@ -1,6 +1,6 @@
-// Package command has what the commands of pfq share: how a question about a file becomes an answer and an exit
-// status, flags of several commands, answers at several factors, sizes in files, simulations, progress and
-// signals, and the help.
+// Package command holds the code that the commands of pfq share: how does a question about a file
+// become an answer and an exit status? It covers flags of several commands, answers at several
+// factors, sizes in files, simulations, progress and signals, and the help.
 package command
 
 import (

@@ -32,7 +32,7 @@ func AddSimulation(
 	AddRuns(b, s, usage, plans)
 }
 
-// CheckSimulation refuses the flags of AddSimulation without --runs, and asks for the percentiles.
+// CheckSimulation rejects the flags of AddSimulation without --runs, and asks for the percentiles.
 func CheckSimulation(given func(string) bool, s *sim.Settings, percentiles []Percentile) error {
 	if err := needRuns(given, append([]string{"percentiles"}, runFlags...)); err != nil {
 		return err
@@ -40,7 +40,7 @@ func CheckSimulation(given func(string) bool, s *sim.Settings, percentiles []Per
 	return SetLevels(s, percentiles)
 }
 
-// CheckRuns refuses the flags of AddRuns without --runs.
+// CheckRuns rejects the flags of AddRuns without --runs.
 func CheckRuns(given func(string) bool) error { return needRuns(given, runFlags) }
 
 func needRuns(given func(string) bool, flags []string) error {

@@ -69,7 +69,7 @@ func (p Program) JSON(t *testing.T, stdin, line string) map[string]any {
 	return ParseJSON(t, stdout)
 }
 
-// Refusal runs a command line that is refused for bad input: status 2, one line on the standard error, nothing on the standard
+// Refusal runs a command line that is rejected for bad input: status 2, one line on the standard error, nothing on the standard
 // output. It returns what is wrong.
 func (p Program) Refusal(t *testing.T, stdin string, args ...string) input.Error {
 	t.Helper()

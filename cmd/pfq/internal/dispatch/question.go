@@ -129,7 +129,7 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 	return command.CheckPercentiles(f.percentiles)
 }
 
-// checkFiles refuses to write two files over one another, or over the log.
+// checkFiles rejects to write two files over one another, or over the log.
 func (f *dispatchFlags) checkFiles(trace string, stdin io.Reader, stdout io.Writer) error {
 	toStdout := f.file == "" || f.file == "-"
 	isSame := toStdout && output.IsStream(f.records, stdout)

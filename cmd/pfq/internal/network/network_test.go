@@ -736,7 +736,7 @@ func TestBoundsAboveLimit(t *testing.T) {
 	}
 }
 
-// A queue with 30,000 servers is refused for a limit that --memory does not raise, and can be simulated.
+// A queue with 30,000 servers is rejected for a limit that --memory does not raise, and can be simulated.
 func TestManyServersAreSimulated(t *testing.T) {
 	const text = `{"stations": [{"name": "s", "discipline": "fcfs", "servers": 30000}],
 		"classes": [{"name": "c", "arrival_rate": 1, "visits": [{"station": "s", "visits": 1}]}]}`

@@ -246,7 +246,7 @@ func (f *question) plans(q command.Query) (plans []*sim.Plan, err error) {
 		})
 }
 
-// refused adds to an error about mean sizes without formulas what can be done.
+// rejected adds to an error about mean sizes without formulas what can be done.
 func refused(err error) error {
 	var bad *input.Error
 	if !errors.As(err, &bad) {

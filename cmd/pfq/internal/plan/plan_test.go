@@ -516,7 +516,7 @@ func TestUndecidedLoad(t *testing.T) {
 	}
 }
 
-// An answer that says that it is at another scale than --scale is refused, whatever else it says.
+// An answer that says that it is at another scale than --scale is rejected, whatever else it says.
 func TestVerifyOtherScale(t *testing.T) {
 	text := shop(t)
 	file := filepath.Join(t.TempDir(), "answer.json")

@@ -289,7 +289,7 @@ func shortened(names []string, row, most int) string {
 	return fmt.Sprintf("%s… (%d)", string(name[:most-6]), row+1)
 }
 
-// tooMany refuses what takes more panels than a picture has room for.
+// tooMany rejects what takes more panels than a picture has room for.
 func tooMany(field, value string, count int, instead ...string) error {
 	if count <= plots.MostPanels {
 		return nil

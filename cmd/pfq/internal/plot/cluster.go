@@ -161,7 +161,7 @@ func (c *curves) choose() {
 	}
 }
 
-// checkPanels refuses a model with more to draw than a picture has room for, of these classes.
+// checkPanels rejects a model with more to draw than a picture has room for, of these classes.
 func (f *question) checkPanels(m *cluster.Model, rows []int) error {
 	classes, servers := 0, len(f.classes.serversOf(m, rows))
 	for _, i := range rows {

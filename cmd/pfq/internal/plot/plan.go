@@ -74,7 +74,7 @@ func (f *question) planned(q command.Query, s source) (*plots.Figure, error) {
 	return c.figure(q.File), nil
 }
 
-// check refuses a plan with more to draw than a picture has room for.
+// check rejects a plan with more to draw than a picture has room for.
 func (c *planCurves) check() error {
 	p := c.problem
 	options := len(p.Options())

@@ -47,7 +47,7 @@ func (f *question) shared(q command.Query, s source) (*plots.Figure, error) {
 	return c.figure(q.File), nil
 }
 
-// check refuses a pool with more to draw than a picture has room for.
+// check rejects a pool with more to draw than a picture has room for.
 func (c *shares) check() error {
 	resources, count, alone := len(c.pool.Resources), 0, 0 // alone: the tasks under one policy
 	if slices.Contains(c.flags.show, tasks) {

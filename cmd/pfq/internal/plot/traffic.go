@@ -61,7 +61,7 @@ func (f *question) traffic(q command.Query, s source) (*plots.Figure, error) {
 	return c.figure(q.File), nil
 }
 
-// checkTraffic refuses a pool with more to draw than a picture has room for.
+// checkTraffic rejects a pool with more to draw than a picture has room for.
 func (f *question) checkTraffic(t *traffic.Model) error {
 	count := len(f.show) * plots.PanelsOf(len(t.Classes))
 	var instead []string
