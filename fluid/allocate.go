@@ -14,9 +14,10 @@ import (
 
 // Settings tunes [Allocate]. The zero value means a tolerance of [num.DefaultRelTol].
 //
-// The engine Exact is for all policies but proportional fairness, which is irrational in general, and Enclose for that
-// one only. Float has a residual but no proof: see Allocation.Residual. Auto takes Exact or Enclose, whichever the
-// policy has, and Float where it takes too long.
+// The engine Exact supports all policies except proportional fairness, which is irrational in
+// general, and Enclose supports only that one. Float has a residual but no proof: see
+// Allocation.Residual. Auto takes Exact or Enclose, whichever the policy has, and Float if that
+// takes too long.
 type Settings struct {
 	Engine num.Engine // "" means Auto
 	RelTol float64    // relative width of the bounds for Enclose, in [1e-300, 1); 0 means [num.DefaultRelTol]
@@ -29,17 +30,20 @@ type Allocation struct {
 	Jobs      []JobAllocation      `json:"jobs"`
 	Resources []ResourceAllocation `json:"resources"`
 
-	// Residual is the largest violation of the conditions that define the policy, each divided by the size of its terms;
-	// 0 if the numbers are exact. It is a backward error, of the conditions and not of the numbers. With the engine Float
-	// the tasks of row i can be wrong by a factor 1 ± sqrt(2 (Residual + 1e-15) M/m_i) under proportional fairness, with
-	// m_i the count of the row times its weight and M = Σ_i m_i: by much if m_i are ten orders apart, though the residual
-	// is 1e-16. Under DRF and MaxMin the relative error is about 1e-14 over the part that the row holds of the resource
-	// that limits it; under BMF it can be larger, as that of any equations.
+	// Residual is the largest violation of the conditions that define the policy, each divided by
+	// the size of its terms; 0 if the numbers are exact. It is a backward error: it measures the
+	// conditions, not the numbers. With the engine Float the tasks of row i can be wrong by a
+	// factor 1 ± sqrt(2 (Residual + 1e-15) M/m_i) under proportional fairness, with m_i the count
+	// of the row times its weight and M = Σ_i m_i. That is a large factor if the m_i differ by ten
+	// orders of magnitude, even if the residual is 1e-16. Under DRF and MaxMin the relative error
+	// is about 1e-14 divided by the part that the row holds of the resource that limits it; under
+	// BMF it can be larger, as for any equations.
 	Residual float64 `json:"residual"`
 
-	// RelativeErrorBound is proved, of the Float of every number but prices and utilizations below 2^-1022: the largest
-	// relative width of the bounds Low and High, plus 2^-53. It is 0 if the numbers are exact fractions, of which Float is
-	// the nearest; nil with the engine Float.
+	// RelativeErrorBound is a proved bound for the Float of every number except prices and
+	// utilizations below 2^-1022: the largest relative width of the bounds Low and High, plus
+	// 2^-53. It is 0 if the numbers are exact fractions, of which Float is the nearest; nil with
+	// the engine Float.
 	RelativeErrorBound *float64 `json:"relative_error_bound"`
 }
 
@@ -84,9 +88,11 @@ const exactSize = 100_000
 // can be several bottleneck max fair allocations, though that is rare. The choice depends neither
 // on the order of rows nor on units, except among ties.
 //
-// The error wraps an *[num.InputError] for a bad pool or setting; for balanced fairness also if weights differ, or the
-// states below the counts, Π_i (x_i + 1) over the different profiles, are too many. It is another one if float64 cannot
-// meet the conditions of a policy to 1e-9, if more than 300 different limits are reached under pf and bmf, or no bounds as near as the tolerance are found.
+// The error wraps an *[num.InputError] for a bad pool or setting; for balanced fairness also if
+// weights differ, or if there are too many states below the counts, Π_i (x_i + 1) over the
+// different profiles. Other errors occur if float64 cannot meet the conditions of a policy to 1e-9,
+// if more than 300 different limits are reached under pf and bmf, or if the bounds do not reach the
+// tolerance.
 func Allocate(ctx context.Context, p *Pool, policy Policy, s Settings) (*Allocation, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -120,7 +126,7 @@ func Allocate(ctx context.Context, p *Pool, policy Policy, s Settings) (*Allocat
 	return a, nil
 }
 
-// nameRows fills in what the rows are, given the dominant resource of each job.
+// nameRows fills in the names and counts of the rows, given the dominant resource of each job.
 func (a *Allocation) nameRows(p *Pool, top []int) {
 	several := slices.ContainsFunc(p.Jobs, func(j Job) bool { return j.Size() > 1 })
 	for i, job := range p.Jobs {
@@ -134,7 +140,7 @@ func (a *Allocation) nameRows(p *Pool, top []int) {
 	}
 }
 
-// allocate is [Allocate] with input that was checked.
+// allocate is [Allocate] for checked input.
 func allocate(ctx context.Context, e *Profiles, m method, s Settings) (*Allocation, error) {
 	size := len(e.Need) * len(e.Need[0])
 	switch s.Engine {

@@ -14,9 +14,9 @@ type Allocator struct {
 	method  method
 	problem *problem
 	kernel  kernel
-	share   []float64 // room for the dominant shares of the rows
-	used    []float64 // and for the utilization of the resources
-	off     []float64 // and for what a row is off by
+	share   []float64 // scratch for the dominant shares of the rows
+	used    []float64 // scratch for the utilization of the resources
+	off     []float64 // scratch for the violation of each row
 }
 
 // A kernel is a policy in float64.
@@ -55,8 +55,9 @@ func (a *Allocator) newKernel() kernel {
 	return a.method.kernel(a.problem)
 }
 
-// Tasks writes into tasks the number φ_i of tasks of one job of each row while count[i] jobs of row i are present, 0
-// where there are none, and 0 everywhere with an error. Counts need not be integers, except for balanced fairness.
+// Tasks writes into tasks the number φ_i of tasks of one job of each row while count[i] jobs of row
+// i are present, 0 for rows without jobs, and 0 everywhere with an error. Counts need not be
+// integers, except for balanced fairness.
 //
 // [Allocation.Residual] describes the accuracy of the numbers. Proportional fairness starts from
 // the prices of the previous call, which is faster if the counts are similar, unless some m_i =
@@ -65,10 +66,10 @@ func (a *Allocator) newKernel() kernel {
 // profiles, it moves them by as much as two allocations of residual 1e-14 can differ, up to about
 // 3e-7 sqrt(M/m_i). After [Allocator.Forget] the digits depend on the counts only.
 //
-// The error is an *[num.InputError] for counts that are not 0 or in [1e-100, 1e100], or with which digits would be lost
-// to underflow: under bottleneck max fairness if there are two resources or more and Σ count_i weight_i over the rows
-// of one profile is below 1e-280 of that of another. It is another one if the conditions of a policy are not met to
-// 1e-9.
+// The error is an *[num.InputError] for counts that are not 0 or in [1e-100, 1e100], or with which
+// digits would be lost to underflow: under bottleneck max fairness if there are two resources or
+// more and Σ count_i weight_i over the rows of one profile is below 1e-280 of that of another. A
+// different error is returned if the conditions of a policy are not met to 1e-9.
 func (a *Allocator) Tasks(ctx context.Context, count, tasks []float64) error {
 	err := a.tasks(ctx, count, tasks)
 	if err != nil {
@@ -107,7 +108,7 @@ func (a *Allocator) tasks(ctx context.Context, count, tasks []float64) error {
 	return nil
 }
 
-// Forget drops what is kept from the call before.
+// Forget drops the state of the previous call.
 func (a *Allocator) Forget() { a.kernel.Forget() }
 
 // Residual returns the residual of the last call, given its counts and tasks, as defined at

@@ -44,8 +44,9 @@
 // A job may have a limit L_i: then φ_i <= L_i under every policy, as if it had a separate resource
 // of that capacity, which cannot be its dominant one. The others share the rest.
 //
-// Equal jobs are one row of the pool with a count. [Allocate] computes an allocation, [Allocator] many of them in turn.
-// Package audit says what people can hold against one, package traffic how long jobs take that come and go.
+// Equal jobs are one row of the pool with a count. [Allocate] computes an allocation, [Allocator]
+// many of them in turn. Package audit finds faults of an allocation, and package traffic the delays
+// of jobs that arrive at random.
 //
 // The model, (1) and the comparison of proportional with dominant resource fairness are those of T. Bonald and J.
 // Roberts, "Enhanced cluster computing performance through proportional fairness", Performance Evaluation 79, 2014,

@@ -13,15 +13,15 @@ type Pool struct {
 	Jobs      []Job
 }
 
-// A Resource is something divisible that tasks take parts of, such as processors or memory.
+// A Resource is a divisible resource of which tasks take parts, such as processors or memory.
 type Resource struct {
-	Name     string   // not empty, and unlike those of the others
+	Name     string   // not empty, and unique among the resources
 	Capacity *big.Rat // C_j > 0
 }
 
 // A Job is one job, or a number of equal ones, each with a separate share.
 type Job struct {
-	Name     string   // not empty, and unlike those of the others
+	Name     string   // not empty, and unique among the jobs
 	Demand   Demand   // A_ij of resource j for each task
 	Weight   *big.Rat // w_i > 0; nil means 1
 	MaxTasks *big.Rat // L_i > 0, the maximum number of tasks that the job can run; nil means no limit

@@ -11,14 +11,15 @@ import (
 	"productform/internal/tree"
 )
 
-// ErrJobsStay and ErrJobsComeAndGo are wrapped by errors for fields that only jobs of the other sort have: the text is
-// for [ReadPool] or traffic.Read.
+// ErrJobsStay and ErrJobsComeAndGo are wrapped by errors for fields that belong to the other kind
+// of file: the text is for [ReadPool] or traffic.Read.
 var (
 	ErrJobsStay      = errors.New("this one is for jobs that stay")
 	ErrJobsComeAndGo = errors.New("this one is for jobs that come and go")
 )
 
-// ReadPool reads a pool of jobs that stay, as JSON if the first character other than a space is { or [, otherwise as YAML:
+// ReadPool reads a static pool, as JSON if the first character other than a space is { or [,
+// otherwise as YAML:
 //
 //	{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}],
 //	 "jobs": [{"name": "a", "demand": {"cpu": 1, "ram": 4}, "weight": 1, "count": 1, "max_tasks": 2},

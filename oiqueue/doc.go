@@ -25,7 +25,7 @@
 //	q, err := oiqueue.FromGraph(context.Background(),
 //		[]*big.Rat{rat(1, 2), rat(1, 1)},            // arrival rates of two classes
 //		[]*big.Rat{rat(1, 1), rat(1, 1), rat(1, 1)}, // capacities of three servers
-//		[][]int{{0, 2}, {1, 2}})                     // of which each class can use two
+//		[][]int{{0, 2}, {1, 2}})                     // each class can use two of them
 //	if err != nil {
 //		log.Fatal(err)
 //	}

@@ -11,11 +11,11 @@ import (
 // A Model is a farm of hosts and the jobs that arrive there.
 type Model struct {
 	Sizes  sizes.Distribution // X, work
-	Hosts  int                // h, 1 to [MaxHosts]; to [MaxQueueHosts] under the policies that do not know sizes
+	Hosts  int                // h, 1 to [MaxHosts]; to [MaxQueueHosts] under the policies that do not use sizes
 	Load   float64            // system load ρ = λ E[X] / Σ_i v_i, in (0, 1)
-	Speeds []float64          // v_i, work a second, in the order in which jobs visit the hosts; nil if all are 1
+	Speeds []float64          // v_i, work per second, in the order in which jobs visit the hosts; nil if all are 1
 
-	Fractions *Fractions // what Load, Speeds and a list of sizes are exactly; nil if they are the doubles
+	Fractions *Fractions // exact values of Load, Speeds and a list of sizes; nil if they are the doubles
 }
 
 // MaxHosts is the largest number of hosts of a [Model] with cutoffs.

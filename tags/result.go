@@ -6,7 +6,7 @@ import (
 	"productform/num"
 )
 
-// A Policy is the name of a way to assign jobs to hosts.
+// A Policy names a way to assign jobs to hosts.
 type Policy string
 
 // The policies.
@@ -30,7 +30,8 @@ const (
 	Bounds        Kind = "bounds"        // proved; the truth is between Low and High of each value
 )
 
-// A Host holds the measures of host i. Waiting, slowdown and delay are those of the jobs that end at it.
+// A Host holds the measures of host i. Waiting, slowdown and delay are those of the jobs that
+// complete at it.
 type Host struct {
 	Load  num.Value `json:"load"`  // ρ_i
 	Slack num.Value `json:"slack"` // 1 - ρ_i, with its own digits
@@ -49,7 +50,8 @@ type Host struct {
 
 	Slowdown num.Value `json:"slowdown"` // E[S_i] = W_i E[1/X_i]; 0 if no job ends here, or E[1/X_i] is infinite
 
-	// Delay is E[T_i], seconds from arrival to end, killed runs included; 0 if no job ends here.
+	// Delay is E[T_i], seconds from arrival to completion, killed runs included; 0 if no job
+	// completes here.
 	Delay num.Value `json:"delay"`
 }
 
@@ -66,7 +68,8 @@ type Result struct {
 	// MeanDelay is E[T], seconds: E[W] and the mean time in service, killed runs included.
 	MeanDelay num.Value `json:"mean_delay"`
 
-	// MeanStretch is E[T/X], seconds a unit of work: E[S] and E[time in service/X]; 0 if NoSlowdown.
+	// MeanStretch is E[T/X], seconds per unit of work: E[S] and E[time in service/X]; 0 if
+	// NoSlowdown.
 	MeanStretch num.Value `json:"mean_stretch"`
 
 	Lost num.Value `json:"lost_work"` // Σ_{i<h} s_i P(X > s_i), the mean work that a job loses to kills
@@ -83,7 +86,7 @@ type Result struct {
 
 	Objective num.Value `json:"objective_value"` // of [Optimize]: the smallest value; for fairness the largest E[S_i]
 
-	// Gap is of [Optimize]: no cutoffs have a value below (1 - Gap) Objective. For fairness it is
-	// 1 - min E[S_i]/max E[S_i].
+	// Gap is set by [Optimize]: no cutoffs have a value below (1 - Gap) Objective. For fairness it
+	// is 1 - min E[S_i]/max E[S_i].
 	Gap float64 `json:"optimality_gap"`
 }

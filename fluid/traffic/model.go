@@ -10,23 +10,25 @@ import (
 	"productform/num"
 )
 
-// A Model is a set of resources and classes of jobs that come and go. Files and errors call Classes jobs.
+// A Model is a set of resources and classes of jobs that arrive and depart. Files and errors call
+// Classes jobs.
 type Model struct {
 	Resources []fluid.Resource
 	Classes   []Class
 }
 
-// A Class is a kind of job, how often such jobs arrive and how much they bring.
+// A Class is a kind of job with its arrival rate and mean size.
 type Class struct {
-	Name        string       // not empty, and unlike those of the other classes
+	Name        string       // not empty, and unique among the classes
 	Demand      fluid.Demand // A_kj of resource j for each task, in the order of Model.Resources
 	Weight      *big.Rat     // w_k > 0; nil means 1
 	ArrivalRate *big.Rat     // λ_k >= 0, jobs per unit of time
 	MeanSize    *big.Rat     // σ_k > 0, tasks times units of time; nil means 1
 
-	// Declared is the profile that the policy believes, if the jobs of the class lie; nil if they tell the truth. It is
-	// at least Demand for every resource. A task holds all that is declared and does the work of one task: if everything
-	// is declared twice as large, a share of the resources does half the work. The loads are of what is declared.
+	// Declared is the profile that the policy believes, if the jobs of the class lie; nil if they
+	// tell the truth. It is at least Demand for every resource. A task holds everything declared
+	// and does the work of one task: if everything is declared twice as large, a share of the
+	// resources does half the work. The loads are those of the declared profiles.
 	Declared fluid.Demand
 
 	MaxTasks *big.Rat // L_k > 0, the maximum number of tasks that a job runs; nil means no limit
@@ -129,8 +131,8 @@ func (t *Model) Scale(factor *big.Rat) *Model {
 	return &out
 }
 
-// CriticalScale returns the factor of all arrival rates at which the largest load is 1, from which on the numbers of jobs grow without
-// limit; nil if no jobs arrive.
+// CriticalScale returns the factor of all arrival rates at which the largest load is 1, where the
+// numbers of jobs start to grow without limit; nil if no jobs arrive.
 func (t *Model) CriticalScale() *big.Rat {
 	j := t.Bottleneck()
 	if j < 0 {
@@ -178,10 +180,10 @@ func (t *Model) Stable() error {
 //     weighted max-min fairness is stable is due to G. de Veciana, T. Lee and T. Konstantopoulos, "Stability and
 //     performance analysis of networks supporting elastic services", IEEE/ACM Transactions on Networking 9, 2001, for
 //     profiles of 0 and 1. Dominant resource fairness is the same with tasks measured by their dominant share.
-//   - With limits L_k these two are equal up to bounded terms. Under proportional fairness y'
-//     with y'_k = min(ρ_k/L, x_k L_k) is
-//     feasible in the place of ρ/L, and differs from it only where x_k <= ρ_k/(L L_k): the terms of such k are bounded. Under max-min fairness
-//     a class at its limit has y_k/ρ_k = v_k L_k/w_k, which for large V is more than v_k/(V L).
+//   - With limits L_k these two are equal up to bounded terms. Under proportional fairness y' with
+//     y'_k = min(ρ_k/L, x_k L_k) replaces ρ/L: it is feasible, and differs from it only where x_k <=
+//     ρ_k/(L L_k), so the terms of such k are bounded. Under max-min fairness a class at its limit
+//     has y_k/ρ_k = v_k L_k/w_k, which for large V is more than v_k/(V L).
 //   - Balanced fairness: Σ_x Φ(x) Π_k ρ_k^x_k <= Π_j 1/(1 - load_j), times Π_k exp(ρ_k/L_k) over the classes with limits, by the
 //     comparison under which [Solve] bounds tails.
 func overload(loads []*big.Rat) *UnstableError {

@@ -11,7 +11,8 @@ import (
 	"productform/internal/tree"
 )
 
-// Read reads jobs that come and go, as [fluid.ReadPool] does. Each entry of jobs is a class:
+// Read reads traffic in the way in which [fluid.ReadPool] reads a static pool. Each entry of jobs
+// is a class:
 //
 //	{"name": "a", "demand": {"cpu": 1, "ram": 4}, "weight": 1,
 //	 "arrival_rate": 2, "mean_size": 1, "declared": {"cpu": 2, "ram": 4}, "max_tasks": 3}
@@ -20,7 +21,7 @@ import (
 // missing. The error for a count wraps [fluid.ErrJobsStay].
 func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
 
-// ReadFile is to [Read] what [fluid.ReadPoolFile] is to [fluid.ReadPool].
+// ReadFile reads a file like [fluid.ReadPoolFile], with the contents of [Read].
 func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
 
 func read(r io.Reader, format tree.Format) (*Model, error) {

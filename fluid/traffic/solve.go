@@ -109,10 +109,10 @@ type Part struct {
 // An Accuracy bounds or estimates the errors of means: MeanJobs, MeanDelay and ServiceRate of every
 // class, relative to the exact values.
 type Accuracy struct {
-	// TruncationBound bounds the error that comes from states left out; TruncationProved says whether it is proved or
-	// measured. Measured bounds near 1 say no more than that the limits are too small. A measured bound judges by the
-	// states summed, as they are on average and as jobs of each class see them: it misses what shows only when jobs of
-	// two classes are present that hardly ever are together.
+	// TruncationBound bounds the error from omitted states; TruncationProved reports whether it is
+	// proved or measured. Measured bounds near 1 only show that the limits are too small. A
+	// measured bound relies on the states in the sum, on average and as jobs of each class see
+	// them: it misses effects that need jobs of two classes that are hardly ever present together.
 	TruncationBound  float64 `json:"truncation_bound"`
 	TruncationProved bool    `json:"truncation_proved"`
 
@@ -137,12 +137,13 @@ type ClassResult struct {
 	MeanDelay        *float64 `json:"mean_delay"`         // E[x_k]/λ_k, time from arrival to departure; nil if λ_k = 0
 	ServiceRate      *float64 `json:"service_rate"`       // γ_k = λ_k σ_k / E[x_k], mean tasks of a job; nil if λ_k = 0
 
-	// Limit is the number of jobs of its group up to which states were summed; 0 if all are, with the closed
-	// form, and for a class that never arrives.
+	// Limit is the number of jobs of its group up to which states were summed; 0 if all were, as
+	// with the closed form, and for a class that never arrives.
 	Limit int `json:"limit" zero:"null"`
 }
 
-// NewResult returns what is known of the classes and resources without solving anything. The traffic was checked.
+// NewResult returns the known properties of the classes and resources without solving anything, for
+// checked traffic.
 func NewResult(t *Model, policy fluid.Policy) *Result {
 	r := &Result{Policy: policy, Classes: make([]ClassResult, len(t.Classes)),
 		Resources: make([]ResourceLoad, len(t.Resources))}
@@ -182,10 +183,11 @@ func NewResult(t *Model, policy fluid.Policy) *Result {
 // of the weight). Parts that share no resources are solved separately, and the limit of three
 // classes above applies to each part. One class alone has the closed form.
 //
-// The error is an *[UnstableError] if the load of some resource is 1 or more; it wraps an *[num.InputError] for bad
-// traffic or settings. It wraps [ErrTooLarge] too for more than three classes in a part, except under balanced
-// fairness, if more than MaxStates states are needed, and if the iteration does not converge to max(TruncationTol, 1e-7).
-// Errors of [fluid.NewAllocator] and [fluid.Allocator.Tasks] for the states of the chain are passed on: for numbers beyond the
+// The error is an *[UnstableError] if the load of some resource is 1 or more; it wraps an
+// *[num.InputError] for bad traffic or settings. It also wraps [ErrTooLarge] for more than three
+// classes in a part, except under balanced fairness, if more than MaxStates states are needed, and
+// if the iteration does not converge to max(TruncationTol, 1e-7). Errors of [fluid.NewAllocator]
+// and [fluid.Allocator.Tasks] for the states of the chain are passed on: for numbers beyond the
 // range of the kernels, and for an allocation that float64 does not find.
 func Solve(ctx context.Context, t *Model, policy fluid.Policy, s Settings) (*Result, error) {
 	if err := t.Check(); err != nil {
@@ -254,7 +256,7 @@ func (t *Model) solvePart(ctx context.Context, groups []group, policy fluid.Poli
 	switch {
 	case len(groups) == 1 && s.Limits == nil && w.jobs[0] == 0:
 		mean = w.geometric(p)
-	case policy == fluid.BF || len(groups) == 1 && s.Limits == nil: // one class gets the same under every policy
+	case policy == fluid.BF || len(groups) == 1 && s.Limits == nil: // one class gets the same share under every policy
 		mean, err = w.balanced(ctx, p, s)
 	case len(groups) > mostClasses:
 		err = &TooLargeError{Classes: len(groups),
