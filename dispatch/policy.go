@@ -12,7 +12,7 @@ import (
 // order of priority, highest first; jobs of equal priority are served in the order given.
 type Rule string
 
-// The rules of [L14], section 5. Of m workers, for a job with n tasks and work w left:
+// The rules of [L14], section 5, for m workers and a job with n tasks and work w left:
 const (
 	// Priority gives the first job at most max(1, m - ⌈r m⌉) workers, r the reserve, and every
 	// other job one (Algorithm 1; its line 3 contradicts the text above it, which is followed).

@@ -176,7 +176,7 @@ func (m *Maker) restore(s *JobState) error {
 	case s.Stage != JobPresent && s.Stage != JobCompleted && s.Stage != JobCancelled:
 		return input.Errorf("Stage", s.Stage, "one of %s, %s, %s", JobPresent, JobCompleted, JobCancelled)
 	case j.Submit > m.now:
-		return input.Errorf("What.Submit", j.Submit, "a time <= %v, that of the last moment", m.now)
+		return input.Errorf("What.Submit", j.Submit, "a time <= %v, the last moment", m.now)
 	case s.Next < 0 || s.Next > j.Tasks:
 		return input.Errorf("Next", s.Next, "an integer in [0, %d]", j.Tasks)
 	case len(waiting) > 0 && (waiting[0] < 0 || waiting[len(waiting)-1] >= s.Next || len(slices.Compact(waiting)) < len(s.Lost)+len(s.Refused)):
@@ -192,7 +192,7 @@ func (m *Maker) restore(s *JobState) error {
 	case s.GivenUp < 0 || s.GivenUp > j.Tasks:
 		return input.Errorf("GivenUp", s.GivenUp, "an integer in [0, %d]", j.Tasks)
 	case s.Stage == JobPresent && (s.Left == nil) != (j.Works == nil):
-		return input.Errorf("Left", s.Left, "a sum if works differ, else none")
+		return input.Errorf("Left", s.Left, "a sum if works differ, otherwise none")
 	}
 	m.jobs[i] = j
 	m.records[i] = Record{Job: i, Start: s.Start, Finish: s.Finish, Lost: s.LostCount, GivenUp: s.GivenUp}
@@ -258,7 +258,7 @@ func (m *Maker) restoreRunning(w int, s *WorkerState) error {
 		return input.Errorf("Attempt", s.Attempt, "an integer in [%d, %d]: an attempt since the job arrived", m.tasks[s.Job].before+1, m.attempts)
 	case s.Task < 0 || s.Task >= m.tasks[s.Job].next || slices.Contains(m.tasks[s.Job].lost, s.Task) ||
 		slices.Contains(m.tasks[s.Job].refused, s.Task) || slices.ContainsFunc(m.hand, isHere):
-		return input.Errorf("Task", s.Task, "a task that has begun and does not wait, in one hand")
+		return input.Errorf("Task", s.Task, "a started task that neither waits nor runs on another worker")
 	case !(s.Since >= 0 && s.Since <= m.now):
 		return input.Errorf("Since", s.Since, "a time <= %v", m.now)
 	}

@@ -22,7 +22,7 @@ type Settings struct {
 	Distribution int       // > 0: also estimate P(n jobs) for n = 0..Distribution, at most 100,000
 	Levels       []float64 // also estimate these quantiles of the delays, each in (0, 1), at most 100; clusters and queues then draw the times between jumps
 	Workers      int       // concurrent replications, 1..10,000; 0 means one per core
-	Folder       string    // where samples are kept, for a run that is stopped or repeated; "" keeps none. Of systems that are functions it wants a name for them, such as queue.Network.RatesKey
+	Folder       string    // where samples are stored, for stopped or repeated runs; "" stores none. Systems with functions then need a name for them, such as queue.Network.RatesKey
 }
 
 // NoWarmUp as Settings.WarmUp means observing from the empty start.

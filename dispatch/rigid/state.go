@@ -35,7 +35,7 @@ type JobState struct {
 	Outlasted bool    `json:"outlasted,omitempty"` // whether it exceeded its requested time
 }
 
-// A Step gives the number of free workers from a time on.
+// A Step starts at a time and gives the number of free workers until the next step.
 type Step struct {
 	Time float64 `json:"time"` // in seconds
 	Free int     `json:"free"` // workers

@@ -33,8 +33,8 @@ func choices(chosen [][]chosenServers) (own [][]chosenServers, degree []uint32, 
 	return own, degree, most
 }
 
-// wordRange limits the number of choices decided by one random word, so that their probabilities
-// are correct to 2^-40.
+// wordRange limits the number of choices decided by one random word, which keeps their
+// probabilities correct to 2^-40.
 const wordRange = 1 << 24
 
 // draw returns the servers of a job. The next draw overwrites them.

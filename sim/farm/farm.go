@@ -51,7 +51,7 @@ const ShortestQueue tags.Policy = "shortest-queue"
 type Farm struct {
 	Model   tags.Model
 	Policy  tags.Policy
-	Cutoffs []float64 // s_1 < ... < s_{h-1}, work, within the range of the sizes, with TAGS and SITA; else empty
+	Cutoffs []float64 // s_1 < ... < s_{h-1}, work, within the range of the sizes, with TAGS and SITA; otherwise empty
 }
 
 // A farm is a checked Farm in the form that its engine uses.
@@ -64,7 +64,7 @@ type farm struct {
 	bySize   bool             // whether classes are by size: TAGS, SITA
 	central  bool             // whether all jobs wait in one queue
 	fastest  []int            // hosts, fastest first
-	table    sizes.AliasTable // of the hosts, with Random
+	table    sizes.AliasTable // random choice of a host, with Random
 	classes  int
 	slowdown []bool // by class: whether the mean slowdown is finite
 

@@ -74,7 +74,7 @@ type chain struct {
 	population int
 	rate       float64 // of arrivals from outside
 	reference  int     // closed: the visit at which cycles start
-	cycle      float64 // total visits per cycle, of a closed chain that gives them by number; else 0
+	cycle      float64 // total visits per cycle of a closed chain that gives them by number; 0 otherwise
 }
 
 // A visit is a visit of a class to a station.
@@ -89,7 +89,7 @@ type visit struct {
 	away    int              // 1 if its jobs are counted in n, else 0
 	start   int              // jobs that start here
 	outside float64          // arrivals from outside per unit of time
-	rate    float64          // approximate visits per unit of time of an open chain; else 0
+	rate    float64          // approximate visits per unit of time of an open chain; 0 otherwise
 }
 
 // Codes of what follows a visit: the next visit, plus newCycle if a cycle ends before it, or

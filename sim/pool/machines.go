@@ -41,8 +41,8 @@ type taskNumber struct {
 	scale float64 // else N = 1 + floor(scale E), E exponential of mean 1
 }
 
-// Limits on the units per 1 of a resource (in bits) and on the total capacity in these units, so
-// that sums of amounts do not overflow.
+// Limits on the units per 1 of a resource (in bits) and on the total capacity in these units. They
+// keep sums of amounts from overflowing.
 const (
 	mostUnitBits = 62
 	mostUnits    = 1 << 62

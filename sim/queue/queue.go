@@ -34,7 +34,7 @@ import (
 // a state in which the function is not positive or decreases when a job arrives.
 type Queue struct {
 	Model   *oiqueue.Queue   // TotalRate and OrderedRate are called concurrently by several replications
-	Routing *oiqueue.Routing // nil if no job returns; else its rates replace Model.ArrivalRates, as in [oiqueue.Routed]
+	Routing *oiqueue.Routing // nil if no job returns; otherwise its rates replace Model.ArrivalRates, as in [oiqueue.Routed]
 
 	// RatesKey is needed only if samples are stored in [sim.Settings].Folder, and is "" with Rank.
 	// It identifies TotalRate or OrderedRate in the names of samples, together with the values at

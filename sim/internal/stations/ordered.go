@@ -16,7 +16,7 @@ type Ordered struct {
 	next    float64
 	which   int // index of the job that finishes next
 
-	swaps [][]bool // of a pass-and-swap queue: whether jobs of two classes swap; else nil
+	swaps [][]bool // whether jobs of two classes swap; nil unless this is a pass-and-swap queue
 	draw  func(class int32) float64
 	ended int32 // class of the job that finished last
 }
