@@ -66,7 +66,7 @@ func subsetSums(ctx context.Context, t []int64) {
 		}
 	}
 	if half < len(t) {
-		addTo(t[half:], t[:half])
+		InSlices(ctx, half, func(i, j int) { addTo(t[half+i:half+j], t[i:j]) })
 	}
 }
 
@@ -112,7 +112,7 @@ func supersetSums(ctx context.Context, t []float64) {
 		}
 	}
 	if half < len(t) {
-		addTo(t[:half], t[half:])
+		InSlices(ctx, half, func(i, j int) { addTo(t[i:j], t[half+i:half+j]) })
 	}
 }
 

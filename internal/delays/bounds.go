@@ -108,16 +108,19 @@ func (b *bounds) initialOf(i, k int, reader *recursion.ShareReader) *big.Float {
 	return sum
 }
 
-// normalization returns Z.
-func (b *bounds) normalization() *big.Float {
+// normalization returns Z. The error is that of the context.
+func (b *bounds) normalization() (*big.Float, error) {
 	if !b.c.ByClass {
-		return &b.v[b.c.top]
+		return &b.v[b.c.top], nil
 	}
 	z := b.Number()
 	for k := range b.c.top + 1 {
+		if err := b.stop.After(recursion.BigSteps); err != nil {
+			return nil, err
+		}
 		z.Add(z, &b.v[k])
 	}
-	return z
+	return z, nil
 }
 
 // extendTo extends the chain to n steps and finds a_0, ..., a_n.

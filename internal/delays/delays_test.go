@@ -98,7 +98,11 @@ func TestBoundsLookWithinAStep(t *testing.T) {
 	chain, v := queues(t, 9, 1<<30)
 	for _, mode := range []big.RoundingMode{big.ToNegativeInf, big.ToPositiveInf} {
 		everything := Question{Tails: oracle.Rats("1/2")}
-		b := newBounds(t.Context(), chain, v, chain.topRate(64), 64, mode, everything)
+		top, err := chain.topRate(t.Context(), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := newBounds(t.Context(), chain, v, top, 64, mode, everything)
 		if err := b.enter(); err != nil {
 			t.Fatal(err)
 		}

@@ -15,14 +15,22 @@ import (
 // rounded up: all numbers are >= 0, and nothing is subtracted. The error is a *[StepsError] or that
 // of the context.
 func Enclose(ctx context.Context, c *Chain, low, high []big.Float, prec uint, q Question) ([]Answer, error) {
-	top := c.topRate(prec)
+	top, err := c.topRate(ctx, prec)
+	if err != nil {
+		return nil, err
+	}
 	e := &enclosure{c: c, prec: prec, unit: new(big.Rat).Quo(new(big.Rat).SetInt(c.problem.Scale), ratOf(top)),
 		low:  newBounds(ctx, c, low, top, prec, big.ToNegativeInf, q),
 		high: newBounds(ctx, c, high, top, prec, big.ToPositiveInf, q)}
 	if err := e.forBothBounds(func(b *bounds) error { return b.enter() }); err != nil {
 		return nil, err
 	}
-	e.normal = num.Interval{Low: e.low.normalization(), High: e.high.normalization()}
+	if e.normal.Low, err = e.low.normalization(); err != nil {
+		return nil, err
+	}
+	if e.normal.High, err = e.high.normalization(); err != nil {
+		return nil, err
+	}
 	if err := e.runSteps(q); err != nil {
 		return nil, err
 	}
@@ -54,10 +62,15 @@ func Enclose(ctx context.Context, c *Chain, low, high []big.Float, prec uint, q 
 func ratOf(x *big.Float) *big.Rat { r, _ := x.Rat(nil); return r }
 
 // topRate returns q, at least every d, and an eighth above them if they are computed from shares.
-func (c *Chain) topRate(prec uint) *big.Float {
+// The error is that of the context.
+func (c *Chain) topRate(ctx context.Context, prec uint) (*big.Float, error) {
+	stop := recursion.Cancellation{Ctx: ctx}
 	q := num.Up(prec)
 	var buf big.Int
 	for k := 1; k <= c.top; k++ {
+		if err := stop.After(recursion.BigSteps); err != nil {
+			return nil, err
+		}
 		d := num.Up(prec)
 		if c.Shares != nil {
 			d.Set(&c.Big[k])
@@ -71,7 +84,7 @@ func (c *Chain) topRate(prec uint) *big.Float {
 	if c.Shares != nil {
 		q.Mul(q, big.NewFloat(1.125))
 	}
-	return q
+	return q, nil
 }
 
 // An enclosure is a chain between bounds.

@@ -64,7 +64,9 @@ func newFloats(ctx context.Context, c *Chain, v []float64, bound float64, q Ques
 	if c.Shares != nil {
 		f.perStep += 23
 	}
-	f.setRates()
+	if err := f.setRates(); err != nil {
+		return nil, err
+	}
 	for _, w := range f.weight {
 		if !(w >= 0x1p-300 && w <= 0x1p300) {
 			return nil, num.ErrFloatRange
@@ -116,10 +118,14 @@ func quotientBound(bound, n float64) float64 {
 	return arithmetic.Compound(bound, bound/(1-bound), arithmetic.Roundings(n))
 }
 
-// setRates sets q, the shares that stay in a state in a step, and the weights of the terms, over q.
-func (f *Floats) setRates() {
+// setRates sets q, the shares that stay in a state in a step, and the weights of the terms, over q. The
+// error is that of the context.
+func (f *Floats) setRates() error {
 	c := f.c
 	for k := 1; k <= c.top; k++ {
+		if err := f.cancel.After(8); err != nil {
+			return err
+		}
 		f.topRate = max(f.topRate, c.DenFloat(k))
 	}
 	f.stay = make([]float64, c.top+1)
@@ -127,6 +133,9 @@ func (f *Floats) setRates() {
 	case c.Shares != nil:
 		f.topRate *= 1.125
 		for k := range f.stay {
+			if err := f.cancel.After(8); err != nil {
+				return err
+			}
 			f.stay[k] = (f.topRate - c.DenFloat(k)) / f.topRate
 		}
 	default: // q is an integer, not below the largest d
@@ -137,12 +146,16 @@ func (f *Floats) setRates() {
 		q, _ := new(big.Float).SetFloat64(f.topRate).Int(nil)
 		var buf, less big.Int
 		for k := range f.stay {
+			if err := f.cancel.After(recursion.BigSteps); err != nil {
+				return err
+			}
 			f.stay[k] = arithmetic.Scaled(less.Sub(q, c.Den.At(k, &buf)), 0) / f.topRate
 		}
 	}
 	for _, w := range c.Weights {
 		f.weight = append(f.weight, arithmetic.Scaled(w, 0)/f.topRate)
 	}
+	return nil
 }
 
 // rate returns λ_i/q.
@@ -342,24 +355,30 @@ func leavePair(next, y []float64, bit int, v, w float64) {
 	}
 }
 
-// rest returns q (-Q)^-1 y, by a sweep down.
-func (f *Floats) rest() []float64 {
+// rest returns q (-Q)^-1 y, by a sweep down. The error is that of the context.
+func (f *Floats) rest() ([]float64, error) {
 	c := f.c
 	w := append([]float64(nil), f.y...)
 	for k := c.top; k > 0; k-- {
 		w[k] /= c.DenFloat(k) / f.topRate
 		first, last := c.Terms(k)
+		if err := f.cancel.After(4 * int(last-first)); err != nil {
+			return nil, err
+		}
 		for t := first; t < last; t++ {
 			w[c.Child[t]] += f.weight[c.Weight[t]] * w[k]
 		}
 	}
-	return w
+	return w, nil
 }
 
 // survivalsNow returns a_0, ..., a_n after n steps for every requested class.
 func (f *Floats) survivalsNow() ([]Survival, error) {
 	n := f.steps
-	rest := f.rest()
+	rest, err := f.rest()
+	if err != nil {
+		return nil, err
+	}
 	list := make([]Survival, len(f.entries))
 	for i, e := range f.entries {
 		if !f.question.asks(i) {

@@ -25,6 +25,9 @@ func Moments(ctx context.Context, c *Chain, like arithmetic.Number, most int) ([
 	sums := make([][]arithmetic.Number, len(c.marks)) // c_i V_j
 	v := make([]arithmetic.Number, c.top+1)
 	for k := range v {
+		if err := r.Stop.After(recursion.BigSteps); err != nil {
+			return nil, err
+		}
 		v[k] = r.Kernel.Like.Rational(big.NewRat(c.source(k), 1))
 	}
 	for range most + 1 {
@@ -39,7 +42,10 @@ func Moments(ctx context.Context, c *Chain, like arithmetic.Number, most int) ([
 			sums[i] = append(sums[i], s)
 		}
 	}
-	z := r.normalization()
+	z, err := r.normalization()
+	if err != nil {
+		return nil, err
+	}
 	list := make([][]arithmetic.Number, len(c.marks))
 	for i, s := range sums {
 		rate := r.Kernel.Integer(c.problem.Classes[i].Rate)
@@ -63,16 +69,19 @@ type moments struct {
 	reader *recursion.ShareReader
 }
 
-func (r *moments) normalization() arithmetic.Number {
+func (r *moments) normalization() (arithmetic.Number, error) {
 	c := r.c
 	if !c.ByClass {
-		return r.Value[c.top]
+		return r.Value[c.top], nil
 	}
 	z := r.Value[0]
 	for _, x := range r.Value[1:] {
+		if err := r.Stop.After(recursion.BigSteps); err != nil {
+			return z, err
+		}
 		z = z.Add(x)
 	}
-	return z
+	return z, nil
 }
 
 // sum returns Σ_k c_i(k) v(k).

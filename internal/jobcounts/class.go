@@ -42,6 +42,9 @@ func OfClass(ctx context.Context, p *recursion.Problem, g *recursion.Graph, clas
 		if g.ByClass {
 			z[c.order] = c.Like.Zero()
 			for _, k := range s.Order {
+				if err := s.Stop.After(s.Steps); err != nil {
+					return nil, err
+				}
 				z[c.order] = z[c.order].Add(s.Value[k])
 			}
 		}

@@ -43,7 +43,11 @@ func Total(ctx context.Context, g *recursion.Graph, connected bool, n int, like 
 	case like.Interval.Low != nil:
 		s = newBoundSeries(ctx, g, like.Interval.Prec())
 	default:
-		s = newFloatSeries(ctx, g)
+		float, err := newFloatSeries(ctx, g)
+		if err != nil {
+			return nil, err
+		}
+		s = float
 	}
 	z := make([]arithmetic.Number, n+1)
 	for i := range z {
@@ -52,7 +56,10 @@ func Total(ctx context.Context, g *recursion.Graph, connected bool, n int, like 
 				return nil, err
 			}
 		}
-		z[i] = s.coefficient(i)
+		var err error
+		if z[i], err = s.coefficient(i); err != nil {
+			return nil, err
+		}
 	}
 	return z, nil
 }
@@ -62,8 +69,8 @@ var intOne = big.NewInt(1) // never changed
 // A series holds one coefficient of every state, in the arithmetic of one engine. Initially that of
 // the state without terms is 1, and all others are 0.
 type series interface {
-	next(n int) error                    // moves all states from order n-1 to n, each after those that it needs
-	coefficient(n int) arithmetic.Number // Z[n], when all states are at order n
+	next(n int) error                             // moves all states from order n-1 to n, each after those that it needs
+	coefficient(n int) (arithmetic.Number, error) // Z[n], when all states are at order n
 }
 
 // order returns the states, without the root of the class lattice, in an order for updates in
@@ -90,18 +97,25 @@ type floatSeries struct {
 	width                int // the most terms of a state
 }
 
-func newFloatSeries(ctx context.Context, g *recursion.Graph) *floatSeries {
+func newFloatSeries(ctx context.Context, g *recursion.Graph) (*floatSeries, error) {
 	states := g.Inner()
 	s := &floatSeries{Graph: g, stop: recursion.Cancellation{Ctx: ctx}, order: order(g), c: make([]float64, states),
 		rate: make([]arithmetic.Wide, states), total: make([]arithmetic.Wide, states),
 		weights: make([]arithmetic.Wide, len(g.Weights))}
-	wideRate := g.Rate.Wide
+	wideRate, steps := g.Rate.Wide, 16
+	if g.Total.Large != nil {
+		steps = 2 * recursion.BigSteps
+	}
 	if g.Shares != nil {
+		steps = recursion.BigSteps * len(g.Shares.Choices)
 		r := g.Shares.Reader()
 		wideRate = func(k int) arithmetic.Wide { return arithmetic.WideOf(r.Rate(k)) }
 	}
 	plain := true
 	for k := range s.rate {
+		if err := s.stop.After(steps); err != nil {
+			return nil, err
+		}
 		s.rate[k], s.total[k] = wideRate(k), g.Total.Wide(k)
 		plain = plain && s.rate[k].Exp == 0 && s.total[k].Exp == 0
 		s.width = max(s.width, int(g.First[k+1]-g.First[k]))
@@ -114,7 +128,7 @@ func newFloatSeries(ctx context.Context, g *recursion.Graph) *floatSeries {
 	if !plain {
 		s.widen()
 	}
-	return s
+	return s, nil
 }
 
 func (s *floatSeries) widen() {
@@ -167,7 +181,7 @@ func (s *floatSeries) step(k int, first, last int32) {
 }
 
 // coefficient bounds the errors of n visits, each of at most width terms with four roundings each, and the additions.
-func (s *floatSeries) coefficient(n int) arithmetic.Number {
+func (s *floatSeries) coefficient(n int) (arithmetic.Number, error) {
 	steps := float64(n)
 	if !s.ByClass {
 		steps += float64(s.Layer[s.States()-1])
@@ -175,21 +189,27 @@ func (s *floatSeries) coefficient(n int) arithmetic.Number {
 	e := arithmetic.Roundings(steps*float64(s.width+6) + 4)
 	switch {
 	case !s.ByClass && s.far != nil:
-		return arithmetic.FromWide(s.far[len(s.far)-1], e)
+		return arithmetic.FromWide(s.far[len(s.far)-1], e), nil
 	case !s.ByClass:
-		return arithmetic.FromFloat(s.c[len(s.c)-1], e)
+		return arithmetic.FromFloat(s.c[len(s.c)-1], e), nil
 	case s.far == nil:
 		var sum num.Sum
 		for _, x := range s.c {
+			if err := s.stop.After(4); err != nil {
+				return arithmetic.Number{}, err
+			}
 			sum.Add(x)
 		}
-		return arithmetic.FromFloat(sum.Value(), e)
+		return arithmetic.FromFloat(sum.Value(), e), nil
 	}
 	var sum arithmetic.Wide
 	for _, x := range s.far {
+		if err := s.stop.After(8); err != nil {
+			return arithmetic.Number{}, err
+		}
 		sum = sum.Plus(x)
 	}
-	return arithmetic.FromWide(sum, arithmetic.Compound(e, arithmetic.Roundings(float64(len(s.far))), 0))
+	return arithmetic.FromWide(sum, arithmetic.Compound(e, arithmetic.Roundings(float64(len(s.far))), 0)), nil
 }
 
 // A boundSeries holds lower and upper bounds.
@@ -250,18 +270,27 @@ func (r *roundedSeries) Divide(z, x *big.Float, k int) {
 	}
 }
 
-func (s *boundSeries) coefficient(int) arithmetic.Number {
-	read := func(r *roundedSeries) *big.Float {
+func (s *boundSeries) coefficient(int) (arithmetic.Number, error) {
+	read := func(sweep *recursion.Sweep[big.Float, *roundedSeries]) (*big.Float, error) {
+		r := sweep.Kernel
 		z := r.Number()
 		if !s.ByClass {
-			return z.Set(&r.value[len(r.value)-1])
+			return z.Set(&r.value[len(r.value)-1]), nil
 		}
 		for k := range r.value {
+			if err := sweep.Stop.After(sweep.Steps); err != nil {
+				return nil, err
+			}
 			z.Add(z, &r.value[k])
 		}
-		return z
+		return z, nil
 	}
-	return arithmetic.Number{Interval: num.Interval{Low: read(s.low.Kernel), High: read(s.high.Kernel)}}
+	low, err := read(s.low)
+	if err != nil {
+		return arithmetic.Number{}, err
+	}
+	high, err := read(s.high)
+	return arithmetic.Number{Interval: num.Interval{Low: low, High: high}}, err
 }
 
 // An exactSeries keeps integers: with U the least common multiple of all M(k), and E_l the product of those of the
@@ -345,17 +374,20 @@ func (s *exactSeries) Divide(z, x *big.Int, k int) {
 	z.Add(x, term.Mul(term, g.Rate.At(k, &s.buf)))
 }
 
-func (s *exactSeries) coefficient(int) arithmetic.Number {
+func (s *exactSeries) coefficient(int) (arithmetic.Number, error) {
 	sum := new(big.Int).Set(&s.c[len(s.c)-1])
 	if s.Graph.ByClass {
 		sum.SetInt64(0)
 		for k := range s.c {
+			if err := s.sweep.Stop.After(s.sweep.Steps); err != nil {
+				return arithmetic.Number{}, err
+			}
 			sum.Add(sum, &s.c[k])
 		}
 	}
 	z := arithmetic.Number{Exact: new(big.Rat).SetFrac(sum, s.scale)}
 	s.scale.Mul(s.scale, s.all)
-	return z
+	return z, nil
 }
 
 // seriesOfProducts keeps the whole series of every state, in the arithmetic of like. The size of

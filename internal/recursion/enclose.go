@@ -79,8 +79,7 @@ func (b *boundRun) run() error {
 		return err
 	}
 	if b.ByClass {
-		b.addActive()
-		return nil
+		return b.addActive()
 	}
 	first, _ := b.Terms(b.States() - 1)
 	for s := range b.part {
@@ -117,9 +116,13 @@ func (b *boundRun) down() error {
 }
 
 // addActive adds Σ_{A∋i} G(A) to jobs[i], and sets part to Σ G(A) over the sets A that use each server.
-func (b *boundRun) addActive() {
+// The error is that of the context.
+func (b *boundRun) addActive() error {
 	masks := b.problem.ClassMasks()
 	for a := range len(b.Value) - 1 {
+		if err := b.Stop.After(BigSteps * (len(b.jobs) + len(masks))); err != nil {
+			return err
+		}
 		for h := a; h != 0; h &= h - 1 {
 			i := bits.TrailingZeros(uint(h))
 			b.jobs[i].Add(&b.jobs[i], &b.Value[a])
@@ -130,4 +133,5 @@ func (b *boundRun) addActive() {
 			}
 		}
 	}
+	return nil
 }

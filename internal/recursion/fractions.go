@@ -44,7 +44,9 @@ func Fractions(ctx context.Context, p *Problem, g *Graph, lattice string, maxByt
 	perJobs := new(big.Int).Mul(x.common, z)
 	idle := make([]big.Int, len(p.Groups)) // Z P(idle), over e
 	if g.ByClass {
-		x.addActive(p, e, idle)
+		if err := x.addActive(p, e, idle); err != nil {
+			return Measures{}, err
+		}
 	} else {
 		first, _ := g.Terms(x.root)
 		for s := range idle {
@@ -346,14 +348,17 @@ func (x *evaluation) down(s *Sweep[big.Int, *evaluation], p *Problem) error {
 }
 
 // addActive adds Σ_{A∋i} G(A) to sums[i], and sets idle[s] to Σ G(A) over the sets A that do not
-// use server s, in units of 1/e.
-func (x *evaluation) addActive(p *Problem, e *big.Int, idle []big.Int) {
+// use server s, in units of 1/e. The error is that of the context.
+func (x *evaluation) addActive(p *Problem, e *big.Int, idle []big.Int) error {
 	masks := p.ClassMasks()
 	active := make([]big.Int, len(x.sums))
 	add := func(to, sum, cof *big.Int) { to.Add(to, sum.Mul(sum, cof)) }
 	for l, states := range x.layers[:len(x.layers)-1] {
 		with, without := make([]big.Int, len(x.sums)), make([]big.Int, len(masks))
 		for _, a := range states {
+			if err := x.ctx.Err(); err != nil {
+				return err
+			}
 			for h := int(a); h != 0; h &= h - 1 {
 				i := bits.TrailingZeros(uint(h))
 				with[i].Add(&with[i], &x.p[a])
@@ -376,4 +381,5 @@ func (x *evaluation) addActive(p *Problem, e *big.Int, idle []big.Int) {
 		active[i].Mul(&active[i], x.common)
 		x.sums[i].Add(&x.sums[i], active[i].Quo(&active[i], e))
 	}
+	return nil
 }

@@ -127,12 +127,14 @@ func (g *Graph) For(ctx context.Context, p, other *Problem) (*Graph, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	n := *g
+	n, stop := *g, Cancellation{Ctx: ctx}
 	times := new(big.Rat).SetFrac(other.Scale, p.Scale)
+	scale := n.scale
 	if p.Small {
-		n.scaleWords(times)
-	} else {
-		n.scale(times)
+		scale = n.scaleWords
+	}
+	if err := scale(&stop, times); err != nil {
+		return nil, err
 	}
 	if g.ByClass {
 		for i, k := range other.Classes {
@@ -143,8 +145,8 @@ func (g *Graph) For(ctx context.Context, p, other *Problem) (*Graph, error) {
 	return &n, n.close(ctx, other)
 }
 
-// scale multiplies capacities by times, which leaves them integers.
-func (g *Graph) scale(times *big.Rat) {
+// scale multiplies capacities by times, which leaves them integers. The error is that of the context.
+func (g *Graph) scale(stop *Cancellation, times *big.Rat) error {
 	var buf big.Int
 	scaled := func(x *big.Int) *big.Int {
 		v := new(big.Int).Quo(x, times.Denom())
@@ -153,6 +155,9 @@ func (g *Graph) scale(times *big.Rat) {
 	total, weights := g.Total, g.Weights
 	g.Total, g.Weights = Integers{}, make([]*big.Int, len(weights))
 	for k := range g.States() {
+		if err := stop.After(BigSteps); err != nil {
+			return err
+		}
 		if g.ByClass && k == g.States()-1 {
 			g.Total.addSmall(1)
 		} else {
@@ -160,30 +165,35 @@ func (g *Graph) scale(times *big.Rat) {
 		}
 	}
 	if g.ByClass {
-		return // weights are rates
+		return nil // weights are rates
 	}
 	for i, w := range weights {
 		g.Weights[i] = scaled(w)
 	}
+	return nil
 }
 
 // scaleWords is scale for small problems. As every capacity is positive and below 2^62 before and after, so are numerator and
 // denominator.
-func (g *Graph) scaleWords(times *big.Rat) {
+func (g *Graph) scaleWords(stop *Cancellation, times *big.Rat) error {
 	num, den := times.Num().Int64(), times.Denom().Int64()
 	total, weights := g.Total.Small, g.Weights
 	g.Total.Small, g.Weights = make([]int64, len(total)), make([]*big.Int, len(weights))
 	for k, m := range total {
+		if err := stop.After(8); err != nil {
+			return err
+		}
 		g.Total.Small[k] = m / den * num
 	}
 	if g.ByClass {
 		g.Total.Small[len(total)-1] = 1
-		return // weights are rates
+		return nil // weights are rates
 	}
 	ints, words := make([]big.Int, len(weights)), make([]big.Word, 2*len(weights)) // two words of 32 bits hold a weight, too
 	for i, w := range weights {
 		g.Weights[i] = ints[i].SetBits(words[2*i : 2*i : 2*i+2]).SetInt64(w.Int64() / den * num)
 	}
+	return nil
 }
 
 // Ways returns, for each state k, the number of ways of a class to choose servers that λ(k) counts;

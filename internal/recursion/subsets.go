@@ -44,10 +44,16 @@ func ClassGraph(ctx context.Context, p *Problem) (*Graph, error) {
 		sets = sets * (n - layer) / (layer + 1)
 	}
 	for a, layer := range g.Layer {
+		if err := stop.After(4); err != nil {
+			return nil, err
+		}
 		order[place[layer]] = int32(a)
 		place[layer]++
 	}
 	for _, a := range order {
+		if err := stop.After(4); err != nil {
+			return nil, err
+		}
 		g.addTerm(-1, a)
 	}
 	g.Total.addSmall(1)
