@@ -7,11 +7,10 @@ import (
 	"math/big"
 	"slices"
 
-	"productform/bf/internal/derivatives"
-	"productform/bf/internal/parts"
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/input"
+	"productform/internal/recursion"
 	"productform/num"
 )
 
@@ -94,7 +93,7 @@ func (p *Prepared) gradients(ctx context.Context, s request) (g *Gradients, err 
 func (p *Prepared) gradientsWith(ctx context.Context, plans []*plan, engine num.Engine, prec uint,
 	s request) (*Gradients, float64, error) {
 	m, equal := p.model, p.equal
-	all, err := parts.Of(ctx, equal)
+	all, err := newPartIndex(ctx, equal)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -118,7 +117,7 @@ func (p *Prepared) gradientsWith(ctx context.Context, plans []*plan, engine num.
 		if g.tol = s.RelTol; l.lattice == EliminationLattice {
 			g.tol = 1 // widths are relative to the terms
 		}
-		err := l.eachClass(ctx, engine, prec, func(i int, d derivatives.Slopes) { g.add(l, d, i) })
+		err := l.eachClass(ctx, engine, prec, func(i int, d recursion.Slopes) { g.add(l, d, i) })
 		if err != nil {
 			return nil, 0, errorInRows(err, m, l.component)
 		}
@@ -132,7 +131,7 @@ func (p *Prepared) gradientsWith(ctx context.Context, plans []*plan, engine num.
 // classGradients collects the gradients of all classes.
 type classGradients struct {
 	model, equal *cluster.Model
-	parts        parts.Parts
+	parts        partIndex
 	result       *Gradients
 	tol, width   float64
 	outOfRange   bool // a derivative exceeds the range of float64
@@ -140,7 +139,7 @@ type classGradients struct {
 
 // eachClass calls do for each class i of a component, with the derivatives of h_i.
 func (l *plan) eachClass(ctx context.Context, engine num.Engine, prec uint,
-	do func(i int, d derivatives.Slopes)) error {
+	do func(i int, d recursion.Slopes)) error {
 	if l.lattice == EliminationLattice {
 		all, err := l.eliminateEachClass(ctx)
 		for i, d := range all {
@@ -148,7 +147,7 @@ func (l *plan) eachClass(ctx context.Context, engine num.Engine, prec uint,
 		}
 		return err
 	}
-	sweep := derivatives.New(ctx, l.problem, l.graph, arithmetic.One(engine, prec))
+	sweep := recursion.NewSlopeSweep(ctx, l.problem, l.graph, arithmetic.One(engine, prec))
 	for i := range l.component.Classes {
 		d, err := sweep.OfClass(i)
 		if err != nil {
@@ -160,7 +159,7 @@ func (l *plan) eachClass(ctx context.Context, engine num.Engine, prec uint,
 }
 
 // add sets the derivatives of the rows of class i of a component.
-func (g *classGradients) add(l *plan, d derivatives.Slopes, i int) {
+func (g *classGradients) add(l *plan, d recursion.Slopes, i int) {
 	zero := d.Mean.Zero()
 	for j, list := range l.component.Classes {
 		for _, col := range list {
@@ -211,11 +210,11 @@ func (g *classGradients) factors(l *plan, i, row int, per *big.Rat) (jobs, delay
 // set sets a derivative to d times factor plus own >= 0. The bounds of elimination may have
 // different signs, but only one sign is possible: covariances of increasing functions of the
 // lifetimes are >= 0, so h_i grows with every rate and falls with every capacity.
-func (g *classGradients) set(l *plan, to *num.Value, d derivatives.Difference, factor *big.Rat, own arithmetic.Number,
+func (g *classGradients) set(l *plan, to *num.Value, d recursion.Difference, factor *big.Rat, own arithmetic.Number,
 	falls bool) {
 	f := own.Rational(factor)
 	var width float64
-	sum := derivatives.Difference{Plus: d.Plus.Mul(f).Add(own), Minus: d.Minus.Mul(f)}
+	sum := recursion.Difference{Plus: d.Plus.Mul(f).Add(own), Minus: d.Minus.Mul(f)}
 	*to, width = sum.Times(big.NewRat(1, 1), g.tol)
 	g.width = max(g.width, width)
 	g.outOfRange = g.outOfRange || math.IsInf(to.Float, 0)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"productform/bf/internal/intervals"
 	"productform/internal/arithmetic"
 	"productform/internal/input"
-	"productform/internal/intervals"
 	"productform/internal/recursion"
 	"productform/num"
 )

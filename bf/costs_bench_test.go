@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"productform/bf/internal/derivatives"
 	"productform/internal/arithmetic"
-	"productform/internal/jobcounts"
+	"productform/internal/recursion"
 	"productform/num"
 )
 
@@ -73,7 +72,7 @@ func (l measuredPlan) means() float64 {
 func (l measuredPlan) rows(jobs int) float64 {
 	return l.seconds(func(ctx context.Context) error {
 		one := arithmetic.One(l.engine, l.prec)
-		_, err := jobcounts.OfClass(ctx, l.problem, l.graph, 0, big.NewRat(1, 1), jobs, one, l.s.MaxBytes)
+		_, err := recursion.OfClass(ctx, l.problem, l.graph, 0, big.NewRat(1, 1), jobs, one, l.s.MaxBytes)
 		return err
 	})
 }
@@ -81,7 +80,7 @@ func (l measuredPlan) rows(jobs int) float64 {
 // slopes returns the seconds of the derivatives of the mean number of all jobs, or of class 0.
 func (l measuredPlan) slopes(engine num.Engine, ofClass bool) float64 {
 	return l.seconds(func(ctx context.Context) (err error) {
-		sweep := derivatives.New(ctx, l.problem, l.graph, arithmetic.One(engine, arithmetic.FirstPrecision))
+		sweep := recursion.NewSlopeSweep(ctx, l.problem, l.graph, arithmetic.One(engine, arithmetic.FirstPrecision))
 		if ofClass {
 			_, err = sweep.OfClass(0)
 		} else {

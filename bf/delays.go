@@ -8,7 +8,6 @@ import (
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/delays"
-	"productform/internal/doubles"
 	"productform/internal/input"
 	"productform/internal/recursion"
 	"productform/num"
@@ -305,7 +304,7 @@ func (l *plan) distribution(ctx context.Context, chain *delays.Chain, q delays.Q
 		}
 		return delays.Enclose(ctx, chain, low, high, l.prec, q)
 	}
-	v, e, err := doubles.Values(ctx, l.graph)
+	v, e, err := recursion.Values(ctx, l.graph)
 	if err != nil {
 		return nil, err
 	}

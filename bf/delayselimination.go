@@ -4,9 +4,9 @@ import (
 	"context"
 	"math/big"
 
+	"productform/bf/internal/elimination"
 	"productform/internal/arithmetic"
 	"productform/internal/delays"
-	"productform/internal/elimination"
 	"productform/internal/input"
 	"productform/num"
 )

@@ -8,11 +8,9 @@ import (
 	"math"
 	"slices"
 
-	"productform/bf/internal/derivatives"
-	"productform/bf/internal/integers"
+	"productform/bf/internal/elimination"
 	"productform/cluster"
 	"productform/internal/arithmetic"
-	"productform/internal/elimination"
 	"productform/internal/input"
 	"productform/internal/recursion"
 	"productform/num"
@@ -233,7 +231,7 @@ func (e *eliminator) solve(ctx context.Context, l *plan) (measures, error) {
 	if e.expansion != nil {
 		c = e.expansion.component
 	}
-	less, more := integers.Rounded(c, exactBits, true), integers.Rounded(c, exactBits, false)
+	less, more := roundedComponent(c, exactBits, true), roundedComponent(c, exactBits, false)
 	err := checkStable(ctx, &more.Model)
 	if ctx.Err() != nil {
 		return measures{}, err
@@ -242,11 +240,11 @@ func (e *eliminator) solve(ctx context.Context, l *plan) (measures, error) {
 		func(s cluster.Server) bool { return s.Capacity.Sign() == 0 }) {
 		return measures{}, num.ErrDigits
 	}
-	low, err := e.solveProblem(ctx, l, integers.New(less, false))
+	low, err := e.solveProblem(ctx, l, newProblem(less, false))
 	if err != nil {
 		return measures{}, err
 	}
-	high, err := e.solveProblem(ctx, l, integers.New(more, false))
+	high, err := e.solveProblem(ctx, l, newProblem(more, false))
 	if err != nil {
 		return measures{}, err
 	}
@@ -271,7 +269,7 @@ func (e *eliminator) solveRows(ctx context.Context, l *plan) (measures, error) {
 			c.Model.Classes = append(c.Model.Classes, k)
 		}
 	}
-	p := integers.New(c, false)
+	p := newProblem(c, false)
 	if p.Bits > exactBits {
 		return measures{}, num.ErrDigits
 	}
@@ -336,18 +334,18 @@ func (l *plan) eliminate(ctx context.Context, p *recursion.Problem, ask eliminat
 // eliminateDerivatives returns the derivatives of the mean number of jobs with respect to the rates
 // and capacities of the problem. Each is a difference of terms with bounds below Settings.RelTol,
 // if float64 has these terms.
-func (l *plan) eliminateDerivatives(ctx context.Context) (derivatives.Slopes, error) {
+func (l *plan) eliminateDerivatives(ctx context.Context) (recursion.Slopes, error) {
 	r, err := l.solveDerivatives(ctx, elimination.Settings{Gradients: true})
 	if err != nil {
-		return derivatives.Slopes{}, err
+		return recursion.Slopes{}, err
 	}
-	return derivatives.Slopes{Rates: r.Gradients.Rates, Capacities: r.Gradients.Capacities}, nil
+	return recursion.Slopes{Rates: r.Gradients.Rates, Capacities: r.Gradients.Capacities}, nil
 }
 
 // eliminateEachClass returns the derivatives of h_i = ∂ log Z/∂λ_i for each class i. Since E[X_i] =
 // λ_i h_i, its derivative with respect to λ_j is λ_i ∂h_i/∂λ_j, plus h_i if j = i. The derivatives
 // of h_i of a class without arrivals are not needed, and are 0 here.
-func (l *plan) eliminateEachClass(ctx context.Context) ([]derivatives.Slopes, error) {
+func (l *plan) eliminateEachClass(ctx context.Context) ([]recursion.Slopes, error) {
 	var ask elimination.Settings
 	for i, k := range l.problem.Classes {
 		if k.Rate.Sign() > 0 {
@@ -359,17 +357,17 @@ func (l *plan) eliminateEachClass(ctx context.Context) ([]derivatives.Slopes, er
 	if err != nil {
 		return nil, err
 	}
-	all := make([]derivatives.Slopes, len(l.problem.Classes))
+	all := make([]recursion.Slopes, len(l.problem.Classes))
 	for i := range all {
-		all[i] = derivatives.Slopes{Mean: r.Times[i], Rates: make([]derivatives.Difference, len(all)),
-			Capacities: make([]derivatives.Difference, len(l.problem.Groups))}
+		all[i] = recursion.Slopes{Mean: r.Times[i], Rates: make([]recursion.Difference, len(all)),
+			Capacities: make([]recursion.Difference, len(l.problem.Groups))}
 	}
 	for k, i := range ask.Of {
 		g := r.ClassGradients[k]
-		d := derivatives.Slopes{Mean: r.Times[i], Rates: g.Rates, Capacities: g.Capacities}
+		d := recursion.Slopes{Mean: r.Times[i], Rates: g.Rates, Capacities: g.Capacities}
 		d.Rates[i].Minus = d.Rates[i].Minus.Add(r.Times[i])
 		rate := arithmetic.FromFloat(arithmetic.Scaled(l.problem.Classes[i].Rate, 0), 0)
-		for _, list := range [][]derivatives.Difference{d.Rates, d.Capacities} {
+		for _, list := range [][]recursion.Difference{d.Rates, d.Capacities} {
 			for j := range list {
 				list[j].Plus, list[j].Minus = list[j].Plus.Quo(rate), list[j].Minus.Quo(rate)
 			}

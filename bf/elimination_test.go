@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"productform/bf/internal/elimination"
 	"productform/cluster"
-	"productform/internal/elimination"
 	"productform/internal/input"
 	"productform/internal/oracle"
 	"productform/internal/recursion"

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"productform/bf/internal/elimination"
 	"productform/cluster"
 	"productform/internal/delays"
-	"productform/internal/elimination"
 	"productform/internal/input"
 	"productform/internal/recursion"
 	"productform/num"

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/input"
@@ -36,7 +35,7 @@ func (q *query) expandGroups() (*plan, error) {
 	}
 	l := &plan{query: *q, lattice: EliminationLattice, states: float64(len(m.Servers))}
 	x := &expansion{&cluster.Component{Model: *m}, class, server}
-	l.problem = integers.New(x.component, false)
+	l.problem = newProblem(x.component, false)
 	e, err := l.findOrder()
 	var wide *num.TooLargeError
 	if errors.As(err, &wide) {

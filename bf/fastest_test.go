@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/bf/internal/elimination"
 	"productform/cluster"
-	"productform/internal/elimination"
 	"productform/internal/oracle"
 	"productform/num"
 )

@@ -7,10 +7,9 @@ import (
 	"math/big"
 	"slices"
 
-	"productform/bf/internal/derivatives"
-	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
+	"productform/internal/recursion"
 	"productform/num"
 )
 
@@ -192,7 +191,7 @@ func (p *Prepared) gradientWith(ctx context.Context, plans []*plan, engine num.E
 	setZero(g.Capacities, engine)
 	width, outOfRange := 0.0, false
 	tol := 0.0
-	set := func(d *num.Value, x derivatives.Difference, times *big.Rat) {
+	set := func(d *num.Value, x recursion.Difference, times *big.Rat) {
 		var w float64
 		*d, w = x.Times(times, tol)
 		width, outOfRange = max(width, w), outOfRange || math.IsInf(d.Float, 0)
@@ -225,14 +224,14 @@ func (p *Prepared) gradientWith(ctx context.Context, plans []*plan, engine num.E
 
 // derivatives returns the derivatives of the mean number of jobs with respect to the rates and
 // capacities of the problem of the plan.
-func (l *plan) derivatives(ctx context.Context, engine num.Engine, prec uint) (derivatives.Slopes, error) {
+func (l *plan) derivatives(ctx context.Context, engine num.Engine, prec uint) (recursion.Slopes, error) {
 	switch {
 	case l.slopes != nil:
 		return *l.slopes, nil
 	case l.lattice == EliminationLattice:
 		return l.eliminateDerivatives(ctx)
 	}
-	return derivatives.New(ctx, l.problem, l.graph, arithmetic.One(engine, prec)).OfAll()
+	return recursion.NewSlopeSweep(ctx, l.problem, l.graph, arithmetic.One(engine, prec)).OfAll()
 }
 
 // setZero sets all values to 0 in the form of an engine. They share memory.
@@ -250,7 +249,7 @@ func setZero(list []num.Value, engine num.Engine) {
 // rate of the problem counts one way to choose servers, in jobs of one mean size; the class changes
 // all ways.
 func perRate(l *plan, i, row int, m, equal *cluster.Model) *big.Rat {
-	ways := integers.Ways(l.component.Model.Servers, l.component.Model.Classes[i].Servers)
+	ways := countWays(l.component.Model.Servers, l.component.Model.Classes[i].Servers)
 	return new(big.Rat).Mul(sizeRatio(m, equal, row), new(big.Rat).SetFrac(l.problem.Scale, ways))
 }
 

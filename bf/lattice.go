@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"productform/bf/internal/derivatives"
-	"productform/bf/internal/integers"
+	"productform/bf/internal/intervals"
 	"productform/cluster"
 	"productform/internal/arithmetic"
-	"productform/internal/intervals"
 	"productform/internal/recursion"
 	"productform/num"
 )
@@ -88,7 +86,7 @@ func newQuery(m *cluster.Model, c *cluster.Component, engine num.Engine, prec ui
 	if err := checkFractionSize(c, engine, s); err != nil {
 		return nil, err
 	}
-	p := integers.New(c, engine == num.Exact)
+	p := newProblem(c, engine == num.Exact)
 	return &query{model: m, component: c, problem: p, engine: engine, prec: prec, s: s}, nil
 }
 
@@ -109,9 +107,9 @@ type plan struct {
 	// that take as long.
 	connectedTerms float64
 
-	graph  *recursion.Graph    // built when first needed; nil for sweeps over tables
-	base   *plan               // skeleton of a plan for other rates, whose graph is shared; or nil
-	slopes *derivatives.Slopes // derivatives of the mean number of jobs, if elimination has found them; or nil
+	graph  *recursion.Graph  // built when first needed; nil for sweeps over tables
+	base   *plan             // skeleton of a plan for other rates, whose graph is shared; or nil
+	slopes *recursion.Slopes // derivatives of the mean number of jobs, if elimination has found them; or nil
 }
 
 // A method solves the component of a plan: over tables of all sets, the graph of a lattice, the

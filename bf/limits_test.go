@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"productform/bf/internal/derivatives"
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/input"
 	"productform/internal/oracle"
+	"productform/internal/recursion"
 	"productform/num"
 
 	"pgregory.net/rapid"
@@ -379,7 +379,7 @@ func TestDifferenceOfRoughNumbers(t *testing.T) {
 		if rapid.Bool().Draw(t, "plus only") {
 			minus, leastMinus, largestMinus = arithmetic.FromFloat(0, 0), new(big.Rat), new(big.Rat)
 		}
-		v, _ := derivatives.Difference{Plus: plus, Minus: minus}.Times(big.NewRat(1, 1), 1e-9)
+		v, _ := recursion.Difference{Plus: plus, Minus: minus}.Times(big.NewRat(1, 1), 1e-9)
 		low, _ := v.Low.Rat(nil)
 		high, _ := v.High.Rat(nil)
 		if low.Cmp(leastPlus.Sub(leastPlus, largestMinus)) > 0 ||

@@ -6,12 +6,9 @@ import (
 	"math"
 	"runtime"
 
-	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
-	"productform/internal/doubles"
 	"productform/internal/input"
-	"productform/internal/jobcounts"
 	"productform/internal/recursion"
 	"productform/num"
 )
@@ -248,7 +245,7 @@ func checkFractionSize(c *cluster.Component, engine num.Engine, s request) error
 	}
 	length := 0.0
 	for _, k := range c.Model.Classes {
-		ways := integers.Log2Ways(c.Model.Servers, k.Servers)
+		ways := log2Ways(c.Model.Servers, k.Servers)
 		length = max(length, ways-float64(k.ArrivalRate.Num().BitLen()+cancels))
 	}
 	if length == 0 { // there are few ways
@@ -297,7 +294,7 @@ func (graph) measure(ctx context.Context, l *plan) (measures, error) {
 	var err error
 	switch l.engine {
 	case num.Float:
-		x, err = doubles.Evaluate(ctx, l.problem, l.graph)
+		x, err = recursion.Evaluate(ctx, l.problem, l.graph)
 	case num.Enclose:
 		x, err = recursion.Enclose(ctx, l.problem, l.graph, l.prec)
 	default:
@@ -316,5 +313,5 @@ func (graph) total(ctx context.Context, l *plan) ([]arithmetic.Number, error) {
 		return nil, err
 	}
 	one := arithmetic.One(l.engine, l.prec)
-	return jobcounts.Total(ctx, l.graph, l.lattice == ConnectedLattice, l.s.MaxJobs, one, l.s.MaxBytes)
+	return recursion.Total(ctx, l.graph, l.lattice == ConnectedLattice, l.s.MaxJobs, one, l.s.MaxBytes)
 }

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"testing"
 
-	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/oracle"
@@ -74,7 +73,7 @@ func TestSharesAgainstFractions(t *testing.T) {
 		jobs := rapid.IntRange(0, 3).Draw(t, "jobs")
 		want, err := Answer(t.Context(), m, Question{MaxJobs: jobs}, Settings{Engine: num.Exact})
 		for _, c := range oracle.Must(m.Reduce(t.Context())) {
-			if integers.New(&c, false).Shared {
+			if newProblem(&c, false).Shared {
 				shared++
 			}
 		}
@@ -162,7 +161,7 @@ func TestSharesMatchReference(t *testing.T) {
 		m := drawModel(t, true, rapid.Bool().Draw(t, "long"))
 		want := oracle.Solve(m)
 		for _, c := range oracle.Must(m.Reduce(t.Context())) {
-			p := integers.Shared(&c)
+			p := sharedProblem(&c)
 			if len(c.Model.Servers) == 0 {
 				continue
 			}

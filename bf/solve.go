@@ -8,11 +8,10 @@ import (
 	"math/big"
 	"slices"
 
+	"productform/bf/internal/elimination"
 	"productform/cluster"
 	"productform/internal/arithmetic"
-	"productform/internal/elimination"
 	"productform/internal/input"
-	"productform/internal/jobcounts"
 	"productform/internal/recursion"
 	"productform/num"
 )
@@ -274,7 +273,7 @@ func (t *rowMeasures) add(ctx context.Context, m *cluster.Model, l *plan, a atte
 	case usesMethod[*eliminator](l):
 		t.distribution = nil
 	case t.distribution != nil && t.parts != nil:
-		if t.distribution, err = jobcounts.Convolve(ctx, t.distribution, a.total, l.s.MaxJobs); err != nil {
+		if t.distribution, err = recursion.Convolve(ctx, t.distribution, a.total, l.s.MaxJobs); err != nil {
 			return err
 		}
 	case t.distribution != nil:
@@ -317,7 +316,7 @@ func (t *rowMeasures) addByClass(ctx context.Context, m *cluster.Model, l *plan,
 	for i, list := range c.Classes {
 		for _, row := range list {
 			share := new(big.Rat).Quo(m.Classes[row].ArrivalRate, c.Model.Classes[i].ArrivalRate)
-			law, err := jobcounts.OfClass(ctx, l.problem, l.graph, i, share, l.s.MaxJobs, t.one, l.s.MaxBytes)
+			law, err := recursion.OfClass(ctx, l.problem, l.graph, i, share, l.s.MaxJobs, t.one, l.s.MaxBytes)
 			if err != nil {
 				return err
 			}

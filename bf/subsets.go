@@ -5,7 +5,6 @@ import (
 
 	"productform/internal/arithmetic"
 	"productform/internal/cube"
-	"productform/internal/doubles"
 	"productform/internal/ranktable"
 	"productform/internal/recursion"
 	"productform/num"
@@ -147,7 +146,7 @@ func floatServers(ctx context.Context, p *recursion.Problem, sweepMemory *cube.M
 	m := measures{normalization: z}
 	for s := range p.Groups {
 		busy := arithmetic.FromFloat(c.Value(c.Root&^(1<<s)), e.Value).Quo(z).OneMinus()
-		if !(busy.Double() > doubles.LowUtilization) {
+		if !(busy.Double() > recursion.LowUtilization) {
 			c.MostlyIdle, c.Integers, c.Capacity = append(c.MostlyIdle, s), den, capacity
 		}
 		m.busy = append(m.busy, busy)

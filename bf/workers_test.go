@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"testing"
 
-	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/cube"
 	"productform/internal/recursion"
@@ -72,7 +71,7 @@ func TestKernelsIndependentOfWorkers(t *testing.T) {
 
 // oneProblem returns a whole model, without reduction, as one problem.
 func oneProblem(m *cluster.Model) *recursion.Problem {
-	return integers.New(&cluster.Component{Model: *m}, false)
+	return newProblem(&cluster.Component{Model: *m}, false)
 }
 
 // Answers and memory errors do not depend on the number of cores.

@@ -7,7 +7,6 @@ import (
 
 	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 const maxCount = 1_000_000 // servers a group may hold
@@ -79,7 +78,7 @@ func choicesSchema() file.Schema {
 }
 
 // decodeChoices reads the servers of a class. Their ranges are left to [Model.Check].
-func decodeChoices(sc *file.Scope, n *tree.Node, path string, c *Class) error {
+func decodeChoices(sc *file.Scope, n *file.Node, path string, c *Class) error {
 	choices, err := n.Elements(path, "an array of names of servers")
 	if err != nil {
 		return err
@@ -95,16 +94,16 @@ func decodeChoices(sc *file.Scope, n *tree.Node, path string, c *Class) error {
 }
 
 // decodeChoice reads entry k of a list: the name of a server, or of a group for all of it, or a group and a number.
-func decodeChoice(n *tree.Node, list string, k int, servers []Server, rows map[string]int) (Choice, error) {
+func decodeChoice(n *file.Node, list string, k int, servers []Server, rows map[string]int) (Choice, error) {
 	path := func() string { return input.Index(list, k) } // seldom needed, and there may be millions
 	switch n.Kind {
-	case tree.Text:
+	case file.TextKind:
 		row, ok := rows[n.Text]
 		if !ok {
 			return Choice{}, unknownServer(path(), n.Text, "server", servers)
 		}
 		return Choice{Server: row, Choose: servers[row].Size()}, nil
-	case tree.Object:
+	case file.ObjectKind:
 		f, err := n.Fields(path(), "", "group", "choose")
 		if err != nil {
 			return Choice{}, err
@@ -134,5 +133,5 @@ func unknownServer(path, name, what string, servers []Server) error {
 			}
 		}
 	}
-	return input.Errorf(path, strconv.Quote(name), "the name of a %s%s", what, tree.DidYouMean(name, names, input.Quote))
+	return input.Errorf(path, strconv.Quote(name), "the name of a %s%s", what, file.DidYouMean(name, names, input.Quote))
 }

@@ -3,7 +3,7 @@ package cluster
 import (
 	"io"
 
-	"productform/internal/tree"
+	"productform/internal/file"
 )
 
 // ReadJSON reads a model from a JSON text:
@@ -19,25 +19,25 @@ import (
 // The error is a *[num.SyntaxError] where the text is not JSON, and otherwise wraps an *[num.InputError] with the path of
 // the field, its value and what is accepted: for an unknown, missing or repeated field, a value of another type, and
 // everything that [Model.Check] rejects. At most 64 MiB are read.
-func ReadJSON(r io.Reader) (*Model, error) { return read(r, tree.JSON) }
+func ReadJSON(r io.Reader) (*Model, error) { return read(r, file.JSON) }
 
 // ReadYAML reads a model from a YAML text of one document with the fields of [ReadJSON]. Numbers are in base ten:
 // 1_000, 0x10, 010, .inf and .nan are rejected; an unquoted 1/2 is one half. Anchors, aliases, merge keys and tags are
 // rejected. At most 32 MiB are read, with 4,194,304 colons, commas and other marks.
-func ReadYAML(r io.Reader) (*Model, error) { return read(r, tree.YAML) }
+func ReadYAML(r io.Reader) (*Model, error) { return read(r, file.YAML) }
 
 // Read reads a model as JSON if its first character other than a space is { or [, otherwise as YAML.
-func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
+func Read(r io.Reader) (*Model, error) { return read(r, file.Auto) }
 
 // ReadFile reads the file as [ReadJSON] if its name ends in .json, as [ReadYAML] if it ends
 // in .yaml or .yml, otherwise as [Read]. Errors start with the name of the file.
-func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
+func ReadFile(name string) (*Model, error) { return file.ReadFile(name, read) }
 
-func init() { tree.Register(decode) }
+func init() { file.Register(decode) }
 
 // read reads a text and builds the model.
-func read(r io.Reader, format tree.Format) (*Model, error) {
-	root, err := tree.Read(r, format, "a model with servers and classes")
+func read(r io.Reader, format file.Format) (*Model, error) {
+	root, err := file.Read(r, format, "a model with servers and classes")
 	if err != nil {
 		return nil, err
 	}
@@ -45,4 +45,4 @@ func read(r io.Reader, format tree.Format) (*Model, error) {
 }
 
 // decode returns the model that a tree describes.
-func decode(root *tree.Node) (*Model, error) { return tree.Make(root, modelFile.Read) }
+func decode(root *file.Node) (*Model, error) { return file.DecodeRoot(root, modelFile.Read) }

@@ -9,8 +9,8 @@ import (
 	"math/big"
 	"slices"
 
-	"productform/internal/disjoint"
 	"productform/internal/input"
+	"productform/internal/ranktable"
 	"productform/num"
 )
 
@@ -142,7 +142,7 @@ func (r *reduction) components() []Component {
 	}
 	choices := make([][]Choice, len(r.classes)) // of reduced servers
 	grouped := make([]bool, len(r.servers))     // the reduced server is still a group
-	links := disjoint.Singles(len(r.servers))
+	links := ranktable.Singles(len(r.servers))
 	for i, rows := range r.classes {
 		if r.ended() {
 			return nil

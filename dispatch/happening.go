@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"productform/internal/input"
-	"productform/internal/ranges"
 )
 
 // A Happening is something that happens to jobs, tasks or workers, an input of a [Maker]. The kind
@@ -106,8 +105,8 @@ type moment struct {
 // Check returns the error of [Maker.Decide] and changes nothing.
 func (m *Maker) Check(at float64, what []Happening) error {
 	switch {
-	case !ranges.IsTime(at):
-		return ranges.Moment.Check("At", at)
+	case !input.IsTime(at):
+		return input.Moment.Check("At", at)
 	case at < m.now:
 		return input.Errorf("At", at, "a time >= %v, the previous moment", m.now)
 	}
@@ -176,10 +175,10 @@ func (c *moment) checkReport(h *Happening) error {
 		return input.Errorf("Attempt", h.Attempt, "an attempt that has started, 1 to %d", m.attempts)
 	case m.state(h.Job) == unknown:
 		return input.Errorf("Job", h.Job, "a job that was submitted")
-	case !ranges.IsTime(h.Work):
-		return ranges.Span.Check("Work", h.Work)
-	case !ranges.IsTime(h.Seconds):
-		return ranges.Span.Check("Seconds", h.Seconds)
+	case !input.IsTime(h.Work):
+		return input.Span.Check("Work", h.Work)
+	case !input.IsTime(h.Seconds):
+		return input.Span.Check("Seconds", h.Seconds)
 	}
 	holder := h.Worker
 	if m.hand[holder].attempt != h.Attempt {
@@ -205,7 +204,7 @@ func (c *moment) checkWorker(h *Happening) error {
 		return input.Errorf("Worker", h.Worker, "a worker, 0 to %d", c.workers-1)
 	case h.Kind == Returned && h.Speed == 0 && h.Worker < len(c.m.speeds):
 	case h.Kind == Returned && isNotSpeed(h.Speed):
-		return ranges.Speed.Check("Speed", h.Speed)
+		return input.Speed.Check("Speed", h.Speed)
 	}
 	return nil
 }

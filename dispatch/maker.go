@@ -5,9 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"productform/dispatch/internal/order"
 	"productform/internal/input"
-	"productform/internal/ranges"
 )
 
 // Rules configures a decision maker.
@@ -22,13 +20,13 @@ func (r *Rules) check() error {
 		return err
 	}
 	switch {
-	case !ranges.IsWork(r.Learning.Default):
-		return ranges.Work.ZeroFor("none").Check("Learning.Default", r.Learning.Default)
+	case !input.IsWork(r.Learning.Default):
+		return input.Work.ZeroFor("none").Check("Learning.Default", r.Learning.Default)
 	case r.Learning.Window < 0:
 		return input.Errorf("Learning.Window", r.Learning.Window, "an integer >= 0")
 	case r.Learning.Window > 0 && r.Learning.Default == 0:
 		return input.Errorf("Learning.Window", r.Learning.Window, "0 without a Default")
-	case !ranges.IsTime(r.Emergency):
+	case !input.IsTime(r.Emergency):
 		return input.Errorf("Emergency", r.Emergency, "a priority in (0, 1e50], or 0 for none")
 	}
 	return nil
@@ -55,10 +53,10 @@ type Maker struct {
 	tasks   []tasks  // by job
 	records []Record // by job
 
-	byPriority order.Order // jobs present
-	byDeadline order.Order // the same jobs, if the policy uses deadlines
-	active     []int       // jobs with running tasks
-	done       int         // number of completed jobs
+	byPriority jobOrder // jobs present
+	byDeadline jobOrder // the same jobs, if the policy uses deadlines
+	active     []int    // jobs with running tasks
+	done       int      // number of completed jobs
 
 	planner *planner
 	workers []int // workers that are up, in the order of the policy

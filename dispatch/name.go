@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/ranges"
-	"productform/internal/tree"
 )
 
 // Names returns the forms of the names that [ParsePolicy] reads, with parameters in capitals and
@@ -44,7 +43,7 @@ func ParsePolicy(text string) (Policy, error) {
 				}
 			}
 		}
-		return refuse("one of %s%s", strings.Join(Names(), ", "), tree.DidYouMean(rule, rules, strings.Clone))
+		return refuse("one of %s%s", strings.Join(Names(), ", "), file.DidYouMean(rule, rules, strings.Clone))
 	}
 	if hasSpare {
 		p.Spare = Spare(spare)
@@ -65,7 +64,7 @@ func ParsePolicy(text string) (Policy, error) {
 	case !hasParameter:
 	case p.Rule == Priority && err == nil && v >= 0 && v <= 1:
 		p.Reserve = math.Abs(v) // turns -0 into 0
-	case p.Rule == Workload && err == nil && v > 0 && ranges.IsWork(v):
+	case p.Rule == Workload && err == nil && v > 0 && input.IsWork(v):
 		p.Horizon = v
 	case p.Rule == Priority:
 		return refuse("%s, R in [0, 1]", p.form())

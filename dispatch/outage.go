@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"productform/internal/input"
-	"productform/internal/ranges"
 )
 
 // An Outage makes a worker unavailable from From until To. Its running task is lost and runs again
@@ -27,9 +26,9 @@ func CheckOutages(outages []Outage, workers int) error {
 		switch {
 		case o.Worker < 0 || o.Worker >= workers:
 			return input.Errorf(input.Field(path, "Worker"), o.Worker, "a worker, 0 to %d", workers-1)
-		case !ranges.IsTime(o.From):
-			return ranges.Moment.Check(input.Field(path, "From"), o.From)
-		case !(o.To > o.From && (o.To <= ranges.Largest || math.IsInf(o.To, 1))):
+		case !input.IsTime(o.From):
+			return input.Moment.Check(input.Field(path, "From"), o.From)
+		case !(o.To > o.From && (o.To <= input.Largest || math.IsInf(o.To, 1))):
 			return input.Errorf(input.Field(path, "To"), o.To,
 				"a time in (%v, 1e50], after the start of the outage, or +Inf", o.From)
 		}

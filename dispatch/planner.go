@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"productform/dispatch/internal/shares"
 )
 
 // needTol is the relative tolerance on needs. Sums of a million speeds or works have relative
@@ -19,9 +17,9 @@ type planner struct {
 	order  []int     // workers, in the order of the policy
 	rank   []int     // position of each worker in order
 
-	plan    shares.Plan // for the workers that are up, in order
-	planned []int       // number of planned workers, by job
-	chosen  []int       // jobs with planned workers, in the order in which they got the first one
+	plan    sharePlan // for the workers that are up, in order
+	planned []int     // number of planned workers, by job
+	chosen  []int     // jobs with planned workers, in the order in which they got the first one
 
 	jobs claims
 	own  bool // whether jobs have their own orders of workers
@@ -34,7 +32,7 @@ func newPlanner(p Policy, speeds []float64, jobs int) *planner {
 	ints := make([]int, jobs+most)
 	q := &planner{
 		policy: p, speeds: speeds, order: make([]int, len(speeds)),
-		planned: ints[:jobs:jobs], chosen: ints[jobs:jobs], plan: shares.NewPlan(len(speeds), most),
+		planned: ints[:jobs:jobs], chosen: ints[jobs:jobs], plan: newSharePlan(len(speeds), most),
 	}
 	for s := range speeds {
 		q.order[s] = s

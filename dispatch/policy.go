@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"productform/internal/input"
-	"productform/internal/ranges"
 )
 
 // A Rule determines how many workers each job gets, and which. All rules except EDF serve jobs in
@@ -96,8 +95,8 @@ func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, er
 	if err := checkSpeeds("Speeds", speeds); err != nil {
 		return nil, err
 	}
-	if !ranges.IsTime(now) {
-		return nil, ranges.Moment.Check("Now", now)
+	if !input.IsTime(now) {
+		return nil, input.Moment.Check("Now", now)
 	}
 	for j := range jobs {
 		if err := jobs[j].check(len(speeds)); err != nil {
@@ -134,8 +133,8 @@ func (p Policy) check(path string) error {
 		return input.Errorf(input.Field(path, "Spare"), p.Spare, "one of %s", list(AllSpares()))
 	case !(p.Reserve >= 0 && p.Reserve <= 1):
 		return input.Errorf(input.Field(path, "Reserve"), p.Reserve, "a number in [0, 1]")
-	case !ranges.IsWork(p.Horizon):
-		return ranges.Work.ZeroFor("1 second").Check(input.Field(path, "Horizon"), p.Horizon)
+	case !input.IsWork(p.Horizon):
+		return input.Work.ZeroFor("1 second").Check(input.Field(path, "Horizon"), p.Horizon)
 	}
 	return nil
 }
@@ -143,16 +142,16 @@ func (p Policy) check(path string) error {
 // check checks a request.
 func (r *Request) check(workers int) error {
 	switch {
-	case !ranges.IsTime(r.Priority):
-		return ranges.Time.Check("Priority", r.Priority)
-	case !ranges.Due.Has(r.Deadline):
-		return ranges.Due.Check("Deadline", r.Deadline)
+	case !input.IsTime(r.Priority):
+		return input.Time.Check("Priority", r.Priority)
+	case !input.Due.Has(r.Deadline):
+		return input.Due.Check("Deadline", r.Deadline)
 	case r.MaxWorkers < 0:
 		return input.Errorf("MaxWorkers", r.MaxWorkers, "an integer >= 1, or 0 for no limit")
 	case r.Tasks < 1:
 		return input.Errorf("Tasks", r.Tasks, "an integer >= 1")
-	case !ranges.IsTime(r.Work):
-		return ranges.Span.Check("Work", r.Work)
+	case !input.IsTime(r.Work):
+		return input.Span.Check("Work", r.Work)
 	}
 	return checkJobSpeeds(r.Speeds, workers)
 }
@@ -178,9 +177,9 @@ func checkSpeeds(path string, speeds []float64) error {
 
 func checkEachSpeed(path string, speeds []float64) error {
 	if s := slices.IndexFunc(speeds, isNotSpeed); s >= 0 {
-		return ranges.Speed.Check(input.Index(path, s), speeds[s])
+		return input.Speed.Check(input.Index(path, s), speeds[s])
 	}
 	return nil
 }
 
-func isNotSpeed(v float64) bool { return !ranges.Speed.Has(v) }
+func isNotSpeed(v float64) bool { return !input.Speed.Has(v) }

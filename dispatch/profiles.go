@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"productform/internal/input"
-	"productform/internal/ranges"
 )
 
 // A Profile is what [Learning] knows of the speed of a worker at a kind of tasks.
@@ -157,7 +156,7 @@ func (m *Maker) restoreProfiles(list []Profile) error {
 		case k > 0 && cmp.Or(cmp.Compare(list[k-1].Kind, f.Kind), cmp.Compare(list[k-1].Worker, f.Worker)) >= 0:
 			return at("Kind", f.Kind, "profiles by kind and worker, each once")
 		case isNotSpeed(f.Speed):
-			return ranges.Speed.Check(input.Field(input.Index("Profiles", k), "Speed"), f.Speed)
+			return input.Speed.Check(input.Field(input.Index("Profiles", k), "Speed"), f.Speed)
 		case !(f.Work > 0 && isFinite(f.Work)):
 			return at("Work", f.Work, "a number of seconds > 0")
 		case !(f.Seconds > 0 && isFinite(f.Seconds)):

@@ -7,7 +7,6 @@ import (
 
 	"productform/dispatch"
 	"productform/dispatch/swf"
-	"productform/dispatch/workload"
 	"productform/traces"
 )
 
@@ -23,14 +22,14 @@ func TestSecondsAndMilliseconds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seconds := workload.LinSampling(len(log.Jobs))
+	seconds := dispatch.LinSampling(len(log.Jobs))
 	milliseconds := seconds
 	milliseconds.TimeScale, milliseconds.GapScale, milliseconds.Batch = 1, 100, 1000
 	same := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(a, b) }
 	for seed := range uint64(8) {
 		for _, p := range sixPolicies() {
 			s := dispatch.Scenario{Speeds: slices.Repeat([]float64{1}, 20), Policy: p}
-			sample := func(from workload.Sampling, horizon float64) *dispatch.Result {
+			sample := func(from dispatch.Sampling, horizon float64) *dispatch.Result {
 				if s.Jobs, _, err = from.Jobs(log.Jobs, seed); err != nil {
 					t.Fatal(err)
 				}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"productform/internal/input"
-	"productform/internal/ranges"
 )
 
 // A Scenario is a cluster, its jobs and a policy.
@@ -109,12 +108,12 @@ func (s *Scenario) check() error {
 		if err := s.Jobs[i].check(len(s.Speeds)); err != nil {
 			return input.Inside(input.Index("Jobs", i), err)
 		}
-		if tasks += int64(s.Jobs[i].Tasks); tasks > ranges.MostTasksInAll {
-			return input.Errorf(input.Field(input.Index("Jobs", i), "Tasks"), s.Jobs[i].Tasks, "at most %d tasks in this and all previous jobs", ranges.MostTasksInAll)
+		if tasks += int64(s.Jobs[i].Tasks); tasks > input.MostTasksInAll {
+			return input.Errorf(input.Field(input.Index("Jobs", i), "Tasks"), s.Jobs[i].Tasks, "at most %d tasks in this and all previous jobs", input.MostTasksInAll)
 		}
 	}
-	if !ranges.IsWork(s.Replan) {
-		return ranges.Work.ZeroFor("none").Check("Replan", s.Replan)
+	if !input.IsWork(s.Replan) {
+		return input.Work.ZeroFor("none").Check("Replan", s.Replan)
 	}
 	return CheckOutages(s.Outages, len(s.Speeds))
 }
@@ -124,8 +123,8 @@ func (s *Scenario) rules() Rules { return Rules{s.Policy, s.Learning, s.Emergenc
 
 // check checks a job.
 func (j *Job) check(workers int) error {
-	if !ranges.IsTime(j.Submit) {
-		return ranges.Moment.Check("Submit", j.Submit)
+	if !input.IsTime(j.Submit) {
+		return input.Moment.Check("Submit", j.Submit)
 	}
 	if err := j.checkDemand(j.Submit); err != nil {
 		return err
@@ -133,12 +132,12 @@ func (j *Job) check(workers int) error {
 	switch {
 	case j.MaxWorkers < 0:
 		return input.Errorf("MaxWorkers", j.MaxWorkers, "an integer >= 1, or 0 for no limit")
-	case j.Tasks < 1 || j.Tasks > ranges.MostTasks:
-		return input.Errorf("Tasks", j.Tasks, "an integer in [1, %d]", ranges.MostTasks)
-	case !ranges.IsWork(j.Work):
-		return ranges.Work.Check("Work", j.Work)
-	case !ranges.IsWork(j.Estimate):
-		return ranges.Work.ZeroFor("the truth").Check("Estimate", j.Estimate)
+	case j.Tasks < 1 || j.Tasks > input.MostTasks:
+		return input.Errorf("Tasks", j.Tasks, "an integer in [1, %d]", input.MostTasks)
+	case !input.IsWork(j.Work):
+		return input.Work.Check("Work", j.Work)
+	case !input.IsWork(j.Estimate):
+		return input.Work.ZeroFor("the truth").Check("Estimate", j.Estimate)
 	}
 	if j.Works != nil {
 		if len(j.Works) != j.Tasks {
@@ -148,8 +147,8 @@ func (j *Job) check(workers int) error {
 			return input.Errorf("Work", j.Work, "0 if Works is set")
 		}
 		for task, w := range j.Works {
-			if !ranges.IsWork(w) {
-				return ranges.Work.Check(input.Index("Works", task), w)
+			if !input.IsWork(w) {
+				return input.Work.Check(input.Index("Works", task), w)
 			}
 		}
 	}
@@ -159,10 +158,10 @@ func (j *Job) check(workers int) error {
 // checkDemand checks the priority and the deadline of a job submitted at a time.
 func (j *Job) checkDemand(submit float64) error {
 	switch {
-	case !(j.Deadline == 0 || j.Deadline > submit && ranges.IsTime(j.Deadline)):
+	case !(j.Deadline == 0 || j.Deadline > submit && input.IsTime(j.Deadline)):
 		return input.Errorf("Deadline", j.Deadline, "a time in (%v, 1e50], after the submission, or 0 for none", submit)
-	case !ranges.IsTime(j.Priority):
-		return ranges.Time.Check("Priority", j.Priority)
+	case !input.IsTime(j.Priority):
+		return input.Time.Check("Priority", j.Priority)
 	}
 	return nil
 }

@@ -4,9 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"productform/dispatch/internal/learner"
 	"productform/internal/input"
-	"productform/internal/ranges"
 	"productform/num"
 )
 
@@ -128,8 +126,8 @@ func restored(s State) (*Maker, error) {
 		return nil, err
 	}
 	switch most := len(s.Jobs) + 1<<24; {
-	case !ranges.IsTime(s.Now):
-		return nil, ranges.Moment.Check("Now", s.Now)
+	case !input.IsTime(s.Now):
+		return nil, input.Moment.Check("Now", s.Now)
 	case s.Attempts < 0:
 		return nil, input.Errorf("Attempts", s.Attempts, "an integer >= 0")
 	case s.Numbers < len(s.Jobs) || s.Numbers > most:
@@ -228,8 +226,8 @@ func (m *Maker) restoreLearning(t *tasks, s *Learnt) error {
 		return input.Errorf("Learnt", "something", "nothing without Rules.Learning")
 	case s.Seen < 1:
 		return input.Errorf("Learnt.Seen", s.Seen, "an integer >= 1")
-	case !ranges.IsTime(s.Mean):
-		return ranges.Span.Check("Learnt.Mean", s.Mean)
+	case !input.IsTime(s.Mean):
+		return input.Span.Check("Learnt.Mean", s.Mean)
 	case !(s.Sum >= 0 && isFinite(s.Sum)):
 		return input.Errorf("Learnt.Sum", s.Sum, "a number >= 0")
 	case len(s.Ring) != min(window, s.Seen):
@@ -240,7 +238,7 @@ func (m *Maker) restoreLearning(t *tasks, s *Learnt) error {
 			return input.Errorf(input.Index("Learnt.Ring", k), v, "a number >= 0")
 		}
 	}
-	t.learnt = learner.Learner{Mean: s.Mean, Seen: s.Seen, Sum: s.Sum, Ring: slices.Clone(s.Ring)}
+	t.learnt = learner{Mean: s.Mean, Seen: s.Seen, Sum: s.Sum, Ring: slices.Clone(s.Ring)}
 	return nil
 }
 

@@ -3,23 +3,22 @@ package dispatch
 import (
 	"slices"
 
-	"productform/dispatch/internal/intheap"
-	"productform/dispatch/internal/learner"
+	"productform/internal/eventqueue"
 	"productform/num"
 )
 
 // tasks holds the progress of a job.
 type tasks struct {
-	open    int          // tasks that have not ended
-	next    int          // first task that never started
-	held    int          // tasks running on workers that are up
-	leaving int          // tasks running on workers that are leaving
-	place   int          // index in Maker.active, if any task is running
-	left    num.Sum      // work of the unfinished tasks; a num.Sum because works may differ greatly
-	lost    intheap.Heap // to be run again, lowest number first, before those that never started
-	refused intheap.Heap // to be run again after those
+	open    int             // tasks that have not ended
+	next    int             // first task that never started
+	held    int             // tasks running on workers that are up
+	leaving int             // tasks running on workers that are leaving
+	place   int             // index in Maker.active, if any task is running
+	left    num.Sum         // work of the unfinished tasks; a num.Sum because works may differ greatly
+	lost    eventqueue.Heap // to be run again, lowest number first, before those that never started
+	refused eventqueue.Heap // to be run again after those
 
-	learnt learner.Learner // learns the work of tasks from those that finished
+	learnt learner // learns the work of tasks from those that finished
 
 	state  Stage
 	before int // attempts started before the job arrived
@@ -134,7 +133,7 @@ func (m *Maker) finish(w, job, task, attempt int, work, seconds float64) {
 		return
 	}
 	if m.rules.Learning.Default > 0 {
-		t.learnt.Learn(work, m.rules.Learning.Window)
+		t.learnt.learn(work, m.rules.Learning.Window)
 	}
 	m.end(job, task)
 }

@@ -10,7 +10,6 @@ import (
 
 	"productform/dispatch"
 	"productform/dispatch/swf"
-	"productform/dispatch/workload"
 	"productform/traces"
 )
 
@@ -25,7 +24,7 @@ func yearJobs(t testing.TB) []dispatch.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, skipped, err := workload.WholeLog().Jobs(log.Jobs, 1)
+	jobs, skipped, err := dispatch.WholeLog().Jobs(log.Jobs, 1)
 	if err != nil || len(jobs)+skipped != 32135 {
 		t.Fatalf("%d jobs and %d skipped of 32135, error %v", len(jobs), skipped, err)
 	}
@@ -35,7 +34,7 @@ func yearJobs(t testing.TB) []dispatch.Job {
 // yearSpeeds returns the speeds of 400 equal workers, and of 400 from [0.5, 1.5].
 func yearSpeeds(t testing.TB) (equal, uniform []float64) {
 	t.Helper()
-	uniform, err := workload.UniformSpeeds(400, 0.5, 1.5, 1)
+	uniform, err := dispatch.UniformSpeeds(400, 0.5, 1.5, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +100,7 @@ func BenchmarkYear(b *testing.B) {
 // BenchmarkUnequal runs two thousand jobs that keep workers of unequal speeds busy.
 func BenchmarkUnequal(b *testing.B) {
 	for _, workers := range []int{100, 1000, 10000} {
-		speeds, err := workload.UniformSpeeds(workers, 0.5, 1.5, 1)
+		speeds, err := dispatch.UniformSpeeds(workers, 0.5, 1.5, 1)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"productform/fluid/internal/prices"
 	"productform/internal/input"
-	"productform/internal/prices"
 )
 
 // A capped applies limits that change with the counts to the kernel of a policy that ignores

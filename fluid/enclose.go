@@ -6,8 +6,8 @@ import (
 	"math"
 	"math/big"
 
+	"productform/fluid/internal/prices"
 	"productform/internal/input"
-	"productform/internal/prices"
 	"productform/num"
 )
 

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"productform/internal/prices"
+	"productform/fluid/internal/prices"
 	"productform/num"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
+	"productform/fluid/internal/prices"
 	"productform/internal/input"
-	"productform/internal/prices"
 	"productform/num"
 )
 

@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"strconv"
 
+	"productform/fluid/internal/prices"
 	"productform/internal/input"
-	"productform/internal/prices"
 )
 
 // A Policy selects one of the feasible allocations.

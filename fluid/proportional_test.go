@@ -12,8 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/fluid/internal/prices"
 	"productform/internal/input"
-	"productform/internal/prices"
 	"productform/num"
 )
 

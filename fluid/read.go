@@ -7,8 +7,6 @@ import (
 
 	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/poolfile"
-	"productform/internal/tree"
 )
 
 // ErrJobsStay and ErrJobsComeAndGo are wrapped by errors for fields that belong to the other kind
@@ -35,14 +33,14 @@ var (
 // type, and everything that [Pool.Check] rejects. If the text is not JSON or YAML it is a
 // *[num.SyntaxError]. At most 64 MiB of JSON and 32 MiB of YAML are read, and 10,000,000 demands,
 // rows of jobs times resources.
-func ReadPool(r io.Reader) (*Pool, error) { return readPool(r, tree.Auto) }
+func ReadPool(r io.Reader) (*Pool, error) { return readPool(r, file.Auto) }
 
 // ReadPoolFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, otherwise as
 // [ReadPool]. Errors start with the name of the file.
-func ReadPoolFile(name string) (*Pool, error) { return tree.ReadFile(name, readPool) }
+func ReadPoolFile(name string) (*Pool, error) { return file.ReadFile(name, readPool) }
 
-func readPool(r io.Reader, format tree.Format) (*Pool, error) {
-	return poolfile.Read(r, format, "a pool with resources and jobs", poolFile.Read)
+func readPool(r io.Reader, format file.Format) (*Pool, error) {
+	return file.ReadPool(r, format, "a pool with resources and jobs", poolFile.Read)
 }
 
 // Schema returns a JSON schema of the files that [ReadPool] reads. It refers to the definitions name,
@@ -57,7 +55,7 @@ func Help() string { return poolFile.Help() }
 var poolFile = file.Description[Pool]{
 	Want: "an object with resources and jobs",
 	Fields: []file.Field[Pool]{
-		poolfile.Resources(func(p *Pool) *[]Resource { return &p.Resources },
+		file.Resources(func(p *Pool) *[]Resource { return &p.Resources },
 			func(r *Resource) *string { return &r.Name }, func(r *Resource) **big.Rat { return &r.Capacity }),
 		file.Objects("jobs", "list of jobs", "an array of jobs", func(p *Pool) *[]Job { return &p.Jobs }, &jobFile,
 			file.Length{Least: 1, One: "job"}, func(j *Job) string { return j.Name }),
@@ -69,7 +67,7 @@ var jobFile = file.Description[Job]{
 	Start: Job{Count: 1},
 	Fields: []file.Field[Job]{
 		file.Name("name of the job", func(j *Job) *string { return &j.Name }).Example("a"),
-		poolfile.Demand("demand",
+		file.Demand("demand",
 			"amount of each resource that one task takes, in the units of the capacities; 0 where not named",
 			func(j *Job) *[]*big.Rat { return (*[]*big.Rat)(&j.Demand) }).Example("{cpu: 1, ram: 4}"),
 		file.Rat("weight", "weight of the job in comparisons", func(j *Job) **big.Rat { return &j.Weight },

@@ -8,7 +8,6 @@ import (
 	"productform/internal/arithmetic"
 	"productform/internal/input"
 	"productform/network/internal/convolution"
-	"productform/network/internal/demands"
 	"productform/num"
 )
 
@@ -81,7 +80,7 @@ func (a *answer) fill(ctx context.Context) error {
 }
 
 // throughput returns the throughput of a visit.
-func (a *answer) throughput(v *demands.Visit) arithmetic.Number {
+func (a *answer) throughput(v *convolution.Visit) arithmetic.Number {
 	x := a.one.Rational(v.Ratio)
 	if v.K >= 0 {
 		x = x.Mul(a.x[v.K])
@@ -254,7 +253,7 @@ func (a *answer) sharedApart(ctx context.Context, i int) (*convolution.Measure, 
 		return nil, err
 	}
 	m := &convolution.Measure{Empty: a.one.Quo(values[0])}
-	add := func(to *[]arithmetic.Number, list demands.Table, err error) error {
+	add := func(to *[]arithmetic.Number, list convolution.Table, err error) error {
 		if err == nil {
 			*to = append(*to, list[0].Quo(values[0]))
 		}
@@ -275,7 +274,7 @@ func (a *answer) sharedApart(ctx context.Context, i int) (*convolution.Measure, 
 	if a.request.MaxJobs == 0 || !a.WantsLaw(i) {
 		return m, nil
 	}
-	return m, t.ByJobs(ctx, a.request.MaxJobs, func(part demands.Table) error { return add(&m.Powers, part, nil) })
+	return m, t.ByJobs(ctx, a.request.MaxJobs, func(part convolution.Table) error { return add(&m.Powers, part, nil) })
 }
 
 // value converts a number; a probability below the range of float64 becomes 0.
@@ -295,7 +294,7 @@ func (a *answer) pointer(x arithmetic.Number) *num.Value {
 // ofEqualServers returns the work that a station with equal servers can do per unit of time, and
 // nil for other stations. One server works on each job at a time, so the work arriving per unit of
 // time divided by this is the mean fraction of busy servers.
-func (s *Station) ofEqualServers(of *demands.Station) *big.Rat {
+func (s *Station) ofEqualServers(of *convolution.Station) *big.Rat {
 	switch {
 	case s.Limits != nil:
 		return new(big.Rat).Mul(big.NewRat(int64(max(s.Servers, 1)), 1), num.OrOne(s.Rate))

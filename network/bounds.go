@@ -5,7 +5,7 @@ import (
 	"math/big"
 
 	"productform/internal/input"
-	"productform/network/internal/demands"
+	"productform/network/internal/convolution"
 )
 
 // ChainBounds encloses the throughput and the mean delay of a closed chain, for networks of any size.
@@ -93,7 +93,7 @@ type stationBound struct {
 	single      bool     // one rate
 }
 
-func boundOf(t *demands.Totals, total int) stationBound {
+func boundOf(t *convolution.Totals, total int) stationBound {
 	if t.Delay != nil {
 		return stationBound{delay: new(big.Rat).Inv(t.Delay)}
 	}

@@ -3,8 +3,8 @@ package network
 import (
 	"slices"
 
-	"productform/internal/disjoint"
 	"productform/internal/input"
+	"productform/internal/ranktable"
 )
 
 // components are the chains of a model as its graph shows them: sets of classes that branches of positive probability link.
@@ -17,7 +17,7 @@ type components struct {
 
 // components finds the chains. Branches lead to classes of the model.
 func (m *Model) components() components {
-	sets := disjoint.Singles(len(m.Classes))
+	sets := ranktable.Singles(len(m.Classes))
 	for c := range m.Classes {
 		for _, v := range m.Classes[c].Visits {
 			for _, b := range v.Next {

@@ -8,7 +8,6 @@ import (
 
 	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 // Schema returns a JSON schema of the files that [Read] reads. It refers to the definitions name,
@@ -167,15 +166,15 @@ type decoder struct {
 	nodes    []map[string]int // nodes of each station, rows by name; nil until they are needed
 }
 
-func decode(root *tree.Node) (*Model, error) {
+func decode(root *file.Node) (*Model, error) {
 	m, err := modelFile.Read(root)
 	if err != nil {
 		return nil, err
 	}
 	d := &decoder{
 		model:    m,
-		stations: tree.Rows(len(m.Stations), func(i int) string { return m.Stations[i].Name }),
-		classes:  tree.Rows(len(m.Classes), func(c int) string { return m.Classes[c].Name }),
+		stations: file.RowsByName(len(m.Stations), func(i int) string { return m.Stations[i].Name }),
+		classes:  file.RowsByName(len(m.Classes), func(c int) string { return m.Classes[c].Name }),
 		visits:   make([]map[int]int, len(m.Classes)),
 		nodes:    make([]map[string]int, len(m.Stations)),
 	}
@@ -183,7 +182,7 @@ func decode(root *tree.Node) (*Model, error) {
 		return nil, root.AsWritten(err)
 	}
 	for c := range m.Classes {
-		d.visits[c] = tree.Rows(len(m.Classes[c].Visits), func(v int) int { return m.Classes[c].Visits[v].Station })
+		d.visits[c] = file.RowsByName(len(m.Classes[c].Visits), func(v int) int { return m.Classes[c].Visits[v].Station })
 	}
 	classes := root.Get("classes").Kids
 	for c := range classes {
@@ -195,7 +194,7 @@ func decode(root *tree.Node) (*Model, error) {
 }
 
 // class decodes the nodes of visits, the reference, and where jobs go.
-func (d *decoder) class(n *tree.Node, c int) (err error) {
+func (d *decoder) class(n *file.Node, c int) (err error) {
 	class, path := &d.model.Classes[c], input.Index("classes", c)
 	visits := n.Get("visits").Kids
 	for v := range visits {
@@ -226,18 +225,18 @@ func (d *decoder) class(n *tree.Node, c int) (err error) {
 }
 
 // nodeNames decodes names of nodes of station i.
-func (d *decoder) nodeNames(n *tree.Node, path string, i int) ([]int, error) {
+func (d *decoder) nodeNames(n *file.Node, path string, i int) ([]int, error) {
 	station := &d.model.Stations[i]
 	if d.nodes[i] == nil {
-		d.nodes[i] = tree.Rows(len(station.Nodes), func(k int) string { return station.Nodes[k].Name })
+		d.nodes[i] = file.RowsByName(len(station.Nodes), func(k int) string { return station.Nodes[k].Name })
 	}
-	return tree.List(n, path, "an array of names of nodes", func(n *tree.Node, path string) (int, error) {
+	return file.DecodeList(n, path, "an array of names of nodes", func(n *file.Node, path string) (int, error) {
 		return n.Row(path, "node of station "+input.Quote(station.Name), d.nodes[i])
 	})
 }
 
 // visitOf decodes the name of a station that class c visits.
-func (d *decoder) visitOf(n *tree.Node, path string, c int) (int, error) {
+func (d *decoder) visitOf(n *file.Node, path string, c int) (int, error) {
 	rows := make(map[string]int, len(d.visits[c]))
 	for i, v := range d.visits[c] {
 		rows[d.model.Stations[i].Name] = v
@@ -255,7 +254,7 @@ func (d *decoder) visited(c int) []string {
 }
 
 // branches decodes an object from names of stations to probabilities.
-func (d *decoder) branches(n *tree.Node, path string, c int) ([]Branch, error) {
+func (d *decoder) branches(n *file.Node, path string, c int) ([]Branch, error) {
 	ends, probabilities, err := n.Entries(path, "an object from stations to probabilities")
 	if err != nil {
 		return nil, err
@@ -327,5 +326,5 @@ func (d *decoder) branch(end, path string, c int) (b Branch, err error) {
 		}
 	}
 	return b, input.Errorf(path, strconv.Quote(end), "a station that the class visits, station/class, or out%s",
-		tree.DidYouMean(end, slices.Values(known), input.Quote))
+		file.DidYouMean(end, slices.Values(known), input.Quote))
 }

@@ -6,8 +6,7 @@ import (
 	"slices"
 
 	"productform/internal/input"
-	"productform/network/internal/demands"
-	"productform/network/internal/waiting"
+	"productform/network/internal/convolution"
 	"productform/num"
 )
 
@@ -115,7 +114,7 @@ type delays struct {
 	problem  problem
 	question DelayQuestion
 	request  request
-	queue    waiting.Queue
+	queue    waitingQueue
 }
 
 // mostEnds bounds the exponents of e.
@@ -183,7 +182,7 @@ func (d *delays) find(k int) error {
 		}
 		r := list[0]
 		d.queue.Seen = nil
-		sum := num.FromInt(0, waiting.Precision)
+		sum := num.FromInt(0, waitingPrecision)
 		for _, x := range r.Stations[d.question.Station].JobsDistribution {
 			e := enclosure(x, r.RelativeErrorBound)
 			d.queue.Seen = append(d.queue.Seen, e)
@@ -193,7 +192,7 @@ func (d *delays) find(k int) error {
 		if !open {
 			return nil
 		}
-		d.queue.Rest = num.Up(waiting.Precision).Sub(big.NewFloat(1), sum.Low)
+		d.queue.Rest = num.Up(waitingPrecision).Sub(big.NewFloat(1), sum.Low)
 		if rest, _ := d.queue.Rest.Float64(); rest < max(restTol, 4*r.RelativeErrorBound) {
 			return nil
 		}
@@ -205,7 +204,7 @@ func (d *delays) find(k int) error {
 
 // isOpen reports whether no closed chain visits the station and θ differs enough from ν for their
 // difference to keep its digits.
-func (d *delays) isOpen(st *demands.Station) bool {
+func (d *delays) isOpen(st *convolution.Station) bool {
 	if slices.ContainsFunc(st.Demand, func(x *big.Rat) bool { return x.Sign() > 0 }) {
 		return false
 	}
@@ -218,7 +217,7 @@ func (d *delays) isOpen(st *demands.Station) bool {
 }
 
 // findOpen sets the distribution that jobs find at a queue M/M/m: P(n >= m) = P(m)/(1 - λ/(mν)).
-func (d *delays) findOpen(p problem, at []int, st *demands.Station) error {
+func (d *delays) findOpen(p problem, at []int, st *convolution.Station) error {
 	s := d.request
 	s.MaxJobs = d.queue.Servers
 	list, err := p.solve(d.ctx, s, [][]int{at})
@@ -230,7 +229,7 @@ func (d *delays) findOpen(p problem, at []int, st *demands.Station) error {
 		d.queue.Seen = append(d.queue.Seen, enclosure(x, list[0].RelativeErrorBound))
 	}
 	left := new(big.Rat).Sub(st.Totals.Most, st.Load)
-	wait := d.queue.Seen[d.queue.Servers].Mul(num.FromRat(left.Quo(st.Totals.Most, left), waiting.Precision))
+	wait := d.queue.Seen[d.queue.Servers].Mul(num.FromRat(left.Quo(st.Totals.Most, left), waitingPrecision))
 	d.queue.Wait, d.queue.Seen = &wait, d.queue.Seen[:d.queue.Servers]
 	return nil
 }
@@ -239,11 +238,11 @@ func (d *delays) findOpen(p problem, at []int, st *demands.Station) error {
 func enclosure(x num.Value, bound float64) num.Interval {
 	switch e, ok := x.Interval(); {
 	case x.Exact != nil:
-		return num.FromRat(x.Exact, waiting.Precision)
+		return num.FromRat(x.Exact, waitingPrecision)
 	case ok:
-		return num.Interval{Low: num.Down(waiting.Precision).Set(e.Low), High: num.Up(waiting.Precision).Set(e.High)}
+		return num.Interval{Low: num.Down(waitingPrecision).Set(e.Low), High: num.Up(waitingPrecision).Set(e.High)}
 	}
-	f := num.FromFloat64(x.Float, waiting.Precision)
+	f := num.FromFloat64(x.Float, waitingPrecision)
 	if x.Float < 0x1p-1000 { // may be off by the spacing of float64 there
 		spacing := big.NewFloat(0x1p-1074)
 		f.High.Add(f.High, spacing)
@@ -251,7 +250,7 @@ func enclosure(x num.Value, bound float64) num.Interval {
 			f.Low.SetInt64(0)
 		}
 	}
-	off := new(big.Float).SetPrec(waiting.Precision).SetFloat64(bound * (1 + 0x1p-40)) // |x - v| <= e v gives v in x/(1 ± e)
+	off := new(big.Float).SetPrec(waitingPrecision).SetFloat64(bound * (1 + 0x1p-40)) // |x - v| <= e v gives v in x/(1 ± e)
 	one := big.NewFloat(1)
-	return f.Quo(num.Interval{Low: num.Down(waiting.Precision).Sub(one, off), High: num.Up(waiting.Precision).Add(one, off)})
+	return f.Quo(num.Interval{Low: num.Down(waitingPrecision).Sub(one, off), High: num.Up(waitingPrecision).Add(one, off)})
 }

@@ -3,7 +3,7 @@ package network
 import (
 	"io"
 
-	"productform/internal/tree"
+	"productform/internal/file"
 )
 
 // Read reads a model from a text in JSON or YAML:
@@ -37,17 +37,17 @@ import (
 //
 // The error is a *[num.SyntaxError], or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or
 // repeated field, a value of another type, and everything that [Model.Check] rejects.
-func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
+func Read(r io.Reader) (*Model, error) { return read(r, file.Auto) }
 
 // ReadFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml,
 // otherwise as [Read]. Errors start with the name of the file.
-func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
+func ReadFile(name string) (*Model, error) { return file.ReadFile(name, read) }
 
-func init() { tree.Register(decodeChecked) }
+func init() { file.Register(decodeChecked) }
 
 // read reads a text and builds the model.
-func read(r io.Reader, format tree.Format) (*Model, error) {
-	root, err := tree.Read(r, format, "a network with stations and classes")
+func read(r io.Reader, format file.Format) (*Model, error) {
+	root, err := file.Read(r, format, "a network with stations and classes")
 	if err != nil {
 		return nil, err
 	}
@@ -55,4 +55,4 @@ func read(r io.Reader, format tree.Format) (*Model, error) {
 }
 
 // decodeChecked returns the model that a tree describes, with the errors of [Read].
-func decodeChecked(root *tree.Node) (*Model, error) { return tree.Make(root, decode) }
+func decodeChecked(root *file.Node) (*Model, error) { return file.DecodeRoot(root, decode) }

@@ -9,23 +9,23 @@ import (
 	"productform/internal/input"
 	"productform/internal/lattice"
 	"productform/internal/ranktable"
-	"productform/network/internal/demands"
+	"productform/network/internal/convolution"
 	"productform/num"
 )
 
 // newShared describes station i, whose visits and loads are known.
-func (s *system) newShared(ctx context.Context, i int) (*demands.Shared, error) {
+func (s *system) newShared(ctx context.Context, i int) (*convolution.Shared, error) {
 	of, st := &s.model.Stations[i], &s.Stations[i]
-	sh := &demands.Shared{}
+	sh := &convolution.Shared{}
 	switch {
 	case of.Nodes != nil:
-		groupKinds(sh, st, func(v demands.Visit) string {
+		groupKinds(sh, st, func(v convolution.Visit) string {
 			nodes := slices.Clone(s.model.Classes[v.Class].Visits[v.Visit].Nodes)
 			slices.Sort(nodes)
 			return fmt.Sprint(nodes)
 		})
 	case of.Limits != nil:
-		groupKinds(sh, st, func(v demands.Visit) string {
+		groupKinds(sh, st, func(v convolution.Visit) string {
 			var in []int
 			for l, limit := range of.Limits {
 				if slices.Contains(limit.Classes, v.Class) {
@@ -35,7 +35,7 @@ func (s *system) newShared(ctx context.Context, i int) (*demands.Shared, error) 
 			return fmt.Sprint(in)
 		})
 	default:
-		groupKinds(sh, st, func(v demands.Visit) string { return fmt.Sprint(v.Class) })
+		groupKinds(sh, st, func(v convolution.Visit) string { return fmt.Sprint(v.Class) })
 	}
 	if of.Table != nil {
 		var classes []int
@@ -53,10 +53,10 @@ func (s *system) newShared(ctx context.Context, i int) (*demands.Shared, error) 
 		}
 		sh.Most = append(sh.Most, most)
 	}
-	if vectors := lattice.Size(sh.Most); vectors > demands.MaxVectors {
+	if vectors := lattice.Size(sh.Most); vectors > convolution.MaxVectors {
 		bad := input.Errorf(input.Index("stations", i), fmt.Sprintf("%d kinds of classes", len(sh.Kinds)),
-			"at most %d sets of classes that it tells apart, or vectors of their numbers up to the limits, not %.0f", demands.MaxVectors, vectors)
-		return nil, &num.TooLargeError{Input: bad, States: vectors, Bytes: 64 * vectors, Limit: 64 * demands.MaxVectors}
+			"at most %d sets of classes that it tells apart, or vectors of their numbers up to the limits, not %.0f", convolution.MaxVectors, vectors)
+		return nil, &num.TooLargeError{Input: bad, States: vectors, Bytes: 64 * vectors, Limit: 64 * convolution.MaxVectors}
 	}
 	switch {
 	case of.Nodes != nil:
@@ -71,7 +71,7 @@ func (s *system) newShared(ctx context.Context, i int) (*demands.Shared, error) 
 
 // groupKinds builds the kinds: each contains the visits of one role, from one closed chain or from
 // all open ones.
-func groupKinds(sh *demands.Shared, st *demands.Station, role func(v demands.Visit) string) {
+func groupKinds(sh *convolution.Shared, st *convolution.Station, role func(v convolution.Visit) string) {
 	of := map[string]int{}
 	for row, v := range st.Visits {
 		key := fmt.Sprint(v.K, " ", role(v))
@@ -79,7 +79,7 @@ func groupKinds(sh *demands.Shared, st *demands.Station, role func(v demands.Vis
 		if !ok {
 			i = len(sh.Kinds)
 			of[key] = i
-			sh.Kinds = append(sh.Kinds, demands.Kind{K: v.K, Work: new(big.Rat)})
+			sh.Kinds = append(sh.Kinds, convolution.Kind{K: v.K, Work: new(big.Rat)})
 		}
 		sh.Kinds[i].Visits = append(sh.Kinds[i].Visits, row)
 		sh.Kinds[i].Work = new(big.Rat).Add(sh.Kinds[i].Work, v.Work)
@@ -88,7 +88,7 @@ func groupKinds(sh *demands.Shared, st *demands.Station, role func(v demands.Vis
 
 // saturation returns the number of jobs of a kind above which more do not matter, from its limits
 // and servers, at most the number of jobs in the model.
-func (s *system) saturation(of *Station, st *demands.Station, k demands.Kind) int {
+func (s *system) saturation(of *Station, st *convolution.Station, k convolution.Kind) int {
 	most := max(of.Servers, 1)
 	class := st.Visits[k.Visits[0]].Class
 	for _, l := range of.Limits {
@@ -103,7 +103,7 @@ func (s *system) saturation(of *Station, st *demands.Station, k demands.Kind) in
 }
 
 // nodesOf returns the capacities of the nodes of station i, and which kinds each serves.
-func (s *system) nodesOf(i int, kinds []demands.Kind) (capacities []*big.Rat, serves [][]bool) {
+func (s *system) nodesOf(i int, kinds []convolution.Kind) (capacities []*big.Rat, serves [][]bool) {
 	for _, n := range s.model.Stations[i].Nodes {
 		capacities, serves = append(capacities, n.Capacity), append(serves, make([]bool, len(kinds)))
 	}
@@ -118,7 +118,7 @@ func (s *system) nodesOf(i int, kinds []demands.Kind) (capacities []*big.Rat, se
 
 // limitsOf returns the limits of a station for its kinds; each limit contains all of a kind or none
 // of it.
-func limitsOf(of *Station, st *demands.Station, kinds []demands.Kind) []ranktable.Limit {
+func limitsOf(of *Station, st *convolution.Station, kinds []convolution.Kind) []ranktable.Limit {
 	var limits []ranktable.Limit
 	for _, l := range of.Limits {
 		limit := ranktable.Limit{Most: l.Most}
@@ -133,7 +133,7 @@ func limitsOf(of *Station, st *demands.Station, kinds []demands.Kind) []ranktabl
 }
 
 // rankOf returns the rank function of a station at the bit masks of its kinds, one for each class.
-func rankOf(of *Station, st *demands.Station, kinds []demands.Kind) []*big.Rat {
+func rankOf(of *Station, st *convolution.Station, kinds []convolution.Kind) []*big.Rat {
 	var visitors []int
 	for _, k := range kinds {
 		visitors = append(visitors, st.Visits[k.Visits[0]].Class)

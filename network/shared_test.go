@@ -14,7 +14,7 @@ import (
 	"productform/internal/arithmetic"
 	"productform/internal/lattice"
 	"productform/internal/oracle"
-	"productform/network/internal/demands"
+	"productform/network/internal/convolution"
 	"productform/num"
 )
 
@@ -286,18 +286,18 @@ func TestTablesMatchSumsOverSequences(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			compare(t, name+" F", all, func() (demands.Table, error) { return tab.Values(context.Background()) })
+			compare(t, name+" F", all, func() (convolution.Table, error) { return tab.Values(context.Background()) })
 			for k := range idle {
-				compare(t, name+" idle", idle[k], func() (demands.Table, error) { return tab.Idle(context.Background(), k) })
+				compare(t, name+" idle", idle[k], func() (convolution.Table, error) { return tab.Idle(context.Background(), k) })
 			}
 			for c := range jobsOf {
-				compare(t, name+" jobs", jobsOf[c], func() (demands.Table, error) { return tab.Jobs(context.Background(), c) })
+				compare(t, name+" jobs", jobsOf[c], func() (convolution.Table, error) { return tab.Jobs(context.Background(), c) })
 			}
 		}
 	})
 }
 
-func compare(t *rapid.T, what string, want []*big.Rat, table func() (demands.Table, error)) {
+func compare(t *rapid.T, what string, want []*big.Rat, table func() (convolution.Table, error)) {
 	got, err := table()
 	if err != nil {
 		t.Fatal(err)
@@ -465,7 +465,7 @@ func TestTabulateEnds(t *testing.T) {
 			_, err = tab.Jobs(ctx, 0)
 		}
 		if err == nil {
-			err = tab.ByJobs(ctx, 1, func(demands.Table) error { return nil })
+			err = tab.ByJobs(ctx, 1, func(convolution.Table) error { return nil })
 		}
 		return err
 	}, 100_000, 3)
@@ -541,7 +541,7 @@ func TestTables(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				compare(t, name+" of a table", want, func() (demands.Table, error) { return tab.Values(context.Background()) })
+				compare(t, name+" of a table", want, func() (convolution.Table, error) { return tab.Values(context.Background()) })
 			}
 		}
 		if len(classes) < 2 {
@@ -679,8 +679,8 @@ func checkPair(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 	}
 	axes, most := populationsOf(s)
 	stride := lattice.LastFastest(most).Stride
-	var tabs [2]*demands.Tabulation
-	var values [2]demands.Table
+	var tabs [2]*convolution.Tabulation
+	var values [2]convolution.Table
 	for i := range tabs {
 		if tabs[i], err = s.Stations[i].Shared.Tabulate(context.Background(), axes, most, engines["exact"]); err != nil {
 			t.Fatal(err)
@@ -698,7 +698,7 @@ func checkPair(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 	for _, v := range s.Stations[0].Visits {
 		chainOf[v.Class] = v.K
 	}
-	mean := func(table demands.Table, station int) *big.Rat { // mean of a statistic with the table in place of values
+	mean := func(table convolution.Table, station int) *big.Rat { // mean of a statistic with the table in place of values
 		sum := new(big.Rat)
 		for n := range points {
 			sum.Add(sum, new(big.Rat).Mul(table[n].Exact, values[1-station][points-1-n].Exact))

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"productform/internal/input"
-	"productform/network/internal/demands"
+	"productform/network/internal/convolution"
 	"productform/num"
 )
 
@@ -123,7 +123,7 @@ func (s *system) load(ctx context.Context, i int) (Load, error) {
 	if st.Load.Sign() == 0 || st.Totals != nil && st.Totals.Delay != nil {
 		return Load{Name: name}, nil
 	}
-	best, err := tightest(ctx, st, func(v demands.Visit) bool { return v.K < 0 }, func(v demands.Visit) bool { return false })
+	best, err := tightest(ctx, st, func(v convolution.Visit) bool { return v.K < 0 }, func(v convolution.Visit) bool { return false })
 	if err != nil {
 		return Load{}, err
 	}
@@ -178,7 +178,7 @@ func (s *system) limit(ctx context.Context, i, k int) (*big.Rat, error) {
 
 // tightestOf returns the set with the smallest such ratio.
 func (s *system) tightestOf(ctx context.Context, i, k int) (*tightSet, error) {
-	return tightest(ctx, &s.Stations[i], func(v demands.Visit) bool { return v.K == k }, func(v demands.Visit) bool { return v.K < 0 })
+	return tightest(ctx, &s.Stations[i], func(v convolution.Visit) bool { return v.K == k }, func(v convolution.Visit) bool { return v.K < 0 })
 }
 
 // A tightSet is the set A of visits to a station with the smallest ratio of what the station can do
@@ -188,7 +188,7 @@ type tightSet struct {
 	visits                []int
 }
 
-func (a *tightSet) classes(st *demands.Station) []int {
+func (a *tightSet) classes(st *convolution.Station) []int {
 	var list []int
 	for _, v := range a.visits {
 		list = append(list, st.Visits[v].Class)
@@ -200,7 +200,7 @@ func (a *tightSet) classes(st *demands.Station) []int {
 // tightest returns the set with the smallest (μ(A) - ρ(A))/w(A), with w the work of visits that
 // bring work and ρ the work of visits that take capacity away, over all A with w(A) > 0. Among
 // equals it returns the first with the fewest kinds.
-func tightest(ctx context.Context, st *demands.Station, brings, takes func(v demands.Visit) bool) (*tightSet, error) {
+func tightest(ctx context.Context, st *convolution.Station, brings, takes func(v convolution.Visit) bool) (*tightSet, error) {
 	if st.Shared != nil {
 		return tightestShared(ctx, st, brings, takes)
 	}
@@ -221,7 +221,7 @@ func tightest(ctx context.Context, st *demands.Station, brings, takes func(v dem
 }
 
 // tightestShared is tightest at a station with Order or Balanced.
-func tightestShared(ctx context.Context, st *demands.Station, brings, takes func(v demands.Visit) bool) (*tightSet, error) {
+func tightestShared(ctx context.Context, st *convolution.Station, brings, takes func(v convolution.Visit) bool) (*tightSet, error) {
 	sh := st.Shared
 	var place []int // the kinds that bring or take
 	for c, k := range sh.Kinds {

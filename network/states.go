@@ -12,7 +12,7 @@ import (
 	"productform/internal/eventqueue"
 	"productform/internal/input"
 	"productform/internal/lattice"
-	"productform/network/internal/demands"
+	"productform/network/internal/convolution"
 	"productform/num"
 )
 
@@ -513,7 +513,7 @@ func (a *answer) powers(w *big.Rat, most int) []arithmetic.Number {
 }
 
 // orders returns n!/Π_{j<=n} α(j) for n = 0, ..., most, at the rates of a station or with Delay.
-func (a *answer) orders(t *demands.Totals, rates []*big.Rat, most int) []arithmetic.Number {
+func (a *answer) orders(t *convolution.Totals, rates []*big.Rat, most int) []arithmetic.Number {
 	list := []arithmetic.Number{a.one}
 	for n := 1; n <= most; n++ {
 		x := list[n-1]

@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"productform/internal/input"
-	"productform/network/internal/demands"
+	"productform/network/internal/convolution"
 	"productform/num"
 )
 
 // A system is a network as the solvers see it: what remains after routing and open chains. Its
 // numbers must not be changed.
 type system struct {
-	demands.System
+	convolution.System
 	model *Model
 }
 
@@ -47,10 +47,10 @@ func newDemands(ctx context.Context, m *Model) (*system, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	s := &system{model: m, System: demands.System{Stations: make([]demands.Station, len(m.Stations))}}
+	s := &system{model: m, System: convolution.System{Stations: make([]convolution.Station, len(m.Stations))}}
 	k := m.components()
 	for i, classes := range k.classes {
-		c := demands.Chain{Classes: classes, Closed: k.open[i] < 0, Population: k.population[i]}
+		c := convolution.Chain{Classes: classes, Closed: k.open[i] < 0, Population: k.population[i]}
 		if c.Closed {
 			s.Closed = append(s.Closed, i)
 		} else {
@@ -80,7 +80,7 @@ func newDemands(ctx context.Context, m *Model) (*system, error) {
 		}
 	}
 	for i := range s.Stations {
-		slices.SortFunc(s.Stations[i].Visits, func(a, b demands.Visit) int { return a.Class - b.Class })
+		slices.SortFunc(s.Stations[i].Visits, func(a, b convolution.Visit) int { return a.Class - b.Class })
 		if err := s.describe(ctx, i); err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (s *system) addVisits(ctx context.Context, chain, k int) error {
 		for v := range s.model.Classes[c].Visits {
 			of := &s.model.Classes[c].Visits[v]
 			st := &s.Stations[of.Station]
-			x := demands.Visit{Class: c, Visit: v, Chain: chain, K: k, Ratio: ratios[c][v]}
+			x := convolution.Visit{Class: c, Visit: v, Chain: chain, K: k, Ratio: ratios[c][v]}
 			x.Work = new(big.Rat).Mul(x.Ratio, of.size())
 			st.Visits = append(st.Visits, x)
 			if k >= 0 {
@@ -116,13 +116,13 @@ func (s *system) describe(ctx context.Context, i int) (err error) {
 	of, st := &s.model.Stations[i], &s.Stations[i]
 	switch of.Discipline {
 	case Delay:
-		st.Totals = &demands.Totals{Delay: num.OrOne(of.Rate)}
+		st.Totals = &convolution.Totals{Delay: num.OrOne(of.Rate)}
 	case Order, Balanced:
 		if st.Shared, err = s.newShared(ctx, i); err != nil {
 			return err
 		}
 	default:
-		st.Totals = &demands.Totals{Alone: of.Rates, Listed: of.Rates != nil}
+		st.Totals = &convolution.Totals{Alone: of.Rates, Listed: of.Rates != nil}
 		if of.Rates == nil {
 			r := num.OrOne(of.Rate)
 			n := max(of.Servers, 1)

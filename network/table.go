@@ -7,7 +7,7 @@ import (
 
 	"productform/internal/input"
 	"productform/internal/lattice"
-	"productform/network/internal/demands"
+	"productform/network/internal/convolution"
 	"productform/num"
 )
 
@@ -33,7 +33,7 @@ func (e *BalanceError) Unwrap() error { return e.Input }
 // newTableForm reads the table of station i, of which classes are the visitors in the order of the
 // kinds. Errors are a [*BalanceError], and ctx.Err() promptly after ctx is done. It takes O(kinds²)
 // products per state.
-func newTableForm(ctx context.Context, m *Model, i int, classes []int) (*demands.Form, error) {
+func newTableForm(ctx context.Context, m *Model, i int, classes []int) (*convolution.Form, error) {
 	t := m.Stations[i].Table
 	phi := t.Balance
 	if phi == nil {
@@ -42,7 +42,7 @@ func newTableForm(ctx context.Context, m *Model, i int, classes []int) (*demands
 			return nil, err
 		}
 	}
-	form := &demands.Form{Most: make([]int, len(classes)), Balance: make([]*big.Rat, len(phi))}
+	form := &convolution.Form{Most: make([]int, len(classes)), Balance: make([]*big.Rat, len(phi))}
 	axis := make([]int, len(t.Classes)) // axis of the form for each axis of the table
 	for a, c := range t.Classes {
 		axis[a] = slices.Index(classes, c)

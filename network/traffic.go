@@ -3,8 +3,6 @@ package network
 import (
 	"context"
 	"math/big"
-
-	"productform/network/internal/traffic"
 )
 
 // ratios returns the number of visits to each visit of a chain: per cycle (closed), 1 at the
@@ -26,7 +24,7 @@ func (m *Model) ratios(ctx context.Context, classes []int, closed bool) (map[int
 		return v, nil
 	}
 	g := m.newVisitGraph(classes)
-	flow := traffic.NewFlow(len(g.visits) + 1) // the last node is the outside
+	flow := newTrafficFlow(len(g.visits) + 1) // the last node is the outside
 	outside := len(g.visits)
 	total := new(big.Rat)
 	for a, at := range g.visits {

@@ -11,19 +11,18 @@ import (
 	"productform/cluster"
 	"productform/num"
 	"productform/plan"
-	"productform/plan/problem"
 )
 
 // drawShop returns a problem of upgrades for each of some servers, with limits on the mean delay of each class that buying half of all
 // meets with equality.
-func drawShop(b *testing.B, classes, servers, most int, seed uint64) *problem.Problem {
+func drawShop(b *testing.B, classes, servers, most int, seed uint64) *plan.Problem {
 	r := rand.New(rand.NewPCG(1, seed))
 	m := &cluster.Model{}
-	p := &problem.Problem{Model: m}
+	p := &plan.Problem{Model: m}
 	for s := range servers {
 		name := fmt.Sprint("s", s)
 		m.Servers = append(m.Servers, cluster.Server{Name: name, Capacity: big.NewRat(int64(4+r.IntN(6)), 4)})
-		p.Upgrades = append(p.Upgrades, problem.Upgrade{Server: name, Step: big.NewRat(int64(1+r.IntN(4)), 4), Cost: big.NewRat(int64(1+r.IntN(20)), 1), Most: most})
+		p.Upgrades = append(p.Upgrades, plan.Upgrade{Server: name, Step: big.NewRat(int64(1+r.IntN(4)), 4), Cost: big.NewRat(int64(1+r.IntN(20)), 1), Most: most})
 	}
 	for i := range classes {
 		var on []int
@@ -34,7 +33,7 @@ func drawShop(b *testing.B, classes, servers, most int, seed uint64) *problem.Pr
 		}
 		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(int64(2+r.IntN(4)), 4), Servers: cluster.On(on...)})
 	}
-	half := problem.Choice{Steps: make([]int, servers)}
+	half := plan.Choice{Steps: make([]int, servers)}
 	for k := range half.Steps {
 		half.Steps[k] = most / 2
 	}
@@ -43,7 +42,7 @@ func drawShop(b *testing.B, classes, servers, most int, seed uint64) *problem.Pr
 		b.Fatal("unstable: draw another seed", err)
 	}
 	for i, c := range o.Solution.Classes {
-		p.Targets = append(p.Targets, problem.Target{Measure: problem.MeanDelay, Class: m.Classes[i].Name, Limit: threeDigits(c.MeanDelay.Float)})
+		p.Targets = append(p.Targets, plan.Target{Measure: plan.MeanDelay, Class: m.Classes[i].Name, Limit: threeDigits(c.MeanDelay.Float)})
 	}
 	return p
 }
@@ -52,15 +51,15 @@ func threeDigits(x float64) *big.Rat { return num.Rat(fmt.Sprintf("%.3g", x)) }
 
 // drawRacks returns a problem of 12 upgrades and 8 new servers, each in up to the given number of
 // steps or half as many, with limits on the 99th percentile of the delay of each of 10 classes.
-func drawRacks(b *testing.B, most int, seed uint64) *problem.Problem {
+func drawRacks(b *testing.B, most int, seed uint64) *plan.Problem {
 	p := drawShop(b, 10, 12, most, seed)
 	for i := range 8 {
-		p.NewServers = append(p.NewServers, problem.NewServer{Name: fmt.Sprint("n", i), Capacity: big.NewRat(1, 1),
+		p.NewServers = append(p.NewServers, plan.NewServer{Name: fmt.Sprint("n", i), Capacity: big.NewRat(1, 1),
 			Classes: []string{p.Model.Classes[i].Name, p.Model.Classes[(i+3)%10].Name}, Cost: big.NewRat(int64(8+i), 1), Most: most / 2})
 	}
 	for i, t := range p.Targets {
 		limit, _ := t.Limit.Float64()
-		p.Targets[i] = problem.Target{Measure: problem.Percentile, Level: big.NewRat(99, 1), Class: t.Class, Limit: threeDigits(4.7 * limit)}
+		p.Targets[i] = plan.Target{Measure: plan.Percentile, Level: big.NewRat(99, 1), Class: t.Class, Limit: threeDigits(4.7 * limit)}
 	}
 	return p
 }
@@ -70,7 +69,7 @@ func drawRacks(b *testing.B, most int, seed uint64) *problem.Problem {
 func BenchmarkLeastCost(b *testing.B) {
 	for _, c := range []struct {
 		name    string
-		problem *problem.Problem
+		problem *plan.Problem
 		limit   int
 	}{
 		{"plans=390625/classes=6", drawShop(b, 6, 8, 4, 1), 0},

@@ -14,20 +14,19 @@ import (
 	"productform/internal/oracle"
 	"productform/num"
 	"productform/plan"
-	"productform/plan/problem"
 	"productform/stability"
 )
 
 // A measured plan has all its measures in fractions.
 type measured struct {
-	choice    problem.Choice
+	choice    plan.Choice
 	cost      *big.Rat
 	stability *stability.Result
 	solution  *bf.Result // nil if unstable
 }
 
 // everyPlan returns all plans of a problem, measured in fractions.
-func everyPlan(t *rapid.T, p *problem.Problem) (all []measured) {
+func everyPlan(t *rapid.T, p *plan.Problem) (all []measured) {
 	t.Helper()
 	var most []int
 	for _, u := range p.Upgrades {
@@ -45,7 +44,7 @@ func everyPlan(t *rapid.T, p *problem.Problem) (all []measured) {
 		}
 		steps := make([]int, len(most))
 		for done := false; !done; {
-			all = append(all, measure(t, p, problem.Choice{Steps: append([]int{}, steps...), Edges: rows}))
+			all = append(all, measure(t, p, plan.Choice{Steps: append([]int{}, steps...), Edges: rows}))
 			done = true
 			for k := range steps {
 				if steps[k]++; steps[k] <= most[k] {
@@ -59,7 +58,7 @@ func everyPlan(t *rapid.T, p *problem.Problem) (all []measured) {
 	return all
 }
 
-func measure(t *rapid.T, p *problem.Problem, c problem.Choice) measured {
+func measure(t *rapid.T, p *plan.Problem, c plan.Choice) measured {
 	t.Helper()
 	m, err := plan.Apply(p, c)
 	if err != nil {
@@ -90,7 +89,7 @@ func measure(t *rapid.T, p *problem.Problem, c problem.Choice) measured {
 
 // meets reports whether a plan meets all targets and is no worse than now for any class, in
 // fractions.
-func (m measured) meets(p *problem.Problem, now measured) bool {
+func (m measured) meets(p *plan.Problem, now measured) bool {
 	if m.solution == nil {
 		return false
 	}
@@ -108,18 +107,18 @@ func (m measured) meets(p *problem.Problem, now measured) bool {
 	return true
 }
 
-func atMost(t problem.Target) bool {
-	return t.Measure != problem.LoadFactor && t.Measure != problem.Margin
+func atMost(t plan.Target) bool {
+	return t.Measure != plan.LoadFactor && t.Measure != plan.Margin
 }
 
 // value returns the measure of a target, nil if there is none.
-func (m measured) value(p *problem.Problem, t problem.Target) *big.Rat {
+func (m measured) value(p *plan.Problem, t plan.Target) *big.Rat {
 	switch t.Measure {
-	case problem.LoadFactor:
+	case plan.LoadFactor:
 		return m.stability.CriticalScale
-	case problem.Margin:
+	case plan.Margin:
 		return m.stability.Margin
-	case problem.Utilization:
+	case plan.Utilization:
 		for s, server := range p.Model.Servers {
 			if server.Name == t.Server {
 				return m.solution.Servers[s].Utilization.Exact
@@ -136,8 +135,8 @@ func (m measured) value(p *problem.Problem, t problem.Target) *big.Rat {
 
 // drawProblem draws a problem of at most a few hundred plans. Limits are often the measures of one
 // of its plans, which then meets them with equality.
-func drawProblem(t *rapid.T) *problem.Problem {
-	p := &problem.Problem{Model: oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 3, Count: 2, Stable: true})}
+func drawProblem(t *rapid.T) *plan.Problem {
+	p := &plan.Problem{Model: oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 3, Count: 2, Stable: true})}
 	if rapid.Bool().Draw(t, "scaled") {
 		p.Scale = big.NewRat(rapid.Int64Range(1, 8).Draw(t, "scale"), 4)
 	}
@@ -146,7 +145,7 @@ func drawProblem(t *rapid.T) *problem.Problem {
 	}
 	for _, server := range p.Model.Servers {
 		if rapid.Bool().Draw(t, "upgrade") {
-			p.Upgrades = append(p.Upgrades, problem.Upgrade{Server: server.Name, Step: number("step"), Cost: number("cost"), Most: rapid.IntRange(1, 3).Draw(t, "most")})
+			p.Upgrades = append(p.Upgrades, plan.Upgrade{Server: server.Name, Step: number("step"), Cost: number("cost"), Most: rapid.IntRange(1, 3).Draw(t, "most")})
 		}
 	}
 	for k := range rapid.IntRange(0, 1).Draw(t, "new servers") {
@@ -156,7 +155,7 @@ func drawProblem(t *rapid.T) *problem.Problem {
 				classes = append(classes, c.Name)
 			}
 		}
-		p.NewServers = append(p.NewServers, problem.NewServer{Name: fmt.Sprint("new", k), Capacity: number("capacity"), Classes: classes, Cost: number("cost"),
+		p.NewServers = append(p.NewServers, plan.NewServer{Name: fmt.Sprint("new", k), Capacity: number("capacity"), Classes: classes, Cost: number("cost"),
 			Most: rapid.IntRange(1, 2).Draw(t, "most")})
 	}
 	for _, c := range p.Model.Classes {
@@ -166,14 +165,14 @@ func drawProblem(t *rapid.T) *problem.Problem {
 				has = has || k.Server == s
 			}
 			if !has && len(p.Edges) < 2 && rapid.Bool().Draw(t, "edge") {
-				p.Edges = append(p.Edges, problem.Edge{Class: c.Name, Server: server.Name, Choose: rapid.IntRange(1, server.Size()).Draw(t, "choose"), Cost: number("cost")})
+				p.Edges = append(p.Edges, plan.Edge{Class: c.Name, Server: server.Name, Choose: rapid.IntRange(1, server.Size()).Draw(t, "choose"), Cost: number("cost")})
 			}
 		}
 	}
 	for _, s := range p.NewServers {
 		for _, c := range p.Model.Classes {
 			if c.ArrivalRate.Sign() > 0 && !slices.Contains(s.Classes, c.Name) && len(p.Edges) < 2 && rapid.Bool().Draw(t, "edge to new servers") {
-				p.Edges = append(p.Edges, problem.Edge{Class: c.Name, Server: s.Name, Cost: number("cost")})
+				p.Edges = append(p.Edges, plan.Edge{Class: c.Name, Server: s.Name, Cost: number("cost")})
 			}
 		}
 	}
@@ -182,9 +181,9 @@ func drawProblem(t *rapid.T) *problem.Problem {
 }
 
 // drawTargets gives a problem targets near the measures of its plans, often at them.
-func drawTargets(t *rapid.T, p *problem.Problem, all []measured) {
+func drawTargets(t *rapid.T, p *plan.Problem, all []measured) {
 	near := rapid.SampledFrom(all).Draw(t, "near")
-	add := func(target problem.Target) {
+	add := func(target plan.Target) {
 		if near.solution == nil {
 			return
 		}
@@ -192,27 +191,27 @@ func drawTargets(t *rapid.T, p *problem.Problem, all []measured) {
 		if target.Limit == nil || rapid.Bool().Draw(t, "off") {
 			target.Limit = new(big.Rat).Mul(rapid.SampledFrom([]*big.Rat{big.NewRat(9, 10), big.NewRat(11, 10)}).Draw(t, "by"), num.OrOne(target.Limit))
 		}
-		if target.Limit.Sign() > 0 && (target.Measure != problem.Utilization || target.Limit.Cmp(big.NewRat(1, 1)) < 0) {
+		if target.Limit.Sign() > 0 && (target.Measure != plan.Utilization || target.Limit.Cmp(big.NewRat(1, 1)) < 0) {
 			p.Targets = append(p.Targets, target)
 		}
 	}
 	for _, c := range p.Model.Classes {
 		if rapid.Bool().Draw(t, "delay") {
-			add(problem.Target{Measure: problem.MeanDelay, Class: c.Name})
+			add(plan.Target{Measure: plan.MeanDelay, Class: c.Name})
 		}
 	}
-	for _, kind := range []problem.Measure{problem.MeanDelay, problem.LoadFactor, problem.Margin} {
+	for _, kind := range []plan.Measure{plan.MeanDelay, plan.LoadFactor, plan.Margin} {
 		if rapid.IntRange(0, 3).Draw(t, "target") == 0 {
-			add(problem.Target{Measure: kind})
+			add(plan.Target{Measure: kind})
 		}
 	}
 	if len(p.Upgrades) > 0 && rapid.Bool().Draw(t, "utilization") {
-		add(problem.Target{Measure: problem.Utilization, Server: p.Upgrades[0].Server})
+		add(plan.Target{Measure: plan.Utilization, Server: p.Upgrades[0].Server})
 	}
 }
 
 // cheapest returns the least cost of the plans that meet the targets, nil if none does.
-func cheapest(p *problem.Problem, all []measured) (least *big.Rat) {
+func cheapest(p *plan.Problem, all []measured) (least *big.Rat) {
 	for _, m := range all {
 		if m.meets(p, all[0]) && (least == nil || m.cost.Cmp(least) < 0) {
 			least = m.cost
@@ -257,7 +256,7 @@ func TestLeastCostMatchesBruteForce(t *testing.T) {
 }
 
 // covers checks a proof plan by plan, in fractions.
-func covers(t *rapid.T, p *problem.Problem, proof plan.Proof, all []measured) {
+func covers(t *rapid.T, p *plan.Problem, proof plan.Proof, all []measured) {
 	t.Helper()
 	for _, c := range proof.Corners {
 		if m := measure(t, p, c.Choice); m.meets(p, all[0]) && proof.Delay == nil {
@@ -278,7 +277,7 @@ func covers(t *rapid.T, p *problem.Problem, proof plan.Proof, all []measured) {
 	}
 }
 
-func within(c problem.Choice, corner plan.Corner) bool {
+func within(c plan.Choice, corner plan.Corner) bool {
 	for k, n := range c.Steps {
 		if n > corner.Choice.Steps[k] {
 			return false

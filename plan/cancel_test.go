@@ -7,12 +7,11 @@ import (
 
 	"productform/internal/oracle"
 	"productform/plan"
-	"productform/plan/problem"
 )
 
 // Every long computation returns promptly after its context is cancelled.
 func TestEnds(t *testing.T) {
-	p, err := problem.ReadFile("testdata/plan.yaml")
+	p, err := plan.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +20,7 @@ func TestEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := plan.GreatestLoad(context.Background(), p, problem.Choice{}, plan.Settings{})
+	l, err := plan.GreatestLoad(context.Background(), p, plan.Choice{}, plan.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +33,7 @@ func TestEnds(t *testing.T) {
 		"delay":    func(ctx context.Context) error { _, err := plan.LeastDelay(ctx, p, plan.SearchSettings{}); return err },
 		"frontier": func(ctx context.Context) error { _, err := plan.Frontier(ctx, p, plan.SearchSettings{}); return err },
 		"load": func(ctx context.Context) error {
-			_, err := plan.GreatestLoad(ctx, p, problem.Choice{}, plan.Settings{})
+			_, err := plan.GreatestLoad(ctx, p, plan.Choice{}, plan.Settings{})
 			return err
 		},
 		"most load": func(ctx context.Context) error {
@@ -47,16 +46,16 @@ func TestEnds(t *testing.T) {
 			return err
 		},
 		"evaluate": func(ctx context.Context) error {
-			_, err := plan.Evaluate(ctx, p, problem.Choice{}, plan.Settings{})
+			_, err := plan.Evaluate(ctx, p, plan.Choice{}, plan.Settings{})
 			return err
 		},
 		"edges": func(ctx context.Context) error {
-			_, err := plan.EdgeEffects(ctx, p, problem.Choice{}, plan.Settings{})
+			_, err := plan.EdgeEffects(ctx, p, plan.Choice{}, plan.Settings{})
 			return err
 		},
 		"verify": func(ctx context.Context) error { return plan.Verify(ctx, p, a, plan.Settings{}) },
 		"verify load": func(ctx context.Context) error {
-			return plan.VerifyLoad(ctx, p, problem.Choice{}, l, plan.Settings{})
+			return plan.VerifyLoad(ctx, p, plan.Choice{}, l, plan.Settings{})
 		},
 	} {
 		if err := oracle.CheckEnds(ask, 100_000, 20); err != nil {

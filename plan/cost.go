@@ -7,7 +7,6 @@ import (
 
 	"productform/bf"
 	"productform/num"
-	"productform/plan/problem"
 )
 
 // LeastCost returns the cheapest plan that meets the targets, is no worse for any class if the
@@ -19,7 +18,7 @@ import (
 // Proof.Below, which is then less than the cost of the plan.
 //
 // The errors are those of [Evaluate].
-func LeastCost(ctx context.Context, p *problem.Problem, s SearchSettings) (*Answer, error) {
+func LeastCost(ctx context.Context, p *Problem, s SearchSettings) (*Answer, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err != nil {
 		return nil, err
@@ -30,7 +29,7 @@ func LeastCost(ctx context.Context, p *problem.Problem, s SearchSettings) (*Answ
 // A question about costs is which plan is the cheapest of those that hold from, cost less than below, and have a mean delay below
 // delay, unless that is nil.
 type question struct {
-	from  problem.Choice
+	from  Choice
 	below int64
 	delay *float64
 }

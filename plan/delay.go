@@ -3,8 +3,6 @@ package plan
 import (
 	"context"
 	"math"
-
-	"productform/plan/problem"
 )
 
 // LeastDelay returns the plan with the smallest mean delay of the class Problem.Minimize, or of all
@@ -16,7 +14,7 @@ import (
 // After SearchSettings.Limit solves the search stops with the best plan so far, and Proof.Delay is a
 // lower bound on the mean delays of all plans, 0 if nothing is known of some. The errors are those
 // of [Evaluate].
-func LeastDelay(ctx context.Context, p *problem.Problem, s SearchSettings) (*Answer, error) {
+func LeastDelay(ctx context.Context, p *Problem, s SearchSettings) (*Answer, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err != nil {
 		return nil, err
@@ -44,7 +42,7 @@ func (in *instance) leastDelay(ctx context.Context, s SearchSettings, below int6
 		return nil, err
 	}
 	j.delays = true
-	search := newSearch(in, j, s, problem.Choice{}, below, true)
+	search := newSearch(in, j, s, Choice{}, below, true)
 	if err := search.run(ctx); err != nil {
 		return nil, err
 	}
@@ -76,7 +74,7 @@ func (in *instance) leastDelay(ctx context.Context, s SearchSettings, below int6
 // If no plan meets the targets, or only one beyond the budget, the answer is that of [LeastCost] alone.
 //
 // The errors are those of [Evaluate].
-func Frontier(ctx context.Context, p *problem.Problem, s SearchSettings) ([]*Answer, error) {
+func Frontier(ctx context.Context, p *Problem, s SearchSettings) ([]*Answer, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err != nil {
 		return nil, err

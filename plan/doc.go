@@ -1,13 +1,13 @@
 // Package plan finds what to buy for a cluster to meet targets, and proves that nothing cheaper
 // suffices: which upgrade, how many servers?
 //
-// The input is a [problem.Problem]. A plan buys steps of capacity for servers, new servers, and
+// The input is a [plan.Problem]. A plan buys steps of capacity for servers, new servers, and
 // edges that let a class use one more server. Targets are upper bounds on mean delays, percentiles
 // of delay and utilizations, and lower bounds on load factor and margin of stability.
 //
 // For example:
 //
-//	p, err := problem.Read(strings.NewReader(`
+//	p, err := plan.Read(strings.NewReader(`
 //	model:
 //	  servers: [{name: big, capacity: 2}, {name: small, capacity: 1}]
 //	  classes:

@@ -8,11 +8,10 @@ import (
 	"strings"
 
 	"productform/plan"
-	"productform/plan/problem"
 )
 
 func Example() {
-	p, err := problem.Read(strings.NewReader(`
+	p, err := plan.Read(strings.NewReader(`
 model:
   servers: [{name: big, capacity: 2}, {name: small, capacity: 1}]
   classes:
@@ -37,7 +36,7 @@ upgrades: [{server: small, step: 0.5, cost: 2, most: 4}, {server: big, step: 1, 
 
 // One step of capacity is bought: up to which load are reports done within two seconds?
 func ExampleGreatestLoad() {
-	p, err := problem.Read(strings.NewReader(`
+	p, err := plan.Read(strings.NewReader(`
 model:
   servers: [{name: small, capacity: 1}]
   classes: [{name: reports, arrival_rate: 0.6, servers: [small]}]
@@ -47,7 +46,7 @@ upgrades: [{server: small, step: 0.5, cost: 2, most: 4}]
 	if err != nil {
 		log.Fatal(err)
 	}
-	l, err := plan.GreatestLoad(context.Background(), p, problem.Choice{Steps: []int{1}}, plan.Settings{})
+	l, err := plan.GreatestLoad(context.Background(), p, plan.Choice{Steps: []int{1}}, plan.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -58,7 +57,7 @@ upgrades: [{server: small, step: 0.5, cost: 2, most: 4}]
 
 // A faster server or a second one: the cheapest plan that meets the target, and what gains more for more.
 func ExampleFrontier() {
-	p, err := problem.Read(strings.NewReader(`
+	p, err := plan.Read(strings.NewReader(`
 model:
   servers: [{name: old, capacity: 1}]
   classes: [{name: jobs, arrival_rate: 0.8, servers: [old]}]
@@ -88,7 +87,7 @@ new_servers: [{name: new, capacity: 1, classes: [jobs], cost: 5, most: 1}]
 // What to buy as the load grows, each time in addition to the existing servers, to keep a disk busy
 // for at most 0.7 of the time.
 func ExampleGrowth() {
-	p, err := problem.Read(strings.NewReader(`
+	p, err := plan.Read(strings.NewReader(`
 model:
   servers: [{name: disk, capacity: 100}]
   classes: [{name: reads, arrival_rate: 50, servers: [disk]}]

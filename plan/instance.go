@@ -8,12 +8,11 @@ import (
 	"productform/internal/arithmetic"
 	"productform/internal/input"
 	"productform/num"
-	"productform/plan/problem"
 )
 
 // An instance is a problem with names resolved and costs as whole numbers.
 type instance struct {
-	*problem.Problem
+	*Problem
 	base    *cluster.Model // with the arrival rates scaled
 	options []option       // upgrades, then new servers
 	edges   []edge
@@ -42,7 +41,7 @@ type edge struct {
 
 // A target is one of the problem with rows for names; limit is that on P(T > delay) for a percentile.
 type target struct {
-	measure   problem.Measure
+	measure   Measure
 	row       int // row of the class or server, -1 for all jobs
 	limit     *big.Rat
 	low, high float64  // doubles around the limit
@@ -51,7 +50,7 @@ type target struct {
 }
 
 // newInstance checks a problem and resolves it.
-func newInstance(p *problem.Problem) (*instance, error) {
+func newInstance(p *Problem) (*instance, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -89,15 +88,15 @@ func newInstance(p *problem.Problem) (*instance, error) {
 }
 
 // newTarget resolves a target, with doubles around its limit.
-func newTarget(p *problem.Problem, t problem.Target) target {
+func newTarget(p *Problem, t Target) target {
 	r := target{measure: t.Measure, row: -1, limit: t.Limit}
 	switch {
-	case t.Measure == problem.Utilization:
+	case t.Measure == Utilization:
 		r.row = p.ServerRow(t.Server)
 	case t.Class != "":
 		r.row = p.ClassRow(t.Class)
 	}
-	if t.Measure == problem.Percentile {
+	if t.Measure == Percentile {
 		r.delay, r.level = t.Limit, new(big.Rat).Quo(t.Level, big.NewRat(100, 1))
 		r.limit = new(big.Rat).Sub(big.NewRat(1, 1), r.level)
 	}
@@ -126,7 +125,7 @@ type bits uint32
 func (b bits) has(k int) bool { return b>>k&1 == 1 }
 
 func (b bits) list() (rows []int) {
-	for k := range problem.MaxEdges {
+	for k := range MaxEdges {
 		if b.has(k) {
 			rows = append(rows, k)
 		}
@@ -160,12 +159,12 @@ func (in *instance) edgeCost(edges bits) (sum int64) {
 }
 
 // choice returns a plan in the words of the problem.
-func (in *instance) choice(edges bits, steps []int) problem.Choice {
-	return problem.Choice{Steps: slices.Clone(steps), Edges: edges.list()}
+func (in *instance) choice(edges bits, steps []int) Choice {
+	return Choice{Steps: slices.Clone(steps), Edges: edges.list()}
 }
 
 // resolve checks a choice and returns it as a set of edges and steps.
-func (in *instance) resolve(c problem.Choice) (edges bits, steps []int, err error) {
+func (in *instance) resolve(c Choice) (edges bits, steps []int, err error) {
 	steps = make([]int, len(in.options))
 	if c.Steps != nil && len(c.Steps) != len(steps) {
 		return 0, nil, input.Errorf("Choice.Steps", len(c.Steps), "%d numbers, one for each upgrade and new server", len(steps))

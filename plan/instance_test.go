@@ -6,20 +6,19 @@ import (
 
 	"productform/cluster"
 	"productform/plan"
-	"productform/plan/problem"
 )
 
 // A plan scales rates, raises capacities and has a cost.
 func TestApply(t *testing.T) {
-	p := &problem.Problem{
+	p := &plan.Problem{
 		Model: &cluster.Model{
 			Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
 			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}},
 		},
 		Scale:    big.NewRat(3, 2),
-		Upgrades: []problem.Upgrade{{Server: "s", Step: big.NewRat(1, 2), Cost: big.NewRat(2, 3), Most: 1}},
+		Upgrades: []plan.Upgrade{{Server: "s", Step: big.NewRat(1, 2), Cost: big.NewRat(2, 3), Most: 1}},
 	}
-	c := problem.Choice{Steps: []int{1}}
+	c := plan.Choice{Steps: []int{1}}
 	cost, err := plan.Cost(p, c)
 	if err != nil {
 		t.Fatal(err)

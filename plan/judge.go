@@ -11,7 +11,6 @@ import (
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/num"
-	"productform/plan/problem"
 	"productform/stability"
 )
 
@@ -55,7 +54,7 @@ const exactBytes = 64 << 20
 // that solves the model counts as a solve.
 func (j *judge) judge(ctx context.Context, edges bits, steps []int, below *float64) (judgement, error) {
 	m := j.in.model(edges, steps)
-	if slices.ContainsFunc(j.targets, func(t target) bool { return t.measure == problem.LoadFactor || t.measure == problem.Margin }) {
+	if slices.ContainsFunc(j.targets, func(t target) bool { return t.measure == LoadFactor || t.measure == Margin }) {
 		if fails, err := j.scales(ctx, m); err != nil || fails.verdict == Failed {
 			return fails, err
 		}
@@ -98,7 +97,7 @@ const roughTol = 1e-3
 func (j *judge) percentiles(ctx context.Context, m *cluster.Model, result judgement) (judgement, error) {
 	var rows []int
 	for row, t := range j.targets {
-		if t.measure == problem.Percentile {
+		if t.measure == Percentile {
 			rows = append(rows, row)
 		}
 	}
@@ -173,11 +172,11 @@ func (j *judge) scales(ctx context.Context, m *cluster.Model) (judgement, error)
 	for row, t := range j.targets {
 		short := false
 		switch t.measure {
-		case problem.LoadFactor:
+		case LoadFactor:
 			short = r.CriticalScale != nil && r.CriticalScale.Cmp(t.limit) < 0
-		case problem.Margin:
+		case Margin:
 			short = r.Margin.Cmp(t.limit) < 0
-		case problem.MeanDelay:
+		case MeanDelay:
 			short = leastDelay(m, t.row).Cmp(t.limit) > 0
 		}
 		if short {
@@ -247,9 +246,9 @@ func (j *judge) means(ctx context.Context, m *cluster.Model, edges bits, r *bf.R
 // measured returns the measure of a target among those of a solution, nil if it is not there.
 func measured(r *bf.Result, t target) *num.Value {
 	switch {
-	case t.measure == problem.MeanDelay:
+	case t.measure == MeanDelay:
 		return aimed(r, t.row)
-	case t.measure == problem.Utilization:
+	case t.measure == Utilization:
 		return &r.Servers[t.row].Utilization
 	}
 	return nil

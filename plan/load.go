@@ -8,7 +8,6 @@ import (
 	"productform/bf"
 	"productform/internal/input"
 	"productform/num"
-	"productform/plan/problem"
 	"productform/stability"
 )
 
@@ -35,7 +34,7 @@ const leastPart = 0x1p-30
 //
 // The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not compared; others are those of
 // [Evaluate].
-func GreatestLoad(ctx context.Context, p *problem.Problem, c problem.Choice, s Settings) (*Load, error) {
+func GreatestLoad(ctx context.Context, p *Problem, c Choice, s Settings) (*Load, error) {
 	in, s, err := begin(p, s)
 	if err == nil {
 		err = in.checkSize(ctx, s)
@@ -63,7 +62,7 @@ func GreatestLoad(ctx context.Context, p *problem.Problem, c problem.Choice, s S
 	return l, err
 }
 
-func refuseNoWorse(p *problem.Problem) error {
+func refuseNoWorse(p *Problem) error {
 	if p.NoWorse {
 		return input.Errorf("no_worse", true, "false: the delays are those of another load")
 	}
@@ -161,9 +160,9 @@ func (b *bracket) isNarrow(tol float64) bool {
 // targets at its load.
 //
 // The errors are those of [Evaluate], and a *[num.InputError] for loads that do not increase.
-func Growth(ctx context.Context, p *problem.Problem, loads []*big.Rat, s SearchSettings) ([]*Answer, error) {
+func Growth(ctx context.Context, p *Problem, loads []*big.Rat, s SearchSettings) ([]*Answer, error) {
 	var answers []*Answer
-	var from problem.Choice
+	var from Choice
 	for i, load := range loads {
 		path := input.Index("loads", i)
 		if err := input.CheckNumber(path, load, input.Positive); err != nil {

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"slices"
 
-	"productform/plan/problem"
 	"productform/stability"
 )
 
@@ -35,7 +34,7 @@ type MostLoad struct {
 //
 // The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not compared; others are those of
 // [Evaluate].
-func GreatestLoadOfAll(ctx context.Context, p *problem.Problem, s SearchSettings) (*MostLoad, error) {
+func GreatestLoadOfAll(ctx context.Context, p *Problem, s SearchSettings) (*MostLoad, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err == nil {
 		err = refuseNoWorse(p)
@@ -126,7 +125,7 @@ func (l *mostLoad) try(ctx context.Context, factor *big.Rat) (open bool, err err
 	if err != nil {
 		return true, err
 	}
-	search := newSearch(at, j, left, problem.Choice{}, l.below, false)
+	search := newSearch(at, j, left, Choice{}, l.below, false)
 	search.any = true
 	err = search.run(ctx)
 	l.solves += j.solves

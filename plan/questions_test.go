@@ -12,16 +12,15 @@ import (
 
 	"productform/num"
 	"productform/plan"
-	"productform/plan/problem"
 )
 
 // aimed returns the mean delay that a problem minimizes.
-func (m measured) aimed(p *problem.Problem) *big.Rat {
-	return m.value(p, problem.Target{Measure: problem.MeanDelay, Class: p.Minimize})
+func (m measured) aimed(p *plan.Problem) *big.Rat {
+	return m.value(p, plan.Target{Measure: plan.MeanDelay, Class: p.Minimize})
 }
 
 // drawQuestion draws a problem with targets, and often a class whose mean delay is minimized.
-func drawQuestion(t *rapid.T) (*problem.Problem, []measured) {
+func drawQuestion(t *rapid.T) (*plan.Problem, []measured) {
 	p := drawProblem(t)
 	all := everyPlan(t, p)
 	drawTargets(t, p, all)
@@ -126,12 +125,12 @@ func TestFrontierMatchesBruteForce(t *testing.T) {
 
 // A frontier ends with its plans whatever number of solves it may use: all but the last are complete, and all are proved.
 func TestFrontierLimit(t *testing.T) {
-	p, err := problem.ReadFile("testdata/plan.yaml")
+	p, err := plan.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Budget = big.NewRat(12, 1)
-	p.Targets = slices.DeleteFunc(p.Targets, func(t problem.Target) bool { return t.Measure == problem.Percentile }) // which take longest
+	p.Targets = slices.DeleteFunc(p.Targets, func(t plan.Target) bool { return t.Measure == plan.Percentile }) // which take longest
 	whole, err := plan.Frontier(t.Context(), p, plan.SearchSettings{})
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +195,7 @@ func TestGrowth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var before problem.Choice
+		var before plan.Choice
 		for i, a := range answers {
 			at := *p
 			at.Scale = new(big.Rat).Mul(num.OrOne(p.Scale), loads[i])
@@ -298,10 +297,10 @@ func TestSensitivities(t *testing.T) {
 			}
 			at := *p
 			at.Model, at.Scale, at.Upgrades, at.NewServers, at.Edges, at.Targets = m, nil, nil, nil, nil, nil
-			var each problem.Choice
+			var each plan.Choice
 			if u := len(p.Upgrades); x.Option < u {
 				up := p.Upgrades[x.Option]
-				at.Upgrades = []problem.Upgrade{{Server: up.Server, Step: new(big.Rat).Mul(up.Step, part), Cost: up.Cost, Most: 1}}
+				at.Upgrades = []plan.Upgrade{{Server: up.Server, Step: new(big.Rat).Mul(up.Step, part), Cost: up.Cost, Most: 1}}
 			} else {
 				s := p.NewServers[x.Option-u]
 				classes := slices.Clone(s.Classes)
@@ -310,7 +309,7 @@ func TestSensitivities(t *testing.T) {
 						classes = append(classes, p.Edges[k].Class)
 					}
 				}
-				at.NewServers = []problem.NewServer{{Name: "another", Capacity: new(big.Rat).Mul(s.Capacity, part), Classes: classes, Cost: s.Cost, Most: 1}}
+				at.NewServers = []plan.NewServer{{Name: "another", Capacity: new(big.Rat).Mul(s.Capacity, part), Classes: classes, Cost: s.Cost, Most: 1}}
 			}
 			each.Steps = []int{1}
 			after := measure(t, &at, each)
@@ -397,7 +396,7 @@ func TestGreatestLoadOfAllMatchesBruteForce(t *testing.T) {
 
 // A search that the limit ends says what is known, and that is proved.
 func TestGreatestLoadOfAllLimit(t *testing.T) {
-	p, err := problem.ReadFile("testdata/plan.yaml")
+	p, err := plan.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +422,7 @@ func TestGreatestLoadOfAllLimit(t *testing.T) {
 // A percentile of a tree of 20 servers, found by an independent trial: tables would take 2^20 sets
 // of servers for each step in time.
 func TestPercentileOfTree(t *testing.T) {
-	p, err := problem.ReadFile("testdata/tree20.json")
+	p, err := plan.ReadFile("testdata/tree20.json")
 	if err != nil {
 		t.Fatal(err)
 	}

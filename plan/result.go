@@ -9,7 +9,6 @@ import (
 	"productform/cluster"
 	"productform/internal/input"
 	"productform/num"
-	"productform/plan/problem"
 	"productform/stability"
 )
 
@@ -28,7 +27,7 @@ func (v Verdict) String() string { return [...]string{"undecided", "met", "faile
 
 // An Outcome holds the measures of a cluster with a plan.
 type Outcome struct {
-	Choice    problem.Choice    `json:"choice"`
+	Choice    Choice            `json:"choice"`
 	Cost      *big.Rat          `json:"cost" exact:"always"` // of everything that the plan buys
 	Model     *cluster.Model    `json:"-"`
 	Stability *stability.Result `json:"-"`
@@ -55,7 +54,7 @@ type Answer struct {
 
 	// Undecided has the plans that might meet the targets: some bound for them straddles a limit at
 	// the widest precision.
-	Undecided []problem.Choice `json:"undecided"`
+	Undecided []Choice `json:"undecided"`
 
 	Solves  int    `json:"solves"` // models solved
 	Proof   Proof  `json:"proof"`
@@ -71,17 +70,17 @@ type Answer struct {
 //
 // Each such plan is within one of the corners, and these fail.
 type Proof struct {
-	From    problem.Choice `json:"from"`
-	Below   *big.Rat       `json:"below" exact:"always"`   // cost; see above
-	AtMost  *big.Rat       `json:"at_most" exact:"always"` // cost; see above
-	Delay   *float64       `json:"mean_delay"`             // see above
-	Corners []Corner       `json:"corners"`
+	From    Choice   `json:"from"`
+	Below   *big.Rat `json:"below" exact:"always"`   // cost; see above
+	AtMost  *big.Rat `json:"at_most" exact:"always"` // cost; see above
+	Delay   *float64 `json:"mean_delay"`             // see above
+	Corners []Corner `json:"corners"`
 }
 
 // A Corner is a plan that fails at something. By monotonicity so does every plan with the same edges and at most its steps and, if
 // Fewer is set, also with some of its edges.
 type Corner struct {
-	problem.Choice
+	Choice
 	Fewer bool    `json:"fewer"` // also with some of its edges
 	Fails Failure `json:"fails"`
 	Class string  `json:"class,omitempty"` // whose mean delay is larger than now, if it fails at that
@@ -110,7 +109,7 @@ type EdgeEffect struct {
 //
 // The error is a *[num.InputError] for a problem, a choice or settings out of range, otherwise that
 // of [bf.Solve], or ctx.Err() promptly after the context ends. An unstable cluster is an outcome.
-func Evaluate(ctx context.Context, p *problem.Problem, c problem.Choice, s Settings) (*Outcome, error) {
+func Evaluate(ctx context.Context, p *Problem, c Choice, s Settings) (*Outcome, error) {
 	in, s, err := begin(p, s)
 	if err != nil {
 		return nil, err
@@ -123,7 +122,7 @@ func Evaluate(ctx context.Context, p *problem.Problem, c problem.Choice, s Setti
 }
 
 // begin checks a problem and settings.
-func begin(p *problem.Problem, s Settings) (*instance, Settings, error) {
+func begin(p *Problem, s Settings) (*instance, Settings, error) {
 	in, err := newInstance(p)
 	if err != nil {
 		return nil, s, err
@@ -134,7 +133,7 @@ func begin(p *problem.Problem, s Settings) (*instance, Settings, error) {
 
 // beginSearch checks a problem and settings. It rejects a model that is too large before it examines
 // any plan.
-func beginSearch(ctx context.Context, p *problem.Problem, s SearchSettings) (*instance, SearchSettings, error) {
+func beginSearch(ctx context.Context, p *Problem, s SearchSettings) (*instance, SearchSettings, error) {
 	in, err := newInstance(p)
 	if err == nil {
 		s, err = s.validate()
@@ -195,9 +194,9 @@ func (in *instance) outcome(ctx context.Context, edges bits, steps []int, s Sett
 func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Settings) error {
 	t, out := in.targets[row], &o.Targets[row]
 	switch t.measure {
-	case problem.LoadFactor, problem.Margin:
+	case LoadFactor, Margin:
 		x := o.Stability.Margin
-		if t.measure == problem.LoadFactor {
+		if t.measure == LoadFactor {
 			x = o.Stability.CriticalScale
 		}
 		f, _ := x.Float64()
@@ -207,7 +206,7 @@ func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Sett
 		}
 		return nil
 	}
-	if out.Value = measured(o.Solution, t); t.measure == problem.Percentile {
+	if out.Value = measured(o.Solution, t); t.measure == Percentile {
 		r, err := bf.Answer(ctx, o.Model, bf.Question{Levels: []*big.Rat{t.level}}, bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})
 		switch {
 		case err == nil:
@@ -226,7 +225,7 @@ func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Sett
 // not.
 //
 // The errors are those of [Evaluate].
-func EdgeEffects(ctx context.Context, p *problem.Problem, c problem.Choice, s Settings) ([]EdgeEffect, error) {
+func EdgeEffects(ctx context.Context, p *Problem, c Choice, s Settings) ([]EdgeEffect, error) {
 	in, s, err := begin(p, s)
 	if err != nil {
 		return nil, err

@@ -8,8 +8,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-
-	"productform/plan/problem"
 )
 
 // A box holds the plans with one set of edges whose steps lie between two corners.
@@ -57,7 +55,7 @@ type search struct {
 	tell     func(Progress)
 	open     boxes
 	boxes    int
-	from     problem.Choice // what every plan holds
+	from     Choice // what every plan holds
 	known    map[bits]*known
 	encoding *encoding
 	fewer    []corner // whose failure all sets of fewer edges share
@@ -74,7 +72,7 @@ type search struct {
 var errLimit = errors.New("plan: limit of solves")
 
 // newSearch starts a search among the plans that hold from and cost less than below.
-func newSearch(in *instance, j *judge, s SearchSettings, from problem.Choice, below int64, byDelay bool) *search {
+func newSearch(in *instance, j *judge, s SearchSettings, from Choice, below int64, byDelay bool) *search {
 	return &search{in: in, judge: j, limit: j.solves + s.Limit, tell: s.Progress, open: boxes{byDelay: byDelay},
 		from: from, known: map[bits]*known{}, encoding: newEncoding(in.options), below: below, tol: s.RelTol, most: in.maxSteps()}
 }

@@ -10,17 +10,16 @@ import (
 
 	"productform/cluster"
 	"productform/num"
-	"productform/plan/problem"
 )
 
 // queue returns a problem of one class that uses all servers, of capacity 1, each of which can get more.
-func queue(servers, most int, target problem.Target) *problem.Problem {
-	p := &problem.Problem{Model: &cluster.Model{Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(int64(servers), 2)}}}, Targets: []problem.Target{target}}
+func queue(servers, most int, target Target) *Problem {
+	p := &Problem{Model: &cluster.Model{Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(int64(servers), 2)}}}, Targets: []Target{target}}
 	for s := range servers {
 		name := string(rune('A' + s))
 		p.Model.Servers = append(p.Model.Servers, cluster.Server{Name: name, Capacity: big.NewRat(1, 1)})
 		p.Model.Classes[0].Servers = append(p.Model.Classes[0].Servers, cluster.Choice{Server: s, Choose: 1})
-		p.Upgrades = append(p.Upgrades, problem.Upgrade{Server: name, Step: big.NewRat(1, 1), Cost: big.NewRat(int64(s+1), 1), Most: most})
+		p.Upgrades = append(p.Upgrades, Upgrade{Server: name, Step: big.NewRat(1, 1), Cost: big.NewRat(int64(s+1), 1), Most: most})
 	}
 	return p
 }
@@ -28,7 +27,7 @@ func queue(servers, most int, target problem.Target) *problem.Problem {
 // A model that is too large is rejected before any plan is judged, even if it is unstable as it is.
 func TestTooLargeAtOnce(t *testing.T) {
 	const n = 26
-	p := queue(n, 1, problem.Target{Measure: problem.MeanDelay, Limit: big.NewRat(2, 1)})
+	p := queue(n, 1, Target{Measure: MeanDelay, Limit: big.NewRat(2, 1)})
 	p.Model.Classes = nil
 	for s := range n {
 		p.Model.Classes = append(p.Model.Classes, cluster.Class{Name: string(rune('A' + s)), Servers: cluster.On(s, (s+1)%n, (s+9)%n)})
@@ -41,7 +40,7 @@ func TestTooLargeAtOnce(t *testing.T) {
 		_, cost := LeastCost(t.Context(), p, s)
 		_, delay := LeastDelay(t.Context(), p, s)
 		_, frontier := Frontier(t.Context(), p, s)
-		_, load := GreatestLoad(t.Context(), p, problem.Choice{Steps: make([]int, n)}, s.Settings)
+		_, load := GreatestLoad(t.Context(), p, Choice{Steps: make([]int, n)}, s.Settings)
 		_, most := GreatestLoadOfAll(t.Context(), p, s)
 		_, growth := Growth(t.Context(), p, []*big.Rat{big.NewRat(1, 1), big.NewRat(2, 1)}, s)
 		for k, err := range []error{cost, delay, frontier, load, most, growth} {
@@ -81,7 +80,7 @@ func TestEncoding(t *testing.T) {
 
 // Even if everything is known, and nothing is solved, a search checks its context.
 func TestSearchLooksAtItsContext(t *testing.T) {
-	in, s, err := begin(queue(3, 2, problem.Target{Measure: problem.Margin, Limit: big.NewRat(100, 1)}), Settings{})
+	in, s, err := begin(queue(3, 2, Target{Measure: Margin, Limit: big.NewRat(100, 1)}), Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +88,7 @@ func TestSearchLooksAtItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	search := newSearch(in, j, SearchSettings{Settings: s, Limit: defaultLimit}, problem.Choice{}, 1000, true)
+	search := newSearch(in, j, SearchSettings{Settings: s, Limit: defaultLimit}, Choice{}, 1000, true)
 	search.of(0).fail(corner{0, in.maxSteps(), judgement{verdict: Failed}})
 	search.of(0).seen[key(search.encoding.pack(in.maxSteps()))] = judgement{}
 	ended, cancel := context.WithCancel(t.Context())
@@ -111,7 +110,7 @@ func TestSearchLooksAtItsContext(t *testing.T) {
 // A corner covers all plans that are cheaper than 1 among those of 60 options of a million steps each, though its part of them all is far
 // below the range of float64.
 func TestCoverOfManyOptions(t *testing.T) {
-	in, _, err := begin(queue(60, problem.MaxMost, problem.Target{Measure: problem.Margin, Limit: big.NewRat(61, 2)}), Settings{})
+	in, _, err := begin(queue(60, MaxMost, Target{Measure: Margin, Limit: big.NewRat(61, 2)}), Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +126,7 @@ func TestCoverOfManyOptions(t *testing.T) {
 // No plan is solved twice, whatever is minimized, and one that was good enough fails once a better one is known.
 func TestSearchSolvesPlansOnce(t *testing.T) {
 	for _, byDelay := range []bool{false, true} {
-		in, s, err := begin(queue(3, 4, problem.Target{Measure: problem.MeanDelay, Class: "a", Limit: big.NewRat(1, 3)}), Settings{})
+		in, s, err := begin(queue(3, 4, Target{Measure: MeanDelay, Class: "a", Limit: big.NewRat(1, 3)}), Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +134,7 @@ func TestSearchSolvesPlansOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		search := newSearch(in, j, SearchSettings{Settings: s, Limit: defaultLimit}, problem.Choice{}, 1000, byDelay)
+		search := newSearch(in, j, SearchSettings{Settings: s, Limit: defaultLimit}, Choice{}, 1000, byDelay)
 		search.bound = &box{}
 		test := func(steps ...int) judgement {
 			r, err := search.test(t.Context(), 0, steps)

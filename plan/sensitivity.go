@@ -10,7 +10,6 @@ import (
 	"productform/bf"
 	"productform/cluster"
 	"productform/num"
-	"productform/plan/problem"
 )
 
 // A Sensitivity is the change of the minimized mean delay, of the class Problem.Minimize or of all
@@ -26,7 +25,7 @@ type Sensitivity struct {
 // explain, and prove nothing: a step is not small.
 //
 // The error wraps [num.ErrUnstable] for a plan that leaves the cluster unstable; others are those of [Evaluate].
-func Sensitivities(ctx context.Context, p *problem.Problem, c problem.Choice, s Settings) ([]Sensitivity, error) {
+func Sensitivities(ctx context.Context, p *Problem, c Choice, s Settings) ([]Sensitivity, error) {
 	in, s, err := begin(p, s)
 	if err != nil {
 		return nil, err

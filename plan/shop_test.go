@@ -9,14 +9,13 @@ import (
 	"productform/cluster"
 	"productform/num"
 	"productform/plan"
-	"productform/plan/problem"
 )
 
 // The shop at one and a half times its load: of 90 plans one small upgrade is the cheapest. All numbers were found by enumeration in
 // another program.
 func TestShop(t *testing.T) {
 	ctx := context.Background()
-	p, err := problem.ReadFile("testdata/plan.yaml")
+	p, err := plan.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +41,7 @@ func TestShop(t *testing.T) {
 	if got, want := values(a.Plan), "1.4806 met, 3.2894 met, 0.71034 met, 1.6667 met, "; got != want {
 		t.Errorf("plan %s, want %s", got, want)
 	}
-	edge, err := plan.Evaluate(ctx, p, problem.Choice{Edges: []int{0}}, plan.Settings{})
+	edge, err := plan.Evaluate(ctx, p, plan.Choice{Edges: []int{0}}, plan.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,13 +54,13 @@ func TestShop(t *testing.T) {
 // 1/e) to 45 digits no engine can compare 1/e with the remainder: the plan is reported as
 // undecided, and the search finds the next one that is decided.
 func TestUndecided(t *testing.T) {
-	p := &problem.Problem{
+	p := &plan.Problem{
 		Model: &cluster.Model{
 			Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(2, 1)}},
 			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0)}},
 		},
-		Upgrades: []problem.Upgrade{{Server: "s", Step: big.NewRat(1, 10), Cost: big.NewRat(3, 1), Most: 2}},
-		Targets: []problem.Target{{Measure: problem.Percentile, Class: "a", Limit: big.NewRat(1, 1),
+		Upgrades: []plan.Upgrade{{Server: "s", Step: big.NewRat(1, 10), Cost: big.NewRat(3, 1), Most: 2}},
+		Targets: []plan.Target{{Measure: plan.Percentile, Class: "a", Limit: big.NewRat(1, 1),
 			Level: num.Rat("63.2120558828557678404476229838539132554188868968")}}, // 1 - exp(-1), Abramowitz and Stegun, table 4.4
 	}
 	a, err := plan.LeastCost(t.Context(), p, plan.SearchSettings{})

@@ -13,7 +13,6 @@ import (
 	"productform/internal/oracle"
 	"productform/num"
 	"productform/plan"
-	"productform/plan/problem"
 	"productform/stability"
 )
 
@@ -132,12 +131,12 @@ func TestEdgeCanHurt(t *testing.T) {
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}, {Name: "t", Capacity: big.NewRat(1, 1)}},
 		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(9, 10), Servers: cluster.On(0)}, {Name: "b", ArrivalRate: big.NewRat(2, 5), Servers: cluster.On(1)}},
 	}
-	p := &problem.Problem{Model: m, Edges: []problem.Edge{{Class: "b", Server: "s", Cost: big.NewRat(1, 1)}}}
+	p := &plan.Problem{Model: m, Edges: []plan.Edge{{Class: "b", Server: "s", Cost: big.NewRat(1, 1)}}}
 	for _, c := range []struct {
 		edges   []int
 		a, b, o string
 	}{{nil, "10", "5/3", "290/39"}, {[]int{0}, "810/77", "10/7", "7730/1001"}} {
-		with, err := plan.Apply(p, problem.Choice{Edges: c.edges})
+		with, err := plan.Apply(p, plan.Choice{Edges: c.edges})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +145,7 @@ func TestEdgeCanHurt(t *testing.T) {
 			t.Errorf("edges %v: %s, %s, all %s; want %s, %s, %s", c.edges, a, b, all, c.a, c.b, c.o)
 		}
 	}
-	effects, err := plan.EdgeEffects(context.Background(), p, problem.Choice{}, plan.Settings{})
+	effects, err := plan.EdgeEffects(context.Background(), p, plan.Choice{}, plan.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,22 +173,22 @@ func TestNotConvex(t *testing.T) {
 
 // An edge to new servers adds its class to those that use them, as many as are bought; where none is, it has no effect.
 func TestEdgeToNewServers(t *testing.T) {
-	p := &problem.Problem{
+	p := &plan.Problem{
 		Model: &cluster.Model{
 			Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(2, 1)}},
 			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0)}, {Name: "b", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}},
 		},
-		NewServers: []problem.NewServer{{Name: "n", Capacity: big.NewRat(1, 1), Classes: []string{"a"}, Cost: big.NewRat(3, 1), Most: 2}},
-		Edges:      []problem.Edge{{Class: "b", Server: "n", Cost: big.NewRat(1, 1)}},
+		NewServers: []plan.NewServer{{Name: "n", Capacity: big.NewRat(1, 1), Classes: []string{"a"}, Cost: big.NewRat(3, 1), Most: 2}},
+		Edges:      []plan.Edge{{Class: "b", Server: "n", Cost: big.NewRat(1, 1)}},
 	}
 	both := []cluster.Choice{{Server: 0, Choose: 1}, {Server: 1, Choose: 2}}
 	for _, c := range []struct {
-		choice problem.Choice
+		choice plan.Choice
 		a, b   []cluster.Choice
 	}{
-		{problem.Choice{Steps: []int{2}, Edges: []int{0}}, both, both},
-		{problem.Choice{Steps: []int{2}}, both, both[:1]},
-		{problem.Choice{Steps: []int{0}, Edges: []int{0}}, both[:1], both[:1]},
+		{plan.Choice{Steps: []int{2}, Edges: []int{0}}, both, both},
+		{plan.Choice{Steps: []int{2}}, both, both[:1]},
+		{plan.Choice{Steps: []int{0}, Edges: []int{0}}, both[:1], both[:1]},
 	} {
 		m, err := plan.Apply(p, c.choice)
 		if err != nil {
@@ -200,7 +199,7 @@ func TestEdgeToNewServers(t *testing.T) {
 		}
 	}
 	// Both classes on all servers have a mean delay of 1/(4 - 3/2) = 2/5; nothing less will do.
-	p.Targets = []problem.Target{{Measure: problem.MeanDelay, Limit: big.NewRat(2, 5)}}
+	p.Targets = []plan.Target{{Measure: plan.MeanDelay, Limit: big.NewRat(2, 5)}}
 	a, err := plan.LeastCost(t.Context(), p, plan.SearchSettings{})
 	if err != nil {
 		t.Fatal(err)

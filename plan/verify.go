@@ -11,7 +11,6 @@ import (
 	"productform/bf"
 	"productform/cluster"
 	"productform/num"
-	"productform/plan/problem"
 	"productform/stability"
 )
 
@@ -38,7 +37,7 @@ const verifyTol = MinRelTol
 //   - the plan holds Proof.From, and Proof.AtMost is the budget of the problem or nil; a proof that nothing is cheaper speaks of all plans.
 //
 // It reads only Choice and Cost of a.Plan. The error wraps [ErrProof], or is that of [Evaluate].
-func Verify(ctx context.Context, p *problem.Problem, a *Answer, s Settings) error {
+func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
 	in, s, err := begin(p, s)
 	if err != nil {
 		return err
@@ -93,7 +92,7 @@ func (a *Answer) reaches() error {
 // nil, Below is at most 2^-30 of the critical scale, below which [GreatestLoad] does not search.
 //
 // It reads At, Below and Complete of l. The error wraps [ErrProof], or is one of [Evaluate].
-func VerifyLoad(ctx context.Context, p *problem.Problem, c problem.Choice, l *Load, s Settings) error {
+func VerifyLoad(ctx context.Context, p *Problem, c Choice, l *Load, s Settings) error {
 	holds, fails := l.At, l.Below
 	in, s, err := begin(p, s)
 	if err != nil {
@@ -262,7 +261,7 @@ func (v *verifier) meets(ctx context.Context, m *cluster.Model, edges bits) erro
 }
 
 // cost adds up what a plan costs, in the words of the problem.
-func (v *verifier) cost(c problem.Choice) *big.Rat {
+func (v *verifier) cost(c Choice) *big.Rat {
 	sum := new(big.Rat)
 	for k, n := range c.Steps {
 		price := new(big.Rat)
@@ -383,17 +382,17 @@ func (v *verifier) stability(ctx context.Context, m *cluster.Model) (*stability.
 // only make worse.
 func (v *verifier) misses(ctx context.Context, m *cluster.Model, r *stability.Result, t target, fewer bool) (Verdict, error) {
 	switch {
-	case t.measure == problem.LoadFactor && r.CriticalScale == nil:
+	case t.measure == LoadFactor && r.CriticalScale == nil:
 		return Failed, nil
-	case t.measure == problem.LoadFactor:
+	case t.measure == LoadFactor:
 		return isAbove(num.Value{Exact: t.limit}, num.Value{Exact: r.CriticalScale}), nil
-	case t.measure == problem.Margin:
+	case t.measure == Margin:
 		return isAbove(num.Value{Exact: t.limit}, num.Value{Exact: r.Margin}), nil
-	case t.measure == problem.MeanDelay && leastDelay(m, t.row).Cmp(t.limit) > 0:
+	case t.measure == MeanDelay && leastDelay(m, t.row).Cmp(t.limit) > 0:
 		return Met, nil
 	case fewer:
 		return Undecided, nil
-	case t.measure == problem.Percentile:
+	case t.measure == Percentile:
 		return v.isLate(ctx, m, t)
 	}
 	return v.byEngines(ctx, m, func(r *bf.Result) (Verdict, error) { return isAbove(*measured(r, t), num.Value{Exact: t.limit}), nil })
@@ -566,7 +565,7 @@ func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) (
 // scale with everything bought.
 //
 // It reads Choice and Cost of a.Plan. The error wraps [ErrProof], or is one of [Evaluate].
-func VerifyMostLoad(ctx context.Context, p *problem.Problem, a *MostLoad, s Settings) error {
+func VerifyMostLoad(ctx context.Context, p *Problem, a *MostLoad, s Settings) error {
 	in, s, err := begin(p, s)
 	if err != nil {
 		return err

@@ -12,7 +12,6 @@ import (
 	"productform/cluster"
 	"productform/num"
 	"productform/plan"
-	"productform/plan/problem"
 )
 
 // Answers are proved, by another routine than that which found them, and what is broken on purpose is rejected: a corner that is left
@@ -26,7 +25,7 @@ func TestVerify(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verify := func(p *problem.Problem, a *plan.Answer) error {
+		verify := func(p *plan.Problem, a *plan.Answer) error {
 			return plan.Verify(context.Background(), p, a, plan.Settings{})
 		}
 		if err := verify(p, a); err != nil {
@@ -84,8 +83,8 @@ func TestVerify(t *testing.T) {
 }
 
 // isRight reports whether an answer is true and its corners prove it, plan by plan in fractions.
-func isRight(t *rapid.T, p *problem.Problem, a *plan.Answer, all []measured) bool {
-	at := func(c problem.Choice) *measured {
+func isRight(t *rapid.T, p *plan.Problem, a *plan.Answer, all []measured) bool {
+	at := func(c plan.Choice) *measured {
 		for i := range all {
 			if slices.Equal(all[i].choice.Steps, c.Steps) && slices.Equal(all[i].choice.Edges, c.Edges) {
 				return &all[i]
@@ -124,7 +123,7 @@ func isRight(t *rapid.T, p *problem.Problem, a *plan.Answer, all []measured) boo
 }
 
 // failsAt reports whether a plan fails at the target of a corner.
-func failsAt(p *problem.Problem, m, now measured, c plan.Corner) bool {
+func failsAt(p *plan.Problem, m, now measured, c plan.Corner) bool {
 	alone := *p
 	alone.NoWorse, alone.Targets = false, nil
 	switch c.Fails {
@@ -133,7 +132,7 @@ func failsAt(p *problem.Problem, m, now measured, c plan.Corner) bool {
 	default:
 		for row, t := range p.Targets {
 			if c.Fails == plan.FailsTarget(row) {
-				alone.Targets = []problem.Target{t}
+				alone.Targets = []plan.Target{t}
 			}
 		}
 	}
@@ -143,7 +142,7 @@ func failsAt(p *problem.Problem, m, now measured, c plan.Corner) bool {
 // Proofs that hold, but not of what the answer says, are rejected.
 func TestVerifyOtherStatements(t *testing.T) {
 	ctx := t.Context()
-	p, err := problem.ReadFile("testdata/plan.yaml")
+	p, err := plan.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +162,7 @@ func TestVerifyOtherStatements(t *testing.T) {
 	most := p.Everything()
 	least := func(a *plan.Answer, delay float64) {
 		a.Proof.Delay = &delay
-		a.Proof.Corners = []plan.Corner{{Choice: most, Fails: plan.FailsDelay}, {Choice: problem.Choice{Steps: most.Steps}, Fails: plan.FailsDelay}}
+		a.Proof.Corners = []plan.Corner{{Choice: most, Fails: plan.FailsDelay}, {Choice: plan.Choice{Steps: most.Steps}, Fails: plan.FailsDelay}}
 	}
 	for what, c := range map[string]struct {
 		answer *plan.Answer
@@ -192,18 +191,18 @@ func TestVerifyOtherStatements(t *testing.T) {
 // An answer without a load is proved by a tiny load that fails, not by a large one.
 func TestVerifyNoLoad(t *testing.T) {
 	ctx := t.Context()
-	p, err := problem.ReadFile("testdata/plan.yaml")
+	p, err := plan.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	verify := func(fails *big.Rat) error {
-		return plan.VerifyLoad(ctx, p, problem.Choice{}, &plan.Load{Below: fails, Complete: true}, plan.Settings{})
+		return plan.VerifyLoad(ctx, p, plan.Choice{}, &plan.Load{Below: fails, Complete: true}, plan.Settings{})
 	}
 	if err := verify(big.NewRat(2, 1)); !errors.Is(err, plan.ErrProof) {
 		t.Errorf("twice the load fails, which says nothing of less: %v", err)
 	}
-	p.Targets = append(p.Targets, problem.Target{Measure: problem.MeanDelay, Limit: big.NewRat(1, 1000)})
-	l, err := plan.GreatestLoad(ctx, p, problem.Choice{}, plan.Settings{})
+	p.Targets = append(p.Targets, plan.Target{Measure: plan.MeanDelay, Limit: big.NewRat(1, 1000)})
+	l, err := plan.GreatestLoad(ctx, p, plan.Choice{}, plan.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,12 +224,12 @@ func TestVerifyFineDelay(t *testing.T) {
 	groups := func(first, second int) []cluster.Choice {
 		return []cluster.Choice{{Server: 0, Choose: first}, {Server: 1, Choose: second}}
 	}
-	p := &problem.Problem{
+	p := &plan.Problem{
 		Model: &cluster.Model{
 			Servers: []cluster.Server{{Name: "g", Count: 150, Capacity: big.NewRat(1, 1)}, {Name: "h", Count: 150, Capacity: big.NewRat(1, 1)}},
 			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(100, 1), Servers: groups(2, 0)[:1]}, {Name: "b", ArrivalRate: big.NewRat(75, 1), Servers: groups(1, 1)}},
 		},
-		Upgrades: []problem.Upgrade{{Server: "g", Step: big.NewRat(1, 10), Cost: big.NewRat(1, 1), Most: 3}},
+		Upgrades: []plan.Upgrade{{Server: "g", Step: big.NewRat(1, 10), Cost: big.NewRat(1, 1), Most: 3}},
 		Budget:   big.NewRat(2, 1),
 	}
 	s := plan.Settings{RelTol: plan.MinRelTol}
@@ -253,17 +252,17 @@ func TestVerifyFineDelay(t *testing.T) {
 // A factor at which no engine decides a target lies in the bracket, and both of its ends are proved. A wide bracket proves what it says, but
 // not that it is narrow.
 func TestUndecidedLoad(t *testing.T) {
-	p := &problem.Problem{
+	p := &plan.Problem{
 		Model: &cluster.Model{
 			Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(2, 1)}},
 			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0)}},
 		},
-		Targets: []problem.Target{{Measure: problem.Percentile, Class: "a", Limit: big.NewRat(1, 1),
+		Targets: []plan.Target{{Measure: plan.Percentile, Class: "a", Limit: big.NewRat(1, 1),
 			Level: num.Rat("63.2120558828557678404476229838539132554188868968")}}, // 1 - exp(-1): the load 1 meets it with equality up to the 46th digit
 	}
 	for _, tol := range []float64{1e-9, 1e-3, plan.MinRelTol} {
 		s := plan.Settings{RelTol: tol}
-		l, err := plan.GreatestLoad(t.Context(), p, problem.Choice{}, s)
+		l, err := plan.GreatestLoad(t.Context(), p, plan.Choice{}, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,15 +270,15 @@ func TestUndecidedLoad(t *testing.T) {
 		if !l.Complete || l.At.Cmp(one) >= 0 || l.Below.Cmp(one) <= 0 || l.Fails.Targets[0].Verdict != plan.Failed {
 			t.Errorf("holds at %v, fails at %v, complete %v", l.At, l.Below, l.Complete)
 		}
-		if err := plan.VerifyLoad(t.Context(), p, problem.Choice{}, l, s); err != nil {
+		if err := plan.VerifyLoad(t.Context(), p, plan.Choice{}, l, s); err != nil {
 			t.Error(err)
 		}
 		wide := &plan.Load{At: big.NewRat(1, 2), Below: big.NewRat(3, 2)}
-		if err := plan.VerifyLoad(t.Context(), p, problem.Choice{}, wide, s); err != nil {
+		if err := plan.VerifyLoad(t.Context(), p, plan.Choice{}, wide, s); err != nil {
 			t.Errorf("a wide bracket that is said to be one: %v", err)
 		}
 		wide.Complete = true
-		if err := plan.VerifyLoad(t.Context(), p, problem.Choice{}, wide, s); !errors.Is(err, plan.ErrProof) {
+		if err := plan.VerifyLoad(t.Context(), p, plan.Choice{}, wide, s); !errors.Is(err, plan.ErrProof) {
 			t.Errorf("a wide bracket that is said to be narrow: %v", err)
 		}
 	}

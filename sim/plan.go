@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"productform/internal/input"
-	"productform/internal/processor"
 	"productform/sweep"
 )
 
@@ -86,7 +85,7 @@ func (p *Plan) checkLength() error {
 // the seed, the version, and how the processor rounds, so samples of processors that round
 // differently are not mixed.
 func (p *Plan) Key(replication int) (string, error) {
-	parts := []any{sampleFormat, processor.Arithmetic(), p.hash, p.time, p.warmUp, p.settings.Distribution, p.settings.Seed, replication}
+	parts := []any{sampleFormat, sweep.Arithmetic(), p.hash, p.time, p.warmUp, p.settings.Distribution, p.settings.Seed, replication}
 	if len(p.settings.Levels) > 0 {
 		parts = append(parts, delayFormat)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"productform/dispatch/swf"
 	"productform/internal/input"
-	"productform/internal/lines"
 	"productform/num"
 )
 
@@ -35,7 +34,7 @@ const (
 // too many, or without a line if there is no size at all; or it is that of r or of unpacking. If a
 // packed file ends early, it wraps [io.ErrUnexpectedEOF].
 func ReadList(r io.Reader, name string) (*List, error) {
-	text := lines.NewReader(r, name)
+	text := input.NewReader(r, name)
 	var list growingList
 	for {
 		line, err := text.Next()
@@ -72,17 +71,17 @@ func parseSize(line []byte, first bool) (float64, error) {
 		if isNames {
 			more = "tail -n +2 leaves out the line of names"
 		}
-		return 0, input.Errorf("size", lines.Shown(line), "%s, one per line; cut -d'%c' -f2 takes the second column of a table, and %s", want, line[at], more)
+		return 0, input.Errorf("size", input.Shown(line), "%s, one per line; cut -d'%c' -f2 takes the second column of a table, and %s", want, line[at], more)
 	}
 	switch {
 	case fields == swf.Columns:
-		return 0, input.Errorf("size", lines.Shown(line), "%s; a log in Standard Workload Format is read as swf:PATH", want)
+		return 0, input.Errorf("size", input.Shown(line), "%s; a log in Standard Workload Format is read as swf:PATH", want)
 	case fields > 1:
-		return 0, input.Errorf("size", lines.Shown(line), "%s, one per line", want)
+		return 0, input.Errorf("size", input.Shown(line), "%s, one per line", want)
 	case isNames:
-		return 0, input.Errorf("size", lines.Shown(line), "%s; delete the line of names, or begin it with ;", want)
+		return 0, input.Errorf("size", input.Shown(line), "%s; delete the line of names, or begin it with ;", want)
 	}
-	return 0, input.Errorf("size", lines.Shown(line), "%s", want)
+	return 0, input.Errorf("size", input.Shown(line), "%s", want)
 }
 
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sort"
 
-	"productform/internal/shortestpath"
+	"productform/tags/internal/path"
 )
 
 // A fairSearch looks for fair cutoffs by bisection of boxes of cutoffs, in all dimensions at once.
@@ -24,8 +24,8 @@ import (
 // maximum, but knows no equality.
 type fairSearch struct {
 	*fairCost
-	points   []shortestpath.Point // at 0 and the sizes of a list; nil for others
-	one      bool                 // the first solution is enough
+	points   []path.Point // at 0 and the sizes of a list; nil for others
+	one      bool         // the first solution is enough
 	queue    boxQueue
 	solution []float64 // the unknowns with the least S found, nil if there are none; for a list its cutoffs
 	limit    float64   // on S, to be better than that
@@ -37,7 +37,7 @@ type fairSearch struct {
 // A fairBox is a set of cutoffs, s_j between the points low[j] and high[j]. There the slowdown S that
 // all hosts can have in common, or for a list the largest slowdown, is between least and most.
 type fairBox struct {
-	low, high   []*shortestpath.Point
+	low, high   []*path.Point
 	least, most float64
 	full        bool    // the load of a host is next to 1 everywhere in it
 	spread      float64 // Σ_i of the widths of the bounds of ln S_i, at most 50 each
@@ -143,7 +143,7 @@ func (s *fairSearch) answer() ([]float64, []visit[double], error) {
 }
 
 // pointAt returns the point of cutoff x, which is an atom of a list.
-func (s *fairSearch) pointAt(x float64) *shortestpath.Point {
+func (s *fairSearch) pointAt(x float64) *path.Point {
 	if s.atoms != nil {
 		return &s.points[sort.SearchFloat64s(s.atoms, x)]
 	}
@@ -164,7 +164,7 @@ func (s *fairSearch) add(b *fairBox) {
 // solve looks for a better solution from the box.
 func (s *fairSearch) solve(b *fairBox) {
 	if s.atoms != nil {
-		for _, corner := range [][]*shortestpath.Point{b.low, b.high} {
+		for _, corner := range [][]*path.Point{b.low, b.high} {
 			if _, largest := s.slowdowns(corner); largest <= s.limit {
 				s.improve(slices.Clone(corner))
 			}
@@ -243,7 +243,7 @@ func (s *fairSearch) cut(b *fairBox) (first, second *fairBox, ok bool) {
 
 // halves returns the upper end of the lower half of a range of cutoffs and the lower end of the
 // upper half, false if it is too small for that.
-func (s *fairSearch) halves(low, high *shortestpath.Point) (below, above *shortestpath.Point, ok bool) {
+func (s *fairSearch) halves(low, high *path.Point) (below, above *path.Point, ok bool) {
 	if s.atoms != nil {
 		i, j := sort.SearchFloat64s(s.atoms, low.X), sort.SearchFloat64s(s.atoms, high.X)
 		if i == j {
@@ -311,7 +311,7 @@ func (s *fairSearch) bound(b *fairBox) {
 }
 
 // leastWait bounds V_i from below for cutoffs s_{i-1} <= a and s_i >= b.
-func (f *fairCost) leastWait(i int, a, b *shortestpath.Point) float64 {
+func (f *fairCost) leastWait(i int, a, b *path.Point) float64 {
 	v := f.speed[i]
 	if a.X > b.X { // each size above a is served for b or more
 		return f.rate * b.X * b.X * a.Tail / (2 * v * v)
@@ -325,7 +325,7 @@ func (f *fairCost) leastWait(i int, a, b *shortestpath.Point) float64 {
 }
 
 // mostWait bounds V_i from above for cutoffs s_{i-1} >= a and s_i <= b.
-func (f *fairCost) mostWait(i int, a, b *shortestpath.Point) float64 {
+func (f *fairCost) mostWait(i int, a, b *path.Point) float64 {
 	v := f.speed[i]
 	slack, off := f.slack(i, a, b)
 	if slack-off <= 0 {
@@ -353,7 +353,7 @@ func (f *fairCost) harmonicAbove(a, b float64) float64 {
 
 // slowdowns returns the smallest and the largest slowdown of the hosts at which jobs of a list end, +Inf
 // if one is overloaded.
-func (s *fairSearch) slowdowns(cutoffs []*shortestpath.Point) (least, largest float64) {
+func (s *fairSearch) slowdowns(cutoffs []*path.Point) (least, largest float64) {
 	least = math.Inf(1)
 	waited, a := 0.0, &s.at0
 	for i := range len(cutoffs) + 1 {
@@ -378,7 +378,7 @@ func (s *fairSearch) slowdowns(cutoffs []*shortestpath.Point) (least, largest fl
 
 // improve moves one cutoff of a list at a time, as long as the largest slowdown falls, or stays and the
 // smallest rises, and takes the result for the solution.
-func (s *fairSearch) improve(cutoffs []*shortestpath.Point) {
+func (s *fairSearch) improve(cutoffs []*path.Point) {
 	least, largest := s.slowdowns(cutoffs)
 	for moved := true; moved && !s.l.stopped(); {
 		moved = false

@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/internal/oracle/reference"
+	"productform/internal/oracle"
 	"productform/num"
 	"productform/sizes"
 	"productform/sizes/exact"
@@ -84,7 +84,7 @@ func TestEncloseAgainstReference(t *testing.T) {
 			sum := x.Mul(num.Interval{Low: weight.Low, High: weight.High}).Add(num.Interval{Low: got.Low, High: got.High})
 			got = sum
 		}
-		if !reference.Agrees(t, got, row.Value, 0.51) {
+		if !oracle.Agrees(t, got, row.Value, 0.51) {
 			t.Errorf("%s: got %.35g", row.Row.Row, got.Low)
 		}
 		tests++
@@ -424,7 +424,7 @@ func TestEncloseOneHostMatchesRandom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.metric(t, row.Metric); !reference.Agrees(t, got, row.Value, 0.51) {
+		if got := r.metric(t, row.Metric); !oracle.Agrees(t, got, row.Value, 0.51) {
 			t.Errorf("%s: got %.35g", row.Row.Row, got.Low)
 		}
 	}

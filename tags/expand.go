@@ -8,7 +8,6 @@ import (
 	"math/big"
 	"slices"
 
-	"productform/internal/erlang"
 	"productform/internal/input"
 	"productform/num"
 )
@@ -179,7 +178,7 @@ func (e Expansion) search(m Model, limit int, slowdown func(m Model) (float64, e
 	return e.found(m, high, best), nil
 }
 
-// queue runs up the recursion of [erlang.NextB] for the work q.work.
+// queue runs up the recursion of [NextB] for the work q.work.
 func (e Expansion) queue(m Model, limit int, q queue, inverse float64) (Expansion, error) {
 	e.Kind = Approximation
 	factor := 1.0
@@ -188,7 +187,7 @@ func (e Expansion) queue(m Model, limit int, q queue, inverse float64) (Expansio
 	}
 	b := 1.0
 	for hosts := 1; hosts <= limit; hosts++ {
-		b = erlang.NextB(q.work, b, hosts)
+		b = NextErlangB(q.work, b, hosts)
 		if hosts < m.Hosts {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"productform/internal/shortestpath"
+	"productform/tags/internal/path"
 )
 
 // ErrUnfair is wrapped by the error for a model for which no cutoffs with equal slowdowns were
@@ -103,8 +103,8 @@ func (r *Result) slowdowns() (least, largest float64) {
 // H_0 = 0.
 type fairCost struct {
 	*tagsCost
-	low, high  []float64          // bounds on the cutoffs
-	at0, atEnd shortestpath.Point // of s_0 = 0 and s_h = ∞
+	low, high  []float64  // bounds on the cutoffs
+	at0, atEnd path.Point // of s_0 = 0 and s_h = ∞
 }
 
 // setRanges sets bounds on the cutoffs, in (0, ∞) unless the sizes are a list, or returns false if

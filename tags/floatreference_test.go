@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"productform/internal/erlang"
 	"productform/sizes"
 )
 
@@ -29,7 +28,7 @@ func TestFloatReference(t *testing.T) {
 		case "random", "lwr", "lwr_printed":
 			got = r.rival(t)
 		case "mmh":
-			c := erlang.C(r.H, parseNumber(t, r.Load))
+			c := ErlangC(r.H, parseNumber(t, r.Load))
 			if got = c; r.Metric == "EQ" {
 				got = c * parseNumber(t, r.Load) / (1 - parseNumber(t, r.Load))
 			}

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"productform/internal/input"
-	"productform/internal/shortestpath"
 	"productform/sizes"
+	"productform/tags/internal/path"
 )
 
 // moments computes the properties of the sizes that the theory needs. It keeps the first error in
@@ -15,12 +15,12 @@ import (
 type moments struct {
 	ctx                   context.Context // context of the call that the distribution is made for
 	d                     sizes.Distribution
-	mean, square, inverse float64              // E[X], E[X²], E[1/X]
-	noInverse             bool                 // E[1/X] is infinite, or beyond float64; inverse is 0
-	low, high             float64              // ends of the support; high may be +Inf
-	list                  *list                // of sizes, nil if they are none
-	atoms                 []float64            // 0 and the sizes of a list, computed on first use
-	atomWork              []shortestpath.Point // data for loads, computed on first use
+	mean, square, inverse float64      // E[X], E[X²], E[1/X]
+	noInverse             bool         // E[1/X] is infinite, or beyond float64; inverse is 0
+	low, high             float64      // ends of the support; high may be +Inf
+	list                  *list        // of sizes, nil if they are none
+	atoms                 []float64    // 0 and the sizes of a list, computed on first use
+	atomWork              []path.Point // data for loads, computed on first use
 	err                   error
 }
 

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"productform/internal/input"
-	"productform/internal/shortestpath"
 	"productform/sizes"
+	"productform/tags/internal/path"
 )
 
 // An Objective is the quantity that cutoffs minimise: Slowdown E[S] + Waiting E[W], with weights >=
@@ -113,7 +113,7 @@ func (m Model) optimizeTAGS(l *moments, o Objective) (Result, error) {
 	if !ok {
 		return Result{}, m.infeasible(l)
 	}
-	best := shortestpath.Path{Cutoffs: []float64{}}
+	best := path.Path{Cutoffs: []float64{}}
 	if m.Hosts > 1 {
 		best = newSearch(f, low, high).Run()
 	}
@@ -138,7 +138,7 @@ func (m Model) optimizeTAGS(l *moments, o Objective) (Result, error) {
 func (m Model) optimizeSITA(l *moments, o Objective) (Result, error) {
 	f := newTAGSCost(m, l, o).sita()
 	low, high, ok := f.ranges()
-	best := shortestpath.Path{Cutoffs: []float64{}}
+	best := path.Path{Cutoffs: []float64{}}
 	if ok && m.Hosts > 1 {
 		best = f.search(low, high).Run()
 	}
@@ -156,7 +156,7 @@ func (m Model) optimizeSITA(l *moments, o Objective) (Result, error) {
 }
 
 // withGap adds the value and its gap.
-func withGap(r Result, o Objective, b shortestpath.Path, err error) (Result, error) {
+func withGap(r Result, o Objective, b path.Path, err error) (Result, error) {
 	r.Objective, r.Gap = value(o.value(r.MeanSlowdown.Float, r.MeanWaiting.Float)), b.Gap()
 	if err == nil && !(r.Objective.Float <= math.MaxFloat64) {
 		err = fmt.Errorf("tags: the objective: %w", sizes.ErrOverflow)
@@ -195,8 +195,8 @@ func (m Model) infeasible(l *moments) error {
 	return &InfeasibleError{m.Load, most}
 }
 
-func newSearch(f *tagsCost, low, high []float64) *shortestpath.Search {
-	return &shortestpath.Search{
+func newSearch(f *tagsCost, low, high []float64) *path.Search {
+	return &path.Search{
 		HostCost: f, Stopped: f.l.stopped, At: f.at, Low: low, High: high, Start: f.at(0), End: f.at(math.Inf(1)),
 		Atoms: f.atoms, Smooth: f.density != nil, Shared: f.hasSlowerLater(), IdleFirst: f.mayIdleFirst(),
 	}

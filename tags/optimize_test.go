@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/optimize"
 	"pgregory.net/rapid"
 
-	"productform/internal/shortestpath"
 	"productform/sizes"
+	"productform/tags/internal/path"
 )
 
 // drawSizes returns sizes of many kinds, with E[1/X] finite, of about unit mean.
@@ -62,7 +62,7 @@ func ok[T any](v T, err error) T {
 }
 
 // searchOf returns the search of Optimize.
-func searchOf(m Model, o Objective) (*shortestpath.Search, *tagsCost) {
+func searchOf(m Model, o Objective) (*path.Search, *tagsCost) {
 	f := newTAGSCost(m, ok(newMoments(context.Background(), m)), o)
 	low, high, feasible := f.ranges()
 	if !feasible {
@@ -72,7 +72,7 @@ func searchOf(m Model, o Objective) (*shortestpath.Search, *tagsCost) {
 }
 
 // cost returns what a path costs in the unit of the objective; in a search the larger weight is 1.
-func (o Objective) cost(s *shortestpath.Search, cutoffs []float64) float64 {
+func (o Objective) cost(s *path.Search, cutoffs []float64) float64 {
 	return s.Total(cutoffs) * max(o.Slowdown, o.Waiting)
 }
 
@@ -119,7 +119,7 @@ func TestSlopesBoundCosts(t *testing.T) {
 		if r.IntN(4) == 0 {
 			x[1], x[2] = x[2], x[1] // cells that overlap
 		}
-		a, b := shortestpath.Cell{Low: f.at(x[0]), High: f.at(x[1])}, shortestpath.Cell{Low: f.at(x[2]), High: f.at(x[3])}
+		a, b := path.Cell{Low: f.at(x[0]), High: f.at(x[1])}, path.Cell{Low: f.at(x[2]), High: f.at(x[3])}
 		if x[2] < x[0] {
 			return
 		}
@@ -162,7 +162,7 @@ func TestSlopesMatchDerivatives(t *testing.T) {
 		if x[1] < 1.01*x[0] {
 			return
 		}
-		at := func(x float64) shortestpath.Cell { return shortestpath.Cell{Low: f.at(x), High: f.at(x)} }
+		at := func(x float64) path.Cell { return path.Cell{Low: f.at(x), High: f.at(x)} }
 		a, b := at(x[0]), at(x[1])
 		s, possible := f.Slope(0, &a, &b)
 		if slack, _ := f.slack(0, &a.Low, &b.Low); !possible || slack < 1e-3 {
@@ -205,7 +205,7 @@ func TestOptimumAmongAtoms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Gap > 1.1*shortestpath.GapTol {
+		if got.Gap > 1.1*path.GapTol {
 			t.Errorf("gap %v", got.Gap)
 		}
 		s, _ := searchOf(m, o)
@@ -319,7 +319,7 @@ func TestOptimizeWithSpeedsAgainstNelderMead(t *testing.T) {
 }
 
 // randomPath returns random cutoffs that overload no host, nil if none of many is such.
-func randomPath(r *rand.Rand, s *shortestpath.Search) []float64 {
+func randomPath(r *rand.Rand, s *path.Search) []float64 {
 	for range 200 {
 		cutoffs := make([]float64, len(s.Low))
 		for j := range cutoffs {

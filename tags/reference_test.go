@@ -7,17 +7,17 @@ import (
 	"testing"
 
 	"productform/internal/input"
-	"productform/internal/oracle/reference"
+	"productform/internal/oracle"
 	"productform/num"
 	"productform/sizes"
 	"productform/sizes/exact"
 )
 
 // A refRow is a row of testdata/tags_reference.csv.
-type refRow struct{ reference.Row }
+type refRow struct{ oracle.Row }
 
 func referenceRows(t testing.TB) (rows []refRow) {
-	for _, r := range reference.Rows(t, "testdata/tags_reference.csv") {
+	for _, r := range oracle.Rows(t, "testdata/tags_reference.csv") {
 		rows = append(rows, refRow{r})
 	}
 	return rows
@@ -27,7 +27,7 @@ func (r refRow) cutoffs(t testing.TB) []*big.Rat { return r.ExactCutoffs(t) }
 func (r refRow) model(t testing.TB) paretoFarm   { return paretoFarm(r.Farm(t)) }
 
 // A paretoFarm is an [ExactModel] whose sizes have a bounded Pareto distribution.
-type paretoFarm reference.Farm
+type paretoFarm oracle.Farm
 
 func (m paretoFarm) sizes() exact.BoundedPareto {
 	return exact.BoundedPareto{Alpha: m.Alpha, High: m.High, Low: m.Low, Mean: m.Mean}

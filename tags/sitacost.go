@@ -3,8 +3,8 @@ package tags
 import (
 	"math"
 
-	"productform/internal/shortestpath"
 	"productform/num"
+	"productform/tags/internal/path"
 )
 
 // A sitaCost computes the cost of hosts that get the jobs of sizes in (a, b]: w(a, b) W(a, b), with
@@ -20,7 +20,7 @@ func (f *tagsCost) sita() sitaCost {
 }
 
 // search returns the search for the best cutoffs in the ranges.
-func (f sitaCost) search(low, high []float64) *shortestpath.Search {
+func (f sitaCost) search(low, high []float64) *path.Search {
 	s := newSearch(f.tagsCost, low, high)
 	s.HostCost = f
 	return s
@@ -36,7 +36,7 @@ func difference(below, belowNext, above, aboveNext float64) (part, size float64)
 }
 
 // larger returns E[X; X > x].
-func larger(p *shortestpath.Point) float64 {
+func larger(p *path.Point) float64 {
 	if p.Tail == 0 {
 		return 0
 	}
@@ -44,7 +44,7 @@ func larger(p *shortestpath.Point) float64 {
 }
 
 // weight returns w(a, b), and the size of the numbers of which it is the difference.
-func (f sitaCost) weight(a, b *shortestpath.Point) (w, size float64) {
+func (f sitaCost) weight(a, b *path.Point) (w, size float64) {
 	if f.o.Waiting > 0 {
 		p, s := difference(a.Number, b.Number, a.Tail, b.Tail)
 		w, size = f.o.Waiting*p, f.o.Waiting*s
@@ -57,7 +57,7 @@ func (f sitaCost) weight(a, b *shortestpath.Point) (w, size float64) {
 }
 
 // cost is 0 for a host that gets no jobs.
-func (f sitaCost) Cost(i int, a, b *shortestpath.Point) float64 {
+func (f sitaCost) Cost(i int, a, b *path.Point) float64 {
 	if a.X > b.X {
 		return math.Inf(1)
 	}
@@ -79,32 +79,32 @@ func (f sitaCost) Cost(i int, a, b *shortestpath.Point) float64 {
 //	∂/∂b = f(b) (W ω(b) + w λ/(vσ) (b²/(2v) + b W)),  -∂/∂a = f(a) (W ω(a) + w λ/(vσ) (a²/(2v) + a W)),
 //
 // ω(x) = o.Slowdown/x + o.Waiting, in which w, W and 1/σ are least for the largest a and the smallest b.
-func (f sitaCost) Slope(i int, a, b *shortestpath.Cell) (shortestpath.Slope, bool) {
+func (f sitaCost) Slope(i int, a, b *path.Cell) (path.Slope, bool) {
 	if a.Low.X > b.High.X {
-		return shortestpath.Slope{}, false
+		return path.Slope{}, false
 	}
 	if a.High.X >= b.Low.X || a.High.Tail == 0 { // the host may be idle
-		return shortestpath.Slope{}, true
+		return path.Slope{}, true
 	}
 	v := f.speed[i]
 	slack, off := f.slack(i, &a.High, &b.Low)
 	slack += off
 	if !(slack > 0) {
-		return shortestpath.Slope{}, false
+		return path.Slope{}, false
 	}
 	m2, size := difference(a.High.Second, b.Low.Second, a.High.Beyond, b.Low.Beyond)
 	wait := f.rate * max(0, m2-momentTol*size) / (2 * v * v * slack)
 	w, size := f.weight(&a.High, &b.Low)
 	w = max(0, w-momentTol*size)
 	push := w * f.rate / (v * slack)
-	grow := func(low, high *shortestpath.Point) float64 {
+	grow := func(low, high *path.Point) float64 {
 		density := min(low.Density, high.Density)
 		if !(density > 0) {
 			return 0
 		}
 		return density * (wait*(f.o.Slowdown/high.X+f.o.Waiting) + push*low.X*(low.X/(2*v)+wait))
 	}
-	return shortestpath.Slope{Cost: w * wait, After: grow(&a.Low, &a.High), Before: grow(&b.Low, &b.High)}, true
+	return path.Slope{Cost: w * wait, After: grow(&a.Low, &a.High), Before: grow(&b.Low, &b.High)}, true
 }
 
 // ranges returns bounds on the cutoffs that keep every host below load 1, and false if there are
@@ -114,7 +114,7 @@ func (f sitaCost) Slope(i int, a, b *shortestpath.Cell) (shortestpath.Slope, boo
 func (f sitaCost) ranges() (low, high []float64, ok bool) {
 	n := len(f.speed) - 1
 	low, high = make([]float64, n), make([]float64, n)
-	fits := func(i int, a, b shortestpath.Point) bool { slack, _ := f.slack(i, &a, &b); return slack > 0 }
+	fits := func(i int, a, b path.Point) bool { slack, _ := f.slack(i, &a, &b); return slack > 0 }
 	top := f.top()
 	a := f.work(0)
 	for j := range n {

@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"productform/internal/shortestpath"
 	"productform/num"
 	"productform/sizes"
+	"productform/tags/internal/path"
 )
 
 // A tagsCost computes the cost of TAGS hosts: host i between cutoffs a and b costs w(a) V(a, b),
@@ -67,9 +67,9 @@ func hostsOf(m Model, l *moments, o Objective) *tagsCost {
 }
 
 // at returns the point of cutoff x.
-func (f *tagsCost) at(x float64) shortestpath.Point {
+func (f *tagsCost) at(x float64) path.Point {
 	l := f.l
-	p := shortestpath.Point{X: x, Tail: l.tail(x), Above: l.above(x), Beyond: l.partial(2, x, math.Inf(1))}
+	p := path.Point{X: x, Tail: l.tail(x), Above: l.above(x), Beyond: l.partial(2, x, math.Inf(1))}
 	if x > 0 {
 		p.First, p.Second, p.Number = l.partial(1, 0, x), l.partial(2, 0, x), l.partial(0, 0, x)
 	}
@@ -86,14 +86,14 @@ func (f *tagsCost) at(x float64) shortestpath.Point {
 	return p
 }
 
-func (f *tagsCost) weight(a *shortestpath.Point) float64 {
+func (f *tagsCost) weight(a *path.Point) float64 {
 	return f.o.Slowdown*a.Inverse + f.o.Waiting*a.Tail
 }
 
 // slack returns 1 - ρ_i, and a bound on its rounding error. A host does not get the work below a
 // and above b: unless λE[X]/v_i is above 1, nothing cancels. If that is far above 1, the load
 // itself is subtracted. For a list of sizes, fractions compute values next to 0.
-func (f *tagsCost) slack(i int, a, b *shortestpath.Point) (slack, off float64) {
+func (f *tagsCost) slack(i int, a, b *path.Point) (slack, off float64) {
 	limit, above := 0.0, 0.0
 	switch {
 	case a.Tail == 0, f.kills && b.X == 0, !f.kills && a.X == b.X: // idle
@@ -130,7 +130,7 @@ func (f *tagsCost) spareSlack(i int, below, above float64) float64 {
 }
 
 // square returns E[min(X, b)²; X > a] as the difference of numbers as small as possible, and the smaller of them.
-func square(a, b *shortestpath.Point) (m2, size float64) {
+func square(a, b *path.Point) (m2, size float64) {
 	capped, over := b.Second, b.Beyond // E[min(X, b)²] and E[X² - b²; X > b]
 	if b.Tail > 0 {
 		capped += b.X * b.X * b.Tail
@@ -142,7 +142,7 @@ func square(a, b *shortestpath.Point) (m2, size float64) {
 	return a.Beyond - over, a.Beyond
 }
 
-func (f *tagsCost) Cost(i int, a, b *shortestpath.Point) float64 {
+func (f *tagsCost) Cost(i int, a, b *path.Point) float64 {
 	if a.X > b.X {
 		return math.Inf(1)
 	}
@@ -163,31 +163,31 @@ func (f *tagsCost) Cost(i int, a, b *shortestpath.Point) float64 {
 //	∂V/∂b = λ P(X > b)/(vσ) (b/v + V),  -∂V/∂a = f(a) λ/(vσ) (a²/(2v) + a V),  -w'(a) = f(a) (o.Slowdown/a + o.Waiting),
 //
 // in which V and 1/σ are least for the largest a and the smallest b.
-func (f *tagsCost) Slope(i int, a, b *shortestpath.Cell) (shortestpath.Slope, bool) {
+func (f *tagsCost) Slope(i int, a, b *path.Cell) (path.Slope, bool) {
 	v, weight := f.speed[i], f.weight(&a.High)
 	if a.Low.X > b.High.X {
-		return shortestpath.Slope{}, false
+		return path.Slope{}, false
 	}
 	if a.High.Tail == 0 {
-		return shortestpath.Slope{}, true
+		return path.Slope{}, true
 	}
 	if a.High.X > b.Low.X { // V(t, t) for all t in both, of M_1 = t P(X > t)
 		m1 := b.Low.X * a.High.Tail
 		slack := 1 - f.rate*m1/v + 2*momentTol
 		if !(slack > 0) {
-			return shortestpath.Slope{}, false
+			return path.Slope{}, false
 		}
-		return shortestpath.Slope{Cost: weight * f.rate * m1 * b.Low.X / (2 * v * v * slack)}, true
+		return path.Slope{Cost: weight * f.rate * m1 * b.Low.X / (2 * v * v * slack)}, true
 	}
 	slack, off := f.slack(i, &a.High, &b.Low)
 	slack += off
 	if !(slack > 0) {
-		return shortestpath.Slope{}, false
+		return path.Slope{}, false
 	}
 	m2, size := square(&a.High, &b.Low)
 	m2 = max(m2-momentTol*size, 0)
 	wait := f.rate * m2 / (2 * v * v * slack)
-	s := shortestpath.Slope{Cost: weight * wait}
+	s := path.Slope{Cost: weight * wait}
 	push := f.rate / (v * slack)
 	if b.High.Tail > 0 {
 		s.Before = weight * push * b.High.Tail * (b.Low.X/v + wait)
@@ -206,13 +206,13 @@ func (f *tagsCost) Slope(i int, a, b *shortestpath.Cell) (shortestpath.Slope, bo
 // that one's largest cutoff and any above; then its own cutoff is below that, and an upper bound is
 // enough here. A largest cutoff of 0 means that the host, and those before it, can take no jobs at
 // all. The smallest cutoffs are for hosts that follow one with jobs: 0 is always possible for the
-// first hosts, see [shortestpath.Search].
+// first hosts, see [path.Search].
 func (f *tagsCost) ranges() (low, high []float64, ok bool) {
 	if f.atoms != nil {
 		return f.atomRanges()
 	}
 	low, high = make([]float64, len(f.speed)-1), make([]float64, len(f.speed)-1)
-	most, fits := f.reach(func(before []shortestpath.Point) float64 { return before[len(before)-1].X })
+	most, fits := f.reach(func(before []path.Point) float64 { return before[len(before)-1].X })
 	if !fits {
 		return nil, nil, false
 	}
@@ -234,7 +234,7 @@ func (f *tagsCost) ranges() (low, high []float64, ok bool) {
 func (f *tagsCost) atomRanges() (low, high []float64, ok bool) {
 	n, top := len(f.speed)-1, len(f.atoms)-1
 	if f.l.atomWork == nil {
-		f.l.atomWork = make([]shortestpath.Point, 0, len(f.atoms))
+		f.l.atomWork = make([]path.Point, 0, len(f.atoms))
 		for _, x := range f.atoms {
 			f.l.atomWork = append(f.l.atomWork, f.work(x))
 		}
@@ -297,9 +297,9 @@ func (f *tagsCost) feasible() bool {
 		return ok
 	}
 	none := f.work(0)
-	_, fits := f.reach(func(most []shortestpath.Point) float64 {
-		var can func(j int, p *shortestpath.Point) bool // whether cutoff j can be p
-		can = func(j int, p *shortestpath.Point) bool {
+	_, fits := f.reach(func(most []path.Point) float64 {
+		var can func(j int, p *path.Point) bool // whether cutoff j can be p
+		can = func(j int, p *path.Point) bool {
 			switch {
 			case j == 0:
 				return f.isBelowOne(0, none, *p)
@@ -320,7 +320,7 @@ func (f *tagsCost) feasible() bool {
 // for all hosts so far. A host that is overloaded at every cutoff above the largest of the hosts
 // before it gets its cutoff from slow, as do those before it. It reports whether the last host is
 // then not overloaded.
-func (f *tagsCost) reach(slow func(before []shortestpath.Point) float64) (high []shortestpath.Point, fits bool) {
+func (f *tagsCost) reach(slow func(before []path.Point) float64) (high []path.Point, fits bool) {
 	a := f.work(0)
 	for j := range len(f.speed) - 1 {
 		from, most := max(a.X, f.l.low), 0.0
@@ -346,14 +346,14 @@ func (f *tagsCost) mayIdleFirst() bool {
 func (f *tagsCost) hasSlowerLater() bool { return !slices.IsSorted(f.speed) }
 
 // isBelowOne reports whether host i between cutoffs a and b is below load 1.
-func (f *tagsCost) isBelowOne(i int, a, b shortestpath.Point) bool {
+func (f *tagsCost) isBelowOne(i int, a, b path.Point) bool {
 	slack, _ := f.slack(i, &a, &b)
 	return slack > 0
 }
 
 // work returns as much of the point of cutoff x as a load needs.
-func (f *tagsCost) work(x float64) shortestpath.Point {
-	p := shortestpath.Point{X: x, Tail: f.l.tail(x), Above: f.l.above(x)}
+func (f *tagsCost) work(x float64) path.Point {
+	p := path.Point{X: x, Tail: f.l.tail(x), Above: f.l.above(x)}
 	if x > 0 {
 		p.First = f.l.partial(1, 0, x)
 	}
@@ -361,11 +361,11 @@ func (f *tagsCost) work(x float64) shortestpath.Point {
 }
 
 // workUpTo is work of a cutoff x after host i: where nothing cancels, slack asks only for what is above it.
-func (f *tagsCost) workUpTo(i int, x float64) shortestpath.Point {
+func (f *tagsCost) workUpTo(i int, x float64) path.Point {
 	if !f.kills || f.spare[i] < cancellationLimit {
 		return f.work(x)
 	}
-	return shortestpath.Point{X: x, Tail: f.l.tail(x), Above: f.l.above(x)}
+	return path.Point{X: x, Tail: f.l.tail(x), Above: f.l.above(x)}
 }
 
 // top returns the high end of the sizes, or where they have none, a size that next to no job exceeds: 1e-40 is far

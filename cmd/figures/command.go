@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/internal/cli"
-	"productform/internal/runs"
 	"productform/plots"
 	"productform/plots/draw"
 	"productform/sweep"
@@ -30,7 +29,7 @@ type options struct {
 	seed                       uint64
 	parallel                   int
 	list, check, version       bool
-	choice                     runs.Choice
+	choice                     cli.RunChoice
 }
 
 // errCheck reports that numbers of a figure disagree with an independent method, or refute a claim
@@ -147,7 +146,7 @@ func (o options) run(cmd *cobra.Command, all []plots.Spec, s plots.Settings) err
 		}
 		return printLines(cmd.OutOrStdout(), lines)
 	}
-	if !o.check && o.choice.Tasks != runs.Serve {
+	if !o.check && o.choice.Tasks != cli.Serve {
 		o.results = cmp.Or(o.results, filepath.Join(o.output, "results"))
 	}
 	p := cli.NewProgress(cmd.ErrOrStderr(), "figures")

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"productform/internal/runs"
+	"productform/internal/cli"
 	"productform/plots"
 	"productform/sim"
 	"productform/sweep"
@@ -87,7 +87,7 @@ func TestSharedRuns(t *testing.T) {
 
 	var keys strings.Builder
 	for _, text := range after(t, run("--tasks", "list", "--results", "of-put")) {
-		var task runs.Task
+		var task cli.Task
 		if err := json.Unmarshal(text, &task); err != nil || !(task.Cost > 0) {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -98,7 +98,7 @@ func TestSharedRuns(t *testing.T) {
 		t.Fatalf("status %d, %s", status, &errs)
 	}
 	for _, text := range after(t, out.String()) {
-		a, err := runs.ParseAnswer(text)
+		a, err := cli.ParseAnswer(text)
 		if err == nil {
 			err = sweep.Put[sim.Sample]("of-put", a.Key, a.Result)
 		}
@@ -127,8 +127,8 @@ func runWith(t *testing.T, stdin string, args []string, stdout, stderr *bytes.Bu
 func after(t *testing.T, text string) (lines [][]byte) {
 	t.Helper()
 	all := bufio.NewScanner(strings.NewReader(text))
-	var f runs.Fingerprint
-	if !all.Scan() || json.Unmarshal(all.Bytes(), &f) != nil || f != runs.FingerprintOf() {
+	var f cli.Fingerprint
+	if !all.Scan() || json.Unmarshal(all.Bytes(), &f) != nil || f != cli.FingerprintOf() {
 		t.Fatalf("fingerprint %q", all.Text())
 	}
 	for all.Scan() {

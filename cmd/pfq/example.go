@@ -13,7 +13,6 @@ import (
 
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
-	"productform/internal/output"
 )
 
 // The first line of every example is a comment with its meaning. Clusters are in the folder itself;
@@ -41,7 +40,7 @@ func newExample() *cobra.Command {
 				}
 				answer = readExample(args[0])
 			}
-			return output.Write(answer, file, cmd.OutOrStdout())
+			return cli.Write(answer, file, cmd.OutOrStdout())
 		},
 	})
 	command.AddOutput(cmd, &file)

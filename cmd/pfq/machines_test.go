@@ -19,7 +19,7 @@ import (
 
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/commandtest"
-	"productform/internal/runs"
+	"productform/internal/cli"
 	"productform/sim"
 	"productform/sweep"
 )
@@ -169,8 +169,8 @@ func (s shared) tasksLines(t *testing.T, stdin string, args ...string) (lines []
 	}
 	all := bufio.NewScanner(strings.NewReader(stdout))
 	all.Buffer(nil, 1<<24)
-	var f runs.Fingerprint
-	if !all.Scan() || json.Unmarshal(all.Bytes(), &f) != nil || f != runs.FingerprintOf() {
+	var f cli.Fingerprint
+	if !all.Scan() || json.Unmarshal(all.Bytes(), &f) != nil || f != cli.FingerprintOf() {
 		t.Fatalf("%s: fingerprint %q", s.line, all.Text())
 	}
 	for all.Scan() {
@@ -198,7 +198,7 @@ func TestTasks(t *testing.T) {
 			}
 			var keys [2]string
 			for i, text := range listed {
-				var task runs.Task
+				var task cli.Task
 				if err := json.Unmarshal(text, &task); err != nil || !(task.Cost > 0) {
 					t.Fatalf("%s: %s, %v", s.line, text, err)
 				}
@@ -210,7 +210,7 @@ func TestTasks(t *testing.T) {
 					t.Errorf("%s: %d answers to %d keys", s.line, len(served), strings.Count(asked, "\n"))
 				}
 				for _, text := range served {
-					a, err := runs.ParseAnswer(text)
+					a, err := cli.ParseAnswer(text)
 					if err == nil {
 						err = sweep.Put[sim.Sample](folder, a.Key, a.Result)
 					}
@@ -229,13 +229,13 @@ func TestServeUnknown(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "model")
 	commandtest.WriteFile(t, model, oneServer)
 	s := shared{line: "simulate " + model + " --runs 2 --jumps 2000"}
-	var task runs.Task
+	var task cli.Task
 	if err := json.Unmarshal(s.tasksLines(t, "", "--tasks", "list")[1], &task); err != nil {
 		t.Fatal(err)
 	}
 	served := s.tasksLines(t, strings.Repeat("0", 64)+"\n\nkey\n"+task.Key, "--tasks", "serve", "--parallel", "1")
 	for i, want := range []string{"no run of this command has this key", "no run of this command has this key", "no run of this command has this key", ""} {
-		if a, err := runs.ParseAnswer(served[i]); err != nil || a.Error != want {
+		if a, err := cli.ParseAnswer(served[i]); err != nil || a.Error != want {
 			t.Errorf("%s: %v", served[i], err)
 		}
 	}

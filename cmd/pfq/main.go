@@ -27,16 +27,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/cmd/pfq/internal/allocate"
 	"productform/cmd/pfq/internal/command"
-	"productform/cmd/pfq/internal/dispatch"
-	"productform/cmd/pfq/internal/estimate"
-	"productform/cmd/pfq/internal/network"
-	"productform/cmd/pfq/internal/plan"
 	"productform/cmd/pfq/internal/plot"
-	"productform/cmd/pfq/internal/simulate"
-	"productform/cmd/pfq/internal/solve"
-	"productform/cmd/pfq/internal/tags"
 	"productform/internal/cli"
 )
 
@@ -46,15 +38,15 @@ func main() {
 }
 
 func newRoot() *cobra.Command {
-	return command.Root(solve.New(), newStability(), estimate.New(), simulate.New(), network.New(), plan.New(),
-		newPlot(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newMan(), newVersion(),
+	return command.Root(newSolveCommand(), newStability(), newEstimateCommand(), newSimulateCommand(), newNetworkCommand(), newPlanCommand(),
+		newPlot(), newTagsCommand(), newAllocateCommand(), newDispatchCommand(), newLive(), newExample(), newMan(), newVersion(),
 		command.Help(&cobra.Command{Use: "model"}))
 }
 
 // newPlot returns the command plot, with the pictures of hosts that guess job sizes.
 func newPlot() *cobra.Command {
 	cmd := plot.New()
-	cmd.AddCommand(tags.NewPlot(plot.NewPicture))
+	cmd.AddCommand(newTagsPlot(plot.NewPicture))
 	return cmd
 }
 

@@ -26,7 +26,7 @@ import (
 	"productform/network"
 	"productform/network/loss"
 	"productform/network/swap"
-	"productform/plan/problem"
+	"productform/plan"
 )
 
 // A kind is a kind of model files: its name in the schema, files of it, and its reader.
@@ -66,7 +66,7 @@ func kinds(t *testing.T) []kind {
 		{"cluster", glob("examples/*.yaml", "../../examples/*/model.yaml"), reader(cluster.Read)},
 		{"pool", glob("examples/pools/*.yaml"), reader(fluid.ReadPool)},
 		{"traffic", glob("examples/traffic/*.yaml"), reader(traffic.Read)},
-		{"plan", glob("examples/plans/*.yaml"), reader(func(r io.Reader) (*problem.Problem, error) { return problem.Read(r, "examples/plans") })},
+		{"plan", glob("examples/plans/*.yaml"), reader(func(r io.Reader) (*plan.Problem, error) { return plan.Read(r, "examples/plans") })},
 		{"network", networks("batch", "interactive", "reentrant", "ten-servers"), reader(network.Read)},
 		{"losses", networks("call-centre", "tokens", "trunks"), reader(loss.Read)},
 		{"swaps", networks("swaps"), reader(swap.Read)},

@@ -23,8 +23,8 @@ var coldPackages = []string{"go.yaml.in/...", "gonum.org/...", "encoding/...", "
 	"os", "internal/...", "strconv", "crypto/...", "unicode/...", "bufio", "bytes", "strings", "io/...", "path/...",
 	"errors", "context", "compress/...", "hash/...", "syscall/...",
 	"productform/bf", "productform/cluster", "productform/dispatch/...", "productform/internal/file",
-	"productform/internal/input", "productform/internal/render", "productform/internal/tree",
-	"productform/internal/whatif", "productform/sim", "productform/sizes/...", "productform/stability",
+	"productform/internal/input", "productform/internal/render", "productform/internal/file",
+	"productform/cmd/whatif/internal", "productform/sim", "productform/sizes/...", "productform/stability",
 	"productform/sweep"}
 
 // buildSolver compiles the solver with the Go that is installed.

@@ -21,7 +21,6 @@ import (
 	"productform/cluster"
 	"productform/internal/cli"
 	"productform/internal/input"
-	"productform/internal/output"
 )
 
 // example is the model of the page if none is given.
@@ -102,7 +101,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := output.Check("--output", o.output, file, cmd.InOrStdin()); err != nil {
+	if err := cli.Check("--output", o.output, file, cmd.InOrStdin()); err != nil {
 		return err
 	}
 	first, err := readStart(file, cmd.InOrStdin())
@@ -126,7 +125,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if o.output != "" {
-		return output.Write(page[indexFile], o.output, cmd.OutOrStdout())
+		return cli.Write(page[indexFile], o.output, cmd.OutOrStdout())
 	}
 	return serve(cmd.Context(), page[indexFile], o.port, cmd.OutOrStdout())
 }
@@ -180,13 +179,13 @@ func writeFolder(all site, folder string, stdout io.Writer) error {
 		return err
 	}
 	var list bytes.Buffer
-	var files []output.File
+	var files []cli.File
 	for _, name := range []string{indexFile, "page.css", "page.js"} {
 		path := filepath.Join(folder, name)
-		files = append(files, output.File{Text: all[name], Name: path})
+		files = append(files, cli.File{Text: all[name], Name: path})
 		fmt.Fprintln(&list, path)
 	}
-	return output.WriteAll(stdout, output.File{Text: list.Bytes()}, files...)
+	return cli.WriteAll(stdout, cli.File{Text: list.Bytes()}, files...)
 }
 
 // serve serves the page until the context is done.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 // A Policy determines the order of the queue and which jobs may overtake others.
@@ -81,7 +81,7 @@ func ParsePolicy(text string) (Policy, error) {
 	switch {
 	case i < 0:
 		all := slices.Values(words())
-		return refuse("one of %s%s", strings.Join(Names(), ", "), tree.DidYouMean(word, all, strings.Clone))
+		return refuse("one of %s%s", strings.Join(Names(), ", "), file.DidYouMean(word, all, strings.Clone))
 	case word == "easy" && hasOrder && order != string(FCFS) && order != string(SJF):
 		return refuse("%s, ORDER fcfs or sjf", Names()[i])
 	case word == "easy" && hasOrder:

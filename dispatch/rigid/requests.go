@@ -8,7 +8,6 @@ import (
 	"productform/dispatch"
 	"productform/dispatch/swf"
 	"productform/internal/input"
-	"productform/internal/ranges"
 )
 
 // Requests determines the requested times of jobs if the log does not give them: their run times
@@ -34,7 +33,7 @@ func (q Requests) Apply(jobs []dispatch.Job, requested []float64) ([]dispatch.Jo
 	switch {
 	case factor == 0:
 		factor = 1
-	case !(factor >= 1 && factor <= ranges.Largest):
+	case !(factor >= 1 && factor <= input.Largest):
 		return nil, input.Errorf("Factor", factor, "a number in [1, 1e50], or 0 for 1")
 	}
 	if requested != nil && len(requested) != len(jobs) {
@@ -53,7 +52,7 @@ func (q Requests) Apply(jobs []dispatch.Job, requested []float64) ([]dispatch.Jo
 		if requested != nil && requested[i] > 0 {
 			j.Estimate = requested[i]
 		}
-		if !ranges.IsWork(j.Estimate) {
+		if !input.IsWork(j.Estimate) {
 			return nil, input.Errorf(fmt.Sprintf("job %d, requested time", j.ID), j.Estimate, "seconds in [1e-50, 1e50]")
 		}
 	}
@@ -61,7 +60,7 @@ func (q Requests) Apply(jobs []dispatch.Job, requested []float64) ([]dispatch.Jo
 }
 
 // Requested returns the requested times of the jobs at some indices of a log, as returned by
-// [workload.Sampling.Take], multiplied by the scale of run times. The result is 0 for times that
+// [dispatch.Sampling.Take], multiplied by the scale of run times. The result is 0 for times that
 // are unknown or 0.
 func Requested(log []swf.Job, places []int, timeScale float64) []float64 {
 	times := make([]float64, len(places))

@@ -11,7 +11,6 @@ import (
 	"productform/dispatch"
 	"productform/dispatch/rigid"
 	"productform/dispatch/swf"
-	"productform/dispatch/workload"
 	"productform/internal/input"
 )
 
@@ -113,7 +112,7 @@ func TestRequested(t *testing.T) {
 		{Number: 2, Submit: 0, RunTime: swf.Unknown, Processors: 1, RequestedTime: 70},
 		{Number: 1, Submit: 1, RunTime: 1, Processors: 1, RequestedTime: 80},
 	}
-	s := workload.WholeLog()
+	s := dispatch.WholeLog()
 	s.TimeScale = 0.5
 	jobs, places, skipped, err := s.Take(log, 1)
 	if err != nil || skipped != 1 || len(jobs) != 3 || !slices.Equal(places, []int{3, 1, 0}) {

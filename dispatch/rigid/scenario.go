@@ -5,7 +5,6 @@ import (
 
 	"productform/dispatch"
 	"productform/internal/input"
-	"productform/internal/ranges"
 )
 
 // A Scenario is a cluster of equal workers, its jobs and a policy.
@@ -42,8 +41,8 @@ func (s *Scenario) check() error {
 		return input.Errorf("Jobs", "no jobs", "at least one")
 	case s.Workers < 1:
 		return input.Errorf("Workers", s.Workers, "an integer >= 1")
-	case !ranges.IsWork(s.Threshold):
-		return ranges.Work.ZeroFor("10 seconds").Check("Threshold", s.Threshold)
+	case !input.IsWork(s.Threshold):
+		return input.Work.ZeroFor("10 seconds").Check("Threshold", s.Threshold)
 	}
 	if err := s.Policy.check(); err != nil {
 		return err
@@ -60,23 +59,23 @@ func (s *Scenario) check() error {
 func checkJob(j *dispatch.Job, i, workers int) error {
 	field := func(name string) string { return input.Field(input.Index("Jobs", i), name) }
 	switch {
-	case !ranges.IsTime(j.Submit):
-		return ranges.Moment.Check(field("Submit"), j.Submit)
+	case !input.IsTime(j.Submit):
+		return input.Moment.Check(field("Submit"), j.Submit)
 	case j.Tasks < 1 || j.Tasks > workers:
 		return input.Errorf(field("Tasks"), j.Tasks, "an integer in [1, %d], the number of workers", workers)
-	case !ranges.IsWork(j.Work):
-		return ranges.Work.Check(field("Work"), j.Work)
-	case !ranges.IsWork(j.Estimate):
-		return ranges.Work.ZeroFor("the run time").Check(field("Estimate"), j.Estimate)
+	case !input.IsWork(j.Work):
+		return input.Work.Check(field("Work"), j.Work)
+	case !input.IsWork(j.Estimate):
+		return input.Work.ZeroFor("the run time").Check(field("Estimate"), j.Estimate)
 	case j.MaxWorkers != 0:
 		return input.Errorf(field("MaxWorkers"), j.MaxWorkers, "0: a rigid job has all its workers at once")
 	case j.Works != nil:
 		return input.Errorf(field("Works"), len(j.Works), "nil: all workers of a rigid job run equally long")
 	case j.Speeds != nil:
 		return input.Errorf(field("Speeds"), len(j.Speeds), "nil: workers of rigid jobs have speed 1")
-	case !ranges.IsTime(j.Priority):
-		return ranges.Time.Check(field("Priority"), j.Priority)
-	case !(j.Deadline == 0 || j.Deadline > j.Submit && ranges.IsTime(j.Deadline)):
+	case !input.IsTime(j.Priority):
+		return input.Time.Check(field("Priority"), j.Priority)
+	case !(j.Deadline == 0 || j.Deadline > j.Submit && input.IsTime(j.Deadline)):
 		return input.Errorf(field("Deadline"), j.Deadline, "a time in (%v, 1e50], after the submission, or 0 for none", j.Submit)
 	}
 	return nil

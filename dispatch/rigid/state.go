@@ -6,7 +6,6 @@ import (
 
 	"productform/dispatch"
 	"productform/internal/input"
-	"productform/internal/ranges"
 )
 
 // A State is everything that a [Maker] remembers, as plain data. A JSON round trip preserves it
@@ -144,7 +143,7 @@ func (m *Maker) restore(s *JobState) error {
 		return input.Errorf("Stage", s.Stage, "running if tasks run, waiting if tasks only wait, empty if the job is done")
 	case isPresent && s.Size < 1 || s.Size < 0 || k == int(waiting) && s.Size != p.Left:
 		return input.Errorf("Size", s.Size, "the number of unfinished tasks")
-	case isPresent && !(s.Asks > 0 && s.Asks <= ranges.Largest*ranges.Largest):
+	case isPresent && !(s.Asks > 0 && s.Asks <= input.Largest*input.Largest):
 		return input.Errorf("Asks", s.Asks, "seconds > 0")
 	case !(s.Start >= 0) || !(s.Runs >= 0):
 		return input.Errorf("Start", s.Start, "a time >= 0")

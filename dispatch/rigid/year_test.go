@@ -10,7 +10,6 @@ import (
 	"productform/dispatch"
 	"productform/dispatch/rigid"
 	"productform/dispatch/swf"
-	"productform/dispatch/workload"
 	"productform/traces"
 )
 
@@ -30,7 +29,7 @@ func yearLog(t testing.TB) swf.Log {
 
 func yearJobs(t testing.TB) []dispatch.Job {
 	t.Helper()
-	jobs, _, err := workload.WholeLog().Jobs(yearLog(t).Jobs, 1)
+	jobs, _, err := dispatch.WholeLog().Jobs(yearLog(t).Jobs, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

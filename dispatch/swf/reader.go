@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"productform/internal/input"
-	"productform/internal/lines"
 )
 
 // mostComments limits the total size of the comments of a log, in bytes, counting one byte for each
@@ -17,7 +16,7 @@ const mostComments = 1 << 20
 
 // A Reader reads a log job by job. It keeps one line and the comments in memory.
 type Reader struct {
-	text     lines.Reader
+	text     input.Reader
 	last     []byte // line of the job last read
 	comments []byte // each followed by a line feed
 	err      error  // that ended the log
@@ -26,7 +25,7 @@ type Reader struct {
 // NewReader returns a reader of the log in r. A gzip file, recognized by the bytes 1f 8b at its
 // start, is decompressed. The reader reads ahead. Errors begin with "name:LINE: ", where lines are
 // counted in the decompressed text.
-func NewReader(r io.Reader, name string) *Reader { return &Reader{text: *lines.NewReader(r, name)} }
+func NewReader(r io.Reader, name string) *Reader { return &Reader{text: *input.NewReader(r, name)} }
 
 // Read returns the next job, or [io.EOF] after the last one. Any other error concerns a line that
 // is not a job or is longer than 65535 bytes, comments of more than 1 MiB in total, each line end

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"productform/internal/input"
-	"productform/internal/lines"
 )
 
 // largest is the largest integer that a log may hold: all integers up to it are exact in float64.
@@ -65,7 +64,7 @@ func parse(line []byte) (j Job, err error) {
 		return j, nil
 	}
 	if kind := otherFormat(line); kind != "" {
-		return Job{}, &input.Error{Value: lines.Shown(line), Want: "18 numbers separated by blanks",
+		return Job{}, &input.Error{Value: input.Shown(line), Want: "18 numbers separated by blanks",
 			Cause: fmt.Errorf(`this looks like %s, not SWF: see "A log of my own" in docs/guide/dispatch.md`, kind)}
 	}
 	return Job{}, r.err
@@ -181,6 +180,6 @@ func isDecimal(text []byte) bool {
 // refuse records an error, unless there was one before.
 func (r *record) refuse(text []byte, want string) {
 	if r.err == nil {
-		r.err = input.Errorf(fieldPath(r.field), lines.Shown(text), "%s", want)
+		r.err = input.Errorf(fieldPath(r.field), input.Shown(text), "%s", want)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"productform/internal/input"
-	"productform/internal/lines"
 )
 
 // A Writer writes a log, for programs that produce one, such as the log of a simulated cluster or a
@@ -31,8 +30,8 @@ func (w *Writer) Comment(line string) error {
 		return input.Errorf("comment", strconv.Quote(line), `a line that starts with ";"`)
 	case strings.Contains(line, "\n") || strings.HasSuffix(line, "\r"):
 		return input.Errorf("comment", strconv.Quote(line), "one line without its end")
-	case len(line) > lines.Longest:
-		return input.Errorf("comment", strconv.Quote(line), "a line of at most %d bytes", lines.Longest)
+	case len(line) > input.Longest:
+		return input.Errorf("comment", strconv.Quote(line), "a line of at most %d bytes", input.Longest)
 	case w.comments+len(line)+1 > mostComments:
 		return tooLong(w.comments + len(line) + 1)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"productform/dispatch"
 	"productform/dispatch/swf"
-	"productform/dispatch/workload"
 	"productform/traces"
 )
 
@@ -41,7 +40,7 @@ func month() ([]dispatch.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := workload.WholeLog()
+	s := dispatch.WholeLog()
 	s.Count = 2700
 	jobs, _, err := s.Jobs(year.Jobs, 5)
 	return jobs, err

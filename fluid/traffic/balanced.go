@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"productform/fluid"
+	"productform/fluid/internal/markov"
 	"productform/internal/input"
-	"productform/internal/markov"
 	"productform/num"
 )
 

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/fluid"
-	"productform/internal/markov"
+	"productform/fluid/internal/markov"
 	"productform/internal/oracle"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"productform/fluid"
-	"productform/internal/markov"
+	"productform/fluid/internal/markov"
 	"productform/num"
 )
 

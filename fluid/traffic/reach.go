@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"productform/internal/markov"
+	"productform/fluid/internal/markov"
 )
 
 // A reach records how far from the origin, in each direction, states have a weight of e^-t of the

@@ -7,8 +7,6 @@ import (
 	"productform/fluid"
 	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/poolfile"
-	"productform/internal/tree"
 )
 
 // Read reads traffic in the way in which [fluid.ReadPool] reads a static pool. Each entry of jobs
@@ -19,13 +17,13 @@ import (
 //
 // weight and mean_size are 1 if missing, and without max_tasks there is no limit. declared is the profile that the policy believes, the true one if it is
 // missing. The error for a count wraps [fluid.ErrJobsStay].
-func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
+func Read(r io.Reader) (*Model, error) { return read(r, file.Auto) }
 
 // ReadFile reads a file like [fluid.ReadPoolFile], with the contents of [Read].
-func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
+func ReadFile(name string) (*Model, error) { return file.ReadFile(name, read) }
 
-func read(r io.Reader, format tree.Format) (*Model, error) {
-	return poolfile.Read(r, format, "traffic with resources and jobs", trafficFile.Read)
+func read(r io.Reader, format file.Format) (*Model, error) {
+	return file.ReadPool(r, format, "traffic with resources and jobs", trafficFile.Read)
 }
 
 // Schema returns a JSON schema of the files that [Read] reads. It refers to the definitions name,
@@ -40,7 +38,7 @@ func Help() string { return trafficFile.Help() }
 var trafficFile = file.Description[Model]{
 	Want: "an object with resources and jobs",
 	Fields: []file.Field[Model]{
-		poolfile.Resources(func(t *Model) *[]fluid.Resource { return &t.Resources },
+		file.Resources(func(t *Model) *[]fluid.Resource { return &t.Resources },
 			func(r *fluid.Resource) *string { return &r.Name },
 			func(r *fluid.Resource) **big.Rat { return &r.Capacity }),
 		file.Objects("jobs", "list of classes of jobs", "an array of jobs",
@@ -54,7 +52,7 @@ var classFile = file.Description[Class]{
 	Want: "an object with name and demand",
 	Fields: []file.Field[Class]{
 		file.Name("name of the class", func(c *Class) *string { return &c.Name }).Example("a"),
-		poolfile.Demand("demand",
+		file.Demand("demand",
 			"amount of each resource that one task takes, in the units of the capacities; 0 where not named",
 			func(c *Class) *[]*big.Rat { return (*[]*big.Rat)(&c.Demand) }).Example("{cpu: 1, ram: 4}"),
 		file.Rat("weight", "weight of a job in comparisons", func(c *Class) **big.Rat { return &c.Weight },
@@ -63,7 +61,7 @@ var classFile = file.Description[Class]{
 			func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative).Example("3.6"),
 		file.Rat("mean_size", "mean work of a job, in tasks times units of time, such as task-seconds",
 			func(c *Class) **big.Rat { return &c.MeanSize }, input.Positive).Default(1).Example("4"),
-		poolfile.Amounts("declared", "demand that the class declares, at least its demand",
+		file.Amounts("declared", "demand that the class declares, at least its demand",
 			func(c *Class) *[]*big.Rat { return (*[]*big.Rat)(&c.Declared) }).Otherwise("the demand").
 			Example("{cpu: 2, ram: 4}"),
 		file.Rat("max_tasks", "maximum number of tasks that one job of the class can run",

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"productform/fluid"
-	"productform/internal/disjoint"
+	"productform/internal/ranktable"
 	"productform/num"
 )
 
@@ -92,8 +92,8 @@ func (t *Model) merged(policy fluid.Policy) []group {
 // compare jobs of one resource only, and Φ is the product of those of the components, since that solves its recursion:
 // a resource has the maximum for its component with the other factors unchanged.
 func (t *Model) components(groups []group) [][]group {
-	sets := disjoint.Singles(len(t.Resources)) // the resources of a component
-	some := make([]int, len(groups))           // a resource of each group
+	sets := ranktable.Singles(len(t.Resources)) // the resources of a component
+	some := make([]int, len(groups))            // a resource of each group
 	for n, g := range groups {
 		some[n] = -1
 		for j := range t.Resources {

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"productform/fluid"
+	"productform/fluid/internal/markov"
 	"productform/internal/input"
-	"productform/internal/markov"
 )
 
 // truncationSafety multiplies the truncation error expected. If a chain does not make some moves from x to x ± e_k, of rate r, the

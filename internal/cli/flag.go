@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 // A Flag describes a flag whose values are of type T.
@@ -232,7 +232,7 @@ func complete(cmd *cobra.Command, name string, words []string) {
 // CheckWord returns an error at the path if the word is not one of the words.
 func CheckWord(path, word string, words []string) error {
 	if !slices.Contains(words, word) {
-		return input.Errorf(path, word, "%s%s", OneOf(words), tree.DidYouMean(word, slices.Values(words), strings.Clone))
+		return input.Errorf(path, word, "%s%s", OneOf(words), file.DidYouMean(word, slices.Values(words), strings.Clone))
 	}
 	return nil
 }

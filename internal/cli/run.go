@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 // Interrupted is the exit status of a command that was interrupted.
@@ -107,7 +107,7 @@ func known(c *cobra.Command, words []string) error {
 			}
 		}
 		if next == nil {
-			return fmt.Errorf("unknown command %q for %q%s", word, c.CommandPath(), tree.DidYouMean(word, slices.Values(names), strings.Clone))
+			return fmt.Errorf("unknown command %q for %q%s", word, c.CommandPath(), file.DidYouMean(word, slices.Values(names), strings.Clone))
 		}
 		c = next
 	}
@@ -150,7 +150,7 @@ func rightFlag(cmd *cobra.Command, name string) string {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if near := tree.DidYouMean(name, slices.Values(names), func(n string) string { return "--" + n }); near != "" {
+	if near := file.DidYouMean(name, slices.Values(names), func(n string) string { return "--" + n }); near != "" {
 		return near
 	}
 	var have, had []string // sister commands

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 // A Description lists the fields of an object in a file; the object is read into a T.
@@ -41,7 +40,7 @@ type Field[T any] struct {
 	examples  []string
 	parts     func(depth int) []helpRow // help rows of the objects in the field
 
-	read   func(sc *Scope, n *tree.Node, path string, v *T) error // n is nil if the field is missing
+	read   func(sc *Scope, n *Node, path string, v *T) error // n is nil if the field is missing
 	isZero func(v *T) bool
 	check  func(sc *Scope, path string, v *T) error
 	schema func() Schema
@@ -50,7 +49,7 @@ type Field[T any] struct {
 	// For a list of objects with names: whether names are known before any field is read or
 	// checked.
 	ahead      bool
-	readNames  func(sc *Scope, n *tree.Node, path string) error
+	readNames  func(sc *Scope, n *Node, path string) error
 	checkNames func(sc *Scope, v *T)
 }
 
@@ -143,7 +142,7 @@ func twice(walk func(*Scope) error) error {
 }
 
 // Read returns the value of an object. The error is an *[input.Error] with the path of the field.
-func (d *Description[T]) Read(root *tree.Node) (*T, error) {
+func (d *Description[T]) Read(root *Node) (*T, error) {
 	var v T
 	err := twice(func(sc *Scope) error {
 		v = d.Start
@@ -164,7 +163,7 @@ func (d *Description[T]) names() []string {
 	return names
 }
 
-func (d *Description[T]) read(sc *Scope, names []string, n *tree.Node, path string, v *T) error {
+func (d *Description[T]) read(sc *Scope, names []string, n *Node, path string, v *T) error {
 	for i, key := range n.Keys {
 		if slices.Contains(d.Others, key) {
 			err := input.Errorf(input.Field(path, key), &n.Kids[i], "one of the fields %s", strings.Join(names, ", "))

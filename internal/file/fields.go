@@ -9,8 +9,6 @@ import (
 	"strconv"
 
 	"productform/internal/input"
-	"productform/internal/ranges"
-	"productform/internal/tree"
 )
 
 // Ref returns a reference to a definition that all schemas share.
@@ -23,7 +21,7 @@ func Name[T any](doc string, at func(*T) *string) Field[T] { return Text("name",
 func Rat[T any](name, doc string, at func(*T) **big.Rat, within string) Field[T] {
 	return Field[T]{
 		name: name, doc: doc, within: map[string]string{input.Nonnegative: ">= 0", input.Positive: "> 0"}[within],
-		read: func(_ *Scope, n *tree.Node, path string, v *T) (err error) {
+		read: func(_ *Scope, n *Node, path string, v *T) (err error) {
 			*at(v), err = n.Rat(path, within)
 			return err
 		},
@@ -37,10 +35,10 @@ func Rat[T any](name, doc string, at func(*T) **big.Rat, within string) Field[T]
 
 // Float describes a number within a range, rounded to the nearest float64. Want is the text of
 // errors about values that are not numbers or exceed float64.
-func Float[T any](name, doc string, at func(*T) *float64, want string, within ranges.Range) Field[T] {
+func Float[T any](name, doc string, at func(*T) *float64, want string, within input.Range) Field[T] {
 	return Field[T]{
 		name: name, doc: doc, within: "in " + within.String(),
-		read: func(_ *Scope, n *tree.Node, path string, v *T) error {
+		read: func(_ *Scope, n *Node, path string, v *T) error {
 			x, err := n.Rat(path, want)
 			if err != nil {
 				return err
@@ -72,7 +70,7 @@ func integer[T any](name, doc string, at func(*T) *int, least, most int, want, d
 	want = cmp.Or(want, fmt.Sprintf("an integer from %d to %d", least, most))
 	return Field[T]{
 		name: name, doc: doc, within: fmt.Sprintf("%d..%s", least, Grouped(most)),
-		read: func(_ *Scope, n *tree.Node, path string, v *T) (err error) {
+		read: func(_ *Scope, n *Node, path string, v *T) (err error) {
 			*at(v), err = n.IntegerFrom(path, least, most, want)
 			return err
 		},
@@ -91,7 +89,7 @@ func integer[T any](name, doc string, at func(*T) *int, least, most int, want, d
 // objects, with a nil node if the field is missing. A nil check accepts every value. A required
 // field needs no isZero, and a file that is only read needs neither isZero nor schema.
 func Custom[T any](
-	name, doc string, read func(sc *Scope, n *tree.Node, path string, v *T) error,
+	name, doc string, read func(sc *Scope, n *Node, path string, v *T) error,
 	check func(sc *Scope, path string, v *T) error, isZero func(v *T) bool, schema func() Schema,
 ) Field[T] {
 	if check == nil {
@@ -102,7 +100,7 @@ func Custom[T any](
 
 // Later describes a field that plain Go reads and checks after the others.
 func Later[T any](name, doc string, schema Schema) Field[T] {
-	nothing := func(*Scope, *tree.Node, string, *T) error { return nil }
+	nothing := func(*Scope, *Node, string, *T) error { return nil }
 	return Custom(name, doc, nothing, nil, func(*T) bool { return true }, func() Schema { return maps.Clone(schema) })
 }
 
@@ -146,19 +144,19 @@ func Objects[T, E any](
 			l.names[i] = named(&rows[i])
 		}
 		if read {
-			l.row = tree.Rows(len(rows), func(i int) string { return l.names[i] })
+			l.row = RowsByName(len(rows), func(i int) string { return l.names[i] })
 		}
 		sc.add(name, l)
 	}
 	return Field[T]{
 		name: name, doc: doc, parts: of.helpRows, isList: named != nil,
-		readNames: func(sc *Scope, n *tree.Node, path string) error {
+		readNames: func(sc *Scope, n *Node, path string) error {
 			row, err := rowsByName(n, path, want, of.Want)
 			sc.add(name, list{row: row})
 			return err
 		},
 		checkNames: func(sc *Scope, v *T) { add(sc, *at(v), false) },
-		read: func(sc *Scope, n *tree.Node, path string, v *T) error {
+		read: func(sc *Scope, n *Node, path string, v *T) error {
 			elements, err := n.Elements(path, want)
 			if err != nil {
 				return err
@@ -209,14 +207,14 @@ func Objects[T, E any](
 }
 
 // rowsByName returns the rows of a list of objects by name; names, where present, must differ.
-func rowsByName(n *tree.Node, path, want, wantRow string) (map[string]int, error) {
+func rowsByName(n *Node, path, want, wantRow string) (map[string]int, error) {
 	elements, err := n.Elements(path, want)
 	if err != nil {
 		return nil, err
 	}
 	rows := make(map[string]int, len(elements))
 	for i := range elements {
-		if elements[i].Kind != tree.Object {
+		if elements[i].Kind != ObjectKind {
 			return nil, input.Errorf(input.Index(path, i), &elements[i], "%s", wantRow)
 		}
 		given := elements[i].Get("name")
@@ -241,9 +239,9 @@ func Refs[T any](name, doc, in string, at func(*T) *[]int, list string, l Length
 	want := fmt.Sprintf("an array of names of %s", l.Many)
 	return Field[T]{
 		name: name, doc: doc,
-		read: func(sc *Scope, n *tree.Node, path string, v *T) (err error) {
+		read: func(sc *Scope, n *Node, path string, v *T) (err error) {
 			_, rows := sc.Names(list)
-			*at(v), err = tree.List(n, path, want, func(n *tree.Node, path string) (int, error) {
+			*at(v), err = DecodeList(n, path, want, func(n *Node, path string) (int, error) {
 				return n.Row(path, l.One, rows)
 			})
 			return err
@@ -286,11 +284,11 @@ func Pairs[T any](name, doc string, at func(*T) *[][2]int, list, one string) Fie
 	want, wantPair := "an array of pairs of "+list, "two "+list+", [a, b]"
 	return Field[T]{
 		name: name, doc: doc,
-		read: func(sc *Scope, n *tree.Node, path string, v *T) (err error) {
+		read: func(sc *Scope, n *Node, path string, v *T) (err error) {
 			_, rows := sc.Names(list)
-			row := func(n *tree.Node, path string) (int, error) { return n.Row(path, one, rows) }
-			*at(v), err = tree.List(n, path, want, func(n *tree.Node, path string) (pair [2]int, err error) {
-				ends, err := tree.List(n, path, wantPair, row)
+			row := func(n *Node, path string) (int, error) { return n.Row(path, one, rows) }
+			*at(v), err = DecodeList(n, path, want, func(n *Node, path string) (pair [2]int, err error) {
+				ends, err := DecodeList(n, path, wantPair, row)
 				if err == nil && len(ends) != 2 {
 					err = input.Errorf(path, n, "%s", wantPair)
 				}
@@ -322,13 +320,13 @@ func Pairs[T any](name, doc string, at func(*T) *[][2]int, list, one string) Fie
 
 // Either describes a field that is a single value of the given kind, or a list. Want is the text of
 // errors about a value that is neither.
-func Either[T any](want string, kind tree.Kind, one, list Field[T]) Field[T] {
+func Either[T any](want string, kind Kind, one, list Field[T]) Field[T] {
 	f := list
-	f.read = func(sc *Scope, n *tree.Node, path string, v *T) error {
+	f.read = func(sc *Scope, n *Node, path string, v *T) error {
 		switch {
 		case n != nil && n.Kind == kind:
 			return one.read(sc, n, path, v)
-		case n != nil && n.Kind != tree.Array:
+		case n != nil && n.Kind != ArrayKind:
 			return input.Errorf(path, n, "%s", want)
 		}
 		return list.read(sc, n, path, v)

@@ -10,7 +10,6 @@ import (
 
 	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 // A line is the test object: stops that refer to depots listed after them.
@@ -72,7 +71,7 @@ fares: [[1/2, 3], []]
 
 func readLine(t *testing.T, text string) (*line, error) {
 	t.Helper()
-	root, err := tree.Read(strings.NewReader(text), tree.YAML, "a line")
+	root, err := file.Read(strings.NewReader(text), file.YAML, "a line")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +178,7 @@ func TestListsEndWithTheirRow(t *testing.T) {
 				file.Refs("steps", "", "", func(t *visit) *[]int { return &t.Steps }, "rooms", rooms),
 			}}, file.Length{}, nil),
 	}}
-	root, err := tree.Read(strings.NewReader("visits: [{rooms: [{name: a}], steps: [a]}, {steps: [a]}]"), tree.YAML, "")
+	root, err := file.Read(strings.NewReader("visits: [{rooms: [{name: a}], steps: [a]}, {steps: [a]}]"), file.YAML, "")
 	if err != nil {
 		t.Fatal(err)
 	}

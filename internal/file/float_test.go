@@ -11,8 +11,6 @@ import (
 
 	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/ranges"
-	"productform/internal/tree"
 )
 
 // A sample has a part that is no pointer.
@@ -23,12 +21,12 @@ type size struct{ Grams float64 }
 var sampleFile = file.Description[sample]{Want: "a sample", Fields: []file.Field[sample]{
 	file.Object("size", "size of the sample", func(s *sample) **size { p := &s.Size; return &p },
 		&file.Description[size]{Want: "an object with grams", Fields: []file.Field[size]{
-			file.Float("grams", "its weight", func(s *size) *float64 { return &s.Grams }, "a weight", ranges.Work),
+			file.Float("grams", "its weight", func(s *size) *float64 { return &s.Grams }, "a weight", input.Work),
 		}}),
 }}
 
 func readGrams(t fataler, text string) (float64, error) {
-	root, err := tree.Read(strings.NewReader("size: {grams: "+text+"}"), tree.YAML, "a sample")
+	root, err := file.Read(strings.NewReader("size: {grams: "+text+"}"), file.YAML, "a sample")
 	if err != nil {
 		t.Fatal(err)
 	}

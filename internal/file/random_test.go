@@ -16,7 +16,6 @@ import (
 
 	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 // A city has zones, and tours that visit some of them. Each tour has halts, which its trips name.
@@ -144,12 +143,12 @@ func written(c *city) map[string]any {
 // A fataler is a *testing.T or a *rapid.T.
 type fataler interface{ Fatal(...any) }
 
-func parse(t fataler, v any) *tree.Node {
+func parse(t fataler, v any) *file.Node {
 	text, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, err := tree.Read(strings.NewReader(string(text)), tree.JSON, "a city")
+	root, err := file.Read(strings.NewReader(string(text)), file.JSON, "a city")
 	if err != nil {
 		t.Fatal(err)
 	}

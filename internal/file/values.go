@@ -6,14 +6,13 @@ import (
 	"strings"
 
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 // Text describes a name that refers to nothing else in the file. Description.Check may restrict it.
 func Text[T any](name, doc string, at func(*T) *string) Field[T] {
 	return Field[T]{
 		name: name, doc: doc,
-		read: func(_ *Scope, n *tree.Node, path string, v *T) (err error) {
+		read: func(_ *Scope, n *Node, path string, v *T) (err error) {
 			*at(v), err = n.Name(path)
 			return err
 		},
@@ -31,7 +30,7 @@ func Word[T any, S ~string](name, doc string, at func(*T) *S, words []S, elsewhe
 		all[i] = string(w)
 	}
 	refuse := func(path string, value any, word string) error {
-		hint := tree.DidYouMean(word, slices.Values(all), strconv.Quote)
+		hint := DidYouMean(word, slices.Values(all), strconv.Quote)
 		if w, ok := elsewhere[strings.ToLower(word)]; ok {
 			hint = "; that is " + string(w) + " here"
 		}
@@ -39,8 +38,8 @@ func Word[T any, S ~string](name, doc string, at func(*T) *S, words []S, elsewhe
 	}
 	return Field[T]{
 		name: name, doc: doc, within: "one of " + strings.Join(all, ", "),
-		read: func(_ *Scope, n *tree.Node, path string, v *T) error {
-			if n == nil || n.Kind != tree.Text {
+		read: func(_ *Scope, n *Node, path string, v *T) error {
+			if n == nil || n.Kind != TextKind {
 				return refuse(path, shown(n), "")
 			}
 			*at(v) = S(strings.Clone(n.Text))
@@ -61,7 +60,7 @@ func Word[T any, S ~string](name, doc string, at func(*T) *S, words []S, elsewhe
 }
 
 // shown returns a value for a message, nil if it is missing.
-func shown(n *tree.Node) any {
+func shown(n *Node) any {
 	if n == nil {
 		return ""
 	}
@@ -72,8 +71,8 @@ func shown(n *tree.Node) any {
 func Bool[T any](name, doc string, at func(*T) *bool) Field[T] {
 	return Field[T]{
 		name: name, doc: doc,
-		read: func(_ *Scope, n *tree.Node, path string, v *T) error {
-			if n == nil || n.Kind != tree.Boolean {
+		read: func(_ *Scope, n *Node, path string, v *T) error {
+			if n == nil || n.Kind != BoolKind {
 				return input.Errorf(path, shown(n), "true or false")
 			}
 			*at(v) = n.Text == "true"
@@ -90,7 +89,7 @@ func Bool[T any](name, doc string, at func(*T) *bool) Field[T] {
 func Row[T any](name, doc string, at func(*T) *int, list, one string) Field[T] {
 	return Field[T]{
 		name: name, doc: doc,
-		read: func(sc *Scope, n *tree.Node, path string, v *T) (err error) {
+		read: func(sc *Scope, n *Node, path string, v *T) (err error) {
 			_, rows := sc.Names(list)
 			*at(v), err = n.Row(path, one, rows)
 			return err
@@ -117,7 +116,7 @@ func Itself[E any](v *E) *E { return v }
 func List[T, E any](name, doc, want string, at func(*T) *[]E, of Field[E], l Length) Field[T] {
 	return Field[T]{
 		name: name, doc: doc, within: of.within, parts: of.parts,
-		read: func(sc *Scope, n *tree.Node, path string, v *T) error {
+		read: func(sc *Scope, n *Node, path string, v *T) error {
 			elements, err := n.Elements(path, want)
 			if err != nil {
 				return err
@@ -155,7 +154,7 @@ func List[T, E any](name, doc, want string, at func(*T) *[]E, of Field[E], l Len
 func Object[T, E any](name, doc string, at func(*T) **E, of *Description[E]) Field[T] {
 	return Field[T]{
 		name: name, doc: doc, parts: of.helpRows,
-		read: func(sc *Scope, n *tree.Node, path string, v *T) error {
+		read: func(sc *Scope, n *Node, path string, v *T) error {
 			if n == nil {
 				return input.Errorf(path, "", "%s", of.Want)
 			}

@@ -6,20 +6,20 @@ import (
 	"reflect"
 	"slices"
 
+	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 // Read reads into a struct, which v points to, from an object that was written from such a struct as
 // JSON. It reads a number with exact:"always" from its fraction. Pointers may be missing, as may fields
 // with omitempty. The object may have fields that the struct does not have. The error is an
 // *[input.Error] with the path of the field.
-func Read(n *tree.Node, path string, v any) error {
+func Read(n *file.Node, path string, v any) error {
 	return readFields(n, path, reflect.ValueOf(v).Elem())
 }
 
-func read(n *tree.Node, path string, v reflect.Value) (err error) {
-	if n != nil && n.Kind == tree.Null {
+func read(n *file.Node, path string, v reflect.Value) (err error) {
+	if n != nil && n.Kind == file.NullKind {
 		n = nil
 	}
 	want := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.Int: "an integer", reflect.Float64: "a number",
@@ -50,18 +50,18 @@ func read(n *tree.Node, path string, v reflect.Value) (err error) {
 		return nil
 	case n == nil:
 		return input.Errorf(path, "", "%s", want)
-	case v.Kind() == reflect.Struct && n.Kind == tree.Object:
+	case v.Kind() == reflect.Struct && n.Kind == file.ObjectKind:
 		return readFields(n, path, v)
-	case v.Kind() == reflect.String && n.Kind == tree.Text:
+	case v.Kind() == reflect.String && n.Kind == file.TextKind:
 		v.SetString(n.Text)
 		return nil
-	case n.Kind <= tree.Number && json.Unmarshal([]byte(n.Text), v.Addr().Interface()) == nil:
+	case n.Kind <= file.NumberKind && json.Unmarshal([]byte(n.Text), v.Addr().Interface()) == nil:
 		return nil
 	}
 	return input.Errorf(path, n, "%s", want)
 }
 
-func readFields(n *tree.Node, path string, v reflect.Value) error {
+func readFields(n *file.Node, path string, v reflect.Value) error {
 	for _, f := range namedFields(v.Type()) {
 		name, at := f.name, v.Field(f.index)
 		if f.embedded {
@@ -73,7 +73,7 @@ func readFields(n *tree.Node, path string, v reflect.Value) error {
 		if f.exact {
 			name += "_exact"
 		}
-		var kid *tree.Node
+		var kid *file.Node
 		if i := slices.Index(n.Keys, name); i >= 0 {
 			kid = &n.Kids[i]
 		} else if f.omitEmpty {

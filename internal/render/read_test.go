@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 // A part of an answer has each kind of field that is read back.
@@ -40,7 +40,7 @@ func drawBounded(t *rapid.T) (p bounded) {
 }
 
 func readPart(text string) (got part, err error) {
-	root, err := tree.Read(strings.NewReader(text), tree.JSON, "an answer")
+	root, err := file.Read(strings.NewReader(text), file.JSON, "an answer")
 	if err == nil {
 		err = Read(root, "", &got)
 	}

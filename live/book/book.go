@@ -9,7 +9,6 @@ import (
 	"productform/dispatch"
 	"productform/dispatch/rigid"
 	"productform/internal/input"
-	"productform/internal/ranges"
 	"productform/live/wire"
 )
 
@@ -53,14 +52,14 @@ func (s *Settings) check() error {
 	switch {
 	case s.Random == nil:
 		return input.Errorf("Random", "", "a source of random bytes")
-	case !ranges.IsTime(s.Epoch):
-		return ranges.Moment.Check("Epoch", s.Epoch)
-	case !ranges.IsTime(s.Replan):
-		return ranges.Span.ZeroFor("never").Check("Replan", s.Replan)
+	case !input.IsTime(s.Epoch):
+		return input.Moment.Check("Epoch", s.Epoch)
+	case !input.IsTime(s.Replan):
+		return input.Span.ZeroFor("never").Check("Replan", s.Replan)
 	case s.Losses < 0:
 		return input.Errorf("Losses", s.Losses, "an integer >= 1, or 0 for 10")
-	case !ranges.IsTime(s.Keep):
-		return ranges.Span.ZeroFor("7 days").Check("Keep", s.Keep)
+	case !input.IsTime(s.Keep):
+		return input.Span.ZeroFor("7 days").Check("Keep", s.Keep)
 	case s.MaxJobs < 0:
 		return input.Errorf("MaxJobs", s.MaxJobs, "an integer >= 1, or 0 for 100000")
 	case s.MaxTasks < 0:

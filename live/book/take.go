@@ -10,7 +10,6 @@ import (
 
 	"productform/dispatch"
 	"productform/internal/input"
-	"productform/internal/ranges"
 	"productform/live/wire"
 )
 
@@ -86,8 +85,8 @@ func (b *Book) newPlan(at float64) (*planBuilder, error) {
 	t.plan = &wire.Plan{Version: wire.Version, Number: b.number + 1, Leader: b.settings.Leader, At: at, Upto: b.upto}
 	if b.number == 0 && !b.isLogical() {
 		t.plan.Epoch = b.settings.Epoch
-		if !ranges.IsTime(at) {
-			return nil, ranges.Moment.Check("at", at)
+		if !input.IsTime(at) {
+			return nil, input.Moment.Check("at", at)
 		}
 	}
 	if b.number > 0 && b.rules == b.settings.rules() {

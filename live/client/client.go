@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"productform/live/keys"
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -60,13 +59,13 @@ func (c *Client) Upload(ctx context.Context, r io.Reader) (digest string, err er
 	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return "", err
 	}
-	digest, _, err = store.Put(ctx, c.js, content)
+	digest, _, err = wire.PutContent(ctx, c.js, content)
 	return digest, err
 }
 
 // Download writes a content to w. After an error, discard what was written.
 func (c *Client) Download(ctx context.Context, digest string, w io.Writer) error {
-	return store.Get(ctx, c.js, digest, w)
+	return wire.GetContent(ctx, c.js, digest, w)
 }
 
 // A news waits for changes of jobs. A manager announces them, but announcements may get lost, so
@@ -130,9 +129,9 @@ func bucket(name, key string) (stream, subject string) {
 // value returns the value of a key in a bucket, or nil if there is none.
 func (c *Client) value(ctx context.Context, name, key string) ([]byte, error) {
 	stream, subject := bucket(name, key)
-	m, err := store.Last(ctx, c.js, stream, subject)
+	m, err := wire.LastMessage(ctx, c.js, stream, subject)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, wire.ErrNotFound):
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -143,13 +142,13 @@ func (c *Client) value(ctx context.Context, name, key string) ([]byte, error) {
 }
 
 // isRemoved reports whether a message of a bucket marks a deleted key.
-func isRemoved(m *store.Message) bool { return m.Header.Get("KV-Operation") != "" }
+func isRemoved(m *wire.Stored) bool { return m.Header.Get("KV-Operation") != "" }
 
 // values calls keep for all values of a bucket.
 func (c *Client) values(ctx context.Context, name string, keep func(data []byte) error) error {
 	stream, subject := bucket(name, ">")
 	for from := uint64(1); ; {
-		list, next, err := store.Next(ctx, c.js, stream, subject, from, page)
+		list, next, err := wire.NextMessages(ctx, c.js, stream, subject, from, page)
 		if err != nil || len(list) == 0 {
 			return err
 		}

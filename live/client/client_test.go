@@ -101,7 +101,7 @@ func submit(t testing.TB, ctx context.Context, c *client.Client, b wire.Batch) *
 }
 
 // doubled is a handler whose result is twice the number of the task.
-func doubled(_ context.Context, t worker.Task) ([]byte, error) {
+func doubled(_ context.Context, t wire.Task) ([]byte, error) {
 	return fmt.Append(nil, 2*t.Number), nil
 }
 
@@ -218,7 +218,7 @@ func TestSubmitCorrected(t *testing.T) {
 
 // Failures are separate from results.
 func TestFailures(t *testing.T) {
-	c, ctx := begin(t, map[string]worker.Handler{"odd": func(ctx context.Context, t worker.Task) ([]byte, error) {
+	c, ctx := begin(t, map[string]worker.Handler{"odd": func(ctx context.Context, t wire.Task) ([]byte, error) {
 		if t.Number%2 == 1 {
 			return nil, errors.New("no luck")
 		}
@@ -254,7 +254,7 @@ func TestFailures(t *testing.T) {
 
 // Inputs are uploaded once, and large outputs can be read back.
 func TestUploadAndOutput(t *testing.T) {
-	c, ctx := begin(t, map[string]worker.Handler{"large": func(context.Context, worker.Task) ([]byte, error) {
+	c, ctx := begin(t, map[string]worker.Handler{"large": func(context.Context, wire.Task) ([]byte, error) {
 		return bytes.Repeat([]byte("x"), 1<<20), nil
 	}})
 	content := []byte("a content")
@@ -284,7 +284,7 @@ func TestUploadAndOutput(t *testing.T) {
 // Jobs can be changed, cancelled and cleared, and workers can be drained. Requests about unknown
 // jobs or workers return ErrUnknown.
 func TestWishes(t *testing.T) {
-	c, ctx := begin(t, map[string]worker.Handler{"wait": func(ctx context.Context, _ worker.Task) ([]byte, error) {
+	c, ctx := begin(t, map[string]worker.Handler{"wait": func(ctx context.Context, _ wire.Task) ([]byte, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}})
@@ -373,7 +373,7 @@ func TestServerRestarts(t *testing.T) {
 	begun, end := make(chan struct{}, 2), make(chan struct{})
 	background(t, func(ctx context.Context) error {
 		return worker.Run(ctx, worker.Settings{Server: url, Name: "w", Slots: 2, Handlers: map[string]worker.Handler{
-			"wait": func(context.Context, worker.Task) ([]byte, error) {
+			"wait": func(context.Context, wire.Task) ([]byte, error) {
 				begun <- struct{}{}
 				<-end
 				return []byte("done"), nil

@@ -14,7 +14,7 @@
 //
 // For example:
 //
-//	square := func(_ context.Context, t worker.Task) ([]byte, error) {
+//	square := func(_ context.Context, t wire.Task) ([]byte, error) {
 //		return strconv.AppendInt(nil, int64(t.Number*t.Number), 10), nil
 //	}
 //	url, stop := startCluster(context.Background(), map[string]worker.Handler{"square": square}) // usually elsewhere

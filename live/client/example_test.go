@@ -16,7 +16,7 @@ import (
 )
 
 func Example() {
-	square := func(_ context.Context, t worker.Task) ([]byte, error) {
+	square := func(_ context.Context, t wire.Task) ([]byte, error) {
 		return strconv.AppendInt(nil, int64(t.Number*t.Number), 10), nil
 	}
 	url, stop := startCluster(context.Background(), map[string]worker.Handler{"square": square}) // usually elsewhere
@@ -45,7 +45,7 @@ func ExampleClient_Results() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	url, stop := startCluster(ctx, map[string]worker.Handler{
-		"square": func(_ context.Context, t worker.Task) ([]byte, error) {
+		"square": func(_ context.Context, t wire.Task) ([]byte, error) {
 			return strconv.AppendInt(nil, int64(t.Number*t.Number), 10), nil
 		},
 	})

@@ -11,8 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"productform/live/client"
 	"productform/live/internal/servertest"
-	"productform/live/jobfile"
 	"productform/live/worker"
 )
 
@@ -30,7 +30,7 @@ func TestCommandExampleRuns(t *testing.T) {
 		return worker.Run(ctx, worker.Settings{Server: inProcess, Options: []nats.Option{v.InProcess()}, Name: "w", Slots: 2, Allow: allow, AsRoot: true})
 	})
 	c, ctx := connect(t, inProcess, v.InProcess())
-	file, err := jobfile.ReadFile(filepath.Join(folder, "command.yaml"))
+	file, err := client.ReadFile(filepath.Join(folder, "command.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"productform/live/client"
 	"productform/live/internal/servertest"
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -53,7 +52,7 @@ func TestMissingResultsAreNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.Once(ctx, js, wire.Done("j", task), report); err != nil {
+		if _, err := wire.WriteOnce(ctx, js, wire.Done("j", task), report); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,7 +92,7 @@ func TestLostBatchIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for {
-		if _, err := store.Last(ctx, js, wire.InStream, wire.Submit("b")); err == nil {
+		if _, err := wire.LastMessage(ctx, js, wire.InStream, wire.Submit("b")); err == nil {
 			break
 		}
 		if ctx.Err() != nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -76,15 +75,15 @@ func (c *Client) Submit(ctx context.Context, b wire.Batch) (*Batch, error) {
 // there afterwards, and its sequence.
 func (c *Client) writeOnce(ctx context.Context, subject string, data []byte) (there []byte, sequence uint64, err error) {
 	for {
-		sequence, err = store.OnceAt(ctx, c.js, subject, data)
+		sequence, err = wire.WriteOnceAt(ctx, c.js, subject, data)
 		if sequence > 0 || err != nil {
 			return data, sequence, err
 		}
-		m, err := store.Last(ctx, c.js, wire.InStream, subject)
+		m, err := wire.LastMessage(ctx, c.js, wire.InStream, subject)
 		if err == nil {
 			return m.Data, m.Sequence, nil
 		}
-		if !errors.Is(err, store.ErrNotFound) {
+		if !errors.Is(err, wire.ErrNotFound) {
 			return nil, 0, err
 		}
 		select { // the copy of the stream is behind, or the manager has just removed the message
@@ -117,10 +116,10 @@ func (c *Client) verdict(ctx context.Context, batch string, sequence uint64) (*w
 		}
 		if time.Since(checked) > time.Second {
 			checked = time.Now()
-			switch _, err := store.Last(ctx, c.js, wire.InStream, wire.Submit(batch)); {
+			switch _, err := wire.LastMessage(ctx, c.js, wire.InStream, wire.Submit(batch)); {
 			case err == nil:
 				gone = 0
-			case !errors.Is(err, store.ErrNotFound):
+			case !errors.Is(err, wire.ErrNotFound):
 				return nil, err
 			default:
 				gone++

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -129,7 +128,7 @@ type Result struct {
 func (c *Client) Results(ctx context.Context, job string, after uint64) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
 		seen := map[int]bool{} // tasks
-		err := c.read(ctx, job, seen, func(m *store.Message) (bool, error) {
+		err := c.read(ctx, job, seen, func(m *wire.Stored) (bool, error) {
 			report, err := wire.Decode[wire.Report](m.Data)
 			if err != nil {
 				return true, nil // the manager refuses and removes it
@@ -146,7 +145,7 @@ func (c *Client) Results(ctx context.Context, job string, after uint64) iter.Seq
 // read passes the reports of a job to take, until the job is done and all are read. take records
 // the tasks that it has seen and returns whether to continue. In a cluster, copies of the stream
 // may be behind, so read counts the tasks with a result.
-func (c *Client) read(ctx context.Context, job string, seen map[int]bool, take func(*store.Message) (bool, error)) error {
+func (c *Client) read(ctx context.Context, job string, seen map[int]bool, take func(*wire.Stored) (bool, error)) error {
 	if err := wire.CheckName("job", job); err != nil {
 		return err
 	}
@@ -165,7 +164,7 @@ func (c *Client) read(ctx context.Context, job string, seen map[int]bool, take f
 			return err
 		}
 		for {
-			list, next, err := store.Next(ctx, c.js, wire.InStream, wire.DoneOf(job), from, page)
+			list, next, err := wire.NextMessages(ctx, c.js, wire.InStream, wire.DoneOf(job), from, page)
 			if err != nil {
 				return err
 			}
@@ -214,7 +213,7 @@ func (c *Client) Failures(ctx context.Context, job string) (failures []wire.Fail
 		return nil, err
 	}
 	for from := uint64(1); ; {
-		list, next, err := store.Next(ctx, c.js, wire.InStream, wire.FailedOf(job), from, page)
+		list, next, err := wire.NextMessages(ctx, c.js, wire.InStream, wire.FailedOf(job), from, page)
 		if err != nil || len(list) == 0 {
 			return failures, err
 		}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -32,7 +31,7 @@ func (c *Client) Cancel(ctx context.Context, job string) error {
 func (c *Client) Clear(ctx context.Context, job string) error {
 	v, err := c.Job(ctx, job)
 	if err != nil {
-		_, gone := store.Last(ctx, c.js, wire.InStream, wire.Clear(job))
+		_, gone := wire.LastMessage(ctx, c.js, wire.InStream, wire.Clear(job))
 		if errors.Is(err, ErrUnknown) && gone == nil {
 			return nil
 		}
@@ -73,7 +72,7 @@ func (c *Client) wish(ctx context.Context, subject string, w *wire.Wish) error {
 	w.Version = wire.Version
 	data, err := wire.Encode(w)
 	if err == nil {
-		_, err = store.Once(ctx, c.js, subject, data)
+		_, err = wire.WriteOnce(ctx, c.js, subject, data)
 	}
 	return err
 }
@@ -91,7 +90,7 @@ func (c *Client) number(ctx context.Context, all string, subject func(n int) str
 	}
 	last := 0
 	for from := uint64(1); ; {
-		list, next, err := store.Next(ctx, c.js, wire.InStream, all, from, page)
+		list, next, err := wire.NextMessages(ctx, c.js, wire.InStream, all, from, page)
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nkeys"
-	"productform/live/internal/lock"
+	"productform/live/internal/processes"
 	"productform/live/wire"
 	"productform/num"
 )
@@ -146,7 +146,7 @@ func lockFolder(folder string) (f *Folder, release func(), err error) {
 	if _, err := Load(folder); err != nil { // a folder without keys is not locked
 		return nil, nil, err
 	}
-	if release, err = lock.Wait(folder); err != nil {
+	if release, err = processes.Wait(folder); err != nil {
 		return nil, nil, err
 	}
 	if f, err = Load(folder); err != nil {

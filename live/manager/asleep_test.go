@@ -11,7 +11,6 @@ import (
 
 	"productform/live/client"
 	"productform/live/internal/servertest"
-	"productform/live/store"
 	"productform/live/wire"
 	"productform/live/worker"
 )
@@ -46,7 +45,7 @@ func TestViewsOfLaterPlansStay(t *testing.T) {
 				t.Fatal(i, err)
 			}
 		}
-		m, err := store.Last(ctx, js, "KV_"+wire.JobsBucket, "$KV."+wire.JobsBucket+".j")
+		m, err := wire.LastMessage(ctx, js, "KV_"+wire.JobsBucket, "$KV."+wire.JobsBucket+".j")
 		if err != nil {
 			t.Fatal(i, err)
 		}
@@ -65,7 +64,7 @@ func TestRemovalsFollowPlans(t *testing.T) {
 	js := streams(t, servertest.Start(t))
 	ctx := deadline(t)
 	for task := range 4 {
-		if _, err := store.Once(ctx, js, wire.Done("j", task), []byte("report")); err != nil {
+		if _, err := wire.WriteOnce(ctx, js, wire.Done("j", task), []byte("report")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,7 +85,7 @@ func TestRemovalsFollowPlans(t *testing.T) {
 		if err := purge(ctx, in, step.removal, step.upto); err != nil {
 			t.Fatal(err)
 		}
-		list, _, err := store.Next(ctx, js, wire.InStream, ">", 1, 10)
+		list, _, err := wire.NextMessages(ctx, js, wire.InStream, ">", 1, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,9 +126,9 @@ func TestForgedReport(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
 	c, ctx, js := connect(t, s), deadline(t), streams(t, s)
-	begun, end := make(chan worker.Task, 9), make(chan struct{})
+	begun, end := make(chan wire.Task, 9), make(chan struct{})
 	runWorkers(t, s, worker.Settings{Name: "w", Slots: 2, Handlers: map[string]worker.Handler{
-		"wait": func(_ context.Context, t worker.Task) ([]byte, error) {
+		"wait": func(_ context.Context, t wire.Task) ([]byte, error) {
 			begun <- t
 			<-end
 			return []byte("true"), nil
@@ -146,7 +145,7 @@ func TestForgedReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrote, err := store.Once(ctx, js, wire.Done("j", 0), forged); !wrote || err != nil {
+	if wrote, err := wire.WriteOnce(ctx, js, wire.Done("j", 0), forged); !wrote || err != nil {
 		t.Fatal(wrote, err)
 	}
 	close(end) // the server tells the worker that there already is a report

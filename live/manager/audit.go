@@ -15,7 +15,6 @@ import (
 
 	"productform/dispatch"
 	"productform/live/book"
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -130,7 +129,7 @@ func jobsOfLostPlans(ctx context.Context, js jetstream.JetStream, b *book.Book) 
 	unreadable []string, err error) {
 	prefix := "$KV." + wire.JobsBucket + "."
 	for from := uint64(1); ; {
-		page, next, err := store.Next(ctx, js, "KV_"+wire.JobsBucket, prefix+">", from, 500)
+		page, next, err := wire.NextMessages(ctx, js, "KV_"+wire.JobsBucket, prefix+">", from, 500)
 		if err != nil || len(page) == 0 {
 			return lost, unreadable, err
 		}
@@ -148,8 +147,8 @@ func jobsOfLostPlans(ctx context.Context, js jetstream.JetStream, b *book.Book) 
 				continue
 			}
 			// After a repair, the next leader reads the submission again.
-			submitted, err := store.Last(ctx, js, wire.InStream, wire.Submit(v.Batch))
-			if err != nil && !errors.Is(err, store.ErrNotFound) {
+			submitted, err := wire.LastMessage(ctx, js, wire.InStream, wire.Submit(v.Batch))
+			if err != nil && !errors.Is(err, wire.ErrNotFound) {
 				return nil, nil, err
 			}
 			if err != nil || submitted.Sequence <= b.Upto() {
@@ -163,7 +162,7 @@ func jobsOfLostPlans(ctx context.Context, js jetstream.JetStream, b *book.Book) 
 // countResults returns the number of tasks of a job with a readable result.
 func countResults(ctx context.Context, js jetstream.JetStream, job string) (n int, err error) {
 	for from := uint64(1); ; {
-		page, next, err := store.Next(ctx, js, wire.InStream, wire.DoneOf(job), from, 500)
+		page, next, err := wire.NextMessages(ctx, js, wire.InStream, wire.DoneOf(job), from, 500)
 		if err != nil || len(page) == 0 {
 			return n, err
 		}
@@ -205,7 +204,7 @@ func verifyPlans(ctx context.Context, js jetstream.JetStream, b *book.Book, sequ
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
 		case <-time.After(stallTime):
-			list, _, err := store.Next(ctx, js, wire.PlanStream, wire.PlanSubject, sequence+1, 1)
+			list, _, err := wire.NextMessages(ctx, js, wire.PlanStream, wire.PlanSubject, sequence+1, 1)
 			if err != nil {
 				return 0, err
 			}
@@ -241,7 +240,7 @@ func describeAt(sequence uint64, err error) error {
 func findContents(ctx context.Context, js jetstream.JetStream) (lines []string, err error) {
 	users := map[string][]string{} // by digest: what refers to it
 	for from := uint64(1); ; {
-		page, next, err := store.Next(ctx, js, wire.InStream, wire.InSubjects, from, 500)
+		page, next, err := wire.NextMessages(ctx, js, wire.InStream, wire.InSubjects, from, 500)
 		if err != nil {
 			return nil, err
 		}
@@ -262,8 +261,8 @@ func findContents(ctx context.Context, js jetstream.JetStream) (lines []string, 
 	group.SetLimit(32) // reading a missing content waits
 	for digest, by := range users {
 		group.Go(func() error {
-			err := store.Get(ctx, js, digest, io.Discard)
-			if err == nil || !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrCorrupt) {
+			err := wire.GetContent(ctx, js, digest, io.Discard)
+			if err == nil || !errors.Is(err, wire.ErrNotFound) && !errors.Is(err, wire.ErrCorrupt) {
 				return err
 			}
 			mu.Lock()
@@ -330,7 +329,7 @@ func earliest(ctx context.Context, js jetstream.JetStream) (*book.Book, uint64, 
 		b, err = book.Restore(readerSettings(), s.data)
 		return b, s.sequence, err
 	}
-	if store.Away(err) || ctx.Err() != nil || isOutdated(err) {
+	if wire.IsAway(err) || ctx.Err() != nil || isOutdated(err) {
 		return nil, 0, err
 	}
 	return nil, 0, damaged("snapshot %s: %v", o.Name, err)

@@ -21,10 +21,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"productform/live/client"
-	"productform/live/internal/corrupt"
 	"productform/live/internal/servertest"
 	"productform/live/server"
-	"productform/live/store"
 	"productform/live/wire"
 	"productform/live/worker"
 )
@@ -39,7 +37,7 @@ func say(job string, task int) []byte {
 	return text
 }
 
-var sayHandlers = map[string]worker.Handler{"say": func(ctx context.Context, t worker.Task) ([]byte, error) {
+var sayHandlers = map[string]worker.Handler{"say": func(ctx context.Context, t wire.Task) ([]byte, error) {
 	rest(ctx, time.Duration(t.Work*1e9))
 	return say(t.Job, t.Number), ctx.Err()
 }}
@@ -104,7 +102,7 @@ func kept(ctx context.Context, t *testing.T, js jetstream.JetStream) map[string]
 	t.Helper()
 	all := map[string][]byte{}
 	for from := uint64(1); ; {
-		page, next, err := store.Next(ctx, js, wire.InStream, "pfq.in.done.>", from, 500)
+		page, next, err := wire.NextMessages(ctx, js, wire.InStream, "pfq.in.done.>", from, 500)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +149,7 @@ func saveStores(t *testing.T) (saved []savedStore) {
 			}
 		}
 		for subject, data := range kept(ctx, t, js) {
-			if m, err := store.Last(ctx, js, wire.InStream, subject); err == nil && m.Sequence <= status.Cluster.Upto {
+			if m, err := wire.LastMessage(ctx, js, wire.InStream, subject); err == nil && m.Sequence <= status.Cluster.Upto {
 				known[subject] = data
 			}
 		}
@@ -223,8 +221,8 @@ func TestDamagedStores(t *testing.T) {
 				folder := t.TempDir()
 				copyStore(t, of.folder, folder)
 				t.Log(of.name)
-				for _, k := range r.Perm(len(corrupt.Streams))[:r.IntN(3)] {
-					damageStream(t, r, folder, corrupt.Streams[k])
+				for _, k := range r.Perm(len(servertest.CorruptibleStreams))[:r.IntN(3)] {
+					damageStream(t, r, folder, servertest.CorruptibleStreams[k])
 				}
 				if r.IntN(2) == 0 { // the most harmful damage
 					damageStream(t, r, folder, []string{wire.InStream, wire.PlanStream}[r.IntN(2)])
@@ -237,7 +235,7 @@ func TestDamagedStores(t *testing.T) {
 
 func damageStream(t *testing.T, r *rand.Rand, folder, stream string) {
 	t.Helper()
-	what, err := corrupt.Stream(r, folder, stream)
+	what, err := servertest.CorruptStream(r, folder, stream)
 	if err != nil {
 		t.Fatal(err)
 	}

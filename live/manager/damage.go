@@ -16,7 +16,6 @@ import (
 
 	"productform/internal/input"
 	"productform/live/book"
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -88,7 +87,7 @@ func newestView(ctx context.Context, js jetstream.JetStream) (plan uint64, err e
 		}
 		m, err := s.GetMsg(ctx, last)
 		if err == nil {
-			plan = max(plan, planOf(&store.Message{Header: m.Header}))
+			plan = max(plan, planOf(&wire.Stored{Header: m.Header}))
 		} else if !errors.Is(err, jetstream.ErrMsgNotFound) {
 			return 0, err
 		}
@@ -99,7 +98,7 @@ func newestView(ctx context.Context, js jetstream.JetStream) (plan uint64, err e
 // unprocessed returns the messages of PFQ_IN after a sequence.
 func unprocessed(ctx context.Context, js jetstream.JetStream, after uint64) (list []book.Input, err error) {
 	for from := after + 1; ; {
-		page, next, err := store.Next(ctx, js, wire.InStream, wire.InSubjects, from, 500)
+		page, next, err := wire.NextMessages(ctx, js, wire.InStream, wire.InSubjects, from, 500)
 		if err != nil || len(page) == 0 {
 			return list, err
 		}
@@ -180,7 +179,7 @@ func readKey(ctx context.Context, s jetstream.ObjectStore) (k clusterKey, err er
 			return clusterKey{}, nil
 		}
 		return k, nil
-	case store.Away(err) && ctx.Err() == nil && !errors.Is(err, nats.ErrTimeout), ctx.Err() != nil:
+	case wire.IsAway(err) && ctx.Err() == nil && !errors.Is(err, nats.ErrTimeout), ctx.Err() != nil:
 		return k, err
 	}
 	return k, nil // the key is missing or damaged
@@ -216,7 +215,7 @@ func (m *manager) keepKey(ctx context.Context, b *book.Book) error {
 // is modified. A copy of the stream may be behind, so absent results are requested again from the
 // leader of the stream. The index of a stream is not proof: it may list unreadable messages.
 func findMissing(ctx context.Context, js jetstream.JetStream, wanted map[string][]bool) (map[string]int, error) {
-	err := readIn(ctx, js, func(m *store.Message) {
+	err := readIn(ctx, js, func(m *wire.Stored) {
 		if job, task, ok := wire.DoneTask(m.Subject); ok && task < len(wanted[job]) {
 			wanted[job][task] = false
 		}
@@ -252,7 +251,7 @@ func findUnreadable(ctx context.Context, js jetstream.JetStream) (subjects []str
 		return nil, err
 	}
 	state, readable := in.CachedInfo().State, uint64(0)
-	err = readIn(ctx, js, func(m *store.Message) {
+	err = readIn(ctx, js, func(m *wire.Stored) {
 		if m.Sequence <= state.LastSeq {
 			readable++
 		}
@@ -265,7 +264,7 @@ func findUnreadable(ctx context.Context, js jetstream.JetStream) (subjects []str
 		return nil, err
 	}
 	listed := info.State.Subjects
-	if err := readIn(ctx, js, func(m *store.Message) { delete(listed, m.Subject) }); err != nil {
+	if err := readIn(ctx, js, func(m *wire.Stored) { delete(listed, m.Subject) }); err != nil {
 		return nil, err
 	}
 	for _, subject := range slices.Sorted(maps.Keys(listed)) {
@@ -281,9 +280,9 @@ func findUnreadable(ctx context.Context, js jetstream.JetStream) (subjects []str
 }
 
 // readIn reads all readable messages of PFQ_IN.
-func readIn(ctx context.Context, js jetstream.JetStream, each func(*store.Message)) error {
+func readIn(ctx context.Context, js jetstream.JetStream, each func(*wire.Stored)) error {
 	for from := uint64(1); ; {
-		page, next, err := store.Next(ctx, js, wire.InStream, wire.InSubjects, from, 500)
+		page, next, err := wire.NextMessages(ctx, js, wire.InStream, wire.InSubjects, from, 500)
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -300,7 +299,7 @@ func readIn(ctx context.Context, js jetstream.JetStream, each func(*store.Messag
 func findRestored(
 	ctx context.Context, js jetstream.JetStream, open map[string][]bool, upto uint64,
 ) (list []book.Input, err error) {
-	err = readIn(ctx, js, func(m *store.Message) {
+	err = readIn(ctx, js, func(m *wire.Stored) {
 		job, task, ok := wire.DoneTask(m.Subject)
 		if !ok || m.Sequence > upto || task >= len(open[job]) || !open[job][task] {
 			return
@@ -330,7 +329,7 @@ func hasMessage(ctx context.Context, js jetstream.JetStream, stream, subject str
 	if err := json.Unmarshal(reply.Data, &answer); err != nil {
 		return false, err
 	}
-	if answer.Error != nil && store.Away(answer.Error) {
+	if answer.Error != nil && wire.IsAway(answer.Error) {
 		return false, answer.Error
 	}
 	return answer.Message != nil, nil

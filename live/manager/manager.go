@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"productform/live/book"
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -54,7 +53,7 @@ func Run(ctx context.Context, nc *nats.Conn, s Settings) error {
 		return err
 	}
 	for err := m.open(ctx); err != nil; err = m.open(ctx) {
-		if !store.Away(err) || ctx.Err() != nil || nc.IsClosed() {
+		if !wire.IsAway(err) || ctx.Err() != nil || nc.IsClosed() {
 			return err
 		}
 		s.Log.Warn("waiting for the server", "manager", s.Name, "error", err)
@@ -249,7 +248,7 @@ func (m *manager) catchUp(ctx context.Context, f *fold) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-stalled.C:
-			if list, _, err := store.Next(ctx, m.js, wire.PlanStream, wire.PlanSubject, f.sequence+1,
+			if list, _, err := wire.NextMessages(ctx, m.js, wire.PlanStream, wire.PlanSubject, f.sequence+1,
 				1); err == nil && len(list) == 0 {
 				return damaged("%s has lost its messages from sequence %d to %d", wire.PlanStream, f.sequence+1, to)
 			}

@@ -84,7 +84,7 @@ func TestLateOrderIsNotFollowed(t *testing.T) {
 		n, _ := executions.LoadOrStore(job, new(atomic.Int64))
 		return n.(*atomic.Int64)
 	}
-	handlers := map[string]worker.Handler{"say": func(ctx context.Context, t worker.Task) ([]byte, error) {
+	handlers := map[string]worker.Handler{"say": func(ctx context.Context, t wire.Task) ([]byte, error) {
 		count(t.Job).Add(1)
 		return nil, nil
 	}}

@@ -27,7 +27,7 @@ func TestSpeedsAreLearned(t *testing.T) {
 			Policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareKept}, Learning: dispatch.Learning{Speeds: true},
 		}
 		stopManager := runManager(t, s, Settings{Name: "m1", Rules: rules})
-		bill := func(ctx context.Context, k worker.Task) ([]byte, error) {
+		bill := func(ctx context.Context, k wire.Task) ([]byte, error) {
 			time.Sleep(time.Duration(k.Work * 2 * 1e9))
 			return nil, ctx.Err()
 		}

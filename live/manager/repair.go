@@ -13,7 +13,6 @@ import (
 
 	"productform/dispatch"
 	"productform/live/book"
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -195,7 +194,7 @@ func salvage(ctx context.Context, js jetstream.JetStream, objects jetstream.Obje
 		if err == nil {
 			b, err = book.Restore(readerSettings(), s.data)
 		}
-		if store.Away(err) || ctx.Err() != nil || isOutdated(err) {
+		if wire.IsAway(err) || ctx.Err() != nil || isOutdated(err) {
 			return nil, err
 		}
 		if err != nil {
@@ -207,7 +206,7 @@ func salvage(ctx context.Context, js jetstream.JetStream, objects jetstream.Obje
 	}
 	there := map[uint64]bool{} // there are few plans between snapshots, so their sequences fit in memory
 	for from := uint64(1); ; {
-		page, next, err := store.Next(ctx, js, wire.PlanStream, wire.PlanSubject, from, 500)
+		page, next, err := wire.NextMessages(ctx, js, wire.PlanStream, wire.PlanSubject, from, 500)
 		if err != nil {
 			return nil, err
 		}
@@ -281,7 +280,7 @@ func (l *salvaged) foldTo(ctx context.Context, js jetstream.JetStream, objects j
 			sequence = s.sequence
 		}
 		for from := sequence + 1; err == nil && from <= to; {
-			page, next, failed := store.Next(ctx, js, wire.PlanStream, wire.PlanSubject, from, 500)
+			page, next, failed := wire.NextMessages(ctx, js, wire.PlanStream, wire.PlanSubject, from, 500)
 			if failed != nil {
 				return nil, failed
 			}
@@ -324,7 +323,7 @@ func rehearse(ctx context.Context, js jetstream.JetStream, snapshot []byte, upto
 	}
 	adopted := map[string]bool{}
 	for from := upto + 1; ; {
-		page, next, err := store.Next(ctx, js, wire.InStream, wire.InSubjects, from, 500)
+		page, next, err := wire.NextMessages(ctx, js, wire.InStream, wire.InSubjects, from, 500)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -119,7 +118,7 @@ func (r *reader) watch(ctx context.Context) error {
 		}
 		missed = 0
 		ask, cancel := context.WithTimeout(ctx, time.Second)
-		list, _, err := store.Next(ask, r.js, r.stream, ">", r.delivered.Load()+1, 1)
+		list, _, err := wire.NextMessages(ask, r.js, r.stream, ">", r.delivered.Load()+1, 1)
 		cancel()
 		if err == nil && len(list) > 0 { // an unknown result is requested again
 			missed, since = list[0].Sequence, time.Now()

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"productform/live/internal/servertest"
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -39,10 +38,10 @@ func TestUnreadableReportIsReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Once(ctx, js, o.ReportTo(), report); err != nil {
+	if _, err := wire.WriteOnce(ctx, js, o.ReportTo(), report); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Once(ctx, js, wire.Clear("other"), []byte(`{"v":1}`)); err != nil { // the damaged report must not be the last message
+	if _, err := wire.WriteOnce(ctx, js, wire.Clear("other"), []byte(`{"v":1}`)); err != nil { // the damaged report must not be the last message
 		t.Fatal(err)
 	}
 	s.Close()

@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -117,8 +116,8 @@ func (v *viewer) write(ctx context.Context, k key, w view) error {
 	}
 	sequence, known := v.sequences[k]
 	if !known {
-		switch last, err := store.Last(ctx, v.js, "KV_"+k.bucket, m.Subject); {
-		case errors.Is(err, store.ErrNotFound):
+		switch last, err := wire.LastMessage(ctx, v.js, "KV_"+k.bucket, m.Subject); {
+		case errors.Is(err, wire.ErrNotFound):
 		case err != nil:
 			return err
 		case planOf(last) > w.plan:
@@ -142,7 +141,7 @@ func (v *viewer) write(ctx context.Context, k key, w view) error {
 }
 
 // planOf returns the number of the plan of a view, or 0 if it has none.
-func planOf(m *store.Message) uint64 {
+func planOf(m *wire.Stored) uint64 {
 	plan, err := strconv.ParseUint(m.Header.Get(planField), 10, 64)
 	if err != nil {
 		return 0

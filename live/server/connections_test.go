@@ -19,7 +19,6 @@ import (
 	"github.com/nats-io/nkeys"
 	"productform/live/keys"
 	"productform/live/server"
-	"productform/live/store"
 	"productform/live/wire"
 	"productform/num"
 )
@@ -107,7 +106,7 @@ func TestStrangers(t *testing.T) {
 		t.Errorf("plain text got a response: %s", text)
 	}
 	// The attempts have written nothing to the streams.
-	if list, _, err := store.Next(context.Background(), stream(t, g.connect(t, "manager")), wire.PlanStream, ">", 1, 1); err != nil || len(list) != 0 {
+	if list, _, err := wire.NextMessages(context.Background(), stream(t, g.connect(t, "manager")), wire.PlanStream, ">", 1, 1); err != nil || len(list) != 0 {
 		t.Error(list, err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"productform/live/server"
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -22,7 +21,7 @@ func TestDiskFull(t *testing.T) {
 	js := s.connect(t)
 	data := make([]byte, 10_000)
 	for i := range 10 {
-		if wrote, err := store.Once(ctx, js, wire.Done("a", i), data); !wrote || err != nil {
+		if wrote, err := wire.WriteOnce(ctx, js, wire.Done("a", i), data); !wrote || err != nil {
 			t.Fatal(i, wrote, err)
 		}
 	}
@@ -41,7 +40,7 @@ func TestDiskFull(t *testing.T) {
 	defer stop()
 	refused := 0
 	for i := 10; i < 20 && short.Err() == nil; i++ {
-		if wrote, err := store.Once(short, js, wire.Done("a", i), data); err != nil {
+		if wrote, err := wire.WriteOnce(short, js, wire.Done("a", i), data); err != nil {
 			refused++
 		} else if !wrote {
 			t.Errorf("task %d was there", i)
@@ -54,7 +53,7 @@ func TestDiskFull(t *testing.T) {
 		t.Fatal("nothing was rejected, so this test shows nothing")
 	}
 	for i := range 20 { // unacknowledged results are written again, whether or not they were stored
-		if _, err := store.Once(ctx, js, wire.Done("a", i), data); err != nil {
+		if _, err := wire.WriteOnce(ctx, js, wire.Done("a", i), data); err != nil {
 			t.Fatal(i, err)
 		}
 	}

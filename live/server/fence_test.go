@@ -16,7 +16,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"productform/live/keys"
 	"productform/live/server"
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -63,10 +62,10 @@ func (r *restarted) restart(t *testing.T) {
 }
 
 // all reads a stream from the start.
-func all(ctx context.Context, t *testing.T, js jetstream.JetStream, name string) (list []*store.Message) {
+func all(ctx context.Context, t *testing.T, js jetstream.JetStream, name string) (list []*wire.Stored) {
 	t.Helper()
 	for from := uint64(1); ; {
-		page, next, err := store.Next(ctx, js, name, ">", from, 1000)
+		page, next, err := wire.NextMessages(ctx, js, name, ">", from, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,16 +111,16 @@ func TestFence(t *testing.T) {
 					continue
 				case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence:
 					refused.Add(1)
-				case store.Away(err):
+				case wire.IsAway(err):
 					lost.Add(1)
 				default:
 					t.Error(err)
 					return
 				}
 				if rng.IntN(4) > 0 { // otherwise it still believes that it leads, and must do no harm
-					if m, err := store.Last(ctx, js, wire.PlanStream, wire.PlanSubject); err == nil {
+					if m, err := wire.LastMessage(ctx, js, wire.PlanStream, wire.PlanSubject); err == nil {
 						last = m.Sequence
-					} else if !errors.Is(err, store.ErrNotFound) {
+					} else if !errors.Is(err, wire.ErrNotFound) {
 						t.Error(err)
 						return
 					}
@@ -176,7 +175,7 @@ func TestWriteOnce(t *testing.T) {
 			done.Go(func() {
 				for i := lane; i < tasks; i += lanes {
 					task := order[i]
-					wrote, err := store.Once(ctx, js, wire.Done("j", task), fmt.Appendf(nil, "worker %d", w))
+					wrote, err := wire.WriteOnce(ctx, js, wire.Done("j", task), fmt.Appendf(nil, "worker %d", w))
 					if err != nil {
 						t.Errorf("task %d: %v", task, err)
 						return
@@ -224,8 +223,8 @@ func TestFull(t *testing.T) {
 	data := make([]byte, 100_000)
 	kept := 0
 	for ; ; kept++ {
-		wrote, err := store.Once(ctx, js, wire.Done("a", kept), data)
-		if errors.Is(err, store.ErrFull) {
+		wrote, err := wire.WriteOnce(ctx, js, wire.Done("a", kept), data)
+		if errors.Is(err, wire.ErrFull) {
 			break
 		}
 		if !wrote || err != nil {
@@ -240,7 +239,7 @@ func TestFull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wrote, err := store.Once(ctx, js, wire.Clear("a"+strconv.Itoa(try)), wish); !wrote || err != nil {
+		if wrote, err := wire.WriteOnce(ctx, js, wire.Clear("a"+strconv.Itoa(try)), wish); !wrote || err != nil {
 			t.Error("a request:", wrote, err)
 		}
 		report := &wire.Report{Version: wire.Version, Job: "b", Attempt: 1, Worker: "w", Token: crand.Text()}
@@ -248,15 +247,15 @@ func TestFull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for !errors.Is(err, store.ErrFull) { // a server that has just started needs a moment to close its streams
-			if _, err = store.Once(ctx, js, wire.Done("b", 0), short); err != nil && !errors.Is(err, store.ErrFull) {
+		for !errors.Is(err, wire.ErrFull) { // a server that has just started needs a moment to close its streams
+			if _, err = wire.WriteOnce(ctx, js, wire.Done("b", 0), short); err != nil && !errors.Is(err, wire.ErrFull) {
 				t.Fatal("the shortest report:", err)
 			}
 		}
 		for err = nil; err == nil; { // one stream closes before the other
-			_, _, err = store.Put(ctx, js, strings.NewReader(crand.Text()))
+			_, _, err = wire.PutContent(ctx, js, strings.NewReader(crand.Text()))
 		}
-		if !errors.Is(err, store.ErrFull) {
+		if !errors.Is(err, wire.ErrFull) {
 			t.Error("an input:", err)
 		}
 		if try == 0 {
@@ -288,11 +287,11 @@ func TestFull(t *testing.T) {
 		}
 	}
 	for {
-		wrote, err := store.Once(ctx, js, wire.Done("a", 0), data)
+		wrote, err := wire.WriteOnce(ctx, js, wire.Done("a", 0), data)
 		if wrote {
 			break
 		}
-		if !errors.Is(err, store.ErrFull) {
+		if !errors.Is(err, wire.ErrFull) {
 			t.Fatal(wrote, err)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 
 	"productform/live/keys"
 	"productform/live/server"
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -65,7 +64,7 @@ func TestConfigurationOfPage(t *testing.T) {
 	if err := server.Prepare(ctx, js, server.Layout{}); err != nil {
 		t.Fatal(err)
 	}
-	if wrote, err := store.Once(ctx, stream(t, g.connect(t, "w7")), wire.Done("j", 0), nil); !wrote || err != nil {
+	if wrote, err := wire.WriteOnce(ctx, stream(t, g.connect(t, "w7")), wire.Done("j", 0), nil); !wrote || err != nil {
 		t.Error(wrote, err)
 	}
 	_, revoked, err := keys.Options(filepath.Join(folder, "w7.key"))

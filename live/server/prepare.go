@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"productform/live/store"
 	"productform/live/wire"
 	"productform/num"
 )
@@ -58,7 +57,7 @@ func create(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfi
 			return nil // exists with other settings
 		}
 		var e *jetstream.APIError
-		forming := store.Away(err) || errors.As(err, &e) && e.ErrorCode == codeNoPeers
+		forming := wire.IsAway(err) || errors.As(err, &e) && e.ErrorCode == codeNoPeers
 		if err == nil || !forming || time.Since(begun) > formTime {
 			return err
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"productform/live/internal/servertest"
 	"productform/live/keys"
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -59,7 +58,7 @@ func TestRolesDoTheirWork(t *testing.T) {
 	manager, client, monitor, worker := g.connect(t, "manager"), g.connect(t, "client"), g.connect(t, "monitor"), g.connect(t, "w7")
 	once := func(nc *nats.Conn, subject string, text string) {
 		t.Helper()
-		if wrote, err := store.Once(ctx, stream(t, nc), subject, []byte(text)); !wrote || err != nil {
+		if wrote, err := wire.WriteOnce(ctx, stream(t, nc), subject, []byte(text)); !wrote || err != nil {
 			t.Fatal(subject, wrote, err)
 		}
 	}
@@ -72,7 +71,7 @@ func TestRolesDoTheirWork(t *testing.T) {
 
 	// The client uploads an input and submits a batch.
 	input := bytes.Repeat([]byte("input "), 200_000)
-	digest, _, err := store.Put(ctx, stream(t, client), bytes.NewReader(input))
+	digest, _, err := wire.PutContent(ctx, stream(t, client), bytes.NewReader(input))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,14 +99,14 @@ func TestRolesDoTheirWork(t *testing.T) {
 	same(next(t, news), "news")
 	say(t, worker, wire.BeatOf("w7"), "beat")
 	same(next(t, beats), "beat")
-	if m, err := store.Last(ctx, stream(t, worker), wire.InStream, wire.Submit("b")); err != nil || string(m.Data) != "batch" {
+	if m, err := wire.LastMessage(ctx, stream(t, worker), wire.InStream, wire.Submit("b")); err != nil || string(m.Data) != "batch" {
 		t.Fatal(m, err)
 	}
 	var read bytes.Buffer
-	if err := store.Get(ctx, stream(t, worker), digest, &read); err != nil || !bytes.Equal(read.Bytes(), input) {
+	if err := wire.GetContent(ctx, stream(t, worker), digest, &read); err != nil || !bytes.Equal(read.Bytes(), input) {
 		t.Fatal(err)
 	}
-	if _, _, err := store.Put(ctx, stream(t, worker), strings.NewReader("large result")); err != nil {
+	if _, _, err := wire.PutContent(ctx, stream(t, worker), strings.NewReader("large result")); err != nil {
 		t.Fatal(err)
 	}
 	once(worker, wire.Done("j", 0), "result")
@@ -144,14 +143,14 @@ func TestRolesDoTheirWork(t *testing.T) {
 
 	// Client and monitor read results, plans and views, and send requests.
 	for _, nc := range []*nats.Conn{client, monitor} {
-		list, _, err := store.Next(ctx, stream(t, nc), wire.InStream, "pfq.in.done.j.>", 1, 10)
+		list, _, err := wire.NextMessages(ctx, stream(t, nc), wire.InStream, "pfq.in.done.j.>", 1, 10)
 		if err != nil || len(list) != 1 || string(list[0].Data) != "result" {
 			t.Fatal(list, err)
 		}
-		if m, err := store.Last(ctx, stream(t, nc), "KV_"+wire.JobsBucket, "$KV."+wire.JobsBucket+".j"); err != nil || string(m.Data) != "view" {
+		if m, err := wire.LastMessage(ctx, stream(t, nc), "KV_"+wire.JobsBucket, "$KV."+wire.JobsBucket+".j"); err != nil || string(m.Data) != "view" {
 			t.Fatal(m, err)
 		}
-		all, _, err := store.Next(ctx, stream(t, nc), "KV_"+wire.JobsBucket, "$KV."+wire.JobsBucket+".>", 1, 10)
+		all, _, err := wire.NextMessages(ctx, stream(t, nc), "KV_"+wire.JobsBucket, "$KV."+wire.JobsBucket+".>", 1, 10)
 		if err != nil || len(all) != 1 || string(all[0].Data) != "view" {
 			t.Fatal(all, err)
 		}
@@ -159,7 +158,7 @@ func TestRolesDoTheirWork(t *testing.T) {
 			t.Fatal(m, err)
 		}
 	}
-	plans, _, err := store.Next(ctx, stream(t, monitor), wire.PlanStream, wire.PlanSubject, 1, 10)
+	plans, _, err := wire.NextMessages(ctx, stream(t, monitor), wire.PlanStream, wire.PlanSubject, 1, 10)
 	if err != nil || len(plans) != 1 {
 		t.Fatal(plans, err)
 	}
@@ -219,7 +218,7 @@ func strayed(t *testing.T, manager, victim *nats.Conn, attackers ...*nats.Conn) 
 	ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
 	defer cancel()
 	once := func(nc *nats.Conn, subject, text string) {
-		if _, err := store.Once(ctx, stream(t, nc), subject, []byte(text)); err != nil {
+		if _, err := wire.WriteOnce(ctx, stream(t, nc), subject, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}

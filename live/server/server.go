@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
-	"productform/live/internal/lock"
+	"productform/live/internal/processes"
 	"productform/live/keys"
 	"productform/live/wire"
 	"productform/num"
@@ -65,8 +65,8 @@ func Start(ctx context.Context, s Settings) (*Server, error) {
 	v := &Server{own: own, stop: func() {}, release: func() {}}
 	if s.Store != "" {
 		// Two servers on one store would overwrite each other's acknowledged data.
-		v.release, err = lock.Try(s.Store)
-		if errors.Is(err, lock.ErrTaken) {
+		v.release, err = processes.Try(s.Store)
+		if errors.Is(err, processes.ErrTaken) {
 			return nil, &num.InputError{Path: "store", Value: s.Store, Want: "a folder that no other server uses"}
 		}
 		if err == nil {

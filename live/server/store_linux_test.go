@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"productform/live/server"
-	"productform/live/store"
 	"productform/live/wire"
 	"productform/num"
 )
@@ -17,7 +16,7 @@ func TestStoreHasOneServer(t *testing.T) {
 	settings := server.Settings{Store: t.TempDir()}
 	first := start(t, settings)
 	js := first.connect(t)
-	if wrote, err := store.Once(t.Context(), js, wire.Done("a", 1), []byte("first")); !wrote || err != nil {
+	if wrote, err := wire.WriteOnce(t.Context(), js, wire.Done("a", 1), []byte("first")); !wrote || err != nil {
 		t.Fatal(wrote, err)
 	}
 	second, err := server.Start(t.Context(), settings)
@@ -27,13 +26,13 @@ func TestStoreHasOneServer(t *testing.T) {
 		}
 		t.Fatal(err)
 	}
-	if wrote, err := store.Once(t.Context(), js, wire.Done("a", 2), []byte("second")); !wrote || err != nil {
+	if wrote, err := wire.WriteOnce(t.Context(), js, wire.Done("a", 2), []byte("second")); !wrote || err != nil {
 		t.Error(wrote, err)
 	}
 	first.restart(t) // a store is free when its server ends
 	js = first.connect(t)
 	for task, want := range map[int]string{1: "first", 2: "second"} {
-		if m, err := store.Last(t.Context(), js, wire.InStream, wire.Done("a", task)); err != nil || string(m.Data) != want {
+		if m, err := wire.LastMessage(t.Context(), js, wire.InStream, wire.Done("a", task)); err != nil || string(m.Data) != want {
 			t.Errorf("task %d: %v", task, err)
 		}
 	}

@@ -24,7 +24,6 @@ import (
 	"productform/live/manager"
 	"productform/live/page"
 	"productform/live/server"
-	"productform/live/store"
 	"productform/live/wire"
 	"productform/live/worker"
 )
@@ -83,7 +82,7 @@ func TestSystemWithKeys(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	echo := func(_ context.Context, t worker.Task) ([]byte, error) {
+	echo := func(_ context.Context, t wire.Task) ([]byte, error) {
 		return bytes.Repeat([]byte{byte('a' + t.Number)}, 100_000), nil // too large for a report
 	}
 	for _, name := range []string{"w7", "w8"} {
@@ -167,8 +166,8 @@ func TestSystemWithKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for {
-		_, err := store.Last(ctx, stream(t, watch), wire.InStream, wire.Done("j", 0))
-		if errors.Is(err, store.ErrNotFound) {
+		_, err := wire.LastMessage(ctx, stream(t, watch), wire.InStream, wire.Done("j", 0))
+		if errors.Is(err, wire.ErrNotFound) {
 			break
 		}
 		if err != nil {

@@ -12,13 +12,13 @@ import (
 	"slices"
 	"strings"
 
-	"productform/internal/runs"
+	"productform/internal/cli"
 	"productform/live/internal/processes"
 )
 
 // A child is a process that serves runs.
 type child struct {
-	fingerprint runs.Fingerprint
+	fingerprint cli.Fingerprint
 	keys        *os.File // standard input
 	answers     *bufio.Reader
 	out, said   *os.File // standard output and error
@@ -46,7 +46,7 @@ func serve(ctx, life context.Context, path string, args []string, folder, marks 
 	life, c.kill = context.WithCancel(life)
 	stop := context.AfterFunc(ctx, c.kill)
 	defer stop()
-	cmd := exec.Command(path, slices.Concat(args, []string{"--parallel", "1", "--tasks", runs.Serve})...)
+	cmd := exec.Command(path, slices.Concat(args, []string{"--parallel", "1", "--tasks", cli.Serve})...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = folder, files[0], files[3], c.said
 	c.answers = bufio.NewReaderSize(c.out, 1<<16)
 	go func() {
@@ -73,7 +73,7 @@ func closeAll(files ...*os.File) {
 }
 
 // do runs one run. It kills the child when ctx is done.
-func (c *child) do(ctx context.Context, key string) (runs.Answer, error) {
+func (c *child) do(ctx context.Context, key string) (cli.Answer, error) {
 	stop := context.AfterFunc(ctx, c.kill)
 	defer stop()
 	var line []byte
@@ -81,9 +81,9 @@ func (c *child) do(ctx context.Context, key string) (runs.Answer, error) {
 	if err == nil {
 		line, err = c.answers.ReadBytes('\n')
 	}
-	var a runs.Answer
+	var a cli.Answer
 	if err == nil {
-		a, err = runs.ParseAnswer(line)
+		a, err = cli.ParseAnswer(line)
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -17,8 +17,8 @@ import (
 	"strconv"
 	"strings"
 
+	"productform/internal/cli"
 	"productform/internal/input"
-	"productform/internal/runs"
 )
 
 // programs are the programs whose runs can be shared.
@@ -171,9 +171,9 @@ func fileDigest(path string) (string, error) {
 
 // list returns the runs that are missing in the folder of results, and the fingerprint of the
 // program.
-func (c *Command) list(ctx context.Context) (f runs.Fingerprint, missing []runs.Task, err error) {
+func (c *Command) list(ctx context.Context) (f cli.Fingerprint, missing []cli.Task, err error) {
 	var said bytes.Buffer
-	cmd := exec.CommandContext(ctx, c.path, slices.Concat(c.args, []string{"--results", c.results, "--tasks", runs.List})...)
+	cmd := exec.CommandContext(ctx, c.path, slices.Concat(c.args, []string{"--results", c.results, "--tasks", cli.List})...)
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {
@@ -184,7 +184,7 @@ func (c *Command) list(ctx context.Context) (f runs.Fingerprint, missing []runs.
 		return f, nil, fmt.Errorf("%s --tasks list printed no fingerprint", c.name)
 	}
 	for lines.Scan() {
-		var t runs.Task
+		var t cli.Task
 		if err := json.Unmarshal(lines.Bytes(), &t); err != nil || t.Key == "" || !(t.Cost >= 0) {
 			return f, nil, fmt.Errorf("%s --tasks list printed %q", c.name, lines.Text())
 		}

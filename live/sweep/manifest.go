@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"productform/internal/runs"
+	"productform/internal/cli"
 	"productform/live/wire"
 )
 
@@ -21,12 +21,12 @@ const manifestName = "sweep.json"
 
 // A manifest describes the tasks of a job.
 type manifest struct {
-	Program     string           `json:"program"` // pfq or figures
-	SHA256      string           `json:"sha256"`  // SHA-256 of the program file
-	Args        []string         `json:"args"`    // with file names as in the folder of a task
-	Fingerprint runs.Fingerprint `json:"fingerprint"`
-	Canary      canary           `json:"canary"`
-	Tasks       [][]string       `json:"tasks"` // keys of the runs, by task
+	Program     string          `json:"program"` // pfq or figures
+	SHA256      string          `json:"sha256"`  // SHA-256 of the program file
+	Args        []string        `json:"args"`    // with file names as in the folder of a task
+	Fingerprint cli.Fingerprint `json:"fingerprint"`
+	Canary      canary          `json:"canary"`
+	Tasks       [][]string      `json:"tasks"` // keys of the runs, by task
 }
 
 // A canary is a run with a known result.
@@ -57,7 +57,7 @@ const maxTasks = 20_000
 // group combines consecutive runs into at most 2 maxTasks tasks of at least the duration least. It
 // returns the keys and the expected seconds of each task. rate is the number of seconds per unit of
 // cost.
-func group(list []runs.Task, rate float64, least time.Duration) (keys [][]string, works []float64) {
+func group(list []cli.Task, rate float64, least time.Duration) (keys [][]string, works []float64) {
 	all := 0.0
 	for _, t := range list {
 		all += t.Cost * rate

@@ -13,7 +13,6 @@ import (
 
 	"productform/internal/cli"
 	"productform/internal/input"
-	"productform/internal/runs"
 	"productform/live/wire"
 	"productform/sim"
 	results "productform/sweep"
@@ -71,7 +70,7 @@ func (c *Command) round(ctx context.Context, s Settings, submit Submit) (more bo
 	if err != nil {
 		return false, err
 	}
-	missing = slices.DeleteFunc(missing, func(t runs.Task) bool { return t.Key == known.Key })
+	missing = slices.DeleteFunc(missing, func(t cli.Task) bool { return t.Key == known.Key })
 	if len(missing) == 0 {
 		return true, nil
 	}
@@ -113,8 +112,8 @@ func (c *Command) round(ctx context.Context, s Settings, submit Submit) (more bo
 
 // runPilot computes the cheapest run in this process. It stores the result, and returns the
 // result's digest and the number of seconds per unit of cost.
-func (c *Command) runPilot(ctx context.Context, missing []runs.Task) (known canary, rate float64, err error) {
-	cheapest := slices.MinFunc(missing, func(a, b runs.Task) int { return cmp.Compare(a.Cost, b.Cost) })
+func (c *Command) runPilot(ctx context.Context, missing []cli.Task) (known canary, rate float64, err error) {
+	cheapest := slices.MinFunc(missing, func(a, b cli.Task) int { return cmp.Compare(a.Cost, b.Cost) })
 	folder, err := os.MkdirTemp("", "pfq-sweep-")
 	if err != nil {
 		return known, 0, err
@@ -148,7 +147,7 @@ func (c *Command) take(keys []string, output []byte) error {
 		return input.Errorf("output", fmt.Sprintf("%d lines", len(lines)-1), "%d lines, one per run", len(keys))
 	}
 	for i, key := range keys {
-		a, err := runs.ParseAnswer([]byte(lines[i]))
+		a, err := cli.ParseAnswer([]byte(lines[i]))
 		if err != nil {
 			return err
 		}

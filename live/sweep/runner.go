@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"productform/live/worker"
+	"productform/live/wire"
 )
 
 // A Runner executes tasks of kind sweep for the slots of a worker. It keeps the child of a slot
@@ -80,7 +80,7 @@ const pause = time.Second
 
 // Handle executes a task; it is a [worker.Handler]. The result has the lines of --tasks serve, one
 // per run. The error says why the worker is unfit for the job, or which run failed.
-func (r *Runner) Handle(ctx context.Context, t worker.Task) ([]byte, error) {
+func (r *Runner) Handle(ctx context.Context, t wire.Task) ([]byte, error) {
 	m, err := readManifest(t.Folder)
 	if err != nil {
 		return nil, err

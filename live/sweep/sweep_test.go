@@ -20,8 +20,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/internal/cli"
 	"productform/internal/input"
-	"productform/internal/runs"
 	"productform/live/wire"
 	"productform/live/worker"
 )
@@ -137,9 +137,9 @@ func (f *farm) submit(ctx context.Context, job wire.Job, files map[string][]byte
 			f.Errorf("%s has another digest", name)
 		}
 	}
-	queue := make(chan worker.Task, job.Tasks)
+	queue := make(chan wire.Task, job.Tasks)
 	for k := range job.Tasks {
-		queue <- worker.Task{Job: job.Name, Number: k, Attempt: 1, Run: job.Run}
+		queue <- wire.Task{Job: job.Name, Number: k, Attempt: 1, Run: job.Run}
 	}
 	left := job.Tasks
 	end := func() {
@@ -304,7 +304,7 @@ func handle(t *testing.T, r *Runner, command *Command, m *manifest, number int) 
 		t.Fatal(err)
 	}
 	f := farm{T: t}
-	return r.Handle(t.Context(), worker.Task{Worker: "w", Number: number, Folder: f.folder(files),
+	return r.Handle(t.Context(), wire.Task{Worker: "w", Number: number, Folder: f.folder(files),
 		Run: wire.Run{Inputs: map[string]string{manifestName: wire.Digest(files[manifestName])}}})
 }
 
@@ -403,7 +403,7 @@ func TestTake(t *testing.T) {
 		t.Fatal(err)
 	}
 	command.results = filepath.Join(t.TempDir(), "none")
-	failure, err := json.Marshal(runs.Answer{Key: m.Tasks[2][0], Error: "x"})
+	failure, err := json.Marshal(cli.Answer{Key: m.Tasks[2][0], Error: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,11 +429,11 @@ func TestGroup(t *testing.T) {
 		if rapid.IntRange(0, 20).Draw(rt, "many") == 0 {
 			n = 3*maxTasks + 7
 		}
-		list := make([]runs.Task, n)
+		list := make([]cli.Task, n)
 		least := rapid.SampledFrom([]time.Duration{0, time.Millisecond, 20 * time.Millisecond, time.Hour}).Draw(rt, "least")
 		cost := rapid.SampledFrom([]float64{0, 1, 1e6}).Draw(rt, "cost")
 		for i := range list {
-			list[i] = runs.Task{Key: fmt.Sprint(i), Cost: cost * float64(i%3+1)}
+			list[i] = cli.Task{Key: fmt.Sprint(i), Cost: cost * float64(i%3+1)}
 		}
 		const rate = 1e-3
 		keys, works := group(list, rate, least)

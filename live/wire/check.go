@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"productform/internal/input"
-	"productform/internal/ranges"
 )
 
 const (
@@ -98,7 +97,7 @@ func (b *Batch) Check() error {
 	err := cmp.Or(checkVersion(b.Version), CheckName("name", b.Name),
 		must(len(b.Jobs) >= 1 && len(b.Jobs) <= MaxJobs, "jobs", len(b.Jobs), "1 to 1000 jobs"))
 	if err == nil && b.At != nil {
-		err = ranges.Time.Check("at", *b.At)
+		err = input.Time.Check("at", *b.At)
 	}
 	names, works, tasks := make(map[string]int, len(b.Jobs)), 0, 0
 	for i := 0; i < len(b.Jobs) && err == nil; i++ {
@@ -122,22 +121,22 @@ func (b *Batch) Check() error {
 func (j *Job) Check() error {
 	err := cmp.Or(
 		CheckName("name", j.Name),
-		ranges.Time.Check("priority", j.Priority),
-		ranges.Limit.Check("deadline_in", j.DeadlineIn),
-		ranges.Due.Check("deadline_at", j.DeadlineAt),
+		input.Time.Check("priority", j.Priority),
+		input.Limit.Check("deadline_in", j.DeadlineIn),
+		input.Due.Check("deadline_at", j.DeadlineAt),
 		must(j.DeadlineIn == 0 || j.DeadlineAt == 0, "deadline_at", j.DeadlineAt, "0, because deadline_in is given"),
 		must(j.MaxWorkers >= 0 && j.MaxWorkers <= MaxAtOnce, "max_workers", j.MaxWorkers,
 			"an integer >= 1, or 0 for no limit"),
 		must(j.Tasks >= 1 && j.Tasks <= MaxTasks, "tasks", j.Tasks, wantTasks),
-		ranges.Work.Check("work", j.Work),
+		input.Work.Check("work", j.Work),
 		must(j.Works == nil || j.Work == 0, "work", j.Work, "0, because works is given"),
 		must(j.Works == nil || len(j.Works) == j.Tasks, "works", len(j.Works), "as many numbers as tasks"),
-		ranges.Work.Check("estimate", j.Estimate),
+		input.Work.Check("estimate", j.Estimate),
 		must(j.Attempts >= 0 && j.Attempts <= MaxAttempts, "attempts", j.Attempts, wantAttempts),
 	)
 	for i := 0; i < len(j.Works) && err == nil; i++ {
-		if !ranges.IsWork(j.Works[i]) {
-			return ranges.Work.Check(input.Index("works", i), j.Works[i])
+		if !input.IsWork(j.Works[i]) {
+			return input.Work.Check(input.Index("works", i), j.Works[i])
 		}
 	}
 	if err != nil {
@@ -153,7 +152,7 @@ func (r *Run) Check() error {
 		checkMaybe("program", r.Program),
 		must(len(r.Args) <= maxLists, "args", len(r.Args), "at most 1000 arguments"),
 		must(len(r.Inputs) <= maxLists, "inputs", len(r.Inputs), "at most 1000 inputs"),
-		ranges.Limit.Check("limit", r.Limit),
+		input.Limit.Check("limit", r.Limit),
 	)
 	for i := 0; i < len(r.Args) && err == nil; i++ {
 		err = must(isText(r.Args[i]), input.Index("args", i), r.Args[i], wantText)
@@ -190,7 +189,7 @@ func (f *Failure) Check() error {
 // checkEnd checks the fields that reports and failures have in common.
 func checkEnd(job string, task, attempt int, worker, token string, at, seconds float64) error {
 	return cmp.Or(CheckName("job", job), CheckName("worker", worker), checkAttempt(task, attempt, token),
-		ranges.Time.Check("at", at), ranges.Time.Check("seconds", seconds))
+		input.Time.Check("at", at), input.Time.Check("seconds", seconds))
 }
 
 // checkAttempt checks the fields that identify an attempt at a task of a job.
@@ -222,7 +221,7 @@ func (w *Wish) Check() error {
 		value *float64
 	}{{"priority", w.Priority}, {"deadline_in", w.DeadlineIn}, {"deadline_at", w.DeadlineAt}} {
 		if err == nil && f.value != nil {
-			err = ranges.Time.Check(f.path, *f.value)
+			err = input.Time.Check(f.path, *f.value)
 		}
 	}
 	if err == nil && w.DeadlineIn != nil && w.DeadlineAt != nil {
@@ -248,12 +247,12 @@ func (s *Script) Check() error {
 	err := cmp.Or(checkVersion(s.Version),
 		must(s.Batches >= 1 && s.Batches <= MaxNumbers, "batches", s.Batches, "an integer in [1, 100000]"),
 		must(len(s.Workers) >= 1 && len(s.Workers) <= MaxWorkers, "workers", len(s.Workers), "1 to 1000 workers"),
-		ranges.Work.Check("replan", s.Replan),
+		input.Work.Check("replan", s.Replan),
 		must(len(s.Outages) <= MaxNumbers, "outages", len(s.Outages), "at most 100000 outages"))
 	names := make(map[string]int, len(s.Workers))
 	for i := 0; i < len(s.Workers) && err == nil; i++ {
 		w, path := &s.Workers[i], input.Index("workers", i)
-		err = cmp.Or(CheckName(path+".name", w.Name), ranges.Speed.Check(path+".speed", w.Speed))
+		err = cmp.Or(CheckName(path+".name", w.Name), input.Speed.Check(path+".speed", w.Speed))
 		if err == nil {
 			err = input.CheckName(names, "workers", i, w.Name)
 		}
@@ -262,8 +261,8 @@ func (s *Script) Check() error {
 		o, path := &s.Outages[i], input.Index("outages", i)
 		err = cmp.Or(
 			must(o.Worker >= 0 && o.Worker < len(s.Workers), path+".worker", o.Worker, "the index of a worker"),
-			ranges.Time.Check(path+".from", o.From),
-			must(o.To == 0 || o.To > o.From && ranges.IsTime(o.To), path+".to", o.To,
+			input.Time.Check(path+".from", o.From),
+			must(o.To == 0 || o.To > o.From && input.IsTime(o.To), path+".to", o.To,
 				"a time after from, or 0 for good"))
 	}
 	if err != nil {
@@ -293,16 +292,16 @@ func checkOverlaps(outages []ScriptedOutage) error {
 
 // Check checks an order.
 func (o *Order) Check() error {
-	err := cmp.Or(checkVersion(o.Version), CheckName("process", o.Process), ranges.Time.Check("at", o.At),
+	err := cmp.Or(checkVersion(o.Version), CheckName("process", o.Process), input.Time.Check("at", o.At),
 		must(isSequence(o.Plan), "plan", o.Plan, "the number of a plan"),
-		ranges.Time.Check("heard", o.Heard), ranges.Time.Check("within", o.Within))
+		input.Time.Check("heard", o.Heard), input.Time.Check("within", o.Within))
 	if err != nil || o.Idle {
 		return err
 	}
 	err = cmp.Or(
 		CheckName("job", o.Job), checkAttempt(o.Task, o.Attempt, o.Token),
 		must(!o.Again, "again", o.Again, "false: this version never runs a task twice"),
-		ranges.Work.Check("work", o.Work),
+		input.Work.Check("work", o.Work),
 	)
 	if err != nil {
 		return err
@@ -314,11 +313,11 @@ func (o *Order) Check() error {
 func (b *Beat) Check() error {
 	err := cmp.Or(
 		checkVersion(b.Version), CheckName("worker", b.Worker), CheckName("process", b.Process),
-		ranges.Speed.Check("speed", b.Speed),
+		input.Speed.Check("speed", b.Speed),
 		must(len(b.Program) <= 200 && isText(b.Program), "program", b.Program, "a version and a processor in at most 200 bytes"),
 		must(isSequence(b.Plan), "plan", b.Plan, "the number of a plan"),
-		ranges.Time.Check("clock", b.Clock),
-		ranges.Time.Check("load", b.Load),
+		input.Time.Check("clock", b.Clock),
+		input.Time.Check("load", b.Load),
 		checkBytes("memory", b.Memory),
 		checkBytes("disk", b.Disk),
 		checkFacts(b.Facts),

@@ -6,7 +6,6 @@ import (
 
 	"productform/dispatch"
 	"productform/internal/input"
-	"productform/internal/ranges"
 )
 
 // Check checks the form of a plan. Folding the plan checks whether it continues the plans before
@@ -17,10 +16,10 @@ func (p *Plan) Check() error {
 		return checkVersion(p.Version)
 	case p.Number < 1 || !isSequence(p.Number):
 		return input.Errorf("n", p.Number, "the number of a plan, from 1")
-	case !ranges.IsTime(p.At):
-		return ranges.Time.Check("at", p.At)
-	case !ranges.IsTime(p.Epoch):
-		return ranges.Time.Check("epoch", p.Epoch)
+	case !input.IsTime(p.At):
+		return input.Time.Check("at", p.At)
+	case !input.IsTime(p.Epoch):
+		return input.Time.Check("epoch", p.Epoch)
 	case !isSequence(p.Upto):
 		return input.Errorf("upto", p.Upto, "a sequence")
 	case !isToken(p.Leader):
@@ -68,9 +67,9 @@ func checkHappening(h *dispatch.Happening) error {
 	case h.Attempt < 0 || int64(h.Attempt) > largeInt:
 		return input.Errorf("attempt", h.Attempt, wantAttempt)
 	}
-	err := cmp.Or(ranges.Time.Check("work", h.Work), ranges.Time.Check("seconds", h.Seconds))
+	err := cmp.Or(input.Time.Check("work", h.Work), input.Time.Check("seconds", h.Seconds))
 	if err == nil && h.Speed != 0 {
-		err = ranges.Speed.Check("speed", h.Speed)
+		err = input.Speed.Check("speed", h.Speed)
 	}
 	return err
 }
@@ -98,7 +97,7 @@ func (p *Plan) checkNew() error {
 		n := &p.NewJobs[i]
 		err := cmp.Or(
 			checkNumber("number", n.Number), CheckName("batch", n.Batch),
-			ranges.Time.Check("submit", n.Submit), ranges.Time.Check("deadline", n.Deadline))
+			input.Time.Check("submit", n.Submit), input.Time.Check("deadline", n.Deadline))
 		if err == nil {
 			if err = n.Job.Check(); err != nil {
 				err = input.Inside("job", err)
@@ -113,7 +112,7 @@ func (p *Plan) checkNew() error {
 		err := cmp.Or(
 			checkNumber("number", n.Number), CheckName("name", n.Name),
 			checkMaybe("process", n.Process),
-			ranges.Speed.Check("speed", n.Speed))
+			input.Speed.Check("speed", n.Speed))
 		if err != nil {
 			return input.Inside(input.Index("workers", i), err)
 		}
@@ -133,7 +132,7 @@ func (p *Plan) checkRepair() error {
 	for i := range p.Adopted {
 		a := &p.Adopted[i]
 		err := cmp.Or(checkNumber("job", a.Job), checkTask(a.Task),
-			checkSequence("sequence", a.Sequence), ranges.Time.Check("seconds", a.Seconds))
+			checkSequence("sequence", a.Sequence), input.Time.Check("seconds", a.Seconds))
 		if err != nil {
 			return input.Inside(input.Index("adopted", i), err)
 		}
@@ -198,10 +197,10 @@ func (v *ProfileView) Check() error {
 		must(len(v.Workers) <= MaxWorkers, "workers", len(v.Workers), "at most 1000 workers"))
 	for i := 0; i < len(v.Workers) && err == nil; i++ {
 		w, path := &v.Workers[i], input.Index("workers", i)
-		err = cmp.Or(CheckName(path+".name", w.Name), ranges.Speed.Check(path+".speed", w.Speed),
-			ranges.Speed.Check(path+".declared", w.Declared),
+		err = cmp.Or(CheckName(path+".name", w.Name), input.Speed.Check(path+".speed", w.Speed),
+			input.Speed.Check(path+".declared", w.Declared),
 			checkNumber(path+".tasks", w.Tasks),
-			ranges.Time.Check(path+".seconds", w.Seconds))
+			input.Time.Check(path+".seconds", w.Seconds))
 	}
 	return err
 }

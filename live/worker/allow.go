@@ -12,9 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/ranges"
-	"productform/internal/tree"
 	"productform/live/wire"
 )
 
@@ -44,15 +43,15 @@ type Program struct {
 // Only path is required. The error starts with the name of the file and wraps a *[num.SyntaxError]
 // or a *[num.InputError] with the line.
 func ReadAllowFile(name string) (Allow, error) {
-	a, err := tree.ReadFile(name, readAllow)
+	a, err := file.ReadFile(name, readAllow)
 	if err != nil {
 		return nil, err
 	}
 	return *a, nil
 }
 
-func readAllow(r io.Reader, format tree.Format) (*Allow, error) {
-	root, err := tree.Read(r, format, "an object with allow")
+func readAllow(r io.Reader, format file.Format) (*Allow, error) {
+	root, err := file.Read(r, format, "an object with allow")
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +62,7 @@ func readAllow(r io.Reader, format tree.Format) (*Allow, error) {
 	return &a, nil
 }
 
-func decodeAllow(root *tree.Node) (Allow, error) {
+func decodeAllow(root *file.Node) (Allow, error) {
 	f, err := root.Fields("", "an object with allow", "allow")
 	if err != nil {
 		return nil, err
@@ -90,7 +89,7 @@ func decodeAllow(root *tree.Node) (Allow, error) {
 	return a, nil
 }
 
-func decodeProgram(n *tree.Node, path string) (p Program, err error) {
+func decodeProgram(n *file.Node, path string) (p Program, err error) {
 	f, err := n.Fields(path, "an object with path", "path", "sha256", "args", "seconds")
 	if err != nil {
 		return p, err
@@ -109,7 +108,7 @@ func decodeProgram(n *tree.Node, path string) (p Program, err error) {
 			return p, err
 		}
 		for i := range list {
-			if k := list[i].Kind; k != tree.Text && k != tree.Number {
+			if k := list[i].Kind; k != file.TextKind && k != file.NumberKind {
 				return p, input.Errorf(input.Index(path+".args", i), &list[i], "a text in quotes, or a number")
 			}
 			p.Args = append(p.Args, strings.Clone(list[i].Text))
@@ -143,7 +142,7 @@ func (p *Program) check(path string) error {
 			}
 		}
 	}
-	if !ranges.IsTime(p.Seconds) {
+	if !input.IsTime(p.Seconds) {
 		return input.Errorf(path+".seconds", p.Seconds, "a number in (0, 1e50]")
 	}
 	return nil
@@ -155,7 +154,7 @@ var (
 )
 
 // arguments returns the arguments of the program for a task.
-func (p *Program) arguments(t *Task) ([]string, error) {
+func (p *Program) arguments(t *wire.Task) ([]string, error) {
 	words := strings.NewReplacer("{job}", t.Job, "{task}", strconv.Itoa(t.Number), "{attempt}", strconv.Itoa(t.Attempt),
 		"{folder}", t.Folder)
 	args := []string{}

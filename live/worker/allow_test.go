@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"productform/internal/tree"
+	"productform/internal/file"
 	"productform/live/wire"
 	"productform/num"
 )
@@ -22,7 +22,7 @@ allow:
 `
 
 func readText(text string) (Allow, error) {
-	a, err := readAllow(strings.NewReader(text), tree.Auto)
+	a, err := readAllow(strings.NewReader(text), file.Auto)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func TestBadAllow(t *testing.T) {
 
 // Arguments of a job replace {args} and are not expanded.
 func TestArguments(t *testing.T) {
-	task := &Task{Job: "j", Number: 3, Attempt: 2, Folder: "/f", Run: wire.Run{Args: []string{"{task}", "", "a b"}}}
+	task := &wire.Task{Job: "j", Number: 3, Attempt: 2, Folder: "/f", Run: wire.Run{Args: []string{"{task}", "", "a b"}}}
 	for _, c := range []struct {
 		args []string
 		want string
@@ -94,7 +94,7 @@ func FuzzReadAllow(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		a, err := readText(text)
 		var bad *num.InputError
-		var syntax *tree.SyntaxError
+		var syntax *file.SyntaxError
 		if err != nil && !errors.As(err, &bad) && !errors.As(err, &syntax) {
 			t.Errorf("error %T: %v", err, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"productform/live/internal/processes"
+	"productform/live/wire"
 )
 
 const (
@@ -23,7 +24,7 @@ var errTooLong = fmt.Errorf("standard output is longer than %d bytes", maxStdout
 // command runs a program of the allow-list, never a shell. Its standard output is the result. It
 // runs in the folder of the task. Its environment is only PATH, HOME, TMPDIR, PFQ_JOB, PFQ_TASK and
 // PFQ_ATTEMPT, and its child processes end with it.
-func (s *slot) command(ctx context.Context, t Task) ([]byte, error) {
+func (s *slot) command(ctx context.Context, t wire.Task) ([]byte, error) {
 	p, ok := s.settings.Allow[t.Run.Program]
 	if !ok {
 		return nil, fmt.Errorf("program %q is not in the allow-list of worker %s", t.Run.Program, s.name)

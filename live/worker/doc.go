@@ -17,7 +17,7 @@
 //
 //	url, stop := startCluster() // such as nats://127.0.0.1:4222
 //	defer stop()
-//	count := func(_ context.Context, t worker.Task) ([]byte, error) {
+//	count := func(_ context.Context, t wire.Task) ([]byte, error) {
 //		text, err := os.ReadFile(filepath.Join(t.Folder, "text")) // an error: the task is tried again
 //		return fmt.Append(nil, len(strings.Fields(string(text)))), err
 //	}

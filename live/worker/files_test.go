@@ -6,13 +6,13 @@ import (
 	"os"
 	"testing"
 
-	"productform/live/store"
+	"productform/live/wire"
 	"productform/num"
 )
 
 func putBlob(t testing.TB, m *fakeManager, content []byte) string {
 	t.Helper()
-	digest, _, err := store.Put(t.Context(), m.js, bytes.NewReader(content))
+	digest, _, err := wire.PutContent(t.Context(), m.js, bytes.NewReader(content))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func putBlob(t testing.TB, m *fakeManager, content []byte) string {
 func blobOf(t testing.TB, m *fakeManager, digest string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := store.Get(t.Context(), m.js, digest, &b); err != nil {
+	if err := wire.GetContent(t.Context(), m.js, digest, &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"time"
 
-	"productform/live/store"
+	"productform/live/wire"
 )
 
 // maxInputs is the maximum size in bytes of the inputs kept for later tasks.
@@ -51,7 +51,7 @@ func (s *slot) fetchOne(ctx context.Context, path, digest string) error {
 		return err
 	}
 	defer os.Remove(f.Name())
-	if err := errors.Join(store.Get(ctx, s.js, digest, f), f.Close()); err != nil {
+	if err := errors.Join(wire.GetContent(ctx, s.js, digest, f), f.Close()); err != nil {
 		return err
 	}
 	if err := copyChecked(path, f.Name(), digest); err != nil {

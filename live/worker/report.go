@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -33,7 +32,7 @@ func (s *slot) report(ctx context.Context, o *wire.Order, r outcome) {
 	}
 	first := false
 	err = retryWhileFull(ctx, log, func() (err error) {
-		first, err = store.Once(ctx, s.js, subject, data)
+		first, err = wire.WriteOnce(ctx, s.js, subject, data)
 		return err
 	})
 	if err != nil {
@@ -55,7 +54,7 @@ func (s *slot) success(ctx context.Context, o *wire.Order, r outcome) (*wire.Rep
 		return m, nil
 	}
 	err := retryWhileFull(ctx, s.log, func() (err error) {
-		m.Digest, _, err = store.Put(ctx, s.js, bytes.NewReader(r.output))
+		m.Digest, _, err = wire.PutContent(ctx, s.js, bytes.NewReader(r.output))
 		return err
 	})
 	return m, err
@@ -65,7 +64,7 @@ func (s *slot) success(ctx context.Context, o *wire.Order, r outcome) (*wire.Rep
 func retryWhileFull(ctx context.Context, log *slog.Logger, do func() error) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		err := do()
-		if err == nil || !errors.Is(err, store.ErrFull) {
+		if err == nil || !errors.Is(err, wire.ErrFull) {
 			return err
 		}
 		log.Warn("waiting for room on the server", "error", err)

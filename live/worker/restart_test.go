@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"productform/live/server"
-	"productform/live/store"
 	"productform/live/wire"
 	"productform/live/worker"
 )
@@ -43,12 +42,12 @@ func (k *kept) start() {
 func (k *kept) stop() { k.now.Close() }
 
 // stored waits for the message on a subject of the stream.
-func stored(t testing.TB, m *fakeManager, subject string) *store.Message {
+func stored(t testing.TB, m *fakeManager, subject string) *wire.Stored {
 	t.Helper()
-	var found *store.Message
+	var found *wire.Stored
 	until(t, subject+" is stored", func() bool {
 		var err error
-		if found, err = store.Last(t.Context(), m.js, wire.InStream, subject); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if found, err = wire.LastMessage(t.Context(), m.js, wire.InStream, subject); err != nil && !errors.Is(err, wire.ErrNotFound) {
 			t.Fatal(err)
 		}
 		return err == nil

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"productform/internal/input"
-	"productform/live/internal/lock"
 	"productform/live/internal/processes"
 	"productform/live/keys"
 	"productform/live/wire"
@@ -81,8 +80,8 @@ func lockFolder(path string) (folder string, release func(), err error) {
 	if err = os.MkdirAll(folder, 0o700); err != nil {
 		return "", nil, err
 	}
-	release, err = lock.Try(folder)
-	if errors.Is(err, lock.ErrTaken) {
+	release, err = processes.Try(folder)
+	if errors.Is(err, processes.ErrTaken) {
 		return "", nil, input.Errorf("folder", path, "a folder that no other worker process uses")
 	}
 	if err != nil {

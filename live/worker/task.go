@@ -21,23 +21,11 @@ const (
 	KindCommand = "command" // runs a program of [Settings].Allow
 )
 
-// A Task is the argument of a [Handler].
-type Task struct {
-	Worker  string   // the slot that runs it
-	Job     string   // name of the job
-	Number  int      // number of the task in its job, from 0
-	Attempt int      // from 1, unique in the cluster; the same task may run again, even at the same time elsewhere
-	Work    float64  // as declared by the job, in seconds on a worker of speed 1
-	Speed   float64  // speed of the worker
-	Run     wire.Run // as declared by the job
-	Folder  string   // private to this attempt; contains the inputs and is removed after the task
-}
-
 // A Handler runs a task and returns its result. It must return promptly after ctx is done, because
 // the task has reached its time limit or was given to another worker; its result is then ignored.
 // Any other error means that the attempt has failed, and the task is tried again. A panic counts as
 // an error. Handlers of several slots run concurrently.
-type Handler func(ctx context.Context, t Task) ([]byte, error)
+type Handler func(ctx context.Context, t wire.Task) ([]byte, error)
 
 // An ExitError reports how a program failed.
 type ExitError struct {
@@ -73,7 +61,7 @@ func (s *slot) execute(ctx context.Context, o *wire.Order, running func()) outco
 	if err != nil {
 		return s.outcome(o, 0, nil, err)
 	}
-	t := Task{Worker: s.name, Job: o.Job, Number: o.Task, Attempt: o.Attempt, Work: o.Work, Speed: s.settings.Speed, Run: o.Run}
+	t := wire.Task{Worker: s.name, Job: o.Job, Number: o.Task, Attempt: o.Attempt, Work: o.Work, Speed: s.settings.Speed, Run: o.Run}
 	if o.Run.Kind != KindSleep {
 		if t.Folder, err = os.MkdirTemp(s.folder, "task-"); err != nil {
 			return s.outcome(o, 0, nil, err)
@@ -91,7 +79,7 @@ func (s *slot) execute(ctx context.Context, o *wire.Order, running func()) outco
 		defer cancel()
 	}
 	if o.Run.Kind == KindSleep {
-		run = func(ctx context.Context, t Task) ([]byte, error) { return nil, sleep(ctx, t.Work/t.Speed/pace) }
+		run = func(ctx context.Context, t wire.Task) ([]byte, error) { return nil, sleep(ctx, t.Work/t.Speed/pace) }
 	}
 	begun := time.Now()
 	output, err := guard(ctx, run, t)
@@ -158,7 +146,7 @@ func sleep(ctx context.Context, span float64) error {
 }
 
 // guard runs a handler and converts a panic to an error.
-func guard(ctx context.Context, run Handler, t Task) (output []byte, err error) {
+func guard(ctx context.Context, run Handler, t wire.Task) (output []byte, err error) {
 	defer func() {
 		if what := recover(); what != nil {
 			output, err = nil, fmt.Errorf("panic: %v\n%s", what, debug.Stack())

@@ -73,13 +73,13 @@ func begin(t testing.TB, s worker.Settings) (m *fakeManager, w *work) {
 }
 
 type work struct {
-	begun   chan worker.Task
+	begun   chan wire.Task
 	end     chan result
 	dropped chan error
 }
 
 func newWork() *work {
-	return &work{begun: make(chan worker.Task, 10), end: make(chan result), dropped: make(chan error, 10)}
+	return &work{begun: make(chan wire.Task, 10), end: make(chan result), dropped: make(chan error, 10)}
 }
 
 func (w *work) handlers() map[string]worker.Handler { return map[string]worker.Handler{"work": w.run} }
@@ -89,7 +89,7 @@ type result struct {
 	err    error
 }
 
-func (w *work) run(ctx context.Context, t worker.Task) ([]byte, error) {
+func (w *work) run(ctx context.Context, t wire.Task) ([]byte, error) {
 	w.begun <- t
 	select {
 	case r := <-w.end:
@@ -185,9 +185,9 @@ func TestDrop(t *testing.T) {
 // A task fails if its handler fails or panics, and the worker continues.
 func TestFailures(t *testing.T) {
 	m, w := begin(t, worker.Settings{Handlers: map[string]worker.Handler{
-		"fail":  func(context.Context, worker.Task) ([]byte, error) { return nil, errors.New("no\x00 luck") },
-		"panic": func(context.Context, worker.Task) ([]byte, error) { panic("out of luck") },
-		"long":  func(ctx context.Context, _ worker.Task) ([]byte, error) { <-ctx.Done(); return nil, ctx.Err() },
+		"fail":  func(context.Context, wire.Task) ([]byte, error) { return nil, errors.New("no\x00 luck") },
+		"panic": func(context.Context, wire.Task) ([]byte, error) { panic("out of luck") },
+		"long":  func(ctx context.Context, _ wire.Task) ([]byte, error) { <-ctx.Done(); return nil, ctx.Err() },
 	}})
 	_ = w
 	for i, c := range []struct {

@@ -10,7 +10,7 @@ import (
 
 // A builder builds a model from the states that jobs can reach.
 type builder struct {
-	*file
+	*document
 	model   *network.Model
 	through map[place][]branch // from a node that is no station to stations and sinks, as far as known
 	onPath  map[place]bool
@@ -21,8 +21,8 @@ type builder struct {
 }
 
 // build makes the model of a file.
-func (d *file) build() (*network.Model, error) {
-	b := &builder{file: d, model: &network.Model{}, through: map[place][]branch{}, onPath: map[place]bool{}, visits: map[place]int{}, counts: make([]int, len(d.classes))}
+func (d *document) build() (*network.Model, error) {
+	b := &builder{document: d, model: &network.Model{}, through: map[place][]branch{}, onPath: map[place]bool{}, visits: map[place]int{}, counts: make([]int, len(d.classes))}
 	for i := range d.nodes {
 		if n := &d.nodes[i]; n.mean != nil {
 			n.index = len(b.model.Stations)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 const wantService = `a distribution such as {"type": "Exp", "params": {"lambda": 2}}, Disabled, or, ` +
@@ -16,7 +16,7 @@ const wantService = `a distribution such as {"type": "Exp", "params": {"lambda":
 // A law has the fields of a distribution's parameters, and how the mean follows from them.
 type law struct {
 	fields []string
-	mean   func(f map[string]*tree.Node, path string) (*big.Rat, error)
+	mean   func(f map[string]*file.Node, path string) (*big.Rat, error)
 }
 
 // lawOf returns the law of a type. It has no function mean if the mean is irrational, nor for Gamma,
@@ -46,12 +46,12 @@ func lawOf(kind string) (l law, ok bool) {
 }
 
 // distribution returns the mean of a distribution, nil if it is disabled.
-func distribution(n *tree.Node, path string) (mean *big.Rat, exponential bool, err error) {
+func distribution(n *file.Node, path string) (mean *big.Rat, exponential bool, err error) {
 	f, err := n.Fields(path, wantService, "type", "params", "fit", "ph")
 	if err != nil {
 		return nil, false, err
 	}
-	if f["type"] == nil || f["type"].Kind != tree.Text {
+	if f["type"] == nil || f["type"].Kind != file.TextKind {
 		return nil, false, input.Errorf(path+".type", shown(f["type"]), wantService)
 	}
 	kind := f["type"].Text
@@ -87,7 +87,7 @@ func distribution(n *tree.Node, path string) (mean *big.Rat, exponential bool, e
 }
 
 // meanOfFit returns the mean of a fit. Stations that accept it ignore its other moments.
-func meanOfFit(n *tree.Node, path, kind string) (*big.Rat, error) {
+func meanOfFit(n *file.Node, path, kind string) (*big.Rat, error) {
 	f, err := n.Fields(path, "an object with method and mean", "method", "mean", "scv", "order")
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func meanOfFit(n *tree.Node, path, kind string) (*big.Rat, error) {
 	return positive(f["mean"], path+".mean")
 }
 
-func meanOfExp(f map[string]*tree.Node, path string) (*big.Rat, error) {
+func meanOfExp(f map[string]*file.Node, path string) (*big.Rat, error) {
 	rate, err := positive(f["lambda"], path+".lambda")
 	if err != nil {
 		return nil, err
@@ -112,11 +112,11 @@ func meanOfExp(f map[string]*tree.Node, path string) (*big.Rat, error) {
 	return rate.Inv(rate), nil
 }
 
-func meanOfDet(f map[string]*tree.Node, path string) (*big.Rat, error) {
+func meanOfDet(f map[string]*file.Node, path string) (*big.Rat, error) {
 	return positive(f["value"], path+".value")
 }
 
-func meanOfErlang(f map[string]*tree.Node, path string) (*big.Rat, error) {
+func meanOfErlang(f map[string]*file.Node, path string) (*big.Rat, error) {
 	mean, err := meanOfExp(f, path) // one phase's mean
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func meanOfErlang(f map[string]*tree.Node, path string) (*big.Rat, error) {
 	return mean.Mul(mean, big.NewRat(int64(k), 1)), err
 }
 
-func meanOfHyperExp(f map[string]*tree.Node, path string) (*big.Rat, error) {
+func meanOfHyperExp(f map[string]*file.Node, path string) (*big.Rat, error) {
 	rates, err := readPositives(f["lambda"], path+".lambda", 0)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func meanOfHyperExp(f map[string]*tree.Node, path string) (*big.Rat, error) {
 
 // meanOfCoxian adds the means of the phases, each times the probability to get there. phi has the
 // probabilities to end after each phase.
-func meanOfCoxian(f map[string]*tree.Node, path string) (*big.Rat, error) {
+func meanOfCoxian(f map[string]*file.Node, path string) (*big.Rat, error) {
 	rates, err := readPositives(f["mu"], path+".mu", 0)
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func meanOfCoxian(f map[string]*tree.Node, path string) (*big.Rat, error) {
 	return mean, nil
 }
 
-func meanOfUniform(f map[string]*tree.Node, path string) (*big.Rat, error) {
+func meanOfUniform(f map[string]*file.Node, path string) (*big.Rat, error) {
 	a, err := f["a"].Rat(path+".a", input.Nonnegative)
 	if err == nil && a.Sign() < 0 {
 		err = input.Errorf(path+".a", a.RatString(), input.Nonnegative)
@@ -190,7 +190,7 @@ func meanOfUniform(f map[string]*tree.Node, path string) (*big.Rat, error) {
 	return b.Mul(b.Add(a, b), big.NewRat(1, 2)), nil
 }
 
-func meanOfPareto(f map[string]*tree.Node, path string) (*big.Rat, error) {
+func meanOfPareto(f map[string]*file.Node, path string) (*big.Rat, error) {
 	alpha, err := positive(f["alpha"], path+".alpha")
 	less := new(big.Rat)
 	if err == nil && less.Sub(alpha, big.NewRat(1, 1)).Sign() <= 0 {
@@ -210,7 +210,7 @@ func meanOfPareto(f map[string]*tree.Node, path string) (*big.Rat, error) {
 const mostPhases = 40
 
 // meanOfPhases returns α x, where -T x = 1, by elimination in fractions.
-func meanOfPhases(f map[string]*tree.Node, path string) (*big.Rat, error) {
+func meanOfPhases(f map[string]*file.Node, path string) (*big.Rat, error) {
 	rows, err := readPhases(f["T"], path+".T")
 	if err != nil {
 		return nil, err
@@ -242,7 +242,7 @@ func meanOfPhases(f map[string]*tree.Node, path string) (*big.Rat, error) {
 }
 
 // readPhases returns the rows of -T, each with a 1 appended.
-func readPhases(n *tree.Node, path string) ([][]*big.Rat, error) {
+func readPhases(n *file.Node, path string) ([][]*big.Rat, error) {
 	list, err := n.Elements(path, "an array of rows")
 	if err != nil {
 		return nil, err
@@ -274,7 +274,7 @@ func readPhases(n *tree.Node, path string) ([][]*big.Rat, error) {
 }
 
 // readProbabilities reads probabilities whose sum is 1 up to rounding, and divides them by it.
-func readProbabilities(n *tree.Node, path string, count int) ([]*big.Rat, error) {
+func readProbabilities(n *file.Node, path string, count int) ([]*big.Rat, error) {
 	list, err := readRats(n, path, count, "a probability, a number >= 0")
 	if err != nil {
 		return nil, err
@@ -296,7 +296,7 @@ func readProbabilities(n *tree.Node, path string, count int) ([]*big.Rat, error)
 }
 
 // readPositives reads count numbers > 0, or any number of them if count is 0.
-func readPositives(n *tree.Node, path string, count int) ([]*big.Rat, error) {
+func readPositives(n *file.Node, path string, count int) ([]*big.Rat, error) {
 	list, err := readRats(n, path, count, input.Positive)
 	for k, x := range list {
 		if err == nil && x.Sign() <= 0 {
@@ -307,7 +307,7 @@ func readPositives(n *tree.Node, path string, count int) ([]*big.Rat, error) {
 }
 
 // readRats reads an array of count numbers, or of any number of them if count is 0.
-func readRats(n *tree.Node, path string, count int, want string) ([]*big.Rat, error) {
+func readRats(n *file.Node, path string, count int, want string) ([]*big.Rat, error) {
 	elements, err := n.Elements(path, "an array of numbers")
 	if err != nil {
 		return nil, err

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 	"productform/network"
 )
 
@@ -21,19 +21,19 @@ import (
 // class they have there. The cycle of a closed chain is from one visit of its first class to refNode to the next.
 //
 // The error is a *[num.SyntaxError], or wraps a *[num.InputError] with the line and the path of the field.
-func Read(r io.Reader) (*network.Model, error) { return read(r, tree.Auto) }
+func Read(r io.Reader) (*network.Model, error) { return read(r, file.Auto) }
 
 // ReadFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml,
 // otherwise as [Read]. Errors start with the name of the file.
-func ReadFile(name string) (*network.Model, error) { return tree.ReadFile(name, read) }
+func ReadFile(name string) (*network.Model, error) { return file.ReadFile(name, read) }
 
-func read(r io.Reader, format tree.Format) (*network.Model, error) {
-	root, err := tree.Read(r, format, "a network with stations and classes")
+func read(r io.Reader, format file.Format) (*network.Model, error) {
+	root, err := file.Read(r, format, "a network with stations and classes")
 	if err != nil {
 		return nil, err
 	}
-	if root.Kind != tree.Object || !slices.Contains(root.Keys, "format") {
-		return tree.Decode[network.Model](root)
+	if root.Kind != file.ObjectKind || !slices.Contains(root.Keys, "format") {
+		return file.Decode[network.Model](root)
 	}
 	m, err := decode(root)
 	if err != nil {
@@ -43,7 +43,7 @@ func read(r io.Reader, format tree.Format) (*network.Model, error) {
 }
 
 // A file is a model of LINE as written.
-type file struct {
+type document struct {
 	nodes   []node
 	nodeOf  map[string]int
 	classes []class
@@ -79,7 +79,7 @@ type branch struct {
 	probability *big.Rat
 }
 
-func decode(root *tree.Node) (*network.Model, error) {
+func decode(root *file.Node) (*network.Model, error) {
 	f, err := root.Fields("", "a model of LINE", "format", "version", "model")
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func decode(root *tree.Node) (*network.Model, error) {
 	if err := isText(g["type"], "model.type", "Network"); err != nil {
 		return nil, err
 	}
-	d := &file{route: map[place][]branch{}}
+	d := &document{route: map[place][]branch{}}
 	if d.classOf, err = names(g["classes"], "model.classes"); err != nil {
 		return nil, err
 	}
@@ -129,18 +129,18 @@ func decode(root *tree.Node) (*network.Model, error) {
 }
 
 // isText rejects all but one text.
-func isText(n *tree.Node, path, want string) error {
+func isText(n *file.Node, path, want string) error {
 	if n == nil {
 		return input.Errorf(path, "", "%q", want)
 	}
-	if n.Kind != tree.Text || n.Text != want {
+	if n.Kind != file.TextKind || n.Text != want {
 		return input.Errorf(path, n, "%q", want)
 	}
 	return nil
 }
 
 // names returns the rows of a list by their names, which differ.
-func names(n *tree.Node, path string) (map[string]int, error) {
+func names(n *file.Node, path string) (map[string]int, error) {
 	list, err := n.Elements(path, "an array of objects")
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func names(n *tree.Node, path string) (map[string]int, error) {
 
 const wantType = "one of Source, Sink, Queue, Delay, Router, ClassSwitch; other types have no product form, or none that is read"
 
-func (d *file) node(n *tree.Node, i int) error {
+func (d *document) node(n *file.Node, i int) error {
 	path := input.Index("model.nodes", i)
 	f, err := n.Fields(path, "", "name", "type", "scheduling", "servers", "buffer", "service", "loadDependence", "classSwitchMatrix")
 	if err != nil {
@@ -176,7 +176,7 @@ func (d *file) node(n *tree.Node, i int) error {
 	}
 	s := &d.nodes[i]
 	s.station.Name = f["name"].Text
-	if f["type"] == nil || f["type"].Kind != tree.Text {
+	if f["type"] == nil || f["type"].Kind != file.TextKind {
 		return input.Errorf(path+".type", shown(f["type"]), wantType)
 	}
 	s.kind = f["type"].Text
@@ -208,7 +208,7 @@ func (d *file) node(n *tree.Node, i int) error {
 }
 
 // shown formats a value for messages, empty if it is missing.
-func shown(n *tree.Node) any {
+func shown(n *file.Node) any {
 	if n == nil {
 		return ""
 	}
@@ -216,7 +216,7 @@ func shown(n *tree.Node) any {
 }
 
 // station reads what serves jobs at a node.
-func (d *file) station(f map[string]*tree.Node, path string, s *node) error {
+func (d *document) station(f map[string]*file.Node, path string, s *node) error {
 	scheduling := "INF"
 	if n := f["scheduling"]; n != nil {
 		scheduling = n.Text
@@ -274,7 +274,7 @@ func (d *file) station(f map[string]*tree.Node, path string, s *node) error {
 }
 
 // byClass calls set for each class of an object by names of classes.
-func (d *file) byClass(n *tree.Node, path, want string, set func(c int, n *tree.Node, path string) error) error {
+func (d *document) byClass(n *file.Node, path, want string, set func(c int, n *file.Node, path string) error) error {
 	if n == nil {
 		return nil
 	}
@@ -295,7 +295,7 @@ func (d *file) byClass(n *tree.Node, path, want string, set func(c int, n *tree.
 }
 
 // find returns the row of a name.
-func (d *file) find(rows map[string]int, name, path, what string) (int, error) {
+func (d *document) find(rows map[string]int, name, path, what string) (int, error) {
 	if i, ok := rows[name]; ok {
 		return i, nil
 	}
@@ -303,13 +303,13 @@ func (d *file) find(rows map[string]int, name, path, what string) (int, error) {
 	for name, i := range rows {
 		known[i] = name
 	}
-	return 0, input.Errorf(path, strconv.Quote(name), "the name of a %s%s", what, tree.DidYouMean(name, slices.Values(known), input.Quote))
+	return 0, input.Errorf(path, strconv.Quote(name), "the name of a %s%s", what, file.DidYouMean(name, slices.Values(known), input.Quote))
 }
 
 // service reads mean sizes.
-func (d *file) service(n *tree.Node, path string, s *node) error {
+func (d *document) service(n *file.Node, path string, s *node) error {
 	s.mean = map[int]*big.Rat{}
-	return d.byClass(n, path, "an object from classes to distributions", func(c int, n *tree.Node, path string) error {
+	return d.byClass(n, path, "an object from classes to distributions", func(c int, n *file.Node, path string) error {
 		mean, exponential, err := distribution(n, path)
 		if err != nil || mean == nil {
 			return err
@@ -324,9 +324,9 @@ func (d *file) service(n *tree.Node, path string, s *node) error {
 }
 
 // source reads arrival rates.
-func (d *file) source(n *tree.Node, path string, s *node) error {
+func (d *document) source(n *file.Node, path string, s *node) error {
 	s.rate = map[int]*big.Rat{}
-	return d.byClass(n, path, "an object from classes to distributions", func(c int, n *tree.Node, path string) error {
+	return d.byClass(n, path, "an object from classes to distributions", func(c int, n *file.Node, path string) error {
 		mean, exponential, err := distribution(n, path)
 		if err != nil || mean == nil {
 			return err
@@ -339,7 +339,7 @@ func (d *file) source(n *tree.Node, path string, s *node) error {
 	})
 }
 
-func positive(n *tree.Node, path string) (*big.Rat, error) {
+func positive(n *file.Node, path string) (*big.Rat, error) {
 	x, err := n.Rat(path, input.Positive)
 	if err == nil && x.Sign() <= 0 {
 		err = input.Errorf(path, n, input.Positive)
@@ -347,14 +347,14 @@ func positive(n *tree.Node, path string) (*big.Rat, error) {
 	return x, err
 }
 
-func (d *file) classSwitch(n *tree.Node, path string, i int) error {
+func (d *document) classSwitch(n *file.Node, path string, i int) error {
 	if n == nil {
 		return input.Errorf(path, "", "an object from classes to classes with probabilities")
 	}
 	s := &d.nodes[i]
 	s.switches = map[int][]branch{}
-	return d.byClass(n, path, "an object from classes to classes with probabilities", func(c int, n *tree.Node, path string) error {
-		err := d.byClass(n, path, "an object from classes to probabilities", func(to int, n *tree.Node, path string) error {
+	return d.byClass(n, path, "an object from classes to classes with probabilities", func(c int, n *file.Node, path string) error {
+		err := d.byClass(n, path, "an object from classes to probabilities", func(to int, n *file.Node, path string) error {
 			p, err := probability(n, path)
 			if err == nil && p.Sign() > 0 {
 				s.switches[c] = append(s.switches[c], branch{place{i, to}, p})
@@ -368,7 +368,7 @@ func (d *file) classSwitch(n *tree.Node, path string, i int) error {
 	})
 }
 
-func probability(n *tree.Node, path string) (*big.Rat, error) {
+func probability(n *file.Node, path string) (*big.Rat, error) {
 	p, err := n.Rat(path, "a probability, a number >= 0")
 	if err == nil && p.Sign() < 0 {
 		err = input.Errorf(path, n, "a probability, a number >= 0")
@@ -393,7 +393,7 @@ func divide(branches []branch, path string) error {
 	return nil
 }
 
-func (d *file) class(n *tree.Node, c int) error {
+func (d *document) class(n *file.Node, c int) error {
 	path := input.Index("model.classes", c)
 	f, err := n.Fields(path, "", "name", "type", "population", "refNode", "priority") // which strategies that are read do not look at
 	if err != nil {
@@ -432,7 +432,7 @@ func (d *file) class(n *tree.Node, c int) error {
 }
 
 // routing reads the matrix.
-func (d *file) routing(n *tree.Node) error {
+func (d *document) routing(n *file.Node) error {
 	const want = `an object with type "matrix" and the matrix of probabilities`
 	if n == nil {
 		return input.Errorf("model.routing", "", want)
@@ -503,7 +503,7 @@ func (d *file) routing(n *tree.Node) error {
 }
 
 // pair finds the classes of a key such as "A,B". Names may hold commas themselves.
-func (d *file) pair(key, path string) (from, to int, err error) {
+func (d *document) pair(key, path string) (from, to int, err error) {
 	found := 0
 	const most = 100 // ways to read a key
 	if strings.Count(key, ",") > most {
@@ -527,7 +527,7 @@ func (d *file) pair(key, path string) (from, to int, err error) {
 }
 
 // strategies rejects strategies of routing that probabilities do not describe.
-func (d *file) strategies(n *tree.Node) error {
+func (d *document) strategies(n *file.Node) error {
 	if n == nil {
 		return nil
 	}
@@ -537,8 +537,8 @@ func (d *file) strategies(n *tree.Node) error {
 		return err
 	}
 	for k, key := range keys {
-		err := d.byClass(&values[k], input.Field(path, key), "an object from classes to strategies", func(c int, n *tree.Node, path string) error {
-			if n.Kind != tree.Text || n.Text != "RAND" && n.Text != "PROB" && n.Text != "DISABLED" {
+		err := d.byClass(&values[k], input.Field(path, key), "an object from classes to strategies", func(c int, n *file.Node, path string) error {
+			if n.Kind != file.TextKind || n.Text != "RAND" && n.Text != "PROB" && n.Text != "DISABLED" {
 				return input.Errorf(path, n, "RAND, PROB or DISABLED, which the matrix describes")
 			}
 			return nil

@@ -7,7 +7,6 @@ import (
 
 	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 // Read reads a model from a text in JSON, if its first character other than a space is { or [, and
@@ -33,18 +32,18 @@ import (
 //
 // The error is a *[num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or repeated field, a
 // value of another type, and everything that [Model.Check] rejects.
-func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
+func Read(r io.Reader) (*Model, error) { return read(r, file.Auto) }
 
 // ReadFile reads a model from a file, as JSON if its name ends in .json, as YAML if it ends in
 // .yaml or .yml, otherwise as [Read]. Errors start with the name of the file.
-func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
+func ReadFile(name string) (*Model, error) { return file.ReadFile(name, read) }
 
-func read(r io.Reader, format tree.Format) (*Model, error) {
-	root, err := tree.Read(r, format, "a model with classes and room, limits or servers")
+func read(r io.Reader, format file.Format) (*Model, error) {
+	root, err := file.Read(r, format, "a model with classes and room, limits or servers")
 	if err != nil {
 		return nil, err
 	}
-	return tree.Make(root, modelFile.Read)
+	return file.DecodeRoot(root, modelFile.Read)
 }
 
 const (
@@ -65,7 +64,7 @@ func Help() string { return modelFile.Help() }
 var modelFile = file.Description[Model]{
 	Want: "an object with classes and room, limits or servers",
 	Fields: []file.Field[Model]{
-		file.Either("a number of equal servers, or an array of servers with names", tree.Number,
+		file.Either("a number of equal servers, or an array of servers with names", file.NumberKind,
 			file.Int("servers", "", func(m *Model) *int { return &m.Count }, maxUnits, ""),
 			file.Objects("servers", "number of equal servers for jobs that wait, or a list of servers with names",
 				"an array of servers",

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"productform/internal/arithmetic"
-	"productform/internal/disjoint"
 	"productform/internal/input"
 	"productform/internal/lattice"
 	"productform/internal/ranktable"
@@ -168,7 +167,7 @@ func (m *Model) reach(ctx context.Context, s Settings) (list []string, leaving [
 	limit := s.MaxBytes
 	joined := m.joined()
 	start := m.start()
-	jobs := disjoint.Singles(len(start))
+	jobs := ranktable.Singles(len(start))
 	leaves := make([]bool, len(start))
 	known := map[string]int{text(start): 0}
 	list = []string{text(start)}
@@ -211,7 +210,7 @@ func (m *Model) reach(ctx context.Context, s Settings) (list []string, leaving [
 }
 
 // countLeaving returns how many jobs of each class are in a set with a job that leaves.
-func countLeaving(jobs disjoint.Sets, start []int, leaves []bool, classes int) []int {
+func countLeaving(jobs ranktable.Sets, start []int, leaves []bool, classes int) []int {
 	some := make([]bool, len(start)) // by root
 	for job, does := range leaves {
 		if does {

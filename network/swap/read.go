@@ -6,7 +6,6 @@ import (
 
 	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 // Read reads a model from a text in JSON, if its first character other than a space is { or [, and
@@ -24,18 +23,18 @@ import (
 //
 // The error is a *[num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or repeated field, a
 // value of another type, and everything that [Model.Check] rejects.
-func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
+func Read(r io.Reader) (*Model, error) { return read(r, file.Auto) }
 
 // ReadFile reads a model from a file, as JSON if its name ends in .json, as YAML if it ends in
 // .yaml or .yml, otherwise as [Read]. Errors start with the name of the file.
-func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
+func ReadFile(name string) (*Model, error) { return file.ReadFile(name, read) }
 
-func read(r io.Reader, format tree.Format) (*Model, error) {
-	root, err := tree.Read(r, format, "a model with servers, classes and swaps")
+func read(r io.Reader, format file.Format) (*Model, error) {
+	root, err := file.Read(r, format, "a model with servers, classes and swaps")
 	if err != nil {
 		return nil, err
 	}
-	return tree.Make(root, modelFile.Read)
+	return file.DecodeRoot(root, modelFile.Read)
 }
 
 const (

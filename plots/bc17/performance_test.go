@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"productform/internal/plotstest"
 	"productform/plots"
+	"productform/plots/internal/plotstest"
 )
 
 var computed plotstest.Once

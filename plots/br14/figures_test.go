@@ -14,8 +14,8 @@ import (
 
 	"productform/fluid"
 	"productform/internal/input"
-	"productform/internal/plotstest"
 	"productform/plots"
+	"productform/plots/internal/plotstest"
 )
 
 var computed plotstest.Once

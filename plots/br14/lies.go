@@ -12,7 +12,6 @@ import (
 
 	"productform/fluid"
 	"productform/fluid/traffic"
-	"productform/internal/oracle/paper"
 	"productform/plots"
 )
 
@@ -254,7 +253,7 @@ func hidden(panels []plots.Panel) (all []hiddenCurve) {
 func lieChecks(f *plots.Figure, pf, drf lieCurve) {
 	a, _ := lieNeed().Float64()
 	for k, need := range pf.x {
-		liar, equal := paper.LiarsTasks(a, need)
+		liar, equal := LiarsTasks(a, need)
 		f.Checks = append(f.Checks,
 			plots.SolverCheck(f.ID+"a", fmt.Sprintf("tasks of a liar, PF, need %.5g declared, by formula", need),
 				pf.liar[k], liar, 1e-8),

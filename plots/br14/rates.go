@@ -9,7 +9,6 @@ import (
 
 	"productform/fluid"
 	"productform/fluid/traffic"
-	"productform/internal/oracle/paper"
 	"productform/plots"
 	"productform/sim"
 	"productform/sim/pool"
@@ -327,7 +326,7 @@ func closedRates(ctx context.Context, f *plots.Figure, exact pairResults) error 
 		if err != nil {
 			return err
 		}
-		want := paper.BalancedMeans(c.numbers(rho))
+		want := BalancedMeans(c.numbers(rho))
 		for _, class := range c.shownClasses() {
 			f.Checks = append(f.Checks, plots.SolverCheck(plots.PanelID(f, k),
 				fmt.Sprintf("mean number of jobs of class %d, BF, load %s, by the recursion for Φ", class+1,

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"productform/fluid"
-	"productform/internal/oracle/paper"
 	"productform/plots"
 )
 
@@ -163,7 +162,7 @@ func chosen(all []shared, p fluid.Policy) shared {
 
 // staticChecks compares with solutions by hand.
 func staticChecks(f *plots.Figure, all []shared) {
-	full, drf, maxMin, balanced := paper.GhodsiTasks()
+	full, drf, maxMin, balanced := GhodsiTasks()
 	for _, c := range []struct {
 		policy fluid.Policy
 		how    string

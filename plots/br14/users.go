@@ -13,7 +13,6 @@ import (
 
 	"productform/dispatch/swf"
 	"productform/fluid"
-	"productform/internal/oracle/paper"
 	"productform/plots"
 	"productform/traces"
 )
@@ -244,7 +243,7 @@ func logChecks(f *plots.Figure, results map[fluid.Policy]*fluid.Allocation, user
 		}
 	}
 	share := 1 / max(sums[0], sums[1], sums[2])
-	nodes := paper.ProportionalOfTwo(logNodes, all)
+	nodes := ProportionalOfTwo(logNodes, all)
 	for k, u := range users {
 		top := max(u.needs(busy))
 		f.Checks = append(f.Checks,

@@ -3,8 +3,8 @@ package draw_test
 import (
 	"testing"
 
-	"productform/internal/plotstest"
 	"productform/plots/draw"
+	"productform/plots/internal/plotstest"
 )
 
 // Files of the test figures have the printed size, ink but none at the edge, and contain their

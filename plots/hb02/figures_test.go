@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"productform/internal/plotstest"
 	"productform/plots"
+	"productform/plots/internal/plotstest"
 	"productform/tags"
 )
 

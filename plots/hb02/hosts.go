@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"productform/internal/oracle/paper"
 	"productform/plots"
 	"productform/tags"
 )
@@ -106,7 +105,7 @@ func checkExpansion(f *plots.Figure, least, random plots.Series) error {
 			return err
 		}
 		q := literal(m, alpha)
-		moment := func(j float64) float64 { return paper.ParetoMoment(j, q.Low, q.High, alpha) }
+		moment := func(j float64) float64 { return ParetoMoment(j, q.Low, q.High, alpha) }
 		work := startLoad * startHosts
 		added := math.Ceil(work+work*moment(2)/moment(1)*moment(-1)/6) - startHosts
 		f.Checks = append(f.Checks,

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"productform/internal/oracle/paper"
 	"productform/plots"
 	"productform/sim"
 	simfarm "productform/sim/farm"
@@ -329,7 +328,7 @@ func (t *logFigure) check(ctx context.Context, f *plots.Figure) error {
 		if err != nil {
 			return err
 		}
-		queue := paper.WaitProbability(s.hosts, 0.5) * (1 + t.scv) / 2 // load 1/2: ρ/(1-ρ) = 1
+		queue := WaitProbability(s.hosts, 0.5) * (1 + t.scv) / 2 // load 1/2: ρ/(1-ρ) = 1
 		f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)),
 			fmt.Sprintf("mean slowdown, Least-Work-Remaining, %d hosts, load 0.5, with the sum over states of M/M/h",
 				s.hosts),

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"productform/internal/oracle/paper"
 	"productform/num"
 	"productform/plots"
 	"productform/sizes"
@@ -57,9 +56,9 @@ func farm(alpha, high float64, hosts int, load float64) (tags.Model, error) {
 }
 
 // literal returns the farm of a model whose sizes are bounded Pareto with this exponent, for the formulas as printed.
-func literal(m tags.Model, alpha float64) paper.ParetoFarm {
+func literal(m tags.Model, alpha float64) ParetoFarm {
 	low, high, _ := m.Sizes.Support()
-	return paper.ParetoFarm{Low: low, High: high, Alpha: alpha, Hosts: m.Hosts, Load: m.Load}
+	return ParetoFarm{Low: low, High: high, Alpha: alpha, Hosts: m.Hosts, Load: m.Load}
 }
 
 // means holds the measures of a policy in the figures.

@@ -3,7 +3,6 @@ package hb02_test
 import (
 	"math"
 
-	"productform/internal/erlang"
 	"productform/internal/oracle"
 	"productform/plots"
 	"productform/sizes"
@@ -127,7 +126,7 @@ func rivalsClaims() []claim {
 			numbers:  "over the exact value: # for 1 host (Theorem 1), # for 4 hosts with exponential sizes",
 			values: func(lwr tags.Policy) []float64 {
 				one, four := farm(1.5, 0.7, 1), tags.Model{Sizes: oracle.Must(sizes.NewExponential(1)), Hosts: 4, Load: 0.7}
-				exact := erlang.C(4, 0.7) / (4 * (1 - 0.7)) // E[W] of M/M/4
+				exact := tags.ErlangC(4, 0.7) / (4 * (1 - 0.7)) // E[W] of M/M/4
 				return []float64{waiting(evaluate(one, lwr)) / waiting(evaluate(one, tags.PolicyTAGS)), waiting(evaluate(four, lwr)) / exact}
 			},
 			asked:     all(about(1, 1e-12)),

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sort"
 
-	"productform/internal/oracle/paper"
 	"productform/plots"
 	"productform/sizes"
 	"productform/traces"
@@ -124,10 +123,10 @@ func tailFits(ctx context.Context, f *plots.Figure) error {
 		})
 		letter := fmt.Sprintf("%s%c", f.ID, 'a'+k)
 		f.Checks = append(f.Checks,
-			plots.SolverCheck(letter, "exponent α of the fit, by bisection", alpha, paper.LikeliestAlpha(jobSizes),
+			plots.SolverCheck(letter, "exponent α of the fit, by bisection", alpha, LikeliestAlpha(jobSizes),
 				1e-9),
 			plots.SolverCheck(letter, "squared coefficient of variation, as a sum over jobs", p.scv,
-				paper.SquaredVariation(jobSizes), 1e-11))
+				SquaredVariation(jobSizes), 1e-11))
 	}
 	return texts.Describe(f, map[string]any{"Logs": logs, "LogWords": plots.LogWords}, nil)
 }
@@ -198,9 +197,9 @@ func closedForms(f *plots.Figure, kPanel, momentPanel string, high float64, low,
 	}
 	f.Checks = append(f.Checks,
 		plots.SolverCheck(momentPanel, "E[X²], α = 0.5, from the closed form of k", second.At(0.5),
-			paper.ParetoMoment(2, half, high, 0.5), 1e-10),
+			ParetoMoment(2, half, high, 0.5), 1e-10),
 		plots.SolverCheck(momentPanel, "E[X²], α = 2, from the closed form of k", second.At(2),
-			paper.ParetoMoment(2, two, high, 2), 1e-10))
+			ParetoMoment(2, two, high, 2), 1e-10))
 }
 
 // secondMoment draws the smallest size and E[X²] for p = 10^10.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"productform/internal/oracle/paper"
 	"productform/plots"
 	"productform/tags"
 )
@@ -94,7 +93,7 @@ func bestCutoffs(f *plots.Figure, panel, at string, high, load float64, best plo
 		if err != nil {
 			return err
 		}
-		least := literal(m, alpha).Least(func(all paper.Means) float64 {
+		least := literal(m, alpha).Least(func(all Means) float64 {
 			return pick(means{all.Slowdown,
 				all.Waiting})
 		})

@@ -13,7 +13,6 @@ import (
 	"productform/dispatch"
 	"productform/dispatch/rigid"
 	"productform/dispatch/swf"
-	"productform/dispatch/workload"
 	"productform/plots"
 )
 
@@ -48,7 +47,7 @@ func comparedBaselines() []rigidPolicy {
 type site struct {
 	log      []swf.Job
 	workers  int
-	sampling workload.Sampling
+	sampling dispatch.Sampling
 	seed     uint64
 	parallel int
 	load     float64 // of the log: the fraction of the workers' time that is requested
@@ -68,7 +67,7 @@ func newSite(e plots.Effort) (*site, error) {
 	if !ok {
 		return nil, fmt.Errorf("the log %s does not state its processors", plots.LogName)
 	}
-	s := &site{log: log.Jobs, workers: int(processors), sampling: workload.WholeLog(), seed: e.Seed, parallel: cmp.Or(e.Workers, runtime.GOMAXPROCS(0))}
+	s := &site{log: log.Jobs, workers: int(processors), sampling: dispatch.WholeLog(), seed: e.Seed, parallel: cmp.Or(e.Workers, runtime.GOMAXPROCS(0))}
 	if e.Precision == plots.Draft {
 		s.sampling.Count = draftJobs
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"productform/dispatch"
-	"productform/internal/plotstest"
 	"productform/plots"
+	"productform/plots/internal/plotstest"
 )
 
 // The draft uses 3000 jobs. Both rows of panels show EASY twice, with equal numbers; backfilling is

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/dispatch"
-	"productform/internal/plotstest"
 	"productform/plots"
+	"productform/plots/internal/plotstest"
 )
 
 var computed plotstest.Once

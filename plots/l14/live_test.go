@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"productform/dispatch"
-	"productform/internal/plotstest"
 	"productform/plots"
+	"productform/plots/internal/plotstest"
 )
 
 // The busy live workers match secondBySecond, which is independent of the live system and the

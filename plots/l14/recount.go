@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"productform/dispatch"
-	"productform/internal/oracle/paper"
 	"productform/plots"
 )
 
@@ -39,6 +38,6 @@ func sampleChecks(ctx context.Context, f *plots.Figure, s *benchmark, m machines
 
 // recount runs a scenario and evaluates it by the definitions.
 func recount(ctx context.Context, s dispatch.Scenario) (outcome, error) {
-	counted, err := paper.Recount(ctx, s)
+	counted, err := Recount(ctx, s)
 	return outcome{counted.Planned, counted.Running, counted.Penalty}, err
 }

@@ -11,7 +11,6 @@ import (
 
 	"productform/dispatch"
 	"productform/dispatch/swf"
-	"productform/dispatch/workload"
 	"productform/plots"
 	"productform/traces"
 )
@@ -60,7 +59,7 @@ func equalWorkers() machines   { return machines{20, 0} }
 func unequalWorkers() machines { return machines{20, 0.5} }
 
 func (m machines) speeds(seed uint64) ([]float64, error) {
-	return workload.UniformSpeeds(m.workers, 1-m.spread, 1+m.spread, seed)
+	return dispatch.UniformSpeeds(m.workers, 1-m.spread, 1+m.spread, seed)
 }
 
 func (m machines) String() string {
@@ -91,7 +90,7 @@ func (m machines) environment() string {
 type benchmark struct {
 	log      []swf.Job
 	usable   int
-	sampling workload.Sampling
+	sampling dispatch.Sampling
 	seeds    []uint64
 	parallel int // samples that run at a time
 }
@@ -114,12 +113,12 @@ func samples(e plots.Effort, n int) (*benchmark, error) {
 		return nil, err
 	}
 	s := &benchmark{log: l.Jobs, parallel: cmp.Or(e.Workers, runtime.GOMAXPROCS(0))}
-	_, skipped, err := workload.WholeLog().Jobs(l.Jobs, 0)
+	_, skipped, err := dispatch.WholeLog().Jobs(l.Jobs, 0)
 	if err != nil {
 		return nil, err
 	}
 	s.usable = len(l.Jobs) - skipped
-	s.sampling = workload.LinSampling(s.usable)
+	s.sampling = dispatch.LinSampling(s.usable)
 	for k := range n {
 		s.seeds = append(s.seeds, e.Seed+uint64(k))
 	}

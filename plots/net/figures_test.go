@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"productform/internal/plotstest"
 	"productform/network"
 	"productform/network/loss"
 	"productform/plots"
+	"productform/plots/internal/plotstest"
 )
 
 var computed plotstest.Once

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"productform/bf"
-	"productform/internal/plotstest"
+	"productform/plots/internal/plotstest"
 	"productform/stability"
 )
 

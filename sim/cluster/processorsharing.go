@@ -10,7 +10,7 @@ import (
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
-	"productform/sim/internal/ps"
+	"productform/sim/internal/stations"
 	"productform/sizes"
 )
 
@@ -27,7 +27,7 @@ func (c Cluster) describeSharing(ctx context.Context, f *flat) (*sim.Description
 		return nil, err
 	}
 	size := num.OrOne(model.EqualSizes().MeanSize)
-	net := &ps.Network{Rows: len(f.classes)}
+	net := &stations.Network{Rows: len(f.classes)}
 	sourceOf := make([]int, len(model.Classes)) // 1 + the index
 	var arrivalRates []float64
 	components, err := model.Reduce(ctx)
@@ -35,7 +35,7 @@ func (c Cluster) describeSharing(ctx context.Context, f *flat) (*sim.Description
 		return nil, err
 	}
 	for k, part := range components {
-		if n := len(part.Model.Classes); n > ps.MaxClasses {
+		if n := len(part.Model.Classes); n > stations.MaxClasses {
 			return nil, tooManySets(n)
 		}
 		from := len(net.PartOf)
@@ -43,20 +43,20 @@ func (c Cluster) describeSharing(ctx context.Context, f *flat) (*sim.Description
 			for _, row := range rows {
 				rate, _ := model.Classes[row].ArrivalRate.Float64()
 				arrivalRates = append(arrivalRates, rate)
-				net.Sources = append(net.Sources, ps.Source{Row: classRow[row], Queue: from + i, Sizes: f.sizes[classRow[row]]})
+				net.Sources = append(net.Sources, stations.Source{Row: classRow[row], Queue: from + i, Sizes: f.sizes[classRow[row]]})
 				sourceOf[row] = len(net.Sources)
 			}
 			net.PartOf = append(net.PartOf, k)
 			net.MeanSize = append(net.MeanSize, f.sizeOfJob)
 		}
-		table := ps.NewBalance(len(part.Classes), rank(&part.Model, size))
+		table := stations.NewBalance(len(part.Classes), rank(&part.Model, size))
 		rates := func(x []int, phi []float64) error {
 			if err := table.Rates(x, phi); err != nil {
 				return fmt.Errorf("%w; the policy interrupt with many interruptions comes close to processor sharing", err)
 			}
 			return nil
 		}
-		net.Parts = append(net.Parts, ps.Part{From: from, To: len(net.PartOf), Rates: rates})
+		net.Parts = append(net.Parts, stations.Part{From: from, To: len(net.PartOf), Rates: rates})
 	}
 	net.Table, net.Rate = sizes.NewAliasTable(arrivalRates, nil), sim.Sum(arrivalRates)
 	watchServers(net, model, serverRow, sourceOf)
@@ -64,7 +64,7 @@ func (c Cluster) describeSharing(ctx context.Context, f *flat) (*sim.Description
 		Classes: f.classes, Servers: f.rows, Identity: f.system, JumpRate: 2 * net.Rate,
 		Moments: f.moments(1), StepCost: float64(len(net.MeanSize)) / 2,
 		Method: "processor-sharing queues on a calendar of events",
-		Start:  func(_ context.Context, r *sim.Stream) sim.Engine { return ps.New(net, r) },
+		Start:  func(_ context.Context, r *sim.Stream) sim.Engine { return stations.New(net, r) },
 	}, nil
 }
 
@@ -90,7 +90,7 @@ func (c Cluster) single(f *flat) (model *cluster.Model, serverRow, classRow []in
 
 func tooManySets(n int) error {
 	return input.Errorf("Policy", fmt.Sprintf("ps with %d sets of servers linked by common ones", n),
-		"at most %d of them, or the policy interrupt with many interruptions, which comes close", ps.MaxClasses)
+		"at most %d of them, or the policy interrupt with many interruptions, which comes close", stations.MaxClasses)
 }
 
 // rank returns the rank function of a reduced model of single servers, in units of work; size is
@@ -120,7 +120,7 @@ func rank(m *cluster.Model, size *big.Rat) func(set uint64) float64 {
 
 // watchServers records which sources keep which servers busy. Servers used by the same sources are
 // watched as one.
-func watchServers(net *ps.Network, model *cluster.Model, serverRow, sourceOf []int) {
+func watchServers(net *stations.Network, model *cluster.Model, serverRow, sourceOf []int) {
 	users := make([][]byte, len(model.Servers)) // encoded, in the order of the classes
 	for row, class := range model.Classes {
 		if sourceOf[row] > 0 {
@@ -145,6 +145,6 @@ func watchServers(net *ps.Network, model *cluster.Model, serverRow, sourceOf []i
 				net.Sources[user].Watches = append(net.Sources[user].Watches, w)
 			}
 		}
-		net.Watched[w] = append(net.Watched[w], ps.Row{Row: serverRow[s], Count: model.Servers[s].Size()})
+		net.Watched[w] = append(net.Watched[w], stations.Row{Row: serverRow[s], Count: model.Servers[s].Size()})
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"productform/internal/oracle"
 	"productform/num"
 	"productform/sim"
-	"productform/sim/internal/ps"
 	"productform/sim/internal/simtest"
+	"productform/sim/internal/stations"
 	"productform/stability"
 )
 
@@ -189,7 +189,7 @@ func TestSharingTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := p.Start(t.Context(), sim.NewStream([32]byte{})).(*ps.Queues)
+	e := p.Start(t.Context(), sim.NewStream([32]byte{})).(*stations.Queues)
 	x, phi := slices.Repeat([]int{1e6}, 3), make([]float64, 3)
 	if err := e.Parts[0].Rates(x, phi); err == nil || !strings.Contains(err.Error(), advice) {
 		t.Error(err)

@@ -13,7 +13,6 @@ import (
 	"productform/network/loss"
 	"productform/num"
 	"productform/sim"
-	"productform/sim/internal/ps"
 	"productform/sim/internal/stations"
 	"productform/sizes"
 	"productform/stability"
@@ -255,7 +254,7 @@ func (p *system) addStations() error {
 			one(func() stations.Station { return stations.NewRanked(rank, len(of)) })
 			break
 		}
-		table := ps.NewBalance(len(of), func(set uint64) float64 { return rank[set] })
+		table := stations.NewBalance(len(of), func(set uint64) float64 { return rank[set] })
 		one(func() stations.Station { return stations.NewShared(table.Rates, scale) })
 	case len(capacity) == 0 && c == 0:
 		one(func() stations.Station { return stations.NewServers(stations.Everyone, 1) })
@@ -267,10 +266,10 @@ func (p *system) addStations() error {
 		one(func() stations.Station { return stations.NewServers(c, 1) })
 	case !p.sharing:
 		one(func() stations.Station { return stations.NewNodes(of, capacity) })
-	case len(of) > ps.MaxClasses:
-		return input.Errorf("classes", fmt.Sprintf("%d of them", len(of)), "at most %d under balanced fairness", ps.MaxClasses)
+	case len(of) > stations.MaxClasses:
+		return input.Errorf("classes", fmt.Sprintf("%d of them", len(of)), "at most %d under balanced fairness", stations.MaxClasses)
 	default:
-		table := ps.NewBalance(len(of), func(set uint64) float64 { return stations.Together(of, capacity, set) })
+		table := stations.NewBalance(len(of), func(set uint64) float64 { return stations.Together(of, capacity, set) })
 		one(func() stations.Station { return stations.NewShared(table.Rates, scale) })
 	}
 	return nil

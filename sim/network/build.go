@@ -13,7 +13,6 @@ import (
 	"productform/network"
 	"productform/num"
 	"productform/sim"
-	"productform/sim/internal/ps"
 	"productform/sim/internal/stations"
 	"productform/sizes"
 )
@@ -212,24 +211,24 @@ func (b *builder) balanced(ctx context.Context) (func(*rand.Rand) stations.Stati
 		rates = func([]int, []float64) error { return nil }
 	case b.station.Table != nil:
 		rates, err = b.table(ctx)
-	case b.classes > ps.MaxClasses:
-		err = input.Errorf(b.path, fmt.Sprintf("%d classes", b.classes), "at most %d classes at a station with discipline balanced", ps.MaxClasses)
+	case b.classes > stations.MaxClasses:
+		err = input.Errorf(b.path, fmt.Sprintf("%d classes", b.classes), "at most %d classes at a station with discipline balanced", stations.MaxClasses)
 	case b.station.Limits != nil:
 		var servers int
 		var rate float64
 		var limits []ranktable.Limit
 		servers, rate, limits, err = b.limits()
 		held := ranktable.NewLimits(servers, b.classes, limits)
-		rates = ps.NewCountBalance(b.classes, func(x []int) float64 { return float64(held.Busy(x)) * rate }).Rates
+		rates = stations.NewCountBalance(b.classes, func(x []int) float64 { return float64(held.Busy(x)) * rate }).Rates
 	case b.station.Nodes != nil:
 		var of [][]int
 		var capacity []float64
 		of, capacity, err = b.nodes()
-		rates = ps.NewBalance(b.classes, func(set uint64) float64 { return stations.Together(of, capacity, set) }).Rates
+		rates = stations.NewBalance(b.classes, func(set uint64) float64 { return stations.Together(of, capacity, set) }).Rates
 	default:
 		var rank []float64
 		rank, err = b.rank()
-		rates = ps.NewBalance(b.classes, func(set uint64) float64 { return rank[set] }).Rates
+		rates = stations.NewBalance(b.classes, func(set uint64) float64 { return rank[set] }).Rates
 	}
 	return func(*rand.Rand) stations.Station { return stations.NewShared(rates, scale) }, err
 }

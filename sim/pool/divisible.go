@@ -10,7 +10,7 @@ import (
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
-	"productform/sim/internal/ps"
+	"productform/sim/internal/stations"
 	"productform/sizes"
 )
 
@@ -64,7 +64,7 @@ func (f Divisible) Describe(ctx context.Context, o sim.Observation) (*sim.Descri
 		return nil, input.Errorf("Sizes", fmt.Sprintf("%d distributions", len(f.Sizes)),
 			"one for each of the %d classes", len(t.Classes))
 	}
-	net := ps.Network{Rows: len(t.Classes), PartOf: make([]int, len(t.Classes))}
+	net := stations.Network{Rows: len(t.Classes), PartOf: make([]int, len(t.Classes))}
 	var rates []float64
 	var classes []any
 	for k, c := range t.Classes {
@@ -83,7 +83,7 @@ func (f Divisible) Describe(ctx context.Context, o sim.Observation) (*sim.Descri
 		d.Classes = append(d.Classes, sim.Class{Name: c.Name, ArrivalRate: rate, MeanSize: mean})
 		d.Moments = append(d.Moments, sim.Moment{Sizes: jobSizes, Orders: []float64{1}, Of: "class " + c.Name})
 		net.MeanSize = append(net.MeanSize, mean)
-		net.Sources = append(net.Sources, ps.Source{Row: k, Queue: k, Sizes: jobSizes})
+		net.Sources = append(net.Sources, stations.Source{Row: k, Queue: k, Sizes: jobSizes})
 		rates = append(rates, rate)
 		classes = append(classes, []any{
 			c.ArrivalRate.RatString(), jobSizes.String(), texts(c.Profile(), len(t.Resources)), num.OrOne(c.Weight).RatString(),
@@ -100,8 +100,8 @@ func (f Divisible) Describe(ctx context.Context, o sim.Observation) (*sim.Descri
 	}
 	d.Start = func(ctx context.Context, r *sim.Stream) sim.Engine {
 		own, known := net, newAllocations(ctx, pool, f.Policy)
-		own.Parts = []ps.Part{{From: 0, To: len(own.PartOf), Rates: known.rates}}
-		return ps.New(&own, r)
+		own.Parts = []stations.Part{{From: 0, To: len(own.PartOf), Rates: known.rates}}
+		return stations.New(&own, r)
 	}
 	return d, nil
 }

@@ -13,11 +13,11 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/fluid"
-	"productform/internal/erlang"
 	"productform/num"
 	"productform/sim"
 	"productform/sim/internal/simtest"
 	"productform/sizes"
+	"productform/tags"
 )
 
 // twoJobs is the pool of 9 CPUs and 18 GB of Ghodsi et al.: tasks of <1 CPU, 4 GB> and of <3 CPUs,
@@ -131,7 +131,7 @@ func TestSingleTasksMatchErlangC(t *testing.T) {
 				f.Jobs = append(f.Jobs, TaskClass{Name: name, Demand: simtest.Rationals("1/2"), ArrivalRate: half, MeanDuration: big.NewRat(2, 1)})
 			}
 			r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 4})
-			p := erlang.C(c.servers, c.load)
+			p := tags.ErlangC(c.servers, c.load)
 			at := fmt.Sprintf("%d servers, %s: ", c.servers, policy)
 			simtest.Near(t, at+"jobs", r.All(sim.MeanJobs), float64(c.servers)*c.load+p*c.load/(1-c.load))
 			simtest.Near(t, at+"tasks", r.Class(0, RunningTasks), float64(c.servers)*c.load/2)

@@ -11,7 +11,7 @@ import (
 	"productform/internal/input"
 	"productform/internal/ranktable"
 	"productform/sim"
-	"productform/sim/internal/ps"
+	"productform/sim/internal/stations"
 	"productform/sizes"
 	"productform/stability"
 	"productform/sweep"
@@ -74,7 +74,7 @@ func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 		}
 		d.Moments = append(d.Moments, sim.Moment{Sizes: s, Orders: []float64{1}, Of: of})
 	}
-	net := &ps.Network{Rows: len(n.ArrivalRates), PartOf: make([]int, len(n.ArrivalRates))}
+	net := &stations.Network{Rows: len(n.ArrivalRates), PartOf: make([]int, len(n.ArrivalRates))}
 	var rates []string
 	var arrivalRates []float64
 	for i, exact := range n.ArrivalRates {
@@ -88,7 +88,7 @@ func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 		}
 		d.Classes = append(d.Classes, sim.Class{Name: strconv.Itoa(i), ArrivalRate: rate, MeanSize: mean})
 		net.MeanSize = append(net.MeanSize, mean)
-		net.Sources = append(net.Sources, ps.Source{Row: i, Queue: i, Sizes: jobSizes[i]})
+		net.Sources = append(net.Sources, stations.Source{Row: i, Queue: i, Sizes: jobSizes[i]})
 		rates, arrivalRates = append(rates, exact.RatString()), append(arrivalRates, rate)
 	}
 	net.Table, net.Rate = sizes.NewAliasTable(arrivalRates, nil), sim.Sum(arrivalRates)
@@ -104,11 +104,11 @@ func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 		if err != nil {
 			return nil, err
 		}
-		table := ps.NewBalance(len(rates), func(set uint64) float64 { return rank[set] })
-		net.Parts = []ps.Part{{From: 0, To: len(rates), Rates: table.Rates}}
+		table := stations.NewBalance(len(rates), func(set uint64) float64 { return rank[set] })
+		net.Parts = []stations.Part{{From: 0, To: len(rates), Rates: table.Rates}}
 		d.Identity = []any{"network", rates, names, "rank", text}
 	} else {
-		net.Parts = []ps.Part{{From: 0, To: len(rates), Rates: n.rates}}
+		net.Parts = []stations.Part{{From: 0, To: len(rates), Rates: n.rates}}
 		values, err := n.fingerprint()
 		if err != nil {
 			return nil, err
@@ -118,7 +118,7 @@ func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 			d.Unnamed = "RatesKey"
 		}
 	}
-	d.Start = func(_ context.Context, r *sim.Stream) sim.Engine { return ps.New(net, r) }
+	d.Start = func(_ context.Context, r *sim.Stream) sim.Engine { return stations.New(net, r) }
 	return d, nil
 }
 

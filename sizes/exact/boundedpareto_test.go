@@ -10,14 +10,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/internal/oracle/reference"
+	"productform/internal/oracle"
 	"productform/num"
 	"productform/sizes"
 )
 
 func TestLawAgainstReference(t *testing.T) {
 	tests := 0
-	for _, row := range reference.Rows(t, "../../tags/testdata/tags_reference.csv") {
+	for _, row := range oracle.Rows(t, "../../tags/testdata/tags_reference.csv") {
 		var got num.Interval
 		var err error
 		switch row.Kind {
@@ -25,7 +25,7 @@ func TestLawAgainstReference(t *testing.T) {
 			got, err = farmSizes(row.Farm(t)).LowEnd(t.Context(), 140)
 		case "bp_moment":
 			order := strings.TrimSuffix(strings.TrimPrefix(row.Metric, "E[X^"), "]")
-			got, err = farmSizes(row.Farm(t)).Moment(t.Context(), reference.Rat(t, order), 140)
+			got, err = farmSizes(row.Farm(t)).Moment(t.Context(), oracle.Rat(t, order), 140)
 		case "bp_dist":
 			f := map[string]func(BoundedPareto, context.Context, *big.Rat, uint) (num.Interval, error){
 				"tail": BoundedPareto.Tail, "cdf": BoundedPareto.CDF, "pdf": BoundedPareto.Density,
@@ -38,7 +38,7 @@ func TestLawAgainstReference(t *testing.T) {
 			t.Errorf("%s: %v", row.Row, err)
 			continue
 		}
-		if !reference.Agrees(t, got, row.Value, 0.51) {
+		if !oracle.Agrees(t, got, row.Value, 0.51) {
 			t.Errorf("%s: got %.35g", row.Row, got.Low)
 		}
 		tests++
@@ -249,7 +249,7 @@ func TestLawErrors(t *testing.T) {
 }
 
 // farmSizes returns the sizes of a row.
-func farmSizes(f reference.Farm) BoundedPareto {
+func farmSizes(f oracle.Farm) BoundedPareto {
 	return BoundedPareto{Alpha: f.Alpha, High: f.High, Low: f.Low, Mean: f.Mean}
 }
 

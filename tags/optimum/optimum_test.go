@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/internal/oracle/reference"
+	"productform/internal/oracle"
 	"productform/num"
 	"productform/sizes"
 	"productform/sizes/exact"
@@ -20,7 +20,7 @@ import (
 )
 
 // objective returns which problem a row of optimal cutoffs solves.
-func objective(r reference.Row) tags.Objective {
+func objective(r oracle.Row) tags.Objective {
 	switch r.Metric {
 	case "ES@opt_slowdown":
 		return tags.Objective{Slowdown: 1}
@@ -31,7 +31,7 @@ func objective(r reference.Row) tags.Objective {
 }
 
 // A paretoFarm is a model whose sizes have a bounded Pareto distribution.
-type paretoFarm reference.Farm
+type paretoFarm oracle.Farm
 
 func (m paretoFarm) sizes() exact.BoundedPareto {
 	return exact.BoundedPareto{Alpha: m.Alpha, High: m.High, Low: m.Low, Mean: m.Mean}
@@ -52,7 +52,7 @@ func interval(v num.Value) num.Interval { return num.Interval{Low: v.Low, High: 
 // The optimal cutoffs of the independent computation, of 45 digits, from 8 of them and from 3.
 func TestAgainstReference(t *testing.T) {
 	tests := 0
-	for _, row := range reference.Rows(t, referenceFile) {
+	for _, row := range oracle.Rows(t, referenceFile) {
 		if row.Kind != "tags_opt" {
 			continue
 		}
@@ -78,7 +78,7 @@ func TestAgainstReference(t *testing.T) {
 					t.Errorf("point %d is not the cutoff", i+1)
 				}
 			}
-			if !reference.Agrees(t, interval(r.Objective), row.Value, 0.51) {
+			if !oracle.Agrees(t, interval(r.Objective), row.Value, 0.51) {
 				t.Errorf("%s: got %.35g", row.Row, r.Objective.Low)
 			}
 			if !(r.Radius > 0 && r.Radius < 0x1p-165 && r.Gradient < 1e-40 && r.Width <= 1e-30) {
@@ -341,7 +341,7 @@ func TestOneHost(t *testing.T) {
 }
 
 func BenchmarkEnclose(b *testing.B) {
-	for _, row := range reference.Rows(b, referenceFile) {
+	for _, row := range oracle.Rows(b, referenceFile) {
 		if row.Kind != "tags_opt" || row.P != "1e10" || row.Load != "0.5" || row.Alpha != "1" {
 			continue
 		}

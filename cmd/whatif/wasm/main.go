@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 	"syscall/js"
 
-	"productform/internal/whatif"
+	"productform/cmd/whatif/internal"
 )
 
 func main() {

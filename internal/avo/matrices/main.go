@@ -1,4 +1,4 @@
-// Command matrices writes the AVX2 kernel of internal/matrices, kernels_amd64.s: there,
+// Command matrices writes the AVX2 kernel of bf/internal/elimination, kernels_amd64.s: there,
 //
 //	go generate
 //

@@ -22,9 +22,8 @@ import (
 
 	"productform/dispatch"
 	"productform/live/client"
-	"productform/live/internal/corrupt"
+	"productform/live/internal/servertest"
 	"productform/live/manager"
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -248,11 +247,11 @@ func (c *chaos) damageStore(wake []time.Time) {
 	c.processes[0].kill()
 	c.kills.Add(1)
 	wake[0] = time.Time{}
-	stream := corrupt.Streams[c.random.IntN(len(corrupt.Streams))]
+	stream := servertest.CorruptibleStreams[c.random.IntN(len(servertest.CorruptibleStreams))]
 	if c.random.IntN(2) == 0 { // where damage can lose the most
 		stream = []string{wire.InStream, wire.PlanStream}[c.random.IntN(2)]
 	}
-	what, err := corrupt.Stream(c.random, c.store, stream)
+	what, err := servertest.CorruptStream(c.random, c.store, stream)
 	if err != nil {
 		c.t.Error(err)
 	}
@@ -462,7 +461,7 @@ func checkPlans(ctx context.Context, t *testing.T, users *client.Client, js jets
 		}
 	}
 	finished, err := readFinished(ctx, t, js, status.Cluster.Plan)
-	for ; store.Away(err) && ctx.Err() == nil; finished, err = readFinished(ctx, t, js, status.Cluster.Plan) { // servers find each other again
+	for ; wire.IsAway(err) && ctx.Err() == nil; finished, err = readFinished(ctx, t, js, status.Cluster.Plan) { // servers find each other again
 		sleep(ctx, 100*time.Millisecond)
 	}
 	if err != nil {
@@ -489,7 +488,7 @@ func audit(ctx context.Context, js jetstream.JetStream) (*manager.Audited, error
 		try, cancel := context.WithTimeout(ctx, 20*time.Second)
 		a, err := manager.Audit(try, js)
 		cancel()
-		if !store.Away(err) || ctx.Err() != nil {
+		if !wire.IsAway(err) || ctx.Err() != nil {
 			return a, err
 		}
 		sleep(ctx, 100*time.Millisecond)

@@ -14,8 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/internal/cli"
-	"productform/internal/output"
-	"productform/internal/ranges"
+	"productform/internal/input"
 	"productform/internal/render"
 	"productform/live/keys"
 )
@@ -87,10 +86,10 @@ func addInt(cmd *cobra.Command, target *int, name string, least, most int, usage
 
 // addNumber adds a flag for numbers in [1e-50, 1e50]. The help shows the given default.
 func addNumber(cmd *cobra.Command, target *float64, name, standard, usage string) {
-	cli.Flag[float64]{Name: name, Kind: "float", Usage: usage, Default: standard, Want: ranges.Speed.Want(),
+	cli.Flag[float64]{Name: name, Kind: "float", Usage: usage, Default: standard, Want: input.Speed.Want(),
 		Parse: func(text string) (float64, bool) {
 			v, err := strconv.ParseFloat(text, 64)
-			return v, err == nil && ranges.Speed.Has(v)
+			return v, err == nil && input.Speed.Has(v)
 		}}.Add(cmd, target)
 }
 
@@ -146,5 +145,5 @@ func (f *answerFlags) write(cmd *cobra.Command, a render.Answer) error {
 	if err != nil {
 		return err
 	}
-	return output.Write(text, f.file, cmd.OutOrStdout())
+	return cli.Write(text, f.file, cmd.OutOrStdout())
 }

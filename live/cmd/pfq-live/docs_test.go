@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"productform/internal/docs"
-	"productform/internal/tree"
+	"productform/internal/file"
 )
 
 // pages are the texts about the live system, relative to this folder.
@@ -177,7 +177,7 @@ func TestDocumentedFiles(t *testing.T) {
 			continue
 		}
 		if strings.HasSuffix(name, ".yaml") {
-			if _, err := tree.Read(strings.NewReader(b.Text), tree.YAML, "an object"); err != nil {
+			if _, err := file.Read(strings.NewReader(b.Text), file.YAML, "an object"); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

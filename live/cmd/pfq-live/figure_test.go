@@ -5,18 +5,17 @@ import (
 	"time"
 
 	"productform/live/manager"
-	"productform/live/replay"
 	"productform/plots/l14"
 )
 
 // [L14], Figure 6.1, while server, manager and workers are killed as figure dispatch-9 shows. The
 // events match the simulation to the last digit, and so they match the record that the figure
-// draws, which live/replay compares with the simulation.
+// draws, which live/cmd/pfq-live compares with the simulation.
 func TestFailingJobUnderKills(t *testing.T) {
 	t.Parallel() // mostly waits
 	ctx := limited(t, 100*time.Second)
-	s := replay.Scenario{Scenario: l14.FailingJob()}
-	want, err := replay.Simulate(ctx, s)
+	s := Scenario{Scenario: l14.FailingJob()}
+	want, err := Simulate(ctx, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,11 +48,11 @@ func TestFailingJobUnderKills(t *testing.T) {
 	if len(kills) > 0 {
 		t.Errorf("not killed: %+v", kills)
 	}
-	got, err := replay.Read(ctx, v.js, &s, func(int) {})
+	got, err := Read(ctx, v.js, &s, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := replay.Compare(got, want); err != nil {
+	if err := Compare(got, want); err != nil {
 		t.Error(err)
 	}
 	if j := got.Result.Jobs[0]; j.Finish > s.Jobs[0].Deadline {

@@ -134,7 +134,7 @@ func BenchmarkSubmitToStart(b *testing.B) {
 	for _, s := range syncs {
 		b.Run("sync="+s.name, func(b *testing.B) {
 			begun := make(chan time.Time, 1)
-			c := serveHere(b, s.sync, 2, map[string]worker.Handler{"stamp": func(context.Context, worker.Task) ([]byte, error) {
+			c := serveHere(b, s.sync, 2, map[string]worker.Handler{"stamp": func(context.Context, wire.Task) ([]byte, error) {
 				begun <- time.Now()
 				return nil, nil
 			}})
@@ -184,7 +184,7 @@ func BenchmarkWorkShare(b *testing.B) {
 	const tasks, cores, length = 500, 2, 20 * time.Millisecond
 	for b.Loop() {
 		rounds := calibrate(b, cores, length)
-		c := serveHere(b, 2*time.Minute, cores, map[string]worker.Handler{"compute": func(context.Context, worker.Task) ([]byte, error) {
+		c := serveHere(b, 2*time.Minute, cores, map[string]worker.Handler{"compute": func(context.Context, wire.Task) ([]byte, error) {
 			return strconv.AppendUint(nil, compute(rounds), 10), nil
 		}})
 		took := runJob(b, c, wire.Job{Name: "j", Tasks: tasks, Work: length.Seconds(), Run: wire.Run{Kind: "compute"}})

@@ -17,10 +17,8 @@ import (
 
 	"productform/internal/cli"
 	"productform/internal/input"
-	"productform/internal/output"
 	"productform/internal/render"
 	"productform/live/client"
-	"productform/live/jobfile"
 	"productform/live/keys"
 	"productform/live/wire"
 )
@@ -131,7 +129,7 @@ func newSubmit() *cobra.Command {
 	cmd := help(&cobra.Command{
 		Use: "submit FILE", Args: arguments("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var file *jobfile.File
+			var file *client.File
 			err := interruptible(cmd.Context(), func() (err error) {
 				file, err = readJobs(args[0], cmd.InOrStdin())
 				return err
@@ -139,7 +137,7 @@ func newSubmit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := output.Check("--output", f.file, args[0], cmd.InOrStdin()); err != nil {
+			if err := cli.Check("--output", f.file, args[0], cmd.InOrStdin()); err != nil {
 				return err
 			}
 			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {
@@ -158,7 +156,7 @@ func newSubmit() *cobra.Command {
 			})
 		},
 	})
-	cmd.Long += "\n\n" + strings.TrimRight(jobfile.Help(), "\n")
+	cmd.Long += "\n\n" + strings.TrimRight(client.Help(), "\n")
 	addURL(cmd, &url)
 	cli.AddSwitch(cmd, &wait, "wait", "wait until all jobs are done, and report their state")
 	f.add(cmd)
@@ -189,11 +187,11 @@ func interruptible(ctx context.Context, do func() error) error {
 }
 
 // readJobs reads a job file and checks the input files of its jobs.
-func readJobs(name string, stdin io.Reader) (*jobfile.File, error) {
-	source, read := name, func() (*jobfile.File, error) { return jobfile.ReadFile(name) }
+func readJobs(name string, stdin io.Reader) (*client.File, error) {
+	source, read := name, func() (*client.File, error) { return client.ReadFile(name) }
 	if name == "-" {
-		source, read = "standard input", func() (*jobfile.File, error) {
-			file, err := jobfile.Read(stdin)
+		source, read = "standard input", func() (*client.File, error) {
+			file, err := client.Read(stdin)
 			if err != nil {
 				return nil, input.InFile("standard input", err)
 			}
@@ -215,7 +213,7 @@ const maxInput = 10 << 30
 
 // checkInputs makes the paths of input files relative to the folder. It rejects files that are not
 // regular, since reading them may take forever.
-func checkInputs(file *jobfile.File, folder string) error {
+func checkInputs(file *client.File, folder string) error {
 	const want = "a regular file of at most 10 GiB"
 	for i := range file.Uploads {
 		u := &file.Uploads[i]
@@ -238,7 +236,7 @@ func checkInputs(file *jobfile.File, folder string) error {
 }
 
 // submit uploads the input files of jobs, and submits the jobs.
-func submit(ctx context.Context, c *client.Client, file *jobfile.File) (*client.Batch, error) {
+func submit(ctx context.Context, c *client.Client, file *client.File) (*client.Batch, error) {
 	for _, u := range file.Uploads {
 		content, err := os.Open(u.Path)
 		if err != nil {
@@ -383,7 +381,7 @@ func results(ctx context.Context, c *client.Client, job, folder string) ([]resul
 			if err := c.Output(ctx, p, &b); err != nil {
 				return nil, err
 			}
-			if err := output.Write(b.Bytes(), filepath.Join(folder, strconv.Itoa(p.Task)), nil); err != nil {
+			if err := cli.Write(b.Bytes(), filepath.Join(folder, strconv.Itoa(p.Task)), nil); err != nil {
 				return nil, err
 			}
 		}

@@ -11,8 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"productform/dispatch"
-	"productform/internal/joblog"
-	"productform/live/replay"
+	"productform/internal/cli"
 	"productform/live/wire"
 )
 
@@ -22,9 +21,9 @@ const killEvery = 700 * time.Millisecond
 // hardScenario returns jobs that wait for one another on workers that fail, on the clock of the
 // replay. Under a baseline, all workers are equal and so are the tasks of a job, and jobs request
 // more time than they take.
-func hardScenario(seed uint64, policy joblog.Policy) replay.Scenario {
+func hardScenario(seed uint64, policy cli.Policy) Scenario {
 	r := rand.New(rand.NewPCG(seed, 1))
-	s := replay.Scenario{Scenario: dispatch.Scenario{Policy: policy.Policy, Speeds: []float64{1, 0.7, 1.3, 0.9}}}
+	s := Scenario{Scenario: dispatch.Scenario{Policy: policy.Policy, Speeds: []float64{1, 0.7, 1.3, 0.9}}}
 	if policy.Baseline != nil {
 		s.Rigid, s.Speeds = *policy.Baseline, []float64{1, 1, 1, 1}
 	}
@@ -56,7 +55,7 @@ func TestReplayUnderKills(t *testing.T) {
 	t.Parallel() // mostly waits
 	names := []string{"deadline/priority", "easy", "proportion", "conservative", "priority", "fcfs", "workload:100", "sjf", "deadline/kept", "easy/sjf", "edf"}
 	for seed := range uint64(2 * hours(t)) {
-		policy, err := joblog.ParsePolicy(names[seed%uint64(len(names))])
+		policy, err := cli.ParsePolicy(names[seed%uint64(len(names))])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,20 +66,20 @@ func TestReplayUnderKills(t *testing.T) {
 	}
 }
 
-func replayUnderKills(t *testing.T, seed uint64, s replay.Scenario) {
+func replayUnderKills(t *testing.T, seed uint64, s Scenario) {
 	ctx := limited(t, 100*time.Second)
-	want, err := replay.Simulate(ctx, s)
+	want, err := Simulate(ctx, s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := startReplay(ctx, t, &s, 400)
 	type outcome struct {
-		log *replay.Log
+		log *Log
 		err error
 	}
 	ended := make(chan outcome, 1)
 	go func() {
-		l, err := replay.Read(ctx, v.js, &s, func(int) {})
+		l, err := Read(ctx, v.js, &s, func(int) {})
 		ended <- outcome{l, err}
 	}()
 	r := rand.New(rand.NewPCG(seed, 2))
@@ -92,7 +91,7 @@ func replayUnderKills(t *testing.T, seed uint64, s replay.Scenario) {
 			if got.err != nil {
 				t.Fatal(got.err)
 			}
-			if err := replay.Compare(got.log, want); err != nil {
+			if err := Compare(got.log, want); err != nil {
 				t.Error(err)
 			}
 			if kills < 3 { // one of each kind
@@ -118,7 +117,7 @@ type replaySystem struct {
 }
 
 // startReplay starts the processes and publishes the scenario. The processes end with the test.
-func startReplay(ctx context.Context, t *testing.T, s *replay.Scenario, pace float64) *replaySystem {
+func startReplay(ctx context.Context, t *testing.T, s *Scenario, pace float64) *replaySystem {
 	address := freeAddress(t)
 	url := "nats://" + address
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -129,7 +128,7 @@ func startReplay(ctx context.Context, t *testing.T, s *replay.Scenario, pace flo
 	v := &replaySystem{commands: [][]string{{"server", "--store", t.TempDir(), "--listen", address, "--sync", "2m"}, m}}
 	for w, speed := range s.Speeds {
 		v.commands = append(v.commands, []string{
-			"worker", "--url", url, "--name", replay.WorkerName(w), "--speed", number(speed), "--pace", number(pace),
+			"worker", "--url", url, "--name", WorkerName(w), "--speed", number(speed), "--pace", number(pace),
 		})
 	}
 	for _, c := range v.commands {
@@ -144,7 +143,7 @@ func startReplay(ctx context.Context, t *testing.T, s *replay.Scenario, pace flo
 		t.Fatal(err)
 	}
 	awaitStreams(ctx, t, v.js)
-	if err := replay.Publish(ctx, v.js, s); err != nil {
+	if err := Publish(ctx, v.js, s); err != nil {
 		t.Fatal(err)
 	}
 	return v

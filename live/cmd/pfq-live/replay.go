@@ -8,7 +8,6 @@ import (
 	"productform/dispatch"
 	"productform/internal/cli"
 	"productform/internal/render"
-	"productform/live/replay"
 )
 
 // A replayAnswer is the outcome of a replay.
@@ -37,13 +36,13 @@ func newReplay() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			want, err := replay.Simulate(ctx, s) // rejects scenarios that never end
+			want, err := Simulate(ctx, s) // rejects scenarios that never end
 			if err != nil {
 				return err
 			}
 			bar := cli.NewProgress(cmd.ErrOrStderr(), "pfq-live")
-			settings := replay.Settings{Pace: pace, Done: func(n int) { bar.Show(n, len(s.Jobs), "jobs") }}
-			got, err := replay.Run(ctx, s, settings)
+			settings := ScenarioSettings{Pace: pace, Done: func(n int) { bar.Show(n, len(s.Jobs), "jobs") }}
+			got, err := RunScenario(ctx, s, settings)
 			bar.Clear()
 			if err != nil {
 				return err
@@ -68,7 +67,7 @@ func newReplay() *cobra.Command {
 	return cmd
 }
 
-func newReplayAnswer(s *replay.Scenario, l *replay.Log, pace float64, outlived int) *replayAnswer {
+func newReplayAnswer(s *Scenario, l *Log, pace float64, outlived int) *replayAnswer {
 	a := &replayAnswer{Policy: s.PolicyName(), Pace: pace, Moments: len(l.Moments)}
 	if r := l.Rigid; r != nil {
 		tasks := 0
@@ -84,10 +83,10 @@ func newReplayAnswer(s *replay.Scenario, l *replay.Log, pace float64, outlived i
 }
 
 // compare records whether the replay matches the simulation.
-func (a *replayAnswer) compare(got, want *replay.Log) {
+func (a *replayAnswer) compare(got, want *Log) {
 	same := true
-	var d *replay.Difference
-	if err := replay.Compare(got, want); errors.As(err, &d) {
+	var d *Difference
+	if err := Compare(got, want); errors.As(err, &d) {
 		same = false
 		text := d.Error()
 		a.Differs = &text

@@ -22,7 +22,6 @@ import (
 	"productform/dispatch"
 	"productform/internal/cli"
 	"productform/internal/input"
-	"productform/internal/output"
 	"productform/internal/render"
 	"productform/live/book"
 	"productform/live/client"
@@ -283,7 +282,7 @@ func writeAside(cmd *cobra.Command, nc *nats.Conn, folder string) error {
 	}
 	for _, r := range list {
 		file := filepath.Join(folder, r.Name+".json")
-		if err := output.Write(r.Data, file, nil); err != nil {
+		if err := cli.Write(r.Data, file, nil); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", file, r.Subject); err != nil {

@@ -9,18 +9,17 @@ import (
 
 	"productform/dispatch"
 	"productform/dispatch/rigid"
-	"productform/internal/joblog"
-	"productform/live/replay"
+	"productform/internal/cli"
 )
 
 // scenarioFlags select the scenario of a replay, in the names and formats of pfq dispatch.
 type scenarioFlags struct {
-	joblog.Flags
+	cli.LogFlags
 	replan float64
 }
 
 func newScenarioFlags() scenarioFlags {
-	return scenarioFlags{Flags: joblog.Flags{PolicyList: "deadline/priority", IsOnePolicy: true, MostWorkers: 1000, StandardNumber: 8, IsSampled: true}}
+	return scenarioFlags{LogFlags: cli.LogFlags{PolicyList: "deadline/priority", IsOnePolicy: true, MostWorkers: 1000, StandardNumber: 8, IsSampled: true}}
 }
 
 func (f *scenarioFlags) add(cmd *cobra.Command) {
@@ -41,7 +40,7 @@ func (f *scenarioFlags) check(given func(string) bool) error {
 
 // scenario reads the log and makes the scenario of the flags. outlived is the number of jobs that
 // exceed their requested time.
-func (f *scenarioFlags) scenario(ctx context.Context, trace string, stdin io.Reader) (s replay.Scenario, outlived int, err error) {
+func (f *scenarioFlags) scenario(ctx context.Context, trace string, stdin io.Reader) (s Scenario, outlived int, err error) {
 	taken, err := f.Read(ctx, trace, stdin)
 	if err != nil {
 		return s, 0, err

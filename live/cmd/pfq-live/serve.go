@@ -29,7 +29,7 @@ import (
 	"productform/live/manager"
 	"productform/live/page"
 	"productform/live/server"
-	"productform/live/store"
+	"productform/live/wire"
 	"productform/live/worker"
 )
 
@@ -200,7 +200,7 @@ func prepare(ctx context.Context, nc *nats.Conn, layout server.Layout, log *slog
 		if err == nil {
 			err = server.Prepare(ctx, js, layout)
 		}
-		if !store.Away(err) || ctx.Err() != nil {
+		if !wire.IsAway(err) || ctx.Err() != nil {
 			return err
 		}
 		log.Warn("waiting for the server", "error", err)

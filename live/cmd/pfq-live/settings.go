@@ -13,7 +13,6 @@ import (
 	"productform/dispatch"
 	"productform/internal/cli"
 	"productform/internal/input"
-	"productform/internal/joblog"
 	"productform/live/manager"
 	"productform/live/server"
 )
@@ -44,7 +43,7 @@ func (f *managerFlags) add(cmd *cobra.Command) {
 // settings returns the settings of the manager.
 func (f *managerFlags) settings() (manager.Settings, error) {
 	s, learning := f.Settings, f.rules.Learning
-	policy, err := joblog.ParsePolicy(f.policy)
+	policy, err := cli.ParsePolicy(f.policy)
 	if bad := (*input.Error)(nil); errors.As(err, &bad) {
 		return s, &input.Error{Path: "--policy", Value: bad.Value, Want: bad.Want}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/internal/cli"
-	"productform/internal/ranges"
+	"productform/internal/input"
 	"productform/live/client"
 	"productform/live/wire"
 )
@@ -47,10 +47,10 @@ func newChange() *cobra.Command {
 		}
 		return c.Change(ctx, job, w)
 	})
-	cli.Flag[*float64]{Name: "priority", Kind: "float", Usage: "the new priority", Want: ranges.Time.Want(),
+	cli.Flag[*float64]{Name: "priority", Kind: "float", Usage: "the new priority", Want: input.Time.Want(),
 		Parse: func(text string) (*float64, bool) {
 			v, err := strconv.ParseFloat(text, 64)
-			return &v, err == nil && ranges.Time.Has(v)
+			return &v, err == nil && input.Time.Has(v)
 		}}.Add(cmd, &w.Priority)
 	cli.Flag[string]{Name: "deadline", Kind: "duration|time|none", Usage: "the new deadline: from now, such as 200s, or a time, such as 2030-01-02T15:04:05Z, or none",
 		Want: "a duration such as 200s, a time such as 2030-01-02T15:04:05Z, or none",

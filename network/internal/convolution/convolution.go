@@ -9,8 +9,6 @@ import (
 	"sync"
 
 	"productform/internal/arithmetic"
-	"productform/internal/populations"
-	"productform/network/internal/demands"
 	"productform/num"
 )
 
@@ -36,14 +34,14 @@ type Result struct {
 }
 
 // A convolver computes with tables of one kind.
-type convolver[T populations.Table[T]] struct {
+type convolver[T Operand[T]] struct {
 	*Plan
 	ctx     context.Context
 	zeros   T // makes tables
 	one     arithmetic.Number
 	over    [][][]arithmetic.Number // D_k/α'(j) of each group
 	tables  [][]arithmetic.Number   // F of each shared station
-	with    []*demands.Tabulation
+	with    []*Tabulation
 	jobs    int       // number of powers required
 	at      []int     // indices of the requested populations
 	sums    []topSums // G at each of them
@@ -57,7 +55,7 @@ type topSums struct {
 }
 
 // A worker has tables to compute in.
-type worker[T populations.Table[T]] struct {
+type worker[T Operand[T]] struct {
 	*convolver[T]
 	spare []T
 	all   []T // G, once a station with one rate was measured, for which T_1 = H/(1 - u/α'(1)) is G
@@ -82,7 +80,7 @@ func (w *worker[T]) releaseTable() {
 
 // convolve solves a plan with tables of one kind, for the populations at some indices of its
 // lattice. If jobs > 0, it computes that many powers, and one for each station.
-func convolve[T populations.Table[T]](ctx context.Context, p *Plan, zeros T, one arithmetic.Number, jobs int, at []int) ([]*Result, error) {
+func convolve[T Operand[T]](ctx context.Context, p *Plan, zeros T, one arithmetic.Number, jobs int, at []int) ([]*Result, error) {
 	c := &convolver[T]{Plan: p, ctx: ctx, zeros: zeros, one: one, jobs: jobs, at: at}
 	for range at {
 		c.results = append(c.results, &Result{Groups: make([]Measure, len(p.Groups)), Delays: make([]Measure, len(p.Delays))})
@@ -114,7 +112,7 @@ func convolve[T populations.Table[T]](ctx context.Context, p *Plan, zeros T, one
 // prepare converts the numbers of the plan to the arithmetic.
 func (c *convolver[T]) prepare() error {
 	c.over = make([][][]arithmetic.Number, len(c.Groups))
-	c.tables, c.with = make([][]arithmetic.Number, len(c.Groups)), make([]*demands.Tabulation, len(c.Groups))
+	c.tables, c.with = make([][]arithmetic.Number, len(c.Groups)), make([]*Tabulation, len(c.Groups))
 	for g := range c.Groups {
 		if c.Groups[g].Shared == nil {
 			for _, list := range c.Groups[g].over {
@@ -249,7 +247,7 @@ func (w *worker[T]) times(h *T, g int, think []*big.Rat) error {
 	default:
 		f := w.table()
 		f.Set(w.tables[g])
-		err = populations.Convolve(w.ctx, t, *h, f)
+		err = Convolve(w.ctx, t, *h, f)
 		w.free(f)
 	}
 	w.free(*h)
@@ -454,7 +452,7 @@ func (w *worker[T]) measureShared(g int, h T) error {
 		f.Set(w.tables[g])
 		w.sums = w.sumsOf(func(i int) arithmetic.Number { return h.Convolved(f, i) })
 	}
-	add := func(list demands.Table, err error, of func(m *Measure) *[]arithmetic.Number) error {
+	add := func(list Table, err error, of func(m *Measure) *[]arithmetic.Number) error {
 		if err != nil {
 			return err
 		}
@@ -484,11 +482,11 @@ func (w *worker[T]) measureShared(g int, h T) error {
 }
 
 // sharedPowers computes the sums over the states with j jobs at a shared station, for j = 0, ....
-func (w *worker[T]) sharedPowers(g int, f, h T, values demands.Table) error {
+func (w *worker[T]) sharedPowers(g int, f, h T, values Table) error {
 	if w.jobs == 0 || !w.WantsLaw(w.Groups[g].Stations...) {
 		return nil
 	}
-	add := func(part demands.Table) error {
+	add := func(part Table) error {
 		f.Set(part)
 		for n, i := range w.at {
 			m := &w.results[n].Groups[g]
@@ -501,7 +499,7 @@ func (w *worker[T]) sharedPowers(g int, f, h T, values demands.Table) error {
 	}
 	l := h.Lattice()
 	for j := range w.powersWanted() {
-		part := make(demands.Table, len(values))
+		part := make(Table, len(values))
 		for i, x := range values {
 			if l.Total(i) != j {
 				x = w.one.Zero()
@@ -584,7 +582,7 @@ func (r *Result) divide(g *topSums) {
 // of an engine; if jobs > 0, also the powers up to that number. In float64 it starts again with
 // shorter segments if the numbers are too far apart.
 func (p *Plan) Convolve(ctx context.Context, engine num.Engine, prec uint, jobs int, at [][]int) ([]*Result, error) {
-	lattice := populations.NewLattice(p.Most)
+	lattice := NewLattice(p.Most)
 	one := arithmetic.One(engine, prec)
 	indices := make([]int, len(at))
 	for n, most := range at {
@@ -594,12 +592,12 @@ func (p *Plan) Convolve(ctx context.Context, engine num.Engine, prec uint, jobs 
 	}
 	switch engine {
 	case num.Exact:
-		return convolve(ctx, p, populations.NewExact(lattice, p.scales()), one, jobs, indices)
+		return convolve(ctx, p, NewExact(lattice, p.scales()), one, jobs, indices)
 	case num.Enclose:
-		return convolve(ctx, p, populations.NewEnclosed(lattice, prec), one, jobs, indices)
+		return convolve(ctx, p, NewEnclosed(lattice, prec), one, jobs, indices)
 	}
 	for segment := p.segment(); ; segment = max(1, segment/8) {
-		list, err := convolve(ctx, p, populations.NewFloat(lattice, segment, p.tilt()), one, jobs, indices)
+		list, err := convolve(ctx, p, NewFloat(lattice, segment, p.tilt()), one, jobs, indices)
 		if err != nil || segment == 1 || !slices.ContainsFunc(list, (*Result).isLost) {
 			return list, err
 		}

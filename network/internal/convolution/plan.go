@@ -9,8 +9,6 @@ import (
 
 	"productform/internal/arithmetic"
 	"productform/internal/input"
-	"productform/internal/populations"
-	"productform/network/internal/demands"
 	"productform/num"
 )
 
@@ -20,7 +18,7 @@ import (
 // left out, since its jobs are independent of all others. Delays are multiplied in first, together,
 // as Σ_i D_ik/rate_i: their product has the coefficients Π_k D_k^n_k/n_k!.
 type Plan struct {
-	System *demands.System
+	System *System
 	Order  []int // place of each axis in System.Closed
 	Most   []int // N, by axis
 	Points float64
@@ -39,12 +37,12 @@ type Plan struct {
 type Group struct {
 	Stations []int
 	over     [][]*big.Rat // D_k/α'(j), for j = 1, ... by axis; nil of a shared station
-	Shared   *demands.Shared
+	Shared   *Shared
 }
 
 // Refuse rejects a system whose tables are too large however few they are, unless all stations are
 // equal. It is fast, while [New] takes long for a large network.
-func Refuse(sys *demands.System, maxBytes int64) error {
+func Refuse(sys *System, maxBytes int64) error {
 	points := 1.0
 	for _, k := range sys.Closed {
 		points = min(points*(float64(sys.Chains[k].Population)+1), 1e300)
@@ -61,8 +59,8 @@ func Refuse(sys *demands.System, maxBytes int64) error {
 func noLimit() []num.Remedy { return []num.Remedy{num.Bounds, num.Simulation} }
 
 // mayBeEqual reports whether all stations that closed chains visit have one rate each, and the same demands over it.
-func mayBeEqual(sys *demands.System) bool {
-	var first *demands.Station
+func mayBeEqual(sys *System) bool {
+	var first *Station
 	for i := range sys.Stations {
 		st := &sys.Stations[i]
 		if !slices.ContainsFunc(st.Demand, func(d *big.Rat) bool { return d.Sign() > 0 }) {
@@ -85,7 +83,7 @@ func mayBeEqual(sys *demands.System) bool {
 }
 
 // New looks for equal stations.
-func New(sys *demands.System) *Plan {
+func New(sys *System) *Plan {
 	p := &Plan{System: sys, Points: 1}
 	for k := range sys.Closed {
 		p.Order = append(p.Order, k)
@@ -217,7 +215,7 @@ func (p *Plan) Bytes(engine num.Engine, prec uint) float64 {
 	const number = 48 // bytes of an arithmetic.Number without what it points to
 	switch engine {
 	case num.Enclose:
-		return p.tables()*populations.EnclosedBytes(p.Points, prec) + (p.shared()+p.listed())*(number+populations.EnclosedBytes(1, prec))
+		return p.tables()*EnclosedBytes(p.Points, prec) + (p.shared()+p.listed())*(number+EnclosedBytes(1, prec))
 	case num.Exact:
 		bits := 0.0
 		for k, scale := range p.scales() {
@@ -231,7 +229,7 @@ func (p *Plan) Bytes(engine num.Engine, prec uint) float64 {
 		}
 		return p.tables()*p.Points*(24+bits/8) + (p.shared()+p.listed())*(number+64+bits/4)
 	}
-	return p.tables()*populations.FloatBytes(p.Points, p.segment()) + (p.shared()+p.listed())*number
+	return p.tables()*FloatBytes(p.Points, p.segment()) + (p.shared()+p.listed())*number
 }
 
 // listed returns the numbers in lists by chain.

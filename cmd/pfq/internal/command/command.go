@@ -17,7 +17,6 @@ import (
 
 	"productform/internal/cli"
 	"productform/internal/input"
-	"productform/internal/output"
 	"productform/internal/render"
 )
 
@@ -102,7 +101,7 @@ func NewWriter(
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.ask(cmd, args)
 			if kind != "" {
-				if err := output.Check("--output", q.To, q.File, q.Stdin); err != nil {
+				if err := cli.Check("--output", q.To, q.File, q.Stdin); err != nil {
 					return err
 				}
 			}
@@ -114,7 +113,7 @@ func NewWriter(
 			if q.To == "" && onTerminal != nil && cli.IsTerminal(cmd.OutOrStdout()) {
 				file = onTerminal(q)
 			}
-			if err := output.CheckNew(file); err != nil {
+			if err := cli.CheckNew(file); err != nil {
 				return withOutput(err)
 			}
 			text, found, err := answer(q)
@@ -125,9 +124,9 @@ func NewWriter(
 			switch {
 			case text == nil:
 			case file == "":
-				err = output.Write(text, q.To, cmd.OutOrStdout())
+				err = cli.Write(text, q.To, cmd.OutOrStdout())
 			default:
-				if err = withOutput(output.WriteNew(text, file)); err == nil {
+				if err = withOutput(cli.WriteNew(text, file)); err == nil {
 					fmt.Fprintf(q.Stderr, "pfq: wrote %s\n", file)
 				}
 			}

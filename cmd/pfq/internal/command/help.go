@@ -15,7 +15,7 @@ import (
 	"productform/network"
 	"productform/network/loss"
 	"productform/network/swap"
-	"productform/plan/problem"
+	"productform/plan"
 )
 
 // The help of a command is its short description, an empty line, and the text. Its examples are in a separate file.
@@ -77,7 +77,7 @@ func modelFiles() []modelFile {
 		{"cluster", "for solve, stability, simulate, estimate and plot", cluster.Schema, cluster.Help},
 		{"pool", "for allocate and plot", fluid.Schema, fluid.Help},
 		{"traffic", "for allocate --dynamic and plot", traffic.Schema, traffic.Help},
-		{"plan", "for plan and plot", problem.Schema, problem.Help},
+		{"plan", "for plan and plot", plan.Schema, plan.Help},
 		{"network", "for network", network.Schema, network.Help},
 		{"losses", "for network: arrivals that do not fit are lost", loss.Schema, loss.Help},
 		{"swaps", "for network: a pass-and-swap queue", swap.Schema, swap.Help},

@@ -13,8 +13,8 @@ import (
 
 	"productform/cluster"
 	"productform/internal/cli"
+	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 // Read reads the file that the question is about, or the standard input if its name is "-". An error about a field that
@@ -27,7 +27,7 @@ func Read[T any](
 	if q.File != "-" {
 		v, err = readFile(q.File)
 	} else if v, err = read(q.Stdin); err != nil {
-		err = tree.InFile(cli.Source(q.File), err)
+		err = file.InFile(cli.Source(q.File), err)
 	}
 	var bad *input.Error
 	if errors.As(err, &bad) && bad.File == cli.Source(q.File) { // not about a file that this one names
@@ -130,12 +130,12 @@ const mostText = 65 << 20
 
 // Look returns the tree of the file that the question is about, which should be what want says, and the query
 // with which it is read again: what can be read only once, such as the standard input, is kept.
-func Look(q Query, want string) (root *tree.Node, again Query, err error) {
+func Look(q Query, want string) (root *file.Node, again Query, err error) {
 	from, regular, name := q.Stdin, false, cli.Source(q.File)
 	if q.File != "-" {
 		f, err := os.Open(q.File)
 		if err != nil {
-			return nil, q, tree.InFile(name, err)
+			return nil, q, file.InFile(name, err)
 		}
 		defer f.Close()
 		info, err := f.Stat()
@@ -145,15 +145,15 @@ func Look(q Query, want string) (root *tree.Node, again Query, err error) {
 	if err != nil {
 		return nil, q, input.InFile(name, err)
 	}
-	format := tree.Auto
+	format := file.Auto
 	switch strings.ToLower(filepath.Ext(q.File)) {
 	case ".json":
-		format = tree.JSON
+		format = file.JSON
 	case ".yaml", ".yml":
-		format = tree.YAML
+		format = file.YAML
 	}
-	if root, err = tree.Read(bytes.NewReader(text), format, want); err != nil {
-		return nil, q, tree.InFile(name, err)
+	if root, err = file.Read(bytes.NewReader(text), format, want); err != nil {
+		return nil, q, file.InFile(name, err)
 	}
 	if !regular {
 		q.File, q.Stdin = "-", bytes.NewReader(text)

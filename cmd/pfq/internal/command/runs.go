@@ -15,13 +15,12 @@ import (
 
 	"productform/internal/cli"
 	"productform/internal/input"
-	"productform/internal/runs"
 	"productform/sim"
 	"productform/sweep"
 )
 
 // runFlags are the flags of AddRuns.
-var runFlags = append([]string{"jumps", "warmup", "seed", "confidence", "results", "parallel"}, runs.Flags...)
+var runFlags = append([]string{"jumps", "warmup", "seed", "confidence", "results", "parallel"}, cli.RunFlags...)
 
 // AddSimulation adds --runs to a command that simulates only if it is given, --percentiles, and the flags of AddRuns.
 func AddSimulation(
@@ -70,7 +69,7 @@ func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([
 		"keep finished runs in the folder `DIR`, created if missing, and reuse those in it")
 	AddParallel(b, &s.Workers, "`N` runs at a time")
 	cli.AddRenamed(cmd, "jobs", "parallel")
-	var choice runs.Choice
+	var choice cli.RunChoice
 	choice.Add(cmd)
 	answer := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -85,13 +84,13 @@ func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([
 
 // share does with the runs of the plans what was chosen.
 func share(
-	q Query, b *cli.Binding, choice runs.Choice, s sim.Settings, plans func(Query) ([]*sim.Plan, error), stdout io.Writer,
+	q Query, b *cli.Binding, choice cli.RunChoice, s sim.Settings, plans func(Query) ([]*sim.Plan, error), stdout io.Writer,
 ) error {
 	if err := choice.Check(s.Folder); err != nil {
 		return err
 	}
 	keys := q.Stdin
-	if choice.Tasks == runs.Serve {
+	if choice.Tasks == cli.Serve {
 		q.Stdin = keysReader{}
 	}
 	all, err := plans(q)

@@ -12,9 +12,9 @@ import (
 
 	"productform/cluster"
 	"productform/internal/cli"
+	"productform/internal/file"
 	"productform/internal/input"
 	"productform/internal/render"
-	"productform/internal/tree"
 	"productform/num"
 	"productform/sim"
 )
@@ -72,7 +72,7 @@ func (s Scaling) Row(m *cluster.Model) (int, error) {
 		names = append(names, c.Name)
 	}
 	return 0, cli.FlagError{Err: input.Errorf("--scale", s.Class, "the name of a class%s",
-		tree.DidYouMean(s.Class, slices.Values(names), input.Quote))}
+		file.DidYouMean(s.Class, slices.Values(names), input.Quote))}
 }
 
 // ScaleRow returns the model with the arrival rate in a row, or with -1 all of them, multiplied by a factor.

@@ -13,8 +13,6 @@ import (
 
 	"productform/internal/cli"
 	"productform/internal/input"
-	"productform/internal/joblog"
-	"productform/internal/output"
 	"productform/internal/render"
 	"productform/num"
 	"productform/sizes"
@@ -116,7 +114,7 @@ func ReadOwnSizes(q Query, text string) (sizes.Distribution, error) {
 	if path == "" {
 		return ParseUnscaled("--sizes", text)
 	}
-	if err := output.Check("--output", q.To, path, nil); err != nil {
+	if err := cli.Check("--output", q.To, path, nil); err != nil {
 		return nil, err
 	}
 	list, name, err := ReadSizeFile(text, nil, false, q.Stderr)
@@ -180,7 +178,7 @@ func ReadSizeFile(
 	case path == "-" && stdin != nil:
 		from, name = io.NopCloser(stdin), cli.Source(path)
 	case isLog && path != "-":
-		from, err = joblog.Open(path, nil)
+		from, err = cli.Open(path, nil)
 	default:
 		if from, err = os.Open(path); err != nil {
 			err = input.InFile(path, err)

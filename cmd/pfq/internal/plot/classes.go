@@ -9,8 +9,8 @@ import (
 
 	"productform/cluster"
 	"productform/internal/cli"
+	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 	"productform/plots"
 )
 
@@ -45,7 +45,7 @@ func (c chosen) rows(m *cluster.Model) (rows []int, err error) {
 	for i, name := range c.names {
 		if !slices.Contains(names, name) {
 			return nil, cli.FlagError{Err: input.Errorf(input.Index("--classes", i), name,
-				"the name of a class, or worst:N%s", tree.DidYouMean(name, slices.Values(names), input.Quote))}
+				"the name of a class, or worst:N%s", file.DidYouMean(name, slices.Values(names), input.Quote))}
 		}
 	}
 	return rows, nil

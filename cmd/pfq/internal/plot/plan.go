@@ -15,7 +15,6 @@ import (
 	"productform/internal/render"
 	"productform/num"
 	"productform/plan"
-	"productform/plan/problem"
 	"productform/plots"
 )
 
@@ -29,7 +28,7 @@ const (
 // A planCurves holds the numbers of the picture of plans.
 type planCurves struct {
 	flags   *question
-	problem *problem.Problem
+	problem *plan.Problem
 	x       plots.Axis     // cost, or load
 	at      []float64      // position of each answer that has a plan, on that axis
 	answers []*plan.Answer // these answers; the axis may continue
@@ -40,8 +39,8 @@ type planCurves struct {
 
 // planned draws a plan. The figure is nil where no plan meets the targets, which the standard error says.
 func (f *question) planned(q command.Query, s source) (*plots.Figure, error) {
-	read := func(r io.Reader) (*problem.Problem, error) { return problem.Read(r, ".") }
-	p, err := command.Read(s.query, read, problem.ReadFile, "solve")
+	read := func(r io.Reader) (*plan.Problem, error) { return plan.Read(r, ".") }
+	p, err := command.Read(s.query, read, plan.ReadFile, "solve")
 	if err != nil {
 		return nil, err
 	}
@@ -350,7 +349,7 @@ func (c *planCurves) greatestLoads() plots.Panel {
 }
 
 // target returns the panel of a measure that has a target, and whether there is a number to draw.
-func (c *planCurves) target(row int, t problem.Target) (panel plots.Panel, ok bool) {
+func (c *planCurves) target(row int, t plan.Target) (panel plots.Panel, ok bool) {
 	s := plots.Series{Label: "with the plan", Kind: plots.Steps, Marked: true}
 	if c.flags.find == findGrowth {
 		s.Kind, s.Marked = plots.Points, false
@@ -367,11 +366,11 @@ func (c *planCurves) target(row int, t problem.Target) (panel plots.Panel, ok bo
 	name, unit := t.Name(), "units of time"
 	measure, _, _ := strings.Cut(name, " of ") // as all of them begin
 	switch t.Measure {
-	case problem.Utilization:
+	case plan.Utilization:
 		unit = ""
-	case problem.LoadFactor:
+	case plan.LoadFactor:
 		unit = ""
-	case problem.Margin:
+	case plan.Margin:
 		unit = "jobs per unit of time"
 	}
 	limit := plots.Reference{Label: atMost(t) + plots.Short(float(t.Limit)), Y: float(t.Limit)}
@@ -381,7 +380,7 @@ func (c *planCurves) target(row int, t problem.Target) (panel plots.Panel, ok bo
 }
 
 // atMost says on which side of its limit a measure has to be.
-func atMost(t problem.Target) string {
+func atMost(t plan.Target) string {
 	if t.IsLeast() {
 		return "at least "
 	}
@@ -398,7 +397,7 @@ func (c *planCurves) names() (names []string) {
 
 // A lane is an option, and how many steps of it each plan buys.
 type lane struct {
-	problem.Option
+	plan.Option
 	steps []int
 }
 

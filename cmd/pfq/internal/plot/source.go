@@ -7,8 +7,8 @@ import (
 
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
+	"productform/internal/file"
 	"productform/internal/input"
-	"productform/internal/tree"
 )
 
 // A kind is the content of a file, in words.
@@ -108,13 +108,13 @@ func isLog(name string) bool {
 }
 
 // hasField reports whether an object has one of the fields.
-func hasField(n *tree.Node, names ...string) bool {
+func hasField(n *file.Node, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(n.Keys, name) })
 }
 
 // kindOf determines the content of a file: a plan has fields that a cluster lacks, a pool has
 // resources or jobs, which are traffic if one has an arrival rate or a mean size.
-func kindOf(root *tree.Node) kind {
+func kindOf(root *file.Node) kind {
 	switch {
 	case hasField(root, "model", "targets", "upgrades", "new_servers", "edges", "budget", "minimize", "no_worse"):
 		return planFile

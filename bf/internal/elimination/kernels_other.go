@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package elimination
+
+func fastest() MultiplyAdd { return multiplyAdd }

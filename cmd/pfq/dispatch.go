@@ -1,0 +1,290 @@
+// This part of the package is the command dispatch of pfq.
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/dispatch"
+	"productform/dispatch/rigid"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/internal/render"
+	"productform/plots/draw"
+	"productform/traces"
+)
+
+// A dispatchFlags holds what the flags of dispatch ask for.
+type dispatchFlags struct {
+	cli.LogFlags
+
+	percentiles           []command.Percentile
+	timeline              bool
+	samples               int // 0 for one run
+	records, format, file string
+}
+
+// New returns the command.
+func newDispatchCommand() *cobra.Command {
+	f := dispatchFlags{LogFlags: cli.LogFlags{PolicyList: "all", MostWorkers: 1_000_000}}
+	cmd := command.Help(&cobra.Command{
+		Use: "dispatch TRACE",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("%s wants one TRACE, a file, - for the standard input or the name of a log, "+
+					"not %d arguments", cmd.Name(), len(args))
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.FixedCompletions(traces.Names(), cobra.ShellCompDirectiveDefault),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd.Flags().Changed); err != nil {
+				return err
+			}
+			if err := f.checkFiles(args[0], cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
+				return err
+			}
+			a, err := f.answer(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			var others []cli.File
+			if f.records != "" && a.isFinished() {
+				others = append(others, cli.File{Text: a.records, Name: f.records})
+			}
+			err = cli.WriteAll(cmd.OutOrStdout(), cli.File{Text: a.text, Name: f.file}, others...)
+			if err != nil {
+				return err
+			}
+			if !a.isFinished() {
+				return command.ErrNoAnswer
+			}
+			return nil
+		},
+	})
+	f.add(cmd)
+	return cmd
+}
+
+// add gives the flags to the command.
+func (f *dispatchFlags) add(cmd *cobra.Command) {
+	f.Add(cmd)
+	cli.AddGone(cmd, "spare", "--policy names who gets spare workers, as in deadline/kept")
+	cli.AddGone(cmd, "reserve", "--policy names the part R that is kept, as in priority:R")
+	cli.AddGone(cmd, "horizon", "--policy names the seconds H, as in workload:H")
+	cli.AddRenamed(cmd, "jobs", "records")
+	cli.AddText(cmd, &f.records, "records", "", "the name of a file",
+		"also write what happened to each job to `FILE`, as CSV")
+	command.AddPercentiles(cmd, &f.percentiles, "give these percentiles of delays and slowdowns (default 50,95,99)")
+	cli.Flag[int]{Name: "samples", Want: samplesWanted,
+		Usage: "run `K` samples of --sample jobs, with --seed and the seeds after it, and report means and their variation",
+		Parse: cli.ParseIntFrom(2, mostSamples)}.Add(cmd, &f.samples)
+	cli.AddSwitch(cmd, &f.timeline, "timeline", "also draw the course of the run, in text")
+	command.AddFormat(cmd, &f.format)
+	command.AddOutput(cmd, &f.file)
+}
+
+// check accepts flags that go together.
+func (f *dispatchFlags) check(given func(string) bool) error {
+	if err := f.Check(given); err != nil {
+		return err
+	}
+	if f.samples > 0 {
+		if !given("sample") {
+			return errors.New("--samples needs --sample N, the jobs of each")
+		}
+		for _, other := range []string{"records", "timeline", "outages"} {
+			if given(other) {
+				return fmt.Errorf("--%s and --samples exclude each other: --%[1]s is about one run", other)
+			}
+		}
+	}
+	switch {
+	case given("timeline") && f.timeline && f.format != render.Formats[0]:
+		return fmt.Errorf("--timeline needs --format text, not %s", f.format)
+	case given("records") && len(f.Policies) > 1:
+		return errors.New("--records wants one --policy: what becomes of a job depends on it")
+	case f.records == "-":
+		return input.Errorf("--records", f.records, "the name of a file")
+	}
+	if f.percentiles == nil {
+		for _, percent := range []int64{50, 95, 99} {
+			usual := command.Percentile{Name: fmt.Sprint("p", percent), Level: big.NewRat(percent, 100)}
+			f.percentiles = append(f.percentiles, usual)
+		}
+	}
+	return command.CheckPercentiles(f.percentiles)
+}
+
+// checkFiles rejects to write two files over one another, or over the log.
+func (f *dispatchFlags) checkFiles(trace string, stdin io.Reader, stdout io.Writer) error {
+	toStdout := f.file == "" || f.file == "-"
+	isSame := toStdout && cli.IsStream(f.records, stdout)
+	if isSame || !toStdout && f.records != "" && cli.IsSame(f.records, f.file) {
+		return input.Errorf("--records", f.records, "a file other than that of --output")
+	}
+	return cmp.Or(cli.Check("--records", f.records, trace, stdin), cli.Check("--output", f.file, trace, stdin))
+}
+
+// A dispatchAnswer holds the runs of a log and the texts made of them.
+type dispatchAnswer struct {
+	flags *dispatchFlags
+	*cli.Jobs
+	tasks int // tasks of all jobs
+	runs  []policyRun
+
+	text, records []byte
+}
+
+// A policyRun holds the outcome of a log under a policy.
+type policyRun struct {
+	policy   cli.Policy
+	result   *dispatch.Result        // nil if some never finish, and of a baseline
+	rigid    *rigid.Result           // result of a baseline
+	stranded *dispatch.StrandedError // nil if all finish, and of a baseline
+	tooFew   *rigid.StrandedError    // likewise, of a baseline
+	timeline *draw.Timeline          // nil without --timeline
+}
+
+// isFinished reports whether all jobs finish.
+func (r *policyRun) isFinished() bool { return r.stranded == nil && r.tooFew == nil }
+
+// isFinished reports whether all jobs finish under all policies.
+func (a *dispatchAnswer) isFinished() bool {
+	return !slices.ContainsFunc(a.runs, func(r policyRun) bool { return !r.isFinished() })
+}
+
+// finishesBaseline reports whether all jobs finish under a baseline.
+func (a *dispatchAnswer) finishesBaseline() bool {
+	return slices.ContainsFunc(a.runs, func(r policyRun) bool { return r.rigid != nil })
+}
+
+// progressEvery is the time between updates of the progress, of which only a terminal shows all.
+const progressEvery = 100 * time.Millisecond
+
+// answer reads the log and runs it under all policies, until a signal comes.
+func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer, error) {
+	stdin, stderr := cmd.InOrStdin(), cmd.ErrOrStderr()
+	var done, total atomic.Int64
+	bar, what := cli.NewProgress(stderr, "pfq"), "jobs"
+	if f.timeline || f.samples > 0 || len(f.Policies) > 1 {
+		what = "jobs of all runs together"
+	}
+	tell := func() {
+		if n := int(total.Load()); n > 0 {
+			bar.Show(int(done.Load()), n, what)
+		}
+	}
+	a, err := command.Watched(cmd.Context(), progressEvery, tell, func(ctx context.Context) (*dispatchAnswer, error) {
+		return f.dispatch(ctx, name, stdin, &done, &total)
+	})
+	bar.Clear()
+	if err != nil {
+		return nil, err
+	}
+	command.WarnSkipped(stderr, a.Name, a.Skipped, "submission, run time or processors")
+	return a, nil
+}
+
+// dispatch reads the log and runs it; done of total jobs, over all runs, have ended.
+func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Reader, done, total *atomic.Int64,
+) (*dispatchAnswer, error) {
+	samples, err := f.ReadSamples(ctx, name, stdin, max(1, f.samples))
+	if err != nil {
+		return nil, err
+	}
+	each := len(f.Policies) * len(samples[0].List)
+	if f.timeline {
+		each *= 2
+	}
+	total.Store(int64(len(samples) * each))
+	var all []*dispatchAnswer
+	for k, jobs := range samples {
+		a := &dispatchAnswer{flags: f, Jobs: jobs}
+		if err := a.runAll(ctx, k*each, done); err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	a := all[0]
+	if f.samples > 0 {
+		a.text, err = sampled(all).Format(f.format)
+		return a, err
+	}
+	if f.records != "" && a.isFinished() {
+		var b bytes.Buffer
+		if err := a.writeRecords(&b, a.runs[0]); err != nil {
+			return nil, err
+		}
+		a.records = b.Bytes()
+	}
+	a.text, err = a.answer().Format(f.format)
+	return a, err
+}
+
+// runAll runs the jobs under all policies, after runs in which before jobs have ended.
+func (a *dispatchAnswer) runAll(ctx context.Context, before int, done *atomic.Int64) error {
+	for _, j := range a.List {
+		a.tasks += j.Tasks
+	}
+	times := 1
+	if a.flags.timeline {
+		times = 2
+	}
+	for k, p := range a.flags.Policies {
+		r, err := a.run(ctx, p, before+times*k*len(a.List), done)
+		if err != nil {
+			return err
+		}
+		a.runs = append(a.runs, r)
+	}
+	return nil
+}
+
+// run runs the jobs under a policy, after runs in which before jobs have ended.
+func (a *dispatchAnswer) run(ctx context.Context, p cli.Policy, before int, done *atomic.Int64) (policyRun, error) {
+	f, r := a.flags, policyRun{policy: p}
+	watch := func(d *dispatch.Decision) { done.Store(int64(before + d.Done)) }
+	if p.Baseline != nil {
+		var err error
+		r.rigid, err = rigid.Run(ctx, rigid.Scenario{Jobs: a.Asking, Workers: f.Workers, Policy: *p.Baseline,
+			Kill: f.Kill, Outages: f.Outages, Watch: func(ended int) { done.Store(int64(before + ended)) }})
+		if errors.As(err, &r.tooFew) {
+			err = nil
+		}
+		return r, err
+	}
+	s := dispatch.Scenario{Jobs: a.List, Speeds: f.Speeds, Policy: p.Policy, Outages: f.Outages,
+		Learning: dispatch.Learning{Default: f.Learning}, Emergency: f.Emergency, Watch: watch}
+	var err error
+	r.result, err = dispatch.Run(ctx, s)
+	if err != nil && !errors.As(err, &r.stranded) {
+		return r, err
+	}
+	if f.timeline {
+		before += len(a.List)
+		r.timeline, err = draw.New(ctx, s, r.result, r.stranded, watch)
+		return r, err
+	}
+	return r, nil
+}
+
+// writeRecords writes what became of each job.
+func (a *dispatchAnswer) writeRecords(w io.Writer, r policyRun) error {
+	if r.rigid != nil {
+		return rigid.WriteRecords(w, a.Asking, r.rigid)
+	}
+	return dispatch.WriteRecords(w, a.List, r.result)
+}

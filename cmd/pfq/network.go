@@ -1,0 +1,260 @@
+// This part of the package is the command network of pfq. Each kind of models is a type with the methods of
+// [model], and a case in [read].
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
+	"productform/internal/file"
+	"productform/internal/input"
+	"productform/internal/render"
+	"productform/network"
+	"productform/network/line"
+	"productform/network/loss"
+	"productform/network/swap"
+	"productform/num"
+	"productform/sim"
+	"productform/sizes"
+)
+
+// A question holds what the flags ask for.
+type networkQuestion struct {
+	binding     *cli.Binding
+	asked       network.Question
+	settings    network.Settings
+	factors     []*big.Rat // they multiply the arrival rates; nil for the model as it is
+	populations populations
+	bounds      bool // for networks of any size
+	simulation  sim.Settings
+	percentiles []command.Percentile
+	sizes       string             // simulated sizes, "" for exponential ones
+	shape       sizes.Distribution // the same, nil for exponential ones
+	stationFlag string             // the first of [stationFlags] that is given, "" if none is
+}
+
+// stationFlags are the flags that only networks with stations have.
+var stationFlags = []string{"bounds", "distribution", "states", "population"}
+
+// New returns the command.
+func newNetworkCommand() *cobra.Command {
+	var f networkQuestion
+	cmd := command.New("network MODEL", f.answer)
+	b, s := cli.Bind(cmd), &f.settings
+	f.binding = b
+	b.Engine(&s.Engine)
+	b.Tol(&s.RelTol)
+	b.Int(&f.asked.MaxJobs, "MaxJobs", "distribution", 10_000,
+		"also give the probabilities of 0, ..., `N` jobs at each station, N from 1 to 10000")
+	b.Int(&f.asked.States, "States", "states", 10_000,
+		"also give the `N` most likely states, how many jobs of each class are at each station, N from 1 to 10000")
+	b.Memory(&s.MaxBytes)
+	b.Remedy(num.Bounds, "bounds")
+	b.Remedy(num.Simulation, "runs")
+	command.AddScale(cmd, &f.factors, "solve", "all arrival rates")
+	addPopulations(cmd, &f.populations)
+	cli.AddSwitch(cmd, &f.bounds, "bounds",
+		"do not solve: give proved bounds on throughputs and delays of closed chains, at any size")
+	command.AddPercentiles(cmd, &f.percentiles, "also give these percentiles of the delays of visits to stations "+
+		"with first come, first served; with --runs, of all delays")
+	command.AddRuns(b, &f.simulation, "also simulate the model, in this many `RUNS`", f.plans)
+	command.AddSizes(b, &f.sizes, "with --runs, `DISTRIBUTION` of the simulated sizes, or the sizes in "+
+		"file:PATH or swf:PATH, scaled to each mean size (default exponential)")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
+	return cmd
+}
+
+// check rejects flags that exclude each other.
+func (f *networkQuestion) check(given func(string) bool) error {
+	if k := slices.IndexFunc(stationFlags, given); k >= 0 {
+		f.stationFlag = stationFlags[k]
+	}
+	if given("population") && given("scale") {
+		return errors.New("--population and --scale exclude each other: one thing changes at a time")
+	}
+	for _, flag := range []string{"engine", "tol", "distribution", "states", "memory", "population"} {
+		if f.bounds && given(flag) {
+			return fmt.Errorf("--bounds and --%s exclude each other: bounds are fractions, and solve nothing", flag)
+		}
+	}
+	for _, flag := range []string{"bounds", "population"} {
+		if given("runs") && given(flag) {
+			return fmt.Errorf("--runs and --%s exclude each other", flag)
+		}
+	}
+	if given("sizes") && !given("runs") {
+		return errors.New("--sizes needs --runs")
+	}
+	for _, flag := range []string{"bounds", "population"} {
+		if given("percentiles") && given(flag) {
+			return fmt.Errorf("--percentiles and --%s exclude each other", flag)
+		}
+	}
+	if err := command.CheckRuns(given); err != nil {
+		return err
+	}
+	if err := command.CheckPercentiles(f.percentiles); err != nil {
+		return err
+	}
+	return command.SetLevels(&f.simulation, f.percentiles)
+}
+
+// answer solves the model, at every factor or population if there are some.
+func (f *networkQuestion) answer(q command.Query) (a render.Answer, found bool, err error) {
+	m, err := f.read(q)
+	if err != nil {
+		return a, false, err
+	}
+	n, hasStations := m.(stations)
+	if f.stationFlag != "" && !hasStations {
+		return a, false, fmt.Errorf("--%s needs a network with stations", f.stationFlag)
+	}
+	if f.factors != nil && !m.isOpen() {
+		return a, false, errors.New("--scale needs arrivals: it multiplies their rates, and here all jobs " +
+			"are present from the start")
+	}
+	known := hasStations && slices.ContainsFunc(n.Stations, knowsDelays)
+	if f.percentiles != nil && f.simulation.Runs == 0 && !known {
+		return a, false, errors.New("--percentiles needs --runs here: exact percentiles exist only at stations with " +
+			"fcfs and equal servers")
+	}
+	switch {
+	case n.uneven != nil && f.simulation.Runs == 0:
+		err = refused(n.uneven)
+	case f.factors != nil:
+		a, found, err = command.AtFactors(q, f.factors,
+			func(q command.Query, factor *big.Rat) (render.Answer, bool, error) { return f.one(q, m.scale(factor)) })
+	default:
+		if f.populations.list != nil {
+			err = f.populations.find(n.Model)
+		}
+		if err == nil {
+			a, found, err = f.one(q, m)
+		}
+	}
+	return a, found, command.InFile(q.File, err)
+}
+
+// one answers for one model: it is solved, and with --runs also simulated, unless it is unstable.
+func (f *networkQuestion) one(q command.Query, m networkModel) (a render.Answer, found bool, err error) {
+	over, solve, err := m.decide(f, q)
+	switch {
+	case err != nil:
+		return a, false, f.binding.Translate(err, "")
+	case over != nil:
+		return over.answer(f.settings.Engine), false, nil
+	}
+	var plan *sim.Plan // made before anything that takes long
+	if f.simulation.Runs > 0 {
+		if plan, err = f.plan(q.Ctx, m); err != nil {
+			return a, false, err
+		}
+	}
+	s, err := solve()
+	if err != nil {
+		return a, false, f.binding.Translate(err, "")
+	}
+	a = s.answer()
+	if plan != nil {
+		a, err = f.simulate(q, plan, s, a)
+	}
+	return a, err == nil, err
+}
+
+// A model is the content of a file.
+type networkModel interface {
+	isOpen() bool                       // some jobs arrive from outside or from sources
+	scale(factor *big.Rat) networkModel // all arrival rates multiplied by factor >= 0
+	meanSize() *big.Rat                 // of simulated sizes; nil for 1, which each class scales
+	system(shape sizes.Distribution) sim.System
+
+	// decide returns what overloads the model. If that is nil, solve returns the exact answer: it does what
+	// takes longer than the verdict.
+	decide(f *networkQuestion, q command.Query) (over *unstable, solve func() (networkSolution, error), err error)
+}
+
+// read reads the model, and the sizes that are simulated.
+func (f *networkQuestion) read(q command.Query) (m networkModel, err error) {
+	if m, err = read(q); err != nil || f.sizes == "" {
+		return m, err
+	}
+	mean, err := command.MeanOfSizes(m.meanSize())
+	if err != nil {
+		return m, command.InFile(q.File, err)
+	}
+	f.shape, _, err = command.ReadSizes(q, f.sizes, mean)
+	return m, err
+}
+
+// read reads the file that the question is about. Its fields tell the kinds of models apart.
+func read(q command.Query) (networkModel, error) {
+	const want = "a network with stations, or a system with losses"
+	root, q, err := command.Look(q, want)
+	if err != nil {
+		return nil, err
+	}
+	if root.Kind != file.ObjectKind {
+		return nil, command.InFile(q.File, root.Locate(input.Errorf("", root, want)))
+	}
+	switch has := func(field string) bool { return slices.Contains(root.Keys, field) }; {
+	case has("stations"):
+		m, err := command.Read(q, network.Read, network.ReadFile, "solve", "servers", "mean_size")
+		if err != nil {
+			return nil, err
+		}
+		return stations{Model: m, uneven: root.Locate(root.AsWritten(m.CheckSizes()))}, nil
+	case has("format"):
+		m, err := command.Read(q, line.Read, line.ReadFile, "solve")
+		return stations{Model: m, isLINE: true}, err
+	case has("swaps"):
+		m, err := command.Read(q, swap.Read, swap.ReadFile, "")
+		return swaps{m}, err
+	case has("resources"):
+		m, err := command.Read(q, loss.Read, loss.ReadFile, "")
+		return losses{m}, command.MeantForPool(err)
+	}
+	m, err := command.Read(q, loss.Read, loss.ReadFile, "solve", "mean_size", "servers.count")
+	return losses{m}, command.MeantForPlan(err)
+}
+
+// plan makes the plan of a simulation.
+func (f *networkQuestion) plan(ctx context.Context, m networkModel) (*sim.Plan, error) {
+	plan, err := sim.NewPlan(ctx, m.system(f.shape), f.simulation)
+	if err != nil {
+		return nil, command.SimulationError(f.binding, err, f.simulation.Folder)
+	}
+	return plan, nil
+}
+
+// plans returns the plans of what answer simulates, at every factor. A model that is unstable has none.
+func (f *networkQuestion) plans(q command.Query) (plans []*sim.Plan, err error) {
+	m, err := f.read(q)
+	if err != nil {
+		return nil, err
+	}
+	return command.PlansAt(q, f.factors, m, networkModel.scale, "what is unstable has",
+		func(m networkModel) ([]*sim.Plan, error) {
+			plan, err := f.plan(q.Ctx, m)
+			return []*sim.Plan{plan}, err
+		})
+}
+
+// rejected adds to an error about mean sizes without formulas what can be done.
+func refused(err error) error {
+	var bad *input.Error
+	if !errors.As(err, &bad) {
+		return err
+	}
+	told := *bad
+	told.Want += "; --runs simulates it as it is, and with discipline balanced (sharing in place of fcfs) " +
+		"any sizes have one"
+	return &told
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/render"
+	"productform/num"
+)
+
+// trust returns the line of text on the errors of the numbers.
+func trust(engine num.Engine, bound float64) string {
+	trust, shown := command.Trust(engine, bound)
+	return fmt.Sprintf("stable; %s engine, computed %s, shown %s", engine, trust, shown)
+}
+
+// text names what overloads a model.
+func (u *unstable) text(t *render.Text) {
+	classes, work := strings.Join(u.Bottleneck, ", "), render.SixRat(u.BottleneckWork)
+	capacity := render.SixBeside(u.BottleneckCapacity, u.BottleneckWork)
+	if u.critical == nil {
+		t.Line("unstable: nothing limits the jobs of %s", classes)
+		t.Line("work %s per unit of time on capacity %s", work, capacity)
+		return
+	}
+	t.Line("unstable: would be stable with the arrival rates multiplied by anything below %s",
+		render.SixBeside(u.Scale, big.NewRat(1, 1)))
+	t.Line("bottleneck: station %s, classes %s: work %s per unit of time on capacity %s",
+		u.Station, classes, work, capacity)
+}
+
+// delaySection is the table of the percentiles.
+func delaySection(asked []command.Percentile) render.Section {
+	s := render.Section{Of: "visits", Columns: "station class"}
+	s.Rows = func(visits []render.Record) (rows []render.Record) {
+		for _, v := range visits {
+			rows = append(rows, v.Flat())
+		}
+		return rows
+	}
+	for _, p := range asked {
+		s.Columns += " delay_" + p.Name
+	}
+	return s
+}
+
+// spans returns bounds as text shows them: to six digits, without fractions.
+func spans(rows []render.Record) (all []render.Record) {
+	six := func(v any) any {
+		n, ok := v.(render.Number)
+		if !ok {
+			return nil
+		}
+		return render.Six(n.Float)
+	}
+	for _, r := range rows {
+		r = slices.Clone(r)
+		for _, key := range []string{"throughput", "mean_delay"} {
+			of := r.Get(key).(render.Record)
+			r.Set(key, fmt.Sprintf("%s to %s", six(of.Get("low")), six(of.Get("high"))), "")
+		}
+		all = append(all, r.Set("throughput_limit", six(r.Get("throughput_limit")), ""))
+	}
+	return all
+}
+
+func (s *simulated) text(t *render.Text) {
+	t.Blank()
+	t.Line("%s; sizes %s", s.found.Method, s.sizes)
+	t.Line("%s, observed for a time of %s after a warm-up of %s; seed %d; ± at confidence %v",
+		render.Counted(s.found.Runs, "run"), render.Six(s.found.Time), render.Six(s.found.WarmUp),
+		s.flags.simulation.Seed, s.flags.simulation.Confidence)
+	s.comparisons.Joint().Text(t)
+	t.Line("")
+	for _, one := range s.tables {
+		if len(one.rows) == 0 {
+			continue
+		}
+		var columns []string
+		for _, f := range one.rows[0] {
+			if f.Key != "delay" {
+				columns = append(columns, f.Key)
+			}
+		}
+		for some := range slices.Chunk(columns[1:], 3) {
+			t.Table(one.rows, append(columns[:1:1], some...)...)
+		}
+		command.QuantileTables(t, one.rows, "delay")
+	}
+}

@@ -1,0 +1,220 @@
+// This part of the package is the command simulate of pfq.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"github.com/spf13/cobra"
+
+	"productform/cluster"
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/internal/render"
+	"productform/num"
+	"productform/sim"
+	simcluster "productform/sim/cluster"
+	"productform/sizes"
+	"productform/stability"
+)
+
+var policies = []string{string(simcluster.FCFS), string(simcluster.Interrupt), string(simcluster.ProcessorSharing)}
+
+// A question holds what the flags ask for.
+type simulateQuestion struct {
+	binding       *cli.Binding
+	sizes, policy string
+	keepSizes     bool
+	interruptions float64    // 0 for none
+	factors       []*big.Rat // they multiply the arrival rates; nil for the model as it is
+	percentiles   []command.Percentile
+	settings      sim.Settings
+}
+
+// New returns the command.
+func newSimulateCommand() *cobra.Command {
+	f := simulateQuestion{sizes: "exponential"}
+	cmd := command.New("simulate MODEL", f.answer)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags()) }
+	b, s := cli.Bind(cmd), &f.settings
+	f.binding = b
+	command.AddSizes(b, &f.sizes, "`DISTRIBUTION` of job sizes, scaled to the mean size of the model")
+	cli.AddSwitch(cmd, &f.keepSizes, "keep-sizes",
+		"use the sizes of a file, or of bounded-pareto:ALPHA:MIN:MAX, unscaled")
+	b.Number(&f.interruptions, "Interruptions", "interruptions", "", "a number in [1e-6, 1e6]",
+		"mean number `M` of interruptions of a job, for the policy interrupt",
+		func(v float64) bool { return v >= 1e-6 && v <= 1e6 })
+	cli.Choice(b, &f.policy, "Policy", "policy", policies,
+		"how servers share jobs, interrupt if --interruptions is given")
+	s.Runs = 100
+	b.Number(&s.Precision, "Precision", "precision", "", "a number > 0 and < 1",
+		"stop when the half-widths of the mean jobs of all classes are below this fraction of them",
+		func(v float64) bool { return v > 0 && v < 1 })
+	b.Number(&s.Horizon, "Horizon", "horizon", "", "a number in [1e-300, 1e300]",
+		"observe each run from its empty start for the time `T`, stable or not",
+		func(v float64) bool { return v >= 1e-300 && v <= 1e300 })
+	b.Int(&s.Distribution, "Distribution", "distribution", 1e5,
+		"also estimate the probabilities of 0, ..., `N` jobs in total, N from 1 to 100000")
+	command.AddPercentiles(cmd, &f.percentiles,
+		"also estimate these percentiles of the delays of all jobs and of each class")
+	command.AddScale(cmd, &f.factors, "simulate", "all arrival rates")
+	command.AddRuns(b, s, "number of independent runs; with --precision, the maximum", f.plans)
+	return cmd
+}
+
+// check accepts flags that go together.
+func (f *simulateQuestion) check(flags interface{ Changed(string) bool }) error {
+	given := flags.Changed
+	if given("interruptions") && !given("policy") {
+		f.policy = string(simcluster.Interrupt)
+	}
+	switch interrupt := f.policy == string(simcluster.Interrupt); {
+	case interrupt && !given("interruptions"):
+		return input.Errorf("--interruptions", "", "a number in [1e-6, 1e6], with --policy interrupt")
+	case !interrupt && given("interruptions"):
+		return input.Errorf("--policy", f.policy, "interrupt, with --interruptions")
+	}
+	for _, name := range []string{"jumps", "warmup"} {
+		if given("horizon") && given(name) {
+			return fmt.Errorf("--horizon and --%s exclude each other", name)
+		}
+	}
+	if given("horizon") {
+		f.settings.Jumps, f.settings.WarmUp = 0, 0
+	}
+	return command.SetLevels(&f.settings, f.percentiles)
+}
+
+// answer simulates the model, at every factor if there are some.
+func (f *simulateQuestion) answer(q command.Query) (a render.Answer, found bool, err error) {
+	m, jobs, err := f.read(q)
+	if err != nil {
+		return a, false, err
+	}
+	one := func(q command.Query, m *cluster.Model) (render.Answer, bool, error) {
+		a, found, err := f.simulate(q, m, jobs)
+		return a, found, command.InFile(q.File, err)
+	}
+	if f.factors == nil {
+		return one(q, m)
+	}
+	return command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) {
+		return one(q, m.Scale(factor))
+	})
+}
+
+// plans returns the plans of what answer simulates, at every factor. An unstable model has none.
+func (f *simulateQuestion) plans(q command.Query) (plans []*sim.Plan, err error) {
+	m, jobs, err := f.read(q)
+	if err != nil {
+		return nil, err
+	}
+	return command.PlansAt(q, f.factors, m, (*cluster.Model).Scale, "an unstable model has",
+		func(m *cluster.Model) ([]*sim.Plan, error) {
+			_, plan, _, err := f.plan(q, m, jobs)
+			if err == nil && plan == nil {
+				err = num.ErrUnstable
+			}
+			return []*sim.Plan{plan}, err
+		})
+}
+
+// read reads the model, and the sizes that the jobs have.
+func (f *simulateQuestion) read(q command.Query) (m *cluster.Model, jobs jobSizes, err error) {
+	path, _ := command.SizePath(f.sizes)
+	if d, err := command.ParseUnscaled("--sizes", f.sizes); path == "" && err != nil {
+		return nil, jobs, err
+	} else if f.keepSizes && path == "" && d == nil {
+		return nil, jobs, input.Errorf("--sizes", f.sizes, "%sPATH, %sPATH or %s, with --keep-sizes",
+			command.FromList, command.FromLog, command.BoundedPareto)
+	}
+	if m, err = command.ReadModel(q); err != nil {
+		return nil, jobs, err
+	}
+	for i, c := range m.Classes {
+		if f.keepSizes && c.MeanSize != nil {
+			path := input.Index("classes", i) + ".mean_size"
+			return nil, jobs, command.InFile(q.File, input.Errorf(path, c.MeanSize.RatString(),
+				"no mean size of a class with --keep-sizes, which scales no sizes"))
+		}
+	}
+	if jobs, err = f.jobSizes(q, m); err != nil {
+		return nil, jobs, err
+	}
+	for _, factor := range f.factors {
+		if factor.Sign() == 0 {
+			return nil, jobs, cli.FlagError{Err: input.Errorf("--scale", factor.RatString(),
+				"factors > 0: without arrivals there is nothing to simulate")}
+		}
+	}
+	return m, jobs, nil
+}
+
+// A jobSizes is the distribution of sizes simulated, and the mean that it had if its sizes were scaled.
+type jobSizes struct {
+	sizes.Distribution
+	scaledFrom *float64
+}
+
+// jobSizes returns the distribution of --sizes, and gives the model its mean if it is kept.
+func (f *simulateQuestion) jobSizes(q command.Query, m *cluster.Model) (jobs jobSizes, err error) {
+	if !f.keepSizes {
+		mean, err := command.MeanOfSizes(m.MeanSize)
+		if err != nil {
+			return jobs, command.InFile(q.File, err)
+		}
+		jobs.Distribution, jobs.scaledFrom, err = command.ReadSizes(q, f.sizes, mean)
+		return jobs, err
+	}
+	if jobs.Distribution, err = command.ReadOwnSizes(q, f.sizes); err != nil {
+		return jobs, err
+	}
+	mean, err := sizes.Mean(jobs.Distribution)
+	if err != nil {
+		return jobs, input.Errorf("--sizes", f.sizes, "sizes whose mean double precision can hold")
+	}
+	m.MeanSize = new(big.Rat).SetFloat64(mean)
+	return jobs, nil
+}
+
+// plan makes the plan of a simulation. It is nil if the model is unstable.
+func (f *simulateQuestion) plan(q command.Query, m *cluster.Model, jobs jobSizes) (
+	system simcluster.Cluster, plan *sim.Plan, verdict *stability.Result, err error) {
+	verdict, err = command.Decide(q, m)
+	if err != nil || !verdict.Stable && f.settings.Horizon == 0 {
+		return system, nil, verdict, err
+	}
+	system = simcluster.Cluster{
+		Model: m, Sizes: jobs.Distribution, Policy: simcluster.Policy(f.policy), Interruptions: f.interruptions,
+	}
+	plan, err = command.WithProgress(q, func(ctx context.Context) (*sim.Plan, error) {
+		return sim.NewPlan(ctx, system, f.settings)
+	})
+	if err != nil {
+		return system, nil, nil, command.SimulationError(f.binding, err, f.settings.Folder)
+	}
+	return system, plan, verdict, nil
+}
+
+// simulate simulates the model, or says why it is unstable.
+func (f *simulateQuestion) simulate(q command.Query, m *cluster.Model, jobs jobSizes) (a render.Answer, found bool, err error) {
+	system, plan, verdict, err := f.plan(q, m, jobs)
+	if err != nil {
+		return a, false, err
+	}
+	if plan == nil {
+		return command.UnstableAnswer(m, verdict, num.Float), false, nil
+	}
+	s := &simulation{simulateQuestion: f, model: m, stable: verdict.Stable, jobs: jobs}
+	// Theory comes first: while memory or time may not suffice for it, nothing is lost.
+	if s.known, err = f.solve(q, system); err != nil {
+		return a, false, err
+	}
+	if s.result, s.speed, err = command.Replicate(q.Ctx, plan, f.settings, q.Stderr); err != nil {
+		return a, false, err
+	}
+	return s.answer(), true, nil
+}

@@ -1,0 +1,240 @@
+// This part of the package is the command solve of pfq.
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/internal/render"
+	"productform/num"
+	"productform/stability"
+)
+
+// A question holds what the flags ask for.
+type solveQuestion struct {
+	binding     *cli.Binding
+	asked       bf.Question
+	settings    bf.Settings
+	percentiles []command.Percentile // asked.Levels, as they were written
+	scaling     command.Scaling
+}
+
+// New returns the command.
+func newSolveCommand() *cobra.Command {
+	var f solveQuestion
+	cmd := command.New("solve MODEL", f.answer)
+	b, s := cli.Bind(cmd), &f.settings
+	f.binding = b
+	b.Engine(&s.Engine)
+	cli.Choice(b, &s.Lattice, "Lattice", "lattice", bf.Lattices(), "states to sum over")
+	b.Tol(&s.RelTol)
+	b.Int(&f.asked.MaxJobs, "MaxJobs", "distribution", bf.MostJobs,
+		fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in total, N from 1 to %d", bf.MostJobs))
+	b.Switch(&f.asked.ByClass, "ByClass", "by-class",
+		"also give the probabilities of --distribution for each class")
+	command.AddPercentiles(cmd, &f.percentiles,
+		"also give these percentiles of the delay of each class, first come, first served with exponential sizes")
+	b.Name("Levels", "percentiles")
+	cli.AddSwitch(cmd, &f.asked.Gradients, "gradients",
+		"also give the derivatives of the means of each class in every arrival rate and capacity")
+	b.Memory(&s.MaxBytes)
+	command.AddScaling(cmd, &f.scaling, "solve")
+	cli.AddGone(cmd, "exact", "it is --engine exact")
+	return cmd
+}
+
+// answer solves the model, at every factor if there are some.
+func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, err error) {
+	m, err := command.ReadModel(q)
+	if err == nil {
+		err = command.CheckPercentiles(f.percentiles)
+	}
+	if err == nil && f.asked.ByClass && f.asked.MaxJobs == 0 {
+		err = input.Errorf("--by-class", "true", "--distribution N as well")
+	}
+	if err != nil {
+		return a, false, err
+	}
+	for _, p := range f.percentiles {
+		f.asked.Levels = append(f.asked.Levels, p.Level)
+	}
+	// The tables are counted; this keeps what is made besides from piling up to as much again.
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(f.settings.MaxBytes))
+	if f.scaling.Factors != nil {
+		a, stable, err = f.sweep(q, m)
+	} else {
+		a, stable, err = f.one(q, m)
+	}
+	return a, stable, command.InFile(q.File, err)
+}
+
+// one solves the model as it is.
+func (f *solveQuestion) one(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
+	r, verdict, err := f.solve(q, m)
+	if err != nil {
+		return a, false, err
+	}
+	if r == nil {
+		return command.UnstableAnswer(m, verdict, f.settings.Engine), false, nil
+	}
+	f.warn([]*bf.Result{r}, q.Stderr)
+	return f.newSolution(m, r, nil).alone(), true, nil
+}
+
+// solve solves the model, or explains why it is unstable.
+func (f *solveQuestion) solve(q command.Query, m *cluster.Model) (r *bf.Result, unstable *stability.Result, err error) {
+	answer := func() (*bf.Result, error) {
+		return ask(f, q, func(ctx context.Context) (*bf.Result, error) { return bf.Answer(ctx, m, f.asked, f.settings) })
+	}
+	if hasLargeDraws(m) {
+		r, err = answer()
+		if !errors.Is(err, num.ErrUnstable) {
+			return r, nil, err
+		}
+	}
+	verdict, err := command.Decide(q, m)
+	if err != nil || !verdict.Stable {
+		return nil, verdict, err
+	}
+	r, err = answer()
+	return r, nil, err
+}
+
+// hasLargeDraws reports whether jobs choose their servers in so many ways that the fractions of
+// [stability.Cluster] take long. [bf.Solve] finds out by itself whether such a model is stable, but not
+// by how much.
+func hasLargeDraws(m *cluster.Model) bool {
+	const many = 5000
+	for _, k := range m.Classes {
+		for _, c := range k.Servers {
+			if min(c.Choose, m.Servers[c.Server].Size()-c.Choose) > many {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// warn writes a warning if the engine float, taken by name, missed the tolerance.
+func (f *solveQuestion) warn(results []*bf.Result, stderr io.Writer) {
+	worst := 0.0
+	for _, r := range results {
+		if r.Engine == num.Float {
+			worst = max(worst, r.RelativeErrorBound)
+		}
+	}
+	if worst > f.settings.RelTol {
+		fmt.Fprintf(stderr, "pfq: warning: the error bound %s of the engine float is above --tol %g, "+
+			"which auto and enclose keep\n", render.OneDigitUp(worst), f.settings.RelTol)
+	}
+}
+
+// ask asks the solver. The error is in terms of the command line.
+func ask[T any](f *solveQuestion, q command.Query, solve func(context.Context) (T, error)) (T, error) {
+	r, err := command.WithProgress(q, solve)
+	err = f.binding.Translate(err, f.alternative())
+	var bad *input.Error
+	if errors.As(err, &bad) && len(f.percentiles) > 0 && strings.HasSuffix(bad.Path, ".mean_size") {
+		want := bad.Want + "; pfq simulate --percentiles estimates them"
+		err = &input.Error{Path: bad.Path, Value: bad.Value, Want: want}
+	}
+	return r, err
+}
+
+// alternative names another command for a model that is too large.
+func (f *solveQuestion) alternative() string {
+	switch {
+	case len(f.percentiles) > 0:
+		return "or pfq simulate --percentiles, which estimates them"
+	case f.asked.Gradients:
+		return "or pfq estimate --gradients, which estimates derivatives of the mean number of jobs"
+	}
+	return "or pfq estimate, with intervals in place of bounds"
+}
+
+// sweep solves the model at every factor and says whether all of them are stable.
+func (f *solveQuestion) sweep(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
+	row, err := f.scaling.Row(m)
+	if err != nil {
+		return a, false, err
+	}
+	points := make([]point, len(f.scaling.Factors))
+	var factors []*big.Rat // those that are stable
+	for i, factor := range f.scaling.Factors {
+		scale := render.Style{Engine: f.settings.Engine}.Given(factor)
+		points[i] = point{factor: factor, at: &command.Scaled{Class: f.scaling.Class, Scale: scale}}
+		if hasLargeDraws(m) {
+			float := f.settings
+			float.Engine = num.Float
+			_, err := command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) {
+				return bf.Solve(ctx, command.ScaleRow(m, row, factor), float)
+			})
+			if !errors.Is(err, num.ErrUnstable) {
+				factors = append(factors, factor) // or the sweep will say what is wrong
+				continue
+			}
+		}
+		verdict, err := command.Decide(q, command.ScaleRow(m, row, factor))
+		if err != nil {
+			return a, false, err
+		}
+		if verdict.Stable {
+			factors = append(factors, factor)
+		} else {
+			points[i].unstable = verdict
+		}
+	}
+	results, err := ask(f, q, func(ctx context.Context) ([]*bf.Result, error) {
+		return f.solveAt(ctx, m, row, factors)
+	})
+	if err != nil {
+		return a, false, err
+	}
+	f.warn(results, q.Stderr)
+	stable = len(results) == len(points)
+	for i := range points {
+		if points[i].unstable == nil {
+			points[i].solution = f.newSolution(m, results[0], points[i].at)
+			results = results[1:]
+		}
+	}
+	return sweepAnswer(m, points, f.settings.Engine), stable, nil
+}
+
+// solveAt solves the model with the arrival rate in a row, or with -1 all of them, multiplied by each
+// of the factors.
+func (f *solveQuestion) solveAt(ctx context.Context, m *cluster.Model, row int, factors []*big.Rat) (
+	results []*bf.Result, err error) {
+	if row < 0 {
+		p, err := bf.Prepare(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		if results, err = p.Sweep(ctx, factors, f.asked, f.settings); err != nil {
+			return nil, cmp.Or(errors.Unwrap(err), err) // without the number of the factor
+		}
+		return results, nil
+	}
+	for _, factor := range factors {
+		r, err := bf.Answer(ctx, m.ScaleClass(row, factor), f.asked, f.settings)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/input"
+	"productform/num"
+	"productform/sim"
+	"productform/sim/farm"
+	"productform/sweep"
+	"productform/tags"
+)
+
+// plans returns the plans of all policies that can be simulated, and these policies. The notes of the others
+// give the reasons.
+func (a *tagsAnswer) plans(ctx context.Context) (plans []*sim.Plan, of []*policyAnswer, err error) {
+	a.policies = append(a.policies, policyAnswer{name: farm.ShortestQueue, note: "known by simulation only"})
+	for i := range a.policies {
+		p := &a.policies[i]
+		policy, cutoffs := p.name, cmp.Or(p.means, &tags.Result{}).Cutoffs
+		if policy == tags.PolicySITAE {
+			policy = tags.PolicySITA // with the cutoffs of equal loads
+		}
+		if policy == tags.PolicyCentralPrinted || policy == tags.PolicySITA && cutoffs == nil {
+			continue
+		}
+		plan, err := sim.NewPlan(ctx, farm.Farm{Model: a.model, Policy: policy, Cutoffs: cutoffs}, a.flags.settings)
+		var bad *input.Error
+		switch {
+		case errors.Is(err, num.ErrUnstable):
+			p.addNote("not simulated: a host is overloaded")
+		case errors.As(err, &bad) && strings.HasPrefix(bad.Path, "Cutoffs"):
+			p.addNote("not simulated: hosts are idle")
+		case err != nil:
+			return nil, nil, err
+		default:
+			plans, of = append(plans, plan), append(of, p)
+		}
+	}
+	return plans, of, nil
+}
+
+// simulate simulates all policies, until a signal comes.
+func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
+	settings := a.flags.settings
+	plans, simulated, err := a.plans(ctx)
+	if err != nil {
+		return err
+	}
+	run := func(ctx context.Context, progress func(sweep.Progress)) ([]*sim.Result, error) {
+		s := sweep.Settings{Workers: settings.Workers, Folder: settings.Folder, Progress: progress}
+		return sim.RunAll(ctx, plans, s)
+	}
+	results, _, err := command.Simulate(ctx, settings, settings.Runs*len(plans), stderr, run)
+	if err != nil {
+		return err
+	}
+	for k, p := range simulated {
+		p.simulated = results[k]
+		if p.name == tags.PolicyTAGS {
+			a.simulated = results[k]
+		}
+	}
+	a.warnings = append(a.warnings, simulationWarnings(simulated)...)
+	return nil
+}
+
+// simulationWarnings returns every warning once, after the names of the policies that have it.
+func simulationWarnings(policies []*policyAnswer) (warnings []string) {
+	names := map[string][]string{}
+	for _, p := range policies {
+		for _, w := range p.simulated.Warnings {
+			if names[w] == nil {
+				warnings = append(warnings, w)
+			}
+			names[w] = append(names[w], string(p.name))
+		}
+	}
+	for i, w := range warnings {
+		warnings[i] = strings.Join(names[w], ", ") + ": " + w
+	}
+	return warnings
+}
+
+// defaultJumps is the default of sim.Settings.
+const defaultJumps = 1e6
+
+// jumps returns those that each run observes.
+func (f *tagsFlags) jumps() float64 { return cmp.Or(f.settings.Jumps, defaultJumps) }

@@ -1,5 +1,0 @@
-//go:build !amd64
-
-package matrices
-
-func fastest() MultiplyAdd { return multiplyAdd }

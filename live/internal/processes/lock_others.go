@@ -1,0 +1,8 @@
+//go:build !unix
+
+package processes
+
+import "os"
+
+// lockFile does nothing.
+func lockFile(*os.File, bool) error { return nil }

@@ -1,0 +1,252 @@
+// This part of the package encloses the distribution of a job's delay at an FCFS station with equal servers
+// and exponential sizes: how long does a job take, given the jobs that it finds?
+//
+// With m servers that each complete jobs at rate ν, a job that finds n jobs has a delay S,
+// exponential of rate ν, if n < m. Otherwise it has to wait for k = n - m + 1 departures, a time
+// E_k of k stages of rate mν, and then takes S,
+//
+//	P(E_k + S > t) = P(Poisson(mνt) < k) + e^(-νt) (m/(m-1))^k P(Poisson((m-1)νt) >= k),   for m = 1 P(Poisson(νt) <= k),
+//
+// where the second term is the density of E_k times e^(-ν(t-s)), integrated over s. All sums are of
+// positive terms in intervals.
+
+package network
+
+import (
+	"context"
+	"math"
+	"math/big"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// Precision is the precision of the intervals, in bits.
+const waitingPrecision = 128
+
+// A Queue describes the state that a job finds.
+type waitingQueue struct {
+	Servers int            // m
+	Rate    *big.Rat       // ν
+	Seen    []num.Interval // P(it finds n jobs)
+	Rest    *big.Float     // upper bound of P(it finds more)
+	Wait    *num.Interval  // P(it waits for an exponential time of rate Free, and then is served), with Seen for n < m only; nil if Seen covers all n
+	Free    *big.Rat       // different from ν
+}
+
+// Tail encloses P(T > t).
+func (q *waitingQueue) Tail(ctx context.Context, t *big.Rat) (num.Interval, error) {
+	x := new(big.Rat).Mul(q.Rate, t)
+	alone, err := decay(x) // e^(-νt)
+	if err != nil {
+		return num.Interval{}, err
+	}
+	steps := len(q.Seen) - q.Servers // for the last n
+	busy := num.FromInt(0, waitingPrecision)
+	if steps > 0 {
+		var waits []num.Interval // P(E_k + S > t), k = 1, ...
+		if q.Servers == 1 {
+			waits, err = q.poisson(ctx, x, steps+1)
+			waits = waits[1:]
+		} else {
+			waits, err = q.waitTails(ctx, x, alone, steps)
+		}
+		if err != nil {
+			return num.Interval{}, err
+		}
+		for k, w := range waits[:steps] {
+			busy = busy.Add(q.Seen[q.Servers+k].Mul(w))
+		}
+	}
+	free := num.FromInt(0, waitingPrecision)
+	for _, p := range q.Seen[:min(q.Servers, len(q.Seen))] {
+		free = free.Add(p)
+	}
+	if q.Wait != nil {
+		w, err := q.waited(x, alone)
+		if err != nil {
+			return num.Interval{}, err
+		}
+		busy = q.Wait.Mul(w)
+	}
+	tail := busy.Add(free.Mul(alone))
+	tail.High.Add(tail.High, q.Rest)
+	if one := big.NewFloat(1); tail.High.Cmp(one) > 0 {
+		tail.High.Set(one)
+	}
+	return tail, nil
+}
+
+// decay encloses e^-x for x >= 0. Beyond the range of [num.Interval.Exp] it lies between 0 and the
+// smallest number of that range.
+func decay(x *big.Rat) (num.Interval, error) {
+	least := new(big.Rat).SetInt64(num.MaxLog)
+	if x.Cmp(least) <= 0 {
+		return num.FromRat(new(big.Rat).Neg(x), waitingPrecision).Exp()
+	}
+	e, err := num.FromRat(least.Neg(least), waitingPrecision).Exp()
+	return num.Interval{Low: num.Down(waitingPrecision), High: e.High}, err
+}
+
+// poisson encloses P(Poisson(x) < k) for k = 1, ..., n.
+func (q *waitingQueue) poisson(ctx context.Context, x *big.Rat, n int) ([]num.Interval, error) {
+	terms, err := q.poissonTerms(ctx, x, n-1)
+	if err != nil {
+		return nil, err
+	}
+	list := terms[:n]
+	for k := 1; k < n; k++ {
+		list[k] = list[k].Add(list[k-1])
+	}
+	return list, nil
+}
+
+// waitTails encloses P(E_k + S > t) for k = 1, ..., n and several servers, given x = νt and e^-x.
+func (q *waitingQueue) waitTails(ctx context.Context, x *big.Rat, alone num.Interval, n int) ([]num.Interval, error) {
+	few, err := q.poisson(ctx, new(big.Rat).Mul(x, big.NewRat(int64(q.Servers), 1)), n)
+	if err != nil {
+		return nil, err
+	}
+	many, err := q.atLeast(ctx, new(big.Rat).Mul(x, big.NewRat(int64(q.Servers-1), 1)), n)
+	if err != nil {
+		return nil, err
+	}
+	factor := num.FromRat(big.NewRat(int64(q.Servers), int64(q.Servers-1)), waitingPrecision)
+	powers := []num.Interval{alone.Mul(factor)}
+	for k := 1; k < n; k++ {
+		powers = append(powers, powers[k-1].Mul(factor))
+	}
+	for k, p := range powers {
+		few[k] = few[k].Add(p.Mul(many[k]))
+	}
+	return few, nil
+}
+
+// atLeast encloses P(Poisson(y) >= k) for k = 1, ..., n: if y > 2n, which makes it more than 1/2,
+// from the terms below k. Otherwise it adds terms from a far one down. From 2y on, each term is at
+// most half of the one before, so all that follow the last one sum to at most that one.
+func (q *waitingQueue) atLeast(ctx context.Context, y *big.Rat, n int) ([]num.Interval, error) {
+	if y.Cmp(big.NewRat(2*int64(n), 1)) > 0 {
+		list, err := q.poisson(ctx, y, n)
+		one := num.FromInt(1, waitingPrecision)
+		for k, x := range list {
+			list[k] = one.Sub(x)
+		}
+		return list, err
+	}
+	double, _ := new(big.Rat).Add(y, y).Float64()
+	terms, err := q.poissonTerms(ctx, y, max(n, int(double)+1)+waitingPrecision)
+	if err != nil {
+		return nil, err
+	}
+	last := len(terms) - 1
+	sum := num.Interval{Low: num.Down(waitingPrecision), High: num.Up(waitingPrecision).Set(terms[last].High)}
+	for k := last; k >= 1; k-- {
+		sum = sum.Add(terms[k])
+		terms[k] = sum
+	}
+	return terms[1 : n+1], nil
+}
+
+// poissonTerms encloses P(Poisson(y) = k) for k = 0, ..., n.
+func (q *waitingQueue) poissonTerms(ctx context.Context, y *big.Rat, n int) ([]num.Interval, error) {
+	mean := num.FromRat(y, waitingPrecision)
+	term, err := num.FromRat(new(big.Rat).Neg(y), waitingPrecision).Exp()
+	if err != nil {
+		return nil, input.Errorf("times", y.RatString(), "times t with e^(-mνt) in range")
+	}
+	terms := []num.Interval{term}
+	for k := 1; k <= n; k++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		term = term.Mul(mean).Quo(num.FromInt(int64(k), waitingPrecision))
+		terms = append(terms, term)
+	}
+	return terms, nil
+}
+
+// Quantile brackets the t with P(T > t) = share, for a share above Rest.
+func (q *waitingQueue) Quantile(ctx context.Context, share *big.Rat, relTol float64) (num.Value, error) {
+	want := num.FromRat(share, waitingPrecision)
+	if q.Rest.Cmp(want.Low) >= 0 {
+		return num.Value{}, input.Errorf("levels", share.RatString(), "a level below 1 - %.2g: the sum leaves out states with more jobs of this probability", q.Rest)
+	}
+	relTol = max(relTol, 0x1p-48) // float64 ends at 2^-52
+	known := q.approach(ctx, want, relTol)
+	side := func(t float64) (int, error) { return known.side(ctx, q, want, t) }
+	rate, _ := q.Rate.Float64()
+	low, high := 0.0, 1/rate
+	for {
+		at, err := side(high)
+		if err != nil {
+			return num.Value{}, err
+		}
+		if at > 0 {
+			break
+		}
+		if at < 0 {
+			low = high
+		}
+		if high *= 2; high > math.MaxFloat64/4 {
+			return num.Value{}, input.Errorf("levels", share.RatString(), "a quantile within the range of float64")
+		}
+	}
+	for high-low > relTol/4*high {
+		middle := low + (high-low)/2
+		at, err := side(middle)
+		if err != nil {
+			return num.Value{}, err
+		}
+		switch {
+		case at < 0:
+			low = middle
+		case at > 0:
+			high = middle
+		default:
+			return narrow(low, middle, high, relTol, side)
+		}
+	}
+	return bracket(low, high), nil
+}
+
+// narrow evaluates the tails at the times around middle whose side is not known, from both sides.
+func narrow(low, middle, high, relTol float64, side func(float64) (int, error)) (num.Value, error) {
+	inLow, inHigh := middle, middle
+	for inLow-low > relTol/8*high || high-inHigh > relTol/8*high {
+		for _, end := range []struct {
+			known, open *float64
+			want        int
+		}{{&low, &inLow, -1}, {&high, &inHigh, 1}} {
+			t := *end.known + (*end.open-*end.known)/2
+			if t == *end.known || t == *end.open {
+				continue
+			}
+			at, err := side(t)
+			if err != nil {
+				return num.Value{}, err
+			}
+			if at == end.want {
+				*end.known = t
+			} else {
+				*end.open = t
+			}
+		}
+	}
+	return bracket(low, high), nil
+}
+
+func bracket(low, high float64) num.Value {
+	return num.Value{Float: low + (high-low)/2, Low: big.NewFloat(low), High: big.NewFloat(high)}
+}
+
+// waited encloses P(W + S > t), W exponential of rate θ and S of rate ν: e^(-νt) + ν (e^(-θt) - e^(-νt))/(ν - θ), given x = νt and e^-x.
+func (q *waitingQueue) waited(x *big.Rat, alone num.Interval) (num.Interval, error) {
+	ratio := new(big.Rat).Quo(q.Free, q.Rate)
+	e, err := decay(new(big.Rat).Mul(x, ratio))
+	if err != nil {
+		return num.Interval{}, err
+	}
+	gap := num.FromRat(new(big.Rat).Sub(big.NewRat(1, 1), ratio), waitingPrecision)
+	return alone.Add(e.Sub(alone).Quo(gap)), nil
+}

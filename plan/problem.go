@@ -1,0 +1,106 @@
+// This part of the package is the input of package plan: which cluster is there, what can be bought for it,
+// and what must it achieve?
+//
+// For example:
+//
+// A [Problem] is plain data, read by [Read] and [ReadFile] and checked by [Problem.Check]. A [Choice] is a plan: how many steps of each
+// upgrade and new server it buys, and which edges.
+
+package plan
+
+import (
+	"math/big"
+	"slices"
+
+	"productform/cluster"
+)
+
+// A Problem is a cluster with the available options and the targets that it must meet. Classes and
+// servers are named as in the model.
+type Problem struct {
+	Model *cluster.Model
+	Scale *big.Rat // > 0, by which all arrival rates are multiplied; nil means 1
+
+	Targets []Target
+	NoWorse bool // no class has a larger mean delay than in the cluster as it is, at the same arrival rates
+
+	Upgrades   []Upgrade
+	NewServers []NewServer
+	Edges      []Edge
+
+	Budget   *big.Rat // >= 0, the most that a plan may cost; nil for no limit
+	Minimize string   // the class whose mean delay is minimized, if a question minimizes one; empty for the mean delay of all jobs
+}
+
+// A Measure is the quantity that a target bounds.
+type Measure string
+
+// The measures of targets.
+const (
+	MeanDelay   Measure = "mean_delay"  // E[T_i] of a class, or of all jobs; at most
+	Percentile  Measure = "percentile"  // percentile of the delay of a class under FCFS with exponential sizes; at most
+	Utilization Measure = "utilization" // utilization of a server; at most
+	LoadFactor  Measure = "load_factor" // critical scale of the arrival rates; at least
+	Margin      Measure = "margin"      // min over A of μ(A) - λ(A)σ; at least
+)
+
+// A Target bounds a measure: from above, or load factor and margin from below. A measure that is
+// equal to its limit meets the target. In addition, every plan must be stable.
+type Target struct {
+	Measure Measure
+	Class   string   // class of a mean delay, empty for all jobs, or of a percentile
+	Server  string   // server of a utilization
+	Level   *big.Rat // level of a percentile, in (0, 100)
+	Limit   *big.Rat // > 0; time, or for a utilization < 1
+}
+
+// An Upgrade adds capacity to a server, or to each server of a group, in equal steps.
+type Upgrade struct {
+	Server string   // name of a server of the model
+	Step   *big.Rat // > 0, work per unit of time
+	Cost   *big.Rat // >= 0, of one step
+	Most   int      // steps that can be bought, >= 1
+}
+
+// A NewServer adds up to Most servers that serve some classes, each job at all of them at once.
+type NewServer struct {
+	Name     string   // not empty, and unlike those of all other servers
+	Capacity *big.Rat // > 0, of each, work per unit of time
+	Classes  []string // names of classes of the model
+	Cost     *big.Rat // >= 0, of each
+	Most     int      // >= 1
+}
+
+// An Edge lets a class use a server that it cannot use now, or all new servers bought of a kind, in
+// addition to the classes that can use them anyway.
+type Edge struct {
+	Class  string   // name of a class of the model
+	Server string   // name of a server of the model, or of a new one
+	Choose int      // servers drawn from a group of the model for each job; 0 means 1
+	Cost   *big.Rat // >= 0
+}
+
+// A Choice is a plan: what to buy of a problem.
+type Choice struct {
+	Steps []int `json:"steps" zero:"[]"` // steps of each upgrade, then of each new server; nil for none
+	Edges []int `json:"edges" zero:"[]"` // rows of Problem.Edges, increasing
+}
+
+// IsNothing reports whether a choice buys nothing.
+func (c Choice) IsNothing() bool {
+	return len(c.Edges) == 0 && !slices.ContainsFunc(c.Steps, func(n int) bool { return n != 0 })
+}
+
+// Everything returns the plan that buys all there is.
+func (p *Problem) Everything() (c Choice) {
+	for _, u := range p.Upgrades {
+		c.Steps = append(c.Steps, u.Most)
+	}
+	for _, s := range p.NewServers {
+		c.Steps = append(c.Steps, s.Most)
+	}
+	for k := range p.Edges {
+		c.Edges = append(c.Edges, k)
+	}
+	return c
+}

@@ -1,0 +1,18 @@
+package scale_test
+
+import (
+	"fmt"
+
+	"productform/plots/scale"
+)
+
+func Example_front() {
+	figures := scale.FrontFigures()
+	fmt.Println(scale.FrontSource().Title)
+	for _, f := range figures[:1] {
+		fmt.Println(f.ID, f.Title)
+	}
+	// Output:
+	// What it answers
+	// front-1 Four questions
+}

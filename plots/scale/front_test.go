@@ -1,0 +1,60 @@
+package scale
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"testing"
+
+	"productform/plots"
+	"productform/plots/draw"
+	"productform/plots/internal/plotstest"
+)
+
+// The flag -update redraws the picture of the README.
+var update = flag.Bool("update", false, "write docs/front.svg")
+
+// The picture of the README is the draft figure, its checks agree, and its curves support its
+// caption.
+func TestFront(t *testing.T) {
+	plotstest.CheckIDs(t, FrontFigures(), "front-1")
+	f := plotstest.Compute(t, FrontFigures(), plots.Settings{Precision: plots.Draft, Seed: 1})["front-1"]
+	plotstest.CheckPicture(t, f, 0)
+	if len(f.Checks) < 20 {
+		t.Errorf("%d checks", len(f.Checks))
+	}
+	for _, c := range f.Checks {
+		if !c.OK() {
+			t.Errorf("%+v", c)
+		}
+	}
+	svg, err := draw.Render(f, draw.SVG)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const file = "../../docs/front.svg"
+	if *update {
+		if err := os.WriteFile(file, svg, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept, err := os.ReadFile(file); err != nil || !bytes.Equal(kept, svg) {
+		t.Errorf("%s is not the picture that is drawn (%v): go test ./plots/front -update", file, err)
+	}
+	plans := f.Panels[1].Series[0]
+	for k := 1; k < len(plans.Y); k++ {
+		if plans.Y[k] >= plans.Y[k-1] {
+			t.Errorf("a plan of cost %v is not better than one of cost %v", plans.X[k], plans.X[k-1])
+		}
+	}
+	dominant, proportional := f.Panels[2].Series[0], f.Panels[2].Series[1]
+	for k := range dominant.Y {
+		if proportional.Y[k] > dominant.Y[k] {
+			t.Errorf("load %v: %v under proportional fairness, %v under DRF", dominant.X[k], proportional.Y[k], dominant.Y[k])
+		}
+	}
+	fcfs, easy := f.Panels[3].Series[0].Y[0], f.Panels[3].Series[0].Y[1] // as docs/guide/dispatch.md has them, in seconds
+	if !plotstest.CloseTo(3600*fcfs, 38868.5, 1e-5) || !plotstest.CloseTo(3600*easy, 17598.7, 1e-5) {
+		t.Errorf("FCFS %v h, EASY %v h", fcfs, easy)
+	}
+}
