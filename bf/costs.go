@@ -8,24 +8,26 @@ const (
 	// opsPerSecond is the number of operations per second, by definition.
 	opsPerSecond = 1e9
 
-	// opsPerTerm and opsPerBigTerm are operations per term of a graph, in float64 and with the other
-	// engines. They include the construction of the graph.
+	// opsPerTerm and opsPerBigTerm are operations per term of a graph, in float64 and with the
+	// other engines. They include the construction of the graph.
 	opsPerTerm, opsPerBigTerm = 200, 2000
 
-	// opsPerCoefficient is operations per term of a graph and number of jobs, for the distribution of
-	// the number of all jobs.
+	// opsPerCoefficient is operations per term of a graph and number of jobs, for the distribution
+	// of the number of all jobs.
 	opsPerCoefficient = 20
 
-	// opsPerRowState and opsPerRowTerm are operations for the distribution of the jobs of one row of
-	// classes: per state of a graph, for the rate of the row there, and per term and number of jobs.
+	// opsPerRowState and opsPerRowTerm are operations for the distribution of the jobs of one row
+	// of classes: per state of a graph, for the rate of the row there, and per term and number of
+	// jobs.
 	opsPerRowState, opsPerRowTerm = 1500, 40
 
-	// opsPerRowSweep is operations per number of jobs and operation of the estimate for elimination,
-	// for the distributions of all rows in width 1. These are integrals over the same panels.
+	// opsPerRowSweep is operations per number of jobs and operation of the estimate for
+	// elimination, for the distributions of all rows in width 1. These are integrals over the same
+	// panels.
 	opsPerRowSweep = 0.3
 
-	// opsPerFirstStep is operations per term of a table of sets, for its graph and the first steps of
-	// delays over it.
+	// opsPerFirstStep is operations per term of a table of sets, for its graph and the first steps
+	// of delays over it.
 	opsPerFirstStep = 100
 
 	// Methods that take less than minCompared operations, about 10 ms, are not compared.
@@ -87,21 +89,21 @@ const (
 
 // Derivatives of the mean number of all jobs, and of each class.
 const (
-	// meanDerivative is operations per term of a graph, both sweeps included, for the derivatives of
-	// the mean number of all jobs.
+	// meanDerivative is operations per term of a graph, both sweeps included, for the derivatives
+	// of the mean number of all jobs.
 	meanDerivative = 1500
 
 	// eliminationSweep is operations per operation of the estimate for elimination, for the same
 	// derivatives in width 1.
 	eliminationSweep = 5
 
-	// slopeGain is the work of a graph over that of elimination above which elimination is tried. If
-	// its bounds miss the tolerance, it has cost half as much as the graph.
+	// slopeGain is the work of a graph over that of elimination above which elimination is tried.
+	// If its bounds miss the tolerance, it has cost half as much as the graph.
 	slopeGain = 2
 
-	// Derivatives of each class take floatDerivative operations per term and class, or longDerivative
-	// if classes are far apart, where only enclosures have their digits. Elimination takes over above
-	// slowGradientOps, three seconds.
+	// Derivatives of each class take floatDerivative operations per term and class, or
+	// longDerivative if classes are far apart, where only enclosures have their digits. Elimination
+	// takes over above slowGradientOps, three seconds.
 	floatDerivative, longDerivative, slowGradientOps = 700, 10000, 3e9
 )
 

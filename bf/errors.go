@@ -128,8 +128,8 @@ func errGroups(q *query) error {
 }
 
 // errBeyondFloat returns the error of Auto on the elimination lattice for a model that float64
-// cannot solve. The cause is [num.ErrFloatRange] if the range is too small; otherwise the digits are
-// too few.
+// cannot solve. The cause is [num.ErrFloatRange] if the range is too small; otherwise the digits
+// are too few.
 func errBeyondFloat(s request, cause error) error {
 	if errors.Is(cause, num.ErrFloatRange) {
 		return input.Errorf("Lattice", s.Lattice, "another lattice: this model exceeds the range of float64")

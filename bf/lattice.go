@@ -56,8 +56,8 @@ var (
 		lattice{ConnectedLattice, offerConnected, requireConnected})
 )
 
-// Lattices returns the values of Settings.Lattice: AutoLattice, then the lattices in the order in which
-// they are offered.
+// Lattices returns the values of Settings.Lattice: AutoLattice, then the lattices in the order in
+// which they are offered.
 func Lattices() []Lattice { return append([]Lattice{AutoLattice}, namesOf(allLattices)...) }
 
 // namesOf returns the lattices in the rows of a table, each once.

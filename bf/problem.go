@@ -1,5 +1,5 @@
-// This part of the package brings a component of a cluster to whole numbers: capacities and arrival rates over a common denominator, in words
-// where they fit, and otherwise as long as they are.
+// This part of the package brings a component of a cluster to whole numbers: capacities and arrival
+// rates over a common denominator, in words where they fit, and otherwise as long as they are.
 
 package bf
 
@@ -14,8 +14,8 @@ import (
 	"productform/num"
 )
 
-// New returns the integers of a component. Where the numbers of ways to choose servers make them longer than a
-// word the rates are those of all ways together, unless they are asked for as perWay.
+// New returns the integers of a component. Where the numbers of ways to choose servers make them
+// longer than a word the rates are those of all ways together, unless they are asked for as perWay.
 func newProblem(c *cluster.Component, perWay bool) *recursion.Problem {
 	if !slices.ContainsFunc(c.Model.Servers, func(s cluster.Server) bool { return s.Size() > 1 }) {
 		p := wordProblem(c)
@@ -52,8 +52,8 @@ func oneWay(c *cluster.Component) []*big.Int {
 	return slices.Repeat([]*big.Int{intOne}, len(c.Model.Classes))
 }
 
-// wordProblem returns what problemOf does for a component of single servers if all of it fits into words, else nil. It
-// takes a tenth of the time.
+// wordProblem returns what problemOf does for a component of single servers if all of it fits into
+// words, else nil. It takes a tenth of the time.
 func wordProblem(c *cluster.Component) *recursion.Problem {
 	servers, n := len(c.Model.Servers), len(c.Model.Servers)+len(c.Model.Classes)
 	number := func(i int) *big.Rat {
@@ -95,8 +95,15 @@ func wordProblem(c *cluster.Component) *recursion.Problem {
 			return nil
 		}
 	}
-	p := &recursion.Problem{Scale: new(big.Int).SetUint64(scale), Bits: bits.Len64(total), Small: true, Capacity64: values[:servers:servers], Rate64: values[servers:],
-		Groups: make([]recursion.Group, servers), Classes: make([]recursion.Class, n-servers)}
+	p := &recursion.Problem{
+		Scale:      new(big.Int).SetUint64(scale),
+		Bits:       bits.Len64(total),
+		Small:      true,
+		Capacity64: values[:servers:servers],
+		Rate64:     values[servers:],
+		Groups:     make([]recursion.Group, servers),
+		Classes:    make([]recursion.Class, n-servers),
+	}
 	ints, words := make([]big.Int, n), make([]big.Word, 2*n) // two words of 32 bits hold a value, too
 	for i, v := range values {
 		ints[i].SetBits(words[2*i : 2*i : 2*i+2]).SetInt64(v)
@@ -145,7 +152,8 @@ func problemOf(c *cluster.Component, ways []*big.Int) *recursion.Problem {
 	for i, k := range c.Model.Classes {
 		v := timesInt(perWay[i], scale)
 		p.Classes = append(p.Classes, recursion.Class{Rate: v, Choose: choices(k.Servers)})
-		// A class of rate 0 counts like one of the smallest rate, so that its number of ways fits too.
+		// A class of rate 0 counts like one of the smallest rate, so that its number of ways fits
+		// too.
 		if v.Sign() == 0 {
 			total.Add(total, ways[i])
 		}
@@ -201,8 +209,8 @@ func timesInt(r *big.Rat, scale *big.Int) *big.Int {
 	return q.Mul(q, r.Num())
 }
 
-// Rounded returns a component in whole numbers whose sum has at most so many bits, with less load than c has or with more: rates
-// are rounded down and capacities up, or the other way.
+// Rounded returns a component in whole numbers whose sum has at most so many bits, with less load
+// than c has or with more: rates are rounded down and capacities up, or the other way.
 func roundedComponent(c *cluster.Component, bits int, less bool) *cluster.Component {
 	m := &c.Model
 	total := new(big.Rat)

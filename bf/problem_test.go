@@ -18,7 +18,9 @@ func TestWordProblem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{ZeroRates: true, Long: rapid.Bool().Draw(t, "long")})
 		if rapid.Bool().Draw(t, "far apart") {
-			m.Servers[0].Capacity = num.Rat(rapid.SampledFrom([]string{"1e18", "1e19", "1e-18", "1e-19", "4611686018427387903", "4611686018427387904"}).Draw(t, "capacity"))
+			m.Servers[0].Capacity = num.Rat(rapid.SampledFrom([]string{
+				"1e18", "1e19", "1e-18", "1e-19", "4611686018427387903", "4611686018427387904",
+			}).Draw(t, "capacity"))
 		}
 		c := &cluster.Component{Model: *m}
 		got, want := wordProblem(c), problemOf(c, oneWay(c))
@@ -29,13 +31,16 @@ func TestWordProblem(t *testing.T) {
 			return
 		}
 		small++
-		same := got.Scale.Cmp(want.Scale) == 0 && got.Bits == want.Bits && reflect.DeepEqual(got.Capacity64, want.Capacity64) && reflect.DeepEqual(got.Rate64, want.Rate64) &&
+		same := got.Scale.Cmp(want.Scale) == 0 && got.Bits == want.Bits &&
+			reflect.DeepEqual(got.Capacity64, want.Capacity64) && reflect.DeepEqual(got.Rate64, want.Rate64) &&
 			len(got.Groups) == len(want.Groups) && len(got.Classes) == len(want.Classes)
 		for s := range want.Groups {
-			same = same && got.Groups[s].N == want.Groups[s].N && got.Groups[s].Capacity.Cmp(want.Groups[s].Capacity) == 0
+			same = same && got.Groups[s].N == want.Groups[s].N &&
+				got.Groups[s].Capacity.Cmp(want.Groups[s].Capacity) == 0
 		}
 		for i := range want.Classes {
-			same = same && got.Classes[i].Rate.Cmp(want.Classes[i].Rate) == 0 && reflect.DeepEqual(got.Classes[i].Choose, want.Classes[i].Choose)
+			same = same && got.Classes[i].Rate.Cmp(want.Classes[i].Rate) == 0 &&
+				reflect.DeepEqual(got.Classes[i].Choose, want.Classes[i].Choose)
 		}
 		if !same {
 			t.Fatalf("%+v, want %+v", got, want)
@@ -46,7 +51,8 @@ func TestWordProblem(t *testing.T) {
 	}
 }
 
-// Rounded components have whole numbers of the length asked for, on either side of what they stand for in one common unit, and within one unit of it.
+// Rounded components have whole numbers of the length asked for, on either side of what they stand
+// for in one common unit, and within one unit of it.
 func TestRounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{Long: true})

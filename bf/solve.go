@@ -32,10 +32,12 @@ import (
 // Settings.MaxBytes or more work than Settings.MaxWork. It does not modify m.
 //
 // The error is one of the following:
-//   - an [*cluster.UnstableError] that names an overloaded set of classes and wraps [num.ErrUnstable];
+//   - an [*cluster.UnstableError] that names an overloaded set of classes and wraps
+//     [num.ErrUnstable];
 //   - a [*num.InputError] if the model fails [cluster.Model.Check] or a setting is out of range;
 //   - a [*num.TooLargeError];
-//   - [num.ErrDigits] or [num.ErrFloatRange] if the engine Float was requested and cannot give a bound;
+//   - [num.ErrDigits] or [num.ErrFloatRange] if the engine Float was requested and cannot give a
+//     bound;
 //   - the error of the context, promptly after it is cancelled.
 func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	return Answer(ctx, m, Question{}, s)

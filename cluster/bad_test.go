@@ -81,23 +81,63 @@ var badJSON = []badText{
 	{`{"servers": [{"name": "s", "capacity": "-1/2"}], "classes": []}`,
 		&input.Error{Line: 1, Path: "servers[0].capacity", Value: `"-1/2"`, Want: "a number >= 0"}},
 	{`{"servers": [{"name": "s", "capacity": "one"}], "classes": []}`,
-		&input.Error{Line: 1, Path: "servers[0].capacity", Value: `"one"`, Want: `a number >= 0 (character 'o' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
+		&input.Error{
+			Line:  1,
+			Path:  "servers[0].capacity",
+			Value: `"one"`,
+			Want:  `a number >= 0 (character 'o' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+		}},
 	{`{"servers": [{"name": "s", "capacity": ""}], "classes": []}`,
-		&input.Error{Line: 1, Path: "servers[0].capacity", Value: `""`, Want: `a number >= 0 (empty; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
+		&input.Error{
+			Line:  1,
+			Path:  "servers[0].capacity",
+			Value: `""`,
+			Want:  `a number >= 0 (empty; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+		}},
 	{`{"servers": [{"name": "s", "capacity": "NaN"}], "classes": []}`,
-		&input.Error{Line: 1, Path: "servers[0].capacity", Value: `"NaN"`, Want: `a number >= 0 (character 'N' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
+		&input.Error{
+			Line:  1,
+			Path:  "servers[0].capacity",
+			Value: `"NaN"`,
+			Want:  `a number >= 0 (character 'N' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+		}},
 	{`{"servers": [{"name": "s", "capacity": NaN}], "classes": []}`,
 		&num.SyntaxError{Line: 1, Column: 40, Reason: "want a value; put texts in double quotes"}},
 	{`{"servers": [{"name": "s", "capacity": "Inf"}], "classes": []}`,
-		&input.Error{Line: 1, Path: "servers[0].capacity", Value: `"Inf"`, Want: `a number >= 0 (character 'I' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
+		&input.Error{
+			Line:  1,
+			Path:  "servers[0].capacity",
+			Value: `"Inf"`,
+			Want:  `a number >= 0 (character 'I' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+		}},
 	{`{"servers": [{"name": "s", "capacity": "1/0"}], "classes": []}`,
-		&input.Error{Line: 1, Path: "servers[0].capacity", Value: `"1/0"`, Want: "a number >= 0 (zero denominator; want a nonzero one)"}},
+		&input.Error{
+			Line:  1,
+			Path:  "servers[0].capacity",
+			Value: `"1/0"`,
+			Want:  "a number >= 0 (zero denominator; want a nonzero one)",
+		}},
 	{`{"servers": [{"name": "s", "capacity": 1e999999999}], "classes": []}`,
-		&input.Error{Line: 1, Path: "servers[0].capacity", Value: "1e999999999", Want: "a number >= 0 (decimal exponent out of range; want one from -4096 to 4096)"}},
+		&input.Error{
+			Line:  1,
+			Path:  "servers[0].capacity",
+			Value: "1e999999999",
+			Want:  "a number >= 0 (decimal exponent out of range; want one from -4096 to 4096)",
+		}},
 	{`{"servers": [{"name": "s", "capacity": "0x10"}], "classes": []}`,
-		&input.Error{Line: 1, Path: "servers[0].capacity", Value: `"0x10"`, Want: `a number >= 0 (character 'x' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
+		&input.Error{
+			Line:  1,
+			Path:  "servers[0].capacity",
+			Value: `"0x10"`,
+			Want:  `a number >= 0 (character 'x' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+		}},
 	{`{"servers": [{"name": "s", "capacity": "010"}], "classes": []}`,
-		&input.Error{Line: 1, Path: "servers[0].capacity", Value: `"010"`, Want: "a number >= 0, without leading zeros (some read them as base eight)"}},
+		&input.Error{
+			Line:  1,
+			Path:  "servers[0].capacity",
+			Value: `"010"`,
+			Want:  "a number >= 0, without leading zeros (some read them as base eight)",
+		}},
 	{`{"servers": [{"name": "s", "capacity": [1]}], "classes": []}`,
 		&input.Error{Line: 1, Path: "servers[0].capacity", Value: "an array", Want: "a number >= 0"}},
 	{`{"servers": [{"name": "s", "capacity": {"value": 1}}], "classes": []}`,
@@ -113,15 +153,40 @@ var badJSON = []badText{
 	{`{"servers": [{"name": "s", "capacity": 1, "count": 1000001}], "classes": []}`,
 		&input.Error{Line: 1, Path: "servers[0].count", Value: "1000001", Want: "an integer from 1 to 1000000"}},
 	{`{"servers": [{"name": "s", "capacity": 1, "count": "many"}], "classes": []}`,
-		&input.Error{Line: 1, Path: "servers[0].count", Value: `"many"`, Want: `an integer from 1 to 1000000 (character 'm' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
+		&input.Error{
+			Line:  1,
+			Path:  "servers[0].count",
+			Value: `"many"`,
+			Want:  `an integer from 1 to 1000000 (character 'm' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+		}},
 	{`{"servers": [{"name": "s", "capacity": 1, "capacitty": 2}], "classes": []}`,
-		&input.Error{Line: 1, Path: "servers[0].capacitty", Value: "the number 2", Want: "one of the fields name, capacity, count; did you mean capacity?"}},
+		&input.Error{
+			Line:  1,
+			Path:  "servers[0].capacitty",
+			Value: "the number 2",
+			Want:  "one of the fields name, capacity, count; did you mean capacity?",
+		}},
 	{`{"servers": [{"name": "s", "capacity": 1, "colour": "red"}], "classes": []}`,
-		&input.Error{Line: 1, Path: "servers[0].colour", Value: `a string "red"`, Want: "one of the fields name, capacity, count"}},
+		&input.Error{
+			Line:  1,
+			Path:  "servers[0].colour",
+			Value: `a string "red"`,
+			Want:  "one of the fields name, capacity, count",
+		}},
 	{`{"servers": [{"name": "s", "capacity": 1, "capacity": 2}], "classes": []}`,
-		&input.Error{Line: 1, Path: "servers[0].capacity", Value: "the number 2", Want: "the field once; it is there already"}},
+		&input.Error{
+			Line:  1,
+			Path:  "servers[0].capacity",
+			Value: "the number 2",
+			Want:  "the field once; it is there already",
+		}},
 	{`{"servers": [{"name": "s", "capacity": 1}], "clases": []}`,
-		&input.Error{Line: 1, Path: "clases", Value: "an array", Want: "one of the fields servers, classes, mean_size; did you mean classes?"}},
+		&input.Error{
+			Line:  1,
+			Path:  "clases",
+			Value: "an array",
+			Want:  "one of the fields servers, classes, mean_size; did you mean classes?",
+		}},
 	{`{"servers": [{"name": "s", "capacity": 1}], "": []}`,
 		&input.Error{Line: 1, Path: `[""]`, Value: "an array", Want: "one of the fields servers, classes, mean_size"}},
 	{`{"servers": [{"name": "s", "capacity": 1}], "servers": [], "classes": []}`,
@@ -129,7 +194,12 @@ var badJSON = []badText{
 	{goodModel + ` 7`,
 		&num.SyntaxError{Line: 1, Column: 110, Reason: "text after the end of the JSON value"}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"]}, {"name": "a", "arrival_rate": 1, "servers": ["s1"]}]}`,
-		&input.Error{Line: 2, Path: "classes[1].name", Value: `"a"`, Want: "a name of its own; classes[0] has this one"}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[1].name",
+			Value: `"a"`,
+			Want:  "a name of its own; classes[0] has this one",
+		}},
 	{someServers + `"classes": [{"arrival_rate": 1, "servers": ["s1"]}]}`,
 		&input.Error{Line: 2, Path: "classes[0].name", Want: "a name, not empty"}},
 	{someServers + `"classes": [{"name": "a", "servers": ["s1"]}]}`,
@@ -137,7 +207,12 @@ var badJSON = []badText{
 	{someServers + `"classes": [{"name": "a", "arrival_rate": -0.50, "servers": ["s1"]}]}`,
 		&input.Error{Line: 2, Path: "classes[0].arrival_rate", Value: "-0.50", Want: "a number >= 0"}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": "4/5/6", "servers": ["s1"]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].arrival_rate", Value: `"4/5/6"`, Want: `a number >= 0 (malformed number; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[0].arrival_rate",
+			Value: `"4/5/6"`,
+			Want:  `a number >= 0 (malformed number; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1}]}`,
 		&input.Error{Line: 2, Path: "classes[0].servers", Want: "an array of names of servers"}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": []}]}`,
@@ -148,35 +223,94 @@ var badJSON = []badText{
 		&input.Error{Line: 2, Path: "classes[0].servers", Value: `a string "s1"`,
 			Want: `an array of names of servers; write ["s1"]`}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": [1]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].servers[0]", Value: "the number 1", Want: `the name of a server or group in quotes, or {"group": name, "choose": d}`}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[0].servers[0]",
+			Value: "the number 1",
+			Want:  `the name of a server or group in quotes, or {"group": name, "choose": d}`,
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1", "S2"]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].servers[1]", Value: `"S2"`, Want: `the name of a server; did you mean "s2"?`}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[0].servers[1]",
+			Value: `"S2"`,
+			Want:  `the name of a server; did you mean "s2"?`,
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["database"]}]}`,
 		&input.Error{Line: 2, Path: "classes[0].servers[0]", Value: `"database"`, Want: "the name of a server"}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1", "s2", "s1"]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].servers[2]", Value: `"s1"`, Want: "each server once; it is in this class already"}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[0].servers[2]",
+			Value: `"s1"`,
+			Want:  "each server once; it is in this class already",
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 0, "servers": ["off"]}]}`,
 		&input.Error{Line: 2, Path: "classes[0].servers", Value: `["off"]`, Want: "a server of positive capacity"}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["rack", "rack"]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].servers[1]", Value: `"rack"`, Want: "each server once; it is in this class already"}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[0].servers[1]",
+			Value: `"rack"`,
+			Want:  "each server once; it is in this class already",
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "rack", "choose": 5}]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].servers[0].choose", Value: "5", Want: `an integer from 1 to 4, the servers in "rack"`}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[0].servers[0].choose",
+			Value: "5",
+			Want:  `an integer from 1 to 4, the servers in "rack"`,
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "rack", "choose": 0}]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].servers[0].choose", Value: "0", Want: `an integer from 1 to 4, the servers in "rack"`}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[0].servers[0].choose",
+			Value: "0",
+			Want:  `an integer from 1 to 4, the servers in "rack"`,
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "rack"}]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].servers[0].choose", Want: `an integer from 1 to 4, the servers in "rack"`}},
+		&input.Error{
+			Line: 2,
+			Path: "classes[0].servers[0].choose",
+			Want: `an integer from 1 to 4, the servers in "rack"`,
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"choose": 2}]}]}`,
 		&input.Error{Line: 2, Path: "classes[0].servers[0].group", Want: "a name, not empty"}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "rak", "choose": 2}]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].servers[0].group", Value: `"rak"`, Want: `the name of a group; did you mean "rack"?`}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[0].servers[0].group",
+			Value: `"rak"`,
+			Want:  `the name of a group; did you mean "rack"?`,
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "rack", "chose": 2}]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].servers[0].chose", Value: "the number 2", Want: "one of the fields group, choose; did you mean choose?"}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[0].servers[0].chose",
+			Value: "the number 2",
+			Want:  "one of the fields group, choose; did you mean choose?",
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "rack", "choose": 2}, {"group": "rack", "choose": 1}]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].servers[1]", Value: `"rack"`, Want: "each server once; it is in this class already"}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[0].servers[1]",
+			Value: `"rack"`,
+			Want:  "each server once; it is in this class already",
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "rate": 2, "servers": ["s1"]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].rate", Value: "the number 2", Want: "one of the fields name, arrival_rate, servers, mean_size; did you mean arrival_rate?"}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[0].rate",
+			Value: "the number 2",
+			Want:  "one of the fields name, arrival_rate, servers, mean_size; did you mean arrival_rate?",
+		}},
 	{someServers + `"classes": [[]]}`,
-		&input.Error{Line: 2, Path: "classes[0]", Value: "an array", Want: "an object with name, arrival_rate and servers"}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[0]",
+			Value: "an array",
+			Want:  "an object with name, arrival_rate and servers",
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"], "mean_size": 0}]}`,
 		&input.Error{Line: 2, Path: "classes[0].mean_size", Value: "0", Want: "a number > 0"}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "mean_size": "-1/2", "servers": ["s1"]}]}`,
@@ -184,7 +318,12 @@ var badJSON = []badText{
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "mean_size": null, "servers": ["s1"]}]}`,
 		&input.Error{Line: 2, Path: "classes[0].mean_size", Value: "null", Want: "a number > 0"}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "mean_sizes": 2, "servers": ["s1"]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].mean_sizes", Value: "the number 2", Want: "one of the fields name, arrival_rate, servers, mean_size; did you mean mean_size?"}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[0].mean_sizes",
+			Value: "the number 2",
+			Want:  "one of the fields name, arrival_rate, servers, mean_size; did you mean mean_size?",
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"]}], "mean_size": 0}`,
 		&input.Error{Line: 2, Path: "mean_size", Value: "0", Want: "a number > 0"}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"]}], "mean_size": "-2"}`,
@@ -192,9 +331,19 @@ var badJSON = []badText{
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"]}], "mean_size": null}`,
 		&input.Error{Line: 2, Path: "mean_size", Value: "null", Want: "a number > 0"}},
 	{someServers + `"classes": [{"name": "s1", "arrival_rate": 1, "servers": ["s1"]}], "mean_sise": 1}`,
-		&input.Error{Line: 2, Path: "mean_sise", Value: "the number 1", Want: "one of the fields servers, classes, mean_size; did you mean mean_size?"}},
+		&input.Error{
+			Line:  2,
+			Path:  "mean_sise",
+			Value: "the number 1",
+			Want:  "one of the fields servers, classes, mean_size; did you mean mean_size?",
+		}},
 	{`{"servers": [{"name": "s", "capacity": 1}, {"name": "s", "capacity": 2}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`,
-		&input.Error{Line: 1, Path: "servers[1].name", Value: `"s"`, Want: "a name of its own; servers[0] has this one"}},
+		&input.Error{
+			Line:  1,
+			Path:  "servers[1].name",
+			Value: `"s"`,
+			Want:  "a name of its own; servers[0] has this one",
+		}},
 	{``,
 		&input.Error{Value: "an empty file", Want: "a model with servers and classes"}},
 	{"\x00\x01PNG",
@@ -208,15 +357,40 @@ var badJSON = []badText{
 }`,
 		&num.SyntaxError{Line: 3, Column: 19, Reason: "want the name of a field in double quotes"}},
 	{`{"servers": [{"name": "a\u0000b", "capacity": 1}], "classes": []}`,
-		&input.Error{Line: 1, Path: "servers[0].name", Value: `"a\x00b"`, Want: "a name in UTF-8 without control characters"}},
+		&input.Error{
+			Line:  1,
+			Path:  "servers[0].name",
+			Value: `"a\x00b"`,
+			Want:  "a name in UTF-8 without control characters",
+		}},
 	{`{"servers": [{"name": "s", "capacity": 1}], "server groups!": []}`,
-		&input.Error{Line: 1, Path: `["server groups!"]`, Value: "an array", Want: "one of the fields servers, classes, mean_size"}},
+		&input.Error{
+			Line:  1,
+			Path:  `["server groups!"]`,
+			Value: "an array",
+			Want:  "one of the fields servers, classes, mean_size",
+		}},
 	{`{"servers": [{"name": "s", "capacity": "1e-4096/1e4096"}], "classes": []}`,
-		&input.Error{Line: 1, Path: "servers[0].capacity", Value: `"1e-4096/1e4096"`, Want: "a number >= 0 (decimal exponent out of range; want one from -4096 to 4096)"}},
+		&input.Error{
+			Line:  1,
+			Path:  "servers[0].capacity",
+			Value: `"1e-4096/1e4096"`,
+			Want:  "a number >= 0 (decimal exponent out of range; want one from -4096 to 4096)",
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1", null]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].servers[1]", Value: "null", Want: `the name of a server or group in quotes, or {"group": name, "choose": d}`}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[0].servers[1]",
+			Value: "null",
+			Want:  `the name of a server or group in quotes, or {"group": name, "choose": d}`,
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": [["s1"]]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].servers[0]", Value: "an array", Want: `the name of a server or group in quotes, or {"group": name, "choose": d}`}},
+		&input.Error{
+			Line:  2,
+			Path:  "classes[0].servers[0]",
+			Value: "an array",
+			Want:  `the name of a server or group in quotes, or {"group": name, "choose": d}`,
+		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"]}, {"name": "b", "arrival_rate": 1, "servers": [{"group": "s1", "choose": 2}]}]}`,
 		&input.Error{Line: 2, Path: "classes[1].servers[0].choose", Value: "2", Want: `1, for "s1" is one server`}},
 	{`{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["t"]}]}`,
@@ -231,27 +405,52 @@ var badYAML = []badText{
 - {name: s, capacity: 1_000}
 classes: []
 `,
-		&input.Error{Line: 2, Path: "servers[0].capacity", Value: `"1_000"`, Want: `a number >= 0 (character '_' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
+		&input.Error{
+			Line:  2,
+			Path:  "servers[0].capacity",
+			Value: `"1_000"`,
+			Want:  `a number >= 0 (character '_' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+		}},
 	{`servers:
 - {name: s, capacity: 0x10}
 classes: []
 `,
-		&input.Error{Line: 2, Path: "servers[0].capacity", Value: "0x10", Want: `a number >= 0 (character 'x' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
+		&input.Error{
+			Line:  2,
+			Path:  "servers[0].capacity",
+			Value: "0x10",
+			Want:  `a number >= 0 (character 'x' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+		}},
 	{`servers:
 - {name: s, capacity: 010}
 classes: []
 `,
-		&input.Error{Line: 2, Path: "servers[0].capacity", Value: "010", Want: "a number >= 0, without leading zeros (some read them as base eight)"}},
+		&input.Error{
+			Line:  2,
+			Path:  "servers[0].capacity",
+			Value: "010",
+			Want:  "a number >= 0, without leading zeros (some read them as base eight)",
+		}},
 	{`servers:
 - {name: s, capacity: .inf}
 classes: []
 `,
-		&input.Error{Line: 2, Path: "servers[0].capacity", Value: ".inf", Want: `a number >= 0 (character 'i' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
+		&input.Error{
+			Line:  2,
+			Path:  "servers[0].capacity",
+			Value: ".inf",
+			Want:  `a number >= 0 (character 'i' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+		}},
 	{`servers:
 - {name: s, capacity: .nan}
 classes: []
 `,
-		&input.Error{Line: 2, Path: "servers[0].capacity", Value: ".nan", Want: `a number >= 0 (character 'n' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
+		&input.Error{
+			Line:  2,
+			Path:  "servers[0].capacity",
+			Value: ".nan",
+			Want:  `a number >= 0 (character 'n' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+		}},
 	{`servers:
 - {name: s, capacity: -1/2}
 classes: []
@@ -277,13 +476,23 @@ classes: []
   capacity: 2
 classes: []
 `,
-		&input.Error{Line: 4, Path: "servers[0].capacity", Value: "the number 2", Want: "the field once; it is there already"}},
+		&input.Error{
+			Line:  4,
+			Path:  "servers[0].capacity",
+			Value: "the number 2",
+			Want:  "the field once; it is there already",
+		}},
 	{`servers:
 - name: s
   capcity: 1
 classes: []
 `,
-		&input.Error{Line: 3, Path: "servers[0].capcity", Value: "the number 1", Want: "one of the fields name, capacity, count; did you mean capacity?"}},
+		&input.Error{
+			Line:  3,
+			Path:  "servers[0].capcity",
+			Value: "the number 1",
+			Want:  "one of the fields name, capacity, count; did you mean capacity?",
+		}},
 	{`servers: &x []
 classes: *x
 `,
@@ -342,11 +551,13 @@ classes: []
 			Reason: "a character that no value starts with; want texts in quotes"}},
 	{`a: b: c
 `,
-		&num.SyntaxError{Line: 1, Column: 5, Reason: "a colon where there can be none; want each field on a line of its own, indented as the field above, or a value with a colon in quotes"}},
+		&num.SyntaxError{Line: 1, Column: 5, Reason: "a colon where there can be none; want each field on a line of " +
+			"its own, indented as the field above, or a value with a colon in quotes"}},
 	{`a: 1
  b: 2
 `,
-		&num.SyntaxError{Line: 2, Column: 3, Reason: "a colon where there can be none; want each field on a line of its own, indented as the field above, or a value with a colon in quotes"}},
+		&num.SyntaxError{Line: 2, Column: 3, Reason: "a colon where there can be none; want each field on a line of " +
+			"its own, indented as the field above, or a value with a colon in quotes"}},
 	{`servers:
 - {name: s, capacity: 1}
 classes:
@@ -354,7 +565,12 @@ classes:
   arrival_rate: 1/0
   servers: [s]
 `,
-		&input.Error{Line: 5, Path: "classes[0].arrival_rate", Value: `"1/0"`, Want: "a number >= 0 (zero denominator; want a nonzero one)"}},
+		&input.Error{
+			Line:  5,
+			Path:  "classes[0].arrival_rate",
+			Value: `"1/0"`,
+			Want:  "a number >= 0 (zero denominator; want a nonzero one)",
+		}},
 	{`servers:
 - {name: s, capacity: 1}
 classes:
@@ -370,7 +586,12 @@ classes:
   arrival_rate: 1:30
   servers: [s]
 `,
-		&input.Error{Line: 5, Path: "classes[0].arrival_rate", Value: `"1:30"`, Want: `a number >= 0 (character ':' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
+		&input.Error{
+			Line:  5,
+			Path:  "classes[0].arrival_rate",
+			Value: `"1:30"`,
+			Want:  `a number >= 0 (character ':' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+		}},
 }
 
 func TestBadTexts(t *testing.T) {
@@ -481,7 +702,8 @@ func TestBadFiles(t *testing.T) {
 		}
 	}
 	missing := filepath.Join(dir, "missing.json")
-	if _, err := cluster.ReadFile(missing); !errors.Is(err, os.ErrNotExist) || strings.Count(err.Error(), missing) != 1 {
+	if _, err := cluster.ReadFile(missing); !errors.Is(err, os.ErrNotExist) ||
+		strings.Count(err.Error(), missing) != 1 {
 		t.Errorf("got %v for a missing file", err)
 	}
 	if _, err := cluster.ReadFile(dir); err == nil || !strings.HasPrefix(err.Error(), dir+": ") {

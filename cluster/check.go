@@ -13,7 +13,8 @@ import (
 //
 //   - there are servers and classes, each with a unique name among its kind, in UTF-8
 //     without control characters;
-//   - C_s >= 0, λ_i >= 0, σ > 0 and σ_i > 0, with numerators and denominators of at most 16,384 bits;
+//   - C_s >= 0, λ_i >= 0, σ > 0 and σ_i > 0, with numerators and denominators of at most 16,384
+//     bits;
 //   - a row of servers counts 1 to 1,000,000 (0 stands for 1);
 //   - each class has servers, none twice, and at least one of them has a positive capacity;
 //   - of each row a class chooses between one server and all.

@@ -19,24 +19,70 @@ func TestCheck(t *testing.T) {
 		{func(m *cluster.Model) { *m = cluster.Model{} }, "servers = []: want at least one server"},
 		{func(m *cluster.Model) { m.Classes = nil }, "classes = []: want at least one class"},
 		{func(m *cluster.Model) { m.Servers[0].Name = "" }, `servers[0].name = "": want a name, not empty`},
-		{func(m *cluster.Model) { m.Servers[0].Name = "\xff" }, `servers[0].name = "\xff": want a name in UTF-8 without control characters`},
-		{func(m *cluster.Model) { m.Servers[2].Name = "s1" }, `servers[2].name = "s1": want a name of its own; servers[0] has this one`},
-		{func(m *cluster.Model) { m.Servers[1].Count = -1 }, "servers[1].count = -1: want an integer from 1 to 1000000"},
-		{func(m *cluster.Model) { m.Servers[1].Count = 1_000_001 }, "servers[1].count = 1000001: want an integer from 1 to 1000000"},
+		{
+			func(m *cluster.Model) { m.Servers[0].Name = "\xff" },
+			`servers[0].name = "\xff": want a name in UTF-8 without control characters`,
+		},
+		{
+			func(m *cluster.Model) { m.Servers[2].Name = "s1" },
+			`servers[2].name = "s1": want a name of its own; servers[0] has this one`,
+		},
+		{
+			func(m *cluster.Model) { m.Servers[1].Count = -1 },
+			"servers[1].count = -1: want an integer from 1 to 1000000",
+		},
+		{
+			func(m *cluster.Model) { m.Servers[1].Count = 1_000_001 },
+			"servers[1].count = 1000001: want an integer from 1 to 1000000",
+		},
 		{func(m *cluster.Model) { m.Servers[1].Capacity = nil }, "servers[1].capacity is missing: want a number >= 0"},
-		{func(m *cluster.Model) { m.Servers[1].Capacity = big.NewRat(-1, 3) }, "servers[1].capacity = -1/3: want a number >= 0"},
-		{func(m *cluster.Model) { m.Servers[1].Capacity = long }, "servers[1].capacity = a fraction of 16385 over 1 bits: want at most 16384 bits in numerator and denominator"},
-		{func(m *cluster.Model) { m.Classes[0].Name = "b" }, `classes[1].name = "b": want a name of its own; classes[0] has this one`},
-		{func(m *cluster.Model) { m.Classes[0].ArrivalRate = nil }, "classes[0].arrival_rate is missing: want a number >= 0"},
-		{func(m *cluster.Model) { m.Classes[0].ArrivalRate = big.NewRat(-1, 1) }, "classes[0].arrival_rate = -1: want a number >= 0"},
+		{
+			func(m *cluster.Model) { m.Servers[1].Capacity = big.NewRat(-1, 3) },
+			"servers[1].capacity = -1/3: want a number >= 0",
+		},
+		{func(m *cluster.Model) { m.Servers[1].Capacity = long }, "servers[1].capacity = a fraction of 16385 over 1 " +
+			"bits: want at most 16384 bits in numerator and denominator"},
+		{
+			func(m *cluster.Model) { m.Classes[0].Name = "b" },
+			`classes[1].name = "b": want a name of its own; classes[0] has this one`,
+		},
+		{
+			func(m *cluster.Model) { m.Classes[0].ArrivalRate = nil },
+			"classes[0].arrival_rate is missing: want a number >= 0",
+		},
+		{
+			func(m *cluster.Model) { m.Classes[0].ArrivalRate = big.NewRat(-1, 1) },
+			"classes[0].arrival_rate = -1: want a number >= 0",
+		},
 		{func(m *cluster.Model) { m.Classes[0].Servers = nil }, "classes[0].servers = []: want at least one server"},
-		{func(m *cluster.Model) { m.Classes[0].Servers = cluster.On(3) }, "classes[0].servers[0] = 3: want a row of servers, 0 to 2"},
-		{func(m *cluster.Model) { m.Classes[0].Servers = cluster.On(0, -1) }, "classes[0].servers[1] = -1: want a row of servers, 0 to 2"},
-		{func(m *cluster.Model) { m.Classes[0].Servers = cluster.On(0, 1, 0) }, `classes[0].servers[2] = "s1": want each server once; it is in this class already`},
-		{func(m *cluster.Model) { m.Classes[0].Servers[1].Choose = 0 }, `classes[0].servers[1].choose = 0: want an integer from 1 to 4, the servers in "rack"`},
-		{func(m *cluster.Model) { m.Classes[0].Servers[1].Choose = 5 }, `classes[0].servers[1].choose = 5: want an integer from 1 to 4, the servers in "rack"`},
-		{func(m *cluster.Model) { m.Classes[0].Servers[0].Choose = 2 }, `classes[0].servers[0].choose = 2: want 1, for "s1" is one server`},
-		{func(m *cluster.Model) { m.Servers[2].Capacity.SetInt64(0) }, `classes[1].servers = ["t"]: want a server of positive capacity`},
+		{
+			func(m *cluster.Model) { m.Classes[0].Servers = cluster.On(3) },
+			"classes[0].servers[0] = 3: want a row of servers, 0 to 2",
+		},
+		{
+			func(m *cluster.Model) { m.Classes[0].Servers = cluster.On(0, -1) },
+			"classes[0].servers[1] = -1: want a row of servers, 0 to 2",
+		},
+		{
+			func(m *cluster.Model) { m.Classes[0].Servers = cluster.On(0, 1, 0) },
+			`classes[0].servers[2] = "s1": want each server once; it is in this class already`,
+		},
+		{
+			func(m *cluster.Model) { m.Classes[0].Servers[1].Choose = 0 },
+			`classes[0].servers[1].choose = 0: want an integer from 1 to 4, the servers in "rack"`,
+		},
+		{
+			func(m *cluster.Model) { m.Classes[0].Servers[1].Choose = 5 },
+			`classes[0].servers[1].choose = 5: want an integer from 1 to 4, the servers in "rack"`,
+		},
+		{
+			func(m *cluster.Model) { m.Classes[0].Servers[0].Choose = 2 },
+			`classes[0].servers[0].choose = 2: want 1, for "s1" is one server`,
+		},
+		{
+			func(m *cluster.Model) { m.Servers[2].Capacity.SetInt64(0) },
+			`classes[1].servers = ["t"]: want a server of positive capacity`,
+		},
 		{func(m *cluster.Model) { m.MeanSize = new(big.Rat) }, "mean_size = 0: want a number > 0"},
 		{func(m *cluster.Model) { m.MeanSize = big.NewRat(-1, 2) }, "mean_size = -1/2: want a number > 0"},
 	} {
@@ -63,7 +109,8 @@ func TestLongestNumber(t *testing.T) {
 	m.MeanSize = new(big.Rat).SetFrac(longest, new(big.Int).Sub(longest, one))
 	sameAgain(t, m)
 	m.MeanSize.Add(m.MeanSize, big.NewRat(1, 3))
-	if err := m.Check(); err == nil || !strings.HasPrefix(err.Error(), "mean_size = a fraction of 16386 over 16386 bits") {
+	if err := m.Check(); err == nil ||
+		!strings.HasPrefix(err.Error(), "mean_size = a fraction of 16386 over 16386 bits") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -15,11 +15,12 @@ const maxCount = 1_000_000 // servers a group may hold
 // nonnegative, positive and count in $defs.
 func Schema() map[string]any { return modelFile.Schema() }
 
-// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
-// and examples.
+// Help returns a table of the fields of these files, with their meanings, units, ranges and
+// defaults, and examples.
 func Help() string { return modelFile.Help() }
 
-// modelFile describes the file of a model. It is never changed, like the descriptions that it is made of.
+// modelFile describes the file of a model. It is never changed, like the descriptions that it is
+// made of.
 var modelFile = file.Description[Model]{
 	Want: "an object with servers and classes",
 	Fields: []file.Field[Model]{
@@ -93,7 +94,8 @@ func decodeChoices(sc *file.Scope, n *file.Node, path string, c *Class) error {
 	return nil
 }
 
-// decodeChoice reads entry k of a list: the name of a server, or of a group for all of it, or a group and a number.
+// decodeChoice reads entry k of a list: the name of a server, or of a group for all of it, or a
+// group and a number.
 func decodeChoice(n *file.Node, list string, k int, servers []Server, rows map[string]int) (Choice, error) {
 	path := func() string { return input.Index(list, k) } // seldom needed, and there may be millions
 	switch n.Kind {
@@ -122,7 +124,8 @@ func decodeChoice(n *file.Node, list string, k int, servers []Server, rows map[s
 	return Choice{}, input.Errorf(path(), n, `the name of a server or group in quotes, or {"group": name, "choose": d}`)
 }
 
-// unknownServer rejects a name that no server has; what is "server", or "group" where only these are meant.
+// unknownServer rejects a name that no server has; what is "server", or "group" where only these
+// are meant.
 func unknownServer(path, name, what string, servers []Server) error {
 	isGroup := func(s Server) bool { return s.Size() > 1 }
 	all := what == "server" || !slices.ContainsFunc(servers, isGroup)
@@ -133,5 +136,6 @@ func unknownServer(path, name, what string, servers []Server) error {
 			}
 		}
 	}
-	return input.Errorf(path, strconv.Quote(name), "the name of a %s%s", what, file.DidYouMean(name, names, input.Quote))
+	return input.Errorf(path, strconv.Quote(name), "the name of a %s%s",
+		what, file.DidYouMean(name, names, input.Quote))
 }

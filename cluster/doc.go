@@ -2,10 +2,11 @@
 // there, which jobs arrive, and which servers can serve them? It defines how a model is read from a
 // file, when it is valid, and how far it can be reduced without changing any answer.
 //
-// A cluster has servers s = 1..S and classes of jobs i = 1..N. Class-i jobs arrive as a
-// Poisson process of rate λ_i, bring work of mean σ_i each (of one mean σ for all classes
-// where none has its own), and can be served by the servers of the set S_i, jointly. Server s does C_s units of work per unit of time. While A is the
-// set of classes that have jobs, the cluster works at the rate
+// A cluster has servers s = 1..S and classes of jobs i = 1..N. Class-i jobs arrive as a Poisson
+// process of rate λ_i, bring work of mean σ_i each (of one mean σ for all classes where none has
+// its own), and can be served by the servers of the set S_i, jointly. Server s does C_s units of
+// work per unit of time. While A is the set of classes that have jobs, the cluster works at the
+// rate
 //
 //	μ(A) = Σ_{s ∈ ∪_{i∈A} S_i} C_s,
 //
@@ -17,7 +18,9 @@
 // For example:
 //
 //	m := &cluster.Model{
-//		Servers: []cluster.Server{{Name: "big", Capacity: big.NewRat(2, 1)}, {Name: "small", Capacity: big.NewRat(1, 1)}},
+//		Servers: []cluster.Server{
+//			{Name: "big", Capacity: big.NewRat(2, 1)}, {Name: "small", Capacity: big.NewRat(1, 1)},
+//		},
 //		Classes: []cluster.Class{
 //			{Name: "web", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0, 1)},
 //			{Name: "reports", ArrivalRate: big.NewRat(2, 5), Servers: cluster.On(1)},
@@ -30,7 +33,8 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	fmt.Println("reports alone are served at rate", mu[1<<1].RatString(), "and both classes at", mu[1<<0|1<<1].RatString())
+//	fmt.Println("reports alone are served at rate", mu[1<<1].RatString(), "and both classes at",
+//		mu[1<<0|1<<1].RatString())
 //	// Output: reports alone are served at rate 1 and both classes at 3
 //
 // A row of servers may stand for a group of equal ones, of which each job of a class gets

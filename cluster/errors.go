@@ -13,9 +13,11 @@ import (
 // An UnstableError names a set of classes whose jobs arrive at least as fast as all the
 // servers they can use can work. It wraps [num.ErrUnstable].
 type UnstableError struct {
-	Classes     []int    // rows of the model's classes; for classes with "choose", some of their server sets
-	Names       []string // names of these classes; nil if the model has no names
-	ArrivalRate *big.Rat // arrival rate of the jobs of these classes (of those server sets), jobs per unit of time; of [Model.EqualSizes]
+	Classes []int    // rows of the model's classes; for classes with "choose", some of their server sets
+	Names   []string // names of these classes; nil if the model has no names
+	// arrival rate of the jobs of these classes (of those server sets), jobs per unit of time; of
+	// [Model.EqualSizes]
+	ArrivalRate *big.Rat
 	Capacity    *big.Rat // capacity of all servers they can use, jobs per unit of time; at most ArrivalRate
 }
 
@@ -23,7 +25,8 @@ func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
 
 // Error names the classes, at most the first eight, or numbers them where they have no names.
 func (e *UnstableError) Error() string {
-	return fmt.Sprintf("unstable: jobs arrive at least as fast as their servers can work: %s %s jobs per unit of time to servers that can do %s",
+	return fmt.Sprintf("unstable: jobs arrive at least as fast as their servers can work: %s %s jobs per unit of "+
+		"time to servers that can do %s",
 		e.subject(), e.ArrivalRate.RatString(), e.Capacity.RatString())
 }
 

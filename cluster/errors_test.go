@@ -28,7 +28,8 @@ func TestUnstableError(t *testing.T) {
 		if c.named {
 			e.Names = m.NamesOf(c.classes)
 		}
-		want := "unstable: jobs arrive at least as fast as their servers can work: " + c.who + " 7/2 jobs per unit of time to servers that can do 3"
+		want := "unstable: jobs arrive at least as fast as their servers can work: " + c.who +
+			" 7/2 jobs per unit of time to servers that can do 3"
 		if e.Error() != want || !errors.Is(e, num.ErrUnstable) {
 			t.Errorf("%v, want %s", e, want)
 		}

@@ -13,7 +13,9 @@ import (
 
 func Example() {
 	m := &cluster.Model{
-		Servers: []cluster.Server{{Name: "big", Capacity: big.NewRat(2, 1)}, {Name: "small", Capacity: big.NewRat(1, 1)}},
+		Servers: []cluster.Server{
+			{Name: "big", Capacity: big.NewRat(2, 1)}, {Name: "small", Capacity: big.NewRat(1, 1)},
+		},
 		Classes: []cluster.Class{
 			{Name: "web", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0, 1)},
 			{Name: "reports", ArrivalRate: big.NewRat(2, 5), Servers: cluster.On(1)},
@@ -26,7 +28,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("reports alone are served at rate", mu[1<<1].RatString(), "and both classes at", mu[1<<0|1<<1].RatString())
+	fmt.Println("reports alone are served at rate", mu[1<<1].RatString(), "and both classes at",
+		mu[1<<0|1<<1].RatString())
 	// Output: reports alone are served at rate 1 and both classes at 3
 }
 
@@ -116,7 +119,11 @@ func ExampleModel_Reduce() {
 func ExampleModel_Expand() {
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "rack", Count: 3, Capacity: big.NewRat(1, 1)}},
-		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: []cluster.Choice{{Server: 0, Choose: 2}}}},
+		Classes: []cluster.Class{{
+			Name:        "a",
+			ArrivalRate: big.NewRat(1, 1),
+			Servers:     []cluster.Choice{{Server: 0, Choose: 2}},
+		}},
 	}
 	e, _, _, err := m.Expand(100)
 	if err != nil {
@@ -132,7 +139,8 @@ func ExampleModel_Expand() {
 	// a/3 1/3 [{1 1} {2 1}]
 }
 
-// Reports are twelve times as large as the other jobs. Balanced fairness counts their work, in jobs of mean size 1.
+// Reports are twelve times as large as the other jobs. Balanced fairness counts their work, in jobs
+// of mean size 1.
 func ExampleModel_EqualSizes() {
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(4, 1)}},

@@ -25,7 +25,9 @@ func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err erro
 	for row, s := range m.Servers {
 		first[row] = len(e.Servers)
 		if s.Size() > limit-len(e.Servers) {
-			return nil, nil, nil, input.Errorf(input.Index("servers", row), fmt.Sprintf("a group of %d", s.Size()), "a total of at most %d servers", limit)
+			return nil, nil, nil, input.Errorf(input.Index("servers", row),
+				fmt.Sprintf("a group of %d", s.Size()), "a total of at most %d servers",
+				limit)
 		}
 		for k := range s.Size() {
 			name := s.Name
@@ -40,7 +42,9 @@ func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err erro
 	for row, c := range m.Classes {
 		count, ok := m.combinations(c, limit-len(e.Classes))
 		if !ok {
-			return nil, nil, nil, input.Errorf(input.Index("classes", row)+".servers", m.serverNames(c.Servers), "at most %d combinations of servers in all classes", limit)
+			return nil, nil, nil, input.Errorf(input.Index("classes", row)+".servers",
+				m.serverNames(c.Servers), "at most %d combinations of servers in all classes",
+				limit)
 		}
 		rate := new(big.Rat).Quo(c.ArrivalRate, new(big.Rat).SetInt64(int64(count)))
 		servers := m.firstCombination(c, first)
@@ -49,7 +53,12 @@ func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err erro
 			if count > 1 {
 				name = names.part(c.Name, k+1)
 			}
-			e.Classes = append(e.Classes, Class{Name: name, ArrivalRate: rate, MeanSize: c.MeanSize, Servers: On(servers...)})
+			e.Classes = append(e.Classes, Class{
+				Name:        name,
+				ArrivalRate: rate,
+				MeanSize:    c.MeanSize,
+				Servers:     On(servers...),
+			})
 			classRow = append(classRow, row)
 			m.nextCombination(c, first, servers)
 		}

@@ -92,7 +92,11 @@ func TestExpandNames(t *testing.T) {
 			{Name: "rack", Count: 2, Capacity: big.NewRat(1, 1)},
 			{Name: "rack/2", Capacity: big.NewRat(1, 1)},
 		},
-		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: []cluster.Choice{{Server: 0, Choose: 1}}}},
+		Classes: []cluster.Class{{
+			Name:        "a",
+			ArrivalRate: big.NewRat(1, 1),
+			Servers:     []cluster.Choice{{Server: 0, Choose: 1}},
+		}},
 	}
 	e, _, _, err := m.Expand(3)
 	if err != nil {
@@ -110,7 +114,11 @@ func TestExpandLimit(t *testing.T) {
 	rack := func(count, choose, rows int) *cluster.Model {
 		m := &cluster.Model{Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1)}}}
 		for s := range rows {
-			m.Servers = append(m.Servers, cluster.Server{Name: string(rune('r' + s)), Count: count, Capacity: big.NewRat(1, 1)})
+			m.Servers = append(m.Servers, cluster.Server{
+				Name:     string(rune('r' + s)),
+				Count:    count,
+				Capacity: big.NewRat(1, 1),
+			})
 			m.Classes[0].Servers = append(m.Classes[0].Servers, cluster.Choice{Server: s, Choose: choose})
 		}
 		return m
@@ -126,7 +134,10 @@ func TestExpandLimit(t *testing.T) {
 		{rack(5, 4, 2), 24, `classes[0].servers = ["r", "s"]: want at most 24 combinations of servers in all classes`},
 		{rack(5, 5, 1), 4, `servers[0] = a group of 5: want a total of at most 4 servers`},
 		{rack(3, 3, 2), 5, `servers[1] = a group of 3: want a total of at most 5 servers`},
-		{rack(1000, 500, 9), 100_000, `classes[0].servers = ["r", "s", "t", "u", "v", "w", "x", "y", "z"]: want at most 100000 combinations of servers in all classes`},
+		{
+			rack(1000, 500, 9), 100_000,
+			`classes[0].servers = ["r", "s", "t", "u", "v", "w", "x", "y", "z"]: want at most 100000 combinations of servers in all classes`,
+		},
 	} {
 		_, _, _, err := c.m.Expand(c.limit)
 		if got := ""; err != nil {

@@ -31,9 +31,10 @@ func (m *Model) Work(i int) *big.Rat {
 	return new(big.Rat).Mul(m.Classes[i].ArrivalRate, m.MeanSizeOf(i))
 }
 
-// OneMeanSize returns the mean size of all jobs that arrive, that of the model if none do. The error is a
-// *[num.InputError] if there are several mean sizes: balanced fairness has formulas then ([Model.EqualSizes]), but not service in
-// order of arrival, which needs exponential sizes of one mean. m has passed [Model.Check].
+// OneMeanSize returns the mean size of all jobs that arrive, that of the model if none do. The
+// error is a *[num.InputError] if there are several mean sizes: balanced fairness has formulas then
+// ([Model.EqualSizes]), but not service in order of arrival, which needs exponential sizes of one
+// mean. m has passed [Model.Check].
 func (m *Model) OneMeanSize() (*big.Rat, error) {
 	first := slices.IndexFunc(m.Classes, func(c Class) bool { return c.ArrivalRate.Sign() > 0 })
 	if first < 0 {

@@ -12,8 +12,8 @@ import (
 	"productform/num"
 )
 
-// Equal sizes keep the work of each class and of each set of classes, whatever sizes classes have, and are those of the model
-// if no class has its own.
+// Equal sizes keep the work of each class and of each set of classes, whatever sizes classes have,
+// and are those of the model if no class has its own.
 func TestEqualSizesKeepWork(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t, 4, 5, 2)
@@ -36,7 +36,8 @@ func TestEqualSizesKeepWork(t *testing.T) {
 			case m.MeanSize != nil:
 				want.Mul(want, m.MeanSize)
 			}
-			if got := new(big.Rat).Mul(e.Classes[i].ArrivalRate, size); got.Cmp(want) != 0 || m.Work(i).Cmp(want) != 0 || e.Work(i).Cmp(want) != 0 {
+			if got := new(big.Rat).Mul(e.Classes[i].ArrivalRate, size); got.Cmp(want) != 0 ||
+				m.Work(i).Cmp(want) != 0 || e.Work(i).Cmp(want) != 0 {
 				t.Fatalf("class %d brings work %v, %v, %v, want %v", i, got, m.Work(i), e.Work(i), want)
 			}
 			if e.Classes[i].MeanSize != nil {
@@ -54,14 +55,20 @@ func TestEqualSizesKeepWork(t *testing.T) {
 	})
 }
 
-// Sizes of classes that are all the same are one mean size, and rates stay as they are; a class without jobs has no say.
-// Otherwise the error names the first class that has another than the first.
+// Sizes of classes that are all the same are one mean size, and rates stay as they are; a class
+// without jobs has no say. Otherwise the error names the first class that has another than the
+// first.
 func TestOneMeanSize(t *testing.T) {
 	size := func(n int64) *big.Rat { return big.NewRat(n, 1) }
 	model := func(whole *big.Rat, own ...*big.Rat) *cluster.Model {
 		m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: size(9)}}, MeanSize: whole}
 		for i, s := range own {
-			m.Classes = append(m.Classes, cluster.Class{Name: string(rune('a' + i)), ArrivalRate: size(1), MeanSize: s, Servers: cluster.On(0)})
+			m.Classes = append(m.Classes, cluster.Class{
+				Name:        string(rune('a' + i)),
+				ArrivalRate: size(1),
+				MeanSize:    s,
+				Servers:     cluster.On(0),
+			})
 		}
 		return m
 	}
@@ -80,8 +87,14 @@ func TestOneMeanSize(t *testing.T) {
 		{m: model(size(2), nil, size(2)), want: size(2)},
 		{m: idle, want: size(3)},
 		{m: none, want: size(5)},
-		{m: model(nil, nil, size(2)), err: `classes[1].mean_size = 2: want 1, that of "a": service in order of arrival has formulas for exponential sizes of one mean only`},
-		{m: model(size(4), size(2), nil), err: `classes[1].mean_size = 4: want 2, that of "a": service in order of arrival has formulas for exponential sizes of one mean only`},
+		{
+			m:   model(nil, nil, size(2)),
+			err: `classes[1].mean_size = 2: want 1, that of "a": service in order of arrival has formulas for exponential sizes of one mean only`,
+		},
+		{
+			m:   model(size(4), size(2), nil),
+			err: `classes[1].mean_size = 4: want 2, that of "a": service in order of arrival has formulas for exponential sizes of one mean only`,
+		},
 	} {
 		got, err := c.m.OneMeanSize()
 		if c.err != "" {

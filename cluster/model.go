@@ -25,8 +25,8 @@ type Class struct {
 	Servers     []Choice // where its jobs may run; not empty, no server row twice
 }
 
-// A Choice names servers that serve each job of a class together: Choose servers of the row Model.Servers[Server],
-// drawn uniformly at random for every job when the row holds more.
+// A Choice names servers that serve each job of a class together: Choose servers of the row
+// Model.Servers[Server], drawn uniformly at random for every job when the row holds more.
 type Choice struct {
 	Server int // index into Model.Servers
 	Choose int // 1..Count of that row

@@ -10,9 +10,17 @@ import (
 	"productform/internal/oracle"
 )
 
-// draw draws a model with rates and capacities that are often 0, and groups that are often chosen whole.
+// draw draws a model with rates and capacities that are often 0, and groups that are often chosen
+// whole.
 func draw(t *rapid.T, servers, classes, count int) *cluster.Model {
-	return oracle.DrawModel(t, oracle.Options{Servers: servers, Classes: classes, Count: count, ZeroRates: true, ZeroCapacities: true, OwnSizes: true})
+	return oracle.DrawModel(t, oracle.Options{
+		Servers:        servers,
+		Classes:        classes,
+		Count:          count,
+		ZeroRates:      true,
+		ZeroCapacities: true,
+		OwnSizes:       true,
+	})
 }
 
 // shape writes a model so that two are the same if and only if the texts are.

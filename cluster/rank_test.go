@@ -41,7 +41,11 @@ func TestRankRefuses(t *testing.T) {
 	model := func(classes, choose int) *cluster.Model {
 		m := &cluster.Model{Servers: []cluster.Server{{Name: "rack", Count: 4, Capacity: big.NewRat(1, 1)}}}
 		for i := range classes {
-			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint(i), ArrivalRate: big.NewRat(1, 100), Servers: []cluster.Choice{{Server: 0, Choose: choose}}})
+			m.Classes = append(m.Classes, cluster.Class{
+				Name:        fmt.Sprint(i),
+				ArrivalRate: big.NewRat(1, 100),
+				Servers:     []cluster.Choice{{Server: 0, Choose: choose}},
+			})
 		}
 		return m
 	}
@@ -51,8 +55,14 @@ func TestRankRefuses(t *testing.T) {
 		m    *cluster.Model
 		want string
 	}{
-		{model(2, 3), `classes[0].servers[0].choose = 3: want all 4 servers of "rack"; Model.Expand writes other choices out as single servers and classes, package bf takes them as they are`},
-		{model(21, 4), "classes = 21 of them: want at most 20, since the rank function has 2^N values; package bf takes more"},
+		{
+			model(2, 3),
+			`classes[0].servers[0].choose = 3: want all 4 servers of "rack"; Model.Expand writes other choices out as single servers and classes, package bf takes them as they are`,
+		},
+		{
+			model(21, 4),
+			"classes = 21 of them: want at most 20, since the rank function has 2^N values; package bf takes more",
+		},
 		{unnamed, `classes[0].name = "": want a name, not empty`},
 	} {
 		_, err := c.m.Rank(t.Context())

@@ -16,17 +16,20 @@ import (
 // all one tenth. count is 1 if missing, as is mean_size. A class may have its own mean_size in
 // place of the model's.
 //
-// The error is a *[num.SyntaxError] where the text is not JSON, and otherwise wraps an *[num.InputError] with the path of
-// the field, its value and what is accepted: for an unknown, missing or repeated field, a value of another type, and
-// everything that [Model.Check] rejects. At most 64 MiB are read.
+// The error is a *[num.SyntaxError] where the text is not JSON, and otherwise wraps an
+// *[num.InputError] with the path of the field, its value and what is accepted: for an unknown,
+// missing or repeated field, a value of another type, and everything that [Model.Check] rejects. At
+// most 64 MiB are read.
 func ReadJSON(r io.Reader) (*Model, error) { return read(r, file.JSON) }
 
-// ReadYAML reads a model from a YAML text of one document with the fields of [ReadJSON]. Numbers are in base ten:
-// 1_000, 0x10, 010, .inf and .nan are rejected; an unquoted 1/2 is one half. Anchors, aliases, merge keys and tags are
-// rejected. At most 32 MiB are read, with 4,194,304 colons, commas and other marks.
+// ReadYAML reads a model from a YAML text of one document with the fields of [ReadJSON]. Numbers
+// are in base ten: 1_000, 0x10, 010, .inf and .nan are rejected; an unquoted 1/2 is one half.
+// Anchors, aliases, merge keys and tags are rejected. At most 32 MiB are read, with 4,194,304
+// colons, commas and other marks.
 func ReadYAML(r io.Reader) (*Model, error) { return read(r, file.YAML) }
 
-// Read reads a model as JSON if its first character other than a space is { or [, otherwise as YAML.
+// Read reads a model as JSON if its first character other than a space is { or [, otherwise as
+// YAML.
 func Read(r io.Reader) (*Model, error) { return read(r, file.Auto) }
 
 // ReadFile reads the file as [ReadJSON] if its name ends in .json, as [ReadYAML] if it ends

@@ -30,7 +30,11 @@ func theModel() *cluster.Model {
 			{Name: "t", Count: 1, Capacity: big.NewRat(1, 1000)},
 		},
 		Classes: []cluster.Class{
-			{Name: `a "é" 😀`, ArrivalRate: big.NewRat(4, 5), Servers: []cluster.Choice{{Server: 0, Choose: 1}, {Server: 1, Choose: 2}}},
+			{
+				Name:        `a "é" 😀`,
+				ArrivalRate: big.NewRat(4, 5),
+				Servers:     []cluster.Choice{{Server: 0, Choose: 1}, {Server: 1, Choose: 2}},
+			},
 			{Name: "b", ArrivalRate: large, Servers: cluster.On(2)},
 		},
 		MeanSize: big.NewRat(5, 2),
@@ -129,14 +133,16 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// Long lines of flow YAML with names such as rack:1 without quotes, indented however far, are the model that they are in
-// JSON.
+// Long lines of flow YAML with names such as rack:1 without quotes, indented however far, are the
+// model that they are in JSON.
 func TestFlowStyles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		servers, classes := rapid.IntRange(1, 400).Draw(t, "servers"), rapid.IntRange(1, 5).Draw(t, "classes")
 		quote := rapid.SampledFrom([]string{"", "", "'", `"`}).Draw(t, "quote")
 		indent := strings.Repeat(" ", rapid.SampledFrom([]int{0, 2, 7, 1500}).Draw(t, "indentation"))
-		gap := rapid.SampledFrom([]string{" ", "  ", "\n" + indent + "    ", " # c\n" + indent + "     "}).Draw(t, "gap")
+		gap := rapid.SampledFrom([]string{
+			" ", "  ", "\n" + indent + "    ", " # c\n" + indent + "     ",
+		}).Draw(t, "gap")
 		var asJSON, block, flow []string
 		for s := range servers {
 			asJSON = append(asJSON, fmt.Sprintf(`{"name": "rack:%d", "capacity": 1.50}`, s))
@@ -147,14 +153,20 @@ func TestFlowStyles(t *testing.T) {
 		asJSON = nil
 		for c := range classes {
 			var names, bare []string
-			for _, s := range rapid.SliceOfNDistinct(rapid.IntRange(0, servers-1), 1, servers, rapid.ID[int]).Draw(t, "servers") {
-				names, bare = append(names, fmt.Sprintf(`"rack:%d"`, s)), append(bare, fmt.Sprintf("%srack:%d%s", quote, s, quote))
+			for _, s := range rapid.SliceOfNDistinct(rapid.IntRange(0, servers-1), 1, servers, rapid.ID[int]).Draw(
+				t, "servers",
+			) {
+				names, bare = append(names, fmt.Sprintf(`"rack:%d"`, s)), append(bare, fmt.Sprintf("%srack:%d%s",
+					quote, s, quote))
 			}
-			asJSON = append(asJSON, fmt.Sprintf(`{"name": "c:%d", "arrival_rate": "1/7", "servers": [%s]}`, c, strings.Join(names, ", ")))
+			asJSON = append(asJSON, fmt.Sprintf(`{"name": "c:%d", "arrival_rate": "1/7", "servers": [%s]}`,
+				c, strings.Join(names, ", ")))
 			if rapid.Bool().Draw(t, "block") {
-				block = append(block, fmt.Sprintf("\n%s- name: c:%d\n%s  arrival_rate: 1/7\n%s  servers: [%s]", indent, c, indent, indent, strings.Join(bare, ","+gap)))
+				block = append(block, fmt.Sprintf("\n%s- name: c:%d\n%s  arrival_rate: 1/7\n%s  servers: [%s]",
+					indent, c, indent, indent, strings.Join(bare, ","+gap)))
 			} else {
-				block = append(block, fmt.Sprintf("\n%s- {name: c:%d,%sarrival_rate: 1/7,%sservers: [%s]}", indent, c, gap, gap, strings.Join(bare, ","+gap)))
+				block = append(block, fmt.Sprintf("\n%s- {name: c:%d,%sarrival_rate: 1/7,%sservers: [%s]}",
+					indent, c, gap, gap, strings.Join(bare, ","+gap)))
 			}
 		}
 		text += strings.Join(asJSON, ", ") + "]}"
@@ -196,13 +208,15 @@ func asYAML(m *cluster.Model) string {
 	var b strings.Builder
 	b.WriteString("servers:\n")
 	for _, s := range m.Servers {
-		fmt.Fprintf(&b, "- name: %s\n  count: %d\n  capacity: %s\n", strconv.Quote(s.Name), s.Size(), s.Capacity.RatString())
+		fmt.Fprintf(&b, "- name: %s\n  count: %d\n  capacity: %s\n",
+			strconv.Quote(s.Name), s.Size(), s.Capacity.RatString())
 	}
 	b.WriteString("classes:\n")
 	for _, c := range m.Classes {
 		fmt.Fprintf(&b, "- name: %s\n  arrival_rate: %s\n  servers:\n", c.Name, c.ArrivalRate.RatString())
 		for _, choice := range c.Servers {
-			fmt.Fprintf(&b, "  - group: %s\n    choose: %d\n", strconv.Quote(m.Servers[choice.Server].Name), choice.Choose)
+			fmt.Fprintf(&b, "  - group: %s\n    choose: %d\n",
+				strconv.Quote(m.Servers[choice.Server].Name), choice.Choose)
 		}
 		if c.MeanSize != nil {
 			fmt.Fprintf(&b, "  mean_size: %s\n", c.MeanSize.RatString())

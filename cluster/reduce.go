@@ -33,7 +33,8 @@ type Component struct {
 // Dropped, and in no component, are classes of rate 0 and servers that carry nothing: of
 // capacity 0, or without a class of positive rate. Merged are then
 //
-//  1. classes with the same choices: their rates add, their jobs split in proportion (to λ_i σ_i, if mean sizes differ);
+//  1. classes with the same choices: their rates add, their jobs split in proportion (to λ_i σ_i,
+//     if mean sizes differ);
 //  2. a group chosen whole by all classes that use it, into one server of Count C_s;
 //  3. single servers (those of step 2 among them) used by the same classes: their capacities add.
 //
@@ -75,7 +76,8 @@ type reduction struct {
 	servers [][]int
 }
 
-// positiveChoices returns the choices of a class from servers of positive capacity, by increasing row.
+// positiveChoices returns the choices of a class from servers of positive capacity, by increasing
+// row.
 func (r *reduction) positiveChoices(class int) []Choice {
 	choices := slices.Clone(r.m.Classes[class].Servers)
 	choices = slices.DeleteFunc(choices, func(c Choice) bool { return r.m.Servers[c.Server].Capacity.Sign() == 0 })
@@ -235,7 +237,8 @@ func (r *reduction) sum(path string, rows []int, value func(row int) *big.Rat) *
 	x, err := num.BoundedSumRats(r.ctx, len(rows), func(k int) *big.Rat { return value(rows[k]) })
 	if errors.Is(err, num.ErrLongSum) {
 		err = &num.TooLargeError{Input: input.Errorf(path, fmt.Sprintf("%d rows that are merged", len(rows)),
-			"fractions whose sum has a denominator of at most %d bits (fewer digits, or multiples of one fraction)", num.LongestSum)}
+			"fractions whose sum has a denominator of at most %d bits (fewer digits, or multiples of one fraction)",
+			num.LongestSum)}
 	}
 	if err != nil {
 		r.err = err

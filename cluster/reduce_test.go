@@ -17,8 +17,8 @@ import (
 	"productform/num"
 )
 
-// μ(A)/σ of every set A of classes of positive rate is the sum of those of its images in the components, where σ is the
-// mean size in whose jobs they count.
+// μ(A)/σ of every set A of classes of positive rate is the sum of those of its images in the
+// components, where σ is the mean size in whose jobs they count.
 func TestReduceKeepsRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t, 6, 7, 1)
@@ -58,7 +58,15 @@ func TestReduceKeepsRank(t *testing.T) {
 func TestReduceKeepsMeasures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
-			return oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 4, Count: 3, ZeroRates: true, ZeroCapacities: true, OwnSizes: true, Stable: true})
+			return oracle.DrawModel(t, oracle.Options{
+				Servers:        3,
+				Classes:        4,
+				Count:          3,
+				ZeroRates:      true,
+				ZeroCapacities: true,
+				OwnSizes:       true,
+				Stable:         true,
+			})
 		}).Filter(func(m *cluster.Model) bool { return oracle.Combinations(m) <= 7 }).Draw(t, "model")
 		want := oracle.Solve(m)
 		z := big.NewRat(1, 1)
@@ -96,7 +104,9 @@ func TestReduceIsSmallest(t *testing.T) {
 		if shape(m) != before {
 			t.Fatal("the model has changed")
 		}
-		if !slices.IsSortedFunc(parts, func(a, b cluster.Component) int { return cmp.Compare(a.Servers[0][0], b.Servers[0][0]) }) {
+		if !slices.IsSortedFunc(
+			parts, func(a, b cluster.Component) int { return cmp.Compare(a.Servers[0][0], b.Servers[0][0]) },
+		) {
 			t.Fatal("components out of order")
 		}
 		var classes, servers []int
@@ -115,7 +125,8 @@ func TestReduceIsSmallest(t *testing.T) {
 		wantOnce(t, "class", classes, func(i int) bool { return m.Classes[i].ArrivalRate.Sign() > 0 }, len(m.Classes))
 		wantOnce(t, "server", servers, func(s int) bool {
 			return m.Servers[s].Capacity.Sign() > 0 && slices.ContainsFunc(m.Classes, func(c cluster.Class) bool {
-				return c.ArrivalRate.Sign() > 0 && slices.ContainsFunc(c.Servers, func(c cluster.Choice) bool { return c.Server == s })
+				return c.ArrivalRate.Sign() > 0 &&
+					slices.ContainsFunc(c.Servers, func(c cluster.Choice) bool { return c.Server == s })
 			})
 		}, len(m.Servers))
 	})
@@ -234,7 +245,11 @@ func TestReduceGroups(t *testing.T) {
 			{Name: "rack", Count: 4, Capacity: big.NewRat(1, 1)},
 		},
 		Classes: []cluster.Class{
-			{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: []cluster.Choice{{Server: 2, Choose: 4}, {Server: 1, Choose: 2}, {Server: 0, Choose: 1}}},
+			{
+				Name:        "a",
+				ArrivalRate: big.NewRat(1, 1),
+				Servers:     []cluster.Choice{{Server: 2, Choose: 4}, {Server: 1, Choose: 2}, {Server: 0, Choose: 1}},
+			},
 			{Name: "idle", ArrivalRate: new(big.Rat), Servers: []cluster.Choice{{Server: 1, Choose: 1}}},
 			{Name: "b", ArrivalRate: big.NewRat(1, 5), Servers: []cluster.Choice{{Server: 2, Choose: 3}}},
 		},
@@ -269,14 +284,17 @@ func BenchmarkReduce(b *testing.B) {
 	})
 }
 
-// Rates without a common denominator of reasonable length are rejected, and whenever a context ends, so does the reduction.
+// Rates without a common denominator of reasonable length are rejected, and whenever a context
+// ends, so does the reduction.
 func TestReduceEnds(t *testing.T) {
 	m := wide(3000, 10)
 	for i := range m.Classes {
 		m.Classes[i].ArrivalRate = big.NewRat(1, int64(1_000_003+2*i))
 		m.Classes[i].Servers = cluster.On(1 + i%6) // servers of positive capacity
 	}
-	if err := oracle.CheckEnds(func(ctx context.Context) error { _, err := m.Reduce(ctx); return err }, 1<<14, 4); err != nil {
+	if err := oracle.CheckEnds(
+		func(ctx context.Context) error { _, err := m.Reduce(ctx); return err }, 1<<14, 4,
+	); err != nil {
 		t.Error(err)
 	}
 	for i := range m.Classes {

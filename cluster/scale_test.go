@@ -8,7 +8,10 @@ import (
 // Scale multiplies the rates of a copy and leaves the model as it is.
 func TestScale(t *testing.T) {
 	m := &Model{Servers: []Server{{Name: "s", Capacity: big.NewRat(3, 1)}},
-		Classes: []Class{{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: []Choice{{Choose: 1}}}, {Name: "b", ArrivalRate: new(big.Rat), Servers: []Choice{{Choose: 1}}}}}
+		Classes: []Class{
+			{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: []Choice{{Choose: 1}}},
+			{Name: "b", ArrivalRate: new(big.Rat), Servers: []Choice{{Choose: 1}}},
+		}}
 	c := m.Scale(big.NewRat(4, 3))
 	for i, want := range []*big.Rat{big.NewRat(2, 3), new(big.Rat)} {
 		if got := c.Classes[i].ArrivalRate; got.Cmp(want) != 0 {

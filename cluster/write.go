@@ -30,7 +30,8 @@ func (m *Model) WriteJSON(w io.Writer) error {
 	b.WriteString("\n  ],\n  \"classes\": [")
 	for i, c := range m.Classes {
 		startRow(b, i)
-		b.WriteString(`{"name": ` + jsonString(c.Name) + `, "arrival_rate": ` + jsonNumber(c.ArrivalRate) + `, "servers": [`)
+		b.WriteString(`{"name": ` + jsonString(c.Name) + `, "arrival_rate": ` + jsonNumber(c.ArrivalRate) +
+			`, "servers": [`)
 		for k, choice := range c.Servers {
 			if k > 0 {
 				b.WriteString(", ")

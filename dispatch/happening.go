@@ -21,14 +21,15 @@ import (
 //	Leaving    Worker           a worker starts no more tasks, and leaves when its running task ends
 //	Returned   Worker, Speed, New: a worker comes back, or stays after all; or a new one joins, with the next number
 type Happening struct {
-	Kind    Kind    `json:"kind"`
-	Job     int     `json:"job,omitempty"` // its number, from 0
-	What    *Job    `json:"what,omitempty"`
-	Worker  int     `json:"worker,omitempty"`  // its number, from 0
-	Speed   float64 `json:"speed,omitempty"`   // > 0, units of work per second; 0 keeps the previous speed
-	New     bool    `json:"new,omitempty"`     // a different worker takes over the number: forget what was learnt of the old one
-	Task    int     `json:"task,omitempty"`    // its number in the job, from 0
-	Attempt int     `json:"attempt,omitempty"` // as in [Event]
+	Kind   Kind    `json:"kind"`
+	Job    int     `json:"job,omitempty"` // its number, from 0
+	What   *Job    `json:"what,omitempty"`
+	Worker int     `json:"worker,omitempty"` // its number, from 0
+	Speed  float64 `json:"speed,omitempty"`  // > 0, units of work per second; 0 keeps the previous speed
+	// a different worker takes over the number: forget what was learnt of the old one
+	New     bool `json:"new,omitempty"`
+	Task    int  `json:"task,omitempty"`    // its number in the job, from 0
+	Attempt int  `json:"attempt,omitempty"` // as in [Event]
 
 	// Work is the actual work of the task: seconds times the speed of the worker, >= 0. Seconds is
 	// its duration, 0 if unknown. Only [Learning] uses them.
@@ -64,7 +65,8 @@ func compareHappenings(a, b Happening) int {
 	switch a.Kind {
 	case Finished, Refused:
 		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Worker, b.Worker),
-			cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Work, b.Work), cmp.Compare(a.Seconds, b.Seconds))
+			cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Work, b.Work),
+			cmp.Compare(a.Seconds, b.Seconds))
 	case Failed, Returned, Leaving:
 		return cmp.Compare(a.Worker, b.Worker)
 	case Submitted:

@@ -1,5 +1,5 @@
-// This part of the package averages a stream of numbers: what is the mean of all of them, or of the most
-// recent ones?
+// This part of the package averages a stream of numbers: what is the mean of all of them, or of the
+// most recent ones?
 
 package dispatch
 

@@ -16,7 +16,9 @@ import (
 func TestLedgerFollowsMaker(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		speeds := slices.Repeat([]float64{1}, rapid.IntRange(1, 4).Draw(t, "workers"))
-		m, err := dispatch.NewMaker(dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}, Emergency: 2}, speeds)
+		m, err := dispatch.NewMaker(
+			dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}, Emergency: 2}, speeds,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +35,9 @@ func TestLedgerFollowsMaker(t *testing.T) {
 				jobs++
 			}
 			for w := range speeds {
-				h := dispatch.Happening{Worker: w, Kind: rapid.SampledFrom([]dispatch.Kind{dispatch.Finished, dispatch.Refused, dispatch.Failed, dispatch.Returned, dispatch.Leaving}).Draw(t, "kind")}
+				h := dispatch.Happening{Worker: w, Kind: rapid.SampledFrom([]dispatch.Kind{
+					dispatch.Finished, dispatch.Refused, dispatch.Failed, dispatch.Returned, dispatch.Leaving,
+				}).Draw(t, "kind")}
 				if h.Kind == dispatch.Finished || h.Kind == dispatch.Refused {
 					if h.Job, h.Task, h.Attempt, _ = m.Hand(w); h.Job < 0 {
 						continue
@@ -78,7 +82,8 @@ func TestLedgerFollowsMaker(t *testing.T) {
 					t.Fatalf("job %d: %+v, want %+v", i, got, want)
 				}
 			}
-			if got, want := l.Result(), m.Result(); got.Utilization != want.Utilization || got.Lost != want.Lost || !slices.Equal(got.Jobs, want.Jobs) {
+			if got, want := l.Result(), m.Result(); got.Utilization != want.Utilization || got.Lost != want.Lost ||
+				!slices.Equal(got.Jobs, want.Jobs) {
 				t.Fatalf("%+v, want %+v", got, want)
 			}
 		}
@@ -91,7 +96,9 @@ func TestLedgerRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	what := []dispatch.Happening{{Kind: dispatch.Submitted, What: &dispatch.Job{Tasks: 1}}, {Kind: dispatch.Failed, Worker: 2}}
+	what := []dispatch.Happening{
+		{Kind: dispatch.Submitted, What: &dispatch.Job{Tasks: 1}}, {Kind: dispatch.Failed, Worker: 2},
+	}
 	if _, err := l.Note(0, what); err != nil {
 		t.Fatal(err)
 	}
@@ -99,8 +106,10 @@ func TestLedgerRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{
-		"no such job": l.Begin(1, 1), "no task waits": l.Begin(1, 0), "not idle": l.Begin(0, 0), "down": l.Begin(2, 0), "no such worker": l.Begin(3, 0),
-		"nothing in hand": l.Preempt(1), "nobody": l.Preempt(7), "an end": l.Follow(dispatch.Event{Kind: dispatch.Finished, Attempt: 1}),
+		"no such job": l.Begin(1, 1), "no task waits": l.Begin(1, 0), "not idle": l.Begin(0, 0),
+		"down": l.Begin(2, 0), "no such worker": l.Begin(3, 0),
+		"nothing in hand": l.Preempt(1), "nobody": l.Preempt(7),
+		"an end": l.Follow(dispatch.Event{Kind: dispatch.Finished, Attempt: 1}),
 	} {
 		if bad := (*input.Error)(nil); !errors.As(err, &bad) {
 			t.Errorf("%s: error %v", name, err)

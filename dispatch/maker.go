@@ -343,13 +343,17 @@ func (m *Maker) turnOrder(idle []int) []int {
 		return idle
 	}
 	rank := m.planner.rank
-	k, found := slices.BinarySearchFunc(idle, m.refusers[len(m.refusers)-1], func(at, w int) int { return cmp.Compare(rank[m.workers[at]], rank[w]) })
+	k, found := slices.BinarySearchFunc(idle, m.refusers[len(m.refusers)-1], func(at, w int) int {
+		return cmp.Compare(rank[m.workers[at]], rank[w])
+	})
 	if found {
 		k++
 	}
 	isAverse := func(at int) bool { return slices.Contains(m.refusers, m.workers[at]) }
 	turns := slices.Concat(idle[k:], idle[:k])
-	return append(slices.DeleteFunc(slices.Clone(turns), isAverse), slices.DeleteFunc(turns, func(at int) bool { return !isAverse(at) })...)
+	return append(slices.DeleteFunc(slices.Clone(turns), isAverse), slices.DeleteFunc(turns, func(at int) bool {
+		return !isAverse(at)
+	})...)
 }
 
 // needsWorker reports whether job j runs on fewer workers than planned. If so, it has a waiting
@@ -371,7 +375,10 @@ func (m *Maker) preempt() {
 	}
 	slices.SortFunc(m.victims, func(v, w int) int {
 		a, b := m.hand[v], m.hand[w]
-		return cmp.Or(cmp.Compare(m.claims.of[a.job].priority, m.claims.of[b.job].priority), cmp.Compare(b.since, a.since), cmp.Compare(w, v))
+		return cmp.Or(
+			cmp.Compare(m.claims.of[a.job].priority, m.claims.of[b.job].priority), cmp.Compare(b.since, a.since),
+			cmp.Compare(w, v),
+		)
 	})
 	rest := m.victims
 	for _, j := range m.planner.chosen {
@@ -436,5 +443,7 @@ func (m *Maker) Progress(job int) (Progress, error) {
 		return Progress{}, input.Errorf("Job", job, "a job that was submitted")
 	}
 	t, r := &m.tasks[job], &m.records[job]
-	return Progress{t.state, t.open, t.held + t.leaving, m.planner.planned[job], r.Lost, r.GivenUp, r.Start, r.Finish}, nil
+	return Progress{
+		t.state, t.open, t.held + t.leaving, m.planner.planned[job], r.Lost, r.GivenUp, r.Start, r.Finish,
+	}, nil
 }

@@ -17,7 +17,11 @@ func BenchmarkMaker(b *testing.B) {
 		}
 		begin := []dispatch.Happening{}
 		for j := range 10 {
-			begin = append(begin, dispatch.Happening{Kind: dispatch.Submitted, Job: j, What: &dispatch.Job{Tasks: 1e8, Work: 1, Priority: float64(j)}})
+			begin = append(begin, dispatch.Happening{
+				Kind: dispatch.Submitted,
+				Job:  j,
+				What: &dispatch.Job{Tasks: 1e8, Work: 1, Priority: float64(j)},
+			})
 		}
 		rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Deadline}}
 		start := func() *dispatch.Maker {
@@ -29,7 +33,9 @@ func BenchmarkMaker(b *testing.B) {
 		}
 		next := func(m *dispatch.Maker, n int) []dispatch.Happening {
 			job, task, attempt, _ := m.Hand(n % workers)
-			return []dispatch.Happening{{Kind: dispatch.Finished, Worker: n % workers, Job: job, Task: task, Attempt: attempt}}
+			return []dispatch.Happening{
+				{Kind: dispatch.Finished, Worker: n % workers, Job: job, Task: task, Attempt: attempt},
+			}
 		}
 		b.Run(fmt.Sprintf("workers=%d/do=decide", workers), func(b *testing.B) {
 			m, n := start(), 0

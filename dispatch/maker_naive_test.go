@@ -225,12 +225,17 @@ func (n *naiveMaker) decide(at float64, what []dispatch.Happening) []dispatch.Ev
 	n.pass(at)
 	n.events = nil
 	of := func(kinds ...dispatch.Kind) []dispatch.Happening {
-		return slices.DeleteFunc(slices.Clone(what), func(h dispatch.Happening) bool { return !slices.Contains(kinds, h.Kind) })
+		return slices.DeleteFunc(slices.Clone(what), func(h dispatch.Happening) bool {
+			return !slices.Contains(kinds, h.Kind)
+		})
 	}
 	reports := of(dispatch.Finished, dispatch.Refused)
 	slices.SortFunc(reports, func(a, b dispatch.Happening) int {
-		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Worker, b.Worker), cmp.Compare(a.Job, b.Job),
-			cmp.Compare(a.Task, b.Task), cmp.Compare(a.Work, b.Work), cmp.Compare(a.Seconds, b.Seconds))
+		return cmp.Or(
+			cmp.Compare(a.Attempt, b.Attempt), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Worker, b.Worker),
+			cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Work, b.Work),
+			cmp.Compare(a.Seconds, b.Seconds),
+		)
 	})
 	for _, h := range reports {
 		n.report(h)
@@ -356,7 +361,12 @@ func (n *naiveMaker) plan() {
 	for _, number := range all {
 		j := n.jobs[number]
 		leaving := n.held(j, true)
-		q := dispatch.Request{Priority: j.Priority, Deadline: j.Deadline, Tasks: j.Tasks - len(j.ended) - leaving, Work: n.work(j)}
+		q := dispatch.Request{
+			Priority: j.Priority,
+			Deadline: j.Deadline,
+			Tasks:    j.Tasks - len(j.ended) - leaving,
+			Work:     n.work(j),
+		}
 		if j.MaxWorkers > 0 {
 			q.Tasks = min(q.Tasks, j.MaxWorkers-leaving)
 		}
@@ -392,7 +402,9 @@ func (n *naiveMaker) plan() {
 		return cmp.Compare(n.jobs[b].Priority, n.jobs[a].Priority)
 	})
 	if r := n.rules.Policy.Rule; r == dispatch.Deadline || r == dispatch.Workload {
-		slices.SortStableFunc(workers, func(a, b int) int { return cmp.Compare(n.workers[b].speed, n.workers[a].speed) })
+		slices.SortStableFunc(workers, func(a, b int) int {
+			return cmp.Compare(n.workers[b].speed, n.workers[a].speed)
+		})
 	}
 	wants := func(number int) bool { return n.held(n.jobs[number], false) < planned[number] }
 	var averse []int
@@ -429,7 +441,8 @@ func (n *naiveMaker) turnOrder(workers, averse []int) []int {
 			averseAtAll = 1
 		}
 		isBefore := w <= last
-		if r := n.rules.Policy.Rule; (r == dispatch.Deadline || r == dispatch.Workload) && n.workers[w].speed != n.workers[last].speed {
+		if r := n.rules.Policy.Rule; (r == dispatch.Deadline || r == dispatch.Workload) &&
+			n.workers[w].speed != n.workers[last].speed {
 			isBefore = n.workers[w].speed > n.workers[last].speed
 		}
 		if isBefore {
@@ -459,7 +472,9 @@ func (n *naiveMaker) kill(turns []int, planned map[int]int, wants func(int) bool
 			continue
 		}
 		a := slices.MinFunc(victims, func(a, b *naiveAttempt) int {
-			return cmp.Or(cmp.Compare(a.of.Priority, b.of.Priority), cmp.Compare(b.from, a.from), cmp.Compare(b.worker, a.worker))
+			return cmp.Or(
+				cmp.Compare(a.of.Priority, b.of.Priority), cmp.Compare(b.from, a.from), cmp.Compare(b.worker, a.worker),
+			)
 		})
 		n.stop(a, dispatch.Preempted)
 		n.begin(a.worker, number)
@@ -475,7 +490,14 @@ func (n *naiveMaker) begin(worker, number int) {
 	if task < 0 {
 		panic(fmt.Sprint("no task to begin of job ", number))
 	}
-	n.attempts = append(n.attempts, naiveAttempt{number: len(n.attempts) + 1, job: number, task: task, worker: worker, from: n.now, of: n.jobs[number]})
+	n.attempts = append(n.attempts, naiveAttempt{
+		number: len(n.attempts) + 1,
+		job:    number,
+		task:   task,
+		worker: worker,
+		from:   n.now,
+		of:     n.jobs[number],
+	})
 	n.record(dispatch.Started, number, task, worker, len(n.attempts))
 }
 
@@ -510,7 +532,10 @@ func (n *naiveMaker) judge(all []int, planned map[int]int) {
 	part := func(served func(number int) bool) float64 {
 		k := 0
 		for _, a := range all {
-			if !served(a) && slices.ContainsFunc(all, func(b int) bool { return served(b) && n.jobs[b].Priority < n.jobs[a].Priority }) {
+			if !served(a) && slices.ContainsFunc(all, func(b int) bool {
+				return served(b) &&
+					n.jobs[b].Priority < n.jobs[a].Priority
+			}) {
 				k++
 			}
 		}
@@ -531,7 +556,13 @@ func (n *naiveMaker) compare(r *dispatch.Result) error {
 		if j == nil || j.stage != dispatch.JobCompleted {
 			continue
 		}
-		rec := dispatch.Record{Job: number, Start: math.Inf(1), Finish: j.finish, Delay: j.finish - j.Submit, GivenUp: j.givenUp}
+		rec := dispatch.Record{
+			Job:     number,
+			Start:   math.Inf(1),
+			Finish:  j.finish,
+			Delay:   j.finish - j.Submit,
+			GivenUp: j.givenUp,
+		}
 		for _, a := range n.attempts {
 			if a.of == j {
 				rec.Start = min(rec.Start, a.from)
@@ -561,7 +592,8 @@ func (n *naiveMaker) compare(r *dispatch.Result) error {
 func (n *naiveMaker) comparePlans(r *dispatch.Result) error {
 	byTime, byDecision := over(n.sumPlan, n.seconds), over(n.sum, float64(n.decisions))
 	if !closeTo(r.PriorityViolationRate, byTime) || !closeTo(r.DecisionViolationRate, byDecision) {
-		return fmt.Errorf("violation rates %v and %v, want %v and %v", r.PriorityViolationRate, r.DecisionViolationRate, byTime, byDecision)
+		return fmt.Errorf("violation rates %v and %v, want %v and %v",
+			r.PriorityViolationRate, r.DecisionViolationRate, byTime, byDecision)
 	}
 	return nil
 }
@@ -601,8 +633,15 @@ func (n *naiveMaker) randomHappenings(at float64, pick func(k int) int) []dispat
 			if n.jobs[a.job] == nil {
 				continue
 			}
-			h = dispatch.Happening{Kind: dispatch.Finished, Worker: a.worker, Job: a.job, Task: a.task, Attempt: a.number, Work: float64(pick(4)),
-				Seconds: []float64{0, 0.25, 0.5, 1, 1, 2, 4}[pick(7)]}
+			h = dispatch.Happening{
+				Kind:    dispatch.Finished,
+				Worker:  a.worker,
+				Job:     a.job,
+				Task:    a.task,
+				Attempt: a.number,
+				Work:    float64(pick(4)),
+				Seconds: []float64{0, 0.25, 0.5, 1, 1, 2, 4}[pick(7)],
+			}
 			if pick(5) == 0 {
 				h.Kind, h.Work, h.Seconds = dispatch.Refused, 0, 0
 			}
@@ -612,7 +651,8 @@ func (n *naiveMaker) randomHappenings(at float64, pick func(k int) int) []dispat
 			h.Kind = dispatch.Leaving
 		case kind < 12:
 			h.Kind, h.Speed, h.New = dispatch.Returned, []float64{0, 1, 2, 0.5}[pick(4)], pick(4) == 0
-		case kind == 12 && len(n.workers) < 6 && !slices.ContainsFunc(what, func(h dispatch.Happening) bool { return h.Worker == len(n.workers) }):
+		case kind == 12 && len(n.workers) < 6 &&
+			!slices.ContainsFunc(what, func(h dispatch.Happening) bool { return h.Worker == len(n.workers) }):
 			h = dispatch.Happening{Kind: dispatch.Returned, Worker: len(n.workers), Speed: float64(1 + pick(2))}
 		case kind == 13 && known >= 0:
 			h = dispatch.Happening{Kind: dispatch.Cancelled, Job: known}
@@ -636,7 +676,10 @@ func (n *naiveMaker) randomHappenings(at float64, pick func(k int) int) []dispat
 		case kind > 15:
 			h = dispatch.Happening{Kind: dispatch.Submitted, Job: numbers}
 			for free := range numbers {
-				if n.jobs[free] == nil && !slices.ContainsFunc(what, func(h dispatch.Happening) bool { return h.Kind == dispatch.Submitted && h.Job == free }) {
+				if n.jobs[free] == nil && !slices.ContainsFunc(what, func(h dispatch.Happening) bool {
+					return h.Kind == dispatch.Submitted &&
+						h.Job == free
+				}) {
 					h.Job = free
 				}
 			}
@@ -679,8 +722,13 @@ func (n *naiveMaker) knownJob(pick func(k int) int) int {
 
 func (n *naiveMaker) randomJob(at float64, pick func(k int) int) *dispatch.Job {
 	list := func(values ...float64) float64 { return values[pick(len(values))] }
-	j := &dispatch.Job{Submit: max(0, at-float64(pick(2))), Priority: float64(pick(4)), Tasks: 1 + pick(5), MaxWorkers: max(0, pick(5)-2),
-		Kind: []string{"", "a", "b"}[pick(3)]}
+	j := &dispatch.Job{
+		Submit:     max(0, at-float64(pick(2))),
+		Priority:   float64(pick(4)),
+		Tasks:      1 + pick(5),
+		MaxWorkers: max(0, pick(5)-2),
+		Kind:       []string{"", "a", "b"}[pick(3)],
+	}
 	if pick(3) > 0 {
 		j.Deadline = j.Submit + float64(1+pick(15))
 	}
@@ -706,7 +754,12 @@ func (n *naiveMaker) randomJob(at float64, pick func(k int) int) *dispatch.Job {
 // randomRules draws rules.
 func randomRules(rule dispatch.Rule, pick func(k int) int) dispatch.Rules {
 	list := func(values ...float64) float64 { return values[pick(len(values))] }
-	r := dispatch.Rules{Policy: dispatch.Policy{Rule: rule, Spare: dispatch.AllSpares()[pick(3)], Reserve: list(0, 0.25, 1), Horizon: list(0, 2, 5)}}
+	r := dispatch.Rules{Policy: dispatch.Policy{
+		Rule:    rule,
+		Spare:   dispatch.AllSpares()[pick(3)],
+		Reserve: list(0, 0.25, 1),
+		Horizon: list(0, 2, 5),
+	}}
 	if pick(3) == 0 {
 		r.Learning = dispatch.Learning{Default: list(0.5, 2), Window: pick(4)}
 	}

@@ -164,7 +164,8 @@ func checkHands(t *rapid.T, m *dispatch.Maker, naive *naiveMaker) {
 		if j.stage == dispatch.JobCancelled {
 			left = 0
 		}
-		if err != nil || p.Stage != j.stage || p.Left != left || p.AtWork != atWork || p.GivenUp != j.givenUp || p.Finish != j.finish {
+		if err != nil || p.Stage != j.stage || p.Left != left || p.AtWork != atWork || p.GivenUp != j.givenUp ||
+			p.Finish != j.finish {
 			t.Fatalf("job %d: %+v, want %+v, %d running, error %v", number, p, j, atWork, err)
 		}
 		if j.MaxWorkers > 0 && p.AtWork > j.MaxWorkers {
@@ -182,7 +183,9 @@ func TestDecideErrors(t *testing.T) {
 		return j
 	}
 	good := job(func(*dispatch.Job) {})
-	if _, err := m.Decide(2, []dispatch.Happening{{Kind: dispatch.Submitted, Job: 0, What: good}, {Kind: dispatch.Failed, Worker: 2}}); err != nil {
+	if _, err := m.Decide(2, []dispatch.Happening{
+		{Kind: dispatch.Submitted, Job: 0, What: good}, {Kind: dispatch.Failed, Worker: 2},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	nan, inf := math.NaN(), math.Inf(1)
@@ -199,42 +202,115 @@ func TestDecideErrors(t *testing.T) {
 		{badEntry{"At", "1.5", "a time >= 2, the previous moment"}, 1.5, nil},
 		{badEntry{"At", "NaN", wantTime}, nan, nil},
 		{badEntry{"At", "+Inf", wantTime}, inf, nil},
-		{badEntry{"What[1].Kind", "started", wantHappening}, 3, []dispatch.Happening{finished, {Kind: dispatch.Started}}},
+		{
+			badEntry{"What[1].Kind", "started", wantHappening}, 3,
+			[]dispatch.Happening{finished, {Kind: dispatch.Started}},
+		},
 		{badEntry{"What[0].Kind", "", wantHappening}, 3, []dispatch.Happening{{}}},
-		{badEntry{"What[0].Worker", "3", "a worker, 0 to 2"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Worker = 3 })}},
-		{badEntry{"What[0].Worker", "-1", "a worker, 0 to 2"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Worker = -1 })}},
-		{badEntry{"What[0].Attempt", "3", "an attempt that has started, 1 to 2"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Attempt = 3 })}},
-		{badEntry{"What[0].Attempt", "0", "an attempt that has started, 1 to 2"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Attempt = 0 })}},
-		{badEntry{"What[0].Attempt", "1", "another attempt: this is task 0 of job 0 on worker 0"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Attempt = 1 })}},
-		{badEntry{"What[0].Attempt", "2", "another attempt: this is task 1 of job 0 on worker 1"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Task = 0 })}},
-		{badEntry{"What[0].Job", "1", "a job that was submitted"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Job = 1 })}},
-		{badEntry{"What[0].Work", "NaN", wantSeconds}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Work = nan })}},
-		{badEntry{"What[0].Work", "-1", wantSeconds}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Work = -1 })}},
-		{badEntry{"What[0].Worker", "3", "a worker, 0 to 2"}, 3, []dispatch.Happening{{Kind: dispatch.Failed, Worker: 3}}},
-		{badEntry{"What[0].Worker", "-2", "a worker, 0 to 2"}, 3, []dispatch.Happening{{Kind: dispatch.Leaving, Worker: -2}}},
-		{badEntry{"What[0].Worker", "4", "a worker, 0 to 3"}, 3, []dispatch.Happening{{Kind: dispatch.Returned, Worker: 4, Speed: 1}}},
-		{badEntry{"What[0].Worker", "3", "a worker, 0 to 2"}, 3, []dispatch.Happening{{Kind: dispatch.Failed, Worker: 3}, {Kind: dispatch.Returned, Worker: 3, Speed: 1}}},
+		{
+			badEntry{"What[0].Worker", "3", "a worker, 0 to 2"}, 3,
+			[]dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Worker = 3 })},
+		},
+		{
+			badEntry{"What[0].Worker", "-1", "a worker, 0 to 2"}, 3,
+			[]dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Worker = -1 })},
+		},
+		{
+			badEntry{"What[0].Attempt", "3", "an attempt that has started, 1 to 2"}, 3,
+			[]dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Attempt = 3 })},
+		},
+		{
+			badEntry{"What[0].Attempt", "0", "an attempt that has started, 1 to 2"}, 3,
+			[]dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Attempt = 0 })},
+		},
+		{
+			badEntry{"What[0].Attempt", "1", "another attempt: this is task 0 of job 0 on worker 0"}, 3,
+			[]dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Attempt = 1 })},
+		},
+		{
+			badEntry{"What[0].Attempt", "2", "another attempt: this is task 1 of job 0 on worker 1"}, 3,
+			[]dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Task = 0 })},
+		},
+		{
+			badEntry{"What[0].Job", "1", "a job that was submitted"}, 3,
+			[]dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Job = 1 })},
+		},
+		{
+			badEntry{"What[0].Work", "NaN", wantSeconds}, 3,
+			[]dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Work = nan })},
+		},
+		{
+			badEntry{"What[0].Work", "-1", wantSeconds}, 3,
+			[]dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Work = -1 })},
+		},
+		{
+			badEntry{"What[0].Worker", "3", "a worker, 0 to 2"}, 3,
+			[]dispatch.Happening{{Kind: dispatch.Failed, Worker: 3}},
+		},
+		{
+			badEntry{"What[0].Worker", "-2", "a worker, 0 to 2"}, 3,
+			[]dispatch.Happening{{Kind: dispatch.Leaving, Worker: -2}},
+		},
+		{
+			badEntry{"What[0].Worker", "4", "a worker, 0 to 3"}, 3,
+			[]dispatch.Happening{{Kind: dispatch.Returned, Worker: 4, Speed: 1}},
+		},
+		{
+			badEntry{"What[0].Worker", "3", "a worker, 0 to 2"}, 3,
+			[]dispatch.Happening{{Kind: dispatch.Failed, Worker: 3}, {Kind: dispatch.Returned, Worker: 3, Speed: 1}},
+		},
 		{badEntry{"What[0].Speed", "0", wantPositive}, 3, []dispatch.Happening{{Kind: dispatch.Returned, Worker: 3}}},
-		{badEntry{"What[0].Speed", "NaN", wantPositive}, 3, []dispatch.Happening{{Kind: dispatch.Returned, Worker: 2, Speed: nan}}},
-		{badEntry{"What[0].Job", "0", "an unused number"}, 3, []dispatch.Happening{{Kind: dispatch.Submitted, Job: 0, What: good}}},
-		{badEntry{"What[1].Job", "1", "an unused number"}, 3, []dispatch.Happening{{Kind: dispatch.Submitted, Job: 1, What: good}, {Kind: dispatch.Submitted, Job: 1, What: good}}},
-		{badEntry{"What[0].Job", "2", "a job number, 0 to 1"}, 3, []dispatch.Happening{{Kind: dispatch.Submitted, Job: 2, What: good}}},
-		{badEntry{"What[0].Job", "-1", "a job number, 0 to 1"}, 3, []dispatch.Happening{{Kind: dispatch.Submitted, Job: -1, What: good}}},
+		{
+			badEntry{"What[0].Speed", "NaN", wantPositive}, 3,
+			[]dispatch.Happening{{Kind: dispatch.Returned, Worker: 2, Speed: nan}},
+		},
+		{
+			badEntry{"What[0].Job", "0", "an unused number"}, 3,
+			[]dispatch.Happening{{Kind: dispatch.Submitted, Job: 0, What: good}},
+		},
+		{badEntry{"What[1].Job", "1", "an unused number"}, 3, []dispatch.Happening{
+			{Kind: dispatch.Submitted, Job: 1, What: good}, {Kind: dispatch.Submitted, Job: 1, What: good},
+		}},
+		{
+			badEntry{"What[0].Job", "2", "a job number, 0 to 1"}, 3,
+			[]dispatch.Happening{{Kind: dispatch.Submitted, Job: 2, What: good}},
+		},
+		{
+			badEntry{"What[0].Job", "-1", "a job number, 0 to 1"}, 3,
+			[]dispatch.Happening{{Kind: dispatch.Submitted, Job: -1, What: good}},
+		},
 		{badEntry{"What[0].What", "no job", "the job"}, 3, []dispatch.Happening{{Kind: dispatch.Submitted, Job: 1}}},
 		{badEntry{"What[0].What.Submit", "4", "a time <= 3, the current moment"}, 3,
-			[]dispatch.Happening{{Kind: dispatch.Submitted, Job: 1, What: job(func(j *dispatch.Job) { j.Submit = 4 })}}},
+			[]dispatch.Happening{{
+				Kind: dispatch.Submitted,
+				Job:  1,
+				What: job(func(j *dispatch.Job) { j.Submit = 4 }),
+			}}},
 		{badEntry{"What[0].What.Tasks", "0", wantTasks}, 3,
 			[]dispatch.Happening{{Kind: dispatch.Submitted, Job: 1, What: job(func(j *dispatch.Job) { j.Tasks = 0 })}}},
 		{badEntry{"What[0].What.Speeds", "2", "3 speeds, one per worker"}, 3,
-			[]dispatch.Happening{{Kind: dispatch.Submitted, Job: 1, What: job(func(j *dispatch.Job) { j.Speeds = []float64{1, 2} })}}},
+			[]dispatch.Happening{{
+				Kind: dispatch.Submitted,
+				Job:  1,
+				What: job(func(j *dispatch.Job) { j.Speeds = []float64{1, 2} }),
+			}}},
 		{badEntry{"What[0].What.Priority", "NaN", wantNonnegative}, 3,
 			[]dispatch.Happening{{Kind: dispatch.Changed, What: job(func(j *dispatch.Job) { j.Priority = nan })}}},
 		{badEntry{"What[0].What.Deadline", "1", "a time in (1, 1e50], after the submission, or 0 for none"}, 3,
 			[]dispatch.Happening{{Kind: dispatch.Changed, What: job(func(j *dispatch.Job) { j.Deadline = 1 })}}},
-		{badEntry{"What[0].What", "no job", "a job with the new priority and deadline"}, 3, []dispatch.Happening{{Kind: dispatch.Changed}}},
-		{badEntry{"What[0].Job", "7", "a job that was submitted"}, 3, []dispatch.Happening{{Kind: dispatch.Cancelled, Job: 7}}},
+		{
+			badEntry{"What[0].What", "no job", "a job with the new priority and deadline"}, 3,
+			[]dispatch.Happening{{Kind: dispatch.Changed}},
+		},
+		{
+			badEntry{"What[0].Job", "7", "a job that was submitted"}, 3,
+			[]dispatch.Happening{{Kind: dispatch.Cancelled, Job: 7}},
+		},
 		{badEntry{"What[0].Task", "4", "a task, 0 to 3"}, 3, []dispatch.Happening{{Kind: dispatch.GivenUp, Task: 4}}},
-		{badEntry{"What[0].Task", "2", "a task that has started"}, 3, []dispatch.Happening{{Kind: dispatch.GivenUp, Task: 2}}},
+		{
+			badEntry{"What[0].Task", "2", "a task that has started"}, 3,
+			[]dispatch.Happening{{Kind: dispatch.GivenUp, Task: 2}},
+		},
 	} {
 		before, err := json.Marshal(m.State())
 		if err != nil {
@@ -255,7 +331,9 @@ func TestDecideErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := badEntry{"What[0].Task", "3", "a task that has started, below 2"}
-	if _, err := m.Decide(3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Task = 3 })}); !want.is(err) {
+	if _, err := m.Decide(3, []dispatch.Happening{
+		with(finished, func(h *dispatch.Happening) { h.Task = 3 }),
+	}); !want.is(err) {
 		t.Errorf("error %v, want %v", err, want)
 	}
 }
@@ -265,12 +343,17 @@ const wantHappening = "one of submitted, finished, refused, given up, changed, c
 // Invalid input does no harm: a rejected call changes nothing, and after any other call, or after
 // events that do not follow, the state can be restored.
 func TestMakerSurvivesGarbage(t *testing.T) {
-	kinds := []dispatch.Kind{"", "junk", dispatch.Submitted, dispatch.Finished, dispatch.Refused, dispatch.GivenUp, dispatch.Changed,
-		dispatch.Cancelled, dispatch.Failed, dispatch.Leaving, dispatch.Returned, dispatch.Started, dispatch.Preempted, dispatch.Dropped}
+	kinds := []dispatch.Kind{
+		"", "junk", dispatch.Submitted, dispatch.Finished, dispatch.Refused, dispatch.GivenUp, dispatch.Changed,
+		dispatch.Cancelled, dispatch.Failed, dispatch.Leaving, dispatch.Returned, dispatch.Started,
+		dispatch.Preempted, dispatch.Dropped,
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
 		number := func() float64 {
-			return []float64{0, 1, 2, 3, 0.5, -1, 1e50, 1e-50, 1e300, math.NaN(), math.Inf(1)}[min(random.IntN(40), random.IntN(11))]
+			return []float64{
+				0, 1, 2, 3, 0.5, -1, 1e50, 1e-50, 1e300, math.NaN(), math.Inf(1),
+			}[min(random.IntN(40), random.IntN(11))]
 		}
 		small := func() int { return []int{0, 1, 2, 3, 4, -1, math.MaxInt}[min(random.IntN(7), random.IntN(7))] }
 		speeds := slices.Repeat([]float64{1}, random.IntN(4))
@@ -282,10 +365,25 @@ func TestMakerSurvivesGarbage(t *testing.T) {
 			}
 			var what []dispatch.Happening
 			for range random.IntN(4) {
-				h := dispatch.Happening{Kind: kinds[random.IntN(len(kinds))], Job: small(), Worker: small(), Speed: number(),
-					Task: small(), Attempt: small() + random.IntN(20), Work: number()}
+				h := dispatch.Happening{
+					Kind:    kinds[random.IntN(len(kinds))],
+					Job:     small(),
+					Worker:  small(),
+					Speed:   number(),
+					Task:    small(),
+					Attempt: small() + random.IntN(20),
+					Work:    number(),
+				}
 				if random.IntN(8) > 0 {
-					h.What = &dispatch.Job{Submit: number(), Deadline: number() + at, Priority: number(), MaxWorkers: small(), Tasks: small(), Work: number(), Estimate: number()}
+					h.What = &dispatch.Job{
+						Submit:     number(),
+						Deadline:   number() + at,
+						Priority:   number(),
+						MaxWorkers: small(),
+						Tasks:      small(),
+						Work:       number(),
+						Estimate:   number(),
+					}
 					if random.IntN(2) == 0 {
 						h.What = &dispatch.Job{Submit: at, Tasks: 1 + random.IntN(4), Work: 1}
 					}
@@ -313,7 +411,13 @@ func TestMakerSurvivesGarbage(t *testing.T) {
 			sameState(t, "reread", other, m)
 			var junk []dispatch.Event
 			for range random.IntN(3) {
-				junk = append(junk, dispatch.Event{Kind: kinds[random.IntN(len(kinds))], Job: small(), Task: small(), Worker: small(), Attempt: small() + random.IntN(20)})
+				junk = append(junk, dispatch.Event{
+					Kind:    kinds[random.IntN(len(kinds))],
+					Job:     small(),
+					Task:    small(),
+					Worker:  small(),
+					Attempt: small() + random.IntN(20),
+				})
 			}
 			_ = other.Apply(at, nil, junk)
 			again := reread(t, other)
@@ -329,7 +433,10 @@ func TestMakerSurvivesGarbage(t *testing.T) {
 func TestMakerOfTampered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
-		naive := &naiveMaker{rules: randomRules(dispatch.AllRules()[random.IntN(5)], random.IntN), jobs: map[int]*naiveJob{}}
+		naive := &naiveMaker{
+			rules: randomRules(dispatch.AllRules()[random.IntN(5)], random.IntN),
+			jobs:  map[int]*naiveJob{},
+		}
 		m := mustMake(t, naive.rules, []float64{1, 2})
 		naive.workers = []naiveWorker{{speed: 1, up: true}, {speed: 2, up: true}}
 		for at := range 15 {
@@ -366,7 +473,13 @@ func TestMakerOfTampered(t *testing.T) {
 			var what []dispatch.Happening
 			for w := range s.Workers {
 				if job, task, attempt, _ := again.Hand(w); job >= 0 {
-					what = append(what, dispatch.Happening{Kind: dispatch.Finished, Worker: w, Job: job, Task: task, Attempt: attempt})
+					what = append(what, dispatch.Happening{
+						Kind:    dispatch.Finished,
+						Worker:  w,
+						Job:     job,
+						Task:    task,
+						Attempt: attempt,
+					})
 				}
 			}
 			if _, err := again.Decide(now, what); err != nil {
@@ -428,14 +541,26 @@ func TestApplyErrors(t *testing.T) {
 		want   badEntry
 	}{
 		{nil, badEntry{"Events", "0", "at least 1, the number of events that follow from what happens"}},
-		{[]dispatch.Event{started}, badEntry{"Events[0]", "{started 0 0 1 1}", "{submitted 0 -1 -1 0}, which follows from what happens"}},
-		{[]dispatch.Event{submitted, submitted}, badEntry{"Events[1].Kind", "submitted", "started or preempted: all other events precede the decisions"}},
+		{
+			[]dispatch.Event{started},
+			badEntry{"Events[0]", "{started 0 0 1 1}", "{submitted 0 -1 -1 0}, which follows from what happens"},
+		},
+		{
+			[]dispatch.Event{submitted, submitted},
+			badEntry{"Events[1].Kind", "submitted", "started or preempted: all other events precede the decisions"},
+		},
 		{with(func(e *dispatch.Event) { e.Worker = 2 }), badEntry{"Events[2].Worker", "2", "a worker that is up"}},
 		{with(func(e *dispatch.Event) { e.Worker = 0 }), badEntry{"Events[2].Worker", "0", "a worker that is idle"}},
 		{with(func(e *dispatch.Event) { e.Job = 1 }), badEntry{"Events[2].Job", "1", "a job that is present"}},
 		{with(func(e *dispatch.Event) {}), badEntry{"Events[2].Attempt", "1", "the number of a new attempt, above 1"}},
-		{with(func(e *dispatch.Event) { e.Attempt = 5 }), badEntry{"Events[2].Task", "0", "a waiting task: 1, or one that has started before"}},
-		{with(func(e *dispatch.Event) { e.Kind = dispatch.Preempted }), badEntry{"Events[2].Worker", "1", "a worker that runs this attempt"}},
+		{
+			with(func(e *dispatch.Event) { e.Attempt = 5 }),
+			badEntry{"Events[2].Task", "0", "a waiting task: 1, or one that has started before"},
+		},
+		{
+			with(func(e *dispatch.Event) { e.Kind = dispatch.Preempted }),
+			badEntry{"Events[2].Worker", "1", "a worker that runs this attempt"},
+		},
 	} {
 		m := mustMake(t, dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, []float64{1, 1})
 		if err := m.Apply(1, []dispatch.Happening{{Kind: dispatch.Submitted, What: job}}, c.events); !c.want.is(err) {
@@ -449,12 +574,15 @@ func TestApplyErrors(t *testing.T) {
 func TestApplyKeepsNumbers(t *testing.T) {
 	m := mustMake(t, dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, []float64{1, 1})
 	err := m.Apply(1, []dispatch.Happening{{Kind: dispatch.Submitted, What: &dispatch.Job{Tasks: 2, Work: 5}}},
-		[]dispatch.Event{{Kind: dispatch.Submitted, Task: -1, Worker: -1}, {Kind: dispatch.Started, Worker: 1, Attempt: 7}})
+		[]dispatch.Event{
+			{Kind: dispatch.Submitted, Task: -1, Worker: -1}, {Kind: dispatch.Started, Worker: 1, Attempt: 7},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
 	events, err := m.Decide(1, nil)
-	if want := []dispatch.Event{{Kind: dispatch.Started, Task: 1, Attempt: 8}}; err != nil || !slices.Equal(events, want) {
+	if want := []dispatch.Event{{Kind: dispatch.Started, Task: 1, Attempt: 8}}; err != nil ||
+		!slices.Equal(events, want) {
 		t.Errorf("%v, want %v, error %v", events, want, err)
 	}
 	if _, _, attempt, _ := m.Hand(1); attempt != 7 {
@@ -493,11 +621,14 @@ func TestApplyOtherPolicy(t *testing.T) {
 // Forget rejects jobs that are present and unknown jobs.
 func TestForgetErrors(t *testing.T) {
 	m := mustMake(t, dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, nil)
-	if _, err := m.Decide(0, []dispatch.Happening{{Kind: dispatch.Submitted, What: &dispatch.Job{Tasks: 1}}}); err != nil {
+	if _, err := m.Decide(0, []dispatch.Happening{
+		{Kind: dispatch.Submitted, What: &dispatch.Job{Tasks: 1}},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for job, want := range map[int]badEntry{
-		0: {"Job", "0", "a job that is done or cancelled"}, 1: {"Job", "1", "a job that was submitted"}, -1: {"Job", "-1", "a job that was submitted"},
+		0: {"Job", "0", "a job that is done or cancelled"}, 1: {"Job", "1", "a job that was submitted"},
+		-1: {"Job", "-1", "a job that was submitted"},
 	} {
 		if err := m.Forget(job); !want.is(err) {
 			t.Errorf("error %v, want %v", err, want)
@@ -506,10 +637,14 @@ func TestForgetErrors(t *testing.T) {
 	if _, err := m.Progress(1); !(badEntry{"Job", "1", "a job that was submitted"}).is(err) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := dispatch.NewMaker(dispatch.Rules{Policy: dispatch.Policy{Rule: "fifo"}}, nil); !(badEntry{"Policy.Rule", "fifo", wantRule}).is(err) {
+	if _, err := dispatch.NewMaker(dispatch.Rules{Policy: dispatch.Policy{Rule: "fifo"}}, nil); !(badEntry{
+		"Policy.Rule", "fifo", wantRule,
+	}).is(err) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := dispatch.NewMaker(dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, []float64{0}); !(badEntry{"Speeds[0]", "0", wantPositive}).is(err) {
+	if _, err := dispatch.NewMaker(dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, []float64{
+		0,
+	}); !(badEntry{"Speeds[0]", "0", wantPositive}).is(err) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -18,13 +18,34 @@ func TestParsePolicy(t *testing.T) {
 		{"priority", "priority", dispatch.Policy{Rule: dispatch.Priority, Spare: dispatch.SpareByPriority}},
 		{"priority:0", "priority", dispatch.Policy{Rule: dispatch.Priority, Spare: dispatch.SpareByPriority}},
 		{"priority:-0/priority", "priority", dispatch.Policy{Rule: dispatch.Priority, Spare: dispatch.SpareByPriority}},
-		{"priority:0.2", "priority:0.2", dispatch.Policy{Rule: dispatch.Priority, Spare: dispatch.SpareByPriority, Reserve: 0.2}},
-		{"priority:1/kept", "priority:1/kept", dispatch.Policy{Rule: dispatch.Priority, Spare: dispatch.SpareKept, Reserve: 1}},
-		{"proportion", "proportion/priority", dispatch.Policy{Rule: dispatch.Proportion, Spare: dispatch.SpareByPriority}},
-		{"workload", "workload:1/priority", dispatch.Policy{Rule: dispatch.Workload, Spare: dispatch.SpareByPriority, Horizon: 1}},
-		{"workload:6e1/deadline", "workload:60/deadline", dispatch.Policy{Rule: dispatch.Workload, Spare: dispatch.SpareByDeadline, Horizon: 60}},
-		{"deadline/priority", "deadline/priority", dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByPriority}},
-		{"deadline/deadline", "deadline/deadline", dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline}},
+		{
+			"priority:0.2", "priority:0.2",
+			dispatch.Policy{Rule: dispatch.Priority, Spare: dispatch.SpareByPriority, Reserve: 0.2},
+		},
+		{
+			"priority:1/kept", "priority:1/kept",
+			dispatch.Policy{Rule: dispatch.Priority, Spare: dispatch.SpareKept, Reserve: 1},
+		},
+		{
+			"proportion", "proportion/priority",
+			dispatch.Policy{Rule: dispatch.Proportion, Spare: dispatch.SpareByPriority},
+		},
+		{
+			"workload", "workload:1/priority",
+			dispatch.Policy{Rule: dispatch.Workload, Spare: dispatch.SpareByPriority, Horizon: 1},
+		},
+		{
+			"workload:6e1/deadline", "workload:60/deadline",
+			dispatch.Policy{Rule: dispatch.Workload, Spare: dispatch.SpareByDeadline, Horizon: 60},
+		},
+		{
+			"deadline/priority", "deadline/priority",
+			dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByPriority},
+		},
+		{
+			"deadline/deadline", "deadline/deadline",
+			dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline},
+		},
 		{"edf", "edf", dispatch.Policy{Rule: dispatch.EDF}},
 	} {
 		got, err := dispatch.ParsePolicy(c.text)
@@ -34,7 +55,8 @@ func TestParsePolicy(t *testing.T) {
 	}
 	const names = "one of priority[:R][/SPARE], proportion[/SPARE], workload[:H][/SPARE], deadline[/SPARE], edf"
 	for text, want := range map[string]string{
-		"": names, "fifo": names, "deadlin": names + "; did you mean deadline?", "/priority": names, " edf": names + "; did you mean edf?",
+		"": names, "fifo": names, "deadlin": names + "; did you mean deadline?", "/priority": names,
+		" edf":               names + "; did you mean edf?",
 		"priority:1.1":       "priority[:R][/SPARE], R in [0, 1]",
 		"priority:":          "priority[:R][/SPARE], R in [0, 1]",
 		"priority:NaN":       "priority[:R][/SPARE], R in [0, 1]",

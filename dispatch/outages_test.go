@@ -63,7 +63,8 @@ func (l *ledger) watch(d *dispatch.Decision) {
 			l.must(!l.came[e.Job] && submit <= l.now && l.now <= submit*atOnce, "%+v", e)
 			l.came[e.Job] = true
 		case dispatch.Started:
-			l.must(l.came[e.Job] && l.up[e.Worker] && l.hand[e.Worker].job < 0 && l.finished[e.Job][e.Task] == 0, "%+v", e)
+			l.must(l.came[e.Job] && l.up[e.Worker] && l.hand[e.Worker].job < 0 &&
+				l.finished[e.Job][e.Task] == 0, "%+v", e)
 			for _, h := range l.hand {
 				l.must(h.job != e.Job || h.task != e.Task, "%+v, which another worker has in hand", e)
 			}
@@ -124,7 +125,10 @@ func (l *ledger) look(d *dispatch.Decision) {
 			present = append(present, j)
 		}
 		usable := min(open, cmp.Or(l.s.Jobs[j].MaxWorkers, open))
-		l.must(planned[j] <= usable && held[j] <= usable, "%d workers planned and %d at work for %d that job %d can use", planned[j], held[j], usable, j)
+		l.must(
+			planned[j] <= usable && held[j] <= usable, "%d workers planned and %d at work for %d that job %d can use",
+			planned[j], held[j], usable, j,
+		)
 		keeps := l.s.Policy.Spare == dispatch.SpareKept && l.s.Policy.Rule != dispatch.EDF
 		l.must(!l.came[j] || idle == 0 || held[j] == usable || keeps && held[j] >= planned[j],
 			"%d workers idle, but job %d runs on %d with %d tasks to do", idle, j, held[j], open)
@@ -161,7 +165,8 @@ func (l *ledger) close(r *dispatch.Result, err error) {
 					last = max(last, o.From)
 				}
 			}
-			l.must(forGood == len(l.s.Speeds) && e.Time == last, "%+v, with %d workers gone for good, the last at %v", e, forGood, last)
+			l.must(forGood == len(l.s.Speeds) &&
+				e.Time == last, "%+v, with %d workers gone for good, the last at %v", e, forGood, last)
 		}
 		return
 	}
@@ -175,7 +180,8 @@ func (l *ledger) close(r *dispatch.Result, err error) {
 	}
 	c := l.counts
 	l.must(c[dispatch.Started] == c[dispatch.Finished]+c[dispatch.Lost]+c[dispatch.Preempted], "%v", c)
-	l.must(c[dispatch.Finished] == tasks && r.Tasks == tasks && r.Lost == c[dispatch.Lost]+c[dispatch.Preempted], "%v", c)
+	l.must(c[dispatch.Finished] == tasks && r.Tasks == tasks &&
+		r.Lost == c[dispatch.Lost]+c[dispatch.Preempted], "%v", c)
 	l.must(c[dispatch.Completed] == len(l.s.Jobs) && c[dispatch.Submitted] == len(l.s.Jobs), "%v", c)
 }
 
@@ -208,7 +214,8 @@ func TestConservation(t *testing.T) {
 		}
 	}
 	if stranded < 20 || emptied < 200 || seen[dispatch.Lost] < 1000 || seen[dispatch.Preempted] < 100 {
-		t.Errorf("%d runs stranded, %d decisions without workers, events %v: the scripts miss what they are for", stranded, emptied, seen)
+		t.Errorf("%d runs stranded, %d decisions without workers, events %v: the scripts miss what they are for",
+			stranded, emptied, seen)
 	}
 }
 
@@ -216,7 +223,11 @@ func TestConservation(t *testing.T) {
 func TestConservationAtScale(t *testing.T) {
 	for n, rule := range dispatch.AllRules() {
 		random := rand.New(rand.NewPCG(5, uint64(n)))
-		s := dispatch.Scenario{Policy: dispatch.Policy{Rule: rule}, Emergency: 3.5, Learning: dispatch.Learning{Default: 2, Window: 5}}
+		s := dispatch.Scenario{
+			Policy:    dispatch.Policy{Rule: rule},
+			Emergency: 3.5,
+			Learning:  dispatch.Learning{Default: 2, Window: 5},
+		}
 		for w := range 100 {
 			s.Speeds = append(s.Speeds, 0.5+random.Float64())
 			for at := 20 * random.ExpFloat64(); at < 200; {
@@ -226,7 +237,12 @@ func TestConservationAtScale(t *testing.T) {
 			}
 		}
 		for i := range 200 {
-			j := dispatch.Job{ID: int64(i), Submit: 200 * random.Float64(), Priority: float64(random.IntN(5)), Tasks: 1 + random.IntN(40)}
+			j := dispatch.Job{
+				ID:       int64(i),
+				Submit:   200 * random.Float64(),
+				Priority: float64(random.IntN(5)),
+				Tasks:    1 + random.IntN(40),
+			}
 			j.Deadline = j.Submit + 20*random.Float64() + 1
 			for range j.Tasks {
 				j.Works = append(j.Works, 4*random.ExpFloat64())

@@ -223,7 +223,9 @@ func (q *planner) arrange(j int) []float64 {
 	if speeds == nil {
 		return q.speeds
 	}
-	slices.SortFunc(q.plan.Rest(), func(a, b int) int { return cmp.Or(cmp.Compare(speeds[b], speeds[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(q.plan.Rest(), func(a, b int) int {
+		return cmp.Or(cmp.Compare(speeds[b], speeds[a]), cmp.Compare(a, b))
+	})
 	return speeds
 }
 

@@ -17,13 +17,16 @@ func TestProportionToTheLastDigit(t *testing.T) {
 		var order []int
 		var sum float64
 		for j := range jobs {
-			work := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1, 1e-50, 1e50, 0.1})).Draw(t, "work")
+			work := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1, 1e-50, 1e50, 0.1})).Draw(
+				t, "work",
+			)
 			c.of[j] = claim{work: work, most: rapid.IntRange(0, 2*workers).Draw(t, "most")}
 			order = append(order, j)
 			sum += work
 		}
 		m, first := float64(workers), c.of[0].work
-		edge := first * m * (1 - needTol) / float64(rapid.IntRange(1, workers).Draw(t, "part")) // a total at which the share is near an integer
+		// a total at which the share is near an integer
+		edge := first * m * (1 - needTol) / float64(rapid.IntRange(1, workers).Draw(t, "part"))
 		if last := edge - (sum - c.of[jobs-1].work); jobs > 1 && last > 0 && last <= 1e50 {
 			for range rapid.IntRange(0, 4).Draw(t, "digits") {
 				last = math.Nextafter(last, 0)
@@ -39,7 +42,8 @@ func TestProportionToTheLastDigit(t *testing.T) {
 				c.present.change(j, others, c.of[j].work)
 				c.present.drop(jobs+j, others)
 			}
-			if least, most := c.workBounds(order); c.workOf(order) < least || c.workOf(order) > most || most-least > 1e-10*most {
+			if least, most := c.workBounds(order); c.workOf(order) < least || c.workOf(order) > most ||
+				most-least > 1e-10*most {
 				t.Fatalf("work within [%v, %v], is %v", least, most, c.workOf(order))
 			}
 		}

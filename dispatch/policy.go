@@ -64,9 +64,10 @@ func AllSpares() []Spare { return []Spare{SpareByPriority, SpareByDeadline, Spar
 // Needs and the reserve have a relative tolerance of 1e-9: a number of workers that falls short by
 // no more is enough, so rounding never costs a worker.
 type Policy struct {
-	Rule    Rule    `json:"rule"`
-	Spare   Spare   `json:"spare,omitempty"`   // ignored by EDF, which leaves only workers that no job can use
-	Reserve float64 `json:"reserve,omitempty"` // r in [0, 1], the fraction of the workers that Priority withholds from the first job
+	Rule  Rule  `json:"rule"`
+	Spare Spare `json:"spare,omitempty"` // ignored by EDF, which leaves only workers that no job can use
+	// r in [0, 1], the fraction of the workers that Priority withholds from the first job
+	Reserve float64 `json:"reserve,omitempty"`
 	Horizon float64 `json:"horizon,omitempty"` // of Workload, seconds to finish a job in; 0 means 1, as in [L14]
 }
 

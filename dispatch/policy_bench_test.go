@@ -21,7 +21,8 @@ func manyJobs(jobs, workers int, own bool) ([]dispatch.Request, []float64) {
 	requests := make([]dispatch.Request, jobs)
 	for j := range requests {
 		requests[j] = dispatch.Request{
-			Priority: float64(rng.IntN(100)), Deadline: 1 + 10*rng.Float64(), Tasks: 1 + rng.IntN(64), Work: 10 * rng.Float64(),
+			Priority: float64(rng.IntN(100)), Deadline: 1 + 10*rng.Float64(), Tasks: 1 + rng.IntN(64),
+			Work: 10 * rng.Float64(),
 		}
 		if own {
 			requests[j].Speeds = draw()

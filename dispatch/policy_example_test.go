@@ -20,8 +20,8 @@ var fiveJobs = []dispatch.Job{
 	{Priority: 1, Deadline: 3, Tasks: 3, Work: 2}, // E
 }
 
-// Five jobs, A to E from highest to lowest priority, share seven workers, the first four of speed 1, the others
-// of speed 2. All tasks have work 2.
+// Five jobs, A to E from highest to lowest priority, share seven workers, the first four of speed
+// 1, the others of speed 2. All tasks have work 2.
 //
 //	job       A  B   C  D  E
 //	priority  5  4   3  2  1
@@ -31,23 +31,32 @@ var fiveJobs = []dispatch.Job{
 //
 // The plans at time 0, one letter per worker:
 //
-//   - priority: A may have all 7 workers and takes 4, one per task. B, C and D get one each, and none is left for E.
+//   - priority: A may have all 7 workers and takes 4, one per task. B, C and D get one each, and
+//     none is left for E.
 //   - priority, r = 1/2: A may have 7 - ⌈7/2⌉ = 3. All others get one each, and none is left.
-//   - proportion: ⌈7·8/36⌉ = 2 for A, ⌈7·4/36⌉ = 1 for B, ⌈7·10/36⌉ = 2 for C, ⌈7·8/36⌉ = 2 for D. E would have
-//     ⌈7·6/36⌉ = 2, but none is left.
-//   - workload, to be done in 3 seconds: A needs speed 8/3, two of the fast workers. B needs 4/3, the last fast one. C
-//     needs 10/3, the four others.
-//   - deadline: A needs speed 8/9, B 4/6, C 10/7, one of the fast workers each. D needs 8/8, one of the others. E needs
-//     6/3, two of them. The spare worker goes to A by priority, to E by deadline, or is kept.
-//   - edf: E has the earliest deadline and takes 3, B the next and takes 2, C gets the 2 that are left of its 5.
+//   - proportion: ⌈7·8/36⌉ = 2 for A, ⌈7·4/36⌉ = 1 for B, ⌈7·10/36⌉ = 2 for C, ⌈7·8/36⌉ = 2 for D.
+//     E would have ⌈7·6/36⌉ = 2, but none is left.
+//   - workload, to be done in 3 seconds: A needs speed 8/3, two of the fast workers. B needs 4/3,
+//     the last fast one. C needs 10/3, the four others.
+//   - deadline: A needs speed 8/9, B 4/6, C 10/7, one of the fast workers each. D needs 8/8, one of
+//     the others. E needs 6/3, two of them. The spare worker goes to A by priority, to E by
+//     deadline, or is kept.
+//   - edf: E has the earliest deadline and takes 3, B the next and takes 2, C gets the 2 that are
+//     left of its 5.
 //
-// A run makes new plans as tasks finish. Then earliest deadline first meets all deadlines; but until time 2, half of the run,
-// no worker serves A and D, 2 of 5 jobs present, although C and E are served. The deadline policy with spare workers by deadline
-// also meets all deadlines, without such violations.
+// A run makes new plans as tasks finish. Then earliest deadline first meets all deadlines; but
+// until time 2, half of the run, no worker serves A and D, 2 of 5 jobs present, although C and E
+// are served. The deadline policy with spare workers by deadline also meets all deadlines, without
+// such violations.
 func ExamplePolicy() {
 	requests := make([]dispatch.Request, len(fiveJobs))
 	for i, j := range fiveJobs {
-		requests[i] = dispatch.Request{Priority: j.Priority, Deadline: j.Deadline, Tasks: j.Tasks, Work: float64(j.Tasks) * j.Work}
+		requests[i] = dispatch.Request{
+			Priority: j.Priority,
+			Deadline: j.Deadline,
+			Tasks:    j.Tasks,
+			Work:     float64(j.Tasks) * j.Work,
+		}
 	}
 	fmt.Println("                             done at time")
 	fmt.Println("                    plan     A B C D E  violation  penalty")
@@ -69,7 +78,11 @@ func ExamplePolicy() {
 			fmt.Println(err)
 			return
 		}
-		r, err := dispatch.Run(context.Background(), dispatch.Scenario{Jobs: fiveJobs, Speeds: fiveSpeeds, Policy: c.policy})
+		r, err := dispatch.Run(context.Background(), dispatch.Scenario{
+			Jobs:   fiveJobs,
+			Speeds: fiveSpeeds,
+			Policy: c.policy,
+		})
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -73,7 +73,9 @@ func drawInstance(t *rapid.T) *instance {
 		percent: percent,
 		speeds:  drawSpeeds("speed"),
 		now:     number(0, 10, "now"),
-		jobs:    make([]dispatch.Request, rapid.OneOf(rapid.IntRange(0, 8), rapid.IntRange(workers, workers+3)).Draw(t, "jobs")),
+		jobs: make(
+			[]dispatch.Request, rapid.OneOf(rapid.IntRange(0, 8), rapid.IntRange(workers, workers+3)).Draw(t, "jobs"),
+		),
 	}
 	for j := range in.jobs {
 		r := &in.jobs[j]
@@ -257,7 +259,8 @@ func (l *literal) run() []int {
 	if l.policy.Spare == dispatch.SpareByDeadline {
 		order = l.sorted(earlierDeadline)
 	}
-	if l.policy.Rule == dispatch.Priority && len(order) > 0 { // the first job has its part of the workers, others go before
+	// the first job has its part of the workers, others go before
+	if l.policy.Rule == dispatch.Priority && len(order) > 0 {
 		first := l.sorted(higherPriority)[0]
 		order = append(slices.DeleteFunc(order, func(j int) bool { return j == first }), first)
 	}
@@ -353,7 +356,8 @@ func TestReserve(t *testing.T) {
 			case i == 0 && n[j] > 1 && n[j]*100 > part:
 				for other := range n {
 					if other != j && n[other] < most(&in.jobs[other]) || in.policy.Spare == dispatch.SpareKept {
-						t.Fatalf("first job %d has %v of %d workers, reserve %v", j, n, len(in.speeds), in.policy.Reserve)
+						t.Fatalf("first job %d has %v of %d workers, reserve %v",
+							j, n, len(in.speeds), in.policy.Reserve)
 					}
 				}
 			case i > 0 && n[j] > 1 && in.policy.Spare == dispatch.SpareKept:
@@ -411,8 +415,9 @@ func TestFewestWorkers(t *testing.T) {
 		seconds := make([]float64, rapid.IntRange(1, 4).Draw(t, "jobs"))
 		for j := range seconds {
 			r := dispatch.Request{
-				Priority: float64(len(seconds) - j), Deadline: whole(1, 4, "deadline"), Tasks: rapid.IntRange(1, 9).Draw(t, "tasks"),
-				Work: whole(0, 60, "work"),
+				Priority: float64(len(seconds) - j), Deadline: whole(1, 4, "deadline"),
+				Tasks: rapid.IntRange(1, 9).Draw(t, "tasks"),
+				Work:  whole(0, 60, "work"),
 			}
 			if rapid.Bool().Draw(t, "own") {
 				for range in.speeds {
@@ -572,8 +577,14 @@ func TestFirstJob(t *testing.T) {
 		{"one worker, reserved", priority(0.5), 1, 1, 1, 1, 0, 3, 0, 1},
 
 		{"10·0.3/(0.3+0.7) is exactly 3", dispatch.Policy{Rule: dispatch.Proportion}, 10, 1, 0.3, 0.7, 0, 10, 0, 3},
-		{"3 and 5e-10 of it", dispatch.Policy{Rule: dispatch.Proportion}, 10, 1, 3 * (1 + 5e-10), 7 * (1 - 3.0/7*5e-10), 0, 10, 0, 3},
-		{"3 and 3e-9 of it", dispatch.Policy{Rule: dispatch.Proportion}, 10, 1, 3 * (1 + 3e-9), 7 * (1 - 3.0/7*3e-9), 0, 10, 0, 4},
+		{
+			"3 and 5e-10 of it", dispatch.Policy{Rule: dispatch.Proportion}, 10, 1, 3 * (1 + 5e-10),
+			7 * (1 - 3.0/7*5e-10), 0, 10, 0, 3,
+		},
+		{
+			"3 and 3e-9 of it", dispatch.Policy{Rule: dispatch.Proportion}, 10, 1, 3 * (1 + 3e-9),
+			7 * (1 - 3.0/7*3e-9), 0, 10, 0, 4,
+		},
 		{"no work at all", dispatch.Policy{Rule: dispatch.Proportion}, 10, 1, 0, 0, 0, 10, 0, 1},
 		{"all work", dispatch.Policy{Rule: dispatch.Proportion}, 10, 1, 1, 0, 0, 10, 0, 10},
 		{"1e-50 of 1e50", dispatch.Policy{Rule: dispatch.Proportion}, 10, 1, 1e-50, 1e50, 0, 10, 0, 1},
@@ -589,14 +600,20 @@ func TestFirstJob(t *testing.T) {
 		{"largest need", workload(1e-50), 9, 1, 1e50, 1, 0, 9, 0, 9},
 
 		{"0.3 in 0.3-0.2 seconds", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1, 0.3, 1, 0.3, 9, 0.2, 3},
-		{"3 and 5e-10 of it in 1 second", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1, 3 * (1 + 5e-10), 1, 2, 9, 1, 3},
+		{
+			"3 and 5e-10 of it in 1 second", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1,
+			3 * (1 + 5e-10), 1, 2, 9, 1, 3,
+		},
 		{"3 and 3e-9 of it in 1 second", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1, 3 * (1 + 3e-9), 1, 2, 9, 1, 4},
 		{"the deadline is now", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1, 1, 1, 2, 7, 2, 7},
 		{"the deadline is now, and no work is left", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1, 0, 1, 2, 7, 2, 7},
 		{"it has passed, and no work is left", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1, 0, 1, 2, 7, 3, 7},
 		{"no work", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1, 0, 1, 2, 7, 1, 1},
 		{"no deadline", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1, 1e50, 1, 0, 7, 1e50, 1},
-		{"the smallest time", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1, 1e50, 1, math.SmallestNonzeroFloat64, 7, 0, 7},
+		{
+			"the smallest time", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1, 1e50, 1,
+			math.SmallestNonzeroFloat64, 7, 0, 7,
+		},
 	} {
 		in := instance{policy: test.policy, speeds: slices.Repeat([]float64{test.speed}, test.workers), now: test.now}
 		in.policy.Spare = dispatch.SpareKept
@@ -695,7 +712,8 @@ type schedule struct {
 var schedules = map[string]schedule{
 	// 0: A may have 7 and has 4 tasks: AAAA, then B C D one each. No worker is left for E.
 	// 1: workers 5, 6, 7 have done B, C, D. A4 B1 C4 D3 E3: the same plan.
-	// 2: A and B are done. C3 D2 E3: C may have 7 and has 3 tasks: CCC, D E one each, spare D, then E.
+	// 2: A and B are done. C3 D2 E3: C may have 7 and has 3 tasks: CCC, D E one each, spare D, then
+	// E.
 	// 3: workers 5, 6, 7 have done E, D, E. C3 and D1 are running, and worker 5 starts E1.
 	"priority": {
 		policy: dispatch.Policy{Rule: dispatch.Priority},
@@ -715,7 +733,8 @@ var schedules = map[string]schedule{
 	// 0: A may have 7-⌈3.5⌉ = 3, the others have one each.
 	// 1: workers 5, 6, 7 have done C, D, E. A4 B2 C4 D3 E2: the same plan.
 	// 2: all running tasks are done. A1 B1 C3 D2 E1: A B C D E one each, spare C C.
-	// 3: workers 5, 6, 7 have done E, C, C. A1 B1 C1 and one of D2 are running; worker 5 starts the other one.
+	// 3: workers 5, 6, 7 have done E, C, C. A1 B1 C1 and one of D2 are running; worker 5 starts the
+	// other one.
 	"priority, r = 1/2": {
 		policy: dispatch.Policy{Rule: dispatch.Priority, Reserve: 0.5},
 		plans:  "AAABCDE AAABCDE ABCDECC ABCDD..",
@@ -730,10 +749,14 @@ var schedules = map[string]schedule{
 		},
 		finish: [5]float64{4, 4, 4, 4, 3},
 	},
-	// 0: 18 tasks, A4 B2 C5 D4 E3: ⌈7·4/18⌉ = 2, ⌈14/18⌉ = 1, ⌈35/18⌉ = 2, 2, and for E none of ⌈21/18⌉ = 2.
-	// 1: workers 5, 6, 7 have done C, D, D. 15 tasks, A4 B2 C4 D2 E3: 2, 1, 2, ⌈14/15⌉ = 1, and for E one of ⌈21/15⌉ = 2.
-	// 2: A, B, C of workers 1 to 4 are done, and C, D, E. 8 tasks, A2 B1 C2 D1 E2: 2, 1, 2, 1, and one of 2.
-	// 3: workers 5, 6, 7 have done C, D, E. 5 tasks, A2 B1 C1 E1: 2, 1, 1, 1; those of A, B, C are running.
+	// 0: 18 tasks, A4 B2 C5 D4 E3: ⌈7·4/18⌉ = 2, ⌈14/18⌉ = 1, ⌈35/18⌉ = 2, 2, and for E none of
+	// ⌈21/18⌉ = 2.
+	// 1: workers 5, 6, 7 have done C, D, D. 15 tasks, A4 B2 C4 D2 E3: 2, 1, 2, ⌈14/15⌉ = 1, and for
+	// E one of ⌈21/15⌉ = 2.
+	// 2: A, B, C of workers 1 to 4 are done, and C, D, E. 8 tasks, A2 B1 C2 D1 E2: 2, 1, 2, 1, and
+	// one of 2.
+	// 3: workers 5, 6, 7 have done C, D, E. 5 tasks, A2 B1 C1 E1: 2, 1, 1, 1; those of A, B, C are
+	// running.
 	"proportion": {
 		policy: dispatch.Policy{Rule: dispatch.Proportion},
 		plans:  "AABCCDD AABCCDE AABCCDE AABCE..",
@@ -750,11 +773,12 @@ var schedules = map[string]schedule{
 		missed: 1, // E
 	},
 	// 0: A needs speed 8/3: workers 5, 6. B 4/3: worker 7. C 10/3: workers 1 to 4, total speed 4.
-	// 1: workers 5, 6, 7 have done A, A, B. A2 B1 C5 D4 E3: A 4/3: worker 5. B 2/3: 6. C 10/3: 7, 1, 2. D 8/3: 3, 4, all
-	// that is left. C is running four tasks, so worker 7 goes to the first job that runs on fewer than planned: D.
+	// 1: workers 5, 6, 7 have done A, A, B. A2 B1 C5 D4 E3: A 4/3: worker 5. B 2/3: 6. C 10/3: 7,
+	// 1, 2. D 8/3: 3, 4, all that is left. C is running four tasks, so worker 7 goes to the first
+	// job that runs on fewer than planned: D.
 	// 2: A1 C1 D3 E3: A 2/3: 5. C 2/3: 6. D 6/3: 7. E 6/3: 1, 2. Spare: D, two more.
-	// 3: workers 5, 6, 7 have done A, C, D. D2 E3: D 4/3: 5. E 6/3: 6. Spare by speed: D 7, then E 1, 2. D is running two
-	// tasks, so only worker 6 starts one, the last of E.
+	// 3: workers 5, 6, 7 have done A, C, D. D2 E3: D 4/3: 5. E 6/3: 6. Spare by speed: D 7, then E
+	// 1, 2. D is running two tasks, so only worker 6 starts one, the last of E.
 	"workload": {
 		policy: dispatch.Policy{Rule: dispatch.Workload, Horizon: 3},
 		plans:  "CCCCAAB CCDDABC EEDDACD EE..DED",
@@ -771,10 +795,13 @@ var schedules = map[string]schedule{
 		missed: 1, // E
 	},
 	// 0: A needs speed 8/9: worker 5. B 4/6: 6. C 10/7: 7. D 8/8: 1. E 6/3: 2, 3. Spare 4: A.
-	// 1: workers 5, 6, 7 have done A, B, C. A3 B1 C4 D4 E3: A 6/8: 5. B 2/5: 6. C 8/6: 7. D 8/7: 1, 2. E 6/2 = 3: 3, 4, all
-	// that is left. A runs on worker 4, one as planned, so worker 5 goes to D, which runs on one of two.
-	// 2: A2 C3 D2 E1: A 4/7: 5. C 6/5: 6. D 4/6: 7. E 2/1: 1, for its only task. Spare: A 2, then C 3, 4.
-	// 3: workers 5, 6, 7 have done A, C, D. A1 C2 E1 are running, D1 needs 2/5: worker 7. (A 2/6: 5. C 4/4: 6. E is late:
+	// 1: workers 5, 6, 7 have done A, B, C. A3 B1 C4 D4 E3: A 6/8: 5. B 2/5: 6. C 8/6: 7. D 8/7:
+	// 1, 2. E 6/2 = 3: 3, 4, all that is left. A runs on worker 4, one as planned, so worker 5 goes
+	// to D, which runs on one of two.
+	// 2: A2 C3 D2 E1: A 4/7: 5. C 6/5: 6. D 4/6: 7. E 2/1: 1, for its only task. Spare: A 2, then C
+	// 3, 4.
+	// 3: workers 5, 6, 7 have done A, C, D. A1 C2 E1 are running, D1 needs 2/5: worker 7. (A
+	// 2/6: 5. C 4/4: 6. E is late:
 	// 1. Spare: C 2.)
 	"deadline, priority": {
 		policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByPriority},
@@ -792,10 +819,12 @@ var schedules = map[string]schedule{
 		missed: 1, // E
 	},
 	// 0: as above, but spare 4: E, whose deadline is the earliest.
-	// 1: A3 B1 C4 D4 E3, the plan as above. E is running three tasks, one more than planned, and D waits.
-	// 2: B and E are done. A2 C3 D3: A 4/7: 5. C 6/5: 6. D 6/6: 7. Spare: C 1, 2, deadline 7, then D 3, 4, deadline 8.
-	// 3: workers 5, 6, 7 have done A, C, D. C2 D2 are running, worker 5 starts A1. (C 4/4: 6. D 4/5: 7. Spare: C 1, D
-	// 2.)
+	// 1: A3 B1 C4 D4 E3, the plan as above. E is running three tasks, one more than planned, and D
+	// waits.
+	// 2: B and E are done. A2 C3 D3: A 4/7: 5. C 6/5: 6. D 6/6: 7. Spare: C 1, 2, deadline 7, then
+	// D 3, 4, deadline 8.
+	// 3: workers 5, 6, 7 have done A, C, D. C2 D2 are running, worker 5 starts A1. (C 4/4: 6. D
+	// 4/5: 7. Spare: C 1, D 2.)
 	"deadline, deadline": {
 		policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline},
 		plans:  "DEEEABC DDEEABC CCDDACD CD..ACD",
@@ -811,10 +840,12 @@ var schedules = map[string]schedule{
 		finish: [5]float64{4, 2, 4, 4, 2},
 	},
 	// 0: as above, but worker 4 is kept.
-	// 1: A3 B1 C4 D4 E3, the plan as above. E is running two tasks as planned, so worker 4 goes to D, which runs on one of two.
-	// 2: A2 C3 D3 E1: A 4/7: 5. C 6/5: 6. D 6/6: 7. E 2/1: 1, its only task. D runs on worker 4, as many as planned: 2, 3, 7
-	// are kept.
-	// 3: workers 4, 5, 6 have done D, A, C. A1 C2 D2 E1: A 2/6: 5. C 4/4: 6. D 4/5: 7. E is late: 1, running.
+	// 1: A3 B1 C4 D4 E3, the plan as above. E is running two tasks as planned, so worker 4 goes to
+	// D, which runs on one of two.
+	// 2: A2 C3 D3 E1: A 4/7: 5. C 6/5: 6. D 6/6: 7. E 2/1: 1, its only task. D runs on worker 4, as
+	// many as planned: 2, 3, 7 are kept.
+	// 3: workers 4, 5, 6 have done D, A, C. A1 C2 D2 E1: A 2/6: 5. C 4/4: 6. D 4/5: 7. E is late:
+	// 1, running.
 	// 4: A and E are done. C1 D1: C 2/3: 5. D 2/4: 6.
 	"deadline, kept": {
 		policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareKept},
@@ -898,14 +929,17 @@ func TestFiveJobsByHand(t *testing.T) {
 		}
 		for j, job := range fiveJobs {
 			if rows[j] != float64(job.Tasks)*job.Work || begun["finished"+strconv.Itoa(j)] != job.Tasks {
-				t.Errorf("%s: job %d: work %v in the table, %d tasks done", name, j, rows[j], begun["finished"+strconv.Itoa(j)])
+				t.Errorf("%s: job %d: work %v in the table, %d tasks done",
+					name, j, rows[j], begun["finished"+strconv.Itoa(j)])
 			}
 			if rec := r.Jobs[j]; rec.Start != start[j] || rec.Finish != want.finish[j] {
-				t.Errorf("%s: job %d runs from %v to %v, want %v to %v", name, j, rec.Start, rec.Finish, start[j], want.finish[j])
+				t.Errorf("%s: job %d runs from %v to %v, want %v to %v",
+					name, j, rec.Start, rec.Finish, start[j], want.finish[j])
 			}
 		}
 		if r.DeadlineMissPenalty != want.missed || math.Abs(r.PriorityViolationRate-want.broken) > 1e-15 {
-			t.Errorf("%s: penalty %v, violation rate %v, want %v, %v", name, r.DeadlineMissPenalty, r.PriorityViolationRate,
+			t.Errorf("%s: penalty %v, violation rate %v, want %v, %v",
+				name, r.DeadlineMissPenalty, r.PriorityViolationRate,
 				want.missed, want.broken)
 		}
 	}
@@ -929,7 +963,8 @@ func TestFiveJobsInDocs(t *testing.T) {
 				t.Errorf("%s, worker %d: %q, want %q", name, worker+1, got, row)
 			}
 		}
-		row := fmt.Sprintf("| %s | %v | %v | %v |\n", name, strings.Join(strings.Fields(strings.Trim(fmt.Sprint(want.finish), "[]")), " | "),
+		row := fmt.Sprintf("| %s | %v | %v | %v |\n",
+			name, strings.Join(strings.Fields(strings.Trim(fmt.Sprint(want.finish), "[]")), " | "),
 			want.broken, want.missed)
 		if !strings.Contains(string(page), row) {
 			t.Errorf("no row %q", row)

@@ -20,7 +20,9 @@ func TestSpeedsLearnt(t *testing.T) {
 		rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Deadline}, Learning: learning}
 		m := mustMake(t, rules, []float64{1, 2})
 		random := rand.New(rand.NewPCG(1, 1))
-		what := []dispatch.Happening{{Kind: dispatch.Submitted, Job: 0, What: &dispatch.Job{Tasks: 1000, Work: 8, Kind: "bill"}}}
+		what := []dispatch.Happening{
+			{Kind: dispatch.Submitted, Job: 0, What: &dispatch.Job{Tasks: 1000, Work: 8, Kind: "bill"}},
+		}
 		for at := 1; at <= 400; at++ {
 			if _, err := m.Decide(float64(at), what); err != nil {
 				t.Fatal(err)
@@ -33,8 +35,15 @@ func TestSpeedsLearnt(t *testing.T) {
 					speed = 0.5
 				}
 				speed *= 0.97 + 0.06*random.Float64()
-				what = append(what, dispatch.Happening{Kind: dispatch.Finished, Worker: w, Job: job, Task: task, Attempt: attempt,
-					Seconds: 8 / speed, Work: 8 / speed * []float64{1, 2}[w]})
+				what = append(what, dispatch.Happening{
+					Kind:    dispatch.Finished,
+					Worker:  w,
+					Job:     job,
+					Task:    task,
+					Attempt: attempt,
+					Seconds: 8 / speed,
+					Work:    8 / speed * []float64{1, 2}[w],
+				})
 			}
 		}
 		told := m.Speeds("bill")
@@ -42,9 +51,12 @@ func TestSpeedsLearnt(t *testing.T) {
 			t.Fatalf("%+v: nothing is published; %+v", learning, m.Profiles())
 		}
 		if ratio := told[1] / told[0]; ratio < 0.5*0.9 || ratio > 0.5*1.1 {
-			t.Errorf("%+v: the second worker at bills has %v of the published speed of the first, want 0.5; %+v", learning, ratio, m.Profiles())
+			t.Errorf("%+v: the second worker at bills has %v of the published speed of the first, want 0.5; %+v",
+				learning, ratio, m.Profiles())
 		}
-		if _, err := m.Decide(500, []dispatch.Happening{{Kind: dispatch.Failed, Worker: 1}, {Kind: dispatch.Returned, Worker: 1, New: true}}); err != nil {
+		if _, err := m.Decide(500, []dispatch.Happening{
+			{Kind: dispatch.Failed, Worker: 1}, {Kind: dispatch.Returned, Worker: 1, New: true},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range m.Profiles() {
@@ -79,7 +91,8 @@ func TestRunLearnsSpeeds(t *testing.T) {
 	}
 	missed := func(learning dispatch.Learning) int {
 		r, err := dispatch.Run(context.Background(), dispatch.Scenario{
-			Jobs: jobs, Speeds: []float64{1, 1, 1, 1, 1, 1, 1, 1}, Learning: learning, Policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareKept},
+			Jobs: jobs, Speeds: []float64{1, 1, 1, 1, 1, 1, 1, 1}, Learning: learning,
+			Policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareKept},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -97,7 +97,8 @@ func TestRecordsReadBack(t *testing.T) {
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-13*b } // twenty positive terms
 		if !near(penalty, r.DeadlineMissPenalty) || !near(response, r.Delay.Mean) ||
 			missed != r.Missed || lost != r.Lost || slow != r.Slowdown.Count {
-			t.Fatalf("%v, %v, %d missed, %d lost, %d slowdowns; the run says %+v", penalty, response, missed, lost, slow, r)
+			t.Fatalf("%v, %v, %d missed, %d lost, %d slowdowns; the run says %+v",
+				penalty, response, missed, lost, slow, r)
 		}
 	})
 }

@@ -65,9 +65,22 @@ func TestRefusedTasksReachTheFit(t *testing.T) {
 				case h.until > at:
 					left = append(left, h)
 				case isFit[h.Worker]:
-					what = append(what, dispatch.Happening{Kind: dispatch.Finished, Worker: h.Worker, Job: h.Job, Task: h.Task, Attempt: h.Attempt, Work: 10})
+					what = append(what, dispatch.Happening{
+						Kind:    dispatch.Finished,
+						Worker:  h.Worker,
+						Job:     h.Job,
+						Task:    h.Task,
+						Attempt: h.Attempt,
+						Work:    10,
+					})
 				default:
-					what = append(what, dispatch.Happening{Kind: dispatch.Refused, Worker: h.Worker, Job: h.Job, Task: h.Task, Attempt: h.Attempt})
+					what = append(what, dispatch.Happening{
+						Kind:    dispatch.Refused,
+						Worker:  h.Worker,
+						Job:     h.Job,
+						Task:    h.Task,
+						Attempt: h.Attempt,
+					})
 				}
 			}
 			hands = left

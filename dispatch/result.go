@@ -147,8 +147,10 @@ func (t *Totals) check() error {
 		field string
 		value float64
 	}{
-		{"Planned", t.Planned}, {"Running", t.Running}, {"Present", t.Present}, {"PlannedBy", t.PlannedBy}, {"RunningBy", t.RunningBy},
-		{"PlannedSum", t.PlannedSum}, {"Capacity", t.Capacity.Value()}, {"Useful", t.Useful.Value()}, {"Wasted", t.Wasted.Value()},
+		{"Planned", t.Planned}, {"Running", t.Running}, {"Present", t.Present}, {"PlannedBy", t.PlannedBy},
+		{"RunningBy", t.RunningBy},
+		{"PlannedSum", t.PlannedSum}, {"Capacity", t.Capacity.Value()}, {"Useful", t.Useful.Value()},
+		{"Wasted", t.Wasted.Value()},
 		{"First", t.First}, {"Last", t.Last}, {"Decisions", float64(t.Decisions)},
 	} {
 		if !(v.value >= 0 && v.value <= math.MaxFloat64) {
@@ -262,7 +264,8 @@ func (m *Maker) result(records []Record) *Result {
 	res.Makespan = max(0, m.totals.Last-m.totals.First)
 	res.Delay, res.Slowdown = spread(delays), spread(slowdowns)
 	if m.totals.Present > 0 {
-		res.PriorityViolationRate, res.RunningViolationRate = m.totals.PlannedBy/m.totals.Present, m.totals.RunningBy/m.totals.Present
+		res.PriorityViolationRate, res.RunningViolationRate = m.totals.PlannedBy/m.totals.Present,
+			m.totals.RunningBy/m.totals.Present
 	}
 	if m.totals.Decisions > 0 {
 		res.DecisionViolationRate = m.totals.PlannedSum / float64(m.totals.Decisions)

@@ -17,8 +17,13 @@ import (
 // less than that is below it. The quantiles of a [dispatch.Spread] are special cases.
 func TestQuantilesOfLevels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 5), rapid.SampledFrom([]float64{0, 1, 2})), 1, 40).Draw(t, "values")
-		levels := []*big.Rat{big.NewRat(1, 2), big.NewRat(19, 20), big.NewRat(99, 100), big.NewRat(rapid.Int64Range(1, 999).Draw(t, "level"), 1000)}
+		values := rapid.SliceOfN(
+			rapid.OneOf(rapid.Float64Range(0, 5), rapid.SampledFrom([]float64{0, 1, 2})), 1, 40,
+		).Draw(t, "values")
+		levels := []*big.Rat{
+			big.NewRat(1, 2), big.NewRat(19, 20), big.NewRat(99, 100),
+			big.NewRat(rapid.Int64Range(1, 999).Draw(t, "level"), 1000),
+		}
 		got, err := dispatch.Quantiles(values, levels)
 		if err != nil {
 			t.Fatal(err)

@@ -37,7 +37,8 @@ func TestSecondsAndMilliseconds(t *testing.T) {
 				return mustRun(t, s)
 			}
 			a, b := sample(seconds, 1), sample(milliseconds, 1000)
-			if a.Decisions != b.Decisions || a.Missed != b.Missed || !same(a.DeadlineMissPenalty, b.DeadlineMissPenalty/1000) ||
+			if a.Decisions != b.Decisions || a.Missed != b.Missed ||
+				!same(a.DeadlineMissPenalty, b.DeadlineMissPenalty/1000) ||
 				!same(a.Delay.Mean, b.Delay.Mean/1000) || !same(a.PriorityViolationRate, b.PriorityViolationRate) {
 				t.Errorf("seed %d, %+v: %+v\nin milliseconds %+v", seed, p, *a, *b)
 			}
@@ -66,7 +67,8 @@ func TestTimesEqualUpToRounding(t *testing.T) {
 		Speeds: []float64{1, 1}, Policy: edf,
 		Watch: func(d *dispatch.Decision) { times = append(times, d.Time) },
 	})
-	if want := []float64{0, 0.1, 0.2, 0.1 + 0.1 + 0.1, 1.3}; len(times) != len(want) || r.Jobs[2].Start != r.Jobs[0].Finish {
+	if want := []float64{0, 0.1, 0.2, 0.1 + 0.1 + 0.1, 1.3}; len(times) != len(want) ||
+		r.Jobs[2].Start != r.Jobs[0].Finish {
 		t.Errorf("decisions at %v, want %v", times, want)
 	}
 
@@ -87,7 +89,10 @@ func TestWorkLeftAfterLargeTask(t *testing.T) {
 	for _, large := range []float64{1, 1e5, 1e6 + 0.3, 1e9 + 0.1, 1e16, 1e18} {
 		for n := 10; n < 60; n += 10 {
 			s := dispatch.Scenario{
-				Jobs:   []dispatch.Job{{Tasks: n + 1, Works: append([]float64{large}, slices.Repeat([]float64{0.1}, n)...)}},
+				Jobs: []dispatch.Job{{
+					Tasks: n + 1,
+					Works: append([]float64{large}, slices.Repeat([]float64{0.1}, n)...),
+				}},
 				Speeds: slices.Repeat([]float64{1}, 10),
 				Policy: dispatch.Policy{Rule: dispatch.Workload, Spare: dispatch.SpareKept},
 			}
@@ -121,7 +126,8 @@ func TestManyRoundings(t *testing.T) {
 	}
 	for n := 1; n < 500; n++ {
 		r := mustRun(t, dispatch.Scenario{
-			Jobs: []dispatch.Job{{Submit: 0.7, Tasks: 2 * n, Work: 0.1}}, Speeds: []float64{1.3, 1.3}, Policy: dispatch.Policy{Rule: dispatch.EDF},
+			Jobs: []dispatch.Job{{Submit: 0.7, Tasks: 2 * n, Work: 0.1}}, Speeds: []float64{1.3, 1.3},
+			Policy: dispatch.Policy{Rule: dispatch.EDF},
 		})
 		if math.Abs(r.Utilization-1) > 1e-15 {
 			t.Errorf("%d tasks on two workers: utilization %v", 2*n, r.Utilization)

@@ -72,7 +72,15 @@ func Run(ctx context.Context, s Scenario) (*Result, error) {
 		m.execute()
 		r.begin()
 		if s.Watch != nil {
-			r.decision = Decision{Time: now, Events: m.events, Present: m.byPriority.List(), Planned: m.planner.planned, Up: m.up, Done: m.done, maker: m}
+			r.decision = Decision{
+				Time:    now,
+				Events:  m.events,
+				Present: m.byPriority.List(),
+				Planned: m.planner.planned,
+				Up:      m.up,
+				Done:    m.done,
+				maker:   m,
+			}
 			s.Watch(&r.decision)
 		}
 	}

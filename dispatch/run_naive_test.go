@@ -59,7 +59,9 @@ func (s *slow) simulate() (float64, *dispatch.StrandedError) {
 				times = append(times, a.end)
 			}
 		}
-		if slices.ContainsFunc(s.Jobs, func(j dispatch.Job) bool { return j.Submit <= before && s.unfinished(s.place(&j)) > 0 }) {
+		if slices.ContainsFunc(
+			s.Jobs, func(j dispatch.Job) bool { return j.Submit <= before && s.unfinished(s.place(&j)) > 0 },
+		) {
 			for k := 1; s.Replan > 0 && len(times) > 0; k++ {
 				if at := float64(k) * s.Replan; at > before*atOnce {
 					times = append(times, at)
@@ -327,7 +329,11 @@ func (s *slow) result(end float64) *dispatch.Result {
 	var responses, slowdowns []float64
 	for i, j := range s.Jobs {
 		first = min(first, j.Submit)
-		rec := dispatch.Record{Job: i, Start: math.Inf(1), Lost: s.count(dispatch.Lost, i, -1) + s.count(dispatch.Preempted, i, -1)}
+		rec := dispatch.Record{
+			Job:   i,
+			Start: math.Inf(1),
+			Lost:  s.count(dispatch.Lost, i, -1) + s.count(dispatch.Preempted, i, -1),
+		}
 		for _, a := range s.attempts {
 			if a.job == i {
 				rec.Start, rec.Finish = min(rec.Start, a.from), max(rec.Finish, a.until)
@@ -557,13 +563,16 @@ func sameResult(a, b *dispatch.Result) error {
 		}
 	}
 	switch {
-	case len(a.Jobs) != len(b.Jobs), a.Missed != b.Missed, a.Decisions != b.Decisions, a.Tasks != b.Tasks, a.Lost != b.Lost,
+	case len(a.Jobs) != len(b.Jobs), a.Missed != b.Missed, a.Decisions != b.Decisions, a.Tasks != b.Tasks,
+		a.Lost != b.Lost,
 		a.Makespan != b.Makespan, !closeTo(a.PriorityViolationRate, b.PriorityViolationRate),
-		!closeTo(a.DecisionViolationRate, b.DecisionViolationRate), !closeTo(a.RunningViolationRate, b.RunningViolationRate),
+		!closeTo(a.DecisionViolationRate, b.DecisionViolationRate),
+		!closeTo(a.RunningViolationRate, b.RunningViolationRate),
 		!closeTo(a.DeadlineMissPenalty, b.DeadlineMissPenalty), !closeTo(a.Utilization, b.Utilization),
 		!closeTo(a.Wasted, b.Wasted), !closeSpreads(a.Delay, b.Delay), a.Slowdown.Count != b.Slowdown.Count,
 		!closeTo(a.Slowdown.Mean, b.Slowdown.Mean), !closeTo(a.Slowdown.P50, b.Slowdown.P50),
-		!closeTo(a.Slowdown.P95, b.Slowdown.P95), !closeTo(a.Slowdown.P99, b.Slowdown.P99), !closeTo(a.Slowdown.Max, b.Slowdown.Max):
+		!closeTo(a.Slowdown.P95, b.Slowdown.P95), !closeTo(a.Slowdown.P99, b.Slowdown.P99),
+		!closeTo(a.Slowdown.Max, b.Slowdown.Max):
 		return fmt.Errorf("%+v\nwant %+v", a, b)
 	}
 	return nil
@@ -596,7 +605,8 @@ func compareWithSlow(t interface{ Fatalf(string, ...any) }, s dispatch.Scenario)
 		if err := sameResult(got, sim.result(end)); err != nil {
 			t.Fatalf("%v\nscenario %+v", err, s)
 		}
-	} else if e := (*dispatch.StrandedError)(nil); stranded == nil || !errors.As(err, &e) || *e != *stranded || got != nil {
+	} else if e := (*dispatch.StrandedError)(nil); stranded == nil || !errors.As(err, &e) ||
+		*e != *stranded || got != nil {
 		t.Fatalf("%v, error %v, want error %v\nscenario %+v", got, err, stranded, s)
 	}
 	if !slices.Equal(starts, wanted) {

@@ -81,7 +81,8 @@ func TestQuantiles(t *testing.T) {
 	}
 	s.Jobs = []dispatch.Job{{Submit: 3, Tasks: 5, Work: 0, Priority: 1}}
 	r = mustRun(t, s)
-	if r.Slowdown != (dispatch.Spread{}) || r.Utilization != 0 || r.Makespan != 0 || r.PriorityViolationRate != 0 || r.Decisions != 5 {
+	if r.Slowdown != (dispatch.Spread{}) || r.Utilization != 0 || r.Makespan != 0 || r.PriorityViolationRate != 0 ||
+		r.Decisions != 5 {
 		t.Errorf("no work: %+v", r)
 	}
 }
@@ -174,7 +175,8 @@ func TestReplanByHand(t *testing.T) {
 		var times []float64
 		s.Watch = func(d *dispatch.Decision) { times = append(times, d.Time) }
 		if r := mustRun(t, s); r.Makespan != c.finish || !slices.Equal(times, c.times) {
-			t.Errorf("period %v: done at %v, want %v; decisions at %v, want %v", c.replan, r.Makespan, c.finish, times, c.times)
+			t.Errorf("period %v: done at %v, want %v; decisions at %v, want %v",
+				c.replan, r.Makespan, c.finish, times, c.times)
 		}
 	}
 }
@@ -183,7 +185,8 @@ func TestReplanByHand(t *testing.T) {
 // multiples are closer together than rounding.
 func TestNextReplan(t *testing.T) {
 	for _, c := range []struct{ now, period, want float64 }{
-		{0, 5, 5}, {4.9, 5, 5}, {5, 5, 10}, {5 - 1e-13, 5, 10}, {5 - 1e-10, 5, 5}, {0.3, 0.1, 0.4}, {0.1 + 0.2, 0.1, 0.4}, {1e9, 7, 142857143 * 7},
+		{0, 5, 5}, {4.9, 5, 5}, {5, 5, 10}, {5 - 1e-13, 5, 10}, {5 - 1e-10, 5, 5}, {0.3, 0.1, 0.4},
+		{0.1 + 0.2, 0.1, 0.4}, {1e9, 7, 142857143 * 7},
 	} {
 		if got := dispatch.NextReplan(c.now, c.period); got != c.want {
 			t.Errorf("after %v in steps of %v: %v, want %v", c.now, c.period, got, c.want)
@@ -216,7 +219,10 @@ func singleTasks(random *rand.Rand, jobs, workers, priorities int) []dispatch.Jo
 func firstComeRules() []dispatch.Policy {
 	var policies []dispatch.Policy
 	for _, rule := range dispatch.AllRules() {
-		policies = append(policies, dispatch.Policy{Rule: rule}, dispatch.Policy{Rule: rule, Spare: dispatch.SpareByDeadline})
+		policies = append(policies, dispatch.Policy{Rule: rule}, dispatch.Policy{
+			Rule:  rule,
+			Spare: dispatch.SpareByDeadline,
+		})
 	}
 	return policies
 }
@@ -243,7 +249,8 @@ func TestFirstComeFirstServed(t *testing.T) {
 			r := mustRun(t, dispatch.Scenario{Jobs: jobs, Speeds: slices.Repeat([]float64{1}, workers), Policy: p})
 			for i, rec := range r.Jobs {
 				if math.Abs(rec.Start-jobs[i].Submit-waits[i]) > 1e-9 {
-					t.Fatalf("%d workers, %+v: job %d waits %v, want %v", workers, p, i, rec.Start-jobs[i].Submit, waits[i])
+					t.Fatalf("%d workers, %+v: job %d waits %v, want %v",
+						workers, p, i, rec.Start-jobs[i].Submit, waits[i])
 				}
 			}
 		}
@@ -254,7 +261,11 @@ func TestFirstComeFirstServed(t *testing.T) {
 // is simulated by a separate loop.
 func TestPriorityQueue(t *testing.T) {
 	jobs := singleTasks(rand.New(rand.NewPCG(7, 8)), 1000, 1, 4)
-	r := mustRun(t, dispatch.Scenario{Jobs: jobs, Speeds: []float64{1}, Policy: dispatch.Policy{Rule: dispatch.Priority}})
+	r := mustRun(t, dispatch.Scenario{
+		Jobs:   jobs,
+		Speeds: []float64{1},
+		Policy: dispatch.Policy{Rule: dispatch.Priority},
+	})
 	waiting := slices.Clone(jobs)
 	place := map[float64]int{}
 	for i, j := range jobs {
@@ -450,9 +461,11 @@ func TestScenarioErrors(t *testing.T) {
 				{Submit: 0, Deadline: 9, Priority: 1, Tasks: 2, Work: 1, Estimate: 2},
 				{Submit: 5, Deadline: 9, Priority: 1, Tasks: 2, Works: []float64{1, 2}, Speeds: []float64{1, 2}},
 			},
-			Speeds:    []float64{1, 2},
-			Policy:    dispatch.Policy{Rule: dispatch.Deadline},
-			Outages:   []dispatch.Outage{{Worker: 1, From: 4, To: 6}, {Worker: 0, From: 2, To: 3}, {Worker: 1, From: 6, To: 9}},
+			Speeds: []float64{1, 2},
+			Policy: dispatch.Policy{Rule: dispatch.Deadline},
+			Outages: []dispatch.Outage{
+				{Worker: 1, From: 4, To: 6}, {Worker: 0, From: 2, To: 3}, {Worker: 1, From: 6, To: 9},
+			},
 			Learning:  dispatch.Learning{Default: 1, Window: 3},
 			Emergency: 2,
 		}
@@ -487,7 +500,10 @@ func TestScenarioErrors(t *testing.T) {
 		{badEntry{"Jobs[0].Priority", "-1", wantNonnegative}, func(s *dispatch.Scenario) { s.Jobs[0].Priority = -1 }},
 		{badEntry{"Jobs[0].Priority", "NaN", wantNonnegative}, func(s *dispatch.Scenario) { s.Jobs[0].Priority = nan }},
 		{badEntry{"Jobs[0].Tasks", "0", wantTasks}, func(s *dispatch.Scenario) { s.Jobs[0].Tasks = 0 }},
-		{badEntry{"Jobs[0].Tasks", "1000000001", wantTasks}, func(s *dispatch.Scenario) { s.Jobs[0].Tasks = 1_000_000_001 }},
+		{
+			badEntry{"Jobs[0].Tasks", "1000000001", wantTasks},
+			func(s *dispatch.Scenario) { s.Jobs[0].Tasks = 1_000_000_001 },
+		},
 		{badEntry{"Jobs[0].MaxWorkers", "-1", wantMost}, func(s *dispatch.Scenario) { s.Jobs[0].MaxWorkers = -1 }},
 		{badEntry{"Jobs[0].Work", "-1", wantWork}, func(s *dispatch.Scenario) { s.Jobs[0].Work = -1 }},
 		{badEntry{"Jobs[0].Work", "NaN", wantWork}, func(s *dispatch.Scenario) { s.Jobs[0].Work = nan }},
@@ -497,12 +513,18 @@ func TestScenarioErrors(t *testing.T) {
 		{badEntry{"Jobs[1].Works", "0", wantWorks}, func(s *dispatch.Scenario) { s.Jobs[1].Works = []float64{} }},
 		{badEntry{"Jobs[1].Work", "3", "0 if Works is set"}, func(s *dispatch.Scenario) { s.Jobs[1].Work = 3 }},
 		{badEntry{"Jobs[1].Works[1]", "+Inf", wantWork}, func(s *dispatch.Scenario) { s.Jobs[1].Works[1] = inf }},
-		{badEntry{"Jobs[1].Speeds", "3", "2 speeds, one per worker"}, func(s *dispatch.Scenario) { s.Jobs[1].Speeds = []float64{1, 2, 3} }},
+		{
+			badEntry{"Jobs[1].Speeds", "3", "2 speeds, one per worker"},
+			func(s *dispatch.Scenario) { s.Jobs[1].Speeds = []float64{1, 2, 3} },
+		},
 		{badEntry{"Jobs[1].Speeds[0]", "0", wantPositive}, func(s *dispatch.Scenario) { s.Jobs[1].Speeds[0] = 0 }},
 		{badEntry{"Learning.Default", "-1", wantDefault}, func(s *dispatch.Scenario) { s.Learning.Default = -1 }},
 		{badEntry{"Learning.Default", "NaN", wantDefault}, func(s *dispatch.Scenario) { s.Learning.Default = nan }},
 		{badEntry{"Learning.Window", "-1", wantNumber}, func(s *dispatch.Scenario) { s.Learning.Window = -1 }},
-		{badEntry{"Learning.Window", "3", "0 without a Default"}, func(s *dispatch.Scenario) { s.Learning.Default = 0 }},
+		{
+			badEntry{"Learning.Window", "3", "0 without a Default"},
+			func(s *dispatch.Scenario) { s.Learning.Default = 0 },
+		},
 		{badEntry{"Emergency", "NaN", wantEmergency}, func(s *dispatch.Scenario) { s.Emergency = nan }},
 		{badEntry{"Emergency", "-3", wantEmergency}, func(s *dispatch.Scenario) { s.Emergency = -3 }},
 		{badEntry{"Replan", "-1", wantDefault}, func(s *dispatch.Scenario) { s.Replan = -1 }},
@@ -565,8 +587,11 @@ func TestSlowdownBound(t *testing.T) {
 			speeds = slices.Repeat(speeds[:1], len(speeds))
 		}
 		works := rapid.SliceOfN(rapid.SampledFrom([]float64{0.5, 1, 1, 3, 7}), 1, 6).Draw(t, "works")
-		r, err := dispatch.Run(t.Context(), dispatch.Scenario{Speeds: speeds, Policy: dispatch.Policy{Rule: dispatch.EDF},
-			Jobs: []dispatch.Job{{Tasks: len(works), Works: works}}})
+		r, err := dispatch.Run(t.Context(), dispatch.Scenario{
+			Speeds: speeds,
+			Policy: dispatch.Policy{Rule: dispatch.EDF},
+			Jobs:   []dispatch.Job{{Tasks: len(works), Works: works}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -597,7 +622,11 @@ func TestSlowdownBound(t *testing.T) {
 	if above == 0 {
 		t.Error("the bound is always attained: few cases tried")
 	}
-	r := mustRun(t, dispatch.Scenario{Speeds: []float64{1, 1}, Policy: dispatch.Policy{Rule: dispatch.EDF}, Jobs: []dispatch.Job{{Tasks: 3, Work: 1}}})
+	r := mustRun(t, dispatch.Scenario{
+		Speeds: []float64{1, 1},
+		Policy: dispatch.Policy{Rule: dispatch.EDF},
+		Jobs:   []dispatch.Job{{Tasks: 3, Work: 1}},
+	})
 	if r.Jobs[0].Delay != 2 || r.Jobs[0].Slowdown != 2/1.5 {
 		t.Errorf("%+v", r.Jobs[0])
 	}

@@ -1,7 +1,8 @@
-// This part of the package makes jobs for package dispatch: which jobs would arrive if they arrived as in a
-// given log, or according to given distributions? Jobs are sampled from logs of real clusters as in
-// [L14] ([Sampling]), or drawn at random ([Synthetic]), with deadlines and priorities, for workers
-// of different speeds ([UniformSpeeds]). Package dispatch gives the reference [L14].
+// This part of the package makes jobs for package dispatch: which jobs would arrive if they arrived
+// as in a given log, or according to given distributions? Jobs are sampled from logs of real
+// clusters as in [L14] ([Sampling]), or drawn at random ([Synthetic]), with deadlines and
+// priorities, for workers of different speeds ([UniformSpeeds]). Package dispatch gives the
+// reference [L14].
 //
 // For example:
 
@@ -115,7 +116,9 @@ func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []Job, places []int, sk
 		case !input.IsTime(j.Submit):
 			return nil, nil, 0, input.Errorf("GapScale", s.GapScale, "a factor that submits job %d by 1e50", l.Number)
 		case !input.IsWork(j.Work) || j.Work == 0 && l.RunTime > 0:
-			return nil, nil, 0, input.Errorf("TimeScale", s.TimeScale, "a factor that brings the run time of job %d into [1e-50, 1e50]", l.Number)
+			return nil, nil, 0, input.Errorf("TimeScale", s.TimeScale,
+				"a factor that brings the run time of job %d into [1e-50, 1e50]",
+				l.Number)
 		}
 		if tasks += l.Processors; tasks > input.MostTasksInAll {
 			return nil, nil, 0, input.Errorf(jobOfLog(l, "processors"), l.Processors,
@@ -152,7 +155,9 @@ func usableJobs(log []swf.Job) ([]int, error) {
 		case !(l.RunTime == swf.Unknown || input.IsTime(l.RunTime)):
 			return nil, input.Errorf(jobOfLog(l, "run time"), l.RunTime, "seconds in [0, 1e50], or -1 for unknown")
 		case l.Processors < swf.Unknown || l.Processors > input.MostTasks:
-			return nil, input.Errorf(jobOfLog(l, "processors"), l.Processors, "an integer in [0, %d], or -1 for unknown", input.MostTasks)
+			return nil, input.Errorf(jobOfLog(l, "processors"),
+				l.Processors, "an integer in [0, %d], or -1 for unknown",
+				input.MostTasks)
 		}
 		if l.Submit != swf.Unknown && l.RunTime != swf.Unknown && l.Processors > 0 {
 			usable = append(usable, i)
@@ -196,7 +201,9 @@ func (d demands) check() error {
 	case !input.IsTime(d.lowestPriority):
 		return input.Time.Check("LowestPriority", d.lowestPriority)
 	case !(d.highestPriority >= d.lowestPriority && input.IsTime(d.highestPriority)):
-		return input.Errorf("HighestPriority", d.highestPriority, "a number in [%v, 1e50], at least the lowest priority", d.lowestPriority)
+		return input.Errorf("HighestPriority", d.highestPriority,
+			"a number in [%v, 1e50], at least the lowest priority",
+			d.lowestPriority)
 	}
 	return nil
 }
@@ -225,7 +232,9 @@ func (d demands) apply(jobs []Job, users []int64) error {
 		relative := d.deadlineFactor * j.Work * max(1, float64(j.Tasks)/float64(d.parallelism))
 		j.Deadline = max(j.Submit+relative, math.Nextafter(j.Submit, math.Inf(1)))
 		if !input.IsTime(j.Deadline) {
-			return input.Errorf("DeadlineFactor", d.deadlineFactor, "a factor that leaves the deadline of job %d within 1e50", j.ID)
+			return input.Errorf("DeadlineFactor", d.deadlineFactor,
+				"a factor that leaves the deadline of job %d within 1e50",
+				j.ID)
 		}
 	}
 	return nil

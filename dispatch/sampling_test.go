@@ -100,7 +100,8 @@ func sameJobs(got, want []dispatch.Job) bool {
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-13*math.Abs(b) }
 	return slices.EqualFunc(got, want, func(a, b dispatch.Job) bool {
 		return a.ID == b.ID && a.Tasks == b.Tasks && a.Works == nil && a.Speeds == nil && a.Estimate == 0 &&
-			near(a.Submit, b.Submit) && near(a.Work, b.Work) && near(a.Deadline, b.Deadline) && near(a.Priority, b.Priority)
+			near(a.Submit, b.Submit) && near(a.Work, b.Work) && near(a.Deadline, b.Deadline) &&
+			near(a.Priority, b.Priority)
 	})
 }
 
@@ -334,7 +335,11 @@ func TestLinSampling(t *testing.T) {
 			t.Fatal(err)
 		}
 		rule := dispatch.AllRules()[seed]
-		r, err := dispatch.Run(t.Context(), dispatch.Scenario{Jobs: jobs, Speeds: speeds, Policy: dispatch.Policy{Rule: rule}})
+		r, err := dispatch.Run(t.Context(), dispatch.Scenario{
+			Jobs:   jobs,
+			Speeds: speeds,
+			Policy: dispatch.Policy{Rule: rule},
+		})
 		if err != nil || r.Tasks != tasks {
 			t.Fatalf("seed %d, %s: error %v", seed, rule, err)
 		}
@@ -477,7 +482,8 @@ func TestUniformSpeeds(t *testing.T) {
 	if other, _ := dispatch.UniformSpeeds(5, 0.5, 1.5, 8); !slices.Equal(few, speeds[:5]) || slices.Equal(few, other) {
 		t.Errorf("speeds %v, %v, %v", few, speeds[:5], other)
 	}
-	if equal, err := dispatch.UniformSpeeds(3, 0.1, 0.1, 7); err != nil || !slices.Equal(equal, []float64{0.1, 0.1, 0.1}) {
+	if equal, err := dispatch.UniformSpeeds(3, 0.1, 0.1, 7); err != nil ||
+		!slices.Equal(equal, []float64{0.1, 0.1, 0.1}) {
 		t.Errorf("equal speeds %v, error %v", equal, err)
 	}
 	for _, c := range []struct {
@@ -546,7 +552,8 @@ func ExampleSampling_Jobs() {
 		return
 	}
 	for _, j := range jobs {
-		fmt.Printf("job %d at %v s: %d tasks of %v s, due at %v s, priority %v\n", j.ID, j.Submit, j.Tasks, j.Work, j.Deadline, j.Priority)
+		fmt.Printf("job %d at %v s: %d tasks of %v s, due at %v s, priority %v\n",
+			j.ID, j.Submit, j.Tasks, j.Work, j.Deadline, j.Priority)
 	}
 	fmt.Println("skipped:", skipped)
 	// Output:
@@ -585,7 +592,10 @@ func TestTooManyTasks(t *testing.T) {
 		for i := range n {
 			processors := rapid.SampledFrom([]int64{1, 2, 999_999_999, 1_000_000_000}).Draw(t, "processors")
 			if rapid.IntRange(0, 20).Draw(t, "large") == 0 {
-				processors = rapid.SampledFrom([]int64{1_000_000_001, min(1<<31, math.MaxInt), min(100_000_000_000_000, math.MaxInt), min(1<<53, math.MaxInt)}).Draw(t, "too many")
+				processors = rapid.SampledFrom([]int64{
+					1_000_000_001, min(1<<31, math.MaxInt), min(100_000_000_000_000, math.MaxInt),
+					min(1<<53, math.MaxInt),
+				}).Draw(t, "too many")
 			}
 			log = append(log, swf.Job{Number: int64(i), Submit: float64(i), RunTime: 1, Processors: processors})
 			jobs = append(jobs, dispatch.Job{Submit: float64(i), Tasks: int(processors), Work: 1})
@@ -595,7 +605,11 @@ func TestTooManyTasks(t *testing.T) {
 			}
 		}
 		_, _, err := dispatch.WholeLog().Jobs(log, 1)
-		_, runErr := dispatch.Run(stopped, dispatch.Scenario{Jobs: jobs, Speeds: []float64{1}, Policy: dispatch.Policy{Rule: dispatch.EDF}})
+		_, runErr := dispatch.Run(stopped, dispatch.Scenario{
+			Jobs:   jobs,
+			Speeds: []float64{1},
+			Policy: dispatch.Policy{Rule: dispatch.EDF},
+		})
 		if first < 0 {
 			if err != nil || runErr != context.Canceled {
 				t.Fatalf("%v tasks: %v, %v", sum, err, runErr)
@@ -606,7 +620,8 @@ func TestTooManyTasks(t *testing.T) {
 		if !errors.As(err, &bad) || !errors.As(runErr, &badRun) {
 			t.Fatalf("%v tasks: %v, %v", sum, err, runErr)
 		}
-		if want := fmt.Sprintf("Jobs[%d].Tasks", first); badRun.Path != want || badRun.Value != fmt.Sprint(log[first].Processors) {
+		if want := fmt.Sprintf("Jobs[%d].Tasks", first); badRun.Path != want ||
+			badRun.Value != fmt.Sprint(log[first].Processors) {
 			t.Fatalf("got %v, want %s", runErr, want)
 		}
 		if !strings.HasPrefix(bad.Path, "job ") || !strings.HasSuffix(bad.Path, ", processors") {

@@ -109,7 +109,9 @@ func (s *Scenario) check() error {
 			return input.Inside(input.Index("Jobs", i), err)
 		}
 		if tasks += int64(s.Jobs[i].Tasks); tasks > input.MostTasksInAll {
-			return input.Errorf(input.Field(input.Index("Jobs", i), "Tasks"), s.Jobs[i].Tasks, "at most %d tasks in this and all previous jobs", input.MostTasksInAll)
+			return input.Errorf(input.Field(input.Index("Jobs", i), "Tasks"),
+				s.Jobs[i].Tasks, "at most %d tasks in this and all previous jobs",
+				input.MostTasksInAll)
 		}
 	}
 	if !input.IsWork(s.Replan) {
@@ -174,5 +176,6 @@ type StrandedError struct {
 }
 
 func (e *StrandedError) Error() string {
-	return fmt.Sprintf("%d jobs never finish, Jobs[%d] among them: no worker is left after time %v", e.Jobs, e.Job, e.Time)
+	return fmt.Sprintf("%d jobs never finish, Jobs[%d] among them: no worker is left after time %v",
+		e.Jobs, e.Job, e.Time)
 }

@@ -1,6 +1,6 @@
-// This part of the package hands out the workers of a list to jobs in order: which job gets which workers?
-// The size of a plan grows with the number of jobs that get workers, not with the number of
-// workers.
+// This part of the package hands out the workers of a list to jobs in order: which job gets which
+// workers? The size of a plan grows with the number of jobs that get workers, not with the number
+// of workers.
 
 package dispatch
 

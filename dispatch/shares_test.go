@@ -15,7 +15,9 @@ func TestPlan(t *testing.T) {
 		const most = 12
 		p := newSharePlan(most, 0)
 		for range 3 {
-			workers := slices.DeleteFunc(rapid.Permutation(upTo(most)).Draw(t, "workers"), func(w int) bool { return w%5 == 4 })
+			workers := slices.DeleteFunc(rapid.Permutation(upTo(most)).Draw(t, "workers"), func(w int) bool {
+				return w%5 == 4
+			})
 			p.SetWorkers(workers)
 			p.Prepare(nil)
 			for k, w := range workers {

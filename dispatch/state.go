@@ -177,7 +177,8 @@ func (m *Maker) restore(s *JobState) error {
 		return input.Errorf("What.Submit", j.Submit, "a time <= %v, the last moment", m.now)
 	case s.Next < 0 || s.Next > j.Tasks:
 		return input.Errorf("Next", s.Next, "an integer in [0, %d]", j.Tasks)
-	case len(waiting) > 0 && (waiting[0] < 0 || waiting[len(waiting)-1] >= s.Next || len(slices.Compact(waiting)) < len(s.Lost)+len(s.Refused)):
+	case len(waiting) > 0 && (waiting[0] < 0 || waiting[len(waiting)-1] >= s.Next ||
+		len(slices.Compact(waiting)) < len(s.Lost)+len(s.Refused)):
 		return input.Errorf("Lost", s.Lost, "tasks below %d, each once here or in Refused", s.Next)
 	case s.Before < 0 || s.Before > m.attempts:
 		return input.Errorf("Before", s.Before, "an integer in [0, %d]", m.attempts)
@@ -253,7 +254,8 @@ func (m *Maker) restoreRunning(w int, s *WorkerState) error {
 	case m.state(s.Job) != JobPresent:
 		return input.Errorf("Job", s.Job, "a job that is present")
 	case s.Attempt <= m.tasks[s.Job].before || s.Attempt > m.attempts:
-		return input.Errorf("Attempt", s.Attempt, "an integer in [%d, %d]: an attempt since the job arrived", m.tasks[s.Job].before+1, m.attempts)
+		return input.Errorf("Attempt", s.Attempt, "an integer in [%d, %d]: an attempt since the job arrived",
+			m.tasks[s.Job].before+1, m.attempts)
 	case s.Task < 0 || s.Task >= m.tasks[s.Job].next || slices.Contains(m.tasks[s.Job].lost, s.Task) ||
 		slices.Contains(m.tasks[s.Job].refused, s.Task) || slices.ContainsFunc(m.hand, isHere):
 		return input.Errorf("Task", s.Task, "a started task that neither waits nor runs on another worker")

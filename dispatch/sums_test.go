@@ -11,7 +11,9 @@ import (
 // some of them.
 func TestFewest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		values := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]float64{1, 0.1, 3, 1e-50, 1e50}), rapid.Float64Range(0.5, 1.5)), 1, 60).Draw(t, "values")
+		values := rapid.SliceOfN(
+			rapid.OneOf(rapid.SampledFrom([]float64{1, 0.1, 3, 1e-50, 1e50}), rapid.Float64Range(0.5, 1.5)), 1, 60,
+		).Draw(t, "values")
 		slices.Sort(values)
 		slices.Reverse(values)
 		var s sums
@@ -24,7 +26,9 @@ func TestFewest(t *testing.T) {
 			for _, v := range values[from : from+rapid.IntRange(0, most).Draw(t, "of")] {
 				enough += v
 			}
-			enough *= rapid.SampledFrom([]float64{1, 1, 1 - 1e-9, 1 - 0x1p-53, 1 + 0x1p-52, 1.1, 1e300}).Draw(t, "times")
+			enough *= rapid.SampledFrom([]float64{
+				1, 1, 1 - 1e-9, 1 - 0x1p-53, 1 + 0x1p-52, 1.1, 1e300,
+			}).Draw(t, "times")
 			want := 1
 			for sum := values[from]; sum < enough && want < most; want++ {
 				sum += values[from+want]

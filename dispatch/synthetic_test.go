@@ -76,7 +76,8 @@ func pareto(t testing.TB) sizes.Distribution {
 
 func synthetic(t testing.TB, jobs int) dispatch.Synthetic {
 	return dispatch.Synthetic{
-		Jobs: jobs, Gaps: distribution[sizes.Phased](t)(sizes.NewExponential(3)), Work: pareto(t), Tasks: []int{1, 2, 2, 8}, Users: 4,
+		Jobs: jobs, Gaps: distribution[sizes.Phased](t)(sizes.NewExponential(3)), Work: pareto(t),
+		Tasks: []int{1, 2, 2, 8}, Users: 4,
 		DeadlineFactor: 2, Parallelism: 4, LowestPriority: 1, HighestPriority: 7,
 	}
 }
@@ -254,7 +255,8 @@ func TestSyntheticStreams(t *testing.T) {
 	work.Work = work.Gaps
 	jobs := draw(work, 1)
 	for i := range jobs[1:] { // submissions are sums, so gaps are exact up to 1e-12
-		if gap := jobs[i+1].Submit - jobs[i].Submit; math.Abs(gap-jobs[i].Work) < 1e-9 || math.Abs(gap-jobs[i+1].Work) < 1e-9 {
+		if gap := jobs[i+1].Submit - jobs[i].Submit; math.Abs(gap-jobs[i].Work) < 1e-9 ||
+			math.Abs(gap-jobs[i+1].Work) < 1e-9 {
 			t.Fatalf("gap %v is a draw of work, too", gap)
 		}
 	}
@@ -290,7 +292,10 @@ func TestSyntheticErrors(t *testing.T) {
 			badEntry{"DeadlineFactor", "2", "a factor that leaves the deadline of job 1 within 1e50"}},
 		{func(s *dispatch.Synthetic) { s.Tasks = nil }, badEntry{"Tasks", "", "at least one number of tasks"}},
 		{func(s *dispatch.Synthetic) { s.Tasks = []int{1, 0} }, badEntry{"Tasks[1]", "0", wantTasks}},
-		{func(s *dispatch.Synthetic) { s.Tasks = []int{1, 1_000_000_001} }, badEntry{"Tasks[1]", "1000000001", wantTasks}},
+		{
+			func(s *dispatch.Synthetic) { s.Tasks = []int{1, 1_000_000_001} },
+			badEntry{"Tasks[1]", "1000000001", wantTasks},
+		},
 		{func(s *dispatch.Synthetic) { s.Users = 0 }, badEntry{"Users", "0", wantCount}},
 		{func(s *dispatch.Synthetic) { s.Parallelism = -1 },
 			badEntry{"Parallelism", "-1", wantParallelism}},

@@ -45,7 +45,8 @@ func yearSpeeds(t testing.TB) (equal, uniform []float64) {
 func sixPolicies() []dispatch.Policy {
 	return []dispatch.Policy{
 		{Rule: dispatch.Priority}, {Rule: dispatch.Proportion}, {Rule: dispatch.Workload},
-		{Rule: dispatch.Deadline, Spare: dispatch.SpareByPriority}, {Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline},
+		{Rule: dispatch.Deadline, Spare: dispatch.SpareByPriority},
+		{Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline},
 		{Rule: dispatch.EDF},
 	}
 }
@@ -60,16 +61,22 @@ func TestYear(t *testing.T) {
 		tasks += j.Tasks
 		work += float64(j.Tasks) * j.Work
 	}
-	s := dispatch.Scenario{Jobs: jobs, Speeds: equal, Policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline}}
+	s := dispatch.Scenario{
+		Jobs:   jobs,
+		Speeds: equal,
+		Policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline},
+	}
 	r := mustRun(t, s)
 	if again := mustRun(t, s); !reflect.DeepEqual(r, again) {
 		t.Error("the second run differs from the first")
 	}
-	if used := r.Utilization * 400 * r.Makespan; r.Tasks != tasks || r.Lost != 0 || used < work*(1-1e-9) || used > work*(1+1e-9) {
+	if used := r.Utilization * 400 * r.Makespan; r.Tasks != tasks || r.Lost != 0 || used < work*(1-1e-9) ||
+		used > work*(1+1e-9) {
 		t.Errorf("%d tasks finished of %d, %v seconds of work of %v", r.Tasks, tasks, used, work)
 	}
 	for i, rec := range r.Jobs {
-		if !(rec.Start >= jobs[i].Submit && rec.Finish >= rec.Start+jobs[i].Work-1e-6 && rec.Slowdown >= 1-1e-9 || jobs[i].Work == 0) {
+		if !(rec.Start >= jobs[i].Submit && rec.Finish >= rec.Start+jobs[i].Work-1e-6 && rec.Slowdown >= 1-1e-9 ||
+			jobs[i].Work == 0) {
 			t.Fatalf("job %d: %+v", i, rec)
 		}
 	}
@@ -82,11 +89,18 @@ func BenchmarkYear(b *testing.B) {
 	for _, c := range []struct {
 		name   string
 		speeds []float64
-	}{{"workers=400/speeds=equal", equal}, {"workers=400/speeds=uniform", uniform}, {"workers=20/speeds=equal", equal[:20]}} {
+	}{
+		{"workers=400/speeds=equal", equal}, {"workers=400/speeds=uniform", uniform},
+		{"workers=20/speeds=equal", equal[:20]},
+	} {
 		for _, p := range sixPolicies() {
 			b.Run(fmt.Sprintf("%s/rule=%s/spare=%s", c.name, p.Rule, p.Spare), func(b *testing.B) {
 				for b.Loop() {
-					r, err := dispatch.Run(context.Background(), dispatch.Scenario{Jobs: jobs, Speeds: c.speeds, Policy: p})
+					r, err := dispatch.Run(context.Background(), dispatch.Scenario{
+						Jobs:   jobs,
+						Speeds: c.speeds,
+						Policy: p,
+					})
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -110,7 +124,8 @@ func BenchmarkUnequal(b *testing.B) {
 			work := 1000 * random.ExpFloat64()
 			submit := 32 * 1000 / float64(workers) * float64(k)
 			jobs = append(jobs, dispatch.Job{
-				Submit: submit, Deadline: submit + 16*work + 1, Priority: float64(random.IntN(100)), Tasks: 1 << random.IntN(8), Work: work,
+				Submit: submit, Deadline: submit + 16*work + 1, Priority: float64(random.IntN(100)),
+				Tasks: 1 << random.IntN(8), Work: work,
 			})
 		}
 		b.Run(fmt.Sprintf("workers=%d/rule=deadline", workers), func(b *testing.B) {

@@ -60,8 +60,8 @@ type JobAllocation struct {
 type ResourceAllocation struct {
 	Name string `json:"name" title:"resource"` // as in Pool.Resources
 
-	// Utilization is Σ_i φ_i a_ij, in [0, 1]; with the engine Float it can exceed 1 by the residual and rounding. Below
-	// 2^-1022, Float has lost digits that Exact, Low and High have.
+	// Utilization is Σ_i φ_i a_ij, in [0, 1]; with the engine Float it can exceed 1 by the residual
+	// and rounding. Below 2^-1022, Float has lost digits that Exact, Low and High have.
 	Utilization num.Value `json:"utilization"`
 
 	// Saturated reports whether the resource is fully used. With the engine Exact, the utilization
@@ -76,7 +76,8 @@ type ResourceAllocation struct {
 	Price *float64 `json:"price"`
 }
 
-// Rows times resources up to which Auto computes without rounding, if that takes at most exactSeconds.
+// Rows times resources up to which Auto computes without rounding, if that takes at most
+// exactSeconds.
 const exactSize = 100_000
 
 // Allocate computes the allocation of a policy. Dominant resource, max-min, bottleneck max and
@@ -110,7 +111,9 @@ func Allocate(ctx context.Context, p *Pool, policy Policy, s Settings) (*Allocat
 	case s.Engine == num.Enclose && policy != PF:
 		return nil, input.Errorf("Engine", num.Enclose, "auto, float or exact: the policy %s is rational", policy)
 	case s.Engine == num.Exact && policy == PF:
-		return nil, input.Errorf("Engine", num.Exact, "auto, float or enclose: proportional fairness is irrational in general")
+		return nil, input.Errorf(
+			"Engine", num.Exact, "auto, float or enclose: proportional fairness is irrational in general",
+		)
 	}
 	e, m := NewProfiles(p), policy.method()
 	solve := func(ctx context.Context, e *Profiles) (*Allocation, error) { return allocate(ctx, e, m, s) }
@@ -187,12 +190,14 @@ func allocateExact(ctx context.Context, e *Profiles, m method) (*Allocation, err
 	return a, nil
 }
 
-// ExactValue returns a fraction with its nearest float64, or an error if that is infinite, or 0 for a number that is
-// not.
+// ExactValue returns a fraction with its nearest float64, or an error if that is infinite, or 0 for
+// a number that is not.
 func ExactValue(path string, x *big.Rat) (num.Value, error) {
 	f, _ := x.Float64()
 	if math.IsInf(f, 0) || f == 0 && x.Sign() != 0 {
-		return num.Value{}, input.Errorf(path, "a fraction beyond the range of float64", "demands and capacities within it")
+		return num.Value{}, input.Errorf(
+			path, "a fraction beyond the range of float64", "demands and capacities within it",
+		)
 	}
 	return num.Value{Float: f, Exact: x}, nil
 }
@@ -205,8 +210,9 @@ func newAllocation(e *Profiles, policy Policy, engine num.Engine) *Allocation {
 	}
 }
 
-// TaskFractions returns the tasks of one job of each row as audit.Audit and audit.Indices take them: exactly if the allocation
-// is exact, and otherwise Float as a fraction, whose relative error is at most RelativeErrorBound if that is not nil.
+// TaskFractions returns the tasks of one job of each row as audit.Audit and audit.Indices take
+// them: exactly if the allocation is exact, and otherwise Float as a fraction, whose relative error
+// is at most RelativeErrorBound if that is not nil.
 func (a *Allocation) TaskFractions() []*big.Rat {
 	tasks := make([]*big.Rat, len(a.Jobs))
 	for i, job := range a.Jobs {

@@ -46,14 +46,15 @@ func TestAllocateBadInput(t *testing.T) {
 			t.Errorf("%s: %v, want an error at %s", test.name, err, test.path)
 		}
 		_, err = NewAllocator(p, test.policy) // reads no settings, and weights with the counts
-		if named := test.path == "policy" || test.name == "pool"; errors.As(err, &bad) != named || named && bad.Path != test.path {
+		if named := test.path == "policy" ||
+			test.name == "pool"; errors.As(err, &bad) != named || named && bad.Path != test.path {
 			t.Errorf("allocator, %s: %v", test.name, err)
 		}
 	}
 }
 
-// Numbers that float64 kernels do not take are named, and the engine exact recommended where there is one that does
-// without them.
+// Numbers that float64 kernels do not take are named, and the engine exact recommended where there
+// is one that does without them.
 func TestFloatRange(t *testing.T) {
 	for _, test := range []struct {
 		demand, weight string
@@ -70,7 +71,8 @@ func TestFloatRange(t *testing.T) {
 		check := func(what string, err error, exact bool) {
 			t.Helper()
 			var bad *input.Error
-			if !errors.As(err, &bad) || bad.Path != test.path || strings.Contains(err.Error(), "engine exact") != exact {
+			if !errors.As(err, &bad) || bad.Path != test.path ||
+				strings.Contains(err.Error(), "engine exact") != exact {
 				t.Errorf("%s, demand %s, weight %s: %v", what, test.demand, test.weight, err)
 			}
 		}
@@ -90,8 +92,8 @@ func TestFloatRange(t *testing.T) {
 	}
 }
 
-// The 3001² states below the counts are too many for fractions, not for float64. By symmetry a job of either class gets
-// the same.
+// The 3001² states below the counts are too many for fractions, not for float64. By symmetry a job
+// of either class gets the same.
 func TestAutoBalancedManyStates(t *testing.T) {
 	p := poolOf("1 1/3", "1/3 1")
 	p.Jobs[0].Count, p.Jobs[1].Count = 3000, 3000

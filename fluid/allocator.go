@@ -8,8 +8,9 @@ import (
 	"productform/internal/input"
 )
 
-// An Allocator computes the allocations of one policy for changing numbers of jobs, in float64. It keeps its tables
-// from one call to the next and allocates no memory, unless limits of tasks are reached under [PF] and [BMF]. It is for one goroutine at a time.
+// An Allocator computes the allocations of one policy for changing numbers of jobs, in float64. It
+// keeps its tables from one call to the next and allocates no memory, unless limits of tasks are
+// reached under [PF] and [BMF]. It is for one goroutine at a time.
 type Allocator struct {
 	method  method
 	problem *problem
@@ -28,8 +29,9 @@ type kernel interface {
 	Forget()
 }
 
-// NewAllocator returns an allocator for the jobs of a pool. It reads no counts of the pool. The error is that of
-// [Pool.Check], or an *[num.InputError] for a policy that does not exist, or for a number beyond the range of the kernels.
+// NewAllocator returns an allocator for the jobs of a pool. It reads no counts of the pool. The
+// error is that of [Pool.Check], or an *[num.InputError] for a policy that does not exist, or for a
+// number beyond the range of the kernels.
 func NewAllocator(p *Pool, policy Policy) (*Allocator, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -41,8 +43,13 @@ func NewAllocator(p *Pool, policy Policy) (*Allocator, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Allocator{method: policy.method(), problem: problem, share: make([]float64, problem.rows), used: make([]float64, problem.resources),
-		off: make([]float64, problem.rows)}
+	a := &Allocator{
+		method:  policy.method(),
+		problem: problem,
+		share:   make([]float64, problem.rows),
+		used:    make([]float64, problem.resources),
+		off:     make([]float64, problem.rows),
+	}
 	a.kernel = a.newKernel()
 	return a, nil
 }
@@ -102,7 +109,8 @@ func (a *Allocator) tasks(ctx context.Context, count, tasks []float64) error {
 	for i, d := range a.problem.dominant {
 		tasks[i] /= d
 		if count[i] > 0 && !(tasks[i] > 0 && tasks[i] <= math.MaxFloat64) {
-			return input.Errorf(indexed("count", i), count[i], "numbers of tasks in the range of float64, not %v", tasks[i])
+			return input.Errorf(indexed("count", i), count[i], "numbers of tasks in the range of float64, not %v",
+				tasks[i])
 		}
 	}
 	return nil
@@ -133,8 +141,8 @@ func (a *Allocator) Profile(i int) []float64 {
 	return parts
 }
 
-// SetProfile makes row i declare another profile: parts of the capacities, one for each resource, not negative and not all
-// 0, within the range of the kernels.
+// SetProfile makes row i declare another profile: parts of the capacities, one for each resource,
+// not negative and not all 0, within the range of the kernels.
 func (a *Allocator) SetProfile(i int, parts []float64) {
 	p := a.problem
 	dominant := slices.Max(parts)

@@ -21,7 +21,8 @@ const maxBalancedStates = 1 << 27
 // pointsBetween is the number of points of the lattice between two checks of the context.
 const pointsBetween = 1 << 16
 
-// Values of Ψ below which the kernel takes 0: they do not matter, and numbers near the end of float64's range are slow.
+// Values of Ψ below which the kernel takes 0: they do not matter, and numbers near the end of
+// float64's range are slow.
 const negligible = 1e-250
 
 // WantSameWeight is the weight that balanced fairness requires, as worded in errors.
@@ -42,9 +43,10 @@ func tableOf(states float64) string { return fmt.Sprintf("a table of %.2g number
 // in dominant shares, where max_j b_kj = 1; x_k jobs of class k together have the dominant share
 // Φ(x-e_k)/Φ(x).
 //
-// Rows with equal b are one class. For if Φ' is the balance function with classes 1 and 2 merged, then Φ(y) = (y_1+y_2
-// over y_1) Φ'(y_1+y_2, …): both sides obey the recursion, as C(n-1, y_1-1) + C(n-1, y_1) = C(n, y_1) for n = y_1+y_2.
-// Hence Φ(x-e_1)/Φ(x) is x_1/n times the share of the merged class: each of the n jobs gets the same.
+// Rows with equal b are one class. For if Φ' is the balance function with classes 1 and 2 merged,
+// then Φ(y) = (y_1+y_2 over y_1) Φ'(y_1+y_2, …): both sides obey the recursion, as C(n-1, y_1-1) +
+// C(n-1, y_1) = C(n, y_1) for n = y_1+y_2. Hence Φ(x-e_1)/Φ(x) is x_1/n times the share of the
+// merged class: each of the n jobs gets the same.
 //
 // Only one slab of the lattice is kept, across the largest x_k. Each value results from sums,
 // products and maxima of positive numbers, so the relative error is at most (K+2) |x| 2^-52; there
@@ -96,8 +98,8 @@ func newBalanced(p *problem) kernel {
 	return b
 }
 
-// equalRows numbers the different profiles, in the order of their first rows: the class of each row and the b_kj of
-// each class.
+// equalRows numbers the different profiles, in the order of their first rows: the class of each row
+// and the b_kj of each class.
 func equalRows(p *problem) (class []int, need [][]float64) {
 	seen := make(map[string]int)
 	var key []byte
@@ -122,8 +124,8 @@ func equalRows(p *problem) (class []int, need [][]float64) {
 
 func (b *balanced) Forget() {}
 
-// shares needs equal weights and whole counts. The error is an *[num.InputError], also if the lattice has more than
-// maxBalancedStates points. One class needs no lattice, whatever its count.
+// shares needs equal weights and whole counts. The error is an *[num.InputError], also if the
+// lattice has more than maxBalancedStates points. One class needs no lattice, whatever its count.
 func (b *balanced) Shares(ctx context.Context, count, share []float64) error {
 	if b.unequal >= 0 {
 		return input.Errorf(indexed("jobs", b.unequal)+".weight", b.problem.weight[b.unequal], WantSameWeight)
@@ -170,7 +172,8 @@ func (b *balanced) solve(ctx context.Context) error {
 		states *= b.count[k] + 1
 	}
 	if states > maxBalancedStates {
-		return input.Errorf("jobs", tableOf(states), "at most %d under balanced fairness, %s, or choose another policy", maxBalancedStates, wantFewerJobs)
+		return input.Errorf("jobs", tableOf(states), "at most %d under balanced fairness, %s, or choose another policy",
+			maxBalancedStates, wantFewerJobs)
 	}
 	size := 1
 	b.stride[0] = 0
@@ -190,9 +193,10 @@ func (b *balanced) solve(ctx context.Context) error {
 	return b.sweep(ctx)
 }
 
-// chooseScale sets feasible c_k near the proportionally fair shares of the classes. It iterates u_j <- u_j load_j(u)
-// with load_j(u) = Σ_k b_kj x_k/Σ_l b_kl u_l, which climbs to the maximum of Σ_k x_k log Σ_j b_kj u_j for Σ_j u_j = n =
-// Σ_k x_k, until n log M <= 100 for M = max_j load_j(u); then c_k = x_k/(M Σ_j b_kj u_j).
+// chooseScale sets feasible c_k near the proportionally fair shares of the classes. It iterates
+// u_j <- u_j load_j(u) with load_j(u) = Σ_k b_kj x_k/Σ_l b_kl u_l, which climbs to the maximum of
+// Σ_k x_k log Σ_j b_kj u_j for Σ_j u_j = n = Σ_k x_k, until n log M <= 100 for M = max_j load_j(u);
+// then c_k = x_k/(M Σ_j b_kj u_j).
 //
 // With these Ψ(y) = Φ(y) Π_k c_k^y_k neither overflows nor vanishes. Ψ(y) = max_j Σ_k c_k b_kj
 // Ψ(y-e_k) <= max_k Ψ(y-e_k) <= 1, as c is feasible; so replacing values below 1e-250 by 0 changes
@@ -232,7 +236,8 @@ func (b *balanced) chooseScale() {
 	}
 }
 
-// sweep fills the slab for y = 0, 1, … jobs of the class with the largest count, each time over the values before.
+// sweep fills the slab for y = 0, 1, … jobs of the class with the largest count, each time over the
+// values before.
 func (b *balanced) sweep(ctx context.Context) error {
 	outer := b.order[0]
 	corner := len(b.slab) - 1
@@ -305,7 +310,8 @@ func (b *balanced) setStep(n, i int) {
 	}
 }
 
-// sweepRow fills the points from, …, to-1, along which steps[0] leads back; at the first of them it leads nowhere.
+// sweepRow fills the points from, …, to-1, along which steps[0] leads back; at the first of them it
+// leads nowhere.
 func (b *balanced) sweepRow(from, to int, steps []step) {
 	for p := from; p < to; p++ {
 		at := steps
@@ -394,15 +400,17 @@ func (b *balanced) sweepLimited(from, to int, steps []step) {
 	}
 }
 
-// Limits of balanced fairness in integers: points of the lattice, and points times 64-bit words of the largest Φ.
+// Limits of balanced fairness in integers: points of the lattice, and points times 64-bit words of
+// the largest Φ.
 const (
 	maxExactStates = 1 << 22
 	maxExactWords  = 1 << 25
 )
 
-// balanced returns the dominant share of one job of each row under balanced fairness, by the recursion over the whole
-// lattice of states below the counts; rows with equal profiles are one class, of which every job gets the same. The
-// error is an *[num.InputError] if the weights differ or the states are too many.
+// balanced returns the dominant share of one job of each row under balanced fairness, by the
+// recursion over the whole lattice of states below the counts; rows with equal profiles are one
+// class, of which every job gets the same. The error is an *[num.InputError] if the weights differ
+// or the states are too many.
 func (e *Profiles) balanced(ctx context.Context) ([]*big.Rat, error) {
 	for i, w := range e.Weight {
 		if w.Cmp(e.Weight[0]) != 0 {
@@ -433,8 +441,8 @@ func (e *Profiles) balanced(ctx context.Context) ([]*big.Rat, error) {
 	return shares, nil
 }
 
-// balancedTotals returns Φ(x-e_k)/Φ(x) for counts x_k >= 1 of classes with profiles need[k] and, where there is a limit l_k,
-// its inverse.
+// balancedTotals returns Φ(x-e_k)/Φ(x) for counts x_k >= 1 of classes with profiles need[k] and,
+// where there is a limit l_k, its inverse.
 func balancedTotals(ctx context.Context, need [][]*big.Rat, inverse []*big.Rat, count []int) ([]*big.Rat, error) {
 	if len(need) == 1 {
 		total := big.NewRat(1, 1)
@@ -447,12 +455,14 @@ func balancedTotals(ctx context.Context, need [][]*big.Rat, inverse []*big.Rat, 
 	}
 	b := newIntegerBalance(need, inverse, count)
 	if b.states > maxExactStates {
-		return nil, input.Errorf("jobs", tableOf(b.states), "at most %d for exact balanced fairness, %s, or choose the engine float or another policy",
+		return nil, input.Errorf("jobs", tableOf(b.states),
+			"at most %d for exact balanced fairness, %s, or choose the engine float or another policy",
 			maxExactStates, wantFewerJobs)
 	}
 	if words := b.states * (1 + b.bits/64); words > maxExactWords {
 		return nil, input.Errorf("jobs", fmt.Sprintf("a table of %.2g words of 64 bits", words),
-			"at most %d for exact balanced fairness: lower the counts, or choose the engine float or another policy", maxExactWords)
+			"at most %d for exact balanced fairness: lower the counts, or choose the engine float or another policy",
+			maxExactWords)
 	}
 	phi, err := b.table(ctx)
 	if err != nil {
@@ -471,9 +481,10 @@ func balancedTotals(ctx context.Context, need [][]*big.Rat, inverse []*big.Rat, 
 	return total, nil
 }
 
-// An integerBalance is balanced fairness in integers Φ(y) Π_k q_k^y_k, q_k being the common denominator of need[k]. With
-// limits l_k of the dominant share of a job, Φ(y) is at least Φ(y-e_k)/(y_k l_k) too, and the integers are Φ(y) Π_k q_k^y_k
-// y_k!, with which nothing is divided; q_k is then common with that of 1/l_k.
+// An integerBalance is balanced fairness in integers Φ(y) Π_k q_k^y_k, q_k being the common
+// denominator of need[k]. With limits l_k of the dominant share of a job, Φ(y) is at least
+// Φ(y-e_k)/(y_k l_k) too, and the integers are Φ(y) Π_k q_k^y_k y_k!, with which nothing is
+// divided; q_k is then common with that of 1/l_k.
 type integerBalance struct {
 	count, stride []int
 	scale         []*big.Int   // q_k
@@ -485,8 +496,15 @@ type integerBalance struct {
 
 func newIntegerBalance(need [][]*big.Rat, inverse []*big.Rat, count []int) *integerBalance {
 	n := len(need)
-	b := &integerBalance{count: count, stride: make([]int, n), scale: make([]*big.Int, n), whole: make([][]*big.Int, n), own: make([]*big.Int, n), states: 1,
-		limited: slices.ContainsFunc(inverse, func(x *big.Rat) bool { return x != nil })}
+	b := &integerBalance{
+		count:   count,
+		stride:  make([]int, n),
+		scale:   make([]*big.Int, n),
+		whole:   make([][]*big.Int, n),
+		own:     make([]*big.Int, n),
+		states:  1,
+		limited: slices.ContainsFunc(inverse, func(x *big.Rat) bool { return x != nil }),
+	}
 	for k, profile := range need {
 		scale := big.NewInt(1)
 		for _, a := range profile {

@@ -64,8 +64,8 @@ func literalBalance(need [][]*big.Rat, x []int, memo map[string]*big.Rat) *big.R
 	return phi
 }
 
-// balancedTasks returns the tasks of one job of each row by both engines; it fails if they differ by more than 1e-12,
-// of which rounding explains (K+2) |x| 2^-52 for the few jobs of the tests.
+// balancedTasks returns the tasks of one job of each row by both engines; it fails if they differ
+// by more than 1e-12, of which rounding explains (K+2) |x| 2^-52 for the few jobs of the tests.
 func balancedTasks(t fataler, p *Pool) []*big.Rat {
 	t.Helper()
 	e := NewProfiles(p)
@@ -101,7 +101,10 @@ func TestBalancedLine(t *testing.T) {
 	for _, x := range [][]int{{1, 1, 1}, {3, 2, 5}, {1, 7, 2}, {6, 1, 1}} {
 		n := x[0] + x[1] + x[2]
 		got := balancedTasks(t, balancedPool(balancedRats("1 1;1 0;0 1"), x))
-		want := []*big.Rat{big.NewRat(1, int64(n)), big.NewRat(int64(x[1]+x[2]), int64(n*x[1])), big.NewRat(int64(x[1]+x[2]), int64(n*x[2]))}
+		want := []*big.Rat{
+			big.NewRat(1, int64(n)), big.NewRat(int64(x[1]+x[2]), int64(n*x[1])),
+			big.NewRat(int64(x[1]+x[2]), int64(n*x[2])),
+		}
 		for i := range got {
 			if got[i].Cmp(want[i]) != 0 {
 				t.Errorf("x = %v: row %d: %v tasks, want %v", x, i, got[i], want[i])
@@ -110,8 +113,9 @@ func TestBalancedLine(t *testing.T) {
 	}
 }
 
-// Two classes with access links of capacity 1 to a trunk of capacity 3/2 are a tree. On its polymatroid the rates of
-// balanced fairness add up to the rank function of the active classes: Φ(x) = Σ_k Φ(x-e_k)/μ({k: x_k > 0}).
+// Two classes with access links of capacity 1 to a trunk of capacity 3/2 are a tree. On its
+// polymatroid the rates of balanced fairness add up to the rank function of the active classes:
+// Φ(x) = Σ_k Φ(x-e_k)/μ({k: x_k > 0}).
 func TestBalancedTree(t *testing.T) {
 	need := balancedRats("1 0 2/3;0 1 2/3")
 	for _, x := range [][]int{{1, 1}, {2, 1}, {5, 3}, {1, 9}} {
@@ -128,7 +132,9 @@ func TestBalancedTree(t *testing.T) {
 			}
 		}
 		whole := phi[[2]int{x[0], x[1]}]
-		want := []*big.Rat{new(big.Rat).Quo(phi[[2]int{x[0] - 1, x[1]}], whole), new(big.Rat).Quo(phi[[2]int{x[0], x[1] - 1}], whole)}
+		want := []*big.Rat{
+			new(big.Rat).Quo(phi[[2]int{x[0] - 1, x[1]}], whole), new(big.Rat).Quo(phi[[2]int{x[0], x[1] - 1}], whole),
+		}
 		for i, got := range balancedTasks(t, balancedPool(need, x)) {
 			if got.Mul(got, big.NewRat(int64(x[i]), 1)).Cmp(want[i]) != 0 {
 				t.Errorf("x = %v: class %d: rate %v, want %v", x, i, got, want[i])
@@ -154,8 +160,8 @@ func drawBalanced(t *rapid.T) ([][]*big.Rat, []int) {
 	return need, count
 }
 
-// Both engines give Φ(x-e_k)/Φ(x) of the definition; the allocation is feasible, saturates a resource and is balanced:
-// φ_k(x) φ_l(x-e_k) = φ_l(x) φ_k(x-e_l).
+// Both engines give Φ(x-e_k)/Φ(x) of the definition; the allocation is feasible, saturates a
+// resource and is balanced: φ_k(x) φ_l(x-e_k) = φ_l(x) φ_k(x-e_l).
 func TestBalancedDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		need, x := drawBalanced(t)
@@ -206,14 +212,17 @@ func TestBalancedDefinition(t *testing.T) {
 // Equal rows, and rows whose profiles are parallel, count as one class: here a million jobs each.
 func TestBalancedManyEqual(t *testing.T) {
 	got := balancedTasks(t, balancedPool(balancedRats("1 1/2;2 1;1 1/2"), []int{1_000_000, 1_000_000, 1_000_000_000}))
-	for i, want := range []*big.Rat{big.NewRat(1, 1_002_000_000), big.NewRat(1, 2_004_000_000), big.NewRat(1, 1_002_000_000)} {
+	for i, want := range []*big.Rat{
+		big.NewRat(1, 1_002_000_000), big.NewRat(1, 2_004_000_000), big.NewRat(1, 1_002_000_000),
+	} {
 		if got[i].Cmp(want) != 0 {
 			t.Errorf("row %d: %v tasks, want %v", i, got[i], want)
 		}
 	}
 }
 
-// Large states, where Φ is beyond the range of float64, against closed forms: the line, and one that does not share.
+// Large states, where Φ is beyond the range of float64, against closed forms: the line, and one
+// that does not share.
 func TestBalancedLargeStates(t *testing.T) {
 	for _, test := range []struct {
 		need  string
@@ -236,7 +245,8 @@ func TestBalancedLargeStates(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, want := range test.want {
-			// Rounding of |x| steps adds up to (K+2) |x| 2^-52 at worst, 5e-9 here, but mostly cancels in the quotient.
+			// Rounding of |x| steps adds up to (K+2) |x| 2^-52 at worst, 5e-9 here, but mostly
+			// cancels in the quotient.
 			if got := tasks[i] * test.count[i]; math.Abs(got-want) > 1e-9*want {
 				t.Errorf("%s at %v: class %d gets %v, want %v", test.need, test.count, i, got, want)
 			}
@@ -258,7 +268,9 @@ func TestBalancedSuccessiveStates(t *testing.T) {
 			count[i] = float64(rng.IntN(5))
 		}
 		fresh, _ := NewAllocator(p, BF)
-		if err := errors.Join(kept.Tasks(context.Background(), count, got), fresh.Tasks(context.Background(), count, want)); err != nil {
+		if err := errors.Join(
+			kept.Tasks(context.Background(), count, got), fresh.Tasks(context.Background(), count, want),
+		); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, want) {
@@ -319,7 +331,8 @@ func BenchmarkBalanced(b *testing.B) {
 		{"1 1/2 1/3;1/2 1 1/5;1/4 1/5 1", []float64{10, 10, 10}},
 		{"1 1/2 1/3;1/2 1 1/5;1/4 1/5 1", []float64{100, 100, 100}},
 	} {
-		b.Run(fmt.Sprintf("classes=%d/resources=%d/policy=bf/jobs=%v", len(test.count), len(test.count), test.count[0]), func(b *testing.B) {
+		b.Run(fmt.Sprintf("classes=%d/resources=%d/policy=bf/jobs=%v",
+			len(test.count), len(test.count), test.count[0]), func(b *testing.B) {
 			a, err := NewAllocator(balancedPool(balancedRats(test.need), make([]int, len(test.count))), BF)
 			if err != nil {
 				b.Fatal(err)

@@ -12,9 +12,9 @@ import (
 	"productform/internal/input"
 )
 
-// A bottleneck is the kernel of bottleneck max fairness (T. Bonald and J. Roberts, SIGMETRICS 2015): every job i has a
-// saturated resource j of which its part, by weight, b_ij s_i/w_i is the top level t_j of all jobs there. With t_j
-// infinite unless j is saturated,
+// A bottleneck is the kernel of bottleneck max fairness (T. Bonald and J. Roberts, SIGMETRICS
+// 2015): every job i has a saturated resource j of which its part, by weight, b_ij s_i/w_i is the
+// top level t_j of all jobs there. With t_j infinite unless j is saturated,
 //
 //	s_i = w_i min_j t_j/b_ij,  Σ_i n_i b_ij s_i = 1 if t_j is finite, <= 1 if not.     (*)
 //
@@ -22,9 +22,10 @@ import (
 //
 //	g(v) = Σ_i n_i w_i (1 - b_i2/b_i1) min(v, b_i1/b_i2),  the term being -n_i w_i where b_i1 = 0,
 //
-// and g >= 0 near 0 (g <= 0 near infinity) says that the second (first) need not be. Now g(v)/v increases up to v = 1,
-// where min(v, b_i1/b_i2) = v for the jobs with b_i2 <= b_i1, and g increases from there on, as it is constant for the
-// others; where it stays 0 for a while, all jobs have one bottleneck, and the same share.
+// and g >= 0 near 0 (g <= 0 near infinity) says that the second (first) need not be. Now g(v)/v
+// increases up to v = 1, where min(v, b_i1/b_i2) = v for the jobs with b_i2 <= b_i1, and g
+// increases from there on, as it is constant for the others; where it stays 0 for a while, all jobs
+// have one bottleneck, and the same share.
 //
 // Three resources allow several. With demands (10, 9, 9), (9, 10, 0), (9, 0, 10) and capacities 28,
 // 19, 19, the tasks (1, 1, 1), (14/15, 28/27, 28/27) and (19/18, 19/20, 19/20) are all bottleneck
@@ -36,8 +37,8 @@ import (
 // branch. It is therefore followed with the numbers changed by about 1e-9, always in the same way.
 // At its end the levels, and if necessary the bottlenecks, are corrected for the original numbers.
 //
-// Rows with equal b are one class, and a resource of which no job takes more than of another is left out: (*) says the
-// same.
+// Rows with equal b are one class, and a resource of which no job takes more than of another is
+// left out: (*) says the same.
 type bottleneck struct {
 	problem *problem
 	class   []int       // class of each row
@@ -81,8 +82,8 @@ func (b *bottleneck) keep(kept []int) {
 	b.path = newBottleneckPath(len(b.need), len(kept))
 }
 
-// usefulResources returns the resources j such that no other one l has need[k][j] <= need[k][l] for all k, the first of
-// equal ones.
+// usefulResources returns the resources j such that no other one l has need[k][j] <= need[k][l] for
+// all k, the first of equal ones.
 func usefulResources[T any](need [][]T, compare func(a, b T) int) []int {
 	var kept []int
 	for j := range need[0] {
@@ -118,7 +119,8 @@ func (b *bottleneck) Shares(ctx context.Context, count, share []float64) error {
 	least, most := b.setMass(count)
 	if least < leastBottleneckMass*most && len(b.kept) > 1 {
 		return input.Errorf("count", fmt.Sprintf("Σ count_i weight_i = %.3g and %.3g", least, most),
-			"counts with which Σ count_i weight_i over the rows of each profile is at least %g of the largest, under the policy bmf",
+			"counts with which Σ count_i weight_i over the rows of each profile is at least %g of the largest, under "+
+				"the policy bmf",
 			leastBottleneckMass)
 	}
 	switch {
@@ -136,7 +138,8 @@ func (b *bottleneck) Shares(ctx context.Context, count, share []float64) error {
 		if residual := b.solveMany(ctx); ctx.Err() != nil {
 			return ctx.Err()
 		} else if !(residual <= maxBottleneckResidual) {
-			return fmt.Errorf("fluid: no bottleneck max fair allocation was found; the best has residual %.3g", residual)
+			return fmt.Errorf("fluid: no bottleneck max fair allocation was found; the best has residual %.3g",
+				residual)
 		}
 	}
 	for i, k := range b.class {
@@ -165,10 +168,11 @@ func (b *bottleneck) setMass(count []float64) (least, most float64) {
 	return least, most
 }
 
-// solveTwo solves (*) for two resources. Call major the resource with the larger Σ m_k (1 - q_k) over the classes that
-// it dominates, where q_k = min_j b_kj. It is the bottleneck of these, and its level is 1/u. The others are limited by
-// it too if q_k z >= 1, with z >= 1 the ratio of the level of the minor resource to that of the major one, else by the
-// minor one. Both are saturated if
+// solveTwo solves (*) for two resources. Call major the resource with the larger Σ m_k (1 - q_k)
+// over the classes that it dominates, where q_k = min_j b_kj. It is the bottleneck of these, and
+// its level is 1/u. The others are limited by it too if q_k z >= 1, with z >= 1 the ratio of the
+// level of the minor resource to that of the major one, else by the minor one. Both are saturated
+// if
 //
 //	Σ_{k not of major} m_k (1 - q_k) min(1/q_k, z) = Σ_{k of major} m_k (1 - q_k);     (**)
 //
@@ -223,7 +227,8 @@ func (b *bottleneck) solveTwo() {
 	}
 }
 
-// dominantOfTwo returns the resource of which a profile takes 1, and how much it takes of the other.
+// dominantOfTwo returns the resource of which a profile takes 1, and how much it takes of the
+// other.
 func dominantOfTwo(a []float64) (of int, q float64) {
 	if a[0] == 1 {
 		return 0, a[1]
@@ -232,10 +237,12 @@ func dominantOfTwo(a []float64) (of int, q float64) {
 }
 
 // errNoBottleneck reports that the search of bottleneck gave up.
-var errNoBottleneck = errors.New("fluid: no bottleneck max fair allocation was certified; the engine float returns one with its residual")
+var errNoBottleneck = errors.New(
+	"fluid: no bottleneck max fair allocation was certified; the engine float returns one with its residual",
+)
 
-// bottleneck returns the dominant share of one job of each row under bottleneck max fairness, proved. It takes the
-// bottleneck of each row from the kernel in float64, solves
+// bottleneck returns the dominant share of one job of each row under bottleneck max fairness,
+// proved. It takes the bottleneck of each row from the kernel in float64, solves
 //
 //	Σ_i n_i w_i b_ij t_β(i)/b_iβ(i) = 1 for each j = β(i) of some row i
 //
@@ -315,8 +322,8 @@ func (e *Profiles) bottleneck(ctx context.Context) ([]*big.Rat, error) {
 	return nil, cmp.Or(ctx.Err(), errNoBottleneck)
 }
 
-// sharesAt returns the dominant shares if the rows have the bottlenecks at, or nil if that is no bottleneck max fair
-// allocation or does not determine the levels.
+// sharesAt returns the dominant shares if the rows have the bottlenecks at, or nil if that is no
+// bottleneck max fair allocation or does not determine the levels.
 func (e *Profiles) sharesAt(ctx context.Context, at []int) []*big.Rat {
 	resources := len(e.Need[0])
 	column := make([]int, resources) // of j in the linear system, -1 if no row has its bottleneck there
@@ -380,8 +387,8 @@ func (e *Profiles) sharesAt(ctx context.Context, at []int) []*big.Rat {
 	return shares
 }
 
-// solveRats solves the square linear system whose rows end with the right side, by Gauss's method; it returns nil if it
-// is singular. It overwrites the system.
+// solveRats solves the square linear system whose rows end with the right side, by Gauss's method;
+// it returns nil if it is singular. It overwrites the system.
 func solveRats(ctx context.Context, system [][]*big.Rat) []*big.Rat {
 	n := len(system)
 	var part big.Rat

@@ -54,8 +54,9 @@ func bottleneckFault(p *Pool, tasks []*big.Rat) string {
 	return ""
 }
 
-// bottleneckTasks returns the tasks of one job of each row by the engine in fractions. It fails if these are not
-// bottleneck max fair, or if the kernel differs by more than 1e-9, the residual that it accepts.
+// bottleneckTasks returns the tasks of one job of each row by the engine in fractions. It fails if
+// these are not bottleneck max fair, or if the kernel differs by more than 1e-9, the residual that
+// it accepts.
 func bottleneckTasks(t fataler, p *Pool) []*big.Rat {
 	t.Helper()
 	e := NewProfiles(p)
@@ -78,8 +79,8 @@ func bottleneckTasks(t fataler, p *Pool) []*big.Rat {
 	return tasks
 }
 
-// everyBottleneck returns the different allocations, as dominant shares, that some choice of a bottleneck for each row
-// determines.
+// everyBottleneck returns the different allocations, as dominant shares, that some choice of a
+// bottleneck for each row determines.
 func everyBottleneck(e *Profiles) map[string][]*big.Rat {
 	found := make(map[string][]*big.Rat)
 	at := make([]int, len(e.Need))
@@ -115,7 +116,12 @@ func bottleneckPool(resources, rows int, number func(label string, most int64) *
 			demand[i%resources].SetInt64(1)
 		}
 		w := number("weight", 2)
-		p.Jobs = append(p.Jobs, Job{Name: fmt.Sprint("j", i), Demand: demand, Weight: w.Add(w, big.NewRat(1, 1)), Count: 1 + i%3})
+		p.Jobs = append(p.Jobs, Job{
+			Name:   fmt.Sprint("j", i),
+			Demand: demand,
+			Weight: w.Add(w, big.NewRat(1, 1)),
+			Count:  1 + i%3,
+		})
 	}
 	return p
 }
@@ -152,8 +158,8 @@ func TestBottleneckDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { bottleneckTasks(t, drawBottleneckPool(t, 6, 12)) })
 }
 
-// Three resources can allow three allocations. The one returned is the end of the path from equal dominant shares:
-// these already saturate resources 1 and 2, with 19/18 of job 0.
+// Three resources can allow three allocations. The one returned is the end of the path from equal
+// dominant shares: these already saturate resources 1 and 2, with 19/18 of job 0.
 func TestBottleneckNotUnique(t *testing.T) {
 	p := balancedPool(balancedRats("10/28 9/19 9/19;9/28 10/19 0;9/28 0 10/19"), []int{1, 1, 1})
 	var three []string
@@ -172,8 +178,8 @@ func TestBottleneckNotUnique(t *testing.T) {
 	}
 }
 
-// With profiles (1, a) and (a, 1), bottleneck max fairness is proportional fairness: φ_k = 1/((1+a) x_k) while
-// a <= x_1/x_2 <= 1/a; if there are more jobs of class 1, φ = (1/n, 1/(a n)).
+// With profiles (1, a) and (a, 1), bottleneck max fairness is proportional fairness: φ_k = 1/((1+a)
+// x_k) while a <= x_1/x_2 <= 1/a; if there are more jobs of class 1, φ = (1/n, 1/(a n)).
 func TestBottleneckTwoClasses(t *testing.T) {
 	for _, x := range [][2]int64{{1, 1}, {3, 2}, {5, 2}, {7, 2}, {1, 9}, {1_000_000, 1}} {
 		for _, a := range []*big.Rat{big.NewRat(1, 2), big.NewRat(2, 5), big.NewRat(9, 10)} {
@@ -251,7 +257,8 @@ func TestBottleneckDegenerate(t *testing.T) {
 	}
 }
 
-// Weights, demands and counts over many orders of magnitude, in float64 alone; the residual is that of the definition.
+// Weights, demands and counts over many orders of magnitude, in float64 alone; the residual is that
+// of the definition.
 func TestBottleneckExtremes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for round := range 400 {
@@ -306,7 +313,8 @@ func TestBottleneckExtremes(t *testing.T) {
 	}
 }
 
-// Pools where the changes that part ties are larger than what matters: the ends of the paths have wrong bottlenecks.
+// Pools where the changes that part ties are larger than what matters: the ends of the paths have
+// wrong bottlenecks.
 func TestBottleneckCloseToTies(t *testing.T) {
 	for _, test := range []struct {
 		name, capacity, demand string
@@ -332,13 +340,15 @@ func TestBottleneckCloseToTies(t *testing.T) {
 		if _, err := NewProfiles(p).bottleneck(context.Background()); err != nil {
 			t.Errorf("%s: exact: %v", test.name, err)
 		}
-		if a, err := Allocate(context.Background(), p, BMF, Settings{Engine: num.Float}); err != nil || a.Residual > 1e-12 {
+		if a, err := Allocate(context.Background(), p, BMF, Settings{Engine: num.Float}); err != nil ||
+			a.Residual > 1e-12 {
 			t.Errorf("%s: float: %v, %+v", test.name, err, a)
 		}
 	}
 }
 
-// Numbers of jobs times weights may be 1e280 apart; beyond that they are rejected, unless there is one resource.
+// Numbers of jobs times weights may be 1e280 apart; beyond that they are rejected, unless there is
+// one resource.
 func TestBottleneckMassesFarApart(t *testing.T) {
 	for _, test := range []struct {
 		demand        string
@@ -386,13 +396,16 @@ func TestBottleneckMassesFarApart(t *testing.T) {
 		for i, x := range tasks {
 			share[i] = x * a.problem.dominant[i]
 		}
-		if r := a.problem.residual(BMF.method(), count, share, a.problem.utilization(count, share), make([]float64, len(share))); !(r <= 1e-12) {
+		if r := a.problem.residual(
+			BMF.method(), count, share, a.problem.utilization(count, share), make([]float64, len(share)),
+		); !(r <= 1e-12) {
 			t.Errorf("%+v: tasks %v, residual %v", test, tasks, r)
 		}
 	}
 }
 
-// The path to the end meets no line twice, though at times the capacity of the extra resource falls along it.
+// The path to the end meets no line twice, though at times the capacity of the extra resource falls
+// along it.
 func TestBottleneckPathMeetsNoLineTwice(t *testing.T) {
 	back := 0
 	capacity := func(p *bottleneckPath) (sum float64) { // capacity of the extra resource
@@ -446,13 +459,15 @@ func TestBottleneckPathMeetsNoLineTwice(t *testing.T) {
 	}
 }
 
-// The order of rows and resources does not matter, nor do units of resources and tasks, unless ties make the path
-// branch: the numbers here have none.
+// The order of rows and resources does not matter, nor do units of resources and tasks, unless ties
+// make the path branch: the numbers here have none.
 func TestBottleneckSymmetries(t *testing.T) {
 	for seed := range uint64(100) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		resources, rows := 3+rng.IntN(3), 2+rng.IntN(10)
-		p := bottleneckPool(resources, rows, func(string, int64) *big.Rat { return big.NewRat(1+rng.Int64N(1e6), 1+rng.Int64N(1e3)) })
+		p := bottleneckPool(resources, rows, func(string, int64) *big.Rat {
+			return big.NewRat(1+rng.Int64N(1e6), 1+rng.Int64N(1e3))
+		})
 		tasks := bottleneckTasks(t, p)
 		q := &Pool{}
 		columns, order := rng.Perm(resources), rng.Perm(rows)
@@ -478,8 +493,8 @@ func TestBottleneckSymmetries(t *testing.T) {
 	}
 }
 
-// A job of the first row alone can fill the first resource or, by 1e-15 more, the third: all changed numbers hide which
-// limits it, and the search over all bottlenecks finds out.
+// A job of the first row alone can fill the first resource or, by 1e-15 more, the third: all
+// changed numbers hide which limits it, and the search over all bottlenecks finds out.
 func TestBottleneckSearch(t *testing.T) {
 	p := poolOf("1 0 1.000000000000001", "0 1.000000000000004 1.000000000000002")
 	p.Resources[1].Capacity, p.Resources[2].Capacity = big.NewRat(2, 1), big.NewRat(3, 1)
@@ -502,7 +517,9 @@ func TestBottleneckWrongGuesses(t *testing.T) {
 	if x := solveRats(context.Background(), balancedRats("1 2 1;2 4 1")); x != nil {
 		t.Errorf("a singular system has the solution %v", x)
 	}
-	if x := solveRats(context.Background(), balancedRats("0 2 1;1 1 1")); fmt.Sprint(x) != fmt.Sprint(balancedRats("1/2 1/2")[0]) {
+	if x := solveRats(
+		context.Background(), balancedRats("0 2 1;1 1 1"),
+	); fmt.Sprint(x) != fmt.Sprint(balancedRats("1/2 1/2")[0]) {
 		t.Errorf("solution %v, want 1/2 1/2", x)
 	}
 }
@@ -526,7 +543,10 @@ func TestBottleneckSuccessiveStates(t *testing.T) {
 				t.Fatal(err)
 			}
 			var failed error
-			if allocs := testing.AllocsPerRun(1, func() { failed = kept.Tasks(context.Background(), count, got) }); allocs != 0 || failed != nil {
+			if allocs := testing.AllocsPerRun(
+				1, func() { failed = kept.Tasks(context.Background(), count, got) },
+			); allocs != 0 ||
+				failed != nil {
 				t.Fatalf("%v: %v allocations, error %v", count, allocs, failed)
 			}
 			if !slices.Equal(got, want) {
@@ -562,7 +582,9 @@ func BenchmarkBottleneck(b *testing.B) {
 	for _, size := range [][2]int{{2, 2}, {3, 2}, {3, 3}, {10, 4}, {1000, 4}} {
 		b.Run(fmt.Sprintf("classes=%d/resources=%d/policy=bmf", size[0], size[1]), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 7))
-			p := bottleneckPool(size[1], size[0], func(string, int64) *big.Rat { return big.NewRat(1+rng.Int64N(1e6), 1e6) })
+			p := bottleneckPool(size[1], size[0], func(string, int64) *big.Rat {
+				return big.NewRat(1+rng.Int64N(1e6), 1e6)
+			})
 			a, err := NewAllocator(p, BMF)
 			if err != nil {
 				b.Fatal(err)
@@ -588,7 +610,10 @@ func TestBottleneckEnginesAgree(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 77))
 		p := &Pool{}
 		for j := range 3 + r.IntN(2) {
-			p.Resources = append(p.Resources, Resource{Name: fmt.Sprint("r", j), Capacity: big.NewRat(10+r.Int64N(20), 1)})
+			p.Resources = append(p.Resources, Resource{
+				Name:     fmt.Sprint("r", j),
+				Capacity: big.NewRat(10+r.Int64N(20), 1),
+			})
 		}
 		for i := range 2 + r.IntN(5) {
 			job := Job{Name: fmt.Sprint("j", i)}

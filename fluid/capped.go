@@ -32,7 +32,8 @@ func newCapped(m method, p *problem) kernel {
 
 func (c *capped) Forget() { c.free.Forget() }
 
-// Shares writes the dominant shares. The error is that of the kernel, or an *[num.InputError] if too many limits are reached.
+// Shares writes the dominant shares. The error is that of the kernel, or an *[num.InputError] if
+// too many limits are reached.
 func (c *capped) Shares(ctx context.Context, count, share []float64) error {
 	c.last, c.taken = c.free, c.taken[:0]
 	for {
@@ -49,7 +50,9 @@ func (c *capped) Shares(ctx context.Context, count, share []float64) error {
 		case len(c.taken) == before:
 			return nil
 		case len(c.taken) > mostLimits:
-			return input.Errorf("jobs", len(c.taken), "at most %d limits of tasks that are reached under pf and bmf, or the policy drf or maxmin", mostLimits)
+			return input.Errorf("jobs", len(c.taken),
+				"at most %d limits of tasks that are reached under pf and bmf, or the policy drf or maxmin",
+				mostLimits)
 		}
 		extended, err := c.extended(count)
 		if err != nil {
@@ -67,7 +70,9 @@ func (c *capped) extended(count []float64) (*problem, error) {
 		own := make([]float64, x.rows)
 		own[i] = 1 / (count[i] * c.problem.limit[i])
 		if !InRange(own[i]) {
-			return nil, input.Errorf(indexed("jobs", i)+".max_tasks", own[i], "a limit with a part of the resources in [%g, %g]", LeastFloat, MostFloat)
+			return nil, input.Errorf(indexed("jobs", i)+".max_tasks",
+				own[i], "a limit with a part of the resources in [%g, %g]",
+				LeastFloat, MostFloat)
 		}
 		x.need = append(x.need, own)
 	}
@@ -75,7 +80,8 @@ func (c *capped) extended(count []float64) (*problem, error) {
 	return &x, nil
 }
 
-// residualOf returns the residual that a kernel knows of its last allocation; ok is false if it knows none.
+// residualOf returns the residual that a kernel knows of its last allocation; ok is false if it
+// knows none.
 func residualOf(k kernel) (residual float64, ok bool) {
 	switch k := k.(type) {
 	case *prices.Solver:

@@ -17,7 +17,8 @@ func TestAllocateEnds(t *testing.T) {
 	}
 	for _, policy := range Policies() {
 		for _, engine := range []num.Engine{num.Float, num.Exact, num.Enclose} {
-			if (policy == PF) == (engine == num.Exact) || (policy == PF) != (engine == num.Enclose) && engine != num.Float {
+			if (policy == PF) == (engine == num.Exact) ||
+				(policy == PF) != (engine == num.Enclose) && engine != num.Float {
 				continue
 			}
 			asked := oracle.NewCountdown(1 << 30)

@@ -6,12 +6,14 @@ import (
 	"productform/num"
 )
 
-// exactSeconds is the time that fractions may take before float64 is taken instead. It is compared with estimates from the
-// rows, the resources and the bits that the common denominators of sums over the rows have. These are worst for long
-// fractions that have nothing in common: numbers that come from float64 have 53 bits, each its own.
+// exactSeconds is the time that fractions may take before float64 is taken instead. It is compared
+// with estimates from the rows, the resources and the bits that the common denominators of sums
+// over the rows have. These are worst for long fractions that have nothing in common: numbers that
+// come from float64 have 53 bits, each its own.
 const exactSeconds = 1.
 
-// sumBits returns the bits of the common denominators of sums over the rows of x(i, b_ij), the most of all resources.
+// sumBits returns the bits of the common denominators of sums over the rows of x(i, b_ij), the most
+// of all resources.
 func (e *Profiles) sumBits(x func(i int, b *big.Rat) *big.Rat) float64 {
 	bits := 0.
 	for j := range e.Need[0] {
@@ -31,7 +33,8 @@ func (e *Profiles) fillSeconds(speed []*big.Rat) float64 {
 	return seconds
 }
 
-// bottleneckSeconds estimates the time of bottleneck max fairness: sums one by one, and a linear system of the resources.
+// bottleneckSeconds estimates the time of bottleneck max fairness: sums one by one, and a linear
+// system of the resources.
 func (e *Profiles) bottleneckSeconds() float64 {
 	bits := e.sumBits(func(i int, b *big.Rat) *big.Rat {
 		if b.Sign() == 0 {
@@ -43,7 +46,8 @@ func (e *Profiles) bottleneckSeconds() float64 {
 	return 1.5e-11*float64(len(e.Need))*r*bits*bits + 3e-11*r*r*r*bits*bits
 }
 
-// balancedSeconds estimates the time of balanced fairness: of each state and each class one product for each resource.
+// balancedSeconds estimates the time of balanced fairness: of each state and each class one product
+// for each resource.
 func (e *Profiles) balancedSeconds() float64 {
 	class, first := e.classes()
 	count := make([]float64, len(first))

@@ -1,8 +1,9 @@
 // Package fluid shares divisible resources among jobs: how many tasks can each job run if all need
 // the same processors and memory?
 //
-// A pool has J resources of capacities C_j. Each task of job i takes A_ij units of resource j; a_ij = A_ij/C_j is the
-// part of the resource. Tasks are infinitely small: job i runs φ_i >= 0 of them, any real number, and
+// A pool has J resources of capacities C_j. Each task of job i takes A_ij units of resource j;
+// a_ij = A_ij/C_j is the part of the resource. Tasks are infinitely small: job i runs φ_i >= 0 of
+// them, any real number, and
 //
 //	Σ_i φ_i a_ij <= 1  for every resource j.     (1)
 //
@@ -48,11 +49,12 @@
 // many of them in turn. Package audit finds faults of an allocation, and package traffic the delays
 // of jobs that arrive at random.
 //
-// The model, (1) and the comparison of proportional with dominant resource fairness are those of T. Bonald and J.
-// Roberts, "Enhanced cluster computing performance through proportional fairness", Performance Evaluation 79, 2014,
-// 134–145, cited as [BR14]; dominant resource fairness is due to A. Ghodsi, M. Zaharia, B. Hindman, A. Konwinski, S.
-// Shenker and I. Stoica, "Dominant resource fairness: fair allocation of multiple resource types", NSDI 2011;
-// bottleneck max fairness to T. Bonald and J. Roberts, "Multi-resource fairness: objectives, algorithms and
-// performance", SIGMETRICS 2015; balanced fairness to T. Bonald and A. Proutière, "Insensitive bandwidth sharing in
-// data networks", Queueing Systems 44, 2003, 69–100.
+// The model, (1) and the comparison of proportional with dominant resource fairness are those of T.
+// Bonald and J. Roberts, "Enhanced cluster computing performance through proportional fairness",
+// Performance Evaluation 79, 2014, 134–145, cited as [BR14]; dominant resource fairness is due to
+// A. Ghodsi, M. Zaharia, B. Hindman, A. Konwinski, S. Shenker and I. Stoica, "Dominant resource
+// fairness: fair allocation of multiple resource types", NSDI 2011; bottleneck max fairness to T.
+// Bonald and J. Roberts, "Multi-resource fairness: objectives, algorithms and performance",
+// SIGMETRICS 2015; balanced fairness to T. Bonald and A. Proutière, "Insensitive bandwidth sharing
+// in data networks", Queueing Systems 44, 2003, 69–100.
 package fluid

@@ -14,9 +14,10 @@ import (
 // Maximum number of bits of the mantissas of an enclosure.
 const maxPrecision = 65_536
 
-// allocateEnclosed encloses proportional fairness. Write m_i = count_i w_i, M = Σ_i m_i, b_ij = need[i][j], and s*
-// for the optimal dominant shares. Take any prices p >= 0 with y_i = Σ_j p_j b_ij > 0, and any L >= max_j Σ_i m_i
-// b_ij / y_i. The shares s_i = w_i/(y_i L) are feasible by the choice of L, and with r_i = s_i/s*_i
+// allocateEnclosed encloses proportional fairness. Write m_i = count_i w_i, M = Σ_i m_i, b_ij =
+// need[i][j], and s* for the optimal dominant shares. Take any prices p >= 0 with y_i = Σ_j p_j
+// b_ij > 0, and any L >= max_j Σ_i m_i b_ij / y_i. The shares s_i = w_i/(y_i L) are feasible by the
+// choice of L, and with r_i = s_i/s*_i
 //
 //	Σ_i m_i log(1/r_i) = M log L + Σ_i m_i log(s*_i y_i/w_i)
 //	                  <= M log L + M log(Σ_i m_i s*_i y_i / (w_i M))         log is concave
@@ -30,9 +31,9 @@ const maxPrecision = 65_536
 //
 //	1 - sqrt(2 ε_i) <= r_i <= 1 + ε_i + sqrt(ε_i² + 2 ε_i).
 //
-// The prices come from Newton's method and need no proof; gap, s and the bounds are computed from them with every
-// operation rounded outwards, from the rationals of the pool. The precision doubles until all relative widths are at
-// most relTol.
+// The prices come from Newton's method and need no proof; gap, s and the bounds are computed from
+// them with every operation rounded outwards, from the rationals of the pool. The precision doubles
+// until all relative widths are at most relTol.
 func allocateEnclosed(ctx context.Context, e *Profiles, relTol float64) (*Allocation, error) {
 	p, err := newProblem(e, "")
 	if err != nil {
@@ -109,8 +110,8 @@ func costs(d *prices.Dual, e *Profiles) []num.Interval {
 	return costs
 }
 
-// enclose returns the allocation between the bounds that the prices prove, and the largest relative width of the
-// bounds; nil if the prices prove none.
+// enclose returns the allocation between the bounds that the prices prove, and the largest relative
+// width of the bounds; nil if the prices prove none.
 func enclose(d *prices.Dual, e *Profiles) (a *Allocation, width float64, err error) {
 	costs := costs(d, e)
 	if costs == nil {
@@ -152,7 +153,8 @@ func enclose(d *prices.Dual, e *Profiles) (a *Allocation, width float64, err err
 			most[j].Set(one) // s* is feasible
 		}
 		var ok bool
-		if r.Utilization, ok = record(num.Interval{Low: least[j], High: most[j]}); !ok { // below 2^-1022, where doubles are a fixed distance apart
+		// below 2^-1022, where doubles are a fixed distance apart
+		if r.Utilization, ok = record(num.Interval{Low: least[j], High: most[j]}); !ok {
 			r.Utilization.Float, _ = least[j].Float64()
 		}
 		f, _ := price.Float64()
@@ -163,7 +165,8 @@ func enclose(d *prices.Dual, e *Profiles) (a *Allocation, width float64, err err
 	return a, width, nil
 }
 
-// ratioBounds encloses r_i: 1 - sqrt(2 ε) to 1 + ε + sqrt(ε² + 2 ε), ε = gap/m, and reports whether that is positive.
+// ratioBounds encloses r_i: 1 - sqrt(2 ε) to 1 + ε + sqrt(ε² + 2 ε), ε = gap/m, and reports whether
+// that is positive.
 func ratioBounds(gap *big.Float, m num.Interval) (ratio num.Interval, ok bool) {
 	prec := m.Prec()
 	epsilon := num.Interval{Low: gap, High: gap}.Quo(m)

@@ -29,8 +29,8 @@ func holds(v num.Value, want *big.Rat) bool {
 	return low.Cmp(new(big.Rat).Add(want, unit)) <= 0 && high.Cmp(new(big.Rat).Sub(want, unit)) >= 0
 }
 
-// The answers of the reference have 24 digits; prices are computed to the residual times a condition that is small
-// here.
+// The answers of the reference have 24 digits; prices are computed to the residual times a
+// condition that is small here.
 func TestProportionalReference(t *testing.T) {
 	for _, r := range references(t) {
 		expect := r.expect[PF]
@@ -49,7 +49,8 @@ func TestProportionalReference(t *testing.T) {
 					t.Errorf("%s %v: tasks[%d] = %v, want %v", r.name, s, i, got.Float, want.FloatString(24))
 				}
 				if s.Engine != num.Float && !holds(got, want) {
-					t.Errorf("%s %v: tasks[%d] in [%.30g, %.30g], want %v", r.name, s, i, got.Low, got.High, want.FloatString(24))
+					t.Errorf("%s %v: tasks[%d] in [%.30g, %.30g], want %v",
+						r.name, s, i, got.Low, got.High, want.FloatString(24))
 				}
 			}
 			for j, want := range expect.prices {
@@ -62,7 +63,8 @@ func TestProportionalReference(t *testing.T) {
 					ok = holds(got, expect.utilization[j])
 				}
 				if !ok {
-					t.Errorf("%s %v: utilization[%d] = %v, want %v", r.name, s, j, got.Float, expect.utilization[j].FloatString(24))
+					t.Errorf("%s %v: utilization[%d] = %v, want %v",
+						r.name, s, j, got.Float, expect.utilization[j].FloatString(24))
 				}
 				if one := expect.utilization[j].Cmp(big.NewRat(1, 1)) == 0; a.Resources[j].Saturated != one {
 					t.Errorf("%s %v: resource %d saturated: %v", r.name, s, j, !one)
@@ -100,7 +102,8 @@ func TestEncloseWidths(t *testing.T) {
 	}
 }
 
-// The closed form of TestProportionalSymmetricProfiles in fractions lies between the bounds, however near they are.
+// The closed form of TestProportionalSymmetricProfiles in fractions lies between the bounds,
+// however near they are.
 func TestEncloseSymmetricProfiles(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 8))
@@ -124,12 +127,14 @@ func TestEncloseSymmetricProfiles(t *testing.T) {
 			low, _ := r.Jobs[i].Tasks.Low.Rat(nil)
 			high, _ := r.Jobs[i].Tasks.High.Rat(nil)
 			if w.Cmp(low) < 0 || w.Cmp(high) > 0 {
-				t.Errorf("seed %d: tasks[%d] in [%s, %s], want %s", seed, i, low.FloatString(70), high.FloatString(70), w)
+				t.Errorf("seed %d: tasks[%d] in [%s, %s], want %s",
+					seed, i, low.FloatString(70), high.FloatString(70), w)
 			}
 			off := new(big.Rat).SetFloat64(r.Jobs[i].Tasks.Float)
 			off.Sub(off, w).Quo(off.Abs(off), w)
 			if off.Cmp(new(big.Rat).SetFloat64(*r.RelativeErrorBound)) > 0 {
-				t.Errorf("seed %d: tasks[%d] = %v, want %s within %g", seed, i, r.Jobs[i].Tasks.Float, w, *r.RelativeErrorBound)
+				t.Errorf("seed %d: tasks[%d] = %v, want %s within %g",
+					seed, i, r.Jobs[i].Tasks.Float, w, *r.RelativeErrorBound)
 			}
 		}
 	}
@@ -169,12 +174,15 @@ func TestEncloseAnyPrices(t *testing.T) {
 		proved++
 		for i, job := range got.Jobs {
 			if x := want.Jobs[i].Tasks; job.Tasks.Low.Cmp(x.High) > 0 || job.Tasks.High.Cmp(x.Low) < 0 {
-				t.Errorf("seed %d: tasks[%d] in [%g, %g], not in [%g, %g]", seed, i, x.Low, x.High, job.Tasks.Low, job.Tasks.High)
+				t.Errorf("seed %d: tasks[%d] in [%g, %g], not in [%g, %g]",
+					seed, i, x.Low, x.High, job.Tasks.Low, job.Tasks.High)
 			}
 		}
 		for j, r := range got.Resources {
-			if x := want.Resources[j].Utilization; r.Utilization.Low.Cmp(x.High) > 0 || r.Utilization.High.Cmp(x.Low) < 0 {
-				t.Errorf("seed %d: utilization[%d] in [%g, %g], not in [%g, %g]", seed, j, x.Low, x.High, r.Utilization.Low, r.Utilization.High)
+			if x := want.Resources[j].Utilization; r.Utilization.Low.Cmp(x.High) > 0 ||
+				r.Utilization.High.Cmp(x.Low) < 0 {
+				t.Errorf("seed %d: utilization[%d] in [%g, %g], not in [%g, %g]",
+					seed, j, x.Low, x.High, r.Utilization.Low, r.Utilization.High)
 			}
 		}
 	}
@@ -221,8 +229,8 @@ func TestEncloseHard(t *testing.T) {
 	}
 }
 
-// pfRandomPool draws a pool with what makes proportional fairness hard: zeros, equal and parallel columns, resources
-// that are nearly redundant, and weights and demands of 12 orders of magnitude.
+// pfRandomPool draws a pool with what makes proportional fairness hard: zeros, equal and parallel
+// columns, resources that are nearly redundant, and weights and demands of 12 orders of magnitude.
 func pfRandomPool(rng *rand.Rand) *Pool {
 	resources, jobs := 1+rng.IntN(6), 1+rng.IntN(12)
 	p := &Pool{}
@@ -257,8 +265,8 @@ func pfRandomPool(rng *rand.Rand) *Pool {
 	return p
 }
 
-// Weights of forty orders: prices of light rows start far too small and double at each step, while loads rise above 1
-// by more than at the start. Each row is its demands, weight and count.
+// Weights of forty orders: prices of light rows start far too small and double at each step, while
+// loads rise above 1 by more than at the start. Each row is its demands, weight and count.
 func TestEncloseSpreadWeights(t *testing.T) {
 	type row struct {
 		demand string

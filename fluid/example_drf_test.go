@@ -8,13 +8,16 @@ import (
 	"productform/fluid"
 )
 
-// Nine processors and 18 GB for two jobs: tasks of the first take <1 CPU, 4 GB>, tasks of the second <3 CPU, 1 GB>
-// (Ghodsi et al., section 4.1). Both get two thirds of their dominant resource.
+// Nine processors and 18 GB for two jobs: tasks of the first take <1 CPU, 4 GB>, tasks of the
+// second <3 CPU, 1 GB> (Ghodsi et al., section 4.1). Both get two thirds of their dominant
+// resource.
 func ExampleAllocate_dominantResource() {
 	n := func(x int64) *big.Rat { return big.NewRat(x, 1) }
 	pool := &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "cpu", Capacity: n(9)}, {Name: "ram", Capacity: n(18)}},
-		Jobs:      []fluid.Job{{Name: "A", Demand: []*big.Rat{n(1), n(4)}}, {Name: "B", Demand: []*big.Rat{n(3), n(1)}}},
+		Jobs: []fluid.Job{
+			{Name: "A", Demand: []*big.Rat{n(1), n(4)}}, {Name: "B", Demand: []*big.Rat{n(3), n(1)}},
+		},
 	}
 	a, err := fluid.Allocate(context.Background(), pool, fluid.DRF, fluid.Settings{})
 	if err != nil {

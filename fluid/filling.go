@@ -9,14 +9,15 @@ import (
 	"productform/num"
 )
 
-// A filling is progressive filling in float64: the dominant share of each active job of row i is level · speed_i, and
-// the level rises from 0. With the counts n_i, and b_ij = a_ij/d_i, resource j is used at
+// A filling is progressive filling in float64: the dominant share of each active job of row i is
+// level · speed_i, and the level rises from 0. With the counts n_i, and b_ij = a_ij/d_i, resource j
+// is used at
 //
 //	frozen_j + level rate_j,  rate_j = Σ_{i active} n_i speed_i b_ij,  frozen_j = Σ_{i not active} n_i s_i b_ij.
 //
-// A round takes the level to the least (1 - frozen_j)/rate_j. All jobs with b_ij > 0 for a resource that is
-// saturated there stop. There are at most as many rounds as resources, since a saturated one has no active job left.
-// A round takes O(1) for each active row and each resource in play.
+// A round takes the level to the least (1 - frozen_j)/rate_j. All jobs with b_ij > 0 for a resource
+// that is saturated there stop. There are at most as many rounds as resources, since a saturated
+// one has no active job left. A round takes O(1) for each active row and each resource in play.
 //
 // Rounding. frozen_j and rate_j are separate sums of terms >= 0, never differences, so their
 // relative errors are at most 2^-53 times the number of roundings on the way of a term, whatever
@@ -45,11 +46,12 @@ type filling struct {
 	sated  []int       // resources saturated in this round
 }
 
-// newFilling returns the kernel in which dominant shares grow at these speeds > 0: the weights for dominant resource
-// fairness, weights times d_i for max-min fairness.
+// newFilling returns the kernel in which dominant shares grow at these speeds > 0: the weights for
+// dominant resource fairness, weights times d_i for max-min fairness.
 func newFilling(p *problem, speed []float64) kernel {
 	f := &filling{
-		need: p.need, speed: make([]float64, p.rows), row: make([]int, p.rows), keep: make([]int, p.rows), stop: make([]int, p.rows),
+		need: p.need, speed: make([]float64, p.rows), row: make([]int, p.rows), keep: make([]int, p.rows),
+		stop: make([]int, p.rows),
 		flow: make([]float64, p.rows), part: make([][]float64, p.resources),
 		rate: make([]float64, p.resources), frozen: make([]float64, p.resources),
 		open: make([]int, p.resources), sated: make([]int, p.resources),
@@ -71,8 +73,9 @@ func newFilling(p *problem, speed []float64) kernel {
 			f.stops[i] = l / f.speed[i]
 		}
 	}
-	// A term is rounded 4 times on its way to a sum: the need, the speed, n_i speed_i, the product; by [num.PairwiseSum] at most
-	// num.PairwiseBlock/4 + 2 + log2(rows) times; in frozen_j once a round and twice for the level. Both sides of a tie err.
+	// A term is rounded 4 times on its way to a sum: the need, the speed, n_i speed_i, the product;
+	// by [num.PairwiseSum] at most num.PairwiseBlock/4 + 2 + log2(rows) times; in frozen_j once a
+	// round and twice for the level. Both sides of a tie err.
 	roundings := 4 + num.PairwiseBlock/4 + 2 + math.Log2(float64(p.rows)) + float64(p.resources) + 2
 	f.tie = 2 * math.Ceil(roundings) * 0x1p-53
 	return f
@@ -83,8 +86,9 @@ func (f *filling) Forget() {}
 // Beyond these numbers digits could be lost to underflow, or to overflow.
 const leastRate, mostRate, leastShare = 1e-290, 1e290, 1e-300
 
-// shares fills the resources. The error is an *[num.InputError] for numbers too far apart for float64: counts beyond
-// 1e9 or so together with speeds that differ by hundreds of orders of magnitude.
+// shares fills the resources. The error is an *[num.InputError] for numbers too far apart for
+// float64: counts beyond 1e9 or so together with speeds that differ by hundreds of orders of
+// magnitude.
 func (f *filling) Shares(ctx context.Context, count, share []float64) error {
 	f.start(count, share)
 	for level := 0.0; len(f.open) > 0; {
@@ -93,8 +97,8 @@ func (f *filling) Shares(ctx context.Context, count, share []float64) error {
 		}
 		next, first := math.MaxFloat64, -1
 		for _, j := range f.open {
-			// No level is lower than the one before but by rounding. The negation takes NaN, which the range then
-			// rejects.
+			// No level is lower than the one before but by rounding. The negation takes NaN, which
+			// the range then rejects.
 			at := (1 - f.frozen[j]) / f.rate[j]
 			if at < level {
 				at = level
@@ -132,7 +136,8 @@ func (f *filling) Shares(ctx context.Context, count, share []float64) error {
 }
 
 func errRate(rate float64) error {
-	return input.Errorf("count", rate, "counts and speeds with Σ_i count_i speed_i in [%g, %g] for each resource", leastRate, mostRate)
+	return input.Errorf("count", rate, "counts and speeds with Σ_i count_i speed_i in [%g, %g] for each resource",
+		leastRate, mostRate)
 }
 
 // start makes the rows active that have jobs.
@@ -165,8 +170,8 @@ func (f *filling) start(count, share []float64) {
 	}
 }
 
-// split stops the rows that need a saturated resource or reach their limits, with the shares they have at this level, and returns the
-// least.
+// split stops the rows that need a saturated resource or reach their limits, with the shares they
+// have at this level, and returns the least.
 func (f *filling) split(level float64, share []float64) float64 {
 	keep, stop := f.keep[:cap(f.keep)], f.stop[:cap(f.stop)]
 	kept, stopped, least := 0, 0, math.MaxFloat64
@@ -239,9 +244,10 @@ func (f *filling) advance(level float64) {
 	f.open = open
 }
 
-// fill returns the dominant share of one job of each row, by progressive filling in fractions: what [filling] does,
-// with the same letters. Sums are taken as balanced trees, since their denominators grow: most additions then are of
-// short fractions. Without limits at most J rounds, with O(n J) additions and multiplications in all and O(J) divisions a round.
+// fill returns the dominant share of one job of each row, by progressive filling in fractions: what
+// [filling] does, with the same letters. Sums are taken as balanced trees, since their denominators
+// grow: most additions then are of short fractions. Without limits at most J rounds, with O(n J)
+// additions and multiplications in all and O(J) divisions a round.
 func (e *Profiles) fill(ctx context.Context, speed []*big.Rat) ([]*big.Rat, error) {
 	n, resources := len(e.Need), len(e.Need[0])
 	share := make([]*big.Rat, n)
@@ -286,7 +292,8 @@ func (e *Profiles) fill(ctx context.Context, speed []*big.Rat) ([]*big.Rat, erro
 		}
 		var keep, stop []int
 		for _, i := range active {
-			if sated >= 0 && e.Need[i][sated].Sign() == 0 || sated < 0 && (limits[i] == nil || limits[i].Cmp(level) != 0) {
+			if sated >= 0 && e.Need[i][sated].Sign() == 0 ||
+				sated < 0 && (limits[i] == nil || limits[i].Cmp(level) != 0) {
 				keep = append(keep, i)
 				continue
 			}

@@ -10,12 +10,16 @@ import (
 	"productform/num"
 )
 
-// smallDecimals has n rows that demand of each resource 0.01 to 10, or nothing with the probability given.
+// smallDecimals has n rows that demand of each resource 0.01 to 10, or nothing with the probability
+// given.
 func smallDecimals(seed uint64, n, resources int, without float64) *Pool {
 	rng := rand.New(rand.NewPCG(seed, uint64(n*resources)))
 	p := &Pool{}
 	for j := range resources {
-		p.Resources = append(p.Resources, Resource{Name: fmt.Sprint("r", j), Capacity: big.NewRat(int64(100*n)+rng.Int64N(int64(100*n)), 1)})
+		p.Resources = append(p.Resources, Resource{
+			Name:     fmt.Sprint("r", j),
+			Capacity: big.NewRat(int64(100*n)+rng.Int64N(int64(100*n)), 1),
+		})
 	}
 	for i := range n {
 		job := Job{Name: fmt.Sprint("j", i), Count: 1 + rng.IntN(5), Demand: make([]*big.Rat, resources)}
@@ -35,7 +39,8 @@ func BenchmarkFilling(b *testing.B) {
 		for _, without := range []float64{0, 0.5} {
 			p := smallDecimals(1, size[0], size[1], without)
 			for _, policy := range []Policy{DRF, MaxMin} {
-				b.Run(fmt.Sprintf("classes=%d/resources=%d/policy=%s/without=%g", size[0], size[1], policy, without), func(b *testing.B) {
+				b.Run(fmt.Sprintf("classes=%d/resources=%d/policy=%s/without=%g",
+					size[0], size[1], policy, without), func(b *testing.B) {
 					a, err := NewAllocator(p, policy)
 					if err != nil {
 						b.Fatal(err)

@@ -65,7 +65,11 @@ func fillingPool(t require, capacities []string, rows ...[]string) *Pool {
 		p.Resources = append(p.Resources, Resource{Name: fmt.Sprint("r", j), Capacity: fillingRat(t, c)})
 	}
 	for i, row := range rows {
-		job := Job{Name: fmt.Sprint("j", i), Weight: fillingRat(t, row[0]), Count: int(fillingRat(t, row[1]).Num().Int64())}
+		job := Job{
+			Name:   fmt.Sprint("j", i),
+			Weight: fillingRat(t, row[0]),
+			Count:  int(fillingRat(t, row[1]).Num().Int64()),
+		}
 		for _, a := range row[2:] {
 			job.Demand = append(job.Demand, fillingRat(t, a))
 		}
@@ -92,7 +96,8 @@ func TestFillingReference(t *testing.T) {
 			compared++
 			phi := want.tasks[i]
 			if job.Tasks.Exact.Cmp(phi) != 0 || job.DominantShare.Exact.Cmp(want.shares[i]) != 0 {
-				t.Errorf("%s: job %d has %v tasks, share %v; want %v, %v", c.name, i, job.Tasks.Exact, job.DominantShare.Exact,
+				t.Errorf("%s: job %d has %v tasks, share %v; want %v, %v",
+					c.name, i, job.Tasks.Exact, job.DominantShare.Exact,
 					phi, want.shares[i])
 			}
 			if f, _ := phi.Float64(); math.Abs(tasks[i]-f) > 1e-14*f { // a few roundings
@@ -118,19 +123,34 @@ func TestFillingByHand(t *testing.T) {
 		rows       [][]string // weight, count, demands
 		tasks      []string
 	}{
-		{"Ghodsi et al., section 4.1", DRF, []string{"9", "18"}, [][]string{{"1", "1", "1", "4"}, {"1", "1", "3", "1"}}, []string{"3", "2"}},
-		{"equal tasks", MaxMin, []string{"9", "18"}, [][]string{{"1", "1", "1", "4"}, {"1", "1", "3", "1"}}, []string{"9/4", "9/4"}},
+		{
+			"Ghodsi et al., section 4.1", DRF, []string{"9", "18"},
+			[][]string{{"1", "1", "1", "4"}, {"1", "1", "3", "1"}}, []string{"3", "2"},
+		},
+		{
+			"equal tasks", MaxMin, []string{"9", "18"}, [][]string{{"1", "1", "1", "4"}, {"1", "1", "3", "1"}},
+			[]string{"9/4", "9/4"},
+		},
 		{"weights", DRF, []string{"1"}, [][]string{{"3", "1", "1"}, {"1", "1", "1/2"}}, []string{"3/4", "1/2"}},
 		{"weights", MaxMin, []string{"1"}, [][]string{{"3", "1", "1"}, {"1", "1", "1/2"}}, []string{"6/7", "2/7"}},
 		{"counts", DRF, []string{"1"}, [][]string{{"1", "3", "1"}, {"1", "1", "1/2"}}, []string{"1/4", "1/2"}},
 		{"one job", DRF, []string{"10", "6"}, [][]string{{"7", "1", "4", "3"}}, []string{"2"}},
 		{"one job", MaxMin, []string{"10", "6"}, [][]string{{"7", "1", "4", "3"}}, []string{"2"}},
-		{"nothing in common", DRF, []string{"10", "6"}, [][]string{{"7", "1", "4", "0"}, {"1", "2", "0", "1"}}, []string{"5/2", "3"}},
+		{
+			"nothing in common", DRF, []string{"10", "6"}, [][]string{{"7", "1", "4", "0"}, {"1", "2", "0", "1"}},
+			[]string{"5/2", "3"},
+		},
 		{"three rounds", DRF, []string{"1", "1", "1"},
-			[][]string{{"1", "1", "1", "0", "0"}, {"1", "1", "1", "1", "0"}, {"1", "1", "0", "1", "1/2"}, {"1", "1", "0", "0", "1"}},
+			[][]string{
+				{"1", "1", "1", "0", "0"}, {"1", "1", "1", "1", "0"}, {"1", "1", "0", "1", "1/2"},
+				{"1", "1", "0", "0", "1"},
+			},
 			[]string{"1/2", "1/2", "1/2", "3/4"}},
 		{"after the first stops", DRF, []string{"1", "1", "1"},
-			[][]string{{"1", "2", "1", "1/2", "0"}, {"1", "1", "1", "0", "0"}, {"1", "1", "0", "1", "1"}, {"1", "1", "0", "0", "1"}},
+			[][]string{
+				{"1", "2", "1", "1/2", "0"}, {"1", "1", "1", "0", "0"}, {"1", "1", "0", "1", "1"},
+				{"1", "1", "0", "0", "1"},
+			},
 			[]string{"1/3", "1/3", "1/2", "1/2"}},
 	} {
 		p := fillingPool(t, c.capacities, c.rows...)
@@ -156,7 +176,10 @@ func TestFillingTwoClasses(t *testing.T) {
 		n1, n2 := rapid.Int64Range(1, maxJobsInRow).Draw(t, "n1"), rapid.Int64Range(1, maxJobsInRow).Draw(t, "n2")
 		one := big.NewRat(1, 1)
 		p := &Pool{Resources: []Resource{{Name: "r1", Capacity: one}, {Name: "r2", Capacity: one}},
-			Jobs: []Job{{Name: "1", Demand: []*big.Rat{one, a}, Count: int(n1)}, {Name: "2", Demand: []*big.Rat{a, one}, Count: int(n2)}}}
+			Jobs: []Job{
+				{Name: "1", Demand: []*big.Rat{one, a}, Count: int(n1)},
+				{Name: "2", Demand: []*big.Rat{a, one}, Count: int(n2)},
+			}}
 		most, least := big.NewRat(max(n1, n2), 1), big.NewRat(min(n1, n2), 1)
 		want := new(big.Rat).Inv(most.Add(most, least.Mul(least, a)))
 		f, _ := want.Float64()
@@ -177,7 +200,10 @@ func drawFillingPool(t *rapid.T) *Pool {
 	n, resources := rapid.IntRange(1, 5).Draw(t, "rows"), rapid.IntRange(1, 4).Draw(t, "resources")
 	p := &Pool{}
 	for j := range resources {
-		p.Resources = append(p.Resources, Resource{Name: fmt.Sprint("r", j), Capacity: big.NewRat(rapid.Int64Range(1, 12).Draw(t, "capacity"), 1)})
+		p.Resources = append(p.Resources, Resource{
+			Name:     fmt.Sprint("r", j),
+			Capacity: big.NewRat(rapid.Int64Range(1, 12).Draw(t, "capacity"), 1),
+		})
 	}
 	for i := range n {
 		job := Job{Name: fmt.Sprint("j", i), Weight: big.NewRat(rapid.Int64Range(1, 4).Draw(t, "weight"), 2),
@@ -197,8 +223,9 @@ func drawFillingPolicy(t *rapid.T) Policy {
 	return rapid.SampledFrom([]Policy{DRF, MaxMin}).Draw(t, "policy")
 }
 
-// Progressive filling by linear programmes, which know nothing of saturation: the largest level that all who still
-// can grow can have, then for each of them whether it can have more while the others keep theirs.
+// Progressive filling by linear programmes, which know nothing of saturation: the largest level
+// that all who still can grow can have, then for each of them whether it can have more while the
+// others keep theirs.
 func TestFillingMatchesLinearProgrammes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, policy := drawFillingPool(t), drawFillingPolicy(t)
@@ -213,7 +240,8 @@ func TestFillingMatchesLinearProgrammes(t *testing.T) {
 	})
 }
 
-// levelsByProgrammes works in tasks per weight or dominant shares per weight: φ_i = level_i w_i or level_i w_i / d_i.
+// levelsByProgrammes works in tasks per weight or dominant shares per weight: φ_i = level_i w_i or
+// level_i w_i / d_i.
 func levelsByProgrammes(t require, p *Pool, policy Policy) []float64 {
 	n, resources := len(p.Jobs), len(p.Resources)
 	use := make([][]float64, n) // what all jobs of row i take of each resource at the level 1
@@ -238,7 +266,8 @@ func levelsByProgrammes(t require, p *Pool, policy Policy) []float64 {
 	for i := range active {
 		active[i] = true
 	}
-	// Variables: the common level above floor, what each active row has beyond, and what is left of each resource.
+	// Variables: the common level above floor, what each active row has beyond, and what is left of
+	// each resource.
 	highest := func(floor float64, aim int) float64 {
 		a := mat.NewDense(resources, 1+n+resources, nil)
 		b, c := make([]float64, resources), make([]float64, 1+n+resources)
@@ -360,8 +389,11 @@ func TestFillingProperties(t *testing.T) {
 	})
 }
 
-// rawFilling draws problems whose numbers are the same in both engines, spread over orders of magnitude.
-func rawFilling(rng *rand.Rand, n, resources int, digits float64) (e *Profiles, p *problem, speed []*big.Rat, count []float64) {
+// rawFilling draws problems whose numbers are the same in both engines, spread over orders of
+// magnitude.
+func rawFilling(rng *rand.Rand, n, resources int, digits float64) (
+	e *Profiles, p *problem, speed []*big.Rat, count []float64,
+) {
 	spread := func() float64 { return math.Pow(10, -digits*rng.Float64()) }
 	e, p = &Profiles{}, &problem{rows: n, resources: resources, weight: make([]float64, n)}
 	p.need, count = make([][]float64, resources), make([]float64, n)
@@ -390,8 +422,8 @@ func rawFilling(rng *rand.Rand, n, resources int, digits float64) (e *Profiles, 
 	return e, p, speed, count
 }
 
-// However badly spread the numbers, shares in float64 have bottlenecks up to rounding: this is the error bound in the
-// comment of filling, checked in fractions.
+// However badly spread the numbers, shares in float64 have bottlenecks up to rounding: this is the
+// error bound in the comment of filling, checked in fractions.
 func TestFillingFloatHasBottlenecks(t *testing.T) {
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 11))
@@ -437,8 +469,9 @@ func TestFillingFloatHasBottlenecks(t *testing.T) {
 	}
 }
 
-// Relative errors against the exact engine. A level L that fills the part u_j(L) of a saturated resource, after the
-// levels before, is off by (tie + Σ_{M<L} u_j(M) error(M)) / u_j(L) at most, to first order.
+// Relative errors against the exact engine. A level L that fills the part u_j(L) of a saturated
+// resource, after the levels before, is off by (tie + Σ_{M<L} u_j(M) error(M)) / u_j(L) at most, to
+// first order.
 func TestFillingFloatAgainstExact(t *testing.T) {
 	for _, digits := range []float64{0.1, 3, 12} {
 		sharp := 0
@@ -470,7 +503,8 @@ func TestFillingFloatAgainstExact(t *testing.T) {
 	}
 }
 
-// fillingErrors returns the relative error of each share, to first order, if each capacity is off by tie.
+// fillingErrors returns the relative error of each share, to first order, if each capacity is off
+// by tie.
 func fillingErrors(e *Profiles, shares, speed []*big.Rat, tie float64) []float64 {
 	order, level := make([]int, len(shares)), make([]*big.Rat, len(shares))
 	for i := range order {
@@ -516,14 +550,16 @@ func fillingErrors(e *Profiles, shares, speed []*big.Rat, tie float64) []float64
 	return bounds
 }
 
-// Two resources saturated at the same level stop a job of tiny speed too, whatever rounding says of which was first.
-// Rounded apart by 1e-16, they would change its share by the factor 1e-16/1e-12.
+// Two resources saturated at the same level stop a job of tiny speed too, whatever rounding says of
+// which was first. Rounded apart by 1e-16, they would change its share by the factor 1e-16/1e-12.
 func TestFillingTies(t *testing.T) {
 	for n := range 200 {
 		rows := [][]string{{"1e-12", "1", "0", "1", "0"}, {"1e-9", "1", "0", "1/3", "1"}}
 		for k := range 1 + n%17 {
 			w := fmt.Sprintf("%d/%d", 1+(n+k)%7, 3+k%11)
-			rows = append(rows, []string{w, fmt.Sprint(1 + k%3), fmt.Sprintf("1/%d", 7+n), fmt.Sprintf("1/%d", 7+n), "0"})
+			rows = append(rows, []string{
+				w, fmt.Sprint(1 + k%3), fmt.Sprintf("1/%d", 7+n), fmt.Sprintf("1/%d", 7+n), "0",
+			})
 		}
 		// The part of the second resource that the first two take, another row takes of the first.
 		rows = append(rows, []string{"1e-12", "1", "1", "0", "0"}, []string{"1/3000000000", "1", "1", "0", "0"})
@@ -556,7 +592,8 @@ func TestFillingInvariance(t *testing.T) {
 				if got := new(big.Rat).Quo(others[k], f.Dominant[k]); got.Cmp(want) != 0 {
 					t.Fatalf("%s: job %d has %v tasks, want %v", name, i, got, want)
 				}
-				if x, _ := want.Float64(); math.Abs(tasks[k]-x) > 1e-12*x { // small integers: parts of at least 1e-2 in each round
+				// small integers: parts of at least 1e-2 in each round
+				if x, _ := want.Float64(); math.Abs(tasks[k]-x) > 1e-12*x {
 					t.Fatalf("%s: job %d has %v tasks in float64, want %v", name, i, tasks[k], x)
 				}
 			}
@@ -624,10 +661,16 @@ func TestFillingInvariance(t *testing.T) {
 	})
 }
 
-// A million equal rows, and a million jobs in a row, each get a millionth. A row without jobs gets nothing.
+// A million equal rows, and a million jobs in a row, each get a millionth. A row without jobs gets
+// nothing.
 func TestFillingMillion(t *testing.T) {
 	const n = 1_000_000
-	p := &problem{rows: n + 1, resources: 2, need: [][]float64{make([]float64, n+1), make([]float64, n+1)}, weight: make([]float64, n+1)}
+	p := &problem{
+		rows:      n + 1,
+		resources: 2,
+		need:      [][]float64{make([]float64, n+1), make([]float64, n+1)},
+		weight:    make([]float64, n+1),
+	}
 	count := make([]float64, n+1)
 	for i := range count {
 		p.need[0][i], p.need[1][i], p.weight[i], count[i] = 1, 0.3, 0.1, 1
@@ -668,11 +711,14 @@ func TestFillingOutOfRange(t *testing.T) {
 		{[]float64{1e-240, 1e240}, []float64{1e-100, 1e100}, "error"},
 		{[]float64{1e-240, 1e240}, []float64{0, 1e100}, "error"},
 	} {
-		for _, need := range [][][]float64{{{1, 1}}, {{1, 0}, {0, 1}}, {{0, 1}, {1, 0}}, {{1, 0}, {0.5, 1}}, {{0, 1}, {1, 1e-100}}} {
+		for _, need := range [][][]float64{
+			{{1, 1}}, {{1, 0}, {0, 1}}, {{0, 1}, {1, 0}}, {{1, 0}, {0.5, 1}}, {{0, 1}, {1, 1e-100}},
+		} {
 			p := &problem{rows: 2, resources: len(need), need: need}
 			share := make([]float64, 2)
 			err := newFilling(p, c.speed).Shares(context.Background(), c.count, share)
-			if bad := new(input.Error); c.answer != "either" && (err != nil) != (c.answer == "error") || err != nil && !errors.As(err, &bad) {
+			if bad := new(input.Error); c.answer != "either" && (err != nil) != (c.answer == "error") ||
+				err != nil && !errors.As(err, &bad) {
 				t.Errorf("speeds %g, counts %g, needs %g: error %v", c.speed, c.count, need, err)
 			}
 			for i, s := range share {

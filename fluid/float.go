@@ -14,8 +14,8 @@ import (
 const rounding = 1e-12
 
 // allocateFloat computes an allocation in float64. The residual is that of the numbers returned, as
-// [problem.residual] defines it, or of the prices under proportional fairness, which includes that a resource with a
-// positive price is saturated.
+// [problem.residual] defines it, or of the prices under proportional fairness, which includes that
+// a resource with a positive price is saturated.
 func allocateFloat(ctx context.Context, e *Profiles, m method) (*Allocation, error) {
 	p, err := newProblem(e, m.other)
 	if err != nil {
@@ -30,7 +30,9 @@ func allocateFloat(ctx context.Context, e *Profiles, m method) (*Allocation, err
 	for i, s := range share {
 		tasks := s / p.dominant[i]
 		if !(tasks > 0 && tasks <= math.MaxFloat64) {
-			return nil, input.Errorf(indexed("jobs", i)+".tasks", tasks, "demands and capacities within the range of float64")
+			return nil, input.Errorf(
+				indexed("jobs", i)+".tasks", tasks, "demands and capacities within the range of float64",
+			)
 		}
 		a.Jobs[i].Tasks, a.Jobs[i].DominantShare = num.Value{Float: tasks}, num.Value{Float: s}
 	}

@@ -21,7 +21,9 @@ const mostLimits = 300
 // A resource that an allocation does not need does not change it. So withLimits adds only limits
 // that were exceeded without them, until none is. A limit that is not proved to be met counts as
 // exceeded.
-func (e *Profiles) withLimits(ctx context.Context, allocate func(context.Context, *Profiles) (*Allocation, error)) (*Allocation, error) {
+func (e *Profiles) withLimits(
+	ctx context.Context, allocate func(context.Context, *Profiles) (*Allocation, error),
+) (*Allocation, error) {
 	group, rows := e.limitGroups()
 	taken := make(map[int]bool)
 	for {
@@ -44,8 +46,9 @@ func (e *Profiles) withLimits(ctx context.Context, allocate func(context.Context
 			return a, nil
 		}
 		if len(taken) > mostLimits {
-			return nil, input.Errorf("jobs", len(taken), "at most %d different limits of tasks that are reached under pf and bmf, "+
-				"or the policy drf or maxmin", mostLimits)
+			return nil, input.Errorf("jobs", len(taken),
+				"at most %d different limits of tasks that are reached under pf and bmf, "+
+					"or the policy drf or maxmin", mostLimits)
 		}
 	}
 }
@@ -61,8 +64,8 @@ func mayExceed(share num.Value, limit *big.Rat) bool {
 	return new(big.Rat).SetFloat64(share.Float).Cmp(limit) > 0
 }
 
-// limitGroups numbers the rows with limits that get equal shares by weight: the group of each row, -1 without a limit, and
-// the rows of each group.
+// limitGroups numbers the rows with limits that get equal shares by weight: the group of each row,
+// -1 without a limit, and the rows of each group.
 func (e *Profiles) limitGroups() (group []int, rows [][]int) {
 	class, _ := (&Profiles{Need: e.Need}).classes()
 	type key struct {
@@ -105,7 +108,9 @@ func (e *Profiles) extended(rows [][]int, taken map[int]bool) (*Profiles, error)
 		}
 		part := capacity.Inv(capacity)
 		if f, _ := part.Float64(); !InRange(f) {
-			return nil, input.Errorf(indexed("jobs", members[0])+".max_tasks", f, "a limit with a part of the resources in [%g, %g]", LeastFloat, MostFloat)
+			return nil, input.Errorf(indexed("jobs", members[0])+".max_tasks",
+				f, "a limit with a part of the resources in [%g, %g]",
+				LeastFloat, MostFloat)
 		}
 		for i := range x.Need {
 			x.Need[i] = append(x.Need[i], new(big.Rat))

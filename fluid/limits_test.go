@@ -15,7 +15,8 @@ import (
 	"productform/num"
 )
 
-// drawLimited draws a pool of small numbers in which most rows have limits, tight ones and wide ones.
+// drawLimited draws a pool of small numbers in which most rows have limits, tight ones and wide
+// ones.
 func drawLimited(t *rapid.T, weights bool) *Pool {
 	small := func(label string, low, high, over int64) *big.Rat {
 		return big.NewRat(rapid.Int64Range(low, high).Draw(t, label), rapid.Int64Range(1, over).Draw(t, "over"))
@@ -25,7 +26,11 @@ func drawLimited(t *rapid.T, weights bool) *Pool {
 		p.Resources = append(p.Resources, Resource{Name: fmt.Sprint("r", j), Capacity: small("capacity", 4, 20, 1)})
 	}
 	for i := range rapid.IntRange(1, 4).Draw(t, "rows") {
-		job := Job{Name: fmt.Sprint("j", i), Count: rapid.IntRange(1, 2).Draw(t, "count"), Demand: make(Demand, len(p.Resources))}
+		job := Job{
+			Name:   fmt.Sprint("j", i),
+			Count:  rapid.IntRange(1, 2).Draw(t, "count"),
+			Demand: make(Demand, len(p.Resources)),
+		}
 		for j := range job.Demand {
 			job.Demand[j] = small("demand", 0, 4, 2)
 		}
@@ -53,7 +58,10 @@ func ownResources(p *Pool) (q *Pool, from []int) {
 					demand = append(demand, nil)
 				}
 				demand = append(demand, big.NewRat(1, 1))
-				q.Resources = append(q.Resources, Resource{Name: fmt.Sprint("limit", len(q.Jobs)), Capacity: job.MaxTasks})
+				q.Resources = append(q.Resources, Resource{
+					Name:     fmt.Sprint("limit", len(q.Jobs)),
+					Capacity: job.MaxTasks,
+				})
 			}
 			q.Jobs = append(q.Jobs, Job{Name: fmt.Sprint(job.Name, ".", n), Demand: demand, Weight: job.Weight})
 			from = append(from, i)
@@ -109,8 +117,8 @@ func TestLimitsMatchResources(t *testing.T) {
 	})
 }
 
-// Under bottleneck max fairness every job is at its limit or has a bottleneck: the definition, with the limits as
-// resources.
+// Under bottleneck max fairness every job is at its limit or has a bottleneck: the definition, with
+// the limits as resources.
 func TestLimitsBottleneck(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawLimited(t, true)
@@ -131,15 +139,16 @@ func TestLimitsBottleneck(t *testing.T) {
 			t.Fatal(err, float)
 		}
 		for i, job := range p.Jobs {
-			if l, _ := num.OrOne(job.MaxTasks).Float64(); job.MaxTasks != nil && float.Jobs[i].Tasks.Float > l*(1+1e-9) {
+			if l, _ := num.OrOne(job.MaxTasks).Float64(); job.MaxTasks != nil &&
+				float.Jobs[i].Tasks.Float > l*(1+1e-9) {
 				t.Fatalf("row %d runs %v tasks, at most %v", i, float.Jobs[i].Tasks.Float, l)
 			}
 		}
 	})
 }
 
-// A limit far below what the row would get: its resource is overloaded eighteen times where paths start at first, and all
-// of these end with wrong bottlenecks.
+// A limit far below what the row would get: its resource is overloaded eighteen times where paths
+// start at first, and all of these end with wrong bottlenecks.
 func TestLimitsBottleneckOverloadedStart(t *testing.T) {
 	p := poolOf("4 3", "2 1", "0 1")
 	p.Resources[0].Capacity, p.Resources[1].Capacity = big.NewRat(11, 1), big.NewRat(9, 1)
@@ -152,7 +161,8 @@ func TestLimitsBottleneckOverloadedStart(t *testing.T) {
 	if err != nil || float.Residual > 1e-12 {
 		t.Fatal(err, float)
 	}
-	for i, want := range []*big.Rat{big.NewRat(11, 8), big.NewRat(11, 4), big.NewRat(1, 2)} { // two halves of resource 0, and the limit
+	// two halves of resource 0, and the limit
+	for i, want := range []*big.Rat{big.NewRat(11, 8), big.NewRat(11, 4), big.NewRat(1, 2)} {
 		if exact.Jobs[i].Tasks.Exact.Cmp(want) != 0 {
 			t.Errorf("row %d runs %v tasks, want %v", i, exact.Jobs[i].Tasks.Exact, want)
 		}
@@ -178,14 +188,16 @@ func TestLimitsBottleneckManyWays(t *testing.T) {
 			}
 			p.Jobs = append(p.Jobs, job)
 		}
-		if a, err := Allocate(context.Background(), p, BMF, Settings{Engine: num.Float}); err != nil || a.Residual > 1e-9 {
+		if a, err := Allocate(context.Background(), p, BMF, Settings{Engine: num.Float}); err != nil ||
+			a.Residual > 1e-9 {
 			t.Fatalf("round %d: %v, %+v", round, err, a)
 		}
 	}
 }
 
-// Under proportional fairness φ_i is the lesser of the limit and w_i / Σ_j p_j a_ij, and only saturated resources have a
-// price: the conditions of an optimum, which say nothing of resources of limits.
+// Under proportional fairness φ_i is the lesser of the limit and w_i / Σ_j p_j a_ij, and only
+// saturated resources have a price: the conditions of an optimum, which say nothing of resources of
+// limits.
 func TestLimitsProportional(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawLimited(t, true)
@@ -209,7 +221,8 @@ func TestLimitsProportional(t *testing.T) {
 					l, _ := job.MaxTasks.Float64()
 					want = min(want, l)
 				}
-				if math.Abs(tasks-want) > 2e-7*want { // residuals of 1e-14, for rows that are small compared with others
+				// residuals of 1e-14, for rows that are small compared with others
+				if math.Abs(tasks-want) > 2e-7*want {
 					t.Fatalf("%s: row %d runs %v tasks, want %v", engine, i, tasks, want)
 				}
 			}
@@ -250,18 +263,25 @@ func TestLimitsRefused(t *testing.T) {
 		t.Error(err)
 	}
 	p.Jobs[1].MaxTasks = num.Rat("1e-130")
-	if _, err := Allocate(context.Background(), p, DRF, Settings{Engine: num.Float}); !errors.As(err, &bad) || bad.Path != "jobs[1].max_tasks" {
+	if _, err := Allocate(context.Background(), p, DRF, Settings{Engine: num.Float}); !errors.As(err, &bad) ||
+		bad.Path != "jobs[1].max_tasks" {
 		t.Error(err)
 	}
 	p.Jobs[1].MaxTasks, p.Jobs[1].Count, p.Jobs[0].Count = num.Rat("1e-6"), 2000, 2
-	if _, err := Allocate(context.Background(), p, BF, Settings{Engine: num.Float}); !errors.As(err, &bad) || bad.Path != "jobs" {
+	if _, err := Allocate(context.Background(), p, BF, Settings{Engine: num.Float}); !errors.As(err, &bad) ||
+		bad.Path != "jobs" {
 		t.Error(err)
 	}
 	many := &Pool{Resources: p.Resources}
 	for i := range mostLimits + 1 {
-		many.Jobs = append(many.Jobs, Job{Name: fmt.Sprint(i), Demand: p.Jobs[0].Demand, MaxTasks: big.NewRat(1, int64(1_000_000+i))})
+		many.Jobs = append(many.Jobs, Job{
+			Name:     fmt.Sprint(i),
+			Demand:   p.Jobs[0].Demand,
+			MaxTasks: big.NewRat(1, int64(1_000_000+i)),
+		})
 	}
-	if _, err := Allocate(context.Background(), many, PF, Settings{Engine: num.Float}); !errors.As(err, &bad) || bad.Path != "jobs" {
+	if _, err := Allocate(context.Background(), many, PF, Settings{Engine: num.Float}); !errors.As(err, &bad) ||
+		bad.Path != "jobs" {
 		t.Error(err)
 	}
 }
@@ -280,13 +300,15 @@ func TestLimitsBalancedMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range p.Jobs {
-		if x, y := exact.Jobs[i].Tasks.Float, float.Jobs[i].Tasks.Float; math.Abs(x-y) > 1e-11*x { // 210 steps of a few roundings
+		// 210 steps of a few roundings
+		if x, y := exact.Jobs[i].Tasks.Float, float.Jobs[i].Tasks.Float; math.Abs(x-y) > 1e-11*x {
 			t.Errorf("row %d: %v and %v", i, x, y)
 		}
 	}
 }
 
-// Allocations of changing numbers of jobs under limits are those of pools with these numbers, in a row of calls.
+// Allocations of changing numbers of jobs under limits are those of pools with these numbers, in a
+// row of calls.
 func TestLimitsOfChangingNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policy := rapid.SampledFrom(Policies()).Draw(t, "policy")

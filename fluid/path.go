@@ -65,10 +65,12 @@ func newBottleneckPath(classes, resources int) bottleneckPath {
 	}
 }
 
-// bottleneckChanges returns the relative changes that part ties, in the order in which they are tried.
+// bottleneckChanges returns the relative changes that part ties, in the order in which they are
+// tried.
 func bottleneckChanges() [6]float64 { return [...]float64{1e-9, 1e-11, 1e-7, 1e-10, 1e-8, 1e-6} }
 
-// starts returns where paths start, in the order in which they are tried: see start. Without limits both are the same.
+// starts returns where paths start, in the order in which they are tried: see start. Without limits
+// both are the same.
 func (b *bottleneck) starts() []bool {
 	low := [...]bool{false, true}
 	if b.hasOnes {
@@ -77,9 +79,9 @@ func (b *bottleneck) starts() []bool {
 	return low[:]
 }
 
-// solveMany follows the path for one change after the other until the residual of the end, put right, is hardly more
-// than rounding, and from the low start if there is no good one. It keeps the best levels in b.level and returns their
-// residual.
+// solveMany follows the path for one change after the other until the residual of the end, put
+// right, is hardly more than rounding, and from the low start if there is no good one. It keeps the
+// best levels in b.level and returns their residual.
 func (b *bottleneck) solveMany(ctx context.Context) float64 {
 	best := math.Inf(1)
 	for _, low := range b.starts() {
@@ -98,8 +100,9 @@ func (b *bottleneck) solveMany(ctx context.Context) float64 {
 	return best
 }
 
-// refine ends a path: it corrects the levels and, while the residual is more than rounding, the bottlenecks, which is
-// Newton's method for (*). It keeps levels in b.level whose residual is below best and returns the new best residual.
+// refine ends a path: it corrects the levels and, while the residual is more than rounding, the
+// bottlenecks, which is Newton's method for (*). It keeps levels in b.level whose residual is below
+// best and returns the new best residual.
 func (b *bottleneck) refine(best float64) float64 {
 	const steps = 10
 	for range steps {
@@ -131,8 +134,9 @@ func (p *bottleneckPath) levels(need [][]float64, level []float64) {
 	}
 }
 
-// residual returns how far x_k = level[k] is from bottleneck max fairness: the most that a load exceeds 1, or that at
-// all resources of a class the load is below 1 or its part below the largest one, relatively.
+// residual returns how far x_k = level[k] is from bottleneck max fairness: the most that a load
+// exceeds 1, or that at all resources of a class the load is below 1 or its part below the largest
+// one, relatively.
 func (b *bottleneck) residual(level []float64) float64 {
 	clear(b.load)
 	clear(b.top)
@@ -211,8 +215,8 @@ func (b *bottleneck) start(most float64, seed uint64, low bool) {
 	p.level[p.resources] = 0.5 / total
 }
 
-// walk goes from corner to corner. It reports whether the path came to its end, which it does not if the
-// context is done.
+// walk goes from corner to corner. It reports whether the path came to its end, which it does not
+// if the context is done.
 func (p *bottleneckPath) walk(ctx context.Context) bool {
 	class, left := -1, -1
 	for range 100 + 20*len(p.present)*p.resources {
@@ -226,9 +230,9 @@ func (p *bottleneckPath) walk(ctx context.Context) bool {
 	return false
 }
 
-// step goes along a line to the corner at its end, where it changes the bottleneck of a class: it returns that class
-// and what it left, given those of the corner where the line begins, -1 for the first. The class is -1 if rounding
-// hides where to go.
+// step goes along a line to the corner at its end, where it changes the bottleneck of a class: it
+// returns that class and what it left, given those of the corner where the line begins, -1 for the
+// first. The class is -1 if rounding hides where to go.
 func (p *bottleneckPath) step(class, left int) (int, int) {
 	p.findLoads()
 	p.findSlopes()
@@ -338,9 +342,9 @@ func (p *bottleneckPath) resourceOf(column int) int {
 func (p *bottleneckPath) setSlope(column int, s float64) { p.slope[p.resourceOf(column)] = s }
 func (p *bottleneckPath) slopeOf(column int) float64     { return p.slope[p.resourceOf(column)] }
 
-// eliminate brings rows of the length width to upper triangular form in place, by Gauss's method with complete pivoting
-// among the first len(order) columns, down to pivots of the size least. The pivot of row i < rank is in column
-// order[i].
+// eliminate brings rows of the length width to upper triangular form in place, by Gauss's method
+// with complete pivoting among the first len(order) columns, down to pivots of the size least. The
+// pivot of row i < rank is in column order[i].
 func eliminate(matrix []float64, rows, width int, order []int, least float64) (rank int) {
 	for c := range order {
 		order[c] = c
@@ -374,8 +378,8 @@ func eliminate(matrix []float64, rows, width int, order []int, least float64) (r
 	return rows
 }
 
-// nextCorner returns the first class on the line that changes its bottleneck, to what, and how far off. It does not go
-// back over the corner where class left what it left. No class is -1.
+// nextCorner returns the first class on the line that changes its bottleneck, to what, and how far
+// off. It does not go back over the corner where class left what it left. No class is -1.
 func (p *bottleneckPath) nextCorner(class, left int) (next, to int, length float64) {
 	const slack = 1e-13 // for a difference of products that are equal at a tie
 	r := p.resources + 1
@@ -391,7 +395,8 @@ func (p *bottleneckPath) nextCorner(class, left int) (next, to int, length float
 		for _, l := range live {
 			a := need[l]
 			closing, gap := speed*a-p.rate[l]*own, p.level[l]*own-level*a
-			if !(gap < length*closing) || closing <= slack*math.Abs(speed*a) || a == 0 || l == j || i == class && l == left {
+			if !(gap < length*closing) || closing <= slack*math.Abs(speed*a) || a == 0 || l == j ||
+				i == class && l == left {
 				continue
 			}
 			next, to, length = i, l, max(gap, 0)/closing
@@ -421,8 +426,9 @@ func (p *bottleneckPath) nextCorner(class, left int) (next, to int, length float
 	return next, to, length
 }
 
-// correct moves the levels so that the loads of the active resources become 1 for the numbers as they are, with the
-// bottlenecks of the end. Directions in which the loads hardly change are left alone.
+// correct moves the levels so that the loads of the active resources become 1 for the numbers as
+// they are, with the bottlenecks of the end. Directions in which the loads hardly change are left
+// alone.
 func (p *bottleneckPath) correct(need [][]float64, mass []float64) {
 	r := p.resources + 1
 	for i, k := range p.present {
@@ -451,8 +457,9 @@ func (p *bottleneckPath) correct(need [][]float64, mass []float64) {
 	}
 }
 
-// choose moves the classes to the resources that limit them at these levels. If that overloads a resource that is not
-// active, the class with the largest part of the most overloaded one goes there.
+// choose moves the classes to the resources that limit them at these levels. If that overloads a
+// resource that is not active, the class with the largest part of the most overloaded one goes
+// there.
 func (p *bottleneckPath) choose() {
 	r := p.resources + 1
 	clear(p.members)

@@ -46,10 +46,12 @@ type method struct {
 	kernel  func(*problem) kernel                                // in float64
 	exact   func(*Profiles, context.Context) ([]*big.Rat, error) // in fractions; nil for proportional fairness
 	seconds func(*Profiles) float64                              // of exact, an estimate
-	level   func(p *problem, share []float64, i, j int) float64  // l_i of [problem.residual] at resource j; nil if there is none
-	limits  bool                                                 // kernel and exact take limits of tasks
-	always  bool                                                 // exact needs no kernel and does not fail
-	other   string                                               // what to take where float64 has no answer, in the words of an error
+	// l_i of [problem.residual] at resource j; nil if there is none
+	level  func(p *problem, share []float64, i, j int) float64
+	limits bool // kernel and exact take limits of tasks
+	always bool // exact needs no kernel and does not fail
+	// what to take where float64 has no answer, in the words of an error
+	other string
 }
 
 // method returns the method of a policy that exists.
@@ -70,10 +72,24 @@ func (p Policy) method() method {
 			seconds: func(e *Profiles) float64 { return e.fillSeconds(e.Speeds()) },
 			level:   func(p *problem, share []float64, i, _ int) float64 { return share[i] / p.speed[i] }}
 	case BMF:
-		return method{policy: p, kernel: newBottleneck, exact: (*Profiles).bottleneck, seconds: (*Profiles).bottleneckSeconds,
-			level: func(p *problem, share []float64, i, j int) float64 { return share[i] * p.need[j][i] / p.weight[i] }}
+		return method{
+			policy:  p,
+			kernel:  newBottleneck,
+			exact:   (*Profiles).bottleneck,
+			seconds: (*Profiles).bottleneckSeconds,
+			level: func(p *problem, share []float64, i, j int) float64 {
+				return share[i] * p.need[j][i] / p.weight[i]
+			},
+		}
 	}
-	return method{policy: p, limits: true, other: orExact, kernel: newBalanced, exact: (*Profiles).balanced, seconds: (*Profiles).balancedSeconds}
+	return method{
+		policy:  p,
+		limits:  true,
+		other:   orExact,
+		kernel:  newBalanced,
+		exact:   (*Profiles).balanced,
+		seconds: (*Profiles).balancedSeconds,
+	}
 }
 
 const orExact = ", or the engine exact"

@@ -43,7 +43,8 @@ func (d Demand) Of(j int) *big.Rat {
 // Size returns the number of jobs in the row: Count, at least 1.
 func (j Job) Size() int { return max(j.Count, 1) }
 
-// WeightOf returns the weight of each job in the row, 1 if it is nil. It is the Weight itself, not a copy.
+// WeightOf returns the weight of each job in the row, 1 if it is nil. It is the Weight itself, not
+// a copy.
 func (j Job) WeightOf() *big.Rat { return num.OrOne(j.Weight) }
 
 const maxJobsInRow = 1_000_000_000

@@ -48,8 +48,8 @@ func kernelTasks(t fataler, p *Pool, policy Policy) []float64 {
 	return tasks
 }
 
-// A reference is a pool of testdata/reference.json with what an independent program says of it: fractions under DRF, 24
-// digits under PF.
+// A reference is a pool of testdata/reference.json with what an independent program says of it:
+// fractions under DRF, 24 digits under PF.
 type reference struct {
 	name   string
 	pool   *Pool

@@ -20,7 +20,9 @@ type Profiles struct {
 	Weight   []*big.Rat   // w_i
 	Count    []*big.Rat   // jobs in the row
 	Top      []int        // the dominant resource, the first of equal ones
-	Limit    []*big.Rat   // L_i d_i, the largest dominant share of the row, nil where there is no limit; nil if there is none at all
+	// L_i d_i, the largest dominant share of the row, nil where there is no limit; nil if there is
+	// none at all
+	Limit []*big.Rat
 }
 
 // NewProfiles returns the profiles of a checked pool.
@@ -90,7 +92,8 @@ func newProblem(e *Profiles, other string) (*problem, error) {
 				p.limit = slices.Repeat([]float64{math.Inf(1)}, n)
 			}
 			if p.limit[i], _ = l.Float64(); !InRange(p.limit[i]) {
-				return nil, input.Errorf(indexed("jobs", i)+".max_tasks", p.limit[i], "a dominant share in [%g, %g]%s", LeastFloat, MostFloat, other)
+				return nil, input.Errorf(indexed("jobs", i)+".max_tasks", p.limit[i], "a dominant share in [%g, %g]%s",
+					LeastFloat, MostFloat, other)
 			}
 		}
 		for j, a := range e.Need[i] {
@@ -110,7 +113,8 @@ func newProblem(e *Profiles, other string) (*problem, error) {
 				"parts of the capacities in [%g, %g]%s", LeastFloat, MostFloat, other)
 		}
 		if !InRange(p.weight[i]) {
-			return nil, input.Errorf(indexed("jobs", i)+".weight", e.Weight[i].RatString(), "a number in [%g, %g]%s", LeastFloat, MostFloat, other)
+			return nil, input.Errorf(indexed("jobs", i)+".weight", e.Weight[i].RatString(), "a number in [%g, %g]%s",
+				LeastFloat, MostFloat, other)
 		}
 	}
 	return p, nil
@@ -162,8 +166,8 @@ func (e *Profiles) counts() []float64 {
 	return count
 }
 
-// classes numbers the different profiles and limits, in the order of their first rows: the class of each row, and the first row of
-// each class.
+// classes numbers the different profiles and limits, in the order of their first rows: the class of
+// each row, and the first row of each class.
 func (e *Profiles) classes() (class, first []int) {
 	seen := make(map[string]int)
 	for i, profile := range e.Need {
@@ -186,8 +190,8 @@ func (e *Profiles) classes() (class, first []int) {
 	return class, first
 }
 
-// used returns Σ_i n_i φ_i a_ij of each resource, for these dominant shares of one job of each row. It adds over their
-// common denominator.
+// used returns Σ_i n_i φ_i a_ij of each resource, for these dominant shares of one job of each row.
+// It adds over their common denominator.
 func (e *Profiles) used(shares []*big.Rat) []*big.Rat {
 	number, unit := num.OverCommon(shares)
 	for i, n := range number {

@@ -38,7 +38,9 @@ func benchCounts(p *Pool) []float64 {
 	return count
 }
 
-var benchSizes = []struct{ jobs, resources int }{{2, 2}, {10, 2}, {10, 4}, {100, 4}, {100, 8}, {1000, 2}, {1000, 4}, {1000, 8}}
+var benchSizes = []struct{ jobs, resources int }{
+	{2, 2}, {10, 2}, {10, 4}, {100, 4}, {100, 8}, {1000, 2}, {1000, 4}, {1000, 8},
+}
 
 func BenchmarkProportional(b *testing.B) {
 	for _, s := range benchSizes {

@@ -32,8 +32,8 @@ func pfTasks(t interface{ Fatalf(string, ...any) }, p *Pool) (tasks, prices []fl
 	return tasks, prices
 }
 
-// checkKKT checks in rationals, on the demands as written, that Σ_i φ_i a_ij <= 1, with equality where p_j > 0, and
-// that φ_i Σ_j p_j a_ij = w_i, all to a relative error of tol.
+// checkKKT checks in rationals, on the demands as written, that Σ_i φ_i a_ij <= 1, with equality
+// where p_j > 0, and that φ_i Σ_j p_j a_ij = w_i, all to a relative error of tol.
 func checkKKT(p *Pool, tasks, prices []float64, tol float64) error {
 	one, off := big.NewRat(1, 1), new(big.Rat).SetFloat64(tol)
 	used := make([]*big.Rat, len(p.Resources))
@@ -80,8 +80,8 @@ func wantTasks(t interface{ Errorf(string, ...any) }, what string, got, want []f
 	}
 }
 
-// The example of Ghodsi et al., NSDI 2011, section 4.1: 9 CPU and 18 GB; tasks of a take <1, 4>, tasks of b <3, 1>.
-// Both resources are full: φ_a + 3 φ_b = 9 and 4 φ_a + φ_b = 18.
+// The example of Ghodsi et al., NSDI 2011, section 4.1: 9 CPU and 18 GB; tasks of a take <1, 4>,
+// tasks of b <3, 1>. Both resources are full: φ_a + 3 φ_b = 9 and 4 φ_a + φ_b = 18.
 func TestProportionalTwoJobs(t *testing.T) {
 	p := poolOf("1 4", "3 1")
 	p.Resources[0].Capacity, p.Resources[1].Capacity = big.NewRat(9, 1), big.NewRat(18, 1)
@@ -220,7 +220,8 @@ func TestProportionalInvariance(t *testing.T) {
 	})
 }
 
-// Two resources: the prices are (t, M-t), and Σ_i m_i (b_i1 - b_i2)/(t b_i1 + (M-t) b_i2) falls in t; bisection.
+// Two resources: the prices are (t, M-t), and Σ_i m_i (b_i1 - b_i2)/(t b_i1 + (M-t) b_i2) falls in
+// t; bisection.
 func TestProportionalBisection(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 4))
@@ -365,7 +366,13 @@ func pfHardProblem(rng *rand.Rand) (*problem, []float64) {
 	span := []float64{0.5, 3, 10, 30, 60, 200}[rng.IntN(6)]
 	maybe := func() bool { return rng.IntN(2) == 0 }
 	zeros, near, heavy, parallel, coarse, equal := maybe(), maybe(), maybe(), maybe(), maybe(), maybe()
-	p := &problem{rows: n, resources: resources, dominant: make([]float64, n), weight: make([]float64, n), speed: make([]float64, n)}
+	p := &problem{
+		rows:      n,
+		resources: resources,
+		dominant:  make([]float64, n),
+		weight:    make([]float64, n),
+		speed:     make([]float64, n),
+	}
 	for range resources {
 		p.need = append(p.need, make([]float64, n))
 	}
@@ -409,7 +416,8 @@ func pfHardProblem(rng *rand.Rand) (*problem, []float64) {
 	return p, count
 }
 
-// From nothing or from the prices of a call before, the kernel ends with a small residual, which is that of its shares.
+// From nothing or from the prices of a call before, the kernel ends with a small residual, which is
+// that of its shares.
 func TestProportionalHard(t *testing.T) {
 	for seed := range uint64(50_000) {
 		rng := rand.New(rand.NewPCG(seed, 5))
@@ -540,8 +548,8 @@ func TestProportionalWarmSmallRows(t *testing.T) {
 	}
 }
 
-// Warm and cold starts agree to 1e-9 as long as Σ_i m_i / m_i <= 1e6, and to the last digit where some is larger,
-// whether one count changes or all do. Measured: 2e-12.
+// Warm and cold starts agree to 1e-9 as long as Σ_i m_i / m_i <= 1e6, and to the last digit where
+// some is larger, whether one count changes or all do. Measured: 2e-12.
 func TestProportionalWarmAgrees(t *testing.T) {
 	for seed := range uint64(600) {
 		rng := rand.New(rand.NewPCG(seed, 11))
@@ -571,7 +579,9 @@ func TestProportionalWarmAgrees(t *testing.T) {
 				}
 			}
 			cold.Forget()
-			if err := errors.Join(warm.Tasks(context.Background(), count, got), cold.Tasks(context.Background(), count, want)); err != nil {
+			if err := errors.Join(
+				warm.Tasks(context.Background(), count, got), cold.Tasks(context.Background(), count, want),
+			); err != nil {
 				t.Fatal(err)
 			}
 			tol, total, least := 1e-9, 0.0, math.Inf(1)
@@ -592,7 +602,9 @@ func TestProportionalWarmAgrees(t *testing.T) {
 // A resource of positive price is saturated, also in float64.
 func TestProportionalPriceMeansSaturated(t *testing.T) {
 	for seed := range uint64(300) {
-		a, err := Allocate(context.Background(), pfRandomPool(rand.New(rand.NewPCG(seed, 12))), PF, Settings{Engine: num.Float})
+		a, err := Allocate(
+			context.Background(), pfRandomPool(rand.New(rand.NewPCG(seed, 12))), PF, Settings{Engine: num.Float},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,23 +35,24 @@ var (
 // rows of jobs times resources.
 func ReadPool(r io.Reader) (*Pool, error) { return readPool(r, file.Auto) }
 
-// ReadPoolFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, otherwise as
-// [ReadPool]. Errors start with the name of the file.
+// ReadPoolFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or
+// .yml, otherwise as [ReadPool]. Errors start with the name of the file.
 func ReadPoolFile(name string) (*Pool, error) { return file.ReadFile(name, readPool) }
 
 func readPool(r io.Reader, format file.Format) (*Pool, error) {
 	return file.ReadPool(r, format, "a pool with resources and jobs", poolFile.Read)
 }
 
-// Schema returns a JSON schema of the files that [ReadPool] reads. It refers to the definitions name,
-// positive, count and amounts in $defs.
+// Schema returns a JSON schema of the files that [ReadPool] reads. It refers to the definitions
+// name, positive, count and amounts in $defs.
 func Schema() map[string]any { return poolFile.Schema() }
 
-// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
-// and examples.
+// Help returns a table of the fields of these files, with their meanings, units, ranges and
+// defaults, and examples.
 func Help() string { return poolFile.Help() }
 
-// poolFile describes the file of a pool. It is never changed, like the description that it is made of.
+// poolFile describes the file of a pool. It is never changed, like the description that it is made
+// of.
 var poolFile = file.Description[Pool]{
 	Want: "an object with resources and jobs",
 	Fields: []file.Field[Pool]{

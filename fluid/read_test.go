@@ -50,7 +50,9 @@ func shape(p *fluid.Pool) string {
 
 func TestReadPoolExactly(t *testing.T) {
 	const want = "cpu 9/1\ngpu mem 1/3\na [7/2 1/10] 5/2 3 3/10\nb [1/1000 <nil>] 1/1 1 <nil>\n"
-	for _, text := range []string{goodPool, "\ufeff \n" + goodPool, yamlPool, strings.ReplaceAll(yamlPool, "\n", "\r\n")} {
+	for _, text := range []string{
+		goodPool, "\ufeff \n" + goodPool, yamlPool, strings.ReplaceAll(yamlPool, "\n", "\r\n"),
+	} {
 		p, err := fluid.ReadPool(strings.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
@@ -95,57 +97,165 @@ var badPools = []badText{
 	{`{}`, &input.Error{Path: "resources", Want: wantResources}},
 	{`{"resources": [], "jobs": []}`, &input.Error{Path: "resources", Value: "[]", Want: "at least one resource"}},
 	{`{"resources": {"cpu": 9}, "jobs": []}`, &input.Error{Path: "resources", Value: "an object", Want: wantResources}},
-	{`{"resources": ["cpu"], "jobs": []}`, &input.Error{Path: "resources[0]", Value: `a string "cpu"`, Want: "an object with name and capacity"}},
+	{
+		`{"resources": ["cpu"], "jobs": []}`,
+		&input.Error{Path: "resources[0]", Value: `a string "cpu"`, Want: "an object with name and capacity"},
+	},
 	{`{"resources": [{"capacity": 9}]}`, &input.Error{Path: "resources[0].name", Want: wantName}},
-	{`{"resources": [{"name": 1, "capacity": 9}]}`, &input.Error{Path: "resources[0].name", Value: "the number 1", Want: "a name in quotes, not empty"}},
-	{`{"resources": [{"name": "", "capacity": 9}]}`, &input.Error{Path: "resources[0].name", Value: `""`, Want: wantName}},
+	{
+		`{"resources": [{"name": 1, "capacity": 9}]}`,
+		&input.Error{Path: "resources[0].name", Value: "the number 1", Want: "a name in quotes, not empty"},
+	},
+	{
+		`{"resources": [{"name": "", "capacity": 9}]}`,
+		&input.Error{Path: "resources[0].name", Value: `""`, Want: wantName},
+	},
 	{`{"resources": [{"name": "cpu"}]}`, &input.Error{Path: "resources[0].capacity", Want: wantPositive}},
-	{`{"resources": [{"name": "cpu", "capacity": 0}]}`, &input.Error{Path: "resources[0].capacity", Value: "0", Want: wantPositive}},
-	{`{"resources": [{"name": "cpu", "capacity": "x"}]}`, &input.Error{Path: "resources[0].capacity", Value: `"x"`, Want: wantPositive + notANum}},
-	{`{"resources": [{"name": "cpu", "capacity": 9, "count": 2}]}`, &input.Error{Path: "resources[0].count", Value: "the number 2", Want: "one of the fields name, capacity"}},
+	{
+		`{"resources": [{"name": "cpu", "capacity": 0}]}`,
+		&input.Error{Path: "resources[0].capacity", Value: "0", Want: wantPositive},
+	},
+	{
+		`{"resources": [{"name": "cpu", "capacity": "x"}]}`,
+		&input.Error{Path: "resources[0].capacity", Value: `"x"`, Want: wantPositive + notANum},
+	},
+	{
+		`{"resources": [{"name": "cpu", "capacity": 9, "count": 2}]}`,
+		&input.Error{Path: "resources[0].count", Value: "the number 2", Want: "one of the fields name, capacity"},
+	},
 	{`{"resources": [{"name": "cpu", "capacity": 9}, {"name": "cpu", "capacity": 9}]}`,
 		&input.Error{Path: "resources[1].name", Value: `"cpu"`, Want: "a name of its own; resources[0] has this one"}},
 	{`{` + one + `, ` + one + `}`, &input.Error{Path: "resources", Value: "an array", Want: wantOnce}},
 	{`{` + one + `}`, &input.Error{Path: "jobs", Want: "an array of jobs"}},
-	{`{` + one + `, "job": []}`, &input.Error{Path: "job", Value: "an array", Want: "one of the fields resources, jobs; did you mean jobs?"}},
+	{
+		`{` + one + `, "job": []}`,
+		&input.Error{Path: "job", Value: "an array", Want: "one of the fields resources, jobs; did you mean jobs?"},
+	},
 	{`{` + one + `, "jobs": []}`, &input.Error{Path: "jobs", Value: "[]", Want: "at least one job"}},
-	{`{` + one + `, "jobs": [1]}`, &input.Error{Path: "jobs[0]", Value: "the number 1", Want: "an object with name and demand"}},
+	{
+		`{` + one + `, "jobs": [1]}`,
+		&input.Error{Path: "jobs[0]", Value: "the number 1", Want: "an object with name and demand"},
+	},
 	{`{` + one + `, "jobs": [{"demand": {"cpu": 1}}]}`, &input.Error{Path: "jobs[0].name", Want: wantName}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}}, {"name": "a", "demand": {"cpu": 1}}]}`,
 		&input.Error{Path: "jobs[1].name", Value: `"a"`, Want: "a name of its own; jobs[0] has this one"}},
 	{`{` + one + `, "jobs": [{"name": "a"}]}`, &input.Error{Path: "jobs[0].demand", Want: wantDemand}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": [1]}]}`, &input.Error{Path: "jobs[0].demand", Value: "an array", Want: wantDemand}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {}}]}`, &input.Error{Path: "jobs[0].demand", Value: "all 0", Want: wantSomeDemand}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 0}}]}`, &input.Error{Path: "jobs[0].demand", Value: "all 0", Want: wantSomeDemand}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": -1.50}}]}`, &input.Error{Path: "jobs[0].demand.cpu", Value: "-1.50", Want: wantNonnegative}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": null}}]}`, &input.Error{Path: "jobs[0].demand.cpu", Value: "null", Want: wantNonnegative}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1, "cpu": 2}}]}`, &input.Error{Path: "jobs[0].demand.cpu", Value: "the number 2", Want: wantOnce}},
-	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"gpu mem": "-1/2"}}]}`, &input.Error{Path: `jobs[0].demand["gpu mem"]`, Value: `"-1/2"`, Want: wantNonnegative}},
-	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"gpu mem": "x"}}]}`, &input.Error{Path: `jobs[0].demand["gpu mem"]`, Value: `"x"`, Want: wantNonnegative + notANum}},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": [1]}]}`,
+		&input.Error{Path: "jobs[0].demand", Value: "an array", Want: wantDemand},
+	},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": {}}]}`,
+		&input.Error{Path: "jobs[0].demand", Value: "all 0", Want: wantSomeDemand},
+	},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 0}}]}`,
+		&input.Error{Path: "jobs[0].demand", Value: "all 0", Want: wantSomeDemand},
+	},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": -1.50}}]}`,
+		&input.Error{Path: "jobs[0].demand.cpu", Value: "-1.50", Want: wantNonnegative},
+	},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": null}}]}`,
+		&input.Error{Path: "jobs[0].demand.cpu", Value: "null", Want: wantNonnegative},
+	},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1, "cpu": 2}}]}`,
+		&input.Error{Path: "jobs[0].demand.cpu", Value: "the number 2", Want: wantOnce},
+	},
+	{
+		`{` + pair + `, "jobs": [{"name": "a", "demand": {"gpu mem": "-1/2"}}]}`,
+		&input.Error{Path: `jobs[0].demand["gpu mem"]`, Value: `"-1/2"`, Want: wantNonnegative},
+	},
+	{
+		`{` + pair + `, "jobs": [{"name": "a", "demand": {"gpu mem": "x"}}]}`,
+		&input.Error{Path: `jobs[0].demand["gpu mem"]`, Value: `"x"`, Want: wantNonnegative + notANum},
+	},
 	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"cpuu": 1}}]}`,
-		&input.Error{Path: "jobs[0].demand.cpuu", Value: "the number 1", Want: `a demand of one of the resources "cpu", "gpu mem"; did you mean "cpu"?`}},
+		&input.Error{
+			Path:  "jobs[0].demand.cpuu",
+			Value: "the number 1",
+			Want:  `a demand of one of the resources "cpu", "gpu mem"; did you mean "cpu"?`,
+		}},
 	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"gpu men": 1}}]}`,
-		&input.Error{Path: `jobs[0].demand["gpu men"]`, Value: "the number 1", Want: `a demand of one of the resources "cpu", "gpu mem"; did you mean "gpu mem"?`}},
-	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"disks": 1}}]}`, &input.Error{Path: "jobs[0].demand.disks", Value: "the number 1", Want: `a demand of one of the resources "cpu", "gpu mem"`}},
-	{`{` + eleven + `, "jobs": [{"name": "a", "demand": {"mem": 1}}]}`, &input.Error{Path: "jobs[0].demand.mem", Value: "the number 1", Want: `a demand of one of the 11 resources; did you mean "memory"?`}},
-	{`{"resources": [{"name": "` + longName + `", "capacity": 1}], "jobs": [{"name": "a", "demand": {"` + longName + `": -1.0}}]}`,
-		&input.Error{Path: `jobs[0].demand["a resource with a name of more than f..."]`, Value: "-1.0", Want: wantNonnegative}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "weight": 0.0}]}`, &input.Error{Path: "jobs[0].weight", Value: "0.0", Want: wantPositive}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "weight": null}]}`, &input.Error{Path: "jobs[0].weight", Value: "null", Want: wantPositive}},
+		&input.Error{
+			Path:  `jobs[0].demand["gpu men"]`,
+			Value: "the number 1",
+			Want:  `a demand of one of the resources "cpu", "gpu mem"; did you mean "gpu mem"?`,
+		}},
+	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"disks": 1}}]}`, &input.Error{
+		Path:  "jobs[0].demand.disks",
+		Value: "the number 1",
+		Want:  `a demand of one of the resources "cpu", "gpu mem"`,
+	}},
+	{`{` + eleven + `, "jobs": [{"name": "a", "demand": {"mem": 1}}]}`, &input.Error{
+		Path:  "jobs[0].demand.mem",
+		Value: "the number 1",
+		Want:  `a demand of one of the 11 resources; did you mean "memory"?`,
+	}},
+	{`{"resources": [{"name": "` + longName + `", "capacity": 1}], "jobs": [{"name": "a", "demand": {"` +
+		longName + `": -1.0}}]}`,
+		&input.Error{
+			Path:  `jobs[0].demand["a resource with a name of more than f..."]`,
+			Value: "-1.0",
+			Want:  wantNonnegative,
+		}},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "weight": 0.0}]}`,
+		&input.Error{Path: "jobs[0].weight", Value: "0.0", Want: wantPositive},
+	},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "weight": null}]}`,
+		&input.Error{Path: "jobs[0].weight", Value: "null", Want: wantPositive},
+	},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "wieght": 1}]}`,
-		&input.Error{Path: "jobs[0].wieght", Value: "the number 1", Want: "one of the fields name, demand, weight, count, max_tasks; did you mean weight?"}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "max_tasks": 0}]}`, &input.Error{Path: "jobs[0].max_tasks", Value: "0", Want: wantPositive}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "count": 0}]}`, &input.Error{Path: "jobs[0].count", Value: "0", Want: wantCount}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "count": 1.5}]}`, &input.Error{Path: "jobs[0].count", Value: "1.5", Want: wantCount}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "count": 1000000001}]}`, &input.Error{Path: "jobs[0].count", Value: "1000000001", Want: wantCount}},
+		&input.Error{
+			Path:  "jobs[0].wieght",
+			Value: "the number 1",
+			Want:  "one of the fields name, demand, weight, count, max_tasks; did you mean weight?",
+		}},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "max_tasks": 0}]}`,
+		&input.Error{Path: "jobs[0].max_tasks", Value: "0", Want: wantPositive},
+	},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "count": 0}]}`,
+		&input.Error{Path: "jobs[0].count", Value: "0", Want: wantCount},
+	},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "count": 1.5}]}`,
+		&input.Error{Path: "jobs[0].count", Value: "1.5", Want: wantCount},
+	},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "count": 1000000001}]}`,
+		&input.Error{Path: "jobs[0].count", Value: "1000000001", Want: wantCount},
+	},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 2}]}`,
-		&input.Error{Path: "jobs[0].arrival_rate", Value: "the number 2", Want: wantFields, Cause: fluid.ErrJobsComeAndGo}},
+		&input.Error{
+			Path:  "jobs[0].arrival_rate",
+			Value: "the number 2",
+			Want:  wantFields,
+			Cause: fluid.ErrJobsComeAndGo,
+		}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "mean_size": 2}]}`,
-		&input.Error{Path: "jobs[0].mean_size", Value: "the number 2", Want: wantFields, Cause: fluid.ErrJobsComeAndGo}},
+		&input.Error{
+			Path:  "jobs[0].mean_size",
+			Value: "the number 2",
+			Want:  wantFields,
+			Cause: fluid.ErrJobsComeAndGo,
+		}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "declared": {}}]}`,
 		&input.Error{Path: "jobs[0].declared", Value: "an object", Want: wantFields, Cause: fluid.ErrJobsComeAndGo}},
-	{"resources: &r []\njobs: *r\n", &num.SyntaxError{Line: 1, Column: 12, Reason: "anchors and aliases are not read; write the value in full"}},
-	{"resources:\n- {name: cpu, capacity: 010}\n", &input.Error{Path: "resources[0].capacity", Value: "010", Want: "a number > 0, without leading zeros (some read them as base eight)"}},
+	{
+		"resources: &r []\njobs: *r\n",
+		&num.SyntaxError{Line: 1, Column: 12, Reason: "anchors and aliases are not read; write the value in full"},
+	},
+	{"resources:\n- {name: cpu, capacity: 010}\n", &input.Error{
+		Path:  "resources[0].capacity",
+		Value: "010",
+		Want:  "a number > 0, without leading zeros (some read them as base eight)",
+	}},
 }
 
 // isError reports whether the error has the fields of the expected one, except for the line of an
@@ -233,7 +343,8 @@ func writePool(p *fluid.Pool) string {
 	}
 	b.WriteString("jobs:\n")
 	for _, j := range p.Jobs {
-		fmt.Fprintf(&b, "- name: %s\n  count: %d\n  weight: %s\n", strconv.Quote(j.Name), j.Size(), j.WeightOf().RatString())
+		fmt.Fprintf(&b, "- name: %s\n  count: %d\n  weight: %s\n",
+			strconv.Quote(j.Name), j.Size(), j.WeightOf().RatString())
 		if j.MaxTasks != nil {
 			fmt.Fprintf(&b, "  max_tasks: %s\n", j.MaxTasks.RatString())
 		}
@@ -251,12 +362,17 @@ func writePool(p *fluid.Pool) string {
 func TestPoolRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		positive := rapid.Custom(func(t *rapid.T) *big.Rat {
-			return big.NewRat(rapid.Int64Range(1, 1e9).Draw(t, "numerator"), rapid.Int64Range(1, 1e9).Draw(t, "denominator"))
+			return big.NewRat(
+				rapid.Int64Range(1, 1e9).Draw(t, "numerator"), rapid.Int64Range(1, 1e9).Draw(t, "denominator"),
+			)
 		})
 		name := rapid.StringMatching(`[^\pC]{0,3}`)
 		p := &fluid.Pool{}
 		for j := range rapid.IntRange(1, 4).Draw(t, "resources") {
-			p.Resources = append(p.Resources, fluid.Resource{Name: name.Draw(t, "name") + strconv.Itoa(j), Capacity: positive.Draw(t, "capacity")})
+			p.Resources = append(p.Resources, fluid.Resource{
+				Name:     name.Draw(t, "name") + strconv.Itoa(j),
+				Capacity: positive.Draw(t, "capacity"),
+			})
 		}
 		for i := range rapid.IntRange(1, 4).Draw(t, "jobs") {
 			demand := make([]*big.Rat, len(p.Resources))

@@ -24,8 +24,8 @@ func (p *problem) utilize(used, count, share []float64) {
 	}
 }
 
-// residual returns how far dominant shares are from what defines a policy, 0 if they fulfil it to the last digit. All
-// policies are charged with the largest utilization above 1; and
+// residual returns how far dominant shares are from what defines a policy, 0 if they fulfil it to
+// the last digit. All policies are charged with the largest utilization above 1; and
 //
 //	DRF, MaxMin  max_i min_j max(1 - used_j, 1 - l_i / max_k l_k) over the j that i needs and the k that need j,
 //	             l_i = s_i/w_i and s_i/(w_i d_i),

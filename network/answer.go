@@ -74,7 +74,10 @@ func (a *answer) fill(ctx context.Context) error {
 		}
 	}
 	if a.beyond && !math.IsInf(a.result.RelativeErrorBound, 1) {
-		return input.Errorf("model", "an answer beyond 1e±308", "answers within the range of float64: count time, or work, in other units")
+		return input.Errorf(
+			"model", "an answer beyond 1e±308",
+			"answers within the range of float64: count time, or work, in other units",
+		)
 	}
 	return nil
 }
@@ -117,7 +120,8 @@ func (a *answer) ofTotals(i int, m *convolution.Measure) stationMeasure {
 	return s
 }
 
-// lawOf returns P(n jobs) f(ρ), n = 0..MaxJobs, given the powers s_j = [(u/a)^j H](N)/G(N): since (u + ρ)^n/n! = Σ_j u^j/j! ρ^(n-j)/(n-j)!,
+// lawOf returns P(n jobs) f(ρ), n = 0..MaxJobs, given the powers s_j = [(u/a)^j H](N)/G(N): since
+// (u + ρ)^n/n! = Σ_j u^j/j! ρ^(n-j)/(n-j)!,
 //
 //	P(n) f(ρ) = n!/Π_{i <= n} α(i) Σ_j s_j a^j/j! ρ^(n-j)/(n-j)!.
 func (a *answer) lawOf(powers []arithmetic.Number, load, first *big.Rat, alone []*big.Rat) []arithmetic.Number {
@@ -238,7 +242,12 @@ func (a *answer) isolatedMeasure(ctx context.Context, i int) (stationMeasure, er
 		return a.delayMeasure(i, &convolution.Measure{Empty: a.one, Powers: []arithmetic.Number{a.one}}), nil
 	}
 	zero := a.one.Zero()
-	return a.ofTotals(i, &convolution.Measure{Empty: a.one, Some: &zero, Open: a.one, Powers: []arithmetic.Number{a.one}}), nil
+	return a.ofTotals(i, &convolution.Measure{
+		Empty:  a.one,
+		Some:   &zero,
+		Open:   a.one,
+		Powers: []arithmetic.Number{a.one},
+	}), nil
 }
 
 // sharedApart divides the sums of the shared station i by the sum over all its states.

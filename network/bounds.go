@@ -8,7 +8,8 @@ import (
 	"productform/network/internal/convolution"
 )
 
-// ChainBounds encloses the throughput and the mean delay of a closed chain, for networks of any size.
+// ChainBounds encloses the throughput and the mean delay of a closed chain, for networks of any
+// size.
 type ChainBounds struct {
 	Names      []string `json:"classes" title:"chain"` // those of its classes
 	Classes    []int    `json:"-"`                     // rows of the model's classes
@@ -39,12 +40,14 @@ type Between struct {
 //
 //	Σ_k X_k D_ik <= max_n α_i(n),   X_k <= N_k/(Z_k + Σ_i D_ik min_n n/α_i(n)),   1 <= n <= |N|,
 //
-// and the arrival theorem, that the time at station i is R_ik = D_ik E[(x_i+1)/α_i(x_i+1)] with one job of the chain less, with n/α_i(n) <= 1/α_i(1) + b_i (n-1),
+// and the arrival theorem, that the time at station i is R_ik = D_ik E[(x_i+1)/α_i(x_i+1)] with one
+// job of the chain less, with n/α_i(n) <= 1/α_i(1) + b_i (n-1),
 //
 //	R_k <= Σ_i D_ik/α_i(1) + max_i D_ik b_i Σ_i Q_i,   Σ_i Q_i <= |N| - 1,
 //
-// where one chain alone has Σ_i Q_i = (N-1) R/(R + Z) with at most R = Σ_i D_i max_n n/α_i(n). These contain the asymptotic bounds. If there is one chain and
-// all stations have one server, R = Σ_i D_i (1 + Q_i), the Q_i are ordered as the D_i, and by Chebyshev's inequality
+// where one chain alone has Σ_i Q_i = (N-1) R/(R + Z) with at most R = Σ_i D_i max_n n/α_i(n).
+// These contain the asymptotic bounds. If there is one chain and all stations have one server, R =
+// Σ_i D_i (1 + Q_i), the Q_i are ordered as the D_i, and by Chebyshev's inequality
 //
 //	R >= D + (D/M) (N-1) R'/(R' + Z),  D = Σ_i D_i, M stations, R' >= D,
 //
@@ -186,7 +189,8 @@ func (s *system) bounds(k, total int, at []stationBound) ChainBounds {
 	return r
 }
 
-// inQueues returns n R/(R + Z), how many of n jobs of one chain are not at delays if a cycle takes R besides Z.
+// inQueues returns n R/(R + Z), how many of n jobs of one chain are not at delays if a cycle takes
+// R besides Z.
 func inQueues(n, r, z *big.Rat) *big.Rat {
 	all := new(big.Rat).Add(r, z)
 	if all.Sign() == 0 {

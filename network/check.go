@@ -36,13 +36,15 @@ const (
 //
 //   - there are stations and classes, each with a unique name among its kind; no station is
 //     named out;
-//   - a station has the fields of its discipline, and names in them are those of classes that visit it; limits are disjoint or nested, a
-//     rank is given for every set and nondecreasing, a table is positive and covers the populations. Whether a table has the
-//     balance property is left to the solvers, which take a context;
+//   - a station has the fields of its discipline, and names in them are those of classes that visit
+//     it; limits are disjoint or nested, a rank is given for every set and nondecreasing, a table
+//     is positive and covers the populations. Whether a table has the balance property is left to
+//     the solvers, which take a context;
 //   - numbers are in their ranges, with numerators and denominators of at most 16,384 bits;
 //   - probabilities sum to 1, exactly;
-//   - a chain has arrivals or jobs, and not both; of a closed chain nothing leaves, and its jobs get from each visit to every other;
-//     of an open chain arriving jobs can get to every visit, and out from there.
+//   - a chain has arrivals or jobs, and not both; of a closed chain nothing leaves, and its jobs
+//     get from each visit to every other; of an open chain arriving jobs can get to every visit,
+//     and out from there.
 //
 // It takes time linear in the model, apart from sums of fractions.
 func (m *Model) Check() error {
@@ -95,7 +97,8 @@ func (m *Model) checkNodes(path string, v Visit) error {
 	station := &m.Stations[v.Station]
 	if station.Nodes == nil {
 		if v.Nodes != nil {
-			return input.Errorf(path, fmt.Sprintf("%d of them", len(v.Nodes)), "no such field: station %s has no nodes", input.Quote(station.Name))
+			return input.Errorf(path, fmt.Sprintf("%d of them", len(v.Nodes)), "no such field: station %s has no nodes",
+				input.Quote(station.Name))
 		}
 		return nil
 	}
@@ -138,7 +141,8 @@ func (m *Model) CheckSizes() error {
 			other := &m.Classes[first[visit.Station].Class-1]
 			want := other.Visits[first[visit.Station].Visit].size()
 			if visit.size().Cmp(want) != 0 {
-				return input.Errorf(visitPath(c, v)+".mean_size", visit.size().RatString(), "%s, that of %s: station %s has a product form for exponential sizes of one mean only",
+				return input.Errorf(visitPath(c, v)+".mean_size", visit.size().RatString(),
+					"%s, that of %s: station %s has a product form for exponential sizes of one mean only",
 					want.RatString(), input.Quote(other.Name), input.Quote(station.Name))
 			}
 		}
@@ -146,8 +150,8 @@ func (m *Model) CheckSizes() error {
 	return nil
 }
 
-// NeedsExponential reports whether the station has a product form only with exponential sizes of one mean. Elsewhere
-// only the mean sizes matter, and they can differ by class.
+// NeedsExponential reports whether the station has a product form only with exponential sizes of
+// one mean. Elsewhere only the mean sizes matter, and they can differ by class.
 func (s *Station) NeedsExponential() bool {
 	switch s.Discipline {
 	case FCFS, Random, Order:
@@ -173,10 +177,16 @@ func (m *Model) checkRouting() error {
 		}
 		if class.Arrives != nil {
 			if class.ArrivalRate == nil {
-				return input.Errorf(path+".arrives", fmt.Sprintf("%d branches", len(class.Arrives)), "no such field without arrival_rate")
+				return input.Errorf(
+					path+".arrives", fmt.Sprintf("%d branches", len(class.Arrives)),
+					"no such field without arrival_rate",
+				)
 			}
 			if short {
-				return input.Errorf(path+".arrives", fmt.Sprintf("%d branches", len(class.Arrives)), "no such field where visits are given by their number")
+				return input.Errorf(
+					path+".arrives", fmt.Sprintf("%d branches", len(class.Arrives)),
+					"no such field where visits are given by their number",
+				)
 			}
 			if err := m.checkBranches(path+".arrives", c, class.Arrives, true); err != nil {
 				return err
@@ -208,16 +218,22 @@ func (m *Model) checkForm(c int) (short bool, err error) {
 		case visit.Count == nil && visit.Next == nil && short:
 			return short, input.Errorf(path+".visits", "", "a number > 0, as the other visits of the class have")
 		case visit.Count == nil && visit.Next == nil:
-			return short, input.Errorf(path+".next", "", "where jobs go next with which probability, or visits, how often they come")
+			return short, input.Errorf(
+				path+".next", "", "where jobs go next with which probability, or visits, how often they come",
+			)
 		case short != (visit.Count != nil):
-			return short, input.Errorf(path, input.Quote(m.Stations[visit.Station].Name), "next at all visits of the class, or visits at all")
+			return short, input.Errorf(
+				path, input.Quote(m.Stations[visit.Station].Name), "next at all visits of the class, or visits at all",
+			)
 		}
 		if short {
 			sum.Add(sum, visit.Count)
 		}
 	}
 	if short && class.ArrivalRate != nil && sum.Cmp(big.NewRat(1, 1)) < 0 {
-		return short, input.Errorf(input.Index("classes", c)+".visits", sum.RatString()+" in total", "at least one visit per arrival")
+		return short, input.Errorf(
+			input.Index("classes", c)+".visits", sum.RatString()+" in total", "at least one visit per arrival",
+		)
 	}
 	return short, nil
 }
@@ -248,9 +264,13 @@ func (m *Model) checkBranches(path string, c int, branches []Branch, arrivals bo
 			return err
 		}
 	}
-	sum, err := num.BoundedSumRats(context.Background(), len(branches), func(k int) *big.Rat { return branches[k].Probability })
+	sum, err := num.BoundedSumRats(context.Background(), len(branches), func(k int) *big.Rat {
+		return branches[k].Probability
+	})
 	if errors.Is(err, num.ErrLongSum) {
-		return input.Errorf(path, fmt.Sprintf("%d probabilities", len(branches)), "a common denominator of at most %d bits", num.LongestSum)
+		return input.Errorf(path, fmt.Sprintf("%d probabilities", len(branches)),
+			"a common denominator of at most %d bits",
+			num.LongestSum)
 	}
 	if err != nil {
 		return err
@@ -261,7 +281,8 @@ func (m *Model) checkBranches(path string, c int, branches []Branch, arrivals bo
 	return nil
 }
 
-// branchName returns what a file calls the end of a branch of class c: the station, station/class where the class changes, or out.
+// branchName returns what a file calls the end of a branch of class c: the station, station/class
+// where the class changes, or out.
 func (m *Model) branchName(c int, b Branch) string {
 	if b.Class == Leaves {
 		return out

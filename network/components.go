@@ -7,7 +7,8 @@ import (
 	"productform/internal/ranktable"
 )
 
-// components are the chains of a model as its graph shows them: sets of classes that branches of positive probability link.
+// components are the chains of a model as its graph shows them: sets of classes that branches of
+// positive probability link.
 type components struct {
 	of         []int   // component of each class, in the order of first classes
 	classes    [][]int // classes of each component, increasing
@@ -48,8 +49,8 @@ func (m *Model) components() components {
 // closed reports whether class c belongs to a closed chain.
 func (k components) closed(c int) bool { return k.open[k.of[c]] < 0 }
 
-// A stackPair is the two stations that a chain visits, if it visits no others and both have LCFS. They are equal if
-// the chain visits one station.
+// A stackPair is the two stations that a chain visits, if it visits no others and both have LCFS.
+// They are equal if the chain visits one station.
 type stackPair struct{ low, high int }
 
 // stacks returns the stack pair of a chain, if it has one.
@@ -68,18 +69,21 @@ func (m *Model) stacks(classes []int) (p stackPair, ok bool) {
 	return stackPair{stations[0], stations[len(stations)-1]}, len(stations) <= 2
 }
 
-// checkStacks checks that the numbers of closed chains at stations with LCFS do not depend on the start.
+// checkStacks checks that the numbers of closed chains at stations with LCFS do not depend on the
+// start.
 //
-// A job that visits only one such station is followed by itself. If there are at least as many of these jobs as
-// servers, they can hold all servers forever, and the jobs below never move. If all jobs of the station belong to one
-// class, no number depends on which of them move, and delays count only these ([Model.moving]).
+// A job that visits only one such station is followed by itself. If there are at least as many of
+// these jobs as servers, they can hold all servers forever, and the jobs below never move. If all
+// jobs of the station belong to one class, no number depends on which of them move, and delays
+// count only these ([Model.moving]).
 //
-// The jobs of chains that visit the same two such stations, with one server each, keep their order forever. Read
-// the jobs at one station from the first to the last to arrive, and then those at the other from the last to the
-// first. This is a tape, and each move of such a job moves the head of the tape by one job. Other jobs join and leave
-// at the head and change nothing. The jobs of one chain can be in any order, since each can visit everything while
-// it is next to the head. A job that also visits a third station can get into any place, and two servers at one of the
-// stations let neighbours change places.
+// The jobs of chains that visit the same two such stations, with one server each, keep their order
+// forever. Read the jobs at one station from the first to the last to arrive, and then those at the
+// other from the last to the first. This is a tape, and each move of such a job moves the head of
+// the tape by one job. Other jobs join and leave at the head and change nothing. The jobs of one
+// chain can be in any order, since each can visit everything while it is next to the head. A job
+// that also visits a third station can get into any place, and two servers at one of the stations
+// let neighbours change places.
 func (m *Model) checkStacks(k components) error {
 	chains := map[stackPair][]int{}
 	for i, classes := range k.classes {
@@ -116,8 +120,9 @@ func (m *Model) checkStacks(k components) error {
 	return nil
 }
 
-// moving returns how many of the jobs of a closed chain ever move: all of them, unless the chain visits only one
-// station and that has LCFS. Each job that ends there is again the last to arrive, so the jobs in service stay there.
+// moving returns how many of the jobs of a closed chain ever move: all of them, unless the chain
+// visits only one station and that has LCFS. Each job that ends there is again the last to arrive,
+// so the jobs in service stay there.
 func (m *Model) moving(classes []int, population int) int {
 	p, ok := m.stacks(classes)
 	if !ok || p.low != p.high {
@@ -146,23 +151,33 @@ func (m *Model) checkChains() error {
 		case open >= 0 && k.population[i] > 0:
 			for _, c := range classes {
 				if m.Classes[c].Population > 0 {
-					return input.Errorf(input.Index("classes", open)+".arrival_rate", m.Classes[open].ArrivalRate.RatString(),
-						"none, for jobs of %s and %s turn into one another, and %s has a population: a chain is open or closed",
-						input.Quote(m.Classes[open].Name), input.Quote(m.Classes[c].Name), input.Quote(m.Classes[c].Name))
+					return input.Errorf(input.Index("classes", open)+".arrival_rate",
+						m.Classes[open].ArrivalRate.RatString(),
+						"none, for jobs of %s and %s turn into one another, and %s has a population: a chain is open "+
+							"or closed",
+						input.Quote(m.Classes[open].Name), input.Quote(m.Classes[c].Name),
+						input.Quote(m.Classes[c].Name))
 				}
 			}
 		case open < 0 && k.population[i] == 0:
 			return input.Errorf(input.Index("classes", first)+".population", "",
 				"at least one job in the chain of %s, or an arrival_rate", m.classNames(classes))
 		case k.population[i] > maxPopulation:
-			return input.Errorf(input.Index("classes", first)+".population", m.Classes[first].Population, "at most %d jobs in the chain of %s", maxPopulation, m.classNames(classes))
+			return input.Errorf(input.Index("classes", first)+".population",
+				m.Classes[first].Population, "at most %d jobs in the chain of %s",
+				maxPopulation, m.classNames(classes))
 		}
 		for _, c := range classes {
 			if m.Classes[c].Reference != 0 && k.open[i] >= 0 {
-				return input.Errorf(input.Index("classes", c)+".reference", m.Classes[c].Reference, "none, for the chain is open")
+				return input.Errorf(
+					input.Index("classes", c)+".reference", m.Classes[c].Reference, "none, for the chain is open",
+				)
 			}
 			if m.Classes[c].Reference != 0 && m.Classes[c].Visits[0].Count != nil {
-				return input.Errorf(input.Index("classes", c)+".reference", m.Classes[c].Reference, "none, for visits are given per cycle")
+				return input.Errorf(
+					input.Index("classes", c)+".reference", m.Classes[c].Reference,
+					"none, for visits are given per cycle",
+				)
 			}
 			if c != first && m.Classes[c].Reference != 0 {
 				return input.Errorf(input.Index("classes", c)+".reference", m.Classes[c].Reference,
@@ -272,7 +287,9 @@ func (m *Model) checkReach(classes []int, open bool) error {
 			return input.Errorf(path, input.Quote(name), "a visit that arriving jobs can get to")
 		}
 		if !left[a] {
-			return input.Errorf(path+".next", "no way that leads out", "a way out of the network from every visit, for the chain of %s is open", m.classNames(classes))
+			return input.Errorf(path+".next", "no way that leads out",
+				"a way out of the network from every visit, for the chain of %s is open",
+				m.classNames(classes))
 		}
 	}
 	return nil
@@ -304,9 +321,13 @@ func (m *Model) checkRecurrent(g visitGraph) error {
 		name, end := input.Quote(m.branchName(Leaves, at)), input.Quote(m.branchName(Leaves, g.visits[last]))
 		switch {
 		case !to[a]:
-			return input.Errorf(visitPath(at.Class, at.Visit), name, "%s; no way leads from here to %s, nor from there to here", want, end)
+			return input.Errorf(visitPath(at.Class, at.Visit), name,
+				"%s; no way leads from here to %s, nor from there to here",
+				want, end)
 		case !from[a]:
-			return input.Errorf(visitPath(at.Class, at.Visit), name, "%s; those that have come to %s never get here again", want, end)
+			return input.Errorf(visitPath(at.Class, at.Visit), name,
+				"%s; those that have come to %s never get here again",
+				want, end)
 		}
 	}
 	return nil

@@ -14,8 +14,8 @@ import (
 // nonnegative, positive, count, names and probabilities in $defs.
 func Schema() map[string]any { return modelFile.Schema() }
 
-// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
-// and examples.
+// Help returns a table of the fields of these files, with their meanings, units, ranges and
+// defaults, and examples.
 func Help() string { return modelFile.Help() }
 
 // modelFile describes the file of a model, except for the values that a [decoder] reads. It and the
@@ -54,14 +54,18 @@ var stationFile = file.Description[Station]{
 			file.Length{Least: 1, One: "node", Many: "nodes"},
 			func(n *Node) string { return n.Name }).Ahead().Optional().
 			Example("[{name: n1, capacity: 1}]"),
-		file.Objects("limits", "maximum number of servers that classes hold together, one per job, for order and balanced "+
-			"with servers; two sets are disjoint or one contains the other",
+		file.Objects(
+			"limits", "maximum number of servers that classes hold together, one per job, for order and balanced "+
+				"with servers; two sets are disjoint or one contains the other",
 			"an array of limits", func(s *Station) *[]Limit { return &s.Limits }, &limitFile,
-			file.Length{Least: 1, Most: maxLimits, One: "limit", Many: "limits"}, nil).Optional().
+			file.Length{Least: 1, Most: maxLimits, One: "limit", Many: "limits"}, nil,
+		).Optional().
 			Example("[{classes: [web], most: 2}]"),
-		file.Objects("rank", "total rate while exactly these classes are present, for every set of the visiting classes",
-			"an array of sets of classes with their rates",
-			func(s *Station) *[]SetRate { return &s.Rank }, &rateFile, file.Length{}, nil).
+		file.Objects(
+			"rank", "total rate while exactly these classes are present, for every set of the visiting classes",
+			"an array of sets of classes with their rates", func(s *Station) *[]SetRate { return &s.Rank },
+			&rateFile, file.Length{}, nil,
+		).
 			Optional().Example("[{classes: [web], rate: 1}]"),
 		file.Object("table", "balance function or rates at all numbers of jobs, for balanced and closed classes",
 			func(s *Station) **Table { return &s.Table }, &tableFile).Optional(),
@@ -182,7 +186,9 @@ func decode(root *file.Node) (*Model, error) {
 		return nil, root.AsWritten(err)
 	}
 	for c := range m.Classes {
-		d.visits[c] = file.RowsByName(len(m.Classes[c].Visits), func(v int) int { return m.Classes[c].Visits[v].Station })
+		d.visits[c] = file.RowsByName(len(m.Classes[c].Visits), func(v int) int {
+			return m.Classes[c].Visits[v].Station
+		})
 	}
 	classes := root.Get("classes").Kids
 	for c := range classes {
@@ -199,7 +205,8 @@ func (d *decoder) class(n *file.Node, c int) (err error) {
 	visits := n.Get("visits").Kids
 	for v := range visits {
 		if n := visits[v].Get("nodes"); n != nil {
-			if class.Visits[v].Nodes, err = d.nodeNames(n, visitPath(c, v)+".nodes", class.Visits[v].Station); err != nil {
+			if class.Visits[v].Nodes, err = d.nodeNames(n, visitPath(c, v)+
+				".nodes", class.Visits[v].Station); err != nil {
 				return err
 			}
 		}

@@ -66,8 +66,11 @@ func Delays(ctx context.Context, m *Model, q DelayQuestion, s Settings) ([]Visit
 	first := &sys.Stations[q.Station].Visits[0]
 	d.queue.Rate = new(big.Rat).Quo(num.OrOne(st.Rate), m.Classes[first.Class].Visits[first.Visit].size())
 	for i, t := range q.Times {
-		if work := new(big.Rat).Mul(d.queue.Rate, t); work.Mul(work, big.NewRat(int64(d.queue.Servers), 1)).Cmp(big.NewRat(mostEnds, 1)) > 0 {
-			return nil, input.Errorf(input.Index("times", i), t.RatString(), "a time in which the servers end at most %d jobs on average", int64(mostEnds))
+		if work := new(big.Rat).Mul(d.queue.Rate, t); work.Mul(work, big.NewRat(int64(d.queue.Servers), 1)).
+			Cmp(big.NewRat(mostEnds, 1)) > 0 {
+			return nil, input.Errorf(input.Index("times", i), t.RatString(),
+				"a time in which the servers end at most %d jobs on average",
+				int64(mostEnds))
 		}
 	}
 	var all []VisitDelays
@@ -92,7 +95,10 @@ func (m *Model) checkDelays(q DelayQuestion) error {
 		return input.Errorf("station", q.Station, "a row of the %d stations", len(m.Stations))
 	}
 	if st := &m.Stations[q.Station]; st.Discipline != FCFS || st.Rates != nil {
-		return input.Errorf("station", input.Quote(st.Name), "a station with discipline fcfs and equal servers: delays are known of no others")
+		return input.Errorf(
+			"station", input.Quote(st.Name),
+			"a station with discipline fcfs and equal servers: delays are known of no others",
+		)
 	}
 	for i, p := range q.Levels {
 		if p == nil || p.Sign() <= 0 || p.Cmp(big.NewRat(1, 1)) >= 0 {
@@ -124,7 +130,8 @@ const mostEnds = 100_000_000
 // their number is unbounded.
 const restTol = 0x1p-70
 
-// chainDelays returns the answers for the visits of one closed chain, or of the open ones if k is -1.
+// chainDelays returns the answers for the visits of one closed chain, or of the open ones if k is
+// -1.
 func (d *delays) chainDelays(k int) (*VisitDelays, error) {
 	d.queue.Wait = nil
 	if err := d.find(k); err != nil {
@@ -197,7 +204,9 @@ func (d *delays) find(k int) error {
 			return nil
 		}
 		if more > 1<<24 {
-			return input.Errorf("station", d.problem.model.Stations[d.question.Station].Name, "a load of open chains at which %d jobs are all that matter", more)
+			return input.Errorf("station", d.problem.model.Stations[d.question.Station].Name,
+				"a load of open chains at which %d jobs are all that matter",
+				more)
 		}
 	}
 }
@@ -250,7 +259,11 @@ func enclosure(x num.Value, bound float64) num.Interval {
 			f.Low.SetInt64(0)
 		}
 	}
-	off := new(big.Float).SetPrec(waitingPrecision).SetFloat64(bound * (1 + 0x1p-40)) // |x - v| <= e v gives v in x/(1 ± e)
+	// |x - v| <= e v gives v in x/(1 ± e)
+	off := new(big.Float).SetPrec(waitingPrecision).SetFloat64(bound * (1 + 0x1p-40))
 	one := big.NewFloat(1)
-	return f.Quo(num.Interval{Low: num.Down(waitingPrecision).Sub(one, off), High: num.Up(waitingPrecision).Add(one, off)})
+	return f.Quo(num.Interval{
+		Low:  num.Down(waitingPrecision).Sub(one, off),
+		High: num.Up(waitingPrecision).Add(one, off),
+	})
 }

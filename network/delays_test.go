@@ -20,17 +20,25 @@ var half, ninetyNine = big.NewRat(1, 2), big.NewRat(99, 100)
 func queueOf(servers int, rate, size *big.Rat) *network.Model {
 	return &network.Model{
 		Stations: []network.Station{{Name: "queue", Discipline: network.FCFS, Servers: servers}},
-		Classes:  []network.Class{{Name: "a", ArrivalRate: rate, Visits: []network.Visit{{Station: 0, MeanSize: size, Count: big.NewRat(1, 1)}}}},
+		Classes: []network.Class{{
+			Name:        "a",
+			ArrivalRate: rate,
+			Visits:      []network.Visit{{Station: 0, MeanSize: size, Count: big.NewRat(1, 1)}},
+		}},
 	}
 }
 
-// The delay in an M/M/1 is exponential of rate 1/σ - λ, that in an M/M/m waits with Erlang's probability C for an exponential time of rate mν - λ.
+// The delay in an M/M/1 is exponential of rate 1/σ - λ, that in an M/M/m waits with Erlang's
+// probability C for an exponential time of rate mν - λ.
 func TestDelaysOfOpenQueues(t *testing.T) {
 	for _, servers := range []int{1, 2, 7} {
 		lambda, size := 0.8*float64(servers)/0.5, 0.5
 		m := queueOf(servers, big.NewRat(int64(8*servers), 5), half)
 		times := []*big.Rat{new(big.Rat), big.NewRat(1, 10), big.NewRat(1, 1), big.NewRat(9, 1)}
-		r, err := network.Delays(t.Context(), m, network.DelayQuestion{Times: times, Levels: []*big.Rat{half, ninetyNine}}, network.Settings{})
+		r, err := network.Delays(
+			t.Context(), m, network.DelayQuestion{Times: times, Levels: []*big.Rat{half, ninetyNine}},
+			network.Settings{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +66,8 @@ func TestDelaysOfOpenQueues(t *testing.T) {
 			low, _ := q.Low.Float64()
 			high, _ := q.High.Float64()
 			if !(tail(low) >= share*(1-1e-11) && tail(high) <= share*(1+1e-11)) || high-low > 1e-9*high {
-				t.Errorf("%d servers: quantile %v in [%v, %v] has the tail %v", servers, q.Float, low, high, tail(q.Float))
+				t.Errorf("%d servers: quantile %v in [%v, %v] has the tail %v",
+					servers, q.Float, low, high, tail(q.Float))
 			}
 		}
 	}
@@ -68,7 +77,10 @@ func TestDelaysOfOpenQueues(t *testing.T) {
 // last service times.
 func TestLateTails(t *testing.T) {
 	m := serversOf(60, 4, 1)
-	q := network.DelayQuestion{Station: 1, Times: []*big.Rat{big.NewRat(200, 1), big.NewRat(400, 1), big.NewRat(2000, 1)}}
+	q := network.DelayQuestion{
+		Station: 1,
+		Times:   []*big.Rat{big.NewRat(200, 1), big.NewRat(400, 1), big.NewRat(2000, 1)},
+	}
 	r, err := network.Delays(t.Context(), m, q, network.Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +105,9 @@ func TestDelaysNearTheEdge(t *testing.T) {
 		rate    *big.Rat // at mean size 1
 	}{{3, num.Rat("2.99999")}, {2, big.NewRat(1, 1)}, {2, num.Rat("1.0000000001")}} {
 		m := queueOf(c.servers, c.rate, big.NewRat(1, 1))
-		r, err := network.Delays(t.Context(), m, network.DelayQuestion{Times: []*big.Rat{big.NewRat(3, 1)}}, network.Settings{})
+		r, err := network.Delays(
+			t.Context(), m, network.DelayQuestion{Times: []*big.Rat{big.NewRat(3, 1)}}, network.Settings{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,14 +158,25 @@ func TestDelaysIntegrateToTheirMean(t *testing.T) {
 		jobs    []int
 		open    bool
 	}{{1, []int{6}, false}, {2, []int{3, 4}, false}, {3, []int{9}, true}, {1, []int{2}, true}} {
-		m := &network.Model{Stations: []network.Station{{Name: "think", Discipline: network.Delay}, {Name: "queue", Discipline: network.FCFS, Servers: c.servers}}}
+		m := &network.Model{Stations: []network.Station{
+			{Name: "think", Discipline: network.Delay}, {Name: "queue", Discipline: network.FCFS, Servers: c.servers},
+		}}
 		for k, jobs := range c.jobs {
-			m.Classes = append(m.Classes, network.Class{Name: string(rune('a' + k)), Population: jobs, Visits: []network.Visit{
-				{Station: 0, MeanSize: big.NewRat(int64(2+k), 1), Count: one}, {Station: 1, MeanSize: size, Count: one}}})
+			m.Classes = append(m.Classes, network.Class{
+				Name:       string(rune('a' + k)),
+				Population: jobs,
+				Visits: []network.Visit{
+					{Station: 0, MeanSize: big.NewRat(int64(2+k), 1), Count: one},
+					{Station: 1, MeanSize: size, Count: one}},
+			})
 		}
 		if c.open {
 			rate := new(big.Rat).Quo(big.NewRat(int64(c.servers), 3), size)
-			m.Classes = append(m.Classes, network.Class{Name: "open", ArrivalRate: rate, Visits: []network.Visit{{Station: 1, MeanSize: size, Count: one}}})
+			m.Classes = append(m.Classes, network.Class{
+				Name:        "open",
+				ArrivalRate: rate,
+				Visits:      []network.Visit{{Station: 1, MeanSize: size, Count: one}},
+			})
 		}
 		solved, err := network.Solve(t.Context(), m, network.Settings{})
 		if err != nil {
@@ -178,7 +203,8 @@ func TestDelaysIntegrateToTheirMean(t *testing.T) {
 				sum += weight * x.Float * step / 3
 			}
 			if math.Abs(sum-v.MeanDelay.Float) > 1e-4*sum || math.Abs(r[i].Tails[0].Float-1) > 1e-12 {
-				t.Errorf("%v, class %d: tails integrate to %v, want %v; P(T > 0) = %v", c, v.Class, sum, v.MeanDelay.Float, r[i].Tails[0].Float)
+				t.Errorf("%v, class %d: tails integrate to %v, want %v; P(T > 0) = %v",
+					c, v.Class, sum, v.MeanDelay.Float, r[i].Tails[0].Float)
 			}
 		}
 	}
@@ -187,7 +213,9 @@ func TestDelaysIntegrateToTheirMean(t *testing.T) {
 // A single job finds an empty station: its delay is exponential.
 func TestDelayOfOneJob(t *testing.T) {
 	m := centralServer(1)
-	r, err := network.Delays(t.Context(), m, network.DelayQuestion{Station: 2, Levels: []*big.Rat{half}}, network.Settings{})
+	r, err := network.Delays(
+		t.Context(), m, network.DelayQuestion{Station: 2, Levels: []*big.Rat{half}}, network.Settings{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +226,11 @@ func TestDelayOfOneJob(t *testing.T) {
 
 func TestDelaysRefuse(t *testing.T) {
 	m := centralServer(3)
-	m.Classes = append(m.Classes, network.Class{Name: "open", ArrivalRate: big.NewRat(1, 1), Visits: []network.Visit{{Station: 3, MeanSize: num.Rat("0.2"), Count: big.NewRat(1, 1)}}})
+	m.Classes = append(m.Classes, network.Class{
+		Name:        "open",
+		ArrivalRate: big.NewRat(1, 1),
+		Visits:      []network.Visit{{Station: 3, MeanSize: num.Rat("0.2"), Count: big.NewRat(1, 1)}},
+	})
 	for path, q := range map[string]network.DelayQuestion{
 		"station":   {Station: 0},
 		"levels[0]": {Station: 1, Levels: []*big.Rat{big.NewRat(1, 1)}},
@@ -216,7 +248,9 @@ func TestDelaysRefuse(t *testing.T) {
 func TestDelaysEndWithTheirContext(t *testing.T) {
 	m := serversOf(200, 4, 1)
 	if err := oracle.CheckEnds(func(ctx context.Context) error {
-		_, err := network.Delays(ctx, m, network.DelayQuestion{Station: 1, Levels: []*big.Rat{ninetyNine}}, network.Settings{})
+		_, err := network.Delays(
+			ctx, m, network.DelayQuestion{Station: 1, Levels: []*big.Rat{ninetyNine}}, network.Settings{},
+		)
 		return err
 	}, 2000, 3); err != nil {
 		t.Error(err)

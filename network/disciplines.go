@@ -34,7 +34,9 @@ func (s *Station) check(path string) error {
 		return input.Errorf(path+".servers", "", "the number of servers that limits share")
 	}
 	if s.Rates != nil && (len(s.Rates) == 0 || len(s.Rates) > maxRates) {
-		return input.Errorf(path+".rates", fmt.Sprintf("%d numbers", len(s.Rates)), "1 to %d numbers, the total rate with 1, 2, ... jobs", maxRates)
+		return input.Errorf(path+".rates", fmt.Sprintf("%d numbers", len(s.Rates)),
+			"1 to %d numbers, the total rate with 1, 2, ... jobs",
+			maxRates)
 	}
 	return nil
 }
@@ -46,8 +48,11 @@ func (s *Station) checkFields(path string) error {
 		is    bool
 		value string // name in messages
 	}
-	given := []field{{"servers", s.Servers != 0, fmt.Sprint(s.Servers)}, {"rate", s.Rate != nil, "a rate"}, {"rates", s.Rates != nil, "a list"},
-		{"nodes", s.Nodes != nil, "a list"}, {"limits", s.Limits != nil, "a list"}, {"rank", s.Rank != nil, "a list"}, {"table", s.Table != nil, "a table"}}
+	given := []field{
+		{"servers", s.Servers != 0, fmt.Sprint(s.Servers)}, {"rate", s.Rate != nil, "a rate"},
+		{"rates", s.Rates != nil, "a list"}, {"nodes", s.Nodes != nil, "a list"}, {"limits", s.Limits != nil, "a list"},
+		{"rank", s.Rank != nil, "a list"}, {"table", s.Table != nil, "a table"},
+	}
 	var allowed []string
 	want := ""
 	switch s.Discipline {
@@ -56,13 +61,15 @@ func (s *Station) checkFields(path string) error {
 	case Random:
 		allowed, want = []string{"servers", "rate"}, "no such field with discipline random, which has servers and rate"
 	case Sharing, FCFS, LCFS:
-		allowed, want = []string{"servers", "rate", "rates"}, "no such field with discipline "+string(s.Discipline)+", which has servers and rate, or rates"
+		allowed, want = []string{"servers", "rate", "rates"}, "no such field with discipline "+
+			string(s.Discipline)+", which has servers and rate, or rates"
 		if s.Rates != nil {
 			allowed, want = []string{"rates"}, "either rates, or servers and rate"
 		}
 	default:
 		services := 0
-		for _, is := range []bool{s.Nodes != nil, s.Limits != nil, s.Rank != nil, s.Table != nil && s.Discipline == Balanced} {
+		for _, is := range []bool{s.Nodes != nil, s.Limits != nil, s.Rank != nil, s.Table != nil &&
+			s.Discipline == Balanced} {
 			if is {
 				services++
 			}
@@ -72,7 +79,8 @@ func (s *Station) checkFields(path string) error {
 			list = "nodes, limits, rank or table"
 		}
 		if services != 1 {
-			return input.Errorf(path, input.Quote(s.Name), "exactly one of %s with discipline %s; this station has %d", list, s.Discipline, services)
+			return input.Errorf(path, input.Quote(s.Name), "exactly one of %s with discipline %s; this station has %d",
+				list, s.Discipline, services)
 		}
 		allowed, want = []string{"nodes", "limits", "rank"}, "no such field with "
 		switch {
@@ -121,7 +129,9 @@ func (m *Model) checkSet(path string, set, visitors []int) ([]int, error) {
 	seen := make(map[int]bool, len(set))
 	for k, c := range set {
 		if _, visits := slices.BinarySearch(visitors, c); !visits {
-			return nil, input.Errorf(input.Index(path, k), strconv.Quote(m.Classes[c].Name), "a class that visits the station")
+			return nil, input.Errorf(
+				input.Index(path, k), strconv.Quote(m.Classes[c].Name), "a class that visits the station",
+			)
 		}
 		if seen[c] {
 			return nil, input.Errorf(input.Index(path, k), strconv.Quote(m.Classes[c].Name), "each class once")
@@ -143,10 +153,14 @@ func (m *Model) checkLimits(path string, s *Station, visitors []int) error {
 		}
 		for j, other := range sets {
 			if slices.Equal(set, other) {
-				return input.Errorf(path+".classes", "["+m.classNames(set)+"]", "a set without a limit; limits[%d] has this one", j)
+				return input.Errorf(path+".classes", "["+m.classNames(set)+"]",
+					"a set without a limit; limits[%d] has this one",
+					j)
 			}
 			if !disjointOrNested(set, other) {
-				return input.Errorf(path+".classes", "["+m.classNames(set)+"]", "a set that holds that of limits[%d], lies in it, or has no class in common with it", j)
+				return input.Errorf(path+".classes", "["+m.classNames(set)+"]",
+					"a set that holds that of limits[%d], lies in it, or has no class in common with it",
+					j)
 			}
 		}
 		sets = append(sets, set)
@@ -156,7 +170,9 @@ func (m *Model) checkLimits(path string, s *Station, visitors []int) error {
 
 func (m *Model) checkRank(path string, s *Station, visitors []int) error {
 	if len(visitors) > maxRankClasses {
-		return input.Errorf(path, fmt.Sprintf("%d classes", len(visitors)), "at most %d that visit the station, since it has a row for every set", maxRankClasses)
+		return input.Errorf(path, fmt.Sprintf("%d classes", len(visitors)),
+			"at most %d that visit the station, since it has a row for every set",
+			maxRankClasses)
 	}
 	rank := make([]*big.Rat, 1<<len(visitors))
 	row := make([]int, len(rank))
@@ -168,7 +184,8 @@ func (m *Model) checkRank(path string, s *Station, visitors []int) error {
 		}
 		mask := maskOf(set, visitors)
 		if rank[mask] != nil {
-			return input.Errorf(path+".classes", "["+m.classNames(set)+"]", "each set once; rank[%d] has this one", row[mask])
+			return input.Errorf(path+".classes", "["+m.classNames(set)+"]", "each set once; rank[%d] has this one",
+				row[mask])
 		}
 		rank[mask], row[mask] = r.Rate, k
 	}
@@ -180,7 +197,8 @@ func (m *Model) checkRank(path string, s *Station, visitors []int) error {
 		}
 		for k := range visitors {
 			if less := mask &^ (1 << k); less != 0 && rank[less] != nil && rank[less].Cmp(rank[mask]) > 0 {
-				return input.Errorf(input.Index(path, row[mask])+".rate", rank[mask].RatString(), "at least %s, the rate without %s: more classes cannot slow a station down",
+				return input.Errorf(input.Index(path, row[mask])+".rate", rank[mask].RatString(),
+					"at least %s, the rate without %s: more classes cannot slow a station down",
 					rank[less].RatString(), input.Quote(m.Classes[visitors[k]].Name))
 			}
 		}
@@ -210,19 +228,25 @@ func (m *Model) checkTable(path string, t *Table, visitors []int) error {
 		return err
 	}
 	if len(set) != len(visitors) {
-		return input.Errorf(path+".classes", "["+m.classNames(t.Classes)+"]", "all classes that visit the station: %s", m.classNames(visitors))
+		return input.Errorf(path+".classes", "["+m.classNames(t.Classes)+"]", "all classes that visit the station: %s",
+			m.classNames(visitors))
 	}
 	if len(t.Most) != len(t.Classes) {
-		return input.Errorf(path+".most", fmt.Sprintf("%d numbers", len(t.Most)), "%d, one for each class", len(t.Classes))
+		return input.Errorf(path+".most", fmt.Sprintf("%d numbers", len(t.Most)), "%d, one for each class",
+			len(t.Classes))
 	}
 	chains := m.components()
 	states := 1
 	for k, c := range t.Classes {
 		if !chains.closed(c) {
-			return input.Errorf(input.Index(path+".classes", k), strconv.Quote(m.Classes[c].Name), "classes of closed chains; a table ends")
+			return input.Errorf(
+				input.Index(path+".classes", k), strconv.Quote(m.Classes[c].Name),
+				"classes of closed chains; a table ends",
+			)
 		}
 		if population := chains.population[chains.of[c]]; t.Most[k] < population || t.Most[k] >= maxTable {
-			return input.Errorf(input.Index(path+".most", k), t.Most[k], "an integer from %d, the jobs in the chain of %s, to %d",
+			return input.Errorf(input.Index(path+".most", k), t.Most[k],
+				"an integer from %d, the jobs in the chain of %s, to %d",
 				population, input.Quote(m.Classes[c].Name), maxTable-1)
 		}
 		if states *= t.Most[k] + 1; states > maxTable {
@@ -233,7 +257,8 @@ func (m *Model) checkTable(path string, t *Table, visitors []int) error {
 	case (t.Balance == nil) == (t.Rates == nil):
 		return input.Errorf(path, "one with both or neither", "either balance or rates")
 	case t.Balance != nil && len(t.Balance) != states:
-		return input.Errorf(path+".balance", fmt.Sprintf("%d numbers", len(t.Balance)), "%d, one for each state", states)
+		return input.Errorf(path+".balance", fmt.Sprintf("%d numbers", len(t.Balance)), "%d, one for each state",
+			states)
 	case t.Rates != nil && len(t.Rates) != states:
 		return input.Errorf(path+".rates", fmt.Sprintf("%d rows", len(t.Rates)), "%d, one for each state", states)
 	}
@@ -254,7 +279,9 @@ func (t *Table) checkRates(path string) error {
 		for k, r := range rates {
 			if x[k] == 0 {
 				if r != nil && r.Sign() != 0 {
-					return input.Errorf(input.Index(path, k), r.RatString(), "0: there is no job of the class in state %v", x)
+					return input.Errorf(input.Index(path, k), r.RatString(),
+						"0: there is no job of the class in state %v",
+						x)
 				}
 			} else if err := input.CheckNumber(input.Index(path, k), r, input.Positive); err != nil {
 				return err

@@ -17,7 +17,11 @@ import (
 // two stations of any discipline. All classes visit all stations; sizes are exponential, of
 // different means where the discipline allows it.
 func drawDisciplines(t *rapid.T) *Model {
-	m := &Model{Stations: []Station{{Name: "delay", Discipline: Delay, Rate: big.NewRat(int64(rapid.IntRange(1, 3).Draw(t, "rate")), 2)}}}
+	m := &Model{Stations: []Station{{
+		Name:       "delay",
+		Discipline: Delay,
+		Rate:       big.NewRat(int64(rapid.IntRange(1, 3).Draw(t, "rate")), 2),
+	}}}
 	n, classes := rapid.IntRange(2, 3).Draw(t, "stations"), rapid.IntRange(1, 2).Draw(t, "classes")
 	jobs := rapid.IntRange(classes, 3).Draw(t, "jobs")
 	switches := classes > 1 && rapid.Bool().Draw(t, "switch")
@@ -27,7 +31,10 @@ func drawDisciplines(t *rapid.T) *Model {
 			class.Population = jobs - classes + 1
 		}
 		for i := range n {
-			class.Visits = append(class.Visits, Visit{Station: i, MeanSize: big.NewRat(int64(rapid.IntRange(1, 3).Draw(t, "size")), 2)})
+			class.Visits = append(class.Visits, Visit{
+				Station:  i,
+				MeanSize: big.NewRat(int64(rapid.IntRange(1, 3).Draw(t, "size")), 2),
+			})
 		}
 		m.Classes = append(m.Classes, class)
 	}
@@ -72,7 +79,8 @@ func drawDiscipline(t *rapid.T, m *Model, i int) {
 				s.Rates = append(s.Rates, big.NewRat(int64(rapid.IntRange(1, 4).Draw(t, "rate")), 3))
 			}
 		} else {
-			s.Servers, s.Rate = rapid.IntRange(1, 2).Draw(t, "servers"), big.NewRat(int64(rapid.IntRange(1, 3).Draw(t, "rate")), 2)
+			s.Servers, s.Rate = rapid.IntRange(1, 2).Draw(t, "servers"),
+				big.NewRat(int64(rapid.IntRange(1, 3).Draw(t, "rate")), 2)
 		}
 	}
 	for c := range sizes {
@@ -138,7 +146,8 @@ func balance(m *Model, station int, jobs []int) *big.Rat {
 
 func without(jobs []int, at int) []int { return slices.Delete(slices.Clone(jobs), at, at+1) }
 
-// An allState holds the classes of the jobs at each of three stations, a byte each, in order of arrival where it matters.
+// An allState holds the classes of the jobs at each of three stations, a byte each, in order of
+// arrival where it matters.
 type allState [3]string
 
 // visitAt returns the visit of a class to a station, nil if there is none.
@@ -181,8 +190,9 @@ func moves(m *Model, from allState, move func(to allState, rate *big.Rat)) {
 	}
 }
 
-// arrive calls move for every place at which a job can join a station: the last, or with Random each place among the
-// waiting jobs, with the same probability. Servers take the first, so the waiting jobs are always in random order.
+// arrive calls move for every place at which a job can join a station: the last, or with Random
+// each place among the waiting jobs, with the same probability. Servers take the first, so the
+// waiting jobs are always in random order.
 func (m *Model) arrive(s allState, b Branch, rate *big.Rat, move func(to allState, rate *big.Rat)) {
 	i := m.Classes[b.Class].Visits[b.Visit].Station
 	jobs, first := s[i], len(s[i])
@@ -226,7 +236,9 @@ func TestDisciplinesInAllStates(t *testing.T) {
 		for _, s := range m.Stations {
 			seen[s.Discipline]++
 		}
-		checkStates(t, m, oracle.NewChain(start, func(s allState, move func(to allState, rate *big.Rat)) { moves(m, s, move) }))
+		checkStates(
+			t, m, oracle.NewChain(start, func(s allState, move func(to allState, rate *big.Rat)) { moves(m, s, move) }),
+		)
 	}
 	for _, d := range []Discipline{Delay, Sharing, FCFS, LCFS, Random, Order, Balanced} {
 		if seen[d] < 8 {
@@ -271,7 +283,8 @@ func checkStates(t *testing.T, m *Model, chain *oracle.Chain[allState]) {
 				return sum.Quo(sum, m.Classes[v.Class].Visits[v.Visit].size())
 			})
 			if v.MeanJobs.Exact.Cmp(jobs) != 0 || v.Throughput.Exact.Cmp(through) != 0 {
-				t.Fatalf("%+v\nclass %d at station %d: %v jobs, %v per unit of time; over all states %v, %v", m, v.Class, i, v.MeanJobs.Exact, v.Throughput.Exact, jobs, through)
+				t.Fatalf("%+v\nclass %d at station %d: %v jobs, %v per unit of time; over all states %v, %v",
+					m, v.Class, i, v.MeanJobs.Exact, v.Throughput.Exact, jobs, through)
 			}
 		}
 	}

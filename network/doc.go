@@ -37,10 +37,12 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	fmt.Printf("%.4f requests a second, %.4f of them at the disk\n", r.Chains[0].Throughput.Float, r.Stations[2].MeanJobs.Float)
+//	fmt.Printf("%.4f requests a second, %.4f of them at the disk\n",
+//		r.Chains[0].Throughput.Float, r.Stations[2].MeanJobs.Float)
 //	// Output: 18.8936 requests a second, 4.5826 of them at the disk
 //
-// F. Baskett, K. M. Chandy, R. R. Muntz and F. G. Palacios, "Open, closed, and mixed networks of queues with different classes of
-// customers", Journal of the ACM 22(2) (1975), 248–260, https://doi.org/10.1145/321879.321887; A. E. Krzesinski, "Order independent
-// queues", in Queueing Networks (Boucherie and van Dijk, editors), Springer, 2011, 85–120.
+// F. Baskett, K. M. Chandy, R. R. Muntz and F. G. Palacios, "Open, closed, and mixed networks of
+// queues with different classes of customers", Journal of the ACM 22(2) (1975), 248–260,
+// https://doi.org/10.1145/321879.321887; A. E. Krzesinski, "Order independent queues", in Queueing
+// Networks (Boucherie and van Dijk, editors), Springer, 2011, 85–120.
 package network

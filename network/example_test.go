@@ -29,7 +29,8 @@ classes:
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%.4f requests a second, %.4f of them at the disk\n", r.Chains[0].Throughput.Float, r.Stations[2].MeanJobs.Float)
+	fmt.Printf("%.4f requests a second, %.4f of them at the disk\n",
+		r.Chains[0].Throughput.Float, r.Stations[2].MeanJobs.Float)
 	// Output: 18.8936 requests a second, 4.5826 of them at the disk
 }
 
@@ -47,7 +48,8 @@ classes:
       - {station: disk, mean_size: 0.03, next: {cpu: 1}}
 `
 
-// One hundred users think for five seconds; their requests come to four processors, and with probability 0.6 to a disk.
+// One hundred users think for five seconds; their requests come to four processors, and with
+// probability 0.6 to a disk.
 func ExampleSolve() {
 	m, err := network.Read(strings.NewReader(interactive))
 	if err != nil {
@@ -78,7 +80,10 @@ func ExampleSweep() {
 		return
 	}
 	users := []*big.Rat{big.NewRat(1, 1), big.NewRat(100, 1), big.NewRat(1000, 1)}
-	list, err := network.Sweep(context.Background(), m, network.Change{Parameter: network.Population, Values: users}, network.Question{}, network.Settings{})
+	list, err := network.Sweep(
+		context.Background(), m, network.Change{Parameter: network.Population, Values: users},
+		network.Question{}, network.Settings{},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return

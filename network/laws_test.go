@@ -14,7 +14,8 @@ import (
 	"productform/num"
 )
 
-// Machine repair: N machines, m repairers. P(n broken) is that of a birth and death chain, p_n = p_{n-1} (N-n+1)/z s/min(n, m).
+// Machine repair: N machines, m repairers. P(n broken) is that of a birth and death chain, p_n =
+// p_{n-1} (N-n+1)/z s/min(n, m).
 func TestMachineRepair(t *testing.T) {
 	testMachineRepair(t, 12, 3)
 	testMachineRepair(t, 12, 8)
@@ -24,10 +25,16 @@ func TestMachineRepair(t *testing.T) {
 func testMachineRepair(t *testing.T, machines, repairers int) {
 	up, repair := big.NewRat(7, 2), big.NewRat(5, 3)
 	m := &network.Model{
-		Stations: []network.Station{{Name: "up", Discipline: network.Delay}, {Name: "shop", Discipline: network.FCFS, Servers: repairers}},
+		Stations: []network.Station{
+			{Name: "up", Discipline: network.Delay}, {Name: "shop", Discipline: network.FCFS, Servers: repairers},
+		},
 		Classes: []network.Class{{Name: "machine", Population: machines, Visits: []network.Visit{
 			{Station: 0, MeanSize: up, Next: []network.Branch{{Class: 0, Visit: 1, Probability: big.NewRat(1, 1)}}},
-			{Station: 1, MeanSize: repair, Next: []network.Branch{{Class: 0, Visit: 0, Probability: big.NewRat(1, 1)}}}}}},
+			{
+				Station:  1,
+				MeanSize: repair,
+				Next:     []network.Branch{{Class: 0, Visit: 0, Probability: big.NewRat(1, 1)}},
+			}}}},
 	}
 	r, err := network.Answer(t.Context(), m, network.Question{MaxJobs: machines}, network.Settings{Engine: num.Exact})
 	if err != nil {
@@ -63,14 +70,24 @@ func TestErlang(t *testing.T) {
 		m := &network.Model{
 			Stations: []network.Station{{Name: "queue", Discipline: network.FCFS, Servers: int(servers)}},
 			Classes: []network.Class{
-				{Name: "a", ArrivalRate: new(big.Rat).Quo(load, big.NewRat(3, 1)), Visits: []network.Visit{{Station: 0}}},
-				{Name: "b", ArrivalRate: new(big.Rat).Quo(load, big.NewRat(3, 2)), Visits: []network.Visit{{Station: 0}}},
+				{
+					Name:        "a",
+					ArrivalRate: new(big.Rat).Quo(load, big.NewRat(3, 1)),
+					Visits:      []network.Visit{{Station: 0}},
+				},
+				{
+					Name:        "b",
+					ArrivalRate: new(big.Rat).Quo(load, big.NewRat(3, 2)),
+					Visits:      []network.Visit{{Station: 0}},
+				},
 			},
 		}
 		for c := range m.Classes {
 			m.Classes[c].Visits[0].Next = []network.Branch{{Class: network.Leaves, Probability: big.NewRat(1, 1)}}
 		}
-		r, err := network.Answer(t.Context(), m, network.Question{MaxJobs: int(servers)}, network.Settings{Engine: num.Exact})
+		r, err := network.Answer(
+			t.Context(), m, network.Question{MaxJobs: int(servers)}, network.Settings{Engine: num.Exact},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,8 +125,9 @@ func TestErlang(t *testing.T) {
 	}
 }
 
-// A job that moves in a closed network sees it as it is with that job away: its mean delay at a station is σ Σ_n n/α(n) P(n-1 jobs, one of its chain less). Jobs of a
-// chain add up to its population, and cycles take N/X.
+// A job that moves in a closed network sees it as it is with that job away: its mean delay at a
+// station is σ Σ_n n/α(n) P(n-1 jobs, one of its chain less). Jobs of a chain add up to its
+// population, and cycles take N/X.
 func TestArrivalTheorem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTotals(t, false)
@@ -124,13 +142,17 @@ func TestArrivalTheorem(t *testing.T) {
 				n := *m
 				n.Classes = slices.Clone(m.Classes)
 				n.Classes[c].Population--
-				if fewer, err = network.Answer(t.Context(), &n, network.Question{MaxJobs: 6}, network.Settings{Engine: num.Exact}); err != nil {
+				if fewer, err = network.Answer(t.Context(), &n, network.Question{MaxJobs: 6}, network.Settings{
+					Engine: num.Exact,
+				}); err != nil {
 					t.Fatal(err)
 				}
 			} else if len(m.Classes) > 1 {
 				n := *m
 				n.Classes = slices.Delete(slices.Clone(m.Classes), c, c+1)
-				if fewer, err = network.Answer(t.Context(), &n, network.Question{MaxJobs: 6}, network.Settings{Engine: num.Exact}); err != nil {
+				if fewer, err = network.Answer(t.Context(), &n, network.Question{MaxJobs: 6}, network.Settings{
+					Engine: num.Exact,
+				}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -157,7 +179,8 @@ func TestArrivalTheorem(t *testing.T) {
 					}
 				}
 			}
-			if jobs.Cmp(big.NewRat(int64(m.Classes[c].Population), 1)) != 0 || cycle.Cmp(r.Chains[c].MeanDelay.Exact) != 0 {
+			if jobs.Cmp(big.NewRat(int64(m.Classes[c].Population), 1)) != 0 ||
+				cycle.Cmp(r.Chains[c].MeanDelay.Exact) != 0 {
 				t.Fatalf("class %d: %v jobs, cycle %v, want %v", c, jobs, cycle, r.Chains[c].MeanDelay.Exact)
 			}
 		}
@@ -169,14 +192,21 @@ func drawShared(t *rapid.T) *network.Model {
 	m := &network.Model{}
 	shared := rapid.IntRange(1, 2).Draw(t, "shared")
 	for i := range shared {
-		s := network.Station{Name: fmt.Sprint("o", i), Discipline: rapid.SampledFrom([]network.Discipline{network.Order, network.Balanced}).Draw(t, "discipline")}
+		s := network.Station{
+			Name:       fmt.Sprint("o", i),
+			Discipline: rapid.SampledFrom([]network.Discipline{network.Order, network.Balanced}).Draw(t, "discipline"),
+		}
 		for n := range rapid.IntRange(1, 3).Draw(t, "nodes") {
 			s.Nodes = append(s.Nodes, network.Node{Name: fmt.Sprint("n", n), Capacity: drawFraction(t, "capacity")})
 		}
 		m.Stations = append(m.Stations, s)
 	}
 	for i := range rapid.IntRange(0, 2).Draw(t, "others") {
-		s := network.Station{Name: fmt.Sprint("t", i), Discipline: network.Sharing, Servers: rapid.IntRange(1, 3).Draw(t, "servers")}
+		s := network.Station{
+			Name:       fmt.Sprint("t", i),
+			Discipline: network.Sharing,
+			Servers:    rapid.IntRange(1, 3).Draw(t, "servers"),
+		}
 		if rapid.Bool().Draw(t, "delay") {
 			s = network.Station{Name: s.Name, Discipline: network.Delay}
 		}
@@ -203,7 +233,8 @@ func drawShared(t *rapid.T) *network.Model {
 	return m
 }
 
-// balance returns the balance function of a station at numbers of jobs by class, of those with nodes by Φ(x) = Σ_c Φ(x-e_c)/μ(x).
+// balance returns the balance function of a station at numbers of jobs by class, of those with
+// nodes by Φ(x) = Σ_c Φ(x-e_c)/μ(x).
 func balance(m *network.Model, i int, x []int) *big.Rat {
 	s := m.Stations[i]
 	total := 0
@@ -276,7 +307,9 @@ func TestSharedStationsMatchSumOverStates(t *testing.T) {
 				}
 				for n := range idle[i] {
 					busy := slices.ContainsFunc(m.Classes, func(k network.Class) bool {
-						return x[i][slices.IndexFunc(m.Classes, func(o network.Class) bool { return o.Name == k.Name })] > 0 && slices.Contains(k.Visits[i].Nodes, n)
+						return x[i][slices.IndexFunc(m.Classes, func(o network.Class) bool {
+							return o.Name == k.Name
+						})] > 0 && slices.Contains(k.Visits[i].Nodes, n)
 					})
 					if !busy {
 						idle[i][n].Add(idle[i][n], w)
@@ -312,7 +345,8 @@ func TestSharedStationsMatchSumOverStates(t *testing.T) {
 			checkNames(t, m, r)
 			for i, s := range r.Stations {
 				checkNear(t, "empty", s.ProbEmpty, new(big.Rat).Quo(empty[i], g), r.RelativeErrorBound)
-				if len(s.JobsDistribution) != 6 || s.JobsDistribution[0].Float != s.ProbEmpty.Float && engine == num.Exact {
+				if len(s.JobsDistribution) != 6 ||
+					s.JobsDistribution[0].Float != s.ProbEmpty.Float && engine == num.Exact {
 					t.Fatalf("distribution %v", s.JobsDistribution)
 				}
 				for _, v := range s.Visits {
@@ -339,7 +373,10 @@ func TestOpenOrderStationMatchesCluster(t *testing.T) {
 			c.Servers = append(c.Servers, cluster.Server{Name: node.Name, Capacity: node.Capacity})
 		}
 		for k := range rapid.IntRange(1, 3).Draw(t, "classes") {
-			v := network.Visit{Station: 0, Next: []network.Branch{{Class: network.Leaves, Probability: big.NewRat(1, 1)}}}
+			v := network.Visit{
+				Station: 0,
+				Next:    []network.Branch{{Class: network.Leaves, Probability: big.NewRat(1, 1)}},
+			}
 			of := cluster.Class{Name: fmt.Sprint("c", k)}
 			least := total
 			for n, node := range m.Stations[0].Nodes {
@@ -353,7 +390,11 @@ func TestOpenOrderStationMatchesCluster(t *testing.T) {
 			}
 			of.ArrivalRate = new(big.Rat).Quo(least, big.NewRat(4, 1))
 			c.Classes = append(c.Classes, of)
-			m.Classes = append(m.Classes, network.Class{Name: of.Name, ArrivalRate: of.ArrivalRate, Visits: []network.Visit{v}})
+			m.Classes = append(m.Classes, network.Class{
+				Name:        of.Name,
+				ArrivalRate: of.ArrivalRate,
+				Visits:      []network.Visit{v},
+			})
 		}
 		got, err := network.Answer(t.Context(), m, network.Question{MaxJobs: 6}, network.Settings{Engine: num.Exact})
 		if err != nil {

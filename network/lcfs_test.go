@@ -10,8 +10,9 @@ import (
 	"productform/num"
 )
 
-// In a closed class at one station with LCFS, a job that ends is at once the last to arrive, so it is served again.
-// Each job that ever moves has a server to itself. Its delay is its size over the rate of that server.
+// In a closed class at one station with LCFS, a job that ends is at once the last to arrive, so it
+// is served again. Each job that ever moves has a server to itself. Its delay is its size over the
+// rate of that server.
 func TestDelayAtLCFSAlone(t *testing.T) {
 	resting := 0
 	rapid.Check(t, func(t *rapid.T) {

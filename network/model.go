@@ -2,7 +2,8 @@ package network
 
 import "math/big"
 
-// A Model is a network of stations that classes of jobs visit. All numbers are rational and exactly those of the file.
+// A Model is a network of stations that classes of jobs visit. All numbers are rational and exactly
+// those of the file.
 type Model struct {
 	Stations []Station
 	Classes  []Class
@@ -45,13 +46,19 @@ const (
 type Station struct {
 	Name       string // not empty, and unique among the stations
 	Discipline Discipline
-	Servers    int        // equal servers, >= 1; 0 means 1; also those that Limits share
-	Rate       *big.Rat   // > 0, work per unit of time of each server; nil means 1
-	Rates      []*big.Rat // α(1), α(2), ... > 0, work per unit of time, the last also with more jobs; in place of Servers and Rate
-	Nodes      []Node     // servers, each of which serves some classes ([Visit.Nodes]): μ(A) is the capacity of all that serve a class of A
-	Limits     []Limit    // limits on the number of servers that a set of classes holds at a time; two sets are disjoint, or one contains the other (MSCCC, MSHCC)
-	Rank       []SetRate  // μ(A) of every non-empty set A of the classes that visit the station, nondecreasing in A
-	Table      *Table     // balance function or rates at all numbers of jobs; closed classes only
+	Servers    int      // equal servers, >= 1; 0 means 1; also those that Limits share
+	Rate       *big.Rat // > 0, work per unit of time of each server; nil means 1
+	// α(1), α(2), ... > 0, work per unit of time, the last also with more jobs; in place of Servers
+	// and Rate
+	Rates []*big.Rat
+	// servers, each of which serves some classes ([Visit.Nodes]): μ(A) is the capacity of all that
+	// serve a class of A
+	Nodes []Node
+	// limits on the number of servers that a set of classes holds at a time; two sets are disjoint,
+	// or one contains the other (MSCCC, MSHCC)
+	Limits []Limit
+	Rank   []SetRate // μ(A) of every non-empty set A of the classes that visit the station, nondecreasing in A
+	Table  *Table    // balance function or rates at all numbers of jobs; closed classes only
 }
 
 // A Node is one server of a station, of a compatibility graph.
@@ -78,20 +85,25 @@ type SetRate struct {
 // class Classes[k]. The state x is in row Σ_k x_k Π_{l>k} (Most[l] + 1): the last class runs
 // fastest.
 type Table struct {
-	Classes []int        // all that visit the station, in the order of the axes
-	Most    []int        // >= 1, at least the population of the chain
-	Balance []*big.Rat   // Φ(x) > 0, Φ(0) = 1; or
-	Rates   [][]*big.Rat // φ_k(x) = Φ(x-e_k)/Φ(x) > 0 if x_k > 0, work per unit of time that class k gets together; nil or 0 if x_k = 0
+	Classes []int      // all that visit the station, in the order of the axes
+	Most    []int      // >= 1, at least the population of the chain
+	Balance []*big.Rat // Φ(x) > 0, Φ(0) = 1; or
+	// φ_k(x) = Φ(x-e_k)/Φ(x) > 0 if x_k > 0, work per unit of time that class k gets together; nil
+	// or 0 if x_k = 0
+	Rates [][]*big.Rat
 }
 
-// A Class is a kind of job. Its chain, all classes that its jobs can turn into, has arrivals or a population, never both.
+// A Class is a kind of job. Its chain, all classes that its jobs can turn into, has arrivals or a
+// population, never both.
 type Class struct {
 	Name        string   // not empty, and unique among the classes
 	Population  int      // closed: jobs of the class at the start; only the sum over the chain matters
 	ArrivalRate *big.Rat // open: >= 0, jobs per unit of time from outside; nil if none arrive
 	Arrives     []Branch // open: destinations of arrivals, probabilities of sum 1; nil means the first visit
 	Visits      []Visit  // at least one, no station twice
-	Reference   int      // closed: index into Visits; a cycle of the chain is from one visit there to the next; 0 except for its first class, and with Visit.Count
+	// closed: index into Visits; a cycle of the chain is from one visit there to the next; 0 except
+	// for its first class, and with Visit.Count
+	Reference int
 }
 
 // A Visit is a visit of a class to a station. Either all visits of a class have branches to the

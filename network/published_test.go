@@ -11,8 +11,9 @@ import (
 	"productform/num"
 )
 
-// exactMVA returns cycles per unit of time and mean numbers of jobs by class and station, in fractions by mean value analysis of stations with one server and think
-// times (Reiser and Lavenberg, 1980): R_ik = D_ik (1 + Q_i(N - e_k)), X_k = N_k/(Z_k + Σ_i R_ik).
+// exactMVA returns cycles per unit of time and mean numbers of jobs by class and station, in
+// fractions by mean value analysis of stations with one server and think times (Reiser and
+// Lavenberg, 1980): R_ik = D_ik (1 + Q_i(N - e_k)), X_k = N_k/(Z_k + Σ_i R_ik).
 func exactMVA(most []int, think []*big.Rat, demand [][]*big.Rat) (x []*big.Rat, jobs [][]*big.Rat) {
 	stations := len(demand)
 	queue := map[string][]*big.Rat{}
@@ -153,7 +154,8 @@ func TestDocumentedNetworks(t *testing.T) {
 		for i, s := range r.Stations {
 			for _, v := range s.Visits {
 				if m.Stations[i].Discipline != network.Delay && v.MeanJobs.Exact.Cmp(jobs[i][v.Class]) != 0 {
-					t.Errorf("%s: station %d has %v jobs of class %d, want %v", c.name, i, v.MeanJobs.Float, v.Class, jobs[i][v.Class].FloatString(12))
+					t.Errorf("%s: station %d has %v jobs of class %d, want %v",
+						c.name, i, v.MeanJobs.Float, v.Class, jobs[i][v.Class].FloatString(12))
 				}
 			}
 		}
@@ -255,14 +257,17 @@ classes:
 		{[]string{"2.522", "3.152"}, []string{"0.412", "0.515"}, []string{"0.163", "0.163"}},
 	} {
 		for _, v := range r.Stations[i].Visits {
-			if !printedAs(v.Throughput.Float, want.x[v.Class]) || !printedAs(v.MeanJobs.Float, want.q[v.Class]) || !printedAs(v.MeanDelay.Float, want.delay[v.Class]) {
-				t.Errorf("station %d, class %d: %v, %v, %v, want %v", i, v.Class, v.Throughput.Float, v.MeanJobs.Float, v.MeanDelay.Float, want)
+			if !printedAs(v.Throughput.Float, want.x[v.Class]) || !printedAs(v.MeanJobs.Float, want.q[v.Class]) ||
+				!printedAs(v.MeanDelay.Float, want.delay[v.Class]) {
+				t.Errorf("station %d, class %d: %v, %v, %v, want %v",
+					i, v.Class, v.Throughput.Float, v.MeanJobs.Float, v.MeanDelay.Float, want)
 			}
 		}
 	}
 }
 
-// Nine stations, two of them delays, with two chains: mean value analysis in fractions gives the same numbers.
+// Nine stations, two of them delays, with two chains: mean value analysis in fractions gives the
+// same numbers.
 func TestNineStations(t *testing.T) {
 	m := manyChains(2, 6, 9, false)
 	m.Stations[4].Discipline = network.Delay

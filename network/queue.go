@@ -1,5 +1,5 @@
-// This part of the package encloses the distribution of a job's delay at an FCFS station with equal servers
-// and exponential sizes: how long does a job take, given the jobs that it finds?
+// This part of the package encloses the distribution of a job's delay at an FCFS station with equal
+// servers and exponential sizes: how long does a job take, given the jobs that it finds?
 //
 // With m servers that each complete jobs at rate ν, a job that finds n jobs has a delay S,
 // exponential of rate ν, if n < m. Otherwise it has to wait for k = n - m + 1 departures, a time
@@ -30,8 +30,10 @@ type waitingQueue struct {
 	Rate    *big.Rat       // ν
 	Seen    []num.Interval // P(it finds n jobs)
 	Rest    *big.Float     // upper bound of P(it finds more)
-	Wait    *num.Interval  // P(it waits for an exponential time of rate Free, and then is served), with Seen for n < m only; nil if Seen covers all n
-	Free    *big.Rat       // different from ν
+	// P(it waits for an exponential time of rate Free, and then is served), with Seen for n < m
+	// only; nil if Seen covers all n
+	Wait *num.Interval
+	Free *big.Rat // different from ν
 }
 
 // Tail encloses P(T > t).
@@ -170,7 +172,9 @@ func (q *waitingQueue) poissonTerms(ctx context.Context, y *big.Rat, n int) ([]n
 func (q *waitingQueue) Quantile(ctx context.Context, share *big.Rat, relTol float64) (num.Value, error) {
 	want := num.FromRat(share, waitingPrecision)
 	if q.Rest.Cmp(want.Low) >= 0 {
-		return num.Value{}, input.Errorf("levels", share.RatString(), "a level below 1 - %.2g: the sum leaves out states with more jobs of this probability", q.Rest)
+		return num.Value{}, input.Errorf("levels", share.RatString(),
+			"a level below 1 - %.2g: the sum leaves out states with more jobs of this probability",
+			q.Rest)
 	}
 	relTol = max(relTol, 0x1p-48) // float64 ends at 2^-52
 	known := q.approach(ctx, want, relTol)
@@ -240,7 +244,8 @@ func bracket(low, high float64) num.Value {
 	return num.Value{Float: low + (high-low)/2, Low: big.NewFloat(low), High: big.NewFloat(high)}
 }
 
-// waited encloses P(W + S > t), W exponential of rate θ and S of rate ν: e^(-νt) + ν (e^(-θt) - e^(-νt))/(ν - θ), given x = νt and e^-x.
+// waited encloses P(W + S > t), W exponential of rate θ and S of rate ν: e^(-νt) + ν (e^(-θt) -
+// e^(-νt))/(ν - θ), given x = νt and e^-x.
 func (q *waitingQueue) waited(x *big.Rat, alone num.Interval) (num.Interval, error) {
 	ratio := new(big.Rat).Quo(q.Free, q.Rate)
 	e, err := decay(new(big.Rat).Mul(x, ratio))

@@ -10,7 +10,8 @@ import (
 	"productform/num"
 )
 
-// A quantile lies between times whose tails, by uniformization in float64, enclose the requested one.
+// A quantile lies between times whose tails, by uniformization in float64, enclose the requested
+// one.
 func TestQuantileAgainstUniformization(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := waitingQueue{Servers: rapid.IntRange(1, 6).Draw(t, "servers"), Rest: new(big.Float)}
@@ -45,9 +46,9 @@ func TestQuantileAgainstUniformization(t *testing.T) {
 	})
 }
 
-// uniformized returns the tail at time t: the servers end jobs, or seem to, at the times of a Poisson
-// process of rate mν. Each of these moves a job that waits one place on, and ends one in service with
-// probability 1/m.
+// uniformized returns the tail at time t: the servers end jobs, or seem to, at the times of a
+// Poisson process of rate mν. Each of these moves a job that waits one place on, and ends one in
+// service with probability 1/m.
 func uniformized(servers int, rate float64, found []float64, t float64) float64 {
 	places := make([]float64, max(len(found)-servers, 0)+1) // 0 for service, k for k - 1 jobs ahead
 	for n, p := range found {

@@ -29,8 +29,9 @@ const (
 	Convolution   Method = "convolution"    // on the lattice of populations
 )
 
-// A Result holds the stationary measures of a network. Every number is within RelativeErrorBound of the exact value for the
-// model as written; a probability below 2^-1022, where the spacing of float64 is 2^-1074, is within that much more.
+// A Result holds the stationary measures of a network. Every number is within RelativeErrorBound of
+// the exact value for the model as written; a probability below 2^-1022, where the spacing of
+// float64 is 2^-1074, is within that much more.
 type Result struct {
 	Engine num.Engine `json:"engine"` // the engine that gave the numbers: Float, Enclose or Exact
 	Method Method     `json:"method"`
@@ -38,14 +39,16 @@ type Result struct {
 	States float64    `json:"states"` // populations of the lattice, 0 without one
 	Bytes  float64    `json:"-"`      // memory that its tables took
 
-	// RelativeErrorBound is proved. It is 0 if the numbers are exact fractions, of which Float is the nearest.
+	// RelativeErrorBound is proved. It is 0 if the numbers are exact fractions, of which Float is
+	// the nearest.
 	RelativeErrorBound float64 `json:"relative_error_bound"`
 
 	Chains   []ChainResult   `json:"chains"`
 	Stations []StationResult `json:"stations"` // one for each station of the model
 
-	// LikelyStates are the most likely states, the most likely first; nil if Question.States is 0. Those that
-	// differ by less than 1e-9 (relative) count as equally likely, and states less likely than 1e-300 may be left out.
+	// LikelyStates are the most likely states, the most likely first; nil if Question.States is 0.
+	// Those that differ by less than 1e-9 (relative) count as equally likely, and states less
+	// likely than 1e-300 may be left out.
 	LikelyStates []StateResult `json:"likely_states,omitempty"`
 
 	width float64 // relative width of the widest enclosure
@@ -58,16 +61,17 @@ type ChainResult struct {
 	Closed     bool     `json:"-"`                     // its jobs never leave
 	Population int      `json:"population"`            // jobs of a closed chain
 
-	// Throughput is the number of cycles of all jobs together per unit of time; in an open chain it is the
-	// number of jobs that arrive.
+	// Throughput is the number of cycles of all jobs together per unit of time; in an open chain it
+	// is the number of jobs that arrive.
 	Throughput num.Value `json:"throughput"`
 	MeanJobs   num.Value `json:"mean_jobs"` // E[jobs of the chain]: the population of a closed one
 
-	// MovingJobs is the number of jobs of a closed chain that ever move: fewer than Population only at one
-	// station with LCFS alone.
+	// MovingJobs is the number of jobs of a closed chain that ever move: fewer than Population only
+	// at one station with LCFS alone.
 	MovingJobs int `json:"-"`
 
-	// MeanDelay is the mean time of a cycle, MovingJobs/X, or of an open job in the network; nil without jobs.
+	// MeanDelay is the mean time of a cycle, MovingJobs/X, or of an open job in the network; nil
+	// without jobs.
 	MeanDelay *num.Value `json:"mean_delay"`
 }
 

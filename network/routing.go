@@ -1,4 +1,5 @@
-// This part of the package solves traffic equations in fractions: how often do jobs visit each station?
+// This part of the package solves traffic equations in fractions: how often do jobs visit each
+// station?
 
 package network
 
@@ -44,7 +45,8 @@ func (f *trafficFlow) Add(a, b int, p *big.Rat) {
 	f.out[a][b], f.in[b][a] = sum, sum
 }
 
-// Solve returns v with v_b = Σ_a v_a P_ab for all nodes but the reference, whose v is 1. Every node is left for another with positive weight.
+// Solve returns v with v_b = Σ_a v_a P_ab for all nodes but the reference, whose v is 1. Every node
+// is left for another with positive weight.
 //
 // Nodes are eliminated one by one, those with the fewest paths through them first: with s
 // eliminated, P_ab grows by P_as P_sb/(1 - P_ss). In the reverse order v_s = Σ_a v_a P_as/(1 -
@@ -71,7 +73,9 @@ func (f *trafficFlow) Solve(ctx context.Context, reference int) ([]*big.Rat, err
 			p = new(big.Rat).Mul(p, stay)
 			f.in[s][a] = p
 			if p.Num().BitLen() > maxTrafficBits || p.Denom().BitLen() > maxTrafficBits {
-				return nil, tooMuchTraffic(fmt.Sprintf("numbers of over %d bits", maxTrafficBits), "shorter probabilities, or fewer")
+				return nil, tooMuchTraffic(
+					fmt.Sprintf("numbers of over %d bits", maxTrafficBits), "shorter probabilities, or fewer",
+				)
 			}
 			for b, q := range f.out[s] {
 				f.Add(a, b, new(big.Rat).Mul(p, q))
@@ -104,7 +108,9 @@ func (f *trafficFlow) Solve(ctx context.Context, reference int) ([]*big.Rat, err
 }
 
 func tooMuchTraffic(value, want string) error {
-	bad := input.Errorf("classes", value, "traffic equations of at most %d products in fractions of at most %d bits: %s", maxProducts, maxTrafficBits, want)
+	bad := input.Errorf("classes", value,
+		"traffic equations of at most %d products in fractions of at most %d bits: %s",
+		maxProducts, maxTrafficBits, want)
 	return &num.TooLargeError{Input: bad, Limit: maxTrafficBits / 8}
 }
 

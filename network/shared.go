@@ -55,8 +55,14 @@ func (s *system) newShared(ctx context.Context, i int) (*convolution.Shared, err
 	}
 	if vectors := lattice.Size(sh.Most); vectors > convolution.MaxVectors {
 		bad := input.Errorf(input.Index("stations", i), fmt.Sprintf("%d kinds of classes", len(sh.Kinds)),
-			"at most %d sets of classes that it tells apart, or vectors of their numbers up to the limits, not %.0f", convolution.MaxVectors, vectors)
-		return nil, &num.TooLargeError{Input: bad, States: vectors, Bytes: 64 * vectors, Limit: 64 * convolution.MaxVectors}
+			"at most %d sets of classes that it tells apart, or vectors of their numbers up to the limits, not %.0f",
+			convolution.MaxVectors, vectors)
+		return nil, &num.TooLargeError{
+			Input:  bad,
+			States: vectors,
+			Bytes:  64 * vectors,
+			Limit:  64 * convolution.MaxVectors,
+		}
 	}
 	switch {
 	case of.Nodes != nil:

@@ -26,7 +26,11 @@ func drawStation(t *rapid.T, open bool) *Model {
 	one := big.NewRat(1, 1)
 	loop := func(name string, population int) Class { // one visit here, one to the delay
 		c := len(m.Classes)
-		return Class{Name: name, Population: population, Visits: []Visit{{Station: 0, Next: []Branch{{c, 1, one}}}, {Station: 1, Next: []Branch{{c, 0, one}}}}}
+		return Class{
+			Name:       name,
+			Population: population,
+			Visits:     []Visit{{Station: 0, Next: []Branch{{c, 1, one}}}, {Station: 1, Next: []Branch{{c, 0, one}}}},
+		}
 	}
 	m.Classes = append(m.Classes, loop("a", rapid.IntRange(1, 3).Draw(t, "jobs")))
 	if rapid.Bool().Draw(t, "switch") {
@@ -40,8 +44,11 @@ func drawStation(t *rapid.T, open bool) *Model {
 	}
 	if open {
 		for range rapid.IntRange(1, 2).Draw(t, "open") {
-			m.Classes = append(m.Classes, Class{Name: fmt.Sprint("open", len(m.Classes)), ArrivalRate: big.NewRat(int64(rapid.IntRange(0, 3).Draw(t, "rate")), 20),
-				Visits: []Visit{{Station: 0, Next: []Branch{{Class: Leaves, Probability: one}}}}})
+			m.Classes = append(m.Classes, Class{
+				Name:        fmt.Sprint("open", len(m.Classes)),
+				ArrivalRate: big.NewRat(int64(rapid.IntRange(0, 3).Draw(t, "rate")), 20),
+				Visits:      []Visit{{Station: 0, Next: []Branch{{Class: Leaves, Probability: one}}}},
+			})
 		}
 	}
 	drawService(t, m, 0)
@@ -51,7 +58,8 @@ func drawStation(t *rapid.T, open bool) *Model {
 	return m
 }
 
-// drawService draws what serves the jobs of a station that all classes of m visit, by the visit of the same number.
+// drawService draws what serves the jobs of a station that all classes of m visit, by the visit of
+// the same number.
 func drawService(t *rapid.T, m *Model, station int) {
 	s := &m.Stations[station]
 	s.Discipline = Order
@@ -68,10 +76,14 @@ func drawService(t *rapid.T, m *Model, station int) {
 	case 0:
 		nodes := rapid.IntRange(1, 3).Draw(t, "nodes")
 		for k := range nodes {
-			s.Nodes = append(s.Nodes, Node{fmt.Sprint("n", k), big.NewRat(int64(rapid.IntRange(1, 4).Draw(t, "capacity")), 2)})
+			s.Nodes = append(s.Nodes, Node{
+				fmt.Sprint("n", k), big.NewRat(int64(rapid.IntRange(1, 4).Draw(t, "capacity")), 2),
+			})
 		}
 		for c := range m.Classes {
-			m.Classes[c].Visits[station].Nodes = membersOf(rapid.IntRange(1, 1<<nodes-1).Draw(t, "nodes of a class"), []int{0, 1, 2})
+			m.Classes[c].Visits[station].Nodes = membersOf(
+				rapid.IntRange(1, 1<<nodes-1).Draw(t, "nodes of a class"), []int{0, 1, 2},
+			)
 		}
 	case 1:
 		s.Servers = rapid.IntRange(1, 3).Draw(t, "servers")
@@ -128,7 +140,9 @@ func busy(m *Model, station int, jobs []int) *big.Rat {
 	switch {
 	case s.Nodes != nil:
 		for k, node := range s.Nodes {
-			if slices.ContainsFunc(jobs, func(c int) bool { return slices.Contains(m.Classes[c].Visits[station].Nodes, k) }) {
+			if slices.ContainsFunc(
+				jobs, func(c int) bool { return slices.Contains(m.Classes[c].Visits[station].Nodes, k) },
+			) {
 				total.Add(total, node.Capacity)
 			}
 		}
@@ -182,7 +196,11 @@ func sequences(m *Model, most []int, work []*big.Rat, visit func(jobs []int, wei
 	extend(nil, big.NewRat(1, 1))
 }
 
-var engines = map[string]arithmetic.Number{"exact": arithmetic.One(num.Exact, 0), "enclose": arithmetic.One(num.Enclose, 100), "float": arithmetic.One(num.Float, 0)}
+var engines = map[string]arithmetic.Number{
+	"exact":   arithmetic.One(num.Exact, 0),
+	"enclose": arithmetic.One(num.Enclose, 100),
+	"float":   arithmetic.One(num.Float, 0),
+}
 
 // agrees reports whether x is want: exactly, between its bounds, or within its bound.
 func agrees(x arithmetic.Number, want *big.Rat) bool {
@@ -190,7 +208,8 @@ func agrees(x arithmetic.Number, want *big.Rat) bool {
 	case x.Exact != nil:
 		return x.Exact.Cmp(want) == 0
 	case x.Interval.Low != nil:
-		return !x.Interval.Low.IsInf() && cmpRat(x.Interval.Low, want) <= 0 && cmpRat(x.Interval.High, want) >= 0 && x.Width() < 1e-20
+		return !x.Interval.Low.IsInf() && cmpRat(x.Interval.Low, want) <= 0 && cmpRat(x.Interval.High, want) >= 0 &&
+			x.Width() < 1e-20
 	}
 	f := new(big.Rat).SetFloat64(x.Double())
 	gap := new(big.Rat).Sub(f, want)
@@ -269,13 +288,17 @@ func TestTablesMatchSumsOverSequences(t *testing.T) {
 			}
 			all[at].Add(all[at], weight)
 			for k := range idle {
-				if !slices.ContainsFunc(jobs, func(c int) bool { return slices.Contains(m.Classes[c].Visits[0].Nodes, k) }) {
+				if !slices.ContainsFunc(
+					jobs, func(c int) bool { return slices.Contains(m.Classes[c].Visits[0].Nodes, k) },
+				) {
 					idle[k][at].Add(idle[k][at], weight)
 				}
 			}
 			for c, kind := range sh.Kinds {
 				for _, j := range jobs {
-					if slices.ContainsFunc(kind.Visits, func(v int) bool { return s.Stations[0].Visits[v].Class == j }) {
+					if slices.ContainsFunc(
+						kind.Visits, func(v int) bool { return s.Stations[0].Visits[v].Class == j },
+					) {
 						jobsOf[c][at].Add(jobsOf[c][at], weight)
 					}
 				}
@@ -288,10 +311,14 @@ func TestTablesMatchSumsOverSequences(t *testing.T) {
 			}
 			compare(t, name+" F", all, func() (convolution.Table, error) { return tab.Values(context.Background()) })
 			for k := range idle {
-				compare(t, name+" idle", idle[k], func() (convolution.Table, error) { return tab.Idle(context.Background(), k) })
+				compare(t, name+" idle", idle[k], func() (convolution.Table, error) {
+					return tab.Idle(context.Background(), k)
+				})
 			}
 			for c := range jobsOf {
-				compare(t, name+" jobs", jobsOf[c], func() (convolution.Table, error) { return tab.Jobs(context.Background(), c) })
+				compare(t, name+" jobs", jobsOf[c], func() (convolution.Table, error) {
+					return tab.Jobs(context.Background(), c)
+				})
 			}
 		}
 	})
@@ -533,7 +560,10 @@ func TestTables(t *testing.T) {
 		for _, v := range values {
 			want = append(want, v.Exact)
 		}
-		for _, by := range []Table{{Classes: table.Classes, Most: table.Most, Balance: table.Balance}, {Classes: table.Classes, Most: table.Most, Rates: table.Rates}} {
+		for _, by := range []Table{
+			{Classes: table.Classes, Most: table.Most, Balance: table.Balance},
+			{Classes: table.Classes, Most: table.Most, Rates: table.Rates},
+		} {
 			c := tabled(m, &by)
 			s, _ := systemOf(t, c)
 			for name, one := range engines {
@@ -541,7 +571,9 @@ func TestTables(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				compare(t, name+" of a table", want, func() (convolution.Table, error) { return tab.Values(context.Background()) })
+				compare(t, name+" of a table", want, func() (convolution.Table, error) {
+					return tab.Values(context.Background())
+				})
 			}
 		}
 		if len(classes) < 2 {
@@ -549,10 +581,13 @@ func TestTables(t *testing.T) {
 		}
 		last := len(table.Rates) - 1
 		table.Rates[last][0] = new(big.Rat).Mul(table.Rates[last][0], big.NewRat(3, 2))
-		_, err = newSystem(context.Background(), tabled(m, &Table{Classes: table.Classes, Most: table.Most, Rates: table.Rates}))
+		_, err = newSystem(
+			context.Background(), tabled(m, &Table{Classes: table.Classes, Most: table.Most, Rates: table.Rates}),
+		)
 		var bad *BalanceError
 		var in *num.InputError
-		if !errors.As(err, &bad) || !errors.As(err, &in) || !slices.Equal(bad.State, table.Most) || bad.Relative.Cmp(big.NewRat(1, 3)) != 0 {
+		if !errors.As(err, &bad) || !errors.As(err, &in) || !slices.Equal(bad.State, table.Most) ||
+			bad.Relative.Cmp(big.NewRat(1, 3)) != 0 {
 			t.Fatalf("%v", err)
 		}
 	})
@@ -599,7 +634,8 @@ func TestClosedPairInAllStates(t *testing.T) {
 	}
 }
 
-// A pairState holds the classes of the jobs at each of two stations, a byte each, in order of arrival.
+// A pairState holds the classes of the jobs at each of two stations, a byte each, in order of
+// arrival.
 type pairState [2]string
 
 // arrangements returns the number of states if jobs can get into every order: the jobs in some
@@ -637,7 +673,9 @@ func pairChain(m *Model, most int) (chain *oracle.Chain[pairState], states []pai
 			}
 		})
 	}
-	return oracle.NewChain(start, func(s pairState, move func(to pairState, rate *big.Rat)) { pairMoves(m, s, move) }), states
+	return oracle.NewChain(start, func(s pairState, move func(to pairState, rate *big.Rat)) {
+		pairMoves(m, s, move)
+	}), states
 }
 
 // pairMoves calls move for every transition out of a state.
@@ -682,7 +720,9 @@ func checkPair(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 	var tabs [2]*convolution.Tabulation
 	var values [2]convolution.Table
 	for i := range tabs {
-		if tabs[i], err = s.Stations[i].Shared.Tabulate(context.Background(), axes, most, engines["exact"]); err != nil {
+		if tabs[i], err = s.Stations[i].Shared.Tabulate(
+			context.Background(), axes, most, engines["exact"],
+		); err != nil {
 			t.Fatal(err)
 		}
 		if values[i], err = tabs[i].Values(context.Background()); err != nil {
@@ -698,7 +738,8 @@ func checkPair(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 	for _, v := range s.Stations[0].Visits {
 		chainOf[v.Class] = v.K
 	}
-	mean := func(table convolution.Table, station int) *big.Rat { // mean of a statistic with the table in place of values
+	// mean of a statistic with the table in place of values
+	mean := func(table convolution.Table, station int) *big.Rat {
 		sum := new(big.Rat)
 		for n := range points {
 			sum.Add(sum, new(big.Rat).Mul(table[n].Exact, values[1-station][points-1-n].Exact))
@@ -724,7 +765,10 @@ func checkPair(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 	for station := range 2 {
 		for k := range m.Stations[station].Nodes {
 			want := chain.Mean(func(state pairState) *big.Rat {
-				if slices.ContainsFunc(classesOf(state[station]), func(c int) bool { return slices.Contains(m.Classes[c].Visits[station].Nodes, k) }) {
+				if slices.ContainsFunc(
+					classesOf(state[station]),
+					func(c int) bool { return slices.Contains(m.Classes[c].Visits[station].Nodes, k) },
+				) {
 					return new(big.Rat)
 				}
 				return big.NewRat(1, 1)
@@ -741,7 +785,9 @@ func checkPair(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 			want := chain.Mean(func(state pairState) *big.Rat {
 				n := int64(0)
 				for _, j := range classesOf(state[station]) {
-					if slices.ContainsFunc(kind.Visits, func(v int) bool { return s.Stations[station].Visits[v].Class == j }) {
+					if slices.ContainsFunc(
+						kind.Visits, func(v int) bool { return s.Stations[station].Visits[v].Class == j },
+					) {
 						n++
 					}
 				}
@@ -758,8 +804,8 @@ func checkPair(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 	}
 }
 
-// checkPairStates compares the states by counts, and the rates at which jobs leave in each, with those of the chain of
-// orders.
+// checkPairStates compares the states by counts, and the rates at which jobs leave in each, with
+// those of the chain of orders.
 func checkPairStates(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 	t.Helper()
 	type flow struct{ station, class int }
@@ -844,7 +890,9 @@ func TestLikelyStatesMatchSumsOverSequences(t *testing.T) {
 			t.Fatal(err)
 		}
 		engine := rapid.SampledFrom([]num.Engine{num.Float, num.Exact}).Draw(t, "engine")
-		r, err := Answer(context.Background(), m, Question{States: rapid.IntRange(1, 20).Draw(t, "states")}, Settings{Engine: engine})
+		r, err := Answer(context.Background(), m, Question{States: rapid.IntRange(1, 20).Draw(t, "states")}, Settings{
+			Engine: engine,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -953,7 +1001,8 @@ func TestLikelyStatesMatchSumsOverSequences(t *testing.T) {
 	})
 }
 
-// openOnly returns a model without its closed classes. They come first, and a rank function keeps the sets of the others.
+// openOnly returns a model without its closed classes. They come first, and a rank function keeps
+// the sets of the others.
 func openOnly(m *Model) *Model {
 	first := slices.IndexFunc(m.Classes, func(c Class) bool { return c.ArrivalRate != nil })
 	n := &Model{Stations: slices.Clone(m.Stations), Classes: m.Classes[first:]}

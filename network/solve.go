@@ -161,7 +161,9 @@ func (s request) withFloatTolerance(err error, results []*Result) error {
 		return err
 	}
 	more := *large
-	more.Input = input.Errorf("RelTol", s.RelTol, "at least %.2g, which float64 proves, since the engine enclose is refused: %v", bound, large.Input)
+	more.Input = input.Errorf("RelTol", s.RelTol,
+		"at least %.2g, which float64 proves, since the engine enclose is refused: %v",
+		bound, large.Input)
 	return &more
 }
 
@@ -173,7 +175,13 @@ func (p problem) solveAt(ctx context.Context, s request, engine num.Engine, prec
 		return nil, err
 	}
 	for n, r := range results {
-		a := &answer{problem: problem{p.With(at[n]), p.model}, one: arithmetic.One(engine, prec), request: s, measures: measures[n], result: r}
+		a := &answer{
+			problem:  problem{p.With(at[n]), p.model},
+			one:      arithmetic.One(engine, prec),
+			request:  s,
+			measures: measures[n],
+			result:   r,
+		}
 		if err := a.fill(ctx); err != nil {
 			return nil, err
 		}
@@ -183,16 +191,25 @@ func (p problem) solveAt(ctx context.Context, s request, engine num.Engine, prec
 
 // measures computes the measures of stations that closed chains visit, and records the method in
 // results.
-func (p problem) measures(ctx context.Context, s request, engine num.Engine, prec uint, at [][]int, results []*Result) ([]*convolution.Result, error) {
+func (p problem) measures(ctx context.Context, s request, engine num.Engine, prec uint, at [][]int, results []*Result) (
+	[]*convolution.Result, error,
+) {
 	one := arithmetic.One(engine, prec)
 	list := make([]*convolution.Result, len(at))
 	if len(p.Order) > 0 && !p.AreEqual() {
 		if err := p.Check(engine, prec, s.MaxBytes); err != nil {
 			return nil, err
 		}
-		why := fmt.Sprintf("%.0f populations of the closed chains, %d different stations", p.Points, len(p.Groups)+len(p.Delays))
+		why := fmt.Sprintf("%.0f populations of the closed chains, %d different stations",
+			p.Points, len(p.Groups)+len(p.Delays))
 		for n := range results {
-			results[n] = &Result{Engine: engine, Method: Convolution, Why: why, States: p.Points, Bytes: p.Bytes(engine, prec)}
+			results[n] = &Result{
+				Engine: engine,
+				Method: Convolution,
+				Why:    why,
+				States: p.Points,
+				Bytes:  p.Bytes(engine, prec),
+			}
 		}
 		return p.Convolve(ctx, engine, prec, s.MaxJobs, at)
 	}
@@ -203,7 +220,8 @@ func (p problem) measures(ctx context.Context, s request, engine num.Engine, pre
 			list[n] = &convolution.Result{}
 			continue
 		}
-		results[n].Method, results[n].Why = EqualStations, "all stations that closed chains visit are equal, with one server each"
+		results[n].Method, results[n].Why = EqualStations,
+			"all stations that closed chains visit are equal, with one server each"
 		list[n] = p.With(at[n]).EqualStations(one, s.MaxJobs)
 	}
 	return list, nil

@@ -40,7 +40,11 @@ func drawTotals(t *rapid.T, open bool) *network.Model {
 	visits := func(most int64) (list []network.Visit) {
 		for i := range m.Stations {
 			if i == 0 || rapid.IntRange(0, 3).Draw(t, "visits") > 0 {
-				list = append(list, network.Visit{Station: i, Count: big.NewRat(rapid.Int64Range(1, most).Draw(t, "count"), 2), MeanSize: drawFraction(t, "size")})
+				list = append(list, network.Visit{
+					Station:  i,
+					Count:    big.NewRat(rapid.Int64Range(1, most).Draw(t, "count"), 2),
+					MeanSize: drawFraction(t, "size"),
+				})
 			}
 		}
 		return list
@@ -261,8 +265,8 @@ func alphaOf(s network.Station, n int) *big.Rat {
 	return rate
 }
 
-// checkNear fails unless a value is within the relative tolerance tol of want, or within its bounds if
-// it has some.
+// checkNear fails unless a value is within the relative tolerance tol of want, or within its bounds
+// if it has some.
 func checkNear(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -347,7 +351,9 @@ func TestDemandsFarApart(t *testing.T) {
 			}
 			checkNear(t, "empty", got.Stations[i].ProbEmpty, s.ProbEmpty.Exact, got.RelativeErrorBound)
 			for v := range s.Visits {
-				checkNear(t, "jobs", got.Stations[i].Visits[v].MeanJobs, s.Visits[v].MeanJobs.Exact, got.RelativeErrorBound)
+				checkNear(
+					t, "jobs", got.Stations[i].Visits[v].MeanJobs, s.Visits[v].MeanJobs.Exact, got.RelativeErrorBound,
+				)
 			}
 		}
 	}
@@ -355,7 +361,8 @@ func TestDemandsFarApart(t *testing.T) {
 	m.Classes[0].Visits[1].MeanSize = new(big.Rat).Mul(tiny, new(big.Rat).Mul(tiny, tiny))
 	for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
 		var bad *num.InputError
-		if _, err := network.Solve(t.Context(), m, network.Settings{Engine: engine}); !errors.As(err, &bad) || bad.Path != "model" {
+		if _, err := network.Solve(t.Context(), m, network.Settings{Engine: engine}); !errors.As(err, &bad) ||
+			bad.Path != "model" {
 			t.Errorf("%s: %v", engine, err)
 		}
 	}
@@ -372,7 +379,8 @@ func TestSettingsAreChecked(t *testing.T) {
 	}
 	for path, q := range map[string]network.Question{"MaxJobs": {MaxJobs: -1}, "States": {States: 10_001}} {
 		var bad *num.InputError
-		if _, err := network.Answer(t.Context(), oneChain(3, 3), q, network.Settings{}); !errors.As(err, &bad) || bad.Path != path {
+		if _, err := network.Answer(t.Context(), oneChain(3, 3), q, network.Settings{}); !errors.As(err, &bad) ||
+			bad.Path != path {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -25,15 +25,20 @@ type UnstableError struct {
 func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
 
 func (e *UnstableError) Error() string {
-	return fmt.Sprintf("unstable: work arrives at least as fast as it can be done: classes %v bring %s units of work per unit of time to station %s, which can do %s for them",
+	return fmt.Sprintf("unstable: work arrives at least as fast as it can be done: classes %v bring %s units of work "+
+		"per unit of time to station %s, which can do %s for them",
 		e.Classes, e.Work.RatString(), input.Quote(e.Name), e.Capacity.RatString())
 }
 
 // A Stability reports the load of the stations by open and closed chains relative to their
 // capacity.
 type Stability struct {
-	Stable        bool         // for every station and every set of classes of open chains, the work that they bring is less than what the station can do for them
-	CriticalScale *big.Rat     // the network is stable if and only if all arrival rates are multiplied by less than this; nil if there is no such limit
+	// for every station and every set of classes of open chains, the work that they bring is less
+	// than what the station can do for them
+	Stable bool
+	// the network is stable if and only if all arrival rates are multiplied by less than this; nil
+	// if there is no such limit
+	CriticalScale *big.Rat
 	Critical      int          // the first station that attains it; -1 if there is none
 	Stations      []Load       // load of each station, in the order of the model
 	Chains        []Saturation // saturation of the closed chains, in the order of their first classes
@@ -42,8 +47,10 @@ type Stability struct {
 // A Load is the work that open chains bring to a station. All fields but Name are nil if they bring
 // none, or if the station cannot be overloaded (discipline delay).
 type Load struct {
-	Name          string   // name of the station
-	CriticalScale *big.Rat // min over A of μ(A)/w(A), the work that the station can do for the classes of A over what they bring
+	Name string // name of the station
+	// min over A of μ(A)/w(A), the work that the station can do for the classes of A over what they
+	// bring
+	CriticalScale *big.Rat
 	Bottleneck    []int    // the classes of an A that attains it: one of the fewest
 	Work          *big.Rat // w(A), per unit of time
 	Capacity      *big.Rat // μ(A), per unit of time
@@ -55,14 +62,17 @@ type Load struct {
 //
 //	min over stations and sets A of (μ(A) - ρ(A)) / D(A),
 //
-// D(A) the work that the classes of the chain in A bring per cycle and ρ(A) the open load of A, the radius of convergence of the product form.
+// D(A) the work that the classes of the chain in A bring per cycle and ρ(A) the open load of A, the
+// radius of convergence of the product form.
 type Saturation struct {
-	Names      []string // names of the classes of the chain
-	Classes    []int    // rows of the classes of the chain
-	Throughput *big.Rat // that limit, cycles per unit of time; nil if there is none (only stations with delay), or if the chain visits a station with a table
-	Station    int      // row of the first station that attains it; -1 if Throughput is nil
-	Name       string   // name of this station; empty if Throughput is nil
-	Bottleneck []int    // classes of A, from the chain and from open chains
+	Names   []string // names of the classes of the chain
+	Classes []int    // rows of the classes of the chain
+	// that limit, cycles per unit of time; nil if there is none (only stations with delay), or if
+	// the chain visits a station with a table
+	Throughput *big.Rat
+	Station    int    // row of the first station that attains it; -1 if Throughput is nil
+	Name       string // name of this station; empty if Throughput is nil
+	Bottleneck []int  // classes of A, from the chain and from open chains
 }
 
 // CheckStability returns how far a network is from instability and from saturation, in fractions.
@@ -109,7 +119,13 @@ func (s *system) checkStable(ctx context.Context, i int) error {
 		return err
 	}
 	if load.CriticalScale != nil && load.CriticalScale.Cmp(big.NewRat(1, 1)) <= 0 {
-		return &UnstableError{Station: i, Name: s.model.Stations[i].Name, Classes: load.Bottleneck, Work: load.Work, Capacity: load.Capacity}
+		return &UnstableError{
+			Station:  i,
+			Name:     s.model.Stations[i].Name,
+			Classes:  load.Bottleneck,
+			Work:     load.Work,
+			Capacity: load.Capacity,
+		}
 	}
 	if sh := s.Stations[i].Shared; sh != nil && sh.Form == nil {
 		return sh.Settle(ctx)
@@ -123,11 +139,19 @@ func (s *system) load(ctx context.Context, i int) (Load, error) {
 	if st.Load.Sign() == 0 || st.Totals != nil && st.Totals.Delay != nil {
 		return Load{Name: name}, nil
 	}
-	best, err := tightest(ctx, st, func(v convolution.Visit) bool { return v.K < 0 }, func(v convolution.Visit) bool { return false })
+	best, err := tightest(ctx, st, func(v convolution.Visit) bool { return v.K < 0 }, func(v convolution.Visit) bool {
+		return false
+	})
 	if err != nil {
 		return Load{}, err
 	}
-	return Load{Name: name, CriticalScale: best.ratio, Bottleneck: best.classes(st), Work: best.work, Capacity: best.capacity}, nil
+	return Load{
+		Name:          name,
+		CriticalScale: best.ratio,
+		Bottleneck:    best.classes(st),
+		Work:          best.work,
+		Capacity:      best.capacity,
+	}, nil
 }
 
 // saturate returns the saturation of the closed chain k.
@@ -178,7 +202,10 @@ func (s *system) limit(ctx context.Context, i, k int) (*big.Rat, error) {
 
 // tightestOf returns the set with the smallest such ratio.
 func (s *system) tightestOf(ctx context.Context, i, k int) (*tightSet, error) {
-	return tightest(ctx, &s.Stations[i], func(v convolution.Visit) bool { return v.K == k }, func(v convolution.Visit) bool { return v.K < 0 })
+	return tightest(
+		ctx, &s.Stations[i], func(v convolution.Visit) bool { return v.K == k },
+		func(v convolution.Visit) bool { return v.K < 0 },
+	)
 }
 
 // A tightSet is the set A of visits to a station with the smallest ratio of what the station can do
@@ -200,7 +227,9 @@ func (a *tightSet) classes(st *convolution.Station) []int {
 // tightest returns the set with the smallest (μ(A) - ρ(A))/w(A), with w the work of visits that
 // bring work and ρ the work of visits that take capacity away, over all A with w(A) > 0. Among
 // equals it returns the first with the fewest kinds.
-func tightest(ctx context.Context, st *convolution.Station, brings, takes func(v convolution.Visit) bool) (*tightSet, error) {
+func tightest(
+	ctx context.Context, st *convolution.Station, brings, takes func(v convolution.Visit) bool,
+) (*tightSet, error) {
 	if st.Shared != nil {
 		return tightestShared(ctx, st, brings, takes)
 	}
@@ -221,7 +250,9 @@ func tightest(ctx context.Context, st *convolution.Station, brings, takes func(v
 }
 
 // tightestShared is tightest at a station with Order or Balanced.
-func tightestShared(ctx context.Context, st *convolution.Station, brings, takes func(v convolution.Visit) bool) (*tightSet, error) {
+func tightestShared(
+	ctx context.Context, st *convolution.Station, brings, takes func(v convolution.Visit) bool,
+) (*tightSet, error) {
 	sh := st.Shared
 	var place []int // the kinds that bring or take
 	for c, k := range sh.Kinds {

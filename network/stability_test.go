@@ -38,7 +38,9 @@ func TestCriticalScaleMatchesQueue(t *testing.T) {
 		for c := range n {
 			rates[c] = big.NewRat(int64(rapid.IntRange(0, 6).Draw(t, "rate")), 4)
 			m.Classes = append(m.Classes, network.Class{Name: fmt.Sprint(c), ArrivalRate: rates[c],
-				Visits: []network.Visit{{Next: []network.Branch{{Class: network.Leaves, Probability: big.NewRat(1, 1)}}}}})
+				Visits: []network.Visit{{
+					Next: []network.Branch{{Class: network.Leaves, Probability: big.NewRat(1, 1)}},
+				}}})
 		}
 		rank := make([]*big.Rat, 1<<n)
 		rank[0] = new(big.Rat)
@@ -54,7 +56,10 @@ func TestCriticalScaleMatchesQueue(t *testing.T) {
 		case 0:
 			nodes := rapid.IntRange(1, 3).Draw(t, "nodes")
 			for k := range nodes {
-				s.Nodes = append(s.Nodes, network.Node{Name: fmt.Sprint(k), Capacity: big.NewRat(int64(rapid.IntRange(1, 4).Draw(t, "capacity")), 3)})
+				s.Nodes = append(s.Nodes, network.Node{
+					Name:     fmt.Sprint(k),
+					Capacity: big.NewRat(int64(rapid.IntRange(1, 4).Draw(t, "capacity")), 3),
+				})
 			}
 			for c := range n {
 				for k := range nodes {
@@ -66,7 +71,9 @@ func TestCriticalScaleMatchesQueue(t *testing.T) {
 			for mask := range rank {
 				rank[mask] = new(big.Rat)
 				for k, node := range s.Nodes {
-					if slices.ContainsFunc(members(mask), func(c int) bool { return slices.Contains(m.Classes[c].Visits[0].Nodes, k) }) {
+					if slices.ContainsFunc(
+						members(mask), func(c int) bool { return slices.Contains(m.Classes[c].Visits[0].Nodes, k) },
+					) {
 						rank[mask].Add(rank[mask], node.Capacity)
 					}
 				}
@@ -118,7 +125,8 @@ func TestCriticalScaleMatchesQueue(t *testing.T) {
 			work.Add(work, rates[c])
 			mask |= 1 << c
 		}
-		if got.CriticalScale.Cmp(want.CriticalScale) != 0 || attained.Cmp(want.CriticalScale) != 0 || work.Cmp(load.Work) != 0 || rank[mask].Cmp(load.Capacity) != 0 {
+		if got.CriticalScale.Cmp(want.CriticalScale) != 0 || attained.Cmp(want.CriticalScale) != 0 ||
+			work.Cmp(load.Work) != 0 || rank[mask].Cmp(load.Capacity) != 0 {
 			t.Fatalf("%+v, want %+v", load, want)
 		}
 	})
@@ -160,12 +168,14 @@ classes:
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	fast := m.Scale(big.NewRat(2, 1))
-	if r, err = network.CheckStability(context.Background(), fast); err != nil || r.Stable || r.CriticalScale.Cmp(big.NewRat(1, 1)) != 0 || r.Chains != nil {
+	if r, err = network.CheckStability(context.Background(), fast); err != nil || r.Stable ||
+		r.CriticalScale.Cmp(big.NewRat(1, 1)) != 0 || r.Chains != nil {
 		t.Fatalf("%+v %v", r, err)
 	}
 	_, err = network.Solve(context.Background(), fast, network.Settings{})
 	var unstable *network.UnstableError
-	if !errors.As(err, &unstable) || !errors.Is(err, num.ErrUnstable) || unstable.Station != 1 || unstable.Work.Cmp(unstable.Capacity) != 0 {
+	if !errors.As(err, &unstable) || !errors.Is(err, num.ErrUnstable) || unstable.Station != 1 ||
+		unstable.Work.Cmp(unstable.Capacity) != 0 {
 		t.Fatal(err)
 	}
 	if want := `unstable: work arrives at least as fast as it can be done: classes [3] bring 4 units of work per unit of time to station "cpu", which can do 4 for them`; err.Error() != want {
@@ -196,7 +206,8 @@ classes:
 			t.Fatal(err)
 		}
 		x := r.Chains[0].Throughput.Exact
-		if limit := s.Chains[0].Throughput; x.Cmp(before) <= 0 || x.Cmp(limit) >= 0 || n == 40 && new(big.Rat).Quo(x, limit).Cmp(big.NewRat(999, 1000)) < 0 {
+		if limit := s.Chains[0].Throughput; x.Cmp(before) <= 0 || x.Cmp(limit) >= 0 ||
+			n == 40 && new(big.Rat).Quo(x, limit).Cmp(big.NewRat(999, 1000)) < 0 {
 			t.Errorf("throughput %v of %d users, %v before, limit %v", x, n, before, limit)
 		}
 		before = x
@@ -224,7 +235,9 @@ classes:
 func TestNamesInResults(t *testing.T) {
 	one := big.NewRat(1, 1)
 	m := &network.Model{
-		Stations: []network.Station{{Name: "think", Discipline: network.Delay}, {Name: "cpu", Discipline: network.FCFS}},
+		Stations: []network.Station{
+			{Name: "think", Discipline: network.Delay}, {Name: "cpu", Discipline: network.FCFS},
+		},
 		Classes: []network.Class{
 			{Name: "user", Population: 3, Visits: []network.Visit{{Station: 0, Count: one}, {Station: 1, Count: one}}},
 			{Name: "mail", ArrivalRate: big.NewRat(1, 2), Visits: []network.Visit{{Station: 1, Count: one}}},
@@ -240,7 +253,9 @@ func TestNamesInResults(t *testing.T) {
 	if c := r.Chains[0]; !slices.Equal(c.Names, []string{"user"}) || c.Name != "cpu" {
 		t.Errorf("chain %+v", c)
 	}
-	visits, err := network.Delays(t.Context(), m, network.DelayQuestion{Station: 1, Levels: []*big.Rat{big.NewRat(1, 2)}}, network.Settings{})
+	visits, err := network.Delays(
+		t.Context(), m, network.DelayQuestion{Station: 1, Levels: []*big.Rat{big.NewRat(1, 2)}}, network.Settings{},
+	)
 	if err != nil || len(visits) != 2 || visits[0].Name != "user" || visits[1].Name != "mail" {
 		t.Errorf("visits %+v, %v", visits, err)
 	}

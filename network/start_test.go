@@ -15,8 +15,8 @@ import (
 	"productform/num"
 )
 
-// drawClosed draws a closed network of up to three stations and four jobs. Each class visits some stations, more
-// often those with LCFS than others, and sizes are exponential.
+// drawClosed draws a closed network of up to three stations and four jobs. Each class visits some
+// stations, more often those with LCFS than others, and sizes are exponential.
 func drawClosed(t *rapid.T) *Model {
 	m := &Model{}
 	n, classes := rapid.IntRange(1, 3).Draw(t, "stations"), rapid.IntRange(1, 3).Draw(t, "classes")
@@ -85,7 +85,8 @@ func allArrangements(m *Model) []allState {
 	return states
 }
 
-// recurrent returns the closed communicating sets of states, each as one of its members and its size.
+// recurrent returns the closed communicating sets of states, each as one of its members and its
+// size.
 func recurrent(m *Model, states []allState) map[allState]int {
 	number := map[allState]int{}
 	for k, s := range states {
@@ -120,9 +121,9 @@ func recurrent(m *Model, states []allState) map[allState]int {
 	return sets
 }
 
-// Check rejects a closed network if, and only if, its numbers depend on the start. The literal chain of all orders of
-// all jobs has one or more closed sets of states. If these have the same mean jobs and throughputs, Solve returns
-// them; otherwise the model is rejected.
+// Check rejects a closed network if, and only if, its numbers depend on the start. The literal
+// chain of all orders of all jobs has one or more closed sets of states. If these have the same
+// mean jobs and throughputs, Solve returns them; otherwise the model is rejected.
 func TestRejectedIfNumbersDependOnStart(t *testing.T) {
 	answered, rejected := 0, 0
 	draw := rapid.Custom(drawClosed)
@@ -175,7 +176,8 @@ func TestRejectedIfNumbersDependOnStart(t *testing.T) {
 
 func isEqual(a, b *big.Rat) bool { return a.Cmp(b) == 0 }
 
-// numbersOf returns the mean jobs and the throughput of each class at each station, in the order of a result.
+// numbersOf returns the mean jobs and the throughput of each class at each station, in the order of
+// a result.
 func numbersOf(m *Model, chain *oracle.Chain[allState]) (list []*big.Rat) {
 	for i := range m.Stations {
 		for c := range m.Classes {

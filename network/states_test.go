@@ -71,7 +71,9 @@ func TestLikelyStatesOfRankFunctions(t *testing.T) {
 		}
 		engine := rapid.SampledFrom([]num.Engine{num.Float, num.Enclose, num.Exact}).Draw(t, "engine")
 		states := rapid.IntRange(1, 12).Draw(t, "states")
-		r, err := network.Answer(context.Background(), m, network.Question{States: states}, network.Settings{Engine: engine})
+		r, err := network.Answer(
+			context.Background(), m, network.Question{States: states}, network.Settings{Engine: engine},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +120,9 @@ func TestLikelyStatesAddUpToDistributions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTotals(t, rapid.Bool().Draw(t, "open"))
 		const states = 40
-		r, err := network.Answer(context.Background(), m, network.Question{MaxJobs: 3, States: states}, network.Settings{})
+		r, err := network.Answer(
+			context.Background(), m, network.Question{MaxJobs: 3, States: states}, network.Settings{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,7 +272,9 @@ func TestLikelyStatesOfReferences(t *testing.T) {
 			one := network.Class{Name: c.Name, ArrivalRate: c.ArrivalRate, Visits: []network.Visit{v}}
 			m.Classes = append(m.Classes, one)
 		}
-		r, err := network.Answer(context.Background(), m, network.Question{States: 1}, network.Settings{Engine: num.Exact})
+		r, err := network.Answer(
+			context.Background(), m, network.Question{States: 1}, network.Settings{Engine: num.Exact},
+		)
 		if err != nil {
 			t.Fatalf("%s: %v", ref.Name, err)
 		}
@@ -386,7 +392,8 @@ func TestRoutingWithinAQueue(t *testing.T) {
 			}
 			for _, j := range state.Jobs {
 				if rates[j.Class].Cmp(j.DepartureRate.Exact) != 0 {
-					t.Fatalf("%s: class %s leaves at rate %v, of the queue %v", state.Name, j.Name, j.DepartureRate.Exact,
+					t.Fatalf("%s: class %s leaves at rate %v, of the queue %v",
+						state.Name, j.Name, j.DepartureRate.Exact,
 						rates[j.Class])
 				}
 			}

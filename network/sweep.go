@@ -138,7 +138,9 @@ func (m *Model) sweepPopulation(ctx context.Context, c Change, s request) ([]*Re
 	if err != nil {
 		return nil, err
 	}
-	axis := slices.IndexFunc(p.Order, func(k int) bool { return slices.Contains(sys.Chains[sys.Closed[k]].Classes, c.Class) })
+	axis := slices.IndexFunc(p.Order, func(k int) bool {
+		return slices.Contains(sys.Chains[sys.Closed[k]].Classes, c.Class)
+	})
 	at := make([][]int, len(c.Values))
 	for i, v := range c.Values {
 		at[i] = slices.Clone(p.Most)

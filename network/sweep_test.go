@@ -45,7 +45,8 @@ func sameResults(t interface {
 	}
 	for i := range g {
 		off := math.Abs(g[i].Float - w[i].Float)
-		if w[i].Exact != nil && g[i].Exact.Cmp(w[i].Exact) != 0 || w[i].Exact == nil && off > (got.RelativeErrorBound+want.RelativeErrorBound)*w[i].Float {
+		if w[i].Exact != nil && g[i].Exact.Cmp(w[i].Exact) != 0 ||
+			w[i].Exact == nil && off > (got.RelativeErrorBound+want.RelativeErrorBound)*w[i].Float {
 			t.Fatalf("value %d: %v, want %v", i, g[i].Float, w[i].Float)
 		}
 	}
@@ -195,7 +196,8 @@ func TestBoundsOfOneChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// D = 2, 3, 1; Z = 4; D_max = 3. R' = 6: 6 + 2·19·6/10 = 28.8; slow: 20·6 = 120: 6 + 3·19·120/124.
+	// D = 2, 3, 1; Z = 4; D_max = 3. R' = 6: 6 + 2·19·6/10 = 28.8; slow: 20·6 = 120: 6 +
+	// 3·19·120/124.
 	low, high := big.NewRat(20, 1), big.NewRat(1, 3)
 	low.Quo(low, new(big.Rat).Add(big.NewRat(10, 1), big.NewRat(3*19*120, 124)))
 	if b[0].Throughput.Low.Cmp(low) != 0 || b[0].Throughput.High.Cmp(high) != 0 || b[0].Bottleneck != 2 {
@@ -215,8 +217,13 @@ func centralServer(jobs int) *network.Model {
 		return network.Visit{Station: station, MeanSize: num.Rat(size), Count: big.NewRat(count, 1)}
 	}
 	return &network.Model{
-		Stations: []network.Station{{Name: "think", Discipline: network.Delay}, {Name: "a", Discipline: network.FCFS}, {Name: "b", Discipline: network.FCFS}, {Name: "c", Discipline: network.FCFS}},
-		Classes:  []network.Class{{Name: "user", Population: jobs, Visits: []network.Visit{visit(0, "4", 1), visit(1, "0.125", 16), visit(2, "0.3", 10), visit(3, "0.2", 5)}}},
+		Stations: []network.Station{
+			{Name: "think", Discipline: network.Delay}, {Name: "a", Discipline: network.FCFS},
+			{Name: "b", Discipline: network.FCFS}, {Name: "c", Discipline: network.FCFS},
+		},
+		Classes: []network.Class{{Name: "user", Population: jobs, Visits: []network.Visit{
+			visit(0, "4", 1), visit(1, "0.125", 16), visit(2, "0.3", 10), visit(3, "0.2", 5),
+		}}},
 	}
 }
 
@@ -262,7 +269,8 @@ func TestToleranceWithinReach(t *testing.T) {
 	m := oneChain(1000, 2)
 	s := network.Settings{RelTol: 1e-15, MaxBytes: 1 << 20}
 	var large *num.TooLargeError
-	if _, err := network.Solve(t.Context(), m, s); !errors.As(err, &large) || large.Input.Path != "RelTol" || large.Bytes <= float64(s.MaxBytes) {
+	if _, err := network.Solve(t.Context(), m, s); !errors.As(err, &large) || large.Input.Path != "RelTol" ||
+		large.Bytes <= float64(s.MaxBytes) {
 		t.Fatalf("%v", err)
 	}
 	s.RelTol = 1e-11

@@ -33,7 +33,8 @@ func newSystem(ctx context.Context, m *Model) (*system, error) {
 			return nil, err
 		}
 		if t := s.Stations[i].Totals; t != nil {
-			if err := t.Fold(ctx, input.Index("stations", i), s.Stations[i].Load, s.Visiting(i)+1); err != nil { // means of open jobs take one more coefficient
+			// means of open jobs take one more coefficient
+			if err := t.Fold(ctx, input.Index("stations", i), s.Stations[i].Load, s.Visiting(i)+1); err != nil {
 				return nil, err
 			}
 		}

@@ -19,7 +19,8 @@ func TestFoldRejectsLargeChains(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tooLarge *num.TooLargeError
-	if _, err := newSystem(context.Background(), m); !errors.As(err, &tooLarge) || tooLarge.Bytes <= float64(tooLarge.Limit) {
+	if _, err := newSystem(context.Background(), m); !errors.As(err, &tooLarge) ||
+		tooLarge.Bytes <= float64(tooLarge.Limit) {
 		t.Fatal(err)
 	}
 }
@@ -43,7 +44,8 @@ classes:
 		t.Fatal(err)
 	}
 	cpu := s.Stations[0]
-	got := fmt.Sprint(cpu.Demand, cpu.Load, len(s.Chains), s.Closed, s.Chains[1].Classes, s.Chains[1].ArrivalRate, s.Stations[1].Demand)
+	got := fmt.Sprint(cpu.Demand, cpu.Load, len(s.Chains), s.Closed, s.Chains[1].Classes,
+		s.Chains[1].ArrivalRate, s.Stations[1].Demand)
 	if want := "[6/1 1/1] 25/16 3 [0 2] [1 3] 1/2 [1/1 0/1]"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -61,7 +63,10 @@ func TestSharedStationsAreRefusedByTheirSize(t *testing.T) {
 	one := big.NewRat(1, 1)
 	for c := range 24 {
 		m.Stations[0].Nodes = append(m.Stations[0].Nodes, Node{Name: fmt.Sprint(c), Capacity: one})
-		m.Classes = append(m.Classes, Class{Name: fmt.Sprint(c), Visits: []Visit{{Station: 0, Nodes: []int{c}}, {Station: 1}}})
+		m.Classes = append(m.Classes, Class{
+			Name:   fmt.Sprint(c),
+			Visits: []Visit{{Station: 0, Nodes: []int{c}}, {Station: 1}},
+		})
 	}
 	chain := func(classes int) { // all classes in a ring
 		m.Classes = m.Classes[:classes]
@@ -77,7 +82,8 @@ func TestSharedStationsAreRefusedByTheirSize(t *testing.T) {
 		t.Errorf("24 classes: %v", err)
 	}
 	chain(12)
-	if _, err := Solve(context.Background(), m, Settings{MaxBytes: 1 << 28}); !errors.As(err, &tooLarge) || tooLarge.Bytes < 2*48*1000*(1<<12) {
+	if _, err := Solve(context.Background(), m, Settings{MaxBytes: 1 << 28}); !errors.As(err, &tooLarge) ||
+		tooLarge.Bytes < 2*48*1000*(1<<12) {
 		t.Errorf("12 classes: %v", err)
 	}
 }

@@ -70,7 +70,9 @@ func (t *Table) integrate(ctx context.Context, m *Model, i int) ([]*big.Rat, err
 		Left: v.Right, Right: v.Left, Relative: v.Relative}
 	relative, _ := v.Relative.Float64()
 	worst.Input = input.Errorf(input.Index("stations", i)+".table.rates", "rates without a balance function",
-		"φ_c(x) φ_d(x-e_c) = φ_c(x-e_d) φ_d(x) for all classes c, d and numbers of jobs x; for %s and %s at x = %v the sides are %s and %s, %.3g apart, the worst of all",
-		input.Quote(m.Classes[worst.Classes[0]].Name), input.Quote(m.Classes[worst.Classes[1]].Name), v.State, v.Left.RatString(), v.Right.RatString(), relative)
+		"φ_c(x) φ_d(x-e_c) = φ_c(x-e_d) φ_d(x) for all classes c, d and numbers of jobs x; for %s and %s at x = %v "+
+			"the sides are %s and %s, %.3g apart, the worst of all",
+		input.Quote(m.Classes[worst.Classes[0]].Name), input.Quote(m.Classes[worst.Classes[1]].Name), v.State,
+		v.Left.RatString(), v.Right.RatString(), relative)
 	return nil, worst
 }

@@ -12,8 +12,9 @@ import (
 
 // Textbook recursions in float64, for one closed chain with a think time, as in published packages.
 
-// loadDependentMVA returns the throughput by mean value analysis with load-dependent stations (Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing
-// networks", Journal of the ACM 27(2), 1980): p(j|n) = X(n) D/α(j) p(j-1|n-1), and p(0|n) = 1 - Σ_j p(j|n).
+// loadDependentMVA returns the throughput by mean value analysis with load-dependent stations
+// (Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks", Journal of
+// the ACM 27(2), 1980): p(j|n) = X(n) D/α(j) p(j-1|n-1), and p(0|n) = 1 - Σ_j p(j|n).
 func loadDependentMVA(jobs int, think float64, demand []float64, alpha func(i, j int) float64) float64 {
 	p := make([][]float64, len(demand))
 	for i := range p {
@@ -41,7 +42,8 @@ func loadDependentMVA(jobs int, think float64, demand []float64, alpha func(i, j
 	return x
 }
 
-// convolution returns the throughput by Buzen's algorithm with load-dependent stations, G(n) = Σ_j f(j) G(n-j), unscaled, with f(j) = Z^j/j! for the think time.
+// convolution returns the throughput by Buzen's algorithm with load-dependent stations, G(n) = Σ_j
+// f(j) G(n-j), unscaled, with f(j) = Z^j/j! for the think time.
 func convolution(jobs int, think float64, demand []float64, alpha func(i, j int) float64) float64 {
 	g := make([]float64, jobs+1)
 	factorial := 1.0
@@ -162,7 +164,8 @@ func TestTextbookCounterexamples(t *testing.T) {
 		}
 	}
 	if negative == 0 || digits == 0 || overflow == 0 {
-		t.Errorf("%d negative throughputs, %d wrong ones, %d overflows: not all symptoms are shown", negative, digits, overflow)
+		t.Errorf("%d negative throughputs, %d wrong ones, %d overflows: not all symptoms are shown",
+			negative, digits, overflow)
 	}
 }
 
@@ -173,12 +176,15 @@ func demoOf(jobs int) *network.Model {
 	return m
 }
 
-// ratesOf returns a network of stations with rates that grow by a factor of a million, fall, and go up and down.
+// ratesOf returns a network of stations with rates that grow by a factor of a million, fall, and go
+// up and down.
 func ratesOf(jobs int) *network.Model {
 	m := serversOf(jobs, 1, 1000)
 	m.Stations[1].Servers, m.Stations[2].Servers, m.Stations[3].Servers = 0, 0, 0
 	for j := int64(1); j <= 12; j++ {
-		m.Stations[1].Rates = append(m.Stations[1].Rates, new(big.Rat).Mul(big.NewRat(1, 1000), big.NewRat(int64(math.Pow(3.2, float64(j))), 1)))
+		m.Stations[1].Rates = append(m.Stations[1].Rates, new(big.Rat).Mul(
+			big.NewRat(1, 1000), big.NewRat(int64(math.Pow(3.2, float64(j))), 1),
+		))
 		m.Stations[2].Rates = append(m.Stations[2].Rates, big.NewRat(1000000, 1+j*j*j))
 		m.Stations[3].Rates = append(m.Stations[3].Rates, big.NewRat(1+j*j%7, 1+j%2*1000))
 	}
@@ -206,11 +212,23 @@ func ratesAt(m *network.Model) func(i, j int) *big.Rat {
 func serversOf(jobs, servers, ratio int) *network.Model {
 	m := &network.Model{
 		Stations: []network.Station{{Name: "think", Discipline: network.Delay}},
-		Classes:  []network.Class{{Name: "user", Population: jobs, Visits: []network.Visit{{Station: 0, MeanSize: big.NewRat(10, 1), Count: big.NewRat(1, 1)}}}},
+		Classes: []network.Class{{
+			Name:       "user",
+			Population: jobs,
+			Visits:     []network.Visit{{Station: 0, MeanSize: big.NewRat(10, 1), Count: big.NewRat(1, 1)}},
+		}},
 	}
 	for i, size := range []*big.Rat{big.NewRat(4, 1), big.NewRat(39, 10), big.NewRat(4, int64(ratio))} {
-		m.Stations = append(m.Stations, network.Station{Name: fmt.Sprint("s", i), Discipline: network.FCFS, Servers: servers})
-		m.Classes[0].Visits = append(m.Classes[0].Visits, network.Visit{Station: i + 1, MeanSize: size, Count: big.NewRat(1, 1)})
+		m.Stations = append(m.Stations, network.Station{
+			Name:       fmt.Sprint("s", i),
+			Discipline: network.FCFS,
+			Servers:    servers,
+		})
+		m.Classes[0].Visits = append(m.Classes[0].Visits, network.Visit{
+			Station:  i + 1,
+			MeanSize: size,
+			Count:    big.NewRat(1, 1),
+		})
 	}
 	return m
 }

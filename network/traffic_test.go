@@ -34,7 +34,8 @@ func drawSplit(t *rapid.T, n int, zeros bool) []*big.Rat {
 	return p
 }
 
-// drawChain draws a model of one chain of several classes, in which each visit leads to some others. Closed ones lead back to the first along a ring.
+// drawChain draws a model of one chain of several classes, in which each visit leads to some
+// others. Closed ones lead back to the first along a ring.
 func drawChain(t *rapid.T, open bool) *Model {
 	stations := rapid.IntRange(1, 3).Draw(t, "stations")
 	classes := rapid.IntRange(1, 3).Draw(t, "classes")
@@ -46,7 +47,10 @@ func drawChain(t *rapid.T, open bool) *Model {
 	for c := range classes {
 		class := Class{Name: fmt.Sprint("c", c)}
 		for i := range stations {
-			class.Visits = append(class.Visits, Visit{Station: i, MeanSize: big.NewRat(int64(rapid.IntRange(1, 5).Draw(t, "size")), 7)})
+			class.Visits = append(class.Visits, Visit{
+				Station:  i,
+				MeanSize: big.NewRat(int64(rapid.IntRange(1, 5).Draw(t, "size")), 7),
+			})
 			all = append(all, Branch{Class: c, Visit: i})
 		}
 		m.Classes = append(m.Classes, class)
@@ -80,7 +84,8 @@ func drawChain(t *rapid.T, open bool) *Model {
 	return m
 }
 
-// matrixOf returns arrivals a and routing P between the visits of a chain of all classes, in float64.
+// matrixOf returns arrivals a and routing P between the visits of a chain of all classes, in
+// float64.
 func matrixOf(m *Model) (a []float64, p [][]float64) {
 	g := m.newVisitGraph(allClasses(m))
 	a, p = make([]float64, len(g.visits)), make([][]float64, len(g.visits))
@@ -179,14 +184,16 @@ func TestTrafficEquations(t *testing.T) {
 		}
 		for i, at := range g.visits {
 			got, _ := ratios[at.Class][at.Visit].Float64()
-			if math.Abs(got-want[i]) > 1e-9*(1+want[i]) { // about 40 products of 9 terms, and how often their errors return
+			// about 40 products of 9 terms, and how often their errors return
+			if math.Abs(got-want[i]) > 1e-9*(1+want[i]) {
 				t.Fatalf("visit %v: %v, by power iteration %v", at, got, want[i])
 			}
 		}
 	})
 }
 
-// checkFlowBalance checks v_b = a_b + Σ_a v_a P_ab term by term, and that the reference of a closed chain is 1.
+// checkFlowBalance checks v_b = a_b + Σ_a v_a P_ab term by term, and that the reference of a closed
+// chain is 1.
 func checkFlowBalance(t *rapid.T, m *Model, v map[int][]*big.Rat) {
 	into := map[[2]int]*big.Rat{}
 	add := func(c, i int, x *big.Rat) {
@@ -221,24 +228,31 @@ func checkFlowBalance(t *rapid.T, m *Model, v map[int][]*big.Rat) {
 	}
 }
 
-// A central server, by hand: from the cpu, jobs go to the disk with 0.6, to the terminals with 0.3, and come back as batch jobs with 0.1.
+// A central server, by hand: from the cpu, jobs go to the disk with 0.6, to the terminals with 0.3,
+// and come back as batch jobs with 0.1.
 func TestTrafficByHand(t *testing.T) {
 	r := func(s string) *big.Rat { return num.Rat(s) }
 	m := &Model{
-		Stations: []Station{{Name: "think", Discipline: Delay}, {Name: "cpu", Discipline: Sharing}, {Name: "disk", Discipline: FCFS}},
+		Stations: []Station{
+			{Name: "think", Discipline: Delay}, {Name: "cpu", Discipline: Sharing}, {Name: "disk", Discipline: FCFS},
+		},
 		Classes: []Class{
 			{Name: "user", Population: 3, Visits: []Visit{
 				{Station: 0, Next: []Branch{{0, 1, r("1")}}},
 				{Station: 1, Next: []Branch{{0, 2, r("0.6")}, {0, 0, r("0.3")}, {1, 0, r("0.1")}}},
 				{Station: 2, Next: []Branch{{0, 1, r("1")}}}}},
-			{Name: "batch", Visits: []Visit{{Station: 1, MeanSize: r("4"), Next: []Branch{{1, 0, r("0.5")}, {0, 0, r("0.5")}}}}},
+			{
+				Name:   "batch",
+				Visits: []Visit{{Station: 1, MeanSize: r("4"), Next: []Branch{{1, 0, r("0.5")}, {0, 0, r("0.5")}}}},
+			},
 		},
 	}
 	s, err := newSystem(context.Background(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Per visit to think there are 1/0.4 = 5/2 to the cpu, 3/2 to the disk, and 1/4 · 2 = 1/2 of batch jobs to the cpu.
+	// Per visit to think there are 1/0.4 = 5/2 to the cpu, 3/2 to the disk, and 1/4 · 2 = 1/2 of
+	// batch jobs to the cpu.
 	for i, want := range []string{"1", "9/2", "3/2"} { // the cpu has 5/2 of size 1 and 1/2 of size 4
 		if got := s.Stations[i].Demand[0]; got.Cmp(r(want)) != 0 {
 			t.Errorf("demand of %s: %v, want %s", m.Stations[i].Name, got, want)
@@ -255,7 +269,10 @@ func TestRoutedHasTheVisits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stations := rapid.IntRange(1, 4).Draw(t, "stations")
 		m := &Model{}
-		closed, open := Class{Name: "closed", Population: 2}, Class{Name: "open", ArrivalRate: big.NewRat(int64(rapid.IntRange(0, 9).Draw(t, "rate")), 7)}
+		closed, open := Class{Name: "closed", Population: 2}, Class{
+			Name:        "open",
+			ArrivalRate: big.NewRat(int64(rapid.IntRange(0, 9).Draw(t, "rate")), 7),
+		}
 		sum := new(big.Rat)
 		for i := range stations {
 			m.Stations = append(m.Stations, Station{Name: fmt.Sprint("s", i), Discipline: Delay})

@@ -63,7 +63,8 @@ func (a Interval) Abs() *big.Float {
 // Inside reports whether a lies in b without touching its ends.
 func (a Interval) Inside(b Interval) bool { return a.Low.Cmp(b.Low) > 0 && a.High.Cmp(b.High) < 0 }
 
-// Neg encloses -a. The sign changes first, exactly: big.Float.Neg rounds before, in the direction that is then wrong.
+// Neg encloses -a. The sign changes first, exactly: big.Float.Neg rounds before, in the direction
+// that is then wrong.
 func (a Interval) Neg() Interval {
 	return Interval{Down(a.Prec()).Set(new(big.Float).Neg(a.High)), Up(a.Prec()).Set(new(big.Float).Neg(a.Low))}
 }
@@ -75,7 +76,9 @@ func (a Interval) Add(b Interval) Interval {
 
 // Sub encloses a - b. It adds -b, since big.Float.Sub takes 0 - y for a Neg.
 func (a Interval) Sub(b Interval) Interval {
-	return Interval{add(Down(a.Prec()), a.Low, new(big.Float).Neg(b.High)), add(Up(a.Prec()), a.High, new(big.Float).Neg(b.Low))}
+	return Interval{
+		add(Down(a.Prec()), a.Low, new(big.Float).Neg(b.High)), add(Up(a.Prec()), a.High, new(big.Float).Neg(b.Low)),
+	}
 }
 
 // add sets z to x + y, rounded down or up as z is. big.Float.Add writes out all bits between the
@@ -164,8 +167,8 @@ func (a Interval) Sqrt() Interval {
 	return Interval{low, high}
 }
 
-// sqrt returns the square root of x >= 0, which big.Float rounds to nearest whatever the mode, moved in the direction
-// of mode by more than its error.
+// sqrt returns the square root of x >= 0, which big.Float rounds to nearest whatever the mode,
+// moved in the direction of mode by more than its error.
 func sqrt(x *big.Float, prec uint, mode big.RoundingMode) *big.Float {
 	z := new(big.Float).SetPrec(prec).SetMode(mode)
 	if x.Sign() == 0 {
@@ -188,8 +191,9 @@ func (a Interval) Scale2(n int) Interval {
 // big.Float go to 2^31 ln 2 = 1.5e9, so products and quotients of seven such powers stay within.
 const MaxLog = 2e8
 
-// Log encloses ln a from one logarithm, as ln High <= ln Low + (High - Low)/Low. The error is that of [LogInterval], an
-// *[InputError] unless Low is positive, or [ErrRange] if ln Low is beyond ±2e8.
+// Log encloses ln a from one logarithm, as ln High <= ln Low + (High - Low)/Low. The error is that
+// of [LogInterval], an *[InputError] unless Low is positive, or [ErrRange] if ln Low is beyond
+// ±2e8.
 func (a Interval) Log() (Interval, error) {
 	prec := a.Prec()
 	if math.Abs(float64(a.Low.MantExp(nil)))*math.Ln2 > MaxLog {
@@ -204,8 +208,8 @@ func (a Interval) Log() (Interval, error) {
 	return Interval{Down(prec).Set(e.Low), Up(prec).Add(e.High, gap)}, nil
 }
 
-// Exp encloses e^a: from one exponential if High - Low = d <= 1, as e^d <= 1 + 2d, else from two. The error is
-// [ErrRange] beyond e^±2e8.
+// Exp encloses e^a: from one exponential if High - Low = d <= 1, as e^d <= 1 + 2d, else from two.
+// The error is [ErrRange] beyond e^±2e8.
 func (a Interval) Exp() (Interval, error) {
 	prec := a.Prec()
 	if a.Abs().Cmp(big.NewFloat(MaxLog)) > 0 {

@@ -15,7 +15,9 @@ func TestArithmeticEncloses(t *testing.T) {
 			a := rapid.Float64Range(-4, 4).Draw(t, name)
 			b := a + rapid.SampledFrom([]float64{0, 1e-9, 1, 5}).Draw(t, name+" width")
 			x := min(b, a+(b-a)*rapid.Float64Range(0, 1).Draw(t, name+" place"))
-			bits := func(end string) uint { return rapid.SampledFrom([]uint{1, 7, 20, 53, 80}).Draw(t, name+" bits "+end) }
+			bits := func(end string) uint {
+				return rapid.SampledFrom([]uint{1, 7, 20, 53, 80}).Draw(t, name+" bits "+end)
+			}
 			return Interval{Down(bits("low")).SetFloat64(a), Up(bits("high")).SetFloat64(b)}, new(big.Rat).SetFloat64(x)
 		}
 		a, x := draw("a")
@@ -91,7 +93,9 @@ func TestAddFarApart(t *testing.T) {
 		draw := func(name string) *big.Float {
 			x := new(big.Float).SetPrec(rapid.SampledFrom([]uint{1, 10, 53, 64, 200}).Draw(t, name+" precision"))
 			x.SetMode(big.ToZero).SetInt64(rapid.Int64().Draw(t, name))
-			return x.SetMantExp(x, rapid.OneOf(rapid.IntRange(-80, 80), rapid.IntRange(-3000, 3000)).Draw(t, name+" exponent"))
+			return x.SetMantExp(
+				x, rapid.OneOf(rapid.IntRange(-80, 80), rapid.IntRange(-3000, 3000)).Draw(t, name+" exponent"),
+			)
 		}
 		x, y, prec := draw("x"), draw("y"), rapid.SampledFrom([]uint{2, 53, 64, 128}).Draw(t, "precision")
 		for _, mode := range []big.RoundingMode{big.ToNegativeInf, big.ToPositiveInf} {

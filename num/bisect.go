@@ -2,7 +2,8 @@ package num
 
 import "math"
 
-// LastGood returns the largest x in [low, high] for which good holds, which is so from low up to some x.
+// LastGood returns the largest x in [low, high] for which good holds, which is so from low up to
+// some x.
 func LastGood(low, high float64, good func(x float64) bool) float64 {
 	if low >= high || good(high) {
 		return high

@@ -7,13 +7,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The unit makes integers of all numbers, and no part of it does: they have no common divisor with it.
+// The unit makes integers of all numbers, and no part of it does: they have no common divisor with
+// it.
 func TestJoinDenominator(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		unit := big.NewInt(1)
 		var list []*big.Rat
 		for range rapid.IntRange(0, 12).Draw(t, "numbers") {
-			x := big.NewRat(rapid.Int64Range(-100, 100).Draw(t, "numerator"), rapid.Int64Range(1, 1<<40).Draw(t, "denominator"))
+			x := big.NewRat(
+				rapid.Int64Range(-100, 100).Draw(t, "numerator"), rapid.Int64Range(1, 1<<40).Draw(t, "denominator"),
+			)
 			if rapid.Bool().Draw(t, "small") {
 				x.SetFrac64(x.Num().Int64(), rapid.Int64Range(1, 12).Draw(t, "denominator"))
 			}
@@ -38,7 +41,9 @@ func TestJoinDenominator(t *testing.T) {
 func TestSumRatsOverCommon(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) *big.Rat {
-			return big.NewRat(rapid.Int64Range(-99, 99).Draw(t, "numerator"), rapid.Int64Range(1, 60).Draw(t, "denominator"))
+			return big.NewRat(
+				rapid.Int64Range(-99, 99).Draw(t, "numerator"), rapid.Int64Range(1, 60).Draw(t, "denominator"),
+			)
 		}), 1, 9).Draw(t, "x")
 		want, common := new(big.Rat), big.NewInt(1)
 		for _, v := range x {

@@ -24,9 +24,10 @@
 // [ParseRat] reads "4/5", "0.1" and "1e-3" as the rationals they are, within bounds on length
 // and exponent that keep hostile input cheap. [Float64] is the way back.
 //
-// An [Interval] is proved to hold a real number. [ExpInterval] and [LogInterval] make one whose width is at most
-// 2^(1-prec) of its value, wherever the argument lies: exp far below -709, log next to 1, exponents up to those of
-// big.Float. They work on integers V for reals v with |V - v 2^w| <= E:
+// An [Interval] is proved to hold a real number. [ExpInterval] and [LogInterval] make one whose
+// width is at most 2^(1-prec) of its value, wherever the argument lies: exp far below -709, log
+// next to 1, exponents up to those of big.Float. They work on integers V for reals v with |V - v
+// 2^w| <= E:
 //
 //	exp(x) = 2^k exp(t)^(2^s),  t = (x - k ln 2)/2^s, exp(t) by Taylor's series,
 //	log(m 2^k) = k ln 2 + y0 + 2 atanh(z/(2+z)),  1 + z = m exp(-y0), y0 near log m,

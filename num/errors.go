@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// ErrUnstable is wrapped by the errors of all theories for a model that has no stationary distribution. They name what
-// is overloaded: cluster.UnstableError, tags.UnstableError and traffic.UnstableError.
+// ErrUnstable is wrapped by the errors of all theories for a model that has no stationary
+// distribution. They name what is overloaded: cluster.UnstableError, tags.UnstableError and
+// traffic.UnstableError.
 var ErrUnstable = errors.New("unstable: work arrives at least as fast as it can be done")
 
 // ErrDigits is the error of the engine Float, requested by name, where float64 has too few digits
@@ -26,8 +27,8 @@ const (
 	Simulation Remedy = "simulation"
 )
 
-// A TooLargeError rejects a model, or an engine for it, for the memory that it would take. It wraps an *[InputError],
-// whose words its message has.
+// A TooLargeError rejects a model, or an engine for it, for the memory that it would take. It wraps
+// an *[InputError], whose words its message has.
 type TooLargeError struct {
 	Input   *InputError
 	States  float64  // states of the tables, 0 if they were not counted
@@ -44,8 +45,8 @@ func (e *TooLargeError) Error() string {
 	return text
 }
 
-// Remedies returns a sentence about what has no such limit, with the names that name gives, "" for none
-// of it. It is "" if nothing is known.
+// Remedies returns a sentence about what has no such limit, with the names that name gives, "" for
+// none of it. It is "" if nothing is known.
 func (e *TooLargeError) Remedies(name func(Remedy) string) string {
 	var names []string
 	for _, r := range e.Instead {

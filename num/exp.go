@@ -54,10 +54,10 @@ func ExpInterval(x *big.Float, prec uint) (Interval, error) {
 // It works at W = w+g bits with exp(r) = exp(t)^(2^s), t = r/2^s, |t| <= 2^-(s+1). Below, an ulp
 // is 2^-W. As g >= s, T = 2^W t is an integer.
 //
-// Taylor. P_0 = 2^W, P_j = trunc(floor(P_(j-1) T / 2^W) / j) is t^j/j! with an error of δ_j <= δ_(j-1) |t|/j + 1/j +
-// 1 ulps, where δ_1 = 0 since P_0 T/2^W = T: so δ_j <= 2. At the first N with P_N = 0 the true term is at most 2
-// ulps, and all from N on at most 4, as each is less than half of the one before. The sum of P_0 to P_(N-1) is off by
-// E_0 = 2(N-1) + 4.
+// Taylor. P_0 = 2^W, P_j = trunc(floor(P_(j-1) T / 2^W) / j) is t^j/j! with an error of δ_j <=
+// δ_(j-1) |t|/j + 1/j + 1 ulps, where δ_1 = 0 since P_0 T/2^W = T: so δ_j <= 2. At the first N with
+// P_N = 0 the true term is at most 2 ulps, and all from N on at most 4, as each is less than half
+// of the one before. The sum of P_0 to P_(N-1) is off by E_0 = 2(N-1) + 4.
 //
 // Squaring. V_0 is that sum, V_(i+1) = floor(V_i²/2^W), and ρ_i the relative error of V_i. All
 // powers v_i are at least exp(-1/2) > 0.6, so ρ_0 <= 2E_0 ulps, and rounding costs at most 2:
@@ -94,7 +94,8 @@ func expFixed(r *big.Int, w uint) *big.Int {
 // workBits returns the bits w after the binary point that serve a relative error of 2^-prec.
 func workBits(prec uint) uint { return prec + 32 + uint(bits.Len(prec)) }
 
-// ln2 returns 2^w ln 2 with an error below 2, from ln 2 = 18 atanh(1/26) - 2 atanh(1/4801) + 8 atanh(1/8749).
+// ln2 returns 2^w ln 2 with an error below 2, from ln 2 = 18 atanh(1/26) - 2 atanh(1/4801) + 8
+// atanh(1/8749).
 //
 // At w+g bits each series has at most (w+g)/9 + 2 terms (26² > 2^9) and an error of twice that plus
 // 2 (see atanhInverse). So the sum is off by less than 28 (2(w+g)/9 + 6) < 7(w+g) + 168. With g =

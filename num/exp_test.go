@@ -227,7 +227,8 @@ func TestExpLimits(t *testing.T) {
 			t.Errorf("exp(%s): relative width %v", s, e.RelWidth())
 		}
 	}
-	for s, want := range map[string]int{"1488522235": big.MaxExp, "-1488522235": big.MinExp + 2} { // x/ln 2 = 2147483646.2, by bc; exp(x) is in [1/2, 1) 2^want
+	// x/ln 2 = 2147483646.2, by bc; exp(x) is in [1/2, 1) 2^want
+	for s, want := range map[string]int{"1488522235": big.MaxExp, "-1488522235": big.MinExp + 2} {
 		if e, err := ExpInterval(parse(s), 100); err != nil || e.Low.MantExp(nil) != want {
 			t.Errorf("exp(%s) = [%g, %g], %v; want exponent %d", s, e.Low, e.High, err, want)
 		}
@@ -237,7 +238,8 @@ func TestExpLimits(t *testing.T) {
 			t.Errorf("exp(%s): error %v, want ErrRange", s, err)
 		}
 	}
-	if e, err := ExpInterval(new(big.Float), 0); err != nil || e.Low.Cmp(e.High) != 0 || e.Low.Cmp(big.NewFloat(1)) != 0 {
+	if e, err := ExpInterval(new(big.Float), 0); err != nil || e.Low.Cmp(e.High) != 0 ||
+		e.Low.Cmp(big.NewFloat(1)) != 0 {
 		t.Errorf("exp(0) = %v, %v", e, err)
 	}
 }

@@ -2,8 +2,8 @@ package num
 
 import "fmt"
 
-// An InputError points at one entry of a model, a setting or a file that cannot be used: where it is,
-// its value, and what would have been accepted. All packages of this module return it.
+// An InputError points at one entry of a model, a setting or a file that cannot be used: where it
+// is, its value, and what would have been accepted. All packages of this module return it.
 type InputError struct {
 	File  string // its name; empty if the entry is not in a file, or the file has no name
 	Line  int    // line in the file, from 1; 0 if unknown
@@ -13,8 +13,8 @@ type InputError struct {
 	Cause error  // the wrapped error, whose text ends the message; nil if there is none
 }
 
-// InputErrorf returns an [InputError] with a value formatted with %v and cut at 60 characters. Want is
-// formatted like the text of [fmt.Errorf].
+// InputErrorf returns an [InputError] with a value formatted with %v and cut at 60 characters. Want
+// is formatted like the text of [fmt.Errorf].
 func InputErrorf(path string, value any, want string, args ...any) *InputError {
 	v := []rune(fmt.Sprint(value))
 	if len(v) > 60 {

@@ -36,11 +36,14 @@ func TestTextRoundsOutward(t *testing.T) {
 			if d := got.Cmp(exact); d != 0 && d != direction {
 				t.Fatalf("%s is on the wrong side of %g", text, x)
 			}
-			mantissa, _, _ := strings.Cut(strings.TrimLeft(strings.ReplaceAll(strings.TrimPrefix(text, "-"), ".", ""), "0"), "e")
+			mantissa, _, _ := strings.Cut(
+				strings.TrimLeft(strings.ReplaceAll(strings.TrimPrefix(text, "-"), ".", ""), "0"), "e",
+			)
 			if len(mantissa) != digits && !(len(mantissa) > digits && strings.Trim(mantissa[digits:], "0") == "") {
 				t.Fatalf("%s has %d digits, not %d", text, len(mantissa), digits)
 			}
-			// The distance is less than one unit of the last digit: |text| / mantissa as an integer.
+			// The distance is less than one unit of the last digit: |text| / mantissa as an
+			// integer.
 			n, _ := new(big.Int).SetString(mantissa[:digits], 10)
 			unit := new(big.Rat).Quo(got, new(big.Rat).SetInt(n))
 			if d := got.Sub(got, exact); d.Abs(d).Cmp(unit.Abs(unit)) >= 0 {
@@ -146,7 +149,8 @@ func TestRelWidthBoundsWidth(t *testing.T) {
 		if bound.Cmp(exact) < 0 {
 			t.Fatalf("%v is below the relative width of [%g, %g]", got, e.Low, e.High)
 		}
-		if got > 0x1p-1000 && bound.Cmp(exact.Mul(exact, big.NewRat(1<<52+3, 1<<52))) > 0 { // a rounding up and those to 64 bits
+		// a rounding up and those to 64 bits
+		if got > 0x1p-1000 && bound.Cmp(exact.Mul(exact, big.NewRat(1<<52+3, 1<<52))) > 0 {
 			t.Fatalf("%v is far above the relative width of [%g, %g]", got, e.Low, e.High)
 		}
 	})
@@ -178,7 +182,8 @@ func TestRelWidthOfZero(t *testing.T) {
 	}
 }
 
-// FromRat contains the number, has no double between its ends, and its midpoint rounds as the number does.
+// FromRat contains the number, has no double between its ends, and its midpoint rounds as the
+// number does.
 func TestFromRat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prec := drawPrec(t)

@@ -112,7 +112,8 @@ func TestSolveSemidefinite(t *testing.T) {
 			if off, _ := sum.Float64(); off > 0x1p-150 || off < -0x1p-150 {
 				t.Errorf("row %d is off by %g", i, off)
 			}
-			if lower[i][i].Cmp(new(big.Float).SetInt64(h[i][i])) != 0 || r[i].Cmp(new(big.Float).SetInt64(right[i])) != 0 {
+			if lower[i][i].Cmp(new(big.Float).SetInt64(h[i][i])) != 0 ||
+				r[i].Cmp(new(big.Float).SetInt64(right[i])) != 0 {
 				t.Errorf("row %d of the system is overwritten", i)
 			}
 		}

@@ -3,7 +3,8 @@ package num
 // PairwiseBlock is the length up to which [PairwiseSum] adds in four rows.
 const PairwiseBlock = 64
 
-// PairwiseSum returns Σ x, long sums by halves: each term rounded at most PairwiseBlock/4 + 2 + log2(len(x)) times.
+// PairwiseSum returns Σ x, long sums by halves: each term rounded at most PairwiseBlock/4 + 2 +
+// log2(len(x)) times.
 func PairwiseSum(x []float64) float64 {
 	if len(x) > PairwiseBlock {
 		half := len(x) / 2

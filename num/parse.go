@@ -81,7 +81,8 @@ func ParseRat(s string) (*big.Rat, error) {
 	return new(big.Rat).SetFrac(a.digits, b.digits), nil
 }
 
-// parseShort reads what most numbers of files are, at most 18 digits with a point or without, and returns nil for others.
+// parseShort reads what most numbers of files are, at most 18 digits with a point or without, and
+// returns nil for others.
 func parseShort(s string) *big.Rat {
 	const mostDigits = 18 // in an int64
 	if len(s) > mostDigits+1 {

@@ -14,8 +14,9 @@ func TestParseRat(t *testing.T) {
 	for s, want := range map[string]*big.Rat{
 		"0": big.NewRat(0, 1), "-0": big.NewRat(0, 1), "+7": big.NewRat(7, 1), "010": big.NewRat(10, 1),
 		"0.1": big.NewRat(1, 10), ".5": big.NewRat(1, 2), "5.": big.NewRat(5, 1), "-1.25": big.NewRat(-5, 4),
-		"1e-3": big.NewRat(1, 1000), "2.5E+4": big.NewRat(25000, 1), ".5e1": big.NewRat(5, 1), "1e003": big.NewRat(1000, 1),
-		"4/5": big.NewRat(4, 5), "-6/4": big.NewRat(-3, 2), "010/08": big.NewRat(5, 4), "0.1/3": big.NewRat(1, 30),
+		"1e-3": big.NewRat(1, 1000), "2.5E+4": big.NewRat(25000, 1), ".5e1": big.NewRat(5, 1),
+		"1e003": big.NewRat(1000, 1),
+		"4/5":   big.NewRat(4, 5), "-6/4": big.NewRat(-3, 2), "010/08": big.NewRat(5, 4), "0.1/3": big.NewRat(1, 30),
 		"1/0.25": big.NewRat(4, 1), "1e2/1e-1": big.NewRat(1000, 1), "0/9": big.NewRat(0, 1),
 	} {
 		got, err := ParseRat(s)
@@ -44,12 +45,17 @@ func TestParseRatRefuses(t *testing.T) {
 	}
 	for s, want := range map[string]string{
 		"":    `empty; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5"`,
-		"NaN": character("N", "1"), "Inf": character("I", "1"), "-inf": character("i", "2"), "+Infinity": character("I", "2"),
-		"0x1f": character("x", "2"), "0b1": character("b", "2"), "0o7": character("o", "2"), "1_000": character("_", "2"),
-		"1p3": character("p", "2"), " 1": character(" ", "1"), "1 ": character(" ", "2"), "1 / 2": character(" ", "2"),
-		"1,5": character(",", "2"), "١": character("١", "1"), "1\x00": character(`\x00`, "2"),
-		"+": malformed, "-": malformed, ".": malformed, "/": malformed, "e": malformed, "e5": malformed, "1e": malformed,
-		"1e+": malformed, "1e1.5": malformed, "1e2e3": malformed, "1.2.3": malformed, "--1": malformed, "1-2": malformed,
+		"NaN": character("N", "1"), "Inf": character("I", "1"),
+		"-inf": character("i", "2"), "+Infinity": character("I", "2"),
+		"0x1f": character("x", "2"), "0b1": character("b", "2"), "0o7": character("o", "2"),
+		"1_000": character("_", "2"),
+		"1p3":   character("p", "2"), " 1": character(" ", "1"), "1 ": character(" ", "2"),
+		"1 / 2": character(" ", "2"),
+		"1,5":   character(",", "2"), "١": character("١", "1"), "1\x00": character(`\x00`, "2"),
+		"+": malformed, "-": malformed, ".": malformed, "/": malformed, "e": malformed, "e5": malformed,
+		"1e":  malformed,
+		"1e+": malformed, "1e1.5": malformed, "1e2e3": malformed, "1.2.3": malformed,
+		"--1": malformed, "1-2": malformed,
 		"1/": malformed, "/2": malformed, "1/2/3": malformed, "1/-2": malformed, "1/+2": malformed,
 		"1/0": denominator, "0/0": denominator, "1/0.00e7": denominator,
 		"1e4097": exponent, "1e-4097": exponent, "1e999999999": exponent, "1e-99999999999999999999": exponent,
@@ -74,9 +80,13 @@ func TestRatPanics(t *testing.T) {
 	Rat("1/0")
 }
 
-// FuzzParseRat compares with big.Rat.SetString, which reads a fraction with a leading zero as octal.
+// FuzzParseRat compares with big.Rat.SetString, which reads a fraction with a leading zero as
+// octal.
 func FuzzParseRat(f *testing.F) {
-	for _, s := range []string{"0", "-1.5", "4/5", "1e-3", "2.5E+4", "0.1/3", "010", "1e4096", "1e999999999", "0x1p3", "1_0", "NaN", ".5", "5.", "1/1e4"} {
+	for _, s := range []string{
+		"0", "-1.5", "4/5", "1e-3", "2.5E+4", "0.1/3", "010", "1e4096", "1e999999999", "0x1p3", "1_0",
+		"NaN", ".5", "5.", "1/1e4",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -121,8 +131,10 @@ func TestFloat64Limits(t *testing.T) {
 		f  float64
 		ok bool
 	}{
-		"0": {0, true}, most: {math.MaxFloat64, true}, "-" + most: {-math.MaxFloat64, true}, most + ".5": {math.MaxFloat64, true},
-		"1.797693134862316e308": {0, false}, "-1e400": {0, false}, "1e-307": {1e-307, true}, "1e-310": {0, false}, "-1e-400": {0, false},
+		"0": {0, true}, most: {math.MaxFloat64, true},
+		"-" + most: {-math.MaxFloat64, true}, most + ".5": {math.MaxFloat64, true},
+		"1.797693134862316e308": {0, false}, "-1e400": {0, false}, "1e-307": {1e-307, true},
+		"1e-310": {0, false}, "-1e-400": {0, false},
 	} {
 		if f, ok := Float64(Rat(s)); f != want.f || ok != want.ok {
 			t.Errorf("Float64(%s) = %v, %v; want %v", s, f, ok, want)

@@ -16,7 +16,9 @@ import (
 func TestBoundedSumRats(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) *big.Rat {
-			return big.NewRat(rapid.Int64Range(-50, 50).Draw(t, "numerator"), rapid.Int64Range(1, 30).Draw(t, "denominator"))
+			return big.NewRat(
+				rapid.Int64Range(-50, 50).Draw(t, "numerator"), rapid.Int64Range(1, 30).Draw(t, "denominator"),
+			)
 		}), 0, 20).Draw(t, "values")
 		want := new(big.Rat)
 		var before []string
@@ -37,7 +39,8 @@ func TestBoundedSumRats(t *testing.T) {
 	})
 }
 
-// Denominators without common factors are rejected where their product grows too long, and a context that ends stops the sum.
+// Denominators without common factors are rejected where their product grows too long, and a
+// context that ends stops the sum.
 func TestBoundedSumRatsEnds(t *testing.T) {
 	long := func(bits uint) func(i int) *big.Rat {
 		return func(i int) *big.Rat { // 2^bits + 2i + 1: hardly a factor in common

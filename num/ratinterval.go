@@ -2,7 +2,8 @@ package num
 
 import "math/big"
 
-// A RatInterval holds a number that is known to lie between two fractions, equal ones if it is known exactly.
+// A RatInterval holds a number that is known to lie between two fractions, equal ones if it is
+// known exactly.
 type RatInterval struct{ Low, High *big.Rat }
 
 // Exact reports whether the bounds are equal.

@@ -27,7 +27,10 @@ func TestParseShort(t *testing.T) {
 // Quotients and nearest doubles are those of math/big, short or long.
 func TestQuoRatAndNearest(t *testing.T) {
 	integer := func(least int64) *rapid.Generator[int64] {
-		return rapid.OneOf(rapid.Int64Range(least, 50), rapid.Int64Range(least, math.MaxInt32+10), rapid.Int64Range(least, 1<<53+100), rapid.Int64Range(least, math.MaxInt64))
+		return rapid.OneOf(
+			rapid.Int64Range(least, 50), rapid.Int64Range(least, math.MaxInt32+10), rapid.Int64Range(least, 1<<53+100),
+			rapid.Int64Range(least, math.MaxInt64),
+		)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		x := big.NewRat(integer(-50).Draw(t, "a"), integer(1).Draw(t, "b"))

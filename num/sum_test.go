@@ -15,7 +15,10 @@ func TestSumBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		positive := rapid.Bool().Draw(t, "positive")
 		terms := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) float64 {
-			x := math.Ldexp(float64(rapid.Int64Range(-1<<53, 1<<53).Draw(t, "mantissa")), rapid.IntRange(-250, 150).Draw(t, "exponent"))
+			x := math.Ldexp(
+				float64(rapid.Int64Range(-1<<53, 1<<53).Draw(t, "mantissa")),
+				rapid.IntRange(-250, 150).Draw(t, "exponent"),
+			)
 			if positive {
 				return math.Abs(x)
 			}

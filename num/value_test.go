@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Products and quotients of values are as well known as these: bounds hold those of all numbers between them, fractions
-// are exact, and doubles alone stay doubles.
+// Products and quotients of values are as well known as these: bounds hold those of all numbers
+// between them, fractions are exact, and doubles alone stay doubles.
 func TestValueArithmetic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) *big.Rat {
@@ -29,7 +29,8 @@ func TestValueArithmetic(t *testing.T) {
 		check := func(got Value, want *big.Rat, kind int) {
 			t.Helper()
 			f, _ := want.Float64()
-			if !(got.Float > f*(1-1e-8) && got.Float < f*(1+1e-8)) || (got.Exact != nil) != (kind == 0) || (got.Low != nil) != (kind == 1) {
+			if !(got.Float > f*(1-1e-8) && got.Float < f*(1+1e-8)) || (got.Exact != nil) != (kind == 0) ||
+				(got.Low != nil) != (kind == 1) {
 				t.Fatalf("%+v, want %v", got, f)
 			}
 			if kind == 0 && got.Exact.Cmp(want) != 0 {

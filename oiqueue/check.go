@@ -55,7 +55,8 @@ func CheckOrder(ctx context.Context, q *Queue, length int) error {
 	return nil
 }
 
-// checkLength rejects a length with too many states: N^length, or C(N+length-1, length) up to order.
+// checkLength rejects a length with too many states: N^length, or C(N+length-1, length) up to
+// order.
 func checkLength(q *Queue, length int) error {
 	n := len(q.ArrivalRates)
 	if length > maxOrdered {
@@ -66,7 +67,10 @@ func checkLength(q *Queue, length int) error {
 		states.Exp(big.NewInt(int64(n)), big.NewInt(int64(length)), nil)
 	}
 	if states.Cmp(big.NewInt(maxChecked)) > 0 {
-		return tooLarge("length", length, states, "a smaller one, for at most %d states; %d classes have %s of that length", maxChecked, n, digits(states))
+		return tooLarge(
+			"length", length, states, "a smaller one, for at most %d states; %d classes have %s of that length",
+			maxChecked, n, digits(states),
+		)
 	}
 	return nil
 }
@@ -116,7 +120,9 @@ func checkState(q *Queue, c []int) error {
 		}
 	}
 	if !slices.IsSorted(c) {
-		if err := disagree(slices.Sorted(slices.Values(c)), ErrOrderDependent, func(b *big.Rat) bool { return b.Cmp(mu) != 0 }); err != nil {
+		if err := disagree(
+			slices.Sorted(slices.Values(c)), ErrOrderDependent, func(b *big.Rat) bool { return b.Cmp(mu) != 0 },
+		); err != nil {
 			return err
 		}
 	}

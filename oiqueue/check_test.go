@@ -56,15 +56,45 @@ func TestCheckMessages(t *testing.T) {
 	one := rats(t, "1", "1")
 	constant := func(r *big.Rat) func([]int) *big.Rat { return func([]int) *big.Rat { return r } }
 	for want, q := range map[string]*Queue{
-		"oiqueue: the rate depends on the order of the jobs: μ(1 0) = 2 but μ(0 1) = 1":                            {ArrivalRates: one, OrderedRate: func(c []int) *big.Rat { return rat(int64(c[0]+1), 1) }},
-		"oiqueue: the rate falls when a job arrives: μ(0 1) = 1/2 but μ(0) = 1":                                    {ArrivalRates: one, OrderedRate: func(c []int) *big.Rat { return rat(1, int64(len(c))) }, Saturation: []int{9, 9}},
-		"oiqueue: the rate falls when a job arrives: μ(0 0) = 1/2 but μ(0) = 1":                                    {ArrivalRates: one, TotalRate: func(x []int) *big.Rat { return rat(1, int64(x[0]+x[1])) }, Saturation: []int{9, 9}},
-		"oiqueue: the rate of a non-empty queue is not positive: μ(0) = 0":                                         {ArrivalRates: one, TotalRate: constant(rat(0, 1))},
-		"oiqueue: the rate of a non-empty queue is not positive: μ(0) = nil":                                       {ArrivalRates: one, OrderedRate: constant(nil)},
-		"oiqueue: the rate still changes beyond the numbers of jobs in Saturation: μ(0 0 0) = 3 but μ(0 0) = 2":    {ArrivalRates: one, TotalRate: func(x []int) *big.Rat { return rat(int64(x[0]+x[1]), 1) }, Saturation: []int{2, 2}},
-		"Rank[3] = 1: want at least Rank[2] = 2: the rate with classes [1] present cannot fall when class 0 joins": {ArrivalRates: one, Rank: rats(t, "0", "1", "2", "1")},
-		"Rank[3] = -1: want a number > 0, the rate with classes [0 1] present":                                     {ArrivalRates: one, Rank: rats(t, "0", "1", "2", "-1")},
-		"Rank[2] is missing: want a number > 0, the rate with classes [1] present":                                 {ArrivalRates: one, Rank: []*big.Rat{nil, rat(1, 1), nil, rat(3, 1)}},
+		"oiqueue: the rate depends on the order of the jobs: μ(1 0) = 2 but μ(0 1) = 1": {
+			ArrivalRates: one,
+			OrderedRate:  func(c []int) *big.Rat { return rat(int64(c[0]+1), 1) },
+		},
+		"oiqueue: the rate falls when a job arrives: μ(0 1) = 1/2 but μ(0) = 1": {
+			ArrivalRates: one,
+			OrderedRate:  func(c []int) *big.Rat { return rat(1, int64(len(c))) },
+			Saturation:   []int{9, 9},
+		},
+		"oiqueue: the rate falls when a job arrives: μ(0 0) = 1/2 but μ(0) = 1": {
+			ArrivalRates: one,
+			TotalRate:    func(x []int) *big.Rat { return rat(1, int64(x[0]+x[1])) },
+			Saturation:   []int{9, 9},
+		},
+		"oiqueue: the rate of a non-empty queue is not positive: μ(0) = 0": {
+			ArrivalRates: one,
+			TotalRate:    constant(rat(0, 1)),
+		},
+		"oiqueue: the rate of a non-empty queue is not positive: μ(0) = nil": {
+			ArrivalRates: one,
+			OrderedRate:  constant(nil),
+		},
+		"oiqueue: the rate still changes beyond the numbers of jobs in Saturation: μ(0 0 0) = 3 but μ(0 0) = 2": {
+			ArrivalRates: one,
+			TotalRate:    func(x []int) *big.Rat { return rat(int64(x[0]+x[1]), 1) },
+			Saturation:   []int{2, 2},
+		},
+		"Rank[3] = 1: want at least Rank[2] = 2: the rate with classes [1] present cannot fall when class 0 joins": {
+			ArrivalRates: one,
+			Rank:         rats(t, "0", "1", "2", "1"),
+		},
+		"Rank[3] = -1: want a number > 0, the rate with classes [0 1] present": {
+			ArrivalRates: one,
+			Rank:         rats(t, "0", "1", "2", "-1"),
+		},
+		"Rank[2] is missing: want a number > 0, the rate with classes [1] present": {
+			ArrivalRates: one,
+			Rank:         []*big.Rat{nil, rat(1, 1), nil, rat(3, 1)},
+		},
 	} {
 		q := q
 		check := func(err error) {
@@ -98,9 +128,21 @@ func TestCheckMessages(t *testing.T) {
 func TestSolversCheckRates(t *testing.T) {
 	one := rats(t, "1/9", "1/9")
 	for reason, q := range map[error]*Queue{
-		ErrNotMonotone:  {ArrivalRates: one, TotalRate: func(x []int) *big.Rat { return rat(1, int64(x[0]+x[1])) }, Saturation: []int{2, 2}},
-		ErrNotPositive:  {ArrivalRates: one, TotalRate: func(x []int) *big.Rat { return rat(int64(2-x[0]-x[1]), 1) }, Saturation: []int{2, 2}},
-		ErrNotSaturated: {ArrivalRates: one, TotalRate: func(x []int) *big.Rat { return rat(int64(x[0]+x[1]), 1) }, Saturation: []int{2, 2}},
+		ErrNotMonotone: {
+			ArrivalRates: one,
+			TotalRate:    func(x []int) *big.Rat { return rat(1, int64(x[0]+x[1])) },
+			Saturation:   []int{2, 2},
+		},
+		ErrNotPositive: {
+			ArrivalRates: one,
+			TotalRate:    func(x []int) *big.Rat { return rat(int64(2-x[0]-x[1]), 1) },
+			Saturation:   []int{2, 2},
+		},
+		ErrNotSaturated: {
+			ArrivalRates: one,
+			TotalRate:    func(x []int) *big.Rat { return rat(int64(x[0]+x[1]), 1) },
+			Saturation:   []int{2, 2},
+		},
 	} {
 		for _, err := range []error{
 			func() error { _, err := StationaryExact(t.Context(), q); return err }(),

@@ -48,11 +48,20 @@ func TestContextEnds(t *testing.T) {
 	m := &cluster.Model{}
 	for i := range rates {
 		m.Servers = append(m.Servers, cluster.Server{Name: string(rune('a' + i)), Capacity: capacities[i]})
-		m.Classes = append(m.Classes, cluster.Class{Name: string(rune('A' + i)), ArrivalRate: rat(1, 2), Servers: cluster.On(compatible[i]...)})
+		m.Classes = append(m.Classes, cluster.Class{
+			Name:        string(rune('A' + i)),
+			ArrivalRate: rat(1, 2),
+			Servers:     cluster.On(compatible[i]...),
+		})
 	}
 	for name, ask := range map[string]func(ctx context.Context) error{
-		"FromTable":   func(ctx context.Context) error { _, err := FromTable(ctx, rates, flat); return err },
-		"FromGraph":   func(ctx context.Context) error { _, err := FromGraph(ctx, rates, capacities, compatible); return err },
+		"FromTable": func(ctx context.Context) error { _, err := FromTable(ctx, rates, flat); return err },
+		"FromGraph": func(ctx context.Context) error {
+			_, err := FromGraph(
+				ctx, rates, capacities, compatible,
+			)
+			return err
+		},
 		"FromCluster": func(ctx context.Context) error { _, err := FromCluster(ctx, m); return err },
 		"Check":       table.Check,
 		"CheckOrder":  func(ctx context.Context) error { return CheckOrder(ctx, steps, 1000) },
@@ -63,16 +72,61 @@ func TestContextEnds(t *testing.T) {
 		},
 		"StationaryExact":          func(ctx context.Context) error { _, err := StationaryExact(ctx, few); return err },
 		"StationaryExact of steps": func(ctx context.Context) error { _, err := StationaryExact(ctx, far); return err },
-		"Truncated":                func(ctx context.Context) error { _, err := Truncated(ctx, steps, 500); return err },
-		"StateMeasure":             func(ctx context.Context) error { _, err := StateMeasure(ctx, steps, long); return err },
-		"PositionRates":            func(ctx context.Context) error { _, err := PositionRates(ctx, steps, long); return err },
-		"PartialBalance":           func(ctx context.Context) error { _, err := PartialBalance(ctx, steps, long); return err },
-		"Balance":                  func(ctx context.Context) error { _, err := Balance(ctx, steps, []int{1000, 1000}); return err },
-		"AggregateMeasure":         func(ctx context.Context) error { _, err := AggregateMeasure(ctx, steps, []int{1 << 18, 0}); return err },
-		"Allocation":               func(ctx context.Context) error { _, err := Allocation(ctx, steps, []int{1000, 1000}); return err },
-		"MeanAllocation":           func(ctx context.Context) error { _, err := MeanAllocation(ctx, steps, []int{11, 11}); return err },
-		"TrafficEquationsExact":    func(ctx context.Context) error { _, err := TrafficEquationsExact(ctx, r); return err },
-		"TrafficEquations":         func(ctx context.Context) error { _, err := TrafficEquations(ctx, r); return err },
+		"Truncated": func(ctx context.Context) error {
+			_, err := Truncated(
+				ctx, steps, 500,
+			)
+			return err
+		},
+		"StateMeasure": func(ctx context.Context) error {
+			_, err := StateMeasure(
+				ctx, steps, long,
+			)
+			return err
+		},
+		"PositionRates": func(ctx context.Context) error {
+			_, err := PositionRates(
+				ctx, steps, long,
+			)
+			return err
+		},
+		"PartialBalance": func(ctx context.Context) error {
+			_, err := PartialBalance(
+				ctx, steps, long,
+			)
+			return err
+		},
+		"Balance": func(ctx context.Context) error {
+			_, err := Balance(ctx, steps, []int{
+				1000, 1000,
+			})
+			return err
+		},
+		"AggregateMeasure": func(ctx context.Context) error {
+			_, err := AggregateMeasure(ctx, steps, []int{
+				1 << 18, 0,
+			})
+			return err
+		},
+		"Allocation": func(ctx context.Context) error {
+			_, err := Allocation(ctx, steps, []int{
+				1000, 1000,
+			})
+			return err
+		},
+		"MeanAllocation": func(ctx context.Context) error {
+			_, err := MeanAllocation(ctx, steps, []int{
+				11, 11,
+			})
+			return err
+		},
+		"TrafficEquationsExact": func(ctx context.Context) error {
+			_, err := TrafficEquationsExact(
+				ctx, r,
+			)
+			return err
+		},
+		"TrafficEquations": func(ctx context.Context) error { _, err := TrafficEquations(ctx, r); return err },
 	} {
 		looks := 600
 		if strings.HasPrefix(name, "StationaryExact") {

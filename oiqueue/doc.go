@@ -37,9 +37,9 @@
 //	// Output: P(empty) = 9/26 E[X] = [17/39 44/39]
 //
 // Sources: A. E. Krzesinski, "Order independent queues", in Queueing Networks: A Fundamental
-// Approach (Springer, 2011), 85–120; T. Bonald and C. Comte, "Balanced fair resource sharing
-// in computer clusters", Performance Evaluation 116 (2017), 70–83, https://doi.org/10.1016/j.peva.2017.08.006,
-// cited as [BC17] with the numbers of its equations.
+// Approach (Springer, 2011), 85–120; T. Bonald and C. Comte, "Balanced fair resource sharing in
+// computer clusters", Performance Evaluation 116 (2017), 70–83,
+// https://doi.org/10.1016/j.peva.2017.08.006, cited as [BC17] with the numbers of its equations.
 //
 // Everything is exact in big.Rat, with the formulas in their most literal form, except [Stationary]
 // and [TrafficEquations], which work in float64 and return proved bounds. Package bf solves much

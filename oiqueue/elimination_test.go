@@ -47,7 +47,9 @@ func BenchmarkEliminate(b *testing.B) {
 						if err := lu.SolveTo(&x, false, right); err != nil {
 							b.Fatal(err)
 						}
-					} else if solved, err := eliminate(b.Context(), mat.DenseCopyOf(a).RawMatrix(), mat.DenseCopyOf(right).RawMatrix()); err != nil || !solved {
+					} else if solved, err := eliminate(
+						b.Context(), mat.DenseCopyOf(a).RawMatrix(), mat.DenseCopyOf(right).RawMatrix(),
+					); err != nil || !solved {
 						b.Fatal(solved, err)
 					}
 				}
@@ -56,7 +58,8 @@ func BenchmarkEliminate(b *testing.B) {
 	}
 }
 
-// returning returns I - P^T for random routing in which a job leaves with probability 0.05, and two right sides > 0.
+// returning returns I - P^T for random routing in which a job leaves with probability 0.05, and two
+// right sides > 0.
 func returning(n int) (a, b *mat.Dense) {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	a, b = mat.NewDense(n, n, nil), mat.NewDense(n, 2, nil)

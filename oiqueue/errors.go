@@ -13,7 +13,8 @@ import (
 
 // The reasons for which a queue has no answer; match them with errors.Is.
 var (
-	ErrNotPositive    = errors.New("the rate of a non-empty queue is not positive") // this and the next three are wrapped by *RateError
+	// this and the next three are wrapped by *RateError
+	ErrNotPositive    = errors.New("the rate of a non-empty queue is not positive")
 	ErrNotMonotone    = errors.New("the rate falls when a job arrives")
 	ErrOrderDependent = errors.New("the rate depends on the order of the jobs")
 	ErrNotSaturated   = errors.New("the rate still changes beyond the numbers of jobs in Saturation")
@@ -65,7 +66,8 @@ type ClosedError struct {
 }
 
 func (e *ClosedError) Error() string {
-	return fmt.Sprintf("oiqueue: jobs of classes %v never leave: want from each class a chain of positive probabilities to one whose row sums to less than 1", e.Classes)
+	return fmt.Sprintf("oiqueue: jobs of classes %v never leave: want from each class a chain of positive "+
+		"probabilities to one whose row sums to less than 1", e.Classes)
 }
 
 // tooLarge returns the error for a number of states that is too large, 0 if they were not counted.
@@ -76,5 +78,7 @@ func tooLarge(path string, value any, states *big.Int, format string, args ...an
 
 func tooManyClasses(n int) error {
 	return tooLarge("ArrivalRates", fmt.Sprintf("%d classes", n), new(big.Int).Lsh(big.NewInt(1), uint(n)),
-		"at most %d classes, whose sets are tabulated; merge classes with equal servers, or let package bf work on sets of servers", maxClasses)
+		"at most %d classes, whose sets are tabulated; merge classes with equal servers, or let package bf work on "+
+			"sets of servers",
+		maxClasses)
 }

@@ -17,12 +17,15 @@ type ExactResult struct {
 	Normalization    *big.Rat   // Z = Σ_x Φ(x) Π_i λ_i^x_i
 	EmptyProbability *big.Rat   // π(∅) = 1/Z
 	MeanJobs         []*big.Rat // E[X_i], jobs of class i
-	Active           []*big.Rat // P(min(X_i, m_i) = y_i for all i) at the index Σ_i y_i Π_{j<i} (m_j+1) of y, so at the bit mask of the set of active classes with Rank
-	Slack            *big.Rat   // min_A 1 - Σ_{i∈A} λ_i/μ(A), μ(A) the largest rate with only classes of A; in (0, 1]
-	States           int        // size of the table
+	// P(min(X_i, m_i) = y_i for all i) at the index Σ_i y_i Π_{j<i} (m_j+1) of y, so at the bit
+	// mask of the set of active classes with Rank
+	Active []*big.Rat
+	Slack  *big.Rat // min_A 1 - Σ_{i∈A} λ_i/μ(A), μ(A) the largest rate with only classes of A; in (0, 1]
+	States int      // size of the table
 }
 
-// maxExactStates bounds the table of [StationaryExact]: the digits of its fractions grow with every state.
+// maxExactStates bounds the table of [StationaryExact]: the digits of its fractions grow with every
+// state.
 const maxExactStates = 1 << 12
 
 // StationaryExact returns the stationary measures of q as fractions. With m_i the Saturation
@@ -31,20 +34,22 @@ const maxExactStates = 1 << 12
 //
 //	G(0) = 1,  (μ(y) - Σ_{i: y_i=m_i} λ_i) G(y) = Σ_{i: y_i>0} λ_i G(y-e_i),  Z = Σ_y G(y),
 //
-// the recursion over active sets when every m_i is 1 (Bonald, Comte and Mathieu, POMACS 1(2),
-// 2017, https://doi.org/10.1145/3154500), with nothing cut off beyond m; and for all classes at once, with its adjoint,
+// the recursion over active sets when every m_i is 1 (Bonald, Comte and Mathieu, POMACS 1(2), 2017,
+// https://doi.org/10.1145/3154500), with nothing cut off beyond m; and for all classes at once,
+// with its adjoint,
 //
 //	V(y) (μ(y) - Σ_{i: y_i=m_i} λ_i) = 1 + Σ_{i: y_i<m_i} λ_i V(y+e_i),
 //	E[X_i] = λ_i/Z Σ_{y: y_i>0} V(y) (G(y-e_i) + G(y) [y_i=m_i]).
 //
-// It takes O(N Π_i (m_i+1)) operations on fractions that get longer as they go; at most 2^12 states (12 classes with
-// Rank) are accepted.
+// It takes O(N Π_i (m_i+1)) operations on fractions that get longer as they go; at most 2^12 states
+// (12 classes with Rank) are accepted.
 //
 // The queue is stable if and only if Σ_{i∈A} λ_i < μ(A) for every non-empty A, where μ(A) is the
-// rate with m_i jobs of each class of A; otherwise the error is an [*cluster.UnstableError] naming the first
-// overloaded A in the order of the bit masks. The error is a *[num.InputError] if Rank is not positive or
-// falls, a [*RateError] if a rate function does, or still changes one job beyond Saturation, a [*num.TooLargeError], or
-// [ErrUnbounded] if the rate is a function and Saturation is not set (see [Truncated]).
+// rate with m_i jobs of each class of A; otherwise the error is an [*cluster.UnstableError] naming
+// the first overloaded A in the order of the bit masks. The error is a *[num.InputError] if Rank is
+// not positive or falls, a [*RateError] if a rate function does, or still changes one job beyond
+// Saturation, a [*num.TooLargeError], or [ErrUnbounded] if the rate is a function and Saturation is
+// not set (see [Truncated]).
 func StationaryExact(ctx context.Context, q *Queue) (*ExactResult, error) {
 	t, err := newTable(ctx, q, maxExactStates)
 	if err != nil {
@@ -54,7 +59,12 @@ func StationaryExact(ctx context.Context, q *Queue) (*ExactResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &ExactResult{Normalization: z.Exact, EmptyProbability: new(big.Rat).Inv(z.Exact), Slack: t.slack, States: t.States}
+	r := &ExactResult{
+		Normalization:    z.Exact,
+		EmptyProbability: new(big.Rat).Inv(z.Exact),
+		Slack:            t.slack,
+		States:           t.States,
+	}
 	for _, x := range jobs {
 		r.MeanJobs = append(r.MeanJobs, x.Exact)
 	}
@@ -83,7 +93,8 @@ func newTable(ctx context.Context, q *Queue, limit int) (*table, error) {
 	if q.Rank != nil {
 		top = slices.Repeat([]int{1}, len(q.ArrivalRates))
 	} else if top == nil {
-		return nil, fmt.Errorf("oiqueue: %w: set Saturation to the numbers of jobs beyond which the rate no longer changes, or use Truncated", ErrUnbounded)
+		return nil, fmt.Errorf("oiqueue: %w: set Saturation to the numbers of jobs beyond which the rate no longer "+
+			"changes, or use Truncated", ErrUnbounded)
 	}
 	l, err := newLattice(top, limit)
 	if err != nil {
@@ -137,8 +148,8 @@ func tabulate(ctx context.Context, q *Queue, l lattice.Lattice) ([]*big.Rat, err
 	return mu, nil
 }
 
-// checkNeighbours compares the rate of the state of w with that without a job of class i and, if y_i = m_i, with one
-// more.
+// checkNeighbours compares the rate of the state of w with that without a job of class i and, if
+// y_i = m_i, with one more.
 func checkNeighbours(q *Queue, w *lattice.Walker, mu []*big.Rat, i int) error {
 	y := slices.Clone(w.X)
 	if p := w.At - w.Stride[i]; y[i] > 0 && p > 0 && mu[p].Cmp(mu[w.At]) > 0 {

@@ -31,7 +31,8 @@ func TestReference(t *testing.T) {
 				for _, i := range u.Classes {
 					lambda.Add(lambda, q.ArrivalRates[i])
 				}
-				if lambda.Cmp(u.ArrivalRate) != 0 || oracle.Rank(c.Model, u.Classes).Cmp(u.Capacity) != 0 || lambda.Cmp(u.Capacity) < 0 {
+				if lambda.Cmp(u.ArrivalRate) != 0 || oracle.Rank(c.Model, u.Classes).Cmp(u.Capacity) != 0 ||
+					lambda.Cmp(u.Capacity) < 0 {
 					t.Errorf("%s: %v is no witness", c.Name, err)
 				}
 			}
@@ -65,7 +66,8 @@ func TestRankAgainstActiveSets(t *testing.T) {
 				t.Errorf("P(active = %b) = %v, want %v", a, got.Active[a], p)
 			}
 		}
-		if got.Normalization.Cmp(z) != 0 || got.EmptyProbability.Cmp(z.Inv(z)) != 0 || !oracle.Equal(got.MeanJobs, jobs) {
+		if got.Normalization.Cmp(z) != 0 || got.EmptyProbability.Cmp(z.Inv(z)) != 0 ||
+			!oracle.Equal(got.MeanJobs, jobs) {
 			t.Errorf("got %+v, want P(empty) = %v, E[X] = %v", got, z, jobs)
 		}
 	})
@@ -160,7 +162,10 @@ func TestTruncatedEncloses(t *testing.T) {
 
 // μ(x) = Σ x_i is the M/M/∞ queue: Z = e^Λ and X_i is Poisson with mean λ_i.
 func TestInfiniteServer(t *testing.T) {
-	q := &Queue{ArrivalRates: rats(t, "1/2", "3/2"), TotalRate: func(x []int) *big.Rat { return rat(int64(x[0]+x[1]), 1) }}
+	q := &Queue{
+		ArrivalRates: rats(t, "1/2", "3/2"),
+		TotalRate:    func(x []int) *big.Rat { return rat(int64(x[0]+x[1]), 1) },
+	}
 	got := must(Truncated(t.Context(), q, 40))(t)
 	for what, c := range map[string]struct {
 		interval num.RatInterval
@@ -175,7 +180,8 @@ func TestInfiniteServer(t *testing.T) {
 	if _, err := StationaryExact(t.Context(), q); !errors.Is(err, ErrUnbounded) {
 		t.Errorf("StationaryExact: %v, want ErrUnbounded", err)
 	}
-	if _, err := Truncated(t.Context(), q, 1); err == nil || err.Error() != "jobs = 1: want more: jobs arrive at rate 2, and a state of 2 jobs is served at rate 2, where the bound needs a higher one" {
+	if _, err := Truncated(t.Context(), q, 1); err == nil || err.Error() != "jobs = 1: want more: jobs arrive at "+
+		"rate 2, and a state of 2 jobs is served at rate 2, where the bound needs a higher one" {
 		t.Errorf("%v", err)
 	}
 	for _, jobs := range []int{2000, math.MaxInt} { // C(2003, 2) = 2005003 states
@@ -327,7 +333,8 @@ func TestBoundary(t *testing.T) {
 
 func TestUnstableNamesFirstSet(t *testing.T) {
 	q := must(FromGraph(t.Context(), rats(t, "1/2", "3", "3"), rats(t, "1", "2"), [][]int{{0}, {1}, {0, 1}}))(t)
-	want := "unstable: jobs arrive at least as fast as their servers can work: class 1 brings 3 jobs per unit of time to servers that can do 2"
+	want := "unstable: jobs arrive at least as fast as their servers can work: class 1 brings 3 jobs per unit of " +
+		"time to servers that can do 2"
 	if _, err := Stationary(t.Context(), q); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -345,7 +352,8 @@ func TestFloatRange(t *testing.T) {
 		t.Errorf("error %v, want num.ErrFloatRange", err)
 	}
 	rate := rats(t, "1e-320")[0]
-	if got := must(StationaryExact(t.Context(), q))(t); got.MeanJobs[0].Cmp(new(big.Rat).Quo(rate, new(big.Rat).Sub(rat(1, 1), rate))) != 0 {
+	if got := must(StationaryExact(t.Context(), q))(t); got.MeanJobs[0].Cmp(new(big.Rat).Quo(rate,
+		new(big.Rat).Sub(rat(1, 1), rate))) != 0 {
 		t.Errorf("%v", got.MeanJobs)
 	}
 }
@@ -357,12 +365,14 @@ func TestTooLarge(t *testing.T) {
 		rates[i], compatible[i] = rat(1, 100), []int{0}
 	}
 	_, err := FromGraph(t.Context(), rates, rats(t, "1"), compatible)
-	want := "ArrivalRates = 21 classes: want at most 20 classes, whose sets are tabulated; merge classes with equal servers, or let package bf work on sets of servers"
+	want := "ArrivalRates = 21 classes: want at most 20 classes, whose sets are tabulated; merge classes with equal " +
+		"servers, or let package bf work on sets of servers"
 	if !isTooLarge(err) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	q := must(MMc(rates[:13], 1, rat(1, 1)))(t)
-	want = "states of the table = 8192: want at most 4096; merge classes that the same servers serve (their rates add), take Stationary for StationaryExact, or let package bf solve a cluster on sets of servers"
+	want = "states of the table = 8192: want at most 4096; merge classes that the same servers serve (their rates " +
+		"add), take Stationary for StationaryExact, or let package bf solve a cluster on sets of servers"
 	if _, err := StationaryExact(t.Context(), q); !isTooLarge(err) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -29,7 +29,9 @@ func Example() {
 // Two classes, each with its own server of rate 1, share a third.
 func threeServers() *oiqueue.Queue {
 	one := big.NewRat(1, 1)
-	q, err := oiqueue.FromGraph(context.Background(), []*big.Rat{big.NewRat(1, 2), one}, []*big.Rat{one, one, one}, [][]int{{0, 2}, {1, 2}})
+	q, err := oiqueue.FromGraph(
+		context.Background(), []*big.Rat{big.NewRat(1, 2), one}, []*big.Rat{one, one, one}, [][]int{{0, 2}, {1, 2}},
+	)
 	if err != nil {
 		panic(err)
 	}
@@ -55,7 +57,8 @@ func ExampleStationary() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("P(empty) = %.4f, E[X] = %.4f, relative error below 1e-14: %v\n", r.EmptyProbability, r.MeanJobs, r.RelativeErrorBound < 1e-14)
+	fmt.Printf("P(empty) = %.4f, E[X] = %.4f, relative error below 1e-14: %v\n",
+		r.EmptyProbability, r.MeanJobs, r.RelativeErrorBound < 1e-14)
 	// Output: P(empty) = 0.3462, E[X] = [0.4359 1.1282], relative error below 1e-14: true
 }
 

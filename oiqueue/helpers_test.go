@@ -113,7 +113,8 @@ func above(v *Constraint, i int) []*Constraint {
 	return nil
 }
 
-// drawHierarchy draws an MSHCC station; a job is in service if no node above its class is full of older ones.
+// drawHierarchy draws an MSHCC station; a job is in service if no node above its class is full of
+// older ones.
 func drawHierarchy(t *rapid.T, n int) system {
 	classes := make([]int, n)
 	for i := range classes {
@@ -179,7 +180,11 @@ func drawQueue(t *rapid.T, n int) *Queue {
 	case 2:
 		q := drawHierarchy(t, n).q
 		total := q.TotalRate
-		return &Queue{ArrivalRates: q.ArrivalRates, OrderedRate: func(c []int) *big.Rat { return total(counts(n, c)) }, Saturation: q.Saturation}
+		return &Queue{
+			ArrivalRates: q.ArrivalRates,
+			OrderedRate:  func(c []int) *big.Rat { return total(counts(n, c)) },
+			Saturation:   q.Saturation,
+		}
 	}
 	return drawRank(t, n)
 }

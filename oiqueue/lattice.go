@@ -13,7 +13,8 @@ const maxStates = 1 << 20
 func newLattice(top []int, limit int) (lattice.Lattice, error) {
 	if lattice.Size(top) > float64(limit) {
 		return lattice.Lattice{}, tooLarge("states of the table", digits(product(top)), product(top),
-			"at most %d; merge classes that the same servers serve (their rates add), take Stationary for StationaryExact, "+
+			"at most %d; merge classes that the same servers serve (their rates add), take Stationary for "+
+				"StationaryExact, "+
 				"or let package bf solve a cluster on sets of servers", limit)
 	}
 	return lattice.NewBox(top), nil

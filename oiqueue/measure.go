@@ -126,9 +126,9 @@ func AggregateMeasure(ctx context.Context, q *Queue, x []int) (*big.Rat, error) 
 	return p, nil
 }
 
-// Allocation returns φ_i(x) = Φ(x-e_i)/Φ(x) for each class i, 0 if x_i = 0 ([BC17] (7)): by
-// Theorem 2 the mean rate at which jobs of class i are served while the queue holds x, and
-// balanced fairness in the capacity set of μ if μ is submodular. They sum to μ(x). Cost of [Balance].
+// Allocation returns φ_i(x) = Φ(x-e_i)/Φ(x) for each class i, 0 if x_i = 0 ([BC17] (7)): by Theorem
+// 2 the mean rate at which jobs of class i are served while the queue holds x, and balanced
+// fairness in the capacity set of μ if μ is submodular. They sum to μ(x). Cost of [Balance].
 func Allocation(ctx context.Context, q *Queue, x []int) ([]*big.Rat, error) {
 	phi, l, err := balanceTable(ctx, q, x)
 	if err != nil {
@@ -155,9 +155,10 @@ const (
 //
 //	φ_i(x) = Σ_{c: |c|=x} π(c)/π̄(x) μ_i(c),
 //
-// where μ_i(c) is the rate at which jobs of class i are served in state c, by going through
-// all (Σ x_i)!/Π x_i! orders, at most 2^20 of at most 1000 jobs, otherwise the error is a [*num.TooLargeError]. The
-// weights leave out Π λ_i^x_i, which cancels. It equals [Allocation] if q is order independent.
+// where μ_i(c) is the rate at which jobs of class i are served in state c, by going through all (Σ
+// x_i)!/Π x_i! orders, at most 2^20 of at most 1000 jobs, otherwise the error is a
+// [*num.TooLargeError]. The weights leave out Π λ_i^x_i, which cancels. It equals [Allocation] if q
+// is order independent.
 func MeanAllocation(ctx context.Context, q *Queue, x []int) ([]*big.Rat, error) {
 	if err := checkCounts(q, x); err != nil {
 		return nil, err
@@ -195,11 +196,18 @@ func checkOrders(x []int) error {
 	orders, before := 1, 0
 	for _, xi := range x {
 		if before+xi > maxOrdered || xi > maxOrdered {
-			return tooLarge("x", fmt.Sprint(x), new(big.Int), "at most %d jobs; Allocation computes the same rates from the balance function", maxOrdered)
+			return tooLarge(
+				"x", fmt.Sprint(x), new(big.Int),
+				"at most %d jobs; Allocation computes the same rates from the balance function", maxOrdered,
+			)
 		}
 		for j := 1; j <= xi; j++ {
 			if orders = orders * (before + j) / j; orders > maxOrders {
-				return tooLarge("x", fmt.Sprint(x), big.NewInt(int64(orders)), "jobs of at most %d orders; Allocation computes the same rates from the balance function", maxOrders)
+				return tooLarge(
+					"x", fmt.Sprint(x), big.NewInt(int64(orders)),
+					"jobs of at most %d orders; Allocation computes the same rates from the balance function",
+					maxOrders,
+				)
 			}
 		}
 		before += xi
@@ -207,7 +215,8 @@ func checkOrders(x []int) error {
 	return nil
 }
 
-// nextOrder steps c to the next order of the same jobs, lexicographically, and reports whether there is one.
+// nextOrder steps c to the next order of the same jobs, lexicographically, and reports whether
+// there is one.
 func nextOrder(c []int) bool {
 	k := len(c) - 2
 	for k >= 0 && c[k] >= c[k+1] {
@@ -306,7 +315,8 @@ func checkCounts(q *Queue, x []int) error {
 		return err
 	}
 	if len(x) != len(q.ArrivalRates) {
-		return input.Errorf("x", fmt.Sprintf("%d entries", len(x)), "one for each of the %d classes", len(q.ArrivalRates))
+		return input.Errorf("x", fmt.Sprintf("%d entries", len(x)), "one for each of the %d classes",
+			len(q.ArrivalRates))
 	}
 	for i, xi := range x {
 		if xi < 0 {

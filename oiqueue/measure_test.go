@@ -39,8 +39,9 @@ func TestPartialBalance(t *testing.T) {
 // The oldest job decides the rate: no product form, and partial balance shows it.
 func TestPartialBalanceSeesOrder(t *testing.T) {
 	q := &Queue{ArrivalRates: rats(t, "1", "1"), OrderedRate: func(c []int) *big.Rat { return rat(int64(c[0]+1), 1) }}
-	// By hand in the empty state: λ_i - (λ_i/μ(i)) μ(i) = 0. In state (0): π = 1; for i = 1 the insertions give
-	// state (1, 0): π = 1/4, first job served at 2; state (0, 1): π = 1, second job served at 0; 1 - 1/2 = 1/2.
+	// By hand in the empty state: λ_i - (λ_i/μ(i)) μ(i) = 0. In state (0): π = 1; for i = 1 the
+	// insertions give state (1, 0): π = 1/4, first job served at 2; state (0, 1): π = 1, second job
+	// served at 0; 1 - 1/2 = 1/2.
 	got := must(PartialBalance(t.Context(), q, []int{0}))(t)
 	if want := rats(t, "0", "1/2"); !oracle.Equal(got, want) {
 		t.Errorf("PartialBalance = %v, want %v", got, want)

@@ -15,19 +15,24 @@ import (
 // of time; the two functions must be pure and are never called for the empty queue,
 // whose rate is 0.
 type Queue struct {
-	ArrivalRates []*big.Rat             // λ_i >= 0, jobs per unit of time; effective rates if jobs come back
-	Rank         []*big.Rat             // μ(A) > 0, nondecreasing, at the bit mask of A; length 2^N, Rank[0] is nil or 0
-	TotalRate    func(x []int) *big.Rat // μ(x) > 0 with x_i jobs of class i
-	OrderedRate  func(c []int) *big.Rat // μ(c) > 0 with jobs of classes c_1, ..., c_n, oldest first; [CheckOrder] checks whether the order matters
-	Saturation   []int                  // m_i >= 1 such that μ(x) depends on x only through min(x_i, m_i); nil if there are none, or with Rank, where m_i = 1
+	ArrivalRates []*big.Rat // λ_i >= 0, jobs per unit of time; effective rates if jobs come back
+	// μ(A) > 0, nondecreasing, at the bit mask of A; length 2^N, Rank[0] is nil or 0
+	Rank      []*big.Rat
+	TotalRate func(x []int) *big.Rat // μ(x) > 0 with x_i jobs of class i
+	// μ(c) > 0 with jobs of classes c_1, ..., c_n, oldest first; [CheckOrder] checks whether the
+	// order matters
+	OrderedRate func(c []int) *big.Rat
+	// m_i >= 1 such that μ(x) depends on x only through min(x_i, m_i); nil if there are none, or
+	// with Rank, where m_i = 1
+	Saturation []int
 }
 
 // maxClasses bounds the tables over sets of classes: 2^20 rationals take about 0.1 GB.
 const maxClasses = 20
 
-// FromTable returns the queue with rank function rank[A], at the bit mask of A (class i is
-// bit i). The error is a *[num.InputError] for a bad length or entry, or for the first set, by
-// mask, at which the table is not positive and nondecreasing. Neither slice is copied. O(N 2^N) comparisons.
+// FromTable returns the queue with rank function rank[A], at the bit mask of A (class i is bit i).
+// The error is a *[num.InputError] for a bad length or entry, or for the first set, by mask, at
+// which the table is not positive and nondecreasing. Neither slice is copied. O(N 2^N) comparisons.
 func FromTable(ctx context.Context, arrivalRates, rank []*big.Rat) (*Queue, error) {
 	q := &Queue{ArrivalRates: arrivalRates, Rank: rank}
 	if err := q.Check(ctx); err != nil {
@@ -54,19 +59,25 @@ func FromGraph(ctx context.Context, arrivalRates, capacities []*big.Rat, compati
 		}
 	}
 	if len(compatible) != n {
-		return nil, input.Errorf("compatible", fmt.Sprintf("%d lists", len(compatible)), "one list of servers for each of the %d classes", n)
+		return nil, input.Errorf("compatible", fmt.Sprintf("%d lists", len(compatible)),
+			"one list of servers for each of the %d classes",
+			n)
 	}
 	for i, servers := range compatible {
 		total, seen := new(big.Rat), make(map[int]bool)
 		for k, s := range servers {
 			if s < 0 || s >= len(capacities) || seen[s] {
-				return nil, input.Errorf(fmt.Sprintf("compatible[%d][%d]", i, k), s, "a server from 0 to %d, named once", len(capacities)-1)
+				return nil, input.Errorf(fmt.Sprintf("compatible[%d][%d]", i, k),
+					s, "a server from 0 to %d, named once",
+					len(capacities)-1)
 			}
 			seen[s] = true
 			total.Add(total, capacities[s])
 		}
 		if total.Sign() == 0 {
-			return nil, input.Errorf(fmt.Sprintf("compatible[%d]", i), fmt.Sprint(servers), "servers of positive total capacity")
+			return nil, input.Errorf(
+				fmt.Sprintf("compatible[%d]", i), fmt.Sprint(servers), "servers of positive total capacity",
+			)
 		}
 	}
 	rank, err := ranktable.OfServers(ctx, compatible, capacities)
@@ -77,7 +88,8 @@ func FromGraph(ctx context.Context, arrivalRates, capacities []*big.Rat, compati
 }
 
 // FromCluster returns the queue of a cluster model, with rates in jobs per unit of time and the
-// rank function of [cluster.Model.Rank], whose errors it has: one is for classes that differ in mean size.
+// rank function of [cluster.Model.Rank], whose errors it has: one is for classes that differ in
+// mean size.
 func FromCluster(ctx context.Context, m *cluster.Model) (*Queue, error) {
 	if m == nil {
 		return nil, input.Errorf("", "nothing", "a cluster model")
@@ -109,7 +121,9 @@ func checkShape(q *Queue) error {
 		}
 	}
 	if given != 1 {
-		return input.Errorf("Rank, TotalRate, OrderedRate", fmt.Sprintf("%d of the three", given), "exactly one of them")
+		return input.Errorf(
+			"Rank, TotalRate, OrderedRate", fmt.Sprintf("%d of the three", given), "exactly one of them",
+		)
 	}
 	if q.Rank != nil {
 		if n > maxClasses {
@@ -123,7 +137,9 @@ func checkShape(q *Queue) error {
 		}
 	}
 	if q.Saturation != nil && len(q.Saturation) != n {
-		return input.Errorf("Saturation", fmt.Sprintf("%d entries", len(q.Saturation)), "one for each of the %d classes, or nil", n)
+		return input.Errorf("Saturation", fmt.Sprintf("%d entries", len(q.Saturation)),
+			"one for each of the %d classes, or nil",
+			n)
 	}
 	for i, m := range q.Saturation {
 		if m < 1 {

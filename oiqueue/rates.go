@@ -44,7 +44,9 @@ func MSCCC(arrivalRates []*big.Rat, servers int, serviceRate *big.Rat, limits []
 		return nil, err
 	}
 	if limits != nil && len(limits) != len(arrivalRates) {
-		return nil, input.Errorf("limits", fmt.Sprintf("%d entries", len(limits)), "one for each of the %d classes, or nil", len(arrivalRates))
+		return nil, input.Errorf("limits", fmt.Sprintf("%d entries", len(limits)),
+			"one for each of the %d classes, or nil",
+			len(arrivalRates))
 	}
 	saturation, held := make([]int, len(arrivalRates)), make([]ranktable.Limit, len(arrivalRates))
 	for i := range saturation {
@@ -74,8 +76,9 @@ type Constraint struct {
 // Σ_{w child of v} used(w)), the rate is μ(x) = serviceRate used(root). Each class must appear
 // in exactly one node. MSCCC is a root whose children have one class each.
 //
-// Source: A. E. Krzesinski and R. Schassberger, "Product form solutions for multiserver centers with hierarchical
-// concurrency constraints", Probability in the Engineering and Informational Sciences 6 (1992), 147–156.
+// Source: A. E. Krzesinski and R. Schassberger, "Product form solutions for multiserver centers
+// with hierarchical concurrency constraints", Probability in the Engineering and Informational
+// Sciences 6 (1992), 147–156.
 func MSHCC(arrivalRates []*big.Rat, root Constraint, serviceRate *big.Rat) (*Queue, error) {
 	if err := checkStation(arrivalRates, 1, serviceRate); err != nil {
 		return nil, err
@@ -87,14 +90,16 @@ func MSHCC(arrivalRates []*big.Rat, root Constraint, serviceRate *big.Rat) (*Que
 	}
 	for i, m := range saturation {
 		if m == 0 {
-			return nil, input.Errorf("root", fmt.Sprintf("a tree without class %d", i), "each class from 0 to %d in exactly one node", len(saturation)-1)
+			return nil, input.Errorf("root", fmt.Sprintf("a tree without class %d", i),
+				"each class from 0 to %d in exactly one node",
+				len(saturation)-1)
 		}
 	}
 	return limited(arrivalRates, root.Limit, serviceRate, limits, saturation), nil
 }
 
-// limitsOf checks the tree at v, whose path it takes for errors, and returns its limits and classes. It sets saturation
-// to the smallest limit above each class, that above v being least.
+// limitsOf checks the tree at v, whose path it takes for errors, and returns its limits and
+// classes. It sets saturation to the smallest limit above each class, that above v being least.
 func limitsOf(
 	v Constraint, path string, least int, saturation []int,
 ) (limits []ranktable.Limit, classes []int, err error) {

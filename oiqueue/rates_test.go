@@ -55,7 +55,8 @@ func sameAnswer(t *rapid.T, what string, p, q *Queue) {
 	}
 }
 
-// Limits that never bind leave M/M/c, enough servers leave one M/M/b_i a class, one server leaves M/M/1.
+// Limits that never bind leave M/M/c, enough servers leave one M/M/b_i a class, one server leaves
+// M/M/1.
 func TestMSCCCSpecialCases(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, c := rapid.IntRange(1, 3).Draw(t, "classes"), rapid.IntRange(1, 4).Draw(t, "servers")
@@ -126,7 +127,9 @@ func TestMSHCCReducesToMSCCC(t *testing.T) {
 func TestMSHCCIndependentBranches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawTree(t, []int{0, 1}, 1), drawTree(t, []int{2}, 1)
-		q := drawStable(t, must(MSHCC(drawRates(t, 3), Constraint{Limit: a.Limit + b.Limit, Children: []Constraint{a, b}}, rat(1, 1)))(t))
+		q := drawStable(t, must(MSHCC(
+			drawRates(t, 3), Constraint{Limit: a.Limit + b.Limit, Children: []Constraint{a, b}}, rat(1, 1),
+		))(t))
 		b.Classes, b.Children = []int{0}, nil // class 2 alone, below the tightest of its limits
 		b.Limit = q.Saturation[2]
 		left := must(StationaryExact(t.Context(), must(MSHCC(q.ArrivalRates[:2], a, rat(1, 1)))(t)))(t)

@@ -14,8 +14,10 @@ import (
 // A Routing holds the routes of the jobs of n = len(External) classes. Arriving and returning jobs
 // join the end of the queue.
 type Routing struct {
-	External []*big.Rat   // ν_i >= 0, jobs per unit of time that arrive from outside
-	Prob     [][]*big.Rat // Prob[i][j] = p_ij, probability that a served job of class i becomes one of class j; nil is 0; it leaves with probability 1 - Σ_j p_ij
+	External []*big.Rat // ν_i >= 0, jobs per unit of time that arrive from outside
+	// Prob[i][j] = p_ij, probability that a served job of class i becomes one of class j; nil is 0;
+	// it leaves with probability 1 - Σ_j p_ij
+	Prob [][]*big.Rat
 }
 
 // TrafficEquationsExact returns the effective arrival rates λ = ν + λP, external and returning jobs
@@ -188,7 +190,9 @@ func Routed(ctx context.Context, q *Queue, r Routing) (*Queue, error) {
 		return nil, err
 	}
 	if len(r.External) != len(q.ArrivalRates) {
-		return nil, input.Errorf("External", fmt.Sprintf("%d entries", len(r.External)), "one for each of the %d classes", len(q.ArrivalRates))
+		return nil, input.Errorf("External", fmt.Sprintf("%d entries", len(r.External)),
+			"one for each of the %d classes",
+			len(q.ArrivalRates))
 	}
 	lambda, err := TrafficEquationsExact(ctx, r)
 	if err != nil {
@@ -246,7 +250,9 @@ func checkRouting(ctx context.Context, r Routing) error {
 			return err
 		}
 		if len(row) != n {
-			return input.Errorf(fmt.Sprintf("Prob[%d]", i), fmt.Sprintf("%d entries", len(row)), "one for each of the %d classes", n)
+			return input.Errorf(fmt.Sprintf("Prob[%d]", i),
+				fmt.Sprintf("%d entries", len(row)), "one for each of the %d classes",
+				n)
 		}
 		total := new(big.Rat)
 		for j, p := range row {

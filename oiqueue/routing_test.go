@@ -195,7 +195,8 @@ func TestTrafficEquations(t *testing.T) {
 			if off.Cmp(new(big.Rat).SetFloat64(got.ErrorBounds[j])) > 0 {
 				t.Errorf("λ_%d = %v is off by %v, bound %v", j, f, off.FloatString(20), got.ErrorBounds[j])
 			}
-			if scale, _ := exact[j].Float64(); got.ErrorBounds[j] > 1e-10*(1+scale) { // at most 5 classes that leave with probability 1/21 or more a step
+			// at most 5 classes that leave with probability 1/21 or more a step
+			if scale, _ := exact[j].Float64(); got.ErrorBounds[j] > 1e-10*(1+scale) {
 				t.Errorf("bound %v for λ_%d = %v is loose", got.ErrorBounds[j], j, scale)
 			}
 		}
@@ -251,7 +252,8 @@ func TestTrafficBeyondFloat(t *testing.T) {
 		"External[1] is beyond 1.8e+308":        {[]*big.Rat{rat(1, 1), huge}, [][]*big.Rat{{nil, nil}, {nil, nil}}},
 		"an effective rate is beyond 1.8e+308;": {[]*big.Rat{large, large}, [][]*big.Rat{{nil, rat(1, 1)}, {nil, nil}}},
 	} {
-		if _, err := TrafficEquations(t.Context(), r); !errors.Is(err, num.ErrFloatRange) || !strings.Contains(err.Error(), want) {
+		if _, err := TrafficEquations(t.Context(), r); !errors.Is(err, num.ErrFloatRange) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 		must(TrafficEquationsExact(t.Context(), r))(t)
@@ -270,15 +272,36 @@ func TestBadRouting(t *testing.T) {
 		r    Routing
 		want string
 	}{
-		"no class":        {Routing{}, "External = an empty list: want at least one class"},
-		"negative rate":   {Routing{[]*big.Rat{rat(-1, 1)}, [][]*big.Rat{{nil}}}, "External[0] = -1: want a number >= 0"},
-		"missing rate":    {Routing{[]*big.Rat{nil}, [][]*big.Rat{{nil}}}, "External[0] is missing: want a number >= 0"},
-		"few rows":        {Routing{nu, [][]*big.Rat{{nil}}}, "Prob = 1 rows: want one for each of the 3 classes"},
-		"short row":       {Routing{nu, [][]*big.Rat{{nil, nil, nil}, {nil}, {nil, nil, nil}}}, "Prob[1] = 1 entries: want one for each of the 3 classes"},
-		"negative":        {Routing{nu, [][]*big.Rat{{nil, rat(-1, 2), nil}, {nil, nil, nil}, {nil, nil, nil}}}, "Prob[0][1] = -1/2: want a probability, >= 0"},
-		"above 1":         {Routing{nu, [][]*big.Rat{{nil, nil, nil}, {half, half, rat(1, 9)}, {nil, nil, nil}}}, "Prob[1] = a row of sum 10/9: want a sum <= 1"},
-		"never leave":     {Routing{nu, [][]*big.Rat{{nil, half, nil}, {nil, nil, one}, {nil, one, nil}}}, "oiqueue: jobs of classes [1 2] never leave: want from each class a chain of positive probabilities to one whose row sums to less than 1"},
-		"leads to a sink": {Routing{nu, [][]*big.Rat{{nil, one, nil}, {nil, one, nil}, {nil, nil, nil}}}, "oiqueue: jobs of classes [0 1] never leave: want from each class a chain of positive probabilities to one whose row sums to less than 1"},
+		"no class": {Routing{}, "External = an empty list: want at least one class"},
+		"negative rate": {
+			Routing{[]*big.Rat{rat(-1, 1)}, [][]*big.Rat{{nil}}}, "External[0] = -1: want a number >= 0",
+		},
+		"missing rate": {
+			Routing{[]*big.Rat{nil}, [][]*big.Rat{{nil}}}, "External[0] is missing: want a number >= 0",
+		},
+		"few rows": {Routing{nu, [][]*big.Rat{{nil}}}, "Prob = 1 rows: want one for each of the 3 classes"},
+		"short row": {
+			Routing{nu, [][]*big.Rat{{nil, nil, nil}, {nil}, {nil, nil, nil}}},
+			"Prob[1] = 1 entries: want one for each of the 3 classes",
+		},
+		"negative": {
+			Routing{nu, [][]*big.Rat{{nil, rat(-1, 2), nil}, {nil, nil, nil}, {nil, nil, nil}}},
+			"Prob[0][1] = -1/2: want a probability, >= 0",
+		},
+		"above 1": {
+			Routing{nu, [][]*big.Rat{{nil, nil, nil}, {half, half, rat(1, 9)}, {nil, nil, nil}}},
+			"Prob[1] = a row of sum 10/9: want a sum <= 1",
+		},
+		"never leave": {
+			Routing{nu, [][]*big.Rat{{nil, half, nil}, {nil, nil, one}, {nil, one, nil}}},
+			"oiqueue: jobs of classes [1 2] never leave: want from each class a chain of positive probabilities to " +
+				"one whose row sums to less than 1",
+		},
+		"leads to a sink": {
+			Routing{nu, [][]*big.Rat{{nil, one, nil}, {nil, one, nil}, {nil, nil, nil}}},
+			"oiqueue: jobs of classes [0 1] never leave: want from each class a chain of positive probabilities to " +
+				"one whose row sums to less than 1",
+		},
 	} {
 		for _, solve := range []func(Routing) error{
 			func(r Routing) error { _, err := TrafficEquationsExact(t.Context(), r); return err },
@@ -290,14 +313,20 @@ func TestBadRouting(t *testing.T) {
 		}
 	}
 	var closed *ClosedError
-	if _, err := TrafficEquationsExact(t.Context(), Routing{nu[:1], [][]*big.Rat{{one}}}); !errors.As(err, &closed) || !slices.Equal(closed.Classes, []int{0}) {
+	if _, err := TrafficEquationsExact(t.Context(), Routing{nu[:1], [][]*big.Rat{{one}}}); !errors.As(err, &closed) ||
+		!slices.Equal(closed.Classes, []int{0}) {
 		t.Errorf("%v", err)
 	}
 	q := must(MMc(nu, 1, one))(t)
-	if _, err := Routed(t.Context(), q, Routing{nu[:1], [][]*big.Rat{{nil}}}); err == nil || err.Error() != "External = 1 entries: want one for each of the 3 classes" {
+	if _, err := Routed(t.Context(), q, Routing{nu[:1], [][]*big.Rat{{nil}}}); err == nil ||
+		err.Error() != "External = 1 entries: want one for each of the 3 classes" {
 		t.Error(err)
 	}
-	for p, want := range map[*big.Rat]string{nil: "p is missing: want a probability > 0 and <= 1", rat(0, 1): "p = 0: want a probability > 0 and <= 1", rat(3, 2): "p = 3/2: want a probability > 0 and <= 1"} {
+	for p, want := range map[*big.Rat]string{
+		nil:       "p is missing: want a probability > 0 and <= 1",
+		rat(0, 1): "p = 0: want a probability > 0 and <= 1",
+		rat(3, 2): "p = 3/2: want a probability > 0 and <= 1",
+	} {
 		if _, _, err := Reentrant(t.Context(), q, p); err == nil || err.Error() != want {
 			t.Errorf("Reentrant: %v, want %s", err, want)
 		}

@@ -26,7 +26,11 @@ func stability(ctx context.Context, q *Queue, l lattice.Lattice, mu, load []*big
 			load[a] = new(big.Rat).Add(load[a^1<<i], lambda)
 			at[a] = at[a^1<<i] + l.Limits[i]*l.Stride[i]
 			if load[a].Cmp(mu[at[a]]) >= 0 {
-				return nil, &cluster.UnstableError{Classes: ranktable.Members(a), ArrivalRate: load[a], Capacity: mu[at[a]]}
+				return nil, &cluster.UnstableError{
+					Classes:     ranktable.Members(a),
+					ArrivalRate: load[a],
+					Capacity:    mu[at[a]],
+				}
 			}
 			left := new(big.Rat).Quo(load[a], mu[at[a]])
 			if left.Sub(one, left); left.Cmp(slack) < 0 {

@@ -11,13 +11,14 @@ import (
 
 // A Result holds the stationary measures of a [Queue] in float64.
 type Result struct {
-	Normalization      float64   // Z = Σ_x Φ(x) Π_i λ_i^x_i
-	EmptyProbability   float64   // π(∅) = 1/Z
-	MeanJobs           []float64 // E[X_i], jobs of class i
-	Active             []float64 // P(min(X_i, m_i) = y_i for all i), as in [ExactResult]
-	Slack              float64   // min_A 1 - Σ_{i∈A} λ_i/μ(A)
-	States             int       // size of the table
-	RelativeErrorBound float64   // proved, for each number above; a probability of Active below 2^-1022 is within 2^-1074 more
+	Normalization    float64   // Z = Σ_x Φ(x) Π_i λ_i^x_i
+	EmptyProbability float64   // π(∅) = 1/Z
+	MeanJobs         []float64 // E[X_i], jobs of class i
+	Active           []float64 // P(min(X_i, m_i) = y_i for all i), as in [ExactResult]
+	Slack            float64   // min_A 1 - Σ_{i∈A} λ_i/μ(A)
+	States           int       // size of the table
+	// proved, for each number above; a probability of Active below 2^-1022 is within 2^-1074 more
+	RelativeErrorBound float64
 }
 
 // Stationary returns the measures of [StationaryExact], with its conditions and errors, by the same
@@ -39,7 +40,15 @@ func Stationary(ctx context.Context, q *Queue) (*Result, error) {
 		g[at] /= z
 	}
 	slack, _ := t.slack.Float64()
-	return &Result{Normalization: z, EmptyProbability: 1 / z, MeanJobs: jobs, Active: g, Slack: slack, States: t.States, RelativeErrorBound: bound}, nil
+	return &Result{
+		Normalization:      z,
+		EmptyProbability:   1 / z,
+		MeanJobs:           jobs,
+		Active:             g,
+		Slack:              slack,
+		States:             t.States,
+		RelativeErrorBound: bound,
+	}, nil
 }
 
 // stationaryFar works like [Stationary] with exponents beyond those of float64 and a bound for each

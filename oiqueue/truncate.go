@@ -25,10 +25,10 @@ type TruncatedResult struct {
 //	W_{k+1} = Σ_x Σ_i λ_i Φ(x-e_i) Π_l λ_l^(x-e_i)_l / μ(x) <= r W_k  for k >= n,
 //	Σ_{k>n} W_k <= W_n r/(1-r),   Σ_{k>n} k W_k <= W_n (n r/(1-r) + r/(1-r)^2),
 //
-// because a monotone μ is smallest, over more jobs, among the fewest. There are C(N+n+1, N)
-// states, at most 2^18, otherwise the error is a [*num.TooLargeError]. If r >= 1 the error is an
-// *[num.InputError] that asks for more jobs: then a stable queue may still be beyond this bound, and
-// [StationaryExact] is the way. A [*RateError] names states where μ falls or is not positive.
+// because a monotone μ is smallest, over more jobs, among the fewest. There are C(N+n+1, N) states,
+// at most 2^18, otherwise the error is a [*num.TooLargeError]. If r >= 1 the error is an
+// *[num.InputError] that asks for more jobs: then a stable queue may still be beyond this bound,
+// and [StationaryExact] is the way. A [*RateError] names states where μ falls or is not positive.
 func Truncated(ctx context.Context, q *Queue, jobs int) (*TruncatedResult, error) {
 	if err := checkShape(q); err != nil {
 		return nil, err
@@ -39,8 +39,13 @@ func Truncated(ctx context.Context, q *Queue, jobs int) (*TruncatedResult, error
 	}
 	// C(N+n+1, k) grows with k up to the middle, and 20 of 40 is far too many already.
 	most := min(jobs, maxTruncated) + 1
-	if states := new(big.Int).Binomial(int64(n+most), int64(min(n, most, 20))); states.Cmp(big.NewInt(maxTruncated)) > 0 {
-		return nil, tooLarge("jobs", jobs, states, "fewer, for at most %d states; %d classes have %s or more of up to %d jobs", maxTruncated, n, digits(states), most)
+	if states := new(big.Int).Binomial(
+		int64(n+most), int64(min(n, most, 20)),
+	); states.Cmp(big.NewInt(maxTruncated)) > 0 {
+		return nil, tooLarge(
+			"jobs", jobs, states, "fewer, for at most %d states; %d classes have %s or more of up to %d jobs",
+			maxTruncated, n, digits(states), most,
+		)
 	}
 	total := new(big.Rat)
 	for _, l := range q.ArrivalRates {
@@ -83,7 +88,9 @@ func Truncated(ctx context.Context, q *Queue, jobs int) (*TruncatedResult, error
 	r := new(big.Rat).Quo(total, least)
 	left := new(big.Rat).Sub(big.NewRat(1, 1), r)
 	if left.Sign() <= 0 {
-		return nil, input.Errorf("jobs", jobs, "more: jobs arrive at rate %s, and a state of %d jobs is served at rate %s, where the bound needs a higher one",
+		return nil, input.Errorf("jobs", jobs,
+			"more: jobs arrive at rate %s, and a state of %d jobs is served at rate %s, where the bound needs a "+
+				"higher one",
 			total.RatString(), jobs+1, least.RatString())
 	}
 	odds := new(big.Rat).Quo(r, left) // r/(1-r)
@@ -91,9 +98,14 @@ func Truncated(ctx context.Context, q *Queue, jobs int) (*TruncatedResult, error
 	tailJobs := new(big.Rat).SetInt64(int64(jobs))
 	tailJobs.Add(tailJobs, new(big.Rat).Inv(left)).Mul(tailJobs, tail)
 
-	res := &TruncatedResult{num.RatInterval{Low: z, High: new(big.Rat).Add(z, tail)}, make([]num.RatInterval, n), r, states}
+	res := &TruncatedResult{
+		num.RatInterval{Low: z, High: new(big.Rat).Add(z, tail)}, make([]num.RatInterval, n), r, states,
+	}
 	for i, m := range mean {
-		res.MeanJobs[i] = num.RatInterval{Low: new(big.Rat).Quo(m, res.Normalization.High), High: new(big.Rat).Quo(m.Add(m, tailJobs), z)}
+		res.MeanJobs[i] = num.RatInterval{
+			Low:  new(big.Rat).Quo(m, res.Normalization.High),
+			High: new(big.Rat).Quo(m.Add(m, tailJobs), z),
+		}
 	}
 	return res, nil
 }

@@ -13,8 +13,8 @@ import (
 	"productform/plan"
 )
 
-// drawShop returns a problem of upgrades for each of some servers, with limits on the mean delay of each class that buying half of all
-// meets with equality.
+// drawShop returns a problem of upgrades for each of some servers, with limits on the mean delay of
+// each class that buying half of all meets with equality.
 func drawShop(b *testing.B, classes, servers, most int, seed uint64) *plan.Problem {
 	r := rand.New(rand.NewPCG(1, seed))
 	m := &cluster.Model{}
@@ -22,7 +22,12 @@ func drawShop(b *testing.B, classes, servers, most int, seed uint64) *plan.Probl
 	for s := range servers {
 		name := fmt.Sprint("s", s)
 		m.Servers = append(m.Servers, cluster.Server{Name: name, Capacity: big.NewRat(int64(4+r.IntN(6)), 4)})
-		p.Upgrades = append(p.Upgrades, plan.Upgrade{Server: name, Step: big.NewRat(int64(1+r.IntN(4)), 4), Cost: big.NewRat(int64(1+r.IntN(20)), 1), Most: most})
+		p.Upgrades = append(p.Upgrades, plan.Upgrade{
+			Server: name,
+			Step:   big.NewRat(int64(1+r.IntN(4)), 4),
+			Cost:   big.NewRat(int64(1+r.IntN(20)), 1),
+			Most:   most,
+		})
 	}
 	for i := range classes {
 		var on []int
@@ -31,7 +36,11 @@ func drawShop(b *testing.B, classes, servers, most int, seed uint64) *plan.Probl
 				on = append(on, s)
 			}
 		}
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(int64(2+r.IntN(4)), 4), Servers: cluster.On(on...)})
+		m.Classes = append(m.Classes, cluster.Class{
+			Name:        fmt.Sprint("c", i),
+			ArrivalRate: big.NewRat(int64(2+r.IntN(4)), 4),
+			Servers:     cluster.On(on...),
+		})
 	}
 	half := plan.Choice{Steps: make([]int, servers)}
 	for k := range half.Steps {
@@ -42,7 +51,11 @@ func drawShop(b *testing.B, classes, servers, most int, seed uint64) *plan.Probl
 		b.Fatal("unstable: draw another seed", err)
 	}
 	for i, c := range o.Solution.Classes {
-		p.Targets = append(p.Targets, plan.Target{Measure: plan.MeanDelay, Class: m.Classes[i].Name, Limit: threeDigits(c.MeanDelay.Float)})
+		p.Targets = append(p.Targets, plan.Target{
+			Measure: plan.MeanDelay,
+			Class:   m.Classes[i].Name,
+			Limit:   threeDigits(c.MeanDelay.Float),
+		})
 	}
 	return p
 }
@@ -55,11 +68,17 @@ func drawRacks(b *testing.B, most int, seed uint64) *plan.Problem {
 	p := drawShop(b, 10, 12, most, seed)
 	for i := range 8 {
 		p.NewServers = append(p.NewServers, plan.NewServer{Name: fmt.Sprint("n", i), Capacity: big.NewRat(1, 1),
-			Classes: []string{p.Model.Classes[i].Name, p.Model.Classes[(i+3)%10].Name}, Cost: big.NewRat(int64(8+i), 1), Most: most / 2})
+			Classes: []string{p.Model.Classes[i].Name, p.Model.Classes[(i+3)%10].Name},
+			Cost:    big.NewRat(int64(8+i), 1), Most: most / 2})
 	}
 	for i, t := range p.Targets {
 		limit, _ := t.Limit.Float64()
-		p.Targets[i] = plan.Target{Measure: plan.Percentile, Level: big.NewRat(99, 1), Class: t.Class, Limit: threeDigits(4.7 * limit)}
+		p.Targets[i] = plan.Target{
+			Measure: plan.Percentile,
+			Level:   big.NewRat(99, 1),
+			Class:   t.Class,
+			Limit:   threeDigits(4.7 * limit),
+		}
 	}
 	return p
 }
@@ -85,7 +104,10 @@ func BenchmarkLeastCost(b *testing.B) {
 			var a *plan.Answer
 			for b.Loop() {
 				var err error
-				if a, err = plan.LeastCost(context.Background(), c.problem, plan.SearchSettings{Limit: c.limit}); err != nil || a.Plan == nil {
+				if a, err = plan.LeastCost(context.Background(), c.problem, plan.SearchSettings{
+					Limit: c.limit,
+				}); err != nil ||
+					a.Plan == nil {
 					b.Fatal(err)
 				}
 			}

@@ -81,7 +81,8 @@ func measure(t *rapid.T, p *plan.Problem, c plan.Choice) measured {
 	for _, k := range c.Edges {
 		out.cost.Add(out.cost, p.Edges[k].Cost)
 	}
-	if out.solution, err = bf.Solve(context.Background(), m, bf.Settings{Engine: num.Exact}); err != nil && !errors.Is(err, num.ErrUnstable) {
+	if out.solution, err = bf.Solve(context.Background(), m, bf.Settings{Engine: num.Exact}); err != nil &&
+		!errors.Is(err, num.ErrUnstable) {
 		t.Fatal(err)
 	}
 	return out
@@ -94,7 +95,8 @@ func (m measured) meets(p *plan.Problem, now measured) bool {
 		return false
 	}
 	for _, target := range p.Targets {
-		if v := m.value(p, target); v != nil && v.Cmp(target.Limit) != 0 && (v.Cmp(target.Limit) > 0) == atMost(target) {
+		if v := m.value(p, target); v != nil && v.Cmp(target.Limit) != 0 &&
+			(v.Cmp(target.Limit) > 0) == atMost(target) {
 			return false
 		}
 	}
@@ -145,7 +147,12 @@ func drawProblem(t *rapid.T) *plan.Problem {
 	}
 	for _, server := range p.Model.Servers {
 		if rapid.Bool().Draw(t, "upgrade") {
-			p.Upgrades = append(p.Upgrades, plan.Upgrade{Server: server.Name, Step: number("step"), Cost: number("cost"), Most: rapid.IntRange(1, 3).Draw(t, "most")})
+			p.Upgrades = append(p.Upgrades, plan.Upgrade{
+				Server: server.Name,
+				Step:   number("step"),
+				Cost:   number("cost"),
+				Most:   rapid.IntRange(1, 3).Draw(t, "most"),
+			})
 		}
 	}
 	for k := range rapid.IntRange(0, 1).Draw(t, "new servers") {
@@ -155,8 +162,13 @@ func drawProblem(t *rapid.T) *plan.Problem {
 				classes = append(classes, c.Name)
 			}
 		}
-		p.NewServers = append(p.NewServers, plan.NewServer{Name: fmt.Sprint("new", k), Capacity: number("capacity"), Classes: classes, Cost: number("cost"),
-			Most: rapid.IntRange(1, 2).Draw(t, "most")})
+		p.NewServers = append(p.NewServers, plan.NewServer{
+			Name:     fmt.Sprint("new", k),
+			Capacity: number("capacity"),
+			Classes:  classes,
+			Cost:     number("cost"),
+			Most:     rapid.IntRange(1, 2).Draw(t, "most"),
+		})
 	}
 	for _, c := range p.Model.Classes {
 		for s, server := range p.Model.Servers {
@@ -165,13 +177,19 @@ func drawProblem(t *rapid.T) *plan.Problem {
 				has = has || k.Server == s
 			}
 			if !has && len(p.Edges) < 2 && rapid.Bool().Draw(t, "edge") {
-				p.Edges = append(p.Edges, plan.Edge{Class: c.Name, Server: server.Name, Choose: rapid.IntRange(1, server.Size()).Draw(t, "choose"), Cost: number("cost")})
+				p.Edges = append(p.Edges, plan.Edge{
+					Class:  c.Name,
+					Server: server.Name,
+					Choose: rapid.IntRange(1, server.Size()).Draw(t, "choose"),
+					Cost:   number("cost"),
+				})
 			}
 		}
 	}
 	for _, s := range p.NewServers {
 		for _, c := range p.Model.Classes {
-			if c.ArrivalRate.Sign() > 0 && !slices.Contains(s.Classes, c.Name) && len(p.Edges) < 2 && rapid.Bool().Draw(t, "edge to new servers") {
+			if c.ArrivalRate.Sign() > 0 && !slices.Contains(s.Classes, c.Name) && len(p.Edges) < 2 &&
+				rapid.Bool().Draw(t, "edge to new servers") {
 				p.Edges = append(p.Edges, plan.Edge{Class: c.Name, Server: s.Name, Cost: number("cost")})
 			}
 		}
@@ -189,7 +207,10 @@ func drawTargets(t *rapid.T, p *plan.Problem, all []measured) {
 		}
 		target.Limit = near.value(p, target)
 		if target.Limit == nil || rapid.Bool().Draw(t, "off") {
-			target.Limit = new(big.Rat).Mul(rapid.SampledFrom([]*big.Rat{big.NewRat(9, 10), big.NewRat(11, 10)}).Draw(t, "by"), num.OrOne(target.Limit))
+			target.Limit = new(big.Rat).Mul(
+				rapid.SampledFrom([]*big.Rat{big.NewRat(9, 10), big.NewRat(11, 10)}).Draw(t, "by"),
+				num.OrOne(target.Limit),
+			)
 		}
 		if target.Limit.Sign() > 0 && (target.Measure != plan.Utilization || target.Limit.Cmp(big.NewRat(1, 1)) < 0) {
 			p.Targets = append(p.Targets, target)

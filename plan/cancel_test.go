@@ -29,9 +29,24 @@ func TestEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, ask := range map[string]func(context.Context) error{
-		"cost":     func(ctx context.Context) error { _, err := plan.LeastCost(ctx, p, plan.SearchSettings{}); return err },
-		"delay":    func(ctx context.Context) error { _, err := plan.LeastDelay(ctx, p, plan.SearchSettings{}); return err },
-		"frontier": func(ctx context.Context) error { _, err := plan.Frontier(ctx, p, plan.SearchSettings{}); return err },
+		"cost": func(ctx context.Context) error {
+			_, err := plan.LeastCost(
+				ctx, p, plan.SearchSettings{},
+			)
+			return err
+		},
+		"delay": func(ctx context.Context) error {
+			_, err := plan.LeastDelay(
+				ctx, p, plan.SearchSettings{},
+			)
+			return err
+		},
+		"frontier": func(ctx context.Context) error {
+			_, err := plan.Frontier(
+				ctx, p, plan.SearchSettings{},
+			)
+			return err
+		},
 		"load": func(ctx context.Context) error {
 			_, err := plan.GreatestLoad(ctx, p, plan.Choice{}, plan.Settings{})
 			return err
@@ -40,7 +55,11 @@ func TestEnds(t *testing.T) {
 			_, err := plan.GreatestLoadOfAll(ctx, p, plan.SearchSettings{})
 			return err
 		},
-		"verify most load": func(ctx context.Context) error { return plan.VerifyMostLoad(ctx, p, most, plan.Settings{}) },
+		"verify most load": func(ctx context.Context) error {
+			return plan.VerifyMostLoad(
+				ctx, p, most, plan.Settings{},
+			)
+		},
 		"growth": func(ctx context.Context) error {
 			_, err := plan.Growth(ctx, p, []*big.Rat{big.NewRat(1, 1)}, plan.SearchSettings{})
 			return err

@@ -38,7 +38,9 @@ func (p *Problem) checkConditions() error {
 		return err
 	}
 	if !slices.ContainsFunc(p.Model.Classes, func(c cluster.Class) bool { return c.ArrivalRate.Sign() > 0 }) {
-		return input.Errorf("model.classes", fmt.Sprintf("%d without arrivals", len(p.Model.Classes)), "a class with arrivals")
+		return input.Errorf(
+			"model.classes", fmt.Sprintf("%d without arrivals", len(p.Model.Classes)), "a class with arrivals",
+		)
 	}
 	for _, part := range []func() error{p.checkTargets, p.checkUpgrades, p.checkNewServers, p.checkEdges} {
 		if err := part(); err != nil {
@@ -77,7 +79,8 @@ func unknown[Row any](path, kind, name string, rows []Row, nameOf func(Row) stri
 	for i, r := range rows {
 		names[i] = nameOf(r)
 	}
-	return input.Errorf(path, strconv.Quote(name), "the name of a %s of the model%s", kind, file.DidYouMean(name, slices.Values(names), input.Quote))
+	return input.Errorf(path, strconv.Quote(name), "the name of a %s of the model%s",
+		kind, file.DidYouMean(name, slices.Values(names), input.Quote))
 }
 
 // arriving returns the row of a class that has arrivals.
@@ -102,7 +105,8 @@ func (p *Problem) checkTargets() error {
 			about.level = t.Level.RatString()
 		}
 		if before, ok := first[about]; ok {
-			return input.Errorf(path, t.limitText(), "one limit for each measure; %s has %s for this one", input.Index("targets", before), p.Targets[before].limitText())
+			return input.Errorf(path, t.limitText(), "one limit for each measure; %s has %s for this one",
+				input.Index("targets", before), p.Targets[before].limitText())
 		}
 		first[about] = i
 		if err := p.checkLevels(path, t, i); err != nil {
@@ -131,7 +135,10 @@ func (p *Problem) checkLevels(path string, t Target, i int) error {
 		default:
 			continue
 		}
-		return input.Errorf(path+".delay", t.Limit.RatString(), want, other.Limit.RatString(), input.Index("targets", before), other.Level.RatString())
+		return input.Errorf(
+			path+".delay", t.Limit.RatString(), want, other.Limit.RatString(), input.Index("targets", before),
+			other.Level.RatString(),
+		)
 	}
 	return nil
 }
@@ -143,7 +150,9 @@ func (p *Problem) checkTarget(path string, t Target) error {
 	case t.Server != "" && t.Measure != Utilization:
 		return input.Errorf(path+".server", strconv.Quote(t.Server), "no server: only a utilization has one")
 	case t.Class != "" && !delays:
-		return input.Errorf(path+".class", strconv.Quote(t.Class), "no class: only a mean delay and a percentile have one")
+		return input.Errorf(
+			path+".class", strconv.Quote(t.Class), "no class: only a mean delay and a percentile have one",
+		)
 	}
 	switch t.Measure {
 	case MeanDelay, Percentile:
@@ -156,7 +165,8 @@ func (p *Problem) checkTarget(path string, t Target) error {
 			break
 		}
 		if _, err := p.Model.OneMeanSize(); err != nil {
-			return input.Errorf(path+".percentile", ratText(t.Level), "mean_delay: targets on percentiles need one mean size of all classes; simulation shows what a plan does to them")
+			return input.Errorf(path+".percentile", ratText(t.Level), "mean_delay: targets on percentiles need one "+
+				"mean size of all classes; simulation shows what a plan does to them")
 		}
 		if t.Level == nil || t.Level.Sign() <= 0 || t.Level.Cmp(hundred) >= 0 {
 			return input.Errorf(path+".percentile", ratText(t.Level), wantPercent)
@@ -175,7 +185,10 @@ func (p *Problem) checkTarget(path string, t Target) error {
 		}
 	case LoadFactor, Margin:
 	default:
-		return input.Errorf(path+".measure", strconv.Quote(string(t.Measure)), "mean_delay, percentile, utilization, load_factor or margin")
+		return input.Errorf(
+			path+".measure", strconv.Quote(string(t.Measure)),
+			"mean_delay, percentile, utilization, load_factor or margin",
+		)
 	}
 	return input.CheckNumber(path+"."+string(t.Measure), t.Limit, input.Positive)
 }
@@ -212,7 +225,9 @@ func (p *Problem) checkUpgrades() error {
 			return err
 		}
 		if before, ok := first[s]; ok {
-			return input.Errorf(path+".server", strconv.Quote(u.Server), "one upgrade for each server; %s is for this one", input.Index("upgrades", before))
+			return input.Errorf(path+".server", strconv.Quote(u.Server),
+				"one upgrade for each server; %s is for this one",
+				input.Index("upgrades", before))
 		}
 		first[s] = k
 	}
@@ -235,11 +250,14 @@ func (p *Problem) checkNewServers() error {
 // nameConflict describes what has the name of new servers in the model: a server or a group.
 func (p *Problem) nameConflict(row int) string {
 	draws := func(c cluster.Class) bool {
-		return slices.ContainsFunc(c.Servers, func(k cluster.Choice) bool { return k.Server == row && k.Choose < p.Model.Servers[row].Size() })
+		return slices.ContainsFunc(c.Servers, func(k cluster.Choice) bool {
+			return k.Server == row && k.Choose < p.Model.Servers[row].Size()
+		})
 	}
 	switch {
 	case slices.ContainsFunc(p.Model.Classes, draws):
-		return "a group from which jobs draw servers does not grow in a plan, upgrades give each of its servers more capacity, and a larger count in the model says what more of them do"
+		return "a group from which jobs draw servers does not grow in a plan, upgrades give each of its servers more " +
+			"capacity, and a larger count in the model says what more of them do"
 	case p.Model.Servers[row].Size() > 1:
 		return "the model has a group of this name, and new servers for its classes are separate"
 	}
@@ -267,7 +285,9 @@ func (p *Problem) checkClasses(path string, classes []string) error {
 
 func (p *Problem) checkEdges() error {
 	if len(p.Edges) > MaxEdges {
-		return input.Errorf("edges", fmt.Sprintf("%d of them", len(p.Edges)), "at most %d: all their sets are tried, here %d", MaxEdges, 1<<MaxEdges)
+		return input.Errorf("edges", fmt.Sprintf("%d of them", len(p.Edges)),
+			"at most %d: all their sets are tried, here %d",
+			MaxEdges, 1<<MaxEdges)
 	}
 	for k, e := range p.Edges {
 		path := input.Index("edges", k)
@@ -277,7 +297,8 @@ func (p *Problem) checkEdges() error {
 		}
 		for before, other := range p.Edges[:k] {
 			if other.Class == e.Class && other.Server == e.Server {
-				return input.Errorf(path, fmt.Sprintf("%s, %s", e.Class, e.Server), "each edge once; %s is the same", input.Index("edges", before))
+				return input.Errorf(path, fmt.Sprintf("%s, %s", e.Class, e.Server), "each edge once; %s is the same",
+					input.Index("edges", before))
 			}
 		}
 		if added := p.NewServerRow(e.Server); added >= 0 {
@@ -291,13 +312,18 @@ func (p *Problem) checkEdges() error {
 			return err
 		}
 		if slices.ContainsFunc(p.Model.Classes[i].Servers, func(c cluster.Choice) bool { return c.Server == s }) {
-			return input.Errorf(path+".server", strconv.Quote(e.Server), "a server that %s cannot use yet", input.Quote(e.Class))
+			return input.Errorf(path+".server", strconv.Quote(e.Server), "a server that %s cannot use yet",
+				input.Quote(e.Class))
 		}
 		if size := p.Model.Servers[s].Size(); e.Choose < 0 || e.Choose > size || e.Choose == 0 && size > 1 {
-			return input.Errorf(path+".choose", e.Choose, "an integer from 1 to %d, the servers in %s", size, input.Quote(e.Server))
+			return input.Errorf(path+".choose", e.Choose, "an integer from 1 to %d, the servers in %s",
+				size, input.Quote(e.Server))
 		}
-		if p.Model.Servers[s].Capacity.Sign() == 0 && !slices.ContainsFunc(p.Upgrades, func(u Upgrade) bool { return u.Server == e.Server }) {
-			return input.Errorf(path+".server", strconv.Quote(e.Server), "a server of positive capacity, or the edge has no effect")
+		if p.Model.Servers[s].Capacity.Sign() == 0 &&
+			!slices.ContainsFunc(p.Upgrades, func(u Upgrade) bool { return u.Server == e.Server }) {
+			return input.Errorf(
+				path+".server", strconv.Quote(e.Server), "a server of positive capacity, or the edge has no effect",
+			)
 		}
 	}
 	return nil
@@ -307,7 +333,8 @@ func (p *Problem) checkEdges() error {
 func (p *Problem) checkNewEdge(path string, e Edge, s NewServer) error {
 	switch {
 	case slices.Contains(s.Classes, e.Class):
-		return input.Errorf(path+".server", strconv.Quote(e.Server), "a server that %s cannot use yet", input.Quote(e.Class))
+		return input.Errorf(path+".server", strconv.Quote(e.Server), "a server that %s cannot use yet",
+			input.Quote(e.Class))
 	case e.Choose != 0:
 		return input.Errorf(path+".choose", e.Choose, "no such field for new servers: each job is at all of them")
 	}

@@ -14,8 +14,8 @@ import (
 // cheaper plans, or all plans if no plan exists. Problem.Budget does not end a search: a more
 // expensive plan is reported as such.
 //
-// After SearchSettings.Limit solves the search stops with the best plan so far, and the proof holds for the plans that cost less than
-// Proof.Below, which is then less than the cost of the plan.
+// After SearchSettings.Limit solves the search stops with the best plan so far, and the proof holds
+// for the plans that cost less than Proof.Below, which is then less than the cost of the plan.
 //
 // The errors are those of [Evaluate].
 func LeastCost(ctx context.Context, p *Problem, s SearchSettings) (*Answer, error) {
@@ -26,8 +26,8 @@ func LeastCost(ctx context.Context, p *Problem, s SearchSettings) (*Answer, erro
 	return in.leastCost(ctx, s, question{below: math.MaxInt64})
 }
 
-// A question about costs is which plan is the cheapest of those that hold from, cost less than below, and have a mean delay below
-// delay, unless that is nil.
+// A question about costs is which plan is the cheapest of those that hold from, cost less than
+// below, and have a mean delay below delay, unless that is nil.
 type question struct {
 	from  Choice
 	below int64

@@ -7,10 +7,11 @@ import (
 	"productform/num"
 )
 
-// WholeCosts returns the costs of a step of each option, in the order of [Problem.Options], as whole multiples of a unit. The unit is the
-// inverse of their least common denominator.
+// WholeCosts returns the costs of a step of each option, in the order of [Problem.Options], as
+// whole multiples of a unit. The unit is the inverse of their least common denominator.
 //
-// The error is a *[num.InputError] for the first cost that takes the denominator, or what everything up to it costs in units, to 2^62.
+// The error is a *[num.InputError] for the first cost that takes the denominator, or what
+// everything up to it costs in units, to 2^62.
 func (p *Problem) WholeCosts() (unit *big.Rat, whole []int64, err error) {
 	var costs []*big.Rat
 	for _, u := range p.Upgrades {
@@ -51,5 +52,8 @@ func (p *Problem) refusedCost(k int, cost *big.Rat) error {
 	case k >= u:
 		path = input.Index("new_servers", k-u)
 	}
-	return input.Errorf(path+".cost", cost.RatString(), "costs that add up to at most 2^62 of their common unit: fewer digits, or multiples of one fraction")
+	return input.Errorf(
+		path+".cost", cost.RatString(),
+		"costs that add up to at most 2^62 of their common unit: fewer digits, or multiples of one fraction",
+	)
 }

@@ -11,9 +11,9 @@ import (
 // plan has a mean delay smaller by more than Settings.RelTol of it: the proof has a lower bound on
 // the mean delays of all plans.
 //
-// After SearchSettings.Limit solves the search stops with the best plan so far, and Proof.Delay is a
-// lower bound on the mean delays of all plans, 0 if nothing is known of some. The errors are those
-// of [Evaluate].
+// After SearchSettings.Limit solves the search stops with the best plan so far, and Proof.Delay is
+// a lower bound on the mean delays of all plans, 0 if nothing is known of some. The errors are
+// those of [Evaluate].
 func LeastDelay(ctx context.Context, p *Problem, s SearchSettings) (*Answer, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err != nil {
@@ -68,10 +68,12 @@ func (in *instance) leastDelay(ctx context.Context, s SearchSettings, below int6
 // targets, each has the smallest mean delay of all that cost less than the next one. The last costs
 // at most Problem.Budget, if there is one.
 //
-// The proof of each says that no plan which costs less than the next, or no other plan within the budget, has a mean delay below
-// Proof.Delay. The frontier ends where the limit of solves, which is for all searches together, ends one; then the last answer is
-// not complete, and if there is no other it is that of [LeastCost]. Answer.Cheaper of the first has the proof that it is the cheapest.
-// If no plan meets the targets, or only one beyond the budget, the answer is that of [LeastCost] alone.
+// The proof of each says that no plan which costs less than the next, or no other plan within the
+// budget, has a mean delay below Proof.Delay. The frontier ends where the limit of solves, which is
+// for all searches together, ends one; then the last answer is not complete, and if there is no
+// other it is that of [LeastCost]. Answer.Cheaper of the first has the proof that it is the
+// cheapest. If no plan meets the targets, or only one beyond the budget, the answer is that of
+// [LeastCost] alone.
 //
 // The errors are those of [Evaluate].
 func Frontier(ctx context.Context, p *Problem, s SearchSettings) ([]*Answer, error) {
@@ -94,7 +96,8 @@ func Frontier(ctx context.Context, p *Problem, s SearchSettings) ([]*Answer, err
 			return nil, err
 		}
 		left -= best.Solves
-		if best.Plan == nil || !best.Complete && best.Plan.Cost.Cmp(next.Plan.Cost) < 0 { // the limit ended the search before it came to a new one
+		// the limit ended the search before it came to a new one
+		if best.Plan == nil || !best.Complete && best.Plan.Cost.Cmp(next.Plan.Cost) < 0 {
 			last := first
 			if len(points) > 0 {
 				last = points[len(points)-1]

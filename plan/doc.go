@@ -23,7 +23,8 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	fmt.Printf("buy %s for %s: reports take %.4f\n", p.Words(a.Plan.Choice), a.Plan.Cost.RatString(), a.Plan.Targets[0].Value.Float)
+//	fmt.Printf("buy %s for %s: reports take %.4f\n",
+//		p.Words(a.Plan.Choice), a.Plan.Cost.RatString(), a.Plan.Targets[0].Value.Float)
 //	fmt.Println("checked:", plan.Verify(context.Background(), p, a, plan.Settings{}))
 //	// Output:
 //	// buy small=1 for 2: reports take 1.4806
@@ -31,8 +32,9 @@
 //
 // With x the steps that are bought and the set of edges fixed, all of these are monotone:
 //
-// Theorem. The numbers of jobs X = (X_1..X_N) decrease in the strong stochastic order in every capacity C_s and increase in every
-// arrival rate λ_j; in order of arrival with exponential sizes so do the delays.
+// Theorem. The numbers of jobs X = (X_1..X_N) decrease in the strong stochastic order in every
+// capacity C_s and increase in every arrival rate λ_j; in order of arrival with exponential sizes
+// so do the delays.
 //
 // Proof. By Theorem 2 of Bonald and Comte, "Balanced fair resource sharing in computer clusters"
 // (Performance Evaluation 116, 2017), X has the distribution of the FCFS queue in which server s
@@ -63,8 +65,8 @@
 //
 //	E[Σ_A X] >= λ(A) / (μ(A) - λ(A))
 //
-// for a set A of classes, whose jobs leave at the rate μ(A) at most, get better with every edge: what fails by them fails with fewer
-// edges too.
+// for a set A of classes, whose jobs leave at the rate μ(A) at most, get better with every edge:
+// what fails by them fails with fewer edges too.
 //
 // Numbers are compared by proved bounds: double precision, then enclosures, then fractions. A
 // target that is met with equality is therefore met. Percentiles, which are no fractions, are

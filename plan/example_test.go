@@ -27,7 +27,8 @@ upgrades: [{server: small, step: 0.5, cost: 2, most: 4}, {server: big, step: 1, 
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("buy %s for %s: reports take %.4f\n", p.Words(a.Plan.Choice), a.Plan.Cost.RatString(), a.Plan.Targets[0].Value.Float)
+	fmt.Printf("buy %s for %s: reports take %.4f\n",
+		p.Words(a.Plan.Choice), a.Plan.Cost.RatString(), a.Plan.Targets[0].Value.Float)
 	fmt.Println("checked:", plan.Verify(context.Background(), p, a, plan.Settings{}))
 	// Output:
 	// buy small=1 for 2: reports take 1.4806
@@ -55,7 +56,8 @@ upgrades: [{server: small, step: 0.5, cost: 2, most: 4}]
 	// Output: 1.666667 times the arrival rate, since 1/(1.5 - 0.6 x) = 2
 }
 
-// A faster server or a second one: the cheapest plan that meets the target, and what gains more for more.
+// A faster server or a second one: the cheapest plan that meets the target, and what gains more for
+// more.
 func ExampleFrontier() {
 	p, err := plan.Read(strings.NewReader(`
 model:

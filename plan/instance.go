@@ -31,7 +31,8 @@ type option struct {
 	most     int
 }
 
-// An edge leads to a server of the model or, if option is not negative, to the new servers of that option, as many as are bought.
+// An edge leads to a server of the model or, if option is not negative, to the new servers of that
+// option, as many as are bought.
 type edge struct {
 	class  int
 	choice cluster.Choice // choice of a server of the model
@@ -39,7 +40,8 @@ type edge struct {
 	cost   int64
 }
 
-// A target is one of the problem with rows for names; limit is that on P(T > delay) for a percentile.
+// A target is one of the problem with rows for names; limit is that on P(T > delay) for a
+// percentile.
 type target struct {
 	measure   Measure
 	row       int // row of the class or server, -1 for all jobs
@@ -66,7 +68,13 @@ func newInstance(p *Problem) (*instance, error) {
 		in.targets = append(in.targets, newTarget(p, t))
 	}
 	for _, u := range p.Upgrades {
-		in.options = append(in.options, option{server: p.ServerRow(u.Server), name: u.Server, capacity: u.Step, cost: whole[len(in.options)], most: u.Most})
+		in.options = append(in.options, option{
+			server:   p.ServerRow(u.Server),
+			name:     u.Server,
+			capacity: u.Step,
+			cost:     whole[len(in.options)],
+			most:     u.Most,
+		})
 	}
 	for _, s := range p.NewServers {
 		o := option{server: -1, name: s.Name, capacity: s.Capacity, cost: whole[len(in.options)], most: s.Most}
@@ -167,17 +175,20 @@ func (in *instance) choice(edges bits, steps []int) Choice {
 func (in *instance) resolve(c Choice) (edges bits, steps []int, err error) {
 	steps = make([]int, len(in.options))
 	if c.Steps != nil && len(c.Steps) != len(steps) {
-		return 0, nil, input.Errorf("Choice.Steps", len(c.Steps), "%d numbers, one for each upgrade and new server", len(steps))
+		return 0, nil, input.Errorf("Choice.Steps", len(c.Steps), "%d numbers, one for each upgrade and new server",
+			len(steps))
 	}
 	copy(steps, c.Steps)
 	for k, n := range steps {
 		if n < 0 || n > in.options[k].most {
-			return 0, nil, input.Errorf(input.Index("Choice.Steps", k), n, "an integer from 0 to %d", in.options[k].most)
+			return 0, nil, input.Errorf(input.Index("Choice.Steps", k), n, "an integer from 0 to %d",
+				in.options[k].most)
 		}
 	}
 	for i, k := range c.Edges {
 		if k < 0 || k >= len(in.edges) || i > 0 && k <= c.Edges[i-1] {
-			return 0, nil, input.Errorf(input.Index("Choice.Edges", i), k, "rows of edges, increasing, below %d", len(in.edges))
+			return 0, nil, input.Errorf(input.Index("Choice.Edges", i), k, "rows of edges, increasing, below %d",
+				len(in.edges))
 		}
 	}
 	return bitsOf(c.Edges), steps, nil

@@ -27,7 +27,8 @@ func TestApply(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := cost.RatString() + " " + m.Servers[0].Capacity.RatString() + " " + m.Classes[0].ArrivalRate.RatString(); got != "2/3 3/2 3/4" {
+	if got := cost.RatString() + " " + m.Servers[0].Capacity.RatString() + " " +
+		m.Classes[0].ArrivalRate.RatString(); got != "2/3 3/2 3/4" {
 		t.Errorf("cost, capacity and rate %s", got)
 	}
 }

@@ -36,12 +36,15 @@ type judge struct {
 	targets []target
 	noWorse bool
 	solves  int
-	delays  bool // whether mean delays are compared with each other, which requires them to be within half of Settings.RelTol
+	// whether mean delays are compared with each other, which requires them to be within half of
+	// Settings.RelTol
+	delays bool
 
 	base map[num.Engine]*bf.Result // the cluster as it is, for NoWorse
 }
 
-// tieTol is the relative width of the enclosures that decide where float64 does not, before fractions do.
+// tieTol is the relative width of the enclosures that decide where float64 does not, before
+// fractions do.
 const tieTol = 1e-30
 
 // exactBytes bounds the tables of fractions that decide ties.
@@ -88,7 +91,8 @@ func (j *judge) byMeans(ctx context.Context, m *cluster.Model, edges bits, below
 	return open, nil
 }
 
-// roughTol is the relative error of the tails that decide percentiles first: three in four of the steps do for it.
+// roughTol is the relative error of the tails that decide percentiles first: three in four of the
+// steps do for it.
 const roughTol = 1e-3
 
 // percentiles decides the targets on percentiles, T_i <= t at the level p if P(T_i > t) <= 1 - p,
@@ -101,7 +105,9 @@ func (j *judge) percentiles(ctx context.Context, m *cluster.Model, result judgem
 			rows = append(rows, row)
 		}
 	}
-	for _, s := range []bf.Settings{{Engine: num.Float, RelTol: roughTol}, {Engine: num.Float}, {Engine: num.Enclose, RelTol: tieTol}} {
+	for _, s := range []bf.Settings{
+		{Engine: num.Float, RelTol: roughTol}, {Engine: num.Float}, {Engine: num.Enclose, RelTol: tieTol},
+	} {
 		if len(rows) == 0 {
 			return result, nil
 		}
@@ -154,8 +160,9 @@ func (j *judge) solve(ctx context.Context, m *cluster.Model, engine num.Engine) 
 	return bf.Solve(ctx, m, s)
 }
 
-// scales decides the targets on load factor and margin, which are fractions, and looks for delays that are too long for want
-// of capacity: as the jobs of a set A of classes leave at the rate μ(A) at most,
+// scales decides the targets on load factor and margin, which are fractions, and looks for delays
+// that are too long for want of capacity: as the jobs of a set A of classes leave at the rate μ(A)
+// at most,
 //
 //	E[Σ_A X] >= λ(A) / (μ(A) - λ(A)),
 //
@@ -186,8 +193,9 @@ func (j *judge) scales(ctx context.Context, m *cluster.Model) (judgement, error)
 	return judgement{}, nil
 }
 
-// leastDelay returns a lower bound on the mean delay of a class, or of all jobs for -1, in a stable cluster: of work w that arrives
-// for servers of capacity c, the mean number of jobs is at least w/(c - w).
+// leastDelay returns a lower bound on the mean delay of a class, or of all jobs for -1, in a stable
+// cluster: of work w that arrives for servers of capacity c, the mean number of jobs is at least
+// w/(c - w).
 func leastDelay(m *cluster.Model, class int) *big.Rat {
 	used := make([]bool, len(m.Servers))
 	work, capacity, rate := new(big.Rat), new(big.Rat), new(big.Rat)
@@ -209,7 +217,9 @@ func leastDelay(m *cluster.Model, class int) *big.Rat {
 }
 
 // means decides what the measures of one engine decide.
-func (j *judge) means(ctx context.Context, m *cluster.Model, edges bits, r *bf.Result, below *float64) (judgement, error) {
+func (j *judge) means(
+	ctx context.Context, m *cluster.Model, edges bits, r *bf.Result, below *float64,
+) (judgement, error) {
 	open := false
 	for row, t := range j.targets {
 		v := measured(r, t)
@@ -262,7 +272,8 @@ func aimed(r *bf.Result, class int) *num.Value {
 	return r.Classes[class].MeanDelay
 }
 
-// compare decides whether v <= limit, where v is within a relative error bound, and low and high are doubles around the limit.
+// compare decides whether v <= limit, where v is within a relative error bound, and low and high
+// are doubles around the limit.
 func compare(v num.Value, bound float64, limit *big.Rat, low, high float64) Verdict {
 	if v.Exact != nil {
 		if v.Exact.Cmp(limit) <= 0 {
@@ -294,8 +305,9 @@ func compareIntervals(x, y num.Interval) Verdict {
 	return Undecided
 }
 
-// bounds returns doubles around the exact value x >= 0 of v, |v - x| <= b x: v/(1+b) <= x <= v/(1-b). The sums and quotients are off
-// by less than two spacings of doubles, which the last steps make up for.
+// bounds returns doubles around the exact value x >= 0 of v, |v - x| <= b x: v/(1+b) <= x <=
+// v/(1-b). The sums and quotients are off by less than two spacings of doubles, which the last
+// steps make up for.
 func bounds(v num.Value, b float64) (low, high float64) {
 	if v.Low != nil || v.Exact != nil {
 		if v.Exact != nil {
@@ -315,7 +327,9 @@ func bounds(v num.Value, b float64) (low, high float64) {
 // hasSlowerClass decides whether some class has a larger mean delay than in the original cluster.
 // By the theorem of the package, only classes that share servers, directly or through others, with
 // a class that has a new edge can have one.
-func (j *judge) hasSlowerClass(ctx context.Context, m *cluster.Model, edges bits, r *bf.Result) (class int, v Verdict, err error) {
+func (j *judge) hasSlowerClass(ctx context.Context, m *cluster.Model, edges bits, r *bf.Result) (
+	class int, v Verdict, err error,
+) {
 	base, ok := j.base[r.Engine]
 	if !ok {
 		if base, err = j.solve(ctx, j.in.base, r.Engine); err != nil {
@@ -354,7 +368,8 @@ func (j *judge) hasSlowerClass(ctx context.Context, m *cluster.Model, edges bits
 	return 0, v, nil
 }
 
-// affectedClasses returns the classes with arrivals that share servers, directly or by way of other classes, with one that has a new edge.
+// affectedClasses returns the classes with arrivals that share servers, directly or by way of other
+// classes, with one that has a new edge.
 func (in *instance) affectedClasses(m *cluster.Model, edges bits) (rows []int) {
 	root := make([]int, len(m.Servers)+len(m.Classes))
 	for x := range root {
@@ -378,7 +393,9 @@ func (in *instance) affectedClasses(m *cluster.Model, edges bits) (rows []int) {
 	for _, k := range edges.list() {
 		e, server := in.edges[k], in.edges[k].choice.Server
 		if e.option >= 0 {
-			server = slices.IndexFunc(m.Servers, func(s cluster.Server) bool { return s.Name == in.options[e.option].name })
+			server = slices.IndexFunc(m.Servers, func(s cluster.Server) bool {
+				return s.Name == in.options[e.option].name
+			})
 		}
 		if server >= 0 { // or none is bought
 			parts = append(parts, find(server))

@@ -15,7 +15,9 @@ type known struct {
 	encoding *encoding
 	failed   packed[corner]
 	met      packed[struct{}]
-	seen     map[string]judgement // by the words of the plan: what neither list can say, that it is undecided or, if byDelay, its mean delay
+	// by the words of the plan: what neither list can say, that it is undecided or, if byDelay, its
+	// mean delay
+	seen map[string]judgement
 }
 
 // of returns what is known of a set of edges.
@@ -89,8 +91,8 @@ func (l *packed[T]) keep(n int, isGood func(plan []uint64) bool) {
 	l.rows, l.words = l.rows[:kept], l.words[:kept*n]
 }
 
-// An encoding puts the steps of a plan side by side into words, as most searches compare many plans with each other. Each has as many
-// bits as its largest value takes, and a guard bit above them.
+// An encoding puts the steps of a plan side by side into words, as most searches compare many plans
+// with each other. Each has as many bits as its largest value takes, and a guard bit above them.
 type encoding struct {
 	word, shift []int    // position of each option
 	masks       []uint64 // masks of the bits of each option, shifted to the end
@@ -143,8 +145,8 @@ func (p *encoding) pack(steps []int) []uint64 {
 	return words
 }
 
-// atMost reports whether a plan buys at most the steps of another: with its guard set, no step of the other borrows from the next one,
-// and it keeps the guard where it is not smaller.
+// atMost reports whether a plan buys at most the steps of another: with its guard set, no step of
+// the other borrows from the next one, and it keeps the guard where it is not smaller.
 func (p *encoding) atMost(plan, other []uint64) bool {
 	for i, guard := range p.guards {
 		if ((other[i]|guard)-plan[i])&guard != guard {

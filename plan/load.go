@@ -11,7 +11,8 @@ import (
 	"productform/stability"
 )
 
-// A Load is the greatest common factor of the arrival rates at which a plan meets the targets, between two that are close.
+// A Load is the greatest common factor of the arrival rates at which a plan meets the targets,
+// between two that are close.
 type Load struct {
 	// Complete is true if At and Below are within the tolerance. If not, no engine decides the
 	// factors between them.
@@ -32,8 +33,8 @@ const leastPart = 0x1p-30
 // all larger ones if they fail at one: two outcomes prove the bracket. If a target is undecided at
 // a factor, nearby factors are tried. Factors below 2^-30 of the critical scale are not tried.
 //
-// The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not compared; others are those of
-// [Evaluate].
+// The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not
+// compared; others are those of [Evaluate].
 func GreatestLoad(ctx context.Context, p *Problem, c Choice, s Settings) (*Load, error) {
 	in, s, err := begin(p, s)
 	if err == nil {
@@ -77,7 +78,9 @@ func (in *instance) scaled(factor *big.Rat) *instance {
 }
 
 // greatest finds the bracket of the greatest load of a plan.
-func (in *instance) greatest(ctx context.Context, edges bits, steps []int, s Settings) (b *bracket, solves int, err error) {
+func (in *instance) greatest(ctx context.Context, edges bits, steps []int, s Settings) (
+	b *bracket, solves int, err error,
+) {
 	limit, err := stability.Cluster(ctx, in.model(edges, steps))
 	if err != nil {
 		return nil, 0, err
@@ -155,9 +158,9 @@ func (b *bracket) isNarrow(tol float64) bool {
 	return b.high-b.low <= 2*tol*b.high
 }
 
-// Growth returns the cheapest plans for growing loads, factors > 0 by which all arrival rates are multiplied, one after the other:
-// each holds what was bought before. Answers are those of [LeastCost] with Proof.From; the last one has no plan if none meets the
-// targets at its load.
+// Growth returns the cheapest plans for growing loads, factors > 0 by which all arrival rates are
+// multiplied, one after the other: each holds what was bought before. Answers are those of
+// [LeastCost] with Proof.From; the last one has no plan if none meets the targets at its load.
 //
 // The errors are those of [Evaluate], and a *[num.InputError] for loads that do not increase.
 func Growth(ctx context.Context, p *Problem, loads []*big.Rat, s SearchSettings) ([]*Answer, error) {

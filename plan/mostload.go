@@ -9,9 +9,11 @@ import (
 	"productform/stability"
 )
 
-// A MostLoad is the plan within the budget that meets the targets at the greatest load, with the proof that none does at a little more.
+// A MostLoad is the plan within the budget that meets the targets at the greatest load, with the
+// proof that none does at a little more.
 type MostLoad struct {
-	Plan     *Outcome `json:"-"`                       // at the factor At; nil if no plan meets the targets at any load tried
+	// at the factor At; nil if no plan meets the targets at any load tried
+	Plan     *Outcome `json:"-"`
 	Complete bool     `json:"complete"`                // whether At and Below are within the tolerance
 	At       *big.Rat `json:"holds_at" exact:"always"` // factor of the arrival rates of the problem; nil if Plan is
 	Below    *big.Rat `json:"fails_at" exact:"always"` // a factor at which no plan within the budget meets the targets
@@ -30,10 +32,11 @@ type MostLoad struct {
 // searched for: halfway to the smallest factor known to be too much while that is far, and then
 // alternately a little more and halfway. Many nearly equal plans thus take few searches.
 //
-// After SearchSettings.Limit solves, or where no engine decides a plan, the answer is not complete: Below is what was known before.
+// After SearchSettings.Limit solves, or where no engine decides a plan, the answer is not complete:
+// Below is what was known before.
 //
-// The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not compared; others are those of
-// [Evaluate].
+// The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not
+// compared; others are those of [Evaluate].
 func GreatestLoadOfAll(ctx context.Context, p *Problem, s SearchSettings) (*MostLoad, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err == nil {
@@ -77,7 +80,8 @@ type mostLoad struct {
 	solves int
 }
 
-// beginMostLoad begins at the critical scale of everything that can be bought, at which no plan is stable.
+// beginMostLoad begins at the critical scale of everything that can be bought, at which no plan is
+// stable.
 func (in *instance) beginMostLoad(ctx context.Context, s SearchSettings) (*mostLoad, error) {
 	everything := in.Everything()
 	r, err := stability.Cluster(ctx, in.model(bitsOf(everything.Edges), everything.Steps))
@@ -114,7 +118,8 @@ func (l *mostLoad) next() *big.Rat {
 	return more.Mul(more, l.low)
 }
 
-// try looks for a plan at a factor, and takes it to its greatest load. It leaves the factor open if a limit or the engines do.
+// try looks for a plan at a factor, and takes it to its greatest load. It leaves the factor open if
+// a limit or the engines do.
 func (l *mostLoad) try(ctx context.Context, factor *big.Rat) (open bool, err error) {
 	left := l.s
 	if left.Limit -= l.solves; left.Limit <= 0 {

@@ -9,8 +9,11 @@ import (
 // Words lists the purchases of a plan in the order of the problem, by name and number.
 func TestWords(t *testing.T) {
 	one := big.NewRat(1, 1)
-	p := &Problem{Upgrades: []Upgrade{{"small", one, one, 4}, {"big", one, one, 2}}, NewServers: []NewServer{{"spare", one, nil, one, 3}},
-		Edges: []Edge{{"web", "small", 0, one}, {"reports", "big", 0, one}}}
+	p := &Problem{
+		Upgrades:   []Upgrade{{"small", one, one, 4}, {"big", one, one, 2}},
+		NewServers: []NewServer{{"spare", one, nil, one, 3}},
+		Edges:      []Edge{{"web", "small", 0, one}, {"reports", "big", 0, one}},
+	}
 	for _, c := range []struct {
 		choice Choice
 		want   string
@@ -29,7 +32,8 @@ func TestWords(t *testing.T) {
 		}
 	}
 	options := p.Options()
-	if len(options) != 5 || options[0] != (Option{"small", 4, false}) || options[4] != (Option{"reports:big", 1, true}) {
+	if len(options) != 5 || options[0] != (Option{"small", 4, false}) ||
+		options[4] != (Option{"reports:big", 1, true}) {
 		t.Errorf("%+v", options)
 	}
 }

@@ -1,10 +1,10 @@
-// This part of the package is the input of package plan: which cluster is there, what can be bought for it,
-// and what must it achieve?
+// This part of the package is the input of package plan: which cluster is there, what can be bought
+// for it, and what must it achieve?
 //
 // For example:
 //
-// A [Problem] is plain data, read by [Read] and [ReadFile] and checked by [Problem.Check]. A [Choice] is a plan: how many steps of each
-// upgrade and new server it buys, and which edges.
+// A [Problem] is plain data, read by [Read] and [ReadFile] and checked by [Problem.Check]. A
+// [Choice] is a plan: how many steps of each upgrade and new server it buys, and which edges.
 
 package plan
 
@@ -28,8 +28,10 @@ type Problem struct {
 	NewServers []NewServer
 	Edges      []Edge
 
-	Budget   *big.Rat // >= 0, the most that a plan may cost; nil for no limit
-	Minimize string   // the class whose mean delay is minimized, if a question minimizes one; empty for the mean delay of all jobs
+	Budget *big.Rat // >= 0, the most that a plan may cost; nil for no limit
+	// the class whose mean delay is minimized, if a question minimizes one; empty for the mean
+	// delay of all jobs
+	Minimize string
 }
 
 // A Measure is the quantity that a target bounds.

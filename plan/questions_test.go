@@ -54,7 +54,8 @@ func TestLeastDelayMatchesBruteForce(t *testing.T) {
 			found := measure(t, p, a.Plan.Choice)
 			low, _ := want.Float64()
 			got, _ := found.aimed(p).Float64()
-			if !a.Complete || !found.meets(p, all[0]) || found.cost.Cmp(p.Budget) > 0 || got > low*(1+2e-9) || *a.Proof.Delay > low || *a.Proof.Delay < low*(1-2e-9) {
+			if !a.Complete || !found.meets(p, all[0]) || found.cost.Cmp(p.Budget) > 0 || got > low*(1+2e-9) ||
+				*a.Proof.Delay > low || *a.Proof.Delay < low*(1-2e-9) {
 				t.Fatalf("mean delay %v, none below %v, want %v", got, *a.Proof.Delay, low)
 			}
 		}
@@ -123,14 +124,16 @@ func TestFrontierMatchesBruteForce(t *testing.T) {
 	})
 }
 
-// A frontier ends with its plans whatever number of solves it may use: all but the last are complete, and all are proved.
+// A frontier ends with its plans whatever number of solves it may use: all but the last are
+// complete, and all are proved.
 func TestFrontierLimit(t *testing.T) {
 	p, err := plan.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Budget = big.NewRat(12, 1)
-	p.Targets = slices.DeleteFunc(p.Targets, func(t plan.Target) bool { return t.Measure == plan.Percentile }) // which take longest
+	// which take longest
+	p.Targets = slices.DeleteFunc(p.Targets, func(t plan.Target) bool { return t.Measure == plan.Percentile })
 	whole, err := plan.Frontier(t.Context(), p, plan.SearchSettings{})
 	if err != nil {
 		t.Fatal(err)
@@ -146,8 +149,10 @@ func TestFrontierLimit(t *testing.T) {
 		}
 		for i, a := range points {
 			last := i == len(points)-1
-			if a.Plan == nil && i > 0 || i > 0 && a.Plan.Cost.Cmp(points[i-1].Proof.Below) != 0 || !a.Complete && !last || a.Complete && last && len(points) != len(whole) {
-				t.Fatalf("limit %d: point %d of %d is complete: %v, plan %v", limit, i, len(points), a.Complete, a.Plan != nil)
+			if a.Plan == nil && i > 0 || i > 0 && a.Plan.Cost.Cmp(points[i-1].Proof.Below) != 0 ||
+				!a.Complete && !last || a.Complete && last && len(points) != len(whole) {
+				t.Fatalf("limit %d: point %d of %d is complete: %v, plan %v",
+					limit, i, len(points), a.Complete, a.Plan != nil)
 			}
 			if err := plan.Verify(t.Context(), p, a, plan.Settings{}); err != nil {
 				t.Fatalf("limit %d: point %d: %v", limit, i, err)
@@ -232,11 +237,14 @@ func TestGrowth(t *testing.T) {
 	})
 }
 
-// A search that stops at its limit says how far from the best it can be: what it excludes is excluded, and its plan meets the targets.
+// A search that stops at its limit says how far from the best it can be: what it excludes is
+// excluded, and its plan meets the targets.
 func TestLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, all := drawQuestion(t)
-		a, err := plan.LeastCost(context.Background(), p, plan.SearchSettings{Limit: rapid.IntRange(1, 20).Draw(t, "limit")})
+		a, err := plan.LeastCost(
+			context.Background(), p, plan.SearchSettings{Limit: rapid.IntRange(1, 20).Draw(t, "limit")},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +252,9 @@ func TestLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Budget = rapid.SampledFrom(all).Draw(t, "budget").cost
-		d, err := plan.LeastDelay(context.Background(), p, plan.SearchSettings{Limit: rapid.IntRange(1, 20).Draw(t, "limit")})
+		d, err := plan.LeastDelay(
+			context.Background(), p, plan.SearchSettings{Limit: rapid.IntRange(1, 20).Draw(t, "limit")},
+		)
 		if err == nil {
 			err = plan.Verify(context.Background(), p, d, plan.Settings{})
 		}
@@ -300,7 +310,9 @@ func TestSensitivities(t *testing.T) {
 			var each plan.Choice
 			if u := len(p.Upgrades); x.Option < u {
 				up := p.Upgrades[x.Option]
-				at.Upgrades = []plan.Upgrade{{Server: up.Server, Step: new(big.Rat).Mul(up.Step, part), Cost: up.Cost, Most: 1}}
+				at.Upgrades = []plan.Upgrade{
+					{Server: up.Server, Step: new(big.Rat).Mul(up.Step, part), Cost: up.Cost, Most: 1},
+				}
 			} else {
 				s := p.NewServers[x.Option-u]
 				classes := slices.Clone(s.Classes)
@@ -309,7 +321,13 @@ func TestSensitivities(t *testing.T) {
 						classes = append(classes, p.Edges[k].Class)
 					}
 				}
-				at.NewServers = []plan.NewServer{{Name: "another", Capacity: new(big.Rat).Mul(s.Capacity, part), Classes: classes, Cost: s.Cost, Most: 1}}
+				at.NewServers = []plan.NewServer{{
+					Name:     "another",
+					Capacity: new(big.Rat).Mul(s.Capacity, part),
+					Classes:  classes,
+					Cost:     s.Cost,
+					Most:     1,
+				}}
 			}
 			each.Steps = []int{1}
 			after := measure(t, &at, each)
@@ -368,7 +386,8 @@ func TestGreatestLoadOfAllMatchesBruteForce(t *testing.T) {
 		}
 		at := *p
 		at.Scale = new(big.Rat).Mul(num.OrOne(p.Scale), a.At)
-		if a.Plan == nil || a.At.Cmp(high) >= 0 || a.Below.Cmp(low) <= 0 || !measure(t, &at, a.Plan.Choice).meets(&at, measured{}) {
+		if a.Plan == nil || a.At.Cmp(high) >= 0 || a.Below.Cmp(low) <= 0 ||
+			!measure(t, &at, a.Plan.Choice).meets(&at, measured{}) {
 			t.Fatalf("holds at %v, fails at %v, want %v to %v", a.At, a.Below, low, high)
 		}
 		for what, change := range map[string]func(*plan.MostLoad){

@@ -36,15 +36,18 @@ import (
 // Everything but the model may be left out. The file name of a model is relative to folder, unless
 // it is absolute.
 //
-// The error is a [*num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown,
-// missing or repeated field, a value of another type, and everything that [Problem.Check] rejects.
+// The error is a [*num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the
+// field: for an unknown, missing or repeated field, a value of another type, and everything that
+// [Problem.Check] rejects.
 func Read(r io.Reader, folder string) (*Problem, error) { return read(r, file.Auto, folder) }
 
 // ReadFile reads a problem from a file, as JSON if its name ends in .json, as YAML if it ends in
 // .yaml or .yml, otherwise as [Read]. Names of files in it are relative to its folder. Errors start
 // with the name of the file that they are about.
 func ReadFile(name string) (*Problem, error) {
-	return file.ReadFile(name, func(r io.Reader, format file.Format) (*Problem, error) { return read(r, format, filepath.Dir(name)) })
+	return file.ReadFile(name, func(r io.Reader, format file.Format) (*Problem, error) {
+		return read(r, format, filepath.Dir(name))
+	})
 }
 
 const wantPlan = "a plan with a model, targets and options"
@@ -57,12 +60,12 @@ func read(r io.Reader, format file.Format, folder string) (*Problem, error) {
 	return file.DecodeRoot(root, func(root *file.Node) (*Problem, error) { return decode(root, folder) })
 }
 
-// Schema returns a JSON schema of the files that [Read] reads. It refers to the definitions name, nonnegative,
-// positive, count and cluster in $defs.
+// Schema returns a JSON schema of the files that [Read] reads. It refers to the definitions name,
+// nonnegative, positive, count and cluster in $defs.
 func Schema() map[string]any { return problemFile.Schema() }
 
-// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
-// and examples.
+// Help returns a table of the fields of these files, with their meanings, units, ranges and
+// defaults, and examples.
 func Help() string { return problemFile.Help() }
 
 // problemFile describes the file of a problem, except for its model. It is never changed, like the
@@ -166,7 +169,9 @@ func decode(root *file.Node, folder string) (*Problem, error) {
 		return nil, err
 	}
 	for i, e := range p.Edges { // the plain name of a group is all of it
-		k := slices.IndexFunc(p.Model.Servers, func(s cluster.Server) bool { return s.Name == e.Server && s.Size() > 1 })
+		k := slices.IndexFunc(p.Model.Servers, func(s cluster.Server) bool {
+			return s.Name == e.Server && s.Size() > 1
+		})
 		if e.Choose == 0 && k >= 0 {
 			p.Edges[i].Choose = p.Model.Servers[k].Size()
 		}

@@ -37,12 +37,14 @@ type Outcome struct {
 
 // A TargetOutcome is the outcome of a target.
 type TargetOutcome struct {
-	Value   *num.Value // the measure: of a percentile the delay; nil if the cluster is unstable, or so nearly that it takes too long
+	// the measure: of a percentile the delay; nil if the cluster is unstable, or so nearly that it
+	// takes too long
+	Value   *num.Value
 	Verdict Verdict
 }
 
-// An Answer is the best plan that was found, with the proof that there is no better one. Its tags, as
-// well as those of [Load] and [MostLoad], are the names in the JSON of the command pfq plan.
+// An Answer is the best plan that was found, with the proof that there is no better one. Its tags,
+// as well as those of [Load] and [MostLoad], are the names in the JSON of the command pfq plan.
 type Answer struct {
 	Now          *Outcome `json:"-"` // the cluster as it is, at the arrival rates of the problem
 	Plan         *Outcome `json:"-"` // nil if none was found
@@ -77,8 +79,8 @@ type Proof struct {
 	Corners []Corner `json:"corners"`
 }
 
-// A Corner is a plan that fails at something. By monotonicity so does every plan with the same edges and at most its steps and, if
-// Fewer is set, also with some of its edges.
+// A Corner is a plan that fails at something. By monotonicity so does every plan with the same
+// edges and at most its steps and, if Fewer is set, also with some of its edges.
 type Corner struct {
 	Choice
 	Fewer bool    `json:"fewer"` // also with some of its edges
@@ -131,8 +133,8 @@ func begin(p *Problem, s Settings) (*instance, Settings, error) {
 	return in, s, err
 }
 
-// beginSearch checks a problem and settings. It rejects a model that is too large before it examines
-// any plan.
+// beginSearch checks a problem and settings. It rejects a model that is too large before it
+// examines any plan.
 func beginSearch(ctx context.Context, p *Problem, s SearchSettings) (*instance, SearchSettings, error) {
 	in, err := newInstance(p)
 	if err == nil {
@@ -154,7 +156,8 @@ func (in *instance) checkSize(ctx context.Context, s Settings) error {
 	err := solve(in.base)
 	if errors.Is(err, num.ErrUnstable) {
 		var r *stability.Result
-		if r, err = stability.Cluster(ctx, in.base); err == nil && r.CriticalScale != nil && r.CriticalScale.Sign() > 0 {
+		if r, err = stability.Cluster(ctx, in.base); err == nil && r.CriticalScale != nil &&
+			r.CriticalScale.Sign() > 0 {
 			err = solve(in.base.Scale(new(big.Rat).Quo(r.CriticalScale, big.NewRat(2, 1))))
 		}
 	}
@@ -207,7 +210,10 @@ func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Sett
 		return nil
 	}
 	if out.Value = measured(o.Solution, t); t.measure == Percentile {
-		r, err := bf.Answer(ctx, o.Model, bf.Question{Levels: []*big.Rat{t.level}}, bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})
+		r, err := bf.Answer(ctx, o.Model, bf.Question{Levels: []*big.Rat{t.level}}, bf.Settings{
+			RelTol:   s.RelTol,
+			MaxBytes: s.MaxBytes,
+		})
 		switch {
 		case err == nil:
 			out.Value = &r.Classes[t.row].Quantiles[0]
@@ -221,8 +227,8 @@ func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Sett
 	return err
 }
 
-// EdgeEffects returns what each edge of a problem does to the delays with a plan: without it and with it, whether the plan has it or
-// not.
+// EdgeEffects returns what each edge of a problem does to the delays with a plan: without it and
+// with it, whether the plan has it or not.
 //
 // The errors are those of [Evaluate].
 func EdgeEffects(ctx context.Context, p *Problem, c Choice, s Settings) ([]EdgeEffect, error) {
@@ -254,8 +260,8 @@ func EdgeEffects(ctx context.Context, p *Problem, c Choice, s Settings) ([]EdgeE
 	return effects, nil
 }
 
-// Pays returns the classes to which the edge brings a larger mean delay, beyond the errors of the numbers; none where a cluster
-// is unstable.
+// Pays returns the classes to which the edge brings a larger mean delay, beyond the errors of the
+// numbers; none where a cluster is unstable.
 func (e EdgeEffect) Pays() (classes []int) {
 	if e.Without == nil || e.With == nil {
 		return nil

@@ -74,7 +74,8 @@ var errLimit = errors.New("plan: limit of solves")
 // newSearch starts a search among the plans that hold from and cost less than below.
 func newSearch(in *instance, j *judge, s SearchSettings, from Choice, below int64, byDelay bool) *search {
 	return &search{in: in, judge: j, limit: j.solves + s.Limit, tell: s.Progress, open: boxes{byDelay: byDelay},
-		from: from, known: map[bits]*known{}, encoding: newEncoding(in.options), below: below, tol: s.RelTol, most: in.maxSteps()}
+		from: from, known: map[bits]*known{}, encoding: newEncoding(in.options), below: below,
+		tol: s.RelTol, most: in.maxSteps()}
 }
 
 // run searches to the end, or until the limit of solves.
@@ -182,8 +183,9 @@ func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, 
 	return r, nil
 }
 
-// lacksCapacity looks, before anything is solved, whether the most capacity with a set of edges is too little. If so, it adds as many
-// edges as leave it so: that is a proof for all sets of fewer edges.
+// lacksCapacity looks, before anything is solved, whether the most capacity with a set of edges is
+// too little. If so, it adds as many edges as leave it so: that is a proof for all sets of fewer
+// edges.
 func (s *search) lacksCapacity(ctx context.Context, edges bits, steps []int) (judgement, error) {
 	r, err := s.judge.scales(ctx, s.in.model(edges, steps))
 	if err != nil || r.verdict != Failed {
@@ -205,7 +207,8 @@ func (s *search) lacksCapacity(ctx context.Context, edges bits, steps []int) (ju
 	return c.fails, nil
 }
 
-// affordable returns the upper corner of a box, each step within what can be spent on it alone; nil if its plans cost too much.
+// affordable returns the upper corner of a box, each step within what can be spent on it alone; nil
+// if its plans cost too much.
 func (s *search) affordable(b *box) []int {
 	left := s.below - 1 - b.cost
 	if left < 0 {
@@ -220,7 +223,8 @@ func (s *search) affordable(b *box) []int {
 	return upper
 }
 
-// leastCost returns the cost that no plan which meets the targets is below, unless none does at any.
+// leastCost returns the cost that no plan which meets the targets is below, unless none does at
+// any.
 func (s *search) leastCost() (units int64, isLimited bool) {
 	least := s.below
 	for _, b := range slices.Concat(s.open.list, s.pending) {
@@ -238,8 +242,8 @@ func (s *search) progress() Progress {
 	return p
 }
 
-// corners returns those that prove the result, without those that others cover: plans that fail, or have a mean delay of at least
-// delay.
+// corners returns those that prove the result, without those that others cover: plans that fail, or
+// have a mean delay of at least delay.
 func (s *search) corners(ctx context.Context, delay float64) ([]corner, error) {
 	all := slices.Clone(s.fewer)
 	for edges := range bits(1) << len(s.in.edges) {
@@ -252,11 +256,15 @@ func (s *search) corners(ctx context.Context, delay float64) ([]corner, error) {
 				return nil, err
 			}
 			if r := k.seen[plan]; s.open.byDelay && r.delay >= delay {
-				k.fail(corner{edges, s.encoding.unpack(plan), judgement{verdict: Failed, fails: failsDelay, delay: r.delay}})
+				k.fail(corner{
+					edges, s.encoding.unpack(plan), judgement{verdict: Failed, fails: failsDelay, delay: r.delay},
+				})
 			}
 		}
 		for _, c := range k.failed.rows {
-			covered := slices.ContainsFunc(s.fewer, func(f corner) bool { return edges&^f.edges == 0 && atMost(c.steps, f.steps) })
+			covered := slices.ContainsFunc(s.fewer, func(f corner) bool {
+				return edges&^f.edges == 0 && atMost(c.steps, f.steps)
+			})
 			if !covered {
 				all = append(all, c)
 			}

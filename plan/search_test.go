@@ -12,14 +12,23 @@ import (
 	"productform/num"
 )
 
-// queue returns a problem of one class that uses all servers, of capacity 1, each of which can get more.
+// queue returns a problem of one class that uses all servers, of capacity 1, each of which can get
+// more.
 func queue(servers, most int, target Target) *Problem {
-	p := &Problem{Model: &cluster.Model{Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(int64(servers), 2)}}}, Targets: []Target{target}}
+	p := &Problem{
+		Model:   &cluster.Model{Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(int64(servers), 2)}}},
+		Targets: []Target{target},
+	}
 	for s := range servers {
 		name := string(rune('A' + s))
 		p.Model.Servers = append(p.Model.Servers, cluster.Server{Name: name, Capacity: big.NewRat(1, 1)})
 		p.Model.Classes[0].Servers = append(p.Model.Classes[0].Servers, cluster.Choice{Server: s, Choose: 1})
-		p.Upgrades = append(p.Upgrades, Upgrade{Server: name, Step: big.NewRat(1, 1), Cost: big.NewRat(int64(s+1), 1), Most: most})
+		p.Upgrades = append(p.Upgrades, Upgrade{
+			Server: name,
+			Step:   big.NewRat(1, 1),
+			Cost:   big.NewRat(int64(s+1), 1),
+			Most:   most,
+		})
 	}
 	return p
 }
@@ -30,13 +39,19 @@ func TestTooLargeAtOnce(t *testing.T) {
 	p := queue(n, 1, Target{Measure: MeanDelay, Limit: big.NewRat(2, 1)})
 	p.Model.Classes = nil
 	for s := range n {
-		p.Model.Classes = append(p.Model.Classes, cluster.Class{Name: string(rune('A' + s)), Servers: cluster.On(s, (s+1)%n, (s+9)%n)})
+		p.Model.Classes = append(p.Model.Classes, cluster.Class{
+			Name:    string(rune('A' + s)),
+			Servers: cluster.On(s, (s+1)%n, (s+9)%n),
+		})
 	}
 	for _, rate := range []int64{1, 3} {
 		for i := range p.Model.Classes {
 			p.Model.Classes[i].ArrivalRate = big.NewRat(rate, 2)
 		}
-		s := SearchSettings{Settings: Settings{MaxBytes: 1 << 20}, Progress: func(Progress) { t.Error("a plan was judged") }}
+		s := SearchSettings{
+			Settings: Settings{MaxBytes: 1 << 20},
+			Progress: func(Progress) { t.Error("a plan was judged") },
+		}
 		_, cost := LeastCost(t.Context(), p, s)
 		_, delay := LeastDelay(t.Context(), p, s)
 		_, frontier := Frontier(t.Context(), p, s)
@@ -107,8 +122,8 @@ func TestSearchLooksAtItsContext(t *testing.T) {
 	}
 }
 
-// A corner covers all plans that are cheaper than 1 among those of 60 options of a million steps each, though its part of them all is far
-// below the range of float64.
+// A corner covers all plans that are cheaper than 1 among those of 60 options of a million steps
+// each, though its part of them all is far below the range of float64.
 func TestCoverOfManyOptions(t *testing.T) {
 	in, _, err := begin(queue(60, MaxMost, Target{Measure: Margin, Limit: big.NewRat(61, 2)}), Settings{})
 	if err != nil {
@@ -117,13 +132,15 @@ func TestCoverOfManyOptions(t *testing.T) {
 	nothing := make([]int, 60)
 	for below, want := range map[*big.Rat]bool{big.NewRat(1, 1): true, big.NewRat(2, 1): false} {
 		c := &cover{in: in, proof: Proof{Below: below}}
-		if open, err := c.open(t.Context(), nothing, in.maxSteps(), [][]int{nothing}); err != nil || (open == nil) != want {
+		if open, err := c.open(t.Context(), nothing, in.maxSteps(), [][]int{nothing}); err != nil ||
+			(open == nil) != want {
 			t.Errorf("below %v: open %v, %v", below, open, err)
 		}
 	}
 }
 
-// No plan is solved twice, whatever is minimized, and one that was good enough fails once a better one is known.
+// No plan is solved twice, whatever is minimized, and one that was good enough fails once a better
+// one is known.
 func TestSearchSolvesPlansOnce(t *testing.T) {
 	for _, byDelay := range []bool{false, true} {
 		in, s, err := begin(queue(3, 4, Target{Measure: MeanDelay, Class: "a", Limit: big.NewRat(1, 3)}), Settings{})
@@ -162,7 +179,10 @@ func TestBracket(t *testing.T) {
 	for _, c := range []struct {
 		holds, fails float64 // known to hold up to, and to fail from
 		narrow       bool
-	}{{0.3, 0.3, true}, {0.5, 0.5, true}, {0.4999999999, 0.5000000001, true}, {0.4, 0.6, false}, {0, 0, true}, {0, 0.25, false}, {0.25, 1, false}} {
+	}{
+		{0.3, 0.3, true}, {0.5, 0.5, true}, {0.4999999999, 0.5000000001, true}, {0.4, 0.6, false},
+		{0, 0, true}, {0, 0.25, false}, {0.25, 1, false},
+	} {
 		b := &bracket{high: 1}
 		for {
 			x, ok := b.next(1e-6)

@@ -48,8 +48,9 @@ func (s *search) explore(ctx context.Context, b *box) error {
 	return nil
 }
 
-// widest returns the steps of a corner around the lower corner of a box, nil if none is known: one beyond which even the cheapest plans
-// of the box cost most, and among these one that leaves fewest options.
+// widest returns the steps of a corner around the lower corner of a box, nil if none is known: one
+// beyond which even the cheapest plans of the box cost most, and among these one that leaves fewest
+// options.
 func (s *search) widest(b *box, upper []int) (steps []int) {
 	k, plan := s.of(b.edges), s.encoding.pack(b.lower)
 	most, fewest := int64(-1), 0
@@ -72,8 +73,9 @@ func (s *search) widest(b *box, upper []int) (steps []int) {
 	return steps
 }
 
-// pushRemainder leaves to the heap what a corner leaves of a box: for each option the plans that have more steps of it than the corner, and at most
-// as many of the options before, those first whose plans cost most.
+// pushRemainder leaves to the heap what a corner leaves of a box: for each option the plans that
+// have more steps of it than the corner, and at most as many of the options before, those first
+// whose plans cost most.
 func (s *search) pushRemainder(b *box, upper, corner []int) {
 	var order []int
 	for k := range corner {
@@ -86,7 +88,13 @@ func (s *search) pushRemainder(b *box, upper, corner []int) {
 	upper = slices.Clone(upper)
 	for _, k := range order {
 		if cost := b.cost + more(k); cost < s.below {
-			part := &box{edges: b.edges, lower: slices.Clone(b.lower), upper: slices.Clone(upper), cost: cost, least: b.least}
+			part := &box{
+				edges: b.edges,
+				lower: slices.Clone(b.lower),
+				upper: slices.Clone(upper),
+				cost:  cost,
+				least: b.least,
+			}
 			part.lower[k] = corner[k] + 1
 			s.push(part)
 		}
@@ -94,8 +102,9 @@ func (s *search) pushRemainder(b *box, upper, corner []int) {
 	}
 }
 
-// gather looks for corners around the lower corner of a box, which fails: one after the other without an element in common (see packedCost),
-// until a plan beyond all of them does not fail. That one is taken down to a plan that meets the targets.
+// gather looks for corners around the lower corner of a box, which fails: one after the other
+// without an element in common (see packedCost), until a plan beyond all of them does not fail.
+// That one is taken down to a plan that meets the targets.
 func (s *search) gather(ctx context.Context, b *box) error {
 	at := slices.Clone(b.lower)
 	for {
@@ -155,8 +164,8 @@ func (s *search) extend(ctx context.Context, edges bits, plan []int) ([]int, err
 	return at, nil
 }
 
-// descend looks for a plan at or below upper, which meets the targets, that none of its steps can be taken off: dear steps are
-// taken off first.
+// descend looks for a plan at or below upper, which meets the targets, that none of its steps can
+// be taken off: dear steps are taken off first.
 func (s *search) descend(ctx context.Context, b *box, upper []int) error {
 	at := slices.Clone(upper)
 	order := s.inOrder(0)
@@ -189,11 +198,13 @@ func (s *search) found(edges bits, steps []int) {
 	s.below = s.best.cost
 }
 
-// packedCost returns a lower bound on what the plans of a box that meet the targets cost beyond its lower corner. Such a plan has, for
-// each corner that fails, a step k above it: it buys the element (k, j), step j of option k, for j one more than the corner has. The
-// cost of each element is shared out among the corners: a corner takes from all its elements what the cheapest of them has left. As
-// every corner has an element that is bought, and no element gives more than it costs, the sum of what corners take is a
-// bound (weak duality of covering and packing). Corners with few elements in the box take first.
+// packedCost returns a lower bound on what the plans of a box that meet the targets cost beyond its
+// lower corner. Such a plan has, for each corner that fails, a step k above it: it buys the element
+// (k, j), step j of option k, for j one more than the corner has. The cost of each element is
+// shared out among the corners: a corner takes from all its elements what the cheapest of them has
+// left. As every corner has an element that is bought, and no element gives more than it costs, the
+// sum of what corners take is a bound (weak duality of covering and packing). Corners with few
+// elements in the box take first.
 func (s *search) packedCost(b *box) (sum int64) {
 	upper := s.affordable(b)
 	if upper == nil || s.open.byDelay {

@@ -101,7 +101,14 @@ func (s *search) split(b *box, upper []int) {
 		}
 	}
 	middle := b.lower[side] + (upper[side]-b.lower[side])/2
-	left := &box{edges: b.edges, lower: b.lower, upper: slices.Clone(upper), cost: b.cost, least: b.least, delay: b.delay}
+	left := &box{
+		edges: b.edges,
+		lower: b.lower,
+		upper: slices.Clone(upper),
+		cost:  b.cost,
+		least: b.least,
+		delay: b.delay,
+	}
 	left.upper[side] = middle
 	right := &box{edges: b.edges, lower: slices.Clone(b.lower), upper: upper, least: b.least, delay: b.delay}
 	right.lower[side] = middle + 1
@@ -110,7 +117,8 @@ func (s *search) split(b *box, upper []int) {
 	s.push(right)
 }
 
-// leastDelay returns the mean delay that no plan which meets the targets and costs less than s.below is below, unless there is none.
+// leastDelay returns the mean delay that no plan which meets the targets and costs less than
+// s.below is below, unless there is none.
 func (s *search) leastDelay() (delay float64, isLimited bool) {
 	least := math.Inf(1)
 	if s.delay != nil {

@@ -21,10 +21,11 @@ type Sensitivity struct {
 	PerCost *num.Value `json:"mean_delay_per_cost"` // over the cost of a step; nil if it costs nothing
 }
 
-// Sensitivities returns the sensitivities at a plan, those of the options that are worth most for their cost first. They rank and
-// explain, and prove nothing: a step is not small.
+// Sensitivities returns the sensitivities at a plan, those of the options that are worth most for
+// their cost first. They rank and explain, and prove nothing: a step is not small.
 //
-// The error wraps [num.ErrUnstable] for a plan that leaves the cluster unstable; others are those of [Evaluate].
+// The error wraps [num.ErrUnstable] for a plan that leaves the cluster unstable; others are those
+// of [Evaluate].
 func Sensitivities(ctx context.Context, p *Problem, c Choice, s Settings) ([]Sensitivity, error) {
 	in, s, err := begin(p, s)
 	if err != nil {
@@ -45,7 +46,10 @@ func Sensitivities(ctx context.Context, p *Problem, c Choice, s Settings) ([]Sen
 			rows[k] = len(m.Servers)
 			m.Servers = append(m.Servers, cluster.Server{Name: o.name, Count: 1, Capacity: new(big.Rat)})
 			for _, i := range in.usersOf(k, edges) {
-				m.Classes[i].Servers = append(slices.Clone(m.Classes[i].Servers), cluster.Choice{Server: rows[k], Choose: 1})
+				m.Classes[i].Servers = append(slices.Clone(m.Classes[i].Servers), cluster.Choice{
+					Server: rows[k],
+					Choose: 1,
+				})
 			}
 		}
 	}
@@ -75,7 +79,8 @@ func Sensitivities(ctx context.Context, p *Problem, c Choice, s Settings) ([]Sen
 	return list, nil
 }
 
-// aimedGradient returns the derivatives of the mean delay that is minimized in the capacity of each row of servers.
+// aimedGradient returns the derivatives of the mean delay that is minimized in the capacity of each
+// row of servers.
 func (in *instance) aimedGradient(ctx context.Context, m *cluster.Model, s bf.Settings) ([]num.Value, error) {
 	r, err := bf.Answer(ctx, m, bf.Question{Gradient: in.aim < 0, Gradients: in.aim >= 0}, s)
 	if err != nil {

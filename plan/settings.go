@@ -9,8 +9,8 @@ import (
 	"productform/num"
 )
 
-// Settings tunes the solutions of models. The zero value means a tolerance of [num.DefaultRelTol] and
-// tables in [num.DefaultMaxBytes].
+// Settings tunes the solutions of models. The zero value means a tolerance of [num.DefaultRelTol]
+// and tables in [num.DefaultMaxBytes].
 type Settings struct {
 	// RelTol is the relative tolerance of numbers in the answer, in [1e-12, 1). Another plan has a
 	// smaller mean delay only if it is smaller by RelTol. 0 means [num.DefaultRelTol].
@@ -38,8 +38,8 @@ type Progress struct {
 	Cost    *big.Rat // cost of the best plan so far, nil if there is none
 }
 
-// MinRelTol is the least Settings.RelTol: answers are checked by enclosures of this relative width, so that finer ones could be
-// rejected though they are right.
+// MinRelTol is the least Settings.RelTol: answers are checked by enclosures of this relative width,
+// so that finer ones could be rejected though they are right.
 const MinRelTol = 1e-12
 
 // defaultLimit replaces a SearchSettings.Limit of 0.

@@ -11,8 +11,8 @@ import (
 	"productform/plan"
 )
 
-// The shop at one and a half times its load: of 90 plans one small upgrade is the cheapest. All numbers were found by enumeration in
-// another program.
+// The shop at one and a half times its load: of 90 plans one small upgrade is the cheapest. All
+// numbers were found by enumeration in another program.
 func TestShop(t *testing.T) {
 	ctx := context.Background()
 	p, err := plan.ReadFile("testdata/plan.yaml")
@@ -32,8 +32,10 @@ func TestShop(t *testing.T) {
 		}
 		return text
 	}
-	if c := a.Plan.Choice; fmt.Sprint(c.Steps, c.Edges, a.Plan.Cost.RatString()) != "[1 0 0] []2" || !a.Complete || !a.WithinBudget {
-		t.Errorf("plan %+v of cost %v, complete %v, within budget %v, below %v", c, a.Plan.Cost, a.Complete, a.WithinBudget, a.Proof.Below)
+	if c := a.Plan.Choice; fmt.Sprint(c.Steps, c.Edges, a.Plan.Cost.RatString()) != "[1 0 0] []2" ||
+		!a.Complete || !a.WithinBudget {
+		t.Errorf("plan %+v of cost %v, complete %v, within budget %v, below %v",
+			c, a.Plan.Cost, a.Complete, a.WithinBudget, a.Proof.Below)
 	}
 	if got, want := values(a.Now), "3.1944 failed, 5.1169 failed, 0.85 failed, 1.4286 met, "; got != want {
 		t.Errorf("now %s, want %s", got, want)
@@ -61,13 +63,15 @@ func TestUndecided(t *testing.T) {
 		},
 		Upgrades: []plan.Upgrade{{Server: "s", Step: big.NewRat(1, 10), Cost: big.NewRat(3, 1), Most: 2}},
 		Targets: []plan.Target{{Measure: plan.Percentile, Class: "a", Limit: big.NewRat(1, 1),
-			Level: num.Rat("63.2120558828557678404476229838539132554188868968")}}, // 1 - exp(-1), Abramowitz and Stegun, table 4.4
+			// 1 - exp(-1), Abramowitz and Stegun, table 4.4
+			Level: num.Rat("63.2120558828557678404476229838539132554188868968")}},
 	}
 	a, err := plan.LeastCost(t.Context(), p, plan.SearchSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Complete || len(a.Undecided) != 1 || a.Undecided[0].Steps[0] != 0 || a.Plan == nil || a.Plan.Choice.Steps[0] != 1 || a.Proof.Below.Sign() != 0 {
+	if a.Complete || len(a.Undecided) != 1 || a.Undecided[0].Steps[0] != 0 || a.Plan == nil ||
+		a.Plan.Choice.Steps[0] != 1 || a.Proof.Below.Sign() != 0 {
 		t.Errorf("plan %+v, undecided %+v, below %v", a.Plan, a.Undecided, a.Proof.Below)
 	}
 	if a.Now.Targets[0].Verdict != plan.Undecided {

@@ -26,8 +26,9 @@ func solved(t rapid.TB, m *cluster.Model) *bf.Result {
 	return r
 }
 
-// The theorem of the package, in fractions: with more capacity at a server or fewer arrivals of a class no class has more jobs, no
-// server is busier, no tail of a delay is heavier, and neither margin nor critical scale is smaller.
+// The theorem of the package, in fractions: with more capacity at a server or fewer arrivals of a
+// class no class has more jobs, no server is busier, no tail of a delay is heavier, and neither
+// margin nor critical scale is smaller.
 func TestMonotone(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
@@ -41,12 +42,15 @@ func TestMonotone(t *testing.T) {
 		} else {
 			more.Classes = slices.Clone(m.Classes)
 			i := rapid.IntRange(0, len(m.Classes)-1).Draw(t, "class")
-			more.Classes[i].ArrivalRate = new(big.Rat).Mul(m.Classes[i].ArrivalRate, big.NewRat(rapid.Int64Range(1, 9).Draw(t, "part"), 10))
+			more.Classes[i].ArrivalRate = new(big.Rat).Mul(
+				m.Classes[i].ArrivalRate, big.NewRat(rapid.Int64Range(1, 9).Draw(t, "part"), 10),
+			)
 		}
 		before, after := solved(t, m), solved(t, &more)
 		for i := range m.Classes {
 			if after.Classes[i].MeanJobs.Exact.Cmp(before.Classes[i].MeanJobs.Exact) > 0 {
-				t.Fatalf("class %d has more jobs: %v, not %v", i, after.Classes[i].MeanJobs.Exact, before.Classes[i].MeanJobs.Exact)
+				t.Fatalf("class %d has more jobs: %v, not %v",
+					i, after.Classes[i].MeanJobs.Exact, before.Classes[i].MeanJobs.Exact)
 			}
 		}
 		for s := range m.Servers {
@@ -95,7 +99,10 @@ func TestEdgesAndCapacity(t *testing.T) {
 		with := *m
 		with.Classes = slices.Clone(m.Classes)
 		if !slices.ContainsFunc(m.Classes[i].Servers, func(c cluster.Choice) bool { return c.Server == s }) {
-			with.Classes[i].Servers = append(slices.Clone(m.Classes[i].Servers), cluster.Choice{Server: s, Choose: rapid.IntRange(1, m.Servers[s].Size()).Draw(t, "choose")})
+			with.Classes[i].Servers = append(slices.Clone(m.Classes[i].Servers), cluster.Choice{
+				Server: s,
+				Choose: rapid.IntRange(1, m.Servers[s].Size()).Draw(t, "choose"),
+			})
 		}
 		x, err := stability.Cluster(ctx, m)
 		if err != nil {
@@ -118,18 +125,23 @@ func TestEdgesAndCapacity(t *testing.T) {
 			}
 			least, now := plan.LeastPossibleDelay(m, class), plan.LeastPossibleDelay(&with, class)
 			if least.Cmp(mean(before)) > 0 || now.Cmp(mean(after)) > 0 || now.Cmp(least) > 0 {
-				t.Fatalf("class %d: at least %v then %v, mean delays %v, %v", class, least, now, mean(before), mean(after))
+				t.Fatalf("class %d: at least %v then %v, mean delays %v, %v",
+					class, least, now, mean(before), mean(after))
 			}
 		}
 	})
 }
 
-// An edge can hurt: two servers of capacity 1, a at 0.9 on the first, b at 0.4 on the second. If b may use the first too, the mean delay
-// of all jobs is 7730/1001 instead of 290/39, that of a 810/77 instead of 10.
+// An edge can hurt: two servers of capacity 1, a at 0.9 on the first, b at 0.4 on the second. If b
+// may use the first too, the mean delay of all jobs is 7730/1001 instead of 290/39, that of a
+// 810/77 instead of 10.
 func TestEdgeCanHurt(t *testing.T) {
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}, {Name: "t", Capacity: big.NewRat(1, 1)}},
-		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(9, 10), Servers: cluster.On(0)}, {Name: "b", ArrivalRate: big.NewRat(2, 5), Servers: cluster.On(1)}},
+		Classes: []cluster.Class{
+			{Name: "a", ArrivalRate: big.NewRat(9, 10), Servers: cluster.On(0)},
+			{Name: "b", ArrivalRate: big.NewRat(2, 5), Servers: cluster.On(1)},
+		},
 	}
 	p := &plan.Problem{Model: m, Edges: []plan.Edge{{Class: "b", Server: "s", Cost: big.NewRat(1, 1)}}}
 	for _, c := range []struct {
@@ -141,7 +153,8 @@ func TestEdgeCanHurt(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := solved(t, with)
-		if a, b, all := r.Classes[0].MeanDelay.Exact.RatString(), r.Classes[1].MeanDelay.Exact.RatString(), r.MeanDelay.Exact.RatString(); a != c.a || b != c.b || all != c.o {
+		if a, b, all := r.Classes[0].MeanDelay.Exact.RatString(), r.Classes[1].MeanDelay.Exact.RatString(),
+			r.MeanDelay.Exact.RatString(); a != c.a || b != c.b || all != c.o {
 			t.Errorf("edges %v: %s, %s, all %s; want %s, %s, %s", c.edges, a, b, all, c.a, c.b, c.o)
 		}
 	}
@@ -154,12 +167,19 @@ func TestEdgeCanHurt(t *testing.T) {
 	}
 }
 
-// The mean number of jobs is not convex in the capacities: half way between (11, 2, 15) and (5, 8, 15) it is above the mean of both.
+// The mean number of jobs is not convex in the capacities: half way between (11, 2, 15) and (5,
+// 8, 15) it is above the mean of both.
 func TestNotConvex(t *testing.T) {
 	jobs := func(c1, c2 int64) *big.Rat {
 		return solved(t, &cluster.Model{
-			Servers: []cluster.Server{{Name: "s1", Capacity: big.NewRat(c1, 1)}, {Name: "s2", Capacity: big.NewRat(c2, 1)}, {Name: "s3", Capacity: big.NewRat(15, 1)}},
-			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(11, 1), Servers: cluster.On(0, 1)}, {Name: "b", ArrivalRate: big.NewRat(11, 1), Servers: cluster.On(0, 2)}},
+			Servers: []cluster.Server{
+				{Name: "s1", Capacity: big.NewRat(c1, 1)}, {Name: "s2", Capacity: big.NewRat(c2, 1)},
+				{Name: "s3", Capacity: big.NewRat(15, 1)},
+			},
+			Classes: []cluster.Class{
+				{Name: "a", ArrivalRate: big.NewRat(11, 1), Servers: cluster.On(0, 1)},
+				{Name: "b", ArrivalRate: big.NewRat(11, 1), Servers: cluster.On(0, 2)},
+			},
 		}).MeanJobs.Exact
 	}
 	from, middle, to := jobs(11, 2), jobs(8, 5), jobs(5, 8)
@@ -171,15 +191,25 @@ func TestNotConvex(t *testing.T) {
 	}
 }
 
-// An edge to new servers adds its class to those that use them, as many as are bought; where none is, it has no effect.
+// An edge to new servers adds its class to those that use them, as many as are bought; where none
+// is, it has no effect.
 func TestEdgeToNewServers(t *testing.T) {
 	p := &plan.Problem{
 		Model: &cluster.Model{
 			Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(2, 1)}},
-			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0)}, {Name: "b", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}},
+			Classes: []cluster.Class{
+				{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0)},
+				{Name: "b", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)},
+			},
 		},
-		NewServers: []plan.NewServer{{Name: "n", Capacity: big.NewRat(1, 1), Classes: []string{"a"}, Cost: big.NewRat(3, 1), Most: 2}},
-		Edges:      []plan.Edge{{Class: "b", Server: "n", Cost: big.NewRat(1, 1)}},
+		NewServers: []plan.NewServer{{
+			Name:     "n",
+			Capacity: big.NewRat(1, 1),
+			Classes:  []string{"a"},
+			Cost:     big.NewRat(3, 1),
+			Most:     2,
+		}},
+		Edges: []plan.Edge{{Class: "b", Server: "n", Cost: big.NewRat(1, 1)}},
 	}
 	both := []cluster.Choice{{Server: 0, Choose: 1}, {Server: 1, Choose: 2}}
 	for _, c := range []struct {
@@ -194,7 +224,8 @@ func TestEdgeToNewServers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := m.Check(); err != nil || !slices.Equal(m.Classes[0].Servers, c.a) || !slices.Equal(m.Classes[1].Servers, c.b) {
+		if err := m.Check(); err != nil || !slices.Equal(m.Classes[0].Servers, c.a) ||
+			!slices.Equal(m.Classes[1].Servers, c.b) {
 			t.Errorf("%+v: %+v, %v", c.choice, m.Classes, err)
 		}
 	}

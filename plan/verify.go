@@ -28,13 +28,18 @@ const verifyTol = MinRelTol
 //
 //   - the plan has the reported cost and meets the targets, and Proof.Delay, if there is one, is
 //     at most the mean delay of the plan;
-//   - each corner of the proof fails at what it says, solved again by enclosures and if they leave it open by fractions, where
-//     the search goes by float64 first (for percentiles of more than six classes float64 comes first here, too);
-//   - each plan that the proof speaks of is within a corner: boxes of plans are cut up along the corners, in whole numbers;
-//   - if the answer is complete, the proof speaks of all plans that cost less than the one found, or of that one and others, and its
-//     mean delay is within three times Settings.RelTol of that of the plan; without a plan, of all, or of all within the budget;
-//   - if it is not complete, and no delay is minimized, the proof does not speak of all these plans;
-//   - the plan holds Proof.From, and Proof.AtMost is the budget of the problem or nil; a proof that nothing is cheaper speaks of all plans.
+//   - each corner of the proof fails at what it says, solved again by enclosures and if they leave
+//     it open by fractions, where the search goes by float64 first (for percentiles of more than
+//     six classes float64 comes first here, too);
+//   - each plan that the proof speaks of is within a corner: boxes of plans are cut up along the
+//     corners, in whole numbers;
+//   - if the answer is complete, the proof speaks of all plans that cost less than the one found,
+//     or of that one and others, and its mean delay is within three times Settings.RelTol of that
+//     of the plan; without a plan, of all, or of all within the budget;
+//   - if it is not complete, and no delay is minimized, the proof does not speak of all these
+//     plans;
+//   - the plan holds Proof.From, and Proof.AtMost is the budget of the problem or nil; a proof that
+//     nothing is cheaper speaks of all plans.
 //
 // It reads only Choice and Cost of a.Plan. The error wraps [ErrProof], or is that of [Evaluate].
 func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
@@ -44,7 +49,9 @@ func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
 	}
 	v := &verifier{in: in, s: s}
 	if a.Proof.AtMost != nil && (p.Budget == nil || a.Proof.AtMost.Cmp(p.Budget) != 0) {
-		return unproved("the proof speaks of plans that cost at most %s, which is not the budget", a.Proof.AtMost.RatString())
+		return unproved(
+			"the proof speaks of plans that cost at most %s, which is not the budget", a.Proof.AtMost.RatString(),
+		)
 	}
 	switch err := a.reaches(); {
 	case a.Complete && err != nil:
@@ -58,7 +65,8 @@ func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
 		}
 	}
 	if a.Cheaper != nil {
-		if a.Cheaper.Delay != nil || a.Cheaper.AtMost != nil || !isSame(a.Cheaper.Below, a.Plan) || !a.Cheaper.From.IsNothing() {
+		if a.Cheaper.Delay != nil || a.Cheaper.AtMost != nil || !isSame(a.Cheaper.Below, a.Plan) ||
+			!a.Cheaper.From.IsNothing() {
 			return unproved("the first proof does not speak of all plans that cost less than the one found")
 		}
 		if err := v.proof(ctx, *a.Cheaper); err != nil {
@@ -105,8 +113,8 @@ func VerifyLoad(ctx context.Context, p *Problem, c Choice, l *Load, s Settings) 
 	if p.NoWorse || fails == nil || fails.Sign() <= 0 || holds != nil && (holds.Sign() <= 0 || holds.Cmp(fails) >= 0) {
 		return unproved("no load is said to be too much, or it is not above one at which the targets hold")
 	}
-	// The search ends when the difference is 2 tol times the larger load ([bracket.isNarrow]). Roundings
-	// of the ratio of the loads add up to 1e-4 of that at [MinRelTol].
+	// The search ends when the difference is 2 tol times the larger load ([bracket.isNarrow]).
+	// Roundings of the ratio of the loads add up to 1e-4 of that at [MinRelTol].
 	const rounding = 1.001
 	if !l.Complete && isWithin(holds, fails, ofSmaller(2*s.RelTol/rounding)) {
 		return unproved("the answer is complete: its loads are within %g of each other", 2*s.RelTol)
@@ -135,7 +143,8 @@ func VerifyLoad(ctx context.Context, p *Problem, c Choice, l *Load, s Settings) 
 	return unproved("no target is shown to fail with the arrival rates multiplied by %s", fails.RatString())
 }
 
-// ofSmaller converts a difference relative to the larger of two numbers into one relative to the smaller.
+// ofSmaller converts a difference relative to the larger of two numbers into one relative to the
+// smaller.
 func ofSmaller(difference float64) float64 {
 	if difference >= 1 {
 		return math.Inf(1)
@@ -221,7 +230,9 @@ func (v *verifier) plan(ctx context.Context, o *Outcome, proof Proof, complete b
 	}
 	far := *proof.Delay * (1 + 3*v.s.RelTol)
 	if fails, err = v.fails(ctx, Corner{Choice: o.Choice, Fails: FailsDelay}, &far); err == nil && fails {
-		err = unproved("the mean delay of the plan is more than %g above %v, below which no other is", v.s.RelTol, *proof.Delay)
+		err = unproved(
+			"the mean delay of the plan is more than %g above %v, below which no other is", v.s.RelTol, *proof.Delay,
+		)
 	}
 	return err
 }
@@ -361,7 +372,8 @@ func (v *verifier) targetRow(f Failure) int {
 	return -1
 }
 
-// isFailure reports whether a corner says what it fails at, and of which class only if that matters.
+// isFailure reports whether a corner says what it fails at, and of which class only if that
+// matters.
 func (v *verifier) isFailure(c Corner) bool {
 	if c.Fails == FailsNoWorse {
 		return v.in.ClassRow(c.Class) >= 0
@@ -378,9 +390,11 @@ func (v *verifier) stability(ctx context.Context, m *cluster.Model) (*stability.
 	return r, stability.Verify(ctx, m, r)
 }
 
-// misses decides whether a stable cluster misses a target: Met if it does. With fewer set it has to be by a bound that fewer edges
-// only make worse.
-func (v *verifier) misses(ctx context.Context, m *cluster.Model, r *stability.Result, t target, fewer bool) (Verdict, error) {
+// misses decides whether a stable cluster misses a target: Met if it does. With fewer set it has to
+// be by a bound that fewer edges only make worse.
+func (v *verifier) misses(
+	ctx context.Context, m *cluster.Model, r *stability.Result, t target, fewer bool,
+) (Verdict, error) {
 	switch {
 	case t.measure == LoadFactor && r.CriticalScale == nil:
 		return Failed, nil
@@ -395,11 +409,14 @@ func (v *verifier) misses(ctx context.Context, m *cluster.Model, r *stability.Re
 	case t.measure == Percentile:
 		return v.isLate(ctx, m, t)
 	}
-	return v.byEngines(ctx, m, func(r *bf.Result) (Verdict, error) { return isAbove(*measured(r, t), num.Value{Exact: t.limit}), nil })
+	return v.byEngines(ctx, m, func(r *bf.Result) (Verdict, error) {
+		return isAbove(*measured(r, t), num.Value{Exact: t.limit}), nil
+	})
 }
 
-// isLate decides whether a class misses a target on a percentile: Met if it does. Enclosures of many classes take hundreds of times as
-// long as double precision, whose bounds are proved as well, and come second then.
+// isLate decides whether a class misses a target on a percentile: Met if it does. Enclosures of
+// many classes take hundreds of times as long as double precision, whose bounds are proved as well,
+// and come second then.
 func (v *verifier) isLate(ctx context.Context, m *cluster.Model, t target) (Verdict, error) {
 	const few = 6
 	engines := []num.Engine{num.Enclose}
@@ -407,7 +424,11 @@ func (v *verifier) isLate(ctx context.Context, m *cluster.Model, t target) (Verd
 		engines = []num.Engine{num.Float, num.Enclose}
 	}
 	for _, engine := range engines {
-		tails, err := bf.Tails(ctx, m, []bf.TailQuestion{{Class: t.row, Time: t.delay}}, bf.Settings{Engine: engine, RelTol: verifyTol, MaxBytes: v.s.MaxBytes})
+		tails, err := bf.Tails(ctx, m, []bf.TailQuestion{{Class: t.row, Time: t.delay}}, bf.Settings{
+			Engine:   engine,
+			RelTol:   verifyTol,
+			MaxBytes: v.s.MaxBytes,
+		})
 		switch {
 		case beyond(err):
 			continue
@@ -436,7 +457,9 @@ func (v *verifier) isWorse(ctx context.Context, m *cluster.Model, class int) (Ve
 }
 
 // byEngines decides something by enclosures or if they leave it open by fractions.
-func (v *verifier) byEngines(ctx context.Context, m *cluster.Model, decide func(*bf.Result) (Verdict, error)) (Verdict, error) {
+func (v *verifier) byEngines(
+	ctx context.Context, m *cluster.Model, decide func(*bf.Result) (Verdict, error),
+) (Verdict, error) {
 	for _, engine := range []num.Engine{num.Enclose, num.Exact} {
 		r, err := v.solve(ctx, m, engine)
 		if err != nil && !beyond(err) {
@@ -510,7 +533,8 @@ type cover struct {
 // isMeant reports whether the proof speaks of plans of this cost.
 func (c *cover) isMeant(units int64) bool {
 	cost := c.in.rat(units)
-	return (c.proof.Below == nil || cost.Cmp(c.proof.Below) < 0) && (c.proof.AtMost == nil || cost.Cmp(c.proof.AtMost) <= 0)
+	return (c.proof.Below == nil || cost.Cmp(c.proof.Below) < 0) &&
+		(c.proof.AtMost == nil || cost.Cmp(c.proof.AtMost) <= 0)
 }
 
 // open returns a plan between two corners of the proof that no corner covers, nil if there is none.
@@ -572,9 +596,11 @@ func VerifyMostLoad(ctx context.Context, p *Problem, a *MostLoad, s Settings) er
 	}
 	proof := a.Proof
 	switch {
-	case p.NoWorse || a.Below == nil || a.Below.Sign() <= 0 || (a.At == nil) != (a.Plan == nil) || a.At != nil && (a.At.Sign() <= 0 || a.At.Cmp(a.Below) >= 0):
+	case p.NoWorse || a.Below == nil || a.Below.Sign() <= 0 || (a.At == nil) != (a.Plan == nil) ||
+		a.At != nil && (a.At.Sign() <= 0 || a.At.Cmp(a.Below) >= 0):
 		return unproved("no load is said to be too much, or it is not above one at which the plan meets the targets")
-	case proof.Delay != nil || proof.Below != nil || !proof.From.IsNothing() || (proof.AtMost == nil) != (p.Budget == nil) || proof.AtMost != nil && proof.AtMost.Cmp(p.Budget) != 0:
+	case proof.Delay != nil || proof.Below != nil || !proof.From.IsNothing() ||
+		(proof.AtMost == nil) != (p.Budget == nil) || proof.AtMost != nil && proof.AtMost.Cmp(p.Budget) != 0:
 		return unproved("the proof does not speak of all plans within the budget")
 	}
 	if a.Plan != nil {
@@ -587,7 +613,9 @@ func VerifyMostLoad(ctx context.Context, p *Problem, a *MostLoad, s Settings) er
 	}
 	if a.Complete {
 		everything := p.Everything()
-		if err := in.isNarrow(ctx, in.model(bitsOf(everything.Edges), everything.Steps), a.At, a.Below, s.RelTol); err != nil {
+		if err := in.isNarrow(
+			ctx, in.model(bitsOf(everything.Edges), everything.Steps), a.At, a.Below, s.RelTol,
+		); err != nil {
 			return err
 		}
 	}

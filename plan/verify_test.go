@@ -14,8 +14,9 @@ import (
 	"productform/plan"
 )
 
-// Answers are proved, by another routine than that which found them, and what is broken on purpose is rejected: a corner that is left
-// out or moved, a cost or a bound that is changed, another plan, another model.
+// Answers are proved, by another routine than that which found them, and what is broken on purpose
+// is rejected: a corner that is left out or moved, a cost or a bound that is changed, another plan,
+// another model.
 func TestVerify(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
@@ -41,7 +42,8 @@ func TestVerify(t *testing.T) {
 			change(&b)
 			err := verify(p, &b)
 			if isRight(t, p, &b, all) {
-				if err != nil && what != "more for fewer edges" { // right, but not by a bound that is known of fewer edges
+				// right, but not by a bound that is known of fewer edges
+				if err != nil && what != "more for fewer edges" {
 					t.Fatalf("%s, still right: %v", what, err)
 				}
 			} else if !errors.Is(err, plan.ErrProof) {
@@ -49,7 +51,9 @@ func TestVerify(t *testing.T) {
 			}
 		}
 		for i := range a.Proof.Corners {
-			refused("a missing corner", func(b *plan.Answer) { b.Proof.Corners = slices.Delete(b.Proof.Corners, i, i+1) })
+			refused("a missing corner", func(b *plan.Answer) {
+				b.Proof.Corners = slices.Delete(b.Proof.Corners, i, i+1)
+			})
 			for k := range a.Proof.Corners[i].Choice.Steps {
 				for _, by := range []int{-1, 1} {
 					refused("a corner moved", func(b *plan.Answer) {
@@ -72,8 +76,12 @@ func TestVerify(t *testing.T) {
 			refused("more for fewer edges", func(b *plan.Answer) { b.Proof.Corners[i].Fewer = true })
 		}
 		if a.Plan != nil {
-			refused("another cost", func(b *plan.Answer) { b.Plan.Cost = new(big.Rat).Add(b.Plan.Cost, big.NewRat(1, 7)) })
-			refused("another bound", func(b *plan.Answer) { b.Proof.Below = new(big.Rat).Add(b.Proof.Below, big.NewRat(1, 7)) })
+			refused("another cost", func(b *plan.Answer) {
+				b.Plan.Cost = new(big.Rat).Add(b.Plan.Cost, big.NewRat(1, 7))
+			})
+			refused("another bound", func(b *plan.Answer) {
+				b.Proof.Below = new(big.Rat).Add(b.Proof.Below, big.NewRat(1, 7))
+			})
 			other := rapid.SampledFrom(all).Draw(t, "other")
 			refused("another plan", func(b *plan.Answer) {
 				b.Plan.Choice, b.Plan.Cost, b.Proof.Below = other.choice, other.cost, other.cost
@@ -92,7 +100,8 @@ func isRight(t *rapid.T, p *plan.Problem, a *plan.Answer, all []measured) bool {
 		}
 		return nil
 	}
-	if a.Plan == nil && a.Proof.Below != nil || a.Plan != nil && (a.Proof.Below == nil || a.Plan.Cost.Cmp(a.Proof.Below) != 0) {
+	if a.Plan == nil && a.Proof.Below != nil ||
+		a.Plan != nil && (a.Proof.Below == nil || a.Plan.Cost.Cmp(a.Proof.Below) != 0) {
 		return false
 	}
 	if a.Plan != nil {
@@ -162,21 +171,33 @@ func TestVerifyOtherStatements(t *testing.T) {
 	most := p.Everything()
 	least := func(a *plan.Answer, delay float64) {
 		a.Proof.Delay = &delay
-		a.Proof.Corners = []plan.Corner{{Choice: most, Fails: plan.FailsDelay}, {Choice: plan.Choice{Steps: most.Steps}, Fails: plan.FailsDelay}}
+		a.Proof.Corners = []plan.Corner{
+			{Choice: most, Fails: plan.FailsDelay}, {Choice: plan.Choice{Steps: most.Steps}, Fails: plan.FailsDelay},
+		}
 	}
 	for what, c := range map[string]struct {
 		answer *plan.Answer
 		change func(*plan.Answer)
 	}{
-		"no plan with a tiny delay":                {delay, func(a *plan.Answer) { a.Plan = nil; least(a, 1e-300) }},
-		"no plan with the delay 0":                 {delay, func(a *plan.Answer) { a.Plan = nil; least(a, 0) }},
-		"a plan, and nothing said of delays":       {delay, func(a *plan.Answer) { least(a, 0) }},
-		"a plan without what was bought":           {cost, func(a *plan.Answer) { a.Proof = plan.Proof{From: p.Everything(), Below: a.Plan.Cost} }},
-		"nothing cheaper that holds everything":    {points[0], func(a *plan.Answer) { a.Cheaper = &plan.Proof{From: p.Everything(), Below: a.Plan.Cost} }},
-		"a cheapest plan, and a proof of another":  {cost, func(a *plan.Answer) { a.Proof = plan.Proof{AtMost: p.Budget, Below: new(big.Rat)} }},
-		"plans that cost at most another budget":   {delay, func(a *plan.Answer) { a.Proof.AtMost = big.NewRat(11, 1) }},
-		"a delay among the plans that cost less":   {delay, func(a *plan.Answer) { a.Proof.Below = a.Plan.Cost }},
-		"no plan, and only the free ones are seen": {cost, func(a *plan.Answer) { a.Plan, a.Proof.Below = nil, new(big.Rat) }},
+		"no plan with a tiny delay":          {delay, func(a *plan.Answer) { a.Plan = nil; least(a, 1e-300) }},
+		"no plan with the delay 0":           {delay, func(a *plan.Answer) { a.Plan = nil; least(a, 0) }},
+		"a plan, and nothing said of delays": {delay, func(a *plan.Answer) { least(a, 0) }},
+		"a plan without what was bought": {
+			cost, func(a *plan.Answer) { a.Proof = plan.Proof{From: p.Everything(), Below: a.Plan.Cost} },
+		},
+		"nothing cheaper that holds everything": {
+			points[0], func(a *plan.Answer) { a.Cheaper = &plan.Proof{From: p.Everything(), Below: a.Plan.Cost} },
+		},
+		"a cheapest plan, and a proof of another": {
+			cost, func(a *plan.Answer) { a.Proof = plan.Proof{AtMost: p.Budget, Below: new(big.Rat)} },
+		},
+		"plans that cost at most another budget": {
+			delay, func(a *plan.Answer) { a.Proof.AtMost = big.NewRat(11, 1) },
+		},
+		"a delay among the plans that cost less": {delay, func(a *plan.Answer) { a.Proof.Below = a.Plan.Cost }},
+		"no plan, and only the free ones are seen": {
+			cost, func(a *plan.Answer) { a.Plan, a.Proof.Below = nil, new(big.Rat) },
+		},
 	} {
 		a := *c.answer
 		if err := plan.Verify(ctx, p, &a, plan.Settings{}); err != nil {
@@ -226,8 +247,14 @@ func TestVerifyFineDelay(t *testing.T) {
 	}
 	p := &plan.Problem{
 		Model: &cluster.Model{
-			Servers: []cluster.Server{{Name: "g", Count: 150, Capacity: big.NewRat(1, 1)}, {Name: "h", Count: 150, Capacity: big.NewRat(1, 1)}},
-			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(100, 1), Servers: groups(2, 0)[:1]}, {Name: "b", ArrivalRate: big.NewRat(75, 1), Servers: groups(1, 1)}},
+			Servers: []cluster.Server{
+				{Name: "g", Count: 150, Capacity: big.NewRat(1, 1)},
+				{Name: "h", Count: 150, Capacity: big.NewRat(1, 1)},
+			},
+			Classes: []cluster.Class{
+				{Name: "a", ArrivalRate: big.NewRat(100, 1), Servers: groups(2, 0)[:1]},
+				{Name: "b", ArrivalRate: big.NewRat(75, 1), Servers: groups(1, 1)},
+			},
 		},
 		Upgrades: []plan.Upgrade{{Server: "g", Step: big.NewRat(1, 10), Cost: big.NewRat(1, 1), Most: 3}},
 		Budget:   big.NewRat(2, 1),
@@ -238,7 +265,9 @@ func TestVerifyFineDelay(t *testing.T) {
 		t.Fatal(err)
 	}
 	var bad *num.InputError
-	if _, err := plan.LeastDelay(t.Context(), p, plan.SearchSettings{Settings: plan.Settings{RelTol: plan.MinRelTol / 2}}); !errors.As(err, &bad) || bad.Path != "RelTol" {
+	if _, err := plan.LeastDelay(t.Context(), p, plan.SearchSettings{
+		Settings: plan.Settings{RelTol: plan.MinRelTol / 2},
+	}); !errors.As(err, &bad) || bad.Path != "RelTol" {
 		t.Errorf("half of the smallest tolerance: error %v", err)
 	}
 	if gap := a.Plan.Solution.MeanDelay.Float / *a.Proof.Delay - 1; gap > 1.5*s.RelTol {
@@ -249,8 +278,8 @@ func TestVerifyFineDelay(t *testing.T) {
 	}
 }
 
-// A factor at which no engine decides a target lies in the bracket, and both of its ends are proved. A wide bracket proves what it says, but
-// not that it is narrow.
+// A factor at which no engine decides a target lies in the bracket, and both of its ends are
+// proved. A wide bracket proves what it says, but not that it is narrow.
 func TestUndecidedLoad(t *testing.T) {
 	p := &plan.Problem{
 		Model: &cluster.Model{
@@ -258,7 +287,8 @@ func TestUndecidedLoad(t *testing.T) {
 			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0)}},
 		},
 		Targets: []plan.Target{{Measure: plan.Percentile, Class: "a", Limit: big.NewRat(1, 1),
-			Level: num.Rat("63.2120558828557678404476229838539132554188868968")}}, // 1 - exp(-1): the load 1 meets it with equality up to the 46th digit
+			// 1 - exp(-1): the load 1 meets it with equality up to the 46th digit
+			Level: num.Rat("63.2120558828557678404476229838539132554188868968")}},
 	}
 	for _, tol := range []float64{1e-9, 1e-3, plan.MinRelTol} {
 		s := plan.Settings{RelTol: tol}

@@ -47,8 +47,8 @@ func (c Check) RelativeError() *float64 {
 	return &e
 }
 
-// OK reports whether the two numbers agree: the relative error of the solver is within its tolerance, and |z| <=
-// [MaxZ].
+// OK reports whether the two numbers agree: the relative error of the solver is within its
+// tolerance, and |z| <= [MaxZ].
 func (c Check) OK() bool {
 	if e := c.RelativeError(); e != nil && c.Tolerance != nil && !(*e <= *c.Tolerance) {
 		return false

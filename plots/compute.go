@@ -109,7 +109,11 @@ func Compute(ctx context.Context, specs []Spec, s Settings) ([]*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	results, err := sim.RunAll(ctx, plansOf(simulations), sweep.Settings{Workers: s.Workers, Folder: s.Folder, Progress: s.Progress})
+	results, err := sim.RunAll(ctx, plansOf(simulations), sweep.Settings{
+		Workers:  s.Workers,
+		Folder:   s.Folder,
+		Progress: s.Progress,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +183,8 @@ func LogInterval(v *sim.Estimate) (mean, low, high float64, err error) {
 	return v.Mean, v.Mean / factor, v.Mean * factor, nil
 }
 
-// Grid returns from, from+1, ..., to in units of 1/per, the exponents or loads at which curves are computed.
+// Grid returns from, from+1, ..., to in units of 1/per, the exponents or loads at which curves are
+// computed.
 func Grid(from, to, per int) []float64 {
 	var v []float64
 	for n := from; n <= to; n++ {

@@ -8,9 +8,11 @@
 //		curve.X, curve.Y = append(curve.X, load), append(curve.Y, 1/(1-load))
 //	}
 //	f := &plots.Figure{
-//		ID: "mm1", Title: "Delay of a single server", Caption: "Near capacity delays grow without end.", Parameters: []plots.Parameter{{Name: "capacity", Value: "1"}},
+//		ID: "mm1", Title: "Delay of a single server", Caption: "Near capacity delays grow without end.",
+//		Parameters: []plots.Parameter{{Name: "capacity", Value: "1"}},
 //		Panels: []plots.Panel{{
-//			Title: "One server", X: plots.Axis{Quantity: "load"}, Y: plots.Axis{Quantity: "mean delay", Unit: "mean sizes"},
+//			Title: "One server", X: plots.Axis{Quantity: "load"},
+//			Y:      plots.Axis{Quantity: "mean delay", Unit: "mean sizes"},
 //			Series: []plots.Series{curve},
 //		}},
 //	}

@@ -28,7 +28,8 @@ func TestFacets(t *testing.T) {
 				got = append(got, s.Label)
 				looks[s.Look] = true
 			}
-			if len(looks) != len(one.Series) || len(looks) > MostCurves || one.X.Max != p.X.Max || one.Y.Max != p.Y.Max || (one.Title == p.Title) != (n <= MostCurves) {
+			if len(looks) != len(one.Series) || len(looks) > MostCurves || one.X.Max != p.X.Max ||
+				one.Y.Max != p.Y.Max || (one.Title == p.Title) != (n <= MostCurves) {
 				t.Errorf("of %d: a panel %q with %d series, %d looks", n, one.Title, len(one.Series), len(looks))
 			}
 		}
@@ -53,7 +54,8 @@ func TestHold(t *testing.T) {
 				t.Errorf("%v is not on the axis from %v to %v", v, a.Min, a.Max)
 			}
 		}
-		isFar := far && len(values) > 0 && slices.Min(values)/1.2 >= 1e-100 && slices.Max(values) >= 20*slices.Min(values)
+		isFar := far && len(values) > 0 && slices.Min(values)/1.2 >= 1e-100 &&
+			slices.Max(values) >= 20*slices.Min(values)
 		if (a.Scale == Log) != isFar {
 			t.Errorf("scale %d for %v", a.Scale, values)
 		}
@@ -65,7 +67,10 @@ func TestHold(t *testing.T) {
 
 // Fill widens a panel next to an empty half, except the only panel of a figure.
 func TestFill(t *testing.T) {
-	for widths, want := range map[string]string{"n": "n", "nn": "nn", "nnn": "nnw", "wn": "ww", "nw": "ww", "nnwn": "nnww", "nwnn": "wwnn", "wnnwnnn": "wnnwnnw", "ww": "ww"} {
+	for widths, want := range map[string]string{
+		"n": "n", "nn": "nn", "nnn": "nnw", "wn": "ww", "nw": "ww", "nnwn": "nnww", "nwnn": "wwnn",
+		"wnnwnnn": "wnnwnnw", "ww": "ww",
+	} {
 		var f Figure
 		for _, c := range widths {
 			f.Panels = append(f.Panels, Panel{Wide: c == 'w'})

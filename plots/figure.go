@@ -7,10 +7,12 @@ import (
 
 // A Figure is one figure of a paper as data.
 type Figure struct {
-	ID         string      // name in the catalogue and of its files, such as "bf-1"
-	Title      string      // one line
-	Caption    string      // what the figure shows, starting with the finding, in at most [MostWords] words
-	Setting    string      // sentences that describe how it was made and name every parameter not only in Parameters; may be empty
+	ID      string // name in the catalogue and of its files, such as "bf-1"
+	Title   string // one line
+	Caption string // what the figure shows, starting with the finding, in at most [MostWords] words
+	// sentences that describe how it was made and name every parameter not only in Parameters; may
+	// be empty
+	Setting    string
 	Parameters []Parameter // every one, as a table
 	Panels     []Panel     // at least one
 	Checks     []Check     // numbers of the figure with independent results
@@ -104,15 +106,19 @@ type Series struct {
 	Label string
 	// common property of several series, such as a class; may be empty. Later groups are lighter
 	// and drawn below
-	Group     string
-	Kind      Kind      // Curve, Points, Steps, Band or Area
-	Thin      bool      // whether a line is drawn thin and above the others, for comparison
-	Marked    bool      // whether a curve or steps have a marker at each point, as for whole numbers
-	Look      int       // >= 0: number of its colour, dashes and marker; series that belong together share it
-	X, Y      []float64 // of equal length except for a Band; X does not decrease, and strictly increases for Steps, Band and Area
+	Group  string
+	Kind   Kind // Curve, Points, Steps, Band or Area
+	Thin   bool // whether a line is drawn thin and above the others, for comparison
+	Marked bool // whether a curve or steps have a marker at each point, as for whole numbers
+	Look   int  // >= 0: number of its colour, dashes and marker; series that belong together share it
+	// of equal length except for a Band; X does not decrease, and strictly increases for Steps,
+	// Band and Area
+	X, Y      []float64
 	Low, High []float64 // nil, or as long as X with Low <= Y <= High
 
-	Left, Right []float64 // ends of intervals about X, drawn as bars: nil, or as long as X with Left <= X <= Right; only for Points
+	// ends of intervals about X, drawn as bars: nil, or as long as X with Left <= X <= Right; only
+	// for Points
+	Left, Right []float64
 
 	// Bars requests a bar through each marker of a marked curve instead of a band, for example if
 	// bands would overlap. Such series of a panel, and Points with Bars, are drawn slightly side by
@@ -130,8 +136,8 @@ func (s Series) Name() string {
 	return s.Group + ", " + s.Label
 }
 
-// A Reference is a horizontal line at a value to compare with. Its label is left out of a picture that has no room for
-// it.
+// A Reference is a horizontal line at a value to compare with. Its label is left out of a picture
+// that has no room for it.
 type Reference struct {
 	Label string  // of the line
 	Y     float64 // at which it is

@@ -81,8 +81,8 @@ func Summarize(checks []Check) Summary {
 	return s
 }
 
-// OK reports whether no |z| exceeds [MaxZ] and the chi-square test, if there is one, does not reject at the level
-// [LeastProb].
+// OK reports whether no |z| exceeds [MaxZ] and the chi-square test, if there is one, does not
+// reject at the level [LeastProb].
 func (s Summary) OK() bool {
 	return s.Largest <= MaxZ && (s.PValue == nil || *s.PValue >= LeastProb)
 }

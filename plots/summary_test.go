@@ -97,14 +97,16 @@ func TestSummarize(t *testing.T) {
 	if !s.OK() || s.Rows != 1000 || s.Simulations != 1000 || s.Beyond196 < 20 || s.Beyond196 > 90 || *s.PValue < 1e-6 {
 		t.Errorf("standard normal: %+v", s)
 	}
-	if d := Summarize(append(rows, rows...)); d.Rows != s.Rows || d.Beyond196 != s.Beyond196 || d.Simulations != s.Simulations || *d.ChiSquare != *s.ChiSquare {
+	if d := Summarize(append(rows, rows...)); d.Rows != s.Rows || d.Beyond196 != s.Beyond196 ||
+		d.Simulations != s.Simulations || *d.ChiSquare != *s.ChiSquare {
 		t.Errorf("every row twice: %+v", d)
 	}
 	others := slices.Clone(rows) // other numbers of the same simulations
 	for k := range others {
 		others[k].Quantity += "another"
 	}
-	if d := Summarize(slices.Concat(rows, others)); d.Rows != 2*s.Rows || d.Beyond196 != 2*s.Beyond196 || d.Simulations != s.Simulations || *d.ChiSquare != *s.ChiSquare {
+	if d := Summarize(slices.Concat(rows, others)); d.Rows != 2*s.Rows || d.Beyond196 != 2*s.Beyond196 ||
+		d.Simulations != s.Simulations || *d.ChiSquare != *s.ChiSquare {
 		t.Errorf("two numbers a simulation: %+v", d)
 	}
 	if Summarize(zRows(shifted...)).OK() || Summarize(zRows(narrow...)).OK() {
@@ -156,9 +158,12 @@ func TestVerdicts(t *testing.T) {
 		number float64
 		want   Verdict
 	}{
-		{AtLeast(2), 2, Holds}, {Over(2), 2, Refuted}, {Over(2), 2.001, Holds}, {AtMost(2), 2, Holds}, {Under(2), 2, Refuted}, {Under(2), 1.999, Holds},
-		{Rounded(2), 1.5, Holds}, {Rounded(2), 2.5, Refuted}, {PowerOfTen(3), 1000, Holds}, {PowerOfTen(3), 999, Refuted}, {PowerOfTen(3), 10000, Refuted},
-		{Limit{1, 2}, 1, Holds}, {Limit{1, 2}, 0.9, Refuted}, {AtLeast(0), math.NaN(), Refuted}, {AtMost(0), math.NaN(), Refuted}, {AtMost(0), math.Inf(1), Refuted},
+		{AtLeast(2), 2, Holds}, {Over(2), 2, Refuted}, {Over(2), 2.001, Holds}, {AtMost(2), 2, Holds},
+		{Under(2), 2, Refuted}, {Under(2), 1.999, Holds},
+		{Rounded(2), 1.5, Holds}, {Rounded(2), 2.5, Refuted}, {PowerOfTen(3), 1000, Holds},
+		{PowerOfTen(3), 999, Refuted}, {PowerOfTen(3), 10000, Refuted},
+		{Limit{1, 2}, 1, Holds}, {Limit{1, 2}, 0.9, Refuted}, {AtLeast(0), math.NaN(), Refuted},
+		{AtMost(0), math.NaN(), Refuted}, {AtMost(0), math.Inf(1), Refuted},
 	} {
 		if got := c.limit.Verdict(Exactly(c.number)...); got != c.want {
 			t.Errorf("%v within %v: %s, want %s", c.number, c.limit, got, c.want)
@@ -168,9 +173,11 @@ func TestVerdicts(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	for got, want := range map[string]string{
-		Power(1e6): "10⁶", Power(4e5): "4·10⁵", Power(2000): "2000", Significant(3.44e9): "3.4·10⁹", Significant(12): "12",
-		ShortList([]string{"a", "b"}, ", "): "a, b", ShortList(strings.Split("abcdefghijkl", ""), " "): "a b c d e f g h i j and 2 more",
-		Decimal(big.NewRat(19, 20)): "0.95",
+		Power(1e6): "10⁶", Power(4e5): "4·10⁵", Power(2000): "2000", Significant(3.44e9): "3.4·10⁹",
+		Significant(12):                                   "12",
+		ShortList([]string{"a", "b"}, ", "):               "a, b",
+		ShortList(strings.Split("abcdefghijkl", ""), " "): "a b c d e f g h i j and 2 more",
+		Decimal(big.NewRat(19, 20)):                       "0.95",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -179,7 +186,10 @@ func TestWords(t *testing.T) {
 }
 
 func TestShort(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 0.001234: "0.00123", 12.34: "12.3", 1234.5: "1234", 99999: "99999", 123456: "1.23·10⁵", 1e10: "10¹⁰", 1.5e-7: "1.5·10⁻⁷", 1e-20: "10⁻²⁰"} {
+	for v, want := range map[float64]string{
+		0: "0", 0.001234: "0.00123", 12.34: "12.3", 1234.5: "1234", 99999: "99999", 123456: "1.23·10⁵",
+		1e10: "10¹⁰", 1.5e-7: "1.5·10⁻⁷", 1e-20: "10⁻²⁰",
+	} {
 		if got := Short(v); got != want {
 			t.Errorf("%v: %q, want %q", v, got, want)
 		}

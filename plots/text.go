@@ -59,7 +59,8 @@ var ownTexts embed.FS
 // A RunWords holds the data about the simulations of a figure for the templates "runs", "runs
 // parameters" and "warnings".
 type RunWords struct {
-	Simulations, Runs, CheckRuns int      // simulations, replications of each, and replications of those only for checks
+	// simulations, replications of each, and replications of those only for checks
+	Simulations, Runs, CheckRuns int
 	Jumps, WarmUp                float64  // of a run
 	Kinds                        string   // of jumps
 	Seed                         uint64   // of all of them

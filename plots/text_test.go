@@ -43,9 +43,16 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Figure{
-		ID: "x-1", Caption: "Mean delay at 2 loads.", Parameters: []Parameter{{"loads", "0.5, 0.9"}, {"a long row", "goes on"}},
+		ID: "x-1", Caption: "Mean delay at 2 loads.",
+		Parameters: []Parameter{{"loads", "0.5, 0.9"}, {"a long row", "goes on"}},
 		Claims: []Claim{
-			{Place: "x-1a", Sentence: "The mean delay is shorter.", Criterion: "At every load.", Numbers: "At most 0.123 times as long.", Verdict: Holds},
+			{
+				Place:     "x-1a",
+				Sentence:  "The mean delay is shorter.",
+				Criterion: "At every load.",
+				Numbers:   "At most 0.123 times as long.",
+				Verdict:   Holds,
+			},
 			{Place: "x-1", Sentence: "It is longer.", Verdict: Open, Finding: true},
 		},
 	}

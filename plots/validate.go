@@ -50,7 +50,8 @@ func (f *Figure) checkOneLegend() error {
 			if !known {
 				grouped[s.Name()], of = s, s
 			}
-			if s.Look != o.Look || s.Kind != of.Kind || s.Thin != of.Thin || s.Marked != of.Marked || s.Bars != of.Bars {
+			if s.Look != o.Look || s.Kind != of.Kind || s.Thin != of.Thin || s.Marked != of.Marked ||
+				s.Bars != of.Bars {
 				return input.Errorf(fmt.Sprintf("panels[%d].series[%d].label", i, j), s.Label,
 					"another, or the look, kind and line of the series before of that label")
 			}
@@ -249,7 +250,8 @@ const (
 	narrowest = 1e-9 // axis, relative to its ends
 )
 
-// onScale returns an error unless v is finite, of at most 1e100 and, on a logarithmic axis, at least 1e-100.
+// onScale returns an error unless v is finite, of at most 1e100 and, on a logarithmic axis, at
+// least 1e-100.
 func onScale(path string, v float64, scale Scale) error {
 	switch {
 	case !(math.Abs(v) <= largest):

@@ -17,7 +17,8 @@
 //		log.Fatal(err)
 //	}
 //	for _, policy := range []simcluster.Policy{simcluster.FCFS, simcluster.ProcessorSharing} {
-//		r, err := sim.Run(context.Background(), simcluster.Cluster{Model: model, Sizes: jobSizes, Policy: policy}, sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil)
+//		r, err := sim.Run(context.Background(), simcluster.Cluster{Model: model, Sizes: jobSizes, Policy: policy},
+//			sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil)
 //		if err != nil {
 //			log.Fatal(err)
 //		}

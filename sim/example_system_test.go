@@ -156,7 +156,10 @@ func ExampleSystem() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := sim.Run(context.Background(), singleServer{ArrivalRate: 0.5, Sizes: jobSizes}, sim.Settings{Runs: 20, Jumps: 2e5, Seed: 1}, nil)
+	r, err := sim.Run(
+		context.Background(), singleServer{ArrivalRate: 0.5, Sizes: jobSizes},
+		sim.Settings{Runs: 20, Jumps: 2e5, Seed: 1}, nil,
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -24,7 +24,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, policy := range []simcluster.Policy{simcluster.FCFS, simcluster.ProcessorSharing} {
-		r, err := sim.Run(context.Background(), simcluster.Cluster{Model: model, Sizes: jobSizes, Policy: policy}, sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil)
+		r, err := sim.Run(context.Background(), simcluster.Cluster{Model: model, Sizes: jobSizes, Policy: policy},
+			sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -40,7 +41,9 @@ func Example() {
 func ExampleRun_interruptions() {
 	one := big.NewRat(1, 1)
 	model := &cluster.Model{
-		Servers: []cluster.Server{{Name: "s1", Capacity: one}, {Name: "s2", Capacity: one}, {Name: "shared", Capacity: one}},
+		Servers: []cluster.Server{
+			{Name: "s1", Capacity: one}, {Name: "s2", Capacity: one}, {Name: "shared", Capacity: one},
+		},
 		Classes: []cluster.Class{
 			{Name: "1", ArrivalRate: big.NewRat(6, 5), Servers: cluster.On(0, 2)},
 			{Name: "2", ArrivalRate: big.NewRat(6, 5), Servers: cluster.On(1, 2)},
@@ -75,13 +78,17 @@ func ExampleQuantile() {
 		Classes: []cluster.Class{{Name: "job", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}},
 	}
 	for _, policy := range []simcluster.Policy{simcluster.FCFS, simcluster.ProcessorSharing} {
-		r, err := sim.Run(context.Background(), simcluster.Cluster{Model: model, Policy: policy}, sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1, Levels: []float64{0.5, 0.99}}, nil)
+		r, err := sim.Run(
+			context.Background(), simcluster.Cluster{Model: model, Policy: policy},
+			sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1, Levels: []float64{0.5, 0.99}}, nil,
+		)
 		if err != nil {
 			log.Fatal(err)
 		}
 		for _, level := range []float64{0.5, 0.99} {
 			q := r.Quantile(sim.OfClass, 0, level)
-			fmt.Printf("%s: level %g of %.0f delays: %.2f, in [%.2f, %.2f]\n", policy, q.Level, q.Jobs, q.Value, q.Low, q.High)
+			fmt.Printf("%s: level %g of %.0f delays: %.2f, in [%.2f, %.2f]\n",
+				policy, q.Level, q.Jobs, q.Value, q.Low, q.High)
 		}
 	}
 	// Output:

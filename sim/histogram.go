@@ -75,7 +75,9 @@ func (c *Counter) histogram() Histogram {
 // A Histogram holds the number of values in each bin. Histograms are merged by adding the counts of
 // each bin, so neither the order of the values nor their partition into histograms matters.
 type Histogram struct {
-	Gaps   []int32 `json:"gaps"`   // the nonempty bins in ascending order, each as its distance from the previous one, the first from bin 0
+	// the nonempty bins in ascending order, each as its distance from the previous one, the first
+	// from bin 0
+	Gaps   []int32 `json:"gaps"`
 	Counts []int64 `json:"counts"` // number of values in each, > 0
 }
 

@@ -47,7 +47,9 @@ func TestHistogramsMerge(t *testing.T) {
 			parts[rapid.IntRange(0, len(parts)-1).Draw(t, "part")].add(v)
 		}
 		var merged Counter
-		for _, k := range rapid.Permutation(rapid.SliceOfNDistinct(rapid.IntRange(0, len(parts)-1), len(parts), len(parts), rapid.ID[int]).Draw(t, "all")).Draw(t, "order") {
+		for _, k := range rapid.Permutation(rapid.SliceOfNDistinct(
+			rapid.IntRange(0, len(parts)-1), len(parts), len(parts), rapid.ID[int],
+		).Draw(t, "all")).Draw(t, "order") {
 			h := parts[k].histogram()
 			text, err := json.Marshal(h)
 			if err != nil {

@@ -65,7 +65,9 @@ func (s *Samples) EstimateIf(seen func(*Sample) bool, value func(*Sample) float6
 // Own returns the estimate of an entry of a list in Sample.Own, or nil if some replication has no
 // data.
 func (s *Samples) Own(list string, index int) *Estimate {
-	return s.EstimateIf(func(one *Sample) bool { return one.Own[list][index] != nil }, func(one *Sample) float64 { return *one.Own[list][index] })
+	return s.EstimateIf(func(one *Sample) bool { return one.Own[list][index] != nil }, func(one *Sample) float64 {
+		return *one.Own[list][index]
+	})
 }
 
 // Exactly returns a known number as an estimate.
@@ -84,7 +86,9 @@ func (s *Samples) Jobs() []Measure {
 	for _, c := range p.Classes {
 		rate += c.ArrivalRate
 	}
-	measured := s.EstimateIf(func(one *Sample) bool { return Sum(one.Left[:n]) > 0 }, func(one *Sample) float64 { return OverJobs(one.Left[:n], one.Sojourn[:n]) })
+	measured := s.EstimateIf(func(one *Sample) bool { return Sum(one.Left[:n]) > 0 }, func(one *Sample) float64 {
+		return OverJobs(one.Left[:n], one.Sojourn[:n])
+	})
 	list := []Measure{
 		{MeanJobs, OfAll, 0, "", "jobs", whole},
 		{MeanDelay, OfAll, 0, "", "time", p.little(whole, rate)},
@@ -97,7 +101,9 @@ func (s *Samples) Jobs() []Measure {
 		if delay != nil {
 			service = jobs.inverse(c.ArrivalRate * c.MeanSize)
 		}
-		measured := s.EstimateIf(func(one *Sample) bool { return one.Left[i] > 0 }, func(one *Sample) float64 { return one.Sojourn[i] })
+		measured := s.EstimateIf(func(one *Sample) bool { return one.Left[i] > 0 }, func(one *Sample) float64 {
+			return one.Sojourn[i]
+		})
 		list = append(list,
 			Measure{MeanJobs, OfClass, i, c.Name, "jobs", jobs},
 			Measure{MeanDelay, OfClass, i, c.Name, "time", delay},
@@ -111,10 +117,17 @@ func (s *Samples) Jobs() []Measure {
 func (s *Samples) Visits() (list []Measure) {
 	for v, visit := range s.plan.Visits {
 		i := len(s.plan.Classes) + v
-		measured := s.EstimateIf(func(one *Sample) bool { return one.Left[i] > 0 }, func(one *Sample) float64 { return one.Sojourn[i] })
+		measured := s.EstimateIf(func(one *Sample) bool { return one.Left[i] > 0 }, func(one *Sample) float64 {
+			return one.Sojourn[i]
+		})
 		list = append(list,
-			Measure{MeanJobs, OfVisit, v, visit.Name, "jobs", s.Estimate(func(one *Sample) float64 { return one.Jobs[i] })},
-			Measure{Throughput, OfVisit, v, visit.Name, "jobs/time", s.Estimate(func(one *Sample) float64 { return one.Left[i] / one.Time })},
+			Measure{
+				MeanJobs, OfVisit, v, visit.Name, "jobs", s.Estimate(func(one *Sample) float64 { return one.Jobs[i] }),
+			},
+			Measure{
+				Throughput, OfVisit, v, visit.Name, "jobs/time",
+				s.Estimate(func(one *Sample) float64 { return one.Left[i] / one.Time }),
+			},
 			Measure{MeasuredDelay, OfVisit, v, visit.Name, "time", measured})
 	}
 	return list
@@ -132,7 +145,9 @@ func (p *Plan) little(jobs *Estimate, rate float64) *Estimate {
 // given kind.
 func (s *Samples) Utilizations(kind Kind) (list []Measure) {
 	for k, server := range s.plan.Servers {
-		list = append(list, Measure{Utilization, kind, k, server.Name, "", s.Estimate(func(one *Sample) float64 { return one.Busy[k] })})
+		list = append(list, Measure{
+			Utilization, kind, k, server.Name, "", s.Estimate(func(one *Sample) float64 { return one.Busy[k] }),
+		})
 	}
 	return list
 }

@@ -30,7 +30,10 @@ func TestMeasures(t *testing.T) {
 	if len(slices.CompactFunc(slices.Clone(r.Measures), same)) != len(r.Measures) {
 		t.Error("a measure is listed twice")
 	}
-	for _, none := range []*sim.Estimate{r.All(sim.Utilization), r.Class(2, sim.MeanJobs), r.Class(-1, sim.MeanJobs), r.Server(3, sim.Utilization), r.Estimate("host", 0, sim.Utilization)} {
+	for _, none := range []*sim.Estimate{
+		r.All(sim.Utilization), r.Class(2, sim.MeanJobs), r.Class(-1, sim.MeanJobs), r.Server(3, sim.Utilization),
+		r.Estimate("host", 0, sim.Utilization),
+	} {
 		if none != nil {
 			t.Errorf("%+v for an unknown measure", none)
 		}

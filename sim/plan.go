@@ -47,7 +47,8 @@ func NewPlan(ctx context.Context, system System, s Settings) (*Plan, error) {
 		return nil, err
 	}
 	if d.Unnamed != "" && s.Folder != "" {
-		return nil, input.Errorf(d.Unnamed, "", "a name for the function, under which Folder = %s stores samples", s.Folder)
+		return nil, input.Errorf(d.Unnamed, "", "a name for the function, under which Folder = %s stores samples",
+			s.Folder)
 	}
 	p := &Plan{Description: *d, settings: s}
 	p.time, p.warmUp = s.Jumps/p.JumpRate, s.WarmUp/p.JumpRate
@@ -75,9 +76,13 @@ func (p *Plan) checkLength() error {
 	case steps <= mostSteps && time >= 1e-300 && time <= 1e300:
 		return nil
 	case p.settings.Horizon > 0:
-		return input.Errorf("Horizon", p.settings.Horizon, "a time of at most %g events; here they come at a rate of %g", mostSteps, p.StepRate)
+		return input.Errorf("Horizon", p.settings.Horizon,
+			"a time of at most %g events; here they come at a rate of %g",
+			mostSteps, p.StepRate)
 	}
-	return input.Errorf("Jumps", p.settings.Jumps, "a number that takes a time in [1e-300, 1e300] and at most %g steps; here a jump takes a time of %g and %g steps",
+	return input.Errorf("Jumps", p.settings.Jumps,
+		"a number that takes a time in [1e-300, 1e300] and at most %g steps; here a jump takes a time of %g and "+
+			"%g steps",
 		mostSteps, 1/p.JumpRate, p.StepRate/p.JumpRate)
 }
 
@@ -85,7 +90,10 @@ func (p *Plan) checkLength() error {
 // the seed, the version, and how the processor rounds, so samples of processors that round
 // differently are not mixed.
 func (p *Plan) Key(replication int) (string, error) {
-	parts := []any{sampleFormat, sweep.Arithmetic(), p.hash, p.time, p.warmUp, p.settings.Distribution, p.settings.Seed, replication}
+	parts := []any{
+		sampleFormat, sweep.Arithmetic(), p.hash, p.time, p.warmUp, p.settings.Distribution,
+		p.settings.Seed, replication,
+	}
 	if len(p.settings.Levels) > 0 {
 		parts = append(parts, delayFormat)
 	}

@@ -45,7 +45,8 @@ func TestSameDigits(t *testing.T) {
 		t.Error(diff)
 	}
 	s.Seed++
-	if other, err := sim.Run(t.Context(), c, s, nil); err != nil || other.All(sim.MeanJobs).Mean == first.All(sim.MeanJobs).Mean {
+	if other, err := sim.Run(t.Context(), c, s, nil); err != nil ||
+		other.All(sim.MeanJobs).Mean == first.All(sim.MeanJobs).Mean {
 		t.Errorf("another seed gives %v, %v", *other.All(sim.MeanJobs), err)
 	}
 }
@@ -81,7 +82,8 @@ func TestKeys(t *testing.T) {
 	add("horizon", keyOf(base, sim.Settings{Horizon: 7}, 0))
 	add("distribution", keyOf(base, sim.Settings{Distribution: 7}, 0))
 	add("levels", keyOf(base, sim.Settings{Levels: []float64{0.5}}, 0))
-	if keyOf(base, sim.Settings{Levels: []float64{0.1, 0.9}}, 0) != keyOf(base, sim.Settings{Levels: []float64{0.5}}, 0) {
+	if keyOf(base, sim.Settings{Levels: []float64{0.1, 0.9}}, 0) != keyOf(base,
+		sim.Settings{Levels: []float64{0.5}}, 0) {
 		t.Error("samples with delays serve for some levels only")
 	}
 	other := base
@@ -96,7 +98,8 @@ func TestKeys(t *testing.T) {
 	other = base
 	other.Calendar = true
 	add("calendar", keyOf(other, sim.Settings{}, 0))
-	if keyOf(base, sim.Settings{Runs: 7, Confidence: 0.5, Precision: 0.1, Workers: 3, Folder: "x"}, 0) != keyOf(base, sim.Settings{}, 0) {
+	if keyOf(base, sim.Settings{Runs: 7, Confidence: 0.5, Precision: 0.1, Workers: 3, Folder: "x"}, 0) != keyOf(base,
+		sim.Settings{}, 0) {
 		t.Error("runs, confidence, precision, workers or folder change the key")
 	}
 	named := base
@@ -154,7 +157,8 @@ func TestCancelledRunStops(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		start := time.Now()
 		_, err := sim.Run(ctx, c, sim.Settings{Runs: 2, Jumps: 1e10}, nil)
-		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second { // one second, or more on a busy machine
+		// one second, or more on a busy machine
+		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second {
 			t.Errorf("%+v: stopped after %v with %v", c, took, err)
 		}
 		stop()
@@ -193,7 +197,8 @@ func TestPrecision(t *testing.T) {
 	}
 	s.Precision, s.Runs = 1e-6, 25
 	r, err = sim.Run(t.Context(), c, s, nil)
-	if err != nil || r.PrecisionMet || r.Runs != 25 || !strings.Contains(strings.Join(r.Warnings, "\n"), "precision 1e-06 is not reached after 25 runs") {
+	if err != nil || r.PrecisionMet || r.Runs != 25 ||
+		!strings.Contains(strings.Join(r.Warnings, "\n"), "precision 1e-06 is not reached after 25 runs") {
 		t.Errorf("%d runs, met: %v, %q, %v", r.Runs, r.PrecisionMet, r.Warnings, err)
 	}
 }
@@ -216,7 +221,9 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("%+v: warnings %q, want %q", c.s, r.Warnings, c.want)
 		}
 	}
-	r, err := sim.Run(t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil)
+	r, err := sim.Run(
+		t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil,
+	)
 	if err != nil || len(r.Warnings) > 0 || r.EffectiveSamples < 20*10 {
 		t.Errorf("warnings %q, %g effective samples, %v", r.Warnings, r.EffectiveSamples, err)
 	}
@@ -238,7 +245,11 @@ func TestWarningsOfRareSizes(t *testing.T) {
 		{"pareto:1.5", simcluster.FCFS, "the mean square of the sizes is infinite"},
 		{"pareto:1.1", simcluster.ProcessorSharing, "more or longer runs are needed"},
 	} {
-		r, err := sim.Run(t.Context(), simcluster.Cluster{Model: simtest.OneServer(), Sizes: simtest.Sizes(t, c.shape, 1), Policy: c.policy}, s, nil)
+		r, err := sim.Run(
+			t.Context(),
+			simcluster.Cluster{Model: simtest.OneServer(), Sizes: simtest.Sizes(t, c.shape, 1), Policy: c.policy},
+			s, nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,11 +286,15 @@ func TestWarningsOfRareVacations(t *testing.T) {
 	}{
 		{[]float64{2}, 0, "pareto:4", ""},
 		{[]float64{2}, 0.5, "pareto:4", ""},
-		{[]float64{2}, 0.5e-3, "pareto:4", "more or longer runs are needed: vacations above 2.82, of which all runs together see about one, make up 7.07 % of the mean square of the vacations, on which delays depend"},
+		{[]float64{2}, 0.5e-3, "pareto:4", "more or longer runs are needed: vacations above 2.82, of which all runs " +
+			"together see about one, make up 7.07 % of the mean square of the vacations, on which delays depend"},
 		{[]float64{1}, 0.5e-5, "pareto:4", "make up 59.5 % of the mean of the vacations, on which delays depend"},
 		{[]float64{2}, 0.5e-3, "pareto:2", "the mean square of the vacations is infinite, and delays depend on it"},
 	} {
-		system := withVacations{simcluster.Cluster{Model: simtest.OneServer()}, sim.Moment{Sizes: simtest.Sizes(t, c.shape, 1), Orders: c.orders, Rate: c.rate, Words: "vacations"}}
+		system := withVacations{
+			simcluster.Cluster{Model: simtest.OneServer()},
+			sim.Moment{Sizes: simtest.Sizes(t, c.shape, 1), Orders: c.orders, Rate: c.rate, Words: "vacations"},
+		}
 		said := strings.Join(simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 2e4, Seed: 1}).Warnings, "\n")
 		if c.want == "" && said != "" || !strings.Contains(said, c.want) {
 			t.Errorf("%s at rate %g: warnings %q, want %q", c.shape, c.rate, said, c.want)
@@ -298,7 +313,8 @@ func TestWarningOfWideIntervals(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := r.Class(1, sim.MeanJobs)
-		if said := strings.Join(r.Warnings, "\n"); (e.HalfWidth > e.Mean/2) != warned || strings.Contains(said, "class rare: its mean number of jobs") != warned {
+		if said := strings.Join(r.Warnings, "\n"); (e.HalfWidth > e.Mean/2) != warned ||
+			strings.Contains(said, "class rare: its mean number of jobs") != warned {
 			t.Errorf("%d runs: %v ± %v, warnings %q", runs, e.Mean, e.HalfWidth, said)
 		}
 	}
@@ -312,7 +328,8 @@ func TestWarningOfRareClass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said := strings.Join(r.Warnings, "\n"); r.PrecisionMet || r.Runs != 20 || !strings.Contains(said, "class rare: only 0 jobs were done in all runs") {
+	if said := strings.Join(r.Warnings, "\n"); r.PrecisionMet || r.Runs != 20 ||
+		!strings.Contains(said, "class rare: only 0 jobs were done in all runs") {
 		t.Errorf("precision met: %v after %d runs, warnings %q", r.PrecisionMet, r.Runs, said)
 	}
 }
@@ -341,7 +358,8 @@ func TestUnits(t *testing.T) {
 			"measured delay": {r.Class(0, sim.MeasuredDelay), first.Class(0, sim.MeasuredDelay)},
 		} {
 			got, want := e[0].Scaled(scale), e[1]
-			if spread := want.HalfWidth; !(math.Abs(got.Mean-want.Mean) < 4*spread && got.HalfWidth > spread/4 && got.HalfWidth < 4*spread) {
+			if spread := want.HalfWidth; !(math.Abs(got.Mean-want.Mean) < 4*spread && got.HalfWidth > spread/4 &&
+				got.HalfWidth < 4*spread) {
 				t.Errorf("unit 1e%d: %s %+v, want about %+v", exponent, what, *got, *want)
 			}
 		}
@@ -388,14 +406,19 @@ func TestEffectiveSamples(t *testing.T) {
 
 // No system is an error, not a crash.
 func TestNoSystem(t *testing.T) {
-	if _, err := sim.Run(t.Context(), nil, sim.Settings{}, nil); err == nil || err.Error() != "system is missing: want a system to simulate, such as a cluster" {
+	if _, err := sim.Run(t.Context(), nil, sim.Settings{}, nil); err == nil ||
+		err.Error() != "system is missing: want a system to simulate, such as a cluster" {
 		t.Error(err)
 	}
 }
 
 // A valid run, and one error for each invalid setting and field.
 func TestBadSettings(t *testing.T) {
-	good := simcluster.Cluster{Model: simtest.ThreeServers(big.NewRat(1, 2)), Policy: simcluster.Interrupt, Interruptions: 1}
+	good := simcluster.Cluster{
+		Model:         simtest.ThreeServers(big.NewRat(1, 2)),
+		Policy:        simcluster.Interrupt,
+		Interruptions: 1,
+	}
 	if _, err := sim.NewPlan(t.Context(), good, sim.Settings{}); err != nil {
 		t.Fatal(err)
 	}
@@ -424,12 +447,28 @@ func TestBadSettings(t *testing.T) {
 		"Model.classes[0].arrival_rate": func(c *simcluster.Cluster) {
 			c.Model.Classes[0].ArrivalRate, _ = new(big.Rat).SetString("1e-400") // would be 0 in float64
 		},
-		"servers[0].capacity = -1: want a number >= 0":                                                  func(c *simcluster.Cluster) { c.Model.Servers[0].Capacity = big.NewRat(-1, 1) },
-		"Policy = lifo: want fcfs, interrupt or ps":                                                     func(c *simcluster.Cluster) { c.Policy = "lifo" },
-		"Interruptions = 1: want 0 with the policy fcfs":                                                func(c *simcluster.Cluster) { c.Policy = simcluster.FCFS },
-		"Interruptions = 0: want a number in [1e-6, 1e6] with the policy interrupt":                     func(c *simcluster.Cluster) { c.Interruptions = 0 },
-		"Interruptions = NaN: want a number in [1e-6, 1e6] with the policy interrupt":                   func(c *simcluster.Cluster) { c.Interruptions = math.NaN() },
-		"Sizes = exponential of mean 1.000000001, of mean 1.000000001: want a distribution of the mean": func(c *simcluster.Cluster) { c.Sizes = long },
+		"servers[0].capacity = -1: want a number >= 0": func(c *simcluster.Cluster) {
+			c.Model.Servers[0].Capacity = big.NewRat(
+				-1, 1,
+			)
+		},
+		"Policy = lifo: want fcfs, interrupt or ps": func(c *simcluster.Cluster) {
+			c.Policy = "lifo"
+		},
+		"Interruptions = 1: want 0 with the policy fcfs": func(c *simcluster.Cluster) {
+			c.Policy = simcluster.FCFS
+		},
+		"Interruptions = 0: want a number in [1e-6, 1e6] with the policy interrupt": func(c *simcluster.Cluster) {
+			c.Interruptions = 0
+		},
+		"Interruptions = NaN: want a number in [1e-6, 1e6] with the policy interrupt": func(c *simcluster.Cluster) {
+			c.Interruptions = math.NaN()
+		},
+		"Sizes = exponential of mean 1.000000001, of mean 1.000000001: want a distribution of the mean": func(
+			c *simcluster.Cluster,
+		) {
+			c.Sizes = long
+		},
 		"Model.classes": func(c *simcluster.Cluster) {
 			c.Model.Classes[0].ArrivalRate, c.Model.Classes[1].ArrivalRate = new(big.Rat), new(big.Rat)
 		},
@@ -453,7 +492,8 @@ func TestUnstable(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 4, Horizon: 1000}, nil)
-	if r != nil && (r.All(sim.MeanDelay) != nil || r.Class(0, sim.MeanDelay) != nil || r.Class(0, sim.ServiceRate) != nil || r.Class(0, sim.MeasuredDelay) == nil) {
+	if r != nil && (r.All(sim.MeanDelay) != nil || r.Class(0, sim.MeanDelay) != nil ||
+		r.Class(0, sim.ServiceRate) != nil || r.Class(0, sim.MeasuredDelay) == nil) {
 		t.Errorf("over a horizon Little's law does not hold: %+v", r)
 	}
 	if r != nil && !strings.Contains(strings.Join(r.Warnings, "\n"), "the cluster is unstable") {
@@ -470,7 +510,9 @@ func TestBadFolder(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sim.Run(t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Folder: file}, nil); err == nil {
+	if _, err := sim.Run(
+		t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Folder: file}, nil,
+	); err == nil {
 		t.Error("a file as folder is no error")
 	}
 }

@@ -99,7 +99,8 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 			one.Kind, one.Index, what, rows = OfVisit, visit, "visit ", p.Visits
 		}
 		// closed systems have no arrival rates, but their jobs depart
-		warn := rows[one.Index].ArrivalRate > 0 || slices.ContainsFunc(samples, func(s *Sample) bool { return s.Left[i] > 0 })
+		warn := rows[one.Index].ArrivalRate > 0 ||
+			slices.ContainsFunc(samples, func(s *Sample) bool { return s.Left[i] > 0 })
 		if err := add(one, what+one.Of, warn); err != nil {
 			return err
 		}
@@ -150,7 +151,8 @@ func (d *seenDelays) estimate(q *Quantile) (known bool, why string, enough float
 		rare, side = q.Level, "below"
 	}
 	if beyond := rare * d.jobs(); beyond < minBeyond {
-		return false, fmt.Sprintf("only %.3g jobs of all runs are %s it, and an estimate needs %d", beyond, side, minBeyond), beyond
+		return false, fmt.Sprintf("only %.3g jobs of all runs are %s it, and an estimate needs %d",
+			beyond, side, minBeyond), beyond
 	}
 	at := d.whole.reached(q.Level * d.jobs())
 	part := d.stdError(at, q.Level)
@@ -166,7 +168,8 @@ func (d *seenDelays) estimate(q *Quantile) (known bool, why string, enough float
 	q.Value, q.Low, q.High = at.value(), binEnd(low.bin), binEnd(high.bin+1)
 	q.StdError = (high.value() - low.value()) / (2 * student)
 	if independent := rare * q.Level * (1 - q.Level) / (part * part); independent < minIndependent {
-		why = fmt.Sprintf("the runs are worth about %.2g independent jobs %s it, and intervals need %d", independent, side, minIndependent)
+		why = fmt.Sprintf("the runs are worth about %.2g independent jobs %s it, and intervals need %d",
+			independent, side, minIndependent)
 		enough = independent
 	}
 	return true, why, enough
@@ -179,7 +182,8 @@ func (d *seenDelays) stdError(at place, level float64) float64 {
 	for r := range d.runs {
 		run := &d.runs[r]
 		before, within := run.around(at.bin)
-		off := float64(before) + at.part*float64(within) - level*float64(run.total()) // mean 0 over the replications by the choice of at
+		// mean 0 over the replications by the choice of at
+		off := float64(before) + at.part*float64(within) - level*float64(run.total())
 		squares += off * off
 	}
 	runs := float64(len(d.runs))

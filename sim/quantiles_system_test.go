@@ -99,15 +99,36 @@ func exactQuantiles(t *testing.T) []struct {
 		tail   func(float64) float64
 	}{
 		{"cluster in order of arrival", simcluster.Cluster{Model: model}, oneServerTail},
-		{"cluster under processor sharing", simcluster.Cluster{Model: model, Policy: simcluster.ProcessorSharing}, sharedTail},
-		{"order-independent queue", queue.Queue{Model: &oiqueue.Queue{ArrivalRates: []*big.Rat{half, half}, Rank: []*big.Rat{nil, one, one, one}}}, oneServerTail},
-		{"network", queue.Network{ArrivalRates: []*big.Rat{half, half}, Rank: []*big.Rat{nil, one, one, one}}, sharedTail},
-		{"farm with one queue", farm.Farm{Model: tags.Model{Sizes: exponential, Hosts: 2, Load: load}, Policy: tags.PolicyCentral}, twoServersTail},
-		{"farm at random", farm.Farm{Model: tags.Model{Sizes: exponential, Hosts: 2, Load: load}, Policy: tags.PolicyRandom}, oneServerTail},
-		{"divisible pool", pool.Divisible{Traffic: traffic.Model{Resources: []fluid.Resource{{Name: "r", Capacity: one}},
-			Classes: []traffic.Class{{Name: "a", Demand: []*big.Rat{one}, ArrivalRate: rate}}}, Policy: fluid.PF}, sharedTail},
+		{
+			"cluster under processor sharing", simcluster.Cluster{Model: model, Policy: simcluster.ProcessorSharing},
+			sharedTail,
+		},
+		{"order-independent queue", queue.Queue{
+			Model: &oiqueue.Queue{ArrivalRates: []*big.Rat{half, half}, Rank: []*big.Rat{nil, one, one, one}},
+		}, oneServerTail},
+		{
+			"network", queue.Network{ArrivalRates: []*big.Rat{half, half}, Rank: []*big.Rat{nil, one, one, one}},
+			sharedTail,
+		},
+		{
+			"farm with one queue",
+			farm.Farm{Model: tags.Model{Sizes: exponential, Hosts: 2, Load: load}, Policy: tags.PolicyCentral},
+			twoServersTail,
+		},
+		{
+			"farm at random",
+			farm.Farm{Model: tags.Model{Sizes: exponential, Hosts: 2, Load: load}, Policy: tags.PolicyRandom},
+			oneServerTail,
+		},
+		{
+			"divisible pool",
+			pool.Divisible{Traffic: traffic.Model{Resources: []fluid.Resource{{Name: "r", Capacity: one}},
+				Classes: []traffic.Class{{Name: "a", Demand: []*big.Rat{one}, ArrivalRate: rate}}}, Policy: fluid.PF},
+			sharedTail,
+		},
 		{"tasks", pool.Tasks{Resources: []string{"r"}, Machines: []pool.Machine{{Capacity: []*big.Rat{one}}},
-			Jobs: []pool.TaskClass{{Name: "a", Demand: []*big.Rat{one}, ArrivalRate: rate}}, Policy: fluid.DRF}, oneServerTail},
+			Jobs:   []pool.TaskClass{{Name: "a", Demand: []*big.Rat{one}, ArrivalRate: rate}},
+			Policy: fluid.DRF}, oneServerTail},
 	}
 }
 
@@ -116,7 +137,13 @@ func TestKnownQuantiles(t *testing.T) {
 	levels := []float64{0.05, 0.5, 0.9, 0.99}
 	var all, outside float64
 	for k, c := range exactQuantiles(t) {
-		r := simtest.Run(t, c.system, sim.Settings{Runs: 30, Jumps: 1e4, WarmUp: 3e3, Seed: 11 + uint64(k), Levels: levels})
+		r := simtest.Run(t, c.system, sim.Settings{
+			Runs:   30,
+			Jumps:  1e4,
+			WarmUp: 3e3,
+			Seed:   11 + uint64(k),
+			Levels: levels,
+		})
 		if want := (1 + len(r.Classes)) * len(levels); len(r.Quantiles) != want || len(r.Warnings) > 0 {
 			t.Errorf("%s: %d quantiles, want %d; warnings %q", c.name, len(r.Quantiles), want, r.Warnings)
 		}
@@ -144,7 +171,14 @@ func TestIntervalsOfShortRunsCover(t *testing.T) {
 	const repeats = 150
 	missed, beyond := make([]float64, len(levels)), make([]float64, len(levels))
 	for seed := range uint64(repeats) {
-		r := simtest.Run(t, c.system, sim.Settings{Runs: 20, Jumps: 1000, WarmUp: 400, Seed: seed, Levels: levels, Confidence: 0.9})
+		r := simtest.Run(t, c.system, sim.Settings{
+			Runs:       20,
+			Jumps:      1000,
+			WarmUp:     400,
+			Seed:       seed,
+			Levels:     levels,
+			Confidence: 0.9,
+		})
 		for k, level := range levels {
 			q, exact := r.Quantile(sim.OfAll, 0, level), quantileOf(c.tail, level)
 			if q.High < exact || q.Low > exact {
@@ -198,13 +232,23 @@ func TestQuantilesAndDigits(t *testing.T) {
 func TestTooFewJobsForQuantiles(t *testing.T) {
 	one := big.NewRat(1, 1)
 	model := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: one}}, Classes: []cluster.Class{
-		{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}, {Name: "b", ArrivalRate: new(big.Rat), Servers: cluster.On(0)}}}
+		{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)},
+		{Name: "b", ArrivalRate: new(big.Rat), Servers: cluster.On(0)}}}
 	for runs, want := range map[int][]string{
 		2: {"0.1 of delays: only", "50 of delays: its interval has no upper end: more or longer runs are needed",
 			"99 of delays: its interval has no upper end: more or longer runs are needed", "99.9 of delays: only"},
-		4: {"0.1 of delays: only", "99 of delays: the runs are worth about 10 independent jobs above it, and intervals need 20", "99.9 of delays: only"},
+		4: {
+			"0.1 of delays: only",
+			"99 of delays: the runs are worth about 10 independent jobs above it, and intervals need 20",
+			"99.9 of delays: only",
+		},
 	} {
-		r := simtest.Run(t, simcluster.Cluster{Model: model}, sim.Settings{Runs: runs, Jumps: 1000, Seed: 1, Levels: []float64{0.001, 0.5, 0.99, 0.999}})
+		r := simtest.Run(t, simcluster.Cluster{Model: model}, sim.Settings{
+			Runs:   runs,
+			Jumps:  1000,
+			Seed:   1,
+			Levels: []float64{0.001, 0.5, 0.99, 0.999},
+		})
 		var got []string
 		for _, w := range r.Warnings {
 			if why, ok := strings.CutPrefix(w, "class a: percentile "); ok {
@@ -223,7 +267,8 @@ func TestTooFewJobsForQuantiles(t *testing.T) {
 				t.Errorf("%d runs: %+v", runs, q)
 			}
 		}
-		if (r.Quantile(sim.OfClass, 0, 0.5) != nil) != (runs == 4) || (r.Quantile(sim.OfAll, 0, 0.99) != nil) != (runs == 4) {
+		if (r.Quantile(sim.OfClass, 0, 0.5) != nil) != (runs == 4) ||
+			(r.Quantile(sim.OfAll, 0, 0.99) != nil) != (runs == 4) {
 			t.Errorf("%d runs: %+v", runs, r.Quantiles)
 		}
 	}
@@ -266,7 +311,10 @@ func (e silentEngine) Advance(t float64, seen *sim.Totals) error {
 }
 
 func TestEngineReportsDelays(t *testing.T) {
-	_, err := sim.Run(t.Context(), silent{exactQuantiles(t)[0].system}, sim.Settings{Runs: 2, Jumps: 1000, Levels: []float64{0.5}}, nil)
+	_, err := sim.Run(
+		t.Context(), silent{exactQuantiles(t)[0].system}, sim.Settings{Runs: 2, Jumps: 1000, Levels: []float64{0.5}},
+		nil,
+	)
 	if err == nil || !strings.Contains(err.Error(), "want all, by Totals.Leave") {
 		t.Error(err)
 	}

@@ -165,7 +165,8 @@ func TestIntervalsCover(t *testing.T) {
 		for k, level := range levels {
 			near := func(what string, count, want float64) {
 				if tol := 5 * math.Sqrt(want*(1-want)/repeats); math.Abs(count/repeats-want) > tol { // 1 in 1.7 million
-					t.Errorf("%d runs of %d jobs, level %v: %s in %.3f of all cases, want %v", c.runs, c.jobs, level, what, count/repeats, want)
+					t.Errorf("%d runs of %d jobs, level %v: %s in %.3f of all cases, want %v",
+						c.runs, c.jobs, level, what, count/repeats, want)
 				}
 			}
 			near("too low", below[k], 0.05)

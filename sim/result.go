@@ -26,10 +26,12 @@ type Result struct {
 	Distribution []Estimate `json:"-"`
 	Quantiles    []Quantile `json:"-"`
 
-	EffectiveSamples float64  `json:"effective_samples"` // equivalent number of independent observations of the number of jobs
-	Truncation       float64  `json:"-"`                 // time after which the number of jobs is stationary according to MSER-5
-	PrecisionMet     bool     `json:"-"`                 // whether Settings.Precision was reached; true if it is 0
-	Warnings         []string `json:"warnings"`          // reasons not to trust the result; empty for none
+	// equivalent number of independent observations of the number of jobs
+	EffectiveSamples float64 `json:"effective_samples"`
+	// time after which the number of jobs is stationary according to MSER-5
+	Truncation   float64  `json:"-"`
+	PrecisionMet bool     `json:"-"`        // whether Settings.Precision was reached; true if it is 0
+	Warnings     []string `json:"warnings"` // reasons not to trust the result; empty for none
 }
 
 // All returns a measure of the system as a whole; see [Result.Estimate].

@@ -15,7 +15,8 @@ func TestEstimate(t *testing.T) {
 	v := []float64{2, 4, 4, 7, 8}
 	e := estimate(v, 0.95)
 	mean, deviation := stat.MeanStdDev(v, nil)
-	if se := deviation / math.Sqrt(5); math.Abs(e.Mean-mean) > 1e-15*mean || math.Abs(e.StdError-se) > 1e-15*se || math.Abs(e.HalfWidth-2.7764*se) > 1e-4*se {
+	if se := deviation / math.Sqrt(5); math.Abs(e.Mean-mean) > 1e-15*mean || math.Abs(e.StdError-se) > 1e-15*se ||
+		math.Abs(e.HalfWidth-2.7764*se) > 1e-4*se {
 		t.Errorf("%+v, want mean %g and standard error %g", e, mean, se)
 	}
 	if e.Runs != 5 || e.Confidence != 0.95 {
@@ -31,7 +32,9 @@ func TestEstimate(t *testing.T) {
 // 0.975 quantile, 1.95996.
 func TestZ(t *testing.T) {
 	e := Estimate{Mean: 10, StdError: 2, Runs: 5}
-	for _, c := range []struct{ exact, want float64 }{{10 - 2*2.776445, 1.959964}, {10 + 2*2.776445, -1.959964}, {10, 0}} {
+	for _, c := range []struct{ exact, want float64 }{
+		{10 - 2*2.776445, 1.959964}, {10 + 2*2.776445, -1.959964}, {10, 0},
+	} {
 		if z := e.Z(c.exact); math.Abs(z-c.want) > 1e-5 {
 			t.Errorf("z = %g at %g, want %g", z, c.exact, c.want)
 		}
@@ -60,10 +63,12 @@ func TestZ(t *testing.T) {
 // A multiple and an inverse keep the relative error, to first order.
 func TestScaledAndInverse(t *testing.T) {
 	e := Estimate{Mean: 4, HalfWidth: 0.2, StdError: 0.1, Confidence: 0.9, Runs: 7}
-	if got, want := *e.Scaled(0.5), (Estimate{Mean: 2, HalfWidth: 0.1, StdError: 0.05, Confidence: 0.9, Runs: 7}); got != want {
+	if got, want := *e.Scaled(0.5),
+		(Estimate{Mean: 2, HalfWidth: 0.1, StdError: 0.05, Confidence: 0.9, Runs: 7}); got != want {
 		t.Errorf("half is %+v, want %+v", got, want)
 	}
-	if got, want := *e.inverse(8), (Estimate{Mean: 2, HalfWidth: 0.1, StdError: 0.05, Confidence: 0.9, Runs: 7}); got != want {
+	if got, want := *e.inverse(8),
+		(Estimate{Mean: 2, HalfWidth: 0.1, StdError: 0.05, Confidence: 0.9, Runs: 7}); got != want {
 		t.Errorf("inverse is %+v, want %+v", got, want)
 	}
 	if got := (Estimate{Runs: 3}).inverse(1); got != nil {

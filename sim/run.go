@@ -26,7 +26,11 @@ func (p *Plan) Run(ctx context.Context, progress func(sweep.Progress)) (*Result,
 	if p.settings.Precision > 0 {
 		return p.runUntilPrecise(ctx, progress)
 	}
-	results, err := RunAll(ctx, []*Plan{p}, sweep.Settings{Workers: p.settings.Workers, Folder: p.settings.Folder, Progress: progress})
+	results, err := RunAll(ctx, []*Plan{p}, sweep.Settings{
+		Workers:  p.settings.Workers,
+		Folder:   p.settings.Folder,
+		Progress: progress,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -10,9 +10,10 @@ import (
 // A Sample holds the observations of one replication. The number n is the number of jobs present,
 // unless the system counts something else.
 type Sample struct {
-	Time    float64   `json:"time"`    // observed time after the warm-up
-	Jumps   float64   `json:"jumps"`   // arrivals, ends of phases and interruptions observed
-	Jobs    []float64 `json:"jobs"`    // time average of the number of jobs by class, then by visit, like all lists by class
+	Time  float64 `json:"time"`  // observed time after the warm-up
+	Jumps float64 `json:"jumps"` // arrivals, ends of phases and interruptions observed
+	// time average of the number of jobs by class, then by visit, like all lists by class
+	Jobs    []float64 `json:"jobs"`
 	Square  float64   `json:"square"`  // time average of n²
 	Count   []float64 `json:"count"`   // fraction of the time with n = 0, 1, ..., Settings.Distribution
 	Busy    []float64 `json:"busy"`    // fraction of the time a server is busy, by group of servers
@@ -90,7 +91,10 @@ func (p *Plan) observe(ctx context.Context, e Engine) (*Sample, error) {
 	for i := range seen.Delays {
 		h := seen.Delays[i].histogram()
 		if counted := float64(h.Total()); counted != s.Left[i] {
-			return nil, fmt.Errorf("the engine reported the delays of %g of the %g departed jobs of class %s; want all, by Totals.Leave", counted, s.Left[i], p.rowName(i))
+			return nil, fmt.Errorf(
+				"the engine reported the delays of %g of the %g departed jobs of class %s; want all, by Totals.Leave",
+				counted, s.Left[i], p.rowName(i),
+			)
 		}
 		s.Delays = append(s.Delays, h)
 	}

@@ -25,7 +25,9 @@ func jump(m *cluster.Model, interruptions float64) simcluster.Cluster {
 
 // For every distribution a run has the requested number of jumps, on a Markov chain or a calendar.
 func TestRequestedJumps(t *testing.T) {
-	for _, shape := range []string{"exponential", "bimodal", "hyperexponential", "zipf", "erlang:3", "erlang:60", "deterministic", "pareto:3"} {
+	for _, shape := range []string{
+		"exponential", "bimodal", "hyperexponential", "zipf", "erlang:3", "erlang:60", "deterministic", "pareto:3",
+	} {
 		for _, m := range []float64{0, 2} {
 			c := jump(simtest.RandomAssignment(10, 2, big.NewRat(1, 2)), m)
 			c.Sizes = simtest.Sizes(t, shape, 1)
@@ -55,7 +57,9 @@ func TestSingleServer(t *testing.T) {
 		simtest.Near(t, shape+": mean delay", r.All(sim.MeanDelay), waiting+1)
 		simtest.Near(t, shape+": utilization", r.Server(0, sim.Utilization), 0.7)
 	}
-	if _, err := sim.NewPlan(t.Context(), singleServer{ArrivalRate: 1, Sizes: simtest.Sizes(t, "exponential", 1)}, sim.Settings{}); !errors.Is(err, num.ErrUnstable) {
+	if _, err := sim.NewPlan(
+		t.Context(), singleServer{ArrivalRate: 1, Sizes: simtest.Sizes(t, "exponential", 1)}, sim.Settings{},
+	); !errors.Is(err, num.ErrUnstable) {
 		t.Errorf("load 1: %v", err)
 	}
 	simtest.Golden(t, singleServer{ArrivalRate: 0.7, Sizes: simtest.Sizes(t, "erlang:2", 1)}, 1.4749764262424376)
@@ -65,7 +69,10 @@ func TestSingleServer(t *testing.T) {
 // nothing else.
 func TestSeriesCoversTheTime(t *testing.T) {
 	for _, warmUp := range []float64{sim.NoWarmUp, 0.01, 1, 333, 1000, 2e4, 1e6} {
-		p, err := sim.NewPlan(t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Jumps: 2e4, WarmUp: warmUp})
+		p, err := sim.NewPlan(t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{
+			Jumps:  2e4,
+			WarmUp: warmUp,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +103,10 @@ func TestSeriesCoversTheTime(t *testing.T) {
 // A replication of the paper's clusters takes less than 1 MB, and nothing per event: a run ten
 // times as long takes as much.
 func TestMemoryOfAReplication(t *testing.T) {
-	for _, m := range []*cluster.Model{simtest.ThreeServers(big.NewRat(9, 10)), simtest.RandomAssignment(100, 2, big.NewRat(9, 10)), simtest.RandomAssignment(100, 3, big.NewRat(9, 10))} {
+	for _, m := range []*cluster.Model{
+		simtest.ThreeServers(big.NewRat(9, 10)), simtest.RandomAssignment(100, 2, big.NewRat(9, 10)),
+		simtest.RandomAssignment(100, 3, big.NewRat(9, 10)),
+	} {
 		for _, calendar := range []bool{false, true} {
 			c := jump(m, 1)
 			c.Sizes, c.Calendar = simtest.Sizes(t, "bimodal", 1), calendar
@@ -117,7 +127,8 @@ func TestMemoryOfAReplication(t *testing.T) {
 			}
 			short, long := taken(1e5), taken(1e6)
 			if long > 1e6 || long > 2*short+1e5 { // the longer run has longer queues
-				t.Errorf("%s, %d rows of servers: %d bytes for 1e5 jumps, %d for 1e6", p.Method, len(m.Servers), short, long)
+				t.Errorf("%s, %d rows of servers: %d bytes for 1e5 jumps, %d for 1e6",
+					p.Method, len(m.Servers), short, long)
 			}
 		}
 	}

@@ -59,7 +59,9 @@ type Description struct {
 	// StepRate is the expected number of engine steps per unit of time, not all of which are jumps.
 	// Values below JumpRate mean JumpRate. Over a horizon it may be an upper bound.
 	StepRate float64
-	StepCost float64 // time of a step in units of about 10 ns, at least 1: about a million units pass between checks of the context
+	// time of a step in units of about 10 ns, at least 1: about a million units pass between checks
+	// of the context
+	StepCost float64
 
 	Moments  []Moment // on which the estimates depend
 	SizeRate float64  // sizes drawn per unit of time; 0 means one per arrival
@@ -102,14 +104,18 @@ type Counted struct{ List, Words string }
 type Engine interface {
 	// Advance simulates the next t units of time and adds to the totals:
 	//   - 1 to seen.Jumps for each event counted by JumpRate;
-	//   - each job that arrives or departs, by [Population.Change]; before arrivals, or between batches of steps, call [CheckJobs];
-	//   - each job that departs, by [Totals.Leave], or, if only mean delays are needed, 1 to seen.Left and the delay to seen.Sojourn;
-	//   - when a server stops, its working time to seen.Busy; at the end, the same for servers still working, up to t;
+	//   - each job that arrives or departs, by [Population.Change]; before arrivals, or between
+	//     batches of steps, call [CheckJobs];
+	//   - each job that departs, by [Totals.Leave], or, if only mean delays are needed, 1 to
+	//     seen.Left and the delay to seen.Sojourn;
+	//   - when a server stops, its working time to seen.Busy; at the end, the same for servers
+	//     still working, up to t;
 	//   - at the end, the jobs up to t, by [Population.Flush], which also adds t to seen.Time.
 	//
-	// Times count from the start of the advance. At its end the engine subtracts t from all its stored times, so they do
-	// not lose digits in long runs. An engine with equal steps may accumulate the same numbers in its own way, and leave a fraction
-	// of a step to the next advance.
+	// Times count from the start of the advance. At its end the engine subtracts t from all its
+	// stored times, so they do not lose digits in long runs. An engine with equal steps may
+	// accumulate the same numbers in its own way, and leave a fraction of a step to the next
+	// advance.
 	//
 	// Fresh totals are passed once the warm-up has ended.
 	Advance(t float64, seen *Totals) error
@@ -140,7 +146,9 @@ func RateOf(path string, exact *big.Rat) (float64, error) {
 // SizesOf returns the distribution of sizes and its mean in float64. The exact mean is 1 if nil.
 // Given sizes must have that mean to a relative tolerance of 1e-12; if none are given, sizes are
 // exponential. The error names the path of the sizes or of the mean.
-func SizesOf(given sizes.Distribution, exact *big.Rat, path, meanPath string) (d sizes.Distribution, mean float64, err error) {
+func SizesOf(given sizes.Distribution, exact *big.Rat, path, meanPath string) (
+	d sizes.Distribution, mean float64, err error,
+) {
 	mean = 1
 	if exact != nil {
 		mean, _ = exact.Float64()
@@ -157,7 +165,9 @@ func SizesOf(given sizes.Distribution, exact *big.Rat, path, meanPath string) (d
 		return nil, 0, fmt.Errorf("%s: %w", path, err)
 	}
 	if !(math.Abs(own-mean) <= meanTol*mean) {
-		return nil, 0, input.Errorf(path, fmt.Sprintf("%v, of mean %v", given, own), "a distribution of the mean size of the model, %v", mean)
+		return nil, 0, input.Errorf(path, fmt.Sprintf("%v, of mean %v", given, own),
+			"a distribution of the mean size of the model, %v",
+			mean)
 	}
 	return given, mean, nil
 }

@@ -25,7 +25,12 @@ type Totals struct {
 // NewTotals returns empty totals for a number of classes, visits included, and of groups of
 // servers.
 func NewTotals(classes, servers int) *Totals {
-	return &Totals{Jobs: make([]float64, classes), Busy: make([]float64, servers), Sojourn: make([]float64, classes), Left: make([]float64, classes)}
+	return &Totals{
+		Jobs:    make([]float64, classes),
+		Busy:    make([]float64, servers),
+		Sojourn: make([]float64, classes),
+		Left:    make([]float64, classes),
+	}
 }
 
 // Leave counts a departing job of a class, with its delay >= 0, the time since its arrival.
@@ -112,5 +117,6 @@ func CheckJobs(jobs, limit int) error {
 	if jobs <= limit {
 		return nil
 	}
-	return fmt.Errorf("%w, %d, and the most is %d: lower the load or, with a horizon, shorten it", ErrTooManyJobs, jobs, limit)
+	return fmt.Errorf("%w, %d, and the most is %d: lower the load or, with a horizon, shorten it",
+		ErrTooManyJobs, jobs, limit)
 }

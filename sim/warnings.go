@@ -31,7 +31,8 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 		r.EffectiveSamples = variance / (e * e)
 	}
 	if p.Unstable != "" {
-		r.warn("the %s is unstable: its number of jobs grows with the horizon, and the estimates are those of this horizon only", p.Unstable)
+		r.warn("the %s is unstable: its number of jobs grows with the horizon, and the estimates are those of this "+
+			"horizon only", p.Unstable)
 	}
 	p.judgeSizes(r, samples)
 	p.judgeIntervals(r)
@@ -62,10 +63,12 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 		r.Truncation = p.partEnd(cut - 1)
 	}
 	if early := p.early(samples, cut); early != nil && math.Abs(early.Z(0)) > maxEarlyZ {
-		r.warn("the warm-up looks too short: the number of %s is stationary from time %.3g on (MSER-5), observed from %.3g on", counted, r.Truncation, p.warmUp)
+		r.warn("the warm-up looks too short: the number of %s is stationary from time %.3g on (MSER-5), observed "+
+			"from %.3g on", counted, r.Truncation, p.warmUp)
 	}
 	if perRun := r.EffectiveSamples / float64(r.Runs); perRun < minSamples {
-		r.warn("the runs are too short: each is worth %.2g independent observations of the number of %s, and intervals need %d", perRun, counted, minSamples)
+		r.warn("the runs are too short: each is worth %.2g independent observations of the number of %s, and "+
+			"intervals need %d", perRun, counted, minSamples)
 	}
 }
 
@@ -90,7 +93,8 @@ func (p *Plan) judgeIntervals(r *Result) {
 		others = fmt.Sprintf(", the worst of %d such classes", wide)
 	}
 	if wide > 0 {
-		r.warn("class %s: its mean number of jobs and its delay are known to ± %.0f %% only%s: more or longer runs are needed", name, 100*worst, others)
+		r.warn("class %s: its mean number of jobs and its delay are known to ± %.0f %% only%s: more or longer runs "+
+			"are needed", name, 100*worst, others)
 	}
 }
 

@@ -7,8 +7,8 @@ import "math/bits"
 // Transactions on Mathematical Software 3, 1977, 253–256).
 type AliasTable []AliasColumn
 
-// An AliasColumn of an [AliasTable] stands for the code Own with probability Cut/2^64, otherwise for
-// Other. Each of n columns has probability 1/n.
+// An AliasColumn of an [AliasTable] stands for the code Own with probability Cut/2^64, otherwise
+// for Other. Each of n columns has probability 1/n.
 type AliasColumn struct {
 	Cut   uint64 // fractions of a word below it give Own
 	Own   uint32 // code of the column
@@ -49,10 +49,10 @@ func (t AliasTable) Pick(word uint64) uint32 {
 	return c.Other ^ (c.Own^c.Other)&-uint32(below)
 }
 
-// aliasColumns returns n columns of equal probability for n weights >= 0 with a positive finite sum:
-// column i stands for index i with probability keep[i], otherwise for other[i]. It takes linear time
-// (M. D. Vose, IEEE Transactions on Software Engineering 17, 1991, 972–975). A column of keep 1 has
-// itself for other.
+// aliasColumns returns n columns of equal probability for n weights >= 0 with a positive finite
+// sum: column i stands for index i with probability keep[i], otherwise for other[i]. It takes
+// linear time (M. D. Vose, IEEE Transactions on Software Engineering 17, 1991, 972–975). A column
+// of keep 1 has itself for other.
 func aliasColumns(weights []float64) (keep []float64, other []int) {
 	var sum float64
 	for _, w := range weights {

@@ -10,7 +10,9 @@ import (
 // The parts of an index in all columns add up to its weight.
 func TestAliasColumnsKeepWeights(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		weights := rapid.SliceOfN(rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-9, 1), rapid.Float64Range(1, 1e6)), 1, 40).Draw(t, "weights")
+		weights := rapid.SliceOfN(
+			rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-9, 1), rapid.Float64Range(1, 1e6)), 1, 40,
+		).Draw(t, "weights")
 		weights = append(weights, 1)
 		sum := 0.0
 		for _, w := range weights {

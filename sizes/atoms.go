@@ -2,11 +2,13 @@ package sizes
 
 import "slices"
 
-// Atomic is implemented by distributions on finitely many sizes, those of [NewDeterministic] and [NewEmpirical].
+// Atomic is implemented by distributions on finitely many sizes, those of [NewDeterministic] and
+// [NewEmpirical].
 type Atomic interface {
 	Distribution
-	// Atoms returns the sizes x with P(X = x) > 0, increasing, in a slice that is the caller's. The probability of
-	// one is PartialMoment(0, before, x), before being the one before it or 0. It takes O(n) time for a list of n.
+	// Atoms returns the sizes x with P(X = x) > 0, increasing, in a slice that is the caller's. The
+	// probability of one is PartialMoment(0, before, x), before being the one before it or 0. It
+	// takes O(n) time for a list of n.
 	Atoms() []float64
 	// Counts returns the number of times that each of the atoms occurs in the list: its probability
 	// is its count over their sum.

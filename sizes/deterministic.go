@@ -8,7 +8,8 @@ import (
 // deterministic is the distribution of a constant.
 type deterministic struct{ size float64 }
 
-// NewDeterministic returns the distribution of jobs that all have the given size. The error names a size out of range.
+// NewDeterministic returns the distribution of jobs that all have the given size. The error names a
+// size out of range.
 func NewDeterministic(size float64) (Distribution, error) {
 	if err := checkPositive("size", size); err != nil {
 		return nil, err

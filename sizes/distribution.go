@@ -11,11 +11,12 @@ import (
 
 // A Distribution is that of a job size X > 0, in units of work.
 type Distribution interface {
-	// Moment returns E[X^order] for any real order in [-1000, 1000]. The error wraps [ErrInfinite] if the moment is
-	// infinite and [ErrOverflow] if it, or a step on the way to it, exceeds float64. It may be 0 by underflow.
+	// Moment returns E[X^order] for any real order in [-1000, 1000]. The error wraps [ErrInfinite]
+	// if the moment is infinite and [ErrOverflow] if it, or a step on the way to it, exceeds
+	// float64. It may be 0 by underflow.
 	Moment(order float64) (float64, error)
-	// PartialMoment returns E[X^order; low < X <= high] for such orders and 0 <= low <= high; high may be
-	// math.Inf(1). Its errors are those of Moment, and those for arguments out of range.
+	// PartialMoment returns E[X^order; low < X <= high] for such orders and 0 <= low <= high; high
+	// may be math.Inf(1). Its errors are those of Moment, and those for arguments out of range.
 	PartialMoment(order, low, high float64) (float64, error)
 	// CDF returns P(X <= x). It panics if x is NaN.
 	CDF(x float64) float64
@@ -31,16 +32,18 @@ type Distribution interface {
 	// ones, about 5 microseconds for lognormal and Weibull ones, and as long as Survival for sums
 	// of phases.
 	MeanExcess(x float64) float64
-	// Quantile returns the smallest x with CDF(x) >= p, up to rounding, for p in [0, 1), and also for p = 1 if X
-	// is bounded. It is the low end of the support for p = 0.
+	// Quantile returns the smallest x with CDF(x) >= p, up to rounding, for p in [0, 1), and also
+	// for p = 1 if X is bounded. It is the low end of the support for p = 0.
 	Quantile(p float64) (float64, error)
 	// Sample draws X > 0.
 	Sample(r *rand.Rand) float64
-	// Support returns the ends of the shortest interval that holds X; high is 0 if X is not bounded.
+	// Support returns the ends of the shortest interval that holds X; high is 0 if X is not
+	// bounded.
 	Support() (low, high float64, bounded bool)
 	// Scaled returns the distribution of factor * X, for a finite factor > 0.
 	Scaled(factor float64) (Distribution, error)
-	// String names the distribution with its parameters in full precision: equal texts mean equal distributions.
+	// String names the distribution with its parameters in full precision: equal texts mean equal
+	// distributions.
 	String() string
 }
 
@@ -53,8 +56,8 @@ var ErrOverflow = errors.New("moment exceeds the range of float64")
 // Mean returns E[X]. Its errors are those of [Distribution.Moment].
 func Mean(d Distribution) (float64, error) { return d.Moment(1) }
 
-// SCV returns the squared coefficient of variation E[X²]/E[X]² - 1. Its errors are those of [Distribution.Moment]. It
-// does not cancel for the distributions of this package.
+// SCV returns the squared coefficient of variation E[X²]/E[X]² - 1. Its errors are those of
+// [Distribution.Moment]. It does not cancel for the distributions of this package.
 func SCV(d Distribution) (float64, error) {
 	if v, ok := d.(interface{ scv() (float64, error) }); ok {
 		return v.scv()
@@ -74,8 +77,8 @@ func momentSCV(d Distribution) (float64, error) {
 	return finite(max(0, m2/m/m-1))
 }
 
-// WithMean returns d scaled to the given mean > 0. The error is that of [Mean] or [Distribution.Scaled], or names the
-// mean if it is out of range.
+// WithMean returns d scaled to the given mean > 0. The error is that of [Mean] or
+// [Distribution.Scaled], or names the mean if it is out of range.
 func WithMean(d Distribution, mean float64) (Distribution, error) {
 	if err := checkPositive("mean", mean); err != nil {
 		return nil, err
@@ -99,14 +102,15 @@ type Phases struct {
 	Draw      func(r *rand.Rand) int // draws K >= 1; nil if Fixed > 0. It may be called concurrently
 }
 
-// Phased is implemented by distributions that are sums of a random number K >= 1 of independent exponential variables
-// of one mean.
+// Phased is implemented by distributions that are sums of a random number K >= 1 of independent
+// exponential variables of one mean.
 type Phased interface {
 	Distribution
 	Phases() Phases // the distribution of K, and the mean of a phase
 }
 
-// checkPositive accepts numbers that can be multiplied by small integers, and inverted, without overflow.
+// checkPositive accepts numbers that can be multiplied by small integers, and inverted, without
+// overflow.
 func checkPositive(path string, v float64) error {
 	if !(v >= 1e-300 && v <= 1e300) {
 		return input.Errorf(path, v, "a number in [1e-300, 1e300]")
@@ -163,9 +167,9 @@ func finite(v float64) (float64, error) {
 	return v, nil
 }
 
-// bisectQuantile returns the smallest float x with CDF(x) >= p, for a distribution that is unbounded above, in 63
-// evaluations: positive floats are ordered as their bits. Above p = 1/2, where 1-p is exact, it asks for Survival(x) <=
-// 1-p.
+// bisectQuantile returns the smallest float x with CDF(x) >= p, for a distribution that is
+// unbounded above, in 63 evaluations: positive floats are ordered as their bits. Above p = 1/2,
+// where 1-p is exact, it asks for Survival(x) <= 1-p.
 func bisectQuantile(d Distribution, p float64) float64 {
 	low, high := uint64(0), math.Float64bits(math.MaxFloat64)
 	for high-low > 1 {

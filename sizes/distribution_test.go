@@ -136,7 +136,8 @@ func TestPartialMomentsMatchIntegrals(t *testing.T) {
 				}
 				for n, r := range orders {
 					got, err := c.PartialMoment(r, low, high)
-					// gonum's densities have errors of some 1e-13: k ln x and the log-gamma function cancel.
+					// gonum's densities have errors of some 1e-13: k ln x and the log-gamma
+					// function cancel.
 					if err != nil || !oracle.Near(got, want[n], 2e-12) {
 						t.Errorf("%v: E[X^%v; %v, %v] = %v, want %v, error %v", c, r, low, high, got, want[n], err)
 					}
@@ -146,7 +147,8 @@ func TestPartialMomentsMatchIntegrals(t *testing.T) {
 	}
 }
 
-// Intervals of a relative length of 1e-9, and those between neighbouring numbers, have the moment x^r f(x) (b - a).
+// Intervals of a relative length of 1e-9, and those between neighbouring numbers, have the moment
+// x^r f(x) (b - a).
 func TestShortIntervals(t *testing.T) {
 	for _, c := range continuous() {
 		for _, p := range []float64{1e-6, 0.2, 0.7, 1 - 1e-9} {
@@ -155,8 +157,10 @@ func TestShortIntervals(t *testing.T) {
 				mid := low + (high-low)/2
 				for _, r := range []float64{-1, 0, 1.5} {
 					got, err := c.PartialMoment(r, low, high)
-					// The density changes by up to 1e-9 n relative to itself over the interval, and second order is left.
-					if want := math.Pow(mid, r) * c.density(mid) * (high - low); err != nil || !oracle.Near(got, want, 1e-12) {
+					// The density changes by up to 1e-9 n relative to itself over the interval, and
+					// second order is left.
+					if want := math.Pow(mid, r) * c.density(mid) * (high - low); err != nil ||
+						!oracle.Near(got, want, 1e-12) {
 						t.Errorf("%v: E[X^%v; %v, +%g] = %v, want %v, error %v", c, r, low, high-low, got, want, err)
 					}
 				}
@@ -243,7 +247,8 @@ func TestDistributionFunctions(t *testing.T) {
 	}
 }
 
-// The far tail against gonum, which has the regularized incomplete gamma function, and against elementary forms.
+// The far tail against gonum, which has the regularized incomplete gamma function, and against
+// elementary forms.
 func TestTails(t *testing.T) {
 	e := ok(NewErlang(10, 10))
 	for _, x := range []float64{1e-3, 0.5, 5, 40, 100, 300} {
@@ -269,7 +274,8 @@ func TestQuantileInvertsCDF(t *testing.T) {
 		if zero := ok(d.Quantile(0)); zero != low {
 			t.Fatalf("%v: quantile of 0 is %v", d, zero)
 		}
-		// A step of 1e-12 to the left falls below p, one to the right reaches it; quantiles and CDF are rounded.
+		// A step of 1e-12 to the left falls below p, one to the right reaches it; quantiles and CDF
+		// are rounded.
 		if left, right := d.CDF(x*(1-1e-12)), d.CDF(x*(1+1e-12)); left > p*(1+1e-14) || right < p*(1-1e-14) {
 			t.Fatalf("%v: CDF runs from %v to %v at quantile %v of %v", d, left, right, x, p)
 		}
@@ -330,7 +336,8 @@ func TestSCV(t *testing.T) {
 	if got := ok(SCV(ok(NewErlang(1e6, 3)))); got != 1e-6 {
 		t.Errorf("SCV of Erlang-1e6 is %v", got)
 	}
-	// ln Γ(1+2h) - 2 ln Γ(1+h) = ζ(2) h² - 2ζ(3) h³ + 7ζ(4)/2 h⁴ - ..., of which h⁵ is 4e-9 of the whole here.
+	// ln Γ(1+2h) - 2 ln Γ(1+h) = ζ(2) h² - 2ζ(3) h³ + 7ζ(4)/2 h⁴ - ..., of which h⁵ is 4e-9 of the
+	// whole here.
 	h := 1e-3
 	want := math.Expm1(h * h * (math.Pi*math.Pi/6 - 2*1.2020569031595942*h + 7*math.Pow(math.Pi, 4)/180*h*h))
 	if got := ok(SCV(ok(NewWeibull(1/h, 1)))); !oracle.Near(got, want, 1e-8) {
@@ -350,12 +357,12 @@ func ks(sample []float64, cdf func(float64) float64) float64 {
 	return d
 }
 
-// ksLimit is exceeded with probability 2 exp(-2 n d²) < 2e-8 at most (Massart's bound): all tests together stay
-// below 1e-6.
+// ksLimit is exceeded with probability 2 exp(-2 n d²) < 2e-8 at most (Massart's bound): all tests
+// together stay below 1e-6.
 func ksLimit(n int) float64 { return math.Sqrt(math.Log(2/2e-8) / 2 / float64(n)) }
 
-// meanNear reports whether the mean of n samples is within 6 standard errors; with n = 40000 and the mild distributions
-// tested, the tail is close to normal, 2e-9.
+// meanNear reports whether the mean of n samples is within 6 standard errors; with n = 40000 and
+// the mild distributions tested, the tail is close to normal, 2e-9.
 func meanNear(sample []float64, mean, sd float64) bool {
 	var sum float64
 	for _, x := range sample {
@@ -401,7 +408,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// K phases have the distribution: K is drawn, and a gamma variable of gonum takes the place of the sum.
+// K phases have the distribution: K is drawn, and a gamma variable of gonum takes the place of the
+// sum.
 func TestPhases(t *testing.T) {
 	const n = 40000
 	for i, d := range all() {
@@ -437,7 +445,8 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// The largest ratio, of 1e9 where an int has 64 bits, makes as many phases on average for the slow jobs.
+// The largest ratio, of 1e9 where an int has 64 bits, makes as many phases on average for the slow
+// jobs.
 func TestGeometricIsNotCut(t *testing.T) {
 	h := ok(NewHyperexponential([]float64{0.5, 0.5}, []float64{1, float64(maxSpread)})).Phases()
 	r := rand.New(rand.NewPCG(5, 5))
@@ -554,10 +563,12 @@ func TestEqualTextsEqualDistributions(t *testing.T) {
 // Whatever the arguments, an answer is a number >= 0 or an error, at the limits of float64 too.
 func TestExtremeArguments(t *testing.T) {
 	distributions := append(all(), ok(NewExponential(1e-300)), ok(NewExponential(1e300)), ok(NewErlang(1e6, 1)),
-		ok(NewWeibull(0.05, 1e200)), ok(NewWeibull(1000, 1e-200)), ok(NewLognormal(1e-300, 1e6)), ok(NewLognormal(1, 1e-12)), ok(NewPareto(1e100, 0.35)),
+		ok(NewWeibull(0.05, 1e200)), ok(NewWeibull(1000, 1e-200)), ok(NewLognormal(1e-300, 1e6)),
+		ok(NewLognormal(1, 1e-12)), ok(NewPareto(1e100, 0.35)),
 		ok(NewBoundedPareto(1e-300, 1e300, 1e9)), ok(NewBoundedPareto(1, 1+1e-15, 1e-100)),
 		ok(NewBoundedPareto(1e-300, 1e300, 1e-100)),
-		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1 / float64(maxSpread), 1})), ok(NewEmpirical([]float64{1e-300, 1e300})))
+		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1 / float64(maxSpread), 1})),
+		ok(NewEmpirical([]float64{1e-300, 1e300})))
 	points := []float64{0, 5e-324, 1e-100, 1e-3, 1, 1 + 1e-15, 1e3, 1e308, math.Inf(1)}
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, d := range distributions {

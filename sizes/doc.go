@@ -3,7 +3,8 @@
 // partial moments of any real order, distribution functions, quantiles, samples, and the
 // exponential phases of some distributions.
 //
-// A size is work, X > 0. With F its distribution function, the partial moment of real order r over (a, b] is
+// A size is work, X > 0. With F its distribution function, the partial moment of real order r over
+// (a, b] is
 //
 //	E[X^r; a < X <= b] = ∫_(a,b] x^r dF(x).
 //
@@ -33,17 +34,18 @@
 //	∫_a^b t^(m-1) dt = b^m (1 - e^(-m l))/m,  l = ln(b/a),  with expm1, so that m may be near 0 and b near a,
 //	∫_a^b t^(s-1) e^-t dt,  as a series of the former where t < 1/2, and by Gauss's rule in ln t elsewhere.
 //
-// Distributions may tell more: [Phased] the phases they are sums of, [Unimodal] a density with one mode, [Atomic] a
-// finite list of sizes.
+// Distributions may tell more: [Phased] the phases they are sums of, [Unimodal] a density with one
+// mode, [Atomic] a finite list of sizes.
 //
-// The distributions come from constructors, which check their arguments, and are immutable: all functions and methods
-// may be used concurrently, [Distribution.Sample] and [Phases.Draw] with one source of random numbers a goroutine.
+// The distributions come from constructors, which check their arguments, and are immutable: all
+// functions and methods may be used concurrently, [Distribution.Sample] and [Phases.Draw] with one
+// source of random numbers a goroutine.
 //
 // Relative errors of moments, partial moments, densities, mean excesses and the smaller of CDF and
 // Survival are about 1e-14 for numbers of usual size. They grow with the conditioning of the
 // distribution: by |r ln x| units of 2^-53 for powers far from 1, and by |ln f(x)| units for a
 // density f.
 //
-// [BC17] is Bonald and Comte, "Balanced fair resource sharing in computer clusters", Performance Evaluation 116,
-// 2017, 70–83.
+// [BC17] is Bonald and Comte, "Balanced fair resource sharing in computer clusters", Performance
+// Evaluation 116, 2017, 70–83.
 package sizes

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// exponentialDraw draws an exponential variable of mean 1 that is neither 0 nor infinite, which math/rand/v2 gives in
-// fewer than one of 2^31 draws.
+// exponentialDraw draws an exponential variable of mean 1 that is neither 0 nor infinite, which
+// math/rand/v2 gives in fewer than one of 2^31 draws.
 func exponentialDraw(r *rand.Rand) float64 {
 	for {
 		if e := r.ExpFloat64(); e > 0 && e <= math.MaxFloat64 {
@@ -15,14 +15,16 @@ func exponentialDraw(r *rand.Rand) float64 {
 	}
 }
 
-// geometricDraw draws K with P(K > k) = (1-p)^k, the exponential variable of rate -ln(1-p) rounded up. For p at
-// least 1/maxSpread it is below 100 maxSpread, as exponentialDraw is below 100: the tail of r.ExpFloat64 is 7.7 - ln U, U >= 2^-53 if not 0.
+// geometricDraw draws K with P(K > k) = (1-p)^k, the exponential variable of rate -ln(1-p) rounded
+// up. For p at least 1/maxSpread it is below 100 maxSpread, as exponentialDraw is below 100: the
+// tail of r.ExpFloat64 is 7.7 - ln U, U >= 2^-53 if not 0.
 func geometricDraw(r *rand.Rand, p float64) int {
 	return 1 + int(exponentialDraw(r)/-math.Log1p(-p))
 }
 
-// gammaDraw draws a sum of k >= 1 exponential variables of mean 1, in O(1) time for large k (Marsaglia and Tsang,
-// "A simple method for generating gamma variables", ACM Trans. Math. Software 26(3), 2000).
+// gammaDraw draws a sum of k >= 1 exponential variables of mean 1, in O(1) time for large k
+// (Marsaglia and Tsang, "A simple method for generating gamma variables", ACM Trans. Math. Software
+// 26(3), 2000).
 func gammaDraw(r *rand.Rand, k int) float64 {
 	if k < 16 {
 		var sum float64

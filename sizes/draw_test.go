@@ -23,7 +23,8 @@ func (s *script) Uint64() uint64 {
 	return v
 }
 
-// The bits 2^32-1 lead ExpFloat64 to its tail, and a uniform number 0 there to infinity, which is drawn again.
+// The bits 2^32-1 lead ExpFloat64 to its tail, and a uniform number 0 there to infinity, which is
+// drawn again.
 func TestDrawsOfInfiniteExponentials(t *testing.T) {
 	infinite := func() *rand.Rand {
 		return rand.New(&script{[]uint64{1<<32 - 1, 0}, rand.NewPCG(1, 1)})

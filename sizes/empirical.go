@@ -31,9 +31,9 @@ func (a twoFloat) plus(x float64) twoFloat {
 	return twoFloat{hi, e - (hi - s)}
 }
 
-// NewEmpirical returns the distribution of a size drawn uniformly from the list, all sizes in [1e-300, 1e300]. The list
-// is copied. Partial moments of orders -1, 0, 1 and 2 take O(log n) time, others O(n). The error names the size that is
-// out of range.
+// NewEmpirical returns the distribution of a size drawn uniformly from the list, all sizes in
+// [1e-300, 1e300]. The list is copied. Partial moments of orders -1, 0, 1 and 2 take O(log n) time,
+// others O(n). The error names the size that is out of range.
 func NewEmpirical(sizes []float64) (Distribution, error) {
 	if err := checkSizes(sizes); err != nil {
 		return nil, err

@@ -22,7 +22,8 @@ func (e empirical) MeanExcess(x float64) float64 {
 // above returns the part of the sizes that come after the first m in order.
 func (e empirical) above(m int) float64 { return float64(len(e.sizes)-m) / float64(len(e.sizes)) }
 
-// meanExcesses returns Σ_j (s_j - s_m)^+/n at each m, from the top down: below s_m the part (n-m)/n is above.
+// meanExcesses returns Σ_j (s_j - s_m)^+/n at each m, from the top down: below s_m the part (n-m)/n
+// is above.
 func (e empirical) meanExcesses() []float64 {
 	excess := make([]float64, len(e.sizes))
 	var sum twoFloat
@@ -97,8 +98,9 @@ func (p pareto) MeanExcess(x float64) float64 {
 	return paretoPower(1, p.min, x, p.alpha) / (p.alpha - 1)
 }
 
-// MeanExcess returns min^α x^(1-α) ∫_0^l e^(-αv) (e^v - 1) dv / ∫_1^(max/min) t^(-α-1) dt, l = ln(max/x), or where the
-// integral is too large for that, ∫_x^max t f(t) dt - x P(X > x), of which less than 2/3 cancels there.
+// MeanExcess returns min^α x^(1-α) ∫_0^l e^(-αv) (e^v - 1) dv / ∫_1^(max/min) t^(-α-1) dt, l =
+// ln(max/x), or where the integral is too large for that, ∫_x^max t f(t) dt - x P(X > x), of which
+// less than 2/3 cancels there.
 func (p boundedPareto) MeanExcess(x float64) float64 {
 	mustNotBeNaN(x)
 	if x >= p.max {
@@ -117,8 +119,8 @@ func (p boundedPareto) MeanExcess(x float64) float64 {
 	return below + power*excessIntegral(p.alpha, l)/whole
 }
 
-// excessIntegral returns ∫_0^l e^(-αv) (e^v - 1) dv for α >= 1 or l < 1. With φ(m) = (e^(ml) - 1)/m it is
-// φ(1-α) - φ(-α), and by parts
+// excessIntegral returns ∫_0^l e^(-αv) (e^v - 1) dv for α >= 1 or l < 1. With φ(m) = (e^(ml) - 1)/m
+// it is φ(1-α) - φ(-α), and by parts
 //
 //	(φ(1-α) - e^((1-α)l) (1 - e^-l))/α,
 //
@@ -162,8 +164,8 @@ func (d lognormal) MeanExcess(x float64) float64 {
 	return max(0, d.mean-x) + x*normalDensity(z)*millsDrop(a, d.sigma)
 }
 
-// millsDrop returns R(a) - R(a+σ) = ∫_0^∞ (1 - e^(-σv)) e^(-av - v²/2) dv for a >= -σ/2 and σ < 4, up to the point
-// where av + v²/2 = 48, beyond which lies less than 1e-17 of it.
+// millsDrop returns R(a) - R(a+σ) = ∫_0^∞ (1 - e^(-σv)) e^(-av - v²/2) dv for a >= -σ/2 and σ < 4,
+// up to the point where av + v²/2 = 48, beyond which lies less than 1e-17 of it.
 func millsDrop(a, sigma float64) float64 {
 	end := 96 / (a + math.Sqrt(a*a+96))
 	f := func(v float64) float64 { return -math.Expm1(-sigma*v) * math.Exp(-v*(a+v/2)) }
@@ -175,8 +177,8 @@ func millsDrop(a, sigma float64) float64 {
 	return sum
 }
 
-// MeanExcess returns s/shape ∫_t^∞ u^(1/shape-1) e^-u du, t = (x/s)^shape. For small t it is E[X] - x: the difference
-// E[(x - X)^+] is at most x t.
+// MeanExcess returns s/shape ∫_t^∞ u^(1/shape-1) e^-u du, t = (x/s)^shape. For small t it is E[X] -
+// x: the difference E[(x - X)^+] is at most x t.
 func (w weibull) MeanExcess(x float64) float64 {
 	mustNotBeNaN(x)
 	t := w.power(max(x, 0))

@@ -26,11 +26,15 @@ func TestMeanExcessMatchesDifference(t *testing.T) {
 	}
 }
 
-// E[(X - a)^+] is ∫_a^b P(X > t) dt and E[(X - b)^+], near the top of the support too: Gauss's rule of 24 points on an
-// eighth of a factor of 1.3 leaves less than 1e-14 for these distributions, and Survival has errors of some 1e-14.
+// E[(X - a)^+] is ∫_a^b P(X > t) dt and E[(X - b)^+], near the top of the support too: Gauss's rule
+// of 24 points on an eighth of a factor of 1.3 leaves less than 1e-14 for these distributions, and
+// Survival has errors of some 1e-14.
 func TestMeanExcessIntegratesSurvival(t *testing.T) {
 	for _, c := range continuous() {
-		x := []float64{ok(c.Quantile(1e-9)), ok(c.Quantile(0.3)), ok(c.Quantile(0.9)), ok(c.Quantile(0.999)), ok(c.Quantile(1 - 1e-13))}
+		x := []float64{
+			ok(c.Quantile(1e-9)), ok(c.Quantile(0.3)), ok(c.Quantile(0.9)), ok(c.Quantile(0.999)),
+			ok(c.Quantile(1 - 1e-13)),
+		}
 		if _, high, bounded := c.Support(); bounded {
 			x = append(x, high*0.9, high*0.99, high) // nearer to the top, roundings of points would count
 			slices.Sort(x)
@@ -46,7 +50,8 @@ func TestMeanExcessIntegratesSurvival(t *testing.T) {
 				}
 				sum += quad.Fixed(c.Survival, from, to, 24, quad.Legendre{}, 0)
 			}
-			if got, want := c.Distribution.MeanExcess(a), sum+c.Distribution.MeanExcess(b); !oracle.Near(got, want, 2e-13) {
+			if got, want := c.Distribution.MeanExcess(a),
+				sum+c.Distribution.MeanExcess(b); !oracle.Near(got, want, 2e-13) {
 				t.Errorf("%v: E[(X-x)^+] = %v at %v, want %v: relative error %v", c, got, a, want, got/want-1)
 			}
 		}
@@ -56,8 +61,8 @@ func TestMeanExcessIntegratesSurvival(t *testing.T) {
 	}
 }
 
-// bigExcess is E[X; X > x] - x P(X > x) of the bounded Pareto distribution with 400 bits, of which x near the top
-// leaves 200.
+// bigExcess is E[X; X > x] - x P(X > x) of the bounded Pareto distribution with 400 bits, of which
+// x near the top leaves 200.
 func bigExcess(k, p, alpha, x float64) float64 {
 	one := bigFloat(1)
 	a := bigFloat(alpha)
@@ -101,7 +106,8 @@ func TestBoundedParetoMeanExcess(t *testing.T) {
 	}
 }
 
-// The Pareto distribution with 400 bits, min^α x^(1-α)/(α-1), and exponential distributions, m e^(-x/m); as above.
+// The Pareto distribution with 400 bits, min^α x^(1-α)/(α-1), and exponential distributions, m
+// e^(-x/m); as above.
 func TestParetoAndExponentialMeanExcess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "ln k"))
@@ -127,17 +133,21 @@ func TestParetoAndExponentialMeanExcess(t *testing.T) {
 		}
 		e.Mul(e, bigFloat(k)).Add(e, f.Mul(f, bigFloat(2*k)))
 		want, _ = e.Quo(e, bigFloat(2)).Float64()
-		if got := ok(NewHyperexponential([]float64{0.5, 0.5}, []float64{k, 2 * k})).MeanExcess(y); !oracle.Near(got, want, 1e-14) {
+		if got := ok(NewHyperexponential([]float64{0.5, 0.5}, []float64{k, 2 * k})).MeanExcess(y); !oracle.Near(
+			got, want, 1e-14,
+		) {
 			t.Fatalf("hyperexponential of means %v: E[(X-x)^+] = %v at %v, want %v", k, got, y, want)
 		}
 	})
 }
 
-// A list of sizes adds exactly in 400 bits; the distribution rounds each gap, its part and the sum, and adds in twice
-// the bits.
+// A list of sizes adds exactly in 400 bits; the distribution rounds each gap, its part and the sum,
+// and adds in twice the bits.
 func TestEmpiricalMeanExcess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		size := rapid.OneOf(rapid.Float64Range(1e-3, 10), rapid.SampledFrom([]float64{1, 10, math.Nextafter(10, 0), 1e9}))
+		size := rapid.OneOf(
+			rapid.Float64Range(1e-3, 10), rapid.SampledFrom([]float64{1, 10, math.Nextafter(10, 0), 1e9}),
+		)
 		sizes := rapid.SliceOfN(size, 1, 30).Draw(t, "sizes")
 		d := ok(NewEmpirical(sizes))
 		for _, x := range append([]float64{-2, 0, 1e-9, 1, 5, math.Nextafter(10, 0), 10, 1e9, 1e10}, sizes...) {
@@ -160,8 +170,8 @@ func TestEmpiricalMeanExcess(t *testing.T) {
 	})
 }
 
-// Erlang distributions as rational sums: e^-t Σ_{j<k} (k-j) t^j/j! in 400 bits. The probabilities have errors of some
-// 1e-14, from logarithms up to 30.
+// Erlang distributions as rational sums: e^-t Σ_{j<k} (k-j) t^j/j! in 400 bits. The probabilities
+// have errors of some 1e-14, from logarithms up to 30.
 func TestErlangMeanExcess(t *testing.T) {
 	for _, k := range []int{1, 2, 5, 15, 40} {
 		for _, x := range []float64{1e-9, 0.3, 1, 4, 17, 60, 200} {
@@ -210,8 +220,8 @@ func TestLognormalMeanExcess(t *testing.T) {
 	})
 }
 
-// bigNormalTail is 1/2 - f(z) Σ_n z^(2n+1)/(1·3·…·(2n+1)) (Abramowitz and Stegun 26.2.11), which for |z| < 12 leaves
-// 100 of the digits.
+// bigNormalTail is 1/2 - f(z) Σ_n z^(2n+1)/(1·3·…·(2n+1)) (Abramowitz and Stegun 26.2.11), which
+// for |z| < 12 leaves 100 of the digits.
 func bigNormalTail(z *big.Float) *big.Float {
 	pi, _ := op().SetString("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803")
 	z2 := op().Mul(z, z)
@@ -240,7 +250,8 @@ func TestWeibullMeanExcess(t *testing.T) {
 		mean := math.Gamma(1 + 1/shape)
 		seam := math.Pow(0x1p-60, 1/shape)
 		for _, x := range []float64{seam * (1 - 1e-9), seam * (1 + 1e-9), seam / 2} {
-			// Their difference x t is 1e-18, 1/shape is rounded twice, and mean - x may be 1/25 of the mean.
+			// Their difference x t is 1e-18, 1/shape is rounded twice, and mean - x may be 1/25 of
+			// the mean.
 			if got, want := d.MeanExcess(x), mean-x; !oracle.Near(got, want, 1e-12) {
 				t.Errorf("shape %v: E[(X-x)^+] = %v at %v, want %v", shape, got, x, want)
 			}
@@ -251,10 +262,12 @@ func TestWeibullMeanExcess(t *testing.T) {
 // The ends of the line, and of float64.
 func TestMeanExcessAtTheLimits(t *testing.T) {
 	distributions := append(all(), ok(NewExponential(1e-300)), ok(NewExponential(1e300)), ok(NewErlang(1e6, 1)),
-		ok(NewWeibull(0.05, 1e200)), ok(NewWeibull(1000, 1e-200)), ok(NewLognormal(1e-300, 1e6)), ok(NewLognormal(1, 1e-12)),
+		ok(NewWeibull(0.05, 1e200)), ok(NewWeibull(1000, 1e-200)), ok(NewLognormal(1e-300, 1e6)),
+		ok(NewLognormal(1, 1e-12)),
 		ok(NewPareto(1e100, 1.1)), ok(NewBoundedPareto(1e-300, 1e300, 1e9)), ok(NewBoundedPareto(1, 1+1e-15, 1e-100)),
 		ok(NewBoundedPareto(1e-300, 1e300, 1e-100)), ok(NewBoundedPareto(1e-300, 1e300, 0.999)),
-		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1 / float64(maxSpread), 1})), ok(NewEmpirical([]float64{1e-300, 1e300})))
+		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1 / float64(maxSpread), 1})),
+		ok(NewEmpirical([]float64{1e-300, 1e300})))
 	for _, d := range distributions {
 		mean := ok(Mean(d))
 		if got := d.MeanExcess(0); !oracle.Near(got, mean, 1e-13) {
@@ -264,7 +277,9 @@ func TestMeanExcessAtTheLimits(t *testing.T) {
 			t.Errorf("%v: E[(X+E[X])^+] = %v, want %v", d, got, 2*mean)
 		}
 		last := math.Inf(1)
-		for _, x := range []float64{0, 5e-324, 1e-310, 1e-100, 1e-9, 0.5, 1, 1 + 1e-15, 2, 1e3, 1e9, 1e100, 1e300, 1e308, math.Inf(1)} {
+		for _, x := range []float64{
+			0, 5e-324, 1e-310, 1e-100, 1e-9, 0.5, 1, 1 + 1e-15, 2, 1e3, 1e9, 1e100, 1e300, 1e308, math.Inf(1),
+		} {
 			got := d.MeanExcess(x)
 			if !(got >= 0 && got <= math.MaxFloat64 && got <= last*(1+1e-13)) {
 				t.Errorf("%v: E[(X-x)^+] = %v at %v, %v before", d, got, x, last)

@@ -12,14 +12,15 @@ import (
 // maxErlangPhases bounds the phases of an Erlang distribution, which keeps sums of K phases cheap.
 const maxErlangPhases = 1_000_000
 
-// erlang is the distribution of a sum of exponential phases; of one phase it is the exponential distribution.
+// erlang is the distribution of a sum of exponential phases; of one phase it is the exponential
+// distribution.
 type erlang struct {
 	phases int
 	phase  float64 // mean of a phase
 }
 
-// NewExponential returns the exponential distribution of the given mean, P(X > x) = e^(-x/mean). The error names a mean
-// out of range.
+// NewExponential returns the exponential distribution of the given mean, P(X > x) = e^(-x/mean).
+// The error names a mean out of range.
 func NewExponential(mean float64) (Phased, error) {
 	if err := checkPositive("mean", mean); err != nil {
 		return nil, err
@@ -27,8 +28,9 @@ func NewExponential(mean float64) (Phased, error) {
 	return erlang{1, mean}, nil
 }
 
-// NewErlang returns the distribution of the sum of 1 to 1,000,000 independent exponential phases, of the given mean
-// together. Its squared coefficient of variation is 1/phases. The error names the argument that is out of range.
+// NewErlang returns the distribution of the sum of 1 to 1,000,000 independent exponential phases,
+// of the given mean together. Its squared coefficient of variation is 1/phases. The error names the
+// argument that is out of range.
 func NewErlang(phases int, mean float64) (Phased, error) {
 	if phases < 1 || phases > maxErlangPhases {
 		return nil, input.Errorf("phases", phases, "an integer in 1..%d", maxErlangPhases)
@@ -85,7 +87,8 @@ func newScaledRange(phase, low, high float64) scaledRange {
 	return s
 }
 
-// diverges reports whether the integral of t^order over the gamma distribution of shape k is infinite, being so at 0.
+// diverges reports whether the integral of t^order over the gamma distribution of shape k is
+// infinite, being so at 0.
 func (s scaledRange) diverges(k int, order float64) bool {
 	return s.a == 0 && s.b > 0 && math.IsInf(s.l, 1) && float64(k)+order <= 0
 }
@@ -148,7 +151,8 @@ type hyperexponential struct {
 // decimals need not add up to the last bit. The error names the entry that is out of range. The
 // slices are copied.
 //
-// As a sum of phases of the smallest mean m the size has K phases, geometric with P(K > k) = (1 - m/means[i])^k.
+// As a sum of phases of the smallest mean m the size has K phases, geometric with P(K > k) = (1 -
+// m/means[i])^k.
 func NewHyperexponential(probs, means []float64) (Phased, error) {
 	if len(probs) < 1 || len(probs) > maxBranches {
 		return nil, input.Errorf("probs", len(probs), "1 to %d probabilities", maxBranches)
@@ -174,14 +178,15 @@ func newHyperexponential(p, means []float64) (Phased, error) {
 		low, high = min(low, m), max(high, m)
 	}
 	if high/low > float64(maxSpread) {
-		return nil, input.Errorf("means", fmt.Sprintf("%v to %v", low, high), "means that span a factor of %d at most", maxSpread)
+		return nil, input.Errorf("means", fmt.Sprintf("%v to %v", low, high), "means that span a factor of %d at most",
+			maxSpread)
 	}
 	return hyperexponential{p, means, newIndexTable(p)}, nil
 }
 
-// NewBalancedHyperexponential returns the mixture of two exponential distributions with the given mean and squared
-// coefficient of variation c in (1, 1e8], and balanced means, p_1 m_1 = p_2 m_2 = mean/2: p_1 = (1 + s)/2 with s² =
-// (c-1)/(c+1). The error names the argument that is out of range.
+// NewBalancedHyperexponential returns the mixture of two exponential distributions with the given
+// mean and squared coefficient of variation c in (1, 1e8], and balanced means, p_1 m_1 = p_2 m_2 =
+// mean/2: p_1 = (1 + s)/2 with s² = (c-1)/(c+1). The error names the argument that is out of range.
 func NewBalancedHyperexponential(mean, scv float64) (Phased, error) {
 	if err := checkPositive("mean", mean); err != nil {
 		return nil, err
@@ -194,7 +199,8 @@ func NewBalancedHyperexponential(mean, scv float64) (Phased, error) {
 	return newHyperexponential([]float64{p1, p2}, []float64{mean / (2 * p1), mean / (2 * p2)})
 }
 
-// normalized returns probabilities relative to their sum, which must be 1 within 1e-12; they may be 0 if zeros.
+// normalized returns probabilities relative to their sum, which must be 1 within 1e-12; they may be
+// 0 if zeros.
 func normalized(name string, p []float64, zeros bool) ([]float64, error) {
 	var sum float64
 	for i, v := range p {

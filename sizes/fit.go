@@ -9,9 +9,9 @@ import (
 	"productform/num"
 )
 
-// FitBoundedPareto returns the distribution of [NewBoundedPareto] that makes the sizes most likely, and its alpha. Its
-// ends are the smallest and the largest size, and with y = ln(x/low), l = ln(high/low), alpha solves the likelihood
-// equation
+// FitBoundedPareto returns the distribution of [NewBoundedPareto] that makes the sizes most likely,
+// and its alpha. Its ends are the smallest and the largest size, and with y = ln(x/low), l =
+// ln(high/low), alpha solves the likelihood equation
 //
 //	1/alpha - l/(e^(alpha l) - 1) = mean of y,
 //
@@ -20,8 +20,8 @@ import (
 // Pareto distribution. For n sizes of such a distribution the standard deviation of alpha is about
 // 1/√(n I), I = 1/alpha² - (l/(2 sinh(alpha l/2)))².
 //
-// The error names the size out of [1e-300, 1e300], or tells that all are equal, that there is no solution, or that
-// alpha is out of the range of [NewBoundedPareto].
+// The error names the size out of [1e-300, 1e300], or tells that all are equal, that there is no
+// solution, or that alpha is out of the range of [NewBoundedPareto].
 func FitBoundedPareto(sizes []float64) (d Distribution, alpha float64, err error) {
 	if err := checkSizes(sizes); err != nil {
 		return nil, 0, err

@@ -14,8 +14,8 @@ import (
 	"productform/internal/oracle"
 )
 
-// fisher returns the standard deviation of alpha, 1/√(n I), I the variance of ln(X/low): its second moment and its mean
-// by quadrature of the density.
+// fisher returns the standard deviation of alpha, 1/√(n I), I the variance of ln(X/low): its second
+// moment and its mean by quadrature of the density.
 func fisher(n int, low, high, alpha float64) float64 {
 	d := ok(NewBoundedPareto(low, high, alpha)).(Unimodal)
 	moment := func(r float64) float64 {
@@ -26,8 +26,9 @@ func fisher(n int, low, high, alpha float64) float64 {
 	return 1 / math.Sqrt(float64(n)*(moment(2)-m*m))
 }
 
-// Samples of a distribution give its alpha back within 6 standard deviations, which the normal limit exceeds with
-// probability 2e-9; the ends are off by 1/n of the range of probabilities, which moves alpha by far less.
+// Samples of a distribution give its alpha back within 6 standard deviations, which the normal
+// limit exceeds with probability 2e-9; the ends are off by 1/n of the range of probabilities, which
+// moves alpha by far less.
 func TestFitRecoversAlpha(t *testing.T) {
 	const n = 20000
 	for i, alpha := range []float64{0.05, 0.2, 1 - 1e-9, 1, 1.1, 2, 2.5, 7} {
@@ -44,8 +45,10 @@ func TestFitRecoversAlpha(t *testing.T) {
 			continue
 		}
 		low, high, _ := distribution.Support()
-		if low != slices.Min(sizes) || high != slices.Max(sizes) || distribution != ok(NewBoundedPareto(low, high, got)) {
-			t.Errorf("distribution %v of alpha %v, sizes from %v to %v", distribution, got, slices.Min(sizes), slices.Max(sizes))
+		if low != slices.Min(sizes) || high != slices.Max(sizes) ||
+			distribution != ok(NewBoundedPareto(low, high, got)) {
+			t.Errorf("distribution %v of alpha %v, sizes from %v to %v",
+				distribution, got, slices.Min(sizes), slices.Max(sizes))
 		}
 		// The formula of the standard deviation in the comment.
 		l := math.Log(1e4)
@@ -66,8 +69,8 @@ func logLikelihood(sizes []float64, low, high, alpha float64) float64 {
 	return sum
 }
 
-// At the solution the likelihood equation holds in 400 bits, and the likelihood is larger than on both sides; without a
-// solution it grows as alpha falls.
+// At the solution the likelihood equation holds in 400 bits, and the likelihood is larger than on
+// both sides; without a solution it grows as alpha falls.
 func TestFitSolvesTheLikelihoodEquation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spread := math.Exp(rapid.Float64Range(-10, 3).Draw(t, "ln spread"))
@@ -114,7 +117,8 @@ func TestFitSolvesTheLikelihoodEquation(t *testing.T) {
 		}
 		top := logLikelihood(sizes, low, high, alpha)
 		for _, other := range []float64{alpha * 0.9, alpha * 1.1} {
-			// Its sums are rounded to some 1e-15 of terms that are ln(density), large for short ranges.
+			// Its sums are rounded to some 1e-15 of terms that are ln(density), large for short
+			// ranges.
 			if v := logLikelihood(sizes, low, high, other); v > top+1e-13*float64(n)*(1+math.Abs(math.Log(spread))) {
 				t.Fatalf("%v: log-likelihood %v at %v, %v at %v", sizes, v, other, top, alpha)
 			}
@@ -122,7 +126,8 @@ func TestFitSolvesTheLikelihoodEquation(t *testing.T) {
 	})
 }
 
-// Alpha does not depend on the unit; (1, 1, 2) has mean y = l/3; nearly uniform logarithms give an alpha near 0.
+// Alpha does not depend on the unit; (1, 1, 2) has mean y = l/3; nearly uniform logarithms give an
+// alpha near 0.
 func TestFitOfFewSizes(t *testing.T) {
 	_, a, err := FitBoundedPareto([]float64{1, 2, 1})
 	if err != nil {
@@ -169,8 +174,10 @@ func TestFitErrors(t *testing.T) {
 	} {
 		distribution, alpha, err := FitBoundedPareto(c.sizes)
 		var e *input.Error
-		if !errors.As(err, &e) || e.Path != c.path || !strings.Contains(err.Error(), c.says) || distribution != nil || alpha != 0 {
-			t.Errorf("%v: %v, alpha %v, error %v, want one for %s: %s", c.sizes, distribution, alpha, err, c.path, c.says)
+		if !errors.As(err, &e) || e.Path != c.path || !strings.Contains(err.Error(), c.says) ||
+			distribution != nil || alpha != 0 {
+			t.Errorf("%v: %v, alpha %v, error %v, want one for %s: %s",
+				c.sizes, distribution, alpha, err, c.path, c.says)
 		}
 	}
 }

@@ -2,7 +2,8 @@ package sizes
 
 import "math"
 
-// gammaMoment returns E[T^r] = Γ(k+r)/Γ(k) for T of the gamma distribution of shape k >= 1, mean k; +Inf if k+r <= 0.
+// gammaMoment returns E[T^r] = Γ(k+r)/Γ(k) for T of the gamma distribution of shape k >= 1, mean k;
+// +Inf if k+r <= 0.
 func gammaMoment(k int, r float64) float64 {
 	x := float64(k)
 	s := x + r
@@ -26,14 +27,16 @@ func gammaMoment(k int, r float64) float64 {
 	return math.Exp(ls - lx)
 }
 
-// stirlingSeries returns ln Γ(x) - (x-1/2) ln x + x - ln √(2π) for x >= 16, to 1e-17 (Abramowitz and Stegun 6.1.41).
+// stirlingSeries returns ln Γ(x) - (x-1/2) ln x + x - ln √(2π) for x >= 16, to 1e-17 (Abramowitz
+// and Stegun 6.1.41).
 func stirlingSeries(x float64) float64 {
 	y := 1 / (x * x)
 	return (1.0/12 - y*(1.0/360-y*(1.0/1260-y*(1.0/1680-y*(1.0/1188-y*691.0/360360))))) / x
 }
 
-// logPoisson returns the logarithm of e^-x x^j/j! for x > 0 by Loader's saddle-point form ("Fast and accurate
-// computation of binomial probabilities", 2000): -x + j ln x - ln j! = -δ(j) - x h((j-x)/x) - ln √(2πj).
+// logPoisson returns the logarithm of e^-x x^j/j! for x > 0 by Loader's saddle-point form ("Fast
+// and accurate computation of binomial probabilities", 2000): -x + j ln x - ln j! = -δ(j) - x
+// h((j-x)/x) - ln √(2πj).
 func logPoisson(j int, x float64) float64 {
 	if j == 0 {
 		return -x
@@ -51,7 +54,8 @@ func deviance(n, x float64) float64 {
 	if math.Abs(d) >= 0.1*(n+x) {
 		return n*math.Log(n/x) - d
 	}
-	// With v = d/(n+x): n ln(n/x) = 2n atanh(v), and n ln(n/x) - d = d v + 2n Σ_{i>=1} v^(2i+1)/(2i+1).
+	// With v = d/(n+x): n ln(n/x) = 2n atanh(v), and n ln(n/x) - d = d v + 2n Σ_{i>=1}
+	// v^(2i+1)/(2i+1).
 	v := d / (n + x)
 	sum, power := d*v, 2*n*v
 	for i := 3.0; ; i += 2 {
@@ -64,9 +68,10 @@ func deviance(n, x float64) float64 {
 	}
 }
 
-// gammaPartial returns E[T^r; a < T <= b] for T of the gamma distribution of shape k >= 1, mean k, and 0 <= a <= b,
-// with l = ln(b/a), +Inf if a = 0 or b is infinite; +Inf if it diverges, which takes a = 0 and k+r <= 0. The caller
-// gives l from the unscaled ends: for a short interval it is more exact than a and b.
+// gammaPartial returns E[T^r; a < T <= b] for T of the gamma distribution of shape k >= 1, mean k,
+// and 0 <= a <= b, with l = ln(b/a), +Inf if a = 0 or b is infinite; +Inf if it diverges, which
+// takes a = 0 and k+r <= 0. The caller gives l from the unscaled ends: for a short interval it is
+// more exact than a and b.
 func gammaPartial(k int, r, a, b, l float64) float64 {
 	const seam = 0.5
 	switch {
@@ -95,8 +100,8 @@ func logRatioFromZero(a, b float64) float64 {
 	return logRatio(a, b)
 }
 
-// gammaSeries is gammaPartial for b <= 1/2: Σ_n (-1)^n/n! ∫_a^b t^(k+r+n-1) dt / Γ(k). The terms alternate, and their
-// absolute values sum to at most e^(2b) <= e times the sum.
+// gammaSeries is gammaPartial for b <= 1/2: Σ_n (-1)^n/n! ∫_a^b t^(k+r+n-1) dt / Γ(k). The terms
+// alternate, and their absolute values sum to at most e^(2b) <= e times the sum.
 func gammaSeries(k int, r, a, b, l float64) float64 {
 	s := float64(k) + r
 	if s <= 0 && a == 0 {
@@ -115,8 +120,8 @@ func gammaSeries(k int, r, a, b, l float64) float64 {
 	return sum * math.Exp(-g)
 }
 
-// gammaPeak is gammaPartial for a >= 1/2 or l < 1. With s = k+r and t = m e^v, m the point of [a, b] nearest to s,
-// where the integrand in v is largest,
+// gammaPeak is gammaPartial for a >= 1/2 or l < 1. With s = k+r and t = m e^v, m the point of [a,
+// b] nearest to s, where the integrand in v is largest,
 //
 //	∫_a^b t^(s-1) e^-t dt = m^s e^-m ∫ exp(s v - m(e^v - 1)) dv,  and m^s e^-m/Γ(k) = m^(r+1) e^-m m^(k-1)/(k-1)!.
 func gammaPeak(k int, r, a, b, l float64) float64 {
@@ -204,8 +209,9 @@ func poissonSum(x float64, low, high int, weight func(int) float64) float64 {
 	return unit * sum
 }
 
-// erlangTails returns P(T <= x) and P(T > x) for T of the gamma distribution of integer shape k: at least, or fewer
-// than, k events of a Poisson process of rate 1 up to x. The smaller one is the sum, the other its complement.
+// erlangTails returns P(T <= x) and P(T > x) for T of the gamma distribution of integer shape k: at
+// least, or fewer than, k events of a Poisson process of rate 1 up to x. The smaller one is the
+// sum, the other its complement.
 func erlangTails(k int, x float64) (cdf, survival float64) {
 	one := func(int) float64 { return 1 }
 	switch {

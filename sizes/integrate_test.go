@@ -15,7 +15,9 @@ func TestLegendre(t *testing.T) {
 	for n := range 40 {
 		f := func(x float64) float64 { return math.Pow(x, float64(n)) }
 		got := legendre20(f, -1, 2)
-		if want := (math.Pow(2, float64(n+1)) - math.Pow(-1, float64(n+1))) / float64(n+1); !oracle.Near(got, want, 1e-14) {
+		if want := (math.Pow(2, float64(n+1)) - math.Pow(-1, float64(n+1))) / float64(n+1); !oracle.Near(
+			got, want, 1e-14,
+		) {
 			t.Errorf("∫ x^%d = %v, want %v", n, got, want)
 		}
 		if want := quad.Fixed(f, -1, 2, 20, quad.Legendre{}, 0); !oracle.Near(got, want, 1e-14) {
@@ -51,7 +53,8 @@ func TestGammaPartialAgainstIncompleteGamma(t *testing.T) {
 	}
 }
 
-// E1(x) = ∫_x^∞ e^-t/t dt by the series 5.1.11 of Abramowitz and Stegun, whose largest term is below 10.
+// E1(x) = ∫_x^∞ e^-t/t dt by the series 5.1.11 of Abramowitz and Stegun, whose largest term is
+// below 10.
 func TestExponentialIntegral(t *testing.T) {
 	for _, x := range []float64{1e-8, 0.1, 0.4, 1, 3} {
 		series := -0.57721566490153286061 - math.Log(x)
@@ -69,7 +72,8 @@ func TestExponentialIntegral(t *testing.T) {
 	for n := 200.0; n >= 1; n-- {
 		frac = n / (1 + n/(10+frac))
 	}
-	if got, want := gammaPartial(1, -1, 10, math.Inf(1), math.Inf(1)), math.Exp(-10)/(10+frac); !oracle.Near(got, want, 1e-14) {
+	if got, want := gammaPartial(1, -1, 10, math.Inf(1), math.Inf(1)),
+		math.Exp(-10)/(10+frac); !oracle.Near(got, want, 1e-14) {
 		t.Errorf("E1(10) = %v, want %v", got, want)
 	}
 }

@@ -16,9 +16,11 @@ import (
 
 // A List is the sizes that a file holds, such as [NewEmpirical] takes.
 type List struct {
-	Sizes   []float64  // in the order of the file: at least one, each in [1e-300, 1e300]
-	Exact   []*big.Rat // the same as fractions, which decimals are; nil if all of Sizes are exact or there are over 10^6
-	Skipped int        // jobs of the log whose size is 0 or unknown
+	Sizes []float64 // in the order of the file: at least one, each in [1e-300, 1e300]
+	// the same as fractions, which decimals are; nil if all of Sizes are exact or there are over
+	// 10^6
+	Exact   []*big.Rat
+	Skipped int // jobs of the log whose size is 0 or unknown
 }
 
 const (
@@ -71,11 +73,14 @@ func parseSize(line []byte, first bool) (float64, error) {
 		if isNames {
 			more = "tail -n +2 leaves out the line of names"
 		}
-		return 0, input.Errorf("size", input.Shown(line), "%s, one per line; cut -d'%c' -f2 takes the second column of a table, and %s", want, line[at], more)
+		return 0, input.Errorf("size", input.Shown(line),
+			"%s, one per line; cut -d'%c' -f2 takes the second column of a table, and %s",
+			want, line[at], more)
 	}
 	switch {
 	case fields == swf.Columns:
-		return 0, input.Errorf("size", input.Shown(line), "%s; a log in Standard Workload Format is read as swf:PATH", want)
+		return 0, input.Errorf("size", input.Shown(line), "%s; a log in Standard Workload Format is read as swf:PATH",
+			want)
 	case fields > 1:
 		return 0, input.Errorf("size", input.Shown(line), "%s, one per line", want)
 	case isNames:
@@ -93,13 +98,15 @@ func ReadRunTimes(r io.Reader, name string) (*List, error) {
 	return readLog(r, name, "run time", func(swf.Job) int64 { return 1 })
 }
 
-// ReadWork reads a log as [ReadRunTimes] does, but the size of a job is its work in processor-seconds, the run time times
-// the number of processors. Jobs of which one of the two is 0 or unknown are skipped.
+// ReadWork reads a log as [ReadRunTimes] does, but the size of a job is its work in
+// processor-seconds, the run time times the number of processors. Jobs of which one of the two is 0
+// or unknown are skipped.
 func ReadWork(r io.Reader, name string) (*List, error) {
 	return readLog(r, name, "run time and processors", func(j swf.Job) int64 { return j.Processors })
 }
 
-// readLog reads run times, each as often as factor says; a job that has none of them is one without what is named.
+// readLog reads run times, each as often as factor says; a job that has none of them is one without
+// what is named.
 func readLog(r io.Reader, name, without string, factor func(swf.Job) int64) (*List, error) {
 	const runTime = 4 // the field
 	log := swf.NewReader(r, name)
@@ -107,7 +114,8 @@ func readLog(r io.Reader, name, without string, factor func(swf.Job) int64) (*Li
 	for {
 		job, err := log.Read()
 		if err == io.EOF {
-			none := input.Errorf("", "a log without", "a log in Standard Workload Format with jobs of known %s", without)
+			none := input.Errorf("", "a log without", "a log in Standard Workload Format with jobs of known %s",
+				without)
 			return list.finish(input.InFile(name, none))
 		}
 		if err != nil {
@@ -169,7 +177,8 @@ func (l *growingList) add(v float64, text, factor string) error {
 	return nil
 }
 
-// exact returns the product as a fraction, nil if it is not needed: no fractions are kept, or none so far and v is exact.
+// exact returns the product as a fraction, nil if it is not needed: no fractions are kept, or none
+// so far and v is exact.
 func (l *growingList) exact(v float64, text, factor string) *big.Rat {
 	if len(l.Sizes) >= mostExact {
 		return nil

@@ -43,7 +43,9 @@ func TestReadList(t *testing.T) {
 	} {
 		// A file may be packed, have several parts, and come byte by byte.
 		half := len(c.text) / 2
-		for _, text := range []string{c.text, packed(c.text), packed(c.text) + packed(""), packed(c.text[:half]) + packed(c.text[half:])} {
+		for _, text := range []string{
+			c.text, packed(c.text), packed(c.text) + packed(""), packed(c.text[:half]) + packed(c.text[half:]),
+		} {
 			got, err := c.read(iotest.OneByteReader(strings.NewReader(text)), "f")
 			if err != nil {
 				t.Fatalf("%s: %v", c.name, err)
@@ -67,19 +69,54 @@ func TestReadListErrors(t *testing.T) {
 		{ReadList, "1e999", input.Error{Line: 1, Path: "size", Value: "1e999", Want: size}},
 		{ReadList, "1\n1_000", input.Error{Line: 2, Path: "size", Value: "1_000", Want: size}},
 		{ReadList, "1\nx\a", input.Error{Line: 2, Path: "size", Value: `"x\a"`, Want: size}},
-		{ReadList, "duration\n2", input.Error{Line: 1, Path: "size", Value: "duration", Want: size + "; delete the line of names, or begin it with ;"}},
-		{ReadList, "job,seconds\n1,2", input.Error{Line: 1, Path: "size", Value: "job,seconds", Want: size + ", one per line; cut -d',' -f2 takes the second column of a table, and tail -n +2 leaves out the line of names"}},
-		{ReadList, "1\n3;5", input.Error{Line: 2, Path: "size", Value: "3;5", Want: size + ", one per line; cut -d';' -f2 takes the second column of a table, and decimals are written with a point"}},
+		{ReadList, "duration\n2", input.Error{
+			Line:  1,
+			Path:  "size",
+			Value: "duration",
+			Want:  size + "; delete the line of names, or begin it with ;",
+		}},
+		{ReadList, "job,seconds\n1,2", input.Error{Line: 1, Path: "size", Value: "job,seconds", Want: size +
+			", one per line; cut -d',' -f2 takes the second column of a table, and tail -n +2 leaves out the line " +
+			"of names"}},
+		{ReadList, "1\n3;5", input.Error{Line: 2, Path: "size", Value: "3;5", Want: size +
+			", one per line; cut -d';' -f2 takes the second column of a table, and decimals are written with a point"}},
 		{ReadList, "1 2", input.Error{Line: 1, Path: "size", Value: "1 2", Want: size + ", one per line"}},
-		{ReadList, log, input.Error{Line: 2, Path: "size", Value: "1 0 5 120 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1", Want: size + "; a log in Standard Workload Format is read as swf:PATH"}},
+		{ReadList, log, input.Error{
+			Line:  2,
+			Path:  "size",
+			Value: "1 0 5 120 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1",
+			Want:  size + "; a log in Standard Workload Format is read as swf:PATH",
+		}},
 		{ReadList, "; nothing", input.Error{Value: "a file without sizes", Want: "one size a line"}},
-		{ReadList, "1\n" + strings.Repeat("9", 65536), input.Error{Line: 2, Value: strings.Repeat("9", 57) + "...", Want: "a line of at most 65535 bytes"}},
-		{ReadRunTimes, "1\n2", input.Error{Line: 1, Path: "field 2, submit time", Want: "a finite number of seconds >= 0, or -1 if unknown"}},
-		{ReadRunTimes, strings.Replace(log, "120", "-2", 1), input.Error{Line: 2, Path: run, Value: "-2", Want: "a finite number of seconds >= 0, or -1 if unknown"}},
-		{ReadRunTimes, strings.Replace(log, "120", "1e301", 1), input.Error{Line: 2, Path: "size", Value: "1e+301", Want: size}},
-		{ReadWork, strings.Replace(log, "120", "1e300", 1), input.Error{Line: 2, Path: "size", Value: "4e+300", Want: size}},
-		{ReadRunTimes, "; none", input.Error{Value: "a log without", Want: "a log in Standard Workload Format with jobs of known run time"}},
-		{ReadWork, "; none", input.Error{Value: "a log without", Want: "a log in Standard Workload Format with jobs of known run time and processors"}},
+		{
+			ReadList, "1\n" + strings.Repeat("9", 65536),
+			input.Error{Line: 2, Value: strings.Repeat("9", 57) + "...", Want: "a line of at most 65535 bytes"},
+		},
+		{ReadRunTimes, "1\n2", input.Error{
+			Line: 1,
+			Path: "field 2, submit time",
+			Want: "a finite number of seconds >= 0, or -1 if unknown",
+		}},
+		{
+			ReadRunTimes, strings.Replace(log, "120", "-2", 1),
+			input.Error{Line: 2, Path: run, Value: "-2", Want: "a finite number of seconds >= 0, or -1 if unknown"},
+		},
+		{
+			ReadRunTimes, strings.Replace(log, "120", "1e301", 1),
+			input.Error{Line: 2, Path: "size", Value: "1e+301", Want: size},
+		},
+		{
+			ReadWork, strings.Replace(log, "120", "1e300", 1),
+			input.Error{Line: 2, Path: "size", Value: "4e+300", Want: size},
+		},
+		{
+			ReadRunTimes, "; none",
+			input.Error{Value: "a log without", Want: "a log in Standard Workload Format with jobs of known run time"},
+		},
+		{ReadWork, "; none", input.Error{
+			Value: "a log without",
+			Want:  "a log in Standard Workload Format with jobs of known run time and processors",
+		}},
 	} {
 		c.want.File = "f"
 		for _, text := range []string{c.text, packed(c.text)} {
@@ -94,7 +131,12 @@ func TestReadListErrors(t *testing.T) {
 
 // A file without end is rejected once it has too many sizes.
 func TestReadListEnds(t *testing.T) {
-	want := input.Error{File: "f", Line: 10_000_001, Value: "one more", Want: "the end of the file after 10000000 sizes"}
+	want := input.Error{
+		File:  "f",
+		Line:  10_000_001,
+		Value: "one more",
+		Want:  "the end of the file after 10000000 sizes",
+	}
 	var e *input.Error
 	if _, err := ReadList(&endless{text: strings.Repeat("7\n", 1000)}, "f"); !errors.As(err, &e) || *e != want {
 		t.Errorf("error %v, want %v", err, &want)
@@ -215,7 +257,8 @@ func TestReadListDamaged(t *testing.T) {
 	}
 	cut := packed(strings.Repeat(log+"\n", 100))
 	for n := 12; n < len(cut); n += 7 {
-		if got, err := ReadRunTimes(strings.NewReader(cut[:n]), "f"); !errors.Is(err, io.ErrUnexpectedEOF) || got != nil {
+		if got, err := ReadRunTimes(strings.NewReader(cut[:n]), "f"); !errors.Is(err, io.ErrUnexpectedEOF) ||
+			got != nil {
 			t.Fatalf("after %d bytes: %v, error %v", n, got, err)
 		}
 	}
@@ -269,7 +312,10 @@ func FuzzReadList(f *testing.F) {
 				continue
 			}
 			again, err := read(strings.NewReader(packed(text)), "f")
-			if diff := cmp.Diff(list, again, cmp.Comparer(func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })); err != nil || diff != "" {
+			if diff := cmp.Diff(
+				list, again, cmp.Comparer(func(a, b *big.Rat) bool { return a.Cmp(b) == 0 }),
+			); err != nil ||
+				diff != "" {
 				t.Fatalf("packed: error %v\n%s", err, diff)
 			}
 		}

@@ -16,7 +16,8 @@ type pareto struct{ min, alpha float64 }
 //
 //	0.1 + log10(max(1, low))/400,
 //
-// which keeps samples and quantiles far within float64. The error names the argument that is out of range.
+// which keeps samples and quantiles far within float64. The error names the argument that is out of
+// range.
 func NewPareto(low, alpha float64) (Distribution, error) {
 	if !(low >= 1e-100 && low <= 1e100) {
 		return nil, input.Errorf("low", low, "a number in [1e-100, 1e100]")
@@ -35,7 +36,8 @@ func (p pareto) Moment(order float64) (float64, error) {
 	return p.PartialMoment(order, 0, math.Inf(1))
 }
 
-// PartialMoment returns α min^α ∫_a^b x^(order-α-1) dx, with (min/a)^α a^order in place of min^α a^(order-α).
+// PartialMoment returns α min^α ∫_a^b x^(order-α-1) dx, with (min/a)^α a^order in place of min^α
+// a^(order-α).
 func (p pareto) PartialMoment(order, low, high float64) (float64, error) {
 	if err := checkPartial(order, low, high); err != nil {
 		return 0, err
@@ -53,7 +55,8 @@ func (p pareto) PartialMoment(order, low, high float64) (float64, error) {
 	return finite(p.alpha * paretoIntegral(order, p.min, p.alpha, low, high))
 }
 
-// paretoIntegral returns low^α ∫_a^b x^(r-α-1) dx for low <= a < b < ∞, from the end where the power is larger.
+// paretoIntegral returns low^α ∫_a^b x^(r-α-1) dx for low <= a < b < ∞, from the end where the
+// power is larger.
 func paretoIntegral(r, low, alpha, a, b float64) float64 {
 	m, l := r-alpha, logRatio(a, b)
 	if m > 0 {
@@ -70,8 +73,9 @@ func paretoPower(r, low, x, alpha float64) float64 {
 	return math.Exp(r*math.Log(x) - alpha*logRatio(low, x))
 }
 
-// paretoTail returns (low/x)^alpha, also where low/x underflows. Rounding low/x costs alpha/2 units in the last place: of a
-// steep tail, which is nothing beyond 2 low, the logarithm is taken, which is right next to low.
+// paretoTail returns (low/x)^alpha, also where low/x underflows. Rounding low/x costs alpha/2 units
+// in the last place: of a steep tail, which is nothing beyond 2 low, the logarithm is taken, which
+// is right next to low.
 func paretoTail(low, x, alpha float64) float64 {
 	if alpha > 1000 && x < 2*low {
 		return math.Exp(-alpha * logRatio(low, x))
@@ -127,10 +131,10 @@ func (p pareto) Scaled(factor float64) (Distribution, error) {
 // boundedPareto has density α min^α x^(-α-1)/(1 - (min/max)^α) on [min, max].
 type boundedPareto struct{ min, max, alpha, log float64 } // log = ln(max/min)
 
-// NewBoundedPareto returns the distribution with density alpha low^alpha x^(-alpha-1)/(1 - (low/high)^alpha) on [low,
-// high], for low < high and alpha in [1e-100, 1e9]; as alpha goes to 0 it becomes the distribution of uniform ln X
-// (Harchol-Balter, "Task assignment with unknown duration", J. ACM 49(2), 2002). With φ(m, l) = (e^(ml) - 1)/m, or l
-// for m = 0, and ln(b/a) = l,
+// NewBoundedPareto returns the distribution with density alpha low^alpha x^(-alpha-1)/(1 -
+// (low/high)^alpha) on [low, high], for low < high and alpha in [1e-100, 1e9]; as alpha goes to 0
+// it becomes the distribution of uniform ln X (Harchol-Balter, "Task assignment with unknown
+// duration", J. ACM 49(2), 2002). With φ(m, l) = (e^(ml) - 1)/m, or l for m = 0, and ln(b/a) = l,
 //
 //	E[X^r; a < X <= b] = a^r (low/a)^alpha φ(r-alpha, l)/φ(-alpha, ln(high/low)),  low <= a <= b <= high.
 //
@@ -155,8 +159,8 @@ func checkAlpha(alpha float64) error {
 	return nil
 }
 
-// NewBoundedParetoOfMean returns the distribution of [NewBoundedPareto] with the low end that gives it the mean, below
-// high. The error also says when that end would be below 1e-300.
+// NewBoundedParetoOfMean returns the distribution of [NewBoundedPareto] with the low end that gives
+// it the mean, below high. The error also says when that end would be below 1e-300.
 func NewBoundedParetoOfMean(alpha, high, mean float64) (Distribution, error) {
 	if err := checkAlpha(alpha); err != nil {
 		return nil, err
@@ -167,7 +171,8 @@ func NewBoundedParetoOfMean(alpha, high, mean float64) (Distribution, error) {
 	if !(mean > 0 && mean < high) {
 		return nil, input.Errorf("mean", mean, "a number > 0 and below high = %v", high)
 	}
-	// E[X]/high = e^(-s l) φ(|1-α| l)/φ(α l), s = min(α, 1), falls from 1 to 0 as l = ln(high/low) grows.
+	// E[X]/high = e^(-s l) φ(|1-α| l)/φ(α l), s = min(α, 1), falls from 1 to 0 as l = ln(high/low)
+	// grows.
 	ratio := func(l float64) float64 {
 		return math.Exp(-min(alpha, 1)*l) * phi(math.Abs(1-alpha)*l) / phi(alpha*l)
 	}
@@ -208,8 +213,8 @@ func (p boundedPareto) PartialMoment(order, low, high float64) (float64, error) 
 	return finite(paretoIntegral(order, p.min, p.alpha, low, high) / (p.log * phi(p.alpha*p.log)))
 }
 
-// scv returns S(a+h) S(a-h)/S(a)² - 1 for S(x) = sinh(x)/x, h = ln(max/min)/2 and a = |1-α| h, which since
-// sinh(a+h) sinh(a-h) = sinh²(a) - sinh²(h) is
+// scv returns S(a+h) S(a-h)/S(a)² - 1 for S(x) = sinh(x)/x, h = ln(max/min)/2 and a = |1-α| h,
+// which since sinh(a+h) sinh(a-h) = sinh²(a) - sinh²(h) is
 //
 //	(S(h)²/S(a)² - 1)/(α(2-α)) = (e^y - 1)/y 2hc/max(α, 2-α),  y = min(α, 2-α) 2hc,
 //
@@ -227,8 +232,8 @@ func (p boundedPareto) scv() (float64, error) {
 	return finite(math.Exp(max(y, 0)) * phi(math.Abs(y)) * p.log * c / max(p.alpha, 2-p.alpha))
 }
 
-// langevin returns coth x - 1/x for x >= 0: the rest of Lambert's continued fraction of coth x, x/(3 + x²/(5 + ...)),
-// where the difference would cancel.
+// langevin returns coth x - 1/x for x >= 0: the rest of Lambert's continued fraction of coth x,
+// x/(3 + x²/(5 + ...)), where the difference would cancel.
 func langevin(x float64) float64 {
 	if x > 2 {
 		return 1/math.Tanh(x) - 1/x
@@ -273,7 +278,8 @@ func (p boundedPareto) Quantile(q float64) (float64, error) {
 	return p.quantile(q), nil
 }
 
-// quantile solves P(X <= x) = q: in ln(x/min), or from the other end, where 1-q is exact, in ln(max/x).
+// quantile solves P(X <= x) = q: in ln(x/min), or from the other end, where 1-q is exact, in
+// ln(max/x).
 func (p boundedPareto) quantile(q float64) float64 {
 	al := p.alpha * p.log
 	switch {
@@ -286,8 +292,8 @@ func (p boundedPareto) quantile(q float64) float64 {
 	return min(p.min+p.min*math.Expm1(l), p.max)
 }
 
-// Sample takes ln(X/min) exponential of rate alpha below ln(max/min), by rejection if more than 63 % are, which
-// resolves the tail better than 53 bits of q do.
+// Sample takes ln(X/min) exponential of rate alpha below ln(max/min), by rejection if more than 63
+// % are, which resolves the tail better than 53 bits of q do.
 func (p boundedPareto) Sample(r *rand.Rand) float64 {
 	for p.alpha*p.log > 1 {
 		if l := exponentialDraw(r) / p.alpha; l <= p.log {

@@ -21,7 +21,8 @@ func bigLog(x *big.Float) *big.Float { return ok(num.LogInterval(x, prec+64)).Lo
 
 func bigExp(x *big.Float) *big.Float { return ok(num.ExpInterval(x, prec)).Low }
 
-// power returns x^y = exp(y log x). The digits of y log x before the point are lost from those behind it.
+// power returns x^y = exp(y log x). The digits of y log x before the point are lost from those
+// behind it.
 func power(x, y *big.Float) *big.Float {
 	return bigExp(new(big.Float).SetPrec(prec+64).Mul(y, bigLog(x)))
 }
@@ -37,8 +38,9 @@ func bigIntegral(m *big.Float, a, b float64) *big.Float {
 	return d.Quo(d, m)
 }
 
-// bigPartial is α k^α/(1 - (k/p)^α) (b^m - a^m)/m, m = r-α, or ln(b/a) in place of the last fraction, with 400 bits:
-// the cancellations of short intervals and small m and α, 2^-53 and 1e-16 of 1 here, leave more than 200.
+// bigPartial is α k^α/(1 - (k/p)^α) (b^m - a^m)/m, m = r-α, or ln(b/a) in place of the last
+// fraction, with 400 bits: the cancellations of short intervals and small m and α, 2^-53 and 1e-16
+// of 1 here, leave more than 200.
 func bigPartial(k, p, alpha, r, a, b float64) float64 {
 	one := bigFloat(1)
 	integral := bigIntegral(op().Sub(bigFloat(r), bigFloat(alpha)), a, b)
@@ -58,7 +60,9 @@ func TestBoundedParetoAgainstBigFloats(t *testing.T) {
 		k := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "ln k"))
 		p := k * math.Exp(rapid.SampledFrom([]float64{1e-6, 0.1, 1, 5, 23}).Draw(t, "ln p/k"))
 		alpha := rapid.SampledFrom([]float64{1e-15, 1e-7, 0.2, 0.5, 1, 1 + 1e-10, 1.1, 1.9, 2, 5}).Draw(t, "alpha")
-		r := rapid.SampledFrom([]float64{-1, 0, 1, 2, 0.5, alpha, alpha * (1 + 1e-15), alpha + 1e-9, -2.2}).Draw(t, "order")
+		r := rapid.SampledFrom([]float64{
+			-1, 0, 1, 2, 0.5, alpha, alpha * (1 + 1e-15), alpha + 1e-9, -2.2,
+		}).Draw(t, "order")
 		d := ok(NewBoundedPareto(k, p, alpha))
 		a, b := k, p
 		switch rapid.IntRange(0, 3).Draw(t, "interval") {
@@ -83,9 +87,9 @@ func TestBoundedParetoAgainstBigFloats(t *testing.T) {
 	})
 }
 
-// The squared coefficient of variation from moments of 400 bits, of which ln(max/min) and α of 1e-15 leave 200.
-// Relative errors are some units in the last place of ln(max/min), and where SCV + 1 is large that of its logarithm,
-// which is below 40 here: 5e-15.
+// The squared coefficient of variation from moments of 400 bits, of which ln(max/min) and α of
+// 1e-15 leave 200. Relative errors are some units in the last place of ln(max/min), and where SCV +
+// 1 is large that of its logarithm, which is below 40 here: 5e-15.
 func TestBoundedParetoSCV(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "ln k"))
@@ -120,7 +124,8 @@ func TestBoundedParetoBelowFloat64(t *testing.T) {
 	const k, p = 1e-300, 1e300
 	for _, c := range [][2]float64{{0.999, 1}, {1.5, 2}, {1.5, 1}, {0.6, 1}} {
 		d := ok(NewBoundedPareto(k, p, c[0]))
-		if got, want := ok(d.Moment(c[1])), bigPartial(k, p, c[0], c[1], k, p); !oracle.Near(got, want, 5e-13) || want == 0 {
+		if got, want := ok(d.Moment(c[1])), bigPartial(k, p, c[0], c[1], k, p); !oracle.Near(got, want, 5e-13) ||
+			want == 0 {
 			t.Errorf("alpha %v: E[X^%v] = %v, want %v", c[0], c[1], got, want)
 		}
 	}

@@ -10,10 +10,11 @@ import (
 
 // A shape is a family of distributions that differ by a factor, with the names of its parameters.
 type shape struct {
-	name     string // with parameters, such as "erlang:K"
-	want     string // what the parameters may be
-	make     func(parameters []float64, mean float64) (Distribution, error)
-	unscaled func(parameters []float64) (Distribution, error) // distribution with the mean that follows from the parameters; nil if none does
+	name string // with parameters, such as "erlang:K"
+	want string // what the parameters may be
+	make func(parameters []float64, mean float64) (Distribution, error)
+	// distribution with the mean that follows from the parameters; nil if none does
+	unscaled func(parameters []float64) (Distribution, error)
 }
 
 // form is the name with what the parameters may be.
@@ -30,17 +31,31 @@ func shapes() []shape {
 		return func(_ []float64, mean float64) (Distribution, error) { return WithMean(unscaled(), mean) }
 	}
 	return []shape{
-		{name: "exponential", make: func(_ []float64, mean float64) (Distribution, error) { return NewExponential(mean) }},
-		{name: "deterministic", make: func(_ []float64, mean float64) (Distribution, error) { return NewDeterministic(mean) }},
+		{
+			name: "exponential",
+			make: func(_ []float64, mean float64) (Distribution, error) { return NewExponential(mean) },
+		},
+		{
+			name: "deterministic",
+			make: func(_ []float64, mean float64) (Distribution, error) { return NewDeterministic(mean) },
+		},
 		{name: "bimodal", make: scaled(BonaldComteBimodal)},
 		{name: "hyperexponential", make: scaled(BonaldComteHyperexponential)},
 		{name: "zipf", make: scaled(BonaldComteZipf)},
 		{name: "erlang:K", want: "K an integer in 1..1000000", make: makeErlang},
-		{name: "hyperexponential:SCV", want: "SCV in (1, 1e8]", make: func(p []float64, mean float64) (Distribution, error) {
-			return NewBalancedHyperexponential(mean, p[0])
-		}},
+		{
+			name: "hyperexponential:SCV",
+			want: "SCV in (1, 1e8]",
+			make: func(p []float64, mean float64) (Distribution, error) {
+				return NewBalancedHyperexponential(mean, p[0])
+			},
+		},
 		{name: "pareto:ALPHA", want: "ALPHA in (1, 1e9]", make: makePareto},
-		{name: "bounded-pareto:ALPHA:RATIO", want: "ALPHA in [1e-100, 1e9] and RATIO = max/min in (1, 1e100]", make: makeBoundedPareto},
+		{
+			name: "bounded-pareto:ALPHA:RATIO",
+			want: "ALPHA in [1e-100, 1e9] and RATIO = max/min in (1, 1e100]",
+			make: makeBoundedPareto,
+		},
 		{name: "bounded-pareto:ALPHA:MIN:MAX", want: "ALPHA in [1e-100, 1e9] and 1e-300 <= MIN < MAX <= 1e300",
 			make: func(p []float64, mean float64) (Distribution, error) {
 				d, err := boundedParetoOf(p)
@@ -49,12 +64,20 @@ func shapes() []shape {
 				}
 				return WithMean(d, mean)
 			}, unscaled: boundedParetoOf},
-		{name: "lognormal:SCV", want: "SCV in [1e-12, 1e6]", make: func(p []float64, mean float64) (Distribution, error) {
-			return NewLognormal(mean, p[0])
-		}},
-		{name: "weibull:SHAPE", want: "SHAPE in [0.05, 1000]", make: func(p []float64, mean float64) (Distribution, error) {
-			return NewWeibull(p[0], mean)
-		}},
+		{
+			name: "lognormal:SCV",
+			want: "SCV in [1e-12, 1e6]",
+			make: func(p []float64, mean float64) (Distribution, error) {
+				return NewLognormal(mean, p[0])
+			},
+		},
+		{
+			name: "weibull:SHAPE",
+			want: "SHAPE in [0.05, 1000]",
+			make: func(p []float64, mean float64) (Distribution, error) {
+				return NewWeibull(p[0], mean)
+			},
+		},
 	}
 }
 
@@ -95,7 +118,8 @@ func Names() []string {
 	return names
 }
 
-// Parse returns the distribution of the given mean in [1e-90, 1e90] whose shape the text names, one of [Names]:
+// Parse returns the distribution of the given mean in [1e-90, 1e90] whose shape the text names, one
+// of [Names]:
 //
 //	exponential, deterministic       of this mean
 //	bimodal, hyperexponential, zipf  the distributions of [BC17], section 5, scaled

@@ -18,7 +18,8 @@ func TestParse(t *testing.T) {
 		{"exponential", 1}, {"deterministic", 0}, {"bimodal", 3.4}, {"hyperexponential", 7.4},
 		{"zipf", ok(SCV(BonaldComteZipf()))}, {"erlang:4", 0.25}, {"hyperexponential:10", 10}, {"pareto:3", 1.0 / 3},
 		{"bounded-pareto:1:100", 100/math.Pow(math.Log(100)*100/99, 2) - 1}, {"lognormal:2", 2}, {"weibull:1", 1},
-		{"weibull:0.5", 5}, {"bounded-pareto:1:3:300", 100/math.Pow(math.Log(100)*100/99, 2) - 1}, {"hyperexponential:1.5e0", 1.5},
+		{"weibull:0.5", 5}, {"bounded-pareto:1:3:300", 100/math.Pow(math.Log(100)*100/99, 2) - 1},
+		{"hyperexponential:1.5e0", 1.5},
 	} {
 		for _, mean := range []float64{1, 0.3, 1e-90, 1e90} {
 			d, err := Parse(c.text, mean)
@@ -35,9 +36,13 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "exp", "Exponential", "exponential:1", "erlang", "erlang:0", "erlang:1.5", "erlang:1e7", "erlang:x", "erlang:2:3",
-		"hyperexponential:1", "hyperexponential:NaN", "hyperexponential:+Inf", "pareto:1", "pareto:", "bounded-pareto:1",
-		"bounded-pareto:1:1", "bounded-pareto:1:2:2", "bounded-pareto:1:0:2", "bounded-pareto:0:1:2", "bounded-pareto:1:2:1e301", "bounded-pareto:1:2:x", "bounded-pareto:0:10", "bounded-pareto:1:1e999", "lognormal:0", "weibull:0.01", " zipf",
+		"", "exp", "Exponential", "exponential:1", "erlang", "erlang:0", "erlang:1.5", "erlang:1e7",
+		"erlang:x", "erlang:2:3",
+		"hyperexponential:1", "hyperexponential:NaN", "hyperexponential:+Inf", "pareto:1", "pareto:",
+		"bounded-pareto:1",
+		"bounded-pareto:1:1", "bounded-pareto:1:2:2", "bounded-pareto:1:0:2", "bounded-pareto:0:1:2",
+		"bounded-pareto:1:2:1e301", "bounded-pareto:1:2:x", "bounded-pareto:0:10", "bounded-pareto:1:1e999",
+		"lognormal:0", "weibull:0.01", " zipf",
 	} {
 		d, err := Parse(text, 1)
 		var e *input.Error
@@ -47,7 +52,10 @@ func TestParse(t *testing.T) {
 	}
 	for _, c := range []struct{ text, want string }{
 		{"erlang", "want erlang:K with K an integer in 1..1000000"}, {"exponential:1", "want exponential"},
-		{"bounded-pareto:1:3:2", "want bounded-pareto:ALPHA:MIN:MAX with ALPHA in [1e-100, 1e9] and 1e-300 <= MIN < MAX <= 1e300"},
+		{
+			"bounded-pareto:1:3:2",
+			"want bounded-pareto:ALPHA:MIN:MAX with ALPHA in [1e-100, 1e9] and 1e-300 <= MIN < MAX <= 1e300",
+		},
 		{"hyperexponential:2:3", "want hyperexponential, or hyperexponential:SCV with SCV in (1, 1e8]"},
 	} {
 		if _, err := Parse(c.text, 1); err == nil || !strings.HasSuffix(err.Error(), c.want) {
@@ -83,7 +91,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(n, 1.0)
 	}
 	for _, n := range []string{
-		"erlang:3", "hyperexponential:4", "pareto:1.5", "bounded-pareto:1.1:1e6", "bounded-pareto:1.1:2:5e3", "lognormal:1", "weibull:0.4",
+		"erlang:3", "hyperexponential:4", "pareto:1.5", "bounded-pareto:1.1:1e6",
+		"bounded-pareto:1.1:2:5e3", "lognormal:1", "weibull:0.4",
 	} {
 		f.Add(n, 2.5)
 	}

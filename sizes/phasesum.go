@@ -56,8 +56,8 @@ func newBiasedCount(probs []float64, r int) biasedCount {
 	return c
 }
 
-// tails returns P(T' <= x) and P(T' > x): while j events of a Poisson process of rate 1 occur up to x, the sum is
-// longer than x with probability P(K' > j).
+// tails returns P(T' <= x) and P(T' > x): while j events of a Poisson process of rate 1 occur up to
+// x, the sum is longer than x with probability P(K' > j).
 func (c biasedCount) tails(x float64) (below, above float64) {
 	n := len(c.head) - 1
 	switch {
@@ -77,7 +77,8 @@ func (c biasedCount) tails(x float64) (below, above float64) {
 	return min(below, 1), 1 - min(below, 1)
 }
 
-// between returns total P(a < T' <= b) as a difference, and whether at least a twentieth is left of the minuend.
+// between returns total P(a < T' <= b) as a difference, and whether at least a twentieth is left of
+// the minuend.
 func (c biasedCount) between(a, b float64) (v float64, exact bool) {
 	if c.total == 0 {
 		return 0, true
@@ -92,13 +93,14 @@ func (c biasedCount) between(a, b float64) (v float64, exact bool) {
 	return c.total * v, v >= belowB/20
 }
 
-// NewPhaseSum returns the distribution of the sum of K independent exponential phases of the given mean, where K = k
-// with probability probs[k-1], k = 1..n, n at most 100,000. The probabilities must sum to 1 within 1e-12 and are taken
-// relative to their sum. The error names the entry that is out of range. The slice is copied.
+// NewPhaseSum returns the distribution of the sum of K independent exponential phases of the given
+// mean, where K = k with probability probs[k-1], k = 1..n, n at most 100,000. The probabilities
+// must sum to 1 within 1e-12 and are taken relative to their sum. The error names the entry that is
+// out of range. The slice is copied.
 //
-// CDF, Survival and partial moments of orders -1, 0, 1 and 2 over intervals that are not short take O(n) time at
-// most, Quantile 63 times as much; other partial moments take an integral for each k of positive probability, some
-// microseconds.
+// CDF, Survival and partial moments of orders -1, 0, 1 and 2 over intervals that are not short take
+// O(n) time at most, Quantile 63 times as much; other partial moments take an integral for each k
+// of positive probability, some microseconds.
 func NewPhaseSum(probs []float64, phaseMean float64) (Phased, error) {
 	if len(probs) < 1 || len(probs) > maxBranches {
 		return nil, input.Errorf("probs", len(probs), "1 to %d probabilities", maxBranches)
@@ -146,7 +148,8 @@ func (s phaseSum) String() string {
 		}
 	}
 	if len(list) > maxListed {
-		return fmt.Sprintf("sum of up to %d phases of mean %s, SHA-256 prefix %s", len(s.probs), text(s.phase), digest(s.probs))
+		return fmt.Sprintf("sum of up to %d phases of mean %s, SHA-256 prefix %s",
+			len(s.probs), text(s.phase), digest(s.probs))
 	}
 	return "sum of phases of mean " + text(s.phase) + ", " + strings.Join(list, ", ")
 }

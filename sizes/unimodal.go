@@ -2,18 +2,20 @@ package sizes
 
 import "math"
 
-// Unimodal is implemented by distributions with a density that does not fall up to the mode, and does not rise beyond
-// it: over an interval inside the support the density is least at an end. They are those of [NewExponential],
-// [NewErlang], [NewHyperexponential], [NewBalancedHyperexponential], [NewPareto], [NewBoundedPareto],
-// [NewBoundedParetoOfMean], [NewLognormal] and [NewWeibull], and what [Parse] makes of these. Mixtures of sums of
-// phases may have several modes.
+// Unimodal is implemented by distributions with a density that does not fall up to the mode, and
+// does not rise beyond it: over an interval inside the support the density is least at an end. They
+// are those of [NewExponential], [NewErlang], [NewHyperexponential], [NewBalancedHyperexponential],
+// [NewPareto], [NewBoundedPareto], [NewBoundedParetoOfMean], [NewLognormal] and [NewWeibull], and
+// what [Parse] makes of these. Mixtures of sums of phases may have several modes.
 type Unimodal interface {
 	Distribution
-	// Density returns f(x), P(a < X <= b) = ∫_a^b f(x) dx, at the ends of the support too if they are > 0, and 0
-	// outside of it and for x <= 0. A density that exceeds float64, as that of a Weibull distribution of shape below 1
-	// can close to 0, is given as math.MaxFloat64. It panics if x is NaN.
+	// Density returns f(x), P(a < X <= b) = ∫_a^b f(x) dx, at the ends of the support too if they
+	// are > 0, and 0 outside of it and for x <= 0. A density that exceeds float64, as that of a
+	// Weibull distribution of shape below 1 can close to 0, is given as math.MaxFloat64. It panics
+	// if x is NaN.
 	Density(x float64) float64
-	// Mode returns the point where the density is largest, 0 if it falls, or falls from infinity, over all x > 0.
+	// Mode returns the point where the density is largest, 0 if it falls, or falls from infinity,
+	// over all x > 0.
 	Mode() float64
 }
 

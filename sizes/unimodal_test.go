@@ -36,7 +36,8 @@ func randomUnimodal(t *rapid.T) Unimodal {
 	return d.(Unimodal)
 }
 
-// Integrals of the density are probabilities, and inside an interval it is at least what it is at one of the ends.
+// Integrals of the density are probabilities, and inside an interval it is at least what it is at
+// one of the ends.
 func TestDensityIsUnimodal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := randomUnimodal(t)
@@ -46,8 +47,8 @@ func TestDensityIsUnimodal(t *testing.T) {
 		if a == b {
 			return
 		}
-		// Errors of both sides are some 1e-14, a few more for Weibull and lognormal tails; the ends of the integral are
-		// rounded as logarithms, up to 30 here.
+		// Errors of both sides are some 1e-14, a few more for Weibull and lognormal tails; the ends
+		// of the integral are rounded as logarithms, up to 30 here.
 		got := integrals(d.Density, []float64{0}, a, b)[0]
 		if want := ok(d.PartialMoment(0, a, b)); !oracle.Near(got, want, 1e-12+30*0x1p-52/logRatio(a, b)) {
 			t.Fatalf("%v: ∫ f over [%v, %v] = %v, want %v", d, a, b, got, want)
@@ -57,13 +58,15 @@ func TestDensityIsUnimodal(t *testing.T) {
 		for i := range 9 {
 			x := a + (b-a)*float64(i)/8
 			if d.Density(x) < least*(1-1e-12) {
-				t.Fatalf("%v: density %v at %v, %v and %v at %v and %v", d, d.Density(x), x, d.Density(a), d.Density(b), a, b)
+				t.Fatalf("%v: density %v at %v, %v and %v at %v and %v",
+					d, d.Density(x), x, d.Density(a), d.Density(b), a, b)
 			}
 			if mode > 0 && d.Density(x) > d.Density(mode)*(1+1e-13) {
 				t.Fatalf("%v: density %v at %v, %v at the mode %v", d, d.Density(x), x, d.Density(mode), mode)
 			}
 		}
-		if rises := a < mode; mode > 0 && b <= mode && d.Density(a) > d.Density(b)*(1+1e-12) || !rises && d.Density(a) < d.Density(b)*(1-1e-12) {
+		if rises := a < mode; mode > 0 && b <= mode && d.Density(a) > d.Density(b)*(1+1e-12) ||
+			!rises && d.Density(a) < d.Density(b)*(1-1e-12) {
 			t.Fatalf("%v: mode %v, density %v and %v at %v and %v", d, mode, d.Density(a), d.Density(b), a, b)
 		}
 	})
@@ -135,15 +138,17 @@ func TestDensityAgainstBigFloats(t *testing.T) {
 			s2 := bigLog(op().Add(bigFloat(1), bigFloat(c)))
 			z := op().Add(bigLog(div(bx, bs)), div(s2, bigFloat(2)))
 			e := bigExp(op().Neg(div(mul(z, z), mul(s2, bigFloat(2)))))
-			pi, _ := op().SetString("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803")
+			pi, _ := op().SetString(
+				"3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803",
+			)
 			root := op().Sqrt(mul(mul(bigFloat(2), pi), s2))
 			check(ok(NewLognormal(scale, c)), div(div(e, root), bx))
 		}
 	})
 }
 
-// Modes where the derivative of the density, by its quotients, is 0; of distributions without a peak inside, its low
-// end.
+// Modes where the derivative of the density, by its quotients, is 0; of distributions without a
+// peak inside, its low end.
 func TestMode(t *testing.T) {
 	for _, c := range []struct {
 		d    Distribution
@@ -159,9 +164,12 @@ func TestMode(t *testing.T) {
 			t.Errorf("%v: mode %v, want %v", d, got, c.want)
 		}
 	}
-	for _, d := range []Unimodal{ok(NewErlang(200, 8)).(Unimodal), ok(NewLognormal(8, 0.3)).(Unimodal), ok(NewWeibull(1.3, 5)).(Unimodal)} {
+	for _, d := range []Unimodal{
+		ok(NewErlang(200, 8)).(Unimodal), ok(NewLognormal(8, 0.3)).(Unimodal), ok(NewWeibull(1.3, 5)).(Unimodal),
+	} {
 		m := d.Mode()
-		// The top is flat to first order: what is left at 1e-3 of a relative step is of third order.
+		// The top is flat to first order: what is left at 1e-3 of a relative step is of third
+		// order.
 		left, right, top := d.Density(m*(1-1e-3)), d.Density(m*(1+1e-3)), d.Density(m)
 		if !(left < top && right < top && math.Abs(left-right) < 0.1*(top-left)) {
 			t.Errorf("%v: densities %v, %v, %v around the mode %v", d, left, top, right, m)
@@ -171,15 +179,21 @@ func TestMode(t *testing.T) {
 
 // Outside of the support the density is 0, and at the limits of float64 it is a number.
 func TestDensityAtTheLimits(t *testing.T) {
-	distributions := []Distribution{ok(NewExponential(1e-300)), ok(NewExponential(1e300)), ok(NewErlang(1e6, 1)), ok(NewErlang(20, 1)),
-		ok(NewErlang(3, 1)), ok(NewWeibull(0.05, 1e-200)), ok(NewWeibull(0.05, 1e200)), ok(NewWeibull(1000, 1e-200)),
-		ok(NewLognormal(1e-300, 1e6)), ok(NewLognormal(1, 1e-12)), ok(NewPareto(1e100, 0.35)), ok(NewPareto(1e-100, 1e9)),
+	distributions := []Distribution{
+		ok(NewExponential(1e-300)), ok(NewExponential(1e300)), ok(NewErlang(1e6, 1)),
+		ok(NewErlang(20, 1)), ok(NewErlang(3, 1)), ok(NewWeibull(0.05, 1e-200)),
+		ok(NewWeibull(0.05, 1e200)), ok(NewWeibull(1000, 1e-200)), ok(NewLognormal(1e-300, 1e6)),
+		ok(NewLognormal(1, 1e-12)), ok(NewPareto(1e100, 0.35)), ok(NewPareto(1e-100, 1e9)),
 		ok(NewBoundedPareto(1e-300, 1e300, 1e9)), ok(NewBoundedPareto(1e-300, 1e-300*(1+1e-15), 1e-100)),
-		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1 / float64(maxSpread), 1}))}
+		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1 / float64(maxSpread), 1})),
+	}
 	for _, distribution := range distributions {
 		d := distribution.(Unimodal)
 		low, high, bounded := d.Support()
-		points := []float64{math.Inf(-1), -1, 0, 5e-324, 1e-310, 1e-200, low, math.Nextafter(low, 0), 1, 1e200, math.MaxFloat64, math.Inf(1)}
+		points := []float64{
+			math.Inf(-1), -1, 0, 5e-324, 1e-310, 1e-200, low, math.Nextafter(low, 0), 1, 1e200,
+			math.MaxFloat64, math.Inf(1),
+		}
 		if bounded {
 			points = append(points, high, math.Nextafter(high, math.Inf(1)))
 		}

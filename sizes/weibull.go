@@ -52,8 +52,8 @@ func (w weibull) PartialMoment(order, low, high float64) (float64, error) {
 
 func (w weibull) power(x float64) float64 { return math.Pow(x/w.scale, w.shape) }
 
-// scv returns Γ(1+2/shape)/Γ(1+1/shape)² - 1, which for large shape, where it is about π²/(6 shape²), is
-// taken as expm1(∫∫ ψ'): the second difference of ln Γ at 1.
+// scv returns Γ(1+2/shape)/Γ(1+1/shape)² - 1, which for large shape, where it is about π²/(6
+// shape²), is taken as expm1(∫∫ ψ'): the second difference of ln Γ at 1.
 func (w weibull) scv() (float64, error) {
 	h := 1 / w.shape
 	if h > 0.5 {
@@ -65,7 +65,8 @@ func (w weibull) scv() (float64, error) {
 	return math.Expm1(legendre20(f, 0, h) + legendre20(f, h, 2*h)), nil
 }
 
-// trigamma returns ψ'(x) = Σ_n 1/(x+n)² for x >= 1: ten terms, then Euler and Maclaurin's formula at y = x+10.
+// trigamma returns ψ'(x) = Σ_n 1/(x+n)² for x >= 1: ten terms, then Euler and Maclaurin's formula
+// at y = x+10.
 func trigamma(x float64) float64 {
 	var sum float64
 	for range 10 {

@@ -12,12 +12,16 @@ import (
 )
 
 // randomCluster has classes of degree servers each, drawn from near neighbours on a ring or from
-// all, capacities and rates of some digits, and the load given, in parts per million of its critical scale.
+// all, capacities and rates of some digits, and the load given, in parts per million of its
+// critical scale.
 func randomCluster(b testing.TB, classes, servers, degree, spread int, load int64) *cluster.Model {
 	rng := rand.New(rand.NewPCG(1, 2))
 	m := &cluster.Model{}
 	for s := range servers {
-		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(900+rng.Int64N(200), 1000)})
+		m.Servers = append(m.Servers, cluster.Server{
+			Name:     fmt.Sprint("s", s),
+			Capacity: big.NewRat(900+rng.Int64N(200), 1000),
+		})
 	}
 	for i := range classes {
 		chosen := make([]int, 0, degree)
@@ -27,7 +31,11 @@ func randomCluster(b testing.TB, classes, servers, degree, spread int, load int6
 				chosen = append(chosen, s)
 			}
 		}
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(500+rng.Int64N(1000), 1000), Servers: cluster.On(chosen...)})
+		m.Classes = append(m.Classes, cluster.Class{
+			Name:        fmt.Sprint("c", i),
+			ArrivalRate: big.NewRat(500+rng.Int64N(1000), 1000),
+			Servers:     cluster.On(chosen...),
+		})
 	}
 	r, err := Cluster(b.Context(), m.Scale(big.NewRat(1, 1_000_000)))
 	if err != nil {
@@ -52,7 +60,8 @@ func BenchmarkCluster(b *testing.B) {
 		{"ring/load=0.999999", 100_000, 100_000, 2, 3, 999_999},
 		{"triples/load=0.3", 100_000, 200, 3, 200, 300_000},
 	} {
-		b.Run(fmt.Sprintf("classes=%d/edges=%d/servers=%d/%s", c.classes, c.classes*c.degree, c.servers, c.name), func(b *testing.B) {
+		b.Run(fmt.Sprintf("classes=%d/edges=%d/servers=%d/%s",
+			c.classes, c.classes*c.degree, c.servers, c.name), func(b *testing.B) {
 			m := randomCluster(b, c.classes, c.servers, c.degree, c.spread, c.load)
 			for b.Loop() {
 				if _, err := Cluster(b.Context(), m); err != nil {
@@ -69,11 +78,23 @@ func BenchmarkGroups(b *testing.B) {
 		b.Run(fmt.Sprintf("racks=%d/servers=25", racks), func(b *testing.B) {
 			m := &cluster.Model{}
 			for g := range racks {
-				m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("rack", g), Count: 25, Capacity: big.NewRat(1, 1)})
+				m.Servers = append(m.Servers, cluster.Server{
+					Name:     fmt.Sprint("rack", g),
+					Count:    25,
+					Capacity: big.NewRat(1, 1),
+				})
 				for d := 1; d <= 3; d++ {
-					m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("own", g, d), ArrivalRate: big.NewRat(5, 1), Servers: []cluster.Choice{{Server: g, Choose: d}}})
+					m.Classes = append(m.Classes, cluster.Class{
+						Name:        fmt.Sprint("own", g, d),
+						ArrivalRate: big.NewRat(5, 1),
+						Servers:     []cluster.Choice{{Server: g, Choose: d}},
+					})
 				}
-				m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("both", g), ArrivalRate: big.NewRat(5, 1), Servers: []cluster.Choice{{Server: g, Choose: 1}, {Server: (g + 1) % racks, Choose: 2}}})
+				m.Classes = append(m.Classes, cluster.Class{
+					Name:        fmt.Sprint("both", g),
+					ArrivalRate: big.NewRat(5, 1),
+					Servers:     []cluster.Choice{{Server: g, Choose: 1}, {Server: (g + 1) % racks, Choose: 2}},
+				})
 			}
 			for b.Loop() {
 				if _, err := Cluster(b.Context(), m); err != nil {
@@ -103,7 +124,8 @@ func BenchmarkRank(b *testing.B) {
 	}
 }
 
-// chainOf has n classes of rate 1/2 on servers of capacity 1: class i on servers i to i+next, in the order given, if any.
+// chainOf has n classes of rate 1/2 on servers of capacity 1: class i on servers i to i+next, in
+// the order given, if any.
 func chainOf(n, next int, order []int) *cluster.Model {
 	m := &cluster.Model{}
 	for s := range n + next {
@@ -117,7 +139,11 @@ func chainOf(n, next int, order []int) *cluster.Model {
 		for k := range chosen {
 			chosen[k] = i + k
 		}
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(chosen...)})
+		m.Classes = append(m.Classes, cluster.Class{
+			Name:        fmt.Sprint("c", i),
+			ArrivalRate: big.NewRat(1, 2),
+			Servers:     cluster.On(chosen...),
+		})
 	}
 	return m
 }
@@ -129,7 +155,10 @@ func BenchmarkAlike(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		m    *cluster.Model
-	}{{"separate", chainOf(n, 0, nil)}, {"chained", chainOf(n, 1, nil)}, {"chained/order=shuffled", chainOf(n, 1, shuffled)}} {
+	}{
+		{"separate", chainOf(n, 0, nil)}, {"chained", chainOf(n, 1, nil)},
+		{"chained/order=shuffled", chainOf(n, 1, shuffled)},
+	} {
 		b.Run(fmt.Sprintf("classes=%d/%s", n, c.name), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := Cluster(b.Context(), c.m); err != nil {

@@ -41,7 +41,8 @@ func bruteForce(lambda []*big.Rat, rank func([]int) *big.Rat) answer {
 	return a
 }
 
-// loads returns λ_i σ_i and the rank function of a model of single servers, in work per unit of time.
+// loads returns λ_i σ_i and the rank function of a model of single servers, in work per unit of
+// time.
 func loads(m *cluster.Model) ([]*big.Rat, func([]int) *big.Rat) {
 	size := big.NewRat(1, 1)
 	if m.MeanSize != nil {
@@ -53,7 +54,8 @@ func loads(m *cluster.Model) ([]*big.Rat, func([]int) *big.Rat) {
 	}
 }
 
-// drawModel draws a model of up to 6 servers and 7 classes; with groups, of up to 3 rows of up to 4 servers and 3 classes.
+// drawModel draws a model of up to 6 servers and 7 classes; with groups, of up to 3 rows of up to 4
+// servers and 3 classes.
 func drawModel(t *rapid.T, groups bool) *cluster.Model {
 	o := oracle.Options{Servers: 6, Classes: 7, ZeroRates: true, ZeroCapacities: true, OwnSizes: true, Long: true}
 	if groups {
@@ -64,7 +66,10 @@ func drawModel(t *rapid.T, groups bool) *cluster.Model {
 
 // drawLoad returns the model with its rates scaled to a load of 1 or close by, half of the time.
 func drawLoad(t *rapid.T, m *cluster.Model) *cluster.Model {
-	factor := rapid.SampledFrom([]*big.Rat{nil, nil, nil, big.NewRat(1, 1), big.NewRat(999_999, 1_000_000), big.NewRat(1_000_001, 1_000_000), big.NewRat(1, 3), big.NewRat(9, 10)}).Draw(t, "load")
+	factor := rapid.SampledFrom([]*big.Rat{
+		nil, nil, nil, big.NewRat(1, 1), big.NewRat(999_999, 1_000_000), big.NewRat(1_000_001, 1_000_000),
+		big.NewRat(1, 3), big.NewRat(9, 10),
+	}).Draw(t, "load")
 	if factor == nil {
 		return m
 	}
@@ -117,13 +122,16 @@ func compare(t *rapid.T, got *Result, want answer) {
 		t.Fatalf("Margin = %v of %v, want %v of %v", got.Margin, got.MarginSet, want.margin, want.marginSet)
 	}
 	if !equal(got.CriticalScale, want.scale) || !slices.Equal(got.Bottleneck, want.tightest) {
-		t.Fatalf("CriticalScale = %v of %v, want %v of %v", got.CriticalScale, got.Bottleneck, want.scale, want.tightest)
+		t.Fatalf("CriticalScale = %v of %v, want %v of %v",
+			got.CriticalScale, got.Bottleneck, want.scale, want.tightest)
 	}
 }
 
 // A model with groups has the verdict, margin and scale of the model of all combinations.
 func TestGroupsAgainstExpansion(t *testing.T) {
-	small := rapid.Custom(func(t *rapid.T) *cluster.Model { return drawModel(t, true) }).Filter(func(m *cluster.Model) bool {
+	small := rapid.Custom(func(t *rapid.T) *cluster.Model {
+		return drawModel(t, true)
+	}).Filter(func(m *cluster.Model) bool {
 		_, _, _, err := m.Expand(12)
 		return err == nil
 	})
@@ -138,11 +146,14 @@ func TestGroupsAgainstExpansion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Stable != (want.margin.Sign() > 0) || !equal(got.Margin, want.margin) || !equal(got.CriticalScale, want.scale) {
+		if got.Stable != (want.margin.Sign() > 0) || !equal(got.Margin, want.margin) ||
+			!equal(got.CriticalScale, want.scale) {
 			t.Fatalf("margin %v, scale %v, want %v, %v", got.Margin, got.CriticalScale, want.margin, want.scale)
 		}
-		if len(got.MarginSet) > countRows(want.marginSet, classRow) || len(got.Bottleneck) > countRows(want.tightest, classRow) {
-			t.Fatalf("sets %v and %v have more rows than %v and %v", got.MarginSet, got.Bottleneck, want.marginSet, want.tightest)
+		if len(got.MarginSet) > countRows(want.marginSet, classRow) ||
+			len(got.Bottleneck) > countRows(want.tightest, classRow) {
+			t.Fatalf("sets %v and %v have more rows than %v and %v",
+				got.MarginSet, got.Bottleneck, want.marginSet, want.tightest)
 		}
 		if err := Verify(t.Context(), m, got); err != nil {
 			t.Fatal(err)
@@ -161,7 +172,14 @@ func countRows(set, row []int) int {
 // In larger groups the minima are those over all numbers k of servers of each row.
 func TestGroupsAgainstCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := oracle.DrawModel(t, oracle.Options{Servers: 3, Count: 9, ZeroRates: true, ZeroCapacities: true, OwnSizes: true, Long: true})
+		m := oracle.DrawModel(t, oracle.Options{
+			Servers:        3,
+			Count:          9,
+			ZeroRates:      true,
+			ZeroCapacities: true,
+			OwnSizes:       true,
+			Long:           true,
+		})
 		m = drawLoad(t, m)
 		margin, scale := oracle.Extremes(m)
 		got, err := Cluster(t.Context(), m)
@@ -207,7 +225,8 @@ func TestLongNumbers(t *testing.T) {
 	})
 }
 
-// In larger clusters the critical scale is proved, and the margin is that of one maximum flow a class.
+// In larger clusters the critical scale is proved, and the margin is that of one maximum flow a
+// class.
 func TestLargerClusters(t *testing.T) {
 	for _, spread := range []int{3, 40} {
 		for _, load := range []int64{200_000, 900_000, 999_999, 1_000_000, 1_300_000} {

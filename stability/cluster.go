@@ -56,7 +56,8 @@ func newRatio(load, capacity *big.Int) ratio {
 // A cut is a set of classes of the network with the servers they can use.
 type cut struct{ classes, servers []int32 }
 
-// criticalScale sets everything in r but the margin, and returns the bottleneck, empty if no work arrives.
+// criticalScale sets everything in r but the margin, and returns the bottleneck, empty if no work
+// arrives.
 //
 // Newton's method on the concave function t -> min_A μ(A) - t λ(A) (Dinkelbach, "On nonlinear
 // fractional programming", Management Science 13, 1967) starts at a t that is not below its

@@ -24,7 +24,8 @@ func TestContextEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	digits := ring.Scale(new(big.Rat).SetFrac(huge, new(big.Int).Add(huge, big.NewInt(1)))) // longer than the network takes
+	// longer than the network takes
+	digits := ring.Scale(new(big.Rat).SetFrac(huge, new(big.Int).Add(huge, big.NewInt(1))))
 	for name, ask := range map[string]func(ctx context.Context) error{
 		"Cluster, chain":  func(ctx context.Context) error { _, err := Cluster(ctx, chain); return err },
 		"Cluster, ring":   func(ctx context.Context) error { _, err := Cluster(ctx, ring); return err },

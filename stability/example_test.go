@@ -26,7 +26,8 @@ classes:
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("stable:", r.Stable, "still so with all arrival rates multiplied by anything below", r.CriticalScale.RatString())
+	fmt.Println("stable:", r.Stable, "still so with all arrival rates multiplied by anything below",
+		r.CriticalScale.RatString())
 	fmt.Println("limited by the classes", m.NamesOf(r.Bottleneck))
 	// Output:
 	// stable: true still so with all arrival rates multiplied by anything below 15/7
@@ -37,7 +38,9 @@ classes:
 func ExampleCluster() {
 	one := num.Rat("1")
 	m := &cluster.Model{
-		Servers: []cluster.Server{{Name: "s1", Capacity: one}, {Name: "s2", Capacity: one}, {Name: "shared", Capacity: one}},
+		Servers: []cluster.Server{
+			{Name: "s1", Capacity: one}, {Name: "s2", Capacity: one}, {Name: "shared", Capacity: one},
+		},
 		Classes: []cluster.Class{
 			{Name: "a", ArrivalRate: num.Rat("1.6"), Servers: cluster.On(0, 2)},
 			{Name: "b", ArrivalRate: num.Rat("0.5"), Servers: cluster.On(1, 2)},
@@ -54,7 +57,8 @@ func ExampleCluster() {
 	}
 	for i, shares := range r.Splitting {
 		for _, s := range shares {
-			fmt.Printf("at that scale %s gives %s to %s\n", m.Classes[i].Name, s.Rate.RatString(), m.Servers[s.Server].Name)
+			fmt.Printf("at that scale %s gives %s to %s\n",
+				m.Classes[i].Name, s.Rate.RatString(), m.Servers[s.Server].Name)
 		}
 	}
 	// Output:
@@ -69,7 +73,11 @@ func ExampleCluster() {
 func ExampleCluster_group() {
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "rack", Count: 100, Capacity: num.Rat("1")}},
-		Classes: []cluster.Class{{Name: "job", ArrivalRate: num.Rat("80"), Servers: []cluster.Choice{{Server: 0, Choose: 2}}}},
+		Classes: []cluster.Class{{
+			Name:        "job",
+			ArrivalRate: num.Rat("80"),
+			Servers:     []cluster.Choice{{Server: 0, Choose: 2}},
+		}},
 	}
 	r, err := stability.Cluster(context.Background(), m)
 	fmt.Println(err, r.CriticalScale.RatString(), r.Margin.RatString(), r.MarginServers)

@@ -73,9 +73,9 @@ func newNetwork(servers [][]int32, numServers int) *network {
 	return g
 }
 
-// fill does what maximize does, in less time where paths are long, as in a chain of classes whose slack is at
-// one end, or in little pieces: needs are not bound to go all the way to slack. Limits must be those of the network,
-// none cut as in [network.solve].
+// fill does what maximize does, in less time where paths are long, as in a chain of classes whose
+// slack is at one end, or in little pieces: needs are not bound to go all the way to slack. Limits
+// must be those of the network, none cut as in [network.solve].
 func (g *network) fill(ctx context.Context) error {
 	const long = 64 // few networks except chains and grids have shortest paths of this many classes
 	together := false
@@ -118,11 +118,12 @@ func (g *network) augmentAll(ctx context.Context, together bool) error {
 	return nil
 }
 
-// spread moves the needs of all classes towards slack, as far as each can go, after measure. Classes in
-// need give way from far to near: they take the room of classes nearer to slack, which are in need in
-// their place. So needs that go the same way go together, once over each edge, however long the way is. A class that is
-// still in need after its turn is farther from slack then (push-relabel with exact distances; Goldberg
-// and Tarjan, "A new approach to the maximum-flow problem", Journal of the ACM 35, 1988).
+// spread moves the needs of all classes towards slack, as far as each can go, after measure.
+// Classes in need give way from far to near: they take the room of classes nearer to slack, which
+// are in need in their place. So needs that go the same way go together, once over each edge,
+// however long the way is. A class that is still in need after its turn is farther from slack then
+// (push-relabel with exact distances; Goldberg and Tarjan, "A new approach to the maximum-flow
+// problem", Journal of the ACM 35, 1988).
 func (g *network) spread() {
 	for k := len(g.classes) - 1; k >= 0; k-- {
 		if i := g.classes[k]; !g.need[i].isZero() {
@@ -131,8 +132,8 @@ func (g *network) spread() {
 	}
 }
 
-// measure finds the distances of classes and servers to slack, up to those classes in need that have a way
-// there.
+// measure finds the distances of classes and servers to slack, up to those classes in need that
+// have a way there.
 func (g *network) measure() {
 	g.clearLevels()
 	inNeed := 0
@@ -202,8 +203,8 @@ func (g *network) yield(i int32) {
 	}
 }
 
-// search measures distances from the sources in need, up to the nearest servers with slack, and reports whether there
-// are any.
+// search measures distances from the sources in need, up to the nearest servers with slack, and
+// reports whether there are any.
 func (g *network) search() bool {
 	g.clearLevels()
 	for _, i := range g.sources {
@@ -262,8 +263,8 @@ func (g *network) reachServer(s, level, next int32) {
 	g.servers = append(g.servers, s)
 }
 
-// augment pushes what it can of the need of class i, if any, along shortest paths, depth first. The path
-// alternates: an edge of a class, then an edge that gives back flow at its server, and so on.
+// augment pushes what it can of the need of class i, if any, along shortest paths, depth first. The
+// path alternates: an edge of a class, then an edge that gives back flow at its server, and so on.
 func (g *network) augment(ctx context.Context, source int32, together bool) error {
 	if err := ctx.Err(); err != nil || g.need[source].isZero() {
 		return err
@@ -330,8 +331,9 @@ func (g *network) advance(s int32) int32 {
 	return i
 }
 
-// push sends along the path what fits, and cuts the path behind the server before the first edge that ran
-// dry. If together is set, the last class on the path is handed what all edges but not the slack have room for.
+// push sends along the path what fits, and cuts the path behind the server before the first edge
+// that ran dry. If together is set, the last class on the path is handed what all edges but not the
+// slack have room for.
 func (g *network) push(source int32, together bool) {
 	last := len(g.path) - 1
 	end := g.head[g.path[last]]

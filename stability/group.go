@@ -43,7 +43,8 @@ func (g *graph) leastWith(ctx context.Context, row int, critical *big.Rat, best 
 	}
 	if g.countTerms(counts) > maxTerms {
 		return nil, input.Errorf(fmt.Sprintf("classes[%d].servers", row), fmt.Sprintf("%q", g.model.Classes[row].Name),
-			"classes that have fewer groups in common: the margin of this one's combinations takes a sum of more than %d terms", maxTerms)
+			"classes that have fewer groups in common: the margin of this one's combinations takes a sum of more "+
+				"than %d terms", maxTerms)
 	}
 	servers, rates, err := g.terms(ctx, counts)
 	if err != nil {
@@ -55,8 +56,8 @@ func (g *graph) leastWith(ctx context.Context, row int, critical *big.Rat, best 
 	return g.subsetWithin(counts, row), nil
 }
 
-// countTerms returns how many sets [graph.terms] lists, or more than maxTerms if that is more: 2^k for
-// a class with k choices such that 0 < a_tg < 1, less the empty set if no a_tg is 0.
+// countTerms returns how many sets [graph.terms] lists, or more than maxTerms if that is more: 2^k
+// for a class with k choices such that 0 < a_tg < 1, less the empty set if no a_tg is 0.
 func (g *graph) countTerms(counts []int) int {
 	total := 0
 	for i, load := range g.load {
@@ -120,7 +121,8 @@ func (g *graph) terms(ctx context.Context, counts []int) (servers [][]int32, rat
 	return servers, rates, nil
 }
 
-// insideProbability returns C(k,d)/C(n,d), the probability that d of n servers are all among k given ones.
+// insideProbability returns C(k,d)/C(n,d), the probability that d of n servers are all among k
+// given ones.
 func insideProbability(k, n, d int) *big.Rat {
 	if k < d {
 		return new(big.Rat)
@@ -165,7 +167,8 @@ func (g *graph) takeWhole(ctx context.Context, counts []int, servers [][]int32, 
 	return nil
 }
 
-// subsetWithin returns the set of all combinations with work within the counts, or, if there is none, that of the row.
+// subsetWithin returns the set of all combinations with work within the counts, or, if there is
+// none, that of the row.
 func (g *graph) subsetWithin(counts []int, row int) *subset {
 	margin := new(big.Rat)
 	for s, k := range counts {
@@ -179,7 +182,10 @@ func (g *graph) subsetWithin(counts []int, row int) *subset {
 				break
 			}
 			if g.total[choice.Server].Sign() > 0 {
-				part.Mul(part, insideProbability(counts[choice.Server], g.model.Servers[choice.Server].Size(), choice.Choose))
+				part.Mul(
+					part,
+					insideProbability(counts[choice.Server], g.model.Servers[choice.Server].Size(), choice.Choose),
+				)
 			}
 		}
 		if part.Sign() > 0 {

@@ -32,9 +32,12 @@ func drawShares(t *rapid.T, n int, name string) []int64 {
 	return x
 }
 
-// drawChain returns classes of which the i-th of the chain, in row[i], shares server i with the one before and server i+1
-// with the next; rates and capacities are in multiples of unit, of hundreds of bits if long is set.
-func drawChain(t *rapid.T, most int, long bool) (m *cluster.Model, row []int, rates, capacities []*big.Int, unit *big.Rat) {
+// drawChain returns classes of which the i-th of the chain, in row[i], shares server i with the one
+// before and server i+1 with the next; rates and capacities are in multiples of unit, of hundreds
+// of bits if long is set.
+func drawChain(t *rapid.T, most int, long bool) (
+	m *cluster.Model, row []int, rates, capacities []*big.Int, unit *big.Rat,
+) {
 	n := rapid.IntRange(1, most).Draw(t, "classes")
 	unit = big.NewRat(1, 1000)
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "order"), 2))
@@ -78,7 +81,8 @@ func drawChain(t *rapid.T, most int, long bool) (m *cluster.Model, row []int, ra
 	return m, row, rates, capacities, unit
 }
 
-// Chains of small numbers, long enough that needs are moved together, and short ones of long numbers.
+// Chains of small numbers, long enough that needs are moved together, and short ones of long
+// numbers.
 func TestChainsAgainstRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkChain(t, 250, false) })
 	rapid.Check(t, func(t *rapid.T) { checkChain(t, 30, true) })
@@ -118,7 +122,8 @@ func checkChain(t *rapid.T, most int, long bool) {
 		t.Fatal(err)
 	}
 	if got.CriticalScale.Cmp(new(big.Rat).SetFrac(capacity, load)) != 0 || !slices.Equal(got.Bottleneck, bottleneck) {
-		t.Fatalf("critical scale %v of %v, want %d/%d of %v", got.CriticalScale, got.Bottleneck, capacity, load, bottleneck)
+		t.Fatalf("critical scale %v of %v, want %d/%d of %v",
+			got.CriticalScale, got.Bottleneck, capacity, load, bottleneck)
 	}
 	if margin.Sign() < 0 {
 		least := func(a, b *big.Int) *big.Int {
@@ -136,7 +141,8 @@ func checkChain(t *rapid.T, most int, long bool) {
 		}
 		margin, marginSet = least(in, out), got.MarginSet
 	}
-	if want := new(big.Rat).Mul(unit, new(big.Rat).SetInt(margin)); got.Margin.Cmp(want) != 0 || !slices.Equal(got.MarginSet, marginSet) {
+	if want := new(big.Rat).Mul(unit, new(big.Rat).SetInt(margin)); got.Margin.Cmp(want) != 0 ||
+		!slices.Equal(got.MarginSet, marginSet) {
 		t.Fatalf("margin %v of %v, want %v of %v", got.Margin, got.MarginSet, want, marginSet)
 	}
 }
@@ -196,7 +202,8 @@ func TestFillMatchesMaximize(t *testing.T) {
 			}
 			for s, x := range given {
 				if x+g.slack[s].lo != uint64(capacity[s]) {
-					t.Fatalf("server %d is given %d and has slack %d, want a total of %d", s, x, g.slack[s].lo, capacity[s])
+					t.Fatalf("server %d is given %d and has slack %d, want a total of %d",
+						s, x, g.slack[s].lo, capacity[s])
 				}
 			}
 			return sum

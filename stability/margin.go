@@ -130,8 +130,9 @@ func (g *network) lack(ctx context.Context, i int32, more uint128) (uint128, err
 	return left, nil
 }
 
-// hasRoom reports whether class i finds room for more at its servers if the classes that send there give way to it, each to
-// slack at its other servers. It only looks, which is much faster than to send the flow, and no longer than a search looks.
+// hasRoom reports whether class i finds room for more at its servers if the classes that send there
+// give way to it, each to slack at its other servers. It only looks, which is much faster than to
+// send the flow, and no longer than a search looks.
 func (g *network) hasRoom(i int32, more uint128) bool {
 	g.taken = g.taken[:0]
 	looks := len(g.head)

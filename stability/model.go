@@ -11,7 +11,8 @@ import (
 	"productform/num"
 )
 
-// maxDenominatorBits bounds the bits of the common denominator times the numbers brought to it: 1 GB.
+// maxDenominatorBits bounds the bits of the common denominator times the numbers brought to it: 1
+// GB.
 const maxDenominatorBits int64 = 1 << 33
 
 // A graph is a model brought to whole numbers: rates and capacities are multiples of 1/unit.
@@ -64,7 +65,9 @@ func newGraph(ctx context.Context, m *cluster.Model) (*graph, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		choices := slices.DeleteFunc(slices.Clone(class.Servers), func(c cluster.Choice) bool { return g.total[c.Server].Sign() == 0 })
+		choices := slices.DeleteFunc(slices.Clone(class.Servers), func(c cluster.Choice) bool {
+			return g.total[c.Server].Sign() == 0
+		})
 		slices.SortFunc(choices, func(a, b cluster.Choice) int { return a.Server - b.Server })
 		key = key[:0]
 		single := true
@@ -134,7 +137,8 @@ func (g *graph) findUnit(ctx context.Context) error {
 			num.JoinDenominator(g.unit, x)
 			if most := maxDenominatorBits / int64(count); int64(g.unit.BitLen()) > most {
 				return input.Errorf("", "one of more",
-					"%d rates and capacities with a common denominator of at most %d bits (fewer digits, or multiples of one fraction)", count, most)
+					"%d rates and capacities with a common denominator of at most %d bits (fewer digits, or "+
+						"multiples of one fraction)", count, most)
 			}
 		}
 	}

@@ -8,9 +8,10 @@ import (
 	"productform/num"
 )
 
-// Overload returns nil for a stable cluster, and otherwise a set of classes whose jobs arrive at least as fast as all the servers they
-// can use can work: the verdict of [Cluster] with a witness, but no margins, by one maximum flow. A row of classes that choose from a
-// group stands for all its combinations. Rates and capacities of the witness are those of [cluster.Model.EqualSizes].
+// Overload returns nil for a stable cluster, and otherwise a set of classes whose jobs arrive at
+// least as fast as all the servers they can use can work: the verdict of [Cluster] with a witness,
+// but no margins, by one maximum flow. A row of classes that choose from a group stands for all its
+// combinations. Rates and capacities of the witness are those of [cluster.Model.EqualSizes].
 //
 // The error is that of [cluster.Model.Check], or names a number too large to handle. It is
 // ctx.Err() promptly after ctx is done. m is not modified.
@@ -28,7 +29,8 @@ func Overload(ctx context.Context, m *cluster.Model) (*cluster.UnstableError, er
 	if len(all) == 0 {
 		return nil, nil
 	}
-	// λ(A) and μ(A) are whole numbers of units, so λ(A) < μ(A) if and only if λ(A) (1 + 1/Λ) <= μ(A), with Λ >= λ(A) that of all classes.
+	// λ(A) and μ(A) are whole numbers of units, so λ(A) < μ(A) if and only if λ(A) (1 + 1/Λ) <=
+	// μ(A), with Λ >= λ(A) that of all classes.
 	total, _ := g.sums(all, nil)
 	if _, err := g.atScale(ctx, ratio{capacity: new(big.Int).Add(total, big.NewInt(1)), load: total}, all); err != nil {
 		return nil, err
@@ -41,5 +43,10 @@ func Overload(ctx context.Context, m *cluster.Model) (*cluster.UnstableError, er
 	perJob := unit.Mul(unit, num.OrOne(m.EqualSizes().MeanSize)) // units of work
 	rate := func(x *big.Int) *big.Rat { return new(big.Rat).Quo(new(big.Rat).SetInt(x), perJob) }
 	rows := g.rowsOf(g.classes)
-	return &cluster.UnstableError{Classes: rows, Names: m.NamesOf(rows), ArrivalRate: rate(load), Capacity: rate(capacity)}, nil
+	return &cluster.UnstableError{
+		Classes:     rows,
+		Names:       m.NamesOf(rows),
+		ArrivalRate: rate(load),
+		Capacity:    rate(capacity),
+	}, nil
 }

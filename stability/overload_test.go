@@ -9,7 +9,8 @@ import (
 	"productform/internal/oracle"
 )
 
-// One flow gives the verdict that the sum over all sets gives, at the boundary too, and a set that proves it.
+// One flow gives the verdict that the sum over all sets gives, at the boundary too, and a set that
+// proves it.
 func TestOverloadAgainstSubsets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLoad(t, drawModel(t, false))
@@ -29,7 +30,8 @@ func TestOverloadAgainstSubsets(t *testing.T) {
 		for _, i := range got.Classes {
 			rate.Add(rate, e.Classes[i].ArrivalRate)
 		}
-		if capacity := oracle.Rank(e, got.Classes); got.ArrivalRate.Cmp(rate) != 0 || got.Capacity.Cmp(capacity) != 0 || rate.Cmp(capacity) < 0 {
+		if capacity := oracle.Rank(e, got.Classes); got.ArrivalRate.Cmp(rate) != 0 || got.Capacity.Cmp(capacity) != 0 ||
+			rate.Cmp(capacity) < 0 {
 			t.Fatalf("%v: classes bring %v to %v", got, rate, capacity)
 		}
 	})

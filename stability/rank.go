@@ -104,7 +104,9 @@ type findings struct {
 func newTable(ctx context.Context, rates, rank []*big.Rat) (*table, error) {
 	n := len(rates)
 	if n < 1 || n > maxClasses {
-		return nil, input.Errorf("ArrivalRates", fmt.Sprintf("%d classes", n), "1 to %d classes, since all 2^n sets are examined; a cluster takes any number", maxClasses)
+		return nil, input.Errorf("ArrivalRates", fmt.Sprintf("%d classes", n),
+			"1 to %d classes, since all 2^n sets are examined; a cluster takes any number",
+			maxClasses)
 	}
 	if err := ranktable.CheckShape(rank, n); err != nil {
 		return nil, err
@@ -128,7 +130,8 @@ func newTable(ctx context.Context, rates, rank []*big.Rat) (*table, error) {
 				num.JoinDenominator(unit, x)
 			}
 			if int64(unit.BitLen()) > maxDenominatorBits>>n {
-				return nil, input.Errorf(path(), x.RatString(), "numbers whose common denominator has at most %d bits", maxDenominatorBits>>n)
+				return nil, input.Errorf(path(), x.RatString(), "numbers whose common denominator has at most %d bits",
+					maxDenominatorBits>>n)
 			}
 		}
 	}

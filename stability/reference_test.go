@@ -29,7 +29,8 @@ func TestReference(t *testing.T) {
 				}
 				if r.Stable != c.Expect.Stable || !equal(r.Margin, c.Expect.Margin) ||
 					!equal(r.CriticalScale, c.Expect.CriticalScale) || !slices.Equal(names, c.Expect.Bottleneck) {
-					t.Errorf("got %v, margin %v, scale %v of %v; want %+v", r.Stable, r.Margin, r.CriticalScale, names, c.Expect)
+					t.Errorf("got %v, margin %v, scale %v of %v; want %+v",
+						r.Stable, r.Margin, r.CriticalScale, names, c.Expect)
 				}
 			}
 		})

@@ -18,9 +18,10 @@ type Result struct {
 	MarginServers []int    `json:"-"`          // number of servers of each row that A uses; nil from [Rank]
 
 	// CriticalScale is min_A μ(A) / Σ_{i∈A} λ_i. It and the next fields are nil if no work arrives.
-	CriticalScale     *big.Rat `json:"critical_scale" beside:"1"`
-	Bottleneck        []int    `json:"bottleneck"`          // classes of an A that attains CriticalScale
-	BottleneckServers []int    `json:"-"`                   // number of servers of each row that A uses; nil from [Rank]
+	CriticalScale *big.Rat `json:"critical_scale" beside:"1"`
+	Bottleneck    []int    `json:"bottleneck"` // classes of an A that attains CriticalScale
+	// number of servers of each row that A uses; nil from [Rank]
+	BottleneckServers []int    `json:"-"`
 	Arrival           *big.Rat `json:"bottleneck_work"`     // Σ_{i∈A} λ_i of Bottleneck, work per unit of time
 	Capacity          *big.Rat `json:"bottleneck_capacity"` // μ(A) of Bottleneck, work per unit of time
 

@@ -13,16 +13,17 @@ type Room struct {
 	Name        string   `json:"name" title:"class"` // name of the class
 	ArrivalRate *big.Rat `json:"arrival_rate"`       // jobs per unit of time, as they are
 
-	// Limit is the arrival rate of the class below which the cluster is stable, and Scale is this over the
-	// arrival rate, nil if that is 0.
+	// Limit is the arrival rate of the class below which the cluster is stable, and Scale is this
+	// over the arrival rate, nil if that is 0.
 	Limit *big.Rat `json:"arrival_rate_limit" title:"stable below"`
 	Scale *big.Rat `json:"critical_scale" title:"times" beside:"1"`
 
-	// Work is the least μ(A) - Σ_{j∈A} λ_j of the sets A that contain the class: with any less work of it
-	// per unit of time the cluster stays stable.
+	// Work is the least μ(A) - Σ_{j∈A} λ_j of the sets A that contain the class: with any less work
+	// of it per unit of time the cluster stays stable.
 	Work *big.Rat `json:"-"`
 
-	// Set holds the classes of the smallest A that attains Work; nil if they are more than MostInSet.
+	// Set holds the classes of the smallest A that attains Work; nil if they are more than
+	// MostInSet.
 	Set []int `json:"limit_set" title:"full then"`
 }
 
@@ -33,10 +34,12 @@ const MostInSet = 16
 // they are. A row of classes that choose from a group grows equally in all its combinations, and in
 // Set it stands for all of them.
 //
-// After one flow of all λ_i it takes one augmentation for each class: what the class can send beyond λ_i, which is given back then. If the
-// common denominator makes numbers of more than 126 bits it is a maximum flow for each class.
+// After one flow of all λ_i it takes one augmentation for each class: what the class can send
+// beyond λ_i, which is given back then. If the common denominator makes numbers of more than 126
+// bits it is a maximum flow for each class.
 //
-// The error of an unstable cluster is the *[cluster.UnstableError] of [Overload], others are those of [Cluster]. m is not modified.
+// The error of an unstable cluster is the *[cluster.UnstableError] of [Overload], others are those
+// of [Cluster]. m is not modified.
 func Rooms(ctx context.Context, m *cluster.Model) ([]Room, error) {
 	overload, err := Overload(ctx, m)
 	if err != nil {
@@ -82,7 +85,8 @@ func Rooms(ctx context.Context, m *cluster.Model) ([]Room, error) {
 	return rooms, nil
 }
 
-// roomOf returns the room of a class of the network that carries a flow of all λ_i, and leaves such a flow.
+// roomOf returns the room of a class of the network that carries a flow of all λ_i, and leaves such
+// a flow.
 func (g *graph) roomOf(ctx context.Context, i int32) (Room, error) {
 	more := uint128{0, 1}
 	for _, x := range g.slack {
@@ -117,11 +121,14 @@ func (g *graph) roomOfBig(ctx context.Context, i int32) (Room, error) {
 	return g.room(), err
 }
 
-// room returns the margin of the set that the last search reached, and its rows that bring work if they are few.
+// room returns the margin of the set that the last search reached, and its rows that bring work if
+// they are few.
 func (g *graph) room() Room {
 	load, capacity := g.sums(g.classes, g.servers)
 	r := Room{Work: new(big.Rat).SetFrac(capacity.Sub(capacity, load), g.unit)}
-	if set := slices.DeleteFunc(g.rowsOf(g.classes), func(row int) bool { return g.work[row].Sign() == 0 }); len(set) <= MostInSet {
+	if set := slices.DeleteFunc(
+		g.rowsOf(g.classes), func(row int) bool { return g.work[row].Sign() == 0 },
+	); len(set) <= MostInSet {
 		r.Set = append([]int{}, set...)
 	}
 	return r

@@ -43,7 +43,8 @@ func TestRoomsAgainstSubsets(t *testing.T) {
 					want = h
 				}
 			}
-			if got := rooms[i]; got.Work.Cmp(want) != 0 || !slices.Contains(got.Set, i) || !slices.IsSorted(got.Set) || margin(got.Set).Cmp(want) != 0 {
+			if got := rooms[i]; got.Work.Cmp(want) != 0 || !slices.Contains(got.Set, i) || !slices.IsSorted(got.Set) ||
+				margin(got.Set).Cmp(want) != 0 {
 				t.Fatalf("class %d: room %v of %v, want %v", i, got.Work, got.Set, want)
 			}
 		}

@@ -15,7 +15,8 @@ import (
 // it is completed in a residual graph whose limits are cut at m·2^k + m + 1, which bounds no step;
 // any limit that was cut stays above m, hence above the next bound times 2^-k, and is cut again.
 //
-// solve returns the flow on each edge in that case; if it is nil, g.flow has the flow. The error is that of the context.
+// solve returns the flow on each edge in that case; if it is nil, g.flow has the flow. The error is
+// that of the context.
 func (g *network) solve(ctx context.Context, need, capacity []*big.Int) ([]*big.Int, error) {
 	for i := range g.need {
 		g.release(int32(i))

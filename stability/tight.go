@@ -36,7 +36,8 @@ func (g *graph) smallestTight() cut {
 	}
 	best := int32(-1)
 	for c := range int32(len(component)) {
-		if rows[c] > 0 && !leaves[c] && (best < 0 || rows[c] < rows[best] || rows[c] == rows[best] && firstRow[c] < firstRow[best]) {
+		if rows[c] > 0 && !leaves[c] &&
+			(best < 0 || rows[c] < rows[best] || rows[c] == rows[best] && firstRow[c] < firstRow[best]) {
 			best = c
 		}
 	}

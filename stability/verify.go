@@ -18,9 +18,10 @@ func unproved(format string, args ...any) error {
 
 // Verify checks the proof that r holds for m, in time linear in both, whoever found it:
 //
-//   - Bottleneck A, of load Arrival > 0, uses servers of total Capacity, and Capacity/Arrival = CriticalScale;
-//   - Splitting brings t λ_i for each class, with t = CriticalScale, to its servers, and to none more
-//     than its capacity, so that t λ(A) <= μ(A) for all A;
+//   - Bottleneck A, of load Arrival > 0, uses servers of total Capacity, and Capacity/Arrival =
+//     CriticalScale;
+//   - Splitting brings t λ_i for each class, with t = CriticalScale, to its servers, and to none
+//     more than its capacity, so that t λ(A) <= μ(A) for all A;
 //   - the queue is said to be stable if and only if t > 1 (or no work arrives);
 //   - MarginSet and MarginServers have the margin stated. That none has less is not proved.
 //

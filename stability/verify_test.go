@@ -17,13 +17,19 @@ import (
 	"productform/num"
 )
 
-// threeServers is the first example of [BC17] with a class that brings no work: servers 1 and 2 are dedicated, server 3 is shared.
+// threeServers is the first example of [BC17] with a class that brings no work: servers 1 and 2 are
+// dedicated, server 3 is shared.
 func threeServers(a, b *big.Rat) *cluster.Model {
 	one := big.NewRat(1, 1)
 	return &cluster.Model{
-		Servers: []cluster.Server{{Name: "s1", Capacity: one}, {Name: "s2", Capacity: one}, {Name: "s3", Capacity: one}},
-		Classes: []cluster.Class{{Name: "a", ArrivalRate: a, Servers: cluster.On(0, 2)}, {Name: "b", ArrivalRate: b, Servers: cluster.On(1, 2)},
-			{Name: "idle", ArrivalRate: new(big.Rat), Servers: cluster.On(0)}},
+		Servers: []cluster.Server{
+			{Name: "s1", Capacity: one}, {Name: "s2", Capacity: one}, {Name: "s3", Capacity: one},
+		},
+		Classes: []cluster.Class{
+			{Name: "a", ArrivalRate: a, Servers: cluster.On(0, 2)},
+			{Name: "b", ArrivalRate: b, Servers: cluster.On(1, 2)},
+			{Name: "idle", ArrivalRate: new(big.Rat), Servers: cluster.On(0)},
+		},
 	}
 }
 
@@ -65,7 +71,9 @@ func TestVerifyRefuses(t *testing.T) {
 		"too many servers": func(r *Result) { r.MarginServers[0] = 2 },
 		"few servers":      func(r *Result) { r.MarginServers = r.MarginServers[:1] },
 	} {
-		for _, rates := range [][2]*big.Rat{{big.NewRat(1, 2), big.NewRat(2, 3)}, {big.NewRat(5, 2), big.NewRat(2, 3)}} {
+		for _, rates := range [][2]*big.Rat{
+			{big.NewRat(1, 2), big.NewRat(2, 3)}, {big.NewRat(5, 2), big.NewRat(2, 3)},
+		} {
 			m := threeServers(rates[0], rates[1])
 			r, err := Cluster(t.Context(), m)
 			if err != nil {
@@ -119,10 +127,11 @@ func TestVerifyOtherModel(t *testing.T) {
 	})
 }
 
-// verifyRank checks the proof that r holds. Bottleneck has the load and capacity stated and attains CriticalScale, and
-// MarginSet has the margin stated. The queue is said to be stable if and only if CriticalScale exceeds 1; then
-// λ_i < η_i for all i, and Σ_{i∈A} η_i < μ(A) for all 2^n - 1 sets A. Another set may have less margin or scale: no
-// proof rules that out. The error wraps [ErrProof], or is that of [Rank] for unusable input.
+// verifyRank checks the proof that r holds. Bottleneck has the load and capacity stated and attains
+// CriticalScale, and MarginSet has the margin stated. The queue is said to be stable if and only if
+// CriticalScale exceeds 1; then λ_i < η_i for all i, and Σ_{i∈A} η_i < μ(A) for all 2^n - 1 sets A.
+// Another set may have less margin or scale: no proof rules that out. The error wraps [ErrProof],
+// or is that of [Rank] for unusable input.
 func verifyRank(ctx context.Context, arrivalRates, rank []*big.Rat, r *Result) error {
 	if _, err := newTable(ctx, arrivalRates, rank); err != nil {
 		return err
@@ -220,7 +229,8 @@ func TestScalingInvariance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Stable != b.Stable || !equal(a.CriticalScale, b.CriticalScale) || !equal(a.Margin.Mul(a.Margin, x), b.Margin) ||
+		if a.Stable != b.Stable || !equal(a.CriticalScale, b.CriticalScale) ||
+			!equal(a.Margin.Mul(a.Margin, x), b.Margin) ||
 			!slices.Equal(a.Bottleneck, b.Bottleneck) || !slices.Equal(a.MarginSet, b.MarginSet) {
 			t.Fatalf("%+v and %+v", a, b)
 		}
@@ -239,15 +249,23 @@ func TestBadInput(t *testing.T) {
 		rates, rank []*big.Rat
 		want        string
 	}{
-		{nil, r(0), "ArrivalRates = 0 classes: want 1 to 24 classes, since all 2^n sets are examined; a cluster takes any number"},
-		{make([]*big.Rat, 25), nil, "ArrivalRates = 25 classes: want 1 to 24 classes, since all 2^n sets are examined; a cluster takes any number"},
+		{nil, r(0), "ArrivalRates = 0 classes: want 1 to 24 classes, since all 2^n sets are examined; a cluster " +
+			"takes any number"},
+		{make([]*big.Rat, 25), nil, "ArrivalRates = 25 classes: want 1 to 24 classes, since all 2^n sets are " +
+			"examined; a cluster takes any number"},
 		{r(1, 1), r(0, 1, 1), "Rank = 3 values: want 2^2 = 4 values, one for each set of classes"},
 		{r(1, -1), r(0, 1, 1, 2), "ArrivalRates[1] = -1: want a number >= 0"},
 		{[]*big.Rat{nil}, r(0, 1), "ArrivalRates[0] is missing: want a number >= 0"},
-		{r(1), []*big.Rat{new(big.Rat), nil}, "Rank[1] is missing: want a number > 0, the rate with classes [0] present"},
+		{
+			r(1), []*big.Rat{new(big.Rat), nil},
+			"Rank[1] is missing: want a number > 0, the rate with classes [0] present",
+		},
 		{r(1), r(1, 1), "Rank[0] = 1: want 0 or nil, the rate with no class present"},
 		{r(1, 1), r(0, 1, 0, 2), "Rank[2] = 0: want a number > 0, the rate with classes [1] present"},
-		{r(1, 1, 1), r(0, 1, 3, 3, 1, 2, 2, 3), "Rank[6] = 2: want at least Rank[2] = 3: the rate with classes [1] present cannot fall when class 2 joins"},
+		{
+			r(1, 1, 1), r(0, 1, 3, 3, 1, 2, 2, 3),
+			"Rank[6] = 2: want at least Rank[2] = 3: the rate with classes [1] present cannot fall when class 2 joins",
+		},
 	} {
 		_, err := Rank(t.Context(), c.rates, c.rank)
 		if e := new(num.InputError); !errors.As(err, &e) || err.Error() != c.want {
@@ -267,12 +285,15 @@ func TestBadInput(t *testing.T) {
 	}
 	const n = 16
 	long := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), uint(maxDenominatorBits>>n+1)))
-	if _, err := Rank(t.Context(), slices.Repeat([]*big.Rat{long}, n), slices.Repeat([]*big.Rat{long}, 1<<n)); err == nil {
+	if _, err := Rank(
+		t.Context(), slices.Repeat([]*big.Rat{long}, n), slices.Repeat([]*big.Rat{long}, 1<<n),
+	); err == nil {
 		t.Error("2^16 numbers with a common denominator of 2^17 bits are accepted")
 	}
 
 	m := threeServers(big.NewRat(1, 2), big.NewRat(-1, 2))
-	if _, err := Cluster(t.Context(), m); err == nil || err.Error() != "classes[1].arrival_rate = -1/2: want a number >= 0" {
+	if _, err := Cluster(t.Context(), m); err == nil ||
+		err.Error() != "classes[1].arrival_rate = -1/2: want a number >= 0" {
 		t.Errorf("error %v", err)
 	}
 	if err := Verify(t.Context(), m, new(Result)); err == nil || errors.Is(err, ErrProof) {
@@ -290,7 +311,8 @@ func TestTooManyGroups(t *testing.T) {
 	}
 	m.Classes = []cluster.Class{c}
 	_, err := Cluster(t.Context(), m)
-	want := `classes[0].servers = "uint128": want classes that have fewer groups in common: the margin of this one's combinations takes a sum of more than 1048576 terms`
+	want :=
+		`classes[0].servers = "uint128": want classes that have fewer groups in common: the margin of this one's combinations takes a sum of more than 1048576 terms`
 	if e := new(num.InputError); !errors.As(err, &e) || err.Error() != want {
 		t.Errorf("error %v, want %v", err, want)
 	}
@@ -322,10 +344,15 @@ func TestLongCommonDenominator(t *testing.T) {
 			d := new(big.Int).Lsh(big.NewInt(1), 16_000)
 			rate = new(big.Rat).SetFrac(big.NewInt(1), d.Add(d, big.NewInt(2*i+1)))
 		}
-		m.Classes = append(m.Classes, cluster.Class{Name: strconv.FormatInt(i, 10), ArrivalRate: rate, Servers: cluster.On(0)})
+		m.Classes = append(m.Classes, cluster.Class{
+			Name:        strconv.FormatInt(i, 10),
+			ArrivalRate: rate,
+			Servers:     cluster.On(0),
+		})
 	}
 	_, err := Cluster(t.Context(), m)
-	if e := new(num.InputError); !errors.As(err, &e) || !strings.Contains(err.Error(), "a common denominator of at most 143163 bits") {
+	if e := new(num.InputError); !errors.As(err, &e) ||
+		!strings.Contains(err.Error(), "a common denominator of at most 143163 bits") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -1,5 +1,5 @@
-// This part of the package answers: does this processor round like the one that computed a result? It
-// distinguishes processors, so their results are not mixed.
+// This part of the package answers: does this processor round like the one that computed a result?
+// It distinguishes processors, so their results are not mixed.
 
 package sweep
 
@@ -21,8 +21,10 @@ var arithmetic = sync.OnceValue(func() string {
 	for i := range 500 {
 		x := math.Mod(float64(i+1)*math.Phi, 1) * float64(i%40+1) // in (0, 40)
 		y := x / 3
-		for _, v := range []float64{math.Exp(x), math.Exp(-y), math.Expm1(y), math.Log(x), math.Log1p(x), math.Pow(x, y), math.Sqrt(x), math.Cbrt(x),
-			math.Hypot(x, y), math.Gamma(x), math.Erf(y), math.Sin(x), math.Atan(x), x*y + x, x*x - y*y} {
+		for _, v := range []float64{
+			math.Exp(x), math.Exp(-y), math.Expm1(y), math.Log(x), math.Log1p(x), math.Pow(x, y), math.Sqrt(x),
+			math.Cbrt(x), math.Hypot(x, y), math.Gamma(x), math.Erf(y), math.Sin(x), math.Atan(x), x*y + x, x*x - y*y,
+		} {
 			h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
 		}
 	}

@@ -19,7 +19,8 @@ func Example() {
 		}
 		tasks = append(tasks, sweep.Task[int]{Key: key, Run: func(context.Context) (int, error) { return n * n, nil }})
 	}
-	squares, err := sweep.Run(context.Background(), tasks, sweep.Settings{Workers: 4}) // with a Folder, none is computed twice
+	// with a Folder, none is computed twice
+	squares, err := sweep.Run(context.Background(), tasks, sweep.Settings{Workers: 4})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -45,15 +46,19 @@ func ExampleRun() {
 				fmt.Println(err)
 				return
 			}
-			tasks = append(tasks, sweep.Task[result]{Key: key, Cost: 1 / (1 - load), Run: func(context.Context) (result, error) {
-				r := rand.New(rand.NewPCG(1, replication))
-				wait, sum, jobs := 0.0, 0.0, 20000
-				for range jobs { // Lindley's recursion
-					wait = max(0, wait+r.ExpFloat64()-r.ExpFloat64()/load)
-					sum += wait
-				}
-				return result{sum / float64(jobs)}, nil
-			}})
+			tasks = append(tasks, sweep.Task[result]{
+				Key:  key,
+				Cost: 1 / (1 - load),
+				Run: func(context.Context) (result, error) {
+					r := rand.New(rand.NewPCG(1, replication))
+					wait, sum, jobs := 0.0, 0.0, 20000
+					for range jobs { // Lindley's recursion
+						wait = max(0, wait+r.ExpFloat64()-r.ExpFloat64()/load)
+						sum += wait
+					}
+					return result{sum / float64(jobs)}, nil
+				},
+			})
 		}
 	}
 	for range 2 {

@@ -25,12 +25,14 @@ func fileOf(folder, key string) string {
 	return filepath.Join(folder, key[:folderDigits], key[folderDigits:]+".json")
 }
 
-// envelope returns the text of the file for a key: a JSON object with the key, the SHA-256 of the body, and the body.
+// envelope returns the text of the file for a key: a JSON object with the key, the SHA-256 of the
+// body, and the body.
 func envelope(key string, body []byte) []byte {
 	return fmt.Appendf(nil, `{"key":"%s","sha256":"%x","result":%s}`+"\n", key, sha256.Sum256(body), body)
 }
 
-// readFile returns the body of the file for a key, and whether the file is exactly as writeFile leaves it.
+// readFile returns the body of the file for a key, and whether the file is exactly as writeFile
+// leaves it.
 func readFile(folder, key string) (body []byte, ok bool) {
 	text, err := os.ReadFile(fileOf(folder, key))
 	if err != nil {
@@ -71,8 +73,8 @@ func isTemporary(name string) bool {
 	return ok && isHex(key, keyDigits-folderDigits) && strings.HasSuffix(rest, ".tmp")
 }
 
-// prepare makes the folder, writes and removes a file in it to see that this can be done, and removes
-// temporary files older than staleAfter. Nothing else is touched.
+// prepare makes the folder, writes and removes a file in it to see that this can be done, and
+// removes temporary files older than staleAfter. Nothing else is touched.
 func prepare(folder string, now time.Time) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
@@ -125,8 +127,8 @@ func removeStale(folder string, now time.Time) error {
 	return nil
 }
 
-// decode returns the value whose JSON is body. It is an error if the JSON of that value is not body again:
-// something of body was lost, or R has fields that body does not name.
+// decode returns the value whose JSON is body. It is an error if the JSON of that value is not body
+// again: something of body was lost, or R has fields that body does not name.
 func decode[R any](body []byte) (R, error) {
 	var r, none R
 	if err := json.Unmarshal(body, &r); err != nil {

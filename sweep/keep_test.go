@@ -52,7 +52,8 @@ func TestFile(t *testing.T) {
 		Key, SHA256 string
 		Result      walk
 	}
-	if err := json.Unmarshal(text, &got); err != nil || got.Key != tasks[0].Key || !reflect.DeepEqual(got.Result, want[0]) {
+	if err := json.Unmarshal(text, &got); err != nil || got.Key != tasks[0].Key ||
+		!reflect.DeepEqual(got.Result, want[0]) {
 		t.Errorf("%s: %+v, %v", text, got, err)
 	}
 }
@@ -142,7 +143,9 @@ func TestTypeChanged(t *testing.T) {
 	folder := t.TempDir()
 	tasks, want, _ := walks(t, 1, 3)
 	mustRun(t, tasks, Settings{Folder: folder}, want)
-	changed := []Task[more]{{Key: tasks[0].Key, Run: func(context.Context) (more, error) { return more{Worst: 1}, nil }}}
+	changed := []Task[more]{
+		{Key: tasks[0].Key, Run: func(context.Context) (more, error) { return more{Worst: 1}, nil }},
+	}
 	if got, err := Run(t.Context(), changed, Settings{Folder: folder}); err != nil || got[0].Worst != 1 {
 		t.Errorf("an extra field: %v, %v", got, err)
 	}

@@ -22,12 +22,13 @@ const keyDigits = 2 * sha256.Size
 // ("a") and ("a", nil). Parts with the same JSON are equal: 1 and 1.0, a value and a pointer to it,
 // two structs that differ in a field tagged "-".
 //
-// The parts of a task's key are all that its result depends on: the model, the settings, the seed, the
-// number of the replication, and a version of the code that computes it.
+// The parts of a task's key are all that its result depends on: the model, the settings, the seed,
+// the number of the replication, and a version of the code that computes it.
 //
 // The error names a part that JSON cannot hold whole: NaN, an infinity, a function, text that is
 // not UTF-8, or a struct with fields that JSON does not see because they are not exported, which
-// would give unlike values one key. A type that writes itself (MarshalJSON, MarshalText) is trusted.
+// would give unlike values one key. A type that writes itself (MarshalJSON, MarshalText) is
+// trusted.
 func Key(parts ...any) (string, error) {
 	h := sha256.New()
 	for i, part := range parts {
@@ -36,7 +37,9 @@ func Key(parts ...any) (string, error) {
 			err = checkSeen(reflect.ValueOf(part))
 		}
 		if err != nil {
-			return "", input.Errorf(fmt.Sprintf("parts[%d]", i), fmt.Sprintf("a %T", part), "a value that JSON can hold (%v)", err)
+			return "", input.Errorf(fmt.Sprintf("parts[%d]", i),
+				fmt.Sprintf("a %T", part), "a value that JSON can hold (%v)",
+				err)
 		}
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
 		h.Write(text)
@@ -103,8 +106,8 @@ func checkSeen(v reflect.Value) error {
 	return nil
 }
 
-// isEmbeddedStruct reports whether f is an embedded struct or a pointer to one, whose exported fields JSON
-// holds even if the name of its type is not exported.
+// isEmbeddedStruct reports whether f is an embedded struct or a pointer to one, whose exported
+// fields JSON holds even if the name of its type is not exported.
 func isEmbeddedStruct(f reflect.StructField) bool {
 	t := f.Type
 	if t.Kind() == reflect.Pointer {

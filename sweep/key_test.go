@@ -36,9 +36,11 @@ func TestKeyMatchesHashOfParts(t *testing.T) {
 // Lists that differ in how they are split, nested, ordered or typed have different keys.
 func TestKeySplits(t *testing.T) {
 	lists := [][]any{
-		{}, {nil}, {""}, {"", ""}, {"abc"}, {"ab", "c"}, {"a", "bc"}, {"a", "b", "c"}, {"abc", ""}, {"", "abc"}, {"c", "ab"},
+		{}, {nil}, {""}, {"", ""}, {"abc"}, {"ab", "c"}, {"a", "bc"}, {"a", "b", "c"}, {"abc", ""},
+		{"", "abc"}, {"c", "ab"},
 		{[]string{"ab", "c"}}, {[]string{"a", "bc"}}, {`"ab","c"`}, {"ab\",\"c"[:2], []string{"c"}},
-		{1}, {"1"}, {1, 1}, {11}, {[]int{1, 1}}, {[]int{11}}, {[]int{}}, {[]int(nil), 0}, {0.1}, {0.1 + 0x1p-56}, {0}, {math.Copysign(0, -1)},
+		{1}, {"1"}, {1, 1}, {11}, {[]int{1, 1}}, {[]int{11}}, {[]int{}}, {[]int(nil), 0}, {0.1},
+		{0.1 + 0x1p-56}, {0}, {math.Copysign(0, -1)},
 		{map[string]int{"a": 1}}, {map[string]int{"a": 1, "b": 0}}, {true}, {"true"}, {"null"},
 		{big.NewRat(1, 3)}, {big.NewRat(1, 3), big.NewRat(1, 3)},
 	}
@@ -115,11 +117,14 @@ func TestKeyParts(t *testing.T) {
 		want string // what the error says; "" if there is none
 	}{
 		{big.NewRat(1, 3), ""}, {[]*big.Rat{big.NewRat(1, 3), nil}, ""}, {time.Unix(0, 0).UTC(), ""}, {&number{}, ""},
-		{struct{ base }{base{1}}, ""}, {struct{ *base }{&base{1}}, ""}, {tagged{}, ""}, {none, ""}, {map[int]float64{1: 2}, ""},
+		{struct{ base }{base{1}}, ""}, {struct{ *base }{&base{1}}, ""}, {tagged{}, ""}, {none, ""},
+		{map[int]float64{1: 2}, ""},
 		{[]byte("\xff"), ""}, {"\ufffd", ""},
-		{math.NaN(), "NaN"}, {[]float64{math.Inf(1)}, "+Inf"}, {func() {}, "func()"}, {make(chan int), "chan"}, {1i, "complex128"}, {cyclic, "cycle"},
+		{math.NaN(), "NaN"}, {[]float64{math.Inf(1)}, "+Inf"}, {func() {}, "func()"}, {make(chan int), "chan"},
+		{1i, "complex128"}, {cyclic, "cycle"},
 		{hidden{1, 2}, "hidden.size"}, {&hidden{1, 2}, "hidden.size"}, {[]any{1, []hidden{{}}}, "hidden.size"},
-		{map[string]any{"a": [1]hidden{}}, "hidden.size"}, {struct{ In hidden }{}, "hidden.size"}, {number{}, "big.Int.neg"},
+		{map[string]any{"a": [1]hidden{}}, "hidden.size"}, {struct{ In hidden }{}, "hidden.size"},
+		{number{}, "big.Int.neg"},
 		{rand.New(rand.NewPCG(1, 2)), "rand.Rand.src"}, {errors.New("x"), "errorString.s"},
 		{"\xff", "UTF-8"}, {map[string]int{"a\xff": 1}, "UTF-8"},
 	} {

@@ -27,9 +27,9 @@ func Part[R any](tasks []Task[R], k, n int) ([]Task[R], error) {
 	return part, nil
 }
 
-// Missing returns the tasks, in their order, whose result the folder does not hold: those that [Run] would run. It writes
-// nothing; a folder that is not there holds nothing. Tasks without a key are missing, always. The errors are those of Run for
-// bad tasks, and ctx.Err().
+// Missing returns the tasks, in their order, whose result the folder does not hold: those that
+// [Run] would run. It writes nothing; a folder that is not there holds nothing. Tasks without a key
+// are missing, always. The errors are those of Run for bad tasks, and ctx.Err().
 func Missing[R any](ctx context.Context, tasks []Task[R], folder string) ([]Task[R], error) {
 	if err := check(tasks, Settings{}); err != nil {
 		return nil, err
@@ -52,14 +52,16 @@ func Missing[R any](ctx context.Context, tasks []Task[R], folder string) ([]Task
 	return missing, nil
 }
 
-// Body runs the task and returns its result as [Run] would write it, for a [Put] elsewhere. Nothing is kept.
+// Body runs the task and returns its result as [Run] would write it, for a [Put] elsewhere. Nothing
+// is kept.
 func (t Task[R]) Body(ctx context.Context) ([]byte, error) {
 	var result R
 	return t.body(ctx, &result)
 }
 
-// Put keeps a result that another process computed: body is what [Task.Body] returned there for the task of that key. The file
-// is written whole or not at all, and is then as Run would have written it; the folder is made if missing.
+// Put keeps a result that another process computed: body is what [Task.Body] returned there for the
+// task of that key. The file is written whole or not at all, and is then as Run would have written
+// it; the folder is made if missing.
 //
 // The error names the key or the body if it does not have the form that Run[R] writes and trusts.
 // It is also an error if the folder holds another result for the key, since a task has one result:
@@ -74,7 +76,9 @@ func Put[R any](folder, key string, body []byte) error {
 	if kept, ok := readFile(folder, key); ok {
 		if _, err := decode[R](kept); err == nil {
 			if i := firstDifference(kept, body); i >= 0 {
-				return input.Errorf("body", string(excerpt(body, i)), "the result that %s holds for the key %s, with %s there", folder, key, excerpt(kept, i))
+				return input.Errorf("body", string(excerpt(body, i)),
+					"the result that %s holds for the key %s, with %s there",
+					folder, key, excerpt(kept, i))
 			}
 			return nil
 		}

@@ -15,8 +15,8 @@ import (
 	"productform/internal/input"
 )
 
-// Parts run in any order, some twice and some not at all: then the whole finds what they did, runs the rest, and its results
-// are those of a run without parts.
+// Parts run in any order, some twice and some not at all: then the whole finds what they did, runs
+// the rest, and its results are those of a run without parts.
 func TestParts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		folder, err := os.MkdirTemp(t.TempDir(), "")
@@ -96,7 +96,8 @@ func text(err error) string {
 	return err.Error()
 }
 
-// A file that Put writes is the one that Run would have written, to the byte; bad bodies and keys leave no trace.
+// A file that Put writes is the one that Run would have written, to the byte; bad bodies and keys
+// leave no trace.
 func TestPut(t *testing.T) {
 	byRun, byPut := t.TempDir(), filepath.Join(t.TempDir(), "new", "folder")
 	tasks, want, _ := walks(t, 2, 3)

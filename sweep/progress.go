@@ -74,7 +74,8 @@ func timeLeft(busy time.Duration, costDone, costLeft float64, tasks, workers int
 		return 0, true
 	}
 	left := float64(busy) * (max(costLeft, 0) / costDone) / float64(min(tasks, workers))
-	if !(left < math.MaxInt64) { // nothing computed yet (0/0, or costs so unlike that their sum lost them), or 292 years
+	// nothing computed yet (0/0, or costs so unlike that their sum lost them), or 292 years
+	if !(left < math.MaxInt64) {
 		return 0, false
 	}
 	return time.Duration(left), true

@@ -50,7 +50,8 @@ func TestTimeLeft(t *testing.T) {
 			if p.LeftKnown != (i >= len(kept)) {
 				t.Errorf("report %d: %+v: LeftKnown should be %v", i, p, !p.LeftKnown)
 			}
-			if want := time.Duration(total*1e9) - p.Elapsed; p.LeftKnown && (p.Left-want).Abs() > time.Microsecond { // 30 sums of relative error 2^-53
+			// 30 sums of relative error 2^-53
+			if want := time.Duration(total*1e9) - p.Elapsed; p.LeftKnown && (p.Left-want).Abs() > time.Microsecond {
 				t.Errorf("report %d: %v left, want %v", i, p.Left, want)
 			}
 		}
@@ -67,7 +68,8 @@ func TestTimeLeftOfWorkers(t *testing.T) {
 			tasks = append(tasks, task)
 		}
 		progress := func(p Progress) {
-			if want := 30*time.Second - p.Elapsed; p.Done%4 == 0 && (!p.LeftKnown || (p.Left-want).Abs() > time.Microsecond) {
+			if want := 30*time.Second - p.Elapsed; p.Done%4 == 0 &&
+				(!p.LeftKnown || (p.Left-want).Abs() > time.Microsecond) {
 				t.Errorf("%+v: want %v left", p, want)
 			}
 		}
@@ -95,7 +97,8 @@ func TestTimeLeftFormula(t *testing.T) {
 		{time.Second, math.Inf(1), math.Inf(1), 1, 1, 0, false},
 		{time.Second, 1, 1e10, 1, 1, 0, false}, // 317 years
 	} {
-		if got, known := timeLeft(c.busy, c.costDone, c.costLeft, c.tasks, c.workers); got != c.want || known != c.known {
+		if got, known := timeLeft(c.busy, c.costDone, c.costLeft, c.tasks, c.workers); got != c.want ||
+			known != c.known {
 			t.Errorf("%+v: %v, %v", c, got, known)
 		}
 	}

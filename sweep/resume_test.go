@@ -106,8 +106,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// After SIGKILL at any moment, in particular while files are written, what was kept is whole, and the
-// rest runs.
+// After SIGKILL at any moment, in particular while files are written, what was kept is whole, and
+// the rest runs.
 func TestResumeWherever(t *testing.T) {
 	folder := t.TempDir()
 	for _, count := range []int{1, 7, 18, 19, 33, 50} {

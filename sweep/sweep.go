@@ -12,7 +12,8 @@
 //		}
 //		tasks = append(tasks, sweep.Task[int]{Key: key, Run: func(context.Context) (int, error) { return n * n, nil }})
 //	}
-//	squares, err := sweep.Run(context.Background(), tasks, sweep.Settings{Workers: 4}) // with a Folder, none is computed twice
+//	// with a Folder, none is computed twice
+//	squares, err := sweep.Run(context.Background(), tasks, sweep.Settings{Workers: 4})
 //	if err != nil {
 //		log.Fatal(err)
 //	}
@@ -43,7 +44,8 @@ import (
 // A Task is one piece of work. Run is a pure function of what Key stands for. It returns an
 // error if it stops early because ctx is done: a result without an error is kept.
 type Task[R any] struct {
-	Key  string                               // as [Key] returns it, unlike those of the other tasks; "" means that the result is never kept
+	// as [Key] returns it, unlike those of the other tasks; "" means that the result is never kept
+	Key  string
 	Cost float64                              // expected work >= 0 in any unit, for the time left only; 0 means 1
 	Run  func(ctx context.Context) (R, error) // does the work
 }
@@ -58,13 +60,13 @@ type Settings struct {
 // Run returns the results of the tasks in their order. Tasks start in that order, s.Workers
 // at a time, and results are the same digits for any number of workers.
 //
-// A result that s.Folder holds is reused, and its task does not run. So that it makes no
-// difference whether a result was reused, or whether there is a folder, every result is written as
-// JSON and the one returned is read back from it. float64 survives this exactly. A result
-// for which JSON has no place (NaN, an infinity), or that is written otherwise after it was
-// read back (text that is not UTF-8, an integer beyond 2^53 in an interface), is an error. Fields
-// that JSON leaves out come back as zero. A file is not reused either if R has gained fields (that are not
-// omitted when empty), lost or renamed some since.
+// A result that s.Folder holds is reused, and its task does not run. So that it makes no difference
+// whether a result was reused, or whether there is a folder, every result is written as JSON and
+// the one returned is read back from it. float64 survives this exactly. A result for which JSON has
+// no place (NaN, an infinity), or that is written otherwise after it was read back (text that is
+// not UTF-8, an integer beyond 2^53 in an interface), is an error. Fields that JSON leaves out come
+// back as zero. A file is not reused either if R has gained fields (that are not omitted when
+// empty), lost or renamed some since.
 //
 // Several processes may use one folder at once, and a task may then run in each. Files are
 // s.Folder/ab/cdef….json for the key abcdef…. A killed process leaves at most one temporary
@@ -204,9 +206,9 @@ func inOrder(ctx context.Context, n, workers int, do func(ctx context.Context, i
 	return g.Wait()
 }
 
-// check returns an error for settings and tasks that cannot be used. Two tasks of one key are rejected,
-// since a key that forgets what tells tasks apart, such as the number of a replication, would
-// give one of them the result of the other.
+// check returns an error for settings and tasks that cannot be used. Two tasks of one key are
+// rejected, since a key that forgets what tells tasks apart, such as the number of a replication,
+// would give one of them the result of the other.
 func check[R any](tasks []Task[R], s Settings) error {
 	if s.Workers < 0 {
 		return input.Errorf("Workers", s.Workers, "an integer >= 0")
@@ -223,7 +225,8 @@ func check[R any](tasks []Task[R], s Settings) error {
 			continue
 		}
 		if !isHex(t.Key, keyDigits) {
-			return input.Errorf(fmt.Sprintf("tasks[%d].Key", i), t.Key, "%d hex digits in lower case, or none", keyDigits)
+			return input.Errorf(fmt.Sprintf("tasks[%d].Key", i), t.Key, "%d hex digits in lower case, or none",
+				keyDigits)
 		}
 		if j, ok := first[t.Key]; ok {
 			return input.Errorf(fmt.Sprintf("tasks[%d].Key", i), t.Key, "a key other than that of tasks[%d]", j)

@@ -177,7 +177,9 @@ func TestFloatsKeepTheirBits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.EqualFunc(got[0], values, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+			if !slices.EqualFunc(
+				got[0], values, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) },
+			) {
 				t.Fatalf("%v, want %v", got[0], values)
 			}
 		}
@@ -203,7 +205,8 @@ func TestResultBeyondJSON(t *testing.T) {
 				{Key: key(t, 1), Run: func(context.Context) (any, error) { return c.result, nil }},
 			}
 			got, err := Run(t.Context(), tasks, Settings{Workers: 1, Folder: folder})
-			if err == nil || got != nil || !strings.HasPrefix(err.Error(), "tasks[1]: result: ") || !strings.Contains(err.Error(), c.want) {
+			if err == nil || got != nil || !strings.HasPrefix(err.Error(), "tasks[1]: result: ") ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v: %v, %v", c.want, got, err)
 			}
 		}
@@ -312,7 +315,11 @@ func TestCancel(t *testing.T) {
 				}
 				reused := 0
 				progress := func(p Progress) { reused = p.Reused }
-				if _, err := Run(t.Context(), tasks, Settings{Workers: 500, Folder: folder, Progress: progress}); err != nil {
+				if _, err := Run(t.Context(), tasks, Settings{
+					Workers:  500,
+					Folder:   folder,
+					Progress: progress,
+				}); err != nil {
 					t.Fatal(err)
 				}
 				if ended.Load() != 1000 || reused != int(want/time.Second)*workers {

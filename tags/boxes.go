@@ -11,17 +11,18 @@ import (
 )
 
 // A fairSearch looks for fair cutoffs by bisection of boxes of cutoffs, in all dimensions at once.
-// V_i falls in s_{i-1} and grows in s_i, and H_i grows in both, which bounds the slowdown of each host
-// for all cutoffs of a box. A box is dropped if the slowdowns have nothing in common there, or are all
-// above that of a solution known. Solutions come from Newton's method, started in the middle of
-// boxes. For a list of sizes the search minimises the largest slowdown of the hosts at which jobs end:
-// only lower bounds count, and a local search from the corners of boxes gives solutions.
+// V_i falls in s_{i-1} and grows in s_i, and H_i grows in both, which bounds the slowdown of each
+// host for all cutoffs of a box. A box is dropped if the slowdowns have nothing in common there, or
+// are all above that of a solution known. Solutions come from Newton's method, started in the
+// middle of boxes. For a list of sizes the search minimises the largest slowdown of the hosts at
+// which jobs end: only lower bounds count, and a local search from the corners of boxes gives
+// solutions.
 //
-// There is no second method because no other proves its answers and takes all distributions. Once no
-// box is left, there are no fair cutoffs, or none with a smaller S, or for a list none with a smaller
-// maximum. Shooting from host to host finds one solution at most, and proves nothing if it fails, as
-// does continuation from other cutoffs. Dynamic programming over the atoms of a list minimises a
-// maximum, but knows no equality.
+// There is no second method because no other proves its answers and takes all distributions. Once
+// no box is left, there are no fair cutoffs, or none with a smaller S, or for a list none with a
+// smaller maximum. Shooting from host to host finds one solution at most, and proves nothing if it
+// fails, as does continuation from other cutoffs. Dynamic programming over the atoms of a list
+// minimises a maximum, but knows no equality.
 type fairSearch struct {
 	*fairCost
 	points   []path.Point // at 0 and the sizes of a list; nil for others
@@ -34,8 +35,8 @@ type fairSearch struct {
 	proved   bool      // no box was given up that may hold something better
 }
 
-// A fairBox is a set of cutoffs, s_j between the points low[j] and high[j]. There the slowdown S that
-// all hosts can have in common, or for a list the largest slowdown, is between least and most.
+// A fairBox is a set of cutoffs, s_j between the points low[j] and high[j]. There the slowdown S
+// that all hosts can have in common, or for a list the largest slowdown, is between least and most.
 type fairBox struct {
 	low, high   []*path.Point
 	least, most float64
@@ -259,9 +260,10 @@ func (s *fairSearch) halves(low, high *path.Point) (below, above *path.Point, ok
 	return below, below, true
 }
 
-// bound sets least and most: the largest of the least slowdowns W_i/H_i of the hosts, and the smallest
-// of the largest ones, and likewise from V_i = S (H_i - H_{i-1}). For a list, least bounds the
-// largest slowdown from below, hosts at which no job may end do not count, and most is the limit.
+// bound sets least and most: the largest of the least slowdowns W_i/H_i of the hosts, and the
+// smallest of the largest ones, and likewise from V_i = S (H_i - H_{i-1}). For a list, least bounds
+// the largest slowdown from below, hosts at which no job may end do not count, and most is the
+// limit.
 func (s *fairSearch) bound(b *fairBox) {
 	b.least, b.most, b.spread, b.full = 0, s.limit, 0, false
 	n := len(b.low)
@@ -351,8 +353,8 @@ func (f *fairCost) harmonicAbove(a, b float64) float64 {
 	return f.harmonic(a, b)
 }
 
-// slowdowns returns the smallest and the largest slowdown of the hosts at which jobs of a list end, +Inf
-// if one is overloaded.
+// slowdowns returns the smallest and the largest slowdown of the hosts at which jobs of a list end,
+// +Inf if one is overloaded.
 func (s *fairSearch) slowdowns(cutoffs []*path.Point) (least, largest float64) {
 	least = math.Inf(1)
 	waited, a := 0.0, &s.at0
@@ -376,8 +378,8 @@ func (s *fairSearch) slowdowns(cutoffs []*path.Point) (least, largest float64) {
 	return least, largest
 }
 
-// improve moves one cutoff of a list at a time, as long as the largest slowdown falls, or stays and the
-// smallest rises, and takes the result for the solution.
+// improve moves one cutoff of a list at a time, as long as the largest slowdown falls, or stays and
+// the smallest rises, and takes the result for the solution.
 func (s *fairSearch) improve(cutoffs []*path.Point) {
 	least, largest := s.slowdowns(cutoffs)
 	for moved := true; moved && !s.l.stopped(); {

@@ -14,8 +14,9 @@ import (
 	"productform/sizes"
 )
 
-// plantFair returns a model of which the cutoffs are fair, or false: the distribution, the cutoffs and the arrival rate are drawn,
-// and the speed of one host after the other is that which gives it the slowdown of host 1.
+// plantFair returns a model of which the cutoffs are fair, or false: the distribution, the cutoffs
+// and the arrival rate are drawn, and the speed of one host after the other is that which gives it
+// the slowdown of host 1.
 func plantFair(r *rand.Rand) (m Model, cutoffs []float64, slowdown float64, found bool) {
 	hosts := 2 + r.IntN(3)
 	switch r.IntN(12) {
@@ -77,10 +78,12 @@ func TestFairFindsPlantedCutoffs(t *testing.T) {
 		}
 		o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
 		if err != nil {
-			t.Fatalf("%v at load %v, speeds %v: %v, but cutoffs %v have slowdown %v", m.Sizes, m.Load, m.Speeds, err, cutoffs, slowdown)
+			t.Fatalf("%v at load %v, speeds %v: %v, but cutoffs %v have slowdown %v",
+				m.Sizes, m.Load, m.Speeds, err, cutoffs, slowdown)
 		}
 		if !(o.Objective.Float <= slowdown*(1+1e-9)) { // the speeds are rounded
-			t.Errorf("%v at load %v, speeds %v: slowdown %v with cutoffs %v, but %v with %v", m.Sizes, m.Load, m.Speeds, o.Objective.Float, o.Cutoffs,
+			t.Errorf("%v at load %v, speeds %v: slowdown %v with cutoffs %v, but %v with %v",
+				m.Sizes, m.Load, m.Speeds, o.Objective.Float, o.Cutoffs,
 				slowdown, cutoffs)
 		}
 		checkFair(t, m, o)
@@ -96,7 +99,12 @@ func TestFairWithUnequalSpeeds(t *testing.T) {
 			t.Errorf("cutoff %v, want %v", o.Cutoffs[i], want)
 		}
 	}
-	m = Model{Sizes: ok(sizes.Parse("erlang:8", 35.4855588910505)), Hosts: 4, Load: 0.1, Speeds: []float64{2, 1.2, 2, 0.5}}
+	m = Model{
+		Sizes:  ok(sizes.Parse("erlang:8", 35.4855588910505)),
+		Hosts:  4,
+		Load:   0.1,
+		Speeds: []float64{2, 1.2, 2, 0.5},
+	}
 	checkFair(t, m, ok(Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})))
 }
 
@@ -124,9 +132,11 @@ func TestUnfairIsProved(t *testing.T) {
 			}
 			slices.Sort(cutoffs)
 			a, err := Evaluate(context.Background(), m, PolicyTAGS, cutoffs)
-			if least, largest := a.slowdowns(); err == nil && !slices.ContainsFunc(a.Hosts, func(h Host) bool { return h.Final.Float == 0 }) &&
+			if least, largest := a.slowdowns(); err == nil &&
+				!slices.ContainsFunc(a.Hosts, func(h Host) bool { return h.Final.Float == 0 }) &&
 				largest < least*(1+1e-3) {
-				t.Fatalf("%v at load %v, speeds %v: cutoffs %v have slowdowns from %v to %v", m.Sizes, m.Load, m.Speeds, cutoffs, least, largest)
+				t.Fatalf("%v at load %v, speeds %v: cutoffs %v have slowdowns from %v to %v",
+					m.Sizes, m.Load, m.Speeds, cutoffs, least, largest)
 			}
 		}
 	})
@@ -135,12 +145,19 @@ func TestUnfairIsProved(t *testing.T) {
 	}
 }
 
-// A host that no cutoffs of a box keep below load 1 ends the search there, not as a whole. A first host
-// that can take no jobs changes nothing.
+// A host that no cutoffs of a box keep below load 1 ends the search there, not as a whole. A first
+// host that can take no jobs changes nothing.
 func TestUnfairWithOverloadedHosts(t *testing.T) {
 	t.Parallel()
-	m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 77.31651044822011, 1.6550532439658543)), Hosts: 6, Load: 0.3532216813528627,
-		Speeds: []float64{2.1577973656653335, 1.0686151543259323, 0.6060952081480461, 2.0557842045410157, 0.3560832690970497, 5.990678088298686}}
+	m := Model{
+		Sizes: ok(sizes.NewBoundedPareto(1, 77.31651044822011, 1.6550532439658543)),
+		Hosts: 6,
+		Load:  0.3532216813528627,
+		Speeds: []float64{
+			2.1577973656653335, 1.0686151543259323, 0.6060952081480461, 2.0557842045410157,
+			0.3560832690970497, 5.990678088298686,
+		},
+	}
 	_, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
 	var none *UnfairError
 	if !errors.As(err, &none) || !none.Proved {

@@ -20,7 +20,11 @@ func TestCancelled(t *testing.T) {
 		list[i] = 1 + float64(i*i%9973)
 	}
 	long := Model{Sizes: ok(sizes.NewEmpirical(list)), Hosts: 6, Load: 0.2}
-	e := ExactModel{Sizes: exact.Gammas{{Weight: num.Rat("1"), Phases: 1, Mean: num.Rat("1")}}, Hosts: 1, Load: num.Rat("0.5")}
+	e := ExactModel{
+		Sizes: exact.Gammas{{Weight: num.Rat("1"), Phases: 1, Mean: num.Rat("1")}},
+		Hosts: 1,
+		Load:  num.Rat("0.5"),
+	}
 	for name, f := range map[string]func(context.Context) error{
 		"slowdown": func(ctx context.Context) error {
 			_, err := Optimize(ctx, m, PolicyTAGS, Objective{Slowdown: 1})
@@ -44,7 +48,8 @@ func TestCancelled(t *testing.T) {
 		start := time.Now()
 		err := f(ctx)
 		cancel()
-		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) && name != "enclose" || took > 10*time.Second {
+		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) && name != "enclose" ||
+			took > 10*time.Second {
 			t.Errorf("%s: %v after %v", name, err, took)
 		}
 		ctx, cancel = context.WithCancel(context.Background())

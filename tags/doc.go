@@ -2,10 +2,12 @@
 // compares it with other policies: when job sizes are unknown, after how long should a job be
 // killed and restarted elsewhere?
 //
-// Jobs arrive as a Poisson process of rate λ and bring work of size X, unknown until they end. There are h hosts, each with its own queue, first
-// come, first served; host i does v_i units of work a second, 1 unless said otherwise. Every job starts at host 1. A job that has received s_i units
-// of work at host i and is not done is killed, and starts again from scratch at the end of the queue of host i+1; 0 = s_0 <= s_1 <= ... <= s_h = ∞
-// are the cutoffs. So host i sees the jobs larger than s_{i-1}, each for min(X, s_i) of work:
+// Jobs arrive as a Poisson process of rate λ and bring work of size X, unknown until they end.
+// There are h hosts, each with its own queue, first come, first served; host i does v_i units of
+// work a second, 1 unless said otherwise. Every job starts at host 1. A job that has received s_i
+// units of work at host i and is not done is killed, and starts again from scratch at the end of
+// the queue of host i+1; 0 = s_0 <= s_1 <= ... <= s_h = ∞ are the cutoffs. So host i sees the jobs
+// larger than s_{i-1}, each for min(X, s_i) of work:
 //
 //	M_r = E[min(X, s_i)^r; X > s_{i-1}],  load ρ_i = λ M_1/v_i,  waiting V_i = λ M_2/v_i² / (2(1 - ρ_i)),
 //
@@ -17,7 +19,8 @@
 //
 //	E[W] = Σ_i P(X > s_{i-1}) V_i,  E[S] = Σ_i E[1/X; X > s_{i-1}] V_i.
 //
-// Term i depends on s_{i-1} and s_i only, so the best cutoffs are a shortest path, which [Optimize] finds and proves.
+// Term i depends on s_{i-1} and s_i only, so the best cutoffs are a shortest path, which [Optimize]
+// finds and proves.
 //
 // For example:
 //
@@ -33,5 +36,6 @@
 //	fmt.Printf("kill jobs after %.1f units of work: mean slowdown %.2f\n", r.Cutoffs[0], r.MeanSlowdown.Float)
 //	// Output: kill jobs after 7.9 units of work: mean slowdown 3.48
 //
-// [HB02] is M. Harchol-Balter, "Task assignment with unknown duration", Journal of the ACM 49(2), 2002, 260–288.
+// [HB02] is M. Harchol-Balter, "Task assignment with unknown duration", Journal of the ACM 49(2),
+// 2002, 260–288.
 package tags

@@ -14,8 +14,8 @@ import (
 	"productform/sizes/exact"
 )
 
-// An ExactModel is a farm of hosts of which all numbers are exact: what is proved about it is proved for the decimals that were written, not for the
-// doubles next to them.
+// An ExactModel is a farm of hosts of which all numbers are exact: what is proved about it is
+// proved for the decimals that were written, not for the doubles next to them.
 type ExactModel struct {
 	Sizes  exact.Distribution // X, work
 	Hosts  int                // h, 1 to [MaxHosts]
@@ -23,11 +23,12 @@ type ExactModel struct {
 	Speeds []*big.Rat         // v_i > 0, in the order in which jobs visit the hosts; nil if all are 1
 }
 
-// ErrPrecision is wrapped by the error for a question that 16384 bits do not settle, such as whether a load that is 1 is below 1, or 4096 bits where
-// cutoffs are sought.
+// ErrPrecision is wrapped by the error for a question that 16384 bits do not settle, such as
+// whether a load that is 1 is below 1, or 4096 bits where cutoffs are sought.
 var ErrPrecision = errors.New("tags: more bits do not settle it")
 
-// A PrecisionError names the host of which more bits do not settle whether its load is below 1. It wraps [ErrPrecision].
+// A PrecisionError names the host of which more bits do not settle whether its load is below 1. It
+// wraps [ErrPrecision].
 type PrecisionError struct{ Host int } // 0-based
 
 func (e *PrecisionError) Error() string {
@@ -39,8 +40,8 @@ func (e *PrecisionError) Unwrap() error { return ErrPrecision }
 // maxPrec is the greatest precision of a computation, in bits.
 const maxPrec = 1 << 14
 
-// Validate checks that every number of m is in its range. The error names the field, its value and the range, or wraps [sizes.ErrInfinite] if E[X²]
-// is infinite.
+// Validate checks that every number of m is in its range. The error names the field, its value and
+// the range, or wraps [sizes.ErrInfinite] if E[X²] is infinite.
 func (m ExactModel) Validate() error {
 	if !(m.Hosts >= 1 && m.Hosts <= MaxHosts) {
 		return input.Errorf("Hosts", m.Hosts, "a number of hosts from 1 to %d", MaxHosts)
@@ -94,7 +95,9 @@ func Enclose(ctx context.Context, m ExactModel, p Policy, cutoffs []*big.Rat, to
 }
 
 // enclose is [Enclose], and with formal set evaluates the formulas for overloaded hosts, too.
-func (m ExactModel) enclose(ctx context.Context, p Policy, cutoffs []*big.Rat, tolerance float64, formal bool) (Result, error) {
+func (m ExactModel) enclose(
+	ctx context.Context, p Policy, cutoffs []*big.Rat, tolerance float64, formal bool,
+) (Result, error) {
 	if p != PolicyTAGS && p != PolicySITA {
 		return Result{}, input.Errorf("Policy", string(p), "%q or %q", PolicyTAGS, PolicySITA)
 	}
@@ -165,7 +168,8 @@ func (m ExactModel) checkCutoffs(cutoffs []*big.Rat) error {
 	return nil
 }
 
-// fractions returns the loads of the hosts as fractions where they are known so, else nil. Intervals never decide whether such a load is 1.
+// fractions returns the loads of the hosts as fractions where they are known so, else nil.
+// Intervals never decide whether such a load is 1.
 func (m ExactModel) fractions(p Policy, cutoffs []*big.Rat) (loads []*big.Rat) {
 	mean, _ := m.Sizes.Fractions(new(big.Rat))
 	if mean == nil {
@@ -190,7 +194,8 @@ func (m ExactModel) fractions(p Policy, cutoffs []*big.Rat) (loads []*big.Rat) {
 	return loads
 }
 
-// measure sets Width, and returns [exact.ErrMoreBits] if it is above tolerance, [num.ErrRange] for infinite bounds.
+// measure sets Width, and returns [exact.ErrMoreBits] if it is above tolerance, [num.ErrRange] for
+// infinite bounds.
 func (r *Result) measure(tolerance float64) error {
 	check := func(values ...num.Value) error {
 		for _, v := range values {
@@ -209,7 +214,9 @@ func (r *Result) measure(tolerance float64) error {
 	err := check(r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanDelay, r.MeanStretch, r.Lost, r.Excess)
 	for i := 0; i < len(r.Hosts) && err == nil; i++ {
 		h := &r.Hosts[i]
-		err = check(h.Load, h.Slack, h.Visit, h.Final, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting, h.Slowdown, h.Delay)
+		err = check(
+			h.Load, h.Slack, h.Visit, h.Final, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting, h.Slowdown, h.Delay,
+		)
 	}
 	return err
 }
@@ -308,14 +315,16 @@ func (f *EnclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) vis
 	return v
 }
 
-// leftToOthers returns the slack of host 1, of moments v and cutoff b, as the work that it leaves to others, if it would have a load of exactly 1
-// with all work: λ E[max(X-b, 0)]/v_1 under TAGS, and λ E[X; X > b]/v_1 under SITA. Nothing cancels, however far b is.
+// leftToOthers returns the slack of host 1, of moments v and cutoff b, as the work that it leaves
+// to others, if it would have a load of exactly 1 with all work: λ E[max(X-b, 0)]/v_1 under TAGS,
+// and λ E[X; X > b]/v_1 under SITA. Nothing cancels, however far b is.
 func (f *EnclosedFarm) leftToOthers(v visit[num.Interval], b exact.Point) num.Interval {
 	return f.Rate.Mul(b.Above[2].Sub(v.lost)).Quo(v.speed)
 }
 
-// evaluate returns all means for the points of 0, s_1, ..., s_{h-1}, ∞. If an interval that ought to be positive is not, the error is
-// [exact.ErrMoreBits], or an *[UnstableError] if a load is proved to be at least 1. undecided is the host whose slack may be 0, or -1.
+// evaluate returns all means for the points of 0, s_1, ..., s_{h-1}, ∞. If an interval that ought
+// to be positive is not, the error is [exact.ErrMoreBits], or an *[UnstableError] if a load is
+// proved to be at least 1. undecided is the host whose slack may be 0, or -1.
 func (f *EnclosedFarm) evaluate(p Policy, at []exact.Point, formal bool) (r Result, undecided int, err error) {
 	visits := make([]visit[num.Interval], 0, len(f.Speeds))
 	for i, speed := range f.Speeds {

@@ -81,7 +81,10 @@ func TestEncloseAgainstReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			x := num.FromRat(s, 140)
-			sum := x.Mul(num.Interval{Low: weight.Low, High: weight.High}).Add(num.Interval{Low: got.Low, High: got.High})
+			sum := x.Mul(num.Interval{Low: weight.Low, High: weight.High}).Add(num.Interval{
+				Low:  got.Low,
+				High: got.High,
+			})
 			got = sum
 		}
 		if !oracle.Agrees(t, got, row.Value, 0.51) {
@@ -149,20 +152,31 @@ func drawExactModel(t *rapid.T) (paretoFarm, []*big.Rat) {
 
 // numbers lists all enclosures of r.
 func (r Result) numbers() []num.Interval {
-	list := []num.Interval{interval(r.ArrivalRate), interval(r.MeanWaiting), interval(r.MeanSlowdown), interval(r.MeanDelay), interval(r.MeanStretch), interval(r.Lost), interval(r.Excess)}
+	list := []num.Interval{
+		interval(r.ArrivalRate), interval(r.MeanWaiting), interval(r.MeanSlowdown), interval(r.MeanDelay),
+		interval(r.MeanStretch), interval(r.Lost), interval(r.Excess),
+	}
 	for _, h := range r.Hosts {
-		list = append(list, interval(h.Load), interval(h.Slack), interval(h.Visit), interval(h.Final), interval(h.VisitMean), interval(h.VisitSquare), interval(h.VisitWait), interval(h.Waiting),
-			interval(h.Slowdown), interval(h.Delay))
+		list = append(
+			list, interval(h.Load), interval(h.Slack), interval(h.Visit), interval(h.Final),
+			interval(h.VisitMean), interval(h.VisitSquare), interval(h.VisitWait), interval(h.Waiting),
+			interval(h.Slowdown), interval(h.Delay),
+		)
 	}
 	return list
 }
 
 // numbersOfFloats lists the same of a float result.
 func numbersOfFloats(r Result) []float64 {
-	list := []float64{r.ArrivalRate.Float, r.MeanWaiting.Float, r.MeanSlowdown.Float, r.MeanDelay.Float, r.MeanStretch.Float, r.Lost.Float, r.Excess.Float}
+	list := []float64{
+		r.ArrivalRate.Float, r.MeanWaiting.Float, r.MeanSlowdown.Float, r.MeanDelay.Float, r.MeanStretch.Float,
+		r.Lost.Float, r.Excess.Float,
+	}
 	for _, h := range r.Hosts {
-		list = append(list, h.Load.Float, h.Slack.Float, h.Visit.Float, h.Final.Float, h.VisitMean.Float, h.VisitSquare.Float, h.VisitWait.Float, h.Waiting.Float,
-			h.Slowdown.Float, h.Delay.Float)
+		list = append(
+			list, h.Load.Float, h.Slack.Float, h.Visit.Float, h.Final.Float, h.VisitMean.Float, h.VisitSquare.Float,
+			h.VisitWait.Float, h.Waiting.Float, h.Slowdown.Float, h.Delay.Float,
+		)
 	}
 	return list
 }
@@ -197,7 +211,8 @@ func TestEnclosuresOverlap(t *testing.T) {
 	})
 }
 
-// The float engine on the same doubles. Its errors are some roundings, times what the slack and near cutoffs cost.
+// The float engine on the same doubles. Its errors are some roundings, times what the slack and
+// near cutoffs cost.
 func TestEncloseAgainstAnalyze(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, cutoffs := drawExactModel(t)
@@ -251,7 +266,8 @@ func TestEncloseSpeeds(t *testing.T) {
 	}
 	three := num.FromInt(3, 200)
 	for _, pair := range [][2]num.Interval{
-		{interval(a.MeanWaiting), interval(b.MeanWaiting)}, {interval(a.MeanDelay), interval(b.MeanDelay)}, {interval(b.ArrivalRate), interval(a.ArrivalRate)},
+		{interval(a.MeanWaiting), interval(b.MeanWaiting)}, {interval(a.MeanDelay), interval(b.MeanDelay)},
+		{interval(b.ArrivalRate), interval(a.ArrivalRate)},
 		{interval(a.MeanSlowdown), interval(b.MeanSlowdown)}, {interval(a.Hosts[2].Delay), interval(b.Hosts[2].Delay)},
 	} {
 		x := three.Mul(num.Interval{Low: pair[1].Low, High: pair[1].High})
@@ -270,9 +286,11 @@ func TestEncloseUnstable(t *testing.T) {
 	if _, err := encloseFarm(m, s, 0); !errors.As(err, &unstable) || unstable.Host != 0 || unstable.Load != 1 {
 		t.Errorf("load 1: %v", err)
 	}
-	// α = 1/2, k = 1, p = 16, s = 4: up to a factor E[X] = 6 and M_1 = 4, so ρ = 3/4 makes ρ_1 = 1, by square roots.
+	// α = 1/2, k = 1, p = 16, s = 4: up to a factor E[X] = 6 and M_1 = 4, so ρ = 3/4 makes ρ_1 = 1,
+	// by square roots.
 	roots := paretoFarm{Hosts: 2, Load: big.NewRat(3, 4), Alpha: big.NewRat(1, 2), High: big.NewRat(16, 1), Low: one}
-	if _, err := encloseFarm(roots, []*big.Rat{big.NewRat(4, 1)}, 0); !errors.Is(err, ErrPrecision) || !strings.Contains(err.Error(), "host 1") {
+	if _, err := encloseFarm(roots, []*big.Rat{big.NewRat(4, 1)}, 0); !errors.Is(err, ErrPrecision) ||
+		!strings.Contains(err.Error(), "host 1") {
 		t.Errorf("load 1 by square roots: %v", err)
 	}
 	tiny := num.Rat("1e-400")
@@ -297,12 +315,17 @@ func agreesRat(e num.Interval, x *big.Rat) bool {
 	return low.Cmp(x) <= 0 && x.Cmp(high) <= 0
 }
 
-// Cutoffs below, at and above the sizes, and equal ones: the bounds hold what Analyze finds, whose error is some 1e-13 over
-// the slack.
+// Cutoffs below, at and above the sizes, and equal ones: the bounds hold what Analyze finds, whose
+// error is some 1e-13 over the slack.
 func TestEncloseHostsWithoutJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := paretoFarm{Hosts: rapid.IntRange(2, 4).Draw(t, "hosts"), Load: big.NewRat(rapid.Int64Range(1, 60).Draw(t, "load"), 100),
-			Alpha: big.NewRat(rapid.Int64Range(1, 20).Draw(t, "alpha"), 8), High: big.NewRat(64, 1), Low: big.NewRat(2, 1)}
+		m := paretoFarm{
+			Hosts: rapid.IntRange(2, 4).Draw(t, "hosts"),
+			Load:  big.NewRat(rapid.Int64Range(1, 60).Draw(t, "load"), 100),
+			Alpha: big.NewRat(rapid.Int64Range(1, 20).Draw(t, "alpha"), 8),
+			High:  big.NewRat(64, 1),
+			Low:   big.NewRat(2, 1),
+		}
 		if rapid.Bool().Draw(t, "mean") {
 			m.Low, m.Mean = nil, big.NewRat(5, 1)
 		}
@@ -312,7 +335,9 @@ func TestEncloseHostsWithoutJobs(t *testing.T) {
 		var cutoffs []*big.Rat
 		var rounded []float64
 		for range m.Hosts - 1 {
-			cutoffs = append(cutoffs, num.Rat(rapid.SampledFrom([]string{"0", "0.125", "1", "4", "16", "16.5", "60", "64", "1000"}).Draw(t, "cutoff")))
+			cutoffs = append(cutoffs, num.Rat(rapid.SampledFrom([]string{
+				"0", "0.125", "1", "4", "16", "16.5", "60", "64", "1000",
+			}).Draw(t, "cutoff")))
 		}
 		slices.SortFunc(cutoffs, (*big.Rat).Cmp)
 		for _, s := range cutoffs {
@@ -371,9 +396,13 @@ func TestExactModelErrors(t *testing.T) {
 		"Cutoffs":          func(m *paretoFarm, _ []*big.Rat, _ *float64) { m.Hosts, m.Speeds = 4, nil },
 		"Cutoffs[0]":       func(_ *paretoFarm, s []*big.Rat, _ *float64) { s[0] = big.NewRat(-1, 9) },
 		"Cutoffs[0] = nil": func(_ *paretoFarm, s []*big.Rat, _ *float64) { s[0] = nil },
-		"Cutoffs[1]":       func(_ *paretoFarm, s []*big.Rat, _ *float64) { s[1] = new(big.Rat).Sub(s[0], big.NewRat(1, 1000)) },
-		"tolerance":        func(_ *paretoFarm, _ []*big.Rat, f *float64) { *f = -1 },
-		"tolerance = ":     func(_ *paretoFarm, _ []*big.Rat, f *float64) { *f = math.NaN() },
+		"Cutoffs[1]": func(_ *paretoFarm, s []*big.Rat, _ *float64) {
+			s[1] = new(big.Rat).Sub(
+				s[0], big.NewRat(1, 1000),
+			)
+		},
+		"tolerance":    func(_ *paretoFarm, _ []*big.Rat, f *float64) { *f = -1 },
+		"tolerance = ": func(_ *paretoFarm, _ []*big.Rat, f *float64) { *f = math.NaN() },
 	} {
 		m, s := goodExactModel()
 		tolerance := 0.0
@@ -430,8 +459,8 @@ func TestEncloseOneHostMatchesRandom(t *testing.T) {
 	}
 }
 
-// With α = 2 loads are fractions, and one of exactly 1 is known, which no number of bits tells: the load is chosen so that
-// a cutoff gives it to a host.
+// With α = 2 loads are fractions, and one of exactly 1 is known, which no number of bits tells: the
+// load is chosen so that a cutoff gives it to a host.
 func TestEncloseLoadOfExactlyOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string, low, high int64) *big.Rat {
@@ -439,8 +468,11 @@ func TestEncloseLoadOfExactlyOne(t *testing.T) {
 		}
 		m := paretoFarm{Hosts: 2, Alpha: big.NewRat(2, 1), Low: draw("low", 4, 16), Load: big.NewRat(1, 2)}
 		m.High = add(m.Low, draw("above", 8, 800))
-		s := add(m.Low, mul(new(big.Rat).Sub(m.High, m.Low), big.NewRat(rapid.Int64Range(1, 99).Draw(t, "cutoff"), 100)))
-		// E[X] = 2k/(1 + k/p), and E[min(X, s)] = E[X] - E[X - s; X > s] with f(x) = 2 k² x^-3/(1 - k²/p²).
+		s := add(
+			m.Low, mul(new(big.Rat).Sub(m.High, m.Low), big.NewRat(rapid.Int64Range(1, 99).Draw(t, "cutoff"), 100)),
+		)
+		// E[X] = 2k/(1 + k/p), and E[min(X, s)] = E[X] - E[X - s; X > s] with f(x) = 2 k² x^-3/(1 -
+		// k²/p²).
 		k, p := m.Low, m.High
 		mean := quo(mul(big.NewRat(2, 1), k), add(big.NewRat(1, 1), quo(k, p)))
 		c := quo(mul(mul(big.NewRat(2, 1), k), k), new(big.Rat).Sub(big.NewRat(1, 1), mul(quo(k, p), quo(k, p))))
@@ -472,7 +504,10 @@ func interval(v num.Value) num.Interval { return num.Interval{Low: v.Low, High: 
 // TAGS and SITA, for all distributions that are enclosed: the bounds contain the float64 values, up
 // to their rounding.
 func TestEncloseOtherDistributions(t *testing.T) {
-	texts := []string{"exponential", "deterministic", "bimodal", "hyperexponential", "erlang:4", "hyperexponential:6", "pareto:3", "weibull:0.7", "weibull:2", "list"}
+	texts := []string{
+		"exponential", "deterministic", "bimodal", "hyperexponential", "erlang:4", "hyperexponential:6",
+		"pareto:3", "weibull:0.7", "weibull:2", "list",
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SampledFrom(texts).Draw(t, "sizes")
 		var d exact.Distribution = exact.List{num.Rat("1/8"), num.Rat("1/8"), num.Rat("2"), num.Rat("7/4")}
@@ -484,7 +519,9 @@ func TestEncloseOtherDistributions(t *testing.T) {
 		load := rapid.Float64Range(0.01, 0.4).Draw(t, "load")
 		doubles := []float64{}
 		for range hosts - 1 {
-			doubles = append(doubles, rapid.SampledFrom([]float64{0, 0.125, 0.5, 0.75, 1, 1.75, 2, 3}).Draw(t, "cutoff"))
+			doubles = append(doubles, rapid.SampledFrom([]float64{0, 0.125, 0.5, 0.75, 1, 1.75, 2, 3}).Draw(
+				t, "cutoff",
+			))
 		}
 		slices.Sort(doubles)
 		var cutoffs []*big.Rat
@@ -493,7 +530,10 @@ func TestEncloseOtherDistributions(t *testing.T) {
 		}
 		policy := rapid.SampledFrom([]Policy{PolicyTAGS, PolicySITA}).Draw(t, "policy")
 		want, err := Evaluate(context.Background(), Model{Sizes: double, Hosts: hosts, Load: load}, policy, doubles)
-		got, errExact := Enclose(context.Background(), ExactModel{Sizes: d, Hosts: hosts, Load: new(big.Rat).SetFloat64(load)}, policy, cutoffs, 0)
+		got, errExact := Enclose(
+			context.Background(), ExactModel{Sizes: d, Hosts: hosts, Load: new(big.Rat).SetFloat64(load)},
+			policy, cutoffs, 0,
+		)
 		if (err == nil) != (errExact == nil) {
 			t.Fatalf("%s, %s, cutoffs %v: errors %v and %v", text, policy, doubles, err, errExact)
 		}
@@ -518,11 +558,13 @@ func TestEncloseListAtLoadOne(t *testing.T) {
 	cutoff := []*big.Rat{num.Rat("1/3")}
 	m.Speeds = []*big.Rat{num.Rat("1/2"), num.Rat("3/2")} // host 1 gets λ/3 = 1/2
 	var unstable *UnstableError
-	if _, err := Enclose(context.Background(), m, PolicyTAGS, cutoff, 0); !errors.As(err, &unstable) || unstable.Host != 0 || unstable.Load != 1 {
+	if _, err := Enclose(context.Background(), m, PolicyTAGS, cutoff, 0); !errors.As(err, &unstable) ||
+		unstable.Host != 0 || unstable.Load != 1 {
 		t.Errorf("load 1: %v", err)
 	}
 	m.Load.Sub(m.Load, num.Rat("1e-30"))
-	if r, err := Enclose(context.Background(), m, PolicyTAGS, cutoff, 0); err != nil || !(r.Hosts[0].Slack.Float > 1e-31 && r.Hosts[0].Slack.Float < 1e-29) {
+	if r, err := Enclose(context.Background(), m, PolicyTAGS, cutoff, 0); err != nil ||
+		!(r.Hosts[0].Slack.Float > 1e-31 && r.Hosts[0].Slack.Float < 1e-29) {
 		t.Errorf("load just below 1: %v, slack %v", err, r.Hosts)
 	}
 }
@@ -548,7 +590,8 @@ func TestEncloseFarCutoffs(t *testing.T) {
 		cutoff int64
 		log    float64 // ln P(X > s), 0 if it is not compared
 	}{
-		{"exponential", 100000, -100000}, {"exponential", 3000, -3000}, {"hyperexponential:8", 100000, 0}, {"zipf", 100000, 0}, {"erlang:3", 10000, 0},
+		{"exponential", 100000, -100000}, {"exponential", 3000, -3000}, {"hyperexponential:8", 100000, 0},
+		{"zipf", 100000, 0}, {"erlang:3", 10000, 0},
 		{"weibull:2", 10000, -math.Pi / 4 * 1e8}, {"weibull:0.5", 1e10, -math.Sqrt(2e10)}, {"weibull:3.3", 200, 0},
 	} {
 		d, err := exact.Parse(c.sizes, big.NewRat(1, 1))
@@ -572,8 +615,13 @@ func TestEncloseFarCutoffs(t *testing.T) {
 			t.Errorf("%s, cutoff %d: ln P(X > s) = %v, want %v; %v", c.sizes, c.cutoff, log.Approx(), c.log, err)
 		}
 	}
-	// The load of host 1 is 1 - (s+1)e^-s + s e^-s: its slack is e^-s, far below the bits of the load.
-	far := ExactModel{Sizes: exact.Gammas{{Weight: big.NewRat(1, 1), Phases: 1, Mean: big.NewRat(1, 1)}}, Hosts: 2, Load: big.NewRat(1, 2)}
+	// The load of host 1 is 1 - (s+1)e^-s + s e^-s: its slack is e^-s, far below the bits of the
+	// load.
+	far := ExactModel{
+		Sizes: exact.Gammas{{Weight: big.NewRat(1, 1), Phases: 1, Mean: big.NewRat(1, 1)}},
+		Hosts: 2,
+		Load:  big.NewRat(1, 2),
+	}
 	ctx := &countedContext{context.Background(), 0, 300}
 	r, err := Enclose(ctx, far, PolicyTAGS, []*big.Rat{big.NewRat(100000, 1)}, 0)
 	if err != nil {
@@ -585,13 +633,15 @@ func TestEncloseFarCutoffs(t *testing.T) {
 	}
 	// Near t = bits, the series is long: it stops with its context.
 	ctx = &countedContext{context.Background(), 0, 10}
-	if _, err := Enclose(ctx, far, PolicyTAGS, []*big.Rat{big.NewRat(800, 1)}, 1e-290); !errors.Is(err, context.Canceled) || ctx.asked > 11 {
+	if _, err := Enclose(ctx, far, PolicyTAGS, []*big.Rat{big.NewRat(800, 1)}, 1e-290); !errors.Is(err,
+		context.Canceled) ||
+		ctx.asked > 11 {
 		t.Errorf("cancelled under way: %v, asked %d times", err, ctx.asked)
 	}
 }
 
-// The slack of a host that would be full with all work is the work that it leaves to others; with bits enough it is also
-// 1 less the load.
+// The slack of a host that would be full with all work is the work that it leaves to others; with
+// bits enough it is also 1 less the load.
 func TestSlackOfFullHost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

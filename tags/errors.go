@@ -16,14 +16,18 @@ type UnstableError struct {
 
 func (e *UnstableError) Error() string {
 	if e.Undecided {
-		return fmt.Sprintf("tags: host %d has load %v within rounding, which leaves open whether it is below 1: want a load below 1", e.Host+1, e.Load)
+		return fmt.Sprintf(
+			"tags: host %d has load %v within rounding, which leaves open whether it is below 1: want a load below 1",
+			e.Host+1, e.Load,
+		)
 	}
 	return fmt.Sprintf("tags: host %d has load %v: want a load below 1", e.Host+1, e.Load)
 }
 
 func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
 
-// ErrInfeasible is wrapped by the error for a model for which no cutoffs keep every host below load 1.
+// ErrInfeasible is wrapped by the error for a model for which no cutoffs keep every host below
+// load 1.
 var ErrInfeasible = errors.New("tags: no cutoffs keep every host below load 1")
 
 // An InfeasibleError tells at which loads there would be cutoffs.
@@ -33,7 +37,8 @@ type InfeasibleError struct {
 }
 
 func (e *InfeasibleError) Error() string {
-	return fmt.Sprintf("tags: no cutoffs keep every host below load 1 at system load %v: want a load below %.12g", e.Load, e.MaxLoad)
+	return fmt.Sprintf("tags: no cutoffs keep every host below load 1 at system load %v: want a load below %.12g",
+		e.Load, e.MaxLoad)
 }
 
 func (e *InfeasibleError) Unwrap() error { return ErrInfeasible }

@@ -11,47 +11,50 @@ import (
 	"productform/sizes"
 )
 
-// Evaluate returns the stationary means of a policy. Cutoffs are for [PolicyTAGS] and [PolicySITA], h-1 of them, finite, at
-// least 0 and not falling; nil for the others.
+// Evaluate returns the stationary means of a policy. Cutoffs are for [PolicyTAGS] and [PolicySITA],
+// h-1 of them, finite, at least 0 and not falling; nil for the others.
 //
-// TAGS: the formulas of the package comment ([HB02], Appendix), in h evaluations of a few partial moments each. The means
-// that count killed runs are those that the paper describes but leaves out: with them E[T] is the time from arrival to end.
+// TAGS: the formulas of the package comment ([HB02], Appendix), in h evaluations of a few partial
+// moments each. The means that count killed runs are those that the paper describes but leaves out:
+// with them E[T] is the time from arrival to end.
 //
-// SITA: host i gets the jobs of size s_{i-1} < X <= s_i, s_0 = 0 and s_h = ∞, and serves them first come, first served.
-// Poisson processes split so are Poisson processes, so every host is an M/G/1 queue, and the formula of Pollaczek and
-// Khinchine is exact:
+// SITA: host i gets the jobs of size s_{i-1} < X <= s_i, s_0 = 0 and s_h = ∞, and serves them first
+// come, first served. Poisson processes split so are Poisson processes, so every host is an M/G/1
+// queue, and the formula of Pollaczek and Khinchine is exact:
 //
 //	ρ_i = λ E[X; s_{i-1} < X <= s_i]/v_i,  W_i = λ E[X²; s_{i-1} < X <= s_i] / (2 v_i² (1-ρ_i)),
 //	E[W] = Σ_i p_i W_i,  E[S] = Σ_i E[1/X; s_{i-1} < X <= s_i] W_i
 //
-// (M. Harchol-Balter, M. Crovella and C. Murta, "On choosing a task assignment policy for a distributed server system",
-// Journal of Parallel and Distributed Computing 59, 1999, 204–228). A host between equal cutoffs, or outside the range of
-// the sizes, is idle.
+// (M. Harchol-Balter, M. Crovella and C. Murta, "On choosing a task assignment policy for a
+// distributed server system", Journal of Parallel and Distributed Computing 59, 1999, 204–228). A
+// host between equal cutoffs, or outside the range of the sizes, is idle.
 //
 // SITA-E: cutoff s_j is the smallest size for which hosts 1 to j get at least the fraction (v_1 +
 // ... + v_j)/Σ_i v_i of all work, so every host has load ρ, whatever its speed. If the sizes are
 // [sizes.Atomic], all jobs of one size go to the same host: s_j is then the size, or 0, that comes
 // closest to that fraction. A host can then be idle or overloaded.
 //
-// Random: every job goes to a host drawn at random, host i with probability v_i/v, v = Σ_i v_i. Every host is an M/G/1
-// queue of load ρ, and exactly
+// Random: every job goes to a host drawn at random, host i with probability v_i/v, v = Σ_i v_i.
+// Every host is an M/G/1 queue of load ρ, and exactly
 //
 //	E[W] = h ρ E[X²]/(2 v (1-ρ) E[X]),  E[T] = E[W] + h E[X]/v.
 //
-// A job waits however long it is itself, so E[S] = E[W] E[1/X], as for all policies that do not know sizes and serve first
-// come, first served.
+// A job waits however long it is itself, so E[S] = E[W] E[1/X], as for all policies that do not
+// know sizes and serve first come, first served.
 //
-// Round robin: hosts of one speed take the jobs in turn. A host then gets every h-th job of a Poisson process: it is an
-// E_h/G/1 queue. With the service time s = X/v of a job, a = λ E[s] = h ρ and n = ⌊a⌋,
+// Round robin: hosts of one speed take the jobs in turn. A host then gets every h-th job of a
+// Poisson process: it is an E_h/G/1 queue. With the service time s = X/v of a job, a = λ E[s] = h ρ
+// and n = ⌊a⌋,
 //
 //	(λ E[s²] - (h-1) E[s])^+ / (2(h-a)) <= E[W] <= (λ E[s²] - E[s] n(2a-n-1)/a) / (2(h-a)).
 //
-// The upper bound is not above E[W] of Random, the bounds are at most E[s]/2 apart, and they are equal for h = 1. The
-// relative error by rounding is some h 1e-16.
+// The upper bound is not above E[W] of Random, the bounds are at most E[s]/2 apart, and they are
+// equal for h = 1. The relative error by rounding is some h 1e-16.
 //
-// Least work remaining: jobs wait in one queue for the first of h hosts of one speed, an M/G/h queue. A dispatcher that
-// sends every job to the host with the least work left gives every job the same waiting time, without that queue ([HB02],
-// section 1). With the probability C of waiting in the M/M/h queue, by Erlang's formula,
+// Least work remaining: jobs wait in one queue for the first of h hosts of one speed, an M/G/h
+// queue. A dispatcher that sends every job to the host with the least work left gives every job the
+// same waiting time, without that queue ([HB02], section 1). With the probability C of waiting in
+// the M/M/h queue, by Erlang's formula,
 //
 //	E[W] = C E[s]/(h(1-ρ)) · E[X²]/(2 E[X]²),
 //
@@ -74,7 +77,9 @@ func Evaluate(ctx context.Context, m Model, p Policy, cutoffs []float64) (Result
 	case PolicyTAGS, PolicySITA:
 	case PolicySITAE, PolicyRandom, PolicyRoundRobin, PolicyCentral, PolicyCentralPrinted:
 		if cutoffs != nil {
-			return Result{}, input.Errorf("Cutoffs", fmt.Sprintf("%d cutoffs", len(cutoffs)), "none under the policy %s", p)
+			return Result{}, input.Errorf("Cutoffs",
+				fmt.Sprintf("%d cutoffs", len(cutoffs)), "none under the policy %s",
+				p)
 		}
 		if p != PolicySITAE {
 			return m.queue(ctx, p)
@@ -161,7 +166,8 @@ func (f *tagsCost) waits(r Result, visits []visit[double]) (Result, error) {
 	return r, r.finite()
 }
 
-// ArrivalRate returns λ = ρ Σ_i v_i/E[X], jobs a second. The error is that of [Model.Validate], or that of E[X].
+// ArrivalRate returns λ = ρ Σ_i v_i/E[X], jobs a second. The error is that of [Model.Validate], or
+// that of E[X].
 func (m Model) ArrivalRate() (float64, error) {
 	if err := m.Validate(); err != nil {
 		return 0, err
@@ -227,7 +233,14 @@ func (f sitaCost) visits(cutoffs []float64) []visit[double] {
 	for i, speed := range f.speed {
 		a, b := between(cutoffs, i)
 		part, work := double(l.partial(0, a, b)), double(l.partial(1, a, b))
-		v := visit[double]{speed: double(speed), part: part, end: part, first: work, second: double(l.partial(2, a, b)), slack: 1}
+		v := visit[double]{
+			speed:  double(speed),
+			part:   part,
+			end:    part,
+			first:  work,
+			second: double(l.partial(2, a, b)),
+			slack:  1,
+		}
 		v.load = double(f.rate) * v.first / v.speed
 		if v.comes = part > 0; v.comes {
 			p, q := f.work(a), f.work(b)
@@ -293,8 +306,8 @@ func (m Model) equalLoads(l *moments) []float64 {
 	return cutoffs
 }
 
-// workQuantile returns the smallest x such that the jobs up to x have the given part of the work, those above the rest:
-// of the two the smaller is compared.
+// workQuantile returns the smallest x such that the jobs up to x have the given part of the work,
+// those above the rest: of the two the smaller is compared.
 func (l *moments) workQuantile(part, rest float64) float64 {
 	return num.FirstGood(l.low, min(l.high, math.MaxFloat64), func(x float64) bool {
 		if part < rest {
@@ -304,7 +317,8 @@ func (l *moments) workQuantile(part, rest float64) float64 {
 	})
 }
 
-// nearestWork returns the atom x, or 0, for which the work of the jobs up to x is nearest to the given part.
+// nearestWork returns the atom x, or 0, for which the work of the jobs up to x is nearest to the
+// given part.
 func (l *moments) nearestWork(atoms []float64, part, rest float64) float64 {
 	excess := func(i int) float64 { // of work up to the atom
 		if part < rest {
@@ -319,7 +333,8 @@ func (l *moments) nearestWork(atoms []float64, part, rest float64) float64 {
 	return atoms[i]
 }
 
-// atomsFromZero returns the sizes of a distribution that has finitely many, after 0, or nil: the cutoffs that matter.
+// atomsFromZero returns the sizes of a distribution that has finitely many, after 0, or nil: the
+// cutoffs that matter.
 func atomsFromZero(l *moments) []float64 {
 	if d, ok := l.d.(sizes.Atomic); ok && l.atoms == nil {
 		l.atoms = append([]float64{0}, d.Atoms()...)

@@ -16,7 +16,8 @@ import (
 	"productform/sizes"
 )
 
-// drawCutoffs returns cutoffs inside the sizes of m that overload no host, nil if few tries find none.
+// drawCutoffs returns cutoffs inside the sizes of m that overload no host, nil if few tries find
+// none.
 func drawCutoffs(t *rapid.T, m Model) []float64 {
 	s, _ := searchOf(m, Objective{Waiting: 1})
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "cutoffs"), 0))
@@ -29,8 +30,8 @@ func drawCutoffs(t *rapid.T, m Model) []float64 {
 
 func within(got, want, tolerance float64) bool { return math.Abs(got-want) <= tolerance*math.Abs(want) }
 
-// The formulas of the paper's appendix at their most literal, by the final host of a job, for a distribution that is a list of
-// sizes: all expectations are sums over the list.
+// The formulas of the paper's appendix at their most literal, by the final host of a job, for a
+// distribution that is a list of sizes: all expectations are sums over the list.
 func TestAnalyzeMatchesAppendix(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 40).Draw(t, "sizes")
@@ -135,8 +136,10 @@ func TestAnalyzeMatchesAppendix(t *testing.T) {
 			}
 		}
 		for name, pair := range map[string][2]float64{
-			"E[W]": {got.MeanWaiting.Float, waiting}, "E[S]": {got.MeanSlowdown.Float, slowdown}, "E[T]": {got.MeanDelay.Float, response}, "E[T/X]": {got.MeanStretch.Float, stretch},
-			"excess": {got.Excess.Float, excess}, "excess as sum of loads": {got.Excess.Float, sumOfLoads}, "rate": {got.ArrivalRate.Float, lambda}, "rate of the model": {ok(m.ArrivalRate()), lambda},
+			"E[W]": {got.MeanWaiting.Float, waiting}, "E[S]": {got.MeanSlowdown.Float, slowdown},
+			"E[T]": {got.MeanDelay.Float, response}, "E[T/X]": {got.MeanStretch.Float, stretch},
+			"excess": {got.Excess.Float, excess}, "excess as sum of loads": {got.Excess.Float, sumOfLoads},
+			"rate": {got.ArrivalRate.Float, lambda}, "rate of the model": {ok(m.ArrivalRate()), lambda},
 		} {
 			if !within(pair[0], pair[1], 1e-10) && math.Abs(pair[0]-pair[1]) > 1e-14 {
 				t.Fatalf("%v, cutoffs %v: %s %v, want %v", xs, cutoffs, name, pair[0], pair[1])
@@ -145,7 +148,8 @@ func TestAnalyzeMatchesAppendix(t *testing.T) {
 	})
 }
 
-// The same for distributions with a density: moments of visits by quadrature of P(min(X, b)^r > t) = P(X > t^(1/r)).
+// The same for distributions with a density: moments of visits by quadrature of P(min(X, b)^r >
+// t) = P(X > t^(1/r)).
 func TestVisitMomentsByQuadrature(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 3)
@@ -163,7 +167,8 @@ func TestVisitMomentsByQuadrature(t *testing.T) {
 		s := append([]float64{0}, cutoffs...)
 		for i := range cutoffs {
 			a, b := s[i], s[i+1]
-			// E[min(X,b)^r; X > a] = a^r P(X > a) + ∫_a^b r t^(r-1) P(X > t) dt, in ln t where a > 0
+			// E[min(X,b)^r; X > a] = a^r P(X > a) + ∫_a^b r t^(r-1) P(X > t) dt, in ln t where a >
+			// 0
 			from := a
 			low, _, _ := m.Sizes.Support()
 			if a == 0 {
@@ -200,14 +205,16 @@ func TestOneHost(t *testing.T) {
 		v := m.Speeds[0]
 		ex, ex2 := ok(m.Sizes.Moment(1)), ok(m.Sizes.Moment(2))
 		want := m.Load * v / ex * ex2 / (v * v) / (2 * (1 - m.Load))
-		if !within(got.MeanWaiting.Float, want, 1e-12) || !within(got.MeanSlowdown.Float, want*ok(m.Sizes.Moment(-1)), 1e-12) ||
+		if !within(got.MeanWaiting.Float, want, 1e-12) ||
+			!within(got.MeanSlowdown.Float, want*ok(m.Sizes.Moment(-1)), 1e-12) ||
 			!within(got.MeanDelay.Float, want+ex/v, 1e-12) || got.Excess.Float != 0 || got.Lost.Float != 0 {
 			t.Errorf("%+v, want E[W] = %v", got, want)
 		}
 	})
 }
 
-// Sizes with jobs next to 0 have no mean slowdown, but a mean waiting time; those that are killed have both.
+// Sizes with jobs next to 0 have no mean slowdown, but a mean waiting time; those that are killed
+// have both.
 func TestNoSlowdown(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.4}
 	got := ok(Evaluate(context.Background(), m, PolicyTAGS, []float64{1}))
@@ -230,8 +237,10 @@ func TestOverload(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 1e6, 1)), Hosts: 3, Load: 0.6}
 	got, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{10, 20})
 	var e *UnstableError
-	if !errors.As(err, &e) || !errors.Is(err, num.ErrUnstable) || e.Host != 2 || e.Load < 1 || got.Hosts[2].Load.Float != e.Load ||
-		got.Excess.Float <= 0 || got.MeanWaiting.Float != 0 || !strings.HasPrefix(err.Error(), "tags: host 3 has load 1.") {
+	if !errors.As(err, &e) || !errors.Is(err, num.ErrUnstable) || e.Host != 2 || e.Load < 1 ||
+		got.Hosts[2].Load.Float != e.Load ||
+		got.Excess.Float <= 0 || got.MeanWaiting.Float != 0 ||
+		!strings.HasPrefix(err.Error(), "tags: host 3 has load 1.") {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -252,12 +261,16 @@ func TestCutoffErrors(t *testing.T) {
 		{jobSizes, 3, []float64{2, math.Inf(-1)}, "Cutoffs[1] = -Inf: want a finite number >= 2"},
 		{ok(sizes.NewExponential(1)), 2, []float64{math.Inf(1)}, "Cutoffs[0] = +Inf: want a finite number >= 0"},
 	} {
-		_, err := Evaluate(context.Background(), Model{Sizes: c.moments, Hosts: c.hosts, Load: 0.1}, PolicyTAGS, c.cutoffs)
+		_, err := Evaluate(
+			context.Background(), Model{Sizes: c.moments, Hosts: c.hosts, Load: 0.1}, PolicyTAGS, c.cutoffs,
+		)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%v: error %v, want %s", c.cutoffs, err, c.want)
 		}
 	}
-	if _, err := Evaluate(context.Background(), Model{Sizes: jobSizes, Hosts: 2, Load: 0.1}, PolicyTAGS, []float64{2}); err != nil {
+	if _, err := Evaluate(context.Background(), Model{Sizes: jobSizes, Hosts: 2, Load: 0.1}, PolicyTAGS, []float64{
+		2,
+	}); err != nil {
 		t.Error(err) // jobs of size 2 end at host 1
 	}
 }

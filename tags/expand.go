@@ -12,7 +12,8 @@ import (
 	"productform/num"
 )
 
-// ExpansionSettings tunes [Expand]. The zero value asks for a mean slowdown of 3, as [HB02] does, and sets no limit but those of the policies.
+// ExpansionSettings tunes [Expand]. The zero value asks for a mean slowdown of 3, as [HB02] does,
+// and sets no limit but those of the policies.
 type ExpansionSettings struct {
 	Target   float64 // E[S] wanted, in [1e-100, 1e100], seconds a unit of work; 0 means 3
 	MaxHosts int     // hosts at which to give up; 0 means MaxHosts or MaxQueueHosts, or no limit: see [Expand]
@@ -25,7 +26,8 @@ type Expansion struct {
 	Kind   Kind    `json:"accuracy"`
 	Target float64 `json:"target"` // of E[S]
 
-	// Within reports whether some number of hosts within the settings is known to suffice; if not, the rest is 0.
+	// Within reports whether some number of hosts within the settings is known to suffice; if not,
+	// the rest is 0.
 	Within bool `json:"-"`
 
 	Extra        num.Value `json:"extra_hosts"`   // an integer; two integers as bounds if Kind is Bounds
@@ -36,10 +38,12 @@ type Expansion struct {
 // must be added to those of m for the mean slowdown to be at most the target. The arrival rate
 // stays the same, so the load falls. Hosts have one speed.
 //
-// For the policies that guess or know sizes it tries numbers of hosts up to [MaxHosts], each with the best cutoffs for the mean slowdown, or those of
-// SITA-E; where these overload a host, the number does not do. That takes milliseconds if a few more hosts do, and seconds if none do: as all jobs
-// begin at host 1 under TAGS, there are targets that no number of hosts reaches. For [PolicyCentral] it goes up to [MaxQueueHosts], all in one
-// recursion. With h hosts and the service time s = X/v, a = λ E[s],
+// For the policies that guess or know sizes it tries numbers of hosts up to [MaxHosts], each with
+// the best cutoffs for the mean slowdown, or those of SITA-E; where these overload a host, the
+// number does not do. That takes milliseconds if a few more hosts do, and seconds if none do: as
+// all jobs begin at host 1 under TAGS, there are targets that no number of hosts reaches. For
+// [PolicyCentral] it goes up to [MaxQueueHosts], all in one recursion. With h hosts and the service
+// time s = X/v, a = λ E[s],
 //
 //	E[S] = E[1/X] λ E[s²]/(2(h-a))  for random assignment, so that  h >= a + λ E[s²] E[1/X]/(2 target)
 //
@@ -48,7 +52,8 @@ type Expansion struct {
 // 1e-13 before they are rounded up, so beyond 2^53 they are not exact. Settings.MaxHosts, if not 0,
 // is at least the number of hosts of m and at most the limit of the policy.
 //
-// The error is that of the policy, or names Sizes if E[1/X] is infinite, or Speeds, or what is out of range.
+// The error is that of the policy, or names Sizes if E[1/X] is infinite, or Speeds, or what is out
+// of range.
 func Expand(ctx context.Context, m Model, p Policy, settings ExpansionSettings) (Expansion, error) {
 	most := math.MaxInt
 	var slowdown func(m Model) (float64, error)
@@ -139,8 +144,9 @@ func (e Expansion) found(m Model, hosts int, slowdown float64) Expansion {
 	return e
 }
 
-// search looks for the fewest hosts by trying. Best cutoffs do no worse with one more host, since that may be idle: so steps double until a number
-// does, and then the range is halved. Cutoffs for equal loads may: all numbers are tried.
+// search looks for the fewest hosts by trying. Best cutoffs do no worse with one more host, since
+// that may be idle: so steps double until a number does, and then the range is halved. Cutoffs for
+// equal loads may: all numbers are tried.
 func (e Expansion) search(m Model, limit int, slowdown func(m Model) (float64, error)) (Expansion, error) {
 	e.Kind = Exact
 	if e.Policy == PolicyTAGS {

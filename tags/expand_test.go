@@ -28,7 +28,9 @@ func TestExpandReference(t *testing.T) {
 			tags.PolicyTAGS: c.kill, tags.PolicyRandom: c.random,
 			tags.PolicyCentral: c.central, tags.PolicyCentralPrinted: c.printed,
 		} {
-			e, err := tags.Expand(context.Background(), tags.Model{Sizes: c.sizes, Hosts: 2, Load: 0.7}, policy, tags.ExpansionSettings{})
+			e, err := tags.Expand(
+				context.Background(), tags.Model{Sizes: c.sizes, Hosts: 2, Load: 0.7}, policy, tags.ExpansionSettings{},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +109,10 @@ func TestExpandIsMinimal(t *testing.T) {
 		target := rapid.Float64Range(0.5, 5).Draw(t, "target")
 		for policy, slowdown := range policies {
 			const most = 5
-			e, err := tags.Expand(context.Background(), m, policy, tags.ExpansionSettings{Target: target, MaxHosts: most})
+			e, err := tags.Expand(context.Background(), m, policy, tags.ExpansionSettings{
+				Target:   target,
+				MaxHosts: most,
+			})
 			if err != nil {
 				t.Fatalf("%s: %v", policy, err)
 			}
@@ -118,7 +123,8 @@ func TestExpandIsMinimal(t *testing.T) {
 				continue
 			}
 			extra := int(high(e.Extra))
-			if s, err := slowdown(grown(m, extra)); err != nil || !(s <= target*(1+1e-9)) || !isNear(high(e.MeanSlowdown), s, 1e-9) {
+			if s, err := slowdown(grown(m, extra)); err != nil || !(s <= target*(1+1e-9)) ||
+				!isNear(high(e.MeanSlowdown), s, 1e-9) {
 				t.Fatalf("%s: %+v, but E[S] = %v, %v", policy, e, s, err)
 			}
 			if extra > 0 {
@@ -128,11 +134,14 @@ func TestExpandIsMinimal(t *testing.T) {
 			}
 			switch {
 			case policy != tags.PolicyRoundRobin:
-				if low(e.Extra) != high(e.Extra) || low(e.MeanSlowdown) != high(e.MeanSlowdown) || e.Kind == tags.Bounds {
+				if low(e.Extra) != high(e.Extra) || low(e.MeanSlowdown) != high(e.MeanSlowdown) ||
+					e.Kind == tags.Bounds {
 					t.Fatalf("%s: %+v is not one number", policy, e)
 				}
 			case low(e.Extra) > 0: // the lower bound is above the target with one host less than that
-				r := must(tags.Evaluate(context.Background(), grown(m, int(low(e.Extra))-1), tags.PolicyRoundRobin, nil))
+				r := must(tags.Evaluate(
+					context.Background(), grown(m, int(low(e.Extra))-1), tags.PolicyRoundRobin, nil,
+				))
 				if !(low(r.MeanSlowdown) >= target*(1-1e-9)) {
 					t.Fatalf("%+v, but %+v with one fewer host", e, r)
 				}
@@ -151,7 +160,8 @@ func TestExpandIsMinimal(t *testing.T) {
 func TestExpandNotWithin(t *testing.T) {
 	m := tags.Model{Sizes: paperSizes(low02, 1e10, 0.2), Hosts: 2, Load: 0.7}
 	for _, policy := range []tags.Policy{
-		tags.PolicyTAGS, tags.PolicyRandom, tags.PolicyRoundRobin, tags.PolicyCentral, tags.PolicySITAE, tags.PolicySITA,
+		tags.PolicyTAGS, tags.PolicyRandom, tags.PolicyRoundRobin, tags.PolicyCentral, tags.PolicySITAE,
+		tags.PolicySITA,
 	} {
 		e, err := tags.Expand(context.Background(), m, policy, tags.ExpansionSettings{MaxHosts: 3})
 		if err != nil || e.Within || e.Extra != (num.Value{}) || e.MeanSlowdown != (num.Value{}) {
@@ -193,7 +203,9 @@ func TestExpandRejectsBadInput(t *testing.T) {
 		_, err := tags.Expand(context.Background(), m, p, tags.ExpansionSettings{})
 		wantPath(t, string(p), err, "Sizes")
 		m.Sizes = must(sizes.NewPareto(1, 2))
-		if _, err := tags.Expand(context.Background(), m, p, tags.ExpansionSettings{}); !errors.Is(err, sizes.ErrInfinite) {
+		if _, err := tags.Expand(context.Background(), m, p, tags.ExpansionSettings{}); !errors.Is(
+			err, sizes.ErrInfinite,
+		) {
 			t.Errorf("%s: E[X²] = ∞: %v", p, err)
 		}
 		for _, target := range []float64{-1, math.NaN(), math.Inf(1)} {
@@ -207,7 +219,9 @@ func TestExpandRejectsBadInput(t *testing.T) {
 	}
 	_, err := tags.Expand(context.Background(), good, "no such", tags.ExpansionSettings{})
 	wantPath(t, "Expand", err, "Policy")
-	_, err = tags.Expand(context.Background(), good, tags.PolicyTAGS, tags.ExpansionSettings{MaxHosts: tags.MaxHosts + 1})
+	_, err = tags.Expand(
+		context.Background(), good, tags.PolicyTAGS, tags.ExpansionSettings{MaxHosts: tags.MaxHosts + 1},
+	)
 	wantPath(t, "Expand", err, "MaxHosts")
 	m := good
 	m.Hosts, m.Speeds = tags.MaxHosts+1, nil

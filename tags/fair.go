@@ -13,8 +13,8 @@ import (
 // found.
 var ErrUnfair = errors.New("tags: no cutoffs with equal slowdowns found")
 
-// An UnfairError is the error of [Optimize] if it finds no fair cutoffs. It bounds slowdowns in boxes of
-// cutoffs, which it halves.
+// An UnfairError is the error of [Optimize] if it finds no fair cutoffs. It bounds slowdowns in
+// boxes of cutoffs, which it halves.
 type UnfairError struct {
 	Looked int  // number of boxes
 	Proved bool // no cutoffs are fair, with jobs that end at every host that can take any

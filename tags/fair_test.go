@@ -25,7 +25,8 @@ func checkFair(t interface{ Errorf(string, ...any) }, m Model, o Result) {
 	for i, h := range o.Hosts {
 		slack = min(slack, h.Slack.Float)
 		if !(apart(h.Slowdown.Float, o.Objective.Float) < 1e-12) {
-			t.Errorf("%v, %d hosts, load %v: slowdown %v at host %d, want %v", m.Sizes, m.Hosts, m.Load, h.Slowdown.Float, i, o.Objective.Float)
+			t.Errorf("%v, %d hosts, load %v: slowdown %v at host %d, want %v",
+				m.Sizes, m.Hosts, m.Load, h.Slowdown.Float, i, o.Objective.Float)
 		}
 	}
 	if !(apart(o.MeanSlowdown.Float, o.Objective.Float) < 1e-12) || !(o.Gap >= 0 && o.Gap < 1e-12) {
@@ -40,14 +41,15 @@ func checkFair(t interface{ Errorf(string, ...any) }, m Model, o Result) {
 	}
 	for i, h := range r.Hosts {
 		if !(apart(h.Slowdown.Float, o.Objective.Float) < 1e-12+1e-12/slack) {
-			t.Errorf("%v, %d hosts, load %v: Analyze has slowdown %v at host %d, want %v", m.Sizes, m.Hosts, m.Load, h.Slowdown.Float, i,
+			t.Errorf("%v, %d hosts, load %v: Analyze has slowdown %v at host %d, want %v",
+				m.Sizes, m.Hosts, m.Load, h.Slowdown.Float, i,
 				o.Objective.Float)
 		}
 	}
 }
 
-// Values of an independent computation with 60 to 80 digits. The low end of the sizes as float64 is off by 1e-16, of
-// which the slowdown makes 6e-15 at worst.
+// Values of an independent computation with 60 to 80 digits. The low end of the sizes as float64 is
+// off by 1e-16, of which the slowdown makes 6e-15 at worst.
 func TestFairReference(t *testing.T) {
 	for _, c := range []struct {
 		hosts          int
@@ -55,14 +57,28 @@ func TestFairReference(t *testing.T) {
 		low, slowdown  float64
 		cutoffs        []float64
 	}{
-		{2, 0.5, 0.2, 1e10, 2.488305070133747561506793e-20, 74325868439046.5732062459342858, []float64{31.8771613328909961275804}},
-		{2, 0.5, 1, 1e10, 167.5552881839900512674954, 323.227551001216613355282399032, []float64{900623.120118495561808287}},
-		{2, 0.3, 1.9, 1e10, 1421.053608725751092127476, 1.13059230320847101935348538475, []float64{10339.724865103933999377812573}},
-		{2, 0.7, 0.7, 1e10, 1.434208465397359386047053, 13004444.5144199312886565552098, []float64{155048694.135016827961487}},
+		{
+			2, 0.5, 0.2, 1e10, 2.488305070133747561506793e-20, 74325868439046.5732062459342858,
+			[]float64{31.8771613328909961275804},
+		},
+		{
+			2, 0.5, 1, 1e10, 167.5552881839900512674954, 323.227551001216613355282399032,
+			[]float64{900623.120118495561808287},
+		},
+		{
+			2, 0.3, 1.9, 1e10, 1421.053608725751092127476, 1.13059230320847101935348538475,
+			[]float64{10339.724865103933999377812573},
+		},
+		{
+			2, 0.7, 0.7, 1e10, 1.434208465397359386047053, 13004444.5144199312886565552098,
+			[]float64{155048694.135016827961487},
+		},
 		{3, 0.5, 0.8, 1e10, 12.67429603020998950849381, 117.147068089971532307420694951,
 			[]float64{89978.6893338002354107586886892, 82793756.9027364583273079926994}},
 		{4, 0.3, 0.4, 1e10, 0.000001358409769144771279159, 51.5005469421184905655483469279,
-			[]float64{28.8973393809758209259257567571, 1094678.04471888875292604333272, 631047930.017592067772657425389}},
+			[]float64{
+				28.8973393809758209259257567571, 1094678.04471888875292604333272, 631047930.017592067772657425389,
+			}},
 		{8, 0.5, 1, 1e10, 167.5552881839900512674954, 3.64698546843123342474289145581,
 			[]float64{1497.30529675187773618972081464, 12478.9023280514019392012690877, 103494.350497037489880111307804,
 				858078.217253110661284803071452, 7117591.31261269149216324360764, 59274227.7503815886088486570670,
@@ -87,7 +103,8 @@ func TestFairReference(t *testing.T) {
 	}
 }
 
-// In a boundary layer the slack is far below what cutoffs can hold: 2.9e-29, of the same computation.
+// In a boundary layer the slack is far below what cutoffs can hold: 2.9e-29, of the same
+// computation.
 func TestFairBoundaryLayer(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewBoundedParetoOfMean(0.2, 1e10, 3000)), Hosts: 2, Load: 0.7}
 	o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
@@ -168,14 +185,15 @@ func TestFairTwoHosts(t *testing.T) {
 			r, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{mid})
 			var unstable *UnstableError
 			switch {
-			case errors.As(err, &unstable) && unstable.Host == 1, err == nil && r.Hosts[1].Slowdown.Float > r.Hosts[0].Slowdown.Float:
+			case errors.As(err, &unstable) &&
+				unstable.Host == 1, err == nil && r.Hosts[1].Slowdown.Float > r.Hosts[0].Slowdown.Float:
 				low = mid
 			default:
 				high = mid
 			}
 		}
-		// The difference of the slowdowns, of the size of S, is exact to 1e-13 of S/slack, and its slope in ln s_1 is
-		// not below some hundredths of S.
+		// The difference of the slowdowns, of the size of S, is exact to 1e-13 of S/slack, and its
+		// slope in ln s_1 is not below some hundredths of S.
 		tol := 1e-11 / min(o.Hosts[0].Slack.Float, o.Hosts[1].Slack.Float, 1)
 		if !(apart(o.Cutoffs[0], high) < tol) {
 			t.Fatalf("%v, load %v: cutoff %v, by bisection %v", d, m.Load, o.Cutoffs[0], high)
@@ -183,8 +201,9 @@ func TestFairTwoHosts(t *testing.T) {
 	})
 }
 
-// In other units of work and with other speeds the farm is the same: sizes and cutoffs c times as large at the same
-// speeds take c times as long, and all speeds d times as high make waiting d times as short.
+// In other units of work and with other speeds the farm is the same: sizes and cutoffs c times as
+// large at the same speeds take c times as long, and all speeds d times as high make waiting d
+// times as short.
 func TestFairUnits(t *testing.T) {
 	solved := 0
 	for seed := range uint64(40) {
@@ -258,7 +277,9 @@ func (x fairMixture) Support() (low, high float64, bounded bool) {
 func (x fairMixture) Quantile(float64) (float64, error)          { panic("not used") }
 func (x fairMixture) Sample(*rand.Rand) float64                  { panic("not used") }
 func (x fairMixture) Scaled(float64) (sizes.Distribution, error) { panic("not used") }
-func (x fairMixture) String() string                             { return fmt.Sprintf("%v of %v, else %v", x.p, x.a, x.b) }
+func (x fairMixture) String() string {
+	return fmt.Sprintf("%v of %v, else %v", x.p, x.a, x.b)
+}
 
 // A distribution with two peaks can have several solutions: here one with slowdown 1.109, and the
 // expected one with 0.906.
@@ -268,7 +289,9 @@ func TestFairSmallest(t *testing.T) {
 		ok(sizes.NewBoundedPareto(9.794664318818981, 1309.6553950203092, 2.0098193130567488)),
 		0.10293000403009211,
 	}}
-	r, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{10.025020242772925, 17.137804712230206, 55.94275149664536})
+	r, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{
+		10.025020242772925, 17.137804712230206, 55.94275149664536,
+	})
 	if least, largest := r.slowdowns(); err != nil || !(apart(least, 1.1093) < 1e-4 && apart(least, largest) < 1e-12) {
 		t.Errorf("slowdowns from %v to %v, error %v: want a solution", least, largest, err)
 	}
@@ -282,7 +305,8 @@ func TestFairSmallest(t *testing.T) {
 	}
 }
 
-// Equality may be impossible: on a fine grid of cutoffs the slowdowns are never within 10 % of each other.
+// Equality may be impossible: on a fine grid of cutoffs the slowdowns are never within 10 % of each
+// other.
 func TestFairImpossible(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewBoundedPareto(340, 2e8, 1.9)), Hosts: 3, Load: 0.1, Speeds: []float64{1, 8, 3}}
 	_, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
@@ -364,7 +388,8 @@ func TestFairAtoms(t *testing.T) {
 	}
 }
 
-// A long list: two hosts by brute force, and four, which cannot be worse than any cutoffs on a coarse grid.
+// A long list: two hosts by brute force, and four, which cannot be worse than any cutoffs on a
+// coarse grid.
 func TestFairLongList(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewEmpirical(lognormalSizes(2000, 2, 1))), Hosts: 2, Load: 0.4}
 	o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
@@ -389,7 +414,9 @@ func TestFairLongList(t *testing.T) {
 	for i := 900; i < 1900; i += 20 {
 		for j := i + 20; j < 1960; j += 20 {
 			for k := j + 10; k < 1999; k += 10 {
-				if r, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{atoms[i], atoms[j], atoms[k]}); err == nil {
+				if r, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{
+					atoms[i], atoms[j], atoms[k],
+				}); err == nil {
 					if _, w := r.slowdowns(); w < o.Objective.Float*(1-1e-12) {
 						t.Fatalf("%v at %v, found %v", w, r.Cutoffs, o.Objective.Float)
 					}
@@ -408,19 +435,22 @@ func TestFairErrors(t *testing.T) {
 		spoil func(m *Model)
 		want  string
 	}{
-		"no sizes":           {func(m *Model) { m.Sizes = nil }, "Sizes"},
-		"no hosts":           {func(m *Model) { m.Hosts = 0 }, "Hosts"},
-		"load NaN":           {func(m *Model) { m.Load = math.NaN() }, "Load"},
-		"speed 0":            {func(m *Model) { m.Speeds = []float64{1, 0} }, "Speeds[1]"},
-		"E[1/X] infinite":    {func(m *Model) { m.Sizes = ok(sizes.NewExponential(1)) }, "E[1/X]"},
-		"E[X²] infinite":     {func(m *Model) { m.Sizes = ok(sizes.NewPareto(1, 1.5)) }, "E[X²]"},
-		"E[1/X] of Weibull":  {func(m *Model) { m.Sizes = ok(sizes.NewWeibull(0.5, 1)) }, "E[1/X]"},
-		"no cutoffs at all":  {func(m *Model) { m.Load = 0.99 }, "no cutoffs keep"},
-		"none for the atoms": {func(m *Model) { m.Sizes, m.Load = ok(sizes.NewDeterministic(1)), 0.6 }, "no cutoffs keep"},
+		"no sizes":          {func(m *Model) { m.Sizes = nil }, "Sizes"},
+		"no hosts":          {func(m *Model) { m.Hosts = 0 }, "Hosts"},
+		"load NaN":          {func(m *Model) { m.Load = math.NaN() }, "Load"},
+		"speed 0":           {func(m *Model) { m.Speeds = []float64{1, 0} }, "Speeds[1]"},
+		"E[1/X] infinite":   {func(m *Model) { m.Sizes = ok(sizes.NewExponential(1)) }, "E[1/X]"},
+		"E[X²] infinite":    {func(m *Model) { m.Sizes = ok(sizes.NewPareto(1, 1.5)) }, "E[X²]"},
+		"E[1/X] of Weibull": {func(m *Model) { m.Sizes = ok(sizes.NewWeibull(0.5, 1)) }, "E[1/X]"},
+		"no cutoffs at all": {func(m *Model) { m.Load = 0.99 }, "no cutoffs keep"},
+		"none for the atoms": {
+			func(m *Model) { m.Sizes, m.Load = ok(sizes.NewDeterministic(1)), 0.6 }, "no cutoffs keep",
+		},
 	} {
 		m := good
 		c.spoil(&m)
-		if o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, result %v", name, err, o)
 		}
 	}
@@ -448,8 +478,11 @@ func ExampleOptimize_fair() {
 		fmt.Println(err)
 		return
 	}
-	r, err := Optimize(context.Background(), Model{Sizes: jobSizes, Hosts: 2, Load: 0.5}, PolicyTAGS, Objective{Fair: true})
-	fmt.Printf("cutoff %.1f, slowdowns %.4f and %.4f, error: %v\n", r.Cutoffs[0], r.Hosts[0].Slowdown.Float, r.Hosts[1].Slowdown.Float, err)
+	r, err := Optimize(
+		context.Background(), Model{Sizes: jobSizes, Hosts: 2, Load: 0.5}, PolicyTAGS, Objective{Fair: true},
+	)
+	fmt.Printf("cutoff %.1f, slowdowns %.4f and %.4f, error: %v\n",
+		r.Cutoffs[0], r.Hosts[0].Slowdown.Float, r.Hosts[1].Slowdown.Float, err)
 	// Output: cutoff 1729.5, slowdowns 15.0174 and 15.0174, error: <nil>
 }
 

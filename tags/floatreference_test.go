@@ -42,7 +42,12 @@ func TestFloatReference(t *testing.T) {
 		case "tags_opt":
 			got, tolerance = r.optimum(t), 1e-10
 		case "expansion":
-			p := map[string]Policy{"TAGS": PolicyTAGS, "LWR": PolicyCentral, "LWR_printed": PolicyCentralPrinted, "Random": PolicyRandom}
+			p := map[string]Policy{
+				"TAGS":        PolicyTAGS,
+				"LWR":         PolicyCentral,
+				"LWR_printed": PolicyCentralPrinted,
+				"Random":      PolicyRandom,
+			}
 			name, _, _ := strings.Cut(r.Metric, ":")
 			got = ok(Expand(context.Background(), r.floatModel(t), p[name], ExpansionSettings{Target: 3})).Extra.Float
 		default:
@@ -63,7 +68,10 @@ func parseNumber(t *testing.T, s string) float64 {
 }
 
 func (r refRow) floatModel(t *testing.T) Model {
-	m := Model{Sizes: ok(sizes.NewBoundedPareto(parseNumber(t, r.K), parseNumber(t, r.P), parseNumber(t, r.Alpha))), Hosts: r.H}
+	m := Model{
+		Sizes: ok(sizes.NewBoundedPareto(parseNumber(t, r.K), parseNumber(t, r.P), parseNumber(t, r.Alpha))),
+		Hosts: r.H,
+	}
 	if r.Load != "" {
 		m.Load = parseNumber(t, r.Load)
 	}
@@ -108,8 +116,10 @@ func (r refRow) formal(t *testing.T) float64 {
 		h = a.Hosts[int(parseNumber(t, index))-1]
 	}
 	return map[string]float64{
-		"EW": a.MeanWaiting.Float, "ES": a.MeanSlowdown.Float, "excess": a.Excess.Float, "lam": a.ArrivalRate.Float, "p": h.Final.Float, "pvisit": h.Visit.Float,
-		"load": h.Load.Float, "EXvisit": h.VisitMean.Float, "EX2visit": h.VisitSquare.Float, "Wvisit": h.VisitWait.Float, "S": h.Slowdown.Float,
+		"EW": a.MeanWaiting.Float, "ES": a.MeanSlowdown.Float, "excess": a.Excess.Float, "lam": a.ArrivalRate.Float,
+		"p": h.Final.Float, "pvisit": h.Visit.Float,
+		"load": h.Load.Float, "EXvisit": h.VisitMean.Float, "EX2visit": h.VisitSquare.Float,
+		"Wvisit": h.VisitWait.Float, "S": h.Slowdown.Float,
 	}[metric]
 }
 

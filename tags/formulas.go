@@ -21,8 +21,9 @@ func (a double) Quo(b double) double { return a / b }
 
 func value(v float64) num.Value { return num.Value{Float: v} }
 
-// A visit holds the moments of the sizes of which the means of a host are made. A host between the cutoffs a and b sees
-// under TAGS the jobs X > a, and those of a < X <= b end at it; under SITA these are all it sees.
+// A visit holds the moments of the sizes of which the means of a host are made. A host between the
+// cutoffs a and b sees under TAGS the jobs X > a, and those of a < X <= b end at it; under SITA
+// these are all it sees.
 type visit[T number[T]] struct {
 	speed         T       // v
 	part, end     T       // fractions of the jobs that arrive, and that complete
@@ -67,13 +68,15 @@ func (f formulas[T]) loads(visits []visit[T]) Result {
 	return r
 }
 
-// waits adds the waiting times, slowdowns and delays to the result of loads: under TAGS by the formulas of the package
-// comment, under SITA those of an M/G/1 queue for each host. Formally it does so for overloaded hosts too. The waiting
-// time at a host is that of Pollaczek and Khinchine, V_i = λ M_2/v_i² / (2(1 - ρ_i)). The mean delay of TAGS is
+// waits adds the waiting times, slowdowns and delays to the result of loads: under TAGS by the
+// formulas of the package comment, under SITA those of an M/G/1 queue for each host. Formally it
+// does so for overloaded hosts too. The waiting time at a host is that of Pollaczek and Khinchine,
+// V_i = λ M_2/v_i² / (2(1 - ρ_i)). The mean delay of TAGS is
 //
 //	E[T] = E[W] + Σ_i ρ_i/λ,  E[W] = Σ_i P(X > s_{i-1}) V_i,
 //
-// and of a job that ends at host i it is W_i + Σ_{j<i} s_j/v_j + E[X | s_{i-1} < X <= s_i]/v_i ([HB02], appendix).
+// and of a job that ends at host i it is W_i + Σ_{j<i} s_j/v_j + E[X | s_{i-1} < X <= s_i]/v_i
+// ([HB02], appendix).
 func (f formulas[T]) waits(r *Result, visits []visit[T]) {
 	restarts := r.Policy == PolicyTAGS
 	waited, spent := f.zero, f.zero // by the jobs that reach host i, before it

@@ -19,10 +19,12 @@ import (
 type Fractions struct {
 	Load   *big.Rat   // ρ
 	Speeds []*big.Rat // v_i
-	Sizes  []*big.Rat // those of the list, each as often as it occurs, in any order; for a distribution that is [sizes.Atomic]
+	// those of the list, each as often as it occurs, in any order; for a distribution that is
+	// [sizes.Atomic]
+	Sizes []*big.Rat
 
-	// Cutoffs are s_i, for [Evaluate], which is given what they round to. One that rounds to a size of the list
-	// stands for that size: jobs of that size end there.
+	// Cutoffs are s_i, for [Evaluate], which is given what they round to. One that rounds to a size
+	// of the list stands for that size: jobs of that size end there.
 	Cutoffs []*big.Rat
 }
 
@@ -38,7 +40,8 @@ func (m Model) validateFractions() error {
 		}
 	}
 	if f.Speeds != nil && len(f.Speeds) != len(m.Speeds) {
-		return input.Errorf("Fractions.Speeds", fmt.Sprintf("%d speeds", len(f.Speeds)), "as many as Speeds, %d", len(m.Speeds))
+		return input.Errorf("Fractions.Speeds", fmt.Sprintf("%d speeds", len(f.Speeds)), "as many as Speeds, %d",
+			len(m.Speeds))
 	}
 	for i, v := range f.Speeds {
 		if err := roundsTo(fmt.Sprintf("Fractions.Speeds[%d]", i), v, m.Speeds[i]); err != nil {
@@ -64,7 +67,9 @@ func (m Model) validateFractions() error {
 		}
 		v, _ := num.Float64(x)
 		if left[v]--; left[v] < 0 {
-			return input.Errorf(path, x.RatString(), "a fraction that rounds to one of the sizes, as often as that occurs")
+			return input.Errorf(
+				path, x.RatString(), "a fraction that rounds to one of the sizes, as often as that occurs",
+			)
 		}
 	}
 	for x, n := range left {
@@ -84,8 +89,9 @@ func (m Model) withLoad(load float64) Model {
 	return m
 }
 
-// A list holds the sizes of a distribution that has finitely many, as integers over a common denominator, and computes loads
-// from them without rounding. It is made when it is first needed, since few hosts have a slack next to 0.
+// A list holds the sizes of a distribution that has finitely many, as integers over a common
+// denominator, and computes loads from them without rounding. It is made when it is first needed,
+// since few hosts have a slack next to 0.
 type list struct {
 	moments sizes.Atomic
 	atoms   []float64
@@ -113,14 +119,16 @@ func newList(m Model) *list {
 	return l
 }
 
-// setCutoffs checks the cutoffs that m has as fractions and takes them for those that they round to.
+// setCutoffs checks the cutoffs that m has as fractions and takes them for those that they round
+// to.
 func (l *moments) setCutoffs(m Model, cutoffs []float64) error {
 	if m.Fractions == nil || m.Fractions.Cutoffs == nil {
 		return nil
 	}
 	exact := m.Fractions.Cutoffs
 	if len(exact) != len(cutoffs) {
-		return input.Errorf("Fractions.Cutoffs", fmt.Sprintf("%d cutoffs", len(exact)), "as many as cutoffs, %d", len(cutoffs))
+		return input.Errorf("Fractions.Cutoffs", fmt.Sprintf("%d cutoffs", len(exact)), "as many as cutoffs, %d",
+			len(cutoffs))
 	}
 	for i, x := range exact {
 		if err := roundsTo(fmt.Sprintf("Fractions.Cutoffs[%d]", i), x, cutoffs[i]); err != nil {
@@ -130,7 +138,9 @@ func (l *moments) setCutoffs(m Model, cutoffs []float64) error {
 			continue
 		}
 		if y := l.list.cutoffs[cutoffs[i]]; y != nil && y.Cmp(x) != 0 {
-			return input.Errorf(fmt.Sprintf("Fractions.Cutoffs[%d]", i), x.RatString(), "the cutoff before, %s, or one that rounds to another double", y.RatString())
+			return input.Errorf(fmt.Sprintf("Fractions.Cutoffs[%d]", i), x.RatString(),
+				"the cutoff before, %s, or one that rounds to another double",
+				y.RatString())
 		}
 		l.list.cutoffs[cutoffs[i]] = x
 	}
@@ -232,8 +242,9 @@ func (l *list) workUpTo(x float64) *big.Int {
 	return new(big.Int)
 }
 
-// slack returns 1 - ρ_i, rounded to the nearest double but never to 0 unless it is, for a host of the given pace that has
-// the sizes above a for at most b of work each, or if kills is false those in (a, b] whole.
+// slack returns 1 - ρ_i, rounded to the nearest double but never to 0 unless it is, for a host of
+// the given pace that has the sizes above a for at most b of work each, or if kills is false those
+// in (a, b] whole.
 func (l *list) slack(pace *big.Rat, a, b float64, kills bool) float64 {
 	l.fill()
 	work := new(big.Rat).SetInt(new(big.Int).Sub(l.workUpTo(b), l.workUpTo(a)))

@@ -39,8 +39,8 @@ func (f literalFarm) rate() *big.Rat {
 	return quo(mul(mul(f.load, sum(f.speeds)), big.NewRat(int64(len(f.sizes)), 1)), sum(f.sizes))
 }
 
-// visits returns Σ min(x, b)^r/n over the sizes x > a; b is nil for no limit. Without kills the sizes above b count not
-// at all.
+// visits returns Σ min(x, b)^r/n over the sizes x > a; b is nil for no limit. Without kills the
+// sizes above b count not at all.
 func (f literalFarm) visits(r int, a, b *big.Rat, kills bool) *big.Rat {
 	s := new(big.Rat)
 	for _, x := range f.sizes {
@@ -163,7 +163,8 @@ func (f literalFarm) each(try func(cutoffs []*big.Rat)) {
 	next(0, 0)
 }
 
-// drawLiteral returns a farm of two or three hosts. In half of the cases some cutoffs give a host a load of exactly 1.
+// drawLiteral returns a farm of two or three hosts. In half of the cases some cutoffs give a host a
+// load of exactly 1.
 func drawLiteral(t *rapid.T) literalFarm {
 	var f literalFarm
 	scale := rapid.SampledFrom([]int64{1, 10, 3}).Draw(t, "scale")
@@ -220,15 +221,17 @@ func TestAnalyzeListsInFractions(t *testing.T) {
 			if below != (err == nil) || err != nil && !(errors.As(err, &unstable) && !unstable.Undecided) {
 				t.Fatalf("cutoffs %v: error %v, every host below load 1: %v", rounded, err, below)
 			}
-			if below && !(within(got.MeanWaiting.Float, doubleOf(waiting), 1e-10) && within(got.MeanSlowdown.Float, doubleOf(slowdown), 1e-10)) {
-				t.Fatalf("cutoffs %v: %v and %v, want %v and %v", rounded, got.MeanWaiting.Float, got.MeanSlowdown.Float, doubleOf(waiting), doubleOf(slowdown))
+			if below && !(within(got.MeanWaiting.Float, doubleOf(waiting), 1e-10) &&
+				within(got.MeanSlowdown.Float, doubleOf(slowdown), 1e-10)) {
+				t.Fatalf("cutoffs %v: %v and %v, want %v and %v",
+					rounded, got.MeanWaiting.Float, got.MeanSlowdown.Float, doubleOf(waiting), doubleOf(slowdown))
 			}
 		})
 	})
 }
 
-// No cutoffs at all are better than those found, and where none keep every host below load 1, none are found: by brute
-// force over the sizes, 0, and points between.
+// No cutoffs at all are better than those found, and where none keep every host below load 1, none
+// are found: by brute force over the sizes, 0, and points between.
 func TestListsByBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawLiteral(t)
@@ -259,13 +262,15 @@ func TestListsByBruteForce(t *testing.T) {
 			case err != nil:
 				t.Fatalf("problem %d: error %v, by brute force %v", i, err, doubleOf(best[i]))
 			case !within(got.Objective.Float, doubleOf(best[i]), 1e-9): // the search ends within 5e-11
-				t.Fatalf("problem %d: %v with cutoffs %v, by brute force %v", i, got.Objective.Float, got.Cutoffs, doubleOf(best[i]))
+				t.Fatalf("problem %d: %v with cutoffs %v, by brute force %v",
+					i, got.Objective.Float, got.Cutoffs, doubleOf(best[i]))
 			}
 		}
 	})
 }
 
-// The largest load is that at which the best cutoffs give a host load 1, from fractions and to the last digit but one.
+// The largest load is that at which the best cutoffs give a host load 1, from fractions and to the
+// last digit but one.
 func TestMaxLoadOfLists(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawLiteral(t)
@@ -310,7 +315,12 @@ func TestSITAListsInFractions(t *testing.T) {
 // Two sizes, 2 and 5, at load 0.7: cutoff 2 gives host 2 a load of 2/5 1/2 5 = 1, and no others do
 // better. The double next to 0.7 is below it.
 func TestLoadOfExactlyOne(t *testing.T) {
-	m := Model{Sizes: ok(sizes.NewEmpirical([]float64{2, 5})), Hosts: 2, Load: 0.7, Fractions: &Fractions{Load: big.NewRat(7, 10)}}
+	m := Model{
+		Sizes:     ok(sizes.NewEmpirical([]float64{2, 5})),
+		Hosts:     2,
+		Load:      0.7,
+		Fractions: &Fractions{Load: big.NewRat(7, 10)},
+	}
 	if _, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Waiting: 1}); !errors.Is(err, ErrInfeasible) {
 		t.Errorf("load 7/10: error %v", err)
 	}
@@ -327,17 +337,30 @@ func TestLoadOfExactlyOne(t *testing.T) {
 func TestFractionErrors(t *testing.T) {
 	third := big.NewRat(1, 3)
 	for want, spoil := range map[string]func(m *Model){
-		"Fractions.Load":       func(m *Model) { m.Fractions.Load = big.NewRat(2, 3) },
-		"Fractions.Speeds":     func(m *Model) { m.Fractions.Speeds = []*big.Rat{third} },
-		"Fractions.Speeds[1]":  func(m *Model) { m.Fractions.Speeds = []*big.Rat{big.NewRat(1, 1), nil, big.NewRat(1, 1)} },
+		"Fractions.Load":   func(m *Model) { m.Fractions.Load = big.NewRat(2, 3) },
+		"Fractions.Speeds": func(m *Model) { m.Fractions.Speeds = []*big.Rat{third} },
+		"Fractions.Speeds[1]": func(m *Model) {
+			m.Fractions.Speeds = []*big.Rat{
+				big.NewRat(1, 1), nil, big.NewRat(1, 1),
+			}
+		},
 		"Fractions.Sizes":      func(m *Model) { m.Fractions.Sizes = m.Fractions.Sizes[:1] },
 		"Fractions.Sizes[1]":   func(m *Model) { m.Fractions.Sizes[1] = third },
 		"Fractions.Cutoffs":    func(m *Model) { m.Fractions.Cutoffs = []*big.Rat{third} },
 		"Fractions.Cutoffs[0]": func(m *Model) { m.Fractions.Cutoffs = []*big.Rat{num.Rat("1e-400"), third} },
-		"Fractions.Cutoffs[1]": func(m *Model) { m.Fractions.Cutoffs = []*big.Rat{third, num.Rat("0.33333333333333332")} },
+		"Fractions.Cutoffs[1]": func(m *Model) {
+			m.Fractions.Cutoffs = []*big.Rat{
+				third, num.Rat("0.33333333333333332"),
+			}
+		},
 	} {
-		m := Model{Sizes: ok(sizes.NewEmpirical([]float64{1.0 / 3, 2})), Hosts: 3, Load: 0.25, Speeds: []float64{1, 1, 1},
-			Fractions: &Fractions{Load: big.NewRat(1, 4), Sizes: []*big.Rat{third, big.NewRat(2, 1)}}}
+		m := Model{
+			Sizes:     ok(sizes.NewEmpirical([]float64{1.0 / 3, 2})),
+			Hosts:     3,
+			Load:      0.25,
+			Speeds:    []float64{1, 1, 1},
+			Fractions: &Fractions{Load: big.NewRat(1, 4), Sizes: []*big.Rat{third, big.NewRat(2, 1)}},
+		}
 		cutoffs := []float64{1.0 / 3, 1.0 / 3}
 		if want == "Fractions.Cutoffs[0]" {
 			cutoffs[0] = 0

@@ -1,5 +1,5 @@
-// This part of the package computes the error of the formula for least work remaining at low loads: by which
-// factor is its waiting time too long?
+// This part of the package computes the error of the formula for least work remaining at low loads:
+// by which factor is its waiting time too long?
 //
 // [PolicyCentral] is one queue for h hosts, M/G/h, whose mean waiting time is not known in
 // general. The formula multiplies the mean waiting time for exponential sizes, M/M/h, by G =
@@ -22,7 +22,8 @@ import (
 	"productform/sizes"
 )
 
-// Factor returns the limit, as the load goes to 0, of the mean waiting time by the formula of [PolicyCentral] over the true one,
+// Factor returns the limit, as the load goes to 0, of the mean waiting time by the formula of
+// [PolicyCentral] over the true one,
 //
 //	(E[X²]/(2 E[X])) / (h ∫_0^∞ (E[(X - x)^+]/E[X])^h dx),
 //
@@ -50,7 +51,8 @@ const (
 	tailTol = 1e-4 // part of the integral that may be left out at either end
 )
 
-// firstOf returns ∫ g, g(x) = (E[(X - x)^+]/E[X])^h, by trapezoids between points in geometric progression.
+// firstOf returns ∫ g, g(x) = (E[(X - x)^+]/E[X])^h, by trapezoids between points in geometric
+// progression.
 //
 // Truncation error: g is at most 1, and at least (1 - x/E[X])^h, as E[(X - x)^+] >= E[X] - x. So
 // the integral is at least E[X]/(h+1), and points begin at tailTol of that. At the top, x E[(X -

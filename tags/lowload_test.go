@@ -86,8 +86,9 @@ func isClose2(t *testing.T, d sizes.Distribution, hosts int, want float64) {
 	}
 }
 
-// Jobs are run one after the other on two hosts at load 0.05, by the recursion of Kiefer and Wolfowitz: each waits for the host with the
-// least work. The formula is then nearly the factor times the simulated mean.
+// Jobs are run one after the other on two hosts at load 0.05, by the recursion of Kiefer and
+// Wolfowitz: each waits for the host with the least work. The formula is then nearly the factor
+// times the simulated mean.
 func TestFactorMatchesSimulation(t *testing.T) {
 	const load, jobs, parts = 0.05, 100_000, 20
 	d := parse(t, "hyperexponential:20")
@@ -115,7 +116,8 @@ func TestFactorMatchesSimulation(t *testing.T) {
 	}
 	mean := sum / parts
 	deviation := math.Sqrt((squares/parts - mean*mean) / (parts - 1))
-	// The ratio grows with the load, from 1/factor at 0 to 1 at 1: at 0.05 a tenth of the way is allowed for.
+	// The ratio grows with the load, from 1/factor at 0 to 1 at 1: at 0.05 a tenth of the way is
+	// allowed for.
 	if low, high := 1/factor-5*deviation, 1/factor+0.1*(1-1/factor)+5*deviation; !(mean >= low && mean <= high) {
 		t.Errorf("true over formula: %v ± %v, want %v at low loads", mean, deviation, 1/factor)
 	}

@@ -71,8 +71,9 @@ func (m Model) checkSpeeds() error {
 	return nil
 }
 
-// CheckCutoffs accepts h-1 finite cutoffs that are at least 0 and do not fall. With a cutoff below all sizes, the host
-// ends no job; with 0 it is left idle, as hosts after a cutoff at or above all sizes are.
+// CheckCutoffs accepts h-1 finite cutoffs that are at least 0 and do not fall. With a cutoff below
+// all sizes, the host ends no job; with 0 it is left idle, as hosts after a cutoff at or above all
+// sizes are.
 func (m Model) CheckCutoffs(cutoffs []float64) error {
 	if len(cutoffs) != m.Hosts-1 {
 		return input.Errorf("Cutoffs", fmt.Sprintf("%d cutoffs", len(cutoffs)), "%d, one fewer than hosts", m.Hosts-1)

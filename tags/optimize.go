@@ -53,39 +53,43 @@ func (o Objective) value(slowdown, waiting float64) float64 {
 // finds nothing better nearby, to 1e-10 for unimodal distributions and the square root of rounding,
 // 1e-7, for others.
 //
-// Under TAGS a cutoff at an end of the sizes ([math.MaxFloat64] if they have none), or equal to the one before, means that a
-// host is better left idle; [Evaluate] does not take such cutoffs. Under SITA equal cutoffs, a first cutoff of 0, or a
-// last one at the high end of the sizes mean that; the smallest jobs go to host 1 and the largest to host h, also if the
-// speeds differ: another order of the hosts is another model. If the sizes are [sizes.Atomic], the cutoffs are sizes, or 0.
-// The gap of SITA is larger if the proof takes too many cells: 1e-3 where several hosts are loaded to within 1e-6 of 1, and
-// some per cent for 64 hosts. Some cutoffs overload no host at every load below 1, as those of SITA-E, unless sizes have
-// atoms.
+// Under TAGS a cutoff at an end of the sizes ([math.MaxFloat64] if they have none), or equal to the
+// one before, means that a host is better left idle; [Evaluate] does not take such cutoffs. Under
+// SITA equal cutoffs, a first cutoff of 0, or a last one at the high end of the sizes mean that;
+// the smallest jobs go to host 1 and the largest to host h, also if the speeds differ: another
+// order of the hosts is another model. If the sizes are [sizes.Atomic], the cutoffs are sizes,
+// or 0. The gap of SITA is larger if the proof takes too many cells: 1e-3 where several hosts are
+// loaded to within 1e-6 of 1, and some per cent for 64 hosts. Some cutoffs overload no host at
+// every load below 1, as those of SITA-E, unless sizes have atoms.
 //
-// With Fair, for TAGS only, the cutoffs give all hosts the same expected slowdown ([HB02], TAGS-opt-fairness):
+// With Fair, for TAGS only, the cutoffs give all hosts the same expected slowdown ([HB02],
+// TAGS-opt-fairness):
 //
 //	E[S_i] = (V_1 + ... + V_i) E[1/X | s_{i-1} < X <= s_i] = S for all i.
 //
-// Objective is the largest E[S_i], and Gap what is left of unfairness, 1 - min_i E[S_i]/max_i E[S_i],
-// here 1e-16 or so. The slacks are those that make the slowdowns equal: where cutoffs of 53 bits cannot
-// tell a load from 1, the slack holds digits that [Evaluate] does not find. With two hosts of one speed
-// such cutoffs exist whenever any keep both loads below 1. In general they need not: a host that ends
-// next to no jobs makes those that pass wait, and that alone may be too much. So it is with sizes in a
-// narrow range, with many hosts at light load, with unsuitable speeds. The error is an *[UnfairError]
-// then: bounds prove that there are none, or none were found. With speeds that differ, and distributions
-// that are not [sizes.Unimodal], there can be several solutions: the one with the smallest S of those
-// found is returned. If the sizes are [sizes.Atomic], equality is out of reach: then the cutoffs, at
-// atoms and 0, provably minimise the largest E[S_i] of the hosts at which jobs end, and a local search
-// prefers a large smallest E[S_i]. The proof takes lists of 2000 atoms for five hosts, and shorter ones
-// for more. If it fails, the error is an *[UnfairError] too. At a host with the cutoff of the host
-// before, no job ends. A cutoff of 0 leaves its host idle, as one at the top atom does those after it.
-// For bounded Pareto distributions 2 hosts take less than a millisecond, 8 some milliseconds.
+// Objective is the largest E[S_i], and Gap what is left of unfairness, 1 - min_i E[S_i]/max_i
+// E[S_i], here 1e-16 or so. The slacks are those that make the slowdowns equal: where cutoffs of 53
+// bits cannot tell a load from 1, the slack holds digits that [Evaluate] does not find. With two
+// hosts of one speed such cutoffs exist whenever any keep both loads below 1. In general they need
+// not: a host that ends next to no jobs makes those that pass wait, and that alone may be too much.
+// So it is with sizes in a narrow range, with many hosts at light load, with unsuitable speeds. The
+// error is an *[UnfairError] then: bounds prove that there are none, or none were found. With
+// speeds that differ, and distributions that are not [sizes.Unimodal], there can be several
+// solutions: the one with the smallest S of those found is returned. If the sizes are
+// [sizes.Atomic], equality is out of reach: then the cutoffs, at atoms and 0, provably minimise the
+// largest E[S_i] of the hosts at which jobs end, and a local search prefers a large smallest
+// E[S_i]. The proof takes lists of 2000 atoms for five hosts, and shorter ones for more. If it
+// fails, the error is an *[UnfairError] too. At a host with the cutoff of the host before, no job
+// ends. A cutoff of 0 leaves its host idle, as one at the top atom does those after it. For bounded
+// Pareto distributions 2 hosts take less than a millisecond, 8 some milliseconds.
 //
 // The error is that of [Evaluate], or an *[InfeasibleError], or names the field of the objective
 // that is out of range. If a TAGS host is slower than one before it, it may wrap [ErrInfeasible]
 // without being one: then no cutoffs were found. It is ctx.Err() promptly after ctx is done.
 func Optimize(ctx context.Context, m Model, p Policy, o Objective) (Result, error) {
 	if p != PolicyTAGS && p != PolicySITA {
-		return Result{}, input.Errorf("Policy", string(p), "%q or %q, which have cutoffs to choose", PolicyTAGS, PolicySITA)
+		return Result{}, input.Errorf("Policy", string(p), "%q or %q, which have cutoffs to choose",
+			PolicyTAGS, PolicySITA)
 	}
 	if o.Fair && p != PolicyTAGS {
 		return Result{}, input.Errorf("Objective.Fair", o.Fair, "false, but under the policy %s", PolicyTAGS)

@@ -19,7 +19,9 @@ import (
 
 // drawSizes returns sizes of many kinds, with E[1/X] finite, of about unit mean.
 func drawSizes(t *rapid.T) sizes.Distribution {
-	switch rapid.SampledFrom([]string{"pareto", "bounded", "bounded", "bounded", "lognormal", "erlang", "sizes"}).Draw(t, "distribution") {
+	switch rapid.SampledFrom([]string{
+		"pareto", "bounded", "bounded", "bounded", "lognormal", "erlang", "sizes",
+	}).Draw(t, "distribution") {
 	case "pareto":
 		return ok(sizes.NewPareto(1, rapid.Float64Range(2.1, 4).Draw(t, "alpha")))
 	case "lognormal":
@@ -46,12 +48,15 @@ func drawModel(t *rapid.T, hosts int) Model {
 			m.Speeds = append(m.Speeds, rapid.Float64Range(0.5, 2).Draw(t, "speed"))
 		}
 	}
-	m.Load = min(0.999, ok(MaxLoad(context.Background(), m))) * rapid.Float64Range(0.05, 0.99).Draw(t, "part of the largest load")
+	m.Load = min(0.999, ok(MaxLoad(context.Background(), m))) * rapid.Float64Range(0.05, 0.99).Draw(t,
+		"part of the largest load")
 	return m
 }
 
 func drawObjective(t *rapid.T) Objective {
-	return rapid.SampledFrom([]Objective{{Slowdown: 1}, {Waiting: 1}, {Slowdown: 1, Waiting: 0.01}, {Slowdown: 0.3, Waiting: 2}}).Draw(t, "objective")
+	return rapid.SampledFrom([]Objective{
+		{Slowdown: 1}, {Waiting: 1}, {Slowdown: 1, Waiting: 0.01}, {Slowdown: 0.3, Waiting: 2},
+	}).Draw(t, "objective")
 }
 
 func ok[T any](v T, err error) T {
@@ -172,7 +177,8 @@ func TestSlopesMatchDerivatives(t *testing.T) {
 			p, q := f.at(x), f.at(y)
 			return f.Cost(0, &p, &q)
 		}
-		// Central differences are off by the square of the step, which two steps show, and by rounding over the step.
+		// Central differences are off by the square of the step, which two steps show, and by
+		// rounding over the step.
 		check := func(side string, slope, at float64, difference func(h float64) float64) {
 			const h = 1e-5
 			fine, coarse := difference(h), difference(2*h)
@@ -224,13 +230,14 @@ func TestOptimumAmongAtoms(t *testing.T) {
 		}
 		try(0, 0)
 		if math.Abs(got.Objective.Float-best) > 1e-11*best {
-			t.Errorf("%v: objective %v with cutoffs %v, best of all %v", m.Sizes, got.Objective.Float, got.Cutoffs, best)
+			t.Errorf("%v: objective %v with cutoffs %v, best of all %v",
+				m.Sizes, got.Objective.Float, got.Cutoffs, best)
 		}
 	})
 }
 
-// The dynamic programme beats or equals the simplex method of Nelder and Mead from several starts in 200 settings, and
-// its gap holds.
+// The dynamic programme beats or equals the simplex method of Nelder and Mead from several starts
+// in 200 settings, and its gap holds.
 func TestOptimizeAgainstNelderMead(t *testing.T) {
 	t.Parallel()
 	better, settings := 0, 0
@@ -266,7 +273,9 @@ func TestOptimizeAgainstNelderMead(t *testing.T) {
 			for j := range start {
 				start[j] = math.Log(start[j])
 			}
-			found, err := optimize.Minimize(problem, start, &optimize.Settings{FuncEvaluations: 400}, &optimize.NelderMead{})
+			found, err := optimize.Minimize(
+				problem, start, &optimize.Settings{FuncEvaluations: 400}, &optimize.NelderMead{},
+			)
 			if found == nil {
 				t.Fatal(err)
 			}
@@ -305,7 +314,9 @@ func TestOptimizeWithSpeedsAgainstNelderMead(t *testing.T) {
 				continue
 			}
 			problem := optimize.Problem{Func: func(x []float64) float64 { return o.cost(s, x) }}
-			found, err := optimize.Minimize(problem, start, &optimize.Settings{FuncEvaluations: 300}, &optimize.NelderMead{})
+			found, err := optimize.Minimize(
+				problem, start, &optimize.Settings{FuncEvaluations: 300}, &optimize.NelderMead{},
+			)
 			if found == nil {
 				t.Fatal(err)
 			}
@@ -333,7 +344,8 @@ func randomPath(r *rand.Rand, s *path.Search) []float64 {
 	return nil
 }
 
-// None of 10^5 random cutoffs that overload no host is better than the optimum, nor below its proved bound.
+// None of 10^5 random cutoffs that overload no host is better than the optimum, nor below its
+// proved bound.
 func TestOptimizeAgainstRandomCutoffs(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -345,7 +357,10 @@ func TestOptimizeAgainstRandomCutoffs(t *testing.T) {
 		{Model{Sizes: ok(sizes.NewBoundedParetoOfMean(0.8, 1e10, 3000)), Hosts: 3, Load: 0.5}, Objective{Waiting: 1}},
 		{Model{Sizes: ok(sizes.NewBoundedParetoOfMean(1, 1e10, 3000)), Hosts: 4, Load: 0.7}, Objective{Slowdown: 1}},
 		{Model{Sizes: ok(sizes.NewLognormal(1, 50)), Hosts: 3, Load: 0.4}, Objective{Slowdown: 1, Waiting: 1}},
-		{Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.6, Speeds: []float64{1, 3}}, Objective{Waiting: 1}},
+		{
+			Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.6, Speeds: []float64{1, 3}},
+			Objective{Waiting: 1},
+		},
 	} {
 		best := ok(Optimize(context.Background(), c.m, PolicyTAGS, c.o))
 		s, _ := searchOf(c.m, c.o)
@@ -356,7 +371,8 @@ func TestOptimizeAgainstRandomCutoffs(t *testing.T) {
 			}
 		}
 		if found < best.Objective.Float*(1-1e-13) {
-			t.Errorf("%v, %d hosts: optimum %v, random cutoffs reach %v", c.m.Sizes, c.m.Hosts, best.Objective.Float, found)
+			t.Errorf("%v, %d hosts: optimum %v, random cutoffs reach %v",
+				c.m.Sizes, c.m.Hosts, best.Objective.Float, found)
 		}
 		if best.Gap > 6e-11 {
 			t.Errorf("%v, %d hosts: gap %v", c.m.Sizes, c.m.Hosts, best.Gap)
@@ -401,14 +417,16 @@ func TestMoreHostsAtOneRate(t *testing.T) {
 			t.Fatal(err)
 		}
 		if more.Objective.Float > few.Objective.Float*(1+1e-10) {
-			t.Errorf("objective %v with %d hosts, %v with one more", few.Objective.Float, m.Hosts-1, more.Objective.Float)
+			t.Errorf("objective %v with %d hosts, %v with one more",
+				few.Objective.Float, m.Hosts-1, more.Objective.Float)
 		}
 	})
 }
 
-// A host slower than one before it may have to stop below that one's largest cutoff, at an equal cutoff: the host is in
-// the way, and all that is left is to pass it fast. By Analyze with cutoffs next to equal, and by that load at which
-// λ s P(X > s) = v has its last root: speeds 1, 1/2 and 2 and exponential sizes.
+// A host slower than one before it may have to stop below that one's largest cutoff, at an equal
+// cutoff: the host is in the way, and all that is left is to pass it fast. By Analyze with cutoffs
+// next to equal, and by that load at which λ s P(X > s) = v has its last root: speeds 1, 1/2 and 2
+// and exponential sizes.
 func TestSlowHostInTheWay(t *testing.T) {
 	t.Parallel()
 	m := Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 3, Speeds: []float64{1, 0.5, 2}}
@@ -445,23 +463,36 @@ func TestVerySlowHosts(t *testing.T) {
 	for _, speed := range []float64{1e-3, 1e-9, 1e-16, 1e-60} {
 		m := Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.3, Speeds: []float64{1, speed}}
 		got := ok(Optimize(context.Background(), m, PolicyTAGS, Objective{Waiting: 1}))
-		one := ok(Evaluate(context.Background(), Model{Sizes: m.Sizes, Hosts: 1, Load: 0.3 * (1 + speed)}, PolicyTAGS, nil))
+		one := ok(Evaluate(
+			context.Background(), Model{Sizes: m.Sizes, Hosts: 1, Load: 0.3 * (1 + speed)}, PolicyTAGS, nil,
+		))
 		if got.MeanWaiting.Float > one.MeanWaiting.Float*(1+1e-12) || got.Hosts[1].Slack.Float > 1 {
 			t.Errorf("speed %v: %+v, alone %v", speed, got, one.MeanWaiting.Float)
 		}
 	}
 	// host 2 gets the sizes above 24.48, of mean 25.48, at speed 1e-9
-	r := ok(Evaluate(context.Background(), Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.5, Speeds: []float64{1, 1e-9}}, PolicyTAGS, []float64{24.48}))
+	r := ok(Evaluate(
+		context.Background(),
+		Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.5, Speeds: []float64{1, 1e-9}},
+		PolicyTAGS, []float64{24.48},
+	))
 	if want := 1 - 0.5*(1+1e-9)*math.Exp(-24.48)*25.48/1e-9; !within(r.Hosts[1].Slack.Float, want, 1e-14) {
 		t.Errorf("slack %v, want %v", r.Hosts[1].Slack.Float, want)
 	}
 }
 
-// Many hosts take no longer than it takes to give up, and what is returned is no worse than few hosts.
+// Many hosts take no longer than it takes to give up, and what is returned is no worse than few
+// hosts.
 func TestManyHosts(t *testing.T) {
 	t.Parallel()
-	few := ok(Optimize(context.Background(), Model{Sizes: ok(sizes.NewWeibull(0.5, 1)), Hosts: 4, Load: 0.08}, PolicyTAGS, Objective{Waiting: 1}))
-	many := ok(Optimize(context.Background(), Model{Sizes: ok(sizes.NewWeibull(0.5, 1)), Hosts: 32, Load: 0.01}, PolicyTAGS, Objective{Waiting: 1}))
+	few := ok(Optimize(
+		context.Background(), Model{Sizes: ok(sizes.NewWeibull(0.5, 1)), Hosts: 4, Load: 0.08},
+		PolicyTAGS, Objective{Waiting: 1},
+	))
+	many := ok(Optimize(
+		context.Background(), Model{Sizes: ok(sizes.NewWeibull(0.5, 1)), Hosts: 32, Load: 0.01},
+		PolicyTAGS, Objective{Waiting: 1},
+	))
 	if many.Objective.Float > few.Objective.Float || !(many.Gap < 1) {
 		t.Errorf("32 hosts: %v with gap %v, 4 hosts %v", many.Objective.Float, many.Gap, few.Objective.Float)
 	}
@@ -489,11 +520,26 @@ func TestOptimizeErrors(t *testing.T) {
 		{"many hosts", func(m *Model, o *Objective) { m.Hosts = 65 }, "Hosts = 65: want"},
 		{"load", func(m *Model, o *Objective) { m.Load = 1 }, "Load = 1: want a number in (0, 1)"},
 		{"load NaN", func(m *Model, o *Objective) { m.Load = math.NaN() }, "Load = NaN: want a number in (0, 1)"},
-		{"speeds", func(m *Model, o *Objective) { m.Speeds = []float64{1} }, "Speeds = 1 speeds: want one speed a host, 2"},
-		{"speed", func(m *Model, o *Objective) { m.Speeds = []float64{1, 0} }, "Speeds[1] = 0: want a number in [1e-100, 1e100]"},
-		{"weight", func(m *Model, o *Objective) { o.Waiting = -1 }, "Objective.Waiting = -1: want a weight in [0, 1e150]"},
-		{"weights", func(m *Model, o *Objective) { *o = Objective{} }, "Objective = {0 0}: want a weight of at least 1e-150"},
-		{"infinite 1/X", func(m *Model, o *Objective) { m.Sizes = ok(sizes.NewExponential(1)) }, "Objective.Slowdown = 1: want 0, since"},
+		{
+			"speeds", func(m *Model, o *Objective) { m.Speeds = []float64{1} },
+			"Speeds = 1 speeds: want one speed a host, 2",
+		},
+		{
+			"speed", func(m *Model, o *Objective) { m.Speeds = []float64{1, 0} },
+			"Speeds[1] = 0: want a number in [1e-100, 1e100]",
+		},
+		{
+			"weight", func(m *Model, o *Objective) { o.Waiting = -1 },
+			"Objective.Waiting = -1: want a weight in [0, 1e150]",
+		},
+		{
+			"weights", func(m *Model, o *Objective) { *o = Objective{} },
+			"Objective = {0 0}: want a weight of at least 1e-150",
+		},
+		{
+			"infinite 1/X", func(m *Model, o *Objective) { m.Sizes = ok(sizes.NewExponential(1)) },
+			"Objective.Slowdown = 1: want 0, since",
+		},
 	} {
 		m, o := good, Objective{Slowdown: 1}
 		c.spoil(&m, &o)
@@ -504,7 +550,9 @@ func TestOptimizeErrors(t *testing.T) {
 	}
 	m := good
 	m.Sizes = ok(sizes.NewPareto(1, 1.5))
-	if _, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Slowdown: 1}); !errors.Is(err, sizes.ErrInfinite) {
+	if _, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Slowdown: 1}); !errors.Is(
+		err, sizes.ErrInfinite,
+	) {
 		t.Errorf("infinite E[X²]: %v", err)
 	}
 	m.Sizes, m.Load, m.Hosts = ok(sizes.NewBoundedParetoOfMean(0.2, 1e10, 3000)), 0.7, 4
@@ -515,8 +563,8 @@ func TestOptimizeErrors(t *testing.T) {
 	}
 }
 
-// The largest load: (2^h-1)/(h 2^(h-1)) for α = 2 and max → ∞, (1+√5)/4 for α = 1/2 and two hosts, by making the loads
-// of all hosts equal.
+// The largest load: (2^h-1)/(h 2^(h-1)) for α = 2 and max → ∞, (1+√5)/4 for α = 1/2 and two hosts,
+// by making the loads of all hosts equal.
 func TestMaxLoadClosedForms(t *testing.T) {
 	for h := 1; h <= 6; h++ {
 		want := (math.Pow(2, float64(h)) - 1) / (float64(h) * math.Pow(2, float64(h-1)))
@@ -555,7 +603,9 @@ func TestMaxLoadIsSharp(t *testing.T) {
 		if m.Load = most * (1 + 1e-9); m.Load >= 1 {
 			return
 		}
-		if _, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Waiting: 1}); !errors.Is(err, ErrInfeasible) {
+		if _, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Waiting: 1}); !errors.Is(
+			err, ErrInfeasible,
+		) {
 			t.Errorf("load %v, largest %v: %v", m.Load, most, err)
 		}
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -582,7 +632,8 @@ func BenchmarkOptimize(b *testing.B) {
 			if o.Waiting > 0 {
 				name = "waiting"
 			}
-			b.Run(fmt.Sprintf("hosts=%d/load=%v/alpha=%v/objective=%s", c.hosts, c.load, c.alpha, name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("hosts=%d/load=%v/alpha=%v/objective=%s",
+				c.hosts, c.load, c.alpha, name), func(b *testing.B) {
 				for b.Loop() {
 					if _, err := Optimize(context.Background(), m, PolicyTAGS, o); err != nil {
 						b.Fatal(err)

@@ -76,8 +76,8 @@ func (m Model) centralKind(p Policy) Kind {
 	return Approximation
 }
 
-// A queue holds the service times of a farm, E[s] = E[X] h/v and E[s²]/E[s] in seconds, and its work, a = h ρ, in
-// hosts. For hosts of unequal speeds E[s] is that of random assignment.
+// A queue holds the service times of a farm, E[s] = E[X] h/v and E[s²]/E[s] in seconds, and its
+// work, a = h ρ, in hosts. For hosts of unequal speeds E[s] is that of random assignment.
 type queue struct{ service, ratio, work, load float64 }
 
 func (m Model) perHost(l *moments) queue {
@@ -91,8 +91,8 @@ func (q queue) random() float64 { return q.load * q.ratio / (2 * (1 - q.load)) }
 
 // roundRobin returns bounds of E[W].
 //
-// Proof. In any GI/G/1 queue, with E[A] = h/λ and the idle period I (K. T. Marshall, "Some inequalities in queuing",
-// Operations Research 16(3), 1968),
+// Proof. In any GI/G/1 queue, with E[A] = h/λ and the idle period I (K. T. Marshall, "Some
+// inequalities in queuing", Operations Research 16(3), 1968),
 //
 //	E[W] = E[(A-s)²]/(2 E[A-s]) - E[I²]/(2 E[I]).
 //
@@ -117,7 +117,8 @@ func (q queue) regular() float64 {
 	return q.service * (n * (2*q.work - n - 1) / q.work)
 }
 
-// central returns the waiting time in the M/G/h queue whose jobs wait with probability c if sizes are exponential.
+// central returns the waiting time in the M/G/h queue whose jobs wait with probability c if sizes
+// are exponential.
 func (q queue) central(hosts int, c float64) float64 {
 	return c * q.ratio / (2 * float64(hosts) * (1 - q.load))
 }
@@ -152,7 +153,8 @@ func (m Model) unknown(ctx context.Context) (*moments, error) {
 func (m Model) checkEqual() error {
 	for i, v := range m.Speeds {
 		if v != m.Speeds[0] {
-			return input.Errorf(fmt.Sprintf("Speeds[%d]", i), v, "one speed for all hosts, %v, under this policy", m.Speeds[0])
+			return input.Errorf(fmt.Sprintf("Speeds[%d]", i), v, "one speed for all hosts, %v, under this policy",
+				m.Speeds[0])
 		}
 	}
 	return nil

@@ -27,7 +27,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// paperSizes is a bounded Pareto distribution of the paper; low is solved for the mean 3000 to 40 digits elsewhere.
+// paperSizes is a bounded Pareto distribution of the paper; low is solved for the mean 3000 to 40
+// digits elsewhere.
 func paperSizes(low, high, alpha float64) sizes.Distribution {
 	return must(sizes.NewBoundedPareto(low, high, alpha))
 }
@@ -76,17 +77,21 @@ func TestRandomReference(t *testing.T) {
 		{paperSizes(low15, 1e10, 1.5), 0, 948.533262504898943996005204715},
 		{paperSizes(low20, 1e10, 2), 0, 5.23754424991525456217937457829},
 	} {
-		r, err := tags.Evaluate(context.Background(), tags.Model{Sizes: c.sizes, Hosts: 2, Load: 0.5}, tags.PolicyRandom, nil)
+		r, err := tags.Evaluate(
+			context.Background(), tags.Model{Sizes: c.sizes, Hosts: 2, Load: 0.5}, tags.PolicyRandom, nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.waiting > 0 && !isNear(r.MeanWaiting.Float, c.waiting, 1e-13) || !isNear(r.MeanSlowdown.Float, c.slowdown, 1e-12) {
+		if c.waiting > 0 && !isNear(r.MeanWaiting.Float, c.waiting, 1e-13) ||
+			!isNear(r.MeanSlowdown.Float, c.slowdown, 1e-12) {
 			t.Errorf("%v: %+v, want waiting %v, slowdown %v", c.sizes, r, c.waiting, c.slowdown)
 		}
 	}
 }
 
-// Independent 60-80 digit computation of Lee and Longton's formula, printed: without its factor 1/2.
+// Independent 60-80 digit computation of Lee and Longton's formula, printed: without its factor
+// 1/2.
 func TestCentralQueueReference(t *testing.T) {
 	for _, c := range []struct {
 		sizes                    sizes.Distribution
@@ -100,10 +105,18 @@ func TestCentralQueueReference(t *testing.T) {
 		{paperSizes(low10, 1e10, 1), 2, 0.5, true, 62057.5141422185375064797697729, 0, 555555.564864182676888336181528},
 		{paperSizes(low06, 1e10, 0.6), 4, 0.3, false, 0, 0, 103633634.508822919931129287944},
 		{paperSizes(low06, 1e10, 0.6), 4, 0.3, true, 0, 0, 207267269.017645839862258575889},
-		{paperSizes(1500.225033755063259488923338500775116267, 1e7, 2), 2, 0.7, false, 0, 6346.48537764605511283233355190,
-			2.82023713228236853404517721804},
-		{paperSizes(1010.151645220496133337470892746708880227, 1e7, 1.5), 1, 0.7, false, 0, 117257.350653030976781600032670, 0},
-		{paperSizes(1010.151645220496133337470892746708880227, 1e7, 1.5), 1, 0.7, true, 0, 234514.701306061953563200065340, 0},
+		{
+			paperSizes(1500.225033755063259488923338500775116267, 1e7, 2), 2, 0.7, false, 0,
+			6346.48537764605511283233355190, 2.82023713228236853404517721804,
+		},
+		{
+			paperSizes(1010.151645220496133337470892746708880227, 1e7, 1.5), 1, 0.7, false, 0,
+			117257.350653030976781600032670, 0,
+		},
+		{
+			paperSizes(1010.151645220496133337470892746708880227, 1e7, 1.5), 1, 0.7, true, 0,
+			234514.701306061953563200065340, 0,
+		},
 	} {
 		m := tags.Model{Sizes: c.sizes, Hosts: c.hosts, Load: c.load}
 		policy := tags.PolicyCentral
@@ -135,14 +148,16 @@ func TestCentralQueueMatchesMMh(t *testing.T) {
 			Sizes: must(sizes.NewExponential(mean)), Hosts: 2, Load: load, Speeds: []float64{v, v},
 		}, tags.PolicyCentral, nil))
 		want := 2 * load * load / (1 + load) * (mean / v) / (2 * (1 - load))
-		if !isNear(r.MeanWaiting.Float, want, 1e-13) || !isNear(r.MeanDelay.Float, want+mean/v, 1e-13) || !r.NoSlowdown ||
+		if !isNear(r.MeanWaiting.Float, want, 1e-13) || !isNear(r.MeanDelay.Float, want+mean/v, 1e-13) ||
+			!r.NoSlowdown ||
 			r.MeanSlowdown != (num.Value{}) || r.Kind != tags.Exact {
 			t.Fatalf("got %+v, want waiting %v", r, want)
 		}
 	})
 }
 
-// With one host there is nothing to assign: all policies are the M/G/1 queue of Pollaczek and Khinchine.
+// With one host there is nothing to assign: all policies are the M/G/1 queue of Pollaczek and
+// Khinchine.
 func TestOneHostMatchesPollaczekKhinchine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := tags.Model{Sizes: drawSizes(t, true), Hosts: 1, Load: rapid.Float64Range(0.01, 0.999).Draw(t, "load")}
@@ -156,8 +171,12 @@ func TestOneHostMatchesPollaczekKhinchine(t *testing.T) {
 		wait := rate * square / (v * v) / (2 * (1 - m.Load))
 		slowdown := tags.Objective{Slowdown: 1}
 		for _, r := range []tags.Result{
-			must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)), must(tags.Evaluate(context.Background(), m, tags.PolicyRoundRobin, nil)), must(tags.Evaluate(context.Background(), m, tags.PolicyCentral, nil)), must(tags.Evaluate(context.Background(), m, tags.PolicyTAGS, nil)),
-			must(tags.Evaluate(context.Background(), m, tags.PolicySITA, nil)), must(tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil)),
+			must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)),
+			must(tags.Evaluate(context.Background(), m, tags.PolicyRoundRobin, nil)),
+			must(tags.Evaluate(context.Background(), m, tags.PolicyCentral, nil)),
+			must(tags.Evaluate(context.Background(), m, tags.PolicyTAGS, nil)),
+			must(tags.Evaluate(context.Background(), m, tags.PolicySITA, nil)),
+			must(tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil)),
 			must(tags.Optimize(context.Background(), m, tags.PolicySITA, slowdown)),
 		} {
 			if r.Kind != tags.Exact || r.MeanWaiting.Low != nil || r.MeanSlowdown.Low != nil {
@@ -168,11 +187,17 @@ func TestOneHostMatchesPollaczekKhinchine(t *testing.T) {
 				t.Fatalf("%+v, want waiting %v", r, wait)
 			}
 		}
-		a, b := must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)), must(tags.Evaluate(context.Background(), m, tags.PolicyCentral, nil))
-		if a.MeanWaiting != b.MeanWaiting || a.MeanWaiting != must(tags.Evaluate(context.Background(), m, tags.PolicyRoundRobin, nil)).MeanWaiting {
+		a, b := must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)), must(tags.Evaluate(
+			context.Background(), m, tags.PolicyCentral, nil,
+		))
+		if a.MeanWaiting != b.MeanWaiting ||
+			a.MeanWaiting != must(tags.Evaluate(context.Background(), m, tags.PolicyRoundRobin, nil)).MeanWaiting {
 			t.Fatal("not the same digits")
 		}
-		if p := must(tags.Evaluate(context.Background(), m, tags.PolicyCentralPrinted, nil)); p.MeanWaiting.Float != 2*a.MeanWaiting.Float || p.Kind != tags.Approximation {
+		if p := must(tags.Evaluate(
+			context.Background(), m, tags.PolicyCentralPrinted, nil,
+		)); p.MeanWaiting.Float != 2*a.MeanWaiting.Float ||
+			p.Kind != tags.Approximation {
 			t.Fatalf("printed %+v, want twice %v", p, a.MeanWaiting)
 		}
 	})
@@ -183,14 +208,18 @@ func TestRandomMatchesMixtureOfHosts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		speeds := rapid.SliceOfN(rapid.Float64Range(0.1, 10), 1, 8).Draw(t, "speeds")
 		m := tags.Model{
-			Sizes: drawSizes(t, true), Hosts: len(speeds), Load: rapid.Float64Range(0.01, 0.99).Draw(t, "load"), Speeds: speeds,
+			Sizes: drawSizes(t, true), Hosts: len(speeds), Load: rapid.Float64Range(0.01, 0.99).Draw(t, "load"),
+			Speeds: speeds,
 		}
 		var all, waiting, slowdown, response float64
 		for _, v := range speeds {
 			all += v
 		}
 		for _, v := range speeds {
-			r := must(tags.Evaluate(context.Background(), tags.Model{Sizes: m.Sizes, Hosts: 1, Load: m.Load, Speeds: []float64{v}}, tags.PolicyTAGS, nil))
+			r := must(tags.Evaluate(
+				context.Background(), tags.Model{Sizes: m.Sizes, Hosts: 1, Load: m.Load, Speeds: []float64{v}},
+				tags.PolicyTAGS, nil,
+			))
 			waiting += v / all * r.MeanWaiting.Float
 			slowdown += v / all * r.MeanSlowdown.Float
 			response += v / all * r.MeanDelay.Float
@@ -203,8 +232,9 @@ func TestRandomMatchesMixtureOfHosts(t *testing.T) {
 	})
 }
 
-// erlangOverHyperexponential returns E[W] in the queue E_h/H_n/1: 1 = (hν/(hν+z))^h Σ_i p_i μ_i/(μ_i-z) for the arrival
-// rate ν has one root z_i in each interval (μ_{i-1}, μ_i), and E[W] = Σ_i (1/z_i - 1/μ_i). The rates μ rise.
+// erlangOverHyperexponential returns E[W] in the queue E_h/H_n/1: 1 = (hν/(hν+z))^h Σ_i p_i
+// μ_i/(μ_i-z) for the arrival rate ν has one root z_i in each interval (μ_{i-1}, μ_i), and E[W] =
+// Σ_i (1/z_i - 1/μ_i). The rates μ rise.
 func erlangOverHyperexponential(hosts int, rate float64, probs, mu []float64) float64 {
 	h := float64(hosts)
 	var wait, from float64
@@ -227,7 +257,8 @@ func erlangOverHyperexponential(hosts int, rate float64, probs, mu []float64) fl
 	return wait
 }
 
-// The bounds hold the exact E[W] of E_h/M/1 and E_h/H_2/1, are no worse than known ones, and at most E[s]/2 apart.
+// The bounds hold the exact E[W] of E_h/M/1 and E_h/H_2/1, are no worse than known ones, and at
+// most E[s]/2 apart.
 func TestRoundRobinBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hosts := rapid.IntRange(1, 40).Draw(t, "hosts")
@@ -242,7 +273,9 @@ func TestRoundRobinBounds(t *testing.T) {
 		}
 		m := tags.Model{Sizes: jobSizes, Hosts: hosts, Load: load}
 		mean, square := must(jobSizes.Moment(1)), must(jobSizes.Moment(2))
-		r, random := must(tags.Evaluate(context.Background(), m, tags.PolicyRoundRobin, nil)), must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil))
+		r, random := must(tags.Evaluate(context.Background(), m, tags.PolicyRoundRobin, nil)), must(tags.Evaluate(
+			context.Background(), m, tags.PolicyRandom, nil,
+		))
 		rate := load / mean
 		exact := erlangOverHyperexponential(hosts, rate, probs, mu)
 		tol := 1e-14 * (mean + exact*exact) / (1 - load) // for the smallest root, about 1/E[W] if E[W] is large
@@ -265,8 +298,8 @@ func TestRoundRobinBounds(t *testing.T) {
 	})
 }
 
-// Equal sizes: by Spitzer's identity E[W] = Σ_n E[(n E[s] - A_1 - ... - A_n)^+]/n, of gamma distributions. It is the M/D/h
-// queue, since there jobs begin in turn.
+// Equal sizes: by Spitzer's identity E[W] = Σ_n E[(n E[s] - A_1 - ... - A_n)^+]/n, of gamma
+// distributions. It is the M/D/h queue, since there jobs begin in turn.
 func TestRoundRobinOfEqualSizes(t *testing.T) {
 	for _, hosts := range []int{2, 3, 7} {
 		for _, load := range []float64{0.2, 0.5, 0.8} {
@@ -276,7 +309,10 @@ func TestRoundRobinOfEqualSizes(t *testing.T) {
 				x := h * load * n
 				wait += mathext.GammaIncReg(n*h, x) - mathext.GammaIncReg(n*h+1, x)/load
 			}
-			r := must(tags.Evaluate(context.Background(), tags.Model{Sizes: must(sizes.NewDeterministic(1)), Hosts: hosts, Load: load}, tags.PolicyRoundRobin, nil))
+			r := must(tags.Evaluate(
+				context.Background(), tags.Model{Sizes: must(sizes.NewDeterministic(1)), Hosts: hosts, Load: load},
+				tags.PolicyRoundRobin, nil,
+			))
 			if w := rangeOf(r.MeanWaiting); !(w.low <= wait && wait <= w.high) {
 				t.Errorf("h = %d, load %v: E[W] = %v outside %v", hosts, load, wait, w)
 			}
@@ -284,8 +320,8 @@ func TestRoundRobinOfEqualSizes(t *testing.T) {
 	}
 }
 
-// Sizes c times as large and a clock that runs c times as fast leave slowdowns alone; hosts v times as fast divide
-// both.
+// Sizes c times as large and a clock that runs c times as fast leave slowdowns alone; hosts v times
+// as fast divide both.
 func TestRivalsScale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := tags.Model{
@@ -300,11 +336,14 @@ func TestRivalsScale(t *testing.T) {
 			n.Speeds = append(n.Speeds, v)
 		}
 		for _, policy := range queuePolicies() {
-			evaluate := func(m tags.Model) tags.Result { return must(tags.Evaluate(context.Background(), m, policy, nil)) }
+			evaluate := func(m tags.Model) tags.Result {
+				return must(tags.Evaluate(context.Background(), m, policy, nil))
+			}
 			a, b := evaluate(m), evaluate(n)
 			scale := a.MeanWaiting.Float + must(m.Sizes.Moment(2))/must(m.Sizes.Moment(1))/(1-m.Load) // of rounding
 			for _, p := range [][2]float64{
-				{rangeOf(b.MeanWaiting).low * v / c, rangeOf(a.MeanWaiting).low}, {rangeOf(b.MeanWaiting).high * v / c, rangeOf(a.MeanWaiting).high},
+				{rangeOf(b.MeanWaiting).low * v / c, rangeOf(a.MeanWaiting).low},
+				{rangeOf(b.MeanWaiting).high * v / c, rangeOf(a.MeanWaiting).high},
 				{b.MeanDelay.Float * v / c, a.MeanDelay.Float},
 				{b.MeanSlowdown.Float * v / must(m.Sizes.Moment(-1)), a.MeanSlowdown.Float / must(m.Sizes.Moment(-1))},
 			} {

@@ -39,7 +39,8 @@ type Host struct {
 	// SlackError bounds the error of Slack: a slack that is not larger may be 0.
 	SlackError float64 `json:"-"`
 
-	// Visit is the fraction of the jobs that visit the host, P(X > s_{i-1}) under TAGS; 0 if it is idle.
+	// Visit is the fraction of the jobs that visit the host, P(X > s_{i-1}) under TAGS; 0 if it is
+	// idle.
 	Visit num.Value `json:"visit_fraction"`
 
 	Final       num.Value `json:"final_fraction"` // p_i = P(s_{i-1} < X <= s_i), of the jobs that end at it

@@ -74,9 +74,13 @@ func TestSITAIsMixtureOfHosts(t *testing.T) {
 			if load >= 1-1e-6 { // 1 - load cancels
 				return
 			}
-			one := must(tags.Evaluate(context.Background(), tags.Model{Sizes: part, Hosts: 1, Load: load, Speeds: m.Speeds[i : i+1]}, tags.PolicyTAGS, nil))
+			one := must(tags.Evaluate(
+				context.Background(), tags.Model{Sizes: part, Hosts: 1, Load: load, Speeds: m.Speeds[i : i+1]},
+				tags.PolicyTAGS, nil,
+			))
 			slackTol := tol / (1 - load)
-			if err == nil && (math.Abs(host.Waiting.Float-one.MeanWaiting.Float) > slackTol*one.MeanWaiting.Float+1e-12*load/fraction ||
+			if err == nil && (math.Abs(host.Waiting.Float-
+				one.MeanWaiting.Float) > slackTol*one.MeanWaiting.Float+1e-12*load/fraction ||
 				!isNear(host.Slowdown.Float/host.Waiting.Float, one.MeanSlowdown.Float/one.MeanWaiting.Float, tol) ||
 				!isNear(host.Delay.Float-host.Waiting.Float, size/m.Speeds[i], slackTol*(1+host.Waiting.Float/size))) {
 				t.Fatalf("host %d: %+v, want %+v", i, host, one)
@@ -86,12 +90,14 @@ func TestSITAIsMixtureOfHosts(t *testing.T) {
 			response += fraction * one.MeanDelay.Float
 		}
 		if err != nil {
-			if host := r.Hosts[unstable.Host]; host.Slack.Float > 0 || host.Load.Float != unstable.Load || r.MeanWaiting.Float != 0 {
+			if host := r.Hosts[unstable.Host]; host.Slack.Float > 0 || host.Load.Float != unstable.Load ||
+				r.MeanWaiting.Float != 0 {
 				t.Fatalf("%v, but host %+v", err, host)
 			}
 			return
 		}
-		if !isNear(r.MeanWaiting.Float, waiting, 1e-6) || !isNear(r.MeanSlowdown.Float, slowdown, 1e-6) || // loads up to 1 - 1e-6
+		// loads up to 1 - 1e-6
+		if !isNear(r.MeanWaiting.Float, waiting, 1e-6) || !isNear(r.MeanSlowdown.Float, slowdown, 1e-6) ||
 			!isNear(r.MeanDelay.Float, response, 1e-6) || !isNear(r.ArrivalRate.Float, rate, 1e-14) {
 			t.Fatalf("%+v, want %v, %v, %v", r, waiting, slowdown, response)
 		}
@@ -118,14 +124,17 @@ func TestSITAIdleHosts(t *testing.T) {
 	if r.Hosts[0] != (tags.Host{Slack: num.Value{Float: 1}}) || r.Hosts[2] != (tags.Host{Slack: num.Value{Float: 1}}) {
 		t.Errorf("idle hosts: %+v", r.Hosts)
 	}
-	two := must(tags.Evaluate(context.Background(), tags.Model{Sizes: m.Sizes, Hosts: 2, Load: 0.4}, tags.PolicySITA, []float64{10}))
-	if !isNear(r.MeanSlowdown.Float, two.MeanSlowdown.Float, 1e-14) || !isNear(r.MeanDelay.Float, two.MeanDelay.Float, 1e-14) {
+	two := must(tags.Evaluate(
+		context.Background(), tags.Model{Sizes: m.Sizes, Hosts: 2, Load: 0.4}, tags.PolicySITA, []float64{10},
+	))
+	if !isNear(r.MeanSlowdown.Float, two.MeanSlowdown.Float, 1e-14) ||
+		!isNear(r.MeanDelay.Float, two.MeanDelay.Float, 1e-14) {
 		t.Errorf("%+v, want %+v", r, two)
 	}
 }
 
-// All hosts have load ρ, whatever their speeds. For equal speeds, E[X; X <= x] is in closed form for the Pareto distribution
-// and, with work uniform in ln x, for the bounded one of alpha = 1.
+// All hosts have load ρ, whatever their speeds. For equal speeds, E[X; X <= x] is in closed form
+// for the Pareto distribution and, with work uniform in ln x, for the bounded one of alpha = 1.
 func TestSITAELoads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hosts := rapid.IntRange(1, 8).Draw(t, "hosts")
@@ -139,26 +148,35 @@ func TestSITAELoads(t *testing.T) {
 			}
 		}
 	})
-	for j, s := range must(tags.Evaluate(context.Background(), tags.Model{Sizes: paperSizes(low10, 1e10, 1), Hosts: 5, Load: 0.5}, tags.PolicySITAE, nil)).Cutoffs {
+	for j, s := range must(tags.Evaluate(
+		context.Background(), tags.Model{Sizes: paperSizes(low10, 1e10, 1), Hosts: 5, Load: 0.5}, tags.PolicySITAE, nil,
+	)).Cutoffs {
 		if want := low10 * math.Pow(1e10/low10, float64(j+1)/5); !isNear(s, want, 1e-13) { // about 20 roundings of ln x
 			t.Errorf("cutoff %d is %v, want %v", j, s, want)
 		}
 	}
-	for j, s := range must(tags.Evaluate(context.Background(), tags.Model{Sizes: must(sizes.NewPareto(2, 3)), Hosts: 5, Load: 0.5}, tags.PolicySITAE, nil)).Cutoffs {
+	for j, s := range must(tags.Evaluate(
+		context.Background(), tags.Model{Sizes: must(sizes.NewPareto(2, 3)), Hosts: 5, Load: 0.5},
+		tags.PolicySITAE, nil,
+	)).Cutoffs {
 		if want := 2 / math.Sqrt(1-float64(j+1)/5); !isNear(s, want, 1e-14) {
 			t.Errorf("cutoff %d is %v, want %v", j, s, want)
 		}
 	}
 }
 
-// Sizes 1, 2, 3, 4 for two hosts: work 1, 3, 6, 10; 6 is nearest to 5. For three, 3 and 6 are nearest to 10/3 and 20/3.
-// One size goes to one host: it is idle or has all the load.
+// Sizes 1, 2, 3, 4 for two hosts: work 1, 3, 6, 10; 6 is nearest to 5. For three, 3 and 6 are
+// nearest to 10/3 and 20/3. One size goes to one host: it is idle or has all the load.
 func TestSITAEOfAtoms(t *testing.T) {
 	jobSizes := must(sizes.NewEmpirical([]float64{4, 3, 2, 1}))
-	if c := must(tags.Evaluate(context.Background(), tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.5}, tags.PolicySITAE, nil)).Cutoffs; !slices.Equal(c, []float64{3}) {
+	if c := must(tags.Evaluate(
+		context.Background(), tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.5}, tags.PolicySITAE, nil,
+	)).Cutoffs; !slices.Equal(c, []float64{3}) {
 		t.Errorf("two hosts: %v", c)
 	}
-	if c := must(tags.Evaluate(context.Background(), tags.Model{Sizes: jobSizes, Hosts: 3, Load: 0.5}, tags.PolicySITAE, nil)).Cutoffs; !slices.Equal(c, []float64{2, 3}) {
+	if c := must(tags.Evaluate(
+		context.Background(), tags.Model{Sizes: jobSizes, Hosts: 3, Load: 0.5}, tags.PolicySITAE, nil,
+	)).Cutoffs; !slices.Equal(c, []float64{2, 3}) {
 		t.Errorf("three hosts: %v", c)
 	}
 	one := must(sizes.NewDeterministic(7))
@@ -208,8 +226,9 @@ func TestSITAEOfAtoms(t *testing.T) {
 	})
 }
 
-// For alpha = 1 the waiting time of a host with cutoffs a, b = a e^l is λ c² (2 cosh l - 2)/(2 (1 - λ c l)), a convex
-// function of l, and Σ l_i = ln(high/low): equal l_i, which make equal loads, are best.
+// For alpha = 1 the waiting time of a host with cutoffs a, b = a e^l is λ c² (2 cosh l - 2)/(2 (1 -
+// λ c l)), a convex function of l, and Σ l_i = ln(high/low): equal l_i, which make equal loads, are
+// best.
 func TestOptimizeSITAOfAlphaOne(t *testing.T) {
 	for _, hosts := range []int{2, 3, 4, 8} {
 		for _, load := range []float64{0.3, 0.9} {
@@ -224,7 +243,8 @@ func TestOptimizeSITAOfAlphaOne(t *testing.T) {
 			rate := load * float64(hosts) / mean
 			want := float64(hosts) * rate * c * c * (2*math.Cosh(l) - 2) / (2 * (1 - rate*c*l))
 			if !isNear(best.MeanWaiting.Float, want, 1e-11) || best.Gap > 6e-11 {
-				t.Errorf("h = %d, load %v: %v with gap %v, want %v", hosts, load, best.MeanWaiting.Float, best.Gap, want)
+				t.Errorf("h = %d, load %v: %v with gap %v, want %v",
+					hosts, load, best.MeanWaiting.Float, best.Gap, want)
 			}
 			for j, s := range best.Cutoffs {
 				if !isNear(s, low10*math.Exp(l*float64(j+1)), 1e-6) { // the square root of rounding, at least
@@ -266,12 +286,15 @@ func TestOptimizeSITAAgainstGrid(t *testing.T) {
 			}
 			grid := math.Inf(1)
 			for k := range points {
-				r, err := tags.Evaluate(context.Background(), m, tags.PolicySITA, []float64{c.from * math.Pow(c.to/c.from, (float64(k)+0.5)/points)})
+				r, err := tags.Evaluate(context.Background(), m, tags.PolicySITA, []float64{
+					c.from * math.Pow(c.to/c.from, (float64(k)+0.5)/points),
+				})
 				if err == nil {
 					grid = min(grid, c.o.Slowdown*r.MeanSlowdown.Float+c.o.Waiting*r.MeanWaiting.Float)
 				}
 			}
-			// A step of the grid is 0.7 per cent or less; next to load 1 it costs as much, elsewhere its square.
+			// A step of the grid is 0.7 per cent or less; next to load 1 it costs as much,
+			// elsewhere its square.
 			if !(best.Objective.Float <= grid*(1+1e-12) && grid < best.Objective.Float*1.05) {
 				t.Errorf("%v, speeds %v: %v, best on the grid %v", c.sizes, speeds, best.Objective.Float, grid)
 			}
@@ -285,7 +308,11 @@ func TestOptimizeSITAAgainstRandomCutoffs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hosts := rapid.IntRange(2, 4).Draw(t, "hosts")
 		inverse := rapid.Bool().Draw(t, "slowdown")
-		m := tags.Model{Sizes: drawSizes(t, inverse), Hosts: hosts, Load: rapid.Float64Range(0.05, 0.95).Draw(t, "load")}
+		m := tags.Model{
+			Sizes: drawSizes(t, inverse),
+			Hosts: hosts,
+			Load:  rapid.Float64Range(0.05, 0.95).Draw(t, "load"),
+		}
 		if rapid.Bool().Draw(t, "speeds") {
 			m.Speeds = rapid.SliceOfN(rapid.Float64Range(0.3, 3), hosts, hosts).Draw(t, "speed")
 		}
@@ -305,7 +332,8 @@ func TestOptimizeSITAAgainstRandomCutoffs(t *testing.T) {
 			t.Fatalf("the cutoffs give %v, not %v", v, best.Objective.Float)
 		}
 		equal := must(tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil))
-		if v := o.Slowdown*equal.MeanSlowdown.Float + o.Waiting*equal.MeanWaiting.Float; v < best.Objective.Float*(1-1e-12) {
+		if v := o.Slowdown*equal.MeanSlowdown.Float +
+			o.Waiting*equal.MeanWaiting.Float; v < best.Objective.Float*(1-1e-12) {
 			t.Fatalf("SITA-E gives %v, below %v", v, best.Objective.Float)
 		}
 		r := rand.New(rand.NewPCG(1, rapid.Uint64().Draw(t, "seed")))
@@ -320,7 +348,8 @@ func TestOptimizeSITAAgainstRandomCutoffs(t *testing.T) {
 			}
 			sort.Float64s(cutoffs)
 			other, err := tags.Evaluate(context.Background(), m, tags.PolicySITA, cutoffs)
-			if v := o.Slowdown*other.MeanSlowdown.Float + o.Waiting*other.MeanWaiting.Float; err == nil && v < best.Objective.Float*(1-1e-11) {
+			if v := o.Slowdown*other.MeanSlowdown.Float + o.Waiting*other.MeanWaiting.Float; err == nil &&
+				v < best.Objective.Float*(1-1e-11) {
 				t.Fatalf("cutoffs %v give %v, below %v of %v", cutoffs, v, best.Objective.Float, best.Cutoffs)
 			}
 		}
@@ -330,7 +359,9 @@ func TestOptimizeSITAAgainstRandomCutoffs(t *testing.T) {
 // Lists of sizes: all cutoffs are tried.
 func TestOptimizeSITAOfAtoms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		list := rapid.SliceOfN(rapid.SampledFrom([]float64{0.1, 0.5, 1, 2, 2.5, 7, 20, 33, 100}), 1, 12).Draw(t, "sizes")
+		list := rapid.SliceOfN(rapid.SampledFrom([]float64{0.1, 0.5, 1, 2, 2.5, 7, 20, 33, 100}), 1, 12).Draw(
+			t, "sizes",
+		)
 		hosts := rapid.IntRange(2, 4).Draw(t, "hosts")
 		m := tags.Model{
 			Sizes: must(sizes.NewEmpirical(list)), Hosts: hosts, Load: rapid.Float64Range(0.05, 0.95).Draw(t, "load"),
@@ -377,12 +408,20 @@ func TestOptimizeSITAOfAtoms(t *testing.T) {
 }
 
 func TestOptimizeSITAScales(t *testing.T) {
-	m := tags.Model{Sizes: must(sizes.NewBoundedPareto(1, 1e5, 1.3)), Hosts: 4, Load: 0.6, Speeds: []float64{1, 1, 2, 2}}
+	m := tags.Model{
+		Sizes:  must(sizes.NewBoundedPareto(1, 1e5, 1.3)),
+		Hosts:  4,
+		Load:   0.6,
+		Speeds: []float64{1, 1, 2, 2},
+	}
 	n := m
 	n.Sizes, n.Speeds = must(m.Sizes.Scaled(1000)), []float64{500, 500, 1000, 1000} // a clock twice as slow
 	o := tags.Objective{Slowdown: 1}
-	a, b := must(tags.Optimize(context.Background(), m, tags.PolicySITA, o)), must(tags.Optimize(context.Background(), n, tags.PolicySITA, o))
-	if !isNear(b.MeanWaiting.Float, 2*a.MeanWaiting.Float, 1e-9) || !isNear(b.MeanSlowdown.Float, a.MeanSlowdown.Float/500, 1e-12) {
+	a, b := must(tags.Optimize(context.Background(), m, tags.PolicySITA, o)), must(tags.Optimize(
+		context.Background(), n, tags.PolicySITA, o,
+	))
+	if !isNear(b.MeanWaiting.Float, 2*a.MeanWaiting.Float, 1e-9) ||
+		!isNear(b.MeanSlowdown.Float, a.MeanSlowdown.Float/500, 1e-12) {
 		t.Errorf("%+v, want those of %+v scaled", b, a)
 	}
 	for j := range a.Cutoffs {
@@ -401,7 +440,8 @@ func TestSITARejectsBadInput(t *testing.T) {
 		path    string
 		cutoffs []float64
 	}{
-		{"Cutoffs", nil}, {"Cutoffs", []float64{1, 2, 3}}, {"Cutoffs[0]", []float64{-1, 5}}, {"Cutoffs[1]", []float64{5, 4}},
+		{"Cutoffs", nil}, {"Cutoffs", []float64{1, 2, 3}}, {"Cutoffs[0]", []float64{-1, 5}},
+		{"Cutoffs[1]", []float64{5, 4}},
 		{"Cutoffs[0]", []float64{math.NaN(), 4}}, {"Cutoffs[1]", []float64{5, math.Inf(1)}},
 	} {
 		_, err := tags.Evaluate(context.Background(), good, tags.PolicySITA, c.cutoffs)
@@ -433,7 +473,8 @@ func TestSITARejectsBadInput(t *testing.T) {
 	m.Sizes = must(sizes.NewExponential(1))
 	_, err := tags.Optimize(context.Background(), m, tags.PolicySITA, tags.Objective{Slowdown: 1})
 	wantPath(t, "OptimizeSITA", err, "Objective.Slowdown")
-	if r, err := tags.Evaluate(context.Background(), m, tags.PolicySITA, []float64{0.5, 2}); err != nil || !r.NoSlowdown || r.MeanSlowdown.Float != 0 ||
+	if r, err := tags.Evaluate(context.Background(), m, tags.PolicySITA, []float64{0.5, 2}); err != nil ||
+		!r.NoSlowdown || r.MeanSlowdown.Float != 0 ||
 		r.Hosts[0].Slowdown.Float != 0 || !(r.Hosts[1].Slowdown.Float > 0) {
 		t.Errorf("infinite E[1/X]: %+v, %v", r, err)
 	}
@@ -443,7 +484,9 @@ func TestSITARejectsBadInput(t *testing.T) {
 	}
 	m.Sizes = must(sizes.NewBoundedPareto(1e-200, 1e145, 0.01))
 	m.Hosts, m.Load = 2, 0.25
-	if _, err := tags.Evaluate(context.Background(), m, tags.PolicySITA, []float64{1e-200}); !errors.Is(err, sizes.ErrOverflow) {
+	if _, err := tags.Evaluate(context.Background(), m, tags.PolicySITA, []float64{1e-200}); !errors.Is(
+		err, sizes.ErrOverflow,
+	) {
 		t.Errorf("E[S] beyond float64: %v", err)
 	}
 	m.Load = 0.5

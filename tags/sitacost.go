@@ -26,8 +26,8 @@ func (f sitaCost) search(low, high []float64) *path.Search {
 	return s
 }
 
-// difference returns the part of something between two points, given how much of it is below and above each, from the
-// smaller numbers, and their size.
+// difference returns the part of something between two points, given how much of it is below and
+// above each, from the smaller numbers, and their size.
 func difference(below, belowNext, above, aboveNext float64) (part, size float64) {
 	if belowNext < above {
 		return belowNext - below, belowNext
@@ -78,7 +78,8 @@ func (f sitaCost) Cost(i int, a, b *path.Point) float64 {
 //
 //	∂/∂b = f(b) (W ω(b) + w λ/(vσ) (b²/(2v) + b W)),  -∂/∂a = f(a) (W ω(a) + w λ/(vσ) (a²/(2v) + a W)),
 //
-// ω(x) = o.Slowdown/x + o.Waiting, in which w, W and 1/σ are least for the largest a and the smallest b.
+// ω(x) = o.Slowdown/x + o.Waiting, in which w, W and 1/σ are least for the largest a and the
+// smallest b.
 func (f sitaCost) Slope(i int, a, b *path.Cell) (path.Slope, bool) {
 	if a.Low.X > b.High.X {
 		return path.Slope{}, false

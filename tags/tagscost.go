@@ -27,8 +27,9 @@ type tagsCost struct {
 	atoms      []float64               // atoms of the distribution, after 0, if it has any: the cutoffs that matter
 }
 
-// cancellationLimit is the spare slack below which that of a host is taken from its load: 1 - ρ_i then has an error of some 1e-16, the
-// sum of the spare slack and what it is spared one of |spare| 1e-16.
+// cancellationLimit is the spare slack below which that of a host is taken from its load: 1 - ρ_i
+// then has an error of some 1e-16, the sum of the spare slack and what it is spared one of |spare|
+// 1e-16.
 const cancellationLimit = -64
 
 // momentTol is the rounding allowance of a bound, as a fraction of the largest of the numbers that
@@ -36,8 +37,8 @@ const cancellationLimit = -64
 // moments.
 const momentTol = 4e-14
 
-// nearZeroTol is the part of the numbers added up below which the slack of a host is computed in fractions, which takes some
-// microseconds: above it, rounding leaves ten digits.
+// nearZeroTol is the part of the numbers added up below which the slack of a host is computed in
+// fractions, which takes some microseconds: above it, rounding leaves ten digits.
 const nearZeroTol = 1e-4
 
 // newTAGSCost returns the farm with what a search asks of the distribution of the sizes.
@@ -53,7 +54,13 @@ func newTAGSCost(m Model, l *moments, o Objective) *tagsCost {
 // hostsOf returns the farm for given cutoffs.
 func hostsOf(m Model, l *moments, o Objective) *tagsCost {
 	most := max(o.Slowdown, o.Waiting) // so that no cost leaves float64 for the sake of its unit
-	f := &tagsCost{m: m, l: l, o: Objective{Slowdown: o.Slowdown / most, Waiting: o.Waiting / most}, kills: true, rate: m.rate(l)}
+	f := &tagsCost{
+		m:     m,
+		l:     l,
+		o:     Objective{Slowdown: o.Slowdown / most, Waiting: o.Waiting / most},
+		kills: true,
+		rate:  m.rate(l),
+	}
 	h, all := m.Hosts, make([]float64, 4*m.Hosts)
 	f.speed, f.push, f.spare, f.speedError = all[:h:h], all[h:2*h:2*h], all[2*h:3*h:3*h], all[3*h:]
 	for i := range h {
@@ -129,7 +136,8 @@ func (f *tagsCost) spareSlack(i int, below, above float64) float64 {
 	return f.spare[i] + f.push[i]*(below+above)
 }
 
-// square returns E[min(X, b)²; X > a] as the difference of numbers as small as possible, and the smaller of them.
+// square returns E[min(X, b)²; X > a] as the difference of numbers as small as possible, and the
+// smaller of them.
 func square(a, b *path.Point) (m2, size float64) {
 	capped, over := b.Second, b.Beyond // E[min(X, b)²] and E[X² - b²; X > b]
 	if b.Tail > 0 {
@@ -336,8 +344,8 @@ func (f *tagsCost) reach(slow func(before []path.Point) float64) (high []path.Po
 	return high, f.isBelowOne(len(high), a, f.work(math.Inf(1)))
 }
 
-// mayIdleFirst reports whether it can pay to leave the first hosts idle, as it does not if no host is faster than one before it:
-// then the last ones are better left so.
+// mayIdleFirst reports whether it can pay to leave the first hosts idle, as it does not if no host
+// is faster than one before it: then the last ones are better left so.
 func (f *tagsCost) mayIdleFirst() bool {
 	return !slices.IsSortedFunc(f.speed, func(a, b float64) int { return cmp.Compare(b, a) })
 }
@@ -360,7 +368,8 @@ func (f *tagsCost) work(x float64) path.Point {
 	return p
 }
 
-// workUpTo is work of a cutoff x after host i: where nothing cancels, slack asks only for what is above it.
+// workUpTo is work of a cutoff x after host i: where nothing cancels, slack asks only for what is
+// above it.
 func (f *tagsCost) workUpTo(i int, x float64) path.Point {
 	if !f.kills || f.spare[i] < cancellationLimit {
 		return f.work(x)
@@ -368,8 +377,9 @@ func (f *tagsCost) workUpTo(i int, x float64) path.Point {
 	return path.Point{X: x, Tail: f.l.tail(x), Above: f.l.above(x)}
 }
 
-// top returns the high end of the sizes, or where they have none, a size that next to no job exceeds: 1e-40 is far
-// below what rounding leaves of any load, and the square of 1e150 is within float64.
+// top returns the high end of the sizes, or where they have none, a size that next to no job
+// exceeds: 1e-40 is far below what rounding leaves of any load, and the square of 1e150 is within
+// float64.
 func (f *tagsCost) top() float64 {
 	x := f.l.high
 	if math.IsInf(x, 1) {
@@ -379,7 +389,8 @@ func (f *tagsCost) top() float64 {
 	return x
 }
 
-// last returns the largest x in the range of the sizes for which good holds, which is so from a up to some x.
+// last returns the largest x in the range of the sizes for which good holds, which is so from a up
+// to some x.
 func (f *tagsCost) last(a float64, good func(x float64) bool) float64 {
 	top := f.top()
 	if a >= top || good(top) {
@@ -388,8 +399,8 @@ func (f *tagsCost) last(a float64, good func(x float64) bool) float64 {
 	return num.LastGood(a, top, good)
 }
 
-// stop returns the largest x below a for which good holds, 0 if it holds nowhere on a fine grid, of steps of 1 % over 20
-// decades.
+// stop returns the largest x below a for which good holds, 0 if it holds nowhere on a fine grid, of
+// steps of 1 % over 20 decades.
 func (f *tagsCost) stop(a float64, good func(x float64) bool) float64 {
 	const points = 4096
 	low := max(f.l.low, min(a, f.l.mean)*1e-20)

@@ -31,8 +31,8 @@ func Names() []string {
 	return names
 }
 
-// Open returns the text of a log, which is unpacked as it is read. The name is one of [Names]; the error for another
-// one lists them.
+// Open returns the text of a log, which is unpacked as it is read. The name is one of [Names]; the
+// error for another one lists them.
 func Open(name string) (io.ReadCloser, error) {
 	for _, t := range traces() {
 		if t.name != name {

@@ -63,7 +63,8 @@ func TestTextMatchesArchive(t *testing.T) {
 	}
 }
 
-// Sizes as awk sums them up: of 32,135 records 7 have run time 0, and all have processors. Its numbers have six digits.
+// Sizes as awk sums them up: of 32,135 records 7 have run time 0, and all have processors. Its
+// numbers have six digits.
 func TestSizesOfSDSC(t *testing.T) {
 	for _, c := range []struct {
 		what      string
@@ -138,6 +139,7 @@ func ExampleOpen() {
 	d, _ := sizes.NewEmpirical(list.Sizes)
 	mean, _ := sizes.Mean(d)
 	median, _ := d.Quantile(0.5)
-	fmt.Printf("%d jobs, %d without a run time, mean %.0f s, median %.0f s\n", len(list.Sizes)+list.Skipped, list.Skipped, mean, median)
+	fmt.Printf("%d jobs, %d without a run time, mean %.0f s, median %.0f s\n",
+		len(list.Sizes)+list.Skipped, list.Skipped, mean, median)
 	// Output: 32135 jobs, 7 without a run time, mean 8755 s, median 209 s
 }

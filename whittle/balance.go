@@ -21,10 +21,11 @@ type Balance struct {
 //
 //	Φ(0) = 1,  Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ({i: x_i>0}),
 //
-// for the rank function whose values are at the bit masks of the sets of classes (rank[0] is nil or 0).
-// It takes N additions a state. The error is a *[num.InputError]: a value of rank that is
-// missing, not positive or below that of a subset, or a lattice out of range. The rates it
-// gives, [Rates], sum to μ({i: x_i>0}); they lie in the capacity set (Corollary 1) if μ is submodular, too.
+// for the rank function whose values are at the bit masks of the sets of classes (rank[0] is nil or
+// 0). It takes N additions a state. The error is a *[num.InputError]: a value of rank that is
+// missing, not positive or below that of a subset, or a lattice out of range. The rates it gives,
+// [Rates], sum to μ({i: x_i>0}); they lie in the capacity set (Corollary 1) if μ is submodular,
+// too.
 func BalanceFromRank(ctx context.Context, rank []*big.Rat, l Lattice) (Balance, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
@@ -60,19 +61,22 @@ type BalanceError struct {
 func (e *BalanceError) Unwrap() error { return ErrUnbalanced }
 func (e *BalanceError) Error() string {
 	rel, _ := e.Worst.Relative.Float64()
-	return fmt.Sprintf("%v: in state %v, classes %d and %d, %s differs from %s by %.3g (relative), the worst of all states and pairs",
-		ErrUnbalanced, e.Worst.State, e.Worst.I, e.Worst.J, e.Worst.Left.RatString(), e.Worst.Right.RatString(), rel)
+	return fmt.Sprintf(
+		"%v: in state %v, classes %d and %d, %s differs from %s by %.3g (relative), the worst of all states and pairs",
+		ErrUnbalanced, e.Worst.State, e.Worst.I, e.Worst.J, e.Worst.Left.RatString(), e.Worst.Right.RatString(), rel,
+	)
 }
 
-// BalanceFromRates returns the balance function of the rates φ_i(x), in row l.Index(x) of phi, column i, by [BC17] (7),
-// Φ(x) = Φ(x-e_i)/φ_i(x) with i the first class present, after checking (6) at every state and pair,
-// O(N^2) a state. Rates must be positive where x_i > 0, and zero or nil where x_i = 0.
+// BalanceFromRates returns the balance function of the rates φ_i(x), in row l.Index(x) of phi,
+// column i, by [BC17] (7), Φ(x) = Φ(x-e_i)/φ_i(x) with i the first class present, after checking
+// (6) at every state and pair, O(N^2) a state. Rates must be positive where x_i > 0, and zero or
+// nil where x_i = 0.
 //
-// A violation of (6) up to the relative size tol is accepted: nil or 0 for exact rates, a few 2^-52 for
-// rates that were floating-point numbers. Another order of removing jobs would then give a
-// Φ(x) that differs by a factor of at most (1-tol)^-Σ_{i<j} x_i x_j. The worst violation is
-// returned in any case, with Relative 0 if there is none; if larger than tol, also as a *[BalanceError].
-// Other errors are a *[num.InputError].
+// A violation of (6) up to the relative size tol is accepted: nil or 0 for exact rates, a few 2^-52
+// for rates that were floating-point numbers. Another order of removing jobs would then give a Φ(x)
+// that differs by a factor of at most (1-tol)^-Σ_{i<j} x_i x_j. The worst violation is returned in
+// any case, with Relative 0 if there is none; if larger than tol, also as a *[BalanceError]. Other
+// errors are a *[num.InputError].
 func BalanceFromRates(ctx context.Context, l Lattice, phi [][]*big.Rat, tol *big.Rat) (Balance, Violation, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
@@ -98,9 +102,9 @@ func BalanceFromRates(ctx context.Context, l Lattice, phi [][]*big.Rat, tol *big
 	return Balance{Lattice: l, Phi: table}, worst, nil
 }
 
-// Rates returns the rates of a balance function, [BC17] (7): φ_i(x) = Φ(x-e_i)/Φ(x) if x_i > 0
-// and 0 otherwise, in row b.Lattice.Index(x), column i. The error is a *[num.InputError] about values of
-// Φ that are missing, not positive, or not 1 at 0.
+// Rates returns the rates of a balance function, [BC17] (7): φ_i(x) = Φ(x-e_i)/Φ(x) if x_i > 0 and
+// 0 otherwise, in row b.Lattice.Index(x), column i. The error is a *[num.InputError] about values
+// of Φ that are missing, not positive, or not 1 at 0.
 func Rates(ctx context.Context, b Balance) ([][]*big.Rat, error) {
 	y, err := b.check(ctx)
 	if err != nil {

@@ -50,7 +50,8 @@ func TestBalanceMatchesSumOverOrders(t *testing.T) {
 	})
 }
 
-// Rates of a rank function are balanced (6), use all of μ (Pareto efficiency) and lie in the capacity set (Corollary 1).
+// Rates of a rank function are balanced (6), use all of μ (Pareto efficiency) and lie in the
+// capacity set (Corollary 1).
 func TestRatesOfRankFunction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawNetwork(t, 4)
@@ -103,7 +104,9 @@ func drawBalance(t *rapid.T, l whittle.Lattice) whittle.Balance {
 	states, _ := l.States()
 	b := whittle.Balance{Lattice: l, Phi: make([]*big.Rat, states)}
 	for k := range b.Phi {
-		b.Phi[k] = big.NewRat(int64(rapid.IntRange(1, 9).Draw(t, "numerator")), int64(rapid.IntRange(1, 9).Draw(t, "denominator")))
+		b.Phi[k] = big.NewRat(
+			int64(rapid.IntRange(1, 9).Draw(t, "numerator")), int64(rapid.IntRange(1, 9).Draw(t, "denominator")),
+		)
 	}
 	b.Phi[0] = big.NewRat(1, 1)
 	return b
@@ -127,7 +130,8 @@ func TestWorstViolationIsNamed(t *testing.T) {
 
 		_, worst, err := whittle.BalanceFromRates(t.Context(), l, phi, num.Rat("1/5"))
 		var be *whittle.BalanceError
-		if !errors.Is(err, whittle.ErrUnbalanced) || !errors.As(err, &be) || !slices.Equal(be.Worst.State, worst.State) {
+		if !errors.Is(err, whittle.ErrUnbalanced) || !errors.As(err, &be) ||
+			!slices.Equal(be.Worst.State, worst.State) {
 			t.Fatalf("error is %v", err)
 		}
 		if !equal(worst.Relative, num.Rat("1/4")) {
@@ -140,14 +144,15 @@ func TestWorstViolationIsNamed(t *testing.T) {
 		if !inState && !(slices.Contains(pair, i) && below(l, worst.State, other) == k) {
 			t.Fatalf("%+v does not hold φ_%d(%v)", worst, i, x)
 		}
-		if _, worst, err := whittle.BalanceFromRates(t.Context(), l, phi, num.Rat("1/4")); err != nil || !equal(worst.Relative, num.Rat("1/4")) {
+		if _, worst, err := whittle.BalanceFromRates(t.Context(), l, phi, num.Rat("1/4")); err != nil ||
+			!equal(worst.Relative, num.Rat("1/4")) {
 			t.Fatalf("tolerance 1/4: %v, %v", err, worst)
 		}
 	})
 }
 
-// Rates rounded to float64 are balanced to a few roundings: 2 a side, each within 2^-53 and one more product of
-// roundings, so 2^-50 is ample; they are not balanced exactly.
+// Rates rounded to float64 are balanced to a few roundings: 2 a side, each within 2^-53 and one
+// more product of roundings, so 2^-50 is ample; they are not balanced exactly.
 func TestFloatRatesNeedATolerance(t *testing.T) {
 	rank, err := whittle.SingleServer(2, num.Rat("1"))
 	if err != nil {

@@ -31,9 +31,19 @@ func TestContextEnds(t *testing.T) {
 	}
 	ones := slices.Repeat([]*big.Rat{big.NewRat(1, 1)}, 16)
 	for name, ask := range map[string]func(ctx context.Context) error{
-		"StationaryExact":        func(ctx context.Context) error { _, err := whittle.StationaryExact(ctx, n, l); return err },
-		"StationaryExact of two": func(ctx context.Context) error { _, err := whittle.StationaryExact(ctx, two, wide); return err },
-		"Stationary":             func(ctx context.Context) error { _, err := whittle.Stationary(ctx, n, l); return err },
+		"StationaryExact": func(ctx context.Context) error {
+			_, err := whittle.StationaryExact(
+				ctx, n, l,
+			)
+			return err
+		},
+		"StationaryExact of two": func(ctx context.Context) error {
+			_, err := whittle.StationaryExact(
+				ctx, two, wide,
+			)
+			return err
+		},
+		"Stationary": func(ctx context.Context) error { _, err := whittle.Stationary(ctx, n, l); return err },
 		"Stationary on many states": func(ctx context.Context) error {
 			_, err := whittle.Stationary(ctx, two, whittle.Box(5000, 5000))
 			return err
@@ -42,16 +52,36 @@ func TestContextEnds(t *testing.T) {
 			_, err := whittle.StationaryOfBalance(ctx, rates, b, ones)
 			return err
 		},
-		"BalanceFromRank":  func(ctx context.Context) error { _, err := whittle.BalanceFromRank(ctx, rank, l); return err },
-		"BalanceFromRates": func(ctx context.Context) error { _, _, err := whittle.BalanceFromRates(ctx, l, phi, nil); return err },
-		"Rates":            func(ctx context.Context) error { _, err := whittle.Rates(ctx, b); return err },
+		"BalanceFromRank": func(ctx context.Context) error {
+			_, err := whittle.BalanceFromRank(
+				ctx, rank, l,
+			)
+			return err
+		},
+		"BalanceFromRates": func(ctx context.Context) error {
+			_, _, err := whittle.BalanceFromRates(
+				ctx, l, phi, nil,
+			)
+			return err
+		},
+		"Rates": func(ctx context.Context) error { _, err := whittle.Rates(ctx, b); return err },
 		"LocalImbalances": func(ctx context.Context) error {
 			_, err := whittle.LocalImbalances(ctx, l, rates, phi, b.Phi)
 			return err
 		},
-		"InfiniteServers": func(ctx context.Context) error { _, err := whittle.InfiniteServers(ctx, l, rates...); return err },
-		"SeparateServers": func(ctx context.Context) error { _, err := whittle.SeparateServers(ctx, rates...); return err },
-		"Check":           n.Check,
+		"InfiniteServers": func(ctx context.Context) error {
+			_, err := whittle.InfiniteServers(
+				ctx, l, rates...,
+			)
+			return err
+		},
+		"SeparateServers": func(ctx context.Context) error {
+			_, err := whittle.SeparateServers(
+				ctx, rates...,
+			)
+			return err
+		},
+		"Check": n.Check,
 	} {
 		if err := oracle.CheckEnds(ask, 600, 64); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -15,8 +15,9 @@
 //
 //	π(x) = π(0) Φ(x) Π_i λ_i^x_i,                                      (3)
 //
-// provided the sum Z = 1/π(0) of Φ(x) Π_i λ_i^x_i over all states is finite. A rank function μ,
-// the total rate while A is the set of queues that are not empty, defines the network of balanced fairness,
+// provided the sum Z = 1/π(0) of Φ(x) Π_i λ_i^x_i over all states is finite. A rank function μ, the
+// total rate while A is the set of queues that are not empty, defines the network of balanced
+// fairness,
 //
 //	Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ({i: x_i>0}),                      (4)
 //
@@ -47,23 +48,26 @@
 //
 // # Truncation
 //
-// Tables run over a [Lattice], a box x_i ≤ L_i or a simplex Σ x_i ≤ n. The network itself has no limits: jobs are
-// never blocked or lost, and states outside the lattice have positive probability. A lattice is a truncation of the
-// infinite sum for Z, and every result says how much lies outside. For a rank function that part is known exactly.
-// Put in (3), (4) reads μ(A) w(x) = Σ_{i∈A} λ_i w(x-e_i) for the weights w(x) = Φ(x) Π_i λ_i^x_i, so the weight that
-// crosses the border of the lattice into the active set A spreads, per unit, over
+// Tables run over a [Lattice], a box x_i ≤ L_i or a simplex Σ x_i ≤ n. The network itself has no
+// limits: jobs are never blocked or lost, and states outside the lattice have positive probability.
+// A lattice is a truncation of the infinite sum for Z, and every result says how much lies outside.
+// For a rank function that part is known exactly. Put in (3), (4) reads μ(A) w(x) = Σ_{i∈A} λ_i
+// w(x-e_i) for the weights w(x) = Φ(x) Π_i λ_i^x_i, so the weight that crosses the border of the
+// lattice into the active set A spreads, per unit, over
 //
 //	V(A) = (1 + Σ_{i∉A} λ_i V(A∪{i})) / (μ(A) - Σ_{i∈A} λ_i)
 //
-// of weight outside, whatever the state; jobs outside are counted likewise. For other balance functions the
-// caller promises a floor on the rates beyond the box, and sums outside are bounded by geometric sums.
+// of weight outside, whatever the state; jobs outside are counted likewise. For other balance
+// functions the caller promises a floor on the rates beyond the box, and sums outside are bounded
+// by geometric sums.
 //
 // # Engines
 //
-// [StationaryExact] and [StationaryOfBalance] keep to rationals, each formula at its most literal. [Stationary] does
-// the same for rank functions in float64, up to [MaxStates] states, with a proved bound on its rounding. [FromCluster]
-// takes the rank function of a cluster. Total rates that depend on the numbers of jobs, as those of M/M/c, are for
-// package oiqueue: oiqueue.Truncated, and oiqueue.StationaryExact with Saturation. Closed networks, with a population
-// instead of arrivals, are for network.Solve: a station Balanced with a Table. A [Network] is passed by its pointer and
+// [StationaryExact] and [StationaryOfBalance] keep to rationals, each formula at its most literal.
+// [Stationary] does the same for rank functions in float64, up to [MaxStates] states, with a proved
+// bound on its rounding. [FromCluster] takes the rank function of a cluster. Total rates that
+// depend on the numbers of jobs, as those of M/M/c, are for package oiqueue: oiqueue.Truncated, and
+// oiqueue.StationaryExact with Saturation. Closed networks, with a population instead of arrivals,
+// are for network.Solve: a station Balanced with a Table. A [Network] is passed by its pointer and
 // never modified.
 package whittle

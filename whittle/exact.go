@@ -32,7 +32,10 @@ type ExactResult struct {
 
 // Prob returns π(x) for the state at an index of the lattice.
 func (r *ExactResult) Prob(index int) num.RatInterval {
-	return between(new(big.Rat).Quo(r.Weights[index], r.Normalization.High), new(big.Rat).Quo(r.Weights[index], r.Normalization.Low))
+	return between(
+		new(big.Rat).Quo(r.Weights[index], r.Normalization.High),
+		new(big.Rat).Quo(r.Weights[index], r.Normalization.Low),
+	)
 }
 
 // StationaryExact returns the stationary measures (3) of n, with the balance function (4) tabulated
@@ -40,8 +43,9 @@ func (r *ExactResult) Prob(index int) num.RatInterval {
 // the part outside. The rationals grow with Σ x_i: 10^4 states of five classes take about a second.
 // It computes the sums outside exactly (package comment), so means and Z do not depend on l.
 //
-// The error is a *[num.InputError] with the path of the entry out of range, or an *[cluster.UnstableError], which
-// wraps [num.ErrUnstable], if (5) fails. n is not modified, but the result may share its numbers.
+// The error is a *[num.InputError] with the path of the entry out of range, or an
+// *[cluster.UnstableError], which wraps [num.ErrUnstable], if (5) fails. n is not modified, but the
+// result may share its numbers.
 func StationaryExact(ctx context.Context, n *Network, l Lattice) (*ExactResult, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
@@ -74,15 +78,17 @@ func StationaryExact(ctx context.Context, n *Network, l Lattice) (*ExactResult, 
 	return r, nil
 }
 
-// StationaryOfBalance returns the stationary measures (3) of the network with the given balance function, known on
-// a box. Nothing is known of Φ outside but what the caller promises:
+// StationaryOfBalance returns the stationary measures (3) of the network with the given balance
+// function, known on a box. Nothing is known of Φ outside but what the caller promises:
 //
 //	φ_i(x) >= floor[i] > λ_i  for every x in ℕ^N with x_i > L_i.
 //
-// Under this promise the network is stable and sums outside the box lie between 0 and the
-// geometric sums that the result reports. The cost is O(N^2) a state. For infinitely many servers of
-// rate μ_i ([InfiniteServers]), floor[i] = (L_i+1) μ_i. The error is a *[num.InputError].
-func StationaryOfBalance(ctx context.Context, arrivalRates []*big.Rat, b Balance, floor []*big.Rat) (*ExactResult, error) {
+// Under this promise the network is stable and sums outside the box lie between 0 and the geometric
+// sums that the result reports. The cost is O(N^2) a state. For infinitely many servers of rate μ_i
+// ([InfiniteServers]), floor[i] = (L_i+1) μ_i. The error is a *[num.InputError].
+func StationaryOfBalance(
+	ctx context.Context, arrivalRates []*big.Rat, b Balance, floor []*big.Rat,
+) (*ExactResult, error) {
 	y, err := b.check(ctx)
 	if err != nil {
 		return nil, err
@@ -99,7 +105,8 @@ func StationaryOfBalance(ctx context.Context, arrivalRates []*big.Rat, b Balance
 	ratios := make([]*big.Rat, y.Classes)
 	for i := range ratios {
 		if floor[i].Cmp(arrivalRates[i]) <= 0 {
-			return nil, input.Errorf(path("floor", i), floor[i].RatString(), "a number > ArrivalRates[%d] = %s", i, arrivalRates[i].RatString())
+			return nil, input.Errorf(path("floor", i), floor[i].RatString(), "a number > ArrivalRates[%d] = %s",
+				i, arrivalRates[i].RatString())
 		}
 		ratios[i] = new(big.Rat).Quo(arrivalRates[i], floor[i])
 	}
@@ -123,11 +130,13 @@ func StationaryOfBalance(ctx context.Context, arrivalRates []*big.Rat, b Balance
 	return r, nil
 }
 
-// LocalImbalances returns π(x) φ_i(x) - π(x-e_i) λ_i in row l.Index(x), column i, 0 where x_i = 0: the rate at which
-// class-i jobs leave state x less the rate at which they enter it. All are zero if prob is the
-// stationary measure of a Whittle network, up to a factor, so weights do as well as
+// LocalImbalances returns π(x) φ_i(x) - π(x-e_i) λ_i in row l.Index(x), column i, 0 where x_i = 0:
+// the rate at which class-i jobs leave state x less the rate at which they enter it. All are zero
+// if prob is the stationary measure of a Whittle network, up to a factor, so weights do as well as
 // probabilities. The error is a *[num.InputError].
-func LocalImbalances(ctx context.Context, l Lattice, arrivalRates []*big.Rat, rates [][]*big.Rat, prob []*big.Rat) ([][]*big.Rat, error) {
+func LocalImbalances(
+	ctx context.Context, l Lattice, arrivalRates []*big.Rat, rates [][]*big.Rat, prob []*big.Rat,
+) ([][]*big.Rat, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
 		return nil, err
@@ -189,7 +198,8 @@ func weights(ctx context.Context, y lattice.Lattice, lambda, phi []*big.Rat) ([]
 	return list, nil
 }
 
-// summarize fills the sums over states of r from its weights, Outside, and the sums of x_j w(x) outside.
+// summarize fills the sums over states of r from its weights, Outside, and the sums of x_j w(x)
+// outside.
 func (r *ExactResult) summarize(ctx context.Context, y lattice.Lattice, outsideJobs []num.RatInterval) error {
 	zeros := func(n int) []*big.Rat {
 		v := make([]*big.Rat, n)
@@ -230,7 +240,9 @@ func (r *ExactResult) summarize(ctx context.Context, y lattice.Lattice, outsideJ
 			addMul(inside, big.NewRat(int64(k), 1), v)
 		}
 		out := outsideJobs[i]
-		r.MeanLeftOut = append(r.MeanLeftOut, between(new(big.Rat).Quo(out.Low, z.High), new(big.Rat).Quo(out.High, z.Low)))
+		r.MeanLeftOut = append(r.MeanLeftOut, between(
+			new(big.Rat).Quo(out.Low, z.High), new(big.Rat).Quo(out.High, z.Low),
+		))
 		low, high := new(big.Rat).Add(inside, out.Low), new(big.Rat).Add(inside, out.High)
 		r.MeanJobs = append(r.MeanJobs, between(low.Quo(low, z.High), high.Quo(high, z.Low)))
 
@@ -254,7 +266,8 @@ func (r *ExactResult) summarize(ctx context.Context, y lattice.Lattice, outsideJ
 
 func between(low, high *big.Rat) num.RatInterval { return num.RatInterval{Low: low, High: high} }
 
-// share returns the probability of an event with weight v inside the lattice, and no weight outside if complete.
+// share returns the probability of an event with weight v inside the lattice, and no weight outside
+// if complete.
 func (r *ExactResult) share(v *big.Rat, complete bool) num.RatInterval {
 	low := new(big.Rat).Quo(v, r.Normalization.High)
 	if complete {

@@ -26,8 +26,8 @@ func isExactly(v num.RatInterval, want *big.Rat) bool {
 	return equal(v.Low, want) && equal(v.High, want)
 }
 
-// Z, the mass left out and the means agree with the recursion over active sets, which has no states; the
-// bound of Lemma 1 is not below the exact sum outside.
+// Z, the mass left out and the means agree with the recursion over active sets, which has no
+// states; the bound of Lemma 1 is not below the exact sum outside.
 func TestOutsideAgreesWithActiveSets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawNetwork(t, 4)
@@ -88,7 +88,8 @@ func TestEtaBoundsTheBalanceFunction(t *testing.T) {
 	})
 }
 
-// Wherever the tables stop, intervals of a small lattice hold the probabilities of a larger one and shrink.
+// Wherever the tables stop, intervals of a small lattice hold the probabilities of a larger one and
+// shrink.
 func TestIntervalsHoldWhatLargerLatticesSay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawNetwork(t, 3)
@@ -189,7 +190,8 @@ func TestBalanceEquations(t *testing.T) {
 	})
 }
 
-// A measure that is wrong in one state is out of balance there by its own rate, and next to it by λ.
+// A measure that is wrong in one state is out of balance there by its own rate, and next to it by
+// λ.
 func TestLocalImbalanceShowsAFault(t *testing.T) {
 	l := whittle.Box(3, 3)
 	phi, err := whittle.InfiniteServers(t.Context(), l, num.Rat("1"), num.Rat("2"))
@@ -227,7 +229,8 @@ func TestLocalImbalanceShowsAFault(t *testing.T) {
 	}
 }
 
-// One server shared by all classes is multiclass processor sharing: Z = 1/(1-ρ), E[X_i] = ρ_i/(1-ρ), the total is geometric.
+// One server shared by all classes is multiclass processor sharing: Z = 1/(1-ρ), E[X_i] =
+// ρ_i/(1-ρ), the total is geometric.
 func TestSingleServer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawNetwork(t, 3)
@@ -260,7 +263,8 @@ func TestSingleServer(t *testing.T) {
 			}
 		}
 		for k, p := range r.JobsDistribution {
-			if want := mul(power(load, k), idle); !p.Contains(want) || (r.Lattice.Limits == nil && !isExactly(p, want)) {
+			if want := mul(power(load, k), idle); !p.Contains(want) ||
+				(r.Lattice.Limits == nil && !isExactly(p, want)) {
 				t.Fatalf("P(n = %d) = %v, want %v", k, p, want)
 			}
 		}
@@ -295,16 +299,20 @@ func TestSeparateServers(t *testing.T) {
 		if !isExactly(r.MassLeftOut, sub(num.Rat("1"), left)) {
 			t.Fatalf("mass left out %v, want %v", r.MassLeftOut, sub(num.Rat("1"), left))
 		}
-		f, err := whittle.StationaryOfBalance(t.Context(), n.ArrivalRates, whittle.Balance{Lattice: r.Lattice, Phi: r.Phi}, mu)
+		f, err := whittle.StationaryOfBalance(
+			t.Context(), n.ArrivalRates, whittle.Balance{Lattice: r.Lattice, Phi: r.Phi}, mu,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Outside.Low.Sign() != 0 || !equal(f.Outside.High, r.Outside.High) || !equal(f.MassLeftOut.High, r.MassLeftOut.High) {
+		if f.Outside.Low.Sign() != 0 || !equal(f.Outside.High, r.Outside.High) ||
+			!equal(f.MassLeftOut.High, r.MassLeftOut.High) {
 			t.Fatalf("bound %v, sum %v", f.Outside, r.Outside)
 		}
 		for i := range mu {
 			out := mul(r.MeanLeftOut[i].High, r.Normalization.High)
-			if !f.MeanJobs[i].Contains(r.MeanJobs[i].Low) || !equal(mul(f.MeanLeftOut[i].High, f.Normalization.Low), out) {
+			if !f.MeanJobs[i].Contains(r.MeanJobs[i].Low) ||
+				!equal(mul(f.MeanLeftOut[i].High, f.Normalization.Low), out) {
 				t.Fatalf("mean %v in %v, outside %v in %v", r.MeanJobs[i], f.MeanJobs[i], out, f.MeanLeftOut[i])
 			}
 		}
@@ -333,7 +341,8 @@ func TestInfiniteServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if z := new(big.Rat).SetFloat64(math.Exp(0.8 + 1./3)); !r.Normalization.Contains(z) { // 1e-16 against a width of 1e-5
+	// 1e-16 against a width of 1e-5
+	if z := new(big.Rat).SetFloat64(math.Exp(0.8 + 1./3)); !r.Normalization.Contains(z) {
 		t.Errorf("Z = %v, want %v", r.Normalization, z)
 	}
 	for i, want := range []string{"4/5", "1/3"} {
@@ -353,8 +362,8 @@ func TestInfiniteServers(t *testing.T) {
 	}
 }
 
-// referenceCases returns the stable models that the independent program solved, of up to five classes at a
-// load of up to 9/10.
+// referenceCases returns the stable models that the independent program solved, of up to five
+// classes at a load of up to 9/10.
 func referenceCases() []oracle.Reference {
 	return slices.DeleteFunc(oracle.References(), func(r oracle.Reference) bool {
 		return len(r.Model.Classes) > 5 || r.Expect.CriticalScale.Cmp(num.Rat("10/9")) < 0

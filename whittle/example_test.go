@@ -52,7 +52,9 @@ func ExampleStationaryExact() {
 func ExampleFromCluster() {
 	one := big.NewRat(1, 1)
 	n, err := whittle.FromCluster(context.Background(), &cluster.Model{
-		Servers: []cluster.Server{{Name: "s1", Capacity: one}, {Name: "s2", Capacity: one}, {Name: "shared", Capacity: one}},
+		Servers: []cluster.Server{
+			{Name: "s1", Capacity: one}, {Name: "s2", Capacity: one}, {Name: "shared", Capacity: one},
+		},
 		Classes: []cluster.Class{
 			{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0, 2)},
 			{Name: "b", ArrivalRate: one, Servers: cluster.On(1, 2)},
@@ -99,7 +101,9 @@ func ExampleStationaryOfBalance() {
 	l := whittle.Box(10)
 	phi, _ := whittle.InfiniteServers(context.Background(), l, big.NewRat(1, 1))
 	b, _, _ := whittle.BalanceFromRates(context.Background(), l, phi, nil)
-	r, err := whittle.StationaryOfBalance(context.Background(), []*big.Rat{big.NewRat(1, 1)}, b, []*big.Rat{big.NewRat(11, 1)})
+	r, err := whittle.StationaryOfBalance(
+		context.Background(), []*big.Rat{big.NewRat(1, 1)}, b, []*big.Rat{big.NewRat(11, 1)},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return

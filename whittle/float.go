@@ -10,21 +10,24 @@ import (
 	"productform/num"
 )
 
-// A Result holds the stationary measures of the network of a rank function, tabulated on a lattice in float64.
-// Every number of at least 1e-200 is within the factor 1 ± RelativeErrorBound of the exact value for the model as
-// written; a smaller one differs from it by less than 1e-200.
+// A Result holds the stationary measures of the network of a rank function, tabulated on a lattice
+// in float64. Every number of at least 1e-200 is within the factor 1 ± RelativeErrorBound of the
+// exact value for the model as written; a smaller one differs from it by less than 1e-200.
 type Result struct {
 	Lattice Lattice
-	Weights []float64 // w(x) = Φ(x) Π_i λ_i^x_i at Lattice.Index(x); π(x) = w(x)/Normalization, within RelativeErrorBound, too
+	// w(x) = Φ(x) Π_i λ_i^x_i at Lattice.Index(x); π(x) = w(x)/Normalization, within
+	// RelativeErrorBound, too
+	Weights []float64
 
-	Normalization      float64     // Z = Σ_x w(x) over all states, those outside the lattice included
-	EmptyProbability   float64     // π(0) = 1/Z
-	MassLeftOut        float64     // P(X outside the lattice)
-	MeanLeftOut        []float64   // E[X_i; X outside the lattice]
-	MeanJobs           []float64   // E[X_i]
-	Marginals          [][]float64 // P(X_i = k; X in the lattice) in row i, column k; P(X_i = k) exceeds it by at most MassLeftOut
-	JobsDistribution   []float64   // P(Σ_i X_i = n; X in the lattice), likewise
-	RelativeErrorBound float64     // proved bound on the relative rounding error
+	Normalization    float64   // Z = Σ_x w(x) over all states, those outside the lattice included
+	EmptyProbability float64   // π(0) = 1/Z
+	MassLeftOut      float64   // P(X outside the lattice)
+	MeanLeftOut      []float64 // E[X_i; X outside the lattice]
+	MeanJobs         []float64 // E[X_i]
+	// P(X_i = k; X in the lattice) in row i, column k; P(X_i = k) exceeds it by at most MassLeftOut
+	Marginals          [][]float64
+	JobsDistribution   []float64 // P(Σ_i X_i = n; X in the lattice), likewise
+	RelativeErrorBound float64   // proved bound on the relative rounding error
 }
 
 // Prob returns π(x) for the state at an index of the lattice.
@@ -39,9 +42,10 @@ func (r *Result) Prob(index int) float64 { return r.Weights[index] / r.Normaliza
 //
 //	RelativeErrorBound = e/(1-e),  e = 2((N+1) n + 24) u + 2 v,
 //
-// with v the bound that the sums outside carry along, whatever the load. The error is that of StationaryExact; also a
-// *[num.InputError] for arrival rates below 2^-150 μ(A) and networks so close to instability that a unit of weight
-// spreads over more than 2^200, which are for StationaryExact.
+// with v the bound that the sums outside carry along, whatever the load. The error is that of
+// StationaryExact; also a *[num.InputError] for arrival rates below 2^-150 μ(A) and networks so
+// close to instability that a unit of weight spreads over more than 2^200, which are for
+// StationaryExact.
 func Stationary(ctx context.Context, n *Network, l Lattice) (*Result, error) {
 	y, err := newLayout(l, MaxStates)
 	if err != nil {
@@ -74,7 +78,8 @@ func (m *floatModel) relativeError(jobs int) float64 {
 	return e / (1 - e) * (1 + 0x1p-50)
 }
 
-// A floatModel holds the coefficients of a network, flat, with that of set A and class i at A*classes+i.
+// A floatModel holds the coefficients of a network, flat, with that of set A and class i at
+// A*classes+i.
 type floatModel struct {
 	classes int
 	lambda  []float64
@@ -126,7 +131,9 @@ func newFloatModel(ctx context.Context, n *Network) (floatModel, error) {
 		rank, _ := n.Rank[a].Float64()
 		for _, v := range append(m.jobs[a*classes:(a+1)*classes:(a+1)*classes], m.mass[a]) {
 			if !(rank*v <= 0x1p200 && normal(m.mass[a])) {
-				return m, input.Errorf("ArrivalRates", n.ArrivalRates, "rates farther from instability, or the exact engine")
+				return m, input.Errorf(
+					"ArrivalRates", n.ArrivalRates, "rates farther from instability, or the exact engine",
+				)
 			}
 		}
 	}
@@ -138,7 +145,10 @@ func newFloatModel(ctx context.Context, n *Network) (floatModel, error) {
 func normal(v float64) bool { return v >= 0x1p-150 && v <= 0x1p150 }
 
 func tooExtreme(i int, rate *big.Rat) error {
-	return input.Errorf(path("ArrivalRates", i), rate.RatString(), "0, or a rate in 2^-150..2^150 and at least 2^-150 of every rank, or the exact engine")
+	return input.Errorf(
+		path("ArrivalRates", i), rate.RatString(),
+		"0, or a rate in 2^-150..2^150 and at least 2^-150 of every rank, or the exact engine",
+	)
 }
 
 // floatSums are sums of weights over the lattice and over the flows out of it.
@@ -166,7 +176,8 @@ func newFloatSums(y lattice.Lattice) *floatSums {
 // statesBetween is the number of states between two checks of the context.
 const statesBetween = 1 << 12
 
-// tabulate fills weights by (4) times Π_i λ_i^x_i, w(x) = Σ_{i: x_i>0} λ_i/μ(A(x)) w(x-e_i), and adds each to the sums.
+// tabulate fills weights by (4) times Π_i λ_i^x_i, w(x) = Σ_{i: x_i>0} λ_i/μ(A(x)) w(x-e_i), and
+// adds each to the sums.
 func (s *floatSums) tabulate(ctx context.Context, w *lattice.Walker, m floatModel, weights []float64) error {
 	weights[0] = 1
 	for more := true; more; more = w.Next() {

@@ -66,10 +66,14 @@ func TestFloatWithinItsBound(t *testing.T) {
 	})
 }
 
-// Weights far below 1e-200 vanish; everything else keeps its digits. X is geometric with ρ = 2^-140.
+// Weights far below 1e-200 vanish; everything else keeps its digits. X is geometric with ρ =
+// 2^-140.
 func TestFloatFarBelowOne(t *testing.T) {
 	rho := power(num.Rat("1/2"), 140)
-	r, err := whittle.Stationary(t.Context(), &whittle.Network{ArrivalRates: []*big.Rat{rho}, Rank: []*big.Rat{nil, num.Rat("1")}}, whittle.Box(9))
+	r, err := whittle.Stationary(
+		t.Context(), &whittle.Network{ArrivalRates: []*big.Rat{rho}, Rank: []*big.Rat{nil, num.Rat("1")}},
+		whittle.Box(9),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,8 @@ func setRate(v []*big.Rat, a int) *big.Rat {
 	return sum
 }
 
-// drawNetwork draws a stable cluster with 1 to most classes; its load max_A λ(A)/μ(A) is 1/20 to 19/20.
+// drawNetwork draws a stable cluster with 1 to most classes; its load max_A λ(A)/μ(A) is 1/20 to
+// 19/20.
 func drawNetwork(t *rapid.T, most int) *whittle.Network {
 	m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: most, Stable: true})
 	return &whittle.Network{ArrivalRates: oracle.Rates(m), Rank: oracle.RankTable(m)}

@@ -9,7 +9,8 @@ import (
 	"productform/whittle"
 )
 
-// The states visited are those of the definition, each once, and the three ways of numbering them agree.
+// The states visited are those of the definition, each once, and the three ways of numbering them
+// agree.
 func TestLatticeNumbersItsStates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		classes := rapid.IntRange(1, 4).Draw(t, "classes")

@@ -17,11 +17,14 @@ const maxClasses = 20
 // A Network is the Whittle network whose balance function comes from a rank function by (4).
 type Network struct {
 	ArrivalRates []*big.Rat // λ_i >= 0, jobs per unit of time; 1 to 20 classes
-	Rank         []*big.Rat // μ(A) > 0, nondecreasing in A, jobs per unit of time, at the bit mask of A; length 2^N, Rank[0] is nil or 0
+	// μ(A) > 0, nondecreasing in A, jobs per unit of time, at the bit mask of A; length 2^N,
+	// Rank[0] is nil or 0
+	Rank []*big.Rat
 }
 
-// FromCluster returns the network of balanced fairness in a cluster, with rates in jobs per unit of time and
-// the rank function of [cluster.Model.Rank], whose errors it has. If classes differ in mean size, it is that of
+// FromCluster returns the network of balanced fairness in a cluster, with rates in jobs per unit of
+// time and the rank function of [cluster.Model.Rank], whose errors it has. If classes differ in
+// mean size, it is that of
 // [cluster.Model.EqualSizes]: numbers of jobs are those of m, rates are not.
 func FromCluster(ctx context.Context, m *cluster.Model) (*Network, error) {
 	if m == nil {
@@ -98,8 +101,8 @@ func InfiniteServers(ctx context.Context, l Lattice, rates ...*big.Rat) ([][]*bi
 	return phi, nil
 }
 
-// Check reports whether n can be worked with: 1 to 20 rates >= 0, and a rank function that is positive and nondecreasing.
-// The error is a *[num.InputError].
+// Check reports whether n can be worked with: 1 to 20 rates >= 0, and a rank function that is
+// positive and nondecreasing. The error is a *[num.InputError].
 func (n *Network) Check(ctx context.Context) error {
 	if n == nil {
 		return input.Errorf("", "nothing", "a network")
@@ -114,8 +117,8 @@ func (n *Network) Check(ctx context.Context) error {
 	return ranktable.Check(ctx, n.Rank, classes)
 }
 
-// stable returns a [cluster.UnstableError] that names the first set of classes, in the order of bit masks, for which
-// (5) fails.
+// stable returns a [cluster.UnstableError] that names the first set of classes, in the order of bit
+// masks, for which (5) fails.
 func (n *Network) stable(ctx context.Context) error {
 	sums, err := ranktable.Sums(ctx, n.ArrivalRates)
 	if err != nil {

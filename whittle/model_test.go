@@ -29,22 +29,59 @@ func TestBadNetworks(t *testing.T) {
 		spoil   func(n *whittle.Network, l *whittle.Lattice)
 		message string
 	}{
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates[1] = num.Rat("-1") }, "ArrivalRates[1] = -1: want a number >= 0"},
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates[0] = nil }, "ArrivalRates[0] is missing: want a number >= 0"},
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates = nil }, "ArrivalRates = 0: want 2 rates, one per class of the lattice"},
+		{
+			func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates[1] = num.Rat("-1") },
+			"ArrivalRates[1] = -1: want a number >= 0",
+		},
+		{
+			func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates[0] = nil },
+			"ArrivalRates[0] is missing: want a number >= 0",
+		},
+		{
+			func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates = nil },
+			"ArrivalRates = 0: want 2 rates, one per class of the lattice",
+		},
 		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank = n.Rank[:3] }, "Rank = 3 values: want 2^2 = 4 values"},
 		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[3] = nil }, "Rank[3] is missing: want a number > 0"},
 		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[2] = new(big.Rat) }, "Rank[2] = 0: want a number > 0"},
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[3] = num.Rat("7/4") }, "Rank[3] = 7/4: want at least Rank[2] = 2: the rate with classes [1] present cannot fall when class 0 joins"},
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[0] = num.Rat("1") }, "Rank[0] = 1: want 0 or nil, the rate with no class present"},
-		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits[1] = -1 }, "Lattice.Limits[1] = -1: want an integer in 0.."},
-		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{} }, "Lattice.Limits = 0: want 1 to 20 limits"},
-		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{1 << 25, 1 << 25} }, "Lattice.Limits[0] = 33554432: want an integer in 0.."},
-		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{20000, 20000} }, "Lattice.Limits = [20000 20000]: want at most"},
-		{func(_ *whittle.Network, l *whittle.Lattice) { l.Total = 3 }, "want either limits (a box) or classes and total (a simplex)"},
-		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Lattice{} }, "Lattice.Classes = 0: want an integer in 1..20"},
-		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(2, -1) }, "Lattice.Total = -1: want an integer in 0.."},
-		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(2, 20000) }, "Lattice.Total = 20000: want at most"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[3] = num.Rat("7/4") }, "Rank[3] = 7/4: want at least " +
+			"Rank[2] = 2: the rate with classes [1] present cannot fall when class 0 joins"},
+		{
+			func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[0] = num.Rat("1") },
+			"Rank[0] = 1: want 0 or nil, the rate with no class present",
+		},
+		{
+			func(_ *whittle.Network, l *whittle.Lattice) { l.Limits[1] = -1 },
+			"Lattice.Limits[1] = -1: want an integer in 0..",
+		},
+		{
+			func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{} },
+			"Lattice.Limits = 0: want 1 to 20 limits",
+		},
+		{
+			func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{1 << 25, 1 << 25} },
+			"Lattice.Limits[0] = 33554432: want an integer in 0..",
+		},
+		{
+			func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{20000, 20000} },
+			"Lattice.Limits = [20000 20000]: want at most",
+		},
+		{
+			func(_ *whittle.Network, l *whittle.Lattice) { l.Total = 3 },
+			"want either limits (a box) or classes and total (a simplex)",
+		},
+		{
+			func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Lattice{} },
+			"Lattice.Classes = 0: want an integer in 1..20",
+		},
+		{
+			func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(2, -1) },
+			"Lattice.Total = -1: want an integer in 0..",
+		},
+		{
+			func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(2, 20000) },
+			"Lattice.Total = 20000: want at most",
+		},
 		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(3, 2) }, "ArrivalRates = 2: want 3 rates"},
 	} {
 		n, l := good(), whittle.Lattice{Limits: slices.Clone(box.Limits)}
@@ -72,7 +109,10 @@ func TestBadCalls(t *testing.T) {
 	balance := whittle.Balance{Lattice: box, Phi: []*big.Rat{num.Rat("1"), num.Rat("1")}}
 	tiny := good()
 	tiny.ArrivalRates[0] = power(num.Rat("1/2"), 200)
-	near := &whittle.Network{ArrivalRates: []*big.Rat{sub(num.Rat("1"), power(num.Rat("1/2"), 300))}, Rank: []*big.Rat{nil, num.Rat("1")}}
+	near := &whittle.Network{
+		ArrivalRates: []*big.Rat{sub(num.Rat("1"), power(num.Rat("1/2"), 300))},
+		Rank:         []*big.Rat{nil, num.Rat("1")},
+	}
 	solve := func(lambda []*big.Rat, b whittle.Balance, floor []*big.Rat) error {
 		_, err := whittle.StationaryOfBalance(t.Context(), lambda, b, floor)
 		return err
@@ -83,30 +123,56 @@ func TestBadCalls(t *testing.T) {
 	}
 	second := func(_ any, err error) error { return err }
 	for message, err := range map[string]error{
-		"floor[0] = 1: want a number > ArrivalRates[0] = 1":                  solve(one, balance, one),
-		"floor = 0: want 1 numbers":                                          solve(one, balance, nil),
-		"ArrivalRates[0] is missing":                                         solve([]*big.Rat{nil}, balance, one),
-		"want a cluster model, not nothing":                                  second(whittle.FromCluster(t.Context(), nil)),
-		"servers = []: want at least one server":                             second(whittle.FromCluster(t.Context(), &cluster.Model{})),
-		"want a box":                                                         solve(one, whittle.Balance{Lattice: whittle.Simplex(1, 1), Phi: balance.Phi}, one),
-		"Balance.Phi = 1: want 2 numbers":                                    solve(one, whittle.Balance{Lattice: box, Phi: one}, one),
-		"Balance.Phi[0] = 2: want 1":                                         solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{num.Rat("2"), num.Rat("1")}}, one),
-		"Balance.Phi[1] = -1: want a number > 0":                             solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{num.Rat("1"), num.Rat("-1")}}, one),
-		"Balance.Phi[1] is missing":                                          solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{num.Rat("1"), nil}}, one),
-		"rates = 1: want 2 rows":                                             rates(box, [][]*big.Rat{{nil}}, nil),
-		"rates[1] = 0: want 1 rates":                                         rates(box, [][]*big.Rat{{nil}, {}}, nil),
-		"rates[1][0] is missing: want a number > 0, the rate in state [1]":   rates(box, [][]*big.Rat{{nil}, {nil}}, nil),
-		"rates[1][0] = 0: want a number > 0, the rate in state [1]":          rates(box, [][]*big.Rat{{nil}, {new(big.Rat)}}, nil),
+		"floor[0] = 1: want a number > ArrivalRates[0] = 1": solve(one, balance, one),
+		"floor = 0: want 1 numbers":                         solve(one, balance, nil),
+		"ArrivalRates[0] is missing":                        solve([]*big.Rat{nil}, balance, one),
+		"want a cluster model, not nothing": second(whittle.FromCluster(
+			t.Context(), nil,
+		)),
+		"servers = []: want at least one server": second(whittle.FromCluster(
+			t.Context(), &cluster.Model{},
+		)),
+		"want a box": solve(
+			one, whittle.Balance{Lattice: whittle.Simplex(1, 1), Phi: balance.Phi}, one,
+		),
+		"Balance.Phi = 1: want 2 numbers": solve(one, whittle.Balance{Lattice: box, Phi: one}, one),
+		"Balance.Phi[0] = 2: want 1": solve(
+			one, whittle.Balance{Lattice: box, Phi: []*big.Rat{num.Rat("2"), num.Rat("1")}}, one,
+		),
+		"Balance.Phi[1] = -1: want a number > 0": solve(
+			one, whittle.Balance{Lattice: box, Phi: []*big.Rat{num.Rat("1"), num.Rat("-1")}}, one,
+		),
+		"Balance.Phi[1] is missing": solve(
+			one, whittle.Balance{Lattice: box, Phi: []*big.Rat{num.Rat("1"), nil}}, one,
+		),
+		"rates = 1: want 2 rows":     rates(box, [][]*big.Rat{{nil}}, nil),
+		"rates[1] = 0: want 1 rates": rates(box, [][]*big.Rat{{nil}, {}}, nil),
+		"rates[1][0] is missing: want a number > 0, the rate in state [1]": rates(
+			box, [][]*big.Rat{{nil}, {nil}}, nil,
+		),
+		"rates[1][0] = 0: want a number > 0, the rate in state [1]": rates(
+			box, [][]*big.Rat{{nil}, {new(big.Rat)}}, nil,
+		),
 		"rates[0][0] = 1: want 0, since no job of the class is in state [0]": rates(box, [][]*big.Rat{one, one}, nil),
-		"tol = -1: want a number in [0, 1)":                                  rates(box, [][]*big.Rat{{nil}, one}, num.Rat("-1")),
-		"classes = 21: want an integer in 1..20":                             second(whittle.SingleServer(21, num.Rat("1"))),
-		"rate = 0: want a number > 0":                                        second(whittle.SingleServer(1, new(big.Rat))),
-		"rates = 0: want 1 to 20 rates":                                      second(whittle.SeparateServers(t.Context())),
-		"rates[1] is missing: want a number > 0":                             second(whittle.SeparateServers(t.Context(), num.Rat("1"), nil)),
-		"rates = 1: want 2 numbers, one a class":                             second(whittle.InfiniteServers(t.Context(), whittle.Box(1, 1), num.Rat("1"))),
-		"prob = 1: want 2 numbers, one a state":                              second(whittle.LocalImbalances(t.Context(), box, one, [][]*big.Rat{{nil}, one}, one)),
-		"want 0, or a rate in 2^-150..2^150":                                 second(whittle.Stationary(t.Context(), tiny, whittle.Box(1, 1))),
-		"want rates farther from instability, or the exact engine":           second(whittle.Stationary(t.Context(), near, box)),
+		"tol = -1: want a number in [0, 1)": rates(
+			box, [][]*big.Rat{{nil}, one}, num.Rat("-1"),
+		),
+		"classes = 21: want an integer in 1..20": second(whittle.SingleServer(21, num.Rat("1"))),
+		"rate = 0: want a number > 0":            second(whittle.SingleServer(1, new(big.Rat))),
+		"rates = 0: want 1 to 20 rates":          second(whittle.SeparateServers(t.Context())),
+		"rates[1] is missing: want a number > 0": second(whittle.SeparateServers(
+			t.Context(), num.Rat("1"), nil,
+		)),
+		"rates = 1: want 2 numbers, one a class": second(whittle.InfiniteServers(
+			t.Context(), whittle.Box(1, 1), num.Rat("1"),
+		)),
+		"prob = 1: want 2 numbers, one a state": second(whittle.LocalImbalances(
+			t.Context(), box, one, [][]*big.Rat{{nil}, one}, one,
+		)),
+		"want 0, or a rate in 2^-150..2^150": second(whittle.Stationary(
+			t.Context(), tiny, whittle.Box(1, 1),
+		)),
+		"want rates farther from instability, or the exact engine": second(whittle.Stationary(t.Context(), near, box)),
 	} {
 		if !isInput(err, message) {
 			t.Errorf("got %v, want %q", err, message)
@@ -131,7 +197,8 @@ func TestUnstable(t *testing.T) {
 		_, float := whittle.Stationary(t.Context(), n, whittle.Simplex(2, 2))
 		for _, err := range []error{exact, float} {
 			var e *cluster.UnstableError
-			if !errors.Is(err, num.ErrUnstable) || !errors.As(err, &e) || !slices.Equal(e.Classes, c.classes) || !strings.Contains(err.Error(), c.message) {
+			if !errors.Is(err, num.ErrUnstable) || !errors.As(err, &e) || !slices.Equal(e.Classes, c.classes) ||
+				!strings.Contains(err.Error(), c.message) {
 				t.Errorf("λ = %v: %v, want %q", c.lambda, err, c.message)
 			}
 		}
@@ -199,7 +266,8 @@ func TestFromCluster(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.EqualFunc(n.Rank, oracle.RankTable(m), equal) || !slices.EqualFunc(n.ArrivalRates, oracle.Rates(m), equal) {
+		if !slices.EqualFunc(n.Rank, oracle.RankTable(m), equal) ||
+			!slices.EqualFunc(n.ArrivalRates, oracle.Rates(m), equal) {
 			t.Errorf("network %+v, want rank %v and rates %v", n, oracle.RankTable(m), oracle.Rates(m))
 		}
 	})

@@ -18,12 +18,19 @@ import (
 //	(μ(A) - λ(A)) V(A)   = 1 + Σ_{i∉A} λ_i V(A∪{i}),
 //	(μ(A) - λ(A)) U_j(A) = λ_j V(A∪{j}) + Σ_{i∉A} λ_i U_j(A∪{i}),  λ(A) = Σ_{i∈A} λ_i.
 //
-// Both follow from one step: x passes λ_i of its weight to x+e_i, in A or A∪{i}. V is the adjoint of the recursion over
-// sets of active classes, and so is U_j, from another source; see [lattice.Recursion].
+// Both follow from one step: x passes λ_i of its weight to x+e_i, in A or A∪{i}. V is the adjoint
+// of the recursion over sets of active classes, and so is U_j, from another source; see
+// [lattice.Recursion].
 //
-// spreadOf returns V and U_j of a stable network at the bit masks of the sets, in the arithmetic of one.
-func spreadOf(ctx context.Context, n *Network, one arithmetic.Number) (mass []arithmetic.Number, jobs [][]arithmetic.Number, err error) {
-	r := &lattice.Recursion{Lattice: lattice.NewBox(slices.Repeat([]int{1}, len(n.ArrivalRates))), Drain: make([]arithmetic.Number, len(n.Rank))}
+// spreadOf returns V and U_j of a stable network at the bit masks of the sets, in the arithmetic of
+// one.
+func spreadOf(ctx context.Context, n *Network, one arithmetic.Number) (
+	mass []arithmetic.Number, jobs [][]arithmetic.Number, err error,
+) {
+	r := &lattice.Recursion{
+		Lattice: lattice.NewBox(slices.Repeat([]int{1}, len(n.ArrivalRates))),
+		Drain:   make([]arithmetic.Number, len(n.Rank)),
+	}
 	for _, rate := range n.ArrivalRates {
 		r.Lambda = append(r.Lambda, one.Rational(rate))
 	}
@@ -53,7 +60,9 @@ func spreadOf(ctx context.Context, n *Network, one arithmetic.Number) (mass []ar
 
 // outsideOfRank returns the sums of w(x) and x_j w(x) over the states outside the lattice, exactly:
 // λ_i w(y) flows from each state y of the lattice into each y+e_i outside.
-func outsideOfRank(ctx context.Context, n *Network, y lattice.Lattice, weights []*big.Rat) (*big.Rat, []*big.Rat, error) {
+func outsideOfRank(ctx context.Context, n *Network, y lattice.Lattice, weights []*big.Rat) (
+	*big.Rat, []*big.Rat, error,
+) {
 	spreadMass, spreadJobs, err := spreadOf(ctx, n, arithmetic.One(num.Exact, 0))
 	if err != nil {
 		return nil, nil, err
@@ -85,10 +94,10 @@ func outsideOfRank(ctx context.Context, n *Network, y lattice.Lattice, weights [
 	return mass, jobs, nil
 }
 
-// outsideOfFloor bounds the sums of w(x) and x_j w(x) over the states outside a box, given r_i = λ_i/η_i < 1 with
-// φ_i(x) >= η_i wherever x_i > L_i. There w(x) <= r_i w(x-e_i), so with y = min(x, L) the
-// weight of x is at most w(y) Π_i r_i^(x_i-y_i), and the x with the same y form a product of geometric
-// sequences over the classes with y_i = L_i.
+// outsideOfFloor bounds the sums of w(x) and x_j w(x) over the states outside a box, given r_i =
+// λ_i/η_i < 1 with φ_i(x) >= η_i wherever x_i > L_i. There w(x) <= r_i w(x-e_i), so with y = min(x,
+// L) the weight of x is at most w(y) Π_i r_i^(x_i-y_i), and the x with the same y form a product of
+// geometric sequences over the classes with y_i = L_i.
 func outsideOfFloor(ctx context.Context, y lattice.Lattice, weights, r []*big.Rat) (*big.Rat, []*big.Rat, error) {
 	one := big.NewRat(1, 1)
 	mass, jobs := new(big.Rat), make([]*big.Rat, y.Classes)

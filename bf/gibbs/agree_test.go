@@ -18,13 +18,22 @@ import (
 	"productform/internal/oracle"
 )
 
-// trial makes tests that count how often intervals hold the true value draw so many times as many models.
+// trial makes tests that count how often intervals hold the true value draw so many times as many
+// models.
 var trial = flag.Int("trial", 1, "draw so many times as many models")
 
 // models draws small models of all kinds at loads up to 0.95, and at 0.99 of capacity if near.
 func models(n int, near bool) func(func(int, *cluster.Model) bool) {
 	draw := rapid.Custom(func(t *rapid.T) *cluster.Model {
-		m := oracle.DrawModel(t, oracle.Options{Servers: 5, Classes: 6, Count: 4, ZeroRates: true, ZeroCapacities: true, OwnSizes: true, Stable: true})
+		m := oracle.DrawModel(t, oracle.Options{
+			Servers:        5,
+			Classes:        6,
+			Count:          4,
+			ZeroRates:      true,
+			ZeroCapacities: true,
+			OwnSizes:       true,
+			Stable:         true,
+		})
 		if near {
 			m = oracle.ScaleTo(m, big.NewRat(99, 100))
 		}
@@ -48,8 +57,8 @@ type comparison struct {
 	delaysOf     int
 }
 
-// add compares an estimate. Measures that hardly vary are left out of z, since orders which did not come up decide there; but not of
-// the count of intervals.
+// add compares an estimate. Measures that hardly vary are left out of z, since orders which did not
+// come up decide there; but not of the count of intervals.
 func (c *comparison) add(what string, e *gibbs.Estimate, exact float64) {
 	c.t.Helper()
 	if e == nil {
@@ -125,7 +134,8 @@ func (c *comparison) compare(k int, m *cluster.Model, s gibbs.Settings) {
 	}
 }
 
-// judge holds z values of E[X] to the normal distribution, those of delays to its variance, and the intervals to their confidence.
+// judge holds z values of E[X] to the normal distribution, those of delays to its variance, and the
+// intervals to their confidence.
 func (c *comparison) judge() {
 	far := 0.0
 	n := float64(len(c.jobs))
@@ -134,7 +144,8 @@ func (c *comparison) judge() {
 		far = max(far, u-float64(k)/n, float64(k+1)/n-u)
 	}
 	outside, variance := float64(c.outside)/float64(c.all), c.delays/float64(c.delaysOf)
-	c.t.Logf("%d models, Kolmogorov's distance %.2f/√n; %d delays, variance of z %.3f; %d of %d intervals miss", len(c.jobs), far*math.Sqrt(n), c.delaysOf, variance, c.outside, c.all)
+	c.t.Logf("%d models, Kolmogorov's distance %.2f/√n; %d delays, variance of z %.3f; %d of %d intervals miss",
+		len(c.jobs), far*math.Sqrt(n), c.delaysOf, variance, c.outside, c.all)
 	if far*math.Sqrt(n) > 1.95 { // once in a thousand times
 		c.t.Errorf("z values of mean jobs are not normal: distance %v", far)
 	}
@@ -146,8 +157,8 @@ func (c *comparison) judge() {
 	}
 }
 
-// All measures of random models of all kinds, with groups, servers of capacity 0 and classes of their own sizes among them, are those
-// of package bf, as often as their intervals say.
+// All measures of random models of all kinds, with groups, servers of capacity 0 and classes of
+// their own sizes among them, are those of package bf, as often as their intervals say.
 func TestAgree(t *testing.T) {
 	c := &comparison{t: t}
 	for k, m := range models(300**trial, false) {
@@ -192,14 +203,24 @@ func TestAgreeOnTrees(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		m := &cluster.Model{}
 		for s := range 60 {
-			m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1+random.Int64N(3), 1)})
+			m.Servers = append(m.Servers, cluster.Server{
+				Name:     fmt.Sprint("s", s),
+				Capacity: big.NewRat(1+random.Int64N(3), 1),
+			})
 			on := cluster.On(s)
 			if s > 0 {
 				on = cluster.On(s, random.IntN(s))
 			}
-			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", s), ArrivalRate: big.NewRat(1+random.Int64N(4), 4), Servers: on})
+			m.Classes = append(m.Classes, cluster.Class{
+				Name:        fmt.Sprint("c", s),
+				ArrivalRate: big.NewRat(1+random.Int64N(4), 4),
+				Servers:     on,
+			})
 		}
-		c.compare(int(seed), atLoad(t, m, big.NewRat(50+random.Int64N(49), 100)), gibbs.Settings{Sweeps: 200, Seed: seed})
+		c.compare(int(seed), atLoad(t, m, big.NewRat(50+random.Int64N(49), 100)), gibbs.Settings{
+			Sweeps: 200,
+			Seed:   seed,
+		})
 	}
 	c.judge()
 }

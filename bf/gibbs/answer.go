@@ -11,7 +11,8 @@ import (
 func (r *runner) result(x *sample) (*Result, error) {
 	jobs := x.mean(r.jobs)
 	out := &Result{MeanJobs: jobs, Chains: len(r.chains), Sweeps: r.swept, BurnIn: r.burned,
-		Autocorrelation: x.autocorrelation(r.jobs), PrecisionMet: r.settings.Sweeps > 0 || jobs.HalfWidth <= r.settings.Precision*jobs.Mean}
+		Autocorrelation: x.autocorrelation(r.jobs),
+		PrecisionMet:    r.settings.Sweeps > 0 || jobs.HalfWidth <= r.settings.Precision*jobs.Mean}
 	out.EffectiveSamples = float64(r.swept*len(r.chains)) / out.Autocorrelation
 	if r.rate > 0 {
 		delay := jobs.times(1 / r.rate)
@@ -54,8 +55,8 @@ func (r *runner) classResult(x *sample, i int) ClassResult {
 	return c
 }
 
-// law estimates the probabilities of 0, 1, ... jobs. That of n is at most e^-n n^n/n!, given any lives: the largest that Poisson's
-// distribution has.
+// law estimates the probabilities of 0, 1, ... jobs. That of n is at most e^-n n^n/n!, given any
+// lives: the largest that Poisson's distribution has.
 func (r *runner) law(x *sample, first int) []Estimate {
 	law := make([]Estimate, r.settings.MaxJobs+1)
 	most := 1.0
@@ -77,7 +78,8 @@ func (r *runner) utilization(x *sample, s int) Estimate {
 	return Estimate{Confidence: x.confidence}
 }
 
-// emptyProbability returns P(X = 0), the mean of that given the order, nil if it is not known to be above 0.
+// emptyProbability returns P(X = 0), the mean of that given the order, nil if it is not known to be
+// above 0.
 func (r *runner) emptyProbability(x *sample) *Estimate {
 	e := x.probability(r.empty, 1)
 	if e.Mean <= e.HalfWidth {
@@ -86,9 +88,13 @@ func (r *runner) emptyProbability(x *sample) *Estimate {
 	return &e
 }
 
-// gradient returns the derivatives of E[X] = E[L]: by a rate it is E[min T] + Cov(L, min T), by a capacity -Cov(L, T_s).
+// gradient returns the derivatives of E[X] = E[L]: by a rate it is E[min T] + Cov(L, min T), by a
+// capacity -Cov(L, T_s).
 func (r *runner) gradient(x *sample) *Gradient {
-	g := &Gradient{ArrivalRates: make([]*Estimate, len(r.model.Classes)), Capacities: make([]*Estimate, len(r.model.Servers))}
+	g := &Gradient{
+		ArrivalRates: make([]*Estimate, len(r.model.Classes)),
+		Capacities:   make([]*Estimate, len(r.model.Servers)),
+	}
 	partOfClass, partOfRow := make([]int, r.columns.classes), make([]int, r.rows)
 	for k, a := range r.parts {
 		for i := range a.classes {
@@ -151,8 +157,8 @@ func (r *runner) nameOf(column int) string {
 	return "all jobs"
 }
 
-// splitRHat compares the halves of all chains: it is near 1 if they differ as little as they should, by
-// Gelman and others, "Bayesian Data Analysis", third edition, 2013, section 11.4.
+// splitRHat compares the halves of all chains: it is near 1 if they differ as little as they
+// should, by Gelman and others, "Bayesian Data Analysis", third edition, 2013, section 11.4.
 func (x *sample) splitRHat(column int) float64 {
 	batches := len(x.tallies[0].full())
 	half := batches / 2
@@ -190,7 +196,10 @@ func (out *Result) checkRange() error {
 	}
 	for _, e := range all {
 		if e != nil && !(isFinite(e.Mean) && isFinite(e.HalfWidth)) {
-			return input.Errorf("model", "a measure beyond 1e308", "measures within the range of double precision: count time, or work, in other units")
+			return input.Errorf(
+				"model", "a measure beyond 1e308",
+				"measures within the range of double precision: count time, or work, in other units",
+			)
 		}
 	}
 	return nil

@@ -23,19 +23,26 @@ func processorTime(tb testing.TB) float64 {
 	return seconds(u.Utime) + seconds(u.Stime)
 }
 
-// BenchmarkRun takes the time to know the mean number of jobs to 0.5 %, with one worker; cpu-s is the processor time.
+// BenchmarkRun takes the time to know the mean number of jobs to 0.5 %, with one worker; cpu-s is
+// the processor time.
 func BenchmarkRun(b *testing.B) {
 	for _, size := range []struct {
 		classes, servers int
 		load             *big.Rat
-	}{{100, 50, big.NewRat(1, 2)}, {100, 50, big.NewRat(95, 100)}, {100, 50, big.NewRat(99, 100)}, {1000, 300, big.NewRat(9, 10)}, {10_000, 3000, big.NewRat(9, 10)}} {
+	}{
+		{100, 50, big.NewRat(1, 2)}, {100, 50, big.NewRat(95, 100)}, {100, 50, big.NewRat(99, 100)},
+		{1000, 300, big.NewRat(9, 10)}, {10_000, 3000, big.NewRat(9, 10)},
+	} {
 		m := randomModel(b, size.classes, size.servers, size.load, 1)
-		b.Run(fmt.Sprintf("classes=%d/servers=%d/load=%s", size.classes, size.servers, size.load.FloatString(2)), func(b *testing.B) {
+		b.Run(fmt.Sprintf("classes=%d/servers=%d/load=%s",
+			size.classes, size.servers, size.load.FloatString(2)), func(b *testing.B) {
 			var r *gibbs.Result
 			start := processorTime(b)
 			for seed := uint64(0); b.Loop(); seed++ {
 				var err error
-				if r, err = gibbs.Run(b.Context(), m, gibbs.Settings{Precision: 0.005, Workers: 1, Seed: seed}, nil); err != nil {
+				if r, err = gibbs.Run(
+					b.Context(), m, gibbs.Settings{Precision: 0.005, Workers: 1, Seed: seed}, nil,
+				); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -47,8 +54,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkBesideSimulation reports how many times as much processor time the simulator takes for the same standard error of the mean
-// number of jobs.
+// BenchmarkBesideSimulation reports how many times as much processor time the simulator takes for
+// the same standard error of the mean number of jobs.
 func BenchmarkBesideSimulation(b *testing.B) {
 	for _, load := range []*big.Rat{big.NewRat(1, 2), big.NewRat(9, 10), big.NewRat(95, 100), big.NewRat(99, 100)} {
 		m := randomModel(b, 100, 50, load, 1)
@@ -61,7 +68,10 @@ func BenchmarkBesideSimulation(b *testing.B) {
 					b.Fatal(err)
 				}
 				between := processorTime(b)
-				s, err := sim.Run(b.Context(), simcluster.Cluster{Model: m}, sim.Settings{Runs: 40, Jumps: 1e6, WarmUp: 5e5, Workers: 1, Seed: seed}, nil)
+				s, err := sim.Run(
+					b.Context(), simcluster.Cluster{Model: m},
+					sim.Settings{Runs: 40, Jumps: 1e6, WarmUp: 5e5, Workers: 1, Seed: seed}, nil,
+				)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -70,7 +80,9 @@ func BenchmarkBesideSimulation(b *testing.B) {
 				work += part(r.MeanJobs.StdError, r.MeanJobs.Mean, between-start)
 				jobs := s.All(sim.MeanJobs)
 				simulated += part(jobs.StdError, jobs.Mean, end-between)
-				b.Logf("estimate %.2f ± %.2f in %.2f s; simulation %.2f ± %.2f in %.2f s, warnings %v", r.MeanJobs.Mean, r.MeanJobs.HalfWidth, between-start, jobs.Mean, jobs.HalfWidth, end-between, s.Warnings)
+				b.Logf("estimate %.2f ± %.2f in %.2f s; simulation %.2f ± %.2f in %.2f s, warnings %v",
+					r.MeanJobs.Mean, r.MeanJobs.HalfWidth, between-start, jobs.Mean, jobs.HalfWidth,
+					end-between, s.Warnings)
 			}
 			b.ReportMetric(simulated/work, "gain")
 		})

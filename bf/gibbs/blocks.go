@@ -2,20 +2,22 @@ package gibbs
 
 import "math"
 
-// Constants of exchanges. They were chosen on 1,500 models of TestLinkedBlocksWarnOrAgree: with one proposal per sweep,
-// or sharpest at 100 or 1000, some estimates were off by 2.8 to 10 half-widths, with these by at most 2.3.
+// Constants of exchanges. They were chosen on 1,500 models of TestLinkedBlocksWarnOrAgree: with one
+// proposal per sweep, or sharpest at 100 or 1000, some estimates were off by 2.8 to 10 half-widths,
+// with these by at most 2.3.
 const (
 	exchanges = 4  // proposals per sweep
 	standsOut = 4  // ratio of slacks of neighbouring sets; without a larger one, sweeps alone change the order quickly
 	sharpest  = 16 // largest ratio of weights between a place that stands out and one that does not
 )
 
-// blockWeights are the weights by which [sampler.exchange] draws two neighbouring blocks of an order of deaths: places
-// i to j-1 and places j to k-1, with 0 <= i < j < k <= n.
+// blockWeights are the weights by which [sampler.exchange] draws two neighbouring blocks of an
+// order of deaths: places i to j-1 and places j to k-1, with 0 <= i < j < k <= n.
 //
-// A block should begin at a set of servers with less slack than the sets next to it. So the weight of j is the
-// smaller slack next to it divided by its own, and the weight of i or k is the minimum slack between it and j
-// divided by its own. Weights are at most sharpest. The end of the order, place n, has weight sharpest.
+// A block should begin at a set of servers with less slack than the sets next to it. So the weight
+// of j is the smaller slack next to it divided by its own, and the weight of i or k is the minimum
+// slack between it and j divided by its own. Weights are at most sharpest. The end of the order,
+// place n, has weight sharpest.
 type blockWeights struct{ left, middle, right []float64 } // by place: of i, of j, of k
 
 func newBlockWeights(n int) blockWeights {
@@ -78,20 +80,21 @@ func (s *sampler) pick(weights []float64) int {
 	return last
 }
 
-// exchange proposes to exchange two neighbouring blocks of servers in the order of deaths. If the proposal is
-// accepted, it becomes the order.
+// exchange proposes to exchange two neighbouring blocks of servers in the order of deaths. If the
+// proposal is accepted, it becomes the order.
 //
-// Without exchanges, a server joins a set of servers short of capacity only if the whole set dies at about the
-// same time. Two such sets, weakly linked, then keep their order for about capacity/slack sweeps.
+// Without exchanges, a server joins a set of servers short of capacity only if the whole set dies
+// at about the same time. Two such sets, weakly linked, then keep their order for about
+// capacity/slack sweeps.
 //
-// The marginal probability of an order is proportional to Π_m 1/slack[m]. Let q be the probability of drawing
-// i < j < k by [blockWeights], and q' that of i < i+k-j < k in the proposed order, which leads back. The proposal is
-// accepted with probability
+// The marginal probability of an order is proportional to Π_m 1/slack[m]. Let q be the probability
+// of drawing i < j < k by [blockWeights], and q' that of i < i+k-j < k in the proposed order, which
+// leads back. The proposal is accepted with probability
 //
 //	min(1, q'/q Π_m slack[m]/slack'[m]),
 //
-// which preserves the distribution of orders (Hastings, "Monte Carlo sampling methods using Markov chains and
-// their applications", Biometrika 57, 1970). Only the sets at places i+1 to k-1 differ.
+// which preserves the distribution of orders (Hastings, "Monte Carlo sampling methods using Markov
+// chains and their applications", Biometrika 57, 1970). Only the sets at places i+1 to k-1 differ.
 func (s *sampler) exchange() {
 	if len(s.deaths) < 2 {
 		return

@@ -17,8 +17,8 @@ import (
 // linked sets the number of models of each kind with several blocks.
 var linked = flag.Int("linked", 30, "number of models of each kind with several blocks")
 
-// drawBlocks draws two or three blocks of servers, each nearly short of capacity, with weak links. In a block
-// each pair of servers has a class, all of one rate. Blocks may be mirror images.
+// drawBlocks draws two or three blocks of servers, each nearly short of capacity, with weak links.
+// In a block each pair of servers has a class, all of one rate. Blocks may be mirror images.
 func drawBlocks(t *rapid.T) *cluster.Model {
 	m := &cluster.Model{}
 	class := func(rate *big.Rat, servers ...int) {
@@ -60,9 +60,9 @@ func drawBlocks(t *rapid.T) *cluster.Model {
 	return m
 }
 
-// drawHanging draws a group of servers very near capacity and two groups that hang on it: each of their servers
-// shares a class with one of the first group, which has nothing to spare for it. In a group each pair of servers has a
-// class, all of one rate.
+// drawHanging draws a group of servers very near capacity and two groups that hang on it: each of
+// their servers shares a class with one of the first group, which has nothing to spare for it. In a
+// group each pair of servers has a class, all of one rate.
 func drawHanging(t *rapid.T) *cluster.Model {
 	m := &cluster.Model{}
 	class := func(rate float64, servers ...int) {
@@ -93,8 +93,9 @@ func drawHanging(t *rapid.T) *cluster.Model {
 	return m
 }
 
-// An estimate more than four half-widths from the exact value of package bf comes with a warning, also for models
-// that mislead chains: two or three groups of servers, nearly short of capacity and weakly linked.
+// An estimate more than four half-widths from the exact value of package bf comes with a warning,
+// also for models that mislead chains: two or three groups of servers, nearly short of capacity and
+// weakly linked.
 func TestLinkedBlocksWarnOrAgree(t *testing.T) { checkWarnOrAgree(t, drawBlocks) }
 
 // The same holds for two groups, nearly short of capacity, that share classes with a third one.

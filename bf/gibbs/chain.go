@@ -15,7 +15,8 @@ type chain struct {
 	swept    int // since the tally is empty
 }
 
-// newChain returns chain number k of a seed. Chains start at different orders of each part, as far as there are any.
+// newChain returns chain number k of a seed. Chains start at different orders of each part, as far
+// as there are any.
 func newChain(p *problem, c columns, s Settings, k int) *chain {
 	var key [32]byte
 	copy(key[:], "pfq gibbs 2")
@@ -29,7 +30,8 @@ func newChain(p *problem, c columns, s Settings, k int) *chain {
 	return h
 }
 
-// measureFrom forgets what was measured, and measures distributions at every so many sweeps from now on, 0 for never.
+// measureFrom forgets what was measured, and measures distributions at every so many sweeps from
+// now on, 0 for never.
 func (h *chain) measureFrom(every int) {
 	h.every, h.swept = every, 0
 	h.tally.reset(max(every, 1))

@@ -46,16 +46,19 @@ func merge(to, a, b []rise) []rise {
 	return append(append(to, a...), b...)
 }
 
-// A conditional is the distribution of the life of a server given those of the others: a time t >= 0 whose density is proportional
-// to exp(-∫_0^t c(u) du), for a rate c that is constant but for its rises, negative at first perhaps, and positive after the last. It
-// has room for what a draw computes.
+// A conditional is the distribution of the life of a server given those of the others: a time t >=
+// 0 whose density is proportional to exp(-∫_0^t c(u) du), for a rate c that is constant but for its
+// rises, negative at first perhaps, and positive after the last. It has room for what a draw
+// computes.
 //
-// Piece k of the time lies between rises k-1 and k, the last after all of them. The density is largest where c turns positive, at
-// the start of piece peak. Heights are relative to that, so that none overflows: to the right of it that of a piece is the one
-// at its start, to the left the one at its end.
+// Piece k of the time lies between rises k-1 and k, the last after all of them. The density is
+// largest where c turns positive, at the start of piece peak. Heights are relative to that, so that
+// none overflows: to the right of it that of a piece is the one at its start, to the left the one
+// at its end.
 type conditional struct{ rate, height, mass []float64 }
 
-// draw draws a time, given the rises in order and the rate after the last, and returns the density at 0, too.
+// draw draws a time, given the rises in order and the rate after the last, and returns the density
+// at 0, too.
 func (p *conditional) draw(rises []rise, last float64, random *rand.Rand) (t, atZero float64) {
 	n := len(rises)
 	if len(p.rate) <= n {

@@ -16,8 +16,8 @@ import (
 // newTestRandom returns random numbers of a seed.
 func newTestRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 17)) }
 
-// farFromUniform returns √n times the largest distance of the empirical distribution of values from the uniform one on [0, 1]: above 2.2
-// once in ten thousand times (Kolmogorov).
+// farFromUniform returns √n times the largest distance of the empirical distribution of values from
+// the uniform one on [0, 1]: above 2.2 once in ten thousand times (Kolmogorov).
 func farFromUniform(values []float64) float64 {
 	slices.Sort(values)
 	n, far := float64(len(values)), 0.0
@@ -27,7 +27,8 @@ func farFromUniform(values []float64) float64 {
 	return far * math.Sqrt(n)
 }
 
-// drawRises draws rises and the rate after the last, of which the first rates are negative in half of the cases.
+// drawRises draws rises and the rate after the last, of which the first rates are negative in half
+// of the cases.
 func drawRises(r *rand.Rand) (rises []rise, last float64) {
 	t := 0.0
 	for range r.IntN(6) {
@@ -46,7 +47,8 @@ func logDensity(rises []rise, last, t float64) float64 {
 	return log
 }
 
-// Draws have the distribution that the trapezoid rule finds by the logarithm of the density, and the density at 0 is its.
+// Draws have the distribution that the trapezoid rule finds by the logarithm of the density, and
+// the density at 0 is its.
 func TestConditional(t *testing.T) {
 	random := newTestRandom(1)
 	var p conditional
@@ -112,14 +114,15 @@ func TestSortRises(t *testing.T) {
 		sortRises(list[:n/3])
 		sortRises(list[n/3:])
 		list = merge(nil, list[:n/3], list[n/3:])
-		if len(list) != n || !slices.IsSortedFunc(list, func(a, b rise) int { return int(math.Copysign(1, a.at-b.at)) }) {
+		if len(list) != n ||
+			!slices.IsSortedFunc(list, func(a, b rise) int { return int(math.Copysign(1, a.at-b.at)) }) {
 			t.Errorf("%v", list)
 		}
 	}
 }
 
-// drawParts draws a model and returns the one part that has all of it, and the same with all draws of servers written out; nil if it
-// falls apart.
+// drawParts draws a model and returns the one part that has all of it, and the same with all draws
+// of servers written out; nil if it falls apart.
 func drawParts(t *rapid.T) (a *part, out *cluster.Model) {
 	m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: 4, Stable: true})
 	components, err := m.Reduce(t.Context())
@@ -149,7 +152,8 @@ func firstDeath(c cluster.Class, life []float64) float64 {
 	return end
 }
 
-// The rises of a server are those of the joint density, written out for all classes and all draws of servers.
+// The rises of a server are those of the joint density, written out for all classes and all draws
+// of servers.
 func TestUpdateIsJointDensity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, out := drawParts(t)

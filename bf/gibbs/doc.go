@@ -1,45 +1,55 @@
-// Package gibbs estimates stationary measures of computer clusters that share their servers by balanced fairness, of any size: how long do
-// jobs take where there are hundreds of classes on hundreds of servers, and the lattices of package bf end?
+// Package gibbs estimates stationary measures of computer clusters that share their servers by
+// balanced fairness, of any size: how long do jobs take where there are hundreds of classes on
+// hundreds of servers, and the lattices of package bf end?
 //
-// Let server s live for a time T_s, exponential of rate C_s. With λ_i the rate of class i and S_i its servers,
+// Let server s live for a time T_s, exponential of rate C_s. With λ_i the rate of class i and S_i
+// its servers,
 //
 //	Z = E[exp(Σ_i λ_i min_{s∈S_i} T_s)],  mean delay of class i = E~[min_{s∈S_i} T_s],
 //
-// where E~ is the mean under the density p(T) that is proportional to exp(-Σ_s C_s T_s + Σ_i λ_i min_{s∈S_i} T_s), and given
-// the lives the numbers of jobs X_i are independent, each Poisson with mean λ_i min_{s∈S_i} T_s. [Run] draws lives from p by
-// a Gibbs sampler. A sweep has two steps, neither of which changes the distribution p:
+// where E~ is the mean under the density p(T) that is proportional to exp(-Σ_s C_s T_s + Σ_i λ_i
+// min_{s∈S_i} T_s), and given the lives the numbers of jobs X_i are independent, each Poisson with
+// mean λ_i min_{s∈S_i} T_s. [Run] draws lives from p by a Gibbs sampler. A sweep has two steps,
+// neither of which changes the distribution p:
 //
-//   - each T_s is drawn given the others: its density falls or rises exponentially between the times at which classes lose
-//     another of their servers, at the rate C_s - λ(classes with s whose other servers all live);
-//   - all lives are drawn given the order in which the servers die. With K_1 ⊃ K_2 ⊃ ... the sets alive before each death,
-//     M(K) their capacity and λ(K) the rate of the classes inside, the times between deaths are independent and
-//     exponential of the rates M(K_k) - λ(K_k).
+//   - each T_s is drawn given the others: its density falls or rises exponentially between the
+//     times at which classes lose another of their servers, at the rate C_s - λ(classes with s
+//     whose other servers all live);
+//   - all lives are drawn given the order in which the servers die. With K_1 ⊃ K_2 ⊃ ... the sets
+//     alive before each death, M(K) their capacity and λ(K) the rate of the classes inside, the
+//     times between deaths are independent and exponential of the rates M(K_k) - λ(K_k).
 //
-// If some set of servers has much less slack than the sets next to it in an order, sweeps also exchange blocks of the
-// order before the second step, by the rule of Metropolis and Hastings. Otherwise two sets short of capacity, weakly
-// linked, would keep their order for a long time.
+// If some set of servers has much less slack than the sets next to it in an order, sweeps also
+// exchange blocks of the order before the second step, by the rule of Metropolis and Hastings.
+// Otherwise two sets short of capacity, weakly linked, would keep their order for a long time.
 //
-// The second step moves far where load is near capacity: the servers that are short of it die last, and together. What is
-// estimated is conditional on the order, too, so that the second step adds no noise: the mean delay of class i is the sum of
-// 1/(M(K_k) - λ(K_k)) over the sets that hold all of S_i, and the number of jobs in all is a sum of independent geometric
-// variables of parameters λ(K_k)/M(K_k). The probability p_s(0)/C_s that a server is idle is the mean of that given the other lives.
+// The second step moves far where load is near capacity: the servers that are short of it die last,
+// and together. What is estimated is conditional on the order, too, so that the second step adds no
+// noise: the mean delay of class i is the sum of 1/(M(K_k) - λ(K_k)) over the sets that hold all of
+// S_i, and the number of jobs in all is a sum of independent geometric variables of parameters
+// λ(K_k)/M(K_k). The probability p_s(0)/C_s that a server is idle is the mean of that given the
+// other lives.
 //
 // For example:
 //
 //	m := &cluster.Model{}
 //	for i := range 60 { // servers, each of which has a class in common with its neighbour, and with the seventh
 //		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", i), Capacity: big.NewRat(1, 1)})
-//		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(4, 5), Servers: cluster.On(i, (i+1)%60, (i+7)%60)})
+//		m.Classes = append(m.Classes, cluster.Class{
+//			Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(4, 5), Servers: cluster.On(i, (i+1)%60, (i+7)%60),
+//		})
 //	}
 //	r, err := gibbs.Run(context.Background(), m, gibbs.Settings{Precision: 0.01, Seed: 1}, nil)
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	fmt.Printf("mean delay %.2f, within %.2f at confidence %g\n", r.MeanDelay.Mean, r.MeanDelay.HalfWidth, r.MeanDelay.Confidence)
+//	fmt.Printf("mean delay %.2f, within %.2f at confidence %g\n",
+//		r.MeanDelay.Mean, r.MeanDelay.HalfWidth, r.MeanDelay.Confidence)
 //	// Output: mean delay 0.92, within 0.01 at confidence 0.95
 //
-// Chains start at orders far apart, in which different groups of servers short of capacity die last. They sweep until
-// the starts are forgotten. Then the means of long batches of sweeps of all chains give intervals by Student's
-// distribution. Intervals are estimates: each contains the true value with about the probability that it states, and
-// none is a bound. Package bf proves bounds on smaller models.
+// Chains start at orders far apart, in which different groups of servers short of capacity die
+// last. They sweep until the starts are forgotten. Then the means of long batches of sweeps of all
+// chains give intervals by Student's distribution. Intervals are estimates: each contains the true
+// value with about the probability that it states, and none is a bound. Package bf proves bounds on
+// smaller models.
 package gibbs

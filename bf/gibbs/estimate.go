@@ -8,10 +8,13 @@ import (
 
 // An Estimate is a mean of what chains gave, with a confidence interval. It is no bound.
 //
-// The half-width is the root of the sum of two squares, as of errors that are independent: that of Student's distribution, and u times the size
-// of what is averaged, where u is log(1/(1-Confidence)) over the number of independent sweeps: 3/n at confidence 0.95. For given the order of
-// deaths measures vary so little that an order which has not come up may be off by more than the standard error tells; and by the rule of three such
-// orders have a probability of at most u. The size is the mean itself for numbers of jobs and delays; of a probability it is the largest value that is possible given an order.
+// The half-width is the root of the sum of two squares, as of errors that are independent: that of
+// Student's distribution, and u times the size of what is averaged, where u is
+// log(1/(1-Confidence)) over the number of independent sweeps: 3/n at confidence 0.95. For given
+// the order of deaths measures vary so little that an order which has not come up may be off by
+// more than the standard error tells; and by the rule of three such orders have a probability of at
+// most u. The size is the mean itself for numbers of jobs and delays; of a probability it is the
+// largest value that is possible given an order.
 type Estimate struct {
 	Mean       float64 `json:"mean"`       // over all chains
 	HalfWidth  float64 `json:"half_width"` // Mean ± HalfWidth is the interval
@@ -34,7 +37,8 @@ func (e Estimate) times(c float64) Estimate {
 	return e
 }
 
-// inverse returns the estimate of c over the quantity, whose error is that of the quantity to first order; c and Mean are > 0.
+// inverse returns the estimate of c over the quantity, whose error is that of the quantity to first
+// order; c and Mean are > 0.
 func (e Estimate) inverse(c float64) Estimate {
 	by := c / e.Mean / e.Mean
 	e.HalfWidth *= by
@@ -51,7 +55,8 @@ type sample struct {
 	unseen     float64 // the probability of orders that may not have come up
 }
 
-// newSample makes a sample of tallies. Column jobs has squares, by which independent sweeps are counted.
+// newSample makes a sample of tallies. Column jobs has squares, by which independent sweeps are
+// counted.
 func newSample(tallies []*tally, jobs int, confidence float64) *sample {
 	x := &sample{tallies: tallies, confidence: confidence}
 	t := distuv.StudentsT{Sigma: 1, Nu: float64(x.batches() - 1)}
@@ -90,14 +95,20 @@ func (x *sample) probability(column int, most float64) Estimate {
 // estimate returns the mean of what the batches gave, from numbers of a size.
 func (x *sample) estimate(values []float64, size float64) Estimate {
 	mean, variance := moments(values)
-	e := Estimate{Mean: mean, Confidence: x.confidence, StdError: math.Sqrt(variance / float64(len(values))), Freedom: len(values) - 1}
+	e := Estimate{
+		Mean:       mean,
+		Confidence: x.confidence,
+		StdError:   math.Sqrt(variance / float64(len(values))),
+		Freedom:    len(values) - 1,
+	}
 	e.HalfWidth = math.Hypot(x.quantile*e.StdError, x.unseen*size)
 	return e
 }
 
-// covariance estimates the covariance of two positive quantities, of which columns have the product and the factors, and the mean of the
-// second so many times besides. With means P, A and B of all the covariance is P - AB, and to first order the mean over the batches of
-// p - A b - a B + A B, where theirs are p, a and b.
+// covariance estimates the covariance of two positive quantities, of which columns have the product
+// and the factors, and the mean of the second so many times besides. With means P, A and B of all
+// the covariance is P - AB, and to first order the mean over the batches of p - A b - a B + A B,
+// where theirs are p, a and b.
 func (x *sample) covariance(product, first, second int, besides float64) Estimate {
 	p, a, b := x.means(product), x.means(first), x.means(second)
 	meanP, _ := moments(p)
@@ -120,8 +131,9 @@ func moments(values []float64) (mean, variance float64) {
 	return mean, square / float64(len(values)-1)
 }
 
-// autocorrelation returns the sweeps that are worth an independent one, for a column with squares: the variance of the means of
-// batches times their length, over the variance of single values. It is 1 for what is constant but for rounding.
+// autocorrelation returns the sweeps that are worth an independent one, for a column with squares:
+// the variance of the means of batches times their length, over the variance of single values. It
+// is 1 for what is constant but for rounding.
 func (x *sample) autocorrelation(column int) float64 {
 	_, ofMeans := moments(x.means(column))
 	variance := x.variance(column, 0, len(x.tallies[0].full()))
@@ -140,11 +152,12 @@ func (x *sample) slowest() float64 {
 	return slowest
 }
 
-// constantTol is the variance over the square of the mean below which a quantity is known better than anybody asks, or constant but for
-// rounding.
+// constantTol is the variance over the square of the mean below which a quantity is known better
+// than anybody asks, or constant but for rounding.
 const constantTol = 1e-12
 
-// variance returns that of a column over the batches from..to-1 of all chains, 0 if it is constant but for rounding.
+// variance returns that of a column over the batches from..to-1 of all chains, 0 if it is constant
+// but for rounding.
 func (x *sample) variance(column, from, to int) float64 {
 	sum, square, n := 0.0, 0.0, 0.0
 	for _, t := range x.tallies {

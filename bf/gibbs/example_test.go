@@ -14,17 +14,21 @@ func Example() {
 	m := &cluster.Model{}
 	for i := range 60 { // servers, each of which has a class in common with its neighbour, and with the seventh
 		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", i), Capacity: big.NewRat(1, 1)})
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(4, 5), Servers: cluster.On(i, (i+1)%60, (i+7)%60)})
+		m.Classes = append(m.Classes, cluster.Class{
+			Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(4, 5), Servers: cluster.On(i, (i+1)%60, (i+7)%60),
+		})
 	}
 	r, err := gibbs.Run(context.Background(), m, gibbs.Settings{Precision: 0.01, Seed: 1}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("mean delay %.2f, within %.2f at confidence %g\n", r.MeanDelay.Mean, r.MeanDelay.HalfWidth, r.MeanDelay.Confidence)
+	fmt.Printf("mean delay %.2f, within %.2f at confidence %g\n",
+		r.MeanDelay.Mean, r.MeanDelay.HalfWidth, r.MeanDelay.Confidence)
 	// Output: mean delay 0.92, within 0.01 at confidence 0.95
 }
 
-// What one more unit of capacity takes away, of jobs of all classes: most at the server that is short.
+// What one more unit of capacity takes away, of jobs of all classes: most at the server that is
+// short.
 func ExampleRun_gradient() {
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "a", Capacity: big.NewRat(1, 1)}, {Name: "b", Capacity: big.NewRat(2, 1)}},

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// The columns are places in the list of what is measured after a sweep: conditional means given the order of deaths, or given the
-// other lives.
+// The columns are places in the list of what is measured after a sweep: conditional means given the
+// order of deaths, or given the other lives.
 type columns struct {
 	jobs     int // E[X], all jobs
 	delays   int // from here on, mean delays of the classes of the parts
@@ -115,8 +115,8 @@ func (m *meter) measure(samplers []*sampler) {
 	}
 }
 
-// jobs returns the mean number of jobs of a part and the probability that there is none, given the order: the number is a sum of
-// independent ones, geometric of parameters load/working.
+// jobs returns the mean number of jobs of a part and the probability that there is none, given the
+// order: the number is a sum of independent ones, geometric of parameters load/working.
 func (o *order) jobs() (mean, empty float64) {
 	empty = 1
 	for k, load := range o.load {
@@ -126,8 +126,8 @@ func (o *order) jobs() (mean, empty float64) {
 	return mean, empty
 }
 
-// measureProducts sets the means of products with L, of which times between deaths bring load/slack each, and so covariances with the
-// time of a death that add up load/slack².
+// measureProducts sets the means of products with L, of which times between deaths bring load/slack
+// each, and so covariances with the time of a death that add up load/slack².
 func (m *meter) measureProducts(s *sampler, jobs float64) {
 	joint := m.byPlace[:len(s.slack)]
 	sum := 0.0
@@ -154,8 +154,8 @@ func scale(list []float64, by float64) {
 	}
 }
 
-// measureReached sets the probabilities that no job is present which a server of capacity 0 could serve: given the lives, the
-// numbers of these jobs are Poisson.
+// measureReached sets the probabilities that no job is present which a server of capacity 0 could
+// serve: given the lives, the numbers of these jobs are Poisson.
 func (m *meter) measureReached(samplers []*sampler) {
 	ends := m.ends // min T of each class
 	for _, s := range samplers {
@@ -179,7 +179,8 @@ func (m *meter) measureReached(samplers []*sampler) {
 	}
 }
 
-// measureLaws sets the distributions of the number of jobs, in all and of each class, given the order.
+// measureLaws sets the distributions of the number of jobs, in all and of each class, given the
+// order.
 func (m *meter) measureLaws(ctx context.Context, samplers []*sampler) error {
 	law := m.values[m.jobsLaw:][:m.settings.MaxJobs+1]
 	clear(law)
@@ -239,8 +240,9 @@ func (o *order) withinOf(c int32, within []float64) {
 	clear(within[from:])
 }
 
-// addGeometric makes of the distribution of a number that of its sum with one that is Poisson, independent of it, whose mean is
-// rate times an exponential time of mean 1/slack: P(n) = (1-a) a^n, a = rate/(rate+slack).
+// addGeometric makes of the distribution of a number that of its sum with one that is Poisson,
+// independent of it, whose mean is rate times an exponential time of mean 1/slack: P(n) = (1-a)
+// a^n, a = rate/(rate+slack).
 func addGeometric(law []float64, rate, slack float64) {
 	if rate <= 0 {
 		return

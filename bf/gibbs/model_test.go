@@ -10,7 +10,8 @@ import (
 	"productform/stability"
 )
 
-// randomModel draws classes that each use three servers of capacity 1, at a part of the critical load.
+// randomModel draws classes that each use three servers of capacity 1, at a part of the critical
+// load.
 func randomModel(tb testing.TB, classes, servers int, load *big.Rat, seed uint64) *cluster.Model {
 	r := rand.New(rand.NewPCG(seed, 0))
 	m := &cluster.Model{}
@@ -18,7 +19,11 @@ func randomModel(tb testing.TB, classes, servers int, load *big.Rat, seed uint64
 		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1, 1)})
 	}
 	for i := range classes {
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(50+r.Int64N(100), 100), Servers: cluster.On(r.Perm(servers)[:3]...)})
+		m.Classes = append(m.Classes, cluster.Class{
+			Name:        fmt.Sprint("c", i),
+			ArrivalRate: big.NewRat(50+r.Int64N(100), 100),
+			Servers:     cluster.On(r.Perm(servers)[:3]...),
+		})
 	}
 	return atLoad(tb, m, load)
 }

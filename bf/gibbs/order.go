@@ -27,33 +27,40 @@ type loss struct {
 	part  float64
 }
 
-// An order holds the servers of a part in the order in which they die, and what follows from it. With K_k the servers alive up to
-// death k = 0, 1, ..., the time between deaths k-1 and k is exponential with mean 1/slack[k], given the order.
+// An order holds the servers of a part in the order in which they die, and what follows from it.
+// With K_k the servers alive up to death k = 0, 1, ..., the time between deaths k-1 and k is
+// exponential with mean 1/slack[k], given the order.
 type order struct {
 	*part
 	deaths  []death
 	place   []int32   // of each server in deaths
 	working []float64 // M(K_k), the capacity alive
-	load    []float64 // λ(K_k), of the classes inside; a class that draws servers counts with the part of its draws inside
-	slack   []float64 // M(K_k) - λ(K_k)
-	ahead   []float64 // Σ_{j<=k} 1/slack[j], the mean time of death k
-	ends    []int32   // of each class without draws, the first death of a server of its own
-	losses  []loss    // of the classes with draws, by increasing place
-	alive   [][]int32 // room for losses: of each draw of each class, the servers alive
-	within  []float64 // and the part of its draws that are alive
+	// λ(K_k), of the classes inside; a class that draws servers counts with the part of its draws
+	// inside
+	load   []float64
+	slack  []float64 // M(K_k) - λ(K_k)
+	ahead  []float64 // Σ_{j<=k} 1/slack[j], the mean time of death k
+	ends   []int32   // of each class without draws, the first death of a server of its own
+	losses []loss    // of the classes with draws, by increasing place
+	alive  [][]int32 // room for losses: of each draw of each class, the servers alive
+	within []float64 // and the part of its draws that are alive
 }
 
 func newOrder(p *part) *order {
 	n := len(p.capacity)
-	o := &order{part: p, deaths: make([]death, n), place: make([]int32, n), working: make([]float64, n), load: make([]float64, n),
-		slack: make([]float64, n), ahead: make([]float64, n), ends: make([]int32, len(p.classes)), within: make([]float64, len(p.classes))}
+	o := &order{
+		part: p, deaths: make([]death, n), place: make([]int32, n), working: make([]float64, n),
+		load: make([]float64, n), slack: make([]float64, n), ahead: make([]float64, n),
+		ends: make([]int32, len(p.classes)), within: make([]float64, len(p.classes)),
+	}
 	for _, c := range p.classes {
 		o.alive = append(o.alive, make([]int32, len(c.draws)))
 	}
 	return o
 }
 
-// set sets the order to that of deaths. The sums add positive numbers from the last death on, so that only the differences lose digits.
+// set sets the order to that of deaths. The sums add positive numbers from the last death on, so
+// that only the differences lose digits.
 func (o *order) set() {
 	for k, d := range o.deaths {
 		o.place[d.server] = int32(k)
@@ -117,8 +124,8 @@ func (o *order) findLosses() {
 	}
 }
 
-// times sets, for each class, the value that a list by place has at the death that ends its service; where it loses ways to be
-// served one by one, the mean of the values at these deaths.
+// times sets, for each class, the value that a list by place has at the death that ends its
+// service; where it loses ways to be served one by one, the mean of the values at these deaths.
 func (o *order) times(byPlace, to []float64) {
 	for i := range o.classes {
 		if len(o.classes[i].draws) == 0 {

@@ -13,7 +13,8 @@ import (
 	"productform/stability"
 )
 
-// A problem is a model as chains sweep it: its parts that share no server, and what its rows have to do with them.
+// A problem is a model as chains sweep it: its parts that share no server, and what its rows have
+// to do with them.
 type problem struct {
 	model   *cluster.Model
 	parts   []*part
@@ -32,8 +33,10 @@ type classRow struct {
 
 // A serverRow says of which row of the parts a row of the model is a part.
 type serverRow struct {
-	row     int       // among the rows of all parts; -1 if it carries nothing
-	gain    float64   // by which a capacity of the row adds to that of each server of the row of the part, in jobs per unit of time
+	row int // among the rows of all parts; -1 if it carries nothing
+	// by which a capacity of the row adds to that of each server of the row of the part, in jobs
+	// per unit of time
+	gain    float64
 	reached []reaches // if its capacity is 0, the jobs that a server of the row could serve
 }
 
@@ -43,12 +46,15 @@ type reaches struct {
 	part  float64
 }
 
-// A part is a component of the model, in units of time in which the capacity of all its servers together is 1.
+// A part is a component of the model, in units of time in which the capacity of all its servers
+// together is 1.
 type part struct {
-	unit        float64   // of its time
-	capacity    []float64 // C_s of each single server
-	last        []float64 // C_s less the rates of the classes that have no other server: the rate at which T_s ends in the long run
-	row         []int32   // row of each server
+	unit     float64   // of its time
+	capacity []float64 // C_s of each single server
+	// C_s less the rates of the classes that have no other server: the rate at which T_s ends in
+	// the long run
+	last        []float64
+	row         []int32 // row of each server
 	rows        []groupRow
 	classes     []class
 	links       [][]link // of each server, to the classes that have other servers and draw none
@@ -73,7 +79,8 @@ type class struct {
 	alone bool // each job has one server
 }
 
-// A draw is that of choose servers of a row of n. It gives the probabilities that those drawn are among k of them.
+// A draw is that of choose servers of a row of n. It gives the probabilities that those drawn are
+// among k of them.
 type draw struct {
 	row    int
 	choose int
@@ -88,7 +95,8 @@ type link struct {
 	own     int // place of the server among them
 }
 
-// A use says that a class uses a server: as one of those that it always has, or by one of its draws.
+// A use says that a class uses a server: as one of those that it always has, or by one of its
+// draws.
 type use struct {
 	class int32
 	draw  int32 // -1 for plain
@@ -101,7 +109,8 @@ const (
 	maxSteps   = 1e9 // of a sweep
 )
 
-// newProblem reduces a model that has passed its check. It is an error if the model is unstable, or too near to it.
+// newProblem reduces a model that has passed its check. It is an error if the model is unstable, or
+// too near to it.
 func newProblem(ctx context.Context, m *cluster.Model) (*problem, error) {
 	equal := m.EqualSizes()
 	p := &problem{model: m, classes: make([]classRow, len(m.Classes)), servers: make([]serverRow, len(m.Servers))}
@@ -149,13 +158,15 @@ func newProblem(ctx context.Context, m *cluster.Model) (*problem, error) {
 	return p, p.checkStable(ctx)
 }
 
-// checkSize refuses a model whose servers are too many to be looked at one by one, or of whose classes a sweep takes too long: it
-// looks, for each server of a class, at all servers of it.
+// checkSize refuses a model whose servers are too many to be looked at one by one, or of whose
+// classes a sweep takes too long: it looks, for each server of a class, at all servers of it.
 func checkSize(m *cluster.Model) error {
 	servers, steps := 0, 0.0
 	for s, row := range m.Servers {
 		if servers += row.Size(); servers > maxServers {
-			return &num.TooLargeError{Input: input.Errorf(input.Index("servers", s)+".count", row.Size(), "at most %d servers in all", maxServers)}
+			return &num.TooLargeError{Input: input.Errorf(input.Index("servers", s)+".count",
+				row.Size(), "at most %d servers in all",
+				maxServers)}
 		}
 	}
 	for i, c := range m.Classes {
@@ -164,16 +175,18 @@ func checkSize(m *cluster.Model) error {
 			n += float64(m.Servers[choice.Server].Size())
 		}
 		if steps += n * n; steps > maxSteps {
-			return &num.TooLargeError{States: steps, Input: input.Errorf(input.Index("classes", i)+".servers", fmt.Sprintf("%.0f servers", n),
+			return &num.TooLargeError{States: steps, Input: input.Errorf(input.Index("classes", i)+".servers",
+				fmt.Sprintf("%.0f servers", n),
 				"classes of fewer servers: the sum of the squares of their numbers is at most %.0e", float64(maxSteps))}
 		}
 	}
 	return nil
 }
 
-// checkStable returns an error if a model is unstable, or so nearly that the rates M(K) - λ(K) are lost in rounding. These are
-// differences of sums of positive numbers, of which it counts the terms: where the model is stable with rates 1+e times as large, they
-// are at least M(K) e/(1+e), as for the classes A inside K, (1+e) λ(A) < μ(A) <= M(K).
+// checkStable returns an error if a model is unstable, or so nearly that the rates M(K) - λ(K) are
+// lost in rounding. These are differences of sums of positive numbers, of which it counts the
+// terms: where the model is stable with rates 1+e times as large, they are at least M(K) e/(1+e),
+// as for the classes A inside K, (1+e) λ(A) < μ(A) <= M(K).
 func (p *problem) checkStable(ctx context.Context) error {
 	const digits = 1e-10 // for each term; the unit of rounding is 1.1e-16
 	terms := 0
@@ -208,7 +221,8 @@ func newPart(m *cluster.Model) (*part, error) {
 		total, least, most = total+float64(row.Size())*c, min(least, c), max(most, c)
 	}
 	if !(least*widest >= 1 && total <= widest && least*widest >= most) {
-		return nil, input.Errorf("servers", fmt.Sprintf("capacities of %.3g to %.3g jobs per unit of time", least, most),
+		return nil, input.Errorf("servers",
+			fmt.Sprintf("capacities of %.3g to %.3g jobs per unit of time", least, most),
 			"capacities and their quotients in [%.0e, %.0e]", 1/widest, widest)
 	}
 	a := &part{unit: 1 / total}
@@ -243,7 +257,8 @@ func (a *part) addClass(m *cluster.Model, c cluster.Class) {
 		k.draws = append(k.draws, newDraw(choice.Server, row.count, choice.Choose))
 	}
 	number := int32(len(a.classes))
-	only := len(c.Servers) == 1 && c.Servers[0].Choose == 1 // each job has one server: there is one such class at most of a row
+	// each job has one server: there is one such class at most of a row
+	only := len(c.Servers) == 1 && c.Servers[0].Choose == 1
 	k.alone = only && len(k.draws) == 1
 	a.classes = append(a.classes, k)
 	for s := range k.plain {

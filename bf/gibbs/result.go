@@ -2,8 +2,8 @@ package gibbs
 
 import "math/big"
 
-// A Result holds estimated measures of a cluster. Its numbers depend on the model and all settings except
-// Workers, to the last digit.
+// A Result holds estimated measures of a cluster. Its numbers depend on the model and all settings
+// except Workers, to the last digit.
 type Result struct {
 	MeanJobs         Estimate  `json:"mean_jobs"`
 	MeanDelay        *Estimate `json:"mean_delay"`        // E[X] / Σ_i λ_i; nil if no jobs arrive
@@ -12,8 +12,8 @@ type Result struct {
 	Classes []ClassResult  `json:"classes"` // one for each row of the model's classes
 	Servers []ServerResult `json:"servers"` // one for each row of the model's servers
 
-	// JobsDistribution is P(n jobs), n = 0..Settings.MaxJobs; it and Gradient are nil unless a setting
-	// asks for them.
+	// JobsDistribution is P(n jobs), n = 0..Settings.MaxJobs; it and Gradient are nil unless a
+	// setting asks for them.
 	JobsDistribution []Estimate `json:"jobs_distribution,omitempty"`
 	Gradient         *Gradient  `json:"-"`
 

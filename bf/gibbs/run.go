@@ -34,21 +34,25 @@ const (
 	fastestGrows = 4.0
 )
 
-// Run estimates the stationary measures of a cluster under balanced fairness, which package bf computes: see there for what they mean,
-// and for classes that differ in mean size. The model is reduced first ([cluster.Model.Reduce]).
+// Run estimates the stationary measures of a cluster under balanced fairness, which package bf
+// computes: see there for what they mean, and for classes that differ in mean size. The model is
+// reduced first ([cluster.Model.Reduce]).
 //
-// Eight chains forget their starts for twenty times their autocorrelation time at least, as they measure it. Then they are
-// measured, and looked at after more and more sweeps: the numbers of which follow from what was measured, so that the result
-// depends on the model and the settings but for Workers. With Precision they end when batches are ten autocorrelation times
-// long and the interval of the mean number of jobs is short enough. Intervals are of Student's distribution over the 64 to 120
-// batches of all chains.
+// Eight chains forget their starts for twenty times their autocorrelation time at least, as they
+// measure it. Then they are measured, and looked at after more and more sweeps: the numbers of
+// which follow from what was measured, so that the result depends on the model and the settings but
+// for Workers. With Precision they end when batches are ten autocorrelation times long and the
+// interval of the mean number of jobs is short enough. Intervals are of Student's distribution over
+// the 64 to 120 batches of all chains.
 //
-// A sweep looks, for each server of a class, at all servers of the class, those of groups that it draws from among them: some 60 ns for each
-// server of a class of three. 100 classes of three servers out of 50 are known to 0.5 % at 0.95 of the critical load in 0.2 s of a core.
+// A sweep looks, for each server of a class, at all servers of the class, those of groups that it
+// draws from among them: some 60 ns for each server of a class of three. 100 classes of three
+// servers out of 50 are known to 0.5 % at 0.95 of the critical load in 0.2 s of a core.
 //
-// The error is a *[num.InputError] for a model that does not pass [cluster.Model.Check], settings out of range, or a model too near to
-// the limit of stability for doubles; a [*num.TooLargeError]; an [*cluster.UnstableError], which wraps [num.ErrUnstable]; or that
-// of ctx, soon after it is done. progress, if not nil, is called after each sweep, never twice at once. m is not modified.
+// The error is a *[num.InputError] for a model that does not pass [cluster.Model.Check], settings
+// out of range, or a model too near to the limit of stability for doubles; a [*num.TooLargeError];
+// an [*cluster.UnstableError], which wraps [num.ErrUnstable]; or that of ctx, soon after it is
+// done. progress, if not nil, is called after each sweep, never twice at once. m is not modified.
 func Run(ctx context.Context, m *cluster.Model, s Settings, progress func(Progress)) (*Result, error) {
 	s, err := s.checked()
 	if err != nil {
@@ -93,7 +97,8 @@ func newRunner(p *problem, s Settings, progress func(Progress)) (*runner, error)
 	c := newColumns(p, s)
 	if bytes := 8 * float64(c.count+c.watched) * mostBatches * chains; bytes > mostBytes {
 		return nil, &num.TooLargeError{Bytes: bytes, Limit: mostBytes, Input: input.Errorf("model",
-			fmt.Sprintf("%d numbers to estimate", c.count), "fewer numbers: sums of them take %.0f MiB, and at most %d MiB", bytes/(1<<20), mostBytes>>20)}
+			fmt.Sprintf("%d numbers to estimate", c.count),
+			"fewer numbers: sums of them take %.0f MiB, and at most %d MiB", bytes/(1<<20), mostBytes>>20)}
 	}
 	r := &runner{problem: p, columns: c, settings: s, progress: progress}
 	for k := range chains {
@@ -195,7 +200,8 @@ func (r *runner) lacking(x *sample) float64 {
 	return max(short, off*off)
 }
 
-// inBatches rounds a number of sweeps up to what makes fewest..2*fewest-1 batches of a power of two times the unit.
+// inBatches rounds a number of sweeps up to what makes fewest..2*fewest-1 batches of a power of two
+// times the unit.
 func inBatches(n, unit int) int {
 	length := unit
 	for n > (mostBatches-1)*length {
@@ -204,7 +210,8 @@ func inBatches(n, unit int) int {
 	return (n + length - 1) / length * length
 }
 
-// lawEvery returns after how many sweeps distributions are measured, if they are: they take about as long as the sweeps then.
+// lawEvery returns after how many sweeps distributions are measured, if they are: they take about
+// as long as the sweeps then.
 func (r *runner) lawEvery() int {
 	if r.settings.MaxJobs == 0 {
 		return 0

@@ -19,14 +19,23 @@ import (
 	"productform/num"
 )
 
-// racks has a group that jobs draw from, jobs of two sizes, a server that does no work, and a part of its own.
+// racks has a group that jobs draw from, jobs of two sizes, a server that does no work, and a part
+// of its own.
 func racks() *cluster.Model {
 	return &cluster.Model{
-		Servers: []cluster.Server{{Name: "rack", Count: 5, Capacity: big.NewRat(1, 1)}, {Name: "big", Capacity: big.NewRat(3, 1)}, {Name: "small", Capacity: big.NewRat(1, 2)},
-			{Name: "broken", Capacity: new(big.Rat)}, {Name: "apart", Capacity: big.NewRat(1, 1)}, {Name: "spare", Capacity: big.NewRat(1, 1)}},
+		Servers: []cluster.Server{
+			{Name: "rack", Count: 5, Capacity: big.NewRat(1, 1)}, {Name: "big", Capacity: big.NewRat(3, 1)},
+			{Name: "small", Capacity: big.NewRat(1, 2)}, {Name: "broken", Capacity: new(big.Rat)},
+			{Name: "apart", Capacity: big.NewRat(1, 1)}, {Name: "spare", Capacity: big.NewRat(1, 1)},
+		},
 		Classes: []cluster.Class{
 			{Name: "pairs", ArrivalRate: big.NewRat(2, 1), Servers: []cluster.Choice{{Server: 0, Choose: 2}}},
-			{Name: "wide", ArrivalRate: big.NewRat(1, 1), Servers: []cluster.Choice{{Server: 0, Choose: 3}, {Server: 1, Choose: 1}}, MeanSize: big.NewRat(2, 1)},
+			{
+				Name:        "wide",
+				ArrivalRate: big.NewRat(1, 1),
+				Servers:     []cluster.Choice{{Server: 0, Choose: 3}, {Server: 1, Choose: 1}},
+				MeanSize:    big.NewRat(2, 1),
+			},
 			{Name: "local", ArrivalRate: big.NewRat(1, 3), Servers: cluster.On(2, 1)},
 			{Name: "alone", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(4, 3)},
 			{Name: "never", ArrivalRate: new(big.Rat), Servers: cluster.On(2)},
@@ -57,10 +66,13 @@ func TestSameDigits(t *testing.T) {
 	}
 }
 
-// What depends on no order is exact: one server, a group from which all classes draw, and parts of these.
+// What depends on no order is exact: one server, a group from which all classes draw, and parts of
+// these.
 func TestNothingToEstimate(t *testing.T) {
 	m := &cluster.Model{
-		Servers: []cluster.Server{{Name: "rack", Count: 30, Capacity: big.NewRat(1, 1)}, {Name: "one", Capacity: big.NewRat(2, 1)}},
+		Servers: []cluster.Server{
+			{Name: "rack", Count: 30, Capacity: big.NewRat(1, 1)}, {Name: "one", Capacity: big.NewRat(2, 1)},
+		},
 		Classes: []cluster.Class{
 			{Name: "a", ArrivalRate: big.NewRat(9, 1), Servers: []cluster.Choice{{Server: 0, Choose: 2}}},
 			{Name: "b", ArrivalRate: big.NewRat(18, 1), Servers: []cluster.Choice{{Server: 0, Choose: 5}}},
@@ -94,18 +106,22 @@ func TestNothingToEstimate(t *testing.T) {
 
 // Without arrivals there are no jobs, and nothing to stop for.
 func TestNoArrivals(t *testing.T) {
-	r, err := gibbs.Run(t.Context(), racks().Scale(new(big.Rat)), gibbs.Settings{MaxJobs: 1, ByClass: true, Gradient: true}, nil)
+	r, err := gibbs.Run(
+		t.Context(), racks().Scale(new(big.Rat)), gibbs.Settings{MaxJobs: 1, ByClass: true, Gradient: true}, nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.MeanJobs.Mean != 0 || r.MeanJobs.HalfWidth != 0 || r.MeanDelay != nil || r.JobsDistribution[0].Mean != 1 || r.JobsDistribution[1].Mean != 0 ||
-		r.EmptyProbability.Mean != 1 || r.Classes[1].MeanDelay != nil || r.Classes[1].JobsDistribution[0].Mean != 1 || r.Servers[3].Utilization.Mean != 0 || !r.PrecisionMet {
+	if r.MeanJobs.Mean != 0 || r.MeanJobs.HalfWidth != 0 || r.MeanDelay != nil || r.JobsDistribution[0].Mean != 1 ||
+		r.JobsDistribution[1].Mean != 0 ||
+		r.EmptyProbability.Mean != 1 || r.Classes[1].MeanDelay != nil || r.Classes[1].JobsDistribution[0].Mean != 1 ||
+		r.Servers[3].Utilization.Mean != 0 || !r.PrecisionMet {
 		t.Errorf("%+v", r)
 	}
 }
 
-// The rule that ends runs keeps the confidence of the intervals: after several looks they hold the exact value as often as they say,
-// even without what they have for orders that did not come up.
+// The rule that ends runs keeps the confidence of the intervals: after several looks they hold the
+// exact value as often as they say, even without what they have for orders that did not come up.
 func TestPrecision(t *testing.T) {
 	m := randomModel(t, 9, 6, big.NewRat(95, 100), 3)
 	want, err := bf.Solve(t.Context(), m, bf.Settings{})
@@ -130,7 +146,8 @@ func TestPrecision(t *testing.T) {
 			far++
 		}
 	}
-	t.Logf("%d of %d intervals miss, %d by the standard error alone, after %d sweeps of each chain on average", outside, runs, far, sweeps/runs)
+	t.Logf("%d of %d intervals miss, %d by the standard error alone, after %d sweeps of each chain on average",
+		outside, runs, far, sweeps/runs)
 	if n := float64(runs); float64(far) > 0.05*n+3*math.Sqrt(0.05*0.95*n) {
 		t.Errorf("%d of %d intervals miss by the standard error alone", far, runs)
 	}
@@ -171,11 +188,13 @@ func TestUnstable(t *testing.T) {
 	m.Classes[3].ArrivalRate = big.NewRat(1, 1)
 	_, err := gibbs.Run(t.Context(), m, gibbs.Settings{}, nil)
 	var u *cluster.UnstableError
-	if !errors.Is(err, num.ErrUnstable) || !errors.As(err, &u) || len(u.Classes) != 1 || u.Classes[0] != 3 || u.ArrivalRate.Cmp(u.Capacity) != 0 {
+	if !errors.Is(err, num.ErrUnstable) || !errors.As(err, &u) || len(u.Classes) != 1 || u.Classes[0] != 3 ||
+		u.ArrivalRate.Cmp(u.Capacity) != 0 {
 		t.Errorf("%v", err)
 	}
 	m.Classes[3].ArrivalRate = big.NewRat(1e10-1, 1e10)
-	if _, err = gibbs.Run(t.Context(), m, gibbs.Settings{}, nil); err == nil || !strings.Contains(err.Error(), "a load of 1 - 1e-10: want") {
+	if _, err = gibbs.Run(t.Context(), m, gibbs.Settings{}, nil); err == nil ||
+		!strings.Contains(err.Error(), "a load of 1 - 1e-10: want") {
 		t.Errorf("near the boundary: %v", err)
 	}
 	m.Classes[3].ArrivalRate = big.NewRat(1e6-1, 1e6)
@@ -189,7 +208,9 @@ func TestUnstable(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	tooMany, farApart, bad := racks(), racks(), racks()
 	tooMany.Servers[0].Count, tooMany.Classes[0].Servers[0].Choose = 1_000_000, 500_000
-	farApart.Servers[2].Capacity = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(150), nil))
+	farApart.Servers[2].Capacity = new(big.Rat).SetFrac(
+		big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(150), nil),
+	)
 	farApart.Classes[2].Servers[1].Server = 0
 	bad.Servers[1].Capacity = big.NewRat(-1, 1)
 	for _, c := range []struct {

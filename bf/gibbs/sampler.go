@@ -52,8 +52,8 @@ func (s *sampler) spread() {
 	}
 }
 
-// sweep draws each life given the others, proposes exchanges of blocks if some stand out, and draws all lives given
-// their order. The error is that of the context.
+// sweep draws each life given the others, proposes exchanges of blocks if some stand out, and draws
+// all lives given their order. The error is that of the context.
 func (s *sampler) sweep(ctx context.Context) error {
 	const serversPerLook = 64
 	for server := range s.life {
@@ -142,8 +142,8 @@ type cursor struct {
 	alive   int
 }
 
-// risesOf appends the times at which other servers end a part of the ways to serve a class together with a server, in order, each with the
-// rate of that part.
+// risesOf appends the times at which other servers end a part of the ways to serve a class together
+// with a server, in order, each with the rate of that part.
 func (s *sampler) risesOf(rises []rise, server int32, u use) []rise {
 	c := &s.classes[u.class]
 	end := math.Inf(1)

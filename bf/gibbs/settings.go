@@ -9,8 +9,12 @@ import (
 
 // Settings tunes [Run]. The zero value asks for the mean number of jobs to 0.5 %, by seed 0.
 type Settings struct {
-	Precision  float64 // in (0, 1): stop once the half-width of the mean number of jobs in all is at most this part of it; 0 means 0.005, or none with Sweeps
-	Sweeps     int     // 1..MostSweeps: sweeps measured in each chain, of which an eighth more may be done; 0 means as many as Precision takes. One of the two must be 0
+	// in (0, 1): stop once the half-width of the mean number of jobs in all is at most this part of
+	// it; 0 means 0.005, or none with Sweeps
+	Precision float64
+	// 1..MostSweeps: sweeps measured in each chain, of which an eighth more may be done; 0 means as
+	// many as Precision takes. One of the two must be 0
+	Sweeps     int
 	Seed       uint64  // of the random numbers; the command pfq takes 1 unless told otherwise
 	Confidence float64 // of the intervals, in (0, 0.999999]; 0 means 0.95
 	MaxJobs    int     // if > 0, at most MostJobs: also estimate P(n jobs), n = 0..MaxJobs
@@ -22,14 +26,16 @@ type Settings struct {
 // MostJobs is the largest number of jobs in distributions of the number of jobs.
 const MostJobs = 10000
 
-// MostSweeps is the largest number of sweeps of a chain that can be asked for, and the number from which on a chain ends whose precision is not
-// reached: 1e12, or 2^25 - 1 where an int has 32 bits. An int counts the sweeps of all eight chains, each of which ends with less than
-// twice as many for the burn-in and 4.5 times as many measured: it grows fourfold at most, rounded up by an eighth.
+// MostSweeps is the largest number of sweeps of a chain that can be asked for, and the number from
+// which on a chain ends whose precision is not reached: 1e12, or 2^25 - 1 where an int has 32 bits.
+// An int counts the sweeps of all eight chains, each of which ends with less than twice as many for
+// the burn-in and 4.5 times as many measured: it grows fourfold at most, rounded up by an eighth.
 const MostSweeps int = min(1e12, math.MaxInt>>6)
 
 const defaultPrecision = 0.005
 
-// checked returns the settings with the values that zeros stand for, or an error for the first that is out of range.
+// checked returns the settings with the values that zeros stand for, or an error for the first that
+// is out of range.
 func (s Settings) checked() (Settings, error) {
 	switch {
 	case s.Precision != 0 && !(s.Precision > 0 && s.Precision < 1):

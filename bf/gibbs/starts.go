@@ -7,18 +7,18 @@ import (
 	"productform/internal/eventqueue"
 )
 
-// maxGrowthSteps is the largest number of steps of [growth.from] for which chains start at orders by group, Σ n² over
-// classes of n servers. One order then takes about 0.2 s. Larger models start at
-// the two orders by load only, and sweeps propose no exchanges.
+// maxGrowthSteps is the largest number of steps of [growth.from] for which chains start at orders
+// by group, Σ n² over classes of n servers. One order then takes about 0.2 s. Larger models start
+// at the two orders by load only, and sweeps propose no exchanges.
 const maxGrowthSteps = 1e7
 
-// setStarts sets the orders of deaths at which chains start: by increasing load, by decreasing load, and orders
-// in which different groups of servers, each short of capacity, die last. The load of a server is the load of
-// its classes, divided equally among their servers.
+// setStarts sets the orders of deaths at which chains start: by increasing load, by decreasing
+// load, and orders in which different groups of servers, each short of capacity, die last. The load
+// of a server is the load of its classes, divided equally among their servers.
 //
-// Two groups that are nearly short of capacity and weakly linked exchange their places rarely. So sweeps propose
-// exchanges if some set of servers has much less slack than the sets next to it in a start order. Chains start
-// at either order of the groups, so R-hat shows if they never meet.
+// Two groups that are nearly short of capacity and weakly linked exchange their places rarely. So
+// sweeps propose exchanges if some set of servers has much less slack than the sets next to it in a
+// start order. Chains start at either order of the groups, so R-hat shows if they never meet.
 func (a *part) setStarts() {
 	g := newGrowth(a)
 	load := g.loads()
@@ -69,8 +69,8 @@ func serversOf(deaths []death) []int32 {
 	return list
 }
 
-// A member is a server of a class, with the probability that a job of the class has it: 1, or less if jobs
-// draw their servers.
+// A member is a server of a class, with the probability that a job of the class has it: 1, or less
+// if jobs draw their servers.
 type member struct {
 	server int32
 	share  float64
@@ -134,8 +134,9 @@ func (g *growth) steps() (sum float64) {
 	return sum
 }
 
-// from sets an order from its end. The seed dies last. Each step adds the server whose classes are most inside the
-// set so far, less its capacity; a class of n servers counts by 1/(n-1) for each of its others inside.
+// from sets an order from its end. The seed dies last. Each step adds the server whose classes are
+// most inside the set so far, less its capacity; a class of n servers counts by 1/(n-1) for each of
+// its others inside.
 func (g *growth) from(seed int32, deaths []death) {
 	var waiting eventqueue.Schedule
 	places := make([]int32, len(g.capacity))

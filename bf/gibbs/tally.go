@@ -6,7 +6,8 @@ const (
 	mostBatches = 2 * fewest
 )
 
-// A tally adds up what a chain measures, in batches of equal numbers of sweeps. When there are mostBatches, it joins them by twos.
+// A tally adds up what a chain measures, in batches of equal numbers of sweeps. When there are
+// mostBatches, it joins them by twos.
 type tally struct {
 	watched int // columns with squares
 	length  int // sweeps of a batch

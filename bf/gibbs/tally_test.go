@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// However many sweeps there are, batches are of one length and hold all of them in order, 8 to 15 after a number of sweeps that
-// inBatches gives, which is at most an eighth more than asked for.
+// However many sweeps there are, batches are of one length and hold all of them in order, 8 to 15
+// after a number of sweeps that inBatches gives, which is at most an eighth more than asked for.
 func TestBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		unit, asked := rapid.IntRange(1, 5).Draw(t, "unit"), rapid.IntRange(1, 2000).Draw(t, "asked")
@@ -55,7 +55,8 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// autoregressive returns tallies of chains of the process x' = r x + √(1-r²) noise about a mean, of variance 1, and its square.
+// autoregressive returns tallies of chains of the process x' = r x + √(1-r²) noise about a mean, of
+// variance 1, and its square.
 func autoregressive(seed uint64, r, mean float64, sweeps int, apart float64) []*tally {
 	random := newTestRandom(seed)
 	var all []*tally
@@ -73,8 +74,9 @@ func autoregressive(seed uint64, r, mean float64, sweeps int, apart float64) []*
 	return all
 }
 
-// Of a process whose correlation falls as r^k, (1+r)/(1-r) values are worth an independent one; intervals hold its mean as often as
-// they say, and those of the variance, which is the covariance of the process with itself, hold that.
+// Of a process whose correlation falls as r^k, (1+r)/(1-r) values are worth an independent one;
+// intervals hold its mean as often as they say, and those of the variance, which is the covariance
+// of the process with itself, hold that.
 func TestCorrelatedProcess(t *testing.T) {
 	const r, mean, runs = 0.5, 5., 400
 	sum, outside, far := 0.0, 0, 0
@@ -89,8 +91,10 @@ func TestCorrelatedProcess(t *testing.T) {
 			far++
 		}
 		unseen := 3 / (8 * 1024 / x.autocorrelation(0)) * e.Mean
-		if want := math.Sqrt(1.98*1.98*e.StdError*e.StdError + unseen*unseen); math.Abs(e.HalfWidth-want) > 0.01*e.HalfWidth {
-			t.Errorf("half-width %v of standard error %v and %v for what is unseen, want %v", e.HalfWidth, e.StdError, unseen, want)
+		if want := math.Sqrt(1.98*1.98*e.StdError*e.StdError +
+			unseen*unseen); math.Abs(e.HalfWidth-want) > 0.01*e.HalfWidth {
+			t.Errorf("half-width %v of standard error %v and %v for what is unseen, want %v",
+				e.HalfWidth, e.StdError, unseen, want)
 		}
 		if hat := x.splitRHat(0); hat > 1.02 {
 			t.Errorf("seed %d: R-hat %v", seed, hat)

@@ -22,7 +22,13 @@ type component struct {
 }
 
 func newComponent(m *cluster.Model, servers int) *component {
-	c := &component{model: m, servers: servers, uses: make([][]int, len(m.Servers)), bounds: make([]bracket, len(m.Classes)), solved: map[string]bool{}}
+	c := &component{
+		model:   m,
+		servers: servers,
+		uses:    make([][]int, len(m.Servers)),
+		bounds:  make([]bracket, len(m.Classes)),
+		solved:  map[string]bool{},
+	}
 	for i, class := range m.Classes {
 		c.bounds[i].low = new(big.Rat)
 		for _, choice := range class.Servers {
@@ -48,9 +54,9 @@ func (c *component) bound(ctx context.Context, i int) error {
 	return nil
 }
 
-// near lists servers by their rows, those of a job of class i first, then those next to them, as many as a window has. There are own
-// servers of the class, of which it lists the first if they are more. Equal servers of a group are as good as each other: those of a
-// job are any of them.
+// near lists servers by their rows, those of a job of class i first, then those next to them, as
+// many as a window has. There are own servers of the class, of which it lists the first if they are
+// more. Equal servers of a group are as good as each other: those of a job are any of them.
 func (c *component) near(i int) (list []int, own int) {
 	taken := map[int]int{}
 	take := func(row, n int) {
@@ -79,8 +85,8 @@ func (c *component) near(i int) (list []int, own int) {
 	return list, own
 }
 
-// alone returns the mean delay of a job of class i on its servers without any other jobs, but for those of its class if all have
-// the same servers.
+// alone returns the mean delay of a job of class i on its servers without any other jobs, but for
+// those of its class if all have the same servers.
 func (c *component) alone(i int) *big.Rat {
 	free, whole := new(big.Rat), true
 	for _, choice := range c.model.Classes[i].Servers {
@@ -94,9 +100,10 @@ func (c *component) alone(i int) *big.Rat {
 	return free.Inv(free)
 }
 
-// solve solves the cluster of a window and takes note of the bounds that follow: lower ones, or upper ones if classes with
-// servers outside are restricted to those inside. It reports whether the cluster is stable. The window holds all servers of a job of
-// class i, or only some of them and no others.
+// solve solves the cluster of a window and takes note of the bounds that follow: lower ones, or
+// upper ones if classes with servers outside are restricted to those inside. It reports whether the
+// cluster is stable. The window holds all servers of a job of class i, or only some of them and no
+// others.
 func (c *component) solve(ctx context.Context, i int, list []int, restricted bool) (stable bool, err error) {
 	w := c.newWindow(list, restricted)
 	key := fmt.Sprint(w.inside, restricted)

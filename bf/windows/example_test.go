@@ -14,7 +14,9 @@ func Example() {
 	m := &cluster.Model{}
 	for i := range 60 { // servers in a ring, each of which has a class in common with its neighbour
 		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", i), Capacity: big.NewRat(1, 1)})
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(i, (i+1)%60)})
+		m.Classes = append(m.Classes, cluster.Class{
+			Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(i, (i+1)%60),
+		})
 	}
 	bounds, err := windows.Delays(context.Background(), m, 6, nil)
 	if err != nil {
@@ -24,12 +26,17 @@ func Example() {
 	// Output: mean delay of class 0: between 0.8603 and 0.8915
 }
 
-// Larger windows have closer bounds: here around a ring of sixty servers, one class between two neighbours each.
+// Larger windows have closer bounds: here around a ring of sixty servers, one class between two
+// neighbours each.
 func ExampleDelays() {
 	m := &cluster.Model{}
 	for i := range 60 {
 		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", i), Capacity: big.NewRat(1, 1)})
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(i, (i+1)%60)})
+		m.Classes = append(m.Classes, cluster.Class{
+			Name:        fmt.Sprint("c", i),
+			ArrivalRate: big.NewRat(1, 2),
+			Servers:     cluster.On(i, (i+1)%60),
+		})
 	}
 	for _, servers := range []int{2, 4, 8} {
 		bounds, err := windows.Delays(context.Background(), m, servers, nil)

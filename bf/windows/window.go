@@ -48,8 +48,8 @@ type share struct {
 	servers []cluster.Choice
 }
 
-// add adds a class of the component that uses the window: a class for each number of servers of each row that its jobs may have in the
-// window. The last class added has as many as can be.
+// add adds a class of the component that uses the window: a class for each number of servers of
+// each row that its jobs may have in the window. The last class added has as many as can be.
 func (w *window) add(class cluster.Class) {
 	shares := []share{{rate: class.ArrivalRate}}
 	for _, choice := range class.Servers {
@@ -75,12 +75,17 @@ func (w *window) add(class cluster.Class) {
 	for _, s := range shares {
 		if len(s.servers) > 0 {
 			name := fmt.Sprint(len(w.model.Classes))
-			w.model.Classes = append(w.model.Classes, cluster.Class{Name: name, ArrivalRate: short(s.rate, w.restricted), Servers: s.servers})
+			w.model.Classes = append(w.model.Classes, cluster.Class{
+				Name:        name,
+				ArrivalRate: short(s.rate, w.restricted),
+				Servers:     s.servers,
+			})
 		}
 	}
 }
 
-// hypergeometric returns the probability that of d servers drawn among n, so many are among k given ones.
+// hypergeometric returns the probability that of d servers drawn among n, so many are among k given
+// ones.
 func hypergeometric(n, k, d, taken int) *big.Rat {
 	p := new(big.Int).Binomial(int64(k), int64(taken))
 	p.Mul(p, falling(d, taken))
@@ -96,8 +101,9 @@ func falling(n, k int) *big.Int {
 	return new(big.Int).MulRange(int64(n-k+1), int64(n))
 }
 
-// short returns x, or a number near it, above or below, if x is so long that models are refused for it. Delays grow with the rates and fall
-// in the capacities, so that rounding keeps bounds on their side.
+// short returns x, or a number near it, above or below, if x is so long that models are refused for
+// it. Delays grow with the rates and fall in the capacities, so that rounding keeps bounds on their
+// side.
 func short(x *big.Rat, up bool) *big.Rat {
 	const longest, digits = 4096, 128
 	if x.Num().BitLen() <= longest && x.Denom().BitLen() <= longest {

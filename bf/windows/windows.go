@@ -11,7 +11,8 @@ import (
 	"productform/stability"
 )
 
-// Bounds lie on either side of the mean delay of a class. Both are proved, errors of rounding included.
+// Bounds lie on either side of the mean delay of a class. Both are proved, errors of rounding
+// included.
 type Bounds struct {
 	Name string   // of the class
 	Low  float64  // >= 0
@@ -21,21 +22,27 @@ type Bounds struct {
 // MostServers is the largest number of servers of a window.
 const MostServers = 16
 
-// Delays returns bounds of the mean delay of each class under balanced fairness, nil for a class without arrivals. The model is reduced
-// first ([cluster.Model.Reduce]), so that servers used by the same classes count as one. Each class has a window of so many servers, from 1
-// to [MostServers]: its own, and those next to them, breadth-first over servers linked by classes, in the order of the model. Where the
-// cluster of the upper bound is unstable, the last of these servers are left out one by one.
+// Delays returns bounds of the mean delay of each class under balanced fairness, nil for a class
+// without arrivals. The model is reduced first ([cluster.Model.Reduce]), so that servers used by
+// the same classes count as one. Each class has a window of so many servers, from 1 to
+// [MostServers]: its own, and those next to them, breadth-first over servers linked by classes, in
+// the order of the model. Where the cluster of the upper bound is unstable, the last of these
+// servers are left out one by one.
 //
-// A class with more servers than a window is bounded below by the delay that it would have alone, and above by the
-// least life of the first of its servers. The bounds of a window hold for all classes inside, and the closest are given. Bounds are equal but for rounding where
-// the windows hold all servers; they are wide near the limit of stability, and where classes link all servers with all others in few steps.
+// A class with more servers than a window is bounded below by the delay that it would have alone,
+// and above by the least life of the first of its servers. The bounds of a window hold for all
+// classes inside, and the closest are given. Bounds are equal but for rounding where the windows
+// hold all servers; they are wide near the limit of stability, and where classes link all servers
+// with all others in few steps.
 //
-// It takes a call of [productform/bf.Solve] for each window and bound, and one for each part of it that is found to be unstable: some four
-// milliseconds for each class of three servers out of hundreds, with windows of 12.
+// It takes a call of [productform/bf.Solve] for each window and bound, and one for each part of it
+// that is found to be unstable: some four milliseconds for each class of three servers out of
+// hundreds, with windows of 12.
 //
-// The error is a *[num.InputError] for a model that does not pass [cluster.Model.Check] or a number of servers out of range, a
-// [*num.TooLargeError], an [*cluster.UnstableError], which wraps [num.ErrUnstable], or that of ctx, soon after it is done. progress, if not
-// nil, is told how many classes are done. m is not modified.
+// The error is a *[num.InputError] for a model that does not pass [cluster.Model.Check] or a number
+// of servers out of range, a [*num.TooLargeError], an [*cluster.UnstableError], which wraps
+// [num.ErrUnstable], or that of ctx, soon after it is done. progress, if not nil, is told how many
+// classes are done. m is not modified.
 func Delays(ctx context.Context, m *cluster.Model, servers int, progress func(done, total int)) ([]*Bounds, error) {
 	if servers < 1 || servers > MostServers {
 		return nil, input.Errorf("servers", servers, "an integer in 1..%d", MostServers)
@@ -69,7 +76,8 @@ func Delays(ctx context.Context, m *cluster.Model, servers int, progress func(do
 		}
 		for i, rows := range components[k].Classes {
 			for _, row := range rows {
-				size := new(big.Rat).Quo(m.MeanSizeOf(row), num.OrOne(equal.MeanSize)) // a delay of work of mean size σ_i in place of σ
+				// a delay of work of mean size σ_i in place of σ
+				size := new(big.Rat).Quo(m.MeanSizeOf(row), num.OrOne(equal.MeanSize))
 				all[row] = c.bounds[i].times(size)
 				all[row].Name = m.Classes[row].Name
 			}
@@ -105,7 +113,8 @@ func (b *bracket) times(size *big.Rat) *Bounds {
 	return out
 }
 
-// outward returns a double on the side of x > 0 that sign says, or x itself; beyond their range it may be infinite.
+// outward returns a double on the side of x > 0 that sign says, or x itself; beyond their range it
+// may be infinite.
 func outward(x *big.Rat, sign int) float64 {
 	f, exact := x.Float64()
 	if exact || math.IsInf(f, 0) || new(big.Rat).SetFloat64(f).Cmp(x) == sign {

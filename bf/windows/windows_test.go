@@ -19,14 +19,16 @@ import (
 	"productform/num"
 )
 
-// draw draws a stable model of up to nine servers, or of four groups of up to four, some within a hundredth of capacity.
+// draw draws a stable model of up to nine servers, or of four groups of up to four, some within a
+// hundredth of capacity.
 func draw(t *rapid.T) *cluster.Model {
 	o := oracle.Options{Servers: 9, Classes: 7, ZeroRates: true, ZeroCapacities: true, OwnSizes: true, Stable: true}
 	if rapid.Bool().Draw(t, "groups") {
 		o.Servers, o.Count = 4, 4
 	}
 	m := oracle.DrawModel(t, o)
-	if len(m.Classes) > 1 && rapid.Bool().Draw(t, "sparse") { // classes of two rows at most, so that windows leave classes out
+	// classes of two rows at most, so that windows leave classes out
+	if len(m.Classes) > 1 && rapid.Bool().Draw(t, "sparse") {
 		for i := range m.Classes {
 			c := &m.Classes[i]
 			for len(c.Servers) > 2 && m.Servers[c.Servers[0].Server].Capacity.Sign() > 0 {
@@ -54,11 +56,12 @@ func bounds(t interface {
 	return b
 }
 
-// rounding is how far bounds may be from those without rounding: twice the tolerance of what Delays asks of bf.Solve.
+// rounding is how far bounds may be from those without rounding: twice the tolerance of what Delays
+// asks of bf.Solve.
 const rounding = 4e-6
 
-// Windows of any size have the exact mean delays of all classes between their bounds, larger ones have closer bounds, and those of all
-// servers give the delays themselves.
+// Windows of any size have the exact mean delays of all classes between their bounds, larger ones
+// have closer bounds, and those of all servers give the delays themselves.
 func TestBracket(t *testing.T) {
 	var classes, upper, wide, strict int
 	rapid.Check(t, func(t *rapid.T) {
@@ -83,7 +86,8 @@ func TestBracket(t *testing.T) {
 					continue
 				}
 				classes++
-				if new(big.Rat).SetFloat64(b.Low).Cmp(exact.Exact) > 0 || b.High != nil && new(big.Rat).SetFloat64(*b.High).Cmp(exact.Exact) < 0 {
+				if new(big.Rat).SetFloat64(b.Low).Cmp(exact.Exact) > 0 ||
+					b.High != nil && new(big.Rat).SetFloat64(*b.High).Cmp(exact.Exact) < 0 {
 					t.Fatalf("windows of %d, class %d: %v is not within %v", size, i, exact.Float, show(b))
 				}
 				if b.High != nil {
@@ -94,7 +98,8 @@ func TestBracket(t *testing.T) {
 				} else {
 					wide++
 				}
-				if before != nil && (b.Low < before[i].Low*(1-rounding) || before[i].High != nil && (b.High == nil || *b.High > *before[i].High*(1+rounding))) {
+				if before != nil && (b.Low < before[i].Low*(1-rounding) ||
+					before[i].High != nil && (b.High == nil || *b.High > *before[i].High*(1+rounding))) {
 					t.Fatalf("windows of %d, class %d: %v, of fewer servers %v", size, i, show(b), show(before[i]))
 				}
 				if size >= servers && (b.High == nil || *b.High-b.Low > rounding*exact.Float) {
@@ -114,12 +119,15 @@ func show(b *windows.Bounds) string {
 	return fmt.Sprint("[", b.Low, ", ", *b.High, "]")
 }
 
-// On a line of three servers, windows of one server have bounds of single queues: a class of the middle has the classes that it shares
-// its server with above, and is alone below. A class of two servers is above the queue that it would be on both.
+// On a line of three servers, windows of one server have bounds of single queues: a class of the
+// middle has the classes that it shares its server with above, and is alone below. A class of two
+// servers is above the queue that it would be on both.
 func TestLine(t *testing.T) {
-	m, err := cluster.Read(strings.NewReader(`{"servers": [{"name": "1", "capacity": 3}, {"name": "2", "capacity": 5}, {"name": "3", "capacity": 4}],
+	m, err := cluster.Read(strings.NewReader(
+		`{"servers": [{"name": "1", "capacity": 3}, {"name": "2", "capacity": 5}, {"name": "3", "capacity": 4}],
 "classes": [{"name": "left", "arrival_rate": 1, "servers": ["1", "2"]}, {"name": "middle", "arrival_rate": "1/2", "servers": ["2"]},
-{"name": "right", "arrival_rate": 2, "servers": ["2", "3"]}, {"name": "end", "arrival_rate": "3/2", "servers": ["3"]}]}`))
+{"name": "right", "arrival_rate": 2, "servers": ["2", "3"]}, {"name": "end", "arrival_rate": "3/2", "servers": ["3"]}]}`,
+	))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,11 +156,16 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// Two replicas at random among many servers: a pair of servers gives two closed forms, whatever the size of the numbers of ways.
+// Two replicas at random among many servers: a pair of servers gives two closed forms, whatever the
+// size of the numbers of ways.
 func TestDraws(t *testing.T) {
 	const n = 1000
 	m := &cluster.Model{Servers: []cluster.Server{{Name: "rack", Count: n, Capacity: big.NewRat(1, 1)}},
-		Classes: []cluster.Class{{Name: "pairs", ArrivalRate: big.NewRat(n/4, 1), Servers: []cluster.Choice{{Server: 0, Choose: 2}}}}}
+		Classes: []cluster.Class{{
+			Name:        "pairs",
+			ArrivalRate: big.NewRat(n/4, 1),
+			Servers:     []cluster.Choice{{Server: 0, Choose: 2}},
+		}}}
 	b := bounds(t, m, 2)[0]
 	const ways = n * (n - 1) / 2
 	pair, single := .25*n/ways, .25*n*2*(n-2)/ways // rates of a pair, and of both servers with others
@@ -162,7 +175,11 @@ func TestDraws(t *testing.T) {
 		t.Errorf("%v, want [%v, %v]", show(b), low, high)
 	}
 	huge := &cluster.Model{Servers: []cluster.Server{{Name: "rack", Count: 100000, Capacity: big.NewRat(1, 1)}},
-		Classes: []cluster.Class{{Name: "half", ArrivalRate: big.NewRat(1, 1), Servers: []cluster.Choice{{Server: 0, Choose: 50000}}}}}
+		Classes: []cluster.Class{{
+			Name:        "half",
+			ArrivalRate: big.NewRat(1, 1),
+			Servers:     []cluster.Choice{{Server: 0, Choose: 50000}},
+		}}}
 	if b := bounds(t, huge, 12)[0]; math.Abs(b.Low-1./50000) > 1e-15 || b.High == nil || *b.High < b.Low {
 		t.Errorf("%v", show(b))
 	}
@@ -184,13 +201,18 @@ func TestLongNumbers(t *testing.T) {
 				c, l = near(c), near(l)
 			}
 			m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint(s), Capacity: c})
-			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint(s), ArrivalRate: l, Servers: cluster.On(s, (s+1)%4)})
+			m.Classes = append(m.Classes, cluster.Class{
+				Name:        fmt.Sprint(s),
+				ArrivalRate: l,
+				Servers:     cluster.On(s, (s+1)%4),
+			})
 		}
 	}
 	for size := 1; size <= 4; size++ {
 		want, got := bounds(t, short, size), bounds(t, long, size)
 		for i := range want {
-			if math.Abs(got[i].Low-want[i].Low) > rounding || (got[i].High == nil) != (want[i].High == nil) || got[i].High != nil && math.Abs(*got[i].High-*want[i].High) > rounding {
+			if math.Abs(got[i].Low-want[i].Low) > rounding || (got[i].High == nil) != (want[i].High == nil) ||
+				got[i].High != nil && math.Abs(*got[i].High-*want[i].High) > rounding {
 				t.Errorf("windows of %d, class %d: %v, want %v", size, i, show(got[i]), show(want[i]))
 			}
 		}
@@ -206,12 +228,14 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	var u *cluster.UnstableError
-	if _, err := windows.Delays(t.Context(), m.Scale(big.NewRat(100, 1)), 3, nil); !errors.As(err, &u) || len(u.Classes) == 0 {
+	if _, err := windows.Delays(t.Context(), m.Scale(big.NewRat(100, 1)), 3, nil); !errors.As(err, &u) ||
+		len(u.Classes) == 0 {
 		t.Errorf("unstable: %v", err)
 	}
 	m.Classes[1].ArrivalRate = big.NewRat(-1, 1)
 	var bad *num.InputError
-	if _, err := windows.Delays(t.Context(), m, 3, nil); !errors.As(err, &bad) || bad.Path != "classes[1].arrival_rate" {
+	if _, err := windows.Delays(t.Context(), m, 3, nil); !errors.As(err, &bad) ||
+		bad.Path != "classes[1].arrival_rate" {
 		t.Errorf("%v", err)
 	}
 }
@@ -227,11 +251,16 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// grid returns rows and columns of servers of capacity 1, with a class for each pair of neighbours that have the rate together.
+// grid returns rows and columns of servers of capacity 1, with a class for each pair of neighbours
+// that have the rate together.
 func grid(rows, columns int, load *big.Rat) *cluster.Model {
 	m := &cluster.Model{}
 	pair := func(a, b int) {
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint(a, "-", b), ArrivalRate: load, Servers: cluster.On(a, b)})
+		m.Classes = append(m.Classes, cluster.Class{
+			Name:        fmt.Sprint(a, "-", b),
+			ArrivalRate: load,
+			Servers:     cluster.On(a, b),
+		})
 	}
 	for s := range rows * columns {
 		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint(s), Capacity: big.NewRat(1, 1)})

@@ -36,9 +36,11 @@ type options struct {
 // of a paper.
 var errCheck = errors.New("a check failed")
 
-// run executes the command on a catalogue of figures and returns its exit status. Runs, Jumps and WarmUp of the
-// settings, if not 0, replace those of the precision.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, all []plots.Spec, s plots.Settings) int {
+// run executes the command on a catalogue of figures and returns its exit status. Runs, Jumps and
+// WarmUp of the settings, if not 0, replace those of the precision.
+func run(
+	ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, all []plots.Spec, s plots.Settings,
+) int {
 	cmd := command(all, s)
 	cmd.SetIn(stdin)
 	cmd.SetOut(stdout)
@@ -169,12 +171,19 @@ func (o options) run(cmd *cobra.Command, all []plots.Spec, s plots.Settings) err
 	if o.check {
 		p.Clear()
 		if o.results == "" {
-			fmt.Fprintf(cmd.ErrOrStderr(), "figures: all runs were simulated again; --results %s reuses the runs kept there\n", filepath.Join(o.output, "results"))
+			fmt.Fprintf(cmd.ErrOrStderr(),
+				"figures: all runs were simulated again; --results %s reuses the runs kept there\n",
+				filepath.Join(o.output, "results"))
 		}
 		return printChecks(cmd.OutOrStdout(), figures)
 	}
-	edition := draw.Edition{Sources: sources(), Made: time.Now().UTC().Format("2 January 2006"), Version: strings.TrimSpace(cli.Version("figures")),
-		Precision: s.Precision, Seed: s.Seed}
+	edition := draw.Edition{
+		Sources:   sources(),
+		Made:      time.Now().UTC().Format("2 January 2006"),
+		Version:   strings.TrimSpace(cli.Version("figures")),
+		Precision: s.Precision,
+		Seed:      s.Seed,
+	}
 	paths, err := writer{o.parallel, p, edition}.write(cmd.Context(), o.output, figures, formats)
 	if err != nil {
 		return err
@@ -192,14 +201,17 @@ func (o options) share(cmd *cobra.Command, specs []plots.Spec, s plots.Settings,
 	if err != nil {
 		return err
 	}
-	last, err := o.choice.Do(cmd.Context(), plans, sweep.Settings{Workers: s.Workers, Folder: s.Folder, Progress: s.Progress},
-		cmd.InOrStdin(), cmd.OutOrStdout())
+	last, err := o.choice.Do(
+		cmd.Context(), plans, sweep.Settings{Workers: s.Workers, Folder: s.Folder, Progress: s.Progress},
+		cmd.InOrStdin(), cmd.OutOrStdout(),
+	)
 	if err != nil {
 		return err
 	}
 	p.Clear()
 	if o.choice.Part.N > 0 {
-		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "figures: part %v: %d runs, %d of them found\n", o.choice.Part, last.Total, last.Reused)
+		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "figures: part %v: %d runs, %d of them found\n",
+			o.choice.Part, last.Total, last.Reused)
 	}
 	return err
 }

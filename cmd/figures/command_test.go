@@ -24,8 +24,8 @@ import (
 // progressLines may appear on a slow machine.
 var progressLines = regexp.MustCompile(`(?m)^figures: [0-9]+ of [0-9]+ (runs simulated|files drawn).*\n`)
 
-// figures runs the command on the small catalogue, with little simulation, and returns its exit status and what it
-// wrote, progress apart.
+// figures runs the command on the small catalogue, with little simulation, and returns its exit
+// status and what it wrote, progress apart.
 func figures(ctx context.Context, args ...string) (status int, stdout, stderr string) {
 	return figuresOf(ctx, small(), args...)
 }
@@ -103,7 +103,9 @@ func TestChosenFiguresAndFormats(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(b, "bf-6.csv"), []byte(strings.Repeat("old", 1e5)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--only", "bf", "--format", "csv,html,csv", "--precision=draft", "--results", t.TempDir(), "--output"}
+	args := []string{
+		"--only", "bf", "--format", "csv,html,csv", "--precision=draft", "--results", t.TempDir(), "--output",
+	}
 	for folder, parallel := range map[string]string{a: "1", b: "7"} {
 		if status, _, stderr := figures(t.Context(), append(args, folder, "--parallel", parallel)...); status != 0 {
 			t.Fatalf("status %d: %s", status, stderr)
@@ -124,13 +126,17 @@ func TestChosenFiguresAndFormats(t *testing.T) {
 func TestListAndCheckWriteNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	status, stdout, stderr := figuresOf(t.Context(), catalogue(), "--list")
-	if want := "bf-1\tTwo classes sharing three equal servers\n"; status != 0 || stderr != "" || !strings.HasPrefix(stdout, want) || strings.Count(stdout, "\n") != 43 {
+	if want := "bf-1\tTwo classes sharing three equal servers\n"; status != 0 || stderr != "" ||
+		!strings.HasPrefix(stdout, want) || strings.Count(stdout, "\n") != 43 {
 		t.Errorf("--list: %d %q %q", status, stdout, stderr)
 	}
 	status, stdout, stderr = figures(t.Context(), "--check", "--only", "bf-6", "--precision", "draft")
 	table, summary, _ := strings.Cut(stdout, "\n\n")
 	lines := strings.Split(table, "\n")
-	if status != 0 || stderr != "figures: all runs were simulated again; --results figures-out/results reuses the runs kept there\n" || len(lines) != 1+3 {
+	if status != 0 ||
+		stderr != "figures: all runs were simulated again; --results figures-out/results reuses the runs "+
+			"kept there\n" ||
+		len(lines) != 1+3 {
 		t.Errorf("--check: %d %q %q", status, stdout, stderr)
 	}
 	for _, line := range lines[1:] {
@@ -138,7 +144,8 @@ func TestListAndCheckWriteNothing(t *testing.T) {
 			t.Errorf("--check: %q", line)
 		}
 	}
-	if !strings.HasPrefix(summary, "simulated numbers: 3 from 3 simulations\n") || !strings.HasSuffix(summary, "  agrees, which asks for no |z| > 5: yes\n") {
+	if !strings.HasPrefix(summary, "simulated numbers: 3 from 3 simulations\n") ||
+		!strings.HasSuffix(summary, "  agrees, which asks for no |z| > 5: yes\n") {
 		t.Errorf("--check: %q", summary)
 	}
 	if got := files(t, "."); got != nil {
@@ -146,10 +153,13 @@ func TestListAndCheckWriteNothing(t *testing.T) {
 	}
 }
 
-// A name is that figure; the beginning of names is all of them, each once, in the order of the catalogue.
+// A name is that figure; the beginning of names is all of them, each once, in the order of the
+// catalogue.
 func TestOnly(t *testing.T) {
 	for only, want := range map[string]string{
-		"tags-6": "tags-6", "tags": "tags-3 tags-4 tags-6 tags-7 tags-8 tags-9 tags-10 tags-12 tags-13 tags-14 tags-15 tags-16 tags-17",
+		"tags-6": "tags-6",
+		"tags": "tags-3 tags-4 tags-6 tags-7 tags-8 tags-9 tags-10 tags-12 tags-13 tags-14 tags-15 " +
+			"tags-16 tags-17",
 		"tags-1,bf-2,tags-12": "bf-2 tags-10 tags-12 tags-13 tags-14 tags-15 tags-16 tags-17", "fluid-1": "fluid-1",
 	} {
 		status, stdout, stderr := figuresOf(t.Context(), catalogue(), "--list", "--only", only)
@@ -165,7 +175,8 @@ func TestOnly(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if status, stdout, stderr := figures(t.Context(), "--version"); status != 0 || stderr != "" || !strings.HasPrefix(stdout, "figures ") || !strings.Contains(stdout, " go1.") {
+	if status, stdout, stderr := figures(t.Context(), "--version"); status != 0 || stderr != "" ||
+		!strings.HasPrefix(stdout, "figures ") || !strings.Contains(stdout, " go1.") {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
 }
@@ -178,15 +189,21 @@ func TestFullOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer full.Close()
-	for _, args := range []string{"--list", "--help", "--version", "--only tags-6 --format csv", "--only tags-6 --check"} {
+	for _, args := range []string{
+		"--list", "--help", "--version", "--only tags-6 --format csv", "--only tags-6 --check",
+	} {
 		var said bytes.Buffer
-		if status := run(t.Context(), strings.Fields(args), strings.NewReader(""), full, &said, small(), plots.Settings{}); status != 2 || !strings.HasSuffix(said.String(), "no space left on device\n") {
+		if status := run(
+			t.Context(), strings.Fields(args), strings.NewReader(""), full, &said, small(), plots.Settings{},
+		); status != 2 ||
+			!strings.HasSuffix(said.String(), "no space left on device\n") {
 			t.Errorf("%s: status %d, %q", args, status, &said)
 		}
 	}
 }
 
-// A second run with the same results simulates nothing and writes the same; another seed gives other figures.
+// A second run with the same results simulates nothing and writes the same; another seed gives
+// other figures.
 func TestResults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	read := func(folder string) string {
@@ -196,7 +213,9 @@ func TestResults(t *testing.T) {
 		}
 		return string(b)
 	}
-	for _, args := range [][]string{{"--output", "a"}, {"-o", "b", "--results", "a/results"}, {"-o", "c", "--seed", "2"}} {
+	for _, args := range [][]string{
+		{"--output", "a"}, {"-o", "b", "--results", "a/results"}, {"-o", "c", "--seed", "2"},
+	} {
 		args = append(args, "--only", "bf-6", "--precision", "draft", "--format", "csv")
 		if status, _, stderr := figures(t.Context(), args...); status != 0 {
 			t.Fatalf("%q: status %d, %s", args, status, stderr)
@@ -225,10 +244,19 @@ func TestFailuresSetStatus(t *testing.T) {
 		want    string
 		printed string
 	}{
-		{plots.Figure{Checks: shifted(50)}, "figures: a check failed: the simulated numbers together\n", "agrees, which asks for no |z| > 5 and p >= 1e-06: no\n"},
-		{plots.Figure{Claims: []plots.Claim{{Verdict: plots.Refuted}, {Verdict: plots.Open}}}, "figures: a check failed: 1 of 2 claims\n", ""},
+		{
+			plots.Figure{Checks: shifted(50)}, "figures: a check failed: the simulated numbers together\n",
+			"agrees, which asks for no |z| > 5 and p >= 1e-06: no\n",
+		},
+		{
+			plots.Figure{Claims: []plots.Claim{{Verdict: plots.Refuted}, {Verdict: plots.Open}}},
+			"figures: a check failed: 1 of 2 claims\n", "",
+		},
 		{plots.Figure{Claims: []plots.Claim{{Verdict: plots.Refuted, Finding: true}}}, "", ""},
-		{plots.Figure{Checks: shifted(3), Claims: []plots.Claim{{Verdict: plots.Open}}}, "", "agrees, which asks for no |z| > 5: yes\n"},
+		{
+			plots.Figure{Checks: shifted(3), Claims: []plots.Claim{{Verdict: plots.Open}}}, "",
+			"agrees, which asks for no |z| > 5: yes\n",
+		},
 	} {
 		var out, errs bytes.Buffer
 		status := report(printChecks(&out, []*plots.Figure{&c.figure}), &errs)
@@ -241,8 +269,12 @@ func TestFailuresSetStatus(t *testing.T) {
 func TestFailedCheckIsStatus1(t *testing.T) {
 	solver, tolerance := 2.1, 1e-9
 	var out, errs bytes.Buffer
-	err := printChecks(&out, []*plots.Figure{{Checks: []plots.Check{{Figure: "x", Quantity: "q", Exact: 2}, {Figure: "x", Quantity: "r", Exact: 2, Solver: &solver, Tolerance: &tolerance}}}})
-	if status := report(err, &errs); status != 1 || errs.String() != "figures: a check failed: 1 of 2\n" || !strings.Contains(out.String(), "no\n") {
+	err := printChecks(&out, []*plots.Figure{{Checks: []plots.Check{
+		{Figure: "x", Quantity: "q", Exact: 2},
+		{Figure: "x", Quantity: "r", Exact: 2, Solver: &solver, Tolerance: &tolerance},
+	}}})
+	if status := report(err, &errs); status != 1 || errs.String() != "figures: a check failed: 1 of 2\n" ||
+		!strings.Contains(out.String(), "no\n") {
 		t.Errorf("status %d, %q, %q", status, out.String(), errs.String())
 	}
 }
@@ -272,10 +304,17 @@ func TestBadUsage(t *testing.T) {
 		{[]string{"--list", "--tasks", "list"}, "--list and --tasks exclude each other"},
 		{[]string{"--part", "0/2", "--tasks", "list"}, "--part and --tasks exclude each other"},
 		{[]string{"--part", "2/2"}, "--part = 2/2: want K/N with N in 1..1000000 and K in 0..N-1, such as 0/4 to 3/4"},
-		{[]string{"--check", "--part", "0/2"}, "--results is missing: want a folder with --part, in which this part and the others leave their runs for the command that answers"},
-		{[]string{"--tasks", "serve", "--results", "x"}, "--tasks serve and --results exclude each other: results go to the standard output"},
+		{[]string{"--check", "--part", "0/2"}, "--results is missing: want a folder with --part, in which this part " +
+			"and the others leave their runs for the command that answers"},
+		{
+			[]string{"--tasks", "serve", "--results", "x"},
+			"--tasks serve and --results exclude each other: results go to the standard output",
+		},
 		{[]string{"--tasks", "all"}, "--tasks = all: want list or serve"},
-		{[]string{"--precision", "draft", "--only", "bf-6", "--results", "taken", "--check"}, "folder of results: mkdir taken: not a directory"},
+		{
+			[]string{"--precision", "draft", "--only", "bf-6", "--results", "taken", "--check"},
+			"folder of results: mkdir taken: not a directory",
+		},
 		{[]string{"--list=perhaps"}, "--list = perhaps: want true or false"},
 		{[]string{"--list", "--check"}, "--list and --check exclude each other"},
 		{[]string{"--check", "--output", "x"}, "--check and --output exclude each other"},
@@ -294,7 +333,8 @@ func TestBadUsage(t *testing.T) {
 	} {
 		status, stdout, stderr := figures(t.Context(), c.args...)
 		if status != 2 || stdout != "" || stderr != "figures: "+c.want+"\n" {
-			t.Errorf("%q: status %d, standard output %q, standard error %q, want %q", c.args, status, stdout, stderr, c.want)
+			t.Errorf("%q: status %d, standard output %q, standard error %q, want %q",
+				c.args, status, stdout, stderr, c.want)
 		}
 	}
 	if got := files(t, "."); !slices.Equal(got, []string{"taken"}) {
@@ -306,7 +346,8 @@ func TestInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if status, stdout, stderr := figures(ctx, "--check"); status != 130 || stdout != "" || stderr != "figures: interrupted\n" {
+	if status, stdout, stderr := figures(ctx, "--check"); status != 130 || stdout != "" ||
+		stderr != "figures: interrupted\n" {
 		t.Errorf("status %d, standard output %q, standard error %q", status, stdout, stderr)
 	}
 	if got := files(t, "."); got != nil {
@@ -314,7 +355,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Interrupted in the middle, the command ends without a file, and what was simulated by then is found again.
+// Interrupted in the middle, the command ends without a file, and what was simulated by then is
+// found again.
 func TestInterruptedMidway(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -347,7 +389,10 @@ func TestHelp(t *testing.T) {
 	if status != 0 || stderr != "" {
 		t.Fatalf("status %d, %q", status, stderr)
 	}
-	for _, flag := range []string{"--output", "--only", "--precision", "--seed", "--results", "--format", "--parallel", "--part", "--tasks", "--list", "--check", "--version"} {
+	for _, flag := range []string{
+		"--output", "--only", "--precision", "--seed", "--results", "--format", "--parallel", "--part",
+		"--tasks", "--list", "--check", "--version",
+	} {
 		if !strings.Contains(stdout, flag) {
 			t.Errorf("the help lacks %s", flag)
 		}

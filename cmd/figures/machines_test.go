@@ -51,7 +51,8 @@ func kept(t *testing.T, folder string) map[string]string {
 	return all
 }
 
-// Figures whose runs were done in parts, and figures whose runs were listed, served and put into the folder, are those of one process.
+// Figures whose runs were done in parts, and figures whose runs were listed, served and put into
+// the folder, are those of one process.
 func TestSharedRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := []string{"--only", "bf", "--precision", "draft", "--format", "csv,html"}
@@ -60,7 +61,8 @@ func TestSharedRuns(t *testing.T) {
 		status, stdout, stderr := figures(t.Context(), append(args, more...)...)
 		if part := slices.Index(more, "--part"); part >= 0 {
 			var total, found int
-			if _, err := fmt.Sscanf(stderr, "figures: part "+more[part+1]+": %d runs, %d of them found\n", &total, &found); err != nil || total == 0 || stdout != "" {
+			if _, err := fmt.Sscanf(stderr, "figures: part "+more[part+1]+
+				": %d runs, %d of them found\n", &total, &found); err != nil || total == 0 || stdout != "" {
 				t.Errorf("%q, %q, %v", stdout, stderr, err)
 			}
 			stderr = ""
@@ -94,7 +96,8 @@ func TestSharedRuns(t *testing.T) {
 		keys.WriteString(task.Key + "\n")
 	}
 	var out, errs bytes.Buffer
-	if status := runWith(t, keys.String(), append(args, "--tasks", "serve"), &out, &errs); status != 0 || errs.Len() > 0 {
+	if status := runWith(t, keys.String(), append(args, "--tasks", "serve"), &out, &errs); status != 0 ||
+		errs.Len() > 0 {
 		t.Fatalf("status %d, %s", status, &errs)
 	}
 	for _, text := range after(t, out.String()) {
@@ -120,7 +123,10 @@ func TestSharedRuns(t *testing.T) {
 }
 
 func runWith(t *testing.T, stdin string, args []string, stdout, stderr *bytes.Buffer) int {
-	return run(t.Context(), args, strings.NewReader(stdin), stdout, stderr, small(), plots.Settings{Runs: 10, Jumps: 20000})
+	return run(t.Context(), args, strings.NewReader(stdin), stdout, stderr, small(), plots.Settings{
+		Runs:  10,
+		Jumps: 20000,
+	})
 }
 
 // after returns the lines after the fingerprint.

@@ -8,13 +8,16 @@ import (
 	"productform/plots"
 )
 
-// BenchmarkFigures makes all figures with little simulation. Its profile is part of default.pgo, which go generate ./cmd/pfq
-// makes.
+// BenchmarkFigures makes all figures with little simulation. Its profile is part of default.pgo,
+// which go generate ./cmd/pfq makes.
 func BenchmarkFigures(b *testing.B) {
 	for b.Loop() {
 		var out, err bytes.Buffer
 		args := []string{"--output", b.TempDir(), "--precision", "draft"}
-		if status := run(b.Context(), args, strings.NewReader(""), &out, &err, catalogue(), plots.Settings{Runs: 10, Jumps: 20000}); status != 0 {
+		if status := run(b.Context(), args, strings.NewReader(""), &out, &err, catalogue(), plots.Settings{
+			Runs:  10,
+			Jumps: 20000,
+		}); status != 0 {
 			b.Fatalf("status %d: %s", status, err.String())
 		}
 	}

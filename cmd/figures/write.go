@@ -78,7 +78,8 @@ func (w writer) write(ctx context.Context, folder string, figures []*plots.Figur
 	return append(paths, path), draw.WriteFile(path, b)
 }
 
-// printChecks prints the table of checks, what they say together, and the claims; it returns an error if one fails.
+// printChecks prints the table of checks, what they say together, and the claims; it returns an
+// error if one fails.
 func printChecks(w io.Writer, figures []*plots.Figure) error {
 	var text strings.Builder
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)

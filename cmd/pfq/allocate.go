@@ -208,7 +208,9 @@ func (f *allocateQuestion) traffic(q command.Query, t *traffic.Model) (answer re
 }
 
 // underPolicy solves stable traffic under a policy, and simulates it on request.
-func (f *allocateQuestion) underPolicy(q command.Query, t *traffic.Model, policy fluid.Policy) (a *trafficCase, err error) {
+func (f *allocateQuestion) underPolicy(
+	q command.Query, t *traffic.Model, policy fluid.Policy,
+) (a *trafficCase, err error) {
 	a = &trafficCase{policy: policy, traffic: t, settings: f.settings, asked: f.percentiles}
 	var plan *sim.Plan
 	if f.settings.Runs > 0 { // before anything that takes long
@@ -231,9 +233,14 @@ func (f *allocateQuestion) underPolicy(q command.Query, t *traffic.Model, policy
 	return a, nil
 }
 
-func (f *allocateQuestion) solveTraffic(q command.Query, t *traffic.Model, policy fluid.Policy) (*traffic.Result, error) {
+func (f *allocateQuestion) solveTraffic(
+	q command.Query, t *traffic.Model, policy fluid.Policy,
+) (*traffic.Result, error) {
 	return command.WithProgress(q, func(ctx context.Context) (*traffic.Result, error) {
-		return traffic.Solve(ctx, t, policy, traffic.Settings{TruncationTol: f.sharing.RelTol, MaxStates: f.chain.MaxStates})
+		return traffic.Solve(ctx, t, policy, traffic.Settings{
+			TruncationTol: f.sharing.RelTol,
+			MaxStates:     f.chain.MaxStates,
+		})
 	})
 }
 
@@ -298,13 +305,14 @@ func (f *allocateQuestion) tooLarge(err error, policy fluid.Policy) string {
 	return cli.OneLine(f.translate(err))
 }
 
-// translate names the flags of settings in an error, and alternatives to solving traffic that is too large.
+// translate names the flags of settings in an error, and alternatives to solving traffic that is
+// too large.
 func (f *allocateQuestion) translate(err error) error {
 	return command.TranslateTraffic(f.binding, err, f.chain, f.settings.Runs)
 }
 
-// namingDemand names a resource in an error about the demands of a job that are very large or small: that whose
-// fraction of the capacity is farthest from 1.
+// namingDemand names a resource in an error about the demands of a job that are very large or
+// small: that whose fraction of the capacity is farthest from 1.
 func namingDemand(err error, p *fluid.Pool) error {
 	var bad *input.Error
 	if !errors.As(err, &bad) {

@@ -175,7 +175,8 @@ func (a *trafficCase) estimates(c *command.Comparisons, k int, exact render.Reco
 	return row
 }
 
-// percentiles returns the requested percentiles of simulated delays. None of them has an exact value.
+// percentiles returns the requested percentiles of simulated delays. None of them has an exact
+// value.
 func (a *trafficCase) percentiles(comparisons *command.Comparisons, kind sim.Kind, index int) render.Record {
 	return comparisons.Quantiles(a.asked, a.settings.Levels, a.simulated, kind, index, nil)
 }

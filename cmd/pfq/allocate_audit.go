@@ -71,7 +71,8 @@ const (
 	fewTries = 200
 )
 
-// addLie looks for the lie that gains most, of one job of any row. Under [fluid.DRF] and [fluid.BF] none does.
+// addLie looks for the lie that gains most, of one job of any row. Under [fluid.DRF] and [fluid.BF]
+// none does.
 func (a *allocation) addLie(ctx context.Context, p *fluid.Pool) error {
 	rows := len(p.Jobs)
 	tries := min(5000, lieWork/(rows*rows*len(p.Resources)))

@@ -17,13 +17,18 @@ import (
 func TestAllocateAllPolicies(t *testing.T) {
 	const pool = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}], "jobs": [
 		{"name": "a", "demand": {"cpu": 1, "ram": 4}, "max_tasks": 3}, {"name": "b", "demand": {"cpu": 3, "ram": 1}, "count": 2}]}`
-	for _, c := range []struct{ model, args string }{{pool, "--audit"}, {pool, "--engine float"}, {oneTraffic, "--dynamic"}} {
+	for _, c := range []struct{ model, args string }{
+		{pool, "--audit"}, {pool, "--engine float"}, {oneTraffic, "--dynamic"},
+	} {
 		all := allocateJSON(t, c.model, c.args+" --policy all")["policies"].([]any)
-		text, stderr, status := runAllocate(c.model, append([]string{"allocate", "-", "--policy", "all"}, strings.Fields(c.args)...)...)
+		text, stderr, status := runAllocate(
+			c.model, append([]string{"allocate", "-", "--policy", "all"}, strings.Fields(c.args)...)...,
+		)
 		if status != 0 || stderr != "" {
 			t.Fatal(status, stderr)
 		}
-		table, _, _ := runAllocate(c.model, append([]string{"allocate", "-", "--policy", "all", "--format", "csv"}, strings.Fields(c.args)...)...)
+		table, _, _ := runAllocate(c.model,
+			append([]string{"allocate", "-", "--policy", "all", "--format", "csv"}, strings.Fields(c.args)...)...)
 		lines, err := csv.NewReader(strings.NewReader(table)).ReadAll()
 		if err != nil {
 			t.Fatal(err)
@@ -42,19 +47,25 @@ func TestAllocateAllPolicies(t *testing.T) {
 	}
 }
 
-// Balanced fairness rejects weights that differ, and the others answer; an overload is that of all; simulations and engines
-// of some policies only are rejected.
+// Balanced fairness rejects weights that differ, and the others answer; an overload is that of all;
+// simulations and engines of some policies only are rejected.
 func TestAllocateAllPoliciesRefused(t *testing.T) {
-	weights := `{"resources": [{"name": "cpu", "capacity": 9}], "jobs": [{"name": "a", "demand": {"cpu": 1}, "weight": 2}, {"name": "b", "demand": {"cpu": 3}}]}`
+	weights :=
+		`{"resources": [{"name": "cpu", "capacity": 9}], "jobs": [{"name": "a", "demand": {"cpu": 1}, "weight": 2}, {"name": "b", "demand": {"cpu": 3}}]}`
 	all := allocateJSON(t, weights, "--policy all")["policies"].([]any)
-	if last := all[4].(map[string]any); last["policy"] != "bf" || !strings.Contains(last["refused"].(string), "jobs[1].weight = 1: want the same weight") {
+	if last := all[4].(map[string]any); last["policy"] != "bf" ||
+		!strings.Contains(last["refused"].(string), "jobs[1].weight = 1: want the same weight") {
 		t.Error(last)
 	}
-	if stdout, _, status := runAllocate(weights, "allocate", "-", "--policy", "all"); status != 0 || !strings.Contains(stdout, "bf      balanced fairness; no answer: jobs[1].weight") {
+	if stdout, _, status := runAllocate(weights, "allocate", "-", "--policy", "all"); status != 0 ||
+		!strings.Contains(stdout, "bf      balanced fairness; no answer: jobs[1].weight") {
 		t.Error(stdout)
 	}
 	overload := strings.Replace(oneTraffic, `"arrival_rate": 0.5`, `"arrival_rate": 50`, 1)
-	if stdout, _, status := runAllocate(overload, "allocate", "-", "--dynamic", "--policy", "all", "--format", "json"); status != 1 || !strings.Contains(stdout, `"stable": false`) {
+	if stdout, _, status := runAllocate(
+		overload, "allocate", "-", "--dynamic", "--policy", "all", "--format", "json",
+	); status != 1 ||
+		!strings.Contains(stdout, `"stable": false`) {
 		t.Error(status, stdout)
 	}
 	for args, want := range map[string]string{
@@ -62,17 +73,23 @@ func TestAllocateAllPoliciesRefused(t *testing.T) {
 		"--policy all,pf":             "--policy = all,pf: want all alone, or a list without it",
 		"--policy drf,fair":           "--policy = fair: want pf, drf, maxmin, bmf, bf or all",
 	} {
-		if _, stderr, status := runAllocate(oneTraffic, append([]string{"allocate", "-"}, strings.Fields(args)...)...); status != 2 || !strings.Contains(stderr, want) {
+		if _, stderr, status := runAllocate(
+			oneTraffic, append([]string{"allocate", "-"}, strings.Fields(args)...)...,
+		); status != 2 ||
+			!strings.Contains(stderr, want) {
 			t.Error(status, stderr)
 		}
 	}
 }
 
-// A list has the answers of its policies only, in its order; runs are those of each policy alone, and so is the text.
+// A list has the answers of its policies only, in its order; runs are those of each policy alone,
+// and so is the text.
 func TestAllocatePolicyList(t *testing.T) {
 	const args = "--dynamic --runs 10 --jumps 1e4 --percentiles 50"
 	list := allocateJSON(t, oneTraffic, args+" --policy drf,pf")["policies"].([]any)
-	text, _, _ := runAllocate(oneTraffic, append(strings.Fields("allocate - --policy drf,pf"), strings.Fields(args)...)...)
+	text, _, _ := runAllocate(
+		oneTraffic, append(strings.Fields("allocate - --policy drf,pf"), strings.Fields(args)...)...,
+	)
 	var texts []string
 	for i, policy := range []string{"drf", "pf"} {
 		alone := allocateJSON(t, oneTraffic, args+" --policy "+policy)
@@ -82,20 +99,25 @@ func TestAllocatePolicyList(t *testing.T) {
 		if diff := cmp.Diff(alone, list[i]); diff != "" {
 			t.Errorf("%s: -alone +of the list: %s", policy, diff)
 		}
-		one, _, _ := runAllocate(oneTraffic, append(strings.Fields("allocate - --policy "+policy), strings.Fields(args)...)...)
+		one, _, _ := runAllocate(
+			oneTraffic, append(strings.Fields("allocate - --policy "+policy), strings.Fields(args)...)...,
+		)
 		texts = append(texts, one)
 	}
 	if want := strings.Join(texts, "\n"); len(list) != 2 || text != want {
 		t.Errorf("%d answers, %s", len(list), cmp.Diff(want, text))
 	}
-	got := allocateJSON(t, `{"resources": [{"name": "cpu", "capacity": 9}], "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`, "--policy maxmin,drf --engine exact")
+	got := allocateJSON(
+		t, `{"resources": [{"name": "cpu", "capacity": 9}], "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`,
+		"--policy maxmin,drf --engine exact",
+	)
 	if n := len(got["policies"].([]any)); n != 2 {
 		t.Errorf("%d answers, want 2", n)
 	}
 }
 
-// The lie that the audit shows gains what it says, as an allocation with the profile declared has it: render does the work of one task
-// with each that it declares, of 3 processors and 1 GB.
+// The lie that the audit shows gains what it says, as an allocation with the profile declared has
+// it: render does the work of one task with each that it declares, of 3 processors and 1 GB.
 func TestAllocateLieWitness(t *testing.T) {
 	const pool = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}], "jobs": [
 		{"name": "search", "demand": {"cpu": 1, "ram": 4}}, {"name": "render", "demand": {"cpu": 3, "ram": 1}}]}`
@@ -119,7 +141,9 @@ func TestAllocateLieWitness(t *testing.T) {
 		}
 	}
 	limited := strings.Replace(pool, `"ram": 1}`, `"ram": 1}, "max_tasks": 2`, 1)
-	if stdout, _, _ := runAllocate(limited, "allocate", "-", "--audit"); !strings.Contains(stdout, "lie-proof          not looked at: some job has max_tasks\n") {
+	if stdout, _, _ := runAllocate(limited, "allocate", "-", "--audit"); !strings.Contains(
+		stdout, "lie-proof          not looked at: some job has max_tasks\n",
+	) {
 		t.Error(stdout)
 	}
 }

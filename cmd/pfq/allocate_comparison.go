@@ -23,8 +23,8 @@ type allocateAnswered struct {
 	refused  string        // why there is none, "" if there is
 }
 
-// compare answers for each policy, and writes the answers as one. A policy that does not take the input is
-// rejected; if all are, that is the error.
+// compare answers for each policy, and writes the answers as one. A policy that does not take the
+// input is rejected; if all are, that is the error.
 func (f *allocateQuestion) compare(q command.Query, answer func(command.Query, fluid.Policy) (*allocateAnswered, error),
 	text func(*render.Text, []*allocateAnswered)) (all render.Answer, err error) {
 	var answers []*allocateAnswered
@@ -119,7 +119,9 @@ func (a *trafficCase) compareText(t *render.Text, all []*allocateAnswered) {
 }
 
 // tableOf writes a table of one field of rows with names, which have a column for each policy.
-func tableOf(t *render.Text, all []*allocateAnswered, title, first, key string, of func(*allocateAnswered) []render.Record) {
+func tableOf(
+	t *render.Text, all []*allocateAnswered, title, first, key string, of func(*allocateAnswered) []render.Record,
+) {
 	var rows []render.Record
 	columns := []string{"name"}
 	for _, a := range all {

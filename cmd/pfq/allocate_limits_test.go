@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// On one resource of 4 a limit of one task of job a leaves the rest to job b, also for the audit; balanced fairness
-// gives job a 4/5, as Φ(a) = 1, Φ(b) = 1/4 and Φ(a, b) = (Φ(a) + Φ(b))/4.
+// On one resource of 4 a limit of one task of job a leaves the rest to job b, also for the audit;
+// balanced fairness gives job a 4/5, as Φ(a) = 1, Φ(b) = 1/4 and Φ(a, b) = (Φ(a) + Φ(b))/4.
 func TestAllocateMaxTasks(t *testing.T) {
 	const pool = `{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}, "max_tasks": 1}, {"name": "b", "demand": {"cpu": 1}}]}`
 	for _, policy := range []string{"drf", "maxmin", "bmf"} {
@@ -18,17 +18,22 @@ func TestAllocateMaxTasks(t *testing.T) {
 			}
 		}
 		audit := got["audit"].(map[string]any)
-		if over, known := audit["over_limit"]; audit["feasible"] != true || audit["pareto_efficient"] != true || audit["envy_free"] != true || over != nil || !known {
+		if over, known := audit["over_limit"]; audit["feasible"] != true || audit["pareto_efficient"] != true ||
+			audit["envy_free"] != true || over != nil || !known {
 			t.Errorf("%s: %v", policy, audit)
 		}
 	}
 	if got := allocateJSON(t, pool, "--policy bf")["jobs"].([]any)[0].(map[string]any); got["tasks_exact"] != "4/5" {
 		t.Error(got)
 	}
-	if stdout, stderr, status := runAllocate(pool, "allocate", "-"); status != 0 || !strings.Contains(stdout, "\na    1 ") || !strings.Contains(stdout, "\nb    3 ") {
+	if stdout, stderr, status := runAllocate(pool, "allocate", "-"); status != 0 ||
+		!strings.Contains(stdout, "\na    1 ") || !strings.Contains(stdout, "\nb    3 ") {
 		t.Error(stdout, stderr)
 	}
-	if _, stderr, status := runAllocate(strings.Replace(pool, `"max_tasks": 1`, `"max_tasks": 0`, 1), "allocate", "-"); status != 2 || !strings.Contains(stderr, "jobs[0].max_tasks = 0: want a number > 0") {
+	if _, stderr, status := runAllocate(
+		strings.Replace(pool, `"max_tasks": 1`, `"max_tasks": 0`, 1), "allocate", "-",
+	); status != 2 ||
+		!strings.Contains(stderr, "jobs[0].max_tasks = 0: want a number > 0") {
 		t.Error(stderr)
 	}
 }

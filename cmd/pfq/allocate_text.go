@@ -13,7 +13,8 @@ import (
 	"productform/num"
 )
 
-// mostFraction is the number of digits of numerators and denominators up to which fractions are shown.
+// mostFraction is the number of digits of numerators and denominators up to which fractions are
+// shown.
 const mostFraction = 6
 
 // accuracy describes how the numbers were computed and are shown.
@@ -106,7 +107,8 @@ func (a *trafficCase) text(t *render.Text, body render.Record, joint *command.Jo
 	a.liesText(t)
 	if s := a.simulated; s != nil {
 		t.Line("%d runs of %.0f jumps, observed for a time of %.6g after a warm-up of %.6g; seed %d; "+
-			"± at confidence %g", s.Runs, s.Jumps/float64(s.Runs), s.Time, s.WarmUp, a.settings.Seed, a.settings.Confidence)
+			"± at confidence %g", s.Runs, s.Jumps/float64(s.Runs), s.Time, s.WarmUp, a.settings.Seed,
+			a.settings.Confidence)
 		joint.Text(t)
 	}
 	t.Line("")

@@ -89,7 +89,8 @@ func (f *dispatchFlags) add(cmd *cobra.Command) {
 		"also write what happened to each job to `FILE`, as CSV")
 	command.AddPercentiles(cmd, &f.percentiles, "give these percentiles of delays and slowdowns (default 50,95,99)")
 	cli.Flag[int]{Name: "samples", Want: samplesWanted,
-		Usage: "run `K` samples of --sample jobs, with --seed and the seeds after it, and report means and their variation",
+		Usage: "run `K` samples of --sample jobs, with --seed and the seeds after it, and report means and their " +
+			"variation",
 		Parse: cli.ParseIntFrom(2, mostSamples)}.Add(cmd, &f.samples)
 	cli.AddSwitch(cmd, &f.timeline, "timeline", "also draw the course of the run, in text")
 	command.AddFormat(cmd, &f.format)

@@ -79,7 +79,8 @@ func (a *dispatchAnswer) replayed(r policyRun) render.Record {
 	return render.Fields(row).Insert("workers", measures...)
 }
 
-// ofPolicy returns the measures of a run that is not one of a baseline, null for those that do not exist.
+// ofPolicy returns the measures of a run that is not one of a baseline, null for those that do not
+// exist.
 func (a *dispatchAnswer) ofPolicy(v *dispatch.Result) render.Record {
 	m := render.Fields(v)
 	setSpread(a.flags, m, "delay", v.Delay, v.Jobs, func(r *dispatch.Record) float64 { return r.Delay })
@@ -90,7 +91,8 @@ func (a *dispatchAnswer) ofPolicy(v *dispatch.Result) render.Record {
 	return a.completed(m, v.Missed, v.Makespan)
 }
 
-// ofBaseline returns the measures of a run of a baseline: first those of all policies, null if baselines lack them.
+// ofBaseline returns the measures of a run of a baseline: first those of all policies, null if
+// baselines lack them.
 func (a *dispatchAnswer) ofBaseline(v *rigid.Result) render.Record {
 	own := render.Fields(v)
 	setSpread(a.flags, own, "delay", v.Delay, v.Jobs, func(r *rigid.Record) float64 { return r.Delay })
@@ -122,7 +124,8 @@ func (a *dispatchAnswer) noMeasures(ofBaselines bool) render.Record {
 	return a.ofPolicy(&dispatch.Result{})
 }
 
-// offeredLoad returns the work submitted over what all workers can do from the first submission to the last.
+// offeredLoad returns the work submitted over what all workers can do from the first submission to
+// the last.
 func (a *dispatchAnswer) offeredLoad() *float64 {
 	first, last, work, speed := a.List[0].Submit, a.List[0].Submit, 0.0, 0.0
 	for _, j := range a.List {
@@ -144,7 +147,8 @@ func numberIf(exists bool, v float64) *float64 {
 	return nil
 }
 
-// unfinished returns the reason why jobs never finish, with the first of them and the workers left at the time.
+// unfinished returns the reason why jobs never finish, with the first of them and the workers left
+// at the time.
 func (a *dispatchAnswer) unfinished(jobs, first int, left string, time float64) *unfinished {
 	verb, id := "finish", a.List[first].ID
 	if jobs == 1 {
@@ -155,8 +159,8 @@ func (a *dispatchAnswer) unfinished(jobs, first int, left string, time float64) 
 	return &unfinished{reason, time, jobs, id}
 }
 
-// setSpread sets a field to the mean of a spread, its percentiles and its maximum, all null for an empty spread. The
-// spread is over the values of jobs, 0 for a job that it leaves out.
+// setSpread sets a field to the mean of a spread, its percentiles and its maximum, all null for an
+// empty spread. The spread is over the values of jobs, 0 for a job that it leaves out.
 func setSpread[R any](f *dispatchFlags, m render.Record, key string, s dispatch.Spread, jobs []R,
 	value func(*R) float64) {
 	fields := render.Record{{Key: "mean"}}

@@ -33,11 +33,16 @@ func TestBaselineByHand(t *testing.T) {
 	spread := func(mean, p50, most float64) map[string]any {
 		return map[string]any{"mean": mean, "p50": p50, "p95": most, "p99": most, "max": most}
 	}
-	want := map[string]any{"policy": "easy/fcfs", "job_count": 5.0, "task_count": 11.0, "average_priority_violation_rate": nil, "decision_violation_rate": nil,
-		"running_violation_rate": nil, "deadline_miss_penalty": 4*3 + 3*6 + 1*1.0, "missed": 3.0, "missed_part": 3 / 5.0, "makespan": 13.0, "delay": spread(36/5.0, 6, 12),
-		"slowdown_formula": "delay / max(W/S, w/s)", "slowdown": spread((1+3+4+1+2.5)/5, 2.5, 4), "utilization": 37 / 52.0, "wasted": 0.0, "lost": 0.0, "decisions": nil,
-		"waiting": spread(18/5.0, 3, 9), "bounded_slowdown": spread((4+1.2)/5, 1, 1.2), "backfilled": 2.0, "outlived": 0.0, "requests": "log:1",
-		"requests_of_log": 2.0, "kill": false, "workers": 4.0, "offered_load": 37 / 4.0, "seed": nil, "skipped": 0.0, "first_job": 1.0, "finished": true}
+	want := map[string]any{
+		"policy": "easy/fcfs", "job_count": 5.0, "task_count": 11.0, "average_priority_violation_rate": nil,
+		"decision_violation_rate": nil, "running_violation_rate": nil, "deadline_miss_penalty": 4*3 + 3*6 + 1*1.0,
+		"missed": 3.0, "missed_part": 3 / 5.0, "makespan": 13.0, "delay": spread(36/5.0, 6, 12),
+		"slowdown_formula": "delay / max(W/S, w/s)", "slowdown": spread((1+3+4+1+2.5)/5, 2.5, 4),
+		"utilization": 37 / 52.0, "wasted": 0.0, "lost": 0.0, "decisions": nil, "waiting": spread(18/5.0, 3, 9),
+		"bounded_slowdown": spread((4+1.2)/5, 1, 1.2), "backfilled": 2.0, "outlived": 0.0, "requests": "log:1",
+		"requests_of_log": 2.0, "kill": false, "workers": 4.0, "offered_load": 37 / 4.0, "seed": nil,
+		"skipped": 0.0, "first_job": 1.0, "finished": true,
+	}
 	if diff := cmp.Diff(want, onePolicy(t, rigidLog, "--priorities 1:5 --policy easy"), afterSums); diff != "" {
 		t.Error(diff)
 	}
@@ -62,10 +67,23 @@ func TestBaselineByHand(t *testing.T) {
 func TestBaselineKill(t *testing.T) {
 	log := strings.Replace(rigidLog, "4 1 -1 6 1 -1 -1 -1 -1", "4 1 -1 6 1 -1 -1 -1 5", 1)
 	for args, want := range map[string]map[string]any{
-		"--policy fcfs":                       {"outlived": 1.0, "kill": false, "makespan": 13.0, "requests_of_log": 3.0}, // 7 + 6
-		"--policy fcfs --kill":                {"outlived": 1.0, "kill": true, "makespan": 12.0},
-		"--policy fcfs --kill --requests 1":   {"outlived": 0.0, "kill": true, "makespan": 13.0, "requests": "1", "requests_of_log": 0.0},
-		"--policy fcfs --kill --time-scale 2": {"outlived": 1.0, "makespan": 24.0}, // requests are also scaled: 8 + 6 + 2·5
+		// 7 + 6
+		"--policy fcfs": {
+			"outlived":        1.0,
+			"kill":            false,
+			"makespan":        13.0,
+			"requests_of_log": 3.0,
+		},
+		"--policy fcfs --kill": {"outlived": 1.0, "kill": true, "makespan": 12.0},
+		"--policy fcfs --kill --requests 1": {
+			"outlived":        0.0,
+			"kill":            true,
+			"makespan":        13.0,
+			"requests":        "1",
+			"requests_of_log": 0.0,
+		},
+		// requests are also scaled: 8 + 6 + 2·5
+		"--policy fcfs --kill --time-scale 2": {"outlived": 1.0, "makespan": 24.0},
 	} {
 		got := onePolicy(t, log, args)
 		for key, value := range want {
@@ -90,8 +108,13 @@ func TestBaselineOutages(t *testing.T) {
 	if waiting := got["waiting"].(map[string]any)["mean"]; waiting != (2+5+8+8+8)/5.0 {
 		t.Errorf("waiting %v", waiting)
 	}
-	stdout, stderr, status := runDispatch(rigidLog, "dispatch", "-", "--policy", "easy", "--outages", "1@2-", "--format", "json")
-	for _, want := range []string{`"finished": false`, `"unfinished_job": 2`, "1 job never finishes, the first of them job 2: it has 4 tasks, and 3 workers are left after 2 s"} {
+	stdout, stderr, status := runDispatch(
+		rigidLog, "dispatch", "-", "--policy", "easy", "--outages", "1@2-", "--format", "json",
+	)
+	for _, want := range []string{
+		`"finished": false`, `"unfinished_job": 2`,
+		"1 job never finishes, the first of them job 2: it has 4 tasks, and 3 workers are left after 2 s",
+	} {
 		if status != 1 || !strings.Contains(stdout, want) {
 			t.Errorf("status %d, no %s in %s%s", status, want, stdout, stderr)
 		}
@@ -140,7 +163,10 @@ func TestBaselineWithOthers(t *testing.T) {
 		}
 	}
 	alone, _, _ := runDispatch(rigidLog, "dispatch", "-", "--policy", "fcfs", "--requests", "uniform:3", "--kill")
-	for _, line := range []string{"\ntasks of a job begin together under fcfs\n", "\nrequested times: run times x uniform on [1, 3] (seed 1); jobs are killed at them\n"} {
+	for _, line := range []string{
+		"\ntasks of a job begin together under fcfs\n",
+		"\nrequested times: run times x uniform on [1, 3] (seed 1); jobs are killed at them\n",
+	} {
 		if !strings.Contains(alone, line) {
 			t.Errorf("no %q in %s", line, alone)
 		}
@@ -165,9 +191,12 @@ func TestBaselineSeeds(t *testing.T) {
 func TestBaselineRecords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "rigid.swf", rigidLog)
-	_, stderr, status := runDispatch("", "dispatch", "rigid.swf", "--policy", "easy", "--priorities", "1:5", "--records", "jobs.csv")
+	_, stderr, status := runDispatch(
+		"", "dispatch", "rigid.swf", "--policy", "easy", "--priorities", "1:5", "--records", "jobs.csv",
+	)
 	text, err := os.ReadFile("jobs.csv")
-	want := `id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,bounded_slowdown,missed,backfilled,outlived,lost
+	want :=
+		`id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,bounded_slowdown,missed,backfilled,outlived,lost
 1,0,8,5,3,4,9,0,4,0,4,1,1,0,false,false,0
 2,1,7,4,4,3,3,7,10,6,9,3,1,3,false,false,0
 3,1,7,3,1,3,9,10,13,9,12,4,1.2,6,false,false,0
@@ -185,7 +214,8 @@ func TestBaselineBadUsage(t *testing.T) {
 	commandtest.WriteFile(t, "huge.swf", "; MaxProcs: 1000001\n"+five)
 	for _, c := range []struct{ args, want string }{
 		{"five.swf --policy easy", "--workers is missing: want an integer in 1..1000000"},
-		{"five.swf --workers 4 --policy edf,easy", "five.swf: job 3, processors = 6: want at most 4, the number of workers, as they run together under easy/fcfs"},
+		{"five.swf --workers 4 --policy edf,easy", "five.swf: job 3, processors = 6: want at most 4, the number of " +
+			"workers, as they run together under easy/fcfs"},
 		{"huge.swf --policy edf", "huge.swf: MaxProcs = 1000001: want an integer in 1..1000000"},
 		{"rigid.swf --policy edf,fcfs --heterogeneous 4x1",
 			"--heterogeneous and --policy fcfs exclude each other: the workers of this policy are equal"},
@@ -197,21 +227,39 @@ func TestBaselineBadUsage(t *testing.T) {
 			"--learn needs a --policy that uses run times: sjf,edf does not look at run times"},
 		{"rigid.swf --policy edf --kill", "--kill needs fcfs, sjf, easy or conservative in --policy"},
 		{"rigid.swf --requests 2", "--requests needs fcfs, sjf, easy or conservative in --policy"},
-		{"rigid.swf --policy easy --requests 0.5", "--requests = 0.5: want log, log:F, F or uniform:F with 1 <= F <= 1e50"},
-		{"rigid.swf --policy easy --requests log2", "--requests = log2: want log, log:F, F or uniform:F with 1 <= F <= 1e50"},
-		{"rigid.swf --policy easy --requests log:", "--requests = log:: want log, log:F, F or uniform:F with 1 <= F <= 1e50"},
-		{"rigid.swf --policy easy --requests uniform:NaN", "--requests = uniform:NaN: want log, log:F, F or uniform:F with 1 <= F <= 1e50"},
-		{"rigid.swf --policy easy --requests 1e50", "rigid.swf: job 1, requested time = 4e+50: want seconds in [1e-50, 1e50]"},
+		{
+			"rigid.swf --policy easy --requests 0.5",
+			"--requests = 0.5: want log, log:F, F or uniform:F with 1 <= F <= 1e50",
+		},
+		{
+			"rigid.swf --policy easy --requests log2",
+			"--requests = log2: want log, log:F, F or uniform:F with 1 <= F <= 1e50",
+		},
+		{
+			"rigid.swf --policy easy --requests log:",
+			"--requests = log:: want log, log:F, F or uniform:F with 1 <= F <= 1e50",
+		},
+		{
+			"rigid.swf --policy easy --requests uniform:NaN",
+			"--requests = uniform:NaN: want log, log:F, F or uniform:F with 1 <= F <= 1e50",
+		},
+		{
+			"rigid.swf --policy easy --requests 1e50",
+			"rigid.swf: job 1, requested time = 4e+50: want seconds in [1e-50, 1e50]",
+		},
 		{"rigid.swf --policy easy,easy/fcfs", "--policy[1] = easy/fcfs: want each policy once"},
 		{"rigid.swf --policy easy/edf", "--policy[0] = easy/edf: want easy[/ORDER], ORDER fcfs or sjf"},
-		{"rigid.swf --policy esay", "--policy[0] = esay: want one of priority[:R][/SPARE], proportion[/SPARE], workload[:H][/SPARE], deadline[/SPARE], edf, fcfs, sjf, easy[/ORDER], conservative; did you mean easy?"},
-		{"rigid.swf --policy fcf", "--policy[0] = fcf: want one of priority[:R][/SPARE], proportion[/SPARE], workload[:H][/SPARE], deadline[/SPARE], edf, fcfs, sjf, easy[/ORDER], conservative; did you mean fcfs?"},
+		{"rigid.swf --policy esay", "--policy[0] = esay: want one of priority[:R][/SPARE], proportion[/SPARE], " +
+			"workload[:H][/SPARE], deadline[/SPARE], edf, fcfs, sjf, easy[/ORDER], conservative; did you mean easy?"},
+		{"rigid.swf --policy fcf", "--policy[0] = fcf: want one of priority[:R][/SPARE], proportion[/SPARE], " +
+			"workload[:H][/SPARE], deadline[/SPARE], edf, fcfs, sjf, easy[/ORDER], conservative; did you mean fcfs?"},
 		{"rigid.swf --policy fcfs --seed 3",
 			"--seed needs --sample, --heterogeneous uniform:LOW:HIGH or --requests uniform:F"},
 	} {
 		stdout, stderr, status := runDispatch("", append([]string{"dispatch"}, strings.Fields(c.args)...)...)
 		if status != 2 || stdout != "" || stderr != "pfq: "+c.want+"\n" {
-			t.Errorf("pfq dispatch %s: status %d, stdout %q, stderr %q, want %q", c.args, status, stdout, stderr, c.want)
+			t.Errorf("pfq dispatch %s: status %d, stdout %q, stderr %q, want %q",
+				c.args, status, stdout, stderr, c.want)
 		}
 	}
 }
@@ -246,14 +294,17 @@ func TestDispatchPercentiles(t *testing.T) {
 		t.Error(diff)
 	}
 	stdout, _, _ := runDispatch(rigidLog, "dispatch", "-", "--policy", "easy", "--percentiles", "60,99.9")
-	if !strings.Contains(stdout, "delay p60 ") || !strings.Contains(stdout, "bounded slowdown p99.9") || strings.Contains(stdout, "p95") {
+	if !strings.Contains(stdout, "delay p60 ") || !strings.Contains(stdout, "bounded slowdown p99.9") ||
+		strings.Contains(stdout, "p95") {
 		t.Error(stdout)
 	}
 	table, _, _ := runDispatch(rigidLog, "dispatch", "-", "--policy", "easy", "--percentiles", "60", "--format", "csv")
-	if header, _, _ := strings.Cut(table, "\n"); !strings.Contains(header, ",delay_mean,delay_p60,delay_max,") || !strings.Contains(header, ",waiting_p60,") {
+	if header, _, _ := strings.Cut(table, "\n"); !strings.Contains(header, ",delay_mean,delay_p60,delay_max,") ||
+		!strings.Contains(header, ",waiting_p60,") {
 		t.Error(header)
 	}
-	if _, stderr, status := runDispatch(rigidLog, "dispatch", "-", "--percentiles", "0"); status != 2 || stderr != "pfq: --percentiles[0] = 0: want a number > 0 and < 100\n" {
+	if _, stderr, status := runDispatch(rigidLog, "dispatch", "-", "--percentiles", "0"); status != 2 ||
+		stderr != "pfq: --percentiles[0] = 0: want a number > 0 and < 100\n" {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }

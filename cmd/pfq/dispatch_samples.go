@@ -43,7 +43,8 @@ type measure struct {
 	values     [][]float64 // at the policy, one a sample; nil where the policy has none
 }
 
-// measuresOf returns the fields that have a unit as measures, with their values in the rows of policies.
+// measuresOf returns the fields that have a unit as measures, with their values in the rows of
+// policies.
 func measuresOf(fields render.Record, rows [][]render.Record) (list []measure) {
 	for _, f := range fields.Flat() {
 		if f.Unit != "" {
@@ -90,7 +91,8 @@ func (m measure) isCompared() bool {
 	return count > 1
 }
 
-// tieTol is the relative difference up to which values count as equal: that of sums in another order.
+// tieTol is the relative difference up to which values count as equal: that of sums in another
+// order.
 const tieTol = 1e-9
 
 // smallestIn returns in how many samples no other policy has a smaller value than policy p.
@@ -111,8 +113,8 @@ func (m measure) mean(p int) (mean float64) {
 	return mean
 }
 
-// summaries returns the fields that are measures, with the summaries of policy p as values. Names in
-// CSV begin with the prefix.
+// summaries returns the fields that are measures, with the summaries of policy p as values. Names
+// in CSV begin with the prefix.
 func summaries(fields render.Record, prefix string, measures []measure, p int) (out render.Record) {
 	for _, f := range fields {
 		at := slices.IndexFunc(measures, func(m measure) bool { return m.name == prefix+f.Key })

@@ -15,7 +15,8 @@ import (
 // Over samples the answer has the mean, the minimum and the maximum of the values of the separate
 // samples, and the number of samples in which a policy has the smallest value.
 func TestDispatchSamples(t *testing.T) {
-	const args, policies, samples = "dispatch SDSC-Par-1996 --sample 300 --policy edf,priority,easy --requests uniform:2 --format ", 3, 4
+	const args, policies, samples = "dispatch SDSC-Par-1996 --sample 300 --policy edf,priority,easy --requests " +
+		"uniform:2 --format ", 3, 4
 	run := func(args string) map[string]any {
 		stdout, stderr, status := runDispatch("", strings.Fields(args)...)
 		if status != 0 || stderr != "" {
@@ -40,8 +41,11 @@ func TestDispatchSamples(t *testing.T) {
 	for _, m := range []struct {
 		of, key string
 		having  int // policies
-	}{{"", "missed", 3}, {"", "missed_part", 3}, {"", "deadline_miss_penalty", 3}, {"", "offered_load", 3}, {"", "decisions", 2}, {"", "running_violation_rate", 2},
-		{"", "backfilled", 1}, {"delay", "mean", 3}, {"delay", "p95", 3}, {"slowdown", "max", 3}, {"waiting", "mean", 1}, {"bounded_slowdown", "p50", 1}} {
+	}{
+		{"", "missed", 3}, {"", "missed_part", 3}, {"", "deadline_miss_penalty", 3}, {"", "offered_load", 3},
+		{"", "decisions", 2}, {"", "running_violation_rate", 2}, {"", "backfilled", 1}, {"delay", "mean", 3},
+		{"delay", "p95", 3}, {"slowdown", "max", 3}, {"waiting", "mean", 1}, {"bounded_slowdown", "p50", 1},
+	} {
 		having := 0
 		for p := range policies {
 			got := all[p].(map[string]any)
@@ -70,8 +74,10 @@ func TestDispatchSamples(t *testing.T) {
 				}
 			}
 			commandtest.Near(t, m.key, summary["mean"], sum/samples, 1e-12)
-			if summary["least"] != least || summary["most"] != most || m.having > 1 && summary["smallest_in"] != smallest || m.having == 1 && summary["smallest_in"] != nil {
-				t.Errorf("%v of policy %d: %v, want from %v to %v, smallest in %v", m, p, summary, least, most, smallest)
+			if summary["least"] != least || summary["most"] != most ||
+				m.having > 1 && summary["smallest_in"] != smallest || m.having == 1 && summary["smallest_in"] != nil {
+				t.Errorf("%v of policy %d: %v, want from %v to %v, smallest in %v",
+					m, p, summary, least, most, smallest)
 			}
 		}
 		if having != m.having {
@@ -81,15 +87,22 @@ func TestDispatchSamples(t *testing.T) {
 	table, _, _ := runDispatch("", strings.Fields(args+"csv --seed 5 --samples 4")...)
 	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
 	missed := all[1].(map[string]any)["missed"].(map[string]any)
-	if err != nil || len(rows) != 1+policies || rows[2][0] != "priority" || rows[2][slices.Index(rows[0], "missed_mean")] != fmt.Sprint(missed["mean"]) ||
+	if err != nil || len(rows) != 1+policies || rows[2][0] != "priority" ||
+		rows[2][slices.Index(rows[0], "missed_mean")] != fmt.Sprint(missed["mean"]) ||
 		slices.Index(rows[0], "delay_p95_smallest_in") < 0 {
 		t.Errorf("%v, %s", err, table)
 	}
 	text, _, _ := runDispatch("", strings.Fields(args+"text --seed 5 --samples 4")...)
 	words := strings.Join(strings.Fields(text), " ")
-	for _, want := range []string{"4 samples of 300 jobs of SDSC-Par-1996 (seeds 5 to 8) run times x 0.001", fmt.Sprintf(" missed jobs %v (%v to %v) ",
-		all[0].(map[string]any)["missed"].(map[string]any)["mean"], all[0].(map[string]any)["missed"].(map[string]any)["least"], all[0].(map[string]any)["missed"].(map[string]any)["most"]),
-		" in how many of the 4 samples no other policy has a smaller value ", " requested times: run times x uniform on [1, 2]"} {
+	for _, want := range []string{
+		"4 samples of 300 jobs of SDSC-Par-1996 (seeds 5 to 8) run times x 0.001",
+		fmt.Sprintf(" missed jobs %v (%v to %v) ",
+			all[0].(map[string]any)["missed"].(map[string]any)["mean"],
+			all[0].(map[string]any)["missed"].(map[string]any)["least"],
+			all[0].(map[string]any)["missed"].(map[string]any)["most"]),
+		" in how many of the 4 samples no other policy has a smaller value ",
+		" requested times: run times x uniform on [1, 2]",
+	} {
 		if !strings.Contains(words, want) {
 			t.Errorf("no %q in %s", want, text)
 		}

@@ -16,15 +16,23 @@ import (
 	"productform/internal/cli"
 )
 
-// A signal ends dispatch while it reads and while it runs, with the status of an interrupted command, and no file is
-// left. A log that does not end is read until then; one job of 10^9 tasks on one worker takes minutes.
+// A signal ends dispatch while it reads and while it runs, with the status of an interrupted
+// command, and no file is left. A log that does not end is read until then; one job of 10^9 tasks
+// on one worker takes minutes.
 func TestInterruptedDispatch(t *testing.T) {
 	if os.Getenv("PFQ_TEST_DISPATCH") != "" {
-		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // so that it is not ignored, if the tests run in the background
-		os.Exit(command.Run(dispatchProgram(), strings.Fields("dispatch - --workers 1 --policy edf --records jobs.csv -o answer"), os.Stdin, os.Stdout, os.Stderr))
+		// so that it is not ignored, if the tests run in the background
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+		os.Exit(command.Run(
+			dispatchProgram(), strings.Fields("dispatch - --workers 1 --policy edf --records jobs.csv -o answer"),
+			os.Stdin, os.Stdout, os.Stderr,
+		))
 	}
 	const forever = "1 0 -1 1 1000000000 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n"
-	for name, log := range map[string]string{"reading": strings.Repeat("; more\n", 1<<17), "running": strings.Repeat("; more\n", 1<<17) + forever} {
+	for name, log := range map[string]string{
+		"reading": strings.Repeat("; more\n", 1<<17),
+		"running": strings.Repeat("; more\n", 1<<17) + forever,
+	} {
 		dir := t.TempDir()
 		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInterruptedDispatch$")
 		c.Env = append(os.Environ(), "PFQ_TEST_DISPATCH=1")
@@ -48,7 +56,10 @@ func TestInterruptedDispatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = c.Wait() // the status is checked below
-		if said := commandtest.ProgressLines.ReplaceAllString(stderr.String(), ""); c.ProcessState.ExitCode() != cli.Interrupted || stdout.Len() > 0 || said != "pfq: interrupted\n" {
+		if said := commandtest.ProgressLines.ReplaceAllString(
+			stderr.String(), "",
+		); c.ProcessState.ExitCode() != cli.Interrupted ||
+			stdout.Len() > 0 || said != "pfq: interrupted\n" {
 			t.Errorf("%s: %v, %s%s", name, c.ProcessState, stdout.String(), said)
 		}
 		if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {

@@ -56,16 +56,18 @@ func onePolicy(t *testing.T, log, args string) map[string]any {
 	return list[0].(map[string]any)
 }
 
-// The five jobs, in seconds: A is submitted at 0, 4 tasks of 10, due 20; B at 0, 2 of 5, due 10; C at 5, 6 of 5, due
-// 20; D at 10, 1 of 10, due 30; E at 10, 2 of 5, due 20. Deadlines are after 2 run times, by tasks/4 if there are more
-// than 4. Each has its own user, with --priorities 1:5 the priorities 1, 4, 3, 5, 2. There are 4 workers of speed 1; each
-// alone takes 10, 5, 30/4, 10 and 5 s. The work is 40 + 10 + 30 + 10 + 10 = 100.
+// The five jobs, in seconds: A is submitted at 0, 4 tasks of 10, due 20; B at 0, 2 of 5, due 10; C
+// at 5, 6 of 5, due 20; D at 10, 1 of 10, due 30; E at 10, 2 of 5, due 20. Deadlines are after 2
+// run times, by tasks/4 if there are more than 4. Each has its own user, with --priorities 1:5 the
+// priorities 1, 4, 3, 5, 2. There are 4 workers of speed 1; each alone takes 10, 5, 30/4, 10 and 5
+// s. The work is 40 + 10 + 30 + 10 + 10 = 100.
 //
-// Under edf, B and A begin at 0. At 5, A comes before C, which is due as well but came later, and has all workers: C is
-// violated, 1/2 of the jobs. At 10, two tasks of A end, C gets their workers, D and E wait: 2/4. At 15, A ends, and C has
-// all: D is violated, E is of lower priority: 1/3. At 20, C ends, D and E begin: 0; E ends at 25, D at 30. So the rate is
-// (5/2 + 5/2 + 5/3)/30 = 2/9, and the same by decisions, six of which are 5 s apart. E misses its deadline by 5, times
-// its priority 2.
+// Under edf, B and A begin at 0. At 5, A comes before C, which is due as well but came later, and
+// has all workers: C is violated, 1/2 of the jobs. At 10, two tasks of A end, C gets their workers,
+// D and E wait: 2/4. At 15, A ends, and C has all: D is violated, E is of lower priority: 1/3. At
+// 20, C ends, D and E begin: 0; E ends at 25, D at 30. So the rate is (5/2 + 5/2 + 5/3)/30 = 2/9,
+// and the same by decisions, six of which are 5 s apart. E misses its deadline by 5, times its
+// priority 2.
 //
 // Under priority, B has as many workers as it can use at 0 and A the rest. At 5, C has all, but A
 // has two running tasks until 10. Then D, C, E and A have a worker each. At 20, D and E end, C has
@@ -84,22 +86,37 @@ func TestDispatchByHand(t *testing.T) {
 		return map[string]any{"mean": mean, "p50": p50, "p95": p95, "p99": p99, "max": most}
 	}
 	for args, changes := range map[string]map[string]any{
-		"edf": {"average_priority_violation_rate": 2.0 / 9, "decision_violation_rate": 2.0 / 9, "running_violation_rate": 2.0 / 9,
-			"deadline_miss_penalty": 10.0, "missed": 1.0, "missed_part": 1 / 5.0, "delay": spread(14, 15, 20, 20, 20), "slowdown": spread(1.9, 2, 3, 3, 3)}, // 15/10, 5/5, 15/7.5, 20/10, 15/5
-		"priority": {"average_priority_violation_rate": 0.0, "decision_violation_rate": 0.0, "running_violation_rate": 0.0,
+		"edf": {
+			"average_priority_violation_rate": 2.0 / 9, "decision_violation_rate": 2.0 / 9,
+			"running_violation_rate": 2.0 / 9,
+			// 15/10, 5/5, 15/7.5, 20/10, 15/5
+			"deadline_miss_penalty": 10.0, "missed": 1.0, "missed_part": 1 / 5.0, "delay": spread(14, 15, 20, 20, 20),
+			"slowdown": spread(1.9, 2, 3, 3, 3),
+		},
+		"priority": {
+			"average_priority_violation_rate": 0.0, "decision_violation_rate": 0.0, "running_violation_rate": 0.0,
 			"deadline_miss_penalty": 3*5 + 1*10.0, "missed": 2.0, "missed_part": 2 / 5.0,
-			"delay": spread(15, 10, 30, 30, 30), "slowdown": spread((3+1+8.0/3+1+2)/5, 2, 3, 3, 3)},
-		"edf --outages 3-4@2-12": {"average_priority_violation_rate": (5/2.0 + 15/4.0 + 7/2.0 + 5/3.0) / 37, "decision_violation_rate": (1/2.0 + 3/2.0 + 1 + 2/3.0) / 11,
-			"running_violation_rate": (5/2.0 + 15/4.0 + 7/2.0 + 5/3.0) / 37,
-			"deadline_miss_penalty":  1*2 + 3*7 + 2*10 + 5*7.0, "missed": 4.0, "missed_part": 4 / 5.0, "makespan": 37.0, "decisions": 11.0, "lost": 2.0,
-			"utilization": 100 / 128.0, "wasted": 4 / 128.0,
-			"delay": spread(96/5.0, 22, 27, 27, 27), "slowdown": spread((2.2+1+22/7.5+2.7+4)/5, 2.7, 4, 4, 4)},
+			"delay": spread(15, 10, 30, 30, 30), "slowdown": spread((3+1+8.0/3+1+2)/5, 2, 3, 3, 3),
+		},
+		"edf --outages 3-4@2-12": {
+			"average_priority_violation_rate": (5/2.0 + 15/4.0 + 7/2.0 + 5/3.0) / 37,
+			"decision_violation_rate":         (1/2.0 + 3/2.0 + 1 + 2/3.0) / 11,
+			"running_violation_rate":          (5/2.0 + 15/4.0 + 7/2.0 + 5/3.0) / 37,
+			"deadline_miss_penalty":           1*2 + 3*7 + 2*10 + 5*7.0, "missed": 4.0, "missed_part": 4 / 5.0,
+			"makespan": 37.0, "decisions": 11.0, "lost": 2.0, "utilization": 100 / 128.0, "wasted": 4 / 128.0,
+			"delay": spread(96/5.0, 22, 27, 27, 27), "slowdown": spread((2.2+1+22/7.5+2.7+4)/5, 2.7, 4, 4, 4),
+		},
 	} {
 		policy, _, _ := strings.Cut(args, " ")
-		want := map[string]any{"policy": policy, "job_count": 5.0, "task_count": 15.0, "slowdown_formula": "delay / max(W/S, w/s)", "makespan": 30.0, "workers": 4.0, "offered_load": 100 / 40.0, "seed": nil, "skipped": 0.0,
-			"first_job": 1.0, "utilization": 100 / 120.0, "wasted": 0.0, "lost": 0.0, "decisions": 6.0, "finished": true}
+		want := map[string]any{
+			"policy": policy, "job_count": 5.0, "task_count": 15.0, "slowdown_formula": "delay / max(W/S, w/s)",
+			"makespan": 30.0, "workers": 4.0, "offered_load": 100 / 40.0, "seed": nil, "skipped": 0.0, "first_job": 1.0,
+			"utilization": 100 / 120.0, "wasted": 0.0, "lost": 0.0, "decisions": 6.0, "finished": true,
+		}
 		maps.Copy(want, changes)
-		if diff := cmp.Diff(want, onePolicy(t, log, "--workers 4 --priorities 1:5 --policy "+args), afterSums); diff != "" {
+		if diff := cmp.Diff(
+			want, onePolicy(t, log, "--workers 4 --priorities 1:5 --policy "+args), afterSums,
+		); diff != "" {
 			t.Errorf("%s: %s", args, diff)
 		}
 	}
@@ -110,8 +127,10 @@ func TestDispatchJSONOrder(t *testing.T) {
 	log := fiveJobs(t)
 	stdout, _, _ := runDispatch(log, "dispatch", "-", "--workers", "4", "--policy", "deadline", "--format", "json")
 	rest := stdout
-	for _, key := range strings.Fields("policies policy job_count task_count average_priority_violation_rate decision_violation_rate running_violation_rate " +
-		"deadline_miss_penalty missed missed_part makespan delay mean p50 p95 p99 max slowdown_formula slowdown mean p50 p95 p99 max utilization wasted lost decisions") {
+	for _, key := range strings.Fields("policies policy job_count task_count average_priority_violation_rate " +
+		"decision_violation_rate running_violation_rate " +
+		"deadline_miss_penalty missed missed_part makespan delay mean p50 p95 p99 max slowdown_formula slowdown mean " +
+		"p50 p95 p99 max utilization wasted lost decisions") {
 		_, after, ok := strings.Cut(rest, `"`+key+`": `)
 		if !ok {
 			t.Fatalf("%s is missing or too early in %s", key, stdout)
@@ -120,7 +139,8 @@ func TestDispatchJSONOrder(t *testing.T) {
 	}
 }
 
-// A list of policies gives what each gives alone, under the name that it has in full; by default it is that of all rules.
+// A list of policies gives what each gives alone, under the name that it has in full; by default it
+// is that of all rules.
 func TestDispatchPolicies(t *testing.T) {
 	log := fiveJobs(t)
 	for _, c := range []struct{ list, given string }{
@@ -129,7 +149,10 @@ func TestDispatchPolicies(t *testing.T) {
 		{"edf,workload:4/kept,priority:0.5/deadline", "--policy edf,workload:4/kept,priority:0.5/deadline"},
 		{"workload:60/priority,deadline/kept", "--policy workload:6e1,deadline/kept"},
 		{"fcfs,sjf,easy/fcfs,easy/sjf,conservative", "--policy sites"},
-		{"fcfs,edf,priority,proportion/priority,workload:1/priority,deadline/priority,deadline/deadline", "--policy fcfs,edf,all"},
+		{
+			"fcfs,edf,priority,proportion/priority,workload:1/priority,deadline/priority,deadline/deadline",
+			"--policy fcfs,edf,all",
+		},
 		{"easy/sjf,fcfs,sjf,easy/fcfs,conservative,deadline/kept", "--policy easy/sjf,sites,deadline/kept"},
 	} {
 		var want []any
@@ -140,7 +163,9 @@ func TestDispatchPolicies(t *testing.T) {
 			}
 			want = append(want, one)
 		}
-		if diff := cmp.Diff(map[string]any{"policies": want}, dispatchJSON(t, log, "--workers 6 "+c.given)); diff != "" {
+		if diff := cmp.Diff(
+			map[string]any{"policies": want}, dispatchJSON(t, log, "--workers 6 "+c.given),
+		); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -150,9 +175,17 @@ func TestDispatchPolicies(t *testing.T) {
 func TestDispatchLeftOut(t *testing.T) {
 	fiveJobs(t)
 	const line = "\nnot among these: fcfs, sjf, easy/fcfs, easy/sjf, conservative (--policy all,sites has them, too)\n"
-	for args, told := range map[string]bool{"": true, "--policy deadline/kept,all": true, "--policy all,sites": false, "--policy edf": false,
-		"--heterogeneous 6x2": false, "--timeline": false} {
-		stdout, stderr, status := runDispatch("", append([]string{"dispatch", "five.swf", "--workers", "6"}, strings.Fields(args)...)...)
+	for args, told := range map[string]bool{
+		"":                           true,
+		"--policy deadline/kept,all": true,
+		"--policy all,sites":         false,
+		"--policy edf":               false,
+		"--heterogeneous 6x2":        false,
+		"--timeline":                 false,
+	} {
+		stdout, stderr, status := runDispatch(
+			"", append([]string{"dispatch", "five.swf", "--workers", "6"}, strings.Fields(args)...)...,
+		)
 		if status != 0 || strings.Contains(stdout, line) != told {
 			t.Errorf("%s: status %d, %s%s", args, status, stdout, stderr)
 		}
@@ -163,8 +196,12 @@ func TestDispatchLeftOut(t *testing.T) {
 // none.
 func TestDispatchOfferedLoad(t *testing.T) {
 	log := fiveJobs(t) // 100 s of work within 10 s
-	for args, want := range map[string]any{"--workers 4": 2.5, "--workers 20": 0.5, "--workers 5 --heterogeneous 4,4x4 --time-scale 0.5 --gap-scale 2": 0.125,
-		"--workers 4 --batch 100": nil} {
+	for args, want := range map[string]any{
+		"--workers 4":  2.5,
+		"--workers 20": 0.5,
+		"--workers 5 --heterogeneous 4,4x4 --time-scale 0.5 --gap-scale 2": 0.125,
+		"--workers 4 --batch 100": nil,
+	} {
 		if got := onePolicy(t, log, "--policy edf "+args)["offered_load"]; got != want {
 			t.Errorf("%s: load %v, want %v", args, got, want)
 		}
@@ -185,9 +222,12 @@ func TestDispatchCSV(t *testing.T) {
 	if err != nil || status != 0 || stderr != "" || len(lines) != 7 {
 		t.Fatalf("status %d, %v, %s%s", status, err, stdout, stderr)
 	}
-	header := "policy,job_count,task_count,average_priority_violation_rate,decision_violation_rate,running_violation_rate,deadline_miss_penalty,missed,missed_part,makespan," +
-		"delay_mean,delay_p50,delay_p95,delay_p99,delay_max,slowdown_formula,slowdown_mean,slowdown_p50,slowdown_p95,slowdown_p99,slowdown_max," +
-		"utilization,wasted,lost,decisions,reason,time,unfinished,unfinished_job,workers,offered_load,seed,skipped,first_job,finished"
+	header := "policy,job_count,task_count,average_priority_violation_rate,decision_violation_rate," +
+		"running_violation_rate,deadline_miss_penalty,missed,missed_part,makespan," +
+		"delay_mean,delay_p50,delay_p95,delay_p99,delay_max,slowdown_formula,slowdown_mean,slowdown_p50,slowdown_p95," +
+		"slowdown_p99,slowdown_max," +
+		"utilization,wasted,lost,decisions,reason,time,unfinished,unfinished_job,workers,offered_load,seed,skipped," +
+		"first_job,finished"
 	if got := strings.Join(lines[0], ","); got != header {
 		t.Error(cmp.Diff(header, got))
 	}
@@ -208,23 +248,29 @@ func TestDispatchCSV(t *testing.T) {
 // The text of one policy has the same numbers, to six digits.
 func TestDispatchText(t *testing.T) {
 	fiveJobs(t)
-	stdout, stderr, status := runDispatch("", "dispatch", "five.swf", "--workers", "4", "--heterogeneous", "2x1,2,0.5", "--policy", "workload/kept",
-		"--deadline-factor", "0", "--outages", "4@1-2", "--time-scale", "0.5")
+	stdout, stderr, status := runDispatch(
+		"", "dispatch", "five.swf", "--workers", "4", "--heterogeneous", "2x1,2,0.5", "--policy", "workload/kept",
+		"--deadline-factor", "0", "--outages", "4@1-2", "--time-scale", "0.5",
+	)
 	head, table, _ := strings.Cut(stdout, "\n\n")
-	want := "policy workload:1/kept\n5 jobs of five.swf; 15 tasks\nrun times x 0.5\n4 workers of speeds 0.5 to 2, 4.5 in all; 1 outage\n" +
-		"load 1.11111: work submitted, over what the workers can do from the first submission to the last\nabove load 1 jobs pile up: delays depend on how long the log is"
+	want := "policy workload:1/kept\n5 jobs of five.swf; 15 tasks\nrun times x 0.5\n" +
+		"4 workers of speeds 0.5 to 2, 4.5 in all; 1 outage\n" +
+		"load 1.11111: work submitted, over what the workers can do from the first submission to the last\n" +
+		"above load 1 jobs pile up: delays depend on how long the log is"
 	if head != want || stderr != "" || status != 0 {
 		t.Errorf("status %d, %s%s", status, cmp.Diff(want, head), stderr)
 	}
-	for _, line := range []string{"deadline miss penalty            priority s  0\n", "missed                           jobs        0\n"} {
+	for _, line := range []string{
+		"deadline miss penalty            priority s  0\n", "missed                           jobs        0\n",
+	} {
 		if !strings.Contains(table, line) {
 			t.Errorf("no %q in %s", line, table)
 		}
 	}
 }
 
-// Three tasks of 6 s on workers of speeds 1 and 2: the slow one has one, the fast one two, whatever way speeds are
-// written; alone they would take 18/3.
+// Three tasks of 6 s on workers of speeds 1 and 2: the slow one has one, the fast one two, whatever
+// way speeds are written; alone they would take 18/3.
 func TestDispatchSpeeds(t *testing.T) {
 	const log = "1 0 -1 6 3 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n"
 	for speeds, makespan := range map[string]float64{"1,2": 6, "1x1,1x2": 6, "2x3": 4, "uniform:2:2": 6, "1e0,2e0": 6} {
@@ -242,7 +288,8 @@ func TestDispatchSpeeds(t *testing.T) {
 	}
 }
 
-// A log comes from a file, packed or not, from the standard input, or from the program if there is no file of its name.
+// A log comes from a file, packed or not, from the standard input, or from the program if there is
+// no file of its name.
 func TestDispatchSources(t *testing.T) {
 	log := fiveJobs(t)
 	var packed strings.Builder
@@ -289,8 +336,8 @@ func TestDispatchSources(t *testing.T) {
 	}
 }
 
-// --sample scales as [L14] does, unless flags say otherwise: so many consecutive jobs, from a start that depends on the
-// seed, and all jobs are the log as it is.
+// --sample scales as [L14] does, unless flags say otherwise: so many consecutive jobs, from a start
+// that depends on the seed, and all jobs are the log as it is.
 func TestDispatchSample(t *testing.T) {
 	log := fiveJobs(t)
 	whole := dispatchJSON(t, log, "--workers 4")
@@ -302,11 +349,13 @@ func TestDispatchSample(t *testing.T) {
 		t.Error(diff)
 	}
 	lin := dispatchJSON(t, log, "--workers 4 --sample 5 --seed 3")
-	if diff := cmp.Diff(lin, dispatchJSON(t, log, "--workers 4 --sample 5 --seed 3 --time-scale 0.001 --gap-scale 0.1 --batch 1 --deadline-factor 2 --parallelism 4 --priorities 1:100")); diff != "" {
+	if diff := cmp.Diff(lin, dispatchJSON(t, log, "--workers 4 --sample 5 --seed 3 --time-scale 0.001 --gap-scale "+
+		"0.1 --batch 1 --deadline-factor 2 --parallelism 4 --priorities 1:100")); diff != "" {
 		t.Error(diff)
 	}
 	starts := map[any]bool{}
-	for seed := range 40 { // 4 starts: one is not met with a probability below 4 (3/4)^40 = 4e-5, but the seeds are fixed
+	// 4 starts: one is not met with a probability below 4 (3/4)^40 = 4e-5, but the seeds are fixed
+	for seed := range 40 {
 		got := onePolicy(t, log, "--workers 4 --policy edf --sample 2 --seed "+strconv.Itoa(seed))
 		starts[got["first_job"]] = true
 		if got["job_count"] != 2.0 || got["seed"] != float64(seed) {
@@ -320,28 +369,39 @@ func TestDispatchSample(t *testing.T) {
 
 // The other flags reach the run, each told by a log in which it makes a difference that is known.
 func TestDispatchOptions(t *testing.T) {
-	// A holds both workers until 10; B, more urgent, comes at 2. Without emergencies B waits for 8 s and lasts 1 s; with
-	// them it takes a worker, and a task of A begins again at 3. Under priority with all kept from the first job, A runs on
-	// one worker and the second is kept.
+	// A holds both workers until 10; B, more urgent, comes at 2. Without emergencies B waits for 8
+	// s and lasts 1 s; with them it takes a worker, and a task of A begins again at 3. Under
+	// priority with all kept from the first job, A runs on one worker and the second is kept.
 	const two = "1 0 -1 10 2 -1 -1 -1 -1 -1 -1 2 -1 -1 -1 -1 -1 -1\n2 2 -1 1 1 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n"
 	for args, want := range map[string]map[string]any{
-		"--policy edf":                                       {"makespan": 11.0, "lost": 0.0},
-		"--policy edf --emergency 100":                       {"makespan": 13.0, "lost": 1.0, "deadline_miss_penalty": 0.0}, // due 20 and 4
-		"--policy edf --emergency 101":                       {"makespan": 11.0, "lost": 0.0, "missed": 1.0, "deadline_miss_penalty": 700.0},
+		"--policy edf": {"makespan": 11.0, "lost": 0.0},
+		// due 20 and 4
+		"--policy edf --emergency 100": {
+			"makespan":              13.0,
+			"lost":                  1.0,
+			"deadline_miss_penalty": 0.0,
+		},
+		"--policy edf --emergency 101": {
+			"makespan":              11.0,
+			"lost":                  0.0,
+			"missed":                1.0,
+			"deadline_miss_penalty": 700.0,
+		},
 		"--policy edf --priorities 2:3":                      {"deadline_miss_penalty": 21.0},
 		"--policy edf --deadline-factor 1":                   {"deadline_miss_penalty": 800.0}, // due 10 and 3
 		"--policy edf --parallelism 1 --deadline-factor 0.5": {"deadline_miss_penalty": 850.0}, // due 0.5 10 2 and 2.5
 		"--policy edf --gap-scale 6":                         {"makespan": 13.0, "missed": 0.0},
 		"--policy edf --time-scale 0.5":                      {"makespan": 5.5},
-		"--policy edf --batch 3":                             {"makespan": 11.0, "missed": 0.0}, // B from 0 to 1, then A on its worker
-		"--policy priority:1/kept":                           {"makespan": 20.0},                // B on the second worker
-		"--policy priority:0.5/kept":                         {"makespan": 20.0},
-		"--policy priority:0.4/kept":                         {"makespan": 20.0}, // ceil(0.8) workers are kept
-		"--policy priority/kept":                             {"makespan": 11.0},
-		"--policy workload/kept":                             {"makespan": 11.0},              // A needs 20 workers to be done in 1 s
-		"--policy workload:20/kept":                          {"makespan": 20.0},              // and one in 20 s
-		"--policy workload:20/kept --learn 30":               {"makespan": 11.0},              // three, as far as the policy knows
-		"--policy edf --outages 1-2@1-2":                     {"makespan": 13.0, "lost": 2.0}, // B at 2, A at 2 and 3
+		// B from 0 to 1, then A on its worker
+		"--policy edf --batch 3":               {"makespan": 11.0, "missed": 0.0},
+		"--policy priority:1/kept":             {"makespan": 20.0}, // B on the second worker
+		"--policy priority:0.5/kept":           {"makespan": 20.0},
+		"--policy priority:0.4/kept":           {"makespan": 20.0}, // ceil(0.8) workers are kept
+		"--policy priority/kept":               {"makespan": 11.0},
+		"--policy workload/kept":               {"makespan": 11.0},              // A needs 20 workers to be done in 1 s
+		"--policy workload:20/kept":            {"makespan": 20.0},              // and one in 20 s
+		"--policy workload:20/kept --learn 30": {"makespan": 11.0},              // three, as far as the policy knows
+		"--policy edf --outages 1-2@1-2":       {"makespan": 13.0, "lost": 2.0}, // B at 2, A at 2 and 3
 	} {
 		got := onePolicy(t, two, "--workers 2 "+args)
 		for key, value := range want {
@@ -358,14 +418,18 @@ func TestDispatchNothing(t *testing.T) {
 	got := onePolicy(t, log, "--workers 1 --policy priority")
 	none := map[string]any{"mean": nil, "p50": nil, "p95": nil, "p99": nil, "max": nil}
 	zero := map[string]any{"mean": 0.0, "p50": 0.0, "p95": 0.0, "p99": 0.0, "max": 0.0}
-	for key, want := range map[string]any{"average_priority_violation_rate": nil, "running_violation_rate": nil, "decision_violation_rate": 0.0,
-		"delay": zero, "slowdown": none, "utilization": nil, "wasted": nil, "makespan": 0.0, "task_count": 2.0, "first_job": 7.0} {
+	for key, want := range map[string]any{
+		"average_priority_violation_rate": nil, "running_violation_rate": nil, "decision_violation_rate": 0.0,
+		"delay": zero, "slowdown": none, "utilization": nil, "wasted": nil, "makespan": 0.0,
+		"task_count": 2.0, "first_job": 7.0,
+	} {
 		if diff := cmp.Diff(want, got[key]); diff != "" {
 			t.Errorf("%s: %s", key, diff)
 		}
 	}
 	stdout, _, status := runDispatch(log, "dispatch", "-", "--workers", "1", "--policy", "priority", "--timeline")
-	if status != 0 || !strings.HasSuffix(stdout, "\n\ntimeline: no time passes\n") || !strings.Contains(stdout, "slowdown mean                    -           -\n") {
+	if status != 0 || !strings.HasSuffix(stdout, "\n\ntimeline: no time passes\n") ||
+		!strings.Contains(stdout, "slowdown mean                    -           -\n") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 }
@@ -375,13 +439,18 @@ func TestDispatchSkips(t *testing.T) {
 	log := fiveJobs(t)
 	for k, line := range []string{"6 -1 -1 1 1", "7 1 -1 -1 1", "8 1 -1 1 0"} {
 		log += line + " -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n"
-		stdout, stderr, status := runDispatch(log, "dispatch", "-", "--workers", "4", "--policy", "edf", "--format", "json")
+		stdout, stderr, status := runDispatch(
+			log, "dispatch", "-", "--workers", "4", "--policy", "edf", "--format", "json",
+		)
 		jobs := []string{"1 job", "2 jobs", "3 jobs"}[k]
 		verb := []string{"is", "are", "are"}[k]
-		if want := "pfq: warning: standard input: " + jobs + " without submission, run time or processors " + verb + " left out\n"; status != 0 || stderr != want {
+		if want := "pfq: warning: standard input: " + jobs + " without submission, run time or processors " +
+			verb + " left out\n"; status != 0 || stderr != want {
 			t.Errorf("status %d, %s", status, stderr)
 		}
-		if got := commandtest.ParseJSON(t, stdout)["policies"].([]any)[0].(map[string]any); got["skipped"] != float64(k+1) || got["job_count"] != 5.0 {
+		if got := commandtest.ParseJSON(t, stdout)["policies"].([]any)[0].(map[string]any); got["skipped"] != float64(k+
+			1) ||
+			got["job_count"] != 5.0 {
 			t.Error(stdout)
 		}
 	}
@@ -390,7 +459,9 @@ func TestDispatchSkips(t *testing.T) {
 // --records writes the result of each job, as in TestDispatchByHand.
 func TestDispatchRecords(t *testing.T) {
 	fiveJobs(t)
-	_, stderr, status := runDispatch("", "dispatch", "five.swf", "--workers", "4", "--priorities", "1:5", "--policy", "edf", "--records", "jobs.csv")
+	_, stderr, status := runDispatch(
+		"", "dispatch", "five.swf", "--workers", "4", "--priorities", "1:5", "--policy", "edf", "--records", "jobs.csv",
+	)
 	text, err := os.ReadFile("jobs.csv")
 	want := `id,submit,deadline,priority,tasks,work,start,finish,delay,slowdown,missed,lost
 1,0,20,1,4,40,0,15,15,1.5,0,0
@@ -411,7 +482,9 @@ func TestDispatchKeepsFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{os.Symlink(".", "here"), os.Symlink("five.swf", "linked.swf"), os.Link("five.swf", "again.swf")} {
+	for _, err := range []error{
+		os.Symlink(".", "here"), os.Symlink("five.swf", "linked.swf"), os.Link("five.swf", "again.swf"),
+	} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -426,7 +499,9 @@ func TestDispatchKeepsFiles(t *testing.T) {
 		{"linked.swf --records five.swf -o a.csv", "--records = five.swf: want a file other than the one that is read"},
 		{"five.swf -o again.swf", "--output = again.swf: want a file other than the one that is read"},
 	} {
-		stdout, stderr, status := runDispatch("", append(strings.Fields("dispatch --workers 4 --policy edf"), strings.Fields(c.args)...)...)
+		stdout, stderr, status := runDispatch(
+			"", append(strings.Fields("dispatch --workers 4 --policy edf"), strings.Fields(c.args)...)...,
+		)
 		if status != 2 || stdout != "" || stderr != "pfq: "+c.want+"\n" {
 			t.Errorf("%s: status %d, %s, want %s", c.args, status, stderr, c.want)
 		}
@@ -437,7 +512,10 @@ func TestDispatchKeepsFiles(t *testing.T) {
 	}
 	defer stdin.Close()
 	var said strings.Builder
-	if status := command.Run(dispatchProgram(), strings.Fields("dispatch - --workers 4 -o five.swf"), stdin, io.Discard, &said); status != 2 || said.String() != "pfq: --output = five.swf: want a file other than the one that is read\n" {
+	if status := command.Run(
+		dispatchProgram(), strings.Fields("dispatch - --workers 4 -o five.swf"), stdin, io.Discard, &said,
+	); status != 2 ||
+		said.String() != "pfq: --output = five.swf: want a file other than the one that is read\n" {
 		t.Errorf("status %d, %s", status, &said)
 	}
 	stdout, err := os.Create("out.txt")
@@ -446,7 +524,10 @@ func TestDispatchKeepsFiles(t *testing.T) {
 	}
 	defer stdout.Close()
 	said.Reset()
-	if status := command.Run(dispatchProgram(), strings.Fields("dispatch five.swf --workers 4 --policy edf --records out.txt"), nil, stdout, &said); status != 2 || said.String() != "pfq: --records = out.txt: want a file other than that of --output\n" {
+	if status := command.Run(
+		dispatchProgram(), strings.Fields("dispatch five.swf --workers 4 --policy edf --records out.txt"),
+		nil, stdout, &said,
+	); status != 2 || said.String() != "pfq: --records = out.txt: want a file other than that of --output\n" {
 		t.Errorf("status %d, %s", status, &said)
 	}
 	if text, err := os.ReadFile("five.swf"); err != nil || string(text) != log {
@@ -455,41 +536,53 @@ func TestDispatchKeepsFiles(t *testing.T) {
 	if files, err := os.ReadDir("."); err != nil || len(files) != 5 {
 		t.Errorf("files %v, %v", files, err)
 	}
-	for _, args := range []string{"--records a.csv -o b.txt", "--records a.csv -o " + os.DevNull} { // twice: files that are there are replaced
-		if stdout, stderr, status := runDispatch("", append(strings.Fields("dispatch five.swf --workers 4 --policy edf"), strings.Fields(args)...)...); status != 0 || stdout+stderr != "" {
+	// twice: files that are there are replaced
+	for _, args := range []string{"--records a.csv -o b.txt", "--records a.csv -o " + os.DevNull} {
+		if stdout, stderr, status := runDispatch(
+			"", append(strings.Fields("dispatch five.swf --workers 4 --policy edf"), strings.Fields(args)...)...,
+		); status != 0 || stdout+stderr != "" {
 			t.Errorf("%s: status %d, %s%s", args, status, stdout, stderr)
 		}
 	}
 }
 
-// If all workers go for good, some jobs never finish: the answer says so in each form, and the status is 1. Under edf, B
-// and two tasks of A are done at 12, when nothing else is.
+// If all workers go for good, some jobs never finish: the answer says so in each form, and the
+// status is 1. Under edf, B and two tasks of A are done at 12, when nothing else is.
 func TestDispatchStranded(t *testing.T) {
 	fiveJobs(t)
-	args := []string{"dispatch", "five.swf", "--workers", "4", "--policy", "edf", "--outages", "1-2@12-,3-4@10-11,3-4@11-"}
+	args := []string{
+		"dispatch", "five.swf", "--workers", "4", "--policy", "edf", "--outages", "1-2@12-,3-4@10-11,3-4@11-",
+	}
 	const reason = "4 jobs never finish, the first of them job 1: no worker is left after 12 s"
 	stdout, stderr, status := runDispatch("", append(args, "--format", "json", "--records", "jobs.csv")...)
-	want := map[string]any{"finished": false, "policy": "edf", "job_count": 5.0, "task_count": 15.0, "reason": reason, "time": 12.0, "unfinished": 4.0,
-		"unfinished_job": 1.0, "workers": 4.0, "offered_load": 2.5, "seed": nil, "skipped": 0.0, "first_job": 1.0}
-	if diff := cmp.Diff(map[string]any{"policies": []any{want}}, commandtest.ParseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
+	want := map[string]any{
+		"finished": false, "policy": "edf", "job_count": 5.0, "task_count": 15.0, "reason": reason,
+		"time": 12.0, "unfinished": 4.0, "unfinished_job": 1.0, "workers": 4.0, "offered_load": 2.5,
+		"seed": nil, "skipped": 0.0, "first_job": 1.0,
+	}
+	if diff := cmp.Diff(map[string]any{"policies": []any{want}}, commandtest.ParseJSON(t, stdout)); status != 1 ||
+		stderr != "" || diff != "" {
 		t.Errorf("status %d, %s%s", status, stderr, diff)
 	}
 	stdout, stderr, status = runDispatch("", append(args, "--format", "csv")...)
 	finished, _, _ := runDispatch("", "dispatch", "five.swf", "--workers", "4", "--policy", "edf", "--format", "csv")
 	header, _, _ := strings.Cut(finished, "\n")
-	if want := header + "\nedf,5,15" + strings.Repeat(",", 23) + "\"" + reason + "\",12,4,1,4,2.5,,0,1,false\n"; status != 1 || stderr != "" || stdout != want {
+	if want := header + "\nedf,5,15" + strings.Repeat(",", 23) + "\"" + reason +
+		"\",12,4,1,4,2.5,,0,1,false\n"; status != 1 || stderr != "" || stdout != want {
 		t.Errorf("status %d, %s%s", status, stderr, cmp.Diff(want, stdout))
 	}
 	_, stderr, status = runDispatch("", append(args, "-o", "answer.txt")...)
 	text, err := os.ReadFile("answer.txt")
 	want2 := "policy edf\n5 jobs of five.swf; 15 tasks\n4 workers of speed 1; 6 outages\n" +
-		"load 2.5: work submitted, over what the workers can do from the first submission to the last\nabove load 1 jobs pile up: delays depend on how long the log is\n" +
+		"load 2.5: work submitted, over what the workers can do from the first submission to the last\n" +
+		"above load 1 jobs pile up: delays depend on how long the log is\n" +
 		"policy edf: " + reason + "\n"
 	if status != 1 || stderr != "" || err != nil || string(text) != want2 {
 		t.Errorf("status %d, %s, %v, %s", status, stderr, err, cmp.Diff(want2, string(text)))
 	}
 	stdout, _, status = runDispatch("", append(args, "--timeline")...)
-	if !strings.Contains(stdout, "\nworker 4                AAAAAAAAAA") || !strings.HasSuffix(stdout, "\nE       5    25.75     2      5             10         20\n") || status != 1 {
+	if !strings.Contains(stdout, "\nworker 4                AAAAAAAAAA") ||
+		!strings.HasSuffix(stdout, "\nE       5    25.75     2      5             10         20\n") || status != 1 {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 	if files, err := os.ReadDir("."); err != nil || len(files) != 2 {
@@ -497,11 +590,14 @@ func TestDispatchStranded(t *testing.T) {
 	}
 }
 
-// If some policies finish and others do not, the latter have no measures, and the status is 1. A job of 9 s, more urgent
-// and due at 18, and one of 1 s, due at 2, on workers of speeds 1 and 9, which go at 8 and at 4.
+// If some policies finish and others do not, the latter have no measures, and the status is 1. A
+// job of 9 s, more urgent and due at 18, and one of 1 s, due at 2, on workers of speeds 1 and 9,
+// which go at 8 and at 4.
 func TestDispatchSomeStranded(t *testing.T) {
 	const log = "1 0 -1 9 1 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n2 0 -1 1 1 -1 -1 -1 -1 -1 -1 2 -1 -1 -1 -1 -1 -1\n"
-	stdout, stderr, status := runDispatch(log, "dispatch", "-", "--workers", "2", "--heterogeneous", "1,9", "--outages", "1@8-,2@4-", "--format", "json")
+	stdout, stderr, status := runDispatch(
+		log, "dispatch", "-", "--workers", "2", "--heterogeneous", "1,9", "--outages", "1@8-,2@4-", "--format", "json",
+	)
 	got := map[string]bool{}
 	for _, row := range commandtest.ParseJSON(t, stdout)["policies"].([]any) {
 		run := row.(map[string]any)
@@ -513,26 +609,42 @@ func TestDispatchSomeStranded(t *testing.T) {
 	// The rules that use speeds give the job of 9 s the worker of speed 9, and so does edf, which
 	// gives the first worker to the job that is due first; otherwise it gets the other one, which
 	// it needs for 9 s.
-	want := map[string]bool{"priority": false, "proportion/priority": false, "workload:1/priority": true, "deadline/priority": true, "deadline/deadline": true, "edf": true}
+	want := map[string]bool{
+		"priority":            false,
+		"proportion/priority": false,
+		"workload:1/priority": true,
+		"deadline/priority":   true,
+		"deadline/deadline":   true,
+		"edf":                 true,
+	}
 	if diff := cmp.Diff(want, got); diff != "" || status != 1 || stderr != "" {
 		t.Errorf("status %d, %s%s", status, stderr, diff)
 	}
-	table, _, _ := runDispatch(log, "dispatch", "-", "--workers", "2", "--heterogeneous", "1,9", "--outages", "1@8-,2@4-", "--format", "csv")
+	table, _, _ := runDispatch(
+		log, "dispatch", "-", "--workers", "2", "--heterogeneous", "1,9", "--outages", "1@8-,2@4-", "--format", "csv",
+	)
 	whole, _, _ := runDispatch(log, "dispatch", "-", "--workers", "2", "--format", "csv")
 	wholeHeader, _, _ := strings.Cut(whole, "\n")
-	if header, rows, _ := strings.Cut(table, "\n"); header != wholeHeader || strings.Count(rows, ",false\n") != 2 || strings.Count(rows, ",true\n") != 4 {
+	if header, rows, _ := strings.Cut(table, "\n"); header != wholeHeader || strings.Count(rows, ",false\n") != 2 ||
+		strings.Count(rows, ",true\n") != 4 {
 		t.Errorf("%s, want the header of %s", table, whole)
 	}
-	text, _, _ := runDispatch(log, "dispatch", "-", "--workers", "2", "--heterogeneous", "1,9", "--outages", "1@8-,2@4-")
-	for _, line := range []string{"\npolicy priority: 1 job never finishes, the first of them job 1: no worker is left after 8 s\n",
-		"\nmakespan                         s           -         -                    1                    1                  1                  1\n"} {
+	text, _, _ := runDispatch(
+		log, "dispatch", "-", "--workers", "2", "--heterogeneous", "1,9", "--outages", "1@8-,2@4-",
+	)
+	for _, line := range []string{
+		"\npolicy priority: 1 job never finishes, the first of them job 1: no worker is left after 8 s\n",
+		"\nmakespan                         s           -         -                    1                    " +
+			"1                  1                  1\n",
+	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no %q in %s", line, text)
 		}
 	}
 }
 
-// Bad usage and bad input: status 2, one line on the standard error, nothing on the standard output, no file.
+// Bad usage and bad input: status 2, one line on the standard error, nothing on the standard
+// output, no file.
 func TestDispatchBadUsage(t *testing.T) {
 	log := fiveJobs(t)
 	lines := strings.SplitAfter(log, "\n")
@@ -555,33 +667,74 @@ func TestDispatchBadUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ args, want string }{
-		{"--workers 4", "dispatch wants one TRACE, a file, - for the standard input or the name of a log, not 0 arguments"},
-		{"five.swf five.swf --workers 4", "dispatch wants one TRACE, a file, - for the standard input or the name of a log, not 2 arguments"},
+		{
+			"--workers 4",
+			"dispatch wants one TRACE, a file, - for the standard input or the name of a log, not 0 arguments",
+		},
+		{
+			"five.swf five.swf --workers 4",
+			"dispatch wants one TRACE, a file, - for the standard input or the name of a log, not 2 arguments",
+		},
 		{"five.swf", "--workers is missing: want an integer in 1..1000000"},
 		{"five.swf --workers 0", "--workers = 0: want an integer in 1..1000000"},
 		{"five.swf --workers -4", "--workers = -4: want an integer in 1..1000000"},
 		{"five.swf --workers 1.5", "--workers = 1.5: want an integer in 1..1000000"},
 		{"five.swf --worker 4", "unknown flag: --worker; did you mean --workers?"},
 		{"absent.swf --workers 4", "absent.swf: no such file or directory; the logs that pfq holds are SDSC-Par-1996"},
-		{"sdsc-par-1996 --workers 4", "sdsc-par-1996: no such file or directory; the logs that pfq holds are SDSC-Par-1996"},
+		{
+			"sdsc-par-1996 --workers 4",
+			"sdsc-par-1996: no such file or directory; the logs that pfq holds are SDSC-Par-1996",
+		},
 		{". --workers 4", ".: is a directory"},
-		{"words.swf --workers 4", "words.swf:6: field 4, run time = five: want a finite number of seconds >= 0, or -1 if unknown"},
-		{"minus.swf --workers 4", "minus.swf:6: field 2, submit time = -5: want a finite number of seconds >= 0, or -1 if unknown"},
-		{"short.swf --workers 4", "short.swf:2: field 4, run time is missing: want a finite number of seconds >= 0, or -1 if unknown"},
+		{
+			"words.swf --workers 4",
+			"words.swf:6: field 4, run time = five: want a finite number of seconds >= 0, or -1 if unknown",
+		},
+		{
+			"minus.swf --workers 4",
+			"minus.swf:6: field 2, submit time = -5: want a finite number of seconds >= 0, or -1 if unknown",
+		},
+		{
+			"short.swf --workers 4",
+			"short.swf:2: field 4, run time is missing: want a finite number of seconds >= 0, or -1 if unknown",
+		},
 		{"long.swf --workers 4", "long.swf:2: field 19 = 7: want the end of the line after 18 fields"},
 		{"bad.gz --workers 4", "bad.gz:1: unpacking: "},
-		{"empty.swf --workers 4", "empty.swf: want a job of known submission, run time and processors, not a log without"},
-		{"unknown.swf --workers 4", "unknown.swf: want a job of known submission, run time and processors, not a log without"},
+		{
+			"empty.swf --workers 4",
+			"empty.swf: want a job of known submission, run time and processors, not a log without",
+		},
+		{
+			"unknown.swf --workers 4",
+			"unknown.swf: want a job of known submission, run time and processors, not a log without",
+		},
 		{"huge.swf --workers 4", "huge.swf: job 2, run time = 1e+101: want seconds in [0, 1e50], or -1 for unknown"},
 		{"late.swf --workers 4 --gap-scale 100", "--gap-scale = 100: want a factor that submits job 4 by 1e50"},
-		{"five.swf --workers 4 --time-scale 1e50", "--time-scale = 1e50: want a factor that brings the run time of job 1 into [1e-50, 1e50]"},
+		{
+			"five.swf --workers 4 --time-scale 1e50",
+			"--time-scale = 1e50: want a factor that brings the run time of job 1 into [1e-50, 1e50]",
+		},
 		{"five.swf --workers 4 --gap-scale 1e50", "--gap-scale = 1e50: want a factor that submits job 3 by 1e50"},
-		{"five.swf --workers 4 --deadline-factor 1e50", "--deadline-factor = 1e50: want a factor that leaves the deadline of job 1 within 1e50"},
-		{"five.swf --workers 4 --policy deadlin", "--policy[0] = deadlin: want one of priority[:R][/SPARE], proportion[/SPARE], workload[:H][/SPARE], deadline[/SPARE], edf, fcfs, sjf, easy[/ORDER], conservative; did you mean deadline?"},
-		{"five.swf --workers 4 --policy edf,deadline/keep", "--policy[1] = deadline/keep: want deadline[/SPARE], SPARE priority, deadline or kept"},
+		{
+			"five.swf --workers 4 --deadline-factor 1e50",
+			"--deadline-factor = 1e50: want a factor that leaves the deadline of job 1 within 1e50",
+		},
+		{"five.swf --workers 4 --policy deadlin", "--policy[0] = deadlin: want one of priority[:R][/SPARE], " +
+			"proportion[/SPARE], workload[:H][/SPARE], deadline[/SPARE], edf, fcfs, sjf, easy[/ORDER], conservative; " +
+			"did you mean deadline?"},
+		{
+			"five.swf --workers 4 --policy edf,deadline/keep",
+			"--policy[1] = deadline/keep: want deadline[/SPARE], SPARE priority, deadline or kept",
+		},
 		{"five.swf --workers 4 --policy edf,", "--policy[1] = nothing: want one of "},
-		{"five.swf --workers 4 --policy deadline,deadline/priority", "--policy[1] = deadline/priority: want each policy once"},
-		{"five.swf --workers 4 --policy deadline --spare kept", "unknown flag: --spare; --policy names who gets spare workers, as in deadline/kept"},
+		{
+			"five.swf --workers 4 --policy deadline,deadline/priority",
+			"--policy[1] = deadline/priority: want each policy once",
+		},
+		{
+			"five.swf --workers 4 --policy deadline --spare kept",
+			"unknown flag: --spare; --policy names who gets spare workers, as in deadline/kept",
+		},
 		{"five.swf --workers 4 --policy edf --learn 5",
 			"--learn needs a --policy that uses run times: edf looks at deadlines only"},
 		{"five.swf --workers 4 --policy priority:0.5 --learn 5",
@@ -600,9 +753,18 @@ func TestDispatchBadUsage(t *testing.T) {
 			`looks like CSV, not SWF: see "A log of my own" in docs/guide/dispatch.md`},
 		{"five.swf --workers 4 --parallelism 4 --deadline-factor 0",
 			"--parallelism needs deadlines: with --deadline-factor 0 no job has one"},
-		{"five.swf --workers 4 --policy priority:1.5", "--policy[0] = priority:1.5: want priority[:R][/SPARE], R in [0, 1]"},
-		{"five.swf --workers 4 --policy workload:0", "--policy[0] = workload:0: want workload[:H][/SPARE], H in [1e-50, 1e50] seconds"},
-		{"five.swf --workers 4 --reserve 0.5", "unknown flag: --reserve; --policy names the part R that is kept, as in priority:R"},
+		{
+			"five.swf --workers 4 --policy priority:1.5",
+			"--policy[0] = priority:1.5: want priority[:R][/SPARE], R in [0, 1]",
+		},
+		{
+			"five.swf --workers 4 --policy workload:0",
+			"--policy[0] = workload:0: want workload[:H][/SPARE], H in [1e-50, 1e50] seconds",
+		},
+		{
+			"five.swf --workers 4 --reserve 0.5",
+			"unknown flag: --reserve; --policy names the part R that is kept, as in priority:R",
+		},
 		{"five.swf --workers 4 --horizon 1", "unknown flag: --horizon; --policy names the seconds H, as in workload:H"},
 		{"five.swf --workers 4 --jobs a.csv", "unknown flag: --jobs; it is --records now"},
 		{"five.swf --workers 4 --sample 6", "--sample = 6: want at most 5, the number of usable jobs"},
@@ -613,43 +775,82 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 4 --time-scale -1", "--time-scale = -1: want a number in [1e-50, 1e50]"},
 		{"five.swf --workers 4 --gap-scale 0", "--gap-scale = 0: want a number in [1e-50, 1e50]"},
 		{"five.swf --workers 4 --batch -1", "--batch = -1: want a number of seconds in [0, 1e50]"},
-		{"five.swf --workers 4 --deadline-factor -2", "--deadline-factor = -2: want a number in [1e-50, 1e50], or 0 for no deadlines"},
+		{
+			"five.swf --workers 4 --deadline-factor -2",
+			"--deadline-factor = -2: want a number in [1e-50, 1e50], or 0 for no deadlines",
+		},
 		{"five.swf --workers 4 --parallelism 0", "--parallelism = 0: want an integer in 1..1000000000"},
 		{"five.swf --workers 4 --priorities 5:1", "--priorities = 5:1: want LOW:HIGH with 0 <= LOW <= HIGH <= 1e50"},
 		{"five.swf --workers 4 --priorities 5", "--priorities = 5: want LOW:HIGH with 0 <= LOW <= HIGH <= 1e50"},
 		{"five.swf --workers 4 --learn 0", "--learn = 0: want a number of seconds in [1e-50, 1e50]"},
 		{"five.swf --workers 4 --learn 1:2", "--learn = 1:2: want a number of seconds in [1e-50, 1e50]"},
 		{"five.swf --workers 4 --emergency 0", "--emergency = 0: want a priority in [1e-50, 1e50]"},
-		{"five.swf --workers 2 --heterogeneous 1,x", "--heterogeneous[1] = x: want a speed in [1e-50, 1e50], or NxSPEED for N workers"},
-		{"five.swf --workers 2 --heterogeneous 1,0", "--heterogeneous[1] = 0: want a speed in [1e-50, 1e50], or NxSPEED for N workers"},
-		{"five.swf --workers 2 --heterogeneous 1,", "--heterogeneous[1] = nothing: want a speed in [1e-50, 1e50], or NxSPEED for N workers"},
-		{"five.swf --workers 2 --heterogeneous 0x1,1", "--heterogeneous[0] = 0x1: want a speed in [1e-50, 1e50], or NxSPEED for N workers"},
+		{
+			"five.swf --workers 2 --heterogeneous 1,x",
+			"--heterogeneous[1] = x: want a speed in [1e-50, 1e50], or NxSPEED for N workers",
+		},
+		{
+			"five.swf --workers 2 --heterogeneous 1,0",
+			"--heterogeneous[1] = 0: want a speed in [1e-50, 1e50], or NxSPEED for N workers",
+		},
+		{
+			"five.swf --workers 2 --heterogeneous 1,",
+			"--heterogeneous[1] = nothing: want a speed in [1e-50, 1e50], or NxSPEED for N workers",
+		},
+		{
+			"five.swf --workers 2 --heterogeneous 0x1,1",
+			"--heterogeneous[0] = 0x1: want a speed in [1e-50, 1e50], or NxSPEED for N workers",
+		},
 		{"five.swf --workers 2 --heterogeneous 1,1,1", "--heterogeneous[2] = 1: want 2 speeds in all, one a worker"},
 		{"five.swf --workers 3 --heterogeneous 1,1", "--heterogeneous = 2 speeds: want 3 speeds, one a worker"},
-		{"five.swf --workers 2 --heterogeneous fast", "--heterogeneous = fast: want speeds such as 1,1,0.5 or 10x1,10x0.5, one a worker, or uniform:LOW:HIGH"},
-		{"five.swf --workers 2 --heterogeneous uniform:0:1", "--heterogeneous = uniform:0:1: want uniform:LOW:HIGH with 1e-50 <= LOW <= HIGH <= 1e50"},
-		{"five.swf --workers 2 --heterogeneous uniform:2:1", "--heterogeneous = uniform:2:1: want uniform:LOW:HIGH with 1e-50 <= LOW <= HIGH <= 1e50"},
+		{
+			"five.swf --workers 2 --heterogeneous fast",
+			"--heterogeneous = fast: want speeds such as 1,1,0.5 or 10x1,10x0.5, one a worker, or uniform:LOW:HIGH",
+		},
+		{
+			"five.swf --workers 2 --heterogeneous uniform:0:1",
+			"--heterogeneous = uniform:0:1: want uniform:LOW:HIGH with 1e-50 <= LOW <= HIGH <= 1e50",
+		},
+		{
+			"five.swf --workers 2 --heterogeneous uniform:2:1",
+			"--heterogeneous = uniform:2:1: want uniform:LOW:HIGH with 1e-50 <= LOW <= HIGH <= 1e50",
+		},
 		{"five.swf --workers 2 --outages 3@1-2", "--outages[0] = 3@1-2: want workers in 1..2"},
 		{"five.swf --workers 2 --outages 0@1-2", "--outages[0] = 0@1-2: want workers in 1..2"},
-		{"five.swf --workers 2 --outages 1@1-2,2-1@1-2", "--outages[1] = 2-1@1-2: want workers FIRST-LAST with FIRST <= LAST"},
-		{"five.swf --workers 2 --outages 1@2-1", "--outages[0] = 1@2-1: want times FROM-TO with 0 <= FROM < TO, FROM at most 1e50"},
-		{"five.swf --workers 2 --outages 1@2", "--outages[0] = 1@2: want WORKERS@FROM-TO such as 1-6@55-115, or 8@200- for good, in seconds from the first submission"},
-		{"five.swf --workers 2 --outages 1@-1-2", "--outages[0] = 1@-1-2: want WORKERS@FROM-TO such as 1-6@55-115, or 8@200- for good, in seconds from the first submission"},
-		{"five.swf --workers 2 --outages 1@1-2,", "--outages[1] = nothing: want WORKERS@FROM-TO such as 1-6@55-115, or 8@200- for good, in seconds from the first submission"},
-		{"five.swf --workers 4 --outages 1-2@1-3,2-4@2-", "--outages[1] = 2-4@2-: want an outage that does not overlap 1-2@1-3, --outages[0], which takes worker 2 as well"},
+		{
+			"five.swf --workers 2 --outages 1@1-2,2-1@1-2",
+			"--outages[1] = 2-1@1-2: want workers FIRST-LAST with FIRST <= LAST",
+		},
+		{
+			"five.swf --workers 2 --outages 1@2-1",
+			"--outages[0] = 1@2-1: want times FROM-TO with 0 <= FROM < TO, FROM at most 1e50",
+		},
+		{"five.swf --workers 2 --outages 1@2", "--outages[0] = 1@2: want WORKERS@FROM-TO such as 1-6@55-115, or " +
+			"8@200- for good, in seconds from the first submission"},
+		{"five.swf --workers 2 --outages 1@-1-2", "--outages[0] = 1@-1-2: want WORKERS@FROM-TO such as 1-6@55-115, " +
+			"or 8@200- for good, in seconds from the first submission"},
+		{"five.swf --workers 2 --outages 1@1-2,", "--outages[1] = nothing: want WORKERS@FROM-TO such as 1-6@55-115, " +
+			"or 8@200- for good, in seconds from the first submission"},
+		{"five.swf --workers 4 --outages 1-2@1-3,2-4@2-", "--outages[1] = 2-4@2-: want an outage that does not " +
+			"overlap 1-2@1-3, --outages[0], which takes worker 2 as well"},
 		{"five.swf --workers 4 --timeline --format json", "--timeline needs --format text, not json"},
 		{"five.swf --workers 4 --records a.csv", "--records wants one --policy: what becomes of a job depends on it"},
 		{"five.swf --workers 4 --policy edf --records -", "--records = -: want the name of a file"},
-		{"five.swf --workers 4 --policy edf --records a.csv -o ./a.csv", "--records = a.csv: want a file other than that of --output"},
+		{
+			"five.swf --workers 4 --policy edf --records a.csv -o ./a.csv",
+			"--records = a.csv: want a file other than that of --output",
+		},
 		{"five.swf --workers 4 --policy edf --records absent/a.csv", "absent/a.csv: the folder absent does not exist"},
 		{"five.swf --workers 4 --policy edf --records a.csv -o absent/b", "absent/b: the folder absent does not exist"},
 		{"five.swf --workers 4 --policy edf --records a.csv -o .", ".: is a directory"},
 		{"words.swf --workers 4 --policy edf --records a.csv -o b.csv", "words.swf:6: "},
 	} {
 		stdout, stderr, status := runDispatch("", append([]string{"dispatch"}, strings.Fields(c.args)...)...)
-		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "pfq: "+c.want) || strings.Count(stderr, "\n") != 1 ||
+		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "pfq: "+c.want) ||
+			strings.Count(stderr, "\n") != 1 ||
 			!strings.HasSuffix(c.want, " ") && stderr != "pfq: "+c.want+"\n" {
-			t.Errorf("pfq dispatch %s: status %d, stdout %q, stderr %q, want %q", c.args, status, stdout, stderr, c.want)
+			t.Errorf("pfq dispatch %s: status %d, stdout %q, stderr %q, want %q",
+				c.args, status, stdout, stderr, c.want)
 		}
 	}
 	after, err := os.ReadDir(".")
@@ -710,9 +911,13 @@ func TestDispatchWritesTheAnswerLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer full.Close()
-	for _, args := range []string{"dispatch five.swf --workers 4 --policy edf --records a.csv", "dispatch five.swf --workers 4", "help", "help dispatch"} {
+	for _, args := range []string{
+		"dispatch five.swf --workers 4 --policy edf --records a.csv", "dispatch five.swf --workers 4",
+		"help", "help dispatch",
+	} {
 		var said strings.Builder
-		if status := command.Run(dispatchProgram(), strings.Fields(args), nil, full, &said); status != 2 || !strings.Contains(said.String(), "no space left on device") {
+		if status := command.Run(dispatchProgram(), strings.Fields(args), nil, full, &said); status != 2 ||
+			!strings.Contains(said.String(), "no space left on device") {
 			t.Errorf("%s: status %d, %q, want that the standard output is full", args, status, &said)
 		}
 	}

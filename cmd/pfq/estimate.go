@@ -21,7 +21,8 @@ import (
 	"productform/stability"
 )
 
-// windowServers is the largest number of servers in a window of --bounds, each of which takes milliseconds.
+// windowServers is the largest number of servers in a window of --bounds, each of which takes
+// milliseconds.
 const windowServers = 12
 
 // A question holds what the flags ask for.
@@ -49,7 +50,9 @@ func newEstimateCommand() *cobra.Command {
 	b.Switch(&s.ByClass, "ByClass", "by-class", "also estimate the probabilities of --distribution for each class")
 	b.Switch(&s.Gradient, "Gradient", "gradients",
 		"also estimate the derivatives of the mean number of jobs in every arrival rate and capacity")
-	cli.AddSwitch(cmd, &f.bounds, "bounds", "also prove bounds on the mean delay of each class, from the servers near it")
+	cli.AddSwitch(
+		cmd, &f.bounds, "bounds", "also prove bounds on the mean delay of each class, from the servers near it",
+	)
 	command.AddScale(cmd, &f.factors, "estimate", "all arrival rates")
 	command.AddSeed(b, &s.Seed)
 	command.AddConfidence(b, &s.Confidence)

@@ -21,12 +21,14 @@ type estimateGradientRow struct {
 const byRate, byCapacity = "arrival_rate", "capacity"
 
 // columns are the first columns of CSV.
-var estimateColumns = []string{"kind", "name", "count", "arrival_rate", "mean_jobs", "mean_jobs_half_width", "mean_delay",
+var estimateColumns = []string{
+	"kind", "name", "count", "arrival_rate", "mean_jobs", "mean_jobs_half_width", "mean_delay",
 	"mean_delay_half_width", "service_rate", "service_rate_half_width", "utilization", "utilization_half_width",
-	"jobs", "probability", "probability_half_width"}
+	"jobs", "probability", "probability_half_width",
+}
 
-// answer returns the answer for a result, with proved bounds on the mean delays of the classes unless
-// they are nil.
+// answer returns the answer for a result, with proved bounds on the mean delays of the classes
+// unless they are nil.
 func answer(m *cluster.Model, r *gibbs.Result, s gibbs.Settings, bounds []*windows.Bounds) render.Answer {
 	body := append(command.AllServers.Head(true), render.Fields(r)...).Set("seed", s.Seed, "warnings")
 	if s.Sweeps > 0 {
@@ -80,11 +82,12 @@ func gradientRows(m *cluster.Model, g *gibbs.Gradient) (rows []estimateGradientR
 	return rows
 }
 
-// farOutside is the distance of an estimate from its proved bounds, in half-widths, above which a warning names
-// it. About one correct estimate in a million is that far away.
+// farOutside is the distance of an estimate from its proved bounds, in half-widths, above which a
+// warning names it. About one correct estimate in a million is that far away.
 const farOutside = 2.5
 
-// easyRows is the largest number of classes or servers in a component that pfq solve takes within a second.
+// easyRows is the largest number of classes or servers in a component that pfq solve takes within a
+// second.
 const easyRows = 20
 
 // warnings returns the reasons not to trust a result, and what to do.
@@ -112,7 +115,8 @@ func warnings(ctx context.Context, m *cluster.Model, r *gibbs.Result, bounds []*
 	return append(list, "this model is small enough for pfq solve, which has exact values"), nil
 }
 
-// boundsWarning names the class whose estimate is farthest outside its proved bounds, if any is far outside.
+// boundsWarning names the class whose estimate is farthest outside its proved bounds, if any is far
+// outside.
 func boundsWarning(m *cluster.Model, r *gibbs.Result, bounds []*windows.Bounds) string {
 	worst, most, count := 0, 0.0, 0
 	for i, b := range bounds {

@@ -33,11 +33,15 @@ func TestAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := gibbs.Run(t.Context(), m, gibbs.Settings{Sweeps: 300, Seed: 7, Confidence: 0.9, MaxJobs: 3, ByClass: true, Gradient: true}, nil)
+	r, err := gibbs.Run(
+		t.Context(), m,
+		gibbs.Settings{Sweeps: 300, Seed: 7, Confidence: 0.9, MaxJobs: 3, ByClass: true, Gradient: true}, nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const line = "estimate - --sweeps 300 --seed 7 --confidence 0.9 --distribution 3 --by-class --gradients --parallel 3"
+	const line = "estimate - --sweeps 300 --seed 7 --confidence 0.9 --distribution 3 --by-class --gradients " +
+		"--parallel 3"
 	got := estimateProgram.JSON(t, estimateModel, line)
 	same := func(what string, got any, want *gibbs.Estimate) {
 		t.Helper()
@@ -74,8 +78,10 @@ func TestAnswer(t *testing.T) {
 	for k, row := range got["gradients"].([]any) {
 		same("gradient", row.(map[string]any)["mean_jobs_change"], changes[k])
 	}
-	if got["chains"] != 8. || got["sweeps"] != float64(r.Sweeps) || got["burn_in"] != float64(r.BurnIn) || got["r_hat"] != r.RHat || got["precision_met"] != nil ||
-		got["effective_samples"] != r.EffectiveSamples || got["seed"] != 7. || !strings.Contains(fmt.Sprint(got["note"]), "mean sizes differ") {
+	if got["chains"] != 8. || got["sweeps"] != float64(r.Sweeps) || got["burn_in"] != float64(r.BurnIn) ||
+		got["r_hat"] != r.RHat || got["precision_met"] != nil ||
+		got["effective_samples"] != r.EffectiveSamples || got["seed"] != 7. ||
+		!strings.Contains(fmt.Sprint(got["note"]), "mean sizes differ") {
 		t.Errorf("%v", got)
 	}
 	text, _, _ := estimateProgram.Run(estimateModel, strings.Fields(line+" --format csv")...)
@@ -83,7 +89,8 @@ func TestAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if at := slices.Index(lines[0], "mean_jobs_half_width"); lines[2][1] != "pairs" || lines[2][at] != fmt.Sprint(r.Classes[0].MeanJobs.HalfWidth) {
+	if at := slices.Index(lines[0], "mean_jobs_half_width"); lines[2][1] != "pairs" ||
+		lines[2][at] != fmt.Sprint(r.Classes[0].MeanJobs.HalfWidth) {
 		t.Errorf("%s", text)
 	}
 }
@@ -103,7 +110,8 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// Text has the derivatives by size, rates before capacities, and says which capacities cannot be told from the first.
+// Text has the derivatives by size, rates before capacities, and says which capacities cannot be
+// told from the first.
 func TestGradientsBySize(t *testing.T) {
 	one := big.NewRat(1, 1)
 	m := &cluster.Model{Classes: []cluster.Class{{Name: "a", ArrivalRate: one}, {Name: "b", ArrivalRate: one}},
@@ -150,7 +158,8 @@ func TestEstimateBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	const line = "estimate - --precision 0.1"
-	plain, got := estimateProgram.JSON(t, estimateModel, line)["classes"].([]any), estimateProgram.JSON(t, estimateModel, line+" --bounds")["classes"].([]any)
+	plain, got := estimateProgram.JSON(t, estimateModel, line)["classes"].([]any),
+		estimateProgram.JSON(t, estimateModel, line+" --bounds")["classes"].([]any)
 	for i, b := range want {
 		row := got[i].(map[string]any)
 		low, given := row["mean_delay_low"]
@@ -180,7 +189,8 @@ func TestEstimateBounds(t *testing.T) {
 		fmt.Fprintf(&ring, "%s{name: s%d, capacity: 1}", []string{"servers: [", ", "}[min(s, 1)], s)
 	}
 	for s := range 40 {
-		fmt.Fprintf(&ring, "%s{name: c%d, arrival_rate: 0.95, servers: [s%d, s%d]}", []string{"]\nclasses: [", ", "}[min(s, 1)], s, s, (s+1)%40)
+		fmt.Fprintf(&ring, "%s{name: c%d, arrival_rate: 0.95, servers: [s%d, s%d]}",
+			[]string{"]\nclasses: [", ", "}[min(s, 1)], s, s, (s+1)%40)
 	}
 	row := estimateProgram.JSON(t, ring.String()+"]\n", line+" --bounds")["classes"].([]any)[0].(map[string]any)
 	if high, given := row["mean_delay_high"]; high != nil || !given || !(row["mean_delay_low"].(float64) > 1/1.05) {
@@ -188,9 +198,12 @@ func TestEstimateBounds(t *testing.T) {
 	}
 }
 
-// An unstable cluster is answered with its bottleneck, and the other factors are answered all the same.
+// An unstable cluster is answered with its bottleneck, and the other factors are answered all the
+// same.
 func TestEstimateUnstable(t *testing.T) {
-	text, _, status := estimateProgram.Run(estimateModel, "estimate", "-", "--scale", "0.5,9", "--precision", "0.1", "--format", "csv")
+	text, _, status := estimateProgram.Run(
+		estimateModel, "estimate", "-", "--scale", "0.5,9", "--precision", "0.1", "--format", "csv",
+	)
 	if status != 1 || !strings.Contains(text, "\n0.5,class,pairs,") || !strings.Contains(text, "\n9,unstable,") {
 		t.Errorf("status %d\n%s", status, text)
 	}
@@ -202,7 +215,9 @@ func TestEstimateUnstable(t *testing.T) {
 
 // Invalid input is rejected with the flag or the field, its value and a valid value.
 func TestEstimateRefusals(t *testing.T) {
-	huge := strings.NewReplacer(`"count": 4`, `"count": 1000000`, `"choose": 2`, `"choose": 500000`).Replace(estimateModel)
+	huge := strings.NewReplacer(
+		`"count": 4`, `"count": 1000000`, `"choose": 2`, `"choose": 500000`,
+	).Replace(estimateModel)
 	for _, c := range []struct {
 		model, flags, path, value string
 	}{
@@ -221,7 +236,8 @@ func TestEstimateRefusals(t *testing.T) {
 		{strings.Replace(estimateModel, `"capacity": 1}`, `"capacity": 1, "speed": 3}`, 1), "", "servers[0].speed", ""},
 	} {
 		args := append([]string{"estimate", "-"}, strings.Fields(c.flags)...)
-		if bad := estimateProgram.Refusal(t, c.model, args...); bad.Path != c.path || c.value != "" && bad.Value != c.value || bad.Want == "" {
+		if bad := estimateProgram.Refusal(t, c.model, args...); bad.Path != c.path ||
+			c.value != "" && bad.Value != c.value || bad.Want == "" {
 			t.Errorf("%s: %v", c.flags, &bad)
 		}
 	}

@@ -22,8 +22,9 @@ func heading(t *render.Text, r *gibbs.Result, s gibbs.Settings, note string) {
 	}
 }
 
-// gradientSection returns the section of the derivatives. In text those of rates come first, the largest
-// at the top, and a line counts the capacities that cannot be told from the one that is worth most.
+// gradientSection returns the section of the derivatives. In text those of rates come first, the
+// largest at the top, and a line counts the capacities that cannot be told from the one that is
+// worth most.
 func gradientSection(rows []estimateGradientRow) render.Section {
 	s := render.Section{Kind: "gradient", Of: "gradients", Columns: "by of mean_jobs_change"}
 	shown := slices.SortedStableFunc(slices.Values(rows), func(x, y estimateGradientRow) int {
@@ -54,8 +55,8 @@ func (g estimateGradientRow) size() float64 {
 	return math.Abs(g.MeanJobs.Mean)
 }
 
-// isLike reports whether two derivatives differ by no more than the interval of their difference, as if they were
-// independent.
+// isLike reports whether two derivatives differ by no more than the interval of their difference,
+// as if they were independent.
 func (g estimateGradientRow) isLike(other estimateGradientRow) bool {
 	x, y := g.MeanJobs, other.MeanJobs
 	return x != nil && y != nil && math.Abs(x.Mean-y.Mean) <= math.Hypot(x.HalfWidth, y.HalfWidth)

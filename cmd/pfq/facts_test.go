@@ -84,7 +84,8 @@ func questions() []struct{ model, args string } {
 	}
 }
 
-// CSV has every fact that JSON has, and each of its columns has a value in some answer to [questions].
+// CSV has every fact that JSON has, and each of its columns has a value in some answer to
+// [questions].
 func TestCSVHasAllFacts(t *testing.T) {
 	filled := map[string]bool{} // by command and column
 	for _, c := range questions() {
@@ -125,8 +126,8 @@ func TestCSVHasAllFacts(t *testing.T) {
 	}
 }
 
-// A field of an answer has one JSON type, or is null, whatever the engine and the numbers. Only with
-// --samples are the numbers of dispatch estimates.
+// A field of an answer has one JSON type, or is null, whatever the engine and the numbers. Only
+// with --samples are the numbers of dispatch estimates.
 func TestFieldsHaveOneType(t *testing.T) {
 	pool, _, _ := pfq("", "example", "two-jobs")
 	traffic, _, _ := pfq("", "example", "two-classes")
@@ -180,8 +181,8 @@ func TestFieldsHaveOneType(t *testing.T) {
 	}
 }
 
-// checkTypes checks that the fields of a JSON value have the same types as the fields at the same paths in
-// earlier values. A path has no indices.
+// checkTypes checks that the fields of a JSON value have the same types as the fields at the same
+// paths in earlier values. A path has no indices.
 func checkTypes(t *testing.T, question, path string, v any, types map[string]string) {
 	t.Helper()
 	if v == nil {
@@ -204,21 +205,23 @@ func checkTypes(t *testing.T, question, path string, v any, types map[string]str
 	}
 }
 
-// A nearLimit cluster has a server at a load of 0.999 and another at 0.08, so the engine auto uses several
-// engines for one answer.
+// A nearLimit cluster has a server at a load of 0.999 and another at 0.08, so the engine auto uses
+// several engines for one answer.
 const nearLimit = `{"servers": [{"name": "slow", "capacity": 0.1}, {"name": "fast", "capacity": 100}], "classes": [
 	{"name": "a", "arrival_rate": 0.0999, "servers": ["slow"]},
 	{"name": "b", "arrival_rate": 4, "servers": ["slow", "fast"]}]}`
 
-// The margin is attained by another set than the critical scale: one class with a margin of 1/2 on a server of 1, and one of
-// load 9 on another of 10.
+// The margin is attained by another set than the critical scale: one class with a margin of 1/2 on
+// a server of 1, and one of load 9 on another of 10.
 func TestMarginSet(t *testing.T) {
 	const model = `{"servers": [{"name": "s", "capacity": 1}, {"name": "t", "capacity": 10}], "classes": [
 		{"name": "a", "arrival_rate": 0.5, "servers": ["s"]}, {"name": "b", "arrival_rate": 9, "servers": ["t"]}]}`
 	stdout, _, status := pfq(model, "stability", "-", "--format", "json")
-	want := map[string]any{"verdict": "stable", "stable": true, "margin": 0.5, "margin_exact": "1/2", "margin_set": []any{"a"},
-		"critical_scale": 10. / 9, "critical_scale_exact": "10/9", "bottleneck": []any{"b"},
-		"bottleneck_work": 9.0, "bottleneck_work_exact": "9", "bottleneck_capacity": 10.0, "bottleneck_capacity_exact": "10"}
+	want := map[string]any{
+		"verdict": "stable", "stable": true, "margin": 0.5, "margin_exact": "1/2", "margin_set": []any{"a"},
+		"critical_scale": 10. / 9, "critical_scale_exact": "10/9", "bottleneck": []any{"b"}, "bottleneck_work": 9.0,
+		"bottleneck_work_exact": "9", "bottleneck_capacity": 10.0, "bottleneck_capacity_exact": "10",
+	}
 	if diff := cmp.Diff(want, commandtest.ParseJSON(t, stdout)); status != 0 || diff != "" {
 		t.Errorf("status %d, %s", status, diff)
 	}
@@ -228,11 +231,15 @@ func TestMarginSet(t *testing.T) {
 	}
 }
 
-// A class that draws two of three servers counts as one class for each pair, whose margin is 2 - 1/3; all jobs have 3 - 1.
+// A class that draws two of three servers counts as one class for each pair, whose margin is 2 -
+// 1/3; all jobs have 3 - 1.
 func TestMarginOfDraws(t *testing.T) {
 	const model = `{"servers": [{"name": "s", "count": 3, "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "s", "choose": 2}]}]}`
 	stdout, _, _ := pfq(model, "stability", "-")
-	if !strings.Contains(stdout, "margin      5/3 = 1.66667, of the jobs of a that draw the same 2 servers, another set than the bottleneck\n") {
+	if !strings.Contains(
+		stdout,
+		"margin      5/3 = 1.66667, of the jobs of a that draw the same 2 servers, another set than the bottleneck\n",
+	) {
 		t.Error(stdout)
 	}
 }
@@ -247,7 +254,9 @@ func TestKeepSizes(t *testing.T) {
 		t.Errorf("scaled from %v, want 2", scaled["scaled_from"])
 	}
 	kept := simulateJSON(t, strings.Replace(oneServer, "1/2", "1/4", 1), args+" --keep-sizes")
-	same := simulateJSON(t, strings.Replace(oneServer, `"1/2"`, `"1/4"`, 1)[:len(oneServer)-1]+`, "mean_size": 2}`, args)
+	same := simulateJSON(
+		t, strings.Replace(oneServer, `"1/2"`, `"1/4"`, 1)[:len(oneServer)-1]+`, "mean_size": 2}`, args,
+	)
 	for _, answer := range []map[string]any{kept, same} {
 		if _, ok := answer["scaled_from"]; ok {
 			t.Error("sizes that were not scaled are said to be")
@@ -261,7 +270,8 @@ func TestKeepSizes(t *testing.T) {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 	_, stderr, status := pfqSimulate(oneServer, "--sizes exponential --keep-sizes")
-	if status != 2 || !strings.HasPrefix(stderr, "pfq: --sizes = exponential: want file:PATH, swf:PATH or bounded-pareto:ALPHA:MIN:MAX, with --keep-sizes") {
+	if status != 2 || !strings.HasPrefix(stderr,
+		"pfq: --sizes = exponential: want file:PATH, swf:PATH or bounded-pareto:ALPHA:MIN:MAX, with --keep-sizes") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }
@@ -270,12 +280,20 @@ func TestKeepSizes(t *testing.T) {
 // otherwise, and the answer says so.
 func TestKeepSizesBetweenEnds(t *testing.T) {
 	const args = "--runs 3 --jumps 2000 --sizes bounded-pareto:2:2:6" // of mean 2 α/(α-1) (1 - 1/3)/(1 - 1/9) = 3
-	scaled, ratio := simulateJSON(t, oneServer, args), simulateJSON(t, oneServer, "--runs 3 --jumps 2000 --sizes bounded-pareto:2:3")
+	scaled, ratio := simulateJSON(t, oneServer, args),
+		simulateJSON(t, oneServer, "--runs 3 --jumps 2000 --sizes bounded-pareto:2:3")
 	commandtest.Near(t, "mean before", scaled["scaled_from"], 3, 1e-14)
-	commandtest.Near(t, "mean jobs", scaled["mean_jobs"].(map[string]any)["mean"], ratio["mean_jobs"].(map[string]any)["mean"].(float64), 1e-12)
+	commandtest.Near(
+		t, "mean jobs", scaled["mean_jobs"].(map[string]any)["mean"],
+		ratio["mean_jobs"].(map[string]any)["mean"].(float64), 1e-12,
+	)
 	third := strings.Replace(oneServer, `"1/2"`, `"1/6"`, 1)
-	kept, same := simulateJSON(t, third, args+" --keep-sizes"), simulateJSON(t, third[:len(third)-1]+`, "mean_size": 3}`, args)
-	commandtest.Near(t, "mean jobs", kept["mean_jobs"].(map[string]any)["mean"], same["mean_jobs"].(map[string]any)["mean"].(float64), 1e-12)
+	kept, same := simulateJSON(t, third, args+" --keep-sizes"),
+		simulateJSON(t, third[:len(third)-1]+`, "mean_size": 3}`, args)
+	commandtest.Near(
+		t, "mean jobs", kept["mean_jobs"].(map[string]any)["mean"],
+		same["mean_jobs"].(map[string]any)["mean"].(float64), 1e-12,
+	)
 	if kept["scaled_from"] != nil {
 		t.Errorf("sizes that were not scaled are said to be, from %v", kept["scaled_from"])
 	}
@@ -293,7 +311,8 @@ func TestHelpIsShort(t *testing.T) {
 		}
 	}
 	stdout, _, _ := pfq("", "help", "solve")
-	usage, example, text := strings.Index(stdout, "Usage:"), strings.Index(stdout, "Examples:"), strings.Index(stdout, "solve computes")
+	usage, example, text := strings.Index(stdout, "Usage:"), strings.Index(stdout, "Examples:"),
+		strings.Index(stdout, "solve computes")
 	if !(usage >= 0 && usage < example && example < text) {
 		t.Errorf("usage, examples and text at %d, %d, %d", usage, example, text)
 	}
@@ -305,7 +324,10 @@ func TestScaleMatchesModel(t *testing.T) {
 		stdin, command, scaled, once string
 	}{
 		{"", "tags --hosts 2 --sizes lognormal:4 --mean 1 --format json", "--load 0.4 --scale 0.5,3/2", "--load 0.6"},
-		{"", "tags --hosts 2 --sizes lognormal:4 --mean 1 --format json", "--arrival-rate 0.8 --scale 0.5,3/2", "--load 0.6"},
+		{
+			"", "tags --hosts 2 --sizes lognormal:4 --mean 1 --format json", "--arrival-rate 0.8 --scale 0.5,3/2",
+			"--load 0.6",
+		},
 		{"", "allocate examples/traffic/two-classes.yaml --dynamic --policy bf --format json", "--scale 3,1", ""},
 	} {
 		text, stderr, _ := pfq(c.stdin, strings.Fields(c.command+" "+c.scaled)...)
@@ -320,7 +342,9 @@ func TestScaleMatchesModel(t *testing.T) {
 			t.Errorf("%s %s: %s", c.command, c.scaled, diff)
 		}
 	}
-	if got := program.Refusal(t, "", strings.Fields("tags --hosts 2 --load 0.5 --sizes exponential --mean 1 --scale 2")...); got.Path != "--scale" || got.Value != "2" {
+	if got := program.Refusal(
+		t, "", strings.Fields("tags --hosts 2 --load 0.5 --sizes exponential --mean 1 --scale 2")...,
+	); got.Path != "--scale" || got.Value != "2" {
 		t.Errorf("%+v", got)
 	}
 	if _, stderr, status := pfq("", "allocate", "examples/pools/two-jobs.yaml", "--scale", "2"); status != 2 ||

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A number beyond the range of float64 is rejected by every command that computes with it, with its line, its path
-// and its value as written; from the standard input as from a file.
+// A number beyond the range of float64 is rejected by every command that computes with it, with its
+// line, its path and its value as written; from the standard input as from a file.
 func TestNumbersBeyondFloat(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commands := map[string][]string{

@@ -10,8 +10,8 @@ import (
 	"productform/cmd/pfq/internal/commandtest"
 )
 
-// The examples of every help text are run: a line "$ pfq ..." may have pipes and end in "> FILE", and the lines up to
-// an empty line or the next $ are what it prints.
+// The examples of every help text are run: a line "$ pfq ..." may have pipes and end in "> FILE",
+// and the lines up to an empty line or the next $ are what it prints.
 func TestHelpExamples(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var commands []*cobra.Command

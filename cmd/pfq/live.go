@@ -43,13 +43,14 @@ func findLive() (string, error) {
 	}
 	path, err := exec.LookPath("pfq-live")
 	if err != nil {
-		return "", errors.New("no pfq-live next to pfq or in the PATH; go install ./cmd/pfq-live in the folder live of the source installs it")
+		return "", errors.New("no pfq-live next to pfq or in the PATH; go install ./cmd/pfq-live in the folder live " +
+			"of the source installs it")
 	}
 	return path, nil
 }
 
-// runProgram runs a program until it ends, and hands signals on to it. The error is a *[command.EndedError] unless its exit
-// status is 0.
+// runProgram runs a program until it ends, and hands signals on to it. The error is a
+// *[command.EndedError] unless its exit status is 0.
 func runProgram(c *exec.Cmd) error {
 	signals := make(chan os.Signal, 10)
 	// A signal that this process ignores must stay ignored: a caught one would end the program,

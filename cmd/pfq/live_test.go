@@ -13,7 +13,8 @@ import (
 func TestLive(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("PATH", folder)
-	if stdout, stderr, status := pfq("", "live", "serve"); status != 2 || stdout != "" || !strings.Contains(stderr, "go install ./cmd/pfq-live") || strings.Count(stderr, "\n") != 1 {
+	if stdout, stderr, status := pfq("", "live", "serve"); status != 2 || stdout != "" ||
+		!strings.Contains(stderr, "go install ./cmd/pfq-live") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("without pfq-live: status %d, %q, %q", status, stdout, stderr)
 	}
 	path := filepath.Join(folder, "pfq-live")

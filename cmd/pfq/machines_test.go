@@ -38,7 +38,8 @@ var sharedLines = []shared{
 	{"simulate - --runs 9 --jumps 2000 --percentiles 5,50,90 --sizes lognormal:2", oneServer, 9},
 	{"simulate - --runs 5 --jumps 2000 --scale 0.5,100", oneServer, 5},
 	{"simulate - --runs 40 --jumps 2000 --precision 1e-9 --seed 7", oneServer, 40},
-	{"tags --hosts 2 --load 0.5 --sizes exponential --mean 1 --objective waiting --runs 3 --jumps 2000 --percentiles 10,50", "", 3 * 7},
+	{"tags --hosts 2 --load 0.5 --sizes exponential --mean 1 --objective waiting --runs 3 --jumps 2000 " +
+		"--percentiles 10,50", "", 3 * 7},
 	{"allocate - --dynamic --runs 4 --jumps 2000 --percentiles 10,50", twoFlows, 4},
 	{"tags --hosts 2 --load 0.5 --sizes lognormal:2 --mean 1 --runs 3 --jumps 2000 --scale 0.9,1", "", 3 * 7 * 2},
 	{"allocate - --dynamic --runs 4 --jumps 2000 --scale 0.5,1", twoFlows, 8},
@@ -46,7 +47,8 @@ var sharedLines = []shared{
 
 var speed = regexp.MustCompile(`"jumps_per_second": [0-9.e+]+`)
 
-// answers returns the answer of one process without a folder, with the speed that it has where all runs are found.
+// answers returns the answer of one process without a folder, with the speed that it has where all
+// runs are found.
 func (s shared) answer(t *testing.T) string {
 	t.Helper()
 	stdout, stderr, status := pfq(s.stdin, strings.Fields(s.line+" --format json")...)
@@ -72,7 +74,8 @@ func (s shared) check(t *testing.T, folder, want string) {
 	}
 }
 
-// Parts in any order, some of them twice, print nothing, and then the answer is that of one process.
+// Parts in any order, some of them twice, print nothing, and then the answer is that of one
+// process.
 func TestParts(t *testing.T) {
 	for _, s := range sharedLines {
 		want := s.answer(t)
@@ -80,11 +83,14 @@ func TestParts(t *testing.T) {
 		const n = 4
 		found := 0
 		for _, k := range append(rand.Perm(n), 0, n-1) {
-			stdout, stderr, status := pfq(s.stdin, append(strings.Fields(s.line), "--results", folder, "--part", fmt.Sprintf("%d/%d", k, n), "--format", "csv")...)
+			stdout, stderr, status := pfq(s.stdin, append(
+				strings.Fields(s.line), "--results", folder, "--part", fmt.Sprintf("%d/%d", k, n), "--format", "csv",
+			)...)
 			said := commandtest.ProgressLines.ReplaceAllString(stderr, "")
 			_, said, _ = strings.Cut("\n"+said, "\npfq: part ")
 			var part, of, total, again int
-			if _, err := fmt.Sscanf(said, "%d/%d: %d runs, %d of them found", &part, &of, &total, &again); err != nil || part != k || of != n || status != 0 || stdout != "" {
+			if _, err := fmt.Sscanf(said, "%d/%d: %d runs, %d of them found", &part, &of, &total, &again); err != nil ||
+				part != k || of != n || status != 0 || stdout != "" {
 				t.Fatalf("%s: part %d: status %d, %q, %q, %v", s.line, k, status, stdout, stderr, err)
 			}
 			if want := (s.runs - k + n - 1) / n; total != want {
@@ -108,7 +114,8 @@ func TestKilledPart(t *testing.T) {
 	folder := t.TempDir()
 	part := func(k int) *exec.Cmd {
 		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledPart$")
-		c.Env = append(os.Environ(), "PFQ_TEST_PART="+s.line+" --parallel 1 --results "+folder+fmt.Sprintf(" --part %d/2", k))
+		c.Env = append(os.Environ(), "PFQ_TEST_PART="+s.line+" --parallel 1 --results "+folder+
+			fmt.Sprintf(" --part %d/2", k))
 		return c
 	}
 	killed := part(0)
@@ -154,7 +161,8 @@ func TestOtherProcessor(t *testing.T) {
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v, %s", err, out)
 	}
-	if _, stderr, status := pfq(s.stdin, strings.Fields(s.line+" --part 0/1 --results "+folder)...); status != 0 || !strings.HasSuffix(stderr, ": 4 runs, 0 of them found\n") {
+	if _, stderr, status := pfq(s.stdin, strings.Fields(s.line+" --part 0/1 --results "+folder)...); status != 0 ||
+		!strings.HasSuffix(stderr, ": 4 runs, 0 of them found\n") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 	s.check(t, folder, s.answer(t))
@@ -179,8 +187,9 @@ func (s shared) tasksLines(t *testing.T, stdin string, args ...string) (lines []
 	return lines
 }
 
-// Runs that are listed are done by two processes that serve, last first, and put into the folder, until none is missing: then the answer
-// is that of one process. With a precision there are several lists.
+// Runs that are listed are done by two processes that serve, last first, and put into the folder,
+// until none is missing: then the answer is that of one process. With a precision there are several
+// lists.
 func TestTasks(t *testing.T) {
 	for _, s := range sharedLines {
 		want := s.answer(t)
@@ -234,12 +243,16 @@ func TestServeUnknown(t *testing.T) {
 		t.Fatal(err)
 	}
 	served := s.tasksLines(t, strings.Repeat("0", 64)+"\n\nkey\n"+task.Key, "--tasks", "serve", "--parallel", "1")
-	for i, want := range []string{"no run of this command has this key", "no run of this command has this key", "no run of this command has this key", ""} {
+	for i, want := range []string{
+		"no run of this command has this key", "no run of this command has this key",
+		"no run of this command has this key", "",
+	} {
 		if a, err := cli.ParseAnswer(served[i]); err != nil || a.Error != want {
 			t.Errorf("%s: %v", served[i], err)
 		}
 	}
-	if _, stderr, status := pfq(strings.Repeat("x", 1e5), strings.Fields(s.line+" --tasks serve")...); status != 2 || stderr != "pfq: keys on the standard input: bufio.Scanner: token too long\n" {
+	if _, stderr, status := pfq(strings.Repeat("x", 1e5), strings.Fields(s.line+" --tasks serve")...); status != 2 ||
+		stderr != "pfq: keys on the standard input: bufio.Scanner: token too long\n" {
 		t.Errorf("status %d, %q", status, stderr)
 	}
 }
@@ -258,11 +271,16 @@ func TestSharingRefused(t *testing.T) {
 		{"--part 0/1000001", "--part = 0/1000001: " + wanted},
 		{"--part 0/4/4", "--part = 0/4/4: " + wanted},
 		{"--part 0/99999999999999999999", "--part = 0/99999999999999999999: " + wanted},
-		{"--part 0/4", "--results is missing: want a folder with --part, in which this part and the others leave their runs for the command that answers"},
+		{"--part 0/4", "--results is missing: want a folder with --part, in which this part and the others leave " +
+			"their runs for the command that answers"},
 		{"--part 0/4 --results x --tasks list", "--part and --tasks exclude each other"},
 		{"--tasks run", "--tasks = run: want list or serve"},
-		{"--tasks serve --results x", "--tasks serve and --results exclude each other: results go to the standard output"},
-		{"--tasks serve", "standard input: --tasks serve reads keys from the standard input: want the name of a file for what else is read, not -"},
+		{
+			"--tasks serve --results x",
+			"--tasks serve and --results exclude each other: results go to the standard output",
+		},
+		{"--tasks serve", "standard input: --tasks serve reads keys from the standard input: want the name of a file " +
+			"for what else is read, not -"},
 	} {
 		stdout, stderr, status := pfq(oneServer, strings.Fields("simulate - "+c.flags)...)
 		if status != 2 || stdout != "" || stderr != "pfq: "+c.want+"\n" {

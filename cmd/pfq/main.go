@@ -15,10 +15,10 @@
 //	pfq example [NAME]   a model to start from
 //	pfq man FOLDER       manual pages of all commands
 //
-// MODEL, PLAN and POOL are files in JSON or YAML, TRACE is a log of jobs, - is the standard input. The answer is text, JSON
-// or CSV. The exit status is 0 if there is an answer, 1 if the answer is no (the model is unstable, say), 2 for
-// bad usage or bad input, with one line on the standard error, and 130 if a signal ended it. A simulation then says how
-// many of its runs are kept.
+// MODEL, PLAN and POOL are files in JSON or YAML, TRACE is a log of jobs, - is the standard input.
+// The answer is text, JSON or CSV. The exit status is 0 if there is an answer, 1 if the answer is
+// no (the model is unstable, say), 2 for bad usage or bad input, with one line on the standard
+// error, and 130 if a signal ended it. A simulation then says how many of its runs are kept.
 package main
 
 import (
@@ -38,9 +38,11 @@ func main() {
 }
 
 func newRoot() *cobra.Command {
-	return command.Root(newSolveCommand(), newStability(), newEstimateCommand(), newSimulateCommand(), newNetworkCommand(), newPlanCommand(),
-		newPlot(), newTagsCommand(), newAllocateCommand(), newDispatchCommand(), newLive(), newExample(), newMan(), newVersion(),
-		command.Help(&cobra.Command{Use: "model"}))
+	return command.Root(
+		newSolveCommand(), newStability(), newEstimateCommand(), newSimulateCommand(), newNetworkCommand(),
+		newPlanCommand(), newPlot(), newTagsCommand(), newAllocateCommand(), newDispatchCommand(), newLive(),
+		newExample(), newMan(), newVersion(), command.Help(&cobra.Command{Use: "model"}),
+	)
 }
 
 // newPlot returns the command plot, with the pictures of hosts that guess job sizes.

@@ -34,7 +34,9 @@ const oneServer = `{"servers": [{"name": "s<1>", "capacity": 1}], "classes": [
 // One server at load 1/2 holds 1/2/(1-1/2) = 1 job, geometric: P(n) = 2^-(n+1). In a fresh model
 // the numbers are powers of two, which every engine prints identically.
 func TestSolveJSON(t *testing.T) {
-	stdout, stderr, status := pfq(oneServer, "solve", "-", "--engine", "exact", "--distribution", "2", "--lattice", "class", "--format", "json")
+	stdout, stderr, status := pfq(
+		oneServer, "solve", "-", "--engine", "exact", "--distribution", "2", "--lattice", "class", "--format", "json",
+	)
 	if status != 0 || stderr != "" {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
@@ -47,12 +49,19 @@ func TestSolveJSON(t *testing.T) {
 	want := map[string]any{
 		"stable": true, "service": "all", "engine": "exact", "lattice": "class", "states": 2.0,
 		"normalization": 2.0, "normalization_exact": "2", "empty_probability": 0.5, "empty_probability_exact": "1/2",
-		"mean_jobs": 1.0, "mean_jobs_exact": "1", "mean_delay": 2.0, "mean_delay_exact": "2", "relative_error_bound": 0.0,
+		"mean_jobs": 1.0, "mean_jobs_exact": "1", "mean_delay": 2.0, "mean_delay_exact": "2",
+		"relative_error_bound": 0.0,
 		"classes": []any{
-			map[string]any{"name": "a", "arrival_rate": 0.5, "arrival_rate_exact": "1/2", "load": 0.5, "load_exact": "1/2", "mean_jobs": 1.0, "mean_jobs_exact": "1",
-				"mean_delay": 2.0, "mean_delay_exact": "2", "service_rate": 0.5, "service_rate_exact": "1/2"},
-			map[string]any{"name": "b", "arrival_rate": 0.0, "arrival_rate_exact": "0", "load": 0.0, "load_exact": "0", "mean_jobs": 0.0, "mean_jobs_exact": "0",
-				"mean_delay": nil, "mean_delay_exact": nil, "service_rate": nil, "service_rate_exact": nil},
+			map[string]any{
+				"name": "a", "arrival_rate": 0.5, "arrival_rate_exact": "1/2", "load": 0.5, "load_exact": "1/2",
+				"mean_jobs": 1.0, "mean_jobs_exact": "1", "mean_delay": 2.0, "mean_delay_exact": "2",
+				"service_rate": 0.5, "service_rate_exact": "1/2",
+			},
+			map[string]any{
+				"name": "b", "arrival_rate": 0.0, "arrival_rate_exact": "0", "load": 0.0, "load_exact": "0",
+				"mean_jobs": 0.0, "mean_jobs_exact": "0", "mean_delay": nil, "mean_delay_exact": nil,
+				"service_rate": nil, "service_rate_exact": nil,
+			},
 		},
 		"servers":           []any{map[string]any{"name": "s<1>", "utilization": 0.5, "utilization_exact": "1/2"}},
 		"jobs_distribution": []any{0.5, 0.25, 0.125}, "jobs_distribution_exact": []any{"1/2", "1/4", "1/8"},
@@ -82,7 +91,8 @@ func TestSolveJSONOrder(t *testing.T) {
 	}
 }
 
-// Exact fractions lie within the bounds that enclose prints, which are as many digits as --tol asks.
+// Exact fractions lie within the bounds that enclose prints, which are as many digits as --tol
+// asks.
 func TestSolveEnclose(t *testing.T) {
 	model, _, _ := pfq("", "example", "three-servers")
 	stdout, stderr, status := pfq(model, "solve", "-", "--engine", "enclose", "--tol", "1e-30", "--format", "json")
@@ -98,14 +108,17 @@ func TestSolveEnclose(t *testing.T) {
 		if low.Cmp(value) > 0 || high.Cmp(value) < 0 {
 			t.Errorf("%s: %v is not in [%v, %v]", key, value, enclosed[key+"_low"], enclosed[key+"_high"])
 		}
-		if width := high.Sub(high, low).Quo(high, value); width.Cmp(commandtest.Rat(t, "1e-29")) > 0 { // 1e-30 and two roundings to 31 digits
+		// 1e-30 and two roundings to 31 digits
+		if width := high.Sub(high, low).Quo(high, value); width.Cmp(commandtest.Rat(t, "1e-29")) > 0 {
 			t.Errorf("%s: [%v, %v] is wider than 1e-29", key, enclosed[key+"_low"], enclosed[key+"_high"])
 		}
 	}
 }
 
 func TestSolveCSV(t *testing.T) {
-	stdout, _, status := pfq(oneServer, "solve", "-", "--engine", "exact", "--distribution", "1", "--lattice", "class", "--format", "csv")
+	stdout, _, status := pfq(
+		oneServer, "solve", "-", "--engine", "exact", "--distribution", "1", "--lattice", "class", "--format", "csv",
+	)
 	want := `kind,name,count,arrival_rate,arrival_rate_exact,load,load_exact,mean_jobs,mean_jobs_exact,` +
 		`mean_delay,mean_delay_exact,service_rate,service_rate_exact,` +
 		`utilization,utilization_exact,service,engine,lattice,states,normalization,normalization_exact,` +
@@ -140,14 +153,16 @@ func TestGroupsHaveCounts(t *testing.T) {
 func TestNoArrivals(t *testing.T) {
 	const model = `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0, "servers": ["s"]}]}`
 	stdout, _, status := pfq(model, "stability", "-", "--format", "json")
-	if got := commandtest.ParseJSON(t, stdout); status != 0 || got["stable"] != true || got["critical_scale"] != nil || got["critical_scale_exact"] != nil {
+	if got := commandtest.ParseJSON(t, stdout); status != 0 || got["stable"] != true || got["critical_scale"] != nil ||
+		got["critical_scale_exact"] != nil {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 	stdout, stderr, status := pfq(model, "solve", "-", "--format", "json")
 	if status != 0 {
 		t.Fatal(stderr)
 	}
-	if got := commandtest.ParseJSON(t, stdout); got["mean_jobs"] != 0.0 || got["mean_delay"] != nil || got["normalization"] != 1.0 {
+	if got := commandtest.ParseJSON(t, stdout); got["mean_jobs"] != 0.0 || got["mean_delay"] != nil ||
+		got["normalization"] != 1.0 {
 		t.Error(stdout)
 	}
 	stdout, _, status = pfq(model, "stability", "-")
@@ -200,7 +215,8 @@ func TestUnstable(t *testing.T) {
 	stdout, stderr, status = pfq(overloaded, "stability", "-", "--format", "json")
 	want = map[string]any{"verdict": "unstable", "stable": false, "critical_scale": 0.8, "critical_scale_exact": "4/5",
 		"margin": -0.25, "margin_exact": "-1/4", "margin_set": set, "bottleneck": set,
-		"bottleneck_work": 1.25, "bottleneck_work_exact": "5/4", "bottleneck_capacity": 1.0, "bottleneck_capacity_exact": "1"}
+		"bottleneck_work": 1.25, "bottleneck_work_exact": "5/4", "bottleneck_capacity": 1.0,
+		"bottleneck_capacity_exact": "1"}
 	if diff := cmp.Diff(want, commandtest.ParseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
 		t.Errorf("stability: status %d, %s\n%s", status, stderr, diff)
 	}
@@ -235,7 +251,8 @@ func checkFlags(t *testing.T, command string, list []badFlag) {
 	}
 }
 
-// Bad usage and bad input: status 2, one line on the standard error, nothing on the standard output, no file.
+// Bad usage and bad input: status 2, one line on the standard error, nothing on the standard
+// output, no file.
 func TestBadUsage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
@@ -254,7 +271,10 @@ func TestBadUsage(t *testing.T) {
 		{"pulverize good.json", `pfq: unknown command "pulverize" for "pfq"` + "\n"},
 		{"man", "pfq: man wants one FOLDER for the pages, not 0 arguments\n"},
 		{"solve", "pfq: solve wants one MODEL, a file or - for the standard input, not 0 arguments"},
-		{"solve good.json good.json", "pfq: solve wants one MODEL, a file or - for the standard input, not 2 arguments"},
+		{
+			"solve good.json good.json",
+			"pfq: solve wants one MODEL, a file or - for the standard input, not 2 arguments",
+		},
 		{"stability", "pfq: stability wants one MODEL, a file or - for the standard input, not 0 arguments"},
 		{"solve cut.json", "pfq: cut.json:2:1: "},
 		{"stability binary.bin", "pfq: binary.bin:1:1: "},
@@ -263,13 +283,21 @@ func TestBadUsage(t *testing.T) {
 		{"solve good.json --fromat json", "pfq: unknown flag: --fromat; did you mean --format?\n"},
 		{"solve good.json --tol", "pfq: flag needs an argument: --tol\n"},
 		{"stability good.json --exact", "pfq: unknown flag: --exact; fractions are always given\n"},
-		{"solve good.json --jobs 2", "pfq: unknown flag: --jobs; it is --parallel of allocate, network, plot, simulate and tags now\n"},
-		{"solve good.json --policy ps", "pfq: unknown flag: --policy; it is a flag of allocate, dispatch, plot and simulate\n"},
+		{
+			"solve good.json --jobs 2",
+			"pfq: unknown flag: --jobs; it is --parallel of allocate, network, plot, simulate and tags now\n",
+		},
+		{
+			"solve good.json --policy ps",
+			"pfq: unknown flag: --policy; it is a flag of allocate, dispatch, plot and simulate\n",
+		},
 		{"completion foo", `pfq: unknown command "foo" for "pfq completion"` + "\n"},
 		{"completion bassh", `pfq: unknown command "bassh" for "pfq completion"; did you mean bash?` + "\n"},
 		{"help foo", `pfq: unknown command "foo" for "pfq"` + "\n"},
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
-		{"example rack", "pfq: example = rack: want caches, line, racks, random-100-2, storage, three-servers, warehouse, batch, call-centre, gpus, interactive, reentrant, swaps, ten-servers, tokens, trunks, shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
+		{"example rack", "pfq: example = rack: want caches, line, racks, random-100-2, storage, three-servers, " +
+			"warehouse, batch, call-centre, gpus, interactive, reentrant, swaps, ten-servers, tokens, trunks, " +
+			"shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
 		{"example line racks", "pfq: example wants at most one NAME, not 2 arguments\n"},
 		{"version now", `pfq: unknown command "now" for "pfq version"`},
@@ -277,7 +305,8 @@ func TestBadUsage(t *testing.T) {
 		{"solve good.json -o .", "pfq: .: is a directory"},
 	} {
 		stdout, stderr, status := pfq("", strings.Fields(c.args)...)
-		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) || strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "\n") {
+		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) || strings.Count(stderr, "\n") != 1 ||
+			!strings.HasSuffix(stderr, "\n") {
 			t.Errorf("pfq %s: status %d, stdout %q, stderr %q, want %q", c.args, status, stdout, stderr, c.want)
 		}
 	}
@@ -296,10 +325,34 @@ func TestBadUsage(t *testing.T) {
 		args string
 		want input.Error
 	}{
-		{"solve rate.json", input.Error{File: "rate.json", Line: 2, Path: "classes[0].arrival_rate", Value: "-1", Want: "a number >= 0"}},
-		{"stability rate.json --format json", input.Error{File: "rate.json", Line: 2, Path: "classes[0].arrival_rate", Value: "-1", Want: "a number >= 0"}},
-		{"solve rate.json -o answer.json", input.Error{File: "rate.json", Line: 2, Path: "classes[0].arrival_rate", Value: "-1", Want: "a number >= 0"}},
-		{"solve field.yaml", input.Error{File: "field.yaml", Line: 1, Path: "servers[0].speed", Value: "the number 2", Want: "one of the fields name, capacity, count"}},
+		{"solve rate.json", input.Error{
+			File:  "rate.json",
+			Line:  2,
+			Path:  "classes[0].arrival_rate",
+			Value: "-1",
+			Want:  "a number >= 0",
+		}},
+		{"stability rate.json --format json", input.Error{
+			File:  "rate.json",
+			Line:  2,
+			Path:  "classes[0].arrival_rate",
+			Value: "-1",
+			Want:  "a number >= 0",
+		}},
+		{"solve rate.json -o answer.json", input.Error{
+			File:  "rate.json",
+			Line:  2,
+			Path:  "classes[0].arrival_rate",
+			Value: "-1",
+			Want:  "a number >= 0",
+		}},
+		{"solve field.yaml", input.Error{
+			File:  "field.yaml",
+			Line:  1,
+			Path:  "servers[0].speed",
+			Value: "the number 2",
+			Want:  "one of the fields name, capacity, count",
+		}},
 		{"stability empty.yaml", input.Error{File: "empty.yaml", Value: "an empty file"}},
 		{"solve -", input.Error{File: "standard input", Value: "an empty file"}},
 		{"example nothing", input.Error{Path: "example", Value: "nothing"}},
@@ -390,7 +443,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// -o replaces a file as a whole, through a symbolic link too, and leaves nothing else; a failure leaves it as it was.
+// -o replaces a file as a whole, through a symbolic link too, and leaves nothing else; a failure
+// leaves it as it was.
 func TestOutputFile(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "answer.json"), filepath.Join(dir, "link.json")
@@ -406,7 +460,8 @@ func TestOutputFile(t *testing.T) {
 	}
 	want, _, _ := pfq(oneServer, "solve", "-", "--format", "json")
 	for _, name := range []string{file, link} {
-		if stdout, stderr, status := pfq(oneServer, "solve", "-", "--format", "json", "-o", name); status != 0 || stdout != "" || stderr != "" {
+		if stdout, stderr, status := pfq(oneServer, "solve", "-", "--format", "json", "-o", name); status != 0 ||
+			stdout != "" || stderr != "" {
 			t.Errorf("status %d, stdout %q, stderr %q", status, stdout, stderr)
 		}
 		if text, err := os.ReadFile(name); err != nil || string(text) != want {
@@ -434,8 +489,10 @@ func TestOutputKeepsInput(t *testing.T) {
 	for name, text := range map[string]string{"model.json": oneServer, "pool.yaml": pool, "sizes": "1\n2\n"} {
 		commandtest.WriteFile(t, name, text)
 	}
-	for _, args := range []string{"solve model.json", "stability model.json", "simulate model.json", "allocate pool.yaml",
-		"tags --hosts 2 --load 0.5 --sizes file:sizes", "simulate model.json --sizes file:sizes"} {
+	for _, args := range []string{
+		"solve model.json", "stability model.json", "simulate model.json", "allocate pool.yaml",
+		"tags --hosts 2 --load 0.5 --sizes file:sizes", "simulate model.json --sizes file:sizes",
+	} {
 		words := strings.Fields(args)
 		file := strings.TrimPrefix(words[len(words)-1], "file:")
 		before, err := os.ReadFile(file)
@@ -443,7 +500,8 @@ func TestOutputKeepsInput(t *testing.T) {
 			t.Fatal(err)
 		}
 		stdout, stderr, status := pfq("", append(words, "-o", "./"+file)...)
-		if want := "pfq: --output = ./" + file + ": want a file other than the one that is read\n"; status != 2 || stdout != "" || stderr != want {
+		if want := "pfq: --output = ./" + file + ": want a file other than the one that is read\n"; status != 2 ||
+			stdout != "" || stderr != want {
 			t.Errorf("%s: status %d, %q, %q, want %q", args, status, stdout, stderr, want)
 		}
 		if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
@@ -456,7 +514,8 @@ func TestOutputKeepsInput(t *testing.T) {
 func TestOutputDash(t *testing.T) {
 	t.Chdir(t.TempDir())
 	want, _, _ := pfq(oneServer, "solve", "-")
-	if stdout, stderr, status := pfq(oneServer, "solve", "-", "-o", "-"); status != 0 || stderr != "" || stdout != want {
+	if stdout, stderr, status := pfq(oneServer, "solve", "-", "-o", "-"); status != 0 || stderr != "" ||
+		stdout != want {
 		t.Errorf("status %d, %q, %q, want %q", status, stdout, stderr, want)
 	}
 	if files, err := os.ReadDir("."); err != nil || len(files) != 0 {
@@ -464,8 +523,8 @@ func TestOutputDash(t *testing.T) {
 	}
 }
 
-// Every cluster that example prints is stable and has an answer in the engine auto, and the plan is found. For pools see TestAllocateExamples, for logs
-// TestDispatchByHand.
+// Every cluster that example prints is stable and has an answer in the engine auto, and the plan is
+// found. For pools see TestAllocateExamples, for logs TestDispatchByHand.
 func TestSolveExamples(t *testing.T) {
 	list, _, _ := pfq("", "example")
 	for line := range strings.Lines(list) {
@@ -481,7 +540,8 @@ func TestSolveExamples(t *testing.T) {
 			continue
 		}
 		if strings.Contains(model, "\nmodel:") {
-			if stdout, stderr, status := pfq(model, "plan", "-"); status != 0 || !strings.HasPrefix(stdout, "cost 2: no plan that meets") {
+			if stdout, stderr, status := pfq(model, "plan", "-"); status != 0 ||
+				!strings.HasPrefix(stdout, "cost 2: no plan that meets") {
 				t.Errorf("example %s: status %d, %s%s", name, status, stdout, stderr)
 			}
 			continue
@@ -497,7 +557,8 @@ func TestSolveExamples(t *testing.T) {
 }
 
 func TestVersionAndCompletion(t *testing.T) {
-	if stdout, _, status := pfq("", "version"); status != 0 || !strings.HasPrefix(stdout, "pfq ") || !strings.Contains(stdout, " go1.") {
+	if stdout, _, status := pfq("", "version"); status != 0 || !strings.HasPrefix(stdout, "pfq ") ||
+		!strings.Contains(stdout, " go1.") {
 		t.Errorf("version: status %d, %s", status, stdout)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
@@ -505,7 +566,9 @@ func TestVersionAndCompletion(t *testing.T) {
 			t.Errorf("completion %s: status %d", shell, status)
 		}
 	}
-	if stdout, _, _ := pfq("", "__complete", "solve", "m.json", "--engine", ""); !strings.Contains(stdout, "enclose\n") {
+	if stdout, _, _ := pfq("", "__complete", "solve", "m.json", "--engine", ""); !strings.Contains(
+		stdout, "enclose\n",
+	) {
 		t.Errorf("completion of --engine: %s", stdout)
 	}
 }
@@ -514,20 +577,24 @@ func TestVersionAndCompletion(t *testing.T) {
 func TestTextDigits(t *testing.T) {
 	model, _, _ := pfq("", "example", "three-servers")
 	for _, c := range []struct{ args, want string }{
-		{"solve - --engine exact", "class-1  6/5 = 1.2     3/5 = 0.6  21/8 = 2.625  35/16 = 2.1875  16/35 = 0.457143\n"},
+		{
+			"solve - --engine exact",
+			"class-1  6/5 = 1.2     3/5 = 0.6  21/8 = 2.625  35/16 = 2.1875  16/35 = 0.457143\n",
+		},
 		{"solve - --engine enclose --tol 1e-20", "0.45714285714285714286\n"},
 		{"solve - --engine enclose --tol 1e-3", "class-1  1.2           0.6   2.625      2.1875      0.457143\n"},
 		{"solve - --engine float", "class-1  1.2           0.6   2.625      2.1875      0.457143\n"},
 		{"stability -", "bottleneck  class-1, class-2: work 12/5 = 2.4 on capacity 3\n"},
 	} {
-		if stdout, stderr, status := pfq(model, strings.Fields(c.args)...); status != 0 || !strings.Contains(stdout, c.want) {
+		if stdout, stderr, status := pfq(model, strings.Fields(c.args)...); status != 0 ||
+			!strings.Contains(stdout, c.want) {
 			t.Errorf("pfq %s: status %d, no %q in\n%s%s", c.args, status, c.want, stdout, stderr)
 		}
 	}
 }
 
-// Twenty separate servers are twenty parts, of which the table tells eight; the twenty classes of one
-// overloaded server are named up to the twelfth.
+// Twenty separate servers are twenty parts, of which the table tells eight; the twenty classes of
+// one overloaded server are named up to the twelfth.
 func TestTextIsShort(t *testing.T) {
 	apart, together := "servers:\n", "servers: [{name: s, capacity: 1}]\nclasses:\n"
 	for i := range 20 {
@@ -552,7 +619,8 @@ func TestTextIsShort(t *testing.T) {
 func TestHugeNumbers(t *testing.T) {
 	model := strings.Replace(oneServer, `"capacity": 1`, `"capacity": "1e320"`, 1)
 	stdout, stderr, status := pfq(model, "stability", "-", "--format", "csv")
-	if got := oneLine(t, stdout); status != 0 || got["margin"] != "1e+320" || got["critical_scale"] != "2e+320" || got["bottleneck_capacity"] != "1e+320" {
+	if got := oneLine(t, stdout); status != 0 || got["margin"] != "1e+320" || got["critical_scale"] != "2e+320" ||
+		got["bottleneck_capacity"] != "1e+320" {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }
@@ -571,7 +639,8 @@ func oneLine(t *testing.T, text string) map[string]string {
 	return cells
 }
 
-// A tree of 63 servers, beyond all tables, is solved by elimination; text, JSON and CSV name the lattice and its width.
+// A tree of 63 servers, beyond all tables, is solved by elimination; text, JSON and CSV name the
+// lattice and its width.
 func TestElimination(t *testing.T) {
 	caches, _, _ := pfq("", "example", "caches")
 	stdout, stderr, status := pfq(caches, "solve", "-", "--format", "json", "--distribution", "2", "--by-class")
@@ -596,27 +665,40 @@ func TestElimination(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &answer); err != nil || status != 0 || said != "" {
 		t.Fatalf("status %d, %s, %v", status, stderr, err)
 	}
-	if answer.Lattice != "elimination" || len(answer.Parts) != 1 || answer.Parts[0].Width != 1 || answer.Parts[0].States != 63 || answer.RelativeErrorBound > 1e-9 {
+	if answer.Lattice != "elimination" || len(answer.Parts) != 1 || answer.Parts[0].Width != 1 ||
+		answer.Parts[0].States != 63 || answer.RelativeErrorBound > 1e-9 {
 		t.Errorf("%+v", answer)
 	}
 	if len(answer.Classes[0].JobsDistribution) != 3 || answer.JobsDistribution != nil || answer.Note == "" {
-		t.Errorf("distributions %v, %v, note %q", answer.Classes[0].JobsDistribution, answer.JobsDistribution, answer.Note)
+		t.Errorf("distributions %v, %v, note %q",
+			answer.Classes[0].JobsDistribution, answer.JobsDistribution, answer.Note)
 	}
-	if first, last := answer.Classes[0].MeanDelay, answer.Classes[61].MeanDelay; first != answer.Classes[1].MeanDelay || last <= first {
+	if first, last := answer.Classes[0].MeanDelay, answer.Classes[61].MeanDelay; first != answer.Classes[1].MeanDelay ||
+		last <= first {
 		t.Errorf("delays %v below the origin, %v at the edge", first, last)
 	}
 	text, _, _ := pfq(caches, "solve", "-", "--lattice", "elimination")
-	if !strings.Contains(text, "elimination lattice, 63 states: requested; 63 servers, eliminated one at a time with width 1\n") {
+	if !strings.Contains(
+		text, "elimination lattice, 63 states: requested; 63 servers, eliminated one at a time with width 1\n",
+	) {
 		t.Error(text)
 	}
-	if text, stderr, status := pfq(caches, "solve", "-", "--percentiles", "50,99"); status != 0 || !strings.Contains(text, "p99") {
+	if text, stderr, status := pfq(caches, "solve", "-", "--percentiles", "50,99"); status != 0 ||
+		!strings.Contains(text, "p99") {
 		t.Errorf("percentiles: status %d, %s%s", status, stderr, text)
 	}
 	for _, c := range []struct{ flags, want string }{
-		{"--lattice elimination --engine exact", "pfq: --engine = exact: want auto or float: the elimination lattice has bounds in float64 only\n"},
-		{"--lattice elimination --distribution 3", "pfq: --distribution = 3: want distributions by class: the elimination lattice has none for all jobs together\n"},
+		{
+			"--lattice elimination --engine exact",
+			"pfq: --engine = exact: want auto or float: the elimination lattice has bounds in float64 only\n",
+		},
+		{"--lattice elimination --distribution 3", "pfq: --distribution = 3: want distributions by class: the " +
+			"elimination lattice has none for all jobs together\n"},
 	} {
-		if stdout, stderr, status := pfq(caches, append([]string{"solve", "-"}, strings.Fields(c.flags)...)...); status != 2 || stdout != "" || stderr != c.want {
+		if stdout, stderr, status := pfq(
+			caches, append([]string{"solve", "-"}, strings.Fields(c.flags)...)...,
+		); status != 2 ||
+			stdout != "" || stderr != c.want {
 			t.Errorf("%s: status %d, %q, want %q", c.flags, status, stderr, c.want)
 		}
 	}
@@ -664,14 +746,17 @@ func TestErrorsForTheCommandLine(t *testing.T) {
 	model, _, _ := pfq("", "example", "random-100-2")
 	for _, engine := range strings.Fields("auto float enclose exact") {
 		for _, lattice := range strings.Fields("auto class server connected symmetric elimination") {
-			if _, stderr, _ := pfq(model, "solve", "-", "--engine", engine, "--lattice", lattice); strings.Contains(stderr, "Model") {
+			if _, stderr, _ := pfq(model, "solve", "-", "--engine", engine, "--lattice", lattice); strings.Contains(
+				stderr, "Model",
+			) {
 				t.Errorf("%s, %s: %s", engine, lattice, stderr)
 			}
 		}
 	}
 }
 
-// A model rejected for memory names the flag, if a machine could have what it needs, and the memory named is enough.
+// A model rejected for memory names the flag, if a machine could have what it needs, and the memory
+// named is enough.
 func TestMemory(t *testing.T) {
 	crown := func(n int) string { // n classes, each on up to three of n servers: about 2^n sets of either
 		var servers, classes []string
@@ -697,17 +782,22 @@ func TestMemory(t *testing.T) {
 		t.Errorf("--memory %s is not enough: %s", need, stderr)
 	}
 	for _, n := range []int{45, 80} { // 2^45 numbers, and more than can be counted
-		if _, stderr, status := pfq(crown(n), "solve", "-", "--memory", "1"); status != 2 || strings.Contains(stderr, "--memory") || !strings.Contains(stderr, "; or pfq estimate, ") {
+		if _, stderr, status := pfq(crown(n), "solve", "-", "--memory", "1"); status != 2 ||
+			strings.Contains(stderr, "--memory") || !strings.Contains(stderr, "; or pfq estimate, ") {
 			t.Errorf("%d classes: status %d, %s", n, status, stderr)
 		}
 	}
-	for flag, want := range map[string]string{"--gradients": "; or pfq estimate --gradients, ", "--percentiles=95": "; or pfq simulate --percentiles, "} {
+	for flag, want := range map[string]string{
+		"--gradients":      "; or pfq estimate --gradients, ",
+		"--percentiles=95": "; or pfq simulate --percentiles, ",
+	} {
 		_, large, status := pfq(crown(45), "solve", "-", flag, "--memory", "1")
 		if status != 2 || !strings.Contains(large, want) {
 			t.Errorf("%s: %s", flag, large)
 		}
 	}
-	if _, tree, status := pfq(caches(t), "solve", "-", "--gradients", "--engine", "exact"); status != 2 || !strings.Contains(tree, "use the engine auto or float, which can eliminate the servers one by one") {
+	if _, tree, status := pfq(caches(t), "solve", "-", "--gradients", "--engine", "exact"); status != 2 ||
+		!strings.Contains(tree, "use the engine auto or float, which can eliminate the servers one by one") {
 		t.Error(tree)
 	}
 }
@@ -722,7 +812,8 @@ func caches(t *testing.T) string {
 	return stdout
 }
 
-// The engine float answers whatever its bound, and says on the standard error that it missed the tolerance.
+// The engine float answers whatever its bound, and says on the standard error that it missed the
+// tolerance.
 func TestFloatWarnsOfTolerance(t *testing.T) {
 	stdout, stderr, status := pfq(oneServer, "solve", "-", "--engine", "float", "--tol", "1e-20")
 	if status != 0 || !strings.HasPrefix(stdout, allServers+"stable") ||
@@ -734,13 +825,16 @@ func TestFloatWarnsOfTolerance(t *testing.T) {
 	}
 }
 
-// Next to the boundary no number reads like the boundary: the margin is 1e-25 or so, on one side or the other.
+// Next to the boundary no number reads like the boundary: the margin is 1e-25 or so, on one side or
+// the other.
 func TestNextToTheBoundary(t *testing.T) {
 	at := func(rate string) string { return strings.Replace(oneServer, `"1/2"`, `"`+rate+`"`, 1) }
 	below, above := at("0."+strings.Repeat("9", 25)), at("1."+strings.Repeat("0", 24)+"1")
 	for _, c := range []struct{ model, want string }{
-		{below, "stable: still so with the arrival rates multiplied by anything below 1 + 1e-25\nmargin      1e-25, of the bottleneck\nbottleneck  a: work 1 - 1e-25 on capacity 1\n"},
-		{above, "unstable: would be stable with the arrival rates multiplied by anything below 1 - 1e-25\nmargin      -1e-25, of the bottleneck\nbottleneck  a: work 1 + 1e-25 on capacity 1\n"},
+		{below, "stable: still so with the arrival rates multiplied by anything below 1 + 1e-25\n" +
+			"margin      1e-25, of the bottleneck\nbottleneck  a: work 1 - 1e-25 on capacity 1\n"},
+		{above, "unstable: would be stable with the arrival rates multiplied by anything below 1 - 1e-25\n" +
+			"margin      -1e-25, of the bottleneck\nbottleneck  a: work 1 + 1e-25 on capacity 1\n"},
 	} {
 		if stdout, stderr, _ := pfq(c.model, "stability", "-"); stdout != c.want {
 			t.Errorf("%s%s", stderr, cmp.Diff(c.want, stdout))
@@ -754,13 +848,19 @@ func TestNextToTheBoundary(t *testing.T) {
 		{at("0." + strings.Repeat("9", 400)), "stability", "true", "5e-324", "1.0000000000000002"},
 	} {
 		stdout, stderr, _ := pfq(c.model, c.command, "-", "--format", "csv")
-		if got := oneLine(t, stdout); got["stable"] != c.stable || got["margin"] != c.margin || got["critical_scale"] != c.scale {
+		if got := oneLine(t, stdout); got["stable"] != c.stable || got["margin"] != c.margin ||
+			got["critical_scale"] != c.scale {
 			t.Errorf("pfq %s: %s%s, want %v", c.command, stdout, stderr, c)
 		}
 	}
-	for rate, want := range map[string]string{"0.99999999": "s<1>    0.99999999\n", "0." + strings.Repeat("9", 25): "s<1>    <1\n"} {
+	for rate, want := range map[string]string{
+		"0.99999999":                   "s<1>    0.99999999\n",
+		"0." + strings.Repeat("9", 25): "s<1>    <1\n",
+	} {
 		for _, engine := range []string{"float", "exact", "enclose"} {
-			stdout, stderr, status := pfq(at(rate), "solve", "-", "--engine", engine, "--lattice", "class", "--tol", "1e-5")
+			stdout, stderr, status := pfq(
+				at(rate), "solve", "-", "--engine", engine, "--lattice", "class", "--tol", "1e-5",
+			)
 			if engine == "exact" && rate == "0.99999999" {
 				stdout = strings.ReplaceAll(stdout, "99999999/100000000 = ", "")
 			}
@@ -774,13 +874,18 @@ func TestNextToTheBoundary(t *testing.T) {
 // A sweep gives at every factor what the model gives with its rates multiplied by it.
 func TestSweep(t *testing.T) {
 	for _, engine := range strings.Fields("auto float enclose exact") {
-		stdout, stderr, status := pfq(oneServer, "solve", "-", "--engine", engine, "--scale", "1,1/4,2,3", "--format", "json")
+		stdout, stderr, status := pfq(
+			oneServer, "solve", "-", "--engine", engine, "--scale", "1,1/4,2,3", "--format", "json",
+		)
 		var got []map[string]any
 		if err := json.Unmarshal([]byte(stdout), &got); err != nil || status != 1 || stderr != "" || len(got) != 4 {
 			t.Fatalf("status %d, %v, %s%s", status, err, stdout, stderr)
 		}
 		for i, c := range []struct{ scale, rate string }{{"1", "1/2"}, {"0.25", "1/8"}, {"2", "1"}, {"3", "3/2"}} {
-			single, _, _ := pfq(strings.Replace(oneServer, `"1/2"`, `"`+c.rate+`"`, 1), "solve", "-", "--engine", engine, "--format", "json")
+			single, _, _ := pfq(
+				strings.Replace(oneServer, `"1/2"`, `"`+c.rate+`"`, 1), "solve", "-", "--engine", engine,
+				"--format", "json",
+			)
 			want := commandtest.ParseJSON(t, single)
 			if scale := fmt.Sprint(got[i]["scale"]); scale != c.scale {
 				t.Errorf("scale %s, want %s", scale, c.scale)
@@ -794,47 +899,59 @@ func TestSweep(t *testing.T) {
 	}
 	stdout, _, status := pfq(oneServer, "solve", "-", "--scale", "1,2", "--format", "csv")
 	lines := strings.Split(stdout, "\n")
-	if status != 1 || len(lines) != 8 || !strings.HasPrefix(lines[0], "scale,kind,name,") || !strings.HasPrefix(lines[1], "1,cluster,") || !strings.HasPrefix(lines[6], "2,unstable,,") || !strings.HasSuffix(lines[6], ",0,a,1,a,1,1") {
+	if status != 1 || len(lines) != 8 || !strings.HasPrefix(lines[0], "scale,kind,name,") ||
+		!strings.HasPrefix(lines[1], "1,cluster,") || !strings.HasPrefix(lines[6], "2,unstable,,") ||
+		!strings.HasSuffix(lines[6], ",0,a,1,a,1,1") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 	if _, stderr, status := pfq(oneServer, "solve", "-", "--scale", "0,1.999"); status != 0 {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 	stdout, _, status = pfq(oneServer, "solve", "-", "--scale", "2", "--format", "csv")
-	if got := oneLine(t, stdout); status != 1 || got["scale"] != "2" || got["kind"] != "unstable" || got["critical_scale"] != "1" || got["margin"] != "0" || got["bottleneck"] != "a" {
+	if got := oneLine(t, stdout); status != 1 || got["scale"] != "2" || got["kind"] != "unstable" ||
+		got["critical_scale"] != "1" || got["margin"] != "0" || got["bottleneck"] != "a" {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 	model, _, _ := pfq("", "example", "random-100-2")
-	if _, stderr, _ := pfq(model, "solve", "-", "--lattice", "class", "--scale", "1"); !strings.HasPrefix(stderr, "pfq: --lattice = class: want ") {
+	if _, stderr, _ := pfq(model, "solve", "-", "--lattice", "class", "--scale", "1"); !strings.HasPrefix(
+		stderr, "pfq: --lattice = class: want ",
+	) {
 		t.Error(stderr)
 	}
 }
 
-// Every reader rejects a file without end, in words of the field and within the memory of what it may read.
+// Every reader rejects a file without end, in words of the field and within the memory of what it
+// may read.
 func TestEndlessFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "good.json", oneServer)
 	const text = "/dev/zero: want a text of at most 64 MiB, not a longer one"
 	zeros := strings.Repeat(`\x00`, 14)
 	for args, want := range map[string]string{
-		"simulate good.json --sizes file:/dev/zero":                                 "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
-		"tags --hosts 2 --load 0.5 --sizes file:/dev/zero":                          "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
-		"tags --hosts 2 --load 0.5 --sizes swf:/dev/zero --processor-seconds":       "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
-		"tags --hosts 2 --load 0.5 --sizes swf:/dev/zero --processor-seconds --fit": "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
-		"dispatch /dev/zero --workers 2":                                            "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
-		"solve /dev/zero":                                                           text,
-		"stability /dev/zero":                                                       text,
-		"simulate /dev/zero":                                                        text,
-		"allocate /dev/zero":                                                        text,
+		"simulate good.json --sizes file:/dev/zero": "/dev/zero:1: want a line of at most 65535 bytes, not \"" +
+			zeros + "...",
+		"tags --hosts 2 --load 0.5 --sizes file:/dev/zero": "/dev/zero:1: want a line of at most 65535 bytes, not \"" +
+			zeros + "...",
+		"tags --hosts 2 --load 0.5 --sizes swf:/dev/zero --processor-seconds": "/dev/zero:1: want a line of at " +
+			"most 65535 bytes, not \"" + zeros + "...",
+		"tags --hosts 2 --load 0.5 --sizes swf:/dev/zero --processor-seconds --fit": "/dev/zero:1: want a line of at " +
+			"most 65535 bytes, not \"" +
+			zeros + "...",
+		"dispatch /dev/zero --workers 2": "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
+		"solve /dev/zero":                text,
+		"stability /dev/zero":            text,
+		"simulate /dev/zero":             text,
+		"allocate /dev/zero":             text,
 	} {
-		if stdout, stderr, status := pfq("", strings.Fields(args)...); status != 2 || stdout != "" || stderr != "pfq: "+want+"\n" {
+		if stdout, stderr, status := pfq("", strings.Fields(args)...); status != 2 || stdout != "" ||
+			stderr != "pfq: "+want+"\n" {
 			t.Errorf("%s: status %d, %q, want %s", args, status, stderr, want)
 		}
 	}
 }
 
-// Jobs that choose half of 12000 servers have ways of 12000 bits, which are not written out: the closed form of random
-// assignment in float64 gives their mean number.
+// Jobs that choose half of 12000 servers have ways of 12000 bits, which are not written out: the
+// closed form of random assignment in float64 gives their mean number.
 func TestSolveLongWays(t *testing.T) {
 	const model = `{"servers": [{"name": "g", "capacity": 1, "count": 12000}],
 		"classes": [{"name": "a", "arrival_rate": 6000, "servers": [{"group": "g", "choose": 6000}]}]}`
@@ -859,11 +976,13 @@ func TestSolveLongWays(t *testing.T) {
 	if status != 1 || !strings.Contains(stdout, "scale 3: unstable: ") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
-	if stdout, _, status = pfq(strings.Replace(model, "6000,", "12000,", 1), "solve", "-"); status != 1 || !strings.Contains(stdout, "unstable") {
+	if stdout, _, status = pfq(strings.Replace(model, "6000,", "12000,", 1), "solve", "-"); status != 1 ||
+		!strings.Contains(stdout, "unstable") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 	_, stderr, status := pfq(model, "solve", "-", "--engine", "exact")
-	if status != 2 || !strings.Contains(stderr, "--engine = exact: want a smaller model") || !strings.Contains(stderr, "MiB") {
+	if status != 2 || !strings.Contains(stderr, "--engine = exact: want a smaller model") ||
+		!strings.Contains(stderr, "MiB") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }
@@ -871,7 +990,9 @@ func TestSolveLongWays(t *testing.T) {
 // Bounds with more digits than doubles have are reported as narrow as they are.
 func TestSolveReportsWidthOfBounds(t *testing.T) {
 	stdout, _, status := pfq(oneServer, "solve", "-", "--engine", "enclose", "--tol", "1e-40")
-	width := regexp.MustCompile(`between bounds (\S+) apart \(relative\), shown to 40 digits`).FindStringSubmatch(stdout)
+	width := regexp.MustCompile(`between bounds (\S+) apart \(relative\), shown to 40 digits`).FindStringSubmatch(
+		stdout,
+	)
 	if status != 0 || width == nil {
 		t.Fatalf("status %d, %s", status, stdout)
 	}
@@ -882,8 +1003,11 @@ func TestSolveReportsWidthOfBounds(t *testing.T) {
 
 // A pool given to solve is told apart.
 func TestSolvePool(t *testing.T) {
-	if _, stderr, status := pfq(`{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`, "solve", "-"); status != 2 ||
-		stderr != "pfq: standard input:1: resources = an array: want one of the fields servers, classes, mean_size; this looks like a model for pfq allocate, with --dynamic if jobs arrive and depart\n" {
+	if _, stderr, status := pfq(
+		`{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`, "solve", "-",
+	); status != 2 ||
+		stderr != "pfq: standard input:1: resources = an array: want one of the fields servers, classes, mean_size; "+
+			"this looks like a model for pfq allocate, with --dynamic if jobs arrive and depart\n" {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }
@@ -891,11 +1015,15 @@ func TestSolvePool(t *testing.T) {
 // For fields that no model has, the error names the existing ones.
 func TestSolveNoSuchField(t *testing.T) {
 	for _, c := range []struct{ field, want string }{
-		{`"servers": ["s"], "priority": 2`, "; no model has priorities, and pfq dispatch replays a log of jobs with them\n"},
+		{
+			`"servers": ["s"], "priority": 2`,
+			"; no model has priorities, and pfq dispatch replays a log of jobs with them\n",
+		},
 		{`"servers": ["s"], "cost": 2`, "; what to buy, and at which cost, belongs in a plan, for pfq plan\n"},
 		{`"servers": ["s"], "speed": 2`, "want one of the fields name, arrival_rate, servers, mean_size\n"},
 	} {
-		text := `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0.5, ` + c.field + `}]}`
+		text := `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0.5, ` +
+			c.field + `}]}`
 		if _, stderr, status := pfq(text, "solve", "-"); status != 2 || !strings.HasSuffix(stderr, c.want) {
 			t.Errorf("status %d, %s, want %s", status, stderr, c.want)
 		}
@@ -911,14 +1039,15 @@ func TestFullOutput(t *testing.T) {
 	defer full.Close()
 	for _, args := range []string{"help", "solve --help", "example", "version", "completion"} {
 		var said strings.Builder
-		if status := command.Run(program(), strings.Fields(args), nil, full, &said); status != 2 || !strings.Contains(said.String(), "no space left on device") {
+		if status := command.Run(program(), strings.Fields(args), nil, full, &said); status != 2 ||
+			!strings.Contains(said.String(), "no space left on device") {
 			t.Errorf("%s: status %d, %q, want that the standard output is full", args, status, &said)
 		}
 	}
 }
 
-// --scale CLASS=FACTORS is the model with another rate of that class: the answers are those for the models written so, percentiles, gradients
-// and what is unstable among them.
+// --scale CLASS=FACTORS is the model with another rate of that class: the answers are those for the
+// models written so, percentiles, gradients and what is unstable among them.
 func TestScaleOfClass(t *testing.T) {
 	args := []string{"solve", "-", "--percentiles", "50", "--gradients", "--format", "json"}
 	stdout, stderr, status := pfq(twoQueues, append(args, "--scale", "b=0.5:1.5:0.5,2")...)
@@ -927,7 +1056,9 @@ func TestScaleOfClass(t *testing.T) {
 		t.Fatalf("status %d, %v, %s%s", status, err, stdout, stderr)
 	}
 	for i, rate := range []string{"1/4", "1/2", "3/4", "1"} {
-		single, _, _ := pfq(strings.Replace(twoQueues, `"b", "arrival_rate": "1/2"`, `"b", "arrival_rate": "`+rate+`"`, 1), args...)
+		single, _, _ := pfq(
+			strings.Replace(twoQueues, `"b", "arrival_rate": "1/2"`, `"b", "arrival_rate": "`+rate+`"`, 1), args...,
+		)
 		if got[i]["scaled_class"] != "b" || got[i]["scale"] != float64(i+1)/2 {
 			t.Errorf("%v", got[i])
 		}
@@ -937,7 +1068,8 @@ func TestScaleOfClass(t *testing.T) {
 			t.Errorf("%s: %s", rate, diff)
 		}
 	}
-	if bad := program.Refusal(t, twoQueues, "solve", "-", "--scale", "bb=1"); bad.Path != "--scale" || bad.Want != "the name of a class" {
+	if bad := program.Refusal(t, twoQueues, "solve", "-", "--scale", "bb=1"); bad.Path != "--scale" ||
+		bad.Want != "the name of a class" {
 		t.Errorf("%+v", bad)
 	}
 	if bad := program.Refusal(t, twoQueues, "solve", "-", "--scale", "a=1,b=2"); bad.Path != "--scale[1]" {
@@ -950,7 +1082,8 @@ func TestScaleOfClass(t *testing.T) {
 	}
 }
 
-// A class alone may grow until the tightest set with it is full: web to 13/5, when both fill both servers, reports to 1, when they fill the small one.
+// A class alone may grow until the tightest set with it is full: web to 13/5, when both fill both
+// servers, reports to 1, when they fill the small one.
 func TestStabilityByClass(t *testing.T) {
 	const shop = `{"servers": [{"name": "big", "capacity": 2}, {"name": "small", "capacity": 1}], "classes": [{"name": "web", "arrival_rate": 1, "servers": ["big", "small"]},
 		{"name": "reports", "arrival_rate": "1/5", "mean_size": 2, "servers": ["small"]}, {"name": "none", "arrival_rate": 0, "servers": ["small"]}]}`
@@ -961,9 +1094,12 @@ func TestStabilityByClass(t *testing.T) {
 	}
 	var got []string
 	for _, c := range answer.Classes {
-		got = append(got, fmt.Sprint(c["name"], " ", c["arrival_rate_limit_exact"], " ", c["critical_scale_exact"], " ", c["limit_set"]))
+		got = append(got, fmt.Sprint(c["name"], " ", c["arrival_rate_limit_exact"], " ", c["critical_scale_exact"],
+			" ", c["limit_set"]))
 	}
-	if diff := cmp.Diff([]string{"web 13/5 13/5 [web reports]", "reports 1/2 5/2 [reports]", "none 3/5 <nil> [reports none]"}, got); diff != "" {
+	if diff := cmp.Diff(
+		[]string{"web 13/5 13/5 [web reports]", "reports 1/2 5/2 [reports]", "none 3/5 <nil> [reports none]"}, got,
+	); diff != "" {
 		t.Error(diff)
 	}
 	stdout, _, status = pfq(strings.Replace(shop, `"1/5"`, "1", 1), "stability", "-", "--by-class", "--format", "json")
@@ -984,7 +1120,8 @@ func TestSolveGradients(t *testing.T) {
 	}
 	var got []string
 	for _, g := range answer.Gradients {
-		got = append(got, fmt.Sprint(g["class"], " ", g["by"], " ", g["of"], " ", g["mean_jobs_change_exact"], " ", g["mean_delay_change_exact"]))
+		got = append(got, fmt.Sprint(g["class"], " ", g["by"], " ", g["of"], " ", g["mean_jobs_change_exact"],
+			" ", g["mean_delay_change_exact"]))
 	}
 	want := []string{
 		"a arrival_rate a 8/9 4/9", "a arrival_rate c 1/8 1/4", "a capacity s -2/9 -4/9",
@@ -996,7 +1133,8 @@ func TestSolveGradients(t *testing.T) {
 	}
 	group := `{"servers": [{"name": "s", "capacity": 1}, {"name": "rack", "capacity": 1, "count": 4}],
 		"classes": [{"name": "a", "arrival_rate": 2, "servers": ["s", "rack"]}]}`
-	stdout, _, _ = pfq(group, "solve", "-", "--gradients") // M/M/1 of capacity 5: E[jobs] = λ/(5-λ), in each capacity of four -4 λ/(5-λ)²
+	// M/M/1 of capacity 5: E[jobs] = λ/(5-λ), in each capacity of four -4 λ/(5-λ)²
+	stdout, _, _ = pfq(group, "solve", "-", "--gradients")
 	if want := "capacity of each of 4 servers  rack  -0.888889         -0.444444\n"; !strings.Contains(stdout, want) {
 		t.Errorf("no line %q in\n%s", want, stdout)
 	}

@@ -26,12 +26,15 @@ func newMan() *cobra.Command {
 			}
 			root := newRoot()
 			keepLines(root)
-			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "productform", Manual: "productform"}, args[0])
+			return doc.GenManTree(
+				root, &doc.GenManHeader{Section: "1", Source: "productform", Manual: "productform"}, args[0],
+			)
 		},
 	})
 }
 
-// keepLines makes the descriptions of a command and those below it blocks of text as it stands, which would be Markdown else.
+// keepLines makes the descriptions of a command and those below it blocks of text as it stands,
+// which would be Markdown else.
 func keepLines(c *cobra.Command) {
 	c.DisableAutoGenTag = true // which has the date
 	if c.Long != "" {

@@ -22,7 +22,8 @@ func TestMan(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if !strings.Contains(string(page), ".SH NAME") || !strings.Contains(string(page), strings.ReplaceAll(c.Short, "-", `\-`)[:20]) {
+		if !strings.Contains(string(page), ".SH NAME") ||
+			!strings.Contains(string(page), strings.ReplaceAll(c.Short, "-", `\-`)[:20]) {
 			t.Errorf("the page of %s: %.200s", c.Name(), page)
 		}
 	}

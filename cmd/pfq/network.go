@@ -1,5 +1,5 @@
-// This part of the package is the command network of pfq. Each kind of models is a type with the methods of
-// [model], and a case in [read].
+// This part of the package is the command network of pfq. Each kind of models is a type with the
+// methods of [model], and a case in [read].
 
 package main
 
@@ -176,8 +176,8 @@ type networkModel interface {
 	meanSize() *big.Rat                 // of simulated sizes; nil for 1, which each class scales
 	system(shape sizes.Distribution) sim.System
 
-	// decide returns what overloads the model. If that is nil, solve returns the exact answer: it does what
-	// takes longer than the verdict.
+	// decide returns what overloads the model. If that is nil, solve returns the exact answer: it
+	// does what takes longer than the verdict.
 	decide(f *networkQuestion, q command.Query) (over *unstable, solve func() (networkSolution, error), err error)
 }
 
@@ -234,7 +234,8 @@ func (f *networkQuestion) plan(ctx context.Context, m networkModel) (*sim.Plan, 
 	return plan, nil
 }
 
-// plans returns the plans of what answer simulates, at every factor. A model that is unstable has none.
+// plans returns the plans of what answer simulates, at every factor. A model that is unstable has
+// none.
 func (f *networkQuestion) plans(q command.Query) (plans []*sim.Plan, err error) {
 	m, err := f.read(q)
 	if err != nil {

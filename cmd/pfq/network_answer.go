@@ -22,7 +22,8 @@ type networkSolution struct {
 	exponential bool // the exact numbers hold for exponential sizes only
 }
 
-// setBody makes the fields of an answer the only point, with a note, "" for none, which text has as well.
+// setBody makes the fields of an answer the only point, with a note, "" for none, which text has as
+// well.
 func (f *networkQuestion) setBody(s *networkSolution, body render.Record, note string, tables []render.Section) {
 	if f.simulation.Runs > 0 && !f.isExponential() && s.exponential {
 		note = joined(note, "the exact numbers hold for exponential sizes only; the simulated sizes are "+f.sizes)
@@ -115,7 +116,9 @@ type table struct {
 }
 
 // simulate runs a plan and adds the estimates to the answer of a solution.
-func (f *networkQuestion) simulate(q command.Query, plan *sim.Plan, s networkSolution, a render.Answer) (_ render.Answer, err error) {
+func (f *networkQuestion) simulate(
+	q command.Query, plan *sim.Plan, s networkSolution, a render.Answer,
+) (_ render.Answer, err error) {
 	estimates := &simulated{sizes: cmp.Or(f.sizes, "exponential"), known: f.isExponential() || !s.exponential, flags: f}
 	estimates.found, estimates.speed, err = command.Replicate(q.Ctx, plan, f.simulation, q.Stderr)
 	if err != nil {
@@ -135,8 +138,8 @@ func (f *networkQuestion) simulate(q command.Query, plan *sim.Plan, s networkSol
 	return a, nil
 }
 
-// add adds a table of estimates, with the exact values from a list in the answer if these hold for the
-// simulated sizes.
+// add adds a table of estimates, with the exact values from a list in the answer if these hold for
+// the simulated sizes.
 func (s *simulated) add(p part, exact []render.Record) {
 	var names []string // by row of the simulated system
 	for _, m := range s.found.Measures {

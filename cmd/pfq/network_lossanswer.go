@@ -32,7 +32,9 @@ func (m losses) system(shape sizes.Distribution) sim.System {
 	return simloss.System{Model: m.Model, Shape: shape}
 }
 
-func (m losses) decide(f *networkQuestion, q command.Query) (over *unstable, solve func() (networkSolution, error), err error) {
+func (m losses) decide(f *networkQuestion, q command.Query) (
+	over *unstable, solve func() (networkSolution, error), err error,
+) {
 	r, err := command.WithProgress(q, func(ctx context.Context) (*loss.Result, error) {
 		settings := loss.Settings{Engine: f.settings.Engine, RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes}
 		return loss.Solve(ctx, m.Model, settings)
@@ -79,7 +81,8 @@ func (m losses) solution(f *networkQuestion, r *loss.Result) networkSolution {
 	return s
 }
 
-// noteFastServers warns of servers whose capacity and tokens look like a number of agents, "" if there are none.
+// noteFastServers warns of servers whose capacity and tokens look like a number of agents, "" if
+// there are none.
 func (m losses) noteFastServers() string {
 	for _, s := range m.Servers {
 		if s.Tokens > 1 && s.Capacity.Cmp(big.NewRat(int64(s.Tokens), 1)) == 0 {

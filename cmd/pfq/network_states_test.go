@@ -11,7 +11,8 @@ import (
 	"productform/internal/oracle"
 )
 
-// The queues of an independent program, as one station with nodes: jobs, idle nodes and the empty state, in fractions.
+// The queues of an independent program, as one station with nodes: jobs, idle nodes and the empty
+// state, in fractions.
 func TestQueuesOfReferences(t *testing.T) {
 	type fields = map[string]any
 	for _, ref := range oracle.References() {
@@ -24,8 +25,12 @@ func TestQueuesOfReferences(t *testing.T) {
 			for _, u := range c.Servers {
 				names = append(names, ref.Model.Servers[u.Server].Name)
 			}
-			classes = append(classes, fields{"name": c.Name, "arrival_rate": c.ArrivalRate.RatString(), "visits": []fields{
-				{"station": "pool", "nodes": names, "next": fields{"out": 1}}}})
+			classes = append(classes, fields{
+				"name":         c.Name,
+				"arrival_rate": c.ArrivalRate.RatString(),
+				"visits": []fields{
+					{"station": "pool", "nodes": names, "next": fields{"out": 1}}},
+			})
 		}
 		station := fields{"name": "pool", "discipline": "order", "nodes": nodes}
 		model, err := json.Marshal(fields{"stations": []fields{station}, "classes": classes})
@@ -83,7 +88,8 @@ pair: 1 a, 1 b         2/7 = 0.285714
 think: 1 b; pair: 1 a  2/7 = 0.285714
 think: 1 a; pair: 1 b  1/7 = 0.142857
 `
-	if status != 0 || !strings.Contains(text, want) || !strings.Contains(text, "\npair: 1 a, 1 b         pair     a      1     1/2 = 0.5       1/3 = 0.333333\n") {
+	if status != 0 || !strings.Contains(text, want) ||
+		!strings.Contains(text, "\npair: 1 a, 1 b         pair     a      1     1/2 = 0.5       1/3 = 0.333333\n") {
 		t.Errorf("status %d, %s%s", status, stderr, text)
 	}
 	csv, _, _ := networkProgram.Run(pair, "network", "-", "--states", "2", "--format", "csv")
@@ -121,7 +127,9 @@ func TestStatesRefused(t *testing.T) {
 		if args == "--states 1" {
 			model = `{"room": 3, "classes": [{"name": "a", "arrival_rate": 1}]}`
 		}
-		if _, stderr, status := networkProgram.Run(model, append([]string{"network", "-"}, strings.Fields(args)...)...); status != 2 ||
+		if _, stderr, status := networkProgram.Run(
+			model, append([]string{"network", "-"}, strings.Fields(args)...)...,
+		); status != 2 ||
 			!strings.Contains(stderr, want) {
 			t.Errorf("%s: status %d, %s", args, status, stderr)
 		}

@@ -29,7 +29,11 @@ var networkSections = []render.Section{
 	{Kind: "node", Of: "nodes", Columns: "station name idle_probability"},
 	{Kind: "distribution", Of: "stations.jobs_distribution"},
 	{Kind: "state", Of: "likely_states", Columns: "state probability"},
-	{Kind: "state_visit", Of: "likely_states.jobs", Columns: "state station class jobs departure_rate departure_probability"},
+	{
+		Kind:    "state_visit",
+		Of:      "likely_states.jobs",
+		Columns: "state station class jobs departure_rate departure_probability",
+	},
 }
 
 // sweepSections are the [sections] of a sweep, which has tables of chains and of stations.
@@ -44,8 +48,11 @@ var sweepSections = []render.Section{
 	{Kind: "state_visit", Of: "likely_states.jobs", Columns: "-"},
 }
 
-// solution returns the answer of a result, nil if there is none, with the percentiles of each row of visits.
-func (n stations) solution(f *networkQuestion, r *network.Result, limits *network.Stability, delays [][]num.Value) networkSolution {
+// solution returns the answer of a result, nil if there is none, with the percentiles of each row
+// of visits.
+func (n stations) solution(
+	f *networkQuestion, r *network.Result, limits *network.Stability, delays [][]num.Value,
+) networkSolution {
 	flow := []string{sim.Throughput, sim.MeanJobs, sim.MeasuredDelay}
 	s := networkSolution{columns: networkColumns, digits: command.Digits(f.settings.RelTol), parts: []part{
 		{"chains", "chain", sim.OfClass, nil, flow},

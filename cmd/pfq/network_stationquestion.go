@@ -106,7 +106,9 @@ func (n stations) system(shape sizes.Distribution) sim.System {
 	return simnetwork.Network{Model: n.Model, Shape: shape}
 }
 
-func (n stations) decide(f *networkQuestion, q command.Query) (over *unstable, solve func() (networkSolution, error), err error) {
+func (n stations) decide(f *networkQuestion, q command.Query) (
+	over *unstable, solve func() (networkSolution, error), err error,
+) {
 	limits, err := command.WithProgress(q, func(ctx context.Context) (*network.Stability, error) {
 		return network.CheckStability(ctx, n.Model)
 	})
@@ -145,8 +147,8 @@ func (n stations) solve(f *networkQuestion, q command.Query, limits *network.Sta
 	return n.solution(f, r, limits, delays), nil
 }
 
-// unlessNoted returns an error. If the network is simulated, it writes a note if the error is that the network
-// is too large, and returns nil.
+// unlessNoted returns an error. If the network is simulated, it writes a note if the error is that
+// the network is too large, and returns nil.
 func (f *networkQuestion) unlessNoted(q command.Query, what string, err error) error {
 	var large *num.TooLargeError
 	if f.simulation.Runs > 0 && errors.As(err, &large) {
@@ -189,8 +191,8 @@ func tolAbove(bound float64) string {
 // knowsDelays reports whether percentiles of delays at a station are known.
 func knowsDelays(s network.Station) bool { return s.Discipline == network.FCFS && s.Rates == nil }
 
-// delays returns the percentiles of each row of visits in the answer, nil for a visit of which they are
-// not known. It returns nil without --percentiles, or if the network is not solved.
+// delays returns the percentiles of each row of visits in the answer, nil for a visit of which they
+// are not known. It returns nil without --percentiles, or if the network is not solved.
 func (n stations) delays(ctx context.Context, f *networkQuestion, r *network.Result) ([][]num.Value, error) {
 	if f.percentiles == nil || r == nil {
 		return nil, nil

@@ -36,7 +36,9 @@ func (m swaps) system(shape sizes.Distribution) sim.System {
 	return simswap.Queue{Model: m.Model, Sizes: shape}
 }
 
-func (m swaps) decide(f *networkQuestion, q command.Query) (over *unstable, solve func() (networkSolution, error), err error) {
+func (m swaps) decide(f *networkQuestion, q command.Query) (
+	over *unstable, solve func() (networkSolution, error), err error,
+) {
 	r, err := command.WithProgress(q, func(ctx context.Context) (*swap.Result, error) {
 		settings := swap.Settings{Engine: f.settings.Engine, RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes}
 		return swap.Solve(ctx, m.Model, settings)

@@ -26,8 +26,8 @@ import (
 // program is pfq with the command of this package.
 var networkProgram = commandtest.Program(func() *cobra.Command { return command.Root(newNetworkCommand()) })
 
-// Ten servers with one queue are M/M/10: at load 8 jobs wait with probability C = B/(1 - 0.8 (1 - B)), B Erlang's loss, and
-// E[jobs] = 8 + C 0.8/0.2.
+// Ten servers with one queue are M/M/10: at load 8 jobs wait with probability C = B/(1 - 0.8 (1 -
+// B)), B Erlang's loss, and E[jobs] = 8 + C 0.8/0.2.
 func TestTenServers(t *testing.T) {
 	got := networkProgram.JSON(t, commandtest.Example(t, "networks/ten-servers.yaml"), "network -")
 	b := 1.0
@@ -38,7 +38,8 @@ func TestTenServers(t *testing.T) {
 	chain := got["chains"].([]any)[0].(map[string]any)
 	commandtest.Near(t, "mean jobs", chain["mean_jobs"], want, 1e-13)
 	if chain["population"] != nil || got["critical_scale"] != 1.25 || got["method"] != string(network.ClosedForm) {
-		t.Errorf("population %v, critical scale %v, method %v", chain["population"], got["critical_scale"], got["method"])
+		t.Errorf("population %v, critical scale %v, method %v",
+			chain["population"], got["critical_scale"], got["method"])
 	}
 }
 
@@ -51,7 +52,8 @@ func TestFileOfLINE(t *testing.T) {
 "routing": {"type": "matrix", "matrix": {"Users,Users": {"Think": {"Disk": 1}, "Disk": {"Think": 0.5, "Disk": 0.5}}}}}}`
 	const same = `{"stations": [{"name": "Think", "discipline": "delay"}, {"name": "Disk", "discipline": "sharing", "servers": 2}],
 "classes": [{"name": "Users", "population": 40, "visits": [{"station": "Think", "mean_size": 5, "visits": 1}, {"station": "Disk", "mean_size": 0.25, "visits": 2}]}]}`
-	got, want := networkProgram.JSON(t, text, "network - --engine exact"), networkProgram.JSON(t, same, "network - --engine exact")
+	got, want := networkProgram.JSON(t, text, "network - --engine exact"),
+		networkProgram.JSON(t, same, "network - --engine exact")
 	if !reflect.DeepEqual(got["stations"], want["stations"]) || !reflect.DeepEqual(got["chains"], want["chains"]) {
 		t.Errorf("%v\nwant %v", got, want)
 	}
@@ -103,7 +105,8 @@ func TestStations(t *testing.T) {
 	}
 }
 
-// The delay in M/M/1 is exponential: its 99th percentile at load 1/2 is 2 log 100, and that of a station that shares is not known.
+// The delay in M/M/1 is exponential: its 99th percentile at load 1/2 is 2 log 100, and that of a
+// station that shares is not known.
 func TestPercentiles(t *testing.T) {
 	const model = `{"stations": [{"name": "one", "discipline": "fcfs"}, {"name": "two", "discipline": "sharing"}], "classes": [{"name": "job", "arrival_rate": 0.5,
 		"visits": [{"station": "one", "next": {"two": 1}}, {"station": "two", "next": {"out": 1}}]}]}`
@@ -140,7 +143,9 @@ func TestErlang(t *testing.T) {
 func TestCallCentre(t *testing.T) {
 	text := commandtest.Example(t, "networks/call-centre.yaml")
 	all := "servers: [ann, bob, cecile, denis, emma, felix]"
-	same := strings.NewReplacer("servers: [ann, bob, emma, felix]", all, "servers: [cecile, denis, emma, felix]", all).Replace(text)
+	same := strings.NewReplacer(
+		"servers: [ann, bob, emma, felix]", all, "servers: [cecile, denis, emma, felix]", all,
+	).Replace(text)
 	b := 1.0
 	for n := 1; n <= 6; n++ {
 		b = 4 * b / (float64(n) + 4*b)
@@ -165,34 +170,39 @@ func TestCallCentre(t *testing.T) {
 	}
 }
 
-// The normalization is that of order of arrival, in fractions, and estimates are not far from what theory says.
+// The normalization is that of order of arrival, in fractions, and estimates are not far from what
+// theory says.
 func TestSwaps(t *testing.T) {
 	text := commandtest.Example(t, "networks/swaps.yaml")
 	got := networkProgram.JSON(t, text, "network - --engine exact")
 	cut := strings.Replace(strings.Replace(text, "swaps: [[a, b], [b, c]]", "", 1), "# A", "# B", 1)
 	order := networkProgram.JSON(t, cut, "network - --engine exact") // no limits: an order-independent queue
-	if got["mean_jobs_exact"] != order["mean_jobs_exact"] || got["empty_probability_exact"] != order["empty_probability_exact"] {
+	if got["mean_jobs_exact"] != order["mean_jobs_exact"] ||
+		got["empty_probability_exact"] != order["empty_probability_exact"] {
 		t.Errorf("%v jobs with swaps, %v without", got["mean_jobs_exact"], order["mean_jobs_exact"])
 	}
 	for _, model := range []string{text, commandtest.Example(t, "networks/trunks.yaml")} {
-		classes := networkProgram.JSON(t, model, "network - --runs 20 --jumps 5e4")["simulated"].(map[string]any)["classes"].([]any)
+		classes := networkProgram.JSON(t, model, "network - --runs 20 "+
+			"--jumps 5e4")["simulated"].(map[string]any)["classes"].([]any)
 		for _, row := range classes {
 			e := row.(map[string]any)["mean_jobs"].(map[string]any)
-			if z := e["z"].(float64); math.Abs(z) > 7 { // Student's with 19 degrees of freedom: beyond with probability 1.2e-6
+			// Student's with 19 degrees of freedom: beyond with probability 1.2e-6
+			if z := e["z"].(float64); math.Abs(z) > 7 {
 				t.Errorf("%v", row)
 			}
 		}
 	}
 	// The load counts work, not jobs: 1.5 of them, of mean size 3, arrive at servers of capacity 2.
 	stdout, stderr, status := networkProgram.Run(text+"mean_size: 3\n", "network", "-")
-	if want := "unstable: nothing limits the jobs of a, b, c\nwork 4.5 per unit of time on capacity 2\n"; status != 1 || stderr != "" || stdout != want {
+	if want := "unstable: nothing limits the jobs of a, b, c\nwork 4.5 per unit of time on capacity 2\n"; status != 1 ||
+		stderr != "" || stdout != want {
 		t.Errorf("status %d, %s%s", status, stderr, stdout)
 	}
 }
 
-// The delay in a closed queue is that of the jobs that leave. One server and a class joined to itself
-// let the last of three jobs leave, at once back, at rate 1; with the first of two classes placed
-// before the second, no job of the first leaves.
+// The delay in a closed queue is that of the jobs that leave. One server and a class joined to
+// itself let the last of three jobs leave, at once back, at rate 1; with the first of two classes
+// placed before the second, no job of the first leaves.
 func TestSwapDelayIsOfJobsThatLeave(t *testing.T) {
 	const one = `{"servers": [{"name": "s", "capacity": 1}], "swaps": [["a", "a"]],
 		"classes": [{"name": "a", "population": 3, "servers": ["s"]}]}`
@@ -247,7 +257,8 @@ func TestDelayIsOfJobsThatMove(t *testing.T) {
 	}
 }
 
-// Stations that open classes share by class, or that no class visits, have distributions as others have.
+// Stations that open classes share by class, or that no class visits, have distributions as others
+// have.
 func TestDistributionOfAllStations(t *testing.T) {
 	const model = `{"stations": [{"name": "q", "discipline": "order", "nodes": [{"name": "n", "capacity": 1}]},
 			{"name": "u", "discipline": "balanced", "nodes": [{"name": "n", "capacity": 1}]}],
@@ -271,12 +282,17 @@ func TestDistributionOfAllStations(t *testing.T) {
 func TestNetworkUnstable(t *testing.T) {
 	text := commandtest.Example(t, "networks/reentrant.yaml")
 	stdout, stderr, status := networkProgram.Run(text, "network", "-", "--scale", "1,2", "--engine", "exact")
-	if status != 1 || stderr != "" || !strings.HasSuffix(stdout, "unstable: would be stable with the arrival rates multiplied by anything below 0.75\n"+
-		"bottleneck: station cluster, classes a, b: work 4 per unit of time on capacity 3\n") {
+	if status != 1 || stderr != "" ||
+		!strings.HasSuffix(stdout,
+			"unstable: would be stable with the arrival rates multiplied by anything below 0.75\n"+
+				"bottleneck: station cluster, classes a, b: work 4 per unit of time on capacity 3\n") {
 		t.Errorf("status %d, %s%s", status, stderr, stdout)
 	}
-	stdout, stderr, status = networkProgram.Run(`{"servers": 2, "classes": [{"name": "a", "arrival_rate": 3}]}`, "network", "-", "--format", "json")
-	if got := commandtest.ParseJSON(t, stdout); status != 1 || stderr != "" || got["stable"] != false || got["bottleneck_work"] != 3.0 || got["bottleneck_capacity"] != 2.0 {
+	stdout, stderr, status = networkProgram.Run(
+		`{"servers": 2, "classes": [{"name": "a", "arrival_rate": 3}]}`, "network", "-", "--format", "json",
+	)
+	if got := commandtest.ParseJSON(t, stdout); status != 1 || stderr != "" || got["stable"] != false ||
+		got["bottleneck_work"] != 3.0 || got["bottleneck_capacity"] != 2.0 {
 		t.Errorf("status %d, %s%s", status, stderr, stdout)
 	}
 }
@@ -287,8 +303,13 @@ func TestNetworkUnstable(t *testing.T) {
 func TestPopulations(t *testing.T) {
 	const model = `{"stations": [{"name": "think", "discipline": "delay"}, {"name": "cpu", "discipline": "fcfs"}], "classes": [{"name": "user", "population": 9,
 		"visits": [{"station": "think", "mean_size": 5, "next": {"cpu": 1}}, {"station": "cpu", "next": {"think": 1}}]}]}`
-	stdout, stderr, status := networkProgram.Run(model, "network", "-", "--population", "1,2:4:2", "--engine", "exact", "--format", "csv")
-	for _, want := range []string{"user,1,chain,,,,user,1,,0.16666666666666666,1/6,", "user,2,chain,,,,user,2,,0.32432432432432434,12/37,", "user,4,chain,"} {
+	stdout, stderr, status := networkProgram.Run(
+		model, "network", "-", "--population", "1,2:4:2", "--engine", "exact", "--format", "csv",
+	)
+	for _, want := range []string{
+		"user,1,chain,,,,user,1,,0.16666666666666666,1/6,", "user,2,chain,,,,user,2,,0.32432432432432434,12/37,",
+		"user,4,chain,",
+	} {
 		if status != 0 || stderr != "" || !strings.Contains(stdout, "\n"+want) {
 			t.Errorf("status %d, %s; no %s in\n%s", status, stderr, want, stdout)
 		}
@@ -302,13 +323,19 @@ func TestPopulations(t *testing.T) {
 // Bounds hold the throughput of the network between them.
 func TestNetworkBounds(t *testing.T) {
 	text := commandtest.Example(t, "networks/interactive.yaml")
-	got := networkProgram.JSON(t, text, "network - --bounds")["bounds"].([]any)[0].(map[string]any)["throughput"].(map[string]any)
+	got := networkProgram.JSON(
+		t, text, "network - --bounds",
+	)["bounds"].([]any)[0].(map[string]any)["throughput"].(map[string]any)
 	x := networkProgram.JSON(t, text, "network -")["chains"].([]any)[0].(map[string]any)["throughput"].(float64)
 	if low, high := got["low"].(float64), got["high"].(float64); !(0 < low && low < x && x < high) {
 		t.Errorf("throughput %v outside [%v, %v]", x, low, high)
 	}
-	huge := strings.Replace(commandtest.Example(t, "networks/batch.yaml"), "population: 20", "population: 1000000000", 1)
-	if bad := networkProgram.Refusal(t, huge, "network", "-"); !strings.Contains(bad.Want, "; --bounds and --runs have no such limit") {
+	huge := strings.Replace(
+		commandtest.Example(t, "networks/batch.yaml"), "population: 20", "population: 1000000000", 1,
+	)
+	if bad := networkProgram.Refusal(t, huge, "network", "-"); !strings.Contains(
+		bad.Want, "; --bounds and --runs have no such limit",
+	) {
 		t.Errorf("%+v", bad)
 	}
 	if _, stderr, status := networkProgram.Run(huge, "network", "-", "--bounds"); status != 0 {
@@ -316,8 +343,9 @@ func TestNetworkBounds(t *testing.T) {
 	}
 }
 
-// The limit of the throughput is that of the solution: the last of the rates of a station, less what open jobs
-// take, over the work of a cycle there, at the station where this is least. The largest rate may be another.
+// The limit of the throughput is that of the solution: the last of the rates of a station, less
+// what open jobs take, over the work of a cycle there, at the station where this is least. The
+// largest rate may be another.
 func TestBoundsHaveLimitOfSolution(t *testing.T) {
 	falling := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -344,8 +372,9 @@ func TestBoundsHaveLimitOfSolution(t *testing.T) {
 	}
 }
 
-// drawRates draws a network of stations with rates, a delay, one or two closed classes and sometimes an open
-// one, and returns it with the limits of the closed classes, nil for one at the delay only.
+// drawRates draws a network of stations with rates, a delay, one or two closed classes and
+// sometimes an open one, and returns it with the limits of the closed classes, nil for one at the
+// delay only.
 func drawRates(t *rapid.T) (m map[string]any, limits []*big.Rat) {
 	stations := []map[string]any{{"name": "z", "discipline": "delay"}}
 	var last []int
@@ -388,7 +417,9 @@ func drawRates(t *rapid.T) (m map[string]any, limits []*big.Rat) {
 // sizes or the network is too large.
 func TestSimulated(t *testing.T) {
 	text := commandtest.Example(t, "networks/interactive.yaml")
-	got := networkProgram.JSON(t, text, "network - --runs 20 --jumps 1e4 --percentiles 50")["simulated"].(map[string]any)
+	got := networkProgram.JSON(
+		t, text, "network - --runs 20 --jumps 1e4 --percentiles 50",
+	)["simulated"].(map[string]any)
 	commandtest.Joint(t, got["joint"], got)
 	count := 0
 	for _, key := range []string{"chains", "stations", "visits"} {
@@ -396,23 +427,33 @@ func TestSimulated(t *testing.T) {
 			for name, e := range row.(map[string]any) {
 				if estimate, ok := e.(map[string]any); ok && estimate["z"] != nil {
 					count++
-					if z := estimate["z"].(float64); math.Abs(z) > 7 { // Student's with 19 degrees of freedom: beyond with probability 1.2e-6
+					// Student's with 19 degrees of freedom: beyond with probability 1.2e-6
+					if z := estimate["z"].(float64); math.Abs(z) > 7 {
 						t.Errorf("%v: %s is %v", row, name, estimate)
 					}
 				}
 			}
 		}
 	}
-	if p50 := got["visits"].([]any)[0].(map[string]any)["delay"].(map[string]any)["p50"].(map[string]any); count < 15 || p50["jobs"].(float64) < 1000 {
+	if p50 := got["visits"].([]any)[0].(map[string]any)["delay"].(map[string]any)["p50"].(map[string]any); count < 15 ||
+		p50["jobs"].(float64) < 1000 {
 		t.Errorf("%d estimates with exact values; %v", count, p50)
 	}
-	stdout, stderr, status := networkProgram.Run(text, "network", "-", "--runs", "2", "--jumps", "2000", "--sizes", "lognormal:4", "--format", "json")
-	if e := commandtest.ParseJSON(t, stdout)["simulated"].(map[string]any)["chains"].([]any)[0].(map[string]any)["throughput"].(map[string]any); status != 0 || e["exact"] != nil {
+	stdout, stderr, status := networkProgram.Run(
+		text, "network", "-", "--runs", "2", "--jumps", "2000", "--sizes", "lognormal:4", "--format", "json",
+	)
+	if e := commandtest.ParseJSON(
+		t, stdout,
+	)["simulated"].(map[string]any)["chains"].([]any)[0].(map[string]any)["throughput"].(map[string]any); status != 0 ||
+		e["exact"] != nil {
 		t.Errorf("status %d, %s; order of arrival has no theory for lognormal sizes: %v", status, stderr, e)
 	}
 	large := strings.Replace(commandtest.Example(t, "networks/batch.yaml"), "population: 20", "population: 200000", 1)
-	stdout, stderr, status = networkProgram.Run(large, "network", "-", "--runs", "2", "--jumps", "2000", "--memory", "1")
-	if status != 0 || !strings.Contains(stderr, "pfq: note: no exact means: ") || !strings.HasPrefix(stdout, "stable; too large to be solved\n") {
+	stdout, stderr, status = networkProgram.Run(
+		large, "network", "-", "--runs", "2", "--jumps", "2000", "--memory", "1",
+	)
+	if status != 0 || !strings.Contains(stderr, "pfq: note: no exact means: ") ||
+		!strings.HasPrefix(stdout, "stable; too large to be solved\n") {
 		t.Errorf("status %d, %s%s", status, stderr, stdout)
 	}
 }
@@ -424,22 +465,45 @@ func TestRefused(t *testing.T) {
 		model, args string
 		want        input.Error
 	}{
-		{batch, "--engine doubles", input.Error{Path: "--engine", Value: "doubles", Want: "auto, float, enclose or exact"}},
-		{batch, "--population 1.5", input.Error{Path: "--population", Value: "1.5", Want: "numbers of jobs or ranges FROM:TO:STEP, after CLASS= if several classes are closed, at most 10000 in all"}},
-		{batch, "--population 1", input.Error{Path: "--population", Want: "CLASS= before the list, one of short, long"}},
-		{batch, "--population log=1", input.Error{Path: "--population", Value: "log", Want: `the name of a class; did you mean "long"?`}},
+		{
+			batch,
+			"--engine doubles", input.Error{Path: "--engine", Value: "doubles", Want: "auto, float, enclose or exact"},
+		},
+		{batch, "--population 1.5", input.Error{Path: "--population", Value: "1.5", Want: "numbers of jobs or ranges " +
+			"FROM:TO:STEP, after CLASS= if several classes are closed, at most 10000 in all"}},
+		{
+			batch,
+			"--population 1", input.Error{Path: "--population", Want: "CLASS= before the list, one of short, long"},
+		},
+		{
+			batch, "--population log=1",
+			input.Error{Path: "--population", Value: "log", Want: `the name of a class; did you mean "long"?`},
+		},
 		{batch, "--population short=3,0", input.Error{Path: "--population", Value: "0",
 			Want: `at least one job in the chain of "short", or an arrival_rate`}},
 		{batch, "--distribution 0", input.Error{Path: "--distribution", Value: "0", Want: "an integer in 1..10000"}},
-		{strings.Replace(batch, "population: 20", "population: 2.5", 1), "", input.Error{File: "standard input", Line: 8, Path: "classes[0].population", Value: "2.5", Want: "an integer from 0 to 1000000000"}},
-		{erlang[:len(erlang)-1] + `, "rom": 3}`, "", input.Error{File: "standard input", Line: 1, Path: "rom", Value: "the number 3", Want: "one of the fields servers, rank, room, classes, limits; did you mean room?"}},
+		{strings.Replace(batch, "population: 20", "population: 2.5", 1), "", input.Error{
+			File:  "standard input",
+			Line:  8,
+			Path:  "classes[0].population",
+			Value: "2.5",
+			Want:  "an integer from 0 to 1000000000",
+		}},
+		{erlang[:len(erlang)-1] + `, "rom": 3}`, "", input.Error{
+			File:  "standard input",
+			Line:  1,
+			Path:  "rom",
+			Value: "the number 3",
+			Want:  "one of the fields servers, rank, room, classes, limits; did you mean room?",
+		}},
 	} {
 		got := networkProgram.Refusal(t, c.model, append([]string{"network", "-"}, strings.Fields(c.args)...)...)
 		if got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.args, got, c.want)
 		}
 	}
-	// A number of agents written as capacity and tokens of one server is answered with a note, others are not.
+	// A number of agents written as capacity and tokens of one server is answered with a note,
+	// others are not.
 	for capacity, wantNote := range map[string]bool{"12": true, "1": false, "11": false} {
 		text := "servers: [{name: en, capacity: " + capacity + ", tokens: 12}]\n" +
 			"classes: [{name: a, arrival_rate: 10, servers: [en]}]\n"
@@ -471,8 +535,14 @@ func TestRefused(t *testing.T) {
 		!strings.HasPrefix(stderr, "pfq: --scale needs arrivals") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
-	for file, command := range map[string]string{"storage.yaml": "solve", "racks.yaml": "solve", "pools/two-jobs.yaml": "allocate, with --dynamic if jobs arrive and depart", "plans/shop-plan.yaml": "plan"} {
-		if _, stderr, status := networkProgram.Run(commandtest.Example(t, file), "network", "-"); status != 2 || !strings.HasSuffix(stderr, "; this looks like a model for pfq "+command+"\n") {
+	for file, command := range map[string]string{
+		"storage.yaml":         "solve",
+		"racks.yaml":           "solve",
+		"pools/two-jobs.yaml":  "allocate, with --dynamic if jobs arrive and depart",
+		"plans/shop-plan.yaml": "plan",
+	} {
+		if _, stderr, status := networkProgram.Run(commandtest.Example(t, file), "network", "-"); status != 2 ||
+			!strings.HasSuffix(stderr, "; this looks like a model for pfq "+command+"\n") {
 			t.Errorf("%s: status %d, %s", file, status, stderr)
 		}
 	}
@@ -505,7 +575,8 @@ func TestOneServerAJob(t *testing.T) {
 	if status != 0 || !strings.HasPrefix(stdout, "stable; by the work that comes: mean sizes differ by class, ") {
 		t.Errorf("status %d, %s%s", status, stderr, stdout)
 	}
-	one := networkProgram.JSON(t, order, "network - --runs 10 --jumps 1e5")["simulated"].(map[string]any)["stations"].([]any)[0].(map[string]any)
+	one := networkProgram.JSON(t, order, "network - --runs 10 "+
+		"--jumps 1e5")["simulated"].(map[string]any)["stations"].([]any)[0].(map[string]any)
 	commandtest.Near(t, "simulated utilization", one["utilization"].(map[string]any)["mean"], 5.2/12, 0.05)
 	missing := networkProgram.Refusal(t, strings.Replace(networkGPUs, "servers: 12, ", "", 1), "network", "-")
 	if missing.Path != "stations[0].servers" || missing.Line != 2 {
@@ -513,9 +584,9 @@ func TestOneServerAJob(t *testing.T) {
 	}
 }
 
-// Measured sizes of a list or a log, and sizes of given ends, are scaled to the mean of each class: the wait of an
-// M/G/1 queue in order of arrival is λE[S²]/(2(1-ρ)) (Pollaczek and Khinchine).
-// Rare sizes that matter make one warning for all visits.
+// Measured sizes of a list or a log, and sizes of given ends, are scaled to the mean of each class:
+// the wait of an M/G/1 queue in order of arrival is λE[S²]/(2(1-ρ)) (Pollaczek and Khinchine). Rare
+// sizes that matter make one warning for all visits.
 func TestMeasuredSizes(t *testing.T) {
 	dir := t.TempDir()
 	list, log := filepath.Join(dir, "times.txt"), filepath.Join(dir, "log.swf")
@@ -539,7 +610,8 @@ func TestMeasuredSizes(t *testing.T) {
 		want := 2 + 0.3*4*square/(2*(1-0.6))
 		for _, row := range simulated["chains"].([]any) {
 			delay := row.(map[string]any)["measured_delay"].(map[string]any)
-			// 7.3 standard errors, which Student's with 19 degrees of freedom exceeds with probability 6e-7.
+			// 7.3 standard errors, which Student's with 19 degrees of freedom exceeds with
+			// probability 6e-7.
 			if mean, half := delay["mean"].(float64), delay["half_width"].(float64); math.Abs(mean-want) > 3.5*half {
 				t.Errorf("--sizes %s: %v ± %v, want %v", name, mean, half, want)
 			}
@@ -557,7 +629,9 @@ func TestMeasuredSizes(t *testing.T) {
 			t.Errorf("%s: %s", system, stderr)
 		}
 	}
-	_, stderr, _ := networkProgram.Run(text, "network", "-", "--runs", "2", "--jumps", "2000", "--sizes", "lognormal:100")
+	_, stderr, _ := networkProgram.Run(
+		text, "network", "-", "--runs", "2", "--jumps", "2000", "--sizes", "lognormal:100",
+	)
 	for _, moment := range []string{" of the mean size, ", " of the mean square of the sizes, "} {
 		if strings.Count(stderr, moment) != 1 {
 			t.Errorf("warnings %s, want one of the visits at which sizes matter", stderr)
@@ -669,8 +743,9 @@ func TestSimulatedVisitsInOrderOfExactOnes(t *testing.T) {
 	}
 }
 
-// If sizes matter, a note says that the exact numbers do not hold for simulated sizes of another distribution. Another
-// one says that distributions of a LINE file are simulated as exponential ones.
+// If sizes matter, a note says that the exact numbers do not hold for simulated sizes of another
+// distribution. Another one says that distributions of a LINE file are simulated as exponential
+// ones.
 func TestNoteOnSimulatedSizes(t *testing.T) {
 	station := func(discipline string) string {
 		return fmt.Sprintf(`{"stations": [{"name": "s", "discipline": %q}],
@@ -722,8 +797,8 @@ func TestNoteOnSimulatedSizes(t *testing.T) {
 	}
 }
 
-// With rates 3, 1, 1, ... one job passes 3 times per unit of time and more jobs once: the text says that the limit is
-// no bound.
+// With rates 3, 1, 1, ... one job passes 3 times per unit of time and more jobs once: the text says
+// that the limit is no bound.
 func TestBoundsAboveLimit(t *testing.T) {
 	const model = `{"stations": [{"name": "s", "discipline": "sharing", "rates": [%s]}],
 		"classes": [{"name": "c", "population": 1, "visits": [{"station": "s", "visits": 1}]}]}`
@@ -736,7 +811,8 @@ func TestBoundsAboveLimit(t *testing.T) {
 	}
 }
 
-// A queue with 30,000 servers is rejected for a limit that --memory does not raise, and can be simulated.
+// A queue with 30,000 servers is rejected for a limit that --memory does not raise, and can be
+// simulated.
 func TestManyServersAreSimulated(t *testing.T) {
 	const text = `{"stations": [{"name": "s", "discipline": "fcfs", "servers": 30000}],
 		"classes": [{"name": "c", "arrival_rate": 1, "visits": [{"station": "s", "visits": 1}]}]}`
@@ -744,7 +820,9 @@ func TestManyServersAreSimulated(t *testing.T) {
 	if !strings.HasSuffix(bad.Want, "; --runs has no such limit") || strings.Contains(bad.Want, "--memory") {
 		t.Errorf("%+v", bad)
 	}
-	if stdout, stderr, status := networkProgram.Run(text, "network", "-", "--runs", "2", "--jumps", "2000"); status != 0 {
+	if stdout, stderr, status := networkProgram.Run(
+		text, "network", "-", "--runs", "2", "--jumps", "2000",
+	); status != 0 {
 		t.Errorf("%s%s", stdout, stderr)
 	}
 }

@@ -22,7 +22,10 @@ func TestSimulatePercentiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	levels := []float64{0.5, 0.99, 0.9999}
-	r, err := sim.Run(t.Context(), simcluster.Cluster{Model: m}, sim.Settings{Runs: 20, Jumps: 1e4, Seed: 7, Confidence: 0.9, Levels: levels}, nil)
+	r, err := sim.Run(
+		t.Context(), simcluster.Cluster{Model: m},
+		sim.Settings{Runs: 20, Jumps: 1e4, Seed: 7, Confidence: 0.9, Levels: levels}, nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,10 +48,12 @@ func TestSimulatePercentiles(t *testing.T) {
 		}
 		return delay
 	}
-	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-8*math.Max(math.Abs(a), math.Abs(b)) }) // for the exact values, proved
+	// for the exact values, proved
+	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-8*math.Max(math.Abs(a), math.Abs(b)) })
 	classes := answer["classes"].([]any)
 	for what, c := range map[string]struct{ got, want any }{
-		"all": {answer["delay"], want(sim.OfAll, 0, true)}, "class a": {classes[0].(map[string]any)["delay"], want(sim.OfClass, 0, true)},
+		"all":     {answer["delay"], want(sim.OfAll, 0, true)},
+		"class a": {classes[0].(map[string]any)["delay"], want(sim.OfClass, 0, true)},
 		"class b": {classes[1].(map[string]any)["delay"], want(sim.OfClass, 1, false)},
 	} {
 		if diff := cmp.Diff(c.want, c.got, near); diff != "" {
@@ -64,10 +69,16 @@ func TestSimulatePercentiles(t *testing.T) {
 	}
 }
 
-// Text shows an estimate with its interval, and the exact value only where that is known: in order of arrival, stationary, with exponential
-// sizes.
+// Text shows an estimate with its interval, and the exact value only where that is known: in order
+// of arrival, stationary, with exponential sizes.
 func TestSimulatePercentilesText(t *testing.T) {
-	for args, exact := range map[string]bool{"": true, "--policy ps": false, "--interruptions 2": false, "--sizes zipf": false, "--horizon 1e4": false} {
+	for args, exact := range map[string]bool{
+		"":                  true,
+		"--policy ps":       false,
+		"--interruptions 2": false,
+		"--sizes zipf":      false,
+		"--horizon 1e4":     false,
+	} {
 		jumps := " --jumps 1e4"
 		if strings.Contains(args, "horizon") {
 			jumps = ""
@@ -90,11 +101,14 @@ func TestSimulateLargePercentiles(t *testing.T) {
 	var servers, classes []string
 	for i := range 18 {
 		servers = append(servers, fmt.Sprintf(`{"name": "s%d", "capacity": 1}`, i))
-		classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": "0.9999", "servers": ["s%d", "s%d"]}`, i, i, (i+1)%18))
+		classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": "0.9999", "servers": ["s%d", "s%d"]}`,
+			i, i, (i+1)%18))
 	}
 	model := fmt.Sprintf(`{"servers": [%s], "classes": [%s]}`, strings.Join(servers, ","), strings.Join(classes, ","))
 	stdout, stderr, status := pfqSimulate(model, "--runs 2 --jumps 1000 --percentiles 50,99.9")
-	if status != 0 || !strings.Contains(stderr, "pfq: note: no exact percentiles with the estimates: they take about ") || !strings.Contains(stdout, "exact") {
+	if status != 0 ||
+		!strings.Contains(stderr, "pfq: note: no exact percentiles with the estimates: they take about ") ||
+		!strings.Contains(stdout, "exact") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }
@@ -106,13 +120,15 @@ func TestSimulatePercentilesOfTrees(t *testing.T) {
 	for i := range 60 {
 		servers = append(servers, fmt.Sprintf(`{"name": "s%d", "capacity": 1}`, i))
 		if i > 0 {
-			classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": "0.4", "servers": ["s%d", "s%d"]}`, i, i, (i-1)/2))
+			classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": "0.4", "servers": ["s%d", "s%d"]}`,
+				i, i, (i-1)/2))
 		}
 	}
 	model := fmt.Sprintf(`{"servers": [%s], "classes": [%s]}`, strings.Join(servers, ","), strings.Join(classes, ","))
 	stdout, stderr, status := pfqSimulate(model, "--runs 2 --jumps 1000 --percentiles 50")
 	_, table, found := strings.Cut(stdout, "class        delay p50")
-	if columns, _, _ := strings.Cut(table, "\n"); status != 0 || strings.Contains(stderr, "no exact percentiles") || !found || !strings.Contains(columns, "exact") {
+	if columns, _, _ := strings.Cut(table, "\n"); status != 0 || strings.Contains(stderr, "no exact percentiles") ||
+		!found || !strings.Contains(columns, "exact") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }
@@ -120,10 +136,13 @@ func TestSimulatePercentilesOfTrees(t *testing.T) {
 // Percentiles that are none are rejected.
 func TestBadPercentiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"100": "--percentiles[0] = 100: want a number > 0 and < 100", "50,50": "--percentiles[1] = 50: want each percentile once; --percentiles[0] is the same",
-		"99.99999999999999999999": "--percentiles[0] = 99.99999999999999999999: want a number whose hundredth is > 0 and < 1 in double precision",
+		"100":   "--percentiles[0] = 100: want a number > 0 and < 100",
+		"50,50": "--percentiles[1] = 50: want each percentile once; --percentiles[0] is the same",
+		"99.99999999999999999999": "--percentiles[0] = 99.99999999999999999999: want a number whose hundredth is > 0 " +
+			"and < 1 in double precision",
 	} {
-		if stdout, stderr, status := pfqSimulate(oneServer, "--percentiles "+text); status != 2 || stdout != "" || stderr != "pfq: "+want+"\n" {
+		if stdout, stderr, status := pfqSimulate(oneServer, "--percentiles "+text); status != 2 ||
+			stdout != "" || stderr != "pfq: "+want+"\n" {
 			t.Errorf("%s: status %d, %s%s", text, status, stdout, stderr)
 		}
 	}

@@ -57,7 +57,8 @@ func newPlanCommand() *cobra.Command {
 			"the greatest load, the plan that carries the most load within the budget, "+
 			"or the smallest cost as the load grows")
 	cli.AddText(cmd, &f.choice, "choice", "", "options of the file, such as SERVER=2,CLASS:SERVER",
-		"do not search: measure the plan with these numbers of steps of upgrades and new servers and with these edges, such as "+
+		"do not search: measure the plan with these numbers of steps of upgrades and new servers and with these "+
+			"edges, such as "+
 			"`small=1,reports:big`; none is the plan without any")
 	b.Int(&s.Limit, "Limit", "limit", 1e9,
 		"stop a search after this many `SOLVES`, and report how far its plan can be from the best")
@@ -259,7 +260,9 @@ func (f *planQuestion) mostLoad(q command.Query, p *plan.Problem) (render.Answer
 }
 
 // watch does long work and prints its progress every few seconds.
-func watch[T any](q command.Query, f *planQuestion, work func(context.Context, plan.SearchSettings) (T, error)) (T, error) {
+func watch[T any](
+	q command.Query, f *planQuestion, work func(context.Context, plan.SearchSettings) (T, error),
+) (T, error) {
 	var last atomic.Pointer[plan.Progress]
 	start := time.Now()
 	tell := func() {
@@ -284,7 +287,8 @@ func watch[T any](q command.Query, f *planQuestion, work func(context.Context, p
 // none is the value of --choice that buys nothing.
 const none = "none"
 
-// parseChoice reads what to buy: NAME or NAME=STEPS of an upgrade or of new servers, CLASS:SERVER of an edge.
+// parseChoice reads what to buy: NAME or NAME=STEPS of an upgrade or of new servers, CLASS:SERVER
+// of an edge.
 func parseChoice(p *plan.Problem, text string) (c plan.Choice, err error) {
 	c.Steps = make([]int, len(p.Upgrades)+len(p.NewServers))
 	if text == "" || text == none {

@@ -58,7 +58,8 @@ type purchase struct {
 	Cost     *big.Rat `json:"cost" exact:"always"`
 }
 
-// A targetRow compares a measure with its limit: now, with the plan, and if there is none, with everything bought.
+// A targetRow compares a measure with its limit: now, with the plan, and if there is none, with
+// everything bought.
 type targetRow struct {
 	Target     string     `json:"target"`
 	Limit      *big.Rat   `json:"limit" exact:"always"`
@@ -83,8 +84,8 @@ type serverRow struct {
 	Everything *num.Value `json:"utilization_with_everything" below:"1"`
 }
 
-// An edgeRow compares the mean delay of all jobs with and without an edge, all other purchases being the same, and
-// lists the classes to which the edge brings a larger one.
+// An edgeRow compares the mean delay of all jobs with and without an edge, all other purchases
+// being the same, and lists the classes to which the edge brings a larger one.
 type edgeRow struct {
 	Class   string     `json:"class"`
 	Server  string     `json:"server"`
@@ -100,7 +101,8 @@ type payRow struct {
 	With    *num.Value `json:"mean_delay_with"`
 }
 
-// A gradientRow is the derivative of the mean delay that is minimized, at the plan or, without one, now.
+// A gradientRow is the derivative of the mean delay that is minimized, at the plan or, without one,
+// now.
 type planGradientRow struct {
 	Kind string `json:"option"` // upgrade or new server
 	Name string `json:"name"`
@@ -281,8 +283,8 @@ var foundColumns = []string{"kind", "name", "target", "class", "server", "limit"
 	"everything", "verdict", "mean_delay_now", "mean_delay", "mean_delay_with_everything", "utilization_now",
 	"utilization", "utilization_with_everything", "cost", "find", "found", "complete"}
 
-// sections returns the lines of CSV and the tables of text. Text shows what is now and with the plan, or with
-// everything if there is no plan, and only what is now if the plan buys nothing.
+// sections returns the lines of CSV and the tables of text. Text shows what is now and with the
+// plan, or with everything if there is no plan, and only what is now if the plan buys nothing.
 func (a *found) sections() []render.Section {
 	last, then, busyThen := "plan", " mean_delay", " utilization"
 	switch {
@@ -343,8 +345,8 @@ func severalAnswer(all []*found) render.Answer {
 	return out
 }
 
-// An answered holds the fields of an answer in a file that a verification needs. They are read by the tags
-// that wrote them.
+// An answered holds the fields of an answer in a file that a verification needs. They are read by
+// the tags that wrote them.
 type planAnswered struct {
 	Find  string `json:"find"`
 	Found bool   `json:"found"`

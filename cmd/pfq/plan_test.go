@@ -29,8 +29,8 @@ var planProgram = commandtest.Program(func() *cobra.Command { return command.Roo
 // pfq runs one command line in this process.
 var runPlan = planProgram.Run
 
-// Two servers of capacity 1, class a at 0.9 on the first, b at 0.4 on the second: if b may use the first too, b gains, and a and all
-// jobs together lose.
+// Two servers of capacity 1, class a at 0.9 on the first, b at 0.4 on the second: if b may use the
+// first too, b gains, and a and all jobs together lose.
 const braess = `{"model": {"servers": [{"name": "s", "capacity": 1}, {"name": "t", "capacity": 1}], "classes": [
 	{"name": "a", "arrival_rate": 0.9, "servers": ["s"]}, {"name": "b", "arrival_rate": 0.4, "servers": ["t"]}]},
 	"edges": [{"class": "b", "server": "s", "cost": 1}],
@@ -55,7 +55,8 @@ func TestEdgeThatHurts(t *testing.T) {
 	commandtest.Near(t, "a before", pays[0].(map[string]any)["mean_delay_without"], 10, 1e-12)
 	commandtest.Near(t, "a after", pays[0].(map[string]any)["mean_delay_with"], 10.52, 1e-3)
 	stdout, _, _ := runPlan(fmt.Sprintf(braess, ""), "plan", "-", "--choice", "b:s")
-	if want := "edge b:s changes the mean delay of all jobs from 7.4359 to 7.72228; who pays: a from 10 to 10.5195\n"; !strings.Contains(stdout, want) {
+	if want := "edge b:s changes the mean delay of all jobs from 7.4359 to 7.72228; who pays: a from 10 to " +
+		"10.5195\n"; !strings.Contains(stdout, want) {
 		t.Errorf("no %q in\n%s", want, stdout)
 	}
 	got = planProgram.JSON(t, fmt.Sprintf(braess, `, "no_worse": true`), "plan -")
@@ -125,9 +126,14 @@ func TestVerify(t *testing.T) {
 				t.Errorf("%s, other costs: status %d, %s", q.args, status, out)
 			}
 		}
-		for _, change := range [][2]string{{`"cost_exact": "`, `"cost_exact": "1`}, {`"below_exact": "`, `"below_exact": "1`}, {`"at_most_exact": "`, `"at_most_exact": "1`},
-			{`"mean_delay": 0.`, `"mean_delay": 0.9`}, {`"holds_at_exact": "`, `"holds_at_exact": "1`}, {`"fails_at_exact": "`, `"fails_at_exact": "1`}, {`"plan": 0.`, `"plan": 0.9`}, {`"bought": false`, `"bought": true`}, {`"gap": 0`, `"gap": 1`},
-			{`"fails": "targets[0]"`, `"fails": "targets[3]"`}, {`"fails": "targets[0]"`, `"fails": "targets[7]"`}, {`"fails": "mean_delay"`, `"fails": "no_worse"`}} {
+		for _, change := range [][2]string{
+			{`"cost_exact": "`, `"cost_exact": "1`}, {`"below_exact": "`, `"below_exact": "1`},
+			{`"at_most_exact": "`, `"at_most_exact": "1`}, {`"mean_delay": 0.`, `"mean_delay": 0.9`},
+			{`"holds_at_exact": "`, `"holds_at_exact": "1`}, {`"fails_at_exact": "`, `"fails_at_exact": "1`},
+			{`"plan": 0.`, `"plan": 0.9`}, {`"bought": false`, `"bought": true`}, {`"gap": 0`, `"gap": 1`},
+			{`"fails": "targets[0]"`, `"fails": "targets[3]"`}, {`"fails": "targets[0]"`, `"fails": "targets[7]"`},
+			{`"fails": "mean_delay"`, `"fails": "no_worse"`},
+		} {
 			broken := strings.Replace(answer, change[0], change[1], 1)
 			if broken == answer {
 				continue
@@ -140,7 +146,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// Verification finds a change of any field of an answer, except solves, which only a search can count.
+// Verification finds a change of any field of an answer, except solves, which only a search can
+// count.
 func TestVerifyRejectsAnyChange(t *testing.T) {
 	text := shop(t)
 	file := filepath.Join(t.TempDir(), "answer.json")
@@ -154,7 +161,8 @@ func TestVerifyRejectsAnyChange(t *testing.T) {
 		}
 		path := changeLeaf(r, &answer)
 		isCorner := strings.Contains(path, ".corners[") // another corner may prove as much
-		if strings.HasSuffix(path, ".solves") || isCorner && regexp.MustCompile(`\.(fewer|steps\[\d+\])$`).MatchString(path) {
+		if strings.HasSuffix(path, ".solves") ||
+			isCorner && regexp.MustCompile(`\.(fewer|steps\[\d+\])$`).MatchString(path) {
 			return
 		}
 		broken, err := json.Marshal(answer)
@@ -287,15 +295,31 @@ func TestPlanRefusals(t *testing.T) {
 		args string
 		want input.Error
 	}{
-		{"--choice smal=1", input.Error{Path: "--choice[0]", Value: "smal=1", Want: "NAME=STEPS of an upgrade or new server, or CLASS:SERVER of an edge: small, big, spare, reports:big"}},
-		{"--choice small=5", input.Error{Path: "--choice[0]", Value: "small=5", Want: "small=STEPS with steps from 0 to 4"}},
+		{"--choice smal=1", input.Error{
+			Path:  "--choice[0]",
+			Value: "smal=1",
+			Want:  "NAME=STEPS of an upgrade or new server, or CLASS:SERVER of an edge: small, big, spare, reports:big",
+		}},
+		{
+			"--choice small=5",
+			input.Error{Path: "--choice[0]", Value: "small=5", Want: "small=STEPS with steps from 0 to 4"},
+		},
 		{"--choice small,small=2", input.Error{Path: "--choice[1]", Value: "small=2", Want: "each option once"}},
-		{"--choice reports:big,reports:big", input.Error{Path: "--choice[1]", Value: "reports:big", Want: "each option once"}},
+		{
+			"--choice reports:big,reports:big",
+			input.Error{Path: "--choice[1]", Value: "reports:big", Want: "each option once"},
+		},
 		{"--limit 0", input.Error{Path: "--limit", Value: "0", Want: "an integer in 1..1000000000"}},
 		{"--tol 1", input.Error{Path: "--tol", Value: "1", Want: "a number >= 1e-12 and < 1"}},
 		{"--tol 9e-13", input.Error{Path: "--tol", Value: "9e-13", Want: "a number >= 1e-12 and < 1"}},
-		{"--find growth", input.Error{Path: "--scale", Want: "growing factors of the arrival rates, such as 1,1.25,1.5,2, with --find growth"}},
-		{"--find growth --scale 2,1", input.Error{Path: "--scale[1]", Value: "1", Want: "a number above the one before it"}},
+		{"--find growth", input.Error{
+			Path: "--scale",
+			Want: "growing factors of the arrival rates, such as 1,1.25,1.5,2, with --find growth",
+		}},
+		{
+			"--find growth --scale 2,1",
+			input.Error{Path: "--scale[1]", Value: "1", Want: "a number above the one before it"},
+		},
 	} {
 		if got := planProgram.Refusal(t, text, strings.Fields("plan - "+c.args)...); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.args, got, c.want)
@@ -333,20 +357,36 @@ func TestNoPlan(t *testing.T) {
 	folder := t.TempDir()
 	const network = "this looks like a model for pfq network, and plans are for clusters\n"
 	for _, c := range []struct{ text, want string }{
-		{commandtest.Example(t, "storage.yaml"), "; this looks like a model for pfq solve, and a plan names it as its model\n"},
+		{
+			commandtest.Example(t, "storage.yaml"),
+			"; this looks like a model for pfq solve, and a plan names it as its model\n",
+		},
 		{commandtest.Example(t, "networks/interactive.yaml"), network},
-		{commandtest.Example(t, "traffic/two-classes.yaml"), "; this looks like a model for pfq allocate, with --dynamic if jobs arrive and depart\n"},
-		{"model: {stations: []}", ":1: model.stations = an array: want one of the fields servers, classes, mean_size; " + network},
-		{"model: {servers: [{name: s, capacity: 1, cost: 2}]}", "fields name, capacity, count; what to buy, and at which cost, belongs in a plan, for pfq plan\n"},
+		{
+			commandtest.Example(t, "traffic/two-classes.yaml"),
+			"; this looks like a model for pfq allocate, with --dynamic if jobs arrive and depart\n",
+		},
+		{
+			"model: {stations: []}",
+			":1: model.stations = an array: want one of the fields servers, classes, mean_size; " + network,
+		},
+		{
+			"model: {servers: [{name: s, capacity: 1, cost: 2}]}",
+			"fields name, capacity, count; what to buy, and at which cost, belongs in a plan, for pfq plan\n",
+		},
 		{"model: {classes: []}", ": model.servers is missing: want an array of servers\n"},
-		{"model: network.yaml", "network.yaml:1: stations = an array: want one of the fields servers, classes, mean_size; " + network},
+		{
+			"model: network.yaml",
+			"network.yaml:1: stations = an array: want one of the fields servers, classes, mean_size; " + network,
+		},
 		{"model: without.yaml", "without.yaml:1: servers is missing: want an array of servers\n"},
 	} {
 		name := filepath.Join(folder, "plan.yaml")
 		commandtest.WriteFile(t, name, c.text)
 		commandtest.WriteFile(t, filepath.Join(folder, "network.yaml"), "stations: []")
 		commandtest.WriteFile(t, filepath.Join(folder, "without.yaml"), "classes: []")
-		if _, stderr, status := runPlan("", "plan", name); status != 2 || !strings.HasSuffix(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+		if _, stderr, status := runPlan("", "plan", name); status != 2 || !strings.HasSuffix(stderr, c.want) ||
+			strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%.40s: status %d, %s, want %s", c.text, status, stderr, c.want)
 		}
 	}
@@ -372,10 +412,14 @@ s       0.5
 		{"--choice none --scale 2", "scale 2\ncost 0; the cluster is unstable, and there are no other targets\n"},
 		{"--scale 2", "scale 2\ncost 2: no plan that is stable costs less\n"},
 		{"--scale 8", "scale 8\nno plan is stable\n"},
-		{"--find delay", "cost 4, mean delay of all jobs 0.4: no plan that is stable and costs at most 4 has a smaller one\n"},
+		{
+			"--find delay",
+			"cost 4, mean delay of all jobs 0.4: no plan that is stable and costs at most 4 has a smaller one\n",
+		},
 		{"--find frontier", "stable plans, each with the smallest mean delay"},
 	} {
-		text := `{"model": {"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0.5, "servers": ["s"]}]},
+		text :=
+			`{"model": {"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0.5, "servers": ["s"]}]},
 			"upgrades": [{"server": "s", "step": 1, "cost": 2, "most": 2}], "budget": 4}`
 		if stdout, stderr, _ := runPlan(text, strings.Fields("plan - "+c.args)...); !strings.HasPrefix(stdout, c.want) {
 			t.Errorf("%s: %s%s", c.args, stdout, stderr)
@@ -388,19 +432,25 @@ func TestModelFile(t *testing.T) {
 	folder := t.TempDir()
 	name := filepath.Join(folder, "plan.yaml")
 	commandtest.WriteFile(t, name, "model: shop.yaml\nupgrades:\n  - {server: s, step: 1, cost: 1}\n")
-	commandtest.WriteFile(t, filepath.Join(folder, "shop.yaml"), "servers:\n  - {name: s, capacity: 1}\nclasses:\n  - {name: a, arrival_rate: 1.5, servers: [s]}\n")
-	if stdout, stderr, status := runPlan("", "plan", name); status != 0 || !strings.HasPrefix(stdout, "cost 1: no plan that is stable costs less\n") {
+	commandtest.WriteFile(
+		t, filepath.Join(folder, "shop.yaml"),
+		"servers:\n  - {name: s, capacity: 1}\nclasses:\n  - {name: a, arrival_rate: 1.5, servers: [s]}\n",
+	)
+	if stdout, stderr, status := runPlan("", "plan", name); status != 0 ||
+		!strings.HasPrefix(stdout, "cost 1: no plan that is stable costs less\n") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 	commandtest.WriteFile(t, filepath.Join(folder, "shop.yaml"), "servers:\n  - {name: s, capacity: -1}\nclasses: []\n")
 	_, stderr, status := runPlan("", "plan", name)
-	if want := "pfq: " + name + ": model: " + filepath.Join(folder, "shop.yaml") + ":2: servers[0].capacity = -1: want a number >= 0\n"; status != 2 || stderr != want {
+	if want := "pfq: " + name + ": model: " + filepath.Join(folder, "shop.yaml") +
+		":2: servers[0].capacity = -1: want a number >= 0\n"; status != 2 || stderr != want {
 		t.Errorf("status %d, %s, want %s", status, stderr, want)
 	}
 	if err := os.Remove(filepath.Join(folder, "shop.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, status := runPlan("", "plan", name); status != 2 || !strings.Contains(stderr, "model: "+filepath.Join(folder, "shop.yaml")) {
+	if _, stderr, status := runPlan("", "plan", name); status != 2 ||
+		!strings.Contains(stderr, "model: "+filepath.Join(folder, "shop.yaml")) {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }
@@ -428,18 +478,27 @@ func TestVerifyOtherQuestion(t *testing.T) {
 		what, asked, verified string
 		change                func(answer any) any // nil for none
 	}{
-		{"no plan, as if the search had ended", "--find delay --limit 1", "", func(a any) any { object(a)["complete"] = true; return a }},
+		{
+			"no plan, as if the search had ended", "--find delay --limit 1", "",
+			func(a any) any { object(a)["complete"] = true; return a },
+		},
 		{"nothing cheaper that holds everything", "--find frontier", "", func(a any) any {
 			cheaper := object(object(a.([]any)[0])["cheaper_proof"])
 			cheaper["from"], cheaper["corners"] = map[string]any{"steps": []int{4, 1, 1}, "edges": []int{0}}, []any{}
 			return a
 		}},
-		{"the cheapest plan as a frontier", "", "--find frontier", func(a any) any { object(a)["find"] = "frontier"; return []any{a} }},
+		{
+			"the cheapest plan as a frontier", "",
+			"--find frontier", func(a any) any { object(a)["find"] = "frontier"; return []any{a} },
+		},
 		{"the start of a frontier", "--find frontier", "", func(a any) any { return a.([]any)[:1] }},
 		{"no answer", "--find frontier", "", func(any) any { return []any{} }},
 		{"no answer to growth", "--find growth --scale 1,1.25", "", func(any) any { return []any{} }},
 		{"fewer loads", "--scale 1/3,1", "", func(a any) any { return a.([]any)[:1] }},
-		{"growth that ends before it has to", "--find growth --scale 1,1.25", "", func(a any) any { return a.([]any)[:1] }},
+		{
+			"growth that ends before it has to", "--find growth --scale 1,1.25", "",
+			func(a any) any { return a.([]any)[:1] },
+		},
 		{"no load", "--find load --scale 1,2", "", func(any) any { return []any{} }},
 		{"the load of another plan", "--find load", "--find load --choice small=2", nil},
 		{"the load of the best plan, for that of none", "--find most-load", "--find load", nil},
@@ -468,7 +527,8 @@ func TestVerifyOtherQuestion(t *testing.T) {
 	}
 }
 
-// At the load 1 the cheap upgrade is enough; at 3 the dear one alone is the cheapest, but in growth the cheap one is there.
+// At the load 1 the cheap upgrade is enough; at 3 the dear one alone is the cheapest, but in growth
+// the cheap one is there.
 func TestVerifyGrowthHolds(t *testing.T) {
 	const text = `{"model": {"servers": [{"name": "s", "capacity": 1}, {"name": "t", "capacity": 1}], "classes": [
 		{"name": "a", "arrival_rate": "1/2", "servers": ["s", "t"]}]}, "targets": [{"margin": "5/2"}],
@@ -505,7 +565,8 @@ func TestUndecidedLoad(t *testing.T) {
 	const text = `{"model": {"servers": [{"name": "s", "capacity": 2}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]},
 		"targets": [{"class": "a", "percentile": "63.2120558828557678404476229838539132554188868968", "delay": 1}]}`
 	stdout, stderr, status := runPlan(text, "plan", "-", "--find", "load")
-	if want := "the targets hold with the arrival rates multiplied by 0.999999, and fail at 1.00001\n"; status != 0 || !strings.HasPrefix(stdout, want) {
+	if want := "the targets hold with the arrival rates multiplied by 0.999999, and fail at 1.00001\n"; status != 0 ||
+		!strings.HasPrefix(stdout, want) {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 	file := filepath.Join(t.TempDir(), "answer.json")
@@ -520,27 +581,39 @@ func TestUndecidedLoad(t *testing.T) {
 func TestVerifyOtherScale(t *testing.T) {
 	text := shop(t)
 	file := filepath.Join(t.TempDir(), "answer.json")
-	for _, args := range []string{"--scale 1", "--find load --scale 1", "--find growth --scale 1", "--find delay --scale 1"} {
+	for _, args := range []string{
+		"--scale 1", "--find load --scale 1", "--find growth --scale 1", "--find delay --scale 1",
+	} {
 		answer, _, _ := runPlan(text, strings.Fields("plan - --format json "+args)...)
-		for _, c := range [][2]string{{`"scale": 1,`, `"scale": 2,`}, {`"scale_exact": "1"`, `"scale_exact": "2"`}, {`"scale": 1,`, ``}} {
+		for _, c := range [][2]string{
+			{`"scale": 1,`, `"scale": 2,`}, {`"scale_exact": "1"`, `"scale_exact": "2"`}, {`"scale": 1,`, ``},
+		} {
 			changed := strings.Replace(answer, c[0], c[1], 1)
 			if changed == answer {
 				continue // only growth has its loads as fractions
 			}
 			commandtest.WriteFile(t, file, changed)
-			if stdout, stderr, status := runPlan(text, append(strings.Fields("plan - "+args), "--verify", file)...); status != 1 || !strings.Contains(stdout, "scale") {
+			if stdout, stderr, status := runPlan(
+				text, append(strings.Fields("plan - "+args), "--verify", file)...,
+			); status != 1 ||
+				!strings.Contains(stdout, "scale") {
 				t.Errorf("%s, %s: status %d, %s%s", args, c[1], status, stdout, stderr)
 			}
 		}
 		commandtest.WriteFile(t, file, answer)
-		if stdout, stderr, status := runPlan(text, append(strings.Fields("plan - "+args), "--verify", file)...); status != 0 {
+		if stdout, stderr, status := runPlan(
+			text, append(strings.Fields("plan - "+args), "--verify", file)...,
+		); status != 0 {
 			t.Errorf("%s: status %d, %s%s", args, status, stdout, stderr)
 		}
 		asked := strings.TrimSuffix(args, "--scale 1")
 		if strings.Contains(args, "growth") {
 			continue
 		}
-		if stdout, stderr, status := runPlan(text, append(strings.Fields("plan - "+asked), "--verify", file)...); status != 1 || !strings.Contains(stdout, "scale") {
+		if stdout, stderr, status := runPlan(
+			text, append(strings.Fields("plan - "+asked), "--verify", file)...,
+		); status != 1 ||
+			!strings.Contains(stdout, "scale") {
 			t.Errorf("%s without --scale: status %d, %s%s", args, status, stdout, stderr)
 		}
 	}
@@ -548,8 +621,11 @@ func TestVerifyOtherScale(t *testing.T) {
 
 // A frontier applies to one load.
 func TestFrontierAtLoads(t *testing.T) {
-	for _, args := range []string{"plan - --find frontier --scale 1", "plan - --find frontier --scale 1,2 --verify answer.json"} {
-		if _, stderr, status := runPlan(shop(t), strings.Fields(args)...); status != 2 || !strings.Contains(stderr, "--find frontier and --scale exclude each other") {
+	for _, args := range []string{
+		"plan - --find frontier --scale 1", "plan - --find frontier --scale 1,2 --verify answer.json",
+	} {
+		if _, stderr, status := runPlan(shop(t), strings.Fields(args)...); status != 2 ||
+			!strings.Contains(stderr, "--find frontier and --scale exclude each other") {
 			t.Errorf("%s: status %d, %s", args, status, stderr)
 		}
 	}
@@ -570,14 +646,16 @@ budget: 10
 func TestGroupsUnstableBudget(t *testing.T) {
 	stdout, stderr, status := runPlan(planGPUs, "plan", "-")
 	for _, want := range []string{"\nabove the budget of 10; --find most-load says", "\nnow unstable: ",
-		"kind     name  steps  servers  capacity each  total  cost\nupgrade  new   2      4        1              4      16\n"} {
+		"kind     name  steps  servers  capacity each  total  cost\n" +
+			"upgrade  new   2      4        1              4      16\n"} {
 		if status != 1 || stderr != "" || !strings.Contains(stdout, want) {
 			t.Errorf("status %d, %s%s, want %s", status, stderr, stdout, want)
 		}
 	}
 	stdout, _, _ = runPlan(planGPUs, "plan", "-", "--format", "json")
 	got := commandtest.ParseJSON(t, stdout)
-	if bought := got["buy"].([]any)[0].(map[string]any); bought["count"] != 4.0 || bought["capacity_each"] != 1.0 || bought["capacity"] != 4.0 || got["stable_now"] != false {
+	if bought := got["buy"].([]any)[0].(map[string]any); bought["count"] != 4.0 || bought["capacity_each"] != 1.0 ||
+		bought["capacity"] != 4.0 || got["stable_now"] != false {
 		t.Errorf("%v", got)
 	}
 	stdout, _, _ = runPlan(strings.Replace(planGPUs, "budget: 10", "budget: 30", 1), "plan", "-", "--find", "frontier")
@@ -596,7 +674,9 @@ func TestLoadsOnTheirSides(t *testing.T) {
 		for _, words := range [][2]string{{"multiplied by ", ", and fail at "}, {"multiplied by ", "; at "}} {
 			if _, after, ok := strings.Cut(stdout, words[0]); ok {
 				if before, after, ok := strings.Cut(after, words[1]); ok {
-					holds, fails = before, strings.FieldsFunc(after, func(r rune) bool { return r == ' ' || r == '\n' })[0]
+					holds, fails = before, strings.FieldsFunc(after, func(r rune) bool {
+						return r == ' ' || r == '\n'
+					})[0]
 				}
 			}
 		}
@@ -605,7 +685,8 @@ func TestLoadsOnTheirSides(t *testing.T) {
 		answer, _, _ := runPlan(text, "plan", "-", "--find", find, "--format", "json")
 		exact := commandtest.ParseJSON(t, answer)
 		from, to := commandtest.Rat(t, exact["holds_at_exact"]), commandtest.Rat(t, exact["fails_at_exact"])
-		if low == nil || high == nil || low.Cmp(from) > 0 || from.Cmp(to) >= 0 || to.Cmp(high) > 0 || new(big.Rat).Sub(high, low).Cmp(big.NewRat(3, 100_000)) > 0 {
+		if low == nil || high == nil || low.Cmp(from) > 0 || from.Cmp(to) >= 0 || to.Cmp(high) > 0 ||
+			new(big.Rat).Sub(high, low).Cmp(big.NewRat(3, 100_000)) > 0 {
 			t.Errorf("%s: %s and %s of %s%s", find, holds, fails, stdout, stderr)
 		}
 	}

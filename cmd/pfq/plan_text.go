@@ -28,7 +28,8 @@ func (a *found) ending(t *render.Text) {
 	}
 }
 
-// buyRows returns the rows of purchases in text. The capacity of each server has a column if one is for several.
+// buyRows returns the rows of purchases in text. The capacity of each server has a column if one is
+// for several.
 func buyRows(rows []render.Record) []render.Record {
 	several := slices.ContainsFunc(rows, func(r render.Record) bool {
 		n, _ := r.Get("count").(int)

@@ -52,8 +52,8 @@ func (f *planQuestion) verified(q command.Query, p *plan.Problem) (a render.Answ
 	return render.Answer{JSON: v, Lines: []render.Lines{{Of: v}}, Text: v.text}, v.Proved, nil
 }
 
-// miscounted returns what is wrong with the number of answers. There is one for each load, except for a frontier and
-// for loads after one at which no plan was found.
+// miscounted returns what is wrong with the number of answers. There is one for each load, except
+// for a frontier and for loads after one at which no plan was found.
 func (f *planQuestion) miscounted(answers []*planAnswered) string {
 	loads := max(len(f.loads), 1)
 	switch {
@@ -69,7 +69,8 @@ func (f *planQuestion) miscounted(answers []*planAnswered) string {
 	return ""
 }
 
-// checkAnswer checks the proof of an answer, and compares its other fields with those of a new answer for its plan.
+// checkAnswer checks the proof of an answer, and compares its other fields with those of a new
+// answer for its plan.
 func (f *planQuestion) checkAnswer(
 	ctx context.Context, p *plan.Problem, answers []*planAnswered, i int, s plan.Settings,
 ) (err error) {
@@ -156,8 +157,8 @@ func (f *planQuestion) checkFound(
 	return render.Fields(a), nil
 }
 
-// isPoint reports whether the proof of a point of a frontier reaches to the next one, and that of the first shows that
-// nothing is cheaper.
+// isPoint reports whether the proof of a point of a frontier reaches to the next one, and that of
+// the first shows that nothing is cheaper.
 func (f *planQuestion) isPoint(p *plan.Problem, answers []*planAnswered, i int) bool {
 	a := answers[i].answer
 	switch {
@@ -258,8 +259,9 @@ func notProved(err error) error {
 	return err
 }
 
-// difference returns the path at which a value of JSON differs from another, and the value wanted there. Numbers
-// may differ by three times a tolerance because each may be off by one. A missing field counts as null.
+// difference returns the path at which a value of JSON differs from another, and the value wanted
+// there. Numbers may differ by three times a tolerance because each may be off by one. A missing
+// field counts as null.
 func difference(path string, want, got *file.Node, tol float64) (where, what string) {
 	if got == nil {
 		got = &file.Node{}

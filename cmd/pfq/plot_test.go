@@ -18,7 +18,8 @@ import (
 // unitAtEnd is the unit in the header of a series.
 var unitAtEnd = regexp.MustCompile(`(, .*) \([^()]*\)$`)
 
-// plotted returns the columns of a picture's numbers by panel and series, in the order of the horizontal axis.
+// plotted returns the columns of a picture's numbers by panel and series, in the order of the
+// horizontal axis.
 func plotted(t *testing.T, stdin, line string) map[string][]float64 {
 	t.Helper()
 	stdout, stderr, status := pfq(stdin, strings.Fields("plot "+line+" --format csv")...)
@@ -32,7 +33,9 @@ func plotted(t *testing.T, stdin, line string) map[string][]float64 {
 	columns := make(map[string][]float64)
 	for k, name := range records[0] {
 		bound := ""
-		for _, b := range []string{", lower bound", ", upper bound", ", low end of 90 % interval", ", high end of 90 % interval"} {
+		for _, b := range []string{
+			", lower bound", ", upper bound", ", low end of 90 % interval", ", high end of 90 % interval",
+		} {
 			if before, ok := strings.CutSuffix(name, b); ok {
 				name, bound = before, b
 			}
@@ -99,10 +102,22 @@ func TestPlotPlan(t *testing.T) {
 	plan := string(readExample("shop-plan"))
 	for _, c := range []struct{ edit, flags, axis, first string }{
 		{"", "--find frontier", "cost (as in the file)", "plans that are best for their cost, least mean delay"},
-		{"\nbudget: 10\n", "--find frontier", "cost (as in the file)", "plans that are best for their cost, least mean delay"},
-		{"\nminimize: web\n", "--find frontier", "cost (as in the file)", "plans that are best for their cost, least mean delay"},
-		{"", "--find growth --scale 0.5:3:0.5", "load (times the arrival rates at scale 1.5)", "cheapest plans, cheapest plan"},
-		{"", "--find growth --scale 2,4", "load (times the arrival rates at scale 1.5)", "cheapest plans, cheapest plan"},
+		{
+			"\nbudget: 10\n", "--find frontier", "cost (as in the file)",
+			"plans that are best for their cost, least mean delay",
+		},
+		{
+			"\nminimize: web\n", "--find frontier", "cost (as in the file)",
+			"plans that are best for their cost, least mean delay",
+		},
+		{
+			"", "--find growth --scale 0.5:3:0.5", "load (times the arrival rates at scale 1.5)",
+			"cheapest plans, cheapest plan",
+		},
+		{
+			"", "--find growth --scale 2,4", "load (times the arrival rates at scale 1.5)",
+			"cheapest plans, cheapest plan",
+		},
 	} {
 		got, want := plotted(t, plan+c.edit, "- "+c.flags), wanted{}
 		for _, a := range answers(t, plan+c.edit, "plan - "+c.flags) {
@@ -187,16 +202,23 @@ func TestPlotPoolAtRest(t *testing.T) {
 		values             []string
 	}{{"cpu", "9", []string{"4.5", "9", "13.5"}}, {"ram", "18", []string{"9", "18", "27"}}} {
 		for _, value := range change.values {
-			text := strings.Replace(pool, "{name: "+change.resource+", capacity: "+change.capacity+"}", "{name: "+change.resource+", capacity: "+value+"}", 1)
+			text := strings.Replace(
+				pool, "{name: "+change.resource+", capacity: "+change.capacity+"}",
+				"{name: "+change.resource+", capacity: "+value+"}", 1,
+			)
 			for _, policy := range rows(program.JSON(t, text, "allocate - --policy all"), "policies") {
 				for _, j := range rows(policy, "jobs") {
-					want.add(fmt.Sprintf("tasks of %s, capacity of %s, %s", j["name"], change.resource, policy["policy"]), j["tasks"])
+					want.add(
+						fmt.Sprintf("tasks of %s, capacity of %s, %s", j["name"], change.resource, policy["policy"]),
+						j["tasks"],
+					)
 					if policy["policy"] == "drf" {
 						wantOne.add(fmt.Sprintf("tasks, capacity of %s, %s", change.resource, j["name"]), j["tasks"])
 					}
 				}
 				for _, r := range rows(policy, "resources") {
-					want.add(fmt.Sprintf("utilization of %s, capacity of %s, %s", r["name"], change.resource, policy["policy"]), r["utilization"])
+					want.add(fmt.Sprintf("utilization of %s, capacity of %s, %s",
+						r["name"], change.resource, policy["policy"]), r["utilization"])
 				}
 			}
 		}
@@ -212,12 +234,19 @@ func TestPlotTAGS(t *testing.T) {
 		flags, measure, panel string
 		loads                 []string
 	}{
-		{"--hosts 2 --sizes lognormal:9 --mean 1", "mean_slowdown", "mean slowdown under TAGS and its rivals", []string{"0.3", "0.7", "0.9"}},
-		{"--hosts 3 --alpha 1.1 --max 1e6 --min 1 --objective waiting --speeds 2,1,1", "mean_waiting", "mean waiting time under TAGS and its rivals", []string{"0.25", "0.5"}},
+		{
+			"--hosts 2 --sizes lognormal:9 --mean 1", "mean_slowdown", "mean slowdown under TAGS and its rivals",
+			[]string{"0.3", "0.7", "0.9"},
+		},
+		{
+			"--hosts 3 --alpha 1.1 --max 1e6 --min 1 --objective waiting --speeds 2,1,1", "mean_waiting",
+			"mean waiting time under TAGS and its rivals", []string{"0.25", "0.5"},
+		},
 		{"--hosts 2 --sizes exponential --mean 2 --objective fairness", "mean_slowdown", "", []string{"0.4"}},
 	} {
 		if c.panel == "" { // the mean of 1/size is infinite: refused, as by pfq tags
-			if bad := program.Refusal(t, "", strings.Fields("plot tags "+c.flags+" --load 0.4")...); bad.Path != "--objective" {
+			if bad := program.Refusal(t, "", strings.Fields("plot tags "+c.flags+
+				" --load 0.4")...); bad.Path != "--objective" {
 				t.Errorf("%+v", bad)
 			}
 			continue
@@ -273,7 +302,10 @@ func TestPlotSimulated(t *testing.T) {
 		stdout, _, _ := pfq("", strings.Fields(farm+" --load "+load+runs+" --format json")...)
 		for _, p := range rows(commandtest.ParseJSON(t, stdout), "policies") {
 			if simulated, ok := p["simulated"].(map[string]any); ok {
-				add(want, "mean slowdown under TAGS and its rivals, simulated, "+p["name"].(string), simulated["mean_slowdown"])
+				add(
+					want, "mean slowdown under TAGS and its rivals, simulated, "+p["name"].(string),
+					simulated["mean_slowdown"],
+				)
 			}
 		}
 	}
@@ -285,7 +317,8 @@ func TestPlotFormats(t *testing.T) {
 	dir := t.TempDir()
 	plan := string(readExample("shop-plan"))
 	for _, c := range []struct{ stdin, line, png string }{
-		{plan, "- --find growth --scale 1,2,3,4", ""}, {plan + "\nbudget: 4\n", "- --find load", "png"}, {plan, "- --limit 200", ""},
+		{plan, "- --find growth --scale 1,2,3,4", ""}, {plan + "\nbudget: 4\n", "- --find load", "png"},
+		{plan, "- --limit 200", ""},
 		{string(readExample("two-classes")), "- --policy bf --scale 0.5:1.5:0.25 --runs 2 --jumps 2000", ""},
 		{string(readExample("two-jobs")), "- --scale 0.5,1", ""},
 		{"", "tags --hosts 2 --sizes lognormal:4 --mean 1 --load 0.2,0.5,0.9 --runs 2 --jumps 2000", ""},
@@ -298,7 +331,10 @@ func TestPlotFormats(t *testing.T) {
 			var before []byte
 			for k := range map[bool]int{true: 2, false: 1}[format == "svg"] {
 				name := filepath.Join(dir, fmt.Sprintf("p%d.%s", k, format))
-				if stdout, stderr, status := pfq(c.stdin, append(strings.Fields("plot "+c.line), "-o", name)...); status != 0 || stdout != "" {
+				if stdout, stderr, status := pfq(
+					c.stdin, append(strings.Fields("plot "+c.line), "-o", name)...,
+				); status != 0 ||
+					stdout != "" {
 					t.Fatalf("%s, %s: status %d, %s", c.line, format, status, stderr)
 				}
 				text, err := os.ReadFile(name)

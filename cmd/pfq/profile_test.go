@@ -18,13 +18,15 @@ func twentyClasses() string {
 	b.WriteString("classes:\n")
 	for i := range 20 {
 		p := rng.Perm(25)
-		fmt.Fprintf(&b, "  - {name: c%d, arrival_rate: %d, servers: [s%d, s%d, s%d]}\n", i, 6+rng.IntN(10), p[0], p[1], p[2])
+		fmt.Fprintf(&b, "  - {name: c%d, arrival_rate: %d, servers: [s%d, s%d, s%d]}\n",
+			i, 6+rng.IntN(10), p[0], p[1], p[2])
 	}
 	return b.String() + "mean_size: 1\n"
 }
 
-// default.pgo, by which go build knows the loops that take the time, is the profile of these commands and of all figures. It is
-// one for both programs, whose packages are then compiled once. Goroutines that are stopped would be counted where they stop.
+// default.pgo, by which go build knows the loops that take the time, is the profile of these
+// commands and of all figures. It is one for both programs, whose packages are then compiled once.
+// Goroutines that are stopped would be counted where they stop.
 //
 //go:generate env GODEBUG=asyncpreemptoff=1 go test -run=^$ -bench=Commands -cpuprofile=commands.prof -o=/dev/null .
 //go:generate env GODEBUG=asyncpreemptoff=1 go test -run=^$ -bench=Figures -benchtime=1x -cpuprofile=figures.prof -o=/dev/null ../figures
@@ -40,7 +42,10 @@ func BenchmarkCommands(b *testing.B) {
 		{"solve-exact", "", "solve examples/three-servers.yaml --engine exact --distribution 40"},
 		{"simulate-fcfs", model, "simulate - --runs 4 --jumps 1e6 --parallel 1"},
 		{"simulate-interrupt", model, "simulate - --runs 4 --jumps 1e6 --parallel 1 --sizes bimodal --interruptions 5"},
-		{"simulate-ps", "", "simulate examples/three-servers.yaml --runs 4 --jumps 5e5 --parallel 1 --policy ps --sizes bimodal"},
+		{
+			"simulate-ps", "",
+			"simulate examples/three-servers.yaml --runs 4 --jumps 5e5 --parallel 1 --policy ps --sizes bimodal",
+		},
 		{"dispatch", "", "dispatch SDSC-Par-1996 --sample 20000 --workers 400 --policy priority,proportion,edf,easy"},
 		{"tags", "", "tags --hosts 3 --load 0.5 --sizes lognormal:20 --mean 1 --objective slowdown"},
 	} {

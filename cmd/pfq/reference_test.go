@@ -28,10 +28,14 @@ func readReferences(t *testing.T) []reference {
 	return cases
 }
 
-// numbers returns what solve says of the quantities of the reference, under keys with the suffix given.
+// numbers returns what solve says of the quantities of the reference, under keys with the suffix
+// given.
 func numbers(solution map[string]any, suffix string) map[string][]any {
 	out := map[string][]any{"normalization": {solution["normalization"+suffix]}}
-	for list, keys := range map[string][]string{"classes": {"mean_jobs", "mean_delay", "service_rate"}, "servers": {"utilization"}} {
+	for list, keys := range map[string][]string{
+		"classes": {"mean_jobs", "mean_delay", "service_rate"},
+		"servers": {"utilization"},
+	} {
 		for _, row := range solution[list].([]any) {
 			for _, key := range keys {
 				out[key] = append(out[key], row.(map[string]any)[key+suffix])
@@ -71,7 +75,8 @@ func TestReferenceExact(t *testing.T) {
 	for _, c := range readReferences(t) {
 		stdout, stderr, status := pfq(string(c.Model), "solve", "-", "--engine", "exact", "--format", "json")
 		if c.Expect["stable"] == false {
-			if got := commandtest.ParseJSON(t, stdout); status != 1 || got["stable"] != false || !cmp.Equal(got["bottleneck"], c.Expect["bottleneck"]) {
+			if got := commandtest.ParseJSON(t, stdout); status != 1 || got["stable"] != false ||
+				!cmp.Equal(got["bottleneck"], c.Expect["bottleneck"]) {
 				t.Errorf("%s: status %d, %s", c.Name, status, stdout)
 			}
 			continue
@@ -121,7 +126,9 @@ func TestExamplesMatchClosedForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	random, err := bf.RandomAssignment(t.Context(), 100, one, []bf.RandomClass{{ArrivalRate: big.NewRat(80, 1), Choose: 2}})
+	random, err := bf.RandomAssignment(
+		t.Context(), 100, one, []bf.RandomClass{{ArrivalRate: big.NewRat(80, 1), Choose: 2}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +141,8 @@ func TestExamplesMatchClosedForms(t *testing.T) {
 		}
 		return numbers(commandtest.ParseJSON(t, stdout), "_exact")
 	}
-	if got, want := exact("three-servers")["service_rate"], []any{gamma1.RatString(), gamma2.RatString()}; !cmp.Equal(got, want) {
+	if got, want := exact("three-servers")["service_rate"],
+		[]any{gamma1.RatString(), gamma2.RatString()}; !cmp.Equal(got, want) {
 		t.Errorf("three-servers: %v, want %v", got, want)
 	}
 	if got, want := exact("random-100-2")["mean_delay"], []any{random.MeanDelay.RatString()}; !cmp.Equal(got, want) {

@@ -66,7 +66,10 @@ func kinds(t *testing.T) []kind {
 		{"cluster", glob("examples/*.yaml", "../../examples/*/model.yaml"), reader(cluster.Read)},
 		{"pool", glob("examples/pools/*.yaml"), reader(fluid.ReadPool)},
 		{"traffic", glob("examples/traffic/*.yaml"), reader(traffic.Read)},
-		{"plan", glob("examples/plans/*.yaml"), reader(func(r io.Reader) (*plan.Problem, error) { return plan.Read(r, "examples/plans") })},
+		{
+			"plan", glob("examples/plans/*.yaml"),
+			reader(func(r io.Reader) (*plan.Problem, error) { return plan.Read(r, "examples/plans") }),
+		},
 		{"network", networks("batch", "interactive", "reentrant", "ten-servers"), reader(network.Read)},
 		{"losses", networks("call-centre", "tokens", "trunks"), reader(loss.Read)},
 		{"swaps", networks("swaps"), reader(swap.Read)},
@@ -156,8 +159,9 @@ func TestSchemaMatchesReaders(t *testing.T) {
 	}
 }
 
-// A validator names the place of a mistake, not the kinds of files that this one is not: of a misspelt field in a row, of a number below 0, and of
-// a list that is none, also in the cluster of a plan.
+// A validator names the place of a mistake, not the kinds of files that this one is not: of a
+// misspelt field in a row, of a number below 0, and of a list that is none, also in the cluster of
+// a plan.
 func TestSchemaNamesThePlace(t *testing.T) {
 	model := fileSchemas(t)["any"]
 	for _, k := range kinds(t) {
@@ -218,12 +222,15 @@ func mistakes(s *jsonschema.Schema, value any) (places []string) {
 	return places
 }
 
-// vary calls check on variants of a value, one change each: with an unknown field in an object, without one of its fields, with an object or a truth
-// value in place of what is there. Both says that schema and reader have to refuse it.
+// vary calls check on variants of a value, one change each: with an unknown field in an object,
+// without one of its fields, with an object or a truth value in place of what is there. Both says
+// that schema and reader have to refuse it.
 func vary(v any, path string, check func(where string, both bool)) {
 	switch v := v.(type) {
 	case map[string]any:
-		free := slices.ContainsFunc([]string{".demand", ".declared", ".next", ".arrives"}, func(s string) bool { return strings.HasSuffix(path, s) })
+		free := slices.ContainsFunc([]string{".demand", ".declared", ".next", ".arrives"}, func(s string) bool {
+			return strings.HasSuffix(path, s)
+		})
 		if !free { // keys of these are names
 			v["unknown_field"] = 1
 			check(path+", an unknown field", true)
@@ -270,7 +277,8 @@ func TestSchemaOnRandomChanges(t *testing.T) {
 	})
 }
 
-// change changes one value of a file, and returns its path and whether the value alone is wrong now.
+// change changes one value of a file, and returns its path and whether the value alone is wrong
+// now.
 func change(r *rapid.T, v *any) (path string, inOneValue bool) {
 	descend := func(n int) bool { return n > 0 && rapid.IntRange(0, 9).Draw(r, "depth") > 0 }
 	switch x := (*v).(type) {
@@ -341,7 +349,8 @@ func TestSchemaHasAllFields(t *testing.T) {
 	text, _, _ := pfq("", "help", "model")
 	fields := 0
 	for line := range strings.Lines(text) {
-		if words := strings.Fields(line); strings.HasPrefix(line, "  ") && len(words) > 2 && !strings.ContainsAny(words[0], ":-{[,") && strings.Contains(line, words[0]+strings.Repeat(" ", 3)) {
+		if words := strings.Fields(line); strings.HasPrefix(line, "  ") && len(words) > 2 &&
+			!strings.ContainsAny(words[0], ":-{[,") && strings.Contains(line, words[0]+strings.Repeat(" ", 3)) {
 			fields++
 			if !strings.Contains(schema, `"`+words[0]+`"`) {
 				t.Errorf("the schema lacks %s", words[0])
@@ -351,12 +360,14 @@ func TestSchemaHasAllFields(t *testing.T) {
 	if fields < 60 {
 		t.Errorf("%d fields", fields)
 	}
-	if _, stderr, status := pfq("", "help", "solve", "--format", "schema"); status != 2 || !strings.Contains(stderr, "--format = schema: want text, or the topic model") {
+	if _, stderr, status := pfq("", "help", "solve", "--format", "schema"); status != 2 ||
+		!strings.Contains(stderr, "--format = schema: want text, or the topic model") {
 		t.Errorf("%d: %s", status, stderr)
 	}
 }
 
-// A field that tells systems with losses from clusters in the schema has the hint to pfq network in other commands.
+// A field that tells systems with losses from clusters in the schema has the hint to pfq network in
+// other commands.
 func TestLossFieldsHaveHint(t *testing.T) {
 	text, err := os.ReadFile("internal/command/help/model.schema.json")
 	if err != nil {
@@ -378,8 +389,8 @@ func TestLossFieldsHaveHint(t *testing.T) {
 	}
 }
 
-// requiredPaths returns the paths that a condition of a schema requires, except numbers of servers, for which clusters
-// have a list.
+// requiredPaths returns the paths that a condition of a schema requires, except numbers of servers,
+// for which clusters have a list.
 func requiredPaths(condition map[string]any) (paths []string) {
 	if all, ok := condition["anyOf"].([]any); ok {
 		for _, one := range all {

@@ -20,8 +20,8 @@ import (
 	"productform/internal/cli"
 )
 
-// A program that writes one file again and again is terminated: whenever that is, the file is whole and nothing else
-// is left.
+// A program that writes one file again and again is terminated: whenever that is, the file is whole
+// and nothing else is left.
 func TestTerminatedWhileWriting(t *testing.T) {
 	if dir := os.Getenv("PFQ_TEST_WRITE"); dir != "" {
 		for {
@@ -63,11 +63,12 @@ func TestTerminatedWhileWriting(t *testing.T) {
 	}
 }
 
-// A simulation that is interrupted ends with the status of an interrupted command and writes no answer; the runs it
-// has kept are whole and found again.
+// A simulation that is interrupted ends with the status of an interrupted command and writes no
+// answer; the runs it has kept are whole and found again.
 func TestInterruptedSimulation(t *testing.T) {
 	if args := os.Getenv("PFQ_TEST_SIMULATE"); args != "" {
-		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // so that it is not ignored, if the tests run in the background
+		// so that it is not ignored, if the tests run in the background
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 		os.Exit(command.Run(program(), strings.Fields(args), strings.NewReader(oneServer), os.Stdout, os.Stderr))
 	}
 	for _, c := range []struct {
@@ -97,7 +98,8 @@ func TestInterruptedSimulation(t *testing.T) {
 		}
 		_ = c.Wait() // the status is checked below
 		said := commandtest.ProgressLines.ReplaceAllString(stderr.String(), "")
-		if c.ProcessState.ExitCode() != cli.Interrupted || stdout.Len() > 0 || !strings.HasPrefix(said, "pfq: interrupted; "+folder+" keeps ") {
+		if c.ProcessState.ExitCode() != cli.Interrupted || stdout.Len() > 0 ||
+			!strings.HasPrefix(said, "pfq: interrupted; "+folder+" keeps ") {
 			t.Errorf("%v: %v, %s%s", sig, c.ProcessState, stdout.String(), said)
 		}
 		if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
@@ -124,10 +126,12 @@ func TestInterruptedSimulation(t *testing.T) {
 	}
 }
 
-// A picture, or an estimate, that is interrupted while its numbers are computed leaves no file, and nothing on the standard output.
+// A picture, or an estimate, that is interrupted while its numbers are computed leaves no file, and
+// nothing on the standard output.
 func TestInterruptedPicture(t *testing.T) {
 	if line := os.Getenv("PFQ_TEST_PLOT"); line != "" {
-		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // so that it is not ignored, and does not end the program before it begins
+		// so that it is not ignored, and does not end the program before it begins
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 		commandtest.WriteFile(t, os.Getenv("PFQ_TEST_READY"), "")
 		os.Exit(command.Run(program(), strings.Fields(line), os.Stdin, os.Stdout, os.Stderr))
 	}
@@ -139,7 +143,9 @@ func TestInterruptedPicture(t *testing.T) {
 	} {
 		dir, ready := t.TempDir(), filepath.Join(t.TempDir(), "ready")
 		run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInterruptedPicture$")
-		run.Env = append(os.Environ(), "PFQ_TEST_PLOT="+c.line+" -o "+filepath.Join(dir, c.file), "PFQ_TEST_READY="+ready)
+		run.Env = append(
+			os.Environ(), "PFQ_TEST_PLOT="+c.line+" -o "+filepath.Join(dir, c.file), "PFQ_TEST_READY="+ready,
+		)
 		run.Stdin = strings.NewReader(c.stdin)
 		var stdout, stderr bytes.Buffer
 		run.Stdout, run.Stderr = &stdout, &stderr

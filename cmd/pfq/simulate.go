@@ -153,7 +153,8 @@ func (f *simulateQuestion) read(q command.Query) (m *cluster.Model, jobs jobSize
 	return m, jobs, nil
 }
 
-// A jobSizes is the distribution of sizes simulated, and the mean that it had if its sizes were scaled.
+// A jobSizes is the distribution of sizes simulated, and the mean that it had if its sizes were
+// scaled.
 type jobSizes struct {
 	sizes.Distribution
 	scaledFrom *float64
@@ -200,7 +201,9 @@ func (f *simulateQuestion) plan(q command.Query, m *cluster.Model, jobs jobSizes
 }
 
 // simulate simulates the model, or says why it is unstable.
-func (f *simulateQuestion) simulate(q command.Query, m *cluster.Model, jobs jobSizes) (a render.Answer, found bool, err error) {
+func (f *simulateQuestion) simulate(q command.Query, m *cluster.Model, jobs jobSizes) (
+	a render.Answer, found bool, err error,
+) {
 	system, plan, verdict, err := f.plan(q, m, jobs)
 	if err != nil {
 		return a, false, err

@@ -74,7 +74,8 @@ func (s *simulation) given() render.Record {
 	return r.Set("jumps_per_second", s.speed, "time").Set("seed", s.settings.Seed, "effective_samples")
 }
 
-// note returns what to know about mean sizes that differ, and why there are no exact values; "" for neither.
+// note returns what to know about mean sizes that differ, and why there are no exact values; "" for
+// neither.
 func (s *simulation) note() string {
 	var notes []string
 	if _, err := s.model.OneMeanSize(); err != nil {
@@ -147,8 +148,8 @@ func (s *simulation) distribution() (law []*render.Estimate) {
 	return law
 }
 
-// quantities returns a line of CSV for each quantity: an estimate, a number as its mean, or a word. The
-// speed is left out, as it is never the same twice.
+// quantities returns a line of CSV for each quantity: an estimate, a number as its mean, or a word.
+// The speed is left out, as it is never the same twice.
 func quantities(body, all render.Record) (lines []render.Lines) {
 	add := func(kind string, name any, row render.Record) {
 		for _, f := range row {

@@ -40,9 +40,11 @@ func simulateJSON(t *testing.T, model, args string) map[string]any {
 	return commandtest.ParseJSON(t, stdout)
 }
 
-// The fields come in one order, and their numbers are those of sim.Run, with the exact values of M/M/1 at load 1/2.
+// The fields come in one order, and their numbers are those of sim.Run, with the exact values of
+// M/M/1 at load 1/2.
 func TestSimulateJSON(t *testing.T) {
-	const args = "--runs 20 --jumps 1e4 --warmup 2000 --seed 7 --distribution 1 --confidence 0.9 --interruptions 2 --format json"
+	const args = "--runs 20 --jumps 1e4 --warmup 2000 --seed 7 --distribution 1 --confidence 0.9 --interruptions 2 " +
+		"--format json"
 	stdout, stderr, status := pfqSimulate(oneServer, args)
 	if status != 0 || stderr != "" {
 		t.Fatalf("status %d, %s", status, stderr)
@@ -57,9 +59,14 @@ func TestSimulateJSON(t *testing.T) {
 	var order []string
 	for _, keys := range [][]string{
 		{"stable", "service", "policy", "sizes", "interruptions", "method", "classes", "name", "arrival_rate"},
-		estimated("mean_jobs", "mean_delay", "measured_delay", "service_rate"), {"name", "arrival_rate"}, estimated("mean_jobs"),
-		{"mean_delay", "measured_delay", "service_rate", "servers", "name"}, estimated("utilization", "mean_jobs", "mean_delay"),
-		{"jobs_distribution", "mean", "mean", "runs", "jumps", "jumps_per_second", "time", "warm_up", "seed", "effective_samples", "warnings"}} {
+		estimated("mean_jobs", "mean_delay", "measured_delay", "service_rate"), {"name", "arrival_rate"},
+		estimated("mean_jobs"),
+		{"mean_delay", "measured_delay", "service_rate", "servers", "name"},
+		estimated("utilization", "mean_jobs", "mean_delay"),
+		{
+			"jobs_distribution", "mean", "mean", "runs", "jumps", "jumps_per_second", "time", "warm_up",
+			"seed", "effective_samples", "warnings",
+		}} {
 		order = append(order, keys...)
 	}
 	for _, key := range order {
@@ -93,9 +100,22 @@ func TestSimulateJSON(t *testing.T) {
 		"stable": true, "service": "all", "policy": "interrupt", "sizes": "exponential",
 		"interruptions": 2.0, "method": r.Method,
 		"classes": []any{
-			map[string]any{"name": "a", "arrival_rate": 0.5, "mean_jobs": value(r.Class(0, sim.MeanJobs), 1), "mean_delay": value(r.Class(0, sim.MeanDelay), 2),
-				"measured_delay": value(r.Class(0, sim.MeasuredDelay), 2), "service_rate": value(r.Class(0, sim.ServiceRate), 0.5)},
-			map[string]any{"name": "b", "arrival_rate": 0.0, "mean_jobs": value(r.Class(1, sim.MeanJobs), 0), "mean_delay": nil, "measured_delay": nil, "service_rate": nil},
+			map[string]any{
+				"name":           "a",
+				"arrival_rate":   0.5,
+				"mean_jobs":      value(r.Class(0, sim.MeanJobs), 1),
+				"mean_delay":     value(r.Class(0, sim.MeanDelay), 2),
+				"measured_delay": value(r.Class(0, sim.MeasuredDelay), 2),
+				"service_rate":   value(r.Class(0, sim.ServiceRate), 0.5),
+			},
+			map[string]any{
+				"name":           "b",
+				"arrival_rate":   0.0,
+				"mean_jobs":      value(r.Class(1, sim.MeanJobs), 0),
+				"mean_delay":     nil,
+				"measured_delay": nil,
+				"service_rate":   nil,
+			},
 		},
 		"servers":   []any{map[string]any{"name": "s<1>", "utilization": value(r.Server(0, sim.Utilization), 0.5)}},
 		"mean_jobs": value(r.All(sim.MeanJobs), 1), "mean_delay": value(r.All(sim.MeanDelay), 2),
@@ -136,7 +156,10 @@ func TestSimulateCSV(t *testing.T) {
 		line := []string{kind, name, quantity, text(v), "", "", "", "", ""}
 		switch v := v.(type) {
 		case map[string]any:
-			line = []string{kind, name, quantity, text(v["mean"]), text(v["half_width"]), text(v["confidence"]), text(v["exact"]), text(v["z"]), ""}
+			line = []string{
+				kind, name, quantity, text(v["mean"]), text(v["half_width"]), text(v["confidence"]),
+				text(v["exact"]), text(v["z"]), "",
+			}
 		case string, bool:
 			line = []string{kind, name, quantity, "", "", "", "", "", fmt.Sprint(v)}
 		}
@@ -167,7 +190,8 @@ func TestSimulateCSV(t *testing.T) {
 	}
 }
 
-// Balanced fairness is exact for exponential sizes in order of arrival and for all sizes with sharing, but not for a horizon.
+// Balanced fairness is exact for exponential sizes in order of arrival and for all sizes with
+// sharing, but not for a horizon.
 func TestSimulateTheory(t *testing.T) {
 	model, _, _ := pfq("", "example", "three-servers")
 	file := filepath.Join(t.TempDir(), "sizes")
@@ -191,7 +215,10 @@ func TestSimulateTheory(t *testing.T) {
 		{"--sizes file:" + file, false},
 	} {
 		answer := simulateJSON(t, model, "--runs 8 --jumps 1e4 "+c.args)
-		for list, keys := range map[string][]string{"classes": {"mean_jobs", "mean_delay", "measured_delay", "service_rate"}, "servers": {"utilization"}} {
+		for list, keys := range map[string][]string{
+			"classes": {"mean_jobs", "mean_delay", "measured_delay", "service_rate"},
+			"servers": {"utilization"},
+		} {
 			for _, row := range answer[list].([]any) {
 				for _, key := range keys {
 					e := row.(map[string]any)[key].(map[string]any)
@@ -204,20 +231,25 @@ func TestSimulateTheory(t *testing.T) {
 		}
 	}
 	answer := simulateJSON(t, model, "--runs 2 --horizon 50")
-	if e := answer["mean_jobs"].(map[string]any); e["exact"] != nil || answer["time"] != 50.0 || answer["warm_up"] != 0.0 || answer["stable"] != true {
+	if e := answer["mean_jobs"].(map[string]any); e["exact"] != nil || answer["time"] != 50.0 ||
+		answer["warm_up"] != 0.0 || answer["stable"] != true {
 		t.Errorf("over a horizon: %v", answer)
 	}
 }
 
-// Numbers of jobs that no run has seen have no interval: one of width 0 would leave out their probabilities.
+// Numbers of jobs that no run has seen have no interval: one of width 0 would leave out their
+// probabilities.
 func TestNeverSeen(t *testing.T) {
 	const model = `{"servers": [{"name": "s", "capacity": 4}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`
 	law := simulateJSON(t, model, "--runs 3 --jumps 1e3 --distribution 60")["jobs_distribution"].([]any)
 	last := law[60].(map[string]any)
-	if half, given := last["half_width"]; last["mean"] != 0.0 || !given || half != nil || !(last["exact"].(float64) > 0) || law[0].(map[string]any)["half_width"] == nil {
+	if half, given := last["half_width"]; last["mean"] != 0.0 || !given || half != nil ||
+		!(last["exact"].(float64) > 0) || law[0].(map[string]any)["half_width"] == nil {
 		t.Errorf("60 jobs: %v", last)
 	}
-	if stdout, _, _ := pfqSimulate(model, "--runs 3 --jumps 1e3 --distribution 60"); !strings.Contains(stdout, "\n60    none seen ") || strings.Contains(stdout, "± 0 ") {
+	if stdout, _, _ := pfqSimulate(model, "--runs 3 --jumps 1e3 --distribution 60"); !strings.Contains(stdout,
+		"\n60    none seen ") ||
+		strings.Contains(stdout, "± 0 ") {
 		t.Errorf("no word that none was seen:\n%s", stdout)
 	}
 }
@@ -232,7 +264,8 @@ func TestServerOfNone(t *testing.T) {
 	}
 }
 
-// A model too large for theory is simulated all the same, without exact values, and the answer says why in all formats.
+// A model too large for theory is simulated all the same, without exact values, and the answer says
+// why in all formats.
 func TestSimulateWithoutTheory(t *testing.T) {
 	const wide = `{"servers": [{"name": "g", "count": 999, "capacity": 1}, {"name": "h", "count": 999, "capacity": 1}, {"name": "k", "count": 999, "capacity": 1}, {"name": "l", "count": 999, "capacity": 1}],
 		"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "g", "choose": 2}, {"group": "h", "choose": 2}, {"group": "k", "choose": 2}, {"group": "l", "choose": 2}]}]}`
@@ -307,12 +340,14 @@ func BenchmarkSimulateWithoutTheory(b *testing.B) {
 			list = append(list, fmt.Sprintf(`"s%d"`, (s*7+k*k*31)%n))
 		}
 		servers = append(servers, fmt.Sprintf(`{"name": "s%d", "capacity": 1}`, s))
-		classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": "4/5", "servers": [%s]}`, s, strings.Join(list, ", ")))
+		classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": "4/5", "servers": [%s]}`,
+			s, strings.Join(list, ", ")))
 	}
 	model := fmt.Sprintf(`{"servers": [%s], "classes": [%s]}`, strings.Join(servers, ", "), strings.Join(classes, ", "))
 	b.ReportAllocs()
 	for b.Loop() {
-		if stdout, stderr, status := pfqSimulate(model, "--runs 2 --jumps 1e4"); status != 0 || !strings.Contains(stdout, "no exact values") {
+		if stdout, stderr, status := pfqSimulate(model, "--runs 2 --jumps 1e4"); status != 0 ||
+			!strings.Contains(stdout, "no exact values") {
 			b.Fatal(stdout, stderr)
 		}
 	}
@@ -329,7 +364,8 @@ func TestSimulateUnstable(t *testing.T) {
 	}
 	stdout, stderr, status := pfqSimulate(overloaded, "--runs 5 --horizon 100 --format json")
 	got := commandtest.ParseJSON(t, stdout)
-	if status != 0 || got["stable"] != false || len(got["warnings"].([]any)) == 0 || !strings.HasPrefix(stderr, "pfq: warning: the cluster is unstable: ") {
+	if status != 0 || got["stable"] != false || len(got["warnings"].([]any)) == 0 ||
+		!strings.HasPrefix(stderr, "pfq: warning: the cluster is unstable: ") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 	if stdout, _, status := pfqSimulate(overloaded, "--runs 5 --horizon 100"); status != 0 ||
@@ -341,11 +377,15 @@ func TestSimulateUnstable(t *testing.T) {
 // The digits do not depend on the number of runs at a time, in any form.
 func TestSimulateJobs(t *testing.T) {
 	model, _, _ := pfq("", "example", "three-servers")
-	for _, args := range []string{"--sizes zipf --interruptions 1", "--sizes deterministic", "--policy ps", "--precision 0.1"} {
+	for _, args := range []string{
+		"--sizes zipf --interruptions 1", "--sizes deterministic", "--policy ps", "--precision 0.1",
+	} {
 		for _, format := range render.Formats {
 			var answers []string
 			for _, jobs := range []string{"1", "2"} {
-				stdout, _, status := pfqSimulate(model, args+" --runs 15 --jumps 5e3 --parallel "+jobs+" --format "+format)
+				stdout, _, status := pfqSimulate(
+					model, args+" --runs 15 --jumps 5e3 --parallel "+jobs+" --format "+format,
+				)
 				if status != 0 {
 					t.Fatalf("%s: status %d", args, status)
 				}
@@ -405,7 +445,8 @@ func TestSimulatePrecision(t *testing.T) {
 	for _, w := range commandtest.ParseJSON(t, stdout)["warnings"].([]any) {
 		fmt.Fprintln(&want, "pfq: warning:", w)
 	}
-	if status != 0 || stderr != want.String() || !strings.Contains(stderr, "the relative precision 1e-06 is not reached after 2 runs") {
+	if status != 0 || stderr != want.String() ||
+		!strings.Contains(stderr, "the relative precision 1e-06 is not reached after 2 runs") {
 		t.Errorf("status %d, %q, want %q", status, stderr, want.String())
 	}
 }
@@ -416,7 +457,10 @@ func TestSimulateSizesOfFile(t *testing.T) {
 	dir := t.TempDir()
 	list, log := filepath.Join(dir, "list"), filepath.Join(dir, "log.swf")
 	record := func(time string) string { return "1 0 0 " + time + strings.Repeat(" -1", 14) + "\n" }
-	for name, text := range map[string]string{list: "; sizes\n2\n\n6\n", log: "; a log\n" + record("2") + record("-1") + record("6")} {
+	for name, text := range map[string]string{
+		list: "; sizes\n2\n\n6\n",
+		log:  "; a log\n" + record("2") + record("-1") + record("6"),
+	} {
 		commandtest.WriteFile(t, name, text)
 	}
 	model := strings.Replace(oneServer, "{", `{"mean_size": "3/2", `, 1)
@@ -428,7 +472,9 @@ func TestSimulateSizesOfFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := sim.Run(t.Context(), simcluster.Cluster{Model: m, Sizes: jobSizes}, sim.Settings{Runs: 5, Jumps: 1e3, Seed: 1}, nil)
+	r, err := sim.Run(
+		t.Context(), simcluster.Cluster{Model: m, Sizes: jobSizes}, sim.Settings{Runs: 5, Jumps: 1e3, Seed: 1}, nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -438,16 +484,19 @@ func TestSimulateSizesOfFile(t *testing.T) {
 			t.Fatal(stderr)
 		}
 		answer := commandtest.ParseJSON(t, stdout)
-		if got := answer["mean_jobs"].(map[string]any)["mean"]; got != r.All(sim.MeanJobs).Mean || answer["sizes"] != name {
+		if got := answer["mean_jobs"].(map[string]any)["mean"]; got != r.All(sim.MeanJobs).Mean ||
+			answer["sizes"] != name {
 			t.Errorf("mean jobs %v, want %v, of sizes %v", got, r.All(sim.MeanJobs).Mean, answer["sizes"])
 		}
-		if told := strings.Contains(stderr, log+": 1 job without a run time > 0 is left out\n"); told != (name == "swf:"+log) {
+		if told := strings.Contains(stderr, log+
+			": 1 job without a run time > 0 is left out\n"); told != (name == "swf:"+log) {
 			t.Error(stderr)
 		}
 	}
 }
 
-// Bad usage and bad input: status 2, one line on the standard error, nothing on the standard output, no file.
+// Bad usage and bad input: status 2, one line on the standard error, nothing on the standard
+// output, no file.
 func TestSimulateBadUsage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
@@ -462,16 +511,28 @@ func TestSimulateBadUsage(t *testing.T) {
 	}
 	for _, c := range []struct{ args, want string }{
 		{"", "pfq: simulate wants one MODEL, a file or - for the standard input, not 0 arguments\n"},
-		{"good.json --scale 1,0", "pfq: --scale = 0: want factors > 0: without arrivals there is nothing to simulate\n"},
+		{
+			"good.json --scale 1,0",
+			"pfq: --scale = 0: want factors > 0: without arrivals there is nothing to simulate\n",
+		},
 		{"absent.json", "pfq: absent.json: no such file or directory\n"},
-		{"none.json", "pfq: none.json: classes = arrival rates that are all 0: want a class with an arrival rate > 0\n"},
+		{
+			"none.json",
+			"pfq: none.json: classes = arrival rates that are all 0: want a class with an arrival rate > 0\n",
+		},
 		{"tiny.json", "pfq: tiny.json:1: mean_size = \"1e-99\": want "},
 		{"good.json --sizes file:absent.txt", "pfq: absent.txt: no such file or directory\n"},
 		{"good.json --sizes file:.", "pfq: .: is a directory\n"},
 		{"good.json --sizes file:words.txt", "pfq: words.txt:2: size = two: want a number in "},
-		{"good.json --sizes file:random.txt", "pfq: random.txt:1: size = 1 2 3: want a number in [1e-300, 1e300], one per line\n"},
+		{
+			"good.json --sizes file:random.txt",
+			"pfq: random.txt:1: size = 1 2 3: want a number in [1e-300, 1e300], one per line\n",
+		},
 		{"good.json --sizes file:empty.txt", "pfq: empty.txt: want one size a line, not a file without sizes\n"},
-		{"good.json --policy interrupt", "pfq: --interruptions is missing: want a number in [1e-6, 1e6], with --policy interrupt\n"},
+		{
+			"good.json --policy interrupt",
+			"pfq: --interruptions is missing: want a number in [1e-6, 1e6], with --policy interrupt\n",
+		},
 		{"good.json --policy ps --interruptions 1", "pfq: --policy = ps: want interrupt, with --interruptions\n"},
 		{"good.json --policy fcfs --interruptions 1", "pfq: --policy = fcfs: want interrupt, with --interruptions\n"},
 		{"good.json --horizon 10 --jumps 1e5", "pfq: --horizon and --jumps exclude each other\n"},
@@ -484,8 +545,10 @@ func TestSimulateBadUsage(t *testing.T) {
 		if strings.Contains(c.args, "absent/answer") {
 			stderr = strings.Join(regexp.MustCompile(`(?m)^pfq: warning: .*\n`).Split(stderr, -1), "")
 		}
-		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) || strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "\n") {
-			t.Errorf("pfq simulate %s: status %d, stdout %q, stderr %q, want %q", c.args, status, stdout, stderr, c.want)
+		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) || strings.Count(stderr, "\n") != 1 ||
+			!strings.HasSuffix(stderr, "\n") {
+			t.Errorf("pfq simulate %s: status %d, stdout %q, stderr %q, want %q",
+				c.args, status, stdout, stderr, c.want)
 		}
 	}
 	checkFlags(t, "simulate good.json", []badFlag{
@@ -526,23 +589,34 @@ func TestOwnMeanSizes(t *testing.T) {
 		exact       bool
 		note        any
 	}{
-		{model, "--policy ps --sizes zipf", true, "mean sizes differ by class: the sizes of each are scaled to its own"},
-		{model, "", false, "mean sizes differ by class: the sizes of each are scaled to its own, and service in order of arrival has no exact values"},
+		{
+			model, "--policy ps --sizes zipf", true,
+			"mean sizes differ by class: the sizes of each are scaled to its own",
+		},
+		{model, "", false, "mean sizes differ by class: the sizes of each are scaled to its own, and service in " +
+			"order of arrival has no exact values"},
 		{same, "", true, nil},
 	} {
-		text, stderr, status := pfq(c.model, append(strings.Fields("simulate - --runs 3 --jumps 5000 --format json "), strings.Fields(c.args)...)...)
+		text, stderr, status := pfq(
+			c.model,
+			append(strings.Fields("simulate - --runs 3 --jumps 5000 --format json "), strings.Fields(c.args)...)...,
+		)
 		var answer map[string]any
 		if err := json.Unmarshal([]byte(text), &answer); err != nil || status != 0 {
 			t.Fatalf("%s: status %d, %v, %s", c.args, status, err, stderr)
 		}
 		class := answer["classes"].([]any)[0].(map[string]any)
-		if _, exact := class["mean_jobs"].(map[string]any)["exact"].(float64); exact != c.exact || answer["note"] != c.note || class["mean_size"] == nil {
+		if _, exact := class["mean_jobs"].(map[string]any)["exact"].(float64); exact != c.exact ||
+			answer["note"] != c.note || class["mean_size"] == nil {
 			t.Errorf("%s: exact %v, note %v, class %v", c.args, exact, answer["note"], class)
 		}
 	}
 	want := "pfq: standard input:12: classes[0].mean_size = 0.5: want no mean size of a class with " +
 		"--keep-sizes, which scales no sizes\n"
-	if stdout, stderr, status := pfq(model, "simulate", "-", "--sizes", "bounded-pareto:1.5:1:100", "--keep-sizes"); status != 2 || stdout != "" || stderr != want {
+	if stdout, stderr, status := pfq(
+		model, "simulate", "-", "--sizes", "bounded-pareto:1.5:1:100", "--keep-sizes",
+	); status != 2 ||
+		stdout != "" || stderr != want {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }

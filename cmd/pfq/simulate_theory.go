@@ -26,8 +26,8 @@ type theory struct {
 // maxWork bounds the operations of the exact values, to about ten seconds of one core.
 const maxWork = 1e10
 
-// solve computes the exact values of a system, if there are some, in maxWork operations and the memory that the
-// command solve allows by default. It returns an error only if it is interrupted.
+// solve computes the exact values of a system, if there are some, in maxWork operations and the
+// memory that the command solve allows by default. It returns an error only if it is interrupted.
 func (f *simulateQuestion) solve(q command.Query, c simcluster.Cluster) (t theory, err error) {
 	if t.missing, err = f.isInexact(c); t.missing != "" || err != nil {
 		return t, err
@@ -75,7 +75,8 @@ func (f *simulateQuestion) isInexact(c simcluster.Cluster) (why string, err erro
 	return "", nil
 }
 
-// mostProducts bounds the products that exact percentiles may take, to about ten seconds of one core.
+// mostProducts bounds the products that exact percentiles may take, to about ten seconds of one
+// core.
 const mostProducts = 1e10
 
 // exactDelays holds percentiles of delays in the order of --percentiles, nil if they are not known.
@@ -92,8 +93,8 @@ func (d exactDelays) of(class int) []num.Value {
 	return d.classes[class]
 }
 
-// solveDelays computes the percentiles, given the means, if they are exact: in order of arrival. If they
-// would take too long, it writes a note and returns none.
+// solveDelays computes the percentiles, given the means, if they are exact: in order of arrival. If
+// they would take too long, it writes a note and returns none.
 func (f *simulateQuestion) solveDelays(q command.Query, m *cluster.Model, means *bf.Result) (d exactDelays, err error) {
 	if len(f.percentiles) == 0 || f.policy != string(simcluster.FCFS) {
 		return d, nil
@@ -130,10 +131,11 @@ func (f *simulateQuestion) solveDelays(q command.Query, m *cluster.Model, means 
 	return d, err
 }
 
-// delayProducts estimates the products that percentiles up to a level take, given the means. Each step
-// takes as many as the lattice has elements. There are as many steps as events in the time that an
-// exponential delay of twice the mean exceeds with the probability 1-level. Elimination takes no steps: its
-// products are those of functions of as many times as its width, for each server.
+// delayProducts estimates the products that percentiles up to a level take, given the means. Each
+// step takes as many as the lattice has elements. There are as many steps as events in the time
+// that an exponential delay of twice the mean exceeds with the probability 1-level. Elimination
+// takes no steps: its products are those of functions of as many times as its width, for each
+// server.
 func delayProducts(m *cluster.Model, means *bf.Result, level *big.Rat) float64 {
 	const solves = 6 // for the classes, and for all jobs
 	var capacity, delay, products float64

@@ -98,7 +98,9 @@ func (f *solveQuestion) one(q command.Query, m *cluster.Model) (a render.Answer,
 // solve solves the model, or explains why it is unstable.
 func (f *solveQuestion) solve(q command.Query, m *cluster.Model) (r *bf.Result, unstable *stability.Result, err error) {
 	answer := func() (*bf.Result, error) {
-		return ask(f, q, func(ctx context.Context) (*bf.Result, error) { return bf.Answer(ctx, m, f.asked, f.settings) })
+		return ask(f, q, func(ctx context.Context) (*bf.Result, error) {
+			return bf.Answer(ctx, m, f.asked, f.settings)
+		})
 	}
 	if hasLargeDraws(m) {
 		r, err = answer()
@@ -115,8 +117,8 @@ func (f *solveQuestion) solve(q command.Query, m *cluster.Model) (r *bf.Result, 
 }
 
 // hasLargeDraws reports whether jobs choose their servers in so many ways that the fractions of
-// [stability.Cluster] take long. [bf.Solve] finds out by itself whether such a model is stable, but not
-// by how much.
+// [stability.Cluster] take long. [bf.Solve] finds out by itself whether such a model is stable, but
+// not by how much.
 func hasLargeDraws(m *cluster.Model) bool {
 	const many = 5000
 	for _, k := range m.Classes {
@@ -215,8 +217,8 @@ func (f *solveQuestion) sweep(q command.Query, m *cluster.Model) (a render.Answe
 	return sweepAnswer(m, points, f.settings.Engine), stable, nil
 }
 
-// solveAt solves the model with the arrival rate in a row, or with -1 all of them, multiplied by each
-// of the factors.
+// solveAt solves the model with the arrival rate in a row, or with -1 all of them, multiplied by
+// each of the factors.
 func (f *solveQuestion) solveAt(ctx context.Context, m *cluster.Model, row int, factors []*big.Rat) (
 	results []*bf.Result, err error) {
 	if row < 0 {

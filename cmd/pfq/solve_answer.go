@@ -109,7 +109,8 @@ type delays struct {
 	RelativeErrorBound float64    `json:"relative_error_bound"`
 }
 
-// setDelays adds the percentiles to the classes. A class without arrivals has some that do not exist.
+// setDelays adds the percentiles to the classes. A class without arrivals has some that do not
+// exist.
 func (s *solveSolution) setDelays(classes []render.Record) {
 	style := render.Style{Engine: s.result.Delays.Engine, Digits: s.style.Digits}
 	for i := range classes {
@@ -159,7 +160,8 @@ func isZeroValue(v *num.Value) bool {
 	return v.Exact != nil && v.Exact.Sign() == 0 || v.Exact == nil && v.Low.Sign() == 0 && v.High.Sign() == 0
 }
 
-// bounded returns a derivative with its bounds, as decimals for every engine: those of doubles to 17 digits.
+// bounded returns a derivative with its bounds, as decimals for every engine: those of doubles to
+// 17 digits.
 func (s *solveSolution) bounded(v *num.Value, engine num.Engine) render.Number {
 	switch engine {
 	case num.Exact:

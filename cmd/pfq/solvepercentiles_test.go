@@ -14,14 +14,17 @@ import (
 	"productform/internal/input"
 )
 
-// Two queues M/M/1 apart from each other, with exponential delays of rates 2 - 1/2 and 1 - 1/2, and a class that never comes.
+// Two queues M/M/1 apart from each other, with exponential delays of rates 2 - 1/2 and 1 - 1/2, and
+// a class that never comes.
 const twoQueues = `{"servers": [{"name": "s", "capacity": 2}, {"name": "t", "capacity": 1}],
 "classes": [{"name": "a", "arrival_rate": "1/2", "servers": ["s"]}, {"name": "b", "arrival_rate": "1/2", "servers": ["t"]},
 {"name": "c", "arrival_rate": 0, "servers": ["s", "t"]}]}`
 
 func TestSolvePercentiles(t *testing.T) {
 	for _, engine := range []string{"auto", "float", "enclose"} {
-		stdout, stderr, status := pfq(twoQueues, "solve", "-", "--percentiles", "50,99.9", "--engine", engine, "--format", "json")
+		stdout, stderr, status := pfq(
+			twoQueues, "solve", "-", "--percentiles", "50,99.9", "--engine", engine, "--format", "json",
+		)
 		var answer struct {
 			Classes []struct{ Delay map[string]any }
 			Delays  struct{ Hold, Engine string }
@@ -29,12 +32,14 @@ func TestSolvePercentiles(t *testing.T) {
 		if err := json.Unmarshal([]byte(stdout), &answer); err != nil || status != 0 || stderr != "" {
 			t.Fatalf("status %d, %v, %q", status, err, stderr)
 		}
-		if want := "in order of arrival with exponential sizes"; answer.Delays.Hold != want || engine != "auto" && answer.Delays.Engine != engine {
+		if want := "in order of arrival with exponential sizes"; answer.Delays.Hold != want ||
+			engine != "auto" && answer.Delays.Engine != engine {
 			t.Errorf("%s: %+v", engine, answer.Delays)
 		}
 		for i, rate := range []float64{1.5, 0.5} {
 			for name, part := range map[string]float64{"p50": 0.5, "p99.9": 0.001} {
-				if got, want := answer.Classes[i].Delay[name].(float64), -math.Log(part)/rate; math.Abs(got-want) > 1e-9*want {
+				if got, want := answer.Classes[i].Delay[name].(float64),
+					-math.Log(part)/rate; math.Abs(got-want) > 1e-9*want {
 					t.Errorf("%s: %s of class %d is %v, want %v", engine, name, i, got, want)
 				}
 			}
@@ -44,11 +49,16 @@ func TestSolvePercentiles(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"":              "class  delay p50  delay p99.9\na      0.462098   4.60517\nb      1.38629    13.8155\nc      -          -\n",
-		"--scale 1,2.5": "scale  class  delay p50  delay p99.9\n1      a      0.462098   4.60517\n1      b      1.38629    13.8155\n1      c      -          -\n",
+		"": "class  delay p50  delay p99.9\na      0.462098   4.60517\nb      1.38629    13.8155\n" +
+			"c      -          -\n",
+		"--scale 1,2.5": "scale  class  delay p50  delay p99.9\n1      a      0.462098   4.60517\n" +
+			"1      b      1.38629    13.8155\n1      c      -          -\n",
 	} {
-		stdout, _, _ := pfq(twoQueues, append([]string{"solve", "-", "--percentiles", "50,99.9"}, strings.Fields(args)...)...)
-		if !strings.Contains(stdout, want) || !strings.Contains(stdout, "means hold for any sizes, percentiles in order of arrival") {
+		stdout, _, _ := pfq(
+			twoQueues, append([]string{"solve", "-", "--percentiles", "50,99.9"}, strings.Fields(args)...)...,
+		)
+		if !strings.Contains(stdout, want) ||
+			!strings.Contains(stdout, "means hold for any sizes, percentiles in order of arrival") {
 			t.Errorf("%s: %s", args, stdout)
 		}
 	}
@@ -60,9 +70,20 @@ func TestPercentilesRefused(t *testing.T) {
 		model, args string
 		want        input.Error
 	}{
-		{twoQueues, "--percentiles 50,100", input.Error{Path: "--percentiles[1]", Value: "100", Want: "a number > 0 and < 100"}},
-		{twoQueues, "--percentiles 50,5e1", input.Error{Path: "--percentiles[1]", Value: "50", Want: "each percentile once; --percentiles[0] is the same"}},
-		{twoQueues, "--percentiles 99." + strings.Repeat("9", 300), input.Error{Path: "--percentiles[0]", Value: "99." + strings.Repeat("9", 54) + "...", Want: "at most 1 - 2^-900"}},
+		{
+			twoQueues,
+			"--percentiles 50,100", input.Error{Path: "--percentiles[1]", Value: "100", Want: "a number > 0 and < 100"},
+		},
+		{twoQueues, "--percentiles 50,5e1", input.Error{
+			Path:  "--percentiles[1]",
+			Value: "50",
+			Want:  "each percentile once; --percentiles[0] is the same",
+		}},
+		{twoQueues, "--percentiles 99." + strings.Repeat("9", 300), input.Error{
+			Path:  "--percentiles[0]",
+			Value: "99." + strings.Repeat("9", 54) + "...",
+			Want:  "at most 1 - 2^-900",
+		}},
 		{twoQueues, "--percentiles 50 --engine exact", input.Error{Path: "--engine", Value: "exact",
 			Want: "auto, float or enclose for percentiles and tails of delays: these are transcendental numbers"}},
 		{twoQueues, "--percentiles 50 --lattice connected", input.Error{Path: "--lattice", Value: "connected",
@@ -72,20 +93,25 @@ func TestPercentilesRefused(t *testing.T) {
 			Want: `1, that of "a": service in order of arrival has formulas for exponential sizes of one mean only; ` +
 				`pfq simulate --percentiles estimates them`}},
 	} {
-		if diff := cmp.Diff(c.want, program.Refusal(t, c.model, append([]string{"solve", "-"}, strings.Fields(c.args)...)...)); diff != "" {
+		if diff := cmp.Diff(
+			c.want, program.Refusal(t, c.model, append([]string{"solve", "-"}, strings.Fields(c.args)...)...),
+		); diff != "" {
 			t.Errorf("%s: %s", c.args, diff)
 		}
 	}
 }
 
-// A percentile below one per cent may be meant for another: it is computed, and noted. An error about a file names the line.
+// A percentile below one per cent may be meant for another: it is computed, and noted. An error
+// about a file names the line.
 func TestSmallPercentile(t *testing.T) {
 	stdout, stderr, status := pfq(twoQueues, "solve", "-", "--percentiles", "0.95,50")
-	if want := "pfq: note: --percentiles 0.95 is less than one per cent; did you mean 95?\n"; status != 0 || stderr != want || !strings.Contains(stdout, "delay p0.95") {
+	if want := "pfq: note: --percentiles 0.95 is less than one per cent; did you mean 95?\n"; status != 0 ||
+		stderr != want || !strings.Contains(stdout, "delay p0.95") {
 		t.Errorf("status %d, %q, %s", status, stderr, stdout)
 	}
 	file := filepath.Join(t.TempDir(), "sizes.json")
-	commandtest.WriteFile(t, file, "{\"servers\": [{\"name\": \"s\", \"capacity\": 2}], \"classes\": [{\"name\": \"a\", \"arrival_rate\": 1, \"servers\": [\"s\"]},\n"+
+	commandtest.WriteFile(t, file, "{\"servers\": [{\"name\": \"s\", \"capacity\": 2}], \"classes\": [{\"name\": "+
+		"\"a\", \"arrival_rate\": 1, \"servers\": [\"s\"]},\n"+
 		"{\"name\": \"b\", \"arrival_rate\": 1, \"servers\": [\"s\"], \"mean_size\": 0.25}]}")
 	if bad := program.Refusal(t, "", "solve", file, "--percentiles", "50"); bad.Line != 2 || bad.Value != "0.25" {
 		t.Errorf("%+v", bad)
@@ -99,7 +125,8 @@ func TestPercentilesRefusedFirst(t *testing.T) {
 	var servers, classes []string
 	for i := range 26 {
 		servers = append(servers, fmt.Sprintf(`{"name": "s%d", "capacity": %d}`, i, i+5))
-		classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": 1, "servers": ["s%d", "s%d", "s%d"]}`, i, i, (i+3)%26, (i+10)%26))
+		classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": 1, "servers": ["s%d", "s%d", "s%d"]}`,
+			i, i, (i+3)%26, (i+10)%26))
 	}
 	model := `{"servers": [` + strings.Join(servers, ",") + `], "classes": [` + strings.Join(classes, ",") + `]}`
 	const small = "solve - --engine exact --memory 1"
@@ -107,7 +134,10 @@ func TestPercentilesRefusedFirst(t *testing.T) {
 		t.Errorf("means: %+v", bad)
 	}
 	for _, more := range []string{"", " --scale 0.5,1", " --scale c1=0.5,100"} {
-		if bad := program.Refusal(t, model, strings.Fields(small+" --percentiles 99"+more)...); bad.Path != "--engine" || bad.Line != 0 {
+		if bad := program.Refusal(
+			t, model, strings.Fields(small+" --percentiles 99"+more)...,
+		); bad.Path != "--engine" ||
+			bad.Line != 0 {
 			t.Errorf("percentiles%s: %+v", more, bad)
 		}
 	}
@@ -120,14 +150,19 @@ func TestPercentilesRefusedFirst(t *testing.T) {
 
 // In M/M/1 at load ρ there are n jobs with the probability (1-ρ) ρ^n.
 func TestJobsByClass(t *testing.T) {
-	stdout, stderr, status := pfq(twoQueues, "solve", "-", "--distribution", "2", "--by-class", "--engine", "exact", "--format", "csv")
+	stdout, stderr, status := pfq(
+		twoQueues, "solve", "-", "--distribution", "2", "--by-class", "--engine", "exact", "--format", "csv",
+	)
 	for _, want := range []string{"distribution,a,", "distribution,c,"} {
 		if status != 0 || stderr != "" || strings.Count(stdout, "\n"+want) != 3 {
 			t.Errorf("status %d, stdout %q, stderr %q, want three lines %q", status, stdout, stderr, want)
 		}
 	}
 	stdout, _, _ = pfq(twoQueues, "solve", "-", "--distribution", "2", "--by-class", "--engine", "exact")
-	for _, want := range []string{"a      0     3/4 = 0.75\na      1     3/16 = 0.1875\n", "b      2     1/8 = 0.125\nc      0     1\nc      1     0\n"} {
+	for _, want := range []string{
+		"a      0     3/4 = 0.75\na      1     3/16 = 0.1875\n",
+		"b      2     1/8 = 0.125\nc      0     1\nc      1     0\n",
+	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%s: want %q", stdout, want)
 		}

@@ -30,7 +30,10 @@ func newStability() *cobra.Command {
 		if err != nil {
 			return a, false, command.InFile(q.File, err)
 		}
-		body := append(render.Record{{Key: "verdict", Value: map[bool]string{true: "stable", false: "unstable"}[r.Stable]}},
+		body := append(render.Record{{
+			Key:   "verdict",
+			Value: map[bool]string{true: "stable", false: "unstable"}[r.Stable],
+		}},
 			command.Limits(m, r, num.Exact)...)
 		whole := render.Section{Columns: "-"}
 		if byClass {
@@ -58,8 +61,8 @@ func newStability() *cobra.Command {
 	return cmd
 }
 
-// roomRows returns how far each class alone may grow: with a rate below the limit the cluster is stable, at
-// the limit the classes of the set bring as much work as their servers can do.
+// roomRows returns how far each class alone may grow: with a rate below the limit the cluster is
+// stable, at the limit the classes of the set bring as much work as their servers can do.
 func roomRows(m *cluster.Model, rooms []stability.Room) []render.Record {
 	style := render.Style{Engine: num.Exact}
 	rows := style.Rows(rooms)

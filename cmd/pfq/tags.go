@@ -150,8 +150,8 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 	return f.checkEngine()
 }
 
-// answer analyses the farm, at every factor if there are some, and reports whether it has cutoffs that keep
-// every host below load 1.
+// answer analyses the farm, at every factor if there are some, and reports whether it has cutoffs
+// that keep every host below load 1.
 func (f *tagsFlags) answer(q command.Query) (a render.Answer, feasible bool, err error) {
 	distribution, err := f.distribution(q)
 	switch {
@@ -247,8 +247,8 @@ func (f *tagsFlags) analyzed(q command.Query, d sizes.Distribution) (*tagsAnswer
 	return command.WithProgress(q, func(ctx context.Context) (*tagsAnswer, error) { return f.analyze(ctx, m) })
 }
 
-// setLoad sets the load that the arrival rate makes, λ E[X]/Σ_i v_i: exactly for a list and for --mean, where
-// the mean is exact, otherwise from doubles.
+// setLoad sets the load that the arrival rate makes, λ E[X]/Σ_i v_i: exactly for a list and for
+// --mean, where the mean is exact, otherwise from doubles.
 func (f *tagsFlags) setLoad(d sizes.Distribution) error {
 	capacity := big.NewRat(int64(f.hosts), 1)
 	if f.speeds != nil {
@@ -273,7 +273,8 @@ func (f *tagsFlags) setLoad(d sizes.Distribution) error {
 	return nil
 }
 
-// translate names the flags that an error is about. A mean that is infinite or too large is about the sizes.
+// translate names the flags that an error is about. A mean that is infinite or too large is about
+// the sizes.
 func (f *tagsFlags) translate(err error) error {
 	var pathErr *fs.PathError
 	var done cli.FlagError

@@ -13,8 +13,8 @@ import (
 	"productform/tags"
 )
 
-// A farmAnswer holds the answer of tags, in the same form whether there are cutoffs or not. The means
-// of [tags.Result] are inserted before the optimality gap.
+// A farmAnswer holds the answer of tags, in the same form whether there are cutoffs or not. The
+// means of [tags.Result] are inserted before the optimality gap.
 type farmAnswer struct {
 	Feasible bool `json:"feasible"`
 	*infeasible
@@ -47,8 +47,8 @@ type infeasible struct {
 	MaxLoadOfTwo *float64 `json:"max_load_of_two"`
 }
 
-// The provedCutoffs are those for which means are enclosed, with the largest relative distance of the
-// best ones.
+// The provedCutoffs are those for which means are enclosed, with the largest relative distance of
+// the best ones.
 type provedCutoffs struct {
 	Exact  []string `json:"cutoffs_exact"`
 	Radius *float64 `json:"cutoff_radius"`
@@ -285,8 +285,8 @@ func (a *tagsAnswer) expansionRows() (rows []render.Record) {
 	return rows
 }
 
-// answer returns the answer in its three forms. CSV has a line for the farm, each host, each policy and
-// each expansion.
+// answer returns the answer in its three forms. CSV has a line for the farm, each host, each policy
+// and each expansion.
 func (a *tagsAnswer) answer() render.Answer {
 	var c command.Comparisons
 	f := a.farm(&c)

@@ -92,8 +92,8 @@ func (c *farmCurves) regions() (all []plots.Region) {
 	return all
 }
 
-// figure returns the figure: means of all policies for what the objective weighs, cutoffs, and loads of
-// the hosts.
+// figure returns the figure: means of all policies for what the objective weighs, cutoffs, and
+// loads of the hosts.
 func (c *farmCurves) figure() *plots.Figure {
 	f := &plots.Figure{ID: "tags", Title: "cutoffs against load", Caption: c.caption(),
 		Confidence: c.flags.settings.Confidence}
@@ -111,7 +111,8 @@ func (c *farmCurves) figure() *plots.Figure {
 	return f
 }
 
-// cutoffs returns the panel of the cutoffs, without series if there are none but those of idle hosts.
+// cutoffs returns the panel of the cutoffs, without series if there are none but those of idle
+// hosts.
 func (c *farmCurves) cutoffs() plots.Panel {
 	p := plots.Panel{Title: "best cutoffs", X: c.axis(), Regions: c.regions()}
 	var values []float64
@@ -149,8 +150,8 @@ func (c *farmCurves) hosts() plots.Panel {
 	return p
 }
 
-// means returns the panel of a mean under each policy: a curve, or a band where there are bounds, and
-// simulated points in its look.
+// means returns the panel of a mean under each policy: a curve, or a band where there are bounds,
+// and simulated points in its look.
 func (c *farmCurves) means(name, unit, measure string, of func(*tags.Result) (num.Value, bool)) plots.Panel {
 	p := plots.Panel{Title: name + " under TAGS and its rivals", X: c.axis(), Regions: c.regions(), Wide: true}
 	var values []float64
@@ -203,8 +204,8 @@ func drawable(s plots.Series) plots.Series {
 	return s
 }
 
-// addMean adds the mean at a load. Bounds make a band; a picture has only those above 0 because its axis
-// is logarithmic.
+// addMean adds the mean at a load. Bounds make a band; a picture has only those above 0 because its
+// axis is logarithmic.
 func (c *farmCurves) addMean(s *plots.Series, x float64, v num.Value, kind tags.Kind) {
 	if kind != tags.Bounds {
 		if given(false, v.Float) != nil && (v.Float > 0 || c.table) {

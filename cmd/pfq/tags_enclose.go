@@ -24,8 +24,8 @@ const (
 
 var tagsEngines = []string{autoEngine, floatEngine, encloseEngine}
 
-// encloseBelow is the slack below which auto encloses: a cutoff in double precision holds such a slack to
-// 1e-10 or less.
+// encloseBelow is the slack below which auto encloses: a cutoff in double precision holds such a
+// slack to 1e-10 or less.
 const encloseBelow = 1e-6
 
 // cutoffDigits is the number of digits of cutoffs that the engine enclose finds.
@@ -180,7 +180,8 @@ func (a *tagsAnswer) enclosedAt(ctx context.Context, m tags.ExactModel) (*enclos
 			text := s.Text('g', cutoffDigits)
 			e.texts, cutoffs = append(e.texts, text), append(cutoffs, num.Rat(text))
 		}
-		e.value, e.radius = &r.Objective, r.Radius+5.1*math.Pow(10, -cutoffDigits) // radius of the solution and of the digits
+		// radius of the solution and of the digits
+		e.value, e.radius = &r.Objective, r.Radius+5.1*math.Pow(10, -cutoffDigits)
 	}
 	var err error
 	e.result, err = tags.Enclose(ctx, m, tags.PolicyTAGS, cutoffs, f.tol)

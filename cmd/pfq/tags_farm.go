@@ -115,7 +115,8 @@ func (a *tagsAnswer) tags(ctx context.Context) error {
 	return nil
 }
 
-// warnUndecided warns of hosts whose slack rounding does not separate from 0, unless bounds prove it.
+// warnUndecided warns of hosts whose slack rounding does not separate from 0, unless bounds prove
+// it.
 func (a *tagsAnswer) warnUndecided() {
 	if a.enclosed != nil {
 		return
@@ -224,7 +225,8 @@ func (a *tagsAnswer) comparePolicies(ctx context.Context) error {
 	return a.add(sita, err)
 }
 
-// isFormula reports whether the means of a policy are by the formula for the M/G/h queue, not exact here.
+// isFormula reports whether the means of a policy are by the formula for the M/G/h queue, not exact
+// here.
 func isFormula(p tags.Policy, kind tags.Kind) bool {
 	return p == tags.PolicyCentral && kind == tags.Approximation
 }

@@ -25,8 +25,8 @@ const (
 	mostPoints = 8 // loads that are simulated
 )
 
-// NewPlot returns the command plot tags, made by newPicture: a command that answers with a figure, given
-// whether its numbers are for a table.
+// NewPlot returns the command plot tags, made by newPicture: a command that answers with a figure,
+// given whether its numbers are for a table.
 func newTagsPlot(newPicture func(use string, figure func(command.Query, bool) (*plots.Figure, error)) *cobra.Command,
 ) *cobra.Command {
 	var f pictureFlags
@@ -130,8 +130,8 @@ func (f *pictureFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 	return plans, nil
 }
 
-// picture analyses the farm at each load and draws it. The figure is nil if there are cutoffs at none,
-// as the standard error says then.
+// picture analyses the farm at each load and draws it. The figure is nil if there are cutoffs at
+// none, as the standard error says then.
 func (f *pictureFlags) picture(q command.Query, table bool) (*plots.Figure, error) {
 	if err := cli.Check("--output", q.To, f.sizes.file(), q.Stdin); err != nil {
 		return nil, err

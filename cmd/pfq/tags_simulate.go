@@ -16,8 +16,8 @@ import (
 	"productform/tags"
 )
 
-// plans returns the plans of all policies that can be simulated, and these policies. The notes of the others
-// give the reasons.
+// plans returns the plans of all policies that can be simulated, and these policies. The notes of
+// the others give the reasons.
 func (a *tagsAnswer) plans(ctx context.Context) (plans []*sim.Plan, of []*policyAnswer, err error) {
 	a.policies = append(a.policies, policyAnswer{name: farm.ShortestQueue, note: "known by simulation only"})
 	for i := range a.policies {

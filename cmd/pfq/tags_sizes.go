@@ -70,7 +70,8 @@ func (s *sizeFlags) readEnds() (bool, error) {
 	return true, nil
 }
 
-// check accepts the flags of one distribution, and names the one that stands for the sizes in errors.
+// check accepts the flags of one distribution, and names the one that stands for the sizes in
+// errors.
 func (s *sizeFlags) check(b *cli.Binding) error {
 	given, source := b.Cmd.Flags().Changed, "alpha"
 	if s.text != "" {
@@ -195,8 +196,8 @@ func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d sizes.Distri
 // fitTol is the relative difference of means above which a fitted distribution is doubtful.
 const fitTol = 0.1
 
-// misfit returns a warning if the mean of the distribution that fits a file is far from the mean of the sizes
-// there, otherwise "".
+// misfit returns a warning if the mean of the distribution that fits a file is far from the mean of
+// the sizes there, otherwise "".
 func (s *sizeFlags) misfit(d sizes.Distribution) string {
 	if !s.fit {
 		return ""

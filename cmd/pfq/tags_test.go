@@ -43,7 +43,8 @@ func tagsCommand(args string) (stdout, stderr string, status int) {
 	return runTags("", append([]string{"tags"}, strings.Fields(args)...)...)
 }
 
-// tagsJSON is for command lines with the given status. The answer has no NaN and no infinity, or JSON would not be read.
+// tagsJSON is for command lines with the given status. The answer has no NaN and no infinity, or
+// JSON would not be read.
 func tagsJSON(t *testing.T, args string, wanted int) map[string]any {
 	t.Helper()
 	stdout, stderr, status := tagsCommand(args + " --format json")
@@ -65,8 +66,8 @@ func policyOf(t *testing.T, answer map[string]any, list, name string) map[string
 	return nil
 }
 
-// tagsReference returns the rows of the reference with high-precision values (see tags/testdata/README.md) for the
-// kinds and the mean size 3000, by column.
+// tagsReference returns the rows of the reference with high-precision values (see
+// tags/testdata/README.md) for the kinds and the mean size 3000, by column.
 func tagsReference(t *testing.T, kinds ...string) (rows []map[string]string) {
 	t.Helper()
 	f, err := os.Open("../../../../tags/testdata/tags_reference.csv")
@@ -97,12 +98,18 @@ func tagsReference(t *testing.T, kinds ...string) (rows []map[string]string) {
 
 // farmArgs returns the flags of a row, whose sizes have the smallest one of the row.
 func farmArgs(row map[string]string) string {
-	return fmt.Sprintf("--hosts %s --load %s --alpha %s --max %s --min %s ", row["h"], row["load"], row["alpha"], row["p"], row["k"])
+	return fmt.Sprintf("--hosts %s --load %s --alpha %s --max %s --min %s ",
+		row["h"], row["load"], row["alpha"], row["p"], row["k"])
 }
 
-// Values are compared at 1e-10, as the reference advises, and cutoffs at 1e-8 since they are polished.
+// Values are compared at 1e-10, as the reference advises, and cutoffs at 1e-8 since they are
+// polished.
 func TestTagsOptimaAgainstReference(t *testing.T) {
-	objectives := map[string]string{"ES@opt_slowdown": "slowdown", "EW@opt_waitingtime": "waiting", "ES@opt_fairness": "fairness"}
+	objectives := map[string]string{
+		"ES@opt_slowdown":    "slowdown",
+		"EW@opt_waitingtime": "waiting",
+		"ES@opt_fairness":    "fairness",
+	}
 	for _, row := range tagsReference(t, "tags_opt") {
 		objective, known := objectives[row["metric"]]
 		if !known {
@@ -123,7 +130,8 @@ func TestTagsOptimaAgainstReference(t *testing.T) {
 	}
 }
 
-// Means that float and enclose give at the cutoffs given, which are exact decimals in the reference.
+// Means that float and enclose give at the cutoffs given, which are exact decimals in the
+// reference.
 func TestTagsMeansAgainstReference(t *testing.T) {
 	paths := map[string]func(answer map[string]any) any{
 		"ES": func(a map[string]any) any { return a["mean_slowdown"] },
@@ -139,8 +147,16 @@ func TestTagsMeansAgainstReference(t *testing.T) {
 		"lam":    func(a map[string]any) any { return a["arrival_rate"] },
 	}
 	for i := range 4 {
-		for metric, key := range map[string]string{"load": "load", "p": "final_fraction", "pvisit": "visit_fraction", "S": "slowdown", "Wvisit": "visit_waiting"} {
-			paths[fmt.Sprintf("%s_%d", metric, i+1)] = func(a map[string]any) any { return a["hosts"].([]any)[i].(map[string]any)[key] }
+		for metric, key := range map[string]string{
+			"load":   "load",
+			"p":      "final_fraction",
+			"pvisit": "visit_fraction",
+			"S":      "slowdown",
+			"Wvisit": "visit_waiting",
+		} {
+			paths[fmt.Sprintf("%s_%d", metric, i+1)] = func(a map[string]any) any {
+				return a["hosts"].([]any)[i].(map[string]any)[key]
+			}
 		}
 	}
 	looked := 0
@@ -151,7 +167,8 @@ func TestTagsMeansAgainstReference(t *testing.T) {
 		}
 		args := farmArgs(row)
 		if row["cutoffs"] != "" {
-			args += "--cutoffs " + strings.Join(strings.FieldsFunc(row["cutoffs"], func(c rune) bool { return c == ';' || c == ' ' }), ",")
+			args += "--cutoffs " +
+				strings.Join(strings.FieldsFunc(row["cutoffs"], func(c rune) bool { return c == ';' || c == ' ' }), ",")
 		}
 		want, _ := strconv.ParseFloat(row["value"], 64)
 		for _, engine := range []string{"float", "enclose"} {
@@ -172,9 +189,14 @@ func TestTagsMeansAgainstReference(t *testing.T) {
 	}
 }
 
-// Random, least-work-remaining in both forms, the largest loads and the server expansions of the reference.
+// Random, least-work-remaining in both forms, the largest loads and the server expansions of the
+// reference.
 func TestTagsRivalsAgainstReference(t *testing.T) {
-	policies := map[string]string{"random": "random", "lwr": "least-work-remaining", "lwr_printed": "least-work-remaining-printed"}
+	policies := map[string]string{
+		"random":      "random",
+		"lwr":         "least-work-remaining",
+		"lwr_printed": "least-work-remaining-printed",
+	}
 	means := map[string]string{"ES": "mean_slowdown", "EW": "mean_waiting"}
 	for _, row := range tagsReference(t, "random", "lwr", "lwr_printed") {
 		if means[row["metric"]] == "" {
@@ -186,7 +208,11 @@ func TestTagsRivalsAgainstReference(t *testing.T) {
 			t.Fatalf("%s: %s", args, stderr)
 		}
 		want, _ := strconv.ParseFloat(row["value"], 64)
-		commandtest.Near(t, args, policyOf(t, commandtest.ParseJSON(t, stdout), "policies", policies[row["kind"]])[means[row["metric"]]], want, 1e-11)
+		commandtest.Near(
+			t, args,
+			policyOf(t, commandtest.ParseJSON(t, stdout), "policies", policies[row["kind"]])[means[row["metric"]]],
+			want, 1e-11,
+		)
 	}
 	for _, row := range tagsReference(t, "max_load") {
 		row["load"] = "0.01"
@@ -194,7 +220,12 @@ func TestTagsRivalsAgainstReference(t *testing.T) {
 		stdout, _, _ := tagsCommand(farmArgs(row) + "--objective waiting --format json")
 		commandtest.Near(t, farmArgs(row)+"max_load", commandtest.ParseJSON(t, stdout)["max_load"], want, 1e-12)
 	}
-	names := map[string]string{"TAGS": "tags", "LWR": "least-work-remaining", "LWR_printed": "least-work-remaining-printed", "Random": "random"}
+	names := map[string]string{
+		"TAGS":        "tags",
+		"LWR":         "least-work-remaining",
+		"LWR_printed": "least-work-remaining-printed",
+		"Random":      "random",
+	}
 	for _, row := range tagsReference(t, "expansion") {
 		name, _, _ := strings.Cut(row["metric"], ":")
 		stdout, stderr, status := tagsCommand(farmArgs(row) + "--printed --expand 3 --format json")
@@ -202,11 +233,15 @@ func TestTagsRivalsAgainstReference(t *testing.T) {
 			t.Fatal(stderr)
 		}
 		want, _ := strconv.ParseFloat(row["value"], 64)
-		commandtest.Near(t, row["alpha"]+" "+name, policyOf(t, commandtest.ParseJSON(t, stdout), "expansion", names[name])["extra_hosts"], want, 1e-12)
+		commandtest.Near(
+			t, row["alpha"]+" "+name,
+			policyOf(t, commandtest.ParseJSON(t, stdout), "expansion", names[name])["extra_hosts"], want, 1e-12,
+		)
 	}
 }
 
-// Bounded Pareto sizes between given ends have the digits of --alpha, --min and --max; --mean scales them as it does a ratio.
+// Bounded Pareto sizes between given ends have the digits of --alpha, --min and --max; --mean
+// scales them as it does a ratio.
 func TestTagsBetweenEnds(t *testing.T) {
 	answer := func(args string) string {
 		stdout, stderr, status := tagsCommand("--hosts 2 --load 0.5 --format json " + args)
@@ -221,24 +256,34 @@ func TestTagsBetweenEnds(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	got, want := commandtest.ParseJSON(t, answer("--sizes bounded-pareto:1.1:2:1e4 --mean 3")), commandtest.ParseJSON(t, answer("--sizes bounded-pareto:1.1:5e3 --mean 3"))
+	got, want := commandtest.ParseJSON(t, answer("--sizes bounded-pareto:1.1:2:1e4 --mean 3")),
+		commandtest.ParseJSON(t, answer("--sizes bounded-pareto:1.1:5e3 --mean 3"))
 	commandtest.Near(t, "mean slowdown", got["mean_slowdown"], want["mean_slowdown"].(float64), 1e-12)
 }
 
-// The fields come in one order, those of the contract among them, and have the numbers of the package.
+// The fields come in one order, those of the contract among them, and have the numbers of the
+// package.
 func TestTagsJSON(t *testing.T) {
 	stdout, stderr, status := tagsCommand("--hosts 2 --load 0.5 --alpha 1 " + tagsPaper + "--format json")
 	if status != 0 || stderr != "" {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
 	rest := stdout
-	host := []string{"host", "speed", "cutoff", "load", "slack", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "delay"}
-	order := []string{"feasible", "engine", "objective", "objective_value", "cutoffs", "mean_slowdown", "mean_waiting", "mean_delay", "mean_stretch",
-		"excess", "lost_work", "optimality_gap", "unfairness", "max_load", "load", "arrival_rate",
-		"distribution", "name", "mean", "scv", "mean_inverse", "min", "max", "hosts"}
+	host := []string{
+		"host", "speed", "cutoff", "load", "slack", "visit_fraction", "final_fraction", "visit_waiting",
+		"waiting", "slowdown", "delay",
+	}
+	order := []string{
+		"feasible", "engine", "objective", "objective_value", "cutoffs", "mean_slowdown", "mean_waiting", "mean_delay",
+		"mean_stretch", "excess", "lost_work", "optimality_gap", "unfairness", "max_load", "load", "arrival_rate",
+		"distribution", "name", "mean", "scv", "mean_inverse", "min", "max", "hosts",
+	}
 	order = append(append(append(order, host...), host...), "policies")
 	for range 6 {
-		order = append(order, "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_delay", "cutoffs", "host_loads", "optimality_gap")
+		order = append(
+			order, "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_delay", "cutoffs",
+			"host_loads", "optimality_gap",
+		)
 	}
 	for _, key := range append(order, "warnings") {
 		_, after, ok := strings.Cut(rest, `"`+key+`": `)
@@ -267,9 +312,12 @@ func TestTagsJSON(t *testing.T) {
 	}
 	got := commandtest.ParseJSON(t, stdout)
 	want := map[string]any{
-		"feasible": true, "engine": "float", "objective": "slowdown", "objective_value": r.Objective.Float, "cutoffs": []any{r.Cutoffs[0]},
-		"mean_slowdown": r.MeanSlowdown.Float, "mean_waiting": r.MeanWaiting.Float, "mean_delay": r.MeanDelay.Float, "mean_stretch": r.MeanStretch.Float,
-		"excess": r.Excess.Float, "lost_work": r.Lost.Float, "optimality_gap": r.Gap, "unfairness": nil, "load": 0.5, "warnings": []any{},
+		"feasible": true, "engine": "float", "objective": "slowdown", "objective_value": r.Objective.Float,
+		"cutoffs":       []any{r.Cutoffs[0]},
+		"mean_slowdown": r.MeanSlowdown.Float, "mean_waiting": r.MeanWaiting.Float, "mean_delay": r.MeanDelay.Float,
+		"mean_stretch": r.MeanStretch.Float,
+		"excess":       r.Excess.Float, "lost_work": r.Lost.Float, "optimality_gap": r.Gap, "unfairness": nil,
+		"load": 0.5, "warnings": []any{},
 	}
 	for key, value := range want {
 		if diff := cmp.Diff(value, got[key]); diff != "" {
@@ -277,26 +325,34 @@ func TestTagsJSON(t *testing.T) {
 		}
 	}
 	second := r.Hosts[1]
-	if diff := cmp.Diff(map[string]any{"host": 2.0, "speed": 1.0, "cutoff": nil, "load": second.Load.Float, "slack": second.Slack.Float, "visit_fraction": second.Visit.Float,
-		"final_fraction": second.Final.Float, "visit_waiting": second.VisitWait.Float, "waiting": second.Waiting.Float, "slowdown": second.Slowdown.Float, "delay": second.Delay.Float,
+	if diff := cmp.Diff(map[string]any{
+		"host": 2.0, "speed": 1.0, "cutoff": nil, "load": second.Load.Float, "slack": second.Slack.Float,
+		"visit_fraction": second.Visit.Float, "final_fraction": second.Final.Float,
+		"visit_waiting": second.VisitWait.Float, "waiting": second.Waiting.Float, "slowdown": second.Slowdown.Float,
+		"delay": second.Delay.Float,
 	}, got["hosts"].([]any)[1]); diff != "" {
 		t.Error(diff)
 	}
 	low := func(v num.Value) float64 { low, _ := v.Bounds(); return low }
 	high := func(v num.Value) float64 { _, high := v.Bounds(); return high }
-	if diff := cmp.Diff(map[string]any{"name": "random", "accuracy": "exact", "mean_slowdown": random.MeanSlowdown.Float, "mean_waiting": random.MeanWaiting.Float,
-		"mean_delay": random.MeanDelay.Float, "cutoffs": nil, "host_loads": []any{0.5, 0.5}, "optimality_gap": nil,
+	if diff := cmp.Diff(map[string]any{
+		"name": "random", "accuracy": "exact", "mean_slowdown": random.MeanSlowdown.Float,
+		"mean_waiting": random.MeanWaiting.Float, "mean_delay": random.MeanDelay.Float, "cutoffs": nil,
+		"host_loads": []any{0.5, 0.5}, "optimality_gap": nil,
 	}, policyOf(t, got, "policies", "random")); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]any{"name": "round-robin", "accuracy": "bounds", "mean_slowdown": nil, "mean_waiting": nil, "mean_delay": nil,
-		"mean_slowdown_low": low(turns.MeanSlowdown), "mean_slowdown_high": high(turns.MeanSlowdown), "mean_waiting_low": low(turns.MeanWaiting),
-		"mean_waiting_high": high(turns.MeanWaiting), "mean_delay_low": low(turns.MeanDelay), "mean_delay_high": high(turns.MeanDelay),
-		"cutoffs": nil, "host_loads": []any{0.5, 0.5}, "optimality_gap": nil,
+	if diff := cmp.Diff(map[string]any{
+		"name": "round-robin", "accuracy": "bounds", "mean_slowdown": nil, "mean_waiting": nil, "mean_delay": nil,
+		"mean_slowdown_low": low(turns.MeanSlowdown), "mean_slowdown_high": high(turns.MeanSlowdown),
+		"mean_waiting_low": low(turns.MeanWaiting), "mean_waiting_high": high(turns.MeanWaiting),
+		"mean_delay_low": low(turns.MeanDelay), "mean_delay_high": high(turns.MeanDelay), "cutoffs": nil,
+		"host_loads": []any{0.5, 0.5}, "optimality_gap": nil,
 	}, policyOf(t, got, "policies", "round-robin")); diff != "" {
 		t.Error(diff)
 	}
-	if sita := policyOf(t, got, "policies", "sita"); sita["optimality_gap"] == nil || len(sita["cutoffs"].([]any)) != 1 {
+	if sita := policyOf(t, got, "policies", "sita"); sita["optimality_gap"] == nil ||
+		len(sita["cutoffs"].([]any)) != 1 {
 		t.Errorf("sita is %v", sita)
 	}
 }
@@ -312,13 +368,26 @@ func TestTagsInfeasible(t *testing.T) {
 		overloaded   any
 	}{
 		{"--hosts 4 --load 0.7 --alpha 0.5 " + tagsPaper, "no cutoffs keep every host below load 1", nil},
-		{"--hosts 4 --load 0.7 --alpha 0.5 --objective fairness " + tagsPaper, "no cutoffs keep every host below load 1", nil},
-		{"--hosts 4 --load 0.7 --alpha 0.5 --engine enclose " + tagsPaper, "no cutoffs keep every host below load 1", nil},
-		{"--hosts 4 --load 0.7 --alpha 0.5 --cutoffs 1e8,1e9,5e9 " + tagsPaper, "the cutoffs do not keep every host below load 1: host 2 has load 1.21088", 2.0},
-		{"--hosts 4 --load 0.7 --alpha 0.5 --engine enclose --cutoffs 1e8,1e9,5e9 " + tagsPaper, "the cutoffs do not keep every host below load 1: host 2 has load 1.21088", 2.0},
+		{
+			"--hosts 4 --load 0.7 --alpha 0.5 --objective fairness " + tagsPaper,
+			"no cutoffs keep every host below load 1", nil,
+		},
+		{
+			"--hosts 4 --load 0.7 --alpha 0.5 --engine enclose " + tagsPaper, "no cutoffs keep every host below load 1",
+			nil,
+		},
+		{
+			"--hosts 4 --load 0.7 --alpha 0.5 --cutoffs 1e8,1e9,5e9 " + tagsPaper,
+			"the cutoffs do not keep every host below load 1: host 2 has load 1.21088", 2.0,
+		},
+		{
+			"--hosts 4 --load 0.7 --alpha 0.5 --engine enclose --cutoffs 1e8,1e9,5e9 " + tagsPaper,
+			"the cutoffs do not keep every host below load 1: host 2 has load 1.21088", 2.0,
+		},
 	} {
 		answer := tagsJSON(t, c.args, 1)
-		if reason, _ := answer["reason"].(string); answer["feasible"] != false || !strings.HasPrefix(reason, c.reason) || answer["overloaded_host"] != c.overloaded {
+		if reason, _ := answer["reason"].(string); answer["feasible"] != false ||
+			!strings.HasPrefix(reason, c.reason) || answer["overloaded_host"] != c.overloaded {
 			t.Errorf("%s: %v, %v, %v", c.args, answer["feasible"], reason, answer["overloaded_host"])
 		}
 		commandtest.Near(t, "max_load", answer["max_load"], most, 1e-14)
@@ -327,7 +396,9 @@ func TestTagsInfeasible(t *testing.T) {
 				t.Errorf("%s: no %s", c.args, key)
 			}
 		}
-		for _, key := range []string{"objective_value", "mean_slowdown", "mean_waiting", "mean_delay", "mean_stretch", "optimality_gap"} {
+		for _, key := range []string{
+			"objective_value", "mean_slowdown", "mean_waiting", "mean_delay", "mean_stretch", "optimality_gap",
+		} {
 			if answer[key] != nil {
 				t.Errorf("%s: %s is %v", c.args, key, answer[key])
 			}
@@ -338,11 +409,13 @@ func TestTagsInfeasible(t *testing.T) {
 			}
 		}
 		for _, h := range answer["hosts"].([]any) {
-			if h := h.(map[string]any); h["load"] == nil || h["waiting"] != nil || h["visit_waiting"] != nil || h["slowdown"] != nil || h["delay"] != nil {
+			if h := h.(map[string]any); h["load"] == nil || h["waiting"] != nil || h["visit_waiting"] != nil ||
+				h["slowdown"] != nil || h["delay"] != nil {
 				t.Errorf("%s: host %v", c.args, h)
 			}
 		}
-		if names := len(answer["policies"].([]any)); names != 5 || policyOf(t, answer, "policies", "sita")["mean_slowdown"] == nil {
+		if names := len(answer["policies"].([]any)); names != 5 ||
+			policyOf(t, answer, "policies", "sita")["mean_slowdown"] == nil {
 			t.Errorf("%s: policies %v", c.args, answer["policies"])
 		}
 	}
@@ -354,21 +427,25 @@ func TestTagsInfeasible(t *testing.T) {
 	}
 }
 
-// A quantity that does not exist is null: the slowdown if E[1/X] is infinite, the largest size, a gap of given cutoffs.
+// A quantity that does not exist is null: the slowdown if E[1/X] is infinite, the largest size, a
+// gap of given cutoffs.
 func TestTagsNull(t *testing.T) {
 	for _, args := range []string{"--cutoffs 3", "--objective waiting"} {
 		answer := tagsJSON(t, "--hosts 2 --load 0.5 --sizes exponential --mean 1 "+args, 0)
 		slowdowns := ofHosts(answer, "slowdown")
 		distribution := answer["distribution"].(map[string]any)
-		if answer["mean_slowdown"] != nil || slowdowns[0] != nil || slowdowns[1] == nil || distribution["max"] != nil || distribution["mean_inverse"] != nil {
+		if answer["mean_slowdown"] != nil || slowdowns[0] != nil || slowdowns[1] == nil || distribution["max"] != nil ||
+			distribution["mean_inverse"] != nil {
 			t.Errorf("%s: %v, %v, %v", args, answer["mean_slowdown"], slowdowns, distribution)
 		}
 		for _, p := range answer["policies"].([]any) {
-			if p := p.(map[string]any); p["mean_slowdown"] != nil || p["mean_slowdown_low"] != nil || p["mean_waiting"] == nil && p["mean_waiting_low"] == nil {
+			if p := p.(map[string]any); p["mean_slowdown"] != nil || p["mean_slowdown_low"] != nil ||
+				p["mean_waiting"] == nil && p["mean_waiting_low"] == nil {
 				t.Errorf("%s: %v", args, p)
 			}
 		}
-		if given := strings.HasPrefix(args, "--cutoffs"); (answer["optimality_gap"] == nil) != given || (answer["objective_value"] == nil) != given {
+		if given := strings.HasPrefix(args, "--cutoffs"); (answer["optimality_gap"] == nil) != given ||
+			(answer["objective_value"] == nil) != given {
 			t.Errorf("%s: gap %v, value %v", args, answer["optimality_gap"], answer["objective_value"])
 		}
 		if policyOf(t, answer, "policies", "sita")["mean_waiting"] == nil {
@@ -384,14 +461,16 @@ func TestTagsNull(t *testing.T) {
 	// One size only: it cannot be split between hosts by its size.
 	answer = tagsJSON(t, "--hosts 2 --load 0.5 --sizes deterministic --mean 1", 1)
 	for _, name := range []string{"sita", "sita-e"} {
-		if p := policyOf(t, answer, "policies", name); p["mean_waiting"] != nil || p["accuracy"] != nil || p["note"] == "" {
+		if p := policyOf(t, answer, "policies", name); p["mean_waiting"] != nil || p["accuracy"] != nil ||
+			p["note"] == "" {
 			t.Errorf("%v", p)
 		}
 	}
 	// A host slower than another is overloaded in turn; the central queue has no formula.
 	answer = tagsJSON(t, "--hosts 2 --load 0.6 --speeds 1,4 --alpha 1 "+tagsPaper, 0)
 	for _, name := range []string{"round-robin", "least-work-remaining"} {
-		if p := policyOf(t, answer, "policies", name); p["mean_waiting"] != nil || p["note"] != "not known for hosts of different speeds" {
+		if p := policyOf(t, answer, "policies", name); p["mean_waiting"] != nil ||
+			p["note"] != "not known for hosts of different speeds" {
 			t.Errorf("%v", p)
 		}
 	}
@@ -405,12 +484,16 @@ func TestTagsInvariants(t *testing.T) {
 	commandtest.Near(t, "E[W]", mixed["mean_waiting"], waiting["mean_waiting"].(float64), 1e-12)
 	commandtest.Near(t, "twice E[W]", mixed["objective_value"], 2*waiting["mean_waiting"].(float64), 1e-12)
 	both := tagsJSON(t, farm+tagsPaper+"--objective waiting=0.01,slowdown=1", 0)
-	commandtest.Near(t, "sum", both["objective_value"], both["mean_slowdown"].(float64)+0.01*both["mean_waiting"].(float64), 1e-13)
+	commandtest.Near(
+		t, "sum", both["objective_value"], both["mean_slowdown"].(float64)+0.01*both["mean_waiting"].(float64), 1e-13,
+	)
 
 	fast := tagsJSON(t, farm+tagsPaper+"--objective waiting --speeds 2,2,2", 0) // all times are halved
 	commandtest.Near(t, "E[W] at twice the speed", fast["mean_waiting"], waiting["mean_waiting"].(float64)/2, 1e-11)
 	large := tagsJSON(t, farm+"--max 1e13 --mean 3e6 --objective waiting", 0) // all times by 1000
-	commandtest.Near(t, "E[W] of sizes times 1000", large["mean_waiting"], 1000*waiting["mean_waiting"].(float64), 1e-10)
+	commandtest.Near(
+		t, "E[W] of sizes times 1000", large["mean_waiting"], 1000*waiting["mean_waiting"].(float64), 1e-10,
+	)
 	given := []string{}
 	for _, c := range waiting["cutoffs"].([]any) {
 		given = append(given, strconv.FormatFloat(c.(float64), 'g', -1, 64))
@@ -430,7 +513,11 @@ func TestTagsInvariants(t *testing.T) {
 // its cutoffs give the same result again.
 func TestTagsEnclose(t *testing.T) {
 	const farm = "--hosts 2 --load 0.5 --alpha 1 " + tagsPaper
-	objectives := map[string]string{"ES@opt_slowdown": "slowdown", "EW@opt_waitingtime": "waiting", "ES@opt_fairness": "fairness"}
+	objectives := map[string]string{
+		"ES@opt_slowdown":    "slowdown",
+		"EW@opt_waitingtime": "waiting",
+		"ES@opt_fairness":    "fairness",
+	}
 	looked := 0
 	for _, row := range tagsReference(t, "tags_opt") {
 		if row["h"] != "2" || row["load"] != "0.5" || row["alpha"] != "1" || row["p"] != "1e10" { // k from the mean
@@ -438,20 +525,27 @@ func TestTagsEnclose(t *testing.T) {
 		}
 		looked++
 		answer := tagsJSON(t, farm+"--engine enclose --tol 1e-28 --objective "+objectives[row["metric"]], 0)
-		low, high, want := commandtest.Rat(t, answer["objective_value_low"]), commandtest.Rat(t, answer["objective_value_high"]), commandtest.Rat(t, row["value"])
+		low, high, want := commandtest.Rat(t, answer["objective_value_low"]),
+			commandtest.Rat(t, answer["objective_value_high"]), commandtest.Rat(t, row["value"])
 		unit := new(big.Rat).Mul(want, commandtest.Rat(t, "1e-28")) // unit of the last digits of the reference
 		if new(big.Rat).Sub(low, unit).Cmp(want) > 0 || new(big.Rat).Add(high, unit).Cmp(want) < 0 {
-			t.Errorf("%s is not in [%v, %v]", row["value"], answer["objective_value_low"], answer["objective_value_high"])
+			t.Errorf("%s is not in [%v, %v]",
+				row["value"], answer["objective_value_low"], answer["objective_value_high"])
 		}
 		cutoff, best := commandtest.Rat(t, answer["cutoffs_exact"].([]any)[0]), commandtest.Rat(t, row["cutoffs"])
-		if d := new(big.Rat).Sub(cutoff, best); d.Abs(d).Cmp(new(big.Rat).Mul(best, commandtest.Rat(t, "1e-39"))) > 0 { // for the k of 40 digits
+		// for the k of 40 digits
+		if d := new(big.Rat).Sub(cutoff, best); d.Abs(d).Cmp(new(big.Rat).Mul(best, commandtest.Rat(t, "1e-39"))) > 0 {
 			t.Errorf("cutoff %v, want %v", answer["cutoffs_exact"], row["cutoffs"])
 		}
 		if radius := answer["cutoff_radius"].(float64); !(radius < 1e-48) {
 			t.Errorf("radius %v", radius)
 		}
-		again := tagsJSON(t, farm+"--engine enclose --tol 1e-28 --cutoffs "+answer["cutoffs_exact"].([]any)[0].(string), 0)
-		for _, key := range []string{"mean_slowdown", "mean_waiting", "mean_delay", "mean_stretch", "excess", "lost_work", "arrival_rate"} {
+		again := tagsJSON(
+			t, farm+"--engine enclose --tol 1e-28 --cutoffs "+answer["cutoffs_exact"].([]any)[0].(string), 0,
+		)
+		for _, key := range []string{
+			"mean_slowdown", "mean_waiting", "mean_delay", "mean_stretch", "excess", "lost_work", "arrival_rate",
+		} {
 			for _, end := range []string{"", "_low", "_high"} {
 				if again[key+end] != answer[key+end] || again[key+end] == nil {
 					t.Errorf("%s is %v, then %v", key+end, answer[key+end], again[key+end])
@@ -459,13 +553,16 @@ func TestTagsEnclose(t *testing.T) {
 			}
 			v := new(big.Rat).SetFloat64(answer[key].(float64))
 			low, high := commandtest.Rat(t, answer[key+"_low"]), commandtest.Rat(t, answer[key+"_high"])
-			if width := new(big.Rat).Sub(high, low); width.Cmp(new(big.Rat).Mul(v, commandtest.Rat(t, "1e-27"))) > 0 { // and two roundings to 29 digits
+			// and two roundings to 29 digits
+			if width := new(big.Rat).Sub(high, low); width.Cmp(new(big.Rat).Mul(v, commandtest.Rat(t, "1e-27"))) > 0 {
 				t.Errorf("%s is wide: [%v, %v]", key, answer[key+"_low"], answer[key+"_high"])
 			}
 		}
 		for i, h := range answer["hosts"].([]any) {
 			h := h.(map[string]any)
-			for _, key := range []string{"load", "slack", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "delay"} {
+			for _, key := range []string{
+				"load", "slack", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "delay",
+			} {
 				middle, _ := commandtest.Rat(t, h[key+"_low"]).Float64()
 				commandtest.Near(t, fmt.Sprintf("host %d: %s", i+1, key), h[key], middle, 1e-15)
 			}
@@ -477,19 +574,22 @@ func TestTagsEnclose(t *testing.T) {
 	if looked != 3 {
 		t.Errorf("%d rows", looked)
 	}
-	// A slack of 1e-18 is beyond cutoffs in double precision: auto encloses. float does when told so, and says nothing else.
+	// A slack of 1e-18 is beyond cutoffs in double precision: auto encloses. float does when told
+	// so, and says nothing else.
 	const delicate = "--hosts 2 --load 0.7 --alpha 0.2 " + tagsPaper
 	if answer := tagsJSON(t, delicate, 0); answer["engine"] != "enclose" || ofHosts(answer, "load")[1].(float64) >= 1 {
 		t.Errorf("engine %v, loads %v", answer["engine"], ofHosts(answer, "load"))
 	}
-	if answer := tagsJSON(t, delicate+"--engine float", 0); answer["engine"] != "float" || answer["mean_slowdown_low"] != nil {
+	if answer := tagsJSON(t, delicate+"--engine float", 0); answer["engine"] != "float" ||
+		answer["mean_slowdown_low"] != nil {
 		t.Errorf("engine %v", answer["engine"])
 	}
 	if answer := tagsJSON(t, farm, 0); answer["engine"] != "float" {
 		t.Errorf("engine %v", answer["engine"])
 	}
 	stdout, _, status := tagsCommand(farm + "--engine enclose --tol 1e-20")
-	if status != 0 || !strings.Contains(stdout, "mean slowdown  32.811086889901052367\n") || !strings.Contains(stdout, "78602.321519404516349935011432983155819776536087393\n") {
+	if status != 0 || !strings.Contains(stdout, "mean slowdown  32.811086889901052367\n") ||
+		!strings.Contains(stdout, "78602.321519404516349935011432983155819776536087393\n") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 	if stdout, _, _ := tagsCommand(delicate); !strings.Contains(stdout, "\n2     -            <1        4.41339e-07 ") {
@@ -500,7 +600,8 @@ func TestTagsEnclose(t *testing.T) {
 // The added hosts are enough, and one fewer is not, according to the answers with that many hosts.
 func TestTagsExpansion(t *testing.T) {
 	const hosts, load, target = 2, 0.6, 1.5
-	answer := tagsJSON(t, fmt.Sprintf("--hosts %d --load %g --alpha 1.4 %s --expand %g --printed", hosts, load, tagsPaper, target), 0)
+	answer := tagsJSON(t, fmt.Sprintf("--hosts %d --load %g --alpha 1.4 %s --expand %g --printed",
+		hosts, load, tagsPaper, target), 0)
 	for _, name := range []string{"tags", "least-work-remaining", "least-work-remaining-printed", "sita-e", "sita"} {
 		e := policyOf(t, answer, "expansion", name)
 		extra, ok := e["extra_hosts"].(float64)
@@ -509,7 +610,9 @@ func TestTagsExpansion(t *testing.T) {
 		}
 		for _, more := range []int{int(extra) - 1, int(extra)} {
 			h := hosts + more
-			stdout, stderr, status := tagsCommand(fmt.Sprintf("--hosts %d --load %g/%d --alpha 1.4 %s --printed --format json", h, load*hosts, h, tagsPaper))
+			stdout, stderr, status := tagsCommand(fmt.Sprintf(
+				"--hosts %d --load %g/%d --alpha 1.4 %s --printed --format json", h, load*hosts, h, tagsPaper,
+			))
 			if status == 2 {
 				t.Fatal(stderr)
 			}
@@ -526,12 +629,14 @@ func TestTagsExpansion(t *testing.T) {
 			}
 		}
 	}
-	if e := policyOf(t, answer, "expansion", "round-robin"); e["extra_hosts"] != nil || !(e["extra_hosts_low"].(float64) <= e["extra_hosts_high"].(float64)) {
+	if e := policyOf(t, answer, "expansion", "round-robin"); e["extra_hosts"] != nil ||
+		!(e["extra_hosts_low"].(float64) <= e["extra_hosts_high"].(float64)) {
 		t.Errorf("%v", e)
 	}
 }
 
-// Sizes of a file are those of the distribution drawn from it; a log gives run times or work, packed or not.
+// Sizes of a file are those of the distribution drawn from it; a log gives run times or work,
+// packed or not.
 func TestTagsSizesOfFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	record := func(time, processors string) string {
@@ -564,7 +669,10 @@ func TestTagsSizesOfFile(t *testing.T) {
 		{"file:list", "", model(1, 2, 3)},
 		{"swf:log", "log: 1 job without a run time > 0 is left out", model(1, 3, 2)},
 		{"swf:log.gz", "log.gz: 1 job without a run time > 0 is left out", model(1, 3, 2)},
-		{"swf:log.gz --processor-seconds", "log.gz: 1 job without a run time > 0 and processors is left out", model(6, 6, 2)},
+		{
+			"swf:log.gz --processor-seconds", "log.gz: 1 job without a run time > 0 and processors is left out",
+			model(6, 6, 2),
+		},
 	} {
 		stdout, stderr, status := tagsCommand(farm + c.args + " --format json")
 		if told := "pfq: warning: " + c.told + "\n"; status != 0 || stderr != told && (c.told != "" || stderr != "") {
@@ -582,11 +690,13 @@ func TestTagsSizesOfFile(t *testing.T) {
 	}
 	want, _, _ := tagsCommand(farm + "file:list")
 	want = strings.Replace(want, "list: ", "standard input: ", 1)
-	if stdout, stderr, status := runTags("1\n2\n3\n", strings.Fields("tags "+farm+"file:-")...); status != 0 || stdout != want {
+	if stdout, stderr, status := runTags("1\n2\n3\n", strings.Fields("tags "+farm+"file:-")...); status != 0 ||
+		stdout != want {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 
-	// Sizes at the quantiles of a bounded Pareto distribution: the fitted distribution has its ends and nearly its alpha.
+	// Sizes at the quantiles of a bounded Pareto distribution: the fitted distribution has its ends
+	// and nearly its alpha.
 	d, err := sizes.NewBoundedPareto(1, 1000, 1.3)
 	if err != nil {
 		t.Fatal(err)
@@ -698,7 +808,8 @@ func TestTagsSimulate(t *testing.T) {
 	checkZ := func(what string, e any) {
 		if e, ok := e.(map[string]any); ok && e["exact"] != nil {
 			looked++
-			if z, ok := e["z"].(float64); !ok || math.Abs(z) > 5.5 { // a normal variable exceeds this with probability 4e-8
+			// a normal variable exceeds this with probability 4e-8
+			if z, ok := e["z"].(float64); !ok || math.Abs(z) > 5.5 {
 				t.Errorf("%s: %v", what, e)
 			}
 		}
@@ -721,7 +832,9 @@ func TestTagsSimulate(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff([]string{"tags", "random", "round-robin", "least-work-remaining", "sita-e", "sita", "shortest-queue"}, names); diff != "" {
+	if diff := cmp.Diff(
+		[]string{"tags", "random", "round-robin", "least-work-remaining", "sita-e", "sita", "shortest-queue"}, names,
+	); diff != "" {
 		t.Error(diff)
 	}
 	for i, h := range answer["hosts"].([]any) {
@@ -740,20 +853,31 @@ func TestTagsSimulate(t *testing.T) {
 	settings := answer["simulation"].(map[string]any)
 	commandtest.Joint(t, settings["joint"], answer)
 	delete(settings, "joint")
-	if got := answer["simulation"]; !cmp.Equal(got, map[string]any{"runs": 30.0, "jumps": 3e4, "seed": 5.0, "confidence": 0.95}) {
+	if got := answer["simulation"]; !cmp.Equal(got, map[string]any{
+		"runs":       30.0,
+		"jumps":      3e4,
+		"seed":       5.0,
+		"confidence": 0.95,
+	}) {
 		t.Errorf("simulation %v", got)
 	}
 
-	// The numbers are those of sim.Run with the same settings, and do not depend on the number of runs at a time.
+	// The numbers are those of sim.Run with the same settings, and do not depend on the number of
+	// runs at a time.
 	distribution, err := sizes.Parse("lognormal:3", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := sim.Run(t.Context(), farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 2, Load: 0.5}, Policy: farm.ShortestQueue}, sim.Settings{Runs: 30, Jumps: 3e4, Seed: 5}, nil)
+	r, err := sim.Run(
+		t.Context(), farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 2, Load: 0.5}, Policy: farm.ShortestQueue},
+		sim.Settings{Runs: 30, Jumps: 3e4, Seed: 5}, nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := policyOf(t, answer, "policies", "shortest-queue")["simulated"].(map[string]any)["mean_waiting"].(map[string]any)
+	e := policyOf(
+		t, answer, "policies", "shortest-queue",
+	)["simulated"].(map[string]any)["mean_waiting"].(map[string]any)
 	if want := r.All(farm.MeanWaiting); e["mean"] != want.Mean || e["half_width"] != want.HalfWidth {
 		t.Errorf("%v, want %v", e, want)
 	}
@@ -777,7 +901,8 @@ func TestTagsSimulateNotes(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	answer := commandtest.ParseJSON(t, stdout)
-	if p := policyOf(t, answer, "policies", "round-robin"); p["simulated"] != nil || p["note"] != "not known for hosts of different speeds; not simulated: a host is overloaded" {
+	if p := policyOf(t, answer, "policies", "round-robin"); p["simulated"] != nil ||
+		p["note"] != "not known for hosts of different speeds; not simulated: a host is overloaded" {
 		t.Errorf("%v", p)
 	}
 	if p := policyOf(t, answer, "policies", "least-work-remaining"); p["simulated"] == nil || p["mean_waiting"] != nil {
@@ -787,7 +912,8 @@ func TestTagsSimulateNotes(t *testing.T) {
 	for _, w := range answer["warnings"].([]any) {
 		fmt.Fprintln(&want, "pfq: warning:", w)
 	}
-	if told := commandtest.ProgressLines.ReplaceAllString(stderr, ""); told != want.String() || !strings.Contains(told, "warning: tags: ") {
+	if told := commandtest.ProgressLines.ReplaceAllString(stderr, ""); told != want.String() ||
+		!strings.Contains(told, "warning: tags: ") {
 		t.Errorf("%q, want %q", told, want.String())
 	}
 	files := commandtest.Kept(t, folder)
@@ -807,31 +933,57 @@ func TestTagsSimulateNotes(t *testing.T) {
 	}
 }
 
-// Bad usage and bad input: status 2, one line that names the flag, nothing on the standard output, no file.
+// Bad usage and bad input: status 2, one line that names the flag, nothing on the standard output,
+// no file.
 func TestTagsBadUsage(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{"empty": "; nothing\n", "negative": "1\n\n-2\n", "word": "1\ntwo\n", "list": "1\n2\n4\n", "equal": "2\n2\n"} {
+	for name, text := range map[string]string{
+		"empty":    "; nothing\n",
+		"negative": "1\n\n-2\n",
+		"word":     "1\ntwo\n",
+		"list":     "1\n2\n4\n",
+		"equal":    "2\n2\n",
+	} {
 		commandtest.WriteFile(t, name, text)
 	}
 	const farm, sizes = "--hosts 2 --load 0.5 ", "--alpha 1 --max 1e10 --mean 3000 "
 	for _, c := range []struct{ args, want string }{
 		{"model.json", `pfq: unexpected argument "model.json": tags takes flags only` + "\n"},
-		{"month.swf --hosts 2", `pfq: unexpected argument "month.swf": tags takes flags only; sizes in a file are --sizes swf:month.swf` + "\n"},
-		{"times.txt --hosts 2", `pfq: unexpected argument "times.txt": tags takes flags only; sizes in a file are --sizes file:times.txt` + "\n"},
+		{
+			"month.swf --hosts 2",
+			`pfq: unexpected argument "month.swf": tags takes flags only; sizes in a file are --sizes swf:month.swf` +
+				"\n",
+		},
+		{
+			"times.txt --hosts 2",
+			`pfq: unexpected argument "times.txt": tags takes flags only; sizes in a file are --sizes file:times.txt` +
+				"\n",
+		},
 		{farm + "--sizes month.swf", "pfq: --sizes = month.swf: want swf:month.swf, as files are named\n"},
 		{farm + "--sizes month.SWF.gz", "pfq: --sizes = month.SWF.gz: want swf:month.SWF.gz, as files are named\n"},
 		{farm + "--sizes SDSC-Par-1996", "pfq: --sizes = SDSC-Par-1996: want swf:SDSC-Par-1996, as files are named\n"},
 		{farm + "--sizes list", "pfq: --sizes = list: want file:list, as files are named\n"},
 		{"--load 0.5 " + sizes, "pfq: --hosts is missing: want an integer in 1..64\n"},
 		{"--hosts 2 " + sizes, "pfq: --load is missing: want a number > 0 and < 1, or --arrival-rate\n"},
-		{farm, "pfq: --sizes is missing: want DISTRIBUTION --mean M, file:PATH, swf:PATH, or --alpha A --max P with --min K or --mean M\n"},
+		{farm, "pfq: --sizes is missing: want DISTRIBUTION --mean M, file:PATH, swf:PATH, or --alpha A --max P with " +
+			"--min K or --mean M\n"},
 		{"--hosts 0 --load 0.5 " + sizes, "pfq: --hosts = 0: want an integer in 1..64\n"},
 		{"--hosts 65 --load 0.5 " + sizes, "pfq: --hosts = 65: want an integer in 1..64\n"},
 		{"--hosts two --load 0.5 " + sizes, "pfq: --hosts = two: want an integer in 1..64\n"},
-		{"--hosts 2 --load 1 " + sizes, "pfq: --load = 1: want a number > 0 and < 1, in double precision too, such as 0.3 for 30 percent\n"},
-		{"--hosts 2 --load 0 " + sizes, "pfq: --load = 0: want a number > 0 and < 1, in double precision too, such as 0.3 for 30 percent\n"},
-		{"--hosts 2 --load NaN " + sizes, "pfq: --load = NaN: want a number > 0 and < 1, in double precision too, such as 0.3 for 30 percent\n"},
-		{"--hosts 2 --load 0.99999999999999999999 " + sizes, "pfq: --load = 0.99999999999999999999: want a number > 0 and < 1, in double precision too, such as 0.3 for 30 percent\n"},
+		{
+			"--hosts 2 --load 1 " + sizes,
+			"pfq: --load = 1: want a number > 0 and < 1, in double precision too, such as 0.3 for 30 percent\n",
+		},
+		{
+			"--hosts 2 --load 0 " + sizes,
+			"pfq: --load = 0: want a number > 0 and < 1, in double precision too, such as 0.3 for 30 percent\n",
+		},
+		{
+			"--hosts 2 --load NaN " + sizes,
+			"pfq: --load = NaN: want a number > 0 and < 1, in double precision too, such as 0.3 for 30 percent\n",
+		},
+		{"--hosts 2 --load 0.99999999999999999999 " + sizes, "pfq: --load = 0.99999999999999999999: want a number > " +
+			"0 and < 1, in double precision too, such as 0.3 for 30 percent\n"},
 		{farm + "--alpha 0 --max 1e10 --mean 3000", "pfq: --alpha = 0: want a number in [1e-100, 1e+09]\n"},
 		{farm + "--alpha -1 --max 1e10 --mean 3000", "pfq: --alpha = -1: want a number in [1e-100, 1e+09]\n"},
 		{farm + "--alpha 1 --max Inf --mean 3000", "pfq: --max = Inf: want a number in [1e-300, 1e+300]\n"},
@@ -839,22 +991,38 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + "--alpha 1 --max 1e10 --mean 1e10", "pfq: --mean = 1e10: want a number below --max, 1e10\n"},
 		{farm + "--alpha 1 --max 1e10 --min 2e10", "pfq: --min = 2e10: want a number below --max, 1e10\n"},
 		{farm + "--alpha 1 --max 10 --min 10", "pfq: --min = 10: want a number below --max, 10\n"},
-		{farm + "--alpha 0.001 --max 1e10 --mean 3000", "pfq: --mean = 3000: want a mean that a low end of at least 1e-300 gives for alpha = 0.001\n"},
-		{farm + "--alpha 1 --max 10", "pfq: --min is missing: want the smallest size of the bounded Pareto distribution, or its mean as --mean\n"},
-		{farm + "--alpha 1 --mean 10", "pfq: --max is missing: want the largest size of the bounded Pareto distribution\n"},
+		{
+			farm + "--alpha 0.001 --max 1e10 --mean 3000",
+			"pfq: --mean = 3000: want a mean that a low end of at least 1e-300 gives for alpha = 0.001\n",
+		},
+		{
+			farm + "--alpha 1 --max 10",
+			"pfq: --min is missing: want the smallest size of the bounded Pareto distribution, or its mean as --mean\n",
+		},
+		{
+			farm + "--alpha 1 --mean 10",
+			"pfq: --max is missing: want the largest size of the bounded Pareto distribution\n",
+		},
 		{farm + "--max 10 --mean 1", "pfq: --alpha is missing: want the exponent of the bounded Pareto distribution\n"},
 		{farm + "--alpha 1 --max 10 --min 1 --mean 2", "pfq: --min and --mean exclude each other\n"},
 		{farm + "--sizes file:list --alpha 1", "pfq: --sizes file:list and --alpha exclude each other\n"},
 		{farm + "--sizes file:list --mean 1", "pfq: --sizes file:list and --mean exclude each other\n"},
 		{farm + "--law exponential", "pfq: unknown flag: --law; it is --sizes now\n"},
 		{farm + sizes + "--arrival-rate 1", "pfq: --load and --arrival-rate exclude each other\n"},
-		{"--hosts 2 --arrival-rate 0.1 --sizes exponential --mean 40 --objective waiting", "pfq: --arrival-rate = 0.1: want a rate below 0.05, at which the system load is 1, and a load within double precision\n"},
+		{"--hosts 2 --arrival-rate 0.1 --sizes exponential --mean 40 --objective waiting", "pfq: --arrival-rate = " +
+			"0.1: want a rate below 0.05, at which the system load is 1, and a load within double precision\n"},
 		{farm + "--sizes exponential --mean 1 --max 3", "pfq: --sizes exponential and --max exclude each other\n"},
 		{farm + "--sizes exponential", "pfq: --mean is missing: want the mean size, with --sizes\n"},
 		{farm + "--sizes exponentil --mean 1", "pfq: --sizes = exponentil: want exponential, "},
-		{farm + "--sizes lognormal:-1 --mean 1", "pfq: --sizes = lognormal:-1: want lognormal:SCV with SCV in [1e-12, 1e6]\n"},
+		{
+			farm + "--sizes lognormal:-1 --mean 1",
+			"pfq: --sizes = lognormal:-1: want lognormal:SCV with SCV in [1e-12, 1e6]\n",
+		},
 		{farm + "--sizes lognormal:2 --mean 1e100", "pfq: --mean = 1e+100: want a number in [1e-90, 1e90]\n"},
-		{farm + "--sizes pareto:1.5 --mean 1 --objective waiting", "pfq: --sizes = pareto:1.5: want sizes with a finite mean square"},
+		{
+			farm + "--sizes pareto:1.5 --mean 1 --objective waiting",
+			"pfq: --sizes = pareto:1.5: want sizes with a finite mean square",
+		},
 		{farm + "--fit " + sizes, "pfq: --fit needs a file, --sizes file:PATH or swf:PATH\n"},
 		{farm + "--processor-seconds " + sizes,
 			"pfq: --processor-seconds needs a file, --sizes file:PATH or swf:PATH\n"},
@@ -863,29 +1031,65 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + "--sizes file:empty", "pfq: empty: want one size a line, not a file without sizes\n"},
 		{farm + "--sizes file:negative", "pfq: negative:3: size = -2: want a number in [1e-300, 1e300]\n"},
 		{farm + "--sizes file:word", "pfq: word:2: size = two: want a number in [1e-300, 1e300]\n"},
-		{farm + "--sizes file:list --processor-seconds", "pfq: list: --processor-seconds = a list of sizes: want a log, swf:PATH\n"},
+		{
+			farm + "--sizes file:list --processor-seconds",
+			"pfq: list: --processor-seconds = a list of sizes: want a log, swf:PATH\n",
+		},
 		{farm + "--sizes file:equal --fit", "pfq: equal: sizes = 2 of 2: want at least two different sizes\n"},
-		{farm + "--sizes lognormal:2 --mean 1 --engine enclose", "pfq: --engine = enclose: want auto or float for the sizes lognormal:2: want sizes whose partial moments can be enclosed: exponential, "},
-		{farm + "--sizes file:list --fit --engine enclose", "pfq: --engine = enclose: want auto or float with --fit, whose distribution is that of doubles\n"},
-		{"--hosts 8 --load 0.102 --alpha 1 --max 5326.63 --mean 1000.85 --engine enclose", "pfq: --engine = enclose: want auto or float here: "}, // hosts are idle
-		{farm + sizes + "--objective speed", "pfq: --objective = speed: want slowdown=A,waiting=B, slowdown, waiting or fairness\n"},
-		{farm + sizes + "--objective slowdow", "pfq: --objective = slowdow: want slowdown=A,waiting=B, slowdown, waiting or fairness; did you mean slowdown?\n"},
-		{farm + sizes + "--objective fairnes", "pfq: --objective = fairnes: want slowdown=A,waiting=B, slowdown, waiting or fairness; did you mean fairness?\n"},
-		{farm + sizes + "--objective slowdown=0", "pfq: --objective = slowdown=0: want slowdown=A,waiting=B, in which A and B are numbers in [0, 1e100] and not both 0\n"},
-		{farm + sizes + "--objective slowdown=1,slowdown=2", "pfq: --objective = slowdown=1,slowdown=2: want slowdown=A,waiting=B, "},
-		{farm + sizes + "--objective slowdown=1,wait=2", "pfq: --objective = slowdown=1,wait=2: want slowdown=A,waiting=B, "},
+		{farm + "--sizes lognormal:2 --mean 1 --engine enclose", "pfq: --engine = enclose: want auto or float for " +
+			"the sizes lognormal:2: want sizes whose partial moments can be enclosed: exponential, "},
+		{
+			farm + "--sizes file:list --fit --engine enclose",
+			"pfq: --engine = enclose: want auto or float with --fit, whose distribution is that of doubles\n",
+		},
+		// hosts are idle
+		{
+			"--hosts 8 --load 0.102 --alpha 1 --max 5326.63 --mean 1000.85 --engine enclose",
+			"pfq: --engine = enclose: want auto or float here: ",
+		},
+		{
+			farm + sizes + "--objective speed",
+			"pfq: --objective = speed: want slowdown=A,waiting=B, slowdown, waiting or fairness\n",
+		},
+		{farm + sizes + "--objective slowdow", "pfq: --objective = slowdow: want slowdown=A,waiting=B, slowdown, " +
+			"waiting or fairness; did you mean slowdown?\n"},
+		{farm + sizes + "--objective fairnes", "pfq: --objective = fairnes: want slowdown=A,waiting=B, slowdown, " +
+			"waiting or fairness; did you mean fairness?\n"},
+		{farm + sizes + "--objective slowdown=0", "pfq: --objective = slowdown=0: want slowdown=A,waiting=B, in " +
+			"which A and B are numbers in [0, 1e100] and not both 0\n"},
+		{
+			farm + sizes + "--objective slowdown=1,slowdown=2",
+			"pfq: --objective = slowdown=1,slowdown=2: want slowdown=A,waiting=B, ",
+		},
+		{
+			farm + sizes + "--objective slowdown=1,wait=2",
+			"pfq: --objective = slowdown=1,wait=2: want slowdown=A,waiting=B, ",
+		},
 		{farm + sizes + "--objective waiting=-1", "pfq: --objective = waiting=-1: want slowdown=A,waiting=B, "},
-		{farm + "--sizes exponential --mean 1", "pfq: --objective = slowdown, the default: want waiting, since the mean of 1/size is infinite for these sizes\n"},
-		{farm + "--sizes exponential --mean 1 --objective fairness", "pfq: --objective = fairness: want waiting, since the mean of 1/size is infinite for these sizes\n"},
-		{farm + "--sizes exponential --mean 1 --objective waiting --expand 3", "pfq: --expand = 3: want sizes whose mean of 1/size is finite\n"},
+		{farm + "--sizes exponential --mean 1", "pfq: --objective = slowdown, the default: want waiting, since the " +
+			"mean of 1/size is infinite for these sizes\n"},
+		{
+			farm + "--sizes exponential --mean 1 --objective fairness",
+			"pfq: --objective = fairness: want waiting, since the mean of 1/size is infinite for these sizes\n",
+		},
+		{
+			farm + "--sizes exponential --mean 1 --objective waiting --expand 3",
+			"pfq: --expand = 3: want sizes whose mean of 1/size is finite\n",
+		},
 		{farm + sizes + "--cutoffs 10,20", "pfq: --cutoffs = 2 cutoffs: want 1, one fewer than hosts\n"},
 		{"--hosts 1 --load 0.5 --cutoffs 1e4 " + sizes, "pfq: --cutoffs = 1 cutoffs: want 0, one fewer than hosts\n"},
-		{"--hosts 3 --load 0.5 --cutoffs 1e5,1e4 " + sizes, "pfq: --cutoffs[1] = 1e4: want a finite number >= 100000\n"},
+		{
+			"--hosts 3 --load 0.5 --cutoffs 1e5,1e4 " + sizes,
+			"pfq: --cutoffs[1] = 1e4: want a finite number >= 100000\n",
+		},
 		{farm + sizes + "--cutoffs 1e4,", "pfq: --cutoffs[1] is missing: want 0, or a number in [1e-300, 1e300]\n"},
 		{farm + sizes + "--cutoffs -1", "pfq: --cutoffs[0] = -1: want 0, or a number in [1e-300, 1e300]\n"},
 		{farm + sizes + "--speeds 1", "pfq: --speeds = 1 speeds: want one speed a host, 2\n"},
 		{farm + sizes + "--speeds 1,0", "pfq: --speeds[1] = 0: want a number in [1e-100, 1e100]\n"},
-		{farm + sizes + "--speeds 1,2 --expand 3", "pfq: --speeds[1] = 2: want one speed for all hosts, 1, with --expand\n"},
+		{
+			farm + sizes + "--speeds 1,2 --expand 3",
+			"pfq: --speeds[1] = 2: want one speed for all hosts, 1, with --expand\n",
+		},
 		{farm + sizes + "--expand 0", "pfq: --expand = 0: want a number in [1e-100, 1e100]\n"},
 		{farm + sizes + "--engine exact", "pfq: --engine = exact: want auto, float or enclose\n"},
 		{farm + sizes + "--tol 0", "pfq: --tol = 0: want a number >= 1e-290 and < 1\n"},
@@ -899,7 +1103,8 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + sizes + "-o absent/answer", "pfq: absent/answer: the folder absent does not exist\n"},
 	} {
 		stdout, stderr, status := tagsCommand(c.args)
-		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) || strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "\n") {
+		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) || strings.Count(stderr, "\n") != 1 ||
+			!strings.HasSuffix(stderr, "\n") {
 			t.Errorf("pfq tags %s: status %d, stdout %q, stderr %q, want %q", c.args, status, stdout, stderr, c.want)
 		}
 	}
@@ -917,16 +1122,20 @@ func TestTagsOutputFile(t *testing.T) {
 	}{{"--hosts 2 --load 0.5 --alpha 1 ", 0}, {"--hosts 4 --load 0.7 --alpha 0.5 ", 1}} {
 		want, _, _ := tagsCommand(c.args + tagsPaper + "--format json")
 		stdout, stderr, status := tagsCommand(c.args + tagsPaper + "--format json -o " + file)
-		if text, err := os.ReadFile(file); err != nil || status != c.status || stdout != "" || stderr != "" || string(text) != want || !json.Valid(text) {
+		if text, err := os.ReadFile(file); err != nil || status != c.status || stdout != "" || stderr != "" ||
+			string(text) != want || !json.Valid(text) {
 			t.Errorf("status %d, %q, %q, %q, error %v", status, stdout, stderr, text, err)
 		}
 	}
 }
 
-// The cutoffs of a list of sizes are shown in full: to six digits they would kill the jobs of the very size.
+// The cutoffs of a list of sizes are shown in full: to six digits they would kill the jobs of the
+// very size.
 func TestTagsShowsCutoffsOfListsInFull(t *testing.T) {
 	for size, want := range map[string]string{"1234564": "1.234564e+06", "0.12345678": "0.12345678"} {
-		stdout, stderr, status := runTags(size+"\n"+size+"\n1e7\n", strings.Fields("tags --sizes file:- --hosts 2 --load 0.2 --cutoffs "+size)...)
+		stdout, stderr, status := runTags(
+			size+"\n"+size+"\n1e7\n", strings.Fields("tags --sizes file:- --hosts 2 --load 0.2 --cutoffs "+size)...,
+		)
 		if status != 0 || !strings.Contains(stdout, "\n1     "+want+" ") {
 			t.Errorf("status %d, %s%s", status, stdout, stderr)
 		}
@@ -946,9 +1155,10 @@ func TestTagsArrivalRate(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "list", "0.1\n0.2\n0.6\n") // of mean 0.3
 	for rate, load := range map[string]string{
-		"--arrival-rate 0.5 --speeds 1,2 --sizes lognormal:3 --mean 3.6": "--load 0.6 --speeds 1,2 --sizes lognormal:3 --mean 3.6",
-		"--arrival-rate 1e-3 --alpha 1 --max 1e7 --mean 1e3":             "--load 0.5 --alpha 1 --max 1e7 --mean 1e3",
-		"--arrival-rate 2/3 --sizes file:list":                           "--load 0.1 --sizes file:list",
+		"--arrival-rate 0.5 --speeds 1,2 --sizes lognormal:3 --mean 3.6": "--load 0.6 --speeds 1,2 --sizes " +
+			"lognormal:3 --mean 3.6",
+		"--arrival-rate 1e-3 --alpha 1 --max 1e7 --mean 1e3": "--load 0.5 --alpha 1 --max 1e7 --mean 1e3",
+		"--arrival-rate 2/3 --sizes file:list":               "--load 0.1 --sizes file:list",
 	} {
 		want, got := tagsJSON(t, "--hosts 2 "+load, 0), tagsJSON(t, "--hosts 2 "+rate, 0)
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -975,7 +1185,9 @@ func TestTagsEnclosesAllSizes(t *testing.T) {
 		if got["engine"] != "enclose" {
 			t.Errorf("%s: engine %v", args, got["engine"])
 		}
-		for _, key := range []string{"mean_slowdown", "mean_waiting", "mean_delay", "mean_stretch", "excess", "lost_work"} {
+		for _, key := range []string{
+			"mean_slowdown", "mean_waiting", "mean_delay", "mean_stretch", "excess", "lost_work",
+		} {
 			w, known := want[key].(float64)
 			low, bounded := got[key+"_low"].(string)
 			if known != bounded {
@@ -986,7 +1198,8 @@ func TestTagsEnclosesAllSizes(t *testing.T) {
 			}
 			l, errLow := strconv.ParseFloat(low, 64)
 			h, errHigh := strconv.ParseFloat(got[key+"_high"].(string), 64)
-			if off := 1e-6 * w; errLow != nil || errHigh != nil || l > w+off || h < w-off || h-l > 1e-14*h { // cutoffs in doubles may be 1e-7 off
+			// cutoffs in doubles may be 1e-7 off
+			if off := 1e-6 * w; errLow != nil || errHigh != nil || l > w+off || h < w-off || h-l > 1e-14*h {
 				t.Errorf("%s: %s is %v, bounds %v and %v", args, key, w, l, h)
 			}
 		}
@@ -997,7 +1210,8 @@ func TestTagsEnclosesAllSizes(t *testing.T) {
 // of TAGS. With exponential sizes each host is M/M/1 if jobs take one at random: at load 1/2 the
 // percentile p is -2 log(1-p).
 func TestTagsPercentiles(t *testing.T) {
-	const args = "--hosts 2 --load 0.5 --sizes exponential --mean 1 --cutoffs 1 --objective waiting --runs 20 --jumps 2e4 --seed 5 --percentiles 50,99.9"
+	const args = "--hosts 2 --load 0.5 --sizes exponential --mean 1 --cutoffs 1 --objective waiting --runs 20 " +
+		"--jumps 2e4 --seed 5 --percentiles 50,99.9"
 	answer := tagsJSON(t, args, 0)
 	levels := []float64{0.5, 0.999}
 	distribution, err := sizes.Parse("exponential", 1)
@@ -1005,15 +1219,24 @@ func TestTagsPercentiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	quantiles := func(policy tags.Policy, cutoffs []float64, kind sim.Kind, index int) map[string]any {
-		r, err := sim.Run(t.Context(), farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 2, Load: 0.5}, Policy: policy, Cutoffs: cutoffs},
-			sim.Settings{Runs: 20, Jumps: 2e4, Seed: 5, Levels: levels}, nil)
+		r, err := sim.Run(
+			t.Context(),
+			farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 2, Load: 0.5}, Policy: policy, Cutoffs: cutoffs},
+			sim.Settings{Runs: 20, Jumps: 2e4, Seed: 5, Levels: levels}, nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all := map[string]any{"p50": nil, "p99.9": nil}
 		for k, name := range []string{"p50", "p99.9"} {
 			if q := r.Quantile(kind, index, levels[k]); q != nil {
-				all[name] = map[string]any{"estimate": q.Value, "low": q.Low, "high": q.High, "confidence": 0.95, "jobs": q.Jobs}
+				all[name] = map[string]any{
+					"estimate":   q.Value,
+					"low":        q.Low,
+					"high":       q.High,
+					"confidence": 0.95,
+					"jobs":       q.Jobs,
+				}
 				if z := q.Z(-2 * math.Log1p(-levels[k])); policy == tags.PolicyRandom && math.Abs(z) > 5 {
 					t.Errorf("%+v: z = %v", q, z)
 				}

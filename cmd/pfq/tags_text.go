@@ -183,7 +183,8 @@ func (a *tagsAnswer) aim() string {
 			aim += " that take jobs"
 		}
 		if a.listed() {
-			aim = "cutoffs with the smallest maximum mean slowdown of a host (sizes are a list: equality is out of reach)"
+			aim = "cutoffs with the smallest maximum mean slowdown of a host (sizes are a list: equality is out " +
+				"of reach)"
 		}
 		if u := a.unfairness; u != nil && *u > 1e-9 {
 			aim += fmt.Sprintf("; unfairness %.6g", *u)

@@ -53,12 +53,19 @@ func TestTagsSizesInWords(t *testing.T) {
 			t.Errorf("the cutoffs of one host are not -: %q", line)
 		}
 	}
-	said, _ := saysTags(t, farm+"--sizes lognormal:3 --mean 2", 0, "\nsizes are lognormal:3: mean 2, squared coefficient of variation 3\n")
+	said, _ := saysTags(
+		t, farm+"--sizes lognormal:3 --mean 2", 0,
+		"\nsizes are lognormal:3: mean 2, squared coefficient of variation 3\n",
+	)
 	if strings.Count(said, "coefficient") != 1 {
 		t.Error(said)
 	}
-	saysTags(t, farm+"--alpha 3/2 --max 1e5/1 --min 1", 0, "\nsizes are bounded Pareto of alpha 1.5 from 1 to 100000: mean ")
-	saysTags(t, farm+"--alpha 1.50 --max 1e5 --min 1", 0, "\nsizes are bounded Pareto of alpha 1.50 from 1 to 1e5: mean ")
+	saysTags(
+		t, farm+"--alpha 3/2 --max 1e5/1 --min 1", 0, "\nsizes are bounded Pareto of alpha 1.5 from 1 to 100000: mean ",
+	)
+	saysTags(
+		t, farm+"--alpha 1.50 --max 1e5 --min 1", 0, "\nsizes are bounded Pareto of alpha 1.50 from 1 to 1e5: mean ",
+	)
 }
 
 // A fitted distribution is shown with the sizes it is fitted to, and its mean is compared with
@@ -89,10 +96,14 @@ func TestTagsFitInWords(t *testing.T) {
 		mean    float64
 		warning bool
 	}{{"ends", (50 + 9000) / 59., true}, {"smooth", total / (n + 1), false}} {
-		stdout, stderr := saysTags(t, farm+c.file, 0, fmt.Sprintf("sizes, mean %.6g, squared coefficient", c.mean), "\nthe distribution that fits them is bounded Pareto of alpha 0.")
+		stdout, stderr := saysTags(
+			t, farm+c.file, 0, fmt.Sprintf("sizes, mean %.6g, squared coefficient", c.mean),
+			"\nthe distribution that fits them is bounded Pareto of alpha 0.",
+		)
 		answer := tagsJSON(t, farm+c.file, 0)
 		fitted := answer["distribution"].(map[string]any)["mean"].(float64)
-		if !strings.Contains(stdout, fmt.Sprintf("mean %.6g, squared coefficient of variation %.6g\n", fitted, answer["distribution"].(map[string]any)["scv"])) {
+		if !strings.Contains(stdout, fmt.Sprintf("mean %.6g, squared coefficient of variation %.6g\n",
+			fitted, answer["distribution"].(map[string]any)["scv"])) {
 			t.Errorf("no mean %v of the fitted distribution in %s", fitted, stdout)
 		}
 		want := fmt.Sprintf("the fitted distribution has mean %.4g, the sizes in the file %.4g: ", fitted, c.mean)
@@ -111,23 +122,33 @@ func TestTagsFitInWords(t *testing.T) {
 // uniform remaining sizes, 1/4, where the formula has 1/6 of a size.
 func TestTagsFormulaInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
-	commandtest.WriteFile(t, "list", strings.Repeat("1\n", 1000)+strings.Repeat("10\n", 100)+strings.Repeat("100\n", 10)+"1000\n")
-	const form = "approximation, too %s where a host is often free: %s times the truth at loads near 0, right near 1; %s"
-	saysTags(t, "--hosts 3 --load 0.3 --sizes deterministic --mean 2", 0, "\nleast-work-remaining: "+fmt.Sprintf(form, "low", "0.67", "--runs 10 simulates it\n"))
-	// The formula has E[X²]/(2 E[X])/3 = 46.3 where E[min] = 9.52: the job that ends first is seldom of size 1000.
+	commandtest.WriteFile(
+		t, "list", strings.Repeat("1\n", 1000)+strings.Repeat("10\n", 100)+strings.Repeat("100\n", 10)+"1000\n",
+	)
+	const form = "approximation, too %s where a host is often free: %s times the truth at loads near 0, right " +
+		"near 1; %s"
+	saysTags(
+		t, "--hosts 3 --load 0.3 --sizes deterministic --mean 2", 0,
+		"\nleast-work-remaining: "+fmt.Sprintf(form, "low", "0.67", "--runs 10 simulates it\n"),
+	)
+	// The formula has E[X²]/(2 E[X])/3 = 46.3 where E[min] = 9.52: the job that ends first is
+	// seldom of size 1000.
 	const wide = "--hosts 3 --load 0.3 --sizes file:list --expand 0.2 "
 	note := fmt.Sprintf(form, "high", "4.9", "--runs 10 simulates it")
 	said, _ := saysTags(t, wide, 0, "\nleast-work-remaining: "+note+"\n",
-		"\nleast-work-remaining: by the approximation, which is too high: fewer may do\n", "\nslowdown: waiting / size; stretch: delay / size (")
+		"\nleast-work-remaining: by the approximation, which is too high: fewer may do\n",
+		"\nslowdown: waiting / size; stretch: delay / size (")
 	if strings.Count(said, "least-work-remaining:") != 2 {
 		t.Error(said)
 	}
 	saysTags(t, wide+"--format csv", 0, note)
 	answer := tagsJSON(t, wide+"--runs 2 --jumps 1e3", 0)
-	if p := policyOf(t, answer, "policies", "least-work-remaining"); p["note"] != fmt.Sprintf(form, "high", "4.9", "see its simulated means") {
+	if p := policyOf(t, answer, "policies", "least-work-remaining"); p["note"] != fmt.Sprintf(form,
+		"high", "4.9", "see its simulated means") {
 		t.Errorf("%v", p["note"])
 	}
-	if e := policyOf(t, answer, "expansion", "least-work-remaining"); e["note"] != "by the approximation, which is too high: fewer may do" {
+	if e := policyOf(t, answer, "expansion", "least-work-remaining"); e["note"] != "by the approximation, which is "+
+		"too high: fewer may do" {
 		t.Errorf("%v", e)
 	}
 	exact := tagsJSON(t, "--hosts 3 --load 0.3 --sizes exponential --mean 1 --objective waiting", 0)
@@ -136,7 +157,8 @@ func TestTagsFormulaInWords(t *testing.T) {
 	}
 }
 
-// Lists of sizes cannot be split at will: fairness minimises the largest slowdown, and loads of sita-e differ.
+// Lists of sizes cannot be split at will: fairness minimises the largest slowdown, and loads of
+// sita-e differ.
 func TestTagsListsInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "list", "1\n1\n2\n3\n10\n")
@@ -150,18 +172,23 @@ func TestTagsListsInWords(t *testing.T) {
 	for _, cutoff := range []string{"1", "2", "3"} { // none has a smaller largest slowdown
 		text, _, _ := tagsCommand(farm + "--format json --cutoffs " + cutoff)
 		given := commandtest.ParseJSON(t, text)
-		if s := ofHosts(given, "slowdown"); given["feasible"] == true && max(s[0].(float64), s[1].(float64)) < max(least, largest)*(1-1e-12) {
+		if s := ofHosts(given, "slowdown"); given["feasible"] == true &&
+			max(s[0].(float64), s[1].(float64)) < max(least, largest)*(1-1e-12) {
 			t.Errorf("cutoff %s gives %v, less than %v", cutoff, s, slowdowns)
 		}
 	}
 	saysTags(t, farm+"--objective fairness", 0,
-		fmt.Sprintf("\ncutoffs with the smallest maximum mean slowdown of a host (sizes are a list: equality is out of reach); unfairness %.6g\n", unfairness))
+		fmt.Sprintf("\ncutoffs with the smallest maximum mean slowdown of a host (sizes are a list: equality is out "+
+			"of reach); unfairness %.6g\n", unfairness))
 	const note = "loads are only as equal as the sizes in the list allow"
 	if p := policyOf(t, answer, "policies", "sita-e"); p["note"] != note {
 		t.Errorf("%v", p)
 	}
 	saysTags(t, farm, 0, "\nsita-e: "+note+"\n")
-	smooth, _ := saysTags(t, "--hosts 2 --load 0.3 --sizes lognormal:3 --mean 1 --objective fairness", 0, "\ncutoffs of equal mean slowdowns at all hosts\n")
+	smooth, _ := saysTags(
+		t, "--hosts 2 --load 0.3 --sizes lognormal:3 --mean 1 --objective fairness", 0,
+		"\ncutoffs of equal mean slowdowns at all hosts\n",
+	)
 	if strings.Contains(smooth, note) {
 		t.Error(smooth)
 	}
@@ -174,11 +201,16 @@ func TestTagsHint(t *testing.T) {
 	if answer := tagsJSON(t, "--hosts 4 --load 0.7 --alpha 0.2 "+tagsPaper, 1); answer["max_load_of_two"] != pairs {
 		t.Errorf("pairs sustain %v, want %v", answer["max_load_of_two"], pairs)
 	}
-	const hint = "hint: fewer hosts in a chain carry more load; split the farm into pairs: with 2 hosts cutoffs exist below load "
+	const hint = "hint: fewer hosts in a chain carry more load; split the farm into pairs: with 2 hosts cutoffs " +
+		"exist below load "
 	saysTags(t, "--hosts 4 --load 0.7 --alpha 0.2 "+tagsPaper, 1, fmt.Sprintf("\n%s%.6g\n", hint, pairs))
-	saysTags(t, "--hosts 4 --load 0.9 --alpha 0.2 "+tagsPaper, 1, "\nhint: pairs of hosts do not carry this load either: with 2 hosts cutoffs exist below load ")
+	saysTags(
+		t, "--hosts 4 --load 0.9 --alpha 0.2 "+tagsPaper, 1,
+		"\nhint: pairs of hosts do not carry this load either: with 2 hosts cutoffs exist below load ",
+	)
 	for args, status := range map[string]int{
-		"--hosts 2 --load 0.9 --alpha 0.2 ": 1, "--hosts 4 --load 0.3 --alpha 1 ": 0, "--hosts 4 --load 0.5 --alpha 1 --cutoffs 1e8,1e9,5e9 ": 1,
+		"--hosts 2 --load 0.9 --alpha 0.2 ": 1, "--hosts 4 --load 0.3 --alpha 1 ": 0,
+		"--hosts 4 --load 0.5 --alpha 1 --cutoffs 1e8,1e9,5e9 ": 1,
 	} {
 		if stdout, _ := saysTags(t, args+tagsPaper, status); strings.Contains(stdout, "hint:") {
 			t.Errorf("%s: %s", args, stdout)
@@ -200,7 +232,8 @@ func TestTagsExpansionInWords(t *testing.T) {
 	}
 	for line := range strings.Lines(stdout) {
 		words := strings.Fields(line)
-		if len(words) > 2 && words[0] == "sita" && strings.Contains(line, "none") && strings.Join(words[2:], " ") != "none up to 64 hosts -" {
+		if len(words) > 2 && words[0] == "sita" && strings.Contains(line, "none") &&
+			strings.Join(words[2:], " ") != "none up to 64 hosts -" {
 			t.Errorf("%q", line)
 		}
 	}
@@ -237,7 +270,8 @@ func TestTagsExpansionInWords(t *testing.T) {
 func TestTagsWithinBounds(t *testing.T) {
 	for _, args := range []string{
 		"--hosts 3 --load 0.5 --alpha 1.3 --max 1e6 --mean 11", "--hosts 2 --load 0.7 --alpha 0.9 --max 1e7 --min 0.3",
-		"--hosts 4 --load 0.3 --alpha 1.7 --max 1e5 --min 0.1 --speeds 1,0.7,1.3,1", "--hosts 2 --load 1/3 --alpha 1.1 --max 1e9 --min 7 --cutoffs 1e4",
+		"--hosts 4 --load 0.3 --alpha 1.7 --max 1e5 --min 0.1 --speeds 1,0.7,1.3,1",
+		"--hosts 2 --load 1/3 --alpha 1.1 --max 1e9 --min 7 --cutoffs 1e4",
 	} {
 		answer := tagsJSON(t, args+" --engine enclose", 0)
 		rows := []map[string]any{answer}
@@ -273,8 +307,13 @@ func TestTagsJumps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for asked, want := range map[float64]float64{0: 1e6, 5e4: 5e4} {
-		f := &tagsFlags{hosts: 2, objective: objective{weights: tags.Objective{Slowdown: 1}}, objectiveText: "slowdown", engine: floatEngine,
-			settings: sim.Settings{Runs: 3, Jumps: asked, Seed: 1, Confidence: 0.95}}
+		f := &tagsFlags{
+			hosts:         2,
+			objective:     objective{weights: tags.Objective{Slowdown: 1}},
+			objectiveText: "slowdown",
+			engine:        floatEngine,
+			settings:      sim.Settings{Runs: 3, Jumps: asked, Seed: 1, Confidence: 0.95},
+		}
 		f.sizes.name = "lognormal:3"
 		a, err := f.analyze(context.Background(), tags.Model{Sizes: distribution, Hosts: 2, Load: 0.5})
 		if err != nil {
@@ -284,15 +323,21 @@ func TestTagsJumps(t *testing.T) {
 			t.Errorf("%v jumps, want %v", got, want)
 		}
 		written, err := a.answer().Format("text")
-		if text := fmt.Sprintf("simulated: 3 runs of %g jumps; ", want); err != nil || !strings.Contains(string(written), text) {
+		if text := fmt.Sprintf("simulated: 3 runs of %g jumps; ", want); err != nil ||
+			!strings.Contains(string(written), text) {
 			t.Errorf("no %q in %s, %v", text, written, err)
 		}
 	}
-	plan, err := sim.NewPlan(t.Context(), farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2})
+	plan, err := sim.NewPlan(
+		t.Context(), farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, err := sim.NewPlan(t.Context(), farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2, Jumps: defaultJumps})
+	same, err := sim.NewPlan(
+		t.Context(), farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 1, Load: 0.5}},
+		sim.Settings{Runs: 2, Jumps: defaultJumps},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

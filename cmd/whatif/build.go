@@ -18,7 +18,8 @@ type solver struct {
 	support string // the script of Go's that runs it
 }
 
-// coldPackages are compiled without inlining, which makes the page smaller by a tenth: no solver spends its time there.
+// coldPackages are compiled without inlining, which makes the page smaller by a tenth: no solver
+// spends its time there.
 var coldPackages = []string{"go.yaml.in/...", "gonum.org/...", "encoding/...", "regexp/...", "time", "fmt", "reflect",
 	"os", "internal/...", "strconv", "crypto/...", "unicode/...", "bufio", "bytes", "strings", "io/...", "path/...",
 	"errors", "context", "compress/...", "hash/...", "syscall/...",
@@ -48,15 +49,17 @@ func buildSolver(ctx context.Context) (s solver, err error) {
 	for _, pattern := range coldPackages {
 		args = append(args, "-gcflags="+pattern+"=-l")
 	}
-	if _, err := runGo(ctx, []string{"GOOS=js", "GOARCH=wasm"}, append(args, "-o", file, solverPackage)...); err != nil {
+	if _, err := runGo(
+		ctx, []string{"GOOS=js", "GOARCH=wasm"}, append(args, "-o", file, solverPackage)...,
+	); err != nil {
 		return s, err
 	}
 	s.wasm, err = os.ReadFile(file)
 	return s, err
 }
 
-// sourceFolder returns where the source of this program is, so that its solver can be built from any folder; "" for the current one,
-// if it has moved since.
+// sourceFolder returns where the source of this program is, so that its solver can be built from
+// any folder; "" for the current one, if it has moved since.
 func sourceFolder() string {
 	_, file, _, _ := runtime.Caller(0)
 	if _, err := os.Stat(file); err != nil {

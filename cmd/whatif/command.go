@@ -79,12 +79,20 @@ solver cannot be built; 130 interrupted before that.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	cli.AddText(cmd, &o.output, "output", "o", "a file", "write the whole page to `FILE`")
-	cli.AddText(cmd, &o.folder, "folder", "", "a folder", "write the page as a static site to the folder `DIR`, created if missing")
-	cli.Flag[int]{Name: "port", Kind: "int", Usage: "serve on this port `N` of 127.0.0.1 (default a free one)", Want: "an integer in 1..65535",
+	cli.AddText(
+		cmd, &o.folder, "folder", "", "a folder",
+		"write the page as a static site to the folder `DIR`, created if missing",
+	)
+	cli.Flag[int]{
+		Name:  "port",
+		Kind:  "int",
+		Usage: "serve on this port `N` of 127.0.0.1 (default a free one)",
+		Want:  "an integer in 1..65535",
 		Parse: func(text string) (int, bool) {
 			v, err := strconv.Atoi(text)
 			return v, err == nil && v >= 1 && v <= 65535
-		}}.Add(cmd, &o.port)
+		},
+	}.Add(cmd, &o.port)
 	cli.AddSwitch(cmd, &o.version, "version", "print the version")
 	return cmd
 }
@@ -130,13 +138,16 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	return serve(cmd.Context(), page[indexFile], o.port, cmd.OutOrStdout())
 }
 
-// check rejects flags of which one says to serve the page or to write it in another form than a second one.
+// check rejects flags of which one says to serve the page or to write it in another form than a
+// second one.
 func (o *options) check() error {
 	switch {
 	case o.output != "" && o.folder != "":
 		return input.Errorf("--folder", o.folder, "no such flag with --output")
 	case o.port != 0 && o.output+o.folder != "":
-		return input.Errorf("--port", strconv.Itoa(o.port), "no such flag with --output or --folder, which serve nothing")
+		return input.Errorf(
+			"--port", strconv.Itoa(o.port), "no such flag with --output or --folder, which serve nothing",
+		)
 	}
 	return nil
 }
@@ -164,10 +175,12 @@ func readStart(file string, stdin io.Reader) (first start, err error) {
 	return start{Name: filepath.Base(name), Text: string(text)}, nil
 }
 
-// forClusters adds to an error about a field that clusters have not, as plans, pools and networks have some, what the page is for.
+// forClusters adds to an error about a field that clusters have not, as plans, pools and networks
+// have some, what the page is for.
 func forClusters(err error) error {
 	var bad *input.Error
-	if errors.As(err, &bad) && !strings.ContainsAny(bad.Path, ".[") && !slices.Contains([]string{"", "servers", "classes", "mean_size"}, bad.Path) {
+	if errors.As(err, &bad) && !strings.ContainsAny(bad.Path, ".[") &&
+		!slices.Contains([]string{"", "servers", "classes", "mean_size"}, bad.Path) {
 		return fmt.Errorf("%w; the page takes clusters, the models of pfq solve", err)
 	}
 	return err

@@ -30,20 +30,24 @@ func TestBadUsage(t *testing.T) {
 		{[]string{"--port", "0"}, "--port = 0: want an integer in 1..65535"},
 		{[]string{"--output", "a.html", "--folder", "b"}, "--folder = b: want no such flag with --output"},
 		{[]string{"--folder", "b", "--port", "8000"}, "--port = 8000: want no such flag with --output or --folder"},
-		{[]string{plan}, "plan.yaml:1: model = a string \"shop.yaml\": want one of the fields servers, classes, mean_size; the page takes clusters, the models of pfq solve"},
+		{[]string{plan}, "plan.yaml:1: model = a string \"shop.yaml\": want one of the fields servers, classes, " +
+			"mean_size; the page takes clusters, the models of pfq solve"},
 		{[]string{bad, "--output", bad}, "--output"},
 	} {
 		var out, errs bytes.Buffer
-		if status := run(t.Context(), c.args, strings.NewReader(""), &out, &errs); status != 2 || out.Len() > 0 || !strings.Contains(errs.String(), c.want) ||
+		if status := run(t.Context(), c.args, strings.NewReader(""), &out, &errs); status != 2 || out.Len() > 0 ||
+			!strings.Contains(errs.String(), c.want) ||
 			strings.Count(errs.String(), "\n") != 1 {
 			t.Errorf("%v: status %d, %q, %q, want %q", c.args, status, out.String(), errs.String(), c.want)
 		}
 	}
 }
 
-// A model comes from a file or from the standard input; without one there is an example, that of the README.
+// A model comes from a file or from the standard input; without one there is an example, that of
+// the README.
 func TestReadStart(t *testing.T) {
-	if first, err := readStart("-", strings.NewReader(example)); err != nil || first.Text != example || first.Name != "standard input" {
+	if first, err := readStart("-", strings.NewReader(example)); err != nil || first.Text != example ||
+		first.Name != "standard input" {
 		t.Errorf("%+v, %v", first, err)
 	}
 	if first, err := readStart("", nil); err != nil || first.Name != "shop.yaml" {

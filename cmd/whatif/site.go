@@ -17,7 +17,10 @@ import (
 var files embed.FS
 
 // scripts are the scripts of the page, in the order in which they run.
-var scripts = []string{"dom.js", "numbers.js", "model.js", "state.js", "questions.js", "solver.js", "graph.js", "chart.js", "tables.js", "editor.js", "page.js"}
+var scripts = []string{
+	"dom.js", "numbers.js", "model.js", "state.js", "questions.js", "solver.js", "graph.js", "chart.js",
+	"tables.js", "editor.js", "page.js",
+}
 
 // A start is the model that the page shows at first.
 type start struct {
@@ -25,13 +28,14 @@ type start struct {
 	Text string `json:"text"` // text of the file
 }
 
-// A site is the page as files: one that holds all, or several for web servers, which browsers can keep apart.
+// A site is the page as files: one that holds all, or several for web servers, which browsers can
+// keep apart.
 type site map[string][]byte
 
 const indexFile = "index.html"
 
-// onePage returns the page as one file, which browsers open from a disk as well. Its policy lets run what it holds and
-// nothing else, and forbids all connections.
+// onePage returns the page as one file, which browsers open from a disk as well. Its policy lets
+// run what it holds and nothing else, and forbids all connections.
 func onePage(s solver, first start) (site, error) {
 	script, style, err := texts()
 	if err != nil {
@@ -75,7 +79,8 @@ func texts() (script, style string, err error) {
 	return b.String(), string(css), err
 }
 
-// bare returns a script or a style without indentation and without the lines that are comments, which a page that is sent need not have.
+// bare returns a script or a style without indentation and without the lines that are comments,
+// which a page that is sent need not have.
 func bare(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -121,7 +126,8 @@ func page(s solver, first start, p parts) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// policy returns a content security policy: scripts and styles of these sources, workers made by the page, no connections.
+// policy returns a content security policy: scripts and styles of these sources, workers made by
+// the page, no connections.
 func policy(script, style string) string {
 	return "default-src 'none'; script-src " + script + " 'wasm-unsafe-eval'; style-src " + style +
 		"; worker-src blob:; img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'"
@@ -136,9 +142,10 @@ func hash(text string) string {
 // unfit are the letters that the text of an element does not hold as they are.
 const unfit = "\x00\r<"
 
-// pack writes bytes as text, the lowest bits first: seven bits are the letter of that code. Those of an unfit letter and the nine
-// bits after them are one letter of two bytes instead, U+0080 + 512 u + n with u the place of the letter in unfit and n the nine
-// bits. The text is a seventh shorter than base64.
+// pack writes bytes as text, the lowest bits first: seven bits are the letter of that code. Those
+// of an unfit letter and the nine bits after them are one letter of two bytes instead, U+0080 + 512
+// u + n with u the place of the letter in unfit and n the nine bits. The text is a seventh shorter
+// than base64.
 func pack(zipped []byte) string {
 	rest := append(zipped, 0, 0) // more bits than the last letter takes
 	text := make([]byte, 0, len(rest)*8/7)

@@ -64,7 +64,10 @@ func element(t *testing.T, page []byte, pattern string) string {
 
 // The page holds the solver, the model and all scripts; its policy lets these run and nothing else.
 func TestOnePage(t *testing.T) {
-	made, err := onePage(solver{wasm: []byte("the solver"), support: "support"}, start{Name: "a</script>.yaml", Text: "servers: <"})
+	made, err := onePage(solver{wasm: []byte("the solver"), support: "support"}, start{
+		Name: "a</script>.yaml",
+		Text: "servers: <",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,11 +84,14 @@ func TestOnePage(t *testing.T) {
 		t.Errorf("solver %q, %v", wasm, err)
 	}
 	var first start
-	if err := json.Unmarshal([]byte(element(t, index, `id="start">(.*?)</script>`)), &first); err != nil || first.Name != "a</script>.yaml" {
+	if err := json.Unmarshal([]byte(element(t, index, `id="start">(.*?)</script>`)), &first); err != nil ||
+		first.Name != "a</script>.yaml" {
 		t.Errorf("start %+v, %v", first, err)
 	}
 	policy := element(t, index, `Content-Security-Policy" content="(.*?)"`)
-	for _, text := range []string{element(t, index, `<script>(.*?)</script>`), element(t, index, `<style>(.*?)</style>`)} {
+	for _, text := range []string{
+		element(t, index, `<script>(.*?)</script>`), element(t, index, `<style>(.*?)</style>`),
+	} {
 		if !strings.Contains(policy, hash(text)) {
 			t.Errorf("%s does not allow what begins with %.60q", policy, text)
 		}

@@ -47,7 +47,8 @@ func ExampleRun() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%-13s B begins at %v, C at %v; utilization %.3f\n", p, r.Jobs[1].Start, r.Jobs[2].Start, r.Utilization)
+		fmt.Printf("%-13s B begins at %v, C at %v; utilization %.3f\n",
+			p, r.Jobs[1].Start, r.Jobs[2].Start, r.Utilization)
 	}
 	// Output:
 	// fcfs          B begins at 4, C at 7; utilization 0.675

@@ -21,7 +21,13 @@ type hands struct {
 }
 
 func newHands(workers, jobs int, isRecording bool) *hands {
-	h := &hands{up: make([]bool, workers), job: make([]int, workers), workers: make([][]int, jobs), first: make([]int, jobs), isRecording: isRecording}
+	h := &hands{
+		up:          make([]bool, workers),
+		job:         make([]int, workers),
+		workers:     make([][]int, jobs),
+		first:       make([]int, jobs),
+		isRecording: isRecording,
+	}
 	for w := range h.up {
 		h.up[w], h.job[w] = true, -1
 	}

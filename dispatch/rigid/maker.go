@@ -78,7 +78,9 @@ func (m *Maker) Apply(at float64, what []dispatch.Happening, events []dispatch.E
 	before := m.ledger.Events()
 	for k, e := range before {
 		if k == len(events) || e != events[k] {
-			return input.Errorf(input.Index("Events", k), events[min(k, len(events)):], "%v, which follows from what happens", e)
+			return input.Errorf(input.Index("Events", k),
+				events[min(k, len(events)):], "%v, which follows from what happens",
+				e)
 		}
 	}
 	var list []int
@@ -292,11 +294,14 @@ func (m *Maker) Measures(threshold float64) *Result {
 		j, _ := m.ledger.Job(rec.Job)
 		own := &m.line.jobs[rec.Job]
 		out := Record{Job: rec.Job, Start: own.start, Finish: rec.Finish, Lost: rec.Lost}
-		if end := own.start + own.runs; !later(rec.Finish, end) && !later(end, rec.Finish) { // as in Run: the moment differs by rounding
+		// as in Run: the moment differs by rounding
+		if end := own.start + own.runs; !later(rec.Finish, end) && !later(end, rec.Finish) {
 			out.Finish = end
 		}
 		own.record(&out)
 		jobs, records, runs = append(jobs, j), append(records, out), append(runs, own.runs)
 	}
-	return summary(len(m.workers), threshold, m.line.sums, records, func(k int) (*dispatch.Job, float64) { return &jobs[k], runs[k] })
+	return summary(len(m.workers), threshold, m.line.sums, records, func(k int) (*dispatch.Job, float64) {
+		return &jobs[k], runs[k]
+	})
 }

@@ -71,10 +71,15 @@ func (c *cluster) draw(turn int, before []dispatch.Happening) (h dispatch.Happen
 	w := rapid.IntRange(0, len(c.workers)-1).Draw(c.t, "worker")
 	job := rapid.IntRange(-1, len(c.jobs)-1).Draw(c.t, "job")
 	isOld := job >= 0 && c.jobs[job] != nil
-	kind := rapid.SampledFrom([]dispatch.Kind{dispatch.Submitted, dispatch.Submitted, dispatch.Finished, dispatch.Finished, dispatch.Finished,
-		dispatch.Refused, dispatch.Failed, dispatch.Leaving, dispatch.Returned, dispatch.Returned, "late", "join", dispatch.GivenUp, dispatch.Cancelled, dispatch.Changed}).Draw(c.t, "kind")
+	kind := rapid.SampledFrom([]dispatch.Kind{
+		dispatch.Submitted, dispatch.Submitted, dispatch.Finished, dispatch.Finished, dispatch.Finished,
+		dispatch.Refused, dispatch.Failed, dispatch.Leaving, dispatch.Returned, dispatch.Returned, "late",
+		"join", dispatch.GivenUp, dispatch.Cancelled, dispatch.Changed,
+	}).Draw(c.t, "kind")
 	isTold := func(e dispatch.Happening) bool {
-		return slices.ContainsFunc(before, func(b dispatch.Happening) bool { return b.Job == e.Job && b.Task == e.Task && b.Attempt > 0 })
+		return slices.ContainsFunc(before, func(b dispatch.Happening) bool {
+			return b.Job == e.Job && b.Task == e.Task && b.Attempt > 0
+		})
 	}
 	switch kind {
 	case dispatch.Submitted:
@@ -145,7 +150,12 @@ func (c *cluster) follow(e dispatch.Event) {
 		if !w.up || w.busy || w.hold >= 0 && w.hold != e.Job || j.ended[e.Task] || j.isDone {
 			c.t.Fatalf("%v begins on %+v", e, w)
 		}
-		w.busy, w.hold, w.hand = true, e.Job, dispatch.Happening{Job: e.Job, Task: e.Task, Worker: e.Worker, Attempt: e.Attempt}
+		w.busy, w.hold, w.hand = true, e.Job, dispatch.Happening{
+			Job:     e.Job,
+			Task:    e.Task,
+			Worker:  e.Worker,
+			Attempt: e.Attempt,
+		}
 		j.begun[e.Task] = true
 	case dispatch.Finished, dispatch.GivenUp:
 		if e.Worker >= 0 && c.workers[e.Worker].hand.Attempt == e.Attempt {
@@ -273,7 +283,9 @@ func (c *cluster) end(p rigid.Policy) {
 func TestTakeover(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "workers")
-		d, err := dispatch.NewMaker(dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, slices.Repeat([]float64{1}, n))
+		d, err := dispatch.NewMaker(
+			dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, slices.Repeat([]float64{1}, n),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,7 +301,14 @@ func TestTakeover(t *testing.T) {
 			var what []dispatch.Happening
 			for w := range n {
 				if i, task, attempt, _ := m.Hand(w); i >= 0 && (!submits || rapid.Bool().Draw(t, "ends")) {
-					what = append(what, dispatch.Happening{Kind: dispatch.Finished, Worker: w, Job: i, Task: task, Attempt: attempt, Work: 1})
+					what = append(what, dispatch.Happening{
+						Kind:    dispatch.Finished,
+						Worker:  w,
+						Job:     i,
+						Task:    task,
+						Attempt: attempt,
+						Work:    1,
+					})
 				}
 			}
 			if submits && rapid.Bool().Draw(t, "submits") {
@@ -347,7 +366,9 @@ func TestTakeover(t *testing.T) {
 // behind B. At 3 the request of A becomes 4 s, beyond which C would run. At 5 it becomes 8 s, and C
 // starts before B under EASY and under conservative.
 func TestMakerOutlast(t *testing.T) {
-	for _, p := range []rigid.Policy{{Order: rigid.FCFS, Backfill: rigid.EASY}, {Order: rigid.FCFS, Backfill: rigid.Conservative}} {
+	for _, p := range []rigid.Policy{
+		{Order: rigid.FCFS, Backfill: rigid.EASY}, {Order: rigid.FCFS, Backfill: rigid.Conservative},
+	} {
 		m, err := rigid.NewMaker(p, []float64{1, 1})
 		if err != nil {
 			t.Fatal(err)
@@ -374,9 +395,13 @@ func TestMakerOutlast(t *testing.T) {
 		if begun[0] != 0 || begun[2] != 5 || begun[1] != 8 {
 			t.Errorf("%s: begun at %v", p, begun)
 		}
-		decide(9, dispatch.Happening{Kind: dispatch.Finished, Job: 1, Worker: 0, Attempt: 3, Work: 1}, dispatch.Happening{Kind: dispatch.Finished, Job: 1, Task: 1, Worker: 1, Attempt: 4, Work: 1})
+		decide(
+			9, dispatch.Happening{Kind: dispatch.Finished, Job: 1, Worker: 0, Attempt: 3, Work: 1},
+			dispatch.Happening{Kind: dispatch.Finished, Job: 1, Task: 1, Worker: 1, Attempt: 4, Work: 1},
+		)
 		r := m.Measures(0)
-		if len(r.Jobs) != 3 || !r.Jobs[0].Outlived || r.Jobs[1].Outlived || r.Outlived != 1 || !r.Jobs[2].Backfilled || r.Makespan != 9 || r.Utilization != 11/18.0 {
+		if len(r.Jobs) != 3 || !r.Jobs[0].Outlived || r.Jobs[1].Outlived || r.Outlived != 1 || !r.Jobs[2].Backfilled ||
+			r.Makespan != 9 || r.Utilization != 11/18.0 {
 			t.Errorf("%s: %+v", p, r)
 		}
 	}
@@ -390,7 +415,9 @@ func TestMakerRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k, tasks := range []int{1, 2} {
-			if _, err := m.Decide(float64(k), []dispatch.Happening{{Kind: dispatch.Submitted, Job: k, What: &dispatch.Job{Tasks: tasks, Work: 5}}}); err != nil {
+			if _, err := m.Decide(float64(k), []dispatch.Happening{
+				{Kind: dispatch.Submitted, Job: k, What: &dispatch.Job{Tasks: tasks, Work: 5}},
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -426,7 +453,8 @@ func TestMakerRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := m.Apply(4, []dispatch.Happening{finished}, events[:n]); (err == nil) != (n == 2) { // starts may be left out, but only all of a job
+		// starts may be left out, but only all of a job
+		if err := m.Apply(4, []dispatch.Happening{finished}, events[:n]); (err == nil) != (n == 2) {
 			t.Errorf("%d of %d events: error %v", n, len(events), err)
 		}
 	}

@@ -78,8 +78,10 @@ func TestMakerMatchesRun(t *testing.T) {
 		if got := m.Measures(s.Threshold); !reflect.DeepEqual(got, result) {
 			t.Fatalf("measures\n%+v\nwant\n%+v", got, result)
 		}
-		isNear := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9 } // there, ends count at their moments, later by 1e-12 of at most 300 s
-		if got := m.Result(); !isNear(got.Delay.Mean, result.Delay.Mean) || !isNear(got.Delay.Max, result.Delay.Max) || got.Missed != result.Missed ||
+		// there, ends count at their moments, later by 1e-12 of at most 300 s
+		isNear := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9 }
+		if got := m.Result(); !isNear(got.Delay.Mean, result.Delay.Mean) || !isNear(got.Delay.Max, result.Delay.Max) ||
+			got.Missed != result.Missed ||
 			!isNear(got.DeadlineMissPenalty, result.DeadlineMissPenalty) || got.Lost != result.Lost {
 			t.Fatalf("result\n%+v\nwant\n%+v", got, result)
 		}
@@ -137,7 +139,9 @@ func nextMoment(s rigid.Scenario, m *rigid.Maker, before []logged) (at float64, 
 	}
 	for i := range s.Jobs {
 		if !done[fmt.Sprint(dispatch.Submitted, i)] {
-			all = append(all, due{s.Jobs[i].Submit, dispatch.Happening{Kind: dispatch.Submitted, Job: i, What: &s.Jobs[i]}})
+			all = append(all, due{
+				s.Jobs[i].Submit, dispatch.Happening{Kind: dispatch.Submitted, Job: i, What: &s.Jobs[i]},
+			})
 		}
 	}
 	for _, e := range dispatch.Edges(s.Outages) {

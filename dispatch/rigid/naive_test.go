@@ -47,7 +47,14 @@ func runSlow(s rigid.Scenario) []*slowJob {
 		if runs > asks && s.Kill {
 			runs = asks
 		}
-		r.all = append(r.all, &slowJob{place: i, workers: j.Tasks, submit: j.Submit, runs: runs, asks: max(asks, runs), start: never})
+		r.all = append(r.all, &slowJob{
+			place:   i,
+			workers: j.Tasks,
+			submit:  j.Submit,
+			runs:    runs,
+			asks:    max(asks, runs),
+			start:   never,
+		})
 	}
 	r.coming = slices.Clone(r.all)
 	for len(r.coming)+len(r.running)+len(r.waiting) > 0 {
@@ -80,7 +87,8 @@ func (r *slow) next() (float64, bool) {
 			}
 		}
 	}
-	if r.now == 0 && slices.ContainsFunc(r.s.Outages, func(o dispatch.Outage) bool { return o.From == 0 && r.up[o.Worker] }) {
+	if r.now == 0 &&
+		slices.ContainsFunc(r.s.Outages, func(o dispatch.Outage) bool { return o.From == 0 && r.up[o.Worker] }) {
 		times = append(times, 0)
 	}
 	if len(times) == 0 {
@@ -101,7 +109,9 @@ func (r *slow) moment() {
 	if r.s.Policy.Backfill == rigid.Conservative && (early || more || fewer) {
 		r.reserveAnew(fewer)
 	}
-	for _, j := range r.sortedBy(slices.Clone(r.coming), func(a, b *slowJob) int { return cmp.Compare(a.submit, b.submit) }) {
+	for _, j := range r.sortedBy(
+		slices.Clone(r.coming), func(a, b *slowJob) int { return cmp.Compare(a.submit, b.submit) },
+	) {
 		if j.submit == r.now {
 			r.coming = without(r.coming, j)
 			if r.s.Policy.Backfill == rigid.Conservative && j.workers <= r.count() {
@@ -122,7 +132,8 @@ func (r *slow) moment() {
 	for _, j := range begun {
 		j.backfilled = false
 		for _, k := range queue {
-			before := r.s.Policy.Order == rigid.SJF && k.asks < j.asks || (r.s.Policy.Order == rigid.FCFS || k.asks == j.asks) && (k.submit < j.submit || k.submit == j.submit && k.place < j.place)
+			before := r.s.Policy.Order == rigid.SJF && k.asks < j.asks || (r.s.Policy.Order == rigid.FCFS ||
+				k.asks == j.asks) && (k.submit < j.submit || k.submit == j.submit && k.place < j.place)
 			j.backfilled = j.backfilled || before
 		}
 	}

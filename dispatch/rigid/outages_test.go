@@ -53,8 +53,10 @@ func TestOutagesMatchSlow(t *testing.T) {
 		}
 		for i, want := range want {
 			got := got.Jobs[i]
-			if got.Start != want.start || got.Finish != want.start+want.runs || got.Backfilled != want.backfilled || got.Lost != want.lost*want.workers {
-				t.Fatalf("job %d: %+v, want a start at %v, a run of %v, backfilled %v, lost %d times", i, got, want.start, want.runs, want.backfilled, want.lost)
+			if got.Start != want.start || got.Finish != want.start+want.runs || got.Backfilled != want.backfilled ||
+				got.Lost != want.lost*want.workers {
+				t.Fatalf("job %d: %+v, want a start at %v, a run of %v, backfilled %v, lost %d times",
+					i, got, want.start, want.runs, want.backfilled, want.lost)
 			}
 			lost += want.lost
 		}

@@ -22,13 +22,16 @@ func TestParsePolicy(t *testing.T) {
 	} {
 		got, err := rigid.ParsePolicy(c.text)
 		again, errAgain := rigid.ParsePolicy(got.String())
-		if err != nil || errAgain != nil || got != c.want || again != got || got.String() != c.name || !rigid.Known(c.text) {
-			t.Errorf("%s: %+v named %s, errors %v, %v, want %+v named %s", c.text, got, got, err, errAgain, c.want, c.name)
+		if err != nil || errAgain != nil || got != c.want || again != got || got.String() != c.name ||
+			!rigid.Known(c.text) {
+			t.Errorf("%s: %+v named %s, errors %v, %v, want %+v named %s",
+				c.text, got, got, err, errAgain, c.want, c.name)
 		}
 	}
 	const names = "one of fcfs, sjf, easy[/ORDER], conservative"
 	for text, want := range map[string]string{
-		"": names, "lifo": names, "fcf": names + "; did you mean fcfs?", "conservativ/fcfs": names + "; did you mean conservative?",
+		"": names, "lifo": names, "fcf": names + "; did you mean fcfs?",
+		"conservativ/fcfs": names + "; did you mean conservative?",
 		"easy/edf":         "easy[/ORDER], ORDER fcfs or sjf",
 		"easy/":            "easy[/ORDER], ORDER fcfs or sjf",
 		"fcfs/sjf":         "fcfs",
@@ -41,7 +44,13 @@ func TestParsePolicy(t *testing.T) {
 			t.Errorf("%q: error %v, want %s", text, err, want)
 		}
 	}
-	for text, want := range map[string]bool{"easy:3": true, "fcfs/kept": true, "edf": false, "": false, "easier": false} {
+	for text, want := range map[string]bool{
+		"easy:3":    true,
+		"fcfs/kept": true,
+		"edf":       false,
+		"":          false,
+		"easier":    false,
+	} {
 		if rigid.Known(text) != want {
 			t.Errorf("%q: known %v", text, !want)
 		}

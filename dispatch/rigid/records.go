@@ -25,8 +25,10 @@ func WriteRecords(w io.Writer, jobs []dispatch.Job, r *Result) error {
 		return input.Errorf("Jobs", len(jobs), "the %d jobs of the run", len(r.Jobs))
 	}
 	table := csv.NewWriter(w)
-	err := table.Write([]string{"id", "submit", "deadline", "priority", "workers", "run_time", "requested", "start", "finish",
-		"waiting", "delay", "slowdown", "bounded_slowdown", "missed", "backfilled", "outlived", "lost"})
+	err := table.Write([]string{
+		"id", "submit", "deadline", "priority", "workers", "run_time", "requested", "start", "finish", "waiting",
+		"delay", "slowdown", "bounded_slowdown", "missed", "backfilled", "outlived", "lost",
+	})
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for i := 0; i < len(jobs) && err == nil; i++ {
 		j, rec := &jobs[i], &r.Jobs[i]
@@ -38,9 +40,12 @@ func WriteRecords(w io.Writer, jobs []dispatch.Job, r *Result) error {
 			slowdown = number(rec.Slowdown)
 		}
 		requested := cmp.Or(j.Estimate, j.Work, minRequest)
-		err = table.Write([]string{strconv.FormatInt(j.ID, 10), number(j.Submit), deadline, number(j.Priority), strconv.Itoa(j.Tasks),
-			number(j.Work), number(requested), number(rec.Start), number(rec.Finish), number(rec.Waiting), number(rec.Delay), slowdown,
-			number(rec.BoundedSlowdown), number(rec.Missed), strconv.FormatBool(rec.Backfilled), strconv.FormatBool(rec.Outlived), strconv.Itoa(rec.Lost)})
+		err = table.Write([]string{
+			strconv.FormatInt(j.ID, 10), number(j.Submit), deadline, number(j.Priority), strconv.Itoa(j.Tasks),
+			number(j.Work), number(requested), number(rec.Start), number(rec.Finish), number(rec.Waiting),
+			number(rec.Delay), slowdown, number(rec.BoundedSlowdown), number(rec.Missed),
+			strconv.FormatBool(rec.Backfilled), strconv.FormatBool(rec.Outlived), strconv.Itoa(rec.Lost),
+		})
 	}
 	if err != nil {
 		return err

@@ -53,7 +53,9 @@ func (q Requests) Apply(jobs []dispatch.Job, requested []float64) ([]dispatch.Jo
 			j.Estimate = requested[i]
 		}
 		if !input.IsWork(j.Estimate) {
-			return nil, input.Errorf(fmt.Sprintf("job %d, requested time", j.ID), j.Estimate, "seconds in [1e-50, 1e50]")
+			return nil, input.Errorf(
+				fmt.Sprintf("job %d, requested time", j.ID), j.Estimate, "seconds in [1e-50, 1e50]",
+			)
 		}
 	}
 	return jobs, nil

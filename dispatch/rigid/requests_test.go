@@ -41,9 +41,13 @@ func TestRequests(t *testing.T) {
 		t.Error("the jobs are modified")
 	}
 	for path, spoil := range map[string]func() (rigid.Requests, []float64){
-		"Factor":                func() (rigid.Requests, []float64) { return rigid.Requests{Factor: 0.5}, nil },
-		"Requested":             func() (rigid.Requests, []float64) { return rigid.Requests{}, []float64{1} },
-		"job 9, requested time": func() (rigid.Requests, []float64) { return rigid.Requests{}, []float64{1, 1, math.Inf(1)} },
+		"Factor":    func() (rigid.Requests, []float64) { return rigid.Requests{Factor: 0.5}, nil },
+		"Requested": func() (rigid.Requests, []float64) { return rigid.Requests{}, []float64{1} },
+		"job 9, requested time": func() (rigid.Requests, []float64) {
+			return rigid.Requests{}, []float64{
+				1, 1, math.Inf(1),
+			}
+		},
 	} {
 		requests, requested := spoil()
 		var bad *input.Error
@@ -85,13 +89,21 @@ func TestRequestsUniform(t *testing.T) {
 }
 
 func TestWriteRecords(t *testing.T) {
-	jobs := []dispatch.Job{{ID: 3, Tasks: 2, Work: 4, Estimate: 6, Priority: 2}, {ID: 5, Submit: 1, Deadline: 2.5, Tasks: 2, Work: 0}, {ID: 6, Submit: 1, Tasks: 1, Work: 3, Estimate: 2}}
-	r := mustRun(t, rigid.Scenario{Jobs: jobs, Workers: 3, Policy: rigid.Policy{Order: rigid.FCFS, Backfill: rigid.EASY}})
+	jobs := []dispatch.Job{
+		{ID: 3, Tasks: 2, Work: 4, Estimate: 6, Priority: 2}, {ID: 5, Submit: 1, Deadline: 2.5, Tasks: 2, Work: 0},
+		{ID: 6, Submit: 1, Tasks: 1, Work: 3, Estimate: 2},
+	}
+	r := mustRun(t, rigid.Scenario{
+		Jobs:    jobs,
+		Workers: 3,
+		Policy:  rigid.Policy{Order: rigid.FCFS, Backfill: rigid.EASY},
+	})
 	var b strings.Builder
 	if err := rigid.WriteRecords(&b, jobs, r); err != nil {
 		t.Fatal(err)
 	}
-	want := `id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,bounded_slowdown,missed,backfilled,outlived,lost
+	want :=
+		`id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,bounded_slowdown,missed,backfilled,outlived,lost
 3,0,,2,2,4,6,0,4,0,4,1,1,0,false,false,0
 5,1,2.5,0,2,0,1,4,4,3,3,,1,1.5,false,false,0
 6,1,,0,1,3,2,1,4,0,3,1,1,0,true,true,0

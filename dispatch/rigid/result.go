@@ -56,7 +56,9 @@ func (r *run) result() *Result {
 		r.records[i].Job = i
 		r.line.jobs[i].record(&r.records[i])
 	}
-	return summary(r.s.Workers, r.s.Threshold, r.line.sums, r.records, func(k int) (*dispatch.Job, float64) { return &r.s.Jobs[k], r.line.jobs[k].runs })
+	return summary(r.s.Workers, r.s.Threshold, r.line.sums, r.records, func(k int) (*dispatch.Job, float64) {
+		return &r.s.Jobs[k], r.line.jobs[k].runs
+	})
 }
 
 // record sets the fields of a record that are not times.
@@ -64,7 +66,9 @@ func (j *job) record(rec *Record) { rec.Backfilled, rec.Outlived = j.ahead, j.ou
 
 // summary summarizes records that have Start and Finish, and completes them in place; of returns
 // the k-th job and its run time.
-func summary(workers int, threshold float64, sums sums, records []Record, of func(k int) (j *dispatch.Job, runs float64)) *Result {
+func summary(
+	workers int, threshold float64, sums sums, records []Record, of func(k int) (j *dispatch.Job, runs float64),
+) *Result {
 	res := &Result{Jobs: records}
 	if threshold == 0 {
 		threshold = defaultThreshold
@@ -83,7 +87,8 @@ func summary(workers int, threshold float64, sums sums, records []Record, of fun
 			rec.Slowdown = rec.Delay / seconds
 			slowdowns = append(slowdowns, rec.Slowdown)
 		}
-		waits, delays, bounded = append(waits, rec.Waiting), append(delays, rec.Delay), append(bounded, rec.BoundedSlowdown)
+		waits, delays, bounded = append(waits, rec.Waiting), append(delays, rec.Delay),
+			append(bounded, rec.BoundedSlowdown)
 		if late := j.Missed(rec.Finish); late > 0 {
 			rec.Missed = late
 			res.Missed++

@@ -236,7 +236,10 @@ type StrandedError struct {
 }
 
 func (e *StrandedError) Error() string {
-	return fmt.Sprintf("%d jobs never end, Jobs[%d] among them: it needs %d workers, but only %d are left after time %v", e.Jobs, e.Job, e.Workers, e.Left, e.Time)
+	return fmt.Sprintf(
+		"%d jobs never end, Jobs[%d] among them: it needs %d workers, but only %d are left after time %v",
+		e.Jobs, e.Job, e.Workers, e.Left, e.Time,
+	)
 }
 
 // unfinishedJobs returns the error for jobs that never end.

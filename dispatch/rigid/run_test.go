@@ -34,12 +34,18 @@ func policies() []rigid.Policy {
 
 // drawScenario draws a few jobs in whole seconds, so many events coincide.
 func drawScenario(t *rapid.T) rigid.Scenario {
-	s := rigid.Scenario{Workers: rapid.IntRange(1, 8).Draw(t, "workers"), Policy: rapid.SampledFrom(policies()).Draw(t, "policy"), Kill: rapid.Bool().Draw(t, "kill")}
+	s := rigid.Scenario{
+		Workers: rapid.IntRange(1, 8).Draw(t, "workers"),
+		Policy:  rapid.SampledFrom(policies()).Draw(t, "policy"),
+		Kill:    rapid.Bool().Draw(t, "kill"),
+	}
 	seconds := rapid.OneOf(rapid.IntRange(0, 10), rapid.Just(0))
 	for range rapid.IntRange(1, 14).Draw(t, "jobs") {
 		s.Jobs = append(s.Jobs, dispatch.Job{
-			Submit: float64(rapid.IntRange(0, 20).Draw(t, "submit")), Tasks: rapid.IntRange(1, s.Workers).Draw(t, "tasks"),
-			Work: float64(seconds.Draw(t, "work")), Estimate: float64(rapid.OneOf(rapid.Just(0), seconds, rapid.IntRange(10, 30)).Draw(t, "estimate")),
+			Submit:   float64(rapid.IntRange(0, 20).Draw(t, "submit")),
+			Tasks:    rapid.IntRange(1, s.Workers).Draw(t, "tasks"),
+			Work:     float64(seconds.Draw(t, "work")),
+			Estimate: float64(rapid.OneOf(rapid.Just(0), seconds, rapid.IntRange(10, 30)).Draw(t, "estimate")),
 		})
 	}
 	return s
@@ -56,7 +62,8 @@ func TestRunMatchesSlow(t *testing.T) {
 		for i, want := range runSlow(s) {
 			got := r.Jobs[i]
 			if got.Start != want.start || got.Finish != want.start+want.runs || got.Backfilled != want.backfilled {
-				t.Fatalf("job %d: %+v, want a start at %v, a run of %v, backfilled %v", i, got, want.start, want.runs, want.backfilled)
+				t.Fatalf("job %d: %+v, want a start at %v, a run of %v, backfilled %v",
+					i, got, want.start, want.runs, want.backfilled)
 			}
 			for _, time := range want.promised {
 				if want.start > time && s.Policy.Order == rigid.FCFS {
@@ -68,7 +75,8 @@ func TestRunMatchesSlow(t *testing.T) {
 			perfect = perfect && j.runs == j.asks
 		}
 		for i, j := range runSlow(s) {
-			if perfect && s.Policy.Backfill == rigid.Conservative && (len(j.promised) != 1 || j.start != j.promised[0]) {
+			if perfect && s.Policy.Backfill == rigid.Conservative &&
+				(len(j.promised) != 1 || j.start != j.promised[0]) {
 				t.Fatalf("job %d begins at %v, promised %v", i, j.start, j.promised)
 			}
 		}
@@ -82,7 +90,8 @@ func TestRunConserves(t *testing.T) {
 		s := drawScenario(t)
 		s.Threshold = float64(rapid.IntRange(0, 5).Draw(t, "threshold"))
 		for i := range s.Jobs {
-			s.Jobs[i].Priority, s.Jobs[i].Deadline = float64(i), s.Jobs[i].Submit+float64(rapid.IntRange(1, 20).Draw(t, "deadline"))
+			s.Jobs[i].Priority, s.Jobs[i].Deadline = float64(i),
+				s.Jobs[i].Submit+float64(rapid.IntRange(1, 20).Draw(t, "deadline"))
 		}
 		r := mustRun(t, s)
 		threshold := s.Threshold
@@ -95,7 +104,8 @@ func TestRunConserves(t *testing.T) {
 		for i, rec := range r.Jobs {
 			j := s.Jobs[i]
 			runs := rec.Finish - rec.Start
-			if rec.Job != i || rec.Start < j.Submit || runs > j.Work || runs < j.Work && (!s.Kill || runs != j.Estimate || !rec.Outlived) {
+			if rec.Job != i || rec.Start < j.Submit || runs > j.Work ||
+				runs < j.Work && (!s.Kill || runs != j.Estimate || !rec.Outlived) {
 				t.Fatalf("job %d: %+v", i, rec)
 			}
 			if want := j.Estimate > 0 && j.Work > j.Estimate; rec.Outlived != want {
@@ -143,7 +153,8 @@ func TestRunConserves(t *testing.T) {
 		near("bounded slowdown", r.BoundedSlowdown.Mean, bounded/n)
 		near("slowdown", r.Slowdown.Mean*float64(timed), slow)
 		near("penalty", r.DeadlineMissPenalty, penalty)
-		if r.Missed != late || r.Backfilled != backfilled || r.Outlived != outlived || r.Slowdown.Count != timed || r.Delay.Count != len(s.Jobs) {
+		if r.Missed != late || r.Backfilled != backfilled || r.Outlived != outlived || r.Slowdown.Count != timed ||
+			r.Delay.Count != len(s.Jobs) {
 			t.Fatalf("%+v", r)
 		}
 	})
@@ -154,7 +165,9 @@ func TestRunConserves(t *testing.T) {
 func TestRunInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
-		s.Policy = rapid.SampledFrom([]rigid.Policy{{Order: rigid.FCFS, Backfill: rigid.None}, {Order: rigid.FCFS, Backfill: rigid.Conservative}}).Draw(t, "policy of the two")
+		s.Policy = rapid.SampledFrom([]rigid.Policy{
+			{Order: rigid.FCFS, Backfill: rigid.None}, {Order: rigid.FCFS, Backfill: rigid.Conservative},
+		}).Draw(t, "policy of the two")
 		slices.SortFunc(s.Jobs, func(a, b dispatch.Job) int { return int(a.Submit - b.Submit) })
 		for i := range s.Jobs {
 			if s.Policy.Backfill == rigid.Conservative {
@@ -164,7 +177,8 @@ func TestRunInOrder(t *testing.T) {
 		}
 		all := mustRun(t, s)
 		for i, rec := range all.Jobs {
-			if s.Policy.Backfill == rigid.None && i > 0 && rec.Start < all.Jobs[i-1].Start || s.Policy.Backfill == rigid.None && rec.Backfilled {
+			if s.Policy.Backfill == rigid.None && i > 0 && rec.Start < all.Jobs[i-1].Start ||
+				s.Policy.Backfill == rigid.None && rec.Backfilled {
 				t.Fatalf("job %d: %+v after %+v", i, rec, all.Jobs[i-1])
 			}
 		}
@@ -219,7 +233,8 @@ func TestRunRounding(t *testing.T) {
 			j.Submit, j.Work, j.Estimate = unit*j.Submit, unit*j.Work, unit*j.Estimate
 		}
 		for i, rec := range mustRun(t, s).Jobs {
-			if want := unit * whole.Jobs[i].Start; math.Abs(rec.Start-want) > 1e-11*want || rec.Backfilled != whole.Jobs[i].Backfilled {
+			if want := unit * whole.Jobs[i].Start; math.Abs(rec.Start-want) > 1e-11*want ||
+				rec.Backfilled != whole.Jobs[i].Backfilled {
 				t.Fatalf("job %d: %+v in units of %v, %+v in seconds", i, rec, unit, whole.Jobs[i])
 			}
 		}
@@ -277,14 +292,19 @@ func TestRunByHand(t *testing.T) {
 			starts = append(starts, rec.Start)
 		}
 		if !slices.Equal(starts, c.starts) || r.Backfilled != c.backfilled {
-			t.Errorf("%s, request %v: starts %v, %d backfilled, want %v, %d", c.policy, c.estimates, starts, r.Backfilled, c.starts, c.backfilled)
+			t.Errorf("%s, request %v: starts %v, %d backfilled, want %v, %d",
+				c.policy, c.estimates, starts, r.Backfilled, c.starts, c.backfilled)
 		}
 	}
 }
 
 func TestRunRefuses(t *testing.T) {
 	good := func() rigid.Scenario {
-		return rigid.Scenario{Jobs: []dispatch.Job{{Tasks: 1, Work: 1}, {Submit: 2, Tasks: 3, Work: 1}}, Workers: 3, Policy: rigid.Policies()[2]}
+		return rigid.Scenario{
+			Jobs:    []dispatch.Job{{Tasks: 1, Work: 1}, {Submit: 2, Tasks: 3, Work: 1}},
+			Workers: 3,
+			Policy:  rigid.Policies()[2],
+		}
 	}
 	if _, err := rigid.Run(t.Context(), good()); err != nil {
 		t.Fatal(err)

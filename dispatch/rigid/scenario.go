@@ -76,7 +76,8 @@ func checkJob(j *dispatch.Job, i, workers int) error {
 	case !input.IsTime(j.Priority):
 		return input.Time.Check(field("Priority"), j.Priority)
 	case !(j.Deadline == 0 || j.Deadline > j.Submit && input.IsTime(j.Deadline)):
-		return input.Errorf(field("Deadline"), j.Deadline, "a time in (%v, 1e50], after the submission, or 0 for none", j.Submit)
+		return input.Errorf(field("Deadline"), j.Deadline, "a time in (%v, 1e50], after the submission, or 0 for none",
+			j.Submit)
 	}
 	return nil
 }

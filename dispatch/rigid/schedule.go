@@ -73,7 +73,13 @@ const (
 func (j *job) end() float64 { return j.start + j.asks }
 
 func newSchedule(p Policy, workers, jobs int) *schedule {
-	return &schedule{policy: p, jobs: make([]job, jobs), workers: workers, free: workers, profile: profile{at: []float64{0}, free: []int{workers}}}
+	return &schedule{
+		policy:  p,
+		jobs:    make([]job, jobs),
+		workers: workers,
+		free:    workers,
+		profile: profile{at: []float64{0}, free: []int{workers}},
+	}
 }
 
 // isConservative reports whether jobs have reservations.
@@ -257,7 +263,9 @@ func (s *schedule) extendOverruns() {
 
 // hold adds a job to the running ones.
 func (s *schedule) hold(i int) {
-	at, _ := slices.BinarySearchFunc(s.active, s.jobs[i].end(), func(k int, end float64) int { return cmp.Compare(s.jobs[k].end(), end) })
+	at, _ := slices.BinarySearchFunc(s.active, s.jobs[i].end(), func(k int, end float64) int {
+		return cmp.Compare(s.jobs[k].end(), end)
+	})
 	s.active = slices.Insert(s.active, at, i)
 }
 

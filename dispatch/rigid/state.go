@@ -13,12 +13,13 @@ import (
 type State struct {
 	Policy  Policy         `json:"policy"`
 	Ledger  dispatch.State `json:"ledger"`
-	Workers []int          `json:"workers"`           // by number: the job that holds it, or -1
-	Jobs    []JobState     `json:"jobs"`              // sorted by number
-	Turns   int            `json:"turns"`             // number of jobs submitted so far
-	Freed   float64        `json:"freed"`             // latest time at which workers became free since the last compression
-	Profile []Step         `json:"profile,omitempty"` // predicted free workers since the last moment; only under conservative
-	Sums    sums           `json:"sums"`              // running sums for the result
+	Workers []int          `json:"workers"` // by number: the job that holds it, or -1
+	Jobs    []JobState     `json:"jobs"`    // sorted by number
+	Turns   int            `json:"turns"`   // number of jobs submitted so far
+	Freed   float64        `json:"freed"`   // latest time at which workers became free since the last compression
+	// predicted free workers since the last moment; only under conservative
+	Profile []Step `json:"profile,omitempty"`
+	Sums    sums   `json:"sums"` // running sums for the result
 }
 
 // A JobState is the state of a job that is not in the ledger.
@@ -54,7 +55,10 @@ func (m *Maker) State() State {
 	for _, j := range s.Ledger.Jobs {
 		if j.Number < len(l.jobs) && l.jobs[j.Number] != (job{}) {
 			own := &l.jobs[j.Number]
-			s.Jobs = append(s.Jobs, JobState{j.Number, stageNames[own.stage], own.size, own.asks, own.turn, own.start, own.runs, own.ahead, own.outlast})
+			s.Jobs = append(s.Jobs, JobState{
+				j.Number, stageNames[own.stage], own.size, own.asks, own.turn, own.start, own.runs,
+				own.ahead, own.outlast,
+			})
 		}
 	}
 	if l.isConservative() {
@@ -99,7 +103,8 @@ func MakerOf(s State) (*Maker, error) {
 		l.profile = profile{}
 		for k, step := range s.Profile {
 			if k > 0 && !(step.Time > s.Profile[k-1].Time) {
-				return nil, input.Errorf(input.Index("Profile", k), step.Time, "a time > %v, the previous step", s.Profile[k-1].Time)
+				return nil, input.Errorf(input.Index("Profile", k), step.Time, "a time > %v, the previous step",
+					s.Profile[k-1].Time)
 			}
 			l.profile.at, l.profile.free = append(l.profile.at, step.Time), append(l.profile.free, step.Free)
 		}
@@ -140,7 +145,9 @@ func (m *Maker) restore(s *JobState) error {
 	case err != nil || m.line.jobs[s.Number] != (job{}):
 		return input.Errorf("Number", s.Number, "a job of the ledger, once")
 	case k < 0 || isPresent != (k != int(absent)) || isPresent && (p.AtWork > 0) != (k == int(running)):
-		return input.Errorf("Stage", s.Stage, "running if tasks run, waiting if tasks only wait, empty if the job is done")
+		return input.Errorf(
+			"Stage", s.Stage, "running if tasks run, waiting if tasks only wait, empty if the job is done",
+		)
 	case isPresent && s.Size < 1 || s.Size < 0 || k == int(waiting) && s.Size != p.Left:
 		return input.Errorf("Size", s.Size, "the number of unfinished tasks")
 	case isPresent && !(s.Asks > 0 && s.Asks <= input.Largest*input.Largest):
@@ -148,7 +155,10 @@ func (m *Maker) restore(s *JobState) error {
 	case !(s.Start >= 0) || !(s.Runs >= 0):
 		return input.Errorf("Start", s.Start, "a time >= 0")
 	}
-	m.line.jobs[s.Number] = job{stage: stage(k), size: s.Size, asks: s.Asks, turn: s.Turn, start: s.Start, runs: s.Runs, ahead: s.IsAhead, outlast: s.Outlasted}
+	m.line.jobs[s.Number] = job{
+		stage: stage(k), size: s.Size, asks: s.Asks, turn: s.Turn, start: s.Start, runs: s.Runs,
+		ahead: s.IsAhead, outlast: s.Outlasted,
+	}
 	return nil
 }
 

@@ -23,12 +23,25 @@ func TestMakerOfAnything(t *testing.T) {
 			var what []dispatch.Happening
 			for w := range n {
 				if i, task, attempt, _ := m.Hand(w); i >= 0 && rapid.Bool().Draw(t, "ends") {
-					what = append(what, dispatch.Happening{Kind: dispatch.Finished, Worker: w, Job: i, Task: task, Attempt: attempt, Work: 1})
+					what = append(what, dispatch.Happening{
+						Kind:    dispatch.Finished,
+						Worker:  w,
+						Job:     i,
+						Task:    task,
+						Attempt: attempt,
+						Work:    1,
+					})
 				} else {
-					what = append(what, dispatch.Happening{Kind: rapid.SampledFrom([]dispatch.Kind{dispatch.Failed, dispatch.Returned, dispatch.Returned}).Draw(t, "kind"), Worker: w})
+					what = append(what, dispatch.Happening{Kind: rapid.SampledFrom([]dispatch.Kind{
+						dispatch.Failed, dispatch.Returned, dispatch.Returned,
+					}).Draw(t, "kind"), Worker: w})
 				}
 			}
-			what = append(what, dispatch.Happening{Kind: dispatch.Submitted, Job: jobs, What: &dispatch.Job{Submit: at, Tasks: rapid.IntRange(1, 4).Draw(t, "tasks"), Estimate: 2}})
+			what = append(what, dispatch.Happening{
+				Kind: dispatch.Submitted,
+				Job:  jobs,
+				What: &dispatch.Job{Submit: at, Tasks: rapid.IntRange(1, 4).Draw(t, "tasks"), Estimate: 2},
+			})
 			_, err := m.Decide(at, what)
 			jobs++
 			return err

@@ -20,7 +20,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, j := range records.Jobs {
-		fmt.Printf("job %d: submitted at %g, ran for %g s on %d processors\n", j.Number, j.Submit, j.RunTime, j.Processors)
+		fmt.Printf("job %d: submitted at %g, ran for %g s on %d processors\n",
+			j.Number, j.Submit, j.RunTime, j.Processors)
 	}
 	// Output:
 	// job 1: submitted at 0, ran for 120 s on 4 processors

@@ -98,5 +98,6 @@ func (r *Reader) Header() []string {
 
 // tooLong returns the error for comments of n bytes, line ends included.
 func tooLong(n int) error {
-	return input.Errorf("comments", fmt.Sprintf("%d bytes", n), "at most %d bytes in total, line ends included", mostComments)
+	return input.Errorf("comments", fmt.Sprintf("%d bytes", n), "at most %d bytes in total, line ends included",
+		mostComments)
 }

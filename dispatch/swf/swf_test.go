@@ -157,10 +157,13 @@ func TestSpacing(t *testing.T) {
 		line:                     {Jobs: []Job{job()}},
 		line + "\n":              {Jobs: []Job{job()}},
 		"\ufeff" + line + "\r\n": {Jobs: []Job{job()}},
-		"\t " + tabs + " \t\r\r\n\n  " + line + " ":                           {Jobs: []Job{job(), job()}},
-		"; a \r\n" + line + "\n \t;b;\r\n" + line + "\n;":                     {Header: []string{"; a ", " \t;b;", ";"}, Jobs: []Job{job(), job()}},
-		"\ufeff;\xff\rx\r\n":                                                  {Header: []string{";\xff\rx"}},
-		";" + strings.Repeat("x", 65534) + "\n;" + strings.Repeat("y", 65534): {Header: []string{";" + strings.Repeat("x", 65534), ";" + strings.Repeat("y", 65534)}},
+		"\t " + tabs + " \t\r\r\n\n  " + line + " ": {Jobs: []Job{job(), job()}},
+		"; a \r\n" + line + "\n \t;b;\r\n" +
+			line + "\n;": {Header: []string{"; a ", " \t;b;", ";"}, Jobs: []Job{job(), job()}},
+		"\ufeff;\xff\rx\r\n": {Header: []string{";\xff\rx"}},
+		";" + strings.Repeat("x", 65534) + "\n;" + strings.Repeat("y", 65534): {
+			Header: []string{";" + strings.Repeat("x", 65534), ";" + strings.Repeat("y", 65534)},
+		},
 	} {
 		for _, source := range []io.Reader{
 			strings.NewReader(text), bufio.NewReaderSize(strings.NewReader(text), 1<<20),
@@ -179,17 +182,25 @@ func TestNumbers(t *testing.T) {
 	const integer = "an integer from 0 to 2^53, or -1 if unknown"
 	for text, want := range map[string]float64{
 		"0": 0, "007": 7, "9007199254740992": 1 << 53, "-1": -1, // in all fields
-		"-1.0": -1, "-1.": -1, "-10e-1": -1, "-.1e1": -1, "0.0": 0, "5.": 5, ".5": 0.5, "0.1": 0.1, "1e3": 1000, "1E+3": 1000, "2.5e-3": 2.5e-3, // in some
-		"9007199254740993": 1 << 53, "9007199254740995": 1<<53 + 4, "18446744073709551616": 1 << 64, // rounded to nearest
-		"1e-400": 0, "5e-324": 5e-324, "1.7976931348623157e308": math.MaxFloat64, strings.Repeat("0", 400) + "1": 1, "1" + strings.Repeat("0", 300): 1e300,
+		// in some
+		"-1.0": -1, "-1.": -1, "-10e-1": -1, "-.1e1": -1, "0.0": 0, "5.": 5, ".5": 0.5, "0.1": 0.1,
+		"1e3": 1000, "1E+3": 1000, "2.5e-3": 2.5e-3,
+		// rounded to nearest
+		"9007199254740993": 1 << 53, "9007199254740995": 1<<53 + 4, "18446744073709551616": 1 << 64,
+		"1e-400": 0, "5e-324": 5e-324, "1.7976931348623157e308": math.MaxFloat64, strings.Repeat("0", 400) + "1": 1,
+		"1" + strings.Repeat("0", 300): 1e300,
 		// in none
-		"-2": nan, "-0": nan, "-0.0": nan, "-1e-400": nan, "-1.5": nan, "-12": nan, "+1": nan, "--1": nan, "-": nan, ".": nan, "e5": nan, "1e": nan, "1-2": nan,
-		"1e999": nan, "-1e999": nan, "NaN": nan, "nan": nan, "Inf": nan, "-Inf": nan, "inf": nan, "Infinity": nan, "0x10": nan, "0x1p4": nan, "1_000": nan,
-		"{1}": nan, "1,5": nan, "1;": nan, "?": nan, "one": nan, "\x00": nan, "٣": nan, "\u00a01": nan, "1\r2": nan, "\v1": nan,
+		"-2": nan, "-0": nan, "-0.0": nan, "-1e-400": nan, "-1.5": nan, "-12": nan, "+1": nan, "--1": nan,
+		"-": nan, ".": nan, "e5": nan, "1e": nan, "1-2": nan,
+		"1e999": nan, "-1e999": nan, "NaN": nan, "nan": nan, "Inf": nan, "-Inf": nan, "inf": nan,
+		"Infinity": nan, "0x10": nan, "0x1p4": nan, "1_000": nan,
+		"{1}": nan, "1,5": nan, "1;": nan, "?": nan, "one": nan, "\x00": nan, "٣": nan, "\u00a01": nan,
+		"1\r2": nan, "\v1": nan,
 	} {
 		for i := range Columns {
 			var want = want
-			integral := regexp.MustCompile(`^(-1|\d+)$`).MatchString(text) && want <= 1<<53 && text != "9007199254740993"
+			integral := regexp.MustCompile(`^(-1|\d+)$`).MatchString(text) && want <= 1<<53 &&
+				text != "9007199254740993"
 			fields := strings.Fields(line)
 			fields[i] = text
 			j := job()
@@ -215,7 +226,8 @@ func TestNumbers(t *testing.T) {
 				continue
 			}
 			var e *input.Error
-			if !errors.As(err, &e) || !strings.HasPrefix(err.Error(), fmt.Sprintf("log.swf:3: field %d, ", i+1)) || e.Want != message || got.Jobs != nil {
+			if !errors.As(err, &e) || !strings.HasPrefix(err.Error(), fmt.Sprintf("log.swf:3: field %d, ", i+1)) ||
+				e.Want != message || got.Jobs != nil {
 				t.Errorf("%.99q in field %d: %v, error %v, want %s", text, i+1, got.Jobs, err, message)
 			}
 		}
@@ -238,33 +250,36 @@ func TestMessages(t *testing.T) {
 		kilobytes = "want a finite number of kilobytes >= 0, or -1 if unknown"
 	)
 	for text, want := range map[string]string{
-		spoilt(1, "-2"):                           "a.swf:1: field 1, job number = -2: " + integer,
-		spoilt(2, "-5"):                           "a.swf:1: field 2, submit time = -5: " + seconds,
-		spoilt(3, "-0.5"):                         "a.swf:1: field 3, wait time = -0.5: " + seconds,
-		spoilt(4, "NaN"):                          "a.swf:1: field 4, run time = NaN: " + seconds,
-		spoilt(5, "4.0"):                          "a.swf:1: field 5, allocated processors = 4.0: " + integer,
-		spoilt(6, "Inf"):                          "a.swf:1: field 6, processor time used = Inf: " + seconds,
-		spoilt(7, "0x10"):                         "a.swf:1: field 7, memory used = 0x10: " + kilobytes,
-		spoilt(8, "-1.0"):                         "a.swf:1: field 8, requested processors = -1.0: " + integer,
-		spoilt(9, "1e999"):                        "a.swf:1: field 9, requested time = 1e999: " + seconds,
-		spoilt(10, "-1e9"):                        "a.swf:1: field 10, requested memory = -1e9: " + kilobytes,
-		spoilt(11, "done"):                        "a.swf:1: field 11, status = done: " + integer,
-		spoilt(12, "{3}"):                         "a.swf:1: field 12, user = {3}: " + integer,
-		spoilt(13, "9007199254740993"):            "a.swf:1: field 13, group = 9007199254740993: " + integer,
-		spoilt(14, "1e3"):                         "a.swf:1: field 14, executable = 1e3: " + integer,
-		spoilt(15, "\x1b[2J"):                     `a.swf:1: field 15, queue = "\x1b[2J": ` + integer,
-		spoilt(16, `"1"`):                         `a.swf:1: field 16, partition = "\"1\"": ` + integer,
-		spoilt(17, strings.Repeat("7", 99)):       "a.swf:1: field 17, preceding job = " + strings.Repeat("7", 57) + "...: " + integer,
-		spoilt(18, "é"):                           "a.swf:1: field 18, think time = é: " + seconds,
-		"7":                                       "a.swf:1: field 2, submit time is missing: " + seconds,
-		line[:len(line)-3]:                        "a.swf:1: field 18, think time is missing: " + seconds,
-		line + " 7":                               "a.swf:1: field 19 = 7: want the end of the line after 18 fields",
-		line + " ; done":                          "a.swf:1: field 19 = ;: want the end of the line after 18 fields",
-		";\r\n\n\t\n" + line + "\nx":              "a.swf:5: field 1, job number = x: " + integer,
-		spoilt(4, "x") + " 7 8":                   "a.swf:1: field 4, run time = x: " + seconds,
-		"\n\ufeff" + line:                         `a.swf:2: field 1, job number = "\ufeff1": ` + integer,
-		line + "\n" + strings.Repeat("1 ", 32768): "a.swf:2: want a line of at most 65535 bytes, not " + strings.Repeat("1 ", 28) + "1...",
-		";" + strings.Repeat("\x00", 65535):       "a.swf:1: want a line of at most 65535 bytes, not \";" + strings.Repeat(`\x00`, 13) + `\x0...`,
+		spoilt(1, "-2"):                "a.swf:1: field 1, job number = -2: " + integer,
+		spoilt(2, "-5"):                "a.swf:1: field 2, submit time = -5: " + seconds,
+		spoilt(3, "-0.5"):              "a.swf:1: field 3, wait time = -0.5: " + seconds,
+		spoilt(4, "NaN"):               "a.swf:1: field 4, run time = NaN: " + seconds,
+		spoilt(5, "4.0"):               "a.swf:1: field 5, allocated processors = 4.0: " + integer,
+		spoilt(6, "Inf"):               "a.swf:1: field 6, processor time used = Inf: " + seconds,
+		spoilt(7, "0x10"):              "a.swf:1: field 7, memory used = 0x10: " + kilobytes,
+		spoilt(8, "-1.0"):              "a.swf:1: field 8, requested processors = -1.0: " + integer,
+		spoilt(9, "1e999"):             "a.swf:1: field 9, requested time = 1e999: " + seconds,
+		spoilt(10, "-1e9"):             "a.swf:1: field 10, requested memory = -1e9: " + kilobytes,
+		spoilt(11, "done"):             "a.swf:1: field 11, status = done: " + integer,
+		spoilt(12, "{3}"):              "a.swf:1: field 12, user = {3}: " + integer,
+		spoilt(13, "9007199254740993"): "a.swf:1: field 13, group = 9007199254740993: " + integer,
+		spoilt(14, "1e3"):              "a.swf:1: field 14, executable = 1e3: " + integer,
+		spoilt(15, "\x1b[2J"):          `a.swf:1: field 15, queue = "\x1b[2J": ` + integer,
+		spoilt(16, `"1"`):              `a.swf:1: field 16, partition = "\"1\"": ` + integer,
+		spoilt(17, strings.Repeat("7", 99)): "a.swf:1: field 17, preceding job = " +
+			strings.Repeat("7", 57) + "...: " + integer,
+		spoilt(18, "é"):              "a.swf:1: field 18, think time = é: " + seconds,
+		"7":                          "a.swf:1: field 2, submit time is missing: " + seconds,
+		line[:len(line)-3]:           "a.swf:1: field 18, think time is missing: " + seconds,
+		line + " 7":                  "a.swf:1: field 19 = 7: want the end of the line after 18 fields",
+		line + " ; done":             "a.swf:1: field 19 = ;: want the end of the line after 18 fields",
+		";\r\n\n\t\n" + line + "\nx": "a.swf:5: field 1, job number = x: " + integer,
+		spoilt(4, "x") + " 7 8":      "a.swf:1: field 4, run time = x: " + seconds,
+		"\n\ufeff" + line:            `a.swf:2: field 1, job number = "\ufeff1": ` + integer,
+		line + "\n" + strings.Repeat("1 ", 32768): "a.swf:2: want a line of at most 65535 bytes, not " +
+			strings.Repeat("1 ", 28) + "1...",
+		";" + strings.Repeat("\x00", 65535): "a.swf:1: want a line of at most 65535 bytes, not \";" +
+			strings.Repeat(`\x00`, 13) + `\x0...`,
 		"job,submit\n" + line: `a.swf:1: want 18 numbers separated by blanks, not job,submit; this ` +
 			`looks like CSV, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
 		"job;submit;run\n" + line: `a.swf:1: want 18 numbers separated by blanks, not job;submit;run; ` +
@@ -282,7 +297,8 @@ func TestMessages(t *testing.T) {
 		strings.Replace(line, " ", "\r", 1): `a.swf:1: field 1, job number = "1\r0": ` + integer,
 	} {
 		for _, source := range []io.Reader{
-			strings.NewReader(text), strings.NewReader(packed(text)), bufio.NewReaderSize(strings.NewReader(text), 1<<20),
+			strings.NewReader(text), strings.NewReader(packed(text)),
+			bufio.NewReaderSize(strings.NewReader(text), 1<<20),
 		} {
 			r := NewReader(source, "a.swf")
 			var err error
@@ -305,7 +321,9 @@ func TestBrokenFiles(t *testing.T) {
 	p := packed(long)
 	for n := 2; n < len(p); n += 1 + n/10 {
 		log, err := ReadAll(strings.NewReader(p[:n]), "a.gz")
-		if !errors.Is(err, io.ErrUnexpectedEOF) || !regexp.MustCompile(`^a.gz:\d+: unpacking: the file ends early: `).MatchString(err.Error()) || log.Jobs != nil {
+		if !errors.Is(err, io.ErrUnexpectedEOF) ||
+			!regexp.MustCompile(`^a.gz:\d+: unpacking: the file ends early: `).MatchString(err.Error()) ||
+			log.Jobs != nil {
 			t.Errorf("%d of %d bytes: %d jobs, error %v", n, len(p), len(log.Jobs), err)
 		}
 	}
@@ -315,18 +333,31 @@ func TestBrokenFiles(t *testing.T) {
 		want   error
 		says   string
 	}{
-		{strings.NewReader(p[:len(p)-1]), io.ErrUnexpectedEOF, "a:5002: unpacking: the file ends early: unexpected EOF"},
-		{strings.NewReader(p[:len(p)-8] + "xxxx" + p[len(p)-4:]), gzip.ErrChecksum, "a:5002: unpacking: gzip: invalid checksum"},
+		{
+			strings.NewReader(p[:len(p)-1]), io.ErrUnexpectedEOF,
+			"a:5002: unpacking: the file ends early: unexpected EOF",
+		},
+		{
+			strings.NewReader(p[:len(p)-8] + "xxxx" + p[len(p)-4:]), gzip.ErrChecksum,
+			"a:5002: unpacking: gzip: invalid checksum",
+		},
 		{strings.NewReader(p + strings.Repeat("x", 20)), gzip.ErrHeader, "a:5002: unpacking: gzip: invalid header"},
-		{strings.NewReader("\x1f\x8b" + strings.Repeat("x", 20)), gzip.ErrHeader, "a:1: unpacking: gzip: invalid header"},
+		{
+			strings.NewReader("\x1f\x8b" + strings.Repeat("x", 20)), gzip.ErrHeader,
+			"a:1: unpacking: gzip: invalid header",
+		},
 		{iotest.ErrReader(bad), bad, "a:1: disk on fire"},
-		{iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(line))), iotest.ErrTimeout, "a:1: timeout"}, // the error persists
+		// the error persists
+		{iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(line))), iotest.ErrTimeout, "a:1: timeout"},
 		{io.MultiReader(strings.NewReader("1"), iotest.ErrReader(bad)), bad, "a:1: disk on fire"},
 		{io.MultiReader(strings.NewReader(line), iotest.ErrReader(bad)), bad, "a:1: disk on fire"},
 		{io.MultiReader(strings.NewReader(line+"\n"), iotest.ErrReader(bad)), bad, "a:2: disk on fire"},
 		{io.MultiReader(strings.NewReader(p[:9]), iotest.ErrReader(bad)), bad, "a:1: unpacking: disk on fire"},
 		{io.MultiReader(strings.NewReader(p[:100]), iotest.ErrReader(bad)), bad, "unpacking: disk on fire"},
-		{io.MultiReader(strings.NewReader(p[:len(p)-8]), iotest.ErrReader(bad)), bad, "a:5002: unpacking: disk on fire"},
+		{
+			io.MultiReader(strings.NewReader(p[:len(p)-8]), iotest.ErrReader(bad)), bad,
+			"a:5002: unpacking: disk on fire",
+		},
 	} {
 		log, err := ReadAll(c.source, "a")
 		if !errors.Is(err, c.want) || !strings.HasSuffix(err.Error(), c.says) || log.Jobs != nil {
@@ -340,15 +371,18 @@ func TestBrokenFiles(t *testing.T) {
 func TestManyComments(t *testing.T) {
 	const lines = 1 << 19
 	for rest, want := range map[string]string{
-		"":                          "",
-		line + "\n":                 "",
-		";":                         "a:524289: comments = 1048578 bytes: want at most 1048576 bytes in total, line ends included",
-		line + "\n\n ;x\r\n" + line: "a:524291: comments = 1048580 bytes: want at most 1048576 bytes in total, line ends included",
+		"":          "",
+		line + "\n": "",
+		";": "a:524289: comments = 1048578 bytes: want at most 1048576 bytes in total, line " +
+			"ends included",
+		line + "\n\n ;x\r\n" +
+			line: "a:524291: comments = 1048580 bytes: want at most 1048576 bytes in total, line ends included",
 	} {
 		text := strings.Repeat(";\n", lines) + rest
 		for _, text := range []string{text, packed(text)} {
 			log, err := ReadAll(strings.NewReader(text), "a")
-			if want == "" && (err != nil || len(log.Header) != lines) || want != "" && (err == nil || err.Error() != want) {
+			if want == "" && (err != nil || len(log.Header) != lines) ||
+				want != "" && (err == nil || err.Error() != want) {
 				t.Errorf("then %q: %d comments, %v, want %q", rest, len(log.Header), err, want)
 			}
 		}
@@ -359,7 +393,8 @@ func TestManyComments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Comment(";x"); err == nil || err.Error() != "comments = 1048579 bytes: want at most 1048576 bytes in total, line ends included" {
+	if err := w.Comment(";x"); err == nil ||
+		err.Error() != "comments = 1048579 bytes: want at most 1048576 bytes in total, line ends included" {
 		t.Error(err)
 	}
 }
@@ -397,9 +432,12 @@ func TestAll(t *testing.T) {
 // anyJob draws each field from its whole range.
 func anyJob() *rapid.Generator[Job] {
 	integer := rapid.OneOf(rapid.Int64Range(-1, 1<<53), rapid.Int64Range(-1, 20), rapid.Just(int64(1<<53)))
-	real := rapid.OneOf(rapid.Float64Range(0, math.MaxFloat64), rapid.Float64Range(0, 1e6), rapid.Just(-1.0), rapid.Just(math.Copysign(0, -1)),
+	real := rapid.OneOf(
+		rapid.Float64Range(0, math.MaxFloat64), rapid.Float64Range(0, 1e6),
+		rapid.Just(-1.0), rapid.Just(math.Copysign(0, -1)),
 		rapid.Map(rapid.Int64Range(0, 1e6), func(v int64) float64 { return float64(v) }),
-		rapid.Map(rapid.Int64Range(0, 1e9), func(v int64) float64 { return float64(v) / 100 }))
+		rapid.Map(rapid.Int64Range(0, 1e9), func(v int64) float64 { return float64(v) / 100 }),
+	)
 	return rapid.Custom(func(t *rapid.T) (j Job) {
 		for _, place := range places(&j) {
 			switch place := place.(type) {
@@ -437,8 +475,13 @@ func TestWriteRead(t *testing.T) {
 
 // Both readers agree on texts that are almost logs.
 func TestRandomText(t *testing.T) {
-	word := rapid.OneOf(rapid.StringMatching(`[0-9]{1,5}`), rapid.StringMatching(`[0-9]{1,20}\.[0-9]{0,20}`), rapid.Just("-1"),
-		rapid.SampledFrom([]string{"-1.0", "-2", "1e3", "9007199254740992", "9007199254740993", "", "{", "NaN", "0x1", "+1", ".5", "7e-320", "\ufeff"}))
+	word := rapid.OneOf(
+		rapid.StringMatching(`[0-9]{1,5}`), rapid.StringMatching(`[0-9]{1,20}\.[0-9]{0,20}`), rapid.Just("-1"),
+		rapid.SampledFrom([]string{
+			"-1.0", "-2", "1e3", "9007199254740992", "9007199254740993", "", "{", "NaN", "0x1", "+1",
+			".5", "7e-320", "\ufeff",
+		}),
+	)
 	gap := rapid.SampledFrom([]string{" ", "  ", "\t", " \t ", "\r"})
 	rapid.Check(t, func(t *rapid.T) {
 		var text strings.Builder
@@ -484,7 +527,8 @@ func TestWriterRefuses(t *testing.T) {
 	var b strings.Builder
 	w := NewWriter(&b)
 	for i, name := range []string{
-		"job number", "submit time", "wait time", "run time", "allocated processors", "processor time used", "memory used",
+		"job number", "submit time", "wait time", "run time", "allocated processors", "processor time used",
+		"memory used",
 		"requested processors", "requested time", "requested memory", "status", "user", "group", "executable", "queue",
 		"partition", "preceding job", "think time",
 	} {
@@ -513,13 +557,14 @@ func TestWriterRefuses(t *testing.T) {
 		}
 	}
 	for comment, want := range map[string]string{
-		"":                               `comment = "": want a line that starts with ";"`,
-		"x;":                             `comment = "x;": want a line that starts with ";"`,
-		"\n;":                            `comment = "\n;": want a line that starts with ";"`,
-		";a\n1":                          `comment = ";a\n1": want one line without its end`,
-		";\n":                            `comment = ";\n": want one line without its end`,
-		";\r":                            `comment = ";\r": want one line without its end`,
-		";" + strings.Repeat("x", 65535): `comment = ";` + strings.Repeat("x", 55) + "...: want a line of at most 65535 bytes",
+		"":      `comment = "": want a line that starts with ";"`,
+		"x;":    `comment = "x;": want a line that starts with ";"`,
+		"\n;":   `comment = "\n;": want a line that starts with ";"`,
+		";a\n1": `comment = ";a\n1": want one line without its end`,
+		";\n":   `comment = ";\n": want one line without its end`,
+		";\r":   `comment = ";\r": want one line without its end`,
+		";" + strings.Repeat("x", 65535): `comment = ";` + strings.Repeat("x", 55) +
+			"...: want a line of at most 65535 bytes",
 	} {
 		if err := w.Comment(comment); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
@@ -633,7 +678,8 @@ func TestNoAllocations(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{
-		"", line, ";\n" + line + "\r\n\n" + spoilt(4, "1e-3"), line + " 7", spoilt(2, "NaN"), "\ufeff;\xff\r\r\n", spoilt(1, "9007199254740993"),
+		"", line, ";\n" + line + "\r\n\n" + spoilt(4, "1e-3"), line + " 7", spoilt(2, "NaN"),
+		"\ufeff;\xff\r\r\n", spoilt(1, "9007199254740993"),
 		spoilt(3, "-1.0"), spoilt(14, "-01"),
 	} {
 		f.Add(text)

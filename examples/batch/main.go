@@ -63,7 +63,8 @@ func run(w io.Writer) error {
 			case err != nil:
 				return err
 			default:
-				fmt.Fprintf(t, "%.0f s, %.1f\t%s\n", best.MeanWaiting.Float, best.MeanSlowdown.Float, limits(best.Cutoffs))
+				fmt.Fprintf(t, "%.0f s, %.1f\t%s\n",
+					best.MeanWaiting.Float, best.MeanSlowdown.Float, limits(best.Cutoffs))
 			}
 		}
 	}

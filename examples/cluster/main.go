@@ -42,7 +42,11 @@ func newPlan(ctx context.Context) (*sim.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sim.NewPlan(ctx, simcluster.Cluster{Model: m, Sizes: d, Policy: simcluster.FCFS}, sim.Settings{Runs: 64, Jumps: 20000, Seed: 1})
+	return sim.NewPlan(ctx, simcluster.Cluster{Model: m, Sizes: d, Policy: simcluster.FCFS}, sim.Settings{
+		Runs:  64,
+		Jumps: 20000,
+		Seed:  1,
+	})
 }
 
 func run(w io.Writer) error {
@@ -68,11 +72,15 @@ func run(w io.Writer) error {
 		}
 	}
 	var last sweep.Progress
-	results, err := sim.RunAll(ctx, []*sim.Plan{plan}, sweep.Settings{Folder: folder, Progress: func(now sweep.Progress) { last = now }})
+	results, err := sim.RunAll(ctx, []*sim.Plan{plan}, sweep.Settings{
+		Folder:   folder,
+		Progress: func(now sweep.Progress) { last = now },
+	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "the answer: %d of %d runs found, mean delay %v, equal in all digits: %v\n", last.Reused, last.Total, delay(results[0]),
+	fmt.Fprintf(w, "the answer: %d of %d runs found, mean delay %v, equal in all digits: %v\n",
+		last.Reused, last.Total, delay(results[0]),
 		reflect.DeepEqual(alone, results[0]))
 	return nil
 }

@@ -28,10 +28,15 @@ func TestOutput(t *testing.T) {
 // The files are used as on a cluster, with processes of pfq.
 func TestFiles(t *testing.T) {
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(bin, "pfq"), "../../cmd/pfq").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(bin, "pfq"), "../../cmd/pfq").
+		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for name, test := range map[string]func(*site){"shell": testShell, "slurm": testSlurm, "kubernetes": testKubernetes} {
+	for name, test := range map[string]func(*site){
+		"shell":      testShell,
+		"slurm":      testSlurm,
+		"kubernetes": testKubernetes,
+	} {
 		t.Run(name, func(t *testing.T) { test(newSite(t, bin)) })
 	}
 }
@@ -58,7 +63,8 @@ func (s *site) run(environment []string, words ...string) (stdout, stderr string
 		name = filepath.Join(s.bin, name)
 	}
 	cmd := exec.CommandContext(s.Context(), name, words[1:]...)
-	cmd.Dir, cmd.Env = s.folder, append(os.Environ(), append(environment, "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"))...)
+	cmd.Dir, cmd.Env = s.folder,
+		append(os.Environ(), append(environment, "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"))...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
@@ -98,7 +104,8 @@ func testShell(t *site) {
 	t.check("runs")
 }
 
-// The elements of the array are all parts. They run as Slurm runs them, several at once in no order, one of them twice.
+// The elements of the array are all parts. They run as Slurm runs them, several at once in no
+// order, one of them twice.
 func testSlurm(t *site) {
 	text, err := os.ReadFile("array.sbatch")
 	if err != nil {
@@ -158,8 +165,8 @@ type job struct {
 	}
 }
 
-// The indexes of the job are all parts. Its command runs as Kubernetes runs it, with the index in place of its variable; the volumes are
-// folders, the model a file in one of them.
+// The indexes of the job are all parts. Its command runs as Kubernetes runs it, with the index in
+// place of its variable; the volumes are folders, the model a file in one of them.
 func testKubernetes(t *site) {
 	text, err := os.ReadFile("job.yaml")
 	if err != nil {
@@ -170,7 +177,8 @@ func testKubernetes(t *site) {
 		t.Fatal(err)
 	}
 	spec := j.Spec.Template.Spec
-	if j.APIVersion != "batch/v1" || j.Kind != "Job" || j.Metadata.Name != "pfq" || j.Spec.CompletionMode != "Indexed" || j.Spec.BackoffLimitPerIndex < 1 ||
+	if j.APIVersion != "batch/v1" || j.Kind != "Job" || j.Metadata.Name != "pfq" ||
+		j.Spec.CompletionMode != "Indexed" || j.Spec.BackoffLimitPerIndex < 1 ||
 		spec.RestartPolicy != "Never" || len(spec.Containers) != 1 || j.Spec.Completions < 2 {
 		t.Fatalf("%+v", j)
 	}
@@ -200,7 +208,8 @@ func testKubernetes(t *site) {
 			}
 			words = append(words, word)
 		}
-		if want := fmt.Sprintf("%d/%d", k, j.Spec.Completions); words[len(words)-1] != want || strings.Contains(strings.Join(words, " "), "$") {
+		if want := fmt.Sprintf("%d/%d", k, j.Spec.Completions); words[len(words)-1] != want ||
+			strings.Contains(strings.Join(words, " "), "$") {
 			t.Fatalf("%q, want the part %s", words, want)
 		}
 		if stdout, _ := t.run([]string{"JOB_COMPLETION_INDEX=" + strconv.Itoa(k)}, words...); stdout != "" {

@@ -49,10 +49,13 @@ func demand(processors, memory string) []*big.Rat {
 	return []*big.Rat{num.Rat(processors), num.Rat(memory)}
 }
 
-// A task of a training job takes 4 processors and little memory, a task of a query much memory. Alone, a
-// job of either kind takes a minute with the whole cluster: 25 tasks of training, 20 of a query.
+// A task of a training job takes 4 processors and little memory, a task of a query much memory.
+// Alone, a job of either kind takes a minute with the whole cluster: 25 tasks of training, 20 of a
+// query.
 func teamsAt(load string) *traffic.Model {
-	rate := new(big.Rat).Quo(num.Rat(load), num.Rat("1.2")) // rate of each kind, jobs per minute; 1.2 minutes of all processors go with one job of each kind
+	// rate of each kind, jobs per minute; 1.2 minutes of all processors go with one job of each
+	// kind
+	rate := new(big.Rat).Quo(num.Rat(load), num.Rat("1.2"))
 	return &traffic.Model{Resources: resources(), Classes: []traffic.Class{
 		{Name: "training", Demand: demand("4", "1.6"), ArrivalRate: rate, MeanSize: num.Rat("25")},
 		{Name: "queries", Demand: demand("1", "20"), ArrivalRate: rate, MeanSize: num.Rat("20")},
@@ -113,7 +116,8 @@ func inTraffic(t *tabwriter.Writer) error {
 
 // lying prints what queries gain by asking for more processors than they use.
 func lying(t *tabwriter.Writer) error {
-	fmt.Fprintln(t, "Queries ask for more processors than they use; tasks of one query beside one training job, and mean minutes at load 0.4:")
+	fmt.Fprintln(t, "Queries ask for more processors than they use; tasks of one query beside one training job, and "+
+		"mean minutes at load 0.4:")
 	fmt.Fprintln(t, "\tproportional fairness\t\t\tdominant resource fairness\t\t")
 	fmt.Fprintln(t, "processors asked for\tat rest\tquery\ttraining\tat rest\tquery\ttraining")
 	for _, asked := range []string{"1", "2", "3", "4", "5", "7"} {

@@ -1,5 +1,6 @@
-// Command policies asks which dispatch policy an administrator should choose for a real month of jobs on 400
-// processors, if half of them are three times as fast as the others, and what a power cut does to each policy.
+// Command policies asks which dispatch policy an administrator should choose for a real month of
+// jobs on 400 processors, if half of them are three times as fast as the others, and what a power
+// cut does to each policy.
 package main
 
 import (
@@ -79,7 +80,12 @@ func run(w io.Writer) error {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "policy\tspare for\tmissed\tpriority 50+\tpenalty\tmean response\t95 %\tviolated")
 		for _, p := range choices() {
-			r, err := dispatch.Run(context.Background(), dispatch.Scenario{Jobs: jobs, Speeds: c.speeds, Policy: p, Outages: c.outages})
+			r, err := dispatch.Run(context.Background(), dispatch.Scenario{
+				Jobs:    jobs,
+				Speeds:  c.speeds,
+				Policy:  p,
+				Outages: c.outages,
+			})
 			if err != nil {
 				return err
 			}
@@ -94,7 +100,8 @@ func run(w io.Writer) error {
 	return nil
 }
 
-// percentMissed returns how many of a hundred jobs of at least some priority missed their deadlines.
+// percentMissed returns how many of a hundred jobs of at least some priority missed their
+// deadlines.
 func percentMissed(r *dispatch.Result, jobs []dispatch.Job, priority float64) float64 {
 	missed, all := 0, 0
 	for i, j := range jobs {

@@ -1,6 +1,7 @@
 // Command randomassignment shows what a second and a third replica do to the mean delay of jobs
 // whose replicas are placed at random on one hundred servers, the large system of Bonald and Comte,
-// "Balanced fair resource sharing in computer clusters", Performance Evaluation 116, 2017, section 5.
+// "Balanced fair resource sharing in computer clusters", Performance Evaluation 116, 2017,
+// section 5.
 package main
 
 import (
@@ -46,7 +47,8 @@ func run(w io.Writer) error {
 		factors = append(factors, num.Rat(load))
 	}
 	delays := map[int][]float64{}
-	farthest, allowed := 0.0, 0.0 // relative error of the recursion against the closed form, and what their bounds allow
+	// relative error of the recursion against the closed form, and what their bounds allow
+	farthest, allowed := 0.0, 0.0
 	for _, d := range replicas {
 		m.Classes[0].Servers[0].Choose = d
 		ctx := context.Background()

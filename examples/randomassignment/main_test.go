@@ -29,7 +29,9 @@ func TestDelaysMatchClosedForm(t *testing.T) {
 		cells := strings.Fields(line)
 		rate := new(big.Rat).Mul(num.Rat(loads[i]), big.NewRat(100, 1))
 		for j, d := range replicas {
-			c, err := bf.RandomAssignment(t.Context(), 100, big.NewRat(1, 1), []bf.RandomClass{{ArrivalRate: rate, Choose: d}})
+			c, err := bf.RandomAssignment(
+				t.Context(), 100, big.NewRat(1, 1), []bf.RandomClass{{ArrivalRate: rate, Choose: d}},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}

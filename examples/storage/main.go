@@ -1,5 +1,5 @@
-// Command storage finds which data set of a storage cluster suffers and what would help it: it solves
-// the cluster of model.yaml as it is, then with each change that one could make.
+// Command storage finds which data set of a storage cluster suffers and what would help it: it
+// solves the cluster of model.yaml as it is, then with each change that one could make.
 package main
 
 import (
@@ -58,7 +58,8 @@ func run(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(t, "%s\t%.0f\t%.0f\t%.0f %%\n", c.name, 1000*a.result.Classes[worst].MeanDelay.Float, 1000*a.result.MeanDelay.Float, a.growth())
+		fmt.Fprintf(t, "%s\t%.0f\t%.0f\t%.0f %%\n",
+			c.name, 1000*a.result.Classes[worst].MeanDelay.Float, 1000*a.result.MeanDelay.Float, a.growth())
 	}
 	return t.Flush()
 }
@@ -126,12 +127,14 @@ func (a answer) print(w io.Writer) error {
 	for _, i := range a.limits.Bottleneck {
 		names = append(names, a.model.Classes[i].Name)
 	}
-	fmt.Fprintf(w, "\nBottleneck: %s, %s MB/s on nodes that do %s MB/s. All reads may grow by %.0f %%.\n", strings.Join(names, ", "),
+	fmt.Fprintf(w, "\nBottleneck: %s, %s MB/s on nodes that do %s MB/s. All reads may grow by %.0f %%.\n",
+		strings.Join(names, ", "),
 		a.limits.Arrival.FloatString(0), a.limits.Capacity.FloatString(0), a.growth())
 	return nil
 }
 
-// printWorth prints what more bandwidth is worth on the four nodes where it is worth most, and where least.
+// printWorth prints what more bandwidth is worth on the four nodes where it is worth most, and
+// where least.
 func (a answer) printWorth(w io.Writer) error {
 	r, err := bf.Answer(context.Background(), a.model, bf.Question{Gradient: true}, bf.Settings{})
 	if err != nil {
@@ -142,7 +145,9 @@ func (a answer) printWorth(w io.Writer) error {
 	for s := range nodes {
 		nodes[s] = s
 	}
-	slices.SortStableFunc(nodes, func(x, y int) int { return cmp.Compare(g.Capacities[x].Float, g.Capacities[y].Float) })
+	slices.SortStableFunc(nodes, func(x, y int) int {
+		return cmp.Compare(g.Capacities[x].Float, g.Capacities[y].Float)
+	})
 	fmt.Fprintf(w, "10 MB/s more on a node would lower the %.1f reads in progress by about", a.result.MeanJobs.Float)
 	for _, s := range append(slices.Clone(nodes[:4]), nodes[len(nodes)-1]) {
 		fmt.Fprintf(w, " %.2f (%s)", -10*g.Capacities[s].Float, a.model.Servers[s].Name)
@@ -215,7 +220,9 @@ func withReplica(m *cluster.Model, class, server int) *cluster.Model {
 
 func withoutReplica(m *cluster.Model, class, server int) *cluster.Model {
 	m = clone(m)
-	m.Classes[class].Servers = slices.DeleteFunc(m.Classes[class].Servers, func(c cluster.Choice) bool { return c.Server == server })
+	m.Classes[class].Servers = slices.DeleteFunc(m.Classes[class].Servers, func(c cluster.Choice) bool {
+		return c.Server == server
+	})
 	return m
 }
 

@@ -1,6 +1,6 @@
-// Command threeservers compares the recursion of balanced fairness with its closed form on the three
-// servers of Bonald and Comte, "Balanced fair resource sharing in computer clusters", Performance
-// Evaluation 116, 2017, equations (10) and (11).
+// Command threeservers compares the recursion of balanced fairness with its closed form on the
+// three servers of Bonald and Comte, "Balanced fair resource sharing in computer clusters",
+// Performance Evaluation 116, 2017, equations (10) and (11).
 package main
 
 import (

@@ -19,7 +19,8 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// The model has the closed form's rates, and those of the order-independent queue of the same graph.
+// The model has the closed form's rates, and those of the order-independent queue of the same
+// graph.
 func TestModelAgainstQueue(t *testing.T) {
 	m, err := cluster.ReadYAML(bytes.NewReader(model))
 	if err != nil {

@@ -19,12 +19,12 @@ type Report struct {
 	AtLimit      []int      `json:"-"` // rows that run all the tasks they can, or more
 	NoBottleneck []int      `json:"-"` // rows not at their limit that have no bottleneck; none under [fluid.BMF]
 
-	// Bottlenecks of each row are the saturated resources of which no row has a larger part by weight,
-	// φ_i a_ij/w_i.
+	// Bottlenecks of each row are the saturated resources of which no row has a larger part by
+	// weight, φ_i a_ij/w_i.
 	Bottlenecks [][]int `json:"-"`
 
-	// Overload is nil if no resource is overloaded, and OverLimit if no job runs more tasks than it can.
-	// Feasible are allocations with neither.
+	// Overload is nil if no resource is overloaded, and OverLimit if no job runs more tasks than it
+	// can. Feasible are allocations with neither.
 	Overload  *Overload  `json:"overload"`
 	Growth    *Growth    `json:"growth"`    // nil if it is Pareto efficient
 	Shortfall *Shortfall `json:"shortfall"` // nil if it gives a sharing incentive
@@ -38,21 +38,22 @@ type Overload struct {
 	Utilization *big.Rat `json:"utilization" beside:"1"` // > 1
 }
 
-// An OverLimit is a job that runs more tasks than it can, the one that does so by the largest factor.
+// An OverLimit is a job that runs more tasks than it can, the one that does so by the largest
+// factor.
 type OverLimit struct {
 	Job   int      `json:"job"`                  // row of Pool.Jobs
 	Tasks *big.Rat `json:"tasks" beside:"1"`     // φ_i
 	Limit *big.Rat `json:"max_tasks" beside:"1"` // L_i
 }
 
-// A Shortfall is a job that gets less than if the resources were split by weight, among all such jobs the one whose
-// dominant share is the smallest part of Split.
+// A Shortfall is a job that gets less than if the resources were split by weight, among all such
+// jobs the one whose dominant share is the smallest part of Split.
 type Shortfall struct {
 	Job   int      `json:"job"`                       // row of Pool.Jobs
 	Share *big.Rat `json:"dominant_share" beside:"1"` // φ_i d_i
 
-	// Split is w_i / Σ_k n_k w_k, the dominant share that the job would reach with this part of every
-	// resource; or that at its limit.
+	// Split is w_i / Σ_k n_k w_k, the dominant share that the job would reach with this part of
+	// every resource; or that at its limit.
 	Split *big.Rat `json:"split" beside:"1"`
 }
 
@@ -97,8 +98,9 @@ func Audit(ctx context.Context, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (
 	return newHoldings(e, tasks).report(ctx, more)
 }
 
-// roundedReport is the report from rounded numbers, nil if rounding might change what it concludes: comparisons with
-// tolerances a little larger and a little smaller, by more than the rounding, must agree.
+// roundedReport is the report from rounded numbers, nil if rounding might change what it concludes:
+// comparisons with tolerances a little larger and a little smaller, by more than the rounding, must
+// agree.
 func roundedReport(ctx context.Context, e *fluid.Profiles, tasks []*big.Rat, more *big.Rat) (*Report, error) {
 	off := new(big.Rat).SetFloat64(roundedError)
 	low, high := new(big.Rat).Sub(more, off), new(big.Rat).Add(more, off)
@@ -116,21 +118,24 @@ func roundedReport(ctx context.Context, e *fluid.Profiles, tasks []*big.Rat, mor
 	return r, nil // its witnesses exceed the tolerance for certain
 }
 
-// report is [Audit] with numbers that were checked: x is more than y if x > more y, more >= 1. It takes some products of a
-// long integer, of the tasks over their common denominator, and a short fraction for each entry of the demands, a sort
-// of each resource, and at most n² J comparisons of indices.
+// report is [Audit] with numbers that were checked: x is more than y if x > more y, more >= 1. It
+// takes some products of a long integer, of the tasks over their common denominator, and a short
+// fraction for each entry of the demands, a sort of each resource, and at most n² J comparisons of
+// indices.
 //
 // A job with a bottleneck has the last three properties. Let j be a bottleneck of job i in a
 // feasible allocation. Then i cannot grow, since j is saturated, unless another job gives up some
 // of j. Since φ_i a_ij/w_i is the largest there and Σ_k n_k w_k (φ_k a_kj/w_k) = 1, it is at least
 // 1/Σ_k n_k w_k, and d_i >= a_ij. And i envies no job, because no job holds more of j by weight.
 //
-// Proportional fairness is the competitive equilibrium of incomes w_i at the prices p_j, and so has all of these
-// properties, as dominant resource fairness has. Max-min fairness of tasks is Pareto efficient only. Balanced fairness
-// need not be efficient but has the other two properties. For with Φ of a set S of jobs, φ_i = Φ(S-i)/Φ(S), induction
-// on the n jobs of S gives Φ(S) <= n d_i Φ(S-i): on every resource a_ij Φ(S-i) + Σ_{k≠i} a_kj Φ(S-k) is at most d_i
-// Φ(S-i) + (n-1) d_i Σ_{k≠i} a_kj Φ(S-i-k), and the last sum at most Φ(S-i). And if a_kj >= r a_ij for all j, then
-// Φ(S-i) >= r Φ(S-k), since Φ grows with each profile and in proportion to it: φ_i >= r φ_k, no envy.
+// Proportional fairness is the competitive equilibrium of incomes w_i at the prices p_j, and so has
+// all of these properties, as dominant resource fairness has. Max-min fairness of tasks is Pareto
+// efficient only. Balanced fairness need not be efficient but has the other two properties. For
+// with Φ of a set S of jobs, φ_i = Φ(S-i)/Φ(S), induction on the n jobs of S gives Φ(S) <= n d_i
+// Φ(S-i): on every resource a_ij Φ(S-i) + Σ_{k≠i} a_kj Φ(S-k) is at most d_i Φ(S-i) + (n-1) d_i
+// Σ_{k≠i} a_kj Φ(S-i-k), and the last sum at most Φ(S-i). And if a_kj >= r a_ij for all j, then
+// Φ(S-i) >= r Φ(S-k), since Φ grows with each profile and in proportion to it: φ_i >= r φ_k, no
+// envy.
 //
 // Let e be the relative error of the tasks, at most 1/3. Then every fault in the report with more =
 // 1 + 3e is a fault of the exact allocation with more = 1: utilizations are off by a factor within
@@ -181,11 +186,13 @@ func (h *holdings) report(ctx context.Context, more *big.Rat) (*Report, error) {
 	return r, err
 }
 
-// agreesWith reports whether two reports conclude the same. With more in between so does a third: each comparison is
-// monotone in it.
+// agreesWith reports whether two reports conclude the same. With more in between so does a third:
+// each comparison is monotone in it.
 func (r *Report) agreesWith(s *Report) bool {
-	return slices.Equal(r.Saturated, s.Saturated) && slices.Equal(r.AtLimit, s.AtLimit) && (r.OverLimit == nil) == (s.OverLimit == nil) && slices.EqualFunc(r.Bottlenecks, s.Bottlenecks, slices.Equal) &&
-		(r.Overload == nil) == (s.Overload == nil) && (r.Shortfall == nil) == (s.Shortfall == nil) && (r.Envy == nil) == (s.Envy == nil)
+	return slices.Equal(r.Saturated, s.Saturated) && slices.Equal(r.AtLimit, s.AtLimit) &&
+		(r.OverLimit == nil) == (s.OverLimit == nil) && slices.EqualFunc(r.Bottlenecks, s.Bottlenecks, slices.Equal) &&
+		(r.Overload == nil) == (s.Overload == nil) && (r.Shortfall == nil) == (s.Shortfall == nil) &&
+		(r.Envy == nil) == (s.Envy == nil)
 }
 
 // auditSeconds estimates the time of sums over the rows of φ_i a_ij and of φ_i d_i/w_i, as
@@ -194,7 +201,9 @@ func auditSeconds(e *fluid.Profiles, tasks []*big.Rat) float64 {
 	n, resources := len(e.Need), len(e.Need[0])
 	bits := 0.
 	for j := range resources {
-		bits = max(bits, num.CommonBits(n, func(i int) *big.Rat { return new(big.Rat).Mul(e.Need[i][j], e.Dominant[i]) }))
+		bits = max(
+			bits, num.CommonBits(n, func(i int) *big.Rat { return new(big.Rat).Mul(e.Need[i][j], e.Dominant[i]) }),
+		)
 	}
 	bits += num.CommonBits(n, func(i int) *big.Rat { return new(big.Rat).Quo(e.Dominant[i], e.Weight[i]) })
 	bits += num.CommonBits(n, func(i int) *big.Rat { return tasks[i] })
@@ -207,7 +216,8 @@ func checkTasks(p *fluid.Pool, tasks []*big.Rat) error {
 		return err
 	}
 	if len(tasks) != len(p.Jobs) {
-		return input.Errorf("tasks", fmt.Sprintf("%d numbers", len(tasks)), "%d numbers, one for each row of jobs", len(p.Jobs))
+		return input.Errorf("tasks", fmt.Sprintf("%d numbers", len(tasks)), "%d numbers, one for each row of jobs",
+			len(p.Jobs))
 	}
 	for i, x := range tasks {
 		if x == nil {
@@ -272,8 +282,8 @@ func (h *holdings) utilization() []*big.Rat {
 	return used
 }
 
-// shortfall returns the least φ_i d_i over what the job would have with its part if 1 is more: w_i/Σ_k n_k w_k, or the
-// limit if that is less.
+// shortfall returns the least φ_i d_i over what the job would have with its part if 1 is more:
+// w_i/Σ_k n_k w_k, or the limit if that is less.
 func (h *holdings) shortfall(more *big.Rat) *Shortfall {
 	var least *big.Rat
 	at := 0

@@ -22,7 +22,8 @@ import (
 
 var sameRat = cmp.Comparer(func(x, y *big.Rat) bool { return x == y || x != nil && y != nil && x.Cmp(y) == 0 })
 
-// classicPool is the example of Ghodsi et al.: tasks of 1 processor and 4 GB, and of 3 processors and 1 GB.
+// classicPool is the example of Ghodsi et al.: tasks of 1 processor and 4 GB, and of 3 processors
+// and 1 GB.
 func classicPool() *fluid.Pool {
 	return &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "cpu", Capacity: num.Rat("9")}, {Name: "ram", Capacity: num.Rat("18")}},
@@ -34,13 +35,18 @@ func classicPool() *fluid.Pool {
 func drawPool(t *rapid.T, rows, resources int, weights, counts bool) *fluid.Pool {
 	p := new(fluid.Pool)
 	for j := range rapid.IntRange(1, resources).Draw(t, "resources") {
-		p.Resources = append(p.Resources, fluid.Resource{Name: fmt.Sprint("r", j), Capacity: big.NewRat(rapid.Int64Range(1, 30).Draw(t, "capacity"), 1)})
+		p.Resources = append(p.Resources, fluid.Resource{
+			Name:     fmt.Sprint("r", j),
+			Capacity: big.NewRat(rapid.Int64Range(1, 30).Draw(t, "capacity"), 1),
+		})
 	}
 	for i := range rapid.IntRange(1, rows).Draw(t, "rows") {
 		job := fluid.Job{Name: fmt.Sprint("j", i), Demand: make([]*big.Rat, len(p.Resources))}
 		for j := range job.Demand {
 			if rapid.IntRange(0, 3).Draw(t, "needs") > 0 {
-				job.Demand[j] = big.NewRat(rapid.Int64Range(1, 20).Draw(t, "demand"), rapid.Int64Range(1, 4).Draw(t, "over"))
+				job.Demand[j] = big.NewRat(
+					rapid.Int64Range(1, 20).Draw(t, "demand"), rapid.Int64Range(1, 4).Draw(t, "over"),
+				)
 			}
 		}
 		if j := rapid.IntRange(0, len(p.Resources)-1).Draw(t, "must"); job.Demand[j] == nil {
@@ -69,16 +75,18 @@ func TestAuditWitnesses(t *testing.T) {
 		want  Report
 	}{
 		{"dominant resource fairness", classicPool(), oracle.Rats("3 2"), "0", Report{
-			Utilization: oracle.Rats("1 7/9"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+			Utilization: oracle.Rats("1 7/9"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}},
+			NoBottleneck: []int{0},
 		}},
 		{"proportional fairness", classicPool(), oracle.Rats("45/11 18/11"), "0", Report{
 			Utilization: oracle.Rats("1 1"), Saturated: []int{0, 1}, Bottlenecks: [][]int{{1}, {0}},
 		}},
 		{"too much memory", classicPool(), oracle.Rats("5 1"), "0", Report{
-			Utilization: oracle.Rats("8/9 7/6"), Saturated: []int{1}, Bottlenecks: [][]int{{1}, nil}, NoBottleneck: []int{1},
-			Overload:  &Overload{1, num.Rat("7/6")},
-			Shortfall: &Shortfall{1, num.Rat("1/3"), num.Rat("1/2")},
-			Envy:      &Envy{1, 0, num.Rat("1"), num.Rat("5/3")},
+			Utilization: oracle.Rats("8/9 7/6"), Saturated: []int{1}, Bottlenecks: [][]int{{1}, nil},
+			NoBottleneck: []int{1},
+			Overload:     &Overload{1, num.Rat("7/6")},
+			Shortfall:    &Shortfall{1, num.Rat("1/3"), num.Rat("1/2")},
+			Envy:         &Envy{1, 0, num.Rat("1"), num.Rat("5/3")},
 		}},
 		{"both too much", classicPool(), oracle.Rats("9 4"), "0", Report{
 			Utilization: oracle.Rats("7/3 20/9"), Saturated: []int{0, 1}, Bottlenecks: [][]int{{1}, {0}},
@@ -89,22 +97,27 @@ func TestAuditWitnesses(t *testing.T) {
 			Growth: &Growth{0, num.Rat("2/3")},
 		}},
 		{"envious", classicPool(), oracle.Rats("1/2 17/6"), "0", Report{
-			Utilization: oracle.Rats("1 29/108"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
-			Shortfall: &Shortfall{0, num.Rat("1/9"), num.Rat("1/2")},
-			Envy:      &Envy{0, 1, num.Rat("1/2"), num.Rat("17/24")},
+			Utilization: oracle.Rats("1 29/108"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}},
+			NoBottleneck: []int{0},
+			Shortfall:    &Shortfall{0, num.Rat("1/9"), num.Rat("1/2")},
+			Envy:         &Envy{0, 1, num.Rat("1/2"), num.Rat("17/24")},
 		}},
 		{"nothing", classicPool(), oracle.Rats("0 3"), "0", Report{
-			Utilization: oracle.Rats("1 1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
-			Shortfall: &Shortfall{0, new(big.Rat), num.Rat("1/2")},
-			Envy:      &Envy{0, 1, new(big.Rat), num.Rat("3/4")},
+			Utilization: oracle.Rats("1 1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}},
+			NoBottleneck: []int{0},
+			Shortfall:    &Shortfall{0, new(big.Rat), num.Rat("1/2")},
+			Envy:         &Envy{0, 1, new(big.Rat), num.Rat("3/4")},
 		}},
-		// Each of the three jobs of b has two sevenths by right, and holds a third of the processors.
+		// Each of the three jobs of b has two sevenths by right, and holds a third of the
+		// processors.
 		{"by weight", weighted, oracle.Rats("0 1"), "0", Report{
-			Utilization: oracle.Rats("1 1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
-			Shortfall: &Shortfall{0, new(big.Rat), num.Rat("1/7")},
-			Envy:      &Envy{0, 1, new(big.Rat), num.Rat("1/8")},
+			Utilization: oracle.Rats("1 1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}},
+			NoBottleneck: []int{0},
+			Shortfall:    &Shortfall{0, new(big.Rat), num.Rat("1/7")},
+			Envy:         &Envy{0, 1, new(big.Rat), num.Rat("1/8")},
 		}},
-		// An overload, a shortfall and an envy of at most a tenth pass with the tolerance 1/10, and 19/20 is saturated.
+		// An overload, a shortfall and an envy of at most a tenth pass with the tolerance 1/10, and
+		// 19/20 is saturated.
 		{"tolerance", &fluid.Pool{
 			Resources: []fluid.Resource{{Name: "r", Capacity: num.Rat("1")}},
 			Jobs:      []fluid.Job{{Name: "a", Demand: oracle.Rats("1")}, {Name: "b", Demand: oracle.Rats("1")}},
@@ -115,9 +128,10 @@ func TestAuditWitnesses(t *testing.T) {
 			Resources: []fluid.Resource{{Name: "r", Capacity: num.Rat("1")}},
 			Jobs:      []fluid.Job{{Name: "a", Demand: oracle.Rats("1")}, {Name: "b", Demand: oracle.Rats("1")}},
 		}, oracle.Rats("9/20 1/2"), "1/10", Report{
-			Utilization: oracle.Rats("19/20"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
-			Shortfall: &Shortfall{0, num.Rat("9/20"), num.Rat("1/2")},
-			Envy:      &Envy{0, 1, num.Rat("9/20"), num.Rat("1/2")},
+			Utilization: oracle.Rats("19/20"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}},
+			NoBottleneck: []int{0},
+			Shortfall:    &Shortfall{0, num.Rat("9/20"), num.Rat("1/2")},
+			Envy:         &Envy{0, 1, num.Rat("9/20"), num.Rat("1/2")},
 		}},
 	}
 	for _, test := range tests {
@@ -245,7 +259,8 @@ func (l literalAudit) agrees(t *rapid.T, p *fluid.Pool, tasks []*big.Rat, tol *b
 		}
 	}
 	_, most := ratExtremes(l.used)
-	if want := most.Cmp(new(big.Rat).Add(one, tol)) > 0; (r.Overload != nil) != want || want && r.Overload.Utilization.Cmp(most) != 0 {
+	if want := most.Cmp(new(big.Rat).Add(one, tol)) > 0; (r.Overload != nil) != want ||
+		want && r.Overload.Utilization.Cmp(most) != 0 {
 		t.Fatalf("overload %v, want %v", r.Overload, most)
 	}
 	over := one // the largest part of a limit
@@ -257,12 +272,15 @@ func (l literalAudit) agrees(t *rapid.T, p *fluid.Pool, tasks []*big.Rat, tol *b
 		if ratio.Cmp(over) > 0 {
 			over = ratio
 		}
-		if atLimit := job.MaxTasks.Cmp(new(big.Rat).Mul(new(big.Rat).Add(one, tol), tasks[i])) <= 0; slices.Contains(r.AtLimit, i) != atLimit ||
+		if atLimit := job.MaxTasks.Cmp(new(big.Rat).Mul(new(big.Rat).Add(one, tol), tasks[i])) <= 0; slices.Contains(
+			r.AtLimit, i,
+		) != atLimit ||
 			atLimit && slices.Contains(r.NoBottleneck, i) {
 			t.Fatalf("row %d at its limit: %v; %v, %v", i, atLimit, r.AtLimit, r.NoBottleneck)
 		}
 	}
-	if want := over.Cmp(new(big.Rat).Add(one, tol)) > 0; (r.OverLimit != nil) != want || want && new(big.Rat).Quo(r.OverLimit.Tasks, r.OverLimit.Limit).Cmp(over) != 0 {
+	if want := over.Cmp(new(big.Rat).Add(one, tol)) > 0; (r.OverLimit != nil) != want ||
+		want && new(big.Rat).Quo(r.OverLimit.Tasks, r.OverLimit.Limit).Cmp(over) != 0 {
 		t.Fatalf("over limit %v, want %v", r.OverLimit, over)
 	}
 	if (r.Growth != nil) != (l.growth.Sign() > 0) {
@@ -287,8 +305,11 @@ func (l literalAudit) agrees(t *rapid.T, p *fluid.Pool, tasks []*big.Rat, tol *b
 	}
 	if r.Envy != nil {
 		i, k := r.Envy.Job, r.Envy.Other
-		with := literalMost(p.Jobs[i], literalRuns(l.held[k], l.need[i], new(big.Rat).Quo(p.Jobs[i].WeightOf(), p.Jobs[k].WeightOf())))
-		if r.Envy.WithOther.Cmp(with) != 0 || r.Envy.Tasks.Cmp(tasks[i]) != 0 || (l.envy == nil) != (tasks[i].Sign() == 0) {
+		with := literalMost(
+			p.Jobs[i], literalRuns(l.held[k], l.need[i], new(big.Rat).Quo(p.Jobs[i].WeightOf(), p.Jobs[k].WeightOf())),
+		)
+		if r.Envy.WithOther.Cmp(with) != 0 || r.Envy.Tasks.Cmp(tasks[i]) != 0 ||
+			(l.envy == nil) != (tasks[i].Sign() == 0) {
 			t.Fatalf("envy %v, want %v", r.Envy, l.envy)
 		}
 		if l.envy != nil && with.Quo(with, tasks[i]).Cmp(l.envy) != 0 { // short ratios differ by more than rounding
@@ -305,7 +326,9 @@ func TestAuditDefinitions(t *testing.T) {
 		for i := range tasks {
 			tasks[i] = big.NewRat(rapid.Int64Range(0, 6).Draw(t, "tasks"), rapid.Int64Range(1, 3).Draw(t, "over"))
 			if rapid.IntRange(0, 2).Draw(t, "limited") == 0 {
-				p.Jobs[i].MaxTasks = big.NewRat(rapid.Int64Range(1, 6).Draw(t, "limit"), rapid.Int64Range(1, 3).Draw(t, "over"))
+				p.Jobs[i].MaxTasks = big.NewRat(
+					rapid.Int64Range(1, 6).Draw(t, "limit"), rapid.Int64Range(1, 3).Draw(t, "over"),
+				)
 			}
 		}
 		tol := big.NewRat(rapid.Int64Range(0, 2).Draw(t, "tol"), 4)
@@ -325,13 +348,15 @@ func TestAuditDefinitions(t *testing.T) {
 	})
 }
 
-// lengthen multiplies the demands of each row by a number near 1 of many bits and divides its tasks by it: what the
-// jobs hold stays.
+// lengthen multiplies the demands of each row by a number near 1 of many bits and divides its tasks
+// by it: what the jobs hold stays.
 func lengthen(p *fluid.Pool, tasks []*big.Rat, bits uint) (*fluid.Pool, []*big.Rat) {
 	q, fewer := &fluid.Pool{Resources: p.Resources}, make([]*big.Rat, len(tasks))
 	for i, job := range p.Jobs {
 		long := new(big.Int).Lsh(big.NewInt(1), bits)
-		factor := new(big.Rat).SetFrac(new(big.Int).Add(long, big.NewInt(int64(2*i+3))), new(big.Int).Add(long, big.NewInt(int64(2*i+1))))
+		factor := new(big.Rat).SetFrac(
+			new(big.Int).Add(long, big.NewInt(int64(2*i+3))), new(big.Int).Add(long, big.NewInt(int64(2*i+1))),
+		)
 		job.Demand = fullDemand(p, i)
 		for j, a := range job.Demand {
 			job.Demand[j] = new(big.Rat).Mul(a, factor)
@@ -342,14 +367,15 @@ func lengthen(p *fluid.Pool, tasks []*big.Rat, bits uint) (*fluid.Pool, []*big.R
 	return q, fewer
 }
 
-// roundsTo reports whether x is within a factor 1 ± 2^-90 of y: 2^-100 of a report, or 2^-100/(1-u) where 1 - u of short
-// fractions is at least 2^-10.
+// roundsTo reports whether x is within a factor 1 ± 2^-90 of y: 2^-100 of a report, or 2^-100/(1-u)
+// where 1 - u of short fractions is at least 2^-10.
 func roundsTo(x, y *big.Rat) bool {
 	d := new(big.Rat).Sub(x, y)
 	return d.Abs(d).Cmp(new(big.Rat).Mul(y, new(big.Rat).SetFloat64(0x1p-90))) <= 0
 }
 
-// sameEnvy reports whether two witnesses are as good: their ratios, which are compared in float64, agree to 1e-12.
+// sameEnvy reports whether two witnesses are as good: their ratios, which are compared in float64,
+// agree to 1e-12.
 func sameEnvy(x, y *Envy) bool {
 	if x == nil || y == nil {
 		return false
@@ -362,8 +388,8 @@ func sameEnvy(x, y *Envy) bool {
 	return math.Abs(a-b) <= 1e-12*a
 }
 
-// Rounded numbers conclude what fractions do or nothing. Parts of short fractions are often equal, or differ by the
-// tolerance of a quarter, and there they must not.
+// Rounded numbers conclude what fractions do or nothing. Parts of short fractions are often equal,
+// or differ by the tolerance of a quarter, and there they must not.
 func TestAuditRounded(t *testing.T) {
 	concluded, left := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -397,11 +423,15 @@ func TestAuditRounded(t *testing.T) {
 	}
 }
 
-// Utilizations a hair above and below the tolerance, and equal to it, are told apart, though rounding does not.
+// Utilizations a hair above and below the tolerance, and equal to it, are told apart, though
+// rounding does not.
 func TestAuditHair(t *testing.T) {
 	tol := num.Rat("1/8")
 	for hair, want := range map[int64]bool{-1: false, 0: false, 1: true} {
-		p := &fluid.Pool{Resources: []fluid.Resource{{Name: "r", Capacity: num.Rat("1")}}, Jobs: []fluid.Job{{Name: "a", Demand: oracle.Rats("1")}}}
+		p := &fluid.Pool{
+			Resources: []fluid.Resource{{Name: "r", Capacity: num.Rat("1")}},
+			Jobs:      []fluid.Job{{Name: "a", Demand: oracle.Rats("1")}},
+		}
 		long := new(big.Int).Lsh(big.NewInt(hair), 4)
 		x := new(big.Rat).SetFrac(long, new(big.Int).Lsh(big.NewInt(1), 12_000))
 		tasks := []*big.Rat{x.Add(x, num.Rat("9/8"))}
@@ -443,7 +473,8 @@ func longPool(rows, resources, bits int) *fluid.Pool {
 	return p
 }
 
-// Fractions that would take long are not taken by Auto, Audit and Indices, and the answers are those of the theorems.
+// Fractions that would take long are not taken by Auto, Audit and Indices, and the answers are
+// those of the theorems.
 func TestLongFractions(t *testing.T) {
 	for _, p := range []*fluid.Pool{longPool(80, 4, 1024), longPool(4, 3, 16_384), floatPool(1000, 8)} {
 		a := mustAllocate(t, p, fluid.DRF)
@@ -463,7 +494,8 @@ func TestLongFractions(t *testing.T) {
 		if x.MeanUtilization.Low == nil || x.MeanUtilization.Exact != nil {
 			t.Errorf("%d rows: indices in fractions", len(p.Jobs))
 		}
-		if !(math.Abs(x.LargestUtilization.Float-1) <= 1e-8) || x.DominantEfficiency.Float > 1+1e-8 || x.JainIndex.Float > 1+1e-8 {
+		if !(math.Abs(x.LargestUtilization.Float-1) <= 1e-8) || x.DominantEfficiency.Float > 1+1e-8 ||
+			x.JainIndex.Float > 1+1e-8 {
 			t.Errorf("%d rows: %+v", len(p.Jobs), x)
 		}
 	}
@@ -491,7 +523,10 @@ func wrongs(t rapid.TB, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (r *Repor
 	for _, w := range []struct {
 		name  string
 		wrong bool
-	}{{"overload ", r.Overload != nil}, {"over limit ", r.OverLimit != nil}, {"growth ", r.Growth != nil}, {"shortfall ", r.Shortfall != nil}, {"envy ", r.Envy != nil}} {
+	}{
+		{"overload ", r.Overload != nil}, {"over limit ", r.OverLimit != nil}, {"growth ", r.Growth != nil},
+		{"shortfall ", r.Shortfall != nil}, {"envy ", r.Envy != nil},
+	} {
 		if w.wrong {
 			text += w.name
 		}
@@ -499,11 +534,12 @@ func wrongs(t rapid.TB, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (r *Repor
 	return r, text
 }
 
-// All policies are feasible. Dominant resource fairness and bottleneck max fairness are Pareto efficient and envy-free
-// and give a sharing incentive, and so is proportional fairness, the competitive equilibrium of equal incomes by
-// weight. Max-min fairness is Pareto efficient, and balanced fairness the rest. Every job has a bottleneck under
-// bottleneck max fairness. The same holds with limits of tasks, except that balanced fairness, which splits what a
-// limit leaves among all that may be present, can then give less than a split by weight, and envy.
+// All policies are feasible. Dominant resource fairness and bottleneck max fairness are Pareto
+// efficient and envy-free and give a sharing incentive, and so is proportional fairness, the
+// competitive equilibrium of equal incomes by weight. Max-min fairness is Pareto efficient, and
+// balanced fairness the rest. Every job has a bottleneck under bottleneck max fairness. The same
+// holds with limits of tasks, except that balanced fairness, which splits what a limit leaves among
+// all that may be present, can then give less than a split by weight, and envy.
 func TestAuditTheorems(t *testing.T) {
 	for _, test := range []struct {
 		policy  fluid.Policy
@@ -522,11 +558,16 @@ func TestAuditTheorems(t *testing.T) {
 				if rapid.Bool().Draw(rt, "limits") {
 					for i := range p.Jobs {
 						if rapid.Bool().Draw(rt, "limited") {
-							p.Jobs[i].MaxTasks = big.NewRat(rapid.Int64Range(1, 12).Draw(rt, "limit"), rapid.Int64Range(1, 4).Draw(rt, "over"))
+							p.Jobs[i].MaxTasks = big.NewRat(
+								rapid.Int64Range(1, 12).Draw(rt, "limit"), rapid.Int64Range(1, 4).Draw(rt, "over"),
+							)
 						}
 					}
 					if test.policy == fluid.BF {
-						allowed = []string{"", "growth ", "shortfall ", "growth shortfall ", "envy ", "growth envy ", "shortfall envy ", "growth shortfall envy "}
+						allowed = []string{
+							"", "growth ", "shortfall ", "growth shortfall ", "envy ", "growth envy ",
+							"shortfall envy ", "growth shortfall envy ",
+						}
 					}
 				}
 				a, err := fluid.Allocate(context.Background(), p, test.policy, fluid.Settings{})
@@ -545,7 +586,8 @@ func TestAuditTheorems(t *testing.T) {
 					rt.Fatalf("rows %v have no bottleneck", r.NoBottleneck)
 				}
 				for j, res := range a.Resources {
-					if f, _ := r.Utilization[j].Float64(); !(math.Abs(f-res.Utilization.Float) <= 1e-8) { // Allocate: 1e-9
+					// Allocate: 1e-9
+					if f, _ := r.Utilization[j].Float64(); !(math.Abs(f-res.Utilization.Float) <= 1e-8) {
 						rt.Fatalf("utilization %v, want %v", f, res.Utilization.Float)
 					}
 				}
@@ -554,7 +596,8 @@ func TestAuditTheorems(t *testing.T) {
 	}
 }
 
-// Max-min fairness runs 1/11 of a task of both jobs, of which one is ten times as large: the small one holds 1/11.
+// Max-min fairness runs 1/11 of a task of both jobs, of which one is ten times as large: the small
+// one holds 1/11.
 func TestMaxMinShortfall(t *testing.T) {
 	p := &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "r", Capacity: num.Rat("1")}},
@@ -576,15 +619,16 @@ func TestMaxMinShortfall(t *testing.T) {
 	}
 }
 
-// Balanced fairness of jobs with the parts (1, 1, 0), (1, 0, 2) and (0, 1, 0): Φ = 1, 2, 1 for one job, 3 for the first
-// two, 2 for the other pairs, and Φ = max(2 + 2, 2 + 3, 2·2) = 5 for all. The second job runs 2/5 of a task and could
-// run 1/10 more.
+// Balanced fairness of jobs with the parts (1, 1, 0), (1, 0, 2) and (0, 1, 0): Φ = 1, 2, 1 for one
+// job, 3 for the first two, 2 for the other pairs, and Φ = max(2 + 2, 2 + 3, 2·2) = 5 for all. The
+// second job runs 2/5 of a task and could run 1/10 more.
 func TestBalancedIsNotEfficient(t *testing.T) {
 	one := num.Rat("1")
 	p := &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "r", Capacity: one}, {Name: "s", Capacity: one}, {Name: "u", Capacity: one}},
 		Jobs: []fluid.Job{
-			{Name: "a", Demand: oracle.Rats("1 1")}, {Name: "b", Demand: oracle.Rats("1 0 2")}, {Name: "c", Demand: oracle.Rats("0 1")},
+			{Name: "a", Demand: oracle.Rats("1 1")}, {Name: "b", Demand: oracle.Rats("1 0 2")},
+			{Name: "c", Demand: oracle.Rats("0 1")},
 		},
 	}
 	tasks := mustAllocate(t, p, fluid.BF).TaskFractions()
@@ -607,10 +651,16 @@ func TestAuditBadInput(t *testing.T) {
 		{"few tasks", func(_ *fluid.Pool, tasks *[]*big.Rat, _ **big.Rat) { *tasks = (*tasks)[:1] }, "tasks"},
 		{"many tasks", func(_ *fluid.Pool, tasks *[]*big.Rat, _ **big.Rat) { *tasks = oracle.Rats("1 1 1") }, "tasks"},
 		{"nil", func(_ *fluid.Pool, tasks *[]*big.Rat, _ **big.Rat) { (*tasks)[1] = nil }, "tasks[1]"},
-		{"negative", func(_ *fluid.Pool, tasks *[]*big.Rat, _ **big.Rat) { (*tasks)[0] = num.Rat("-1/1000") }, "tasks[0]"},
+		{
+			"negative", func(_ *fluid.Pool, tasks *[]*big.Rat, _ **big.Rat) { (*tasks)[0] = num.Rat("-1/1000") },
+			"tasks[0]",
+		},
 		{"negative tolerance", func(_ *fluid.Pool, _ *[]*big.Rat, tol **big.Rat) { *tol = num.Rat("-1/9") }, "tol"},
 		{"tolerance of 1", func(_ *fluid.Pool, _ *[]*big.Rat, tol **big.Rat) { *tol = num.Rat("1") }, "tol"},
-		{"pool", func(p *fluid.Pool, _ *[]*big.Rat, _ **big.Rat) { p.Jobs[1].Demand[0] = num.Rat("-1") }, "jobs[1].demand.cpu"},
+		{
+			"pool", func(p *fluid.Pool, _ *[]*big.Rat, _ **big.Rat) { p.Jobs[1].Demand[0] = num.Rat("-1") },
+			"jobs[1].demand.cpu",
+		},
 	} {
 		p, tasks, tol := classicPool(), oracle.Rats("3 2"), new(big.Rat)
 		test.spoil(p, &tasks, &tol)
@@ -619,7 +669,8 @@ func TestAuditBadInput(t *testing.T) {
 		if !errors.As(err, &bad) || bad.Path != test.path {
 			t.Errorf("%s: %v, want an error at %s", test.name, err, test.path)
 		}
-		if _, err = Indices(context.Background(), p, tasks); test.path != "tol" && (!errors.As(err, &bad) || bad.Path != test.path) {
+		if _, err = Indices(context.Background(), p, tasks); test.path != "tol" &&
+			(!errors.As(err, &bad) || bad.Path != test.path) {
 			t.Errorf("indices, %s: %v, want an error at %s", test.name, err, test.path)
 		}
 	}

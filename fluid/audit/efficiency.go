@@ -9,9 +9,10 @@ import (
 	"productform/fluid"
 )
 
-// maxDominantShare returns the largest Σ_i n_i φ_i d_i of all feasible allocations. With y_i = n_i φ_i d_i it is the
-// largest Σ_i y_i with y >= 0, Σ_i y_i a_ij/d_i <= 1 for every resource j, and y_i at most n_i times the limit. Such a limit
-// is taken as one more resource once a solution without it exceeds it.
+// maxDominantShare returns the largest Σ_i n_i φ_i d_i of all feasible allocations. With y_i = n_i
+// φ_i d_i it is the largest Σ_i y_i with y >= 0, Σ_i y_i a_ij/d_i <= 1 for every resource j, and
+// y_i at most n_i times the limit. Such a limit is taken as one more resource once a solution
+// without it exceeds it.
 func (h *holdings) maxDominantShare(ctx context.Context) (*big.Rat, error) {
 	need := slices.Clone(h.Need)
 	taken := make([]bool, len(need))
@@ -170,8 +171,8 @@ func (s *simplex) sum() *big.Rat {
 	return sum
 }
 
-// seemsToGain returns the row i with the least Σ_j π_j a_ij/d_i in float64 and its profile, nil if in truth that sum is
-// not below 1.
+// seemsToGain returns the row i with the least Σ_j π_j a_ij/d_i in float64 and its profile, nil if
+// in truth that sum is not below 1.
 func seemsToGain(need [][]*big.Rat, rounded [][]float64, price []*big.Rat) (int, []*big.Rat) {
 	pi := make([]float64, len(price))
 	for j, p := range price {

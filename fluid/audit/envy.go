@@ -8,15 +8,15 @@ import (
 	"sort"
 )
 
-// An Envy is a job that would run more tasks with what another holds, among all such pairs the one with the largest
-// WithOther/Tasks, compared in float64; of equal ones the first row.
+// An Envy is a job that would run more tasks with what another holds, among all such pairs the one
+// with the largest WithOther/Tasks, compared in float64; of equal ones the first row.
 type Envy struct {
 	Job   int      `json:"job"`              // row of Pool.Jobs
 	Other int      `json:"other"`            // row of Pool.Jobs
 	Tasks *big.Rat `json:"tasks" beside:"1"` // φ_i of Job
 
-	// WithOther is φ_k w_i/w_k min_j a_kj/a_ij over the resources j that Job needs, k being Other; at most
-	// its limit.
+	// WithOther is φ_k w_i/w_k min_j a_kj/a_ij over the resources j that Job needs, k being Other;
+	// at most its limit.
 	WithOther *big.Rat `json:"with_other" beside:"1"`
 }
 
@@ -24,11 +24,13 @@ type Envy struct {
 type partOrder struct {
 	rows  []int // by increasing part
 	place []int // place of each row: number of rows whose part is smaller
-	above []int // for each row: place of the first row that holds more, as Audit compares; the number of rows if none does
+	// for each row: place of the first row that holds more, as Audit compares; the number of rows
+	// if none does
+	above []int
 }
 
-// newPartOrders returns the order of each resource, in O(J n log n) comparisons of fractions. "Row k holds more of it
-// than row i" is then place[k] >= above[i], a comparison of integers.
+// newPartOrders returns the order of each resource, in O(J n log n) comparisons of fractions. "Row
+// k holds more of it than row i" is then place[k] >= above[i], a comparison of integers.
 func newPartOrders(ctx context.Context, h *holdings, more *big.Rat) ([]partOrder, error) {
 	n := len(h.part)
 	orders := make([]partOrder, len(h.Need[0]))
@@ -57,8 +59,9 @@ func newPartOrders(ctx context.Context, h *holdings, more *big.Rat) ([]partOrder
 	return orders, nil
 }
 
-// A partComparer compares what rows hold by weight, x_i p_ij with integers x_i, without common divisors: it multiplies
-// the short fractions p_ij crosswise first, then each side once with the integer, which can be long.
+// A partComparer compares what rows hold by weight, x_i p_ij with integers x_i, without common
+// divisors: it multiplies the short fractions p_ij crosswise first, then each side once with the
+// integer, which can be long.
 type partComparer struct {
 	*holdings
 	more                  *big.Rat

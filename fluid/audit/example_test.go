@@ -48,8 +48,8 @@ func demands(text ...string) []*big.Rat {
 	return x
 }
 
-// twoJobs is the example of Ghodsi et al.: 9 processors and 18 GB for tasks of 1 processor and 4 GB, and of 3
-// processors and 1 GB.
+// twoJobs is the example of Ghodsi et al.: 9 processors and 18 GB for tasks of 1 processor and 4
+// GB, and of 3 processors and 1 GB.
 func twoJobs() *fluid.Pool {
 	return &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "cpu", Capacity: num.Rat("9")}, {Name: "ram", Capacity: num.Rat("18")}},
@@ -107,8 +107,8 @@ func ExampleIndices() {
 	// Jain index 1/1
 }
 
-// Under proportional fairness job b does best to declare 4 GB a task, where it needs 1: it then runs 9/4 tasks, not
-// 18/11.
+// Under proportional fairness job b does best to declare 4 GB a task, where it needs 1: it then
+// runs 9/4 tasks, not 18/11.
 func ExampleBestLie() {
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
 		lie, err := audit.BestLie(context.Background(), twoJobs(), policy, 1, audit.LieSettings{})

@@ -19,6 +19,8 @@ func simplestBetween(low, high *big.Rat) *big.Rat {
 	if next := new(big.Rat).Add(floor, big.NewRat(1, 1)); next.Cmp(high) <= 0 {
 		return next
 	}
-	rest := simplestBetween(new(big.Rat).Inv(new(big.Rat).Sub(high, floor)), new(big.Rat).Inv(new(big.Rat).Sub(low, floor)))
+	rest := simplestBetween(
+		new(big.Rat).Inv(new(big.Rat).Sub(high, floor)), new(big.Rat).Inv(new(big.Rat).Sub(low, floor)),
+	)
 	return floor.Add(floor, rest.Inv(rest))
 }

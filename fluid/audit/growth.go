@@ -16,7 +16,8 @@ type Growth struct {
 	Tasks *big.Rat `json:"tasks" beside:"1"`
 }
 
-// growth returns a job that is below its limit and needs no saturated resource, nil if there is none.
+// growth returns a job that is below its limit and needs no saturated resource, nil if there is
+// none.
 //
 // A feasible allocation φ is Pareto efficient if and only if every job needs a saturated resource.
 // If job i needs none, φ_i + min_j (1 - u_j)/a_ij > φ_i keeps every u_j <= 1. Conversely let ψ >= φ

@@ -10,8 +10,9 @@ import (
 	"productform/num"
 )
 
-// An IndexSet measures how efficient and how fair an allocation is. u_j is the utilization of resource j, n_i the
-// number of jobs in row i, n their sum, and s_i = φ_i d_i/w_i the dominant share by weight.
+// An IndexSet measures how efficient and how fair an allocation is. u_j is the utilization of
+// resource j, n_i the number of jobs in row i, n their sum, and s_i = φ_i d_i/w_i the dominant
+// share by weight.
 type IndexSet struct {
 	MeanUtilization    num.Value `json:"mean_utilization"`     // Σ_j u_j / J, over all J resources
 	LeastUtilization   num.Value `json:"least_utilization"`    // min_j u_j
@@ -20,13 +21,14 @@ type IndexSet struct {
 	MaxDominantShare   num.Value `json:"max_dominant_share"`   // the largest of all feasible allocations
 	DominantEfficiency num.Value `json:"dominant_efficiency"`  // TotalDominantShare over this
 
-	// JainIndex is (Σ_i n_i s_i)² / (n Σ_i n_i s_i²) in [1/n, 1], 1 if all are equal, and ShareRatio is
-	// min_i s_i / max_i s_i in [0, 1], 1 if all are equal; both are nil if no job gets anything.
+	// JainIndex is (Σ_i n_i s_i)² / (n Σ_i n_i s_i²) in [1/n, 1], 1 if all are equal, and
+	// ShareRatio is min_i s_i / max_i s_i in [0, 1], 1 if all are equal; both are nil if no job
+	// gets anything.
 	JainIndex  *num.Value `json:"jain_index"`
 	ShareRatio *num.Value `json:"share_ratio"`
 
-	// NashMean is Π_i (φ_i d_i)^(n_i w_i/W) with W = Σ_i n_i w_i, the mean that proportional fairness makes largest; in
-	// float64, to about 1e-13. It is 0 if some job gets nothing.
+	// NashMean is Π_i (φ_i d_i)^(n_i w_i/W) with W = Σ_i n_i w_i, the mean that proportional
+	// fairness makes largest; in float64, to about 1e-13. It is 0 if some job gets nothing.
 	NashMean float64 `json:"nash_mean"`
 }
 

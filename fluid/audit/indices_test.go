@@ -29,8 +29,8 @@ func indexText(x *IndexSet) string {
 	return text
 }
 
-// The example of Ghodsi et al., with pencil and paper: y_a/2 + y_b <= 1 and y_a + y_b/6 <= 1 allow y_a + y_b = 10/11 +
-// 6/11.
+// The example of Ghodsi et al., with pencil and paper: y_a/2 + y_b <= 1 and y_a + y_b/6 <= 1 allow
+// y_a + y_b = 10/11 + 6/11.
 func TestIndicesByHand(t *testing.T) {
 	weighted := classicPool()
 	weighted.Jobs[0].Weight, weighted.Jobs[1].Count = num.Rat("4"), 2
@@ -46,7 +46,10 @@ func TestIndicesByHand(t *testing.T) {
 		{"one gets nothing", classicPool(), oracle.Rats("9/2 0"), "3/4 1/2 1/1 1/1 16/11 11/16 1/2 0/1", 0},
 		{"nobody gets anything", classicPool(), oracle.Rats("0 0"), "0/1 0/1 0/1 0/1 16/11 0/1", 0},
 		// Dominant shares 2/3 of weight 4, and 1/6 twice: by weight 1/6 each.
-		{"weights", weighted, oracle.Rats("3 1/2"), "25/36 2/3 13/18 1/1 16/11 11/16 1/1 1/1", math.Pow(2./3, 4./6) * math.Pow(1./6, 2./6)},
+		{
+			"weights", weighted, oracle.Rats("3 1/2"), "25/36 2/3 13/18 1/1 16/11 11/16 1/1 1/1",
+			math.Pow(2./3, 4./6) * math.Pow(1./6, 2./6),
+		},
 	} {
 		got, err := Indices(context.Background(), test.pool, test.tasks)
 		if err != nil {
@@ -62,8 +65,8 @@ func TestIndicesByHand(t *testing.T) {
 	}
 }
 
-// The largest total of dominant shares agrees with the simplex method of gonum in float64, and no allocation is above
-// it.
+// The largest total of dominant shares agrees with the simplex method of gonum in float64, and no
+// allocation is above it.
 func TestMaxDominantShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPool(t, 7, 4, true, true)
@@ -71,7 +74,9 @@ func TestMaxDominantShare(t *testing.T) {
 		unlimited := rapid.Bool().Draw(t, "unlimited")
 		for i := range p.Jobs {
 			if !unlimited && rapid.Bool().Draw(t, "limited") {
-				p.Jobs[i].MaxTasks = big.NewRat(rapid.Int64Range(1, 12).Draw(t, "limit"), rapid.Int64Range(1, 4).Draw(t, "over"))
+				p.Jobs[i].MaxTasks = big.NewRat(
+					rapid.Int64Range(1, 12).Draw(t, "limit"), rapid.Int64Range(1, 4).Draw(t, "over"),
+				)
 			}
 		}
 		e := fluid.NewProfiles(p)
@@ -121,7 +126,8 @@ func TestMaxDominantShare(t *testing.T) {
 	})
 }
 
-// literalIndices computes the indices job by job from their definitions, without the largest total of dominant shares.
+// literalIndices computes the indices job by job from their definitions, without the largest total
+// of dominant shares.
 func literalIndices(p *fluid.Pool, tasks []*big.Rat) (x map[string]*big.Rat, nash float64) {
 	used := make([]*big.Rat, len(p.Resources))
 	for j := range used {
@@ -165,7 +171,12 @@ func literalIndices(p *fluid.Pool, tasks []*big.Rat) (x map[string]*big.Rat, nas
 			most = u
 		}
 	}
-	x = map[string]*big.Rat{"total": total, "mean": mean.Quo(mean, big.NewRat(int64(len(used)), 1)), "least": least, "largest": most}
+	x = map[string]*big.Rat{
+		"total":   total,
+		"mean":    mean.Quo(mean, big.NewRat(int64(len(used)), 1)),
+		"least":   least,
+		"largest": most,
+	}
 	if total.Sign() > 0 {
 		jain := new(big.Rat).Mul(first, first)
 		x["jain"], x["ratio"] = jain.Quo(jain, second.Mul(second, jobs)), new(big.Rat).Quo(low, high)
@@ -200,8 +211,10 @@ func TestIndicesDefinitions(t *testing.T) {
 		}
 		for _, x := range []*IndexSet{exact, rounded} {
 			fields := map[string]*num.Value{
-				"total": &x.TotalDominantShare, "mean": &x.MeanUtilization, "least": &x.LeastUtilization, "largest": &x.LargestUtilization,
-				"most": &x.MaxDominantShare, "efficiency": &x.DominantEfficiency, "jain": x.JainIndex, "ratio": x.ShareRatio,
+				"total": &x.TotalDominantShare, "mean": &x.MeanUtilization, "least": &x.LeastUtilization,
+				"largest": &x.LargestUtilization,
+				"most":    &x.MaxDominantShare, "efficiency": &x.DominantEfficiency, "jain": x.JainIndex,
+				"ratio": x.ShareRatio,
 			}
 			for name, v := range fields {
 				w := want[name]

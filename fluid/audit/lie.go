@@ -16,14 +16,15 @@ import (
 type LieSettings struct {
 	Evaluations int // maximum number of allocations that the search computes; 0 means 5000
 
-	// MaxFactor, in [1, 1e9], is how many times too large a whole profile may be declared under max-min fairness; 0 means
-	// 1000. Under other policies it must be 0.
+	// MaxFactor, in [1, 1e9], is how many times too large a whole profile may be declared under
+	// max-min fairness; 0 means 1000. Under other policies it must be 0.
 	MaxFactor float64
 }
 
 // A Lie is a profile that a job declares in place of its own, and what it runs then.
 type Lie struct {
-	// Declared holds the demand to declare of each resource, at least the true one; nil if no lie was found that gains.
+	// Declared holds the demand to declare of each resource, at least the true one; nil if no lie
+	// was found that gains.
 	Declared []*big.Rat
 
 	Truthful num.Value // tasks that the job runs if it tells the truth
@@ -33,15 +34,16 @@ type Lie struct {
 	Evaluations int // allocations computed by the search
 }
 
-// BestLie looks for the profile with which one job of row job, while all others tell the truth, runs most tasks. Its
-// bundle φ' A' of the A' declared lets it run φ' min_j A'_j/A_ij tasks, over the resources j that it needs.
+// BestLie looks for the profile with which one job of row job, while all others tell the truth,
+// runs most tasks. Its bundle φ' A' of the A' declared lets it run φ' min_j A'_j/A_ij tasks, over
+// the resources j that it needs.
 //
-// Under dominant resource fairness and balanced fairness no lie gains, and nothing is searched. A pool with a limit of tasks is
-// rejected.
+// Under dominant resource fairness and balanced fairness no lie gains, and nothing is searched. A
+// pool with a limit of tasks is rejected.
 //
-// A job that lies here puts to use all that it is given: if everything is declared twice as large, each task declared holds what two
-// tasks need, and nothing is lost. Classes of package traffic that declare too much put nothing of it to use:
-// each task declared does the work of one.
+// A job that lies here puts to use all that it is given: if everything is declared twice as large,
+// each task declared holds what two tasks need, and nothing is lost. Classes of package traffic
+// that declare too much put nothing of it to use: each task declared does the work of one.
 //
 // The search tries profiles on lines, spread over the box and around the best of these, in float64;
 // it is the same at each call. It rounds the best profile to the shortest fractions that keep all
@@ -55,7 +57,8 @@ type Lie struct {
 // The search skips a profile for which float64 finds no allocation, as can happen under bottleneck
 // max fairness.
 //
-// The error is that of [fluid.Allocate] of the truth or of [fluid.NewAllocator], or an *[num.InputError] for the row or a setting.
+// The error is that of [fluid.Allocate] of the truth or of [fluid.NewAllocator], or an
+// *[num.InputError] for the row or a setting.
 func BestLie(ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, s LieSettings) (*Lie, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -65,7 +68,10 @@ func BestLie(ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, s
 	}
 	for i, other := range p.Jobs {
 		if other.MaxTasks != nil {
-			return nil, input.Errorf(input.Index("jobs", i)+".max_tasks", other.MaxTasks.RatString(), "none: lies are looked for only without limits")
+			return nil, input.Errorf(
+				input.Index("jobs", i)+".max_tasks", other.MaxTasks.RatString(),
+				"none: lies are looked for only without limits",
+			)
 		}
 	}
 	if job < 0 || job >= len(p.Jobs) {
@@ -75,7 +81,9 @@ func BestLie(ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, s
 		return nil, input.Errorf("Evaluations", s.Evaluations, "a positive integer, or 0 for 5000")
 	}
 	if s.MaxFactor != 0 && policy != fluid.MaxMin {
-		return nil, input.Errorf("MaxFactor", s.MaxFactor, "0: the size of a profile matters under max-min fairness only")
+		return nil, input.Errorf(
+			"MaxFactor", s.MaxFactor, "0: the size of a profile matters under max-min fairness only",
+		)
 	}
 	s.Evaluations, s.MaxFactor = cmp.Or(s.Evaluations, 5000), cmp.Or(s.MaxFactor, 1000)
 	if !(s.MaxFactor >= 1 && s.MaxFactor <= 1e9) {
@@ -114,8 +122,8 @@ func BestLie(ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, s
 	return best, nil
 }
 
-// bestOf returns the lie that gains most of those that declare these profiles, the first of about equal ones, or none
-// if none gains.
+// bestOf returns the lie that gains most of those that declare these profiles, the first of about
+// equal ones, or none if none gains.
 func (l *liar) bestOf(ctx context.Context, profiles [][]*big.Rat, none *Lie) *Lie {
 	best := none
 	for _, declared := range profiles {
@@ -173,7 +181,9 @@ type liar struct {
 }
 
 // newLiar returns the liar in a pool, given the number of tasks that it runs if it tells the truth.
-func newLiar(ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, truth num.Value, s LieSettings) (*liar, error) {
+func newLiar(
+	ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, truth num.Value, s LieSettings,
+) (*liar, error) {
 	l := &liar{honest: p, job: job, policy: policy, limit: s.Evaluations, maxFactor: 1}
 	if policy == fluid.MaxMin {
 		l.maxFactor = s.MaxFactor
@@ -213,8 +223,8 @@ func (l *liar) pool(declared []*big.Rat) (*fluid.Pool, int) {
 	return p, len(p.Jobs) - 1
 }
 
-// runs returns how many tasks the liar really runs if it declares parts of the capacities, not all 0; 0 if float64 does
-// not find the allocation.
+// runs returns how many tasks the liar really runs if it declares parts of the capacities, not all
+// 0; 0 if float64 does not find the allocation.
 func (l *liar) runs(ctx context.Context, declared []float64) float64 {
 	l.evaluations++
 	unit := math.Inf(1)
@@ -244,8 +254,9 @@ func (l *liar) unit(declared []*big.Rat) *big.Rat {
 	return least
 }
 
-// profiles returns what to declare, in units of the resources, for a profile in parts of the capacities that is m times
-// too large: with short fractions nearby first, then with those very numbers.
+// profiles returns what to declare, in units of the resources, for a profile in parts of the
+// capacities that is m times too large: with short fractions nearby first, then with those very
+// numbers.
 func (l *liar) profiles(parts []float64, m float64) [][]*big.Rat {
 	truth := make([]*big.Rat, len(parts))
 	for j := range truth {

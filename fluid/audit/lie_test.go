@@ -25,10 +25,11 @@ func lieRuns(t rapid.TB, p *fluid.Pool, policy fluid.Policy, job int, declared [
 	return mustAllocate(t, pool, policy).Jobs[row].Tasks.Times(l.unit(declared))
 }
 
-// In the example of Ghodsi et al. both resources are saturated by proportional fairness, with 45/11 and 18/11 tasks. If
-// a declares c processors, φ_a = (5/6)/(2/9 - c/54) while both prices are positive. The price of memory falls to 0
-// where φ_b = 3/2, thus φ_a = 33/8 and c = 12/11; beyond, φ_a = 9/(2c). So this is the best lie, and by the same
-// computation b declares 4 GB and runs 9/4 tasks: 11/8 of what is fair.
+// In the example of Ghodsi et al. both resources are saturated by proportional fairness, with 45/11
+// and 18/11 tasks. If a declares c processors, φ_a = (5/6)/(2/9 - c/54) while both prices are
+// positive. The price of memory falls to 0 where φ_b = 3/2, thus φ_a = 33/8 and c = 12/11; beyond,
+// φ_a = 9/(2c). So this is the best lie, and by the same computation b declares 4 GB and runs 9/4
+// tasks: 11/8 of what is fair.
 func TestBestLieClassic(t *testing.T) {
 	for job, want := range []struct {
 		declared        []*big.Rat
@@ -46,13 +47,15 @@ func TestBestLieClassic(t *testing.T) {
 			t.Errorf("job %d declares (-want +got):\n%s", job, diff)
 		}
 		for name, x := range map[string][2]float64{
-			"truthful": {got.Truthful.Float, want.truthful}, "tasks": {got.Tasks.Float, want.tasks}, "gain": {got.Gain.Float, want.gain},
+			"truthful": {got.Truthful.Float, want.truthful}, "tasks": {got.Tasks.Float, want.tasks},
+			"gain": {got.Gain.Float, want.gain},
 		} {
 			if !(math.Abs(x[0]-x[1]) <= 1e-11) { // enclosed to 1e-12
 				t.Errorf("job %d: %s %v, want %v", job, name, x[0], x[1])
 			}
 		}
-		if got.Gain.Low == nil || got.Gain.Low.Cmp(big.NewFloat(want.gain)) > 0 && got.Gain.Low.Cmp(new(big.Float).SetFloat64(want.gain+1e-11)) > 0 {
+		if got.Gain.Low == nil || got.Gain.Low.Cmp(big.NewFloat(want.gain)) > 0 &&
+			got.Gain.Low.Cmp(new(big.Float).SetFloat64(want.gain+1e-11)) > 0 {
 			t.Errorf("job %d: the gain is not enclosed: %v", job, got.Gain)
 		}
 		if got.Evaluations < 1 || got.Evaluations > 5000 {
@@ -61,8 +64,8 @@ func TestBestLieClassic(t *testing.T) {
 	}
 }
 
-// Under max-min fairness of tasks, one of two jobs with one resource that declares tasks c times too large runs c/(c+1)
-// of a task in place of 1/2.
+// Under max-min fairness of tasks, one of two jobs with one resource that declares tasks c times
+// too large runs c/(c+1) of a task in place of 1/2.
 func TestBestLieMaxMin(t *testing.T) {
 	p := &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "r", Capacity: num.Rat("1")}},
@@ -95,7 +98,9 @@ func drawLie(t *rapid.T, p *fluid.Pool, job int) []*big.Rat {
 		case 0:
 			declared[j].Mul(declared[j], big.NewRat(rapid.Int64Range(1, 40).Draw(t, "times"), 8))
 		case 1:
-			declared[j].Add(declared[j], new(big.Rat).Mul(r.Capacity, big.NewRat(rapid.Int64Range(1, 64).Draw(t, "more"), 64)))
+			declared[j].Add(
+				declared[j], new(big.Rat).Mul(r.Capacity, big.NewRat(rapid.Int64Range(1, 64).Draw(t, "more"), 64)),
+			)
 		}
 		if p.Jobs[job].Demand.Of(j).Sign() > 0 && declared[j].Sign() == 0 {
 			declared[j].Set(p.Jobs[job].Demand[j])
@@ -104,8 +109,8 @@ func drawLie(t *rapid.T, p *fluid.Pool, job int) []*big.Rat {
 	return declared
 }
 
-// No lie gains under dominant resource and balanced fairness: thirty exact ones in each of the pools drawn, larger,
-// smaller and skewed.
+// No lie gains under dominant resource and balanced fairness: thirty exact ones in each of the
+// pools drawn, larger, smaller and skewed.
 func TestFindLieWithoutGain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policy := rapid.SampledFrom([]fluid.Policy{fluid.DRF, fluid.BF}).Draw(t, "policy")
@@ -115,13 +120,15 @@ func TestFindLieWithoutGain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if lie.Declared != nil || lie.Gain.Exact.Cmp(big.NewRat(1, 1)) != 0 || lie.Tasks.Exact.Cmp(lie.Truthful.Exact) != 0 {
+		if lie.Declared != nil || lie.Gain.Exact.Cmp(big.NewRat(1, 1)) != 0 ||
+			lie.Tasks.Exact.Cmp(lie.Truthful.Exact) != 0 {
 			t.Fatalf("%+v", lie)
 		}
 		for range 30 {
 			declared := drawLie(t, p, job)
 			if got := lieRuns(t, p, policy, job, declared); got.Exact.Cmp(lie.Truthful.Exact) > 0 {
-				t.Fatalf("declaring %v, job %d runs %v tasks, more than %v", declared, job, got.Exact, lie.Truthful.Exact)
+				t.Fatalf("declaring %v, job %d runs %v tasks, more than %v",
+					declared, job, got.Exact, lie.Truthful.Exact)
 			}
 		}
 	})
@@ -170,8 +177,8 @@ func fullDemand(p *fluid.Pool, job int) []*big.Rat {
 	return demand
 }
 
-// gridLies calls visit with the profiles on a grid over the box [a_ij, 1/φ_i] of lies that can gain, in which one
-// resource that is needed is declared as it is.
+// gridLies calls visit with the profiles on a grid over the box [a_ij, 1/φ_i] of lies that can
+// gain, in which one resource that is needed is declared as it is.
 func gridLies(l *liar, steps int, visit func(declared []float64)) {
 	for fixed, a := range l.truth {
 		if a == 0 {
@@ -201,7 +208,10 @@ func gridLies(l *liar, steps int, visit func(declared []float64)) {
 // million.
 func TestBestLieAgainstGrid(t *testing.T) {
 	gains := map[fluid.Policy]int{}
-	for seed, policy := range []fluid.Policy{fluid.PF, fluid.PF, fluid.PF, fluid.PF, fluid.BMF, fluid.BMF, fluid.BMF, fluid.BF} { // no lie at all gains under the last
+	// no lie at all gains under the last
+	for seed, policy := range []fluid.Policy{
+		fluid.PF, fluid.PF, fluid.PF, fluid.PF, fluid.BMF, fluid.BMF, fluid.BMF, fluid.BF,
+	} {
 		p, steps := manyJobs(2+seed%3, 2), 1000
 		if seed%2 == 1 {
 			p, steps = manyJobs(2+seed%3, 3), 40
@@ -242,7 +252,10 @@ func TestBestLieSplitsRows(t *testing.T) {
 	p.Jobs[1].Count = 2
 	p.Jobs = append(p.Jobs, fluid.Job{Name: "b'", Demand: oracle.Rats("1 4")})
 	q := classicPool()
-	q.Jobs = append(q.Jobs, fluid.Job{Name: "b'", Demand: oracle.Rats("1 4")}, fluid.Job{Name: "other", Demand: q.Jobs[1].Demand})
+	q.Jobs = append(q.Jobs, fluid.Job{Name: "b'", Demand: oracle.Rats("1 4")}, fluid.Job{
+		Name:   "other",
+		Demand: q.Jobs[1].Demand,
+	})
 	one, err := BestLie(context.Background(), p, fluid.PF, 1, LieSettings{})
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +274,10 @@ func TestBestLieSplitsRows(t *testing.T) {
 func TestBestLiePassesOver(t *testing.T) {
 	one := num.Rat("1")
 	p := &fluid.Pool{
-		Resources: []fluid.Resource{{Name: "r", Capacity: one}, {Name: "s", Capacity: one}, {Name: "u", Capacity: one}, {Name: "v", Capacity: one}},
+		Resources: []fluid.Resource{
+			{Name: "r", Capacity: one}, {Name: "s", Capacity: one}, {Name: "u", Capacity: one},
+			{Name: "v", Capacity: one},
+		},
 		Jobs: []fluid.Job{
 			{Name: "x", Demand: oracle.Rats("1 1"), Count: 4},
 			{Name: "y", Demand: oracle.Rats("3 2 3"), Weight: num.Rat("4"), Count: 143_107_243},
@@ -303,7 +319,8 @@ func TestBestLieBadInput(t *testing.T) {
 	p := classicPool()
 	p.Resources[0].Capacity = new(big.Rat)
 	var bad *input.Error
-	if _, err := BestLie(context.Background(), p, fluid.PF, 0, LieSettings{}); !errors.As(err, &bad) || bad.Path != "resources[0].capacity" {
+	if _, err := BestLie(context.Background(), p, fluid.PF, 0, LieSettings{}); !errors.As(err, &bad) ||
+		bad.Path != "resources[0].capacity" {
 		t.Error(err)
 	}
 }

@@ -11,7 +11,8 @@ import (
 // secondsAllowed is the time that fractions may take before rounded fractions are taken instead.
 const secondsAllowed = 1.
 
-// rounded returns profiles with every number rounded down to roundedBits bits, whatever the exponent.
+// rounded returns profiles with every number rounded down to roundedBits bits, whatever the
+// exponent.
 func rounded(e *fluid.Profiles) *fluid.Profiles {
 	r := &fluid.Profiles{Dominant: roundDown(e.Dominant), Weight: roundDown(e.Weight), Count: e.Count, Top: e.Top}
 	for _, need := range e.Need {

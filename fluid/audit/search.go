@@ -8,8 +8,9 @@ import (
 	"slices"
 )
 
-// A lieTry is a point of the unit cube that stands for a profile: coordinate j goes from the true demand of resource j,
-// at 0, to the largest that can gain, at 1; a last one, under max-min fairness, is log m / log MaxFactor.
+// A lieTry is a point of the unit cube that stands for a profile: coordinate j goes from the true
+// demand of resource j, at 0, to the largest that can gain, at 1; a last one, under max-min
+// fairness, is log m / log MaxFactor.
 type lieTry struct {
 	at   []float64
 	runs float64
@@ -53,10 +54,11 @@ func (l *liar) profile(at []float64) (parts []float64, m float64) {
 // worth as much as a larger weight, and the search is also over m, up to MaxFactor: with m without
 // limit the job takes all of its dominant resource.
 //
-// Under dominant resource fairness no lie gains (Ghodsi et al., NSDI 2011; with weights and jobs that do not need every
-// resource, D. Parkes, A. Procaccia and N. Shah, "Beyond dominant resource fairness", EC 2012). Nor does any under
-// balanced fairness: one job i of a set S has φ_i = Φ(S-i)/Φ(S), its profile does not enter Φ(S-i), and with a larger
-// profile Φ(S) = max_j Σ_k a_kj Φ(S-k) is no smaller, by induction on S. So neither is searched.
+// Under dominant resource fairness no lie gains (Ghodsi et al., NSDI 2011; with weights and jobs
+// that do not need every resource, D. Parkes, A. Procaccia and N. Shah, "Beyond dominant resource
+// fairness", EC 2012). Nor does any under balanced fairness: one job i of a set S has φ_i =
+// Φ(S-i)/Φ(S), its profile does not enter Φ(S-i), and with a larger profile Φ(S) = max_j Σ_k a_kj
+// Φ(S-k) is no smaller, by induction on S. So neither is searched.
 func (l *liar) search(ctx context.Context) lieTry {
 	dims := len(l.truth)
 	if l.maxFactor > 1 {
@@ -113,9 +115,10 @@ func near(x, y []float64) bool {
 	return true
 }
 
-// climb goes from a point in steps along the axes and in random directions, doubled after a success and halved after a
-// round of failures, until they are below least or the evaluations reach a limit. The best lie often lies on an edge
-// where one more resource becomes saturated or is no longer; along such edges the random directions are needed.
+// climb goes from a point in steps along the axes and in random directions, doubled after a success
+// and halved after a round of failures, until they are below least or the evaluations reach a
+// limit. The best lie often lies on an edge where one more resource becomes saturated or is no
+// longer; along such edges the random directions are needed.
 func (l *liar) climb(ctx context.Context, from lieTry, step, least float64, until int, random *rand.Rand) lieTry {
 	best := from
 	dims := len(from.at)

@@ -13,7 +13,8 @@ import (
 	"productform/num"
 )
 
-// balanced sums the stationary distribution of balanced fairness, w(x)/Z with w(x) = Φ(x) Π_k ρ_k^x_k, that is
+// balanced sums the stationary distribution of balanced fairness, w(x)/Z with w(x) = Φ(x) Π_k
+// ρ_k^x_k, that is
 //
 //	w(0) = e^-r,  w(x) = max( max_j Σ_k a_kj ρ_k w(x-e_k), max_k r_k/x_k w(x-e_k) ),
 //
@@ -168,9 +169,10 @@ func (w *problem) whittleSums(ctx context.Context, limits []int) (z float64, job
 	return mass.Value(), jobs, nil
 }
 
-// whittleRounding bounds the relative error of the means: each step to a state rounds a_kj ρ_k, its product with w and
-// at most one addition for each class, all nonnegative, and the largest of several resources is exact; a limit rounds
-// r_k, a quotient and a product. The rounding of w(0) cancels. Numbers that leave the range of float64 are below 1e-290 of Z, or 1e-25 with limits.
+// whittleRounding bounds the relative error of the means: each step to a state rounds a_kj ρ_k, its
+// product with w and at most one addition for each class, all nonnegative, and the largest of
+// several resources is exact; a limit rounds r_k, a quotient and a product. The rounding of w(0)
+// cancels. Numbers that leave the range of float64 are below 1e-290 of Z, or 1e-25 with limits.
 func whittleRounding(limits []int) float64 {
 	steps := 0.0
 	for _, l := range limits {
@@ -212,7 +214,8 @@ func atMost(p, q []float64) bool {
 	return true
 }
 
-// bounds returns the logarithms of the bounds of Σ_{x_k>l} w(x) and Σ_{x_k>l} x_i w(x) with this z - 1.
+// bounds returns the logarithms of the bounds of Σ_{x_k>l} w(x) and Σ_{x_k>l} x_i w(x) with this
+// z - 1.
 func (b *balancedTail) bounds(k, l int, z1 float64) (mass float64, jobs []float64) {
 	mass = -float64(l+1)*math.Log1p(z1) + z1*b.w.jobs[k]
 	rate := make([]float64, len(b.w.class))
@@ -233,8 +236,8 @@ func (b *balancedTail) bounds(k, l int, z1 float64) (mass float64, jobs []float6
 	return mass, rate
 }
 
-// outside returns the logarithms of bounds of Σ_{x_k>l} w(x) and Σ_{x_k>l} x_i w(x), with a z found by bisection: the
-// logarithm of the first is convex in that of z. Any z gives a bound.
+// outside returns the logarithms of bounds of Σ_{x_k>l} w(x) and Σ_{x_k>l} x_i w(x), with a z found
+// by bisection: the logarithm of the first is convex in that of z. Any z gives a bound.
 func (b *balancedTail) outside(k, l int) (mass float64, jobs []float64) {
 	most := math.Inf(1)
 	for j, p := range b.part {

@@ -16,7 +16,8 @@ import (
 	"productform/internal/oracle"
 )
 
-// literalWhittle returns Σ w(x) and Σ x_i w(x) over x <= limits in fractions, by the definition of Φ with memory.
+// literalWhittle returns Σ w(x) and Σ x_i w(x) over x <= limits in fractions, by the definition of
+// Φ with memory.
 func literalWhittle(t *Model, limits []int) (z *big.Rat, jobs []*big.Rat) {
 	rho, known := t.Volume(), map[string]*big.Rat{}
 	var phi func(x []int) *big.Rat
@@ -81,7 +82,10 @@ func literalWhittle(t *Model, limits []int) (z *big.Rat, jobs []*big.Rat) {
 func TestWhittleAgainstFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		classes := rapid.IntRange(1, 4).Draw(t, "classes")
-		tr := &Model{Resources: []fluid.Resource{{Name: "a", Capacity: big.NewRat(3, 2)}, {Name: "b", Capacity: big.NewRat(1, 1)}, {Name: "c", Capacity: big.NewRat(2, 1)}}}
+		tr := &Model{Resources: []fluid.Resource{
+			{Name: "a", Capacity: big.NewRat(3, 2)}, {Name: "b", Capacity: big.NewRat(1, 1)},
+			{Name: "c", Capacity: big.NewRat(2, 1)},
+		}}
 		var limits []int
 		for k := range classes {
 			c := Class{Name: fmt.Sprint(k), ArrivalRate: big.NewRat(rapid.Int64Range(1, 9).Draw(t, "rate"), 10)}
@@ -142,7 +146,8 @@ func TestWhittleTail(t *testing.T) {
 			}
 			for i := range jobs {
 				if allJobs[i]-jobs[i] > math.Exp(moments[i])+1e-13*allJobs[i] {
-					t.Errorf("seed %d: %g jobs of class %d beyond x_%d = %d, bound %g", seed, allJobs[i]-jobs[i], i, k, l, math.Exp(moments[i]))
+					t.Errorf("seed %d: %g jobs of class %d beyond x_%d = %d, bound %g",
+						seed, allJobs[i]-jobs[i], i, k, l, math.Exp(moments[i]))
 				}
 			}
 		}
@@ -158,11 +163,14 @@ func with(x []int, k, value int) []int {
 
 func make80(classes int) []int { return []int{80, 80, 80}[:classes] }
 
-// Many classes: a star of resources with one class each and one class on all of them has Z = (1-ρ0)^(n-1)/Π_j
-// (1-ρ0-ρ_j) (Bonald, Massoulié, Proutière and Virtamo, Queueing Systems 53, 2006); classes of one resource share it as
-// one processor.
+// Many classes: a star of resources with one class each and one class on all of them has Z =
+// (1-ρ0)^(n-1)/Π_j (1-ρ0-ρ_j) (Bonald, Massoulié, Proutière and Virtamo, Queueing Systems 53,
+// 2006); classes of one resource share it as one processor.
 func TestWhittleManyClasses(t *testing.T) {
-	star := trafficOf([][]*big.Rat{oracle.Rats("1 1 1 1"), oracle.Rats("1 0 0 0"), oracle.Rats("0 1 0 0"), oracle.Rats("0 0 1 0"), oracle.Rats("0 0 0 1")},
+	star := trafficOf([][]*big.Rat{
+		oracle.Rats("1 1 1 1"), oracle.Rats("1 0 0 0"), oracle.Rats("0 1 0 0"), oracle.Rats("0 0 1 0"),
+		oracle.Rats("0 0 0 1"),
+	},
 		oracle.Rats("1/10 1/10 1/20 3/20 1/5")...)
 	r := solved(t, star, fluid.BF, Settings{TruncationTol: 1e-6})
 	rho := []float64{0.1, 0.1, 0.05, 0.15, 0.2}
@@ -172,9 +180,15 @@ func TestWhittleManyClasses(t *testing.T) {
 		want = append(want, x/(0.9-x))
 	}
 	wantMeans(t, "star", r, want, errorOf(r))
-	one := trafficOf([][]*big.Rat{oracle.Rats("1"), oracle.Rats("1/2"), oracle.Rats("1/3"), oracle.Rats("1"), oracle.Rats("2"), oracle.Rats("1/4")},
+	one := trafficOf([][]*big.Rat{
+		oracle.Rats("1"), oracle.Rats("1/2"), oracle.Rats("1/3"), oracle.Rats("1"), oracle.Rats("2"),
+		oracle.Rats("1/4"),
+	},
 		oracle.Rats("1/100 1/50 3/100 1/25 1/100 1/25")...)
 	r = solved(t, one, fluid.BF, Settings{TruncationTol: 1e-5})
 	load := 0.01 + 0.01 + 0.01 + 0.04 + 0.02 + 0.01
-	wantMeans(t, "one resource", r, []float64{0.01 / (1 - load), 0.01 / (1 - load), 0.01 / (1 - load), 0.04 / (1 - load), 0.02 / (1 - load), 0.01 / (1 - load)}, errorOf(r))
+	wantMeans(t, "one resource", r, []float64{
+		0.01 / (1 - load), 0.01 / (1 - load), 0.01 / (1 - load), 0.04 / (1 - load), 0.02 / (1 - load),
+		0.01 / (1 - load),
+	}, errorOf(r))
 }

@@ -15,9 +15,12 @@ type loss struct {
 	rate         float64
 }
 
-// newChain returns the chain of the numbers of jobs in a region: class k arrives at rate λ_k and leaves at rate x_k φ_k(x)/σ_k, unless
-// that leads out of the region. Lost moves are in the order of their states. The residual is the largest of one allocation for each state.
-func (w *problem) newChain(ctx context.Context, policy fluid.Policy, region *markov.Region) (c *markov.Chain, lost []loss, residual float64, err error) {
+// newChain returns the chain of the numbers of jobs in a region: class k arrives at rate λ_k and
+// leaves at rate x_k φ_k(x)/σ_k, unless that leads out of the region. Lost moves are in the order
+// of their states. The residual is the largest of one allocation for each state.
+func (w *problem) newChain(ctx context.Context, policy fluid.Policy, region *markov.Region) (
+	c *markov.Chain, lost []loss, residual float64, err error,
+) {
 	a, err := fluid.NewAllocator(w.traffic.Pool(), policy)
 	if err != nil {
 		return nil, nil, 0, err
@@ -71,15 +74,19 @@ type solution struct {
 	iteration float64 // the measured one
 }
 
-// A distribution is a distribution of the numbers of jobs: the stationary one, or that biased by x_i, which has the expectations
-// E[x_i f(x)] / E[x_i]. The one biased by a rare class shows what others do while a job of that class is present.
+// A distribution is a distribution of the numbers of jobs: the stationary one, or that biased by
+// x_i, which has the expectations E[x_i f(x)] / E[x_i]. The one biased by a rare class shows what
+// others do while a job of that class is present.
 type distribution struct {
 	marginal [][]float64 // P(x_k = n) at [k][n]
 	edge     []float64   // Σ over the lost moves x to x ± e_k of their rate, P(x) (1 + Σ_l x_l)
 }
 
-// solveAt solves the chain in a region by the method that is faster. An iteration starts from the solution in another region, if one is known.
-func (w *problem) solveAt(ctx context.Context, policy fluid.Policy, region *markov.Region, known *solution, tol float64) (*solution, error) {
+// solveAt solves the chain in a region by the method that is faster. An iteration starts from the
+// solution in another region, if one is known.
+func (w *problem) solveAt(
+	ctx context.Context, policy fluid.Policy, region *markov.Region, known *solution, tol float64,
+) (*solution, error) {
 	c, lost, residual, err := w.newChain(ctx, policy, region)
 	if err != nil {
 		return nil, err
@@ -98,7 +105,8 @@ func (w *problem) solveAt(ctx context.Context, policy fluid.Policy, region *mark
 	return v, nil
 }
 
-// prove solves the same chain by elimination, whose rounding is proved, if that was not done and is affordable.
+// prove solves the same chain by elimination, whose rounding is proved, if that was not done and is
+// affordable.
 func (v *solution) prove(ctx context.Context) error {
 	if !v.multigrid || !v.chain.IsEliminable() {
 		return nil
@@ -241,7 +249,8 @@ func (w *problem) beyond(c *markov.Chain, pi []float64, x []int, power [][]float
 	return most
 }
 
-// birthDeath sets p to the stationary distribution of the jobs of class k alone, as if its share of the resources were fixed.
+// birthDeath sets p to the stationary distribution of the jobs of class k alone, as if its share of
+// the resources were fixed.
 func (w *problem) birthDeath(k int, p []float64) {
 	logarithm, most := make([]float64, len(p)), 0.0
 	for n := 1; n < len(p); n++ {

@@ -31,7 +31,8 @@ func TestSolveEnds(t *testing.T) {
 		questions := asked.Asked()
 		for part := range 20 {
 			left := part * questions / 20
-			if v, err := Solve(oracle.NewCountdown(left), c.t, c.policy, c.s); v != nil || !errors.Is(err, context.Canceled) {
+			if v, err := Solve(oracle.NewCountdown(left), c.t, c.policy, c.s); v != nil ||
+				!errors.Is(err, context.Canceled) {
 				t.Fatalf("%s, done at question %d of %d: %v, %v", c.policy, left+1, questions, v, err)
 			}
 		}

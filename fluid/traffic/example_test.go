@@ -66,7 +66,11 @@ func ExampleSolve() {
 
 func BenchmarkSolve(b *testing.B) {
 	three := crossed(big.NewRat(2, 5))
-	three.Classes = append(three.Classes, traffic.Class{Name: "both", Demand: []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 1)}, ArrivalRate: big.NewRat(1, 10)})
+	three.Classes = append(three.Classes, traffic.Class{
+		Name:        "both",
+		Demand:      []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 1)},
+		ArrivalRate: big.NewRat(1, 10),
+	})
 	for _, c := range []struct {
 		name   string
 		t      *traffic.Model
@@ -81,7 +85,9 @@ func BenchmarkSolve(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := traffic.Solve(context.Background(), c.t, c.policy, traffic.Settings{Limits: c.limits}); err != nil {
+				if _, err := traffic.Solve(context.Background(), c.t, c.policy, traffic.Settings{
+					Limits: c.limits,
+				}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -23,8 +23,9 @@ func limited(r *rand.Rand, t *Model) *Model {
 	return t
 }
 
-// One class whose jobs run one task each at most on a resource of n is M/M/n: with Erlang's C, its load ρ of a server and its n servers,
-// E[x] = nρ + C ρ/(1-ρ), under every policy. A limit that one job does not reach does nothing.
+// One class whose jobs run one task each at most on a resource of n is M/M/n: with Erlang's C, its
+// load ρ of a server and its n servers, E[x] = nρ + C ρ/(1-ρ), under every policy. A limit that one
+// job does not reach does nothing.
 func TestLimitsErlang(t *testing.T) {
 	for _, n := range []int64{1, 2, 7, 40, 600} {
 		load := oracle.Rats("9/10")[0]
@@ -48,8 +49,8 @@ func TestLimitsErlang(t *testing.T) {
 	}
 }
 
-// handSolved returns the mean numbers of jobs of the chain on 0..limit in each coordinate, with the rates of [fluid.Allocate], one
-// allocation for each state, by Gauss's method.
+// handSolved returns the mean numbers of jobs of the chain on 0..limit in each coordinate, with the
+// rates of [fluid.Allocate], one allocation for each state, by Gauss's method.
 func handSolved(t *testing.T, tr *Model, policy fluid.Policy, limit int) []float64 {
 	t.Helper()
 	n := limit + 1
@@ -61,7 +62,13 @@ func handSolved(t *testing.T, tr *Model, policy fluid.Policy, limit int) []float
 		var classes []int
 		for k, c := range tr.Classes {
 			if x[k] > 0 {
-				pool.Jobs = append(pool.Jobs, fluid.Job{Name: c.Name, Demand: c.Demand, Weight: c.Weight, MaxTasks: c.MaxTasks, Count: x[k]})
+				pool.Jobs = append(pool.Jobs, fluid.Job{
+					Name:     c.Name,
+					Demand:   c.Demand,
+					Weight:   c.Weight,
+					MaxTasks: c.MaxTasks,
+					Count:    x[k],
+				})
 				classes = append(classes, k)
 			}
 			if arrivals, _ := c.ArrivalRate.Float64(); x[k] < limit {
@@ -126,7 +133,8 @@ func oracleStationary(rate [][]float64) []float64 {
 	return pi
 }
 
-// Every policy with limits, state by state: the balance equations with an allocation computed for each.
+// Every policy with limits, state by state: the balance equations with an allocation computed for
+// each.
 func TestLimitsByHand(t *testing.T) {
 	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 31))
@@ -145,17 +153,25 @@ func TestLimitsAutomatic(t *testing.T) {
 		policy := fluid.Policies()[seed%5]
 		tr := withoutWeights(limited(r, randomTraffic(r, 2, 2, big.NewRat(1+r.Int64N(16), 20))), policy)
 		tr.Classes[0].MaxTasks = big.NewRat(1+r.Int64N(3), 20)
-		auto, far := solved(t, tr, policy, Settings{TruncationTol: 1e-7}), solved(t, tr, policy, Settings{Limits: []int{110, 110}})
+		auto, far := solved(t, tr, policy, Settings{TruncationTol: 1e-7}), solved(t, tr, policy, Settings{
+			Limits: []int{110, 110},
+		})
 		wantMeans(t, fmt.Sprint("seed ", seed), auto, meansOf(far), errorOf(auto)+errorOf(far))
 	}
-	tr := trafficOf([][]*big.Rat{oracle.Rats("1/2 1"), oracle.Rats("1/4 1/2"), oracle.Rats("1 1/2")}, oracle.Rats("1/4 1/2 1/4")...)
-	tr.Classes[0].MaxTasks, tr.Classes[1].MaxTasks, tr.Classes[1].MeanSize = oracle.Rats("1/2")[0], big.NewRat(1, 1), big.NewRat(2, 1)
+	tr := trafficOf(
+		[][]*big.Rat{oracle.Rats("1/2 1"), oracle.Rats("1/4 1/2"), oracle.Rats("1 1/2")}, oracle.Rats("1/4 1/2 1/4")...,
+	)
+	tr.Classes[0].MaxTasks, tr.Classes[1].MaxTasks, tr.Classes[1].MeanSize = oracle.Rats("1/2")[0],
+		big.NewRat(1, 1), big.NewRat(2, 1)
 	scaleTo(tr, big.NewRat(1, 2))
 	for _, policy := range []fluid.Policy{fluid.DRF, fluid.BF, fluid.PF} {
 		if r := solved(t, tr, policy, Settings{}); len(r.Parts[0].Groups) != 2 {
 			t.Errorf("%s: groups %v", policy, r.Parts[0].Groups)
-		} else if apart := solved(t, tr, policy, Settings{Limits: []int{40, 40, 40}}); math.Abs(apart.Classes[2].MeanJobs/r.Classes[2].MeanJobs-1) > 1e-6 {
-			t.Errorf("%s: %v jobs of the third class, %v with classes apart", policy, r.Classes[2].MeanJobs, apart.Classes[2].MeanJobs)
+		} else if apart := solved(t, tr, policy, Settings{
+			Limits: []int{40, 40, 40},
+		}); math.Abs(apart.Classes[2].MeanJobs/r.Classes[2].MeanJobs-1) > 1e-6 {
+			t.Errorf("%s: %v jobs of the third class, %v with classes apart",
+				policy, r.Classes[2].MeanJobs, apart.Classes[2].MeanJobs)
 		}
 	}
 	tr.Classes[1].MaxTasks = big.NewRat(1, 2)

@@ -43,11 +43,12 @@ type UnstableError struct {
 func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
 
 func (e *UnstableError) Error() string {
-	return fmt.Sprintf("unstable: jobs bring at least as much work as a resource can do: the load of resource %d is %s", e.Resource, e.Load.RatString())
+	return fmt.Sprintf("unstable: jobs bring at least as much work as a resource can do: the load of resource %d is %s",
+		e.Resource, e.Load.RatString())
 }
 
-// Check reports whether the traffic is valid, as [fluid.Pool.Check] does: arrival rates are not negative, mean sizes are
-// positive, and a profile declared is at least the true one.
+// Check reports whether the traffic is valid, as [fluid.Pool.Check] does: arrival rates are not
+// negative, mean sizes are positive, and a profile declared is at least the true one.
 func (t *Model) Check() error { return trafficFile.CheckAll(t) }
 
 // checkDeclared rejects a declared profile that is less than the true one.
@@ -98,7 +99,8 @@ func (t *Model) Pool() *fluid.Pool {
 	return p
 }
 
-// Volume returns ρ_k = λ_k σ_k of each class, the mean number of tasks that would run if none had to wait.
+// Volume returns ρ_k = λ_k σ_k of each class, the mean number of tasks that would run if none had
+// to wait.
 func (t *Model) Volume() []*big.Rat {
 	rho := make([]*big.Rat, len(t.Classes))
 	for k, c := range t.Classes {
@@ -141,7 +143,8 @@ func (t *Model) CriticalScale() *big.Rat {
 	return new(big.Rat).Inv(t.Loads()[j])
 }
 
-// Bottleneck returns the row of Resources with the largest load, the first of equal ones; -1 if no jobs arrive.
+// Bottleneck returns the row of Resources with the largest load, the first of equal ones; -1 if no
+// jobs arrive.
 func (t *Model) Bottleneck() int {
 	at, most := -1, new(big.Rat)
 	for j, load := range t.Loads() {
@@ -152,9 +155,10 @@ func (t *Model) Bottleneck() int {
 	return at
 }
 
-// Stable returns nil if all loads are below 1, and otherwise an *[UnstableError] for the largest: then the numbers of
-// jobs grow without limit under every policy. Below 1 they stay finite, with exponential sizes, any weights and any
-// profiles, except that this is not proved for bottleneck max fairness.
+// Stable returns nil if all loads are below 1, and otherwise an *[UnstableError] for the largest:
+// then the numbers of jobs grow without limit under every policy. Below 1 they stay finite, with
+// exponential sizes, any weights and any profiles, except that this is not proved for bottleneck
+// max fairness.
 func (t *Model) Stable() error {
 	if worst := overload(t.Loads()); worst != nil {
 		return worst
@@ -166,26 +170,29 @@ func (t *Model) Stable() error {
 //
 // If all loads are at most L < 1, the numbers of jobs stay finite.
 //
-// Proof. Let y_k = x_k φ_k, and let f be a function of the state whose mean change per second is at most -1 outside a
-// finite set (Foster's criterion); only its highest powers matter.
+// Proof. Let y_k = x_k φ_k, and let f be a function of the state whose mean change per second is at
+// most -1 outside a finite set (Foster's criterion); only its highest powers matter.
 //
-//   - Proportional fairness: y maximises the concave G(y) = Σ_k w_k x_k log y_k, and ρ/L is feasible, so that 0 <=
-//     G(y) - G(ρ/L) <= Σ_k w_k x_k (y_k L/ρ_k - 1). So f = Σ_k w_k σ_k x_k²/(2ρ_k) changes by Σ_k w_k x_k (1 -
-//     y_k/ρ_k) <= (1 - 1/L) Σ_k w_k x_k. This is the function of T. Bonald and L. Massoulié, "Impact of fairness on
-//     Internet performance", SIGMETRICS 2001.
-//   - Max-min fairness: let v_k = w_k x_k/ρ_k, V the largest. Class k has a saturated resource j on which no φ_l/w_l is
-//     larger, so that 1 = Σ_l x_l φ_l a_lj <= φ_k/w_k Σ_l w_l x_l a_lj <= φ_k/w_k V L, and y_k/ρ_k >= v_k/(V L). So
-//     f = Σ_k σ_k v_k^(p+1) / w_k changes in proportion to Σ_k v_k^p (1 - y_k/ρ_k) <= V^p Σ_k u_k^p (1 - u_k/L) with
-//     u_k = v_k/V <= 1. The largest gives 1 - 1/L, each other at most L^p/(p+1), which vanishes for large p. That
-//     weighted max-min fairness is stable is due to G. de Veciana, T. Lee and T. Konstantopoulos, "Stability and
-//     performance analysis of networks supporting elastic services", IEEE/ACM Transactions on Networking 9, 2001, for
-//     profiles of 0 and 1. Dominant resource fairness is the same with tasks measured by their dominant share.
+//   - Proportional fairness: y maximises the concave G(y) = Σ_k w_k x_k log y_k, and ρ/L is
+//     feasible, so that 0 <= G(y) - G(ρ/L) <= Σ_k w_k x_k (y_k L/ρ_k - 1). So f = Σ_k w_k σ_k
+//     x_k²/(2ρ_k) changes by Σ_k w_k x_k (1 - y_k/ρ_k) <= (1 - 1/L) Σ_k w_k x_k. This is the
+//     function of T. Bonald and L. Massoulié, "Impact of fairness on Internet performance",
+//     SIGMETRICS 2001.
+//   - Max-min fairness: let v_k = w_k x_k/ρ_k, V the largest. Class k has a saturated resource j on
+//     which no φ_l/w_l is larger, so that 1 = Σ_l x_l φ_l a_lj <= φ_k/w_k Σ_l w_l x_l a_lj <=
+//     φ_k/w_k V L, and y_k/ρ_k >= v_k/(V L). So f = Σ_k σ_k v_k^(p+1) / w_k changes in proportion
+//     to Σ_k v_k^p (1 - y_k/ρ_k) <= V^p Σ_k u_k^p (1 - u_k/L) with u_k = v_k/V <= 1. The largest
+//     gives 1 - 1/L, each other at most L^p/(p+1), which vanishes for large p. That weighted
+//     max-min fairness is stable is due to G. de Veciana, T. Lee and T. Konstantopoulos, "Stability
+//     and performance analysis of networks supporting elastic services", IEEE/ACM Transactions on
+//     Networking 9, 2001, for profiles of 0 and 1. Dominant resource fairness is the same with
+//     tasks measured by their dominant share.
 //   - With limits L_k these two are equal up to bounded terms. Under proportional fairness y' with
-//     y'_k = min(ρ_k/L, x_k L_k) replaces ρ/L: it is feasible, and differs from it only where x_k <=
-//     ρ_k/(L L_k), so the terms of such k are bounded. Under max-min fairness a class at its limit
-//     has y_k/ρ_k = v_k L_k/w_k, which for large V is more than v_k/(V L).
-//   - Balanced fairness: Σ_x Φ(x) Π_k ρ_k^x_k <= Π_j 1/(1 - load_j), times Π_k exp(ρ_k/L_k) over the classes with limits, by the
-//     comparison under which [Solve] bounds tails.
+//     y'_k = min(ρ_k/L, x_k L_k) replaces ρ/L: it is feasible, and differs from it only where
+//     x_k <= ρ_k/(L L_k), so the terms of such k are bounded. Under max-min fairness a class at its
+//     limit has y_k/ρ_k = v_k L_k/w_k, which for large V is more than v_k/(V L).
+//   - Balanced fairness: Σ_x Φ(x) Π_k ρ_k^x_k <= Π_j 1/(1 - load_j), times Π_k exp(ρ_k/L_k) over
+//     the classes with limits, by the comparison under which [Solve] bounds tails.
 func overload(loads []*big.Rat) *UnstableError {
 	var worst *UnstableError
 	one := big.NewRat(1, 1)

@@ -11,15 +11,24 @@ import (
 	"productform/fluid"
 )
 
-// At the critical scale the largest load is 1, exactly, at half of it 1/2; other factors multiply all loads.
+// At the critical scale the largest load is 1, exactly, at half of it 1/2; other factors multiply
+// all loads.
 func TestCriticalScale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rat := func(name string, least int) *big.Rat {
-			return big.NewRat(int64(rapid.IntRange(least, 20).Draw(t, name)), int64(rapid.IntRange(1, 20).Draw(t, name)))
+			return big.NewRat(
+				int64(rapid.IntRange(least, 20).Draw(t, name)), int64(rapid.IntRange(1, 20).Draw(t, name)),
+			)
 		}
-		m := &Model{Resources: []fluid.Resource{{Name: "r", Capacity: rat("capacity", 1)}, {Name: "s", Capacity: rat("capacity", 1)}}}
+		m := &Model{Resources: []fluid.Resource{
+			{Name: "r", Capacity: rat("capacity", 1)}, {Name: "s", Capacity: rat("capacity", 1)},
+		}}
 		for range rapid.IntRange(1, 4).Draw(t, "classes") {
-			m.Classes = append(m.Classes, Class{Demand: fluid.Demand{rat("demand", 1), rat("demand", 0)}, ArrivalRate: rat("rate", 0), MeanSize: rat("size", 1)})
+			m.Classes = append(m.Classes, Class{
+				Demand:      fluid.Demand{rat("demand", 1), rat("demand", 0)},
+				ArrivalRate: rat("rate", 0),
+				MeanSize:    rat("size", 1),
+			})
 		}
 		scale := m.CriticalScale()
 		if scale == nil {
@@ -41,8 +50,8 @@ func TestCriticalScale(t *testing.T) {
 	})
 }
 
-// Loads by what jobs declare and by what they need are sums over the classes; the second ones are there if and
-// only if some class lies.
+// Loads by what jobs declare and by what they need are sums over the classes; the second ones are
+// there if and only if some class lies.
 func TestNewResultLoads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")

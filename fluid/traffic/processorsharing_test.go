@@ -13,15 +13,16 @@ import (
 	"productform/num"
 )
 
-// processorSharing returns E[x_k] of classes that all take one bundle of resources, in various amounts a_k. Every
-// policy but balanced fairness then gives a job a part of the scarcest resource in proportion to g_k = w_k, or w_k a_k
-// under max-min fairness: discriminatory processor sharing. With exponential work of mean s_k = a_k σ_k the mean delays
-// T_k solve
+// processorSharing returns E[x_k] of classes that all take one bundle of resources, in various
+// amounts a_k. Every policy but balanced fairness then gives a job a part of the scarcest resource
+// in proportion to g_k = w_k, or w_k a_k under max-min fairness: discriminatory processor sharing.
+// With exponential work of mean s_k = a_k σ_k the mean delays T_k solve
 //
 //	T_k = s_k + Σ_j λ_j g_j/(g_j/s_j + g_k/s_k) (T_k + T_j)
 //
-// (G. Fayolle, I. Mitrani and R. Iasnogorodski, "Sharing a processor among many job classes", Journal of the ACM 27,
-// 1980), here in fractions. The resource must be the first and have capacity 1.
+// (G. Fayolle, I. Mitrani and R. Iasnogorodski, "Sharing a processor among many job classes",
+// Journal of the ACM 27, 1980), here in fractions. The resource must be the first and have
+// capacity 1.
 func processorSharing(t *Model, p fluid.Policy) []*big.Rat {
 	n := len(t.Classes)
 	g, work := make([]*big.Rat, n), make([]*big.Rat, n)
@@ -67,11 +68,18 @@ func processorSharing(t *Model, p fluid.Policy) []*big.Rat {
 	return mean
 }
 
-// oneProcessor returns traffic on one resource with demand 1, given arrival rates, mean sizes and weights.
+// oneProcessor returns traffic on one resource with demand 1, given arrival rates, mean sizes and
+// weights.
 func oneProcessor(lambda, size, weight []*big.Rat) *Model {
 	t := &Model{Resources: []fluid.Resource{{Name: "cpu", Capacity: big.NewRat(1, 1)}}}
 	for k := range lambda {
-		t.Classes = append(t.Classes, Class{Name: fmt.Sprint("c", k), Demand: oracle.Rats("1"), Weight: weight[k], ArrivalRate: lambda[k], MeanSize: size[k]})
+		t.Classes = append(t.Classes, Class{
+			Name:        fmt.Sprint("c", k),
+			Demand:      oracle.Rats("1"),
+			Weight:      weight[k],
+			ArrivalRate: lambda[k],
+			MeanSize:    size[k],
+		})
 	}
 	return t
 }
@@ -87,8 +95,8 @@ func wantProcessorSharing(t *testing.T, what string, tr *Model, r *Result) {
 	wantMeans(t, what, r, want, errorOf(r)+0x1p-52)
 }
 
-// The oracle against what holds for every way to share one processor, Σ_k s_k E[x_k] = Σ_k λ_k s_k²/(1-ρ), and against
-// E[x_k] = ρ_k/(1-ρ) with equal weights.
+// The oracle against what holds for every way to share one processor, Σ_k s_k E[x_k] = Σ_k λ_k
+// s_k²/(1-ρ), and against E[x_k] = ρ_k/(1-ρ) with equal weights.
 func TestProcessorSharing(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -164,21 +172,31 @@ func TestTruncationBoundOfRareClasses(t *testing.T) {
 	}
 }
 
-// Random classes with parallel profiles and weights, sizes and rates of different magnitude, under every policy that
-// has weights; and with limits that were chosen, as long as the bound says that they are of use.
+// Random classes with parallel profiles and weights, sizes and rates of different magnitude, under
+// every policy that has weights; and with limits that were chosen, as long as the bound says that
+// they are of use.
 func TestTruncationBoundAgainstProcessorSharing(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 10))
 		magnitude := func(most int) *big.Rat { return big.NewRat(1<<r.IntN(most+1), 1<<r.IntN(most+1)) }
-		tr := &Model{Resources: []fluid.Resource{{Name: "a", Capacity: big.NewRat(1, 1)}, {Name: "b", Capacity: big.NewRat(1, 1)}}}
+		tr := &Model{Resources: []fluid.Resource{
+			{Name: "a", Capacity: big.NewRat(1, 1)}, {Name: "b", Capacity: big.NewRat(1, 1)},
+		}}
 		for k := range 2 {
 			a := magnitude(3)
-			tr.Classes = append(tr.Classes, Class{Name: fmt.Sprint("c", k), Demand: []*big.Rat{a, new(big.Rat).Quo(a, big.NewRat(3, 1))},
-				Weight: magnitude(10), MeanSize: magnitude(10), ArrivalRate: magnitude(10)})
+			tr.Classes = append(tr.Classes, Class{
+				Name:        fmt.Sprint("c", k),
+				Demand:      []*big.Rat{a, new(big.Rat).Quo(a, big.NewRat(3, 1))},
+				Weight:      magnitude(10),
+				MeanSize:    magnitude(10),
+				ArrivalRate: magnitude(10),
+			})
 		}
 		scaleTo(tr, big.NewRat(1+r.Int64N(15), 20))
 		p := fluid.Policies()[r.IntN(4)]
-		for _, s := range []Settings{{TruncationTol: 0.1}, {TruncationTol: 1e-3}, {}, {Limits: []int{2 + r.IntN(40), 2 + r.IntN(40)}}} {
+		for _, s := range []Settings{
+			{TruncationTol: 0.1}, {TruncationTol: 1e-3}, {}, {Limits: []int{2 + r.IntN(40), 2 + r.IntN(40)}},
+		} {
 			s.MaxStates = 10_000
 			got, err := Solve(context.Background(), tr, p, s)
 			if err != nil {

@@ -147,8 +147,9 @@ func (r *reach) extended(t float64) []float64 {
 	return wide
 }
 
-// within returns the region of the states up to the distance in their direction and of those that have a weight of e^-t in the pilot,
-// between the first and the last on each line. The error is a *statesError if that would be more states than the settings allow.
+// within returns the region of the states up to the distance in their direction and of those that
+// have a weight of e^-t in the pilot, between the first and the last on each line. The error is a
+// *statesError if that would be more states than the settings allow.
 func (r *reach) within(distance []float64, pilot *reach, t float64, s Settings) (*markov.Region, error) {
 	size, states := r.boundingBox(distance)
 	if states > 1.5*float64(s.MaxStates) { // as an estimate
@@ -179,8 +180,9 @@ func (r *reach) within(distance []float64, pilot *reach, t float64, s Settings) 
 	return region, nil
 }
 
-// holds reports whether a state, or one that is nearly so, up to a job to the side, is within the distance of its direction. So
-// cones that are narrower than a job near the origin are joined to it.
+// holds reports whether a state, or one that is nearly so, up to a job to the side, is within the
+// distance of its direction. So cones that are narrower than a job near the origin are joined to
+// it.
 func (r *reach) holds(distance []float64, x []int) bool {
 	far, d := r.direction(x)
 	if far <= distance[d] {
@@ -215,7 +217,8 @@ func (r *reach) weighs(x []int, least float64) bool {
 	return s >= 0 && r.of.pi[s]*r.of.importance(x)/r.most >= least
 }
 
-// boundingBox returns the sizes of a box that holds the states up to these distances, and about how many these are.
+// boundingBox returns the sizes of a box that holds the states up to these distances, and about how
+// many these are.
 func (r *reach) boundingBox(distance []float64) (size []int, states float64) {
 	size = make([]int, len(r.limits))
 	part := make([]int, len(r.limits))

@@ -13,8 +13,9 @@ import (
 	"productform/internal/oracle"
 )
 
-// The states that are left out within the limits do not matter: the means are those of all states in a larger box, also with weights, sizes
-// and rates of different magnitude, and with three classes.
+// The states that are left out within the limits do not matter: the means are those of all states
+// in a larger box, also with weights, sizes and rates of different magnitude, and with three
+// classes.
 func TestRegionsAgainstBoxes(t *testing.T) {
 	for seed := range uint64(24) {
 		r := rand.New(rand.NewPCG(seed, 12))
@@ -50,8 +51,8 @@ func TestRegionsAgainstBoxes(t *testing.T) {
 	}
 }
 
-// A reach knows distances, and those beyond of a measure that decays in proportion: π(x) = e^-(x_0/20 + x_1/30) in a box that ends at a
-// weight near e^-6 is foretold up to e^-12.
+// A reach knows distances, and those beyond of a measure that decays in proportion: π(x) =
+// e^-(x_0/20 + x_1/30) in a box that ends at a weight near e^-6 is foretold up to e^-12.
 func TestReachForetells(t *testing.T) {
 	v := &solution{limits: []int{120, 180}, mean: []float64{1e9, 1e9}} // so large that jobs count as they are
 	tr := trafficOf([][]*big.Rat{oracle.Rats("1 1/2"), oracle.Rats("1/2 1")}, oracle.Rats("1/3 1/3")...)
@@ -94,7 +95,8 @@ func TestReachForetells(t *testing.T) {
 		t.Errorf("%d of %d states", area, region.States)
 	}
 	var many *statesError
-	if _, err := r.within(r.extended(12), r, 12, Settings{MaxStates: 1000}); !errors.As(err, &many) || many.states < 20_000 {
+	if _, err := r.within(r.extended(12), r, 12, Settings{MaxStates: 1000}); !errors.As(err, &many) ||
+		many.states < 20_000 {
 		t.Errorf("error %v", err)
 	}
 }

@@ -15,8 +15,9 @@ import (
 //	{"name": "a", "demand": {"cpu": 1, "ram": 4}, "weight": 1,
 //	 "arrival_rate": 2, "mean_size": 1, "declared": {"cpu": 2, "ram": 4}, "max_tasks": 3}
 //
-// weight and mean_size are 1 if missing, and without max_tasks there is no limit. declared is the profile that the policy believes, the true one if it is
-// missing. The error for a count wraps [fluid.ErrJobsStay].
+// weight and mean_size are 1 if missing, and without max_tasks there is no limit. declared is the
+// profile that the policy believes, the true one if it is missing. The error for a count wraps
+// [fluid.ErrJobsStay].
 func Read(r io.Reader) (*Model, error) { return read(r, file.Auto) }
 
 // ReadFile reads a file like [fluid.ReadPoolFile], with the contents of [Read].
@@ -30,11 +31,12 @@ func read(r io.Reader, format file.Format) (*Model, error) {
 // nonnegative, positive and amounts in $defs.
 func Schema() map[string]any { return trafficFile.Schema() }
 
-// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
-// and examples.
+// Help returns a table of the fields of these files, with their meanings, units, ranges and
+// defaults, and examples.
 func Help() string { return trafficFile.Help() }
 
-// trafficFile describes the file of traffic. It is never changed, like the description that it is made of.
+// trafficFile describes the file of traffic. It is never changed, like the description that it is
+// made of.
 var trafficFile = file.Description[Model]{
 	Want: "an object with resources and jobs",
 	Fields: []file.Field[Model]{

@@ -45,25 +45,59 @@ var badTraffic = []struct {
 }{
 	{``, &input.Error{Value: "an empty file", Want: "traffic with resources and jobs"}},
 	{`{` + one + `, "jobs": []}`, &input.Error{Path: "jobs", Value: "[]", Want: "at least one class of jobs"}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`, &input.Error{Path: "jobs[0].arrival_rate", Want: wantNonnegative}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": -0.10}]}`, &input.Error{Path: "jobs[0].arrival_rate", Value: "-0.10", Want: wantNonnegative}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "mean_size": 0}]}`, &input.Error{Path: "jobs[0].mean_size", Value: "0", Want: wantPositive}},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`,
+		&input.Error{Path: "jobs[0].arrival_rate", Want: wantNonnegative},
+	},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": -0.10}]}`,
+		&input.Error{Path: "jobs[0].arrival_rate", Value: "-0.10", Want: wantNonnegative},
+	},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "mean_size": 0}]}`,
+		&input.Error{Path: "jobs[0].mean_size", Value: "0", Want: wantPositive},
+	},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "count": 2}]}`,
-		&input.Error{Path: "jobs[0].count", Value: "the number 2", Want: "one of the fields name, demand, weight, arrival_rate, mean_size, declared, max_tasks", Cause: fluid.ErrJobsStay}},
+		&input.Error{
+			Path:  "jobs[0].count",
+			Value: "the number 2",
+			Want:  "one of the fields name, demand, weight, arrival_rate, mean_size, declared, max_tasks",
+			Cause: fluid.ErrJobsStay,
+		}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "rate": 2}]}`,
-		&input.Error{Path: "jobs[0].rate", Value: "the number 2", Want: "one of the fields name, demand, weight, arrival_rate, mean_size, declared, max_tasks; did you mean arrival_rate?"}},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "weight": -1}]}`, &input.Error{Path: "jobs[0].weight", Value: "-1", Want: wantPositive}},
+		&input.Error{Path: "jobs[0].rate", Value: "the number 2", Want: "one of the fields name, demand, weight, " +
+			"arrival_rate, mean_size, declared, max_tasks; did you mean arrival_rate?"}},
+	{
+		`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "weight": -1}]}`,
+		&input.Error{Path: "jobs[0].weight", Value: "-1", Want: wantPositive},
+	},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 2}, "arrival_rate": 1, "declared": {"cpu": 1.5}}]}`,
 		&input.Error{Path: "jobs[0].declared.cpu", Value: "1.5", Want: "at least the demand, 2"}},
-	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"gpu mem": 2, "cpu": 1}, "arrival_rate": 1, "declared": {"cpu": 1}}]}`,
+	{`{` + pair +
+		`, "jobs": [{"name": "a", "demand": {"gpu mem": 2, "cpu": 1}, "arrival_rate": 1, "declared": {"cpu": 1}}]}`,
 		&input.Error{Path: `jobs[0].declared["gpu mem"]`, Want: "at least the demand, 2; a resource not named is 0"}},
 	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"CPU": 1}, "arrival_rate": 1}]}`,
-		&input.Error{Path: "jobs[0].demand.CPU", Value: "the number 1", Want: `a demand of one of the resources "cpu", "gpu mem"; did you mean "cpu"?`}},
+		&input.Error{
+			Path:  "jobs[0].demand.CPU",
+			Value: "the number 1",
+			Want:  `a demand of one of the resources "cpu", "gpu mem"; did you mean "cpu"?`,
+		}},
 	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "declared": {"mem": 1}}]}`,
-		&input.Error{Path: "jobs[0].declared.mem", Value: "the number 1", Want: `a demand of one of the resources "cpu", "gpu mem"; did you mean "gpu mem"?`}},
+		&input.Error{
+			Path:  "jobs[0].declared.mem",
+			Value: "the number 1",
+			Want:  `a demand of one of the resources "cpu", "gpu mem"; did you mean "gpu mem"?`,
+		}},
 	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "declared": null}]}`,
-		&input.Error{Path: "jobs[0].declared", Value: "null", Want: "an object with numbers by the names of resources"}},
-	{`{` + pair + `, "jobs": [{"name": "a", "demand": {}, "arrival_rate": 1}]}`, &input.Error{Path: "jobs[0].demand", Value: "all 0", Want: "a positive demand of some resource"}},
+		&input.Error{
+			Path:  "jobs[0].declared",
+			Value: "null",
+			Want:  "an object with numbers by the names of resources",
+		}},
+	{
+		`{` + pair + `, "jobs": [{"name": "a", "demand": {}, "arrival_rate": 1}]}`,
+		&input.Error{Path: "jobs[0].demand", Value: "all 0", Want: "a positive demand of some resource"},
+	},
 }
 
 func TestBadTraffic(t *testing.T) {

@@ -11,9 +11,11 @@ import (
 
 // A group is classes of traffic that are one class to the policy. The first stands for all.
 type group struct {
-	rows []int      // of Model.Classes
-	rate *big.Rat   // of arrivals of jobs of the first class that bring as much as all
-	part []*big.Rat // fraction of that brought by each class, in the order of rows: E[x_k] is this fraction of the mean number
+	rows []int    // of Model.Classes
+	rate *big.Rat // of arrivals of jobs of the first class that bring as much as all
+	// fraction of that brought by each class, in the order of rows: E[x_k] is this fraction of the
+	// mean number
+	part []*big.Rat
 }
 
 // singletonGroups returns the classes that arrive, each in a separate group.
@@ -27,21 +29,24 @@ func (t *Model) singletonGroups() []group {
 	return groups
 }
 
-// merged returns the classes that arrive in as few groups as the policy allows: the profiles a_k = d_k b of a group are
-// equal up to their size, and under
+// merged returns the classes that arrive in as few groups as the policy allows: the profiles a_k =
+// d_k b of a group are equal up to their size, and under
 //
-//   - balanced fairness nothing else is needed. Φ(x) is that of the number n of jobs with profile b, times n!/Π_k x_k!
-//     Π_k d_k^x_k: this solves Φ(x) = max_j Σ_k a_kj Φ(x-e_k), as n!/Π_k x_k! is the sum of what it is for all x-e_k.
-//     So Φ(x) Π_k ρ_k^x_k summed over equal n is the weight of n jobs that bring Σ_k d_k ρ_k, and given n each job is
-//     of class k with probability in proportion to d_k ρ_k.
-//   - the other policies the speeds at which dominant shares grow are equal, w_k, or w_k d_k under max-min fairness,
-//     and so are the mean sizes d_k σ_k in dominant shares. Then jobs of the group get equal dominant shares and leave
-//     at equal rates, whichever of its classes they are of: the number of them is a Markov chain with the arrival rate
-//     Σ_k λ_k, and each is of class k with probability in proportion to λ_k. (If there are several bottleneck max fair
+//   - balanced fairness nothing else is needed. Φ(x) is that of the number n of jobs with profile
+//     b, times n!/Π_k x_k! Π_k d_k^x_k: this solves Φ(x) = max_j Σ_k a_kj Φ(x-e_k), as n!/Π_k x_k!
+//     is the sum of what it is for all x-e_k. So Φ(x) Π_k ρ_k^x_k summed over equal n is the weight
+//     of n jobs that bring Σ_k d_k ρ_k, and given n each job is of class k with probability in
+//     proportion to d_k ρ_k.
+//   - the other policies the speeds at which dominant shares grow are equal, w_k, or w_k d_k under
+//     max-min fairness, and so are the mean sizes d_k σ_k in dominant shares. Then jobs of the
+//     group get equal dominant shares and leave at equal rates, whichever of its classes they are
+//     of: the number of them is a Markov chain with the arrival rate Σ_k λ_k, and each is of class
+//     k with probability in proportion to λ_k. (If there are several bottleneck max fair
 //     allocations, it is one of the merged classes that is taken.)
 //
-// Both probabilities are in proportion to λ_k d_k σ_k. Classes with limits have equal ones in dominant shares, l_k = L_k d_k: then the jobs
-// of a group stop at the same share, and Φ(x) >= Φ(x-e_k)/(x_k L_k) says the same of n for all of them, as (n-1)!/n! Π_k x_k! / Π_k (x-e_l)_k! is
+// Both probabilities are in proportion to λ_k d_k σ_k. Classes with limits have equal ones in
+// dominant shares, l_k = L_k d_k: then the jobs of a group stop at the same share, and Φ(x) >=
+// Φ(x-e_k)/(x_k L_k) says the same of n for all of them, as (n-1)!/n! Π_k x_k! / Π_k (x-e_l)_k! is
 // x_l/n.
 func (t *Model) merged(policy fluid.Policy) []group {
 	e := fluid.NewProfiles(t.Pool())
@@ -87,10 +92,11 @@ func (t *Model) merged(policy fluid.Policy) []group {
 	return groups
 }
 
-// components returns groups such that no resource is used in two of them. They are independent: their jobs arrive so,
-// and no policy looks elsewhere. A maximum of Σ_i w_i log φ_i is one in each component, filling and bottlenecks
-// compare jobs of one resource only, and Φ is the product of those of the components, since that solves its recursion:
-// a resource has the maximum for its component with the other factors unchanged.
+// components returns groups such that no resource is used in two of them. They are independent:
+// their jobs arrive so, and no policy looks elsewhere. A maximum of Σ_i w_i log φ_i is one in each
+// component, filling and bottlenecks compare jobs of one resource only, and Φ is the product of
+// those of the components, since that solves its recursion: a resource has the maximum for its
+// component with the other factors unchanged.
 func (t *Model) components(groups []group) [][]group {
 	sets := ranktable.Singles(len(t.Resources)) // the resources of a component
 	some := make([]int, len(groups))            // a resource of each group

@@ -13,7 +13,8 @@ import (
 	"productform/num"
 )
 
-// twin returns another class that is one with c to the policy: tasks are s times as large and bring 1/s of the work.
+// twin returns another class that is one with c to the policy: tasks are s times as large and bring
+// 1/s of the work.
 func twin(c Class, p fluid.Policy, s *big.Rat) Class {
 	t := Class{Name: c.Name + "'", Weight: c.Weight, MeanSize: new(big.Rat).Quo(num.OrOne(c.MeanSize), s)}
 	t.ArrivalRate = new(big.Rat).Mul(c.ArrivalRate, big.NewRat(1, 3))
@@ -48,8 +49,10 @@ func TestMergedClasses(t *testing.T) {
 				lambda, _ := c.ArrivalRate.Float64()
 				rho, _ := tr.Volume()[k].Float64()
 				m := got.Classes[k]
-				if math.Abs(*m.MeanDelay*lambda/m.MeanJobs-1) > 1e-15 || math.Abs(*m.ServiceRate*m.MeanJobs/rho-1) > 1e-15 {
-					t.Errorf("%s: class %d has %v jobs, delay %v, rate %v", p, k, m.MeanJobs, *m.MeanDelay, *m.ServiceRate)
+				if math.Abs(*m.MeanDelay*lambda/m.MeanJobs-1) > 1e-15 ||
+					math.Abs(*m.ServiceRate*m.MeanJobs/rho-1) > 1e-15 {
+					t.Errorf("%s: class %d has %v jobs, delay %v, rate %v",
+						p, k, m.MeanJobs, *m.MeanDelay, *m.ServiceRate)
 				}
 			}
 		}
@@ -66,7 +69,10 @@ func TestNotMerged(t *testing.T) {
 		{func(c *Class) { c.ArrivalRate = big.NewRat(1, 7) }, fluid.Policies()},
 		{func(c *Class) { c.MeanSize = big.NewRat(2, 1) }, []fluid.Policy{fluid.BF}},
 		{func(c *Class) { c.Weight = big.NewRat(2, 1) }, []fluid.Policy{fluid.BF}},
-		{func(c *Class) { c.Demand = oracle.Rats("1 1/4"); c.MeanSize = big.NewRat(2, 1) }, []fluid.Policy{fluid.PF, fluid.DRF, fluid.BMF, fluid.BF}},
+		{
+			func(c *Class) { c.Demand = oracle.Rats("1 1/4"); c.MeanSize = big.NewRat(2, 1) },
+			[]fluid.Policy{fluid.PF, fluid.DRF, fluid.BMF, fluid.BF},
+		},
 		{func(c *Class) { c.Demand = oracle.Rats("1/2 1/4") }, nil},
 		{func(c *Class) { c.Declared = oracle.Rats("1/2 1/4") }, nil},
 		{func(c *Class) { c.ArrivalRate = new(big.Rat) }, fluid.Policies()}, // it is left out
@@ -90,7 +96,8 @@ func TestComponents(t *testing.T) {
 		for _, p := range fluid.Policies() {
 			tr := withoutWeights(randomTraffic(r, 3, 2, big.NewRat(1, 2)), p)
 			tr.Resources = append(tr.Resources, fluid.Resource{Name: "of the last alone", Capacity: big.NewRat(1, 1)})
-			tr.Classes[0].Demand[r.IntN(2)] = big.NewRat(7, 8) // not in proportion to the other, whose numbers are sixths
+			// not in proportion to the other, whose numbers are sixths
+			tr.Classes[0].Demand[r.IntN(2)] = big.NewRat(7, 8)
 			tr.Classes[2].Demand = oracle.Rats("0 0 1")
 			scaleTo(tr, big.NewRat(1+r.Int64N(3), 10))
 			got := solved(t, tr, p, Settings{TruncationTol: 1e-6})
@@ -110,7 +117,10 @@ func TestManyComponents(t *testing.T) {
 	many := &Model{}
 	for n := range 6 {
 		for j := range 2 {
-			many.Resources = append(many.Resources, fluid.Resource{Name: fmt.Sprint("r", n, j), Capacity: big.NewRat(1, 1)})
+			many.Resources = append(many.Resources, fluid.Resource{
+				Name:     fmt.Sprint("r", n, j),
+				Capacity: big.NewRat(1, 1),
+			})
 		}
 		for k, c := range pair.Classes {
 			c.Name = fmt.Sprint("c", n, k)

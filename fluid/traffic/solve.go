@@ -16,19 +16,20 @@ import (
 	"productform/num"
 )
 
-// Settings tunes [Solve]. The zero value means a truncation error of at most [DefaultTruncationTol] and
-// at most [DefaultMaxStates] states.
+// Settings tunes [Solve]. The zero value means a truncation error of at most [DefaultTruncationTol]
+// and at most [DefaultMaxStates] states.
 type Settings struct {
-	// TruncationTol is the tolerance for the truncation error, relative to the mean numbers of jobs, in
-	// [1e-14, 1). 0 means [DefaultTruncationTol]. With Limits it is the tolerance of iterations only.
+	// TruncationTol is the tolerance for the truncation error, relative to the mean numbers of
+	// jobs, in [1e-14, 1). 0 means [DefaultTruncationTol]. With Limits it is the tolerance of
+	// iterations only.
 	TruncationTol float64
 
 	Limits    []int // x_k <= Limits[k] for all classes, none merged or solved separately; nil means automatic limits
 	MaxStates int   // maximum number of states of each part; 0 means [DefaultMaxStates]
 }
 
-// The values that replace zeros of [Settings]. The tolerance is smaller than [num.DefaultRelTol], as
-// rounding adds to the truncation error.
+// The values that replace zeros of [Settings]. The tolerance is smaller than [num.DefaultRelTol],
+// as rounding adds to the truncation error.
 const (
 	DefaultTruncationTol = 1e-10
 	DefaultMaxStates     = 10_000_000
@@ -56,7 +57,9 @@ type TooLargeError struct {
 	Classes int             // number of classes that share resources, if too many for the policy; otherwise 0
 	States  float64         // lower bound on the number of states, if that is too many; otherwise 0
 	Jobs    string          // up to which these states go: "93 jobs of search and 122 of render"
-	Load    *big.Rat        // with States, the largest load of a resource of theirs: as it approaches 1 the states grow without bound; otherwise nil
+	// with States, the largest load of a resource of theirs: as it approaches 1 the states grow
+	// without bound; otherwise nil
+	Load *big.Rat
 }
 
 func (e *TooLargeError) Error() string { return e.Input.Error() + "; " + ErrTooLarge.Error() }
@@ -101,8 +104,10 @@ type ResourceLoad struct {
 type Part struct {
 	Groups [][]int // rows of Model.Classes; those in one group are one class to the policy
 	Method Method
-	Limits []int // states with at most Limits[g] jobs of Groups[g] were summed, or those of them that matter; nil with the closed form
-	States int   // 0 with the closed form
+	// states with at most Limits[g] jobs of Groups[g] were summed, or those of them that matter;
+	// nil with the closed form
+	Limits []int
+	States int // 0 with the closed form
 	Accuracy
 }
 
@@ -235,15 +240,19 @@ func Solve(ctx context.Context, t *Model, policy fluid.Policy, s Settings) (*Res
 			}
 		}
 		r.States += p.States
-		r.TruncationBound, r.TruncationProved = max(r.TruncationBound, p.TruncationBound), r.TruncationProved && p.TruncationProved
-		r.RoundingBound, r.IterationError = max(r.RoundingBound, p.RoundingBound), max(r.IterationError, p.IterationError)
+		r.TruncationBound, r.TruncationProved = max(r.TruncationBound, p.TruncationBound), r.TruncationProved &&
+			p.TruncationProved
+		r.RoundingBound, r.IterationError = max(r.RoundingBound, p.RoundingBound),
+			max(r.IterationError, p.IterationError)
 		r.RateResidual = max(r.RateResidual, p.RateResidual)
 	}
 	return r, nil
 }
 
 // solvePart solves groups with their own resources, and fills in the measures of their classes.
-func (t *Model) solvePart(ctx context.Context, groups []group, policy fluid.Policy, s Settings, classes []ClassResult) (*Part, error) {
+func (t *Model) solvePart(
+	ctx context.Context, groups []group, policy fluid.Policy, s Settings, classes []ClassResult,
+) (*Part, error) {
 	w, err := newProblem(t, groups)
 	if err != nil {
 		return nil, err
@@ -260,7 +269,9 @@ func (t *Model) solvePart(ctx context.Context, groups []group, policy fluid.Poli
 		mean, err = w.balanced(ctx, p, s)
 	case len(groups) > mostClasses:
 		err = &TooLargeError{Classes: len(groups),
-			Input: input.Errorf("jobs", fmt.Sprintf("%d classes that share resources", len(groups)), "at most %d for exact means, except under bf", mostClasses)}
+			Input: input.Errorf("jobs", fmt.Sprintf("%d classes that share resources", len(groups)),
+				"at most %d for exact means, except under bf",
+				mostClasses)}
 	default:
 		mean, err = w.chain(ctx, p, policy, s)
 	}
@@ -291,7 +302,8 @@ func (s Settings) check(t *Model) error {
 		return input.Errorf("TruncationTol", s.TruncationTol, "a number in [1e-14, 1)")
 	}
 	if s.MaxStates < 0 || s.MaxStates > mostStates {
-		return input.Errorf("MaxStates", s.MaxStates, "an integer from 1 to %d, or 0 for %d", mostStates, DefaultMaxStates)
+		return input.Errorf("MaxStates", s.MaxStates, "an integer from 1 to %d, or 0 for %d",
+			mostStates, DefaultMaxStates)
 	}
 	if s.Limits == nil {
 		return nil
@@ -301,7 +313,9 @@ func (s Settings) check(t *Model) error {
 	}
 	for k, l := range s.Limits {
 		if l < 1 && !(l == 0 && t.Classes[k].ArrivalRate.Sign() == 0) || l >= mostStates {
-			return input.Errorf(input.Index("Limits", k), l, "an integer from 1 to %d, or 0 for a class that never arrives", mostStates-1)
+			return input.Errorf(input.Index("Limits", k), l,
+				"an integer from 1 to %d, or 0 for a class that never arrives",
+				mostStates-1)
 		}
 	}
 	return nil
@@ -310,7 +324,8 @@ func (s Settings) check(t *Model) error {
 // mostStates keeps numbers of states within int32.
 const mostStates = 1_000_000_000
 
-// A problem is groups of classes and the resources that they use, in float64, each number rounded once.
+// A problem is groups of classes and the resources that they use, in float64, each number rounded
+// once.
 type problem struct {
 	traffic *Model
 	group   []group
@@ -320,7 +335,9 @@ type problem struct {
 	part    [][]float64 // a_kj λ_k σ_k, at [j][k]
 	load    []*big.Rat  // load of each resource
 	slack   []float64   // 1 - load
-	jobs    []float64   // ρ_k/L_k, the mean number of jobs if each ran at its limit; 0 without one, or with one that never binds
+	// ρ_k/L_k, the mean number of jobs if each ran at its limit; 0 without one, or with one that
+	// never binds
+	jobs []float64
 }
 
 func newProblem(t *Model, groups []group) (*problem, error) {
@@ -328,15 +345,18 @@ func newProblem(t *Model, groups []group) (*problem, error) {
 	var volume []*big.Rat
 	for _, g := range groups {
 		for _, k := range g.rows {
-			if err := inFloatRange(input.Index("jobs", k)+".arrival_rate", "0, or ", t.Classes[k].ArrivalRate); err != nil {
+			if err := inFloatRange(input.Index("jobs", k)+
+				".arrival_rate", "0, or ", t.Classes[k].ArrivalRate); err != nil {
 				return nil, err
 			}
-			if err := inFloatRange(input.Index("jobs", k)+".mean_size", "", num.OrOne(t.Classes[k].MeanSize)); err != nil {
+			if err := inFloatRange(input.Index("jobs", k)+
+				".mean_size", "", num.OrOne(t.Classes[k].MeanSize)); err != nil {
 				return nil, err
 			}
 		}
 		k := g.rows[0]
-		if err := inFloatRange(input.Index("jobs", k)+".arrival_rate", "with those of like jobs, ", g.rate); err != nil {
+		if err := inFloatRange(input.Index("jobs", k)+
+			".arrival_rate", "with those of like jobs, ", g.rate); err != nil {
 			return nil, err
 		}
 		lambda, _ := g.rate.Float64()
@@ -364,7 +384,8 @@ func newProblem(t *Model, groups []group) (*problem, error) {
 	return w, nil
 }
 
-// binds reports whether one job of class k alone would run more tasks without its limit. Otherwise the limit does nothing.
+// binds reports whether one job of class k alone would run more tasks without its limit. Otherwise
+// the limit does nothing.
 func (t *Model) binds(k int) bool {
 	c := &t.Classes[k]
 	if c.MaxTasks == nil {
@@ -386,8 +407,8 @@ func inFloatRange(path, other string, x *big.Rat) error {
 	return nil
 }
 
-// gap returns the least (1 - load_j)/(1 - load_j + a_kj ρ_k): the ratio of P(x_k = n+1) to P(x_k = n) would be 1 less
-// that if the resource were shared as one processor and nothing else mattered.
+// gap returns the least (1 - load_j)/(1 - load_j + a_kj ρ_k): the ratio of P(x_k = n+1) to P(x_k =
+// n) would be 1 less that if the resource were shared as one processor and nothing else mattered.
 func (w *problem) gap(k int) float64 {
 	least := 1.0
 	for j, part := range w.part {
@@ -396,7 +417,8 @@ func (w *problem) gap(k int) float64 {
 	return least
 }
 
-// geometric is the closed form for one class: E[x] = ρ/(1-ρ), ρ the largest load. It is rounded once.
+// geometric is the closed form for one class: E[x] = ρ/(1-ρ), ρ the largest load. It is rounded
+// once.
 func (w *problem) geometric(p *Part) []float64 {
 	p.Method, p.TruncationProved, p.RoundingBound = GeometricMethod, true, 0x1p-53
 	most := w.load[0]
@@ -410,9 +432,9 @@ func (w *problem) geometric(p *Part) []float64 {
 	return []float64{f}
 }
 
-// reportRoundings bounds in units of 2^-53 what report adds to the error of a mean number: the part of the class and
-// its product with the mean are rounded, λ_k or ρ_k is, and the quotient. The fifth is for products of these and for
-// what rounding comes before, if that is below a fifth.
+// reportRoundings bounds in units of 2^-53 what report adds to the error of a mean number: the part
+// of the class and its product with the mean are rounded, λ_k or ρ_k is, and the quotient. The
+// fifth is for products of these and for what rounding comes before, if that is below a fifth.
 const reportRoundings = 5
 
 // report fills in the measures of the classes, given the mean numbers of the groups.
@@ -426,7 +448,8 @@ func (w *problem) report(p *Part, mean []float64, classes []ClassResult) error {
 			jobs := mean[n] * part
 			for _, x := range []float64{mean[n], jobs} {
 				if !fluid.InRange(x) {
-					return input.Errorf(input.Index("jobs", k)+".arrival_rate", lambda, "a rate with a mean number of jobs in [%g, %g], not %g",
+					return input.Errorf(input.Index("jobs", k)+".arrival_rate", lambda,
+						"a rate with a mean number of jobs in [%g, %g], not %g",
 						fluid.LeastFloat, fluid.MostFloat, x)
 				}
 			}
@@ -449,14 +472,16 @@ func (w *problem) chosen(s Settings) []int {
 	return limits
 }
 
-// checkStates rejects limits that need more than MaxStates states, and returns their number otherwise.
+// checkStates rejects limits that need more than MaxStates states, and returns their number
+// otherwise.
 func checkStates(limits []int, s Settings) (int, error) {
 	states := productOf(limits)
 	switch {
 	case states <= float64(s.MaxStates):
 		return int(states), nil
 	case s.Limits != nil:
-		return 0, input.Errorf("Limits", s.Limits, "limits with at most %d states, MaxStates, not %.4g", s.MaxStates, states)
+		return 0, input.Errorf("Limits", s.Limits, "limits with at most %d states, MaxStates, not %.4g",
+			s.MaxStates, states)
 	}
 	return 0, &statesError{states, limits}
 }

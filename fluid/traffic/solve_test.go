@@ -29,7 +29,8 @@ func withoutWeights(t *Model, p fluid.Policy) *Model {
 	return t
 }
 
-// trafficOf returns traffic on resources of capacity 1, given the profiles and arrival rates of the classes.
+// trafficOf returns traffic on resources of capacity 1, given the profiles and arrival rates of the
+// classes.
 func trafficOf(profiles [][]*big.Rat, lambda ...*big.Rat) *Model {
 	t := &Model{}
 	for j := range profiles[0] {
@@ -41,15 +42,23 @@ func trafficOf(profiles [][]*big.Rat, lambda ...*big.Rat) *Model {
 	return t
 }
 
-// randomTraffic draws classes with profiles in sixths, weights 1 to 3 and mean sizes 1/2 to 2, scaled to this largest
-// load.
+// randomTraffic draws classes with profiles in sixths, weights 1 to 3 and mean sizes 1/2 to 2,
+// scaled to this largest load.
 func randomTraffic(r *rand.Rand, classes, resources int, load *big.Rat) *Model {
 	t := &Model{}
 	for j := range resources {
-		t.Resources = append(t.Resources, fluid.Resource{Name: fmt.Sprint("r", j), Capacity: big.NewRat(1+r.Int64N(3), 1)})
+		t.Resources = append(t.Resources, fluid.Resource{
+			Name:     fmt.Sprint("r", j),
+			Capacity: big.NewRat(1+r.Int64N(3), 1),
+		})
 	}
 	for k := range classes {
-		c := Class{Name: fmt.Sprint("c", k), ArrivalRate: big.NewRat(1+r.Int64N(6), 6), Weight: big.NewRat(1+r.Int64N(3), 1), MeanSize: big.NewRat(1+r.Int64N(4), 2)}
+		c := Class{
+			Name:        fmt.Sprint("c", k),
+			ArrivalRate: big.NewRat(1+r.Int64N(6), 6),
+			Weight:      big.NewRat(1+r.Int64N(3), 1),
+			MeanSize:    big.NewRat(1+r.Int64N(4), 2),
+		}
 		for range resources {
 			c.Demand = append(c.Demand, big.NewRat(r.Int64N(7), 6))
 		}
@@ -110,14 +119,15 @@ func wantMeans(t *testing.T, what string, r *Result, want []float64, tol float64
 	t.Helper()
 	for k, m := range meansOf(r) {
 		if !(math.Abs(m-want[k]) <= tol*want[k]) {
-			t.Errorf("%s, %s: E[x_%d] = %.17g, want %.17g within %.2g; it is off by %.2g", what, r.Policy, k, m, want[k], tol, math.Abs(m/want[k]-1))
+			t.Errorf("%s, %s: E[x_%d] = %.17g, want %.17g within %.2g; it is off by %.2g",
+				what, r.Policy, k, m, want[k], tol, math.Abs(m/want[k]-1))
 		}
 	}
 }
 
-// testdata/dynamic.json was computed by an independent program, which solved the balance equations on 0..90 x 0..90 by
-// block elimination with subtractions; 1e-11 allows for its rounding. Automatic limits differ by no more than both
-// bounds.
+// testdata/dynamic.json was computed by an independent program, which solved the balance equations
+// on 0..90 x 0..90 by block elimination with subtractions; 1e-11 allows for its rounding. Automatic
+// limits differ by no more than both bounds.
 func TestSolveAgainstIndependentProgram(t *testing.T) {
 	text, err := os.ReadFile("testdata/dynamic.json")
 	if err != nil {
@@ -135,7 +145,9 @@ func TestSolveAgainstIndependentProgram(t *testing.T) {
 		t.Fatal(len(rows), err)
 	}
 	for _, row := range rows {
-		tr := &Model{Resources: []fluid.Resource{{Name: "a", Capacity: big.NewRat(1, 1)}, {Name: "b", Capacity: big.NewRat(1, 1)}}}
+		tr := &Model{Resources: []fluid.Resource{
+			{Name: "a", Capacity: big.NewRat(1, 1)}, {Name: "b", Capacity: big.NewRat(1, 1)},
+		}}
 		for k, a := range row.A {
 			c := Class{Name: fmt.Sprint(k), ArrivalRate: new(big.Rat).SetFloat64(row.Lambda[k])}
 			for _, x := range a {
@@ -149,27 +161,32 @@ func TestSolveAgainstIndependentProgram(t *testing.T) {
 			wantMeans(t, what, r, want, 1e-11)
 			auto := solved(t, tr, policy, Settings{})
 			wantMeans(t, what+", automatic", auto, want, 1e-11+r.TruncationBound+errorOf(auto))
-			if auto.TruncationBound > 1e-10 || auto.TruncationProved != (policy == fluid.BF) || r.States != (row.M+1)*(row.M+1) {
-				t.Errorf("%s, %s: truncation bound %g, proved %v, %d states with limits %d", what, policy, auto.TruncationBound, auto.TruncationProved, r.States, row.M)
+			if auto.TruncationBound > 1e-10 || auto.TruncationProved != (policy == fluid.BF) ||
+				r.States != (row.M+1)*(row.M+1) {
+				t.Errorf("%s, %s: truncation bound %g, proved %v, %d states with limits %d",
+					what, policy, auto.TruncationBound, auto.TruncationProved, r.States, row.M)
 			}
 		}
 	}
 }
 
-// One class has E[x] = ρ/(1-ρ), through the closed form or through a chain of 400 states; ρ^400 < 1e-38 at load 4/5.
+// One class has E[x] = ρ/(1-ρ), through the closed form or through a chain of 400 states; ρ^400 <
+// 1e-38 at load 4/5.
 func TestSolveOneClass(t *testing.T) {
 	tr := trafficOf([][]*big.Rat{oracle.Rats("1/2 2 1"), oracle.Rats("1 1 1")}, big.NewRat(1, 5), new(big.Rat))
 	tr.Classes[0].MeanSize = big.NewRat(2, 1)
 	for _, p := range fluid.Policies() {
 		r := solved(t, tr, p, Settings{})
-		if c := r.Classes[0]; c.MeanJobs != 4 || *c.MeanDelay != 20 || *c.ServiceRate != 0.1 || !r.TruncationProved || r.Method != GeometricMethod {
+		if c := r.Classes[0]; c.MeanJobs != 4 || *c.MeanDelay != 20 || *c.ServiceRate != 0.1 ||
+			!r.TruncationProved || r.Method != GeometricMethod {
 			t.Errorf("%s: %+v, want 4 jobs, delay 20 and service rate 0.1, proved", p, r)
 		}
 		if c := r.Classes[1]; c.MeanJobs != 0 || c.MeanDelay != nil || c.ServiceRate != nil {
 			t.Errorf("%s: a class that never arrives has %+v", p, c)
 		}
 		long := solved(t, tr, p, Settings{Limits: []int{399, 0}})
-		if m := long.Classes[0].MeanJobs; math.Abs(m/4-1) > long.RoundingBound || long.RoundingBound > 1e-10 || long.States != 400 {
+		if m := long.Classes[0].MeanJobs; math.Abs(m/4-1) > long.RoundingBound || long.RoundingBound > 1e-10 ||
+			long.States != 400 {
 			t.Errorf("%s: %v jobs on %d states, want 4 within %g", p, m, long.States, long.RoundingBound)
 		}
 	}
@@ -184,13 +201,17 @@ func TestSolveOneClass(t *testing.T) {
 // Systems 15, 2000), E[x_k] = ρ_k ∂ log Z/∂ρ_k. If the same resource is always the scarcest, every
 // policy without weights shares it as one processor: E[x_k] = ρ_k/(1-ρ).
 func TestSolveClosedForms(t *testing.T) {
-	line := trafficOf([][]*big.Rat{oracle.Rats("1 1"), oracle.Rats("1 0"), oracle.Rats("0 1")}, oracle.Rats("1/5 2/5 3/10")...)
+	line := trafficOf(
+		[][]*big.Rat{oracle.Rats("1 1"), oracle.Rats("1 0"), oracle.Rats("0 1")}, oracle.Rats("1/5 2/5 3/10")...,
+	)
 	want := []float64{0.2 * (-1/0.8 + 1/0.4 + 1/0.5), 1, 0.3 / 0.5}
 	for _, p := range []fluid.Policy{fluid.PF, fluid.BF} {
 		r := solved(t, line, p, Settings{TruncationTol: 1e-5})
 		wantMeans(t, "linear network", r, want, errorOf(r))
 	}
-	nested := trafficOf([][]*big.Rat{oracle.Rats("1 0"), oracle.Rats("1 1"), oracle.Rats("1 1/2")}, oracle.Rats("1/5 1/5 1/10")...)
+	nested := trafficOf(
+		[][]*big.Rat{oracle.Rats("1 0"), oracle.Rats("1 1"), oracle.Rats("1 1/2")}, oracle.Rats("1/5 1/5 1/10")...,
+	)
 	for _, p := range fluid.Policies() {
 		r := solved(t, nested, p, Settings{TruncationTol: 1e-5})
 		wantMeans(t, "one scarce resource", r, []float64{0.4, 0.4, 0.2}, errorOf(r))
@@ -225,8 +246,9 @@ func TestSolveConservesWork(t *testing.T) {
 	}
 }
 
-// Balanced fairness as one policy among others: the chain that truncation leaves of a reversible one has the same
-// distribution on fewer states, which the recursion for its weights sums up without any balance equation.
+// Balanced fairness as one policy among others: the chain that truncation leaves of a reversible
+// one has the same distribution on fewer states, which the recursion for its weights sums up
+// without any balance equation.
 func TestChainOfBalancedFairness(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -253,9 +275,9 @@ func TestChainOfBalancedFairness(t *testing.T) {
 	}
 }
 
-// The same model in other words: classes and resources permuted, rates and sizes scaled, a class that never arrives
-// added, a profile declared that is another's truth; and a model with a class that hardly arrives against one without
-// it.
+// The same model in other words: classes and resources permuted, rates and sizes scaled, a class
+// that never arrives added, a profile declared that is another's truth; and a model with a class
+// that hardly arrives against one without it.
 func TestSolveInvariance(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -264,13 +286,19 @@ func TestSolveInvariance(t *testing.T) {
 			a := solved(t, tr, p, Settings{})
 			if seed == 0 {
 				slow := *tr
-				slow.Classes = append([]Class{{Name: "rare", Demand: oracle.Rats("1/2 1"), ArrivalRate: big.NewRat(1, 1e15)}}, tr.Classes...)
+				slow.Classes = append([]Class{{
+					Name:        "rare",
+					Demand:      oracle.Rats("1/2 1"),
+					ArrivalRate: big.NewRat(1, 1e15),
+				}}, tr.Classes...)
 				b := solved(t, &slow, p, Settings{TruncationTol: 1e-8})
 				b.Classes = b.Classes[1:]
 				wantMeans(t, "with a class that hardly arrives", b, meansOf(a), 1e-8+errorOf(a)+errorOf(b))
 			}
 			b := *tr
-			b.Classes = []Class{tr.Classes[1], {Name: "never", Demand: oracle.Rats("1 1"), ArrivalRate: new(big.Rat)}, tr.Classes[0]}
+			b.Classes = []Class{
+				tr.Classes[1], {Name: "never", Demand: oracle.Rats("1 1"), ArrivalRate: new(big.Rat)}, tr.Classes[0],
+			}
 			b.Resources = []fluid.Resource{tr.Resources[1], tr.Resources[0]}
 			for k, c := range b.Classes {
 				b.Classes[k].Demand = []*big.Rat{c.Demand[1], c.Demand[0]}
@@ -295,7 +323,10 @@ func TestSolveInvariance(t *testing.T) {
 // Equal classes have equal numbers.
 func TestSolveSymmetric(t *testing.T) {
 	two := trafficOf([][]*big.Rat{oracle.Rats("1 1/3"), oracle.Rats("1/3 1")}, oracle.Rats("3/5 3/5")...)
-	three := trafficOf([][]*big.Rat{oracle.Rats("1 1/3 0"), oracle.Rats("0 1 1/3"), oracle.Rats("1/3 0 1")}, oracle.Rats("2/5 2/5 2/5")...)
+	three := trafficOf(
+		[][]*big.Rat{oracle.Rats("1 1/3 0"), oracle.Rats("0 1 1/3"), oracle.Rats("1/3 0 1")},
+		oracle.Rats("2/5 2/5 2/5")...,
+	)
 	for _, p := range fluid.Policies() {
 		for _, tr := range []*Model{two, three} {
 			r := solved(t, tr, p, Settings{TruncationTol: 1e-5})
@@ -338,7 +369,8 @@ func TestTruncationBound(t *testing.T) {
 	}
 }
 
-// Both solvers of one truncated chain of three classes. 1e-12 allows for the rounding of the iteration.
+// Both solvers of one truncated chain of three classes. 1e-12 allows for the rounding of the
+// iteration.
 func TestSolveThreeClassesTwoWays(t *testing.T) {
 	for seed := range uint64(5) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -349,7 +381,9 @@ func TestSolveThreeClassesTwoWays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, lost, _, err := w.newChain(context.Background(), fluid.PF, boxOf([]int{15 + r.IntN(4), 15 + r.IntN(4), 12 + r.IntN(7)}))
+		g, lost, _, err := w.newChain(
+			context.Background(), fluid.PF, boxOf([]int{15 + r.IntN(4), 15 + r.IntN(4), 12 + r.IntN(7)}),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -361,7 +395,8 @@ func TestSolveThreeClassesTwoWays(t *testing.T) {
 		b.summarize()
 		for k := range a.mean {
 			if math.Abs(a.mean[k]/b.mean[k]-1) > bound+measured+1e-12 || measured > 1e-11 || bound > 1e-7 {
-				t.Errorf("seed %d: E[x_%d] = %v by elimination (bound %.2g), %v by iteration (error %.2g)", seed, k, a.mean[k], bound, b.mean[k], measured)
+				t.Errorf("seed %d: E[x_%d] = %v by elimination (bound %.2g), %v by iteration (error %.2g)",
+					seed, k, a.mean[k], bound, b.mean[k], measured)
 			}
 		}
 	}
@@ -396,22 +431,32 @@ func TestSolveRefuses(t *testing.T) {
 		{"jobs[1].arrival_rate", func(t *Model) { t.Classes[1].ArrivalRate = nil }, fluid.PF, Settings{}},
 		{"jobs[1].arrival_rate", func(t *Model) { t.Classes[1].ArrivalRate = big.NewRat(-1, 2) }, fluid.PF, Settings{}},
 		{"jobs[0].mean_size", func(t *Model) { t.Classes[0].MeanSize = new(big.Rat) }, fluid.PF, Settings{}},
-		{"jobs[0].arrival_rate", func(t *Model) { t.Classes[0].ArrivalRate = oracle.Rats("1e-130")[0] }, fluid.PF, Settings{}},
-		{"jobs[1].mean_size", func(t *Model) { t.Classes[1].MeanSize = oracle.Rats("1e-130")[0] }, fluid.BF, Settings{}},
+		{
+			"jobs[0].arrival_rate", func(t *Model) { t.Classes[0].ArrivalRate = oracle.Rats("1e-130")[0] },
+			fluid.PF, Settings{},
+		},
+		{
+			"jobs[1].mean_size", func(t *Model) { t.Classes[1].MeanSize = oracle.Rats("1e-130")[0] },
+			fluid.BF, Settings{},
+		},
 		{"jobs[1].weight", func(t *Model) { t.Classes[1].Weight = big.NewRat(2, 1) }, fluid.BF, Settings{}},
 		{"jobs[0].demand", func(t *Model) { t.Classes[0].Demand = oracle.Rats("0 0") }, fluid.PF, Settings{}},
 		{"resources", func(t *Model) { t.Resources = nil }, fluid.PF, Settings{}},
 		{"MaxStates", func(t *Model) { scaleTo(t, oracle.Rats("0.9999999")[0]) }, fluid.DRF, Settings{}},
 		{"MaxStates", func(t *Model) { scaleTo(t, oracle.Rats("0.9999999999999999999999")[0]) }, fluid.PF, Settings{}},
 		{"MaxStates", func(t *Model) { scaleTo(t, oracle.Rats("0.9999999999999999999999")[0]) }, fluid.BF, Settings{}},
-		{"Limits", func(t *Model) { scaleTo(t, oracle.Rats("0." + strings.Repeat("9", 130))[0]) }, fluid.BF, Settings{Limits: []int{5, 5}}},
+		{
+			"Limits", func(t *Model) { scaleTo(t, oracle.Rats("0." + strings.Repeat("9", 130))[0]) },
+			fluid.BF, Settings{Limits: []int{5, 5}},
+		},
 		{"jobs[1].weight", func(t *Model) { t.Classes[1].Weight = oracle.Rats("1e-130")[0] }, fluid.PF, Settings{}},
 		{"jobs[1].arrival_rate", func(t *Model) {
 			t.Classes[1].ArrivalRate, t.Classes[1].MeanSize = oracle.Rats("1e-100")[0], oracle.Rats("1e-30")[0]
 		}, fluid.BF, Settings{}},
 		{"jobs[0].arrival_rate", func(t *Model) { // rate of both classes together
 			for k := range t.Classes {
-				t.Classes[k].Demand, t.Classes[k].ArrivalRate, t.Classes[k].MeanSize = oracle.Rats("1/4"), oracle.Rats("6e119")[0], oracle.Rats("1e-120")[0]
+				t.Classes[k].Demand, t.Classes[k].ArrivalRate, t.Classes[k].MeanSize = oracle.Rats("1/4"),
+					oracle.Rats("6e119")[0], oracle.Rats("1e-120")[0]
 			}
 		}, fluid.PF, Settings{}},
 		{"MaxStates", func(t *Model) { // the pilot needs more states than it was thought that all would
@@ -419,7 +464,10 @@ func TestSolveRefuses(t *testing.T) {
 			t.Classes[1].MeanSize, t.Classes[1].ArrivalRate = big.NewRat(100, 1), big.NewRat(1, 250)
 		}, fluid.PF, Settings{TruncationTol: 1e-2, MaxStates: 150}},
 		{"jobs", func(t *Model) {
-			t.Classes = append(t.Classes, Class{Name: "c", Demand: oracle.Rats("1"), ArrivalRate: big.NewRat(1, 9)}, Class{Name: "d", Demand: oracle.Rats("0 1"), ArrivalRate: big.NewRat(1, 9)})
+			t.Classes = append(
+				t.Classes, Class{Name: "c", Demand: oracle.Rats("1"), ArrivalRate: big.NewRat(1, 9)},
+				Class{Name: "d", Demand: oracle.Rats("0 1"), ArrivalRate: big.NewRat(1, 9)},
+			)
 		}, fluid.PF, Settings{}},
 	} {
 		tr := good()
@@ -442,9 +490,11 @@ func TestSolveRefuses(t *testing.T) {
 		tr.Classes[0].ArrivalRate, tr.Classes[1].ArrivalRate = oracle.Rats(load)[0], big.NewRat(1, 9)
 		tr.Classes[1].Demand = oracle.Rats("0 1")
 		var unstable *UnstableError
-		if _, err := Solve(context.Background(), tr, fluid.DRF, Settings{}); !errors.As(err, &unstable) || unstable.Resource != 0 || unstable.Load.RatString() != load || !errors.Is(err, num.ErrUnstable) {
+		if _, err := Solve(context.Background(), tr, fluid.DRF, Settings{}); !errors.As(err, &unstable) ||
+			unstable.Resource != 0 || unstable.Load.RatString() != load || !errors.Is(err, num.ErrUnstable) {
 			t.Errorf("load %s: error %v", load, err)
-		} else if want := "unstable: jobs bring at least as much work as a resource can do: the load of resource 0 is " + load; err.Error() != want {
+		} else if want := "unstable: jobs bring at least as much work as a resource can do: the load of " +
+			"resource 0 is " + load; err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
 	}
@@ -455,7 +505,8 @@ func TestConverged(t *testing.T) {
 	v := &solution{limits: []int{7, 8}, iteration: 2e-4}
 	err := v.checkConverged(Settings{TruncationTol: 1e-10})
 	var bad *input.Error
-	if !errors.Is(err, ErrTooLarge) || !errors.As(err, &bad) || bad.Path != "TruncationTol" || !strings.HasPrefix(bad.Want, "at least 0.0002") {
+	if !errors.Is(err, ErrTooLarge) || !errors.As(err, &bad) || bad.Path != "TruncationTol" ||
+		!strings.HasPrefix(bad.Want, "at least 0.0002") {
 		t.Errorf("error %v", err)
 	}
 	if err := v.checkConverged(Settings{TruncationTol: 1e-3}); err != nil {
@@ -463,7 +514,8 @@ func TestConverged(t *testing.T) {
 	}
 }
 
-// The bound of rounding covers all measures of the closed form: ρ/(1-ρ) for 1000 loads, in fractions.
+// The bound of rounding covers all measures of the closed form: ρ/(1-ρ) for 1000 loads, in
+// fractions.
 func TestRoundingBoundOfClosedForm(t *testing.T) {
 	tr := trafficOf([][]*big.Rat{oracle.Rats("1")}, big.NewRat(1, 2))
 	c := &tr.Classes[0]
@@ -487,8 +539,9 @@ func TestRoundingBoundOfClosedForm(t *testing.T) {
 	}
 }
 
-// The multigrid iteration for two classes against elimination of the same chain, with speeds from equal to far apart.
-// The iteration may give up where they are: what it then claims must still hold.
+// The multigrid iteration for two classes against elimination of the same chain, with speeds from
+// equal to far apart. The iteration may give up where they are: what it then claims must still
+// hold.
 func TestSolveTwoClassesTwoWays(t *testing.T) {
 	for exponent := range int64(4) {
 		tr := trafficOf([][]*big.Rat{oracle.Rats("1 1/2"), oracle.Rats("1/3 1")}, oracle.Rats("1/2 2/5")...)
@@ -516,7 +569,8 @@ func TestSolveTwoClassesTwoWays(t *testing.T) {
 			b.summarize()
 			for k := range a.mean {
 				if off := math.Abs(a.mean[k]/b.mean[k] - 1); off > bound+measured+1e-12 || measured > 1e-10 {
-					t.Errorf("speeds 1:%s: E[x_%d] is off by %.3g, bound %.3g, measured %.3g", speed.RatString(), k, off, bound, measured)
+					t.Errorf("speeds 1:%s: E[x_%d] is off by %.3g, bound %.3g, measured %.3g",
+						speed.RatString(), k, off, bound, measured)
 				}
 			}
 		}
@@ -528,7 +582,10 @@ func TestSolveTwoClassesTwoWays(t *testing.T) {
 func TestForecast(t *testing.T) {
 	for seed := range uint64(3) {
 		d := big.NewRat(int64(1+2*seed), 8)
-		tr := trafficOf([][]*big.Rat{{big.NewRat(1, 1), d}, {d, big.NewRat(1, 1)}}, big.NewRat(1, 3), big.NewRat(1, 3+int64(seed%2)))
+		tr := trafficOf(
+			[][]*big.Rat{{big.NewRat(1, 1), d}, {d, big.NewRat(1, 1)}}, big.NewRat(1, 3),
+			big.NewRat(1, 3+int64(seed%2)),
+		)
 		scaleTo(tr, big.NewRat(94, 100))
 		policy := []fluid.Policy{fluid.DRF, fluid.PF, fluid.MaxMin}[seed%3]
 		w, err := newProblem(tr, tr.singletonGroups())
@@ -536,10 +593,13 @@ func TestForecast(t *testing.T) {
 			t.Fatal(err)
 		}
 		var many *statesError
-		if err := w.forecast(t.Context(), policy, Settings{TruncationTol: 1e-6, MaxStates: 1}, 2000); !errors.As(err, &many) {
+		if err := w.forecast(t.Context(), policy, Settings{TruncationTol: 1e-6, MaxStates: 1}, 2000); !errors.As(
+			err, &many,
+		) {
 			t.Fatal(err)
 		}
-		if states := solved(t, tr, policy, Settings{TruncationTol: 1e-6}).States; many.states > float64(states) || many.states < float64(states)/8 {
+		if states := solved(t, tr, policy, Settings{TruncationTol: 1e-6}).States; many.states > float64(states) ||
+			many.states < float64(states)/8 {
 			t.Errorf("seed %d, %s: %d states, forecast are more than %.0f", seed, policy, states, many.states)
 		}
 	}

@@ -12,25 +12,28 @@ import (
 	"productform/internal/input"
 )
 
-// truncationSafety multiplies the truncation error expected. If a chain does not make some moves from x to x ± e_k, of rate r, the
-// mean of x_i changes by exactly
+// truncationSafety multiplies the truncation error expected. If a chain does not make some moves
+// from x to x ± e_k, of rate r, the mean of x_i changes by exactly
 //
 //	E[x_i] - E_L[x_i] = Σ_k Σ_{lost moves x to x ± e_k} π_L(x) r D_i,  D_i = h_i(x ± e_k) - h_i(x),
 //
-// where h_i is the bias of x_i in the chain without limits: D_i is the effect of one job of class k more or less on the
-// integral of x_i over time. It grows as the number of jobs, since one job delays others as long as the resource stays
-// busy, and as the number of class-i jobs that are delayed: the x_i present and, of those that come later, E[x_i] at a
-// time. So the error relative to E[x_i] is taken to be proportional to
+// where h_i is the bias of x_i in the chain without limits: D_i is the effect of one job of class k
+// more or less on the integral of x_i over time. It grows as the number of jobs, since one job
+// delays others as long as the resource stays busy, and as the number of class-i jobs that are
+// delayed: the x_i present and, of those that come later, E[x_i] at a time. So the error relative
+// to E[x_i] is taken to be proportional to
 //
 //	A_ki = Σ_{lost moves} π_L(x) r (1 + x_i/E[x_i]) (1 + Σ_l x_l),
 //
-// with a constant measured by a second solve in a smaller region L': |E_L[x_i] - E_L'[x_i]|/E_L[x_i] times
-// max_k A_ki(L)/A_ki(L') is the error expected, truncationSafety times that the bound. The factor x_i/E[x_i] makes the
-// distribution biased by x_i of the stationary one. It matters where class i is rare: others may pile up while one of its jobs is
-// served, to a level that the stationary one hardly shows, but which is all that a class-i job sees.
+// with a constant measured by a second solve in a smaller region L': |E_L[x_i] -
+// E_L'[x_i]|/E_L[x_i] times max_k A_ki(L)/A_ki(L') is the error expected, truncationSafety times
+// that the bound. The factor x_i/E[x_i] makes the distribution biased by x_i of the stationary one.
+// It matters where class i is rare: others may pile up while one of its jobs is served, to a level
+// that the stationary one hardly shows, but which is all that a class-i job sees.
 //
-// This stays an estimate: what is rarer than the states summed is not seen. Two classes so rare that jobs of both are
-// hardly ever present may together make a third one pile up, at a level that neither does alone.
+// This stays an estimate: what is rarer than the states summed is not seen. Two classes so rare
+// that jobs of both are hardly ever present may together make a third one pile up, at a level that
+// neither does alone.
 const truncationSafety = 4
 
 // chain solves the truncated chain and bounds what the truncation does.
@@ -48,7 +51,8 @@ func (w *problem) chain(ctx context.Context, p *Part, policy fluid.Policy, s Set
 	return v.mean, nil
 }
 
-// truncated returns the solution with the limits of the settings, or in a region whose bound meets TruncationTol, and its bound.
+// truncated returns the solution with the limits of the settings, or in a region whose bound meets
+// TruncationTol, and its bound.
 func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings) (*solution, float64, error) {
 	tol := max(s.TruncationTol/10, 1e-12) // for an iteration, whose rounding error is not far below 1e-12
 	if s.Limits != nil {
@@ -82,7 +86,8 @@ func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings
 	if err != nil {
 		return nil, 0, err
 	}
-	// Regions grow by more than an eighth in all directions each time, until MaxStates at the latest.
+	// Regions grow by more than an eighth in all directions each time, until MaxStates at the
+	// latest.
 	last := small
 	for round := 0; ; round++ {
 		v, err := w.solveAt(ctx, policy, region, last, tol)
@@ -90,7 +95,9 @@ func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings
 			return nil, 0, err
 		}
 		bound := v.truncationBound(small)
-		if !(bound >= 0) { // what was cut off makes the origin so improbable that the measure is not in the range of float64
+		// what was cut off makes the origin so improbable that the measure is not in the range of
+		// float64
+		if !(bound >= 0) {
 			if region, err = v.box(s); err != nil {
 				return nil, 0, err
 			}
@@ -144,9 +151,10 @@ func (v *solution) box(s Settings) (*markov.Region, error) {
 	return boxOf(limits), nil
 }
 
-// pilot solves with limits that are reached with a small probability under every distribution: 5e-3 gives means with some two
-// digits, enough to see how tails decay. It starts where that is expected with something to spare. All states within the limits
-// count, since a region that cuts off where jobs pile up misleads.
+// pilot solves with limits that are reached with a small probability under every distribution: 5e-3
+// gives means with some two digits, enough to see how tails decay. It starts where that is expected
+// with something to spare. All states within the limits count, since a region that cuts off where
+// jobs pile up misleads.
 func (w *problem) pilot(ctx context.Context, policy fluid.Policy, s Settings) (*solution, error) {
 	const box = 8 // times as many states as matter, or fewer, are in the box around them
 	if all := w.expected(s.TruncationTol); productOf(all) > box*float64(s.MaxStates) {
@@ -161,9 +169,10 @@ func (w *problem) pilot(ctx context.Context, policy fluid.Policy, s Settings) (*
 // longPilot are the states of a pilot that takes some tenths of a second.
 const longPilot = 200_000
 
-// forecast returns a *statesError if a solution needs far more than MaxStates states by what is seen at a lower load, where it takes
-// little: far from the axes the numbers of jobs of class k are about in proportion to 1/gap_k. It looks only where a pilot would have more states than
-// long, and solves one with about a tenth of these.
+// forecast returns a *statesError if a solution needs far more than MaxStates states by what is
+// seen at a lower load, where it takes little: far from the axes the numbers of jobs of class k are
+// about in proportion to 1/gap_k. It looks only where a pilot would have more states than long, and
+// solves one with about a tenth of these.
 func (w *problem) forecast(ctx context.Context, policy fluid.Policy, s Settings, long float64) error {
 	const unsure = 3 // the factor by which the forecast may be too high
 	states := productOf(w.expected(1e-3))
@@ -247,8 +256,9 @@ func (w *problem) expected(tail float64) []int {
 	return limits
 }
 
-// smaller returns limits to compare with: exceeded with probability 1e-3 under every distribution, as those of a pilot, or a
-// quarter less where the limit is not larger, which still changes the means far more than rounding; but at least 1.
+// smaller returns limits to compare with: exceeded with probability 1e-3 under every distribution,
+// as those of a pilot, or a quarter less where the limit is not larger, which still changes the
+// means far more than rounding; but at least 1.
 func (v *solution) smaller() []int {
 	limits := make([]int, len(v.limits))
 	for k, l := range v.limits {
@@ -279,9 +289,10 @@ func (v *solution) most(k, n int) float64 {
 	return most
 }
 
-// falls reports whether the marginal of class k is far smaller at its limit than half way, under every distribution: otherwise
-// nothing is known of its tail. It may stay level for long, if rare long jobs are served at the expense of a class. A
-// quarter is little for a tail that decays, and much for one that is level.
+// falls reports whether the marginal of class k is far smaller at its limit than half way, under
+// every distribution: otherwise nothing is known of its tail. It may stay level for long, if rare
+// long jobs are served at the expense of a class. A quarter is little for a tail that decays, and
+// much for one that is level.
 func (v *solution) falls(k int) bool {
 	for _, d := range v.distributions {
 		if p := d.marginal[k]; p[v.limits[k]] > p[v.limits[k]/2]/4 {
@@ -291,8 +302,9 @@ func (v *solution) falls(k int) bool {
 	return true
 }
 
-// truncationBound measures the truncation error relative to the mean numbers, as that of the class whose lost moves cause the
-// most. It is at least 1 where the limit of a class tells nothing of its tail.
+// truncationBound measures the truncation error relative to the mean numbers, as that of the class
+// whose lost moves cause the most. It is at least 1 where the limit of a class tells nothing of its
+// tail.
 func (v *solution) truncationBound(small *solution) float64 {
 	var bound float64
 	for k := range v.limits {
@@ -343,8 +355,9 @@ func (v *solution) edge(k, i int) float64 {
 	return v.distributions[0].edge[k] + v.distributions[1+i].edge[k]
 }
 
-// grown returns a region for which a bound should fall to half of relTol, as weights decay towards the edge. It also has the states within the
-// limits of the pilot that matter in the end: those are known there, whereas a region shows nothing of what it leaves out.
+// grown returns a region for which a bound should fall to half of relTol, as weights decay towards
+// the edge. It also has the states within the limits of the pilot that matter in the end: those are
+// known there, whereas a region shows nothing of what it leaves out.
 func (r *reach) grown(bound, relTol float64, pilot *reach, s Settings) (*markov.Region, error) {
 	t := r.level + math.Log(2*max(bound/relTol, 1))
 	return r.within(r.extended(t), pilot, max(t, pilot.level+math.Log(2/s.TruncationTol)), s)
@@ -355,7 +368,8 @@ func (r *reach) grown(bound, relTol float64, pilot *reach, s Settings) (*markov.
 func (v *solution) forecastStates(s Settings) error {
 	const unsure = 2 // the factor by which that may be too many
 	r := v.reach()
-	if size, states := r.boundingBox(r.extended(r.level - math.Log(s.TruncationTol))); states > unsure*float64(s.MaxStates) {
+	if size, states := r.boundingBox(r.extended(r.level - math.Log(s.TruncationTol))); states > unsure*
+		float64(s.MaxStates) {
 		return &statesError{states / unsure, limitsOf(size)}
 	}
 	return nil
@@ -367,5 +381,7 @@ func (v *solution) checkConverged(s Settings) error {
 	if v.iteration <= max(s.TruncationTol, 1e-7) {
 		return nil
 	}
-	return &TooLargeError{Input: input.Errorf("TruncationTol", s.TruncationTol, "at least %.2g, where the iteration for x <= %d ends", v.iteration, v.limits)}
+	return &TooLargeError{Input: input.Errorf("TruncationTol",
+		s.TruncationTol, "at least %.2g, where the iteration for x <= %d ends",
+		v.iteration, v.limits)}
 }

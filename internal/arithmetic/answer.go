@@ -13,8 +13,8 @@ import (
 // FirstPrecision is the number of bits of the first enclosure of a [Ladder].
 const FirstPrecision = 128
 
-// CheckEngine rejects an unknown engine and a tolerance outside [0, 1). It returns the tolerance, with
-// [num.DefaultRelTol] in place of 0.
+// CheckEngine rejects an unknown engine and a tolerance outside [0, 1). It returns the tolerance,
+// with [num.DefaultRelTol] in place of 0.
 func CheckEngine(engine num.Engine, relTol float64) (float64, error) {
 	switch engine {
 	case "", num.Auto, num.Float, num.Enclose, num.Exact:
@@ -27,8 +27,9 @@ func CheckEngine(engine num.Engine, relTol float64) (float64, error) {
 	return cmp.Or(relTol, num.DefaultRelTol), nil
 }
 
-// CheckMaxBytes rejects a negative limit on memory. It returns the limit, with [num.DefaultMaxBytes] in
-// place of 0, and at most 2 GiB if an int has 32 bits, because no slice is longer.
+// CheckMaxBytes rejects a negative limit on memory. It returns the limit, with
+// [num.DefaultMaxBytes] in place of 0, and at most 2 GiB if an int has 32 bits, because no slice is
+// longer.
 func CheckMaxBytes(maxBytes int64) (int64, error) {
 	if maxBytes < 0 {
 		return 0, input.Errorf("MaxBytes", maxBytes, "a number of bytes, or 0 for %d GiB", num.DefaultMaxBytes>>30)
@@ -79,8 +80,12 @@ func (l *Ladder) next(err error) bool {
 
 // An Output converts numbers to the values of a result, and keeps the largest of their errors.
 type Output struct {
-	Bound float64 // on the relative errors of the doubles, except values below 2^-1022; +Inf if one is beyond float64; 0 if all are fractions
-	Width float64 // largest width of an enclosure, or bound of float64, over all values; Climb compares it with the tolerance
+	// on the relative errors of the doubles, except values below 2^-1022; +Inf if one is beyond
+	// float64; 0 if all are fractions
+	Bound float64
+	// largest width of an enclosure, or bound of float64, over all values; Climb compares it with
+	// the tolerance
+	Width float64
 }
 
 // Value returns x as a value of a result.

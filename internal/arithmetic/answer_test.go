@@ -32,7 +32,10 @@ func TestClimb(t *testing.T) {
 		engine num.Engine
 		relTol float64
 		prec   uint // of the enclosure, 0 for float64, 1 for a fraction
-	}{{"", 0, 0}, {num.Auto, 1e-14, 0}, {num.Auto, 1e-17, 128}, {num.Auto, 1e-60, 256}, {num.Float, 1e-60, 0}, {num.Enclose, 0, 128}, {num.Enclose, 1e-100, 512}, {num.Exact, 0, 1}} {
+	}{
+		{"", 0, 0}, {num.Auto, 1e-14, 0}, {num.Auto, 1e-17, 128}, {num.Auto, 1e-60, 256}, {num.Float, 1e-60, 0},
+		{num.Enclose, 0, 128}, {num.Enclose, 1e-100, 512}, {num.Exact, 0, 1},
+	} {
 		tol, err := arithmetic.CheckEngine(c.engine, c.relTol)
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +57,8 @@ func TestClimb(t *testing.T) {
 	}
 	var bad *num.InputError
 	wide := func(num.Engine, uint) (int, float64, error) { return 1, 1, nil }
-	if _, err := arithmetic.Climb(ladder(num.Enclose, math.SmallestNonzeroFloat64), wide); !errors.As(err, &bad) || bad.Path != "RelTol" {
+	if _, err := arithmetic.Climb(ladder(num.Enclose, math.SmallestNonzeroFloat64), wide); !errors.As(err, &bad) ||
+		bad.Path != "RelTol" {
 		t.Errorf("error %v", err)
 	}
 	for _, c := range []struct {
@@ -95,7 +99,9 @@ func TestWithoutDigits(t *testing.T) {
 
 func TestIntegers(t *testing.T) {
 	for _, n := range []int{0, 1, 3, min(1<<53+1, math.MaxInt)} {
-		for _, one := range []arithmetic.Number{arithmetic.One(num.Float, 0), arithmetic.One(num.Enclose, 64), arithmetic.One(num.Exact, 0)} {
+		for _, one := range []arithmetic.Number{
+			arithmetic.One(num.Float, 0), arithmetic.One(num.Enclose, 64), arithmetic.One(num.Exact, 0),
+		} {
 			x := one.Integer(n)
 			v, ok := x.Value()
 			if !ok || v.Float != float64(n) || x.IsZero() != (n == 0) {

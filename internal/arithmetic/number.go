@@ -8,8 +8,8 @@ import (
 	"productform/num"
 )
 
-// A Number is a number >= 0 as one of the engines knows it: x with f 2^(512 exp) = x(1+ε), |ε| <= e, or
-// in an interval, or x exactly. The operations below carry the bound along.
+// A Number is a number >= 0 as one of the engines knows it: x with f 2^(512 exp) = x(1+ε), |ε| <=
+// e, or in an interval, or x exactly. The operations below carry the bound along.
 type Number struct {
 	Wide
 	Bound    float64
@@ -19,8 +19,8 @@ type Number struct {
 
 const Roundoff = 0x1p-53 // u: relative error of one float64 operation
 
-// Least is the smallest float64 trusted to full precision among those that a sweep gives; whatever comes out smaller or
-// not finite loses its bound.
+// Least is the smallest float64 trusted to full precision among those that a sweep gives; whatever
+// comes out smaller or not finite loses its bound.
 const Least = 0x1p-1000
 
 // FromFloat returns a number that float64 arithmetic gave.
@@ -60,8 +60,8 @@ func (a Number) Rational(r *big.Rat) Number {
 	return FromFloat(f, Roundoff)
 }
 
-// nearest returns r.Float64(), in words where numerator and denominator fit into 53 bits: then the quotient is rounded once, and
-// exact if the denominator is a power of two.
+// nearest returns r.Float64(), in words where numerator and denominator fit into 53 bits: then the
+// quotient is rounded once, and exact if the denominator is a power of two.
 func nearest(r *big.Rat) (f float64, exact bool) {
 	const most = 1 << 53
 	if r.IsInt() {
@@ -76,8 +76,8 @@ func nearest(r *big.Rat) (f float64, exact bool) {
 	return r.Float64()
 }
 
-// Around returns doubles with below <= x <= above for x >= 0, twice x if it is one, and else the neighbours of the nearest; above is
-// +Inf beyond the largest.
+// Around returns doubles with below <= x <= above for x >= 0, twice x if it is one, and else the
+// neighbours of the nearest; above is +Inf beyond the largest.
 func Around(x *big.Rat) (below, above float64) {
 	f, exact := x.Float64()
 	if exact && f < 0x1p-1022 { // Rat.Float64 takes 0 for an exact 2^-2000
@@ -95,8 +95,8 @@ func (a Number) Zero() Number { return a.Rational(new(big.Rat)) }
 // One returns 1 in the arithmetic of a.
 func (a Number) One() Number { return a.Rational(big.NewRat(1, 1)) }
 
-// Sum adds the numbers first..last, at least one, by halves, so that each takes part in as few additions as can be. The
-// error is ctx.Err(), soon after ctx is done.
+// Sum adds the numbers first..last, at least one, by halves, so that each takes part in as few
+// additions as can be. The error is ctx.Err(), soon after ctx is done.
 func Sum(ctx context.Context, first, last int, number func(k int) Number) (Number, error) {
 	if err := ctx.Err(); err != nil {
 		return Number{}, err
@@ -219,7 +219,8 @@ func (a Number) Value() (v num.Value, ok bool) {
 	default:
 		v.Float = a.Double()
 	}
-	zero := a.Exact != nil && a.Exact.Sign() == 0 || a.Interval.High != nil && a.Interval.High.Sign() == 0 || a.Exact == nil && a.Interval.High == nil && a.F == 0
+	zero := a.Exact != nil && a.Exact.Sign() == 0 || a.Interval.High != nil && a.Interval.High.Sign() == 0 ||
+		a.Exact == nil && a.Interval.High == nil && a.F == 0
 	return v, v.Float <= math.MaxFloat64 && (v.Float >= 0x1p-1022 || zero)
 }
 

@@ -22,8 +22,8 @@ func of(r *big.Rat) numbers {
 	}
 }
 
-// Whatever is computed, far beyond the range of float64, too, the fraction lies in the interval and within the bound of
-// the float64.
+// Whatever is computed, far beyond the range of float64, too, the fraction lies in the interval and
+// within the bound of the float64.
 func TestBoundsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := []numbers{of(new(big.Rat)), of(big.NewRat(1, 1))}
@@ -33,7 +33,9 @@ func TestBoundsHold(t *testing.T) {
 			var z numbers
 			switch op := rapid.IntRange(0, 4).Draw(t, "operation"); {
 			case op == 0:
-				r := big.NewRat(rapid.Int64Range(0, 1<<40).Draw(t, "number"), rapid.Int64Range(1, 1<<40).Draw(t, "over"))
+				r := big.NewRat(
+					rapid.Int64Range(0, 1<<40).Draw(t, "number"), rapid.Int64Range(1, 1<<40).Draw(t, "over"),
+				)
 				if rapid.IntRange(0, 4).Draw(t, "kind") == 0 {
 					r.Mul(r, new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 2000)))
 				}
@@ -94,7 +96,8 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// Fractions and integers of any length are rounded as math/big rounds them, and known to be exact where they are.
+// Fractions and integers of any length are rounded as math/big rounds them, and known to be exact
+// where they are.
 func TestNearest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		integer := func(label string) *big.Int {
@@ -114,7 +117,8 @@ func TestNearest(t *testing.T) {
 	})
 }
 
-// Doubles around a fraction hold it and lie next to the nearest double; a double is its own bounds. Far below and above all too.
+// Doubles around a fraction hold it and lie next to the nearest double; a double is its own bounds.
+// Far below and above all too.
 func TestAround(t *testing.T) {
 	check := func(t interface{ Fatalf(string, ...any) }, x *big.Rat) {
 		below, above := arithmetic.Around(x)
@@ -141,7 +145,9 @@ func TestAround(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		odd := big.NewRat(rapid.Int64Range(0, 1<<62).Draw(t, "numerator")>>rapid.IntRange(0, 62).Draw(t, "less"), 1)
-		check(t, odd.Mul(odd, power(rapid.OneOf(rapid.IntRange(-1200, -1000), rapid.IntRange(-3000, 1100)).Draw(t, "exponent"))))
+		check(t, odd.Mul(
+			odd, power(rapid.OneOf(rapid.IntRange(-1200, -1000), rapid.IntRange(-3000, 1100)).Draw(t, "exponent")),
+		))
 	})
 	for _, k := range []int{-5000, -2000, -1076, -1075, -1074, -1022, -1, 0, 1023, 1024, 2000} {
 		check(t, power(k))

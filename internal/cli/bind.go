@@ -52,11 +52,14 @@ func Choice[T ~string](b *Binding, target *T, setting, flag string, words []T, u
 	b.Name(setting, flag)
 }
 
-// Tol adds --tol, the relative error for the engines auto and enclose, [num.DefaultRelTol] unless given.
+// Tol adds --tol, the relative error for the engines auto and enclose, [num.DefaultRelTol] unless
+// given.
 func (b *Binding) Tol(tol *float64) {
 	*tol = num.DefaultRelTol
-	b.Number(tol, "RelTol", "tol", fmt.Sprint(*tol), "a number >= 1e-300 and < 1", "relative tolerance for the engines auto and enclose",
-		func(v float64) bool { return v >= 1e-300 && v < 1 })
+	b.Number(
+		tol, "RelTol", "tol", fmt.Sprint(*tol), "a number >= 1e-300 and < 1",
+		"relative tolerance for the engines auto and enclose", func(v float64) bool { return v >= 1e-300 && v < 1 },
+	)
 }
 
 // Number adds a flag that takes numbers accepted by good.
@@ -77,8 +80,14 @@ func (b *Binding) IntFrom(least int, target *int, setting, flag string, most int
 	if *target != 0 {
 		standard = strconv.Itoa(*target)
 	}
-	Flag[int]{Name: flag, Kind: "int", Usage: usage, Default: standard, Want: fmt.Sprintf("an integer in %d..%d", least, most),
-		Parse: ParseIntFrom(least, most)}.Add(b.Cmd, target)
+	Flag[int]{
+		Name:    flag,
+		Kind:    "int",
+		Usage:   usage,
+		Default: standard,
+		Want:    fmt.Sprintf("an integer in %d..%d", least, most),
+		Parse:   ParseIntFrom(least, most),
+	}.Add(b.Cmd, target)
 	b.Name(setting, flag)
 }
 
@@ -96,12 +105,16 @@ const (
 // Memory adds --memory, which sets a number of bytes in MiB, [num.DefaultMaxBytes] unless given.
 func (b *Binding) Memory(maxBytes *int64) {
 	*maxBytes = num.DefaultMaxBytes
-	Flag[int64]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is rejected",
-		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory),
+	Flag[int64]{
+		Name:    "memory",
+		Usage:   "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is rejected",
+		Default: strconv.Itoa(defaultMemory),
+		Want:    fmt.Sprintf("an integer in 1..%d", mostMemory),
 		Parse: func(text string) (int64, bool) {
 			mib, ok := ParseInt(mostMemory)(text)
 			return int64(mib) << 20, ok
-		}}.Add(b.Cmd, maxBytes)
+		},
+	}.Add(b.Cmd, maxBytes)
 	b.maxBytes = maxBytes
 	b.Name("MaxBytes", "memory")
 }

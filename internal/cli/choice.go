@@ -34,10 +34,21 @@ var RunFlags = []string{"part", "tasks"}
 
 // Add adds the flags to a command.
 func (c *RunChoice) Add(cmd *cobra.Command) {
-	Flag[Part]{Name: "part", Kind: "string", Usage: "only do the runs whose place is K modulo N, `K/N` with K = 0..N-1, and leave them in the folder of --results; no answer",
-		Want: fmt.Sprintf("K/N with N in 1..%d and K in 0..N-1, such as 0/4 to 3/4", sweep.MostParts), Parse: parsePart}.Add(cmd, &c.Part)
-	Flag[string]{Name: "tasks", Kind: "string", Usage: "`list` the runs that are missing, or serve: do those whose keys are on the standard input; no answer",
-		Want: OneOf([]string{List, Serve}), Parse: func(s string) (string, bool) { return s, s == List || s == Serve }}.Add(cmd, &c.Tasks)
+	Flag[Part]{
+		Name: "part",
+		Kind: "string",
+		Usage: "only do the runs whose place is K modulo N, `K/N` with K = 0..N-1, and leave them in the folder of " +
+			"--results; no answer",
+		Want:  fmt.Sprintf("K/N with N in 1..%d and K in 0..N-1, such as 0/4 to 3/4", sweep.MostParts),
+		Parse: parsePart,
+	}.Add(cmd, &c.Part)
+	Flag[string]{
+		Name:  "tasks",
+		Kind:  "string",
+		Usage: "`list` the runs that are missing, or serve: do those whose keys are on the standard input; no answer",
+		Want:  OneOf([]string{List, Serve}),
+		Parse: func(s string) (string, bool) { return s, s == List || s == Serve },
+	}.Add(cmd, &c.Tasks)
 }
 
 func parsePart(text string) (p Part, ok bool) {
@@ -64,7 +75,11 @@ func (c RunChoice) Check(results string) error {
 	case c.Part.N > 0 && c.Tasks != "":
 		return fmt.Errorf("--part and --tasks exclude each other")
 	case c.Part.N > 0 && results == "":
-		return &input.Error{Path: "--results", Want: "a folder with --part, in which this part and the others leave their runs for the command that answers"}
+		return &input.Error{
+			Path: "--results",
+			Want: "a folder with --part, in which this part and the others leave their runs for the command " +
+				"that answers",
+		}
 	case c.Tasks == Serve && results != "":
 		return fmt.Errorf("--tasks serve and --results exclude each other: results go to the standard output")
 	}

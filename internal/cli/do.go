@@ -20,7 +20,9 @@ import (
 //
 // Plans with a precision stop once it is reached. A part cannot know the results of the others, so
 // parts do all possible runs; a list has the runs up to the next check of the precision.
-func (c RunChoice) Do(ctx context.Context, plans []*sim.Plan, s sweep.Settings, in io.Reader, out io.Writer) (last sweep.Progress, err error) {
+func (c RunChoice) Do(ctx context.Context, plans []*sim.Plan, s sweep.Settings, in io.Reader, out io.Writer) (
+	last sweep.Progress, err error,
+) {
 	if c.Tasks == List {
 		missing, err := sim.Missing(ctx, plans, s.Folder)
 		if err != nil {

@@ -79,7 +79,8 @@ type list[T any] struct {
 	words []string // that were written for the values, "" for those of a range
 }
 
-// written returns one of the values as it was written, at an index such as 1], and "" for all of them.
+// written returns one of the values as it was written, at an index such as 1], and "" for all of
+// them.
 func (l *list[T]) written(index string) string {
 	if i, err := strconv.Atoi(strings.TrimSuffix(index, "]")); err == nil && i < len(l.words) {
 		return l.words[i]
@@ -232,7 +233,8 @@ func complete(cmd *cobra.Command, name string, words []string) {
 // CheckWord returns an error at the path if the word is not one of the words.
 func CheckWord(path, word string, words []string) error {
 	if !slices.Contains(words, word) {
-		return input.Errorf(path, word, "%s%s", OneOf(words), file.DidYouMean(word, slices.Values(words), strings.Clone))
+		return input.Errorf(path, word, "%s%s",
+			OneOf(words), file.DidYouMean(word, slices.Values(words), strings.Clone))
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
-// This part of the package answers for commands that run the jobs of a log: which log, which of its jobs,
-// under which policy and on which workers? The flags have the same names, forms and errors in all
-// of them.
+// This part of the package answers for commands that run the jobs of a log: which log, which of its
+// jobs, under which policy and on which workers? The flags have the same names, forms and errors in
+// all of them.
 
 package cli
 
@@ -60,27 +60,44 @@ func (f *LogFlags) workersWanted() string { return fmt.Sprintf("an integer in 1.
 
 // Add adds the flags to a command.
 func (f *LogFlags) Add(cmd *cobra.Command) {
-	want, usage := policiesWanted, "`POLICIES` that share the workers, separated by commas, such as deadline/priority,edf,easy; all and sites are short for several"
+	want, usage := policiesWanted, "`POLICIES` that share the workers, separated by commas, such as "+
+		"deadline/priority,edf,easy; all and sites are short for several"
 	if f.IsOnePolicy {
 		want, usage = policyWanted, "`POLICY` that shares the workers, such as workload:60, edf or easy"
 	}
 	AddText(cmd, &f.PolicyList, "policy", "", want, usage)
 	AddGone(cmd, "policies", "did you mean --policy?")
-	if err := cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(PolicyNames(append(AllRules(), Baselines()...)), cobra.ShellCompDirectiveNoSpace)); err != nil {
+	if err := cmd.RegisterFlagCompletionFunc(
+		"policy",
+		cobra.FixedCompletions(PolicyNames(append(AllRules(), Baselines()...)), cobra.ShellCompDirectiveNoSpace),
+	); err != nil {
 		panic(err) // the flag exists
 	}
 	number := "MaxProcs of the log"
 	if f.StandardNumber > 0 {
 		number = fmt.Sprint(f.StandardNumber)
 	}
-	Flag[int]{Name: "workers", Usage: "number `W` of workers (default " + number + ")", Want: f.workersWanted(), Parse: ParseInt(f.MostWorkers)}.Add(cmd, &f.Workers)
-	AddText(cmd, &f.heterogeneous, "heterogeneous", "", speedsWanted, "`SPEEDS` of the workers, such as 10x1,10x0.5 or uniform:0.5:1.5 (default 1 each)")
-	AddText(cmd, &f.outageList, "outages", "", outagesWanted, "`OUTAGES` of workers, such as 1-6@55-115,8@200-, in seconds from the first submission")
+	Flag[int]{
+		Name:  "workers",
+		Usage: "number `W` of workers (default " + number + ")",
+		Want:  f.workersWanted(),
+		Parse: ParseInt(f.MostWorkers),
+	}.Add(cmd, &f.Workers)
+	AddText(
+		cmd, &f.heterogeneous, "heterogeneous", "", speedsWanted,
+		"`SPEEDS` of the workers, such as 10x1,10x0.5 or uniform:0.5:1.5 (default 1 each)",
+	)
+	AddText(
+		cmd, &f.outageList, "outages", "", outagesWanted,
+		"`OUTAGES` of workers, such as 1-6@55-115,8@200-, in seconds from the first submission",
+	)
 	AddNumber(cmd, &f.Learning, "learn", "", fmt.Sprintf("a number of seconds in %v", input.Speed),
 		"hide run times from the policy: assume `DEFAULT` seconds for a task, until one of the job is done",
 		input.Speed.Has)
-	AddNumber(cmd, &f.Emergency, "emergency", "", "a priority in [1e-50, 1e50]", "jobs of priority `P` or more take workers from running tasks",
-		input.Speed.Has)
+	AddNumber(
+		cmd, &f.Emergency, "emergency", "", "a priority in [1e-50, 1e50]",
+		"jobs of priority `P` or more take workers from running tasks", input.Speed.Has,
+	)
 	f.addRequests(cmd)
 	f.addSampling(Bind(cmd))
 }
@@ -172,7 +189,9 @@ func (f *LogFlags) Read(ctx context.Context, name string, stdin io.Reader) (*Job
 }
 
 // ReadSamples reads the log once, and takes the given number of samples, with consecutive seeds.
-func (f *LogFlags) ReadSamples(ctx context.Context, name string, stdin io.Reader, samples int) (all []*Jobs, err error) {
+func (f *LogFlags) ReadSamples(
+	ctx context.Context, name string, stdin io.Reader, samples int,
+) (all []*Jobs, err error) {
 	log, err := read(ctx, name, stdin)
 	if err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// This part of the package answers: how can several processes, on one machine or many, share the runs of a
-// command that simulates?
+// This part of the package answers: how can several processes, on one machine or many, share the
+// runs of a command that simulates?
 //
 // The runs of a command are the tasks of a sweep, and a folder of results holds the finished ones.
 // The command finds them there, whichever process computed them, and its answer has the same digits

@@ -54,7 +54,8 @@ func read(ctx context.Context, name string, stdin io.Reader) (log swf.Log, err e
 			return swf.Log{}, err
 		}
 		if len(log.Jobs) == mostJobs {
-			return swf.Log{}, input.InFile(Source(name), input.Errorf("", "a longer one", "a log of at most %d jobs", mostJobs))
+			return swf.Log{}, input.InFile(Source(name), input.Errorf("", "a longer one", "a log of at most %d jobs",
+				mostJobs))
 		}
 		log.Jobs = append(log.Jobs, job)
 		if len(log.Jobs)%1000 == 0 && ctx.Err() != nil {

@@ -1,5 +1,5 @@
-// This part of the package answers: how does a command write its answer and other files safely? It writes all
-// files at once or none, and never overwrites an input.
+// This part of the package answers: how does a command write its answer and other files safely? It
+// writes all files at once or none, and never overwrites an input.
 
 package cli
 
@@ -160,7 +160,8 @@ func writeFiles(files []File) (err error) {
 	return nil
 }
 
-// aboutFile gives the error the name of the file in place of that which the system tells, of a temporary one perhaps.
+// aboutFile gives the error the name of the file in place of that which the system tells, of a
+// temporary one perhaps.
 func aboutFile(file string, err error) error {
 	if file == "" || file == "-" {
 		return err
@@ -195,7 +196,8 @@ func Check(flag, file, from string, stdin io.Reader) error {
 	return nil
 }
 
-// IsStream reports whether the file is a regular one to which the standard input or output is redirected.
+// IsStream reports whether the file is a regular one to which the standard input or output is
+// redirected.
 func IsStream(file string, stream any) bool {
 	s, ok := stream.(*os.File)
 	if !ok {

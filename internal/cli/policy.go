@@ -65,16 +65,19 @@ func (f *LogFlags) parsePolicies() error {
 	return nil
 }
 
-// LeftOut returns the names of what sites use today if --policy asks for all rules and none of those, and they could be run as well.
+// LeftOut returns the names of what sites use today if --policy asks for all rules and none of
+// those, and they could be run as well.
 func (f *LogFlags) LeftOut() []string {
 	isBaseline := func(p Policy) bool { return p.Baseline != nil }
-	if f.heterogeneous != "" || !slices.Contains(strings.Split(f.PolicyList, ","), everyRule) || slices.ContainsFunc(f.Policies, isBaseline) {
+	if f.heterogeneous != "" || !slices.Contains(strings.Split(f.PolicyList, ","), everyRule) ||
+		slices.ContainsFunc(f.Policies, isBaseline) {
 		return nil
 	}
 	return PolicyNames(Baselines())
 }
 
-// ParsePolicy returns the policy of a name, of either package. The error is an [input.Error] whose path is "policy".
+// ParsePolicy returns the policy of a name, of either package. The error is an [input.Error] whose
+// path is "policy".
 func ParsePolicy(name string) (Policy, error) {
 	if rigid.Known(name) {
 		p, err := rigid.ParsePolicy(name)
@@ -97,7 +100,8 @@ func ParsePolicy(name string) (Policy, error) {
 	if hint == "" {
 		hint = file.DidYouMean(rule, words, strings.Clone)
 	}
-	return Policy{}, input.Errorf("policy", name, "one of %s%s", strings.Join(append(dispatch.Names(), rigid.Names()...), ", "), hint)
+	return Policy{}, input.Errorf("policy", name, "one of %s%s",
+		strings.Join(append(dispatch.Names(), rigid.Names()...), ", "), hint)
 }
 
 // aliasHint returns the policy for a name used by other programs.
@@ -113,7 +117,9 @@ func aliasHint(rule string) string {
 
 // AllRules returns the policies that are compared by default.
 func AllRules() (list []Policy) {
-	for _, name := range []string{"priority", "proportion", "workload", "deadline/priority", "deadline/deadline", "edf"} {
+	for _, name := range []string{
+		"priority", "proportion", "workload", "deadline/priority", "deadline/deadline", "edf",
+	} {
 		p, err := dispatch.ParsePolicy(name)
 		if err != nil {
 			panic(err) // a name of ours

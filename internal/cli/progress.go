@@ -39,7 +39,8 @@ func (p *Progress) Show(done, total int, what string) {
 	case p.terminal && (since >= barEvery || !p.drawn):
 		const width = 30
 		filled := min(width, done*width/total)
-		fmt.Fprintf(p.w, "\r\x1b[K[%s%s] %d/%d %s", strings.Repeat("=", filled), strings.Repeat(" ", width-filled), done, total, what)
+		fmt.Fprintf(p.w, "\r\x1b[K[%s%s] %d/%d %s",
+			strings.Repeat("=", filled), strings.Repeat(" ", width-filled), done, total, what)
 		p.drawn = true
 	case !p.terminal && since >= lineEvery:
 		fmt.Fprintf(p.w, "%s: %d of %d %s\n", p.command, done, total, what)

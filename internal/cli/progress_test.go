@@ -32,7 +32,8 @@ func TestProgressBar(t *testing.T) {
 	}
 	p.Clear()
 	p.Clear()
-	const clear, empty, full = "\r\x1b[K", "[                              ] 0/2 runs", "[==============================] 2/2 runs"
+	const clear, empty, full = "\r\x1b[K", "[                              ] 0/2 runs",
+		"[==============================] 2/2 runs"
 	if want := clear + empty + clear + full + clear; b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}

@@ -24,8 +24,15 @@ const requestsWanted = "log, log:F, F or uniform:F with 1 <= F <= 1e50"
 // addRequests adds the flags of the baselines.
 func (f *LogFlags) addRequests(cmd *cobra.Command) {
 	f.Requests = Requests{rigid.Requests{Factor: 1}, true}
-	Flag[Requests]{Name: "requests", Kind: "log[:F]|F|uniform:F", Default: "log", Want: requestsWanted, Parse: parseRequests,
-		Usage: "requested times of fcfs, sjf, easy and conservative: those of the log, otherwise run times times F (1)"}.Add(cmd, &f.Requests)
+	Flag[Requests]{
+		Name:    "requests",
+		Kind:    "log[:F]|F|uniform:F",
+		Default: "log",
+		Want:    requestsWanted,
+		Parse:   parseRequests,
+		Usage: "requested times of fcfs, sjf, easy and conservative: those of the log, otherwise run times " +
+			"times F (1)",
+	}.Add(cmd, &f.Requests)
 	AddSwitch(cmd, &f.Kill, "kill", "under fcfs, sjf, easy and conservative, end jobs at their requested times")
 }
 
@@ -63,7 +70,8 @@ func (q Requests) String() string {
 	return factor
 }
 
-// ask gives jobs their requested times if there is a baseline. The places are those of the jobs in the log.
+// ask gives jobs their requested times if there is a baseline. The places are those of the jobs in
+// the log.
 func (f *LogFlags) ask(taken *Jobs, log []swf.Job, places []int, seed uint64) (err error) {
 	first := slices.IndexFunc(f.Policies, func(p Policy) bool { return p.Baseline != nil })
 	if first < 0 {

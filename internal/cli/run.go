@@ -107,7 +107,8 @@ func known(c *cobra.Command, words []string) error {
 			}
 		}
 		if next == nil {
-			return fmt.Errorf("unknown command %q for %q%s", word, c.CommandPath(), file.DidYouMean(word, slices.Values(names), strings.Clone))
+			return fmt.Errorf("unknown command %q for %q%s",
+				word, c.CommandPath(), file.DidYouMean(word, slices.Values(names), strings.Clone))
 		}
 		c = next
 	}
@@ -130,7 +131,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		return fmt.Errorf("unknown flag: -%s%s", name, rightFlag(cmd, name))
 	case errors.As(err, &unknown):
-		return fmt.Errorf("unknown flag: --%s%s", unknown.GetSpecifiedName(), rightFlag(cmd, unknown.GetSpecifiedName()))
+		return fmt.Errorf("unknown flag: --%s%s",
+			unknown.GetSpecifiedName(), rightFlag(cmd, unknown.GetSpecifiedName()))
 	case errors.As(err, &bad):
 		return bad
 	case errors.As(err, &invalid): // --help=maybe

@@ -39,7 +39,8 @@ func TestFingerprint(t *testing.T) {
 		return f
 	}
 	own := FingerprintOf()
-	if own.Go != runtime.Version() || own.OS != runtime.GOOS || own.Arch != runtime.GOARCH || len(own.Arithmetic) != 16 || own.Version == "" {
+	if own.Go != runtime.Version() || own.OS != runtime.GOOS || own.Arch != runtime.GOARCH ||
+		len(own.Arithmetic) != 16 || own.Version == "" {
 		t.Errorf("%+v", own)
 	}
 	if got := of(""); got != own {
@@ -62,8 +63,11 @@ func TestParseAnswer(t *testing.T) {
 	if a, err := ParseAnswer([]byte(`{"key":"k","error":"why"}`)); err != nil || a.Error != "why" {
 		t.Errorf("%+v, %v", a, err)
 	}
-	for _, bad := range []string{"", "{}", "null", "[]", `{"key":"k"}`, string(good[:len(good)-2]), strings.Replace(string(good), "1}", "2}", 1),
-		strings.Replace(string(good), `"a"`, ` "a"`, 1), strings.Replace(string(good), "key", "kez", 1), string(good) + string(good)} {
+	for _, bad := range []string{
+		"", "{}", "null", "[]", `{"key":"k"}`, string(good[:len(good)-2]), strings.Replace(string(good), "1}", "2}", 1),
+		strings.Replace(string(good), `"a"`, ` "a"`, 1), strings.Replace(string(good), "key", "kez", 1),
+		string(good) + string(good),
+	} {
 		var refused *input.Error
 		if a, err := ParseAnswer([]byte(bad)); !errors.As(err, &refused) {
 			t.Errorf("%s: %+v, %v", bad, a, err)
@@ -115,7 +119,8 @@ func TestServeFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, answers, _ := strings.Cut(out.String(), "\n")
-	want := fmt.Sprintf(`{"key":"%s","error":"too many jobs"}`+"\n"+`{"key":"%s","sha256":"%s","result":7}`+"\n", a, b, digest([]byte("7")))
+	want := fmt.Sprintf(`{"key":"%s","error":"too many jobs"}`+"\n"+`{"key":"%s","sha256":"%s","result":7}`+"\n",
+		a, b, digest([]byte("7")))
 	if answers != want {
 		t.Errorf("%s, want %s", answers, want)
 	}

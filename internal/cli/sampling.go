@@ -20,11 +20,17 @@ func (f *LogFlags) addSampling(b *Binding) {
 	}
 	b.Int(&s.Count, "Count", "sample", 1e9, "take `N` consecutive jobs, scaled (default "+otherwise+")")
 	f.Seed = 1
-	Flag[uint64]{Name: "seed", Kind: "int", Usage: "seed of the random numbers, for --sample and uniform speeds", Default: "1", Want: "an integer in 0..18446744073709551615",
+	Flag[uint64]{
+		Name:    "seed",
+		Kind:    "int",
+		Usage:   "seed of the random numbers, for --sample and uniform speeds",
+		Default: "1",
+		Want:    "an integer in 0..18446744073709551615",
 		Parse: func(text string) (uint64, bool) {
 			v, err := strconv.ParseUint(text, 10, 64)
 			return v, err == nil
-		}}.Add(cmd, &f.Seed)
+		},
+	}.Add(cmd, &f.Seed)
 	scale := func(target *float64, setting, name, what string, sampled float64) {
 		b.Number(target, setting, name, "", input.Speed.Want(),
 			fmt.Sprintf("multiply %s by this (default %s%g)", what, one, sampled), input.Speed.Has)
@@ -36,12 +42,21 @@ func (f *LogFlags) addSampling(b *Binding) {
 		input.Time.Has)
 	s.DeadlineFactor, s.Parallelism = lin.DeadlineFactor, lin.Parallelism
 	b.Number(&s.DeadlineFactor, "DeadlineFactor", "deadline-factor", fmt.Sprint(lin.DeadlineFactor),
-		input.Speed.ZeroFor("no deadlines").Want(), "time from submission to deadline, in run times; 0 for no deadlines",
+		input.Speed.ZeroFor("no deadlines").Want(),
+		"time from submission to deadline, in run times; 0 for no deadlines",
 		input.Work.Has)
-	b.Int(&s.Parallelism, "Parallelism", "parallelism", 1e9, "number of parallel tasks of a job assumed by its deadline")
+	b.Int(
+		&s.Parallelism, "Parallelism", "parallelism", 1e9, "number of parallel tasks of a job assumed by its deadline",
+	)
 	f.priorities = interval{lin.LowestPriority, lin.HighestPriority}
-	Flag[interval]{Name: "priorities", Kind: "LOW:HIGH", Usage: "range of the priorities of users", Default: fmt.Sprintf("%g:%g", f.priorities.low, f.priorities.high),
-		Want: "LOW:HIGH with 0 <= LOW <= HIGH <= 1e50", Parse: parseInterval(0, 1e50)}.Add(cmd, &f.priorities)
+	Flag[interval]{
+		Name:    "priorities",
+		Kind:    "LOW:HIGH",
+		Usage:   "range of the priorities of users",
+		Default: fmt.Sprintf("%g:%g", f.priorities.low, f.priorities.high),
+		Want:    "LOW:HIGH with 0 <= LOW <= HIGH <= 1e50",
+		Parse:   parseInterval(0, 1e50),
+	}.Add(cmd, &f.priorities)
 }
 
 // settleSampling fills in missing flags from one of the two samplings.
@@ -63,7 +78,9 @@ func (f *LogFlags) settleSampling(given func(string) bool) {
 }
 
 // jobsOf converts jobs of the log, and returns the position of each in the log.
-func (f *LogFlags) jobsOf(log []swf.Job, name string, seed uint64) (jobs []dispatch.Job, places []int, skipped int, err error) {
+func (f *LogFlags) jobsOf(log []swf.Job, name string, seed uint64) (
+	jobs []dispatch.Job, places []int, skipped int, err error,
+) {
 	jobs, places, skipped, err = f.Sampling.Take(log, seed)
 	var bad *input.Error
 	var flag FlagError

@@ -77,7 +77,9 @@ func (f *LogFlags) parseSpeeds() error {
 		case err != nil && !strings.Contains(f.heterogeneous, ","):
 			return input.Errorf(flag, f.heterogeneous, "%s", speedsWanted)
 		case !ok || err != nil || !input.Speed.Has(v):
-			return input.Errorf(input.Index(flag, i), cmp.Or(word, "nothing"), "a speed in [1e-50, 1e50], or NxSPEED for N workers")
+			return input.Errorf(
+				input.Index(flag, i), cmp.Or(word, "nothing"), "a speed in [1e-50, 1e50], or NxSPEED for N workers",
+			)
 		case n > f.Workers-len(f.Speeds): // check before allocating that many
 			return input.Errorf(input.Index(flag, i), word, "%d speeds in all, one a worker", f.Workers)
 		}
@@ -124,7 +126,10 @@ func (f *LogFlags) parseOutages() error {
 		path, value := input.Index(flag, i), cmp.Or(text, "nothing")
 		switch {
 		case !ok:
-			return input.Errorf(path, value, "WORKERS@FROM-TO such as 1-6@55-115, or 8@200- for good, in seconds from the first submission")
+			return input.Errorf(
+				path, value,
+				"WORKERS@FROM-TO such as 1-6@55-115, or 8@200- for good, in seconds from the first submission",
+			)
 		case g.first < 1 || g.last > f.Workers:
 			return input.Errorf(path, value, "workers in 1..%d", f.Workers)
 		case g.first > g.last:
@@ -134,7 +139,9 @@ func (f *LogFlags) parseOutages() error {
 		}
 		for k, h := range groups {
 			if max(g.first, h.first) <= min(g.last, h.last) && g.from < h.to && h.from < g.to {
-				return input.Errorf(path, value, "an outage that does not overlap %s, %s[%d], which takes worker %d as well", h.text, flag, k, max(g.first, h.first))
+				return input.Errorf(path, value,
+					"an outage that does not overlap %s, %s[%d], which takes worker %d as well",
+					h.text, flag, k, max(g.first, h.first))
 			}
 		}
 		groups = append(groups, g)

@@ -17,7 +17,9 @@ func TestParseOutage(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, got, ok)
 		}
 	}
-	for _, text := range []string{"", "1", "1@", "1@-", "a@1-2", "1-@1-2", "1@1-2-3", "1@x-2", "1@1-y", "-1@1-2", "1@1e-2"} {
+	for _, text := range []string{
+		"", "1", "1@", "1@-", "a@1-2", "1-@1-2", "1@1-2-3", "1@x-2", "1@1-y", "-1@1-2", "1@1e-2",
+	} {
 		if got, ok := parseOutage(text); ok {
 			t.Errorf("%s: %v", text, got)
 		}

@@ -10,8 +10,8 @@ import "productform/internal/arithmetic"
 //	H: e_k = e_{k-1} + (k+2)u + delta, e_0 = 0,   X = H Π: e_k + (2n+3)u,
 //	V: g_k = g_{k+1} + (n-k+3)u + delta, g_{n+1} = (2n+2)u.
 //
-// Within a block a value passes at most 9 additions on its way to a sum: 4 in fold, 5 in tally. Sums of blocks are
-// compensated, which costs 4u more (see num.Sum).
+// Within a block a value passes at most 9 additions on its way to a sum: 4 in fold, 5 in tally.
+// Sums of blocks are compensated, which costs 4u more (see num.Sum).
 type ErrorBounds struct {
 	Value      float64 // of X
 	Up         float64 // of sums of X

@@ -106,7 +106,9 @@ func (c *Cube) Down(ctx context.Context, workers int) (Sums, error) {
 // the four parts given by the two highest elements, 00 comes first (last on the way down), then 01
 // and 10 in parallel, then 11. The sums are added in the order of the parts, so they do not depend
 // on the number of workers. The error is that of the context.
-func (c *Cube) sweep(ctx context.Context, workers int, leaf func(first, last int, w *scratch, s *Sums), meet []int, down bool) (Sums, error) {
+func (c *Cube) sweep(
+	ctx context.Context, workers int, leaf func(first, last int, w *scratch, s *Sums), meet []int, down bool,
+) (Sums, error) {
 	n := len(c.Weight)
 	bit := min(n, LeafBits)
 	parts := make([]Sums, 1<<(n-bit))
@@ -132,7 +134,9 @@ func (c *Cube) sweep(ctx context.Context, workers int, leaf func(first, last int
 			q := 1 << (high - 2)
 			run(part+q*3*flip, high-2, workers)
 			if workers > 1 {
-				inParallel(func() { run(part+q, high-2, workers/2) }, func() { run(part+2*q, high-2, workers-workers/2) })
+				inParallel(func() { run(part+q, high-2, workers/2) }, func() {
+					run(part+2*q, high-2, workers-workers/2)
+				})
 			} else {
 				run(part+q, high-2, 1)
 				run(part+2*q, high-2, 1)

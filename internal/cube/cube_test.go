@@ -201,7 +201,9 @@ func TestSweepsDoNotAllocate(t *testing.T) {
 		capacity, classes, rate := randomCube(rand.New(rand.NewPCG(1, 2)), n)
 		c := New(floats(rate), nil)
 		c.Denominators, c.AllSets, c.Meet = NewDenominators(capacity, classes, rate, c.Unit), true, classes
-		return testing.AllocsPerRun(3, func() { c.Up(t.Context(), 1) }), testing.AllocsPerRun(3, func() { c.Down(t.Context(), 1) })
+		return testing.AllocsPerRun(3, func() {
+			c.Up(t.Context(), 1)
+		}), testing.AllocsPerRun(3, func() { c.Down(t.Context(), 1) })
 	}
 	up14, down14 := allocations(14)
 	up17, down17 := allocations(17)

@@ -17,19 +17,21 @@ type Denominators struct {
 
 // rates holds the terms of denominators.
 type rates[T int64 | float64] struct {
-	capacity []T             // of each server
-	classes  []int           // classes of each server, as a mask
-	servers  [][]int         // servers of each class; nil if all classes are low
-	rate     []T             // of each class
-	low      []*[BlockSize]T // capacity[s] at the low subsets that server s can serve; nil if there is none, or all classes are low
-	base     [BlockSize]T    // d of the first block
+	capacity []T     // of each server
+	classes  []int   // classes of each server, as a mask
+	servers  [][]int // servers of each class; nil if all classes are low
+	rate     []T     // of each class
+	// capacity[s] at the low subsets that server s can serve; nil if there is none, or all classes
+	// are low
+	low  []*[BlockSize]T
+	base [BlockSize]T // d of the first block
 }
 
 // exactBits is the number of bits of exact integers in float64.
 const exactBits = 53
 
-// NewDenominators prepares d(A) = μ(A) - λ(A), where μ(A) adds the capacities of the servers of the classes in A. The unit is
-// that of the cube.
+// NewDenominators prepares d(A) = μ(A) - λ(A), where μ(A) adds the capacities of the servers of the
+// classes in A. The unit is that of the cube.
 func NewDenominators(capacity []int64, classes []int, rate []int64, unit float64) *Denominators {
 	d := &Denominators{unit: unit}
 	total := int64(0)
@@ -122,7 +124,8 @@ func (w *walk[T]) begin(d *rates[T], shift func(out, from, less *[BlockSize]T, p
 	clear(w.at)
 }
 
-// next returns d at the subsets of block b in three parts: (from + plus) - less. They stay valid until the following call.
+// next returns d at the subsets of block b in three parts: (from + plus) - less. They stay valid
+// until the following call.
 func (w *walk[T]) next(b int) (from, less *[BlockSize]T, plus T) {
 	if b&1 == 0 {
 		return w.made(b), &w.none, 0
@@ -198,7 +201,8 @@ type denominatorWalk struct {
 	empty  float64 // d(∅)
 }
 
-// begin starts a walk. empty, if it is not 0, is d(∅), otherwise d(∅) is a power of two at least as large as d({0}).
+// begin starts a walk. empty, if it is not 0, is d(∅), otherwise d(∅) is a power of two at least as
+// large as d({0}).
 func (w *denominatorWalk) begin(d *Denominators, k *kernels, empty float64) {
 	w.Denominators, w.empty = d, empty
 	switch {
@@ -222,7 +226,8 @@ func powerAbove(x float64) float64 {
 	return math.Ldexp(1, exponent)
 }
 
-// next returns d at the subsets of block b in three parts: (from + plus) - less. They stay valid until the following call.
+// next returns d at the subsets of block b in three parts: (from + plus) - less. They stay valid
+// until the following call.
 func (w *denominatorWalk) next(b int) (from, less *block, plus float64) {
 	switch {
 	case w.Table != nil:

@@ -5,8 +5,9 @@
 //	X(∅) = 1,  X(A) = Σ_{i∈A} w_i X(A∖{i}) / d(A),
 //	W(A) = (c(A) + Σ_{j∉A} w_j W(A∪{j})) / d(A).
 //
-// With w_i = λ_i and d(A) = μ(A) - λ(A), X(A) is G(A) of package bf: the recursion of balanced fairness over sets of
-// classes, the sum of Φ(x) Π_i λ_i^x_i over the states x whose set of active classes is A.
+// With w_i = λ_i and d(A) = μ(A) - λ(A), X(A) is G(A) of package bf: the recursion of balanced
+// fairness over sets of classes, the sum of Φ(x) Π_i λ_i^x_i over the states x whose set of active
+// classes is A.
 //
 // W is the derivative of Σ_A c(A) X(A) with respect to the numerator of X(A) (the adjoint), so one
 // sweep down gives the derivatives with respect to all denominators. With Π(A) the product of the

@@ -159,7 +159,8 @@ func down(x, sum, product *block, from, less *block, plus float64) (least float6
 
 type reciprocals [8]float64
 
-// set sets r to the reciprocals of (from + plus) - less and returns the smallest of these and least.
+// set sets r to the reciprocals of (from + plus) - less and returns the smallest of these and
+// least.
 func (r *reciprocals) set(from, less *eight, plus, least float64) float64 {
 	for i := range r {
 		d := from[i] + plus - less[i]
@@ -179,8 +180,9 @@ func shift(out, from, less *block, plus float64) {
 	}
 }
 
-// folded are the sums of a block over elements 5..7, at the masks of elements 0..4: row m < 8 over the subsets that meet
-// mask m of these elements, so that row 0 holds zeros, and row everything over all.
+// folded are the sums of a block over elements 5..7, at the masks of elements 0..4: row m < 8 over
+// the subsets that meet mask m of these elements, so that row 0 holds zeros, and row everything
+// over all.
 type folded [9][32]float64
 
 const everything = 8
@@ -245,8 +247,10 @@ func tally(hi, lo []float64, queries []query, f *folded, b int, factor float64) 
 func sumLanes(meet, all *[32]float64, mask int) (s0, s1, s2, s3 float64) {
 	rows := [2]*[32]float64{meet, all}
 	m := &meeting[mask&7]
-	a, b, c, d := (*four)(rows[m[0]&1][0:]), (*four)(rows[m[1]&1][4:]), (*four)(rows[m[2]&1][8:]), (*four)(rows[m[3]&1][12:])
-	e, f, g, h := (*four)(rows[m[4]&1][16:]), (*four)(rows[m[5]&1][20:]), (*four)(rows[m[6]&1][24:]), (*four)(rows[m[7]&1][28:])
+	a, b, c, d := (*four)(rows[m[0]&1][0:]), (*four)(rows[m[1]&1][4:]), (*four)(rows[m[2]&1][8:]),
+		(*four)(rows[m[3]&1][12:])
+	e, f, g, h := (*four)(rows[m[4]&1][16:]), (*four)(rows[m[5]&1][20:]), (*four)(rows[m[6]&1][24:]),
+		(*four)(rows[m[7]&1][28:])
 	s0 = ((a[0] + b[0]) + (c[0] + d[0])) + ((e[0] + f[0]) + (g[0] + h[0]))
 	s1 = ((a[1] + b[1]) + (c[1] + d[1])) + ((e[1] + f[1]) + (g[1] + h[1]))
 	s2 = ((a[2] + b[2]) + (c[2] + d[2])) + ((e[2] + f[2]) + (g[2] + h[2]))

@@ -209,7 +209,8 @@ func TestSweepsKeepTheOrder(t *testing.T) {
 			}
 			for i := range 2 {
 				a, b := sums[0][i], sums[1][i]
-				if !sameBits(a.hi, b.hi) || !sameBits(a.lo, b.lo) || i == 0 && (a.Min != b.Min || a.MinBlock != b.MinBlock) {
+				if !sameBits(a.hi, b.hi) || !sameBits(a.lo, b.lo) ||
+					i == 0 && (a.Min != b.Min || a.MinBlock != b.MinBlock) {
 					t.Fatalf("%d elements, all sets %v: sums differ", n, all)
 				}
 			}
@@ -279,7 +280,8 @@ func TestDigitsOfAllProcessors(t *testing.T) {
 	capacity, classes, rate := randomCube(rand.New(rand.NewPCG(1, 17)), 13)
 	for _, k := range []kernels{inGo(), fastest()} {
 		c := New(floats(rate), nil)
-		c.kernels, c.AllSets, c.Meet, c.Denominators = k, true, classes, NewDenominators(capacity, classes, rate, c.Unit)
+		c.kernels, c.AllSets, c.Meet, c.Denominators = k, true, classes,
+			NewDenominators(capacity, classes, rate, c.Unit)
 		up, _ := c.Up(t.Context(), 1)
 		down, _ := c.Down(t.Context(), 1)
 		hash := fnv.New64a()

@@ -10,7 +10,9 @@ const transformBits = 12 // 2^12 words stay in the first-level cache
 
 // bySplit runs a transform on the two halves of a long table in parallel, and joins them: the half
 // without the highest element is added to the other (subsets) or vice versa (supersets).
-func bySplit[T int64 | float64](ctx context.Context, t []T, workers int, transform func(context.Context, []T), join func(without, with []T)) {
+func bySplit[T int64 | float64](
+	ctx context.Context, t []T, workers int, transform func(context.Context, []T), join func(without, with []T),
+) {
 	if workers < 2 || len(t) < 1<<LeafBits {
 		transform(ctx, t)
 		return

@@ -30,7 +30,9 @@ type bounds struct {
 	product, one big.Float
 }
 
-func newBounds(ctx context.Context, c *Chain, v []big.Float, q *big.Float, prec uint, mode big.RoundingMode, question Question) *bounds {
+func newBounds(
+	ctx context.Context, c *Chain, v []big.Float, q *big.Float, prec uint, mode big.RoundingMode, question Question,
+) *bounds {
 	b := &bounds{Rounded: recursion.NewRounded(c.Graph, prec, mode), c: c, question: question,
 		stop: recursion.Cancellation{Ctx: ctx}, q: q, v: v, perStep: len(c.Weight)}
 	for _, w := range b.Weights {
@@ -266,7 +268,8 @@ func (b *bounds) tail(i int, m, z *big.Float) (*big.Float, error) {
 	}
 	mode, jump := int(float), b.jump(i)
 	sum, total := b.Number().Set(a[mode]), b.Other().SetInt64(1)
-	var w, v, r, rest, integer *big.Float // weights as sum and as total need them; the ratio to the next, and what follows
+	// weights as sum and as total need them; the ratio to the next, and what follows
+	var w, v, r, rest, integer *big.Float
 	begin := func() { w, v = b.Number().SetInt64(1), b.Other().SetInt64(1) }
 	r, rest, integer = num.Up(b.Prec), num.Up(b.Prec), new(big.Float)
 	// ends omits all further terms, at most rest of w, if they are small or must is set.
@@ -280,7 +283,8 @@ func (b *bounds) tail(i int, m, z *big.Float) (*big.Float, error) {
 		}
 		rest.Quo(r, left)
 		below := arithmetic.Exponent(w) + arithmetic.Exponent(rest) + int(b.Prec)
-		if !must && (below > arithmetic.Exponent(total) || below+arithmetic.Exponent(jump)+arithmetic.Exponent(most) > arithmetic.Exponent(sum)) {
+		if !must && (below > arithmetic.Exponent(total) ||
+			below+arithmetic.Exponent(jump)+arithmetic.Exponent(most) > arithmetic.Exponent(sum)) {
 			return false
 		}
 		if up {

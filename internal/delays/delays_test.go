@@ -63,7 +63,10 @@ func queues(t *testing.T, n int, maxBytes int64) (*Chain, []big.Float) {
 	p := &recursion.Problem{Whole: true, Scale: big.NewInt(1), Bits: 10}
 	for i := range n {
 		p.Groups = append(p.Groups, recursion.Group{N: 1, Capacity: big.NewInt(3)})
-		p.Classes = append(p.Classes, recursion.Class{Rate: big.NewInt(1), Choose: []recursion.Choice{{Group: i, Choose: 1}}})
+		p.Classes = append(p.Classes, recursion.Class{
+			Rate:   big.NewInt(1),
+			Choose: []recursion.Choice{{Group: i, Choose: 1}},
+		})
 	}
 	g, err := recursion.ClassGraph(t.Context(), p)
 	if err != nil {
@@ -145,8 +148,14 @@ func TestStepByClass(t *testing.T) {
 		n := rapid.IntRange(1, 7).Draw(t, "classes")
 		p := &recursion.Problem{Whole: true, Scale: big.NewInt(1), Bits: 10}
 		for i := range n {
-			p.Groups = append(p.Groups, recursion.Group{N: 1, Capacity: big.NewInt(rapid.Int64Range(10, 99).Draw(t, "capacity"))})
-			class := recursion.Class{Rate: big.NewInt(rapid.Int64Range(1, 9).Draw(t, "rate")), Choose: []recursion.Choice{{Group: i, Choose: 1}}}
+			p.Groups = append(p.Groups, recursion.Group{
+				N:        1,
+				Capacity: big.NewInt(rapid.Int64Range(10, 99).Draw(t, "capacity")),
+			})
+			class := recursion.Class{
+				Rate:   big.NewInt(rapid.Int64Range(1, 9).Draw(t, "rate")),
+				Choose: []recursion.Choice{{Group: i, Choose: 1}},
+			}
 			if i > 0 && rapid.Bool().Draw(t, "shares") {
 				class.Choose = append(class.Choose, recursion.Choice{Group: i - 1, Choose: 1})
 			}

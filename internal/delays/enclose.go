@@ -207,7 +207,9 @@ func (e *enclosure) quantile(i int, p *big.Rat) (num.Interval, error) {
 
 // findBracket returns a time before or after x for which good holds, at a distance of at least
 // width from x, or nil.
-func (e *enclosure) findBracket(x, width *big.Float, before bool, good func(m *big.Float) (bool, error)) (*big.Float, error) {
+func (e *enclosure) findBracket(
+	x, width *big.Float, before bool, good func(m *big.Float) (bool, error),
+) (*big.Float, error) {
 	d := new(big.Float).SetPrec(e.prec).Set(width)
 	for range e.prec {
 		m := new(big.Float).SetPrec(e.prec)

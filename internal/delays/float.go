@@ -59,7 +59,14 @@ type entries struct {
 // newFloats returns a chain at step 0 for the requested classes, given the values v of its states
 // except the root of the class lattice, and a bound on their relative errors.
 func newFloats(ctx context.Context, c *Chain, v []float64, bound float64, q Question) (*Floats, error) {
-	f := &Floats{c: c, question: q, cancel: recursion.Cancellation{Ctx: ctx}, y: make([]float64, c.top+1), next: make([]float64, c.top+1), flows: make([][]float64, len(c.marks))}
+	f := &Floats{
+		c:        c,
+		question: q,
+		cancel:   recursion.Cancellation{Ctx: ctx},
+		y:        make([]float64, c.top+1),
+		next:     make([]float64, c.top+1),
+		flows:    make([][]float64, len(c.marks)),
+	}
 	f.perStep = float64(c.elements() + 3)
 	if c.Shares != nil {
 		f.perStep += 23
@@ -118,8 +125,8 @@ func quotientBound(bound, n float64) float64 {
 	return arithmetic.Compound(bound, bound/(1-bound), arithmetic.Roundings(n))
 }
 
-// setRates sets q, the shares that stay in a state in a step, and the weights of the terms, over q. The
-// error is that of the context.
+// setRates sets q, the shares that stay in a state in a step, and the weights of the terms, over q.
+// The error is that of the context.
 func (f *Floats) setRates() error {
 	c := f.c
 	for k := 1; k <= c.top; k++ {
@@ -309,8 +316,8 @@ func (f *Floats) stepByTerms() {
 	}
 }
 
-// stepByClass takes a step on the class lattice, where state k is the set of the bits of k. It adds the same terms in the same
-// order as stepByTerms, two classes at a time.
+// stepByClass takes a step on the class lattice, where state k is the set of the bits of k. It adds
+// the same terms in the same order as stepByTerms, two classes at a time.
 func (f *Floats) stepByClass() {
 	next, y := f.next, f.y
 	for k, x := range f.stay {
@@ -385,12 +392,15 @@ func (f *Floats) survivalsNow() ([]Survival, error) {
 			continue
 		}
 		s := &list[i]
-		*s = Survival{A: make([]float64, n+1), Jump: 1, omitted: truncation, deviations: 10} // beyond 10, less than truncation
+		// beyond 10, less than truncation
+		*s = Survival{A: make([]float64, n+1), Jump: 1, omitted: truncation, deviations: 10}
 		if f.question.Rough {
 			s.omitted, s.deviations = roughTruncation, 5 // beyond 5, less than that over a Jump of hundreds
 		}
 		levels := float64(f.c.Layer[f.c.top]) * (f.perStep + 4)
-		s.Bound = arithmetic.Compound(f.base, arithmetic.Roundings(float64(n)*(f.perStep+1)+levels+dotRoundings(len(e.state))+8), 0)
+		s.Bound = arithmetic.Compound(
+			f.base, arithmetic.Roundings(float64(n)*(f.perStep+1)+levels+dotRoundings(len(e.state))+8), 0,
+		)
 		last, rate := e.dot(f.y), 0.0
 		if f.c.ByClass {
 			rate = f.rate(i)

@@ -76,7 +76,8 @@ func interval(x arithmetic.Number) num.Interval {
 	return f.Mul(num.Interval{Low: num.Down(64).SetFloat64(1 - off), High: num.Up(64).SetFloat64(1 + off)})
 }
 
-// quantile returns low and high with P(T > low) >= above and P(T > high) <= below, if they are known.
+// quantile returns low and high with P(T > low) >= above and P(T > high) <= below, if they are
+// known.
 func (d *Lookup) quantile(below, above float64) (low, high float64, ok bool) {
 	at := func(t float64) float64 { return d.Tail(t).Double() }
 	end := d.Until()

@@ -8,14 +8,18 @@ import (
 	"productform/internal/recursion"
 )
 
-// Moments returns E[T_i^k], k = 1..most, of every class, in the arithmetic of like. With V_0 = y and V_{j+1} = (-Q)^-1 V_j,
-// a sweep down each, and c_i the values at time 0, ∫ t^(k-1) P(T_i > t) dt gives
+// Moments returns E[T_i^k], k = 1..most, of every class, in the arithmetic of like. With V_0 = y
+// and V_{j+1} = (-Q)^-1 V_j, a sweep down each, and c_i the values at time 0, ∫ t^(k-1) P(T_i > t)
+// dt gives
 //
 //	E[T_i^k] = k! c_i (V_k + λ_i V_{k+1}) / Z   on the class lattice,
 //	E[T_i^k] = k! c_i V_{k+1} / Z               on the lattices of servers.
 func Moments(ctx context.Context, c *Chain, like arithmetic.Number, most int) ([][]arithmetic.Number, error) {
 	kernel := recursion.NewNumbers(c.Graph, c.top+1, like)
-	r := &moments{c: c, Sweep: recursion.NewSweep(ctx, c.Graph, c.top+1, &kernel, arithmetic.Number{}, recursion.BigSteps)}
+	r := &moments{
+		c:     c,
+		Sweep: recursion.NewSweep(ctx, c.Graph, c.top+1, &kernel, arithmetic.Number{}, recursion.BigSteps),
+	}
 	if c.Shares != nil {
 		r.reader = c.Shares.Reader()
 	}
@@ -114,7 +118,8 @@ func (r *moments) initial(i, k int) arithmetic.Number {
 		}
 	}
 	if r.reader != nil {
-		share = r.reader.Number(k, int32(i), r.Kernel.Like).Quo(r.Kernel.Integer(c.problem.Classes[i].Rate)) // of λ_i q_i
+		// of λ_i q_i
+		share = r.reader.Number(k, int32(i), r.Kernel.Like).Quo(r.Kernel.Integer(c.problem.Classes[i].Rate))
 	}
 	return x.Mul(share)
 }

@@ -170,7 +170,10 @@ func (s *Survival) answer(ctx context.Context, tails, times []*big.Rat, unit *bi
 		if !ok {
 			low = 0
 		}
-		a.Tails = append(a.Tails, num.Interval{Low: num.Down(prec).SetFloat64(low), High: num.Up(prec).SetFloat64(high)})
+		a.Tails = append(a.Tails, num.Interval{
+			Low:  num.Down(prec).SetFloat64(low),
+			High: num.Up(prec).SetFloat64(high),
+		})
 	}
 	return a, nil
 }

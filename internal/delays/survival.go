@@ -78,7 +78,8 @@ func (s *Survival) Tail(m float64) (p, bound float64, ok bool) {
 		total += w
 		sum += w * at(low)
 	}
-	// A sum of positive terms has a rounding for each, a weight two, in the numerator and in the denominator.
+	// A sum of positive terms has a rounding for each, a weight two, in the numerator and in the
+	// denominator.
 	e := arithmetic.Roundings(6*float64(high-low)+8) + 4*s.omitted // 2 in the numerator, 2 in the denominator
 	return sum / total, arithmetic.Compound(s.Bound, e, 0), true
 }

@@ -28,8 +28,10 @@ func TestSettingsShareDefaults(t *testing.T) {
 							continue
 						}
 						found++
-						if want := "[num.Default" + n.Name + "]"; !strings.Contains(field.Doc.Text()+field.Comment.Text(), want) {
-							t.Errorf("%v: the comment of %s.%s does not name %s", l.position(n.Pos()), name, n.Name, want)
+						if want := "[num.Default" + n.Name +
+							"]"; !strings.Contains(field.Doc.Text()+field.Comment.Text(), want) {
+							t.Errorf("%v: the comment of %s.%s does not name %s",
+								l.position(n.Pos()), name, n.Name, want)
 						}
 					}
 				}
@@ -61,7 +63,8 @@ func TestExportedNamesUsePublicTypes(t *testing.T) {
 	for _, l := range append(libraries(t, root), libraries(t, filepath.Join(root, "live"))...) {
 		for _, f := range l.files {
 			for _, s := range internalTypes(f) {
-				t.Errorf("%v: an exported declaration mentions %s, a type of an internal package", l.position(s.Pos()), s.Sel.Name)
+				t.Errorf("%v: an exported declaration mentions %s, a type of an internal package",
+					l.position(s.Pos()), s.Sel.Name)
 			}
 		}
 	}
@@ -97,7 +100,8 @@ func TestInternalTypesAreFound(t *testing.T) {
 	}
 }
 
-// internalTypes returns the types of internal packages that the exported declarations of a file mention.
+// internalTypes returns the types of internal packages that the exported declarations of a file
+// mention.
 func internalTypes(f *ast.File) (list []*ast.SelectorExpr) {
 	private := internalImports(f)
 	for _, d := range f.Decls {

@@ -143,7 +143,9 @@ func TestFloors(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "testdata" || isModule(name)): // above all floors
+		case d.IsDir() &&
+			(strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "testdata" || isModule(name)):
+			// above all floors
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil

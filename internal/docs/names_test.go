@@ -19,7 +19,9 @@ import (
 
 // A source holds the declarations and imports of the Go files of the module.
 type source struct {
-	functions map[string]bool // "bf.Solve", "cluster.Model.Reduce", "bf.TestReference"; also with the folder, "sim/farm.TestTAGSFarm"
+	// "bf.Solve", "cluster.Model.Reduce", "bf.TestReference"; also with the folder,
+	// "sim/farm.TestTAGSFarm"
+	functions map[string]bool
 	types     map[string]bool // "plots.Figure", likewise
 	imports   map[string]bool // paths, including those of tests
 }
@@ -198,7 +200,9 @@ func TestDependencies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`(?m)^(?:require)?\s*(\S+\.\S+/\S+) v\S+$`).FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile(`(?m)^(?:require)?\s*(\S+\.\S+/\S+) v\S+$`).FindAllStringSubmatch(
+			string(text), -1,
+		) {
 			want = append(want, m[1]) // direct requirements have no comment
 		}
 	}
@@ -224,7 +228,8 @@ func TestFilesOfDesign(t *testing.T) {
 	}
 	files := 0
 	for _, n := range quoted.FindAllStringSubmatch(string(text), -1) {
-		if path.Ext(n[1]) == "" || !strings.Contains(n[1], "/") || strings.ContainsAny(n[1], " *") || strings.Contains(n[1], "NAME") ||
+		if path.Ext(n[1]) == "" || !strings.Contains(n[1], "/") || strings.ContainsAny(n[1], " *") ||
+			strings.Contains(n[1], "NAME") ||
 			strings.Contains(n[1], "PAPER") {
 			continue
 		}
@@ -278,7 +283,9 @@ func missing(name string, s source, words map[string]bool) string {
 	case isAny, strings.Contains(name, " "): // a command line is not a name
 		return ""
 	case strings.Contains(name, "/") || fileEnding.MatchString(name):
-		for _, folder := range []string{"", "cmd/pfq/internal/plot", "cmd/whatif/page", "sim/internal/stations", "cmd/pfq/internal/command/help"} {
+		for _, folder := range []string{
+			"", "cmd/pfq/internal/plot", "cmd/whatif/page", "sim/internal/stations", "cmd/pfq/internal/command/help",
+		} {
 			if _, err := os.Stat(filepath.Join(root, folder, name)); err == nil {
 				return ""
 			}

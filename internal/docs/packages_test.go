@@ -35,7 +35,9 @@ func libraries(t *testing.T, module string) []*library {
 			return err
 		case !d.IsDir():
 			return nil
-		case strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || slices.Contains([]string{"internal", "cmd", "examples", "testdata"}, d.Name()) || isModule(name) && name != module:
+		case strings.HasPrefix(d.Name(), ".") && d.Name() != ".." ||
+			slices.Contains([]string{"internal", "cmd", "examples", "testdata"}, d.Name()) ||
+			isModule(name) && name != module:
 			return filepath.SkipDir
 		}
 		l, err := readLibrary(name)
@@ -79,8 +81,11 @@ func readLibrary(folder string) (*library, error) {
 			continue
 		}
 		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "Example" && strings.HasSuffix(file.Name.Name, "_test") {
-				l.example = unindent(string(text[set.Position(f.Body.Lbrace).Offset+1 : set.Position(f.Body.Rbrace).Offset]))
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "Example" &&
+				strings.HasSuffix(file.Name.Name, "_test") {
+				l.example = unindent(
+					string(text[set.Position(f.Body.Lbrace).Offset+1 : set.Position(f.Body.Rbrace).Offset]),
+				)
 			}
 		}
 	}
@@ -109,8 +114,10 @@ func TestPackageComments(t *testing.T) {
 		if !strings.HasPrefix(first, "Package ") || !strings.Contains(first, "?") {
 			t.Errorf("%s: the package comment does not start with the question that it answers", l.folder)
 		}
-		if n := strings.Count(l.example, "\n"); n < 2 || n > longestExample || !strings.Contains(l.example, "// Output:") {
-			t.Errorf("%s: its example has %d lines: want a function Example of at most %d, with its output", l.folder, n, longestExample)
+		if n := strings.Count(l.example, "\n"); n < 2 || n > longestExample ||
+			!strings.Contains(l.example, "// Output:") {
+			t.Errorf("%s: its example has %d lines: want a function Example of at most %d, with its output",
+				l.folder, n, longestExample)
 			continue
 		}
 		var shown []string
@@ -120,7 +127,8 @@ func TestPackageComments(t *testing.T) {
 			}
 		}
 		if len(shown) != 1 || shown[0] != l.example {
-			t.Errorf("%s: the package comment differs (+) from its function Example (-):\n%s", l.folder, cmp.Diff(l.example, strings.Join(shown, "\n")))
+			t.Errorf("%s: the package comment differs (+) from its function Example (-):\n%s",
+				l.folder, cmp.Diff(l.example, strings.Join(shown, "\n")))
 			continue
 		}
 		line := 0
@@ -168,7 +176,8 @@ func (l *library) bare(d ast.Decl) []*ast.Ident {
 	}
 	switch d := d.(type) {
 	case *ast.FuncDecl:
-		if name := receiver(d); name == "" || ast.IsExported(name) && !slices.Contains([]string{"Error", "Unwrap", "String"}, d.Name.Name) {
+		if name := receiver(d); name == "" ||
+			ast.IsExported(name) && !slices.Contains([]string{"Error", "Unwrap", "String"}, d.Name.Name) {
 			add([]*ast.Ident{d.Name}, d.Doc)
 		}
 	case *ast.GenDecl:

@@ -2,13 +2,15 @@
 // events that simulations share.
 package eventqueue
 
-// An Event is that of Item, on the clock of its queue: time, or work attained by each job of a server.
+// An Event is that of Item, on the clock of its queue: time, or work attained by each job of a
+// server.
 type Event[T any] struct {
 	Time float64
 	Item T
 }
 
-// A Queue is a binary heap, the earliest event first, of events that never change and that need not know their places.
+// A Queue is a binary heap, the earliest event first, of events that never change and that need not
+// know their places.
 type Queue[T any] []Event[T]
 
 // Push adds an event.

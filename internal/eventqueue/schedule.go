@@ -6,8 +6,9 @@ type Entry struct {
 	Item      uint32
 }
 
-// A Schedule is a binary heap, the earliest entry first, of items whose entries change: places[item], which the methods
-// keep up to date, is where in the heap its entry is. Several schedules may share the places of their items.
+// A Schedule is a binary heap, the earliest entry first, of items whose entries change:
+// places[item], which the methods keep up to date, is where in the heap its entry is. Several
+// schedules may share the places of their items.
 type Schedule []Entry
 
 func earlier(a, b Entry) bool { return a.Time < b.Time || a.Time == b.Time && a.Tie < b.Tie }

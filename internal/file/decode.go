@@ -32,10 +32,12 @@ func (n *Node) Fields(path, want string, known ...string) (map[string]*Node, err
 			if hint == "" {
 				hint = synonym(key, known)
 			}
-			if n.Kids[i].Kind == NullKind && i > 0 && n.Kids[i-1].Kind == NumberKind && isDigits(key) { // {rate: 3,5} of YAML
+			// {rate: 3,5} of YAML
+			if n.Kids[i].Kind == NullKind && i > 0 && n.Kids[i-1].Kind == NumberKind && isDigits(key) {
 				hint = wantPoint
 			}
-			return nil, n.Kids[i].errorf(input.Field(path, key), &n.Kids[i], "one of the fields %s%s", strings.Join(known, ", "), hint)
+			return nil, n.Kids[i].errorf(input.Field(path, key), &n.Kids[i], "one of the fields %s%s",
+				strings.Join(known, ", "), hint)
 		case f[key] != nil:
 			return nil, repeated(path, key, &n.Kids[i])
 		}
@@ -52,8 +54,8 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// synonyms maps other words for fields, in lower case without underscores, to those fields in the order
-// of preference.
+// synonyms maps other words for fields, in lower case without underscores, to those fields in the
+// order of preference.
 var synonyms = map[string][]string{
 	"lambda": {"arrival_rate"}, "λ": {"arrival_rate"}, "arrivals": {"arrival_rate"},
 	"rate": {"arrival_rate", "capacity"}, "mu": {"capacity", "rate"}, "μ": {"capacity", "rate"},
@@ -84,8 +86,8 @@ func hasComma(s string) bool {
 	return ok && isDigits(strings.TrimPrefix(before, "-")) && isDigits(after)
 }
 
-// Entries returns the keys of an object, of which none repeats, and the values in step with them; n is nil if it is
-// missing.
+// Entries returns the keys of an object, of which none repeats, and the values in step with them; n
+// is nil if it is missing.
 func (n *Node) Entries(path, want string) (keys []string, values []Node, err error) {
 	if n == nil {
 		return nil, nil, input.Errorf(path, "", "%s", want)
@@ -168,7 +170,8 @@ func (n *Node) Rat(path, want string) (*big.Rat, error) {
 	return x, nil
 }
 
-// withoutUnit returns how to write a quantity with a unit of Kubernetes, such as 64Gi or 500m, "" for other texts.
+// withoutUnit returns how to write a quantity with a unit of Kubernetes, such as 64Gi or 500m, ""
+// for other texts.
 func withoutUnit(text string) string {
 	number := strings.TrimRight(text, "KMGTPEikm")
 	x, err := num.ParseRat(number)
@@ -224,7 +227,8 @@ func (n *Node) Row(path, what string, rows map[string]int) (int, error) {
 	i, ok := rows[name]
 	if !ok {
 		names := slices.Values(slices.Sorted(maps.Keys(rows)))
-		return 0, input.Errorf(path, strconv.Quote(name), "the name of a %s%s", what, DidYouMean(name, names, input.Quote))
+		return 0, input.Errorf(path, strconv.Quote(name), "the name of a %s%s",
+			what, DidYouMean(name, names, input.Quote))
 	}
 	return i, nil
 }

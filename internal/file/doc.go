@@ -9,6 +9,6 @@
 //		file.Int("tokens", "jobs that it can have", func(s *Server) *int { return &s.Tokens }, 100).Optional(),
 //	}}
 //
-// Conditions between fields are plain Go in Description.Check. They are checked after the fields of the
-// same object.
+// Conditions between fields are plain Go in Description.Check. They are checked after the fields of
+// the same object.
 package file

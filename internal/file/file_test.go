@@ -36,7 +36,9 @@ type owner struct{ City string }
 
 var lineFile = file.Description[line]{Want: "an object with stops and depots", Fields: []file.Field[line]{
 	file.Bool("night", "", func(l *line) *bool { return &l.Night }).Default(false),
-	file.Word("kind", "", func(l *line) *kind { return &l.Kind }, []kind{"bus", "tram"}, map[string]kind{"streetcar": "tram"}),
+	file.Word(
+		"kind", "", func(l *line) *kind { return &l.Kind }, []kind{"bus", "tram"}, map[string]kind{"streetcar": "tram"},
+	),
 	file.Objects("stops", "", "an array of stops", func(l *line) *[]stop { return &l.Stops },
 		&file.Description[stop]{Want: "an object with depot", Start: stop{Doors: 2}, Fields: []file.Field[stop]{
 			file.Row("depot", "", func(s *stop) *int { return &s.Depot }, "depots", "depot"),
@@ -59,7 +61,8 @@ var lineFile = file.Description[line]{Want: "an object with stops and depots", F
 
 func goodLine() *line {
 	return &line{Kind: "tram", Stops: []stop{{Depot: 1, Doors: 2}, {Depot: 0, Wait: 3, Doors: 1}},
-		Depots: []depot{{"a"}, {"b"}}, Owner: &owner{"Graz"}, Fares: [][]*big.Rat{{big.NewRat(1, 2), big.NewRat(3, 1)}, {}}}
+		Depots: []depot{{"a"}, {"b"}}, Owner: &owner{"Graz"},
+		Fares: [][]*big.Rat{{big.NewRat(1, 2), big.NewRat(3, 1)}, {}}}
 }
 
 const goodText = `kind: tram
@@ -128,7 +131,9 @@ func TestCheckBadFields(t *testing.T) {
 		"stops[1].doors = 0: want an integer from 1 to 4":              func(l *line) { l.Stops[1].Doors = 0 },
 		"owner is missing: want an object with city":                   func(l *line) { l.Owner = nil },
 		"fares[0][1] = 0: want a number > 0":                           func(l *line) { l.Fares[0][1] = new(big.Rat) },
-		"fares = 3 of them: want at most 2 rows":                       func(l *line) { l.Fares = append(l.Fares, nil) },
+		"fares = 3 of them: want at most 2 rows": func(l *line) {
+			l.Fares = append(l.Fares, nil)
+		},
 	} {
 		l := goodLine()
 		spoil(l)
@@ -186,7 +191,9 @@ func TestListsEndWithTheirRow(t *testing.T) {
 	if want := `visits[1].steps[0] = "a": want the name of a room`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
-	h := &house{Visits: []visit{{Rooms: []depot{{"a"}, {"b"}}, Steps: []int{1}}, {Rooms: []depot{{"c"}}, Steps: []int{1}}}}
+	h := &house{
+		Visits: []visit{{Rooms: []depot{{"a"}, {"b"}}, Steps: []int{1}}, {Rooms: []depot{{"c"}}, Steps: []int{1}}},
+	}
 	err = description.CheckAll(h)
 	if want := "visits[1].steps[0] = 1: want a row of rooms, 0 to 0"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
@@ -197,7 +204,8 @@ func TestListsEndWithTheirRow(t *testing.T) {
 	}
 }
 
-// The help has one row for each field: its depth, its meaning with range and default, and its examples.
+// The help has one row for each field: its depth, its meaning with range and default, and its
+// examples.
 func TestHelpLaysOutFields(t *testing.T) {
 	stops := file.Description[stop]{Fields: []file.Field[stop]{
 		file.Whole("wait", "minutes that it waits", func(s *stop) *int { return &s.Wait }, 60).Optional().Example("3"),

@@ -37,7 +37,8 @@ func readGrams(t fataler, text string) (float64, error) {
 	return s.Size.Grams, nil
 }
 
-// A number of any length and size is read as strconv reads it, or refused where that overflows or gives 0.
+// A number of any length and size is read as strconv reads it, or refused where that overflows or
+// gives 0.
 func TestFloatIsTheNearest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?`).Draw(t, "digits") +
@@ -66,7 +67,8 @@ func TestFloatRange(t *testing.T) {
 	}
 	for _, grams := range []float64{-1, 1e-51, 1e51, math.NaN(), math.Inf(1)} {
 		err := sampleFile.CheckAll(&sample{size{grams}})
-		if want := ": want a number of seconds in [1e-50, 1e50], or 0"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		if want := ": want a number of seconds in [1e-50, 1e50], or 0"; err == nil ||
+			!strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%v: %v", grams, err)
 		}
 	}

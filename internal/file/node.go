@@ -1,6 +1,6 @@
-// This part of the package answers: which values does a JSON or YAML 1.2 file contain, exactly as written? It
-// reads files of models into a tree that keeps numbers as written, so 0.1 is one tenth, and
-// repeated keys, so a field given twice can be rejected.
+// This part of the package answers: which values does a JSON or YAML 1.2 file contain, exactly as
+// written? It reads files of models into a tree that keeps numbers as written, so 0.1 is one tenth,
+// and repeated keys, so a field given twice can be rejected.
 //
 // [Node.Fields], [Node.Rat] and similar methods extract values; their errors are an *[input.Error]
 // with the path of the field. Text that is not JSON or YAML gives a *[SyntaxError] with the line.
@@ -75,8 +75,8 @@ func (n *Node) AsWritten(err error) error {
 	return err
 }
 
-// LocateNumber returns an error about a number of the tree with its line, and its value as the file writes it;
-// nil if the path of the error is not that of a number.
+// LocateNumber returns an error about a number of the tree with its line, and its value as the file
+// writes it; nil if the path of the error is not that of a number.
 func (n *Node) LocateNumber(e *input.Error) *input.Error {
 	found, whole := n.at(e.Path)
 	if !whole || found.Kind != NumberKind && found.Kind != TextKind {
@@ -87,8 +87,8 @@ func (n *Node) LocateNumber(e *input.Error) *input.Error {
 	return &located
 }
 
-// BeyondFloat returns an error about the first number of the tree, at a path, that is beyond the range of
-// float64, or so small that it rounds to 0; nil if there is none.
+// BeyondFloat returns an error about the first number of the tree, at a path, that is beyond the
+// range of float64, or so small that it rounds to 0; nil if there is none.
 func (n *Node) BeyondFloat(path string) *input.Error {
 	if n.Kind == NumberKind || n.Kind == TextKind {
 		x, err := num.ParseRat(n.Text)

@@ -1,5 +1,5 @@
-// This part of the package answers: which fields do files of resources and jobs have in common, for static
-// pools and for traffic?
+// This part of the package answers: which fields do files of resources and jobs have in common, for
+// static pools and for traffic?
 
 package file
 
@@ -13,7 +13,8 @@ import (
 	"productform/internal/input"
 )
 
-// maxDemands bounds the rows of jobs times the resources that are read: they are kept as a full table.
+// maxDemands bounds the rows of jobs times the resources that are read: they are kept as a full
+// table.
 const maxDemands = 10_000_000
 
 // Read reads a text that should be what want says, and checks it. Errors name the line.
@@ -56,8 +57,8 @@ func Resources[T, R any](
 		Length{Least: 1, One: "resource"}, func(r *R) string { return *name(r) }).Early()
 }
 
-// Demand describes a field with numbers by the names of resources, some of them positive. They become a list in the
-// order of the resources with nil where no number is given.
+// Demand describes a field with numbers by the names of resources, some of them positive. They
+// become a list in the order of the resources with nil where no number is given.
 func Demand[T any](name, doc string, at func(*T) *[]*big.Rat) Field[T] {
 	return amounts(name, doc, at, checkDemand)
 }

@@ -61,7 +61,8 @@ const resources = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "memo
 
 // Demands are in the order of the resources, and nil where none is given.
 func TestRead(t *testing.T) {
-	p, err := read(resources + `{"name": "a", "demand": {"memory": 0.1}}, {"name": "b", "demand": {"memory": 0, "cpu": 1}}]}`)
+	p, err := read(resources +
+		`{"name": "a", "demand": {"memory": 0.1}}, {"name": "b", "demand": {"memory": 0, "cpu": 1}}]}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,11 +85,21 @@ func TestReadRefuses(t *testing.T) {
 		{`{"resources": [{"name": "cpu", "capacity": true}], "jobs": []}`,
 			input.Error{Line: 1, Path: "resources[0].capacity", Value: "true", Want: "a number > 0"}},
 		{resources + `{"name": "a", "demand": {"cpus": 1}}]}`,
-			input.Error{Line: 2, Path: "jobs[0].demand.cpus", Value: "the number 1", Want: `a demand of one of the resources "cpu", "memory"; did you mean "cpu"?`}},
+			input.Error{
+				Line:  2,
+				Path:  "jobs[0].demand.cpus",
+				Value: "the number 1",
+				Want:  `a demand of one of the resources "cpu", "memory"; did you mean "cpu"?`,
+			}},
 		{resources + `{"name": "a", "demand": {"cpu": true}}]}`,
 			input.Error{Line: 2, Path: "jobs[0].demand.cpu", Value: "true", Want: "a number >= 0"}},
 		{resources + `{"name": "a", "demand": {"cpu": 1}, "mean_size": 2}]}`,
-			input.Error{Line: 2, Path: "jobs[0].mean_size", Value: "the number 2", Want: "one of the fields name, demand"}},
+			input.Error{
+				Line:  2,
+				Path:  "jobs[0].mean_size",
+				Value: "the number 2",
+				Want:  "one of the fields name, demand",
+			}},
 	} {
 		_, err := read(c.text)
 		var got *input.Error

@@ -189,8 +189,10 @@ func pathOf(t fataler, err error) string {
 
 // A written value is read back and accepted.
 func TestReadWrittenValue(t *testing.T) {
-	same := []cmp.Option{cmp.Comparer(func(a, b *big.Rat) bool { return a == b || a != nil && b != nil && a.Cmp(b) == 0 }),
-		cmpopts.EquateEmpty()}
+	same := []cmp.Option{
+		cmp.Comparer(func(a, b *big.Rat) bool { return a == b || a != nil && b != nil && a.Cmp(b) == 0 }),
+		cmpopts.EquateEmpty(),
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawCity(t)
 		got, err := cityFile.Read(parse(t, written(want)))

@@ -36,7 +36,8 @@ func Read(r io.Reader, format Format, want string) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if start := bytes.TrimLeft(data, jsonSpace); format == Auto && len(start) > 0 && (start[0] == '{' || start[0] == '[') {
+	if start := bytes.TrimLeft(data, jsonSpace); format == Auto && len(start) > 0 &&
+		(start[0] == '{' || start[0] == '[') {
 		format = JSON
 	}
 	var n *Node

@@ -35,7 +35,10 @@ func TestAsWritten(t *testing.T) {
 		{"job", "job = v: want w"},
 		{"twice", "twice = v: want w"},
 		{`["this is a key of more than forty chara..."]`, `["this is a key of more than forty chara..."] = v: want w`},
-		{input.Field("", "this is a key of more than forty characters, cut"), `["this is a key of more than forty char..."] = v: want w`},
+		{
+			input.Field("", "this is a key of more than forty characters, cut"),
+			`["this is a key of more than forty char..."] = v: want w`,
+		},
 		{"", "want w, not v"},
 	} {
 		if got := n.AsWritten(input.Errorf(c.path, "v", "w")).Error(); got != c.want {
@@ -56,11 +59,13 @@ func TestLocate(t *testing.T) {
 		path string
 		line int
 	}{
-		{"", 1}, {"name", 1}, {"jobs", 2}, {"jobs[0]", 3}, {"jobs[0].name", 3}, {"jobs[1]", 2}, {"jobs[0].demand.cpu", 4},
+		{"", 1}, {"name", 1}, {"jobs", 2}, {"jobs[0]", 3}, {"jobs[0].name", 3}, {"jobs[1]", 2},
+		{"jobs[0].demand.cpu", 4},
 		{"jobs[0].demand.memory", 4}, {"twice", 1},
 	} {
 		var e *input.Error
-		if err := n.Locate(input.Errorf(c.path, "v", "w")); !errors.As(err, &e) || e.Line != c.line || e.Path != c.path {
+		if err := n.Locate(input.Errorf(c.path, "v", "w")); !errors.As(err, &e) || e.Line != c.line ||
+			e.Path != c.path {
 			t.Errorf("%s: %v, want line %d", c.path, err, c.line)
 		}
 	}
@@ -86,11 +91,13 @@ func TestEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 		keys, values, err := n.Entries("demand", "an object")
-		if got := strings.Join(keys, ";"); got != c.keys || c.want == "" && (err != nil || len(values) != len(keys)) || c.want != "" && (err == nil || err.Error() != c.want) {
+		if got := strings.Join(keys, ";"); got != c.keys || c.want == "" && (err != nil || len(values) != len(keys)) ||
+			c.want != "" && (err == nil || err.Error() != c.want) {
 			t.Errorf("%s: %q, %v", c.text, got, err)
 		}
 	}
-	if _, _, err := (*Node)(nil).Entries("demand", "an object"); err == nil || err.Error() != "demand is missing: want an object" {
+	if _, _, err := (*Node)(nil).Entries("demand", "an object"); err == nil ||
+		err.Error() != "demand is missing: want an object" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -103,8 +110,10 @@ func TestComma(t *testing.T) {
 		text  string
 		about bool
 	}{
-		{"{rate: 3,5}", true}, {"{rate: 3,5, name: x}", true}, {"rate: 3,5", true}, {"rate: -3,25", true}, {"{rate: '3,5'}", true},
-		{"{rate: 3, name, 5}", false}, {"rate: 3,x", false}, {"rate: 3,5,1", false}, {"{5}", false}, {"{rate: 3, size}", false},
+		{"{rate: 3,5}", true}, {"{rate: 3,5, name: x}", true}, {"rate: 3,5", true}, {"rate: -3,25", true},
+		{"{rate: '3,5'}", true},
+		{"{rate: 3, name, 5}", false}, {"rate: 3,x", false}, {"rate: 3,5,1", false}, {"{5}", false},
+		{"{rate: 3, size}", false},
 	} {
 		n, err := Read(strings.NewReader(c.text), YAML, "")
 		if err != nil {
@@ -132,15 +141,18 @@ func TestDidYouMean(t *testing.T) {
 		{"CPU", []string{"ram", "cpu"}, `; did you mean "cpu"?`},
 		{"gpu_mem", []string{"CPU_MEM", "GPU_MEM"}, `; did you mean "GPU_MEM"?`},
 		{"nwe", []string{"old", "new"}, `; did you mean "new"?`},
-		{"slove", []string{"move", "solve"}, `; did you mean "solve"?`}, // a swap is one letter wrong, and move is two away
+		// a swap is one letter wrong, and move is two away
+		{"slove", []string{"move", "solve"}, `; did you mean "solve"?`},
 		{"plna", []string{"plot", "plan"}, `; did you mean "plan"?`},
 		{"s3", []string{"s1", "s2"}, ""}, // as far from both
 		{"rate", []string{"max_rate", "min_rate"}, ""},
 		{"s3", []string{"s1", "s1"}, `; did you mean "s1"?`},
 		{"rate", []string{"arrival_rate", "rates"}, `; did you mean "rates"?`}, // one letter wrong comes before a part
 		{"runs", []string{"runtime", "tasks_and_runs"}, `; did you mean "tasks_and_runs"?`},
-		{"mean_siz", []string{"mean_size_of_jobs", "men_size"}, `; did you mean "mean_size_of_jobs"?`}, // and a part before two
-		{"ra", []string{"arrival_rate"}, ""},                                                           // which two letters are of too many words
+		// and a part before two
+		{"mean_siz", []string{"mean_size_of_jobs", "men_size"}, `; did you mean "mean_size_of_jobs"?`},
+		// which two letters are of too many words
+		{"ra", []string{"arrival_rate"}, ""},
 		{"colour", []string{"cpu", "ram"}, ""},
 		{"t", []string{"s"}, ""},
 		{"", []string{"s"}, ""},
@@ -172,7 +184,8 @@ func TestEditDistance(t *testing.T) {
 			}
 		}
 		d := editDistance(string(a), string(b))
-		if d > edits || d < max(len(a)-len(b), len(b)-len(a)) || d != editDistance(string(b), string(a)) || (d == 0) != slices.Equal(a, b) {
+		if d > edits || d < max(len(a)-len(b), len(b)-len(a)) || d != editDistance(string(b), string(a)) ||
+			(d == 0) != slices.Equal(a, b) {
 			t.Fatalf("%q and %q: %d after %d edits", string(a), string(b), d, edits)
 		}
 	})

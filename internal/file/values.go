@@ -149,8 +149,8 @@ func List[T, E any](name, doc, want string, at func(*T) *[]E, of Field[E], l Len
 	}
 }
 
-// Object describes an object within the object: its pointer, nil if there is none, or the address of a pointer to
-// a part of the struct.
+// Object describes an object within the object: its pointer, nil if there is none, or the address
+// of a pointer to a part of the struct.
 func Object[T, E any](name, doc string, at func(*T) **E, of *Description[E]) Field[T] {
 	return Field[T]{
 		name: name, doc: doc, parts: of.helpRows,

@@ -19,8 +19,9 @@ const (
 	tooDeep    = "nested more deeply than any model, over 100 levels"
 )
 
-// parseYAML returns the tree of a YAML text of one document, nil if it holds nothing but comments. Anchors, aliases,
-// merge keys and tags are refused: a model has no use for them, and expanding them is unbounded.
+// parseYAML returns the tree of a YAML text of one document, nil if it holds nothing but comments.
+// Anchors, aliases, merge keys and tags are refused: a model has no use for them, and expanding
+// them is unbounded.
 func parseYAML(data []byte) (tree *Node, err error) {
 	defer func() { // a panic in the third-party parser means a bad text, not a broken invariant
 		if r := recover(); r != nil {
@@ -30,7 +31,9 @@ func parseYAML(data []byte) (tree *Node, err error) {
 	if data, err = checkYAML(data); err != nil {
 		return nil, err
 	}
-	l, err := yaml.NewLoader(bytes.NewReader(data), yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthFunc(checkDepth))))
+	l, err := yaml.NewLoader(
+		bytes.NewReader(data), yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthFunc(checkDepth))),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +91,8 @@ func checkYAML(data []byte) ([]byte, error) {
 		}
 	}
 	if marks > maxMarks {
-		return nil, input.Errorf("", "more", "YAML with at most %d colons, commas, quotes, brackets and the like", maxMarks)
+		return nil, input.Errorf("", "more", "YAML with at most %d colons, commas, quotes, brackets and the like",
+			maxMarks)
 	}
 	if i := bytes.IndexAny(data, "\u0085\u2028\u2029\ufeff\ufffe\uffff"); i >= 0 {
 		c, _ := utf8.DecodeRune(data[i:])
@@ -151,12 +155,15 @@ func fieldName(y *yaml.Node) (string, error) {
 	return y.Value, nil
 }
 
-var yamlNumber = regexp.MustCompile(`^([-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`)
+var yamlNumber = regexp.MustCompile(
+	`^([-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`,
+)
 
 // mayBeNumber reports whether a text begins like a number; most words do not.
 func mayBeNumber(s string) bool { return strings.IndexByte("+-.0123456789", s[0]) >= 0 }
 
-// isDecimal reports whether a text is digits with at most one point after the first of them, as most numbers are.
+// isDecimal reports whether a text is digits with at most one point after the first of them, as
+// most numbers are.
 func isDecimal(s string) bool {
 	points := 0
 	for i := range len(s) {
@@ -170,7 +177,8 @@ func isDecimal(s string) bool {
 	return true
 }
 
-// fromScalar returns what a scalar is in the core schema of YAML 1.2: the parser has some of version 1.1.
+// fromScalar returns what a scalar is in the core schema of YAML 1.2: the parser has some of
+// version 1.1.
 func fromScalar(y *yaml.Node) Node {
 	n := Node{Kind: TextKind, Text: y.Value, Line: int32(y.Line)}
 	if y.Style != 0 { // quoted, or after | or >

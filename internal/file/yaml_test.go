@@ -14,58 +14,174 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The examples of the specification of YAML 1.2.2 that use neither anchors nor tags, and texts about
-// what chapters 6 to 10 say of colons, indentation, folding and the core schema. The values are those of the
-// specification, written in JSON.
+// The examples of the specification of YAML 1.2.2 that use neither anchors nor tags, and texts
+// about what chapters 6 to 10 say of colons, indentation, folding and the core schema. The values
+// are those of the specification, written in JSON.
 func TestYAMLSpecification(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"- Mark McGwire\n- Sammy Sosa\n- Ken Griffey", `["Mark McGwire", "Sammy Sosa", "Ken Griffey"]`},                                                                                                                                                                                                            // example 2.1
-		{"hr:  65    # Home runs\navg: 0.278 # Batting average\nrbi: 147   # Runs Batted In", `{"hr": 65, "avg": 0.278, "rbi": 147}`},                                                                                                                                                                               // 2.2
-		{"american:\n- Boston Red Sox\n- Detroit Tigers\nnational:\n- New York Mets\n", `{"american": ["Boston Red Sox", "Detroit Tigers"], "national": ["New York Mets"]}`},                                                                                                                                        // 2.3
-		{"-\n  name: Mark McGwire\n  hr:   65\n-\n  name: Sammy Sosa\n  hr:   63\n", `[{"name": "Mark McGwire", "hr": 65}, {"name": "Sammy Sosa", "hr": 63}]`},                                                                                                                                                      // 2.4
-		{"- [name        , hr, avg  ]\n- [Mark McGwire, 65, 0.278]\n", `[["name", "hr", "avg"], ["Mark McGwire", 65, 0.278]]`},                                                                                                                                                                                      // 2.5
-		{"Mark McGwire: {hr: 65, avg: 0.278}\nSammy Sosa: {\n    hr: 63,\n    avg: 0.288,\n }\n", `{"Mark McGwire": {"hr": 65, "avg": 0.278}, "Sammy Sosa": {"hr": 63, "avg": 0.288}}`},                                                                                                                             // 2.6
-		{"---\nhr: # 1998 hr ranking\n- Mark McGwire\n- Sammy Sosa\n# 1998 rbi ranking\nrbi:\n- Sammy Sosa\n", `{"hr": ["Mark McGwire", "Sammy Sosa"], "rbi": ["Sammy Sosa"]}`},                                                                                                                                     // 2.9
-		{"---\n# Products purchased\n- item    : Super Hoop\n  quantity: 1\n- item    : Basketball\n", `[{"item": "Super Hoop", "quantity": 1}, {"item": "Basketball"}]`},                                                                                                                                           // 2.12
-		{"# ASCII Art\n--- |\n  \\//||\\/||\n  // ||  ||__\n", `"\\//||\\/||\n// ||  ||__\n"`},                                                                                                                                                                                                                      // 2.13
-		{"--- >\n  Mark McGwire's\n  year was crippled\n  by a knee injury.\n", `"Mark McGwire's year was crippled by a knee injury.\n"`},                                                                                                                                                                           // 2.14
-		{"--- >\n Sammy Sosa completed another\n fine season with great stats.\n\n   63 Home Runs\n   0.288 Batting Average\n\n What a year!\n", `"Sammy Sosa completed another fine season with great stats.\n\n  63 Home Runs\n  0.288 Batting Average\n\nWhat a year!\n"`},                                       // 2.15
-		{"name: Mark McGwire\naccomplishment: >\n  Mark set a major league\n  home run record in 1998.\nstats: |\n  65 Home Runs\n  0.278 Batting Average\n", `{"name": "Mark McGwire", "accomplishment": "Mark set a major league home run record in 1998.\n", "stats": "65 Home Runs\n0.278 Batting Average\n"}`}, // 2.16
-		{"unicode: \"Sosa did fine.\\u263A\"\ncontrol: \"\\b1998\\t1999\\t2000\\n\"\nhex esc: \"\\x0d\\x0a is \\r\\n\"\n\nsingle: '\"Howdy!\" he cried.'\nquoted: ' # Not a ''comment''.'\ntie-fighter: '|\\-*-/|'", `{"unicode": "Sosa did fine.☺", "control": "\b1998\t1999\t2000\n", "hex esc": "\r\n is \r\n", "single": "\"Howdy!\" he cried.", "quoted": " # Not a 'comment'.", "tie-fighter": "|\\-*-/|"}`},                                        // 2.17
-		{"plain:\n  This unquoted scalar\n  spans many lines.\n\nquoted: \"So does this\n  quoted scalar.\\n\"", `{"plain": "This unquoted scalar spans many lines.", "quoted": "So does this quoted scalar.\n"}`},                                                                                                                                                                                                                                        // 2.18
-		{"  # Leading comment line spaces are\n  # neither content nor indentation.\n    \nNot indented:\n By one space: |\n    By four\n      spaces\n Flow style: [    # Leading spaces\n   By two,        # in flow style\n  Also by two,    # are neither\n  \tStill by two   # content nor\n    ]             # indentation.", `{"Not indented": {"By one space": "By four\n  spaces\n", "Flow style": ["By two", "Also by two", "Still by two"]}}`}, // 6.1
-		{"- foo:\t bar\n- - baz\n  -\tbaz\n", `[{"foo": "bar"}, ["baz", "baz"]]`},                                                                                                                // 6.3
-		{"plain: text\n  lines\nquoted: \"text\n  \tlines\"\nblock: |\n  text\n   \tlines\n", `{"plain": "text lines", "quoted": "text lines", "block": "text\n \tlines\n"}`},                    // 6.4
-		{"Folding:\n  \"Empty line\n   \t\n  as a line feed\"\nClipped empty lines: |\n  a line feed\n \n", `{"Folding": "Empty line\nas a line feed", "Clipped empty lines": "a line feed\n"}`}, // 6.5
-		{">-\n  trimmed\n  \n \n\n  as\n  space\n", `"trimmed\n\n\nas space"`},                                                                                                                   // 6.6
-		{">\n  foo \n \n  \t bar\n\n  baz\n", `"foo \n\n\t bar\n\nbaz\n"`},                                                                                                                       // 6.7
-		{"\"\n  foo \n \n  \t bar\n\n  baz\n\"", `" foo\nbar\nbaz "`},                                                                                                                            // 6.8
-		{"key:    # Comment\n        # lines\n  value\n\n", `{"key": "value"}`},                                                                                                                  // 6.10
-		{"%YAML 1.2\n---\nDocument\n... # Suffix\n", `"Document"`},                                                                                                                               // 9.2
-		{"\"folded \nto a space,\t\n \nto a line feed, or \t\\\n \\ \tnon-content\"", `"folded to a space,\nto a line feed, or \t \tnon-content"`},                                               // 7.5
-		{"\" 1st non-empty\n\n 2nd non-empty \n\t3rd non-empty \"", `" 1st non-empty\n2nd non-empty 3rd non-empty "`},                                                                            // 7.6
-		{" 'here''s to \"quotes\"'", `"here's to \"quotes\""`},                                                                                                                                   // 7.7
-		{"'implicit block key' : [\n  'implicit flow key' : value,\n ]", `{"implicit block key": [{"implicit flow key": "value"}]}`},                                                             // 7.8
-		{"' 1st non-empty\n\n 2nd non-empty \n\t3rd non-empty '", `" 1st non-empty\n2nd non-empty 3rd non-empty "`},                                                                              // 7.9
-		{"# Outside flow collection:\n- ::vector\n- \": - ()\"\n- Up, up, and away!\n- -123\n- https://example.com/foo#bar\n# Inside flow collection:\n- [ ::vector,\n  \": - ()\",\n  \"Up, up and away!\",\n  -123,\n  https://example.com/foo#bar ]", `["::vector", ": - ()", "Up, up, and away!", -123, "https://example.com/foo#bar", ["::vector", ": - ()", "Up, up and away!", -123, "https://example.com/foo#bar"]]`}, // 7.10
-		{"implicit block key : [\n  implicit flow key : value,\n ]", `{"implicit block key": [{"implicit flow key": "value"}]}`},                          // 7.11
-		{"1st non-empty\n\n 2nd non-empty \n\t3rd non-empty", `"1st non-empty\n2nd non-empty 3rd non-empty"`},                                             // 7.12
-		{"- [ one, two, ]\n- [three ,four]", `[["one", "two"], ["three", "four"]]`},                                                                       // 7.13
-		{"- { one : two , three: four , }\n- {five: six,seven : eight}", `[{"one": "two", "three": "four"}, {"five": "six", "seven": "eight"}]`},          // 7.15
-		{"{\nunquoted : \"separate\",\nhttps://foo.com,\nomitted value:,\n}", `{"unquoted": "separate", "https://foo.com": null, "omitted value": null}`}, // 7.17
-		{"{\n\"adjacent\":value,\n\"readable\": value,\n\"empty\":\n}", `{"adjacent": "value", "readable": "value", "empty": null}`},                      // 7.18
+		{"- Mark McGwire\n- Sammy Sosa\n- Ken Griffey", `["Mark McGwire", "Sammy Sosa", "Ken Griffey"]`}, // example 2.1
+		// 2.2
+		{
+			"hr:  65    # Home runs\navg: 0.278 # Batting average\nrbi: 147   # Runs Batted In",
+			`{"hr": 65, "avg": 0.278, "rbi": 147}`,
+		},
+		// 2.3
+		{
+			"american:\n- Boston Red Sox\n- Detroit Tigers\nnational:\n- New York Mets\n",
+			`{"american": ["Boston Red Sox", "Detroit Tigers"], "national": ["New York Mets"]}`,
+		},
+		// 2.4
+		{
+			"-\n  name: Mark McGwire\n  hr:   65\n-\n  name: Sammy Sosa\n  hr:   63\n",
+			`[{"name": "Mark McGwire", "hr": 65}, {"name": "Sammy Sosa", "hr": 63}]`,
+		},
+		// 2.5
+		{
+			"- [name        , hr, avg  ]\n- [Mark McGwire, 65, 0.278]\n",
+			`[["name", "hr", "avg"], ["Mark McGwire", 65, 0.278]]`,
+		},
+		// 2.6
+		{
+			"Mark McGwire: {hr: 65, avg: 0.278}\nSammy Sosa: {\n    hr: 63,\n    avg: 0.288,\n }\n",
+			`{"Mark McGwire": {"hr": 65, "avg": 0.278}, "Sammy Sosa": {"hr": 63, "avg": 0.288}}`,
+		},
+		// 2.9
+		{
+			"---\nhr: # 1998 hr ranking\n- Mark McGwire\n- Sammy Sosa\n# 1998 rbi ranking\nrbi:\n- Sammy Sosa\n",
+			`{"hr": ["Mark McGwire", "Sammy Sosa"], "rbi": ["Sammy Sosa"]}`,
+		},
+		// 2.12
+		{
+			"---\n# Products purchased\n- item    : Super Hoop\n  quantity: 1\n- item    : Basketball\n",
+			`[{"item": "Super Hoop", "quantity": 1}, {"item": "Basketball"}]`,
+		},
+		{"# ASCII Art\n--- |\n  \\//||\\/||\n  // ||  ||__\n", `"\\//||\\/||\n// ||  ||__\n"`}, // 2.13
+		// 2.14
+		{
+			"--- >\n  Mark McGwire's\n  year was crippled\n  by a knee injury.\n",
+			`"Mark McGwire's year was crippled by a knee injury.\n"`,
+		},
+		// 2.15
+		{
+			"--- >\n Sammy Sosa completed another\n fine season with great stats.\n\n   63 Home Runs\n" +
+				"   0.288 Batting Average\n\n What a year!\n",
+			`"Sammy Sosa completed another fine season with great stats.\n\n  63 Home Runs\n  0.288 Batting Average\n\nWhat a year!\n"`,
+		},
+		// 2.16
+		{"name: Mark McGwire\naccomplishment: >\n  Mark set a major league\n  home run record in 1998.\nstats: |\n" +
+			"  65 Home Runs\n  0.278 Batting Average\n",
+			`{"name": "Mark McGwire", "accomplishment": "Mark set a major league home run record in 1998.\n", "stats": "65 Home Runs\n0.278 Batting Average\n"}`},
+		// 2.17
+		{
+			"unicode: \"Sosa did fine.\\u263A\"\ncontrol: \"\\b1998\\t1999\\t2000\\n\"\n" +
+				"hex esc: \"\\x0d\\x0a is \\r\\n\"\n\nsingle: '\"Howdy!\" he cried.'\n" +
+				"quoted: ' # Not a ''comment''.'\ntie-fighter: '|\\-*-/|'",
+			`{"unicode": "Sosa did fine.☺", "control": "\b1998\t1999\t2000\n", "hex esc": "\r\n is \r\n", "single": "\"Howdy!\" he cried.", "quoted": " # Not a 'comment'.", "tie-fighter": "|\\-*-/|"}`,
+		},
+		// 2.18
+		{
+			"plain:\n  This unquoted scalar\n  spans many lines.\n\nquoted: \"So does this\n  quoted scalar.\\n\"",
+			`{"plain": "This unquoted scalar spans many lines.", "quoted": "So does this quoted scalar.\n"}`,
+		},
+		// 6.1
+		{"  # Leading comment line spaces are\n  # neither content nor indentation.\n    \nNot indented:\n" +
+			" By one space: |\n    By four\n      spaces\n Flow style: [    # Leading spaces\n" +
+			"   By two,        # in flow style\n  Also by two,    # are neither\n  \tStill by two   # content nor\n" +
+			"    ]             # indentation.",
+			`{"Not indented": {"By one space": "By four\n  spaces\n", "Flow style": ["By two", "Also by two", "Still by two"]}}`},
+		{"- foo:\t bar\n- - baz\n  -\tbaz\n", `[{"foo": "bar"}, ["baz", "baz"]]`}, // 6.3
+		// 6.4
+		{
+			"plain: text\n  lines\nquoted: \"text\n  \tlines\"\nblock: |\n  text\n   \tlines\n",
+			`{"plain": "text lines", "quoted": "text lines", "block": "text\n \tlines\n"}`,
+		},
+		// 6.5
+		{
+			"Folding:\n  \"Empty line\n   \t\n  as a line feed\"\nClipped empty lines: |\n  a line feed\n \n",
+			`{"Folding": "Empty line\nas a line feed", "Clipped empty lines": "a line feed\n"}`,
+		},
+		{">-\n  trimmed\n  \n \n\n  as\n  space\n", `"trimmed\n\n\nas space"`},  // 6.6
+		{">\n  foo \n \n  \t bar\n\n  baz\n", `"foo \n\n\t bar\n\nbaz\n"`},      // 6.7
+		{"\"\n  foo \n \n  \t bar\n\n  baz\n\"", `" foo\nbar\nbaz "`},           // 6.8
+		{"key:    # Comment\n        # lines\n  value\n\n", `{"key": "value"}`}, // 6.10
+		{"%YAML 1.2\n---\nDocument\n... # Suffix\n", `"Document"`},              // 9.2
+		// 7.5
+		{
+			"\"folded \nto a space,\t\n \nto a line feed, or \t\\\n \\ \tnon-content\"",
+			`"folded to a space,\nto a line feed, or \t \tnon-content"`,
+		},
+		// 7.6
+		{"\" 1st non-empty\n\n 2nd non-empty \n\t3rd non-empty \"", `" 1st non-empty\n2nd non-empty 3rd non-empty "`},
+		{" 'here''s to \"quotes\"'", `"here's to \"quotes\""`}, // 7.7
+		// 7.8
+		{
+			"'implicit block key' : [\n  'implicit flow key' : value,\n ]",
+			`{"implicit block key": [{"implicit flow key": "value"}]}`,
+		},
+		// 7.9
+		{"' 1st non-empty\n\n 2nd non-empty \n\t3rd non-empty '", `" 1st non-empty\n2nd non-empty 3rd non-empty "`},
+		// 7.10
+		{
+			"# Outside flow collection:\n- ::vector\n- \": - ()\"\n- Up, up, and away!\n- -123\n" +
+				"- https://example.com/foo#bar\n# Inside flow collection:\n- [ ::vector,\n  \": - ()\",\n" +
+				"  \"Up, up and away!\",\n  -123,\n  https://example.com/foo#bar ]",
+			`["::vector", ": - ()", "Up, up, and away!", -123, "https://example.com/foo#bar", ["::vector", ": - ()", "Up, up and away!", -123, "https://example.com/foo#bar"]]`,
+		},
+		// 7.11
+		{
+			"implicit block key : [\n  implicit flow key : value,\n ]",
+			`{"implicit block key": [{"implicit flow key": "value"}]}`,
+		},
+		{"1st non-empty\n\n 2nd non-empty \n\t3rd non-empty", `"1st non-empty\n2nd non-empty 3rd non-empty"`}, // 7.12
+		{"- [ one, two, ]\n- [three ,four]", `[["one", "two"], ["three", "four"]]`},                           // 7.13
+		// 7.15
+		{
+			"- { one : two , three: four , }\n- {five: six,seven : eight}",
+			`[{"one": "two", "three": "four"}, {"five": "six", "seven": "eight"}]`,
+		},
+		// 7.17
+		{
+			"{\nunquoted : \"separate\",\nhttps://foo.com,\nomitted value:,\n}",
+			`{"unquoted": "separate", "https://foo.com": null, "omitted value": null}`,
+		},
+		// 7.18
+		{
+			"{\n\"adjacent\":value,\n\"readable\": value,\n\"empty\":\n}",
+			`{"adjacent": "value", "readable": "value", "empty": null}`,
+		},
 		{"[\nfoo: bar\n]", `[{"foo": "bar"}]`}, // 7.19
-		{"- |\n detected\n- >\n \n  \n  # detected\n- |1\n  explicit\n- >\n \t\n detected\n", `["detected\n", "\n\n# detected\n", " explicit\n", "\t\ndetected\n"]`},                                                                                     // 8.2
-		{"strip: |-\n  text\nclip: |\n  text\nkeep: |+\n  text\n", `{"strip": "text", "clip": "text\n", "keep": "text\n"}`},                                                                                                                              // 8.4
-		{" # Strip\n  # Comments:\nstrip: |-\n  # text\n  \n # Clip\n  # comments:\n\nclip: |\n  # text\n \n # Keep\n  # comments:\n\nkeep: |+\n  # text\n\n # Trail\n  # comments.\n", `{"strip": "# text", "clip": "# text\n", "keep": "# text\n\n"}`}, // 8.5
-		{"strip: >-\n\nclip: >\n\nkeep: |+\n\n", `{"strip": "", "clip": "", "keep": "\n"}`},                                                                                                                                                              // 8.6
-		{"|\n \n  \n  literal\n   \n  \n  text\n\n # Comment\n", `"\n\nliteral\n \n\ntext\n"`},                                                                                                                                                           // 8.8
-		{">\n\n folded\n line\n\n next\n line\n   * bullet\n\n   * list\n   * lines\n\n last\n line\n\n# Comment\n", `"\nfolded line\nnext line\n  * bullet\n\n  * list\n  * lines\n\nlast line\n"`},                                                     // 8.10
-		{"block sequence:\n  - one\n  - two : three\n", `{"block sequence": ["one", {"two": "three"}]}`},                                                                                                                                                 // 8.14
-		{"- # Empty\n- |\n block node\n- - one # Compact\n  - two # sequence\n- one: two # Compact mapping\n", `[null, "block node\n", ["one", "two"], {"one": "two"}]`},                                                                                 // 8.15
-		{"block mapping:\n key: value\n", `{"block mapping": {"key": "value"}}`},                                                                                                                                                                         // 8.16
-		{"-\n  \"flow in block\"\n- >\n Block scalar\n", `["flow in block", "Block scalar\n"]`},                                                                                                                                                          // 8.20
-		{"- Bare\n- true\n- False\n- NULL\n- ~\n- 0o14\n- 0x3A\n- 12e03\n- .5\n- -.INF\n- 1_000\n- 1:30\n- yes\n- 08\n", `["Bare", true, false, null, null, 0, 1, 2, 3, 4, "1_000", "1:30", "yes", 8]`},                                                  // core schema; kinds of numbers only
+		// 8.2
+		{
+			"- |\n detected\n- >\n \n  \n  # detected\n- |1\n  explicit\n- >\n \t\n detected\n",
+			`["detected\n", "\n\n# detected\n", " explicit\n", "\t\ndetected\n"]`,
+		},
+		// 8.4
+		{
+			"strip: |-\n  text\nclip: |\n  text\nkeep: |+\n  text\n",
+			`{"strip": "text", "clip": "text\n", "keep": "text\n"}`,
+		},
+		// 8.5
+		{" # Strip\n  # Comments:\nstrip: |-\n  # text\n  \n # Clip\n  # comments:\n\nclip: |\n  # text\n \n # Keep\n" +
+			"  # comments:\n\nkeep: |+\n  # text\n\n # Trail\n  # comments.\n",
+			`{"strip": "# text", "clip": "# text\n", "keep": "# text\n\n"}`},
+		{"strip: >-\n\nclip: >\n\nkeep: |+\n\n", `{"strip": "", "clip": "", "keep": "\n"}`},    // 8.6
+		{"|\n \n  \n  literal\n   \n  \n  text\n\n # Comment\n", `"\n\nliteral\n \n\ntext\n"`}, // 8.8
+		// 8.10
+		{
+			">\n\n folded\n line\n\n next\n line\n   * bullet\n\n   * list\n   * lines\n\n last\n line\n\n# Comment\n",
+			`"\nfolded line\nnext line\n  * bullet\n\n  * list\n  * lines\n\nlast line\n"`,
+		},
+		{"block sequence:\n  - one\n  - two : three\n", `{"block sequence": ["one", {"two": "three"}]}`}, // 8.14
+		// 8.15
+		{
+			"- # Empty\n- |\n block node\n- - one # Compact\n  - two # sequence\n- one: two # Compact mapping\n",
+			`[null, "block node\n", ["one", "two"], {"one": "two"}]`,
+		},
+		{"block mapping:\n key: value\n", `{"block mapping": {"key": "value"}}`},                // 8.16
+		{"-\n  \"flow in block\"\n- >\n Block scalar\n", `["flow in block", "Block scalar\n"]`}, // 8.20
+		// core schema; kinds of numbers only
+		{"- Bare\n- true\n- False\n- NULL\n- ~\n- 0o14\n- 0x3A\n- 12e03\n- .5\n- -.INF\n- 1_000\n- 1:30\n" +
+			"- yes\n- 08\n", `["Bare", true, false, null, null, 0, 1, 2, 3, 4, "1_000", "1:30", "yes", 8]`},
 
 		{"{servers: [rack:1]}", `{"servers": ["rack:1"]}`},
 		{"- {name: a, servers: [rack:1, b:c:d, e: f]}", `[{"name": "a", "servers": ["rack:1", "b:c:d", {"e": "f"}]}]`},
@@ -128,7 +244,8 @@ func shape(n *Node) string {
 // Invalid or unsupported YAML is rejected with its line and column, in one plain line.
 func TestBadYAML(t *testing.T) {
 	const (
-		colon  = "a colon where there can be none; want each field on a line of its own, indented as the field above, or a value with a colon in quotes"
+		colon = "a colon where there can be none; want each field on a line of its own, indented as the field " +
+			"above, or a value with a colon in quotes"
 		field  = "want the end of the value, or a field on a line of its own, indented as the field above"
 		dashes = "a list of dashes where there can be none; want it on lines of its own, or in brackets"
 		name   = "want a plain word as the name of a field"
@@ -246,7 +363,8 @@ func TestYAMLNesting(t *testing.T) {
 				t.Errorf("%.50q: %v", c.text(mostLevels), err)
 			}
 			_, err := parseYAML([]byte(c.text(mostLevels+1) + end))
-			if want := c.want + ": nested more deeply than any model, over 100 levels"; err == nil || err.Error() != want {
+			if want := c.want + ": nested more deeply than any model, over 100 levels"; err == nil ||
+				err.Error() != want {
 				t.Errorf("%.50q: got %v, want %s", c.text(mostLevels+1), err, want)
 			}
 		}
@@ -263,7 +381,8 @@ func TestYAMLWidth(t *testing.T) {
 	for i := range 400_000 {
 		fmt.Fprintf(&fields, "s%d: %d\n", i, i)
 	}
-	wide := strings.Repeat("a: 1\n", 100_000) + "b: [" + strings.Repeat("{c: [d:1]}, ", 100_000) + "]\nc:\n" + strings.Repeat("- - x\n", 100_000)
+	wide := strings.Repeat("a: 1\n", 100_000) + "b: [" + strings.Repeat("{c: [d:1]}, ", 100_000) + "]\nc:\n" +
+		strings.Repeat("- - x\n", 100_000)
 	for _, c := range []struct {
 		text string
 		kids int
@@ -285,16 +404,24 @@ func TestYAMLWidth(t *testing.T) {
 // A megabyte of nested, repeated or unterminated syntax is rejected, and so is text that would need
 // many gigabytes.
 func TestHostileYAML(t *testing.T) {
-	for _, hostile := range []string{"[", "{a: ", "- ", "{", "? ", "[[],", "- [", "&a [", "*a ", "<<: ", ": ", "[? ", "? - ", "[]", "{}", `"" `, "- *a\n", "&a ", "!a ", "%A\n", "---\n- a\n",
-		"{a: 1}\n", "\ta", "a\n#\n", "a:\n\t", "\"\t", "'\n"} {
+	for _, hostile := range []string{
+		"[", "{a: ", "- ", "{", "? ", "[[],", "- [", "&a [", "*a ", "<<: ", ": ", "[? ", "? - ", "[]", "{}", `"" `,
+		"- *a\n", "&a ", "!a ", "%A\n", "---\n- a\n", "{a: 1}\n", "\ta", "a\n#\n", "a:\n\t", "\"\t", "'\n",
+	} {
 		if n, err := parseYAML([]byte(strings.Repeat(hostile, 1<<20/len(hostile)))); err == nil {
 			t.Errorf("%q: %v", hostile, n.Kind)
 		}
 	}
 	for _, c := range []struct{ text, want string }{
 		{strings.Repeat("# c\n", 8<<20) + " ", "want YAML of at most 32 MiB, not a longer one"},
-		{"[" + strings.Repeat("a,", maxMarks) + "]", "want YAML with at most 4194304 colons, commas, quotes, brackets and the like, not more"},
-		{strings.Repeat("-\n", maxMarks+1), "want YAML with at most 4194304 colons, commas, quotes, brackets and the like, not more"},
+		{
+			"[" + strings.Repeat("a,", maxMarks) + "]",
+			"want YAML with at most 4194304 colons, commas, quotes, brackets and the like, not more",
+		},
+		{
+			strings.Repeat("-\n", maxMarks+1),
+			"want YAML with at most 4194304 colons, commas, quotes, brackets and the like, not more",
+		},
 	} {
 		if _, err := parseYAML([]byte(c.text)); err == nil || err.Error() != c.want {
 			t.Errorf("%.10q: got %v, want %s", c.text, err, c.want)
@@ -304,7 +431,9 @@ func TestHostileYAML(t *testing.T) {
 
 // drawTree draws a tree with at most the given number of levels.
 func drawTree(t *rapid.T, levels int) Node {
-	kind := rapid.SampledFrom([]Kind{NullKind, BoolKind, NumberKind, TextKind, TextKind, ArrayKind, ArrayKind, ObjectKind, ObjectKind}).Draw(t, "kind")
+	kind := rapid.SampledFrom([]Kind{
+		NullKind, BoolKind, NumberKind, TextKind, TextKind, ArrayKind, ArrayKind, ObjectKind, ObjectKind,
+	}).Draw(t, "kind")
 	if levels == 0 && kind > TextKind {
 		kind = NumberKind
 	}
@@ -312,7 +441,9 @@ func drawTree(t *rapid.T, levels int) Node {
 	case BoolKind:
 		return Node{Kind: kind, Text: rapid.SampledFrom([]string{"true", "false"}).Draw(t, "boolean")}
 	case NumberKind:
-		return Node{Kind: kind, Text: rapid.SampledFrom([]string{"0", "1.50", "-3", "1e-3", "-0.5E+2", "12345678901234567890.1"}).Draw(t, "number")}
+		return Node{Kind: kind, Text: rapid.SampledFrom([]string{
+			"0", "1.50", "-3", "1e-3", "-0.5E+2", "12345678901234567890.1",
+		}).Draw(t, "number")}
 	case TextKind:
 		return Node{Kind: kind, Text: drawText(t)}
 	case ArrayKind:
@@ -333,8 +464,12 @@ func drawTree(t *rapid.T, levels int) Node {
 
 // drawText draws names, and texts that need quotes or appear to.
 func drawText(t *rapid.T) string {
-	word := rapid.SampledFrom([]string{"rack", "rack:1", "a b", "s-1", "http://x/y#z", "x, y", "a: b", "a #b", "", " ", "null", "~", "true", "1", "1.5", "0x1", ".inf", "-", "- a", "?", "? a", ":", ":a",
-		"[a]", "{a}", "a]", "a}", "a,", "#", "&a", "*a", "!a", "|", ">", "@", "%", "'", "\"", "it's", "\"q\"", "a:", "<<", "---", "...", "--- a", "é", "😀", "\t", "a\tb", "a\nb", "\n", "a\n\n b\n", "\\", "\u00a0", "\u2028", "a  b", "-1a", "1_000", "1:30"})
+	word := rapid.SampledFrom([]string{
+		"rack", "rack:1", "a b", "s-1", "http://x/y#z", "x, y", "a: b", "a #b", "", " ", "null", "~", "true", "1",
+		"1.5", "0x1", ".inf", "-", "- a", "?", "? a", ":", ":a", "[a]", "{a}", "a]", "a}", "a,", "#", "&a", "*a",
+		"!a", "|", ">", "@", "%", "'", "\"", "it's", "\"q\"", "a:", "<<", "---", "...", "--- a", "é", "😀", "\t",
+		"a\tb", "a\nb", "\n", "a\n\n b\n", "\\", "\u00a0", "\u2028", "a  b", "-1a", "1_000", "1:30",
+	})
 	if rapid.IntRange(0, 3).Draw(t, "word") > 0 {
 		return word.Draw(t, "word")
 	}
@@ -364,19 +499,24 @@ func (w *yamlWriter) spaces(least int) string {
 
 // comment ends a line.
 func (w *yamlWriter) comment() {
-	w.b.WriteString(rapid.SampledFrom([]string{"\n", "\n", "\n", " # a: [\n", "\n\n", "\n   # 'b\n", "   \n"}).Draw(w.t, "comment"))
+	w.b.WriteString(rapid.SampledFrom([]string{"\n", "\n", "\n", " # a: [\n", "\n\n", "\n   # 'b\n", "   \n"}).Draw(
+		w.t, "comment",
+	))
 }
 
 // bare reports whether a text may be written without quotes.
 func bare(s string) bool {
-	if s == "" || strings.Trim(s, " ") != s || fromScalar(&yaml.Node{Value: s}).Kind != TextKind || s == "<<" || s == "---" || s == "..." || strings.HasPrefix(s, "--- ") || strings.HasPrefix(s, "... ") {
+	if s == "" || strings.Trim(s, " ") != s || fromScalar(&yaml.Node{Value: s}).Kind != TextKind || s == "<<" ||
+		s == "---" || s == "..." || strings.HasPrefix(s, "--- ") || strings.HasPrefix(s, "... ") {
 		return false
 	}
 	for i, c := range s {
 		switch {
 		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == 'é' || c == '😀':
-		case i > 0 && (c == '/' || c == '\'' || c == '"' || c == '-' || c == '=' || c == '\\' || c == '!' || c == '~' || c == '%'):
-		case i > 0 && c == '#' && s[i-1] != ' ', i > 0 && c == ':' && i+1 < len(s) && s[i+1] >= 'a' && s[i+1] <= 'z' || i > 0 && c == ':' && i+1 < len(s) && (s[i+1] == '/' || s[i+1] == '1'):
+		case i > 0 && (c == '/' || c == '\'' || c == '"' || c == '-' || c == '=' || c == '\\' ||
+			c == '!' || c == '~' || c == '%'):
+		case i > 0 && c == '#' && s[i-1] != ' ', i > 0 && c == ':' && i+1 < len(s) && s[i+1] >= 'a' && s[i+1] <= 'z' ||
+			i > 0 && c == ':' && i+1 < len(s) && (s[i+1] == '/' || s[i+1] == '1'):
 		case c == ' ' && i > 0 && s[i-1] >= 'a' && s[i-1] <= 'z' && s[i+1] >= 'a' && s[i+1] <= 'z':
 		case c == '-' && len(s) > 1 && s[1] >= '0' && s[1] <= '9':
 		default:
@@ -511,7 +651,9 @@ func (w *yamlWriter) block(n *Node, indent int, after string) {
 	}
 	collection := n.Kind > TextKind && len(n.Kids) > 0
 	switch {
-	case n.Kind == TextKind && strings.HasSuffix(n.Text, "\n") && strings.Trim(n.Text, "\n\tab 1") == "" && !strings.HasPrefix(strings.TrimLeft(n.Text, "\n"), " ") && strings.Trim(n.Text, "\n") != "" && w.coin("literal"):
+	case n.Kind == TextKind && strings.HasSuffix(n.Text, "\n") && strings.Trim(n.Text, "\n\tab 1") == "" &&
+		!strings.HasPrefix(strings.TrimLeft(n.Text, "\n"), " ") && strings.Trim(n.Text, "\n") != "" &&
+		w.coin("literal"):
 		more := strings.Repeat(" ", max(indent, 0)+rapid.IntRange(1, 3).Draw(w.t, "indentation"))
 		w.place(n)
 		w.b.WriteString(behind() + "|+" + "\n")
@@ -570,7 +712,8 @@ func (w *yamlWriter) block(n *Node, indent int, after string) {
 func TestYAMLStyles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawTree(t, rapid.IntRange(0, 5).Draw(t, "levels"))
-		for n.Kind < ArrayKind && rapid.IntRange(0, 9).Draw(t, "scalar") > 0 || n.Kind == NullKind { // null is an empty file
+		// null is an empty file
+		for n.Kind < ArrayKind && rapid.IntRange(0, 9).Draw(t, "scalar") > 0 || n.Kind == NullKind {
 			n = drawTree(t, 5)
 		}
 		w := yamlWriter{t: t}
@@ -590,8 +733,11 @@ func TestYAMLStyles(t *testing.T) {
 
 // JSON is YAML: the two readers find the same tree for any spacing.
 func FuzzJSONIsYAML(f *testing.F) {
-	for _, text := range []string{`{"a": [1, 2.50, "x"], "b": {"c": null, "d": true}}`, "[{}, [], \"\", \"\\u00e9\\\\\\\"\\/\\ud83d\\ude00\", -0.5e+3, true,false\t,\n null]",
-		`{"servers":["rack:1"],"a":{"b":[[1],{"c":-1}]}}`, "\t{\"a\"\n:\n1}", `["a:b","#", "---"]`, `"x"`, "-1"} {
+	for _, text := range []string{
+		`{"a": [1, 2.50, "x"], "b": {"c": null, "d": true}}`,
+		"[{}, [], \"\", \"\\u00e9\\\\\\\"\\/\\ud83d\\ude00\", -0.5e+3, true,false\t,\n null]",
+		`{"servers":["rack:1"],"a":{"b":[[1],{"c":-1}]}}`, "\t{\"a\"\n:\n1}", `["a:b","#", "---"]`, `"x"`, "-1",
+	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -601,10 +747,12 @@ func FuzzJSONIsYAML(f *testing.F) {
 			t.Fatalf("%q: %v", data, err)
 		}
 		want, notJSON := parseJSON(data)
-		if notJSON != nil || want.Kind == NullKind || !utf8.Valid(data) || bytes.ContainsAny(data, "\u0085\u2028\u2029\ufeff\ufffe\uffff") {
+		if notJSON != nil || want.Kind == NullKind || !utf8.Valid(data) ||
+			bytes.ContainsAny(data, "\u0085\u2028\u2029\ufeff\ufffe\uffff") {
 			return
 		}
-		pair := bytes.Contains(bytes.ToLower(data), []byte(`\ud`)) // YAML has one escape for a character, JSON a surrogate pair
+		// YAML has one escape for a character, JSON a surrogate pair
+		pair := bytes.Contains(bytes.ToLower(data), []byte(`\ud`))
 		if pair || want.Kind < ArrayKind && bytes.ContainsAny(data, "\t") {
 			return // a tab before a text that is the whole document counts as indentation
 		}
@@ -619,8 +767,14 @@ func FuzzJSONIsYAML(f *testing.F) {
 
 func BenchmarkParseYAML(b *testing.B) {
 	for _, c := range []struct{ name, text string }{
-		{"block", "classes:\n" + strings.Repeat("- name: a\n  arrival_rate: 1/2\n  servers: [rack:1, rack:2]\n", 20_000)},
-		{"flow", "classes: [" + strings.Repeat("{name: a, arrival_rate: 1/2, servers: [rack:1, rack:2]}, ", 20_000) + "]"},
+		{
+			"block",
+			"classes:\n" + strings.Repeat("- name: a\n  arrival_rate: 1/2\n  servers: [rack:1, rack:2]\n", 20_000),
+		},
+		{
+			"flow",
+			"classes: [" + strings.Repeat("{name: a, arrival_rate: 1/2, servers: [rack:1, rack:2]}, ", 20_000) + "]",
+		},
 	} {
 		b.Run("classes=20000/style="+c.name, func(b *testing.B) {
 			b.ReportAllocs()

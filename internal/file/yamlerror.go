@@ -34,12 +34,19 @@ var yamlReasons = []struct {
 	{"unexpected end of stream", "a quote without its end", true},
 	{"unknown escape", `an escape that YAML does not have; want \\ for a backslash`, false},
 	{"hexadecimal", "an escape without its hexadecimal digits", false},
-	{"invalid Unicode character escape", `an escape that is no character; want the character itself, or \U and eight digits`, false},
+	{
+		"invalid Unicode character escape",
+		`an escape that is no character; want the character itself, or \U and eight digits`, false,
+	},
 	{"comment without preceding", "a comment without a space before its #", false},
 	{"block scalar", "want a value, or a text that starts with | or > in quotes", true},
 	{"cannot start any token", noValue, false},
-	{"block sequence entries", "a list of dashes where there can be none; want it on lines of its own, or in brackets", false},
-	{"mapping values", "a colon where there can be none; want each field on a line of its own, indented as the field above, or a value with a colon in quotes", false},
+	{
+		"block sequence entries",
+		"a list of dashes where there can be none; want it on lines of its own, or in brackets", false,
+	},
+	{"mapping values", "a colon where there can be none; want each field on a line of its own, indented as the field " +
+		"above, or a value with a colon in quotes", false},
 	{"mapping keys", "a field after ? where there can be none", false},
 	{"expected ':'", "want a field, a name with a colon and a space after it", true},
 	{"expected ',' or ']'", "want a comma or ]", false},

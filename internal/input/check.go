@@ -17,7 +17,8 @@ const (
 	QuotedName  = "a name in quotes, not empty" // of what stands there in a file and is no text
 )
 
-// MaxBits bounds the bits of a numerator or denominator: as a fraction, a number has under 10,000 characters.
+// MaxBits bounds the bits of a numerator or denominator: as a fraction, a number has under 10,000
+// characters.
 const MaxBits = 16_384
 
 // CheckName rejects the name of row i of a list if it is empty, not text, or already among names,

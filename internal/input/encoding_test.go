@@ -11,8 +11,8 @@ import (
 	"productform/internal/input"
 )
 
-// Texts that begin with two ASCII characters are accepted in UTF-8 and rejected in UTF-16 of either byte order,
-// with or without a byte order mark.
+// Texts that begin with two ASCII characters are accepted in UTF-8 and rejected in UTF-16 of either
+// byte order, with or without a byte order mark.
 func TestCheckEncoding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[ -~]{2}`).Draw(t, "start") + rapid.String().Draw(t, "rest")
@@ -31,7 +31,9 @@ func TestCheckEncoding(t *testing.T) {
 			}
 		}
 	})
-	for _, text := range []string{"", "\x00", "a", "\x00\x00", "a\x00", ";\x00\n", "a\x00\x00\x00", ";\x00\x00\x00", "\xff"} {
+	for _, text := range []string{
+		"", "\x00", "a", "\x00\x00", "a\x00", ";\x00\n", "a\x00\x00\x00", ";\x00\x00\x00", "\xff",
+	} {
 		if err := input.CheckEncoding([]byte(text)); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -86,7 +86,9 @@ func message(err error) string {
 func TestPlainKeys(t *testing.T) {
 	plain := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
 	rapid.Check(t, func(t *rapid.T) {
-		key := rapid.OneOf(rapid.StringMatching(`[A-Za-z0-9_]{0,43}`), rapid.StringMatching(`[@-{/-:_.]{0,3}`), rapid.String()).Draw(t, "key")
+		key := rapid.OneOf(
+			rapid.StringMatching(`[A-Za-z0-9_]{0,43}`), rapid.StringMatching(`[@-{/-:_.]{0,3}`), rapid.String(),
+		).Draw(t, "key")
 		want := `p[` + input.Quote(key) + `]`
 		if plain.MatchString(key) {
 			want = "p." + key

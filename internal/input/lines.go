@@ -1,5 +1,5 @@
-// This part of the package answers: what are the lines of a text file, compressed by gzip or not? It reads
-// line by line, in the memory of one line.
+// This part of the package answers: what are the lines of a text file, compressed by gzip or not?
+// It reads line by line, in the memory of one line.
 
 package input
 
@@ -26,14 +26,16 @@ type Reader struct {
 	number int // of the line read last
 }
 
-// NewReader returns a reader of the lines in r, which is unpacked if it is a gzip file, one that starts with the bytes
-// 1f 8b. It reads ahead. The name is for errors, which tell the line of the unpacked text.
+// NewReader returns a reader of the lines in r, which is unpacked if it is a gzip file, one that
+// starts with the bytes 1f 8b. It reads ahead. The name is for errors, which tell the line of the
+// unpacked text.
 func NewReader(r io.Reader, name string) *Reader { return &Reader{name: name, source: r} }
 
-// Next returns the next line without its end, until the next call, or [io.EOF] after the last one. Any other error is
-// about a line of more than [Longest] bytes, or one that cannot be read or unpacked; where a gzip file ends early it
-// wraps [io.ErrUnexpectedEOF]. Lines end in a line feed, with carriage returns before it or none, but the last one may end
-// without; a byte order mark at the start of the text is left out.
+// Next returns the next line without its end, until the next call, or [io.EOF] after the last one.
+// Any other error is about a line of more than [Longest] bytes, or one that cannot be read or
+// unpacked; where a gzip file ends early it wraps [io.ErrUnexpectedEOF]. Lines end in a line feed,
+// with carriage returns before it or none, but the last one may end without; a byte order mark at
+// the start of the text is left out.
 func (r *Reader) Next() ([]byte, error) {
 	if r.text == nil {
 		if err := r.open(); err != nil {
@@ -62,7 +64,8 @@ func (r *Reader) Next() ([]byte, error) {
 // Line returns the number of the line read last, from 1.
 func (r *Reader) Line() int { return r.number }
 
-// At adds the name and the line read last to an error, to one of the operating system the name alone.
+// At adds the name and the line read last to an error, to one of the operating system the name
+// alone.
 func (r *Reader) At(err error) error {
 	if bad, ok := err.(*Error); ok {
 		at := *bad

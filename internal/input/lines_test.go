@@ -27,11 +27,17 @@ func TestNext(t *testing.T) {
 func TestLongLines(t *testing.T) {
 	for _, end := range []string{"", "\n", "\nx"} {
 		longest := strings.Repeat("7", input.Longest)
-		if line, err := input.NewReader(strings.NewReader(longest+end), "f").Next(); err != nil || string(line) != longest {
+		if line, err := input.NewReader(strings.NewReader(longest+end), "f").Next(); err != nil ||
+			string(line) != longest {
 			t.Errorf("%q: %d bytes, error %v", end, len(line), err)
 		}
 		_, err := input.NewReader(strings.NewReader(longest+"7"+end), "f").Next()
-		want := input.Error{File: "f", Line: 1, Value: strings.Repeat("7", 57) + "...", Want: "a line of at most 65535 bytes"}
+		want := input.Error{
+			File:  "f",
+			Line:  1,
+			Value: strings.Repeat("7", 57) + "...",
+			Want:  "a line of at most 65535 bytes",
+		}
 		if bad := (*input.Error)(nil); !errors.As(err, &bad) || *bad != want {
 			t.Errorf("%q: error %v, want %v", end, err, &want)
 		}

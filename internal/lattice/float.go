@@ -38,7 +38,8 @@ func Floats(y Lattice, lambda, drain []*big.Rat) (g, jobs []float64, z, bound fl
 	g = r.up(x)
 	v := r.down(x)
 	for at := range g {
-		if !(g[at] == 0 || g[at] >= leastValue && g[at] <= mostValue) || at > 0 && !(v[at] >= leastValue && v[at] <= mostValue) {
+		if !(g[at] == 0 || g[at] >= leastValue && g[at] <= mostValue) ||
+			at > 0 && !(v[at] >= leastValue && v[at] <= mostValue) {
 			return nil, nil, 0, 0, false
 		}
 	}

@@ -97,7 +97,8 @@ func (w *Walker) Leaves(i int) bool {
 	return w.Jobs == w.Total
 }
 
-// A Walker visits the states in the order of the index, starting at 0. The state x-e_i is at At-Drop[i], hence behind.
+// A Walker visits the states in the order of the index, starting at 0. The state x-e_i is at
+// At-Drop[i], hence behind.
 type Walker struct {
 	Lattice
 	X      []int

@@ -75,7 +75,10 @@ func TestStates(t *testing.T) {
 			}
 		}
 		complete := 0
-		for !slices.ContainsFunc(lists(c.y.Classes, 5), func(x []int) bool { return total(x) == complete+1 && !c.in(x) }) && complete < 5 {
+		for !slices.ContainsFunc(lists(c.y.Classes, 5), func(x []int) bool {
+			return total(x) == complete+1 &&
+				!c.in(x)
+		}) && complete < 5 {
 			complete++
 		}
 		if c.y.Complete() != complete {

@@ -11,7 +11,8 @@ import (
 	"productform/num"
 )
 
-// drawSteps returns a box, arrival rates and denominators, up to 2^exponent and down to its inverse.
+// drawSteps returns a box, arrival rates and denominators, up to 2^exponent and down to its
+// inverse.
 func drawSteps(t *rapid.T, exponent int) (y Lattice, lambda, drain []*big.Rat) {
 	draw := func(label string, least int64) *big.Rat {
 		r := big.NewRat(rapid.Int64Range(least, 999).Draw(t, label), rapid.Int64Range(1, 999).Draw(t, "over"))
@@ -45,8 +46,8 @@ func inNumbers(y Lattice, lambda, drain []*big.Rat, engine num.Engine) *Recursio
 	return r
 }
 
-// Plain float64 has the digits of the literal recursion in numbers with exponents, and its bound holds for the fractions
-// of the same recursion.
+// Plain float64 has the digits of the literal recursion in numbers with exponents, and its bound
+// holds for the fractions of the same recursion.
 func TestFloatsAreLiteral(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		y, lambda, drain := drawSteps(t, rapid.SampledFrom([]int{0, 20, 60, 190}).Draw(t, "largest exponent"))
@@ -112,8 +113,8 @@ func TestFloatsRefuse(t *testing.T) {
 	}
 }
 
-// The queue of rate min(Σ_i min(x_i, m_i), 3) summed job by job: up to 60 jobs of each of two classes, at a load of at
-// most 1/2, of which less than 2^-50 is left out.
+// The queue of rate min(Σ_i min(x_i, m_i), 3) summed job by job: up to 60 jobs of each of two
+// classes, at a load of at most 1/2, of which less than 2^-50 is left out.
 func TestRecursionAgainstStates(t *testing.T) {
 	const most = 60
 	for _, limits := range [][]int{{1, 1}, {1, 3}, {2, 2}, {3, 3}} {
@@ -147,7 +148,9 @@ func TestRecursionAgainstStates(t *testing.T) {
 			}
 			drain[w.At] = new(big.Rat).SetFloat64(d)
 		}
-		gotG, gotJobs, gotZ, err := inNumbers(y, []*big.Rat{big.NewRat(1, 2), big.NewRat(3, 8)}, drain, num.Exact).Measures(t.Context())
+		gotG, gotJobs, gotZ, err := inNumbers(
+			y, []*big.Rat{big.NewRat(1, 2), big.NewRat(3, 8)}, drain, num.Exact,
+		).Measures(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,14 @@ const most = 8
 // would keep 13 bits of the distance.
 func drawModel(t *rapid.T) *cluster.Model {
 	groups := rapid.IntRange(1, 3).Draw(t, "most of a group")
-	m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: groups, ZeroRates: true, ZeroCapacities: true, OwnSizes: rapid.Bool().Draw(t, "own sizes")})
+	m := oracle.DrawModel(t, oracle.Options{
+		Servers:        4,
+		Classes:        4,
+		Count:          groups,
+		ZeroRates:      true,
+		ZeroCapacities: true,
+		OwnSizes:       rapid.Bool().Draw(t, "own sizes"),
+	})
 	near := big.NewRat(1, 1<<40)
 	load := big.NewRat(1, 1)
 	switch rapid.SampledFrom([]string{"as drawn", "half", "below", "critical", "above"}).Draw(t, "load") {
@@ -133,7 +140,8 @@ func TestAllAgree(t *testing.T) {
 	})
 	for _, lattice := range lattices {
 		if done.stable[lattice] == 0 || done.unstable[lattice] == 0 {
-			t.Errorf("%s lattice: %d stable and %d unstable models", lattice, done.stable[lattice], done.unstable[lattice])
+			t.Errorf("%s lattice: %d stable and %d unstable models",
+				lattice, done.stable[lattice], done.unstable[lattice])
 		}
 	}
 }
@@ -156,7 +164,8 @@ func (done comparisons) agree(t *rapid.T, m *cluster.Model) {
 			}
 			if want == nil {
 				var witness *cluster.UnstableError
-				if !errors.As(err, &witness) || len(witness.Classes) == 0 || witness.ArrivalRate.Cmp(witness.Capacity) < 0 {
+				if !errors.As(err, &witness) || len(witness.Classes) == 0 ||
+					witness.ArrivalRate.Cmp(witness.Capacity) < 0 {
 					t.Fatalf("%s, %s: %v for an unstable model", engine, lattice, err)
 				}
 				done.unstable[lattice]++

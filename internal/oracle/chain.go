@@ -2,7 +2,8 @@ package oracle
 
 import "math/big"
 
-// A Chain is a Markov chain in continuous time with the stationary probabilities of its states, in fractions.
+// A Chain is a Markov chain in continuous time with the stationary probabilities of its states, in
+// fractions.
 type Chain[S comparable] struct {
 	Prob map[S]*big.Rat
 	rate []map[int]*big.Rat // of the transitions from each state

@@ -22,7 +22,9 @@ func drawRat(t *rapid.T, low int64, label string) *big.Rat {
 
 // drawLoad draws a load below 1, sometimes close to it.
 func drawLoad(t *rapid.T) *big.Rat {
-	return rapid.SampledFrom([]*big.Rat{new(big.Rat), big.NewRat(1, 3), big.NewRat(9, 10), big.NewRat(999999, 1000000)}).Draw(t, "load")
+	return rapid.SampledFrom([]*big.Rat{
+		new(big.Rat), big.NewRat(1, 3), big.NewRat(9, 10), big.NewRat(999999, 1000000),
+	}).Draw(t, "load")
 }
 
 // checkClosed compares every measure of a closed form with the recursion over sets of active

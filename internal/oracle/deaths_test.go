@@ -152,7 +152,9 @@ func TestJobsAreMixedPoisson(t *testing.T) {
 	const most = 4
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawDeaths(t)
-		want, err := bf.Answer(t.Context(), m, bf.Question{MaxJobs: most, ByClass: true}, bf.Settings{Engine: num.Exact})
+		want, err := bf.Answer(
+			t.Context(), m, bf.Question{MaxJobs: most, ByClass: true}, bf.Settings{Engine: num.Exact},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +239,11 @@ func TestTwoServersMatchIntegrals(t *testing.T) {
 		d := sub(add(a, b), shared)
 		m := &cluster.Model{
 			Servers: []cluster.Server{{Name: "1", Capacity: c1}, {Name: "2", Capacity: c2}},
-			Classes: []cluster.Class{{Name: "1", ArrivalRate: l1, Servers: cluster.On(0)}, {Name: "2", ArrivalRate: l2, Servers: cluster.On(1)}, {Name: "12", ArrivalRate: shared, Servers: cluster.On(0, 1)}},
+			Classes: []cluster.Class{
+				{Name: "1", ArrivalRate: l1, Servers: cluster.On(0)},
+				{Name: "2", ArrivalRate: l2, Servers: cluster.On(1)},
+				{Name: "12", ArrivalRate: shared, Servers: cluster.On(0, 1)},
+			},
 		}
 		r, err := bf.Solve(t.Context(), m, bf.Settings{Engine: num.Exact})
 		if a.Sign() <= 0 || b.Sign() <= 0 || d.Sign() <= 0 { // the integral is infinite
@@ -338,10 +344,17 @@ func (m *moments) z(n float64) float64 {
 func randomCluster(rng *rand.Rand, servers, classes int) *cluster.Model {
 	m := &cluster.Model{}
 	for s := range servers {
-		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1+rng.Int64N(4), 2)})
+		m.Servers = append(m.Servers, cluster.Server{
+			Name:     fmt.Sprint("s", s),
+			Capacity: big.NewRat(1+rng.Int64N(4), 2),
+		})
 	}
 	for i := range classes {
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(1+rng.Int64N(9), 10), Servers: cluster.On(rng.Perm(servers)[:1+rng.IntN(3)]...)})
+		m.Classes = append(m.Classes, cluster.Class{
+			Name:        fmt.Sprint("c", i),
+			ArrivalRate: big.NewRat(1+rng.Int64N(9), 10),
+			Servers:     cluster.On(rng.Perm(servers)[:1+rng.IntN(3)]...),
+		})
 	}
 	return m
 }

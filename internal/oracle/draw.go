@@ -29,7 +29,9 @@ func DrawModel(t *rapid.T, o Options) *cluster.Model {
 			low = 0
 		}
 		if o.Long && rapid.IntRange(0, 9).Draw(t, label+" kind") == 0 {
-			return big.NewRat(rapid.Int64Range(1, 1<<62).Draw(t, label), rapid.Int64Range(1<<60, 1<<62).Draw(t, label+" over"))
+			return big.NewRat(
+				rapid.Int64Range(1, 1<<62).Draw(t, label), rapid.Int64Range(1<<60, 1<<62).Draw(t, label+" over"),
+			)
 		}
 		return big.NewRat(rapid.Int64Range(low, 8).Draw(t, label), rapid.Int64Range(1, 5).Draw(t, label+" over"))
 	}

@@ -79,8 +79,8 @@ func RankTable(m *cluster.Model) []*big.Rat {
 	return table
 }
 
-// ActiveSets returns G(A) at the bit mask of each A, and E[X_i], of a queue with rank function μ by the
-// recursion over sets of active classes and its derivative by the product rule,
+// ActiveSets returns G(A) at the bit mask of each A, and E[X_i], of a queue with rank function μ by
+// the recursion over sets of active classes and its derivative by the product rule,
 //
 //	G(∅) = 1,  (μ(A) - λ(A)) G(A) = Σ_{i∈A} λ_i G(A∖i),  λ(A) = Σ_{i∈A} λ_i,  Z = Σ_A G(A),
 //	(μ(A) - λ(A)) D_j(A) = λ_j (G(A∖j) + G(A)) [j∈A] + Σ_{i∈A} λ_i D_j(A∖i),  E[X_j] = Σ_A D_j(A)/Z.
@@ -214,7 +214,11 @@ func single(m *cluster.Model) (e *cluster.Model, serverRow, classRow []int) {
 		}
 		for _, set := range sets {
 			rate := new(big.Rat).Quo(c.ArrivalRate, big.NewRat(int64(len(sets)), 1))
-			e.Classes = append(e.Classes, cluster.Class{ArrivalRate: rate, MeanSize: c.MeanSize, Servers: cluster.On(set...)})
+			e.Classes = append(e.Classes, cluster.Class{
+				ArrivalRate: rate,
+				MeanSize:    c.MeanSize,
+				Servers:     cluster.On(set...),
+			})
 			classRow = append(classRow, row)
 		}
 	}

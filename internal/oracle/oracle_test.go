@@ -16,7 +16,8 @@ func TestReferences(t *testing.T) {
 	unstable := 0
 	for _, r := range oracle.References() {
 		margin, scale := oracle.Extremes(r.Model)
-		if margin.Cmp(r.Expect.Margin) != 0 || scale.Cmp(r.Expect.CriticalScale) != 0 || r.Expect.Stable != (margin.Sign() > 0) {
+		if margin.Cmp(r.Expect.Margin) != 0 || scale.Cmp(r.Expect.CriticalScale) != 0 ||
+			r.Expect.Stable != (margin.Sign() > 0) {
 			t.Errorf("%s: margin %v, scale %v; want %+v", r.Name, margin, scale, r.Expect)
 		}
 		if !r.Expect.Stable {
@@ -24,7 +25,8 @@ func TestReferences(t *testing.T) {
 			continue
 		}
 		a := oracle.Solve(r.Model)
-		if a.Normalization.Cmp(r.Expect.Normalization) != 0 || !oracle.Equal(a.MeanJobs, r.Expect.MeanJobs) || !oracle.Equal(a.Busy, r.Expect.Utilization) {
+		if a.Normalization.Cmp(r.Expect.Normalization) != 0 || !oracle.Equal(a.MeanJobs, r.Expect.MeanJobs) ||
+			!oracle.Equal(a.Busy, r.Expect.Utilization) {
 			t.Errorf("%s: %v; want %+v", r.Name, a, r.Expect)
 		}
 	}
@@ -38,7 +40,15 @@ func TestReferences(t *testing.T) {
 func TestSolveConservesWork(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
-			return oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 3, Count: 3, ZeroRates: true, ZeroCapacities: true, OwnSizes: true, Stable: true})
+			return oracle.DrawModel(t, oracle.Options{
+				Servers:        3,
+				Classes:        3,
+				Count:          3,
+				ZeroRates:      true,
+				ZeroCapacities: true,
+				OwnSizes:       true,
+				Stable:         true,
+			})
 		}).Filter(func(m *cluster.Model) bool { return oracle.Combinations(m) <= 7 }).Draw(t, "model")
 		if err := m.Check(); err != nil {
 			t.Fatal(err)

@@ -37,8 +37,8 @@ var referenceFile []byte
 // write text.
 func ReferenceFile() []byte { return referenceFile }
 
-// References returns the models of testdata/oi_reference.json, all of single servers and of mean size 1, two of them
-// unstable.
+// References returns the models of testdata/oi_reference.json, all of single servers and of mean
+// size 1, two of them unstable.
 func References() []Reference {
 	var cases []struct {
 		Name   string
@@ -81,7 +81,11 @@ func readModel(text []byte) *cluster.Model {
 		for _, name := range class.Servers {
 			on = append(on, row[name])
 		}
-		m.Classes = append(m.Classes, cluster.Class{Name: class.Name, ArrivalRate: class.ArrivalRate, Servers: cluster.On(on...)})
+		m.Classes = append(m.Classes, cluster.Class{
+			Name:        class.Name,
+			ArrivalRate: class.ArrivalRate,
+			Servers:     cluster.On(on...),
+		})
 	}
 	return m
 }

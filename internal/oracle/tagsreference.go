@@ -1,5 +1,5 @@
-// This part of the package answers for tests: which values did an independent program compute for [HB02]?
-// It reads them, in 60 digits, from tags/testdata.
+// This part of the package answers for tests: which values did an independent program compute for
+// [HB02]? It reads them, in 60 digits, from tags/testdata.
 
 package oracle
 

@@ -26,7 +26,9 @@ func TestOneErrUnstable(t *testing.T) {
 		t.Errorf("cluster: %v", err)
 	}
 	size, _ := sizes.NewDeterministic(1)
-	_, err = tags.Evaluate(context.Background(), tags.Model{Sizes: size, Hosts: 2, Load: 0.75}, tags.PolicyTAGS, []float64{1})
+	_, err = tags.Evaluate(
+		context.Background(), tags.Model{Sizes: size, Hosts: 2, Load: 0.75}, tags.PolicyTAGS, []float64{1},
+	)
 	var host *tags.UnstableError
 	if !errors.Is(err, num.ErrUnstable) || !errors.As(err, &host) || host.Host != 0 {
 		t.Errorf("farm: %v", err)

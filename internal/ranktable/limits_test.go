@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// In any order of arrival, each job takes a server if one is free and no limit on its class is used up. Busy counts the
-// servers taken.
+// In any order of arrival, each job takes a server if one is free and no limit on its class is used
+// up. Busy counts the servers taken.
 func TestBusyIsWhatJobsTakeInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const classes = 4

@@ -34,7 +34,9 @@ func Check(ctx context.Context, rank []*big.Rat, classes int) error {
 // CheckShape is the part of [Check] about the length and the empty set.
 func CheckShape(rank []*big.Rat, classes int) error {
 	if len(rank) != 1<<classes {
-		return input.Errorf("Rank", fmt.Sprintf("%d values", len(rank)), "2^%d = %d values, one for each set of classes", classes, 1<<classes)
+		return input.Errorf("Rank", fmt.Sprintf("%d values", len(rank)),
+			"2^%d = %d values, one for each set of classes",
+			classes, 1<<classes)
 	}
 	if rank[0] != nil && rank[0].Sign() != 0 {
 		return input.Errorf("Rank[0]", rank[0].RatString(), "0 or nil, the rate with no class present")
@@ -42,30 +44,33 @@ func CheckShape(rank []*big.Rat, classes int) error {
 	return nil
 }
 
-// CheckSet is the part of [Check] about one non-empty set: its value is positive, and not below that of A
-// without one of its classes.
+// CheckSet is the part of [Check] about one non-empty set: its value is positive, and not below
+// that of A without one of its classes.
 func CheckSet(rank []*big.Rat, a int) error {
 	if rank[a] == nil {
 		return input.Errorf(input.Index("Rank", a), "", "a number > 0, the rate with classes %v present", Members(a))
 	}
 	if rank[a].Sign() <= 0 {
-		return input.Errorf(input.Index("Rank", a), rank[a].RatString(), "a number > 0, the rate with classes %v present", Members(a))
+		return input.Errorf(input.Index("Rank", a), rank[a].RatString(),
+			"a number > 0, the rate with classes %v present",
+			Members(a))
 	}
 	for rest := a; rest != 0; rest &= rest - 1 {
 		i := bits.TrailingZeros(uint(rest))
 		if b := a &^ (1 << i); b != 0 && rank[b].Cmp(rank[a]) > 0 {
 			return input.Errorf(input.Index("Rank", a), rank[a].RatString(),
-				"at least Rank[%d] = %s: the rate with classes %v present cannot fall when class %d joins", b, rank[b].RatString(), Members(b), i)
+				"at least Rank[%d] = %s: the rate with classes %v present cannot fall when class %d joins",
+				b, rank[b].RatString(), Members(b), i)
 		}
 	}
 	return nil
 }
 
 // OfServers returns the rank function of classes that use servers, μ(A) the capacity of all servers
-// that some class of A uses, for servers[i] the servers of class i and the capacity of each server. With
-// w(B) the capacity of the servers used by the classes of B and no other, the capacity used inside
-// a set only is a subset sum of w, and what is not used outside A is used by A: O(N 2^N) additions. The error is
-// ctx.Err(), promptly after ctx is cancelled.
+// that some class of A uses, for servers[i] the servers of class i and the capacity of each server.
+// With w(B) the capacity of the servers used by the classes of B and no other, the capacity used
+// inside a set only is a subset sum of w, and what is not used outside A is used by A: O(N 2^N)
+// additions. The error is ctx.Err(), promptly after ctx is cancelled.
 func OfServers(ctx context.Context, servers [][]int, capacities []*big.Rat) ([]*big.Rat, error) {
 	inside := make([]*big.Rat, 1<<len(servers))
 	for b := range inside {
@@ -101,8 +106,8 @@ func OfServers(ctx context.Context, servers [][]int, capacities []*big.Rat) ([]*
 	return rank, nil
 }
 
-// Sums returns the sum of the values of the classes of each set, at its bit mask: 2^N additions. The error is ctx.Err(), soon after
-// ctx is done.
+// Sums returns the sum of the values of the classes of each set, at its bit mask: 2^N additions.
+// The error is ctx.Err(), soon after ctx is done.
 func Sums(ctx context.Context, values []*big.Rat) ([]*big.Rat, error) {
 	sums := make([]*big.Rat, 1<<len(values))
 	sums[0] = new(big.Rat)

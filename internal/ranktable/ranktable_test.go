@@ -13,8 +13,8 @@ import (
 	"productform/internal/ranktable"
 )
 
-// The rank function of servers is that of the definition, and passes the check; with one value set below
-// a subset's it does not, and one of the sets named is the one spoiled.
+// The rank function of servers is that of the definition, and passes the check; with one value set
+// below a subset's it does not, and one of the sets named is the one spoiled.
 func TestOfServersAndCheck(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{ZeroCapacities: true})
@@ -33,7 +33,9 @@ func TestOfServersAndCheck(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := oracle.RankTable(m); !slices.EqualFunc(rank, want, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 }) {
+		if want := oracle.RankTable(m); !slices.EqualFunc(
+			rank, want, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 },
+		) {
 			t.Fatalf("rank %v, want %v", rank, want)
 		}
 		if err := ranktable.Check(t.Context(), rank, n); err != nil {
@@ -55,11 +57,21 @@ func TestOfServersAndCheck(t *testing.T) {
 func TestCheckMessages(t *testing.T) {
 	one := big.NewRat(1, 1)
 	for want, rank := range map[string][]*big.Rat{
-		"Rank = 3 values: want 2^2 = 4 values, one for each set of classes":                                          {nil, one, one},
-		"Rank[0] = 1: want 0 or nil, the rate with no class present":                                                 {one, one, one, one},
-		"Rank[2] is missing: want a number > 0, the rate with classes [1] present":                                   {nil, one, nil, one},
-		"Rank[3] = 0: want a number > 0, the rate with classes [0 1] present":                                        {nil, one, one, new(big.Rat)},
-		"Rank[3] = 1: want at least Rank[1] = 3/2: the rate with classes [0] present cannot fall when class 1 joins": {new(big.Rat), big.NewRat(3, 2), one, one},
+		"Rank = 3 values: want 2^2 = 4 values, one for each set of classes": {
+			nil, one, one,
+		},
+		"Rank[0] = 1: want 0 or nil, the rate with no class present": {
+			one, one, one, one,
+		},
+		"Rank[2] is missing: want a number > 0, the rate with classes [1] present": {
+			nil, one, nil, one,
+		},
+		"Rank[3] = 0: want a number > 0, the rate with classes [0 1] present": {
+			nil, one, one, new(big.Rat),
+		},
+		"Rank[3] = 1: want at least Rank[1] = 3/2: the rate with classes [0] present cannot fall when class 1 joins": {
+			new(big.Rat), big.NewRat(3, 2), one, one,
+		},
 	} {
 		if err := ranktable.Check(t.Context(), rank, 2); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)

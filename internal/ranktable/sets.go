@@ -1,10 +1,10 @@
-// This part of the package answers: which integers are connected by a sequence of unions? It maintains
-// disjoint sets of integers.
+// This part of the package answers: which integers are connected by a sequence of unions? It
+// maintains disjoint sets of integers.
 
 package ranktable
 
-// Sets are disjoint sets of the integers 0, ..., n-1. Entry x is the parent of x: a smaller number of its set, or x
-// itself if it is the smallest one.
+// Sets are disjoint sets of the integers 0, ..., n-1. Entry x is the parent of x: a smaller number
+// of its set, or x itself if it is the smallest one.
 type Sets []int
 
 // Singles returns n sets of one integer each.

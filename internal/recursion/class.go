@@ -22,7 +22,9 @@ import (
 //
 // It takes n sweeps over the states with a part of ρ. The error is a *[num.TooLargeError] for
 // fractions that need more than maxBytes, or that of the context.
-func OfClass(ctx context.Context, p *Problem, g *Graph, class int, share *big.Rat, n int, like arithmetic.Number, maxBytes int64) ([]arithmetic.Number, error) {
+func OfClass(
+	ctx context.Context, p *Problem, g *Graph, class int, share *big.Rat, n int, like arithmetic.Number, maxBytes int64,
+) ([]arithmetic.Number, error) {
 	c := &classSeries{Numbers: NewNumbers(g, g.Inner(), like), class: class}
 	s := NewSweep(ctx, g, g.Inner(), c, arithmetic.Number{}, 8)
 	if err := c.prepare(&s.Stop, p, share, n, maxBytes); err != nil {
@@ -107,9 +109,15 @@ func (c *classSeries) prepare(stop *Cancellation, p *Problem, share *big.Rat, n 
 		if x := c.Denominators[k].Exact; x != nil {
 			common = LCM(common, x.Num())
 			if need := float64(common.BitLen()) / 8 * float64(n+1) * float64(states); need > float64(maxBytes) {
-				return &num.TooLargeError{States: float64(states), Bytes: need, Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
-					"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs of a class pass %d MiB; enclose gives as many digits as asked",
-					states, n, maxBytes>>20)}
+				return &num.TooLargeError{
+					States: float64(states),
+					Bytes:  need,
+					Limit:  maxBytes,
+					Input: input.Errorf("engine", num.Exact,
+						"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs of a "+
+							"class pass %d MiB; enclose gives as many digits as asked",
+						states, n, maxBytes>>20),
+				}
 			}
 		}
 	}

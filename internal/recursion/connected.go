@@ -28,7 +28,13 @@ func ConnectedGraph(ctx context.Context, p *Problem, limit int) (g *Graph, used 
 	if used, err = l.count(ctx, limit); used > limit || err != nil {
 		return nil, used, err
 	}
-	b := &connectedBuilder{p: p, stop: Cancellation{Ctx: ctx}, links: l, setTable: newSetTable(l.words), g: newGraph(1<<10, 1<<14)}
+	b := &connectedBuilder{
+		p:        p,
+		stop:     Cancellation{Ctx: ctx},
+		links:    l,
+		setTable: newSetTable(l.words),
+		g:        newGraph(1<<10, 1<<14),
+	}
 	for _, group := range p.Groups {
 		b.g.Weights = append(b.g.Weights, group.Capacity)
 	}

@@ -115,8 +115,8 @@ func (b *boundRun) down() error {
 	})
 }
 
-// addActive adds Σ_{A∋i} G(A) to jobs[i], and sets part to Σ G(A) over the sets A that use each server.
-// The error is that of the context.
+// addActive adds Σ_{A∋i} G(A) to jobs[i], and sets part to Σ G(A) over the sets A that use each
+// server. The error is that of the context.
 func (b *boundRun) addActive() error {
 	masks := b.problem.ClassMasks()
 	for a := range len(b.Value) - 1 {

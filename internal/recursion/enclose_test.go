@@ -17,7 +17,10 @@ func drawProblem(t *rapid.T) *recursion.Problem {
 	p := &recursion.Problem{Whole: true, Scale: big.NewInt(1), Small: true}
 	for range rapid.IntRange(1, 4).Draw(t, "servers") {
 		c := rapid.Int64Range(100, 200).Draw(t, "capacity")
-		p.Groups, p.Capacity64 = append(p.Groups, recursion.Group{N: 1, Capacity: big.NewInt(c)}), append(p.Capacity64, c)
+		p.Groups, p.Capacity64 = append(p.Groups, recursion.Group{
+			N:        1,
+			Capacity: big.NewInt(c),
+		}), append(p.Capacity64, c)
 	}
 	for i := range rapid.IntRange(1, 4).Draw(t, "classes") {
 		rate := rapid.Int64Range(1, 20).Draw(t, "rate")

@@ -1,5 +1,5 @@
-// This part of the package answers: what are the values of a graph of recursions in float64, with a proved
-// bound on the relative error of every number? It counts the roundings of each number.
+// This part of the package answers: what are the values of a graph of recursions in float64, with a
+// proved bound on the relative error of every number? It counts the roundings of each number.
 
 package recursion
 
@@ -23,7 +23,8 @@ func Evaluate(ctx context.Context, p *Problem, g *Graph) (Measures, error) {
 	z := arithmetic.FromFloat(f.v[root], arithmetic.Inflate(f.e[root]))
 	m := Measures{Normalization: z}
 	first, _ := g.Terms(root)
-	idleOf := make([]int32, len(g.Weights)) // of each weight: 1 + the place among them of the single server it is of, or 0
+	// of each weight: 1 + the place among them of the single server it is of, or 0
+	idleOf := make([]int32, len(g.Weights))
 	var mostlyIdle []int
 	for s, group := range p.Groups { // the terms of the root take one server out of each group
 		t := first + int32(s)
@@ -54,7 +55,9 @@ func Evaluate(ctx context.Context, p *Problem, g *Graph) (Measures, error) {
 		m.Busy[s] = differences[i].Quo(z)
 	}
 	for i, k := range p.Classes {
-		m.Jobs = append(m.Jobs, arithmetic.FromFloat(arithmetic.Scaled(k.Rate, 0), arithmetic.Roundoff).Mul(jobs[i]).Quo(z))
+		m.Jobs = append(
+			m.Jobs, arithmetic.FromFloat(arithmetic.Scaled(k.Rate, 0), arithmetic.Roundoff).Mul(jobs[i]).Quo(z),
+		)
 	}
 	return m, nil
 }

@@ -19,8 +19,9 @@ import (
 //	v(k) = P(k)/E_l,  E_l = L_l lcm{Π_c E(layer of c)},  over the children c of the terms of the layer,
 //	dZ/dv(k) = A(k)/F_l,  F_l = lcm{F L (layer above) Π_s E(layer of s)},  s the siblings in a term.
 //
-// On the lattices of subsets E_l = L_1 ... L_l and F_l = L_{l+1} ... L_n. The error is a *[num.TooLargeError], which
-// names the lattice, before the sweeps start, if the tables need more than maxBytes; or that of the context.
+// On the lattices of subsets E_l = L_1 ... L_l and F_l = L_{l+1} ... L_n. The error is a
+// *[num.TooLargeError], which names the lattice, before the sweeps start, if the tables need more
+// than maxBytes; or that of the context.
 func Fractions(ctx context.Context, p *Problem, g *Graph, lattice string, maxBytes int64) (Measures, error) {
 	x := &evaluation{Whole: Whole{g}, root: g.States() - 1, ctx: ctx, lattice: lattice}
 	if err := x.denominators(maxBytes); err != nil {
@@ -74,7 +75,8 @@ func Fractions(ctx context.Context, p *Problem, g *Graph, lattice string, maxByt
 
 const perTerm = 1 << 16 // steps: a sweep checks the context at each state
 
-// An evaluation is the kernel of a sweep by layers. Numbers are integers over the denominators of their layers.
+// An evaluation is the kernel of a sweep by layers. Numbers are integers over the denominators of
+// their layers.
 type evaluation struct {
 	Whole
 	root    int
@@ -123,21 +125,29 @@ func (x *evaluation) denominators(maxBytes int64) error {
 		need += (layer + float64(x.l[l].BitLen()) + float64(len(states))*number) / 8
 	}
 	if need > float64(maxBytes) {
-		return &num.TooLargeError{States: float64(x.Graph.States()), Bytes: need, Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
-			"a smaller model: exact values of the %d states (lattice %q) take %.0f MiB, more than the %d MiB left; enclose gives as many digits as asked",
-			x.Graph.States(), x.lattice, need/(1<<20), maxBytes>>20)}
+		return &num.TooLargeError{
+			States: float64(x.Graph.States()),
+			Bytes:  need,
+			Limit:  maxBytes,
+			Input: input.Errorf("engine", num.Exact,
+				"a smaller model: exact values of the %d states (lattice %q) take %.0f MiB, more than the %d MiB "+
+					"left; enclose gives as many digits as asked",
+				x.Graph.States(), x.lattice, need/(1<<20), maxBytes>>20),
+		}
 	}
 	return nil
 }
 
 func (x *evaluation) tooLong(maxBytes int64) error {
-	return &num.TooLargeError{States: float64(x.Graph.States()), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
-		"a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits as asked",
+	return &num.TooLargeError{States: float64(x.Graph.States()), Limit: maxBytes, Input: input.Errorf("engine",
+		num.Exact,
+		"a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits "+
+			"as asked",
 		x.Graph.States(), x.lattice, maxBytes>>20)}
 }
 
-// findL finds L. A value on layer l has at least the bits of L_1 ... L_l, and those over the common denominator have
-// all of them.
+// findL finds L. A value on layer l has at least the bits of L_1 ... L_l, and those over the common
+// denominator have all of them.
 func (x *evaluation) findL(maxBytes int64) error {
 	var buf big.Int
 	var chain, need float64

@@ -145,7 +145,8 @@ func (g *Graph) For(ctx context.Context, p, other *Problem) (*Graph, error) {
 	return &n, n.close(ctx, other)
 }
 
-// scale multiplies capacities by times, which leaves them integers. The error is that of the context.
+// scale multiplies capacities by times, which leaves them integers. The error is that of the
+// context.
 func (g *Graph) scale(stop *Cancellation, times *big.Rat) error {
 	var buf big.Int
 	scaled := func(x *big.Int) *big.Int {
@@ -173,8 +174,8 @@ func (g *Graph) scale(stop *Cancellation, times *big.Rat) error {
 	return nil
 }
 
-// scaleWords is scale for small problems. As every capacity is positive and below 2^62 before and after, so are numerator and
-// denominator.
+// scaleWords is scale for small problems. As every capacity is positive and below 2^62 before and
+// after, so are numerator and denominator.
 func (g *Graph) scaleWords(stop *Cancellation, times *big.Rat) error {
 	num, den := times.Num().Int64(), times.Denom().Int64()
 	total, weights := g.Total.Small, g.Weights
@@ -189,7 +190,8 @@ func (g *Graph) scaleWords(stop *Cancellation, times *big.Rat) error {
 		g.Total.Small[len(total)-1] = 1
 		return nil // weights are rates
 	}
-	ints, words := make([]big.Int, len(weights)), make([]big.Word, 2*len(weights)) // two words of 32 bits hold a weight, too
+	// two words of 32 bits hold a weight, too
+	ints, words := make([]big.Int, len(weights)), make([]big.Word, 2*len(weights))
 	for i, w := range weights {
 		g.Weights[i] = ints[i].SetBits(words[2*i : 2*i : 2*i+2]).SetInt64(w.Int64() / den * num)
 	}

@@ -33,7 +33,8 @@ func drawFloatProblem(t *rapid.T, most int) *recursion.Problem {
 	for i := range rapid.IntRange(1, 4).Draw(t, "classes") {
 		var k recursion.Class
 		for s, g := range p.Groups {
-			if d := rapid.IntRange(0, g.N).Draw(t, "chosen"); d > 0 || i == 0 { // the first class is at all groups, which makes one component
+			// the first class is at all groups, which makes one component
+			if d := rapid.IntRange(0, g.N).Draw(t, "chosen"); d > 0 || i == 0 {
 				k.Choose = append(k.Choose, recursion.Choice{Group: s, Choose: max(d, 1)})
 			}
 		}
@@ -52,7 +53,8 @@ func drawFloatProblem(t *rapid.T, most int) *recursion.Problem {
 //
 //	Z(K) = Σ_{s∈K} C_s Z(K∖s) / (M(K) - λ(K)),  J_i(K) = (Σ_{s∈K} C_s J_i(K∖s) + λ_i(K) Z(K)) / (M(K) - λ(K)),
 //
-// E[X_i] = J_i/Z, as J_i is λ_i times the derivative of Z, and server s is idle with probability Z(all∖s)/Z(all). It is nil if the problem is unstable.
+// E[X_i] = J_i/Z, as J_i is λ_i times the derivative of Z, and server s is idle with probability
+// Z(all∖s)/Z(all). It is nil if the problem is unstable.
 func exactly(p *recursion.Problem) (z *big.Rat, jobs, busy []*big.Rat) {
 	var capacity []*big.Int
 	start := make([]int, len(p.Groups))
@@ -122,12 +124,15 @@ func holds(t rapid.TB, name string, roundings float64, x arithmetic.Number, want
 	t.Helper()
 	got, _ := new(big.Float).SetMantExp(big.NewFloat(x.F), 512*x.Exp).Rat(nil)
 	off := new(big.Rat).Sub(got, want)
-	if !(x.Bound >= 0 && x.Bound <= roundings*arithmetic.Roundoff) || off.Abs(off).Cmp(new(big.Rat).Mul(new(big.Rat).SetFloat64(x.Bound), want)) > 0 {
+	if !(x.Bound >= 0 && x.Bound <= roundings*arithmetic.Roundoff) ||
+		off.Abs(off).Cmp(new(big.Rat).Mul(new(big.Rat).SetFloat64(x.Bound), want)) > 0 {
 		t.Errorf("%s = %v within %v, want %v", name, x.Double(), x.Bound, want.FloatString(20))
 	}
 }
 
-const perServer = 20 // roundings on the way to a number, as many again for each server: weights, additions and a division up and down
+// roundings on the way to a number, as many again for each server: weights, additions and a
+// division up and down
+const perServer = 20
 
 // The measures of all lattices of servers match those of all sets of single servers, within their
 // bounds.
@@ -163,7 +168,8 @@ func TestMeasuresAreWithinTheirBounds(t *testing.T) {
 			evaluate("connected sets", p, g, err)
 		}
 		shared := *p // rates of all ways together
-		shared.Shared, shared.Whole, shared.Small, shared.Capacity64, shared.Rate64, shared.Classes = true, false, false, nil, nil, nil
+		shared.Shared, shared.Whole, shared.Small, shared.Capacity64, shared.Rate64, shared.Classes = true,
+			false, false, nil, nil, nil
 		for _, k := range p.Classes {
 			rate := new(big.Int).Set(k.Rate)
 			for _, c := range k.Choose {
@@ -298,8 +304,12 @@ func TestSharesBelowTheRange(t *testing.T) {
 	whole := func(v int64) *big.Float { return new(big.Float).SetPrec(prec).SetInt64(v) }
 	for _, rate := range []int64{1, 1000} { // the least of them for a server that is idle for nearly all of the time
 		const capacity = 20_000
-		p := &recursion.Problem{Shared: true, Scale: big.NewInt(1), Groups: []recursion.Group{{N: n, Capacity: big.NewInt(capacity)}},
-			Classes: []recursion.Class{{Rate: big.NewInt(rate * n), Choose: []recursion.Choice{{Group: 0, Choose: d}}}}}
+		p := &recursion.Problem{
+			Shared:  true,
+			Scale:   big.NewInt(1),
+			Groups:  []recursion.Group{{N: n, Capacity: big.NewInt(capacity)}},
+			Classes: []recursion.Class{{Rate: big.NewInt(rate * n), Choose: []recursion.Choice{{Group: 0, Choose: d}}}},
+		}
 		g, err := recursion.SymmetricGraph(t.Context(), p, recursion.FloatShares)
 		if err != nil {
 			t.Fatal(err)
@@ -329,9 +339,13 @@ func TestSharesBelowTheRange(t *testing.T) {
 
 // Numbers beyond the range of float64 are rejected.
 func TestBeyondTheRange(t *testing.T) {
-	own := func(servers int, capacity, slack *big.Int) *recursion.Problem { // each server has jobs of its own: Z = (C/(C-λ))^n
+	// each server has jobs of its own: Z = (C/(C-λ))^n
+	own := func(servers int, capacity, slack *big.Int) *recursion.Problem {
 		return &recursion.Problem{Scale: big.NewInt(1), Groups: []recursion.Group{{N: servers, Capacity: capacity}},
-			Classes: []recursion.Class{{Rate: new(big.Int).Sub(capacity, slack), Choose: []recursion.Choice{{Group: 0, Choose: 1}}}}}
+			Classes: []recursion.Class{{
+				Rate:   new(big.Int).Sub(capacity, slack),
+				Choose: []recursion.Choice{{Group: 0, Choose: 1}},
+			}}}
 	}
 	long := new(big.Int).Lsh(big.NewInt(1), 1100)
 	for name, p := range map[string]*recursion.Problem{
@@ -355,8 +369,14 @@ func TestBeyondTheRange(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	p := &recursion.Problem{Whole: true, Scale: big.NewInt(1), Small: true}
 	for s := range 14 {
-		p.Groups, p.Capacity64 = append(p.Groups, recursion.Group{N: 1, Capacity: big.NewInt(3)}), append(p.Capacity64, 3)
-		p.Classes, p.Rate64 = append(p.Classes, recursion.Class{Rate: big.NewInt(1), Choose: []recursion.Choice{{Group: s, Choose: 1}}}), append(p.Rate64, 1)
+		p.Groups, p.Capacity64 = append(p.Groups, recursion.Group{
+			N:        1,
+			Capacity: big.NewInt(3),
+		}), append(p.Capacity64, 3)
+		p.Classes, p.Rate64 = append(p.Classes, recursion.Class{
+			Rate:   big.NewInt(1),
+			Choose: []recursion.Choice{{Group: s, Choose: 1}},
+		}), append(p.Rate64, 1)
 	}
 	g, err := recursion.SymmetricGraph(t.Context(), p, 0)
 	if err != nil {

@@ -13,8 +13,8 @@ type Measures struct {
 	Busy          []arithmetic.Number // utilization of the servers of each group
 }
 
-// A Rounded is a [Kernel] that rounds every number in one direction, divisors in the other: for lower bounds of all
-// numbers, or upper bounds.
+// A Rounded is a [Kernel] that rounds every number in one direction, divisors in the other: for
+// lower bounds of all numbers, or upper bounds.
 type Rounded struct {
 	Graph        *Graph
 	Prec         uint
@@ -82,7 +82,8 @@ func (r *Rounded) Set(z, x *big.Float)                        { z.Set(x) }
 func (r *Rounded) Add(z, x *big.Float, _ int, _ int32, _ int) { arithmetic.AddFar(z, x) }
 func (r *Rounded) Divide(z, x *big.Float, k int)              { z.Quo(x, r.Denominator(k)) }
 
-// Numbers is a [Kernel] in the arithmetic of any engine, with Number{} as 0. Divide also sets x to the quotient.
+// Numbers is a [Kernel] in the arithmetic of any engine, with Number{} as 0. Divide also sets x to
+// the quotient.
 type Numbers struct {
 	Graph        *Graph
 	Like         arithmetic.Number // 1

@@ -53,11 +53,13 @@ func (l *links) each(set serverSet, f func(class int32)) (classes int) {
 	return classes
 }
 
-// count returns how many terms the graph of connected sets has, and work as long that building it takes, or some number above
-// the limit if it is more. For each state these are its servers, and the classes that use them.
+// count returns how many terms the graph of connected sets has, and work as long that building it
+// takes, or some number above the limit if it is more. For each state these are its servers, and
+// the classes that use them.
 //
-// A connected set is a union of classes of which each meets some before it, so that all are found from single classes by adding
-// one class at a time. Those found last are followed first: these are large, which soon shows if there are too many.
+// A connected set is a union of classes of which each meets some before it, so that all are found
+// from single classes by adding one class at a time. Those found last are followed first: these are
+// large, which soon shows if there are too many.
 func (l *links) count(ctx context.Context, limit int) (used int, err error) {
 	stop := Cancellation{Ctx: ctx}
 	found := newSetTable(l.words)

@@ -38,8 +38,9 @@ type Class struct {
 	Choose []Choice // servers chosen from which groups
 }
 
-// Words returns the capacities and rates as int64 whose sum fits into 62 bits: exact if slop is 0, otherwise divided
-// by 2^shift and rounded, so that every difference μ(A) - λ(A) is off by at most slop units.
+// Words returns the capacities and rates as int64 whose sum fits into 62 bits: exact if slop is 0,
+// otherwise divided by 2^shift and rounded, so that every difference μ(A) - λ(A) is off by at most
+// slop units.
 func (p *Problem) Words() (capacity, rate []int64, shift uint, slop float64) {
 	if p.Small {
 		return p.Capacity64, p.Rate64, 0, 0
@@ -87,7 +88,8 @@ func (p *Problem) ClassMasks() []int {
 	return masks
 }
 
-// WeightGroups returns the group and the number of its servers behind each weight of the lattices of servers.
+// WeightGroups returns the group and the number of its servers behind each weight of the lattices
+// of servers.
 func (p *Problem) WeightGroups() (group []int, copies []*big.Rat) {
 	for s, g := range p.Groups {
 		for k := range g.N {
@@ -141,7 +143,11 @@ func (p *Problem) overloadedState(g *Graph, k int) error {
 
 func (p *Problem) unstable(rows []int, rate *big.Rat, capacity *big.Int) error {
 	scale := new(big.Rat).SetInt(p.Scale)
-	return &Overload{Classes: rows, ArrivalRate: rate.Quo(rate, scale), Capacity: scale.Quo(new(big.Rat).SetInt(capacity), scale)}
+	return &Overload{
+		Classes:     rows,
+		ArrivalRate: rate.Quo(rate, scale),
+		Capacity:    scale.Quo(new(big.Rat).SetInt(capacity), scale),
+	}
 }
 
 // An Overload is the error for a set of classes that bring at least as much work as all their

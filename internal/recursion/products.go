@@ -100,7 +100,9 @@ func floatProducts(ctx context.Context, g *Graph, n int) ([]arithmetic.Number, e
 	}
 	result, power := make([]arithmetic.Number, terms), arithmetic.NewWide(1, 0)
 	for i, x := range of(int32(root)) {
-		result[i] = arithmetic.FromWide(arithmetic.NewWide(x, 0).Over(power), arithmetic.Roundings(e[root]+12*float64(i+1)))
+		result[i] = arithmetic.FromWide(
+			arithmetic.NewWide(x, 0).Over(power), arithmetic.Roundings(e[root]+12*float64(i+1)),
+		)
 		power = power.Times(arithmetic.NewWide(tilt, 0))
 	}
 	return result, nil

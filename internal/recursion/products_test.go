@@ -68,7 +68,13 @@ func TestFloatProducts(t *testing.T) {
 // Coefficients too far apart for float64 use wide numbers, and still match the exact fractions.
 func TestFarProducts(t *testing.T) {
 	ctx := context.Background()
-	p := &Problem{Whole: true, Small: true, Scale: big.NewInt(1), Capacity64: []int64{1e9, 1e9}, Rate64: []int64{1, 9e8}}
+	p := &Problem{
+		Whole:      true,
+		Small:      true,
+		Scale:      big.NewInt(1),
+		Capacity64: []int64{1e9, 1e9},
+		Rate64:     []int64{1, 9e8},
+	}
 	for i, c := range p.Capacity64 {
 		p.Groups = append(p.Groups, Group{N: 1, Capacity: big.NewInt(c)})
 		k := Class{Rate: big.NewInt(p.Rate64[i]), Choose: []Choice{{Group: 0, Choose: 1}, {Group: 1, Choose: 1}}}

@@ -29,7 +29,9 @@ func problemOf(groups []Group, classes []Class, small bool) *Problem {
 func drawProblem(t *rapid.T, most int) *Problem {
 	var groups []Group
 	for range rapid.IntRange(1, 4).Draw(t, "groups") {
-		groups = append(groups, Group{rapid.IntRange(1, most).Draw(t, "servers"), big.NewInt(rapid.Int64Range(1, 20).Draw(t, "capacity"))})
+		groups = append(groups, Group{
+			rapid.IntRange(1, most).Draw(t, "servers"), big.NewInt(rapid.Int64Range(1, 20).Draw(t, "capacity")),
+		})
 	}
 	var classes []Class
 	for range rapid.IntRange(1, 4).Draw(t, "classes") {
@@ -79,9 +81,9 @@ func setsOfServers(p *Problem) (ways []uint, rates, capacities []int64) {
 	return ways, rates, capacities
 }
 
-// normalization returns Z by the recursion over all sets K of single servers, in which every way to choose servers is
-// a class: Z(∅) = 1, (M(K) - λ(K)) Z(K) = Σ_{s∈K} C_s Z(K∖s), with λ(K) that of the ways within K; nil if it is
-// unstable.
+// normalization returns Z by the recursion over all sets K of single servers, in which every way to
+// choose servers is a class: Z(∅) = 1, (M(K) - λ(K)) Z(K) = Σ_{s∈K} C_s Z(K∖s), with λ(K) that of
+// the ways within K; nil if it is unstable.
 func normalization(p *Problem) *big.Rat {
 	ways, rates, capacities := setsOfServers(p)
 	z := make([]*big.Rat, 1<<len(capacities))
@@ -108,7 +110,8 @@ func normalization(p *Problem) *big.Rat {
 	return z[len(z)-1]
 }
 
-// root returns the value of the last state of a graph, literally, and checks that children lie on lower layers.
+// root returns the value of the last state of a graph, literally, and checks that children lie on
+// lower layers.
 func root(t *rapid.T, g *Graph) *big.Rat {
 	values := make([]*big.Rat, g.States())
 	for k := range values {
@@ -295,10 +298,13 @@ func TestGraphsOfGroups(t *testing.T) {
 		check(t, "groups", p, g, err, want)
 
 		shared := *p
-		shared.Shared, shared.Whole, shared.Small, shared.Capacity64, shared.Rate64, shared.Classes = true, false, false, nil, nil, slices.Clone(p.Classes)
+		shared.Shared, shared.Whole, shared.Small, shared.Capacity64, shared.Rate64, shared.Classes = true,
+			false, false, nil, nil, slices.Clone(p.Classes)
 		for i, k := range p.Classes { // the rate of all ways together
 			for _, c := range k.Choose {
-				shared.Classes[i].Rate = new(big.Int).Mul(shared.Classes[i].Rate, new(big.Int).Binomial(int64(p.Groups[c.Group].N), int64(c.Choose)))
+				shared.Classes[i].Rate = new(big.Int).Mul(
+					shared.Classes[i].Rate, new(big.Int).Binomial(int64(p.Groups[c.Group].N), int64(c.Choose)),
+				)
 			}
 		}
 		g, err = SymmetricGraph(ctx, &shared, 100)
@@ -311,7 +317,8 @@ func TestGraphsOfGroups(t *testing.T) {
 		}
 		off := root(t, g)
 		off.Sub(off, want).Abs(off).Quo(off, want)
-		if off.Cmp(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 95))) > 0 { // at most 8 servers, 2^-100 each
+		// at most 8 servers, 2^-100 each
+		if off.Cmp(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 95))) > 0 {
 			t.Errorf("shares: Z is off by %v of %v", off.FloatString(40), want)
 		}
 	})

@@ -1,8 +1,12 @@
-// This part of the package finds the second derivatives of the normalization of a component: those of its mean numbers of jobs.
+// This part of the package finds the second derivatives of the normalization of a component: those
+// of its mean numbers of jobs.
 //
-// Z is what the recursion of a graph ends with. One sweep up the graph and one down, as of automatic differentiation, give its derivatives with respect to all
-// rates and capacities. Dual numbers, which carry the derivative in a direction of the rates along, give the derivatives of these in that direction, too: of E[X] = Σ_i E[X_i], the derivative of
-// log Z(zλ) at z = 1, or of h_i = ∂ log Z/∂λ_i. Products, sums and quotients of numbers >= 0 are all there is but for one difference at the end.
+// Z is what the recursion of a graph ends with. One sweep up the graph and one down, as of
+// automatic differentiation, give its derivatives with respect to all rates and capacities. Dual
+// numbers, which carry the derivative in a direction of the rates along, give the derivatives of
+// these in that direction, too: of E[X] = Σ_i E[X_i], the derivative of log Z(zλ) at z = 1, or of
+// h_i = ∂ log Z/∂λ_i. Products, sums and quotients of numbers >= 0 are all there is but for one
+// difference at the end.
 
 package recursion
 
@@ -34,8 +38,8 @@ type direction struct {
 	slope  func(k int) arithmetic.Number
 }
 
-// A Sweep goes through a graph with dual numbers. It finds the values of the states, and the derivatives of Z with
-// respect to the numbers of the problem.
+// A Sweep goes through a graph with dual numbers. It finds the values of the states, and the
+// derivatives of Z with respect to the numbers of the problem.
 type SlopeSweep struct {
 	*Sweep[dual, *kernel]
 	problem           *Problem
@@ -92,14 +96,16 @@ func (r *kernel) Divide(z, x *dual, k int) {
 
 type Difference = arithmetic.Difference
 
-// Slopes are the mean E = Z'/Z, Z' being the derivative of Z in a direction, and its derivatives with respect to the integers of the problem.
+// Slopes are the mean E = Z'/Z, Z' being the derivative of Z in a direction, and its derivatives
+// with respect to the integers of the problem.
 type Slopes struct {
 	Mean       arithmetic.Number
 	Rates      []Difference // of each class
 	Capacities []Difference // of each group, all its servers together
 }
 
-// OfAll returns the slopes in the direction of all rates, of E = Σ_i E[X_i]. It takes two sweeps over the graph.
+// OfAll returns the slopes in the direction of all rates, of E = Σ_i E[X_i]. It takes two sweeps
+// over the graph.
 func (r *SlopeSweep) OfAll() (Slopes, error) { return r.slopes(r.allClasses(), true) }
 
 // OfClass returns those of E = ∂ log Z/∂λ_i of one class.
@@ -136,7 +142,8 @@ func (r *SlopeSweep) allClasses() direction {
 	}
 }
 
-// sweep goes up and down in a direction. It finds the derivatives of Z with respect to the integers of the problem, and their derivatives in a direction.
+// sweep goes up and down in a direction. It finds the derivatives of Z with respect to the integers
+// of the problem, and their derivatives in a direction.
 func (r *SlopeSweep) sweep(along direction) error {
 	k := r.Kernel
 	k.along, k.weights = along, make([]dual, len(k.Weights))
@@ -147,7 +154,8 @@ func (r *SlopeSweep) sweep(along direction) error {
 		}
 	}
 	blank := signed{[2]dual{{k.zero, k.zero}, {k.zero, k.zero}}}
-	r.rates, r.capacities = slices.Repeat([]signed{blank}, len(r.problem.Classes)), slices.Repeat([]signed{blank}, len(r.problem.Groups))
+	r.rates, r.capacities = slices.Repeat([]signed{blank}, len(r.problem.Classes)),
+		slices.Repeat([]signed{blank}, len(r.problem.Groups))
 	if err := r.Up(); err != nil {
 		return err
 	}
@@ -205,14 +213,15 @@ func (r *SlopeSweep) down() error {
 	})
 }
 
-// A signed adds up the derivative of Z with respect to one number, and its derivative in the direction: what adds to Z
-// at 0, what takes away at 1.
+// A signed adds up the derivative of Z with respect to one number, and its derivative in the
+// direction: what adds to Z at 0, what takes away at 1.
 type signed struct{ side [2]dual }
 
 func (s *signed) add(side int, t *dual) { s.side[side].add(t) }
 
-// derivative returns the derivative of E = Z'/Z with respect to a number, Z' being the derivative in the direction: with y = ∂Z
-// and y' its derivative in the direction, it is y'/Z - E y/Z. If z multiplies the number in the direction, y' + y stands for y'.
+// derivative returns the derivative of E = Z'/Z with respect to a number, Z' being the derivative
+// in the direction: with y = ∂Z and y' its derivative in the direction, it is y'/Z - E y/Z. If z
+// multiplies the number in the direction, y' + y stands for y'.
 func (r *SlopeSweep) derivative(s *signed, multiplied bool) Difference {
 	z := r.Value[r.States()-1]
 	mean := z.d.Quo(z.x)

@@ -14,8 +14,8 @@ import (
 //
 //	q_t(k) = Π_g C(k_g, d_tg)/C(n_g, d_tg),  λ(k) = Σ_t λ_t q_t(k),
 //
-// finds all its servers among k. Each factor is read from a table in big floats, which is filled from its value 1 at
-// k_g = n_g down: C(k-1, d) = C(k, d) (k-d)/k.
+// finds all its servers among k. Each factor is read from a table in big floats, which is filled
+// from its value 1 at k_g = n_g down: C(k-1, d) = C(k, d) (k-d)/k.
 //
 // Every number takes prec+guard bits. A table has two roundings per step, a term of λ(k) one per
 // factor and one for λ_t, the sums two per class: fewer than 2 Σ_g n_g + groups + 2 classes + 1 <
@@ -106,8 +106,8 @@ func (s *Shares) at(t *tableOf, state int) int {
 	return state/s.stride[t.group]%(s.p.Groups[t.group].N+1) - t.choose
 }
 
-// Float returns q_i in float64, each factor within two roundings and each product one more; 0 if it may be
-// below tinyShare, with ok false unless it is 0.
+// Float returns q_i in float64, each factor within two roundings and each product one more; 0 if it
+// may be below tinyShare, with ok false unless it is 0.
 func (s *Shares) Float(state int, i int32) (q float64, ok bool) {
 	q = 1
 	for _, c := range s.Choices[i] {
@@ -131,7 +131,9 @@ type ShareReader struct {
 	buf                            big.Int
 	outer                          []outerShare // of each class
 	above                          int          // the state that inner is for, like that of outer
-	inner                          []big.Float  // sums of outer over the classes without a factor of the first group, then those with each table
+	// sums of outer over the classes without a factor of the first group, then those with each
+	// table
+	inner []big.Float
 }
 
 // An outerShare is λ_t times the factors of q_t except that of the first group.
@@ -142,7 +144,12 @@ type outerShare struct {
 
 // Reader returns a reader for the states in any order, fastest in sequence.
 func (s *Shares) Reader() *ShareReader {
-	r := &ShareReader{Shares: s, outer: make([]outerShare, len(s.p.Classes)), above: -1, inner: make([]big.Float, len(s.tables)+1)}
+	r := &ShareReader{
+		Shares: s,
+		outer:  make([]outerShare, len(s.p.Classes)),
+		above:  -1,
+		inner:  make([]big.Float, len(s.tables)+1),
+	}
 	for i := range r.outer {
 		r.outer[i].state = -1
 	}
@@ -250,8 +257,9 @@ func (r *ShareReader) denominator(z *big.Float, g *Graph, k int) *big.Float {
 	r.difference.Neg(r.integer.SetPrec(0).SetInt(g.Total.At(k, &r.buf)))
 	arithmetic.AddFar(&r.difference, rate)
 	r.difference.Neg(&r.difference)
-	// λ(k) is off by at most 2^(e-prec-64) if 2^e is above it, M(k) and the difference by less than 2^-(prec+65) of
-	// themselves. If the difference is at least 2^(e-61), that is less than 2^-(prec+1) of it.
+	// λ(k) is off by at most 2^(e-prec-64) if 2^e is above it, M(k) and the difference by less than
+	// 2^-(prec+65) of themselves. If the difference is at least 2^(e-61), that is less than
+	// 2^-(prec+1) of it.
 	if r.difference.Sign() > 0 && arithmetic.Exponent(&r.integer)-arithmetic.Exponent(&r.difference) <= 60 {
 		return z.Set(&r.difference)
 	}

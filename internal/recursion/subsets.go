@@ -84,7 +84,8 @@ func (p *Problem) addTotal(g *Graph, count func(group int) int) {
 //	Z(k) = Σ_g k_g C_g Z(k-e_g) / (M(k) - λ(k)),  M(k) = Σ_g k_g C_g,
 //	λ(k) = Σ_t λ_t Π_g C(k_g, d_tg)/C(n_g, d_tg).
 //
-// State k is the number Σ_g k_g Π_{h<g} (n_h+1). The shares of a problem that has them take prec bits.
+// State k is the number Σ_g k_g Π_{h<g} (n_h+1). The shares of a problem that has them take prec
+// bits.
 func SymmetricGraph(ctx context.Context, p *Problem, prec uint) (*Graph, error) {
 	states := 1
 	for _, group := range p.Groups {
@@ -141,8 +142,8 @@ func SymmetricGraph(ctx context.Context, p *Problem, prec uint) (*Graph, error) 
 	return g, g.close(ctx, p)
 }
 
-// addServers appends the terms k_g C_g Z(k-e_g) to the next state, of count servers, with the weight at[g] of one server
-// of each group, and returns Σ_g k_g.
+// addServers appends the terms k_g C_g Z(k-e_g) to the next state, of count servers, with the
+// weight at[g] of one server of each group, and returns Σ_g k_g.
 func (p *Problem) addServers(g *Graph, count []int, at []int32) int {
 	layer, state, stride := 0, g.States(), 1
 	for s, group := range p.Groups {
@@ -155,7 +156,8 @@ func (p *Problem) addServers(g *Graph, count []int, at []int32) int {
 	return layer
 }
 
-// addInside appends to the next state the classes inside count that use its first server, each server a single one.
+// addInside appends to the next state the classes inside count that use its first server, each
+// server a single one.
 func (p *Problem) addInside(g *Graph, count []int, lowest [][]int32) {
 	first := slices.IndexFunc(count, func(n int) bool { return n > 0 })
 	for _, i := range lowest[first] {
@@ -220,7 +222,8 @@ func (p *Problem) addOwn(g *Graph, count []int, ways *wayTables) {
 	}
 }
 
-// wayTables holds C(k, d) at [i][j][k] for choice j of class i; all fit into a word if the problem is small.
+// wayTables holds C(k, d) at [i][j][k] for choice j of class i; all fit into a word if the problem
+// is small.
 type wayTables struct {
 	small [][][]int64
 	large [][][]*big.Int

@@ -69,8 +69,8 @@ func (s *Sweep[T, K]) Up() error {
 	return nil
 }
 
-// Next computes the value of state k from the values of the children of its terms, v(k) = Σ_t weight(t) Π v(child)/d(k):
-// on sets of classes G(A) = Σ_{i∈A} λ_i G(A∖{i})/(μ(A) - λ(A)).
+// Next computes the value of state k from the values of the children of its terms, v(k) = Σ_t
+// weight(t) Π v(child)/d(k): on sets of classes G(A) = Σ_{i∈A} λ_i G(A∖{i})/(μ(A) - λ(A)).
 func (s *Sweep[T, K]) Next(k int) error {
 	first, last := s.Terms(k)
 	if first == last {
@@ -106,9 +106,9 @@ func (s *Sweep[T, K]) times(z *T, children []int32, skip int) {
 	}
 }
 
-// Down divides the adjoints w of the sums over the terms of the states, from the last to the first, by d(k), and
-// adds weight_t w(k) Π_{o≠c} v(o) to that of each child c of each term t, o being the others. It calls leave,
-// unless that is nil, with each quotient. The error is that of the context.
+// Down divides the adjoints w of the sums over the terms of the states, from the last to the first,
+// by d(k), and adds weight_t w(k) Π_{o≠c} v(o) to that of each child c of each term t, o being the
+// others. It calls leave, unless that is nil, with each quotient. The error is that of the context.
 func (s *Sweep[T, K]) Down(w []T, leave func(k int, w *T)) error {
 	for i := len(w) - 1; i >= 0; i-- {
 		k := s.state(i)
@@ -140,9 +140,10 @@ func (s *Sweep[T, K]) Down(w []T, leave func(k int, w *T)) error {
 	return nil
 }
 
-// Carry adds x to carried[k] and the sum to those of the children of rest(k), and calls own with it for each
-// class among own(k). From the last state to the first it gives each class Σ_k coef(k, i) x(k) over all λ(k)
-// that count the class. carried may be nil for a graph with shares, which has no rests.
+// Carry adds x to carried[k] and the sum to those of the children of rest(k), and calls own with it
+// for each class among own(k). From the last state to the first it gives each class Σ_k coef(k, i)
+// x(k) over all λ(k) that count the class. carried may be nil for a graph with shares, which has no
+// rests.
 func (s *Sweep[T, K]) Carry(carried []T, k int, x *T, own func(o, i int32, x *T)) {
 	if carried != nil {
 		s.Kernel.Add(&carried[k], x, k, -1, -1)

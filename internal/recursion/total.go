@@ -1,8 +1,8 @@
-// This part of the package answers: what is the distribution of the number of jobs of a cluster under
-// balanced fairness? It starts from a graph of the recursion for the normalization Z(λ). The number
-// of all jobs has the generating function Z(zλ)/Z(λ), that of class i Z(λ + (z-1) λ_i e_i)/Z(λ),
-// with e_i the i-th unit vector: [Total] and [OfClass] return their coefficients, before the
-// division by Z(λ). Nothing is subtracted, so no digits are lost near the stability boundary.
+// This part of the package answers: what is the distribution of the number of jobs of a cluster
+// under balanced fairness? It starts from a graph of the recursion for the normalization Z(λ). The
+// number of all jobs has the generating function Z(zλ)/Z(λ), that of class i Z(λ + (z-1) λ_i
+// e_i)/Z(λ), with e_i the i-th unit vector: [Total] and [OfClass] return their coefficients, before
+// the division by Z(λ). Nothing is subtracted, so no digits are lost near the stability boundary.
 
 package recursion
 
@@ -17,7 +17,8 @@ import (
 	"productform/num"
 )
 
-// Total returns Z[0..n], the coefficients of Z(zλ), in the arithmetic of like. On the class lattice those of G_A(zλ) obey
+// Total returns Z[0..n], the coefficients of Z(zλ), in the arithmetic of like. On the class lattice
+// those of G_A(zλ) obey
 //
 //	μ(A) g_A[n] = Σ_{i∈A} λ_i g_{A∖i}[n-1] + λ(A) g_A[n-1],   Z[n] = Σ_A g_A[n],
 //
@@ -28,7 +29,9 @@ import (
 // One array suffices: it is updated from n-1 to n in place, down the class lattice or up the
 // others. On connected sets terms are products, so every state keeps its series. The error is a
 // *[num.TooLargeError] for fractions that need more than maxBytes, or that of the context.
-func Total(ctx context.Context, g *Graph, connected bool, n int, like arithmetic.Number, maxBytes int64) ([]arithmetic.Number, error) {
+func Total(
+	ctx context.Context, g *Graph, connected bool, n int, like arithmetic.Number, maxBytes int64,
+) ([]arithmetic.Number, error) {
 	if connected {
 		if like.Exact == nil && like.Interval.Low == nil {
 			if z, err := floatProducts(ctx, g, n); !errors.Is(err, errFar) {
@@ -74,7 +77,8 @@ var countOne = big.NewInt(1) // never changed
 // A series holds one coefficient of every state, in the arithmetic of one engine. Initially that of
 // the state without terms is 1, and all others are 0.
 type series interface {
-	next(n int) error                             // moves all states from order n-1 to n, each after those that it needs
+	// moves all states from order n-1 to n, each after those that it needs
+	next(n int) error
 	coefficient(n int) (arithmetic.Number, error) // Z[n], when all states are at order n
 }
 
@@ -185,7 +189,8 @@ func (s *floatSeries) step(k int, first, last int32) {
 	s.far[k] = sum.Over(s.total[k])
 }
 
-// coefficient bounds the errors of n visits, each of at most width terms with four roundings each, and the additions.
+// coefficient bounds the errors of n visits, each of at most width terms with four roundings each,
+// and the additions.
 func (s *floatSeries) coefficient(n int) (arithmetic.Number, error) {
 	steps := float64(n)
 	if !s.ByClass {
@@ -298,8 +303,9 @@ func (s *boundSeries) coefficient(int) (arithmetic.Number, error) {
 	return arithmetic.Number{Interval: num.Interval{Low: low, High: high}}, err
 }
 
-// An exactSeries keeps integers: with U the least common multiple of all M(k), and E_l the product of those of the
-// layers up to l, a coefficient of order n is an integer over U^n (class lattice) or E_l U^n.
+// An exactSeries keeps integers: with U the least common multiple of all M(k), and E_l the product
+// of those of the layers up to l, a coefficient of order n is an integer over U^n (class lattice)
+// or E_l U^n.
 type exactSeries struct {
 	Whole
 	sweep    *Sweep[big.Int, *exactSeries] // whose kernel this is
@@ -354,7 +360,8 @@ func newExactSeries(ctx context.Context, g *Graph, n int, maxBytes int64) (*exac
 // tooLong returns an error for fractions of more than maxBytes.
 func tooLong(g *Graph, n int, maxBytes int64) error {
 	return &num.TooLargeError{States: float64(g.Inner()), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
-		"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose gives as many digits as asked",
+		"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose "+
+			"gives as many digits as asked",
 		g.Inner(), n, maxBytes>>20)}
 }
 
@@ -397,7 +404,9 @@ func (s *exactSeries) coefficient(int) (arithmetic.Number, error) {
 
 // seriesOfProducts keeps the whole series of every state, in the arithmetic of like. The size of
 // fractions is counted along the way.
-func seriesOfProducts(ctx context.Context, g *Graph, n int, like arithmetic.Number, maxBytes int64) ([]arithmetic.Number, error) {
+func seriesOfProducts(
+	ctx context.Context, g *Graph, n int, like arithmetic.Number, maxBytes int64,
+) ([]arithmetic.Number, error) {
 	ratio := func(a, b *big.Int) arithmetic.Number { return like.Rational(new(big.Rat).SetFrac(a, b)) }
 	zero := like.Rational(new(big.Rat))
 	series, bits := make([][]arithmetic.Number, g.States()), 0

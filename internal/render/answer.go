@@ -52,7 +52,8 @@ func (a Answer) json() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// appendJSON appends a value of a [Field], with lists and records over several lines, each of which begins as line does.
+// appendJSON appends a value of a [Field], with lists and records over several lines, each of which
+// begins as line does.
 func appendJSON(b []byte, v any, line string) ([]byte, error) {
 	inner := line + "  "
 	switch v := v.(type) {
@@ -68,9 +69,13 @@ func appendJSON(b []byte, v any, line string) ([]byte, error) {
 			return b, nil
 		})
 	case []Record:
-		return appendItems(b, '[', ']', v, line, func(b []byte, r Record) ([]byte, error) { return appendJSON(b, r, inner) })
+		return appendItems(b, '[', ']', v, line, func(b []byte, r Record) ([]byte, error) {
+			return appendJSON(b, r, inner)
+		})
 	case []any:
-		return appendItems(b, '[', ']', v, line, func(b []byte, x any) ([]byte, error) { return appendJSON(b, x, inner) })
+		return appendItems(b, '[', ']', v, line, func(b []byte, x any) ([]byte, error) {
+			return appendJSON(b, x, inner)
+		})
 	case string:
 		if isPlain(v) {
 			return append(append(append(b, '"'), v...), '"'), nil
@@ -81,7 +86,9 @@ func appendJSON(b []byte, v any, line string) ([]byte, error) {
 }
 
 // appendItems appends a list or the fields of a record, each on its own line.
-func appendItems[T any](b []byte, first, last byte, items []T, line string, item func([]byte, T) ([]byte, error)) (_ []byte, err error) {
+func appendItems[T any](
+	b []byte, first, last byte, items []T, line string, item func([]byte, T) ([]byte, error),
+) (_ []byte, err error) {
 	b = append(b, first)
 	for i, x := range items {
 		if i > 0 {
@@ -170,7 +177,8 @@ func (a Answer) csv() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// isTable reports whether a value is a list of structs or of numbers, which have lines of their own in CSV.
+// isTable reports whether a value is a list of structs or of numbers, which have lines of their own
+// in CSV.
 func isTable(v any) bool {
 	switch v := v.(type) {
 	case []Record:
@@ -181,7 +189,8 @@ func isTable(v any) bool {
 	return false
 }
 
-// withProofs returns the columns, each followed by those of its fractions and bounds if any line has them.
+// withProofs returns the columns, each followed by those of its fractions and bounds if any line
+// has them.
 func withProofs(columns []string, lines []Record) (all []string) {
 	for _, c := range columns {
 		var proofs [3]bool
@@ -201,8 +210,8 @@ func withProofs(columns []string, lines []Record) (all []string) {
 	return all
 }
 
-// csvCell returns a field of CSV. A list is a record of its own with semicolons, so that quotation marks are around what
-// holds one.
+// csvCell returns a field of CSV. A list is a record of its own with semicolons, so that quotation
+// marks are around what holds one.
 func csvCell(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:

@@ -8,8 +8,9 @@ import (
 
 // An Estimate is an estimate of a simulation, with the exact value if known.
 type Estimate struct {
-	Mean       float64  `json:"mean"`
-	HalfWidth  *float64 `json:"half_width"` // nil where all runs gave the same, which says nothing of how far off they are
+	Mean float64 `json:"mean"`
+	// nil where all runs gave the same, which says nothing of how far off they are
+	HalfWidth  *float64 `json:"half_width"`
 	Confidence float64  `json:"confidence"`
 	*Theory
 }
@@ -24,8 +25,8 @@ type Quantile struct {
 	*Theory
 }
 
-// A Theory is the exact value of what was estimated, and the standard errors that the estimate is above it: nil where all
-// runs gave the same, as they do for what none has seen.
+// A Theory is the exact value of what was estimated, and the standard errors that the estimate is
+// above it: nil where all runs gave the same, as they do for what none has seen.
 type Theory struct {
 	Exact float64  `json:"exact"`
 	Z     *float64 `json:"z"`
@@ -58,7 +59,8 @@ func (t *Text) estimateCells(v any) []string {
 	return cells
 }
 
-// estimateCell returns an estimate for people, of a half-width that is nil where all runs gave the same.
+// estimateCell returns an estimate for people, of a half-width that is nil where all runs gave the
+// same.
 func estimateCell(mean float64, halfWidth any) string {
 	h, ok := halfWidth.(float64)
 	switch {
@@ -70,7 +72,8 @@ func estimateCell(mean float64, halfWidth any) string {
 	return Six(mean) + " in all runs"
 }
 
-// PlusMinus returns an estimate for people: two digits of the half-width, and the mean to the same place.
+// PlusMinus returns an estimate for people: two digits of the half-width, and the mean to the same
+// place.
 func PlusMinus(mean, halfWidth float64) string {
 	if halfWidth == 0 {
 		return Six(mean) + " ± 0"
@@ -83,7 +86,8 @@ func PlusMinus(mean, halfWidth float64) string {
 	return fmt.Sprintf("%.*f ± %.*f", places, mean, places, halfWidth)
 }
 
-// Between returns an estimate and its interval for people: two digits of half its width, the ends rounded away from the estimate.
+// Between returns an estimate and its interval for people: two digits of half its width, the ends
+// rounded away from the estimate.
 func Between(value, low, high float64) string {
 	places := 10
 	if half := (high - low) / 2; half > 0 {
@@ -94,5 +98,6 @@ func Between(value, low, high float64) string {
 	}
 	places = max(places, 0)
 	unit := math.Pow(10, float64(places))
-	return fmt.Sprintf("%.*f [%.*f, %.*f]", places, value, places, math.Floor(low*unit)/unit, places, math.Ceil(high*unit)/unit)
+	return fmt.Sprintf("%.*f [%.*f, %.*f]",
+		places, value, places, math.Floor(low*unit)/unit, places, math.Ceil(high*unit)/unit)
 }

@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawValue draws a value of an answer, nested so deep at most, and what a decoder of JSON makes of it.
+// drawValue draws a value of an answer, nested so deep at most, and what a decoder of JSON makes of
+// it.
 func drawValue(t *rapid.T, depth int) (v, decoded any) {
 	kind := rapid.IntRange(0, 7).Draw(t, "kind")
 	switch {
@@ -19,7 +20,9 @@ func drawValue(t *rapid.T, depth int) (v, decoded any) {
 		b := rapid.Bool().Draw(t, "bool")
 		return b, b
 	case kind <= 3:
-		s := rapid.OneOf(rapid.StringMatching(`[ -~]{0,9}`), rapid.String(), rapid.SampledFrom([]string{"<a&b>", "\u2028", "\"\\/", "é"})).Draw(t, "string")
+		s := rapid.OneOf(rapid.StringMatching(`[ -~]{0,9}`), rapid.String(), rapid.SampledFrom([]string{
+			"<a&b>", "\u2028", "\"\\/", "é",
+		})).Draw(t, "string")
 		return s, s
 	case kind == 4 || depth == 0:
 		f := rapid.Float64Range(-1e300, 1e300).Draw(t, "float")

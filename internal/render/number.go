@@ -30,7 +30,8 @@ type Number struct {
 	BelowOne  bool   // known to be below 1: text does not show it as 1
 }
 
-// Value returns a number of a result with its proof, the bounds to so many digits; one that does not exist for nil.
+// Value returns a number of a result with its proof, the bounds to so many digits; one that does
+// not exist for nil.
 func Value(v *num.Value, p Proof, digits int) Number {
 	n := Number{Proof: p}
 	if v == nil {
@@ -48,7 +49,8 @@ func Value(v *num.Value, p Proof, digits int) Number {
 	return n
 }
 
-// Nearest returns the double of a result, or with 17 digits a number beyond their range, if its engine knows it.
+// Nearest returns the double of a result, or with 17 digits a number beyond their range, if its
+// engine knows it.
 func Nearest(v num.Value) any {
 	switch {
 	case v.Float != 0:
@@ -69,7 +71,8 @@ func nearestRat(v *big.Rat) any {
 	return f
 }
 
-// Rat returns a fraction as the nearest double, or with 17 digits beyond their range, and itself if the proof is wanted.
+// Rat returns a fraction as the nearest double, or with 17 digits beyond their range, and itself if
+// the proof is wanted.
 func Rat(v *big.Rat, p Proof) Number {
 	n := Number{Proof: p}
 	if v == nil {
@@ -81,8 +84,8 @@ func Rat(v *big.Rat, p Proof) Number {
 
 func isBelowOne(v *big.Rat) bool { return v.Num().Cmp(v.Denom()) < 0 }
 
-// RatBeside returns a fraction as [Rat] does, and text does not show it as 1 if it is below. If it and a
-// boundary round to the same double, the double is the next one on its side of the boundary.
+// RatBeside returns a fraction as [Rat] does, and text does not show it as 1 if it is below. If it
+// and a boundary round to the same double, the double is the next one on its side of the boundary.
 func RatBeside(v, boundary *big.Rat, p Proof) Number {
 	n := Rat(v, p)
 	if v == nil {
@@ -106,12 +109,15 @@ func (n Number) fields(key string) Record {
 	case Fraction:
 		return Record{{Key: key, Value: n.Float}, {Key: key + "_exact", Value: exact}}
 	case Bounds:
-		return Record{{Key: key, Value: n.Float}, {Key: key + "_low", Value: n.Low}, {Key: key + "_high", Value: n.High}}
+		return Record{
+			{Key: key, Value: n.Float}, {Key: key + "_low", Value: n.Low}, {Key: key + "_high", Value: n.High},
+		}
 	}
 	return Record{{Key: key, Value: n.Float}}
 }
 
-// text returns the number for people: a fraction if it is short, the digits asked of bounds, or six digits.
+// text returns the number for people: a fraction if it is short, the digits asked of bounds, or six
+// digits.
 func (n Number) text(t *Text) string {
 	if n.Proof == Fraction && n.Exact != "" && t.isShort(n.Exact) {
 		if strings.Contains(n.Exact, "/") {
@@ -131,8 +137,8 @@ func (n Number) text(t *Text) string {
 	return n.decimals(Six(n.Float))
 }
 
-// roundText rounds a decimal to a number of digits. Those of far exponents are rounded without them, which in binary would
-// take as many digits as the exponent says.
+// roundText rounds a decimal to a number of digits. Those of far exponents are rounded without
+// them, which in binary would take as many digits as the exponent says.
 func roundText(decimal string, digits int) (string, bool) {
 	head, tail, _ := strings.Cut(decimal, "e")
 	exponent, err := strconv.Atoi(tail)
@@ -191,7 +197,8 @@ func SixRat(v *big.Rat) string {
 	return new(big.Float).SetPrec(128).SetRat(v).Text('g', 6)
 }
 
-// SixBeside returns a fraction to six digits; if that reads like the boundary, as the distance from it: "1 + 3e-23".
+// SixBeside returns a fraction to six digits; if that reads like the boundary, as the distance from
+// it: "1 + 3e-23".
 func SixBeside(v, boundary *big.Rat) string {
 	short := SixRat(v)
 	if v.Cmp(boundary) == 0 || short != SixRat(boundary) {

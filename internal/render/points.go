@@ -11,8 +11,8 @@ type Section struct {
 	Kind string // the word in the column kind of CSV unless rows have their own; "" for no lines
 	Of   string // "" is the answer itself, "classes" a list in it, "classes.delay" one in each row, or in a record
 
-	// Columns are those of text, separated by spaces; "" for all plain fields, "-" for no table. One with ? is
-	// left out unless a row has a value, each other one is a field of some row.
+	// Columns are those of text, separated by spaces; "" for all plain fields, "-" for no table.
+	// One with ? is left out unless a row has a value, each other one is a field of some row.
 	Columns string
 
 	Rows          func([]Record) []Record // the rows of text if they differ from those of CSV
@@ -27,8 +27,8 @@ type Point struct {
 }
 
 // Points returns the answer that has some points: a list, or only the first one if list is false.
-// Columns are the first columns of CSV, and heading writes the lines above the tables of text. It panics
-// if a section has rows without a column of its text.
+// Columns are the first columns of CSV, and heading writes the lines above the tables of text. It
+// panics if a section has rows without a column of its text.
 func Points(points []Point, list bool, columns []string, heading func(*Text)) Answer {
 	a := Answer{Columns: columns}
 	var objects []Record
@@ -150,8 +150,8 @@ func (r Record) names() Record {
 	return r[:end]
 }
 
-// listRows returns the rows of a list, or of a record in a row, with a head. A list of numbers or of
-// estimates is a distribution of the number of jobs.
+// listRows returns the rows of a list, or of a record in a row, with a head. A list of numbers or
+// of estimates is a distribution of the number of jobs.
 func listRows(head Record, key string, list any) []Record {
 	law := func(jobs int, probability any) Record {
 		return slices.Concat(head, Record{{Key: "jobs", Value: jobs}, {Key: "probability", Value: probability}})

@@ -10,9 +10,9 @@ import (
 	"productform/internal/input"
 )
 
-// Read reads into a struct, which v points to, from an object that was written from such a struct as
-// JSON. It reads a number with exact:"always" from its fraction. Pointers may be missing, as may fields
-// with omitempty. The object may have fields that the struct does not have. The error is an
+// Read reads into a struct, which v points to, from an object that was written from such a struct
+// as JSON. It reads a number with exact:"always" from its fraction. Pointers may be missing, as may
+// fields with omitempty. The object may have fields that the struct does not have. The error is an
 // *[input.Error] with the path of the field.
 func Read(n *file.Node, path string, v any) error {
 	return readFields(n, path, reflect.ValueOf(v).Elem())
@@ -22,8 +22,13 @@ func read(n *file.Node, path string, v reflect.Value) (err error) {
 	if n != nil && n.Kind == file.NullKind {
 		n = nil
 	}
-	want := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.Int: "an integer", reflect.Float64: "a number",
-		reflect.String: "a text", reflect.Struct: "an object"}[v.Kind()]
+	want := map[reflect.Kind]string{
+		reflect.Bool:    "true or false",
+		reflect.Int:     "an integer",
+		reflect.Float64: "a number",
+		reflect.String:  "a text",
+		reflect.Struct:  "an object",
+	}[v.Kind()]
 	fraction, isFraction := v.Addr().Interface().(**big.Rat)
 	switch {
 	case n == nil && v.Kind() == reflect.Pointer:

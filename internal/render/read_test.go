@@ -50,9 +50,15 @@ func readPart(text string) (got part, err error) {
 // Values written as JSON are read back with the same digits.
 func TestReadWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := part{bounded: drawBounded(t), Name: rapid.StringMatching("[ -~é]*").Draw(t, "name"), Good: rapid.Bool().Draw(t, "good"),
-			Count: rapid.Int().Draw(t, "count"), Why: rapid.StringMatching("[a-z]?").Draw(t, "why"),
-			Rows: rapid.SliceOfN(rapid.Int(), 0, 3).Draw(t, "rows"), Parts: rapid.SliceOfN(rapid.Custom(drawBounded), 0, 3).Draw(t, "parts")}
+		want := part{
+			bounded: drawBounded(t),
+			Name:    rapid.StringMatching("[ -~é]*").Draw(t, "name"),
+			Good:    rapid.Bool().Draw(t, "good"),
+			Count:   rapid.Int().Draw(t, "count"),
+			Why:     rapid.StringMatching("[a-z]?").Draw(t, "why"),
+			Rows:    rapid.SliceOfN(rapid.Int(), 0, 3).Draw(t, "rows"),
+			Parts:   rapid.SliceOfN(rapid.Custom(drawBounded), 0, 3).Draw(t, "parts"),
+		}
 		if rapid.Bool().Draw(t, "optional") {
 			only := drawBounded(t)
 			want.Only, want.Gap = &only, &only.Delay

@@ -16,8 +16,10 @@ type Record []Field
 
 // A Field is one entry of an answer.
 type Field struct {
-	Key         string // in JSON and CSV
-	Value       any    // nil, bool, string, int, float64, json.Number, [Number], Record, []Record or a list of such values
+	Key string // in JSON and CSV
+	// nil, bool, string, int, float64, json.Number, [Number], Record, []Record or a list of such
+	// values
+	Value       any
 	Title, Unit string
 }
 
@@ -65,8 +67,8 @@ func (r Record) Pick(keys ...string) Record {
 	return picked
 }
 
-// Merge returns the fields of a record with the values that another one has for them, nil if it has none,
-// and then the other fields of that one.
+// Merge returns the fields of a record with the values that another one has for them, nil if it has
+// none, and then the other fields of that one.
 func (r Record) Merge(other Record) Record {
 	merged := slices.Clone(r)
 	for i, f := range r {
@@ -117,7 +119,8 @@ func namedFields(t reflect.Type) []namedField {
 		case tag == "-" || !at.IsExported():
 			continue
 		case tag == "":
-			panic(fmt.Sprintf("render: field %s of %v has no name in a tag", at.Name, t)) // a broken invariant of the program
+			// a broken invariant of the program
+			panic(fmt.Sprintf("render: field %s of %v has no name in a tag", at.Name, t))
 		}
 		name, options, _ := strings.Cut(tag, ",")
 		beside, _ := new(big.Rat).SetString(at.Tag.Get("beside"))
@@ -159,8 +162,8 @@ func (s Style) fieldsOf(v reflect.Value, named map[reflect.Type][]namedField) Re
 	return r
 }
 
-// valueOf returns a value as a [Field] holds it. A list of structs is a list of records even if it is
-// nil, and a list of numbers that is nil is null.
+// valueOf returns a value as a [Field] holds it. A list of structs is a list of records even if it
+// is nil, and a list of numbers that is nil is null.
 func (s Style) valueOf(v reflect.Value, f namedField, named map[reflect.Type][]namedField) any {
 	if n, ok := s.number(v, f); ok {
 		return n
@@ -205,8 +208,9 @@ func isNumberType(t reflect.Type) bool {
 	return t == reflect.TypeFor[Number]() || t == reflect.TypeFor[num.Value]() || t == reflect.TypeFor[big.Rat]()
 }
 
-// Flat puts the fields of records inside a record under longer names: response and in it p95 become response_p95. An
-// estimate is its mean, or its quantile, under the name of its own, followed by the rest.
+// Flat puts the fields of records inside a record under longer names: response and in it p95 become
+// response_p95. An estimate is its mean, or its quantile, under the name of its own, followed by
+// the rest.
 func (r Record) Flat() Record {
 	var flat Record
 	for _, f := range r {
@@ -230,7 +234,8 @@ func (r Record) Flat() Record {
 	return flat
 }
 
-// expanded puts the fractions and bounds of numbers beside them, and those of a list of numbers in lists beside it.
+// expanded puts the fractions and bounds of numbers beside them, and those of a list of numbers in
+// lists beside it.
 func (r Record) expanded() Record {
 	var out Record
 	for _, f := range r {

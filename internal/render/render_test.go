@@ -47,15 +47,25 @@ func example() Answer {
 	z, half := 1.5, 0.25
 	third := num.Value{Float: 1. / 3, Exact: big.NewRat(1, 3)}
 	rows := []row{
-		{Name: "a<b", Rate: Value(&third, Fraction, 0), Cutoffs: []float64{1, 2.5}, Estimate: &Estimate{1, &half, 0.95, &Theory{1.5, &z}}, Good: true},
+		{
+			Name:     "a<b",
+			Rate:     Value(&third, Fraction, 0),
+			Cutoffs:  []float64{1, 2.5},
+			Estimate: &Estimate{1, &half, 0.95, &Theory{1.5, &z}},
+			Good:     true,
+		},
 		{head: &head{Rat(big.NewRat(1, 2), Unproved)}, Name: "c", Count: 3, Rate: Value(nil, Fraction, 0), hidden: 1},
 	}
 	w := whole{"it", rows, []Number{Rat(big.NewRat(1, 2), Fraction), Rat(big.NewRat(3, 2), Fraction)}}
-	return Answer{JSON: w, Lines: []Lines{{Kind: "whole", Of: w}, {Kind: "row", Of: rows}}, Columns: []string{"kind", "name"},
+	return Answer{
+		JSON:    w,
+		Lines:   []Lines{{Kind: "whole", Of: w}, {Kind: "row", Of: rows}},
+		Columns: []string{"kind", "name"},
 		Text: func(t *Text) {
 			t.Line("it")
 			t.Table(rows, "name", "rate", "estimate", "good", "cutoffs", "scale")
-		}}
+		},
+	}
 }
 
 func TestJSON(t *testing.T) {
@@ -66,20 +76,23 @@ func TestJSON(t *testing.T) {
 	{"scale": 0.5, "name": "c", "count": 3, "rate": null, "rate_exact": null, "delay": {"mean": 0, "p95": null}, "cutoffs": null, "estimate": null, "good": false}],
 	"parts": [0.5, 1.5], "parts_exact": ["1/2", "3/2"]}`
 	var gotTree, wantTree any
-	if err != nil || json.Unmarshal(got, &gotTree) != nil || json.Unmarshal([]byte(want), &wantTree) != nil || cmp.Diff(wantTree, gotTree) != "" {
+	if err != nil || json.Unmarshal(got, &gotTree) != nil || json.Unmarshal([]byte(want), &wantTree) != nil ||
+		cmp.Diff(wantTree, gotTree) != "" {
 		t.Errorf("%v, %s", err, cmp.Diff(wantTree, gotTree))
 	}
 	if !strings.Contains(string(got), `"a<b"`) {
 		t.Error("the name is escaped")
 	}
-	if one, list := strings.Index(string(got), "what"), strings.Index(string(got), "parts_exact"); one < 0 || one > list {
+	if one, list := strings.Index(string(got), "what"), strings.Index(string(got), "parts_exact"); one < 0 ||
+		one > list {
 		t.Error("fields are not in order")
 	}
 }
 
 func TestCSV(t *testing.T) {
 	got, err := example().Format("csv")
-	want := `kind,name,what,rate,rate_exact,delay_mean,delay_p95,cutoffs,estimate,estimate_half_width,estimate_confidence,estimate_exact,estimate_z,good,scale,count
+	want :=
+		`kind,name,what,rate,rate_exact,delay_mean,delay_p95,cutoffs,estimate,estimate_half_width,estimate_confidence,estimate_exact,estimate_z,good,scale,count
 whole,,it,,,,,,,,,,,,,
 row,a<b,,0.3333333333333333,1/3,0,,1;2.5,1,0.25,0.95,1.5,1.5,true,,
 row,c,,,,0,,,,,,,,false,0.5,3
@@ -108,7 +121,8 @@ func TestListCell(t *testing.T) {
 	}
 }
 
-// A misspelt column of text fails in every format. A column with ? may have no values, and a list no rows.
+// A misspelt column of text fails in every format. A column with ? may have no values, and a list
+// no rows.
 func TestMisspeltColumnPanics(t *testing.T) {
 	body := Fields(whole{Kind: "it", Rows: []row{{Name: "a"}, {Name: "b", Count: 2}}})
 	format := func(s Section) (failed bool) {
@@ -163,7 +177,8 @@ func TestNaN(t *testing.T) {
 	}
 }
 
-// Numbers beside a boundary do not read as the boundary, and those beyond the range of doubles have 17 digits.
+// Numbers beside a boundary do not read as the boundary, and those beyond the range of doubles have
+// 17 digits.
 func TestNumbers(t *testing.T) {
 	rat := func(text string) *big.Rat { return num.Rat(text) }
 	if n := RatBeside(rat("1e-400"), new(big.Rat), Fraction); n.Float != math.SmallestNonzeroFloat64 {
@@ -212,7 +227,8 @@ func TestPlusMinus(t *testing.T) {
 		mean, halfWidth float64
 		want            string
 	}{
-		{2.6604, 0.04612, "2.660 ± 0.046"}, {2.664, 0.5, "2.66 ± 0.50"}, {12.34, 9.87, "12.3 ± 9.9"}, {1234.5, 123, "1234 ± 123"},
+		{2.6604, 0.04612, "2.660 ± 0.046"}, {2.664, 0.5, "2.66 ± 0.50"}, {12.34, 9.87, "12.3 ± 9.9"},
+		{1234.5, 123, "1234 ± 123"},
 		{5, 0, "5 ± 0"}, {1e-12, 3e-14, "1e-12 ± 3e-14"}, {1.5e12, 2e10, "1.5e+12 ± 2e+10"}, {0.5, 1e-9, "0.5 ± 1e-09"},
 	} {
 		if got := PlusMinus(c.mean, c.halfWidth); got != c.want {
@@ -221,17 +237,24 @@ func TestPlusMinus(t *testing.T) {
 	}
 }
 
-// An estimate without an interval has an empty place in CSV and null in JSON, and says in text that no run has seen it, or that all gave the same.
+// An estimate without an interval has an empty place in CSV and null in JSON, and says in text that
+// no run has seen it, or that all gave the same.
 func TestEstimateWithoutInterval(t *testing.T) {
 	type both struct {
 		Never  Estimate `json:"never"`
 		Always Estimate `json:"always"`
 	}
 	v := both{Estimate{Confidence: 0.95}, Estimate{Mean: 1, Confidence: 0.95}}
-	a := Answer{JSON: v, Lines: []Lines{{Kind: "both", Of: v}}, Columns: []string{"never"}, Text: func(t *Text) { t.Table(v, "never", "always") }}
+	a := Answer{
+		JSON:    v,
+		Lines:   []Lines{{Kind: "both", Of: v}},
+		Columns: []string{"never"},
+		Text:    func(t *Text) { t.Table(v, "never", "always") },
+	}
 	for format, want := range map[string]string{
 		"text": "never      always\nnone seen  1 in all runs\n",
-		"csv":  "never,kind,never_half_width,never_confidence,always,always_half_width,always_confidence\n0,both,,0.95,1,,0.95\n",
+		"csv": "never,kind,never_half_width,never_confidence,always,always_half_width,always_confidence\n" +
+			"0,both,,0.95,1,,0.95\n",
 	} {
 		if out, err := a.Format(format); err != nil || !strings.HasSuffix(string(out), want) {
 			t.Errorf("%s: %q, %v, want %q at its end", format, out, err, want)
@@ -242,14 +265,17 @@ func TestEstimateWithoutInterval(t *testing.T) {
 	}
 }
 
-// A quantile is shown to the place of the second digit of half the interval, and its ends are rounded outwards.
+// A quantile is shown to the place of the second digit of half the interval, and its ends are
+// rounded outwards.
 func TestBetween(t *testing.T) {
 	for _, c := range []struct {
 		value, low, high float64
 		want             string
 	}{
-		{2.8804, 2.86523, 2.89652, "2.880 [2.865, 2.897]"}, {12.34, 9.86, 22.01, "12.3 [9.8, 22.1]"}, {1234.5, 1000, 1500, "1234 [1000, 1500]"},
-		{1.25, 1.25, 1.25, "1.25 [1.25, 1.25]"}, {1e-12, 9.5e-13, 1.1e-12, "1e-12 [9.5e-13, 1.1e-12]"}, {5e12, 4e12, 6e12, "5e+12 [4e+12, 6e+12]"},
+		{2.8804, 2.86523, 2.89652, "2.880 [2.865, 2.897]"}, {12.34, 9.86, 22.01, "12.3 [9.8, 22.1]"},
+		{1234.5, 1000, 1500, "1234 [1000, 1500]"},
+		{1.25, 1.25, 1.25, "1.25 [1.25, 1.25]"}, {1e-12, 9.5e-13, 1.1e-12, "1e-12 [9.5e-13, 1.1e-12]"},
+		{5e12, 4e12, 6e12, "5e+12 [4e+12, 6e+12]"},
 		{0.3, 0.28765, 0.31, "0.300 [0.287, 0.310]"},
 	} {
 		if got := Between(c.value, c.low, c.high); got != c.want {
@@ -266,28 +292,37 @@ func TestQuantileIsFlat(t *testing.T) {
 	for _, f := range (Record{{Key: "delay", Value: delay}}).Flat() {
 		keys = append(keys, f.Key)
 	}
-	if diff := cmp.Diff(strings.Fields("delay_p99 delay_p99_low delay_p99_high delay_p99_confidence delay_p99_jobs delay_p99_exact delay_p99_z delay_p99.9"), keys); diff != "" {
+	if diff := cmp.Diff(strings.Fields("delay_p99 delay_p99_low delay_p99_high delay_p99_confidence delay_p99_jobs "+
+		"delay_p99_exact delay_p99_z delay_p99.9"), keys); diff != "" {
 		t.Error(diff)
 	}
 	var text Text
 	text.Table([]Record{append(Record{{Key: "name", Value: "a"}}, delay...)}, "name", "p99", "p99.9")
-	if want := "name  p99             exact  z      p99.9\na     3.0 [2.0, 4.0]  2.5    +0.50  -\n\n"; text.String() != want {
+	if want := "name  p99             exact  z      p99.9\n" +
+		"a     3.0 [2.0, 4.0]  2.5    +0.50  -\n\n"; text.String() != want {
 		t.Errorf("%q", text.String())
 	}
 }
 
-// A fraction lies between its roundings down and up, which have six digits and differ by one unit of the last unless they are it.
+// A fraction lies between its roundings down and up, which have six digits and differ by one unit
+// of the last unless they are it.
 func TestSixDownUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := big.NewRat(rapid.Int64Range(1, 1<<40).Draw(t, "above"), rapid.Int64Range(1, 1<<40).Draw(t, "below"))
 		down, _ := new(big.Rat).SetString(SixDown(v))
 		up, _ := new(big.Rat).SetString(SixUp(v))
 		gap := new(big.Rat).Sub(up, down)
-		if down.Cmp(v) > 0 || up.Cmp(v) < 0 || gap.Quo(gap, v).Cmp(big.NewRat(1, 99_999)) > 0 || (gap.Sign() == 0) != (down.Cmp(v) == 0) {
+		if down.Cmp(v) > 0 || up.Cmp(v) < 0 || gap.Quo(gap, v).Cmp(big.NewRat(1, 99_999)) > 0 ||
+			(gap.Sign() == 0) != (down.Cmp(v) == 0) {
 			t.Fatalf("%v: %v and %v", v, down, up)
 		}
 	})
-	for v, want := range map[string][2]string{"2": {"2", "2"}, "1840757/1000000": {"1.84075", "1.84076"}, "9999995/1000": {"9999.99", "10000"}, "1234567": {"1.23456e+06", "1.23457e+06"}} {
+	for v, want := range map[string][2]string{
+		"2":               {"2", "2"},
+		"1840757/1000000": {"1.84075", "1.84076"},
+		"9999995/1000":    {"9999.99", "10000"},
+		"1234567":         {"1.23456e+06", "1.23457e+06"},
+	} {
 		x, _ := new(big.Rat).SetString(v)
 		if got := [2]string{SixDown(x), SixUp(x)}; got != want {
 			t.Errorf("%s: %v, want %v", v, got, want)
@@ -295,7 +330,8 @@ func TestSixDownUp(t *testing.T) {
 	}
 }
 
-// In CSV the kind of a row replaces that of its section. A section may be a list in a record or in rows without a name.
+// In CSV the kind of a row replaces that of its section. A section may be a list in a record or in
+// rows without a name.
 func TestSectionsOfRecords(t *testing.T) {
 	type row struct {
 		Kind string `json:"kind"`

@@ -85,7 +85,9 @@ func TestStyleBesideBoundary(t *testing.T) {
 func TestSet(t *testing.T) {
 	r := Record{{Key: "a", Value: 1}, {Key: "c", Value: 3}}
 	r = r.Set("b", 2, "c").Set("d", 4, "").Set("a", 0, "")
-	if diff := cmp.Diff(Record{{Key: "a", Value: 0}, {Key: "b", Value: 2}, {Key: "c", Value: 3}, {Key: "d", Value: 4}}, r); diff != "" {
+	if diff := cmp.Diff(
+		Record{{Key: "a", Value: 0}, {Key: "b", Value: 2}, {Key: "c", Value: 3}, {Key: "d", Value: 4}}, r,
+	); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -93,15 +95,23 @@ func TestSet(t *testing.T) {
 // Points of a list have their head in JSON, CSV and each table of text.
 func TestPoints(t *testing.T) {
 	point := func(scale float64, size any) Point {
-		row := Record{{Key: "name", Value: "k"}, {Key: "mean", Value: 1.5}, {Key: "delay", Value: Record{{Key: "p95", Value: 7.0}}}}
+		row := Record{
+			{Key: "name", Value: "k"}, {Key: "mean", Value: 1.5},
+			{Key: "delay", Value: Record{{Key: "p95", Value: 7.0}}},
+		}
 		if size != nil {
 			row = row.Set("size", size, "mean")
 		}
 		return Point{
 			Head: Record{{Key: "class", Value: "k"}, {Key: "scale", Value: scale}},
-			Body: Record{{Key: "jobs", Value: 2.0}, {Key: "classes", Value: []Record{row}}, {Key: "law", Value: []any{Number{Float: 0.25}, Number{Float: 0.75}}}},
-			Sections: []Section{{Kind: "whole", Columns: "jobs"}, {Kind: "class", Of: "classes", Columns: "name size? mean"},
-				{Of: "classes.delay"}, {Kind: "law", Of: "law", Columns: ""}},
+			Body: Record{
+				{Key: "jobs", Value: 2.0}, {Key: "classes", Value: []Record{row}},
+				{Key: "law", Value: []any{Number{Float: 0.25}, Number{Float: 0.75}}},
+			},
+			Sections: []Section{
+				{Kind: "whole", Columns: "jobs"}, {Kind: "class", Of: "classes", Columns: "name size? mean"},
+				{Of: "classes.delay"}, {Kind: "law", Of: "law", Columns: ""},
+			},
 		}
 	}
 	for _, c := range []struct {
@@ -109,13 +119,20 @@ func TestPoints(t *testing.T) {
 		size   any
 		want   string
 	}{
-		{"text", nil, "heading\n\nscale  jobs\n1      2\n2      2\n\nscale  name  mean\n1      k     1.5\n2      k     1.5\n\n" +
+		{"text", nil, "heading\n\nscale  jobs\n1      2\n2      2\n\nscale  name  mean\n1      k     1.5\n" +
+			"2      k     1.5\n\n" +
 			"scale  name  delay p95\n1      k     7\n2      k     7\n\n" +
 			"scale  jobs  probability\n1      0     0.25\n1      1     0.75\n2      0     0.25\n2      1     0.75\n"},
-		{"csv", 3, "kind,scale,class,jobs,name,size,mean,delay_p95,probability\nwhole,1,k,2,,,,,\nclass,1,k,,k,3,1.5,7,\n" +
-			"law,1,k,0,,,,,0.25\nlaw,1,k,1,,,,,0.75\nwhole,2,k,2,,,,,\nclass,2,k,,k,3,1.5,7,\nlaw,2,k,0,,,,,0.25\nlaw,2,k,1,,,,,0.75\n"},
+		{
+			"csv", 3,
+			"kind,scale,class,jobs,name,size,mean,delay_p95,probability\nwhole,1,k,2,,,,,\nclass,1,k,,k,3,1.5,7,\n" +
+				"law,1,k,0,,,,,0.25\nlaw,1,k,1,,,,,0.75\nwhole,2,k,2,,,,,\nclass,2,k,,k,3,1.5,7,\n" +
+				"law,2,k,0,,,,,0.25\nlaw,2,k,1,,,,,0.75\n",
+		},
 	} {
-		a := Points([]Point{point(1, c.size), point(2, c.size)}, true, []string{"kind", "scale"}, func(t *Text) { t.Line("heading") })
+		a := Points([]Point{point(1, c.size), point(2, c.size)}, true, []string{"kind", "scale"}, func(t *Text) {
+			t.Line("heading")
+		})
 		text, err := a.Format(c.format)
 		if err != nil {
 			t.Fatal(err)
@@ -136,14 +153,16 @@ func TestSetWritesGoValues(t *testing.T) {
 		Set("names", []string{"a", "b"}, "last").Set("row", &row{&x}, "last").Set("no_row", (*row)(nil), "last").
 		Set("rows", []row{{}}, "last").Set("records", []Record{{{Key: "of", Value: x}}}, "last").Set("last", nil, "")
 	want := Record{{Key: "none"}, {Key: "some", Value: x}, {Key: "names", Value: []any{"a", "b"}},
-		{Key: "row", Value: Record{{Key: "of", Value: x}}}, {Key: "no_row"}, {Key: "rows", Value: []Record{{{Key: "of"}}}},
+		{Key: "row", Value: Record{{Key: "of", Value: x}}}, {Key: "no_row"},
+		{Key: "rows", Value: []Record{{{Key: "of"}}}},
 		{Key: "records", Value: []Record{{{Key: "of", Value: x}}}}, {Key: "last"}}
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// In a style of ranges, a number is its bounds, as doubles next to them; one that does not exist has none.
+// In a style of ranges, a number is its bounds, as doubles next to them; one that does not exist
+// has none.
 func TestStyleOfRanges(t *testing.T) {
 	v := num.Value{Float: 0.3, Low: big.NewFloat(0.25), High: big.NewFloat(0.5)}
 	want := Number{Proof: Bounds, Low: 0.25, High: 0.5}

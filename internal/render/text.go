@@ -15,8 +15,10 @@ import (
 // A Text is an answer for people: lines, and tables with an empty line after each.
 type Text struct {
 	bytes.Buffer
-	Digits   int // of numbers with bounds, if more than six are shown
-	Fraction int // most digits of a numerator or denominator shown as a fraction; 0 for fractions of at most 24 characters
+	Digits int // of numbers with bounds, if more than six are shown
+	// most digits of a numerator or denominator shown as a fraction; 0 for fractions of at most 24
+	// characters
+	Fraction int
 }
 
 // Line writes a line.
@@ -61,8 +63,8 @@ func (t *Text) Cell(v any) string {
 	return Six(v)
 }
 
-// Table writes some columns of structs, and an empty line; nothing without rows. Estimates have their exact values beside them
-// if any row has one.
+// Table writes some columns of structs, and an empty line; nothing without rows. Estimates have
+// their exact values beside them if any row has one.
 func (t *Text) Table(rows any, columns ...string) {
 	records := Rows(rows)
 	if len(records) == 0 {

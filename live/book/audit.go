@@ -18,7 +18,12 @@ func (b *Book) Verify(p *wire.Plan) error {
 		}
 		for i := range max(len(events), len(p.Events)) {
 			if i >= len(events) || i >= len(p.Events) || events[i] != p.Events[i] {
-				return &Difference{Plan: p.Number, Event: i, Logged: p.Events[min(i, len(p.Events)):], Again: events[min(i, len(events)):]}
+				return &Difference{
+					Plan:   p.Number,
+					Event:  i,
+					Logged: p.Events[min(i, len(p.Events)):],
+					Again:  events[min(i, len(events)):],
+				}
 			}
 		}
 		return nil
@@ -39,5 +44,6 @@ func (d *Difference) Error() string {
 		}
 		return fmt.Sprintf("%+v", events[0])
 	}
-	return fmt.Sprintf("plan %d, decided again: event %d is %s, the log has %s", d.Plan, d.Event, first(d.Again), first(d.Logged))
+	return fmt.Sprintf("plan %d, decided again: event %d is %s, the log has %s",
+		d.Plan, d.Event, first(d.Again), first(d.Logged))
 }

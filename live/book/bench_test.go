@@ -39,7 +39,8 @@ func planLog(b testing.TB, policy scenario, tasks, workers int) (s book.Settings
 			for _, o := range k.OrdersOf(p) {
 				if !o.Order.Idle {
 					reports = append(reports, wire.In{Report: &wire.Report{
-						Version: 1, Job: o.Order.Job, Task: o.Order.Task, Attempt: o.Order.Attempt, Worker: o.Worker, Token: o.Order.Token, Seconds: 1,
+						Version: 1, Job: o.Order.Job, Task: o.Order.Task, Attempt: o.Order.Attempt,
+						Worker: o.Worker, Token: o.Order.Token, Seconds: 1,
 					}})
 				}
 			}
@@ -111,8 +112,11 @@ func TestBytesPerTask(t *testing.T) {
 		in = nil
 		for _, o := range k.OrdersOf(p) {
 			sequence++
-			in = append(in, book.Input{Sequence: sequence, In: wire.In{Report: &wire.Report{Version: 1, Job: o.Order.Job, Task: o.Order.Task,
-				Attempt: o.Order.Attempt, Worker: o.Worker, Token: o.Order.Token, Seconds: 1}}})
+			in = append(in, book.Input{
+				Sequence: sequence,
+				In: wire.In{Report: &wire.Report{Version: 1, Job: o.Order.Job, Task: o.Order.Task,
+					Attempt: o.Order.Attempt, Worker: o.Worker, Token: o.Order.Token, Seconds: 1}},
+			})
 		}
 	}
 	snapshot, err := k.Snapshot()

@@ -202,13 +202,15 @@ func New(s Settings) (*Book, error) {
 		return nil, err
 	}
 	s.Losses, s.Keep = cmp.Or(s.Losses, defaultLosses), cmp.Or(s.Keep, defaultKeep)
-	s.MaxJobs, s.MaxTasks, s.MaxWorkers = cmp.Or(s.MaxJobs, defaultJobs), cmp.Or(s.MaxTasks, defaultTasks), cmp.Or(s.MaxWorkers, wire.MaxWorkers)
+	s.MaxJobs, s.MaxTasks, s.MaxWorkers = cmp.Or(s.MaxJobs, defaultJobs), cmp.Or(s.MaxTasks, defaultTasks),
+		cmp.Or(s.MaxWorkers, wire.MaxWorkers)
 	return &Book{
 		settings: s, numbers: map[string]int{}, batches: map[string]*batch{}, cleared: map[string]bool{},
 		places: map[string]int{}, attempts: map[int]*attempt{},
 		volatile: volatile{
-			beats: map[string]*wire.Beat{}, staleBeats: map[string]int{}, reports: map[int]*Input{}, touched: newChanges(),
-			shown: map[string]*shown{},
+			beats: map[string]*wire.Beat{}, staleBeats: map[string]int{}, reports: map[int]*Input{},
+			touched: newChanges(),
+			shown:   map[string]*shown{},
 		},
 	}, nil
 }

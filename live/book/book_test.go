@@ -113,7 +113,11 @@ func (d *desk) joins(workers ...string) {
 
 // submits submits a batch with one job of the same name, whose tasks have work 1.
 func (d *desk) submits(job string, tasks int) []string {
-	return d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: job, Jobs: []wire.Job{{Name: job, Tasks: tasks, Work: 1, Run: wire.Run{Kind: "sleep"}}}}})
+	return d.says(wire.In{Batch: &wire.Batch{
+		Version: 1,
+		Name:    job,
+		Jobs:    []wire.Job{{Name: job, Tasks: tasks, Work: 1, Run: wire.Run{Kind: "sleep"}}},
+	}})
 }
 
 func (d *desk) wishes(verb wire.Verb, name string) []string {
@@ -145,11 +149,27 @@ func (d *desk) holder() string {
 }
 
 func (d *desk) reports(worker string, o wire.Order) []string {
-	return d.says(wire.In{Report: &wire.Report{Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: worker, Token: o.Token, Seconds: 1}})
+	return d.says(wire.In{Report: &wire.Report{
+		Version: 1,
+		Job:     o.Job,
+		Task:    o.Task,
+		Attempt: o.Attempt,
+		Worker:  worker,
+		Token:   o.Token,
+		Seconds: 1,
+	}})
 }
 
 func (d *desk) fails(worker string, o wire.Order) []string {
-	return d.says(wire.In{Failure: &wire.Failure{Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: worker, Token: o.Token, Exit: 1}})
+	return d.says(wire.In{Failure: &wire.Failure{
+		Version: 1,
+		Job:     o.Job,
+		Task:    o.Task,
+		Attempt: o.Attempt,
+		Worker:  worker,
+		Token:   o.Token,
+		Exit:    1,
+	}})
 }
 
 func (d *desk) worker(name string, want wire.WorkerState) {
@@ -193,7 +213,8 @@ func TestBatches(t *testing.T) {
 	}
 	two := func(batch, job1, job2 string) wire.In {
 		return wire.In{Batch: &wire.Batch{Version: 1, Name: batch, Jobs: []wire.Job{
-			{Name: job1, Tasks: 1, Run: wire.Run{Kind: "sleep"}}, {Name: job2, Tasks: 1, Run: wire.Run{Kind: "sleep"}}}}}
+			{Name: job1, Tasks: 1, Run: wire.Run{Kind: "sleep"}},
+			{Name: job2, Tasks: 1, Run: wire.Run{Kind: "sleep"}}}}}
 	}
 	refuses(t, d.says(two("b", "b1", "a")), `jobs[1].name = a: want a name that no other job has or had`)
 	if _, ok := d.book.Job("b1"); ok {
@@ -213,9 +234,15 @@ func TestBatches(t *testing.T) {
 	refuses(t, d.submits("b1", 1), "a name that no other job has or had")
 	accepts(t, d.submits("c", 5))
 	late := wire.Job{Name: "d", Tasks: 1, DeadlineAt: 1e9 + 2, Run: wire.Run{Kind: "sleep"}}
-	refuses(t, d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: "d", Jobs: []wire.Job{late}}}), "jobs[0].deadline = 2001-09-09T01:46:42Z: want a time after the submission, at 2001-09-09T01:46:51Z")
+	refuses(
+		t, d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: "d", Jobs: []wire.Job{late}}}),
+		"jobs[0].deadline = 2001-09-09T01:46:42Z: want a time after the submission, at 2001-09-09T01:46:51Z",
+	)
 	at := 3.0
-	refuses(t, d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: "e", Jobs: []wire.Job{{Name: "e", Tasks: 1}}, At: &at}}), "wall clock")
+	refuses(
+		t, d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: "e", Jobs: []wire.Job{{Name: "e", Tasks: 1}}, At: &at}}),
+		"wall clock",
+	)
 }
 
 // A deadline relative to the submission is fixed when the batch is accepted. A changed deadline
@@ -252,8 +279,14 @@ func TestDeadlines(t *testing.T) {
 	if v := d.job("at", wire.JobPresent); v.Priority != 9 {
 		t.Errorf("%+v", v)
 	}
-	refuses(t, d.says(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "at", Version: 1, DeadlineAt: &five}}), "deadline")
-	refuses(t, d.says(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "no", Version: 1, DeadlineAt: &five}}), "there is no such job")
+	refuses(
+		t, d.says(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "at", Version: 1, DeadlineAt: &five}}),
+		"deadline",
+	)
+	refuses(
+		t, d.says(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "no", Version: 1, DeadlineAt: &five}}),
+		"there is no such job",
+	)
 }
 
 // A task is given up after 3 failures on two workers, or after 6 on one worker if there are others.
@@ -368,10 +401,18 @@ func TestReports(t *testing.T) {
 	if c := d.book.Cluster().Counts; c.Late != 1 || c.Finished != 1 || c.Lost != 1 || c.Refused != 2 {
 		t.Errorf("%+v", c)
 	}
-	refuses(t, d.says(wire.In{Report: &wire.Report{Version: 1, Job: "no", Worker: "a", Token: "x", Attempt: 1}}), "there is no such job")
-	refuses(t, d.says(wire.In{Report: &wire.Report{Version: 1, Job: "j", Task: 1, Worker: "a", Token: "x", Attempt: 1}}), "there is no such task")
+	refuses(
+		t, d.says(wire.In{Report: &wire.Report{Version: 1, Job: "no", Worker: "a", Token: "x", Attempt: 1}}),
+		"there is no such job",
+	)
+	refuses(
+		t, d.says(wire.In{Report: &wire.Report{Version: 1, Job: "j", Task: 1, Worker: "a", Token: "x", Attempt: 1}}),
+		"there is no such task",
+	)
 	d.next++
-	refuses(t, d.hear(book.Input{Sequence: d.next, Subject: "pfq.in.done.x.y", Err: errors.New("no \x1bJSON")}), "no ?JSON")
+	refuses(
+		t, d.hear(book.Input{Sequence: d.next, Subject: "pfq.in.done.x.y", Err: errors.New("no \x1bJSON")}), "no ?JSON",
+	)
 }
 
 // Latest returns all unfinished jobs, and the requested number of jobs that ended last.
@@ -445,7 +486,9 @@ func TestTwoReportsInOnePlan(t *testing.T) {
 	second := d.order("b")
 	report := func(worker string, o wire.Order) book.Input {
 		d.next++
-		return book.Input{Sequence: d.next, In: wire.In{Report: &wire.Report{Version: 1, Job: "j", Attempt: o.Attempt, Worker: worker, Token: o.Token}}}
+		return book.Input{Sequence: d.next, In: wire.In{
+			Report: &wire.Report{Version: 1, Job: "j", Attempt: o.Attempt, Worker: worker, Token: o.Token},
+		}}
 	}
 	refuses(t, d.hear(report("b", second), report("a", first)), "the task already has a result")
 	d.job("j", wire.JobCompleted)
@@ -626,9 +669,20 @@ func TestWorkers(t *testing.T) {
 	}
 	d.submits("j", 2)
 	held := d.order("a")
-	d.hear(book.Input{Beat: &wire.Beat{Version: 1, Worker: "a", Process: "a-1", Speed: 1, Job: "j", Attempt: held.Attempt, Token: held.Token}})
+	d.hear(book.Input{Beat: &wire.Beat{
+		Version: 1,
+		Worker:  "a",
+		Process: "a-1",
+		Speed:   1,
+		Job:     "j",
+		Attempt: held.Attempt,
+		Token:   held.Token,
+	}})
 	d.worker("a", wire.WorkerOccupied)
-	d.hear(book.Input{Beat: &wire.Beat{Version: 1, Worker: "a", Process: "a-1", Speed: 1, Job: "j", Attempt: held.Attempt, Token: held.Token, Running: true}})
+	d.hear(book.Input{Beat: &wire.Beat{
+		Version: 1, Worker: "a", Process: "a-1", Speed: 1, Job: "j", Attempt: held.Attempt,
+		Token: held.Token, Running: true,
+	}})
 	d.worker("a", wire.WorkerBusy)
 	d.worker("c", wire.WorkerAvailable)
 
@@ -812,7 +866,12 @@ func TestPlansFitIntoMessages(t *testing.T) {
 	d.hear(in...)
 	var jobs []wire.Job
 	for n := range 2000 {
-		jobs = append(jobs, wire.Job{Name: strings.Repeat("j", 55) + fmt.Sprint(n), Tasks: 1, Work: 1, Run: wire.Run{Kind: "sleep"}})
+		jobs = append(jobs, wire.Job{
+			Name:  strings.Repeat("j", 55) + fmt.Sprint(n),
+			Tasks: 1,
+			Work:  1,
+			Run:   wire.Run{Kind: "sleep"},
+		})
 	}
 	in = nil
 	for _, half := range [][]wire.Job{jobs[:1000], jobs[1000:]} {
@@ -833,8 +892,11 @@ func TestPlansFitIntoMessages(t *testing.T) {
 	in = nil
 	for _, o := range d.book.Orders() {
 		d.next++
-		in = append(in, book.Input{Sequence: d.next, In: wire.In{Report: &wire.Report{Version: 1, Job: o.Order.Job, Task: o.Order.Task,
-			Attempt: o.Order.Attempt, Worker: o.Worker, Token: o.Order.Token, Seconds: 1}}})
+		in = append(in, book.Input{
+			Sequence: d.next,
+			In: wire.In{Report: &wire.Report{Version: 1, Job: o.Order.Job, Task: o.Order.Task,
+				Attempt: o.Order.Attempt, Worker: o.Worker, Token: o.Order.Token, Seconds: 1}},
+		})
 	}
 	accepts(t, d.hear(in...))
 	if c := d.book.Cluster().Counts; c.Finished != 1000 || c.Begun != 2000 || d.book.Upto() != d.next {

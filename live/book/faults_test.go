@@ -113,8 +113,9 @@ func newWorld(t *rapid.T) *world {
 		b := &wire.Batch{Version: 1, Name: fmt.Sprintf("b%d", n)}
 		for k := range rapid.IntRange(1, 2).Draw(t, "jobs") {
 			b.Jobs = append(b.Jobs, wire.Job{
-				Name: fmt.Sprintf("j%d-%d", n, k), Priority: float64(k), DeadlineIn: 5, Tasks: rapid.IntRange(1, most).Draw(t, "tasks"),
-				Work: float64(rapid.IntRange(0, 4).Draw(t, "work")), Run: wire.Run{Kind: "sleep"},
+				Name: fmt.Sprintf("j%d-%d", n, k), Priority: float64(k), DeadlineIn: 5,
+				Tasks: rapid.IntRange(1, most).Draw(t, "tasks"),
+				Work:  float64(rapid.IntRange(0, 4).Draw(t, "work")), Run: wire.Run{Kind: "sleep"},
 			})
 		}
 		w.wishes = append(w.wishes, func() { w.publish(wire.Submit(b.Name), b) })
@@ -124,7 +125,9 @@ func newWorld(t *rapid.T) *world {
 	}
 	if rapid.Bool().Draw(t, "changes") {
 		ten := 10.0
-		w.wishes = append(w.wishes, func() { w.publish(wire.Change("j1-0", 1), &wire.Wish{Version: 1, Priority: &ten}) })
+		w.wishes = append(w.wishes, func() {
+			w.publish(wire.Change("j1-0", 1), &wire.Wish{Version: 1, Priority: &ten})
+		})
 	}
 	if len(w.workers) > 1 && drains {
 		w.wishes = append(w.wishes, func() { w.publish(wire.Drain("w0", 1), &wire.Wish{Version: 1}) })
@@ -175,7 +178,10 @@ func (w *world) publish(subject string, m wire.Message) bool {
 }
 
 func (w *world) settings() book.Settings {
-	s := settings(scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}, Emergency: 1}}, w.lives, false)
+	s := settings(
+		scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}, Emergency: 1}},
+		w.lives, false,
+	)
 	if s.Epoch, s.Losses = 1e9, 0; w.rigid != (rigid.Policy{}) {
 		s.Rules, s.Rigid = dispatch.Rules{}, w.rigid
 	}
@@ -253,14 +259,16 @@ func (w *world) live(m *machine) {
 		m.wakes = w.now + float64(rapid.IntRange(1, 8).Draw(w.t, "for"))
 		return
 	}
-	if v, ok := w.book.Worker(m.name); w.calm && ok && v.State == wire.WorkerDown && v.Process == m.process && w.now > 30 {
+	if v, ok := w.book.Worker(m.name); w.calm && ok && v.State == wire.WorkerDown && v.Process == m.process &&
+		w.now > 30 {
 		w.start(m) // its messages are lost
 	}
 	w.work(m)
 	w.report(m)
 	beat := &wire.Beat{Version: 1, Worker: m.name, Process: m.process, Speed: 1, Plan: m.plan}
 	if m.order != nil {
-		beat.Job, beat.Task, beat.Attempt, beat.Token, beat.Running = m.order.Job, m.order.Task, m.order.Attempt, m.order.Token, true
+		beat.Job, beat.Task, beat.Attempt, beat.Token, beat.Running = m.order.Job, m.order.Task,
+			m.order.Attempt, m.order.Token, true
 	}
 	w.post(func() {
 		w.heard[beat.Worker] = w.now
@@ -279,7 +287,10 @@ func (w *world) work(m *machine) {
 	}
 	m.order = nil
 	if isPoison(o.Job, o.Task) {
-		m.failed = &wire.Failure{Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: m.name, Token: o.Token, Exit: 1, Reason: "poison"}
+		m.failed = &wire.Failure{
+			Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: m.name, Token: o.Token,
+			Exit: 1, Reason: "poison",
+		}
 		return
 	}
 	m.unsent = &wire.Report{Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: m.name, Token: o.Token,
@@ -406,7 +417,8 @@ func (w *world) take(in []book.Input) {
 
 func (w *world) isOver() bool {
 	c := w.book.Cluster().Counts
-	return len(w.wishes) == 0 && w.told == uint64(len(w.stream)) && c.Jobs == c.Completed+c.Cancelled && len(w.book.Removals()) == 0
+	return len(w.wishes) == 0 && w.told == uint64(len(w.stream)) && c.Jobs == c.Completed+c.Cancelled &&
+		len(w.book.Removals()) == 0
 }
 
 // check compares the outcome with the submitted jobs.
@@ -464,7 +476,8 @@ func (w *world) checkTask(v wire.JobView, task, attempt int, givenUp bool) {
 		}
 	}
 	switch {
-	case attempt != 0 && (len(results) != 1 || results[0].Attempt != attempt || strings.HasPrefix(results[0].Token, "guess")):
+	case attempt != 0 &&
+		(len(results) != 1 || results[0].Attempt != attempt || strings.HasPrefix(results[0].Token, "guess")):
 		w.t.Fatalf("task %d of %s: finished as attempt %d, results %+v", task, v.Name, attempt, results)
 	case attempt == 0 && len(results) != 0:
 		w.t.Fatalf("task %d of %s: never finished, results %+v", task, v.Name, results)

@@ -136,7 +136,8 @@ func (b *Book) enter(n *wire.NumberedJob) error {
 		b.jobs = append(b.jobs, nil)
 	}
 	b.jobs[n.Number] = &job{
-		NumberedJob: *n, State: wire.JobPresent, Left: n.Job.Tasks, Ended: makeBits(n.Job.Tasks), taken: map[int][]int{},
+		NumberedJob: *n, State: wire.JobPresent, Left: n.Job.Tasks, Ended: makeBits(n.Job.Tasks),
+		taken: map[int][]int{},
 	}
 	b.numbers[n.Job.Name] = n.Number
 	b.tasks += n.Job.Tasks

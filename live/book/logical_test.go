@@ -158,8 +158,10 @@ func (w *logicalWorld) step() {
 			}
 			w.seen[o.ReportTo()] = true
 			seconds := o.Work / w.s.Speeds[n]
-			w.add(wire.In{Report: &wire.Report{Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: name(n), Token: o.Token,
-				At: o.At + seconds, Seconds: seconds}})
+			w.add(wire.In{Report: &wire.Report{
+				Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: name(n), Token: o.Token,
+				At: o.At + seconds, Seconds: seconds,
+			}})
 		}
 	case 3, 4: // the manager receives some messages, possibly again
 		again := rapid.IntRange(0, min(3, w.told)).Draw(w.t, "again")
@@ -187,8 +189,10 @@ func TestEarlyReportWaits(t *testing.T) {
 	hear := func(in wire.In) {
 		t.Helper()
 		sequence++
-		list := []book.Input{{Sequence: sequence, In: in}, {Beat: &wire.Beat{Version: 1, Worker: "w0", Process: "p", Speed: 1}},
-			{Beat: &wire.Beat{Version: 1, Worker: "w1", Process: "p", Speed: 1}}}
+		list := []book.Input{
+			{Sequence: sequence, In: in}, {Beat: &wire.Beat{Version: 1, Worker: "w0", Process: "p", Speed: 1}},
+			{Beat: &wire.Beat{Version: 1, Worker: "w1", Process: "p", Speed: 1}},
+		}
 		for {
 			p, err := b.Take(0, list)
 			if err != nil {
@@ -202,16 +206,28 @@ func TestEarlyReportWaits(t *testing.T) {
 	report := func(worker int) {
 		t.Helper()
 		o := b.Orders()[worker].Order
-		hear(wire.In{Report: &wire.Report{Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: name(worker), Token: o.Token,
-			At: o.At + o.Work}})
+		hear(wire.In{Report: &wire.Report{
+			Version: 1,
+			Job:     o.Job,
+			Task:    o.Task,
+			Attempt: o.Attempt,
+			Worker:  name(worker),
+			Token:   o.Token,
+			At:      o.At + o.Work,
+		}})
 	}
-	hear(wire.In{Script: &wire.Script{Version: 1, Batches: 2, Workers: []wire.Scripted{{Name: "w0", Speed: 1}, {Name: "w1", Speed: 1}}}})
+	hear(wire.In{Script: &wire.Script{
+		Version: 1,
+		Batches: 2,
+		Workers: []wire.Scripted{{Name: "w0", Speed: 1}, {Name: "w1", Speed: 1}},
+	}})
 	list, _ := batches(s, true)
 	hear(wire.In{Batch: &list[1]})
 	hear(wire.In{Batch: &list[0]})
 	report(0) // at time 10
 	if b.At() != 0 || b.Upto() >= sequence {
-		t.Fatalf("the clock is at %v with %d of %d messages processed, but a task that ends at 2 is not reported", b.At(), b.Upto(), sequence)
+		t.Fatalf("the clock is at %v with %d of %d messages processed, but a task that ends at 2 is not reported",
+			b.At(), b.Upto(), sequence)
 	}
 	report(1) // at time 2, which moves the clock to 5
 	if o := b.Orders()[0].Order; b.At() != 5 || o.Job != "job-1" || b.Upto() != sequence {

@@ -41,7 +41,14 @@ func (b *Book) OrdersOf(p *wire.Plan) (orders []Order) {
 
 // Differs returns the order to send to a worker if its beat does not match the order.
 func (b *Book) Differs(beat *wire.Beat) (wire.Order, bool) {
-	idle := wire.Order{Version: wire.Version, Plan: b.number, Process: beat.Process, Idle: true, At: b.at, Logical: b.isLogical()}
+	idle := wire.Order{
+		Version: wire.Version,
+		Plan:    b.number,
+		Process: beat.Process,
+		Idle:    true,
+		At:      b.at,
+		Logical: b.isLogical(),
+	}
 	n, ok := b.places[beat.Worker]
 	if ok && (b.workers[n].Process == beat.Process || b.isLogical()) {
 		if o, ok := b.level(n); ok {
@@ -55,7 +62,14 @@ func (b *Book) Differs(beat *wire.Beat) (wire.Order, bool) {
 // level returns the current order of a worker, and false if it has none.
 func (b *Book) level(n int) (Order, bool) {
 	w := &b.workers[n]
-	o := Order{w.Name, wire.Order{Version: wire.Version, Plan: b.number, Process: w.Process, Idle: true, At: b.at, Logical: b.isLogical()}}
+	o := Order{w.Name, wire.Order{
+		Version: wire.Version,
+		Plan:    b.number,
+		Process: w.Process,
+		Idle:    true,
+		At:      b.at,
+		Logical: b.isLogical(),
+	}}
 	if b.isLogical() {
 		beat := b.beats[w.Name]
 		if beat == nil {

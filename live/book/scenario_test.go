@@ -31,7 +31,8 @@ func drawScenario(t *rapid.T, unit float64, speeds ...float64) scenario {
 	number := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
 	s := scenario{Scenario: dispatch.Scenario{Policy: rapid.SampledFrom([]dispatch.Policy{
 		{Rule: dispatch.Priority, Reserve: 0.5}, {Rule: dispatch.Proportion}, {Rule: dispatch.Workload, Horizon: 3},
-		{Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline}, {Rule: dispatch.EDF}, {Rule: dispatch.Deadline, Spare: dispatch.SpareKept},
+		{Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline}, {Rule: dispatch.EDF},
+		{Rule: dispatch.Deadline, Spare: dispatch.SpareKept},
 	}).Draw(t, "policy")}}
 	if rapid.IntRange(0, 2).Draw(t, "rigid") == 0 {
 		s.rigid = rapid.SampledFrom(rigid.Policies()).Draw(t, "rigid policy")
@@ -54,7 +55,12 @@ func drawScenario(t *rapid.T, unit float64, speeds ...float64) scenario {
 	at := 0.0
 	for range number(1, 6, "jobs") {
 		at += unit * float64(number(0, 20, "gap"))
-		j := dispatch.Job{Submit: at, Priority: float64(number(0, 4, "priority")), Tasks: number(1, 6, "tasks"), Kind: "sleep"}
+		j := dispatch.Job{
+			Submit:   at,
+			Priority: float64(number(0, 4, "priority")),
+			Tasks:    number(1, 6, "tasks"),
+			Kind:     "sleep",
+		}
 		if rapid.Bool().Draw(t, "deadline") {
 			j.Deadline = at + unit*float64(number(1, 60, "in"))
 		}
@@ -90,12 +96,17 @@ func drawScenario(t *rapid.T, unit float64, speeds ...float64) scenario {
 func simulate(t *rapid.T, s scenario) (any, []string) {
 	var log []string
 	if s.isRigid() {
-		r, err := rigid.Run(context.Background(), rigid.Scenario{Jobs: s.Jobs, Workers: len(s.Speeds), Policy: s.rigid, Outages: s.Outages,
+		r, err := rigid.Run(context.Background(), rigid.Scenario{
+			Jobs:    s.Jobs,
+			Workers: len(s.Speeds),
+			Policy:  s.rigid,
+			Outages: s.Outages,
 			Events: func(at float64, events []dispatch.Event) {
 				for _, e := range events {
 					log = append(log, fmt.Sprint(at, e))
 				}
-			}})
+			},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +150,8 @@ func batches(s scenario, logical bool) (list []wire.Batch, at []float64) {
 		}
 		b := &list[len(list)-1]
 		b.Jobs = append(b.Jobs, wire.Job{
-			Name: fmt.Sprintf("job-%d", i), Priority: j.Priority, DeadlineAt: j.Deadline, MaxWorkers: j.MaxWorkers, Tasks: j.Tasks,
+			Name: fmt.Sprintf("job-%d", i), Priority: j.Priority, DeadlineAt: j.Deadline,
+			MaxWorkers: j.MaxWorkers, Tasks: j.Tasks,
 			Work: j.Work, Works: j.Works, Estimate: j.Estimate, Run: wire.Run{Kind: "sleep"},
 		})
 	}
@@ -158,7 +170,8 @@ func settings(s scenario, seed uint64, logical bool) book.Settings {
 	var key [32]byte
 	key[0], key[1] = byte(seed), byte(seed>>8)
 	set := book.Settings{
-		Leader: "m", Rules: dispatch.Rules{Policy: s.Policy, Learning: s.Learning, Emergency: s.Emergency}, Replan: s.Replan,
+		Leader: "m", Rules: dispatch.Rules{Policy: s.Policy, Learning: s.Learning, Emergency: s.Emergency},
+		Replan: s.Replan,
 		Random: rand.NewChaCha8(key), Logical: logical, Losses: 1000,
 	}
 	if s.isRigid() {
@@ -286,7 +299,8 @@ func (w *quietWorld) run(jobs int) {
 			all = append(all, event{o.At + seconds, func() book.Input {
 				delete(w.hands, n)
 				return w.message(wire.In{Report: &wire.Report{
-					Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: name(n), Token: o.Token, Seconds: seconds,
+					Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: name(n),
+					Token: o.Token, Seconds: seconds,
 				}})
 			}})
 		}

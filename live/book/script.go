@@ -90,7 +90,8 @@ func (t *planBuilder) applyLogical(in *Input) {
 }
 
 func isSame(a, b *wire.Script) bool {
-	return a.Batches == b.Batches && a.Replan == b.Replan && slices.Equal(a.Workers, b.Workers) && slices.Equal(a.Outages, b.Outages)
+	return a.Batches == b.Batches && a.Replan == b.Replan && slices.Equal(a.Workers, b.Workers) &&
+		slices.Equal(a.Outages, b.Outages)
 }
 
 // isCurrent reports whether a report is about a running attempt and has the right end time. Reports
@@ -220,7 +221,8 @@ func (t *planBuilder) decide(m moment) {
 		} else {
 			w := work(&b.jobs[a.Job].Job, a.Task)
 			t.addHappening(dispatch.Happening{
-				Kind: dispatch.Finished, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: n, Work: w, Seconds: b.learnedSeconds(w / a.Speed),
+				Kind: dispatch.Finished, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: n, Work: w,
+				Seconds: b.learnedSeconds(w / a.Speed),
 			})
 		}
 		delete(b.reports, n)

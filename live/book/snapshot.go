@@ -50,9 +50,11 @@ func (b *Book) Snapshot() ([]byte, error) {
 		return nil, input.Errorf("n", b.number, "at least one plan")
 	}
 	s := state{
-		Number: b.number, Upto: b.upto, Leader: b.leader, At: b.at, Epoch: b.epoch, Decided: b.decided, Rules: b.rules.Rules, Rigid: b.rules.together, Script: b.script,
+		Number: b.number, Upto: b.upto, Leader: b.leader, At: b.at, Epoch: b.epoch, Decided: b.decided,
+		Rules: b.rules.Rules, Rigid: b.rules.together, Script: b.script,
 		Edges: b.edges, Numbers: len(b.jobs), Batches: b.batches, Refused: b.refused,
-		Cleared: slices.Sorted(maps.Keys(b.cleared)), Done: b.done, Workers: b.workers, Attempts: b.attempts, Removals: b.removals, Counts: b.counts,
+		Cleared: slices.Sorted(maps.Keys(b.cleared)), Done: b.done, Workers: b.workers, Attempts: b.attempts,
+		Removals: b.removals, Counts: b.counts,
 		Key: b.key, KeyFrom: b.keyFrom, Terms: b.terms, Repaired: b.repaired, RepairedEnd: b.repairedEnd,
 	}
 	switch m := b.maker.(type) {
@@ -101,7 +103,8 @@ func Restore(settings Settings, snapshot []byte) (*Book, error) {
 	if err != nil {
 		return nil, fmt.Errorf("snapshot of plan %d: %w", plan, err)
 	}
-	b.number, b.upto, b.leader, b.at, b.epoch, b.decided, b.rules = s.Number, s.Upto, s.Leader, s.At, s.Epoch, s.Decided, rules{s.Rules, s.Rigid}
+	b.number, b.upto, b.leader, b.at, b.epoch, b.decided, b.rules = s.Number, s.Upto, s.Leader, s.At,
+		s.Epoch, s.Decided, rules{s.Rules, s.Rigid}
 	b.script, b.edges, b.heard = s.Script, s.Edges, s.Upto
 	b.refused, b.done, b.workers, b.removals, b.counts = s.Refused, s.Done, s.Workers, s.Removals, s.Counts
 	b.key, b.keyFrom, b.terms, b.repaired, b.repairedEnd = s.Key, s.KeyFrom, s.Terms, s.Repaired, s.RepairedEnd
@@ -120,12 +123,14 @@ func Restore(settings Settings, snapshot []byte) (*Book, error) {
 
 // index derives the remaining fields from a snapshot, and rejects one that is inconsistent.
 func (b *Book) index(s *state) error {
-	if s.Numbers < len(s.Jobs) || s.Numbers > len(s.Jobs)+b.settings.MaxJobs+defaultJobs || b.edges < 0 || b.edges > len(b.outages) {
+	if s.Numbers < len(s.Jobs) || s.Numbers > len(s.Jobs)+b.settings.MaxJobs+defaultJobs || b.edges < 0 ||
+		b.edges > len(b.outages) {
 		return input.Errorf("numbers", s.Numbers, "numbers for %d jobs", len(s.Jobs))
 	}
 	b.jobs = make([]*job, s.Numbers)
 	for _, j := range s.Jobs {
-		if j == nil || j.Number < 0 || j.Number >= s.Numbers || b.jobs[j.Number] != nil || len(j.Ended) != len(makeBits(j.Job.Tasks)) {
+		if j == nil || j.Number < 0 || j.Number >= s.Numbers || b.jobs[j.Number] != nil ||
+			len(j.Ended) != len(makeBits(j.Job.Tasks)) {
 			return input.Errorf("jobs", len(s.Jobs), "jobs with distinct numbers below %d", s.Numbers)
 		}
 		b.jobs[j.Number] = j

@@ -47,7 +47,8 @@ func (b *Book) Take(at float64, inputs []Input) (*wire.Plan, error) {
 	t.plan.Upto = b.heard
 	t.clearOld()
 	period := b.settings.Replan
-	t.plan.Replan = len(t.plan.What) == 0 && period > 0 && b.hasOpenJobs() && t.plan.At >= dispatch.NextReplan(b.decided, period)
+	t.plan.Replan = len(t.plan.What) == 0 && period > 0 && b.hasOpenJobs() &&
+		t.plan.At >= dispatch.NextReplan(b.decided, period)
 	return t.finish()
 }
 
@@ -78,7 +79,13 @@ type failedAttempt struct {
 
 // newPlan starts a plan.
 func (b *Book) newPlan(at float64) (*planBuilder, error) {
-	t := &planBuilder{b: b, ending: map[int]bool{}, ended: map[[2]int]bool{}, failed: map[[2]int][]failedAttempt{}, changed: map[int]*dispatch.Job{}}
+	t := &planBuilder{
+		b:       b,
+		ending:  map[int]bool{},
+		ended:   map[[2]int]bool{},
+		failed:  map[[2]int][]failedAttempt{},
+		changed: map[int]*dispatch.Job{},
+	}
 	if err := b.startTerm(); err != nil {
 		return nil, err
 	}
@@ -156,7 +163,8 @@ func (t *planBuilder) finish() (*wire.Plan, error) {
 // isNonempty reports whether the plan records anything.
 func (t *planBuilder) isNonempty() bool {
 	p := t.plan
-	return decides(p) || p.Rules != nil || p.Upto > t.b.upto || p.Script != nil || len(p.Refused) > 0 || len(p.Removed) > 0 || len(p.Cleared) > 0 ||
+	return decides(p) || p.Rules != nil || p.Upto > t.b.upto || p.Script != nil || len(p.Refused) > 0 ||
+		len(p.Removed) > 0 || len(p.Cleared) > 0 ||
 		len(p.NewWorkers) > 0 || len(p.Missing) > 0 || len(p.Adopted) > 0
 }
 
@@ -229,7 +237,13 @@ func (t *planBuilder) batch(in *Input) {
 		return
 	}
 	for i := range s.Jobs {
-		n := wire.NumberedJob{Number: b.free(), Batch: s.Name, Submit: submit, Deadline: b.deadline(&s.Jobs[i], submit), Job: s.Jobs[i]}
+		n := wire.NumberedJob{
+			Number:   b.free(),
+			Batch:    s.Name,
+			Submit:   submit,
+			Deadline: b.deadline(&s.Jobs[i], submit),
+			Job:      s.Jobs[i],
+		}
 		if err := b.enter(&n); err != nil {
 			panic("book: cannot apply a checked batch: " + err.Error())
 		}
@@ -251,7 +265,8 @@ func (b *Book) refusalReason(s *wire.Batch, submit float64) string {
 			return input.Errorf(path+".name", j.Name, "a name that no other job has or had").Error()
 		}
 		if d := b.deadline(j, submit); d != 0 && !(d > submit && d <= 1e50) {
-			return input.Errorf(path+".deadline", b.formatTime(d), "a time after the submission, at %s", b.formatTime(submit)).Error()
+			return input.Errorf(path+".deadline", b.formatTime(d), "a time after the submission, at %s",
+				b.formatTime(submit)).Error()
 		}
 		tasks += j.Tasks
 	}
@@ -259,7 +274,8 @@ func (b *Book) refusalReason(s *wire.Batch, submit float64) string {
 	case len(b.numbers)+len(s.Jobs) > b.settings.MaxJobs:
 		return input.Errorf("jobs", len(s.Jobs), "at most %d jobs that are not cleared", b.settings.MaxJobs).Error()
 	case tasks > b.settings.MaxTasks:
-		return input.Errorf("jobs", tasks-b.tasks, "at most %d tasks in the jobs that are not cleared", b.settings.MaxTasks).Error()
+		return input.Errorf("jobs", tasks-b.tasks, "at most %d tasks in the jobs that are not cleared",
+			b.settings.MaxTasks).Error()
 	}
 	return ""
 }
@@ -382,7 +398,13 @@ func (t *planBuilder) failAttempt(number int, a *attempt) {
 	t.ending[number] = true
 	task := [2]int{a.Job, a.Task}
 	t.failed[task] = append(t.failed[task], failedAttempt{false, a.Worker})
-	t.addHappening(dispatch.Happening{Kind: dispatch.Refused, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: number})
+	t.addHappening(dispatch.Happening{
+		Kind:    dispatch.Refused,
+		Job:     a.Job,
+		Task:    a.Task,
+		Worker:  a.Worker,
+		Attempt: number,
+	})
 }
 
 // giveUp gives up the tasks whose failures at this moment were one too many.
@@ -417,7 +439,8 @@ func (t *planBuilder) giveUp() {
 		}
 		most := cmp.Or(j.Job.Attempts, defaultAttempts)
 		several := f.Several || up < 2
-		if f.Refused >= most && several || f.Refused >= 2*most || f.Lost >= b.settings.Losses && several || f.Lost >= 2*b.settings.Losses {
+		if f.Refused >= most && several || f.Refused >= 2*most || f.Lost >= b.settings.Losses && several ||
+			f.Lost >= 2*b.settings.Losses {
 			t.addHappening(dispatch.Happening{Kind: dispatch.GivenUp, Job: task[0], Task: task[1]})
 		}
 	}

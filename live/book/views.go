@@ -48,7 +48,8 @@ func (b *Book) Job(name string) (wire.JobView, bool) {
 
 func (b *Book) jobView(j *job) wire.JobView {
 	v := wire.JobView{
-		Version: wire.Version, Name: j.Job.Name, Batch: j.Batch, State: j.State, Kind: j.Job.Run.Kind, Tasks: j.Job.Tasks, Left: j.Left,
+		Version: wire.Version, Name: j.Job.Name, Batch: j.Batch, State: j.State, Kind: j.Job.Run.Kind,
+		Tasks: j.Job.Tasks, Left: j.Left,
 		Failed: j.Failed, Lost: j.Lost, Missing: j.Missing, Hand: j.Hand, MaxWorkers: j.Job.MaxWorkers,
 		Priority: j.Job.Priority, Epoch: b.epoch, Submit: j.Submit, Start: j.Start, Finish: j.Finish,
 	}
@@ -81,12 +82,14 @@ func (b *Book) Worker(name string) (wire.WorkerView, bool) {
 func (b *Book) workerView(n int) wire.WorkerView {
 	w := &b.workers[n]
 	v := wire.WorkerView{
-		Version: wire.Version, Name: w.Name, Number: n, Process: w.Process, Speed: w.Speed, Epoch: b.epoch, Since: w.Since,
+		Version: wire.Version, Name: w.Name, Number: n, Process: w.Process, Speed: w.Speed,
+		Epoch: b.epoch, Since: w.Since,
 		Finished: w.Tasks, Lost: w.Lost, State: wire.WorkerDown,
 	}
 	beat := b.beats[w.Name]
 	if beat != nil {
-		v.Process, v.Program, v.Load, v.Memory, v.Disk, v.Facts = beat.Process, beat.Program, beat.Load, beat.Memory, beat.Disk, beat.Facts
+		v.Process, v.Program, v.Load, v.Memory, v.Disk, v.Facts = beat.Process, beat.Program, beat.Load,
+			beat.Memory, beat.Disk, beat.Facts
 	}
 	_, task, number, since := b.maker.Hand(n)
 	a := b.attempts[number]
@@ -123,13 +126,20 @@ func (b *Book) Batch(name string) (wire.BatchView, bool) {
 	if a == nil {
 		return wire.BatchView{}, false
 	}
-	return wire.BatchView{Version: wire.Version, Name: name, Jobs: slices.Clone(a.Jobs), Refused: a.Refused, Sequence: a.Sequence}, true
+	return wire.BatchView{
+		Version:  wire.Version,
+		Name:     name,
+		Jobs:     slices.Clone(a.Jobs),
+		Refused:  a.Refused,
+		Sequence: a.Sequence,
+	}, true
 }
 
 // Cluster returns a summary of the cluster.
 func (b *Book) Cluster() wire.ClusterView {
 	return wire.ClusterView{
-		Version: wire.Version, Leader: b.leader, Plan: b.number, Upto: b.upto, Epoch: b.epoch, At: b.at, Policy: b.rules.name(),
+		Version: wire.Version, Leader: b.leader, Plan: b.number, Upto: b.upto, Epoch: b.epoch,
+		At: b.at, Policy: b.rules.name(),
 		Counts: b.counts,
 	}
 }

@@ -51,7 +51,10 @@ func runManager(t testing.TB, url string, options ...nats.Option) (stop func()) 
 	}
 	return background(t, func(ctx context.Context) error {
 		defer nc.Close()
-		return manager.Run(ctx, nc, manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}})
+		return manager.Run(ctx, nc, manager.Settings{
+			Name:  "m",
+			Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}},
+		})
 	})
 }
 
@@ -74,7 +77,13 @@ func begin(t testing.TB, handlers map[string]worker.Handler) (c *client.Client, 
 	v := servertest.Start(t)
 	runManager(t, "", v.InProcess())
 	background(t, func(ctx context.Context) error {
-		return worker.Run(ctx, worker.Settings{Server: inProcess, Options: []nats.Option{v.InProcess()}, Name: "w", Slots: 2, Handlers: handlers})
+		return worker.Run(ctx, worker.Settings{
+			Server:   inProcess,
+			Options:  []nats.Option{v.InProcess()},
+			Name:     "w",
+			Slots:    2,
+			Handlers: handlers,
+		})
 	})
 	return connect(t, inProcess, v.InProcess())
 }
@@ -160,7 +169,8 @@ func TestSubmitWaitResults(t *testing.T) {
 	if err != nil || len(all) != 2 {
 		t.Errorf("jobs %+v, %v", all, err)
 	}
-	for workers := 0; workers != 2; time.Sleep(time.Millisecond) { // one worker may have done everything before the other joined
+	// one worker may have done everything before the other joined
+	for workers := 0; workers != 2; time.Sleep(time.Millisecond) {
 		views, err := c.Workers(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -180,7 +190,9 @@ func TestSubmitRefused(t *testing.T) {
 	if !errors.Is(err, client.ErrTaken) {
 		t.Errorf("a different batch with the same name: %v", err)
 	}
-	_, err = c.Submit(ctx, wire.Batch{Jobs: []wire.Job{job("new", worker.KindSleep, 1), job("bills", worker.KindSleep, 1)}})
+	_, err = c.Submit(
+		ctx, wire.Batch{Jobs: []wire.Job{job("new", worker.KindSleep, 1), job("bills", worker.KindSleep, 1)}},
+	)
 	var refused *client.RefusedError
 	if !errors.As(err, &refused) || !strings.Contains(refused.Why, "bills") {
 		t.Errorf("a job name in use: %v", err)
@@ -199,10 +211,15 @@ func TestSubmitRefused(t *testing.T) {
 // the new batch, not the old one.
 func TestSubmitCorrected(t *testing.T) {
 	c, ctx := begin(t, nil)
-	submit(t, ctx, c, wire.Batch{Jobs: []wire.Job{job("bills", worker.KindSleep, 1), job("letters", worker.KindSleep, 1)}})
+	submit(
+		t, ctx, c, wire.Batch{Jobs: []wire.Job{job("bills", worker.KindSleep, 1), job("letters", worker.KindSleep, 1)}},
+	)
 	var refused *client.RefusedError
 	for _, taken := range []string{"bills", "letters"} {
-		_, err := c.Submit(ctx, wire.Batch{Name: "monday", Jobs: []wire.Job{job("new-"+taken, worker.KindSleep, 1), job(taken, worker.KindSleep, 1)}})
+		_, err := c.Submit(ctx, wire.Batch{
+			Name: "monday",
+			Jobs: []wire.Job{job("new-"+taken, worker.KindSleep, 1), job(taken, worker.KindSleep, 1)},
+		})
 		if !errors.As(err, &refused) || !strings.Contains(refused.Why, taken) {
 			t.Errorf("with %s, a name in use: %v", taken, err)
 		}
@@ -262,7 +279,8 @@ func TestUploadAndOutput(t *testing.T) {
 	if err != nil || first != wire.Digest(content) {
 		t.Errorf("digest %s, %v", first, err)
 	}
-	if again, err := c.Upload(ctx, io.MultiReader(bytes.NewReader(content))); err != nil || again != first { // cannot seek
+	// cannot seek
+	if again, err := c.Upload(ctx, io.MultiReader(bytes.NewReader(content))); err != nil || again != first {
 		t.Errorf("digest %s, %v", again, err)
 	}
 	var back bytes.Buffer
@@ -401,7 +419,10 @@ func TestServerRestarts(t *testing.T) {
 	<-begun
 	<-begun
 	v.Close()
-	if v, err = server.Start(ctx, server.Settings{Store: folder, Listen: strings.TrimPrefix(url, "nats://")}); err != nil {
+	if v, err = server.Start(ctx, server.Settings{
+		Store:  folder,
+		Listen: strings.TrimPrefix(url, "nats://"),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	close(end)

@@ -27,7 +27,14 @@ func TestCommandExampleRuns(t *testing.T) {
 	v := servertest.Start(t)
 	runManager(t, "", v.InProcess())
 	background(t, func(ctx context.Context) error {
-		return worker.Run(ctx, worker.Settings{Server: inProcess, Options: []nats.Option{v.InProcess()}, Name: "w", Slots: 2, Allow: allow, AsRoot: true})
+		return worker.Run(ctx, worker.Settings{
+			Server:  inProcess,
+			Options: []nats.Option{v.InProcess()},
+			Name:    "w",
+			Slots:   2,
+			Allow:   allow,
+			AsRoot:  true,
+		})
 	})
 	c, ctx := connect(t, inProcess, v.InProcess())
 	file, err := client.ReadFile(filepath.Join(folder, "command.yaml"))

@@ -17,7 +17,8 @@ jobs:
 		log.Fatal(err)
 	}
 	for _, j := range f.Batch.Jobs {
-		fmt.Printf("%s: %d tasks of %g s on at most %d workers, due after %g s\n", j.Name, j.Tasks, j.Work, j.MaxWorkers, j.DeadlineIn)
+		fmt.Printf("%s: %d tasks of %g s on at most %d workers, due after %g s\n",
+			j.Name, j.Tasks, j.Work, j.MaxWorkers, j.DeadlineIn)
 	}
 	// Output: bills: 1000 tasks of 0.5 s on at most 8 workers, due after 200 s
 }

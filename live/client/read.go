@@ -1,5 +1,5 @@
-// This part of the package reads the job files that users write in JSON or YAML: which jobs should run, and
-// how?
+// This part of the package reads the job files that users write in JSON or YAML: which jobs should
+// run, and how?
 //
 //	{"jobs": [{"name": "bills", "priority": 5, "deadline": "200s", "max_workers": 8,
 //	           "tasks": 1000, "work": 0.5, "run": {"kind": "command", "program": "bill"}}]}

@@ -57,9 +57,26 @@ var digest = wire.Digest([]byte("a"))
 func TestRead(t *testing.T) {
 	want := &client.File{
 		Batch: wire.Batch{Version: wire.Version, Name: "monday", Jobs: []wire.Job{
-			{Name: "bills", Priority: 5, DeadlineIn: 200, MaxWorkers: 8, Tasks: 1000, Work: 0.5, Attempts: 4, Run: wire.Run{
-				Kind: "command", Program: "bill", Args: []string{"--year", "2026"}, Limit: 90, Inputs: map[string]string{"a.bin": digest}}},
-			{Name: "letters", Tasks: 2, Works: []float64{0.5, 0.25}, Estimate: 0.01, DeadlineAt: 1795417200, Run: wire.Run{Kind: "sleep"}},
+			{
+				Name:       "bills",
+				Priority:   5,
+				DeadlineIn: 200,
+				MaxWorkers: 8,
+				Tasks:      1000,
+				Work:       0.5,
+				Attempts:   4,
+				Run: wire.Run{
+					Kind: "command", Program: "bill", Args: []string{"--year", "2026"}, Limit: 90,
+					Inputs: map[string]string{"a.bin": digest}},
+			},
+			{
+				Name:       "letters",
+				Tasks:      2,
+				Works:      []float64{0.5, 0.25},
+				Estimate:   0.01,
+				DeadlineAt: 1795417200,
+				Run:        wire.Run{Kind: "sleep"},
+			},
 		}},
 		Uploads: []client.Upload{{Job: 0, Name: "rates.csv", Path: "data/rates.csv"}},
 	}
@@ -80,11 +97,17 @@ func TestRead(t *testing.T) {
 // Errors name the file, the line, the field and the value.
 func TestBadFiles(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
-		{"  priority: 5", "  priorty: 5", `f.yaml:5: jobs[0].priorty = the number 5: want one of the fields name, priority, deadline, max_workers, tasks, work, works, estimate, attempts, run; did you mean priority?`},
+		{
+			"  priority: 5", "  priorty: 5",
+			`f.yaml:5: jobs[0].priorty = the number 5: want one of the fields name, priority, deadline, max_workers, tasks, work, works, estimate, attempts, run; did you mean priority?`,
+		},
 		{"  priority: 5", "  priority: high", `f.yaml:5: jobs[0].priority = "high": want a number`},
 		{"  priority: 5", "  priority: -5", `f.yaml:5: jobs[0].priority = -5: want a number in [0, 1e50]`},
 		{"  priority: 5", "  priority: 1e400", `f.yaml:5: jobs[0].priority`},
-		{"deadline: 200s", "deadline: 200", `f.yaml:6: jobs[0].deadline = the number 200: want a duration in quotes, such as "200s" or "1h30m", or a time such as "2026-11-23T08:00:00Z"`},
+		{
+			"deadline: 200s", "deadline: 200",
+			`f.yaml:6: jobs[0].deadline = the number 200: want a duration in quotes, such as "200s" or "1h30m", or a time such as "2026-11-23T08:00:00Z"`,
+		},
 		{"deadline: 200s", "deadline: -1s", `f.yaml:6: jobs[0].deadline = a string "-1s": want a duration`},
 		{"deadline: 200s", "deadline: tomorrow", `f.yaml:6: jobs[0].deadline = a string "tomorrow": want a duration`},
 		{"max_workers: 8", "max_workers: 0",
@@ -92,16 +115,25 @@ func TestBadFiles(t *testing.T) {
 		{"  tasks: 1000\n", "", `f.yaml:4: jobs[0].tasks is missing: want an integer from 1 to 10,000,000`},
 		{"tasks: 1000", "tasks: 1.5", `f.yaml:8: jobs[0].tasks = 1.5: want an integer from 1 to 10,000,000`},
 		{"tasks: 1000", "tasks: 20000000", `f.yaml:8: jobs[0].tasks = 20000000: want an integer from 1 to 10,000,000`},
-		{"  work: 0.5\n", "", `f.yaml:4: jobs[0].work is missing: want a number of seconds >= 0, or works, a list of them, or an estimate if it is not known`},
+		{
+			"  work: 0.5\n", "",
+			`f.yaml:4: jobs[0].work is missing: want a number of seconds >= 0, or works, a list of them, or an estimate if it is not known`,
+		},
 		{"work: 0.5", "works: [1, 2]", `f.yaml:9: jobs[0].works = 2: want as many numbers as tasks`},
 		{"work: 0.5", "work: -0.5", `f.yaml:9: jobs[0].work = -0.5: want a number of seconds in [1e-50, 1e50], or 0`},
 		{"work: 0.5", "work: 1e-400", `f.yaml:9: jobs[0].work = the number 1e-400: want a number of seconds >= 0`},
 		{"attempts: 4", "attempts: 101", `f.yaml:10: jobs[0].attempts = 101: want an integer from 1 to 100`},
 		{"  run: {kind: sleep}", "", `jobs[1].run is missing: want an object with kind`},
 		{"kind: command", "kind: a.b", `f.yaml:12: jobs[0].run.kind = "a.b": want a name of 1 to 64 letters`},
-		{"    program: bill\n", "", `f.yaml:11: jobs[0].run.program is missing: want the name of a program in the allow-list of the workers`},
+		{
+			"    program: bill\n", "",
+			`f.yaml:11: jobs[0].run.program is missing: want the name of a program in the allow-list of the workers`,
+		},
 		{"limit: 1m30s", "limit: 90", `f.yaml:15: jobs[0].run.limit = the number 90: want a duration in quotes`},
-		{"args: [--year, 2026]", "args: [--year, [2026]]", `f.yaml:14: jobs[0].run.args[1] = an array: want a text in quotes, or a number`},
+		{
+			"args: [--year, 2026]", "args: [--year, [2026]]",
+			`f.yaml:14: jobs[0].run.args[1] = an array: want a text in quotes, or a number`,
+		},
 		{"a.bin: DIGEST", "../a.bin: DIGEST", `f.yaml:17: jobs[0].run.inputs["../a.bin"]`},
 		{"rates.csv: data/rates.csv", "../rates.csv: data/rates.csv", `f.yaml:18: jobs[0].run.inputs["../rates.csv"]`},
 		{"rates.csv: data/rates.csv", "a.bin: data/rates.csv", `f.yaml:18:`},

@@ -87,7 +87,14 @@ func TestStaleCopies(t *testing.T) {
 	t.Cleanup(nc.Close)
 	batch := wire.Batch{Version: wire.Version, Name: "b", Jobs: []wire.Job{job("j", "double", 3)}}
 	report := func(task int) []byte {
-		return encoded(t, &wire.Report{Version: wire.Version, Job: "j", Task: task, Attempt: 1 + task, Worker: "w", Token: "t"})
+		return encoded(t, &wire.Report{
+			Version: wire.Version,
+			Job:     "j",
+			Task:    task,
+			Attempt: 1 + task,
+			Worker:  "w",
+			Token:   "t",
+		})
 	}
 	end := 9.0
 	c := &copies{
@@ -95,14 +102,24 @@ func TestStaleCopies(t *testing.T) {
 		known: map[string][]byte{
 			wire.Submit("b"):    encoded(t, &batch),
 			"$KV.pfq_batches.b": encoded(t, &wire.BatchView{Version: wire.Version, Name: "b", Jobs: []string{"j"}}),
-			"$KV.pfq_jobs.j":    encoded(t, &wire.JobView{Version: wire.Version, Name: "j", Batch: "b", State: wire.JobFailures, Tasks: 3, Failed: 1, Finish: &end}),
+			"$KV.pfq_jobs.j": encoded(t, &wire.JobView{
+				Version: wire.Version,
+				Name:    "j",
+				Batch:   "b",
+				State:   wire.JobFailures,
+				Tasks:   3,
+				Failed:  1,
+				Finish:  &end,
+			}),
 		},
 		next: map[uint64]map[string][]byte{1: {wire.Done("j", 0): report(0)}, 2: {wire.Done("j", 2): report(2)}},
 	}
 	for subject, answer := range map[string]nats.MsgHandler{
 		"$JS.API.DIRECT.GET.>": c.answer,
 		"pfq.in.>": func(m *nats.Msg) { // the message exists already
-			_ = m.Respond([]byte(`{"error": {"code": 400, "err_code": 10071, "description": "wrong last sequence: 1"}}`))
+			_ = m.Respond(
+				[]byte(`{"error": {"code": 400, "err_code": 10071, "description": "wrong last sequence: 1"}}`),
+			)
 		},
 	} {
 		if _, err := nc.Subscribe(subject, answer); err != nil {

@@ -73,7 +73,9 @@ func (c *Client) Submit(ctx context.Context, b wire.Batch) (*Batch, error) {
 
 // writeOnce writes a message to a subject that accepts a single one. It returns the message that is
 // there afterwards, and its sequence.
-func (c *Client) writeOnce(ctx context.Context, subject string, data []byte) (there []byte, sequence uint64, err error) {
+func (c *Client) writeOnce(ctx context.Context, subject string, data []byte) (
+	there []byte, sequence uint64, err error,
+) {
 	for {
 		sequence, err = wire.WriteOnceAt(ctx, c.js, subject, data)
 		if sequence > 0 || err != nil {

@@ -218,7 +218,8 @@ func (c *Client) Failures(ctx context.Context, job string) (failures []wire.Fail
 			return failures, err
 		}
 		for _, m := range list {
-			if f, err := wire.Decode[wire.Failure](m.Data); err == nil { // the manager refuses and removes other messages
+			// the manager refuses and removes other messages
+			if f, err := wire.Decode[wire.Failure](m.Data); err == nil {
 				failures = append(failures, *f)
 			}
 		}

@@ -43,7 +43,8 @@ func Connect(ctx context.Context, target, name string, more ...nats.Option) (*na
 	}
 	options := append([]nats.Option{nats.Name(name)}, key...)
 	options = append(options,
-		nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.ReconnectJitter(10*time.Millisecond, 10*time.Millisecond),
+		nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond),
+		nats.ReconnectJitter(10*time.Millisecond, 10*time.Millisecond),
 		nats.ReconnectBufSize(-1), nats.Timeout(5*time.Second), nats.DrainTimeout(5*time.Second),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(maxPings),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
@@ -98,7 +99,8 @@ func Check(target, name string, roles ...Role) error {
 // temporarily.
 func Away(err error) bool {
 	var network *net.OpError
-	return errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, io.EOF) || errors.As(err, &network)
+	return errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, io.EOF) ||
+		errors.As(err, &network)
 }
 
 // Options returns the URL of a server and the options of a connection to a target of [Connect]. For
@@ -110,7 +112,11 @@ func Options(target string) (url string, options []nats.Option, err error) {
 	}
 	f, err := Read(target)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil, &num.InputError{Path: "url", Value: target, Want: "a URL such as nats://127.0.0.1:4222, or a key file"}
+		return "", nil, &num.InputError{
+			Path:  "url",
+			Value: target,
+			Want:  "a URL such as nats://127.0.0.1:4222, or a key file",
+		}
 	}
 	if err != nil {
 		return "", nil, err
@@ -121,7 +127,8 @@ func Options(target string) (url string, options []nats.Option, err error) {
 
 // Refused reports whether a server rejected a connection because of its key or because it had none.
 func Refused(err error) bool {
-	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked)
+	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) ||
+		errors.Is(err, nats.ErrAuthRevoked)
 }
 
 // options returns the options of a connection with a key.
@@ -184,7 +191,11 @@ func checkURL(path, text string) error {
 	for one := range strings.SplitSeq(text, ",") {
 		u, err := url.Parse(one)
 		if err != nil || (u.Scheme != "nats" && u.Scheme != "tls") || u.Hostname() == "" || u.User != nil {
-			return &num.InputError{Path: path, Value: text, Want: "a URL such as nats://cluster.example:4222, or several with commas"}
+			return &num.InputError{
+				Path:  path,
+				Value: text,
+				Want:  "a URL such as nats://cluster.example:4222, or several with commas",
+			}
 		}
 	}
 	return nil

@@ -28,7 +28,12 @@ func Read(path string) (*File, error) {
 		return nil, err
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return nil, &num.InputError{File: path, Path: "mode", Value: info.Mode().Perm().String(), Want: "a file for its owner only, -rw-------"}
+		return nil, &num.InputError{
+			File:  path,
+			Path:  "mode",
+			Value: info.Mode().Perm().String(),
+			Want:  "a file for its owner only, -rw-------",
+		}
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -107,7 +107,9 @@ func Add(folder string, r Role, name string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := json.MarshalIndent(File{Role: r, Name: name, URL: f.URL, Seed: string(seed), Authority: string(authority)}, "", "  ")
+	text, err := json.MarshalIndent(
+		File{Role: r, Name: name, URL: f.URL, Seed: string(seed), Authority: string(authority)}, "", "  ",
+	)
 	if err != nil {
 		return "", err
 	}
@@ -237,7 +239,8 @@ func certify(folder string, hosts []string) error {
 	if err != nil {
 		return err
 	}
-	lockFolder.IsCA, lockFolder.BasicConstraintsValid, lockFolder.MaxPathLenZero, lockFolder.KeyUsage = true, true, true, x509.KeyUsageCertSign
+	lockFolder.IsCA, lockFolder.BasicConstraintsValid, lockFolder.MaxPathLenZero, lockFolder.KeyUsage = true,
+		true, true, x509.KeyUsageCertSign
 	if err := issue(folder, authorityFile, authorityKey, lockFolder, lockFolder, authority, authority); err != nil {
 		return err
 	}
@@ -249,7 +252,9 @@ func certify(folder string, hosts []string) error {
 	if err != nil {
 		return err
 	}
-	cert.KeyUsage, cert.ExtKeyUsage = x509.KeyUsageDigitalSignature, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	cert.KeyUsage, cert.ExtKeyUsage = x509.KeyUsageDigitalSignature, []x509.ExtKeyUsage{
+		x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth,
+	}
 	for _, h := range hosts {
 		if ip := net.ParseIP(h); ip != nil {
 			cert.IPAddresses = append(cert.IPAddresses, ip)
@@ -283,7 +288,10 @@ func issue(folder, certFile, keyFile string, cert, parent *x509.Certificate, key
 	if err != nil {
 		return err
 	}
-	if err := write(filepath.Join(folder, keyFile), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})); err != nil {
+	if err := write(filepath.Join(folder, keyFile), pem.EncodeToMemory(&pem.Block{
+		Type:  "PRIVATE KEY",
+		Bytes: secret,
+	})); err != nil {
 		return err
 	}
 	return write(filepath.Join(folder, certFile), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))

@@ -31,7 +31,8 @@ func TestFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := keys.Read(path)
-	if err != nil || f.Role != keys.Worker || f.Name != "w7" || f.URL != "nats://cluster.example:4222,nats://10.0.0.7:4222" {
+	if err != nil || f.Role != keys.Worker || f.Name != "w7" ||
+		f.URL != "nats://cluster.example:4222,nats://10.0.0.7:4222" {
 		t.Fatal(f, err)
 	}
 	if err := keys.Revoke(dir, "client"); err != nil {
@@ -151,7 +152,9 @@ func TestConcurrentFolderChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range most {
-		if !slices.ContainsFunc(f.Users, func(u keys.User) bool { return u.Name == fmt.Sprintf("w%d", i) && u.Revoked }) {
+		if !slices.ContainsFunc(
+			f.Users, func(u keys.User) bool { return u.Name == fmt.Sprintf("w%d", i) && u.Revoked },
+		) {
 			t.Errorf("w%d or its revocation is lost", i)
 		}
 	}
@@ -182,14 +185,23 @@ func TestCertificate(t *testing.T) {
 	for _, d := range []string{dir, other} {
 		pool := x509.NewCertPool()
 		pool.AddCert(read(d, "authority.crt"))
-		for _, host := range []string{"cluster.example", "10.0.0.7", "127.0.0.1", "::1", "localhost", "else.example", "10.0.0.8"} {
-			_, err := cert.Verify(x509.VerifyOptions{Roots: pool, DNSName: host, CurrentTime: time.Now().AddDate(9, 0, 0)})
+		for _, host := range []string{
+			"cluster.example", "10.0.0.7", "127.0.0.1", "::1", "localhost", "else.example", "10.0.0.8",
+		} {
+			_, err := cert.Verify(x509.VerifyOptions{
+				Roots:       pool,
+				DNSName:     host,
+				CurrentTime: time.Now().AddDate(9, 0, 0),
+			})
 			good := d == dir && !strings.HasPrefix(host, "else") && host != "10.0.0.8"
 			if (err == nil) != good {
 				t.Errorf("%s: %v", host, err)
 			}
 		}
-		if _, err := cert.Verify(x509.VerifyOptions{Roots: pool, CurrentTime: time.Now().AddDate(11, 0, 0)}); err == nil {
+		if _, err := cert.Verify(x509.VerifyOptions{
+			Roots:       pool,
+			CurrentTime: time.Now().AddDate(11, 0, 0),
+		}); err == nil {
 			t.Error("valid for 11 years")
 		}
 	}
@@ -276,7 +288,8 @@ func TestLeft(t *testing.T) {
 func TestIsLoopback(t *testing.T) {
 	for address, want := range map[string]bool{
 		"127.0.0.1:1": true, "127.9.9.9:1": true, "[::1]:1": true, "localhost:1": true,
-		"0.0.0.0:1": false, "[::]:1": false, "10.0.0.1:1": false, "example.com:1": false, ":1": false, "127.0.0.1": false, "": false,
+		"0.0.0.0:1": false, "[::]:1": false, "10.0.0.1:1": false, "example.com:1": false, ":1": false,
+		"127.0.0.1": false, "": false,
 	} {
 		if keys.IsLoopback(address) != want {
 			t.Error(address)

@@ -80,7 +80,10 @@ func Rights() []Right {
 		{Manager, Publish, wire.ScriptSubject, "the script of a replay", false},
 		{Manager, Publish, "pfq.order.*", "orders", false},
 		{Manager, Publish, "pfq.news.*", "progress of jobs", false},
-		{Manager, Publish, "_R_.>", "answers to clients and monitors, by the subject that the server made for each", false},
+		{
+			Manager, Publish, "_R_.>", "answers to clients and monitors, by the subject that the server made for each",
+			false,
+		},
 		{Manager, Publish, "_INBOX_{name}.>", "to itself", false},
 		{Manager, Publish, "$O." + wire.SnapshotStore + ".>", "snapshots", false},
 		{Manager, Publish, "$KV." + wire.LeaderBucket + ".>", "which manager leads", false},
@@ -107,7 +110,10 @@ func Rights() []Right {
 			Right{Manager, Publish, api + "STREAM.CREATE." + stream, "made at the first start", false},
 			Right{Manager, Publish, api + "STREAM.INFO." + stream, "checked at each start", false},
 			Right{Manager, Publish, api + "STREAM.MSG.GET." + stream, "all that is kept", false},
-			Right{Manager, Publish, api + "STREAM.PURGE." + stream, "jobs that are cleared, plans before a snapshot", false},
+			Right{
+				Manager, Publish, api + "STREAM.PURGE." + stream, "jobs that are cleared, plans before a snapshot",
+				false,
+			},
 			Right{Manager, Publish, api + "CONSUMER.*." + stream, "what is read as it comes", false},
 			Right{Manager, Publish, api + "CONSUMER.*." + stream + ".>", "what is read as it comes", false},
 			Right{Manager, Publish, api + "CONSUMER.MSG.NEXT." + stream + ".*", "what is read as it comes", false})
@@ -120,7 +126,8 @@ func Rights() []Right {
 func streams() []string {
 	return []string{
 		wire.InStream, wire.PlanStream, wire.BlobStream, "OBJ_" + wire.SnapshotStore,
-		"KV_" + wire.LeaderBucket, "KV_" + wire.JobsBucket, "KV_" + wire.WorkersBucket, "KV_" + wire.BatchesBucket, "KV_" + wire.ProfilesBucket,
+		"KV_" + wire.LeaderBucket, "KV_" + wire.JobsBucket, "KV_" + wire.WorkersBucket, "KV_" + wire.BatchesBucket,
+		"KV_" + wire.ProfilesBucket,
 	}
 }
 

@@ -80,7 +80,8 @@ func Assign(q *wire.Assignment) error {
 			return err
 		}
 		requests[i] = dispatch.Request{
-			Priority: j.Priority, Deadline: j.Deadline, Tasks: j.Tasks, Work: j.Work, MaxWorkers: j.MaxWorkers, Speeds: j.Speeds,
+			Priority: j.Priority, Deadline: j.Deadline, Tasks: j.Tasks, Work: j.Work, MaxWorkers: j.MaxWorkers,
+			Speeds: j.Speeds,
 		}
 		if j.Speeds == nil {
 			requests[i].Speeds = q.Profiles[j.Kind]

@@ -22,14 +22,16 @@ func TestStatusFits(t *testing.T) {
 		for i := range workers {
 			name := fmt.Sprintf("%s%d", long, i)
 			s.Workers = append(s.Workers, wire.WorkerView{
-				Version: wire.Version, Name: name, Process: long, Program: strings.Repeat("p", 200), State: wire.WorkerAvailable, Job: long,
+				Version: wire.Version, Name: name, Process: long, Program: strings.Repeat("p", 200),
+				State: wire.WorkerAvailable, Job: long,
 				Task: 9999999, Attempt: math.MaxInt >> 10, Since: 1e6 / 3, Facts: facts,
 			})
 		}
 		for i := range jobs {
 			name, at := fmt.Sprintf("%s%d", long, i), 1e6/3
 			s.Jobs = append(s.Jobs, wire.JobView{
-				Version: wire.Version, Name: name, Batch: name, State: wire.JobFailures, Kind: long, Epoch: 1e9 + at, Submit: at, Start: &at, Finish: &at, Deadline: &at,
+				Version: wire.Version, Name: name, Batch: name, State: wire.JobFailures, Kind: long, Epoch: 1e9 + at,
+				Submit: at, Start: &at, Finish: &at, Deadline: &at,
 			})
 		}
 		return s
@@ -68,7 +70,8 @@ func TestDecisionsAreShort(t *testing.T) {
 		p.Events = append(p.Events, dispatch.Event{Kind: dispatch.Submitted, Job: -1, Worker: -1, Task: -1})
 	}
 	b := &book.Book{}
-	if what := describe(p, b); len(what) > 2000 || !strings.Contains(what, "1000 messages refused in total") || !strings.Contains(what, "1000 events in total") {
+	if what := describe(p, b); len(what) > 2000 || !strings.Contains(what, "1000 messages refused in total") ||
+		!strings.Contains(what, "1000 events in total") {
 		t.Errorf("%d bytes: %s", len(what), what)
 	}
 }

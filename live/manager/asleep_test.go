@@ -141,7 +141,14 @@ func TestForgedReport(t *testing.T) {
 	}
 	task := <-begun
 	stop()
-	forged, err := wire.Encode(&wire.Report{Version: wire.Version, Job: "j", Attempt: task.Attempt, Worker: task.Worker, Token: "guessed", Output: []byte("false")})
+	forged, err := wire.Encode(&wire.Report{
+		Version: wire.Version,
+		Job:     "j",
+		Attempt: task.Attempt,
+		Worker:  task.Worker,
+		Token:   "guessed",
+		Output:  []byte("false"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,13 @@ func busyRigid(seed uint64) rigid.Scenario {
 	s := rigid.Scenario{Workers: 5, Policy: rigid.Policy{Order: rigid.FCFS, Backfill: rigid.EASY}}
 	for at := 1.0; len(s.Jobs) < 25; at += 20 * r.Float64() {
 		work := 1 + 30*r.Float64()
-		s.Jobs = append(s.Jobs, dispatch.Job{Submit: at, Deadline: at + 100, Tasks: 1 + r.IntN(5), Work: work, Estimate: work * (1.1 + r.Float64())})
+		s.Jobs = append(s.Jobs, dispatch.Job{
+			Submit:   at,
+			Deadline: at + 100,
+			Tasks:    1 + r.IntN(5),
+			Work:     work,
+			Estimate: work * (1.1 + r.Float64()),
+		})
 	}
 	return s
 }
@@ -77,7 +83,12 @@ func busyScenario(seed uint64, policy dispatch.Policy) dispatch.Scenario {
 	at := 1.0
 	for range 25 {
 		at += 20 * r.Float64()
-		j := dispatch.Job{Submit: at, Deadline: at + 20 + 200*r.Float64(), Priority: float64(r.IntN(5)), Tasks: 1 + r.IntN(8)}
+		j := dispatch.Job{
+			Submit:   at,
+			Deadline: at + 20 + 200*r.Float64(),
+			Priority: float64(r.IntN(5)),
+			Tasks:    1 + r.IntN(8),
+		}
 		for range j.Tasks {
 			j.Works = append(j.Works, 1+30*r.Float64())
 		}
@@ -120,7 +131,8 @@ func live(t *testing.T, s dispatch.Scenario, m Settings) []startedTask {
 	for i, j := range s.Jobs {
 		time.Sleep(time.Until(zero.Add(time.Duration(j.Submit * 1e9))))
 		job := wire.Job{
-			Name: fmt.Sprintf("j%d", i), Priority: j.Priority, DeadlineIn: j.Deadline - j.Submit, Tasks: j.Tasks, Work: j.Work, Works: j.Works, Estimate: j.Estimate,
+			Name: fmt.Sprintf("j%d", i), Priority: j.Priority, DeadlineIn: j.Deadline - j.Submit, Tasks: j.Tasks,
+			Work: j.Work, Works: j.Works, Estimate: j.Estimate,
 			Run: wire.Run{Kind: worker.KindSleep},
 		}
 		if _, err := c.Submit(t.Context(), wire.Batch{Name: "b" + job.Name, Jobs: []wire.Job{job}}); err != nil {

@@ -149,7 +149,8 @@ func saveStores(t *testing.T) (saved []savedStore) {
 			}
 		}
 		for subject, data := range kept(ctx, t, js) {
-			if m, err := wire.LastMessage(ctx, js, wire.InStream, subject); err == nil && m.Sequence <= status.Cluster.Upto {
+			if m, err := wire.LastMessage(ctx, js, wire.InStream, subject); err == nil &&
+				m.Sequence <= status.Cluster.Upto {
 				known[subject] = data
 			}
 		}

@@ -316,7 +316,10 @@ func TestJunk(t *testing.T) {
 	nc, js := servertest.Connect(t, s), streams(t, s)
 	ctx := deadline(t)
 	for k, junk := range []string{"", "{", `{"v": 9}`, "\xff", `{"v":1,"name":"b","jobs":[{"name":"j","tasks":-1}]}`} {
-		for _, subject := range []string{wire.Submit(fmt.Sprintf("b%d", k)), wire.Done("j", k), wire.Clear(fmt.Sprintf("j%d", k)), "pfq.in.other." + fmt.Sprint(k)} {
+		for _, subject := range []string{
+			wire.Submit(fmt.Sprintf("b%d", k)), wire.Done("j", k), wire.Clear(fmt.Sprintf("j%d", k)),
+			"pfq.in.other." + fmt.Sprint(k),
+		} {
 			if _, err := js.Publish(ctx, subject, []byte(junk)); err != nil {
 				t.Fatal(err)
 			}
@@ -343,7 +346,10 @@ func TestJunk(t *testing.T) {
 		t.Errorf("%d refused, %d malformed of 20 messages", status.Cluster.Counts.Refused, status.Malformed)
 	}
 	var refused *client.RefusedError
-	if _, err := c.Submit(ctx, wire.Batch{Name: "again", Jobs: []wire.Job{sleepers("good", 1, 0)}}); !errors.As(err, &refused) {
+	if _, err := c.Submit(ctx, wire.Batch{
+		Name: "again",
+		Jobs: []wire.Job{sleepers("good", 1, 0)},
+	}); !errors.As(err, &refused) {
 		t.Errorf("a name used twice: %v", err)
 	}
 }
@@ -380,12 +386,17 @@ func TestServices(t *testing.T) {
 	if err := ask(ctx, nc, wire.ReportService, "", &r); err != nil || r.Tasks != 10 {
 		t.Errorf("report %+v, %v", r, err)
 	}
-	q := wire.Assignment{Policy: "edf", Speeds: []float64{1}, Jobs: []wire.AskedJob{{Name: "a", Tasks: 1, Deadline: 9}, {Name: "b", Tasks: 1, Deadline: 5}}}
+	q := wire.Assignment{
+		Policy: "edf",
+		Speeds: []float64{1},
+		Jobs:   []wire.AskedJob{{Name: "a", Tasks: 1, Deadline: 9}, {Name: "b", Tasks: 1, Deadline: 5}},
+	}
 	text, err := json.Marshal(q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ask(ctx, nc, wire.AssignService, string(text), &q); err != nil || len(q.Workers) != 1 || *q.Workers[0] != "b" {
+	if err := ask(ctx, nc, wire.AssignService, string(text), &q); err != nil || len(q.Workers) != 1 ||
+		*q.Workers[0] != "b" {
 		t.Errorf("assignment %+v, %v", q, err)
 	}
 }

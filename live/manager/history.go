@@ -40,7 +40,13 @@ func (h *history) add(p *wire.Plan, b *book.Book) {
 		switch e.Kind {
 		case dispatch.Started:
 			h.open[e.Attempt] = h.dropped + len(h.spans)
-			h.spans = append(h.spans, wire.Span{Worker: b.WorkerName(e.Worker), Job: b.JobName(e.Job), Task: e.Task, Attempt: e.Attempt, From: p.At})
+			h.spans = append(h.spans, wire.Span{
+				Worker:  b.WorkerName(e.Worker),
+				Job:     b.JobName(e.Job),
+				Task:    e.Task,
+				Attempt: e.Attempt,
+				From:    p.At,
+			})
 		case dispatch.Finished, dispatch.Lost, dispatch.Preempted, dispatch.Refused, dispatch.Dropped:
 			h.end(e, p.At)
 		}

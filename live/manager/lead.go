@@ -132,7 +132,8 @@ func (m *manager) checkLoss(ctx context.Context, b *book.Book) error {
 			return err
 		}
 		if time.Since(begun) >= wait {
-			m.settings.Log.Error("the server has lost messages that it had acknowledged", "stream", wire.InStream, "last", end, "before", b.Upto())
+			m.settings.Log.Error("the server has lost messages that it had acknowledged", "stream",
+				wire.InStream, "last", end, "before", b.Upto())
 			b.Rewind(end)
 			return nil
 		}
@@ -175,7 +176,8 @@ func (l *leader) subscribe() (stop func(), err error) {
 		subject string
 		to      chan *nats.Msg
 	}{
-		{wire.BeatSubject, l.beats}, {keys.Gone, l.ended}, {wire.StatusService, l.requests}, {wire.HistoryService, l.requests},
+		{wire.BeatSubject, l.beats}, {keys.Gone, l.ended}, {wire.StatusService, l.requests},
+		{wire.HistoryService, l.requests},
 		{wire.ReportService, l.requests}, {wire.AssignService, l.requests},
 	} {
 		sub, err := l.nc.ChanSubscribe(s.subject, s.to)
@@ -241,7 +243,8 @@ func (l *leader) act(ctx context.Context) error {
 	now := l.now()
 	for _, name := range l.health.dropSilent(now) {
 		l.settings.Log.Warn("worker is silent", "worker", name)
-		if w, ok := l.book.Worker(name); ok { // its current process is down, even if a late beat of another was the last
+		// its current process is down, even if a late beat of another was the last
+		if w, ok := l.book.Worker(name); ok {
 			l.heard = append(l.heard, book.Input{Down: &book.Down{Worker: name, Process: w.Process}})
 		}
 	}

@@ -61,8 +61,10 @@ func Run(ctx context.Context, nc *nats.Conn, s Settings) error {
 	}
 	for ctx.Err() == nil {
 		err := m.serveTerm(ctx)
-		if nc.IsClosed() && ctx.Err() == nil { // no reconnection: the key was revoked, or the connection was closed on purpose
-			return fmt.Errorf("manager %s: connection closed: %w", s.Name, cmp.Or(nc.LastError(), nats.ErrConnectionClosed))
+		// no reconnection: the key was revoked, or the connection was closed on purpose
+		if nc.IsClosed() && ctx.Err() == nil {
+			return fmt.Errorf("manager %s: connection closed: %w",
+				s.Name, cmp.Or(nc.LastError(), nats.ErrConnectionClosed))
 		}
 		if isOutdated(err) && ctx.Err() == nil {
 			return fmt.Errorf("manager %s: %w", s.Name, err)
@@ -164,7 +166,8 @@ func (f *fold) add(msg message) error {
 func (m *manager) replayPlans(ctx context.Context) (*fold, error) {
 	f := &fold{epoch: unix(m.settings.Now())}
 	settings := book.Settings{
-		Leader: m.settings.Name, Rules: m.settings.Rules, Rigid: m.settings.Rigid, Epoch: f.epoch, Random: m.settings.Random, Logical: m.settings.Logical,
+		Leader: m.settings.Name, Rules: m.settings.Rules, Rigid: m.settings.Rigid, Epoch: f.epoch,
+		Random: m.settings.Random, Logical: m.settings.Logical,
 		Replan: m.settings.Replan.Seconds(), Keep: m.settings.Keep.Seconds(),
 	}
 	list, err := listSnapshots(ctx, m.store)

@@ -122,7 +122,8 @@ func TestJobsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := status.Cluster.Counts; n.Finished != 25 || n.Begun != 25 || len(status.Workers) != 3 || status.Cluster.Leader != "m1" {
+	if n := status.Cluster.Counts; n.Finished != 25 || n.Begun != 25 || len(status.Workers) != 3 ||
+		status.Cluster.Leader != "m1" {
 		t.Errorf("status %+v", status)
 	}
 }
@@ -192,7 +193,8 @@ func TestSubmitToStartIsMeasured(t *testing.T) {
 		if f.GetName() != "pfq_submit_to_start_seconds" {
 			continue
 		}
-		if h := f.GetMetric()[0].GetHistogram(); h.GetSampleCount() != jobs || !(h.GetSampleSum() > 0 && h.GetSampleSum() < 60) {
+		if h := f.GetMetric()[0].GetHistogram(); h.GetSampleCount() != jobs ||
+			!(h.GetSampleSum() > 0 && h.GetSampleSum() < 60) {
 			t.Errorf("%v", h)
 		}
 		return

@@ -24,7 +24,8 @@ func TestSpeedsAreLearned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := servertest.Start(t)
 		rules := dispatch.Rules{
-			Policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareKept}, Learning: dispatch.Learning{Speeds: true},
+			Policy:   dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareKept},
+			Learning: dispatch.Learning{Speeds: true},
 		}
 		stopManager := runManager(t, s, Settings{Name: "m1", Rules: rules})
 		bill := func(ctx context.Context, k wire.Task) ([]byte, error) {
@@ -33,13 +34,18 @@ func TestSpeedsAreLearned(t *testing.T) {
 		}
 		var stops []func()
 		for _, name := range []string{"w0", "w1"} {
-			stops = append(stops, runWorkers(t, s, worker.Settings{Name: name, Handlers: map[string]worker.Handler{"bill": bill}}))
+			stops = append(stops, runWorkers(t, s, worker.Settings{
+				Name:     name,
+				Handlers: map[string]worker.Handler{"bill": bill},
+			}))
 			time.Sleep(time.Second)
 		}
 		c := connect(t, s)
 		run := func(name string, in float64) wire.JobView {
 			t.Helper()
-			b, err := c.Submit(t.Context(), wire.Batch{Jobs: []wire.Job{{Name: name, Tasks: 20, Work: 10, DeadlineIn: in, Run: wire.Run{Kind: "bill"}}}})
+			b, err := c.Submit(t.Context(), wire.Batch{
+				Jobs: []wire.Job{{Name: name, Tasks: 20, Work: 10, DeadlineIn: in, Run: wire.Run{Kind: "bill"}}},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -63,7 +63,10 @@ func (s *Settings) check() error {
 		path  string
 		value time.Duration
 		least time.Duration
-	}{{"lost_after", s.LostAfter, time.Millisecond}, {"replan", s.Replan, 0}, {"keep", s.Keep, 0}, {"settle", s.Settle, 0}} {
+	}{
+		{"lost_after", s.LostAfter, time.Millisecond}, {"replan", s.Replan, 0}, {"keep", s.Keep, 0},
+		{"settle", s.Settle, 0},
+	} {
 		if d.value < d.least {
 			return input.Errorf(d.path, d.value, "a duration of at least %v", d.least)
 		}
@@ -84,7 +87,10 @@ func newTimes(registry prometheus.Registerer) (*times, error) {
 		append: histogram("append", "Time of an append to the log of plans.", 1e-4),
 		decide: histogram("decide", "Time of a decision.", 1e-6),
 		fold:   histogram("fold", "Time from the lease to the first decision.", 1e-3),
-		start:  histogram("submit_to_start", "Time from when the server took a job to the order for its first task, by their clocks.", 1e-4),
+		start: histogram(
+			"submit_to_start", "Time from when the server took a job to the order for its first task, by their clocks.",
+			1e-4,
+		),
 	}
 	if registry == nil {
 		return t, nil

@@ -56,7 +56,9 @@ func (l *leader) timeStarts(p *wire.Plan) {
 }
 
 // show queues views to be written.
-func (l *leader) show(jobs []wire.JobView, workers []wire.WorkerView, batches []wire.BatchView, profiles []wire.ProfileView) {
+func (l *leader) show(
+	jobs []wire.JobView, workers []wire.WorkerView, batches []wire.BatchView, profiles []wire.ProfileView,
+) {
 	values := map[key][]byte{}
 	add := func(bucket, name string, view wire.Message) {
 		data, err := wire.Encode(view)
@@ -137,8 +139,9 @@ func (l *leader) showChanges() {
 // status returns the state of the cluster.
 func (l *leader) status() *wire.Status {
 	s := &wire.Status{
-		Version: wire.Version, Cluster: l.book.Cluster(), Leading: l.began, Resent: l.orders.resent, Malformed: l.malformed,
-		Jobs: l.book.Latest(wire.MostListed), Workers: l.book.Workers(),
+		Version: wire.Version, Cluster: l.book.Cluster(), Leading: l.began, Resent: l.orders.resent,
+		Malformed: l.malformed,
+		Jobs:      l.book.Latest(wire.MostListed), Workers: l.book.Workers(),
 	}
 	s.Cluster.Leader = l.settings.Name
 	if !l.settings.Logical {
@@ -149,7 +152,9 @@ func (l *leader) status() *wire.Status {
 		case (a.Finish == nil) != (b.Finish == nil):
 			return map[bool]int{true: -1, false: 1}[a.Finish == nil]
 		case a.Finish == nil:
-			return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.Name, b.Name))
+			return cmp.Or(
+				cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.Name, b.Name),
+			)
 		}
 		return cmp.Or(cmp.Compare(*b.Finish, *a.Finish), cmp.Compare(a.Name, b.Name))
 	})
@@ -207,7 +212,8 @@ func (l *leader) endSnapshot(ctx context.Context, why error) error {
 	if l.writing != nil {
 		<-l.writing
 	}
-	if !errors.Is(why, context.Canceled) || context.Cause(ctx) != context.Canceled || l.isAhead || l.fold.since == 0 || l.book.Number() == 0 {
+	if !errors.Is(why, context.Canceled) || context.Cause(ctx) != context.Canceled || l.isAhead ||
+		l.fold.since == 0 || l.book.Number() == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)

@@ -30,8 +30,10 @@ func appendPlan(ctx context.Context, js jetstream.JetStream, p *wire.Plan, last 
 	}
 	ctx, cancel := context.WithTimeout(ctx, appendTimeout)
 	defer cancel()
-	ack, err := js.PublishMsg(ctx, &nats.Msg{Subject: wire.PlanSubject, Data: data}, jetstream.WithExpectLastSequencePerSubject(last),
-		jetstream.WithExpectStream(wire.PlanStream), jetstream.WithRetryAttempts(0))
+	ack, err := js.PublishMsg(
+		ctx, &nats.Msg{Subject: wire.PlanSubject, Data: data}, jetstream.WithExpectLastSequencePerSubject(last),
+		jetstream.WithExpectStream(wire.PlanStream), jetstream.WithRetryAttempts(0),
+	)
 	var refused *jetstream.APIError
 	switch {
 	case errors.As(err, &refused) && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence:
@@ -74,7 +76,8 @@ var errStalled = errors.New("messages of the stream are not delivered")
 // context is done.
 func read(ctx context.Context, js jetstream.JetStream, stream string, from uint64) (*reader, error) {
 	consumer, err := js.OrderedConsumer(ctx, stream, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1), InactiveThreshold: time.Minute,
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1),
+		InactiveThreshold: time.Minute,
 	})
 	if err != nil {
 		return nil, err

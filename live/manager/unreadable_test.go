@@ -41,7 +41,8 @@ func TestUnreadableReportIsReported(t *testing.T) {
 	if _, err := wire.WriteOnce(ctx, js, o.ReportTo(), report); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := wire.WriteOnce(ctx, js, wire.Clear("other"), []byte(`{"v":1}`)); err != nil { // the damaged report must not be the last message
+	// the damaged report must not be the last message
+	if _, err := wire.WriteOnce(ctx, js, wire.Clear("other"), []byte(`{"v":1}`)); err != nil {
 		t.Fatal(err)
 	}
 	s.Close()

@@ -48,7 +48,14 @@ type viewer struct {
 
 func newViewer(ctx context.Context, m *manager) *viewer {
 	ctx, cancel := context.WithCancel(ctx)
-	v := &viewer{js: m.js, log: m.settings.Log, sequences: map[key]uint64{}, next: map[key]view{}, wake: make(chan struct{}, 1), end: cancel}
+	v := &viewer{
+		js:        m.js,
+		log:       m.settings.Log,
+		sequences: map[key]uint64{},
+		next:      map[key]view{},
+		wake:      make(chan struct{}, 1),
+		end:       cancel,
+	}
 	v.ended.Go(func() { v.run(ctx) })
 	return v
 }
@@ -126,7 +133,9 @@ func (v *viewer) write(ctx context.Context, k key, w view) error {
 			sequence = last.Sequence
 		}
 	}
-	ack, err := v.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequencePerSubject(sequence), jetstream.WithRetryAttempts(0))
+	ack, err := v.js.PublishMsg(
+		ctx, m, jetstream.WithExpectLastSequencePerSubject(sequence), jetstream.WithRetryAttempts(0),
+	)
 	if err != nil {
 		delete(v.sequences, k) // the write may have succeeded, or another manager has written
 		return err

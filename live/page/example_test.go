@@ -45,7 +45,10 @@ func Example() {
 
 // startCluster starts a server and a manager, and waits until the manager leads.
 func startCluster() (nc *nats.Conn, stop func()) {
-	_, nc, stop = clustertest.Start(manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}})
+	_, nc, stop = clustertest.Start(manager.Settings{
+		Name:  "m",
+		Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}},
+	})
 	for {
 		if _, err := nc.Request(wire.StatusService, nil, time.Second); err == nil {
 			return nc, stop

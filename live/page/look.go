@@ -17,7 +17,11 @@ import (
 var palette = [...]string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999"}
 
 // functions are the functions of the templates.
-var functions = template.FuncMap{"number": number, "since": since, "whole": func(v *float64) string { return optional(v, number) }}
+var functions = template.FuncMap{
+	"number": number,
+	"since":  since,
+	"whole":  func(v *float64) string { return optional(v, number) },
+}
 
 // window is the maximum time that the picture of workers covers, in seconds.
 const window = 300
@@ -169,8 +173,10 @@ func drawLanes(h *wire.History, workers []wire.WorkerView, colours map[string]st
 			continue
 		}
 		l.Bars = append(l.Bars, bar{
-			X: x(s.From), Width: max(round(x(to)-x(s.From)), 0.5), Y: y + 2, Colour: colours[s.Job], Faint: s.To != nil && s.How != "finished",
-			Title: fmt.Sprintf("%s, task %d, attempt %d: %s to %s, %s", s.Job, s.Task, s.Attempt, number(s.From), number(to), how),
+			X: x(s.From), Width: max(round(x(to)-x(s.From)), 0.5), Y: y + 2, Colour: colours[s.Job],
+			Faint: s.To != nil && s.How != "finished",
+			Title: fmt.Sprintf("%s, task %d, attempt %d: %s to %s, %s",
+				s.Job, s.Task, s.Attempt, number(s.From), number(to), how),
 		})
 	}
 	l.Height = len(l.Names)*laneHeight + 20

@@ -52,8 +52,10 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	gauge("tasks", "Tasks by state.", float64(n.Finished), "state", "finished")
 	gauge("tasks", "Tasks by state.", float64(n.GivenUp), "state", "given up")
 	states := map[wire.WorkerState]int{}
-	for _, state := range []wire.WorkerState{wire.WorkerJoining, wire.WorkerAvailable, wire.WorkerOccupied, wire.WorkerBusy,
-		wire.WorkerSuspect, wire.WorkerDown, wire.WorkerDraining, wire.WorkerGone} {
+	for _, state := range []wire.WorkerState{
+		wire.WorkerJoining, wire.WorkerAvailable, wire.WorkerOccupied, wire.WorkerBusy, wire.WorkerSuspect,
+		wire.WorkerDown, wire.WorkerDraining, wire.WorkerGone,
+	} {
 		states[state] = 0
 	}
 	hand := 0
@@ -83,7 +85,11 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	if err := c.page.ask(context.Background(), wire.ReportService, "", &r); err != nil {
 		return
 	}
-	gauge("priority_violation_rate", "Average fraction of unfinished jobs that have no worker planned while a job of lower priority has one.", r.PriorityViolationRate)
+	gauge(
+		"priority_violation_rate",
+		"Average fraction of unfinished jobs that have no worker planned while a job of lower priority has one.",
+		r.PriorityViolationRate,
+	)
 	gauge("running_violation_rate", "The same for running tasks.", r.RunningViolationRate)
 	gauge("deadline_miss_penalty", "Sum of priority times seconds late.", r.DeadlineMissPenalty)
 	gauge("utilization_ratio", "Fraction of the up time of workers spent on tasks that finished.", r.Utilization)

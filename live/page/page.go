@@ -33,7 +33,8 @@ const (
 
 // contentPolicy allows the page to load only the files of this package, and forbids other pages to
 // embed it.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src " +
+	"'self' data:; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // A page requests data from the leading manager.
@@ -78,8 +79,10 @@ func guard(next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // network connections support deadlines
-		if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && isLoopback(local.String()) && !isLoopback(r.Host) {
+		// network connections support deadlines
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
+		if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && isLoopback(local.String()) &&
+			!isLoopback(r.Host) {
 			http.Error(w, "this page is at 127.0.0.1", http.StatusMisdirectedRequest)
 			return
 		}

@@ -32,12 +32,29 @@ func twoJobs() (wire.Status, wire.History) {
 		},
 		Resent: 4,
 		Jobs: []wire.JobView{
-			{Version: 1, Name: "bills", State: wire.JobPresent, Tasks: 20, Left: 8, Hand: 2, Planned: 2, Priority: 5, Submit: 1, Deadline: value(100.0), Start: value(1.0)},
-			{Version: 1, Name: "<b>mail</b>", State: wire.JobCompleted, Tasks: 4, Submit: 2, Start: value(2.0), Finish: value(9.25)},
+			{
+				Version: 1, Name: "bills", State: wire.JobPresent, Tasks: 20, Left: 8, Hand: 2, Planned: 2,
+				Priority: 5, Submit: 1, Deadline: value(100.0), Start: value(1.0),
+			},
+			{
+				Version: 1,
+				Name:    "<b>mail</b>",
+				State:   wire.JobCompleted,
+				Tasks:   4,
+				Submit:  2,
+				Start:   value(2.0),
+				Finish:  value(9.25),
+			},
 		},
 		Workers: []wire.WorkerView{
-			{Version: 1, Name: "w1", State: wire.WorkerBusy, Speed: 1, Job: "bills", Task: 12, Attempt: 13, Since: 38, Heard: value(39.8), Finished: 6},
-			{Version: 1, Name: "w2", State: wire.WorkerBusy, Speed: 2, Job: "bills", Task: 13, Attempt: 14, Since: 39, Heard: value(39.9), Finished: 6},
+			{
+				Version: 1, Name: "w1", State: wire.WorkerBusy, Speed: 1, Job: "bills", Task: 12, Attempt: 13,
+				Since: 38, Heard: value(39.8), Finished: 6,
+			},
+			{
+				Version: 1, Name: "w2", State: wire.WorkerBusy, Speed: 2, Job: "bills", Task: 13, Attempt: 14,
+				Since: 39, Heard: value(39.9), Finished: 6,
+			},
 			{Version: 1, Name: "w3", State: wire.WorkerDown, Speed: 1, Since: 20, Lost: 1},
 		},
 	}
@@ -113,8 +130,13 @@ func TestPageShowsStatus(t *testing.T) {
 	url := open(t, manager)
 	body, header := get(t, url+"/", 200)
 	for _, want := range []string{
-		"m1 leads", "deadline/priority", "12 / 20", "9.25", "w3", "down", "Workers of bills", "w2 starts task 13 of bills",
-		"&lt;b&gt;mail", "#0072b2", "task 2, attempt 2: 1 to 20, lost", "and 1 more", "<dt>jobs present</dt><dd>2</dd>", "<dt>jobs completed</dt><dd>1 of 3</dd>",
+		"m1 leads", "deadline/priority",
+		"12 / 20", "9.25",
+		"w3", "down",
+		"Workers of bills", "w2 starts task 13 of bills",
+		"&lt;b&gt;mail", "#0072b2",
+		"task 2, attempt 2: 1 to 20, lost", "and 1 more",
+		"<dt>jobs present</dt><dd>2</dd>", "<dt>jobs completed</dt><dd>1 of 3</dd>",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q", want)
@@ -125,7 +147,8 @@ func TestPageShowsStatus(t *testing.T) {
 			t.Errorf("the page has %q", bad)
 		}
 	}
-	if p := header.Get("Content-Security-Policy"); !strings.HasPrefix(p, "default-src 'none'") || strings.Contains(p, "unsafe") {
+	if p := header.Get("Content-Security-Policy"); !strings.HasPrefix(p, "default-src 'none'") ||
+		strings.Contains(p, "unsafe") {
 		t.Errorf("Content-Security-Policy %q", p)
 	}
 	if other, _ := get(t, url+"/?job=mail", 200); strings.Contains(other, "Workers of") {
@@ -187,7 +210,8 @@ func TestWritesHaveDeadlines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, least := range map[string]int{"/": 1, "/metrics": 1, "/events": 3} { // one for the headers, and two events
+	// one for the headers, and two events
+	for path, least := range map[string]int{"/": 1, "/metrics": 1, "/events": 3} {
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		d := &deadlined{ResponseRecorder: httptest.NewRecorder()}
 		begun := time.Now()
@@ -207,8 +231,10 @@ func TestWritesHaveDeadlines(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	body, _ := get(t, open(t, manager)+"/metrics", 200)
 	for _, want := range []string{
-		"pfq_leader 1", `pfq_jobs{state="present"} 2`, `pfq_workers{state="busy"} 2`, `pfq_workers{state="down"} 1`,
-		`pfq_tasks{state="waiting"} 16`, "pfq_tasks_lost_total 1", "pfq_orders_resent_total 4", "pfq_priority_violation_rate 0.25",
+		"pfq_leader 1", `pfq_jobs{state="present"} 2`,
+		`pfq_workers{state="busy"} 2`, `pfq_workers{state="down"} 1`,
+		`pfq_tasks{state="waiting"} 16`, "pfq_tasks_lost_total 1",
+		"pfq_orders_resent_total 4", "pfq_priority_violation_rate 0.25",
 	} {
 		if !strings.Contains(body, "\n"+want+"\n") {
 			t.Errorf("metrics lack %q:\n%s", want, body)

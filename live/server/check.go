@@ -28,8 +28,13 @@ func Check(ctx context.Context, js jetstream.JetStream, l Layout) (lacks []*num.
 	nc := js.Conn()
 	lacks = checkConnection(nc.ConnectedServerVersion(), nc.MaxPayload())
 	account, err := js.AccountInfo(ctx)
-	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders) {
-		return append(lacks, &num.InputError{Path: "server.jetstream", Value: "off", Want: "JetStream, on the server and for the account"}), nil
+	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) ||
+		errors.Is(err, nats.ErrNoResponders) {
+		return append(lacks, &num.InputError{
+			Path:  "server.jetstream",
+			Value: "off",
+			Want:  "JetStream, on the server and for the account",
+		}), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("server: limits of the account: %w", err)
@@ -40,10 +45,18 @@ func Check(ctx context.Context, js jetstream.JetStream, l Layout) (lacks []*num.
 // checkConnection lists the unmet requirements that the connection shows.
 func checkConnection(version string, maxPayload int64) (lacks []*num.InputError) {
 	if !isNew(version) {
-		lacks = append(lacks, &num.InputError{Path: "server.version", Value: version, Want: fmt.Sprintf("nats-server %d.%d or later", minMajor, minMinor)})
+		lacks = append(lacks, &num.InputError{
+			Path:  "server.version",
+			Value: version,
+			Want:  fmt.Sprintf("nats-server %d.%d or later", minMajor, minMinor),
+		})
 	}
 	if maxPayload < wire.MaxMessage {
-		lacks = append(lacks, &num.InputError{Path: "server.max_payload", Value: strconv.FormatInt(maxPayload, 10), Want: fmt.Sprintf("at least %d bytes", wire.MaxMessage)})
+		lacks = append(lacks, &num.InputError{
+			Path:  "server.max_payload",
+			Value: strconv.FormatInt(maxPayload, 10),
+			Want:  fmt.Sprintf("at least %d bytes", wire.MaxMessage),
+		})
 	}
 	return lacks
 }
@@ -72,15 +85,25 @@ func checkAccount(a *jetstream.AccountInfo, l Layout) (lacks []*num.InputError) 
 		name := "R" + strconv.Itoa(max(l.Replicas, 1))
 		tier, ok := a.Tiers[name]
 		if !ok {
-			return []*num.InputError{{Path: path + "tiers", Value: strings.Join(slices.Sorted(maps.Keys(a.Tiers)), ", "), Want: name}}
+			return []*num.InputError{
+				{Path: path + "tiers", Value: strings.Join(slices.Sorted(maps.Keys(a.Tiers)), ", "), Want: name},
+			}
 		}
 		limits, path = tier.Limits, path+name+"."
 	}
 	if limits.MaxStreams >= 0 && limits.MaxStreams < minStreams {
-		lacks = append(lacks, &num.InputError{Path: path + "max_streams", Value: strconv.Itoa(limits.MaxStreams), Want: fmt.Sprintf("at least %d, or -1 for no limit", minStreams)})
+		lacks = append(lacks, &num.InputError{
+			Path:  path + "max_streams",
+			Value: strconv.Itoa(limits.MaxStreams),
+			Want:  fmt.Sprintf("at least %d, or -1 for no limit", minStreams),
+		})
 	}
 	if limits.MaxStore >= 0 && limits.MaxStore < minStore && !l.Memory {
-		lacks = append(lacks, &num.InputError{Path: path + "max_storage", Value: strconv.FormatInt(limits.MaxStore, 10), Want: fmt.Sprintf("at least %d bytes, or -1 for no limit", minStore)})
+		lacks = append(lacks, &num.InputError{
+			Path:  path + "max_storage",
+			Value: strconv.FormatInt(limits.MaxStore, 10),
+			Want:  fmt.Sprintf("at least %d bytes, or -1 for no limit", minStore),
+		})
 	}
 	return lacks
 }

@@ -80,10 +80,12 @@ func TestStrangers(t *testing.T) {
 		}
 	}
 	for what, options := range map[string][]nats.Option{
-		"another authority":         {secure(theirs, 0), login(ours)},
-		"no authority":              {nats.Secure(), login(ours)},
-		"TLS 1.2":                   {secure(ours, tls.VersionTLS12), login(ours)},
-		"a host not in certificate": {nats.Secure(&tls.Config{RootCAs: pool(ours.Authority), ServerName: "else.example"}), login(ours)},
+		"another authority": {secure(theirs, 0), login(ours)},
+		"no authority":      {nats.Secure(), login(ours)},
+		"TLS 1.2":           {secure(ours, tls.VersionTLS12), login(ours)},
+		"a host not in certificate": {
+			nats.Secure(&tls.Config{RootCAs: pool(ours.Authority), ServerName: "else.example"}), login(ours),
+		},
 	} {
 		if _, err := nats.Connect(g.URL(), options...); err == nil || keys.Refused(err) {
 			t.Errorf("%s: %v", what, err)
@@ -102,11 +104,14 @@ func TestStrangers(t *testing.T) {
 	}
 	defer plain.Close()
 	fmt.Fprintf(plain, "CONNECT {\"verbose\":true}\r\nPUB pfq.plan 1\r\nx\r\nPING\r\n")
-	if text := toTheEnd(t, plain); !strings.HasPrefix(text, "INFO ") || strings.Contains(text, "+OK") || strings.Contains(text, "PONG") {
+	if text := toTheEnd(t, plain); !strings.HasPrefix(text, "INFO ") || strings.Contains(text, "+OK") ||
+		strings.Contains(text, "PONG") {
 		t.Errorf("plain text got a response: %s", text)
 	}
 	// The attempts have written nothing to the streams.
-	if list, _, err := wire.NextMessages(context.Background(), stream(t, g.connect(t, "manager")), wire.PlanStream, ">", 1, 1); err != nil || len(list) != 0 {
+	if list, _, err := wire.NextMessages(
+		context.Background(), stream(t, g.connect(t, "manager")), wire.PlanStream, ">", 1, 1,
+	); err != nil || len(list) != 0 {
 		t.Error(list, err)
 	}
 }
@@ -138,7 +143,8 @@ func TestJunk(t *testing.T) {
 	watcher := g.connect(t, "manager")
 	beats := hear(t, watcher, wire.BeatSubject)
 	for what, junk := range map[string]string{
-		"Maximum Payload":            fmt.Sprintf("PUB pfq.beat.w7 %d\r\n", wire.MaxMessage+1) + strings.Repeat("x", wire.MaxMessage+1) + "\r\n",
+		"Maximum Payload": fmt.Sprintf("PUB pfq.beat.w7 %d\r\n", wire.MaxMessage+1) +
+			strings.Repeat("x", wire.MaxMessage+1) + "\r\n",
 		"Negative Size":              "PUB pfq.beat.w7 -1\r\n\r\n",
 		"Unknown Protocol Operation": strings.Repeat("\x00\xff junk\r\n", 100),
 		"Maximum Control Line":       "SUB " + strings.Repeat("x", 5000) + " 1\r\n",
@@ -196,7 +202,8 @@ func (g guarded) raw(t *testing.T, name string) net.Conn {
 	}
 	c := tls.Client(plain, &tls.Config{RootCAs: pool(f.Authority), ServerName: "127.0.0.1"})
 	t.Cleanup(func() { c.Close() })
-	if _, err := fmt.Fprintf(c, "CONNECT {\"nkey\":%q,\"sig\":%q,\"verbose\":false,\"protocol\":1}\r\nPING\r\n", public, encode(signature)); err != nil {
+	if _, err := fmt.Fprintf(c, "CONNECT {\"nkey\":%q,\"sig\":%q,\"verbose\":false,\"protocol\":1}\r\nPING\r\n",
+		public, encode(signature)); err != nil {
 		t.Fatal(err)
 	}
 	answers := bufio.NewReaderSize(c, 1)
@@ -216,7 +223,10 @@ func (g guarded) raw(t *testing.T, name string) net.Conn {
 func TestRevoke(t *testing.T) {
 	g := guard(t)
 	gone := make(chan error, 100)
-	nc := g.connect(t, "w7", nats.MaxReconnects(3), nats.ReconnectWait(time.Millisecond), nats.ClosedHandler(func(nc *nats.Conn) { gone <- nc.LastError() }))
+	nc := g.connect(
+		t, "w7", nats.MaxReconnects(3), nats.ReconnectWait(time.Millisecond),
+		nats.ClosedHandler(func(nc *nats.Conn) { gone <- nc.LastError() }),
+	)
 	stays := g.connect(t, "w8")
 	_, options, err := keys.Options(filepath.Join(g.folder, "w7.key"))
 	if err != nil {
@@ -249,7 +259,12 @@ func TestRevoke(t *testing.T) {
 
 // A server that listens beyond its machine requires keys, unless Insecure is set.
 func TestListen(t *testing.T) {
-	for listen, refused := range map[string]bool{"0.0.0.0:0": true, "[::]:0": true, "localhost:0": false, "127.0.0.1:0": false} {
+	for listen, refused := range map[string]bool{
+		"0.0.0.0:0":   true,
+		"[::]:0":      true,
+		"localhost:0": false,
+		"127.0.0.1:0": false,
+	} {
 		s, err := server.Start(context.Background(), server.Settings{Listen: listen})
 		if err == nil {
 			s.Close()
@@ -259,7 +274,9 @@ func TestListen(t *testing.T) {
 			t.Errorf("%s: %v", listen, err)
 		}
 	}
-	for _, set := range []server.Settings{{Listen: "0.0.0.0:0", Insecure: true}, {Listen: "0.0.0.0:0", Keys: newFolder(t)}} {
+	for _, set := range []server.Settings{
+		{Listen: "0.0.0.0:0", Insecure: true}, {Listen: "0.0.0.0:0", Keys: newFolder(t)},
+	} {
 		s, err := server.Start(context.Background(), set)
 		if err != nil {
 			t.Fatal(err)
@@ -267,7 +284,8 @@ func TestListen(t *testing.T) {
 		s.Close()
 	}
 	var e *num.InputError
-	if _, err := server.Start(context.Background(), server.Settings{Keys: t.TempDir()}); !errors.As(err, &e) || e.Path != "folder" {
+	if _, err := server.Start(context.Background(), server.Settings{Keys: t.TempDir()}); !errors.As(err, &e) ||
+		e.Path != "folder" {
 		t.Error(err)
 	}
 }

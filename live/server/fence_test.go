@@ -98,7 +98,10 @@ func TestFence(t *testing.T) {
 			for n := 0; appended.Load() < plans && ctx.Err() == nil; n++ {
 				text := fmt.Sprintf("%d of %d after %d", n, who, last)
 				try, cancel := context.WithTimeout(ctx, time.Second)
-				ack, err := js.Publish(try, wire.PlanSubject, []byte(text), jetstream.WithExpectLastSequencePerSubject(last), jetstream.WithRetryAttempts(0))
+				ack, err := js.Publish(
+					try, wire.PlanSubject, []byte(text), jetstream.WithExpectLastSequencePerSubject(last),
+					jetstream.WithRetryAttempts(0),
+				)
 				cancel()
 				var api *jetstream.APIError
 				switch {

@@ -48,7 +48,9 @@ func TestConfigurationOfPage(t *testing.T) {
 		t.Fatal("the page shows no configuration")
 	}
 	folder := newFolder(t)
-	config := strings.NewReplacer("/etc/pfq/keys", folder, "/var/lib/nats", t.TempDir(), "0.0.0.0:4222", "127.0.0.1:-1").Replace(string(block[1]))
+	config := strings.NewReplacer(
+		"/etc/pfq/keys", folder, "/var/lib/nats", t.TempDir(), "0.0.0.0:4222", "127.0.0.1:-1",
+	).Replace(string(block[1]))
 	path := filepath.Join(folder, "server.conf")
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -86,11 +88,20 @@ func TestConfigurationOfPage(t *testing.T) {
 // Check reports what a server lacks.
 func TestCheck(t *testing.T) {
 	for name, c := range map[string]struct{ config, lacks string }{
-		"good":     {"jetstream { store_dir: DIR }", ""},
-		"nothing":  {"max_payload: 1000", "server.max_payload server.jetstream"},
-		"account":  {"jetstream { store_dir: DIR }\nno_auth_user: u\naccounts { A { users: [ { user: u, password: p } ] } }", "server.jetstream"},
-		"limits":   {"jetstream { store_dir: DIR }\nno_auth_user: u\naccounts { A { users: [ { user: u, password: p } ], jetstream { max_streams: 4, max_file: 1000000 } } }", "server.account.max_streams server.account.max_storage"},
-		"no limit": {"jetstream { store_dir: DIR }\nno_auth_user: u\naccounts { A { users: [ { user: u, password: p } ], jetstream { max_streams: 9 } } }", ""},
+		"good":    {"jetstream { store_dir: DIR }", ""},
+		"nothing": {"max_payload: 1000", "server.max_payload server.jetstream"},
+		"account": {
+			"jetstream { store_dir: DIR }\nno_auth_user: u\naccounts { A { users: [ { user: u, password: p } ] } }",
+			"server.jetstream",
+		},
+		"limits": {
+			"jetstream { store_dir: DIR }\nno_auth_user: u\n" +
+				"accounts { A { users: [ { user: u, password: p } ], jetstream { max_streams: 4, max_file: " +
+				"1000000 } } }",
+			"server.account.max_streams server.account.max_storage",
+		},
+		"no limit": {"jetstream { store_dir: DIR }\nno_auth_user: u\n" +
+			"accounts { A { users: [ { user: u, password: p } ], jetstream { max_streams: 9 } } }", ""},
 	} {
 		path := filepath.Join(t.TempDir(), "server.conf")
 		text := "listen: 127.0.0.1:-1\n" + strings.ReplaceAll(c.config, "DIR", t.TempDir()) + "\n"

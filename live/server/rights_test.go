@@ -37,7 +37,9 @@ func guard(t *testing.T) guarded {
 	}
 	t.Cleanup(s.Close)
 	g := guarded{Server: s, folder: folder}
-	if err := server.Prepare(context.Background(), stream(t, g.connect(t, "manager")), server.Layout{Memory: true}); err != nil {
+	if err := server.Prepare(context.Background(), stream(t, g.connect(t, "manager")), server.Layout{
+		Memory: true,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return g
@@ -97,26 +99,32 @@ var publishes = []probe{
 	{"pfq.plan", "m"}, {"pfq.in.script", "m"},
 	{"pfq.beat.w7", "w"}, {"pfq.beat.w8", ""}, {"pfq.beat.client", ""},
 	{"pfq.order.w7", "m"}, {"pfq.order.w8", "m"}, {"pfq.news.j", "m"},
-	{"pfq.in.submit.b", "c"}, {"pfq.in.cancel.j", "c"}, {"pfq.in.change.j.1", "c"}, {"pfq.in.clear.j", "c"}, {"pfq.in.drain.w7.1", "c"},
+	{"pfq.in.submit.b", "c"}, {"pfq.in.cancel.j", "c"}, {"pfq.in.change.j.1", "c"}, {"pfq.in.clear.j", "c"},
+	{"pfq.in.drain.w7.1", "c"},
 	{"pfq.in.done.j.1", "w"}, {"pfq.in.done.j.1.2", "w"}, {"pfq.in.again.j.1.2", ""},
 	{"pfq.in.fail.j.1.1", "w"}, {"pfq.in.else", ""},
 	{"pfq.blob.d.0", "wc"}, {"pfq.blob.d.size", "wc"}, {"pfq.blob.d", ""},
 	{"pfq.api.status", "co"}, {"pfq.api.history", "co"}, {"pfq.policy.mine", ""}, {"_R_.x", "m"},
-	{"_INBOX_manager.x", "m"}, {"_INBOX_w7.x", ""}, {"_INBOX_w8.x", ""}, {"_INBOX_client.x", ""}, {"_INBOX.x", ""}, {"else", ""},
+	{"_INBOX_manager.x", "m"}, {"_INBOX_w7.x", ""}, {"_INBOX_w8.x", ""}, {"_INBOX_client.x", ""},
+	{"_INBOX.x", ""}, {"else", ""},
 
-	{"$KV.pfq_leader.k", "m"}, {"$KV.pfq_jobs.k", "m"}, {"$KV.pfq_workers.k", "m"}, {"$KV.pfq_batches.k", "m"}, {"$KV.pfq_profiles.k", "m"},
+	{"$KV.pfq_leader.k", "m"}, {"$KV.pfq_jobs.k", "m"}, {"$KV.pfq_workers.k", "m"}, {"$KV.pfq_batches.k", "m"},
+	{"$KV.pfq_profiles.k", "m"},
 	{"$O.PFQ_SNAP.M.x", "m"}, {"$O.PFQ_SNAP.C.x", "m"},
 
-	{"$JS.API.DIRECT.GET.PFQ_IN", "mco"}, {"$JS.API.DIRECT.GET.PFQ_IN.pfq.in.submit.b", "mcow"}, {"$JS.API.DIRECT.GET.PFQ_IN.pfq.in.done.j.1", "mco"},
+	{"$JS.API.DIRECT.GET.PFQ_IN", "mco"}, {"$JS.API.DIRECT.GET.PFQ_IN.pfq.in.submit.b", "mcow"},
+	{"$JS.API.DIRECT.GET.PFQ_IN.pfq.in.done.j.1", "mco"},
 	{"$JS.API.DIRECT.GET.PFQ_IN.pfq.in.submit.b.c", "mco"}, {"$JS.API.DIRECT.GET.PFQ_IN.pfq.in.>", "mco"},
 	{"$JS.API.DIRECT.GET.PFQ_PLAN", "mo"}, {"$JS.API.DIRECT.GET.PFQ_PLAN.pfq.plan", "mo"},
 	{"$JS.API.DIRECT.GET.PFQ_BLOB", "m"}, {"$JS.API.DIRECT.GET.PFQ_BLOB.pfq.blob.d.0", "mcw"},
 	{"$JS.API.DIRECT.GET.KV_pfq_jobs", "mco"}, {"$JS.API.DIRECT.GET.KV_pfq_jobs.$KV.pfq_jobs.j", "mco"},
 	{"$JS.API.DIRECT.GET.KV_pfq_leader", "m"}, {"$JS.API.DIRECT.GET.OBJ_PFQ_SNAP", "m"},
 
-	{"$JS.API.INFO", "m"}, {"$JS.API.STREAM.LIST", ""}, {"$JS.API.STREAM.NAMES", "m"}, {"$JS.API.STREAM.CREATE.ELSE", ""},
+	{"$JS.API.INFO", "m"}, {"$JS.API.STREAM.LIST", ""}, {"$JS.API.STREAM.NAMES", "m"},
+	{"$JS.API.STREAM.CREATE.ELSE", ""},
 	{"$JS.API.STREAM.INFO.KV_pfq_jobs", "m"}, {"$JS.API.ACCOUNT.PURGE.PFQ", ""},
-	{"$JS.API.META.LEADER.STEPDOWN", ""}, {"$JS.API.SERVER.REMOVE", ""}, {"$SYS.REQ.SERVER.PING", ""}, {"$SYS.REQ.ACCOUNT.PFQ.CONNZ", ""},
+	{"$JS.API.META.LEADER.STEPDOWN", ""}, {"$JS.API.SERVER.REMOVE", ""}, {"$SYS.REQ.SERVER.PING", ""},
+	{"$SYS.REQ.ACCOUNT.PFQ.CONNZ", ""},
 	{"$SYS.REQ.USER.INFO", ""}, {"$SYS.ACCOUNT.worker-w8.DISCONNECT", ""},
 	{"$JS.ACK.PFQ_IN.c.1.1.1.1.1", "m"}, {"$JS.FC.PFQ_IN.c.x", "m"},
 }
@@ -124,18 +132,25 @@ var publishes = []probe{
 // apis are requests about a stream. Most are for managers, and some for no one.
 var apis = []probe{
 	{"STREAM.CREATE.%s", "m"}, {"STREAM.INFO.%s", "m"}, {"STREAM.MSG.GET.%s", "m"}, {"STREAM.PURGE.%s", "m"},
-	{"STREAM.UPDATE.%s", ""}, {"STREAM.DELETE.%s", ""}, {"STREAM.MSG.DELETE.%s", ""}, {"STREAM.SNAPSHOT.%s", ""}, {"STREAM.RESTORE.%s", ""},
+	{"STREAM.UPDATE.%s", ""}, {"STREAM.DELETE.%s", ""}, {"STREAM.MSG.DELETE.%s", ""}, {"STREAM.SNAPSHOT.%s", ""},
+	{"STREAM.RESTORE.%s", ""},
 	{"STREAM.PEER.REMOVE.%s", ""}, {"STREAM.LEADER.STEPDOWN.%s", ""},
-	{"CONSUMER.CREATE.%s", "m"}, {"CONSUMER.CREATE.%s.c", "m"}, {"CONSUMER.CREATE.%s.c.pfq.in.done.>", "m"}, {"CONSUMER.DURABLE.CREATE.%s.c", ""},
-	{"CONSUMER.NAMES.%s", "m"}, {"CONSUMER.LIST.%s", "m"}, {"CONSUMER.INFO.%s.c", "m"}, {"CONSUMER.DELETE.%s.c", "m"}, {"CONSUMER.MSG.NEXT.%s.c", "m"},
+	{"CONSUMER.CREATE.%s", "m"}, {"CONSUMER.CREATE.%s.c", "m"}, {"CONSUMER.CREATE.%s.c.pfq.in.done.>", "m"},
+	{"CONSUMER.DURABLE.CREATE.%s.c", ""},
+	{"CONSUMER.NAMES.%s", "m"}, {"CONSUMER.LIST.%s", "m"}, {"CONSUMER.INFO.%s.c", "m"}, {"CONSUMER.DELETE.%s.c", "m"},
+	{"CONSUMER.MSG.NEXT.%s.c", "m"},
 }
 
 var subscriptions = []probe{
-	{">", ""}, {"*", ""}, {"pfq.>", ""}, {"_INBOX.>", ""}, {"_INBOX_*.>", ""}, {"$SYS.>", ""}, {"$JS.>", ""}, {"$KV.>", ""}, {"_R_.>", ""},
+	{">", ""}, {"*", ""}, {"pfq.>", ""}, {"_INBOX.>", ""}, {"_INBOX_*.>", ""}, {"$SYS.>", ""},
+	{"$JS.>", ""}, {"$KV.>", ""}, {"_R_.>", ""},
 	{"pfq.policy.mine", ""},
-	{"_INBOX_w7.>", "w"}, {"_INBOX_w8.>", ""}, {"_INBOX_client.>", "c"}, {"_INBOX_manager.>", "m"}, {"_INBOX_monitor.>", "o"},
-	{"pfq.order.w7", "w"}, {"pfq.order.w8", ""}, {"pfq.order.*", ""}, {"pfq.plan", ""}, {"pfq.in.>", ""}, {"pfq.in.done.>", ""},
-	{"pfq.beat.*", "m"}, {"pfq.beat.w8", "m"}, {"pfq.news.j", "co"}, {"pfq.api.*", "m"}, {"pfq.blob.>", ""}, {keys.Gone, "m"},
+	{"_INBOX_w7.>", "w"}, {"_INBOX_w8.>", ""}, {"_INBOX_client.>", "c"}, {"_INBOX_manager.>", "m"},
+	{"_INBOX_monitor.>", "o"},
+	{"pfq.order.w7", "w"}, {"pfq.order.w8", ""}, {"pfq.order.*", ""}, {"pfq.plan", ""}, {"pfq.in.>", ""},
+	{"pfq.in.done.>", ""},
+	{"pfq.beat.*", "m"}, {"pfq.beat.w8", "m"}, {"pfq.news.j", "co"}, {"pfq.api.*", "m"},
+	{"pfq.blob.>", ""}, {keys.Gone, "m"},
 	{"$KV.pfq_jobs.>", ""}, {"$O.PFQ_SNAP.>", ""}, {"$JS.API.>", ""}, {"$JS.EVENT.ADVISORY.>", ""},
 }
 
@@ -144,7 +159,9 @@ var subscriptions = []probe{
 func TestEachRoleTriesEverything(t *testing.T) {
 	g := guard(t)
 	all := publishes
-	for _, name := range []string{wire.InStream, wire.PlanStream, wire.BlobStream, "OBJ_" + wire.SnapshotStore, "KV_" + wire.LeaderBucket} {
+	for _, name := range []string{
+		wire.InStream, wire.PlanStream, wire.BlobStream, "OBJ_" + wire.SnapshotStore, "KV_" + wire.LeaderBucket,
+	} {
 		for _, a := range apis {
 			all = append(all, probe{"$JS.API." + fmt.Sprintf(a.subject, name), a.may})
 		}

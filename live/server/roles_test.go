@@ -55,7 +55,8 @@ func TestRolesDoTheirWork(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
 	defer cancel()
 	g := guard(t)
-	manager, client, monitor, worker := g.connect(t, "manager"), g.connect(t, "client"), g.connect(t, "monitor"), g.connect(t, "w7")
+	manager, client, monitor, worker := g.connect(t, "manager"), g.connect(t, "client"),
+		g.connect(t, "monitor"), g.connect(t, "w7")
 	once := func(nc *nats.Conn, subject string, text string) {
 		t.Helper()
 		if wrote, err := wire.WriteOnce(ctx, stream(t, nc), subject, []byte(text)); !wrote || err != nil {
@@ -87,10 +88,13 @@ func TestRolesDoTheirWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(string(m.Data()), "batch")
-	if _, err := stream(t, manager).Publish(ctx, wire.PlanSubject, []byte("plan"), jetstream.WithExpectLastSequencePerSubject(0)); err != nil {
+	if _, err := stream(t, manager).Publish(
+		ctx, wire.PlanSubject, []byte("plan"), jetstream.WithExpectLastSequencePerSubject(0),
+	); err != nil {
 		t.Fatal(err)
 	}
-	orders, news, beats := hear(t, worker, wire.OrderTo("w7")), hear(t, client, wire.News("j")), hear(t, manager, wire.BeatSubject)
+	orders, news, beats := hear(t, worker, wire.OrderTo("w7")), hear(t, client, wire.News("j")),
+		hear(t, manager, wire.BeatSubject)
 	say(t, manager, wire.OrderTo("w7"), "order")
 	say(t, manager, wire.News("j"), "news")
 
@@ -99,7 +103,8 @@ func TestRolesDoTheirWork(t *testing.T) {
 	same(next(t, news), "news")
 	say(t, worker, wire.BeatOf("w7"), "beat")
 	same(next(t, beats), "beat")
-	if m, err := wire.LastMessage(ctx, stream(t, worker), wire.InStream, wire.Submit("b")); err != nil || string(m.Data) != "batch" {
+	if m, err := wire.LastMessage(ctx, stream(t, worker), wire.InStream, wire.Submit("b")); err != nil ||
+		string(m.Data) != "batch" {
 		t.Fatal(m, err)
 	}
 	var read bytes.Buffer
@@ -137,7 +142,10 @@ func TestRolesDoTheirWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := manager.Subscribe(wire.StatusService, func(m *nats.Msg) { _ = m.Respond([]byte("status")) }); err != nil || manager.Flush() != nil {
+	if _, err := manager.Subscribe(
+		wire.StatusService, func(m *nats.Msg) { _ = m.Respond([]byte("status")) },
+	); err != nil ||
+		manager.Flush() != nil {
 		t.Fatal(err)
 	}
 
@@ -147,7 +155,8 @@ func TestRolesDoTheirWork(t *testing.T) {
 		if err != nil || len(list) != 1 || string(list[0].Data) != "result" {
 			t.Fatal(list, err)
 		}
-		if m, err := wire.LastMessage(ctx, stream(t, nc), "KV_"+wire.JobsBucket, "$KV."+wire.JobsBucket+".j"); err != nil || string(m.Data) != "view" {
+		if m, err := wire.LastMessage(ctx, stream(t, nc), "KV_"+
+			wire.JobsBucket, "$KV."+wire.JobsBucket+".j"); err != nil || string(m.Data) != "view" {
 			t.Fatal(m, err)
 		}
 		all, _, err := wire.NextMessages(ctx, stream(t, nc), "KV_"+wire.JobsBucket, "$KV."+wire.JobsBucket+".>", 1, 10)
@@ -231,7 +240,11 @@ func strayed(t *testing.T, manager, victim *nats.Conn, attackers ...*nats.Conn) 
 		wire.OrderTo("w8"): hear(t, victim, wire.OrderTo("w8")), wire.BeatOf("w8"): hear(t, manager, wire.BeatSubject),
 		"_INBOX_manager.x": hear(t, manager, "_INBOX_manager.x"),
 	}
-	kept := map[string]string{wire.PlanSubject: wire.PlanStream, "$KV.pfq_jobs.j": "KV_pfq_jobs", "$KV.pfq_leader.leader": "KV_pfq_leader"}
+	kept := map[string]string{
+		wire.PlanSubject:        wire.PlanStream,
+		"$KV.pfq_jobs.j":        "KV_pfq_jobs",
+		"$KV.pfq_leader.leader": "KV_pfq_leader",
+	}
 	targets := slices.Concat(slices.Collect(maps.Keys(heard)), slices.Collect(maps.Keys(kept)))
 
 	for i, nc := range attackers {
@@ -245,7 +258,8 @@ func strayed(t *testing.T, manager, victim *nats.Conn, attackers ...*nats.Conn) 
 		// The responses to these requests come after those to the strays, unless the key may not
 		// send them.
 		for _, a := range []stray{{wire.Done("x", 2+i), ""}, {wire.StatusService, ""}} {
-			if _, err := nc.Request(a.subject, nil, 500*time.Millisecond); err != nil && !errors.Is(err, nats.ErrTimeout) {
+			if _, err := nc.Request(a.subject, nil, 500*time.Millisecond); err != nil &&
+				!errors.Is(err, nats.ErrTimeout) {
 				t.Fatal(err)
 			}
 		}
@@ -256,7 +270,9 @@ func strayed(t *testing.T, manager, victim *nats.Conn, attackers ...*nats.Conn) 
 	once(attackers[0], wire.Blob("forged", 1), "last")
 	once(manager, wire.ScriptSubject, "last")
 	for _, target := range targets {
-		for _, last := range []string{"$JS.API.DIRECT.GET.PFQ_IN." + wire.ScriptSubject, "$JS.API.DIRECT.GET.PFQ_BLOB." + wire.Blob("forged", 1)} {
+		for _, last := range []string{
+			"$JS.API.DIRECT.GET.PFQ_IN." + wire.ScriptSubject, "$JS.API.DIRECT.GET.PFQ_BLOB." + wire.Blob("forged", 1),
+		} {
 			if err := manager.PublishRequest(last, target, []byte(`{"no_hdr":true}`)); err != nil {
 				t.Fatal(err)
 			}

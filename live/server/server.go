@@ -23,7 +23,9 @@ import (
 // Settings configure an embedded server. The zero value is a server in memory on 127.0.0.1, at a
 // port that the system chooses.
 type Settings struct {
-	Store    string        // folder of the stored data, for this server only, created if missing; empty to store everything in memory
+	// folder of the stored data, for this server only, created if missing; empty to store
+	// everything in memory
+	Store    string
 	Listen   string        // HOST:PORT; empty for 127.0.0.1:0, port 0 for a free port
 	NoListen bool          // only accept connections of this process, see [Server.InProcess]
 	Sync     time.Duration // 0 to flush every write to disk before acknowledging it, otherwise the time between flushes
@@ -123,14 +125,22 @@ func options(s Settings, own nkeys.KeyPair) (*server.Options, error) {
 		return nil, &num.InputError{Path: "sync", Value: s.Sync.String(), Want: "always or a duration > 0"}
 	}
 	if s.MaxStore < 0 {
-		return nil, &num.InputError{Path: "max_store", Value: strconv.FormatInt(s.MaxStore, 10), Want: "a number of bytes > 0"}
+		return nil, &num.InputError{
+			Path:  "max_store",
+			Value: strconv.FormatInt(s.MaxStore, 10),
+			Want:  "a number of bytes > 0",
+		}
 	}
 	host, port, err := hostPort(s.Listen)
 	if err != nil {
 		return nil, err
 	}
 	if s.Keys == "" && !s.Insecure && !s.NoListen && s.Listen != "" && !keys.IsLoopback(s.Listen) {
-		return nil, &num.InputError{Path: "listen", Value: s.Listen, Want: "an address of this machine only, such as 127.0.0.1:4222, unless connections need keys"}
+		return nil, &num.InputError{
+			Path:  "listen",
+			Value: s.Listen,
+			Want:  "an address of this machine only, such as 127.0.0.1:4222, unless connections need keys",
+		}
 	}
 	o := &server.Options{}
 	config, err := keys.Open()

@@ -30,10 +30,16 @@ func TestPrepareAgain(t *testing.T) {
 		change func(*jetstream.StreamConfig)
 		path   string
 	}{
-		{wire.InStream, func(c *jetstream.StreamConfig) { c.DiscardNewPerSubject = false }, "PFQ_IN.discard_new_per_subject"},
+		{
+			wire.InStream, func(c *jetstream.StreamConfig) { c.DiscardNewPerSubject = false },
+			"PFQ_IN.discard_new_per_subject",
+		},
 		{wire.InStream, func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 2 }, "PFQ_IN.max_msgs_per_subject"},
 		{wire.InStream, func(c *jetstream.StreamConfig) { c.AllowMsgTTL = true }, "PFQ_IN.allow_msg_ttl"},
-		{wire.PlanStream, func(c *jetstream.StreamConfig) { c.Subjects = append(c.Subjects, "x") }, "PFQ_PLAN.subjects"},
+		{
+			wire.PlanStream, func(c *jetstream.StreamConfig) { c.Subjects = append(c.Subjects, "x") },
+			"PFQ_PLAN.subjects",
+		},
 		{wire.BlobStream, func(c *jetstream.StreamConfig) { c.DenyDelete = false }, "PFQ_BLOB.deny_delete"},
 	} {
 		stream, err := js.Stream(ctx, c.stream)
@@ -84,7 +90,9 @@ func TestLibraryBuckets(t *testing.T) {
 	if b, err := objects.GetBytes(ctx, "a"); err != nil || len(b) != 300_000 {
 		t.Error(len(b), err)
 	}
-	for _, name := range []string{wire.LeaderBucket, wire.JobsBucket, wire.WorkersBucket, wire.BatchesBucket, wire.ProfilesBucket} {
+	for _, name := range []string{
+		wire.LeaderBucket, wire.JobsBucket, wire.WorkersBucket, wire.BatchesBucket, wire.ProfilesBucket,
+	} {
 		kv, err := js.KeyValue(ctx, name)
 		if err != nil {
 			t.Fatal(name, err)

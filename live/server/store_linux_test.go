@@ -32,7 +32,8 @@ func TestStoreHasOneServer(t *testing.T) {
 	first.restart(t) // a store is free when its server ends
 	js = first.connect(t)
 	for task, want := range map[int]string{1: "first", 2: "second"} {
-		if m, err := wire.LastMessage(t.Context(), js, wire.InStream, wire.Done("a", task)); err != nil || string(m.Data) != want {
+		if m, err := wire.LastMessage(t.Context(), js, wire.InStream, wire.Done("a", task)); err != nil ||
+			string(m.Data) != want {
 			t.Errorf("task %d: %v", task, err)
 		}
 	}

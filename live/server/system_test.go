@@ -58,7 +58,9 @@ func TestSystemWithKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(strings.Replace(string(text), "nats://127.0.0.1:4222", g.URL(), 1)), 0o600); err != nil {
+		if err := os.WriteFile(
+			path, []byte(strings.Replace(string(text), "nats://127.0.0.1:4222", g.URL(), 1)), 0o600,
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -76,7 +78,10 @@ func TestSystemWithKeys(t *testing.T) {
 		t.Error(lacks, err)
 	}
 	running.Go(func() {
-		rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}, Learning: dispatch.Learning{Speeds: true}}
+		rules := dispatch.Rules{
+			Policy:   dispatch.Policy{Rule: dispatch.Priority},
+			Learning: dispatch.Learning{Speeds: true},
+		}
 		err := manager.Run(parts, nc, manager.Settings{Name: "m", Rules: rules, Log: log})
 		if err != nil && parts.Err() == nil {
 			t.Error(err)
@@ -87,7 +92,12 @@ func TestSystemWithKeys(t *testing.T) {
 	}
 	for _, name := range []string{"w7", "w8"} {
 		running.Go(func() {
-			err := worker.Run(parts, worker.Settings{Server: filepath.Join(g.folder, "{name}.key"), Name: name, Handlers: map[string]worker.Handler{"echo": echo}, Log: log})
+			err := worker.Run(parts, worker.Settings{
+				Server:   filepath.Join(g.folder, "{name}.key"),
+				Name:     name,
+				Handlers: map[string]worker.Handler{"echo": echo},
+				Log:      log,
+			})
 			if err != nil && parts.Err() == nil {
 				t.Error(err)
 			}
@@ -109,7 +119,12 @@ func TestSystemWithKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := c.Submit(ctx, wire.Batch{Name: "b", Jobs: []wire.Job{{Name: "j", Tasks: 6, Work: 0.01, Run: wire.Run{Kind: "echo", Inputs: map[string]string{"in": digest}}}}})
+	b, err := c.Submit(ctx, wire.Batch{Name: "b", Jobs: []wire.Job{{
+		Name:  "j",
+		Tasks: 6,
+		Work:  0.01,
+		Run:   wire.Run{Kind: "echo", Inputs: map[string]string{"in": digest}},
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +137,8 @@ func TestSystemWithKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		if err := c.Output(ctx, &r.Report, &out); err != nil || out.Len() != 100_000 || out.Bytes()[0] != byte('a'+r.Report.Task) {
+		if err := c.Output(ctx, &r.Report, &out); err != nil || out.Len() != 100_000 ||
+			out.Bytes()[0] != byte('a'+r.Report.Task) {
 			t.Error(r.Report.Task, out.Len(), err)
 		}
 		results++
@@ -187,7 +203,10 @@ func TestRevokedManager(t *testing.T) {
 	nc := g.connect(t, "manager", nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond))
 	ended := make(chan error, 1)
 	go func() {
-		ended <- manager.Run(t.Context(), nc, manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}})
+		ended <- manager.Run(t.Context(), nc, manager.Settings{
+			Name:  "m",
+			Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}},
+		})
 	}()
 	if err := keys.Revoke(g.folder, "manager"); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,9 @@ import (
 
 const (
 	maintainPeriod = 500 * time.Millisecond // time between two checks of the keys and the disk
-	maxStuck       = 4                      // consecutive checks that find a stream stuck before the store is reopened; a new stream looks stuck for a moment
+	// consecutive checks that find a stream stuck before the store is reopened; a new stream looks
+	// stuck for a moment
+	maxStuck = 4
 )
 
 // maintain supervises a server until stop is called. It reloads the folder of keys after changes,
@@ -134,7 +136,8 @@ func (s *Server) reopen(store string) error {
 	}
 	again := server.JetStreamConfig{StoreDir: store}
 	if c != nil {
-		again.MaxMemory, again.MaxStore, again.SyncAlways, again.SyncInterval = c.MaxMemory, c.MaxStore, c.SyncAlways, c.SyncInterval
+		again.MaxMemory, again.MaxStore, again.SyncAlways, again.SyncInterval = c.MaxMemory, c.MaxStore,
+			c.SyncAlways, c.SyncInterval
 	}
 	return s.nats.EnableJetStream(&again)
 }

@@ -47,7 +47,12 @@ func NewCommand(words []string, results string) (*Command, error) {
 	if len(words) == 0 {
 		return nil, &input.Error{Path: "COMMAND", Want: "pfq or figures with arguments"}
 	}
-	c := &Command{name: strings.TrimSuffix(filepath.Base(words[0]), ".exe"), args: words[1:], files: map[string]string{}, results: results}
+	c := &Command{
+		name:    strings.TrimSuffix(filepath.Base(words[0]), ".exe"),
+		args:    words[1:],
+		files:   map[string]string{},
+		results: results,
+	}
 	if !isProgram(c.name) {
 		return nil, input.Errorf("COMMAND", words[0], "pfq or figures")
 	}
@@ -173,7 +178,9 @@ func fileDigest(path string) (string, error) {
 // program.
 func (c *Command) list(ctx context.Context) (f cli.Fingerprint, missing []cli.Task, err error) {
 	var said bytes.Buffer
-	cmd := exec.CommandContext(ctx, c.path, slices.Concat(c.args, []string{"--results", c.results, "--tasks", cli.List})...)
+	cmd := exec.CommandContext(
+		ctx, c.path, slices.Concat(c.args, []string{"--results", c.results, "--tasks", cli.List})...,
+	)
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {

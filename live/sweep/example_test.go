@@ -40,7 +40,10 @@ func Example() {
 
 // startCluster starts a server, a manager and two workers.
 func startCluster() (c *client.Client, stop func()) {
-	url, _, stopCluster := clustertest.Start(manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}})
+	url, _, stopCluster := clustertest.Start(manager.Settings{
+		Name:  "m",
+		Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}},
+	})
 	c, err := client.Connect(context.Background(), url)
 	if err != nil {
 		log.Fatal(err)
@@ -78,5 +81,7 @@ func files() (pfq, model, results string) {
 
 // withoutSpeed removes the simulation speed from an answer, as in an answer from stored runs.
 func withoutSpeed(answer []byte) string {
-	return string(regexp.MustCompile(`"jumps_per_second": [0-9.e+]+`).ReplaceAll(answer, []byte(`"jumps_per_second": null`)))
+	return string(regexp.MustCompile(`"jumps_per_second": [0-9.e+]+`).ReplaceAll(
+		answer, []byte(`"jumps_per_second": null`),
+	))
 }

@@ -31,7 +31,11 @@ type cluster struct {
 
 func newCluster(ctx context.Context, t *testing.T) *cluster {
 	rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}
-	url, _, stop := clustertest.Start(manager.Settings{Name: "manager", Rules: rules, LostAfter: 300 * time.Millisecond})
+	url, _, stop := clustertest.Start(manager.Settings{
+		Name:      "manager",
+		Rules:     rules,
+		LostAfter: 300 * time.Millisecond,
+	})
 	t.Cleanup(stop)
 	user, err := client.Connect(ctx, url)
 	if err != nil {
@@ -94,12 +98,16 @@ func TestLive(t *testing.T) {
 	defer cancel()
 	c := newCluster(ctx, t)
 
-	words := append([]string{sweep.PFQ()}, strings.Fields("simulate "+sweep.Model(t)+" --runs 60 --jumps 100000 --format json")...)
+	words := append(
+		[]string{sweep.PFQ()}, strings.Fields("simulate "+sweep.Model(t)+" --runs 60 --jumps 100000 --format json")...,
+	)
 	out, err := exec.Command(words[0], words[1:]...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := regexp.MustCompile(`"jumps_per_second": [0-9.e+]+`).ReplaceAllString(string(out), `"jumps_per_second": null`)
+	want := regexp.MustCompile(`"jumps_per_second": [0-9.e+]+`).ReplaceAllString(
+		string(out), `"jumps_per_second": null`,
+	)
 
 	results := t.TempDir()
 	kept := func() int {
@@ -117,7 +125,11 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	if err := sweep.Run(ctx, command, sweep.Settings{Queue: sweep.Queue{Priority: 3}, Least: time.Microsecond, Stdout: &stdout, Stderr: &stderr}, c.user.RunJob); err != nil {
+	if err := sweep.Run(
+		ctx, command,
+		sweep.Settings{Queue: sweep.Queue{Priority: 3}, Least: time.Microsecond, Stdout: &stdout, Stderr: &stderr},
+		c.user.RunJob,
+	); err != nil {
 		t.Fatalf("%v\n%s", err, &stderr)
 	}
 	if err := <-killed; err != nil {
@@ -166,7 +178,9 @@ func TestFigure(t *testing.T) {
 		t.Fatal(err)
 	}
 	submit, tasks, taken := c.user.RunJob, 0, 0
-	killing := func(ctx context.Context, job wire.Job, files map[string][]byte, take func(int, []byte) error) (int, string, error) {
+	killing := func(
+		ctx context.Context, job wire.Job, files map[string][]byte, take func(int, []byte) error,
+	) (int, string, error) {
 		tasks = job.Tasks
 		return submit(ctx, job, files, func(task int, output []byte) error {
 			if taken++; taken == 10 {
@@ -178,7 +192,9 @@ func TestFigure(t *testing.T) {
 		})
 	}
 	var said bytes.Buffer
-	if err := sweep.Run(ctx, command, sweep.Settings{Least: time.Microsecond, Stdout: &bytes.Buffer{}, Stderr: &said}, killing); err != nil {
+	if err := sweep.Run(
+		ctx, command, sweep.Settings{Least: time.Microsecond, Stdout: &bytes.Buffer{}, Stderr: &said}, killing,
+	); err != nil {
 		t.Fatalf("%v\n%s", err, &said)
 	}
 	if tasks != 49 || taken != tasks { // the sweep itself computes one run
@@ -207,14 +223,19 @@ func TestInterrupted(t *testing.T) {
 	c := newCluster(ctx, t)
 	c.work("w", 2)
 	results := t.TempDir()
-	command, err := sweep.NewCommand(append([]string{sweep.PFQ()}, strings.Fields("simulate "+sweep.Model(t)+" --runs 40 --jumps 100000")...), results)
+	command, err := sweep.NewCommand(
+		append([]string{sweep.PFQ()}, strings.Fields("simulate "+sweep.Model(t)+" --runs 40 --jumps 100000")...),
+		results,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	first, interrupt := context.WithCancel(ctx)
 	submit := c.user.RunJob
 	taken, tasks := 0, 0
-	counting := func(ctx context.Context, job wire.Job, files map[string][]byte, take func(int, []byte) error) (int, string, error) {
+	counting := func(
+		ctx context.Context, job wire.Job, files map[string][]byte, take func(int, []byte) error,
+	) (int, string, error) {
 		tasks = job.Tasks
 		return submit(ctx, job, files, func(task int, output []byte) error {
 			if taken++; taken == 5 {

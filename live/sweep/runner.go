@@ -155,12 +155,14 @@ func (r *Runner) startChild(ctx context.Context, s *slot, m *manifest, folder st
 	}
 	s.child = c
 	if c.fingerprint != m.Fingerprint {
-		s.refused = fmt.Errorf("refused: the fingerprint of this worker is %+v, but the job needs %+v", c.fingerprint, m.Fingerprint)
+		s.refused = fmt.Errorf("refused: the fingerprint of this worker is %+v, but the job needs %+v",
+			c.fingerprint, m.Fingerprint)
 	} else if a, err := c.do(ctx, m.Canary.Key); err != nil {
 		s.end()
 		return err
 	} else if a.SHA256 != m.Canary.SHA256 {
-		s.refused = fmt.Errorf("refused: the result of run %s here has SHA-256 %s, but the job needs %s", m.Canary.Key[:8], a.SHA256, m.Canary.SHA256)
+		s.refused = fmt.Errorf("refused: the result of run %s here has SHA-256 %s, but the job needs %s",
+			m.Canary.Key[:8], a.SHA256, m.Canary.SHA256)
 	}
 	if s.refused != nil {
 		s.end()

@@ -69,8 +69,14 @@ func work(name string) {
 	}
 	r := NewRunner(programs)
 	defer r.Close()
-	err = worker.Run(context.Background(), worker.Settings{Server: os.Getenv("SWEEP_SERVER"), Name: name, Slots: slots, Beat: 50 * time.Millisecond,
-		Folder: os.Getenv("SWEEP_FOLDER"), Handlers: map[string]worker.Handler{Kind: r.Handle}})
+	err = worker.Run(context.Background(), worker.Settings{
+		Server:   os.Getenv("SWEEP_SERVER"),
+		Name:     name,
+		Slots:    slots,
+		Beat:     50 * time.Millisecond,
+		Folder:   os.Getenv("SWEEP_FOLDER"),
+		Handlers: map[string]worker.Handler{Kind: r.Handle},
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -126,7 +132,9 @@ func (f *farm) folder(files map[string][]byte) string {
 }
 
 // submit is a [Submit]. A failed task moves to the end of the queue.
-func (f *farm) submit(ctx context.Context, job wire.Job, files map[string][]byte, take func(int, []byte) error) (failed int, why string, err error) {
+func (f *farm) submit(ctx context.Context, job wire.Job, files map[string][]byte, take func(int, []byte) error) (
+	failed int, why string, err error,
+) {
 	job.Name = fmt.Sprintf("job-%d", len(f.jobs))
 	f.jobs = append(f.jobs, job)
 	if err := job.Check(); err != nil {
@@ -233,7 +241,9 @@ func TestSweep(t *testing.T) {
 				}
 			}
 			var out, errs bytes.Buffer
-			if err := Run(t.Context(), command, Settings{Least: time.Microsecond, Stdout: &out, Stderr: &errs}, f.submit); err != nil {
+			if err := Run(
+				t.Context(), command, Settings{Least: time.Microsecond, Stdout: &out, Stderr: &errs}, f.submit,
+			); err != nil {
 				t.Fatalf("%v, %s", err, &errs)
 			}
 			if out.String() != want {
@@ -248,7 +258,8 @@ func TestSweep(t *testing.T) {
 			}
 			before := len(f.jobs)
 			out.Reset()
-			if err := Run(t.Context(), command, Settings{Stdout: &out, Stderr: &errs}, f.submit); err != nil || out.String() != want || len(f.jobs) != before {
+			if err := Run(t.Context(), command, Settings{Stdout: &out, Stderr: &errs}, f.submit); err != nil ||
+				out.String() != want || len(f.jobs) != before {
 				t.Errorf("again: %d jobs, %v\n%s", len(f.jobs)-before, err, &out)
 			}
 		})
@@ -318,24 +329,48 @@ func TestRefusals(t *testing.T) {
 		change func(m *manifest)
 		want   string
 	}{
-		"digest":      {func(m *manifest) { m.SHA256 = other }, "refused: " + pfq + " has SHA-256 " + command.sha256 + ", but the job needs " + other},
-		"version":     {func(m *manifest) { m.Fingerprint.Version = "v9" }, "refused: the fingerprint of this worker is "},
-		"processor":   {func(m *manifest) { m.Fingerprint.Arithmetic = other[:16] }, "refused: the fingerprint of this worker is "},
-		"canary":      {func(m *manifest) { m.Canary.SHA256 = other }, "refused: the result of run " + good.Canary.Key[:8] + " here has SHA-256 " + good.Canary.SHA256},
-		"unknown run": {func(m *manifest) { m.Canary.Key = other }, "run 00000000: no run of this command has this key"},
-		"program":     {func(m *manifest) { m.Program = "figures" }, "refused: this worker has no program figures"},
-		"shell":       {func(m *manifest) { m.Program = "sh" }, "sweep.json: want a program, a canary and tasks"},
-		"absolute":    {func(m *manifest) { m.Args[1] = "/etc/passwd" }, `refused: the argument "/etc/passwd" may name a file of this machine`},
-		"file":        {func(m *manifest) { m.Args = append(m.Args, "--sizes=file:/etc/passwd") }, `refused: the argument "--sizes=file:/etc/passwd" may name`},
-		"parent":      {func(m *manifest) { m.Args[1] = "x/../../y" }, `refused: the argument "x/../../y" may name`},
-		"bad usage":   {func(m *manifest) { m.Args = append(m.Args, "--jumps", "1") }, "exit status 2: pfq: --jumps = 1: want a number in [1000, 1e15]"},
-		"no answer":   {func(m *manifest) { m.Args = []string{"version"} }, "exit status 2: pfq: unknown flag: --parallel"},
-		"task":        {func(m *manifest) { m.Tasks = m.Tasks[:1] }, "sweep.json: task 1 of 1"},
+		"digest": {
+			func(m *manifest) { m.SHA256 = other },
+			"refused: " + pfq + " has SHA-256 " + command.sha256 + ", but the job needs " + other,
+		},
+		"version": {
+			func(m *manifest) { m.Fingerprint.Version = "v9" }, "refused: the fingerprint of this worker is ",
+		},
+		"processor": {
+			func(m *manifest) { m.Fingerprint.Arithmetic = other[:16] }, "refused: the fingerprint of this worker is ",
+		},
+		"canary": {
+			func(m *manifest) { m.Canary.SHA256 = other },
+			"refused: the result of run " + good.Canary.Key[:8] + " here has SHA-256 " + good.Canary.SHA256,
+		},
+		"unknown run": {
+			func(m *manifest) { m.Canary.Key = other }, "run 00000000: no run of this command has this key",
+		},
+		"program": {func(m *manifest) { m.Program = "figures" }, "refused: this worker has no program figures"},
+		"shell":   {func(m *manifest) { m.Program = "sh" }, "sweep.json: want a program, a canary and tasks"},
+		"absolute": {
+			func(m *manifest) { m.Args[1] = "/etc/passwd" },
+			`refused: the argument "/etc/passwd" may name a file of this machine`,
+		},
+		"file": {
+			func(m *manifest) { m.Args = append(m.Args, "--sizes=file:/etc/passwd") },
+			`refused: the argument "--sizes=file:/etc/passwd" may name`,
+		},
+		"parent": {func(m *manifest) { m.Args[1] = "x/../../y" }, `refused: the argument "x/../../y" may name`},
+		"bad usage": {
+			func(m *manifest) { m.Args = append(m.Args, "--jumps", "1") },
+			"exit status 2: pfq: --jumps = 1: want a number in [1000, 1e15]",
+		},
+		"no answer": {
+			func(m *manifest) { m.Args = []string{"version"} }, "exit status 2: pfq: unknown flag: --parallel",
+		},
+		"task": {func(m *manifest) { m.Tasks = m.Tasks[:1] }, "sweep.json: task 1 of 1"},
 	} {
 		m := *good
 		m.Args, m.Tasks = slices.Clone(m.Args), slices.Clone(m.Tasks)
 		c.change(&m)
-		if out, err := handle(t, r, command, &m, 1); err == nil || !strings.HasPrefix(err.Error(), c.want) || out != nil {
+		if out, err := handle(t, r, command, &m, 1); err == nil || !strings.HasPrefix(err.Error(), c.want) ||
+			out != nil {
 			t.Errorf("%s: %s, %v, want %s", name, out, err, c.want)
 		}
 	}
@@ -352,7 +387,8 @@ func TestOtherProcessor(t *testing.T) {
 	if m.Fingerprint.Arch != "amd64" {
 		return // the processor has no such features to turn off
 	}
-	if out, err := handle(t, f.runners[0], command, m, 0); err == nil || !strings.HasPrefix(err.Error(), "refused: the fingerprint of this worker is ") {
+	if out, err := handle(t, f.runners[0], command, m, 0); err == nil ||
+		!strings.HasPrefix(err.Error(), "refused: the fingerprint of this worker is ") {
 		t.Errorf("%s, %v", out, err)
 	}
 }
@@ -360,7 +396,10 @@ func TestOtherProcessor(t *testing.T) {
 // A dropped task stops its child promptly, and the next task starts a new one.
 func TestDropped(t *testing.T) {
 	command, m := prepared(t, "simulate "+write(t, "model.yaml", model)+" --runs 2 --jumps 2000")
-	long, err := NewCommand(append([]string{pfq, "simulate"}, append(command.args[1:2:2], "--runs", "2", "--jumps", "1e12")...), t.TempDir())
+	long, err := NewCommand(
+		append([]string{pfq, "simulate"}, append(command.args[1:2:2], "--runs", "2", "--jumps", "1e12")...),
+		t.TempDir(),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,8 +446,11 @@ func TestTake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []string{"", "\n", "{}\n", string(output[:len(output)-1]), string(output) + string(output), string(other), string(failure) + "\n",
-		strings.Replace(string(output), ":", ": ", 1) + "x", strings.Replace(string(output), "1", "2", 1)} {
+	for _, bad := range []string{
+		"", "\n", "{}\n", string(output[:len(output)-1]), string(output) + string(output),
+		string(other), string(failure) + "\n", strings.Replace(string(output), ":", ": ", 1) + "x",
+		strings.Replace(string(output), "1", "2", 1),
+	} {
 		var refused *input.Error
 		if err := command.take(m.Tasks[2], []byte(bad)); !errors.As(err, &refused) {
 			t.Errorf("%q: %v", bad, err)
@@ -430,7 +472,9 @@ func TestGroup(t *testing.T) {
 			n = 3*maxTasks + 7
 		}
 		list := make([]cli.Task, n)
-		least := rapid.SampledFrom([]time.Duration{0, time.Millisecond, 20 * time.Millisecond, time.Hour}).Draw(rt, "least")
+		least := rapid.SampledFrom([]time.Duration{
+			0, time.Millisecond, 20 * time.Millisecond, time.Hour,
+		}).Draw(rt, "least")
 		cost := rapid.SampledFrom([]float64{0, 1, 1e6}).Draw(rt, "cost")
 		for i := range list {
 			list[i] = cli.Task{Key: fmt.Sprint(i), Cost: cost * float64(i%3+1)}
@@ -489,7 +533,8 @@ func TestNewCommand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if there := strings.Join(c.there, " "); strings.Contains(there, "is") || !strings.HasSuffix(there, "output --runs 5") {
+		if there := strings.Join(c.there, " "); strings.Contains(there, "is") ||
+			!strings.HasSuffix(there, "output --runs 5") {
 			t.Errorf("%s: workers get %s", output, there)
 		}
 	}
@@ -497,7 +542,9 @@ func TestNewCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unstable, err := NewCommand([]string{pfq, "simulate", write(t, "model.yaml", strings.Replace(model, "1.5", "4", 1))}, t.TempDir())
+	unstable, err := NewCommand(
+		[]string{pfq, "simulate", write(t, "model.yaml", strings.Replace(model, "1.5", "4", 1))}, t.TempDir(),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -507,7 +554,8 @@ func TestNewCommand(t *testing.T) {
 		ended.Status != 1 || !strings.Contains(out.String(), "\nunstable: ") {
 		t.Errorf("an unstable model: %v, %s%s", err, &out, &said)
 	}
-	if err := Run(t.Context(), command, Settings{}, nil); err == nil || !strings.HasPrefix(err.Error(), "exit status 2: pfq: unknown flag: --results; it is a flag of allocate, ") {
+	if err := Run(t.Context(), command, Settings{}, nil); err == nil ||
+		!strings.HasPrefix(err.Error(), "exit status 2: pfq: unknown flag: --results; it is a flag of allocate, ") {
 		t.Errorf("a command without runs: %v", err)
 	}
 }
@@ -515,12 +563,17 @@ func TestNewCommand(t *testing.T) {
 // Files get unique names that messages accept.
 func TestFiles(t *testing.T) {
 	a, b := write(t, "the model.yaml", model), write(t, strings.Repeat("x", 60)+".yaml", model)
-	command, err := NewCommand([]string{pfq, "simulate", a, "--sizes=swf:" + b, "--x", "file:" + a, "--y=" + b, "file:none", "1/2"}, "r")
+	command, err := NewCommand(
+		[]string{pfq, "simulate", a, "--sizes=swf:" + b, "--x", "file:" + a, "--y=" + b, "file:none", "1/2"}, "r",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	long := "1-" + strings.Repeat("x", 43) + ".yaml"
-	want := []string{"simulate", "0-the_model.yaml", "--sizes=swf:" + long, "--x", "file:0-the_model.yaml", "--y=" + long, "file:none", "1/2"}
+	want := []string{
+		"simulate", "0-the_model.yaml", "--sizes=swf:" + long, "--x", "file:0-the_model.yaml",
+		"--y=" + long, "file:none", "1/2",
+	}
 	if !slices.Equal(command.there, want) || len(command.files) != 2 {
 		t.Errorf("%q, want %q; %v", command.there, want, command.files)
 	}

@@ -25,7 +25,9 @@ var ErrCorrupt = errors.New("the content on the server does not have its digest"
 // Put stores a content and returns its digest and its size in bytes. It reads the content twice. A
 // content that is already complete is not written again. If some of its pieces exist, Put adds the
 // others and reads everything back. The error is as for [Once], or [ErrCorrupt].
-func PutContent(ctx context.Context, js jetstream.JetStream, content io.ReadSeeker) (digest string, size int64, err error) {
+func PutContent(ctx context.Context, js jetstream.JetStream, content io.ReadSeeker) (
+	digest string, size int64, err error,
+) {
 	hash := sha256.New()
 	if size, err = io.Copy(hash, untilDone{ctx, content}); err != nil {
 		return "", 0, err
@@ -76,7 +78,11 @@ func (r untilDone) Read(p []byte) (int, error) {
 func GetContent(ctx context.Context, js jetstream.JetStream, digest string, to io.Writer) error {
 	sum, err := hex.DecodeString(digest)
 	if err != nil || len(sum) != sha256.Size || hex.EncodeToString(sum) != digest {
-		return &num.InputError{Path: "digest", Value: strconv.Quote(digest), Want: "64 hexadecimal digits in lower case"}
+		return &num.InputError{
+			Path:  "digest",
+			Value: strconv.Quote(digest),
+			Want:  "64 hexadecimal digits in lower case",
+		}
 	}
 	m, err := found(ctx, js, BlobSize(digest))
 	if err != nil {

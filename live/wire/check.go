@@ -160,7 +160,8 @@ func (r *Run) Check() error {
 	for name, digest := range r.Inputs {
 		file := strings.TrimLeft(strings.ReplaceAll(name, ".", ""), ".")
 		err = cmp.Or(err,
-			must(len(name) <= maxName && isToken(file), input.Field("inputs", name), name, "a file name of letters, digits, _, - and dots"),
+			must(len(name) <= maxName &&
+				isToken(file), input.Field("inputs", name), name, "a file name of letters, digits, _, - and dots"),
 			must(IsDigest(digest), input.Field("inputs", name), digest, wantDigest))
 	}
 	return err
@@ -314,7 +315,8 @@ func (b *Beat) Check() error {
 	err := cmp.Or(
 		checkVersion(b.Version), CheckName("worker", b.Worker), CheckName("process", b.Process),
 		input.Speed.Check("speed", b.Speed),
-		must(len(b.Program) <= 200 && isText(b.Program), "program", b.Program, "a version and a processor in at most 200 bytes"),
+		must(len(b.Program) <= 200 &&
+			isText(b.Program), "program", b.Program, "a version and a processor in at most 200 bytes"),
 		must(isSequence(b.Plan), "plan", b.Plan, "the number of a plan"),
 		input.Time.Check("clock", b.Clock),
 		input.Time.Check("load", b.Load),

@@ -129,7 +129,8 @@ func DecodeIn(subject string, data []byte) (in In, err error) {
 		if in.Failure, err = Decode[Failure](data); err == nil {
 			want = Failed(in.Failure.Job, in.Failure.Task, in.Failure.Attempt)
 		}
-	case (kind == "cancel" || kind == "clear") && len(part) == 4, (kind == "change" || kind == "drain") && len(part) == 5:
+	case (kind == "cancel" || kind == "clear") &&
+		len(part) == 4, (kind == "change" || kind == "drain") && len(part) == 5:
 		in.Wish, err = DecodeWish(Verb(kind), part[3], data)
 	default:
 		return in, subjectError(subject, "a subject of "+InStream)

@@ -27,7 +27,13 @@ type snapshotHeader struct {
 // Seal returns a snapshot of the state after a plan. Its first line holds the plan number, the
 // plan's Upto, and the size and digest of the state; the state, which is JSON, follows.
 func Seal(plan, upto uint64, state []byte) ([]byte, error) {
-	line, err := Encode(&snapshotHeader{Version: Version, Plan: plan, Upto: upto, Bytes: len(state), Digest: Digest(state)})
+	line, err := Encode(&snapshotHeader{
+		Version: Version,
+		Plan:    plan,
+		Upto:    upto,
+		Bytes:   len(state),
+		Digest:  Digest(state),
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,10 @@
 //
 // For example:
 //
-//	b := &wire.Batch{Version: 1, Name: "monday", Jobs: []wire.Job{{Name: "squares", Tasks: 5, Work: 0.01, Run: wire.Run{Kind: "square"}}}}
+//	b := &wire.Batch{
+//		Version: 1, Name: "monday",
+//		Jobs: []wire.Job{{Name: "squares", Tasks: 5, Work: 0.01, Run: wire.Run{Kind: "square"}}},
+//	}
 //	data, err := wire.Encode(b)
 //	if err != nil {
 //		log.Fatal(err)
@@ -22,7 +25,9 @@
 //		log.Fatal(err)
 //	}
 //	fmt.Println(wire.Submit(b.Name), "carries a job of", back.Jobs[0].Tasks, "tasks")
-//	_, err = wire.Decode[wire.Batch]([]byte(`{"v": 1, "name": "monday", "jobs": [{"name": "squares", "tasks": 0, "run": {"kind": "square"}}]}`))
+//	_, err = wire.Decode[wire.Batch](
+//		[]byte(`{"v": 1, "name": "monday", "jobs": [{"name": "squares", "tasks": 0, "run": {"kind": "square"}}]}`),
+//	)
 //	fmt.Println(err)
 //	// Output:
 //	// pfq.in.submit.monday carries a job of 5 tasks

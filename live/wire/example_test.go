@@ -8,7 +8,10 @@ import (
 )
 
 func Example() {
-	b := &wire.Batch{Version: 1, Name: "monday", Jobs: []wire.Job{{Name: "squares", Tasks: 5, Work: 0.01, Run: wire.Run{Kind: "square"}}}}
+	b := &wire.Batch{
+		Version: 1, Name: "monday",
+		Jobs: []wire.Job{{Name: "squares", Tasks: 5, Work: 0.01, Run: wire.Run{Kind: "square"}}},
+	}
 	data, err := wire.Encode(b)
 	if err != nil {
 		log.Fatal(err)
@@ -18,7 +21,9 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(wire.Submit(b.Name), "carries a job of", back.Jobs[0].Tasks, "tasks")
-	_, err = wire.Decode[wire.Batch]([]byte(`{"v": 1, "name": "monday", "jobs": [{"name": "squares", "tasks": 0, "run": {"kind": "square"}}]}`))
+	_, err = wire.Decode[wire.Batch](
+		[]byte(`{"v": 1, "name": "monday", "jobs": [{"name": "squares", "tasks": 0, "run": {"kind": "square"}}]}`),
+	)
 	fmt.Println(err)
 	// Output:
 	// pfq.in.submit.monday carries a job of 5 tasks

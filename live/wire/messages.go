@@ -16,7 +16,8 @@ type Batch struct {
 
 // A Job is a number of independent tasks.
 type Job struct {
-	Name       string    `json:"name"`                  // unique: a name is never used again, even after its job is cleared
+	// unique: a name is never used again, even after its job is cleared
+	Name       string    `json:"name"`
 	Priority   float64   `json:"priority,omitempty"`    // >= 0; larger is more urgent
 	DeadlineIn float64   `json:"deadline_in,omitempty"` // seconds after submission, 0 for none
 	DeadlineAt float64   `json:"deadline_at,omitempty"` // Unix time in seconds, or logical time, 0 for none
@@ -31,11 +32,12 @@ type Job struct {
 
 // A Run describes what a task does.
 type Run struct {
-	Kind    string            `json:"kind"`              // sleep, command, sweep, or a name for which workers have a handler
-	Program string            `json:"program,omitempty"` // command: a name in the allow-list of the worker
-	Args    []string          `json:"args,omitempty"`    // command: arguments that the allow-list leaves open; sweep: the command line
-	Inputs  map[string]string `json:"inputs,omitempty"`  // digests of the input files, by file name
-	Limit   float64           `json:"limit,omitempty"`   // seconds after which the task is stopped, 0 for none
+	Kind    string `json:"kind"`              // sleep, command, sweep, or a name for which workers have a handler
+	Program string `json:"program,omitempty"` // command: a name in the allow-list of the worker
+	// command: arguments that the allow-list leaves open; sweep: the command line
+	Args   []string          `json:"args,omitempty"`
+	Inputs map[string]string `json:"inputs,omitempty"` // digests of the input files, by file name
+	Limit  float64           `json:"limit,omitempty"`  // seconds after which the task is stopped, 0 for none
 }
 
 // Profile returns the name under which worker speeds are learned for such tasks: the kind, and for
@@ -83,10 +85,12 @@ type Wish struct {
 	Verb Verb   `json:"-"` // from the subject
 	Name string `json:"-"` // name of the job or worker, from the subject
 
-	Version    int      `json:"v"`                     // see [Version]
-	Priority   *float64 `json:"priority,omitempty"`    // nil to keep it
-	DeadlineIn *float64 `json:"deadline_in,omitempty"` // seconds after the plan that applies the change, 0 to remove the deadline
-	DeadlineAt *float64 `json:"deadline_at,omitempty"` // instead of DeadlineIn: Unix time in seconds, 0 to remove the deadline
+	Version  int      `json:"v"`                  // see [Version]
+	Priority *float64 `json:"priority,omitempty"` // nil to keep it
+	// seconds after the plan that applies the change, 0 to remove the deadline
+	DeadlineIn *float64 `json:"deadline_in,omitempty"`
+	// instead of DeadlineIn: Unix time in seconds, 0 to remove the deadline
+	DeadlineAt *float64 `json:"deadline_at,omitempty"`
 }
 
 // A Verb is the kind of a user's request.
@@ -127,8 +131,9 @@ type ScriptedOutage struct {
 // An Order tells a worker what it should be doing now. Orders describe a state, not a change, so
 // they can be repeated.
 type Order struct {
-	Version int     `json:"v"`                 // see [Version]
-	Plan    uint64  `json:"plan"`              // number of the plan; workers ignore orders of older plans than the last one seen
+	Version int `json:"v"` // see [Version]
+	// number of the plan; workers ignore orders of older plans than the last one seen
+	Plan    uint64  `json:"plan"`
 	Process string  `json:"process"`           // the process of the worker that should follow the order
 	Idle    bool    `json:"idle,omitempty"`    // do nothing, and drop any assigned task
 	Job     string  `json:"job,omitempty"`     // name of the job
@@ -137,8 +142,9 @@ type Order struct {
 	Token   string  `json:"token,omitempty"`   // repeated in the report
 	At      float64 `json:"at"`                // start time on the manager's clock
 	Again   bool    `json:"again,omitempty"`   // set by earlier versions, and rejected
-	Logical bool    `json:"logical,omitempty"` // logical clock: the task ends at At + Work/speed, and the report says so
-	Work    float64 `json:"work,omitempty"`    // work in seconds on a worker of speed 1; 0 if the job does not say
+	// logical clock: the task ends at At + Work/speed, and the report says so
+	Logical bool    `json:"logical,omitempty"`
+	Work    float64 `json:"work,omitempty"` // work in seconds on a worker of speed 1; 0 if the job does not say
 	Run     Run     `json:"run"`
 
 	// A worker starts the task only while its clock, see [Beat.Clock], is below Heard + Within.
@@ -150,21 +156,22 @@ type Order struct {
 
 // A Beat reports the state of a worker. It is sent periodically, and immediately after each change.
 type Beat struct {
-	Version int            `json:"v"`                 // see [Version]
-	Worker  string         `json:"worker"`            // name of the sender
-	Process string         `json:"process"`           // random, different for each process
-	Speed   float64        `json:"speed"`             // work per second, as declared
-	Program string         `json:"program"`           // version and platform, such as "1.2.0 linux/amd64"
-	Leaving bool           `json:"leaving,omitempty"` // the worker takes no more tasks
-	Plan    uint64         `json:"plan"`              // number of the plan of the last order that it followed
-	Clock   float64        `json:"clock,omitempty"`   // seconds between the start of the process and this beat
-	Job     string         `json:"job,omitempty"`     // job of the assigned task, if Token is not empty
-	Task    int            `json:"task,omitempty"`    // from 0
-	Attempt int            `json:"attempt,omitempty"` // as in the order
-	Token   string         `json:"token,omitempty"`   // from the order
-	Running bool           `json:"running,omitempty"` // the inputs are there and the task runs
-	Load    float64        `json:"load,omitempty"`    // load average of the last minute; 0 if unknown, like Memory and Disk
-	Memory  int64          `json:"memory,omitempty"`  // bytes free
-	Disk    int64          `json:"disk,omitempty"`    // bytes free
-	Facts   map[string]any `json:"facts,omitempty"`   // about the machine: texts, numbers, booleans
+	Version int     `json:"v"`                 // see [Version]
+	Worker  string  `json:"worker"`            // name of the sender
+	Process string  `json:"process"`           // random, different for each process
+	Speed   float64 `json:"speed"`             // work per second, as declared
+	Program string  `json:"program"`           // version and platform, such as "1.2.0 linux/amd64"
+	Leaving bool    `json:"leaving,omitempty"` // the worker takes no more tasks
+	Plan    uint64  `json:"plan"`              // number of the plan of the last order that it followed
+	Clock   float64 `json:"clock,omitempty"`   // seconds between the start of the process and this beat
+	Job     string  `json:"job,omitempty"`     // job of the assigned task, if Token is not empty
+	Task    int     `json:"task,omitempty"`    // from 0
+	Attempt int     `json:"attempt,omitempty"` // as in the order
+	Token   string  `json:"token,omitempty"`   // from the order
+	Running bool    `json:"running,omitempty"` // the inputs are there and the task runs
+	// load average of the last minute; 0 if unknown, like Memory and Disk
+	Load   float64        `json:"load,omitempty"`
+	Memory int64          `json:"memory,omitempty"` // bytes free
+	Disk   int64          `json:"disk,omitempty"`   // bytes free
+	Facts  map[string]any `json:"facts,omitempty"`  // about the machine: texts, numbers, booleans
 }

@@ -1,6 +1,6 @@
-// This part of the package reads and writes the data on the server: how is a message written exactly once, and
-// how is a content of any size stored? It uses direct requests only, which are all that the keys of
-// workers and clients allow.
+// This part of the package reads and writes the data on the server: how is a message written
+// exactly once, and how is a content of any size stored? It uses direct requests only, which are
+// all that the keys of workers and clients allow.
 //
 // [Once] writes to a subject that accepts a single message. [Last] and [Next] read messages. [Put]
 // and [Get] store and read contents of any size by their SHA-256. While a server is unavailable, or
@@ -48,14 +48,22 @@ func WriteOnce(ctx context.Context, js jetstream.JetStream, subject string, data
 
 // OnceAt is like [Once], but returns the sequence of the new message in its stream, or 0 if there
 // was a message already.
-func WriteOnceAt(ctx context.Context, js jetstream.JetStream, subject string, data []byte) (sequence uint64, err error) {
+func WriteOnceAt(
+	ctx context.Context, js jetstream.JetStream, subject string, data []byte,
+) (sequence uint64, err error) {
 	if len(data) > MaxData {
-		return 0, &num.InputError{Path: subject, Value: strconv.Itoa(len(data)) + " bytes", Want: "at most " + strconv.Itoa(MaxData)}
+		return 0, &num.InputError{
+			Path:  subject,
+			Value: strconv.Itoa(len(data)) + " bytes",
+			Want:  "at most " + strconv.Itoa(MaxData),
+		}
 	}
 	err = retry(ctx, func(ctx context.Context) error {
 		// With an expected sequence of 0, the error code is clear: 10071 if there is a message,
 		// 10077 if the stream has no room.
-		ack, err := js.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(0), jetstream.WithRetryAttempts(0))
+		ack, err := js.Publish(
+			ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(0), jetstream.WithRetryAttempts(0),
+		)
 		if err == nil {
 			sequence = ack.Sequence
 		}
@@ -132,7 +140,8 @@ func IsAway(err error) bool {
 		return (e.Code == 503 || e.Code == 429) && !IsFull(err)
 	}
 	for _, away := range []error{
-		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse, nats.ErrDisconnected,
+		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse,
+		nats.ErrDisconnected,
 		nats.ErrConnectionReconnecting, nats.ErrReconnectBufExceeded, nats.ErrStaleConnection, nats.ErrNoServers,
 	} {
 		if errors.Is(err, away) {

@@ -19,16 +19,19 @@ type Plan struct {
 	Epoch   float64 `json:"epoch,omitempty"` // Unix time of 0 on the clock, in the first plan; 0 on a logical clock
 	Upto    uint64  `json:"upto"`            // sequence in PFQ_IN up to which all messages are processed
 
-	Rules  *dispatch.Rules `json:"rules,omitempty"`  // the rules that the plan follows; in the first plan and after each change
-	Rigid  rigid.Policy    `json:"rigid,omitzero"`   // with zero Rules: the policy that starts all tasks of a job together
-	Script *Script         `json:"script,omitempty"` // sets up a replay
+	// the rules that the plan follows; in the first plan and after each change
+	Rules *dispatch.Rules `json:"rules,omitempty"`
+	// with zero Rules: the policy that starts all tasks of a job together
+	Rigid  rigid.Policy `json:"rigid,omitzero"`
+	Script *Script      `json:"script,omitempty"` // sets up a replay
 
-	NewJobs    []NumberedJob        `json:"jobs,omitempty"`
-	NewWorkers []NumberedWorker     `json:"workers,omitempty"` // new workers, and new processes of known ones
-	What       []dispatch.Happening `json:"what,omitempty"`    // without the What of submitted jobs, which follows from NewJobs
-	Replan     bool                 `json:"replan,omitempty"`  // a decision was made although nothing happened
-	Events     []dispatch.Event     `json:"events,omitempty"`
-	Tokens     []string             `json:"tokens,omitempty"` // tokens of the starting tasks, in the order of Events
+	NewJobs    []NumberedJob    `json:"jobs,omitempty"`
+	NewWorkers []NumberedWorker `json:"workers,omitempty"` // new workers, and new processes of known ones
+	// without the What of submitted jobs, which follows from NewJobs
+	What   []dispatch.Happening `json:"what,omitempty"`
+	Replan bool                 `json:"replan,omitempty"` // a decision was made although nothing happened
+	Events []dispatch.Event     `json:"events,omitempty"`
+	Tokens []string             `json:"tokens,omitempty"` // tokens of the starting tasks, in the order of Events
 
 	Cleared []int `json:"cleared,omitempty"` // numbers of jobs, free again after this plan
 

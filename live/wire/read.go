@@ -44,8 +44,15 @@ func LastMessage(ctx context.Context, js jetstream.JetStream, stream, subject st
 // Next returns the messages of a stream with matching subjects, in order, starting at sequence from
 // >= 1. It returns at most most messages and a few MB, and does not wait for new messages. next is
 // the sequence to continue from, one above the last message.
-func NextMessages(ctx context.Context, js jetstream.JetStream, stream, subject string, from uint64, most int) (list []*Stored, next uint64, err error) {
-	request, err := json.Marshal(map[string]any{"seq": from, "next_by_subj": subject, "batch": most, "max_bytes": 4 << 20})
+func NextMessages(ctx context.Context, js jetstream.JetStream, stream, subject string, from uint64, most int) (
+	list []*Stored, next uint64, err error,
+) {
+	request, err := json.Marshal(map[string]any{
+		"seq":          from,
+		"next_by_subj": subject,
+		"batch":        most,
+		"max_bytes":    4 << 20,
+	})
 	if err != nil {
 		return nil, from, err
 	}
@@ -115,5 +122,11 @@ func message(reply *nats.Msg) (*Stored, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the server answers without a time: %w", err)
 	}
-	return &Stored{Subject: reply.Header.Get(jetstream.SubjectHeader), Sequence: sequence, Time: at, Header: reply.Header, Data: reply.Data}, nil
+	return &Stored{
+		Subject:  reply.Header.Get(jetstream.SubjectHeader),
+		Sequence: sequence,
+		Time:     at,
+		Header:   reply.Header,
+		Data:     reply.Data,
+	}, nil
 }

@@ -14,9 +14,10 @@ const (
 // A Status is the state of the cluster. It lists at most [MostListed] jobs: first the unfinished
 // ones, the most urgent first, then those that finished last. Workers are sorted by name.
 type Status struct {
-	Version   int          `json:"v"` // see [Version]
-	Cluster   ClusterView  `json:"cluster"`
-	Leading   float64      `json:"leading"`   // time since which this manager leads; Resent and Malformed start at 0 then
+	Version int         `json:"v"` // see [Version]
+	Cluster ClusterView `json:"cluster"`
+	// time since which this manager leads; Resent and Malformed start at 0 then
+	Leading   float64      `json:"leading"`
 	Resent    int          `json:"resent"`    // orders repeated because a worker's beats differed from them
 	Malformed int          `json:"malformed"` // messages that could not be read
 	Jobs      []JobView    `json:"jobs"`
@@ -76,13 +77,14 @@ type Assignment struct {
 
 // An AskedJob describes a job to the policy.
 type AskedJob struct {
-	Name       string    `json:"name"`                  // used in the answer
-	Priority   float64   `json:"priority,omitempty"`    // larger is more urgent
-	Deadline   float64   `json:"deadline,omitempty"`    // time, 0 for none
-	Tasks      int       `json:"tasks"`                 // unfinished tasks
-	Work       float64   `json:"work"`                  // total of the unfinished tasks, seconds on a worker of speed 1
-	MaxWorkers int       `json:"max_workers,omitempty"` // limit at any time, 0 for no limit
-	Speeds     []float64 `json:"speeds,omitempty"`      // speeds of the workers at this job, if they differ from Assignment.Speeds
+	Name       string  `json:"name"`                  // used in the answer
+	Priority   float64 `json:"priority,omitempty"`    // larger is more urgent
+	Deadline   float64 `json:"deadline,omitempty"`    // time, 0 for none
+	Tasks      int     `json:"tasks"`                 // unfinished tasks
+	Work       float64 `json:"work"`                  // total of the unfinished tasks, seconds on a worker of speed 1
+	MaxWorkers int     `json:"max_workers,omitempty"` // limit at any time, 0 for no limit
+	// speeds of the workers at this job, if they differ from Assignment.Speeds
+	Speeds []float64 `json:"speeds,omitempty"`
 
 	Kind string `json:"kind,omitempty"` // kind of the tasks, as in Profiles
 }

@@ -38,7 +38,8 @@ func TestOnce(t *testing.T) {
 			t.Fatal(wrote, err)
 		}
 	}
-	if m, err := wire.LastMessage(ctx, js, wire.InStream, wire.Done("a", 1)); err != nil || string(m.Data) != "first" || m.Sequence != 1 {
+	if m, err := wire.LastMessage(ctx, js, wire.InStream, wire.Done("a", 1)); err != nil ||
+		string(m.Data) != "first" || m.Sequence != 1 {
 		t.Fatal(m, err)
 	}
 	if m, err := wire.LastMessage(ctx, js, wire.InStream, wire.Done("a", 2)); !errors.Is(err, wire.ErrNotFound) {
@@ -79,7 +80,9 @@ func TestNextAgainstConsumer(t *testing.T) {
 		if err := stream.Purge(ctx, jetstream.WithPurgeSubject("pfq.in.done."+job("purged")+".>")); err != nil {
 			t.Fatal(err)
 		}
-		filter := rapid.SampledFrom([]string{wire.InSubjects, "pfq.in.done.a.>", "pfq.in.done.*.3", "pfq.in.fail.>"}).Draw(t, "filter")
+		filter := rapid.SampledFrom([]string{
+			wire.InSubjects, "pfq.in.done.a.>", "pfq.in.done.*.3", "pfq.in.fail.>",
+		}).Draw(t, "filter")
 		want := consume(ctx, t, js, filter)
 		most := rapid.IntRange(1, 12).Draw(t, "most")
 		var got []string
@@ -104,7 +107,10 @@ func TestNextAgainstConsumer(t *testing.T) {
 
 // consume reads all matching messages with a consumer.
 func consume(ctx context.Context, t *rapid.T, js jetstream.JetStream, filter string) (all []string) {
-	c, err := js.CreateConsumer(ctx, wire.InStream, jetstream.ConsumerConfig{FilterSubject: filter, AckPolicy: jetstream.AckNonePolicy})
+	c, err := js.CreateConsumer(ctx, wire.InStream, jetstream.ConsumerConfig{
+		FilterSubject: filter,
+		AckPolicy:     jetstream.AckNonePolicy,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +134,9 @@ func consume(ctx context.Context, t *rapid.T, js jetstream.JetStream, filter str
 // Contents with sizes around multiples of the piece size can be read back after concurrent writes.
 func TestBlobs(t *testing.T) {
 	ctx, js := context.Background(), start(t)
-	if err := wire.GetContent(ctx, js, wire.Digest([]byte("never put")), io.Discard); !errors.Is(err, wire.ErrNotFound) {
+	if err := wire.GetContent(ctx, js, wire.Digest([]byte("never put")), io.Discard); !errors.Is(
+		err, wire.ErrNotFound,
+	) {
 		t.Error(err)
 	}
 	for _, size := range []int{0, 1, 512<<10 - 1, 512 << 10, 512<<10 + 1, 1<<20 + 7} {
@@ -137,7 +145,8 @@ func TestBlobs(t *testing.T) {
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {
-				if digest, n, err := wire.PutContent(ctx, js, bytes.NewReader(content)); digest != want || n != int64(size) || err != nil {
+				if digest, n, err := wire.PutContent(ctx, js, bytes.NewReader(content)); digest != want ||
+					n != int64(size) || err != nil {
 					t.Errorf("%d: %s, %d, %v", size, digest, n, err)
 				}
 			})

@@ -55,10 +55,11 @@ type JobView struct {
 
 // A WorkerView is the public state of a worker, stored under its name in [WorkersBucket].
 type WorkerView struct {
-	Version  int            `json:"v"`                 // see [Version]
-	Name     string         `json:"name"`              // chosen by the worker
-	Number   int            `json:"number"`            // in the plans, from 0
-	Process  string         `json:"process,omitempty"` // as in its last beat, like Program, Load, Memory, Disk and Facts
+	Version int    `json:"v"`      // see [Version]
+	Name    string `json:"name"`   // chosen by the worker
+	Number  int    `json:"number"` // in the plans, from 0
+	// as in its last beat, like Program, Load, Memory, Disk and Facts
+	Process  string         `json:"process,omitempty"`
 	Program  string         `json:"program,omitempty"` // version and platform
 	State    WorkerState    `json:"state"`
 	Speed    float64        `json:"speed"`             // work per second, as declared
@@ -78,11 +79,12 @@ type WorkerView struct {
 
 // A BatchView is the outcome of a batch, stored under its name in [BatchesBucket].
 type BatchView struct {
-	Version  int      `json:"v"`                  // see [Version]
-	Name     string   `json:"name"`               // name under which it was submitted
-	Jobs     []string `json:"jobs,omitempty"`     // if it was accepted
-	Refused  string   `json:"refused,omitempty"`  // reason, if it was refused
-	Sequence uint64   `json:"sequence,omitempty"` // sequence of the refused message in PFQ_IN; later ones may be other batches
+	Version int      `json:"v"`                 // see [Version]
+	Name    string   `json:"name"`              // name under which it was submitted
+	Jobs    []string `json:"jobs,omitempty"`    // if it was accepted
+	Refused string   `json:"refused,omitempty"` // reason, if it was refused
+	// sequence of the refused message in PFQ_IN; later ones may be other batches
+	Sequence uint64 `json:"sequence,omitempty"`
 }
 
 // A ProfileView holds the speeds learned for a kind of task, stored under the kind in
@@ -105,14 +107,15 @@ type ProfileWorker struct {
 
 // A ClusterView summarizes the cluster.
 type ClusterView struct {
-	Version int     `json:"v"`               // see [Version]
-	Leader  string  `json:"leader"`          // name of the manager that made the last plan; in a [Status], of the leader
-	Plan    uint64  `json:"plan"`            // number of the last plan
-	Upto    uint64  `json:"upto"`            // sequence in PFQ_IN up to which the plans cover all messages
-	Epoch   float64 `json:"epoch,omitempty"` // Unix time at which times are 0
-	At      float64 `json:"at"`              // time of the last plan; in a [Status], of the reply
-	Policy  string  `json:"policy"`          // name of the policy, as in pfq dispatch
-	Counts  Counts  `json:"counts"`
+	Version int `json:"v"` // see [Version]
+	// name of the manager that made the last plan; in a [Status], of the leader
+	Leader string  `json:"leader"`
+	Plan   uint64  `json:"plan"`            // number of the last plan
+	Upto   uint64  `json:"upto"`            // sequence in PFQ_IN up to which the plans cover all messages
+	Epoch  float64 `json:"epoch,omitempty"` // Unix time at which times are 0
+	At     float64 `json:"at"`              // time of the last plan; in a [Status], of the reply
+	Policy string  `json:"policy"`          // name of the policy, as in pfq dispatch
+	Counts Counts  `json:"counts"`
 }
 
 // Counts are totals over all plans.

@@ -15,8 +15,17 @@ import (
 var (
 	aTime  = 2.5
 	aToken = "x5Rk_9-q"
-	aRun   = Run{Kind: "command", Program: "bill", Args: []string{"--user", "ä\n"}, Inputs: map[string]string{"a.b.csv": Digest(nil)}, Limit: 3}
-	aJob   = Job{Name: "bills", Priority: 5, DeadlineIn: 200, MaxWorkers: 8, Tasks: 2, Works: []float64{0.5, 0}, Attempts: 2, Run: aRun}
+	aRun   = Run{
+		Kind:    "command",
+		Program: "bill",
+		Args:    []string{"--user", "ä\n"},
+		Inputs:  map[string]string{"a.b.csv": Digest(nil)},
+		Limit:   3,
+	}
+	aJob = Job{
+		Name: "bills", Priority: 5, DeadlineIn: 200, MaxWorkers: 8, Tasks: 2, Works: []float64{0.5, 0},
+		Attempts: 2, Run: aRun,
+	}
 )
 
 // goodMessages returns a message of each type, and the function that reads it.
@@ -41,10 +50,17 @@ func goodMessages() []struct {
 		message Message
 		read    func([]byte) (any, error)
 	}{
-		{&Batch{Version: 1, Name: "b", Jobs: []Job{aJob}, At: &aTime}, in("pfq.in.submit.b", func(m In) any { return m.Batch })},
-		{&Report{Version: 1, Job: "j", Task: 3, Attempt: 7, Worker: "w", Token: aToken, Seconds: 1.5, Output: []byte{0, 255}},
+		{
+			&Batch{Version: 1, Name: "b", Jobs: []Job{aJob}, At: &aTime},
+			in("pfq.in.submit.b", func(m In) any { return m.Batch }),
+		},
+		{&Report{
+			Version: 1, Job: "j", Task: 3, Attempt: 7, Worker: "w", Token: aToken, Seconds: 1.5, Output: []byte{0, 255},
+		},
 			in("pfq.in.done.j.3", func(m In) any { return m.Report })},
-		{&Report{Version: 1, Job: "j", Task: 3, Attempt: 7, Worker: "w", Token: aToken, At: 9, Digest: Digest(nil), Size: 3},
+		{&Report{
+			Version: 1, Job: "j", Task: 3, Attempt: 7, Worker: "w", Token: aToken, At: 9, Digest: Digest(nil), Size: 3,
+		},
 			in("pfq.in.done.j.3.7", func(m In) any { return m.Report })},
 		{&Failure{Version: 1, Job: "j", Task: 3, Attempt: 7, Worker: "w", Token: aToken, Exit: -1, Reason: "no\tfile"},
 			in("pfq.in.fail.j.3.7", func(m In) any { return m.Failure })},
@@ -52,7 +68,12 @@ func goodMessages() []struct {
 			in("pfq.in.change.j.1", func(m In) any { return m.Wish })},
 		{&Wish{Verb: ToCancel, Name: "j", Version: 1}, in("pfq.in.cancel.j", func(m In) any { return m.Wish })},
 		{&Wish{Verb: ToDrain, Name: "w", Version: 1}, in("pfq.in.drain.w.2", func(m In) any { return m.Wish })},
-		{&Script{Version: 1, Batches: 1, Workers: []Scripted{{"w", 2}}, Outages: []ScriptedOutage{{0, 1, 2}, {0, 3, 0}}},
+		{&Script{
+			Version: 1,
+			Batches: 1,
+			Workers: []Scripted{{"w", 2}},
+			Outages: []ScriptedOutage{{0, 1, 2}, {0, 3, 0}},
+		},
 			in("pfq.in.script", func(m In) any { return m.Script })},
 		{&Order{Version: 1, Plan: 5, Process: "p", Job: "j", Task: 3, Attempt: 7, Token: aToken, At: 1, Work: 2,
 			Run: aRun, Heard: 3.5, Within: 2},
@@ -61,17 +82,25 @@ func goodMessages() []struct {
 		{&Beat{Version: 1, Worker: "w", Process: "p", Speed: 1, Program: "1.2 linux/amd64", Job: "j", Task: 3,
 			Attempt: 7, Token: aToken, Clock: 3.5,
 			Facts: map[string]any{"io": 1.5, "rack": "r1", "ssd": true}}, as(Decode[Beat])},
-		{&Plan{Version: 1, Number: 1, Leader: "m", At: 1, Epoch: 1e9, Upto: 3, Rules: &dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}},
+		{&Plan{
+			Version: 1, Number: 1, Leader: "m", At: 1, Epoch: 1e9, Upto: 3,
+			Rules:      &dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}},
 			NewJobs:    []NumberedJob{{Number: 0, Batch: "b", Submit: 1, Deadline: 201, Job: aJob}},
 			NewWorkers: []NumberedWorker{{Number: 0, Name: "w", Process: "p", Speed: 1}},
 			What:       []dispatch.Happening{{Kind: dispatch.Submitted}, {Kind: dispatch.Returned, Speed: 1}},
-			Events:     []dispatch.Event{{Kind: dispatch.Submitted, Task: -1, Worker: -1}, {Kind: dispatch.Started, Attempt: 1}},
-			Tokens:     []string{aToken}, Cleared: []int{3},
-			Refused: []Refusal{{Sequence: 3, Batch: "b", Why: "no"}}, Removed: []Removal{{Job: "j"}}}, as(Decode[Plan])},
+			Events: []dispatch.Event{
+				{Kind: dispatch.Submitted, Task: -1, Worker: -1}, {Kind: dispatch.Started, Attempt: 1},
+			},
+			Tokens: []string{aToken}, Cleared: []int{3}, Refused: []Refusal{{Sequence: 3, Batch: "b", Why: "no"}},
+			Removed: []Removal{{Job: "j"}},
+		}, as(Decode[Plan])},
 		{&JobView{Version: 1, Name: "j", Batch: "b", State: JobPresent, Start: &aTime}, as(Decode[JobView])},
 		{&WorkerView{Version: 1, Name: "w", State: WorkerBusy}, as(Decode[WorkerView])},
 		{&BatchView{Version: 1, Name: "b", Jobs: []string{"j"}}, as(Decode[BatchView])},
-		{&ProfileView{Version: 1, Kind: "command.bill", At: 3, Workers: []ProfileWorker{{"w", 0.5, 1, 7, 2.5}}}, as(Decode[ProfileView])},
+		{
+			&ProfileView{Version: 1, Kind: "command.bill", At: 3, Workers: []ProfileWorker{{"w", 0.5, 1, 7, 2.5}}},
+			as(Decode[ProfileView]),
+		},
 		{&snapshotHeader{Version: 1, Plan: 3, Digest: Digest(nil)}, as(Decode[snapshotHeader])},
 	}
 }
@@ -109,7 +138,10 @@ func TestBadMessages(t *testing.T) {
 		{"pfq.in.done.j.3", report + `,"seconds":-1}`, "seconds = -1: want a number in [0, 1e50]"},
 		{"pfq.in.done.j.3", report + `,"seconds":1e999}`, "seconds = number 1e999: want a float64"},
 		{"pfq.in.done.j.3", report + `,"task":"3"}`, "task = string: want a int"},
-		{"pfq.in.done.j.3", report + `,"worker":"w.x"}`, `worker = "w.x": want a name of 1 to 64 letters A-Z a-z, digits, _ and -`},
+		{
+			"pfq.in.done.j.3", report + `,"worker":"w.x"}`,
+			`worker = "w.x": want a name of 1 to 64 letters A-Z a-z, digits, _ and -`,
+		},
 		{"pfq.in.done.j.3", report, "want JSON, not "},
 		{"pfq.in.done.j.3", report + "}}", "want JSON, not "},
 		{"pfq.in.done.j.3", report + ",\"x\":\"\xff\"}", "want a message in UTF-8"},
@@ -122,27 +154,51 @@ func TestBadMessages(t *testing.T) {
 		{"pfq.in.submit.b", batch + `}]}`, ""},
 		{"pfq.in.submit.c", batch + `}]}`, "subject = pfq.in.submit.c: want pfq.in.submit.b"},
 		{"pfq.in.submit.b", batch + `,"works":[1]}]}`, "jobs[0].works = 1: want as many numbers as tasks"},
-		{"pfq.in.submit.b", batch + `,"works":[1,1e-51]}]}`, "jobs[0].works[1] = 1e-51: want a number of seconds in [1e-50, 1e50], or 0"},
-		{"pfq.in.submit.b", batch + `,"deadline_at":1,"deadline_in":1}]}`, "jobs[0].deadline_at = 1: want 0, because deadline_in is given"},
-		{"pfq.in.submit.b", batch + `,"tasks":10000001}]}`, "jobs[0].tasks = 10000001: want an integer in [1, 10000000]"},
+		{
+			"pfq.in.submit.b", batch + `,"works":[1,1e-51]}]}`,
+			"jobs[0].works[1] = 1e-51: want a number of seconds in [1e-50, 1e50], or 0",
+		},
+		{
+			"pfq.in.submit.b", batch + `,"deadline_at":1,"deadline_in":1}]}`,
+			"jobs[0].deadline_at = 1: want 0, because deadline_in is given",
+		},
+		{
+			"pfq.in.submit.b", batch + `,"tasks":10000001}]}`,
+			"jobs[0].tasks = 10000001: want an integer in [1, 10000000]",
+		},
 		{"pfq.in.submit.b", batch + `},{"name":"j","tasks":1,"run":{"kind":"sleep"}}]}`,
 			`jobs[1].name = "j": want a name of its own; jobs[0] has this one`},
-		{"pfq.in.submit.b", batch + `,"run":{"kind":"x","inputs":{"../x":""}}}]}`, `jobs[0].run.inputs["../x"] = "../x": want a file name`},
-		{"pfq.in.submit.b", batch + `,"run":{"kind":"x","inputs":{"..":""}}}]}`, `jobs[0].run.inputs[".."] = "..": want a file name`},
+		{
+			"pfq.in.submit.b", batch + `,"run":{"kind":"x","inputs":{"../x":""}}}]}`,
+			`jobs[0].run.inputs["../x"] = "../x": want a file name`,
+		},
+		{
+			"pfq.in.submit.b", batch + `,"run":{"kind":"x","inputs":{"..":""}}}]}`,
+			`jobs[0].run.inputs[".."] = "..": want a file name`,
+		},
 		{"pfq.in.submit.b", `{"v":1,"name":"b","jobs":[]}`, "jobs = 0: want 1 to 1000 jobs"},
 		{"pfq.in.submit.b", `{"v":1,"name":"b","jobs":[{"name":"i","tasks":1,"run":{"kind":"sleep"}},` +
 			`{"name":"j","tasks":10000000,"run":{"kind":"sleep"}}]}`,
 			"jobs[1].tasks = 10000000: want at most 10000000 tasks in total in a batch, not 10000001"},
-		{"pfq.in.submit.b", strings.Repeat(" ", MaxBatch) + batch + "}]}", "want at most 524288 bytes, not 524361 bytes"},
+		{
+			"pfq.in.submit.b", strings.Repeat(" ", MaxBatch) + batch + "}]}",
+			"want at most 524288 bytes, not 524361 bytes",
+		},
 		{"pfq.in.cancel.j", `{"v":1,"priority":1}`, "no fields in a request to cancel"},
 		{"pfq.in.change.j.1", `{"v":1}`, "a priority or a deadline to change to"},
 		{"pfq.in.drain.a b.1", `{"v":1}`, `name = "a b": want a name`},
 		{"pfq.in.script", `{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],"outages":[{"worker":1,"from":0}]}`,
 			"outages[0].worker = 1: want the index of a worker"},
-		{"pfq.in.script", `{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],"outages":[{"worker":0,"from":3,"to":4},{"worker":0,"from":1,"to":3.5}]}`,
-			"outages[0].from = 3: want a time after the end of outages[1] of the same worker"},
-		{"pfq.in.script", `{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],"outages":[{"worker":0,"from":3},{"worker":0,"from":9,"to":10}]}`,
-			"outages[1].from = 9: want a time after the end of outages[0] of the same worker"},
+		{
+			"pfq.in.script",
+			`{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],"outages":[{"worker":0,"from":3,"to":4},{"worker":0,"from":1,"to":3.5}]}`,
+			"outages[0].from = 3: want a time after the end of outages[1] of the same worker",
+		},
+		{
+			"pfq.in.script",
+			`{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],"outages":[{"worker":0,"from":3},{"worker":0,"from":9,"to":10}]}`,
+			"outages[1].from = 9: want a time after the end of outages[0] of the same worker",
+		},
 	} {
 		_, err := DecodeIn(c.subject, []byte(c.data))
 		switch {
@@ -261,8 +317,10 @@ func FuzzUnseal(f *testing.F) {
 }
 
 func FuzzDecodeIn(f *testing.F) {
-	subjects := []string{"pfq.in.submit.b", "pfq.in.done.j.3", "pfq.in.done.j.3.7", "pfq.in.fail.j.3.7", "pfq.in.change.j.1", "pfq.in.cancel.j",
-		"pfq.in.drain.w.2", "pfq.in.script"} // in the order of goodMessages
+	subjects := []string{
+		"pfq.in.submit.b", "pfq.in.done.j.3", "pfq.in.done.j.3.7", "pfq.in.fail.j.3.7", "pfq.in.change.j.1",
+		"pfq.in.cancel.j", "pfq.in.drain.w.2", "pfq.in.script",
+	} // in the order of goodMessages
 	for i, c := range goodMessages()[:len(subjects)] {
 		data, err := json.Marshal(c.message)
 		if err != nil {

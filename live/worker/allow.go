@@ -131,14 +131,16 @@ func (p *Program) check(path string) error {
 	if !filepath.IsAbs(p.Path) {
 		return input.Errorf(path+".path", strconv.Quote(p.Path), "an absolute path")
 	}
-	if digest, err := hex.DecodeString(p.SHA256); p.SHA256 != "" && (err != nil || len(digest) != sha256.Size || strings.ToLower(p.SHA256) != p.SHA256) {
+	if digest, err := hex.DecodeString(p.SHA256); p.SHA256 != "" &&
+		(err != nil || len(digest) != sha256.Size || strings.ToLower(p.SHA256) != p.SHA256) {
 		return input.Errorf(path+".sha256", strconv.Quote(p.SHA256), "64 digits 0-9 a-f")
 	}
 	for i, arg := range p.Args {
 		for _, word := range placeholder.FindAllString(arg, -1) {
 			if !slices.Contains(placeholders, word) || word == "{args}" && arg != word {
 				return input.Errorf(input.Index(path+".args", i), strconv.Quote(arg),
-					"an argument in which words in braces are {job}, {task}, {attempt} or {folder}, or the argument {args}")
+					"an argument in which words in braces are {job}, {task}, {attempt} or {folder}, or the "+
+						"argument {args}")
 			}
 		}
 	}

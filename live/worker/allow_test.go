@@ -45,10 +45,16 @@ func TestBadAllow(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{"path: /opt/bill", "path: bill", `line 4: allow.bill.path = "bill": want an absolute path`},
 		{"    path: /opt/bill\n", "", `line 3: allow.bill.path is missing: want a name, not empty`},
-		{"path: /opt/bill", "paht: /opt/bill", `line 4: allow.bill.paht = "/opt/bill": want one of the fields path, sha256, args, seconds`},
+		{
+			"path: /opt/bill", "paht: /opt/bill",
+			`line 4: allow.bill.paht = "/opt/bill": want one of the fields path, sha256, args, seconds`,
+		},
 		{"sha256: 9f", "sha256: 9F", `line 5: allow.bill.sha256`},
 		{"sha256: 9f", "sha256: 9", `line 5: allow.bill.sha256`},
-		{`"{task}"`, `"{taks}"`, `line 6: allow.bill.args[1] = "{taks}": want an argument in which words in braces are {job}, {task}, {attempt} or {folder}, or the argument {args}`},
+		{
+			`"{task}"`, `"{taks}"`,
+			`line 6: allow.bill.args[1] = "{taks}": want an argument in which words in braces are {job}, {task}, {attempt} or {folder}, or the argument {args}`,
+		},
 		{`"{args}"`, `"x{args}"`, `line 6: allow.bill.args[2]`},
 		{", 7]", ", [7]]", `line 6: allow.bill.args[3] = an array: want a text in quotes, or a number`},
 		{"seconds: 1/2", "seconds: 0", `line 7: allow.bill.seconds = 0: want a number > 0`},
@@ -69,7 +75,13 @@ func TestBadAllow(t *testing.T) {
 
 // Arguments of a job replace {args} and are not expanded.
 func TestArguments(t *testing.T) {
-	task := &wire.Task{Job: "j", Number: 3, Attempt: 2, Folder: "/f", Run: wire.Run{Args: []string{"{task}", "", "a b"}}}
+	task := &wire.Task{
+		Job:     "j",
+		Number:  3,
+		Attempt: 2,
+		Folder:  "/f",
+		Run:     wire.Run{Args: []string{"{task}", "", "a b"}},
+	}
 	for _, c := range []struct {
 		args []string
 		want string

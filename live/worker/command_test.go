@@ -125,7 +125,8 @@ func TestCommandFails(t *testing.T) {
 	} {
 		job := "job" + strconv.Itoa(i)
 		m.order("w", order(uint64(i+1), job, run(c.program)))
-		if f := m.failure(job, 0, 1); f.Exit != c.exit || !strings.Contains(f.Reason, c.reason) || len(f.Reason) > 4096 {
+		if f := m.failure(job, 0, 1); f.Exit != c.exit || !strings.Contains(f.Reason, c.reason) ||
+			len(f.Reason) > 4096 {
 			t.Errorf("%s: exit %d, %s; want %d, %s", c.program, f.Exit, f.Reason, c.exit, c.reason)
 		}
 	}
@@ -134,7 +135,8 @@ func TestCommandFails(t *testing.T) {
 // When a task reaches its time limit or is dropped, all its processes end.
 func TestCommandEndsWithItsProcesses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pids")
-	script := `sleep 1000 & (sleep 1000 & echo $!; sleep 1000) & echo $! $$ >>` + file + `; echo whole >>` + file + `; wait`
+	script := `sleep 1000 & (sleep 1000 & echo $!; sleep 1000) & echo $! $$ >>` + file + `; echo whole >>` +
+		file + `; wait`
 	m, _ := begin(t, worker.Settings{AsRoot: true, Allow: worker.Allow{"tree": shell(script)}})
 	plan := uint64(0)
 	for limit := 0.1; ; limit *= 2 {
@@ -155,7 +157,9 @@ func TestCommandEndsWithItsProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.order("w", order(plan+1, "dropped", run("tree")))
-	until(t, "the program has started", func() bool { return exists(file) && strings.Contains(string(readFile(t, file)), "whole") })
+	until(t, "the program has started", func() bool {
+		return exists(file) && strings.Contains(string(readFile(t, file)), "whole")
+	})
 	m.order("w", wire.Order{Plan: plan + 2, Idle: true})
 	m.hears("w", "idle", func(b wire.Beat) bool { return b.Plan == plan+2 && b.Token == "" })
 	allGone(t, file)
@@ -193,8 +197,14 @@ func child(settings string) int {
 	part := strings.Split(settings, "|")
 	term, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	err := worker.Run(context.Background(), worker.Settings{Server: part[0], Name: "w", Folder: part[1], AsRoot: true, Leave: term.Done(),
-		Allow: worker.Allow{"tree": shell(part[2], "sh", "{args}")}})
+	err := worker.Run(context.Background(), worker.Settings{
+		Server: part[0],
+		Name:   "w",
+		Folder: part[1],
+		AsRoot: true,
+		Leave:  term.Done(),
+		Allow:  worker.Allow{"tree": shell(part[2], "sh", "{args}")},
+	})
 	if err != nil {
 		os.Stderr.WriteString(err.Error())
 		return 1
@@ -239,8 +249,14 @@ func TestProcessesOfKilledWorkerAreKilled(t *testing.T) {
 	script := `sleep 1000 & echo $! >>$1; setsid sh -c 'echo $$ >>"$0"; echo whole >>"$0"; sleep 1000' $1 & wait`
 	cmd := startChild(t, url, folder, script)
 	m.order("w", order(1, "tree", run("tree", file)))
-	until(t, "the program has started", func() bool { return exists(file) && strings.Contains(string(readFile(t, file)), "whole") })
-	if err := worker.Run(t.Context(), worker.Settings{Server: url, Name: "w", Folder: folder}); pathOf(err) != "folder" {
+	until(t, "the program has started", func() bool {
+		return exists(file) && strings.Contains(string(readFile(t, file)), "whole")
+	})
+	if err := worker.Run(t.Context(), worker.Settings{
+		Server: url,
+		Name:   "w",
+		Folder: folder,
+	}); pathOf(err) != "folder" {
 		t.Errorf("a second worker in the folder: %v", err)
 	}
 	if err := cmd.Process.Kill(); err != nil {

@@ -24,7 +24,9 @@
 //	leave, left := make(chan struct{}), make(chan error)
 //	go func() {
 //		handlers := map[string]worker.Handler{"count": count}
-//		left <- worker.Run(context.Background(), worker.Settings{Server: url, Name: "counter", Handlers: handlers, Leave: leave})
+//		left <- worker.Run(context.Background(), worker.Settings{
+//			Server: url, Name: "counter", Handlers: handlers, Leave: leave,
+//		})
 //	}()
 //	fmt.Println(words(url, "to be or not to be"), "words")
 //	close(leave) // as on SIGTERM: the running task is finished

@@ -27,7 +27,9 @@ func Example() {
 	leave, left := make(chan struct{}), make(chan error)
 	go func() {
 		handlers := map[string]worker.Handler{"count": count}
-		left <- worker.Run(context.Background(), worker.Settings{Server: url, Name: "counter", Handlers: handlers, Leave: leave})
+		left <- worker.Run(context.Background(), worker.Settings{
+			Server: url, Name: "counter", Handlers: handlers, Leave: leave,
+		})
 	}()
 	fmt.Println(words(url, "to be or not to be"), "words")
 	close(leave) // as on SIGTERM: the running task is finished
@@ -50,7 +52,9 @@ func words(url, text string) string {
 		log.Fatal(err)
 	}
 	run := wire.Run{Kind: "count", Inputs: map[string]string{"text": digest}}
-	if _, err := c.Submit(ctx, wire.Batch{Jobs: []wire.Job{{Name: "words", Tasks: 1, Estimate: 1, Run: run}}}); err != nil {
+	if _, err := c.Submit(ctx, wire.Batch{
+		Jobs: []wire.Job{{Name: "words", Tasks: 1, Estimate: 1, Run: run}},
+	}); err != nil {
 		log.Fatal(err)
 	}
 	var all bytes.Buffer
@@ -65,6 +69,9 @@ func words(url, text string) string {
 
 // startCluster starts a server and a manager.
 func startCluster() (url string, stop func()) {
-	url, _, stop = clustertest.Start(manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}})
+	url, _, stop = clustertest.Start(manager.Settings{
+		Name:  "m",
+		Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}},
+	})
 	return url, stop
 }

@@ -57,7 +57,13 @@ func TestOrderIsTimely(t *testing.T) {
 // as from a suspended manager, are ignored at any time.
 func TestWorkerRestartsWithPlans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &slot{name: "w", process: "p", log: slog.New(slog.DiscardHandler), ordered: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
+		s := &slot{
+			name:    "w",
+			process: "p",
+			log:     slog.New(slog.DiscardHandler),
+			ordered: make(chan struct{}, 1),
+			changed: make(chan struct{}, 1),
+		}
 		send := func(plan uint64) {
 			data, err := wire.Encode(&wire.Order{Version: wire.Version, Plan: plan, Process: "p", Idle: true})
 			if err != nil {

@@ -150,7 +150,9 @@ func (m *fakeManager) hears(worker, what string, isSo func(wire.Beat) bool) {
 // reported waits for the message on a subject and decodes it into v.
 func (m *fakeManager) reported(subject string, v any) {
 	m.t.Helper()
-	data := m.wait("a message to "+subject, func() bool { return m.of(subject) != nil }, func() string { return string(m.of(subject)) })
+	data := m.wait("a message to "+subject, func() bool { return m.of(subject) != nil }, func() string {
+		return string(m.of(subject))
+	})
 	if err := json.Unmarshal([]byte(data), v); err != nil {
 		m.t.Fatal(err)
 	}

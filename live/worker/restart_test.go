@@ -47,7 +47,8 @@ func stored(t testing.TB, m *fakeManager, subject string) *wire.Stored {
 	var found *wire.Stored
 	until(t, subject+" is stored", func() bool {
 		var err error
-		if found, err = wire.LastMessage(t.Context(), m.js, wire.InStream, subject); err != nil && !errors.Is(err, wire.ErrNotFound) {
+		if found, err = wire.LastMessage(t.Context(), m.js, wire.InStream, subject); err != nil &&
+			!errors.Is(err, wire.ErrNotFound) {
 			t.Fatal(err)
 		}
 		return err == nil

@@ -135,10 +135,14 @@ var errLeft = errors.New("the worker has left")
 // closed for good.
 func (s *slot) connect(ctx context.Context, lost context.CancelCauseFunc) (err error) {
 	options := append(slices.Clone(s.settings.Options),
-		nats.ReconnectHandler(func(*nats.Conn) { signal(s.changed) }), // a beat tells the manager that the worker is back
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { s.log.Warn("connection", "error", err) }),
+		// a beat tells the manager that the worker is back
+		nats.ReconnectHandler(func(*nats.Conn) { signal(s.changed) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			s.log.Warn("connection", "error", err)
+		}),
 		nats.ClosedHandler(func(nc *nats.Conn) {
-			lost(fmt.Errorf("worker %s: connection closed: %w", s.name, cmp.Or(nc.LastError(), nats.ErrConnectionClosed)))
+			lost(fmt.Errorf("worker %s: connection closed: %w",
+				s.name, cmp.Or(nc.LastError(), nats.ErrConnectionClosed)))
 		}))
 	server := strings.ReplaceAll(s.settings.Server, slotName, s.name)
 	if err := keys.Check(server, s.name, keys.Worker); err != nil {

@@ -79,7 +79,9 @@ func (s *Settings) check() error {
 		return err
 	}
 	if !strings.Contains(s.Server, "://") && !strings.Contains(s.Server, slotName) && s.Server != "" && s.Slots > 1 {
-		return input.Errorf("server", strconv.Quote(s.Server), "a key file per slot, with {name} for the name of the worker")
+		return input.Errorf(
+			"server", strconv.Quote(s.Server), "a key file per slot, with {name} for the name of the worker",
+		)
 	}
 	if !(s.Speed > 0 && s.Speed <= math.MaxFloat64) {
 		return input.Errorf("speed", s.Speed, input.Positive)

@@ -61,7 +61,15 @@ func (s *slot) execute(ctx context.Context, o *wire.Order, running func()) outco
 	if err != nil {
 		return s.outcome(o, 0, nil, err)
 	}
-	t := wire.Task{Worker: s.name, Job: o.Job, Number: o.Task, Attempt: o.Attempt, Work: o.Work, Speed: s.settings.Speed, Run: o.Run}
+	t := wire.Task{
+		Worker:  s.name,
+		Job:     o.Job,
+		Number:  o.Task,
+		Attempt: o.Attempt,
+		Work:    o.Work,
+		Speed:   s.settings.Speed,
+		Run:     o.Run,
+	}
 	if o.Run.Kind != KindSleep {
 		if t.Folder, err = os.MkdirTemp(s.folder, "task-"); err != nil {
 			return s.outcome(o, 0, nil, err)

@@ -109,17 +109,20 @@ func TestOrderIsFollowed(t *testing.T) {
 	o.Task, o.Work = 3, 0.25
 	m.order("w", o)
 	task := wait(t, w.begun)
-	if task.Worker != "w" || task.Job != "bills" || task.Number != 3 || task.Attempt != 1 || task.Work != 0.25 || task.Speed != 2 ||
+	if task.Worker != "w" || task.Job != "bills" || task.Number != 3 || task.Attempt != 1 ||
+		task.Work != 0.25 || task.Speed != 2 ||
 		task.Run.Args[1] != "b" || task.Folder == "" {
 		t.Errorf("task %+v", task)
 	}
 	m.hears("w", "at work", func(b wire.Beat) bool {
-		return b.Running && b.Job == "bills" && b.Task == 3 && b.Attempt == 1 && b.Token == o.Token && b.Plan == 5 && b.Speed == 2 &&
+		return b.Running && b.Job == "bills" && b.Task == 3 && b.Attempt == 1 && b.Token == o.Token &&
+			b.Plan == 5 && b.Speed == 2 &&
 			b.Program == "1.2.3 test"
 	})
 	w.end <- result{[]byte("42"), nil}
 	r := m.report("bills", 3)
-	if string(r.Output) != "42" || r.Size != 2 || r.Digest != "" || r.Worker != "w" || r.Token != o.Token || r.Attempt != 1 || r.At != 0 ||
+	if string(r.Output) != "42" || r.Size != 2 || r.Digest != "" || r.Worker != "w" || r.Token != o.Token ||
+		r.Attempt != 1 || r.At != 0 ||
 		r.Seconds < 0 || r.Seconds > patience.Seconds() {
 		t.Errorf("report %+v", r)
 	}
@@ -199,12 +202,16 @@ func TestFailures(t *testing.T) {
 		{wire.Run{Kind: "long", Limit: 1e-3}, "time limit of the task: 0.001 s"},
 		{wire.Run{Kind: "unknown"}, `worker w has no handler for tasks of kind "unknown"`},
 		{wire.Run{Kind: "fail", Inputs: map[string]string{"a.txt": wire.Digest([]byte("not there"))}}, "input a.txt: "},
-		{wire.Run{Kind: "command", Program: "sh", Args: []string{"-c", "true"}}, `program "sh" is not in the allow-list of worker w`},
+		{
+			wire.Run{Kind: "command", Program: "sh", Args: []string{"-c", "true"}},
+			`program "sh" is not in the allow-list of worker w`,
+		},
 	} {
 		job := fmt.Sprintf("job%d", i)
 		m.order("w", order(uint64(i+1), job, c.run))
 		f := m.failure(job, 0, 1)
-		if len(f.Reason) < len(c.want) || f.Reason[:len(c.want)] != c.want || f.Token != "token-"+job || f.Worker != "w" || f.Exit != 0 {
+		if len(f.Reason) < len(c.want) || f.Reason[:len(c.want)] != c.want || f.Token != "token-"+job ||
+			f.Worker != "w" || f.Exit != 0 {
 			t.Errorf("%+v: %+v, want %s", c.run, f, c.want)
 		}
 	}
@@ -366,8 +373,14 @@ func TestLeave(t *testing.T) {
 	w := newWork()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- worker.Run(t.Context(), worker.Settings{Server: inProcess, Name: "w", Slots: 2, Options: []nats.Option{v.InProcess()}, Leave: leave,
-			Handlers: w.handlers()})
+		ended <- worker.Run(t.Context(), worker.Settings{
+			Server:   inProcess,
+			Name:     "w",
+			Slots:    2,
+			Options:  []nats.Option{v.InProcess()},
+			Leave:    leave,
+			Handlers: w.handlers(),
+		})
 	}()
 	m.order("w-1", order(1, "last", doWork))
 	wait(t, w.begun)
@@ -390,7 +403,12 @@ func TestStop(t *testing.T) {
 	v := servertest.Start(t)
 	m := newManager(t, v.InProcess())
 	w := newWork()
-	stop := start(t, worker.Settings{Server: inProcess, Name: "w", Options: []nats.Option{v.InProcess()}, Handlers: w.handlers()})
+	stop := start(t, worker.Settings{
+		Server:   inProcess,
+		Name:     "w",
+		Options:  []nats.Option{v.InProcess()},
+		Handlers: w.handlers(),
+	})
 	m.order("w", order(1, "stopped", doWork))
 	wait(t, w.begun)
 	if err := stop(); !errors.Is(err, context.Canceled) {
@@ -405,8 +423,13 @@ func TestStop(t *testing.T) {
 func TestBeats(t *testing.T) {
 	v := servertest.Start(t)
 	m := newManager(t, v.InProcess())
-	start(t, worker.Settings{Server: inProcess, Name: "w", Beat: time.Millisecond, Options: []nats.Option{v.InProcess()},
-		Facts: []string{"/bin/echo", `{"gpus": 2, "rack": "r1"}`}})
+	start(t, worker.Settings{
+		Server:  inProcess,
+		Name:    "w",
+		Beat:    time.Millisecond,
+		Options: []nats.Option{v.InProcess()},
+		Facts:   []string{"/bin/echo", `{"gpus": 2, "rack": "r1"}`},
+	})
 	m.hears("w", "facts", func(b wire.Beat) bool { return b.Facts["gpus"] == 2.0 && b.Facts["rack"] == "r1" })
 	m.hears("w", "memory and disk", func(b wire.Beat) bool { return b.Memory > 0 && b.Disk > 0 })
 	m.mu.Lock()
@@ -420,7 +443,13 @@ func TestBadFacts(t *testing.T) {
 	for _, text := range []string{`{"gpus": [1, 2]}`, `[1]`, `{"rack": {"name": "r1"}}`, "no JSON"} {
 		v := servertest.Start(t)
 		m := newManager(t, v.InProcess())
-		start(t, worker.Settings{Server: inProcess, Name: "w", Beat: time.Millisecond, Options: []nats.Option{v.InProcess()}, Facts: []string{"/bin/echo", text}})
+		start(t, worker.Settings{
+			Server:  inProcess,
+			Name:    "w",
+			Beat:    time.Millisecond,
+			Options: []nats.Option{v.InProcess()},
+			Facts:   []string{"/bin/echo", text},
+		})
 		time.Sleep(50 * time.Millisecond) // the command has usually run by now
 		m.mu.Lock()
 		first := m.heard

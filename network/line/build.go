@@ -22,7 +22,14 @@ type builder struct {
 
 // build makes the model of a file.
 func (d *document) build() (*network.Model, error) {
-	b := &builder{document: d, model: &network.Model{}, through: map[place][]branch{}, onPath: map[place]bool{}, visits: map[place]int{}, counts: make([]int, len(d.classes))}
+	b := &builder{
+		document: d,
+		model:    &network.Model{},
+		through:  map[place][]branch{},
+		onPath:   map[place]bool{},
+		visits:   map[place]int{},
+		counts:   make([]int, len(d.classes)),
+	}
 	for i := range d.nodes {
 		if n := &d.nodes[i]; n.mean != nil {
 			n.index = len(b.model.Stations)
@@ -88,7 +95,10 @@ func (b *builder) arrivals() (map[place]*big.Rat, error) {
 				continue
 			}
 			if b.classes[c].closed {
-				return nil, input.Errorf(input.Field(input.Index("model.nodes", i)+".service", b.classes[c].name), "arrivals", "none of a Closed class")
+				return nil, input.Errorf(
+					input.Field(input.Index("model.nodes", i)+".service", b.classes[c].name), "arrivals",
+					"none of a Closed class",
+				)
 			}
 			ends, err := b.nextStations(place{i, c})
 			if err != nil {
@@ -96,7 +106,10 @@ func (b *builder) arrivals() (map[place]*big.Rat, error) {
 			}
 			for _, end := range ends {
 				if b.nodes[end.to.node].kind == "Sink" {
-					return nil, input.Errorf(input.Index("model.nodes", i), input.Quote(b.nodes[i].station.Name), "arriving jobs that get to a station")
+					return nil, input.Errorf(
+						input.Index("model.nodes", i), input.Quote(b.nodes[i].station.Name),
+						"arriving jobs that get to a station",
+					)
 				}
 				if err := b.find(end.to); err != nil {
 					return nil, err
@@ -120,14 +133,19 @@ func (b *builder) nextStations(at place) ([]branch, error) {
 		return known, nil
 	}
 	if b.onPath[at] {
-		return nil, input.Errorf(input.Index("model.nodes", at.node), input.Quote(n.station.Name), "no way round through nodes that are no stations")
+		return nil, input.Errorf(
+			input.Index("model.nodes", at.node), input.Quote(n.station.Name),
+			"no way round through nodes that are no stations",
+		)
 	}
 	b.onPath[at] = true
 	ways := []branch{{at, big.NewRat(1, 1)}}
 	if n.switches != nil {
 		if ways = n.switches[at.class]; ways == nil {
-			return nil, input.Errorf(input.Field(input.Index("model.nodes", at.node)+".classSwitchMatrix", b.classes[at.class].name), "",
-				"probabilities, for jobs of the class get there")
+			return nil, input.Errorf(
+				input.Field(input.Index("model.nodes", at.node)+".classSwitchMatrix", b.classes[at.class].name),
+				"", "probabilities, for jobs of the class get there",
+			)
 		}
 	}
 	var order []place
@@ -135,13 +153,16 @@ func (b *builder) nextStations(at place) ([]branch, error) {
 	for _, way := range ways {
 		route := b.route[way.to]
 		if len(route) == 0 {
-			return nil, input.Errorf("model.routing.matrix", "", "where jobs of %s go after %s", input.Quote(b.classes[way.to.class].name), input.Quote(n.station.Name))
+			return nil, input.Errorf("model.routing.matrix", "", "where jobs of %s go after %s",
+				input.Quote(b.classes[way.to.class].name), input.Quote(n.station.Name))
 		}
 		for _, step := range route {
 			ends := []branch{{step.to, big.NewRat(1, 1)}}
 			switch to := &b.nodes[step.to.node]; {
 			case to.kind == "Source":
-				return nil, input.Errorf("model.routing.matrix", "a way to "+input.Quote(to.station.Name), "none to a Source")
+				return nil, input.Errorf(
+					"model.routing.matrix", "a way to "+input.Quote(to.station.Name), "none to a Source",
+				)
 			case to.kind != "Sink" && to.mean == nil:
 				var err error
 				if ends, err = b.nextStations(step.to); err != nil {
@@ -175,7 +196,10 @@ func (b *builder) addClasses(arrivals map[place]*big.Rat, next map[place][]branc
 		b.rows[c] = -1
 		if b.counts[c] > 0 {
 			b.rows[c] = len(b.model.Classes)
-			b.model.Classes = append(b.model.Classes, network.Class{Name: b.classes[c].name, Population: b.classes[c].population})
+			b.model.Classes = append(b.model.Classes, network.Class{
+				Name:       b.classes[c].name,
+				Population: b.classes[c].population,
+			})
 		}
 	}
 	for _, at := range b.found {
@@ -190,7 +214,11 @@ func (b *builder) addClasses(arrivals map[place]*big.Rat, next map[place][]branc
 				leaves.Add(leaves, end.probability)
 				continue
 			}
-			visit.Next = append(visit.Next, network.Branch{Class: b.rows[end.to.class], Visit: b.visits[end.to], Probability: end.probability})
+			visit.Next = append(visit.Next, network.Branch{
+				Class:       b.rows[end.to.class],
+				Visit:       b.visits[end.to],
+				Probability: end.probability,
+			})
 		}
 		if leaves != nil {
 			visit.Next = append(visit.Next, network.Branch{Class: network.Leaves, Probability: leaves})
@@ -200,7 +228,11 @@ func (b *builder) addClasses(arrivals map[place]*big.Rat, next map[place][]branc
 				class.ArrivalRate = new(big.Rat)
 			}
 			class.ArrivalRate.Add(class.ArrivalRate, rate)
-			class.Arrives = append(class.Arrives, network.Branch{Class: b.rows[at.class], Visit: len(class.Visits), Probability: rate})
+			class.Arrives = append(class.Arrives, network.Branch{
+				Class:       b.rows[at.class],
+				Visit:       len(class.Visits),
+				Probability: rate,
+			})
 		}
 		class.Visits = append(class.Visits, visit)
 	}
@@ -212,7 +244,8 @@ func (b *builder) addClasses(arrivals map[place]*big.Rat, next map[place][]branc
 	}
 }
 
-// scale sets rates that depend on the number of jobs, which are given up to a number that all jobs together do not exceed.
+// scale sets rates that depend on the number of jobs, which are given up to a number that all jobs
+// together do not exceed.
 func (b *builder) scale() error {
 	jobs := 0
 	for _, k := range b.classes {
@@ -229,7 +262,9 @@ func (b *builder) scale() error {
 		}
 		for _, at := range b.found {
 			if at.node == i && !b.classes[at.class].closed {
-				return input.Errorf(path, len(n.scaling), "closed classes only at %s: of an open one there may be any number of jobs", input.Quote(n.station.Name))
+				return input.Errorf(path, len(n.scaling),
+					"closed classes only at %s: of an open one there may be any number of jobs",
+					input.Quote(n.station.Name))
 			}
 		}
 		b.model.Stations[n.index].Rates = n.scaling
@@ -237,7 +272,8 @@ func (b *builder) scale() error {
 	return nil
 }
 
-// setReferences makes visits to the reference nodes of the first classes of closed chains those of the cycles.
+// setReferences makes visits to the reference nodes of the first classes of closed chains those of
+// the cycles.
 func (b *builder) setReferences() {
 	chain := make([]int, len(b.model.Classes))
 	for c := range chain {

@@ -19,8 +19,8 @@ type law struct {
 	mean   func(f map[string]*file.Node, path string) (*big.Rat, error)
 }
 
-// lawOf returns the law of a type. It has no function mean if the mean is irrational, nor for Gamma,
-// whose beta is a rate in some versions of LINE and a scale in others.
+// lawOf returns the law of a type. It has no function mean if the mean is irrational, nor for
+// Gamma, whose beta is a rate in some versions of LINE and a scale in others.
 func lawOf(kind string) (l law, ok bool) {
 	switch kind {
 	case "Exp":

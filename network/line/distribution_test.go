@@ -11,7 +11,8 @@ import (
 	"productform/network/line"
 )
 
-// meanOf reads shop with another distribution at its stack, and returns the mean that it is read with.
+// meanOf reads shop with another distribution at its stack, and returns the mean that it is read
+// with.
 func meanOf(t rapid.TB, distribution any) *big.Rat {
 	text, err := json.Marshal(distribution)
 	if err != nil {

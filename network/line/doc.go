@@ -4,12 +4,14 @@
 //
 // A file has nodes, classes and a matrix of routing probabilities:
 //
-//	m, err := line.Read(strings.NewReader(`{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "shop",
+//	m, err := line.Read(
+//		strings.NewReader(`{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "shop",
 //	 "nodes": [
 //	   {"name": "Think", "type": "Delay", "service": {"Users": {"type": "Exp", "params": {"lambda": 0.2}}}},
 //	   {"name": "Disk", "type": "Queue", "scheduling": "PS", "servers": 2, "service": {"Users": {"type": "Exp", "params": {"lambda": 30}}}}],
 //	 "classes": [{"name": "Users", "type": "Closed", "population": 40, "refNode": "Think"}],
-//	 "routing": {"type": "matrix", "matrix": {"Users,Users": {"Think": {"Disk": 1}, "Disk": {"Think": 0.5, "Disk": 0.5}}}}}}`))
+//	 "routing": {"type": "matrix", "matrix": {"Users,Users": {"Think": {"Disk": 1}, "Disk": {"Think": 0.5, "Disk": 0.5}}}}}}`),
+//	)
 //	if err != nil {
 //		log.Fatal(err)
 //	}
@@ -23,8 +25,8 @@
 // The reader takes nodes of the types Source, Sink, Queue, Delay, Router and ClassSwitch; the
 // scheduling INF, FCFS, PS, LCFSPR and SIRO; classes of the types Open and Closed; and routing by a
 // matrix, from "class,class" to nodes. Service is Exp or, where only its mean matters (INF, PS, and
-// LCFSPR with one server), any of Det, Erlang, HyperExp, Coxian, APH, PH, Uniform and Pareto, and Gamma,
-// Lognormal and Weibull by a fit. The network keeps only the mean of these laws: a simulation
-// draws exponential sizes by default. The reader rejects everything else by name: buffers, priorities in
-// scheduling, other routing strategies, finite regions, layered networks.
+// LCFSPR with one server), any of Det, Erlang, HyperExp, Coxian, APH, PH, Uniform and Pareto, and
+// Gamma, Lognormal and Weibull by a fit. The network keeps only the mean of these laws: a
+// simulation draws exponential sizes by default. The reader rejects everything else by name:
+// buffers, priorities in scheduling, other routing strategies, finite regions, layered networks.
 package line

@@ -11,12 +11,14 @@ import (
 )
 
 func Example() {
-	m, err := line.Read(strings.NewReader(`{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "shop",
+	m, err := line.Read(
+		strings.NewReader(`{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "shop",
  "nodes": [
    {"name": "Think", "type": "Delay", "service": {"Users": {"type": "Exp", "params": {"lambda": 0.2}}}},
    {"name": "Disk", "type": "Queue", "scheduling": "PS", "servers": 2, "service": {"Users": {"type": "Exp", "params": {"lambda": 30}}}}],
  "classes": [{"name": "Users", "type": "Closed", "population": 40, "refNode": "Think"}],
- "routing": {"type": "matrix", "matrix": {"Users,Users": {"Think": {"Disk": 1}, "Disk": {"Think": 0.5, "Disk": 0.5}}}}}}`))
+ "routing": {"type": "matrix", "matrix": {"Users,Users": {"Think": {"Disk": 1}, "Disk": {"Think": 0.5, "Disk": 0.5}}}}}}`),
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -30,12 +32,14 @@ func Example() {
 
 // Read rejects a station without a product form and names its field.
 func ExampleRead() {
-	_, err := line.Read(strings.NewReader(`{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "shop",
+	_, err := line.Read(
+		strings.NewReader(`{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "shop",
  "nodes": [
    {"name": "Think", "type": "Delay", "service": {"Users": {"type": "Exp", "params": {"lambda": 0.2}}}},
    {"name": "Disk", "type": "Queue", "scheduling": "SJF", "servers": 2, "service": {"Users": {"type": "Exp", "params": {"lambda": 30}}}}],
  "classes": [{"name": "Users", "type": "Closed", "population": 40, "refNode": "Think"}],
- "routing": {"type": "matrix", "matrix": {"Users,Users": {"Think": {"Disk": 1}, "Disk": {"Think": 1}}}}}}`))
+ "routing": {"type": "matrix", "matrix": {"Users,Users": {"Think": {"Disk": 1}, "Disk": {"Think": 1}}}}}}`),
+	)
 	fmt.Println(err)
 	// Output: line 4: model.nodes[1].scheduling = a string "SJF": want one of INF (the only one of a Delay), FCFS, PS, LCFSPR, SIRO: no other strategy is read
 }

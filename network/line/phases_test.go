@@ -53,7 +53,8 @@ func drawPhases(t *rapid.T) (fields, phaseLaw) {
 // A phaseState has the phases of the jobs at each station, at one with LCFSPR by arrival.
 type phaseState [2]string
 
-// A network read from LINE has the exact means of the literal chain of all its jobs and their phases.
+// A network read from LINE has the exact means of the literal chain of all its jobs and their
+// phases.
 func TestSolutionMatchesChainOfPhases(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		think, first := drawPhases(t)

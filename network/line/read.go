@@ -15,12 +15,15 @@ import (
 // Read reads a network from a text in JSON or YAML: in LINE's format if it has the field format,
 // otherwise as [network.Read].
 //
-// Numbers are taken as they are written, means as 1/lambda of Exp. Probabilities of a row are rounded doubles in such files: if their sum is within 1e-12 of 1,
-// they are divided by it. Visits that jobs never come to, which files of LINE list too, are left out, and so are classes without any. Routers and
-// nodes of the type ClassSwitch become branches of the stations before them. Jobs that change their class between the source and the first station arrive in the
-// class they have there. The cycle of a closed chain is from one visit of its first class to refNode to the next.
+// Numbers are taken as they are written, means as 1/lambda of Exp. Probabilities of a row are
+// rounded doubles in such files: if their sum is within 1e-12 of 1, they are divided by it. Visits
+// that jobs never come to, which files of LINE list too, are left out, and so are classes without
+// any. Routers and nodes of the type ClassSwitch become branches of the stations before them. Jobs
+// that change their class between the source and the first station arrive in the class they have
+// there. The cycle of a closed chain is from one visit of its first class to refNode to the next.
 //
-// The error is a *[num.SyntaxError], or wraps a *[num.InputError] with the line and the path of the field.
+// The error is a *[num.SyntaxError], or wraps a *[num.InputError] with the line and the path of the
+// field.
 func Read(r io.Reader) (*network.Model, error) { return read(r, file.Auto) }
 
 // ReadFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml,
@@ -94,7 +97,10 @@ func decode(root *file.Node) (*network.Model, error) {
 		return nil, input.Errorf("model", "", "an object with nodes, classes and routing")
 	}
 	// The name and initialState do not affect the steady state and are ignored.
-	g, err := f["model"].Fields("model", "an object with nodes, classes and routing", "type", "name", "nodes", "classes", "routing", "routingStrategies", "initialState")
+	g, err := f["model"].Fields(
+		"model", "an object with nodes, classes and routing", "type", "name", "nodes", "classes",
+		"routing", "routingStrategies", "initialState",
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -166,11 +172,14 @@ func names(n *file.Node, path string) (map[string]int, error) {
 	return rows, nil
 }
 
-const wantType = "one of Source, Sink, Queue, Delay, Router, ClassSwitch; other types have no product form, or none that is read"
+const wantType = "one of Source, Sink, Queue, Delay, Router, ClassSwitch; other types have no product form, or none " +
+	"that is read"
 
 func (d *document) node(n *file.Node, i int) error {
 	path := input.Index("model.nodes", i)
-	f, err := n.Fields(path, "", "name", "type", "scheduling", "servers", "buffer", "service", "loadDependence", "classSwitchMatrix")
+	f, err := n.Fields(
+		path, "", "name", "type", "scheduling", "servers", "buffer", "service", "loadDependence", "classSwitchMatrix",
+	)
 	if err != nil {
 		return err
 	}
@@ -180,8 +189,14 @@ func (d *document) node(n *file.Node, i int) error {
 		return input.Errorf(path+".type", shown(f["type"]), wantType)
 	}
 	s.kind = f["type"].Text
-	allowed := map[string][]string{"Source": {"service", "scheduling"}, "Sink": {}, "Router": {}, "ClassSwitch": {"classSwitchMatrix"},
-		"Delay": {"service", "scheduling", "servers", "buffer"}, "Queue": {"service", "scheduling", "servers", "buffer", "loadDependence"}}[s.kind]
+	allowed := map[string][]string{
+		"Source":      {"service", "scheduling"},
+		"Sink":        {},
+		"Router":      {},
+		"ClassSwitch": {"classSwitchMatrix"},
+		"Delay":       {"service", "scheduling", "servers", "buffer"},
+		"Queue":       {"service", "scheduling", "servers", "buffer", "loadDependence"},
+	}[s.kind]
 	if allowed == nil {
 		return input.Errorf(path+".type", strconv.Quote(s.kind), wantType)
 	}
@@ -303,7 +318,8 @@ func (d *document) find(rows map[string]int, name, path, what string) (int, erro
 	for name, i := range rows {
 		known[i] = name
 	}
-	return 0, input.Errorf(path, strconv.Quote(name), "the name of a %s%s", what, file.DidYouMean(name, slices.Values(known), input.Quote))
+	return 0, input.Errorf(path, strconv.Quote(name), "the name of a %s%s",
+		what, file.DidYouMean(name, slices.Values(known), input.Quote))
 }
 
 // service reads mean sizes.
@@ -353,8 +369,12 @@ func (d *document) classSwitch(n *file.Node, path string, i int) error {
 	}
 	s := &d.nodes[i]
 	s.switches = map[int][]branch{}
-	return d.byClass(n, path, "an object from classes to classes with probabilities", func(c int, n *file.Node, path string) error {
-		err := d.byClass(n, path, "an object from classes to probabilities", func(to int, n *file.Node, path string) error {
+	return d.byClass(n, path, "an object from classes to classes with probabilities", func(
+		c int, n *file.Node, path string,
+	) error {
+		err := d.byClass(n, path, "an object from classes to probabilities", func(
+			to int, n *file.Node, path string,
+		) error {
 			p, err := probability(n, path)
 			if err == nil && p.Sign() > 0 {
 				s.switches[c] = append(s.switches[c], branch{place{i, to}, p})
@@ -395,7 +415,8 @@ func divide(branches []branch, path string) error {
 
 func (d *document) class(n *file.Node, c int) error {
 	path := input.Index("model.classes", c)
-	f, err := n.Fields(path, "", "name", "type", "population", "refNode", "priority") // which strategies that are read do not look at
+	// which strategies that are read do not look at
+	f, err := n.Fields(path, "", "name", "type", "population", "refNode", "priority")
 	if err != nil {
 		return err
 	}
@@ -537,7 +558,9 @@ func (d *document) strategies(n *file.Node) error {
 		return err
 	}
 	for k, key := range keys {
-		err := d.byClass(&values[k], input.Field(path, key), "an object from classes to strategies", func(c int, n *file.Node, path string) error {
+		err := d.byClass(&values[k], input.Field(path, key), "an object from classes to strategies", func(
+			c int, n *file.Node, path string,
+		) error {
 			if n.Kind != file.TextKind || n.Text != "RAND" && n.Text != "PROB" && n.Text != "DISABLED" {
 				return input.Errorf(path, n, "RAND, PROB or DISABLED, which the matrix describes")
 			}

@@ -181,7 +181,11 @@ func drawModel(t *rapid.T) *loss.Model {
 	}
 	n := rapid.IntRange(1, 3).Draw(t, "classes")
 	for k := range n {
-		c := loss.Class{Name: fmt.Sprint("c", k), ArrivalRate: number("rate"), Units: rapid.IntRange(0, 2).Draw(t, "units")}
+		c := loss.Class{
+			Name:        fmt.Sprint("c", k),
+			ArrivalRate: number("rate"),
+			Units:       rapid.IntRange(0, 2).Draw(t, "units"),
+		}
 		if rapid.Bool().Draw(t, "finite") {
 			c.Sources = rapid.IntRange(1, 3).Draw(t, "sources")
 		}
@@ -225,10 +229,15 @@ func TestAgainstChains(t *testing.T) {
 			s.compare(t, k, &exact.Classes[k])
 		}
 		equal(t, "empty", *exact.EmptyProbability, s.chain.Prob[""])
-		equal(t, "mean jobs", exact.MeanJobs, s.chain.Mean(func(state string) *big.Rat { return rat(int64(len(state)), 1) }))
+		equal(
+			t, "mean jobs", exact.MeanJobs,
+			s.chain.Mean(func(state string) *big.Rat { return rat(int64(len(state)), 1) }),
+		)
 		for j, server := range exact.Servers {
 			equal(t, "utilization", server.Utilization, s.prob(func(state string) bool {
-				return slices.ContainsFunc(jobsOf(state), func(k int) bool { return slices.Contains(m.Classes[k].Servers, j) })
+				return slices.ContainsFunc(jobsOf(state), func(k int) bool {
+					return slices.Contains(m.Classes[k].Servers, j)
+				})
 			}))
 		}
 		checkBounds(t, exact, solve(t, m, num.Float))
@@ -254,7 +263,9 @@ func (s seen) compare(t *rapid.T, k int, got *loss.ClassResult) {
 	waits := s.chain.Mean(func(state string) *big.Rat {
 		return mul(arrivals(m, state, k), indicator(fits(m, state, k) && len(state) >= m.Count))
 	})
-	queue := s.chain.Mean(func(state string) *big.Rat { return rat(int64(count(state[min(m.Count, len(state)):], k)), 1) })
+	queue := s.chain.Mean(func(state string) *big.Rat {
+		return rat(int64(count(state[min(m.Count, len(state)):], k)), 1)
+	})
 	equal(t, "waits", *got.WaitProbability, quo(waits, in))
 	equal(t, "queue", *got.MeanQueue, queue)
 	equal(t, "waiting", *got.MeanWaiting, quo(queue, in))
@@ -297,7 +308,10 @@ func values(r *loss.Result) (list []*num.Value) {
 	list = append(list, r.EmptyProbability, r.Blocking, &r.Throughput, &r.MeanJobs, r.MeanDelay)
 	for k := range r.Classes {
 		c := &r.Classes[k]
-		list = append(list, &c.Offered, &c.Blocking, &c.Throughput, c.MeanJobs, c.MeanDelay, c.WaitProbability, c.MeanQueue, c.MeanWaiting)
+		list = append(
+			list, &c.Offered, &c.Blocking, &c.Throughput, c.MeanJobs, c.MeanDelay, c.WaitProbability,
+			c.MeanQueue, c.MeanWaiting,
+		)
 	}
 	for s := range r.Servers {
 		list = append(list, &r.Servers[s].Utilization, r.Servers[s].MeanJobs, r.Servers[s].Throughput)

@@ -129,9 +129,10 @@ func (t *table) checkSize(bytesEach, maxBytes float64) error {
 
 func newBuilder() *builder { return &builder{&table{jobs: -1, free: new(big.Rat)}} }
 
-// newTable returns the table of the classes, of which rows[j] are those of member j: all, or where each job is served at
-// rate 1 those that a limit binds. Poisson classes with the same servers, limits and units are one member, which brings the work of all.
-// The error is an [*UnstableError], a [*num.TooLargeError] or that of the context.
+// newTable returns the table of the classes, of which rows[j] are those of member j: all, or where
+// each job is served at rate 1 those that a limit binds. Poisson classes with the same servers,
+// limits and units are one member, which brings the work of all. The error is an [*UnstableError],
+// a [*num.TooLargeError] or that of the context.
 func (m *Model) newTable(ctx context.Context) (t *table, rows [][]int, err error) {
 	b, bounds := newBuilder(), m.bounds()
 	member, rows := m.members(bounds)
@@ -308,5 +309,7 @@ func (b *builder) rank(ctx context.Context, m *Model, rows [][]int) ([]*big.Rat,
 
 func tooManySets(path string, n int) error {
 	return &num.TooLargeError{States: float64(uint64(1) << min(n, 63)),
-		Input: input.Errorf(path, fmt.Sprintf("%d of them", n), "at most %d, with named servers or a rank function: all their sets are tabulated", maxSets)}
+		Input: input.Errorf(path, fmt.Sprintf("%d of them", n),
+			"at most %d, with named servers or a rank function: all their sets are tabulated",
+			maxSets)}
 }

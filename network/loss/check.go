@@ -19,11 +19,15 @@ const countNeedsTokens = "tokens as well, or one server of the total capacity"
 //     servers have unique names among their kind;
 //   - λ_k >= 0, σ_k > 0, C_s >= 0, with numerators and denominators of at most 16,384 bits;
 //   - all counts are from 1 to 10,000,000, or 0 if that has a meaning;
-//   - with Servers, each class has some, none twice, at least one of them of positive capacity; without, none;
-//   - with Rank, there are at most 20 classes, each non-empty set of them has one rate, and no rate falls when a class joins;
-//   - limits have classes, none twice, no two limits the same ones, and let each class in at least once;
+//   - with Servers, each class has some, none twice, at least one of them of positive capacity;
+//     without, none;
+//   - with Rank, there are at most 20 classes, each non-empty set of them has one rate, and no rate
+//     falls when a class joins;
+//   - limits have classes, none twice, no two limits the same ones, and let each class in at least
+//     once;
 //   - only servers with tokens have a count above 1, and all counts add up to at most 10,000;
-//   - with tokens, every server has some and a positive capacity, all classes have one mean size, and nothing else limits the jobs: no room, limits, units or sources.
+//   - with tokens, every server has some and a positive capacity, all classes have one mean size,
+//     and nothing else limits the jobs: no room, limits, units or sources.
 func (m *Model) Check() error { return modelFile.CheckAll(m) }
 
 // checkConditions rejects fields that are each in range but do not fit together.
@@ -76,7 +80,9 @@ func (m *Model) checkServers() error {
 	case m.Room > 0:
 		return input.Errorf("room", m.Room, "no room with tokens, which limit the jobs")
 	case len(m.Limits) > 0:
-		return input.Errorf("limits", fmt.Sprintf("%d of them", len(m.Limits)), "no limits with tokens, which limit the jobs")
+		return input.Errorf(
+			"limits", fmt.Sprintf("%d of them", len(m.Limits)), "no limits with tokens, which limit the jobs",
+		)
 	}
 	return nil
 }
@@ -94,7 +100,8 @@ func (m *Model) checkClass(k int) error {
 			return input.Errorf(path+".units", c.Units, "one unit with tokens: each job takes one")
 		case num.OrOne(c.MeanSize).Cmp(num.OrOne(first.MeanSize)) != 0:
 			return input.Errorf(path+".mean_size", num.OrOne(c.MeanSize).RatString(),
-				"the mean size of all classes, %s: servers do not tell classes apart", num.OrOne(first.MeanSize).RatString())
+				"the mean size of all classes, %s: servers do not tell classes apart",
+				num.OrOne(first.MeanSize).RatString())
 		}
 	}
 	return m.checkCompatible(c, path+".servers")
@@ -138,11 +145,15 @@ func (m *Model) checkRank() error {
 	}
 	for set := 1; set < len(rate); set++ {
 		if rate[set] == nil {
-			return input.Errorf("rank", fmt.Sprintf("%d rates", len(m.Rank)), "one rate for each of the %d sets of classes; that of %s is missing", len(rate)-1, m.classNames(ranktable.Members(set)))
+			return input.Errorf("rank", fmt.Sprintf("%d rates", len(m.Rank)),
+				"one rate for each of the %d sets of classes; that of %s is missing",
+				len(rate)-1, m.classNames(ranktable.Members(set)))
 		}
 		for _, k := range ranktable.Members(set) {
 			if less := rate[set&^(1<<k)]; less != nil && less.Cmp(rate[set]) > 0 {
-				return input.Errorf(input.Index("rank", row[set])+".rate", rate[set].RatString(), "at least %s, the rate without %s", less.RatString(), input.Quote(m.Classes[k].Name))
+				return input.Errorf(input.Index("rank", row[set])+".rate",
+					rate[set].RatString(), "at least %s, the rate without %s",
+					less.RatString(), input.Quote(m.Classes[k].Name))
 			}
 		}
 	}
@@ -156,12 +167,14 @@ func (m *Model) checkLimit(l int, first map[string]int) error {
 	for _, k := range limit.Classes {
 		in[k] = 1
 		if b := m.Classes[k].units(); b > limit.Most {
-			return input.Errorf(path+".most", limit.Most, "at least %d, the units of a job of %s, or its jobs never fit",
+			return input.Errorf(path+".most", limit.Most,
+				"at least %d, the units of a job of %s, or its jobs never fit",
 				b, strconv.Quote(m.Classes[k].Name))
 		}
 	}
 	if other, ok := first[string(in)]; ok {
-		return input.Errorf(path+".classes", m.classNames(limit.Classes), "other classes than those of %s", input.Index("limits", other))
+		return input.Errorf(path+".classes", m.classNames(limit.Classes), "other classes than those of %s",
+			input.Index("limits", other))
 	}
 	first[string(in)] = l
 	if m.Room > 0 && len(limit.Classes) == len(m.Classes) {

@@ -60,7 +60,9 @@ func spread(ctx context.Context, a, b []arithmetic.Number, most, sign int) ([]ar
 			wide[j+sign*i] = wide[j+sign*i].Plus(x.Wide.Times(b[j].Wide))
 		}
 	}
-	if float { // a product rounds once, and each term is part of fewer additions than the number of terms, each with a further 2^-200
+	// a product rounds once, and each term is part of fewer additions than the number of terms,
+	// each with a further 2^-200
+	if float {
 		bound := arithmetic.Compound(worstA, worstB, arithmetic.Roundings(terms+1))
 		for j := range out {
 			out[j] = arithmetic.FromWide(wide[j], bound)

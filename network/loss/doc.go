@@ -58,7 +58,8 @@
 //
 // # Recursions
 //
-// All numbers are sums, products and quotients of positive ones. The only subtractions are of fractions of the input.
+// All numbers are sums, products and quotients of positive ones. The only subtractions are of
+// fractions of the input.
 //
 // Erlang's B(n) and its relatives obey 1/B(n) = 1 + n/a 1/B(n-1).
 //
@@ -73,8 +74,9 @@
 // the tree give the weight of all states in which a class is blocked, by its own limit or one
 // above.
 //
-// In all other systems the recursion runs over a table: over the units used of each limit, the set of classes present and the number of busy
-// servers, as far as the rates and limits depend on them. Summing μ(x) Φ(x) = Σ Φ(x-e_k) over the states behind an entry s gives
+// In all other systems the recursion runs over a table: over the units used of each limit, the set
+// of classes present and the number of busy servers, as far as the rates and limits depend on them.
+// Summing μ(x) Φ(x) = Σ Φ(x-e_k) over the states behind an entry s gives
 //
 //	(μ(s) - Σ_{k free} w_k) W(s) = Σ_k w_k Σ_{s': s'+e_k = s ≠ s'} W(s'),
 //
@@ -85,8 +87,9 @@
 //
 // # Tokens
 //
-// If servers have tokens, a job is served by one of the servers of its class: it takes the token, of those free at these servers, that
-// was released first, and gives it back as it leaves. Jobs that find none are lost. With y_s tokens free at server s, of l_s,
+// If servers have tokens, a job is served by one of the servers of its class: it takes the token,
+// of those free at these servers, that was released first, and gives it back as it leaves. Jobs
+// that find none are lost. With y_s tokens free at server s, of l_s,
 //
 //	π(y) = Λ(y) Π_s (C_s/σ)^y_s / G,  ν(A(y)) Λ(y) = Σ_{s: y_s>0} Λ(y-e_s),  y <= l,
 //

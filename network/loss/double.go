@@ -8,7 +8,8 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// A double is a float64 >= 0 that is 0 only if it is 0 exactly, and NaN once anything left the range in which each operation has a relative error of u.
+// A double is a float64 >= 0 that is 0 only if it is 0 exactly, and NaN once anything left the
+// range in which each operation has a relative error of u.
 type double float64
 
 func (a double) Add(b double) double { return checked(a+b, a == 0 && b == 0) }
@@ -35,7 +36,8 @@ type scan struct {
 	empty       arithmetic.Number // weight of the requested entry
 }
 
-// scan sweeps the table in the arithmetic of one, with the jobs unless there are tokens; empty is the entry of the empty system.
+// scan sweeps the table in the arithmetic of one, with the jobs unless there are tokens; empty is
+// the entry of the empty system.
 func (t *table) scan(ctx context.Context, one arithmetic.Number, tokens bool, empty int) (*scan, error) {
 	e := newSweep(ctx, t, one.Rational, one.Integer, func(x arithmetic.Number) arithmetic.Number { return x })
 	if err := e.up(one); err != nil {
@@ -97,7 +99,10 @@ func (t *table) doublesFrom(ctx context.Context, first double, tokens bool, empt
 	for _, top := range t.Limits {
 		steps += float64(top)
 	}
-	bound := arithmetic.Compound(2*(steps+1)*worst, arithmetic.Roundings((steps+1)*(2*members+8)+steps*(members+8)+2*(math.Log2(2*members*states+2)+2)+16), 0)
+	bound := arithmetic.Compound(
+		2*(steps+1)*worst,
+		arithmetic.Roundings((steps+1)*(2*members+8)+steps*(members+8)+2*(math.Log2(2*members*states+2)+2)+16), 0,
+	)
 	ok := steps*worst < 1e-3
 	number := func(x double) arithmetic.Number {
 		ok = ok && !math.IsNaN(float64(x))
@@ -119,7 +124,15 @@ func (t *table) doublesFrom(ctx context.Context, first double, tokens bool, empt
 		return b
 	}
 	return &scan{
-		sums: sums[arithmetic.Number]{total: number(s.total), pass: list(s.pass), lost: list(s.lost), wait: list(s.wait), serves: list(s.serves), rests: list(s.rests), marginal: lists(s.marginal)},
+		sums: sums[arithmetic.Number]{
+			total:    number(s.total),
+			pass:     list(s.pass),
+			lost:     list(s.lost),
+			wait:     list(s.wait),
+			serves:   list(s.serves),
+			rests:    list(s.rests),
+			marginal: lists(s.marginal),
+		},
 		jobs: list(jobs), queue: list(queue), empty: number(e.weight[empty]),
 	}, ok, nil
 }

@@ -18,11 +18,14 @@ import (
 // *[num.InputError], a *[num.TooLargeError] for fractions that would be too long, and the error of
 // the context.
 func ErlangB(ctx context.Context, n int, load *big.Rat, s FormulaSettings) (num.Value, error) {
-	return formula(n, load, s, func(one arithmetic.Number) (arithmetic.Number, error) { return inverseB(ctx, n, load, one) },
-		func(inverse arithmetic.Number) arithmetic.Number { return inverse.One().Quo(inverse) })
+	return formula(
+		n, load, s, func(one arithmetic.Number) (arithmetic.Number, error) { return inverseB(ctx, n, load, one) },
+		func(inverse arithmetic.Number) arithmetic.Number { return inverse.One().Quo(inverse) },
+	)
 }
 
-// ErlangC returns the probability that an arriving job waits, of n >= 1 servers with a queue: with ρ = a/n < 1,
+// ErlangC returns the probability that an arriving job waits, of n >= 1 servers with a queue: with
+// ρ = a/n < 1,
 //
 //	C = B / (1 - ρ + ρ B).
 //
@@ -39,7 +42,9 @@ func ErlangC(ctx context.Context, n int, load *big.Rat, s FormulaSettings) (num.
 	if slack.Sign() <= 0 {
 		return num.Value{}, &UnstableError{Load: load, Capacity: ratOf(n)}
 	}
-	return formula(n, load, s, func(one arithmetic.Number) (arithmetic.Number, error) { return inverseB(ctx, n, load, one) },
+	return formula(n, load, s, func(one arithmetic.Number) (arithmetic.Number, error) {
+		return inverseB(ctx, n, load, one)
+	},
 		func(inverse arithmetic.Number) arithmetic.Number {
 			return inverse.One().Quo(inverse.Rational(slack).Mul(inverse).Add(inverse.Rational(rho)))
 		})
@@ -80,7 +85,9 @@ func inverseB(ctx context.Context, n int, load *big.Rat, one arithmetic.Number) 
 }
 
 // inverse returns x_n, x_0 = 1, x_j = 1 + factor(j) x_{j-1}.
-func inverse(ctx context.Context, n int, one arithmetic.Number, factor func(j int) arithmetic.Number) (arithmetic.Number, error) {
+func inverse(
+	ctx context.Context, n int, one arithmetic.Number, factor func(j int) arithmetic.Number,
+) (arithmetic.Number, error) {
 	if one.Exact == nil && one.Interval.Low == nil {
 		return inverseFloat(ctx, n, factor)
 	}
@@ -118,7 +125,10 @@ func inverseFloat(ctx context.Context, n int, factor func(j int) arithmetic.Numb
 }
 
 // formula evaluates a function of the final value of a recursion with the engine of the settings.
-func formula(n int, load *big.Rat, s FormulaSettings, recursion func(one arithmetic.Number) (arithmetic.Number, error), answer func(arithmetic.Number) arithmetic.Number) (num.Value, error) {
+func formula(
+	n int, load *big.Rat, s FormulaSettings, recursion func(one arithmetic.Number) (arithmetic.Number, error),
+	answer func(arithmetic.Number) arithmetic.Number,
+) (num.Value, error) {
 	if n < 0 || n > maxUnits {
 		return num.Value{}, input.Errorf("n", n, "an integer from 0 to %d", maxUnits)
 	}

@@ -19,7 +19,10 @@ func TestErlangBOfTables(t *testing.T) {
 	for _, c := range []struct {
 		servers int
 		load    *big.Rat
-	}{{1, rat(101, 10000)}, {2, rat(153, 1000)}, {5, rat(136, 100)}, {10, rat(446, 100)}, {20, rat(1203, 100)}, {50, rat(379, 10)}, {100, rat(841, 10)}} {
+	}{
+		{1, rat(101, 10000)}, {2, rat(153, 1000)}, {5, rat(136, 100)}, {10, rat(446, 100)}, {20, rat(1203, 100)},
+		{50, rat(379, 10)}, {100, rat(841, 10)},
+	} {
 		v, err := loss.ErlangB(t.Context(), c.servers, c.load, loss.FormulaSettings{})
 		if err != nil || math.Abs(v.Float-0.01) > 1e-4 {
 			t.Errorf("%d servers: %v, %v", c.servers, v.Float, err)
@@ -62,7 +65,9 @@ func TestFormulas(t *testing.T) {
 			sum = addUp(sum, term)
 		}
 		e := quo(term, sum)
-		enclosed(t, "Engset", e, func(s loss.FormulaSettings) (num.Value, error) { return loss.Engset(ctx, n, sources, a, s) })
+		enclosed(t, "Engset", e, func(s loss.FormulaSettings) (num.Value, error) {
+			return loss.Engset(ctx, n, sources, a, s)
+		})
 		one.Classes[0].Sources = sources
 		equal(t, "Engset of Solve", solve(t, one, num.Exact).Classes[0].Blocking, e)
 
@@ -72,14 +77,20 @@ func TestFormulas(t *testing.T) {
 			c := quo(top, addUp(new(big.Rat).Sub(rat(1, 1), b), top))
 			enclosed(t, "C", c, func(s loss.FormulaSettings) (num.Value, error) { return loss.ErlangC(ctx, n, a, s) })
 			load, _ := quo(a, rat(int64(n), 1)).Float64()
-			if want, _ := c.Float64(); math.Abs(tags.ErlangC(n, load)-want) > 1e-12*want { // 1 - load >= 1/240 costs three digits
+			// 1 - load >= 1/240 costs three digits
+			if want, _ := c.Float64(); math.Abs(tags.ErlangC(n, load)-want) > 1e-12*want {
 				t.Errorf("C(%d, %v) in float64 = %v, want %v", n, load, tags.ErlangC(n, load), want)
 			}
-			r := solve(t, &loss.Model{Count: n, Classes: []loss.Class{{Name: "a", ArrivalRate: quo(a, rat(3, 1))}, {Name: "b", ArrivalRate: quo(a, rat(3, 2))}}}, num.Exact)
+			r := solve(t, &loss.Model{Count: n, Classes: []loss.Class{
+				{Name: "a", ArrivalRate: quo(a, rat(3, 1))}, {Name: "b", ArrivalRate: quo(a, rat(3, 2))},
+			}}, num.Exact)
 			equal(t, "C of Solve", *r.Classes[1].WaitProbability, c)
 			equal(t, "jobs", r.MeanJobs, addUp(a, quo(mul(c, a), new(big.Rat).Sub(rat(int64(n), 1), a))))
 			equal(t, "waiting", *r.Classes[0].MeanWaiting, quo(c, new(big.Rat).Sub(rat(int64(n), 1), a)))
-			equal(t, "empty", *r.EmptyProbability, quo(mul(new(big.Rat).Sub(rat(1, 1), c), literalB(0, a)), sumBelow(n, a)))
+			equal(
+				t, "empty", *r.EmptyProbability,
+				quo(mul(new(big.Rat).Sub(rat(1, 1), c), literalB(0, a)), sumBelow(n, a)),
+			)
 		}
 	})
 }
@@ -162,7 +173,9 @@ func TestBadFormulas(t *testing.T) {
 		t.Errorf("unstable: error %v", err)
 	}
 	var large *num.TooLargeError
-	if _, err := loss.ErlangB(ctx, 1_000_000, rat(1, 1), loss.FormulaSettings{Engine: num.Exact}); !errors.As(err, &large) || large.States != 1e6 {
+	if _, err := loss.ErlangB(ctx, 1_000_000, rat(1, 1), loss.FormulaSettings{Engine: num.Exact}); !errors.As(err,
+		&large) ||
+		large.States != 1e6 {
 		t.Errorf("fractions of a million servers: error %v", err)
 	}
 }

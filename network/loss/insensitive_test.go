@@ -113,7 +113,11 @@ func TestInsensitivity(t *testing.T) {
 		kind := rapid.IntRange(0, 2).Draw(t, "kind")
 		var second []*big.Rat
 		for k := range 2 {
-			c := loss.Class{Name: string(rune('a' + k)), ArrivalRate: rat(rapid.Int64Range(1, 9).Draw(t, "rate"), 4), MeanSize: rat(rapid.Int64Range(1, 5).Draw(t, "size"), 2)}
+			c := loss.Class{
+				Name:        string(rune('a' + k)),
+				ArrivalRate: rat(rapid.Int64Range(1, 9).Draw(t, "rate"), 4),
+				MeanSize:    rat(rapid.Int64Range(1, 5).Draw(t, "size"), 2),
+			}
 			if rapid.Bool().Draw(t, "finite") {
 				c.Sources = rapid.IntRange(1, 3).Draw(t, "sources")
 			}
@@ -134,13 +138,19 @@ func TestInsensitivity(t *testing.T) {
 		case 1:
 			m.Count = rapid.IntRange(1, 2).Draw(t, "servers")
 		case 2:
-			m.Servers = []loss.Server{{Name: "s", Capacity: rat(1, 1)}, {Name: "t", Capacity: rat(rapid.Int64Range(1, 4).Draw(t, "capacity"), 3)}}
+			m.Servers = []loss.Server{
+				{Name: "s", Capacity: rat(1, 1)},
+				{Name: "t", Capacity: rat(rapid.Int64Range(1, 4).Draw(t, "capacity"), 3)},
+			}
 			phi = balanced(m)
 		}
 		chain := inPhases(m, second, phi)
 		r := solve(t, m, num.Exact)
 		for k := range m.Classes {
-			equal(t, "jobs", *r.Classes[k].MeanJobs, chain.Mean(func(x phases) *big.Rat { return rat(int64(x[2*k]+x[2*k+1]), 1) }))
+			equal(
+				t, "jobs", *r.Classes[k].MeanJobs,
+				chain.Mean(func(x phases) *big.Rat { return rat(int64(x[2*k]+x[2*k+1]), 1) }),
+			)
 		}
 		equal(t, "empty", *r.EmptyProbability, chain.Prob[phases{}])
 	})

@@ -18,15 +18,25 @@ func TestLargeWithinBounds(t *testing.T) {
 			nested.Classes[k].Sources = 40 * k
 		}
 	}
-	nested.Limits = []loss.Limit{{Classes: []int{0, 1, 2}, Most: 100}, {Classes: []int{0, 1}, Most: 75}, {Classes: []int{3}, Most: 44}}
+	nested.Limits = []loss.Limit{
+		{Classes: []int{0, 1, 2}, Most: 100}, {Classes: []int{0, 1}, Most: 75}, {Classes: []int{3}, Most: 44},
+	}
 	graph, waiting := drawn(rat(1, 1)), linkModel(3, 12, 2)
 	graph.Room, graph.Limits[0].Most = 30, 20
 	waiting.Count = 3
 	waiting.Classes[1].Sources = 5
 	tokens := &loss.Model{}
 	for s := range 9 {
-		tokens.Servers = append(tokens.Servers, loss.Server{Name: fmt.Sprint("s", s), Capacity: rat(int64(s+3), 4), Tokens: 2})
-		tokens.Classes = append(tokens.Classes, loss.Class{Name: fmt.Sprint("c", s), ArrivalRate: rat(5, 4), Servers: []int{s / 3, 3 + s%3}})
+		tokens.Servers = append(tokens.Servers, loss.Server{
+			Name:     fmt.Sprint("s", s),
+			Capacity: rat(int64(s+3), 4),
+			Tokens:   2,
+		})
+		tokens.Classes = append(tokens.Classes, loss.Class{
+			Name:        fmt.Sprint("c", s),
+			ArrivalRate: rat(5, 4),
+			Servers:     []int{s / 3, 3 + s%3},
+		})
 	}
 	for k := range tokens.Classes {
 		tokens.Classes[k].Servers = append(tokens.Classes[k].Servers, 6, 7, 8)
@@ -35,7 +45,14 @@ func TestLargeWithinBounds(t *testing.T) {
 		}
 	}
 	tokens.Servers, tokens.Classes = tokens.Servers[:9], tokens.Classes[:4]
-	for name, m := range map[string]*loss.Model{"one link": linkModel(4, 2000, 0), "nested": nested, "pairs": linkModel(3, 30, 2), "graph": graph, "waiting": waiting, "tokens": tokens} {
+	for name, m := range map[string]*loss.Model{
+		"one link": linkModel(4, 2000, 0),
+		"nested":   nested,
+		"pairs":    linkModel(3, 30, 2),
+		"graph":    graph,
+		"waiting":  waiting,
+		"tokens":   tokens,
+	} {
 		float := solve(t, m, num.Float)
 		want, err := loss.Solve(ctx, m, loss.Settings{Engine: num.Enclose, RelTol: 1e-20})
 		if err != nil {
@@ -53,7 +70,8 @@ func TestLargeWithinBounds(t *testing.T) {
 			x, _ := all[i].Low.Rat(nil)
 			off := new(big.Rat).SetFloat64(v.Float)
 			if off.Sub(off, x).Abs(off); off.Cmp(mul(bound, x)) > 0 {
-				t.Errorf("%s: number %d is %v, want %v within %v", name, i, v.Float, all[i].Float, float.RelativeErrorBound)
+				t.Errorf("%s: number %d is %v, want %v within %v",
+					name, i, v.Float, all[i].Float, float.RelativeErrorBound)
 			}
 		}
 	}

@@ -21,7 +21,10 @@ func drawLink(t *rapid.T) *loss.Model {
 	if rapid.Bool().Draw(t, "crossing") {
 		least, more = 3, 0 // a table has a factor for each
 		for k := range 2 {
-			m.Limits = append(m.Limits, loss.Limit{Classes: []int{k, k + 1}, Most: rapid.IntRange(3, 7).Draw(t, "most")})
+			m.Limits = append(m.Limits, loss.Limit{
+				Classes: []int{k, k + 1},
+				Most:    rapid.IntRange(3, 7).Draw(t, "most"),
+			})
 		}
 	}
 	n := rapid.IntRange(least, 4).Draw(t, "classes")
@@ -64,7 +67,8 @@ func limited(m *loss.Model, k int) bool {
 	return m.Room > 0
 }
 
-// enumerate calls visit for all x that fit, with Π_k w_k^x_k/x_k! or C(N_k, x_k) w_k^x_k, of the classes that are limited or have sources.
+// enumerate calls visit for all x that fit, with Π_k w_k^x_k/x_k! or C(N_k, x_k) w_k^x_k, of the
+// classes that are limited or have sources.
 func enumerate(m *loss.Model, visit func(x []int, weight *big.Rat)) {
 	x := make([]int, len(m.Classes))
 	state := func() (s string) {
@@ -205,7 +209,9 @@ func TestNoLimitsMatchesQueue(t *testing.T) {
 			{Name: "c", ArrivalRate: rat(1, 1), Servers: []int{1}},
 		},
 	}
-	q, err := oiqueue.FromGraph(ctx, []*big.Rat{rat(2, 5), rat(3, 5), rat(1, 1)}, []*big.Rat{rat(1, 1), rat(2, 1)}, [][]int{{0}, {0, 1}, {1}})
+	q, err := oiqueue.FromGraph(
+		ctx, []*big.Rat{rat(2, 5), rat(3, 5), rat(1, 1)}, []*big.Rat{rat(1, 1), rat(2, 1)}, [][]int{{0}, {0, 1}, {1}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,10 +229,14 @@ func TestNoLimitsMatchesQueue(t *testing.T) {
 	m.Classes[2].ArrivalRate = rat(11, 5)
 	_, err = loss.Solve(ctx, m, loss.Settings{})
 	var unstable *loss.UnstableError
-	if !errors.As(err, &unstable) || !errors.Is(err, num.ErrUnstable) || fmt.Sprint(unstable.Classes) != "[0]" || unstable.Load.Cmp(rat(5, 1)) != 0 || unstable.Capacity.Cmp(rat(1, 1)) != 0 {
+	if !errors.As(err, &unstable) || !errors.Is(err, num.ErrUnstable) || fmt.Sprint(unstable.Classes) != "[0]" ||
+		unstable.Load.Cmp(rat(5, 1)) != 0 || unstable.Capacity.Cmp(rat(1, 1)) != 0 {
 		t.Errorf("error %v", err)
 	}
-	_, err = loss.Solve(ctx, &loss.Model{Count: 2, Classes: []loss.Class{{Name: "a", ArrivalRate: rat(1, 1)}, {Name: "b", ArrivalRate: rat(1, 1)}}}, loss.Settings{})
+	_, err = loss.Solve(ctx, &loss.Model{
+		Count:   2,
+		Classes: []loss.Class{{Name: "a", ArrivalRate: rat(1, 1)}, {Name: "b", ArrivalRate: rat(1, 1)}},
+	}, loss.Settings{})
 	if !errors.As(err, &unstable) || unstable.Load.Cmp(rat(2, 1)) != 0 || len(unstable.Classes) != 2 {
 		t.Errorf("error %v", err)
 	}

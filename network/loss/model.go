@@ -9,9 +9,13 @@ import (
 // those of the file. It has one of four kinds of service: Count, Servers, Rank, or none of these,
 // in which case each job is served at rate 1 as soon as it arrives.
 type Model struct {
-	Count   int       // equal servers of rate 1, each for one job at a time while the others wait; 0 for another service
-	Servers []Server  // servers of a compatibility graph: a job is served by all servers of its class, or with tokens by one of them
-	Rank    []SetRate `json:",omitempty"` // μ(A) of every non-empty set A of classes, nondecreasing in A; models without one keep the key of their simulations
+	Count int // equal servers of rate 1, each for one job at a time while the others wait; 0 for another service
+	// servers of a compatibility graph: a job is served by all servers of its class, or with tokens
+	// by one of them
+	Servers []Server
+	// μ(A) of every non-empty set A of classes, nondecreasing in A; models without one keep the key
+	// of their simulations
+	Rank    []SetRate `json:",omitempty"`
 	Room    int       // units that fit into the system, waiting and in service; 0 for any number
 	Limits  []Limit   // limits on the units of some classes
 	Classes []Class
@@ -22,8 +26,8 @@ type Server struct {
 	Name     string   // not empty, and unique among the servers
 	Capacity *big.Rat // C_s >= 0, > 0 with tokens
 
-	// The jobs that it can have, if each job is for one server; 0 if jobs are served by all their servers. All
-	// servers have some, or none.
+	// The jobs that it can have, if each job is for one server; 0 if jobs are served by all their
+	// servers. All servers have some, or none.
 	Tokens int
 
 	Count int `json:",omitempty"` // equal servers of the row, each with these tokens; 0 means 1, more need tokens
@@ -74,8 +78,10 @@ type Limit struct {
 
 // A Class is a kind of job.
 type Class struct {
-	Name        string   // not empty, and unique among the classes
-	ArrivalRate *big.Rat // λ_k >= 0, jobs per unit of time; with Sources the rate of each source that has no job in the system
+	Name string // not empty, and unique among the classes
+	// λ_k >= 0, jobs per unit of time; with Sources the rate of each source that has no job in the
+	// system
+	ArrivalRate *big.Rat
 	Sources     int      // N_k; 0 for arrivals from outside, a Poisson process
 	MeanSize    *big.Rat // σ_k > 0, mean work; nil means 1
 	Units       int      // b_k, units that a job takes; 0 means 1

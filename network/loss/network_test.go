@@ -22,9 +22,14 @@ func TestTokensMatchClosedNetwork(t *testing.T) {
 				m.Classes[0].Servers = append(m.Classes[0].Servers, s)
 			}
 		}
-		pair := &network.Model{Stations: []network.Station{{Name: "busy", Discipline: network.Order}, {Name: "free", Discipline: network.Order}}}
+		pair := &network.Model{Stations: []network.Station{
+			{Name: "busy", Discipline: network.Order}, {Name: "free", Discipline: network.Order},
+		}}
 		for _, s := range m.Servers {
-			pair.Stations[0].Nodes = append(pair.Stations[0].Nodes, network.Node{Name: s.Name, Capacity: quo(s.Capacity, num.OrOne(m.Classes[0].MeanSize))})
+			pair.Stations[0].Nodes = append(pair.Stations[0].Nodes, network.Node{
+				Name:     s.Name,
+				Capacity: quo(s.Capacity, num.OrOne(m.Classes[0].MeanSize)),
+			})
 		}
 		for _, c := range m.Classes {
 			pair.Stations[1].Nodes = append(pair.Stations[1].Nodes, network.Node{Name: c.Name, Capacity: c.ArrivalRate})
@@ -40,7 +45,9 @@ func TestTokensMatchClosedNetwork(t *testing.T) {
 				return []network.Branch{{Class: class, Visit: visit, Probability: rat(1, 1)}}
 			}
 			pair.Classes = append(pair.Classes, network.Class{Name: server.Name, Population: server.Tokens,
-				Visits: []network.Visit{{Station: 0, Nodes: []int{s}, Next: on(s, 1)}, {Station: 1, Nodes: users, Next: on(s, 0)}}})
+				Visits: []network.Visit{
+					{Station: 0, Nodes: []int{s}, Next: on(s, 1)}, {Station: 1, Nodes: users, Next: on(s, 0)},
+				}})
 		}
 		want, err := network.Solve(ctx, pair, network.Settings{Engine: num.Exact})
 		if err != nil {
@@ -62,9 +69,14 @@ func TestTokensMatchClosedNetwork(t *testing.T) {
 // ranges.
 func TestMachineRepair(t *testing.T) {
 	for _, machines := range []int{5, 200, 290, 3000} {
-		m := &loss.Model{Count: 2, Classes: []loss.Class{{Name: "machine", Sources: machines, ArrivalRate: rat(3, 1), MeanSize: rat(2, 3)}}}
+		m := &loss.Model{
+			Count:   2,
+			Classes: []loss.Class{{Name: "machine", Sources: machines, ArrivalRate: rat(3, 1), MeanSize: rat(2, 3)}},
+		}
 		closed := &network.Model{
-			Stations: []network.Station{{Name: "up", Discipline: network.Delay}, {Name: "repair", Discipline: network.FCFS, Servers: 2}},
+			Stations: []network.Station{
+				{Name: "up", Discipline: network.Delay}, {Name: "repair", Discipline: network.FCFS, Servers: 2},
+			},
 			Classes: []network.Class{{Name: "machine", Population: machines, Visits: []network.Visit{
 				{Station: 0, MeanSize: rat(1, 3), Next: []network.Branch{{Class: 0, Visit: 1, Probability: rat(1, 1)}}},
 				{Station: 1, MeanSize: rat(2, 3), Next: []network.Branch{{Class: 0, Visit: 0, Probability: rat(1, 1)}}},

@@ -20,18 +20,21 @@ import (
 //	limits:
 //	  - {classes: [video, office], most: 60}
 //
-// By "servers: 10" jobs wait for ten equal servers. Servers with names are a compatibility graph, and each class names its own:
+// By "servers: 10" jobs wait for ten equal servers. Servers with names are a compatibility graph,
+// and each class names its own:
 //
 //	servers: [{name: english, capacity: 2}, {name: both, capacity: 1}]
 //	classes: [{name: en, arrival_rate: 2, servers: [english, both]}]
 //	room: 20
 //
-// With tokens ({name: s, capacity: 1, tokens: 4}) each job is for one of the servers of its class, and a row may have
-// a count of equal servers. In place of servers, "rank" gives the total rate of every set of classes:
-// [{classes: [en], rate: 2}, {classes: [fr], rate: 1}, {classes: [en, fr], rate: 2.5}].
+// With tokens ({name: s, capacity: 1, tokens: 4}) each job is for one of the servers of its class,
+// and a row may have a count of equal servers. In place of servers, "rank" gives the total rate of
+// every set of classes: [{classes: [en], rate: 2}, {classes: [fr], rate: 1}, {classes: [en, fr],
+// rate: 2.5}].
 //
-// The error is a *[num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or repeated field, a
-// value of another type, and everything that [Model.Check] rejects.
+// The error is a *[num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the
+// field: for an unknown, missing or repeated field, a value of another type, and everything that
+// [Model.Check] rejects.
 func Read(r io.Reader) (*Model, error) { return read(r, file.Auto) }
 
 // ReadFile reads a model from a file, as JSON if its name ends in .json, as YAML if it ends in
@@ -56,11 +59,12 @@ const (
 // nonnegative, positive and count in $defs.
 func Schema() map[string]any { return modelFile.Schema() }
 
-// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
-// and examples.
+// Help returns a table of the fields of these files, with their meanings, units, ranges and
+// defaults, and examples.
 func Help() string { return modelFile.Help() }
 
-// modelFile describes the file of a model. It is never changed, like the descriptions that it is made of.
+// modelFile describes the file of a model. It is never changed, like the descriptions that it is
+// made of.
 var modelFile = file.Description[Model]{
 	Want: "an object with classes and room, limits or servers",
 	Fields: []file.Field[Model]{

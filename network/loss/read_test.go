@@ -31,30 +31,93 @@ func TestBadModels(t *testing.T) {
 		{"[1]", input.Error{Line: 1, Value: "an array", Want: "an object with classes and room, limits or servers"}},
 		{"room: 3", input.Error{Line: 1, Path: "classes", Want: "an array of classes"}},
 		{"room: 3\nclasses: []", input.Error{Line: 2, Path: "classes", Value: "[]", Want: "at least one class"}},
-		{"room: 3\nclasses: 5", input.Error{Line: 2, Path: "classes", Value: "the number 5", Want: "an array of classes"}},
-		{"room: 3\nclasses: [5]", input.Error{Line: 2, Path: "classes[0]", Value: "the number 5", Want: "an object with name and arrival_rate"}},
-		{"rooms: 3\n" + some, input.Error{Line: 1, Path: "rooms", Value: "the number 3", Want: fields + "; did you mean room?"}},
-		{"room: 3\nroom: 4\n" + some, input.Error{Line: 2, Path: "room", Value: "the number 4", Want: "the field once; it is there already"}},
+		{
+			"room: 3\nclasses: 5",
+			input.Error{Line: 2, Path: "classes", Value: "the number 5", Want: "an array of classes"},
+		},
+		{"room: 3\nclasses: [5]", input.Error{
+			Line:  2,
+			Path:  "classes[0]",
+			Value: "the number 5",
+			Want:  "an object with name and arrival_rate",
+		}},
+		{
+			"rooms: 3\n" + some,
+			input.Error{Line: 1, Path: "rooms", Value: "the number 3", Want: fields + "; did you mean room?"},
+		},
+		{
+			"room: 3\nroom: 4\n" + some,
+			input.Error{Line: 2, Path: "room", Value: "the number 4", Want: "the field once; it is there already"},
+		},
 		{"room: 0\n" + some, input.Error{Line: 1, Path: "room", Value: "0", Want: unit}},
 		{"room: 2.5\n" + some, input.Error{Line: 1, Path: "room", Value: "2.5", Want: unit}},
 		{"room: 1e8\n" + some, input.Error{Line: 1, Path: "room", Value: "1e8", Want: unit}},
-		{"room: 2\n" + some, input.Error{Line: 4, Path: "classes[1].units", Value: "3", Want: "at most the room of 2, or its jobs never fit"}},
+		{"room: 2\n" + some, input.Error{
+			Line:  4,
+			Path:  "classes[1].units",
+			Value: "3",
+			Want:  "at most the room of 2, or its jobs never fit",
+		}},
 		{"servers: 0\n" + some, input.Error{Line: 1, Path: "servers", Value: "0", Want: unit}},
 		{"servers: []\n" + some, input.Error{Line: 1, Path: "servers", Value: "[]", Want: "at least one server"}},
-		{"servers: many\n" + some, input.Error{Line: 1, Path: "servers", Value: `a string "many"`, Want: "a number of equal servers, or an array of servers with names"}},
+		{"servers: many\n" + some, input.Error{
+			Line:  1,
+			Path:  "servers",
+			Value: `a string "many"`,
+			Want:  "a number of equal servers, or an array of servers with names",
+		}},
 		{"servers: [{name: s}]\n" + some, input.Error{Line: 1, Path: "servers[0].capacity", Want: "a number >= 0"}},
-		{"servers: [{name: s, capacity: -1}]\n" + some, input.Error{Line: 1, Path: "servers[0].capacity", Value: "-1", Want: "a number >= 0"}},
-		{"servers: [{name: s, capacity: 0, tokens: 1}]\n" + some, input.Error{Line: 1, Path: "servers[0].capacity", Value: "0", Want: "a number > 0"}},
+		{
+			"servers: [{name: s, capacity: -1}]\n" + some,
+			input.Error{Line: 1, Path: "servers[0].capacity", Value: "-1", Want: "a number >= 0"},
+		},
+		{
+			"servers: [{name: s, capacity: 0, tokens: 1}]\n" + some,
+			input.Error{Line: 1, Path: "servers[0].capacity", Value: "0", Want: "a number > 0"},
+		},
 		{"servers: [{name: s, capacity: 1, token: 1}]\n" + some, input.Error{Line: 1, Path: "servers[0].token",
 			Value: "the number 1", Want: "one of the fields name, capacity, tokens, count; did you mean tokens?"}},
-		{"servers: [{name: s, capacity: 1, tokens: 0}]\n" + some, input.Error{Line: 1, Path: "servers[0].tokens", Value: "0", Want: unit}},
-		{"servers:\n  - {name: s, capacity: 1, tokens: 1}\n  - {name: t, capacity: 1}\n" + some, input.Error{Line: 3, Path: "servers[1].tokens", Value: "0", Want: "tokens at every server, or at none"}},
-		{"servers:\n  - {name: s, capacity: 1}\n  - {name: s, capacity: 1}\n" + some, input.Error{Line: 3, Path: "servers[1].name", Value: `"s"`, Want: "a name of its own; servers[0] has this one"}},
-		{token + "room: 4\nclasses: [{name: a, arrival_rate: 1, servers: [s]}]", input.Error{Line: 2, Path: "room", Value: "4", Want: "no room with tokens, which limit the jobs"}},
-		{token + "classes: [{name: a, arrival_rate: 1, servers: [s]}]\nlimits: [{classes: [a], most: 1}]", input.Error{Line: 3, Path: "limits", Value: "1 of them", Want: "no limits with tokens, which limit the jobs"}},
-		{token + "classes: [{name: a, arrival_rate: 1, servers: [s], sources: 3}]", input.Error{Line: 2, Path: "classes[0].sources", Value: "3", Want: "no sources with tokens"}},
-		{token + "classes: [{name: a, arrival_rate: 1, servers: [s], units: 2}]", input.Error{Line: 2, Path: "classes[0].units", Value: "2", Want: "one unit with tokens: each job takes one"}},
-		{token + "classes:\n  - {name: a, arrival_rate: 1, servers: [s]}\n  - {name: b, arrival_rate: 1, servers: [s], mean_size: 2}", input.Error{Line: 4, Path: "classes[1].mean_size", Value: "2", Want: "the mean size of all classes, 1: servers do not tell classes apart"}},
+		{
+			"servers: [{name: s, capacity: 1, tokens: 0}]\n" + some,
+			input.Error{Line: 1, Path: "servers[0].tokens", Value: "0", Want: unit},
+		},
+		{
+			"servers:\n  - {name: s, capacity: 1, tokens: 1}\n  - {name: t, capacity: 1}\n" + some,
+			input.Error{Line: 3, Path: "servers[1].tokens", Value: "0", Want: "tokens at every server, or at none"},
+		},
+		{"servers:\n  - {name: s, capacity: 1}\n  - {name: s, capacity: 1}\n" + some, input.Error{
+			Line:  3,
+			Path:  "servers[1].name",
+			Value: `"s"`,
+			Want:  "a name of its own; servers[0] has this one",
+		}},
+		{
+			token + "room: 4\nclasses: [{name: a, arrival_rate: 1, servers: [s]}]",
+			input.Error{Line: 2, Path: "room", Value: "4", Want: "no room with tokens, which limit the jobs"},
+		},
+		{token + "classes: [{name: a, arrival_rate: 1, servers: [s]}]\nlimits: [{classes: [a], most: 1}]", input.Error{
+			Line:  3,
+			Path:  "limits",
+			Value: "1 of them",
+			Want:  "no limits with tokens, which limit the jobs",
+		}},
+		{
+			token + "classes: [{name: a, arrival_rate: 1, servers: [s], sources: 3}]",
+			input.Error{Line: 2, Path: "classes[0].sources", Value: "3", Want: "no sources with tokens"},
+		},
+		{token + "classes: [{name: a, arrival_rate: 1, servers: [s], units: 2}]", input.Error{
+			Line:  2,
+			Path:  "classes[0].units",
+			Value: "2",
+			Want:  "one unit with tokens: each job takes one",
+		}},
+		{token + "classes:\n  - {name: a, arrival_rate: 1, servers: [s]}\n" +
+			"  - {name: b, arrival_rate: 1, servers: [s], mean_size: 2}", input.Error{
+			Line:  4,
+			Path:  "classes[1].mean_size",
+			Value: "2",
+			Want:  "the mean size of all classes, 1: servers do not tell classes apart",
+		}},
 		{"servers: [{name: s, capacity: 1, tokens: 1, count: 0}]\n" + some,
 			input.Error{Line: 1, Path: "servers[0].count", Value: "0", Want: "an integer from 1 to 10000"}},
 		{"servers: [{name: s, capacity: 1, count: 2}]\n" + some, input.Error{Line: 1, Path: "servers[0].count",
@@ -62,40 +125,151 @@ func TestBadModels(t *testing.T) {
 		{"servers:\n  - {name: s, capacity: 1, tokens: 1, count: 9999}\n  - {name: t, capacity: 1, tokens: 1, " +
 			"count: 2}\n" + some,
 			input.Error{Line: 3, Path: "servers[1].count", Value: "2", Want: "at most 10000 servers in total"}},
-		{graph + "classes: [{name: a, arrival_rate: 1}]", input.Error{Line: 2, Path: "classes[0].servers", Value: "[]", Want: "at least one server"}},
-		{graph + "classes: [{name: a, arrival_rate: 1, servers: [S]}]", input.Error{Line: 2, Path: "classes[0].servers[0]", Value: `"S"`, Want: `the name of a server; did you mean "s"?`}},
-		{graph + "classes: [{name: a, arrival_rate: 1, servers: [s, s]}]", input.Error{Line: 2, Path: "classes[0].servers[1]", Value: `"s"`, Want: "each server once; it is in this class already"}},
-		{graph + "classes: [{name: a, arrival_rate: 1, servers: [t]}]", input.Error{Line: 2, Path: "classes[0].servers", Value: "1 without capacity", Want: "a server of positive capacity"}},
+		{
+			graph + "classes: [{name: a, arrival_rate: 1}]",
+			input.Error{Line: 2, Path: "classes[0].servers", Value: "[]", Want: "at least one server"},
+		},
+		{graph + "classes: [{name: a, arrival_rate: 1, servers: [S]}]", input.Error{
+			Line:  2,
+			Path:  "classes[0].servers[0]",
+			Value: `"S"`,
+			Want:  `the name of a server; did you mean "s"?`,
+		}},
+		{graph + "classes: [{name: a, arrival_rate: 1, servers: [s, s]}]", input.Error{
+			Line:  2,
+			Path:  "classes[0].servers[1]",
+			Value: `"s"`,
+			Want:  "each server once; it is in this class already",
+		}},
+		{graph + "classes: [{name: a, arrival_rate: 1, servers: [t]}]", input.Error{
+			Line:  2,
+			Path:  "classes[0].servers",
+			Value: "1 without capacity",
+			Want:  "a server of positive capacity",
+		}},
 		{graph + "classes: [{name: a, arrival_rate: 1, servers: s}]", input.Error{Line: 2, Path: "classes[0].servers",
 			Value: `a string "s"`, Want: `an array of names of servers; write ["s"]`}},
-		{"room: 3\nclasses: [{name: a, arrival_rate: 1, servers: [s]}]", input.Error{Line: 2, Path: "classes[0].servers[0]", Value: `"s"`, Want: "the name of a server"}},
-		{"room: 3\nclasses: [{arrival_rate: 1}]", input.Error{Line: 2, Path: "classes[0].name", Want: "a name, not empty"}},
-		{"room: 3\nclasses: [{name: \"\", arrival_rate: 1}]", input.Error{Line: 2, Path: "classes[0].name", Value: `""`, Want: "a name, not empty"}},
-		{"room: 3\nclasses:\n  - {name: a, arrival_rate: 1}\n  - {name: a, arrival_rate: 1}", input.Error{Line: 4, Path: "classes[1].name", Value: `"a"`, Want: "a name of its own; classes[0] has this one"}},
+		{
+			"room: 3\nclasses: [{name: a, arrival_rate: 1, servers: [s]}]",
+			input.Error{Line: 2, Path: "classes[0].servers[0]", Value: `"s"`, Want: "the name of a server"},
+		},
+		{
+			"room: 3\nclasses: [{arrival_rate: 1}]",
+			input.Error{Line: 2, Path: "classes[0].name", Want: "a name, not empty"},
+		},
+		{
+			"room: 3\nclasses: [{name: \"\", arrival_rate: 1}]",
+			input.Error{Line: 2, Path: "classes[0].name", Value: `""`, Want: "a name, not empty"},
+		},
+		{"room: 3\nclasses:\n  - {name: a, arrival_rate: 1}\n  - {name: a, arrival_rate: 1}", input.Error{
+			Line:  4,
+			Path:  "classes[1].name",
+			Value: `"a"`,
+			Want:  "a name of its own; classes[0] has this one",
+		}},
 		{"room: 3\nclasses: [{name: a}]", input.Error{Line: 2, Path: "classes[0].arrival_rate", Want: "a number >= 0"}},
-		{"room: 3\nclasses: [{name: a, arrival_rate: -2}]", input.Error{Line: 2, Path: "classes[0].arrival_rate", Value: "-2", Want: "a number >= 0"}},
-		{"room: 3\nclasses: [{name: a, arrival_rate: often}]", input.Error{Line: 2, Path: "classes[0].arrival_rate", Value: `"often"`, Want: `a number >= 0 (character 'o' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
-		{"room: 3\nclasses: [{name: a, arrival_rate: 1, mean_size: 0}]", input.Error{Line: 2, Path: "classes[0].mean_size", Value: "0", Want: "a number > 0"}},
-		{"room: 3\nclasses: [{name: a, arrival_rate: 1, units: 0}]", input.Error{Line: 2, Path: "classes[0].units", Value: "0", Want: unit}},
-		{"room: 3\nclasses: [{name: a, arrival_rate: 1, sources: 0}]", input.Error{Line: 2, Path: "classes[0].sources", Value: "0", Want: unit + "; leave it out for Poisson arrivals"}},
-		{some + "limits:\n  - {classes: [c], most: 4}", input.Error{Line: 5, Path: "limits[0].classes[0]", Value: `"c"`, Want: "the name of a class"}},
-		{some + "limits:\n  - {classes: [], most: 4}", input.Error{Line: 5, Path: "limits[0].classes", Value: "[]", Want: "at least one class"}},
-		{some + "limits:\n  - {classes: [a, a], most: 4}", input.Error{Line: 5, Path: "limits[0].classes[1]", Value: `"a"`, Want: "each class once; it is in this limit already"}},
-		{some + "limits:\n  - {classes: [a], most: 0}", input.Error{Line: 5, Path: "limits[0].most", Value: "0", Want: unit}},
+		{
+			"room: 3\nclasses: [{name: a, arrival_rate: -2}]",
+			input.Error{Line: 2, Path: "classes[0].arrival_rate", Value: "-2", Want: "a number >= 0"},
+		},
+		{"room: 3\nclasses: [{name: a, arrival_rate: often}]", input.Error{
+			Line:  2,
+			Path:  "classes[0].arrival_rate",
+			Value: `"often"`,
+			Want:  `a number >= 0 (character 'o' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+		}},
+		{
+			"room: 3\nclasses: [{name: a, arrival_rate: 1, mean_size: 0}]",
+			input.Error{Line: 2, Path: "classes[0].mean_size", Value: "0", Want: "a number > 0"},
+		},
+		{
+			"room: 3\nclasses: [{name: a, arrival_rate: 1, units: 0}]",
+			input.Error{Line: 2, Path: "classes[0].units", Value: "0", Want: unit},
+		},
+		{"room: 3\nclasses: [{name: a, arrival_rate: 1, sources: 0}]", input.Error{
+			Line:  2,
+			Path:  "classes[0].sources",
+			Value: "0",
+			Want:  unit + "; leave it out for Poisson arrivals",
+		}},
+		{
+			some + "limits:\n  - {classes: [c], most: 4}",
+			input.Error{Line: 5, Path: "limits[0].classes[0]", Value: `"c"`, Want: "the name of a class"},
+		},
+		{
+			some + "limits:\n  - {classes: [], most: 4}",
+			input.Error{Line: 5, Path: "limits[0].classes", Value: "[]", Want: "at least one class"},
+		},
+		{some + "limits:\n  - {classes: [a, a], most: 4}", input.Error{
+			Line:  5,
+			Path:  "limits[0].classes[1]",
+			Value: `"a"`,
+			Want:  "each class once; it is in this limit already",
+		}},
+		{
+			some + "limits:\n  - {classes: [a], most: 0}",
+			input.Error{Line: 5, Path: "limits[0].most", Value: "0", Want: unit},
+		},
 		{some + "limits:\n  - {classes: [a]}", input.Error{Line: 5, Path: "limits[0].most", Want: unit}},
-		{some + "limits:\n  - {most: 3}", input.Error{Line: 5, Path: "limits[0].classes", Want: "an array of names of classes"}},
-		{some + "limits:\n  - {classes: [a, b], most: 2}", input.Error{Line: 5, Path: "limits[0].most", Value: "2", Want: `at least 3, the units of a job of "b", or its jobs never fit`}},
-		{some + "limits:\n  - {classes: [a, b], most: 4}\n  - {classes: [b, a], most: 5}", input.Error{Line: 6, Path: "limits[1].classes", Value: `["b" "a"]`, Want: "other classes than those of limits[0]"}},
-		{some + "servers: 2\nrank: [{classes: [a], rate: 1}]", input.Error{Line: 5, Path: "rank", Value: "1 rates", Want: "servers or a rank function, not both"}},
+		{
+			some + "limits:\n  - {most: 3}",
+			input.Error{Line: 5, Path: "limits[0].classes", Want: "an array of names of classes"},
+		},
+		{some + "limits:\n  - {classes: [a, b], most: 2}", input.Error{
+			Line:  5,
+			Path:  "limits[0].most",
+			Value: "2",
+			Want:  `at least 3, the units of a job of "b", or its jobs never fit`,
+		}},
+		{some + "limits:\n  - {classes: [a, b], most: 4}\n  - {classes: [b, a], most: 5}", input.Error{
+			Line:  6,
+			Path:  "limits[1].classes",
+			Value: `["b" "a"]`,
+			Want:  "other classes than those of limits[0]",
+		}},
+		{
+			some + "servers: 2\nrank: [{classes: [a], rate: 1}]",
+			input.Error{Line: 5, Path: "rank", Value: "1 rates", Want: "servers or a rank function, not both"},
+		},
 		{some + "rank: []", input.Error{Line: 4, Path: "rank", Value: "[]", Want: "at least one set of classes"}},
-		{some + "rank: 3", input.Error{Line: 4, Path: "rank", Value: "the number 3", Want: "an array of sets of classes with their rates"}},
-		{some + "rank: [3]", input.Error{Line: 4, Path: "rank[0]", Value: "the number 3", Want: "an object with classes and rate"}},
-		{some + "rank: [{classes: [], rate: 3}]", input.Error{Line: 4, Path: "rank[0].classes", Value: "[]", Want: "at least one class"}},
-		{some + "rank: [{classes: [a, a], rate: 3}]", input.Error{Line: 4, Path: "rank[0].classes[1]", Value: `"a"`, Want: "each class once; it is in this set already"}},
-		{some + "rank: [{classes: [a], rate: 0}]", input.Error{Line: 4, Path: "rank[0].rate", Value: "0", Want: "a number > 0"}},
-		{some + "rank: [{classes: [a], rate: 1}, {classes: [a], rate: 1}]", input.Error{Line: 4, Path: "rank[1].classes", Value: `["a"]`, Want: "each set once; rank[0] is the same"}},
-		{some + "rank: [{classes: [a], rate: 1}, {classes: [b], rate: 1}]", input.Error{Line: 4, Path: "rank", Value: "2 rates", Want: `one rate for each of the 3 sets of classes; that of ["a" "b"] is missing`}},
-		{some + "rank:\n  - {classes: [a], rate: 2}\n  - {classes: [b], rate: 1}\n  - {classes: [b, a], rate: 3/2}", input.Error{Line: 7, Path: "rank[2].rate", Value: `"3/2"`, Want: `at least 2, the rate without "b"`}},
+		{some + "rank: 3", input.Error{
+			Line:  4,
+			Path:  "rank",
+			Value: "the number 3",
+			Want:  "an array of sets of classes with their rates",
+		}},
+		{
+			some + "rank: [3]",
+			input.Error{Line: 4, Path: "rank[0]", Value: "the number 3", Want: "an object with classes and rate"},
+		},
+		{
+			some + "rank: [{classes: [], rate: 3}]",
+			input.Error{Line: 4, Path: "rank[0].classes", Value: "[]", Want: "at least one class"},
+		},
+		{some + "rank: [{classes: [a, a], rate: 3}]", input.Error{
+			Line:  4,
+			Path:  "rank[0].classes[1]",
+			Value: `"a"`,
+			Want:  "each class once; it is in this set already",
+		}},
+		{
+			some + "rank: [{classes: [a], rate: 0}]",
+			input.Error{Line: 4, Path: "rank[0].rate", Value: "0", Want: "a number > 0"},
+		},
+		{
+			some + "rank: [{classes: [a], rate: 1}, {classes: [a], rate: 1}]",
+			input.Error{Line: 4, Path: "rank[1].classes", Value: `["a"]`, Want: "each set once; rank[0] is the same"},
+		},
+		{some + "rank: [{classes: [a], rate: 1}, {classes: [b], rate: 1}]", input.Error{
+			Line:  4,
+			Path:  "rank",
+			Value: "2 rates",
+			Want:  `one rate for each of the 3 sets of classes; that of ["a" "b"] is missing`,
+		}},
+		{
+			some + "rank:\n  - {classes: [a], rate: 2}\n  - {classes: [b], rate: 1}\n  - {classes: [b, a], rate: 3/2}",
+			input.Error{Line: 7, Path: "rank[2].rate", Value: `"3/2"`, Want: `at least 2, the rate without "b"`},
+		},
 		{some + "room: 9\nlimits:\n  - {classes: [a, b], most: 4}", input.Error{Line: 6, Path: "limits[0].classes",
 			Value: `["a" "b"]`, Want: "not all classes, whose limit is the room: write room: 4"}},
 	} {
@@ -167,7 +341,8 @@ func TestReadFile(t *testing.T) {
 	if diff := cmp.Diff(m, other, cmp.Comparer(sameNumber)); diff != "" {
 		t.Error(diff)
 	}
-	if m.Room != 100 || m.Classes[1].Units != 6 || m.Classes[2].Sources != 20 || m.Limits[0].Most != 60 || m.Limits[0].Classes[1] != 2 {
+	if m.Room != 100 || m.Classes[1].Units != 6 || m.Classes[2].Sources != 20 || m.Limits[0].Most != 60 ||
+		m.Limits[0].Classes[1] != 2 {
 		t.Errorf("%+v", m)
 	}
 	_, err = loss.ReadFile("testdata/none.yaml")
@@ -191,7 +366,8 @@ func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		`{"servers": 3, "room": 5, "classes": [{"name": "a", "arrival_rate": 1, "sources": 4}]}`,
 		`{"servers": [{"name": "s", "capacity": 1, "tokens": 2}], "classes": [{"name": "a", "arrival_rate": 1e3, "servers": ["s"], "mean_size": "1/3"}]}`,
-		"servers: [{name: s, capacity: 1}]\nclasses: [{name: a, arrival_rate: 1, servers: [t]}]\nlimits: [{classes: [a], most: -1}]",
+		"servers: [{name: s, capacity: 1}]\nclasses: [{name: a, arrival_rate: 1, servers: [t]}]\n" +
+			"limits: [{classes: [a], most: -1}]",
 	} {
 		f.Add([]byte(text))
 	}

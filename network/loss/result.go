@@ -31,18 +31,20 @@ type FormulaSettings struct {
 	RelTol float64    // relative tolerance for Auto and Enclose, in (0, 1); 0 means [num.DefaultRelTol]
 }
 
-// A Result holds the stationary measures of a system. Every number is within RelativeErrorBound of the exact value for the model as written;
-// one below 2^-1022, where the spacing of float64 is 2^-1074, is within that much more.
+// A Result holds the stationary measures of a system. Every number is within RelativeErrorBound of
+// the exact value for the model as written; one below 2^-1022, where the spacing of float64 is
+// 2^-1074, is within that much more.
 type Result struct {
 	Engine num.Engine `json:"engine"` // the engine that gave the numbers: Float, Enclose or Exact
 	Method Method     `json:"method"`
 	States int        `json:"states"` // entries of the tables
 
-	// RelativeErrorBound is proved. It is 0 if the numbers are exact fractions, of which Float is the nearest.
+	// RelativeErrorBound is proved. It is 0 if the numbers are exact fractions, of which Float is
+	// the nearest.
 	RelativeErrorBound float64 `json:"relative_error_bound"`
 
-	// EmptyProbability is the probability of no jobs in the system. It is nil if a class of Poisson arrivals
-	// shares nothing, whose factor is exp(-w_k).
+	// EmptyProbability is the probability of no jobs in the system. It is nil if a class of Poisson
+	// arrivals shares nothing, whose factor is exp(-w_k).
 	EmptyProbability *num.Value `json:"empty_probability"`
 	Blocking         *num.Value `json:"blocking"`   // probability that an arriving job is lost; nil if none arrive
 	Throughput       num.Value  `json:"throughput"` // jobs per unit of time that are let in
@@ -62,8 +64,8 @@ type ClassResult struct {
 	Name    string    `json:"name" title:"class"` // as in the model
 	Offered num.Value `json:"offered"`            // jobs per unit of time that arrive, those that are lost among them
 
-	// Blocking is the probability that an arriving job is lost, as it sees the system. For a class without
-	// arrivals it is that of a job that would arrive.
+	// Blocking is the probability that an arriving job is lost, as it sees the system. For a class
+	// without arrivals it is that of a job that would arrive.
 	Blocking   num.Value  `json:"blocking"`
 	Throughput num.Value  `json:"throughput"` // jobs per unit of time that are let in
 	MeanJobs   *num.Value `json:"mean_jobs"`  // E[X_k]; nil with tokens, where servers do not tell classes apart
@@ -106,5 +108,8 @@ type UnstableError struct {
 func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
 
 func (e *UnstableError) Error() string {
-	return fmt.Sprintf("unstable: nothing limits the classes %v, which bring work %s per unit of time to servers that can do %s", e.Classes, e.Load.RatString(), e.Capacity.RatString())
+	return fmt.Sprintf(
+		"unstable: nothing limits the classes %v, which bring work %s per unit of time to servers that can do %s",
+		e.Classes, e.Load.RatString(), e.Capacity.RatString(),
+	)
 }

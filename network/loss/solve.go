@@ -130,7 +130,8 @@ func (m *Model) checkExact(engine num.Engine, states, operations, jobs float64) 
 		return nil
 	}
 	return &num.TooLargeError{States: states, Input: input.Errorf("Engine", num.Exact,
-		"float or enclose: %.3g operations on fractions of up to %.3g bits would take some %.3g s", operations, longest, seconds)}
+		"float or enclose: %.3g operations on fractions of up to %.3g bits would take some %.3g s",
+		operations, longest, seconds)}
 }
 
 // measures holds the results of a method in the arithmetic of the engine.
@@ -141,10 +142,13 @@ type measures struct {
 	method Method
 	states float64
 
-	empty            *arithmetic.Number
-	pass, lost       []arithmetic.Number // weights over G of the states, seen by arrivals of each class, in which one more job fits, and does not; with sources Σ (N_k - x_k) π(x)
-	jobs             []arithmetic.Number // E[X_k]
-	wait, queue      []arithmetic.Number // with Model.Count: the part of pass in which all servers are busy, and E[jobs that wait]
+	empty *arithmetic.Number
+	// weights over G of the states, seen by arrivals of each class, in which one more job fits, and
+	// does not; with sources Σ (N_k - x_k) π(x)
+	pass, lost []arithmetic.Number
+	jobs       []arithmetic.Number // E[X_k]
+	// with Model.Count: the part of pass in which all servers are busy, and E[jobs that wait]
+	wait, queue      []arithmetic.Number
 	busy             []arithmetic.Number // busy probability of each server
 	given, jobsGiven []arithmetic.Number // with tokens: jobs per unit of time, and mean jobs, of each server
 }
@@ -203,7 +207,15 @@ func (x *measures) byTree(ctx context.Context, roots []*node, each float64, maxB
 	empty := x.one
 	x.empty = &empty
 	for _, v := range roots {
-		f := &forestRun{ctx: ctx, m: x.m, one: x.one, law: map[*node][]arithmetic.Number{}, part: map[*node][][]arithmetic.Number{}, pass: x.pass, lost: x.lost}
+		f := &forestRun{
+			ctx:  ctx,
+			m:    x.m,
+			one:  x.one,
+			law:  map[*node][]arithmetic.Number{},
+			part: map[*node][][]arithmetic.Number{},
+			pass: x.pass,
+			lost: x.lost,
+		}
 		total, err := f.solveTree(v)
 		if err != nil {
 			return err
@@ -232,7 +244,8 @@ func (x *measures) byTable(ctx context.Context, maxBytes float64) error {
 		for _, k := range list {
 			x.pass[k], x.lost[k], x.wait[k] = s.pass[j].Quo(s.total), s.lost[j].Quo(s.total), s.wait[j].Quo(s.total)
 			x.jobs[k], x.queue[k] = s.jobs[j].Quo(s.total), s.queue[j].Quo(s.total)
-			if work := t.members[j].work; len(list) > 1 && work.Sign() > 0 { // a job of a member has each of its classes with probability proportional to work
+			// a job of a member has each of its classes with probability proportional to work
+			if work := t.members[j].work; len(list) > 1 && work.Sign() > 0 {
 				part := x.one.Rational(new(big.Rat).Quo(x.m.Classes[k].work(), work))
 				x.jobs[k], x.queue[k] = x.jobs[k].Mul(part), x.queue[k].Mul(part)
 			}

@@ -17,7 +17,11 @@ import (
 func linkModel(classes, room, pairs int) *loss.Model {
 	m := &loss.Model{Room: room}
 	for k := range classes {
-		m.Classes = append(m.Classes, loss.Class{Name: fmt.Sprint("c", k), ArrivalRate: rat(int64(room), int64(classes*(k+2))), Units: k + 1})
+		m.Classes = append(m.Classes, loss.Class{
+			Name:        fmt.Sprint("c", k),
+			ArrivalRate: rat(int64(room), int64(classes*(k+2))),
+			Units:       k + 1,
+		})
 	}
 	for k := range pairs {
 		m.Limits = append(m.Limits, loss.Limit{Classes: []int{k, k + 1}, Most: room / 2})
@@ -30,7 +34,11 @@ func TestTooLarge(t *testing.T) {
 	wide := &loss.Model{}
 	for k := range 21 {
 		wide.Servers = append(wide.Servers, loss.Server{Name: fmt.Sprint("s", k), Capacity: rat(1, 1)})
-		wide.Classes = append(wide.Classes, loss.Class{Name: fmt.Sprint("c", k), ArrivalRate: rat(1, 2), Servers: []int{k}})
+		wide.Classes = append(wide.Classes, loss.Class{
+			Name:        fmt.Sprint("c", k),
+			ArrivalRate: rat(1, 2),
+			Servers:     []int{k},
+		})
 	}
 	tokens := &loss.Model{Classes: wide.Classes}
 	for _, s := range wide.Servers {
@@ -42,14 +50,23 @@ func TestTooLarge(t *testing.T) {
 		s      loss.Settings
 		states float64
 	}{
-		"sets of classes":            {wide, loss.Settings{}, 1 << 21},
-		"sets of servers":            {tokens, loss.Settings{}, 1 << 21},
-		"table":                      {linkModel(6, 1000, 4), loss.Settings{}, 1001 * math.Pow(501, 4)},
-		"tree":                       {linkModel(6, 1000, 0), loss.Settings{MaxBytes: 1 << 10}, 1001},
-		"fractions along a tree":     {linkModel(6, 1_000_000, 0), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 1_000_001},
-		"fractions of a table":       {linkModel(6, 1000, 2), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 1001 * 501 * 501},
-		"fractions of nested limits": {linkModel(6, 1000, 1), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 4*1001 + 1001*13 + 501},
-		"servers and their queue":    {&loss.Model{Count: 10_000_000, Classes: linkModel(2, 10, 0).Classes}, loss.Settings{MaxBytes: 1 << 20}, 10_000_001},
+		"sets of classes": {wide, loss.Settings{}, 1 << 21},
+		"sets of servers": {tokens, loss.Settings{}, 1 << 21},
+		"table":           {linkModel(6, 1000, 4), loss.Settings{}, 1001 * math.Pow(501, 4)},
+		"tree":            {linkModel(6, 1000, 0), loss.Settings{MaxBytes: 1 << 10}, 1001},
+		"fractions along a tree": {
+			linkModel(6, 1_000_000, 0), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 1_000_001,
+		},
+		"fractions of a table": {
+			linkModel(6, 1000, 2), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 1001 * 501 * 501,
+		},
+		"fractions of nested limits": {
+			linkModel(6, 1000, 1), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 4*1001 + 1001*13 + 501,
+		},
+		"servers and their queue": {
+			&loss.Model{Count: 10_000_000, Classes: linkModel(2, 10, 0).Classes}, loss.Settings{MaxBytes: 1 << 20},
+			10_000_001,
+		},
 	} {
 		_, err := loss.Solve(ctx, c.m, c.s)
 		var large *num.TooLargeError
@@ -68,7 +85,10 @@ func TestRange(t *testing.T) {
 	if _, err := loss.Solve(ctx, m, loss.Settings{Engine: num.Float}); !errors.Is(err, num.ErrDigits) {
 		t.Errorf("error %v", err)
 	}
-	r, err := loss.Solve(ctx, &loss.Model{Room: 1000, Classes: []loss.Class{{Name: "a", ArrivalRate: rat(1, 1000)}}}, loss.Settings{Engine: num.Enclose})
+	r, err := loss.Solve(
+		ctx, &loss.Model{Room: 1000, Classes: []loss.Class{{Name: "a", ArrivalRate: rat(1, 1000)}}},
+		loss.Settings{Engine: num.Enclose},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +103,10 @@ func TestRange(t *testing.T) {
 // arrivals, the total over all arrivals is unknown.
 func TestNoArrivals(t *testing.T) {
 	for _, count := range []int{0, 1} {
-		m := &loss.Model{Count: count, Room: 1, Classes: []loss.Class{{Name: "a", ArrivalRate: rat(1, 1)}, {Name: "never", ArrivalRate: new(big.Rat)}, {Name: "source", ArrivalRate: new(big.Rat), Sources: 2}}}
+		m := &loss.Model{Count: count, Room: 1, Classes: []loss.Class{
+			{Name: "a", ArrivalRate: rat(1, 1)}, {Name: "never", ArrivalRate: new(big.Rat)},
+			{Name: "source", ArrivalRate: new(big.Rat), Sources: 2},
+		}}
 		r := solve(t, m, num.Exact)
 		for k, c := range r.Classes {
 			equal(t, "blocking", c.Blocking, rat(1, 2))
@@ -114,7 +137,12 @@ func drawn(unit *big.Rat) *loss.Model {
 	m := &loss.Model{Room: 7, Limits: []loss.Limit{{Classes: []int{0, 1}, Most: 5}}}
 	for s := range 3 {
 		m.Servers = append(m.Servers, loss.Server{Name: fmt.Sprint("s", s), Capacity: mul(unit, rat(int64(s+1), 2))})
-		m.Classes = append(m.Classes, loss.Class{Name: fmt.Sprint("c", s), ArrivalRate: mul(unit, rat(int64(5-s), 3)), Servers: []int{s, (s + 1) % 3}, Sources: 3 * (s % 2)})
+		m.Classes = append(m.Classes, loss.Class{
+			Name:        fmt.Sprint("c", s),
+			ArrivalRate: mul(unit, rat(int64(5-s), 3)),
+			Servers:     []int{s, (s + 1) % 3},
+			Sources:     3 * (s % 2),
+		})
 	}
 	return m
 }
@@ -124,11 +152,19 @@ func TestContextEnds(t *testing.T) {
 	graph, tokens := &loss.Model{Room: 20}, &loss.Model{}
 	for k := range 16 {
 		graph.Servers = append(graph.Servers, loss.Server{Name: fmt.Sprint("s", k), Capacity: rat(1, 1)})
-		graph.Classes = append(graph.Classes, loss.Class{Name: fmt.Sprint("c", k), ArrivalRate: rat(1, 1), Servers: []int{k, (k + 1) % 16}})
+		graph.Classes = append(graph.Classes, loss.Class{
+			Name:        fmt.Sprint("c", k),
+			ArrivalRate: rat(1, 1),
+			Servers:     []int{k, (k + 1) % 16},
+		})
 	}
 	for k := range 6 {
 		tokens.Servers = append(tokens.Servers, loss.Server{Name: fmt.Sprint("s", k), Capacity: rat(1, 1), Tokens: 9})
-		tokens.Classes = append(tokens.Classes, loss.Class{Name: fmt.Sprint("c", k), ArrivalRate: rat(1, 1), Servers: []int{k, (k + 1) % 6}})
+		tokens.Classes = append(tokens.Classes, loss.Class{
+			Name:        fmt.Sprint("c", k),
+			ArrivalRate: rat(1, 1),
+			Servers:     []int{k, (k + 1) % 6},
+		})
 	}
 	sources := linkModel(6, 100_000, 0)
 	for k := range sources.Classes {

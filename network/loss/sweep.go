@@ -31,7 +31,9 @@ type sweep[T number[T]] struct {
 	weight []T // W
 }
 
-func newSweep[T number[T]](ctx context.Context, t *table, rational func(*big.Rat) T, integer func(int) T, of func(arithmetic.Number) T) *sweep[T] {
+func newSweep[T number[T]](
+	ctx context.Context, t *table, rational func(*big.Rat) T, integer func(int) T, of func(arithmetic.Number) T,
+) *sweep[T] {
 	e := &sweep[T]{table: t, ctx: ctx, integer: integer, zero: integer(0)}
 	for k := range t.members {
 		work := rational(t.members[k].work)
@@ -67,8 +69,8 @@ func (e *sweep[T]) look() error {
 	return e.ctx.Err()
 }
 
-// rate returns the difference by which the flow into the entry is divided, and 1 + the axis by whose units the flow is counted, 0 if
-// by jobs. ok is false for an entry that cannot be reached.
+// rate returns the difference by which the flow into the entry is divided, and 1 + the axis by
+// whose units the flow is counted, 0 if by jobs. ok is false for an entry that cannot be reached.
 func (e *sweep[T]) rate(w *walk) (d T, by int, ok bool) {
 	switch {
 	case e.nodes != nil:
@@ -89,8 +91,9 @@ func (e *sweep[T]) rate(w *walk) (d T, by int, ok bool) {
 	return e.zero, 0, false
 }
 
-// flow returns the factor of W at the entries before in the flow into this one by jobs of member k: w_k, times the units on the axis by
-// which flow is counted, times the sources that were idle; or the growth.
+// flow returns the factor of W at the entries before in the flow into this one by jobs of member k:
+// w_k, times the units on the axis by which flow is counted, times the sources that were idle; or
+// the growth.
 func (e *sweep[T]) flow(w *walk, k, by int) T {
 	if e.growth[k] != nil {
 		return e.growth[k][w.digit[e.members[k].own]]
@@ -181,8 +184,10 @@ func (e *sweep[T]) down() (jobs, queue []T, err error) {
 
 // Sums over the entries, all times G.
 type sums[T any] struct {
-	total            T     // G
-	pass, lost, wait []T   // for each member: weight of the states seen by arrivals in which one more fits, does not, fits and waits
+	total T // G
+	// for each member: weight of the states seen by arrivals in which one more fits, does not, fits
+	// and waits
+	pass, lost, wait []T
 	serves, rests    []T   // for each node: weight of the states with a member to serve, or with none
 	marginal         [][]T // with tokens: for each member, that n are free, n = 0, 1, ...
 }
@@ -243,8 +248,14 @@ func (e *sweep[T]) addViews(tokens bool) (*sums[T], error) {
 			}
 		}
 	}
-	s := &sums[T]{total: total.value(e.zero), pass: values(pass, e.zero), lost: values(lost, e.zero), wait: values(wait, e.zero),
-		serves: values(serves, e.zero), rests: values(rests, e.zero)}
+	s := &sums[T]{
+		total:  total.value(e.zero),
+		pass:   values(pass, e.zero),
+		lost:   values(lost, e.zero),
+		wait:   values(wait, e.zero),
+		serves: values(serves, e.zero),
+		rests:  values(rests, e.zero),
+	}
 	for k := range free {
 		s.marginal = append(s.marginal, values(free[k], e.zero))
 	}

@@ -14,11 +14,13 @@ type table struct {
 	soft        []bool // whether an axis counts jobs up to its limit and stays there; the others are limits
 	members     []member
 
-	servers int        // of Model.Count; 0 without
-	jobs    int        // axis that counts all jobs, -1 without: up to servers if it is soft
-	nodes   []uint     // sets of members that each node serves; nil unless rates are of sets
-	drain   []*big.Rat // μ(A) less the work of the free members of A, at the bit mask of A; nil unless rates are of sets
-	free    *big.Rat   // work of all free members
+	servers int    // of Model.Count; 0 without
+	jobs    int    // axis that counts all jobs, -1 without: up to servers if it is soft
+	nodes   []uint // sets of members that each node serves; nil unless rates are of sets
+	// μ(A) less the work of the free members of A, at the bit mask of A; nil unless rates are of
+	// sets
+	drain []*big.Rat
+	free  *big.Rat // work of all free members
 }
 
 // A member is a set of classes that the table does not distinguish; with tokens, a pool of servers.
@@ -104,10 +106,12 @@ func (w *walk) present() (set uint) {
 	return set
 }
 
-// idle returns the sources of member k that have no job. Their axis ends at their number, or before at a limit.
+// idle returns the sources of member k that have no job. Their axis ends at their number, or before
+// at a limit.
 func (w *walk) idle(k int) int { return w.members[k].sources - w.digit[w.members[k].own] }
 
-// jobsBefore returns the digit of the axis that counts jobs before the last one came, which stayed at its top if high.
+// jobsBefore returns the digit of the axis that counts jobs before the last one came, which stayed
+// at its top if high.
 func (w *walk) jobsBefore(high bool) int {
 	n := w.digit[w.jobs]
 	if high {

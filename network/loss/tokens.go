@@ -17,7 +17,8 @@ import (
 //
 //	Σ_{y: Σ y_s = n} n!/Π y_s! Π μ_s^y_s = n! p_n,  Σ p_n z^n = Π_s e_s(z),
 //
-// so that the n-th one comes with the factor n p_n/p_{n-1}; y_s of them are of server s with probability (μ_s^y_s/y_s!) p'_{n-y_s}/p_n, p' that of the others.
+// so that the n-th one comes with the factor n p_n/p_{n-1}; y_s of them are of server s with
+// probability (μ_s^y_s/y_s!) p'_{n-y_s}/p_n, p' that of the others.
 type pool struct {
 	servers []int // rows of the model's servers
 	tokens  int
@@ -31,7 +32,8 @@ func (m *Model) pools() (pools []pool, uses []uint, ok []bool) {
 	for k := range ok {
 		ok[k] = true
 	}
-	keys, busy := make([][]byte, len(m.Servers)), make([]bool, len(m.Servers)) // classes of each server, and whether it gets jobs
+	// classes of each server, and whether it gets jobs
+	keys, busy := make([][]byte, len(m.Servers)), make([]bool, len(m.Servers))
 	for s := range keys {
 		keys[s] = make([]byte, len(m.Classes))
 	}
@@ -166,7 +168,8 @@ func (x *measures) byTokens(ctx context.Context, maxBytes float64) error {
 	return nil
 }
 
-// server sets the measures of a server, from the weights of n free tokens of its pool, n = 0, 1, ...
+// server sets the measures of a server, from the weights of n free tokens of its pool, n = 0, 1,
+// ...
 func (x *measures) server(row int, marginal, poly, others []arithmetic.Number, total arithmetic.Number) {
 	own := x.exponential(row)
 	var busy, jobs accumulator[arithmetic.Number]
@@ -180,6 +183,8 @@ func (x *measures) server(row int, marginal, poly, others []arithmetic.Number, t
 	zero := x.one.Zero()
 	server := x.m.Servers[row]
 	x.busy[row] = busy.value(zero).Quo(total)
-	x.given[row] = x.busy[row].Mul(x.one.Rational(new(big.Rat).Quo(server.Capacity, num.OrOne(x.m.Classes[0].MeanSize))))
+	x.given[row] = x.busy[row].Mul(
+		x.one.Rational(new(big.Rat).Quo(server.Capacity, num.OrOne(x.m.Classes[0].MeanSize))),
+	)
 	x.jobsGiven[row] = jobs.value(zero).Quo(total)
 }

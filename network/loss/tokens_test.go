@@ -23,7 +23,11 @@ func drawTokens(t *rapid.T) *loss.Model {
 	n := rapid.IntRange(1, 3).Draw(t, "servers")
 	for s := range n {
 		tokens := rapid.IntRange(1, max(4-n-s, 1)).Draw(t, "tokens")
-		m.Servers = append(m.Servers, loss.Server{Name: fmt.Sprint("s", s), Capacity: number("capacity"), Tokens: tokens})
+		m.Servers = append(m.Servers, loss.Server{
+			Name:     fmt.Sprint("s", s),
+			Capacity: number("capacity"),
+			Tokens:   tokens,
+		})
 	}
 	size := number("mean size")
 	for k := range rapid.IntRange(1, 3).Draw(t, "classes") {
@@ -106,29 +110,46 @@ func TestTokensAgainstChains(t *testing.T) {
 			busy := mean(func(_, jobs string) *big.Rat { return indicator(jobs[2*s]+jobs[2*s+1] > 0) })
 			equal(t, "jobs", *exact.Servers[s].MeanJobs, jobs)
 			equal(t, "utilization", exact.Servers[s].Utilization, busy)
-			equal(t, "throughput", *exact.Servers[s].Throughput, quo(mul(busy, m.Servers[s].Capacity), num.OrOne(m.Classes[0].MeanSize)))
+			equal(
+				t, "throughput", *exact.Servers[s].Throughput,
+				quo(mul(busy, m.Servers[s].Capacity), num.OrOne(m.Classes[0].MeanSize)),
+			)
 			total.Add(total, jobs)
 		}
 		equal(t, "mean jobs", exact.MeanJobs, total)
 		for k, c := range m.Classes {
 			blocked := mean(func(free, _ string) *big.Rat {
-				return indicator(!strings.ContainsFunc(free, func(r rune) bool { return slices.Contains(c.Servers, int(r-'a')) }))
+				return indicator(!strings.ContainsFunc(
+					free, func(r rune) bool { return slices.Contains(c.Servers, int(r-'a')) },
+				))
 			})
 			equal(t, "blocking", exact.Classes[k].Blocking, blocked)
 			equal(t, "offered", exact.Classes[k].Offered, c.ArrivalRate)
-			equal(t, "throughput", exact.Classes[k].Throughput, mul(c.ArrivalRate, new(big.Rat).Sub(rat(1, 1), blocked)))
+			equal(
+				t, "throughput", exact.Classes[k].Throughput, mul(c.ArrivalRate, new(big.Rat).Sub(rat(1, 1), blocked)),
+			)
 		}
-		equal(t, "empty", *exact.EmptyProbability, mean(func(_, jobs string) *big.Rat { return indicator(strings.Trim(jobs, "\x00") == "") }))
+		equal(
+			t, "empty", *exact.EmptyProbability,
+			mean(func(_, jobs string) *big.Rat { return indicator(strings.Trim(jobs, "\x00") == "") }),
+		)
 		checkBounds(t, exact, solve(t, m, num.Float))
 		checkBounds(t, exact, solve(t, m, num.Enclose))
 	})
 }
 
-// A server that only classes without arrivals can use stays idle, and such a class would never be lost.
+// A server that only classes without arrivals can use stays idle, and such a class would never be
+// lost.
 func TestTokensWithoutArrivals(t *testing.T) {
 	m := &loss.Model{
-		Servers: []loss.Server{{Name: "used", Capacity: rat(1, 1), Tokens: 2}, {Name: "idle", Capacity: rat(1, 1), Tokens: 3}},
-		Classes: []loss.Class{{Name: "a", ArrivalRate: rat(1, 1), Servers: []int{0}}, {Name: "never", ArrivalRate: new(big.Rat), Servers: []int{0, 1}}, {Name: "nor", ArrivalRate: new(big.Rat), Servers: []int{0}}},
+		Servers: []loss.Server{
+			{Name: "used", Capacity: rat(1, 1), Tokens: 2}, {Name: "idle", Capacity: rat(1, 1), Tokens: 3},
+		},
+		Classes: []loss.Class{
+			{Name: "a", ArrivalRate: rat(1, 1), Servers: []int{0}},
+			{Name: "never", ArrivalRate: new(big.Rat), Servers: []int{0, 1}},
+			{Name: "nor", ArrivalRate: new(big.Rat), Servers: []int{0}},
+		},
 	}
 	r := solve(t, m, num.Exact)
 	equal(t, "a", r.Classes[0].Blocking, rat(1, 3)) // M/M/1/2 of load 1
@@ -179,7 +200,8 @@ func TestPoolsOfTokens(t *testing.T) {
 	if d := jobs/r.MeanJobs.Float - 1; d > 1e-12 || d < -1e-12 {
 		t.Errorf("jobs %v, together %v", r.MeanJobs.Float, jobs)
 	}
-	if d := throughput/r.Throughput.Float - 1; d > 1e-10 || d < -1e-10 { // work done equals work admitted: two sums without a common term
+	// work done equals work admitted: two sums without a common term
+	if d := throughput/r.Throughput.Float - 1; d > 1e-10 || d < -1e-10 {
 		t.Errorf("throughput %v, together %v", r.Throughput.Float, throughput)
 	}
 }

@@ -224,7 +224,8 @@ func (f *forestRun) up(v *node) ([]arithmetic.Number, error) {
 	return law, nil
 }
 
-// poisson returns W(j), j W(j) = Σ_k b_k w_k W(j - b_k), over the Poisson classes directly below a limit.
+// poisson returns W(j), j W(j) = Σ_k b_k w_k W(j - b_k), over the Poisson classes directly below a
+// limit.
 func (f *forestRun) poisson(v *node) ([]arithmetic.Number, error) {
 	if len(v.poisson) == 0 {
 		return []arithmetic.Number{f.one}, nil

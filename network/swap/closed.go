@@ -117,7 +117,8 @@ func (q *queue) counts(s Settings) error {
 	psi[root] = q.one
 	q.leaving = make([]int, len(limits))
 	for i := range limits {
-		leave[i], end[i] = phi[root-box.Stride[i]], zero // 0 if class i may not be last: then no order lacks only its last job
+		// 0 if class i may not be last: then no order lacks only its last job
+		leave[i], end[i] = phi[root-box.Stride[i]], zero
 		if !slices.ContainsFunc(before, func(set uint) bool { return set>>i&1 == 1 }) {
 			q.leaving[i] = limits[i] // the oldest job completes on its own server, and no job behind it is joined to it
 		}

@@ -61,7 +61,8 @@ func leavers(m *swap.Model, start []int) map[rune]bool {
 	return leave
 }
 
-// delayOf returns the mean time between two departures of one job, by the chain of the classes and that job.
+// delayOf returns the mean time between two departures of one job, by the chain of the classes and
+// that job.
 func delayOf(m *swap.Model, start []int, job rune) *big.Rat {
 	classOf := func(c int) rune { return rune('A' + start[c]) }
 	state := func(s string) string { // the followed job by its name, the others by their classes

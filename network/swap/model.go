@@ -9,13 +9,16 @@ import (
 	"productform/num"
 )
 
-// A Model is a pass-and-swap queue, open if classes have arrival rates, closed if they have populations. All numbers are rational and exactly those of the file.
+// A Model is a pass-and-swap queue, open if classes have arrival rates, closed if they have
+// populations. All numbers are rational and exactly those of the file.
 type Model struct {
 	Servers  []Server
 	Classes  []Class
 	Swaps    [][2]int // rows of classes that are joined; a class may be joined to itself
 	MeanSize *big.Rat // σ > 0, of exponential sizes; nil means 1
-	Start    []int    // closed: the classes of all jobs at the start, the oldest first; nil means those of the first class, then those of the second, and so on
+	// closed: the classes of all jobs at the start, the oldest first; nil means those of the first
+	// class, then those of the second, and so on
+	Start []int
 }
 
 // A Server serves the first job that it can.
@@ -42,7 +45,8 @@ func (m *Model) IsClosed() bool {
 //
 //   - there are 1 to 10,000 servers, and 1 to 20 classes, with unique names among their kind;
 //   - C_s >= 0, λ_i >= 0, σ > 0, with numerators and denominators of at most 16,384 bits;
-//   - all classes have arrival rates and none a population, or all a population from 1 to 1,000,000 and none an arrival rate;
+//   - all classes have arrival rates and none a population, or all a population from 1 to 1,000,000
+//     and none an arrival rate;
 //   - each class has servers, none twice, at least one of them of positive capacity;
 //   - swaps name classes, no pair twice;
 //   - only a closed queue has a start, which has every job of each class.
@@ -52,7 +56,8 @@ func (m *Model) Check() error { return modelFile.CheckAll(m) }
 func (m *Model) checkConditions() error {
 	if n := len(m.Classes); n > maxClasses {
 		return &num.TooLargeError{States: float64(uint64(1) << min(n, 63)),
-			Input: input.Errorf("classes", fmt.Sprintf("%d of them", n), "at most %d, whose sets are tabulated", maxClasses)}
+			Input: input.Errorf("classes", fmt.Sprintf("%d of them", n), "at most %d, whose sets are tabulated",
+				maxClasses)}
 	}
 	for i := range m.Classes {
 		if err := m.checkClass(i); err != nil {
@@ -69,14 +74,19 @@ func (m *Model) checkClass(i int) error {
 	c, path := &m.Classes[i], input.Index("classes", i)
 	switch closed := m.IsClosed(); {
 	case closed && c.ArrivalRate != nil:
-		return input.Errorf(path+".arrival_rate", c.ArrivalRate.RatString(), "none: a class has a population, which makes the queue closed")
+		return input.Errorf(
+			path+".arrival_rate", c.ArrivalRate.RatString(),
+			"none: a class has a population, which makes the queue closed",
+		)
 	case closed && c.Population == 0:
 		return input.Errorf(path+".population", c.Population, "an integer from 1 to %d", maxPopulation)
 	case !closed && c.ArrivalRate == nil:
 		return input.Errorf(path+".arrival_rate", "", input.Nonnegative)
 	}
 	if !slices.ContainsFunc(c.Servers, func(s int) bool { return m.Servers[s].Capacity.Sign() > 0 }) {
-		return input.Errorf(path+".servers", fmt.Sprintf("%d without capacity", len(c.Servers)), "a server of positive capacity")
+		return input.Errorf(
+			path+".servers", fmt.Sprintf("%d without capacity", len(c.Servers)), "a server of positive capacity",
+		)
 	}
 	return nil
 }
@@ -86,7 +96,8 @@ func (m *Model) checkSwaps() error {
 	for e, pair := range m.Swaps {
 		key := [2]int{min(pair[0], pair[1]), max(pair[0], pair[1])}
 		if f, ok := first[key]; ok {
-			return input.Errorf(input.Index("swaps", e), fmt.Sprintf("%s, %s", m.Classes[pair[0]].Name, m.Classes[pair[1]].Name),
+			return input.Errorf(input.Index("swaps", e),
+				fmt.Sprintf("%s, %s", m.Classes[pair[0]].Name, m.Classes[pair[1]].Name),
 				"each pair once; %s is the same", input.Index("swaps", f))
 		}
 		first[key] = e
@@ -107,7 +118,9 @@ func (m *Model) checkStart() error {
 	}
 	for i, n := range jobs {
 		if want := m.Classes[i].Population; n != want {
-			return input.Errorf("start", fmt.Sprintf("%d jobs of %s", n, input.Quote(m.Classes[i].Name)), "%d of them, its population", want)
+			return input.Errorf("start", fmt.Sprintf("%d jobs of %s", n, input.Quote(m.Classes[i].Name)),
+				"%d of them, its population",
+				want)
 		}
 	}
 	return nil

@@ -48,8 +48,8 @@ func pass(joined []uint, c []int, p int) []int {
 	return append(next, leaves)
 }
 
-// positionRates returns the rate at which the job in each position of the state c is served, in jobs per unit of time:
-// the capacity of the servers that can serve it and no older job.
+// positionRates returns the rate at which the job in each position of the state c is served, in
+// jobs per unit of time: the capacity of the servers that can serve it and no older job.
 func (m *Model) positionRates(c []int) []*big.Rat {
 	rates := make([]*big.Rat, len(c))
 	taken := make([]bool, len(m.Servers))

@@ -18,11 +18,12 @@ import (
 //	swaps: [[a, b], [b, b]]
 //	mean_size: 1
 //
-// In a closed queue classes have a population in place of the arrival rate, and "start: [a, b, b]" names the classes of the jobs at the start, the
-// oldest first.
+// In a closed queue classes have a population in place of the arrival rate, and "start: [a, b, b]"
+// names the classes of the jobs at the start, the oldest first.
 //
-// The error is a *[num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or repeated field, a
-// value of another type, and everything that [Model.Check] rejects.
+// The error is a *[num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the
+// field: for an unknown, missing or repeated field, a value of another type, and everything that
+// [Model.Check] rejects.
 func Read(r io.Reader) (*Model, error) { return read(r, file.Auto) }
 
 // ReadFile reads a model from a file, as JSON if its name ends in .json, as YAML if it ends in
@@ -47,11 +48,12 @@ const (
 // nonnegative, positive and count in $defs.
 func Schema() map[string]any { return modelFile.Schema() }
 
-// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
-// and examples.
+// Help returns a table of the fields of these files, with their meanings, units, ranges and
+// defaults, and examples.
 func Help() string { return modelFile.Help() }
 
-// modelFile describes the file of a model. It is never changed, like the descriptions that it is made of.
+// modelFile describes the file of a model. It is never changed, like the descriptions that it is
+// made of.
 var modelFile = file.Description[Model]{
 	Want: "an object with servers, classes and swaps",
 	Fields: []file.Field[Model]{

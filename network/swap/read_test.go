@@ -19,8 +19,9 @@ import (
 // Invalid models are rejected with the line, the path and a valid value.
 func TestBadModels(t *testing.T) {
 	const (
-		some   = "servers: [{name: s, capacity: 1}, {name: t, capacity: 0}]\n"
-		good   = some + "classes: [{name: a, arrival_rate: 0.1, servers: [s]}, {name: b, arrival_rate: 0.1, servers: [s]}]\n"
+		some = "servers: [{name: s, capacity: 1}, {name: t, capacity: 0}]\n"
+		good = some +
+			"classes: [{name: a, arrival_rate: 0.1, servers: [s]}, {name: b, arrival_rate: 0.1, servers: [s]}]\n"
 		closed = some + "classes: [{name: a, population: 1, servers: [s]}, {name: b, population: 2, servers: [s]}]\n"
 		people = "an integer from 1 to 1000000"
 	)
@@ -32,36 +33,141 @@ func TestBadModels(t *testing.T) {
 		{"3", input.Error{Line: 1, Value: "the number 3", Want: "an object with servers, classes and swaps"}},
 		{"classes: []", input.Error{Line: 1, Path: "servers", Want: "an array of servers"}},
 		{"servers: []\nclasses: []", input.Error{Line: 1, Path: "servers", Value: "[]", Want: "at least one server"}},
-		{"servers: [{name: s, capacity: -1}]\nclasses: []", input.Error{Line: 1, Path: "servers[0].capacity", Value: "-1", Want: "a number >= 0"}},
-		{"servers: [{name: s, capacity: 1}, {name: s, capacity: 1}]\nclasses: []", input.Error{Line: 1, Path: "servers[1].name", Value: `"s"`, Want: "a name of its own; servers[0] has this one"}},
-		{"servers: [{name: s, count: 1}]\nclasses: []", input.Error{Line: 1, Path: "servers[0].count", Value: "the number 1", Want: "one of the fields name, capacity"}},
-		{some + "class: []", input.Error{Line: 2, Path: "class", Value: "an array", Want: "one of the fields servers, classes, swaps, mean_size, start; did you mean classes?"}},
+		{
+			"servers: [{name: s, capacity: -1}]\nclasses: []",
+			input.Error{Line: 1, Path: "servers[0].capacity", Value: "-1", Want: "a number >= 0"},
+		},
+		{"servers: [{name: s, capacity: 1}, {name: s, capacity: 1}]\nclasses: []", input.Error{
+			Line:  1,
+			Path:  "servers[1].name",
+			Value: `"s"`,
+			Want:  "a name of its own; servers[0] has this one",
+		}},
+		{"servers: [{name: s, count: 1}]\nclasses: []", input.Error{
+			Line:  1,
+			Path:  "servers[0].count",
+			Value: "the number 1",
+			Want:  "one of the fields name, capacity",
+		}},
+		{some + "class: []", input.Error{
+			Line:  2,
+			Path:  "class",
+			Value: "an array",
+			Want:  "one of the fields servers, classes, swaps, mean_size, start; did you mean classes?",
+		}},
 		{some + "classes: []", input.Error{Line: 2, Path: "classes", Value: "[]", Want: "at least one class"}},
-		{some + "classes: [a]", input.Error{Line: 2, Path: "classes[0]", Value: `a string "a"`, Want: "an object with name, arrival_rate or population, and servers"}},
-		{some + "classes: [{name: a, servers: [s]}]", input.Error{Line: 2, Path: "classes[0].arrival_rate", Want: "a number >= 0"}},
-		{some + "classes: [{name: a, arrival_rate: -1, servers: [s]}]", input.Error{Line: 2, Path: "classes[0].arrival_rate", Value: "-1", Want: "a number >= 0"}},
-		{some + "classes: [{name: a, population: 0, servers: [s]}]", input.Error{Line: 2, Path: "classes[0].population", Value: "0", Want: people}},
-		{some + "classes: [{name: a, population: 1.5, servers: [s]}]", input.Error{Line: 2, Path: "classes[0].population", Value: "1.5", Want: people}},
-		{some + "classes: [{name: a, population: 1, arrival_rate: 2, servers: [s]}]", input.Error{Line: 2, Path: "classes[0].arrival_rate", Value: "2", Want: "none: a class has a population, which makes the queue closed"}},
-		{some + "classes:\n  - {name: a, population: 1, servers: [s]}\n  - {name: b, arrival_rate: 2, servers: [s]}", input.Error{Line: 4, Path: "classes[1].arrival_rate", Value: "2", Want: "none: a class has a population, which makes the queue closed"}},
-		{some + "classes:\n  - {name: a, population: 1, servers: [s]}\n  - {name: b, servers: [s]}", input.Error{Line: 4, Path: "classes[1].population", Value: "0", Want: people}},
-		{some + "classes: [{name: a, arrival_rate: 1}]", input.Error{Line: 2, Path: "classes[0].servers", Want: "an array of names of servers"}},
-		{some + "classes: [{name: a, arrival_rate: 1, servers: []}]", input.Error{Line: 2, Path: "classes[0].servers", Value: "[]", Want: "at least one server"}},
-		{some + "classes: [{name: a, arrival_rate: 1, servers: [u]}]", input.Error{Line: 2, Path: "classes[0].servers[0]", Value: `"u"`, Want: "the name of a server"}},
-		{some + "classes: [{name: a, arrival_rate: 1, servers: [s, s]}]", input.Error{Line: 2, Path: "classes[0].servers[1]", Value: `"s"`, Want: "each server once; it is in this class already"}},
-		{some + "classes: [{name: a, arrival_rate: 1, servers: [t]}]", input.Error{Line: 2, Path: "classes[0].servers", Value: "1 without capacity", Want: "a server of positive capacity"}},
-		{some + "classes: [{name: a, arrival_rate: 1, servers: [s]}, {name: a, arrival_rate: 1, servers: [s]}]", input.Error{Line: 2, Path: "classes[1].name", Value: `"a"`, Want: "a name of its own; classes[0] has this one"}},
-		{good + "swaps: a", input.Error{Line: 3, Path: "swaps", Value: `a string "a"`, Want: "an array of pairs of classes"}},
+		{some + "classes: [a]", input.Error{
+			Line:  2,
+			Path:  "classes[0]",
+			Value: `a string "a"`,
+			Want:  "an object with name, arrival_rate or population, and servers",
+		}},
+		{
+			some + "classes: [{name: a, servers: [s]}]",
+			input.Error{Line: 2, Path: "classes[0].arrival_rate", Want: "a number >= 0"},
+		},
+		{
+			some + "classes: [{name: a, arrival_rate: -1, servers: [s]}]",
+			input.Error{Line: 2, Path: "classes[0].arrival_rate", Value: "-1", Want: "a number >= 0"},
+		},
+		{
+			some + "classes: [{name: a, population: 0, servers: [s]}]",
+			input.Error{Line: 2, Path: "classes[0].population", Value: "0", Want: people},
+		},
+		{
+			some + "classes: [{name: a, population: 1.5, servers: [s]}]",
+			input.Error{Line: 2, Path: "classes[0].population", Value: "1.5", Want: people},
+		},
+		{some + "classes: [{name: a, population: 1, arrival_rate: 2, servers: [s]}]", input.Error{
+			Line:  2,
+			Path:  "classes[0].arrival_rate",
+			Value: "2",
+			Want:  "none: a class has a population, which makes the queue closed",
+		}},
+		{
+			some + "classes:\n  - {name: a, population: 1, servers: [s]}\n  - {name: b, arrival_rate: 2, servers: [s]}",
+			input.Error{
+				Line:  4,
+				Path:  "classes[1].arrival_rate",
+				Value: "2",
+				Want:  "none: a class has a population, which makes the queue closed",
+			},
+		},
+		{
+			some + "classes:\n  - {name: a, population: 1, servers: [s]}\n  - {name: b, servers: [s]}",
+			input.Error{Line: 4, Path: "classes[1].population", Value: "0", Want: people},
+		},
+		{
+			some + "classes: [{name: a, arrival_rate: 1}]",
+			input.Error{Line: 2, Path: "classes[0].servers", Want: "an array of names of servers"},
+		},
+		{
+			some + "classes: [{name: a, arrival_rate: 1, servers: []}]",
+			input.Error{Line: 2, Path: "classes[0].servers", Value: "[]", Want: "at least one server"},
+		},
+		{
+			some + "classes: [{name: a, arrival_rate: 1, servers: [u]}]",
+			input.Error{Line: 2, Path: "classes[0].servers[0]", Value: `"u"`, Want: "the name of a server"},
+		},
+		{some + "classes: [{name: a, arrival_rate: 1, servers: [s, s]}]", input.Error{
+			Line:  2,
+			Path:  "classes[0].servers[1]",
+			Value: `"s"`,
+			Want:  "each server once; it is in this class already",
+		}},
+		{some + "classes: [{name: a, arrival_rate: 1, servers: [t]}]", input.Error{
+			Line:  2,
+			Path:  "classes[0].servers",
+			Value: "1 without capacity",
+			Want:  "a server of positive capacity",
+		}},
+		{
+			some + "classes: [{name: a, arrival_rate: 1, servers: [s]}, {name: a, arrival_rate: 1, servers: [s]}]",
+			input.Error{
+				Line:  2,
+				Path:  "classes[1].name",
+				Value: `"a"`,
+				Want:  "a name of its own; classes[0] has this one",
+			},
+		},
+		{
+			good + "swaps: a",
+			input.Error{Line: 3, Path: "swaps", Value: `a string "a"`, Want: "an array of pairs of classes"},
+		},
 		{good + "swaps: [[a]]", input.Error{Line: 3, Path: "swaps[0]", Value: "an array", Want: "two classes, [a, b]"}},
-		{good + "swaps: [[a, b, a]]", input.Error{Line: 3, Path: "swaps[0]", Value: "an array", Want: "two classes, [a, b]"}},
-		{good + "swaps: [a]", input.Error{Line: 3, Path: "swaps[0]", Value: `a string "a"`, Want: "two classes, [a, b]"}},
-		{good + "swaps: [[a, c]]", input.Error{Line: 3, Path: "swaps[0][1]", Value: `"c"`, Want: "the name of a class"}},
-		{good + "swaps:\n  - [a, b]\n  - [b, a]", input.Error{Line: 5, Path: "swaps[1]", Value: "b, a", Want: "each pair once; swaps[0] is the same"}},
+		{
+			good + "swaps: [[a, b, a]]",
+			input.Error{Line: 3, Path: "swaps[0]", Value: "an array", Want: "two classes, [a, b]"},
+		},
+		{
+			good + "swaps: [a]",
+			input.Error{Line: 3, Path: "swaps[0]", Value: `a string "a"`, Want: "two classes, [a, b]"},
+		},
+		{
+			good + "swaps: [[a, c]]",
+			input.Error{Line: 3, Path: "swaps[0][1]", Value: `"c"`, Want: "the name of a class"},
+		},
+		{
+			good + "swaps:\n  - [a, b]\n  - [b, a]",
+			input.Error{Line: 5, Path: "swaps[1]", Value: "b, a", Want: "each pair once; swaps[0] is the same"},
+		},
 		{good + "mean_size: 0", input.Error{Line: 3, Path: "mean_size", Value: "0", Want: "a number > 0"}},
-		{good + "start: [a, b]", input.Error{Line: 3, Path: "start", Value: "2 jobs", Want: "none: the classes have no populations"}},
-		{closed + "start: [a, b]", input.Error{Line: 3, Path: "start", Value: `1 jobs of "b"`, Want: "2 of them, its population"}},
-		{closed + "start: [a, b, c]", input.Error{Line: 3, Path: "start[2]", Value: `"c"`, Want: "the name of a class"}},
-		{closed + "start: [a, b, 3]", input.Error{Line: 3, Path: "start[2]", Value: "the number 3", Want: "a name in quotes, not empty"}},
+		{
+			good + "start: [a, b]",
+			input.Error{Line: 3, Path: "start", Value: "2 jobs", Want: "none: the classes have no populations"},
+		},
+		{
+			closed + "start: [a, b]",
+			input.Error{Line: 3, Path: "start", Value: `1 jobs of "b"`, Want: "2 of them, its population"},
+		},
+		{
+			closed + "start: [a, b, c]",
+			input.Error{Line: 3, Path: "start[2]", Value: `"c"`, Want: "the name of a class"},
+		},
+		{
+			closed + "start: [a, b, 3]",
+			input.Error{Line: 3, Path: "start[2]", Value: "the number 3", Want: "a name in quotes, not empty"},
+		},
 	} {
 		_, err := swap.Read(strings.NewReader(c.text))
 		var bad *num.InputError
@@ -141,7 +247,9 @@ func TestReadFile(t *testing.T) {
 	if diff := cmp.Diff(m, other, same); diff != "" {
 		t.Error(diff)
 	}
-	closed, err := swap.Read(strings.NewReader("servers: [{name: s, capacity: 1}]\nclasses: [{name: a, population: 2, servers: [s]}, {name: b, population: 1, servers: [s]}]\nstart: [a, b, a]\nmean_size: 1/2"))
+	closed, err := swap.Read(strings.NewReader("servers: [{name: s, capacity: 1}]\n" +
+		"classes: [{name: a, population: 2, servers: [s]}, {name: b, population: 1, servers: [s]}]\n" +
+		"start: [a, b, a]\nmean_size: 1/2"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +265,9 @@ func FuzzRead(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(text)
-	f.Add([]byte(`{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "population": 3, "servers": ["s"]}], "start": ["a", "a", "a"], "swaps": [["a", "a"]]}`))
+	f.Add([]byte(
+		`{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "population": 3, "servers": ["s"]}], "start": ["a", "a", "a"], "swaps": [["a", "a"]]}`,
+	))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := swap.Read(bytes.NewReader(data))
 		if err != nil {

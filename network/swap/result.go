@@ -7,8 +7,10 @@ type Method string
 
 // The methods.
 const (
-	Sets   Method = "sets"   // open: the recursion over sets of classes
-	Counts Method = "counts" // closed: the recursion over numbers of jobs, if the start places the classes and each has its own server
+	Sets Method = "sets" // open: the recursion over sets of classes
+	// closed: the recursion over numbers of jobs, if the start places the classes and each has its
+	// own server
+	Counts Method = "counts"
 	Orders Method = "orders" // closed: all orders that the start can reach, one by one
 )
 
@@ -20,14 +22,16 @@ type Settings struct {
 	MaxBytes int64      // memory for tables; 0 means [num.DefaultMaxBytes]; at most 2 GiB if an int has 32 bits
 }
 
-// A Result holds the stationary measures of a queue. Every number is within RelativeErrorBound of the exact value for the model as written;
-// one below 2^-1022, where the spacing of float64 is 2^-1074, is within that much more.
+// A Result holds the stationary measures of a queue. Every number is within RelativeErrorBound of
+// the exact value for the model as written; one below 2^-1022, where the spacing of float64 is
+// 2^-1074, is within that much more.
 type Result struct {
 	Engine num.Engine `json:"engine"` // the engine that gave the numbers: Float, Enclose or Exact
 	Method Method     `json:"method"`
 	States int        `json:"states"` // sets, numbers of jobs or orders that were examined
 
-	// RelativeErrorBound is proved. It is 0 if the numbers are exact fractions, of which Float is the nearest.
+	// RelativeErrorBound is proved. It is 0 if the numbers are exact fractions, of which Float is
+	// the nearest.
 	RelativeErrorBound float64 `json:"relative_error_bound"`
 
 	// Normalization is Σ_c Π_p λ_{c_p}/μ(c_1..c_p), or in a closed queue Σ_c Π_p 1/μ(c_1..c_p) over
@@ -53,8 +57,8 @@ type ClassResult struct {
 	Completions num.Value `json:"completions"`
 	MeanJobs    num.Value `json:"mean_jobs"` // closed: the population
 
-	// LeavingJobs is the number of jobs of a closed queue that ever leave; nil in an open one, which every
-	// job leaves.
+	// LeavingJobs is the number of jobs of a closed queue that ever leave; nil in an open one,
+	// which every job leaves.
 	LeavingJobs *int `json:"leaving_jobs,omitempty"`
 
 	// MeanDelay is the mean time from arrival to departure, in a closed queue between two

@@ -112,7 +112,11 @@ func (m *Model) checkStable(ctx context.Context, rank, arrivals []*big.Rat) erro
 			continue
 		}
 		if load := new(big.Rat).Quo(arrivals[a], rank[a]); load.Cmp(most) > 0 || worst == nil {
-			worst, most = &cluster.UnstableError{Classes: ranktable.Members(a), ArrivalRate: arrivals[a], Capacity: rank[a]}, load
+			worst, most = &cluster.UnstableError{
+				Classes:     ranktable.Members(a),
+				ArrivalRate: arrivals[a],
+				Capacity:    rank[a],
+			}, load
 		}
 	}
 	if worst != nil {
@@ -143,7 +147,9 @@ func (q *queue) size(states float64, numbers int, s Settings) error {
 	bytes, limit := 56.0, s.MaxBytes
 	switch {
 	case q.one.Exact != nil && states > maxExactStates:
-		return &num.TooLargeError{States: states, Input: input.Errorf("Engine", num.Exact, "float or enclose: %.3g states are more than the %d that fractions are kept for", states, maxExactStates)}
+		return &num.TooLargeError{States: states, Input: input.Errorf("Engine", num.Exact,
+			"float or enclose: %.3g states are more than the %d that fractions are kept for",
+			states, maxExactStates)}
 	case q.one.Interval.Low != nil:
 		bytes += 2 * (56 + float64(q.one.Interval.Prec())/8)
 	}
@@ -204,7 +210,8 @@ func (q *queue) open(arrivals []*big.Rat, s Settings) error {
 	return nil
 }
 
-// sets returns the measure G of each set of classes present, E[X_i] and Z: of float64 in plain numbers if these stay in its range.
+// sets returns the measure G of each set of classes present, E[X_i] and Z: of float64 in plain
+// numbers if these stay in its range.
 func (q *queue) sets(drains []*big.Rat) (g, jobs []arithmetic.Number, z arithmetic.Number, err error) {
 	ones, rates := make([]int, len(q.Classes)), make([]*big.Rat, len(q.Classes))
 	for i, c := range q.Classes {
@@ -253,7 +260,8 @@ func (q *queue) normalize(z arithmetic.Number) {
 	}
 }
 
-// finish sets the measures of a closed queue, from the rates at which its classes leave and end, times the normalization.
+// finish sets the measures of a closed queue, from the rates at which its classes leave and end,
+// times the normalization.
 func (q *queue) finish(z arithmetic.Number, leave, end []arithmetic.Number) {
 	q.normalize(z)
 	all := 0

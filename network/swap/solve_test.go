@@ -45,7 +45,8 @@ func TestRefusals(t *testing.T) {
 	m.Classes[0].ArrivalRate, m.Classes[1].ArrivalRate, m.Classes[2].ArrivalRate = rat(2, 1), rat(7, 2), rat(1, 10)
 	_, err := swap.Solve(ctx, m, swap.Settings{})
 	var unstable *cluster.UnstableError
-	if !errors.As(err, &unstable) || !errors.Is(err, num.ErrUnstable) || fmt.Sprint(unstable.Classes) != "[0 1]" || unstable.ArrivalRate.Cmp(rat(11, 2)) != 0 || unstable.Capacity.Cmp(rat(9, 2)) != 0 {
+	if !errors.As(err, &unstable) || !errors.Is(err, num.ErrUnstable) || fmt.Sprint(unstable.Classes) != "[0 1]" ||
+		unstable.ArrivalRate.Cmp(rat(11, 2)) != 0 || unstable.Capacity.Cmp(rat(9, 2)) != 0 {
 		t.Errorf("error %v", err)
 	}
 	for what, ask := range map[string]func() error{
@@ -98,7 +99,12 @@ func TestOneClass(t *testing.T) {
 		if swaps != nil {
 			leaving = 1 // each job takes the place of the next, and the last one leaves
 		}
-		m := &swap.Model{Servers: []swap.Server{{Name: "s", Capacity: rat(3, 2)}}, Classes: []swap.Class{{Name: "a", Population: 4, Servers: []int{0}}}, Swaps: swaps, MeanSize: rat(1, 2)}
+		m := &swap.Model{
+			Servers:  []swap.Server{{Name: "s", Capacity: rat(3, 2)}},
+			Classes:  []swap.Class{{Name: "a", Population: 4, Servers: []int{0}}},
+			Swaps:    swaps,
+			MeanSize: rat(1, 2),
+		}
 		r := solve(t, m, num.Exact)
 		equal(t, "throughput", r.Classes[0].Throughput, rat(3, 1))
 		equal(t, "completions", r.Classes[0].Completions, rat(3, 1))
@@ -114,8 +120,12 @@ func TestOneClass(t *testing.T) {
 // one cycle of orders.
 func TestServerWithoutCapacityIsIgnored(t *testing.T) {
 	m := &swap.Model{
-		Servers: []swap.Server{{Name: "s", Capacity: rat(1, 1)}, {Name: "a", Capacity: rat(0, 1)}, {Name: "b", Capacity: rat(0, 1)}},
-		Classes: []swap.Class{{Name: "a", Population: 2, Servers: []int{0, 1}}, {Name: "b", Population: 2, Servers: []int{0, 2}}},
+		Servers: []swap.Server{
+			{Name: "s", Capacity: rat(1, 1)}, {Name: "a", Capacity: rat(0, 1)}, {Name: "b", Capacity: rat(0, 1)},
+		},
+		Classes: []swap.Class{
+			{Name: "a", Population: 2, Servers: []int{0, 1}}, {Name: "b", Population: 2, Servers: []int{0, 2}},
+		},
 	}
 	r := solve(t, m, num.Exact)
 	if r.Method != swap.Orders || r.States != 4 { // aabb, abba, bbaa, baab
@@ -130,7 +140,9 @@ func TestCountsMatchSumsOverOrders(t *testing.T) {
 	m := ring(3, 3, true)
 	q := orderOfArrival(t, m)
 	total := new(big.Rat)
-	leave, end := []*big.Rat{new(big.Rat), new(big.Rat), new(big.Rat)}, []*big.Rat{new(big.Rat), new(big.Rat), new(big.Rat)}
+	leave, end := []*big.Rat{new(big.Rat), new(big.Rat), new(big.Rat)}, []*big.Rat{
+		new(big.Rat), new(big.Rat), new(big.Rat),
+	}
 	var visit func(c, left []int)
 	visit = func(c, left []int) {
 		if len(c) < 9 {
@@ -174,7 +186,10 @@ func BenchmarkSolve(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		m    *swap.Model
-	}{{"open/classes=12", ring(12, 0, false)}, {"counts/states=161051", ring(5, 10, true)}, {"orders/jobs=12", ring(4, 3, false)}} {
+	}{
+		{"open/classes=12", ring(12, 0, false)}, {"counts/states=161051", ring(5, 10, true)},
+		{"orders/jobs=12", ring(4, 3, false)},
+	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := swap.Solve(ctx, c.m, swap.Settings{Engine: num.Float}); err != nil {

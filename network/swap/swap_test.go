@@ -28,9 +28,15 @@ func drawModel(t *rapid.T, closed, own bool) *swap.Model {
 	m := &swap.Model{MeanSize: rat(rapid.Int64Range(1, 3).Draw(t, "size"), 2)}
 	n := rapid.IntRange(1, 3).Draw(t, "classes")
 	for s := range n {
-		m.Servers = append(m.Servers, swap.Server{Name: fmt.Sprint("s", s), Capacity: rat(rapid.Int64Range(1, 5).Draw(t, "capacity"), 2)})
+		m.Servers = append(m.Servers, swap.Server{
+			Name:     fmt.Sprint("s", s),
+			Capacity: rat(rapid.Int64Range(1, 5).Draw(t, "capacity"), 2),
+		})
 	}
-	m.Servers = append(m.Servers, swap.Server{Name: "shared", Capacity: rat(rapid.Int64Range(0, 3).Draw(t, "shared"), 1)})
+	m.Servers = append(m.Servers, swap.Server{
+		Name:     "shared",
+		Capacity: rat(rapid.Int64Range(0, 3).Draw(t, "shared"), 1),
+	})
 	for i := range n {
 		c := swap.Class{Name: fmt.Sprint("c", i), Servers: []int{i}}
 		for s := range m.Servers {
@@ -127,7 +133,11 @@ func pass(m *swap.Model, c []int, p int) (rest []int, leaves int) {
 func TestCompleteByHand(t *testing.T) {
 	m := &swap.Model{Servers: []swap.Server{{Name: "s", Capacity: rat(1, 1)}}}
 	for i := range 4 {
-		m.Classes = append(m.Classes, swap.Class{Name: string(rune('a' + i)), ArrivalRate: rat(1, 10), Servers: []int{0}})
+		m.Classes = append(m.Classes, swap.Class{
+			Name:        string(rune('a' + i)),
+			ArrivalRate: rat(1, 10),
+			Servers:     []int{0},
+		})
 	}
 	m.Swaps = [][2]int{{0, 1}, {2, 1}, {3, 3}}
 	for _, c := range []struct {
@@ -145,7 +155,8 @@ func TestCompleteByHand(t *testing.T) {
 	} {
 		rest, leaves, err := swap.Complete(m, jobs(c.state), c.p)
 		if err != nil || order(rest) != c.rest || rune('a'+leaves) != c.leaves {
-			t.Errorf("%s at %d: %s, %c leaves, %v; want %s, %c", c.state, c.p, order(rest), 'a'+leaves, err, c.rest, c.leaves)
+			t.Errorf("%s at %d: %s, %c leaves, %v; want %s, %c",
+				c.state, c.p, order(rest), 'a'+leaves, err, c.rest, c.leaves)
 		}
 	}
 }
@@ -176,7 +187,8 @@ func TestMeasureAgainstChains(t *testing.T) {
 				move(order(rest), rate)
 			}
 		})
-		mean := map[string][]*big.Rat{} // for each x as a sorted order: Σ π(c) and Σ π(c) times the departures of each class
+		// for each x as a sorted order: Σ π(c) and Σ π(c) times the departures of each class
+		mean := map[string][]*big.Rat{}
 		for s, p := range chain.Prob {
 			c := jobs(s)
 			weight, err := oiqueue.StateMeasure(ctx, q, c)
@@ -241,7 +253,8 @@ func checkDepartures(t *rapid.T, m *swap.Model, c []int, prob *big.Rat, mean map
 	differ := 0
 	for i := range want {
 		if got[i].Cmp(want[i]) != 0 || completions[i].Cmp(ends[i]) != 0 {
-			t.Fatalf("in %v class %d leaves at %v and ends at %v, want %v and %v", c, i, got[i], completions[i], want[i], ends[i])
+			t.Fatalf("in %v class %d leaves at %v and ends at %v, want %v and %v",
+				c, i, got[i], completions[i], want[i], ends[i])
 		}
 		sums[i+1].Add(sums[i+1], mul(prob, got[i]))
 		if got[i].Cmp(completions[i]) != 0 {

@@ -17,7 +17,8 @@ const (
 	fewEnough = 4    // interruptions per job that suffice
 )
 
-// worst returns the largest mean delay of one policy, relative to balanced fairness, over classes and loads up to most.
+// worst returns the largest mean delay of one policy, relative to balanced fairness, over classes
+// and loads up to most.
 func (c configuration) worst(ctx context.Context, e plots.Effort, row points, most float64) (plots.Number, error) {
 	var worst plots.Number
 	for i, rho := range e.Loads {

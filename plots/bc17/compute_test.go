@@ -23,7 +23,9 @@ func TestComputeIsDeterministic(t *testing.T) {
 	one.Workers, one.Folder = 1, folder
 	first := plotstest.Compute(t, Figures(), one, "bf-6")["bf-6"]
 	again := plotstest.Small()
-	again.Workers, again.Folder, again.Progress = 3, folder, func(p sweep.Progress) { reused, total = p.Reused, p.Total }
+	again.Workers, again.Folder, again.Progress = 3, folder, func(p sweep.Progress) {
+		reused, total = p.Reused, p.Total
+	}
 	if diff := cmp.Diff(first, plotstest.Compute(t, Figures(), again, "bf-6")["bf-6"]); diff != "" {
 		t.Error(diff)
 	}
@@ -35,7 +37,8 @@ func TestComputeIsDeterministic(t *testing.T) {
 	}
 	other := plotstest.Small()
 	other.Seed = 2
-	if a, b := first.Panels[0].Series[1].Y[0], plotstest.Compute(t, Figures(), other, "bf-6")["bf-6"].Panels[0].Series[1].Y[0]; a == b {
+	if a, b := first.Panels[0].Series[1].Y[0],
+		plotstest.Compute(t, Figures(), other, "bf-6")["bf-6"].Panels[0].Series[1].Y[0]; a == b {
 		t.Errorf("seeds 1 and 2 both give %v", a)
 	}
 }
@@ -53,7 +56,8 @@ func TestSimulatedDelays(t *testing.T) {
 	}{
 		{1, "m = 1", 1.271, 0.010}, {1, "m = 5", 1.073, 0.012}, {3, "m = 1", 1.418, 0.012}, {3, "m = 5", 1.107, 0.011},
 	} {
-		one, exact := plotstest.Series(t, f.Panels[c.panel], c.label)[0], plotstest.Series(t, f.Panels[c.panel], "balanced fairness")[0]
+		one, exact := plotstest.Series(t, f.Panels[c.panel], c.label)[0],
+			plotstest.Series(t, f.Panels[c.panel], "balanced fairness")[0]
 		const k = 7 // load 0.8
 		want := c.ratio * exact.Y[159]
 		if one.X[k] != 0.8 || exact.X[159] != 0.8 {
@@ -62,7 +66,8 @@ func TestSimulatedDelays(t *testing.T) {
 		// Half-widths are 2.3 standard errors of Student's distribution with 9 degrees of freedom;
 		// the sum of 5 of them and 3 of the longer runs is exceeded with probability 5e-7.
 		if math.Abs(one.Y[k]-want) > 5*(one.High[k]-one.Y[k])+3*c.err*exact.Y[159] {
-			t.Errorf("panel %d, %s: delay %v in [%v, %v], want %v", c.panel, c.label, one.Y[k], one.Low[k], one.High[k], want)
+			t.Errorf("panel %d, %s: delay %v in [%v, %v], want %v",
+				c.panel, c.label, one.Y[k], one.Low[k], one.High[k], want)
 		}
 	}
 }
@@ -72,7 +77,8 @@ func TestCheckRows(t *testing.T) {
 	figures := figures(t)
 	simulations := make(map[string]bool)
 	for id, want := range map[string][2]int{ // solver rows; simulated rows
-		"bf-1": {3 * 2, 2 * (10*3 + 3*3)}, "bf-2": {3 * 2 * 2, 2 * (10*3 + 3*3)}, "bf-3": {3 * 2, 10 * 3}, "bf-4": {3 * 2, 10 * 3}, "bf-5": {4, 0}, "bf-6": {0, 3 * 3},
+		"bf-1": {3 * 2, 2 * (10*3 + 3*3)}, "bf-2": {3 * 2 * 2, 2 * (10*3 + 3*3)}, "bf-3": {3 * 2, 10 * 3},
+		"bf-4": {3 * 2, 10 * 3}, "bf-5": {4, 0}, "bf-6": {0, 3 * 3},
 	} {
 		var got [2]int
 		quantities := make(map[string]bool)

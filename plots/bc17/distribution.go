@@ -46,7 +46,8 @@ const axisStep = 50
 // longerFive is the factor on the jumps of a run with m = 5, most of which are interruptions.
 const longerFive = 4
 
-// distribution returns the figure of the distribution of the number of jobs in a small cluster and in a large one.
+// distribution returns the figure of the distribution of the number of jobs in a small cluster and
+// in a large one.
 func distribution(id string, small, large configuration) plots.Spec {
 	title := "Distribution of the number of jobs"
 	prepare := func(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
@@ -83,7 +84,9 @@ func distribution(id string, small, large configuration) plots.Spec {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				solved, err := bf.Answer(ctx, h.at(h.rho, big.NewRat(1, 1)), bf.Question{MaxJobs: h.most}, bf.Settings{})
+				solved, err := bf.Answer(
+					ctx, h.at(h.rho, big.NewRat(1, 1)), bf.Question{MaxJobs: h.most}, bf.Settings{},
+				)
 				if err != nil {
 					return err
 				}
@@ -126,7 +129,8 @@ func (h *histogram) panel(exact []num.Value) (panel plots.Panel, unseen int) {
 		curve.X, curve.Y = append(curve.X, float64(n)), append(curve.Y, v.Float)
 	}
 	if first >= axisStep {
-		panel.X.Min, panel.X.Max = axisStep*math.Floor(float64(first)/axisStep), axisStep*math.Ceil(float64(last)/axisStep)
+		panel.X.Min, panel.X.Max = axisStep*math.Floor(float64(first)/axisStep),
+			axisStep*math.Ceil(float64(last)/axisStep)
 	}
 	panel.Series = append(panel.Series, curve)
 	for k, g := range h.runs {

@@ -23,7 +23,11 @@ func Example() {
 // A figure is data: print the mean delay under balanced fairness at load 0.9, from a run with very
 // little simulation.
 func ExampleFigures() {
-	figures, err := plots.Compute(context.Background(), bc17.Figures()[2:4], plots.Settings{Precision: plots.Draft, Runs: 2, Jumps: 1000})
+	figures, err := plots.Compute(context.Background(), bc17.Figures()[2:4], plots.Settings{
+		Precision: plots.Draft,
+		Runs:      2,
+		Jumps:     1000,
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

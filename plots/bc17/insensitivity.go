@@ -74,7 +74,9 @@ func longer(m float64) float64 { return max(1, m/16) }
 
 // gap returns the panel of one configuration and its verdict on the claim that few interruptions
 // suffice.
-func (c configuration) gap(ctx context.Context, id string, rho *big.Rat, ms []float64, rows []points) (plots.Panel, plots.Claim, error) {
+func (c configuration) gap(ctx context.Context, id string, rho *big.Rat, ms []float64, rows []points) (
+	plots.Panel, plots.Claim, error,
+) {
 	panel := plots.Panel{
 		Title:      c.Short,
 		X:          plots.Axis{Quantity: "mean number m of interruptions a job", Scale: plots.Log, Min: 0.2, Max: 80},

@@ -75,7 +75,8 @@ func activeSetDelays(lambda, mu []*big.Rat) []*big.Rat {
 // nearly compares two exact numbers that were each rounded once to float64.
 func nearly(a, b float64) bool { return math.Abs(a-b) <= 0x1p-52*math.Abs(b) }
 
-// zipfMean is the mean number of phases of the Zipf distribution of [BC17], Σ 1/k / Σ 1/k² for k = 1..200.
+// zipfMean is the mean number of phases of the Zipf distribution of [BC17], Σ 1/k / Σ 1/k² for k =
+// 1..200.
 func zipfMean() *big.Rat {
 	a, b := new(big.Rat), new(big.Rat)
 	for k := int64(200); k >= 1; k-- {
@@ -85,7 +86,8 @@ func zipfMean() *big.Rat {
 	return a.Quo(a, b)
 }
 
-// checkExact compares the curves of balanced fairness with mean delays for σ = 1; those for Zipf sizes take σ times as long.
+// checkExact compares the curves of balanced fairness with mean delays for σ = 1; those for Zipf
+// sizes take σ times as long.
 func checkExact(t *testing.T, f *plots.Figure, stride int, delays func(rho *big.Rat) []*big.Rat) {
 	t.Helper()
 	if len(f.Panels) != 6 {
@@ -98,12 +100,14 @@ func checkExact(t *testing.T, f *plots.Figure, stride int, delays func(rho *big.
 		x, _ := rho.Float64()
 		want := delays(rho)
 		for row, size := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 1), zipfMean()} {
-			a, b := plotstest.Series(t, f.Panels[2*row], "balanced fairness"), plotstest.Series(t, f.Panels[2*row+1], "balanced fairness")
+			a, b := plotstest.Series(t, f.Panels[2*row], "balanced fairness"),
+				plotstest.Series(t, f.Panels[2*row+1], "balanced fairness")
 			for s := range a {
 				rate, _ := new(big.Rat).Inv(want[s]).Float64()
 				delay, _ := new(big.Rat).Mul(want[s], size).Float64()
 				if a[s].X[k] != x || b[s].X[k] != x || !nearly(a[s].Y[k], rate) || !nearly(b[s].Y[k], delay) {
-					t.Errorf("%s, %s, load %v: rate %v, delay %v at %v, want %v, %v", f.ID, a[s].Name(), x, a[s].Y[k], b[s].Y[k], a[s].X[k], rate, delay)
+					t.Errorf("%s, %s, load %v: rate %v, delay %v at %v, want %v, %v",
+						f.ID, a[s].Name(), x, a[s].Y[k], b[s].Y[k], a[s].X[k], rate, delay)
 				}
 			}
 		}
@@ -174,7 +178,8 @@ func TestShape(t *testing.T) {
 					}
 					for _, v := range product {
 						if math.Abs(v/size-1) > 0x1p-50 { // at most eight roundings
-							t.Errorf("%s, %s: rate times delay is %v at load %v, want %v", id, g.Name(), v, g.X[k], size)
+							t.Errorf("%s, %s: rate times delay is %v at load %v, want %v",
+								id, g.Name(), v, g.X[k], size)
 						}
 					}
 				}
@@ -198,7 +203,9 @@ func TestShape(t *testing.T) {
 func TestCaptionsNameParameters(t *testing.T) {
 	figures := figures(t)
 	of := []string{"4 runs of 2000 jumps", "after 1000", "seed 1", "95 %", "jumps in total"}
-	distributions := []string{"25 exponential phases with probability 1/6", "mean 5 with probability 1/6", "k = 1..200 (σ = 3.58"}
+	distributions := []string{
+		"25 exponential phases with probability 1/6", "mean 5 with probability 1/6", "k = 1..200 (σ = 3.58",
+	}
 	loads := []string{"10 loads from 0.1 to 0.95", "198 loads from 0.005 to 0.99", "m = 1 and m = 5"}
 	figure := append(append(append([]string{}, of...), distributions...), loads...)
 	for id, words := range map[string][]string{
@@ -206,8 +213,12 @@ func TestCaptionsNameParameters(t *testing.T) {
 		"bf-2": append([]string{"S = 3", "C₁ = 1, C₂ = 0, C₃ = 1", "N = 2", "λ₁ = λ₂ = 2ρ/2σ", "Figure 2"}, figure...),
 		"bf-3": append([]string{"d = 2", "S = 100", "C = 1", "4950 classes", "λ = 100ρ/σ", "Figure 3"}, figure...),
 		"bf-4": append([]string{"d = 3", "S = 100", "C = 1", "161700 classes", "λ = 100ρ/σ", "Figure 4"}, figure...),
-		"bf-5": append(append([]string{"load ρ = 0.8", "m = 0.25, 1, 4, 16, 64", "m/16 times as many"}, of...), distributions...),
-		"bf-6": append([]string{"load ρ = 0.8", "load ρ = 0.9", "2·10⁻⁵", "for m = 5 by runs of 4 times as many", "k = 1..200"}, of...),
+		"bf-5": append(
+			append([]string{"load ρ = 0.8", "m = 0.25, 1, 4, 16, 64", "m/16 times as many"}, of...), distributions...,
+		),
+		"bf-6": append([]string{
+			"load ρ = 0.8", "load ρ = 0.9", "2·10⁻⁵", "for m = 5 by runs of 4 times as many", "k = 1..200",
+		}, of...),
 	} {
 		for _, w := range words {
 			if !strings.Contains(figures[id].Caption+" "+figures[id].Setting, w) {
@@ -227,7 +238,8 @@ func TestDistributionFillsItsAxis(t *testing.T) {
 	for k, p := range figures(t)["bf-6"].Panels {
 		x := p.Series[0].X
 		from, to := x[0], x[len(x)-1]
-		if k == 0 && p.X.Min != 0 || k == 1 && !(0 < p.X.Min && p.X.Min <= from && to <= p.X.Max && to-from > 0.75*(p.X.Max-p.X.Min)) {
+		if k == 0 && p.X.Min != 0 ||
+			k == 1 && !(0 < p.X.Min && p.X.Min <= from && to <= p.X.Max && to-from > 0.75*(p.X.Max-p.X.Min)) {
 			t.Errorf("panel %d: from %v to %v on an axis from %v to %v", k, from, to, p.X.Min, p.X.Max)
 		}
 	}

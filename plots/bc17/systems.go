@@ -23,8 +23,9 @@ type configuration struct {
 	Capacity  int64 // Σ_s C_s
 	Sharing   bool  // whether processor sharing is also simulated
 	// the cluster for a total arrival rate and a mean size
-	Model      func(rate, size *big.Rat) *cluster.Model
-	ClosedForm func(ctx context.Context, rate *big.Rat) (gamma []*big.Rat, err error) // γ_i of each class of Model for mean size 1
+	Model func(rate, size *big.Rat) *cluster.Model
+	// γ_i of each class of Model for mean size 1
+	ClosedForm func(ctx context.Context, rate *big.Rat) (gamma []*big.Rat, err error)
 }
 
 // A systemWords holds the text data of a cluster: of the three servers, or of random assignment.
@@ -140,7 +141,8 @@ func (c configuration) at(rho, size *big.Rat) *cluster.Model {
 	return c.Model(new(big.Rat).Quo(c.work(rho), size), size)
 }
 
-// exact returns the mean service rate of each class at load ρ under balanced fairness, the same for any sizes.
+// exact returns the mean service rate of each class at load ρ under balanced fairness, the same for
+// any sizes.
 func (c configuration) exact(ctx context.Context, rho *big.Rat) ([]*big.Rat, error) {
 	gamma, err := c.ClosedForm(ctx, c.work(rho))
 	if err != nil {
@@ -168,8 +170,8 @@ func (c configuration) memoized() configuration {
 	return c
 }
 
-// exactDelay returns the mean delay δ_i = σ/γ_i of a class, or of all jobs if the class is allClasses. The classes have
-// equal arrival rates.
+// exactDelay returns the mean delay δ_i = σ/γ_i of a class, or of all jobs if the class is
+// allClasses. The classes have equal arrival rates.
 func exactDelay(gamma []*big.Rat, class int, size *big.Rat) *big.Rat {
 	if class != allClasses {
 		return new(big.Rat).Quo(size, gamma[class])
@@ -229,8 +231,9 @@ func (l sizeDistribution) title() string {
 
 // simulateAt adds the simulation of the cluster at load ρ with sizes of a distribution and m
 // interruptions per job.
-func (c configuration) simulateAt(ctx context.Context, p *plots.Plan, e plots.Effort, rho *big.Rat, l sizeDistribution, m float64,
-	s sim.Settings) (*plots.Simulation, error) {
+func (c configuration) simulateAt(
+	ctx context.Context, p *plots.Plan, e plots.Effort, rho *big.Rat, l sizeDistribution, m float64, s sim.Settings,
+) (*plots.Simulation, error) {
 	system := exponential(c.at(rho, l.Mean), m)
 	system.Sizes = l.Sizes
 	return p.Simulate(ctx, c.name(rho, l, policyName(m)), system, e, s)

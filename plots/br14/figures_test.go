@@ -37,17 +37,23 @@ func TestFluidFigures(t *testing.T) {
 
 // checkStatic compares the points of fluid-1 with values computed by hand.
 func checkStatic(t *testing.T, f *plots.Figure) {
-	for label, want := range map[string][2]float64{"PF and BMF": {45.0 / 11, 18.0 / 11}, "DRF and BF": {3, 2}, "max-min": {2.25, 2.25}} {
+	for label, want := range map[string][2]float64{
+		"PF and BMF": {45.0 / 11, 18.0 / 11},
+		"DRF and BF": {3, 2},
+		"max-min":    {2.25, 2.25},
+	} {
 		s := plotstest.Series(t, f.Panels[0], label)
 		if len(s) != 1 || !plotstest.CloseTo(s[0].X[0], want[0], 1e-9) || !plotstest.CloseTo(s[0].Y[0], want[1], 1e-9) {
 			t.Errorf("%s: %+v, want %v", label, s, want)
 		}
-		if share := plotstest.Series(t, f.Panels[1], label)[0].Y; !plotstest.CloseTo(share[0], want[0]/4.5, 1e-9) || !plotstest.CloseTo(share[1], want[1]/3, 1e-9) {
+		if share := plotstest.Series(t, f.Panels[1], label)[0].Y; !plotstest.CloseTo(share[0], want[0]/4.5, 1e-9) ||
+			!plotstest.CloseTo(share[1], want[1]/3, 1e-9) {
 			t.Errorf("%s: dominant shares %v", label, share)
 		}
 	}
 	// The level curve of PF is outside the feasible set except at its own point.
-	best, edge := plotstest.Series(t, f.Panels[0], "same product of tasks as PF")[0], plotstest.Series(t, f.Panels[0], "feasible")[0]
+	best, edge := plotstest.Series(t, f.Panels[0], "same product of tasks as PF")[0],
+		plotstest.Series(t, f.Panels[0], "feasible")[0]
 	for k, x := range edge.X {
 		if at := best.At(x); !math.IsNaN(at) && at < edge.High[k]-1e-9 {
 			t.Errorf("at %v tasks of job 1 the level is %v, the edge %v", x, at, edge.High[k])
@@ -55,8 +61,8 @@ func checkStatic(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// Mean numbers of jobs from another program, testdata of package fluid: a box of 91 by 91 states, whose edges have less
-// than 1e-10 of the probability at the loads here.
+// Mean numbers of jobs from another program, testdata of package fluid: a box of 91 by 91 states,
+// whose edges have less than 1e-10 of the probability at the loads here.
 func checkRates(t *testing.T, f *plots.Figure) {
 	text, err := os.ReadFile("../../fluid/traffic/testdata/dynamic.json")
 	if err != nil {
@@ -87,7 +93,8 @@ func checkRates(t *testing.T, f *plots.Figure) {
 				for class, s := range plotstest.Series(t, f.Panels[k], label) {
 					want := row.Lambda[class] / mean[class] / (1 - row.Load)
 					if got := s.At(row.Load); !plotstest.CloseTo(got, want, 2e-5) {
-						t.Errorf("%s, %s, class %d, load %v: %v, want %v", c.words(), label, class+1, row.Load, got, want)
+						t.Errorf("%s, %s, class %d, load %v: %v, want %v",
+							c.words(), label, class+1, row.Load, got, want)
 					}
 					compared++
 				}
@@ -164,7 +171,8 @@ func checkLies(t *testing.T, f *plots.Figure) {
 			t.Errorf("%s gains %v", s.Name(), most)
 		}
 	}
-	for k, want := range map[int]int{1: 16, 2: 16, 3: 9, 4: 16, 5: 16} { // up to a load of 0.95: 0.8 (1 + b)/1.5 for the need b = 0.5 + 8/30 is 0.942
+	// up to a load of 0.95: 0.8 (1 + b)/1.5 for the need b = 0.5 + 8/30 is 0.942
+	for k, want := range map[int]int{1: 16, 2: 16, 3: 9, 4: 16, 5: 16} {
 		if n := len(f.Panels[k].Series[0].X); n != want {
 			t.Errorf("panel %d has %d needs, want %d", k, n, want)
 		}
@@ -187,9 +195,10 @@ func checkLies(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// boxRates returns the mean service rates of liars and honest jobs under PF, by sweeps over the balance equations of at
-// most 5 liars and 200 honest jobs: of rate 0.01 and of loads up to 0.81, more have less than 1e-9 of the probability.
-// PF pays for one resource, φ_k = x_k/(n a_k), if the other then is not full, or fills both.
+// boxRates returns the mean service rates of liars and honest jobs under PF, by sweeps over the
+// balance equations of at most 5 liars and 200 honest jobs: of rate 0.01 and of loads up to 0.81,
+// more have less than 1e-9 of the probability. PF pays for one resource, φ_k = x_k/(n a_k), if the
+// other then is not full, or fills both.
 func boxRates(c lieCase, need *big.Rat) [2]float64 {
 	const most1, most2 = 5, 200
 	f := func(v *big.Rat) float64 { x, _ := v.Float64(); return x }
@@ -309,8 +318,11 @@ func checkLog(t *testing.T, f *plots.Figure) {
 	if busy := u.total().busy(); !plotstest.CloseTo(busy, 0.958257, 1e-6) {
 		t.Errorf("%v of the processor-seconds are used", busy)
 	}
-	for k, want := range []logUser{{2, 6654, 3.949e9, 0.981 * 3.949e9}, {4, 2138, 2.247e9, 0.934 * 2.247e9}, {3, 6479, 1.091e9, 0.990 * 1.091e9}} {
-		if got := u.users[k]; got.user != want.user || got.jobs != want.jobs || !plotstest.CloseTo(got.held, want.held, 5e-4) || !plotstest.CloseTo(got.used, want.used, 2e-3) {
+	for k, want := range []logUser{
+		{2, 6654, 3.949e9, 0.981 * 3.949e9}, {4, 2138, 2.247e9, 0.934 * 2.247e9}, {3, 6479, 1.091e9, 0.990 * 1.091e9},
+	} {
+		if got := u.users[k]; got.user != want.user || got.jobs != want.jobs ||
+			!plotstest.CloseTo(got.held, want.held, 5e-4) || !plotstest.CloseTo(got.used, want.used, 2e-3) {
 			t.Errorf("user %+v, want %+v", got, want)
 		}
 	}
@@ -324,14 +336,16 @@ func checkLog(t *testing.T, f *plots.Figure) {
 
 func TestReadUsage(t *testing.T) {
 	const line = "1 0 5 100 4 90 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n"
-	good := "; a log\n\n" + line + "2 0 5 10 1 12 -1 4 300 -1 1 7 1 -1 1 -1 -1 -1\n" + "3 0 5 10 1 -1 -1 4 300 -1 1 7 1 -1 1 -1 -1 -1\n" + "4 0 5 -1 1 5 -1 4 300 -1 1 7 1 -1 1 -1 -1 -1\n"
+	good := "; a log\n\n" + line + "2 0 5 10 1 12 -1 4 300 -1 1 7 1 -1 1 -1 -1 -1\n" +
+		"3 0 5 10 1 -1 -1 4 300 -1 1 7 1 -1 1 -1 -1 -1\n" + "4 0 5 -1 1 5 -1 4 300 -1 1 7 1 -1 1 -1 -1 -1\n"
 	u, err := readUsage(strings.NewReader(good))
 	want := []logUser{{3, 1, 400, 360}, {7, 1, 10, 12}}
 	if err != nil || !slices.Equal(u.users, want) || u.jobs != 2 || u.idle != 1 || u.unknown != 1 || u.over != 1 {
 		t.Errorf("%+v, %v", u, err)
 	}
 	var e *input.Error
-	if _, err := readUsage(strings.NewReader(line + strings.Replace(line, "90", "x", 1))); !errors.As(err, &e) || e.Path != "field 6, processor time used" || !strings.Contains(err.Error(), ":2: ") {
+	if _, err := readUsage(strings.NewReader(line + strings.Replace(line, "90", "x", 1))); !errors.As(err, &e) ||
+		e.Path != "field 6, processor time used" || !strings.Contains(err.Error(), ":2: ") {
 		t.Errorf("error %v, want one for field 6 of line 2", err)
 	}
 }
@@ -345,7 +359,8 @@ func checkFluidChecks(t *testing.T, figures map[string]*plots.Figure) {
 				name += *c.Simulation
 			}
 			seen[name] = true
-			if !c.OK() || (c.Solver == nil) == (c.Simulated == nil) || !strings.HasPrefix(c.Figure, id) || !(c.Exact > 0) {
+			if !c.OK() || (c.Solver == nil) == (c.Simulated == nil) || !strings.HasPrefix(c.Figure, id) ||
+				!(c.Exact > 0) {
 				t.Errorf("%s: %+v", id, c)
 			}
 		}
@@ -358,11 +373,23 @@ func checkFluidChecks(t *testing.T, figures map[string]*plots.Figure) {
 func checkFluidCaptions(t *testing.T, figures map[string]*plots.Figure) {
 	for id, words := range map[string][]string{
 		"fluid-1": {"9 processors and 18 GB", "1 processor and 4 GB", "3 processors and 1 GB", "(φ₁, φ₂) = (3, 2)"},
-		"fluid-2": {"(1, 0.5) and (0.5, 1)", "(1, 0.1) and (0.2, 1)", "(1, 0) and (0.5, 1)", "λ₁ = λ₂", "36 loads from 0.025 to 0.9", "4 runs of 1000 jumps", "seed 1", "95 %"},
+		"fluid-2": {
+			"(1, 0.5) and (0.5, 1)", "(1, 0.1) and (0.2, 1)", "(1, 0) and (0.5, 1)", "λ₁ = λ₂",
+			"36 loads from 0.025 to 0.9", "4 runs of 1000 jumps", "seed 1", "95 %",
+		},
 		"fluid-3": {"40 random pairs", "load 0.8", "seed 1", "a, b uniform on 0.01, 0.02, ..., 0.99", "σ_kd_k = 1"},
-		"fluid-4": {"need (1, 0.5)", "λ₁ = λ₂", "16 needs", "load above 0.95", "liars (0.1, 0) at rate 0.01, honest jobs (0.9, 1) at rate 0.8", "(a) 12.5 %", "(f) 19.1 %"},
-		"fluid-5": {"9 processors and 18 GB", "λ₁ : λ₂ = 5 : 2", "load 0.6", "mean 6g²", "(a) g = 1, 2, 4, 8, 16, 32, 64", "seed 1"},
-		"fluid-6": {"400 nodes", "field 6", "31224 jobs", "904 whose processor time is unknown", "has neither memory", "Reagan Moore and Allen Downey"},
+		"fluid-4": {
+			"need (1, 0.5)", "λ₁ = λ₂", "16 needs", "load above 0.95",
+			"liars (0.1, 0) at rate 0.01, honest jobs (0.9, 1) at rate 0.8", "(a) 12.5 %", "(f) 19.1 %",
+		},
+		"fluid-5": {
+			"9 processors and 18 GB", "λ₁ : λ₂ = 5 : 2", "load 0.6", "mean 6g²", "(a) g = 1, 2, 4, 8, 16, 32, 64",
+			"seed 1",
+		},
+		"fluid-6": {
+			"400 nodes", "field 6", "31224 jobs", "904 whose processor time is unknown", "has neither memory",
+			"Reagan Moore and Allen Downey",
+		},
 	} {
 		for _, w := range append(words, "Bonald and Roberts (2014), with our own parameters") {
 			if !strings.Contains(figures[id].Caption+" "+figures[id].Setting, w) {
@@ -378,7 +405,8 @@ func checkFluidCaptions(t *testing.T, figures map[string]*plots.Figure) {
 // checkFluidClaims checks the verdicts on claims with exact numbers.
 func checkFluidClaims(t *testing.T, figures map[string]*plots.Figure) {
 	for id, want := range map[string]string{
-		"fluid-1": "holds holds", "fluid-2": "holds holds holds holds ?", "fluid-3": "holds holds", "fluid-4": "holds refuted refuted holds", "fluid-6": "holds",
+		"fluid-1": "holds holds", "fluid-2": "holds holds holds holds ?", "fluid-3": "holds holds",
+		"fluid-4": "holds refuted refuted holds", "fluid-6": "holds",
 	} {
 		var got []string
 		for _, c := range figures[id].Claims {

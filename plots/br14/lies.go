@@ -202,7 +202,9 @@ func lies(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 		if n := len(both[0].x); n < len(needs) {
 			last := both[0].x[n-1]
 			ends = append(ends, fmt.Sprintf("beyond %s in %s", plots.Short(last), plots.Letter(k)))
-			panel.Regions = []plots.Region{{Label: "load above " + plots.Decimal(maxDeclaredLoad()), From: last, To: most}}
+			panel.Regions = []plots.Region{
+				{Label: "load above " + plots.Decimal(maxDeclaredLoad()), From: last, To: most},
+			}
 		}
 		gain, _ := both[0].best()
 		gains = append(gains, plots.Letter(k)+" "+gainWords(gain))

@@ -178,7 +178,8 @@ func serviceRates(id, title string) plots.Spec {
 	return plots.Spec{ID: id, Title: title, Prepare: prepare}
 }
 
-// variedPair is the pair of profiles that is also simulated with sizes that vary more than exponential ones.
+// variedPair is the pair of profiles that is also simulated with sizes that vary more than
+// exponential ones.
 const variedPair = 2
 
 // variedClaim tests the claim of the paper about other traffic.
@@ -210,8 +211,11 @@ func variedClaim(ctx context.Context, f *plots.Figure, varied []pairRun) error {
 	return nil
 }
 
-// simulateShared adds the simulation of resources in random traffic, a tenth as long as those of clusters.
-func simulateShared(ctx context.Context, p *plots.Plan, name string, s sim.System, e plots.Effort) (*plots.Simulation, error) {
+// simulateShared adds the simulation of resources in random traffic, a tenth as long as those of
+// clusters.
+func simulateShared(
+	ctx context.Context, p *plots.Plan, name string, s sim.System, e plots.Effort,
+) (*plots.Simulation, error) {
 	return p.Simulate(ctx, name, s, e, sim.Settings{Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp)})
 }
 

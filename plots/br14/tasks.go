@@ -169,8 +169,9 @@ func taskByTask(id, title string) plots.Spec {
 						observed, before := trafficJobs(e)
 						s.Jumps, s.WarmUp = max(1000, observed*panel.jumpsPerJob(g)), before*panel.jumpsPerJob(g)
 					}
-					run, err := p.Simulate(ctx, fmt.Sprintf("%s, %s, g = %d", panel.title(), policyShort(policy), g), t, e,
-						s)
+					run, err := p.Simulate(
+						ctx, fmt.Sprintf("%s, %s, g = %d", panel.title(), policyShort(policy), g), t, e, s,
+					)
 					if err != nil {
 						return nil, err
 					}
@@ -183,7 +184,8 @@ func taskByTask(id, title string) plots.Spec {
 	return plots.Spec{ID: id, Title: title, Prepare: prepare}
 }
 
-// tasksSeen returns the estimate of the number of tasks that a job of a class runs, in tasks of the example.
+// tasksSeen returns the estimate of the number of tasks that a job of a class runs, in tasks of the
+// example.
 func (r taskRun) tasksSeen(class int) *sim.Estimate {
 	v := r.run.Result.Class(class, sim.ServiceRate)
 	if v == nil {
@@ -369,7 +371,8 @@ func taskClaims(f *plots.Figure, first, last map[string]taskRun, ideals map[stri
 			100*taskNear), near
 		if panel.traffic {
 			holds = closer
-			criterion = "With the smallest tasks the mean service rates are nearer to the ideal than with the largest; " +
+			criterion = "With the smallest tasks the mean service rates are nearer to the ideal than with the " +
+				"largest; " +
 				"how near depends on how small they are."
 		}
 		c := plots.Finding(plots.PanelID(f, k),

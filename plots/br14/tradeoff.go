@@ -21,8 +21,8 @@ type mixture struct {
 	a, b, d, u *big.Rat
 }
 
-// mixtures returns n mixtures, with a, b and u uniform over the hundredths from 0.01 to 0.99, 0.01 to 0.99 and 0.2 to
-// 0.8, and d over the tenths from 0.4 to 1.
+// mixtures returns n mixtures, with a, b and u uniform over the hundredths from 0.01 to 0.99, 0.01
+// to 0.99 and 0.2 to 0.8, and d over the tenths from 0.4 to 1.
 func mixtures(n int, seed uint64) []mixture {
 	r := rand.New(rand.NewPCG(seed, 0x62723134)) // independent stream
 	hundredths := func(from, to int64) *big.Rat { return big.NewRat(from+r.Int64N(to-from+1), 100) }

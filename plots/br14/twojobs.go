@@ -12,8 +12,8 @@ import (
 	"productform/plots"
 )
 
-// twoJobsPool returns the example of Ghodsi et al. (2011), section 4.1: 9 processors and 18 GB, tasks of <1 processor,
-// 4 GB> and <3 processors, 1 GB>.
+// twoJobsPool returns the example of Ghodsi et al. (2011), section 4.1: 9 processors and 18 GB,
+// tasks of <1 processor, 4 GB> and <3 processors, 1 GB>.
 func twoJobsPool() *fluid.Pool {
 	return &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "processors", Capacity: big.NewRat(9, 1)},

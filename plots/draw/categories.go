@@ -41,7 +41,8 @@ func categoryLines(t typesetter, a *plots.Axis, left, width vg.Length) (all [][]
 		}
 		middle := length * vg.Length(fraction(a.Scale, ticks[k].value, lo, hi))
 		if middle-widest/2 < end || middle+widest/2 > length+rightRoom-margin {
-			return nil, input.Errorf("categories", a.Categories[k], "shorter names, or fewer: in %d lines they collide", nameLines)
+			return nil, input.Errorf("categories", a.Categories[k], "shorter names, or fewer: in %d lines they collide",
+				nameLines)
 		}
 		end = middle + widest/2 + textGap
 		all = append(all, lines)

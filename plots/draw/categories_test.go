@@ -19,8 +19,14 @@ func TestCategoryLines(t *testing.T) {
 		want  string
 	}{
 		{[]string{"one", "number two"}, "one; number two"},
-		{[]string{"this one", "is a name that fills more than one third", "c"}, "this one; is a name that fills|more than one third; c"},
-		{slices.Repeat([]string{"deadline, spare by priority"}, 6), strings.Repeat("deadline,|spare by|priority; ", 5) + "deadline,|spare by|priority"},
+		{
+			[]string{"this one", "is a name that fills more than one third", "c"},
+			"this one; is a name that fills|more than one third; c",
+		},
+		{
+			slices.Repeat([]string{"deadline, spare by priority"}, 6),
+			strings.Repeat("deadline,|spare by|priority; ", 5) + "deadline,|spare by|priority",
+		},
 	} {
 		lines, err := categoryLines(text, &plots.Axis{Categories: c.names}, 60, panelWidth)
 		if err != nil {
@@ -34,8 +40,12 @@ func TestCategoryLines(t *testing.T) {
 			t.Errorf("got %q, want %q", s, c.want)
 		}
 	}
-	_, err := categoryLines(text, &plots.Axis{Categories: slices.Repeat([]string{"deadline, spare by priority"}, 9)}, 60, panelWidth)
-	if want := "categories = deadline, spare by priority: want shorter names, or fewer: in 3 lines they collide"; err == nil || err.Error() != want {
+	_, err := categoryLines(
+		text, &plots.Axis{Categories: slices.Repeat([]string{"deadline, spare by priority"}, 9)}, 60, panelWidth,
+	)
+	if want := "categories = deadline, spare by priority: want shorter names, or fewer: in 3 lines " +
+		"they collide"; err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -66,7 +76,8 @@ func TestBroken(t *testing.T) {
 func TestCategories(t *testing.T) {
 	text := newTypesetter()
 	f := categorical()
-	if lo, hi, got := axis(&f.Panels[0].X, nil, 5, false); lo != 0.5 || hi != 3.5 || !slices.Equal(got, []tick{{1, "first"}, {2, "in the middle"}, {3, "last"}}) {
+	if lo, hi, got := axis(&f.Panels[0].X, nil, 5, false); lo != 0.5 || hi != 3.5 ||
+		!slices.Equal(got, []tick{{1, "first"}, {2, "in the middle"}, {3, "last"}}) {
 		t.Errorf("[%v, %v], %v", lo, hi, got)
 	}
 	var names []string
@@ -80,7 +91,8 @@ func TestCategories(t *testing.T) {
 	if want := []string{"theory", "mean", "sample"}; !slices.Equal(names, want) {
 		t.Errorf("legend %q, want %q", names, want)
 	}
-	f.Panels[0].X.Categories[1] = "a name that certainly takes three lines as the middle one of all three here, by its length"
+	f.Panels[0].X.Categories[1] = "a name that certainly takes three lines as the middle one of all three here, by " +
+		"its length"
 	beside, err := sideMargin(text, f)
 	if err != nil {
 		t.Fatal(err)

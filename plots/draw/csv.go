@@ -48,7 +48,9 @@ func renderCSV(f *plots.Figure) ([]byte, error) {
 			}
 			if s.Left != nil {
 				of := p.Title + ", " + s.Name() + ": " + p.X.Title()
-				header = append(header, of+", low end of "+confidence+" % interval", of+", high end of "+confidence+" % interval")
+				header = append(
+					header, of+", low end of "+confidence+" % interval", of+", high end of "+confidence+" % interval",
+				)
 				columns = append(columns, &column{axis: at, x: s.X, y: s.Left}, &column{axis: at, x: s.X, y: s.Right})
 			}
 		}

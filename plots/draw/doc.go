@@ -4,7 +4,8 @@
 // For example:
 //
 //	f := &plots.Figure{
-//		ID: "mm1", Title: "Delay of a single server", Caption: "Near capacity delays grow without end.", Parameters: []plots.Parameter{{Name: "capacity", Value: "1"}},
+//		ID: "mm1", Title: "Delay of a single server", Caption: "Near capacity delays grow without end.",
+//		Parameters: []plots.Parameter{{Name: "capacity", Value: "1"}},
 //		Panels: []plots.Panel{{
 //			Title: "One server", X: plots.Axis{Quantity: "load"}, Y: plots.Axis{Quantity: "mean delay"},
 //			Series: []plots.Series{{Label: "M/M/1", X: []float64{0, 0.5, 0.75}, Y: []float64{1, 2, 4}}},

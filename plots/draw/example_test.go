@@ -14,7 +14,8 @@ import (
 
 func Example() {
 	f := &plots.Figure{
-		ID: "mm1", Title: "Delay of a single server", Caption: "Near capacity delays grow without end.", Parameters: []plots.Parameter{{Name: "capacity", Value: "1"}},
+		ID: "mm1", Title: "Delay of a single server", Caption: "Near capacity delays grow without end.",
+		Parameters: []plots.Parameter{{Name: "capacity", Value: "1"}},
 		Panels: []plots.Panel{{
 			Title: "One server", X: plots.Axis{Quantity: "load"}, Y: plots.Axis{Quantity: "mean delay"},
 			Series: []plots.Series{{Label: "M/M/1", X: []float64{0, 0.5, 0.75}, Y: []float64{1, 2, 4}}},
@@ -32,9 +33,14 @@ func Example() {
 	// 0.75,4
 }
 
-// The data of a figure as CSV; draw.PNG, draw.SVG or draw.PDF give its picture, to be written with WriteFile.
+// The data of a figure as CSV; draw.PNG, draw.SVG or draw.PDF give its picture, to be written with
+// WriteFile.
 func ExampleRender() {
-	figures, err := plots.Compute(context.Background(), bc17.Figures()[5:6], plots.Settings{Precision: plots.Draft, Runs: 2, Jumps: 1000})
+	figures, err := plots.Compute(context.Background(), bc17.Figures()[5:6], plots.Settings{
+		Precision: plots.Draft,
+		Runs:      2,
+		Jumps:     1000,
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

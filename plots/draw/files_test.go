@@ -107,21 +107,52 @@ func TestPage(t *testing.T) {
 	all := FixtureFigures()
 	v := 1.5
 	all[0].Title = "<b> & more"
-	all[0].Checks = []plots.Check{{Figure: "test-a", Quantity: "mean delay", Exact: 1.25, Simulated: &v, HalfWidth: &v, Z: &v}}
+	all[0].Checks = []plots.Check{
+		{Figure: "test-a", Quantity: "mean delay", Exact: 1.25, Simulated: &v, HalfWidth: &v, Z: &v},
+	}
 	for k := range 50 { // spread as a normal variable
 		z, name := math.Sqrt2*math.Erfinv(2*(float64(k)+0.5)/50-1), fmt.Sprint(k)
-		all[0].Checks = append(all[0].Checks, plots.Check{Figure: "test-b", Quantity: "load", Exact: 1, Simulated: &v, HalfWidth: &v, Z: &z, Simulation: &name})
+		all[0].Checks = append(all[0].Checks, plots.Check{
+			Figure:     "test-b",
+			Quantity:   "load",
+			Exact:      1,
+			Simulated:  &v,
+			HalfWidth:  &v,
+			Z:          &z,
+			Simulation: &name,
+		})
 	}
-	all[0].Claims = []plots.Claim{{Place: "test", Sentence: "All is well.", Criterion: "Little.", Numbers: "1.5.", Verdict: plots.Open}}
+	all[0].Claims = []plots.Claim{
+		{Place: "test", Sentence: "All is well.", Criterion: "Little.", Numbers: "1.5.", Verdict: plots.Open},
+	}
 	all[1].Setting, all[2].ID = "Set up so.", "g-1"
-	source := plots.Source{Prefix: "g", Name: "N. N. (1999)", Title: "On figures", Address: "https://example.org/g", Claim: "It is so.", Verdict: "It is.", Figures: 1}
-	b, err := Page(all, Formats(), Edition{Sources: []plots.Source{source, {Prefix: "none", Name: "Nobody"}}, Made: "1 May 2026", Version: "figures (devel)", Precision: plots.Draft, Seed: 7})
+	source := plots.Source{
+		Prefix:  "g",
+		Name:    "N. N. (1999)",
+		Title:   "On figures",
+		Address: "https://example.org/g",
+		Claim:   "It is so.",
+		Verdict: "It is.",
+		Figures: 1,
+	}
+	b, err := Page(all, Formats(), Edition{
+		Sources:   []plots.Source{source, {Prefix: "none", Name: "Nobody"}},
+		Made:      "1 May 2026",
+		Version:   "figures (devel)",
+		Precision: plots.Draft,
+		Seed:      7,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	page := string(b)
-	for _, want := range []string{"&lt;b&gt; &amp; more", "<td>mean delay</td><td class=\"n\">1.25</td>", "1.5 ± 1.5", `name="viewport"`, `<td class="text">All is well.</td>`, "<td>open</td>", `id="summary"`, "cells of equal probability", "<p>Set up so.</p>", "<b>It claims:</b> It is so.", "<b>We find:</b> It is.</p>", "Made on 1 May 2026 by figures (devel), precision draft, seed 7.", "This is a draft",
-		"and |z| at most 5.", "if no |z| exceeds 5 and p is at least 10⁻⁶: they do"} {
+	for _, want := range []string{
+		"&lt;b&gt; &amp; more", "<td>mean delay</td><td class=\"n\">1.25</td>", "1.5 ± 1.5", `name="viewport"`,
+		`<td class="text">All is well.</td>`, "<td>open</td>", `id="summary"`, "cells of equal probability",
+		"<p>Set up so.</p>", "<b>It claims:</b> It is so.", "<b>We find:</b> It is.</p>",
+		"Made on 1 May 2026 by figures (devel), precision draft, seed 7.", "This is a draft", "and |z| at most 5.",
+		"if no |z| exceeds 5 and p is at least 10⁻⁶: they do",
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -140,7 +171,8 @@ func TestPage(t *testing.T) {
 	if diff := cmp.Diff(append(want, "checks.json"), links); diff != "" {
 		t.Errorf("links (-want +got):\n%s", diff)
 	}
-	if strings.Contains(strings.ReplaceAll(page, `<a href="https://example.org/g">On figures</a>`, ""), "http") || strings.Contains(page, "<script") {
+	if strings.Contains(strings.ReplaceAll(page, `<a href="https://example.org/g">On figures</a>`, ""), "http") ||
+		strings.Contains(page, "<script") {
 		t.Error("the page needs other files")
 	}
 	for _, alt := range regexp.MustCompile(`<img [^>]*>`).FindAllString(page, -1) {
@@ -152,7 +184,8 @@ func TestPage(t *testing.T) {
 	if err != nil || !bytes.Contains(only, []byte(`src="g-1.png"`)) || bytes.Contains(only, []byte(".svg")) {
 		t.Errorf("a page of PNG alone: %v", err)
 	}
-	if _, err := Page([]*plots.Figure{{ID: "x"}}, nil, Edition{}); err == nil || err.Error() != "x: title is missing: want one line" {
+	if _, err := Page([]*plots.Figure{{ID: "x"}}, nil, Edition{}); err == nil ||
+		err.Error() != "x: title is missing: want one line" {
 		t.Errorf("a page of a bad figure: %v", err)
 	}
 }
@@ -163,9 +196,12 @@ func TestMeasured(t *testing.T) {
 		v, h float64
 		want string
 	}{
-		{1.23456, 0.0123, "1.235 ± 0.012"}, {-1.5, 1.5, "−1.5 ± 1.5"}, {45678, 1234, "45700 ± 1200"}, {45678, 12.34, "45678 ± 12"},
-		{1.23456e9, 1.26e7, "(1.235 ± 0.013)·10⁹"}, {0.00001234, 1.2e-7, "(1.234 ± 0.012)·10⁻⁵"}, {0, 0.25, "0.00 ± 0.25"},
-		{3, 1e7, "(0.0 ± 1.0)·10⁷"}, {9.99999, 0.0996, "10.00 ± 0.10"}, {1.5, 0, "1.5 ± 0"}, {0.5, 0.00999, "0.500 ± 0.010"},
+		{1.23456, 0.0123, "1.235 ± 0.012"}, {-1.5, 1.5, "−1.5 ± 1.5"}, {45678, 1234, "45700 ± 1200"},
+		{45678, 12.34, "45678 ± 12"},
+		{1.23456e9, 1.26e7, "(1.235 ± 0.013)·10⁹"}, {0.00001234, 1.2e-7, "(1.234 ± 0.012)·10⁻⁵"},
+		{0, 0.25, "0.00 ± 0.25"},
+		{3, 1e7, "(0.0 ± 1.0)·10⁷"}, {9.99999, 0.0996, "10.00 ± 0.10"}, {1.5, 0, "1.5 ± 0"},
+		{0.5, 0.00999, "0.500 ± 0.010"},
 	} {
 		if got := measured(c.v, c.h); got != c.want {
 			t.Errorf("%v ± %v: %q, want %q", c.v, c.h, got, c.want)
@@ -179,7 +215,9 @@ func TestChecksJSON(t *testing.T) {
 		t.Errorf("no checks: %s, %v", b, err)
 	}
 	v := 2.5
-	b, err = ChecksJSON([]*plots.Figure{{Checks: []plots.Check{{Figure: "bf-1a", Quantity: "q", Exact: 2, Simulated: &v, HalfWidth: &v, Z: &v}}}})
+	b, err = ChecksJSON([]*plots.Figure{
+		{Checks: []plots.Check{{Figure: "bf-1a", Quantity: "q", Exact: 2, Simulated: &v, HalfWidth: &v, Z: &v}}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +225,10 @@ func TestChecksJSON(t *testing.T) {
 	if err := json.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := []map[string]any{{"figure": "bf-1a", "quantity": "q", "exact": 2.0, "simulated": 2.5, "half_width": 2.5, "z": 2.5, "solver": nil, "tolerance": nil, "simulation": nil}}
+	want := []map[string]any{{
+		"figure": "bf-1a", "quantity": "q", "exact": 2.0, "simulated": 2.5, "half_width": 2.5, "z": 2.5,
+		"solver": nil, "tolerance": nil, "simulation": nil,
+	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

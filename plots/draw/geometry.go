@@ -6,11 +6,14 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// clip returns the part of the segment from a to b that lies in r (Liang and Barsky), and whether there is any.
+// clip returns the part of the segment from a to b that lies in r (Liang and Barsky), and whether
+// there is any.
 func clip(a, b vg.Point, r vg.Rectangle) (vg.Point, vg.Point, bool) {
 	t0, t1 := 0.0, 1.0
 	d := b.Sub(a)
-	for _, edge := range [4][2]vg.Length{{-d.X, a.X - r.Min.X}, {d.X, r.Max.X - a.X}, {-d.Y, a.Y - r.Min.Y}, {d.Y, r.Max.Y - a.Y}} {
+	for _, edge := range [4][2]vg.Length{
+		{-d.X, a.X - r.Min.X}, {d.X, r.Max.X - a.X}, {-d.Y, a.Y - r.Min.Y}, {d.Y, r.Max.Y - a.Y},
+	} {
 		p, q := float64(edge[0]), float64(edge[1])
 		switch {
 		case p == 0 && q < 0:

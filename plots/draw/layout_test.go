@@ -13,7 +13,8 @@ import (
 	"productform/plots"
 )
 
-// planned is a figure with wide panels, lanes, regions, names of points, points that belong to a curve, and a caption.
+// planned is a figure with wide panels, lanes, regions, names of points, points that belong to a
+// curve, and a caption.
 func planned() *plots.Figure {
 	cost := plots.Axis{Quantity: "cost", Max: 10}
 	steps := plots.Series{Label: "least", Kind: plots.Steps, Marked: true}
@@ -21,17 +22,48 @@ func planned() *plots.Figure {
 		steps.X, steps.Y = append(steps.X, float64(k+1)), append(steps.Y, 10/float64(k+1))
 		steps.Names = append(steps.Names, fmt.Sprintf("a=%d,b=%d", k, 2*k))
 	}
-	lanes := plots.Panel{Title: "lanes", X: cost, Wide: true, Y: plots.Axis{Quantity: "bought", Categories: []string{"first", "second"}}}
+	lanes := plots.Panel{
+		Title: "lanes",
+		X:     cost,
+		Wide:  true,
+		Y:     plots.Axis{Quantity: "bought", Categories: []string{"first", "second"}},
+	}
 	for look, name := range lanes.Y.Categories {
-		lanes.Series = append(lanes.Series, plots.Series{Label: name, Kind: plots.Steps, Look: look, X: []float64{1, 5}, Y: []float64{float64(look) + 0.6, float64(look) + 1.2}})
+		lanes.Series = append(lanes.Series, plots.Series{
+			Label: name,
+			Kind:  plots.Steps,
+			Look:  look,
+			X:     []float64{1, 5},
+			Y:     []float64{float64(look) + 0.6, float64(look) + 1.2},
+		})
 	}
 	both := plots.Panel{Title: "both", X: cost, Y: plots.Axis{Quantity: "delay", Max: 5}, Series: []plots.Series{
-		{Label: "one", X: []float64{1, 9}, Y: []float64{1, 2}}, {Label: "one", Kind: plots.Points, X: []float64{5}, Y: []float64{1.6}, Low: []float64{1.4}, High: []float64{1.9}},
+		{Label: "one", X: []float64{1, 9}, Y: []float64{1, 2}}, {
+			Label: "one",
+			Kind:  plots.Points,
+			X:     []float64{5},
+			Y:     []float64{1.6},
+			Low:   []float64{1.4},
+			High:  []float64{1.9},
+		},
 		{Label: "two", Look: 1, X: []float64{1, 9}, Y: []float64{3, 4}}}}
-	return &plots.Figure{ID: "p", Title: "t", Caption: strings.Repeat("A caption of several words. ", 12), Captioned: true, Panels: []plots.Panel{
-		{Title: "steps", X: cost, Y: plots.Axis{Quantity: "delay", Max: 15}, Wide: true, Series: []plots.Series{steps},
-			Regions: []plots.Region{{Label: "missed", To: 1}, {Label: "a label much too long for a region of this width and of this height, too, for it has very, very many words indeed", From: 9.5, To: 12}}},
-		lanes, both, both}}
+	return &plots.Figure{
+		ID:        "p",
+		Title:     "t",
+		Caption:   strings.Repeat("A caption of several words. ", 12),
+		Captioned: true,
+		Panels: []plots.Panel{
+			{
+				Title:  "steps",
+				X:      cost,
+				Y:      plots.Axis{Quantity: "delay", Max: 15},
+				Wide:   true,
+				Series: []plots.Series{steps},
+				Regions: []plots.Region{{Label: "missed", To: 1}, {Label: "a label much too long for a region of " +
+					"this width and of this height, too, for it has very, very many words indeed", From: 9.5, To: 12}},
+			},
+			lanes, both, both},
+	}
 }
 
 // layout returns the panels of a figure with all elements placed.
@@ -56,14 +88,16 @@ func layout(t *testing.T, f *plots.Figure) (all []*panelPlan) {
 // Wide panels have separate rows, others are two per row.
 func TestGrid(t *testing.T) {
 	for widths, want := range map[string][]cell{
-		"n": {{0, 0}}, "nnn": {{0, 0}, {0, 1}, {1, 0}}, "w": {{0, 0}}, "nwn": {{0, 0}, {1, 0}, {2, 0}}, "wnnw": {{0, 0}, {1, 0}, {1, 1}, {2, 0}},
+		"n": {{0, 0}}, "nnn": {{0, 0}, {0, 1}, {1, 0}}, "w": {{0, 0}}, "nwn": {{0, 0}, {1, 0}, {2, 0}},
+		"wnnw": {{0, 0}, {1, 0}, {1, 1}, {2, 0}},
 	} {
 		var f plots.Figure
 		for _, c := range widths {
 			f.Panels = append(f.Panels, plots.Panel{Wide: c == 'w'})
 		}
 		at, rows, across := grid(&f)
-		if !slices.Equal(at, want) || rows != want[len(want)-1].row+1 || across != map[bool]int{true: 1, false: 2}[widths == "n"] {
+		if !slices.Equal(at, want) || rows != want[len(want)-1].row+1 ||
+			across != map[bool]int{true: 1, false: 2}[widths == "n"] {
 			t.Errorf("%s: %v, %d rows, %d across", widths, at, rows, across)
 		}
 	}
@@ -88,7 +122,8 @@ func TestPointNames(t *testing.T) {
 		}
 		l := layout(t, f)[0]
 		for i, n := range l.pointNames {
-			if !l.isFree(n.at, slices.Concat(l.names, l.regions)) || !inside(n.at.Min, l.plot) || !inside(n.at.Max, l.plot) {
+			if !l.isFree(n.at, slices.Concat(l.names, l.regions)) || !inside(n.at.Min, l.plot) ||
+				!inside(n.at.Max, l.plot) {
 				rt.Errorf("name %d at %v is not free", i, n.at)
 			}
 			near := 0
@@ -101,7 +136,8 @@ func TestPointNames(t *testing.T) {
 				rt.Errorf("name %d at %v is near %d points", i, n.at, near)
 			}
 			for j, o := range l.pointNames {
-				if i != j && (overlap(n.at, o.at, 0) || o.leader != nil && distance(o.leader[0], o.leader[1], n.at) == 0) {
+				if i != j &&
+					(overlap(n.at, o.at, 0) || o.leader != nil && distance(o.leader[0], o.leader[1], n.at) == 0) {
 					rt.Errorf("names %d and %d touch", i, j)
 				}
 			}
@@ -113,7 +149,10 @@ func TestPointNames(t *testing.T) {
 func TestBetween(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		point := func(name string) vg.Point {
-			return vg.Point{X: vg.Length(rapid.IntRange(0, 8).Draw(t, name+" x")), Y: vg.Length(rapid.IntRange(0, 8).Draw(t, name+" y"))}
+			return vg.Point{
+				X: vg.Length(rapid.IntRange(0, 8).Draw(t, name+" x")),
+				Y: vg.Length(rapid.IntRange(0, 8).Draw(t, name+" y")),
+			}
 		}
 		s, o := [2]vg.Point{point("a"), point("b")}, [2]vg.Point{point("c"), point("d")}
 		least := vg.Length(1e9)
@@ -173,7 +212,8 @@ func TestCaption(t *testing.T) {
 	}
 	f.Caption = strings.Join(lines, " ")
 	f.Captioned = false
-	if _, without := size(f); math.Abs(float64(with-without-captionHeight(lines))) > 1e-9 || captionLines(text, f) != nil {
+	if _, without := size(f); math.Abs(float64(with-without-captionHeight(lines))) > 1e-9 ||
+		captionLines(text, f) != nil {
 		t.Errorf("the caption takes %v, want %v", with-without, captionHeight(lines))
 	}
 	f.Captioned, f.Caption = true, "中"
@@ -186,7 +226,8 @@ func TestCaption(t *testing.T) {
 func TestPlannedFormats(t *testing.T) {
 	f := planned()
 	for _, format := range []Format{PNG, SVG, PDF, CSV} {
-		if data := render(t, f, format); format == CSV && !strings.Contains(string(data), "bought (1 first; 2 second)") {
+		if data := render(t, f, format); format == CSV &&
+			!strings.Contains(string(data), "bought (1 first; 2 second)") {
 			t.Errorf("%.300s", data)
 		}
 	}

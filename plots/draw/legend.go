@@ -30,7 +30,15 @@ const (
 
 // entry returns the legend entry of a series.
 func entry(s plots.Series, label string, l look) legendEntry {
-	return legendEntry{label: label, look: l, kind: s.Kind, thin: s.Thin, marked: s.Marked, band: s.Low != nil && !s.Bars, bar: s.Bars && s.Low != nil}
+	return legendEntry{
+		label:  label,
+		look:   l,
+		kind:   s.Kind,
+		thin:   s.Thin,
+		marked: s.Marked,
+		band:   s.Low != nil && !s.Bars,
+		bar:    s.Bars && s.Low != nil,
+	}
 }
 
 // entryWidth returns the width of an entry.
@@ -223,7 +231,9 @@ func drawLegend(c vg.Canvas, t typesetter, entries []legendEntry, rows int, corn
 		}
 		switch e.kind {
 		case plots.Curve, plots.Steps:
-			stroke(c, e.look.color, lineWidth(e.thin), dashes(e.look, e.kind), []vg.Point{middle.Sub(half), middle.Add(half)})
+			stroke(c, e.look.color, lineWidth(e.thin), dashes(e.look, e.kind), []vg.Point{
+				middle.Sub(half), middle.Add(half),
+			})
 		case plots.Area:
 			up := vg.Point{Y: 0.5 * capHeight * fontSize}
 			a, b := middle.Sub(half), middle.Add(half)

@@ -178,10 +178,13 @@ func alt(f *plots.Figure) string {
 		for _, s := range p.Series {
 			last := len(s.X) - 1
 			if s.Kind == plots.Band {
-				fmt.Fprintf(&b, " %s: %s to %s at %s, %s to %s at %s.", s.Name(), short(s.Low[0]), short(s.High[0]), short(s.X[0]), short(s.Low[last]), short(s.High[last]), short(s.X[last]))
+				fmt.Fprintf(&b, " %s: %s to %s at %s, %s to %s at %s.",
+					s.Name(), short(s.Low[0]), short(s.High[0]), short(s.X[0]), short(s.Low[last]),
+					short(s.High[last]), short(s.X[last]))
 				continue
 			}
-			fmt.Fprintf(&b, " %s: %s at %s, %s at %s.", s.Name(), short(s.Y[0]), short(s.X[0]), short(s.Y[last]), short(s.X[last]))
+			fmt.Fprintf(&b, " %s: %s at %s, %s at %s.",
+				s.Name(), short(s.Y[0]), short(s.X[0]), short(s.Y[last]), short(s.X[last]))
 		}
 	}
 	return b.String()

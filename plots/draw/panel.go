@@ -65,12 +65,21 @@ func widthOf(p *plots.Panel) vg.Length {
 
 // plan measures the panel. With a legend shared by all panels, it names only the groups, not the
 // series.
-func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, beside room, shared bool) (*panelPlan, error) {
+func plan(
+	t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, beside room, shared bool,
+) (*panelPlan, error) {
 	names, err := categoryLines(t, &p.X, beside.of(p), widthOf(p))
 	if err != nil {
 		return nil, err
 	}
-	l := &panelPlan{Panel: p, letter: letter, outer: outer, categories: names, below: beside.below, powers: beside.powers}
+	l := &panelPlan{
+		Panel:      p,
+		letter:     letter,
+		outer:      outer,
+		categories: names,
+		below:      beside.below,
+		powers:     beside.powers,
+	}
 	l.arrange(beside.of(l.Panel))
 	for _, title := range []struct {
 		text string
@@ -87,7 +96,8 @@ func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, besid
 		return l, nil
 	}
 	above := *l // a legend may leave room for more point names
-	if err := above.nameAbove(t, beside); err == nil && (above.namePoints(t) || len(above.pointNames) > len(l.pointNames)) {
+	if err := above.nameAbove(t, beside); err == nil &&
+		(above.namePoints(t) || len(above.pointNames) > len(l.pointNames)) {
 		return &above, nil
 	}
 	return l, nil
@@ -173,8 +183,14 @@ func (l *panelPlan) roomRows() int { return max(l.legendRows, l.leastRows) }
 // arrange sets the plot rectangle, the ends of the axes and the ticks.
 func (l *panelPlan) arrange(left vg.Length) {
 	l.plot = vg.Rectangle{
-		Min: l.outer.Min.Add(vg.Point{X: left, Y: margin + 2.5*textGap + tickLength + descent*fontSize + capHeight*(fontSize+tickSize) + l.below}),
-		Max: l.outer.Max.Sub(vg.Point{X: rightRoom, Y: margin + titleSize + legendGap + vg.Length(l.roomRows())*rowHeight}),
+		Min: l.outer.Min.Add(vg.Point{
+			X: left,
+			Y: margin + 2.5*textGap + tickLength + descent*fontSize + capHeight*(fontSize+tickSize) + l.below,
+		}),
+		Max: l.outer.Max.Sub(vg.Point{
+			X: rightRoom,
+			Y: margin + titleSize + legendGap + vg.Length(l.roomRows())*rowHeight,
+		}),
 	}
 	l.lo[0], l.hi[0], l.ticks[0] = axis(&l.X, xValues(l.Panel), ticksAcross, l.powers[0])
 	l.lo[1], l.hi[1], l.ticks[1] = axis(&l.Y, yValues(l.Panel), ticksUp, l.powers[1])
@@ -405,7 +421,10 @@ func (l *panelPlan) traceGroups(t typesetter) {
 			continue
 		}
 		l.groups = append(l.groups, g)
-		all := trace{ideal: groupIdeal, label: vg.Point{X: t.width(g, fontSize, false), Y: (capHeight + descent) * fontSize}}
+		all := trace{
+			ideal: groupIdeal,
+			label: vg.Point{X: t.width(g, fontSize, false), Y: (capHeight + descent) * fontSize},
+		}
 		for i, s := range l.Series {
 			if s.Group == g {
 				all.segments = append(all.segments, l.traces[i].segments...)
@@ -436,7 +455,9 @@ func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
 	l.drawGrid(c)
 	for i, r := range l.References {
 		y := l.at(l.lo[0], r.Y).Y
-		stroke(c, quietInk, referenceWidth, referenceDashes, []vg.Point{{X: l.plot.Min.X, Y: y}, {X: l.plot.Max.X, Y: y}})
+		stroke(c, quietInk, referenceWidth, referenceDashes, []vg.Point{
+			{X: l.plot.Min.X, Y: y}, {X: l.plot.Max.X, Y: y},
+		})
 		if l.names != nil {
 			l.drawName(c, t, len(l.Series)+i, r.Label, tickSize, quietInk)
 		}
@@ -458,7 +479,10 @@ func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
 	l.drawAxes(c, t)
 	l.nameRegions(c, t)
 	l.drawPointNames(c, t)
-	drawLegend(c, t, l.legend, l.legendRows, vg.Point{X: l.plot.Min.X, Y: l.plot.Max.Y + legendGap + vg.Length(l.roomRows()-l.legendRows)*rowHeight})
+	drawLegend(c, t, l.legend, l.legendRows, vg.Point{
+		X: l.plot.Min.X,
+		Y: l.plot.Max.Y + legendGap + vg.Length(l.roomRows()-l.legendRows)*rowHeight,
+	})
 	if l.names == nil {
 		return
 	}
@@ -486,7 +510,9 @@ func (l *panelPlan) drawGrid(c vg.Canvas) {
 }
 
 func (l *panelPlan) drawAxes(c vg.Canvas, t typesetter) {
-	stroke(c, axisInk, axisWidth, nil, []vg.Point{{X: l.plot.Min.X, Y: l.plot.Max.Y}, l.plot.Min, {X: l.plot.Max.X, Y: l.plot.Min.Y}})
+	stroke(c, axisInk, axisWidth, nil, []vg.Point{
+		{X: l.plot.Min.X, Y: l.plot.Max.Y}, l.plot.Min, {X: l.plot.Max.X, Y: l.plot.Min.Y},
+	})
 	c.SetColor(ink)
 	titleLine := l.outer.Min.Y + margin + descent*fontSize
 	tickLine := titleLine + capHeight*fontSize + 1.5*textGap + l.below
@@ -515,10 +541,19 @@ func (l *panelPlan) drawAxes(c vg.Canvas, t typesetter) {
 		}
 		stroke(c, axisInk, axisWidth, nil, []vg.Point{{X: l.plot.Min.X, Y: y}, {X: l.plot.Min.X - length, Y: y}})
 		c.SetColor(ink)
-		t.write(c, vg.Point{X: l.plot.Min.X - tickLength - textGap, Y: y - capHeight*labelSize(l.Panel)/2}, k.label, labelSize(l.Panel), false, 1, 0)
+		t.write(
+			c, vg.Point{X: l.plot.Min.X - tickLength - textGap, Y: y - capHeight*labelSize(l.Panel)/2},
+			k.label, labelSize(l.Panel), false, 1, 0,
+		)
 	}
-	t.write(c, vg.Point{X: l.centre(0, t.width(l.X.Title(), fontSize, false)), Y: titleLine}, l.X.Title(), fontSize, false, 0.5, 0)
-	t.write(c, vg.Point{X: l.plot.Min.X - leftRoom(t, l.Panel, l.powers[1]) + margin + capHeight*fontSize, Y: l.centre(1, t.width(l.Y.Title(), fontSize, false))}, l.Y.Title(), fontSize, false, 0.5, math.Pi/2)
+	t.write(
+		c, vg.Point{X: l.centre(0, t.width(l.X.Title(), fontSize, false)), Y: titleLine}, l.X.Title(),
+		fontSize, false, 0.5, 0,
+	)
+	t.write(c, vg.Point{
+		X: l.plot.Min.X - leftRoom(t, l.Panel, l.powers[1]) + margin + capHeight*fontSize,
+		Y: l.centre(1, t.width(l.Y.Title(), fontSize, false)),
+	}, l.Y.Title(), fontSize, false, 0.5, math.Pi/2)
 	top := vg.Point{X: l.plot.Min.X, Y: l.outer.Max.Y - margin - capHeight*titleSize}
 	if l.letter != "" {
 		t.write(c, top, l.letter, titleSize, true, 0, 0)

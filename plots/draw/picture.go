@@ -63,7 +63,8 @@ func size(f *plots.Figure) (width, height vg.Length) {
 	t := newTypesetter()
 	_, legend := sharedLegend(t, f)
 	_, rows, across := grid(f)
-	return panelWidth * vg.Length(across), panelHeight*vg.Length(rows) + sharedHeight(legend) + captionHeight(captionLines(t, f))
+	return panelWidth * vg.Length(across), panelHeight*vg.Length(rows) + sharedHeight(legend) +
+		captionHeight(captionLines(t, f))
 }
 
 // A cell is the place of a panel.
@@ -125,7 +126,10 @@ func captionHeight(lines []string) vg.Length {
 func drawCaption(c vg.Canvas, t typesetter, lines []string) {
 	c.SetColor(ink)
 	for k, line := range lines {
-		t.write(c, vg.Point{X: margin, Y: margin + rowHeight*(vg.Length(len(lines)-1-k)+descent)}, line, tickSize, false, 0, 0)
+		t.write(
+			c, vg.Point{X: margin, Y: margin + rowHeight*(vg.Length(len(lines)-1-k)+descent)}, line,
+			tickSize, false, 0, 0,
+		)
 	}
 }
 
@@ -213,7 +217,9 @@ func checkText(t typesetter, f *plots.Figure) error {
 			texts = append(texts, [2]string{fmt.Sprintf(".x.categories[%d]", k), name})
 		}
 		for j, s := range p.Series {
-			texts = append(texts, [2]string{fmt.Sprintf(".series[%d].label", j), s.Label}, [2]string{fmt.Sprintf(".series[%d].group", j), s.Group})
+			texts = append(texts, [2]string{fmt.Sprintf(".series[%d].label", j), s.Label}, [2]string{
+				fmt.Sprintf(".series[%d].group", j), s.Group,
+			})
 			for k, name := range s.Names {
 				texts = append(texts, [2]string{fmt.Sprintf(".series[%d].names[%d]", j, k), name})
 			}
@@ -254,7 +260,9 @@ func renderPNG(f *plots.Figure) ([]byte, error) {
 func withResolution(png []byte, dpi float64) []byte {
 	const header = 8 + 25
 	perMetre := uint32(dpi/0.0254 + 0.5)
-	body := append([]byte("pHYs"), binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, perMetre), perMetre)...)
+	body := append(
+		[]byte("pHYs"), binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, perMetre), perMetre)...,
+	)
 	body = append(body, 1) // the unit is the metre
 	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(body)-4))
 	chunk = append(chunk, body...)
@@ -273,7 +281,8 @@ func renderSVG(f *plots.Figure) ([]byte, error) {
 	}
 	// A title for readers who cannot see the picture.
 	head, body, _ := bytes.Cut(b, []byte(`xmlns:xlink="http://www.w3.org/1999/xlink">`))
-	title := fmt.Sprintf(`xmlns:xlink="http://www.w3.org/1999/xlink" role="img">`+"\n<title>%s</title>", html.EscapeString(f.ID+": "+f.Title))
+	title := fmt.Sprintf(`xmlns:xlink="http://www.w3.org/1999/xlink" role="img">`+"\n<title>%s</title>",
+		html.EscapeString(f.ID+": "+f.Title))
 	return bytes.Join([][]byte{head, []byte(title), body}, nil), nil
 }
 
@@ -324,7 +333,8 @@ func (c pdfCanvas) FillString(f font.Face, p vg.Point, s string) {
 	for len(s) > 0 {
 		n := 1 // length of the run of characters of one kind
 		plain := func(s string) bool {
-			return f.Font == (font.Font{Typeface: f.Font.Typeface, Variant: f.Font.Variant, Size: f.Font.Size}) && ascii(s)
+			return f.Font == (font.Font{Typeface: f.Font.Typeface, Variant: f.Font.Variant, Size: f.Font.Size}) &&
+				ascii(s)
 		}
 		kind := plain(s[:1])
 		for n < len(s) && plain(s[n:n+1]) == kind {

@@ -62,7 +62,8 @@ func TestPDFOffsets(t *testing.T) {
 	b := render(t, simulated(), PDF)
 	start := bytes.LastIndex(b, []byte("startxref\n"))
 	var at int
-	if _, err := fmt.Sscanf(string(b[start:]), "startxref\n%d", &at); err != nil || !bytes.HasPrefix(b[at:], []byte("xref\n")) {
+	if _, err := fmt.Sscanf(string(b[start:]), "startxref\n%d", &at); err != nil ||
+		!bytes.HasPrefix(b[at:], []byte("xref\n")) {
 		t.Fatalf("startxref says %d: %v", at, err)
 	}
 	entries := regexp.MustCompile(`(?m)^([0-9]{10}) 00000 n`).FindAllSubmatch(b[at:], -1)
@@ -71,7 +72,8 @@ func TestPDFOffsets(t *testing.T) {
 	}
 	for i, e := range entries {
 		var offset int
-		if _, err := fmt.Sscanf(string(e[1]), "%d", &offset); err != nil || !bytes.HasPrefix(b[offset:], fmt.Appendf(nil, "%d 0 obj", i+1)) {
+		if _, err := fmt.Sscanf(string(e[1]), "%d", &offset); err != nil ||
+			!bytes.HasPrefix(b[offset:], fmt.Appendf(nil, "%d 0 obj", i+1)) {
 			t.Errorf("object %d is not at %d", i+1, offset)
 		}
 	}
@@ -122,7 +124,11 @@ func TestNamesOrLegend(t *testing.T) {
 // legends that end at their titles.
 func TestAlignedLegends(t *testing.T) {
 	panel := func(names ...string) plots.Panel {
-		p := plots.Panel{Title: "panel", X: plots.Axis{Quantity: "x", Min: 0, Max: 1}, Y: plots.Axis{Quantity: "y", Min: 0, Max: 1}}
+		p := plots.Panel{
+			Title: "panel",
+			X:     plots.Axis{Quantity: "x", Min: 0, Max: 1},
+			Y:     plots.Axis{Quantity: "y", Min: 0, Max: 1},
+		}
 		for k, name := range names {
 			s := plots.Series{Label: "a name that takes a whole row, " + name, Look: k}
 			for i := range 41 { // everywhere, leaving no place for names
@@ -153,8 +159,12 @@ func TestAlignedLegends(t *testing.T) {
 // A panel with room for names next to its curves still has a legend if the adjacent panel does, and
 // a plot of the same height.
 func TestLegendBesideNames(t *testing.T) {
-	crowded, plain := simulated().Panels[1], plots.Panel{Title: "plain", X: plots.Axis{Quantity: "x"}, Y: plots.Axis{Quantity: "y"},
-		Series: []plots.Series{{Label: "rising", X: []float64{0, 1}, Y: []float64{0, 1}}}}
+	crowded, plain := simulated().Panels[1], plots.Panel{
+		Title:  "plain",
+		X:      plots.Axis{Quantity: "x"},
+		Y:      plots.Axis{Quantity: "y"},
+		Series: []plots.Series{{Label: "rising", X: []float64{0, 1}, Y: []float64{0, 1}}},
+	}
 	f := &plots.Figure{ID: "legends", Title: "legends", Panels: []plots.Panel{plain, crowded, plain, plain}}
 	text := newTypesetter()
 	beside, err := sideMargin(text, f)
@@ -166,7 +176,8 @@ func TestLegendBesideNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(plans[0].legend) != 1 || plans[2].legend != nil || plans[3].legend != nil {
-		t.Errorf("legends of %d, %d, %d and %d entries", len(plans[0].legend), len(plans[1].legend), len(plans[2].legend), len(plans[3].legend))
+		t.Errorf("legends of %d, %d, %d and %d entries",
+			len(plans[0].legend), len(plans[1].legend), len(plans[2].legend), len(plans[3].legend))
 	}
 	if a, b := plans[0].plot, plans[1].plot; a.Min.Y != b.Min.Y || a.Max.Y != b.Max.Y {
 		t.Errorf("plots from %v to %v and from %v to %v", a.Min.Y, a.Max.Y, b.Min.Y, b.Max.Y)
@@ -224,9 +235,13 @@ func TestGroups(t *testing.T) {
 	if want := []string{"one", "two", "low", "high"}; !slices.Equal(names, want) {
 		t.Errorf("legend %q, want %q", names, want)
 	}
-	for high, want := range map[string]int{"high": 2, strings.Repeat("high ", 12): 0} { // the second is wider than the plot
+	// the second is wider than the plot
+	for high, want := range map[string]int{"high": 2, strings.Repeat("high ", 12): 0} {
 		f := grouped("low", high)
-		l, err := plan(text, &f.Panels[0], "(a)", rectangle(0, 0, panelWidth, panelHeight), room{left: leftRoom(text, &f.Panels[0], false)}, true)
+		l, err := plan(
+			text, &f.Panels[0], "(a)", rectangle(0, 0, panelWidth, panelHeight),
+			room{left: leftRoom(text, &f.Panels[0], false)}, true,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +300,10 @@ func TestRenderRefuses(t *testing.T) {
 		{func(f *plots.Figure) { f.Panels[0].Series[0].Y[3] = math.NaN() }, "panels[0].series[0].y[3]"},
 		{func(f *plots.Figure) { f.Panels[1].Title = "中" }, "panels[1].title"},
 		{func(f *plots.Figure) { f.Panels[0].X.Quantity = "負荷" }, "panels[0].x"},
-		{func(f *plots.Figure) { f.Panels[1].X = plots.Axis{Quantity: "q", Categories: []string{"a", "方"}} }, "panels[1].x.categories[1]"},
+		{
+			func(f *plots.Figure) { f.Panels[1].X = plots.Axis{Quantity: "q", Categories: []string{"a", "方"}} },
+			"panels[1].x.categories[1]",
+		},
 		{func(f *plots.Figure) {
 			f.Panels[1].X = plots.Axis{Quantity: "q", Categories: []string{strings.Repeat("a", 100), "b"}}
 		}, "categories"},
@@ -332,7 +350,14 @@ func TestAnyValidFigureIsPainted(t *testing.T) {
 			return magnitude
 		}
 		for i := range rapid.IntRange(1, 3).Draw(t, "series") {
-			s := plots.Series{Label: fmt.Sprint("series ", i), Look: i, Thin: i == 1, Kind: rapid.SampledFrom([]plots.Kind{plots.Curve, plots.Points, plots.Steps, plots.Area}).Draw(t, "kind")}
+			s := plots.Series{
+				Label: fmt.Sprint("series ", i),
+				Look:  i,
+				Thin:  i == 1,
+				Kind: rapid.SampledFrom([]plots.Kind{
+					plots.Curve, plots.Points, plots.Steps, plots.Area,
+				}).Draw(t, "kind"),
+			}
 			x := number(p.X.Scale)
 			for range rapid.IntRange(1, 8).Draw(t, "points") {
 				s.X, s.Y = append(s.X, x), append(s.Y, number(p.Y.Scale))
@@ -378,8 +403,8 @@ func TestStepsHaveCorners(t *testing.T) {
 	}
 }
 
-// An area lies below its steps and above 0, or above the end of a logarithmic axis, and leaves the first and last value of the
-// horizontal axis where they are.
+// An area lies below its steps and above 0, or above the end of a logarithmic axis, and leaves the
+// first and last value of the horizontal axis where they are.
 func TestAreaBelowSteps(t *testing.T) {
 	for _, c := range []struct {
 		y    plots.Axis
@@ -390,8 +415,12 @@ func TestAreaBelowSteps(t *testing.T) {
 		{plots.Axis{Quantity: "y", Min: 2, Max: 10}, 2},
 		{plots.Axis{Quantity: "y", Scale: plots.Log, Min: 1, Max: 10}, 1},
 	} {
-		f := &plots.Figure{ID: "x", Title: "t", Panels: []plots.Panel{{Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: c.y,
-			Series: []plots.Series{{Label: "s", Kind: plots.Area, X: []float64{1, 2, 3}, Y: []float64{4, 8, 4}}}}}}
+		f := &plots.Figure{
+			ID:    "x",
+			Title: "t",
+			Panels: []plots.Panel{{Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: c.y,
+				Series: []plots.Series{{Label: "s", Kind: plots.Area, X: []float64{1, 2, 3}, Y: []float64{4, 8, 4}}}}},
+		}
 		l := layout(t, f)[0]
 		var canvas recorder.Canvas
 		l.drawArea(&canvas, l.Series[0])
@@ -403,7 +432,9 @@ func TestAreaBelowSteps(t *testing.T) {
 				}
 			}
 		}
-		for _, want := range []vg.Point{l.at(1, c.base), l.at(1, 4), l.at(2, 4), l.at(2, 8), l.at(3, 8), l.at(3, 4), l.at(3, c.base)} {
+		for _, want := range []vg.Point{
+			l.at(1, c.base), l.at(1, 4), l.at(2, 4), l.at(2, 8), l.at(3, 8), l.at(3, 4), l.at(3, c.base),
+		} {
 			if !slices.ContainsFunc(corners, func(p vg.Point) bool { d := p.Sub(want); return d.Dot(d) < 1e-9 }) {
 				t.Errorf("%+v: no corner at %v: %v", c.y, want, corners)
 			}
@@ -415,21 +446,31 @@ func TestAreaBelowSteps(t *testing.T) {
 	}
 }
 
-// Bars of curves, and points that ask for it, stand beside each other by as much as they say, about where they belong, and with their
-// lines and markers; other points stand where they belong, their bars across too.
+// Bars of curves, and points that ask for it, stand beside each other by as much as they say, about
+// where they belong, and with their lines and markers; other points stand where they belong, their
+// bars across too.
 func TestBarsBeside(t *testing.T) {
 	p := plots.Panel{Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: plots.Axis{Quantity: "y", Max: 10}}
 	for k := range 3 {
-		p.Series = append(p.Series, plots.Series{Label: fmt.Sprint(k), Bars: true, Marked: true, Look: k, X: []float64{1, 3}, Y: []float64{5, 6}, Low: []float64{4, 5}, High: []float64{6, 8}})
+		p.Series = append(p.Series, plots.Series{
+			Label: fmt.Sprint(k), Bars: true, Marked: true, Look: k, X: []float64{1, 3}, Y: []float64{5, 6},
+			Low: []float64{4, 5}, High: []float64{6, 8},
+		})
 	}
 	p.Series[2].Kind, p.Series[2].Marked = plots.Points, false
-	p.Series = append(p.Series, plots.Series{Label: "points", Kind: plots.Points, X: []float64{2}, Y: []float64{5}, Low: []float64{1}, High: []float64{6}, Left: []float64{1.5}, Right: []float64{5}})
+	p.Series = append(p.Series, plots.Series{
+		Label: "points", Kind: plots.Points, X: []float64{2}, Y: []float64{5}, Low: []float64{1},
+		High: []float64{6}, Left: []float64{1.5}, Right: []float64{5},
+	})
 	l := layout(t, &plots.Figure{ID: "x", Title: "t", Panels: []plots.Panel{p}})[0]
 	for k, s := range l.Series[:3] {
 		shift := vg.Point{X: barGap * vg.Length(k-1)}
 		line, bars := l.points(s), l.bars(s)
 		for i := range s.X {
-			for _, c := range [][2]vg.Point{{line[i], l.at(s.X[i], s.Y[i])}, {l.markers(s)[i], l.at(s.X[i], s.Y[i])}, {bars[i][0], l.at(s.X[i], s.Low[i])}, {bars[i][1], l.at(s.X[i], s.High[i])}} {
+			for _, c := range [][2]vg.Point{
+				{line[i], l.at(s.X[i], s.Y[i])}, {l.markers(s)[i], l.at(s.X[i], s.Y[i])},
+				{bars[i][0], l.at(s.X[i], s.Low[i])}, {bars[i][1], l.at(s.X[i], s.High[i])},
+			} {
 				if d := c[0].Sub(c[1]).Sub(shift); d.Dot(d) > 1e-12 {
 					t.Errorf("series %d, point %d: at %v, want %v beside %v", k, i, c[0], shift, c[1])
 				}
@@ -445,13 +486,24 @@ func TestBarsBeside(t *testing.T) {
 	}
 }
 
-// Groups of points and of bands have a figure of their own in the legend above all panels, and series that differ in kind may have one
-// label if their groups differ.
+// Groups of points and of bands have a figure of their own in the legend above all panels, and
+// series that differ in kind may have one label if their groups differ.
 func TestGroupsOfKinds(t *testing.T) {
 	p := plots.Panel{Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: plots.Axis{Quantity: "y", Max: 10}}
 	for look, label := range []string{"one", "two"} {
-		p.Series = append(p.Series, plots.Series{Label: label, Group: "mean", Kind: plots.Points, Look: look, X: []float64{2}, Y: []float64{5}, Low: []float64{1}, High: []float64{6}},
-			plots.Series{Label: label, Group: "half", Kind: plots.Band, Look: look, X: []float64{1, 2}, Low: []float64{1, 1}, High: []float64{6, 7}})
+		p.Series = append(p.Series, plots.Series{
+			Label: label, Group: "mean", Kind: plots.Points, Look: look, X: []float64{2}, Y: []float64{5},
+			Low: []float64{1}, High: []float64{6},
+		},
+			plots.Series{
+				Label: label,
+				Group: "half",
+				Kind:  plots.Band,
+				Look:  look,
+				X:     []float64{1, 2},
+				Low:   []float64{1, 1},
+				High:  []float64{6, 7},
+			})
 	}
 	f := &plots.Figure{ID: "x", Title: "t", Caption: "c", OneLegend: true, Panels: []plots.Panel{p, p}}
 	if err := f.Validate(); err != nil {
@@ -471,10 +523,16 @@ func TestGroupsOfKinds(t *testing.T) {
 	}
 }
 
-// The label of a region stands between lines of the grid where it can, and not beside a mark that it might seem to name.
+// The label of a region stands between lines of the grid where it can, and not beside a mark that
+// it might seem to name.
 func TestRegionLabel(t *testing.T) {
-	p := plots.Panel{Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: plots.Axis{Quantity: "y", Max: 4, Ticks: []float64{0, 1, 2, 3, 4}},
-		Series: []plots.Series{{Label: "s", Kind: plots.Points, X: []float64{2}, Y: []float64{1.8}}}, Regions: []plots.Region{{Label: "region", From: 1, To: 3}}}
+	p := plots.Panel{
+		Title:   "t",
+		X:       plots.Axis{Quantity: "x", Max: 4},
+		Y:       plots.Axis{Quantity: "y", Max: 4, Ticks: []float64{0, 1, 2, 3, 4}},
+		Series:  []plots.Series{{Label: "s", Kind: plots.Points, X: []float64{2}, Y: []float64{1.8}}},
+		Regions: []plots.Region{{Label: "region", From: 1, To: 3}},
+	}
 	l := layout(t, &plots.Figure{ID: "x", Title: "t", Panels: []plots.Panel{p}})[0]
 	label := l.regions[0]
 	if label == (vg.Rectangle{}) {

@@ -35,10 +35,11 @@ func lineTrace(pieces [][]vg.Point, label vg.Point, ideal float64) trace {
 	return t
 }
 
-// place finds a rectangle for each trace's name inside area: at labelGap from its own trace, at least clearance from every
-// trace and name, clearly nearer its own than any other, and as near its ideal as that allows.
-// A trace without a name gets an empty rectangle. It reports false if there is no place for all, or more than
-// mostNames, which nobody could tell apart and which would take long: the cost is that of names² anchors segments.
+// place finds a rectangle for each trace's name inside area: at labelGap from its own trace, at
+// least clearance from every trace and name, clearly nearer its own than any other, and as near its
+// ideal as that allows. A trace without a name gets an empty rectangle. It reports false if there
+// is no place for all, or more than mostNames, which nobody could tell apart and which would take
+// long: the cost is that of names² anchors segments.
 //
 // Names are placed one after the other, each at the best place left; every cyclic order is tried
 // and the one with the least total cost kept.
@@ -74,15 +75,15 @@ func place(traces []trace, area vg.Rectangle) ([]vg.Rectangle, bool) {
 	return best, !math.IsInf(least, 1)
 }
 
-// sides are the positions of a name about its anchor, by the fraction of its width and height that lies left of and
-// below the anchor, and the direction in which the gap is left.
+// sides are the positions of a name about its anchor, by the fraction of its width and height that
+// lies left of and below the anchor, and the direction in which the gap is left.
 var sides = []struct{ left, below, dx, dy vg.Length }{
 	{1, 0, -0.7, 0.7}, {0, 0, 0.7, 0.7}, {0, 1, 0.7, -0.7}, {1, 1, -0.7, -0.7}, // corners
 	{0.5, 0, 0, 1}, {0.5, 1, 0, -1}, {0, 0.5, 1, 0}, {1, 0.5, -1, 0},
 }
 
-// bestPlace returns the cheapest rectangle for the name of trace i beside those placed, and its cost,
-// infinite if there is none.
+// bestPlace returns the cheapest rectangle for the name of trace i beside those placed, and its
+// cost, infinite if there is none.
 func bestPlace(traces []trace, i int, placed []vg.Rectangle, area vg.Rectangle) (vg.Rectangle, float64) {
 	var best vg.Rectangle
 	least := math.Inf(1)

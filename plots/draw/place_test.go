@@ -8,17 +8,25 @@ import (
 	"pgregory.net/rapid"
 )
 
-// rounding bounds the error of a length: it takes at most 30 roundings of numbers below 2^8, that is 2^-53·2^8 each.
+// rounding bounds the error of a length: it takes at most 30 roundings of numbers below 2^8, that
+// is 2^-53·2^8 each.
 const rounding = 1e-12
 
-// drawPoint draws a point in a box a little larger than the area, on a grid so that special positions occur.
+// drawPoint draws a point in a box a little larger than the area, on a grid so that special
+// positions occur.
 func drawPoint(t *rapid.T) vg.Point {
-	return vg.Point{X: vg.Length(rapid.IntRange(-10, 110).Draw(t, "x")), Y: vg.Length(rapid.IntRange(-10, 110).Draw(t, "y"))}
+	return vg.Point{
+		X: vg.Length(rapid.IntRange(-10, 110).Draw(t, "x")),
+		Y: vg.Length(rapid.IntRange(-10, 110).Draw(t, "y")),
+	}
 }
 
 func drawRectangle(t *rapid.T) vg.Rectangle {
 	a, b := drawPoint(t), drawPoint(t)
-	return vg.Rectangle{Min: vg.Point{X: min(a.X, b.X), Y: min(a.Y, b.Y)}, Max: vg.Point{X: max(a.X, b.X), Y: max(a.Y, b.Y)}}
+	return vg.Rectangle{
+		Min: vg.Point{X: min(a.X, b.X), Y: min(a.Y, b.Y)},
+		Max: vg.Point{X: max(a.X, b.X), Y: max(a.Y, b.Y)},
+	}
 }
 
 // onSegment returns the point at fraction k/n of the way.
@@ -66,7 +74,8 @@ func TestClipPolygonOfRectangles(t *testing.T) {
 			p, q := got[i], got[(i+1)%len(got)]
 			area += (p.X*q.Y - q.X*p.Y) / 2
 		}
-		want := max(0, min(a.Max.X, b.Max.X)-max(a.Min.X, b.Min.X)) * max(0, min(a.Max.Y, b.Max.Y)-max(a.Min.Y, b.Min.Y))
+		want := max(0, min(a.Max.X, b.Max.X)-max(a.Min.X, b.Min.X)) * max(0,
+			min(a.Max.Y, b.Max.Y)-max(a.Min.Y, b.Min.Y))
 		if math.Abs(float64(area-want)) > 1e-9 { // 8 corners, each 20 roundings of numbers below 2^14: 3e-10
 			t.Fatalf("%v clipped to %v has area %v, want %v", a, b, area, want)
 		}
@@ -103,14 +112,16 @@ func TestPlacedNamesTouchNothing(t *testing.T) {
 				}
 				continue
 			}
-			if size := r.Size(); math.Abs(float64(size.X-traces[i].label.X)) > rounding || math.Abs(float64(size.Y-traces[i].label.Y)) > rounding {
+			if size := r.Size(); math.Abs(float64(size.X-traces[i].label.X)) > rounding ||
+				math.Abs(float64(size.Y-traces[i].label.Y)) > rounding {
 				t.Fatalf("the place %v has size %v, want %v", r, size, traces[i].label)
 			}
 			if r.Min.X < 0 || r.Min.Y < 0 || r.Max.X > 100 || r.Max.Y > 100 {
 				t.Fatalf("the place %v leaves the area", r)
 			}
 			for j, q := range names {
-				if j != i && traces[j].label.X > 0 && r.Min.X < q.Max.X && q.Min.X < r.Max.X && r.Min.Y < q.Max.Y && q.Min.Y < r.Max.Y {
+				if j != i && traces[j].label.X > 0 && r.Min.X < q.Max.X && q.Min.X < r.Max.X &&
+					r.Min.Y < q.Max.Y && q.Min.Y < r.Max.Y {
 					t.Fatalf("the places %v and %v overlap", r, q)
 				}
 			}

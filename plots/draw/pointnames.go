@@ -21,11 +21,13 @@ var reaches = []vg.Length{labelGap, closeBy, 10, 16, 23, 31, 40, 50, 61, 73}
 
 const closeBy = 1.8 * labelGap
 
-// headings are the directions in which a name may stand, in degrees: up and to the right first, where curves that fall leave room.
+// headings are the directions in which a name may stand, in degrees: up and to the right first,
+// where curves that fall leave room.
 var headings = []float64{45, 65, 25, 85, 5, 135, 115, 95, 155, 315, 335, 225}
 
-// namePoints finds places for the names of points where the names of the series leave room, from the first point on or from the last,
-// whichever finds more. Names without a place are left out: it reports whether there are none.
+// namePoints finds places for the names of points where the names of the series leave room, from
+// the first point on or from the last, whichever finds more. Names without a place are left out: it
+// reports whether there are none.
 func (l *panelPlan) namePoints(t typesetter) (all bool) {
 	var named []pointName // where the points are
 	var points []vg.Point
@@ -64,8 +66,11 @@ func (l *panelPlan) nameEach(t typesetter, named []pointName, points []vg.Point)
 	}
 }
 
-// namePoint returns a place for a name of this size beside p, one of the points of all series, and whether there is one.
-func (l *panelPlan) namePoint(p vg.Point, points []vg.Point, size vg.Point, taken []vg.Rectangle) (n pointName, ok bool) {
+// namePoint returns a place for a name of this size beside p, one of the points of all series, and
+// whether there is one.
+func (l *panelPlan) namePoint(
+	p vg.Point, points []vg.Point, size vg.Point, taken []vg.Rectangle,
+) (n pointName, ok bool) {
 	area := l.area()
 	for _, reach := range reaches {
 		for _, heading := range headings {
@@ -82,7 +87,8 @@ func (l *panelPlan) namePoint(p vg.Point, points []vg.Point, size vg.Point, take
 				}
 			}
 			n.at = vg.Rectangle{Min: corner, Max: corner.Add(size)}
-			if corner.X < area.Min.X || n.at.Max.X > area.Max.X || corner.Y < area.Min.Y || n.at.Max.Y > area.Max.Y || !l.isFree(n.at, taken) || l.isOnLeader(n.at) {
+			if corner.X < area.Min.X || n.at.Max.X > area.Max.X || corner.Y < area.Min.Y || n.at.Max.Y > area.Max.Y ||
+				!l.isFree(n.at, taken) || l.isOnLeader(n.at) {
 				continue
 			}
 			if !isNearest(p, points, n.at) {
@@ -102,17 +108,21 @@ func (l *panelPlan) namePoint(p vg.Point, points []vg.Point, size vg.Point, take
 	return n, false
 }
 
-// isNearest reports whether no point but p is as near to a name as the point that it is of, if that is close by.
+// isNearest reports whether no point but p is as near to a name as the point that it is of, if that
+// is close by.
 func isNearest(p vg.Point, points []vg.Point, name vg.Rectangle) bool {
 	return !slices.ContainsFunc(points, func(o vg.Point) bool { return o != p && outside(o, name) < 2.5*labelGap })
 }
 
 // isOnLeader reports whether a line that leads to a name comes close to r.
 func (l *panelPlan) isOnLeader(r vg.Rectangle) bool {
-	return slices.ContainsFunc(l.pointNames, func(n pointName) bool { return n.leader != nil && distance(n.leader[0], n.leader[1], r) < clearance })
+	return slices.ContainsFunc(l.pointNames, func(n pointName) bool {
+		return n.leader != nil && distance(n.leader[0], n.leader[1], r) < clearance
+	})
 }
 
-// isClear reports whether a line that leads to a name comes close to nothing: curves, names and other such lines.
+// isClear reports whether a line that leads to a name comes close to nothing: curves, names and
+// other such lines.
 func (l *panelPlan) isClear(line []vg.Point, taken []vg.Rectangle) bool {
 	for _, t := range l.traces {
 		for _, s := range t.segments {
@@ -122,7 +132,8 @@ func (l *panelPlan) isClear(line []vg.Point, taken []vg.Rectangle) bool {
 		}
 	}
 	for _, n := range l.pointNames {
-		if n.leader != nil && between([2]vg.Point{n.leader[0], n.leader[1]}, [2]vg.Point{line[0], line[1]}) < clearance {
+		if n.leader != nil &&
+			between([2]vg.Point{n.leader[0], n.leader[1]}, [2]vg.Point{line[0], line[1]}) < clearance {
 			return false
 		}
 	}
@@ -140,7 +151,10 @@ func between(s, t [2]vg.Point) vg.Length {
 	if side(s[0], t)*side(s[1], t) < 0 && side(t[0], s)*side(t[1], s) < 0 {
 		return 0
 	}
-	return min(toSegment(s[0], t[0], t[1]), toSegment(s[1], t[0], t[1]), toSegment(t[0], s[0], s[1]), toSegment(t[1], s[0], s[1]))
+	return min(
+		toSegment(s[0], t[0], t[1]), toSegment(s[1], t[0], t[1]), toSegment(t[0], s[0], s[1]),
+		toSegment(t[1], s[0], s[1]),
+	)
 }
 
 // drawPointNames writes the names of the points.

@@ -34,7 +34,9 @@ func (l *panelPlan) traceRegions(t typesetter) {
 			}
 		}
 		if label := l.regions[k]; label != (vg.Rectangle{}) {
-			l.traces = append(l.traces, trace{segments: [][2]vg.Point{{label.Min, label.Max}, {{X: label.Min.X, Y: label.Max.Y}, {X: label.Max.X, Y: label.Min.Y}}}})
+			l.traces = append(l.traces, trace{segments: [][2]vg.Point{
+				{label.Min, label.Max}, {{X: label.Min.X, Y: label.Max.Y}, {X: label.Max.X, Y: label.Min.Y}},
+			}})
 		}
 	}
 }
@@ -117,7 +119,10 @@ func (l *panelPlan) nameRegions(c vg.Canvas, t typesetter) {
 		case size.X >= size.Y:
 			t.write(c, at.Min.Add(vg.Point{Y: descent * tickSize}), l.Regions[k].Label, tickSize, false, 0, 0)
 		default:
-			t.write(c, vg.Point{X: at.Max.X - descent*tickSize, Y: at.Min.Y}, l.Regions[k].Label, tickSize, false, 0, math.Pi/2)
+			t.write(
+				c, vg.Point{X: at.Max.X - descent*tickSize, Y: at.Min.Y}, l.Regions[k].Label, tickSize,
+				false, 0, math.Pi/2,
+			)
 		}
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"productform/internal/input"
 )
 
-// Heights of Liberation Sans in units of its size: of capitals and digits above the baseline, of p and ρ below.
+// Heights of Liberation Sans in units of its size: of capitals and digits above the baseline, of p
+// and ρ below.
 const (
 	capHeight = 0.72
 	descent   = 0.22
@@ -46,8 +47,11 @@ func (t typesetter) width(s string, size vg.Length, bold bool) vg.Length {
 	return sum
 }
 
-// write puts s on one line: p is on its baseline, align of its width left of p, turned by angle about p.
-func (t typesetter) write(c vg.Canvas, p vg.Point, s string, size vg.Length, bold bool, align vg.Length, angle float64) {
+// write puts s on one line: p is on its baseline, align of its width left of p, turned by angle
+// about p.
+func (t typesetter) write(
+	c vg.Canvas, p vg.Point, s string, size vg.Length, bold bool, align vg.Length, angle float64,
+) {
 	c.Push()
 	c.Translate(p)
 	if angle != 0 {

@@ -27,7 +27,8 @@ func ticks(scale plots.Scale, lo, hi float64, count int, powers bool) []tick {
 	return linearTicks(lo, hi, count, powers)
 }
 
-// needsPowers reports whether the numbers on a logarithmic axis are too small or too large to be written out.
+// needsPowers reports whether the numbers on a logarithmic axis are too small or too large to be
+// written out.
 func needsPowers(lo, hi float64) bool { return lo < 1e-4 || hi > 1e5 }
 
 // givenTicks returns the ticks at the given values; as powers of ten if requested or needed.
@@ -83,7 +84,8 @@ func powersOf(f *plots.Figure) (powers [2]bool) {
 			}
 			powers[direction] = powers[direction] || needsPowers(lo, hi)
 			for _, k := range ticks {
-				whole[direction] = whole[direction] && (k.label == "" || k.value <= 1000 && k.value == math.Trunc(k.value))
+				whole[direction] = whole[direction] &&
+					(k.label == "" || k.value <= 1000 && k.value == math.Trunc(k.value))
 			}
 		}
 		look(0, &p.X, xValues(p), ticksAcross)
@@ -213,7 +215,9 @@ func superscripts(s string) string {
 			return "10"
 		}
 	}
-	raised := strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(digits)
+	raised := strings.NewReplacer(
+		"0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹",
+	).Replace(digits)
 	switch m {
 	case "1":
 		m = "10"

@@ -53,7 +53,10 @@ func TestTicks(t *testing.T) {
 
 // value reads a label back.
 func value(label string) float64 {
-	plain := strings.NewReplacer("−", "-", "⁻", "-", "⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9")
+	plain := strings.NewReplacer(
+		"−", "-", "⁻", "-", "⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6",
+		"⁷", "7", "⁸", "8", "⁹", "9",
+	)
 	if strings.ContainsAny(label, "⁰¹²³⁴⁵⁶⁷⁸⁹") {
 		mantissa, power, ok := strings.Cut(label, "·10")
 		if !ok {
@@ -104,7 +107,8 @@ func TestTicksProperties(t *testing.T) {
 			}
 			if k.label != "" {
 				labelled++
-				if v := value(k.label); !(math.Abs(v-k.value) <= 1e-14*math.Abs(k.value)) { // the label is the decimal, the value its float64
+				// the label is the decimal, the value its float64
+				if v := value(k.label); !(math.Abs(v-k.value) <= 1e-14*math.Abs(k.value)) {
 					t.Fatalf("tick %v is labelled %q", k.value, k.label)
 				}
 			}
@@ -131,7 +135,8 @@ func TestSpanHoldsValues(t *testing.T) {
 			t.Fatalf("span of %v: [%v, %v]", values, lo, hi)
 		}
 		for _, v := range values {
-			slack := forgiven*(hi-lo) + 8*0x1p-53*math.Abs(v) // of a step, shorter than the axis; and at most 8 roundings
+			// of a step, shorter than the axis; and at most 8 roundings
+			slack := forgiven*(hi-lo) + 8*0x1p-53*math.Abs(v)
 			if v < lo-slack || v > hi+slack {
 				t.Fatalf("span of %v: [%v, %v] leaves out %v", values, lo, hi, v)
 			}
@@ -150,7 +155,8 @@ func TestLabelsHaveGlyphs(t *testing.T) {
 			}
 		}
 	}
-	if raised, plain := text.width("10⁻⁹", 8, false), text.width("10−9", 8, false); raised >= plain || raised < plain/2 {
+	if raised, plain := text.width("10⁻⁹", 8, false), text.width("10−9", 8, false); raised >= plain ||
+		raised < plain/2 {
 		t.Errorf("an exponent makes a width of %v, digits %v", raised, plain)
 	}
 }
@@ -158,7 +164,8 @@ func TestLabelsHaveGlyphs(t *testing.T) {
 // An axis over many powers of ten starts at a close label, and no earlier.
 func TestSpanBeginsAtLabel(t *testing.T) {
 	for _, c := range []struct{ low, high, want float64 }{
-		{2.5, 3e28, 1}, {0.6, 3e28, 0.5}, {1.5, 500, 1}, {3, 500, 2}, {2e7, 1e28, 1e5}, {3e3, 1e28, 2e3}, {3e3, 2e9, 2e3},
+		{2.5, 3e28, 1}, {0.6, 3e28, 0.5}, {1.5, 500, 1}, {3, 500, 2}, {2e7, 1e28, 1e5}, {3e3, 1e28, 2e3},
+		{3e3, 2e9, 2e3},
 	} {
 		if lo, _ := span(plots.Log, []float64{c.low, c.high}, 5); math.Abs(lo/c.want-1) > 1e-12 {
 			t.Errorf("from %v to %v: the axis begins at %v, want %v", c.low, c.high, lo, c.want)
@@ -173,10 +180,17 @@ func TestGivenTicks(t *testing.T) {
 		want []tick
 	}{
 		{plots.Axis{Min: -1, Max: 2, Ticks: []float64{-0.5, 2}}, []tick{{-0.5, "−0.5"}, {2, "2"}}},
-		{plots.Axis{Scale: plots.Log, Min: 0.9, Max: 20, Ticks: []float64{1, 2, 16}}, []tick{{1, "1"}, {2, "2"}, {16, "16"}}},
-		{plots.Axis{Scale: plots.Log, Min: 1e-5, Max: 2e6, Ticks: []float64{1e-5, 1, 2e6}}, []tick{{1e-5, "10⁻⁵"}, {1, "1"}, {2e6, "2·10⁶"}}},
+		{
+			plots.Axis{Scale: plots.Log, Min: 0.9, Max: 20, Ticks: []float64{1, 2, 16}},
+			[]tick{{1, "1"}, {2, "2"}, {16, "16"}},
+		},
+		{
+			plots.Axis{Scale: plots.Log, Min: 1e-5, Max: 2e6, Ticks: []float64{1e-5, 1, 2e6}},
+			[]tick{{1e-5, "10⁻⁵"}, {1, "1"}, {2e6, "2·10⁶"}},
+		},
 	} {
-		if lo, hi, got := axis(&c.axis, nil, 5, false); lo != c.axis.Min || hi != c.axis.Max || !slices.Equal(got, c.want) {
+		if lo, hi, got := axis(&c.axis, nil, 5, false); lo != c.axis.Min || hi != c.axis.Max ||
+			!slices.Equal(got, c.want) {
 			t.Errorf("%v: [%v, %v], %v, want %v", c.axis.Ticks, lo, hi, got, c.want)
 		}
 	}
@@ -187,7 +201,12 @@ func TestGivenTicks(t *testing.T) {
 func TestOneStyleOfTicks(t *testing.T) {
 	panel := func(x, y plots.Axis) plots.Panel {
 		x.Quantity, y.Quantity = "x", "y"
-		return plots.Panel{Title: "t", X: x, Y: y, Series: []plots.Series{{Label: "s", X: []float64{x.Min, x.Max}, Y: []float64{y.Min, y.Max}}}}
+		return plots.Panel{
+			Title:  "t",
+			X:      x,
+			Y:      y,
+			Series: []plots.Series{{Label: "s", X: []float64{x.Min, x.Max}, Y: []float64{y.Min, y.Max}}},
+		}
 	}
 	linear := plots.Axis{Max: 1}
 	few, far := plots.Axis{Scale: plots.Log, Min: 0.0002, Max: 0.2}, plots.Axis{Scale: plots.Log, Min: 1e3, Max: 1e6}
@@ -211,7 +230,8 @@ func TestOneStyleOfTicks(t *testing.T) {
 			for direction, a := range []plots.Axis{c.panels[i].X, c.panels[i].Y} {
 				for _, k := range l.ticks[direction] {
 					written := strings.Contains(k.label, "10⁻") || strings.ContainsAny(k.label, "¹²³⁴⁵⁶")
-					if a.Scale == plots.Log && k.label != "" && (k.value < 1 || k.value > 10) && written != c.want[direction] {
+					if a.Scale == plots.Log && k.label != "" && (k.value < 1 || k.value > 10) &&
+						written != c.want[direction] {
 						t.Errorf("%+v: %q at %v", a, k.label, k.value)
 					}
 				}

@@ -1,6 +1,6 @@
-// This part of the package answers, by a text picture of a run of jobs on workers: how many workers were
-// busy and down, how many jobs were present and tasks waiting in each column of time, and what did
-// each worker do?
+// This part of the package answers, by a text picture of a run of jobs on workers: how many workers
+// were busy and down, how many jobs were present and tasks waiting in each column of time, and what
+// did each worker do?
 //
 // For example:
 
@@ -63,7 +63,10 @@ type Timeline struct {
 
 // New reruns a scenario with a known end: a result, or stranded jobs. It calls watch after each
 // decision.
-func New(ctx context.Context, s dispatch.Scenario, result *dispatch.Result, stranded *dispatch.StrandedError, watch func(*dispatch.Decision)) (*Timeline, error) {
+func New(
+	ctx context.Context, s dispatch.Scenario, result *dispatch.Result, stranded *dispatch.StrandedError,
+	watch func(*dispatch.Decision),
+) (*Timeline, error) {
 	t := &Timeline{scenario: s, result: result}
 	if stranded != nil {
 		t.end = stranded.Time
@@ -240,9 +243,11 @@ func (t *Timeline) Write(b *bytes.Buffer) {
 		return
 	}
 	name, unit := t.unit()
-	fmt.Fprintf(b, "timeline: a column is %s %s; bars are means over it, up to █ at the number before them, . for 0\n", six(t.width/unit), name)
+	fmt.Fprintf(b, "timeline: a column is %s %s; bars are means over it, up to █ at the number before them, . for 0\n",
+		six(t.width/unit), name)
 	if t.rows != nil {
-		fmt.Fprintln(b, "a worker's letter is the job it is longest at in a column, x if it is longer down, . for nothing")
+		fmt.Fprintln(b,
+			"a worker's letter is the job it is longest at in a column, x if it is longer down, . for nothing")
 		if len(s.Jobs) > len(jobLetters) {
 			fmt.Fprintf(b, "letters come again after %d jobs, in order of submission\n", len(jobLetters))
 		}
@@ -333,7 +338,8 @@ func jobTable(b *bytes.Buffer, jobs []dispatch.Job, result *dispatch.Result) {
 		if j.Deadline > 0 {
 			due = six(j.Deadline)
 		}
-		fmt.Fprintf(w, "%c\t%d\t%s\t%d\t%s\t%s\t%s", letterOf(i), j.ID, six(j.Priority), j.Tasks, six(j.Work), six(j.Submit), due)
+		fmt.Fprintf(w, "%c\t%d\t%s\t%d\t%s\t%s\t%s",
+			letterOf(i), j.ID, six(j.Priority), j.Tasks, six(j.Work), six(j.Submit), due)
 		if result != nil {
 			missed := "-"
 			if rec := result.Jobs[i]; rec.Missed > 0 {

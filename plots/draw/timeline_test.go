@@ -14,8 +14,10 @@ import (
 // Columns have a round width and cover the time. Their number is at most the maximum and not much
 // smaller, since successive widths differ by a factor of at most 2.5, or 3 in two cases.
 func TestColumnWidth(t *testing.T) {
-	for end, want := range map[float64]float64{76: 1, 77: 2, 30: 0.5, 0.03: 0.0005, 190: 2.5, 380: 5, 760: 10, 1520: 20, 1521: 25, 2280: 50, 2281: 60,
-		76 * 300: 300, 76 * 3600: 3600, 76 * 43200: 43200, 76 * 43201: 86400, 76 * 864000: 864000, 1e-50: 2e-52} {
+	for end, want := range map[float64]float64{
+		76: 1, 77: 2, 30: 0.5, 0.03: 0.0005, 190: 2.5, 380: 5, 760: 10, 1520: 20, 1521: 25, 2280: 50, 2281: 60,
+		76 * 300: 300, 76 * 3600: 3600, 76 * 43200: 43200, 76 * 43201: 86400, 76 * 864000: 864000, 1e-50: 2e-52,
+	} {
 		if got := columnWidth(end); got != want {
 			t.Errorf("%v s: columns of %v, want %v", end, got, want)
 		}
@@ -34,8 +36,12 @@ func drawScenario(t *rapid.T) dispatch.Scenario {
 	s := dispatch.Scenario{Policy: dispatch.Policy{Rule: rapid.SampledFrom(dispatch.AllRules()).Draw(t, "rule")}}
 	s.Speeds = rapid.SliceOfN(rapid.SampledFrom([]float64{0.5, 1, 3}), 1, 5).Draw(t, "speeds")
 	for range rapid.IntRange(1, 8).Draw(t, "jobs") {
-		s.Jobs = append(s.Jobs, dispatch.Job{Submit: rapid.Float64Range(0, 20).Draw(t, "submit"), Priority: rapid.Float64Range(1, 3).Draw(t, "priority"),
-			Tasks: rapid.IntRange(1, 9).Draw(t, "tasks"), Work: rapid.SampledFrom([]float64{0, 1, 2.5, 7}).Draw(t, "work")})
+		s.Jobs = append(s.Jobs, dispatch.Job{
+			Submit:   rapid.Float64Range(0, 20).Draw(t, "submit"),
+			Priority: rapid.Float64Range(1, 3).Draw(t, "priority"),
+			Tasks:    rapid.IntRange(1, 9).Draw(t, "tasks"),
+			Work:     rapid.SampledFrom([]float64{0, 1, 2.5, 7}).Draw(t, "work"),
+		})
 	}
 	s.Jobs[0].Submit, s.Jobs[0].Work = 0, 1
 	if rapid.Bool().Draw(t, "emergency") {
@@ -43,7 +49,11 @@ func drawScenario(t *rapid.T) dispatch.Scenario {
 	}
 	for w := range s.Speeds {
 		from := rapid.Float64Range(0, 10).Draw(t, "from")
-		s.Outages = append(s.Outages, dispatch.Outage{Worker: w, From: from, To: from + rapid.Float64Range(0.1, 9).Draw(t, "for")})
+		s.Outages = append(s.Outages, dispatch.Outage{
+			Worker: w,
+			From:   from,
+			To:     from + rapid.Float64Range(0.1, 9).Draw(t, "for"),
+		})
 	}
 	return s
 }
@@ -91,8 +101,10 @@ func TestTimelineAddsUp(t *testing.T) {
 				t.Errorf("%s: %v, want %v", c.what, c.got, c.want)
 			}
 		}
-		if line.columns > mostColumns || len(line.busy) != line.columns || decided == 0 || line.nPresent != 0 || line.nBusy != 0 || line.nWaiting != 0 {
-			t.Errorf("%d columns, %d decisions, left are %d jobs, %d workers busy, %d tasks", line.columns, decided, line.nPresent, line.nBusy, line.nWaiting)
+		if line.columns > mostColumns || len(line.busy) != line.columns || decided == 0 || line.nPresent != 0 ||
+			line.nBusy != 0 || line.nWaiting != 0 {
+			t.Errorf("%d columns, %d decisions, left are %d jobs, %d workers busy, %d tasks",
+				line.columns, decided, line.nPresent, line.nBusy, line.nWaiting)
 		}
 		for w, row := range line.rows {
 			if len(row) != line.columns {
@@ -148,7 +160,9 @@ func TestTimelineLetters(t *testing.T) {
 				seconds := make([]float64, len(s.Jobs)+1) // at 0, down
 				for _, g := range segments {
 					if g.worker == w {
-						seconds[max(g.what, 0)] += max(0, min(g.to, float64(c+1)*line.width)-max(g.from, float64(c)*line.width))
+						seconds[max(g.what, 0)] += max(
+							0, min(g.to, float64(c+1)*line.width)-max(g.from, float64(c)*line.width),
+						)
 					}
 				}
 				// Ignore rounding errors, and accept ties up to rounding.

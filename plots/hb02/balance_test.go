@@ -15,7 +15,8 @@ func balanceClaims() []claim {
 		{
 			place:    "5.2, Figure 8",
 			sentence: "all 3 flavors severely underload host 1 when α is low",
-			numbers:  "largest load of host 1 for α ≤ 0.6, load 0.5: # for slowdown, # for waiting, # for fairness; at α = 0.2: #, #, #",
+			numbers: "largest load of host 1 for α ≤ 0.6, load 0.5: # for slowdown, # for waiting, # for fairness; " +
+				"at α = 0.2: #, #, #",
 			values: func(tags.Policy) []float64 {
 				x := make([]float64, 3)
 				for _, alpha := range tenths(2, 6) {
@@ -35,11 +36,12 @@ func balanceClaims() []claim {
 		{
 			place:    "5.2, Figure 8",
 			sentence: "all 3 flavors overload host 1 somewhat when α is high",
-			numbers:  "loads of hosts 1 and 2 at α = 1.6, load 0.5: # and # for slowdown, # and # for waiting, # and # for fairness",
-			values:   func(tags.Policy) []float64 { return loads(flavors(1.6, 0.5)...) },
-			asked:    demands{ratios(plots.Over(1), 0, 1, 2, 3, 4, 5)},
-			verdict:  plots.Holds,
-			want:     []float64{0.816088, 0.294299, 0.866802, 0.213157, 0.902046, 0.156768},
+			numbers: "loads of hosts 1 and 2 at α = 1.6, load 0.5: # and # for slowdown, # and # for waiting, # and " +
+				"# for fairness",
+			values:  func(tags.Policy) []float64 { return loads(flavors(1.6, 0.5)...) },
+			asked:   demands{ratios(plots.Over(1), 0, 1, 2, 3, 4, 5)},
+			verdict: plots.Holds,
+			want:    []float64{0.816088, 0.294299, 0.866802, 0.213157, 0.902046, 0.156768},
 		},
 		{
 			place:    "5.2, Figure 8",
@@ -77,9 +79,10 @@ func balanceClaims() []claim {
 			want:    []float64{1.97698e-8, 2.01394e-5},
 		},
 		{
-			place:    "5.2",
-			sentence: "with s_1 so that 10^-4 of the jobs go to host 2, its load is 0.99999, and that of host 1 0.00001",
-			numbers:  "system load 0.5: slack of host 2 #, load of host 1 #",
+			place: "5.2",
+			sentence: "with s_1 so that 10^-4 of the jobs go to host 2, its load is 0.99999, and that of host " +
+				"1 0.00001",
+			numbers: "system load 0.5: slack of host 2 #, load of host 1 #",
 			values: func(tags.Policy) []float64 {
 				h := loadGame().Hosts
 				return []float64{h[1].Slack.Float, h[0].Load.Float}
@@ -101,13 +104,17 @@ func balanceClaims() []claim {
 			printed: []float64{1.49121e+12, 1.47706e+12, 9.92297e+27},
 		},
 		{
-			place:    "5.2",
-			sentence: "the less heavy the tail, the larger the fraction of the jobs that must go to host 2 to load it highly",
-			numbers:  "fraction that gives it load 0.9, system load 0.5: # at α = 0.2, # at 0.6, # at 1, # at 1.5",
+			place: "5.2",
+			sentence: "the less heavy the tail, the larger the fraction of the jobs that must go to host 2 to load " +
+				"it highly",
+			numbers: "fraction that gives it load 0.9, system load 0.5: # at α = 0.2, # at 0.6, # at 1, # at 1.5",
 			values: each(func(_ tags.Policy, alpha float64) float64 {
 				m := farm(alpha, 0.5, 2)
-				return m.Sizes.Survival(math.Exp(root(math.Log(lowEnd(m.Sizes))+1e-9, math.Log(1e10)-1e-9, func(u float64) float64 {
-					r, _ := tags.Evaluate(context.Background(), m, tags.PolicyTAGS, []float64{math.Exp(u)}) // overloaded hosts also have a load
+				return m.Sizes.Survival(math.Exp(root(math.Log(lowEnd(m.Sizes))+1e-9, math.Log(1e10)-1e-9, func(
+					u float64,
+				) float64 {
+					// overloaded hosts also have a load
+					r, _ := tags.Evaluate(context.Background(), m, tags.PolicyTAGS, []float64{math.Exp(u)})
 					return r.Hosts[1].Load.Float - 0.9
 				})))
 			}, 0.2, 0.6, 1, 1.5),
@@ -130,11 +137,12 @@ func balanceClaims() []claim {
 		{
 			place:    "5.2",
 			sentence: "for α > 1 it pays to overload host 1 a little and underload host 2 slightly",
-			numbers:  "loads for the least slowdown, system load 0.5: # and # at α = 1.1, # and # at 1.3, # and # at 1.5, # and # at 2 (more than a little)",
-			values:   bestLoads(0.5, 1.1, 1.3, 1.5, 2),
-			asked:    demands{ratios(plots.Over(1), 0, 1, 2, 3, 4, 5, 6, 7)},
-			verdict:  plots.Holds,
-			want:     []float64{0.558489, 0.50742, 0.749754, 0.327473, 0.810681, 0.284136, 0.772542, 0.454916},
+			numbers: "loads for the least slowdown, system load 0.5: # and # at α = 1.1, # and # at 1.3, # and # at " +
+				"1.5, # and # at 2 (more than a little)",
+			values:  bestLoads(0.5, 1.1, 1.3, 1.5, 2),
+			asked:   demands{ratios(plots.Over(1), 0, 1, 2, 3, 4, 5, 6, 7)},
+			verdict: plots.Holds,
+			want:    []float64{0.558489, 0.50742, 0.749754, 0.327473, 0.810681, 0.284136, 0.772542, 0.454916},
 		},
 		{
 			place:    "5.2",

@@ -89,11 +89,15 @@ func exactly(v float64) plots.Limit    { return plots.Limit{Least: v, Most: v} }
 func about(v, tol float64) plots.Limit { return plots.Limit{Least: v * (1 - tol), Most: v * (1 + tol)} }
 func fromZeroTo(v float64) plots.Limit { return plots.Limit{Least: 0, Most: v} }
 
-// textClaims returns the claims in the order of the paper. Orders of magnitude are log10 of a ratio: "n orders" and
-// "about n" are within 1/2 of n, "over n" is above n, "almost n" between n-1 and n, "several" at least 2, "a couple" at
-// least 1.5; a number called 10^n is at least that and below 10^(n+1). "alpha ≈ 1" is 1, "all alpha" is [grid].
+// textClaims returns the claims in the order of the paper. Orders of magnitude are log10 of a
+// ratio: "n orders" and "about n" are within 1/2 of n, "over n" is above n, "almost n" between n-1
+// and n, "several" at least 2, "a couple" at least 1.5; a number called 10^n is at least that and
+// below 10^(n+1). "alpha ≈ 1" is 1, "all alpha" is [grid].
 func textClaims() []claim {
-	return slices.Concat(introductionClaims(), tailsClaims(), rivalsClaims(), balanceClaims(), excessClaims(), expansionClaims(), rangeClaims())
+	return slices.Concat(
+		introductionClaims(), tailsClaims(), rivalsClaims(), balanceClaims(), excessClaims(),
+		expansionClaims(), rangeClaims(),
+	)
 }
 
 // check returns the claim with its numbers x and verdict.
@@ -148,7 +152,8 @@ func TestTextClaims(t *testing.T) {
 		c.compare(t, " as printed", printed, wantPrinted)
 		got, asPrinted := c.check(x), c.check(printed)
 		if want := cmp.Or(c.asPrinted, c.verdict); got.Verdict != c.verdict || asPrinted.Verdict != want {
-			t.Errorf("%s, %q: %s, as printed %s, want %s, %s; numbers %v, as printed %v", c.place, c.sentence, got.Verdict, asPrinted.Verdict, c.verdict, want, x, printed)
+			t.Errorf("%s, %q: %s, as printed %s, want %s, %s; numbers %v, as printed %v",
+				c.place, c.sentence, got.Verdict, asPrinted.Verdict, c.verdict, want, x, printed)
 		}
 		if n := strings.Count(c.numbers, "#"); n != len(x) {
 			t.Errorf("%s, %q: %d numbers for %d places", c.place, c.sentence, len(x), n)

@@ -58,7 +58,8 @@ func excessClaims() []claim {
 		{
 			place:    "5.3, Figure 9",
 			sentence: "the improvement is much better when the system is more lightly loaded",
-			numbers:  "orders over LWR at loads 0.3, 0.5, 0.7: #, #, # at α = 0.6; #, #, # at 0.9; #, #, # at 1; #, #, # at 1.1; #, #, # at 1.5",
+			numbers: "orders over LWR at loads 0.3, 0.5, 0.7: #, #, # at α = 0.6; #, #, # at 0.9; #, #, # at 1; #, " +
+				"#, # at 1.1; #, #, # at 1.5",
 			values: func(lwr tags.Policy) []float64 {
 				var x []float64
 				for _, alpha := range []float64{0.6, 0.9, 1, 1.1, 1.5} {
@@ -68,21 +69,33 @@ func excessClaims() []claim {
 			},
 			asked:   demands{ratios(plots.Over(1), 0, 1, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8, 9, 10, 10, 11, 12, 13, 13, 14)},
 			verdict: plots.Refuted,
-			want:    []float64{6.78921, 6.27299, 0.839751, 4.29841, 4.415, 3.6408, 3.77287, 3.92768, 3.96358, 3.31136, 3.44787, 3.48261, 1.63415, 1.58038, 0.942342},
-			printed: []float64{7.09024, 6.57402, 1.14078, 4.59944, 4.71603, 3.94183, 4.0739, 4.22871, 4.26461, 3.61239, 3.7489, 3.78364, 1.93518, 1.88141, 1.24337},
+			want: []float64{
+				6.78921, 6.27299, 0.839751, 4.29841, 4.415, 3.6408, 3.77287, 3.92768, 3.96358, 3.31136,
+				3.44787, 3.48261, 1.63415, 1.58038, 0.942342,
+			},
+			printed: []float64{
+				7.09024, 6.57402, 1.14078, 4.59944, 4.71603, 3.94183, 4.0739, 4.22871, 4.26461, 3.61239,
+				3.7489, 3.78364, 1.93518, 1.88141, 1.24337,
+			},
 		},
 		{
 			place:    "5.3, Figure 9",
 			sentence: "all policies improve as the load is dropped, TAGS most",
-			numbers:  "from load 0.7 to 0.3 E[S] falls by so many orders: LWR #, Random #, TAGS # at α = 0.2, # at 0.6, # at 1, # at 1.1, # at 1.5",
+			numbers: "from load 0.7 to 0.3 E[S] falls by so many orders: LWR #, Random #, TAGS # at α = 0.2, # at " +
+				"0.6, # at 1, # at 1.1, # at 1.5",
 			values: func(lwr tags.Policy) []float64 {
 				fall := func(alpha float64) []float64 { // TAGS, LWR, Random
 					high, low := rivals(lwr, farm(alpha, 0.7, 2)), rivals(lwr, farm(alpha, 0.3, 2))
 					return []float64{orders(high[0], low[0]), orders(high[1], low[1]), orders(high[2], low[2])}
 				}
-				return append(fall(1)[1:], mapped([]float64{0.2, 0.6, 1, 1.1, 1.5}, func(alpha float64) float64 { return fall(alpha)[0] })...)
+				return append(fall(1)[1:], mapped([]float64{0.2, 0.6, 1, 1.1, 1.5}, func(alpha float64) float64 {
+					return fall(alpha)[0]
+				})...)
 			},
-			asked:   demands{numbers(plots.Over(0), 0, 1), ratios(plots.AtLeast(1), 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 2, 1, 3, 1, 4, 1, 5, 1, 6, 1)},
+			asked: demands{
+				numbers(plots.Over(0), 0, 1),
+				ratios(plots.AtLeast(1), 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 2, 1, 3, 1, 4, 1, 5, 1, 6, 1),
+			},
 			verdict: plots.Refuted,
 			want:    []float64{0.987425, 0.735954, 20.8325, 6.93689, 0.796716, 0.816174, 1.67923},
 		},
@@ -143,7 +156,9 @@ func excessClaims() []claim {
 			sentence: "for low α, host 1 has a much higher load at system load 0.7 than at 0.5",
 			numbers:  "# and # at α = 0.2, # and # at 0.6",
 			values: func(tags.Policy) []float64 {
-				load := func(alpha, load float64) float64 { return forSlowdown(farm(alpha, load, 2)).Hosts[0].Load.Float }
+				load := func(alpha, load float64) float64 {
+					return forSlowdown(farm(alpha, load, 2)).Hosts[0].Load.Float
+				}
 				return []float64{load(0.2, 0.7), load(0.2, 0.5), load(0.6, 0.7), load(0.6, 0.5)}
 			},
 			asked:   demands{ratios(plots.Over(10), 0, 1, 2, 3)},
@@ -156,7 +171,10 @@ func excessClaims() []claim {
 			numbers:  "α = 1, load 0.7: #, # and #",
 			values: func(tags.Policy) []float64 {
 				o := forSlowdown(farm(1, 0.7, 2))
-				return []float64{o.Excess.Float, o.ArrivalRate.Float * o.Hosts[1].Final.Float * o.Cutoffs[0], o.Hosts[0].Load.Float + o.Hosts[1].Load.Float - 2*0.7}
+				return []float64{
+					o.Excess.Float, o.ArrivalRate.Float * o.Hosts[1].Final.Float * o.Cutoffs[0],
+					o.Hosts[0].Load.Float + o.Hosts[1].Load.Float - 2*0.7,
+				}
 			},
 			asked:   demands{ratios(about(1, 1e-12), 1, 0, 2, 0)},
 			verdict: plots.Holds,
@@ -204,9 +222,14 @@ func excessClaims() []claim {
 			numbers:  "load 0.7: p_2 = #, s_1 = # at α = 0.2 (s_1 = # at load 0.5); p_2 = # at α = 2",
 			values: func(tags.Policy) []float64 {
 				low, high := forSlowdown(farm(0.2, 0.7, 2)), forSlowdown(farm(2, 0.7, 2))
-				return []float64{low.Hosts[1].Final.Float, low.Cutoffs[0], forSlowdown(farm(0.2, 0.5, 2)).Cutoffs[0], high.Hosts[1].Final.Float}
+				return []float64{
+					low.Hosts[1].Final.Float, low.Cutoffs[0], forSlowdown(farm(0.2, 0.5, 2)).Cutoffs[0],
+					high.Hosts[1].Final.Float,
+				}
 			},
-			asked:   demands{numbers(plots.Under(1e-3), 0), ratios(plots.Over(1000), 1, 2), numbers(plots.Over(0.1), 3)},
+			asked: demands{
+				numbers(plots.Under(1e-3), 0), ratios(plots.Over(1000), 1, 2), numbers(plots.Over(0.1), 3),
+			},
 			verdict: plots.Holds,
 			want:    []float64{4.41339e-7, 2.08889e+9, 2.52119, 0.392521},
 		},

@@ -16,12 +16,15 @@ func expansionClaims() []claim {
 		{
 			place:    "6",
 			sentence: "h > 2 hosts can be configured to perform at least as well as 2 at the same system load",
-			numbers: "by groups of 2, always; all 4 hosts in one TAGS: E[S] at load 0.5 # for 2 and # for 4 hosts at α = 0.2, " +
+			numbers: "by groups of 2, always; all 4 hosts in one TAGS: E[S] at load 0.5 # for 2 and # for 4 hosts at " +
+				"α = 0.2, " +
 				"# and # at α = 1: one TAGS can be worse",
 			values: func(tags.Policy) []float64 {
 				var x []float64
 				for _, alpha := range []float64{0.2, 1} {
-					x = append(x, slowdown(forSlowdown(farm(alpha, 0.5, 2))), slowdown(forSlowdown(farm(alpha, 0.5, 4))))
+					x = append(
+						x, slowdown(forSlowdown(farm(alpha, 0.5, 2))), slowdown(forSlowdown(farm(alpha, 0.5, 4))),
+					)
 				}
 				return x
 			},
@@ -34,7 +37,8 @@ func expansionClaims() []claim {
 			sentence: "with 4 hosts, load 0.3, Random stays as with 2",
 			numbers:  "ratio of E[S]: #",
 			values: one(func(tags.Policy) float64 {
-				return slowdown(evaluate(farm(1, 0.3, 2), tags.PolicyRandom)) / slowdown(evaluate(farm(1, 0.3, 4), tags.PolicyRandom))
+				return slowdown(evaluate(farm(1, 0.3, 2), tags.PolicyRandom)) / slowdown(evaluate(farm(1, 0.3, 4),
+					tags.PolicyRandom))
 			}),
 			asked:   all(about(1, 1e-13)),
 			verdict: plots.Holds,
@@ -63,7 +67,8 @@ func expansionClaims() []claim {
 		{
 			place:    "6, Figure 12",
 			sentence: "almost never over 6, and often under 1 (caption and text)",
-			numbers:  "of # values of α, 0.2, 0.3, ..., 2, # give more than 6 and # less than 1; most but for α = 0.2: #",
+			numbers: "of # values of α, 0.2, 0.3, ..., 2, # give more than 6 and # less than 1; most but for α " +
+				"= 0.2: #",
 			values: func(tags.Policy) []float64 {
 				s := fourHosts()
 				x := []float64{float64(len(s)), 0, 0, slices.Max(s[1:])}
@@ -124,7 +129,8 @@ func expansionClaims() []claim {
 		{
 			place:    "6",
 			sentence: "4 hosts at load 0.7 have the problems of 2 hosts at load 0.7",
-			numbers:  "worse: there are cutoffs that keep all 4 hosts below load 1 only for α from # to # (for 2 hosts: all from 0.2 to 2)",
+			numbers: "worse: there are cutoffs that keep all 4 hosts below load 1 only for α from # to # (for 2 " +
+				"hosts: all from 0.2 to 2)",
 			values: func(tags.Policy) []float64 {
 				spare := func(alpha float64) float64 {
 					return oracle.Must(tags.MaxLoad(context.Background(), farm(alpha, 0.7, 4))) - 0.7
@@ -136,14 +142,15 @@ func expansionClaims() []claim {
 			want:    []float64{0.71529, 1.30215},
 		},
 		{
-			place:    "6.1",
-			sentence: "2 hosts, load 0.7, α = 0.6: the mean slowdown under TAGS-opt-slowdown is 10^9, and no other policy does better",
-			numbers:  "TAGS #, LWR #, Random #",
-			values:   func(lwr tags.Policy) []float64 { return rivals(lwr, farm(0.6, 0.7, 2)) },
-			asked:    demands{numbers(plots.PowerOfTen(9), 0), ratios(plots.Over(1), 1, 0, 2, 0)},
-			verdict:  plots.Holds,
-			want:     []float64{1.0883e+9, 7.52488e+9, 1.82747e+10},
-			printed:  []float64{1.0883e+9, 1.50498e+10, 1.82747e+10},
+			place: "6.1",
+			sentence: "2 hosts, load 0.7, α = 0.6: the mean slowdown under TAGS-opt-slowdown is 10^9, and no other " +
+				"policy does better",
+			numbers: "TAGS #, LWR #, Random #",
+			values:  func(lwr tags.Policy) []float64 { return rivals(lwr, farm(0.6, 0.7, 2)) },
+			asked:   demands{numbers(plots.PowerOfTen(9), 0), ratios(plots.Over(1), 1, 0, 2, 0)},
+			verdict: plots.Holds,
+			want:    []float64{1.0883e+9, 7.52488e+9, 1.82747e+10},
+			printed: []float64{1.0883e+9, 1.50498e+10, 1.82747e+10},
 		},
 		{
 			place:    "6.1",
@@ -198,7 +205,8 @@ func expansionClaims() []claim {
 		{
 			place:    "6.1, Figure 13",
 			sentence: "and no more than 2 for all other α",
-			numbers: "most for α = 0.3, ..., 1.9: #; at α = 2: #; if slowdown counted killed runs, 2 more hosts with these cutoffs " +
+			numbers: "most for α = 0.3, ..., 1.9: #; at α = 2: #; if slowdown counted killed runs, 2 more hosts with " +
+				"these cutoffs " +
 				"would give # at α = 1.8, # at 1.9",
 			values: func(tags.Policy) []float64 {
 				needs := func(alpha float64) float64 { return added(tags.PolicyTAGS, alpha, 0.7) }

@@ -17,7 +17,10 @@ import (
 var computed plotstest.Once
 
 func TestTAGSFigures(t *testing.T) {
-	plotstest.CheckIDs(t, Figures(), "tags-3 tags-4 tags-6 tags-7 tags-8 tags-9 tags-10 tags-12 tags-13 tags-14 tags-15 tags-16 tags-17")
+	plotstest.CheckIDs(
+		t, Figures(),
+		"tags-3 tags-4 tags-6 tags-7 tags-8 tags-9 tags-10 tags-12 tags-13 tags-14 tags-15 tags-16 tags-17",
+	)
 	figures := computed.Figures(t, Figures())
 	t.Run("pictures", func(t *testing.T) { plotstest.CheckPictures(t, figures, "tags-17") })
 	t.Run("numbers", func(t *testing.T) { checkTAGSNumbers(t, figures) })
@@ -90,7 +93,8 @@ func checkTAGSChecks(t *testing.T, figures map[string]*plots.Figure) {
 		quantities := make(map[string]bool)
 		for _, c := range f.Checks {
 			quantities[c.Figure+c.Quantity] = true
-			if !c.OK() || (c.Solver == nil) == (c.Simulated == nil) || !strings.HasPrefix(c.Figure, id) || !(c.Exact > 0) {
+			if !c.OK() || (c.Solver == nil) == (c.Simulated == nil) || !strings.HasPrefix(c.Figure, id) ||
+				!(c.Exact > 0) {
 				t.Errorf("%s: %+v", id, c)
 			}
 			if c.Simulation != nil {
@@ -107,25 +111,44 @@ func checkTAGSChecks(t *testing.T, figures map[string]*plots.Figure) {
 }
 
 func checkTAGSCaptions(t *testing.T, figures map[string]*plots.Figure) {
-	pareto := []string{"density proportional to x^(−α−1)", "E[X] = 3000 s", "p = 10¹⁰ s", "Poisson process of rate λ = hρ/E[X]", "Harchol-Balter (2002), Figure "}
+	pareto := []string{
+		"density proportional to x^(−α−1)", "E[X] = 3000 s", "p = 10¹⁰ s", "Poisson process of rate λ = hρ/E[X]",
+		"Harchol-Balter (2002), Figure ",
+	}
 	simulated := []string{"4 runs of 1000 jumps (arrivals, kills, ends of jobs) after 1000, seed 1"}
 	exponents := []string{"α = 0.2, 0.2125, ..., 0.5 and 0.55, 0.6, ..., 2"}
 	rivals := []string{"lacks the 2 (thin line)", "overstates"}
 	log := []string{"SDSC-Par-1996", "Parallel Workloads Archive", "Reagan Moore and Allen Downey", "32128"}
 	for id, words := range map[string][]string{
-		"tags-3":  slices.Concat(log, []string{"mean 8755 s", "C² = 3.4", "largest 12 % of the jobs", "α = 0.0329", "mean 2.98·10⁵ processor-s", "α = 0.021"}),
-		"tags-4":  {"α = 0.05, 0.0625, ..., 0.5 and 0.55, 0.6, ..., 2", "p = 10¹⁰ s", "E[X] = 3000 s", "Figure 4"},
-		"tags-6":  slices.Concat(pareto, simulated, exponents, rivals, []string{"h = 2", "ρ = 0.5", "Figure 6"}),
-		"tags-7":  slices.Concat(pareto, simulated, exponents, rivals, []string{"h = 2", "ρ = 0.5", "Figure 7", "The caption of the paper says TAGS-opt-slowdown"}),
-		"tags-8":  slices.Concat(pareto, simulated, exponents, []string{"h = 2", "ρ = 0.5", "Figure 8"}),
-		"tags-9":  slices.Concat(pareto, simulated, exponents, rivals, []string{"h = 2", "(a) 0.3, (b) 0.5 and (c) 0.7", "Figure 9", "exist at all points"}),
-		"tags-10": slices.Concat(pareto, simulated, exponents, []string{"h = 2", "(a) 0.3, (b) 0.5 and (c) 0.7", "Figure 10"}),
+		"tags-3": slices.Concat(log, []string{
+			"mean 8755 s", "C² = 3.4", "largest 12 % of the jobs", "α = 0.0329", "mean 2.98·10⁵ processor-s",
+			"α = 0.021",
+		}),
+		"tags-4": {"α = 0.05, 0.0625, ..., 0.5 and 0.55, 0.6, ..., 2", "p = 10¹⁰ s", "E[X] = 3000 s", "Figure 4"},
+		"tags-6": slices.Concat(pareto, simulated, exponents, rivals, []string{"h = 2", "ρ = 0.5", "Figure 6"}),
+		"tags-7": slices.Concat(pareto, simulated, exponents, rivals, []string{
+			"h = 2", "ρ = 0.5", "Figure 7", "The caption of the paper says TAGS-opt-slowdown",
+		}),
+		"tags-8": slices.Concat(pareto, simulated, exponents, []string{"h = 2", "ρ = 0.5", "Figure 8"}),
+		"tags-9": slices.Concat(pareto, simulated, exponents, rivals, []string{
+			"h = 2", "(a) 0.3, (b) 0.5 and (c) 0.7", "Figure 9", "exist at all points",
+		}),
+		"tags-10": slices.Concat(pareto, simulated, exponents, []string{
+			"h = 2", "(a) 0.3, (b) 0.5 and (c) 0.7", "Figure 10",
+		}),
 		"tags-12": slices.Concat(pareto, simulated, exponents, rivals, []string{"h = 4", "ρ = 0.3", "Figure 12"}),
-		"tags-13": slices.Concat(pareto, rivals, []string{"α = 0.2, 0.25, ..., 2", "h = 2", "ρ = 0.7", "at most 3", "Figure 13"}),
+		"tags-13": slices.Concat(pareto, rivals, []string{
+			"α = 0.2, 0.25, ..., 2", "h = 2", "ρ = 0.7", "at most 3", "Figure 13",
+		}),
 		"tags-14": slices.Concat(exponents, []string{"p = 10⁷ s", "E[X] = 3000 s", "Figure 14"}),
 		"tags-15": slices.Concat(simulated, exponents, rivals, []string{"p = 10⁷ s", "h = 2", "ρ = 0.5", "Figure 15"}),
-		"tags-16": {"h = 1, ..., 6", "(a) 0.3, (b) 0.5 and (c) 0.7", "h = 4 at load 0.5, α = 0.2", "h = 3 at load 0.7, α = 1.4"},
-		"tags-17": slices.Concat(log, simulated, []string{"h = 2 and 4", "0.705 with 2 hosts, 0.426 with 4 hosts", "4 times as many", "19 loads from 0.05 to 0.95", "95 %"}),
+		"tags-16": {
+			"h = 1, ..., 6", "(a) 0.3, (b) 0.5 and (c) 0.7", "h = 4 at load 0.5, α = 0.2", "h = 3 at load 0.7, α = 1.4",
+		},
+		"tags-17": slices.Concat(log, simulated, []string{
+			"h = 2 and 4", "0.705 with 2 hosts, 0.426 with 4 hosts", "4 times as many",
+			"19 loads from 0.05 to 0.95", "95 %",
+		}),
 	} {
 		f := figures[id]
 		for _, w := range words {
@@ -150,8 +173,14 @@ func checkTAGSClaims(t *testing.T, figures map[string]*plots.Figure) {
 		{"tags-4", "At α = 0.2 the longest", plots.Holds, "0.911 and 0.99999998"},
 		{"tags-6", "Least-Work-Remaining consistently", plots.Refuted, "3 for every α; 1.5 with"},
 		{"tags-6", "At α = 1.5", plots.Holds, "1.58 orders of magnitude; 1.88 with"},
-		{"tags-6", "At α ≈ 1", plots.Refuted, "3.93 orders of magnitude; 4.23 with Least-Work-Remaining as printed. It holds only"},
-		{"tags-6", "At α = 0.4", plots.Refuted, "8.71 orders of magnitude; 9.01 with Least-Work-Remaining as printed. It holds only"},
+		{
+			"tags-6", "At α ≈ 1", plots.Refuted,
+			"3.93 orders of magnitude; 4.23 with Least-Work-Remaining as printed. It holds only",
+		},
+		{
+			"tags-6", "At α = 0.4", plots.Refuted,
+			"8.71 orders of magnitude; 9.01 with Least-Work-Remaining as printed. It holds only",
+		},
 		{"tags-6", "The performance of TAGS-opt-fairness", plots.Refuted, "50.3, at α = 0.2"},
 		{"tags-9", "For not-too-high loads", plots.Refuted, "4.11 at 0.8, 0.82 at 1"},
 		{"tags-7", "Again TAGS", plots.Holds, "2.63 orders"},
@@ -160,11 +189,26 @@ func checkTAGSClaims(t *testing.T, figures map[string]*plots.Figure) {
 		{"tags-8", "For very low α", plots.Holds, ""},
 		{"tags-8", "For high α", plots.Holds, "0.81 and 0.28"},
 		{"tags-8", "In the middle range", plots.Holds, "1.08 for TAGS-opt-slowdown"},
-		{"tags-9", "At load 0.3 TAGS-opt-slowdown improves upon the other", plots.Refuted, "worse at α = 2; with Least-Work-Remaining as printed at no α. It holds only"},
-		{"tags-9", "At load 0.5 TAGS-opt-slowdown improves upon the other", plots.Refuted, "worse at α = 2; with Least-Work-Remaining as printed at no α. It holds only"},
-		{"tags-9", "At load 0.7 TAGS-opt-slowdown improves upon the other", plots.Refuted, "worse at α = 0.2, 0.3, 1.8, 1.9, 2; with Least-Work-Remaining as printed at α = 1.9, 2."},
-		{"tags-9", "At load 0.3 TAGS-opt-slowdown improves upon Least", plots.Refuted, "3.77 orders of magnitude; 4.07 with Least-Work-Remaining as printed. It holds only"},
-		{"tags-9", "At load 0.3 by 7", plots.Refuted, "6.79 orders of magnitude; 7.09 with Least-Work-Remaining as printed. It holds only"},
+		{
+			"tags-9", "At load 0.3 TAGS-opt-slowdown improves upon the other", plots.Refuted,
+			"worse at α = 2; with Least-Work-Remaining as printed at no α. It holds only",
+		},
+		{
+			"tags-9", "At load 0.5 TAGS-opt-slowdown improves upon the other", plots.Refuted,
+			"worse at α = 2; with Least-Work-Remaining as printed at no α. It holds only",
+		},
+		{
+			"tags-9", "At load 0.7 TAGS-opt-slowdown improves upon the other", plots.Refuted,
+			"worse at α = 0.2, 0.3, 1.8, 1.9, 2; with Least-Work-Remaining as printed at α = 1.9, 2.",
+		},
+		{
+			"tags-9", "At load 0.3 TAGS-opt-slowdown improves upon Least", plots.Refuted,
+			"3.77 orders of magnitude; 4.07 with Least-Work-Remaining as printed. It holds only",
+		},
+		{
+			"tags-9", "At load 0.3 by 7", plots.Refuted,
+			"6.79 orders of magnitude; 7.09 with Least-Work-Remaining as printed. It holds only",
+		},
 		{"tags-9", "At load 0.3 by almost 20", plots.Holds, "19.60 orders"},
 		{"tags-9", "At load 0.7 the improvement", plots.Holds, "3.96 orders"},
 		{"tags-10", "At loads 0.3 and 0.5", plots.Holds, ""},
@@ -180,11 +224,17 @@ func checkTAGSClaims(t *testing.T, figures map[string]*plots.Figure) {
 		{"tags-13", "For Least-Work-Remaining", plots.Holds, "1 to 27; 1 to 27"},
 		{"tags-13", "Random requires", plots.Holds, "3.89·10⁵"},
 		{"tags-13", "At α = 0.6 the mean slowdown", plots.Holds, "1.09·10⁹, then 0.315"},
-		{"tags-13", "At α = 0.6 that of Least", plots.Holds, "1.82·10⁸ with four hosts; 2.38 with 13, and 13 hosts are the fewest. As printed it would take 14."},
+		{
+			"tags-13", "At α = 0.6 that of Least", plots.Holds,
+			"1.82·10⁸ with four hosts; 2.38 with 13, and 13 hosts are the fewest. As printed it would take 14.",
+		},
 		{"tags-13", "At α = 0.6 Random", plots.Holds, "3.65·10⁹"},
 		{"tags-14", "The coefficient of variation", plots.Refuted, "C = 1.84 and 38.5"},
 		{"tags-14", "At α = 1 sizes span", plots.Holds, "k = 167.56 and 286.82; log₁₀(p/k) = 7.78 and 4.54"},
-		{"tags-15", "For α ≈ 1", plots.Refuted, "1.76 orders of magnitude; 2.06 with Least-Work-Remaining as printed. It holds only"},
+		{
+			"tags-15", "For α ≈ 1", plots.Refuted,
+			"1.76 orders of magnitude; 2.06 with Least-Work-Remaining as printed. It holds only",
+		},
 		{"tags-15", "As α drops", plots.Holds, ""},
 		{"tags-16", "The performance of a distributed", plots.Holds, "1.02 with three hosts, 1.51 with four"},
 		{"tags-16", "For system load 0.7", plots.Holds, ""},
@@ -211,12 +261,16 @@ func checkTAGSShape(t *testing.T, figures map[string]*plots.Figure) {
 	for _, c := range []struct {
 		id     string
 		panels []int // in which TAGS and Random run over all α
-	}{{"tags-6", []int{0}}, {"tags-7", []int{0}}, {"tags-9", []int{0, 1, 2}}, {"tags-12", []int{0}}, {"tags-15", []int{0}}} {
+	}{
+		{"tags-6", []int{0}}, {"tags-7", []int{0}}, {"tags-9", []int{0, 1, 2}}, {"tags-12", []int{0}},
+		{"tags-15", []int{0}},
+	} {
 		for _, k := range c.panels {
 			p := figures[c.id].Panels[k]
 			least, printed := plotstest.Series(t, p, "LWR")[0], plotstest.Series(t, p, "LWR as printed")[0]
 			for i, v := range least.Y {
-				if len(p.Series[0].X) != 25+30 || p.Series[0].X[i] != least.X[i] || !plotstest.CloseTo(printed.Y[i], 2*v, 1e-15) || !printed.Thin {
+				if len(p.Series[0].X) != 25+30 || p.Series[0].X[i] != least.X[i] ||
+					!plotstest.CloseTo(printed.Y[i], 2*v, 1e-15) || !printed.Thin {
 					t.Fatalf("%s, panel %d: %v", c.id, k, p.Series[0].X)
 				}
 			}
@@ -224,15 +278,18 @@ func checkTAGSShape(t *testing.T, figures map[string]*plots.Figure) {
 	}
 	for k, load := range paperLoads() {
 		p := figures["tags-10"].Panels[k]
-		first, second, sum := plotstest.Series(t, p, "host 1")[0], plotstest.Series(t, p, "host 2")[0], plotstest.Series(t, p, "sum")[0]
+		first, second, sum := plotstest.Series(t, p, "host 1")[0], plotstest.Series(t, p, "host 2")[0],
+			plotstest.Series(t, p, "sum")[0]
 		for i := range sum.X {
-			if sum.Y[i] < 2*load || first.Y[i] >= 1 || second.Y[i] > 1 || !plotstest.CloseTo(sum.Y[i], first.Y[i]+second.Y[i], 1e-15) {
+			if sum.Y[i] < 2*load || first.Y[i] >= 1 || second.Y[i] > 1 ||
+				!plotstest.CloseTo(sum.Y[i], first.Y[i]+second.Y[i], 1e-15) {
 				t.Errorf("load %g, α = %g: loads %v, %v, sum %v", load, sum.X[i], first.Y[i], second.Y[i], sum.Y[i])
 			}
 		}
 	}
 	for k, f := range figures["tags-17"].Panels {
-		forTAGS, random, bySize, equal := plotstest.Series(t, f, "TAGS")[0], plotstest.Series(t, f, "Random")[0], plotstest.Series(t, f, "SITA")[0], plotstest.Series(t, f, "SITA-E")[0]
+		forTAGS, random, bySize, equal := plotstest.Series(t, f, "TAGS")[0], plotstest.Series(t, f, "Random")[0],
+			plotstest.Series(t, f, "SITA")[0], plotstest.Series(t, f, "SITA-E")[0]
 		turns := plotstest.Series(t, f, "Round-Robin")[0]
 		if last := forTAGS.X[len(forTAGS.X)-1]; last != []float64{0.7, 0.4, 0.7, 0.4}[k] {
 			t.Errorf("panel %d: TAGS up to load %g", k, last)
@@ -258,8 +315,12 @@ func TestSeriesLeavesGaps(t *testing.T) {
 	if err != nil || !slices.Equal(s.X, plots.Grid(1, 7, 10)) { // up to 3/4
 		t.Errorf("loads %v, %v", s.X, err)
 	}
-	broken := method{label: "broken", means: func(context.Context, tags.Model) (means, error) { return means{}, errors.New("broken") }}
-	if _, err := broken.series(t.Context(), loads, at, slowdownOf); err == nil || err.Error() != "broken at 0.1: broken" {
+	broken := method{
+		label: "broken",
+		means: func(context.Context, tags.Model) (means, error) { return means{}, errors.New("broken") },
+	}
+	if _, err := broken.series(t.Context(), loads, at, slowdownOf); err == nil ||
+		err.Error() != "broken at 0.1: broken" {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -267,7 +328,10 @@ func TestSeriesLeavesGaps(t *testing.T) {
 	if _, err := forSlowdown().series(ctx, loads, at, slowdownOf); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	q := quotient(plots.Series{X: []float64{1, 2, 3}, Y: []float64{2, 8, 6}}, plots.Series{X: []float64{0, 2, 3, 4}, Y: []float64{1, 2, 3, 4}})
+	q := quotient(plots.Series{X: []float64{1, 2, 3}, Y: []float64{2, 8, 6}}, plots.Series{
+		X: []float64{0, 2, 3, 4},
+		Y: []float64{1, 2, 3, 4},
+	})
 	if !slices.Equal(q.X, []float64{2, 3}) || !slices.Equal(q.Y, []float64{4, 2}) {
 		t.Errorf("quotient %v", q)
 	}
@@ -277,14 +341,17 @@ func TestSeriesLeavesGaps(t *testing.T) {
 func TestTAGSFiguresAreDeterministic(t *testing.T) {
 	one := plotstest.Small()
 	one.Workers = 1
-	if diff := cmp.Diff(computed.Figures(t, Figures())["tags-8"], plotstest.Compute(t, Figures(), one, "tags-8")["tags-8"]); diff != "" {
+	if diff := cmp.Diff(
+		computed.Figures(t, Figures())["tags-8"], plotstest.Compute(t, Figures(), one, "tags-8")["tags-8"],
+	); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestSpans(t *testing.T) {
 	for want, a := range map[string][]float64{
-		"0.1, 0.2, ..., 0.9": plots.Grid(1, 9, 10), "0.2, 0.2125, ..., 0.5 and 0.55, 0.6, ..., 2": paperAlphas(), "0.2 and 0.6": {0.2, 0.6},
+		"0.1, 0.2, ..., 0.9": plots.Grid(1, 9, 10), "0.2, 0.2125, ..., 0.5 and 0.55, 0.6, ..., 2": paperAlphas(),
+		"0.2 and 0.6":   {0.2, 0.6},
 		"1 and 2 and 4": {1, 2, 4}, "0.5, 1, ..., 2 and 4": {0.5, 1, 1.5, 2, 4}, "1 and 2 and 3": {1, 2, 3},
 	} {
 		if got := plots.Spans(a); got != want {

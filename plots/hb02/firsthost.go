@@ -58,8 +58,9 @@ func (q *checkFarm) simulate(ctx context.Context, p *plots.Plan, e plots.Effort)
 		return err
 	}
 	q.theory = best
-	q.run, err = simulateFarm(ctx, p, q.name(), simfarm.Farm{Model: m, Policy: tags.PolicyTAGS, Cutoffs: best.Cutoffs}, e,
-		e.CheckRuns)
+	q.run, err = simulateFarm(
+		ctx, p, q.name(), simfarm.Farm{Model: m, Policy: tags.PolicyTAGS, Cutoffs: best.Cutoffs}, e, e.CheckRuns,
+	)
 	return err
 }
 
@@ -89,7 +90,9 @@ func (q *checkFarm) checks(id string) []plots.Check {
 }
 
 // simulateFarm adds the simulation of a farm, a tenth as long as those of clusters.
-func simulateFarm(ctx context.Context, p *plots.Plan, name string, f simfarm.Farm, e plots.Effort, runs int) (*plots.Simulation, error) {
+func simulateFarm(
+	ctx context.Context, p *plots.Plan, name string, f simfarm.Farm, e plots.Effort, runs int,
+) (*plots.Simulation, error) {
 	return p.Simulate(ctx, name, f, e,
 		sim.Settings{Runs: runs, Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp)})
 }

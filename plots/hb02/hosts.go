@@ -137,7 +137,8 @@ func rangeClaims(words map[string]any, verdicts plots.Verdicts, best, least, pri
 	}
 	lowest, highest := slices.Min(least.Y), slices.Max(least.Y)
 	words["Most"], words["Above"], words["Lowest"], words["Highest"] = most, above, lowest, highest
-	words["LowestPrinted"], words["HighestPrinted"], words["Random"] = slices.Min(printed.Y), slices.Max(printed.Y), random
+	words["LowestPrinted"], words["HighestPrinted"], words["Random"] = slices.Min(printed.Y),
+		slices.Max(printed.Y), random
 	verdicts.Decide("TAGS", best.At(0.2) == 3 && !high)
 	verdicts.Decide("LWR", lowest == 1 && highest == 27)
 	verdicts.Decide("Random", plots.PowerOfTen(5).Has(random.At(1)))

@@ -126,7 +126,11 @@ func excess(id, title string) plots.Spec {
 	return withCheckFarms(id, title, farms, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
 		extra := make(map[float64]plots.Series)
-		parts := plots.Panel{Title: "Excess by killed runs", X: alphaAxis(), Y: plots.Axis{Quantity: "excess over the load 2ρ", Unit: "%"}}
+		parts := plots.Panel{
+			Title: "Excess by killed runs",
+			X:     alphaAxis(),
+			Y:     plots.Axis{Quantity: "excess over the load 2ρ", Unit: "%"},
+		}
 		var cross []string
 		balanced := true
 		for k, load := range paperLoads() {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// LikeliestAlpha solves the likelihood equation of the exponent of a Bounded Pareto distribution, n/α - n l/(e^{αl} -
-// 1) = Σ ln(x/low), by bisection.
+// LikeliestAlpha solves the likelihood equation of the exponent of a Bounded Pareto distribution,
+// n/α - n l/(e^{αl} - 1) = Σ ln(x/low), by bisection.
 func LikeliestAlpha(jobSizes []float64) float64 {
 	low, high := slices.Min(jobSizes), slices.Max(jobSizes)
 	l, sum := math.Log(high/low), 0.0

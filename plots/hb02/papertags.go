@@ -26,7 +26,8 @@ type Means struct{ Waiting, Slowdown float64 }
 // A Host holds the measures of a host in the Appendix: ρ_i^visit, E[W_i], E[S_i].
 type Host struct{ Load, Waiting, Slowdown float64 }
 
-// Evaluate returns E[W], E[S] and the hosts for cutoffs s_1, ..., s_{h-1}; +Inf where a host is overloaded.
+// Evaluate returns E[W], E[S] and the hosts for cutoffs s_1, ..., s_{h-1}; +Inf where a host is
+// overloaded.
 func (f ParetoFarm) Evaluate(cutoffs ...float64) (m Means, hosts []Host) {
 	s := append(append([]float64{f.Low}, cutoffs...), f.High)
 	lambda := float64(f.Hosts) * f.Load / ParetoMoment(1, f.Low, f.High, f.Alpha)
@@ -82,8 +83,8 @@ func (f ParetoFarm) Least(pick func(Means) float64) float64 {
 	return min(best, cost((a+b)/2))
 }
 
-// Fair returns the mean slowdown of all jobs at the cutoff of two hosts where E[S_1] = E[S_2], by bisection between the
-// cutoffs that overload host 2 and host 1.
+// Fair returns the mean slowdown of all jobs at the cutoff of two hosts where E[S_1] = E[S_2], by
+// bisection between the cutoffs that overload host 2 and host 1.
 func (f ParetoFarm) Fair() float64 {
 	low, high := math.Log(f.Low), math.Log(f.High)
 	var m Means
@@ -112,7 +113,8 @@ func WaitProbability(hosts int, load float64) float64 {
 	return last / (sum + last)
 }
 
-// LeastWorkSlowdown returns E[S] of Least-Work-Remaining in the approximation of Lee and Longton, from the sum above.
+// LeastWorkSlowdown returns E[S] of Least-Work-Remaining in the approximation of Lee and Longton,
+// from the sum above.
 func (f ParetoFarm) LeastWorkSlowdown() float64 {
 	moment := func(j float64) float64 { return ParetoMoment(j, f.Low, f.High, f.Alpha) }
 	queue := WaitProbability(f.Hosts, f.Load) * f.Load / (1 - f.Load) * moment(2) / (2 * moment(1) * moment(1))

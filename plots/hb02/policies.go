@@ -41,7 +41,8 @@ func alphaAxis() plots.Axis {
 	return plots.Axis{Quantity: "exponent of the tail", Symbol: "α", Max: 2}
 }
 
-// slowdownAxis and waitingAxis are vertical axes. Slowdown is time in queues over work, at hosts of speed 1.
+// slowdownAxis and waitingAxis are vertical axes. Slowdown is time in queues over work, at hosts of
+// speed 1.
 func slowdownAxis() plots.Axis {
 	return plots.Axis{Quantity: "mean slowdown", Symbol: "E[S]", Scale: plots.Log}
 }
@@ -55,7 +56,8 @@ func farm(alpha, high float64, hosts int, load float64) (tags.Model, error) {
 	return tags.Model{Sizes: jobSizes, Hosts: hosts, Load: load}, err
 }
 
-// literal returns the farm of a model whose sizes are bounded Pareto with this exponent, for the formulas as printed.
+// literal returns the farm of a model whose sizes are bounded Pareto with this exponent, for the
+// formulas as printed.
 func literal(m tags.Model, alpha float64) ParetoFarm {
 	low, high, _ := m.Sizes.Support()
 	return ParetoFarm{Low: low, High: high, Alpha: alpha, Hosts: m.Hosts, Load: m.Load}

@@ -65,13 +65,16 @@ func flavors(alpha, load float64) []tags.Result {
 // loadGame returns TAGS with the cutoff of section 5.2: 10^-4 of the jobs end at host 2.
 func loadGame() tags.Result {
 	m := farm(0.2, 0.5, 2)
-	return oracle.Must(tags.Evaluate(context.Background(), m, tags.PolicyTAGS, []float64{oracle.Must(m.Sizes.Quantile(1 - 1e-4))}))
+	return oracle.Must(tags.Evaluate(
+		context.Background(), m, tags.PolicyTAGS, []float64{oracle.Must(m.Sizes.Quantile(1 - 1e-4))},
+	))
 }
 
 func slowdown(r tags.Result) float64 { return r.MeanSlowdown.Float }
 func waiting(r tags.Result) float64  { return r.MeanWaiting.Float }
 
-// unfairness returns the mean slowdown of the jobs that end at host 2 over that of those that end at host 1.
+// unfairness returns the mean slowdown of the jobs that end at host 2 over that of those that end
+// at host 1.
 func unfairness(r tags.Result) float64 { return r.Hosts[1].Slowdown.Float / r.Hosts[0].Slowdown.Float }
 
 // loads returns the loads of hosts 1 and 2 of each result, in order.

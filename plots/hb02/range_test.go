@@ -13,15 +13,17 @@ import (
 func rangeClaims() []claim {
 	return []claim{
 		{
-			place:    "7",
-			sentence: "at α ≈ 1, k = 167 for p = 10^10, and sizes span 8 orders of magnitude; k = 287 for p = 10^7, just 5 orders",
-			numbers:  "k = # (167.56, cut to 167 in the paper), # orders; k = #, # orders",
+			place: "7",
+			sentence: "at α ≈ 1, k = 167 for p = 10^10, and sizes span 8 orders of magnitude; k = 287 for p = 10^7, " +
+				"just 5 orders",
+			numbers: "k = # (167.56, cut to 167 in the paper), # orders; k = #, # orders",
 			values: func(tags.Policy) []float64 {
 				long, short := lowEnd(paperSizes(1)), lowEnd(shortFarm(1).Sizes)
 				return []float64{long, orders(1e10, long), short, orders(1e7, short)}
 			},
 			asked: demands{
-				numbers(plots.Limit{Least: 167, Most: plots.Under(168).Most}, 0), numbers(plots.Rounded(8), 1), numbers(plots.Rounded(287), 2), numbers(plots.Rounded(5), 3),
+				numbers(plots.Limit{Least: 167, Most: plots.Under(168).Most}, 0), numbers(plots.Rounded(8), 1),
+				numbers(plots.Rounded(287), 2), numbers(plots.Rounded(5), 3),
 			},
 			verdict: plots.Holds,
 			want:    []float64{167.555, 7.77584, 286.819, 4.54239},
@@ -54,7 +56,9 @@ func rangeClaims() []claim {
 			sentence: "for p = 10^7 the improvement of TAGS is not as dramatic as for p = 10^10",
 			numbers:  "least difference, in orders, for α from 0.2 to 2: #",
 			values: one(func(lwr tags.Policy) float64 {
-				return least(func(alpha float64) float64 { return gain(lwr, alpha, 0.5, 2) - gainOf(lwr, shortFarm(alpha)) })
+				return least(func(alpha float64) float64 {
+					return gain(lwr, alpha, 0.5, 2) - gainOf(lwr, shortFarm(alpha))
+				})
 			}),
 			asked:   all(plots.Over(0)),
 			verdict: plots.Holds,
@@ -87,8 +91,9 @@ func rangeClaims() []claim {
 			printed: []float64{0.135956},
 		},
 		{
-			place:    "8",
-			sentence: "TAGS restarts jobs at a host that is typically at extremely high load, much higher than that of the first",
+			place: "8",
+			sentence: "TAGS restarts jobs at a host that is typically at extremely high load, much higher than that " +
+				"of the first",
 			numbers: "loads of hosts 1 and 2, least slowdown, system load 0.5: # and # at α = 0.6, # and # at 0.9, " +
 				"# and # at 1, # and # at 1.3",
 			values:  bestLoads(0.5, 0.6, 0.9, 1, 1.3),

@@ -25,9 +25,12 @@ func rivalsClaims() []claim {
 		{
 			place:    "5, Figure 6",
 			sentence: "as α decreases, all policies degrade",
-			numbers:  "least growth of log10 E[S] as α falls by 0.1, between 2 and 0.2, 2 hosts, load 0.5: TAGS #, LWR #, Random #",
+			numbers: "least growth of log10 E[S] as α falls by 0.1, between 2 and 0.2, 2 hosts, load 0.5: TAGS #, " +
+				"LWR #, Random #",
 			values: each(func(lwr tags.Policy, rival float64) float64 {
-				return leastRise(func(alpha float64) float64 { return math.Log10(rivals(lwr, farm(alpha, 0.5, 2))[int(rival)]) })
+				return leastRise(func(alpha float64) float64 {
+					return math.Log10(rivals(lwr, farm(alpha, 0.5, 2))[int(rival)])
+				})
 			}, 0, 1, 2),
 			asked:   all(plots.AtLeast(1e-9)),
 			verdict: plots.Holds,
@@ -79,9 +82,10 @@ func rivalsClaims() []claim {
 			printed:   []float64{9.0105},
 		},
 		{
-			place:    "5, Figure 7(a)",
-			sentence: "in mean waiting time TAGS improves by several orders of magnitude, too (read as TAGS-opt-waitingtime)",
-			numbers:  "orders over LWR, 2 hosts, load 0.5: # at α = 0.2, # at 0.6, # at 1, # at 1.5",
+			place: "5, Figure 7(a)",
+			sentence: "in mean waiting time TAGS improves by several orders of magnitude, too (read as " +
+				"TAGS-opt-waitingtime)",
+			numbers: "orders over LWR, 2 hosts, load 0.5: # at α = 0.2, # at 0.6, # at 1, # at 1.5",
 			values: each(func(lwr tags.Policy, alpha float64) float64 {
 				m := farm(alpha, 0.5, 2)
 				return orders(waiting(evaluate(m, lwr)), waiting(forWaiting(m)))
@@ -125,9 +129,16 @@ func rivalsClaims() []claim {
 			sentence: "E[Q] of M/G/h is about E[Q] of M/M/h times E[X²]/E[X]²",
 			numbers:  "over the exact value: # for 1 host (Theorem 1), # for 4 hosts with exponential sizes",
 			values: func(lwr tags.Policy) []float64 {
-				one, four := farm(1.5, 0.7, 1), tags.Model{Sizes: oracle.Must(sizes.NewExponential(1)), Hosts: 4, Load: 0.7}
+				one, four := farm(1.5, 0.7, 1), tags.Model{
+					Sizes: oracle.Must(sizes.NewExponential(1)),
+					Hosts: 4,
+					Load:  0.7,
+				}
 				exact := tags.ErlangC(4, 0.7) / (4 * (1 - 0.7)) // E[W] of M/M/4
-				return []float64{waiting(evaluate(one, lwr)) / waiting(evaluate(one, tags.PolicyTAGS)), waiting(evaluate(four, lwr)) / exact}
+				return []float64{
+					waiting(evaluate(one, lwr)) / waiting(evaluate(one, tags.PolicyTAGS)),
+					waiting(evaluate(four, lwr)) / exact,
+				}
 			},
 			asked:     all(about(1, 1e-12)),
 			verdict:   plots.Holds,
@@ -164,7 +175,8 @@ func rivalsClaims() []claim {
 		{
 			place:    "5, 5.1",
 			sentence: "Round-Robin performs almost as Random does",
-			numbers:  "Round-Robin over Random in mean waiting time, 2 hosts, load 0.5: at least # at α = 1, # at 1.5, # at 2",
+			numbers: "Round-Robin over Random in mean waiting time, 2 hosts, load 0.5: at least # at α = 1, # at " +
+				"1.5, # at 2",
 			values: each(func(_ tags.Policy, alpha float64) float64 {
 				m := farm(alpha, 0.5, 2)
 				low, _ := evaluate(m, tags.PolicyRoundRobin).MeanWaiting.Bounds()
@@ -178,7 +190,8 @@ func rivalsClaims() []claim {
 		{
 			place:    "5.1",
 			sentence: "the second moment at each host but the last is below that of the original sizes (2 hosts)",
-			numbers:  "largest ratio at host 1, loads 0.3, 0.5, 0.7, α from 0.2 to 2, best cutoffs for slowdown and for waiting: #",
+			numbers: "largest ratio at host 1, loads 0.3, 0.5, 0.7, α from 0.2 to 2, best cutoffs for slowdown and " +
+				"for waiting: #",
 			values: func(tags.Policy) []float64 {
 				most := 0.0
 				for _, load := range []float64{0.3, 0.5, 0.7} {
@@ -202,7 +215,10 @@ func rivalsClaims() []claim {
 			values: func(tags.Policy) []float64 {
 				m := farm(0.2, 0.3, 3)
 				square := moment(m.Sizes, 2)
-				return []float64{forWaiting(m).Hosts[1].VisitSquare.Float / square, forSlowdown(m).Hosts[1].VisitSquare.Float / square}
+				return []float64{
+					forWaiting(m).Hosts[1].VisitSquare.Float / square,
+					forSlowdown(m).Hosts[1].VisitSquare.Float / square,
+				}
 			},
 			asked:   all(fromZeroTo(1)),
 			verdict: plots.Refuted,

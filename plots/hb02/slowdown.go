@@ -36,20 +36,31 @@ func twoHosts(id, title string) plots.Spec {
 }
 
 func (v twoHostFigure) build(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
-	all, err := againstAlpha(ctx, wide, 2, 0.5, v.pick, append([]method{v.method, forFairness()}, otherPolicies()...)...)
+	all, err := againstAlpha(
+		ctx, wide, 2, 0.5, v.pick, append([]method{v.method, forFairness()}, otherPolicies()...)...,
+	)
 	if err != nil {
 		return err
 	}
 	best, fair, rest := all[0], all[1], all[2:]
 	f.OneLegend = true
-	ratios := plots.Panel{Title: "Over " + v.method.label, X: alphaAxis(), References: []plots.Reference{{Label: "equal", Y: 1}},
-		Y: plots.Axis{Quantity: "ratio of the " + v.word + "s", Scale: plots.Log}}
+	ratios := plots.Panel{
+		Title:      "Over " + v.method.label,
+		X:          alphaAxis(),
+		References: []plots.Reference{{Label: "equal", Y: 1}},
+		Y:          plots.Axis{Quantity: "ratio of the " + v.word + "s", Scale: plots.Log},
+	}
 	for _, s := range append([]plots.Series{fair}, rest...) {
 		q := named(quotient(s, best), s.Label, s.Look, s.Thin)
 		ratios.Series = append(ratios.Series, q)
 	}
 	f.Panels = []plots.Panel{
-		{Title: strings.ToUpper(v.word[:1]) + v.word[1:], X: alphaAxis(), Y: v.axis, Series: append([]plots.Series{best, fair}, rest...)},
+		{
+			Title:  strings.ToUpper(v.word[:1]) + v.word[1:],
+			X:      alphaAxis(),
+			Y:      v.axis,
+			Series: append([]plots.Series{best, fair}, rest...),
+		},
 		ratios,
 	}
 	a := paperAlphas()
@@ -205,12 +216,18 @@ func systemLoads(id, title string) plots.Spec {
 	}
 	return withCheckFarms(id, title, farms, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
-		gains := plots.Panel{Title: "LWR over TAGS-opt-slowdown", X: alphaAxis(), Y: plots.Axis{Quantity: "ratio of mean slowdowns", Scale: plots.Log},
-			References: []plots.Reference{{Label: "equal", Y: 1}}}
+		gains := plots.Panel{
+			Title:      "LWR over TAGS-opt-slowdown",
+			X:          alphaAxis(),
+			Y:          plots.Axis{Quantity: "ratio of mean slowdowns", Scale: plots.Log},
+			References: []plots.Reference{{Label: "equal", Y: 1}},
+		}
 		var missing []string
 		words, verdicts := paretoWords(wide, "2", "0.3, 0.5, 0.7", a), plots.Verdicts{}
 		for k, load := range paperLoads() {
-			s, err := againstAlpha(ctx, wide, 2, load, slowdownOf, append([]method{forSlowdown()}, otherPolicies()...)...)
+			s, err := againstAlpha(
+				ctx, wide, 2, load, slowdownOf, append([]method{forSlowdown()}, otherPolicies()...)...,
+			)
 			if err != nil {
 				return err
 			}
@@ -298,8 +315,11 @@ func fourHosts(id, title string) plots.Spec {
 				f.Checks = append(f.Checks,
 					plots.SolverCheck(f.ID+"a", fmt.Sprintf("TAGS-opt-slowdown, α = %g, by the formulas as printed at "+
 						"these cutoffs", alpha), four[0].At(alpha), at.Slowdown, 1e-9),
-					plots.SolverCheck(f.ID+"a", fmt.Sprintf("Least-Work-Remaining, α = %g, with the sum over states of "+
-						"M/M/4", alpha), four[1].At(alpha), literal(m, alpha).LeastWorkSlowdown(), 1e-9))
+					plots.SolverCheck(
+						f.ID+"a", fmt.Sprintf("Least-Work-Remaining, α = %g, with the sum over states of "+
+							"M/M/4", alpha),
+						four[1].At(alpha), literal(m, alpha).LeastWorkSlowdown(), 1e-9,
+					))
 			}
 			most, at, over := 0.0, 0.0, 0
 			below := 0

@@ -15,7 +15,8 @@ func tailsClaims() []claim {
 		{
 			place:    "3",
 			sentence: "heavy-tailed sizes (α < 2) have infinite variance and, if α ≤ 1, infinite mean",
-			numbers:  "largest α, of 0.1, 0.2, ..., 3, for which the Pareto distribution has infinite E[X²]: #; infinite E[X]: #",
+			numbers: "largest α, of 0.1, 0.2, ..., 3, for which the Pareto distribution has infinite E[X²]: #; " +
+				"infinite E[X]: #",
 			values: func(tags.Policy) []float64 {
 				x := make([]float64, 2)
 				for _, alpha := range tenths(1, 30) {
@@ -33,12 +34,16 @@ func tailsClaims() []claim {
 			want:    []float64{2, 1},
 		},
 		{
-			place:    "3",
-			sentence: "if sizes are heavy-tailed, fewer than 1 % of the jobs, the longest, make up over half of the load",
-			numbers:  "the part of the jobs that carries half, p = 10^10: # at α = 1, # at 1.1, # at 1.2, # at 1.5, # at 1.9; 0.01 at α = #",
+			place: "3",
+			sentence: "if sizes are heavy-tailed, fewer than 1 % of the jobs, the longest, make up over half of " +
+				"the load",
+			numbers: "the part of the jobs that carries half, p = 10^10: # at α = 1, # at 1.1, # at 1.2, # at 1.5, # " +
+				"at 1.9; 0.01 at α = #",
 			values: func(tags.Policy) []float64 {
 				half := func(alpha float64) float64 { return longest(paperSizes(alpha), 0.5) }
-				return append(mapped([]float64{1, 1.1, 1.2, 1.5, 1.9}, half), root(1, 1.5, func(alpha float64) float64 { return half(alpha) - 0.01 }))
+				return append(mapped([]float64{1, 1.1, 1.2, 1.5, 1.9}, half), root(
+					1, 1.5, func(alpha float64) float64 { return half(alpha) - 0.01 },
+				))
 			},
 			asked:   demands{numbers(fromZeroTo(0.01), 0, 1, 2, 3, 4)},
 			verdict: plots.Refuted,
@@ -82,11 +87,14 @@ func tailsClaims() []claim {
 		{
 			place:    "3",
 			sentence: "the Bounded Pareto distribution has, to some extent, a decreasing failure rate",
-			numbers: "the rate falls up to x = p/(1+α)^(1/α), beyond which are # of the jobs at α = 0.2, # at 1, # at 2; " +
+			numbers: "the rate falls up to x = p/(1+α)^(1/α), beyond which are # of the jobs at α = 0.2, # at 1, " +
+				"# at 2; " +
 				"at x/1.1 and 1.1 x it is higher by a factor # and # at α = 1",
 			values: func(tags.Policy) []float64 {
 				turn := func(alpha float64) float64 { return 1e10 * math.Pow(1+alpha, -1/alpha) }
-				x := mapped([]float64{0.2, 1, 2}, func(alpha float64) float64 { return paperSizes(alpha).Survival(turn(alpha)) })
+				x := mapped([]float64{0.2, 1, 2}, func(alpha float64) float64 {
+					return paperSizes(alpha).Survival(turn(alpha))
+				})
 				d := paperSizes(1)
 				rate := func(x float64) float64 { // over a span of 1e-6 of x
 					return oracle.Must(d.PartialMoment(0, x, x*(1+1e-6))) / (x * 1e-6 * d.Survival(x))

@@ -67,7 +67,13 @@ func newSite(e plots.Effort) (*site, error) {
 	if !ok {
 		return nil, fmt.Errorf("the log %s does not state its processors", plots.LogName)
 	}
-	s := &site{log: log.Jobs, workers: int(processors), sampling: dispatch.WholeLog(), seed: e.Seed, parallel: cmp.Or(e.Workers, runtime.GOMAXPROCS(0))}
+	s := &site{
+		log:      log.Jobs,
+		workers:  int(processors),
+		sampling: dispatch.WholeLog(),
+		seed:     e.Seed,
+		parallel: cmp.Or(e.Workers, runtime.GOMAXPROCS(0)),
+	}
 	if e.Precision == plots.Draft {
 		s.sampling.Count = draftJobs
 	}
@@ -106,7 +112,11 @@ const leastRun = 10
 
 // runDivisible runs jobs under a policy of [L14], which may run their tasks separately.
 func (s *site) runDivisible(ctx context.Context, jobs []dispatch.Job, p dispatch.Policy) (siteOutcome, []span, error) {
-	r, err := dispatch.Run(ctx, dispatch.Scenario{Jobs: jobs, Speeds: slices.Repeat([]float64{1}, s.workers), Policy: p})
+	r, err := dispatch.Run(ctx, dispatch.Scenario{
+		Jobs:   jobs,
+		Speeds: slices.Repeat([]float64{1}, s.workers),
+		Policy: p,
+	})
 	if err != nil {
 		return siteOutcome{}, nil, err
 	}
@@ -135,7 +145,8 @@ func (s *site) runRigid(ctx context.Context, jobs []dispatch.Job, p rigid.Policy
 // A span is the time of a job from its submission to its end.
 type span struct{ from, to float64 }
 
-// littleDelay returns the mean delay of jobs by Little's law: the area below the number of jobs present over their number.
+// littleDelay returns the mean delay of jobs by Little's law: the area below the number of jobs
+// present over their number.
 func littleDelay(spans []span) float64 {
 	type step struct {
 		at float64
@@ -232,13 +243,17 @@ func (s *site) compare(ctx context.Context, p plots.Precision, place string) (*c
 
 // runAt runs the jobs at a load under all policies, and checks their mean delays by a second
 // method.
-func (s *site) runAt(ctx context.Context, load float64, place string) (fates []siteOutcome, checks []plots.Check, err error) {
+func (s *site) runAt(ctx context.Context, load float64, place string) (
+	fates []siteOutcome, checks []plots.Check, err error,
+) {
 	jobs, err := s.at(load)
 	if err != nil {
 		return nil, nil, err
 	}
 	check := func(label, how string, delay, second float64) {
-		checks = append(checks, plots.SolverCheck(place, fmt.Sprintf("mean delay, %s, ρ = %g, %s", label, load, how), delay, second, 1e-9))
+		checks = append(checks, plots.SolverCheck(
+			place, fmt.Sprintf("mean delay, %s, ρ = %g, %s", label, load, how), delay, second, 1e-9,
+		))
 	}
 	for _, c := range comparedPolicies() {
 		f, spans, err := s.runDivisible(ctx, jobs, c.policy)
@@ -307,8 +322,10 @@ func baselines(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	f.Panels = c.panels()
 	f.Checks = c.checks
 	words := map[string]any{
-		"Site": s, "Jobs": s.jobs, "Load": s.load, "Workers": s.workers, "Sampling": s.sampling, "Seed": s.seed, "Draft": s.sampling.Count > 0,
-		"Log": plots.LogName, "LogWords": plots.LogWords, "Loads": c.loads, "Factors": c.factors, "Most": c.loads[len(c.loads)-1],
+		"Site": s, "Jobs": s.jobs, "Load": s.load, "Workers": s.workers, "Sampling": s.sampling,
+		"Seed": s.seed, "Draft": s.sampling.Count > 0,
+		"Log": plots.LogName, "LogWords": plots.LogWords, "Loads": c.loads, "Factors": c.factors,
+		"Most": c.loads[len(c.loads)-1],
 	}
 	verdicts := c.judge(words)
 	return texts.Describe(f, words, verdicts)
@@ -328,7 +345,8 @@ func (c *comparison) panels() (panels []plots.Panel) {
 	} {
 		together := plots.Panel{Title: "Tasks together, " + m.name, X: load, Y: m.y}
 		apart := plots.Panel{Title: "Tasks by themselves, " + m.name, X: load, Y: m.y}
-		for _, k := range []int{byArrival, byEASY, byConservative, bySize, byEASYSize} { // conservative may coincide with EASY
+		// conservative may coincide with EASY
+		for _, k := range []int{byArrival, byEASY, byConservative, bySize, byEASYSize} {
 			p := comparedBaselines()[k]
 			together.Series = append(together.Series, c.curve(p.label, p.look, baseline(k), m.of))
 		}
@@ -341,7 +359,14 @@ func (c *comparison) panels() (panels []plots.Panel) {
 		shareAxis(&together, &apart)
 		panels = append(panels, together, apart)
 	}
-	factor := plots.Axis{Quantity: "factor of requested times", Symbol: "F", Scale: plots.Log, Min: 0.9, Max: 120, Ticks: []float64{1, 2, 5, 10, 20, 50, 100}}
+	factor := plots.Axis{
+		Quantity: "factor of requested times",
+		Symbol:   "F",
+		Scale:    plots.Log,
+		Min:      0.9,
+		Max:      120,
+		Ticks:    []float64{1, 2, 5, 10, 20, 50, 100},
+	}
 	for _, m := range []struct {
 		name string
 		y    plots.Axis
@@ -355,7 +380,14 @@ func (c *comparison) panels() (panels []plots.Panel) {
 		for kind, group := range []string{"all F", "1 to F"} {
 			for k, place := range askingBaselines() {
 				b := comparedBaselines()[place]
-				s := plots.Series{Label: b.label, Group: group, Kind: plots.Curve, Marked: true, Look: b.look, X: c.factors}
+				s := plots.Series{
+					Label:  b.label,
+					Group:  group,
+					Kind:   plots.Curve,
+					Marked: true,
+					Look:   b.look,
+					X:      c.factors,
+				}
 				for _, fates := range c.byFactor[kind] {
 					s.Y = append(s.Y, m.of(fates[k]))
 				}

@@ -19,8 +19,10 @@ func checkBaselines(t *testing.T, f *plots.Figure) {
 	}
 	for k := range 2 {
 		together, apart := f.Panels[2*k], f.Panels[2*k+1]
-		if len(together.Series) != len(comparedBaselines()) || len(apart.Series) != len(comparedPolicies())+1 || together.Y.Min != apart.Y.Min || together.Y.Max != apart.Y.Max {
-			t.Errorf("%s: %d series, %s: %d series", together.Title, len(together.Series), apart.Title, len(apart.Series))
+		if len(together.Series) != len(comparedBaselines()) || len(apart.Series) != len(comparedPolicies())+1 ||
+			together.Y.Min != apart.Y.Min || together.Y.Max != apart.Y.Max {
+			t.Errorf("%s: %d series, %s: %d series",
+				together.Title, len(together.Series), apart.Title, len(apart.Series))
 		}
 		easy, thin := plotstest.Series(t, together, "EASY")[0], plotstest.Series(t, apart, "EASY")[0]
 		fcfs := plotstest.Series(t, together, "FCFS")[0]
@@ -38,14 +40,20 @@ func checkBaselines(t *testing.T, f *plots.Figure) {
 			}
 		}
 	}
-	for _, words := range []string{"400 equal workers", "(FCFS)", "(SJF)", "conservative backfilling", "need not run together", "EASY is included for comparison", "3000 consecutive jobs",
-		"by 10 s if it is shorter", "Mu'alem", "Lin", "SDSC-Par-1996", "thanks to"} {
+	for _, words := range []string{
+		"400 equal workers", "(FCFS)", "(SJF)", "conservative backfilling", "need not run together",
+		"EASY is included for comparison", "3000 consecutive jobs", "by 10 s if it is shorter", "Mu'alem",
+		"Lin", "SDSC-Par-1996", "thanks to",
+	} {
 		if !strings.Contains(f.Caption+" "+f.Setting, words) {
 			t.Errorf("no %q in the caption:\n%s", words, f.Caption+" "+f.Setting)
 		}
 	}
 	table := fmt.Sprint(f.Parameters)
-	for _, words := range []string{"3000 jobs", "version 3.1", "0.5, 0.7, 0.9", "1, 2, 10, 100", "1 to 100, evenly", "MaxProcs", "2 × run time × max(1, tasks/4)", "reservation"} {
+	for _, words := range []string{
+		"3000 jobs", "version 3.1", "0.5, 0.7, 0.9", "1, 2, 10, 100", "1 to 100, evenly", "MaxProcs",
+		"2 × run time × max(1, tasks/4)", "reservation",
+	} {
 		if !strings.Contains(table, words) {
 			t.Errorf("no %q in the parameters:\n%s", words, table)
 		}
@@ -58,7 +66,10 @@ func checkBaselines(t *testing.T, f *plots.Figure) {
 // Two workers. A holds both for 4 s from 0; B holds one for 2 s and is submitted at 1, C both for 1
 // s, at 1, and D one for 1 s, at 9. They start at 0, 4, 6 and 9: delays are 4, 5, 6 and 1 s.
 func TestMeanDelays(t *testing.T) {
-	jobs := []dispatch.Job{{Tasks: 2, Work: 4}, {Submit: 1, Tasks: 1, Work: 2}, {Submit: 1, Tasks: 2, Work: 1}, {Submit: 9, Tasks: 1, Work: 1}}
+	jobs := []dispatch.Job{
+		{Tasks: 2, Work: 4}, {Submit: 1, Tasks: 1, Work: 2}, {Submit: 1, Tasks: 2, Work: 1},
+		{Submit: 9, Tasks: 1, Work: 1},
+	}
 	s := &site{workers: 2}
 	if got := s.recursionDelay(jobs); got != 4 {
 		t.Errorf("recursion: %v", got)
@@ -92,7 +103,8 @@ func TestSiteLoad(t *testing.T) {
 			last = max(last, j.Submit)
 		}
 	}
-	if got := work / (400 * (last - s.log[0].Submit)); s.workers != 400 || math.Abs(s.load-got) > 1e-12 || s.jobs != 32135 {
+	if got := work / (400 * (last - s.log[0].Submit)); s.workers != 400 || math.Abs(s.load-got) > 1e-12 ||
+		s.jobs != 32135 {
 		t.Errorf("load %v of %d workers, want %v", s.load, s.workers, got)
 	}
 	jobs, err := s.at(0.9)

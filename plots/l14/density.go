@@ -220,7 +220,8 @@ func kernelWidth(v []float64) float64 {
 	}
 	sorted := slices.Sorted(slices.Values(v))
 	spread := stat.StdDev(v, nil)
-	if middle := (stat.Quantile(0.75, stat.Empirical, sorted, nil) - stat.Quantile(0.25, stat.Empirical, sorted, nil)) / 1.349; middle > 0 {
+	if middle := (stat.Quantile(0.75, stat.Empirical, sorted, nil) -
+		stat.Quantile(0.25, stat.Empirical, sorted, nil)) / 1.349; middle > 0 {
 		spread = min(spread, middle)
 	}
 	return spread * math.Pow(float64(len(v)), -1.0/6)

@@ -53,22 +53,26 @@ func literalDensity(c cloud) func(x, y float64) float64 {
 	wx, wy := width(c.x), width(c.y)
 	return func(x, y float64) (sum float64) {
 		for i := range c.x {
-			sum += distuv.Normal{Mu: math.Log(c.x[i]), Sigma: wx}.Prob(math.Log(x)) * distuv.Normal{Mu: math.Log(c.y[i]), Sigma: wy}.Prob(math.Log(y))
+			sum += distuv.Normal{Mu: math.Log(c.x[i]), Sigma: wx}.Prob(math.Log(x)) * distuv.Normal{
+				Mu:    math.Log(c.y[i]),
+				Sigma: wy,
+			}.Prob(math.Log(y))
 		}
 		return sum / float64(len(c.x))
 	}
 }
 
-// interpolationTol bounds the error of a linear interpolation of the log density between the numbers of a lattice, at
-// points that have at least the density of one kernel. There the log density changes by at most √(2 ln n) per width.
+// interpolationTol bounds the error of a linear interpolation of the log density between the
+// numbers of a lattice, at points that have at least the density of one kernel. There the log
+// density changes by at most √(2 ln n) per width.
 func interpolationTol(v []float64, width float64) float64 {
 	at := lattice(v, width)
 	change := math.Sqrt(2*math.Log(float64(len(v)))) * (at[1] - at[0]) / width
 	return change * change / 8 * math.Exp(change)
 }
 
-// The region contains a point if, and only if, its density is at least that of the densest part of the samples, except
-// near the edge of the region, where densities are interpolated.
+// The region contains a point if, and only if, its density is at least that of the densest part of
+// the samples, except near the edge of the region, where densities are interpolated.
 func TestDensest(t *testing.T) {
 	inside, islands := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -97,7 +101,10 @@ func TestDensest(t *testing.T) {
 		islands = max(islands, len(bands))
 		k := c.density()
 		tol := 0.1 + interpolationTol(k.u, k.hu) + interpolationTol(k.v, k.hv)
-		f := plots.Figure{ID: "x", Title: "t", Caption: "c", Panels: []plots.Panel{{X: plots.Axis{Quantity: "x", Scale: plots.Log}, Y: plots.Axis{Quantity: "y", Scale: plots.Log}}}}
+		f := plots.Figure{ID: "x", Title: "t", Caption: "c", Panels: []plots.Panel{{
+			X: plots.Axis{Quantity: "x", Scale: plots.Log},
+			Y: plots.Axis{Quantity: "y", Scale: plots.Log},
+		}}}
 		for _, b := range bands {
 			b.Label = "region"
 			f.Panels[0].Series = append(f.Panels[0].Series, b)
@@ -106,9 +113,12 @@ func TestDensest(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 30 {
-			x, y := math.Exp(rapid.Float64Range(7, 11).Draw(t, "log x")), math.Exp(rapid.Float64Range(-7, 4).Draw(t, "log y"))
+			x, y := math.Exp(rapid.Float64Range(7, 11).Draw(t, "log x")), math.Exp(rapid.Float64Range(-7, 4).Draw(
+				t, "log y",
+			))
 			if off := math.Log(density(x, y) / level); math.Abs(off) > tol && inBands(bands, x, y) != (off > 0) {
-				t.Errorf("at %v, %v the density is %v of the level, in the region: %v", x, y, math.Exp(off), inBands(bands, x, y))
+				t.Errorf("at %v, %v the density is %v of the level, in the region: %v",
+					x, y, math.Exp(off), inBands(bands, x, y))
 			} else if off > 0 {
 				inside++
 			}
@@ -121,7 +131,10 @@ func TestDensest(t *testing.T) {
 
 // Too few samples, or identical ones, have no region.
 func TestDensestNone(t *testing.T) {
-	for _, c := range []cloud{{}, {[]float64{1, 2}, []float64{1, 2}}, {[]float64{1, 1, 1, 1}, []float64{1, 2, 3, 4}}, {[]float64{1, 2, 3, 4}, []float64{5, 5, 5, 5}}} {
+	for _, c := range []cloud{
+		{}, {[]float64{1, 2}, []float64{1, 2}}, {[]float64{1, 1, 1, 1}, []float64{1, 2, 3, 4}},
+		{[]float64{1, 2, 3, 4}, []float64{5, 5, 5, 5}},
+	} {
 		if bands := c.densest(0.5); bands != nil {
 			t.Errorf("%+v: %+v", c, bands)
 		}

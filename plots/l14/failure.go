@@ -156,8 +156,14 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 			deadlineLine(),
 		}
 	}
-	before := plots.Series{Label: "planned without failures", Kind: plots.Steps, Thin: true, Look: 7, X: []float64{outageFrom},
-		Y: []float64{normal.at(outageFrom)}} // up to then the runs are identical
+	before := plots.Series{
+		Label: "planned without failures",
+		Kind:  plots.Steps,
+		Thin:  true,
+		Look:  7,
+		X:     []float64{outageFrom},
+		Y:     []float64{normal.at(outageFrom)},
+	} // up to then the runs are identical
 	for k, t := range normal.times {
 		if t > outageFrom {
 			before.X, before.Y = append(before.X, t), append(before.Y, normal.planned[k])
@@ -194,13 +200,21 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 
 // deadlineLine marks the deadline of the job.
 func deadlineLine() plots.Series {
-	return plots.Series{Label: "deadline", Kind: plots.Curve, Thin: true, Look: 6, X: []float64{jobDeadline, jobDeadline},
-		Y: []float64{0, failingWorkers}}
+	return plots.Series{
+		Label: "deadline",
+		Kind:  plots.Curve,
+		Thin:  true,
+		Look:  6,
+		X:     []float64{jobDeadline, jobDeadline},
+		Y:     []float64{0, failingWorkers},
+	}
 }
 
 // outageRegion is the time at which workers are down.
 func outageRegion() []plots.Region {
-	return []plots.Region{{Label: fmt.Sprintf("%d down", failingWorkers-stayingWorkers), From: outageFrom, To: outageTo}}
+	return []plots.Region{
+		{Label: fmt.Sprintf("%d down", failingWorkers-stayingWorkers), From: outageFrom, To: outageTo},
+	}
 }
 
 // A courseWords holds the text data of a run: planned workers and lost tasks.

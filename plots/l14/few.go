@@ -34,7 +34,9 @@ const (
 // meansAndSamples returns the mean of each policy at its position with its bootstrap interval, then
 // its samples, shifted equally to the right. A logarithmic axis cannot show samples of 0 or
 // intervals that start at 0; their numbers are returned.
-func meansAndSamples(all [][]outcome, of func(outcome) float64, scale plots.Scale, beside float64) (series []plots.Series, zeros, bare int) {
+func meansAndSamples(all [][]outcome, of func(outcome) float64, scale plots.Scale, beside float64) (
+	series []plots.Series, zeros, bare int,
+) {
 	var each []plots.Series
 	for k, c := range comparedPolicies() {
 		v := values(all[k], of)
@@ -105,7 +107,9 @@ func atZero(all [][]outcome, of func(outcome) float64) []plots.Region {
 	if zeros == 0 {
 		return nil
 	}
-	return []plots.Region{{Label: fmt.Sprintf("0 in each of %d samples", len(all[0])), From: policyAxis().Min, To: float64(zeros) + 0.6}}
+	return []plots.Region{
+		{Label: fmt.Sprintf("0 in each of %d samples", len(all[0])), From: policyAxis().Min, To: float64(zeros) + 0.6},
+	}
 }
 
 // runFewSamples runs the policies on as many samples as [L14].
@@ -181,7 +185,9 @@ func penalties(m machines) func(context.Context, plots.Effort, *plots.Figure) er
 		over := func(k int) string { return finite(meansRatio(mean(values(all[k], penaltyOf)), edf)) }
 		words := s.words()
 		words["Workers"], words["Zeros"], words["Bare"] = m, zeros, bare
-		words["Least"], words["Most"] = slices.Min(values(all[earliestFirst], penaltyOf)), slices.Max(values(all[earliestFirst], penaltyOf))
+		words["Least"], words["Most"] = slices.Min(values(all[earliestFirst], penaltyOf)), slices.Max(values(
+			all[earliestFirst], penaltyOf,
+		))
 		words["Priority"], words["SparePriority"] = over(byPriority), over(sparePriority)
 		words["SpareDeadline"] = over(spareDeadline)
 		words["Figure"] = map[bool]string{false: "6.4", true: "6.5"}[m.spread > 0]

@@ -7,9 +7,11 @@ import (
 // Source returns what the entries have in common.
 func Source() plots.Source {
 	return plots.Source{
-		Prefix: "dispatch", Name: "T.-C. Lin (2014)", Title: "Job dispatching and scheduling under heterogeneous clusters",
-		Claim:   "Policies that plan by priority and deadline keep both, on workers that differ in speed.",
-		Verdict: "By the plan they do; running tasks violate priorities all the same, and earliest deadline first is often the better trade.",
+		Prefix: "dispatch", Name: "T.-C. Lin (2014)",
+		Title: "Job dispatching and scheduling under heterogeneous clusters",
+		Claim: "Policies that plan by priority and deadline keep both, on workers that differ in speed.",
+		Verdict: "By the plan they do; running tasks violate priorities all the same, and earliest deadline first is " +
+			"often the better trade.",
 		Figures: len(Figures()),
 	}
 }

@@ -17,7 +17,10 @@ import (
 var computed plotstest.Once
 
 func TestDispatchFigures(t *testing.T) {
-	plotstest.CheckIDs(t, Figures(), "dispatch-1 dispatch-2 dispatch-3 dispatch-4 dispatch-5 dispatch-6 dispatch-7 dispatch-8 dispatch-9")
+	plotstest.CheckIDs(
+		t, Figures(),
+		"dispatch-1 dispatch-2 dispatch-3 dispatch-4 dispatch-5 dispatch-6 dispatch-7 dispatch-8 dispatch-9",
+	)
 	figures := computed.Figures(t, Figures())
 	t.Run("pictures", func(t *testing.T) { plotstest.CheckPictures(t, figures, "dispatch-7") })
 	t.Run("failure", func(t *testing.T) { checkFailure(t, figures["dispatch-1"]) })
@@ -105,8 +108,10 @@ func secondBySecond(outage bool) (planned, working []float64) {
 }
 
 func checkFailure(t *testing.T, f *plots.Figure) {
-	before, normal := plotstest.Series(t, f.Panels[1], "planned without failures")[0], plotstest.Series(t, f.Panels[0], "planned")[0]
-	for now := outageFrom; now <= jobDeadline; now++ { // the part of the plan of the first panel in which the second differs
+	before, normal := plotstest.Series(t, f.Panels[1], "planned without failures")[0],
+		plotstest.Series(t, f.Panels[0], "planned")[0]
+	// the part of the plan of the first panel in which the second differs
+	for now := outageFrom; now <= jobDeadline; now++ {
 		if got, want := stepAt(before.X, before.Y, now), stepAt(normal.X, normal.Y, now); got != want {
 			t.Errorf("planned without failures at %v s: %v, want %v", now, got, want)
 		}
@@ -128,7 +133,8 @@ func checkFailure(t *testing.T, f *plots.Figure) {
 				t.Errorf("outage %v: done at %v", outage, last)
 			}
 		}
-		if regions := f.Panels[k].Regions; outage != (len(regions) == 1 && regions[0] == plots.Region{Label: "6 down", From: 55, To: 115}) {
+		if regions := f.Panels[k].Regions; outage != (len(regions) == 1 &&
+			regions[0] == plots.Region{Label: "6 down", From: 55, To: 115}) {
 			t.Errorf("outage %v: regions %+v", outage, regions)
 		}
 	}
@@ -207,14 +213,17 @@ func checkFewSamples(t *testing.T, figures map[string]*plots.Figure) {
 		if s := plotstest.Series(t, plan, "EDF")[0]; s.Y[0] <= 0 {
 			t.Errorf("%s: EDF is not violated by the plan", id)
 		}
-		if r := plan.Regions; len(r) != 1 || r[0].Label != "0 in each of 5 samples" || r[0].From > 0.5 || r[0].To <= 5 || r[0].To >= 6 || hand.Regions != nil {
+		if r := plan.Regions; len(r) != 1 || r[0].Label != "0 in each of 5 samples" || r[0].From > 0.5 ||
+			r[0].To <= 5 || r[0].To >= 6 || hand.Regions != nil {
 			t.Errorf("%s: regions %+v and %+v", id, r, hand.Regions)
 		}
-		if plan.Y.Min != 0 || hand.Y.Min != 0 || plan.Y.Max != hand.Y.Max || plan.Y.Max != figures["dispatch-2"].Panels[0].Y.Max {
+		if plan.Y.Min != 0 || hand.Y.Min != 0 || plan.Y.Max != hand.Y.Max ||
+			plan.Y.Max != figures["dispatch-2"].Panels[0].Y.Max {
 			t.Errorf("%s: axes %+v and %+v of one quantity", id, plan.Y, hand.Y)
 		}
 	}
-	if a, b := figures["dispatch-4"].Panels[0].Y, figures["dispatch-5"].Panels[0].Y; a.Min != b.Min || a.Max != b.Max || a.Scale != plots.Log {
+	if a, b := figures["dispatch-4"].Panels[0].Y, figures["dispatch-5"].Panels[0].Y; a.Min != b.Min ||
+		a.Max != b.Max || a.Scale != plots.Log {
 		t.Errorf("axes %+v and %+v of one quantity", a, b)
 	}
 }
@@ -267,10 +276,15 @@ func exactEnds(v []float64, low, high float64) error {
 		return float64(n) / float64(len(means))
 	}
 	const chance, slack = 0.0125, 1e-12 // slack for sums in another order
-	below, atMost := part(func(m float64) bool { return m < low*(1-slack) }), part(func(m float64) bool { return m <= low*(1+slack) })
-	above, atLeast := part(func(m float64) bool { return m > high*(1+slack) }), part(func(m float64) bool { return m >= high*(1-slack) })
+	below, atMost := part(func(m float64) bool {
+		return m < low*(1-slack)
+	}), part(func(m float64) bool { return m <= low*(1+slack) })
+	above, atLeast := part(func(m float64) bool {
+		return m > high*(1+slack)
+	}), part(func(m float64) bool { return m >= high*(1-slack) })
 	if below > 0.025+chance || atMost < 0.025-chance || above > 0.025+chance || atLeast < 0.025-chance {
-		return fmt.Errorf("of all drawings of %v the means are below %v with probability %v, at most that with %v, above %v with %v, at least that with %v",
+		return fmt.Errorf("of all drawings of %v the means are below %v with probability %v, at most that with %v, "+
+			"above %v with %v, at least that with %v",
 			v, low, below, atMost, high, above, atLeast)
 	}
 	return nil
@@ -308,12 +322,16 @@ func checkManySamples(t *testing.T, f *plots.Figure) {
 			p := f.Panels[places[k]]
 			c := plotstest.Series(t, p, names[look])
 			rates, penalties := values(outcomes, runningOf), values(outcomes, penaltyOf)
-			if !plotstest.CloseTo(c[0].X[0], mean(penalties), 1e-12) || !plotstest.CloseTo(c[0].Y[0], mean(rates), 1e-12) {
-				t.Errorf("%s, %s: means at %v, %v, want %v, %v", p.Title, names[look], c[0].X, c[0].Y, mean(penalties), mean(rates))
+			if !plotstest.CloseTo(c[0].X[0], mean(penalties), 1e-12) ||
+				!plotstest.CloseTo(c[0].Y[0], mean(rates), 1e-12) {
+				t.Errorf("%s, %s: means at %v, %v, want %v, %v",
+					p.Title, names[look], c[0].X, c[0].Y, mean(penalties), mean(rates))
 			}
-			for _, v := range [][]float64{penalties, rates} { // half to three quarters, as the texts state, up to the sampling error of 100
+			// half to three quarters, as the texts state, up to the sampling error of 100
+			for _, v := range [][]float64{penalties, rates} {
 				if held := covered(v, fewSamples, 100, 1); held < 35 || held > 88 {
-					t.Errorf("%s, %s: %d of 100 intervals of few samples hold the mean of all", p.Title, names[look], held)
+					t.Errorf("%s, %s: %d of 100 intervals of few samples hold the mean of all",
+						p.Title, names[look], held)
 				}
 			}
 			inside := 0
@@ -328,13 +346,16 @@ func checkManySamples(t *testing.T, f *plots.Figure) {
 		}
 	}
 	for k, p := range f.Panels {
-		if p.Title != comparedPolicies()[k].label || p.X.Min != f.Panels[0].X.Min || p.X.Max != f.Panels[0].X.Max || p.Y.Min != f.Panels[0].Y.Min || p.Y.Max != f.Panels[0].Y.Max {
+		if p.Title != comparedPolicies()[k].label || p.X.Min != f.Panels[0].X.Min || p.X.Max != f.Panels[0].X.Max ||
+			p.Y.Min != f.Panels[0].Y.Min || p.Y.Max != f.Panels[0].Y.Max {
 			t.Errorf("panel %d, %s, has axes %+v and %+v", k, p.Title, p.X, p.Y)
 		}
 		for look, name := range names {
 			all := plotstest.Series(t, p, name)
 			c := all[0]
-			if c.Group != intervalsMean || c.Look != look || !(0 < c.Low[0] && c.Low[0] < c.Y[0] && c.Y[0] < c.High[0]) || !(0 < c.Left[0] && c.Left[0] < c.X[0] && c.X[0] < c.Right[0]) {
+			if c.Group != intervalsMean || c.Look != look ||
+				!(0 < c.Low[0] && c.Low[0] < c.Y[0] && c.Y[0] < c.High[0]) ||
+				!(0 < c.Left[0] && c.Left[0] < c.X[0] && c.X[0] < c.Right[0]) {
 				t.Errorf("panel %d, %s: %+v", k, name, c)
 			}
 			if len(all) < 2 || all[1].Kind != plots.Band || all[1].Group != someSamples {
@@ -357,7 +378,8 @@ func checkSensitivity(t *testing.T, f *plots.Figure) {
 	}
 	for k, p := range f.Panels {
 		if of := f.Panels[k%2].Y; p.Y.Min != of.Min || p.Y.Max != of.Max {
-			t.Errorf("panel %d: an axis from %v to %v, want that of the same quantity, %v to %v", k, p.Y.Min, p.Y.Max, of.Min, of.Max)
+			t.Errorf("panel %d: an axis from %v to %v, want that of the same quantity, %v to %v",
+				k, p.Y.Min, p.Y.Max, of.Min, of.Max)
 		}
 		for _, s := range p.Series {
 			if !s.Bars || s.Low == nil {
@@ -367,13 +389,17 @@ func checkSensitivity(t *testing.T, f *plots.Figure) {
 	}
 	for _, c := range comparedPolicies() { // 100 workers do better than 5
 		if s := plotstest.Series(t, f.Panels[0], c.label)[0]; s.Y[0] < 10*s.Y[len(s.Y)-1] {
-			t.Errorf("%s: penalty %v with %v workers, %v with %v", c.label, s.Y[0], s.X[0], s.Y[len(s.Y)-1], s.X[len(s.X)-1])
+			t.Errorf("%s: penalty %v with %v workers, %v with %v",
+				c.label, s.Y[0], s.X[0], s.Y[len(s.Y)-1], s.X[len(s.X)-1])
 		}
 	}
 }
 
 func checkDispatchChecks(t *testing.T, figures map[string]*plots.Figure) {
-	least := map[string]int{"dispatch-1": 2, "dispatch-2": 10, "dispatch-3": 10, "dispatch-4": 10, "dispatch-5": 10, "dispatch-6": 20, "dispatch-7": 15, "dispatch-8": 36, "dispatch-9": 4}
+	least := map[string]int{
+		"dispatch-1": 2, "dispatch-2": 10, "dispatch-3": 10, "dispatch-4": 10, "dispatch-5": 10, "dispatch-6": 20,
+		"dispatch-7": 15, "dispatch-8": 36, "dispatch-9": 4,
+	}
 	for id, f := range figures {
 		if len(f.Checks) < least[id] {
 			t.Errorf("%s: %d checks", id, len(f.Checks))
@@ -389,16 +415,36 @@ func checkDispatchChecks(t *testing.T, figures map[string]*plots.Figure) {
 // Captions suffice for a reader of the picture and, together with the parameters, name every
 // number.
 func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
-	sampled := []string{"321 consecutive jobs of the log SDSC-Par-1996", "seeds 1 to ", "run times × 0.001", "gaps between submissions × 0.1", "priorities 1 to 100", "six policies", "earliest deadline first", "thanks to", "Lin", "2014"}
-	few := []string{"seeds 1 to 5)", "95 % bootstrap intervals", "nominal 95 % intervals", "too narrow for few samples", "half to three quarters of cases", "right of", "paler"}
+	sampled := []string{
+		"321 consecutive jobs of the log SDSC-Par-1996", "seeds 1 to ", "run times × 0.001",
+		"gaps between submissions × 0.1", "priorities 1 to 100", "six policies", "earliest deadline first",
+		"thanks to", "Lin", "2014",
+	}
+	few := []string{
+		"seeds 1 to 5)", "95 % bootstrap intervals", "nominal 95 % intervals", "too narrow for few samples",
+		"half to three quarters of cases", "right of", "paler",
+	}
 	for id, want := range map[string][]string{
-		"dispatch-1": {"8 workers of speed 1, of which 6 are down from 55 s to 115 s", "98 tasks", "deadline at 240 s", "8 tasks of 1 and 3 s", "90 of 10 and 8 s", "9 s for a task until", "last 10", "starts with 4 workers", "in time", "Figure 6.1"},
-		"dispatch-9": {"6 are down", "from 55 s to 115 s", "98 tasks", "The live curve is a record", "All 212 events are the same", "to the last digit", "kill -9", "the server and the manager 2 times each, workers 4 times", "5 are running when the others return", "done at 239 s, before its deadline at 240 s", "Figure 6.1"},
+		"dispatch-1": {
+			"8 workers of speed 1, of which 6 are down from 55 s to 115 s", "98 tasks", "deadline at 240 s",
+			"8 tasks of 1 and 3 s", "90 of 10 and 8 s", "9 s for a task until", "last 10",
+			"starts with 4 workers", "in time", "Figure 6.1",
+		},
+		"dispatch-9": {
+			"6 are down", "from 55 s to 115 s", "98 tasks", "The live curve is a record", "All 212 events are the same",
+			"to the last digit", "kill -9", "the server and the manager 2 times each, workers 4 times",
+			"5 are running when the others return", "done at 239 s, before its deadline at 240 s", "Figure 6.1",
+		},
 		"dispatch-2": slices.Concat(sampled, few, []string{"20 workers of speed 1", "Figure 6.2", "workers are ours"}),
-		"dispatch-3": slices.Concat(sampled, few, []string{"20 workers of speeds uniform on [0.5, 1.5], drawn anew for each sample", "Figure 6.3"}),
+		"dispatch-3": slices.Concat(sampled, few, []string{
+			"20 workers of speeds uniform on [0.5, 1.5], drawn anew for each sample", "Figure 6.3",
+		}),
 		"dispatch-4": slices.Concat(sampled, few, []string{"20 workers of speed 1", "Σ_j P_jM_j", "Figure 6.4"}),
 		"dispatch-5": slices.Concat(sampled, few, []string{"[0.5, 1.5]", "Σ_j P_jM_j", "Figure 6.5"}),
-		"dispatch-6": slices.Concat(sampled, []string{"seeds 1 to 40)", "over 40 samples", "half of the samples", "20 workers of speed 1", "[0.5, 1.5]", "bootstrap", "Σ_j P_jM_j"}),
+		"dispatch-6": slices.Concat(sampled, []string{
+			"seeds 1 to 40)", "over 40 samples", "half of the samples", "20 workers of speed 1",
+			"[0.5, 1.5]", "bootstrap", "Σ_j P_jM_j",
+		}),
 		"dispatch-7": slices.Concat(sampled, []string{"seeds 1 to 16)", "[1 − δ, 1 + δ]", "20 workers", "bootstrap"}),
 	} {
 		f := figures[id]
@@ -414,7 +460,10 @@ func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
 		if id == "dispatch-1" || id == "dispatch-9" {
 			continue
 		}
-		want := []string{"32135 usable jobs", "version 3.1", "321 consecutive jobs", "within 1 s", "2 × run time × max(1, tasks/4)", "1 to 100, evenly", "r = 0", "horizon of 1 s", "work known", "not interrupted", "whenever"}
+		want := []string{
+			"32135 usable jobs", "version 3.1", "321 consecutive jobs", "within 1 s", "2 × run time × max(1, tasks/4)",
+			"1 to 100, evenly", "r = 0", "horizon of 1 s", "work known", "not interrupted", "whenever",
+		}
 		if id == "dispatch-7" {
 			want = append(want, "5, 10, 20, 40, 100", "0, 0.3, 0.6, 0.9")
 		}
@@ -427,7 +476,13 @@ func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
 }
 
 func checkDispatchClaims(t *testing.T, figures map[string]*plots.Figure) {
-	for id, want := range map[string]int{"dispatch-1": 2, "dispatch-6": 33, "dispatch-7": 6, "dispatch-8": 3, "dispatch-9": 1} {
+	for id, want := range map[string]int{
+		"dispatch-1": 2,
+		"dispatch-6": 33,
+		"dispatch-7": 6,
+		"dispatch-8": 3,
+		"dispatch-9": 1,
+	} {
 		if got := len(figures[id].Claims); got != want {
 			t.Errorf("%s: %d claims, want %d", id, got, want)
 		}
@@ -437,7 +492,9 @@ func checkDispatchClaims(t *testing.T, figures map[string]*plots.Figure) {
 			if !c.Finding || strings.Contains(c.Sentence+c.Criterion+c.Numbers, "%!") {
 				t.Errorf("%+v", c)
 			}
-			certain := strings.HasSuffix(c.Sentence, "by priority, is 0.") || strings.Contains(c.Sentence, "EDF does not guarantee") || c.Place == "dispatch-1a" || c.Place == "dispatch-1b" || c.Place == "dispatch-9a"
+			certain := strings.HasSuffix(c.Sentence, "by priority, is 0.") ||
+				strings.Contains(c.Sentence, "EDF does not guarantee") || c.Place == "dispatch-1a" ||
+				c.Place == "dispatch-1b" || c.Place == "dispatch-9a"
 			impossible := strings.Contains(c.Sentence, "by deadline, does not guarantee")
 			if certain && c.Verdict != plots.Holds || impossible && c.Verdict != plots.Refuted {
 				t.Errorf("%s: %s: %s: %s", c.Place, c.Sentence, c.Numbers, c.Verdict)
@@ -449,7 +506,10 @@ func checkDispatchClaims(t *testing.T, figures map[string]*plots.Figure) {
 // The loop of Algorithm 4 as printed stops after one worker: of three jobs that need several, each
 // gets one, then the first by priority or by deadline gets all that it can use.
 func TestAsPrinted(t *testing.T) {
-	jobs := []dispatch.Request{{Priority: 3, Deadline: 30, Tasks: 9, Work: 90}, {Priority: 2, Deadline: 20, Tasks: 9, Work: 90}, {Priority: 1, Deadline: 10, Tasks: 3, Work: 30}}
+	jobs := []dispatch.Request{
+		{Priority: 3, Deadline: 30, Tasks: 9, Work: 90}, {Priority: 2, Deadline: 20, Tasks: 9, Work: 90},
+		{Priority: 1, Deadline: 10, Tasks: 3, Work: 30},
+	}
 	for k, want := range [][]int{{0, 1, 2, 0, 0, 0}, {0, 1, 2, 2, 2, 1}} {
 		plan, err := asPrinted()[k].policy.Assign(jobs, []float64{1, 1, 1, 1, 1, 1}, 0)
 		if err != nil || !slices.Equal(plan, want) {
@@ -518,7 +578,8 @@ func TestRatioOf(t *testing.T) {
 }
 
 func TestRatioWords(t *testing.T) {
-	if r := ratioOf([]float64{1, 2}, []float64{0, 0}); r.String() != "∞ (∞ to ∞)" || plots.AtMost(1e100).Verdict(r.Number) != plots.Refuted {
+	if r := ratioOf([]float64{1, 2}, []float64{0, 0}); r.String() != "∞ (∞ to ∞)" ||
+		plots.AtMost(1e100).Verdict(r.Number) != plots.Refuted {
 		t.Errorf("%v", r)
 	}
 	if r := ratioOf([]float64{0, 0}, []float64{0, 0}); r.String() != "1 (1 to 1)" {
@@ -560,12 +621,20 @@ func TestZeros(t *testing.T) {
 		t.Errorf("%d without penalty or violation, %d series", without, len(some.Series))
 	}
 	y := penaltyAxis(plots.Log)
-	p, none := variation{at: []float64{1, 2}, results: []benchmarkResult{{equalWorkers(), all}, {equalWorkers(), all}}}.panel("t", plots.Axis{Quantity: "x"}, y, penaltyOf)
+	p, none := variation{
+		at:      []float64{1, 2},
+		results: []benchmarkResult{{equalWorkers(), all}, {equalWorkers(), all}},
+	}.panel("t", plots.Axis{Quantity: "x"}, y, penaltyOf)
 	if none < 2 || none != 2*(len(comparedPolicies())-len(p.Series)) {
 		t.Errorf("%d means left out, %d series", none, len(p.Series))
 	}
 	for _, s := range [][]plots.Series{few, some.Series, p.Series} {
-		f := plots.Figure{ID: "x", Title: "t", Caption: "c", Panels: []plots.Panel{{X: plots.Axis{Quantity: "x"}, Y: y, Series: s}}}
+		f := plots.Figure{
+			ID:      "x",
+			Title:   "t",
+			Caption: "c",
+			Panels:  []plots.Panel{{X: plots.Axis{Quantity: "x"}, Y: y, Series: s}},
+		}
 		if err := f.Validate(); err != nil {
 			t.Error(err)
 		}

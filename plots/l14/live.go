@@ -175,7 +175,13 @@ func liveJob(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 			{Label: "live", Kind: plots.Steps, Look: 1, X: liveTimes, Y: liveWorking},
 			deadlineLine(),
 		}},
-		{Title: "Killed on the way, with the same answer", X: x, Y: killAxis(), Regions: outageRegion(), Series: killMarks()},
+		{
+			Title:   "Killed on the way, with the same answer",
+			X:       x,
+			Y:       killAxis(),
+			Regions: outageRegion(),
+			Series:  killMarks(),
+		},
 	}
 	events, alike := alikeMoments(want, got)
 	recorded, _ := alikeMoments(got, want)
@@ -185,19 +191,26 @@ func liveJob(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	}
 	_, sum := allWorks()
 	f.Checks = append(f.Checks,
-		plots.SolverCheck(f.ID, "events simulated, as those of the live run that are the same, with their times, to the last digit",
-			float64(events), float64(alike), 0),
+		plots.SolverCheck(
+			f.ID, "events simulated, as those of the live run that are the same, with their times, to the last digit",
+			float64(events), float64(alike), 0,
+		),
 		plots.SolverCheck(f.ID, "events simulated, as those of the live run", float64(events), float64(recorded), 0),
 		plots.SolverCheck(f.ID, "end of the job, simulated and live", result.Jobs[0].Finish, finish, 0),
-		plots.SolverCheck(f.ID, "seconds of work, as the area below the live curve less what was lost", sum, area-lost, 1e-12))
+		plots.SolverCheck(
+			f.ID, "seconds of work, as the area below the live curve less what was lost", sum, area-lost, 1e-12,
+		))
 	back := stepAt(liveTimes, liveWorking, outageTo)
 	verdicts := plots.Verdicts{}
 	verdicts.Decide("catches", back > liveWorking[0] && finish <= jobDeadline)
 	return texts.Describe(f, map[string]any{
-		"Events": events, "Moments": len(got), "Same": alike == events && recorded == events, "Finish": finish, "Begin": liveWorking[0],
+		"Events": events, "Moments": len(got), "Same": alike == events && recorded == events,
+		"Finish": finish, "Begin": liveWorking[0],
 		"Left": stepAt(liveTimes, liveWorking, outageFrom), "Back": back, "Most": slices.Max(liveWorking),
-		"Kills": len(Kills()), "Killed": countKills(), "Workers": failingWorkers, "Down": failingWorkers - stayingWorkers,
-		"From": outageFrom, "To": outageTo, "Deadline": jobDeadline, "Tasks": lightTasks + heavyTasks, "LightTasks": lightTasks,
+		"Kills": len(Kills()), "Killed": countKills(), "Workers": failingWorkers,
+		"Down": failingWorkers - stayingWorkers,
+		"From": outageFrom, "To": outageTo, "Deadline": jobDeadline, "Tasks": lightTasks + heavyTasks,
+		"LightTasks": lightTasks,
 		"HeavyTasks": heavyTasks, "Light": inTurn(lightWorks()), "Heavy": inTurn(heavyWorks()), "Default": defaultWork,
 		"Learnt": learntFrom,
 	}, verdicts)
@@ -205,7 +218,10 @@ func liveJob(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 
 // killAxis has a lane for each kind of process.
 func killAxis() plots.Axis {
-	return plots.Axis{Quantity: "process", Categories: []string{string(KilledWorker), string(KilledManager), string(KilledServer)}}
+	return plots.Axis{
+		Quantity:   "process",
+		Categories: []string{string(KilledWorker), string(KilledManager), string(KilledServer)},
+	}
 }
 
 // killMarks returns marks, in their lanes, at the times when processes are killed.

@@ -30,7 +30,8 @@ func checkLive(t *testing.T, f *plots.Figure) {
 	for _, s := range f.Panels[1].Series {
 		for k, at := range s.X {
 			what := Killed(f.Panels[1].Y.Categories[int(s.Y[k])-1])
-			if !slices.ContainsFunc(Kills(), func(kill Kill) bool { return kill.At == at && kill.What == what }) || string(what) != s.Label {
+			if !slices.ContainsFunc(Kills(), func(kill Kill) bool { return kill.At == at && kill.What == what }) ||
+				string(what) != s.Label {
 				t.Errorf("%s marked at %v s in the lane %s", s.Label, at, what)
 			}
 			marks++
@@ -40,7 +41,8 @@ func checkLive(t *testing.T, f *plots.Figure) {
 		t.Errorf("%d marks for %d kills", marks, len(Kills()))
 	}
 	for k, p := range f.Panels {
-		if len(p.Regions) != 1 || p.Regions[0].From != outageFrom || p.Regions[0].To != outageTo || p.Regions[0].Label != "6 down" {
+		if len(p.Regions) != 1 || p.Regions[0].From != outageFrom || p.Regions[0].To != outageTo ||
+			p.Regions[0].Label != "6 down" {
 			t.Errorf("panel %d: outages %+v", k, p.Regions)
 		}
 	}
@@ -87,10 +89,13 @@ func TestRecordDiffers(t *testing.T) {
 		"a time one digit off": func(m []moment) []moment { m[9].at = math.Nextafter(m[9].at, 0); return m },
 		"another attempt":      func(m []moment) []moment { m[0].events[1].Attempt++; return m },
 		"one event less":       func(m []moment) []moment { m[4].events = m[4].events[1:]; return m },
-		"one event more":       func(m []moment) []moment { m[4].events = append(m[4].events, m[4].events[0]); return m },
-		"one moment less":      func(m []moment) []moment { return m[:len(m)-1] },
-		"one moment more":      func(m []moment) []moment { return append(m, m[0]) },
-		"nothing":              func(m []moment) []moment { return m },
+		"one event more": func(m []moment) []moment {
+			m[4].events = append(m[4].events, m[4].events[0])
+			return m
+		},
+		"one moment less": func(m []moment) []moment { return m[:len(m)-1] },
+		"one moment more": func(m []moment) []moment { return append(m, m[0]) },
+		"nothing":         func(m []moment) []moment { return m },
 	} {
 		got, err := readRecord(liveRecord)
 		if err != nil {
@@ -108,11 +113,15 @@ func TestRecordDiffers(t *testing.T) {
 func TestReadRecord(t *testing.T) {
 	const head = "# made by hand\ntime,kind,job,task,worker,attempt\n"
 	got, err := readRecord([]byte(head + "0,submitted,0,-1,-1,0\n0,started,0,2,1,1\n1.5,finished,0,2,1,1\n"))
-	if err != nil || len(got) != 2 || got[0].at != 0 || got[1].at != 1.5 || !slices.Equal(got[0].events, []dispatch.Event{
-		{Kind: dispatch.Submitted, Task: -1, Worker: -1}, {Kind: dispatch.Started, Task: 2, Worker: 1, Attempt: 1}}) {
+	if err != nil || len(got) != 2 || got[0].at != 0 || got[1].at != 1.5 || !slices.Equal(
+		got[0].events, []dispatch.Event{
+			{Kind: dispatch.Submitted, Task: -1, Worker: -1}, {Kind: dispatch.Started, Task: 2, Worker: 1, Attempt: 1}},
+	) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, text := range []string{"", "time,kind\n", head + "soon,started,0,2,1,1\n", head + "0,started,0,x,1,1\n", head + "0,started\n"} {
+	for _, text := range []string{
+		"", "time,kind\n", head + "soon,started,0,2,1,1\n", head + "0,started,0,x,1,1\n", head + "0,started\n",
+	} {
 		if _, err := readRecord([]byte(text)); err == nil {
 			t.Errorf("%q is read", text)
 		}

@@ -115,8 +115,11 @@ func policyPanel(results []benchmarkResult, k int) (p plots.Panel, without int) 
 		x, leftEnd, rightEnd := meanOf(penalties)
 		y, low, high := meanOf(rates)
 		if leftEnd > 0 && low > 0 {
-			p.Series = append(p.Series, plots.Series{Label: v.name() + " workers", Group: intervalsMean, Kind: plots.Points, Look: look,
-				X: []float64{x}, Y: []float64{y}, Low: []float64{low}, High: []float64{high}, Left: []float64{leftEnd}, Right: []float64{rightEnd}})
+			p.Series = append(p.Series, plots.Series{
+				Label: v.name() + " workers", Group: intervalsMean, Kind: plots.Points, Look: look,
+				X: []float64{x}, Y: []float64{y}, Low: []float64{low}, High: []float64{high},
+				Left: []float64{leftEnd}, Right: []float64{rightEnd},
+			})
 		}
 		var c cloud
 		for i, x := range penalties {
@@ -149,7 +152,9 @@ func workersTexts(results []benchmarkResult) (words []workersWords) {
 		ratio := func(of func(outcome) float64) float64 {
 			return meansRatio(mean(v.of(earliestFirst, of)), mean(v.of(spareDeadline, of)))
 		}
-		words = append(words, workersWords{v.name(), v.machines, ratio(runningOf), ratio(penaltyOf), violatedByPlan(v.all)})
+		words = append(words, workersWords{
+			v.name(), v.machines, ratio(runningOf), ratio(penaltyOf), violatedByPlan(v.all),
+		})
 	}
 	return words
 }

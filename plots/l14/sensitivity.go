@@ -64,7 +64,8 @@ func (v variation) panel(title string, x, y plots.Axis, of func(outcome) float64
 	return p, zeros
 }
 
-// sensitivity draws penalties and violations against the number of workers and the spread of their speeds.
+// sensitivity draws penalties and violations against the number of workers and the spread of their
+// speeds.
 func sensitivity(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	s, err := samples(e, 4*e.Runs)
 	if err != nil {

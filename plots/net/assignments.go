@@ -24,14 +24,21 @@ type choice struct {
 }
 
 func choices() []choice {
-	return []choice{{"each job on any server", "a", balancedServers}, {"each job on two servers next to each other", "b", 2}}
+	return []choice{
+		{"each job on any server", "a", balancedServers}, {"each job on two servers next to each other", "b", 2},
+	}
 }
 
-// balancer returns servers in a ring, each with tokens, and a class for each server and those behind it.
+// balancer returns servers in a ring, each with tokens, and a class for each server and those
+// behind it.
 func balancer(c choice, rho *big.Rat) *loss.Model {
 	m := new(loss.Model)
 	for s := range balancedServers {
-		m.Servers = append(m.Servers, loss.Server{Name: fmt.Sprint("server ", s+1), Capacity: big.NewRat(1, 1), Tokens: tokensEach})
+		m.Servers = append(m.Servers, loss.Server{
+			Name:     fmt.Sprint("server ", s+1),
+			Capacity: big.NewRat(1, 1),
+			Tokens:   tokensEach,
+		})
 		one := loss.Class{Name: fmt.Sprint("class ", s+1), ArrivalRate: rho}
 		for k := range c.servers {
 			one.Servers = append(one.Servers, (s+k)%balancedServers)
@@ -41,7 +48,8 @@ func balancer(c choice, rho *big.Rat) *loss.Model {
 	return m
 }
 
-// randomBlocking is the part of the jobs that is lost at random: each server is a queue M/M/1 with so many places as it has tokens, of load ρ.
+// randomBlocking is the part of the jobs that is lost at random: each server is a queue M/M/1 with
+// so many places as it has tokens, of load ρ.
 func randomBlocking(rho float64) float64 {
 	sum := 0.0
 	for n := range tokensEach + 1 {
@@ -65,7 +73,10 @@ type assigned struct {
 
 // balancerLoads are those that are simulated.
 func balancerLoads() []*big.Rat {
-	return []*big.Rat{big.NewRat(7, 10), big.NewRat(8, 10), big.NewRat(9, 10), big.NewRat(1, 1), big.NewRat(11, 10), big.NewRat(12, 10)}
+	return []*big.Rat{
+		big.NewRat(7, 10), big.NewRat(8, 10), big.NewRat(9, 10), big.NewRat(1, 1), big.NewRat(11, 10),
+		big.NewRat(12, 10),
+	}
 }
 
 // prepareAssignments plans net-4.
@@ -92,7 +103,8 @@ func prepareAssignments(ctx context.Context, e plots.Effort, p *plots.Plan) (plo
 			f.Panels = append(f.Panels, panel)
 		}
 		return texts.Describe(f, map[string]any{
-			"Servers": balancedServers, "Tokens": tokensEach, "Choices": choices(), "Loads": exactLoads(), "Simulated": balancerLoads(), "Runs": runWords(p, e, "arrivals, ends of jobs"),
+			"Servers": balancedServers, "Tokens": tokensEach, "Choices": choices(), "Loads": exactLoads(),
+			"Simulated": balancerLoads(), "Runs": runWords(p, e, "arrivals, ends of jobs"),
 		}, nil)
 	}, nil
 }
@@ -126,9 +138,15 @@ func drawAssignments(ctx context.Context, f *plots.Figure, c choice, runs []assi
 			continue
 		}
 		addPoint(points[one.rule], x, lost, plots.Log)
-		exact := map[simloss.Assignment]float64{simloss.RandomServer: randomBlocking(x), simloss.OldestToken: oldest.At(x)}[one.rule]
+		exact := map[simloss.Assignment]float64{
+			simloss.RandomServer: randomBlocking(x),
+			simloss.OldestToken:  oldest.At(x),
+		}[one.rule]
 		if exact > 0 {
-			f.Checks = append(f.Checks, plots.SimulatedCheck(f.ID+c.Letter, fmt.Sprintf("blocking, %s, load %s", one.rule, plots.Decimal(one.rho)), exact, lost, one.run.Name))
+			f.Checks = append(f.Checks, plots.SimulatedCheck(
+				f.ID+c.Letter, fmt.Sprintf("blocking, %s, load %s", one.rule, plots.Decimal(one.rho)),
+				exact, lost, one.run.Name,
+			))
 		}
 	}
 	for _, rule := range rules() {

@@ -16,7 +16,8 @@ import (
 func Source() plots.Source {
 	return plots.Source{
 		Prefix: "net", Name: "Networks", Title: "Networks of stations, losses, and pass-and-swap queues",
-		Claim:   "Product forms reach beyond one cluster: closed networks, loss systems, token balancers, pass-and-swap queues.",
+		Claim: "Product forms reach beyond one cluster: closed networks, loss systems, token balancers, " +
+			"pass-and-swap queues.",
 		Verdict: "Exact numbers and simulations agree, also where recursions of the textbooks lose all digits.",
 		Figures: len(Figures()),
 	}
@@ -50,7 +51,9 @@ const (
 )
 
 // simulate adds a simulation to the plan, a tenth as long as those of clusters.
-func simulate(ctx context.Context, p *plots.Plan, name string, s sim.System, e plots.Effort) (*plots.Simulation, error) {
+func simulate(
+	ctx context.Context, p *plots.Plan, name string, s sim.System, e plots.Effort,
+) (*plots.Simulation, error) {
 	return p.Simulate(ctx, name, s, e, sim.Settings{Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp)})
 }
 
@@ -76,10 +79,12 @@ func (s shape) sizes() (sizes.Distribution, error) { return sizes.Parse(s.Name, 
 
 func (s shape) label() string { return fmt.Sprintf("SCV %d", s.SCV) }
 
-// seen reports whether an estimate can be drawn: short runs may see nothing of what is rare. Such points are left out.
+// seen reports whether an estimate can be drawn: short runs may see nothing of what is rare. Such
+// points are left out.
 func seen(e *sim.Estimate) bool { return e != nil && e.HalfWidth <= 3*e.Mean && e.Mean > 0 }
 
-// addPoint adds an estimate to points, with its interval; on a logarithmic axis that of the logarithm.
+// addPoint adds an estimate to points, with its interval; on a logarithmic axis that of the
+// logarithm.
 func addPoint(s *plots.Series, x float64, e *sim.Estimate, scale plots.Scale) {
 	mean, low, high := e.Mean, e.Mean-e.HalfWidth, e.Mean+e.HalfWidth
 	if scale == plots.Log {
@@ -104,5 +109,6 @@ func float(v *big.Rat) float64 {
 	return x
 }
 
-// solverTolerance is that of a check between two engines: the proved bound of the one, and two roundings.
+// solverTolerance is that of a check between two engines: the proved bound of the one, and two
+// roundings.
 func solverTolerance(bound float64) float64 { return bound + 0x1p-52 }

@@ -31,12 +31,15 @@ func TestFigures(t *testing.T) {
 // checkChecks verifies that all checks agree, and that captions and parameters are complete.
 func checkChecks(t *testing.T, figures map[string]*plots.Figure) {
 	for id, f := range figures {
-		if len(f.Checks) < 3 || len(f.Parameters) < 3 || len(f.Caption+f.Setting) < 300 || strings.Contains(f.Caption+f.Setting, "<no value>") {
-			t.Errorf("%s has %d checks, %d parameters and the caption %q", id, len(f.Checks), len(f.Parameters), f.Caption+f.Setting)
+		if len(f.Checks) < 3 || len(f.Parameters) < 3 || len(f.Caption+f.Setting) < 300 ||
+			strings.Contains(f.Caption+f.Setting, "<no value>") {
+			t.Errorf("%s has %d checks, %d parameters and the caption %q",
+				id, len(f.Checks), len(f.Parameters), f.Caption+f.Setting)
 		}
 		for _, c := range f.Checks {
 			if !c.OK() {
-				t.Errorf("%s, %s: exact %v, solver %v, simulated %v, z %v", c.Figure, c.Quantity, c.Exact, value(c.Solver), value(c.Simulated), value(c.Z))
+				t.Errorf("%s, %s: exact %v, solver %v, simulated %v, z %v",
+					c.Figure, c.Quantity, c.Exact, value(c.Solver), value(c.Simulated), value(c.Z))
 			}
 		}
 	}
@@ -59,7 +62,8 @@ func checkUsers(t *testing.T, f *plots.Figure) {
 		}
 		for k, y := range line.Y {
 			if y < bounds.Low[k]*(1-1e-12) || y > bounds.High[k]*(1+1e-12) {
-				t.Errorf("%s: %v users: %v is not within [%v, %v]", p.Title, line.X[k], y, bounds.Low[k], bounds.High[k])
+				t.Errorf("%s: %v users: %v is not within [%v, %v]",
+					p.Title, line.X[k], y, bounds.Low[k], bounds.High[k])
 			}
 		}
 	}
@@ -94,13 +98,15 @@ func checkTextbooks(t *testing.T, f *plots.Figure) {
 		if !(x[mostJobs-1] < 0) {
 			t.Errorf("%d servers: %v by the textbook", servers, x[mostJobs-1])
 		}
-		if errors := plotstest.Series(t, f.Panels[1], fmt.Sprintf("%d servers", servers))[0]; !(errors.Y[mostJobs-1] > 1) {
+		if errors := plotstest.Series(t, f.Panels[1], fmt.Sprintf("%d servers",
+			servers))[0]; !(errors.Y[mostJobs-1] > 1) {
 			t.Errorf("%d servers: an error of %v", servers, errors.Y[mostJobs-1])
 		}
 	}
 	ours := plotstest.Series(t, f.Panels[0], "here")[0].Y
 	for k, y := range ours {
-		if full := float64(shownServers) / bookSize; !(y > 0 && y <= full*(1+1e-12) && (k == 0 || y >= ours[k-1]*(1-1e-12))) {
+		if full := float64(shownServers) / bookSize; !(y > 0 && y <= full*(1+1e-12) &&
+			(k == 0 || y >= ours[k-1]*(1-1e-12))) {
 			t.Errorf("%d jobs: %v", k+1, y)
 		}
 	}
@@ -126,7 +132,8 @@ func checkSkillOrder(t *testing.T, f *plots.Figure) {
 // shortest queue no more, up to noise.
 func checkOrder(t *testing.T, f *plots.Figure) {
 	for _, p := range f.Panels {
-		random, oldest, shortest := plotstest.Series(t, p, "at random")[0], plotstest.Series(t, p, "oldest token")[0], plotstest.Series(t, p, "shortest queue, simulated")[0]
+		random, oldest, shortest := plotstest.Series(t, p, "at random")[0], plotstest.Series(t, p, "oldest token")[0],
+			plotstest.Series(t, p, "shortest queue, simulated")[0]
 		for k, y := range oldest.Y {
 			if !(y < random.Y[k]) {
 				t.Errorf("%s: load %v: %v by the oldest token, %v at random", p.Title, oldest.X[k], y, random.Y[k])
@@ -134,11 +141,16 @@ func checkOrder(t *testing.T, f *plots.Figure) {
 		}
 		for k, x := range shortest.X {
 			if !(shortest.Low[k] < oldest.At(x)) {
-				t.Errorf("%s: load %v: %v for the shortest queue, %v by the oldest token", p.Title, x, shortest.Low[k], oldest.At(x))
+				t.Errorf("%s: load %v: %v for the shortest queue, %v by the oldest token",
+					p.Title, x, shortest.Low[k], oldest.At(x))
 			}
 		}
 	}
-	one, err := loss.Solve(t.Context(), &loss.Model{Count: 1, Room: tokensEach, Classes: []loss.Class{{Name: "a", ArrivalRate: big.NewRat(9, 10)}}}, loss.Settings{})
+	one, err := loss.Solve(
+		t.Context(),
+		&loss.Model{Count: 1, Room: tokensEach, Classes: []loss.Class{{Name: "a", ArrivalRate: big.NewRat(9, 10)}}},
+		loss.Settings{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

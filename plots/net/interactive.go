@@ -25,10 +25,17 @@ func interactive(users int) *network.Model {
 	branch := func(visit int, p *big.Rat) network.Branch { return network.Branch{Visit: visit, Probability: p} }
 	one := big.NewRat(1, 1)
 	return &network.Model{
-		Stations: []network.Station{{Name: "think", Discipline: network.Delay}, {Name: "processors", Discipline: network.Sharing, Servers: 2}, {Name: "disk", Discipline: network.FCFS}},
+		Stations: []network.Station{
+			{Name: "think", Discipline: network.Delay}, {Name: "processors", Discipline: network.Sharing, Servers: 2},
+			{Name: "disk", Discipline: network.FCFS},
+		},
 		Classes: []network.Class{{Name: "user", Population: users, Visits: []network.Visit{
 			{Station: 0, MeanSize: big.NewRat(thinkTime, 1), Next: []network.Branch{branch(1, one)}},
-			{Station: 1, MeanSize: big.NewRat(1, 20), Next: []network.Branch{branch(2, big.NewRat(3, 5)), branch(0, big.NewRat(2, 5))}},
+			{
+				Station:  1,
+				MeanSize: big.NewRat(1, 20),
+				Next:     []network.Branch{branch(2, big.NewRat(3, 5)), branch(0, big.NewRat(2, 5))},
+			},
 			{Station: 2, MeanSize: big.NewRat(3, 100), Next: []network.Branch{branch(1, one)}},
 		}}},
 	}
@@ -89,14 +96,27 @@ func drawInteractive(ctx context.Context, f *plots.Figure, runs []interactiveRun
 	for n := int64(1); n <= mostUsers; n++ {
 		populations = append(populations, big.NewRat(n, 1))
 	}
-	exact, err := network.Sweep(ctx, interactive(1), network.Change{Parameter: network.Population, Values: populations}, network.Question{}, network.Settings{})
+	exact, err := network.Sweep(
+		ctx, interactive(1), network.Change{Parameter: network.Population, Values: populations},
+		network.Question{}, network.Settings{},
+	)
 	if err != nil {
 		return err
 	}
 	users := plots.Axis{Quantity: "number of users", Symbol: "N", Min: 0, Max: mostUsers + 5}
-	rate := plots.Panel{Title: "Throughput", X: users, Y: plots.Axis{Quantity: "throughput", Unit: "cycles per second", Min: 0, Max: 18}}
-	delay := plots.Panel{Title: "Delay", X: users, Y: plots.Axis{Quantity: "mean delay, without thinking", Unit: "seconds", Min: 0, Max: 6}}
-	bounds := [2]plots.Series{{Label: "bounds", Kind: plots.Band, Look: fourthLook}, {Label: "bounds", Kind: plots.Band, Look: fourthLook}}
+	rate := plots.Panel{
+		Title: "Throughput",
+		X:     users,
+		Y:     plots.Axis{Quantity: "throughput", Unit: "cycles per second", Min: 0, Max: 18},
+	}
+	delay := plots.Panel{
+		Title: "Delay",
+		X:     users,
+		Y:     plots.Axis{Quantity: "mean delay, without thinking", Unit: "seconds", Min: 0, Max: 6},
+	}
+	bounds := [2]plots.Series{
+		{Label: "bounds", Kind: plots.Band, Look: fourthLook}, {Label: "bounds", Kind: plots.Band, Look: fourthLook},
+	}
 	lines := [2]plots.Series{{Label: "exact", Look: firstLook}, {Label: "exact", Look: firstLook}}
 	for k, r := range exact {
 		n := float64(k + 1)
@@ -137,7 +157,9 @@ func addUsers(f *plots.Figure, rate, delay *plots.Panel, runs []interactiveRun, 
 			addPoint(&b, x, &response, plots.Linear)
 			at := fmt.Sprintf(", %d users, %s", one.users, s.label())
 			f.Checks = append(f.Checks,
-				plots.SimulatedCheck(f.ID+"a", "throughput"+at, theory.Throughput.Float, r.Class(0, sim.Throughput), one.run.Name),
+				plots.SimulatedCheck(
+					f.ID+"a", "throughput"+at, theory.Throughput.Float, r.Class(0, sim.Throughput), one.run.Name,
+				),
 				plots.SimulatedCheck(f.ID+"b", "mean cycle"+at, theory.MeanDelay.Float, &cycle, one.run.Name))
 		}
 		addSeen(rate, a)
@@ -151,8 +173,10 @@ func checkInteractive(ctx context.Context, f *plots.Figure, largest *network.Res
 	if err != nil {
 		return err
 	}
-	f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"a", fmt.Sprintf("throughput, %d users, in fractions", mostUsers),
-		largest.Chains[0].Throughput.Float, again.Chains[0].Throughput.Float, solverTolerance(largest.RelativeErrorBound)))
+	f.Checks = append(f.Checks, plots.SolverCheck(
+		f.ID+"a", fmt.Sprintf("throughput, %d users, in fractions", mostUsers), largest.Chains[0].Throughput.Float,
+		again.Chains[0].Throughput.Float, solverTolerance(largest.RelativeErrorBound),
+	))
 	return nil
 }
 

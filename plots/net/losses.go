@@ -53,8 +53,20 @@ func lossPanels() []lossPanel {
 	return []lossPanel{
 		{Title: "Calls on a link", letter: "a", system: "link", model: link},
 		{Title: "Conferences on the same link", letter: "b", system: "link", model: link, class: 1},
-		{Title: "A shared server with a waiting room", letter: "c", system: "shared server", model: oneServer, sharing: true},
-		{Title: "The same in order of arrival", letter: "d", system: "server in order of arrival", model: oneServer, ordered: true},
+		{
+			Title:   "A shared server with a waiting room",
+			letter:  "c",
+			system:  "shared server",
+			model:   oneServer,
+			sharing: true,
+		},
+		{
+			Title:   "The same in order of arrival",
+			letter:  "d",
+			system:  "server in order of arrival",
+			model:   oneServer,
+			ordered: true,
+		},
 	}
 }
 
@@ -80,7 +92,9 @@ func prepareLosses(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bu
 			}
 			for _, rho := range skillLoads() {
 				name := fmt.Sprintf("%s, %s, load %s", panel.system, s.label(), plots.Decimal(rho))
-				run, err := simulate(ctx, p, name, simloss.System{Model: panel.model(rho), Sharing: panel.sharing, Shape: law}, e)
+				run, err := simulate(
+					ctx, p, name, simloss.System{Model: panel.model(rho), Sharing: panel.sharing, Shape: law}, e,
+				)
 				if err != nil {
 					return nil, err
 				}
@@ -98,7 +112,8 @@ func prepareLosses(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bu
 		}
 		f.OneLegend = true
 		return texts.Describe(f, map[string]any{
-			"Channels": channels, "Conference": conference, "Most": mostOfThem, "Places": places, "Loads": exactLoads(), "Simulated": skillLoads(), "Runs": runWords(p, e, "arrivals, ends of jobs"),
+			"Channels": channels, "Conference": conference, "Most": mostOfThem, "Places": places, "Loads": exactLoads(),
+			"Simulated": skillLoads(), "Runs": runWords(p, e, "arrivals, ends of jobs"),
 		}, nil)
 	}, nil
 }
@@ -127,8 +142,10 @@ func (l lossPanel) draw(ctx context.Context, f *plots.Figure, runs []sizedRun) (
 			}
 			addPoint(&dots, float(one.rho), lost, plots.Log)
 			if !l.ordered || s.SCV == 1 {
-				f.Checks = append(f.Checks, plots.SimulatedCheck(f.ID+l.letter, fmt.Sprintf("blocking, %s, load %s", s.label(), plots.Decimal(one.rho)),
-					line.At(float(one.rho)), lost, one.run.Name))
+				f.Checks = append(f.Checks, plots.SimulatedCheck(
+					f.ID+l.letter, fmt.Sprintf("blocking, %s, load %s", s.label(), plots.Decimal(one.rho)),
+					line.At(float(one.rho)), lost, one.run.Name,
+				))
 			}
 		}
 		addSeen(&panel, dots)

@@ -25,7 +25,10 @@ type mix struct {
 }
 
 func mixes() []mix {
-	return []mix{{"as many calls of both languages", big.NewRat(1, 2), "a"}, {"three calls of one for one of the other", big.NewRat(3, 4), "b"}}
+	return []mix{
+		{"as many calls of both languages", big.NewRat(1, 2), "a"},
+		{"three calls of one for one of the other", big.NewRat(3, 4), "b"},
+	}
 }
 
 // callCentre returns agents of whom some speak both languages and half of the rest speak each, at a
@@ -34,7 +37,9 @@ func callCentre(both int, m mix, rho *big.Rat) *loss.Model {
 	one := big.NewRat(1, 1)
 	all := new(big.Rat).Mul(rho, big.NewRat(agents, 1))
 	first := new(big.Rat).Mul(all, m.first)
-	c := &loss.Model{Classes: []loss.Class{{Name: "first", ArrivalRate: first}, {Name: "second", ArrivalRate: new(big.Rat).Sub(all, first)}}}
+	c := &loss.Model{Classes: []loss.Class{
+		{Name: "first", ArrivalRate: first}, {Name: "second", ArrivalRate: new(big.Rat).Sub(all, first)},
+	}}
 	for s := range agents {
 		c.Servers = append(c.Servers, loss.Server{Name: fmt.Sprint("agent ", s+1), Capacity: one, Tokens: 1})
 		if s < both || s%2 == 0 {
@@ -71,7 +76,8 @@ func prepareSkills(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bu
 	for _, m := range mixes() {
 		for _, both := range bothSkills() {
 			for _, rho := range skillLoads() {
-				name := fmt.Sprintf("call centre, %d of %d agents with both skills, %s, load %s", both, agents, m.Words, plots.Decimal(rho))
+				name := fmt.Sprintf("call centre, %d of %d agents with both skills, %s, load %s",
+					both, agents, m.Words, plots.Decimal(rho))
 				run, err := simulate(ctx, p, name, simloss.System{Model: callCentre(both, m, rho), Shape: law}, e)
 				if err != nil {
 					return nil, err
@@ -92,7 +98,8 @@ func prepareSkills(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bu
 			return err
 		}
 		return texts.Describe(f, map[string]any{
-			"Agents": agents, "Both": bothSkills(), "Mixes": mixes(), "Loads": exactLoads(), "Simulated": skillLoads(), "Runs": runWords(p, e, "calls, ends of calls"),
+			"Agents": agents, "Both": bothSkills(), "Mixes": mixes(), "Loads": exactLoads(), "Simulated": skillLoads(),
+			"Runs": runWords(p, e, "calls, ends of calls"),
 		}, nil)
 	}, nil
 }
@@ -128,8 +135,10 @@ func drawSkills(ctx context.Context, f *plots.Figure, m mix, runs []lossRun) (pl
 				continue
 			}
 			addPoint(&dots, float(one.rho), lost, plots.Log)
-			f.Checks = append(f.Checks, plots.SimulatedCheck(f.ID+m.Letter, fmt.Sprintf("blocking, %d of both skills, load %s", both, plots.Decimal(one.rho)),
-				line.At(float(one.rho)), lost, one.run.Name))
+			f.Checks = append(f.Checks, plots.SimulatedCheck(
+				f.ID+m.Letter, fmt.Sprintf("blocking, %d of both skills, load %s", both, plots.Decimal(one.rho)),
+				line.At(float(one.rho)), lost, one.run.Name,
+			))
 		}
 		addSeen(&panel, dots)
 	}
@@ -153,11 +162,16 @@ func checkSkills(ctx context.Context, f *plots.Figure) error {
 		if err != nil {
 			return err
 		}
-		want, err := loss.ErlangB(ctx, int(group), new(big.Rat).Mul(rho, big.NewRat(group, 1)), loss.FormulaSettings{Engine: num.Exact})
+		want, err := loss.ErlangB(
+			ctx, int(group), new(big.Rat).Mul(rho, big.NewRat(group, 1)), loss.FormulaSettings{Engine: num.Exact},
+		)
 		if err != nil {
 			return err
 		}
-		f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"a", fmt.Sprintf("blocking, %d of both skills, load 0.9, by Erlang's formula", both), r.Blocking.Float, want.Float, solverTolerance(r.RelativeErrorBound)))
+		f.Checks = append(f.Checks, plots.SolverCheck(
+			f.ID+"a", fmt.Sprintf("blocking, %d of both skills, load 0.9, by Erlang's formula", both),
+			r.Blocking.Float, want.Float, solverTolerance(r.RelativeErrorBound),
+		))
 	}
 	return nil
 }

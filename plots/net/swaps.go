@@ -88,12 +88,16 @@ func prepareSwaps(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 	for _, joined := range orders() {
 		for k := range 3 {
 			jobs := simulatedJobs * (k + 1)
-			if err := add(swapRun{joined: joined, jobs: jobs}, fmt.Sprintf(", %d jobs of class 1", jobs), closedSwaps(joined, jobs), sim.Settings{}); err != nil {
+			if err := add(
+				swapRun{joined: joined, jobs: jobs}, fmt.Sprintf(", %d jobs of class 1", jobs),
+				closedSwaps(joined, jobs), sim.Settings{},
+			); err != nil {
 				return nil, err
 			}
 		}
 		for _, rho := range swapLoads() {
-			if err := add(swapRun{joined: joined, rho: rho}, ", load "+plots.Decimal(rho), openSwaps(joined, rho), sim.Settings{Levels: []float64{swapLevel}}); err != nil {
+			if err := add(swapRun{joined: joined, rho: rho}, ", load "+
+				plots.Decimal(rho), openSwaps(joined, rho), sim.Settings{Levels: []float64{swapLevel}}); err != nil {
 				return nil, err
 			}
 		}
@@ -108,14 +112,23 @@ func prepareSwaps(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 			return err
 		}
 		f.Panels = []plots.Panel{closed, open}
-		return texts.Describe(f, map[string]any{"Percent": swapPercent, "Most": mostSwapJobs, "Other": otherJobs, "Simulated": swapLoads(), "Runs": runWords(p, e, "arrivals, ends of jobs")}, nil)
+		return texts.Describe(f, map[string]any{
+			"Percent":   swapPercent,
+			"Most":      mostSwapJobs,
+			"Other":     otherJobs,
+			"Simulated": swapLoads(),
+			"Runs":      runWords(p, e, "arrivals, ends of jobs"),
+		}, nil)
 	}, nil
 }
 
 // drawClosedSwaps draws the throughput of both classes against the jobs.
 func drawClosedSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plots.Panel, error) {
-	panel := plots.Panel{Title: "Closed: who leaves", X: plots.Axis{Quantity: "jobs of class 1", Min: 0, Max: mostSwapJobs + 1},
-		Y: plots.Axis{Quantity: "throughput", Unit: "jobs per unit of time", Min: -0.1, Max: swapServers}}
+	panel := plots.Panel{
+		Title: "Closed: who leaves",
+		X:     plots.Axis{Quantity: "jobs of class 1", Min: 0, Max: mostSwapJobs + 1},
+		Y:     plots.Axis{Quantity: "throughput", Unit: "jobs per unit of time", Min: -0.1, Max: swapServers},
+	}
 	for look, joined := range orders() {
 		for i := range 2 {
 			line := plots.Series{Label: orderName(joined), Group: fmt.Sprintf("class %d", i+1), Look: look}
@@ -130,12 +143,16 @@ func drawClosedSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plot
 			dots := line
 			dots.Kind, dots.X, dots.Y = plots.Points, nil, nil
 			for _, one := range runs {
-				if one.jobs == 0 || one.joined != joined || line.At(float64(one.jobs)) == 0 { // rates of 0 have no check
+				// rates of 0 have no check
+				if one.jobs == 0 || one.joined != joined || line.At(float64(one.jobs)) == 0 {
 					continue
 				}
 				addPoint(&dots, float64(one.jobs), one.run.Result.Class(i, sim.Throughput), plots.Linear)
-				f.Checks = append(f.Checks, plots.SimulatedCheck(f.ID+"a", fmt.Sprintf("throughput of class %d, %s, %d jobs of class 1", i+1, orderName(joined), one.jobs),
-					line.At(float64(one.jobs)), one.run.Result.Class(i, sim.Throughput), one.run.Name))
+				f.Checks = append(f.Checks, plots.SimulatedCheck(
+					f.ID+"a",
+					fmt.Sprintf("throughput of class %d, %s, %d jobs of class 1", i+1, orderName(joined), one.jobs),
+					line.At(float64(one.jobs)), one.run.Result.Class(i, sim.Throughput), one.run.Name,
+				))
 			}
 			addSeen(&panel, dots)
 		}
@@ -159,7 +176,11 @@ func drawOpenSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plots.
 	panel.Series = append(panel.Series, line)
 	for look, joined := range orders() {
 		mean := plots.Series{Label: "mean, " + orderName(joined) + ", simulated", Kind: plots.Points, Look: look}
-		tail := plots.Series{Label: fmt.Sprintf("%dth percentile, %s, simulated", swapPercent, orderName(joined)), Look: look, Marked: true}
+		tail := plots.Series{
+			Label:  fmt.Sprintf("%dth percentile, %s, simulated", swapPercent, orderName(joined)),
+			Look:   look,
+			Marked: true,
+		}
 		for _, one := range runs {
 			if one.jobs > 0 || one.joined != joined {
 				continue
@@ -169,12 +190,16 @@ func drawOpenSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plots.
 				continue
 			}
 			addPoint(&mean, x, r.Class(0, sim.MeasuredDelay), plots.Log)
-			f.Checks = append(f.Checks, plots.SimulatedCheck(f.ID+"b", fmt.Sprintf("mean delay, %s, load %s", orderName(joined), plots.Decimal(one.rho)), line.At(x), r.Class(0, sim.MeasuredDelay), one.run.Name))
+			f.Checks = append(f.Checks, plots.SimulatedCheck(
+				f.ID+"b", fmt.Sprintf("mean delay, %s, load %s", orderName(joined), plots.Decimal(one.rho)),
+				line.At(x), r.Class(0, sim.MeasuredDelay), one.run.Name,
+			))
 			q := r.Quantile(sim.OfClass, 0, swapLevel)
 			if q == nil { // too few jobs for the percentile
 				continue
 			}
-			tail.X, tail.Y, tail.Low, tail.High = append(tail.X, x), append(tail.Y, q.Value), append(tail.Low, q.Low), append(tail.High, q.High)
+			tail.X, tail.Y, tail.Low, tail.High = append(tail.X, x), append(tail.Y, q.Value),
+				append(tail.Low, q.Low), append(tail.High, q.High)
 		}
 		addSeen(&panel, mean, tail)
 	}

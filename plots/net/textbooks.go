@@ -27,17 +27,22 @@ func manyServers() []int { return []int{4, 8, 16} }
 func bookModel(jobs, servers int) *network.Model {
 	one := big.NewRat(1, 1)
 	return &network.Model{
-		Stations: []network.Station{{Name: "think", Discipline: network.Delay}, {Name: "servers", Discipline: network.FCFS, Servers: servers}},
+		Stations: []network.Station{
+			{Name: "think", Discipline: network.Delay}, {Name: "servers", Discipline: network.FCFS, Servers: servers},
+		},
 		Classes: []network.Class{{Name: "user", Population: jobs, Visits: []network.Visit{
-			{Station: 0, MeanSize: big.NewRat(bookThink, 1), Count: one}, {Station: 1, MeanSize: big.NewRat(bookSize, 1), Count: one}}}},
+			{Station: 0, MeanSize: big.NewRat(bookThink, 1), Count: one},
+			{Station: 1, MeanSize: big.NewRat(bookSize, 1), Count: one}}}},
 	}
 }
 
-// meanValueAnalysis returns the throughputs of 1, 2, ... jobs as textbooks compute them in double precision: with j jobs at the station with probability p(j|n) of n,
+// meanValueAnalysis returns the throughputs of 1, 2, ... jobs as textbooks compute them in double
+// precision: with j jobs at the station with probability p(j|n) of n,
 //
 //	R(n) = S Σ_j j/min(j, c) p(j-1|n-1),  X(n) = n/(Z + R(n)),  p(j|n) = X(n) S/min(j, c) p(j-1|n-1),  p(0|n) = 1 - Σ_j p(j|n)
 //
-// (Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks", Journal of the ACM 27(2), 1980). The last subtraction cancels.
+// (Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks", Journal of
+// the ACM 27(2), 1980). The last subtraction cancels.
 func meanValueAnalysis(jobs, servers int) (throughput []float64) {
 	p := make([]float64, jobs+1)
 	p[0] = 1
@@ -61,9 +66,14 @@ func meanValueAnalysis(jobs, servers int) (throughput []float64) {
 // textbooks draws net-2.
 func textbooks(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	jobs := plots.Axis{Quantity: "number of jobs", Symbol: "N", Min: 0, Max: mostJobs}
-	rate := plots.Panel{Title: fmt.Sprintf("Throughput with %d servers", shownServers), X: jobs, Y: plots.Axis{Quantity: "throughput", Unit: "jobs per unit of time", Min: -4, Max: 4}}
+	rate := plots.Panel{
+		Title: fmt.Sprintf("Throughput with %d servers", shownServers),
+		X:     jobs,
+		Y:     plots.Axis{Quantity: "throughput", Unit: "jobs per unit of time", Min: -4, Max: 4},
+	}
 	errors := plots.Panel{Title: "Relative error of mean value analysis", X: jobs,
-		Y: plots.Axis{Quantity: "relative error", Scale: plots.Log, Min: bookDigits / 2, Max: 100}, References: []plots.Reference{{Label: "all digits are wrong", Y: 1}}}
+		Y:          plots.Axis{Quantity: "relative error", Scale: plots.Log, Min: bookDigits / 2, Max: 100},
+		References: []plots.Reference{{Label: "all digits are wrong", Y: 1}}}
 	var words []map[string]any
 	bound := 0.0
 	for k, servers := range manyServers() {
@@ -71,7 +81,10 @@ func textbooks(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 		for n := int64(1); n <= mostJobs; n++ {
 			populations = append(populations, big.NewRat(n, 1))
 		}
-		exact, err := network.Sweep(ctx, bookModel(1, servers), network.Change{Parameter: network.Population, Values: populations}, network.Question{}, network.Settings{})
+		exact, err := network.Sweep(
+			ctx, bookModel(1, servers), network.Change{Parameter: network.Population, Values: populations},
+			network.Question{}, network.Settings{},
+		)
 		if err != nil {
 			return err
 		}
@@ -102,7 +115,14 @@ func textbooks(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 		}
 	}
 	f.Panels = []plots.Panel{rate, errors}
-	return texts.Describe(f, map[string]any{"Think": bookThink, "Size": bookSize, "Most": mostJobs, "Shown": shownServers, "Rows": words, "Bound": bound}, nil)
+	return texts.Describe(f, map[string]any{
+		"Think": bookThink,
+		"Size":  bookSize,
+		"Most":  mostJobs,
+		"Shown": shownServers,
+		"Rows":  words,
+		"Bound": bound,
+	}, nil)
 }
 
 // checkBook compares the largest population with one in fractions.
@@ -111,7 +131,10 @@ func checkBook(ctx context.Context, f *plots.Figure, servers int, largest *netwo
 	if err != nil {
 		return err
 	}
-	f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"a", fmt.Sprintf("throughput, %d servers, %d jobs, in fractions", servers, mostJobs),
-		largest.Chains[0].Throughput.Float, again.Chains[0].Throughput.Float, solverTolerance(largest.RelativeErrorBound)))
+	f.Checks = append(f.Checks, plots.SolverCheck(
+		f.ID+"a", fmt.Sprintf("throughput, %d servers, %d jobs, in fractions", servers, mostJobs),
+		largest.Chains[0].Throughput.Float, again.Chains[0].Throughput.Float,
+		solverTolerance(largest.RelativeErrorBound),
+	))
 	return nil
 }

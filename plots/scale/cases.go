@@ -47,10 +47,16 @@ func Cases() []Case {
 	}
 	add("class", bf.ClassLattice, func(n int) *cluster.Model { return random(n, n, 3, 700) }, 8, 12, 16, 20, 22, 24, 26)
 	add("server", bf.ServerLattice, func(n int) *cluster.Model { return random(5*n, n, 3, 700) }, 8, 12, 16, 20, 22, 24)
-	add("line, ten side by side", bf.ConnectedLattice, func(n int) *cluster.Model { return line(n, 10) }, 25, 50, 100, 200, 400, 800, 1600)
+	add(
+		"line, ten side by side", bf.ConnectedLattice, func(n int) *cluster.Model { return line(n, 10) },
+		25, 50, 100, 200, 400, 800, 1600,
+	)
 	add("pool, two at random", bf.SymmetricLattice, pool, 10, 100, 1000, 10000, 100000)
 	add("tree", bf.EliminationLattice, tree, 15, 31, 63, 127, 255, 511, 1023, 2047)
 	add("ladder", bf.EliminationLattice, func(n int) *cluster.Model { return grid(2, n/2) }, 10, 20, 40, 80, 160, 400)
-	add("random, estimated", sampling, func(n int) *cluster.Model { return random(2*n, n, 3, 800) }, 25, 50, 100, 200, 400, 800)
+	add(
+		"random, estimated", sampling, func(n int) *cluster.Model { return random(2*n, n, 3, 800) },
+		25, 50, 100, 200, 400, 800,
+	)
 	return all
 }

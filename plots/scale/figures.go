@@ -24,8 +24,10 @@ import (
 func Source() plots.Source {
 	return plots.Source{
 		Prefix: "scale", Name: "Scale", Title: "How far exact answers and estimates reach",
-		Claim:   "Sparse clusters of thousands of servers have exact answers, and any other has estimates with honest intervals.",
-		Verdict: "Lines, rings, trees and ladders of hundreds to thousands of servers take seconds; estimates do, up to the edge of stability.",
+		Claim: "Sparse clusters of thousands of servers have exact answers, and any other has estimates with " +
+			"honest intervals.",
+		Verdict: "Lines, rings, trees and ladders of hundreds to thousands of servers take seconds; estimates do, up " +
+			"to the edge of stability.",
 		Figures: len(Figures()),
 	}
 }
@@ -105,7 +107,9 @@ func resources(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 		b.X, b.Y = append(b.X, float64(row.size)), append(b.Y, row.mebibytes)
 	}
 	f.Panels, f.OneLegend = []plots.Panel{time, memory}, true
-	f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"a", "cases measured, and cases there are", float64(len(rows)), float64(len(Cases())), 0))
+	f.Checks = append(f.Checks, plots.SolverCheck(
+		f.ID+"a", "cases measured, and cases there are", float64(len(rows)), float64(len(Cases())), 0,
+	))
 	return texts.Describe(f, map[string]any{"Machine": machine}, nil)
 }
 
@@ -130,17 +134,33 @@ func prepareLarge(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 		if k%3 != 1 {
 			continue
 		}
-		system := simcluster.Cluster{Model: m.Scale(new(big.Rat).Mul(load, critical.CriticalScale)), Policy: simcluster.FCFS}
-		if runs[k], err = p.Simulate(ctx, fmt.Sprintf("100 classes on 50 servers, %s of capacity", load.FloatString(2)), system, e, sim.Settings{}); err != nil {
+		system := simcluster.Cluster{
+			Model:  m.Scale(new(big.Rat).Mul(load, critical.CriticalScale)),
+			Policy: simcluster.FCFS,
+		}
+		if runs[k], err = p.Simulate(ctx, fmt.Sprintf("100 classes on 50 servers, %s of capacity",
+			load.FloatString(2)), system, e, sim.Settings{}); err != nil {
 			return nil, err
 		}
 	}
 	return func(ctx context.Context, f *plots.Figure) error {
-		jobs := plots.Panel{Title: "Mean number of jobs", X: plots.Axis{Quantity: "load, as a part of the critical one"}, Y: plots.Axis{Quantity: "mean number of jobs", Scale: plots.Log}}
-		widths := plots.Panel{Title: "Intervals", X: jobs.X, Y: plots.Axis{Quantity: "half-width of the 95 % interval", Unit: "%", Scale: plots.Log}}
+		jobs := plots.Panel{
+			Title: "Mean number of jobs",
+			X:     plots.Axis{Quantity: "load, as a part of the critical one"},
+			Y:     plots.Axis{Quantity: "mean number of jobs", Scale: plots.Log},
+		}
+		widths := plots.Panel{
+			Title: "Intervals",
+			X:     jobs.X,
+			Y:     plots.Axis{Quantity: "half-width of the 95 % interval", Unit: "%", Scale: plots.Log},
+		}
 		estimated, bound := plots.Series{Label: "estimated"}, plots.Series{Label: "proved lower bound", Look: 2}
 		simulated := plots.Series{Label: "simulated", Kind: plots.Points, Look: 1}
-		widthE, widthS := plots.Series{Label: "estimated", Marked: true}, plots.Series{Label: "simulated", Look: 1, Marked: true}
+		widthE, widthS := plots.Series{Label: "estimated", Marked: true}, plots.Series{
+			Label:  "simulated",
+			Look:   1,
+			Marked: true,
+		}
 		for k, load := range largeLoads() {
 			x, _ := load.Float64()
 			scaled := m.Scale(new(big.Rat).Mul(load, critical.CriticalScale))
@@ -149,7 +169,8 @@ func prepareLarge(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 				return err
 			}
 			estimated.X, estimated.Y = append(estimated.X, x), append(estimated.Y, r.MeanJobs.Mean)
-			estimated.Low, estimated.High = append(estimated.Low, r.MeanJobs.Mean-r.MeanJobs.HalfWidth), append(estimated.High, r.MeanJobs.Mean+r.MeanJobs.HalfWidth)
+			estimated.Low, estimated.High = append(estimated.Low, r.MeanJobs.Mean-r.MeanJobs.HalfWidth),
+				append(estimated.High, r.MeanJobs.Mean+r.MeanJobs.HalfWidth)
 			widthE.X, widthE.Y = append(widthE.X, x), append(widthE.Y, 100*r.MeanJobs.HalfWidth/r.MeanJobs.Mean)
 			bound.X, bound.Y = append(bound.X, x), append(bound.Y, atLeast(scaled, critical.Bottleneck, x))
 			if runs[k] == nil {
@@ -157,8 +178,12 @@ func prepareLarge(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 			}
 			s := runs[k].Result.All(sim.MeanJobs)
 			simulated.X, simulated.Y = append(simulated.X, x), append(simulated.Y, s.Mean)
-			f.Checks = append(f.Checks, twoEstimates(f.ID+"a", "mean number of jobs, "+load.FloatString(2)+" of capacity, estimated beside simulated", r.MeanJobs, s, runs[k].Name))
-			simulated.Low, simulated.High = append(simulated.Low, s.Mean-s.HalfWidth), append(simulated.High, s.Mean+s.HalfWidth)
+			f.Checks = append(f.Checks, twoEstimates(
+				f.ID+"a", "mean number of jobs, "+load.FloatString(2)+" of capacity, estimated beside simulated",
+				r.MeanJobs, s, runs[k].Name,
+			))
+			simulated.Low, simulated.High = append(simulated.Low, s.Mean-s.HalfWidth),
+				append(simulated.High, s.Mean+s.HalfWidth)
 			widthS.X, widthS.Y = append(widthS.X, x), append(widthS.Y, 100*s.HalfWidth/s.Mean)
 		}
 		jobs.Series, widths.Series = []plots.Series{estimated, bound, simulated}, []plots.Series{widthE, widthS}
@@ -167,7 +192,9 @@ func prepareLarge(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 		for _, load := range largeLoads() {
 			loads = append(loads, load.FloatString(2))
 		}
-		return texts.Describe(f, map[string]any{"Runs": p.RunWords(e, "arrivals and ends of jobs"), "Loads": loads}, nil)
+		return texts.Describe(
+			f, map[string]any{"Runs": p.RunWords(e, "arrivals and ends of jobs"), "Loads": loads}, nil,
+		)
 	}, nil
 }
 

@@ -42,7 +42,8 @@ func TestRecord(t *testing.T) {
 	}
 	done := map[string]bool{}
 	for k, c := range Cases() {
-		if k >= len(rows) || rows[k].family != c.Family || rows[k].size != c.Size || !(rows[k].seconds > 0) || !(rows[k].mebibytes > 0) {
+		if k >= len(rows) || rows[k].family != c.Family || rows[k].size != c.Size || !(rows[k].seconds > 0) ||
+			!(rows[k].mebibytes > 0) {
 			t.Fatalf("row %d is not that of %s, %d", k, c.Family, c.Size)
 		}
 		if !done[c.Family] {
@@ -73,7 +74,8 @@ func TestModels(t *testing.T) {
 		}
 		again := c.model()
 		for i := range m.Classes {
-			if m.Classes[i].ArrivalRate.Cmp(again.Classes[i].ArrivalRate) != 0 || !slices.Equal(m.Classes[i].Servers, again.Classes[i].Servers) {
+			if m.Classes[i].ArrivalRate.Cmp(again.Classes[i].ArrivalRate) != 0 ||
+				!slices.Equal(m.Classes[i].Servers, again.Classes[i].Servers) {
 				t.Fatalf("%s, %d: class %d differs", c.Family, c.Size, i)
 			}
 		}

@@ -1,11 +1,11 @@
-// This part of the package draws the overview of the project in one picture. It answers: how long do jobs
-// take, what should one buy, how should jobs share resources, and which policy should dispatch
-// them?
+// This part of the package draws the overview of the project in one picture. It answers: how long
+// do jobs take, what should one buy, how should jobs share resources, and which policy should
+// dispatch them?
 //
 // For example:
 //
-// The models are the examples of the guide: a shop of two servers, upgrades for it, two classes of jobs that share processors and memory, and a
-// year of a supercomputer.
+// The models are the examples of the guide: a shop of two servers, upgrades for it, two classes of
+// jobs that share processors and memory, and a year of a supercomputer.
 
 package scale
 
@@ -87,13 +87,18 @@ func prepare(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, e
 	}
 	return func(ctx context.Context, f *plots.Figure) error {
 		for _, add := range []func(context.Context, *plots.Figure) error{
-			func(ctx context.Context, f *plots.Figure) error { return addDelays(ctx, f, runs) }, addPlans, addSharing, addDispatch,
+			func(ctx context.Context, f *plots.Figure) error { return addDelays(ctx, f, runs) },
+			addPlans, addSharing, addDispatch,
 		} {
 			if err := add(ctx, f); err != nil {
 				return err
 			}
 		}
-		return frontTexts.Describe(f, map[string]any{"Runs": p.RunWords(e, "arrivals and ends of jobs"), "Log": plots.LogName, "LogWords": plots.LogWords}, nil)
+		return frontTexts.Describe(f, map[string]any{
+			"Runs":     p.RunWords(e, "arrivals and ends of jobs"),
+			"Log":      plots.LogName,
+			"LogWords": plots.LogWords,
+		}, nil)
 	}, nil
 }
 
@@ -111,7 +116,11 @@ func addDelays(ctx context.Context, f *plots.Figure, runs []*plots.Simulation) e
 	if err != nil {
 		return err
 	}
-	panel := plots.Panel{Title: "How long do jobs take?", X: plots.Axis{Quantity: "load (times the arrival rates)", Max: 2.2}, Y: plots.Axis{Quantity: "mean delay", Unit: "seconds", Scale: plots.Log, Min: 0.2, Max: 100}}
+	panel := plots.Panel{
+		Title: "How long do jobs take?",
+		X:     plots.Axis{Quantity: "load (times the arrival rates)", Max: 2.2},
+		Y:     plots.Axis{Quantity: "mean delay", Unit: "seconds", Scale: plots.Log, Min: 0.2, Max: 100},
+	}
 	var points []plots.Series
 	for i, class := range shop().Classes {
 		line := plots.Series{Label: class.Name, Look: i}
@@ -125,8 +134,12 @@ func addDelays(ctx context.Context, f *plots.Figure, runs []*plots.Simulation) e
 			x, _ := factor.Float64()
 			delay := runs[k].Result.Class(i, sim.MeanDelay)
 			dots.X, dots.Y = append(dots.X, x), append(dots.Y, delay.Mean)
-			dots.Low, dots.High = append(dots.Low, delay.Mean-delay.HalfWidth), append(dots.High, delay.Mean+delay.HalfWidth)
-			f.Checks = append(f.Checks, plots.SimulatedCheck(f.ID+"a", fmt.Sprintf("mean delay of %s, load %s", class.Name, factor.RatString()), line.At(x), delay, runs[k].Name))
+			dots.Low, dots.High = append(dots.Low, delay.Mean-delay.HalfWidth),
+				append(dots.High, delay.Mean+delay.HalfWidth)
+			f.Checks = append(f.Checks, plots.SimulatedCheck(
+				f.ID+"a", fmt.Sprintf("mean delay of %s, load %s", class.Name, factor.RatString()),
+				line.At(x), delay, runs[k].Name,
+			))
 		}
 		points = append(points, dots)
 	}
@@ -144,8 +157,14 @@ func purchases() *plan.Problem {
 			{Server: "small", Step: rat(1, 2), Cost: rat(2, 1), Most: 4},
 			{Server: "big", Step: rat(1, 1), Cost: rat(3, 1), Most: 2},
 		},
-		NewServers: []plan.NewServer{{Name: "spare", Capacity: rat(1, 1), Classes: []string{"reports"}, Cost: rat(5, 1), Most: 2}},
-		Edges:      []plan.Edge{{Class: "reports", Server: "big", Cost: rat(1, 1)}},
+		NewServers: []plan.NewServer{{
+			Name:     "spare",
+			Capacity: rat(1, 1),
+			Classes:  []string{"reports"},
+			Cost:     rat(5, 1),
+			Most:     2,
+		}},
+		Edges: []plan.Edge{{Class: "reports", Server: "big", Cost: rat(1, 1)}},
 	}
 }
 
@@ -165,9 +184,17 @@ func addPlans(ctx context.Context, f *plots.Figure) error {
 		if err != nil {
 			return err
 		}
-		f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"b", fmt.Sprintf("mean delay of the best plan of cost %g, in fractions", cost), delay, again.MeanDelay.Float, 1e-12))
+		f.Checks = append(f.Checks, plots.SolverCheck(
+			f.ID+"b", fmt.Sprintf("mean delay of the best plan of cost %g, in fractions", cost), delay,
+			again.MeanDelay.Float, 1e-12,
+		))
 	}
-	f.Panels = append(f.Panels, plots.Panel{Title: "What should we buy?", X: plots.Axis{Quantity: "cost"}, Y: plots.Axis{Quantity: "mean delay", Unit: "seconds", Max: 2}, Series: []plots.Series{best}})
+	f.Panels = append(f.Panels, plots.Panel{
+		Title:  "What should we buy?",
+		X:      plots.Axis{Quantity: "cost"},
+		Y:      plots.Axis{Quantity: "mean delay", Unit: "seconds", Max: 2},
+		Series: []plots.Series{best},
+	})
 	return nil
 }
 
@@ -187,7 +214,11 @@ func sharing(load *big.Rat) *traffic.Model {
 
 // addSharing draws mean delays of all jobs under three policies.
 func addSharing(ctx context.Context, f *plots.Figure) error {
-	panel := plots.Panel{Title: "Which fairness?", X: plots.Axis{Quantity: "load of the busiest resource", Max: 1}, Y: plots.Axis{Quantity: "mean delay", Unit: "seconds", Scale: plots.Log, Min: 0.5, Max: 20}}
+	panel := plots.Panel{
+		Title: "Which fairness?",
+		X:     plots.Axis{Quantity: "load of the busiest resource", Max: 1},
+		Y:     plots.Axis{Quantity: "mean delay", Unit: "seconds", Scale: plots.Log, Min: 0.5, Max: 20},
+	}
 	for look, p := range []struct {
 		label  string
 		policy fluid.Policy
@@ -224,18 +255,27 @@ func addDispatch(ctx context.Context, f *plots.Figure) error {
 		return err
 	}
 	axis := plots.Axis{Quantity: "policy"}
-	together, apart := plots.Series{Label: "tasks of a job together", Kind: plots.Points, Look: 0}, plots.Series{Label: "tasks by themselves", Kind: plots.Points, Look: 1}
+	together, apart := plots.Series{Label: "tasks of a job together", Kind: plots.Points, Look: 0}, plots.Series{
+		Label: "tasks by themselves",
+		Kind:  plots.Points,
+		Look:  1,
+	}
 	for _, p := range []struct {
 		label    string
 		order    rigid.Order
 		backfill rigid.Backfill
 	}{{"FCFS", rigid.FCFS, rigid.None}, {"EASY", rigid.FCFS, rigid.EASY}} {
-		r, err := rigid.Run(ctx, rigid.Scenario{Jobs: jobs, Workers: siteWorkers, Policy: rigid.Policy{Order: p.order, Backfill: p.backfill}})
+		r, err := rigid.Run(ctx, rigid.Scenario{
+			Jobs:    jobs,
+			Workers: siteWorkers,
+			Policy:  rigid.Policy{Order: p.order, Backfill: p.backfill},
+		})
 		if err != nil {
 			return err
 		}
 		axis.Categories = append(axis.Categories, p.label)
-		together.X, together.Y = append(together.X, float64(len(axis.Categories))), append(together.Y, r.Delay.Mean/3600)
+		together.X, together.Y = append(together.X, float64(len(axis.Categories))),
+			append(together.Y, r.Delay.Mean/3600)
 	}
 	for _, name := range []string{"priority", "deadline/deadline", "edf"} {
 		policy, err := dispatch.ParsePolicy(name)
@@ -250,10 +290,19 @@ func addDispatch(ctx context.Context, f *plots.Figure) error {
 		if err != nil {
 			return err
 		}
-		axis.Categories = append(axis.Categories, map[string]string{"priority": "priority", "deadline/deadline": "deadline", "edf": "EDF"}[name])
+		axis.Categories = append(axis.Categories, map[string]string{
+			"priority":          "priority",
+			"deadline/deadline": "deadline",
+			"edf":               "EDF",
+		}[name])
 		apart.X, apart.Y = append(apart.X, float64(len(axis.Categories))), append(apart.Y, r.Delay.Mean/3600)
 	}
-	f.Panels = append(f.Panels, plots.Panel{Title: "Which policy on my log?", X: axis, Y: plots.Axis{Quantity: "mean delay", Unit: "hours", Max: 12}, Series: []plots.Series{together, apart}})
+	f.Panels = append(f.Panels, plots.Panel{
+		Title:  "Which policy on my log?",
+		X:      axis,
+		Y:      plots.Axis{Quantity: "mean delay", Unit: "hours", Max: 12},
+		Series: []plots.Series{together, apart},
+	})
 	return nil
 }
 

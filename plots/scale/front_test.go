@@ -50,10 +50,12 @@ func TestFront(t *testing.T) {
 	dominant, proportional := f.Panels[2].Series[0], f.Panels[2].Series[1]
 	for k := range dominant.Y {
 		if proportional.Y[k] > dominant.Y[k] {
-			t.Errorf("load %v: %v under proportional fairness, %v under DRF", dominant.X[k], proportional.Y[k], dominant.Y[k])
+			t.Errorf("load %v: %v under proportional fairness, %v under DRF",
+				dominant.X[k], proportional.Y[k], dominant.Y[k])
 		}
 	}
-	fcfs, easy := f.Panels[3].Series[0].Y[0], f.Panels[3].Series[0].Y[1] // as docs/guide/dispatch.md has them, in seconds
+	// as docs/guide/dispatch.md has them, in seconds
+	fcfs, easy := f.Panels[3].Series[0].Y[0], f.Panels[3].Series[0].Y[1]
 	if !plotstest.CloseTo(3600*fcfs, 38868.5, 1e-5) || !plotstest.CloseTo(3600*easy, 17598.7, 1e-5) {
 		t.Errorf("FCFS %v h, EASY %v h", fcfs, easy)
 	}

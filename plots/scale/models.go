@@ -19,7 +19,11 @@ func servers(n int) []cluster.Server {
 
 // class returns a class with a rate in thousandths.
 func class(k int, thousandths int64, on ...int) cluster.Class {
-	return cluster.Class{Name: fmt.Sprintf("c%d", k+1), ArrivalRate: big.NewRat(thousandths, 1000), Servers: cluster.On(on...)}
+	return cluster.Class{
+		Name:        fmt.Sprintf("c%d", k+1),
+		ArrivalRate: big.NewRat(thousandths, 1000),
+		Servers:     cluster.On(on...),
+	}
 }
 
 // random returns classes on degree random servers each, with rates between 0.5 and 1.5 times their
@@ -87,5 +91,9 @@ func grid(rows, columns int) *cluster.Model {
 // pool returns n equal servers, of which each job draws two, at load 0.9.
 func pool(n int) *cluster.Model {
 	return &cluster.Model{Servers: []cluster.Server{{Name: "pool", Capacity: big.NewRat(1, 1), Count: n}},
-		Classes: []cluster.Class{{Name: "jobs", ArrivalRate: big.NewRat(9*int64(n), 10), Servers: []cluster.Choice{{Server: 0, Choose: 2}}}}}
+		Classes: []cluster.Class{{
+			Name:        "jobs",
+			ArrivalRate: big.NewRat(9*int64(n), 10),
+			Servers:     []cluster.Choice{{Server: 0, Choose: 2}},
+		}}}
 }

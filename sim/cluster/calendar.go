@@ -29,12 +29,13 @@ type calendarJob struct {
 // takes O(d log S) for a job with d of S servers, and allocates only when there are more jobs than
 // ever before.
 type calendar struct {
-	sizes     []sizes.Distribution // by class
-	random    *sim.Stream
-	draws     *rand.Rand       // from random
-	table     sizes.AliasTable // of the codes s of an interruption at server s, arrivals+i
-	tick      float64          // mean time between ticks
-	idleTable sizes.AliasTable // for the empty cluster: of the codes arrivals+i only, and the mean time between arrivals
+	sizes  []sizes.Distribution // by class
+	random *sim.Stream
+	draws  *rand.Rand       // from random
+	table  sizes.AliasTable // of the codes s of an interruption at server s, arrivals+i
+	tick   float64          // mean time between ticks
+	// for the empty cluster: of the codes arrivals+i only, and the mean time between arrivals
+	idleTable sizes.AliasTable
 	idleMean  float64
 
 	capacity []float64         // by server
@@ -44,11 +45,12 @@ type calendar struct {
 	stride   uint32            // largest degree
 	most     int               // maximum number of jobs
 
-	nodes   []node
-	jobs    []calendarJob
-	free    []uint32            // unused indices of jobs
-	service eventqueue.Schedule // of the jobs in service: their ends if nothing changes; ties go to the job that arrived first
-	places  []int32             // by job, index in service
+	nodes []node
+	jobs  []calendarJob
+	free  []uint32 // unused indices of jobs
+	// of the jobs in service: their ends if nothing changes; ties go to the job that arrived first
+	service eventqueue.Schedule
+	places  []int32 // by job, index in service
 
 	now, next float64   // current time, and time of the next tick
 	busy      []float64 // start of the busy period of a server, if it is busy

@@ -78,7 +78,9 @@ func TestCalendarAgainstTheory(t *testing.T) {
 // Pollaczek and Khinchine: E[N] = ρ + λ² E[X²] / 2(1-ρ), X the service time of a job.
 func TestCalendarSingleServer(t *testing.T) {
 	mean := big.NewRat(3, 2)
-	for _, shape := range []string{"deterministic", "erlang:3", "lognormal:2", "bounded-pareto:1.5:100", "weibull:0.7"} {
+	for _, shape := range []string{
+		"deterministic", "erlang:3", "lognormal:2", "bounded-pareto:1.5:100", "weibull:0.7",
+	} {
 		distribution := simtest.Sizes(t, shape, 1.5)
 		second, err := distribution.Moment(2)
 		if err != nil {
@@ -245,8 +247,12 @@ func simulateLiterally(c Cluster, t float64, r *sim.Stream) *sim.Totals {
 		}
 	}
 	servers := len(q.capacity)
-	tables := map[bool]sizes.AliasTable{false: sizes.NewAliasTable(weights, codes), true: sizes.NewAliasTable(weights[servers:], codes[servers:])}
-	rates := map[bool]float64{false: sim.Sum(weights), true: sim.Sum(weights[servers:])} // true: in the empty cluster, where only arrivals count
+	tables := map[bool]sizes.AliasTable{
+		false: sizes.NewAliasTable(weights, codes),
+		true:  sizes.NewAliasTable(weights[servers:], codes[servers:]),
+	}
+	// true: in the empty cluster, where only arrivals count
+	rates := map[bool]float64{false: sim.Sum(weights), true: sim.Sum(weights[servers:])}
 	draws := rand.New(r)
 	y := sim.NewTotals(len(c.Model.Classes), len(c.Model.Servers))
 	tick := draws.ExpFloat64() / rates[true]
@@ -332,7 +338,8 @@ func checkCalendar(t *rapid.T, q *calendar, fcfs bool) {
 			continue
 		}
 		jobs++
-		if links[j] != int(q.degree[job.class]) || !(math.Abs(job.rate-rates[j]) <= 1e-12*rates[j]) || !(job.left >= 0) {
+		if links[j] != int(q.degree[job.class]) || !(math.Abs(job.rate-rates[j]) <= 1e-12*rates[j]) ||
+			!(job.left >= 0) {
 			t.Fatalf("job %d, %+v, is in %d queues and served at rate %v", j, job, links[j], rates[j])
 		}
 		if job.rate > 0 {
@@ -401,16 +408,27 @@ func TestCalendarConforms(t *testing.T) {
 func TestGolden(t *testing.T) {
 	half := big.NewRat(1, 2)
 	three := simtest.ThreeServers(half)
-	simtest.Golden(t, Cluster{Model: three, Sizes: simtest.Sizes(t, "bimodal", 1), Policy: Interrupt, Interruptions: 1}, 1.8788368336025845) // class queues
-	simtest.Golden(t, Cluster{Model: simtest.RandomAssignment(10, 2, half), Policy: Interrupt, Interruptions: 1}, 3.2537492501499696)        // server queues
-	simtest.Golden(t, Cluster{Model: three, Sizes: simtest.Sizes(t, "deterministic", 1)}, 1.1704207557929733)                                // calendar
+	// class queues
+	simtest.Golden(
+		t, Cluster{Model: three, Sizes: simtest.Sizes(t, "bimodal", 1), Policy: Interrupt, Interruptions: 1},
+		1.8788368336025845,
+	)
+	// server queues
+	simtest.Golden(
+		t, Cluster{Model: simtest.RandomAssignment(10, 2, half), Policy: Interrupt, Interruptions: 1},
+		3.2537492501499696,
+	)
+	// calendar
+	simtest.Golden(t, Cluster{Model: three, Sizes: simtest.Sizes(t, "deterministic", 1)}, 1.1704207557929733)
 	simtest.Golden(t, Cluster{Model: three, Policy: ProcessorSharing}, 1.2874467694196057)
 }
 
 // Over a longer time, queues are long and each job moves often.
 func TestCalendarMatchesLiteralLong(t *testing.T) {
 	for key, shape := range []string{"deterministic", "pareto:1.5", "weibull:0.5"} {
-		for _, m := range []*cluster.Model{simtest.ThreeServers(big.NewRat(3, 2)), simtest.RandomAssignment(8, 3, big.NewRat(9, 10))} {
+		for _, m := range []*cluster.Model{
+			simtest.ThreeServers(big.NewRat(3, 2)), simtest.RandomAssignment(8, 3, big.NewRat(9, 10)),
+		} {
 			for _, interruptions := range []float64{0, 2} {
 				c := interrupted(m, simtest.Sizes(t, shape, 1), interruptions)
 				e, p := newEngine(t, c, sim.Settings{Horizon: 1}, byte(key))
@@ -452,7 +470,8 @@ func TestCalendarUnstable(t *testing.T) {
 		}
 		return q
 	}
-	p, mean := make([]float64, states), make([]float64, states) // average over time, by the trapezoidal rule: error 1e-6
+	// average over time, by the trapezoidal rule: error 1e-6
+	p, mean := make([]float64, states), make([]float64, states)
 	p[0] = 1
 	const h = horizon / steps
 	for range steps {
@@ -472,7 +491,9 @@ func TestCalendarUnstable(t *testing.T) {
 	}
 
 	m := singleServer(big.NewRat(2, 1), big.NewRat(2, 1))
-	r, err := sim.Run(t.Context(), interrupted(m, nil, 0), sim.Settings{Runs: 10000, Horizon: horizon, Seed: 1, Distribution: 8}, nil)
+	r, err := sim.Run(
+		t.Context(), interrupted(m, nil, 0), sim.Settings{Runs: 10000, Horizon: horizon, Seed: 1, Distribution: 8}, nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -491,8 +512,14 @@ func TestCalendarUnstable(t *testing.T) {
 // When a job ends, or before, rounding causes neither negative work nor a later end after a server
 // is gained.
 func TestCalendarRounding(t *testing.T) {
-	f := &flat{classes: []sim.Class{{Name: "job", ArrivalRate: 1, MeanSize: 1}}, rows: []sim.Server{{Name: "a", Size: 1}, {Name: "b", Size: 1}}, capacity: []float64{1, 1}, row: []int32{0, 1},
-		chosen: [][]chosenServers{{{[]uint32{0}, 1}}}, sizeOfJob: 1}
+	f := &flat{
+		classes:   []sim.Class{{Name: "job", ArrivalRate: 1, MeanSize: 1}},
+		rows:      []sim.Server{{Name: "a", Size: 1}, {Name: "b", Size: 1}},
+		capacity:  []float64{1, 1},
+		row:       []int32{0, 1},
+		chosen:    [][]chosenServers{{{[]uint32{0}, 1}}},
+		sizeOfJob: 1,
+	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 20000 {
 		q := newCalendar(f, Cluster{}, sim.NewStream([32]byte{})).(*calendar)
@@ -550,7 +577,8 @@ func TestCalendarExtremes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if y.Left[0]+y.Left[1]+y.Left[2] > 0 || !(y.Jobs[0] > 0 && y.Jobs[0] <= 1e6) || !(math.Abs(y.Time-1000) < 1e-9) {
+		if y.Left[0]+y.Left[1]+y.Left[2] > 0 || !(y.Jobs[0] > 0 && y.Jobs[0] <= 1e6) ||
+			!(math.Abs(y.Time-1000) < 1e-9) {
 			t.Errorf("m = %v: %+v", interruptions, y)
 		}
 	}
@@ -559,7 +587,9 @@ func TestCalendarExtremes(t *testing.T) {
 // Once there is space for the jobs, Advance does not allocate.
 func TestCalendarAllocatesNothing(t *testing.T) {
 	for _, interruptions := range []float64{0, 1} {
-		c := interrupted(simtest.RandomAssignment(20, 3, big.NewRat(1, 2)), simtest.Sizes(t, "weibull:0.8", 1), interruptions)
+		c := interrupted(
+			simtest.RandomAssignment(20, 3, big.NewRat(1, 2)), simtest.Sizes(t, "weibull:0.8", 1), interruptions,
+		)
 		e, p := newEngine(t, c, sim.Settings{}, 1)
 		y := sim.NewTotals(len(p.Classes), len(p.Servers))
 		advance := func() {

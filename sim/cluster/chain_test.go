@@ -75,7 +75,9 @@ func jump(m *cluster.Model, interruptions float64) Cluster {
 // With exponential sizes the means are those of balanced fairness for every m ([BC17], section 4).
 func TestJumpChainsAgainstTheory(t *testing.T) {
 	load := big.NewRat(4, 5)
-	for _, m := range []*cluster.Model{simtest.ThreeServers(load), simtest.RandomAssignment(10, 2, load), simtest.RandomAssignment(100, 3, load)} {
+	for _, m := range []*cluster.Model{
+		simtest.ThreeServers(load), simtest.RandomAssignment(10, 2, load), simtest.RandomAssignment(100, 3, load),
+	} {
 		for _, interruptions := range []float64{0, 1, 5} {
 			s := sim.Settings{Runs: 20, Jumps: 1e5, WarmUp: 3e4, Seed: 1, Distribution: 10}
 			r, err := sim.Run(t.Context(), jump(m, interruptions), s, nil)
@@ -141,7 +143,8 @@ func TestClassAndServerQueuesAgree(t *testing.T) {
 			}
 			d := few.All(sim.MeanJobs).Mean - many.All(sim.MeanJobs).Mean
 			if e := math.Hypot(few.All(sim.MeanJobs).StdError, many.All(sim.MeanJobs).StdError); !(math.Abs(d) < 6*e) {
-				t.Errorf("%s, m = %g: mean jobs %g and %g, %.1f standard errors apart", shape, m, few.All(sim.MeanJobs).Mean, many.All(sim.MeanJobs).Mean, d/e)
+				t.Errorf("%s, m = %g: mean jobs %g and %g, %.1f standard errors apart",
+					shape, m, few.All(sim.MeanJobs).Mean, many.All(sim.MeanJobs).Mean, d/e)
 			}
 		}
 	}
@@ -161,13 +164,16 @@ func TestOneServerMatchesPollaczekKhinchine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := sim.Run(t.Context(), Cluster{Model: model, Sizes: jobSizes}, sim.Settings{Runs: 20, Jumps: 4e5, Seed: 4}, nil)
+		r, err := sim.Run(
+			t.Context(), Cluster{Model: model, Sizes: jobSizes}, sim.Settings{Runs: 20, Jumps: 4e5, Seed: 4}, nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := rho + rho*rho*(1+scv)/2/(1-rho)
 		if z := r.All(sim.MeanJobs).Z(want); !(math.Abs(z) < 6) {
-			t.Errorf("%s: mean jobs %g ± %g, want %g", shape, r.All(sim.MeanJobs).Mean, r.All(sim.MeanJobs).StdError, want)
+			t.Errorf("%s: mean jobs %g ± %g, want %g",
+				shape, r.All(sim.MeanJobs).Mean, r.All(sim.MeanJobs).StdError, want)
 		}
 		if z := r.Class(0, sim.MeasuredDelay).Z(want / rho); !(math.Abs(z) < 6) {
 			t.Errorf("%s: measured delay %v, want %g", shape, *r.Class(0, sim.MeasuredDelay), want/rho)
@@ -194,7 +200,8 @@ func TestLongQueues(t *testing.T) {
 			}
 			longest = max(longest, q.present)
 			for k := q.head[0]; k+1 < q.tail[0]; k++ {
-				if a, b := q.jobs[(k&(q.size-1))<<3], q.jobs[((k+1)&(q.size-1))<<3]; a.order >= b.order || a.born > a.order || a.phases != 1 {
+				if a, b := q.jobs[(k&(q.size-1))<<3], q.jobs[((k+1)&(q.size-1))<<3]; a.order >= b.order ||
+					a.born > a.order || a.phases != 1 {
 					t.Fatalf("jobs %v, %v follow each other", a, b)
 				}
 			}

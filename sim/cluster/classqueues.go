@@ -86,7 +86,15 @@ func (c *jumpChain) watchRows(serves []uint8, width int) (rows []watched) {
 }
 
 func newClassQueues(c *jumpChain, serves []uint8, width int, random *sim.Stream) *classQueues {
-	q := &classQueues{jumpChain: c, random: random, draws: rand.New(random), serves: serves, width: width, watched: c.watchRows(serves, width), count: make([]int64, 1)}
+	q := &classQueues{
+		jumpChain: c,
+		random:    random,
+		draws:     rand.New(random),
+		serves:    serves,
+		width:     width,
+		watched:   c.watchRows(serves, width),
+		count:     make([]int64, 1),
+	}
 	for i := range q.first {
 		q.first[i] = noJob
 	}

@@ -18,18 +18,25 @@ type Policy string
 
 // The policies. The zero value of Policy means FCFS.
 const (
-	FCFS             Policy = "fcfs"      // each server serves the oldest job that it can serve
-	Interrupt        Policy = "interrupt" // the same, but jobs are interrupted and move to the end of the queue ([BC17], Algorithm 1)
-	ProcessorSharing Policy = "ps"        // balanced fairness, the limit of many interruptions
+	FCFS Policy = "fcfs" // each server serves the oldest job that it can serve
+	// the same, but jobs are interrupted and move to the end of the queue ([BC17], Algorithm 1)
+	Interrupt        Policy = "interrupt"
+	ProcessorSharing Policy = "ps" // balanced fairness, the limit of many interruptions
 )
 
 // A Cluster is the cluster of [BC17], section 4, with a distribution of job sizes and a policy.
 type Cluster struct {
-	Model         *cluster.Model
-	Sizes         sizes.Distribution // of the work of a job, with mean Model.MeanSize to 1e-12; nil means exponential. Scaled for classes with another mean
-	Policy        Policy             // "" means FCFS, whose means depend on the sizes; those of ProcessorSharing equal [bf.Solve]'s for all sizes
-	Interruptions float64            // m = σ/θ > 0, mean number of interruptions per job, with policy Interrupt; else 0. σ is the mean over all jobs
-	Calendar      bool               // always simulate on a calendar of events, even if a Markov chain would do
+	Model *cluster.Model
+	// of the work of a job, with mean Model.MeanSize to 1e-12; nil means exponential. Scaled for
+	// classes with another mean
+	Sizes sizes.Distribution
+	// "" means FCFS, whose means depend on the sizes; those of ProcessorSharing equal [bf.Solve]'s
+	// for all sizes
+	Policy Policy
+	// m = σ/θ > 0, mean number of interruptions per job, with policy Interrupt; else 0. σ is the
+	// mean over all jobs
+	Interruptions float64
+	Calendar      bool // always simulate on a calendar of events, even if a Markov chain would do
 }
 
 // Limits on a simulated cluster.
@@ -60,7 +67,9 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 		}
 	case Interrupt:
 		if !(c.Interruptions >= 1e-6 && c.Interruptions <= 1e6) {
-			return nil, input.Errorf("Interruptions", c.Interruptions, "a number in [1e-6, 1e6] with the policy interrupt")
+			return nil, input.Errorf(
+				"Interruptions", c.Interruptions, "a number in [1e-6, 1e6] with the policy interrupt",
+			)
 		}
 	default:
 		return nil, input.Errorf("Policy", string(c.Policy), "fcfs, interrupt or ps")
@@ -100,7 +109,12 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 func unstable(m *cluster.Model, v *stability.Result) error {
 	size := num.OrOne(m.EqualSizes().MeanSize)
 	perJob := func(work *big.Rat) *big.Rat { return new(big.Rat).Quo(work, size) }
-	return &cluster.UnstableError{Classes: v.Bottleneck, Names: m.NamesOf(v.Bottleneck), ArrivalRate: perJob(v.Arrival), Capacity: perJob(v.Capacity)}
+	return &cluster.UnstableError{
+		Classes:     v.Bottleneck,
+		Names:       m.NamesOf(v.Bottleneck),
+		ArrivalRate: perJob(v.Arrival),
+		Capacity:    perJob(v.Capacity),
+	}
 }
 
 // A flat cluster holds the numbers for engines: single servers, in float64.
@@ -126,7 +140,9 @@ func (c Cluster) flatten() (*flat, error) {
 	for k, row := range c.Model.Servers {
 		first[k] = len(f.capacity)
 		if row.Size() > maxServers-len(f.capacity) {
-			return nil, input.Errorf(fmt.Sprintf("Model.servers[%d].count", k), row.Size(), "at most %d servers in total", maxServers)
+			return nil, input.Errorf(fmt.Sprintf("Model.servers[%d].count", k),
+				row.Size(), "at most %d servers in total",
+				maxServers)
 		}
 		v, err := sim.RateOf(fmt.Sprintf("Model.servers[%d].capacity", k), row.Capacity)
 		if err != nil {
@@ -162,7 +178,9 @@ func (c Cluster) flatten() (*flat, error) {
 			size := c.Model.Servers[choice.Server].Size()
 			links += size
 			if links > maxCompatible {
-				return nil, input.Errorf(fmt.Sprintf("Model.classes[%d].servers", i), fmt.Sprintf("%d servers in this class and previous ones", links), "at most %d in all classes", maxCompatible)
+				return nil, input.Errorf(fmt.Sprintf("Model.classes[%d].servers", i),
+					fmt.Sprintf("%d servers in this class and previous ones", links), "at most %d in all classes",
+					maxCompatible)
 			}
 			order := make([]uint32, size)
 			for k := range order {
@@ -234,7 +252,11 @@ func (f *flat) moments(order float64) (list []sim.Moment) {
 		if !known {
 			k = len(list)
 			places[name] = k
-			list = append(list, sim.Moment{Sizes: f.sizes[i], Orders: []float64{order}, Words: fmt.Sprintf("sizes of mean %.6g", class.MeanSize)})
+			list = append(list, sim.Moment{
+				Sizes:  f.sizes[i],
+				Orders: []float64{order},
+				Words:  fmt.Sprintf("sizes of mean %.6g", class.MeanSize),
+			})
 		}
 		list[k].Rate += class.ArrivalRate
 	}
@@ -282,7 +304,12 @@ func (c Cluster) describeQueues(f *flat, o sim.Observation) (*sim.Description, e
 	if err := sim.CheckRate("Model", d.StepRate); err != nil {
 		return nil, err
 	}
-	chain := &jumpChain{rate: d.StepRate, phases: phaseCount{phases.Fixed, phases.Draw}, classes: len(f.classes), rows: f.row}
+	chain := &jumpChain{
+		rate:    d.StepRate,
+		phases:  phaseCount{phases.Fixed, phases.Draw},
+		classes: len(f.classes),
+		rows:    f.row,
+	}
 	serves, width := []uint8(nil), 1 // a service code holds its server, times the width
 	few := len(f.classes) <= maxClassQueues && !f.random
 	if few {

@@ -57,7 +57,8 @@ func ExampleCluster() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%g interruptions: mean delay %.2f ± %.2f\n", often, r.All(sim.MeanDelay).Mean, r.All(sim.MeanDelay).HalfWidth)
+		fmt.Printf("%g interruptions: mean delay %.2f ± %.2f\n",
+			often, r.All(sim.MeanDelay).Mean, r.All(sim.MeanDelay).HalfWidth)
 	}
 	// Output:
 	// 1 interruptions: mean delay 1.68 ± 0.03

@@ -25,7 +25,14 @@ import (
 // these means.
 func TestSharingWithOwnSizes(t *testing.T) {
 	models := rapid.Custom(func(t *rapid.T) *cluster.Model {
-		m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: 2, ZeroRates: true, ZeroCapacities: true, OwnSizes: true})
+		m := oracle.DrawModel(t, oracle.Options{
+			Servers:        4,
+			Classes:        4,
+			Count:          2,
+			ZeroRates:      true,
+			ZeroCapacities: true,
+			OwnSizes:       true,
+		})
 		return oracle.ScaleTo(m, big.NewRat(int64(rapid.IntRange(2, 7).Draw(t, "tenths")), 10))
 	})
 	shapes := []string{"exponential", "deterministic", "weibull:0.6", "erlang:2"}
@@ -35,7 +42,10 @@ func TestSharingWithOwnSizes(t *testing.T) {
 			continue // no work arrives
 		}
 		c := Cluster{Model: m, Sizes: simtest.Sizes(t, shapes[seed%len(shapes)], mean(m)), Policy: ProcessorSharing}
-		against5(t, fmt.Sprint("seed ", seed), m, simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 1e4, Seed: uint64(seed), Distribution: 4}))
+		against5(
+			t, fmt.Sprint("seed ", seed), m,
+			simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 1e4, Seed: uint64(seed), Distribution: 4}),
+		)
 	}
 }
 
@@ -57,7 +67,11 @@ func twoSizes() *cluster.Model {
 func TestOrderOfArrivalWithOwnSizes(t *testing.T) {
 	m := twoSizes()
 	for shape, scv := range map[string]float64{"exponential": 1, "deterministic": 0, "erlang:4": 0.25} {
-		r := simtest.Run(t, Cluster{Model: m, Sizes: simtest.Sizes(t, shape, 1)}, sim.Settings{Runs: 20, Jumps: 1e5, Seed: 2})
+		r := simtest.Run(t, Cluster{Model: m, Sizes: simtest.Sizes(t, shape, 1)}, sim.Settings{
+			Runs:  20,
+			Jumps: 1e5,
+			Seed:  2,
+		})
 		wait := (1.2*0.25*0.25 + 0.15*2*2) * (1 + scv) / (2 * 0.4) // service takes 1/4 and 2
 		simtest.Near(t, shape+": short", r.Class(0, sim.MeanDelay), wait+0.25)
 		simtest.Near(t, shape+": long", r.Class(1, sim.MeanDelay), wait+2)
@@ -89,7 +103,12 @@ func TestManyInterruptionsWithOwnSizes(t *testing.T) {
 func TestConformsWithOwnSizes(t *testing.T) {
 	m := twoSizes()
 	simtest.Conforms(t, Cluster{Model: m})
-	simtest.Conforms(t, Cluster{Model: m, Sizes: simtest.Sizes(t, "lognormal:2", 1), Policy: Interrupt, Interruptions: 3})
+	simtest.Conforms(t, Cluster{
+		Model:         m,
+		Sizes:         simtest.Sizes(t, "lognormal:2", 1),
+		Policy:        Interrupt,
+		Interruptions: 3,
+	})
 	simtest.Conforms(t, Cluster{Model: m, Policy: ProcessorSharing})
 }
 
@@ -110,7 +129,8 @@ func TestMomentsOfOwnSizes(t *testing.T) {
 	whole := same.EqualSizes()
 	for _, policy := range []Policy{FCFS, ProcessorSharing} {
 		a, b := describe(same, policy), describe(whole, policy)
-		if a.Method != b.Method || a.JumpRate != b.JumpRate || a.StepRate != b.StepRate || len(a.Moments) != 1 || a.Moments[0].Sizes.String() != b.Moments[0].Sizes.String() ||
+		if a.Method != b.Method || a.JumpRate != b.JumpRate || a.StepRate != b.StepRate || len(a.Moments) != 1 ||
+			a.Moments[0].Sizes.String() != b.Moments[0].Sizes.String() ||
 			!slices.Equal(a.Classes, b.Classes) {
 			t.Errorf("%s: %+v, want %+v", policy, a, b)
 		}
@@ -134,7 +154,8 @@ func TestOwnSizesOutOfRange(t *testing.T) {
 	m.Classes[1].MeanSize = num.Rat("1e120")
 	m = oracle.ScaleTo(m, big.NewRat(1, 2))
 	var bad *num.InputError
-	if _, err := (Cluster{Model: m}).Describe(t.Context(), sim.Observation{}); !errors.As(err, &bad) || bad.Path != "Model.classes[1].mean_size" {
+	if _, err := (Cluster{Model: m}).Describe(t.Context(), sim.Observation{}); !errors.As(err, &bad) ||
+		bad.Path != "Model.classes[1].mean_size" {
 		t.Errorf("error %v", err)
 	}
 }

@@ -43,7 +43,11 @@ func (c Cluster) describeSharing(ctx context.Context, f *flat) (*sim.Description
 			for _, row := range rows {
 				rate, _ := model.Classes[row].ArrivalRate.Float64()
 				arrivalRates = append(arrivalRates, rate)
-				net.Sources = append(net.Sources, stations.Source{Row: classRow[row], Queue: from + i, Sizes: f.sizes[classRow[row]]})
+				net.Sources = append(net.Sources, stations.Source{
+					Row:   classRow[row],
+					Queue: from + i,
+					Sizes: f.sizes[classRow[row]],
+				})
 				sourceOf[row] = len(net.Sources)
 			}
 			net.PartOf = append(net.PartOf, k)
@@ -52,7 +56,8 @@ func (c Cluster) describeSharing(ctx context.Context, f *flat) (*sim.Description
 		table := stations.NewBalance(len(part.Classes), rank(&part.Model, size))
 		rates := func(x []int, phi []float64) error {
 			if err := table.Rates(x, phi); err != nil {
-				return fmt.Errorf("%w; the policy interrupt with many interruptions comes close to processor sharing", err)
+				return fmt.Errorf("%w; the policy interrupt with many interruptions comes close to processor sharing",
+					err)
 			}
 			return nil
 		}
@@ -74,8 +79,11 @@ func (c Cluster) single(f *flat) (model *cluster.Model, serverRow, classRow []in
 	if f.random {
 		model, serverRow, classRow, err = c.Model.Expand(maxExpanded)
 		if err != nil {
-			return nil, nil, nil, fmt.Errorf("processor sharing looks at single servers and at all sets of servers that jobs draw; "+
-				"the policy interrupt with many interruptions comes close to it and does not: %w", err)
+			return nil, nil, nil, fmt.Errorf(
+				"processor sharing looks at single servers and at all sets of servers that jobs draw; "+
+					"the policy interrupt with many interruptions comes close to it and does not: %w",
+				err,
+			)
 		}
 		return model, serverRow, classRow, nil
 	}

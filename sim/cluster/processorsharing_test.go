@@ -43,7 +43,8 @@ func against5(t *testing.T, name string, m *cluster.Model, r *sim.Result) {
 		x, at := exact.Classes[i], fmt.Sprintf("%s: class %d: ", name, i)
 		simtest.Near(t, at+"jobs", r.Class(i, sim.MeanJobs), x.MeanJobs.Float)
 		if x.MeanDelay == nil {
-			if r.Class(i, sim.MeanDelay) != nil || r.Class(i, sim.MeasuredDelay) != nil || r.Class(i, sim.ServiceRate) != nil || r.Class(i, sim.MeanJobs).Mean != 0 {
+			if r.Class(i, sim.MeanDelay) != nil || r.Class(i, sim.MeasuredDelay) != nil ||
+				r.Class(i, sim.ServiceRate) != nil || r.Class(i, sim.MeanJobs).Mean != 0 {
 				t.Errorf("%shas no jobs, but %+v", at, c)
 			}
 			continue
@@ -53,7 +54,10 @@ func against5(t *testing.T, name string, m *cluster.Model, r *sim.Result) {
 		simtest.Near(t, at+"service rate", r.Class(i, sim.ServiceRate), x.ServiceRate.Float)
 	}
 	for s := range r.Servers {
-		simtest.Near(t, fmt.Sprintf("%s: utilization of server %d", name, s), r.Server(s, sim.Utilization), exact.Servers[s].Utilization.Float)
+		simtest.Near(
+			t, fmt.Sprintf("%s: utilization of server %d", name, s), r.Server(s, sim.Utilization),
+			exact.Servers[s].Utilization.Float,
+		)
 	}
 	for n := range r.Distribution {
 		if p := exact.JobsDistribution[n].Float; p > 1e-3 {
@@ -65,8 +69,12 @@ func against5(t *testing.T, name string, m *cluster.Model, r *sim.Result) {
 // A cluster under processor sharing has the distribution of balanced fairness for all sizes with a
 // given mean, [BC17], section 3.
 func TestSharingIsInsensitive(t *testing.T) {
-	for _, m := range []*cluster.Model{simtest.ThreeServers(big.NewRat(3, 4)), simtest.RandomAssignment(4, 2, big.NewRat(1, 2))} {
-		for _, shape := range []string{"exponential", "deterministic", "bimodal", "hyperexponential", "lognormal:3", "zipf"} {
+	for _, m := range []*cluster.Model{
+		simtest.ThreeServers(big.NewRat(3, 4)), simtest.RandomAssignment(4, 2, big.NewRat(1, 2)),
+	} {
+		for _, shape := range []string{
+			"exponential", "deterministic", "bimodal", "hyperexponential", "lognormal:3", "zipf",
+		} {
 			c := Cluster{Model: m, Sizes: simtest.Sizes(t, shape, 1), Policy: ProcessorSharing}
 			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 2e4, Seed: 3, Distribution: 8}, nil)
 			if err != nil {
@@ -81,7 +89,13 @@ func TestSharingIsInsensitive(t *testing.T) {
 // and capacities of 0.
 func TestSharingOfRandomClusters(t *testing.T) {
 	models := rapid.Custom(func(t *rapid.T) *cluster.Model {
-		m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: 2, ZeroRates: true, ZeroCapacities: true})
+		m := oracle.DrawModel(t, oracle.Options{
+			Servers:        4,
+			Classes:        4,
+			Count:          2,
+			ZeroRates:      true,
+			ZeroCapacities: true,
+		})
 		return oracle.ScaleTo(m, big.NewRat(int64(rapid.IntRange(2, 7).Draw(t, "tenths")), 10))
 	})
 	shapes := []string{"exponential", "deterministic", "weibull:0.6", "erlang:2"}
@@ -131,10 +145,16 @@ func TestSharingInParts(t *testing.T) {
 	for k := range 40 {
 		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", k), Capacity: big.NewRat(1, 1)})
 		for i := range 3 {
-			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint(k, "/", i), ArrivalRate: big.NewRat(int64(i+1), 10), Servers: cluster.On(k)})
+			m.Classes = append(m.Classes, cluster.Class{
+				Name:        fmt.Sprint(k, "/", i),
+				ArrivalRate: big.NewRat(int64(i+1), 10),
+				Servers:     cluster.On(k),
+			})
 		}
 	}
-	r, err := sim.Run(t.Context(), Cluster{Model: m, Policy: ProcessorSharing}, sim.Settings{Runs: 10, Jumps: 5e4, Seed: 1}, nil)
+	r, err := sim.Run(
+		t.Context(), Cluster{Model: m, Policy: ProcessorSharing}, sim.Settings{Runs: 10, Jumps: 5e4, Seed: 1}, nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +168,11 @@ func TestSharingInParts(t *testing.T) {
 }
 
 func TestSharingConforms(t *testing.T) {
-	simtest.Conforms(t, Cluster{Model: simtest.RandomAssignment(3, 2, big.NewRat(4, 5)), Sizes: simtest.Sizes(t, "lognormal:2", 1), Policy: ProcessorSharing})
+	simtest.Conforms(t, Cluster{
+		Model:  simtest.RandomAssignment(3, 2, big.NewRat(4, 5)),
+		Sizes:  simtest.Sizes(t, "lognormal:2", 1),
+		Policy: ProcessorSharing,
+	})
 }
 
 // The mean number of jobs from the empty start, one server at load 1/2: at first jobs arrive and

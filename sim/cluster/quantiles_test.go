@@ -55,7 +55,13 @@ func TestQuantilesMatchTheory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := simtest.Run(t, Cluster{Model: m}, sim.Settings{Runs: 30, Jumps: 2e4, WarmUp: 5e3, Seed: seed, Levels: levels})
+		s := simtest.Run(t, Cluster{Model: m}, sim.Settings{
+			Runs:   30,
+			Jumps:  2e4,
+			WarmUp: 5e3,
+			Seed:   seed,
+			Levels: levels,
+		})
 		compare := func(kind sim.Kind, i int, theory []num.Value) {
 			for k, level := range levels {
 				q := s.Quantile(kind, i, level)
@@ -65,7 +71,8 @@ func TestQuantilesMatchTheory(t *testing.T) {
 				}
 				z := q.Z(theory[k].Float)
 				if !(math.Abs(z) < 5) { // 1 in 1.7 million
-					t.Errorf("seed %d: %s %d, level %v: %.5g ± %.2g, exact %.5g, z = %.1f", seed, kind, i, level, q.Value, q.StdError, theory[k].Float, z)
+					t.Errorf("seed %d: %s %d, level %v: %.5g ± %.2g, exact %.5g, z = %.1f",
+						seed, kind, i, level, q.Value, q.StdError, theory[k].Float, z)
 				}
 				count++
 				square += z * z

@@ -46,7 +46,8 @@ func looksNormal(t *testing.T, zs []float64) {
 	t.Logf("%d runs: mean of z %.2f, of z² %.2f, %d beyond 1.96", len(zs), mean, square/n, beyond)
 	chi := distuv.ChiSquared{K: n}
 	if math.Abs(mean)*math.Sqrt(n) > 5 || chi.CDF(square) < 1e-6 || chi.Survival(square) < 1e-6 {
-		t.Errorf("the z values of %d runs have mean %.2f and mean square %.2f, want 0 and 1: %.1f", len(zs), mean, square/n, zs)
+		t.Errorf("the z values of %d runs have mean %.2f and mean square %.2f, want 0 and 1: %.1f",
+			len(zs), mean, square/n, zs)
 	}
 }
 
@@ -58,7 +59,9 @@ func TestReferenceModels(t *testing.T) {
 	var zs []float64
 	for _, ref := range models {
 		for _, m := range []float64{0, 1, 5} {
-			r, err := sim.Run(t.Context(), jump(ref.Model, m), sim.Settings{Runs: 16, Jumps: 1e5, WarmUp: 5e4, Seed: 2}, nil)
+			r, err := sim.Run(
+				t.Context(), jump(ref.Model, m), sim.Settings{Runs: 16, Jumps: 1e5, WarmUp: 5e4, Seed: 2}, nil,
+			)
 			if err != nil {
 				t.Fatalf("%s, m = %g: %v", ref.Name, m, err)
 			}

@@ -46,8 +46,9 @@ func newCalendar(g *farm, r *sim.Stream) sim.Engine {
 	hosts := len(g.speed)
 	q := &calendar{
 		farm: g, random: r, draws: rand.New(r), done: make([]float64, hosts), service: make([]job, hosts),
-		began: make([]float64, hosts), last: make([]float64, hosts), queues: make([]jobQueue, hosts), Population: sim.NewPopulation(g.classes),
-		byClass: make([]classTotals, g.classes), byHost: make([]hostTotals, hosts),
+		began: make([]float64, hosts), last: make([]float64, hosts), queues: make([]jobQueue, hosts),
+		Population: sim.NewPopulation(g.classes),
+		byClass:    make([]classTotals, g.classes), byHost: make([]hostTotals, hosts),
 	}
 	for i := range hosts {
 		q.done[i], q.last[i] = math.Inf(1), math.Inf(-1)

@@ -16,7 +16,9 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f := farm.Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.5}, Policy: tags.PolicyTAGS, Cutoffs: []float64{3}}
+	f := farm.Farm{
+		Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.5}, Policy: tags.PolicyTAGS, Cutoffs: []float64{3},
+	}
 	r, err := sim.Run(context.Background(), f, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}, nil)
 	if err != nil {
 		log.Fatal(err)
@@ -42,7 +44,8 @@ func ExampleFarm() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%s: mean slowdown %.1f ± %.2f\n", f.Policy, r.All(farm.MeanSlowdown).Mean, r.All(farm.MeanSlowdown).HalfWidth)
+		fmt.Printf("%s: mean slowdown %.1f ± %.2f\n",
+			f.Policy, r.All(farm.MeanSlowdown).Mean, r.All(farm.MeanSlowdown).HalfWidth)
 	}
 	// Output:
 	// random: mean slowdown 29.0 ± 2.99

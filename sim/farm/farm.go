@@ -94,7 +94,9 @@ func (f Farm) Describe(ctx context.Context, o sim.Observation) (*sim.Description
 	}
 	g.rate = m.Load * (sim.Sum(g.speed) / mean)
 	if !(g.rate >= 1e-300 && g.rate <= 1e300) {
-		return nil, input.Errorf("Model.Sizes", m.Sizes, "sizes for which λ = Load Σ_i Speeds[i]/E[X], here %v, is in [1e-300, 1e300]", g.rate)
+		return nil, input.Errorf("Model.Sizes", m.Sizes,
+			"sizes for which λ = Load Σ_i Speeds[i]/E[X], here %v, is in [1e-300, 1e300]",
+			g.rate)
 	}
 	g.prepare(f.Policy)
 	name := string(f.Policy)
@@ -238,7 +240,9 @@ func (g *farm) addClasses(d *sim.Description, mean float64) error {
 
 // visits returns the mean number of visits of a job to hosts, and the first host whose load is not
 // below 1, with its load, or -1.
-func (g *farm) visits(policy tags.Policy, systemLoad, mean float64) (visits float64, host int, load float64, err error) {
+func (g *farm) visits(policy tags.Policy, systemLoad, mean float64) (
+	visits float64, host int, load float64, err error,
+) {
 	host, visits = -1, 1
 	if policy == tags.PolicyTAGS {
 		visits = 0

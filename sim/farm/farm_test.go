@@ -60,8 +60,12 @@ var farmRun = sim.Settings{Runs: 20, Jumps: 1e5, WarmUp: 1e4, Seed: 3}
 // One host is an M/G/1 queue with every policy. The slowdown is E[W] E[1/X], since a job waits only
 // for those before it.
 func TestFarmOfOneHost(t *testing.T) {
-	policies := []tags.Policy{tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom}
-	for k, shape := range []string{"exponential", "deterministic", "erlang:3", "hyperexponential:4", "bounded-pareto:1.5:1000", "deterministic"} {
+	policies := []tags.Policy{
+		tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom,
+	}
+	for k, shape := range []string{
+		"exponential", "deterministic", "erlang:3", "hyperexponential:4", "bounded-pareto:1.5:1000", "deterministic",
+	} {
 		jobSizes := simtest.Sizes(t, shape, 3)
 		f := Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 1, Load: 0.6, Speeds: []float64{2}}, Policy: policies[k]}
 		lambda := arrivalRate(t, f.Model)
@@ -145,7 +149,9 @@ func TestCentralQueueTakesTheFastestIdleHost(t *testing.T) {
 // Each host is an M/G/1 queue: random assignment gives it a fraction of the jobs proportional to
 // its speed.
 func TestRandomFarm(t *testing.T) {
-	for _, shape := range []string{"exponential", "deterministic", "erlang:4", "hyperexponential:3", "bounded-pareto:1.2:1000"} {
+	for _, shape := range []string{
+		"exponential", "deterministic", "erlang:4", "hyperexponential:3", "bounded-pareto:1.2:1000",
+	} {
 		m := tags.Model{Sizes: simtest.Sizes(t, shape, 2), Hosts: 3, Load: 0.6, Speeds: []float64{1, 0.5, 4}}
 		lambda, square := arrivalRate(t, m), partOf(t, m.Sizes, 2, 0, math.Inf(1))
 		r := simtest.Run(t, Farm{Model: m, Policy: tags.PolicyRandom}, farmRun)
@@ -226,7 +232,12 @@ func TestTAGSFarm(t *testing.T) {
 	} {
 		m := tags.Model{Sizes: simtest.Sizes(t, c.shape, 3), Hosts: len(c.cutoffs) + 1, Load: c.load, Speeds: c.speeds}
 		lambda := arrivalRate(t, m)
-		r := simtest.Run(t, Farm{Model: m, Cutoffs: c.cutoffs}, sim.Settings{Runs: 24, Jumps: 1e5, WarmUp: 1e4, Seed: 4})
+		r := simtest.Run(t, Farm{Model: m, Cutoffs: c.cutoffs}, sim.Settings{
+			Runs:   24,
+			Jumps:  1e5,
+			WarmUp: 1e4,
+			Seed:   4,
+		})
 		a, lost, bound := 0.0, 0.0, 0.0
 		visits := 0.0 // mean waiting time, from the measured visits
 		for i := range m.Hosts {
@@ -250,7 +261,9 @@ func TestTAGSFarm(t *testing.T) {
 			bound += come * wait
 			visits += come * r.Estimate(OfHost, i, VisitWaiting).Mean
 			simtest.Near(t, at+"load", r.Estimate(OfHost, i, sim.Utilization), lambda*work/v)
-			simtest.Near(t, at+"rate", &sim.Estimate{Mean: class.ArrivalRate, StdError: 1e-12 * lambda, Runs: 9}, lambda*ended)
+			simtest.Near(
+				t, at+"rate", &sim.Estimate{Mean: class.ArrivalRate, StdError: 1e-12 * lambda, Runs: 9}, lambda*ended,
+			)
 			if i == 0 {
 				simtest.Near(t, at+"waiting of visits", r.Estimate(OfHost, i, VisitWaiting), wait)
 				simtest.Near(t, at+"waiting", r.Class(i, MeanWaiting), wait)
@@ -260,14 +273,19 @@ func TestTAGSFarm(t *testing.T) {
 				simtest.Near(t, at+"SCV", r.Estimate(OfHost, i, InterarrivalSCV), 1)
 			} else {
 				if z := r.Estimate(OfHost, i, VisitWaiting).Z(wait); !(z < 5) {
-					t.Errorf("%swaiting %+v, above that of Poisson arrivals, %v", at, *r.Estimate(OfHost, i, VisitWaiting), wait)
+					t.Errorf("%swaiting %+v, above that of Poisson arrivals, %v",
+						at, *r.Estimate(OfHost, i, VisitWaiting), wait)
 				}
 				if scv := r.Estimate(OfHost, i, InterarrivalSCV); !(scv.Z(1) < 5 && scv.Mean > 0.4) {
 					t.Errorf("%sSCV %+v", at, scv)
 				}
 				// Little's law and the sojourn times are two estimates with equal means from the
 				// same jobs.
-				simtest.Near(t, at+"delay", &sim.Estimate{Mean: r.Class(i, sim.MeanDelay).Mean - r.Class(i, sim.MeasuredDelay).Mean, StdError: r.Class(i, sim.MeanDelay).StdError, Runs: 24}, 0)
+				simtest.Near(t, at+"delay", &sim.Estimate{
+					Mean:     r.Class(i, sim.MeanDelay).Mean - r.Class(i, sim.MeasuredDelay).Mean,
+					StdError: r.Class(i, sim.MeanDelay).StdError,
+					Runs:     24,
+				}, 0)
 			}
 			lost += tail / v
 			a = b
@@ -364,7 +382,8 @@ func TestShortestQueueFarm(t *testing.T) {
 				if j > 0 {
 					out++
 				}
-				p[i][j] = (at(i+1, j) + at(i, j+1) + lambda*first(i-1, j)*at(i-1, j) + lambda*(1-first(i, j-1))*at(i, j-1)) / out
+				p[i][j] = (at(i+1, j) + at(i, j+1) + lambda*first(i-1, j)*at(i-1, j) + lambda*(1-first(i, j-1))*at(i,
+					j-1)) / out
 				total += p[i][j]
 			}
 		}
@@ -381,7 +400,12 @@ func TestShortestQueueFarm(t *testing.T) {
 		}
 	}
 	m := tags.Model{Sizes: simtest.Sizes(t, "exponential", 1), Hosts: 2, Load: load}
-	r := simtest.Run(t, Farm{Model: m, Policy: ShortestQueue}, sim.Settings{Runs: 20, Jumps: 1e5, Seed: 3, Distribution: 1})
+	r := simtest.Run(t, Farm{Model: m, Policy: ShortestQueue}, sim.Settings{
+		Runs:         20,
+		Jumps:        1e5,
+		Seed:         3,
+		Distribution: 1,
+	})
 	simtest.Near(t, "jobs", r.All(sim.MeanJobs), jobs)
 	simtest.Near(t, "waiting", r.All(MeanWaiting), jobs/lambda-1)
 	simtest.Near(t, "P(empty)", &r.Distribution[0], p[0][0])
@@ -399,8 +423,10 @@ func TestPoliciesInOrder(t *testing.T) {
 		m := tags.Model{Sizes: simtest.Sizes(t, "exponential", 1), Hosts: 3, Load: 0.8}
 		r := simtest.Run(t, Farm{Model: m, Policy: policy}, farmRun)
 		if last != nil {
-			if z := (r.All(MeanWaiting).Mean - last.All(MeanWaiting).Mean) / math.Hypot(r.All(MeanWaiting).StdError, last.All(MeanWaiting).StdError); !(z > 5) {
-				t.Errorf("waiting %+v with %s, %+v with the policy before", *r.All(MeanWaiting), policy, *last.All(MeanWaiting))
+			if z := (r.All(MeanWaiting).Mean - last.All(MeanWaiting).Mean) / math.Hypot(r.All(MeanWaiting).StdError,
+				last.All(MeanWaiting).StdError); !(z > 5) {
+				t.Errorf("waiting %+v with %s, %+v with the policy before",
+					*r.All(MeanWaiting), policy, *last.All(MeanWaiting))
 			}
 		}
 		last = r
@@ -514,15 +540,24 @@ func literalHost(f Farm, job literalVisit, visits []literalVisit, free []float64
 // drawFarm draws a farm, which may be overloaded.
 func drawFarm(t *rapid.T) Farm {
 	jobSizes, err := sizes.NewEmpirical([]float64{0.5, 1, 1, 2.5})
-	if shape := rapid.SampledFrom([]string{"exponential", "deterministic", "pareto:1.5", "bounded-pareto:1:1e4", "lognormal:4", "empirical"}).Draw(t, "sizes"); shape != "empirical" {
+	if shape := rapid.SampledFrom([]string{
+		"exponential", "deterministic", "pareto:1.5", "bounded-pareto:1:1e4", "lognormal:4", "empirical",
+	}).Draw(t, "sizes"); shape != "empirical" {
 		jobSizes, err = sizes.Parse(shape, 2)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := Farm{
-		Model:  tags.Model{Sizes: jobSizes, Hosts: rapid.IntRange(1, 5).Draw(t, "hosts"), Load: rapid.SampledFrom([]float64{0.2, 0.6, 0.95}).Draw(t, "load")},
-		Policy: rapid.SampledFrom([]tags.Policy{tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom}).Draw(t, "policy"),
+		Model: tags.Model{
+			Sizes: jobSizes,
+			Hosts: rapid.IntRange(1, 5).Draw(t, "hosts"),
+			Load:  rapid.SampledFrom([]float64{0.2, 0.6, 0.95}).Draw(t, "load"),
+		},
+		Policy: rapid.SampledFrom([]tags.Policy{
+			tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin,
+			tags.PolicyRandom,
+		}).Draw(t, "policy"),
 	}
 	for range f.Model.Hosts {
 		f.Model.Speeds = append(f.Model.Speeds, rapid.SampledFrom([]float64{0.3, 1, 1, 2}).Draw(t, "speed"))
@@ -540,7 +575,9 @@ func drawFarm(t *rapid.T) Farm {
 	slices.Sort(f.Cutoffs)
 	f.Cutoffs = slices.Compact(f.Cutoffs)
 	if low, high, bounded := jobSizes.Support(); bounded { // atoms at the ends
-		f.Cutoffs = slices.DeleteFunc(f.Cutoffs, func(s float64) bool { return s >= high || s <= low && jobSizes.CDF(low) == 0 })
+		f.Cutoffs = slices.DeleteFunc(f.Cutoffs, func(s float64) bool {
+			return s >= high || s <= low && jobSizes.CDF(low) == 0
+		})
 	}
 	f.Model.Hosts = len(f.Cutoffs) + 1
 	f.Model.Speeds = f.Model.Speeds[:f.Model.Hosts]
@@ -550,15 +587,24 @@ func drawFarm(t *rapid.T) Farm {
 // The calendar agrees with the recursions for each departing job.
 func TestFarmCalendarMatchesLindley(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		compareLiterally(t, drawFarm(t), rapid.Float64Range(1, 500).Draw(t, "jobs"), [32]byte{rapid.Byte().Draw(t, "key")})
+		compareLiterally(
+			t, drawFarm(t), rapid.Float64Range(1, 500).Draw(t, "jobs"), [32]byte{rapid.Byte().Draw(t, "key")},
+		)
 	})
 }
 
 // Over a longer time, queues are long.
 func TestFarmCalendarMatchesLindleyLong(t *testing.T) {
-	for k, policy := range []tags.Policy{tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom} {
+	for k, policy := range []tags.Policy{
+		tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom,
+	} {
 		for _, shape := range []string{"exponential", "bounded-pareto:1.1:1e4"} {
-			f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, shape, 2), Hosts: 3, Load: 0.9, Speeds: []float64{1.5, 1, 1}}, Policy: policy}
+			f := Farm{Model: tags.Model{
+				Sizes:  simtest.Sizes(t, shape, 2),
+				Hosts:  3,
+				Load:   0.9,
+				Speeds: []float64{1.5, 1, 1},
+			}, Policy: policy}
 			if policy == tags.PolicyTAGS || policy == tags.PolicySITA {
 				f.Cutoffs = []float64{1.5, 4}
 			}
@@ -725,7 +771,10 @@ func BenchmarkFarm(b *testing.B) {
 	}
 	jobSizes := boundedPareto(b, 1.1, 1e7, 3000)
 	for _, hosts := range []int{2, 8, 64} {
-		for _, policy := range []tags.Policy{tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom} {
+		for _, policy := range []tags.Policy{
+			tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin,
+			tags.PolicyRandom,
+		} {
 			f := Farm{Model: tags.Model{Sizes: jobSizes, Hosts: hosts, Load: 0.5}, Policy: policy}
 			if policy == tags.PolicyTAGS {
 				f.Model.Load = 0.5 / float64(hosts)

@@ -50,7 +50,10 @@ func (q *calendar) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 		means["slowdown"] = append(means["slowdown"], valueIf(seen.Left[i] > 0 && q.slowdown[i], s))
 	}
 	left := sim.Sum(seen.Left) > 0
-	means["all"] = []*float64{valueIf(left, sim.OverJobs(seen.Left, waiting)), valueIf(left && q.hasSlowdown(), sim.OverJobs(seen.Left, slowdown))}
+	means["all"] = []*float64{
+		valueIf(left, sim.OverJobs(seen.Left, waiting)),
+		valueIf(left && q.hasSlowdown(), sim.OverJobs(seen.Left, slowdown)),
+	}
 	for _, h := range q.byHost {
 		wait, scv := 0.0, 0.0
 		if h.visits > 0 {
@@ -79,10 +82,12 @@ func (g *farm) hasSlowdown() bool { return !slices.Contains(g.slowdown, false) }
 
 // Additional measures of a farm.
 const (
-	MeanWaiting     = "mean_waiting"     // mean time in queues of the departed jobs, over all visits of a job
-	MeanSlowdown    = "mean_slowdown"    // mean of W/X, the time in queues over the size; none if E[1/X] is infinite
-	VisitWaiting    = "visit_waiting"    // of a host: mean time in its queue per visit
-	InterarrivalSCV = "interarrival_scv" // of a host: squared coefficient of variation of the times between arrivals; none with a central queue
+	MeanWaiting  = "mean_waiting"  // mean time in queues of the departed jobs, over all visits of a job
+	MeanSlowdown = "mean_slowdown" // mean of W/X, the time in queues over the size; none if E[1/X] is infinite
+	VisitWaiting = "visit_waiting" // of a host: mean time in its queue per visit
+	// of a host: squared coefficient of variation of the times between arrivals; none with a
+	// central queue
+	InterarrivalSCV = "interarrival_scv"
 )
 
 // OfHost is the kind of measures of a host; Utilization is its load.
@@ -96,13 +101,41 @@ func (g *farm) measures(s *sim.Samples) []sim.Measure {
 		sim.Measure{Name: MeanSlowdown, Kind: sim.OfAll, Unit: "time/work", Estimate: s.Own("all", 1)})
 	for i, c := range s.Classes() {
 		list = append(list,
-			sim.Measure{Name: MeanWaiting, Kind: sim.OfClass, Index: i, Of: c.Name, Unit: "time", Estimate: s.Own("waiting", i)},
-			sim.Measure{Name: MeanSlowdown, Kind: sim.OfClass, Index: i, Of: c.Name, Unit: "time/work", Estimate: s.Own("slowdown", i)})
+			sim.Measure{
+				Name:     MeanWaiting,
+				Kind:     sim.OfClass,
+				Index:    i,
+				Of:       c.Name,
+				Unit:     "time",
+				Estimate: s.Own("waiting", i),
+			},
+			sim.Measure{
+				Name:     MeanSlowdown,
+				Kind:     sim.OfClass,
+				Index:    i,
+				Of:       c.Name,
+				Unit:     "time/work",
+				Estimate: s.Own("slowdown", i),
+			})
 	}
 	for k, h := range s.Servers() {
 		list = append(list,
-			sim.Measure{Name: VisitWaiting, Kind: OfHost, Index: k, Of: h.Name, Unit: "time", Estimate: s.Own("visit_waiting", k)},
-			sim.Measure{Name: InterarrivalSCV, Kind: OfHost, Index: k, Of: h.Name, Unit: "", Estimate: s.Own("interarrival_scv", k)})
+			sim.Measure{
+				Name:     VisitWaiting,
+				Kind:     OfHost,
+				Index:    k,
+				Of:       h.Name,
+				Unit:     "time",
+				Estimate: s.Own("visit_waiting", k),
+			},
+			sim.Measure{
+				Name:     InterarrivalSCV,
+				Kind:     OfHost,
+				Index:    k,
+				Of:       h.Name,
+				Unit:     "",
+				Estimate: s.Own("interarrival_scv", k),
+			})
 	}
 	return list
 }

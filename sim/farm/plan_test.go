@@ -18,7 +18,10 @@ import (
 // exampleFarm is a farm with a good cutoff.
 func exampleFarm(t testing.TB) Farm {
 	t.Helper()
-	return Farm{Model: tags.Model{Sizes: simtest.Sizes(t, "bounded-pareto:1.1:1000", 1), Hosts: 2, Load: 0.5}, Cutoffs: []float64{1}}
+	return Farm{
+		Model:   tags.Model{Sizes: simtest.Sizes(t, "bounded-pareto:1.1:1000", 1), Hosts: 2, Load: 0.5},
+		Cutoffs: []float64{1},
+	}
 }
 
 func TestFarmConforms(t *testing.T) {
@@ -93,7 +96,8 @@ func TestBadFarms(t *testing.T) {
 		"Cutoffs = [1]: want":   func(f *Farm) { f.Policy = tags.PolicyRandom },
 		"Model.Sizes = Pareto ": func(f *Farm) { f.Model.Sizes, f.Cutoffs[0] = simtest.InfiniteMean(t), 2 },
 		"Model.Sizes = determi": func(f *Farm) { // λ is 1e-301
-			f.Model.Sizes, f.Model.Hosts, f.Cutoffs, f.Policy = simtest.Sizes(t, "deterministic", 1e90), 1, nil, tags.PolicyRandom
+			f.Model.Sizes, f.Model.Hosts, f.Cutoffs, f.Policy = simtest.Sizes(t, "deterministic", 1e90),
+				1, nil, tags.PolicyRandom
 			f.Model.Load, f.Model.Speeds = 1e-150, []float64{1e-61}
 		},
 	} {
@@ -113,13 +117,27 @@ func TestUnstableFarms(t *testing.T) {
 		host int
 		load float64
 	}{
-		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{5}}, 0, 1.6 * (1 - math.Exp(-5))},
-		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{0.2}}, 1, 1.6 * 1.2 * math.Exp(-0.2)},
-		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{0.2}, Policy: tags.PolicySITA}, 1, 1.6 * 1.2 * math.Exp(-0.2)},
-		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: tags.PolicyRoundRobin}, 1, 0.8 / 0.5},
+		{
+			Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{5}}, 0,
+			1.6 * (1 - math.Exp(-5)),
+		},
+		{
+			Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{0.2}},
+			1, 1.6 * 1.2 * math.Exp(-0.2),
+		},
+		{Farm{
+			Model:   tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8},
+			Cutoffs: []float64{0.2},
+			Policy:  tags.PolicySITA,
+		}, 1, 1.6 * 1.2 * math.Exp(-0.2)},
+		{Farm{
+			Model:  tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}},
+			Policy: tags.PolicyRoundRobin,
+		}, 1, 0.8 / 0.5},
 	} {
 		var u *tags.UnstableError
-		if _, err := sim.NewPlan(t.Context(), c.f, sim.Settings{}); !errors.Is(err, num.ErrUnstable) || !errors.As(err, &u) || u.Host != c.host || math.Abs(u.Load-c.load) > 1e-12 {
+		if _, err := sim.NewPlan(t.Context(), c.f, sim.Settings{}); !errors.Is(err, num.ErrUnstable) ||
+			!errors.As(err, &u) || u.Host != c.host || math.Abs(u.Load-c.load) > 1e-12 {
 			t.Errorf("%+v: %v, want load %v", c.f, err, c.load)
 		}
 		r := simtest.Run(t, c.f, sim.Settings{Runs: 4, Horizon: 1000})
@@ -130,7 +148,8 @@ func TestUnstableFarms(t *testing.T) {
 			t.Errorf("over a horizon Little's law does not hold: %+v", r)
 		}
 	}
-	for _, policy := range []tags.Policy{tags.PolicyCentral, ShortestQueue, tags.PolicyRandom} { // unequal speeds do no harm
+	// unequal speeds do no harm
+	for _, policy := range []tags.Policy{tags.PolicyCentral, ShortestQueue, tags.PolicyRandom} {
 		f := Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: policy}
 		if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); err != nil {
 			t.Errorf("%s: %v", policy, err)
@@ -155,13 +174,18 @@ func TestFarmWarnings(t *testing.T) {
 		{"lognormal:1000", tags.PolicyRandom, nil, "% of the mean of 1/size, on which slowdowns depend"},
 		{"exponential", tags.PolicyTAGS, []float64{15}, "class 2: only"},
 	} {
-		f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, c.sizes, 1), Hosts: 2, Load: 0.45}, Policy: c.policy, Cutoffs: c.cutoffs}
+		f := Farm{
+			Model:   tags.Model{Sizes: simtest.Sizes(t, c.sizes, 1), Hosts: 2, Load: 0.45},
+			Policy:  c.policy,
+			Cutoffs: c.cutoffs,
+		}
 		r := simtest.Run(t, f, s)
 		said := strings.Join(r.Warnings, "\n")
 		if c.want == "" && said != "" || !strings.Contains(said, c.want) {
 			t.Errorf("%s, %s: warnings %q, want %q", c.sizes, c.policy, said, c.want)
 		}
-		if c.want == "class 2: only" && (r.Class(1, MeanWaiting) != nil || r.All(MeanWaiting) == nil || r.Estimate(OfHost, 1, InterarrivalSCV) != nil) {
+		if c.want == "class 2: only" && (r.Class(1, MeanWaiting) != nil || r.All(MeanWaiting) == nil ||
+			r.Estimate(OfHost, 1, InterarrivalSCV) != nil) {
 			t.Errorf("a class that was not seen in all runs has a waiting time: %+v", r)
 		}
 	}
@@ -173,14 +197,19 @@ func TestFarmWithEmptyClass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := simtest.Run(t, Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 3, Load: 0.3}, Cutoffs: []float64{1, 2}}, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1})
-	if c := r.Classes[1]; c.ArrivalRate != 0 || r.Class(1, sim.MeanJobs).Mean != 0 || r.Class(1, sim.MeanDelay) != nil || r.Class(1, MeanWaiting) != nil || r.Class(1, MeanSlowdown) != nil {
+	r := simtest.Run(
+		t, Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 3, Load: 0.3}, Cutoffs: []float64{1, 2}},
+		sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1},
+	)
+	if c := r.Classes[1]; c.ArrivalRate != 0 || r.Class(1, sim.MeanJobs).Mean != 0 ||
+		r.Class(1, sim.MeanDelay) != nil || r.Class(1, MeanWaiting) != nil || r.Class(1, MeanSlowdown) != nil {
 		t.Errorf("%+v", c)
 	}
 	if len(r.Warnings) > 0 || r.All(MeanSlowdown) == nil {
 		t.Errorf("%q, slowdown %v", r.Warnings, r.All(MeanSlowdown))
 	}
-	simtest.Near(t, "load of host 2", r.Estimate(OfHost, 1, sim.Utilization), 0.3*3/2/3*2) // λ/3 visits of 2 units of work
+	// λ/3 visits of 2 units of work
+	simtest.Near(t, "load of host 2", r.Estimate(OfHost, 1, sim.Utilization), 0.3*3/2/3*2)
 }
 
 // Units change nothing: times scale with the mean size and inversely with the speed, slowdowns
@@ -197,16 +226,19 @@ func TestFarmUnits(t *testing.T) {
 		f.Cutoffs, f.Model.Speeds = []float64{c.size}, []float64{c.speed, c.speed}
 		r := simtest.Run(t, f, s)
 		for what, e := range map[string][2]*sim.Estimate{
-			"waiting":      {r.All(MeanWaiting).Scaled(c.speed / c.size), base.All(MeanWaiting)},
-			"slowdown":     {r.All(MeanSlowdown).Scaled(c.speed), base.All(MeanSlowdown)},
-			"delay":        {r.All(sim.MeanDelay).Scaled(c.speed / c.size), base.All(sim.MeanDelay)},
-			"visits to 2":  {r.Estimate(OfHost, 1, VisitWaiting).Scaled(c.speed / c.size), base.Estimate(OfHost, 1, VisitWaiting)},
+			"waiting":  {r.All(MeanWaiting).Scaled(c.speed / c.size), base.All(MeanWaiting)},
+			"slowdown": {r.All(MeanSlowdown).Scaled(c.speed), base.All(MeanSlowdown)},
+			"delay":    {r.All(sim.MeanDelay).Scaled(c.speed / c.size), base.All(sim.MeanDelay)},
+			"visits to 2": {
+				r.Estimate(OfHost, 1, VisitWaiting).Scaled(c.speed / c.size), base.Estimate(OfHost, 1, VisitWaiting),
+			},
 			"SCV at 2":     {r.Estimate(OfHost, 1, InterarrivalSCV), base.Estimate(OfHost, 1, InterarrivalSCV)},
 			"class 2":      {r.Class(1, MeanSlowdown).Scaled(c.speed), base.Class(1, MeanSlowdown)},
 			"mean of jobs": {r.All(sim.MeanJobs), base.All(sim.MeanJobs)},
 		} {
 			got, want := e[0], e[1] // other random numbers: the key differs
-			if d := got.Mean - want.Mean; !(math.Abs(d) < 6*math.Hypot(got.StdError, want.StdError) && got.HalfWidth > want.HalfWidth/4 && got.HalfWidth < 4*want.HalfWidth) {
+			if d := got.Mean - want.Mean; !(math.Abs(d) < 6*math.Hypot(got.StdError, want.StdError) &&
+				got.HalfWidth > want.HalfWidth/4 && got.HalfWidth < 4*want.HalfWidth) {
 				t.Errorf("%+v: %s %+v, want about %+v", c, what, *got, *want)
 			}
 		}
@@ -216,7 +248,12 @@ func TestFarmUnits(t *testing.T) {
 // At extreme speeds, a job that never ends causes neither a crash nor NaN.
 func TestFarmExtremes(t *testing.T) {
 	for _, policy := range []tags.Policy{tags.PolicyCentral, ShortestQueue, tags.PolicyRandom, tags.PolicyRoundRobin} {
-		f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, "pareto:1.01", 1e90), Hosts: 3, Load: 0.5, Speeds: []float64{1e-100, 1, 1e100}}, Policy: policy}
+		f := Farm{Model: tags.Model{
+			Sizes:  simtest.Sizes(t, "pareto:1.01", 1e90),
+			Hosts:  3,
+			Load:   0.5,
+			Speeds: []float64{1e-100, 1, 1e100},
+		}, Policy: policy}
 		p, err := sim.NewPlan(t.Context(), f, sim.Settings{Jumps: 1000, Horizon: 0})
 		if policy == tags.PolicyRoundRobin {
 			if !errors.Is(err, num.ErrUnstable) {
@@ -268,7 +305,10 @@ func TestSlowdownsBeyondFloat64(t *testing.T) {
 
 // A run in which jobs accumulate without limit ends with a clear error.
 func TestFarmTooManyJobs(t *testing.T) {
-	f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, "exponential", 1), Hosts: 2, Load: 0.99}, Cutoffs: []float64{20}}
+	f := Farm{
+		Model:   tags.Model{Sizes: simtest.Sizes(t, "exponential", 1), Hosts: 2, Load: 0.99},
+		Cutoffs: []float64{20},
+	}
 	p, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -282,8 +322,13 @@ func TestFarmTooManyJobs(t *testing.T) {
 
 // Once there is space for the jobs, Advance does not allocate.
 func TestFarmAllocatesNothing(t *testing.T) {
-	for _, policy := range []tags.Policy{tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom} {
-		f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, "bounded-pareto:1.5:100", 1), Hosts: 2, Load: 0.3}, Policy: policy}
+	for _, policy := range []tags.Policy{
+		tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom,
+	} {
+		f := Farm{
+			Model:  tags.Model{Sizes: simtest.Sizes(t, "bounded-pareto:1.5:100", 1), Hosts: 2, Load: 0.3},
+			Policy: policy,
+		}
 		if policy == tags.PolicyTAGS || policy == tags.PolicySITA {
 			f.Cutoffs = []float64{1}
 		}
@@ -310,7 +355,8 @@ func TestFarmAllocatesNothing(t *testing.T) {
 func TestFarmJumps(t *testing.T) {
 	for _, f := range []Farm{
 		exampleFarm(t),
-		{Model: tags.Model{Sizes: simtest.Sizes(t, "erlang:2", 1), Hosts: 3, Load: 0.3, Speeds: []float64{1, 1, 2}}, Cutoffs: []float64{0.5, 1}},
+		{Model: tags.Model{Sizes: simtest.Sizes(t, "erlang:2", 1), Hosts: 3, Load: 0.3, Speeds: []float64{1, 1, 2}},
+			Cutoffs: []float64{0.5, 1}},
 		{Model: tags.Model{Sizes: simtest.Sizes(t, "erlang:2", 1), Hosts: 3, Load: 0.5}, Policy: tags.PolicyRoundRobin},
 	} {
 		r := simtest.Run(t, f, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1})
@@ -326,8 +372,12 @@ func TestWarningWithoutWaiting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := sim.Run(t.Context(), Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 1e-9}, Cutoffs: []float64{3}}, sim.Settings{Runs: 2, Jumps: 1e4, Seed: 1}, nil)
-	if err != nil || r.All(MeanWaiting).Mean != 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "no job waited") }) {
+	r, err := sim.Run(
+		t.Context(), Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 1e-9}, Cutoffs: []float64{3}},
+		sim.Settings{Runs: 2, Jumps: 1e4, Seed: 1}, nil,
+	)
+	if err != nil || r.All(MeanWaiting).Mean != 0 ||
+		!slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "no job waited") }) {
 		t.Errorf("mean waiting %v, warnings %q, %v", r.All(MeanWaiting), r.Warnings, err)
 	}
 }

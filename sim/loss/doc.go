@@ -15,7 +15,9 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	r, err := sim.Run(context.Background(), simloss.System{Model: m, Shape: equal}, sim.Settings{Runs: 10, Jumps: 5e4, Seed: 1}, nil)
+//	r, err := sim.Run(
+//		context.Background(), simloss.System{Model: m, Shape: equal}, sim.Settings{Runs: 10, Jumps: 5e4, Seed: 1}, nil,
+//	)
 //	if err != nil {
 //		log.Fatal(err)
 //	}

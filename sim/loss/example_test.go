@@ -25,7 +25,9 @@ classes: [{name: call, arrival_rate: 5}]
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := sim.Run(context.Background(), simloss.System{Model: m, Shape: equal}, sim.Settings{Runs: 10, Jumps: 5e4, Seed: 1}, nil)
+	r, err := sim.Run(
+		context.Background(), simloss.System{Model: m, Shape: equal}, sim.Settings{Runs: 10, Jumps: 5e4, Seed: 1}, nil,
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,7 +50,10 @@ classes: [{name: job, arrival_rate: 1.5, servers: [left, right]}]
 		log.Fatal(err)
 	}
 	for _, assign := range []simloss.Assignment{simloss.OldestToken, simloss.RandomServer} {
-		r, err := sim.Run(context.Background(), simloss.System{Model: m, Assign: assign}, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}, nil)
+		r, err := sim.Run(
+			context.Background(), simloss.System{Model: m, Assign: assign}, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1},
+			nil,
+		)
 		if err != nil {
 			log.Fatal(err)
 		}

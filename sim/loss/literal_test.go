@@ -45,7 +45,9 @@ func drawModel(t *rapid.T) *loss.Model {
 			c.Sources = rapid.IntRange(0, 4).Draw(t, "sources")
 		}
 		if m.Servers != nil {
-			c.Servers = rapid.Permutation(indices(len(m.Servers))).Draw(t, "of")[:rapid.IntRange(1, len(m.Servers)).Draw(t, "some")]
+			c.Servers = rapid.Permutation(indices(len(m.Servers))).Draw(t, "of")[:rapid.IntRange(
+				1, len(m.Servers),
+			).Draw(t, "some")]
 		}
 		m.Classes = append(m.Classes, c)
 	}
@@ -127,7 +129,9 @@ func (l *literalSystem) rates() []float64 {
 			rates[k] = l.balance(x) / all / float64(jobs)
 		case len(l.model.Servers) > 0:
 			for s, server := range l.model.Servers {
-				first := slices.IndexFunc(l.jobs, func(o literalJob) bool { return slices.Contains(l.classes[o.class].servers, s) })
+				first := slices.IndexFunc(l.jobs, func(o literalJob) bool {
+					return slices.Contains(l.classes[o.class].servers, s)
+				})
 				if first == k {
 					rates[k] += float(server.Capacity)
 				}
@@ -330,7 +334,11 @@ func (l *literalSystem) count(t float64, y *sim.Totals) {
 func TestEngineMatchesLiteral(t *testing.T) {
 	shapes := []sizes.Distribution{nil, simtest.Sizes(t, "lognormal:4", 1), simtest.Sizes(t, "erlang:3", 1)}
 	rapid.Check(t, func(rt *rapid.T) {
-		system := System{Model: drawModel(rt), Sharing: rapid.Bool().Draw(rt, "sharing"), Shape: rapid.SampledFrom(shapes).Draw(rt, "shape")}
+		system := System{
+			Model:   drawModel(rt),
+			Sharing: rapid.Bool().Draw(rt, "sharing"),
+			Shape:   rapid.SampledFrom(shapes).Draw(rt, "shape"),
+		}
 		if system.Model.Servers != nil && system.Model.Servers[0].Tokens > 0 {
 			system.Assign = rapid.SampledFrom([]Assignment{OldestToken, RandomServer, ShortestQueue}).Draw(rt, "assign")
 		}

@@ -44,8 +44,10 @@ import (
 // *[loss.UnstableError], except over a horizon. Balanced fairness of a graph supports at most 64
 // classes.
 type System struct {
-	Model   *loss.Model
-	Sharing bool       // jobs share the servers of a graph by balanced fairness, and equal servers equally; else order of arrival
+	Model *loss.Model
+	// jobs share the servers of a graph by balanced fairness, and equal servers equally; else order
+	// of arrival
+	Sharing bool
 	Assign  Assignment // with tokens: "" means OldestToken
 
 	// Sizes are the sizes of each class, with the mean of the model to 1e-12. If nil, for one class
@@ -61,9 +63,11 @@ type Assignment string
 // The assignments. All but OldestToken are for comparison; no product form is known for
 // ShortestQueue.
 const (
-	OldestToken   Assignment = "oldest token"   // the server of the free token that was released first
-	RandomServer  Assignment = "random server"  // a uniformly random one; the job is lost if that server has no free token
-	ShortestQueue Assignment = "shortest queue" // one with the fewest jobs among those with a free token, ties at random
+	OldestToken Assignment = "oldest token" // the server of the free token that was released first
+	// a uniformly random one; the job is lost if that server has no free token
+	RandomServer Assignment = "random server"
+	// one with the fewest jobs among those with a free token, ties at random
+	ShortestQueue Assignment = "shortest queue"
 )
 
 // A system is what all replications share.
@@ -120,7 +124,11 @@ func (p *system) describe() *sim.Description {
 	}
 	var sizes []string
 	for _, c := range p.classes {
-		d.Classes = append(d.Classes, sim.Class{Name: c.name, ArrivalRate: c.rate * float64(max(c.sources, 1)), MeanSize: 1})
+		d.Classes = append(d.Classes, sim.Class{
+			Name:        c.name,
+			ArrivalRate: c.rate * float64(max(c.sources, 1)),
+			MeanSize:    1,
+		})
 		d.Moments = append(d.Moments, sim.Moment{Sizes: c.sizes, Orders: []float64{1}, Of: "class " + c.name})
 		sizes = append(sizes, c.sizes.String())
 	}
@@ -142,7 +150,9 @@ func (s System) prepare() (*system, error) {
 	}
 	m, _ = m.Expanded()
 	if s.Sizes != nil && len(s.Sizes) != len(m.Classes) {
-		return nil, input.Errorf("Sizes", fmt.Sprintf("%d distributions", len(s.Sizes)), "one for each of the %d classes", len(m.Classes))
+		return nil, input.Errorf("Sizes", fmt.Sprintf("%d distributions", len(s.Sizes)),
+			"one for each of the %d classes",
+			len(m.Classes))
 	}
 	p := &system{model: m, servers: m.Count, sharing: s.Sharing, assign: cmp.Or(s.Assign, OldestToken)}
 	switch tokens := len(m.Servers) > 0 && m.Servers[0].Tokens > 0; {
@@ -176,7 +186,8 @@ func (s System) prepare() (*system, error) {
 		return nil, input.Errorf("classes", "arrival rates that are all 0", "jobs to simulate")
 	}
 	if p.sources > sim.MaxJobs {
-		return nil, input.Errorf("classes", fmt.Sprintf("%d sources", p.sources), "at most %d sources of all classes", sim.MaxJobs)
+		return nil, input.Errorf("classes", fmt.Sprintf("%d sources", p.sources), "at most %d sources of all classes",
+			sim.MaxJobs)
 	}
 	p.addBounds()
 	return p, p.addStations()
@@ -188,7 +199,9 @@ func (s System) sizesOf(k int) (sizes.Distribution, error) {
 	if s.Sizes != nil {
 		given = s.Sizes[k]
 	}
-	return stations.SizesOf(given, s.Shape, s.Model.Classes[k].MeanSize, input.Index("Sizes", k), fmt.Sprintf("classes[%d].mean_size", k))
+	return stations.SizesOf(
+		given, s.Shape, s.Model.Classes[k].MeanSize, input.Index("Sizes", k), fmt.Sprintf("classes[%d].mean_size", k),
+	)
 }
 
 // addBounds reads the room and the limits.
@@ -267,7 +280,8 @@ func (p *system) addStations() error {
 	case !p.sharing:
 		one(func() stations.Station { return stations.NewNodes(of, capacity) })
 	case len(of) > stations.MaxClasses:
-		return input.Errorf("classes", fmt.Sprintf("%d of them", len(of)), "at most %d under balanced fairness", stations.MaxClasses)
+		return input.Errorf("classes", fmt.Sprintf("%d of them", len(of)), "at most %d under balanced fairness",
+			stations.MaxClasses)
 	default:
 		table := stations.NewBalance(len(of), func(set uint64) float64 { return stations.Together(of, capacity, set) })
 		one(func() stations.Station { return stations.NewShared(table.Rates, scale) })
@@ -293,7 +307,8 @@ const maxFree = 16
 
 // checkStable returns an error if unlimited classes bring too much work, as far as that is known.
 func checkStable(ctx context.Context, m *loss.Model) error {
-	if m.Room > 0 || m.Count == 0 && len(m.Servers) == 0 && len(m.Rank) == 0 || len(m.Servers) > 0 && m.Servers[0].Tokens > 0 {
+	if m.Room > 0 || m.Count == 0 && len(m.Servers) == 0 && len(m.Rank) == 0 ||
+		len(m.Servers) > 0 && m.Servers[0].Tokens > 0 {
 		return nil
 	}
 	var free []int

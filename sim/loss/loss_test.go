@@ -32,7 +32,11 @@ func TestErlangsFormula(t *testing.T) {
 		b = a * b / (k + a*b)
 	}
 	for _, shape := range []string{"exponential", "deterministic", "hyperexponential:10"} {
-		r := simtest.Run(t, System{Model: erlang(n, big.NewRat(6, 1)), Shape: simtest.Sizes(t, shape, 1)}, sim.Settings{Runs: 20, Jumps: 4e4, Seed: 1})
+		r := simtest.Run(t, System{Model: erlang(n, big.NewRat(6, 1)), Shape: simtest.Sizes(t, shape, 1)}, sim.Settings{
+			Runs:  20,
+			Jumps: 4e4,
+			Seed:  1,
+		})
 		simtest.Near(t, shape+": blocking", r.Class(0, Blocking), b)
 		simtest.Near(t, shape+": all", r.All(Blocking), b)
 		simtest.Near(t, shape+": throughput", r.Class(0, sim.Throughput), a*(1-b))
@@ -157,13 +161,17 @@ func TestAssignments(t *testing.T) {
 	}
 	var lost []*sim.Estimate
 	for _, a := range []Assignment{RandomServer, OldestToken, ShortestQueue} {
-		lost = append(lost, simtest.Run(t, System{Model: m, Assign: a}, sim.Settings{Runs: 20, Jumps: 2e4}).All(Blocking))
+		lost = append(lost, simtest.Run(t, System{Model: m, Assign: a}, sim.Settings{
+			Runs:  20,
+			Jumps: 2e4,
+		}).All(Blocking))
 	}
 	r := 0.8
 	simtest.Near(t, "at random", lost[0], (1-r)*math.Pow(r, tokens)/(1-math.Pow(r, tokens+1)))
 	simtest.Near(t, "oldest token", lost[1], exact.Blocking.Float)
 	if !(lost[0].Mean > lost[1].Mean && lost[1].Mean > lost[2].Mean+5*lost[2].StdError) {
-		t.Errorf("lost %v at random, %v by the oldest token, %v by the shortest queue", lost[0].Mean, lost[1].Mean, lost[2].Mean)
+		t.Errorf("lost %v at random, %v by the oldest token, %v by the shortest queue",
+			lost[0].Mean, lost[1].Mean, lost[2].Mean)
 	}
 }
 
@@ -171,15 +179,26 @@ func TestAssignments(t *testing.T) {
 func someTokens() *loss.Model {
 	one := big.NewRat(1, 1)
 	return &loss.Model{
-		Servers: []loss.Server{{Name: "left", Capacity: one, Tokens: 3}, {Name: "both", Capacity: one, Tokens: 2}, {Name: "right", Capacity: one, Tokens: 3}},
-		Classes: []loss.Class{{Name: "a", ArrivalRate: one, Servers: []int{0, 1}}, {Name: "b", ArrivalRate: big.NewRat(3, 2), Servers: []int{1, 2}}},
+		Servers: []loss.Server{
+			{Name: "left", Capacity: one, Tokens: 3}, {Name: "both", Capacity: one, Tokens: 2},
+			{Name: "right", Capacity: one, Tokens: 3},
+		},
+		Classes: []loss.Class{
+			{Name: "a", ArrivalRate: one, Servers: []int{0, 1}},
+			{Name: "b", ArrivalRate: big.NewRat(3, 2), Servers: []int{1, 2}},
+		},
 	}
 }
 
 func TestConforms(t *testing.T) {
 	simtest.Conforms(t, System{Model: someTokens()})
 	engset := erlang(4, big.NewRat(1, 2))
-	engset.Classes = append(engset.Classes, loss.Class{Name: "sources", ArrivalRate: big.NewRat(1, 3), Sources: 5, Units: 2})
+	engset.Classes = append(engset.Classes, loss.Class{
+		Name:        "sources",
+		ArrivalRate: big.NewRat(1, 3),
+		Sources:     5,
+		Units:       2,
+	})
 	simtest.Conforms(t, System{Model: engset})
 	graph := someTokens()
 	for s := range graph.Servers {
@@ -192,7 +211,9 @@ func TestConforms(t *testing.T) {
 
 func TestAllocatesNothing(t *testing.T) {
 	for seed := range 10 {
-		p, err := sim.NewPlan(t.Context(), System{Model: rapid.Custom(drawModel).Example(seed), Sharing: seed%2 == 0}, sim.Settings{})
+		p, err := sim.NewPlan(
+			t.Context(), System{Model: rapid.Custom(drawModel).Example(seed), Sharing: seed%2 == 0}, sim.Settings{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,15 +245,24 @@ func TestUnstable(t *testing.T) {
 	one := big.NewRat(1, 1)
 	graph := &loss.Model{
 		Servers: []loss.Server{{Name: "s", Capacity: one}, {Name: "t", Capacity: one}},
-		Classes: []loss.Class{{Name: "a", ArrivalRate: one, Servers: []int{0}}, {Name: "b", ArrivalRate: one, Servers: []int{1}, Sources: 2}, {Name: "c", ArrivalRate: big.NewRat(1, 2), Servers: []int{0, 1}}},
+		Classes: []loss.Class{
+			{Name: "a", ArrivalRate: one, Servers: []int{0}},
+			{Name: "b", ArrivalRate: one, Servers: []int{1}, Sources: 2},
+			{Name: "c", ArrivalRate: big.NewRat(1, 2), Servers: []int{0, 1}},
+		},
 	}
 	count := &loss.Model{Count: 2, Classes: []loss.Class{{Name: "a", ArrivalRate: one}, {Name: "b", ArrivalRate: one}}}
 	for want, m := range map[string]*loss.Model{"[0]": graph, "[0 1]": count} {
 		var u *loss.UnstableError
-		if _, err := sim.NewPlan(t.Context(), System{Model: m}, sim.Settings{}); !errors.As(err, &u) || fmt.Sprint(u.Classes) != want {
+		if _, err := sim.NewPlan(t.Context(), System{Model: m}, sim.Settings{}); !errors.As(err, &u) ||
+			fmt.Sprint(u.Classes) != want {
 			t.Errorf("%s: %v", want, err)
 		}
-		if r := simtest.Run(t, System{Model: m}, sim.Settings{Runs: 5, Horizon: 3000}); !(r.All(sim.MeanJobs).Mean > 5) || len(r.Warnings) == 0 {
+		if r := simtest.Run(t, System{Model: m}, sim.Settings{
+			Runs:    5,
+			Horizon: 3000,
+		}); !(r.All(sim.MeanJobs).Mean > 5) ||
+			len(r.Warnings) == 0 {
 			t.Errorf("%s: %v jobs, warnings %q", want, r.All(sim.MeanJobs).Mean, r.Warnings)
 		}
 	}
@@ -248,10 +278,16 @@ func TestRankAsTheory(t *testing.T) {
 		return loss.SetRate{Classes: classes, Rate: big.NewRat(a, b)}
 	}
 	m := &loss.Model{
-		Classes: []loss.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1)}, {Name: "b", ArrivalRate: big.NewRat(3, 2)}, {Name: "c", ArrivalRate: big.NewRat(1, 2), Sources: 4}},
-		Rank:    []loss.SetRate{rate(1, 1, 0), rate(1, 1, 1), rate(1, 1, 2), rate(3, 1, 1, 0), rate(5, 4, 2, 0), rate(3, 2, 1, 2), rate(4, 1, 0, 1, 2)},
-		Room:    6,
-		Limits:  []loss.Limit{{Classes: []int{1}, Most: 3}},
+		Classes: []loss.Class{
+			{Name: "a", ArrivalRate: big.NewRat(1, 1)}, {Name: "b", ArrivalRate: big.NewRat(3, 2)},
+			{Name: "c", ArrivalRate: big.NewRat(1, 2), Sources: 4},
+		},
+		Rank: []loss.SetRate{
+			rate(1, 1, 0), rate(1, 1, 1), rate(1, 1, 2), rate(3, 1, 1, 0), rate(5, 4, 2, 0),
+			rate(3, 2, 1, 2), rate(4, 1, 0, 1, 2),
+		},
+		Room:   6,
+		Limits: []loss.Limit{{Classes: []int{1}, Most: 3}},
 	}
 	exact, err := loss.Solve(t.Context(), m, loss.Settings{})
 	if err != nil {
@@ -269,27 +305,35 @@ func TestRankAsTheory(t *testing.T) {
 	}
 	m.Room, m.Limits = 0, nil
 	var unstable *loss.UnstableError
-	if _, err := sim.NewPlan(t.Context(), System{Model: m}, sim.Settings{}); !errors.As(err, &unstable) || fmt.Sprint(unstable.Classes) != "[1]" {
+	if _, err := sim.NewPlan(t.Context(), System{Model: m}, sim.Settings{}); !errors.As(err, &unstable) ||
+		fmt.Sprint(unstable.Classes) != "[1]" {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestBadSystems(t *testing.T) {
 	for path, spoil := range map[string]func(*System){
-		"Model = nothing":             func(s *System) { s.Model = nil },
-		"classes = []":                func(s *System) { s.Model.Classes = nil },
-		"Sizes = 2 distributions":     func(s *System) { s.Sizes = make([]sizes.Distribution, 2) },
-		"Sizes[0]":                    func(s *System) { s.Sizes = []sizes.Distribution{simtest.Sizes(t, "exponential", 2)} },
-		"the sizes of shape":          func(s *System) { s.Shape = simtest.InfiniteMean(t) },
-		"Assign = nearest":            func(s *System) { s.Assign = "nearest" },
-		"Assign = random server":      func(s *System) { s.Assign = RandomServer },
-		"classes = arrival rates":     func(s *System) { s.Model.Classes[0].ArrivalRate = new(big.Rat) },
-		"classes = 10000001 sources":  func(s *System) { s.Model.Classes = sourcesOf(10_000_000, 1) },
-		"classes[0].arrival_rate = 1": func(s *System) { s.Model.Classes[0].ArrivalRate = simtest.Rationals("1e400")[0] },
+		"Model = nothing":         func(s *System) { s.Model = nil },
+		"classes = []":            func(s *System) { s.Model.Classes = nil },
+		"Sizes = 2 distributions": func(s *System) { s.Sizes = make([]sizes.Distribution, 2) },
+		"Sizes[0]": func(s *System) {
+			s.Sizes = []sizes.Distribution{
+				simtest.Sizes(t, "exponential", 2),
+			}
+		},
+		"the sizes of shape":         func(s *System) { s.Shape = simtest.InfiniteMean(t) },
+		"Assign = nearest":           func(s *System) { s.Assign = "nearest" },
+		"Assign = random server":     func(s *System) { s.Assign = RandomServer },
+		"classes = arrival rates":    func(s *System) { s.Model.Classes[0].ArrivalRate = new(big.Rat) },
+		"classes = 10000001 sources": func(s *System) { s.Model.Classes = sourcesOf(10_000_000, 1) },
+		"classes[0].arrival_rate = 1": func(s *System) {
+			s.Model.Classes[0].ArrivalRate = simtest.Rationals("1e400")[0]
+		},
 	} {
 		s := System{Model: erlang(3, big.NewRat(2, 1))}
 		spoil(&s)
-		if _, err := sim.NewPlan(t.Context(), s, sim.Settings{Horizon: 1}); err == nil || !strings.HasPrefix(err.Error(), path) {
+		if _, err := sim.NewPlan(t.Context(), s, sim.Settings{Horizon: 1}); err == nil ||
+			!strings.HasPrefix(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -306,7 +350,8 @@ func sourcesOf(counts ...int) (list []loss.Class) {
 // Fewer than a hundred lost jobs cause a warning.
 func TestWarnsOfFewLosses(t *testing.T) {
 	r := simtest.Run(t, System{Model: erlang(12, big.NewRat(2, 1))}, sim.Settings{Runs: 5, Jumps: 1e4})
-	if !(len(r.Warnings) == 1 && strings.Contains(r.Warnings[0], "jobs were lost")) || math.IsNaN(r.All(Blocking).Mean) {
+	if !(len(r.Warnings) == 1 && strings.Contains(r.Warnings[0], "jobs were lost")) ||
+		math.IsNaN(r.All(Blocking).Mean) {
 		t.Errorf("%q", r.Warnings)
 	}
 }

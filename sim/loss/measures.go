@@ -14,9 +14,11 @@ const (
 	Offered          = "offered"           // arriving jobs per unit of time, lost ones included
 	Blocking         = "blocking"          // fraction of the arriving jobs that is lost
 	EmptyProbability = "empty_probability" // fraction of the time during which the system is empty
-	WaitProbability  = "wait_probability"  // fraction of the admitted jobs that finds all servers busy; only for equal servers
-	MeanWaiting      = "mean_waiting"      // mean time that departed jobs waited for a server; only for equal servers in order of arrival
-	MeanUnits        = "mean_units"        // mean number of units in use, for the room and each limit
+	// fraction of the admitted jobs that finds all servers busy; only for equal servers
+	WaitProbability = "wait_probability"
+	// mean time that departed jobs waited for a server; only for equal servers in order of arrival
+	MeanWaiting = "mean_waiting"
+	MeanUnits   = "mean_units" // mean number of units in use, for the room and each limit
 )
 
 // OfLimit is the kind of measures of bounds: the room at index 0, if there is one, then the limits.
@@ -43,7 +45,8 @@ func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	var left float64
 	for k, t := range m.byClass {
 		add(t, seen.Left[k])
-		all.offered, all.lost, all.met, all.waited, left = all.offered+t.offered, all.lost+t.lost, all.met+t.met, all.waited+t.waited, left+seen.Left[k]
+		all.offered, all.lost, all.met, all.waited, left = all.offered+t.offered, all.lost+t.lost,
+			all.met+t.met, all.waited+t.waited, left+seen.Left[k]
 	}
 	add(all, left)
 	empty := 0.0
@@ -131,7 +134,10 @@ func (p *system) warnings(r *sim.Result) (list []string) {
 		if offered == nil || blocking == nil {
 			list = append(list, "class "+c.name+": no jobs arrived in some run")
 		} else if lost := offered.Mean * blocking.Mean * r.Time * float64(r.Runs); lost < fewLosses {
-			list = append(list, fmt.Sprintf("class %s: only about %.0f jobs were lost in all runs, and intervals of blocking need %d", c.name, lost, fewLosses))
+			list = append(list, fmt.Sprintf(
+				"class %s: only about %.0f jobs were lost in all runs, and intervals of blocking need %d",
+				c.name, lost, fewLosses,
+			))
 		}
 	}
 	return list

@@ -66,8 +66,10 @@ func (l *line) take() {
 
 func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
 	m := &motion{
-		system: s, draws: rand.New(r), arrival: math.Inf(1), calendar: stations.NewCalendar(s.make()), used: make([]int, len(s.most)),
-		Population: sim.NewPopulation(len(s.classes)), byServer: make(stations.Usage, len(s.model.Servers)), byClass: make([]tally, len(s.classes)), byToken: make([]float64, len(s.tokens)),
+		system: s, draws: rand.New(r), arrival: math.Inf(1), calendar: stations.NewCalendar(s.make()),
+		used:       make([]int, len(s.most)),
+		Population: sim.NewPopulation(len(s.classes)), byServer: make(stations.Usage, len(s.model.Servers)),
+		byClass: make([]tally, len(s.classes)), byToken: make([]float64, len(s.tokens)),
 	}
 	for _, n := range s.tokens {
 		m.released = append(m.released, line{tokens: make([]int, n)})
@@ -291,7 +293,10 @@ func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 		return 0, m.err
 	}
 	seen := sim.NewTotals(len(s.classes), len(s.model.Servers))
-	return stations.Pilot(ctx, 4*s.sources, unstable, func() error { return m.step(seen) }, func() (now, jumps float64) { return m.now, m.others(seen) })
+	return stations.Pilot(
+		ctx, 4*s.sources, unstable, func() error { return m.step(seen) },
+		func() (now, jumps float64) { return m.now, m.others(seen) },
+	)
 }
 
 // others returns the number of jumps that were not Poisson arrivals.

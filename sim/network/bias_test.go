@@ -109,7 +109,8 @@ func TestOrderWithLimitsHasNoBias(t *testing.T) {
 	mean := sum / runs
 	e := &sim.Estimate{Mean: mean, StdError: math.Sqrt((square/runs - mean*mean) / (runs - 1)), Runs: runs}
 	simtest.Near(t, "difference of the mean jobs", e, 0)
-	if most := 1e-4 / 7 * exact.Stations[0].MeanJobs.Float; e.StdError > most { // a bias of 0.01 % is then 7 standard errors
+	// a bias of 0.01 % is then 7 standard errors
+	if most := 1e-4 / 7 * exact.Stations[0].MeanJobs.Float; e.StdError > most {
 		t.Errorf("standard error %v, want at most %v", e.StdError, most)
 	}
 	t.Logf("difference %.2g ± %.2g of %v jobs", e.Mean, e.StdError, exact.Stations[0].MeanJobs.Float)

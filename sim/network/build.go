@@ -29,7 +29,13 @@ func (s *system) addStations(ctx context.Context) error {
 			return err
 		}
 		one := &s.model.Stations[i]
-		b := &builder{system: s, station: one, path: input.Index("stations", i), visits: visitors[i], classes: len(visitors[i])}
+		b := &builder{
+			system:  s,
+			station: one,
+			path:    input.Index("stations", i),
+			visits:  visitors[i],
+			classes: len(visitors[i]),
+		}
 		made := station{name: one.Name}
 		var err error
 		switch one.Discipline {
@@ -212,7 +218,9 @@ func (b *builder) balanced(ctx context.Context) (func(*rand.Rand) stations.Stati
 	case b.station.Table != nil:
 		rates, err = b.table(ctx)
 	case b.classes > stations.MaxClasses:
-		err = input.Errorf(b.path, fmt.Sprintf("%d classes", b.classes), "at most %d classes at a station with discipline balanced", stations.MaxClasses)
+		err = input.Errorf(b.path, fmt.Sprintf("%d classes", b.classes),
+			"at most %d classes at a station with discipline balanced",
+			stations.MaxClasses)
 	case b.station.Limits != nil:
 		var servers int
 		var rate float64
@@ -224,7 +232,9 @@ func (b *builder) balanced(ctx context.Context) (func(*rand.Rand) stations.Stati
 		var of [][]int
 		var capacity []float64
 		of, capacity, err = b.nodes()
-		rates = stations.NewBalance(b.classes, func(set uint64) float64 { return stations.Together(of, capacity, set) }).Rates
+		rates = stations.NewBalance(b.classes, func(set uint64) float64 {
+			return stations.Together(of, capacity, set)
+		}).Rates
 	default:
 		var rank []float64
 		rank, err = b.rank()

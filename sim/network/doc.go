@@ -18,7 +18,8 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	r, err := sim.Run(context.Background(), simnetwork.Network{Model: m, Shape: varied}, sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1}, nil)
+//	r, err := sim.Run(context.Background(), simnetwork.Network{Model: m, Shape: varied},
+//		sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1}, nil)
 //	if err != nil {
 //		log.Fatal(err)
 //	}

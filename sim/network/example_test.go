@@ -27,7 +27,8 @@ classes:
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := sim.Run(context.Background(), simnetwork.Network{Model: m, Shape: varied}, sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1}, nil)
+	r, err := sim.Run(context.Background(), simnetwork.Network{Model: m, Shape: varied},
+		sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -61,14 +62,18 @@ classes:
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := sim.Run(context.Background(), simnetwork.Network{Model: m, Shape: shape}, sim.Settings{Runs: 20, Jumps: 3e4, Seed: 1, Levels: []float64{0.95}}, nil)
+	r, err := sim.Run(
+		context.Background(), simnetwork.Network{Model: m, Shape: shape},
+		sim.Settings{Runs: 20, Jumps: 3e4, Seed: 1, Levels: []float64{0.95}}, nil,
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
 	x := r.Class(0, sim.Throughput)
 	fmt.Printf("%.3f ± %.3f cycles per second, exactly %.3f\n", x.Mean, x.HalfWidth, exact.Chains[0].Throughput.Float)
 	use := r.Estimate(simnetwork.OfStation, 1, sim.Utilization)
-	fmt.Printf("processors work %.3f ± %.3f of the time, exactly %.3f\n", use.Mean, use.HalfWidth, exact.Stations[1].Utilization.Float)
+	fmt.Printf("processors work %.3f ± %.3f of the time, exactly %.3f\n",
+		use.Mean, use.HalfWidth, exact.Stations[1].Utilization.Float)
 	fmt.Printf("95 %% of the visits to them take less than %.2f s\n", r.Quantile(sim.OfVisit, 1, 0.95).Value)
 	// Output:
 	// 3.018 ± 0.024 cycles per second, exactly 3.034

@@ -20,15 +20,21 @@ import (
 // drawModel draws a network of all disciplines, with closed and open chains of one or two classes.
 func drawModel(t *rapid.T) *network.Model {
 	m := new(network.Model)
-	disciplines := []network.Discipline{network.Delay, network.Sharing, network.FCFS, network.LCFS, network.Order, network.Balanced}
+	disciplines := []network.Discipline{
+		network.Delay, network.Sharing, network.FCFS, network.LCFS, network.Order, network.Balanced,
+	}
 	for i := range rapid.IntRange(1, 4).Draw(t, "stations") {
-		m.Stations = append(m.Stations, network.Station{Name: fmt.Sprint("s", i), Discipline: rapid.SampledFrom(disciplines).Draw(t, "discipline")})
+		m.Stations = append(m.Stations, network.Station{
+			Name:       fmt.Sprint("s", i),
+			Discipline: rapid.SampledFrom(disciplines).Draw(t, "discipline"),
+		})
 	}
 	for range rapid.IntRange(1, 3).Draw(t, "chains") {
 		drawChain(t, m)
 	}
 	for _, c := range m.Classes { // a closed chain may not visit one station with LCFS only
-		if c.ArrivalRate == nil && !slices.ContainsFunc(c.Visits, func(v network.Visit) bool { return v.Station != c.Visits[0].Station }) {
+		if c.ArrivalRate == nil &&
+			!slices.ContainsFunc(c.Visits, func(v network.Visit) bool { return v.Station != c.Visits[0].Station }) {
 			if s := &m.Stations[c.Visits[0].Station]; s.Discipline == network.LCFS {
 				s.Discipline = network.Sharing
 			}
@@ -49,9 +55,13 @@ func drawChain(t *rapid.T, m *network.Model) {
 	var all []network.Branch
 	for c := range rapid.IntRange(1, 2).Draw(t, "classes") {
 		class := network.Class{Name: fmt.Sprint("c", first+c)}
-		for _, i := range rapid.Permutation(indices(len(m.Stations))).Draw(t, "way")[:rapid.IntRange(1, len(m.Stations)).Draw(t, "visits")] {
+		for _, i := range rapid.Permutation(indices(len(m.Stations))).
+			Draw(t, "way")[:rapid.IntRange(1, len(m.Stations)).Draw(t, "visits")] {
 			all = append(all, network.Branch{Class: first + c, Visit: len(class.Visits)})
-			class.Visits = append(class.Visits, network.Visit{Station: i, MeanSize: big.NewRat(int64(rapid.IntRange(1, 6).Draw(t, "size")), 4)})
+			class.Visits = append(class.Visits, network.Visit{
+				Station:  i,
+				MeanSize: big.NewRat(int64(rapid.IntRange(1, 6).Draw(t, "size")), 4),
+			})
 		}
 		m.Classes = append(m.Classes, class)
 	}
@@ -123,13 +133,18 @@ func drawService(t *rapid.T, m *network.Model, i int) {
 			s.Nodes = append(s.Nodes, network.Node{Name: fmt.Sprint("n", k), Capacity: number(4)})
 		}
 		for _, v := range visits {
-			v.Nodes = rapid.Permutation(indices(len(s.Nodes))).Draw(t, "of")[:rapid.IntRange(1, len(s.Nodes)).Draw(t, "some")]
+			v.Nodes = rapid.Permutation(indices(len(s.Nodes))).Draw(t, "of")[:rapid.IntRange(1, len(s.Nodes)).Draw(
+				t, "some",
+			)]
 		}
 	case service == "limits":
 		s.Servers, s.Rate = rapid.IntRange(1, 4).Draw(t, "servers"), number(3)
 		s.Limits = []network.Limit{{Classes: visitors, Most: rapid.IntRange(1, 4).Draw(t, "most")}}
 		if len(visitors) > 1 {
-			s.Limits = append(s.Limits, network.Limit{Classes: visitors[1:], Most: rapid.IntRange(1, 2).Draw(t, "most")})
+			s.Limits = append(s.Limits, network.Limit{
+				Classes: visitors[1:],
+				Most:    rapid.IntRange(1, 2).Draw(t, "most"),
+			})
 		}
 	case service == "rank":
 		weights := make([]*big.Rat, len(visitors))
@@ -259,7 +274,9 @@ func (l *literalNetwork) together(s *network.Station, jobs []int) float64 {
 	switch {
 	case s.Nodes != nil:
 		for k, node := range s.Nodes {
-			if slices.ContainsFunc(jobs, func(job int) bool { v, _ := l.modelVisit(job); return slices.Contains(v.Nodes, k) }) {
+			if slices.ContainsFunc(
+				jobs, func(job int) bool { v, _ := l.modelVisit(job); return slices.Contains(v.Nodes, k) },
+			) {
 				sum += float(node.Capacity)
 			}
 		}
@@ -293,7 +310,8 @@ func (l *literalNetwork) together(s *network.Station, jobs []int) float64 {
 				same = same && slices.Contains(row.Classes, c)
 			}
 			for _, c := range row.Classes {
-				same = same && slices.ContainsFunc(jobs, func(job int) bool { _, d := l.modelVisit(job); return c == d })
+				same = same &&
+					slices.ContainsFunc(jobs, func(job int) bool { _, d := l.modelVisit(job); return c == d })
 			}
 			if same {
 				sum = float(row.Rate)
@@ -340,7 +358,12 @@ func (l *literalNetwork) run(t float64, draws *rand.Rand, y *sim.Totals) []float
 	now := 0.0
 	chains := len(l.chains)
 	enter := func(visit int, born float64) {
-		l.jobs = append(l.jobs, literalJob{born: born, came: now, left: l.visits[visit].sizes.Sample(draws), visit: visit})
+		l.jobs = append(l.jobs, literalJob{
+			born:  born,
+			came:  now,
+			left:  l.visits[visit].sizes.Sample(draws),
+			visit: visit,
+		})
 	}
 	for v := range l.visits {
 		c := l.chains[l.visits[v].chain]
@@ -407,7 +430,8 @@ func (l *literalNetwork) count(t float64, rates []float64, y *sim.Totals, empty 
 		c := l.chains[v.chain]
 		y.Jobs[v.chain] += t
 		y.Jobs[len(l.chains)+j.visit] += t
-		alone := !slices.ContainsFunc(l.visits[:c.reference], func(o visit) bool { return o.chain == v.chain }) && !slices.ContainsFunc(l.visits[c.reference+1:], func(o visit) bool { return o.chain == v.chain })
+		alone := !slices.ContainsFunc(l.visits[:c.reference], func(o visit) bool { return o.chain == v.chain }) &&
+			!slices.ContainsFunc(l.visits[c.reference+1:], func(o visit) bool { return o.chain == v.chain })
 		if !c.closed || c.reference != j.visit || alone {
 			n++
 		}
@@ -433,7 +457,8 @@ func (l *literalNetwork) count(t float64, rates []float64, y *sim.Totals, empty 
 	for i, s := range l.model.Stations {
 		if jobs[i] == 0 {
 			empty[i] += t
-		} else if plain := s.Discipline == network.Sharing || s.Discipline == network.FCFS || s.Discipline == network.LCFS; (plain || s.Limits != nil) && s.Rates == nil {
+		} else if plain := s.Discipline == network.Sharing || s.Discipline == network.FCFS ||
+			s.Discipline == network.LCFS; (plain || s.Limits != nil) && s.Rates == nil {
 			y.Busy[i] += t * busy[i]
 		} else {
 			y.Busy[i] += t

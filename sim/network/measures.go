@@ -22,7 +22,9 @@ const (
 // Utilization of a node is the fraction of the time during which there is a job that it can serve.
 const (
 	EmptyProbability = "empty_probability" // fraction of the time during which a station has no jobs
-	JobsAway         = "jobs_away"         // mean number of jobs of a chain away from its reference; all jobs of an open chain, or of a closed one with no other visit. Only for networks with closed chains
+	// mean number of jobs of a chain away from its reference; all jobs of an open chain, or of a
+	// closed one with no other visit. Only for networks with closed chains
+	JobsAway = "jobs_away"
 )
 
 // Restart discards everything accumulated so far.
@@ -66,13 +68,26 @@ func (s *system) measures(all *sim.Samples) []sim.Measure {
 			jobs = all.Exactly(float64(c.population))
 		}
 		add := func(name, unit string, e *sim.Estimate) {
-			list = append(list, sim.Measure{Name: name, Kind: sim.OfClass, Index: k, Of: c.name, Unit: unit, Estimate: e})
+			list = append(list, sim.Measure{
+				Name:     name,
+				Kind:     sim.OfClass,
+				Index:    k,
+				Of:       c.name,
+				Unit:     unit,
+				Estimate: e,
+			})
 		}
 		throughput := func(one *sim.Sample) float64 { return s.throughput(k, one) }
 		add(sim.MeanJobs, "jobs", jobs)
 		add(sim.Throughput, "jobs/time", all.Estimate(throughput))
-		add(sim.MeanDelay, "time", all.EstimateIf(func(one *sim.Sample) bool { return throughput(one) > 0 && !s.horizon }, func(one *sim.Sample) float64 { return one.Jobs[k] / throughput(one) }))
-		add(sim.MeasuredDelay, "time", all.EstimateIf(func(one *sim.Sample) bool { return one.Left[k] > 0 }, func(one *sim.Sample) float64 { return one.Sojourn[k] }))
+		add(sim.MeanDelay, "time", all.EstimateIf(
+			func(one *sim.Sample) bool { return throughput(one) > 0 && !s.horizon },
+			func(one *sim.Sample) float64 { return one.Jobs[k] / throughput(one) },
+		))
+		add(sim.MeasuredDelay, "time", all.EstimateIf(
+			func(one *sim.Sample) bool { return one.Left[k] > 0 },
+			func(one *sim.Sample) float64 { return one.Sojourn[k] },
+		))
 		if s.closed {
 			add(JobsAway, "jobs", all.Own(JobsAway, k))
 		}
@@ -91,10 +106,20 @@ func (s *system) measures(all *sim.Samples) []sim.Measure {
 			})
 		}
 		add := func(name, unit string, e *sim.Estimate) {
-			list = append(list, sim.Measure{Name: name, Kind: OfStation, Index: i, Of: station.name, Unit: unit, Estimate: e})
+			list = append(list, sim.Measure{
+				Name:     name,
+				Kind:     OfStation,
+				Index:    i,
+				Of:       station.name,
+				Unit:     unit,
+				Estimate: e,
+			})
 		}
 		add(sim.MeanJobs, "jobs", sum(func(one *sim.Sample, row int) float64 { return one.Jobs[row] }))
-		add(sim.Throughput, "jobs/time", sum(func(one *sim.Sample, row int) float64 { return one.Left[row] / one.Time }))
+		add(
+			sim.Throughput, "jobs/time",
+			sum(func(one *sim.Sample, row int) float64 { return one.Left[row] / one.Time }),
+		)
 		add(EmptyProbability, "", all.Own(EmptyProbability, i))
 		if s.hasUtilization(i) {
 			add(sim.Utilization, "", all.Estimate(func(one *sim.Sample) float64 { return one.Busy[i] }))
@@ -147,7 +172,8 @@ func (s *system) warnings(r *sim.Result) (list []string) {
 			continue
 		}
 		if ended := r.Estimate(sim.OfVisit, v, sim.Throughput).Mean * r.Time * float64(r.Runs); ended < fewJobs {
-			list = append(list, fmt.Sprintf("visit %s: only %.0f ended in all runs, and intervals need %d", s.visits[v].name, ended, fewJobs))
+			list = append(list, fmt.Sprintf("visit %s: only %.0f ended in all runs, and intervals need %d",
+				s.visits[v].name, ended, fewJobs))
 		}
 	}
 	if names := s.constantChains(); names != nil {

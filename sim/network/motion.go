@@ -52,7 +52,8 @@ type use struct {
 func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
 	m := &motion{
 		system: s, draws: rand.New(r), arrival: math.Inf(1),
-		byChain: make([]count, len(s.chains)), byVisit: make([]count, len(s.visits)), byNode: make(stations.Usage, len(s.nodes)), use: make([]use, len(s.stations)),
+		byChain: make([]count, len(s.chains)), byVisit: make([]count, len(s.visits)),
+		byNode: make(stations.Usage, len(s.nodes)), use: make([]use, len(s.stations)),
 	}
 	var list []stations.Station
 	for i := range s.stations {
@@ -134,7 +135,9 @@ func (m *motion) enter(id int32, visit int, seen *sim.Totals) error {
 	j := &m.jobs[id]
 	j.came, j.visit = m.now, int32(visit)
 	m.move(visit, 1, seen)
-	if err := m.calendar.Arrive(v.station, m.now, stations.Job{ID: id, Class: v.class}, v.sizes.Sample(m.draws)); err != nil {
+	if err := m.calendar.Arrive(
+		v.station, m.now, stations.Job{ID: id, Class: v.class}, v.sizes.Sample(m.draws),
+	); err != nil {
 		return err
 	}
 	m.settle(v.station)
@@ -257,7 +260,9 @@ func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 		closed += k.population
 	}
 	seen := sim.NewTotals(len(s.chains)+len(s.visits), len(s.stations)+len(s.nodes))
-	return stations.Pilot(ctx, 3*closed, unstable, func() error { return m.step(seen) }, func() (now, visits float64) { return m.now, m.closedVisits(seen) })
+	return stations.Pilot(ctx, 3*closed, unstable, func() error { return m.step(seen) }, func() (now, visits float64) {
+		return m.now, m.closedVisits(seen)
+	})
 }
 
 // closedVisits returns the number of completed visits of closed chains.

@@ -214,7 +214,8 @@ func (s *system) stepCost() float64 {
 func (s *system) addVisits(n Network) error {
 	m := n.Model
 	if n.Sizes != nil && len(n.Sizes) != len(m.Classes) {
-		return input.Errorf("Sizes", fmt.Sprintf("%d lists", len(n.Sizes)), "one for each of the %d classes", len(m.Classes))
+		return input.Errorf("Sizes", fmt.Sprintf("%d lists", len(n.Sizes)), "one for each of the %d classes",
+			len(m.Classes))
 	}
 	at := make([]int, len(m.Classes)) // the first visit of each class
 	count := 0
@@ -240,10 +241,19 @@ func (s *system) addVisits(n Network) error {
 	for c := range m.Classes {
 		class := &m.Classes[c]
 		if n.Sizes != nil && n.Sizes[c] != nil && len(n.Sizes[c]) != len(class.Visits) {
-			return input.Errorf(input.Index("Sizes", c), fmt.Sprintf("%d distributions", len(n.Sizes[c])), "one for each of the %d visits", len(class.Visits))
+			return input.Errorf(input.Index("Sizes", c),
+				fmt.Sprintf("%d distributions", len(n.Sizes[c])), "one for each of the %d visits",
+				len(class.Visits))
 		}
 		for k, v := range class.Visits {
-			one := visit{name: class.Name + " at " + m.Stations[v.Station].Name, chain: ofClass[c], station: v.Station, class: local[v.Station], next: s.ways(m, c, k, at, &s.chains[ofClass[c]]), away: 1}
+			one := visit{
+				name:    class.Name + " at " + m.Stations[v.Station].Name,
+				chain:   ofClass[c],
+				station: v.Station,
+				class:   local[v.Station],
+				next:    s.ways(m, c, k, at, &s.chains[ofClass[c]]),
+				away:    1,
+			}
 			local[v.Station]++
 			for _, node := range v.Nodes {
 				one.nodes = append(one.nodes, firstNode[v.Station]+node)
@@ -273,7 +283,10 @@ func (n Network) sizesOf(c, v int) (sizes.Distribution, error) {
 	if n.Sizes != nil && n.Sizes[c] != nil {
 		given = n.Sizes[c][v]
 	}
-	return stations.SizesOf(given, n.Shape, n.Model.Classes[c].Visits[v].MeanSize, fmt.Sprintf("Sizes[%d][%d]", c, v), fmt.Sprintf("classes[%d].visits[%d].mean_size", c, v))
+	return stations.SizesOf(
+		given, n.Shape, n.Model.Classes[c].Visits[v].MeanSize, fmt.Sprintf("Sizes[%d][%d]", c, v),
+		fmt.Sprintf("classes[%d].visits[%d].mean_size", c, v),
+	)
 }
 
 // addChains finds the chains, and returns the chain of each class.
@@ -343,7 +356,13 @@ func checkStable(ctx context.Context, m *network.Model) error {
 		return nil
 	}
 	load := r.Stations[r.Critical]
-	return &network.UnstableError{Station: r.Critical, Name: m.Stations[r.Critical].Name, Classes: load.Bottleneck, Work: load.Work, Capacity: load.Capacity}
+	return &network.UnstableError{
+		Station:  r.Critical,
+		Name:     m.Stations[r.Critical].Name,
+		Classes:  load.Bottleneck,
+		Work:     load.Work,
+		Capacity: load.Capacity,
+	}
 }
 
 // anonymous returns the model without names.

@@ -34,7 +34,9 @@ func to(visits ...int) (list []network.Branch) {
 // repaired by c servers, for a mean time of 1/5.
 func machineRepair(n, c int, discipline network.Discipline) *network.Model {
 	return &network.Model{
-		Stations: []network.Station{{Name: "works", Discipline: network.Delay}, {Name: "repair", Discipline: discipline, Servers: c}},
+		Stations: []network.Station{
+			{Name: "works", Discipline: network.Delay}, {Name: "repair", Discipline: discipline, Servers: c},
+		},
 		Classes: []network.Class{{Name: "machine", Population: n, Visits: []network.Visit{
 			{Station: 0, Next: to(1)}, {Station: 1, MeanSize: rat("1/5"), Next: to(0)},
 		}}},
@@ -64,17 +66,22 @@ func TestMachineRepair(t *testing.T) {
 		works, shape string
 	}{
 		{network.FCFS, "deterministic", "exponential"}, {network.FCFS, "hyperexponential:10", "exponential"},
-		{network.Sharing, "exponential", "deterministic"}, {network.Sharing, "hyperexponential:10", "hyperexponential:10"},
+		{network.Sharing, "exponential", "deterministic"},
+		{network.Sharing, "hyperexponential:10", "hyperexponential:10"},
 		{network.LCFS, "deterministic", "exponential"},
 	} {
 		const n, servers = 12, 2
-		system := Network{Model: machineRepair(n, servers, c.discipline), Sizes: [][]sizes.Distribution{{simtest.Sizes(t, c.works, 1), simtest.Sizes(t, c.shape, 0.2)}}}
+		system := Network{
+			Model: machineRepair(n, servers, c.discipline),
+			Sizes: [][]sizes.Distribution{{simtest.Sizes(t, c.works, 1), simtest.Sizes(t, c.shape, 0.2)}},
+		}
 		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 4e4, Seed: 3, Distribution: n})
 		p := repairDistribution(n, servers)
 		at := string(c.discipline) + " " + c.works + " " + c.shape + ": "
 		var jobs, busy float64
 		for k, v := range p {
-			simtest.Near(t, at+"distribution", &r.Distribution[k], v) // jobs away from the first visit, where machines work
+			// jobs away from the first visit, where machines work
+			simtest.Near(t, at+"distribution", &r.Distribution[k], v)
 			jobs += float64(k) * v
 			busy += float64(min(k, servers)) * v
 		}
@@ -95,7 +102,11 @@ func one(s network.Station, rates ...string) *network.Model {
 	s.Name = "station"
 	m := &network.Model{Stations: []network.Station{s}}
 	for i, r := range rates {
-		m.Classes = append(m.Classes, network.Class{Name: string(rune('a' + i)), ArrivalRate: rat(r), Visits: []network.Visit{{Next: to(-1)}}})
+		m.Classes = append(m.Classes, network.Class{
+			Name:        string(rune('a' + i)),
+			ArrivalRate: rat(r),
+			Visits:      []network.Visit{{Next: to(-1)}},
+		})
 	}
 	return m
 }
@@ -113,7 +124,10 @@ func TestServersMatchErlang(t *testing.T) {
 	wait := term / (sum + term)
 	jobs := lambda + wait*lambda/(c-lambda)
 	for _, discipline := range []network.Discipline{network.FCFS, network.Random, network.Sharing, network.LCFS} {
-		r := simtest.Run(t, Network{Model: one(network.Station{Discipline: discipline, Servers: c}, "9/5", "3/5")}, sim.Settings{Runs: 20, Jumps: 4e4, Seed: 4, Levels: []float64{0.5, 0.9}})
+		r := simtest.Run(
+			t, Network{Model: one(network.Station{Discipline: discipline, Servers: c}, "9/5", "3/5")},
+			sim.Settings{Runs: 20, Jumps: 4e4, Seed: 4, Levels: []float64{0.5, 0.9}},
+		)
 		at := string(discipline) + ": "
 		simtest.Near(t, at+"jobs", r.All(sim.MeanJobs), jobs)
 		simtest.Near(t, at+"class", r.Class(0, sim.MeanJobs), 0.75*jobs)
@@ -153,26 +167,47 @@ func TestConforms(t *testing.T) {
 	// on the advances, which are those of the plan.
 	shared := machineRepair(4, 0, network.Balanced)
 	shared.Stations[1].Nodes = []network.Node{{Name: "a", Capacity: rat("1")}, {Name: "b", Capacity: rat("1")}}
-	shared.Classes = append(shared.Classes, network.Class{Name: "open", ArrivalRate: rat("1/4"), Visits: []network.Visit{{Station: 1, Nodes: []int{1}, Next: []network.Branch{{Class: network.Leaves, Probability: rat("1")}}}}})
+	shared.Classes = append(shared.Classes, network.Class{
+		Name:        "open",
+		ArrivalRate: rat("1/4"),
+		Visits: []network.Visit{{
+			Station: 1,
+			Nodes:   []int{1},
+			Next:    []network.Branch{{Class: network.Leaves, Probability: rat("1")}},
+		}},
+	})
 	shared.Classes[0].Visits[1].Nodes = []int{0, 1}
-	simtest.SameDigits(t, Network{Model: shared, Shape: simtest.Sizes(t, "lognormal:2", 1)}, sim.Settings{Runs: 8, Jumps: 1e4, Levels: []float64{0.5}})
+	simtest.SameDigits(t, Network{Model: shared, Shape: simtest.Sizes(t, "lognormal:2", 1)}, sim.Settings{
+		Runs:   8,
+		Jumps:  1e4,
+		Levels: []float64{0.5},
+	})
 }
 
 func BenchmarkNetwork(b *testing.B) {
 	for _, d := range []network.Discipline{network.Sharing, network.FCFS, network.LCFS} {
-		b.Run("population=20/"+string(d), func(b *testing.B) { simtest.Benchmark(b, Network{Model: machineRepair(20, 3, d)}) })
+		b.Run("population=20/"+string(d), func(b *testing.B) {
+			simtest.Benchmark(b, Network{Model: machineRepair(20, 3, d)})
+		})
 	}
-	b.Run("population=100000/fcfs", func(b *testing.B) { simtest.Benchmark(b, Network{Model: machineRepair(100_000, 3, network.FCFS)}) })
+	b.Run("population=100000/fcfs", func(b *testing.B) {
+		simtest.Benchmark(b, Network{Model: machineRepair(100_000, 3, network.FCFS)})
+	})
 }
 
 // tableModel has two closed classes that share a station by a table of rates, in proportions 2 to 1
 // of its total rate, which is that of two servers.
 func tableModel(byRates bool) *network.Model {
 	m := &network.Model{
-		Stations: []network.Station{{Name: "think", Discipline: network.Delay}, {Name: "share", Discipline: network.Balanced}},
+		Stations: []network.Station{
+			{Name: "think", Discipline: network.Delay}, {Name: "share", Discipline: network.Balanced},
+		},
 		Classes: []network.Class{
 			{Name: "a", Population: 3, Visits: []network.Visit{{Station: 0, Next: to(1)}, {Station: 1, Next: to(0)}}},
-			{Name: "b", Population: 2, Visits: []network.Visit{{Station: 0, MeanSize: rat("2"), Count: rat("1")}, {Station: 1, MeanSize: rat("1/3"), Count: rat("3/2")}}},
+			{Name: "b", Population: 2, Visits: []network.Visit{
+				{Station: 0, MeanSize: rat("2"), Count: rat("1")},
+				{Station: 1, MeanSize: rat("1/3"), Count: rat("3/2")},
+			}},
 		},
 	}
 	table := &network.Table{Classes: []int{1, 0}, Most: []int{2, 3}}
@@ -190,7 +225,9 @@ func tableModel(byRates bool) *network.Model {
 			}
 			rate := big.NewRat(int64(min(a+b, 2)), int64(max(a+b, 1)))
 			table.Balance = append(table.Balance, phi)
-			table.Rates = append(table.Rates, []*big.Rat{new(big.Rat).Mul(rate, big.NewRat(int64(b), 1)), new(big.Rat).Mul(rate, big.NewRat(int64(a), 1))})
+			table.Rates = append(table.Rates, []*big.Rat{
+				new(big.Rat).Mul(rate, big.NewRat(int64(b), 1)), new(big.Rat).Mul(rate, big.NewRat(int64(a), 1)),
+			})
 		}
 	}
 	if byRates {
@@ -231,10 +268,15 @@ func TestTables(t *testing.T) {
 func TestUnstable(t *testing.T) {
 	m := one(network.Station{Discipline: network.FCFS}, "3/4", "1/4")
 	var u *network.UnstableError
-	if _, err := sim.NewPlan(t.Context(), Network{Model: m}, sim.Settings{}); !errors.As(err, &u) || u.Name != "station" || len(u.Classes) != 2 {
+	if _, err := sim.NewPlan(t.Context(), Network{Model: m}, sim.Settings{}); !errors.As(err, &u) ||
+		u.Name != "station" || len(u.Classes) != 2 {
 		t.Errorf("%v", err)
 	}
-	m.Classes = append(m.Classes, network.Class{Name: "closed", Population: 3, Visits: []network.Visit{{Next: []network.Branch{{Class: 2, Probability: rat("1")}}}}})
+	m.Classes = append(m.Classes, network.Class{
+		Name:       "closed",
+		Population: 3,
+		Visits:     []network.Visit{{Next: []network.Branch{{Class: 2, Probability: rat("1")}}}},
+	})
 	r := simtest.Run(t, Network{Model: m}, sim.Settings{Runs: 5, Horizon: 2000})
 	if r.Class(0, sim.MeanJobs).Mean < 10 || len(r.Warnings) == 0 {
 		t.Errorf("%v jobs, warnings %q", r.Class(0, sim.MeanJobs).Mean, r.Warnings)
@@ -245,7 +287,8 @@ func TestUnstable(t *testing.T) {
 func TestStationWithoutVisits(t *testing.T) {
 	nodes := []network.Node{{Name: "node", Capacity: rat("1")}}
 	for _, s := range []network.Station{
-		{Discipline: network.Delay}, {Discipline: network.FCFS}, {Discipline: network.Sharing, Rates: simtest.Rationals("1", "2")},
+		{Discipline: network.Delay}, {Discipline: network.FCFS},
+		{Discipline: network.Sharing, Rates: simtest.Rationals("1", "2")},
 		{Discipline: network.Order, Nodes: nodes}, {Discipline: network.Balanced, Nodes: nodes},
 	} {
 		m := machineRepair(3, 1, network.FCFS)
@@ -287,9 +330,14 @@ func TestVisitsByNumber(t *testing.T) {
 func TestPrecision(t *testing.T) {
 	m := machineRepair(6, 1, network.FCFS)
 	m.Stations = append(m.Stations, network.Station{Name: "alone", Discipline: network.Sharing})
-	m.Classes = append(m.Classes, network.Class{Name: "alone", Population: 2, Visits: []network.Visit{{Station: 2, Count: rat("1")}}})
+	m.Classes = append(m.Classes, network.Class{
+		Name:       "alone",
+		Population: 2,
+		Visits:     []network.Visit{{Station: 2, Count: rat("1")}},
+	})
 	r := simtest.Run(t, Network{Model: m}, sim.Settings{Runs: 200, Jumps: 3000, Precision: 0.02})
-	if away := r.Class(0, JobsAway); !r.PrecisionMet || r.Runs == 200 || away.HalfWidth > 0.02*away.Mean || r.Class(1, JobsAway).Mean != 2 {
+	if away := r.Class(0, JobsAway); !r.PrecisionMet || r.Runs == 200 || away.HalfWidth > 0.02*away.Mean ||
+		r.Class(1, JobsAway).Mean != 2 {
 		t.Errorf("met: %v after %d runs, away %v and %v", r.PrecisionMet, r.Runs, away, r.Class(1, JobsAway))
 	}
 }
@@ -314,7 +362,10 @@ func TestKeys(t *testing.T) {
 	if first != key(Network{Model: same}) {
 		t.Error("names change the key")
 	}
-	for _, n := range []Network{{Model: other}, {Model: machineRepair(3, 1, network.LCFS)}, {Model: machineRepair(4, 1, network.FCFS)}, {Model: same, Shape: simtest.Sizes(t, "deterministic", 1)}} {
+	for _, n := range []Network{
+		{Model: other}, {Model: machineRepair(3, 1, network.LCFS)}, {Model: machineRepair(4, 1, network.FCFS)},
+		{Model: same, Shape: simtest.Sizes(t, "deterministic", 1)},
+	} {
 		if first == key(n) {
 			t.Errorf("%+v has the key of another", n)
 		}
@@ -357,21 +408,32 @@ func TestEndsWithContext(t *testing.T) {
 
 func TestBadNetworks(t *testing.T) {
 	for path, spoil := range map[string]func(*Network){
-		"Model = nothing":                      func(n *Network) { n.Model = nil },
-		"stations = []":                        func(n *Network) { n.Model = new(network.Model) },
-		"Sizes = 2 lists":                      func(n *Network) { n.Sizes = make([][]sizes.Distribution, 2) },
-		"Sizes[0] = 1 distributions":           func(n *Network) { n.Sizes = [][]sizes.Distribution{make([]sizes.Distribution, 1)} },
-		"Sizes[0][1]":                          func(n *Network) { n.Sizes = [][]sizes.Distribution{{nil, simtest.Sizes(t, "exponential", 2)}} },
-		"the sizes of shape":                   func(n *Network) { n.Shape = simtest.InfiniteMean(t) },
-		"stations[1].rate = ":                  func(n *Network) { n.Model.Stations[1].Rate = rat("1e-400") },
-		"classes[0].visits[0].mean_size = 100": func(n *Network) { n.Model.Classes[0].Visits[0].MeanSize = rat("1e200") },
+		"Model = nothing": func(n *Network) { n.Model = nil },
+		"stations = []":   func(n *Network) { n.Model = new(network.Model) },
+		"Sizes = 2 lists": func(n *Network) { n.Sizes = make([][]sizes.Distribution, 2) },
+		"Sizes[0] = 1 distributions": func(n *Network) {
+			n.Sizes = [][]sizes.Distribution{
+				make([]sizes.Distribution, 1),
+			}
+		},
+		"Sizes[0][1]": func(n *Network) {
+			n.Sizes = [][]sizes.Distribution{
+				{nil, simtest.Sizes(t, "exponential", 2)},
+			}
+		},
+		"the sizes of shape":  func(n *Network) { n.Shape = simtest.InfiniteMean(t) },
+		"stations[1].rate = ": func(n *Network) { n.Model.Stations[1].Rate = rat("1e-400") },
+		"classes[0].visits[0].mean_size = 100": func(n *Network) {
+			n.Model.Classes[0].Visits[0].MeanSize = rat("1e200")
+		},
 		"classes = arrival rates that are all 0": func(n *Network) {
 			n.Model = one(network.Station{Discipline: network.FCFS}, "0")
 		},
 	} {
 		n := Network{Model: machineRepair(5, 2, network.FCFS)}
 		spoil(&n)
-		if _, err := sim.NewPlan(t.Context(), n, sim.Settings{Horizon: 1}); err == nil || !strings.HasPrefix(err.Error(), path) {
+		if _, err := sim.NewPlan(t.Context(), n, sim.Settings{Horizon: 1}); err == nil ||
+			!strings.HasPrefix(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

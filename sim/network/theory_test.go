@@ -42,7 +42,8 @@ func insensitive(t *testing.T, m *network.Model, shape string) [][]sizes.Distrib
 		for _, v := range m.Classes[c].Visits {
 			var d sizes.Distribution
 			switch s := &m.Stations[v.Station]; {
-			case s.Discipline == network.FCFS || s.Discipline == network.Order || s.Discipline == network.LCFS && s.Servers > 1:
+			case s.Discipline == network.FCFS || s.Discipline == network.Order ||
+				s.Discipline == network.LCFS && s.Servers > 1:
 			default:
 				d = simtest.Sizes(t, shape, float(v.MeanSize))
 			}
@@ -83,7 +84,10 @@ func pairs(r *sim.Result, exact *network.Result, m *network.Model) (list []pair)
 		}
 		for _, v := range station.Visits {
 			row := first[v.Class] + v.Visit
-			add(fmt.Sprint("throughput of visit ", row), r.Estimate(sim.OfVisit, row, sim.Throughput), v.Throughput.Float)
+			add(
+				fmt.Sprint("throughput of visit ", row), r.Estimate(sim.OfVisit, row, sim.Throughput),
+				v.Throughput.Float,
+			)
 			add(fmt.Sprint("jobs of visit ", row), r.Estimate(sim.OfVisit, row, sim.MeanJobs), v.MeanJobs.Float)
 			add(fmt.Sprint("delay of visit ", row), r.Estimate(sim.OfVisit, row, sim.MeasuredDelay), v.MeanDelay.Float)
 		}
@@ -160,7 +164,9 @@ func TestPercentiles(t *testing.T) {
 	m := machineRepair(4, 3, network.FCFS)
 	m.Classes[0].Visits[1].MeanSize = rat("1")
 	m.Classes = append(m.Classes,
-		network.Class{Name: "other", Population: 2, Visits: []network.Visit{{Station: 0, MeanSize: rat("2"), Count: rat("1")}, {Station: 1, Count: rat("1")}}},
+		network.Class{Name: "other", Population: 2, Visits: []network.Visit{
+			{Station: 0, MeanSize: rat("2"), Count: rat("1")}, {Station: 1, Count: rat("1")},
+		}},
 		network.Class{Name: "open", ArrivalRate: rat("1/2"), Visits: []network.Visit{{Station: 1, Count: rat("1")}}})
 	levels := simtest.Rationals("1/2", "9/10", "99/100")
 	exact, err := network.Delays(t.Context(), m, network.DelayQuestion{Station: 1, Levels: levels}, network.Settings{})

@@ -93,7 +93,9 @@ func equalWeights(p *fluid.Pool, arrivalRate func(row int) *big.Rat) error {
 			common = weight
 		}
 		if weight.Cmp(common) != 0 {
-			return input.Errorf(input.Index("jobs", k)+".weight", weight.RatString(), "the same weight for all under the policy bf")
+			return input.Errorf(
+				input.Index("jobs", k)+".weight", weight.RatString(), "the same weight for all under the policy bf",
+			)
 		}
 	}
 	for k := range p.Jobs {
@@ -169,5 +171,6 @@ func (a *allocations) checkLattice(x []int) error {
 		return nil
 	}
 	return fmt.Errorf("%w: balanced fairness of so many jobs of %d profiles takes more than %d states: "+
-		"lower the load or, with a horizon, shorten it", sim.ErrTooManyStates, len(a.jobs), maxLattice) // the numbers of jobs are left out: they depend on the run that hits the limit first
+		// the numbers of jobs are left out: they depend on the run that hits the limit first
+		"lower the load or, with a horizon, shorten it", sim.ErrTooManyStates, len(a.jobs), maxLattice)
 }

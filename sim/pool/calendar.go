@@ -74,7 +74,8 @@ func newCalendar(ctx context.Context, g *taskPool, r *sim.Stream) sim.Engine {
 		taskPool: g, random: r, draws: rand.New(r), arrival: math.Inf(1),
 		free: slices.Clone(g.capacity), room: make([][]uint64, classes), next: make([]int, classes),
 		lines:  make([]eventqueue.Schedule, classes),
-		weight: make([]float64, classes), running: make([]int, classes), base: make([]int, classes), excess: make([]float64, classes), since: make([]float64, classes), Population: sim.NewPopulation(classes),
+		weight: make([]float64, classes), running: make([]int, classes), base: make([]int, classes),
+		excess: make([]float64, classes), since: make([]float64, classes), Population: sim.NewPopulation(classes),
 	}
 	for k := range q.room {
 		q.room[k] = make([]uint64, (g.machines+63)/64)

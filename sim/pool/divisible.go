@@ -76,7 +76,9 @@ func (f Divisible) Describe(ctx context.Context, o sim.Observation) (*sim.Descri
 		if f.Sizes != nil {
 			given = f.Sizes[k]
 		}
-		jobSizes, mean, err := sim.SizesOf(given, c.MeanSize, fmt.Sprintf("Sizes[%d]", k), fmt.Sprintf("jobs[%d].mean_size", k))
+		jobSizes, mean, err := sim.SizesOf(
+			given, c.MeanSize, fmt.Sprintf("Sizes[%d]", k), fmt.Sprintf("jobs[%d].mean_size", k),
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +88,8 @@ func (f Divisible) Describe(ctx context.Context, o sim.Observation) (*sim.Descri
 		net.Sources = append(net.Sources, stations.Source{Row: k, Queue: k, Sizes: jobSizes})
 		rates = append(rates, rate)
 		classes = append(classes, []any{
-			c.ArrivalRate.RatString(), jobSizes.String(), texts(c.Profile(), len(t.Resources)), num.OrOne(c.Weight).RatString(),
+			c.ArrivalRate.RatString(), jobSizes.String(), texts(c.Profile(), len(t.Resources)),
+			num.OrOne(c.Weight).RatString(),
 		})
 	}
 	net.Table, net.Rate = sizes.NewAliasTable(rates, nil), sim.Sum(rates)

@@ -44,7 +44,9 @@ func trafficReferences(t testing.TB) (list []trafficReference) {
 }
 
 func (r trafficReference) traffic() traffic.Model {
-	t := traffic.Model{Resources: []fluid.Resource{{Name: "cpu", Capacity: big.NewRat(1, 1)}, {Name: "ram", Capacity: big.NewRat(1, 1)}}}
+	t := traffic.Model{Resources: []fluid.Resource{
+		{Name: "cpu", Capacity: big.NewRat(1, 1)}, {Name: "ram", Capacity: big.NewRat(1, 1)},
+	}}
 	for k, a := range r.A {
 		c := traffic.Class{Name: fmt.Sprint(k + 1), ArrivalRate: new(big.Rat).SetFloat64(r.Lambda[k])}
 		for _, v := range a {
@@ -60,7 +62,12 @@ func (r trafficReference) traffic() traffic.Model {
 func TestFluidSharingAgainstChain(t *testing.T) {
 	for _, ref := range trafficReferences(t) {
 		for policy, want := range map[fluid.Policy][2]float64{fluid.PF: ref.PF, fluid.DRF: ref.DRF, fluid.BF: ref.BF} {
-			r := simtest.Run(t, Divisible{Traffic: ref.traffic(), Policy: policy}, sim.Settings{Runs: 8, Jumps: 3e4, WarmUp: 3e3, Seed: 1})
+			r := simtest.Run(t, Divisible{Traffic: ref.traffic(), Policy: policy}, sim.Settings{
+				Runs:   8,
+				Jumps:  3e4,
+				WarmUp: 3e3,
+				Seed:   1,
+			})
 			for k, c := range r.Classes {
 				at := fmt.Sprintf("%s, load %g, %s: class %s: ", ref.Name, ref.Load, policy, c.Name)
 				simtest.Near(t, at+"jobs", r.Class(k, sim.MeanJobs), want[k])
@@ -76,11 +83,19 @@ func TestFluidSharingAgainstChain(t *testing.T) {
 // weights, limits on tasks, and classes that lie.
 func TestFluidSharingAgainstSolve(t *testing.T) {
 	load := traffic.Model{
-		Resources: []fluid.Resource{{Name: "cpu", Capacity: big.NewRat(9, 1)}, {Name: "ram", Capacity: big.NewRat(18, 1)}},
+		Resources: []fluid.Resource{
+			{Name: "cpu", Capacity: big.NewRat(9, 1)}, {Name: "ram", Capacity: big.NewRat(18, 1)},
+		},
 		Classes: []traffic.Class{
 			{Name: "a", Demand: simtest.Rationals("1", "4"), ArrivalRate: big.NewRat(1, 1), MeanSize: big.NewRat(3, 2)},
 			{Name: "b", Demand: simtest.Rationals("3", "1"), ArrivalRate: big.NewRat(1, 2)},
-			{Name: "c", Demand: simtest.Rationals("2", "2"), Declared: simtest.Rationals("2", "3"), ArrivalRate: big.NewRat(1, 4), MeanSize: big.NewRat(2, 1)},
+			{
+				Name:        "c",
+				Demand:      simtest.Rationals("2", "2"),
+				Declared:    simtest.Rationals("2", "3"),
+				ArrivalRate: big.NewRat(1, 4),
+				MeanSize:    big.NewRat(2, 1),
+			},
 		},
 	}
 	for _, policy := range fluid.Policies() {
@@ -97,11 +112,25 @@ func TestFluidSharingAgainstSolve(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := simtest.Run(t, Divisible{Traffic: load, Policy: policy}, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 6})
+		r := simtest.Run(t, Divisible{Traffic: load, Policy: policy}, sim.Settings{
+			Runs:   20,
+			Jumps:  3e4,
+			WarmUp: 3e3,
+			Seed:   6,
+		})
 		for k, c := range r.Classes {
-			simtest.Near(t, fmt.Sprintf("%s: class %s: jobs", policy, c.Name), r.Class(k, sim.MeanJobs), exact.Classes[k].MeanJobs)
-			simtest.Near(t, fmt.Sprintf("%s: class %s: delay", policy, c.Name), r.Class(k, sim.MeanDelay), *exact.Classes[k].MeanDelay)
-			simtest.Near(t, fmt.Sprintf("%s: class %s: service rate", policy, c.Name), r.Class(k, sim.ServiceRate), *exact.Classes[k].ServiceRate)
+			simtest.Near(
+				t, fmt.Sprintf("%s: class %s: jobs", policy, c.Name), r.Class(k, sim.MeanJobs),
+				exact.Classes[k].MeanJobs,
+			)
+			simtest.Near(
+				t, fmt.Sprintf("%s: class %s: delay", policy, c.Name), r.Class(k, sim.MeanDelay),
+				*exact.Classes[k].MeanDelay,
+			)
+			simtest.Near(
+				t, fmt.Sprintf("%s: class %s: service rate", policy, c.Name), r.Class(k, sim.ServiceRate),
+				*exact.Classes[k].ServiceRate,
+			)
 		}
 	}
 }
@@ -112,7 +141,9 @@ func TestBalancedFairnessIsInsensitive(t *testing.T) {
 		if ref.Load != 0.6 {
 			continue
 		}
-		for _, shapes := range [][2]string{{"deterministic", "hyperexponential:4"}, {"bounded-pareto:1.5:1000", "erlang:3"}} {
+		for _, shapes := range [][2]string{
+			{"deterministic", "hyperexponential:4"}, {"bounded-pareto:1.5:1000", "erlang:3"},
+		} {
 			f := Divisible{Traffic: ref.traffic(), Policy: fluid.BF}
 			for k, shape := range shapes { // sizes of mean 2 and 1/2, as much work
 				mean := []float64{2, 0.5}[k]
@@ -139,7 +170,11 @@ func TestProportionalFairnessIsNearlyInsensitive(t *testing.T) {
 			continue
 		}
 		distribution := simtest.Sizes(t, "deterministic", 1)
-		f := Divisible{Traffic: ref.traffic(), Policy: fluid.PF, Sizes: []sizes.Distribution{distribution, distribution}}
+		f := Divisible{
+			Traffic: ref.traffic(),
+			Policy:  fluid.PF,
+			Sizes:   []sizes.Distribution{distribution, distribution},
+		}
 		r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 3})
 		for k, c := range r.Classes {
 			if got, want := *r.Class(k, sim.MeanJobs), ref.PF[k]; !(got.Z(0.95*want) > -5 && got.Z(1.05*want) < 5) {
@@ -154,9 +189,18 @@ func TestProportionalFairnessIsNearlyInsensitive(t *testing.T) {
 func TestFluidSharingOfOneClass(t *testing.T) {
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.MaxMin} {
 		f := Divisible{Policy: policy, Traffic: traffic.Model{
-			Resources: []fluid.Resource{{Name: "cpu", Capacity: big.NewRat(12, 1)}, {Name: "ram", Capacity: big.NewRat(1, 1)}},
+			Resources: []fluid.Resource{
+				{Name: "cpu", Capacity: big.NewRat(12, 1)}, {Name: "ram", Capacity: big.NewRat(1, 1)},
+			},
 			Classes: []traffic.Class{
-				{Name: "a", Demand: simtest.Rationals("3/2"), Declared: simtest.Rationals("3"), Weight: big.NewRat(5, 1), ArrivalRate: big.NewRat(1, 5), MeanSize: big.NewRat(10, 1)},
+				{
+					Name:        "a",
+					Demand:      simtest.Rationals("3/2"),
+					Declared:    simtest.Rationals("3"),
+					Weight:      big.NewRat(5, 1),
+					ArrivalRate: big.NewRat(1, 5),
+					MeanSize:    big.NewRat(10, 1),
+				},
 				{Name: "never", Demand: simtest.Rationals("1", "1"), ArrivalRate: new(big.Rat)},
 			},
 		}}
@@ -256,7 +300,8 @@ func TestFluidSharingTooLarge(t *testing.T) {
 		{[]int{3000, 3000, 0}, false},
 	} {
 		_, err := newAllocations(t.Context(), load.Pool(), fluid.BF).of(c.x)
-		if c.ok && err != nil || !c.ok && (!errors.Is(err, sim.ErrTooManyStates) || !strings.Contains(err.Error(), "of 2 profiles")) {
+		if c.ok && err != nil ||
+			!c.ok && (!errors.Is(err, sim.ErrTooManyStates) || !strings.Contains(err.Error(), "of 2 profiles")) {
 			t.Errorf("%v: %v", c.x, err)
 		}
 	}
@@ -291,15 +336,19 @@ func TestFluidSharingStops(t *testing.T) {
 func TestFluidSharingKeys(t *testing.T) {
 	keys := map[string]string{}
 	for what, change := range map[string]func(f *Divisible){
-		"nothing":      func(*Divisible) {},
-		"policy":       func(f *Divisible) { f.Policy = fluid.DRF },
-		"capacity":     func(f *Divisible) { f.Traffic.Resources[1].Capacity = big.NewRat(2, 1) },
-		"demand":       func(f *Divisible) { f.Traffic.Classes[0].Demand[1] = big.NewRat(1, 3) },
-		"declared":     func(f *Divisible) { f.Traffic.Classes[0].Declared = simtest.Rationals("1", "1") },
-		"weight":       func(f *Divisible) { f.Traffic.Classes[0].Weight = big.NewRat(2, 1) },
-		"rate":         func(f *Divisible) { f.Traffic.Classes[0].ArrivalRate = big.NewRat(1, 7) },
-		"size":         func(f *Divisible) { f.Traffic.Classes[0].MeanSize = big.NewRat(1, 2) },
-		"distribution": func(f *Divisible) { f.Sizes = []sizes.Distribution{simtest.Sizes(t, "deterministic", 1), nil} },
+		"nothing":  func(*Divisible) {},
+		"policy":   func(f *Divisible) { f.Policy = fluid.DRF },
+		"capacity": func(f *Divisible) { f.Traffic.Resources[1].Capacity = big.NewRat(2, 1) },
+		"demand":   func(f *Divisible) { f.Traffic.Classes[0].Demand[1] = big.NewRat(1, 3) },
+		"declared": func(f *Divisible) { f.Traffic.Classes[0].Declared = simtest.Rationals("1", "1") },
+		"weight":   func(f *Divisible) { f.Traffic.Classes[0].Weight = big.NewRat(2, 1) },
+		"rate":     func(f *Divisible) { f.Traffic.Classes[0].ArrivalRate = big.NewRat(1, 7) },
+		"size":     func(f *Divisible) { f.Traffic.Classes[0].MeanSize = big.NewRat(1, 2) },
+		"distribution": func(f *Divisible) {
+			f.Sizes = []sizes.Distribution{
+				simtest.Sizes(t, "deterministic", 1), nil,
+			}
+		},
 	} {
 		f := Divisible{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
 		change(&f)
@@ -345,12 +394,18 @@ func TestBadFluidSharing(t *testing.T) {
 		f := Divisible{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
 		c.spoil(&f)
 		var bad *input.Error
-		if _, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1}); !errors.As(err, &bad) || bad.Path != c.path {
+		if _, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1}); !errors.As(err, &bad) ||
+			bad.Path != c.path {
 			t.Errorf("%s: %v", c.path, err)
 		}
 	}
-	f := Divisible{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF, Sizes: []sizes.Distribution{simtest.InfiniteMean(t), nil}}
-	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); !errors.Is(err, sizes.ErrInfinite) || !strings.Contains(err.Error(), "Sizes[0]") {
+	f := Divisible{
+		Traffic: trafficReferences(t)[0].traffic(),
+		Policy:  fluid.PF,
+		Sizes:   []sizes.Distribution{simtest.InfiniteMean(t), nil},
+	}
+	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); !errors.Is(err, sizes.ErrInfinite) ||
+		!strings.Contains(err.Error(), "Sizes[0]") {
 		t.Error(err)
 	}
 }
@@ -369,11 +424,13 @@ func TestUnstableFluidSharing(t *testing.T) {
 	f := Divisible{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
 	f.Traffic.Classes[0].ArrivalRate, f.Traffic.Classes[1].ArrivalRate = big.NewRat(1, 2), big.NewRat(3, 4)
 	var u *traffic.UnstableError
-	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); !errors.Is(err, num.ErrUnstable) || !errors.As(err, &u) || u.Resource != 1 || u.Load.Cmp(big.NewRat(1, 1)) != 0 {
+	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); !errors.Is(err, num.ErrUnstable) ||
+		!errors.As(err, &u) || u.Resource != 1 || u.Load.Cmp(big.NewRat(1, 1)) != 0 {
 		t.Errorf("%v", err)
 	}
 	r := simtest.Run(t, f, sim.Settings{Runs: 10, Horizon: 1000})
-	if len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "the pool is unstable") || r.Class(0, sim.ServiceRate) != nil {
+	if len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "the pool is unstable") ||
+		r.Class(0, sim.ServiceRate) != nil {
 		t.Errorf("%+v", r)
 	}
 	if n := r.All(sim.MeanJobs).Mean; !(n > 10) {

@@ -12,7 +12,8 @@
 //		log.Fatal(err)
 //	}
 //	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
-//		r, err := sim.Run(context.Background(), pool.Divisible{Traffic: *m, Policy: policy}, sim.Settings{Runs: 5, Jumps: 1e4, Seed: 1}, nil)
+//		r, err := sim.Run(context.Background(), pool.Divisible{Traffic: *m, Policy: policy},
+//			sim.Settings{Runs: 5, Jumps: 1e4, Seed: 1}, nil)
 //		if err != nil {
 //			log.Fatal(err)
 //		}

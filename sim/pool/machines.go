@@ -123,7 +123,9 @@ func inUnits(x *big.Rat, unit *big.Int) *big.Int {
 }
 
 func (t Tasks) fitsNowhere(k int) error {
-	return input.Errorf(fmt.Sprintf("jobs[%d].demand", k), "that of a task of "+t.Jobs[k].Name, "what fits on an empty machine")
+	return input.Errorf(
+		fmt.Sprintf("jobs[%d].demand", k), "that of a task of "+t.Jobs[k].Name, "what fits on an empty machine",
+	)
 }
 
 // fit returns the number of tasks of a class that fit on empty machines.
@@ -155,7 +157,9 @@ func (g *taskPool) addKeys() error {
 		}
 		key, _ := largest.Quo(largest, job.WeightOf()).Float64()
 		if !(key >= 1e-300 && key <= 1e300) {
-			return input.Errorf(fmt.Sprintf("jobs[%d].weight", k), job.WeightOf().RatString(), "a number in [1e-120, 1e120]")
+			return input.Errorf(
+				fmt.Sprintf("jobs[%d].weight", k), job.WeightOf().RatString(), "a number in [1e-120, 1e120]",
+			)
 		}
 		g.keys = append(g.keys, key)
 	}

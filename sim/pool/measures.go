@@ -30,17 +30,45 @@ const OfResource sim.Kind = "resource"
 // measures returns the measures of a run.
 func (g *taskPool) measures(s *sim.Samples) (list []sim.Measure) {
 	if g.standing {
-		list = append(list, sim.Measure{Name: sim.MeanJobs, Kind: sim.OfAll, Index: 0, Of: "", Unit: "jobs", Estimate: s.Exactly(float64(sim.Sum(g.counts)))})
+		list = append(list, sim.Measure{
+			Name:     sim.MeanJobs,
+			Kind:     sim.OfAll,
+			Index:    0,
+			Of:       "",
+			Unit:     "jobs",
+			Estimate: s.Exactly(float64(sim.Sum(g.counts))),
+		})
 	} else {
 		list = s.Jobs()
 	}
 	for k, c := range s.Classes() {
 		running := s.Own(RunningTasks, k)
-		list = append(list, sim.Measure{Name: RunningTasks, Kind: sim.OfClass, Index: k, Of: c.Name, Unit: "tasks", Estimate: running})
+		list = append(list, sim.Measure{
+			Name:     RunningTasks,
+			Kind:     sim.OfClass,
+			Index:    k,
+			Of:       c.Name,
+			Unit:     "tasks",
+			Estimate: running,
+		})
 		if g.standing {
 			list = append(list,
-				sim.Measure{Name: sim.MeanJobs, Kind: sim.OfClass, Index: k, Of: c.Name, Unit: "jobs", Estimate: s.Exactly(float64(g.counts[k]))},
-				sim.Measure{Name: sim.ServiceRate, Kind: sim.OfClass, Index: k, Of: c.Name, Unit: "tasks", Estimate: running.Scaled(1 / float64(g.counts[k]))})
+				sim.Measure{
+					Name:     sim.MeanJobs,
+					Kind:     sim.OfClass,
+					Index:    k,
+					Of:       c.Name,
+					Unit:     "jobs",
+					Estimate: s.Exactly(float64(g.counts[k])),
+				},
+				sim.Measure{
+					Name:     sim.ServiceRate,
+					Kind:     sim.OfClass,
+					Index:    k,
+					Of:       c.Name,
+					Unit:     "tasks",
+					Estimate: running.Scaled(1 / float64(g.counts[k])),
+				})
 		}
 	}
 	for j, resource := range g.fluid.Resources {
@@ -51,7 +79,14 @@ func (g *taskPool) measures(s *sim.Samples) (list []sim.Measure) {
 			}
 			return used
 		})
-		list = append(list, sim.Measure{Name: sim.Utilization, Kind: OfResource, Index: j, Of: resource.Name, Unit: "", Estimate: used})
+		list = append(list, sim.Measure{
+			Name:     sim.Utilization,
+			Kind:     OfResource,
+			Index:    j,
+			Of:       resource.Name,
+			Unit:     "",
+			Estimate: used,
+		})
 	}
 	return list
 }

@@ -24,10 +24,23 @@ import (
 func someTasks() Tasks {
 	return Tasks{
 		Resources: []string{"cpu", "ram"},
-		Machines:  []Machine{{Capacity: simtest.Rationals("4", "6"), Count: 2}, {Capacity: simtest.Rationals("8", "8")}},
+		Machines: []Machine{
+			{Capacity: simtest.Rationals("4", "6"), Count: 2}, {Capacity: simtest.Rationals("8", "8")},
+		},
 		Jobs: []TaskClass{
-			{Name: "a", Demand: simtest.Rationals("1", "5/2"), ArrivalRate: big.NewRat(1, 4), MeanTasks: big.NewRat(5, 2), Geometric: true},
-			{Name: "b", Demand: simtest.Rationals("3", "1"), ArrivalRate: big.NewRat(1, 2), MeanTasks: big.NewRat(2, 1)},
+			{
+				Name:        "a",
+				Demand:      simtest.Rationals("1", "5/2"),
+				ArrivalRate: big.NewRat(1, 4),
+				MeanTasks:   big.NewRat(5, 2),
+				Geometric:   true,
+			},
+			{
+				Name:        "b",
+				Demand:      simtest.Rationals("3", "1"),
+				ArrivalRate: big.NewRat(1, 2),
+				MeanTasks:   big.NewRat(2, 1),
+			},
 		},
 		Policy: fluid.PF,
 	}
@@ -138,13 +151,17 @@ func TestBadTasks(t *testing.T) {
 		{"jobs[1].count", func(f *Tasks) { *f = standingTasks(); f.Jobs[1].Count = maxStandingJobs }},
 		{"jobs[1].mean_tasks", func(f *Tasks) { *f = standingTasks(); f.Jobs[1].MeanTasks = big.NewRat(1, 1) }},
 		{"jobs[1].weight", func(f *Tasks) { f.Policy, f.Jobs[1].Weight = fluid.BF, big.NewRat(2, 1) }},
-		{"jobs[1].weight", func(f *Tasks) { *f = standingTasks(); f.Policy, f.Jobs[1].Weight = fluid.BF, big.NewRat(2, 1) }},
+		{
+			"jobs[1].weight",
+			func(f *Tasks) { *f = standingTasks(); f.Policy, f.Jobs[1].Weight = fluid.BF, big.NewRat(2, 1) },
+		},
 		{"policy", func(f *Tasks) { f.Policy = "" }},
 	} {
 		f := someTasks()
 		c.spoil(&f)
 		var bad *input.Error
-		if _, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1}); !errors.As(err, &bad) || bad.Path != c.path {
+		if _, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1}); !errors.As(err, &bad) ||
+			bad.Path != c.path {
 			t.Errorf("%s: %v", c.path, err)
 		}
 	}
@@ -155,7 +172,8 @@ func TestBadTasks(t *testing.T) {
 	}
 	f = someTasks()
 	f.Jobs[1].Demand[0] = big.NewRat(9, 1)
-	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); err == nil || !strings.Contains(err.Error(), "task of b") {
+	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); err == nil ||
+		!strings.Contains(err.Error(), "task of b") {
 		t.Error(err)
 	}
 	f = someTasks()
@@ -185,16 +203,19 @@ func TestUnstableTasks(t *testing.T) {
 	f.Jobs[0].Demand[1] = big.NewRat(1, 1)
 	f.Machines[1].Capacity[0] = big.NewRat(6, 1)
 	var u *traffic.UnstableError
-	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); !errors.As(err, &u) || u.Resource != 0 || u.Load.Cmp(big.NewRat(113, 112)) != 0 {
+	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); !errors.As(err, &u) || u.Resource != 0 ||
+		u.Load.Cmp(big.NewRat(113, 112)) != 0 {
 		t.Errorf("%v", err)
 	}
 	f.Machines[1].Capacity[0] = big.NewRat(8, 1) // 4 tasks of b fit, and they need 9/2
 	_, err := sim.NewPlan(t.Context(), f, sim.Settings{})
-	if errors.As(err, &u) || !errors.Is(err, num.ErrUnstable) || !strings.Contains(err.Error(), "class b needs to run 9/2 tasks at a time, but only 4 fit") {
+	if errors.As(err, &u) || !errors.Is(err, num.ErrUnstable) ||
+		!strings.Contains(err.Error(), "class b needs to run 9/2 tasks at a time, but only 4 fit") {
 		t.Errorf("%v", err)
 	}
 	r := simtest.Run(t, f, sim.Settings{Runs: 4, Horizon: 1000})
-	if len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "the pool is unstable") || r.Class(0, sim.ServiceRate) != nil || !(r.All(sim.MeanJobs).Mean > 10) {
+	if len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "the pool is unstable") ||
+		r.Class(0, sim.ServiceRate) != nil || !(r.All(sim.MeanJobs).Mean > 10) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -212,12 +233,23 @@ func TestTasksDoTheWork(t *testing.T) {
 				at := fmt.Sprintf("%s, %v: class %d: ", policy, wait, k)
 				tasks, _ := volume.Float64()
 				simtest.Near(t, at+"tasks", r.Class(k, RunningTasks), tasks)
-				simtest.Near(t, at+"delay", &sim.Estimate{Mean: r.Class(k, sim.MeanDelay).Mean - r.Class(k, sim.MeasuredDelay).Mean, StdError: r.Class(k, sim.MeanDelay).StdError, Runs: 20}, 0)
-				simtest.Near(t, at+"service rate", &sim.Estimate{Mean: r.Class(k, sim.ServiceRate).Mean*r.Class(k, sim.MeanJobs).Mean - tasks, StdError: 1e-12, Runs: 20}, 0)
+				simtest.Near(t, at+"delay", &sim.Estimate{
+					Mean:     r.Class(k, sim.MeanDelay).Mean - r.Class(k, sim.MeasuredDelay).Mean,
+					StdError: r.Class(k, sim.MeanDelay).StdError,
+					Runs:     20,
+				}, 0)
+				simtest.Near(t, at+"service rate", &sim.Estimate{
+					Mean:     r.Class(k, sim.ServiceRate).Mean*r.Class(k, sim.MeanJobs).Mean - tasks,
+					StdError: 1e-12,
+					Runs:     20,
+				}, 0)
 			}
 			for j, load := range traffic.Loads() {
 				u, _ := load.Float64()
-				simtest.Near(t, fmt.Sprintf("%s, %v: %s", policy, wait, f.Resources[j]), r.Estimate(OfResource, j, sim.Utilization), u)
+				simtest.Near(
+					t, fmt.Sprintf("%s, %v: %s", policy, wait, f.Resources[j]),
+					r.Estimate(OfResource, j, sim.Utilization), u,
+				)
 			}
 			if !(math.Abs(r.Jumps/4e5-1) < 0.05) {
 				t.Errorf("%v jumps", r.Jumps)
@@ -233,13 +265,18 @@ func TestStandingTasksSettle(t *testing.T) {
 	f := Tasks{
 		Resources: []string{"cpu"}, Policy: fluid.DRF,
 		Machines: []Machine{{Capacity: simtest.Rationals("6")}, {Capacity: simtest.Rationals("2")}},
-		Jobs:     []TaskClass{{Name: "a", Demand: simtest.Rationals("2")}, {Name: "b", Demand: simtest.Rationals("3"), Weight: big.NewRat(4, 1)}},
+		Jobs: []TaskClass{
+			{Name: "a", Demand: simtest.Rationals("2")},
+			{Name: "b", Demand: simtest.Rationals("3"), Weight: big.NewRat(4, 1)},
+		},
 	}
 	r := simtest.Run(t, f, sim.Settings{Runs: 4, Jumps: 3e3, Distribution: 4})
-	if a, b := r.Class(0, RunningTasks), r.Class(1, RunningTasks); a.Mean != 1 || b.Mean != 2 || a.StdError != 0 || b.StdError != 0 {
+	if a, b := r.Class(0, RunningTasks), r.Class(1, RunningTasks); a.Mean != 1 || b.Mean != 2 ||
+		a.StdError != 0 || b.StdError != 0 {
 		t.Errorf("%+v, %+v", a, b)
 	}
-	if u := *r.Estimate(OfResource, 0, sim.Utilization); !(math.Abs(u.Mean-1) < 1e-15) || len(r.Warnings) > 0 || math.Abs(r.Distribution[3].Mean-1) > 1e-12 {
+	if u := *r.Estimate(OfResource, 0, sim.Utilization); !(math.Abs(u.Mean-1) < 1e-15) || len(r.Warnings) > 0 ||
+		math.Abs(r.Distribution[3].Mean-1) > 1e-12 {
 		t.Errorf("%+v", r)
 	}
 	r = simtest.Run(t, f, sim.Settings{Runs: 3000, Horizon: 2})
@@ -248,7 +285,8 @@ func TestStandingTasksSettle(t *testing.T) {
 	simtest.Near(t, "tasks of b", r.Class(1, RunningTasks), 2-late)
 	simtest.Near(t, "use", r.Estimate(OfResource, 0, sim.Utilization), 1-late/8)
 	r = simtest.Run(t, f, sim.Settings{Runs: 4, Jumps: 1000, WarmUp: sim.NoWarmUp, Precision: 1e-6, Distribution: 4})
-	if r.PrecisionMet || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "precision") }) {
+	if r.PrecisionMet ||
+		!slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "precision") }) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -267,11 +305,16 @@ func TestStandingTasksLast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, first := simulateTasks(f, p.Start(t.Context(), sim.NewStream([32]byte{})).(*calendar).taskPool, 1e-9, sim.NewStream([32]byte{}), t.Errorf)
+		_, first := simulateTasks(
+			f, p.Start(t.Context(), sim.NewStream([32]byte{})).(*calendar).taskPool, 1e-9,
+			sim.NewStream([32]byte{}), t.Errorf,
+		)
 		r := simtest.Run(t, f, sim.Settings{Runs: 2, Jumps: 1000})
 		for k, c := range r.Classes {
 			n := max(f.Jobs[k].Count, 1)
-			if want := math.Round(first[k] * 1e9); r.Class(k, RunningTasks).Mean != want || r.Class(k, RunningTasks).StdError != 0 || r.Class(k, sim.ServiceRate).Mean != want*(1/float64(n)) || r.Class(k, sim.MeanJobs).Mean != float64(n) {
+			if want := math.Round(first[k] * 1e9); r.Class(k, RunningTasks).Mean != want ||
+				r.Class(k, RunningTasks).StdError != 0 || r.Class(k, sim.ServiceRate).Mean != want*(1/float64(n)) ||
+				r.Class(k, sim.MeanJobs).Mean != float64(n) {
 				t.Errorf("seed %d: class %d: %+v, %v tasks at first", seed, k, c, want)
 			}
 		}
@@ -311,7 +354,9 @@ func BenchmarkTasks(b *testing.B) {
 				b.Fatal(err)
 			}
 			f.Policy, f.Wait = policy, true
-			b.Run(fmt.Sprintf("machines=3/smaller=%d/policy=%s", fine, policy), func(b *testing.B) { simtest.Benchmark(b, f) })
+			b.Run(fmt.Sprintf("machines=3/smaller=%d/policy=%s", fine, policy), func(b *testing.B) {
+				simtest.Benchmark(b, f)
+			})
 		}
 		f := standingTasks()
 		f.Policy, f.Machines[0].Count = policy, 1000

@@ -58,14 +58,17 @@ type Machine struct {
 
 // A TaskClass is a kind of job.
 type TaskClass struct {
-	Name   string     // nonempty and unique
-	Demand []*big.Rat // A_kj >= 0, of resource j for each task, in the order of Tasks.Resources; nil means 0; at least one > 0
-	Weight *big.Rat   // w_k > 0; nil means 1
+	Name string // nonempty and unique
+	// A_kj >= 0, of resource j for each task, in the order of Tasks.Resources; nil means 0; at
+	// least one > 0
+	Demand []*big.Rat
+	Weight *big.Rat // w_k > 0; nil means 1
 
 	Count       int      // number of jobs of a standing population; 0 means 1
 	ArrivalRate *big.Rat // λ_k >= 0, jobs per second; nil for all classes of a standing population
 	MeanTasks   *big.Rat // of a job that arrives, 1 to 10^9; nil means 1
-	Geometric   bool     // whether the number of tasks has P(N > n) = (1-1/m)^n, m = MeanTasks; else it is m, an integer
+	// whether the number of tasks has P(N > n) = (1-1/m)^n, m = MeanTasks; else it is m, an integer
+	Geometric bool
 
 	MeanDuration *big.Rat           // of a task, seconds; nil means 1
 	Durations    sizes.Distribution // of this mean to 1e-12; nil means exponential
@@ -288,7 +291,9 @@ func (t Tasks) check() error {
 			if c == nil {
 				continue
 			}
-			if err := input.CheckNumber(input.Field(path+".capacity", t.Resources[j]), c, input.Nonnegative); err != nil {
+			if err := input.CheckNumber(
+				input.Field(path+".capacity", t.Resources[j]), c, input.Nonnegative,
+			); err != nil {
 				return err
 			}
 		}
@@ -315,7 +320,9 @@ func (t Tasks) check() error {
 		case tasks.Cmp(big.NewRat(1, 1)) < 0 || tasks.Cmp(big.NewRat(maxMeanTasks, 1)) > 0:
 			return input.Errorf(path+".mean_tasks", tasks.RatString(), "a number in [1, %d]", maxMeanTasks)
 		case !c.Geometric && !tasks.IsInt():
-			return input.Errorf(path+".mean_tasks", tasks.RatString(), "an integer, unless the number of tasks is geometric")
+			return input.Errorf(
+				path+".mean_tasks", tasks.RatString(), "an integer, unless the number of tasks is geometric",
+			)
 		}
 		if c.MeanDuration != nil && c.MeanDuration.Sign() <= 0 {
 			return input.Errorf(path+".mean_duration", c.MeanDuration.RatString(), "a number > 0")

@@ -26,8 +26,10 @@ func twoJobs(policy fluid.Policy) Tasks {
 	return Tasks{
 		Resources: []string{"cpu", "ram"},
 		Machines:  []Machine{{Capacity: simtest.Rationals("9", "18")}},
-		Jobs:      []TaskClass{{Name: "a", Demand: simtest.Rationals("1", "4")}, {Name: "b", Demand: simtest.Rationals("3", "1")}},
-		Policy:    policy,
+		Jobs: []TaskClass{
+			{Name: "a", Demand: simtest.Rationals("1", "4")}, {Name: "b", Demand: simtest.Rationals("3", "1")},
+		},
+		Policy: policy,
 	}
 }
 
@@ -49,7 +51,9 @@ func TestStandingTwoJobs(t *testing.T) {
 		f.Wait = wait
 		r := simtest.Run(t, f, sim.Settings{Runs: 10, Jumps: 3e3})
 		for k, want := range []float64{3, 2} {
-			if c := r.Classes[k]; r.Class(k, RunningTasks).Mean != want || r.Class(k, RunningTasks).StdError != 0 || r.Class(k, sim.ServiceRate).Mean != want || r.Class(k, sim.MeanJobs).Mean != 1 || r.Class(k, sim.MeanDelay) != nil {
+			if c := r.Classes[k]; r.Class(k, RunningTasks).Mean != want || r.Class(k, RunningTasks).StdError != 0 ||
+				r.Class(k, sim.ServiceRate).Mean != want || r.Class(k, sim.MeanJobs).Mean != 1 ||
+				r.Class(k, sim.MeanDelay) != nil {
 				t.Errorf("class %s: %+v", c.Name, c)
 			}
 		}
@@ -93,18 +97,28 @@ func TestStandingTasksBecomeFluid(t *testing.T) {
 func TestStandingOneClass(t *testing.T) {
 	f := Tasks{
 		Resources: []string{"cpu", "gpu"},
-		Machines:  []Machine{{Capacity: simtest.Rationals("10/3"), Count: 2}, {Capacity: simtest.Rationals("1", "1")}, {Capacity: simtest.Rationals("1/2")}},
-		Jobs:      []TaskClass{{Name: "a", Demand: simtest.Rationals("2/3"), Count: 4, Durations: simtest.Sizes(t, "lognormal:2", 1)}},
-		Policy:    fluid.PF,
+		Machines: []Machine{
+			{Capacity: simtest.Rationals("10/3"), Count: 2}, {Capacity: simtest.Rationals("1", "1")},
+			{Capacity: simtest.Rationals("1/2")},
+		},
+		Jobs: []TaskClass{{
+			Name:      "a",
+			Demand:    simtest.Rationals("2/3"),
+			Count:     4,
+			Durations: simtest.Sizes(t, "lognormal:2", 1),
+		}},
+		Policy: fluid.PF,
 	}
 	r := simtest.Run(t, f, sim.Settings{Runs: 4, Jumps: 3e3, Distribution: 12})
 	if got := r.Class(0, RunningTasks).Mean; !(math.Abs(got-11) < 1e-12) { // 5 + 5 + 1
 		t.Errorf("%v tasks run", got)
 	}
-	if got := r.Class(0, sim.ServiceRate).Mean; !(math.Abs(got-11.0/4) < 1e-12) || r.All(sim.MeanJobs).Mean != 4 || r.Class(0, sim.MeanJobs).Mean != 4 {
+	if got := r.Class(0, sim.ServiceRate).Mean; !(math.Abs(got-11.0/4) < 1e-12) || r.All(sim.MeanJobs).Mean != 4 ||
+		r.Class(0, sim.MeanJobs).Mean != 4 {
 		t.Errorf("%v tasks of each job run", got)
 	}
-	if got := r.Estimate(OfResource, 0, sim.Utilization).Mean; !(math.Abs(got-22/24.5) < 1e-12) || r.Estimate(OfResource, 1, sim.Utilization).Mean != 0 {
+	if got := r.Estimate(OfResource, 0, sim.Utilization).Mean; !(math.Abs(got-22/24.5) < 1e-12) ||
+		r.Estimate(OfResource, 1, sim.Utilization).Mean != 0 {
 		t.Errorf("%v of the first resource is used", got)
 	}
 	if got := r.Distribution[11].Mean; !(math.Abs(got-1) < 1e-12) {
@@ -122,13 +136,21 @@ func TestSingleTasksMatchErlangC(t *testing.T) {
 	}{
 		{[]Machine{{Capacity: simtest.Rationals("3/4")}}, 1, 0.5},
 		{[]Machine{{Capacity: simtest.Rationals("5/2")}}, 5, 0.8},
-		{[]Machine{{Capacity: simtest.Rationals("1"), Count: 3}, {Capacity: simtest.Rationals("5/2")}, {Capacity: simtest.Rationals("2/5")}}, 11, 0.7},
+		{[]Machine{
+			{Capacity: simtest.Rationals("1"), Count: 3}, {Capacity: simtest.Rationals("5/2")},
+			{Capacity: simtest.Rationals("2/5")},
+		}, 11, 0.7},
 	} {
 		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
 			half := new(big.Rat).SetFloat64(c.load * float64(c.servers) / 4) // tasks of mean 2, two classes
 			f := Tasks{Resources: []string{"cpu"}, Machines: c.machines, Policy: policy}
 			for _, name := range []string{"a", "b"} {
-				f.Jobs = append(f.Jobs, TaskClass{Name: name, Demand: simtest.Rationals("1/2"), ArrivalRate: half, MeanDuration: big.NewRat(2, 1)})
+				f.Jobs = append(f.Jobs, TaskClass{
+					Name:         name,
+					Demand:       simtest.Rationals("1/2"),
+					ArrivalRate:  half,
+					MeanDuration: big.NewRat(2, 1),
+				})
 			}
 			r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 4})
 			p := tags.ErlangC(c.servers, c.load)
@@ -136,7 +158,9 @@ func TestSingleTasksMatchErlangC(t *testing.T) {
 			simtest.Near(t, at+"jobs", r.All(sim.MeanJobs), float64(c.servers)*c.load+p*c.load/(1-c.load))
 			simtest.Near(t, at+"tasks", r.Class(0, RunningTasks), float64(c.servers)*c.load/2)
 			whole, _ := f.resources()[0].Capacity.Float64()
-			simtest.Near(t, at+"utilization", r.Estimate(OfResource, 0, sim.Utilization), float64(c.servers)*c.load/2/whole)
+			simtest.Near(
+				t, at+"utilization", r.Estimate(OfResource, 0, sim.Utilization), float64(c.servers)*c.load/2/whole,
+			)
 		}
 	}
 }
@@ -146,7 +170,13 @@ func TestSingleTasksMatchErlangC(t *testing.T) {
 // F/(2-F) for F = 1 - e^-t, and the mean is ∫ 2e^-t/(1+e^-t) dt = 2 log 2.
 func TestParallelTasks(t *testing.T) {
 	f := Tasks{Resources: []string{"cpu"}, Machines: []Machine{{Capacity: simtest.Rationals("1000")}}, Policy: fluid.PF,
-		Jobs: []TaskClass{{Name: "a", Demand: simtest.Rationals("1"), ArrivalRate: big.NewRat(3, 1), MeanTasks: big.NewRat(2, 1), Geometric: true}}}
+		Jobs: []TaskClass{{
+			Name:        "a",
+			Demand:      simtest.Rationals("1"),
+			ArrivalRate: big.NewRat(3, 1),
+			MeanTasks:   big.NewRat(2, 1),
+			Geometric:   true,
+		}}}
 	r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3})
 	simtest.Near(t, "delay", r.All(sim.MeanDelay), 2*math.Ln2)
 	simtest.Near(t, "measured delay", r.All(sim.MeasuredDelay), 2*math.Ln2)
@@ -159,7 +189,12 @@ func TestParallelTasks(t *testing.T) {
 
 // coarse converts a reference in random traffic into tasks, in hundredths of the resources.
 func coarse(ref trafficReference, policy fluid.Policy) Tasks {
-	f := Tasks{Resources: []string{"cpu", "ram"}, Machines: []Machine{{Capacity: simtest.Rationals("1", "1")}}, Policy: policy, Wait: true}
+	f := Tasks{
+		Resources: []string{"cpu", "ram"},
+		Machines:  []Machine{{Capacity: simtest.Rationals("1", "1")}},
+		Policy:    policy,
+		Wait:      true,
+	}
 	for k, c := range ref.traffic().Classes {
 		row := TaskClass{Name: c.Name, ArrivalRate: c.ArrivalRate, Geometric: true}
 		for _, a := range ref.A[k] {
@@ -179,11 +214,17 @@ func TestTrafficOfTasksBecomesFluid(t *testing.T) {
 	for policy, want := range map[fluid.Policy][2]float64{fluid.PF: ref.PF, fluid.DRF: ref.DRF} {
 		last := math.Inf(1)
 		for _, g := range [][2]int{{4, 4}, {4, 16}, {8, 64}} {
-			r := simtest.Run(t, finer(t, coarse(ref, policy), g[0], g[1]), sim.Settings{Runs: 20, Jumps: 6e4, WarmUp: 1e4, Seed: 1})
+			r := simtest.Run(t, finer(t, coarse(ref, policy), g[0], g[1]), sim.Settings{
+				Runs:   20,
+				Jumps:  6e4,
+				WarmUp: 1e4,
+				Seed:   1,
+			})
 			ideal := want[0] + want[1]
 			off := r.All(sim.MeanJobs).Mean/ideal - 1
 			if !(r.All(sim.MeanJobs).Z(ideal*(1+last/2)) < 5 && r.All(sim.MeanJobs).Z(ideal) > -5) {
-				t.Errorf("%s, %v times as fine: %.3g more jobs than in a divisible pool, %.3g before", policy, g, off, last)
+				t.Errorf("%s, %v times as fine: %.3g more jobs than in a divisible pool, %.3g before",
+					policy, g, off, last)
 			}
 			last = off
 		}
@@ -201,7 +242,8 @@ func TestFiner(t *testing.T) {
 			t.Errorf("load %v, was %v", after.Loads()[j], load)
 		}
 	}
-	if c := g.Jobs[0]; c.MeanTasks.Cmp(big.NewRat(12, 1)) != 0 || c.MeanDuration.Cmp(big.NewRat(1, 3)) != 0 || g.Machines[0].Capacity[1].Cmp(big.NewRat(4, 1)) != 0 {
+	if c := g.Jobs[0]; c.MeanTasks.Cmp(big.NewRat(12, 1)) != 0 || c.MeanDuration.Cmp(big.NewRat(1, 3)) != 0 ||
+		g.Machines[0].Capacity[1].Cmp(big.NewRat(4, 1)) != 0 {
 		t.Errorf("%+v", g)
 	}
 	if f.Jobs[0].MeanTasks != nil || f.Machines[0].Capacity[1].Cmp(big.NewRat(1, 1)) != 0 {
@@ -349,7 +391,9 @@ func (q *literalTasks) count(at float64, y *sim.Totals) {
 }
 
 // simulateTasks runs the pool for a time t and checks that no machine exceeds its capacity.
-func simulateTasks(f Tasks, g *taskPool, t float64, r *sim.Stream, report func(format string, args ...any)) (seen *sim.Totals, running []float64) {
+func simulateTasks(f Tasks, g *taskPool, t float64, r *sim.Stream, report func(format string, args ...any)) (
+	seen *sim.Totals, running []float64,
+) {
 	ideal, err := fluid.NewAllocator(f.Pool(), f.Policy)
 	if err != nil {
 		panic(err)
@@ -439,23 +483,34 @@ func drawTasks(t *rapid.T) Tasks {
 	}
 	amounts := func(low, high int, what string) (list []*big.Rat) {
 		for range resources {
-			list = append(list, big.NewRat(int64(rapid.IntRange(low, high).Draw(t, what)), int64(rapid.IntRange(1, 3).Draw(t, what))))
+			list = append(list, big.NewRat(
+				int64(rapid.IntRange(low, high).Draw(t, what)), int64(rapid.IntRange(1, 3).Draw(t, what)),
+			))
 		}
 		return list
 	}
 	for range rapid.IntRange(1, 3).Draw(t, "machines") {
-		f.Machines = append(f.Machines, Machine{Capacity: amounts(1, 9, "capacity"), Count: rapid.IntRange(0, 2).Draw(t, "count")})
+		f.Machines = append(f.Machines, Machine{
+			Capacity: amounts(1, 9, "capacity"),
+			Count:    rapid.IntRange(0, 2).Draw(t, "count"),
+		})
 	}
 	f.Machines = append(f.Machines, Machine{Capacity: amounts(18, 20, "capacity")})
 	standing := rapid.Bool().Draw(t, "standing")
 	for k := range rapid.IntRange(1, 3).Draw(t, "classes") {
-		c := TaskClass{Name: fmt.Sprint(k), Demand: amounts(0, 5, "demand"), MeanDuration: []*big.Rat{big.NewRat(1, 1), big.NewRat(7, 5), big.NewRat(13, 9)}[k]}
+		c := TaskClass{
+			Name:         fmt.Sprint(k),
+			Demand:       amounts(0, 5, "demand"),
+			MeanDuration: []*big.Rat{big.NewRat(1, 1), big.NewRat(7, 5), big.NewRat(13, 9)}[k],
+		}
 		c.Demand[0].Add(c.Demand[0], big.NewRat(1, 4))
 		if f.Policy != fluid.BF {
 			c.Weight = big.NewRat(int64(rapid.IntRange(1, 3).Draw(t, "weight")), 2)
 		}
 		mean, _ := c.MeanDuration.Float64()
-		distribution := rapid.SampledFrom([]string{"exponential", "deterministic", "lognormal:4"}).Draw(t, "distribution")
+		distribution := rapid.SampledFrom([]string{
+			"exponential", "deterministic", "lognormal:4",
+		}).Draw(t, "distribution")
 		var err error
 		if c.Durations, err = sizes.Parse(distribution, mean); err != nil {
 			t.Fatal(err)
@@ -496,8 +551,11 @@ func TestTasksMatchLiteral(t *testing.T) {
 		}
 		want, wantRunning := simulateTasks(f, e.taskPool, length, sim.NewStream(key), t.Errorf)
 		// Times have a relative error of about 2^-52, and errors of sums over 300 events add up.
-		equal := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b), length) })
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(sim.Totals{}), equal) + cmp.Diff(wantRunning, running, equal); diff != "" {
+		equal := cmp.Comparer(func(a, b float64) bool {
+			return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b), length)
+		})
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(sim.Totals{}), equal) +
+			cmp.Diff(wantRunning, running, equal); diff != "" {
 			t.Fatalf("seed %d, %+v: %s", seed, f, diff)
 		}
 	}

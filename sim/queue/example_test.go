@@ -65,12 +65,16 @@ func ExampleQueue() {
 		fmt.Println(err)
 		return
 	}
-	r, err := sim.Run(context.Background(), queue.Queue{Model: q, Routing: &routing}, sim.Settings{Runs: 10, Jumps: 1e5, Seed: 1}, nil)
+	r, err := sim.Run(
+		context.Background(), queue.Queue{Model: q, Routing: &routing}, sim.Settings{Runs: 10, Jumps: 1e5, Seed: 1},
+		nil,
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("E[X] = %.2f ± %.2f, %.2f a visit\n", r.All(sim.MeanJobs).Mean, r.All(sim.MeanJobs).HalfWidth, r.All(sim.MeanDelay).Mean)
+	fmt.Printf("E[X] = %.2f ± %.2f, %.2f a visit\n",
+		r.All(sim.MeanJobs).Mean, r.All(sim.MeanJobs).HalfWidth, r.All(sim.MeanDelay).Mean)
 	// Output:
 	// E[X] = 0.99 ± 0.02, 1.98 a visit
 }

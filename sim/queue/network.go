@@ -34,9 +34,12 @@ import (
 // of these states. Repeated with the same Settings.Folder, the run reuses the replications already
 // done, starts with an empty table and may get further.
 type Network struct {
-	ArrivalRates []*big.Rat           // λ_i >= 0, jobs per unit of time; at most 20 with Rank, else 10,000
-	Sizes        []sizes.Distribution // of the work of a job: one per class, or one for all; nil means exponential with mean 1
-	Rank         []*big.Rat           // μ(A) > 0, nondecreasing in A, work per unit of time, at the bit mask of A; length 2^N, Rank[0] is nil or 0
+	ArrivalRates []*big.Rat // λ_i >= 0, jobs per unit of time; at most 20 with Rank, else 10,000
+	// of the work of a job: one per class, or one for all; nil means exponential with mean 1
+	Sizes []sizes.Distribution
+	// μ(A) > 0, nondecreasing in A, work per unit of time, at the bit mask of A; length 2^N,
+	// Rank[0] is nil or 0
+	Rank []*big.Rat
 
 	// Rates writes φ_i(x) >= 0, work per unit of time, into phi[i] for each i with x_i > 0; other
 	// entries are ignored. It must be pure, must not modify or retain x, and must not retain phi:
@@ -66,7 +69,10 @@ func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 	if err != nil {
 		return nil, err
 	}
-	d := &sim.Description{Method: "processor-sharing queues on a calendar of events", StepCost: float64(len(n.ArrivalRates)) / 2}
+	d := &sim.Description{
+		Method:   "processor-sharing queues on a calendar of events",
+		StepCost: float64(len(n.ArrivalRates)) / 2,
+	}
 	for i, s := range jobSizes[:min(len(jobSizes), max(1, len(n.Sizes)))] {
 		of := ""
 		if n.Sizes != nil {
@@ -84,7 +90,9 @@ func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 		}
 		mean, err := sizes.Mean(jobSizes[i])
 		if err != nil {
-			return nil, input.Errorf(fmt.Sprintf("Sizes[%d]", i), jobSizes[i], "a distribution with a mean in the range of float64")
+			return nil, input.Errorf(
+				fmt.Sprintf("Sizes[%d]", i), jobSizes[i], "a distribution with a mean in the range of float64",
+			)
 		}
 		d.Classes = append(d.Classes, sim.Class{Name: strconv.Itoa(i), ArrivalRate: rate, MeanSize: mean})
 		net.MeanSize = append(net.MeanSize, mean)
@@ -126,7 +134,9 @@ func (n Network) check(ctx context.Context) error {
 	most := maxRateClasses
 	switch {
 	case (n.Rank != nil) == (n.Rates != nil):
-		return input.Errorf("Rank, Rates", map[bool]string{true: "both", false: "neither"}[n.Rank != nil], "one of them")
+		return input.Errorf(
+			"Rank, Rates", map[bool]string{true: "both", false: "neither"}[n.Rank != nil], "one of them",
+		)
 	case n.Rank != nil && n.RatesKey != "":
 		return input.Errorf("RatesKey", n.RatesKey, "none with Rank")
 	case n.Rank != nil:
@@ -169,7 +179,9 @@ func (n Network) sizes() (list []sizes.Distribution, names []string, err error) 
 		given = []sizes.Distribution{e}
 	}
 	if len(given) != 1 && len(given) != len(n.ArrivalRates) {
-		return nil, nil, input.Errorf("Sizes", fmt.Sprintf("%d distributions", len(given)), "one, or one for each of the %d classes", len(n.ArrivalRates))
+		return nil, nil, input.Errorf("Sizes", fmt.Sprintf("%d distributions", len(given)),
+			"one, or one for each of the %d classes",
+			len(n.ArrivalRates))
 	}
 	for i := range n.ArrivalRates {
 		k := min(i, len(given)-1)
@@ -214,7 +226,9 @@ func readRank(path string, exact []*big.Rat) (rank []float64, text string, err e
 	for a := 1; a < len(exact); a++ {
 		rank[a], _ = exact[a].Float64()
 		if !(rank[a] >= 1e-300 && rank[a] <= 1e300) {
-			return nil, "", input.Errorf(fmt.Sprintf("%s[%d]", path, a), exact[a].RatString(), "a number in [1e-300, 1e300]")
+			return nil, "", input.Errorf(
+				fmt.Sprintf("%s[%d]", path, a), exact[a].RatString(), "a number in [1e-300, 1e300]",
+			)
 		}
 		values[a] = exact[a].RatString()
 	}

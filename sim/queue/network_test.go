@@ -35,7 +35,10 @@ func exampleNetwork(seed, classes int) *whittle.Network {
 // Under balanced fairness the mean numbers of jobs depend only on the mean sizes.
 func TestNetworkIsInsensitive(t *testing.T) {
 	means := simtest.Rationals("1", "1/2", "3", "2/5")
-	for seed, shape := range []string{"exponential", "deterministic", "hyperexponential", "lognormal:4", "zipf", "erlang:3", "bounded-pareto:1.5:1000"} {
+	for seed, shape := range []string{
+		"exponential", "deterministic", "hyperexponential", "lognormal:4", "zipf", "erlang:3",
+		"bounded-pareto:1.5:1000",
+	} {
 		exact := exampleNetwork(seed, 4)
 		n := Network{Rank: exact.Rank}
 		for i, r := range exact.ArrivalRates {
@@ -43,7 +46,8 @@ func TestNetworkIsInsensitive(t *testing.T) {
 			n.Sizes = append(n.Sizes, simtest.Sizes(t, shape, mean))
 			n.ArrivalRates = append(n.ArrivalRates, new(big.Rat).Quo(r, means[i]))
 		}
-		want, err := whittle.Stationary(t.Context(), exact, whittle.Simplex(len(exact.ArrivalRates), 1)) // its means do not depend on the lattice
+		// its means do not depend on the lattice
+		want, err := whittle.Stationary(t.Context(), exact, whittle.Simplex(len(exact.ArrivalRates), 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,12 +104,16 @@ func TestInfiniteServersArePoisson(t *testing.T) {
 }
 
 // notAlone works only on two or more jobs.
-var notAlone = Network{ArrivalRates: simtest.Rationals("1/2"), RatesKey: "not alone", Rates: func(x []int, phi []float64) error {
-	if x[0] > 1 {
-		phi[0] = 1
-	}
-	return nil
-}}
+var notAlone = Network{
+	ArrivalRates: simtest.Rationals("1/2"),
+	RatesKey:     "not alone",
+	Rates: func(x []int, phi []float64) error {
+		if x[0] > 1 {
+			phi[0] = 1
+		}
+		return nil
+	},
+}
 
 // A server that works only on two or more jobs always keeps one: E[X] = 1 + ρ/(1-ρ).
 func TestZeroRates(t *testing.T) {
@@ -122,7 +130,11 @@ func TestZeroRates(t *testing.T) {
 
 func TestNetworkConforms(t *testing.T) {
 	exact := exampleNetwork(7, 3)
-	n := Network{ArrivalRates: exact.ArrivalRates, Rank: exact.Rank, Sizes: []sizes.Distribution{simtest.Sizes(t, "zipf", 1)}}
+	n := Network{
+		ArrivalRates: exact.ArrivalRates,
+		Rank:         exact.Rank,
+		Sizes:        []sizes.Distribution{simtest.Sizes(t, "zipf", 1)},
+	}
 	simtest.Conforms(t, n)
 	simtest.Golden(t, n, 0.70913123760395691) // of version 1
 }
@@ -132,7 +144,11 @@ func TestNetworkConforms(t *testing.T) {
 func TestNetworkAllocatesLittle(t *testing.T) {
 	for _, n := range []Network{
 		{ArrivalRates: simtest.Rationals("1/2", "1/4"), Rank: simtest.Rationals("0", "1", "1", "3/2")},
-		{ArrivalRates: simtest.Rationals("1/2", "1/4"), RatesKey: "one each", Rates: func(x []int, phi []float64) error { phi[0], phi[1] = 1, 1; return nil }},
+		{
+			ArrivalRates: simtest.Rationals("1/2", "1/4"),
+			RatesKey:     "one each",
+			Rates:        func(x []int, phi []float64) error { phi[0], phi[1] = 1, 1; return nil },
+		},
 	} {
 		p, err := sim.NewPlan(t.Context(), n, sim.Settings{})
 		if err != nil {
@@ -191,9 +207,14 @@ func TestBadNetworks(t *testing.T) {
 		}
 	}
 	for _, v := range []float64{-1, math.NaN(), math.Inf(1)} {
-		n := Network{ArrivalRates: simtest.Rationals("1"), RatesKey: "bad", Rates: func(x []int, phi []float64) error { phi[0] = v; return nil }}
+		n := Network{
+			ArrivalRates: simtest.Rationals("1"),
+			RatesKey:     "bad",
+			Rates:        func(x []int, phi []float64) error { phi[0] = v; return nil },
+		}
 		var bad *num.InputError
-		if _, err := sim.Run(t.Context(), n, sim.Settings{}, nil); !errors.As(err, &bad) || bad.Path != "Rates([1])[0]" {
+		if _, err := sim.Run(t.Context(), n, sim.Settings{}, nil); !errors.As(err, &bad) ||
+			bad.Path != "Rates([1])[0]" {
 			t.Errorf("%v: %v", v, err)
 		}
 	}
@@ -213,7 +234,11 @@ func TestUnstableNetwork(t *testing.T) {
 	}
 	// Both bring 1/2*2 + 4*1 = 5 in 9/2 jobs of mean size 10/9, and are served at rate 3: that is
 	// 27/10 of them.
-	both := Network{ArrivalRates: simtest.Rationals("1/2", "4"), Rank: simtest.Rationals("0", "3", "3", "3"), Sizes: n.Sizes}
+	both := Network{
+		ArrivalRates: simtest.Rationals("1/2", "4"),
+		Rank:         simtest.Rationals("0", "3", "3", "3"),
+		Sizes:        n.Sizes,
+	}
 	want = &cluster.UnstableError{Classes: []int{0, 1}, ArrivalRate: big.NewRat(9, 2), Capacity: big.NewRat(27, 10)}
 	if _, err := sim.NewPlan(t.Context(), both, sim.Settings{}); !errors.As(err, &u) || u.Error() != want.Error() {
 		t.Error(err)
@@ -239,13 +264,17 @@ func TestUnstableNetwork(t *testing.T) {
 func TestRatesThatFail(t *testing.T) {
 	failure := errors.New("no solution")
 	for from, state := range map[int]string{1: "Rates([1])", 40: "Rates([40])"} {
-		n := Network{ArrivalRates: simtest.Rationals("1"), RatesKey: "fails", Rates: func(x []int, phi []float64) error {
-			if x[0] >= from {
-				return failure
-			}
-			phi[0] = 0.5
-			return nil
-		}}
+		n := Network{
+			ArrivalRates: simtest.Rationals("1"),
+			RatesKey:     "fails",
+			Rates: func(x []int, phi []float64) error {
+				if x[0] >= from {
+					return failure
+				}
+				phi[0] = 0.5
+				return nil
+			},
+		}
 		_, err := sim.NewPlan(t.Context(), n, sim.Settings{})
 		if from > 25 { // no small state
 			if err != nil {
@@ -278,7 +307,11 @@ func TestNetworkKeys(t *testing.T) {
 		{ArrivalRates: rates, Rank: simtest.Rationals("0", "1")},
 		{ArrivalRates: rates, Rank: simtest.Rationals("0", "2")},
 		{ArrivalRates: simtest.Rationals("1/3"), Rank: simtest.Rationals("0", "1")},
-		{ArrivalRates: rates, Rank: simtest.Rationals("0", "1"), Sizes: []sizes.Distribution{simtest.Sizes(t, "zipf", 1)}},
+		{
+			ArrivalRates: rates,
+			Rank:         simtest.Rationals("0", "1"),
+			Sizes:        []sizes.Distribution{simtest.Sizes(t, "zipf", 1)},
+		},
 		{ArrivalRates: rates, Rates: one, RatesKey: "a"},
 		{ArrivalRates: rates, Rates: one, RatesKey: "b"},
 		{ArrivalRates: rates, Rates: notAlone.Rates, RatesKey: "b"}, // the values differ

@@ -33,8 +33,9 @@ import (
 // [sim.ErrTooManyJobs] when more than 10,000,000 jobs are present, or with an error when it reaches
 // a state in which the function is not positive or decreases when a job arrives.
 type Queue struct {
-	Model   *oiqueue.Queue   // TotalRate and OrderedRate are called concurrently by several replications
-	Routing *oiqueue.Routing // nil if no job returns; otherwise its rates replace Model.ArrivalRates, as in [oiqueue.Routed]
+	Model *oiqueue.Queue // TotalRate and OrderedRate are called concurrently by several replications
+	// nil if no job returns; otherwise its rates replace Model.ArrivalRates, as in [oiqueue.Routed]
+	Routing *oiqueue.Routing
 
 	// RatesKey is needed only if samples are stored in [sim.Settings].Folder, and is "" with Rank.
 	// It identifies TotalRate or OrderedRate in the names of samples, together with the values at
@@ -74,7 +75,9 @@ func (q Queue) Describe(ctx context.Context, o sim.Observation) (*sim.Descriptio
 		if err != nil {
 			return nil, err
 		}
-		effective, err := sim.RateOf(fmt.Sprintf("Routing: effective arrival rate of class %d", i), model.ArrivalRates[i])
+		effective, err := sim.RateOf(
+			fmt.Sprintf("Routing: effective arrival rate of class %d", i), model.ArrivalRates[i],
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -207,7 +210,12 @@ type visitQueue struct {
 }
 
 func newVisitQueue(v *visits, r *sim.Stream) *visitQueue {
-	q := &visitQueue{visits: v, rates: newQueueRates(v.model, v.dense), draws: rand.New(r), Population: sim.NewPopulation(len(v.external))}
+	q := &visitQueue{
+		visits:     v,
+		rates:      newQueueRates(v.model, v.dense),
+		draws:      rand.New(r),
+		Population: sim.NewPopulation(len(v.external)),
+	}
 	q.jump = q.holdingTime()
 	return q
 }

@@ -84,7 +84,11 @@ func TestStations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree := oiqueue.Constraint{Limit: 3, Classes: []int{0}, Children: []oiqueue.Constraint{{Limit: 2, Classes: []int{1, 2}}}}
+	tree := oiqueue.Constraint{
+		Limit:    3,
+		Classes:  []int{0},
+		Children: []oiqueue.Constraint{{Limit: 2, Classes: []int{1, 2}}},
+	}
 	mshcc, err := oiqueue.MSHCC(simtest.Rationals("1/2", "1/3", "3/4"), tree, big.NewRat(1, 1))
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +118,8 @@ func TestStations(t *testing.T) {
 		}
 		got, want := sim.NewTotals(3, 0), sim.NewTotals(3, 0)
 		for _, err := range []error{
-			p.Start(t.Context(), sim.NewStream([32]byte{1})).Advance(2000, got), r.Start(t.Context(), sim.NewStream([32]byte{1})).Advance(2000, want),
+			p.Start(t.Context(), sim.NewStream([32]byte{1})).Advance(2000, got),
+			r.Start(t.Context(), sim.NewStream([32]byte{1})).Advance(2000, want),
 		} {
 			if err != nil {
 				t.Fatal(err)
@@ -131,9 +136,12 @@ func TestStations(t *testing.T) {
 
 // infinite has a server for each job.
 func infinite(rates ...string) Queue {
-	return Queue{RatesKey: "infinite", Model: &oiqueue.Queue{ArrivalRates: simtest.Rationals(rates...), TotalRate: func(x []int) *big.Rat {
-		return big.NewRat(int64(sim.Sum(x)), 1)
-	}}}
+	return Queue{
+		RatesKey: "infinite",
+		Model: &oiqueue.Queue{ArrivalRates: simtest.Rationals(rates...), TotalRate: func(x []int) *big.Rat {
+			return big.NewRat(int64(sim.Sum(x)), 1)
+		}},
+	}
 }
 
 // With a server for each job the number of jobs is Poisson; from the empty start its mean over a
@@ -172,7 +180,8 @@ func TestClusterMatchesQueue(t *testing.T) {
 		}
 		for i := range a.Classes {
 			x, y := *a.Class(i, sim.MeanJobs), *b.Class(i, sim.MeanJobs)
-			if z := (x.Mean - y.Mean) / math.Hypot(x.StdError, y.StdError); !(math.Abs(z) < 6) { // Student's distribution with about 38 degrees of freedom
+			// Student's distribution with about 38 degrees of freedom
+			if z := (x.Mean - y.Mean) / math.Hypot(x.StdError, y.StdError); !(math.Abs(z) < 6) {
 				t.Errorf("seed %d: class %d: %v and %v, z = %v", seed, i, x, y, z)
 			}
 			simtest.Near(t, "jobs", &x, exact.Classes[i].MeanJobs.Float)
@@ -192,13 +201,21 @@ func TestReturningJobs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := runQueue(t, Queue{Model: same, Routing: &routing}, sim.Settings{Runs: 20, Jumps: 5e4, Seed: 1, Distribution: 3})
+		r := runQueue(t, Queue{Model: same, Routing: &routing}, sim.Settings{
+			Runs:         20,
+			Jumps:        5e4,
+			Seed:         1,
+			Distribution: 3,
+		})
 		againstQueue(t, "p = "+p, q, r)
 	}
 	rank := simtest.Rationals("0", "1", "1", "2", "1", "2", "2", "3")
 	routing := &oiqueue.Routing{
 		External: simtest.Rationals("1/4", "1/8", "0"),
-		Prob:     [][]*big.Rat{{nil, big.NewRat(1, 2), big.NewRat(1, 4)}, simtest.Rationals("1/8", "1/8", "1/8"), {big.NewRat(1, 3), nil, nil}},
+		Prob: [][]*big.Rat{
+			{nil, big.NewRat(1, 2), big.NewRat(1, 4)}, simtest.Rationals("1/8", "1/8", "1/8"),
+			{big.NewRat(1, 3), nil, nil},
+		},
 	}
 	empty := &oiqueue.Queue{ArrivalRates: simtest.Rationals("0", "0", "0"), Rank: rank}
 	routed, err := oiqueue.Routed(t.Context(), empty, *routing)
@@ -356,20 +373,37 @@ func TestUnstableQueues(t *testing.T) {
 // A rate function that no queue can have ends the run, with the states in the error.
 func TestImpossibleRates(t *testing.T) {
 	rates := simtest.Rationals("1", "1")
-	falls := &oiqueue.Queue{ArrivalRates: rates, Saturation: []int{1, 1}, TotalRate: func(x []int) *big.Rat { return big.NewRat(9, int64(sim.Sum(x))) }}
-	if _, err := sim.NewPlan(t.Context(), Queue{Model: falls, RatesKey: "bad"}, sim.Settings{}); err == nil || !strings.Contains(err.Error(), "Saturation") {
+	falls := &oiqueue.Queue{
+		ArrivalRates: rates,
+		Saturation:   []int{1, 1},
+		TotalRate:    func(x []int) *big.Rat { return big.NewRat(9, int64(sim.Sum(x))) },
+	}
+	if _, err := sim.NewPlan(t.Context(), Queue{Model: falls, RatesKey: "bad"}, sim.Settings{}); err == nil ||
+		!strings.Contains(err.Error(), "Saturation") {
 		t.Error(err)
 	}
 	for want, q := range map[error]*oiqueue.Queue{
-		oiqueue.ErrNotPositive: {ArrivalRates: rates, TotalRate: func(x []int) *big.Rat { return big.NewRat(int64(max(0, 3-x[0])/max(1, 3-x[0])), 1) }},
-		oiqueue.ErrNotMonotone: {ArrivalRates: rates, OrderedRate: func(c []int) *big.Rat { return big.NewRat(1, int64(len(c))) }},
+		oiqueue.ErrNotPositive: {
+			ArrivalRates: rates,
+			TotalRate:    func(x []int) *big.Rat { return big.NewRat(int64(max(0, 3-x[0])/max(1, 3-x[0])), 1) },
+		},
+		oiqueue.ErrNotMonotone: {
+			ArrivalRates: rates,
+			OrderedRate:  func(c []int) *big.Rat { return big.NewRat(1, int64(len(c))) },
+		},
 	} {
 		var r *oiqueue.RateError
-		if _, err := sim.Run(t.Context(), Queue{Model: q, RatesKey: "bad"}, sim.Settings{Runs: 2, Jumps: 1000}, nil); !errors.As(err, &r) || !errors.Is(err, want) || len(r.State) < 2 {
+		if _, err := sim.Run(
+			t.Context(), Queue{Model: q, RatesKey: "bad"}, sim.Settings{Runs: 2, Jumps: 1000}, nil,
+		); !errors.As(err, &r) ||
+			!errors.Is(err, want) || len(r.State) < 2 {
 			t.Errorf("%v: %v", want, err)
 		}
 	}
-	tiny := &oiqueue.Queue{ArrivalRates: rates, TotalRate: func(x []int) *big.Rat { return simtest.Rationals("1e-400")[0] }}
+	tiny := &oiqueue.Queue{
+		ArrivalRates: rates,
+		TotalRate:    func(x []int) *big.Rat { return simtest.Rationals("1e-400")[0] },
+	}
 	var bad *num.InputError
 	if _, err := sim.Run(t.Context(), Queue{Model: tiny, RatesKey: "bad"}, sim.Settings{}, nil); !errors.As(err, &bad) {
 		t.Error(err)
@@ -380,7 +414,10 @@ func TestImpossibleRates(t *testing.T) {
 // key.
 func TestQueueKeys(t *testing.T) {
 	key := func(rate func(x []int) *big.Rat) string {
-		p, err := sim.NewPlan(t.Context(), Queue{RatesKey: "same", Model: &oiqueue.Queue{ArrivalRates: simtest.Rationals("1/2", "1/4"), TotalRate: rate}}, sim.Settings{})
+		p, err := sim.NewPlan(t.Context(), Queue{
+			RatesKey: "same",
+			Model:    &oiqueue.Queue{ArrivalRates: simtest.Rationals("1/2", "1/4"), TotalRate: rate},
+		}, sim.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -393,7 +430,12 @@ func TestQueueKeys(t *testing.T) {
 	servers := func(c int) func([]int) *big.Rat {
 		return func(x []int) *big.Rat { return big.NewRat(int64(min(c, sim.Sum(x))), 1) }
 	}
-	seen := map[string]bool{key(servers(1)): true, key(servers(2)): true, key(servers(20)): true, key(servers(21)): true}
+	seen := map[string]bool{
+		key(servers(1)):  true,
+		key(servers(2)):  true,
+		key(servers(20)): true,
+		key(servers(21)): true,
+	}
 	if len(seen) != 4 || !seen[key(servers(2))] {
 		t.Errorf("%d keys of 4 functions", len(seen))
 	}
@@ -421,16 +463,21 @@ func TestNoRatesKey(t *testing.T) {
 	folder := t.TempDir()
 	for range 2 {
 		reused := 0
-		r, err := sim.RunAll(t.Context(), plans, sweep.Settings{Folder: folder, Progress: func(now sweep.Progress) { reused = now.Reused }})
+		r, err := sim.RunAll(t.Context(), plans, sweep.Settings{
+			Folder:   folder,
+			Progress: func(now sweep.Progress) { reused = now.Reused },
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if reused > 0 || r[0].All(sim.MeanJobs).Mean > 0.95*r[1].All(sim.MeanJobs).Mean {
-			t.Errorf("%d runs reused; mean jobs %v and %v", reused, r[0].All(sim.MeanJobs).Mean, r[1].All(sim.MeanJobs).Mean)
+			t.Errorf("%d runs reused; mean jobs %v and %v",
+				reused, r[0].All(sim.MeanJobs).Mean, r[1].All(sim.MeanJobs).Mean)
 		}
 	}
 	var bad *num.InputError
-	if _, err := sim.NewPlan(t.Context(), faster(25), sim.Settings{Folder: folder}); !errors.As(err, &bad) || bad.Path != "RatesKey" {
+	if _, err := sim.NewPlan(t.Context(), faster(25), sim.Settings{Folder: folder}); !errors.As(err, &bad) ||
+		bad.Path != "RatesKey" {
 		t.Error(err)
 	}
 }
@@ -438,8 +485,14 @@ func TestNoRatesKey(t *testing.T) {
 func TestBadQueues(t *testing.T) {
 	good := func() Queue {
 		return Queue{
-			Model:   &oiqueue.Queue{ArrivalRates: simtest.Rationals("1/2", "1/4"), Rank: simtest.Rationals("0", "1", "1", "3/2")},
-			Routing: &oiqueue.Routing{External: simtest.Rationals("1/4", "0"), Prob: [][]*big.Rat{simtest.Rationals("0", "1/2"), simtest.Rationals("0", "0")}},
+			Model: &oiqueue.Queue{
+				ArrivalRates: simtest.Rationals("1/2", "1/4"),
+				Rank:         simtest.Rationals("0", "1", "1", "3/2"),
+			},
+			Routing: &oiqueue.Routing{
+				External: simtest.Rationals("1/4", "0"),
+				Prob:     [][]*big.Rat{simtest.Rationals("0", "1/2"), simtest.Rationals("0", "0")},
+			},
 		}
 	}
 	if _, err := sim.NewPlan(t.Context(), good(), sim.Settings{}); err != nil {
@@ -447,12 +500,15 @@ func TestBadQueues(t *testing.T) {
 	}
 	one := func(x []int) *big.Rat { return big.NewRat(1, 1) }
 	for path, spoil := range map[string]func(*Queue){
-		"Model = nothing":            func(q *Queue) { q.Model = nil },
-		"ArrivalRates[1] = -1":       func(q *Queue) { q.Model.ArrivalRates[1] = big.NewRat(-1, 1) },
-		"Rank = 3 values":            func(q *Queue) { q.Model.Rank = q.Model.Rank[1:] },
-		"Rank[3] = 1/2":              func(q *Queue) { q.Model.Rank[3] = big.NewRat(1, 2) },
-		"Rank, TotalRate":            func(q *Queue) { q.Model.TotalRate = one },
-		"Saturation[0]":              func(q *Queue) { q.Model.Rank, q.Model.TotalRate, q.Model.Saturation = nil, one, []int{0, 1} },
+		"Model = nothing":      func(q *Queue) { q.Model = nil },
+		"ArrivalRates[1] = -1": func(q *Queue) { q.Model.ArrivalRates[1] = big.NewRat(-1, 1) },
+		"Rank = 3 values":      func(q *Queue) { q.Model.Rank = q.Model.Rank[1:] },
+		"Rank[3] = 1/2":        func(q *Queue) { q.Model.Rank[3] = big.NewRat(1, 2) },
+		"Rank, TotalRate":      func(q *Queue) { q.Model.TotalRate = one },
+		"Saturation[0]": func(q *Queue) {
+			q.Model.Rank, q.Model.TotalRate, q.Model.Saturation = nil,
+				one, []int{0, 1}
+		},
 		"RatesKey = a":               func(q *Queue) { q.RatesKey = "a" },
 		"External = 1 entries":       func(q *Queue) { q.Routing.External = q.Routing.External[:1] },
 		"External[0] = -1":           func(q *Queue) { q.Routing.External[0] = big.NewRat(-1, 1) },
@@ -463,7 +519,8 @@ func TestBadQueues(t *testing.T) {
 	} {
 		q := good()
 		spoil(&q)
-		if _, err := sim.NewPlan(t.Context(), q, sim.Settings{Horizon: 1}); err == nil || !strings.HasPrefix(err.Error(), path) {
+		if _, err := sim.NewPlan(t.Context(), q, sim.Settings{Horizon: 1}); err == nil ||
+			!strings.HasPrefix(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -22,7 +22,8 @@
 //		log.Fatal(err)
 //	}
 //	for i, c := range exact.Classes {
-//		fmt.Printf("%s: mean delay %.2f ± %.2f, exactly %.4f\n", m.Classes[i].Name, r.Class(i, sim.MeanDelay).Mean, r.Class(i, sim.MeanDelay).HalfWidth, c.MeanDelay.Float)
+//		fmt.Printf("%s: mean delay %.2f ± %.2f, exactly %.4f\n",
+//			m.Classes[i].Name, r.Class(i, sim.MeanDelay).Mean, r.Class(i, sim.MeanDelay).HalfWidth, c.MeanDelay.Float)
 //	}
 //	// Output:
 //	// a: mean delay 1.16 ± 0.05, exactly 1.1231

@@ -8,7 +8,8 @@ import "productform/sim"
 // the first of two that swap with each other. Utilization of a server is the fraction of time
 // during which there is a job that it can serve.
 const (
-	Completions      = "completions"       // finished jobs per unit of time, including those that take the place of another
+	// finished jobs per unit of time, including those that take the place of another
+	Completions      = "completions"
 	EmptyProbability = "empty_probability" // fraction of the time during which an open queue has no jobs
 )
 

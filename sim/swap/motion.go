@@ -37,13 +37,16 @@ type job struct {
 func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
 	m := &motion{
 		system: s, draws: rand.New(r), arrival: math.Inf(1),
-		Population: sim.NewPopulation(len(s.classes)), serves: make(stations.Usage, len(s.capacity)), ended: make([]float64, len(s.classes)), gone: make([]float64, len(s.classes)),
+		Population: sim.NewPopulation(len(s.classes)), serves: make(stations.Usage, len(s.capacity)),
+		ended: make([]float64, len(s.classes)), gone: make([]float64, len(s.classes)),
 	}
 	of := make([][]int, len(s.classes))
 	for i, c := range s.classes {
 		of[i] = c.servers
 	}
-	m.queue = stations.NewNodes(of, s.capacity).Swapping(s.swaps, func(int32) float64 { return s.sizes.Sample(m.draws) })
+	m.queue = stations.NewNodes(of, s.capacity).Swapping(s.swaps, func(int32) float64 {
+		return s.sizes.Sample(m.draws)
+	})
 	if s.rate > 0 {
 		m.arrival = m.draws.ExpFloat64() / s.rate
 	}
@@ -156,5 +159,8 @@ func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 		return 0, m.err
 	}
 	seen := sim.NewTotals(len(s.classes), len(s.capacity))
-	return stations.Pilot(ctx, 3*len(s.start), unstable, func() error { return m.step(seen) }, func() (now, ended float64) { return m.now, sim.Sum(m.ended) })
+	return stations.Pilot(
+		ctx, 3*len(s.start), unstable, func() error { return m.step(seen) },
+		func() (now, ended float64) { return m.now, sim.Sum(m.ended) },
+	)
 }

@@ -34,7 +34,9 @@ func drawModel(t *rapid.T) *swap.Model {
 	closed := rapid.Bool().Draw(t, "closed")
 	for i := range rapid.IntRange(1, 4).Draw(t, "classes") {
 		c := swap.Class{Name: fmt.Sprint("c", i)}
-		c.Servers = rapid.Permutation(indices(len(m.Servers))).Draw(t, "of")[:rapid.IntRange(1, len(m.Servers)).Draw(t, "some")]
+		c.Servers = rapid.Permutation(indices(len(m.Servers))).Draw(t, "of")[:rapid.IntRange(1, len(m.Servers)).Draw(
+			t, "some",
+		)]
 		if closed {
 			c.Population = rapid.IntRange(1, 2).Draw(t, "population")
 		} else {
@@ -85,7 +87,9 @@ func (l *literalQueue) run(t float64, draws *rand.Rand, y *sim.Totals) (ended, g
 	for {
 		rates := make([]float64, len(l.jobs))
 		for s, capacity := range l.capacity {
-			if first := slices.IndexFunc(l.jobs, func(j literalJob) bool { return slices.Contains(l.model.Classes[j.class].Servers, s) }); first >= 0 {
+			if first := slices.IndexFunc(
+				l.jobs, func(j literalJob) bool { return slices.Contains(l.model.Classes[j.class].Servers, s) },
+			); first >= 0 {
 				rates[first] += capacity
 			}
 		}
@@ -98,7 +102,9 @@ func (l *literalQueue) run(t float64, draws *rand.Rand, y *sim.Totals) (ended, g
 		passed := min(next, t) - now
 		y.Add(len(l.jobs), passed)
 		for s := range l.capacity {
-			if slices.ContainsFunc(l.jobs, func(j literalJob) bool { return slices.Contains(l.model.Classes[j.class].Servers, s) }) {
+			if slices.ContainsFunc(
+				l.jobs, func(j literalJob) bool { return slices.Contains(l.model.Classes[j.class].Servers, s) },
+			) {
 				y.Busy[s] += passed
 			}
 		}
@@ -145,7 +151,10 @@ func TestEngineMatchesLiteral(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := drawModel(rt)
 		mean, _ := m.MeanSize.Float64()
-		s, err := Queue{Model: m, Sizes: simtest.Sizes(t, rapid.SampledFrom([]string{"exponential", "lognormal:4"}).Draw(rt, "shape"), mean)}.prepare()
+		s, err := Queue{
+			Model: m,
+			Sizes: simtest.Sizes(t, rapid.SampledFrom([]string{"exponential", "lognormal:4"}).Draw(rt, "shape"), mean),
+		}.prepare()
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -211,13 +220,17 @@ func TestQueuesAsTheory(t *testing.T) {
 			}
 		}
 		for s, server := range exact.Servers {
-			pairs = append(pairs, pair{fmt.Sprint("server ", s), r.Server(s, sim.Utilization), server.Utilization.Float})
+			pairs = append(pairs, pair{
+				fmt.Sprint("server ", s), r.Server(s, sim.Utilization), server.Utilization.Float,
+			})
 		}
 		if exact.EmptyProbability != nil {
 			pairs = append(pairs, pair{"empty", r.All(EmptyProbability), exact.EmptyProbability.Float})
 		}
 		for k, p := range pairs {
-			if p.estimate != nil && p.estimate.StdError <= 1e-9*p.exact && math.Abs(p.estimate.Mean-p.exact) <= 1e-9*p.exact { // constant
+			// constant
+			if p.estimate != nil && p.estimate.StdError <= 1e-9*p.exact &&
+				math.Abs(p.estimate.Mean-p.exact) <= 1e-9*p.exact {
 				continue
 			}
 			simtest.Near(t, fmt.Sprintf("seed %d: %s", seed, p.what), p.estimate, p.exact)
@@ -240,7 +253,10 @@ func twoClasses(joined bool) *swap.Model {
 	one := big.NewRat(1, 1)
 	m := &swap.Model{
 		Servers: []swap.Server{{Name: "a", Capacity: one}, {Name: "both", Capacity: one}, {Name: "b", Capacity: one}},
-		Classes: []swap.Class{{Name: "a", ArrivalRate: big.NewRat(3, 2), Servers: []int{0, 1}}, {Name: "b", ArrivalRate: big.NewRat(3, 4), Servers: []int{1, 2}}},
+		Classes: []swap.Class{
+			{Name: "a", ArrivalRate: big.NewRat(3, 2), Servers: []int{0, 1}},
+			{Name: "b", ArrivalRate: big.NewRat(3, 4), Servers: []int{1, 2}},
+		},
 	}
 	if joined {
 		m.Swaps = [][2]int{{0, 1}}
@@ -301,12 +317,15 @@ func TestBadQueues(t *testing.T) {
 		"classes = arrival rates": func(q *Queue) {
 			q.Model.Classes[0].ArrivalRate, q.Model.Classes[1].ArrivalRate = new(big.Rat), new(big.Rat)
 		},
-		"servers[0].capacity = 1":     func(q *Queue) { q.Model.Servers[0].Capacity = simtest.Rationals("1e-400")[0] },
-		"classes[0].arrival_rate = 1": func(q *Queue) { q.Model.Classes[0].ArrivalRate = simtest.Rationals("1e-400")[0] },
+		"servers[0].capacity = 1": func(q *Queue) { q.Model.Servers[0].Capacity = simtest.Rationals("1e-400")[0] },
+		"classes[0].arrival_rate = 1": func(q *Queue) {
+			q.Model.Classes[0].ArrivalRate = simtest.Rationals("1e-400")[0]
+		},
 	} {
 		q := Queue{Model: twoClasses(true)}
 		spoil(&q)
-		if _, err := sim.NewPlan(t.Context(), q, sim.Settings{Horizon: 1}); err == nil || !strings.HasPrefix(err.Error(), path) {
+		if _, err := sim.NewPlan(t.Context(), q, sim.Settings{Horizon: 1}); err == nil ||
+			!strings.HasPrefix(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

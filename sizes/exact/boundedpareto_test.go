@@ -108,7 +108,8 @@ func TestLawAgainstDist(t *testing.T) {
 	})
 }
 
-// Enclosures of all precisions are as narrow as they promise and overlap; the parts of a moment add to it.
+// Enclosures of all precisions are as narrow as they promise and overlap; the parts of a moment add
+// to it.
 func TestLawEnclosures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawBoundedPareto(t)
@@ -152,8 +153,8 @@ func TestLawEnclosures(t *testing.T) {
 	})
 }
 
-// The low end in closed form: k = E[X]²/p for α = 1/2, E[X]/(2 - E[X]/p) for α = 2; with α near 0 it is far below
-// doubles.
+// The low end in closed form: k = E[X]²/p for α = 1/2, E[X]/(2 - E[X]/p) for α = 2; with α near 0
+// it is far below doubles.
 func TestLowEndClosedForms(t *testing.T) {
 	for _, high := range []string{"3000.0000001", "3001", "1e5", "1e10", "1e300"} {
 		p, mean := num.Rat(high), big.NewRat(3000, 1)
@@ -233,11 +234,17 @@ func TestLawErrors(t *testing.T) {
 		"x = nil":     func() (num.Interval, error) { return m.CDF(t.Context(), nil, 0) },
 		"x = -1/":     func() (num.Interval, error) { return m.Density(t.Context(), big.NewRat(-1, 1), 0) },
 		"order = nil": func() (num.Interval, error) { return m.Moment(t.Context(), nil, 0) },
-		"low = -1":    func() (num.Interval, error) { return m.PartialMoment(t.Context(), one, big.NewRat(-1, 1), one, 0) },
+		"low = -1": func() (num.Interval, error) {
+			return m.PartialMoment(t.Context(), one, big.NewRat(-1, 1), one, 0)
+		},
 		"high = 0":    func() (num.Interval, error) { return m.PartialMoment(t.Context(), one, one, new(big.Rat), 0) },
 		"prec = 1001": func() (num.Interval, error) { return m.LowEnd(t.Context(), 1001) },
-		"High = nil":  func() (num.Interval, error) { return BoundedPareto{Alpha: one, Low: one}.Tail(t.Context(), one, 0) },
-		"Low = nil":   func() (num.Interval, error) { return BoundedPareto{Alpha: one, High: one}.Moment(t.Context(), one, 0) },
+		"High = nil": func() (num.Interval, error) {
+			return BoundedPareto{Alpha: one, Low: one}.Tail(t.Context(), one, 0)
+		},
+		"Low = nil": func() (num.Interval, error) {
+			return BoundedPareto{Alpha: one, High: one}.Moment(t.Context(), one, 0)
+		},
 		"Alpha = nil": func() (num.Interval, error) { return BoundedPareto{High: one}.LowEnd(t.Context(), 0) },
 	}
 	for want, f := range call {

@@ -9,22 +9,26 @@ import (
 	"productform/num"
 )
 
-// A Distribution of job sizes: [BoundedPareto], [Pareto], [Gammas], [Hyperexponential], [Weibull] or [List].
+// A Distribution of job sizes: [BoundedPareto], [Pareto], [Gammas], [Hyperexponential], [Weibull]
+// or [List].
 type Distribution interface {
 	// Check checks the parameters. The error names the field, its value and the range.
 	Check() error
-	// Enclose returns the distribution to a number of bits. The error is [ErrMoreBits] if these are too few, or
-	// [num.ErrRange]. Soon after ctx is done, it is ctx.Err(), here and from the methods of the enclosure.
+	// Enclose returns the distribution to a number of bits. The error is [ErrMoreBits] if these are
+	// too few, or [num.ErrRange]. Soon after ctx is done, it is ctx.Err(), here and from the
+	// methods of the enclosure.
 	Enclose(ctx context.Context, prec uint) (*Enclosure, error)
-	// Fractions returns E[X; X > x] and P(X > x) for x >= 0 where they are known to be fractions, else nil.
+	// Fractions returns E[X; X > x] and P(X > x) for x >= 0 where they are known to be fractions,
+	// else nil.
 	Fractions(x *big.Rat) (work, tail *big.Rat)
 }
 
 // ErrMoreBits reports that a question needs more bits.
 var ErrMoreBits = errors.New("exact: more bits are needed")
 
-// WithPrecision calls try with prec bits, then with twice as many, and so on up to most, while it returns [ErrMoreBits]:
-// that is the error if most do not help. It is ctx.Err() if ctx is done before a try.
+// WithPrecision calls try with prec bits, then with twice as many, and so on up to most, while it
+// returns [ErrMoreBits]: that is the error if most do not help. It is ctx.Err() if ctx is done
+// before a try.
 func WithPrecision(ctx context.Context, prec, most uint, try func(prec uint) error) error {
 	for ; prec <= most; prec *= 2 {
 		if err := ctx.Err(); err != nil {
@@ -73,16 +77,16 @@ func (a Point) Part(j int, b Point) num.Interval {
 // Tail encloses P(X > x).
 func (a Point) Tail() num.Interval { return a.Above[1] }
 
-// Same reports whether no size is between two points: it compares where the numbers stand, as two intervals of one value
-// are not known to be equal.
+// Same reports whether no size is between two points: it compares where the numbers stand, as two
+// intervals of one value are not known to be equal.
 func (a Point) Same(b Point) bool { return a.Above[1].Low == b.Above[1].Low }
 
 // Mean encloses E[X].
 func (e *Enclosure) Mean() num.Interval { return e.Low.Above[2] }
 
-// At returns the point of a size x >= 0: one at or below the support has the moments of its low end, and one at or above
-// it those of its high end. The error is [ErrMoreBits] if the low end follows from the mean and may be x, or
-// [num.ErrRange].
+// At returns the point of a size x >= 0: one at or below the support has the moments of its low
+// end, and one at or above it those of its high end. The error is [ErrMoreBits] if the low end
+// follows from the mean and may be x, or [num.ErrRange].
 func (e *Enclosure) At(x *big.Rat) (Point, error) {
 	wide := num.FromRat(x, e.Prec)
 	p := Point{}
@@ -102,7 +106,8 @@ func (e *Enclosure) At(x *big.Rat) (Point, error) {
 	return p, nil
 }
 
-// Inside returns the point of an interval inside the support of a distribution with a density, with that and ln x.
+// Inside returns the point of an interval inside the support of a distribution with a density, with
+// that and ln x.
 func (e *Enclosure) Inside(x num.Interval) (Point, error) {
 	if x.Sign() <= 0 {
 		return Point{}, ErrMoreBits
@@ -129,7 +134,8 @@ func (e *Enclosure) AtLog(log num.Interval) (Point, error) {
 	return e.Inside(x.Point())
 }
 
-// WithWork returns the point x with E[X; X > x] = work, likewise, and false if there is none, or no closed form.
+// WithWork returns the point x with E[X; X > x] = work, likewise, and false if there is none, or no
+// closed form.
 func (e *Enclosure) WithWork(work num.Interval) (p Point, ok bool, err error) {
 	if e.withWork == nil {
 		return p, false, nil

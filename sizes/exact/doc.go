@@ -22,11 +22,12 @@
 //	// P(X > 10) >= 0.075623447068633373237
 //	// P(X > 10) <= 0.075623447068633373238
 //
-// A [Distribution] to a number of bits is an [Enclosure], and a size there a [Point] with the moments
+// A [Distribution] to a number of bits is an [Enclosure], and a size there a [Point] with the
+// moments
 //
 //	E[X^j; X > x],  j = -1, 0, 1, 2,
 //
-// in intervals: what is proved from them is proved for the decimals that were written, not for the doubles next to them.
-// Moments between two sizes are differences, and what cancels is paid with bits: who asks doubles them until the answer is
-// narrow enough.
+// in intervals: what is proved from them is proved for the decimals that were written, not for the
+// doubles next to them. Moments between two sizes are differences, and what cancels is paid with
+// bits: who asks doubles them until the answer is narrow enough.
 package exact

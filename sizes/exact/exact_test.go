@@ -35,8 +35,13 @@ func draw(t *rapid.T) pair {
 	mean := rapid.Float64Range(0.1, 10).Draw(t, "mean")
 	switch rapid.IntRange(0, 6).Draw(t, "family") {
 	case 0:
-		k, ratio, alpha := mean, rapid.Float64Range(1.5, 1e4).Draw(t, "ratio"), rapid.Float64Range(0.1, 3).Draw(t, "alpha")
-		return pair{exact.BoundedPareto{Alpha: rat(alpha), Low: rat(k), High: rat(k * ratio)}, must(sizes.NewBoundedPareto(k, k*ratio, alpha))}
+		k, ratio, alpha := mean, rapid.Float64Range(1.5, 1e4).Draw(t, "ratio"), rapid.Float64Range(
+			0.1, 3,
+		).Draw(t, "alpha")
+		return pair{
+			exact.BoundedPareto{Alpha: rat(alpha), Low: rat(k), High: rat(k * ratio)},
+			must(sizes.NewBoundedPareto(k, k*ratio, alpha)),
+		}
 	case 1:
 		alpha := rapid.Float64Range(2.1, 9).Draw(t, "alpha")
 		return pair{exact.Pareto{Alpha: rat(alpha), Low: rat(mean)}, must(sizes.NewPareto(mean, alpha))}
@@ -44,9 +49,13 @@ func draw(t *rapid.T) pair {
 		return pair{exact.Gammas{{Weight: rat(1), Phases: 1, Mean: rat(mean)}}, must(sizes.NewExponential(mean))}
 	case 3:
 		n := rapid.IntRange(2, 9).Draw(t, "phases")
-		return pair{exact.Gammas{{Weight: rat(1), Phases: n, Mean: rat(mean)}}, must(sizes.NewErlang(n, mean*float64(n)))}
+		return pair{
+			exact.Gammas{{Weight: rat(1), Phases: n, Mean: rat(mean)}}, must(sizes.NewErlang(n, mean*float64(n))),
+		}
 	case 4:
-		return pair{exact.Gammas{{Weight: rat(0.25), Phases: 1, Mean: rat(mean)}, {Weight: rat(0.75), Phases: 1, Mean: rat(mean * 5)}},
+		return pair{exact.Gammas{
+			{Weight: rat(0.25), Phases: 1, Mean: rat(mean)}, {Weight: rat(0.75), Phases: 1, Mean: rat(mean * 5)},
+		},
 			must(sizes.NewHyperexponential([]float64{0.25, 0.75}, []float64{mean, mean * 5}))}
 	case 5:
 		shape := rapid.SampledFrom([]float64{0.25, 0.5, 0.7, 1, 1.5, 2, 3.3}).Draw(t, "shape")
@@ -60,8 +69,8 @@ func draw(t *rapid.T) pair {
 	return pair{list, must(sizes.NewEmpirical(doubles))}
 }
 
-// All moments agree with those in double precision, which are found by other formulas, and enclosures of few bits hold
-// those of many.
+// All moments agree with those in double precision, which are found by other formulas, and
+// enclosures of few bits hold those of many.
 func TestMomentsAgainstDoubles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
@@ -71,7 +80,9 @@ func TestMomentsAgainstDoubles(t *testing.T) {
 		mean := must(sizes.Mean(d.double))
 		a := mean * math.Exp(rapid.Float64Range(-3, 1).Draw(t, "log a"))
 		b := a * math.Exp(rapid.Float64Range(0, 1.5).Draw(t, "log b/a"))
-		coarse, fine := must(d.exact.Enclose(context.Background(), 100)), must(d.exact.Enclose(context.Background(), 300))
+		coarse, fine := must(d.exact.Enclose(context.Background(), 100)), must(d.exact.Enclose(
+			context.Background(), 300,
+		))
 		point := func(e *exact.Enclosure, x float64) exact.Point { return must(e.At(rat(x))) }
 		coarseA, coarseB, fineA, fineB := point(coarse, a), point(coarse, b), point(fine, a), point(fine, b)
 		for j := -1; j <= 2; j++ {
@@ -82,12 +93,17 @@ func TestMomentsAgainstDoubles(t *testing.T) {
 				check(t, fmt.Sprintf("%v: E[X^%d]", d.double, j), coarse.Low.Above[j+1], fine.Low.Above[j+1], whole)
 			}
 			want := must(d.double.PartialMoment(float64(j), a, b))
-			check(t, fmt.Sprintf("%v: E[X^%d; %v < X <= %v]", d.double, j, a, b), coarseA.Part(j, coarseB), fineA.Part(j, fineB), want)
+			check(
+				t, fmt.Sprintf("%v: E[X^%d; %v < X <= %v]", d.double, j, a, b), coarseA.Part(j, coarseB),
+				fineA.Part(j, fineB), want,
+			)
 			want = must(d.double.PartialMoment(float64(j), a, math.Inf(1)))
 			check(t, fmt.Sprintf("%v: E[X^%d; X > %v]", d.double, j, a), coarseA.Above[j+1], fineA.Above[j+1], want)
 		}
 		if u, ok := d.double.(sizes.Unimodal); ok && !fineA.Same(fine.Low) && !fineA.Same(fine.High) {
-			density := func(e *exact.Enclosure) num.Interval { return must(e.Inside(num.FromRat(rat(a), e.Prec))).Density }
+			density := func(e *exact.Enclosure) num.Interval {
+				return must(e.Inside(num.FromRat(rat(a), e.Prec))).Density
+			}
 			check(t, fmt.Sprintf("%v: density at %v", d.double, a), density(coarse), density(fine), u.Density(a))
 		}
 		if work, tail := d.exact.Fractions(rat(a)); work != nil {
@@ -174,7 +190,10 @@ func TestChecks(t *testing.T) {
 // Texts name the distributions that they name in doubles.
 func TestParse(t *testing.T) {
 	mean := big.NewRat(7, 2)
-	for _, text := range []string{"exponential", "deterministic", "bimodal", "hyperexponential", "zipf", "erlang:4", "hyperexponential:6", "pareto:2.5", "weibull:0.7"} {
+	for _, text := range []string{
+		"exponential", "deterministic", "bimodal", "hyperexponential", "zipf", "erlang:4", "hyperexponential:6",
+		"pareto:2.5", "weibull:0.7",
+	} {
 		d, err := exact.Parse(text, mean)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -191,7 +210,9 @@ func TestParse(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"lognormal:2", "bounded-pareto:1:10", "erlang:0", "erlang", "pareto:1", "weibull:x", "zipf:3", ""} {
+	for _, text := range []string{
+		"lognormal:2", "bounded-pareto:1:10", "erlang:0", "erlang", "pareto:1", "weibull:x", "zipf:3", "",
+	} {
 		var bad *input.Error
 		if _, err := exact.Parse(text, mean); !errors.As(err, &bad) || bad.Path != "sizes" {
 			t.Errorf("%s: %v", text, err)

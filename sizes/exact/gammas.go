@@ -17,8 +17,8 @@ type Branch struct {
 	Mean   *big.Rat // mean of a phase, > 0
 }
 
-// Gammas is a mixture of sums of exponential phases: the exponential distribution, those of Erlang and
-// hyperexponential ones.
+// Gammas is a mixture of sums of exponential phases: the exponential distribution, those of Erlang
+// and hyperexponential ones.
 type Gammas []Branch
 
 // mostPhases bounds the terms of a sum of phases.
@@ -47,7 +47,8 @@ func (d Gammas) Check() error {
 //
 //	E[X^j; X > x] = m^j Γ(n+j, t)/(n-1)!,  Γ(i, t) = (i-1)! e^-t Σ_{k<i} t^k/k! for i >= 1, and Γ(0, t) = E_1(t).
 //
-// It takes an exponential a branch and point, and where a branch has one phase what E_1 does: terms by the number of bits.
+// It takes an exponential a branch and point, and where a branch has one phase what E_1 does: terms
+// by the number of bits.
 func (d Gammas) Enclose(ctx context.Context, prec uint) (*Enclosure, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
@@ -58,7 +59,9 @@ func (d Gammas) Enclose(ctx context.Context, prec uint) (*Enclosure, error) {
 	}
 	var branches []branch
 	for _, b := range d {
-		branches = append(branches, branch{num.FromRat(new(big.Rat).Quo(b.Weight, total), prec), b.Phases, num.FromRat(b.Mean, prec)})
+		branches = append(branches, branch{
+			num.FromRat(new(big.Rat).Quo(b.Weight, total), prec), b.Phases, num.FromRat(b.Mean, prec),
+		})
 	}
 	return encloseGammas(ctx, branches, prec)
 }
@@ -136,8 +139,9 @@ func gammaTerms(t num.Interval, most int, prec uint) []num.Interval {
 // Fractions returns nil: there are exponentials.
 func (d Gammas) Fractions(*big.Rat) (work, tail *big.Rat) { return nil, nil }
 
-// A Hyperexponential is a mixture of two exponential distributions of balanced means, p_1 m_1 = p_2 m_2 = E[X]/2, with
-// p_1 = (1 + s)/2 and s² = (c - 1)/(c + 1) for the squared coefficient of variation c.
+// A Hyperexponential is a mixture of two exponential distributions of balanced means, p_1 m_1 = p_2
+// m_2 = E[X]/2, with p_1 = (1 + s)/2 and s² = (c - 1)/(c + 1) for the squared coefficient of
+// variation c.
 type Hyperexponential struct {
 	Mean *big.Rat // E[X] > 0
 	SCV  *big.Rat // c > 1
@@ -175,7 +179,9 @@ func (d Hyperexponential) Fractions(*big.Rat) (work, tail *big.Rat) { return nil
 
 // positiveEnclosure returns the enclosure of sizes in (0, ∞), given the moments above a point:
 // without E[1/X; X > x] unless requested.
-func positiveEnclosure(prec uint, noInverse bool, above func(x num.Interval, inverse bool) (Point, error)) (*Enclosure, error) {
+func positiveEnclosure(
+	prec uint, noInverse bool, above func(x num.Interval, inverse bool) (Point, error),
+) (*Enclosure, error) {
 	low, err := above(num.FromInt(0, prec), !noInverse)
 	if err != nil {
 		return nil, err
@@ -183,7 +189,14 @@ func positiveEnclosure(prec uint, noInverse bool, above func(x num.Interval, inv
 	if noInverse {
 		low.Above[0] = num.Interval{}
 	}
-	e := &Enclosure{Prec: prec, Smooth: true, NoInverse: noInverse, low: new(big.Rat), Low: low, High: nothingAbove(num.Interval{}, prec)}
+	e := &Enclosure{
+		Prec:      prec,
+		Smooth:    true,
+		NoInverse: noInverse,
+		low:       new(big.Rat),
+		Low:       low,
+		High:      nothingAbove(num.Interval{}, prec),
+	}
 	e.at = func(x num.Interval) (Point, error) { return above(x, true) }
 	return e, nil
 }

@@ -44,7 +44,14 @@ func (d List) Enclose(_ context.Context, prec uint) (*Enclosure, error) {
 	at := func(x *big.Rat) Point {
 		return points[sort.Search(len(sorted), func(i int) bool { return sorted[i].Cmp(x) > 0 })]
 	}
-	e := &Enclosure{Prec: prec, Low: points[0], High: points[len(sorted)], listed: at, low: sorted[0], high: sorted[len(sorted)-1]}
+	e := &Enclosure{
+		Prec:   prec,
+		Low:    points[0],
+		High:   points[len(sorted)],
+		listed: at,
+		low:    sorted[0],
+		high:   sorted[len(sorted)-1],
+	}
 	e.Low.X = num.FromRat(sorted[0], prec)
 	return e, nil
 }

@@ -59,7 +59,10 @@ func (l *boundedPareto) solveLow(mean *big.Rat) error {
 	k = k.Mul(l.high.x).Point()
 	want := num.FromRat(mean, l.prec)
 	for bits := int(l.prec) - 16; bits > 16; bits -= 16 {
-		around := num.Interval{Low: num.Down(l.prec).Sub(k.Low, new(big.Float).SetMantExp(k.Low, -bits)), High: num.Up(l.prec).Add(k.High, new(big.Float).SetMantExp(k.High, -bits))}
+		around := num.Interval{
+			Low:  num.Down(l.prec).Sub(k.Low, new(big.Float).SetMantExp(k.Low, -bits)),
+			High: num.Up(l.prec).Add(k.High, new(big.Float).SetMantExp(k.High, -bits)),
+		}
 		switch proved, err := l.brackets(around, want); {
 		case err != nil && !errors.Is(err, ErrMoreBits):
 			return err
@@ -70,7 +73,8 @@ func (l *boundedPareto) solveLow(mean *big.Rat) error {
 	return ErrMoreBits
 }
 
-// brackets reports whether E[X] is proved to be below want for the lower end of k and above it for the upper one.
+// brackets reports whether E[X] is proved to be below want for the lower end of k and above it for
+// the upper one.
 func (l *boundedPareto) brackets(k, want num.Interval) (bool, error) {
 	for _, end := range []*big.Float{k.Low, k.High} {
 		if err := l.setLow(num.FromBig(end, l.prec)); err != nil {
@@ -84,7 +88,8 @@ func (l *boundedPareto) brackets(k, want num.Interval) (bool, error) {
 	return true, nil
 }
 
-// roughLog returns ln(p/k) in doubles, given α and E[X]/p, by bisection of ln(p/E[X]), which rises with it:
+// roughLog returns ln(p/k) in doubles, given α and E[X]/p, by bisection of ln(p/E[X]), which rises
+// with it:
 //
 //	ln(p/E[X]) = l/2 + ln S(αl/2) - ln S(|1-α|l/2),  S(y) = sinh(y)/y.
 func roughLog(alpha *big.Rat, ratio num.Interval) (float64, error) {

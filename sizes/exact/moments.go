@@ -15,8 +15,9 @@ import (
 //
 //	E[X] = α/(1-α) (p^(1-α) - k^(1-α))/(k^-α - p^-α)
 //
-// and is found by Newton's method. The proof is separate: E[X] rises with k, since the sizes do, and the mean is proved
-// to be below the one given at the lower end of the enclosure and above at the upper end.
+// and is found by Newton's method. The proof is separate: E[X] rises with k, since the sizes do,
+// and the mean is proved to be below the one given at the lower end of the enclosure and above at
+// the upper end.
 //
 // The error of this and the methods below names the field of m or the argument that is out of
 // range, wraps [ErrMoreBits], is [num.ErrRange] for powers beyond e^±2e8, or ctx.Err() promptly
@@ -25,13 +26,15 @@ func (d BoundedPareto) LowEnd(ctx context.Context, prec uint) (num.Interval, err
 	return d.measure(ctx, prec, func(l boundedPareto) (num.Interval, error) { return l.low.x, nil })
 }
 
-// Moment encloses E[X^order] for any real order, to a relative width of at most 2^(1-prec); prec 0 means 64.
+// Moment encloses E[X^order] for any real order, to a relative width of at most 2^(1-prec); prec 0
+// means 64.
 func (d BoundedPareto) Moment(ctx context.Context, order *big.Rat, prec uint) (num.Interval, error) {
 	return d.PartialMoment(ctx, order, new(big.Rat), d.High, prec)
 }
 
-// PartialMoment encloses E[X^order; low < X <= high] for 0 <= low <= high, to a relative width of at most 2^(1-prec);
-// prec 0 means 64. The error wraps [ErrMoreBits] if k follows from the mean and is high itself.
+// PartialMoment encloses E[X^order; low < X <= high] for 0 <= low <= high, to a relative width of
+// at most 2^(1-prec); prec 0 means 64. The error wraps [ErrMoreBits] if k follows from the mean and
+// is high itself.
 func (d BoundedPareto) PartialMoment(ctx context.Context, order, low, high *big.Rat, prec uint) (num.Interval, error) {
 	if err := d.Check(); err != nil {
 		return num.Interval{}, err
@@ -66,8 +69,8 @@ func (d BoundedPareto) Tail(ctx context.Context, x *big.Rat, prec uint) (num.Int
 	return d.PartialMoment(ctx, new(big.Rat), x, high, prec)
 }
 
-// CDF encloses P(X <= x), to a relative width of at most 2^(1-prec); prec 0 means 64. The error wraps [ErrMoreBits] if
-// k follows from the mean and is x itself.
+// CDF encloses P(X <= x), to a relative width of at most 2^(1-prec); prec 0 means 64. The error
+// wraps [ErrMoreBits] if k follows from the mean and is x itself.
 func (d BoundedPareto) CDF(ctx context.Context, x *big.Rat, prec uint) (num.Interval, error) {
 	if x == nil || x.Sign() < 0 {
 		return num.Interval{}, input.Errorf("x", Text(x), "a number >= 0")
@@ -75,8 +78,8 @@ func (d BoundedPareto) CDF(ctx context.Context, x *big.Rat, prec uint) (num.Inte
 	return d.PartialMoment(ctx, new(big.Rat), new(big.Rat), x, prec)
 }
 
-// Density encloses f(x), that inside at the ends, to a relative width of at most 2^(1-prec); prec 0 means 64. The error
-// wraps [ErrMoreBits] if k follows from the mean and is x itself.
+// Density encloses f(x), that inside at the ends, to a relative width of at most 2^(1-prec); prec 0
+// means 64. The error wraps [ErrMoreBits] if k follows from the mean and is x itself.
 func (d BoundedPareto) Density(ctx context.Context, x *big.Rat, prec uint) (num.Interval, error) {
 	if x == nil || x.Sign() < 0 {
 		return num.Interval{}, input.Errorf("x", Text(x), "a number >= 0")
@@ -98,7 +101,9 @@ func (d BoundedPareto) Density(ctx context.Context, x *big.Rat, prec uint) (num.
 }
 
 // measure doubles the precision until what f returns is narrow enough.
-func (d BoundedPareto) measure(ctx context.Context, prec uint, f func(boundedPareto) (num.Interval, error)) (num.Interval, error) {
+func (d BoundedPareto) measure(
+	ctx context.Context, prec uint, f func(boundedPareto) (num.Interval, error),
+) (num.Interval, error) {
 	prec = cmp.Or(prec, 64)
 	if err := d.Check(); err != nil {
 		return num.Interval{}, err

@@ -47,7 +47,13 @@ func (d Pareto) Enclose(_ context.Context, prec uint) (*Enclosure, error) {
 		}
 		return p
 	}
-	e := &Enclosure{Prec: prec, Smooth: true, low: d.Low, Low: point(low, num.FromInt(1, prec)), High: nothingAbove(num.Interval{}, prec)}
+	e := &Enclosure{
+		Prec:   prec,
+		Smooth: true,
+		low:    d.Low,
+		Low:    point(low, num.FromInt(1, prec)),
+		High:   nothingAbove(num.Interval{}, prec),
+	}
 	e.at = func(x num.Interval) (Point, error) {
 		log, err := low.Quo(x).Log()
 		if err != nil {

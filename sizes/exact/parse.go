@@ -8,10 +8,11 @@ import (
 	"productform/num"
 )
 
-// Parse returns the distribution of the given mean > 0 that the text names in the words of [sizes.Parse]: exponential,
-// deterministic, bimodal, hyperexponential, zipf, erlang:K for K up to 1000, hyperexponential:SCV, pareto:ALPHA for ALPHA > 2,
-// or weibull:SHAPE. The error names "sizes" for any other, whose partial moments are not enclosed, as those of lognormal:SCV
-// and bounded-pareto:ALPHA:RATIO are not, or is that of [Distribution.Check].
+// Parse returns the distribution of the given mean > 0 that the text names in the words of
+// [sizes.Parse]: exponential, deterministic, bimodal, hyperexponential, zipf, erlang:K for K up to
+// 1000, hyperexponential:SCV, pareto:ALPHA for ALPHA > 2, or weibull:SHAPE. The error names "sizes"
+// for any other, whose partial moments are not enclosed, as those of lognormal:SCV and
+// bounded-pareto:ALPHA:RATIO are not, or is that of [Distribution.Check].
 func Parse(text string, mean *big.Rat) (Distribution, error) {
 	name, parameter, given := strings.Cut(text, ":")
 	var p *big.Rat
@@ -30,9 +31,15 @@ func Parse(text string, mean *big.Rat) (Distribution, error) {
 	case name == "deterministic" && !given:
 		d = List{mean}
 	case name == "bimodal" && !given:
-		d = Gammas{{Weight: ratio(5, 6), Phases: 1, Mean: scaled(ratio(1, 5))}, {Weight: ratio(1, 6), Phases: 25, Mean: scaled(ratio(1, 5))}}
+		d = Gammas{
+			{Weight: ratio(5, 6), Phases: 1, Mean: scaled(ratio(1, 5))},
+			{Weight: ratio(1, 6), Phases: 25, Mean: scaled(ratio(1, 5))},
+		}
 	case name == "hyperexponential" && !given:
-		d = Gammas{{Weight: ratio(1, 6), Phases: 1, Mean: scaled(ratio(5, 1))}, {Weight: ratio(5, 6), Phases: 1, Mean: scaled(ratio(1, 5))}}
+		d = Gammas{
+			{Weight: ratio(1, 6), Phases: 1, Mean: scaled(ratio(5, 1))},
+			{Weight: ratio(5, 6), Phases: 1, Mean: scaled(ratio(1, 5))},
+		}
 	case name == "zipf" && !given:
 		d = zipf(200, mean)
 	case name == "erlang" && given:
@@ -54,11 +61,14 @@ func Parse(text string, mean *big.Rat) (Distribution, error) {
 }
 
 func refused(text string) error {
-	return input.Errorf("sizes", text, "sizes whose partial moments can be enclosed: exponential, deterministic, bimodal, "+
-		"hyperexponential, zipf, erlang:K, hyperexponential:SCV, pareto:ALPHA or weibull:SHAPE")
+	return input.Errorf(
+		"sizes", text, "sizes whose partial moments can be enclosed: exponential, deterministic, bimodal, "+
+			"hyperexponential, zipf, erlang:K, hyperexponential:SCV, pareto:ALPHA or weibull:SHAPE",
+	)
 }
 
-// zipf returns the sums of k = 1 to n phases with probabilities proportional to 1/k²; see [sizes.BonaldComteZipf].
+// zipf returns the sums of k = 1 to n phases with probabilities proportional to 1/k²; see
+// [sizes.BonaldComteZipf].
 func zipf(n int64, mean *big.Rat) Gammas {
 	var d Gammas
 	phases, weights := new(big.Rat), new(big.Rat)

@@ -74,14 +74,14 @@ func (d Weibull) Enclose(ctx context.Context, prec uint) (*Enclosure, error) {
 // Fractions returns nil: there are exponentials.
 func (d Weibull) Fractions(*big.Rat) (work, tail *big.Rat) { return nil, nil }
 
-// upperGamma encloses Γ(z, t) = ∫_t^∞ u^(z-1) e^-u du for t >= 0, and z > 0 if t = 0. An integer z >= 1 has a finite sum.
-// For other z > 0 it is γ(z, N) - γ(z, t) + Γ(z, N) with
+// upperGamma encloses Γ(z, t) = ∫_t^∞ u^(z-1) e^-u du for t >= 0, and z > 0 if t = 0. An integer
+// z >= 1 has a finite sum. For other z > 0 it is γ(z, N) - γ(z, t) + Γ(z, N) with
 //
 //	γ(z, t) = t^z e^-t Σ_{k>=0} t^k/(z(z+1)...(z+k)),
 //
-// all terms positive, and for z <= 0, Γ(z, t) = (Γ(z+1, t) - t^z e^-t)/z, from E_1 if z is an integer. These cancel
-// 1.44 t bits, so that t >= 0.7 prec + 150 is left to [distantGamma], whose terms fall to
-// about e^-t.
+// all terms positive, and for z <= 0, Γ(z, t) = (Γ(z+1, t) - t^z e^-t)/z, from E_1 if z is an
+// integer. These cancel 1.44 t bits, so that t >= 0.7 prec + 150 is left to [distantGamma], whose
+// terms fall to about e^-t.
 func upperGamma(ctx context.Context, z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 	minus, err := t.Neg().Exp()
 	if err != nil {
@@ -147,12 +147,13 @@ func beyond(z *big.Rat, far num.Interval, prec uint) (num.Interval, error) {
 	return num.Interval{Low: num.FromInt(0, prec).Low, High: high.High}, nil
 }
 
-// distantGamma encloses Γ(z, t) for large t > 0. It is t^(z-1) e^-t ∫_0^∞ (1+u/t)^(z-1) e^-u du, and Taylor's theorem for the
-// power gives the asymptotic series
+// distantGamma encloses Γ(z, t) for large t > 0. It is t^(z-1) e^-t ∫_0^∞ (1+u/t)^(z-1) e^-u du,
+// and Taylor's theorem for the power gives the asymptotic series
 //
 //	Γ(z, t) = t^(z-1) e^-t (Σ_{k<n} (z-1)(z-2)...(z-k)/t^k + R),
 //
-// where R lies between 0 and the term of k = n if n >= z - 1. It takes as many terms as bits, or fewer, until they grow.
+// where R lies between 0 and the term of k = n if n >= z - 1. It takes as many terms as bits, or
+// fewer, until they grow.
 func distantGamma(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 	power, err := powerOf(t, new(big.Rat).Sub(z, ratio(1, 1)), prec)
 	if err != nil {
@@ -179,8 +180,9 @@ func distantGamma(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 // mostTerms bounds the terms of the series for an incomplete gamma function.
 const mostTerms = 1 << 20
 
-// farEnd returns a number N above t and 2z, beyond which e^-u is of no account. The error is [ErrMoreBits] if a series at N,
-// of up to 4N terms, has more than mostTerms, which is so only if t is very wide or there are very many bits.
+// farEnd returns a number N above t and 2z, beyond which e^-u is of no account. The error is
+// [ErrMoreBits] if a series at N, of up to 4N terms, has more than mostTerms, which is so only if t
+// is very wide or there are very many bits.
 func farEnd(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 	n, _ := z.Float64()
 	far := math.Ceil(max(float64(prec)+20, 2*n+10, 2*t.Approx()+10))

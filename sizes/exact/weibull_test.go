@@ -34,18 +34,22 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// Γ(z, t) of few bits, by the asymptotic series, holds that of many, by the series for γ(z, t), and is about as narrow as
-// its bits allow.
+// Γ(z, t) of few bits, by the asymptotic series, holds that of many, by the series for γ(z, t), and
+// is about as narrow as its bits allow.
 func TestDistantGamma(t *testing.T) {
 	ctx := context.Background()
-	for _, z := range []*big.Rat{ratio(-19, 1), ratio(-13, 3), ratio(-1, 2), ratio(0, 1), ratio(1, 10), ratio(1, 2), ratio(3, 2), ratio(37, 10), ratio(81, 2)} {
+	for _, z := range []*big.Rat{
+		ratio(-19, 1), ratio(-13, 3), ratio(-1, 2), ratio(0, 1), ratio(1, 10), ratio(1, 2), ratio(3, 2),
+		ratio(37, 10), ratio(81, 2),
+	} {
 		for _, far := range []int64{220, 300, 401} {
 			coarse, err := upperGamma(ctx, z, num.FromInt(far, 96), 96)
 			fine, errFine := upperGamma(ctx, z, num.FromInt(far, 1600), 1600)
 			if err != nil || errFine != nil {
 				t.Fatal(err, errFine)
 			}
-			if !coarse.Contains(fine.Low) || !coarse.Contains(fine.High) || coarse.RelWidth() > 0x1p-80 || fine.RelWidth() > 0x1p-800 {
+			if !coarse.Contains(fine.Low) || !coarse.Contains(fine.High) || coarse.RelWidth() > 0x1p-80 ||
+				fine.RelWidth() > 0x1p-800 {
 				t.Errorf("Γ(%v, %d): %v does not hold %v", z, far, coarse, fine)
 			}
 		}
@@ -73,7 +77,8 @@ func TestDistantGamma(t *testing.T) {
 	}
 }
 
-// A series of too many terms is rejected before its first, and one under way stops with its context.
+// A series of too many terms is rejected before its first, and one under way stops with its
+// context.
 func TestSeriesStops(t *testing.T) {
 	wide := num.Interval{Low: num.FromInt(1, 100).Low, High: num.FromInt(1e8, 100).High}
 	ctx, cancel := context.WithCancel(context.Background())

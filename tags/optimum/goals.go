@@ -81,8 +81,8 @@ func (p *search) enter(goals []goal) (state, error) {
 	return state{}, fmt.Errorf("tags: near the cutoffs to start from: %w", tags.ErrInfeasible)
 }
 
-// recover returns the state that meets the goals of hosts 2 to h, from the last to the second, and false if there is
-// none in which all hosts have a slack.
+// recover returns the state that meets the goals of hosts 2 to h, from the last to the second, and
+// false if there is none in which all hosts have a slack.
 func (p *search) recover(goals []goal) (state, bool, error) {
 	at := make([]exact.Point, len(p.Speeds)+1)
 	at[0], at[len(at)-1] = p.Low, p.High
@@ -117,9 +117,10 @@ func (p *search) atLog(log num.Interval) (exact.Point, error) {
 	return p.AtLog(num.FromBig(log.Middle(), p.Prec))
 }
 
-// withSlack returns the point a that leaves host i, which serves sizes from a to b, the slack σ, and false if there is
-// none; near enough but not proved. E[X; a < X <= b] = (1 - σ) v/λ - b P(X > b) falls in a, by a² f(a) in ln a: without
-// a closed form, bisection in few bits finds where Newton's method starts.
+// withSlack returns the point a that leaves host i, which serves sizes from a to b, the slack σ,
+// and false if there is none; near enough but not proved. E[X; a < X <= b] = (1 - σ) v/λ - b P(X >
+// b) falls in a, by a² f(a) in ln a: without a closed form, bisection in few bits finds where
+// Newton's method starts.
 func (p *search) withSlack(i int, b exact.Point, slack num.Interval) (exact.Point, bool, error) {
 	one := num.FromInt(1, p.Prec)
 	work := one.Sub(num.FromBig(slack.Middle(), p.Prec)).Mul(p.Speeds[i]).Quo(p.Rate)

@@ -49,9 +49,10 @@ func (p *search) newton(s state) (end state, steps int, err error) {
 	return s, steps, nil
 }
 
-// walk goes along move, which is size long in its greatest entry, and halves the way until it stays inside and the
-// merit falls, by 1e-4 of what the slope promises; the way of the fair problem promises a zero. Steps below 1e-6 are
-// taken as they are, where the merit has too few digits to tell.
+// walk goes along move, which is size long in its greatest entry, and halves the way until it stays
+// inside and the merit falls, by 1e-4 of what the slope promises; the way of the fair problem
+// promises a zero. Steps below 1e-6 are taken as they are, where the merit has too few digits to
+// tell.
 func (p *search) walk(s state, move []num.Interval, size float64, decrease num.Interval) (state, bool, error) {
 	t := min(1, 30/size)
 	merit := p.merit(s)
@@ -103,8 +104,8 @@ func (p *search) merit(s state) num.Interval {
 	return worst
 }
 
-// direction returns the Newton step as a change of the cutoffs, and by how much the objective falls along it, to first
-// order.
+// direction returns the Newton step as a change of the cutoffs, and by how much the objective falls
+// along it, to first order.
 func (p *search) direction(s state) (step []num.Interval, decrease num.Interval, err error) {
 	if p.fair {
 		value, slope, ok := p.slowdowns(s.at, s.stages)
@@ -131,17 +132,21 @@ func (p *search) direction(s state) (step []num.Interval, decrease num.Interval,
 	return p.descend(value, system, s)
 }
 
-// descend returns the Newton step in the variables y = ln(σ/ρ) of hosts 2 to h. With J = ∂y/∂s, which is bidiagonal,
-// and the gradient g and Hessian matrix H in s, those in y are J^-T g and J^-T M J^-1,
+// descend returns the Newton step in the variables y = ln(σ/ρ) of hosts 2 to h. With J = ∂y/∂s,
+// which is bidiagonal, and the gradient g and Hessian matrix H in s, those in y are J^-T g and J^-T
+// M J^-1,
 //
 //	M = H - Σ_i γ_i ∂²y_i/∂s²,  J^T γ = g,
 //
-// tridiagonal, so the step is -M^-1 g. While M is not positive definite, more and more of J^T J, which stands for the
-// unit matrix, is added.
-func (p *search) descend(value num.Interval, system system, s state) (step []num.Interval, decrease num.Interval, err error) {
+// tridiagonal, so the step is -M^-1 g. While M is not positive definite, more and more of J^T J,
+// which stands for the unit matrix, is added.
+func (p *search) descend(value num.Interval, system system, s state) (
+	step []num.Interval, decrease num.Interval, err error,
+) {
 	n := len(system.value)
-	g, diagonal, beside := make([]num.Interval, n), make([]num.Interval, n), make([]num.Interval, n) // beside[i] at (i, i+1)
-	unit, unitBeside := make([]num.Interval, n), make([]num.Interval, n)                             // J^T J
+	// beside[i] at (i, i+1)
+	g, diagonal, beside := make([]num.Interval, n), make([]num.Interval, n), make([]num.Interval, n)
+	unit, unitBeside := make([]num.Interval, n), make([]num.Interval, n) // J^T J
 	slopes := make([]jacobian, n)
 	var gamma num.Interval
 	for i := range n {
@@ -190,7 +195,8 @@ func (p *search) descend(value num.Interval, system system, s state) (step []num
 	return nil, num.Interval{}, exact.ErrMoreBits
 }
 
-// logRatios returns ln(x_i/x_{i+1}) with an error of the third order where they are near 0, and of doubles elsewhere.
+// logRatios returns ln(x_i/x_{i+1}) with an error of the third order where they are near 0, and of
+// doubles elsewhere.
 func logRatios(x []num.Interval) []num.Interval {
 	list := make([]num.Interval, len(x)-1)
 	for i := range list {

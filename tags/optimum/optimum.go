@@ -42,13 +42,15 @@ type Result struct {
 	Steps       int          // of Newton's method
 }
 
-// ErrIdleStart is wrapped by the error for cutoffs to start from that leave a host idle or lie outside the sizes.
+// ErrIdleStart is wrapped by the error for cutoffs to start from that leave a host idle or lie
+// outside the sizes.
 var ErrIdleStart = errors.New("optimum: the cutoffs to start from leave a host idle")
 
-// Enclose returns the cutoffs that minimise the objective near start, to 49 digits and proved: within Radius of them the
-// gradient is 0 at one point, where the Hessian matrix is positive definite, so it is a local minimum. For a fair objective
-// all E[S_i] are equal at one point within Radius. The start need not be close: slacks of 1e-30, which no cutoffs in doubles
-// have, are found from cutoffs that overload hosts. The sizes have a density.
+// Enclose returns the cutoffs that minimise the objective near start, to 49 digits and proved:
+// within Radius of them the gradient is 0 at one point, where the Hessian matrix is positive
+// definite, so it is a local minimum. For a fair objective all E[S_i] are equal at one point within
+// Radius. The start need not be close: slacks of 1e-30, which no cutoffs in doubles have, are found
+// from cutoffs that overload hosts. The sizes have a density.
 //
 // It is Newton's method with the gradient and the Hessian matrix in closed form, damped, in 256
 // bits or more. If a cutoff moves the slack of the host above it, σ, by much more than itself, its
@@ -103,7 +105,8 @@ type state struct {
 	stages []stage
 }
 
-// solve runs Newton's method to more and more bits, each time from where it ended, until the proof succeeds.
+// solve runs Newton's method to more and more bits, each time from where it ended, until the proof
+// succeeds.
 func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []float64) (solution, error) {
 	if err := o.Validate(); err != nil {
 		return solution{}, err
@@ -111,7 +114,12 @@ func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []flo
 	if err := m.Validate(); err != nil {
 		return solution{}, err
 	}
-	p := search{ctx: ctx, fair: o.Fair, slowdown: new(big.Rat).SetFloat64(o.Slowdown), waiting: new(big.Rat).SetFloat64(o.Waiting)}
+	p := search{
+		ctx:      ctx,
+		fair:     o.Fair,
+		slowdown: new(big.Rat).SetFloat64(o.Slowdown),
+		waiting:  new(big.Rat).SetFloat64(o.Waiting),
+	}
 	rough, err := m.Enclosed(ctx, 96)
 	if err != nil {
 		return solution{}, err

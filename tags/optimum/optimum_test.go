@@ -176,8 +176,8 @@ func TestStageDerivatives(t *testing.T) {
 	})
 }
 
-// From the cutoffs of the float engine to proved ones, up to the greatest feasible load: cutoffs a bit off are worse,
-// and the value is that of the float engine.
+// From the cutoffs of the float engine to proved ones, up to the greatest feasible load: cutoffs a
+// bit off are worse, and the value is that of the float engine.
 func TestAgainstOptimize(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 25 {
@@ -214,7 +214,8 @@ func TestAgainstOptimize(t *testing.T) {
 			t.Errorf("%v: %v", m, err)
 			continue
 		}
-		// Doubles lose digits of the model itself: ln k has some 1e-14, and loads near the greatest 1000 times more.
+		// Doubles lose digits of the model itself: ln k has some 1e-14, and loads near the greatest
+		// 1000 times more.
 		value := got.Objective.Float
 		if math.Abs(value-want.Objective.Float) > 1e-9*value {
 			t.Errorf("%v: %v, float engine %v", m, value, want.Objective.Float)
@@ -240,8 +241,8 @@ func TestAgainstOptimize(t *testing.T) {
 	}
 }
 
-// Slacks that no doubles leave: fair cutoffs with a slack of 1e-35, from cutoffs that overload the last host, and from
-// others that idle it.
+// Slacks that no doubles leave: fair cutoffs with a slack of 1e-35, from cutoffs that overload the
+// last host, and from others that idle it.
 func TestFairBeyondDoubles(t *testing.T) {
 	m := paretoFarm{
 		Hosts: 2,
@@ -300,7 +301,8 @@ func TestErrors(t *testing.T) {
 		if _, err := m.enclose(o, start); !errors.As(err, &e) || !strings.HasPrefix(e.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
-		if _, err := m.enclose(tags.Objective{Fair: true}, start); !errors.As(err, &e) || !strings.HasPrefix(e.Error(), want) {
+		if _, err := m.enclose(tags.Objective{Fair: true}, start); !errors.As(err, &e) ||
+			!strings.HasPrefix(e.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
@@ -419,17 +421,29 @@ func TestOtherDistributions(t *testing.T) {
 		o      tags.Objective
 	}{
 		{exact.Gammas{{Weight: one, Phases: 1, Mean: one}}, exponential, tags.Objective{Waiting: 1}},
-		{exact.Gammas{{Weight: big.NewRat(3, 1), Phases: 1, Mean: one}, {Weight: one, Phases: 1, Mean: big.NewRat(20, 1)}}, mixed, tags.Objective{Waiting: 1}},
+		{exact.Gammas{
+			{Weight: big.NewRat(3, 1), Phases: 1, Mean: one}, {Weight: one, Phases: 1, Mean: big.NewRat(20, 1)},
+		}, mixed, tags.Objective{Waiting: 1}},
 		{exact.Gammas{{Weight: one, Phases: 3, Mean: one}}, three, tags.Objective{Slowdown: 1}},
 		{exact.Pareto{Alpha: big.NewRat(5, 2), Low: one}, double(sizes.NewPareto(1, 2.5)), tags.Objective{Slowdown: 1}},
-		{exact.Weibull{Shape: big.NewRat(3, 2), Mean: one}, double(sizes.NewWeibull(1.5, 1)), tags.Objective{Slowdown: 1, Waiting: 1}},
-		{exact.Weibull{Shape: big.NewRat(1, 2), Mean: one}, double(sizes.NewWeibull(0.5, 1)), tags.Objective{Waiting: 1}},
+		{
+			exact.Weibull{Shape: big.NewRat(3, 2), Mean: one}, double(sizes.NewWeibull(1.5, 1)),
+			tags.Objective{Slowdown: 1, Waiting: 1},
+		},
+		{
+			exact.Weibull{Shape: big.NewRat(1, 2), Mean: one}, double(sizes.NewWeibull(0.5, 1)),
+			tags.Objective{Waiting: 1},
+		},
 	} {
-		want, err := tags.Optimize(context.Background(), tags.Model{Sizes: c.double, Hosts: 3, Load: 0.2}, tags.PolicyTAGS, c.o)
+		want, err := tags.Optimize(
+			context.Background(), tags.Model{Sizes: c.double, Hosts: 3, Load: 0.2}, tags.PolicyTAGS, c.o,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Enclose(context.Background(), tags.ExactModel{Sizes: c.exact, Hosts: 3, Load: big.NewRat(1, 5)}, c.o, want.Cutoffs)
+		got, err := Enclose(
+			context.Background(), tags.ExactModel{Sizes: c.exact, Hosts: 3, Load: big.NewRat(1, 5)}, c.o, want.Cutoffs,
+		)
 		if err != nil {
 			t.Errorf("%v: %v", c.double, err)
 			continue

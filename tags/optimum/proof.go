@@ -8,14 +8,15 @@ import (
 	"productform/sizes/exact"
 )
 
-// prove encloses the solution near s. With the cutoffs c of s, an approximate inverse Y of the Jacobian matrix F' at c
-// and the box B of all s with |s_i - c_i| <= r_i, it shows for
+// prove encloses the solution near s. With the cutoffs c of s, an approximate inverse Y of the
+// Jacobian matrix F' at c and the box B of all s with |s_i - c_i| <= r_i, it shows for
 //
 //	K = -Y F(c) + (I - Y F'(B)) [-r, r]
 //
-// that |K_i| < r_i for all i. Then F has exactly one zero in B, and it lies in c + K (Krawczyk). In the case of an
-// objective all pivots of F'(B), which is its Hessian matrix, are shown to be positive, so the zero is a minimum. If
-// anything fails, or K is wider than 2^-165 c, the error is exact.ErrMoreBits.
+// that |K_i| < r_i for all i. Then F has exactly one zero in B, and it lies in c + K (Krawczyk). In
+// the case of an objective all pivots of F'(B), which is its Hessian matrix, are shown to be
+// positive, so the zero is a minimum. If anything fails, or K is wider than 2^-165 c, the error is
+// exact.ErrMoreBits.
 func (p *search) prove(s state) (solution, error) {
 	n := len(s.at) - 2
 	found := solution{points: []*big.Float{}}
@@ -105,8 +106,8 @@ func (p *search) systemAt(cutoffs []num.Interval) (num.Interval, system, error) 
 	return value, s, nil
 }
 
-// system returns the equations of the problem, and over all of the intervals where the hosts meet them: the objective,
-// or the slowdown common to all hosts.
+// system returns the equations of the problem, and over all of the intervals where the hosts meet
+// them: the objective, or the slowdown common to all hosts.
 func (p *search) system(at []exact.Point, stages []stage) (num.Interval, system, bool) {
 	if !p.fair {
 		value, s := p.objective(p.slowdown, p.waiting, at, stages)

@@ -7,8 +7,8 @@ import (
 	"productform/sizes/exact"
 )
 
-// A stage is the load ρ and the waiting V of a visit to the host that serves sizes from a to b, with their
-// derivatives by a and b. Those of M_1, M_2 and of what weighs V are closed forms,
+// A stage is the load ρ and the waiting V of a visit to the host that serves sizes from a to b,
+// with their derivatives by a and b. Those of M_1, M_2 and of what weighs V are closed forms,
 //
 //	∂M_1/∂a = -a f(a), ∂M_1/∂b = P(X > b), ∂M_2/∂a = -a² f(a), ∂M_2/∂b = 2b P(X > b),
 //
@@ -19,8 +19,8 @@ type stage struct {
 	wait, waitA, waitB, waitAA, waitAB, waitBB num.Interval
 }
 
-// stage returns the stage of host i, and false if its slack is not proved to be above 0. The first host has no derivatives
-// by a, the last none by b.
+// stage returns the stage of host i, and false if its slack is not proved to be above 0. The first
+// host has no derivatives by a, the last none by b.
 func (f *farm) stage(i int, a, b exact.Point) (stage, bool) {
 	zero := num.FromInt(0, f.Prec)
 	v := f.Speeds[i]
@@ -48,7 +48,8 @@ func (f *farm) stage(i int, a, b exact.Point) (stage, bool) {
 	if s.slack.Sign() <= 0 {
 		return s, false
 	}
-	// With n = λ M_2/(2v²): σV = n, σV_a - ρ_a V = n_a, σV_aa - 2ρ_a V_a - ρ_aa V = n_aa, and so on.
+	// With n = λ M_2/(2v²): σV = n, σV_a - ρ_a V = n_a, σV_aa - 2ρ_a V_a - ρ_aa V = n_aa, and so
+	// on.
 	s.wait = byWait.Mul(m2).Quo(s.slack)
 	s.waitA = nA.Add(s.wait.Mul(s.loadA)).Quo(s.slack)
 	s.waitB = nB.Add(s.wait.Mul(s.loadB)).Quo(s.slack)
@@ -74,7 +75,8 @@ func (f *farm) stages(at []exact.Point) ([]stage, bool) {
 	return list, true
 }
 
-// A system is a system of n = h-1 equations F(s_1, ..., s_n) = 0 at some cutoffs, with its Jacobian matrix.
+// A system is a system of n = h-1 equations F(s_1, ..., s_n) = 0 at some cutoffs, with its Jacobian
+// matrix.
 type system struct {
 	value    []num.Interval
 	jacobian [][]num.Interval
@@ -92,8 +94,8 @@ func newSystem(n int, prec uint) system {
 	return s
 }
 
-// objective returns Σ_i w(s_{i-1}) V_i, w(a) = slowdown E[1/X; X > a] + waiting P(X > a), with its gradient and its
-// Hessian, which is tridiagonal.
+// objective returns Σ_i w(s_{i-1}) V_i, w(a) = slowdown E[1/X; X > a] + waiting P(X > a), with its
+// gradient and its Hessian, which is tridiagonal.
 func (f *farm) objective(slowdown, waiting *big.Rat, at []exact.Point, stages []stage) (num.Interval, system) {
 	byS, byW := num.FromRat(slowdown, f.Prec), num.FromRat(waiting, f.Prec)
 	sum := num.FromInt(0, f.Prec)

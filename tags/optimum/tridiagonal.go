@@ -2,7 +2,8 @@ package optimum
 
 import "productform/num"
 
-// solveTridiagonal solves A x = g for a symmetric tridiagonal A, and reports false if it is not positive definite.
+// solveTridiagonal solves A x = g for a symmetric tridiagonal A, and reports false if it is not
+// positive definite.
 func solveTridiagonal(diagonal, beside, g []num.Interval) ([]num.Interval, bool) {
 	n := len(g)
 	pivot, x := make([]num.Interval, n), make([]num.Interval, n)
@@ -26,8 +27,8 @@ func solveTridiagonal(diagonal, beside, g []num.Interval) ([]num.Interval, bool)
 	return x, true
 }
 
-// positiveDefinite reports whether all symmetric tridiagonal matrices in a are proved to be positive definite: the
-// pivots of Gauss's method on intervals hold theirs.
+// positiveDefinite reports whether all symmetric tridiagonal matrices in a are proved to be
+// positive definite: the pivots of Gauss's method on intervals hold theirs.
 func positiveDefinite(a [][]num.Interval) bool {
 	pivot := a[0][0]
 	for i := 1; i < len(a) && pivot.Sign() > 0; i++ {

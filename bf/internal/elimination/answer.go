@@ -44,7 +44,8 @@ func (h *reach) tailBounds(capacities []float64) (any, one float64) {
 		theta := h.end() / h.breaks[k] * (1 - 0x1p-40)
 		for _, f := range []float64{1.001, 1.1, 2, 4} {
 			y := max(f*h.beyond[k], 1.001*math.Exp(-slowest*h.breaks[k]))
-			if power := math.Pow(y, theta) * (1 + 0x1p-20); y < 1 && h.beyond[k]+servers*power < y*(1-0x1p-20) && servers*power < any {
+			if power := math.Pow(y, theta) * (1 + 0x1p-20); y < 1 && h.beyond[k]+servers*power < y*(1-0x1p-20) &&
+				servers*power < any {
 				any, one = servers*power, power
 			}
 		}
@@ -74,9 +75,12 @@ func (e *passes) answer(ctx context.Context, most float64) (*answer, error) {
 		return nil, err
 	}
 	servers, classes := len(e.order), len(e.problem.Classes)
-	a := &answer{reach: reach{e.mesh, make([]float64, e.panels())}, normalization: arithmetic.FromFloat(1, 0), least: make([]ratio, classes), jobs: make([][]ratio, classes), rates: make([]float64, classes), laws: make([]*law, classes),
-		servers: make([]weighted, servers), classes: make([]weighted, classes),
-		busy: make([]float64, servers), busyBound: make([]float64, servers), around: make([]float64, servers)}
+	a := &answer{
+		reach: reach{e.mesh, make([]float64, e.panels())}, normalization: arithmetic.FromFloat(1, 0),
+		least: make([]ratio, classes), jobs: make([][]ratio, classes), rates: make([]float64, classes),
+		laws: make([]*law, classes), servers: make([]weighted, servers), classes: make([]weighted, classes),
+		busy: make([]float64, servers), busyBound: make([]float64, servers), around: make([]float64, servers),
+	}
 	for _, f := range e.kept {
 		if len(f.servers) == 0 {
 			steps := f.exponent / 512
@@ -207,8 +211,13 @@ func (r ratio) number(off float64) arithmetic.Number {
 func (a *answer) result(p *Problem, s Settings) (r *forest.Result, worst float64) {
 	any, one := a.tailBounds(p.Capacities)
 	beyond := a.tailMean(any, one)
-	r = &forest.Result{Times: make([]arithmetic.Number, len(p.Classes)), Busy: make([]arithmetic.Number, len(p.Capacities))}
-	r.Normalization = arithmetic.FromWide(a.normalization.Wide, arithmetic.Compound(a.normalization.Bound, any/(1-any)*(1+8*u), 0))
+	r = &forest.Result{
+		Times: make([]arithmetic.Number, len(p.Classes)),
+		Busy:  make([]arithmetic.Number, len(p.Capacities)),
+	}
+	r.Normalization = arithmetic.FromWide(
+		a.normalization.Wide, arithmetic.Compound(a.normalization.Bound, any/(1-any)*(1+8*u), 0),
+	)
 	for i := range p.Classes {
 		r.Times[i] = a.least[i].number(beyond)
 		a.far = max(a.far, beyond/a.least[i].value)

@@ -35,7 +35,10 @@ func (f factors) split(p *Problem, server int) (with, without factors) {
 
 // times returns the product of both.
 func (f factors) times(g factors) factors {
-	return factors{slices.Concat(f.servers, g.servers), slices.Concat(f.classes, g.classes), slices.Concat(f.functions, g.functions)}
+	return factors{
+		slices.Concat(f.servers, g.servers), slices.Concat(f.classes, g.classes),
+		slices.Concat(f.functions, g.functions),
+	}
 }
 
 // without removes a function.
@@ -46,7 +49,8 @@ func (f factors) without(k *function) factors {
 
 // equals reports whether both are the same list.
 func (f factors) equals(g factors) bool {
-	return slices.Equal(f.servers, g.servers) && slices.Equal(f.classes, g.classes) && slices.Equal(f.functions, g.functions)
+	return slices.Equal(f.servers, g.servers) && slices.Equal(f.classes, g.classes) &&
+		slices.Equal(f.functions, g.functions)
 }
 
 // rank orders integrals of all factors over the time of a server by their work: first by the number

@@ -23,8 +23,9 @@ type function struct {
 	hat      *function // the weighted function, if requested and not 0
 }
 
-// ellipses are the ρ of the norms of functions. With f = Σ_k f_k T_k(x), |f|_ρ = Σ_k |f_k| (ρ^k + ρ^-k)/2: the absolute sum of the Laurent coefficients of
-// f((z+1/z)/2), each times ρ to its power. Hence
+// ellipses are the ρ of the norms of functions. With f = Σ_k f_k T_k(x), |f|_ρ = Σ_k |f_k| (ρ^k +
+// ρ^-k)/2: the absolute sum of the Laurent coefficients of f((z+1/z)/2), each times ρ to its power.
+// Hence
 //
 //	|fg|_ρ <= |f|_ρ |g|_ρ,  |e^{cx}|_ρ = e^{|c|(ρ+1/ρ)/2},  sup |f| <= |f|_1 <= |f|_ρ,
 //	|f - If| <= 2 Σ_{k>=n} |f_k| <= 4 ρ^-n |f|_ρ  (If is f at n nodes),  |∫_{-1}^x f|_ρ <= (1+ρ) |f|_ρ.

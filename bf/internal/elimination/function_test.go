@@ -26,7 +26,10 @@ func TestDefectsMultiply(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, k := range map[string]*function{"product": collapse(g, p, all, 0, newRoom(g, 1)), "integral": integral} {
+		for name, k := range map[string]*function{
+			"product":  collapse(g, p, all, 0, newRoom(g, 1)),
+			"integral": integral,
+		} {
 			if got := math.Ldexp(k.defect[0], k.exponent); !(got >= off && got <= off*1.01) {
 				t.Errorf("%s of %d functions: a defect of %v, want %v", name, len(list), got, off)
 			}

@@ -67,7 +67,8 @@ func (g *mesh) integral(f *function, first int, by weight) estimate {
 		for e := range radii {
 			norms[e] = f.norm(k, 1, e) * by.sup(f.slopes[k], g.centre(k), h, ellipseFactor(e))
 		}
-		off := 2*h*g.tail(&norms) + 2*h*(f.defect[k]+f.fuzz[k])*norms[0]/f.norm(k, 0, 0) + h*g.absolute*norms[0]*(float64(g.n+80)*u+worst)
+		off := 2*h*g.tail(&norms) + 2*h*(f.defect[k]+f.fuzz[k])*norms[0]/f.norm(k, 0, 0) +
+			h*g.absolute*norms[0]*(float64(g.n+80)*u+worst)
 		sum.add(own, off+relative*(math.Abs(own)+off))
 	}
 	return sum

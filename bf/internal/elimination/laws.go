@@ -80,7 +80,8 @@ func (l *law) after(f *function, k int, t float64) estimate {
 		norms[e] = f.norm(k, 1, e) * math.Exp(math.Abs(slope)*h*ellipseFactor(e))
 	}
 	top := norms[0] / f.norm(k, 0, 0)
-	off := 2*r*(2*l.tail(&norms)+top*(f.defect[k]+l.lebesgue*f.fuzz[k])) + r*l.absolute*l.lebesgue*norms[0]*(float64(n*n)*(8+l.breaks[k+1]/h)+80)*u
+	off := 2*r*(2*l.tail(&norms)+top*(f.defect[k]+l.lebesgue*f.fuzz[k])) +
+		r*l.absolute*l.lebesgue*norms[0]*(float64(n*n)*(8+l.breaks[k+1]/h)+80)*u
 	sum := estimate{exponent: f.exponent}
 	sum.add(own, off+math.Expm1(f.err)*(1+8*u)*(math.Abs(own)+off))
 	return sum

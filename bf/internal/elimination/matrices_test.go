@@ -19,7 +19,8 @@ func random(r *rand.Rand, n int) []float64 {
 	return x
 }
 
-// The kernel for this processor gives the digits of that in Go, for matrices of all shapes, and writes nothing else.
+// The kernel for this processor gives the digits of that in Go, for matrices of all shapes, and
+// writes nothing else.
 func TestKernelsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := rapid.IntRange(0, 40)
@@ -41,7 +42,8 @@ func TestKernelsAgree(t *testing.T) {
 // terms.
 func TestRoundings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		rows, inner, columns := rapid.IntRange(1, 3).Draw(t, "rows"), rapid.IntRange(0, 20).Draw(t, "inner"), rapid.IntRange(1, 9).Draw(t, "columns")
+		rows, inner, columns := rapid.IntRange(1, 3).Draw(t, "rows"), rapid.IntRange(0, 20).Draw(t, "inner"),
+			rapid.IntRange(1, 9).Draw(t, "columns")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		a, b, c := random(r, rows*inner), random(r, inner*columns), random(r, rows*columns)
 		before := slices.Clone(c)
@@ -70,13 +72,17 @@ func BenchmarkMultiplyAdd(b *testing.B) {
 	}{{"go", multiplyAdd}, {"fastest", Fastest()}} {
 		for _, n := range []int{12, 17} {
 			for _, shape := range [][3]int{{n, n, n * n}, {n * n, n, n}, {n, n, n}} {
-				b.Run(fmt.Sprintf("%s/rows=%d/inner=%d/columns=%d", k.name, shape[0], shape[1], shape[2]), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/rows=%d/inner=%d/columns=%d",
+					k.name, shape[0], shape[1], shape[2]), func(b *testing.B) {
 					r := rand.New(rand.NewPCG(1, 1))
 					x, y, z := random(r, shape[0]*shape[1]), random(r, shape[1]*shape[2]), random(r, shape[0]*shape[2])
 					for b.Loop() {
 						k.do(z, x, y, shape[0], shape[1], shape[2])
 					}
-					b.ReportMetric(float64(shape[0]*shape[1]*shape[2])/float64(b.Elapsed().Nanoseconds())*float64(b.N), "products/ns")
+					b.ReportMetric(
+						float64(shape[0]*shape[1]*shape[2])/float64(b.Elapsed().Nanoseconds())*float64(b.N),
+						"products/ns",
+					)
 				})
 			}
 		}

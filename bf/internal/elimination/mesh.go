@@ -57,8 +57,15 @@ func (w *flaws) join(other *flaws) {
 type square struct{ rows, columns []float64 }
 
 func newMesh(breaks []float64, n int) *mesh {
-	g := &mesh{n: n, breaks: breaks, flaws: newFlaws(len(breaks) - 1), multiplyAdd: Fastest(), layouts: make(map[int]*layout)}
-	g.node, g.weight, g.before, g.after = make([]float64, n), make([]float64, n), make([]float64, n*n), make([]float64, n*n)
+	g := &mesh{
+		n:           n,
+		breaks:      breaks,
+		flaws:       newFlaws(len(breaks) - 1),
+		multiplyAdd: Fastest(),
+		layouts:     make(map[int]*layout),
+	}
+	g.node, g.weight, g.before, g.after = make([]float64, n), make([]float64, n), make([]float64, n*n),
+		make([]float64, n*n)
 	for _, m := range []*square{&g.analysis, &g.synthesis} {
 		m.rows, m.columns = make([]float64, n*n), make([]float64, n*n)
 	}

@@ -90,7 +90,12 @@ func TestNarrowMatchesFractions(t *testing.T) {
 		if o.Width == 2 {
 			narrow++
 		}
-		ask := Settings{Tolerance: []float64{1e-3, 1e-4, 1e-5}[r.IntN(3)], ByClass: []int{0, 2, 8}[r.IntN(3)], Rarest: 1e-3, MaxWork: 1e9}
+		ask := Settings{
+			Tolerance: []float64{1e-3, 1e-4, 1e-5}[r.IntN(3)],
+			ByClass:   []int{0, 2, 8}[r.IntN(3)],
+			Rarest:    1e-3,
+			MaxWork:   1e9,
+		}
 		if k%3 == 0 {
 			ask.Gradients, ask.Of = true, []int{r.IntN(len(p.Classes))}
 			p.Classes = append(p.Classes, Class{Servers: p.Classes[0].Servers[:1]}) // without arrivals

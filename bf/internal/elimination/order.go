@@ -69,5 +69,7 @@ func first(place, servers []int) int {
 }
 
 func tooWide(width int) error {
-	return &num.TooLargeError{Input: input.Errorf("model", width, "servers whose graph has a width of at most %d, where one message depends on %d servers or more", MaxWidth, width)}
+	return &num.TooLargeError{Input: input.Errorf("model", width,
+		"servers whose graph has a width of at most %d, where one message depends on %d servers or more",
+		MaxWidth, width)}
 }

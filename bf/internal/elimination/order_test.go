@@ -20,7 +20,10 @@ func drawGraph(t *rapid.T, servers, most int) *Problem {
 	}
 	for range rapid.IntRange(0, 2*len(rows)).Draw(t, "classes") {
 		n := rapid.IntRange(1, min(most, len(rows))).Draw(t, "degree")
-		p.Classes = append(p.Classes, Class{Rate: float64(rapid.IntRange(0, 3).Draw(t, "rate")), Servers: rapid.Permutation(rows).Draw(t, "order")[:n]})
+		p.Classes = append(p.Classes, Class{
+			Rate:    float64(rapid.IntRange(0, 3).Draw(t, "rate")),
+			Servers: rapid.Permutation(rows).Draw(t, "order")[:n],
+		})
 	}
 	return p
 }

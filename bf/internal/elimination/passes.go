@@ -25,7 +25,8 @@ func newPasses(p *Problem, o *Order, g *mesh, s Settings) *passes {
 	for range runtime.GOMAXPROCS(0) {
 		e.rooms = append(e.rooms, newRoom(g, max(1, slices.Max(widths(p, o)))))
 	}
-	e.place, e.buckets, e.kept, e.outside = o.places(), make([]factors, len(o.Servers)), make([]*function, len(o.Servers)), make([]factors, len(o.Servers))
+	e.place, e.buckets, e.kept, e.outside = o.places(), make([]factors, len(o.Servers)),
+		make([]*function, len(o.Servers)), make([]factors, len(o.Servers))
 	for s := range o.Servers {
 		e.buckets[s].servers = []int{s}
 	}
@@ -158,7 +159,9 @@ func (c *clique) reduce(ctx context.Context, f factors, stay, above []int) (fact
 			from = stay[0]
 		}
 		with, without := f.split(c.problem, gone)
-		k := slices.IndexFunc(c.made, func(m made) bool { return m.gone == gone && m.above == from && m.from.equals(with) })
+		k := slices.IndexFunc(c.made, func(m made) bool {
+			return m.gone == gone && m.above == from && m.from.equals(with)
+		})
 		if k < 0 {
 			kept, err := c.integrate(ctx, with, gone, from)
 			if err != nil {

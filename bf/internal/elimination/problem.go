@@ -29,21 +29,24 @@ type Settings struct {
 	ByClass   int     // if > 0, Result.ClassJobs has P(X_i = n), n = 0..ByClass
 	Rarest    float64 // if > 0, Result.Laws has P(min_{S_i} T > t), accurate to the tolerance where it is >= Rarest
 	Gradients bool    // compute Result.Gradients
-	Of        []int   // classes for Result.ClassGradients; as with Gradients, classes without arrivals also link their servers
-	MaxBytes  int64   // memory limit for messages; 0 means [num.DefaultMaxBytes]
-	MaxWork   float64 // limit on float64 products for components that are not trees; 0 means 1e11
+	// classes for Result.ClassGradients; as with Gradients, classes without arrivals also link
+	// their servers
+	Of       []int
+	MaxBytes int64   // memory limit for messages; 0 means [num.DefaultMaxBytes]
+	MaxWork  float64 // limit on float64 products for components that are not trees; 0 means 1e11
 }
 
 // A Result holds the measures of a problem, each a float64 with a proved bound on its relative
 // error.
 type Result struct {
-	Normalization arithmetic.Number     // Z, possibly beyond the range of float64
-	Jobs          []arithmetic.Number   // E[X_i] of each class
-	Times         []arithmetic.Number   // E~[min_{S_i} T]; 0 for a class without arrivals, unless derivatives are requested
-	Busy          []arithmetic.Number   // probability that a server has a job to serve
-	ClassJobs     [][]arithmetic.Number // P(X_i = n) of each class, if requested
-	Laws          []Law                 // of each class with arrivals, if requested
-	Gradients     *Gradients            // of E[Σ_i X_i], if requested
+	Normalization arithmetic.Number   // Z, possibly beyond the range of float64
+	Jobs          []arithmetic.Number // E[X_i] of each class
+	// E~[min_{S_i} T]; 0 for a class without arrivals, unless derivatives are requested
+	Times     []arithmetic.Number
+	Busy      []arithmetic.Number   // probability that a server has a job to serve
+	ClassJobs [][]arithmetic.Number // P(X_i = n) of each class, if requested
+	Laws      []Law                 // of each class with arrivals, if requested
+	Gradients *Gradients            // of E[Σ_i X_i], if requested
 
 	ClassGradients []Gradients // of E[X_i] for each class of Settings.Of
 }

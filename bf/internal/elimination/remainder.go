@@ -9,15 +9,23 @@ import "math"
 // Let G be the product of the factors in a region, with the eliminated time s in one of its panels,
 // of length 2h. Its norm in a few times is at most the product of the norms of its factors.
 //
-//   - In the time v of a server that stays, the integral of G over all or a part of the panel has a norm of at most 2h |G|_v if v is no end of it. If it is, the integral is one of G
-//     along the straight way from an end of the panel to v, less one between two times of the panel if the other end is a time, too. Where v is in the ellipse of ρ, so is the way, of a
-//     length of at most h(1+(ρ+1/ρ)/2), and on it |G| is at most what path says. A function of at most B in the ellipse has Chebyshev coefficients of at most 2Bρ^-k, so
-//     that 4ρ^-n is to be multiplied by B/(1-1/ρ). Interpolation in v errs by at most 4ρ^-n times the norm, and by as much more as the interpolations in the times before amplify it.
-//   - At the nodes, weights integrate the interpolation of G in s: with an error of at most 2h 4ρ^-n |G|_s. Values of functions at the nodes are off by their fuzz, and what is
-//     computed with them has roundings; both count at most as the sum of absolute terms. All this is amplified by every interpolation.
-//   - Where a power of one time alone underflows, or the product of the functions with that of the server that goes, the value computed for the region is anything from 0 to
-//     about the right one, whatever the powers of other times are.
-//   - What the kept functions are off by in the cells themselves, by their defects, is integrated as they are: see addDefect.
+//   - In the time v of a server that stays, the integral of G over all or a part of the panel has a
+//     norm of at most 2h |G|_v if v is no end of it. If it is, the integral is one of G along the
+//     straight way from an end of the panel to v, less one between two times of the panel if the
+//     other end is a time, too. Where v is in the ellipse of ρ, so is the way, of a length of at
+//     most h(1+(ρ+1/ρ)/2), and on it |G| is at most what path says. A function of at most B in the
+//     ellipse has Chebyshev coefficients of at most 2Bρ^-k, so that 4ρ^-n is to be multiplied by
+//     B/(1-1/ρ). Interpolation in v errs by at most 4ρ^-n times the norm, and by as much more as
+//     the interpolations in the times before amplify it.
+//   - At the nodes, weights integrate the interpolation of G in s: with an error of at most 2h
+//     4ρ^-n |G|_s. Values of functions at the nodes are off by their fuzz, and what is computed
+//     with them has roundings; both count at most as the sum of absolute terms. All this is
+//     amplified by every interpolation.
+//   - Where a power of one time alone underflows, or the product of the functions with that of the
+//     server that goes, the value computed for the region is anything from 0 to about the right
+//     one, whatever the powers of other times are.
+//   - What the kept functions are off by in the cells themselves, by their defects, is integrated
+//     as they are: see addDefect.
 func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 	g := k.g
 	var stay [MaxWidth][radii]float64
@@ -48,7 +56,8 @@ func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 			goes[e] += length * k.norm(height, cells, 1<<k.w, e)
 			for v := range k.w {
 				if v == low || v == high {
-					stay[v][e] += length / 2 * (1 + ellipseFactor(e)) / (1 - 1/ellipses[e]) * k.path(height, cells, v, v == low, e)
+					stay[v][e] += length / 2 * (1 + ellipseFactor(e)) / (1 - 1/ellipses[e]) * k.path(height,
+						cells, v, v == low, e)
 				}
 				if v != low && v != high || low >= 0 && high >= 0 {
 					stay[v][e] += length * k.norm(height, cells, 1<<v, e)

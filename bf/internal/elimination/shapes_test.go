@@ -152,7 +152,8 @@ func TestMeansMatchSlopes(t *testing.T) {
 			q := &Problem{p.Capacities, slices.Clone(p.Classes)}
 			q.Classes[i].Rate = to
 			z := solved(t, q, 1e-9).Normalization
-			return math.Log(z.Over(at.Normalization.Wide).Double()) / (to - rate), 2 * (z.Bound + at.Normalization.Bound) / step
+			return math.Log(z.Over(at.Normalization.Wide).Double()) / (to -
+				rate), 2 * (z.Bound + at.Normalization.Bound) / step
 		}
 		left, offLeft := slope(rate - step)
 		right, offRight := slope(rate + step)
@@ -190,8 +191,10 @@ func TestLargeTreeIsConsistent(t *testing.T) {
 			total += x.Double()
 			mean += float64(n) * x.Double()
 		}
-		if math.Abs(total-1) > 1e-9 || math.Abs(mean/result.Jobs[i].Double()-1) > 1e-8 { // 60 jobs of one class are rarer than 1e-12 here
-			t.Errorf("class %d: probabilities sum to %v with mean %v, want 1 and %v", i, total, mean, result.Jobs[i].Double())
+		// 60 jobs of one class are rarer than 1e-12 here
+		if math.Abs(total-1) > 1e-9 || math.Abs(mean/result.Jobs[i].Double()-1) > 1e-8 {
+			t.Errorf("class %d: probabilities sum to %v with mean %v, want 1 and %v",
+				i, total, mean, result.Jobs[i].Double())
 		}
 	}
 	for s, c := range p.Capacities {
@@ -211,7 +214,9 @@ func TestNonIntegerInputs(t *testing.T) {
 			p.Capacities = append(p.Capacities, 0.1+r.Float64())
 			p.Classes = append(p.Classes, Class{0.09 * r.Float64(), []int{s}})
 			if s > 0 {
-				p.Classes = append(p.Classes, Class{0.1 * r.Float64(), []int{r.IntN(s), s}}, Class{0.01 * r.Float64(), []int{r.IntN(s), s}})
+				p.Classes = append(p.Classes, Class{0.1 * r.Float64(), []int{r.IntN(s), s}}, Class{
+					0.01 * r.Float64(), []int{r.IntN(s), s},
+				})
 			}
 		}
 		least := math.Inf(1)
@@ -235,7 +240,9 @@ func TestToleranceIsMet(t *testing.T) {
 	p := &Problem{}
 	for range 30 {
 		p.Capacities = append(p.Capacities, 3, 4)
-		p.Classes = append(p.Classes, Class{1, []int{len(p.Capacities) - 1}}, Class{2, []int{len(p.Capacities) - 2, len(p.Capacities) - 1}})
+		p.Classes = append(p.Classes, Class{1, []int{len(p.Capacities) - 1}}, Class{
+			2, []int{len(p.Capacities) - 2, len(p.Capacities) - 1},
+		})
 	}
 	for _, tolerance := range []float64{3e-13, 1e-12, 3e-12, 1e-11} {
 		o, err := NewOrder(p)
@@ -270,23 +277,32 @@ func TestRefusals(t *testing.T) {
 		_, err = Solve(ctx, p, o, s)
 		return err
 	}
-	if err := ask(&Problem{[]float64{3, 4}, []Class{{2, []int{0}}, {5, []int{0, 1}}}}, Settings{Tolerance: 1e-9}); !errors.Is(err, num.ErrUnstable) {
+	if err := ask(&Problem{[]float64{3, 4}, []Class{{2, []int{0}}, {5, []int{0, 1}}}}, Settings{
+		Tolerance: 1e-9,
+	}); !errors.Is(err, num.ErrUnstable) {
 		t.Errorf("error %v", err)
 	}
 	var missed *ToleranceError // the slack is smaller than its rounding errors
-	if err := ask(&Problem{[]float64{0.3, 0.3}, []Class{{0.3, []int{0}}, {1e-20, []int{0, 1}}}}, Settings{Tolerance: 1e-9}); !errors.As(err, &missed) {
+	if err := ask(&Problem{[]float64{0.3, 0.3}, []Class{{0.3, []int{0}}, {1e-20, []int{0, 1}}}}, Settings{
+		Tolerance: 1e-9,
+	}); !errors.As(err, &missed) {
 		t.Errorf("error %v", err)
 	}
-	if err := ask(binaryTree(31), Settings{Tolerance: 1e-15}); !errors.As(err, &missed) || !(missed.Bound > 1e-15 && missed.Bound < 1e-10) {
+	if err := ask(binaryTree(31), Settings{Tolerance: 1e-15}); !errors.As(err, &missed) ||
+		!(missed.Bound > 1e-15 && missed.Bound < 1e-10) {
 		t.Errorf("error %v", err)
 	}
 	var large *num.TooLargeError
-	if err := ask(binaryTree(31), Settings{Tolerance: 1e-9, MaxBytes: 1 << 15}); !errors.As(err, &large) || large.Bytes <= 1<<15 {
+	if err := ask(binaryTree(31), Settings{Tolerance: 1e-9, MaxBytes: 1 << 15}); !errors.As(err, &large) ||
+		large.Bytes <= 1<<15 {
 		t.Errorf("error %v", err)
 	}
 	var bad *num.InputError
-	for path, err := range map[string]error{"ByClass": ask(binaryTree(2), Settings{Tolerance: 1e-9, ByClass: -1}), "Servers": errOf(Solve(ctx, binaryTree(2), &Order{}, Settings{Tolerance: 1e-9})),
-		"Servers[1]": errOf(Solve(ctx, binaryTree(2), &Order{Servers: []int{1, 1}}, Settings{Tolerance: 1e-9}))} {
+	for path, err := range map[string]error{
+		"ByClass":    ask(binaryTree(2), Settings{Tolerance: 1e-9, ByClass: -1}),
+		"Servers":    errOf(Solve(ctx, binaryTree(2), &Order{}, Settings{Tolerance: 1e-9})),
+		"Servers[1]": errOf(Solve(ctx, binaryTree(2), &Order{Servers: []int{1, 1}}, Settings{Tolerance: 1e-9})),
+	} {
 		if !errors.As(err, &bad) || bad.Path != path {
 			t.Errorf("error %v", err)
 		}
@@ -302,7 +318,10 @@ func TestRefusals(t *testing.T) {
 // are never busy.
 func TestKnownClusters(t *testing.T) {
 	for _, load := range []float64{0.5, 0.99, 1 - 0x1p-20, 1 - 0x1p-40} {
-		p := &Problem{[]float64{0x1p45, 0x1p46, 1, 7}, []Class{{load * 0x1.8p46, []int{0, 1}}, {0, []int{2}}, {0, []int{0, 1, 2, 3}}}}
+		p := &Problem{
+			[]float64{0x1p45, 0x1p46, 1, 7},
+			[]Class{{load * 0x1.8p46, []int{0, 1}}, {0, []int{2}}, {0, []int{0, 1, 2, 3}}},
+		}
 		r := solved(t, p, 1e-10)
 		slack := new(big.Rat).SetFloat64(1 - load)
 		if err := within(r.Normalization, new(big.Rat).Inv(slack)); err != nil {

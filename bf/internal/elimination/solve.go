@@ -47,7 +47,15 @@ func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, erro
 func (c *component) solve(ctx context.Context, p *Problem, parts int, s Settings) (*forest.Result, error) {
 	own := c.problem(p)
 	if f := own.forest(); f != nil {
-		return f.Solve(ctx, forest.Settings{Tolerance: s.Tolerance, Parts: parts, ByClass: s.ByClass, Rarest: s.Rarest, Gradients: s.Gradients, Of: c.asked(s), MaxBytes: s.MaxBytes})
+		return f.Solve(ctx, forest.Settings{
+			Tolerance: s.Tolerance,
+			Parts:     parts,
+			ByClass:   s.ByClass,
+			Rarest:    s.Rarest,
+			Gradients: s.Gradients,
+			Of:        c.asked(s),
+			MaxBytes:  s.MaxBytes,
+		})
 	}
 	s.Of = c.asked(s)
 	return solveWide(ctx, own, inOrder(len(c.servers)), s)
@@ -70,7 +78,12 @@ func (o *Order) check(n int) error {
 
 // newResult returns a result of classes without arrivals and servers without classes.
 func newResult(p *Problem, s Settings) *Result {
-	r := &Result{Normalization: arithmetic.FromFloat(1, 0), Jobs: make([]arithmetic.Number, len(p.Classes)), Times: make([]arithmetic.Number, len(p.Classes)), Busy: make([]arithmetic.Number, len(p.Capacities))}
+	r := &Result{
+		Normalization: arithmetic.FromFloat(1, 0),
+		Jobs:          make([]arithmetic.Number, len(p.Classes)),
+		Times:         make([]arithmetic.Number, len(p.Classes)),
+		Busy:          make([]arithmetic.Number, len(p.Capacities)),
+	}
 	if s.ByClass > 0 {
 		r.ClassJobs = make([][]arithmetic.Number, len(p.Classes))
 		for i := range r.ClassJobs {
@@ -181,7 +194,8 @@ func components(p *Problem, o *Order, idle bool) []*component {
 	return list
 }
 
-// problem returns the component as a problem of its own, with its servers in the order of elimination.
+// problem returns the component as a problem of its own, with its servers in the order of
+// elimination.
 func (c *component) problem(p *Problem) *Problem {
 	own := &Problem{Classes: make([]Class, len(c.classes))}
 	local := make(map[int]int)

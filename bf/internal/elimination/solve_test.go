@@ -48,8 +48,9 @@ func (p *Problem) mask(i int) int {
 	return m
 }
 
-// literal computes the measures by the recursion over all sets of servers, (C(K) - λ(K)) Z(K) = Σ_s C_s Z(K∖s), and its derivatives in
-// each rate: E[X_i] = λ_i ∂ log Z/∂λ_i, and server s is idle with probability Z(all but s)/Z.
+// literal computes the measures by the recursion over all sets of servers, (C(K) - λ(K)) Z(K) = Σ_s
+// C_s Z(K∖s), and its derivatives in each rate: E[X_i] = λ_i ∂ log Z/∂λ_i, and server s is idle
+// with probability Z(all but s)/Z.
 func literal(p *Problem) exact {
 	slack := slackOf(p)
 	z := make([]*big.Rat, len(slack))
@@ -111,7 +112,8 @@ func within(got arithmetic.Number, want *big.Rat) error {
 	off.Quo(off, want)
 	if r, _ := off.Abs(off).Float64(); !(r <= got.Bound) {
 		w, _ := want.Float64()
-		return fmt.Errorf("%v 2^(512 %d) differs from %v by a relative %.3g, bound %.3g", got.F, got.Exp, w, r, got.Bound)
+		return fmt.Errorf("%v 2^(512 %d) differs from %v by a relative %.3g, bound %.3g",
+			got.F, got.Exp, w, r, got.Bound)
 	}
 	return nil
 }
@@ -166,7 +168,8 @@ func atLoad(p *Problem, load float64) *Problem {
 func drawForest(t *rapid.T, most int) *Problem {
 	p := &Problem{}
 	number := func(label string) float64 {
-		return float64(rapid.IntRange(1, 9).Draw(t, label)) * math.Pow(10, float64(rapid.SampledFrom([]int{0, 0, 0, 0, 1, 3, 6}).Draw(t, "power of "+label)))
+		return float64(rapid.IntRange(1, 9).Draw(t, label)) * math.Pow(10,
+			float64(rapid.SampledFrom([]int{0, 0, 0, 0, 1, 3, 6}).Draw(t, "power of "+label)))
 	}
 	for s := range rapid.IntRange(1, most).Draw(t, "servers") {
 		p.Capacities = append(p.Capacities, number("capacity"))

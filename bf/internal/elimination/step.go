@@ -41,14 +41,23 @@ type region struct {
 // a cell is at a corner. With above the integral may vanish; there the bound of a cell is a defect,
 // in addition to err for the incoming error. Each worker has its own scratch; the result does not
 // depend on their number.
-func integrate(ctx context.Context, g *mesh, p *Problem, f factors, gone, above int, rooms []*scratch) (*function, error) {
+func integrate(
+	ctx context.Context, g *mesh, p *Problem, f factors, gone, above int, rooms []*scratch,
+) (*function, error) {
 	st := newStep(g, p, f, gone, above)
 	if len(st.out.cells)*st.out.size*g.n < 1<<14 { // not worth another worker
 		rooms = rooms[:1]
 	}
 	workers := make([]*worker, len(rooms))
 	for i, r := range rooms {
-		workers[i] = &worker{step: st, scratch: r, flaws: newFlaws(g.panels()), panel: make([]int, st.w+1), net: make([]float64, st.w+1), at: make([]int, len(st.functions))}
+		workers[i] = &worker{
+			step:    st,
+			scratch: r,
+			flaws:   newFlaws(g.panels()),
+			panel:   make([]int, st.w+1),
+			net:     make([]float64, st.w+1),
+			at:      make([]int, len(st.functions)),
+		}
 	}
 	err := share(ctx, len(rooms), len(st.out.cells), func(worker, cell int) {
 		k := workers[worker]

@@ -242,7 +242,9 @@ func (a *answer) gradients(p *Problem, by *weights, class int) (g forest.Gradien
 
 // derive adds the requested derivatives to the measures, by weighted passes on the same mesh, and
 // returns their largest bound. The error may be errCoarse.
-func (a *answer) derive(ctx context.Context, p *Problem, o *Order, s Settings, r *forest.Result, target float64) (worst float64, err error) {
+func (a *answer) derive(
+	ctx context.Context, p *Problem, o *Order, s Settings, r *forest.Result, target float64,
+) (worst float64, err error) {
 	var asked []int
 	if s.Gradients {
 		asked = append(asked, -1)

@@ -237,7 +237,9 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 		rate := -math.Log(max(y, 1e-12)) / g.breaks[middle]
 		rarest := a.rarest(true, s)
 		if !(rarest > rarestLog) {
-			return nil, &num.TooLargeError{Input: input.Errorf("model", "servers that form no forest", "fewer jobs in distributions: %d jobs of one class are too rare for float64", s.ByClass)}
+			return nil, &num.TooLargeError{Input: input.Errorf("model", "servers that form no forest",
+				"fewer jobs in distributions: %d jobs of one class are too rare for float64",
+				s.ByClass)}
 		}
 		need := (math.Log(64*servers/tolerance) + 3 - rarest) / rate
 		switch {
@@ -347,7 +349,8 @@ func checkSize(p *Problem, o *Order, panels, nodes int, s Settings) error {
 	if work > most || bytes > float64(limit) {
 		help := "a larger tolerance needs less"
 		if s.ByClass > 0 {
-			help = fmt.Sprintf("fewer than %d jobs of one class in distributions, or a larger tolerance, need less", s.ByClass)
+			help = fmt.Sprintf("fewer than %d jobs of one class in distributions, or a larger tolerance, need less",
+				s.ByClass)
 		}
 		size := fmt.Sprintf("servers whose times need %d panels", panels)
 		return &num.TooLargeError{Bytes: bytes, Limit: limit, Input: input.Errorf("model", size,
@@ -381,7 +384,10 @@ func linearBytes(p *Problem, panels, nodes int) (most float64) {
 			orders *= float64(v + 1)
 		}
 		if k.Rate > 0 {
-			most = max(most, 2*8*cells*(math.Pow(n, w)+math.Ldexp(float64(radii), len(k.Servers))+w+2)+4*orders*math.Pow(places, w))
+			most = max(
+				most,
+				2*8*cells*(math.Pow(n, w)+math.Ldexp(float64(radii), len(k.Servers))+w+2)+4*orders*math.Pow(places, w),
+			)
 		}
 	}
 	return most

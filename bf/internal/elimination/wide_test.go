@@ -56,7 +56,10 @@ func solvedWide(t *rapid.T, p *Problem, o *Order, s Settings) *Result {
 func TestWideMatchesFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, o := drawWide(t, 5)
-		ask := Settings{Tolerance: rapid.SampledFrom([]float64{1e-3, 1e-5}).Draw(t, "tolerance"), ByClass: rapid.SampledFrom([]int{0, 1, 12}).Draw(t, "jobs")}
+		ask := Settings{
+			Tolerance: rapid.SampledFrom([]float64{1e-3, 1e-5}).Draw(t, "tolerance"),
+			ByClass:   rapid.SampledFrom([]int{0, 1, 12}).Draw(t, "jobs"),
+		}
 		r := solvedWide(t, p, o, ask)
 		e := literal(p)
 		if err := e.check(r); err != nil {
@@ -124,7 +127,9 @@ func TestLadders(t *testing.T) {
 // The mesh extends far enough for the measures of the fastest server and for derivatives of rare
 // classes.
 func TestShortTimes(t *testing.T) {
-	unequal := atLoad(&Problem{[]float64{1, 300, 1}, []Class{{1, []int{0, 1}}, {1, []int{1, 2}}, {1, []int{0, 2}}}}, 0.5)
+	unequal := atLoad(
+		&Problem{[]float64{1, 300, 1}, []Class{{1, []int{0, 1}}, {1, []int{1, 2}}, {1, []int{0, 2}}}}, 0.5,
+	)
 	rare := &Problem{[]float64{1000, 1000, 1000}, []Class{{3, []int{0, 1}}, {24, []int{1, 2}}, {43, []int{0, 2}}}}
 	for _, c := range []struct {
 		p   *Problem
@@ -156,7 +161,8 @@ func TestOverflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	var missed *ToleranceError
-	if _, err := Solve(context.Background(), p, o, Settings{Tolerance: 1e-3, MaxWork: 1e9}); !errors.As(err, &missed) || !math.IsInf(missed.Bound, 1) {
+	if _, err := Solve(context.Background(), p, o, Settings{Tolerance: 1e-3, MaxWork: 1e9}); !errors.As(err, &missed) ||
+		!math.IsInf(missed.Bound, 1) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -196,7 +202,8 @@ func TestWideRefusals(t *testing.T) {
 	if o, err = NewOrder(p); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Solve(context.Background(), p, o, Settings{Tolerance: 1e-13}); !errors.As(err, &missed) || !(missed.Bound < 1e-7) {
+	if _, err := Solve(context.Background(), p, o, Settings{Tolerance: 1e-13}); !errors.As(err, &missed) ||
+		!(missed.Bound < 1e-7) {
 		t.Errorf("error %v", err)
 	}
 }

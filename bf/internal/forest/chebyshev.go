@@ -205,7 +205,8 @@ func (p *poly) defect(theta float64, source *[terms + 2]float64, v float64) floa
 		n := float64(k)
 		flow := theta * (twice[k-1] - twice[k+1])
 		e := math.Abs(2*n*twice[k] - flow + (source[k-1] - source[k+1]))
-		e += 8 * u * (2*n*math.Abs(twice[k]) + theta*(math.Abs(twice[k-1])+math.Abs(twice[k+1])) + math.Abs(source[k-1]) + math.Abs(source[k+1]))
+		e += 8 * u * (2*n*math.Abs(twice[k]) + theta*(math.Abs(twice[k-1])+math.Abs(twice[k+1])) +
+			math.Abs(source[k-1]) + math.Abs(source[k+1]))
 		weak += e / n
 		strong += e * n / 2
 	}

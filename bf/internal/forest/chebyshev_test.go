@@ -18,7 +18,8 @@ func plus(x, y *big.Float) *big.Float  { return new(big.Float).SetPrec(precision
 func minus(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Sub(x, y) }
 func times(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Mul(x, y) }
 
-// powers returns the coefficients of p as a polynomial in powers of x, by T_{k+1} = 2x T_k - T_{k-1}.
+// powers returns the coefficients of p as a polynomial in powers of x, by T_{k+1} = 2x T_k -
+// T_{k-1}.
 func (p *poly) powers() []*big.Float {
 	sum := make([]*big.Float, terms)
 	before, now := make([]*big.Float, terms), make([]*big.Float, terms)

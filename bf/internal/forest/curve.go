@@ -205,5 +205,7 @@ func (c curve) number(bound float64) arithmetic.Number {
 	v, off := c[0].left()
 	n := c[0].exp
 	exp := n / 512
-	return arithmetic.FromWide(arithmetic.NewWide(math.Ldexp(v, n-512*exp), exp), math.Expm1(bound+relative(off, v))*(1+8*u))
+	return arithmetic.FromWide(
+		arithmetic.NewWide(math.Ldexp(v, n-512*exp), exp), math.Expm1(bound+relative(off, v))*(1+8*u),
+	)
 }

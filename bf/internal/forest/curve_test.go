@@ -73,7 +73,8 @@ func TestForward(t *testing.T) {
 				at := g.middle(k) + g.half(k)*x
 				want := math.Exp(-growth*at) - lambda*math.Expm1(-math.Abs(lambda-kappa)*at)/math.Abs(lambda-kappa)
 				got, _ := m[k].exactly(x).Float64()
-				if d := math.Abs(math.Log(got / want)); !(d <= bound+1e-14*(1+30*at)) { // rounding of exponents in the closed form
+				// rounding of exponents in the closed form
+				if d := math.Abs(math.Log(got / want)); !(d <= bound+1e-14*(1+30*at)) {
 					t.Fatalf("error %v at %v, bound %v", d, at, bound)
 				}
 			}

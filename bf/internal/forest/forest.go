@@ -175,7 +175,8 @@ type task struct {
 // Solve returns the measures. It refines a partition until its polynomials meet the tolerance for
 // one of s.Parts trees.
 //
-// The error is a [*num.TooLargeError]; one that wraps [num.ErrUnstable]; a [*ToleranceError]; or that of the context.
+// The error is a [*num.TooLargeError]; one that wraps [num.ErrUnstable]; a [*ToleranceError]; or
+// that of the context.
 func (f *Forest) Solve(ctx context.Context, s Settings) (*Result, error) {
 	if err := f.prepare(len(f.capacity)-1, s.Tolerance); err != nil {
 		return nil, err
@@ -237,7 +238,8 @@ func (t *task) checkMemory(g *panels) error {
 		need *= 2
 	}
 	if need > float64(limit) {
-		return &num.TooLargeError{Bytes: need, Limit: limit, Input: input.Errorf("model", fmt.Sprintf("%d servers that need %d panels each", len(t.capacity), g.count()),
+		return &num.TooLargeError{Bytes: need, Limit: limit, Input: input.Errorf("model",
+			fmt.Sprintf("%d servers that need %d panels each", len(t.capacity), g.count()),
 			"fewer servers, or fewer neighbours of one server: messages need %.0f MiB of %d", need/(1<<20), limit>>20)}
 	}
 	return nil

@@ -55,7 +55,9 @@ func TestCoarsePanels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, ratio := rapid.Float64Range(1, 12).Draw(t, "first"), rapid.SampledFrom([]float64{1.5, 2, 3, 4}).Draw(t, "ratio")
+		first, ratio := rapid.Float64Range(1, 12).Draw(t, "first"), rapid.SampledFrom([]float64{
+			1.5, 2, 3, 4,
+		}).Draw(t, "ratio")
 		full := (&task{Forest: f}).panels()
 		g := &panels{at: []float64{0, math.Exp2(math.Floor(math.Log2(first * full.at[1])))}}
 		for g.last() < full.last() {

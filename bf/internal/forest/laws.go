@@ -36,7 +36,8 @@ func (w *sweep) law(gamma *pair, kappa float64) *law {
 // Until returns T.
 func (l *law) Until() float64 { return l.last() }
 
-// Tail returns P(τ > t) for 0 <= t <= T. The exponent κt has two roundings, and its parts of 512 log 2 two more.
+// Tail returns P(τ > t) for 0 <= t <= T. The exponent κt has two roundings, and its parts of 512
+// log 2 two more.
 func (l *law) Tail(t float64) arithmetic.Number {
 	k := min(l.count()-1, max(0, sort.SearchFloat64s(l.at, t)-1))
 	c := &l.gamma[k]

@@ -76,7 +76,11 @@ func (w *sweep) measures(target float64) (*Result, error) {
 	if err := w.pass(target); err != nil || w.isCoarse(target) {
 		return nil, err
 	}
-	r := &Result{Times: make([]arithmetic.Number, len(w.classes)), Laws: make([]Law, len(w.classes)), Busy: make([]arithmetic.Number, len(w.capacity))}
+	r := &Result{
+		Times: make([]arithmetic.Number, len(w.classes)),
+		Laws:  make([]Law, len(w.classes)),
+		Busy:  make([]arithmetic.Number, len(w.capacity)),
+	}
 	least, alone := make([]arithmetic.Number, len(w.edges)), make([]arithmetic.Number, len(w.capacity))
 	leastLaws, laws := make([]*law, len(w.edges)), make([]*law, len(w.capacity))
 	for s := range r.Busy {
@@ -106,7 +110,9 @@ func (w *sweep) measures(target float64) (*Result, error) {
 			r.Normalization, alone[s], laws[s] = w.serverOf(s)
 		}
 		if r.Busy[s].F != 0 { // the error of times beyond T is tail times the incident rates
-			r.Busy[s].Bound = arithmetic.Compound(r.Busy[s].Bound, tail*w.incidentRates(s)/r.Busy[s].Double()*(1+0x1p-20), 0)
+			r.Busy[s].Bound = arithmetic.Compound(
+				r.Busy[s].Bound, tail*w.incidentRates(s)/r.Busy[s].Double()*(1+0x1p-20), 0,
+			)
 		}
 		r.Busy[s] = r.Busy[s].Quo(arithmetic.FromFloat(w.capacity[s], 0))
 	}
@@ -224,7 +230,11 @@ func (f *Forest) extraWeight(constant float64) float64 {
 // mean number of jobs. The constants of one class are at its own servers, so functions without
 // these servers have no weight.
 func (f *Forest) weigh(class int, r *Result) *weights {
-	c := &weights{constants: make([]float64, len(f.capacity)), own: make([]float64, len(f.capacity)), edges: make([]float64, len(f.edges))}
+	c := &weights{
+		constants: make([]float64, len(f.capacity)),
+		own:       make([]float64, len(f.capacity)),
+		edges:     make([]float64, len(f.edges)),
+	}
 	for i, k := range f.classes {
 		if class >= 0 && i != class {
 			continue

@@ -56,7 +56,9 @@ func TestHorizon(t *testing.T) {
 // Panels start and end at the given points, their widths are exact, and split halves them.
 func TestPanels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		first, end := math.Exp(rapid.Float64Range(-30, 30).Draw(t, "first")), math.Exp(rapid.Float64Range(-30, 60).Draw(t, "end"))
+		first, end := math.Exp(rapid.Float64Range(-30, 30).Draw(t, "first")), math.Exp(rapid.Float64Range(-30, 60).Draw(
+			t, "end",
+		))
 		g := newPanels(first, end)
 		for round := range 3 {
 			if g.at[0] != 0 || g.last() < end || g.at[1] > first {

@@ -78,7 +78,12 @@ func NoJobs(most int) []arithmetic.Number {
 // New returns the tree formed by servers with these capacities and classes, which must link all
 // servers; nil if they form none.
 func New(capacities []float64, classes []Class) *Forest {
-	f := &Forest{capacity: capacities, own: make([]float64, len(capacities)), terms: make([]int, len(capacities)), exact: isExact(capacities, classes)}
+	f := &Forest{
+		capacity: capacities,
+		own:      make([]float64, len(capacities)),
+		terms:    make([]int, len(capacities)),
+		exact:    isExact(capacities, classes),
+	}
 	known := make(map[[2]int]int)
 	for _, k := range classes {
 		for _, s := range k.Servers {
@@ -110,7 +115,8 @@ func New(capacities []float64, classes []Class) *Forest {
 	return f
 }
 
-// isExact reports whether all capacities and rates are multiples of a power of two, and their sum less than 2^53 times that.
+// isExact reports whether all capacities and rates are multiples of a power of two, and their sum
+// less than 2^53 times that.
 func isExact(capacities []float64, classes []Class) bool {
 	unit, sum := math.MaxInt, 0.0
 	add := func(x float64) {

@@ -42,7 +42,10 @@ type weights struct {
 }
 
 func (f *Forest) newSweep(ctx context.Context, g *panels, c *weights, base *sweep) *sweep {
-	w := &sweep{Forest: f, solver: solver{g, make([]float64, g.count())}, ctx: ctx, weights: c, base: base, none: make(curve, g.count()), messages: make([]message, 2*len(f.edges)), drift: f.inexact * g.last()}
+	w := &sweep{
+		Forest: f, solver: solver{g, make([]float64, g.count())}, ctx: ctx, weights: c, base: base,
+		none: make(curve, g.count()), messages: make([]message, 2*len(f.edges)), drift: f.inexact * g.last(),
+	}
 	for s := range f.capacity {
 		w.drift = max(w.drift, f.inexact*g.last()+f.sums(s))
 	}

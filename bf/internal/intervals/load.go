@@ -98,7 +98,12 @@ type loadOf struct {
 
 func newLoadOf(p *recursion.Problem, intervals, shift int) *loadOf {
 	if p.Small {
-		return &loadOf{p: p, unit: math.Ldexp(1, -shift), capacity: make([]int64, intervals), rate: make([]int64, intervals)}
+		return &loadOf{
+			p:        p,
+			unit:     math.Ldexp(1, -shift),
+			capacity: make([]int64, intervals),
+			rate:     make([]int64, intervals),
+		}
 	}
 	return &loadOf{p: p, shift: shift, longCapacity: make([]big.Int, intervals), longRate: make([]big.Int, intervals)}
 }

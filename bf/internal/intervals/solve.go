@@ -49,7 +49,9 @@ func (c *Chain) Solve(ctx context.Context) (recursion.Measures, error) {
 	for _, e := range w.exponent {
 		exponent += e
 	}
-	m.Normalization = arithmetic.FromWide(arithmetic.WideOf(new(big.Float).SetMantExp(big.NewFloat(w.root), exponent)), z.Bound)
+	m.Normalization = arithmetic.FromWide(
+		arithmetic.WideOf(new(big.Float).SetMantExp(big.NewFloat(w.root), exponent)), z.Bound,
+	)
 	var mostlyIdle []int
 	for s := range m.Busy {
 		idle := value(w.without(s), c.servers) // one server fewer, one more product
@@ -93,8 +95,9 @@ type sweep struct {
 
 	from, until [][]float64 // Z of the intervals that start at a server, that end before it
 	taken       [][]float64 // Z of the intervals that end before a server, times the capacity of the server before them
-	begin, end  [][]float64 // A of the intervals that start at a server, that end before it; end reuses the memory of taken
-	rootAdjoint float64     // A of a ring
+	// A of the intervals that start at a server, that end before it; end reuses the memory of taken
+	begin, end  [][]float64
+	rootAdjoint float64 // A of a ring
 }
 
 // prepare sets the units.
@@ -223,7 +226,12 @@ func (w *sweep) without(s int) float64 {
 func (w *sweep) down() ([]float64, error) {
 	n := w.servers
 	w.begin, w.end = rows[float64](w.Chain, false), w.taken
-	d := &descent{r: make([]float64, n), t: make([]float64, 2*n), sums: make([]float64, len(w.arcs)), next: make([][]int, n)}
+	d := &descent{
+		r:    make([]float64, n),
+		t:    make([]float64, 2*n),
+		sums: make([]float64, len(w.arcs)),
+		next: make([][]int, n),
+	}
 	for l := n; l >= 1; l-- {
 		for _, k := range w.byArc[l] {
 			d.next[w.arcs[k].first] = append(d.next[w.arcs[k].first], k)

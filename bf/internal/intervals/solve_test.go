@@ -60,7 +60,10 @@ func drawChain(t *rapid.T, most int) *recursion.Problem {
 		}
 		seen[a] = true
 		r := big.NewInt(rapid.Int64Range(1, 20).Draw(t, "rate"))
-		arcs, rates = append(arcs, a), append(rates, r.Mul(r, new(big.Int).Quo(new(big.Int).Add(scale, big.NewInt(9)), big.NewInt(rapid.SampledFrom([]int64{1, 1, 1, 500}).Draw(t, "over")))).Add(r, big.NewInt(1)))
+		arcs, rates = append(arcs, a), append(rates, r.Mul(r, new(big.Int).Quo(
+			new(big.Int).Add(scale, big.NewInt(9)),
+			big.NewInt(rapid.SampledFrom([]int64{1, 1, 1, 500}).Draw(t, "over")),
+		)).Add(r, big.NewInt(1)))
 	}
 	for s := range n - 1 {
 		add(arc{s, 2})
@@ -158,7 +161,8 @@ func TestSolveLongChains(t *testing.T) {
 			t.Fatal(err)
 		}
 		chain := New(p)
-		if chain.Ring != c.ring || !c.ring && chain.Intervals() != float64(c.servers*(c.servers+1)/2) || c.ring && chain.Intervals() != float64(c.servers*(c.servers-1)+1) {
+		if chain.Ring != c.ring || !c.ring && chain.Intervals() != float64(c.servers*(c.servers+1)/2) ||
+			c.ring && chain.Intervals() != float64(c.servers*(c.servers-1)+1) {
 			t.Errorf("%+v: ring %v, %v intervals", c, chain.Ring, chain.Intervals())
 		}
 		if terms := float64(len(g.Weight)); chain.GraphTerms() < terms || chain.GraphTerms() > 1.1*terms {
@@ -209,7 +213,9 @@ func TestSolveIndependentServers(t *testing.T) {
 		if s%100 == 0 {
 			r = 3 // mostly idle
 		}
-		capacities, rates, arcs = append(capacities, big.NewInt(c)), append(rates, big.NewInt(r)), append(arcs, arc{s, 1})
+		capacities, rates, arcs = append(capacities, big.NewInt(c)), append(rates, big.NewInt(r)), append(arcs, arc{
+			s, 1,
+		})
 		z.Mul(z, big.NewRat(c, c-r))
 	}
 	got, err := New(newProblem(capacities, rates, arcs)).Solve(context.Background())
@@ -222,7 +228,8 @@ func TestSolveIndependentServers(t *testing.T) {
 		checkNumber(t, "busy", got.Busy[s], big.NewRat(r, c))
 	}
 	wide := arithmetic.WideOf(new(big.Float).SetPrec(200).SetRat(z))
-	if x := got.Normalization; wide.Exp == 0 || x.Exp != wide.Exp || math.Abs(x.F/wide.F-1) > x.Bound+0x1p-50 || x.Bound > 1e-11 {
+	if x := got.Normalization; wide.Exp == 0 || x.Exp != wide.Exp || math.Abs(x.F/wide.F-1) > x.Bound+0x1p-50 ||
+		x.Bound > 1e-11 {
 		t.Errorf("Z = %v, want %v", x, wide)
 	}
 }

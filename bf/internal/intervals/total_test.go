@@ -42,7 +42,9 @@ func TestTotalMatchesEnclosures(t *testing.T) {
 	ctx := context.Background()
 	var capacities, rates []*big.Int
 	var arcs []arc
-	for s := range 7 { // one server has a much lower load than the others: its powers are far below those of all servers
+	// one server has a much lower load than the others: its powers are far below those of all
+	// servers
+	for s := range 7 {
 		capacities = append(capacities, big.NewInt(1000000))
 		rates, arcs = append(rates, big.NewInt(900000)), append(arcs, arc{s, 1})
 		if s > 0 {

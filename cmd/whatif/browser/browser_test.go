@@ -61,9 +61,13 @@ func runAll(m *testing.M) (status int, err error) {
 	return m.Run(), nil
 }
 
-// startBrowser starts Chromium, which must be installed. It has no network: all that is not on this machine goes to a proxy that is not there.
+// startBrowser starts Chromium, which must be installed. It has no network: all that is not on this
+// machine goes to a proxy that is not there.
 func startBrowser() (context.Context, func(), error) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.Flag("lang", "en-US"), chromedp.Flag("proxy-server", "127.0.0.1:9"))
+	options := append(
+		chromedp.DefaultExecAllocatorOptions[:], chromedp.Flag("lang", "en-US"),
+		chromedp.Flag("proxy-server", "127.0.0.1:9"),
+	)
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // Chromium refuses to run as root with one
 	}
@@ -76,7 +80,8 @@ func startBrowser() (context.Context, func(), error) {
 	return ctx, cancel, nil
 }
 
-// A tab is a tab of the browser. It is watched from its beginning: requests that leave the page, and messages of the console, fail the test.
+// A tab is a tab of the browser. It is watched from its beginning: requests that leave the page,
+// and messages of the console, fail the test.
 type tab struct {
 	*testing.T
 	ctx context.Context
@@ -197,7 +202,10 @@ func (p *tab) text(selector string) string {
 // number returns a number that the page shows in a cell, in full; nil if it shows none.
 func (p *tab) number(cell string) *float64 {
 	p.Helper()
-	return eval[*float64](p, fmt.Sprintf(`(() => { const d = document.querySelector('[data-cell=%s] data'); return d && Number(d.value); })()`, quote(cell)))
+	return eval[*float64](p, fmt.Sprintf(
+		`(() => { const d = document.querySelector('[data-cell=%s] data'); return d && Number(d.value); })()`,
+		quote(cell),
+	))
 }
 
 func quote(text string) string {
@@ -230,8 +238,11 @@ func (p *tab) click(selector string) {
 // middle returns where the middle of an element is, and brings it into view.
 func (p *tab) middle(selector string) (x, y float64) {
 	p.Helper()
-	at := eval[[]float64](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "center"});
-		const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, selector))
+	at := eval[[]float64](p, fmt.Sprintf(
+		`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "center"});
+		const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`,
+		selector,
+	))
 	return at[0], at[1]
 }
 
@@ -239,7 +250,9 @@ func (p *tab) middle(selector string) (x, y float64) {
 func (p *tab) button(text string) {
 	p.Helper()
 	p.wait("!drawing")
-	p.wait(fmt.Sprintf(`(() => { const b = [...document.querySelectorAll("button")].find((b) => b.textContent === %q && !b.disabled); b?.setAttribute("data-test", ""); return !!b; })()`, text))
+	p.wait(fmt.Sprintf(
+		`(() => { const b = [...document.querySelectorAll("button")].find((b) => b.textContent === %q && !b.disabled); b?.setAttribute("data-test", ""); return !!b; })()`, text,
+	))
 	p.click("[data-test]")
 	eval[chromedp.Void](p, `document.querySelector("[data-test]")?.removeAttribute("data-test")`)
 }
@@ -249,7 +262,9 @@ func (p *tab) write(text string) {
 	p.Helper()
 	encoded, err := json.Marshal(text)
 	p.must(err)
-	eval[chromedp.Void](p, fmt.Sprintf(`(() => { const e = document.getElementById("text"); e.focus(); e.value = %s; e.dispatchEvent(new Event("input", {bubbles: true})); })()`, encoded))
+	eval[chromedp.Void](p, fmt.Sprintf(
+		`(() => { const e = document.getElementById("text"); e.focus(); e.value = %s; e.dispatchEvent(new Event("input", {bubbles: true})); })()`, encoded,
+	))
 	p.settle()
 }
 

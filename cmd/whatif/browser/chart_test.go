@@ -27,8 +27,8 @@ const outside = `(() => {
 	return names;
 })()`
 
-// After any change, all curves stay in the plot, pinned ones too, and no text of the chart is in it. Some changes
-// make the pinned range of loads several times as wide as the current one.
+// After any change, all curves stay in the plot, pinned ones too, and no text of the chart is in
+// it. Some changes make the pinned range of loads several times as wide as the current one.
 func TestCurvesStayInPlot(t *testing.T) {
 	p := newTab(t, onePage)
 	p.button("Pin")
@@ -70,8 +70,8 @@ func TestCurvesStayInPlot(t *testing.T) {
 	}
 }
 
-// The names are in the order of the curves: at the end of the shorter of two neighbouring curves, the one with
-// the upper name is above the other. Lines to the names are short.
+// The names are in the order of the curves: at the end of the shorter of two neighbouring curves,
+// the one with the upper name is above the other. Lines to the names are short.
 func TestNamesInOrderOfCurves(t *testing.T) {
 	p := newTab(t, onePage)
 	check := func() {
@@ -213,8 +213,8 @@ func TestClusterCardWithoutGaps(t *testing.T) {
 	}
 }
 
-// Random edits, pins, undone steps and changes of view raise no exception, draw nothing outside the plot and show
-// no NaN or infinity.
+// Random edits, pins, undone steps and changes of view raise no exception, draw nothing outside the
+// plot and show no NaN or infinity.
 func TestRandomEdits(t *testing.T) {
 	p := newTab(t, onePage)
 	r := rand.New(rand.NewPCG(19, 23))

@@ -13,7 +13,9 @@ import (
 func (p *tab) drag(from, to string) {
 	p.Helper()
 	x, y := p.middle(from)
-	at := eval[[]float64](p, fmt.Sprintf(`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, to))
+	at := eval[[]float64](p, fmt.Sprintf(
+		`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, to,
+	))
 	p.do(chromedp.DragAndDropXY(x, y, at[0], at[1], 8))
 	p.settle()
 }
@@ -34,7 +36,9 @@ func TestEditUndoReload(t *testing.T) {
 		}
 	}
 	step("a line from reports to big", func() { p.drag(`[data-node="classes/reports"]`, `[data-node="servers/big"]`) })
-	step("a line from small to web, connected already", func() { p.drag(`[data-node="servers/small"]`, `[data-node="classes/web"]`) })
+	step("a line from small to web, connected already", func() {
+		p.drag(`[data-node="servers/small"]`, `[data-node="classes/web"]`)
+	})
 	step("a server", func() { p.button("Add server") })
 	step("a class", func() { p.button("Add class") })
 	step("a name", func() {
@@ -86,13 +90,15 @@ func TestEditUndoReload(t *testing.T) {
 	}
 }
 
-// A cluster that becomes unstable says so, with what is overloaded, and has its numbers again when it is stable.
+// A cluster that becomes unstable says so, with what is overloaded, and has its numbers again when
+// it is stable.
 func TestUnstableAndBack(t *testing.T) {
 	p := newTab(t, onePage)
 	before := p.text("#classes")
 	p.fill("#load-text", "2.5")
 	p.settle()
-	if got := p.text("#verdict p"); got != "Unstable: stable only below load 2.143 Overloaded: web and reports on big and small, with work 3.5 on capacity 3 (ringed)." {
+	if got := p.text("#verdict p"); got != "Unstable: stable only below load 2.143 Overloaded: web and reports on "+
+		"big and small, with work 3.5 on capacity 3 (ringed)." {
 		t.Errorf("verdict: %s", got)
 	}
 	if p.number("all/mean_delay") != nil || eval[int](p, `document.querySelectorAll("#graph .ring.over").length`) != 4 {
@@ -113,7 +119,8 @@ func TestPin(t *testing.T) {
 	p.button("reports on big as well") // one of the next best changes
 	p.settle()
 	before, after := 0.7628205128205128, *p.number("classes/reports/mean_jobs")
-	if got, want := p.text(`[data-cell="classes/reports/mean_jobs"] .change`), fmt.Sprintf("−%.0f %%", 100*(1-after/before)); got != want {
+	if got, want := p.text(`[data-cell="classes/reports/mean_jobs"] .change`), fmt.Sprintf("−%.0f %%",
+		100*(1-after/before)); got != want {
 		t.Errorf("change %s, want %s", got, want)
 	}
 	p.wait(`document.querySelectorAll("#chart .ghosts path").length === 2`)

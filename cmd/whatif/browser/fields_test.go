@@ -23,8 +23,8 @@ func (p *tab) paste(field, text string) {
 	p.wait("!drawing")
 }
 
-// A field reports a text that is not accepted, keeps it when it is left, and changes nothing. Until the text is
-// corrected, all numbers are marked as those of the last valid model.
+// A field reports a text that is not accepted, keeps it when it is left, and changes nothing. Until
+// the text is corrected, all numbers are marked as those of the last valid model.
 func TestInvalidFields(t *testing.T) {
 	p := newTab(t, onePage)
 	before, numbers := p.saved(), p.text("#classes tbody")
@@ -91,7 +91,8 @@ func TestInvalidFields(t *testing.T) {
 	}
 }
 
-// Models with numbers near the limits of float64 get an answer, or a reason in the words of the page.
+// Models with numbers near the limits of float64 get an answer, or a reason in the words of the
+// page.
 func TestExtremeNumbers(t *testing.T) {
 	p := newTab(t, onePage)
 	for _, c := range []struct{ field, text string }{
@@ -119,7 +120,8 @@ func TestExtremeNumbers(t *testing.T) {
 	}
 }
 
-// All texts have a contrast of at least 4.5 to their background, in light and dark, except disabled buttons.
+// All texts have a contrast of at least 4.5 to their background, in light and dark, except disabled
+// buttons.
 func TestContrast(t *testing.T) {
 	p := newTab(t, onePage)
 	p.button("Pin")

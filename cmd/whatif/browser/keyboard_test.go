@@ -22,7 +22,8 @@ func (p *tab) tabTo(selector string) {
 	p.Fatalf("Tab never comes to %s", selector)
 }
 
-// All can be done by keys alone: selecting, connecting, adding and removing, numbers, sliders, views and undoing.
+// All can be done by keys alone: selecting, connecting, adding and removing, numbers, sliders,
+// views and undoing.
 func TestKeyboardOnly(t *testing.T) {
 	p := newTab(t, onePage)
 	p.tabTo("#load")
@@ -75,7 +76,10 @@ func TestAccessibilityTree(t *testing.T) {
 	tree, err := chromedp.Call(p.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
 	p.must(err)
 	var names []string
-	controls := []string{"button", "slider", "textbox", "checkbox", "tab", "combobox", "image", "table", "columnheader", "rowheader", "tablist", "toolbar", "region", "form", "group"}
+	controls := []string{
+		"button", "slider", "textbox", "checkbox", "tab", "combobox", "image", "table", "columnheader",
+		"rowheader", "tablist", "toolbar", "region", "form", "group",
+	}
 	for _, node := range tree.Nodes {
 		if node.Ignored || node.Role == nil {
 			continue
@@ -89,10 +93,15 @@ func TestAccessibilityTree(t *testing.T) {
 		}
 		names = append(names, role+" "+name)
 	}
-	for _, want := range []string{"main ", "banner ", "heading productform what if", "heading Cluster", "slider Load", "slider Arrival rate of web", "textbox Arrival rate of web, exact",
-		"slider Capacity of small", "button class web, 1 jobs per second, on big, small, in the bottleneck", "button server big, capacity 2, busy 38.5 %, in the bottleneck",
-		"checkbox big", "textbox Name", "tab Mean delay", "checkbox log scale", "table Classes", "rowheader reports", "columnheader Mean delay", "button Undo", "textbox Model as YAML or JSON",
-		"image Mean delay of each class against the load, up to 2.143; numbers stand in the table"} {
+	for _, want := range []string{
+		"main ", "banner ", "heading productform what if", "heading Cluster", "slider Load",
+		"slider Arrival rate of web", "textbox Arrival rate of web, exact", "slider Capacity of small",
+		"button class web, 1 jobs per second, on big, small, in the bottleneck",
+		"button server big, capacity 2, busy 38.5 %, in the bottleneck", "checkbox big",
+		"textbox Name", "tab Mean delay", "checkbox log scale", "table Classes", "rowheader reports",
+		"columnheader Mean delay", "button Undo", "textbox Model as YAML or JSON",
+		"image Mean delay of each class against the load, up to 2.143; numbers stand in the table",
+	} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no %q in the accessibility tree:\n%s", want, strings.Join(names, "\n"))
 		}

@@ -54,7 +54,8 @@ func (p *tab) sameAs(text string) {
 func clusters(t *testing.T) (names []string) {
 	for line := range strings.Lines(run(t, "", "example")) {
 		name, _, _ := strings.Cut(line, " ")
-		if strings.HasPrefix(run(t, "", "example", name), "#") && exec.Command(pfq, "stability", writeExample(t, name)).Run() == nil {
+		if strings.HasPrefix(run(t, "", "example", name), "#") &&
+			exec.Command(pfq, "stability", writeExample(t, name)).Run() == nil {
 			names = append(names, name)
 		}
 	}
@@ -71,8 +72,9 @@ func writeExample(t *testing.T, name string) string {
 	return file
 }
 
-// The numbers in the page are those of pfq for every example that is a cluster, at its own load and at another, to the last digit. Percentiles
-// are missing where pfq rejects them, and where the page says that they take too long for it.
+// The numbers in the page are those of pfq for every example that is a cluster, at its own load and
+// at another, to the last digit. Percentiles are missing where pfq rejects them, and where the page
+// says that they take too long for it.
 func TestNumbersMatchPfq(t *testing.T) {
 	p := newTab(t, onePage)
 	seen := 0 // with percentiles
@@ -83,7 +85,8 @@ func TestNumbersMatchPfq(t *testing.T) {
 		if why := eval[string](p, `answerTo(percentilesOf(state.saved)).no_percentiles ?? ""`); why == "" {
 			args = append(args, "--percentiles", "50,95,99")
 			seen++
-		} else if !strings.Contains(p.text("#tables"), why) || !strings.HasSuffix(why, "beyond pfq does") && !strings.HasSuffix(why, "of one mean only") {
+		} else if !strings.Contains(p.text("#tables"), why) ||
+			!strings.HasSuffix(why, "beyond pfq does") && !strings.HasSuffix(why, "of one mean only") {
 			t.Errorf("%s: no percentiles, since %s", name, why)
 		}
 		p.sameAs(run(t, text, args...))
@@ -105,7 +108,8 @@ func TestNumbersMatchPfq(t *testing.T) {
 	}
 }
 
-// The line that is copied gives the numbers of the page, typed into a shell: those of theory with percentiles, and those of simulation.
+// The line that is copied gives the numbers of the page, typed into a shell: those of theory with
+// percentiles, and those of simulation.
 func TestLinesGiveTheSameDigits(t *testing.T) {
 	p := newTab(t, onePage)
 	p.button("pfq line")

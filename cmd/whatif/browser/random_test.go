@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// randomModel returns the text of a model of up to five classes and five rows of servers, some of them groups, with fractions as numbers.
+// randomModel returns the text of a model of up to five classes and five rows of servers, some of
+// them groups, with fractions as numbers.
 func randomModel(r *rand.Rand) string {
 	var b strings.Builder
 	rows := 1 + r.IntN(5)
@@ -29,12 +30,14 @@ func randomModel(r *rand.Rand) string {
 				on = append(on, fmt.Sprintf("{group: s%d, choose: %d}", s, 1+r.IntN(counts[s])))
 			}
 		}
-		fmt.Fprintf(&b, "  - {name: c%d, arrival_rate: %d/%d, servers: [%s]}\n", i, r.IntN(9), 4+r.IntN(9), strings.Join(on, ", "))
+		fmt.Fprintf(&b, "  - {name: c%d, arrival_rate: %d/%d, servers: [%s]}\n",
+			i, r.IntN(9), 4+r.IntN(9), strings.Join(on, ", "))
 	}
 	return b.String()
 }
 
-// WebAssembly has the digits of the native program: each number of fifty random models, with percentiles, is the same to the last bit.
+// WebAssembly has the digits of the native program: each number of fifty random models, with
+// percentiles, is the same to the last bit.
 func TestDigitsOfRandomModels(t *testing.T) {
 	p := newTab(t, onePage)
 	r := rand.New(rand.NewPCG(7, 11))
@@ -49,7 +52,9 @@ func TestDigitsOfRandomModels(t *testing.T) {
 		})()`, text))
 		var page, native map[string]any
 		p.must(json.Unmarshal(got, &page))
-		p.must(json.Unmarshal([]byte(run(t, model, "solve", "-", "--percentiles", "50,95,99", "--format", "json")), &native))
+		p.must(json.Unmarshal(
+			[]byte(run(t, model, "solve", "-", "--percentiles", "50,95,99", "--format", "json")), &native,
+		))
 		names := []string{"stable"}
 		if native["stable"] == true {
 			stable++

@@ -48,7 +48,8 @@ func TestServed(t *testing.T) {
 // The static site does what the one file does.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
-	if out, err := exec.Command(whatif, "--folder", dir).CombinedOutput(); err != nil || !strings.Contains(string(out), filepath.Join(dir, "index.html")) {
+	if out, err := exec.Command(whatif, "--folder", dir).CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), filepath.Join(dir, "index.html")) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
@@ -57,7 +58,8 @@ func TestFolder(t *testing.T) {
 	p.sameAs(run(t, shop, "solve", "-", "--format", "json"))
 }
 
-// The policy is in force: nothing else is run, and nothing is connected to, even by the page itself.
+// The policy is in force: nothing else is run, and nothing is connected to, even by the page
+// itself.
 func TestPolicy(t *testing.T) {
 	p := newTab(t, onePage)
 	policy := eval[string](p, `document.querySelector("meta[http-equiv=Content-Security-Policy]").content`)
@@ -71,7 +73,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// A link that is broken, or that holds what is no model, leaves the page with the model it came with, and says so.
+// A link that is broken, or that holds what is no model, leaves the page with the model it came
+// with, and says so.
 func TestBrokenLinks(t *testing.T) {
 	for link, want := range map[string]string{
 		"#nonsense":           "The link is broken; this is the model that the page came with.",
@@ -84,7 +87,9 @@ func TestBrokenLinks(t *testing.T) {
 		p.sameAs(run(t, shop, "solve", "-", "--format", "json"))
 	}
 	p := newTab(t, onePage)
-	link := eval[string](p, `linkOf({ ...state.saved, name: 7, load: "-3", view: "x", model: { ...state.saved.model, servers: [] } })`)
+	link := eval[string](
+		p, `linkOf({ ...state.saved, name: 7, load: "-3", view: "x", model: { ...state.saved.model, servers: [] } })`,
+	)
 	eval[chromedp.Void](p, `location.hash = "`+link+`"; 0`)
 	p.wait(`state.message.startsWith("The link holds a model that does not work")`)
 	p.settle()

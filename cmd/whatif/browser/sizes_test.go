@@ -30,8 +30,14 @@ func TestMeanSizes(t *testing.T) {
 	}
 
 	size("mean_size/web/text", "1.5")
-	p.sameAs(run(t, wantModel(`"servers":["big","small"],"mean_size":"1.5"},{"name":"reports","arrival_rate":"0.4","servers":["small"]}]}`), "solve", "-", "--format", "json"))
-	const note = "No percentiles: classes differ in mean size, and service in order of arrival has formulas for exponential sizes of one mean only. Mean delays are those of balanced fairness."
+	p.sameAs(run(
+		t, wantModel(
+			`"servers":["big","small"],"mean_size":"1.5"},{"name":"reports","arrival_rate":"0.4","servers":["small"]}]}`,
+		),
+		"solve", "-", "--format", "json",
+	))
+	const note = "No percentiles: classes differ in mean size, and service in order of arrival has formulas for " +
+		"exponential sizes of one mean only. Mean delays are those of balanced fairness."
 	if got := p.text("#tables > p"); got != note {
 		t.Errorf("note: %s", got)
 	}
@@ -58,9 +64,14 @@ func TestMeanSizes(t *testing.T) {
 	p.settle()
 
 	size("mean_size", "2")
-	p.sameAs(run(t, wantModel(`"servers":["small"]}],"mean_size":"2"}`), "solve", "-", "--format", "json", "--percentiles", "50,95,99"))
+	p.sameAs(run(
+		t, wantModel(`"servers":["small"]}],"mean_size":"2"}`), "solve", "-", "--format", "json",
+		"--percentiles", "50,95,99",
+	))
 	p.wait(`document.querySelectorAll("#chart path[data-curve]").length === 2`)
-	if eval[bool](p, `document.querySelector("#tables > p") !== null || document.querySelector("#chart").textContent.includes("No formula")`) {
+	if eval[bool](
+		p, `document.querySelector("#tables > p") !== null || document.querySelector("#chart").textContent.includes("No formula")`,
+	) {
 		t.Error("sizes are equal, and the page has a note")
 	}
 	for _, bad := range []string{"0", "-1", "x"} {
@@ -91,21 +102,29 @@ classes:
   - {name: a long name of its own, arrival_rate: 0.2, servers: [one]}
 `)
 	for i, want := range []string{"live …north", "live …south", "a long nam…"} {
-		if got := eval[[]string](p, `[...document.querySelectorAll("#graph .node.classes .name")].map((name) => name.textContent)`)[i]; got != want {
+		if got := eval[[]string](
+			p, `[...document.querySelectorAll("#graph .node.classes .name")].map((name) => name.textContent)`,
+		)[i]; got != want {
 			t.Errorf("name %q, want %q", got, want)
 		}
 	}
 	if got := p.text("#graph .node.servers .number"); got != "74 %" {
 		t.Errorf("busy %s", got)
 	}
-	for text, want := range map[string]string{"percent(0.996, 0)": ">99 %", "percent(0.9996)": ">99.9 %", "percent(1, 0)": "100 %", "percent(0.994, 0)": "99 %"} {
+	for text, want := range map[string]string{
+		"percent(0.996, 0)": ">99 %",
+		"percent(0.9996)":   ">99.9 %",
+		"percent(1, 0)":     "100 %",
+		"percent(0.994, 0)": "99 %",
+	} {
 		if got := eval[string](p, text); got != want {
 			t.Errorf("%s is %s, want %s", text, got, want)
 		}
 	}
 }
 
-// Nothing is wider than the page, from phones to wide screens, with 12 classes and sizes that differ; only tables scroll in themselves.
+// Nothing is wider than the page, from phones to wide screens, with 12 classes and sizes that
+// differ; only tables scroll in themselves.
 func TestWidths(t *testing.T) {
 	p := newTab(t, onePage)
 	p.open("ring.yaml", strings.Replace(ring(12), "name: c0,", "name: c0, mean_size: 0.9,", 1))

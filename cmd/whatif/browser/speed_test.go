@@ -29,7 +29,8 @@ func BenchmarkFirstNumbers(b *testing.B) {
 	b.ReportMetric(total/float64(b.N), "ms/page")
 }
 
-// How long it takes from a step of a slider to the numbers, percentiles too, and to the frame that shows them. Classes run on three of as many servers.
+// How long it takes from a step of a slider to the numbers, percentiles too, and to the frame that
+// shows them. Classes run on three of as many servers.
 func BenchmarkSlider(b *testing.B) {
 	for _, classes := range []int{2, 8, 12} {
 		b.Run(fmt.Sprintf("classes=%d", classes), func(b *testing.B) {

@@ -27,7 +27,8 @@ func TestTextOfTheModel(t *testing.T) {
 	changed := strings.Replace(shop, "rate: 0.4", "rate: 0.25", 1)
 	for _, cut := range []int{0, 8, 15, 40, 70, 76, 100, 130, 150, len(changed) - 3} {
 		p.write(changed[:cut])
-		if p.text("#text-error") == "" || eval[string](p, `document.getElementById("text").getAttribute("aria-invalid")`) != "true" {
+		if p.text("#text-error") == "" ||
+			eval[string](p, `document.getElementById("text").getAttribute("aria-invalid")`) != "true" {
 			t.Errorf("%q is no model, and no error is shown", changed[:cut])
 		}
 		if p.saved() != before || p.text("#classes") != numbers {
@@ -51,14 +52,17 @@ func TestTextOfTheModel(t *testing.T) {
 	p.sameAs(run(t, changed, "solve", "-", "--format", "json"))
 }
 
-// Files in YAML and JSON can be dropped on the page; one that is no model is shown in the editor, with what is wrong.
+// Files in YAML and JSON can be dropped on the page; one that is no model is shown in the editor,
+// with what is wrong.
 func TestDrop(t *testing.T) {
 	p := newTab(t, onePage)
 	drop := func(name, text string) {
-		eval[chromedp.Void](p, `(() => { const t = new DataTransfer(); t.items.add(new File([`+"`"+text+"`"+`], "`+name+`"));
+		eval[chromedp.Void](p, `(() => { const t = new DataTransfer(); t.items.add(new File([`+"`"+
+			text+"`"+`], "`+name+`"));
 			document.body.dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer: t})); })()`)
 	}
-	text := `{"servers": [{"name": "one", "capacity": 1}], "classes": [{"name": "jobs", "arrival_rate": "1/2", "servers": ["one"]}]}`
+	text :=
+		`{"servers": [{"name": "one", "capacity": 1}], "classes": [{"name": "jobs", "arrival_rate": "1/2", "servers": ["one"]}]}`
 	drop("one.json", text)
 	p.wait(`state.saved.name === "one.json"`)
 	p.settle()

@@ -36,8 +36,8 @@ func TestSolverFails(t *testing.T) {
 	p.wait(`document.querySelector("[data-cell='classes/reports/mean_delay'] data")?.textContent === "3.194"`)
 }
 
-// The page answers edits while the solver works on a question that takes minutes: percentiles of a model whose
-// capacities differ by a factor of 1e308.
+// The page answers edits while the solver works on a question that takes minutes: percentiles of a
+// model whose capacities differ by a factor of 1e308.
 func TestSolverLeavesLongQuestions(t *testing.T) {
 	p := newTab(t, onePage)
 	p.button("Percentile")
@@ -88,7 +88,8 @@ func tangle(classes int) string {
 	for i := range classes {
 		fmt.Fprintf(&servers, "  - {name: s%d, capacity: 1}\n", i)
 		on := r.Perm(classes)[:5]
-		fmt.Fprintf(&rows, "  - {name: c%d, arrival_rate: 0.%d, servers: [s%d, s%d, s%d, s%d, s%d]}\n", i, 1+i%5, on[0], on[1], on[2], on[3], on[4])
+		fmt.Fprintf(&rows, "  - {name: c%d, arrival_rate: 0.%d, servers: [s%d, s%d, s%d, s%d, s%d]}\n",
+			i, 1+i%5, on[0], on[1], on[2], on[3], on[4])
 	}
 	return "servers:\n" + servers.String() + "classes:\n" + rows.String()
 }
@@ -97,7 +98,8 @@ func tangle(classes int) string {
 func TestChartSetsTheLoad(t *testing.T) {
 	p := newTab(t, onePage)
 	p.wait(`!!document.querySelector("#chart .pole")`)
-	at := eval[[]float64](p, `(() => { const r = document.querySelector("#chart .pole").getBoundingClientRect(); const b = document.querySelector("#chart .base").getBoundingClientRect();
+	at := eval[[]float64](p,
+		`(() => { const r = document.querySelector("#chart .pole").getBoundingClientRect(); const b = document.querySelector("#chart .base").getBoundingClientRect();
 		return [(r.x + b.x) / 2, r.y + r.height / 2]; })()`)
 	p.do(chromedp.MouseClickXY(at[0], at[1]))
 	p.settle()

@@ -73,7 +73,12 @@ var percentiles = []string{"50", "95", "99"}
 
 // drawn draws a model, stable or not, and a load.
 func drawn(t *rapid.T) (*cluster.Model, *big.Rat) {
-	o := oracle.Options{ZeroRates: true, ZeroCapacities: true, OwnSizes: rapid.Bool().Draw(t, "own sizes"), Count: rapid.IntRange(0, 3).Draw(t, "count")}
+	o := oracle.Options{
+		ZeroRates:      true,
+		ZeroCapacities: true,
+		OwnSizes:       rapid.Bool().Draw(t, "own sizes"),
+		Count:          rapid.IntRange(0, 3).Draw(t, "count"),
+	}
 	m := oracle.ScaleTo(oracle.DrawModel(t, o), big.NewRat(1, 1))
 	return m, big.NewRat(rapid.Int64Range(1, 12).Draw(t, "load"), 10)
 }
@@ -83,7 +88,12 @@ func drawn(t *rapid.T) (*cluster.Model, *big.Rat) {
 func TestSolveMatchesSolver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, load := drawn(t)
-		got := ask[known](t, Question{Ask: "solve", Model: text(t, m), Load: load.RatString(), Percentiles: percentiles})
+		got := ask[known](t, Question{
+			Ask:         "solve",
+			Model:       text(t, m),
+			Load:        load.RatString(),
+			Percentiles: percentiles,
+		})
 		want, err := bf.Solve(t.Context(), m.Scale(load), bf.Settings{})
 		if err != nil {
 			if !errors.Is(err, num.ErrUnstable) || got.Stable {
@@ -93,7 +103,9 @@ func TestSolveMatchesSolver(t *testing.T) {
 		}
 		same(t, "mean jobs", got.MeanJobs, &want.MeanJobs)
 		same(t, "mean delay", got.MeanDelay, want.MeanDelay)
-		delays, err := bf.Answer(t.Context(), m.Scale(load), bf.Question{Levels: oracle.Rats("1/2 19/20 99/100")}, bf.Settings{})
+		delays, err := bf.Answer(
+			t.Context(), m.Scale(load), bf.Question{Levels: oracle.Rats("1/2 19/20 99/100")}, bf.Settings{},
+		)
 		if (err != nil) != (got.NoPercentiles != "") {
 			t.Fatalf("percentiles: %q, the solver returns %v", got.NoPercentiles, err)
 		}
@@ -139,7 +151,9 @@ func TestCurveMatchesSolutions(t *testing.T) {
 		if rapid.Bool().Draw(t, "percentiles") {
 			asked = percentiles
 		}
-		got := ask[struct{ Points []known }](t, Question{Ask: "curve", Model: text(t, m), Loads: loads, Percentiles: asked})
+		got := ask[struct {
+			Points []known
+		}](t, Question{Ask: "curve", Model: text(t, m), Loads: loads, Percentiles: asked})
 		for i, p := range got.Points {
 			want := ask[known](t, Question{Ask: "solve", Model: text(t, m), Load: loads[i], Percentiles: asked})
 			if diff := cmp.Diff(want, p); diff != "" {
@@ -177,8 +191,10 @@ func TestVerdictMatchesStability(t *testing.T) {
 		}
 		work, _ := want.Arrival.Float64()
 		capacity, _ := want.Capacity.Float64()
-		if diff := cmp.Diff(want.Bottleneck, got.BottleneckClasses); diff != "" || got.BottleneckWork != work || got.BottleneckCapacity != capacity {
-			t.Fatalf("work %v on %v, want %v on %v; classes %s", got.BottleneckWork, got.BottleneckCapacity, work, capacity, diff)
+		if diff := cmp.Diff(want.Bottleneck, got.BottleneckClasses); diff != "" || got.BottleneckWork != work ||
+			got.BottleneckCapacity != capacity {
+			t.Fatalf("work %v on %v, want %v on %v; classes %s",
+				got.BottleneckWork, got.BottleneckCapacity, work, capacity, diff)
 		}
 	})
 }
@@ -186,9 +202,20 @@ func TestVerdictMatchesStability(t *testing.T) {
 // A simulation matches one with the same settings, to the last digit.
 func TestSimulationMatchesSim(t *testing.T) {
 	m := text(t, model(t, shop))
-	question := Question{Ask: "simulate", Model: m, Load: "3/2", Runs: 3, Jumps: 2000, Seed: 7, Percentiles: percentiles}
+	question := Question{
+		Ask:         "simulate",
+		Model:       m,
+		Load:        "3/2",
+		Runs:        3,
+		Jumps:       2000,
+		Seed:        7,
+		Percentiles: percentiles,
+	}
 	got := ask[known](t, question)
-	want, err := sim.Run(t.Context(), simcluster.Cluster{Model: model(t, shop).Scale(big.NewRat(3, 2))}, sim.Settings{Runs: 3, Jumps: 2000, Seed: 7, Levels: []float64{0.5, 0.95, 0.99}}, nil)
+	want, err := sim.Run(
+		t.Context(), simcluster.Cluster{Model: model(t, shop).Scale(big.NewRat(3, 2))},
+		sim.Settings{Runs: 3, Jumps: 2000, Seed: 7, Levels: []float64{0.5, 0.95, 0.99}}, nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +256,11 @@ func TestChangesAreSolved(t *testing.T) {
 		before := ask[known](t, Question{Ask: "solve", Model: text(t, m), Load: load.RatString()})
 		best := -1.0
 		for _, c := range got.Changes {
-			after := ask[known](t, Question{Ask: "solve", Model: oracle.Must(json.Marshal(c.Model)), Load: load.RatString()})
+			after := ask[known](t, Question{
+				Ask:   "solve",
+				Model: oracle.Must(json.Marshal(c.Model)),
+				Load:  load.RatString(),
+			})
 			if c.Total >= 0 || c.Total < best || c.Total != after.MeanDelay.(float64)/before.MeanDelay.(float64)-1 {
 				t.Fatalf("%s: %v after %v, from %v to %v", c.Words, c.Total, best, before.MeanDelay, after.MeanDelay)
 			}
@@ -238,7 +269,8 @@ func TestChangesAreSolved(t *testing.T) {
 	})
 	// Six connections of a class with long waits help more than any capacity; the best capacity is
 	// listed nevertheless.
-	long := model(t, `servers: [{name: a, capacity: 1}, {name: b, capacity: 9}, {name: c, capacity: 9}, {name: d, capacity: 9}, {name: e, capacity: 9}, {name: f, capacity: 9}]
+	long := model(t,
+		`servers: [{name: a, capacity: 1}, {name: b, capacity: 9}, {name: c, capacity: 9}, {name: d, capacity: 9}, {name: e, capacity: 9}, {name: f, capacity: 9}]
 classes: [{name: slow, arrival_rate: 0.9, servers: [a]}, {name: fast, arrival_rate: 1, servers: [b, c, d, e, f]}]`)
 	listed := ask[Changes](t, Question{Ask: "changes", Model: text(t, long), Load: "1"}).Changes
 	if len(listed) != mostChanges+1 || listed[mostChanges].Words != "capacity of a 1 → 1.1" {
@@ -254,7 +286,8 @@ classes: [{name: slow, arrival_rate: 0.9, servers: [a]}, {name: fast, arrival_ra
 func TestNoPercentilesForDifferentSizes(t *testing.T) {
 	m := model(t, strings.Replace(shop, "name: web,", "name: web, mean_size: 2,", 1))
 	got := ask[known](t, Question{Ask: "solve", Model: text(t, m), Load: "1", Percentiles: percentiles})
-	if want := "classes differ in mean size, and service in order of arrival has formulas for exponential sizes of one mean only"; got.NoPercentiles != want || !got.Stable {
+	if want := "classes differ in mean size, and service in order of arrival has formulas for exponential sizes of " +
+		"one mean only"; got.NoPercentiles != want || !got.Stable {
 		t.Errorf("no percentiles: %q, want %q", got.NoPercentiles, want)
 	}
 }
@@ -266,11 +299,20 @@ func TestRefusals(t *testing.T) {
 		q    Question
 		want Refusal
 	}{
-		"no YAML":    {Question{Ask: "read", Text: "servers: [\nclasses: x"}, Refusal{Line: 1}},
-		"bad field":  {Question{Ask: "read", Text: "servers:\n  - {name: a, capacity: -1}\nclasses: []"}, Refusal{Error: "servers[0].capacity = -1: want a number >= 0", Line: 2}},
-		"load":       {Question{Ask: "solve", Model: m, Load: "x"}, Refusal{Error: "load = x: want a number >= 0"}},
-		"percentile": {Question{Ask: "solve", Model: m, Load: "1", Percentiles: []string{"100"}}, Refusal{Error: "percentiles[0] = 100: want a number > 0 and < 100"}},
-		"ask":        {Question{Ask: "why", Model: m, Load: "1"}, Refusal{Error: "ask = why: want read, verdict, solve, curve, changes, simulate or line"}},
+		"no YAML": {Question{Ask: "read", Text: "servers: [\nclasses: x"}, Refusal{Line: 1}},
+		"bad field": {
+			Question{Ask: "read", Text: "servers:\n  - {name: a, capacity: -1}\nclasses: []"},
+			Refusal{Error: "servers[0].capacity = -1: want a number >= 0", Line: 2},
+		},
+		"load": {Question{Ask: "solve", Model: m, Load: "x"}, Refusal{Error: "load = x: want a number >= 0"}},
+		"percentile": {
+			Question{Ask: "solve", Model: m, Load: "1", Percentiles: []string{"100"}},
+			Refusal{Error: "percentiles[0] = 100: want a number > 0 and < 100"},
+		},
+		"ask": {
+			Question{Ask: "why", Model: m, Load: "1"},
+			Refusal{Error: "ask = why: want read, verdict, solve, curve, changes, simulate or line"},
+		},
 	} {
 		got := ask[Refusal](t, c.q)
 		if got.Line != c.want.Line || c.want.Error != "" && got.Error != c.want.Error || got.Error == "" {
@@ -283,7 +325,8 @@ func TestRefusals(t *testing.T) {
 func TestAnswerReturnsAfterCancellation(t *testing.T) {
 	m := text(t, model(t, shop))
 	for _, q := range []Question{
-		{Ask: "verdict", Load: "1"}, {Ask: "solve", Load: "1", Percentiles: percentiles}, {Ask: "curve", Loads: []string{"1"}, Percentiles: percentiles}, {Ask: "changes", Load: "1"},
+		{Ask: "verdict", Load: "1"}, {Ask: "solve", Load: "1", Percentiles: percentiles},
+		{Ask: "curve", Loads: []string{"1"}, Percentiles: percentiles}, {Ask: "changes", Load: "1"},
 		{Ask: "simulate", Load: "1", Runs: 1000, Jumps: 1e9},
 	} {
 		q.Model = m

@@ -124,7 +124,8 @@ func capacities(m *cluster.Model, g *bf.Gradient) []trial {
 		changed := *m
 		changed.Servers = slices.Clone(m.Servers)
 		changed.Servers[row].Capacity = more
-		words := fmt.Sprintf("capacity of %s %s → %s", m.Servers[row].Name, render.SixRat(m.Servers[row].Capacity), render.SixRat(more))
+		words := fmt.Sprintf("capacity of %s %s → %s",
+			m.Servers[row].Name, render.SixRat(m.Servers[row].Capacity), render.SixRat(more))
 		tried = append(tried, trial{words, &changed})
 	}
 	return tried
@@ -149,7 +150,10 @@ func connections(m *cluster.Model, now *bf.Result) []trial {
 			}
 			changed := *m
 			changed.Classes = slices.Clone(m.Classes)
-			changed.Classes[i].Servers = append(slices.Clone(m.Classes[i].Servers), cluster.Choice{Server: row, Choose: 1})
+			changed.Classes[i].Servers = append(slices.Clone(m.Classes[i].Servers), cluster.Choice{
+				Server: row,
+				Choose: 1,
+			})
 			words := fmt.Sprintf("%s on %s as well", m.Classes[i].Name, m.Servers[row].Name)
 			tried = append(tried, trial{words, &changed})
 		}

@@ -132,7 +132,8 @@ func (m Model) yaml() string {
 		if c.MeanSize != "" {
 			size = ", mean_size: " + c.MeanSize
 		}
-		fmt.Fprintf(&b, "  - {name: %s, arrival_rate: %s, servers: [%s]%s}\n", word(c.Name), c.ArrivalRate, strings.Join(servers, ", "), size)
+		fmt.Fprintf(&b, "  - {name: %s, arrival_rate: %s, servers: [%s]%s}\n",
+			word(c.Name), c.ArrivalRate, strings.Join(servers, ", "), size)
 	}
 	if m.MeanSize != "" {
 		fmt.Fprintf(&b, "mean_size: %s\n", m.MeanSize)

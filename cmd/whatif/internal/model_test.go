@@ -22,7 +22,9 @@ var compareRats = cmp.Comparer(func(a, b *big.Rat) bool { return a == b || a != 
 func TestTextsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{Count: 3, Long: true, ZeroRates: true, OwnSizes: true})
-		names := rapid.SliceOfNDistinct(rapid.StringOfN(rapid.Rune(), 1, 8, -1), len(m.Servers), len(m.Servers), rapid.ID).Draw(t, "names")
+		names := rapid.SliceOfNDistinct(
+			rapid.StringOfN(rapid.Rune(), 1, 8, -1), len(m.Servers), len(m.Servers), rapid.ID,
+		).Draw(t, "names")
 		for i := range m.Servers {
 			m.Servers[i].Name, m.Servers[i].Count = names[i], m.Servers[i].Size()
 		}
@@ -75,8 +77,14 @@ func TestLine(t *testing.T) {
 	}{
 		{Question{Load: "1"}, "pfq solve -"},
 		{Question{Load: "1.50", Percentiles: []string{"50", "99.9"}}, "pfq solve - --percentiles 50,99.9 --scale 1.5"},
-		{Question{Load: "2/3", Runs: 20, Jumps: 1e5, Seed: 1}, "pfq simulate - --runs 20 --jumps 100000 --seed 1 --scale 2/3"},
-		{Question{Load: "1", Runs: 2, Jumps: 1000, Percentiles: []string{"5"}}, "pfq simulate - --runs 2 --jumps 1000 --seed 0 --percentiles 5"},
+		{
+			Question{Load: "2/3", Runs: 20, Jumps: 1e5, Seed: 1},
+			"pfq simulate - --runs 20 --jumps 100000 --seed 1 --scale 2/3",
+		},
+		{
+			Question{Load: "1", Runs: 2, Jumps: 1000, Percentiles: []string{"5"}},
+			"pfq simulate - --runs 2 --jumps 1000 --seed 0 --percentiles 5",
+		},
 	} {
 		c.q.Ask, c.q.Model = "line", m
 		got := ask[Line](t, c.q)

@@ -13,8 +13,9 @@ import (
 	"productform/sweep"
 )
 
-// simulate simulates m in order of arrival with exponential sizes. Each estimate is that of pfq simulate with the same
-// runs, jumps and seed, and has the same name there; null or missing if the simulation saw too few jobs.
+// simulate simulates m in order of arrival with exponential sizes. Each estimate is that of pfq
+// simulate with the same runs, jumps and seed, and has the same name there; null or missing if the
+// simulation saw too few jobs.
 func simulate(ctx context.Context, m *cluster.Model, q Question, progress func(float64)) (render.Record, error) {
 	exact, err := levelsOf(q.Percentiles)
 	if err != nil {
@@ -25,8 +26,10 @@ func simulate(ctx context.Context, m *cluster.Model, q Question, progress func(f
 		level, _ := v.Float64()
 		levels = append(levels, level)
 	}
-	r, err := sim.Run(ctx, simcluster.Cluster{Model: m}, sim.Settings{Runs: q.Runs, Jumps: q.Jumps, Seed: q.Seed, Levels: levels},
-		func(p sweep.Progress) { progress(float64(p.Done) / float64(p.Total)) })
+	r, err := sim.Run(
+		ctx, simcluster.Cluster{Model: m}, sim.Settings{Runs: q.Runs, Jumps: q.Jumps, Seed: q.Seed, Levels: levels},
+		func(p sweep.Progress) { progress(float64(p.Done) / float64(p.Total)) },
+	)
 	if errors.Is(err, num.ErrUnstable) {
 		return head(false), nil
 	}

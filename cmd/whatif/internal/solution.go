@@ -20,7 +20,8 @@ const (
 
 func settings() bf.Settings { return bf.Settings{MaxBytes: mostBytes} }
 
-// head returns the first field of what is known of a model at a load, the only one if it is unstable.
+// head returns the first field of what is known of a model at a load, the only one if it is
+// unstable.
 func head(stable bool) render.Record { return render.Record{{Key: "stable", Value: stable}} }
 
 // solve returns the measures of m, which may be unstable.
@@ -35,8 +36,8 @@ func solve(ctx context.Context, m *cluster.Model, percentiles []string) (render.
 	return solution(ctx, m, r, percentiles)
 }
 
-// solution returns the numbers of a result under the names that they have in the JSON of pfq solve, with
-// percentiles of the delays if the question has some, or with the reason no_percentiles.
+// solution returns the numbers of a result under the names that they have in the JSON of pfq solve,
+// with percentiles of the delays if the question has some, or with the reason no_percentiles.
 func solution(ctx context.Context, m *cluster.Model, r *bf.Result, percentiles []string) (render.Record, error) {
 	s := slices.Concat(head(true), render.Fields(r))
 	levels, err := levelsOf(percentiles)

@@ -2,8 +2,8 @@ package markov
 
 import "productform/internal/lattice"
 
-// NewBox returns the points 0 <= x_k < size[k], of positive sizes, the last coordinate fastest. Without sizes it is one
-// point.
+// NewBox returns the points 0 <= x_k < size[k], of positive sizes, the last coordinate fastest.
+// Without sizes it is one point.
 func NewBox(size []int) lattice.Box {
 	limits := make([]int, len(size))
 	for k, n := range size {
@@ -32,8 +32,8 @@ func NewChain(r *Region) *Chain {
 	return c
 }
 
-// SetRates sets the rates at which the chain moves from a state up and down in coordinate k. They are not negative, and 0
-// where the move would leave the region.
+// SetRates sets the rates at which the chain moves from a state up and down in coordinate k. They
+// are not negative, and 0 where the move would leave the region.
 func (c *Chain) SetRates(state, k int, up, down float64) {
 	c.up[k][pad+state], c.down[k][pad+state] = up, down
 }

@@ -7,9 +7,10 @@ import (
 	"productform/num"
 )
 
-// A dissection is GTH elimination of the states of a grid: it eliminates them one by one, by censoring (W. K. Grassmann,
-// M. I. Taksar and D. P. Heyman, "Regenerative analysis and steady state distributions for Markov chains", Operations
-// Research 33, 1985, 1107–1116). The chain watched only outside s has the rates
+// A dissection is GTH elimination of the states of a grid: it eliminates them one by one, by
+// censoring (W. K. Grassmann, M. I. Taksar and D. P. Heyman, "Regenerative analysis and steady
+// state distributions for Markov chains", Operations Research 33, 1985, 1107–1116). The chain
+// watched only outside s has the rates
 //
 //	q_ij + q_is q_sj / d_s,  d_s = Σ_j q_sj,
 //
@@ -232,8 +233,9 @@ func (d *dissection) around(lo, hi []int) []int32 {
 	return rim
 }
 
-// addRates adds the rates of the chain between the states eliminated in this front, first <= x < last, and between them
-// and the later ones. Those to and from the other states of the box lo <= x < hi were added when these were eliminated.
+// addRates adds the rates of the chain between the states eliminated in this front, first <= x <
+// last, and between them and the later ones. Those to and from the other states of the box lo <=
+// x < hi were added when these were eliminated.
 func (d *dissection) addRates(q []float64, m int, own []int32, lo, hi, first, last []int) {
 	g, end := d.g, len(lo)-1
 	for i, s := range own {
@@ -331,8 +333,10 @@ func censor(ctx context.Context, q []float64, m int, exit []float64) (touched in
 			}
 			touched += end - p
 			if end-p == 4 {
-				addFour(row[end:], q[p*m+end:(p+1)*m], q[(p+1)*m+end:(p+2)*m], q[(p+2)*m+end:(p+3)*m], q[(p+3)*m+end:(p+4)*m],
-					[4]float64(row[p:end]))
+				addFour(
+					row[end:], q[p*m+end:(p+1)*m], q[(p+1)*m+end:(p+2)*m], q[(p+2)*m+end:(p+3)*m],
+					q[(p+3)*m+end:(p+4)*m], [4]float64(row[p:end]),
+				)
 				continue
 			}
 			for t := p; t < end; t++ {
@@ -373,7 +377,8 @@ func (f *front) keep(q []float64, m int) {
 	}
 }
 
-// substitute computes π_s = Σ_i π_i q_is / d_s for the states eliminated in the front, the last one first.
+// substitute computes π_s = Σ_i π_i q_is / d_s for the states eliminated in the front, the last one
+// first.
 func (f *front) substitute(pi []float64) {
 	n := len(f.own)
 	inflow := make([]float64, n)

@@ -26,8 +26,8 @@ func randomChain(r *rand.Rand, size ...int) *Chain {
 	return g
 }
 
-// literalStationary solves the balance equations Σ_i π_i q_ij = π_j Σ_i q_ji, π_0 = 1, by Gaussian elimination on
-// fractions.
+// literalStationary solves the balance equations Σ_i π_i q_ij = π_j Σ_i q_ji, π_0 = 1, by Gaussian
+// elimination on fractions.
 func literalStationary(g *Chain) []*big.Rat {
 	n := g.States
 	m := make([][]*big.Rat, n) // equation of state j, with the unknowns π_1, π_2, ... and the constant in column 0
@@ -78,7 +78,10 @@ func literalStationary(g *Chain) []*big.Rat {
 
 // Every probability is within the bound, although they span many orders of magnitude.
 func TestStationaryMatchesFractions(t *testing.T) {
-	for seed, size := range [][]int{{1}, {2}, {9}, {25}, {1, 7}, {3, 3}, {4, 6}, {2, 13}, {6, 5}, {2, 2, 2}, {3, 3, 3}, {2, 3, 5}, {1, 5, 5}, {2, 2, 3, 2}} {
+	for seed, size := range [][]int{
+		{1}, {2}, {9}, {25}, {1, 7}, {3, 3}, {4, 6}, {2, 13}, {6, 5}, {2, 2, 2}, {3, 3, 3}, {2, 3, 5},
+		{1, 5, 5}, {2, 2, 3, 2},
+	} {
 		g := randomChain(rand.New(rand.NewPCG(uint64(seed), 6)), size...)
 		pi, bound, _ := g.Eliminate(context.Background())
 		if bound > 1e-11 {
@@ -143,8 +146,8 @@ func TestStationaryMatchesPlainOrder(t *testing.T) {
 	}
 }
 
-// With rates of products of birth and death processes, π is their product; the probabilities of the far corner
-// are below the range of float64, and 0.
+// With rates of products of birth and death processes, π is their product; the probabilities of the
+// far corner are below the range of float64, and 0.
 func TestStationaryFarBelowRange(t *testing.T) {
 	g := NewChain(NewRegion([]int{300, 250}, nil))
 	for k, n := range g.Size {
@@ -160,7 +163,8 @@ func TestStationaryFarBelowRange(t *testing.T) {
 	}
 	pi, bound, _ := g.Eliminate(context.Background())
 	for s, p := range pi {
-		if want := math.Pow(0.1, float64(s/250+s%250)); want > 1e-300 && math.Abs(p/want-1) > bound+1e-13 || want < 1e-310 && !(p < 1e-305) {
+		if want := math.Pow(0.1, float64(s/250+s%250)); want > 1e-300 && math.Abs(p/want-1) > bound+1e-13 ||
+			want < 1e-310 && !(p < 1e-305) {
 			t.Fatalf("π_%d = %v, want %v within %g", s, p, want, bound)
 		}
 	}

@@ -41,7 +41,12 @@ const (
 // newLevel returns a level and those below it; speed[k] is the rate of moves in coordinate k.
 func newLevel(g *Chain, speed []float64) *level {
 	n := g.States + 2*pad
-	l := &level{g: g, pi: make([]float64, n), inverse: make([]float64, n), inflow: make([]float64, g.Size[len(g.Size)-1])}
+	l := &level{
+		g:       g,
+		pi:      make([]float64, n),
+		inverse: make([]float64, n),
+		inflow:  make([]float64, g.Size[len(g.Size)-1]),
+	}
 	if g.States <= eliminatedStates {
 		return l
 	}
@@ -70,7 +75,9 @@ func newLevel(g *Chain, speed []float64) *level {
 // doubled because changes may still contain components that shrink more slowly than the measured f.
 // A change smaller than predicted by f counts as predicted, because a larger one may follow. It
 // stops when the error is below tol/10, or no longer improves.
-func (g *Chain) Iterate(ctx context.Context, start, speed []float64, tol float64) (pi []float64, measured float64, err error) {
+func (g *Chain) Iterate(ctx context.Context, start, speed []float64, tol float64) (
+	pi []float64, measured float64, err error,
+) {
 	l := newLevel(g, speed)
 	copy(l.pi[pad:], start)
 	l.addExits()
@@ -342,7 +349,8 @@ func loosen(up, down []float64) {
 	}
 }
 
-// addBlocks adds p_i r_i to the sum of the block of i, of one state each or of two, of which the first has lost one if odd is 1.
+// addBlocks adds p_i r_i to the sum of the block of i, of one state each or of two, of which the
+// first has lost one if odd is 1.
 func addBlocks(sum, p, r []float64, odd, block int) {
 	n := len(p)
 	r = r[:n]

@@ -67,8 +67,10 @@ func TestIterateProducts(t *testing.T) {
 			t.Fatalf("seed %d, size %d, r %.3g, speed %.3g: measured error %g, %v", seed, size, r, speed, measured, err)
 		}
 		for k, mean := range g.means(pi) {
-			if want := geometricMean(r[k], size[k]); !(math.Abs(mean/want-1) <= measured+1e-12) { // 1e-12 for the rounding of thousands of terms
-				t.Errorf("seed %d, size %d, r %.3g: mean %v of coordinate %d, want %v within %.2g", seed, size, r, mean, k, want, measured)
+			// 1e-12 for the rounding of thousands of terms
+			if want := geometricMean(r[k], size[k]); !(math.Abs(mean/want-1) <= measured+1e-12) {
+				t.Errorf("seed %d, size %d, r %.3g: mean %v of coordinate %d, want %v within %.2g",
+					seed, size, r, mean, k, want, measured)
 			}
 		}
 	}

@@ -169,7 +169,8 @@ func TestIterateRegions(t *testing.T) {
 		mean := g.means(b)
 		for k, want := range g.means(a) {
 			if !(math.Abs(mean[k]/want-1) <= bound+measured+1e-12) { // 1e-12 for the rounding of the iteration
-				t.Errorf("seed %d: mean %v of coordinate %d, want %v within %.2g", seed, mean[k], k, want, bound+measured)
+				t.Errorf("seed %d: mean %v of coordinate %d, want %v within %.2g",
+					seed, mean[k], k, want, bound+measured)
 			}
 		}
 	}

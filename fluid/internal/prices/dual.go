@@ -23,8 +23,11 @@ type Dual struct {
 // NewDual returns the dual of rows with needs b_ij, at [i][j], and masses m_i, at the given prices.
 func NewDual(need [][]*big.Rat, mass []*big.Rat, price []*big.Float, prec uint) *Dual {
 	n, resources := len(need), len(price)
-	d := &Dual{Prec: prec, Need: make([][]*big.Float, resources), Above: make([][]*big.Float, resources), m: make([]*big.Float, n),
-		total: bigOf(prec), Price: make([]*big.Float, resources), load: bigs(prec, resources), inverse: bigs(prec, n), z: bigs(prec, n)}
+	d := &Dual{
+		Prec: prec, Need: make([][]*big.Float, resources), Above: make([][]*big.Float, resources),
+		m: make([]*big.Float, n), total: bigOf(prec), Price: make([]*big.Float, resources), load: bigs(prec, resources),
+		inverse: bigs(prec, n), z: bigs(prec, n),
+	}
 	total := new(big.Rat)
 	for i := range n {
 		total.Add(total, mass[i])
@@ -66,7 +69,8 @@ func zeros(n int, prec uint, round func(uint) *big.Float) []*big.Float {
 	return x
 }
 
-// Sums returns Σ_j p_j b_ij of each row, rounded in the direction in which need, one of d.Need and d.Above, is.
+// Sums returns Σ_j p_j b_ij of each row, rounded in the direction in which need, one of d.Need and
+// d.Above, is.
 func (d *Dual) Sums(need [][]*big.Float, round func(uint) *big.Float) []*big.Float {
 	y, part := zeros(len(d.m), d.Prec, round), round(d.Prec)
 	for j, p := range d.Price {
@@ -220,8 +224,8 @@ func (d *Dual) noise(step []*big.Float) *big.Float {
 	return sum.Mul(sum, bigOf(d.Prec).SetMantExp(big.NewFloat(float64(len(d.m)+len(step))), 2-int(d.Prec)))
 }
 
-// slope returns Σ_j d_j (1 - c load_j), the slope of the function along d where the loads are c load_j, or the
-// opposite of a quarter of it for c = nil.
+// slope returns Σ_j d_j (1 - c load_j), the slope of the function along d where the loads are c
+// load_j, or the opposite of a quarter of it for c = nil.
 func (d *Dual) slope(step, load []*big.Float, c *big.Float) *big.Float {
 	sum, part, one := bigOf(d.Prec), bigOf(d.Prec), big.NewFloat(1)
 	for j, x := range step {
@@ -245,8 +249,8 @@ func copyOf(x []*big.Float) []*big.Float {
 	return y
 }
 
-// step returns a minimum of the quadratic model over p + d >= 0, found as [newtonStep.solve] does. The step needs
-// half the digits of the prices, and so does the Hessian.
+// step returns a minimum of the quadratic model over p + d >= 0, found as [newtonStep.solve] does.
+// The step needs half the digits of the prices, and so does the Hessian.
 func (d *Dual) step() []*big.Float {
 	prec := d.Prec/2 + 64
 	one := big.NewFloat(1)
@@ -289,7 +293,8 @@ func (d *Dual) step() []*big.Float {
 		for a, j := range at {
 			if a == first {
 				move[j].Neg(d.Price[j])
-			} else if move[j].Add(move[j], more[a].Mul(more[a], step)); bigOf(d.Prec).Add(d.Price[j], move[j]).Sign() < 0 {
+			} else if move[j].Add(move[j], more[a].Mul(more[a], step)); bigOf(d.Prec).Add(d.Price[j],
+				move[j]).Sign() < 0 {
 				move[j].Neg(d.Price[j])
 			}
 		}

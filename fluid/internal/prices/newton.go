@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// A newtonStep holds one step of Newton's method on p >= 0: the quadratic model -g·d + d·Hd/2, g = load - 1, is lowered
-// over p + d >= 0.
+// A newtonStep holds one step of Newton's method on p >= 0: the quadratic model -g·d + d·Hd/2, g =
+// load - 1, is lowered over p + d >= 0.
 type newtonStep struct {
 	support []int     // resources of positive price
 	free    []int     // resources whose price may move
@@ -171,7 +171,8 @@ func (k *Solver) search() float64 {
 	return t
 }
 
-// hessian chooses the free resources, those of positive price or load above 1, and sets their Hessian.
+// hessian chooses the free resources, those of positive price or load above 1, and sets their
+// Hessian.
 func (k *Solver) hessian() {
 	s := k.newton
 	s.free = s.free[:0]
@@ -188,7 +189,9 @@ func (k *Solver) hessian() {
 		h[a*n+a], h[(a+1)*n+a], h[(a+1)*n+a+1] = gram(x, y, q)
 		b := a + 2
 		for ; b+1 < n; b += 2 {
-			h[b*n+a], h[b*n+a+1], h[(b+1)*n+a], h[(b+1)*n+a+1] = cross(x, y, k.column[s.free[b]], k.column[s.free[b+1]], q)
+			h[b*n+a], h[b*n+a+1], h[(b+1)*n+a], h[(b+1)*n+a+1] = cross(
+				x, y, k.column[s.free[b]], k.column[s.free[b+1]], q,
+			)
 		}
 		if b < n {
 			h[b*n+a], h[b*n+a+1], _, _ = cross(x, y, k.column[s.free[b]], k.column[s.free[b]], q)

@@ -11,8 +11,8 @@ import (
 	"productform/internal/oracle"
 )
 
-// Two resources, of which each of two rows needs one alone, have the masses of their rows as prices; a row that needs both
-// alike adds its mass to the sum of the prices.
+// Two resources, of which each of two rows needs one alone, have the masses of their rows as
+// prices; a row that needs both alike adds its mass to the sum of the prices.
 func TestPricesOfSeparateRows(t *testing.T) {
 	k := NewSolver([][]float64{{1, 0}, {0, 1}}, []float64{1, 2})
 	share := make([]float64, 2)
@@ -41,7 +41,9 @@ func TestPricesAreOptimal(t *testing.T) {
 			need[j] = make([]float64, rows)
 		}
 		for i := range rows {
-			weight[i], count[i] = float64(rapid.IntRange(1, 9).Draw(t, "weight")), float64(rapid.IntRange(1, 9).Draw(t, "count"))
+			weight[i], count[i] = float64(rapid.IntRange(1, 9).Draw(t, "weight")), float64(rapid.IntRange(1, 9).Draw(
+				t, "count",
+			))
 			mass[i] = new(big.Rat).SetFloat64(weight[i] * count[i])
 			dominant := rapid.IntRange(0, resources-1).Draw(t, "dominant")
 			for j := range resources {

@@ -8,15 +8,16 @@ import (
 	"productform/num"
 )
 
-// A Solver computes proportional fairness in float64 from its dual. With b_ij = need[j][i] and m_i = count_i
-// w_i, the dominant shares s_i = w_i/y_i, y_i = Σ_j p_j b_ij, are optimal if the prices p >= 0 minimise
+// A Solver computes proportional fairness in float64 from its dual. With b_ij = need[j][i] and
+// m_i = count_i w_i, the dominant shares s_i = w_i/y_i, y_i = Σ_j p_j b_ij, are optimal if the
+// prices p >= 0 minimise
 //
 //	Σ_j p_j - Σ_i m_i log y_i,
 //
-// that is, if every load Σ_i m_i b_ij / y_i is at most 1, and 1 where p_j > 0; then Σ_j p_j = Σ_i m_i. The gradient
-// is 1 - load_j and the Hessian Σ_i m_i b_ij b_il / y_i², so the work of a Newton step is linear in the rows and the
-// system has the size of the support of p. The range of y at the optimum, m_i <= y_i <= Σ m, keeps all numbers within
-// that of float64.
+// that is, if every load Σ_i m_i b_ij / y_i is at most 1, and 1 where p_j > 0; then Σ_j p_j = Σ_i
+// m_i. The gradient is 1 - load_j and the Hessian Σ_i m_i b_ij b_il / y_i², so the work of a Newton
+// step is linear in the rows and the system has the size of the support of p. The range of y at the
+// optimum, m_i <= y_i <= Σ m, keeps all numbers within that of float64.
 type Solver struct {
 	need   [][]float64 // b_ij at [j][i]
 	weight []float64   // w_i
@@ -107,8 +108,10 @@ func (k *Solver) Shares(ctx context.Context, count, share []float64) error {
 	}
 	k.warm = k.Residual <= residualLimit
 	if !k.warm {
-		return fmt.Errorf("proportional fairness in float64: the loads of the resources are off by %.3g; use the engine enclose",
-			k.Residual)
+		return fmt.Errorf(
+			"proportional fairness in float64: the loads of the resources are off by %.3g; use the engine enclose",
+			k.Residual,
+		)
 	}
 	if k.rows == len(k.weight) {
 		weight := k.weight[:len(share)]
@@ -124,10 +127,11 @@ func (k *Solver) Shares(ctx context.Context, count, share []float64) error {
 	return nil
 }
 
-// Residuals of proportional fairness in float64: the one at which to stop once prices have converged, the one up to which
-// nothing else is tried, the one below which a step that gains nothing is blamed on rounding, and the largest to be
-// returned. Prices have converged if another step would change no share by more than convergedTol. Above warmSpread,
-// Σ_i m_i over the least m_i, shares hang on the way to the prices, which then is always the same.
+// Residuals of proportional fairness in float64: the one at which to stop once prices have
+// converged, the one up to which nothing else is tried, the one below which a step that gains
+// nothing is blamed on rounding, and the largest to be returned. Prices have converged if another
+// step would change no share by more than convergedTol. Above warmSpread, Σ_i m_i over the least
+// m_i, shares hang on the way to the prices, which then is always the same.
 const (
 	residualGoal  = 1e-14
 	residualFair  = 1e-11
@@ -170,9 +174,9 @@ func (k *Solver) enter(count []float64) {
 	}
 }
 
-// start sets prices from which to start: those of the last call, or Σ_i m_i b_ij / Σ_l b_il, which is a step of
-// expectation maximisation from equal prices and right if no two rows meet. Where the last prices leave a row with
-// none, it takes the latter.
+// start sets prices from which to start: those of the last call, or Σ_i m_i b_ij / Σ_l b_il, which
+// is a step of expectation maximisation from equal prices and right if no two rows meet. Where the
+// last prices leave a row with none, it takes the latter.
 func (k *Solver) start() {
 	if k.warm {
 		k.scale()
@@ -321,7 +325,8 @@ func dot(a, b []float64) float64 {
 	return (s + t) + (u + v)
 }
 
-// dotTwo returns Σ_i a_i c_i and Σ_i b_i c_i. Long sums are halved, so that rounding does not grow with their length.
+// dotTwo returns Σ_i a_i c_i and Σ_i b_i c_i. Long sums are halved, so that rounding does not grow
+// with their length.
 func dotTwo(a, b, c []float64) (x, y float64) {
 	a, b = a[:len(c)], b[:len(c)]
 	if half := len(c) / 2; half >= 1024 {

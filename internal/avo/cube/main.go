@@ -2,7 +2,8 @@
 //
 //	go generate
 //
-// What each kernel computes, and in which order, is said by the function of the same name in kernels.go.
+// What each kernel computes, and in which order, is said by the function of the same name in
+// kernels.go.
 package main
 
 import (
@@ -24,7 +25,10 @@ const (
 func main() {
 	ConstraintExpr("amd64")
 	pull()
-	solve("upAVX2", "func(x, sum, product, from, less *[256]float64, plus float64, low *[256]float64) (least float64)", false)
+	solve(
+		"upAVX2", "func(x, sum, product, from, less *[256]float64, plus float64, low *[256]float64) (least float64)",
+		false,
+	)
 	solve("downAVX2", "func(x, sum, product, from, less *[256]float64, plus float64) (least float64)", true)
 	shift()
 	fold()
@@ -36,7 +40,8 @@ func at(base Register, vector int) Mem { return Mem{Base: base, Disp: bytes * ve
 
 func pointer(name string) Register { return Load(Param(name), GP64()) }
 
-// broadcast returns a parameter in all lanes. Load would mix instructions of SSE with those of AVX, which costs much.
+// broadcast returns a parameter in all lanes. Load would mix instructions of SSE with those of AVX,
+// which costs much.
 func broadcast(name string) VecVirtual {
 	p, err := Param(name).Resolve()
 	if err != nil {
@@ -63,7 +68,10 @@ func end() {
 
 // pull goes through the blocks for some vectors at a time, which stay in registers.
 func pull() {
-	TEXT("pullAVX2", NOSPLIT, "func(sum *[256]float64, factor float64, start *[256]float64, table []float64, others []int)")
+	TEXT(
+		"pullAVX2", NOSPLIT,
+		"func(sum *[256]float64, factor float64, start *[256]float64, table []float64, others []int)",
+	)
 	Doc("pullAVX2 is pull.")
 	sum, start, table := pointer("sum"), pointer("start"), Load(Param("table").Base(), GP64())
 	factor := broadcast("factor")
@@ -98,7 +106,8 @@ func pull() {
 	end()
 }
 
-// bySize are the vectors by increasing number of elements: those of one number do not depend on each other.
+// bySize are the vectors by increasing number of elements: those of one number do not depend on
+// each other.
 func bySize() []int {
 	list := make([]int, vectors)
 	for v := range list {
@@ -146,7 +155,8 @@ func solve(name, signature string, down bool) {
 	end()
 }
 
-// lanes solves for elements 0 and 1: lane first is done, and goes into lanes 1 and 2, these into lane last.
+// lanes solves for elements 0 and 1: lane first is done, and goes into lanes 1 and 2, these into
+// lane last.
 func lanes(s, d, zero VecVirtual, first, last int) VecVirtual {
 	y, t := YMM(), YMM()
 	VMULPD(d, s, y)
@@ -240,7 +250,8 @@ func halves(x []VecVirtual) VecVirtual {
 
 // tally answers four queries at a time.
 func tally() {
-	TEXT("tallyAVX2", NOSPLIT, "func(hi, lo []float64, queries []struct{meet, pick, high int}, f *[9][32]float64, picks *[33][32]uint64, b int, factor float64)")
+	TEXT("tallyAVX2", NOSPLIT, "func(hi, lo []float64, queries []struct{meet, pick, high int}, f *[9][32]float64, "+
+		"picks *[33][32]uint64, b int, factor float64)")
 	Doc("tallyAVX2 is tally.")
 	const size = 24 // of a query
 	hi, lo := Load(Param("hi").Base(), GP64()), Load(Param("lo").Base(), GP64())

@@ -31,10 +31,12 @@ type kernel struct {
 	mask                VecVirtual
 }
 
-// multiplyAdd takes the columns sixteen, eight and four at a time, and then what is left, and for each all rows. The sums of a row stay in registers.
+// multiplyAdd takes the columns sixteen, eight and four at a time, and then what is left, and for
+// each all rows. The sums of a row stay in registers.
 func multiplyAdd() {
 	TEXT("multiplyAddAVX2", NOSPLIT, "func(c, a, b *float64, rows, inner, columns int, masks *[4][4]uint64)")
-	Doc("multiplyAddAVX2 is multiplyAdd, for at least one row and one column. Row k of the masks has all bits of the first k numbers.")
+	Doc("multiplyAddAVX2 is multiplyAdd, for at least one row and one column. Row k of the masks has all bits of the " +
+		"first k numbers.")
 	k := &kernel{mask: YMM()}
 	for _, r := range []*Register{&k.row, &k.to, &k.factors, &k.i, &k.stride, &k.from, &k.second} {
 		*r = GP64()

@@ -31,7 +31,9 @@ func calibrate(args []string) error {
 	return writeTable(os.Stdout, out)
 }
 
-var constantLine = regexp.MustCompile(`^BenchmarkConstants/(\w+)/unit=(\S+?)(?:-\d+)?\s.*\s(\S+) in-code\s+(\S+) measured`)
+var constantLine = regexp.MustCompile(
+	`^BenchmarkConstants/(\w+)/unit=(\S+?)(?:-\d+)?\s.*\s(\S+) in-code\s+(\S+) measured`,
+)
 
 // writeTable writes the constants in the output of the constantLine.
 func writeTable(w io.Writer, out []byte) error {

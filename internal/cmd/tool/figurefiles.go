@@ -17,7 +17,8 @@ import (
 	"productform/plots/draw"
 )
 
-// check returns how many files of a folder with figures of these names it has looked at and what is wrong with them.
+// check returns how many files of a folder with figures of these names it has looked at and what is
+// wrong with them.
 func check(folder string, ids []string) (files int, faults []error) {
 	look := func(name string, form func([]byte) error) {
 		files++
@@ -94,7 +95,8 @@ func csvForm(data []byte) error {
 	return err
 }
 
-// checksForm asks for a check of every figure that compares two numbers, and that none fails, nor all together.
+// checksForm asks for a check of every figure that compares two numbers, and that none fails, nor
+// all together.
 func checksForm(data []byte, ids []string) error {
 	var checks []plots.Check
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -122,8 +124,8 @@ func checksForm(data []byte, ids []string) error {
 	return nil
 }
 
-// pageForm asks for a section of every figure, and that every href and src leads to a file of the folder, an
-// id of the page or a paper.
+// pageForm asks for a section of every figure, and that every href and src leads to a file of the
+// folder, an id of the page or a paper.
 func pageForm(data []byte, folder string, ids []string) error {
 	sections := map[string]bool{}
 	var links []string

@@ -26,14 +26,27 @@ func figure(id string, number int) *plots.Figure {
 		s.X, s.Y = append(s.X, x), append(s.Y, x*x)
 	}
 	f := &plots.Figure{ID: id, Title: "A parabola", Caption: "The square of a number against the number.",
-		Panels: []plots.Panel{{Title: "Squares", X: plots.Axis{Quantity: "number"}, Y: plots.Axis{Quantity: "square"}, Series: []plots.Series{s}}},
+		Panels: []plots.Panel{{
+			Title:  "Squares",
+			X:      plots.Axis{Quantity: "number"},
+			Y:      plots.Axis{Quantity: "square"},
+			Series: []plots.Series{s},
+		}},
 		Checks: []plots.Check{plots.SolverCheck(id+"a", "square of 3, as a sum", 9, 3+3+3, 0)}}
 	for k := range 50 {
 		name := fmt.Sprint(id, k)
 		z := math.Sqrt2 * math.Erfinv(2*math.Mod(math.Phi*float64(50*number+k+1), 1)-1)
 		half := 0.1
 		simulated := 9 + z*half
-		f.Checks = append(f.Checks, plots.Check{Figure: id + "a", Quantity: "square of 3", Exact: 9, Simulated: &simulated, HalfWidth: &half, Z: &z, Simulation: &name})
+		f.Checks = append(f.Checks, plots.Check{
+			Figure:     id + "a",
+			Quantity:   "square of 3",
+			Exact:      9,
+			Simulated:  &simulated,
+			HalfWidth:  &half,
+			Z:          &z,
+			Simulation: &name,
+		})
 	}
 	return f
 }
@@ -60,7 +73,9 @@ func write(t *testing.T, folder string) {
 			}
 		}
 	}
-	data, err := draw.Page(figures, draw.Formats(), draw.Edition{Sources: []plots.Source{{Prefix: "x", Address: "https://example.org"}}})
+	data, err := draw.Page(
+		figures, draw.Formats(), draw.Edition{Sources: []plots.Source{{Prefix: "x", Address: "https://example.org"}}},
+	)
 	save("index.html", data, err)
 	data, err = draw.ChecksJSON(figures)
 	save("checks.json", data, err)

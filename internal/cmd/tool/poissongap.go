@@ -59,7 +59,8 @@ func (r row) setting() string {
 	for i, s := range r.best.Cutoffs {
 		cutoffs[i] = fmt.Sprintf("%.5g", s)
 	}
-	return fmt.Sprintf("| %.0e | %v | %d | %v | %s | %.4g |", r.max, r.alpha, r.hosts, r.load, strings.Join(cutoffs, ", "), r.best.MeanSlowdown.Float)
+	return fmt.Sprintf("| %.0e | %v | %d | %v | %s | %.4g |",
+		r.max, r.alpha, r.hosts, r.load, strings.Join(cutoffs, ", "), r.best.MeanSlowdown.Float)
 }
 
 // line is the line of the table for a result.
@@ -67,7 +68,10 @@ func (r row) line(s *sim.Result) string {
 	ratio := func(e *sim.Estimate, formula float64) string {
 		return fmt.Sprintf("%.3f ± %.3f", e.Mean/formula, e.HalfWidth/formula)
 	}
-	cells := []string{ratio(s.All(farm.MeanSlowdown), r.best.MeanSlowdown.Float), ratio(s.All(farm.MeanWaiting), r.best.MeanWaiting.Float)}
+	cells := []string{
+		ratio(s.All(farm.MeanSlowdown), r.best.MeanSlowdown.Float),
+		ratio(s.All(farm.MeanWaiting), r.best.MeanWaiting.Float),
+	}
 	for i := range 3 {
 		wait, scv := "", ""
 		if i < r.hosts {
@@ -82,9 +86,10 @@ func (r row) line(s *sim.Result) string {
 	return r.setting() + " " + strings.Join(cells, " | ") + " |"
 }
 
-// printPoissonGap prints the table of docs/tags-simulation.md: the errors of the TAGS formulas, which
-// assume that arrivals at hosts 2 and later form Poisson processes. The arrivals are in fact less
-// irregular. Each row takes 10^8 simulated jumps, three minutes in total on two cores; -jumps shortens it.
+// printPoissonGap prints the table of docs/tags-simulation.md: the errors of the TAGS formulas,
+// which assume that arrivals at hosts 2 and later form Poisson processes. The arrivals are in fact
+// less irregular. Each row takes 10^8 simulated jumps, three minutes in total on two cores; -jumps
+// shortens it.
 func printPoissonGap(args []string) error {
 	flags := flag.NewFlagSet("poisson-gap", flag.ContinueOnError)
 	jumps := flags.Float64("jumps", 5e6, "jumps of each of the 20 runs of a row")
@@ -101,8 +106,10 @@ func printPoissonGap(args []string) error {
 		if m.Sizes, err = sizes.NewBoundedParetoOfMean(r.alpha, r.max, 3000); err != nil {
 			return err
 		}
-		p, err := sim.NewPlan(context.Background(), farm.Farm{Model: m, Policy: tags.PolicyTAGS, Cutoffs: r.best.Cutoffs},
-			sim.Settings{Runs: 20, Jumps: *jumps, WarmUp: *jumps / 10, Seed: 1})
+		p, err := sim.NewPlan(
+			context.Background(), farm.Farm{Model: m, Policy: tags.PolicyTAGS, Cutoffs: r.best.Cutoffs},
+			sim.Settings{Runs: 20, Jumps: *jumps, WarmUp: *jumps / 10, Seed: 1},
+		)
 		if err != nil {
 			return err
 		}

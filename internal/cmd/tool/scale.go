@@ -14,10 +14,10 @@ import (
 	"productform/plots/scale"
 )
 
-// measureScale measures what figure scale-1 shows: processor time and memory of a process that solves
-// one model, for models of many families and sizes. Each case is solved three times, each time by a
-// new process, and the smallest values count. This takes some minutes. With the number of a case it
-// solves that case.
+// measureScale measures what figure scale-1 shows: processor time and memory of a process that
+// solves one model, for models of many families and sizes. Each case is solved three times, each
+// time by a new process, and the smallest values count. This takes some minutes. With the number of
+// a case it solves that case.
 func measureScale(args []string) error {
 	switch len(args) {
 	case 0:
@@ -59,7 +59,9 @@ func measure() error {
 			}
 		}
 		fmt.Fprintf(os.Stderr, "%s %d: %.3f s, %d MiB\n", c.Family, c.Size, seconds, memory>>10)
-		rows = append(rows, []string{c.Family, strconv.Itoa(c.Size), fmt.Sprintf("%.3g", seconds), strconv.FormatInt(memory>>10, 10)})
+		rows = append(rows, []string{
+			c.Family, strconv.Itoa(c.Size), fmt.Sprintf("%.3g", seconds), strconv.FormatInt(memory>>10, 10),
+		})
 	}
 	return w.WriteAll(rows)
 }

@@ -33,11 +33,13 @@ const chaosTasks = 30
 // A chaosCase holds the parameters of a chaos test.
 type chaosCase struct {
 	seed    uint64
-	servers int           // one, or three in a cluster with three copies
-	jobs    int           // minimum number, submitted one after the other; more until a process was killed and one suspended
-	pause   time.Duration // maximum time between two disturbances
-	most    int           // maximum number of disturbances
-	damage  int           // after every damage disturbances, the server is killed and its store damaged; 0 for never
+	servers int // one, or three in a cluster with three copies
+	// minimum number, submitted one after the other; more until a process was killed and one
+	// suspended
+	jobs   int
+	pause  time.Duration // maximum time between two disturbances
+	most   int           // maximum number of disturbances
+	damage int           // after every damage disturbances, the server is killed and its store damaged; 0 for never
 }
 
 // Server, managers and workers are killed and suspended at random on the wall clock, while jobs
@@ -131,10 +133,14 @@ func runChaos(t *testing.T, of chaosCase) *chaos {
 	}
 	c.counts = checkPlans(ctx, t, users, js, views)
 	n := &c.counts
-	t.Logf("%d tasks in %.0f s, %d kills, %d pauses, %d executions repeated (%.1f %%); a manager began to lead %d times, %d lost the lead, %d of them by a rejected plan; messages stopped arriving %d times",
+	t.Logf(
+		"%d tasks in %.0f s, %d kills, %d pauses, %d executions repeated (%.1f %%); a manager began to lead %d "+
+			"times, %d lost the lead, %d of them by a rejected plan; messages stopped arriving %d times",
 		n.Tasks, time.Since(begun).Seconds(), c.kills.Load(), c.pauses.Load(), n.Begun-n.Finished,
-		100*float64(n.Begun-n.Finished)/float64(max(1, n.Finished)),
-		c.said("msg=leading"), c.said("the lease is lost")+c.said("another manager has decided since"), c.said("another manager has decided since"), c.said("are not delivered"))
+		100*float64(n.Begun-n.Finished)/float64(max(1, n.Finished)), c.said("msg=leading"),
+		c.said("the lease is lost")+c.said("another manager has decided since"),
+		c.said("another manager has decided since"), c.said("are not delivered"),
+	)
 	if len(views) < of.jobs || n.Tasks != n.Finished || n.Tasks != chaosTasks*len(views) {
 		t.Errorf("%d jobs, %+v", len(views), n)
 	}
@@ -175,17 +181,24 @@ func (c *chaos) begin(folder string) (url string) {
 		}
 	}
 	for m := range 2 {
-		c.commands = append(c.commands, []string{"manager", "--url", url, "--name", "m" + strconv.Itoa(m), "--lost-after", "500ms", "--replicas", replicas,
-			"--learn-speeds"})
+		c.commands = append(c.commands, []string{
+			"manager", "--url", url, "--name", "m" + strconv.Itoa(m), "--lost-after", "500ms",
+			"--replicas", replicas, "--learn-speeds",
+		})
 	}
 	allow := filepath.Join(folder, "allow.yaml")
-	if err := os.WriteFile(allow, []byte(`allow: {say: {path: /bin/sh, args: [-c, 'sleep 0.02; echo "$1 $2"', sh, "{job}", "{task}"]}}`), 0o600); err != nil {
+	if err := os.WriteFile(
+		allow, []byte(`allow: {say: {path: /bin/sh, args: [-c, 'sleep 0.02; echo "$1 $2"', sh, "{job}", "{task}"]}}`),
+		0o600,
+	); err != nil {
 		c.t.Fatal(err)
 	}
 	for w := range 6 {
 		name := "w" + strconv.Itoa(w)
-		c.commands = append(c.commands, []string{"worker", "--url", url, "--name", name, "--beat", "100ms", "--allow", allow, "--as-root",
-			"--folder", filepath.Join(folder, name)})
+		c.commands = append(c.commands, []string{
+			"worker", "--url", url, "--name", name, "--beat", "100ms", "--allow", allow, "--as-root",
+			"--folder", filepath.Join(folder, name),
+		})
 	}
 	for _, command := range c.commands {
 		c.processes = append(c.processes, c.start(command))
@@ -385,7 +398,13 @@ func (c *chaos) use(ctx context.Context, users *client.Client) []wire.JobView {
 	var names []string
 	for k := 0; k < c.jobs || c.kills.Load() < 3 || c.pauses.Load() == 0; k++ {
 		name := "j" + strconv.Itoa(k)
-		job := wire.Job{Name: name, Tasks: chaosTasks, Work: 0.03, Priority: float64(k % 3), Run: wire.Run{Kind: "command", Program: "say"}}
+		job := wire.Job{
+			Name:     name,
+			Tasks:    chaosTasks,
+			Work:     0.03,
+			Priority: float64(k % 3),
+			Run:      wire.Run{Kind: "command", Program: "say"},
+		}
 		try, cancel := context.WithTimeout(ctx, time.Minute)
 		_, err := users.Submit(try, wire.Batch{Name: name, Jobs: []wire.Job{job}})
 		cancel()
@@ -452,7 +471,9 @@ func checkResults(ctx context.Context, t *testing.T, users *client.Client, job s
 
 // checkPlans reads the log. It checks that plans are numbered without a gap, that each task
 // finishes once, and that deciding the plans again gives the same plans.
-func checkPlans(ctx context.Context, t *testing.T, users *client.Client, js jetstream.JetStream, views []wire.JobView) wire.Counts {
+func checkPlans(
+	ctx context.Context, t *testing.T, users *client.Client, js jetstream.JetStream, views []wire.JobView,
+) wire.Counts {
 	t.Helper()
 	status, err := users.Status(ctx)
 	for ; err != nil; status, err = users.Status(ctx) { // until a manager leads
@@ -461,7 +482,8 @@ func checkPlans(ctx context.Context, t *testing.T, users *client.Client, js jets
 		}
 	}
 	finished, err := readFinished(ctx, t, js, status.Cluster.Plan)
-	for ; wire.IsAway(err) && ctx.Err() == nil; finished, err = readFinished(ctx, t, js, status.Cluster.Plan) { // servers find each other again
+	// servers find each other again
+	for ; wire.IsAway(err) && ctx.Err() == nil; finished, err = readFinished(ctx, t, js, status.Cluster.Plan) {
 		sleep(ctx, 100*time.Millisecond)
 	}
 	if err != nil {

@@ -57,12 +57,18 @@ const standardURL = "nats://127.0.0.1:4222"
 // addURL adds --url.
 func addURL(cmd *cobra.Command, url *string) {
 	*url = standardURL
-	cli.AddText(cmd, url, "url", "", "a URL such as nats://127.0.0.1:4222, or a key file", "`URL` of the server, or a key file, which contains it")
+	cli.AddText(
+		cmd, url, "url", "", "a URL such as nats://127.0.0.1:4222, or a key file",
+		"`URL` of the server, or a key file, which contains it",
+	)
 }
 
 // addName adds --name.
 func addName(cmd *cobra.Command, name *string) {
-	cli.AddText(cmd, name, "name", "", "a name of letters, digits, _ and -", "unique `NAME` (default the name of the machine and a number)")
+	cli.AddText(
+		cmd, name, "name", "", "a name of letters, digits, _ and -",
+		"unique `NAME` (default the name of the machine and a number)",
+	)
 }
 
 // addDuration adds a flag for a duration with a minimum.
@@ -77,11 +83,17 @@ func addDuration(cmd *cobra.Command, target *time.Duration, name string, least t
 
 // addInt adds a flag for integers in least..most.
 func addInt(cmd *cobra.Command, target *int, name string, least, most int, usage string) {
-	cli.Flag[int]{Name: name, Kind: "int", Usage: usage, Default: strconv.Itoa(*target), Want: fmt.Sprintf("an integer in %d..%d", least, most),
+	cli.Flag[int]{
+		Name:    name,
+		Kind:    "int",
+		Usage:   usage,
+		Default: strconv.Itoa(*target),
+		Want:    fmt.Sprintf("an integer in %d..%d", least, most),
 		Parse: func(text string) (int, bool) {
 			v, err := strconv.Atoi(text)
 			return v, err == nil && v >= least && v <= most
-		}}.Add(cmd, target)
+		},
+	}.Add(cmd, target)
 }
 
 // addNumber adds a flag for numbers in [1e-50, 1e50]. The help shows the given default.

@@ -32,7 +32,10 @@ func TestDocumentedCommands(t *testing.T) {
 			server, web := freeAddress(t), freeAddress(t)
 			r := reader{
 				t: t, ctx: limited(t, time.Minute), page: page, server: server, web: web,
-				addresses: strings.NewReplacer("cluster.example:4222", server, "0.0.0.0:4222", server, "127.0.0.1:4222", server, "127.0.0.1:9180", web),
+				addresses: strings.NewReplacer(
+					"cluster.example:4222", server, "0.0.0.0:4222", server, "127.0.0.1:4222", server,
+					"127.0.0.1:9180", web,
+				),
 			}
 			shown := false
 			for _, b := range docs.Blocks(string(text)) {
@@ -107,7 +110,8 @@ func (r *reader) background(args []string, want string) {
 		if r.serve != nil {
 			r.serve.kill()
 		}
-		for flag, value := range map[string]string{"--listen": r.server, "--http": r.web, "--lost-after": "1m"} { // for slow machines
+		// for slow machines
+		for flag, value := range map[string]string{"--listen": r.server, "--http": r.web, "--lost-after": "1m"} {
 			if !strings.Contains(strings.Join(args, " "), flag) {
 				args = append(args, flag, value)
 			}
@@ -118,7 +122,8 @@ func (r *reader) background(args []string, want string) {
 		r.serve = p
 	}
 	for line := range strings.Lines(want) {
-		for line = strings.TrimSpace(line); line != "..." && !strings.Contains(p.said.String(), line+"\n"); sleep(r.ctx, 5*time.Millisecond) {
+		for line = strings.TrimSpace(line); line != "..." &&
+			!strings.Contains(p.said.String(), line+"\n"); sleep(r.ctx, 5*time.Millisecond) {
 			if r.ctx.Err() != nil {
 				r.t.Fatalf("%s: %v does not say %q", r.page, args, line)
 			}
@@ -186,7 +191,9 @@ func TestDocumentedFiles(t *testing.T) {
 			t.Errorf("%s: no command line", name)
 			continue
 		}
-		words := strings.Fields(strings.NewReplacer(`"`, "", ",", "").Replace(variable.ReplaceAllString(found[1]+found[2], "1")))
+		words := strings.Fields(
+			strings.NewReplacer(`"`, "", ",", "").Replace(variable.ReplaceAllString(found[1]+found[2], "1")),
+		)
 		command, sleep, err := newRoot().Find(words)
 		if err == nil {
 			err = command.ParseFlags(sleep)

@@ -13,7 +13,8 @@ func Example_replay() {
 	s.Policy = dispatch.Policy{Rule: dispatch.EDF}
 	s.Speeds = []float64{1, 2}
 	s.Jobs = []dispatch.Job{{Tasks: 4, Work: 2}, {Submit: 1, Deadline: 4, Tasks: 1, Work: 2}}
-	lived, err := RunScenario(context.Background(), s, ScenarioSettings{Pace: 100}) // a hundred times faster than real time
+	// a hundred times faster than real time
+	lived, err := RunScenario(context.Background(), s, ScenarioSettings{Pace: 100})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -40,14 +40,18 @@ func startCluster(b *testing.B, managers, workers, slots int) *cluster {
 	b.Helper()
 	address := freeAddress(b)
 	url := "nats://" + address
-	c := &cluster{b: b, serverArgs: []string{"server", "--store", filepath.Join(b.TempDir(), "store"), "--listen", address, "--sync", "2m"}}
+	c := &cluster{b: b, serverArgs: []string{
+		"server", "--store", filepath.Join(b.TempDir(), "store"), "--listen", address, "--sync", "2m",
+	}}
 	c.server = c.start(c.serverArgs)
 	for m := range managers {
 		c.managerArgs = append(c.managerArgs, []string{"manager", "--url", url, "--name", "m" + strconv.Itoa(m)})
 		c.managers = append(c.managers, c.start(c.managerArgs[m]))
 	}
 	for w := range workers {
-		c.workers = append(c.workers, c.start([]string{"worker", "--url", url, "--name", "w" + strconv.Itoa(w), "--slots", strconv.Itoa(slots)}))
+		c.workers = append(c.workers, c.start([]string{
+			"worker", "--url", url, "--name", "w" + strconv.Itoa(w), "--slots", strconv.Itoa(slots),
+		}))
 	}
 	nc, err := connect(b.Context(), url, "test", slog.New(slog.DiscardHandler))
 	if err != nil {

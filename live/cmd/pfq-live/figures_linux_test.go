@@ -52,7 +52,10 @@ func serveHere(b *testing.B, sync time.Duration, workers int, handlers map[strin
 	if err := prepare(b.Context(), nc, server.Layout{}, slog.New(slog.DiscardHandler)); err != nil {
 		b.Fatal(err)
 	}
-	settings := manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByPriority}}}
+	settings := manager.Settings{
+		Name:  "m",
+		Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByPriority}},
+	}
 	whileMeasuring(b, func(ctx context.Context) error { return manager.Run(ctx, nc, settings) })
 	whileMeasuring(b, func(ctx context.Context) error {
 		return untilDone(ctx, worker.Run(ctx, worker.Settings{
@@ -134,15 +137,21 @@ func BenchmarkSubmitToStart(b *testing.B) {
 	for _, s := range syncs {
 		b.Run("sync="+s.name, func(b *testing.B) {
 			begun := make(chan time.Time, 1)
-			c := serveHere(b, s.sync, 2, map[string]worker.Handler{"stamp": func(context.Context, wire.Task) ([]byte, error) {
-				begun <- time.Now()
-				return nil, nil
-			}})
+			c := serveHere(b, s.sync, 2, map[string]worker.Handler{
+				"stamp": func(context.Context, wire.Task) ([]byte, error) {
+					begun <- time.Now()
+					return nil, nil
+				},
+			})
 			for b.Loop() {
 				var starts []time.Duration
 				for range jobs {
 					at := time.Now()
-					runJob(b, c, wire.Job{Name: "j" + strconv.FormatInt(at.UnixNano(), 36), Tasks: 1, Run: wire.Run{Kind: "stamp"}})
+					runJob(b, c, wire.Job{
+						Name:  "j" + strconv.FormatInt(at.UnixNano(), 36),
+						Tasks: 1,
+						Run:   wire.Run{Kind: "stamp"},
+					})
 					starts = append(starts, (<-begun).Sub(at))
 					sleep(b.Context(), 2*time.Millisecond) // the worker reports that it is idle again
 				}
@@ -161,7 +170,11 @@ func BenchmarkEmptyTasks(b *testing.B) {
 			c := serveHere(b, s.sync, 8, nil)
 			for n := 0; b.Loop(); n++ {
 				before := processorTime(b)
-				took := runJob(b, c, wire.Job{Name: fmt.Sprintf("j%d", n), Tasks: tasks, Run: wire.Run{Kind: worker.KindSleep}})
+				took := runJob(b, c, wire.Job{
+					Name:  fmt.Sprintf("j%d", n),
+					Tasks: tasks,
+					Run:   wire.Run{Kind: worker.KindSleep},
+				})
 				b.ReportMetric(float64(tasks)/took.Seconds(), "tasks/s")
 				b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(tasks), "CPU-µs/task")
 			}
@@ -184,9 +197,11 @@ func BenchmarkWorkShare(b *testing.B) {
 	const tasks, cores, length = 500, 2, 20 * time.Millisecond
 	for b.Loop() {
 		rounds := calibrate(b, cores, length)
-		c := serveHere(b, 2*time.Minute, cores, map[string]worker.Handler{"compute": func(context.Context, wire.Task) ([]byte, error) {
-			return strconv.AppendUint(nil, compute(rounds), 10), nil
-		}})
+		c := serveHere(b, 2*time.Minute, cores, map[string]worker.Handler{
+			"compute": func(context.Context, wire.Task) ([]byte, error) {
+				return strconv.AppendUint(nil, compute(rounds), 10), nil
+			},
+		})
 		took := runJob(b, c, wire.Job{Name: "j", Tasks: tasks, Work: length.Seconds(), Run: wire.Run{Kind: "compute"}})
 		b.ReportMetric(100*tasks*length.Seconds()/(cores*took.Seconds()), "%work")
 	}
@@ -226,7 +241,12 @@ func BenchmarkScaling(b *testing.B) {
 			c := serveHere(b, 2*time.Minute, workers, nil)
 			const each = 30
 			for n := 0; b.Loop(); n++ {
-				took := runJob(b, c, wire.Job{Name: fmt.Sprintf("j%d", n), Tasks: each * workers, Work: 0.1, Run: wire.Run{Kind: worker.KindSleep}})
+				took := runJob(b, c, wire.Job{
+					Name:  fmt.Sprintf("j%d", n),
+					Tasks: each * workers,
+					Work:  0.1,
+					Run:   wire.Run{Kind: worker.KindSleep},
+				})
 				b.ReportMetric(each*0.1/took.Seconds(), "speedup/n")
 			}
 		})

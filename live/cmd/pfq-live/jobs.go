@@ -44,12 +44,14 @@ type jobRow struct {
 }
 
 var jobColumns = []string{
-	"name", "state", "priority", "tasks", "left", "at_work", "planned", "max_workers", "failed", "lost", "submitted", "started", "ended", "deadline",
+	"name", "state", "priority", "tasks", "left", "at_work", "planned",
+	"max_workers", "failed", "lost", "submitted", "started", "ended", "deadline",
 }
 
 func newJobRow(v *wire.JobView) jobRow {
 	r := jobRow{
-		Name: v.Name, State: string(v.State), Priority: v.Priority, Tasks: v.Tasks, Left: v.Left, AtWork: v.Hand, Planned: v.Planned,
+		Name: v.Name, State: string(v.State), Priority: v.Priority, Tasks: v.Tasks, Left: v.Left,
+		AtWork: v.Hand, Planned: v.Planned,
 		Failed: v.Failed, Lost: v.Lost, Submitted: v.Submit, Started: v.Start, Ended: v.Finish, Deadline: v.Deadline,
 	}
 	if v.MaxWorkers > 0 {
@@ -83,7 +85,9 @@ func jobRows(views []wire.JobView) []jobRow {
 func jobAnswer(views []wire.JobView) render.Answer {
 	rows := jobRows(views)
 	return render.Answer{JSON: rows, Lines: []render.Lines{{Of: rows}}, Text: func(t *render.Text) {
-		t.Table(rows, slices.DeleteFunc(slices.Clone(jobColumns), func(c string) bool { return c == "at_work" || c == "planned" })...)
+		t.Table(rows, slices.DeleteFunc(slices.Clone(jobColumns), func(c string) bool {
+			return c == "at_work" || c == "planned"
+		})...)
 		for _, r := range rows {
 			if r.Failed > 0 {
 				t.Line("why tasks of %s failed: pfq-live results %s --failures", r.Name, r.Name)
@@ -142,10 +146,12 @@ func newSubmit() *cobra.Command {
 			}
 			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {
 				var b *client.Batch
-				err := withWaitNote(cmd, "no manager has looked at the batch yet; it is waited for", func() (err error) {
-					b, err = submit(ctx, c, file)
-					return err
-				})
+				err := withWaitNote(
+					cmd, "no manager has looked at the batch yet; it is waited for", func() (err error) {
+						b, err = submit(ctx, c, file)
+						return err
+					},
+				)
 				if err != nil {
 					return err
 				}
@@ -294,7 +300,9 @@ func newWait() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error { return waitFor(ctx, cmd, c, &f, args) })
+			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {
+				return waitFor(ctx, cmd, c, &f, args)
+			})
 		},
 	})
 	addURL(cmd, &url)
@@ -347,7 +355,10 @@ func newResults() *cobra.Command {
 	})
 	addURL(cmd, &url)
 	cli.AddSwitch(cmd, &isFailures, "failures", "list the failed attempts so far instead, with their reasons")
-	cli.AddText(cmd, &folder, "to", "", "the name of a folder", "also write the output of each task to a file in `DIR`, named by its number")
+	cli.AddText(
+		cmd, &folder, "to", "", "the name of a folder",
+		"also write the output of each task to a file in `DIR`, named by its number",
+	)
 	f.add(cmd)
 	return cmd
 }
@@ -399,7 +410,10 @@ func resultAnswer(rows []resultRow) render.Answer {
 			if r.Output != nil {
 				shown = firstLine(*r.Output)
 			}
-			lines = append(lines, []string{strconv.Itoa(r.Task), r.Worker, strconv.Itoa(r.Attempt), render.Six(r.Seconds), strconv.FormatInt(r.Size, 10), shown})
+			lines = append(lines, []string{
+				strconv.Itoa(r.Task), r.Worker, strconv.Itoa(r.Attempt), render.Six(r.Seconds),
+				strconv.FormatInt(r.Size, 10), shown,
+			})
 		}
 		t.Columns(lines)
 	}}
@@ -429,7 +443,10 @@ func failures(ctx context.Context, c *client.Client, job string) (render.Answer,
 	return render.Answer{JSON: rows, Lines: []render.Lines{{Of: rows}}, Text: func(t *render.Text) {
 		lines := [][]string{{"task", "worker", "attempt", "seconds", "exit", "reason"}}
 		for _, r := range rows {
-			lines = append(lines, []string{strconv.Itoa(r.Task), r.Worker, strconv.Itoa(r.Attempt), render.Six(r.Seconds), strconv.Itoa(r.Exit), firstLine(r.Reason)})
+			lines = append(lines, []string{
+				strconv.Itoa(r.Task), r.Worker, strconv.Itoa(r.Attempt), render.Six(r.Seconds),
+				strconv.Itoa(r.Exit), firstLine(r.Reason),
+			})
 		}
 		t.Columns(lines)
 	}}, err

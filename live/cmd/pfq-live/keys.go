@@ -28,7 +28,10 @@ func newKeysInit() *cobra.Command {
 	var folder string
 	url := "nats://127.0.0.1:4222"
 	cmd := &cobra.Command{
-		Use: "init", Short: "Create an authority, a certificate for the server, and keys for a manager, a client and a monitor, and list their files", Args: arguments(),
+		Use: "init",
+		Short: "Create an authority, a certificate for the server, and keys for a manager, a client and a monitor, " +
+			"and list their files",
+		Args: arguments(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := keys.Init(folder, url); err != nil {
 				return err
@@ -41,7 +44,10 @@ func newKeysInit() *cobra.Command {
 		},
 	}
 	addFolder(cmd, &folder)
-	cli.AddText(cmd, &url, "url", "", "a URL such as nats://cluster.example:4222", "`URL` at which the server is reached, for its certificate and the files of keys")
+	cli.AddText(
+		cmd, &url, "url", "", "a URL such as nats://cluster.example:4222",
+		"`URL` at which the server is reached, for its certificate and the files of keys",
+	)
 	return cmd
 }
 
@@ -102,9 +108,13 @@ func newKeysList() *cobra.Command {
 			for _, u := range slices.Clone(k.Users) {
 				rows = append(rows, keyRow{u.Name, string(u.Role), u.Revoked, u.Key})
 			}
-			return f.write(cmd, render.Answer{JSON: rows, Lines: []render.Lines{{Of: rows}}, Text: func(t *render.Text) {
-				t.Table(rows, "name", "role", "revoked", "key")
-			}})
+			return f.write(cmd, render.Answer{
+				JSON:  rows,
+				Lines: []render.Lines{{Of: rows}},
+				Text: func(t *render.Text) {
+					t.Table(rows, "name", "role", "revoked", "key")
+				},
+			})
 		},
 	}
 	addFolder(cmd, &folder)

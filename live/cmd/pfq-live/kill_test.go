@@ -30,7 +30,12 @@ func hardScenario(seed uint64, policy cli.Policy) Scenario {
 	at := 0.0
 	for range 4 {
 		at += 40 * r.Float64()
-		j := dispatch.Job{Submit: at, Deadline: at + 300*r.Float64() + 1, Priority: float64(r.IntN(5)), Tasks: 5 + r.IntN(10)}
+		j := dispatch.Job{
+			Submit:   at,
+			Deadline: at + 300*r.Float64() + 1,
+			Priority: float64(r.IntN(5)),
+			Tasks:    5 + r.IntN(10),
+		}
 		for range j.Tasks {
 			j.Works = append(j.Works, 60*r.Float64())
 		}
@@ -40,7 +45,12 @@ func hardScenario(seed uint64, policy cli.Policy) Scenario {
 		s.Jobs = nil
 		for at = 0; len(s.Jobs) < 12; at += 20 * r.Float64() {
 			work := 100 * r.Float64()
-			s.Jobs = append(s.Jobs, dispatch.Job{Submit: at, Tasks: 1 + r.IntN(4), Work: work, Estimate: work * (1 + r.Float64())})
+			s.Jobs = append(s.Jobs, dispatch.Job{
+				Submit:   at,
+				Tasks:    1 + r.IntN(4),
+				Work:     work,
+				Estimate: work * (1 + r.Float64()),
+			})
 		}
 	}
 	for w := range 3 {
@@ -53,7 +63,10 @@ func hardScenario(seed uint64, policy cli.Policy) Scenario {
 // the last digit. PFQ_LIVE_LONG=N runs 2N cases.
 func TestReplayUnderKills(t *testing.T) {
 	t.Parallel() // mostly waits
-	names := []string{"deadline/priority", "easy", "proportion", "conservative", "priority", "fcfs", "workload:100", "sjf", "deadline/kept", "easy/sjf", "edf"}
+	names := []string{
+		"deadline/priority", "easy", "proportion", "conservative", "priority", "fcfs", "workload:100",
+		"sjf", "deadline/kept", "easy/sjf", "edf",
+	}
 	for seed := range uint64(2 * hours(t)) {
 		policy, err := cli.ParsePolicy(names[seed%uint64(len(names))])
 		if err != nil {

@@ -108,7 +108,8 @@ func newRoot() *cobra.Command {
 	root := help(&cobra.Command{Use: "pfq-live", Version: cli.Version("pfq-live")})
 	root.SetVersionTemplate("{{.Version}}")
 	root.AddCommand(newServe(), newServer(), newManager(), newWorker(),
-		newSubmit(), newWait(), newResults(), newCancel(), newChange(), newClear(), newDrain(), newStatus(), newProfiles(),
+		newSubmit(), newWait(), newResults(), newCancel(), newChange(), newClear(), newDrain(),
+		newStatus(), newProfiles(),
 		newReport(), newTimeline(), newAudit(), newRepair(), newPlan(), newKeys(), newSweep(), newReplay())
 	return root
 }

@@ -116,14 +116,17 @@ func TestServe(t *testing.T) {
 	url := "nats://" + address
 	serve := []string{"serve", "--store", folder, "--listen", address, "--http", "none", "--workers", "2"}
 	first := start(t, serve...)
-	status, out, errs := pfqLive(`{"jobs": [{"name": "quick", "tasks": 4, "work": 0, "run": {"kind": "sleep"}}, {"name": "slow", "tasks": 6, "work": 0.2, "run": {"kind": "sleep"}}]}`,
-		"submit", "-", "--url", url)
+	status, out, errs := pfqLive(
+		`{"jobs": [{"name": "quick", "tasks": 4, "work": 0, "run": {"kind": "sleep"}}, {"name": "slow", "tasks": 6, "work": 0.2, "run": {"kind": "sleep"}}]}`,
+		"submit", "-", "--url", url,
+	)
 	if status != 0 || !strings.Contains(out, "quick, slow") {
 		t.Fatalf("submit: status %d: %s%s", status, out, errs)
 	}
 	first.kill()
 	start(t, serve...)
-	if status, out, errs = pfqLive("", "wait", "quick", "slow", "--url", url, "--format", "csv"); status != 0 || strings.Count(out, "completed") != 2 {
+	if status, out, errs = pfqLive("", "wait", "quick", "slow", "--url", url, "--format", "csv"); status != 0 ||
+		strings.Count(out, "completed") != 2 {
 		t.Fatalf("wait: status %d: %s%s", status, out, errs)
 	}
 	for _, c := range []struct {
@@ -136,11 +139,13 @@ func TestServe(t *testing.T) {
 		{[]string{"audit"}, "are the same; 10 tasks finished, 2 jobs completed"},
 		{[]string{"clear", "quick"}, ""},
 	} {
-		if status, out, errs := pfqLive("", append(c.args, "--url", url)...); status != 0 || !strings.Contains(out, c.want) {
+		if status, out, errs := pfqLive("", append(c.args, "--url", url)...); status != 0 ||
+			!strings.Contains(out, c.want) {
 			t.Errorf("%v: status %d: %s%s", c.args, status, out, errs)
 		}
 	}
-	if status, _, errs := pfqLive("", "cancel", "nothing", "--url", url); status != 2 || !strings.Contains(errs, "nothing") {
+	if status, _, errs := pfqLive("", "cancel", "nothing", "--url", url); status != 2 ||
+		!strings.Contains(errs, "nothing") {
 		t.Errorf("cancel of a missing job: status %d: %s", status, errs)
 	}
 }
@@ -162,10 +167,12 @@ func TestServeWithKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Body.Close()
-	if text, err := io.ReadAll(r.Body); err != nil || !strings.Contains(string(text), "\npfq_tasks{state=\"finished\"} 3\n") {
+	if text, err := io.ReadAll(r.Body); err != nil ||
+		!strings.Contains(string(text), "\npfq_tasks{state=\"finished\"} 3\n") {
 		t.Errorf("metrics: %v\n%s", err, text)
 	}
-	if status, _, errs := pfqLive("", "status", "--url", "nats://"+address); status != 2 || !strings.Contains(errs, "needs a key: give its file instead of the URL") {
+	if status, _, errs := pfqLive("", "status", "--url", "nats://"+address); status != 2 ||
+		!strings.Contains(errs, "needs a key: give its file instead of the URL") {
 		t.Errorf("without a key: status %d: %s", status, errs)
 	}
 	for args, want := range map[string]string{ // errors found before contacting the server
@@ -186,7 +193,9 @@ func TestServeWithKeys(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"wait j", "results j", "status", "report", "timeline", "profiles"} {
-		if status, _, errs := pfqLive("", append(strings.Fields(args), "--url", filepath.Join(folder, "monitor.key"))...); status != 0 {
+		if status, _, errs := pfqLive(
+			"", append(strings.Fields(args), "--url", filepath.Join(folder, "monitor.key"))...,
+		); status != 0 {
 			t.Errorf("%s: status %d: %s", args, status, errs)
 		}
 	}
@@ -241,7 +250,10 @@ func TestFailuresAreReported(t *testing.T) {
 	address := freeAddress(t)
 	url := "nats://" + address
 	start(t, "serve", "--memory", "--listen", address, "--http", "none", "--workers", "2")
-	status, out, errs := pfqLive(`{"jobs": [{"name": "odd", "tasks": 1, "work": 0, "run": {"kind": "odd"}}]}`, "submit", "-", "--wait", "--url", url)
+	status, out, errs := pfqLive(
+		`{"jobs": [{"name": "odd", "tasks": 1, "work": 0, "run": {"kind": "odd"}}]}`, "submit", "-",
+		"--wait", "--url", url,
+	)
 	if status != 1 || !strings.Contains(out, "\nwhy tasks of odd failed: pfq-live results odd --failures\n") {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
@@ -251,8 +263,12 @@ func TestFailuresAreReported(t *testing.T) {
 			t.Errorf("status %d: %d failures, want at least three: %s%s", status, n, out, errs)
 		}
 	}
-	for args, want := range map[string]string{"results nothing --failures": "job nothing: unknown", "wait a.b": `job = "a.b": want a name`} {
-		if status, _, errs := pfqLive("", append(strings.Fields(args), "--url", url)...); status != 2 || !strings.Contains(errs, want) {
+	for args, want := range map[string]string{
+		"results nothing --failures": "job nothing: unknown",
+		"wait a.b":                   `job = "a.b": want a name`,
+	} {
+		if status, _, errs := pfqLive("", append(strings.Fields(args), "--url", url)...); status != 2 ||
+			!strings.Contains(errs, want) {
 			t.Errorf("%s: status %d: %s", args, status, errs)
 		}
 	}
@@ -263,7 +279,9 @@ func TestSubmitWithoutManager(t *testing.T) {
 	address := freeAddress(t)
 	start(t, "server", "--memory", "--listen", address)
 	p := start(t, "submit", "../../examples/sleep.yaml", "--url", "nats://"+address)
-	for begun := time.Now(); !strings.Contains(p.said.String(), "no manager has looked at the batch yet"); time.Sleep(20 * time.Millisecond) {
+	for begun := time.Now(); !strings.Contains(
+		p.said.String(), "no manager has looked at the batch yet",
+	); time.Sleep(20 * time.Millisecond) {
 		if time.Since(begun) > time.Minute {
 			t.Fatal("no note is printed")
 		}
@@ -272,11 +290,13 @@ func TestSubmitWithoutManager(t *testing.T) {
 
 func TestPlan(t *testing.T) {
 	status, out, errs := pfqLive(`{"policy": "edf", "now": 0, "speeds": [1],
-		"jobs": [{"name": "late", "deadline": 90, "tasks": 5, "work": 5}, {"name": "soon", "deadline": 10, "tasks": 1, "work": 1}]}`, "plan")
+		"jobs": [{"name": "late", "deadline": 90, "tasks": 5, "work": 5}, {"name": "soon", "deadline": 10, "tasks": 1, "work": 1}]}`,
+		"plan")
 	if want := "[\n  \"soon\"\n]\n"; status != 0 || out != want {
 		t.Errorf("status %d, %q, %q; want %q", status, out, errs, want)
 	}
-	if status, _, errs := pfqLive(`{"policy": "edf", "speed": []}`, "plan"); status != 2 || !strings.Contains(errs, "speed") {
+	if status, _, errs := pfqLive(`{"policy": "edf", "speed": []}`, "plan"); status != 2 ||
+		!strings.Contains(errs, "speed") {
 		t.Errorf("unknown field: status %d, %q", status, errs)
 	}
 }
@@ -285,10 +305,15 @@ func TestPlan(t *testing.T) {
 // requested time. With three jobs on two workers, the second waits for the first, from 1 to 4, and
 // is due at 3; the third requests 1 s but runs for 2 s.
 func TestReplayOfBaseline(t *testing.T) {
-	log := "1 0 -1 4 2 -1 -1 -1 5 -1 1 1 -1 -1 -1 -1 -1 -1\n2 1 -1 1 1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n3 5 -1 2 1 -1 -1 -1 1 -1 1 1 -1 -1 -1 -1 -1 -1\n"
-	const flags = "replay - --policy conservative --workers 2 --sample 3 --time-scale 1 --gap-scale 1 --batch 0 --deadline-factor 2 --check --format json"
+	log := "1 0 -1 4 2 -1 -1 -1 5 -1 1 1 -1 -1 -1 -1 -1 -1\n2 1 -1 1 1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n" +
+		"3 5 -1 2 1 -1 -1 -1 1 -1 1 1 -1 -1 -1 -1 -1 -1\n"
+	const flags = "replay - --policy conservative --workers 2 --sample 3 --time-scale 1 --gap-scale 1 --batch 0 " +
+		"--deadline-factor 2 --check --format json"
 	for args, want := range map[string][]string{
-		flags:             {`"makespan": 7,`, `"missed": 1,`, `"outlived": 1`, `"task_count": 4,`, `"decisions": null`, `"max": 3`, `"same_as_simulated": true`},
+		flags: {
+			`"makespan": 7,`, `"missed": 1,`, `"outlived": 1`, `"task_count": 4,`, `"decisions": null`,
+			`"max": 3`, `"same_as_simulated": true`,
+		},
 		flags + " --kill": {`"makespan": 6,`, `"outlived": 1`, `"same_as_simulated": true`},
 	} {
 		status, out, errs := pfqLive(log, strings.Fields(args)...)
@@ -302,8 +327,11 @@ func TestReplayOfBaseline(t *testing.T) {
 
 // The replay in the help matches the simulation.
 func TestReplayCheck(t *testing.T) {
-	status, out, errs := pfqLive("", strings.Fields("replay SDSC-Par-1996 --sample 20 --gap-scale 0.001 --outages 1-3@1-5 --check")...)
-	if status != 0 || !strings.HasPrefix(out, "policy deadline/priority, 477 moments\nsame as simulated, to the last digit\n") {
+	status, out, errs := pfqLive(
+		"", strings.Fields("replay SDSC-Par-1996 --sample 20 --gap-scale 0.001 --outages 1-3@1-5 --check")...,
+	)
+	if status != 0 ||
+		!strings.HasPrefix(out, "policy deadline/priority, 477 moments\nsame as simulated, to the last digit\n") {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 }

@@ -23,14 +23,18 @@ func natsCluster(t testing.TB, folder string, servers int) (files []string, url 
 	var urls, listen, routes []string
 	for range servers {
 		clients, others := freeAddress(t), freeAddress(t)
-		urls, listen, routes = append(urls, "nats://"+clients), append(listen, others), append(routes, "nats-route://"+others)
+		urls, listen, routes = append(urls, "nats://"+clients), append(listen, others),
+			append(routes, "nats-route://"+others)
 	}
 	for k := range servers {
 		name := fmt.Sprintf("n%d", k)
 		file := filepath.Join(folder, name+".conf")
-		text := fmt.Sprintf("server_name: %s\nlisten: %s\nmax_payload: 1MB\njetstream { store_dir: %q, sync_interval: 2m }\n"+
-			"cluster { name: pfq, listen: %s, routes: [ %s ] }\n%s", name, strings.TrimPrefix(urls[k], "nats://"), filepath.Join(folder, name),
-			listen[k], strings.Join(routes, ", "), accounts)
+		text := fmt.Sprintf(
+			"server_name: %s\nlisten: %s\nmax_payload: 1MB\njetstream { store_dir: %q, sync_interval: 2m }\n"+
+				"cluster { name: pfq, listen: %s, routes: [ %s ] }\n%s",
+			name, strings.TrimPrefix(urls[k], "nats://"), filepath.Join(folder, name),
+			listen[k], strings.Join(routes, ", "), accounts,
+		)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -34,9 +34,13 @@ func newProfiles() *cobra.Command {
 					return err
 				}
 				rows := profileRows(profiles)
-				return f.write(cmd, render.Answer{JSON: rows, Lines: []render.Lines{{Of: rows}}, Text: func(t *render.Text) {
-					t.Table(rows, "kind", "worker", "speed", "declared", "tasks", "seconds")
-				}})
+				return f.write(cmd, render.Answer{
+					JSON:  rows,
+					Lines: []render.Lines{{Of: rows}},
+					Text: func(t *render.Text) {
+						t.Table(rows, "kind", "worker", "speed", "declared", "tasks", "seconds")
+					},
+				})
 			})
 		},
 	})
@@ -53,6 +57,8 @@ func profileRows(profiles []wire.ProfileView) []profileRow {
 			rows = append(rows, profileRow{p.Kind, w.Name, w.Speed, w.Declared, w.Tasks, w.Seconds})
 		}
 	}
-	slices.SortFunc(rows, func(a, b profileRow) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Worker, b.Worker)) })
+	slices.SortFunc(rows, func(a, b profileRow) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Worker, b.Worker))
+	})
 	return rows
 }

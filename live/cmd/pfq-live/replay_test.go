@@ -39,7 +39,11 @@ func sample(t testing.TB, jobs int, seed uint64) Scenario {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.EDF}, Jobs: list, Speeds: []float64{1, 0.5, 1.5, 1, 0.7, 1.3, 2, 0.9}}}
+	s := Scenario{Scenario: dispatch.Scenario{
+		Policy: dispatch.Policy{Rule: dispatch.EDF},
+		Jobs:   list,
+		Speeds: []float64{1, 0.5, 1.5, 1, 0.7, 1.3, 2, 0.9},
+	}}
 	whole, err := Simulate(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +64,9 @@ func outages(last float64) (list []dispatch.Outage) {
 
 // Replays match the simulation to the last digit, under all six policies.
 func TestReplayMatchesRun(t *testing.T) {
-	for k, name := range []string{"priority", "proportion", "workload:60", "deadline/priority", "deadline/kept", "edf"} {
+	for k, name := range []string{
+		"priority", "proportion", "workload:60", "deadline/priority", "deadline/kept", "edf",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := sample(t, 20, uint64(k+1))
@@ -86,7 +92,8 @@ func TestReplayMatchesRun(t *testing.T) {
 				t.Error(err)
 			}
 			if want.Result.Lost == 0 || want.Result.Tasks < 100 {
-				t.Errorf("the sample has %d tasks, of which %d are lost: too few for this test", want.Result.Tasks, want.Result.Lost)
+				t.Errorf("the sample has %d tasks, of which %d are lost: too few for this test",
+					want.Result.Tasks, want.Result.Lost)
 			}
 		})
 	}
@@ -127,7 +134,8 @@ func TestReplayMatchesRigidRun(t *testing.T) {
 				t.Error(err)
 			}
 			if want.Rigid.Lost == 0 || want.Rigid.Waiting.Max == 0 {
-				t.Errorf("%d tasks are lost, and jobs wait for at most %v s: too little for this test", want.Rigid.Lost, want.Rigid.Waiting.Max)
+				t.Errorf("%d tasks are lost, and jobs wait for at most %v s: too little for this test",
+					want.Rigid.Lost, want.Rigid.Waiting.Max)
 			}
 		})
 	}
@@ -177,7 +185,10 @@ func TestCheck(t *testing.T) {
 		t.Error("unsorted jobs are accepted")
 	}
 	good := func() Scenario {
-		return Scenario{Rigid: rigid.Policies()[0], Scenario: dispatch.Scenario{Speeds: []float64{1}, Jobs: []dispatch.Job{{Tasks: 1, Work: 1, Estimate: 1}}}}
+		return Scenario{
+			Rigid:    rigid.Policies()[0],
+			Scenario: dispatch.Scenario{Speeds: []float64{1}, Jobs: []dispatch.Job{{Tasks: 1, Work: 1, Estimate: 1}}},
+		}
 	}
 	s = good()
 	if err := check(&s); err != nil {

@@ -115,7 +115,8 @@ func count(l *Log, from, to float64) (least, most int) {
 // record writes the events of a run, one per line.
 func record(l *Log) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# productform/live, messages of version %d, on the logical clock; written in live/ by: go test ./replay -run TestFailingJob -update\n", wire.Version)
+	fmt.Fprintf(&b, "# productform/live, messages of version %d, on the logical clock; written in live/ by: go test "+
+		"./replay -run TestFailingJob -update\n", wire.Version)
 	w := csv.NewWriter(&b)
 	rows := [][]string{{"time", "kind", "job", "task", "worker", "attempt"}}
 	for _, m := range l.Moments {

@@ -1,6 +1,6 @@
-// This part of the package runs a scenario of package dispatch or rigid through the live system, on a logical
-// clock: does the live system behave like the simulation? This is the method of [L14], section 6.3,
-// where workers sleep for the run times of the tasks in a log.
+// This part of the package runs a scenario of package dispatch or rigid through the live system, on
+// a logical clock: does the live system behave like the simulation? This is the method of [L14],
+// section 6.3, where workers sleep for the run times of the tasks in a log.
 //
 //	scenario --Publish--> PFQ_IN: a script of workers and outages, and a batch per job
 //	manager  decides a moment once every task that is due by then has been reported
@@ -74,7 +74,13 @@ type Moment struct {
 func Simulate(ctx context.Context, s Scenario) (l *Log, err error) {
 	l = &Log{}
 	if s.isRigid() {
-		l.Rigid, err = rigid.Run(ctx, rigid.Scenario{Jobs: s.Jobs, Workers: len(s.Speeds), Policy: s.Rigid, Outages: s.Outages, Events: l.add})
+		l.Rigid, err = rigid.Run(ctx, rigid.Scenario{
+			Jobs:    s.Jobs,
+			Workers: len(s.Speeds),
+			Policy:  s.Rigid,
+			Outages: s.Outages,
+			Events:  l.add,
+		})
 		return l, err
 	}
 	s.Watch = func(d *dispatch.Decision) { l.add(d.Time, d.Events) }
@@ -109,7 +115,8 @@ func check(s *Scenario) error {
 			return input.Errorf(path+".Speeds", len(s.Jobs[i].Speeds), "no speeds of the job in a replay")
 		}
 		if i > 0 && s.Jobs[i].Submit < s.Jobs[i-1].Submit {
-			return input.Errorf(path+".Submit", s.Jobs[i].Submit, "a time >= %v, the submission of the previous job", s.Jobs[i-1].Submit)
+			return input.Errorf(path+".Submit", s.Jobs[i].Submit, "a time >= %v, the submission of the previous job",
+				s.Jobs[i-1].Submit)
 		}
 	}
 	return nil
@@ -143,7 +150,8 @@ func checkRigid(s *Scenario) error {
 // managerSettings returns the settings of a manager that replays the scenario.
 func managerSettings(s *Scenario, name string) manager.Settings {
 	return manager.Settings{
-		Name: name, Logical: true, Rules: dispatch.Rules{Policy: s.Policy, Learning: s.Learning, Emergency: s.Emergency}, Rigid: s.Rigid,
+		Name: name, Logical: true,
+		Rules: dispatch.Rules{Policy: s.Policy, Learning: s.Learning, Emergency: s.Emergency}, Rigid: s.Rigid,
 	}
 }
 
@@ -169,7 +177,8 @@ func Publish(ctx context.Context, js jetstream.JetStream, s *Scenario) error {
 	for i := range s.Jobs {
 		j := &s.Jobs[i]
 		b := &wire.Batch{Version: wire.Version, Name: "batch-" + strconv.Itoa(i), At: &j.Submit, Jobs: []wire.Job{{
-			Name: jobName(i), Priority: j.Priority, DeadlineAt: j.Deadline, MaxWorkers: j.MaxWorkers, Tasks: j.Tasks, Work: j.Work,
+			Name: jobName(i), Priority: j.Priority, DeadlineAt: j.Deadline, MaxWorkers: j.MaxWorkers,
+			Tasks: j.Tasks, Work: j.Work,
 			Works: j.Works, Estimate: j.Estimate, Run: wire.Run{Kind: worker.KindSleep},
 		}}}
 		if err := publish(ctx, js, wire.Submit(b.Name), b); err != nil {
@@ -267,7 +276,8 @@ func RunScenario(ctx context.Context, s Scenario, settings ScenarioSettings) (*L
 	group.Go(func() error { return manager.Run(inner, nc, ms) })
 	for w, speed := range s.Speeds {
 		ws := worker.Settings{
-			Server: "nats://in-process", Options: []nats.Option{v.InProcess()}, Name: WorkerName(w), Speed: speed, Pace: settings.Pace,
+			Server: "nats://in-process", Options: []nats.Option{v.InProcess()}, Name: WorkerName(w),
+			Speed: speed, Pace: settings.Pace,
 			Log: settings.Log,
 		}
 		group.Go(func() error {

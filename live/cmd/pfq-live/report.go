@@ -218,7 +218,10 @@ func (a *auditAnswer) render() render.Answer {
 			t.Line("%s", *a.Reason)
 			return
 		}
-		t.Line("plans %d to %d, decided again, are the same; %d tasks finished, %d jobs completed", *a.From, *a.To, *a.Tasks, *a.Jobs)
+		t.Line(
+			"plans %d to %d, decided again, are the same; %d tasks finished, %d jobs completed",
+			*a.From, *a.To, *a.Tasks, *a.Jobs,
+		)
 		for _, line := range a.Damage {
 			t.Line("%s", line)
 		}
@@ -345,7 +348,11 @@ func newPlan() *cobra.Command {
 			d.DisallowUnknownFields()
 			var q wire.Assignment
 			if err := d.Decode(&q); errors.Is(err, io.EOF) {
-				return &input.Error{File: "standard input", Value: "an empty text", Want: "an object in JSON with policy, now, speeds and jobs"}
+				return &input.Error{
+					File:  "standard input",
+					Value: "an empty text",
+					Want:  "an object in JSON with policy, now, speeds and jobs",
+				}
 			} else if err != nil {
 				return input.InFile("standard input", err)
 			}

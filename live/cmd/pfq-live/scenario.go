@@ -19,7 +19,13 @@ type scenarioFlags struct {
 }
 
 func newScenarioFlags() scenarioFlags {
-	return scenarioFlags{LogFlags: cli.LogFlags{PolicyList: "deadline/priority", IsOnePolicy: true, MostWorkers: 1000, StandardNumber: 8, IsSampled: true}}
+	return scenarioFlags{LogFlags: cli.LogFlags{
+		PolicyList:     "deadline/priority",
+		IsOnePolicy:    true,
+		MostWorkers:    1000,
+		StandardNumber: 8,
+		IsSampled:      true,
+	}}
 }
 
 func (f *scenarioFlags) add(cmd *cobra.Command) {
@@ -40,7 +46,9 @@ func (f *scenarioFlags) check(given func(string) bool) error {
 
 // scenario reads the log and makes the scenario of the flags. outlived is the number of jobs that
 // exceed their requested time.
-func (f *scenarioFlags) scenario(ctx context.Context, trace string, stdin io.Reader) (s Scenario, outlived int, err error) {
+func (f *scenarioFlags) scenario(ctx context.Context, trace string, stdin io.Reader) (
+	s Scenario, outlived int, err error,
+) {
 	taken, err := f.Read(ctx, trace, stdin)
 	if err != nil {
 		return s, 0, err
@@ -52,6 +60,7 @@ func (f *scenarioFlags) scenario(ctx context.Context, trace string, stdin io.Rea
 		s.Jobs, outlived = rigid.Settled(taken.Asking, f.Kill)
 		return s, outlived, nil
 	}
-	s.Policy, s.Learning, s.Emergency, s.Replan = p.Policy, dispatch.Learning{Default: f.Learning}, f.Emergency, f.replan
+	s.Policy, s.Learning, s.Emergency, s.Replan = p.Policy, dispatch.Learning{Default: f.Learning},
+		f.Emergency, f.replan
 	return s, 0, nil
 }

@@ -64,7 +64,9 @@ func newServe() *cobra.Command {
 	f.manager.add(cmd)
 	f.worker.add(cmd)
 	f.page.add(cmd, "127.0.0.1:9180")
-	addInt(cmd, &f.workers, "workers", 0, 1024, "number of workers of this process; by default the number of processors")
+	addInt(
+		cmd, &f.workers, "workers", 0, 1024, "number of workers of this process; by default the number of processors",
+	)
 	addLog(cmd, &f.log)
 	return cmd
 }
@@ -85,7 +87,9 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer, log *slog.Logger)
 	}
 	defer end()
 	if least := 2 * f.worker.Beat; f.manager.LostAfter < least {
-		return input.Errorf("--lost-after", f.manager.LostAfter, "at least %v, twice --beat; otherwise healthy workers are lost", least)
+		return input.Errorf("--lost-after", f.manager.LostAfter,
+			"at least %v, twice --beat; otherwise healthy workers are lost",
+			least)
 	}
 	const local = "local" // name of the workers in this process; the server knows their keys from its start
 	ws.Name, ws.Slots = local, max(1, f.workers)
@@ -213,12 +217,17 @@ type pageFlags struct{ http string }
 
 func (f *pageFlags) add(cmd *cobra.Command, standard string) {
 	f.http = strings.TrimSuffix(standard, "none")
-	cli.Flag[string]{Name: "http", Kind: "string", Default: standard, Usage: "`HOST:PORT` of the status page, /metrics and /healthz; none for no page",
-		Want: "HOST:PORT or none",
+	cli.Flag[string]{
+		Name:    "http",
+		Kind:    "string",
+		Default: standard,
+		Usage:   "`HOST:PORT` of the status page, /metrics and /healthz; none for no page",
+		Want:    "HOST:PORT or none",
 		Parse: func(text string) (string, bool) {
 			_, _, err := net.SplitHostPort(text)
 			return strings.TrimSuffix(text, "none"), err == nil || text == "none"
-		}}.Add(cmd, &f.http)
+		},
+	}.Add(cmd, &f.http)
 }
 
 // A website is the status page with its own connection. The zero value is no page.
@@ -361,13 +370,22 @@ func newManager() *cobra.Command {
 	addName(cmd, &f.Name)
 	f.add(cmd)
 	p.add(cmd, "none")
-	cli.AddText(cmd, &key, "page-key", "", "the key file of a monitor", "`FILE` of the key of the page, if the server requires keys")
+	cli.AddText(
+		cmd, &key, "page-key", "", "the key file of a monitor",
+		"`FILE` of the key of the page, if the server requires keys",
+	)
 	cli.AddSwitch(cmd, &f.Logical, "logical", "use the logical clock of a replay")
-	cli.Flag[int]{Name: "replicas", Kind: "1|3", Default: "1", Usage: "copies of stored data, each on a separate server", Want: "1 or 3",
+	cli.Flag[int]{
+		Name:    "replicas",
+		Kind:    "1|3",
+		Default: "1",
+		Usage:   "copies of stored data, each on a separate server",
+		Want:    "1 or 3",
 		Parse: func(text string) (int, bool) {
 			n, err := strconv.Atoi(text)
 			return n, err == nil && (n == 1 || n == 3)
-		}}.Add(cmd, &replicas)
+		},
+	}.Add(cmd, &replicas)
 	addLog(cmd, &log)
 	return cmd
 }

@@ -27,13 +27,25 @@ type managerFlags struct {
 func (f *managerFlags) add(cmd *cobra.Command) {
 	f.policy = "deadline/priority"
 	f.LostAfter, f.Keep = 2*time.Second, 7*24*time.Hour
-	cli.AddText(cmd, &f.policy, "policy", "", "a policy such as deadline/priority, workload:60, edf or easy", "`POLICY` that shares the workers, as pfq dispatch names them")
+	cli.AddText(
+		cmd, &f.policy, "policy", "", "a policy such as deadline/priority, workload:60, edf or easy",
+		"`POLICY` that shares the workers, as pfq dispatch names them",
+	)
 	cli.AddGone(cmd, "policy-service", "managers use no policy service; --policy names the policy")
 	cli.AddGone(cmd, "verify", "no task runs twice; submit a job under two names and compare the outputs")
-	addNumber(cmd, &f.rules.Learning.Default, "learn", "", "assumed duration of a task in seconds, until one of its job is done; then measured durations replace the estimates of jobs")
-	addInt(cmd, &f.rules.Learning.Window, "learn-last", 0, math.MaxInt32, "with --learn: number of most recently finished tasks of a job in the mean; 0 for all")
-	cli.AddSwitch(cmd, &f.rules.Learning.Speeds, "learn-speeds", "measure how fast each worker is at each kind of task; measured speeds replace those that workers announce")
-	addNumber(cmd, &f.rules.Emergency, "emergency", "", "jobs of this `PRIORITY` or more take workers from running tasks")
+	addNumber(cmd, &f.rules.Learning.Default, "learn", "", "assumed duration of a task in seconds, until one of its "+
+		"job is done; then measured durations replace the estimates of jobs")
+	addInt(
+		cmd, &f.rules.Learning.Window, "learn-last", 0, math.MaxInt32,
+		"with --learn: number of most recently finished tasks of a job in the mean; 0 for all",
+	)
+	cli.AddSwitch(
+		cmd, &f.rules.Learning.Speeds, "learn-speeds",
+		"measure how fast each worker is at each kind of task; measured speeds replace those that workers announce",
+	)
+	addNumber(
+		cmd, &f.rules.Emergency, "emergency", "", "jobs of this `PRIORITY` or more take workers from running tasks",
+	)
 	addDuration(cmd, &f.LostAfter, "lost-after", 10*time.Millisecond, "how long a worker may be silent")
 	addDuration(cmd, &f.Replan, "replan", 0, "how often to plan again if nothing happens; 0s for never")
 	addDuration(cmd, &f.Keep, "keep", time.Second, "how long a finished job is kept, with its results")
@@ -79,23 +91,34 @@ type serverFlags struct {
 
 func (f *serverFlags) add(cmd *cobra.Command) {
 	f.Listen = "127.0.0.1:4222"
-	cli.AddText(cmd, &f.Store, "store", "", "the name of a folder", "`DIR` of all stored data, used by this server only (default $XDG_STATE_HOME/pfq-live, otherwise ~/.local/state/pfq-live)")
+	cli.AddText(cmd, &f.Store, "store", "", "the name of a folder", "`DIR` of all stored data, used by this server "+
+		"only (default $XDG_STATE_HOME/pfq-live, otherwise ~/.local/state/pfq-live)")
 	cli.Flag[int64]{Name: "store-limit", Kind: "size", Want: wantSize, Parse: parseSize,
 		Usage: "`SIZE` of the store at which submissions and results wait until there is room, such as 10GiB " +
 			"(default 75 % of its size and the free space of its disk)"}.Add(cmd, &f.MaxStore)
 	cli.AddSwitch(cmd, &f.memory, "memory", "keep everything in memory: nothing is left when the server ends")
-	cli.AddText(cmd, &f.Listen, "listen", "", "HOST:PORT", "`HOST:PORT` to listen on; beyond this machine only with --keys")
-	cli.AddText(cmd, &f.Keys, "keys", "", "a folder made by pfq-live keys init", "`DIR` of the keys: connections then need a key and TLS")
+	cli.AddText(
+		cmd, &f.Listen, "listen", "", "HOST:PORT", "`HOST:PORT` to listen on; beyond this machine only with --keys",
+	)
+	cli.AddText(
+		cmd, &f.Keys, "keys", "", "a folder made by pfq-live keys init",
+		"`DIR` of the keys: connections then need a key and TLS",
+	)
 	cli.AddSwitch(cmd, &f.Insecure, "insecure", "listen beyond this machine even without keys")
-	cli.Flag[time.Duration]{Name: "sync", Kind: "always|duration", Usage: "when data is flushed to the disk: before each acknowledgement, or at this interval",
-		Default: "always", Want: "always or a duration such as 2m",
+	cli.Flag[time.Duration]{
+		Name:    "sync",
+		Kind:    "always|duration",
+		Usage:   "when data is flushed to the disk: before each acknowledgement, or at this interval",
+		Default: "always",
+		Want:    "always or a duration such as 2m",
 		Parse: func(text string) (time.Duration, bool) {
 			if text == "always" {
 				return 0, true
 			}
 			d, err := time.ParseDuration(text)
 			return d, err == nil && d > 0
-		}}.Add(cmd, &f.Sync)
+		},
+	}.Add(cmd, &f.Sync)
 }
 
 // settings returns the settings of the server and of its streams.

@@ -51,8 +51,9 @@ type statusAnswer struct {
 
 func newStatusAnswer(s *wire.Status) statusAnswer {
 	a := statusAnswer{
-		Manager: s.Cluster.Leader, Policy: s.Cluster.Policy, Plan: s.Cluster.Plan, Time: s.Cluster.At, Leading: s.Leading,
-		Counts: s.Cluster.Counts, Resent: s.Resent, Jobs: jobRows(s.Jobs), Workers: []workerRow{},
+		Manager: s.Cluster.Leader, Policy: s.Cluster.Policy, Plan: s.Cluster.Plan, Time: s.Cluster.At,
+		Leading: s.Leading,
+		Counts:  s.Cluster.Counts, Resent: s.Resent, Jobs: jobRows(s.Jobs), Workers: []workerRow{},
 	}
 	a.Damage = []string{}
 	for i := range s.Jobs {
@@ -75,7 +76,8 @@ func newStatusAnswer(s *wire.Status) statusAnswer {
 	for i := range s.Workers {
 		w := &s.Workers[i]
 		r := workerRow{
-			Name: w.Name, State: string(w.State), For: max(0, s.Cluster.At-w.Since), Speed: w.Speed, Finished: w.Finished, Lost: w.Lost, Program: w.Program,
+			Name: w.Name, State: string(w.State), For: max(0, s.Cluster.At-w.Since), Speed: w.Speed,
+			Finished: w.Finished, Lost: w.Lost, Program: w.Program,
 		}
 		if w.Attempt > 0 {
 			r.Job, r.Task, r.Attempt = &w.Job, &w.Task, &w.Attempt
@@ -107,9 +109,13 @@ func (a statusAnswer) render() render.Answer {
 		JSON:  a,
 		Lines: []render.Lines{{Kind: "job", Of: a.Jobs}, {Kind: "worker", Of: a.Workers}},
 		Text: func(t *render.Text) {
-			t.Line("%s leads since %s s; policy %s; plan %d; time %s s", a.Manager, render.Six(a.Leading), a.Policy, a.Plan, render.Six(a.Time))
+			t.Line(
+				"%s leads since %s s; policy %s; plan %d; time %s s", a.Manager, render.Six(a.Leading),
+				a.Policy, a.Plan, render.Six(a.Time),
+			)
 			c := &a.Counts
-			t.Line("%d of %d jobs completed, %d of %d tasks finished; lost %d, preempted %d, failures %d, late %d, refused %d, orders sent again %d",
+			t.Line("%d of %d jobs completed, %d of %d tasks finished; lost %d, preempted %d, failures %d, late %d, "+
+				"refused %d, orders sent again %d",
 				c.Completed, c.Jobs, c.Finished, c.Tasks, c.Lost, c.Preempted, c.Failures, c.Late, c.Refused, a.Resent)
 			for _, line := range a.Damage {
 				t.Line("%s", line)

@@ -27,7 +27,8 @@ func TestStatusHasSlack(t *testing.T) {
 // The status shows the facts of workers in all formats, with a column if any worker has facts.
 func TestStatusHasFacts(t *testing.T) {
 	s := &wire.Status{Workers: []wire.WorkerView{
-		{Name: "w1", State: wire.WorkerAvailable, Facts: map[string]any{"rack": "r1", "gpus": 2.0}}, {Name: "w2", State: wire.WorkerDown},
+		{Name: "w1", State: wire.WorkerAvailable, Facts: map[string]any{"rack": "r1", "gpus": 2.0}},
+		{Name: "w2", State: wire.WorkerDown},
 	}}
 	for _, format := range []string{"text", "json", "csv"} {
 		text, err := newStatusAnswer(s).render().Format(format)

@@ -32,7 +32,12 @@ func newSweep() *cobra.Command {
 			}
 			q.DeadlineIn = deadline.Seconds()
 			return withClient(cmd, url, func(ctx context.Context, client *client.Client) error {
-				s := sweep.Settings{Queue: q, Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(), Name: cmd.Root().Name()}
+				s := sweep.Settings{
+					Queue:  q,
+					Stdout: cmd.OutOrStdout(),
+					Stderr: cmd.ErrOrStderr(),
+					Name:   cmd.Root().Name(),
+				}
 				return sweep.Run(ctx, c, s, client.RunJob)
 			})
 		},

@@ -20,7 +20,9 @@ func newWish(name, argument string, ask func(context.Context, *client.Client, st
 	cmd := help(&cobra.Command{
 		Use: name + " " + argument, Args: arguments(argument),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error { return ask(ctx, c, args[0]) })
+			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {
+				return ask(ctx, c, args[0])
+			})
 		},
 	})
 	addURL(cmd, &url)
@@ -28,15 +30,21 @@ func newWish(name, argument string, ask func(context.Context, *client.Client, st
 }
 
 func newCancel() *cobra.Command {
-	return newWish("cancel", "JOB", func(ctx context.Context, c *client.Client, job string) error { return c.Cancel(ctx, job) })
+	return newWish("cancel", "JOB", func(ctx context.Context, c *client.Client, job string) error {
+		return c.Cancel(ctx, job)
+	})
 }
 
 func newClear() *cobra.Command {
-	return newWish("clear", "JOB", func(ctx context.Context, c *client.Client, job string) error { return c.Clear(ctx, job) })
+	return newWish("clear", "JOB", func(ctx context.Context, c *client.Client, job string) error {
+		return c.Clear(ctx, job)
+	})
 }
 
 func newDrain() *cobra.Command {
-	return newWish("drain", "WORKER", func(ctx context.Context, c *client.Client, worker string) error { return c.Drain(ctx, worker) })
+	return newWish("drain", "WORKER", func(ctx context.Context, c *client.Client, worker string) error {
+		return c.Drain(ctx, worker)
+	})
 }
 
 func newChange() *cobra.Command {
@@ -52,8 +60,11 @@ func newChange() *cobra.Command {
 			v, err := strconv.ParseFloat(text, 64)
 			return &v, err == nil && input.Time.Has(v)
 		}}.Add(cmd, &w.Priority)
-	cli.Flag[string]{Name: "deadline", Kind: "duration|time|none", Usage: "the new deadline: from now, such as 200s, or a time, such as 2030-01-02T15:04:05Z, or none",
-		Want: "a duration such as 200s, a time such as 2030-01-02T15:04:05Z, or none",
+	cli.Flag[string]{
+		Name:  "deadline",
+		Kind:  "duration|time|none",
+		Usage: "the new deadline: from now, such as 200s, or a time, such as 2030-01-02T15:04:05Z, or none",
+		Want:  "a duration such as 200s, a time such as 2030-01-02T15:04:05Z, or none",
 		Parse: func(text string) (string, bool) {
 			w.DeadlineIn, w.DeadlineAt = nil, nil
 			zero := 0.0
@@ -70,6 +81,7 @@ func newChange() *cobra.Command {
 			at := float64(t.UnixMilli()) / 1000
 			w.DeadlineAt = &at
 			return text, err == nil
-		}}.Add(cmd, new(string))
+		},
+	}.Add(cmd, new(string))
 	return cmd
 }

@@ -22,7 +22,9 @@ type workerFlags struct {
 func (f *workerFlags) add(cmd *cobra.Command) {
 	f.Speed, f.Beat = 1, 500*time.Millisecond
 	addNumber(cmd, &f.Speed, "speed", "1", "speed of each worker: units of work per second")
-	cli.AddText(cmd, &f.allow, "allow", "", "the name of a file", "`FILE` with the programs that tasks may run (default none)")
+	cli.AddText(
+		cmd, &f.allow, "allow", "", "the name of a file", "`FILE` with the programs that tasks may run (default none)",
+	)
 	cli.AddText(cmd, &f.facts, "facts", "", "a command",
 		"`COMMAND` that prints a JSON object about the machine, which \"pfq-live status\" shows")
 	cli.AddSwitch(cmd, &f.AsRoot, "as-root", "run programs even as root")
@@ -70,7 +72,10 @@ func newWorker() *cobra.Command {
 	addURL(cmd, &f.Server)
 	addName(cmd, &f.Name)
 	addInt(cmd, &f.Slots, "slots", 1, 1024, "workers of this process")
-	cli.AddText(cmd, &f.Folder, "folder", "", "the name of a folder", "`DIR` for the files of tasks, used by this process only (default a temporary one)")
+	cli.AddText(
+		cmd, &f.Folder, "folder", "", "the name of a folder",
+		"`DIR` for the files of tasks, used by this process only (default a temporary one)",
+	)
 	addNumber(cmd, &f.Pace, "pace", "1", "seconds of the clock of a replay per second of real time")
 	f.add(cmd)
 	addLog(cmd, &log)

@@ -14,8 +14,10 @@ func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: tr
 func KillLeft(folder string) (killed int, err error) {
 	words, err := marks(folder)
 	if err == nil && len(words) > 0 {
-		err = fmt.Errorf("%s: processes with %s=%s in their environment may be left; end them, and remove the files *%s",
-			folder, mark, words[0], suffix)
+		err = fmt.Errorf(
+			"%s: processes with %s=%s in their environment may be left; end them, and remove the files *%s",
+			folder, mark, words[0], suffix,
+		)
 	}
 	return 0, err
 }

@@ -87,7 +87,9 @@ func TestRunIsCancelled(t *testing.T) {
 	if err := processes.Run(ctx, t.TempDir(), exec.Command("/bin/true")); !errors.Is(err, why) {
 		t.Errorf("started after the end: %v", err)
 	}
-	if err := processes.Run(t.Context(), t.TempDir(), exec.Command("/no/such/program")); !errors.Is(err, os.ErrNotExist) {
+	if err := processes.Run(t.Context(), t.TempDir(), exec.Command("/no/such/program")); !errors.Is(
+		err, os.ErrNotExist,
+	) {
 		t.Errorf("no program: %v", err)
 	}
 }

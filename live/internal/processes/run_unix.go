@@ -32,7 +32,8 @@ func Run(ctx context.Context, folder string, cmd *exec.Cmd) error {
 	}
 	word := rand.Text()
 	record := filepath.Join(folder, word+suffix)
-	if err := os.WriteFile(record, nil, 0o600); err != nil { // before the start, so a crash in between leaves no unmarked group
+	// before the start, so a crash in between leaves no unmarked group
+	if err := os.WriteFile(record, nil, 0o600); err != nil {
 		return err
 	}
 	defer os.Remove(record)

@@ -9,7 +9,8 @@ import (
 	"productform/num"
 )
 
-// BenchmarkTabulate tabulates a station where each set of n kinds has the rate of its size, n closed chains of 8 jobs with one kind each, or one of 8 jobs with all.
+// BenchmarkTabulate tabulates a station where each set of n kinds has the rate of its size, n
+// closed chains of 8 jobs with one kind each, or one of 8 jobs with all.
 func BenchmarkTabulate(b *testing.B) {
 	for _, c := range []struct {
 		name   string

@@ -80,10 +80,15 @@ func (w *worker[T]) releaseTable() {
 
 // convolve solves a plan with tables of one kind, for the populations at some indices of its
 // lattice. If jobs > 0, it computes that many powers, and one for each station.
-func convolve[T Operand[T]](ctx context.Context, p *Plan, zeros T, one arithmetic.Number, jobs int, at []int) ([]*Result, error) {
+func convolve[T Operand[T]](
+	ctx context.Context, p *Plan, zeros T, one arithmetic.Number, jobs int, at []int,
+) ([]*Result, error) {
 	c := &convolver[T]{Plan: p, ctx: ctx, zeros: zeros, one: one, jobs: jobs, at: at}
 	for range at {
-		c.results = append(c.results, &Result{Groups: make([]Measure, len(p.Groups)), Delays: make([]Measure, len(p.Delays))})
+		c.results = append(c.results, &Result{
+			Groups: make([]Measure, len(p.Groups)),
+			Delays: make([]Measure, len(p.Delays)),
+		})
 	}
 	if err := c.prepare(); err != nil {
 		return nil, err
@@ -389,7 +394,9 @@ func (w *worker[T]) needsBusyProbability(g int) bool {
 }
 
 // powers computes the powers u^j h, and changes h.
-func (w *worker[T]) powers(h T, u []arithmetic.Number, number func(index int) arithmetic.Number, of func(r *Result) *Measure) error {
+func (w *worker[T]) powers(
+	h T, u []arithmetic.Number, number func(index int) arithmetic.Number, of func(r *Result) *Measure,
+) error {
 	for j := range w.powersWanted() {
 		if j > 0 {
 			if err := h.Shift(w.ctx, u); err != nil {
@@ -536,7 +543,9 @@ func (w *worker[T]) measureDelays() error {
 		if !w.WantsLaw(w.Plan.Delays[n]) {
 			continue
 		}
-		if err := w.powers(others, numbersOf(own, w.one), number, func(r *Result) *Measure { return &r.Delays[n] }); err != nil {
+		if err := w.powers(
+			others, numbersOf(own, w.one), number, func(r *Result) *Measure { return &r.Delays[n] },
+		); err != nil {
 			return err
 		}
 	}
@@ -613,7 +622,8 @@ func (m *Result) isLost() bool {
 	}
 	for _, list := range [][]Measure{m.Groups, m.Delays} {
 		for _, t := range list {
-			if math.IsInf(t.Empty.Bound, 1) || math.IsInf(t.Open.Bound, 1) || len(t.Powers) > 0 && math.IsInf(t.Powers[len(t.Powers)-1].Bound, 1) {
+			if math.IsInf(t.Empty.Bound, 1) || math.IsInf(t.Open.Bound, 1) ||
+				len(t.Powers) > 0 && math.IsInf(t.Powers[len(t.Powers)-1].Bound, 1) {
 				return true
 			}
 		}

@@ -12,8 +12,8 @@ func (p *Plan) AreEqual() bool {
 	return len(p.Delays) == 0 && len(p.Groups) == 1 && len(p.Groups[0].over) == 1
 }
 
-// EqualStations returns the measures of M equal stations with f = 1/(1 - u) and nothing else. As [u^j (1-u)^-a](N) is C(|N|-j+a-1, a-1) for all j <= |N| times one
-// factor for all a and j,
+// EqualStations returns the measures of M equal stations with f = 1/(1 - u) and nothing else. As
+// [u^j (1-u)^-a](N) is C(|N|-j+a-1, a-1) for all j <= |N| times one factor for all a and j,
 //
 //	H(N)/G(N) = (M-1)/(|N|+M-1),  X_k D_k = N_k/(|N|+M-1),  [Y_1 H](N - e_k)/G(N) D_k = N_k/M,  [Y_1 H](N)/G(N) = (|N|+M)/M,
 //
@@ -24,7 +24,13 @@ func (p *Plan) EqualStations(one arithmetic.Number, jobs int) *Result {
 	if total == 0 {
 		zero := one.Zero()
 		return &Result{Throughput: slices.Repeat([]arithmetic.Number{zero}, len(p.Most)), Groups: []Measure{
-			{Empty: one, Some: &zero, Open: one, Closed: slices.Repeat([]arithmetic.Number{zero}, len(p.Most)), Powers: []arithmetic.Number{one}}}}
+			{
+				Empty:  one,
+				Some:   &zero,
+				Open:   one,
+				Closed: slices.Repeat([]arithmetic.Number{zero}, len(p.Most)),
+				Powers: []arithmetic.Number{one},
+			}}}
 	}
 	ratio := func(a, b int64) *big.Rat { return big.NewRat(a, b) }
 	some := one.Rational(ratio(total, total+stations-1))

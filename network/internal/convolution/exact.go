@@ -16,9 +16,12 @@ type Exact struct {
 	unit  *big.Int
 }
 
-// NewExact returns a table of zeros, given a multiple of the denominators of all factors of each chain.
+// NewExact returns a table of zeros, given a multiple of the denominators of all factors of each
+// chain.
 func NewExact(l *Lattice, scale []*big.Int) *Exact {
-	return &Exact{newGrid(l, func() *big.Int { return new(big.Int) }, func(z, x *big.Int) { z.Add(z, x) }), scale, big.NewInt(1)}
+	return &Exact{
+		newGrid(l, func() *big.Int { return new(big.Int) }, func(z, x *big.Int) { z.Add(z, x) }), scale, big.NewInt(1),
+	}
 }
 
 func (t *Exact) New() *Exact { return NewExact(t.lattice, t.scale) }
@@ -111,5 +114,7 @@ func (t *Exact) At(index int) arithmetic.Number {
 
 func (t *Exact) Convolved(with *Exact, index int) arithmetic.Number {
 	unit := new(big.Int).Mul(t.unit, with.unit)
-	return arithmetic.Number{Exact: new(big.Rat).SetFrac(t.convolved(&with.grid, index), unit.Mul(unit, t.scaleAt(index)))}
+	return arithmetic.Number{
+		Exact: new(big.Rat).SetFrac(t.convolved(&with.grid, index), unit.Mul(unit, t.scaleAt(index))),
+	}
 }

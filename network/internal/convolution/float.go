@@ -2,7 +2,8 @@
 // populations, of any range? Its tables hold numbers G(n) >= 0 for all n = (n_1, ..., n_K), 0 <= n
 // <= N, which are the coefficients of a power series Σ_n G(n) z_1^n_1 ... z_K^n_K up to N.
 //
-// With u = Σ_k d_k z_k, d >= 0, the operations are [Divide], G/(1 - u), and [Horner], w H + u G, each one sweep over the table:
+// With u = Σ_k d_k z_k, d >= 0, the operations are [Divide], G/(1 - u), and [Horner], w H + u G,
+// each one sweep over the table:
 //
 //	G(n) ← w H(n) + Σ_k d_k G(n - e_k),   upward for a division, downward for a step of Horner's rule,
 //
@@ -271,7 +272,14 @@ func (t *Float) sweep(ctx context.Context, w int64, from *Float, d []arithmetic.
 		}
 	}
 	stop := recursion.Cancellation{Ctx: ctx}
-	row := rowStep{t: t, from: from, w: float64(w), own: own, below: make([]neighbour, 0, len(outer)), terms: make([]term, 0, len(outer))}
+	row := rowStep{
+		t:     t,
+		from:  from,
+		w:     float64(w),
+		own:   own,
+		below: make([]neighbour, 0, len(outer)),
+		terms: make([]term, 0, len(outer)),
+	}
 	for s := t.lattice.sweep(down); ; {
 		if err := stop.After((len(outer) + 2) * t.lattice.width); err != nil {
 			return err

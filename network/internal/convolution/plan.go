@@ -51,14 +51,16 @@ func Refuse(sys *System, maxBytes int64) error {
 		return nil
 	}
 	bad := input.Errorf("classes", fmt.Sprintf("%d closed chains", len(sys.Closed)),
-		"populations whose tables fit into %d MiB: one of %.4g numbers or more takes %.4g MiB", maxBytes>>20, points, math.Ceil(points/(1<<17)))
+		"populations whose tables fit into %d MiB: one of %.4g numbers or more takes %.4g MiB", maxBytes>>20,
+		points, math.Ceil(points/(1<<17)))
 	return &num.TooLargeError{Input: bad, States: points, Bytes: 8 * points, Limit: maxBytes, Instead: noLimit()}
 }
 
 // noLimit names the commands that handle networks too large for tables.
 func noLimit() []num.Remedy { return []num.Remedy{num.Bounds, num.Simulation} }
 
-// mayBeEqual reports whether all stations that closed chains visit have one rate each, and the same demands over it.
+// mayBeEqual reports whether all stations that closed chains visit have one rate each, and the same
+// demands over it.
 func mayBeEqual(sys *System) bool {
 	var first *Station
 	for i := range sys.Stations {
@@ -225,7 +227,8 @@ func (p *Plan) Bytes(engine num.Engine, prec uint) float64 {
 					sum.Add(sum, list[k])
 				}
 			}
-			bits += float64(p.Most[k]) * (float64(scale.BitLen()) + max(0, log2(sum)+1) + math.Log2(float64(p.Most[k]+1)))
+			bits += float64(p.Most[k]) * (float64(scale.BitLen()) + max(0, log2(sum)+1) +
+				math.Log2(float64(p.Most[k]+1)))
 		}
 		return p.tables()*p.Points*(24+bits/8) + (p.shared()+p.listed())*(number+64+bits/4)
 	}
@@ -235,7 +238,8 @@ func (p *Plan) Bytes(engine num.Engine, prec uint) float64 {
 // listed returns the numbers in lists by chain.
 func (p *Plan) listed() float64 { return 6 * float64(p.Jobs) }
 
-// shared returns the numbers in tables of shared stations: twice those of each, while jobs are counted.
+// shared returns the numbers in tables of shared stations: twice those of each, while jobs are
+// counted.
 func (p *Plan) shared() float64 {
 	sum := 0.0
 	for _, g := range p.Groups {
@@ -254,7 +258,8 @@ func (p *Plan) Check(engine num.Engine, prec uint, maxBytes int64) error {
 	}
 	if steps > maxSteps && need <= float64(maxBytes) {
 		bad := input.Errorf("classes", fmtPopulations(p.Most),
-			"populations, stations and servers that take at most %.1g products of float64; these take about %.2g with the engine %s",
+			"populations, stations and servers that take at most %.1g products of float64; these take about %.2g "+
+				"with the engine %s",
 			maxSteps, steps, engine)
 		return &num.TooLargeError{Input: bad, States: p.Points, Bytes: need, Limit: maxBytes, Instead: noLimit()}
 	}
@@ -262,7 +267,8 @@ func (p *Plan) Check(engine num.Engine, prec uint, maxBytes int64) error {
 		return nil
 	}
 	bad := input.Errorf("classes", fmtPopulations(p.Most),
-		"populations whose tables fit into %d MiB: %.4g numbers in each of %.0f tables of the engine %s, and %.4g of stations that share by class, take %.4g MiB",
+		"populations whose tables fit into %d MiB: %.4g numbers in each of %.0f tables of the engine %s, and %.4g of "+
+			"stations that share by class, take %.4g MiB",
 		maxBytes>>20, p.Points, p.tables(), engine, p.shared(), math.Ceil(need/(1<<20)))
 	return &num.TooLargeError{Input: bad, States: p.Points, Bytes: need, Limit: maxBytes, Instead: noLimit()}
 }

@@ -7,7 +7,8 @@ import (
 	"productform/internal/ranktable"
 )
 
-// OfNodes sets μ(y) to the capacity of all nodes that serve a kind with y_c > 0, given by node and kind.
+// OfNodes sets μ(y) to the capacity of all nodes that serve a kind with y_c > 0, given by node and
+// kind.
 func (sh *Shared) OfNodes(capacities []*big.Rat, serves [][]bool) {
 	sh.Serves, sh.Much = serves, 1
 	type group struct { // of nodes that serve the same kinds

@@ -152,7 +152,8 @@ func (r *rowStep) begin(row, i int) step {
 	return s
 }
 
-// before returns the number before segment i of a row, and its exponent with that of the factor; absent where there is none.
+// before returns the number before segment i of a row, and its exponent with that of the factor;
+// absent where there is none.
 func (r *rowStep) before(row, i int) (x float64, e int) {
 	if i == 0 || r.own.m == 0 {
 		return 0, absent
@@ -166,7 +167,8 @@ func (r *rowStep) before(row, i int) (x float64, e int) {
 	return x, e + shift + r.own.e
 }
 
-// add sets x to of y, and adds the terms of the neighbours to segment i of the row, two at a time. x may be y.
+// add sets x to of y, and adds the terms of the neighbours to segment i of the row, two at a time.
+// x may be y.
 func (r *rowStep) add(x []float64, of float64, y []float64, i int, s *step) {
 	terms := r.terms[:0]
 	for k := range r.below {

@@ -1,9 +1,10 @@
-// This part of the package reduces a network for its solvers, after routing and open chains: which chains
-// have which populations, and which demands do jobs bring to each station? It is independent of the
-// model.
+// This part of the package reduces a network for its solvers, after routing and open chains: which
+// chains have which populations, and which demands do jobs bring to each station? It is independent
+// of the model.
 //
-// On the lattice of the populations of closed chains a station is a series in z_1, ..., z_K: one in the single variable u = Σ_k D_k z_k if
-// its total rate depends on the number of jobs ([Totals]), otherwise a table ([Shared]). All terms of either are positive.
+// On the lattice of the populations of closed chains a station is a series in z_1, ..., z_K: one in
+// the single variable u = Σ_k D_k z_k if its total rate depends on the number of jobs ([Totals]),
+// otherwise a table ([Shared]). All terms of either are positive.
 
 package convolution
 
@@ -29,16 +30,19 @@ const MaxVectors = 1 << 20
 //
 //	F^y(n) (μ(y) - Σ_{open c: y_c = m_c} w_c) = Σ_{closed c: y_c > 0} w_c (F^{y-e_c}(n - e_k(c)) + F^y(n - e_k(c)) 1{y_c = m_c}) + Σ_{open c: y_c > 0} w_c F^{y-e_c}(n)
 //
-// with F^0(0) = 1, F^0(n) = 0 elsewhere (Bonald, Comte and Mathieu, POMACS 1(2), 2017, for open classes and sets). Only the denominators, in fractions, have
-// a subtraction; they are positive if the open load is stable.
+// with F^0(0) = 1, F^0(n) = 0 elsewhere (Bonald, Comte and Mathieu, POMACS 1(2), 2017, for open
+// classes and sets). Only the denominators, in fractions, have a subtraction; they are positive if
+// the open load is stable.
 type Shared struct {
-	Kinds  []Kind
-	Form   *Form                  // in place of μ
-	Most   []int                  // m_c of each kind
-	Rate   func(y []int) *big.Rat // μ(y); nil with a table
-	Much   int                    // jobs of a kind above this number do not change μ
-	left   []*big.Rat             // the denominators, at row Σ_c y_c Π_{d>c} (m_d + 1) of y; nil until the station is known to be stable
-	Serves [][]bool               // for each node of the model: whether it serves each kind
+	Kinds []Kind
+	Form  *Form                  // in place of μ
+	Most  []int                  // m_c of each kind
+	Rate  func(y []int) *big.Rat // μ(y); nil with a table
+	Much  int                    // jobs of a kind above this number do not change μ
+	// the denominators, at row Σ_c y_c Π_{d>c} (m_d + 1) of y; nil until the station is known to be
+	// stable
+	left   []*big.Rat
+	Serves [][]bool // for each node of the model: whether it serves each kind
 }
 
 // A Kind is a set of visits to a station.
@@ -75,8 +79,8 @@ func (sh *Shared) Settle(ctx context.Context) error {
 	})
 }
 
-// Balance returns Φ(y) for all y <= most, at the index of y in [lattice.NewBox], in the arithmetic of one. It takes an
-// addition for each kind and vector. The error is that of the context.
+// Balance returns Φ(y) for all y <= most, at the index of y in [lattice.NewBox], in the arithmetic
+// of one. It takes an addition for each kind and vector. The error is that of the context.
 func (sh *Shared) Balance(ctx context.Context, most []int, one arithmetic.Number) ([]arithmetic.Number, error) {
 	y := lattice.NewBox(most)
 	if sh.Form != nil {
@@ -105,7 +109,8 @@ func (sh *Shared) Balance(ctx context.Context, most []int, one arithmetic.Number
 // chains, at index Σ_a n_a Π_{b>a} (most_b + 1): the last axis runs fastest.
 type Table []arithmetic.Number
 
-// A Tabulation computes tables of a station over populations, in one arithmetic. It works on the chains that visit the station, as if the others had no jobs.
+// A Tabulation computes tables of a station over populations, in one arithmetic. It works on the
+// chains that visit the station, as if the others had no jobs.
 //
 // For a chain with one kind here, the populations determine y_c = min(n_k, m_c), so F^y(n) is kept
 // only for the vectors of the other kinds, which are called free. For c that is not free,
@@ -264,8 +269,9 @@ func (t *Tabulation) flow(f [][]arithmetic.Number, row, i int, y, n []int, marke
 	return sum
 }
 
-// ByJobs calls visit for each number of jobs j = 0, ..., most with F_j(n), the part of [Tabulation.Values]
-// from the states with j jobs at the station. Each of these is a state of j-1 jobs with one more job, so
+// ByJobs calls visit for each number of jobs j = 0, ..., most with F_j(n), the part of
+// [Tabulation.Values] from the states with j jobs at the station. Each of these is a state of j-1
+// jobs with one more job, so
 //
 //	F_j^y(n) μ(y) = Σ_{c: y_c > 0} w_c (F_{j-1}^{y-e_c}(n - e_k(c)) + F_{j-1}^y(n - e_k(c)) 1{y_c = m_c}),
 //
@@ -298,8 +304,8 @@ func (t *Tabulation) ByJobs(ctx context.Context, most int, visit func(part Table
 	return nil
 }
 
-// addJob turns the sums for j-1 jobs into those for j jobs. It works from the last to the first, since
-// each needs only sums before it and its own.
+// addJob turns the sums for j-1 jobs into those for j jobs. It works from the last to the first,
+// since each needs only sums before it and its own.
 func (t *Tabulation) addJob(ctx context.Context, f [][]arithmetic.Number, rates []arithmetic.Number) error {
 	y, n := slices.Clone(t.freeCaps.Limits), slices.Clone(t.most.Limits)
 	for row := len(f) - 1; row >= 0; row-- {
@@ -323,7 +329,8 @@ func (t *Tabulation) addJob(ctx context.Context, f [][]arithmetic.Number, rates 
 	return nil
 }
 
-// withOneLess returns the sum over the states that y and n, at row and i of f, are without a job of kind c.
+// withOneLess returns the sum over the states that y and n, at row and i of f, are without a job of
+// kind c.
 func (t *Tabulation) withOneLess(f [][]arithmetic.Number, row, i int, y, n []int, c int) arithmetic.Number {
 	a := t.axis[c]
 	switch {
@@ -362,8 +369,9 @@ func (t *Tabulation) Idle(ctx context.Context, node int) (Table, error) {
 	})
 }
 
-// Jobs returns the sum of x_c Φ(x) w^x, c a kind: n_k F(n) if it is the only one of its chain here. Otherwise it obeys the recursion of F with w_c F^{y-e_c}, and w_c F^y where
-// y_c = m_c, at n - e_k(c) (open: at n) added on the right for c itself, since x_c = (x - e_c)_c + 1.
+// Jobs returns the sum of x_c Φ(x) w^x, c a kind: n_k F(n) if it is the only one of its chain here.
+// Otherwise it obeys the recursion of F with w_c F^{y-e_c}, and w_c F^y where y_c = m_c, at n -
+// e_k(c) (open: at n) added on the right for c itself, since x_c = (x - e_c)_c + 1.
 func (t *Tabulation) Jobs(ctx context.Context, c int) (Table, error) {
 	switch {
 	case t.sh.Form != nil:
@@ -401,7 +409,9 @@ func (t *Tabulation) sum(ctx context.Context, f [][]arithmetic.Number, wanted fu
 }
 
 // total adds the tables of the given vectors y, or of all if that is nil.
-func (t *Tabulation) total(ctx context.Context, f [][]arithmetic.Number, wanted func(y []int) bool) ([]arithmetic.Number, error) {
+func (t *Tabulation) total(
+	ctx context.Context, f [][]arithmetic.Number, wanted func(y []int) bool,
+) ([]arithmetic.Number, error) {
 	total := t.zeros()
 	y, n := make([]int, len(t.axis)), make([]int, len(t.all))
 	for _, row := range f {

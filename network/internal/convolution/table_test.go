@@ -15,7 +15,8 @@ import (
 	"productform/num"
 )
 
-// A station has the series Σ_n u^n / Π_{j <= n} rates[j], u = Σ_k demand[k] z_k, the last rate for all further j.
+// A station has the series Σ_n u^n / Π_{j <= n} rates[j], u = Σ_k demand[k] z_k, the last rate for
+// all further j.
 type station struct {
 	demand []*big.Rat
 	rates  []*big.Rat
@@ -45,7 +46,8 @@ func (s station) coefficient(n []int) *big.Rat {
 	return c
 }
 
-// sumOverStates returns Σ over all ways to put n jobs at the stations of the product of their coefficients.
+// sumOverStates returns Σ over all ways to put n jobs at the stations of the product of their
+// coefficients.
 func sumOverStates(stations []station, n []int) *big.Rat {
 	if len(stations) == 0 {
 		for _, m := range n {
@@ -201,7 +203,9 @@ func TestProductsMatchSumsOverStates(t *testing.T) {
 		enclosed := product(convolution.NewEnclosed(l, 100), stations, arithmetic.One(num.Enclose, 100))
 		float := arithmetic.One(num.Float, 0)
 		alone := product(convolution.NewFloat(l, 1, drawTilt(t, most)), stations, float)
-		some := product(convolution.NewFloat(l, rapid.IntRange(2, 5).Draw(t, "segment"), drawTilt(t, most)), stations, float)
+		some := product(
+			convolution.NewFloat(l, rapid.IntRange(2, 5).Draw(t, "segment"), drawTilt(t, most)), stations, float,
+		)
 		for i := range l.States {
 			want := sumOverStates(stations, l.Point(i))
 			hold(t, "exact", want, exact.At(i), false)
@@ -221,13 +225,19 @@ func TestConvolved(t *testing.T) {
 		half := rapid.IntRange(0, len(stations)).Draw(t, "half")
 		l := convolution.NewLattice(most)
 		segment := rapid.IntRange(1, 5).Draw(t, "segment")
-		testConvolved(t, convolution.NewExact(l, scales(stations, len(most))), arithmetic.One(num.Exact, 0), stations, half)
+		testConvolved(
+			t, convolution.NewExact(l, scales(stations, len(most))), arithmetic.One(num.Exact, 0), stations, half,
+		)
 		testConvolved(t, convolution.NewEnclosed(l, 100), arithmetic.One(num.Enclose, 100), stations, half)
-		testConvolved(t, convolution.NewFloat(l, segment, drawTilt(t, most)), arithmetic.One(num.Float, 0), stations, half)
+		testConvolved(
+			t, convolution.NewFloat(l, segment, drawTilt(t, most)), arithmetic.One(num.Float, 0), stations, half,
+		)
 	})
 }
 
-func testConvolved[T convolution.Operand[T]](t *rapid.T, zeros T, like arithmetic.Number, stations []station, half int) {
+func testConvolved[T convolution.Operand[T]](
+	t *rapid.T, zeros T, like arithmetic.Number, stations []station, half int,
+) {
 	a, b := product(zeros.New(), stations[:half], like), product(zeros.New(), stations[half:], like)
 	l := zeros.Lattice()
 	sum := a.New()
@@ -286,7 +296,8 @@ func TestSetProducts(t *testing.T) {
 		for k := range scale {
 			scale[k] = big.NewInt(int64(1 + k))
 		}
-		f, a, e, x := convolution.NewFloat(l, 4, drawTilt(t, most)), convolution.NewFloat(l, 1, drawTilt(t, most)), convolution.NewEnclosed(l, 100), convolution.NewExact(l, scale)
+		f, a, e, x := convolution.NewFloat(l, 4, drawTilt(t, most)), convolution.NewFloat(l, 1, drawTilt(t, most)),
+			convolution.NewEnclosed(l, 100), convolution.NewExact(l, scale)
 		f.SetProducts(factors(arithmetic.One(num.Float, 0)))
 		a.SetProducts(factors(arithmetic.One(num.Float, 0)))
 		e.SetProducts(factors(arithmetic.One(num.Enclose, 100)))
@@ -403,7 +414,8 @@ func BenchmarkDivide(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			l := convolution.NewLattice(c.most)
-			f, g := convolution.NewFloat(l, c.segment, make([]int, len(c.most))), convolution.NewFloat(l, c.segment, make([]int, len(c.most)))
+			f, g := convolution.NewFloat(l, c.segment, make([]int, len(c.most))),
+				convolution.NewFloat(l, c.segment, make([]int, len(c.most)))
 			like := arithmetic.One(num.Float, 0)
 			factors := make([][]arithmetic.Number, len(c.most))
 			var d []arithmetic.Number

@@ -14,13 +14,16 @@ import (
 //
 //	f(u + ρ) = Scale Σ_n u^n / Π_{j <= n} α'(j),   α'(j) = Rates[j-1], the last for all greater j,
 //
-// where α' is α of the model if ρ = 0. Multiplied with a lattice G by Horner's rule all terms are positive, whatever the rates:
-// T_{m-1} = G/(1 - u/α'(m)), T_{j-1} = G + (u/α'(j)) T_j, f G = Scale T_0. With Delay f(u + ρ) = e^((u + ρ)/Delay), and Rates is nil. If no closed
-// chain visits the station, the mean number of its jobs is ρ/α'(1) = ρ f'(ρ)/f(ρ).
+// where α' is α of the model if ρ = 0. Multiplied with a lattice G by Horner's rule all terms are
+// positive, whatever the rates: T_{m-1} = G/(1 - u/α'(m)), T_{j-1} = G + (u/α'(j)) T_j, f G = Scale
+// T_0. With Delay f(u + ρ) = e^((u + ρ)/Delay), and Rates is nil. If no closed chain visits the
+// station, the mean number of its jobs is ρ/α'(1) = ρ f'(ρ)/f(ρ).
 type Totals struct {
-	Delay  *big.Rat   // work per unit of time of each server; only with Delay
-	Rates  []*big.Rat // α'(1), ..., up to the last one that matters; nil with Delay
-	Scale  *big.Rat   // f(ρ), 1 if ρ = 0: if no closed chain visits the station, it is empty with probability 1/f(ρ); nil with Delay, for which it is e^(ρ/Delay)
+	Delay *big.Rat   // work per unit of time of each server; only with Delay
+	Rates []*big.Rat // α'(1), ..., up to the last one that matters; nil with Delay
+	// f(ρ), 1 if ρ = 0: if no closed chain visits the station, it is empty with probability 1/f(ρ);
+	// nil with Delay, for which it is e^(ρ/Delay)
+	Scale  *big.Rat
 	Alone  []*big.Rat // α(1), ..., α(m) of the model, also up to the last one that matters; nil with Delay
 	Listed bool       // the rates are given as a list, not by a number of servers
 	Most   *big.Rat   // α(n) with the maximum number of jobs; nil with Delay
@@ -82,8 +85,9 @@ func (t *Totals) Fold(ctx context.Context, path string, load *big.Rat, jobs int)
 	return nil
 }
 
-// shifted returns q_0, ..., q_{n-1}, the first coefficients of p(u + ρ), for n <= m. It works on integers: with ρ = x/y, α(i) = r_i/s_i and the common
-// denominator d = a Π r_i y^(m-1), p(u/y) is a polynomial of integers over d, which Horner's rule shifts by x.
+// shifted returns q_0, ..., q_{n-1}, the first coefficients of p(u + ρ), for n <= m. It works on
+// integers: with ρ = x/y, α(i) = r_i/s_i and the common denominator d = a Π r_i y^(m-1), p(u/y) is
+// a polynomial of integers over d, which Horner's rule shifts by x.
 func (t *Totals) shifted(ctx context.Context, path string, load *big.Rat, n int) ([]*big.Rat, error) {
 	m := len(t.Alone)
 	a := t.Alone[m-1]
@@ -98,8 +102,13 @@ func (t *Totals) shifted(ctx context.Context, path string, load *big.Rat, n int)
 			"fewer rates or servers: open chains are folded into them by fractions of %.0f bits, which take %.3g MiB "+
 				"and %.3g operations on words, more than %d MiB or %.0e",
 			float64(m)*bits, memory/(1<<20), work/64, int64(maxFoldedBytes)>>20, float64(maxFoldedBits)/64)
-		return nil, &num.TooLargeError{Input: bad, States: float64(m) * float64(n), Bytes: memory, Limit: maxFoldedBytes,
-			Instead: []num.Remedy{num.Simulation}}
+		return nil, &num.TooLargeError{
+			Input:   bad,
+			States:  float64(m) * float64(n),
+			Bytes:   memory,
+			Limit:   maxFoldedBytes,
+			Instead: []num.Remedy{num.Simulation},
+		}
 	}
 	// A_j Π r_i = Π_{i<=j} s_i Π_{i>j} r_i.
 	above := make([]*big.Int, m) // Π_{i>j} r_i for j = 0, ..., m-1: rates i = j+1, ..., m-1 only

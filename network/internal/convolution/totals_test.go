@@ -9,12 +9,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Folding open work ρ into a station gives the series of f(u + ρ), summed here term by term: Σ_n C(n, j) ρ^(n-j) / Π_{i <= n} α(i).
+// Folding open work ρ into a station gives the series of f(u + ρ), summed here term by term: Σ_n
+// C(n, j) ρ^(n-j) / Π_{i <= n} α(i).
 func TestFoldedRatesMatchShiftedSeries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rates []*big.Rat
 		for range rapid.IntRange(1, 6).Draw(t, "rates") {
-			rates = append(rates, big.NewRat(int64(rapid.IntRange(1, 12).Draw(t, "rate")), int64(rapid.IntRange(1, 5).Draw(t, "over"))))
+			rates = append(rates, big.NewRat(
+				int64(rapid.IntRange(1, 12).Draw(t, "rate")), int64(rapid.IntRange(1, 5).Draw(t, "over")),
+			))
 		}
 		last := rates[len(rates)-1]
 		load := new(big.Rat).Mul(last, big.NewRat(int64(rapid.IntRange(0, 7).Draw(t, "load")), 10))

@@ -66,7 +66,8 @@ func CheckPicture(t *testing.T, f *plots.Figure, legendRows int) {
 	checkCSV(t, f, picture(render.CSV))
 }
 
-// checkPNG looks for the printed size at 300 dots per inch, whether the file says so, ink, and none on the edge.
+// checkPNG looks for the printed size at 300 dots per inch, whether the file says so, ink, and none
+// on the edge.
 func checkPNG(t *testing.T, f *plots.Figure, data []byte, legendRows int) {
 	t.Helper()
 	picture, err := png.Decode(bytes.NewReader(data))
@@ -82,7 +83,8 @@ func checkPNG(t *testing.T, f *plots.Figure, data []byte, legendRows int) {
 	if math.Abs(float64(size.X)-wide) > 1 || math.Abs(float64(size.Y)-high) > 1 {
 		t.Errorf("%s is %d by %d dots, want %.0f by %.0f", f.ID, size.X, size.Y, wide, high)
 	}
-	if !bytes.Contains(data, []byte("pHYs\x00\x00\x2e\x23\x00\x00\x2e\x23\x01")) { // 300/0.0254 = 11811 = 0x2e23 a metre
+	// 300/0.0254 = 11811 = 0x2e23 a metre
+	if !bytes.Contains(data, []byte("pHYs\x00\x00\x2e\x23\x00\x00\x2e\x23\x01")) {
 		t.Errorf("%s does not tell its resolution", f.ID)
 	}
 	pixels := image.NewRGBA(picture.Bounds())

@@ -17,7 +17,8 @@ func Small() plots.Settings {
 	return plots.Settings{Precision: plots.Draft, Seed: 1, Runs: 4, Jumps: 2000, WarmUp: 1000}
 }
 
-// Compute returns the figures of some specs by their ids, each of which can be drawn. Without ids it returns all.
+// Compute returns the figures of some specs by their ids, each of which can be drawn. Without ids
+// it returns all.
 func Compute(t *testing.T, specs []plots.Spec, s plots.Settings, ids ...string) map[string]*plots.Figure {
 	t.Helper()
 	var wanted []plots.Spec
@@ -39,7 +40,8 @@ func Compute(t *testing.T, specs []plots.Spec, s plots.Settings, ids ...string) 
 			t.Fatalf("%s: %v", f.ID, err)
 		}
 		if n := len(strings.Fields(f.Caption)); n > plots.MostWords || f.Setting == "" {
-			t.Errorf("%s: a caption of %d words, want at most %d, and the setting %q", f.ID, n, plots.MostWords, f.Setting)
+			t.Errorf("%s: a caption of %d words, want at most %d, and the setting %q",
+				f.ID, n, plots.MostWords, f.Setting)
 		}
 		figures[f.ID] = f
 	}

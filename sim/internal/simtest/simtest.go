@@ -80,7 +80,8 @@ func Conforms(t *testing.T, system sim.System) {
 
 // toRounding reports whether numbers of two records of one path agree up to rounding.
 var toRounding = cmp.Comparer(func(a, b float64) bool {
-	return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) || math.IsNaN(a) && math.IsNaN(b) // NaN if no time passed
+	// NaN if no time passed
+	return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) || math.IsNaN(a) && math.IsNaN(b)
 })
 
 // path simulates a warm-up and the same time after it, each in a number of advances, and returns
@@ -211,8 +212,13 @@ func ThreeServers(load *big.Rat) *cluster.Model {
 	half := new(big.Rat).Mul(load, big.NewRat(3, 2))
 	one := big.NewRat(1, 1)
 	return &cluster.Model{
-		Servers: []cluster.Server{{Name: "s1", Capacity: one}, {Name: "s2", Capacity: one}, {Name: "s3", Capacity: one}},
-		Classes: []cluster.Class{{Name: "1", ArrivalRate: half, Servers: cluster.On(0, 2)}, {Name: "2", ArrivalRate: half, Servers: cluster.On(1, 2)}},
+		Servers: []cluster.Server{
+			{Name: "s1", Capacity: one}, {Name: "s2", Capacity: one}, {Name: "s3", Capacity: one},
+		},
+		Classes: []cluster.Class{
+			{Name: "1", ArrivalRate: half, Servers: cluster.On(0, 2)},
+			{Name: "2", ArrivalRate: half, Servers: cluster.On(1, 2)},
+		},
 	}
 }
 

@@ -148,8 +148,11 @@ func (b *Balance) reach(x []int) (*node, error) {
 	}
 	if room == 0 || b.units > b.limit {
 		b.units, b.states = units, states // the larger table is dropped
-		return nil, fmt.Errorf("%w: the balance function of %d classes that share servers is needed at more states than "+
-			"fit into %d MiB", sim.ErrTooManyStates, b.classes, balanceUnits*unitBytes>>20) // the state is left out: it depends on the order of requests
+		return nil, fmt.Errorf(
+			"%w: the balance function of %d classes that share servers is needed at more states than "+
+				"fit into %d MiB",
+			sim.ErrTooManyStates, b.classes, balanceUnits*unitBytes>>20,
+		) // the state is left out: it depends on the order of requests
 	}
 	b.root.Store(root)
 	return root, nil

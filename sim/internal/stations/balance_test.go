@@ -98,7 +98,8 @@ func TestBalanceHasNoRange(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, v := range x { // a single server is shared equally
-				if want := mu * float64(v) / float64(x[0]+x[1]); math.Abs(phi[i]-want) > 4e-12*want { // 2(N+2)n 2^-53 = 4.4e-12
+				// 2(N+2)n 2^-53 = 4.4e-12
+				if want := mu * float64(v) / float64(x[0]+x[1]); math.Abs(phi[i]-want) > 4e-12*want {
 					t.Errorf("μ = %g: φ_%d(%v) = %v, want %v", mu, i, x, phi[i], want)
 				}
 			}
@@ -112,7 +113,8 @@ func TestBalanceTooLarge(t *testing.T) {
 	phi := make([]float64, 3)
 	units, states := b.units, b.states
 	for _, x := range [][]int{{20, 10, 10}, {math.MaxInt, math.MaxInt, math.MaxInt}} {
-		if err := b.Rates(x, phi); !errors.Is(err, sim.ErrTooManyStates) || !strings.Contains(err.Error(), "3 classes") {
+		if err := b.Rates(x, phi); !errors.Is(err, sim.ErrTooManyStates) ||
+			!strings.Contains(err.Error(), "3 classes") {
 			t.Errorf("%v: %v", x, err)
 		}
 		if b.units != units || b.states != states {

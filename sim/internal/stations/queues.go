@@ -1,6 +1,6 @@
-// This part of the package simulates networks of processor-sharing queues: how many jobs are there, and how long
-// do they take? Clusters and divisible resources whose jobs share, and Whittle networks, are such
-// networks.
+// This part of the package simulates networks of processor-sharing queues: how many jobs are there,
+// and how long do they take? Clusters and divisible resources whose jobs share, and Whittle
+// networks, are such networks.
 
 package stations
 

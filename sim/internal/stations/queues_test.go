@@ -48,7 +48,12 @@ func float(exact []*big.Rat) func(set uint64) float64 {
 
 // network returns a network of queues whose rates depend on each other.
 func network(rates []float64, distribution sizes.Distribution, phi func(x []int, phi []float64) error) *Network {
-	n := &Network{Rows: len(rates), PartOf: make([]int, len(rates)), Rate: sim.Sum(rates), Parts: []Part{{0, len(rates), phi}}}
+	n := &Network{
+		Rows:   len(rates),
+		PartOf: make([]int, len(rates)),
+		Rate:   sim.Sum(rates),
+		Parts:  []Part{{0, len(rates), phi}},
+	}
 	var codes []uint32
 	for i := range rates {
 		n.Sources = append(n.Sources, Source{Row: i, Queue: i, Sizes: distribution})

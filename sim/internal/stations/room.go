@@ -33,7 +33,9 @@ const pilotSteps = 20_000
 // not known beforehand and only determine the length of runs. more is the number of additional
 // steps for a system that does not start empty; an unstable system gets a tenth of the basic steps.
 // state returns the time and the count.
-func Pilot(ctx context.Context, more int, unstable bool, step func() error, state func() (now, count float64)) (float64, error) {
+func Pilot(
+	ctx context.Context, more int, unstable bool, step func() error, state func() (now, count float64),
+) (float64, error) {
 	steps := pilotSteps + more
 	if unstable {
 		steps = pilotSteps / 10

@@ -65,7 +65,9 @@ type nodes struct {
 // NewNodes returns a station whose nodes each serve the oldest job that they can serve; a job is
 // served by several together. of lists the nodes of each class.
 func NewNodes(of [][]int, capacity []float64) *Ordered {
-	return newOrdered(&nodes{of: of, capacity: capacity, taken: make([]int, len(capacity)), seen: make([]int, len(of))}, len(of))
+	return newOrdered(
+		&nodes{of: of, capacity: capacity, taken: make([]int, len(capacity)), seen: make([]int, len(of))}, len(of),
+	)
 }
 
 func (r *nodes) share(q *Ordered) {
@@ -137,7 +139,14 @@ type limited struct {
 // NewLimited returns a number of servers with a rate, which jobs take in order of arrival. A job
 // gets none if older jobs use all servers, or as many as a limit on its class allows (MSCCC).
 func NewLimited(servers int, rate float64, limits []ranktable.Limit, classes int) *Ordered {
-	r := &limited{servers: servers, rate: rate, limits: limits, of: make([][]int, classes), used: make([]int, len(limits)), blocked: make([]bool, classes)}
+	r := &limited{
+		servers: servers,
+		rate:    rate,
+		limits:  limits,
+		of:      make([][]int, classes),
+		used:    make([]int, len(limits)),
+		blocked: make([]bool, classes),
+	}
 	for l, limit := range limits {
 		for _, c := range limit.Classes {
 			r.of[c] = append(r.of[c], l)

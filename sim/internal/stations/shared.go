@@ -25,8 +25,10 @@ type Shared struct {
 }
 
 type queue struct {
-	scale    float64 // approximate work of a job
-	attained float64 // work done on a permanent job; reset when the queue is empty or the value large, to keep all digits
+	scale float64 // approximate work of a job
+	// work done on a permanent job; reset when the queue is empty or the value large, to keep all
+	// digits
+	attained float64
 	speed    float64 // work per unit of time on each job
 	jobs     eventqueue.Queue[Job]
 }
@@ -34,7 +36,13 @@ type queue struct {
 // NewShared returns a station with one queue per class. The function rates writes φ_i(x) >= 0 into
 // phi for each i with x_i > 0, and scale is the approximate work of a job of each class.
 func NewShared(rates func(x []int, phi []float64) error, scale []float64) *Shared {
-	s := &Shared{rates: rates, queues: make([]queue, len(scale)), x: make([]int, len(scale)), phi: make([]float64, len(scale)), next: math.Inf(1)}
+	s := &Shared{
+		rates:  rates,
+		queues: make([]queue, len(scale)),
+		x:      make([]int, len(scale)),
+		phi:    make([]float64, len(scale)),
+		next:   math.Inf(1),
+	}
 	for i, v := range scale {
 		s.queues[i].scale = v
 	}

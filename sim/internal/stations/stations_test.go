@@ -118,7 +118,8 @@ func TestLongQueues(t *testing.T) {
 			if first < 0 {
 				continue
 			}
-			if got := c.station.Next(); math.Abs(got-at) > 1e-7*max(1, at) { // the naive work left accumulates rounding errors
+			// the naive work left accumulates rounding errors
+			if got := c.station.Next(); math.Abs(got-at) > 1e-7*max(1, at) {
 				t.Fatalf("%s, event %d: next at %v, naively %v", name, k, got, at)
 			}
 			job, err := c.station.Depart()

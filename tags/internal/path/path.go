@@ -31,8 +31,9 @@ type Cell struct {
 
 func (c *Cell) width() float64 { return c.High.X - c.Low.X }
 
-// A Slope bounds the cost of host i from below for all cutoffs a, b in two cells [a1, a2], [b1, b2]: it is at least
-// Cost + After (a2 - a) + Before (b - b1). Where a cell is one point, these are the cost and its derivatives.
+// A Slope bounds the cost of host i from below for all cutoffs a, b in two cells [a1, a2], [b1,
+// b2]: it is at least Cost + After (a2 - a) + Before (b - b1). Where a cell is one point, these are
+// the cost and its derivatives.
 type Slope struct{ Cost, After, Before float64 }
 
 // A HostCost computes the costs of hosts.
@@ -162,8 +163,9 @@ func (s *Search) prune(best Path) Path {
 	return best
 }
 
-// refine drops the cells that cannot be on a path of less than the limit and halves the others: only those on the
-// shortest paths, if all would be too many. It returns false if there is nothing to halve, or too much.
+// refine drops the cells that cannot be on a path of less than the limit and halves the others:
+// only those on the shortest paths, if all would be too many. It returns false if there is nothing
+// to halve, or too much.
 func (s *Search) refine(stages [][]Cell, least, limit float64) bool {
 	for j, cells := range stages {
 		stages[j] = slices.DeleteFunc(cells, func(c Cell) bool { return c.through >= limit })
@@ -390,7 +392,8 @@ func (s *Search) bounds(stages [][]Cell) float64 {
 	return least
 }
 
-// links appends the slopes of host i between all pairs of cells; the cost is +Inf where there is no path.
+// links appends the slopes of host i between all pairs of cells; the cost is +Inf where there is no
+// path.
 func (s *Search) links(links []Slope, i int, before, after []Cell) []Slope {
 	links = slices.Grow(links, len(before)*len(after))
 	for k := range before {
@@ -408,8 +411,9 @@ func (s *Search) links(links []Slope, i int, before, after []Cell) []Slope {
 	return links
 }
 
-// raiseBounds raises the bounds of all cells to those of the shortest paths through them, with the slopes that the cells
-// have, and returns the length of the shortest path. On request it sets the slopes for next time.
+// raiseBounds raises the bounds of all cells to those of the shortest paths through them, with the
+// slopes that the cells have, and returns the length of the shortest path. On request it sets the
+// slopes for next time.
 func raiseBounds(ends [][]Cell, links [][]Slope, setSlopes bool) float64 {
 	n := len(links)
 	forward, back := make([][]float64, n+1), make([][]float64, n+1)
@@ -465,7 +469,8 @@ func infinities(n int) []float64 {
 	return list
 }
 
-// potentials returns what the potentials of two cells add, at least, to the cost of the host between them.
+// potentials returns what the potentials of two cells add, at least, to the cost of the host
+// between them.
 func potentials(l *Slope, a, b *Cell) float64 {
 	var c float64
 	if a.slope > 0 {

@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// squares cost w_i (b - a)² between cutoffs a and b: the best cutoffs in [0, 1] leave host i a width in proportion to 1/w_i.
+// squares cost w_i (b - a)² between cutoffs a and b: the best cutoffs in [0, 1] leave host i a
+// width in proportion to 1/w_i.
 type squares []float64
 
 func (w squares) Cost(i int, a, b *Point) float64 {
@@ -43,7 +44,8 @@ func TestSquares(t *testing.T) {
 				t.Errorf("weights %v: cutoff %d is %v, want %v", w, i+1, got, x)
 			}
 		}
-		if want := 1 / total; math.Abs(best.Cost-want) > 1e-10*want || best.Least > want*(1+1e-12) || best.Gap() > 1e-6 {
+		if want := 1 / total; math.Abs(best.Cost-want) > 1e-10*want || best.Least > want*(1+1e-12) ||
+			best.Gap() > 1e-6 {
 			t.Errorf("weights %v: cost %v, at least %v, want %v", w, best.Cost, best.Least, want)
 		}
 	})

@@ -65,9 +65,10 @@ func New(use string, answer func(Query) (a render.Answer, found bool, err error)
 	})
 }
 
-// NewWriter returns a command like that of [New] for answers of other formats, the first of which is
-// the default. If --output is not given and the standard output is a terminal, the answer goes to
-// the new file that onTerminal names; it may be nil, or return "". An answer that is nil is not written.
+// NewWriter returns a command like that of [New] for answers of other formats, the first of which
+// is the default. If --output is not given and the standard output is a terminal, the answer goes
+// to the new file that onTerminal names; it may be nil, or return "". An answer that is nil is not
+// written.
 func NewWriter(
 	use string, formats []string, onTerminal func(Query) string, answer func(Query) (a []byte, found bool, err error),
 ) *cobra.Command {
@@ -152,7 +153,8 @@ func withOutput(err error) error {
 	return cli.FlagError{Err: fmt.Errorf("%w; name a file with -o", err)}
 }
 
-// InFile gives an error the name of the file that it is about, unless it is about a flag or a signal.
+// InFile gives an error the name of the file that it is about, unless it is about a flag or a
+// signal.
 func InFile(name string, err error) error {
 	var flag cli.FlagError
 	if err == nil || errors.As(err, &flag) || errors.Is(err, ErrInterrupted) {

@@ -11,14 +11,16 @@ import (
 	"productform/sim"
 )
 
-// Comparisons collects the estimates of one answer that have exact values, for one verdict on all of them.
+// Comparisons collects the estimates of one answer that have exact values, for one verdict on all
+// of them.
 type Comparisons struct {
 	z       []float64
 	leftOut int // estimates that no run observed, or that depend on a few runs: their z means little
 }
 
-// Quantiles returns the requested quantiles of the delays of all jobs or of a class, as fields of an
-// answer, with their exact values unless exact is nil. A quantile that could not be estimated is nil.
+// Quantiles returns the requested quantiles of the delays of all jobs or of a class, as fields of
+// an answer, with their exact values unless exact is nil. A quantile that could not be estimated is
+// nil.
 func (c *Comparisons) Quantiles(asked []Percentile, levels []float64, r *sim.Result, kind sim.Kind, index int,
 	exact []num.Value) (fields render.Record) {
 	for k, p := range asked {
@@ -36,9 +38,9 @@ func (c *Comparisons) Quantiles(asked []Percentile, levels []float64, r *sim.Res
 	return fields
 }
 
-// Estimated returns an estimate with its exact value, each nil if there is none. If all runs gave the
-// same number, the estimate has an interval only if this number is the exact value, with width 0:
-// otherwise the interval would exclude the truth.
+// Estimated returns an estimate with its exact value, each nil if there is none. If all runs gave
+// the same number, the estimate has an interval only if this number is the exact value, with
+// width 0: otherwise the interval would exclude the truth.
 func (c *Comparisons) Estimated(e *sim.Estimate, exact *num.Value) *render.Estimate {
 	if e == nil {
 		return nil
@@ -56,8 +58,8 @@ func (c *Comparisons) Estimated(e *sim.Estimate, exact *num.Value) *render.Estim
 	return out
 }
 
-// Estimates returns measures of one part of a simulated system as fields of an answer, each with the exact
-// value of the same name if there is one; for [sim.MeasuredDelay] that is the mean delay.
+// Estimates returns measures of one part of a simulated system as fields of an answer, each with
+// the exact value of the same name if there is one; for [sim.MeasuredDelay] that is the mean delay.
 func (c *Comparisons) Estimates(r *sim.Result, kind sim.Kind, index int, exact render.Record,
 	names ...string) (fields render.Record) {
 	for _, name := range names {

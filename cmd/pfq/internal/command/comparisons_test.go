@@ -12,7 +12,8 @@ import (
 	"productform/sim"
 )
 
-// One verdict covers all comparisons of an answer. Constants are not compared, and rare events only counted.
+// One verdict covers all comparisons of an answer. Constants are not compared, and rare events only
+// counted.
 func TestJointVerdict(t *testing.T) {
 	normal := func(mean float64) *sim.Estimate {
 		return &sim.Estimate{Mean: mean, StdError: 1, Runs: 1e6, Confidence: 0.95}
@@ -71,7 +72,8 @@ func TestJointVerdict(t *testing.T) {
 	}
 }
 
-// Runs that all gave one number, up to rounding, have an interval only if that number is the exact value.
+// Runs that all gave one number, up to rounding, have an interval only if that number is the exact
+// value.
 func TestEstimateOfConstantHasNoInterval(t *testing.T) {
 	noise := &sim.Estimate{Mean: 1 - 1e-15, HalfWidth: 4e-15, StdError: 2e-15, Runs: 20, Confidence: 0.95}
 	zero := 0.0

@@ -18,7 +18,8 @@ import (
 	"productform/plan"
 )
 
-// The help of a command is its short description, an empty line, and the text. Its examples are in a separate file.
+// The help of a command is its short description, an empty line, and the text. Its examples are in
+// a separate file.
 //
 //go:embed help
 var helpFiles embed.FS
@@ -84,8 +85,8 @@ func modelFiles() []modelFile {
 	}
 }
 
-// modelText returns the text of the topic model, with a table of the fields of each kind of files in place
-// of a line {NAME}. It takes a millisecond or two.
+// modelText returns the text of the topic model, with a table of the fields of each kind of files
+// in place of a line {NAME}. It takes a millisecond or two.
 func modelText(cmd *cobra.Command) string {
 	text := cmd.Long + "\n"
 	for _, f := range modelFiles() {

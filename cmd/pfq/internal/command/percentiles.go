@@ -27,7 +27,8 @@ const mostPercentiles = 100
 // AddPercentiles adds --percentiles, a list of numbers between 0 and 100.
 func AddPercentiles(cmd *cobra.Command, target *[]Percentile, usage string) {
 	cli.AddList(cmd, target, mostPercentiles, cli.Flag[[]Percentile]{Name: "percentiles",
-		Usage: usage + ", such as `50,95,99.9`", Want: "a number > 0 and < 100", Parse: parsePercentile, Hint: hintPercentile})
+		Usage: usage + ", such as `50,95,99.9`", Want: "a number > 0 and < 100", Parse: parsePercentile,
+		Hint: hintPercentile})
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		noteSmall(cmd.ErrOrStderr(), *target)
@@ -63,7 +64,8 @@ func parsePercentile(word string) (list []Percentile, ok bool) {
 	return []Percentile{{"p" + numberText(v), v.Quo(v, hundred)}}, true
 }
 
-// hintPercentile returns how to write what is meant by a word such as p99 or 99%, "" if that is unknown.
+// hintPercentile returns how to write what is meant by a word such as p99 or 99%, "" if that is
+// unknown.
 func hintPercentile(word string) string {
 	words := strings.FieldsFunc(word, func(r rune) bool { return r == ' ' || r == ';' || r == '\t' })
 	for i, w := range words {
@@ -92,8 +94,8 @@ func CheckPercentiles(list []Percentile) error {
 	return nil
 }
 
-// SetLevels sets the levels of the percentiles. The error names one that is listed twice, or whose level is 0 or 1 in
-// double precision.
+// SetLevels sets the levels of the percentiles. The error names one that is listed twice, or whose
+// level is 0 or 1 in double precision.
 func SetLevels(s *sim.Settings, list []Percentile) error {
 	if err := CheckPercentiles(list); err != nil {
 		return err
@@ -110,7 +112,8 @@ func SetLevels(s *sim.Settings, list []Percentile) error {
 	return nil
 }
 
-// PercentileFields returns the values of percentiles as fields of an answer. They do not exist if values is nil.
+// PercentileFields returns the values of percentiles as fields of an answer. They do not exist if
+// values is nil.
 func PercentileFields(asked []Percentile, values []num.Value, s render.Style) (fields render.Record) {
 	for i, p := range asked {
 		var v *num.Value
@@ -122,7 +125,8 @@ func PercentileFields(asked []Percentile, values []num.Value, s render.Style) (f
 	return fields
 }
 
-// QuantileTables writes tables of the percentiles of delay in a field of rows that begin with a name, three in each.
+// QuantileTables writes tables of the percentiles of delay in a field of rows that begin with a
+// name, three in each.
 func QuantileTables(t *render.Text, rows []render.Record, key string) {
 	var flat []render.Record
 	var columns []string

@@ -29,7 +29,10 @@ func TestPercentiles(t *testing.T) {
 	for _, p := range list {
 		got = append(got, p.Name+"="+p.Level.RatString())
 	}
-	if diff := cmp.Diff(strings.Fields("p50=1/2 p95=19/20 p99.9=999/1000 p0.001=1/100000 p200/3=2/3 p5=1/20"), got); err != nil || diff != "" {
+	if diff := cmp.Diff(
+		strings.Fields("p50=1/2 p95=19/20 p99.9=999/1000 p0.001=1/100000 p200/3=2/3 p5=1/20"), got,
+	); err != nil ||
+		diff != "" {
 		t.Errorf("%v, %s", err, diff)
 	}
 	var s sim.Settings
@@ -43,15 +46,19 @@ func TestPercentiles(t *testing.T) {
 func TestPercentileErrors(t *testing.T) {
 	const want = "a number > 0 and < 100"
 	for text, bad := range map[string]input.Error{
-		"100":       {Path: "--percentiles[0]", Value: "100", Want: want},
-		"50,0":      {Path: "--percentiles[1]", Value: "0", Want: want},
-		"50,-1":     {Path: "--percentiles[1]", Value: "-1", Want: want},
-		"50,":       {Path: "--percentiles[1]", Value: "", Want: want},
-		"p50":       {Path: "--percentiles[0]", Value: "p50", Want: want + "; write 50"},
-		"5,99.9%":   {Path: "--percentiles[1]", Value: "99.9%", Want: want + "; write 99.9"},
-		"50 P99":    {Path: "--percentiles[0]", Value: "50 P99", Want: want + "; write 50,99"},
-		"all":       {Path: "--percentiles[0]", Value: "all", Want: want},
-		"50,95,5e1": {Path: "--percentiles[2]", Value: "50", Want: "each percentile once; --percentiles[0] is the same"},
+		"100":     {Path: "--percentiles[0]", Value: "100", Want: want},
+		"50,0":    {Path: "--percentiles[1]", Value: "0", Want: want},
+		"50,-1":   {Path: "--percentiles[1]", Value: "-1", Want: want},
+		"50,":     {Path: "--percentiles[1]", Value: "", Want: want},
+		"p50":     {Path: "--percentiles[0]", Value: "p50", Want: want + "; write 50"},
+		"5,99.9%": {Path: "--percentiles[1]", Value: "99.9%", Want: want + "; write 99.9"},
+		"50 P99":  {Path: "--percentiles[0]", Value: "50 P99", Want: want + "; write 50,99"},
+		"all":     {Path: "--percentiles[0]", Value: "all", Want: want},
+		"50,95,5e1": {
+			Path:  "--percentiles[2]",
+			Value: "50",
+			Want:  "each percentile once; --percentiles[0] is the same",
+		},
 	} {
 		_, err := percentiles(text)
 		if e := new(input.Error); !errors.As(err, &e) || *e != bad {

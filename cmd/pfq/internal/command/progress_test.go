@@ -26,7 +26,8 @@ func TestProgressReports(t *testing.T) {
 			time.Sleep(12 * time.Second)
 			return 7, want
 		})
-		if text := "pfq: solving, 5 s\npfq: solving, 10 s\n"; v != 7 || !errors.Is(err, want) || stderr.String() != text {
+		if text := "pfq: solving, 5 s\npfq: solving, 10 s\n"; v != 7 || !errors.Is(err, want) ||
+			stderr.String() != text {
 			t.Errorf("%d, %v, %q", v, err, stderr.String())
 		}
 	})
@@ -34,7 +35,9 @@ func TestProgressReports(t *testing.T) {
 
 // A signal ends it at once.
 func TestProgressInterrupted(t *testing.T) {
-	_, err := WithProgress(Query{Ctx: context.Background(), Stderr: &bytes.Buffer{}}, func(ctx context.Context) (int, error) {
+	_, err := WithProgress(Query{Ctx: context.Background(), Stderr: &bytes.Buffer{}}, func(
+		ctx context.Context,
+	) (int, error) {
 		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
 			t.Error(err)
 		}

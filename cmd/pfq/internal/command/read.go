@@ -17,8 +17,9 @@ import (
 	"productform/internal/input"
 )
 
-// Read reads the file that the question is about, or the standard input if its name is "-". An error about a field that
-// files of another command have says so, and one about a field that no model has says what there is instead.
+// Read reads the file that the question is about, or the standard input if its name is "-". An
+// error about a field that files of another command have says so, and one about a field that no
+// model has says what there is instead.
 func Read[T any](
 	q Query, read func(io.Reader) (*T, error), readFile func(string) (*T, error), other string, fields ...string,
 ) (*T, error) {
@@ -44,10 +45,10 @@ func ReadModel(q Query) (*cluster.Model, error) {
 	return m, MeantForNetwork(err, "which also simulates, with --runs")
 }
 
-// locate adds the line to an error about a number in the file of the question, and writes the number
-// as the file does. If an answer is beyond the range of float64, locate returns an error about the
-// first number of the file beyond it, if there is one. The file is read again; if that fails, the
-// error stays as it is.
+// locate adds the line to an error about a number in the file of the question, and writes the
+// number as the file does. If an answer is beyond the range of float64, locate returns an error
+// about the first number of the file beyond it, if there is one. The file is read again; if that
+// fails, the error stays as it is.
 func locate(q Query, err error) error {
 	bad, ok := err.(*input.Error)
 	if !ok || bad.File != cli.Source(q.File) || bad.Line != 0 {
@@ -82,14 +83,17 @@ func MeantForPlan(err error) error {
 		"minimize")
 }
 
-// MeantForNetwork adds to an error about a field that networks and systems with losses have that they are for
-// pfq network, and more about it.
+// MeantForNetwork adds to an error about a field that networks and systems with losses have that
+// they are for pfq network, and more about it.
 func MeantForNetwork(err error, more string) error {
-	fields := ofModels("stations", "swaps", "room", "limits", "rank", "servers.tokens", "classes.sources", "classes.units")
+	fields := ofModels(
+		"stations", "swaps", "room", "limits", "rank", "servers.tokens", "classes.sources", "classes.units",
+	)
 	return meantFor(err, "network, "+more, fields...)
 }
 
-// meantFor adds to an error about a field that models of another command have that they are for this one.
+// meantFor adds to an error about a field that models of another command have that they are for
+// this one.
 func meantFor(err error, command string, fields ...string) error {
 	return hint(err, "this looks like a model for pfq "+command, fields...)
 }
@@ -128,8 +132,9 @@ var numbers = regexp.MustCompile(`\[[0-9]+\]`)
 // mostText limits how much text is examined: the readers accept no more.
 const mostText = 65 << 20
 
-// Look returns the tree of the file that the question is about, which should be what want says, and the query
-// with which it is read again: what can be read only once, such as the standard input, is kept.
+// Look returns the tree of the file that the question is about, which should be what want says, and
+// the query with which it is read again: what can be read only once, such as the standard input, is
+// kept.
 func Look(q Query, want string) (root *file.Node, again Query, err error) {
 	from, regular, name := q.Stdin, false, cli.Source(q.File)
 	if q.File != "-" {

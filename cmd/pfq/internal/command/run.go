@@ -56,7 +56,8 @@ func Status(err error, stderr io.Writer) int {
 	return 2
 }
 
-// An EndedError reports the status, not 0, of a program that did the work of the command and has printed why.
+// An EndedError reports the status, not 0, of a program that did the work of the command and has
+// printed why.
 type EndedError struct{ Status int }
 
 func (e *EndedError) Error() string { return fmt.Sprintf("exit status %d", e.Status) }

@@ -22,7 +22,8 @@ import (
 // runFlags are the flags of AddRuns.
 var runFlags = append([]string{"jumps", "warmup", "seed", "confidence", "results", "parallel"}, cli.RunFlags...)
 
-// AddSimulation adds --runs to a command that simulates only if it is given, --percentiles, and the flags of AddRuns.
+// AddSimulation adds --runs to a command that simulates only if it is given, --percentiles, and the
+// flags of AddRuns.
 func AddSimulation(
 	b *cli.Binding, s *sim.Settings, percentiles *[]Percentile, usage string, plans func(Query) ([]*sim.Plan, error),
 ) {
@@ -51,9 +52,9 @@ func needRuns(given func(string) bool, flags []string) error {
 	return nil
 }
 
-// AddRuns adds --runs, with the target unless given, and the flags for what all simulations have in common.
-// plans returns those whose runs the answer is made of: with --part or --tasks the command does something with
-// these runs in place of an answer.
+// AddRuns adds --runs, with the target unless given, and the flags for what all simulations have in
+// common. plans returns those whose runs the answer is made of: with --part or --tasks the command
+// does something with these runs in place of an answer.
 func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([]*sim.Plan, error)) {
 	cmd := b.Cmd
 	b.IntFrom(2, &s.Runs, "Runs", "runs", 1e6, usage)
@@ -84,7 +85,8 @@ func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([
 
 // share does with the runs of the plans what was chosen.
 func share(
-	q Query, b *cli.Binding, choice cli.RunChoice, s sim.Settings, plans func(Query) ([]*sim.Plan, error), stdout io.Writer,
+	q Query, b *cli.Binding, choice cli.RunChoice, s sim.Settings, plans func(Query) ([]*sim.Plan, error),
+	stdout io.Writer,
 ) error {
 	if err := choice.Check(s.Folder); err != nil {
 		return err
@@ -124,8 +126,10 @@ func share(
 type keysReader struct{}
 
 func (keysReader) Read([]byte) (int, error) {
-	return 0, cli.FlagError{Err: errors.New("--tasks serve reads keys from the standard input: want the name of a file " +
-		"for what else is read, not -")}
+	return 0, cli.FlagError{
+		Err: errors.New("--tasks serve reads keys from the standard input: want the name of a file " +
+			"for what else is read, not -"),
+	}
 }
 
 func parseWarmUp(text string) (float64, bool) {
@@ -136,8 +140,8 @@ func parseWarmUp(text string) (float64, bool) {
 	return v, err == nil && v > 0 && v <= 1e15
 }
 
-// Replicate simulates a plan made with these settings, until a signal comes, and writes the warnings of the
-// simulator. speed is the number of jumps per second, nil if all runs were found.
+// Replicate simulates a plan made with these settings, until a signal comes, and writes the
+// warnings of the simulator. speed is the number of jumps per second, nil if all runs were found.
 func Replicate(
 	ctx context.Context, plan *sim.Plan, settings sim.Settings, stderr io.Writer,
 ) (r *sim.Result, speed *float64, err error) {
@@ -158,8 +162,8 @@ func Replicate(
 	return r, speed, nil
 }
 
-// Simulate calls what simulates that many runs with these settings, and shows how far it is, until a signal
-// comes: then the error says what is kept. last is the last progress.
+// Simulate calls what simulates that many runs with these settings, and shows how far it is, until
+// a signal comes: then the error says what is kept. last is the last progress.
 func Simulate[T any](ctx context.Context, settings sim.Settings, runs int, stderr io.Writer,
 	simulate func(context.Context, func(sweep.Progress)) (T, error)) (result T, last sweep.Progress, err error) {
 	ctx, stop := untilSignal(ctx)

@@ -25,8 +25,8 @@ type Scaled struct {
 	Scale render.Number `json:"scale"`
 }
 
-// AddScale adds --scale, a list of factors and of ranges of factors: for each the command does something again,
-// with what is scaled multiplied by it.
+// AddScale adds --scale, a list of factors and of ranges of factors: for each the command does
+// something again, with what is scaled multiplied by it.
 func AddScale(cmd *cobra.Command, target *[]*big.Rat, does, scaled string) {
 	cli.AddList(cmd, target, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Parse: ParseFactors,
 		Hint: hintRange,
@@ -42,11 +42,12 @@ type Scaling struct {
 	Factors []*big.Rat // nil for the model as it is
 }
 
-// AddScaling adds --scale as [AddScale] does, for all arrival rates of a cluster or, after CLASS=, for that of
-// one class.
+// AddScaling adds --scale as [AddScale] does, for all arrival rates of a cluster or, after CLASS=,
+// for that of one class.
 func AddScaling(cmd *cobra.Command, target *Scaling, does string) {
 	cli.AddList(cmd, &target.Factors, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Kind: "[CLASS=]FACTORS",
-		Usage: does + " once for each of the factors, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied " +
+		Usage: does +
+			" once for each of the factors, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied " +
 			"by it, or that of one class: web=0.5:2:0.5",
 		Hint: hintRange,
 		Want: fmt.Sprintf("a number >= 0, such as 0.6 for 60 percent, or a range FROM:TO:STEP of at most %d numbers, "+
@@ -75,7 +76,8 @@ func (s Scaling) Row(m *cluster.Model) (int, error) {
 		file.DidYouMean(s.Class, slices.Values(names), input.Quote))}
 }
 
-// ScaleRow returns the model with the arrival rate in a row, or with -1 all of them, multiplied by a factor.
+// ScaleRow returns the model with the arrival rate in a row, or with -1 all of them, multiplied by
+// a factor.
 func ScaleRow(m *cluster.Model, row int, factor *big.Rat) *cluster.Model {
 	if row < 0 {
 		return m.Scale(factor)
@@ -130,7 +132,8 @@ func hintRange(word string) string {
 	return ""
 }
 
-// AtFactors joins the answers for every factor, and reports whether all have a result. Text has one after the other.
+// AtFactors joins the answers for every factor, and reports whether all have a result. Text has one
+// after the other.
 func AtFactors(
 	q Query, factors []*big.Rat, one func(Query, *big.Rat) (render.Answer, bool, error),
 ) (all render.Answer, found bool, err error) {
@@ -174,8 +177,8 @@ func AtFactors(
 	return all, found, nil
 }
 
-// PlansAt returns the plans of simulations of a model or, if there are factors, those at each. An unstable
-// model has none: PlansAt then writes a note that begins with unstableHas.
+// PlansAt returns the plans of simulations of a model or, if there are factors, those at each. An
+// unstable model has none: PlansAt then writes a note that begins with unstableHas.
 func PlansAt[M any](q Query, factors []*big.Rat, m M, scale func(M, *big.Rat) M, unstableHas string,
 	of func(M) ([]*sim.Plan, error)) (plans []*sim.Plan, err error) {
 	models := []M{m}

@@ -31,8 +31,8 @@ const BoundedPareto = "bounded-pareto:ALPHA:MIN:MAX"
 // SizeNames returns the forms that --sizes may have.
 func SizeNames() []string { return append(sizes.Names(), FromList+"PATH", FromLog+"PATH") }
 
-// SizePath returns the path in a value of --sizes that names a file, and whether it is that of a log; "" if it
-// names none.
+// SizePath returns the path in a value of --sizes that names a file, and whether it is that of a
+// log; "" if it names none.
 func SizePath(text string) (path string, isLog bool) {
 	if path, isLog = strings.CutPrefix(text, FromLog); isLog {
 		return path, true
@@ -55,7 +55,8 @@ func AddSizes(b *cli.Binding, target *string, usage string) {
 	}
 }
 
-// ParseSizes returns the distribution of the given mean that the value of a flag names; it names no file.
+// ParseSizes returns the distribution of the given mean that the value of a flag names; it names no
+// file.
 func ParseSizes(flag, text string, mean float64) (sizes.Distribution, error) {
 	family, _, _ := strings.Cut(text, ":")
 	known := false
@@ -158,16 +159,16 @@ func FileSizes(path string) string {
 	return FromList + path
 }
 
-// isLogName reports whether a name is that of a log in Standard Workload Format, packed or not, or of one that
-// pfq holds.
+// isLogName reports whether a name is that of a log in Standard Workload Format, packed or not, or
+// of one that pfq holds.
 func isLogName(path string) bool {
 	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
 	return strings.HasSuffix(name, ".swf") || slices.Contains(traces.Names(), path)
 }
 
-// ReadSizeFile returns the sizes in the file that a value of --sizes names, and the name of the file. Its path
-// is that of a file or, of a log, the name of one that pfq holds, or "-" for the standard input if there is one.
-// The sizes in a log are run times, or the work of the processors.
+// ReadSizeFile returns the sizes in the file that a value of --sizes names, and the name of the
+// file. Its path is that of a file or, of a log, the name of one that pfq holds, or "-" for the
+// standard input if there is one. The sizes in a log are run times, or the work of the processors.
 func ReadSizeFile(
 	text string, stdin io.Reader, work bool, stderr io.Writer,
 ) (list *sizes.List, name string, err error) {

@@ -24,8 +24,8 @@ func Limits(m *cluster.Model, r *stability.Result, e num.Engine) render.Record {
 		Set("bottleneck", m.NamesOf(r.Bottleneck), "")
 }
 
-// drawnServers returns how many servers the set has that attains the margin, if its classes can draw others as
-// well: the set then has only the jobs that draw from these.
+// drawnServers returns how many servers the set has that attains the margin, if its classes can
+// draw others as well: the set then has only the jobs that draw from these.
 func drawnServers(m *cluster.Model, r *stability.Result) int {
 	drawn, all := 0, true
 	for _, i := range r.MarginSet {

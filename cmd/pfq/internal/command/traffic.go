@@ -11,8 +11,8 @@ import (
 	"productform/internal/render"
 )
 
-// TranslateTraffic is [cli.Binding.Translate] for errors of [traffic.Solve]. For traffic that is too large it
-// adds other advice and, without runs, how to simulate it.
+// TranslateTraffic is [cli.Binding.Translate] for errors of [traffic.Solve]. For traffic that is
+// too large it adds other advice and, without runs, how to simulate it.
 func TranslateTraffic(b *cli.Binding, err error, s traffic.Settings, runs int, advice ...string) error {
 	var large *traffic.TooLargeError
 	if !errors.As(err, &large) {

@@ -59,7 +59,8 @@ func ParseJSON(t *testing.T, text string) (v map[string]any) {
 	return v
 }
 
-// JSON runs a command line that has an answer and nothing to warn of, and reads the answer, in JSON.
+// JSON runs a command line that has an answer and nothing to warn of, and reads the answer, in
+// JSON.
 func (p Program) JSON(t *testing.T, stdin, line string) map[string]any {
 	t.Helper()
 	stdout, stderr, status := p.Run(stdin, strings.Fields(line+" --format json")...)
@@ -69,8 +70,8 @@ func (p Program) JSON(t *testing.T, stdin, line string) map[string]any {
 	return ParseJSON(t, stdout)
 }
 
-// Refusal runs a command line that is rejected for bad input: status 2, one line on the standard error, nothing on the standard
-// output. It returns what is wrong.
+// Refusal runs a command line that is rejected for bad input: status 2, one line on the standard
+// error, nothing on the standard output. It returns what is wrong.
 func (p Program) Refusal(t *testing.T, stdin string, args ...string) input.Error {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -79,7 +80,8 @@ func (p Program) Refusal(t *testing.T, stdin string, args ...string) input.Error
 	code := command.Status(err, &stderr)
 	var bad *input.Error
 	if code != 2 || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 || !errors.As(err, &bad) {
-		t.Errorf("pfq %s: status %d, stdout %q, stderr %q, %#v", strings.Join(args, " "), code, stdout.String(), stderr.String(), err)
+		t.Errorf("pfq %s: status %d, stdout %q, stderr %q, %#v",
+			strings.Join(args, " "), code, stdout.String(), stderr.String(), err)
 		return input.Error{}
 	}
 	return *bad
@@ -125,7 +127,8 @@ func Near(t *testing.T, what string, got any, want, tolerance float64) {
 	}
 }
 
-// Joint fails unless a verdict is that on all values of z in the answer: those of skewed estimates may be left out.
+// Joint fails unless a verdict is that on all values of z in the answer: those of skewed estimates
+// may be left out.
 func Joint(t *testing.T, verdict, answer any) {
 	t.Helper()
 	var z []float64

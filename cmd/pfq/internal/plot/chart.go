@@ -30,11 +30,12 @@ type chart struct {
 	unsolved []plots.Region // where theory has no numbers
 }
 
-// fortieths are the fractions of the critical factor at which clusters are drawn, and other things as far as numbers
-// are known.
+// fortieths are the fractions of the critical factor at which clusters are drawn, and other things
+// as far as numbers are known.
 const fortieths = 40
 
-// twentieths are the fractions of the critical factor at which pools are drawn: near it chains have many states.
+// twentieths are the fractions of the critical factor at which pools are drawn: near it chains have
+// many states.
 const twentieths = 20
 
 // chart returns the panels against load: at the requested factors below the critical one, or at its
@@ -49,7 +50,8 @@ func (f *question) chart(critical *big.Rat, n int64) chart {
 	return c
 }
 
-// checkCritical returns an error if the critical factor is beyond the range of float64, in which loads are drawn.
+// checkCritical returns an error if the critical factor is beyond the range of float64, in which
+// loads are drawn.
 func checkCritical(critical *big.Rat) error {
 	if v := float(critical); v == 0 || math.IsInf(v, 0) {
 		return input.Errorf("model", "a critical load beyond 1e±308",
@@ -212,7 +214,8 @@ func add(s *plots.Series, x float64, v *estimate) {
 	s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, v.value), append(s.Low, v.low), append(s.High, v.high)
 }
 
-// loadAxis returns the horizontal axis, which ends at the critical factor unless there are factors given.
+// loadAxis returns the horizontal axis, which ends at the critical factor unless there are factors
+// given.
 func (c *chart) loadAxis() plots.Axis {
 	a := c.x
 	if c.asked == nil {

@@ -51,8 +51,8 @@ func (c chosen) rows(m *cluster.Model) (rows []int, err error) {
 	return rows, nil
 }
 
-// serversOf returns the rows of servers that are drawn with classes: all of them with all classes, else those
-// that these can use.
+// serversOf returns the rows of servers that are drawn with classes: all of them with all classes,
+// else those that these can use.
 func (c chosen) serversOf(m *cluster.Model, classes []int) (rows []int) {
 	used := make([]bool, len(m.Servers))
 	for _, i := range classes {

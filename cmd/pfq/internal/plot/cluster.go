@@ -17,7 +17,8 @@ import (
 	simcluster "productform/sim/cluster"
 )
 
-// A curves holds the numbers of the picture of a cluster: what theory says at each load, and simulation at some.
+// A curves holds the numbers of the picture of a cluster: what theory says at each load, and
+// simulation at some.
 type curves struct {
 	chart
 	flags   *question
@@ -29,7 +30,8 @@ type curves struct {
 	jobs    *bf.Result   // at the rates of the model; nil without distribution
 }
 
-// cluster draws a cluster. The figure is nil where there is nothing to draw, which the standard error says.
+// cluster draws a cluster. The figure is nil where there is nothing to draw, which the standard
+// error says.
 func (f *question) cluster(q command.Query, s source) (*plots.Figure, error) {
 	m, err := command.ReadModel(s.query)
 	if err != nil {
@@ -58,7 +60,8 @@ func (f *question) cluster(q command.Query, s source) (*plots.Figure, error) {
 	return c.figure(q.File), nil
 }
 
-// curves solves the model at all loads. It is nil where none of them is stable, which the standard error says.
+// curves solves the model at all loads. It is nil where none of them is stable, which the standard
+// error says.
 func (f *question) curves(q command.Query, m *cluster.Model, rows []int) (*curves, error) {
 	verdict, err := command.Decide(q, m)
 	if err != nil {
@@ -90,7 +93,8 @@ func (f *question) curves(q command.Query, m *cluster.Model, rows []int) (*curve
 	return command.WithProgress(q, func(ctx context.Context) (*curves, error) { return c, c.solve(ctx) })
 }
 
-// percentilesByRuns adds to the error that classes have several mean sizes what draws their percentiles.
+// percentilesByRuns adds to the error that classes have several mean sizes what draws their
+// percentiles.
 func percentilesByRuns(err error) error {
 	var bad *input.Error
 	if !errors.As(err, &bad) {
@@ -147,7 +151,8 @@ func (f *question) withoutFactor(err error) error {
 		"intervals: pictures are of exact means")
 }
 
-// choose keeps only the classes with the longest mean delays at the greatest load, if the flag limits their number.
+// choose keeps only the classes with the longest mean delays at the greatest load, if the flag
+// limits their number.
 func (c *curves) choose() {
 	delay := func(i int) float64 {
 		if d := c.number(len(c.results)-1, "classes", i, sim.MeanDelay); d != nil {
@@ -210,7 +215,11 @@ func (f *question) plan(q command.Query, m *cluster.Model) (*sim.Plan, error) {
 
 // figure returns what is drawn.
 func (c *curves) figure(file string) *plots.Figure {
-	f := &plots.Figure{Title: "measures against load", Caption: c.caption(file), Confidence: c.flags.settings.Confidence}
+	f := &plots.Figure{
+		Title:      "measures against load",
+		Caption:    c.caption(file),
+		Confidence: c.flags.settings.Confidence,
+	}
 	for _, q := range c.quantities() {
 		f.Panels = append(f.Panels, c.panels(q)...)
 	}

@@ -21,7 +21,8 @@ import (
 )
 
 const (
-	buy = `{"model": ` + shop + `, "scale": 1.5, "targets": [{"class": "reports", "mean_delay": 2}, {"server": "small", "utilization": 0.8}],
+	buy = `{"model": ` + shop +
+		`, "scale": 1.5, "targets": [{"class": "reports", "mean_delay": 2}, {"server": "small", "utilization": 0.8}],
 		"upgrades": [{"server": "small", "step": 0.5, "cost": 2, "most": 4}], "edges": [{"class": "reports", "server": "big", "cost": 1}]}`
 	busy = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}], "jobs": [
 		{"name": "a", "demand": {"cpu": 1, "ram": 4}, "arrival_rate": 3.6}, {"name": "b", "demand": {"cpu": 3, "ram": 1}, "arrival_rate": 1.35}]}`
@@ -33,8 +34,10 @@ const (
 func TestKinds(t *testing.T) {
 	for text, want := range map[string]kind{
 		shop: clusterFile, buy: planFile, busy: trafficFile, rest: poolFile,
-		`{"targets": []}`: planFile, `{"jobs": 5}`: poolFile, `{"resources": []}`: poolFile, `{"nothing": 1}`: clusterFile, `[1]`: clusterFile,
-		`{"jobs": [{}, {"mean_size": 1}]}`: trafficFile, "servers: []": clusterFile, "jobs:\n- {arrival_rate: 1}": trafficFile,
+		`{"targets": []}`: planFile, `{"jobs": 5}`: poolFile, `{"resources": []}`: poolFile,
+		`{"nothing": 1}`: clusterFile, `[1]`: clusterFile,
+		`{"jobs": [{}, {"mean_size": 1}]}`: trafficFile, "servers: []": clusterFile,
+		"jobs:\n- {arrival_rate: 1}": trafficFile,
 	} {
 		file := filepath.Join(t.TempDir(), "m.yaml")
 		if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
@@ -54,7 +57,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A file that names another is read from its own folder, and what can be read once only from the one where the command runs.
+// A file that names another is read from its own folder, and what can be read once only from the
+// one where the command runs.
 func TestModelWithPlan(t *testing.T) {
 	dir := t.TempDir()
 	commandtest.WriteFile(t, filepath.Join(dir, "shop.json"), shop)
@@ -80,8 +84,12 @@ func TestRefusedOfKinds(t *testing.T) {
 		status           int
 	}{
 		{shop, "--find frontier", "--find needs a plan, and standard input holds a cluster", 2},
-		{shop, "--policy drf", "--policy needs a pool of jobs that arrive and depart or a pool of jobs that stay, and " +
-			"standard input holds a cluster", 2},
+		{
+			shop, "--policy drf",
+			"--policy needs a pool of jobs that arrive and depart or a pool of jobs that stay, and " +
+				"standard input holds a cluster",
+			2,
+		},
 		{shop, "--show tasks", "--show = tasks: want delay, jobs, rate or utilization, of a cluster", 2},
 		{shop, "--dynamic", "unknown flag: --dynamic; the file decides", 2},
 		{shop, "--hosts 2", "unknown flag: --hosts; pfq plot tags draws", 2},
@@ -94,19 +102,36 @@ func TestRefusedOfKinds(t *testing.T) {
 		{buy, "--scale 1,2", "--find frontier and --scale exclude each other", 2},
 		{buy, "--limit 0", "--limit = 0: want an integer in 1..1000000000", 2},
 		{strings.Replace(buy, `"cost": 2`, `"cost": -2`, 1), "", "upgrades[0].cost = -2: want", 2},
-		{strings.Replace(buy, `"most": 4`, `"most": 4}, {"server": "nobody", "step": 1, "cost": 1`, 1), "", `upgrades[1].server = "nobody": want the name of a server`, 2},
-		{strings.Replace(buy, `"scale"`, `"no_worse": true, "scale"`, 1), "--find load", "no_worse = true: want false", 2},
+		{
+			strings.Replace(buy, `"most": 4`, `"most": 4}, {"server": "nobody", "step": 1, "cost": 1`, 1), "",
+			`upgrades[1].server = "nobody": want the name of a server`, 2,
+		},
+		{
+			strings.Replace(buy, `"scale"`, `"no_worse": true, "scale"`, 1),
+			"--find load", "no_worse = true: want false", 2,
+		},
 		{never, "", "there is nothing to draw: no plan meets the targets, not even everything together", 1},
 		{never, "--limit 1", "there is nothing to draw: no plan", 1},
-		{never, "--find growth --scale 1,2", "there is nothing to draw: no plan meets the targets with the arrival rates multiplied by 1", 1},
-		{strings.Replace(buy, `"scale"`, `"budget": 0, "scale"`, 1), "", "there is nothing to draw: no plan within the budget meets the targets: one that does costs 1, the budget is 0", 1},
-		{busy, "--show utilization", "--show = utilization: want delay, jobs or rate, of a pool of jobs that arrive and depart", 2},
+		{
+			never, "--find growth --scale 1,2",
+			"there is nothing to draw: no plan meets the targets with the arrival rates multiplied by 1", 1,
+		},
+		{strings.Replace(buy, `"scale"`, `"budget": 0, "scale"`, 1), "", "there is nothing to draw: no plan within " +
+			"the budget meets the targets: one that does costs 1, the budget is 0", 1},
+		{
+			busy, "--show utilization",
+			"--show = utilization: want delay, jobs or rate, of a pool of jobs that arrive and depart", 2,
+		},
 		{busy, "--percentiles 50", "--percentiles needs a cluster", 2},
 		{busy, "--policy fair", "--policy = fair: want pf, drf, maxmin, bmf, bf or all", 2},
 		{busy, "--policy all,pf", "--policy = all,pf: want all alone, or a list without it", 2},
 		{busy, "--states 10 --scale 0.9", "--states = 10: want", 2},
-		{busy, "--scale 2,3", "there is nothing to draw: jobs pile up under every policy with the arrival rates multiplied by 8/7 or more", 1},
-		{strings.NewReplacer("3.6", "0", "1.35", "0").Replace(busy), "", "jobs = no arrivals: want a class with an arrival_rate > 0", 2},
+		{busy, "--scale 2,3", "there is nothing to draw: jobs pile up under every policy with the arrival rates " +
+			"multiplied by 8/7 or more", 1},
+		{
+			strings.NewReplacer("3.6", "0", "1.35", "0").Replace(busy), "",
+			"jobs = no arrivals: want a class with an arrival_rate > 0", 2,
+		},
 		{strings.Replace(busy, `"arrival_rate": 3.6`, `"count": 2`, 1), "", "this one is for jobs that stay", 2},
 		{rest, "--show delay", "--show = delay: want tasks or utilization, of a pool of jobs that stay", 2},
 		{rest, "--policy bf", "jobs[1].weight = 2: want the same weight", 2},
@@ -115,19 +140,23 @@ func TestRefusedOfKinds(t *testing.T) {
 		{"{", "", "standard input:1:2: the text ends within a value", 2},
 	} {
 		stdout, stderr, status := pfq(c.text, append([]string{"plot", "-", "-o", file}, strings.Fields(c.args)...)...)
-		if status != c.status || stdout != "" || !strings.Contains(stderr, c.want) || status == 2 && strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%.60s %s: status %d, %q %q, want %d, %q", c.text, c.args, status, stdout, stderr, c.status, c.want)
+		if status != c.status || stdout != "" || !strings.Contains(stderr, c.want) ||
+			status == 2 && strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%.60s %s: status %d, %q %q, want %d, %q",
+				c.text, c.args, status, stdout, stderr, c.status, c.want)
 		}
 		if _, err := os.Stat(file); err == nil {
 			t.Fatalf("%s: a picture", c.args)
 		}
 	}
-	if _, stderr, status := pfq("", "plot", "frontier", "buy.yaml"); status != 2 || !strings.Contains(stderr, "of a plan frontier is drawn with --find frontier") {
+	if _, stderr, status := pfq("", "plot", "frontier", "buy.yaml"); status != 2 ||
+		!strings.Contains(stderr, "of a plan frontier is drawn with --find frontier") {
 		t.Errorf("a word before the file: status %d, %s", status, stderr)
 	}
 	log := filepath.Join(t.TempDir(), "jobs.swf")
 	commandtest.WriteFile(t, log, "1 0 0 5")
-	if _, stderr, status := pfq("", "plot", log); status != 2 || !strings.Contains(stderr, "jobs.swf: a log of jobs, which pfq dispatch replays") {
+	if _, stderr, status := pfq("", "plot", log); status != 2 ||
+		!strings.Contains(stderr, "jobs.swf: a log of jobs, which pfq dispatch replays") {
 		t.Errorf("a log: status %d, %s", status, stderr)
 	}
 }
@@ -135,7 +164,8 @@ func TestRefusedOfKinds(t *testing.T) {
 // Unsupported input of a policy is reported, and the others are drawn.
 func TestPolicyLeftOut(t *testing.T) {
 	stdout, stderr, status := pfq(rest, "plot", "-", "--policy", "all", "--format", "csv", "--scale", "1")
-	if status != 0 || !strings.Contains(stderr, "pfq: note: bf is not drawn: jobs[1].weight = 2") || strings.Contains(stdout, ", bf (") || !strings.Contains(stdout, ", drf (") {
+	if status != 0 || !strings.Contains(stderr, "pfq: note: bf is not drawn: jobs[1].weight = 2") ||
+		strings.Contains(stdout, ", bf (") || !strings.Contains(stdout, ", drf (") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }
@@ -152,10 +182,17 @@ func TestTruncationCaption(t *testing.T) {
 		results  [][]*traffic.Result
 		want     string
 	}{
-		{[]fluid.Policy{"bf"}, [][]*traffic.Result{bf}, " States left out change means by a part 3e-11 at most, which is proved."},
-		{[]fluid.Policy{"pf", "drf"}, [][]*traffic.Result{pf, pf}, " States left out change means by a part 4e-12, as measured, which is no proof."},
+		{
+			[]fluid.Policy{"bf"}, [][]*traffic.Result{bf},
+			" States left out change means by a part 3e-11 at most, which is proved.",
+		},
+		{
+			[]fluid.Policy{"pf", "drf"}, [][]*traffic.Result{pf, pf},
+			" States left out change means by a part 4e-12, as measured, which is no proof.",
+		},
 		{[]fluid.Policy{"pf", "drf", "bf"}, [][]*traffic.Result{pf, pf, bf},
-			" States left out change means by a part 3e-11 at most under bf, which is proved. States left out change means by a part 4e-12 under pf, drf, as measured, which is no proof."},
+			" States left out change means by a part 3e-11 at most under bf, which is proved. States left out change " +
+				"means by a part 4e-12 under pf, drf, as measured, which is no proof."},
 		{[]fluid.Policy{"pf"}, [][]*traffic.Result{{of(0, true)}}, ""},
 	} {
 		if got := (&poolCurves{policies: c.policies, results: c.results}).truncationCaption(); got != c.want {
@@ -164,13 +201,16 @@ func TestTruncationCaption(t *testing.T) {
 	}
 }
 
-// A pool that is too large at some loads is drawn at those below, with the rest told and shaded, or simulated.
+// A pool that is too large at some loads is drawn at those below, with the rest told and shaded, or
+// simulated.
 func TestTooLarge(t *testing.T) {
 	var jobs []string
 	for k := range 5 {
-		jobs = append(jobs, fmt.Sprintf(`{"name": "c%d", "demand": {"cpu": %d, "ram": %d}, "arrival_rate": 1}`, k, k+1, 6-k))
+		jobs = append(jobs, fmt.Sprintf(`{"name": "c%d", "demand": {"cpu": %d, "ram": %d}, "arrival_rate": 1}`,
+			k, k+1, 6-k))
 	}
-	five := `{"resources": [{"name": "cpu", "capacity": 40}, {"name": "ram", "capacity": 40}], "jobs": [` + strings.Join(jobs, ",") + `]}`
+	five := `{"resources": [{"name": "cpu", "capacity": 40}, {"name": "ram", "capacity": 40}], "jobs": [` +
+		strings.Join(jobs, ",") + `]}`
 	for _, c := range []struct {
 		args, note    string
 		curves, bars  bool
@@ -178,8 +218,15 @@ func TestTooLarge(t *testing.T) {
 	}{
 		{"--policy bf --states 100000", "bf is solved at ", true, false, true, true},
 		{"--policy bf --states 100000 --runs 2 --jumps 2000", "bf is solved at ", true, true, true, true},
-		{"--policy drf --runs 2 --jumps 2000", "drf is solved at 0 of 18 loads: jobs = 5 classes that share resources: want at most 3 for exact means", false, true, false, true},
-		{"--policy drf", "at most 3 for exact means, except under bf; add --runs 20 to simulate", false, false, false, false},
+		{
+			"--policy drf --runs 2 --jumps 2000",
+			"drf is solved at 0 of 18 loads: jobs = 5 classes that share resources: want at most 3 for exact means",
+			false, true, false, true,
+		},
+		{
+			"--policy drf", "at most 3 for exact means, except under bf; add --runs 20 to simulate",
+			false, false, false, false,
+		},
 		{"--policy bf --states 10", "--states = 10: want more than", false, false, false, false},
 	} {
 		args := append([]string{"plot", "-", "--format", "csv"}, strings.Fields(c.args)...)
@@ -187,7 +234,8 @@ func TestTooLarge(t *testing.T) {
 		if status == 0 != c.solve || !strings.Contains(stderr, c.note) {
 			t.Errorf("%s: status %d, %s", c.args, status, stderr)
 		}
-		if curves, bars := strings.Contains(stdout, "mean delay, c0 ("), strings.Contains(stdout, "mean delay, simulated, c0 ("); curves != c.curves || bars != c.bars {
+		if curves, bars := strings.Contains(stdout, "mean delay, c0 ("),
+			strings.Contains(stdout, "mean delay, simulated, c0 ("); curves != c.curves || bars != c.bars {
 			t.Errorf("%s: curves %v, points %v: %.200s", c.args, curves, bars, stdout)
 		}
 		if !c.solve {
@@ -205,7 +253,9 @@ func TestTooLarge(t *testing.T) {
 func TestLongNames(t *testing.T) {
 	long := "a name of many words that goes on and on and on"
 	for _, text := range []string{shop, buy, busy, rest} {
-		text = strings.NewReplacer(`"web"`, `"`+long+`"`, `"a"`, `"`+long+`"`, `"small"`, `"another `+long+`"`, `"cpu"`, `"another `+long+`"`).Replace(text)
+		text = strings.NewReplacer(
+			`"web"`, `"`+long+`"`, `"a"`, `"`+long+`"`, `"small"`, `"another `+long+`"`, `"cpu"`, `"another `+long+`"`,
+		).Replace(text)
 		if strings.HasPrefix(text, `{"model"`) {
 			text = strings.Replace(text, `"scale"`, `"minimize": "`+long+`", "scale"`, 1)
 		}
@@ -222,7 +272,8 @@ func TestLongNames(t *testing.T) {
 		}
 	}
 	text := strings.ReplaceAll(shop, "web", "注")
-	if _, stderr, status := pfq(text, "plot", "-"); status != 2 || !strings.Contains(stderr, "text of the picture = 注: want text without '注', which Liberation Sans lacks; --format csv takes all") {
+	if _, stderr, status := pfq(text, "plot", "-"); status != 2 || !strings.Contains(stderr,
+		"text of the picture = 注: want text without '注', which Liberation Sans lacks; --format csv takes all") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 	if stdout, _, status := pfq(text, "plot", "-", "--format", "csv"); status != 0 || !strings.Contains(stdout, "注") {
@@ -239,10 +290,13 @@ func TestRegions(t *testing.T) {
 		{shop, "--scale 0.5:3:0.5", "pfq: note: 2 of 6 loads are not drawn: the cluster is unstable", true},
 		{busy, "--policy bf --scale 0.5:2:0.5", "pfq: note: 2 of 4 loads are not drawn: jobs pile up", true},
 		{buy, "", "", true},
-		{buy, "--find growth --scale 1:4:1", "pfq: note: 3 of 4 loads are not drawn: no plan meets the targets with the arrival rates multiplied by 2 or more", true},
+		{buy, "--find growth --scale 1:4:1", "pfq: note: 3 of 4 loads are not drawn: no plan meets the targets with " +
+			"the arrival rates multiplied by 2 or more", true},
 		{shop, "--scale 0.5:2:0.5", "", false},
 	} {
-		stdout, stderr, status := pfq(c.text, append([]string{"plot", "-", "--format", "svg"}, strings.Fields(c.args)...)...)
+		stdout, stderr, status := pfq(
+			c.text, append([]string{"plot", "-", "--format", "svg"}, strings.Fields(c.args)...)...,
+		)
 		if status != 0 || !strings.HasPrefix(stderr, c.note) || c.note == "" && stderr != "" {
 			t.Errorf("%s: status %d, %q, want %q", c.args, status, stderr, c.note)
 		}
@@ -256,7 +310,12 @@ func TestRegions(t *testing.T) {
 // requested.
 func TestRegionBounds(t *testing.T) {
 	half := big.NewRat(1, 2)
-	c := chart{asked: []*big.Rat{half, big.NewRat(1, 1), big.NewRat(3, 2)}, factors: []*big.Rat{half, big.NewRat(1, 1)}, critical: big.NewRat(5, 4), beyond: "unstable"}
+	c := chart{
+		asked:    []*big.Rat{half, big.NewRat(1, 1), big.NewRat(3, 2)},
+		factors:  []*big.Rat{half, big.NewRat(1, 1)},
+		critical: big.NewRat(5, 4),
+		beyond:   "unstable",
+	}
 	if got, want := c.regions(), []plots.Region{{Label: "unstable", From: 1.25, To: 1.5}}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -269,7 +328,8 @@ func TestRegionBounds(t *testing.T) {
 // Whenever the context ends, so does the work, without a figure.
 func TestEnds(t *testing.T) {
 	for _, c := range []struct{ text, args string }{
-		{shop, "--scale 0.001:2:0.001 --percentiles 50,99"}, {buy, "--find growth --scale 1:2:0.001"}, {buy, ""}, {buy, "--find load"},
+		{shop, "--scale 0.001:2:0.001 --percentiles 50,99"}, {buy, "--find growth --scale 1:2:0.001"},
+		{buy, ""}, {buy, "--find load"},
 		{busy, "--policy all --scale 0.01:1.14:0.01"}, {rest, "--policy all --scale 0.001:2:0.001"},
 		{busy, "--policy bf --runs 1000 --jumps 1e6 --scale 0.5"},
 	} {
@@ -301,7 +361,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// A list of policies is drawn with simulated points of each, which are those of the policy alone; a curve of one point is marked.
+// A list of policies is drawn with simulated points of each, which are those of the policy alone; a
+// curve of one point is marked.
 func TestPolicyList(t *testing.T) {
 	args := strings.Fields("--show jobs --scale 0.5,0.6 --runs 2 --jumps 1000 --policy")
 	got := table(t, busy, append(args, "drf,bf")...)

@@ -21,8 +21,8 @@ import (
 // byName is the format that the name of the file tells, SVG without one.
 const byName = "auto"
 
-// NewPicture returns a command that answers with a figure: a picture, or a table of its numbers. A nil
-// figure is not written.
+// NewPicture returns a command that answers with a figure: a picture, or a table of its numbers. A
+// nil figure is not written.
 func NewPicture(use string, figure func(q command.Query, table bool) (*plots.Figure, error)) *cobra.Command {
 	formats := []string{byName}
 	for _, format := range draw.Formats() {
@@ -60,7 +60,8 @@ func explainGlyphError(err error) error {
 	return &input.Error{Path: "text of the picture", Value: bad.Value, Want: bad.Want + "; --format csv takes all"}
 }
 
-// fileOnTerminal returns the file for a picture that would otherwise go to a terminal; "" for a table.
+// fileOnTerminal returns the file for a picture that would otherwise go to a terminal; "" for a
+// table.
 func fileOnTerminal(q command.Query) string {
 	format, err := formatOf(q)
 	if err != nil || format == draw.CSV {
@@ -106,7 +107,8 @@ func inFile(file, what string) string {
 	return "The " + what + " in " + cli.Source(filepath.Base(file))
 }
 
-// capitalize makes the first letters of the titles of a picture capitals, except in names such as p95.
+// capitalize makes the first letters of the titles of a picture capitals, except in names such as
+// p95.
 func capitalize(f *plots.Figure) {
 	upper := func(title string) string {
 		word, _, _ := strings.Cut(title, " ")

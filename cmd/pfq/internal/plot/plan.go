@@ -37,7 +37,8 @@ type planCurves struct {
 	note    string       // for the caption
 }
 
-// planned draws a plan. The figure is nil where no plan meets the targets, which the standard error says.
+// planned draws a plan. The figure is nil where no plan meets the targets, which the standard error
+// says.
 func (f *question) planned(q command.Query, s source) (*plots.Figure, error) {
 	read := func(r io.Reader) (*plan.Problem, error) { return plan.Read(r, ".") }
 	p, err := command.Read(s.query, read, plan.ReadFile, "solve")
@@ -93,7 +94,8 @@ func (c *planCurves) frontier(q command.Query) (why string, err error) {
 	first, last := c.answers[0], c.answers[len(c.answers)-1]
 	switch {
 	case first.Plan == nil && !first.Complete:
-		return fmt.Sprintf("no plan that meets the targets was found in %d solves; --limit takes more", first.Solves), nil
+		return fmt.Sprintf("no plan that meets the targets was found in %d solves; --limit takes more",
+			first.Solves), nil
 	case first.Plan == nil:
 		return "no plan meets the targets, not even everything together; pfq plan says by how much", nil
 	case !first.WithinBudget:
@@ -159,7 +161,8 @@ func (c *planCurves) growth(q command.Query) (why string, err error) {
 		}
 	}
 	if c.answers == nil {
-		return fmt.Sprintf("no plan meets the targets with the arrival rates multiplied by %s", loads[0].RatString()), nil
+		return fmt.Sprintf("no plan meets the targets with the arrival rates multiplied by %s",
+			loads[0].RatString()), nil
 	}
 	c.x = plots.Axis{Quantity: "load", Unit: "times the arrival rates"}
 	if p.Scale != nil {
@@ -175,7 +178,8 @@ func (c *planCurves) growth(q command.Query) (why string, err error) {
 		if !failed.Complete {
 			label, why = "no plan found", "no plan was found within --limit"
 		}
-		fmt.Fprintf(q.Stderr, "pfq: note: %d of %d loads are not drawn: %s with the arrival rates multiplied by %s or more\n",
+		fmt.Fprintf(q.Stderr,
+			"pfq: note: %d of %d loads are not drawn: %s with the arrival rates multiplied by %s or more\n",
 			len(loads)-n, len(loads), why, loads[n].RatString())
 		if from := float(loads[n]); from < last {
 			c.regions = append(c.regions, plots.Region{Label: label, From: from, To: last})
@@ -210,7 +214,8 @@ func (c *planCurves) solves() (all int) {
 	return all
 }
 
-// figure returns what is drawn: what the question is about, the measures that have targets, and what is bought.
+// figure returns what is drawn: what the question is about, the measures that have targets, and
+// what is bought.
 func (c *planCurves) figure(file string) *plots.Figure {
 	f := &plots.Figure{Title: "plans by cost", Caption: c.caption(file)}
 	switch c.flags.find {
@@ -300,7 +305,8 @@ func (c *planCurves) aimed(o *plan.Outcome) float64 {
 	return o.Solution.MeanDelay.Float
 }
 
-// costs returns the panel of what growing loads cost, with lines from each load to what the next one takes.
+// costs returns the panel of what growing loads cost, with lines from each load to what the next
+// one takes.
 func (c *planCurves) costs() plots.Panel {
 	points := plots.Series{Label: "cheapest plan", Kind: plots.Points, Names: c.names()}
 	between := plots.Series{Label: "up to the next load", Kind: plots.Steps, Look: estimateLook, Thin: true}
@@ -338,7 +344,8 @@ func (c *planCurves) greatestLoads() plots.Panel {
 	stable := plots.Series{Label: "stable", Kind: plots.Steps, Marked: true, Look: 1}
 	for k, l := range c.loads { // the plans meet the targets at factor 1, so a load exists
 		holds.X, holds.Y = append(holds.X, c.at[k]), append(holds.Y, float(l.At))
-		stable.X, stable.Y = append(stable.X, c.at[k]), append(stable.Y, float(c.answers[k].Plan.Stability.CriticalScale))
+		stable.X, stable.Y = append(stable.X, c.at[k]),
+			append(stable.Y, float(c.answers[k].Plan.Stability.CriticalScale))
 	}
 	unit := "times the arrival rates"
 	if c.problem.Scale != nil {

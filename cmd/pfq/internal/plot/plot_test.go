@@ -63,7 +63,10 @@ func table(t *testing.T, model string, args ...string) map[string][]float64 {
 
 // Curves show the numbers of the solvers, at each load.
 func TestNumbers(t *testing.T) {
-	got := table(t, shop, "--show", "delay,jobs,rate,utilization", "--percentiles", "50,99.9", "--scale", "0.5,1,2", "--distribution", "3")
+	got := table(
+		t, shop, "--show", "delay,jobs,rate,utilization", "--percentiles", "50,99.9", "--scale", "0.5,1,2",
+		"--distribution", "3",
+	)
 	m, err := cluster.ReadJSON(strings.NewReader(shop))
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +82,10 @@ func TestNumbers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := bf.Answer(t.Context(), m.Scale(factor), bf.Question{Levels: []*big.Rat{big.NewRat(1, 2), big.NewRat(999, 1000)}}, bf.Settings{})
+		d, err := bf.Answer(
+			t.Context(), m.Scale(factor), bf.Question{Levels: []*big.Rat{big.NewRat(1, 2), big.NewRat(999, 1000)}},
+			bf.Settings{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +116,8 @@ func TestSimulated(t *testing.T) {
 		args := []string{"--runs", "10", "--jumps", "20000", "--scale", "0.5,1,1.5", "--confidence", "0.9999"}
 		args = append(args, "--percentiles", "50") // of balanced fairness there are no curves of these
 		got := table(t, c.model, args...)
-		if uneven := c.model != shop; uneven != (got["p50 of the delay, web"] == nil) || got["p50 of the delay, simulated, web"] == nil {
+		if uneven := c.model != shop; uneven != (got["p50 of the delay, web"] == nil) ||
+			got["p50 of the delay, simulated, web"] == nil {
 			t.Errorf("%s: %v", c.name, slices.Sorted(maps.Keys(got)))
 		}
 		points := 0
@@ -131,13 +138,21 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// The name of the file tells the format, as its first bytes show; the same picture has the same bytes.
+// The name of the file tells the format, as its first bytes show; the same picture has the same
+// bytes.
 func TestFormats(t *testing.T) {
-	for ending, begin := range map[string]string{"png": "\x89PNG", "PNG": "\x89PNG", "svg": "<?xml", "pdf": "%PDF", "csv": "load"} {
+	for ending, begin := range map[string]string{
+		"png": "\x89PNG",
+		"PNG": "\x89PNG",
+		"svg": "<?xml",
+		"pdf": "%PDF",
+		"csv": "load",
+	} {
 		var before []byte
 		for range 2 {
 			name := filepath.Join(t.TempDir(), "p."+ending)
-			if stdout, stderr, status := pfq(shop, "plot", "-", "-o", name, "--scale", "0.5,1"); stdout+stderr != "" || status != 0 {
+			if stdout, stderr, status := pfq(shop, "plot", "-", "-o", name, "--scale", "0.5,1"); stdout+stderr != "" ||
+				status != 0 {
 				t.Fatalf("%s: status %d %q %q", ending, status, stdout, stderr)
 			}
 			got, err := os.ReadFile(name)
@@ -164,9 +179,14 @@ func TestManyClasses(t *testing.T) {
 	for _, n := range []int{7, 8, 20, 91} {
 		var classes []string
 		for i := range n {
-			classes = append(classes, fmt.Sprintf(`{"name": "a class with a long name, number %d", "arrival_rate": 0.001, "servers": [{"group": "s", "choose": %d}]}`, i, i+1))
+			classes = append(classes, fmt.Sprintf(
+				`{"name": "a class with a long name, number %d", "arrival_rate": 0.001, "servers": [{"group": "s", "choose": %d}]}`, i, i+1,
+			))
 		}
-		m, err := cluster.ReadJSON(strings.NewReader(`{"servers": [{"name": "s", "count": 100, "capacity": 1}], "classes": [` + strings.Join(classes, ",") + `]}`))
+		m, err := cluster.ReadJSON(strings.NewReader(
+			`{"servers": [{"name": "s", "count": 100, "capacity": 1}], "classes": [` +
+				strings.Join(classes, ",") + `]}`,
+		))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,10 +215,13 @@ func TestManyClasses(t *testing.T) {
 				looks[s.Look], names[s.Label] = true, true
 			}
 			if len(looks) != len(p.Series) || len(names) != len(p.Series) || len(looks) > plots.MostCurves {
-				t.Errorf("%d classes: a panel with %d curves has %d looks, %d names", n, len(p.Series), len(looks), len(names))
+				t.Errorf("%d classes: a panel with %d curves has %d looks, %d names",
+					n, len(p.Series), len(looks), len(names))
 			}
-			if p.Y.Min != f.Panels[0].Y.Min || p.Y.Max != f.Panels[0].Y.Max || !(p.Y.Max > p.Y.Min) || math.IsInf(p.Y.Max, 0) {
-				t.Errorf("%d classes: axes from %v to %v and from %v to %v", n, p.Y.Min, p.Y.Max, f.Panels[0].Y.Min, f.Panels[0].Y.Max)
+			if p.Y.Min != f.Panels[0].Y.Min || p.Y.Max != f.Panels[0].Y.Max || !(p.Y.Max > p.Y.Min) ||
+				math.IsInf(p.Y.Max, 0) {
+				t.Errorf("%d classes: axes from %v to %v and from %v to %v",
+					n, p.Y.Min, p.Y.Max, f.Panels[0].Y.Min, f.Panels[0].Y.Max)
 			}
 			seen += len(p.Series)
 		}
@@ -213,7 +236,8 @@ func web(n int) string {
 	var servers, classes []string
 	for i := range n {
 		servers = append(servers, fmt.Sprintf(`{"name": "s%d", "capacity": 1}`, i))
-		classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": 0.1, "servers": ["s%d", "s%d", "s%d"]}`, i, i, (i+1)%n, (i+9)%n))
+		classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": 0.1, "servers": ["s%d", "s%d", "s%d"]}`,
+			i, i, (i+1)%n, (i+9)%n))
 	}
 	return `{"servers": [` + strings.Join(servers, ",") + `], "classes": [` + strings.Join(classes, ",") + `]}`
 }
@@ -230,16 +254,21 @@ func TestTooManyPanels(t *testing.T) {
 	if _, stderr, status := pfq(many(25*7, ""), "plot", "-", "--scale", "1", "--format", "csv"); status != 0 {
 		t.Errorf("26 panels: status %d, %s", status, stderr)
 	}
-	if _, stderr, status := pfq(many(25*7, `, {"name": "never", "arrival_rate": 0, "servers": ["s"]}`), "plot", "-", "--scale", "1", "--format", "csv"); status != 0 {
+	if _, stderr, status := pfq(
+		many(25*7, `, {"name": "never", "arrival_rate": 0, "servers": ["s"]}`), "plot", "-",
+		"--scale", "1", "--format", "csv",
+	); status != 0 {
 		t.Errorf("a class without arrivals: status %d, %s", status, stderr)
 	}
-	const want = "pfq: standard input: classes = 176, and 1 rows of servers: want less to draw: at most 26 panels of 7 curves, not 27; with --classes NAMES or worst:10 and --show delay there is less\n"
+	const want = "pfq: standard input: classes = 176, and 1 rows of servers: want less to draw: at most 26 panels of " +
+		"7 curves, not 27; with --classes NAMES or worst:10 and --show delay there is less\n"
 	if stdout, stderr, status := pfq(many(25*7+1, ""), "plot", "-"); status != 2 || stdout != "" || stderr != want {
 		t.Errorf("27 panels: status %d, %q", status, stderr)
 	}
 }
 
-// --classes draws the curves of some classes and the servers that they can use, as without it; worst:N those with the longest delays at the last load.
+// --classes draws the curves of some classes and the servers that they can use, as without it;
+// worst:N those with the longest delays at the last load.
 func TestClasses(t *testing.T) {
 	all := table(t, shop, "--scale", "0.5,2", "--show", "delay,jobs,utilization")
 	for classes, want := range map[string][]string{
@@ -263,14 +292,25 @@ func TestClasses(t *testing.T) {
 	if d := all["mean delay, reports"]; !(d[1] > all["mean delay, web"][1]) {
 		t.Errorf("reports wait no longer: %v", d)
 	}
-	for flag, want := range map[string]string{"web": "Drawn are 1 of 2 classes, ", "worst:1": "Drawn are the 1 of 2 classes that have the longest mean delays at load 2, ", "worst:2": "order of arrival with exponential sizes."} {
-		f := &question{show: []string{delay}, given: func(flag string) bool { return flag == "show" }, factors: []*big.Rat{big.NewRat(2, 1)}}
+	for flag, want := range map[string]string{
+		"web":     "Drawn are 1 of 2 classes, ",
+		"worst:1": "Drawn are the 1 of 2 classes that have the longest mean delays at load 2, ",
+		"worst:2": "order of arrival with exponential sizes.",
+	} {
+		f := &question{
+			show:    []string{delay},
+			given:   func(flag string) bool { return flag == "show" },
+			factors: []*big.Rat{big.NewRat(2, 1)},
+		}
 		f.classes, _ = parseChosen(flag)
-		figure, err := f.draw(command.Query{Ctx: t.Context(), File: "-", Stdin: strings.NewReader(shop), Stderr: io.Discard}, false)
+		figure, err := f.draw(
+			command.Query{Ctx: t.Context(), File: "-", Stdin: strings.NewReader(shop), Stderr: io.Discard}, false,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(figure.Caption, want) || strings.Contains(figure.Caption, "Drawn") != strings.HasPrefix(want, "Drawn") {
+		if !strings.Contains(figure.Caption, want) ||
+			strings.Contains(figure.Caption, "Drawn") != strings.HasPrefix(want, "Drawn") {
 			t.Errorf("%s: no %q in %s", flag, want, figure.Caption)
 		}
 	}
@@ -289,7 +329,10 @@ func TestRefused(t *testing.T) {
 		{shop, "--scale 1,0.5", `--scale = 1/2: want factors that increase, more than 1`, 2},
 		{shop, "--scale 0,1", `--scale[0] = 0: want factors > 0`, 2},
 		{shop, "--scale 3,4", `unstable with its arrival rates multiplied by 15/7 or more`, 1},
-		{strings.Replace(shop, `"arrival_rate": 1`, `"arrival_rate": 5`, 1), "--distribution 5", `unstable with its arrival rates multiplied by 5/9 or more`, 1},
+		{
+			strings.Replace(shop, `"arrival_rate": 1`, `"arrival_rate": 5`, 1),
+			"--distribution 5", `unstable with its arrival rates multiplied by 5/9 or more`, 1,
+		},
 		{shop, "--percentiles 100", `--percentiles[0] = 100: want a number > 0 and < 100`, 2},
 		{shop, "--classes wep", `--classes[0] = wep: want the name of a class, or worst:N; did you mean "web"?`, 2},
 		{shop, "--classes worst:0", `--classes = worst:0: want names of classes, such as web,mail, or worst:N`, 2},
@@ -298,9 +341,18 @@ func TestRefused(t *testing.T) {
 		{web(40), "", `; or pfq estimate --scale 0.1:0.9:0.1 --format csv, whose numbers are curves with intervals`, 2},
 		{web(40), "", `standard input: model = 40 classes on 40 rows of servers`, 2},
 		{shop, "--jumps 2000", `--jumps needs --runs`, 2},
-		{strings.ReplaceAll(strings.Replace(shop, "0.4", "0", 1), `"arrival_rate": 1`, `"arrival_rate": 0`), "", `want a class with an arrival_rate > 0`, 2},
-		{strings.Replace(shop, `"arrival_rate": 1,`, `"arrival_rate": 1, "mean_size": 2,`, 1), "--percentiles 50", `with --runs percentiles are simulated`, 2},
-		{commandtest.Example(t, "networks/ten-servers.yaml"), "", `standard input: a network, which plot does not draw: pfq network solves it`, 2},
+		{
+			strings.ReplaceAll(strings.Replace(shop, "0.4", "0", 1), `"arrival_rate": 1`, `"arrival_rate": 0`),
+			"", `want a class with an arrival_rate > 0`, 2,
+		},
+		{
+			strings.Replace(shop, `"arrival_rate": 1,`, `"arrival_rate": 1, "mean_size": 2,`, 1),
+			"--percentiles 50", `with --runs percentiles are simulated`, 2,
+		},
+		{
+			commandtest.Example(t, "networks/ten-servers.yaml"), "",
+			`standard input: a network, which plot does not draw: pfq network solves it`, 2,
+		},
 	} {
 		stdout, stderr, status := pfq(c.model, append([]string{"plot", "-", "-o", file}, strings.Fields(c.args)...)...)
 		if status != c.status || stdout != "" || !strings.Contains(stderr, c.want) {
@@ -310,7 +362,8 @@ func TestRefused(t *testing.T) {
 			t.Fatalf("%s: a picture", c.args)
 		}
 	}
-	if _, stderr, status := pfq(shop, "plot", "-", "-o", "p.gif"); status != 2 || !strings.Contains(stderr, "--output = p.gif: want a name that ends in .png") {
+	if _, stderr, status := pfq(shop, "plot", "-", "-o", "p.gif"); status != 2 ||
+		!strings.Contains(stderr, "--output = p.gif: want a name that ends in .png") {
 		t.Errorf("status %d, %q", status, stderr)
 	}
 }

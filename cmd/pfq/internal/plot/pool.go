@@ -16,7 +16,8 @@ import (
 	"productform/plots"
 )
 
-// A shares holds the numbers of the picture of jobs that stay: their tasks as the capacity of one resource changes.
+// A shares holds the numbers of the picture of jobs that stay: their tasks as the capacity of one
+// resource changes.
 type shares struct {
 	chart
 	flags    *question
@@ -105,7 +106,8 @@ func (c *shares) solve(q command.Query) error {
 	return nil
 }
 
-// allocate allocates the resources under a policy with the capacity of resource j multiplied by each of the factors.
+// allocate allocates the resources under a policy with the capacity of resource j multiplied by
+// each of the factors.
 func (c *shares) allocate(q command.Query, policy fluid.Policy, j int) ([]*fluid.Allocation, error) {
 	return command.WithProgress(q, func(ctx context.Context) (row []*fluid.Allocation, err error) {
 		for _, factor := range c.factors {
@@ -143,7 +145,12 @@ func (c *shares) figure(file string) *plots.Figure {
 		}
 		for j := range resources {
 			c.x = plots.Axis{Quantity: "capacity of " + c.short(resources, j), Unit: "times that of the file"}
-			q := quantity{name: "tasks", unit: "of one job", rows: rows, grows: !c.flags.policies.Several() && c.hasWideRange()}
+			q := quantity{
+				name:  "tasks",
+				unit:  "of one job",
+				rows:  rows,
+				grows: !c.flags.policies.Several() && c.hasWideRange(),
+			}
 			if word == utilization {
 				q = quantity{name: "utilization", rows: rows, part: true}
 			}
@@ -179,7 +186,8 @@ func (c *shares) hasWideRange() bool {
 	return most >= 20*least
 }
 
-// value returns the tasks of job i, or the utilization of resource i, with the capacity of resource j at factor k.
+// value returns the tasks of job i, or the utilization of resource i, with the capacity of resource
+// j at factor k.
 func (c *shares) value(word string, policy, j, k, i int) *float64 {
 	a := c.results[policy][j][k]
 	if word == tasks {

@@ -1,5 +1,5 @@
-// Package plot is the command plot of pfq: pictures of a cluster or of shared resources against load, and of
-// what plans cost.
+// Package plot is the command plot of pfq: pictures of a cluster or of shared resources against
+// load, and of what plans cost.
 package plot
 
 import (
@@ -66,17 +66,22 @@ func New() *cobra.Command {
 			"or worst:10 for the ten with the longest mean delays",
 		Want: "names of classes, such as web,mail, or worst:N", Parse: parseChosen}.Add(cmd, &f.classes)
 	command.AddPercentiles(cmd, &f.percentiles,
-		"for a cluster: also draw these percentiles of the delay of each class, first come, first served with exponential sizes")
+		"for a cluster: also draw these percentiles of the delay of each class, first come, first served with "+
+			"exponential sizes")
 	b.Int(&f.asked.MaxJobs, "MaxJobs", "distribution", bf.MostJobs,
-		fmt.Sprintf("for a cluster: also draw the probabilities of 0, ..., `N` jobs in total at the rates of the model, "+
-			"N from 1 to %d", bf.MostJobs))
+		fmt.Sprintf(
+			"for a cluster: also draw the probabilities of 0, ..., `N` jobs in total at the rates of the model, "+
+				"N from 1 to %d",
+			bf.MostJobs,
+		))
 	command.AddScale(cmd, &f.factors, "draw a point", "all arrival rates, or all capacities for permanent jobs,")
 	b.Name("loads", "scale")
 	f.policies.Add(b, "how the resources of a pool are shared")
 	b.Int(&f.chain.MaxStates, "MaxStates", "states", 1e9,
 		fmt.Sprintf("maximum number of `STATES` of the Markov chain of a pool (default %d)", traffic.DefaultMaxStates))
 	cli.AddChoice(cmd, &f.find, "find", []string{findFrontier, findGrowth, findLoad},
-		"for a plan: the best plans for their cost, the smallest cost as the load grows, or the greatest load that plans carry")
+		"for a plan: the best plans for their cost, the smallest cost as the load grows, or the greatest load that "+
+			"plans carry")
 	b.Int(&f.search.Limit, "Limit", "limit", 1e9, "stop a search for plans after this many `SOLVES`")
 	command.AddRuns(b, &f.settings, "also simulate, `N` independent runs at each of eight loads", f.plans)
 	f.addHints(cmd)
@@ -99,7 +104,8 @@ func (f *question) addHints(cmd *cobra.Command) {
 			return fmt.Errorf("plot wants one MODEL, not 2 arguments; the picture is named by --output %s", args[1])
 		}
 		if len(args) == 2 && slices.Contains([]string{findFrontier, findGrowth, findLoad}, args[0]) {
-			return fmt.Errorf("plot wants one MODEL, not 2 arguments; of a plan %s is drawn with --find %s", args[0], args[0])
+			return fmt.Errorf("plot wants one MODEL, not 2 arguments; of a plan %s is drawn with --find %s",
+				args[0], args[0])
 		}
 		return accept(cmd, args)
 	}
@@ -187,7 +193,8 @@ func (f *question) plans(q command.Query) (plans []*sim.Plan, err error) {
 	return plans, nil
 }
 
-// translate names the flags of settings in an error, and alternatives to solving traffic that is too large.
+// translate names the flags of settings in an error, and alternatives to solving traffic that is
+// too large.
 func (f *question) translate(err error) error {
 	return command.TranslateTraffic(f.binding, err, f.chain, f.settings.Runs, "smaller factors in --scale")
 }

@@ -41,8 +41,8 @@ func openTerminal(t *testing.T) *os.File {
 	return terminal
 }
 
-// On a terminal a picture without --output goes to a new file named after the model; an existing file
-// is never overwritten. All else is written as without a terminal.
+// On a terminal a picture without --output goes to a new file named after the model; an existing
+// file is never overwritten. All else is written as without a terminal.
 func TestPictureOnTerminal(t *testing.T) {
 	terminal := openTerminal(t)
 	const exists = "pfq: shop.svg: this file exists already; name a file with -o\n"

@@ -29,8 +29,8 @@ type poolCurves struct {
 	results  [][]*traffic.Result // results of each policy, at each factor
 }
 
-// traffic draws a pool of jobs that arrive and depart. The figure is nil where there is nothing to draw, which the
-// standard error says.
+// traffic draws a pool of jobs that arrive and depart. The figure is nil where there is nothing to
+// draw, which the standard error says.
 func (f *question) traffic(q command.Query, s source) (*plots.Figure, error) {
 	t, err := command.Read(s.query, traffic.Read, traffic.ReadFile, "solve")
 	if err != nil {
@@ -71,8 +71,8 @@ func (f *question) checkTraffic(t *traffic.Model) error {
 	return tooMany("jobs", fmt.Sprintf("%d classes", len(t.Classes)), count, instead...)
 }
 
-// poolCurves solves the traffic at all loads below the critical one. It is nil where there are none, which the
-// standard error says.
+// poolCurves solves the traffic at all loads below the critical one. It is nil where there are
+// none, which the standard error says.
 func (f *question) poolCurves(q command.Query, t *traffic.Model) (*poolCurves, error) {
 	critical := t.CriticalScale()
 	if critical == nil {
@@ -204,9 +204,14 @@ func (f *question) trafficPlans(q command.Query, s source) (plans []*sim.Plan, e
 	return plans, nil
 }
 
-// figure returns what is drawn: of one policy a panel for each measure, of several one for each measure of each class.
+// figure returns what is drawn: of one policy a panel for each measure, of several one for each
+// measure of each class.
 func (c *poolCurves) figure(file string) *plots.Figure {
-	f := &plots.Figure{Title: "measures against load", Caption: c.caption(file), Confidence: c.flags.settings.Confidence}
+	f := &plots.Figure{
+		Title:      "measures against load",
+		Caption:    c.caption(file),
+		Confidence: c.flags.settings.Confidence,
+	}
 	var classes []string
 	for _, k := range c.model.Classes {
 		classes = append(classes, k.Name)
@@ -253,7 +258,8 @@ func (c *poolCurves) number(field string, policy, k, i int) *float64 {
 	return known(render.Fields(c.results[policy][k].Classes[i]).Get(field))
 }
 
-// policyNames returns the policies in words, and by the names that curves have if there are several.
+// policyNames returns the policies in words, and by the names that curves have if there are
+// several.
 func policyNames(policies []fluid.Policy) string {
 	if len(policies) == 1 {
 		return policies[0].Words()
