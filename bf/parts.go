@@ -9,12 +9,12 @@ import (
 	"productform/cluster"
 )
 
-// Parts tells the parts of a model that share no server, as it is: classes without arrivals and
+// partIndex tells the parts of a model that share no server, as it is: classes without arrivals and
 // servers of capacity 0 link none, and are in none themselves. As the normalizations of the parts
 // multiply, a class depends on its own part only.
 type partIndex struct{ ofClass, ofServer []int } // by row, -1 for none
 
-// Of returns the parts of a model.
+// newPartIndex returns the parts of a model.
 func newPartIndex(ctx context.Context, m *cluster.Model) (partIndex, error) {
 	p := partIndex{slices.Repeat([]int{-1}, len(m.Classes)), slices.Repeat([]int{-1}, len(m.Servers))}
 	components, err := m.Reduce(ctx)

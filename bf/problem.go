@@ -14,8 +14,9 @@ import (
 	"productform/num"
 )
 
-// New returns the integers of a component. Where the numbers of ways to choose servers make them
-// longer than a word the rates are those of all ways together, unless they are asked for as perWay.
+// newProblem returns the integers of a component. Where the numbers of ways to choose servers make
+// them longer than a word the rates are those of all ways together, unless they are asked for as
+// perWay.
 func newProblem(c *cluster.Component, perWay bool) *recursion.Problem {
 	if !slices.ContainsFunc(c.Model.Servers, func(s cluster.Server) bool { return s.Size() > 1 }) {
 		p := wordProblem(c)
@@ -41,7 +42,7 @@ func newProblem(c *cluster.Component, perWay bool) *recursion.Problem {
 	return sharedProblem(c)
 }
 
-// Shared returns the integers of a component with the rates of all ways together.
+// sharedProblem returns the integers of a component with the rates of all ways together.
 func sharedProblem(c *cluster.Component) *recursion.Problem {
 	p := problemOf(c, oneWay(c))
 	p.Shared, p.Small, p.Capacity64, p.Rate64 = true, false, nil, nil
@@ -181,7 +182,7 @@ func choices(servers []cluster.Choice) []recursion.Choice {
 
 var intOne = big.NewInt(1) // never changed
 
-// Log2Ways returns log2 Π_g C(n_g, d_g), to ten digits.
+// log2Ways returns log2 Π_g C(n_g, d_g), to ten digits.
 func log2Ways(servers []cluster.Server, choose []cluster.Choice) float64 {
 	sum := 0.0
 	for _, c := range choose {
@@ -194,7 +195,7 @@ func log2Ways(servers []cluster.Server, choose []cluster.Choice) float64 {
 	return sum
 }
 
-// Ways returns Π_g C(n_g, d_g), the number of server sets a class chooses from.
+// countWays returns Π_g C(n_g, d_g), the number of server sets a class chooses from.
 func countWays(servers []cluster.Server, choose []cluster.Choice) *big.Int {
 	ways := big.NewInt(1)
 	for _, c := range choose {
@@ -209,8 +210,8 @@ func timesInt(r *big.Rat, scale *big.Int) *big.Int {
 	return q.Mul(q, r.Num())
 }
 
-// Rounded returns a component in whole numbers whose sum has at most so many bits, with less load
-// than c has or with more: rates are rounded down and capacities up, or the other way.
+// roundedComponent returns a component in whole numbers whose sum has at most so many bits, with
+// less load than c has or with more: rates are rounded down and capacities up, or the other way.
 func roundedComponent(c *cluster.Component, bits int, less bool) *cluster.Component {
 	m := &c.Model
 	total := new(big.Rat)

@@ -3,7 +3,7 @@
 
 package dispatch
 
-// A Learner holds the mean of the numbers seen, or of the most recent ones.
+// A learner holds the mean of the numbers seen, or of the most recent ones.
 type learner struct {
 	Mean float64
 	Seen int     // count of numbers

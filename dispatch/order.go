@@ -5,7 +5,7 @@ package dispatch
 
 import "slices"
 
-// An Order is a sorted list in an array with free space on both sides. Adding or removing an item
+// A jobOrder is a sorted list in an array with free space on both sides. Adding or removing an item
 // moves either the items before it or those after it, whichever are fewer.
 type jobOrder struct {
 	Compare  func(a, b int) int // 0 only for the same item

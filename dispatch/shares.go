@@ -4,10 +4,10 @@
 
 package dispatch
 
-// A Share is what a job gets: the workers at indices From to To-1 of the list.
+// A workerShare is what a job gets: the workers at indices From to To-1 of the list.
 type workerShare struct{ Job, From, To int }
 
-// A Plan assigns each worker of a list to a job or to none.
+// A sharePlan assigns each worker of a list to a job or to none.
 type sharePlan struct {
 	Shares []workerShare // in the order of the list
 
@@ -24,8 +24,8 @@ type sharePlan struct {
 	isListed bool // whether byWorker is up to date
 }
 
-// NewPlan returns an empty plan for workers with numbers below n, with capacity for a number of
-// shares.
+// newSharePlan returns an empty plan for workers with numbers below n, with capacity for a number
+// of shares.
 func newSharePlan(n, shares int) sharePlan {
 	return sharePlan{Shares: make([]workerShare, 0, shares), byWorker: make([]int, n)}
 }

@@ -120,7 +120,7 @@ func (q *waitingQueue) moments() (mean, deviation float64) {
 	return mean + 1/rate, math.Sqrt(variance)
 }
 
-// logOf returns the logarithm of x >= 0, approximately.
+// floatLog returns the logarithm of x >= 0, approximately.
 func floatLog(x *big.Float) float64 {
 	mantissa := new(big.Float)
 	exponent := x.MantExp(mantissa)

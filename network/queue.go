@@ -21,10 +21,10 @@ import (
 	"productform/num"
 )
 
-// Precision is the precision of the intervals, in bits.
+// waitingPrecision is the precision of the intervals, in bits.
 const waitingPrecision = 128
 
-// A Queue describes the state that a job finds.
+// A waitingQueue describes the state that a job finds.
 type waitingQueue struct {
 	Servers int            // m
 	Rate    *big.Rat       // ν

@@ -19,12 +19,13 @@ const (
 	maxTrafficBits = 1 << 20   // per number
 )
 
-// A Flow is a graph with weights P_ab, in which nodes are eliminated. Nodes are numbered from 0.
+// A trafficFlow is a graph with weights P_ab, in which nodes are eliminated. Nodes are numbered
+// from 0.
 type trafficFlow struct {
 	out, in []map[int]*big.Rat // out[a][b] = in[b][a] = P_ab > 0
 }
 
-// NewFlow returns a graph without weights.
+// newTrafficFlow returns a graph without weights.
 func newTrafficFlow(nodes int) *trafficFlow {
 	f := &trafficFlow{make([]map[int]*big.Rat, nodes), make([]map[int]*big.Rat, nodes)}
 	for a := range nodes {

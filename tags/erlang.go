@@ -4,14 +4,14 @@
 
 package tags
 
-// NextB returns B_n from B_{n-1}, the probability that a job is lost which finds all of n servers
-// busy, where jobs bring the work of a > 0 servers:
+// NextErlangB returns B_n from B_{n-1}, the probability that a job is lost which finds all of n
+// servers busy, where jobs bring the work of a > 0 servers:
 //
 //	B_0 = 1,  B_n = a B_{n-1}/(n + a B_{n-1}).
 func NextErlangB(a, b float64, n int) float64 { return a * b / (float64(n) + a*b) }
 
-// C returns the probability that a job waits in the M/M/n queue of n >= 1 servers, at load ρ in
-// (0, 1) a server. With a = n ρ it is
+// ErlangC returns the probability that a job waits in the M/M/n queue of n >= 1 servers, at load ρ
+// in (0, 1) a server. With a = n ρ it is
 //
 //	C = B_n/(1 - ρ + ρ B_n),
 //

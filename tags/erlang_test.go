@@ -28,7 +28,7 @@ func TestCReference(t *testing.T) {
 	}
 }
 
-// sum returns C from 1/B = Σ_k n (n-1) ... (n-k+1)/a^k, a = n ρ, in 200 bits.
+// sumOf returns C from 1/B = Σ_k n (n-1) ... (n-k+1)/a^k, a = n ρ, in 200 bits.
 func sumOf(servers int, load float64) float64 {
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
 	a := number(float64(servers))

@@ -22,8 +22,8 @@ import (
 	"productform/sizes"
 )
 
-// Factor returns the limit, as the load goes to 0, of the mean waiting time by the formula of
-// [PolicyCentral] over the true one,
+// LowLoadFactor returns the limit, as the load goes to 0, of the mean waiting time by the formula
+// of [PolicyCentral] over the true one,
 //
 //	(E[X²]/(2 E[X])) / (h ∫_0^∞ (E[(X - x)^+]/E[X])^h dx),
 //

@@ -77,7 +77,7 @@ func TestFactorOfLists(t *testing.T) {
 	}
 }
 
-// near allows for what firstOf proves of its integral, by which the factor is divided.
+// isClose2 allows for what firstOf proves of its integral, by which the factor is divided.
 func isClose2(t *testing.T, d sizes.Distribution, hosts int, want float64) {
 	t.Helper()
 	got, err := tags.LowLoadFactor(d, hosts)

@@ -26,7 +26,7 @@ import (
 // clusterFields are the fields of the models of other commands.
 var clusterFields = []string{"servers", "classes", "mean_size"}
 
-// A question holds what the flags ask for.
+// An allocateQuestion holds the flags of pfq allocate.
 type allocateQuestion struct {
 	binding        *cli.Binding
 	policies       command.Policies
@@ -38,7 +38,7 @@ type allocateQuestion struct {
 	factors        []*big.Rat // factors of the arrival rates; nil for the traffic as it is
 }
 
-// New returns the command.
+// newAllocateCommand returns the command allocate.
 func newAllocateCommand() *cobra.Command {
 	var f allocateQuestion
 	cmd := command.New("allocate POOL", f.answer)

@@ -13,7 +13,7 @@ import (
 	"productform/internal/render"
 )
 
-// An answered is the answer of one policy, or why there is none.
+// An allocateAnswered is the answer of one policy, or why there is none.
 type allocateAnswered struct {
 	render.Answer
 	policy   fluid.Policy

@@ -21,10 +21,10 @@ import (
 	"productform/sim/pool"
 )
 
-// program is pfq with the command of this package.
+// allocateProgram is pfq with the command allocate alone.
 var allocateProgram = commandtest.Program(func() *cobra.Command { return command.Root(newAllocateCommand()) })
 
-// pfq runs one command line in this process.
+// runAllocate runs one command line of pfq allocate in this process.
 var runAllocate = allocateProgram.Run
 
 // Two jobs on one resource of 4 units: tasks of a take 1 of them, of b 3.

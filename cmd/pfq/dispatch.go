@@ -36,7 +36,7 @@ type dispatchFlags struct {
 	records, format, file string
 }
 
-// New returns the command.
+// newDispatchCommand returns the command dispatch.
 func newDispatchCommand() *cobra.Command {
 	f := dispatchFlags{LogFlags: cli.LogFlags{PolicyList: "all", MostWorkers: 1_000_000}}
 	cmd := command.Help(&cobra.Command{

@@ -22,10 +22,10 @@ import (
 	"productform/traces"
 )
 
-// program is pfq with the command of this package.
+// dispatchProgram is pfq with the command dispatch alone.
 var dispatchProgram = commandtest.Program(func() *cobra.Command { return command.Root(newDispatchCommand()) })
 
-// pfq runs one command line in this process.
+// runDispatch runs one command line of pfq dispatch in this process.
 var runDispatch = dispatchProgram.Run
 
 // fiveJobs returns the example, and writes it to the file five.swf of a new folder, in which the

@@ -25,7 +25,7 @@ import (
 // milliseconds.
 const windowServers = 12
 
-// A question holds what the flags ask for.
+// An estimateQuestion holds the flags of pfq estimate.
 type estimateQuestion struct {
 	binding  *cli.Binding
 	settings gibbs.Settings
@@ -33,7 +33,7 @@ type estimateQuestion struct {
 	factors  []*big.Rat // they multiply the arrival rates; nil for the model as it is
 }
 
-// New returns the command.
+// newEstimateCommand returns the command estimate.
 func newEstimateCommand() *cobra.Command {
 	var f estimateQuestion
 	cmd := command.New("estimate MODEL", f.answer)

@@ -11,7 +11,7 @@ import (
 	"productform/internal/render"
 )
 
-// A gradientRow has the derivative of the mean number of jobs in one rate or capacity.
+// An estimateGradientRow has the derivative of the mean number of jobs in one rate or capacity.
 type estimateGradientRow struct {
 	By       string          `json:"by" title:"for each unit of"` // arrival_rate or capacity
 	Of       string          `json:"of"`                          // a class or a server
@@ -20,7 +20,7 @@ type estimateGradientRow struct {
 
 const byRate, byCapacity = "arrival_rate", "capacity"
 
-// columns are the first columns of CSV.
+// estimateColumns are the first columns of CSV.
 var estimateColumns = []string{
 	"kind", "name", "count", "arrival_rate", "mean_jobs", "mean_jobs_half_width", "mean_delay",
 	"mean_delay_half_width", "service_rate", "service_rate_half_width", "utilization", "utilization_half_width",

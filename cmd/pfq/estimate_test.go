@@ -19,10 +19,10 @@ import (
 	"productform/cmd/pfq/internal/commandtest"
 )
 
-// program is pfq with the command of this package.
+// estimateProgram is pfq with the command estimate alone.
 var estimateProgram = commandtest.Program(func() *cobra.Command { return command.Root(newEstimateCommand()) })
 
-// model has classes with their own mean sizes, one that never arrives, and a group.
+// estimateModel has classes with their own mean sizes, one that never arrives, and a group.
 const estimateModel = `{"servers": [{"name": "rack", "count": 4, "capacity": 1}, {"name": "big", "capacity": 2}, {"name": "off", "capacity": 0}],
 "classes": [{"name": "pairs", "arrival_rate": 1, "mean_size": 2, "servers": [{"group": "rack", "choose": 2}]},
 {"name": "wide", "arrival_rate": "3/2", "servers": [{"group": "rack", "choose": 1}, "big", "off"]}, {"name": "never", "arrival_rate": 0, "servers": ["big"]}]}`

@@ -26,7 +26,7 @@ import (
 	"productform/sizes"
 )
 
-// A question holds what the flags ask for.
+// A networkQuestion holds the flags of pfq network.
 type networkQuestion struct {
 	binding     *cli.Binding
 	asked       network.Question
@@ -44,7 +44,7 @@ type networkQuestion struct {
 // stationFlags are the flags that only networks with stations have.
 var stationFlags = []string{"bounds", "distribution", "states", "population"}
 
-// New returns the command.
+// newNetworkCommand returns the command network.
 func newNetworkCommand() *cobra.Command {
 	var f networkQuestion
 	cmd := command.New("network MODEL", f.answer)
@@ -169,7 +169,7 @@ func (f *networkQuestion) one(q command.Query, m networkModel) (a render.Answer,
 	return a, err == nil, err
 }
 
-// A model is the content of a file.
+// A networkModel is the content of a file.
 type networkModel interface {
 	isOpen() bool                       // some jobs arrive from outside or from sources
 	scale(factor *big.Rat) networkModel // all arrival rates multiplied by factor >= 0

@@ -11,7 +11,7 @@ import (
 	"productform/sim"
 )
 
-// A solution is an exact answer, and the parts of it that a simulation estimates.
+// A networkSolution is an exact answer, and the parts of it that a simulation estimates.
 type networkSolution struct {
 	points      []render.Point // one, or that of each population if list is true
 	list        bool

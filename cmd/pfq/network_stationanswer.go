@@ -14,13 +14,13 @@ import (
 	simnetwork "productform/sim/network"
 )
 
-// columns are the first columns of CSV.
+// networkColumns are the first columns of CSV.
 var networkColumns = []string{"kind", "name", "station", "class", "classes", "population", "discipline", "throughput",
 	"mean_jobs", "mean_delay", "utilization", "empty_probability", "idle_probability", "jobs", "probability"}
 
 const chainColumns = "classes population throughput mean_jobs mean_delay throughput_limit? limit_station?"
 
-// sections are the lines of CSV and the tables of text.
+// networkSections are the lines of CSV and the tables of text.
 var networkSections = []render.Section{
 	{Kind: "network", Columns: "-"},
 	{Kind: "chain", Of: "chains", Columns: chainColumns},

@@ -23,7 +23,7 @@ import (
 	"productform/num"
 )
 
-// program is pfq with the command of this package.
+// networkProgram is pfq with the command network alone.
 var networkProgram = commandtest.Program(func() *cobra.Command { return command.Root(newNetworkCommand()) })
 
 // Ten servers with one queue are M/M/10: at load 8 jobs wait with probability C = B/(1 - 0.8 (1 -
@@ -548,7 +548,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// gpus has twelve servers, of which training holds at most four.
+// networkGPUs has twelve servers, of which training holds at most four.
 const networkGPUs = `stations:
   - {name: gpus, discipline: balanced, servers: 12, limits: [{classes: [training], most: 4}]}
 classes:

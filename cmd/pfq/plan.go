@@ -34,7 +34,7 @@ const (
 	findGrowth   = "growth"
 )
 
-// A question holds what the flags ask for.
+// A planQuestion holds the flags of pfq plan.
 type planQuestion struct {
 	binding  *cli.Binding
 	settings plan.SearchSettings
@@ -45,7 +45,7 @@ type planQuestion struct {
 	loads    []*big.Rat // factors of the arrival rates; nil for those of the file
 }
 
-// New returns the command.
+// newPlanCommand returns the command plan.
 func newPlanCommand() *cobra.Command {
 	f := planQuestion{settings: plan.SearchSettings{Limit: 100_000, Settings: plan.Settings{RelTol: num.DefaultRelTol}}}
 	cmd := command.New("plan PLAN", f.answer)

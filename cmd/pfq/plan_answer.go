@@ -101,8 +101,8 @@ type payRow struct {
 	With    *num.Value `json:"mean_delay_with"`
 }
 
-// A gradientRow is the derivative of the mean delay that is minimized, at the plan or, without one,
-// now.
+// A planGradientRow is the derivative of the mean delay that is minimized, at the plan or, without
+// one, now.
 type planGradientRow struct {
 	Kind string `json:"option"` // upgrade or new server
 	Name string `json:"name"`
@@ -345,8 +345,8 @@ func severalAnswer(all []*found) render.Answer {
 	return out
 }
 
-// An answered holds the fields of an answer in a file that a verification needs. They are read by
-// the tags that wrote them.
+// A planAnswered holds the fields of an answer in a file that a verification needs. They are read
+// by the tags that wrote them.
 type planAnswered struct {
 	Find  string `json:"find"`
 	Found bool   `json:"found"`

@@ -23,10 +23,10 @@ import (
 	"productform/internal/input"
 )
 
-// program is pfq with the command of this package.
+// planProgram is pfq with the command plan alone.
 var planProgram = commandtest.Program(func() *cobra.Command { return command.Root(newPlanCommand()) })
 
-// pfq runs one command line in this process.
+// runPlan runs one command line of pfq plan in this process.
 var runPlan = planProgram.Run
 
 // Two servers of capacity 1, class a at 0.9 on the first, b at 0.4 on the second: if b may use the
@@ -66,7 +66,8 @@ func TestEdgeThatHurts(t *testing.T) {
 	}
 }
 
-// questions are command lines about the plan of the shop, each with the exit status of its answer.
+// planQuestions are command lines about the plan of the shop, each with the exit status of its
+// answer.
 var planQuestions = []struct {
 	args   string
 	status int
@@ -270,7 +271,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// leaves returns all numbers, words and truths in a value of JSON.
+// planLeaves returns all numbers, words and truths in a value of JSON.
 func planLeaves(v any) (all []string) {
 	switch v := v.(type) {
 	case nil:
@@ -631,7 +632,8 @@ func TestFrontierAtLoads(t *testing.T) {
 	}
 }
 
-// gpus is unstable as it is; it buys for a group of four, and cannot buy enough within the budget.
+// planGPUs is unstable as it is; it buys for a group of four, and cannot buy enough within the
+// budget.
 const planGPUs = `model:
   servers: [{name: old, capacity: 1, count: 8}, {name: new, capacity: 2, count: 4}]
   classes: [{name: training, arrival_rate: 1.25, mean_size: 8, servers: [new]}, {name: batch, arrival_rate: 2, mean_size: 2, servers: [old]}]

@@ -23,7 +23,7 @@ import (
 
 var policies = []string{string(simcluster.FCFS), string(simcluster.Interrupt), string(simcluster.ProcessorSharing)}
 
-// A question holds what the flags ask for.
+// A simulateQuestion holds the flags of pfq simulate.
 type simulateQuestion struct {
 	binding       *cli.Binding
 	sizes, policy string
@@ -34,7 +34,7 @@ type simulateQuestion struct {
 	settings      sim.Settings
 }
 
-// New returns the command.
+// newSimulateCommand returns the command simulate.
 func newSimulateCommand() *cobra.Command {
 	f := simulateQuestion{sizes: "exponential"}
 	cmd := command.New("simulate MODEL", f.answer)

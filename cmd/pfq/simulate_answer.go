@@ -24,7 +24,7 @@ type simulation struct {
 	comparisons command.Comparisons
 }
 
-// columns are the first columns of CSV.
+// simulateColumns are the first columns of CSV.
 var simulateColumns = []string{"kind", "name", "quantity", "mean", "half_width", "confidence", "exact", "z"}
 
 func (s *simulation) answer() render.Answer {

@@ -24,7 +24,7 @@ import (
 	"productform/stability"
 )
 
-// A question holds what the flags ask for.
+// A solveQuestion holds the flags of pfq solve.
 type solveQuestion struct {
 	binding     *cli.Binding
 	asked       bf.Question
@@ -33,7 +33,7 @@ type solveQuestion struct {
 	scaling     command.Scaling
 }
 
-// New returns the command.
+// newSolveCommand returns the command solve.
 func newSolveCommand() *cobra.Command {
 	var f solveQuestion
 	cmd := command.New("solve MODEL", f.answer)

@@ -13,7 +13,7 @@ import (
 	"productform/stability"
 )
 
-// A solution is a result of solve.
+// A solveSolution is a result of solve.
 type solveSolution struct {
 	*solveQuestion
 	model  *cluster.Model
@@ -23,12 +23,12 @@ type solveSolution struct {
 	at     *command.Scaled // nil without --scale
 }
 
-// columns are the first columns of CSV.
+// solveColumns are the first columns of CSV.
 var solveColumns = []string{"kind", "name", "count", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate",
 	"utilization", "service", "engine", "lattice", "states", "normalization", "empty_probability",
 	"relative_error_bound", "jobs", "probability"}
 
-// sections are the lines of CSV and the tables of text.
+// solveSections are the lines of CSV and the tables of text.
 var solveSections = []render.Section{
 	{Kind: "cluster", Columns: "normalization empty_probability mean_jobs mean_delay"},
 	{Kind: "class", Of: "classes",

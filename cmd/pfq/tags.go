@@ -44,7 +44,7 @@ type tagsFlags struct {
 
 var hostsWanted = fmt.Sprintf("an integer in 1..%d", tags.MaxHosts)
 
-// New returns the command.
+// newTagsCommand returns the command tags.
 func newTagsCommand() *cobra.Command {
 	var f tagsFlags
 	cmd := command.New("tags", func(q command.Query) (render.Answer, bool, error) {

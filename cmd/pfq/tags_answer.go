@@ -303,7 +303,7 @@ func (a *tagsAnswer) answer() render.Answer {
 	}
 }
 
-// rows returns a list in an answer.
+// tagsRows returns a list in an answer.
 func tagsRows(f render.Record, key string) []render.Record {
 	list, _ := f.Get(key).([]render.Record)
 	return list

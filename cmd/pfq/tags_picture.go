@@ -25,8 +25,8 @@ const (
 	mostPoints = 8 // loads that are simulated
 )
 
-// NewPlot returns the command plot tags, made by newPicture: a command that answers with a figure,
-// given whether its numbers are for a table.
+// newTagsPlot returns the command plot tags, made by newPicture: a command that answers with a
+// figure, given whether its numbers are for a table.
 func newTagsPlot(newPicture func(use string, figure func(command.Query, bool) (*plots.Figure, error)) *cobra.Command,
 ) *cobra.Command {
 	var f pictureFlags

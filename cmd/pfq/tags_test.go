@@ -29,10 +29,10 @@ import (
 	"productform/tags"
 )
 
-// program is pfq with the command of this package.
+// tagsProgram is pfq with the command tags alone.
 var tagsProgram = commandtest.Program(func() *cobra.Command { return command.Root(newTagsCommand()) })
 
-// pfq runs one command line in this process.
+// runTags runs one command line of pfq tags in this process.
 var runTags = tagsProgram.Run
 
 // tagsPaper gives the sizes of [HB02], figure 5: a mean of 3000 and a largest size of 1e10.

@@ -11,7 +11,7 @@ import (
 	"productform/sweep"
 )
 
-// A Choice selects what a command does with its runs instead of answering; the zero value means
+// A RunChoice selects what a command does with its runs instead of answering; the zero value means
 // that it answers.
 type RunChoice struct {
 	Part  Part
@@ -29,7 +29,7 @@ const (
 	Serve = "serve"
 )
 
-// Flags are the names of the flags that [Choice.Add] adds.
+// RunFlags are the names of the flags that [Choice.Add] adds.
 var RunFlags = []string{"part", "tasks"}
 
 // Add adds the flags to a command.

@@ -52,7 +52,7 @@ func (c RunChoice) Do(ctx context.Context, plans []*sim.Plan, s sweep.Settings, 
 	return last, err
 }
 
-// list writes the fingerprint and then the tasks, one per line.
+// listTasks writes the fingerprint and then the tasks, one per line.
 func listTasks[R any](tasks []sweep.Task[R], out io.Writer) error {
 	w := bufio.NewWriter(out)
 	lines := []any{FingerprintOf()}

@@ -20,7 +20,7 @@ import (
 	"productform/internal/input"
 )
 
-// Flags selects the jobs of a log, their policies, and the workers. A command sets fields that
+// LogFlags selects the jobs of a log, their policies, and the workers. A command sets fields that
 // differ from the zero value before Add.
 type LogFlags struct {
 	PolicyList     string // the default, before flags are read; all means AllRules

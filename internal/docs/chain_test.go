@@ -11,14 +11,15 @@ import (
 	"testing"
 )
 
-// maxPackages and maxChain bound the number of packages of both modules, and the number of packages on
-// a chain of imports from internal/input to a command.
+// maxPackages and maxChain bound the number of packages of both modules, and the number of packages
+// on a chain of imports from internal/input to a command.
 const (
 	maxPackages = 95
 	maxChain    = 9
 )
 
-// importsOf returns the packages of this project that each package imports, in Linux and without tests.
+// importsOf returns the packages of this project that each package imports, in Linux and without
+// tests.
 func importsOf(t *testing.T) map[string][]string {
 	t.Helper()
 	imports := map[string][]string{}
@@ -28,7 +29,8 @@ func importsOf(t *testing.T) map[string][]string {
 		}
 		if d.IsDir() {
 			own := name != root && filepath.Clean(name) != filepath.Join(root, "live") && isModule(name)
-			if own || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "wasm" {
+			if own || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && d.Name() != ".." ||
+				d.Name() == "wasm" {
 				return filepath.SkipDir
 			}
 			return nil

@@ -203,7 +203,7 @@ func (n *Node) IntegerFrom(path string, low, high int, want string) (int, error)
 	return int(x.Num().Int64()), nil
 }
 
-// List decodes each element of an array; n is nil if the field is missing.
+// DecodeList decodes each element of an array; n is nil if the field is missing.
 func DecodeList[T any](n *Node, path, want string, decode func(n *Node, path string) (T, error)) ([]T, error) {
 	elements, err := n.Elements(path, want)
 	if err != nil {
@@ -233,7 +233,7 @@ func (n *Node) Row(path, what string, rows map[string]int) (int, error) {
 	return i, nil
 }
 
-// Rows returns the first row of each of n names.
+// RowsByName returns the first row of each of n names.
 func RowsByName[Name comparable](n int, name func(int) Name) map[Name]int {
 	rows := make(map[Name]int, n)
 	for i := n - 1; i >= 0; i-- {

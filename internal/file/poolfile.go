@@ -17,7 +17,7 @@ import (
 // table.
 const maxDemands = 10_000_000
 
-// Read reads a text that should be what want says, and checks it. Errors name the line.
+// ReadPool reads a text that should be what want says, and checks it. Errors name the line.
 func ReadPool[T Checked](
 	r io.Reader, format Format, want string, decode func(root *Node) (T, error),
 ) (v T, err error) {

@@ -79,7 +79,7 @@ func ReadFile[T any](name string, read func(io.Reader, Format) (*T, error)) (*T,
 // A Checked value can check itself.
 type Checked interface{ Check() error }
 
-// Make decodes a value from a tree and checks it. Errors have the line of the field that they
+// DecodeRoot decodes a value from a tree and checks it. Errors have the line of the field that they
 // concern, and its value as written.
 func DecodeRoot[T Checked](root *Node, decode func(*Node) (T, error)) (v T, err error) {
 	made, err := decode(root)

@@ -16,8 +16,8 @@ import (
 	"productform/num"
 )
 
-// drawProblem draws up to four groups of servers, with integers of one word or longer ones. Servers
-// range from almost idle to nearly saturated.
+// drawFloatProblem draws up to four groups of servers, with integers of one word or longer ones.
+// Servers range from almost idle to nearly saturated.
 func drawFloatProblem(t *rapid.T, most int) *recursion.Problem {
 	p := &recursion.Problem{Whole: true, Scale: big.NewInt(1), Small: rapid.Bool().Draw(t, "small")}
 	long := uint(0)

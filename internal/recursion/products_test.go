@@ -12,7 +12,7 @@ import (
 	"productform/num"
 )
 
-// drawProblem draws servers and classes on some of them, with rates small enough for stability.
+// drawCounts draws servers and classes on some of them, with rates small enough for stability.
 func drawCounts(t *rapid.T) *Problem {
 	p := &Problem{Whole: true, Small: true, Scale: big.NewInt(1)}
 	for range rapid.IntRange(1, 6).Draw(t, "servers") {

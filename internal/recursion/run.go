@@ -38,7 +38,7 @@ type direction struct {
 	slope  func(k int) arithmetic.Number
 }
 
-// A Sweep goes through a graph with dual numbers. It finds the values of the states, and the
+// A SlopeSweep goes through a graph with dual numbers. It finds the values of the states, and the
 // derivatives of Z with respect to the numbers of the problem.
 type SlopeSweep struct {
 	*Sweep[dual, *kernel]
@@ -46,7 +46,7 @@ type SlopeSweep struct {
 	rates, capacities []signed
 }
 
-// New returns a sweep of the graph of a problem, in the arithmetic of like.
+// NewSlopeSweep returns a sweep of the graph of a problem, in the arithmetic of like.
 func NewSlopeSweep(ctx context.Context, p *Problem, g *Graph, like arithmetic.Number) *SlopeSweep {
 	k := &kernel{Numbers: NewNumbers(g, 0, like), zero: like.Zero()}
 	return &SlopeSweep{Sweep: NewSweep(ctx, g, g.States(), k, dual{}, BigSteps), problem: p}

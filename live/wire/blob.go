@@ -22,9 +22,9 @@ const pieceSize = 512 << 10
 // content wrote it, or the store is damaged. Purging the subjects of the digest removes it.
 var ErrCorrupt = errors.New("the content on the server does not have its digest")
 
-// Put stores a content and returns its digest and its size in bytes. It reads the content twice. A
-// content that is already complete is not written again. If some of its pieces exist, Put adds the
-// others and reads everything back. The error is as for [Once], or [ErrCorrupt].
+// PutContent stores a content and returns its digest and its size in bytes. It reads the content
+// twice. A content that is already complete is not written again. If some of its pieces exist, Put
+// adds the others and reads everything back. The error is as for [Once], or [ErrCorrupt].
 func PutContent(ctx context.Context, js jetstream.JetStream, content io.ReadSeeker) (
 	digest string, size int64, err error,
 ) {
@@ -72,9 +72,9 @@ func (r untilDone) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// Get writes the content with a digest. The error wraps [ErrNotFound] if the content is missing or
-// incomplete after a second, and [ErrCorrupt] if it does not match the digest. After an error,
-// discard what was written.
+// GetContent writes the content with a digest. The error wraps [ErrNotFound] if the content is
+// missing or incomplete after a second, and [ErrCorrupt] if it does not match the digest. After an
+// error, discard what was written.
 func GetContent(ctx context.Context, js jetstream.JetStream, digest string, to io.Writer) error {
 	sum, err := hex.DecodeString(digest)
 	if err != nil || len(sum) != sha256.Size || hex.EncodeToString(sum) != digest {

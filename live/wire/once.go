@@ -36,7 +36,7 @@ const (
 	patience = time.Second
 )
 
-// Once writes a message to a subject of [wire.InStream] or [wire.BlobStream], which accepts a
+// WriteOnce writes a message to a subject of [wire.InStream] or [wire.BlobStream], which accepts a
 // single message. It reports whether this call wrote the message. If not, there is a message
 // already, possibly from an earlier try of the same call. The error wraps [ErrFull], or is a
 // *num.InputError if data has more than [MaxData] bytes, the cause of the context, or the server's
@@ -46,8 +46,8 @@ func WriteOnce(ctx context.Context, js jetstream.JetStream, subject string, data
 	return sequence > 0, err
 }
 
-// OnceAt is like [Once], but returns the sequence of the new message in its stream, or 0 if there
-// was a message already.
+// WriteOnceAt is like [Once], but returns the sequence of the new message in its stream, or 0 if
+// there was a message already.
 func WriteOnceAt(
 	ctx context.Context, js jetstream.JetStream, subject string, data []byte,
 ) (sequence uint64, err error) {
@@ -121,7 +121,7 @@ func retry(ctx context.Context, try func(ctx context.Context) error) error {
 	}
 }
 
-// Full reports whether the server's response means that it has no room, so the message was not
+// IsFull reports whether the server's response means that it has no room, so the message was not
 // written.
 func IsFull(err error) bool {
 	switch code(err) {
@@ -131,7 +131,7 @@ func IsFull(err error) bool {
 	return errors.Is(err, ErrFull)
 }
 
-// Away reports whether an error means that the server is temporarily unavailable: no response, no
+// IsAway reports whether an error means that the server is temporarily unavailable: no response, no
 // connection or no leader (error 503, with code 10008 and others). The requested operation may or
 // may not have been done.
 func IsAway(err error) bool {

@@ -15,7 +15,7 @@ import (
 // ErrNotFound reports that a subject has no message, or a digest no content.
 var ErrNotFound = errors.New("not found on the server")
 
-// A Message is a message stored on the server.
+// A Stored is a message stored on the server.
 type Stored struct {
 	Subject  string    // subject that it was written to
 	Sequence uint64    // in its stream, from 1
@@ -24,8 +24,8 @@ type Stored struct {
 	Data     []byte // as written
 }
 
-// Last returns the last message on a subject of a stream. The error wraps [ErrNotFound] if there is
-// none.
+// LastMessage returns the last message on a subject of a stream. The error wraps [ErrNotFound] if
+// there is none.
 func LastMessage(ctx context.Context, js jetstream.JetStream, stream, subject string) (*Stored, error) {
 	var m *Stored
 	err := retry(ctx, func(ctx context.Context) error {
@@ -41,9 +41,9 @@ func LastMessage(ctx context.Context, js jetstream.JetStream, stream, subject st
 	return m, nil
 }
 
-// Next returns the messages of a stream with matching subjects, in order, starting at sequence from
-// >= 1. It returns at most most messages and a few MB, and does not wait for new messages. next is
-// the sequence to continue from, one above the last message.
+// NextMessages returns the messages of a stream with matching subjects, in order, starting at
+// sequence from >= 1. It returns at most most messages and a few MB, and does not wait for new
+// messages. next is the sequence to continue from, one above the last message.
 func NextMessages(ctx context.Context, js jetstream.JetStream, stream, subject string, from uint64, most int) (
 	list []*Stored, next uint64, err error,
 ) {

@@ -45,7 +45,7 @@ func read(r io.Reader, format file.Format) (*network.Model, error) {
 	return m, nil
 }
 
-// A file is a model of LINE as written.
+// A document is a model of LINE as written.
 type document struct {
 	nodes   []node
 	nodeOf  map[string]int

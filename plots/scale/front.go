@@ -31,7 +31,7 @@ import (
 	"productform/traces"
 )
 
-// Source returns the source of the entries.
+// FrontSource returns the source of the entries.
 func FrontSource() plots.Source {
 	return plots.Source{
 		Prefix: "front", Name: "This project", Title: "What it answers",
@@ -41,12 +41,12 @@ func FrontSource() plots.Source {
 	}
 }
 
-// Figures returns the entries.
+// FrontFigures returns the entries.
 func FrontFigures() []plots.Spec {
 	return []plots.Spec{{ID: "front-1", Title: "Four questions", Prepare: prepare}}
 }
 
-// texts are the captions and parameters.
+// frontTexts are the captions and parameters.
 var frontTexts = plots.NewTexts(frontTextFiles, "texts")
 
 //go:embed texts

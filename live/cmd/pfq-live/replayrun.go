@@ -233,16 +233,16 @@ func (noRandom) Read([]byte) (int, error) {
 	return 0, fmt.Errorf("a book that only reads needs no random bytes")
 }
 
-// Settings configure a replay within this process.
+// ScenarioSettings configure a replay within this process.
 type ScenarioSettings struct {
 	Pace float64      // seconds on the logical clock per second of real time, > 0
 	Log  *slog.Logger // nil for none
 	Done func(int)    // called with the number of finished jobs; may be nil
 }
 
-// Run replays the scenario with the server, manager and workers of the live system, in this process
-// and on a logical clock. Nothing of them remains when it returns. The error is a *num.InputError,
-// or the error of the context.
+// RunScenario replays the scenario with the server, manager and workers of the live system, in this
+// process and on a logical clock. Nothing of them remains when it returns. The error is a
+// *num.InputError, or the error of the context.
 func RunScenario(ctx context.Context, s Scenario, settings ScenarioSettings) (*Log, error) {
 	if err := check(&s); err != nil {
 		return nil, err

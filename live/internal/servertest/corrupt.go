@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// Streams lists the streams whose losses a test can detect.
+// CorruptibleStreams lists the streams whose losses a test can detect.
 var CorruptibleStreams = []string{"PFQ_IN", "PFQ_PLAN", "PFQ_BLOB", "OBJ_PFQ_SNAP", "KV_pfq_jobs", "KV_pfq_workers",
 	"KV_pfq_batches", "KV_pfq_profiles", "KV_pfq_leader"}
 
-// Stream damages a message file of a stream in a store, and returns a description, empty if the
-// stream has no messages on disk. Some kinds of damage also remove the index of the stream, as if
-// it had not been written.
+// CorruptStream damages a message file of a stream in a store, and returns a description, empty if
+// the stream has no messages on disk. Some kinds of damage also remove the index of the stream, as
+// if it had not been written.
 func CorruptStream(r *rand.Rand, store, stream string) (what string, err error) {
 	folders, err := filepath.Glob(filepath.Join(store, "jetstream", "*", "streams", stream, "msgs"))
 	if err != nil || len(folders) != 1 {

@@ -9,7 +9,7 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// A Table holds a number for every population of a lattice, in one arithmetic; T is the type
+// An Operand holds a number for every population of a lattice, in one arithmetic; T is the type
 // itself. Its arguments are in its arithmetic; factors d have one number per chain.
 type Operand[T any] interface {
 	New() T              // a table of zeros, of the same lattice and arithmetic

@@ -42,7 +42,7 @@ type Part struct {
 	Rates    func(x []int, phi []float64) error // writes the rates of the queues From..To-1 with x jobs
 }
 
-// A queue shares its rate equally among its jobs.
+// A psQueue shares its rate equally among its jobs.
 type psQueue struct {
 	attained float64 // work done on a permanent job
 	speed    float64 // work per unit of time on each job
