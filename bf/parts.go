@@ -1,4 +1,4 @@
-// This part of the package tells on which classes and servers of a cluster the others depend.
+// This file finds which parts of a cluster depend on each other.
 
 package bf
 
@@ -9,9 +9,9 @@ import (
 	"productform/cluster"
 )
 
-// partIndex tells the parts of a model that share no server, as it is: classes without arrivals and
-// servers of capacity 0 link none, and are in none themselves. As the normalizations of the parts
-// multiply, a class depends on its own part only.
+// A partIndex divides a model, without reducing it, into parts that share no server. Classes
+// without arrivals and servers of capacity 0 belong to no part and link none. The normalizations of
+// the parts multiply, so a class depends only on its own part.
 type partIndex struct{ ofClass, ofServer []int } // by row, -1 for none
 
 // newPartIndex returns the parts of a model.
@@ -53,7 +53,7 @@ func (p partIndex) OfCapacity(m *cluster.Model, row int) (list []int) {
 	return list
 }
 
-// Apart reports whether a row of classes depends on none of these parts, as far as that is known.
+// Apart reports whether a row of classes is known to depend on none of the listed parts.
 func (p partIndex) Apart(class int, list []int) bool {
 	return p.ofClass[class] >= 0 && !slices.Contains(list, p.ofClass[class])
 }

@@ -1,5 +1,5 @@
-// This part of the package brings a component of a cluster to whole numbers: capacities and arrival
-// rates over a common denominator, in words where they fit, and otherwise as long as they are.
+// This file converts a component of a cluster to integers: capacities and arrival rates over a
+// common denominator, in machine words if they fit and in big integers otherwise.
 
 package bf
 
@@ -14,9 +14,9 @@ import (
 	"productform/num"
 )
 
-// newProblem returns the integers of a component. Where the numbers of ways to choose servers make
-// them longer than a word the rates are those of all ways together, unless they are asked for as
-// perWay.
+// newProblem returns the integers of a component. A class that chooses servers has one rate per way
+// to choose them, unless that makes the integers longer than a word; then its rate covers all ways
+// together. perWay keeps the rates per way in any case.
 func newProblem(c *cluster.Component, perWay bool) *recursion.Problem {
 	if !slices.ContainsFunc(c.Model.Servers, func(s cluster.Server) bool { return s.Size() > 1 }) {
 		p := wordProblem(c)
@@ -42,7 +42,7 @@ func newProblem(c *cluster.Component, perWay bool) *recursion.Problem {
 	return sharedProblem(c)
 }
 
-// sharedProblem returns the integers of a component with the rates of all ways together.
+// sharedProblem returns the integers of a component, with one rate per class for all ways together.
 func sharedProblem(c *cluster.Component) *recursion.Problem {
 	p := problemOf(c, oneWay(c))
 	p.Shared, p.Small, p.Capacity64, p.Rate64 = true, false, nil, nil
@@ -53,8 +53,8 @@ func oneWay(c *cluster.Component) []*big.Int {
 	return slices.Repeat([]*big.Int{intOne}, len(c.Model.Classes))
 }
 
-// wordProblem returns what problemOf does for a component of single servers if all of it fits into
-// words, else nil. It takes a tenth of the time.
+// wordProblem returns the result of problemOf for a component of single servers whose numbers all
+// fit into words, nil for any other component. It takes a tenth of the time.
 func wordProblem(c *cluster.Component) *recursion.Problem {
 	servers, n := len(c.Model.Servers), len(c.Model.Servers)+len(c.Model.Classes)
 	number := func(i int) *big.Rat {
@@ -105,7 +105,7 @@ func wordProblem(c *cluster.Component) *recursion.Problem {
 		Groups:     make([]recursion.Group, servers),
 		Classes:    make([]recursion.Class, n-servers),
 	}
-	ints, words := make([]big.Int, n), make([]big.Word, 2*n) // two words of 32 bits hold a value, too
+	ints, words := make([]big.Int, n), make([]big.Word, 2*n) // a value may take two words of 32 bits
 	for i, v := range values {
 		ints[i].SetBits(words[2*i : 2*i : 2*i+2]).SetInt64(v)
 		if i < servers {
@@ -153,8 +153,7 @@ func problemOf(c *cluster.Component, ways []*big.Int) *recursion.Problem {
 	for i, k := range c.Model.Classes {
 		v := timesInt(perWay[i], scale)
 		p.Classes = append(p.Classes, recursion.Class{Rate: v, Choose: choices(k.Servers)})
-		// A class of rate 0 counts like one of the smallest rate, so that its number of ways fits
-		// too.
+		// A class of rate 0 counts like one of the smallest rate, so its number of ways also fits.
 		if v.Sign() == 0 {
 			total.Add(total, ways[i])
 		}
@@ -210,8 +209,9 @@ func timesInt(r *big.Rat, scale *big.Int) *big.Int {
 	return q.Mul(q, r.Num())
 }
 
-// roundedComponent returns a component in whole numbers whose sum has at most so many bits, with
-// less load than c has or with more: rates are rounded down and capacities up, or the other way.
+// roundedComponent returns c with integer rates and capacities whose sum has at most the given
+// number of bits. With less, rates are rounded down and capacities up, so the load is at most that
+// of c; otherwise the other way round.
 func roundedComponent(c *cluster.Component, bits int, less bool) *cluster.Component {
 	m := &c.Model
 	total := new(big.Rat)
@@ -221,7 +221,7 @@ func roundedComponent(c *cluster.Component, bits int, less bool) *cluster.Compon
 	for _, k := range m.Classes {
 		total.Add(total, k.ArrivalRate)
 	}
-	unit := new(big.Rat).SetInt(new(big.Int).Lsh(intOne, uint(bits-1))) // a bit less, for what is rounded up
+	unit := new(big.Rat).SetInt(new(big.Int).Lsh(intOne, uint(bits-1))) // one bit less, for numbers rounded up
 	unit.Quo(unit, total)
 	round := func(x *big.Rat, up bool) *big.Rat {
 		x = new(big.Rat).Mul(x, unit)

@@ -7,7 +7,7 @@ import (
 	"productform/internal/input"
 )
 
-// result makes the result of what was measured.
+// result turns a sample into the result.
 func (r *runner) result(x *sample) (*Result, error) {
 	jobs := x.mean(r.jobs)
 	out := &Result{MeanJobs: jobs, Chains: len(r.chains), Sweeps: r.swept, BurnIn: r.burned,
@@ -55,8 +55,8 @@ func (r *runner) classResult(x *sample, i int) ClassResult {
 	return c
 }
 
-// law estimates the probabilities of 0, 1, ... jobs. That of n is at most e^-n n^n/n!, given any
-// lives: the largest that Poisson's distribution has.
+// law estimates the probabilities of 0, 1, ... jobs. Given any lives, P(n) is at most e^-n n^n/n!,
+// the largest value of a Poisson probability.
 func (r *runner) law(x *sample, first int) []Estimate {
 	law := make([]Estimate, r.settings.MaxJobs+1)
 	most := 1.0
@@ -67,7 +67,7 @@ func (r *runner) law(x *sample, first int) []Estimate {
 	return law
 }
 
-// utilization returns the probability that a job is present which a server of the row can serve.
+// utilization returns the probability that some job is present that a server of the row can serve.
 func (r *runner) utilization(x *sample, s int) Estimate {
 	switch row := r.problem.servers[s]; {
 	case row.reached != nil:
@@ -78,7 +78,7 @@ func (r *runner) utilization(x *sample, s int) Estimate {
 	return Estimate{Confidence: x.confidence}
 }
 
-// emptyProbability returns P(X = 0), the mean of that given the order, nil if it is not known to be
+// emptyProbability returns P(X = 0), averaged over orders of deaths; nil if it is not known to be
 // above 0.
 func (r *runner) emptyProbability(x *sample) *Estimate {
 	e := x.probability(r.empty, 1)
@@ -88,8 +88,8 @@ func (r *runner) emptyProbability(x *sample) *Estimate {
 	return &e
 }
 
-// gradient returns the derivatives of E[X] = E[L]: by a rate it is E[min T] + Cov(L, min T), by a
-// capacity -Cov(L, T_s).
+// gradient returns the derivatives of E[X] = E[L]: E[min T] + Cov(L, min T) with respect to a rate,
+// -Cov(L, T_s) with respect to a capacity.
 func (r *runner) gradient(x *sample) *Gradient {
 	g := &Gradient{
 		ArrivalRates: make([]*Estimate, len(r.model.Classes)),
@@ -125,7 +125,7 @@ func (r *runner) gradient(x *sample) *Gradient {
 // mostRHat is the split R-hat above which chains disagree.
 const mostRHat = 1.05
 
-// judge finds out how far the result can be trusted.
+// judge adds warnings about reasons not to trust the result.
 func (r *runner) judge(out *Result, x *sample) {
 	warn := func(format string, args ...any) { out.Warnings = append(out.Warnings, fmt.Sprintf(format, args...)) }
 	if length, need := x.tallies[0].length, r.batchLength(x); float64(length) < need {
@@ -147,7 +147,7 @@ func (r *runner) judge(out *Result, x *sample) {
 	}
 }
 
-// nameOf says what a column with squares is about.
+// nameOf names the quantity of a column with squares.
 func (r *runner) nameOf(column int) string {
 	for i, row := range r.problem.classes {
 		if column > 0 && row.class == column-r.delays {
@@ -184,7 +184,7 @@ func (x *sample) splitRHat(column int) float64 {
 	return math.Sqrt((n-1)/n + between/within)
 }
 
-// checkRange refuses a result with numbers beyond the range of doubles.
+// checkRange rejects a result with numbers beyond the range of float64.
 func (out *Result) checkRange() error {
 	all := []*Estimate{&out.MeanJobs, out.MeanDelay, out.EmptyProbability}
 	for i := range out.Classes {

@@ -6,17 +6,17 @@ import (
 	"math/rand/v2"
 )
 
-// A chain sweeps all parts of a model, and adds up what it measures.
+// A chain sweeps all parts of a model and sums its measurements.
 type chain struct {
 	samplers []*sampler
 	meter    *meter
 	tally    *tally
 	every    int // sweeps from one measurement of the distributions to the next; 0 measures none
-	swept    int // since the tally is empty
+	swept    int // sweeps since the tally was emptied
 }
 
-// newChain returns chain number k of a seed. Chains start at different orders of each part, as far
-// as there are any.
+// newChain returns chain number k of a seed. Chains start at different orders of each part, as long
+// as there are enough.
 func newChain(p *problem, c columns, s Settings, k int) *chain {
 	var key [32]byte
 	copy(key[:], "pfq gibbs 2")
@@ -30,8 +30,8 @@ func newChain(p *problem, c columns, s Settings, k int) *chain {
 	return h
 }
 
-// measureFrom forgets what was measured, and measures distributions at every so many sweeps from
-// now on, 0 for never.
+// measureFrom discards all measurements. From then on, distributions are measured once in every
+// sweeps; 0 means never.
 func (h *chain) measureFrom(every int) {
 	h.every, h.swept = every, 0
 	h.tally.reset(max(every, 1))

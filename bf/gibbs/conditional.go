@@ -46,19 +46,18 @@ func merge(to, a, b []rise) []rise {
 	return append(append(to, a...), b...)
 }
 
-// A conditional is the distribution of the life of a server given those of the others: a time t >=
-// 0 whose density is proportional to exp(-∫_0^t c(u) du), for a rate c that is constant but for its
-// rises, negative at first perhaps, and positive after the last. It has room for what a draw
-// computes.
+// A conditional draws the life of a server given the lives of the others: a time t >= 0 whose
+// density is proportional to exp(-∫_0^t c(u) du). The rate c is constant between its rises; it may
+// be negative at first, and is positive after the last rise. The fields are scratch of a draw.
 //
-// Piece k of the time lies between rises k-1 and k, the last after all of them. The density is
-// largest where c turns positive, at the start of piece peak. Heights are relative to that, so that
-// none overflows: to the right of it that of a piece is the one at its start, to the left the one
-// at its end.
+// Piece k of the time lies between rises k-1 and k, and the last piece after all rises. The density
+// is largest where c turns positive, at the start of piece peak. Heights are relative to this
+// maximum, so none overflows. The height of a piece is taken at its start from piece peak on, and
+// at its end before.
 type conditional struct{ rate, height, mass []float64 }
 
-// draw draws a time, given the rises in order and the rate after the last, and returns the density
-// at 0, too.
+// draw draws a time, given the rises in order and the rate after the last one. It also returns the
+// density at 0.
 func (p *conditional) draw(rises []rise, last float64, random *rand.Rand) (t, atZero float64) {
 	n := len(rises)
 	if len(p.rate) <= n {
@@ -128,5 +127,5 @@ func timeTo(area, c float64) float64 {
 	if x < 1e-8 { // the next term of the series is x²/3
 		return area * (1 + x/2)
 	}
-	return -math.Log1p(-min(x, 1-0x1p-53)) / c // rounding may take the last piece beyond its end
+	return -math.Log1p(-min(x, 1-0x1p-53)) / c // rounding may overshoot the end of the last piece
 }

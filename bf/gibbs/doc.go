@@ -1,14 +1,14 @@
-// Package gibbs estimates stationary measures of computer clusters that share their servers by
-// balanced fairness, of any size: how long do jobs take where there are hundreds of classes on
-// hundreds of servers, and the lattices of package bf end?
+// Package gibbs estimates stationary measures of computer clusters of any size that share their
+// servers under balanced fairness: how long do jobs take on hundreds of servers with hundreds of
+// classes, too many for the lattices of package bf?
 //
 // Let server s live for a time T_s, exponential of rate C_s. With λ_i the rate of class i and S_i
 // its servers,
 //
 //	Z = E[exp(Σ_i λ_i min_{s∈S_i} T_s)],  mean delay of class i = E~[min_{s∈S_i} T_s],
 //
-// where E~ is the mean under the density p(T) that is proportional to exp(-Σ_s C_s T_s + Σ_i λ_i
-// min_{s∈S_i} T_s), and given the lives the numbers of jobs X_i are independent, each Poisson with
+// where E~ is the mean under the density p(T) proportional to exp(-Σ_s C_s T_s + Σ_i λ_i
+// min_{s∈S_i} T_s). Given the lives, the numbers of jobs X_i are independent, each Poisson with
 // mean λ_i min_{s∈S_i} T_s. [Run] draws lives from p by a Gibbs sampler. A sweep has two steps,
 // neither of which changes the distribution p:
 //
@@ -23,12 +23,12 @@
 // exchange blocks of the order before the second step, by the rule of Metropolis and Hastings.
 // Otherwise two sets short of capacity, weakly linked, would keep their order for a long time.
 //
-// The second step moves far where load is near capacity: the servers that are short of it die last,
-// and together. What is estimated is conditional on the order, too, so that the second step adds no
-// noise: the mean delay of class i is the sum of 1/(M(K_k) - λ(K_k)) over the sets that hold all of
-// S_i, and the number of jobs in all is a sum of independent geometric variables of parameters
-// λ(K_k)/M(K_k). The probability p_s(0)/C_s that a server is idle is the mean of that given the
-// other lives.
+// The second step makes large moves where load is near capacity: servers that are short of capacity
+// die last, and together. Estimates average conditional means given the order, so the second step
+// adds no noise. Given the order, the mean delay of class i is the sum of 1/(M(K_k) - λ(K_k)) over
+// the sets that contain all of S_i, and the total number of jobs is a sum of independent geometric
+// variables with parameters λ(K_k)/M(K_k). The probability that a server is idle is estimated by
+// the mean of p_s(0)/C_s, its value given the other lives.
 //
 // For example:
 //
@@ -47,9 +47,9 @@
 //		r.MeanDelay.Mean, r.MeanDelay.HalfWidth, r.MeanDelay.Confidence)
 //	// Output: mean delay 0.92, within 0.01 at confidence 0.95
 //
-// Chains start at orders far apart, in which different groups of servers short of capacity die
+// Chains start at very different orders, in which different groups of servers short of capacity die
 // last. They sweep until the starts are forgotten. Then the means of long batches of sweeps of all
 // chains give intervals by Student's distribution. Intervals are estimates: each contains the true
-// value with about the probability that it states, and none is a bound. Package bf proves bounds on
-// smaller models.
+// value with about its stated probability, and none is a bound. Package bf proves bounds on smaller
+// models.
 package gibbs

@@ -6,24 +6,24 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// An Estimate is a mean of what chains gave, with a confidence interval. It is no bound.
+// An Estimate is a mean over all chains with a confidence interval. The interval is not a bound.
 //
-// The half-width is the root of the sum of two squares, as of errors that are independent: that of
-// Student's distribution, and u times the size of what is averaged, where u is
-// log(1/(1-Confidence)) over the number of independent sweeps: 3/n at confidence 0.95. For given
-// the order of deaths measures vary so little that an order which has not come up may be off by
-// more than the standard error tells; and by the rule of three such orders have a probability of at
-// most u. The size is the mean itself for numbers of jobs and delays; of a probability it is the
-// largest value that is possible given an order.
+// The half-width combines two independent errors, as the root of the sum of their squares: the
+// half-width of Student's distribution, and u times the size of the averaged quantity, where u is
+// log(1/(1-Confidence)) over the number of independent sweeps: 3/n at confidence 0.95. The second
+// error covers orders of deaths that have not occurred: measures given the order vary so little
+// that such an order may differ by more than the standard error suggests. By the rule of three,
+// these orders have a probability of at most u. The size is the mean itself for numbers of jobs and
+// delays; for a probability it is the largest possible value given an order.
 type Estimate struct {
 	Mean       float64 `json:"mean"`       // over all chains
 	HalfWidth  float64 `json:"half_width"` // Mean ± HalfWidth is the interval
-	Confidence float64 `json:"confidence"` // how often such intervals hold the true value, if batches are long
+	Confidence float64 `json:"confidence"` // how often such intervals contain the true value, if batches are long
 	StdError   float64 `json:"-"`          // standard error of Mean
 	Freedom    int     `json:"-"`          // degrees of freedom
 }
 
-// complement returns the estimate of 1 less the quantity.
+// complement returns the estimate of 1 minus the quantity.
 func (e Estimate) complement() Estimate {
 	e.Mean = 1 - e.Mean
 	return e
@@ -37,7 +37,7 @@ func (e Estimate) times(c float64) Estimate {
 	return e
 }
 
-// inverse returns the estimate of c over the quantity, whose error is that of the quantity to first
+// inverse returns the estimate of c divided by the quantity, with the same relative error to first
 // order; c and Mean are > 0.
 func (e Estimate) inverse(c float64) Estimate {
 	by := c / e.Mean / e.Mean
@@ -47,7 +47,7 @@ func (e Estimate) inverse(c float64) Estimate {
 	return e
 }
 
-// A sample holds what the chains gave, batch by batch.
+// A sample holds the measurements of all chains, batch by batch.
 type sample struct {
 	tallies    []*tally // of equal lengths
 	confidence float64
@@ -55,8 +55,8 @@ type sample struct {
 	unseen     float64 // the probability of orders that may not have come up
 }
 
-// newSample makes a sample of tallies. Column jobs has squares, by which independent sweeps are
-// counted.
+// newSample returns a sample of tallies. The squares of column jobs give the number of independent
+// sweeps.
 func newSample(tallies []*tally, jobs int, confidence float64) *sample {
 	x := &sample{tallies: tallies, confidence: confidence}
 	t := distuv.StudentsT{Sigma: 1, Nu: float64(x.batches() - 1)}
@@ -66,7 +66,7 @@ func newSample(tallies []*tally, jobs int, confidence float64) *sample {
 	return x
 }
 
-// batches returns their number in all chains.
+// batches returns the number of batches of all chains.
 func (x *sample) batches() int { return len(x.tallies) * len(x.tallies[0].full()) }
 
 // means returns the mean of a column in each batch, chain by chain.
@@ -87,12 +87,12 @@ func (x *sample) mean(column int) Estimate {
 	return x.estimate(list, mean)
 }
 
-// probability estimates the mean of a column of probabilities of at most so much.
+// probability estimates the mean of a column of probabilities, which are at most most.
 func (x *sample) probability(column int, most float64) Estimate {
 	return x.estimate(x.means(column), most)
 }
 
-// estimate returns the mean of what the batches gave, from numbers of a size.
+// estimate returns the estimate from the means of batches, for a quantity of the given size.
 func (x *sample) estimate(values []float64, size float64) Estimate {
 	mean, variance := moments(values)
 	e := Estimate{
@@ -105,10 +105,10 @@ func (x *sample) estimate(values []float64, size float64) Estimate {
 	return e
 }
 
-// covariance estimates the covariance of two positive quantities, of which columns have the product
-// and the factors, and the mean of the second so many times besides. With means P, A and B of all
-// the covariance is P - AB, and to first order the mean over the batches of p - A b - a B + A B,
-// where theirs are p, a and b.
+// covariance estimates the covariance of two positive quantities, plus besides times the mean of
+// the second. Columns hold the product and the two factors. With overall means P, A and B, the
+// covariance is P - AB; to first order it is the mean over the batches of p - A b - a B + A B,
+// where p, a and b are the means of a batch.
 func (x *sample) covariance(product, first, second int, besides float64) Estimate {
 	p, a, b := x.means(product), x.means(first), x.means(second)
 	meanP, _ := moments(p)
@@ -131,9 +131,9 @@ func moments(values []float64) (mean, variance float64) {
 	return mean, square / float64(len(values)-1)
 }
 
-// autocorrelation returns the sweeps that are worth an independent one, for a column with squares:
+// autocorrelation returns the number of sweeps worth an independent one, for a column with squares:
 // the variance of the means of batches times their length, over the variance of single values. It
-// is 1 for what is constant but for rounding.
+// is 1 for a column that is constant up to rounding.
 func (x *sample) autocorrelation(column int) float64 {
 	_, ofMeans := moments(x.means(column))
 	variance := x.variance(column, 0, len(x.tallies[0].full()))
@@ -152,12 +152,12 @@ func (x *sample) slowest() float64 {
 	return slowest
 }
 
-// constantTol is the variance over the square of the mean below which a quantity is known better
-// than anybody asks, or constant but for rounding.
+// constantTol is the ratio of variance to squared mean below which a quantity is constant up to
+// rounding, or known more precisely than any request.
 const constantTol = 1e-12
 
-// variance returns that of a column over the batches from..to-1 of all chains, 0 if it is constant
-// but for rounding.
+// variance returns the variance of a column over the batches from..to-1 of all chains, 0 if it is
+// constant up to rounding.
 func (x *sample) variance(column, from, to int) float64 {
 	sum, square, n := 0.0, 0.0, 0.0
 	for _, t := range x.tallies {

@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// The columns are places in the list of what is measured after a sweep: conditional means given the
-// order of deaths, or given the other lives.
+// The columns are indices into the list of values measured after a sweep: conditional means given
+// the order of deaths, or given the other lives.
 type columns struct {
 	jobs     int // E[X], all jobs
 	delays   int // from here on, mean delays of the classes of the parts
-	watched  int // the columns before this one have squares, too
+	watched  int // the columns before this one also have squares
 	idle     int // probabilities that a server of each row of the parts is idle
-	reached  int // those of each row of the model of capacity 0, 0 for others
+	reached  int // idle probabilities of each model row of capacity 0; 0 for other rows
 	empty    int // P(X = 0)
 	partJobs int // E[X] of each part
 	products int // E[L min T] of the classes, with L = Σ λ_i min T of the part
@@ -74,7 +74,7 @@ type meter struct {
 	values   []float64 // by column
 	byPlace  []float64 // room
 	within   []float64 // room
-	ends     []float64 // room, of each class
+	ends     []float64 // scratch, by class
 }
 
 func newMeter(p *problem, c columns, s Settings) *meter {
@@ -86,7 +86,7 @@ func newMeter(p *problem, c columns, s Settings) *meter {
 		byPlace: make([]float64, most), within: make([]float64, most), ends: make([]float64, c.classes)}
 }
 
-// measure sets the columns that are measured after each sweep.
+// measure sets the columns measured after each sweep.
 func (m *meter) measure(samplers []*sampler) {
 	v := m.values
 	v[m.jobs], v[m.empty] = 0, 1
@@ -116,7 +116,7 @@ func (m *meter) measure(samplers []*sampler) {
 }
 
 // jobs returns the mean number of jobs of a part and the probability that there is none, given the
-// order: the number is a sum of independent ones, geometric of parameters load/working.
+// order. The number is a sum of independent geometric numbers with parameters load/working.
 func (o *order) jobs() (mean, empty float64) {
 	empty = 1
 	for k, load := range o.load {
@@ -126,8 +126,8 @@ func (o *order) jobs() (mean, empty float64) {
 	return mean, empty
 }
 
-// measureProducts sets the means of products with L, of which times between deaths bring load/slack
-// each, and so covariances with the time of a death that add up load/slack².
+// measureProducts sets the means of products with L. Each time between deaths contributes
+// load/slack to L, and thus load/slack² to the covariance of L with the time of a later death.
 func (m *meter) measureProducts(s *sampler, jobs float64) {
 	joint := m.byPlace[:len(s.slack)]
 	sum := 0.0
@@ -154,8 +154,8 @@ func scale(list []float64, by float64) {
 	}
 }
 
-// measureReached sets the probabilities that no job is present which a server of capacity 0 could
-// serve: given the lives, the numbers of these jobs are Poisson.
+// measureReached sets the probabilities that no job is present that a server of capacity 0 could
+// serve. Given the lives, the numbers of these jobs are Poisson.
 func (m *meter) measureReached(samplers []*sampler) {
 	ends := m.ends // min T of each class
 	for _, s := range samplers {
@@ -179,7 +179,7 @@ func (m *meter) measureReached(samplers []*sampler) {
 	}
 }
 
-// measureLaws sets the distributions of the number of jobs, in all and of each class, given the
+// measureLaws sets the distributions of the number of jobs, in total and for each class, given the
 // order.
 func (m *meter) measureLaws(ctx context.Context, samplers []*sampler) error {
 	law := m.values[m.jobsLaw:][:m.settings.MaxJobs+1]
@@ -216,7 +216,7 @@ func (m *meter) measureLaws(ctx context.Context, samplers []*sampler) error {
 	return nil
 }
 
-// withinOf sets the part of the ways to serve a class that are left up to each death.
+// withinOf sets the fraction of the ways to serve a class that remain up to each death.
 func (o *order) withinOf(c int32, within []float64) {
 	if len(o.classes[c].draws) == 0 {
 		clear(within)
@@ -240,9 +240,9 @@ func (o *order) withinOf(c int32, within []float64) {
 	clear(within[from:])
 }
 
-// addGeometric makes of the distribution of a number that of its sum with one that is Poisson,
-// independent of it, whose mean is rate times an exponential time of mean 1/slack: P(n) = (1-a)
-// a^n, a = rate/(rate+slack).
+// addGeometric adds an independent number to a number with distribution law, in place. The added
+// number is Poisson, and its mean is rate times an exponential time of mean 1/slack, so P(n) =
+// (1-a) a^n with a = rate/(rate+slack).
 func addGeometric(law []float64, rate, slack float64) {
 	if rate <= 0 {
 		return

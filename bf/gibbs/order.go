@@ -2,7 +2,7 @@ package gibbs
 
 import "slices"
 
-// A death is when a server dies.
+// A death is the time at which a server dies.
 type death struct {
 	at     float64
 	server int32
@@ -20,30 +20,30 @@ func sortDeaths(list []death) {
 	})
 }
 
-// A loss says that a class loses part of its ways to be served, those with a server that dies.
+// A loss is the fraction of its ways to be served that a class loses when a server dies.
 type loss struct {
 	class int32
 	place int32
 	part  float64
 }
 
-// An order holds the servers of a part in the order in which they die, and what follows from it.
+// An order holds the servers of a part in the order in which they die, and values derived from it.
 // With K_k the servers alive up to death k = 0, 1, ..., the time between deaths k-1 and k is
 // exponential with mean 1/slack[k], given the order.
 type order struct {
 	*part
 	deaths  []death
-	place   []int32   // of each server in deaths
+	place   []int32   // of each server among the deaths
 	working []float64 // M(K_k), the capacity alive
-	// λ(K_k), of the classes inside; a class that draws servers counts with the part of its draws
-	// inside
+	// λ(K_k), the rate of the classes inside; a class that draws servers counts with the fraction
+	// of its draws inside
 	load   []float64
 	slack  []float64 // M(K_k) - λ(K_k)
 	ahead  []float64 // Σ_{j<=k} 1/slack[j], the mean time of death k
-	ends   []int32   // of each class without draws, the first death of a server of its own
+	ends   []int32   // by class without draws: the first death among its servers
 	losses []loss    // of the classes with draws, by increasing place
-	alive  [][]int32 // room for losses: of each draw of each class, the servers alive
-	within []float64 // and the part of its draws that are alive
+	alive  [][]int32 // scratch for losses: the servers alive, by class and draw
+	within []float64 // and the fraction of its draws alive, by class
 }
 
 func newOrder(p *part) *order {
@@ -59,8 +59,8 @@ func newOrder(p *part) *order {
 	return o
 }
 
-// set sets the order to that of deaths. The sums add positive numbers from the last death on, so
-// that only the differences lose digits.
+// set sets the order to that of deaths. The sums add positive numbers from the last death
+// backwards, so only the differences lose digits.
 func (o *order) set() {
 	for k, d := range o.deaths {
 		o.place[d.server] = int32(k)
@@ -124,8 +124,8 @@ func (o *order) findLosses() {
 	}
 }
 
-// times sets, for each class, the value that a list by place has at the death that ends its
-// service; where it loses ways to be served one by one, the mean of the values at these deaths.
+// times sets, for each class, the value of byPlace at the death that ends its service. If a class
+// loses its ways to be served one by one, it sets the mean of the values at these deaths.
 func (o *order) times(byPlace, to []float64) {
 	for i := range o.classes {
 		if len(o.classes[i].draws) == 0 {

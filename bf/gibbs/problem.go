@@ -13,53 +13,53 @@ import (
 	"productform/stability"
 )
 
-// A problem is a model as chains sweep it: its parts that share no server, and what its rows have
-// to do with them.
+// A problem is a model prepared for sweeps: its parts, which share no servers, and how its rows
+// relate to them.
 type problem struct {
 	model   *cluster.Model
 	parts   []*part
-	classes []classRow // one a row of the model's classes
+	classes []classRow // one per row of the model's classes
 	servers []serverRow
 	rate    float64 // Σ λ_i
 }
 
-// A classRow says of which class of the parts a row of the model has a share.
+// A classRow maps a row of the model's classes to the class of the parts that includes it.
 type classRow struct {
 	class  int     // among the classes of all parts; -1 if its jobs never arrive
 	rate   float64 // λ_i, jobs per unit of time
-	size   float64 // σ_i/σ; its jobs bring as much work as this many of mean size σ
+	size   float64 // σ_i/σ: one of its jobs brings as much work as this many jobs of mean size σ
 	worked float64 // λ_i σ_i, work per unit of time
 }
 
-// A serverRow says of which row of the parts a row of the model is a part.
+// A serverRow maps a row of the model's servers to the row of the parts that includes it.
 type serverRow struct {
 	row int // among the rows of all parts; -1 if it carries nothing
-	// by which a capacity of the row adds to that of each server of the row of the part, in jobs
-	// per unit of time
+	// added to the capacity of each server of the part's row per unit of this row's capacity, in
+	// jobs per unit of time
 	gain    float64
 	reached []reaches // if its capacity is 0, the jobs that a server of the row could serve
 }
 
-// A reaches says which part of the jobs of a class may be assigned to a server.
+// A reaches is the fraction of the jobs of a class that may be assigned to a server.
 type reaches struct {
 	class int // row of the model
 	part  float64
 }
 
-// A part is a component of the model, in units of time in which the capacity of all its servers
-// together is 1.
+// A part is a component of the model, in a unit of time that makes the total capacity of its
+// servers 1.
 type part struct {
 	unit     float64   // of its time
 	capacity []float64 // C_s of each single server
-	// C_s less the rates of the classes that have no other server: the rate at which T_s ends in
-	// the long run
+	// C_s minus the rates of the classes that have no other server: the hazard rate of T_s in the
+	// long run
 	last        []float64
 	row         []int32 // row of each server
 	rows        []groupRow
 	classes     []class
-	links       [][]link // of each server, to the classes that have other servers and draw none
-	uses        [][]use  // of each server, by the classes that draw servers
-	firstClass  int      // of its classes among those of all parts
+	links       [][]link // by server: to the classes that have other servers and draw none
+	uses        [][]use  // by server: uses by the classes that draw servers
+	firstClass  int      // index of its first class among the classes of all parts
 	firstRow    int
 	startOrders [][]int32 // at most as many as there are chains
 	exchanges   int       // proposed in each sweep
@@ -79,38 +79,37 @@ type class struct {
 	alone bool // each job has one server
 }
 
-// A draw is that of choose servers of a row of n. It gives the probabilities that those drawn are
-// among k of them.
+// A draw selects choose of the n servers of a row. It holds the probabilities that the drawn
+// servers are among k given ones.
 type draw struct {
 	row    int
 	choose int
 	among  []float64 // C(k, d)/C(n, d), k = 0..n
-	with   []float64 // that they are a given server and d-1 among k of the others, k = 0..n-1
+	with   []float64 // probability that a given server is drawn, and d-1 among k of the others, k = 0..n-1
 }
 
-// A link leads from a server to a class, of which it is one of the servers.
+// A link leads from a server to a class that it serves.
 type link struct {
 	rate    float64
 	servers []int32
 	own     int // place of the server among them
 }
 
-// A use says that a class uses a server: as one of those that it always has, or by one of its
-// draws.
+// A use is a way in which a class uses a server: always, or by one of its draws.
 type use struct {
 	class int32
 	draw  int32 // -1 for plain
 }
 
-// Limits of what is estimated.
+// Limits of models.
 const (
-	widest     = 1e100 // the largest capacity over the least
+	widest     = 1e100 // largest ratio of two capacities
 	maxServers = 1 << 20
 	maxSteps   = 1e9 // of a sweep
 )
 
-// newProblem reduces a model that has passed its check. It is an error if the model is unstable, or
-// too near to it.
+// newProblem reduces a model that has passed its check. It returns an error if the model is
+// unstable or too close to unstable.
 func newProblem(ctx context.Context, m *cluster.Model) (*problem, error) {
 	equal := m.EqualSizes()
 	p := &problem{model: m, classes: make([]classRow, len(m.Classes)), servers: make([]serverRow, len(m.Servers))}
@@ -158,8 +157,8 @@ func newProblem(ctx context.Context, m *cluster.Model) (*problem, error) {
 	return p, p.checkStable(ctx)
 }
 
-// checkSize refuses a model whose servers are too many to be looked at one by one, or of whose
-// classes a sweep takes too long: it looks, for each server of a class, at all servers of it.
+// checkSize rejects a model with too many servers, or with classes that make a sweep too slow: for
+// each server of a class, a sweep visits all servers of the class.
 func checkSize(m *cluster.Model) error {
 	servers, steps := 0, 0.0
 	for s, row := range m.Servers {
@@ -183,12 +182,12 @@ func checkSize(m *cluster.Model) error {
 	return nil
 }
 
-// checkStable returns an error if a model is unstable, or so nearly that the rates M(K) - λ(K) are
-// lost in rounding. These are differences of sums of positive numbers, of which it counts the
-// terms: where the model is stable with rates 1+e times as large, they are at least M(K) e/(1+e),
-// as for the classes A inside K, (1+e) λ(A) < μ(A) <= M(K).
+// checkStable returns an error if a model is unstable, or so close to it that rounding swamps the
+// rates M(K) - λ(K). These are differences of sums of positive numbers, whose terms it counts. If
+// the model is stable with rates 1+e times as large, they are at least M(K) e/(1+e), because (1+e)
+// λ(A) < μ(A) <= M(K) for the classes A inside K.
 func (p *problem) checkStable(ctx context.Context) error {
-	const digits = 1e-10 // for each term; the unit of rounding is 1.1e-16
+	const digits = 1e-10 // per term; the unit roundoff is 1.1e-16
 	terms := 0
 	for _, a := range p.parts {
 		terms += len(a.capacity) + len(a.classes)
@@ -213,7 +212,7 @@ func (p *problem) checkStable(ctx context.Context) error {
 		"a load of at most 1 - %.2g of what it can bear, since doubles lose what is left", float64(terms)*digits)
 }
 
-// newPart lays out a component.
+// newPart converts a component to a part.
 func newPart(m *cluster.Model) (*part, error) {
 	total, least, most := 0.0, math.Inf(1), 0.0
 	for _, row := range m.Servers {
@@ -257,7 +256,7 @@ func (a *part) addClass(m *cluster.Model, c cluster.Class) {
 		k.draws = append(k.draws, newDraw(choice.Server, row.count, choice.Choose))
 	}
 	number := int32(len(a.classes))
-	// each job has one server: there is one such class at most of a row
+	// each job has one server: a row has at most one such class
 	only := len(c.Servers) == 1 && c.Servers[0].Choose == 1
 	k.alone = only && len(k.draws) == 1
 	a.classes = append(a.classes, k)
@@ -312,7 +311,7 @@ func (p *problem) findReached() {
 	}
 }
 
-// float returns the nearest double, which may be infinite.
+// float returns the nearest float64, which may be infinite.
 func float(x *big.Rat) float64 {
 	f, _ := x.Float64()
 	return f

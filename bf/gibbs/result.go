@@ -7,22 +7,22 @@ import "math/big"
 type Result struct {
 	MeanJobs         Estimate  `json:"mean_jobs"`
 	MeanDelay        *Estimate `json:"mean_delay"`        // E[X] / Σ_i λ_i; nil if no jobs arrive
-	EmptyProbability *Estimate `json:"empty_probability"` // P(X = 0) = 1/Z; nil where the interval would hold 0
+	EmptyProbability *Estimate `json:"empty_probability"` // P(X = 0) = 1/Z; nil if the interval would contain 0
 
 	Classes []ClassResult  `json:"classes"` // one for each row of the model's classes
 	Servers []ServerResult `json:"servers"` // one for each row of the model's servers
 
-	// JobsDistribution is P(n jobs), n = 0..Settings.MaxJobs; it and Gradient are nil unless a
-	// setting asks for them.
+	// JobsDistribution is P(n jobs), n = 0..Settings.MaxJobs; it and Gradient are nil unless the
+	// settings request them.
 	JobsDistribution []Estimate `json:"jobs_distribution,omitempty"`
 	Gradient         *Gradient  `json:"-"`
 
 	Chains           int      `json:"chains"`            // independent of each other
 	Sweeps           int      `json:"sweeps"`            // measured in each chain
 	BurnIn           int      `json:"burn_in"`           // sweeps of each chain before
-	Autocorrelation  float64  `json:"autocorrelation"`   // of E[X] given the order: sweeps worth an independent one
+	Autocorrelation  float64  `json:"autocorrelation"`   // of E[X] given the order: sweeps per independent sweep
 	EffectiveSamples float64  `json:"effective_samples"` // of E[X]: all sweeps over Autocorrelation
-	RHat             float64  `json:"r_hat"`             // split R-hat, the largest of all jobs and each class
+	RHat             float64  `json:"r_hat"`             // largest split R-hat of the total and the classes
 	PrecisionMet     bool     `json:"precision_met"`     // true with Settings.Sweeps
 	Warnings         []string `json:"warnings"`          // reasons not to trust the numbers; empty for none
 }

@@ -15,10 +15,10 @@ import (
 	"productform/num"
 )
 
-// Progress tells how far a [Run] is.
+// Progress is the progress of a [Run].
 type Progress struct {
 	Done  int // sweeps of all chains
-	Total int // as many as it takes by what is known so far
+	Total int // expected number, as far as known
 }
 
 // The number of chains, and the lengths that intervals need, in autocorrelation times.
@@ -29,30 +29,31 @@ const (
 	classTimes   = 5  // in a batch, of the slowest class
 	firstBurnIn  = 64 // sweeps
 	firstSweeps  = 128
-	mostBytes    = min(4<<30, math.MaxInt) // of all tallies
-	slowestGrows = 1.25                    // factors by which a chain that is not precise yet becomes longer
+	mostBytes    = min(4<<30, math.MaxInt) // of all tallies together
+	slowestGrows = 1.25                    // limits on the factor by which a chain that is not yet precise is extended
 	fastestGrows = 4.0
 )
 
-// Run estimates the stationary measures of a cluster under balanced fairness, which package bf
-// computes: see there for what they mean, and for classes that differ in mean size. The model is
+// Run estimates the stationary measures of a cluster under balanced fairness. Package bf, which
+// computes the same measures, defines them, also for classes that differ in mean size. The model is
 // reduced first ([cluster.Model.Reduce]).
 //
-// Eight chains forget their starts for twenty times their autocorrelation time at least, as they
-// measure it. Then they are measured, and looked at after more and more sweeps: the numbers of
-// which follow from what was measured, so that the result depends on the model and the settings but
-// for Workers. With Precision they end when batches are ten autocorrelation times long and the
-// interval of the mean number of jobs is short enough. Intervals are of Student's distribution over
-// the 64 to 120 batches of all chains.
+// Eight chains first burn in for at least twenty times their measured autocorrelation time. Then
+// they are measured and evaluated at increasing numbers of sweeps. These numbers follow from the
+// measurements alone, so the result depends only on the model and the settings other than Workers.
+// With Precision, the chains stop when batches are ten autocorrelation times long and the interval
+// of the mean number of jobs is short enough. Intervals come from Student's distribution over the
+// 64 to 120 batches of all chains.
 //
-// A sweep looks, for each server of a class, at all servers of the class, those of groups that it
-// draws from among them: some 60 ns for each server of a class of three. 100 classes of three
-// servers out of 50 are known to 0.5 % at 0.95 of the critical load in 0.2 s of a core.
+// For each server of a class, a sweep visits all servers of the class, including those of groups
+// that it draws from. This takes about 60 ns for each server of a class of three. At 0.95 of the
+// critical load, 100 classes of three servers out of 50 reach 0.5 % in 0.2 s on one core.
 //
-// The error is a *[num.InputError] for a model that does not pass [cluster.Model.Check], settings
-// out of range, or a model too near to the limit of stability for doubles; a [*num.TooLargeError];
-// an [*cluster.UnstableError], which wraps [num.ErrUnstable]; or that of ctx, soon after it is
-// done. progress, if not nil, is called after each sweep, never twice at once. m is not modified.
+// The error is a *[num.InputError] for a model that fails [cluster.Model.Check], for settings out
+// of range, or for a model too close to the stability limit for float64. It can also be a
+// [*num.TooLargeError], an [*cluster.UnstableError], which wraps [num.ErrUnstable], or ctx.Err(),
+// promptly after cancellation. progress, if not nil, is called after each sweep, never
+// concurrently. m is not modified.
 func Run(ctx context.Context, m *cluster.Model, s Settings, progress func(Progress)) (*Result, error) {
 	s, err := s.checked()
 	if err != nil {
@@ -86,7 +87,7 @@ type runner struct {
 	settings Settings
 	chains   []*chain
 	burned   int // sweeps of each chain
-	swept    int // and those measured
+	swept    int // measured sweeps of each chain
 
 	mu       sync.Mutex
 	progress func(Progress)
@@ -107,7 +108,7 @@ func newRunner(p *problem, s Settings, progress func(Progress)) (*runner, error)
 	return r, nil
 }
 
-// advance does n sweeps of every chain.
+// advance runs n sweeps of every chain.
 func (r *runner) advance(ctx context.Context, n int) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(cmp.Or(r.settings.Workers, runtime.GOMAXPROCS(0)))
@@ -128,7 +129,7 @@ func (r *runner) tell() {
 	}
 }
 
-// expect says how many sweeps each chain does in all, as far as that is known.
+// expect sets the expected total number of sweeps of each chain.
 func (r *runner) expect(n int) { r.now.Total = n * len(r.chains) }
 
 // burnIn sweeps until the starts are forgotten.
@@ -157,7 +158,7 @@ func (r *runner) sample() *sample {
 	return newSample(tallies, r.jobs, r.settings.Confidence)
 }
 
-// measure sweeps until the precision is reached, or the sweeps asked for are done.
+// measure sweeps until the precision or the requested number of sweeps is reached.
 func (r *runner) measure(ctx context.Context) (*sample, error) {
 	every := r.lawEvery()
 	for _, h := range r.chains {
@@ -184,12 +185,12 @@ func (r *runner) measure(ctx context.Context) (*sample, error) {
 	}
 }
 
-// batchLength returns the sweeps that a batch needs.
+// batchLength returns the number of sweeps that a batch needs.
 func (r *runner) batchLength(x *sample) float64 {
 	return max(batchTimes*x.autocorrelation(r.jobs), classTimes*x.slowest())
 }
 
-// lacking returns by how much longer the chains should be: 1 if they are long enough.
+// lacking returns the factor by which the chains must grow, at most 1 if they are long enough.
 func (r *runner) lacking(x *sample) float64 {
 	short := r.batchLength(x) / float64(x.tallies[0].length)
 	e := x.mean(r.jobs)
@@ -200,8 +201,8 @@ func (r *runner) lacking(x *sample) float64 {
 	return max(short, off*off)
 }
 
-// inBatches rounds a number of sweeps up to what makes fewest..2*fewest-1 batches of a power of two
-// times the unit.
+// inBatches rounds a number of sweeps up to fewest..2*fewest-1 batches, each a power of two times
+// unit sweeps.
 func inBatches(n, unit int) int {
 	length := unit
 	for n > (mostBatches-1)*length {
@@ -210,8 +211,8 @@ func inBatches(n, unit int) int {
 	return (n + length - 1) / length * length
 }
 
-// lawEvery returns after how many sweeps distributions are measured, if they are: they take about
-// as long as the sweeps then.
+// lawEvery returns the number of sweeps between measurements of distributions, 0 for none. It makes
+// them take about as long as the sweeps.
 func (r *runner) lawEvery() int {
 	if r.settings.MaxJobs == 0 {
 		return 0

@@ -14,7 +14,7 @@ type sampler struct {
 	life     []float64 // T_s
 	idle     []float64 // p_s(0)/C_s of each server given the other lives, from the last sweep
 	byRow    [][]int32 // the servers of each row drawn from, by life
-	rises    []rise    // for the last server updated
+	rises    []rise    // of the last server updated
 	more     []rise    // scratch
 	merged   []rise    // scratch
 	given    conditional
@@ -36,7 +36,7 @@ func newSampler(p *part, start []int32, random *rand.Rand) *sampler {
 	return s
 }
 
-// spread draws all lives given the order of deaths.
+// spread redraws all lives given the order of deaths.
 func (s *sampler) spread() {
 	t := 0.0
 	for r := range s.byRow {
@@ -53,7 +53,7 @@ func (s *sampler) spread() {
 }
 
 // sweep draws each life given the others, proposes exchanges of blocks if some stand out, and draws
-// all lives given their order. The error is that of the context.
+// all lives given their order. The error is ctx.Err().
 func (s *sampler) sweep(ctx context.Context) error {
 	const serversPerLook = 64
 	for server := range s.life {
@@ -108,7 +108,7 @@ func (s *sampler) update(server int32) {
 	}
 }
 
-// move brings a server to its place in its row, where it stood by the life before.
+// move moves a server to its new place in its row; before is its previous life.
 func (s *sampler) move(row []int32, server int32, before float64) {
 	k, _ := slices.BinarySearchFunc(row, before, func(o int32, t float64) int {
 		at := s.life[o]
@@ -123,7 +123,7 @@ func (s *sampler) move(row []int32, server int32, before float64) {
 		}
 		return 0
 	})
-	for row[k] != server { // after others of the same life
+	for row[k] != server { // after others with the same life
 		k++
 	}
 	for ; k > 0 && s.life[row[k-1]] > s.life[server]; k-- {
@@ -135,15 +135,15 @@ func (s *sampler) move(row []int32, server int32, before float64) {
 	row[k] = server
 }
 
-// A cursor goes through the servers of a row by life.
+// A cursor iterates over the servers of a row by life.
 type cursor struct {
 	servers []int32
-	parts   []float64 // by the number of servers alive, the probability that those drawn are among them
+	parts   []float64 // probability that the drawn servers are alive, by the number of servers alive
 	alive   int
 }
 
-// risesOf appends the times at which other servers end a part of the ways to serve a class together
-// with a server, in order, each with the rate of that part.
+// risesOf appends, in order, the times at which deaths of other servers end ways to serve a class
+// that include the given server, each with the rate of these ways.
 func (s *sampler) risesOf(rises []rise, server int32, u use) []rise {
 	c := &s.classes[u.class]
 	end := math.Inf(1)
@@ -181,7 +181,7 @@ func (s *sampler) risesOf(rises []rise, server int32, u use) []rise {
 	return rises
 }
 
-// allAlive returns the probability that the servers drawn are alive.
+// allAlive returns the probability that all drawn servers are alive.
 func (s *sampler) allAlive() float64 {
 	p := 1.0
 	for _, c := range s.cursors {

@@ -76,7 +76,7 @@ type member struct {
 	share  float64
 }
 
-// A membership is a class of a server, with that probability.
+// A membership is a class of a server, with the probability that a job of the class has the server.
 type membership struct {
 	class int32
 	share float64
@@ -126,7 +126,7 @@ func (g *growth) loads() []float64 {
 	return load
 }
 
-// steps returns how many steps from takes.
+// steps returns the number of steps that from takes.
 func (g *growth) steps() (sum float64) {
 	for _, list := range g.members {
 		sum += float64(len(list)) * float64(len(list))
@@ -134,9 +134,9 @@ func (g *growth) steps() (sum float64) {
 	return sum
 }
 
-// from sets an order from its end. The seed dies last. Each step adds the server whose classes are
-// most inside the set so far, less its capacity; a class of n servers counts by 1/(n-1) for each of
-// its others inside.
+// from builds an order backwards from the seed, which dies last. Each step adds the server with the
+// largest rate of classes inside the set so far minus its capacity; a class of n servers counts
+// 1/(n-1) for each of its other servers inside.
 func (g *growth) from(seed int32, deaths []death) {
 	var waiting eventqueue.Schedule
 	places := make([]int32, len(g.capacity))

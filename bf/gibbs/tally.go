@@ -1,17 +1,18 @@
 package gibbs
 
-// Batches of sweeps: a chain has fewer than mostBatches, and fewest or more after as many sweeps.
+// Limits on the number of batches of a chain: always fewer than mostBatches, and at least fewest
+// after that many sweeps.
 const (
 	fewest      = 8
 	mostBatches = 2 * fewest
 )
 
-// A tally adds up what a chain measures, in batches of equal numbers of sweeps. When there are
-// mostBatches, it joins them by twos.
+// A tally sums the measurements of a chain, in batches of equal numbers of sweeps. When there are
+// mostBatches, it merges them in pairs.
 type tally struct {
 	watched int // columns with squares
 	length  int // sweeps of a batch
-	done    int // sweeps in the last, which is not full
+	done    int // sweeps in the last batch, which is not full
 	batches []batch
 	spare   []batch
 }
@@ -28,7 +29,7 @@ func newTally(columns, watched, length int) *tally {
 	return t
 }
 
-// open begins a batch.
+// open starts a batch.
 func (t *tally) open() {
 	last := len(t.spare) - 1
 	b := t.spare[last]
@@ -37,13 +38,13 @@ func (t *tally) open() {
 	t.spare, t.batches, t.done = t.spare[:last], append(t.batches, b), 0
 }
 
-// reset forgets all, and begins with batches of a length.
+// reset discards all batches and starts again with batches of the given length.
 func (t *tally) reset(length int) {
 	t.spare, t.batches, t.length = append(t.spare, t.batches...), t.batches[:0], length
 	t.open()
 }
 
-// add adds the columns of values from a first one on, the number of sweeps not counted.
+// add adds values to the columns starting at from, without counting a sweep.
 func (t *tally) add(values []float64, from int) {
 	b := &t.batches[len(t.batches)-1]
 	sums := b.sums[from:][:len(values)]
@@ -57,7 +58,7 @@ func (t *tally) add(values []float64, from int) {
 	}
 }
 
-// next counts a sweep, of which all is added.
+// next counts a sweep whose values have all been added.
 func (t *tally) next() {
 	if t.done++; t.done < t.length {
 		return
@@ -82,7 +83,7 @@ func (t *tally) next() {
 	t.open()
 }
 
-// full returns the batches that are full.
+// full returns the full batches.
 func (t *tally) full() []batch {
 	return t.batches[:len(t.batches)-1]
 }

@@ -12,13 +12,13 @@ import (
 	"productform/num"
 )
 
-// A component is a component of a reduced model, with what is known of its windows.
+// A component is a component of a reduced model, with the bounds found so far.
 type component struct {
 	model   *cluster.Model
-	servers int     // of a window at most
+	servers int     // maximum number of servers of a window
 	uses    [][]int // classes of each row of servers
 	bounds  []bracket
-	solved  map[string]bool // the clusters that have been solved, and whether they are stable
+	solved  map[string]bool // whether each cluster solved so far is stable
 }
 
 func newComponent(m *cluster.Model, servers int) *component {
@@ -38,7 +38,7 @@ func newComponent(m *cluster.Model, servers int) *component {
 	return c
 }
 
-// bound finds bounds of the mean delay of class i.
+// bound finds bounds on the mean delay of class i.
 func (c *component) bound(ctx context.Context, i int) error {
 	near, own := c.near(i)
 	if own > len(near) {
@@ -54,9 +54,9 @@ func (c *component) bound(ctx context.Context, i int) error {
 	return nil
 }
 
-// near lists servers by their rows, those of a job of class i first, then those next to them, as
-// many as a window has. There are own servers of the class, of which it lists the first if they are
-// more. Equal servers of a group are as good as each other: those of a job are any of them.
+// near lists the servers of a window by their rows: first those of a job of class i, then their
+// neighbours. A job of the class has own servers; if the window is smaller, only the first are
+// listed. Servers of a group are interchangeable, so a job may have any of them.
 func (c *component) near(i int) (list []int, own int) {
 	taken := map[int]int{}
 	take := func(row, n int) {
@@ -85,8 +85,8 @@ func (c *component) near(i int) (list []int, own int) {
 	return list, own
 }
 
-// alone returns the mean delay of a job of class i on its servers without any other jobs, but for
-// those of its class if all have the same servers.
+// alone returns the mean delay of a job of class i on its servers without any jobs of other
+// classes. It includes the jobs of its own class if they all have the same servers.
 func (c *component) alone(i int) *big.Rat {
 	free, whole := new(big.Rat), true
 	for _, choice := range c.model.Classes[i].Servers {
@@ -100,8 +100,8 @@ func (c *component) alone(i int) *big.Rat {
 	return free.Inv(free)
 }
 
-// solve solves the cluster of a window and takes note of the bounds that follow: lower ones, or
-// upper ones if classes with servers outside are restricted to those inside. It reports whether the
+// solve solves the cluster of a window and records the resulting bounds: lower bounds, or upper
+// bounds if restricted limits classes with servers outside to those inside. It reports whether the
 // cluster is stable. The window holds all servers of a job of class i, or only some of them and no
 // others.
 func (c *component) solve(ctx context.Context, i int, list []int, restricted bool) (stable bool, err error) {

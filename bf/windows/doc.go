@@ -1,6 +1,6 @@
-// Package windows bounds mean delays of computer clusters that share their servers by balanced
-// fairness, of any size: between which two numbers do they surely lie, by models of a few servers
-// each?
+// Package windows proves bounds on mean delays in computer clusters of any size that share their
+// servers under balanced fairness: between which two numbers do the delays lie? The bounds come
+// from models of a few servers each.
 //
 // Let a window W be a set of servers. The mean delay of a class with all its servers in W is
 //
@@ -37,10 +37,10 @@
 //
 //	q(x)/r(x) ∝ ∫ b(y) exp(-Σ_j λ_j max(m_j(x) - n_j(y), 0)) dy
 //
-// decreases in each. Both a and r are multivariate totally positive of order two, under which
-// increasing functions are positively correlated (Fortuin, Kasteleyn and Ginibre, 1971): so q,
-// which is a times an increasing function and r times a decreasing one, has at least the mean of
-// min_{S_i} x that a has, and at most that of r. Larger windows have closer bounds: the first
-// cluster of a part of W is that of W with classes left out, the second is the second of the second
-// of W.
+// decreases in each. Both a and r are multivariate totally positive of order two, so increasing
+// functions are positively correlated under them (Fortuin, Kasteleyn and Ginibre, 1971). As q is a
+// times an increasing function, and r times a decreasing one, its mean of min_{S_i} x is at least
+// the mean under a and at most the mean under r. Larger windows give closer bounds. For V ⊂ W, the
+// first cluster of V is the first cluster of W with classes removed, and the second cluster of V is
+// the second cluster of V within the second cluster of W.
 package windows

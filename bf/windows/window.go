@@ -9,12 +9,12 @@ import (
 	"productform/num"
 )
 
-// A window is some servers of a component, and the cluster that they make up.
+// A window is a set of servers of a component, with the cluster that they form.
 type window struct {
 	component  *cluster.Model
-	rows       []int       // of the component, increasing
+	rows       []int       // rows of the component, increasing
 	inside     map[int]int // servers of each row
-	restricted bool        // classes with servers outside are served inside; else they are left out
+	restricted bool        // classes with servers outside are served inside only; otherwise they are omitted
 	model      cluster.Model
 }
 
@@ -32,7 +32,7 @@ func (c *component) newWindow(list []int, restricted bool) *window {
 	return w
 }
 
-// holds reports whether the window has as many servers as a job of the class.
+// holds reports whether the window has enough servers for a job of the class.
 func (w *window) holds(class cluster.Class) bool {
 	for _, choice := range class.Servers {
 		if choice.Choose > w.inside[choice.Server] {
@@ -42,7 +42,7 @@ func (w *window) holds(class cluster.Class) bool {
 	return true
 }
 
-// A share is the jobs of a class of which the window has the same numbers of servers.
+// A share is the fraction of the jobs of a class that have given numbers of servers in the window.
 type share struct {
 	rate    *big.Rat
 	servers []cluster.Choice
@@ -84,8 +84,8 @@ func (w *window) add(class cluster.Class) {
 	}
 }
 
-// hypergeometric returns the probability that of d servers drawn among n, so many are among k given
-// ones.
+// hypergeometric returns the probability that exactly taken of d servers drawn from n are among k
+// given ones.
 func hypergeometric(n, k, d, taken int) *big.Rat {
 	p := new(big.Int).Binomial(int64(k), int64(taken))
 	p.Mul(p, falling(d, taken))
@@ -101,9 +101,8 @@ func falling(n, k int) *big.Int {
 	return new(big.Int).MulRange(int64(n-k+1), int64(n))
 }
 
-// short returns x, or a number near it, above or below, if x is so long that models are refused for
-// it. Delays grow with the rates and fall in the capacities, so that rounding keeps bounds on their
-// side.
+// short returns x, or a number just above or below it if x has too many digits for a model. Delays
+// grow with rates and fall with capacities, so rounding in the right direction keeps bounds valid.
 func short(x *big.Rat, up bool) *big.Rat {
 	const longest, digits = 4096, 128
 	if x.Num().BitLen() <= longest && x.Denom().BitLen() <= longest {

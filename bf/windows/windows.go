@@ -11,38 +11,37 @@ import (
 	"productform/stability"
 )
 
-// Bounds lie on either side of the mean delay of a class. Both are proved, errors of rounding
-// included.
+// Bounds enclose the mean delay of a class. Both are proved, including rounding errors.
 type Bounds struct {
 	Name string   // of the class
 	Low  float64  // >= 0
-	High *float64 // nil if no cluster that gives an upper bound was found to be stable
+	High *float64 // nil if no cluster that would give an upper bound is stable
 }
 
-// MostServers is the largest number of servers of a window.
+// MostServers is the maximum number of servers of a window.
 const MostServers = 16
 
-// Delays returns bounds of the mean delay of each class under balanced fairness, nil for a class
-// without arrivals. The model is reduced first ([cluster.Model.Reduce]), so that servers used by
-// the same classes count as one. Each class has a window of so many servers, from 1 to
-// [MostServers]: its own, and those next to them, breadth-first over servers linked by classes, in
-// the order of the model. Where the cluster of the upper bound is unstable, the last of these
-// servers are left out one by one.
+// Delays returns bounds on the mean delay of each class under balanced fairness, nil for a class
+// without arrivals. The model is reduced first ([cluster.Model.Reduce]), so servers used by the
+// same classes count as one. Each class has a window of the given number of servers, from 1 to
+// [MostServers]: its own servers and their neighbours, breadth-first over servers linked by
+// classes, in the order of the model. If the cluster of the upper bound is unstable, the last of
+// these servers are dropped one by one.
 //
-// A class with more servers than a window is bounded below by the delay that it would have alone,
-// and above by the least life of the first of its servers. The bounds of a window hold for all
-// classes inside, and the closest are given. Bounds are equal but for rounding where the windows
-// hold all servers; they are wide near the limit of stability, and where classes link all servers
-// with all others in few steps.
+// For a class with more servers than a window, the lower bound is its delay without other classes,
+// and the upper bound the mean of the smallest life of the first of its servers. The bounds of a
+// window hold for all classes inside it, and the closest are returned. If windows contain all
+// servers, the two bounds differ only by rounding. Bounds are wide near the stability limit, and if
+// classes link any two servers in a few steps.
 //
-// It takes a call of [productform/bf.Solve] for each window and bound, and one for each part of it
-// that is found to be unstable: some four milliseconds for each class of three servers out of
-// hundreds, with windows of 12.
+// Delays calls [productform/bf.Solve] once for each window and bound, and once more for each server
+// dropped from an unstable window. With windows of 12, this takes about four milliseconds for each
+// class of three servers out of hundreds.
 //
-// The error is a *[num.InputError] for a model that does not pass [cluster.Model.Check] or a number
-// of servers out of range, a [*num.TooLargeError], an [*cluster.UnstableError], which wraps
-// [num.ErrUnstable], or that of ctx, soon after it is done. progress, if not nil, is told how many
-// classes are done. m is not modified.
+// The error is a *[num.InputError] for a model that fails [cluster.Model.Check] or a number of
+// servers out of range. It can also be a [*num.TooLargeError], an [*cluster.UnstableError], which
+// wraps [num.ErrUnstable], or ctx.Err(), promptly after cancellation. progress, if not nil,
+// receives the number of finished classes. m is not modified.
 func Delays(ctx context.Context, m *cluster.Model, servers int, progress func(done, total int)) ([]*Bounds, error) {
 	if servers < 1 || servers > MostServers {
 		return nil, input.Errorf("servers", servers, "an integer in 1..%d", MostServers)
@@ -76,7 +75,7 @@ func Delays(ctx context.Context, m *cluster.Model, servers int, progress func(do
 		}
 		for i, rows := range components[k].Classes {
 			for _, row := range rows {
-				// a delay of work of mean size σ_i in place of σ
+				// the delay for mean size σ_i instead of σ
 				size := new(big.Rat).Quo(m.MeanSizeOf(row), num.OrOne(equal.MeanSize))
 				all[row] = c.bounds[i].times(size)
 				all[row].Name = m.Classes[row].Name
@@ -86,10 +85,10 @@ func Delays(ctx context.Context, m *cluster.Model, servers int, progress func(do
 	return all, nil
 }
 
-// A bracket holds the closest bounds so far; High is nil for none.
+// A bracket holds the closest bounds so far; high is nil for none.
 type bracket struct{ low, high *big.Rat }
 
-// raise and lower take note of one more bound.
+// raise applies another lower bound; lower, an upper bound.
 func (b *bracket) raise(x *big.Rat) {
 	if x.Cmp(b.low) > 0 {
 		b.low = x
@@ -113,8 +112,8 @@ func (b *bracket) times(size *big.Rat) *Bounds {
 	return out
 }
 
-// outward returns a double on the side of x > 0 that sign says, or x itself; beyond their range it
-// may be infinite.
+// outward returns x > 0 rounded to a float64 in the direction of sign; out of range, it may be
+// infinite.
 func outward(x *big.Rat, sign int) float64 {
 	f, exact := x.Float64()
 	if exact || math.IsInf(f, 0) || new(big.Rat).SetFloat64(f).Cmp(x) == sign {

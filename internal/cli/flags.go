@@ -1,6 +1,6 @@
-// This part of the package answers for commands that run the jobs of a log: which log, which of its
-// jobs, under which policy and on which workers? The flags have the same names, forms and errors in
-// all of them.
+// This file defines the flags of commands that run the jobs of a log: the log, the selected jobs,
+// the policy and the workers. The flags have the same names, forms and errors in all these
+// commands.
 
 package cli
 
@@ -27,7 +27,7 @@ type LogFlags struct {
 	IsOnePolicy    bool   // --policy takes a single policy
 	MostWorkers    int    // maximum number of workers
 	StandardNumber int    // default number of workers; 0 for MaxProcs of the log
-	IsSampled      bool   // one job in a hundred is taken, scaled, unless --sample says how many; else all, unscaled
+	IsSampled      bool   // by default, take one job in a hundred, scaled, not all
 
 	Policies  []Policy
 	Workers   int

@@ -1,8 +1,8 @@
-// This part of the package answers: how can several processes, on one machine or many, share the
-// runs of a command that simulates?
+// This file lets several processes, on one machine or many, share the runs of a command that
+// simulates.
 //
 // The runs of a command are the tasks of a sweep, and a folder of results holds the finished ones.
-// The command finds them there, whichever process computed them, and its answer has the same digits
+// The command reads them there, whichever process computed them, and its answer has the same digits
 // as that of a single process. There are two ways to fill the folder:
 //
 //	--part K/N    the process does the runs whose place is K modulo N, and writes them to a folder that all share

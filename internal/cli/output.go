@@ -1,5 +1,5 @@
-// This part of the package answers: how does a command write its answer and other files safely? It
-// writes all files at once or none, and never overwrites an input.
+// This file writes the answer and the other files of a command safely: either all files or none,
+// and never over an input.
 
 package cli
 

@@ -1,4 +1,4 @@
-// This part of the package implements a heap of integers: which of the numbers is the smallest?
+// This file implements a heap of integers.
 
 package eventqueue
 

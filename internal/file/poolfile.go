@@ -1,5 +1,5 @@
-// This part of the package answers: which fields do files of resources and jobs have in common, for
-// static pools and for traffic?
+// This file describes the fields that files of static pools and of traffic share: resources, jobs
+// and demands.
 
 package file
 
@@ -13,11 +13,10 @@ import (
 	"productform/internal/input"
 )
 
-// maxDemands bounds the rows of jobs times the resources that are read: they are kept as a full
-// table.
+// maxDemands is the maximum number of job rows times resources: demands are stored as a full table.
 const maxDemands = 10_000_000
 
-// ReadPool reads a text that should be what want says, and checks it. Errors name the line.
+// ReadPool reads and checks a text; want describes the expected content. Errors name the line.
 func ReadPool[T Checked](
 	r io.Reader, format Format, want string, decode func(root *Node) (T, error),
 ) (v T, err error) {
@@ -63,7 +62,7 @@ func Demand[T any](name, doc string, at func(*T) *[]*big.Rat) Field[T] {
 	return amounts(name, doc, at, checkDemand)
 }
 
-// Amounts describes such a field whose numbers may all be 0.
+// Amounts describes a field like that of [Demand] whose numbers may all be 0.
 func Amounts[T any](name, doc string, at func(*T) *[]*big.Rat) Field[T] {
 	return amounts(name, doc, at, checkAmounts)
 }
@@ -96,7 +95,7 @@ func decode(n *Node, path string, names []string, rows map[string]int) ([]*big.R
 		if !ok {
 			return nil, input.Errorf(input.Field(path, key), &values[i], "a demand of %s", known(key, names))
 		}
-		// The path is made only of what is refused.
+		// The path is built only for rejected values.
 		if demand[row], err = values[i].Rat("", input.Nonnegative); err != nil {
 			_, err = values[i].Rat(input.Field(path, key), input.Nonnegative)
 			return nil, err
@@ -105,7 +104,8 @@ func decode(n *Node, path string, names []string, rows map[string]int) ([]*big.R
 	return demand, nil
 }
 
-// known names the resources, with the one that was meant by a key that is none of them.
+// known lists the resources for an error about an unknown key, and suggests the one that was
+// probably meant.
 func known(key string, names []string) string {
 	const most = 10
 	hint := DidYouMean(key, slices.Values(names), input.Quote)
@@ -119,7 +119,7 @@ func known(key string, names []string) string {
 	return fmt.Sprintf("one of the resources %s%s", strings.Join(quoted, ", "), hint)
 }
 
-// checkDemand refuses what checkAmounts refuses, and a demand without a positive number.
+// checkDemand rejects a demand without a positive number, and everything that checkAmounts rejects.
 func checkDemand(path string, demand []*big.Rat, names []string) error {
 	isPositive := func(a *big.Rat) bool { return a != nil && a.Sign() > 0 }
 	err := checkAmounts(path, demand, names)
@@ -129,7 +129,7 @@ func checkDemand(path string, demand []*big.Rat, names []string) error {
 	return err
 }
 
-// checkAmounts refuses more numbers than resources, and a negative number.
+// checkAmounts rejects negative numbers, and more numbers than resources.
 func checkAmounts(path string, demand []*big.Rat, names []string) error {
 	if len(demand) > len(names) {
 		return input.Errorf(path, fmt.Sprintf("%d numbers", len(demand)),
@@ -139,7 +139,7 @@ func checkAmounts(path string, demand []*big.Rat, names []string) error {
 		if a == nil {
 			continue
 		}
-		if input.CheckNumber("", a, input.Nonnegative) != nil { // the path is made only of what is refused
+		if input.CheckNumber("", a, input.Nonnegative) != nil { // the path is built only for rejected values
 			return input.CheckNumber(input.Field(path, names[j]), a, input.Nonnegative)
 		}
 	}

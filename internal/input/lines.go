@@ -1,5 +1,5 @@
-// This part of the package answers: what are the lines of a text file, compressed by gzip or not?
-// It reads line by line, in the memory of one line.
+// This file reads text files, compressed by gzip or not, line by line; memory holds one line at a
+// time.
 
 package input
 
@@ -23,12 +23,12 @@ type Reader struct {
 	source io.Reader
 	text   *bufio.Reader // unpacked; nil before the first line
 	packed bool
-	number int // of the line read last
+	number int // of the last line read
 }
 
 // NewReader returns a reader of the lines in r, which is unpacked if it is a gzip file, one that
-// starts with the bytes 1f 8b. It reads ahead. The name is for errors, which tell the line of the
-// unpacked text.
+// starts with the bytes 1f 8b. It reads ahead. Errors contain the name and the line of the unpacked
+// text.
 func NewReader(r io.Reader, name string) *Reader { return &Reader{name: name, source: r} }
 
 // Next returns the next line without its end, until the next call, or [io.EOF] after the last one.
@@ -52,7 +52,7 @@ func (r *Reader) Next() ([]byte, error) {
 	switch {
 	case err == bufio.ErrBufferFull || len(line) > Longest:
 		return nil, r.At(Errorf("", Shown(line[:64]), "a line of at most %d bytes", Longest))
-	case err != nil && err != io.EOF: // what was read of the line may not be all of it
+	case err != nil && err != io.EOF: // the line may be incomplete
 		return nil, r.At(r.unpacking(err))
 	}
 	if r.number == 1 {
@@ -61,11 +61,11 @@ func (r *Reader) Next() ([]byte, error) {
 	return bytes.TrimRight(line, "\r"), nil
 }
 
-// Line returns the number of the line read last, from 1.
+// Line returns the number of the last line read, from 1.
 func (r *Reader) Line() int { return r.number }
 
-// At adds the name and the line read last to an error, to one of the operating system the name
-// alone.
+// At adds the name and the last line read to an error; an error of the operating system gets only
+// the name.
 func (r *Reader) At(err error) error {
 	if bad, ok := err.(*Error); ok {
 		at := *bad
@@ -110,7 +110,7 @@ func (r *Reader) unpacking(err error) error {
 	return fmt.Errorf("unpacking: %w", err)
 }
 
-// Shown returns text for an error: as it is, or quoted if it holds what cannot be seen.
+// Shown returns text for an error: as it is, or quoted if it contains invisible characters.
 func Shown(text []byte) string {
 	plain, quoted := string(text), strconv.Quote(string(text))
 	if quoted[1:len(quoted)-1] == plain {

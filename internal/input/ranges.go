@@ -1,5 +1,5 @@
-// This part of the package answers: which times, amounts of work and numbers of tasks may jobs
-// have? Sums and products of a few times and works stay within the range of float64.
+// This file defines the valid ranges of times, amounts of work and numbers of tasks of jobs. Within
+// them, sums and products of a few times and amounts of work stay within the range of float64.
 
 package input
 
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Largest bounds what comes in, and 1/Largest all of it that is divided by: then a task takes at
-// most 1e100 seconds.
+// Largest is the largest number that inputs may contain, and 1/Largest the smallest that serves as
+// a divisor, so a task takes at most 1e100 seconds.
 const Largest = 1e50
 
 // MostTasks and MostTasksInAll bound the tasks of a job and of a run. A run takes about 0.1 to 1 µs
@@ -27,8 +27,8 @@ type Range struct {
 	Of          string // what the numbers are, for errors: "a number of seconds"
 }
 
-// The ranges of times and priorities, of works and factors, of speeds, of moments, of what has
-// passed, of time limits, and of deadlines. They are never changed.
+// The ranges of times and priorities, of works and factors, of speeds, of moments, of elapsed
+// times, of time limits, and of deadlines. They are never changed.
 var (
 	Time   = Range{Most: Largest, Of: "a number"}
 	Work   = Range{Least: 1 / Largest, Most: Largest, Zero: "or 0", Of: "a number of seconds"}
@@ -53,7 +53,7 @@ func (r Range) Check(path string, v float64) error {
 	return Errorf(path, v, "%s", r.Want())
 }
 
-// Want returns the words of errors, such as "a number of seconds in [1e-50, 1e50], or 0".
+// Want returns the text for errors, such as "a number of seconds in [1e-50, 1e50], or 0".
 func (r Range) Want() string { return r.Of + " in " + r.String() }
 
 // String writes the range: "[1e-50, 1e50], or 0".

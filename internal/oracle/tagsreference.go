@@ -1,5 +1,5 @@
-// This part of the package answers for tests: which values did an independent program compute for
-// [HB02]? It reads them, in 60 digits, from tags/testdata.
+// This file reads, from tags/testdata, the values that an independent program computed for [HB02]
+// in 60 digits.
 
 package oracle
 

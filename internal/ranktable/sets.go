@@ -1,5 +1,4 @@
-// This part of the package answers: which integers are connected by a sequence of unions? It
-// maintains disjoint sets of integers.
+// This file maintains disjoint sets of integers under unions.
 
 package ranktable
 

@@ -1,5 +1,5 @@
-// This part of the package answers: what are the values of a graph of recursions in float64, with a
-// proved bound on the relative error of every number? It counts the roundings of each number.
+// This file evaluates a graph in float64, with a proved bound on the relative error of every
+// number: it counts the roundings of each.
 
 package recursion
 
@@ -12,7 +12,7 @@ import (
 	"productform/num"
 )
 
-// Evaluate returns the measures of a graph. It is for the lattices of servers. The error is
+// Evaluate returns the measures of a graph on one of the lattices of servers. The error is
 // [num.ErrFloatRange] or that of the context.
 func Evaluate(ctx context.Context, p *Problem, g *Graph) (Measures, error) {
 	f := newFloatRun(ctx, g)

@@ -1,12 +1,12 @@
-// This part of the package finds the second derivatives of the normalization of a component: those
-// of its mean numbers of jobs.
+// This file computes the derivatives of the mean numbers of jobs of a component: second derivatives
+// of its normalization.
 //
-// Z is what the recursion of a graph ends with. One sweep up the graph and one down, as of
-// automatic differentiation, give its derivatives with respect to all rates and capacities. Dual
-// numbers, which carry the derivative in a direction of the rates along, give the derivatives of
-// these in that direction, too: of E[X] = Σ_i E[X_i], the derivative of log Z(zλ) at z = 1, or of
-// h_i = ∂ log Z/∂λ_i. Products, sums and quotients of numbers >= 0 are all there is but for one
-// difference at the end.
+// Z is the last value of the recursion over a graph. One sweep up the graph and one down
+// (reverse-mode automatic differentiation) give its derivatives with respect to all rates and
+// capacities. With dual numbers, which carry the derivative in a direction of the rates, the same
+// sweeps also differentiate these derivatives in that direction. This gives the derivatives of E[X]
+// = Σ_i E[X_i], the derivative of log Z(zλ) at z = 1, or of h_i = ∂ log Z/∂λ_i. All operations are
+// products, sums and quotients of numbers >= 0, except one difference at the end.
 
 package recursion
 
@@ -32,13 +32,14 @@ func (z *dual) add(a *dual) {
 	z.d = z.d.Add(a.d)
 }
 
-// A direction says how fast rates grow: those of weights on the class lattice, and λ(k) of a state.
+// A direction holds the growth of the rates: of weights on the class lattice, and of λ(k) of each
+// state.
 type direction struct {
 	weight func(class int) arithmetic.Number
 	slope  func(k int) arithmetic.Number
 }
 
-// A SlopeSweep goes through a graph with dual numbers. It finds the values of the states, and the
+// A SlopeSweep evaluates a graph with dual numbers. It computes the values of the states, and the
 // derivatives of Z with respect to the numbers of the problem.
 type SlopeSweep struct {
 	*Sweep[dual, *kernel]
@@ -108,7 +109,7 @@ type Slopes struct {
 // over the graph.
 func (r *SlopeSweep) OfAll() (Slopes, error) { return r.slopes(r.allClasses(), true) }
 
-// OfClass returns those of E = ∂ log Z/∂λ_i of one class.
+// OfClass returns the slopes of E = ∂ log Z/∂λ_i for one class.
 func (r *SlopeSweep) OfClass(class int) (Slopes, error) {
 	along, err := r.oneClass(class)
 	if err != nil {
@@ -117,7 +118,8 @@ func (r *SlopeSweep) OfClass(class int) (Slopes, error) {
 	return r.slopes(along, false)
 }
 
-// slopes returns what comes of a direction, which multiplies the rates by a number or does not.
+// slopes returns the slopes in a direction; multiplied states whether the direction multiplies the
+// rates by a number.
 func (r *SlopeSweep) slopes(along direction, multiplied bool) (s Slopes, err error) {
 	if err := r.sweep(along); err != nil {
 		return s, err
@@ -162,10 +164,9 @@ func (r *SlopeSweep) sweep(along direction) error {
 	return r.down()
 }
 
-// down goes through the states from the root with the adjoint w of their numerators. The
-// derivative of Z with respect to a weight is w times the values of the children; that with
-// respect to d(k) is -w(k) v(k), and sums of these over the states that have a class are carried
-// down along the rests.
+// down visits the states from the root, with the adjoint w of their numerators. The derivative of Z
+// with respect to a weight is w times the values of the children; that with respect to d(k) is
+// -w(k) v(k), and sums of these over the states that have a class are carried down along the rests.
 func (r *SlopeSweep) down() error {
 	var buf big.Int
 	k, n := r.Kernel, r.States()
@@ -201,7 +202,7 @@ func (r *SlopeSweep) down() error {
 		}
 		if r.ByClass {
 			if state == n-1 {
-				return // adds up the others: its denominator is 1
+				return // sums the other states: its denominator is 1
 			}
 			for s, mask := range masks {
 				if mask&state != 0 {
@@ -213,8 +214,8 @@ func (r *SlopeSweep) down() error {
 	})
 }
 
-// A signed adds up the derivative of Z with respect to one number, and its derivative in the
-// direction: what adds to Z at 0, what takes away at 1.
+// A signed sums the derivative of Z with respect to one number, and its derivative in the
+// direction: side 0 holds positive terms, side 1 negative ones.
 type signed struct{ side [2]dual }
 
 func (s *signed) add(side int, t *dual) { s.side[side].add(t) }

@@ -1,8 +1,9 @@
-// This part of the package answers: what is the distribution of the number of jobs of a cluster
-// under balanced fairness? It starts from a graph of the recursion for the normalization Z(λ). The
-// number of all jobs has the generating function Z(zλ)/Z(λ), that of class i Z(λ + (z-1) λ_i
-// e_i)/Z(λ), with e_i the i-th unit vector: [Total] and [OfClass] return their coefficients, before
-// the division by Z(λ). Nothing is subtracted, so no digits are lost near the stability boundary.
+// This file computes the distribution of the number of jobs of a cluster under balanced fairness,
+// from a graph of the recursion for the normalization Z(λ). The total number of jobs has the
+// generating function Z(zλ)/Z(λ), and the number of class-i jobs Z(λ + (z-1) λ_i e_i)/Z(λ), with
+// e_i the i-th unit vector. [Total] and [OfClass] return the coefficients of these functions,
+// before the division by Z(λ). Nothing is subtracted, so no digits are lost near the stability
+// boundary.
 
 package recursion
 
@@ -17,12 +18,12 @@ import (
 	"productform/num"
 )
 
-// Total returns Z[0..n], the coefficients of Z(zλ), in the arithmetic of like. On the class lattice
-// those of G_A(zλ) obey
+// Total returns Z[0..n], the coefficients of Z(zλ), in the arithmetic of like. On the class
+// lattice, the coefficients of G_A(zλ) obey
 //
 //	μ(A) g_A[n] = Σ_{i∈A} λ_i g_{A∖i}[n-1] + λ(A) g_A[n-1],   Z[n] = Σ_A g_A[n],
 //
-// and those of Z_K(zλ) on the lattices of servers
+// and on the lattices of servers, those of Z_K(zλ) obey
 //
 //	M(K) z_K[n] = Σ_t weight_t z_{K∖t}[n] + λ(K) z_K[n-1],   Z[n] = z_all[n].
 //
@@ -103,7 +104,7 @@ type floatSeries struct {
 	c                    []float64
 	far                  []arithmetic.Wide // takes over from c
 	rate, total, weights []arithmetic.Wide
-	width                int // the most terms of a state
+	width                int // maximum number of terms of a state
 }
 
 func newFloatSeries(ctx context.Context, g *Graph) (*floatSeries, error) {

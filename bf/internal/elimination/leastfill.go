@@ -1,6 +1,6 @@
-// This part of the package answers: in which order should the vertices of a graph be eliminated?
-// Eliminating a vertex links its neighbours, and a good order keeps the number of neighbours at
-// elimination small. Its maximum is the width of the order.
+// This file finds an order in which to eliminate the vertices of a graph. Eliminating a vertex
+// links its neighbours, and a good order keeps the number of neighbours at elimination small. The
+// maximum of this number is the width of the order.
 
 package elimination
 
@@ -73,7 +73,7 @@ func (g *Graph) eliminate(s int) {
 			}
 			for v := range g.next[few] {
 				if g.next[many][v] {
-					g.push(v) // lacks one link fewer
+					g.push(v) // one missing link fewer
 				}
 			}
 		}

@@ -1,15 +1,15 @@
-// This part of the package answers: what is the product of small float64 matrices, with the same
-// digits on all processors? With AVX2 it processes several numbers at a time.
+// This file multiplies small float64 matrices, with the same digits on all processors. With AVX2 it
+// processes several numbers at a time.
 
 package elimination
 
 // A MultiplyAdd adds the product of a and b, rows×inner and inner×columns, to c, rows×columns, all
 // with their rows in sequence. To each entry of c it adds the sums of four products, ((p_0 + p_1) +
-// (p_2 + p_3)) of inner indices one after the other, then the up to three products that are left:
-// inner/4 + 6 roundings at most, one of a product and all others of sums.
+// (p_2 + p_3)) of consecutive inner indices, then the remaining products, three at most. Each entry
+// takes at most inner/4 + 6 roundings: one of a product, the others of sums.
 type MultiplyAdd func(c, a, b []float64, rows, inner, columns int)
 
-// Fastest returns the one for this processor.
+// Fastest returns the fastest MultiplyAdd for this processor.
 func Fastest() MultiplyAdd { return fastest() }
 
 // multiplyAdd defines the result of the kernel in kernels_amd64.s. Products are converted to
