@@ -60,7 +60,11 @@ func TestArithmeticEncloses(t *testing.T) {
 		f, _ := x.Float64()
 		if a.Sign() > 0 {
 			e, err := a.Log()
-			overlaps("log", e, err, math.Log(f))
+			log := math.Log(f)
+			if f < 0x1p-1022 { // on amd64 math.Log is wrong there
+				log = math.Log(f*0x1p100) - 100*math.Ln2
+			}
+			overlaps("log", e, err, log)
 		}
 		e, err := a.Exp()
 		overlaps("exp", e, err, math.Exp(f))

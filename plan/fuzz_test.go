@@ -10,7 +10,7 @@ import (
 
 // Every text yields either an error or a valid plan.
 func FuzzRead(f *testing.F) {
-	text, err := os.ReadFile("../testdata/plan.yaml")
+	text, err := os.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(inline + rest))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := plan.Read(bytes.NewReader(data), "../testdata")
+		p, err := plan.Read(bytes.NewReader(data), "testdata")
 		if err != nil {
 			if p != nil || err.Error() == "" {
 				t.Fatalf("plan %v, error %q", p, err)

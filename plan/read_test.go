@@ -339,7 +339,7 @@ func TestEdgeToGroup(t *testing.T) {
 
 // A target names what its measure is of, and nothing else.
 func TestTargetOfAnother(t *testing.T) {
-	p, err := plan.ReadFile("../testdata/plan.yaml")
+	p, err := plan.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +383,7 @@ func TestTargetOfAnother(t *testing.T) {
 
 // Only a file may leave out how many steps can be bought.
 func TestCheckNoSteps(t *testing.T) {
-	p, err := plan.ReadFile("../testdata/plan.yaml")
+	p, err := plan.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -474,7 +474,7 @@ func TestAllocateTooNear(t *testing.T) {
 // The examples of pools and traffic are read and have an answer under every policy.
 func TestAllocateExamples(t *testing.T) {
 	for folder, args := range map[string][]string{"pools": nil, "traffic": {"--dynamic"}} {
-		files, err := filepath.Glob("../../examples/" + folder + "/*.yaml")
+		files, err := filepath.Glob("examples/" + folder + "/*.yaml")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v, %v", folder, files, err)
 		}

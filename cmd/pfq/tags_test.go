@@ -70,7 +70,7 @@ func policyOf(t *testing.T, answer map[string]any, list, name string) map[string
 // tags/testdata/README.md) for the kinds and the mean size 3000, by column.
 func tagsReference(t *testing.T, kinds ...string) (rows []map[string]string) {
 	t.Helper()
-	f, err := os.Open("../../../../tags/testdata/tags_reference.csv")
+	f, err := os.Open("../../tags/testdata/tags_reference.csv")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the record of the live system that figure dispatch-9 draws")
 
-const recordFile = "../../plots/l14/records/failing-job.csv"
+const recordFile = "../../../plots/l14/records/failing-job.csv"
 
 // [L14], section 6.2 and Figure 6.1: 6 of 8 workers fail at 55 s and return at 115 s. After that,
 // more workers run tasks than the initial 4, and the job meets its deadline of 240 s. The live

@@ -32,10 +32,13 @@ func (p Program) Run(stdin string, args ...string) (stdout, stderr string, statu
 	return out.String(), err.String(), status
 }
 
-// Example returns the text of an example of pfq, for tests of a folder next to this one.
+// Example returns the text of an example of pfq, for tests in cmd/pfq and next to this folder.
 func Example(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../examples/" + name)
+	text, err := os.ReadFile("examples/" + name)
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = os.ReadFile("../../examples/" + name)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
