@@ -38,7 +38,7 @@ type Effort struct {
 	CheckRuns     int        // replications of simulations needed only for checks
 	Jumps, WarmUp float64    // jumps observed in each replication, and before
 	Seed          uint64     // of all simulations
-	Workers       int        // at a time; 0 means one a core
+	Workers       int        // at a time; 0 means one per core
 }
 
 func (s Settings) effort() (Effort, error) {

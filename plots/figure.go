@@ -122,7 +122,7 @@ type Series struct {
 
 	// Bars requests a bar through each marker of a marked curve instead of a band, for example if
 	// bands would overlap. Such series of a panel, and Points with Bars, are drawn slightly side by
-	// side, so that none hides another.
+	// side, so none hides another.
 	Bars bool
 
 	Names []string // nil, or one per point, written next to it if a picture has room; empty for none

@@ -173,23 +173,23 @@ func (s *Series) validate(path string, x, y Scale) error {
 	case s.Kind == Band && s.Y != nil:
 		return input.Errorf(path+".y", fmt.Sprint(len(s.Y), " values"), "none with Band")
 	case s.Kind != Band && len(s.Y) != n:
-		return input.Errorf(path+".y", fmt.Sprint(len(s.Y), " values"), "%d, one a point", n)
+		return input.Errorf(path+".y", fmt.Sprint(len(s.Y), " values"), "%d, one per point", n)
 	case len(s.Low) != len(s.High):
 		return input.Errorf(path+".high", fmt.Sprint(len(s.High), " values"), "as many as low has, %d", len(s.Low))
 	case (s.Kind == Steps || s.Kind == Area) && s.Low != nil:
 		return input.Errorf(path+".low", fmt.Sprint(len(s.Low), " values"), "none with Steps or Area")
 	case s.Kind == Band && s.Low == nil:
-		return input.Errorf(path+".low", "", "one a point with Band")
+		return input.Errorf(path+".low", "", "one per point with Band")
 	case len(s.Names) != n && s.Names != nil:
-		return input.Errorf(path+".names", fmt.Sprint(len(s.Names), " names"), "none, or %d, one a point", n)
+		return input.Errorf(path+".names", fmt.Sprint(len(s.Names), " names"), "none, or %d, one per point", n)
 	case s.Bars && s.Kind != Points && !(s.Kind == Curve && s.Marked && s.Low != nil):
 		return input.Errorf(path+".bars", true, "false, except with Points or a marked Curve that has intervals")
 	case len(s.Left) != len(s.Right):
 		return input.Errorf(path+".right", fmt.Sprint(len(s.Right), " values"), "as many as left has, %d", len(s.Left))
 	case len(s.Left) != 0 && (s.Kind != Points || len(s.Left) != n):
-		return input.Errorf(path+".left", fmt.Sprint(len(s.Left), " values"), "none, or with Points %d, one a point", n)
+		return input.Errorf(path+".left", fmt.Sprint(len(s.Left), " values"), "none, or with Points %d, one per point", n)
 	case len(s.Low) != n && len(s.Low) != 0:
-		return input.Errorf(path+".low", fmt.Sprint(len(s.Low), " values"), "none, or %d, one a point", n)
+		return input.Errorf(path+".low", fmt.Sprint(len(s.Low), " values"), "none, or %d, one per point", n)
 	}
 	for k := range n {
 		if err := onScale(fmt.Sprintf("%s.x[%d]", path, k), s.X[k], x); err != nil {
@@ -243,7 +243,7 @@ func (s *Series) validateIntervals(path string, k int, x, y Scale) error {
 	return nil
 }
 
-// What can be drawn: beyond these, ticks cannot be told apart in float64 or overflow it.
+// Limits of what can be drawn. Beyond these, ticks coincide in float64 or overflow it.
 const (
 	largest   = 1e100
 	smallest  = 1e-100

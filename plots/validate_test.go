@@ -113,7 +113,7 @@ func TestValidate(t *testing.T) {
 		},
 		{
 			func(f *Figure) { s := &f.Panels[0].Series[0]; s.Kind, s.Y, s.Low, s.High = Band, nil, nil, nil },
-			"panels[0].series[0].low is missing: want one a point with Band",
+			"panels[0].series[0].low is missing: want one per point with Band",
 		},
 		{
 			func(f *Figure) { f.Panels[0].Series[0].Kind = Band },
@@ -129,7 +129,7 @@ func TestValidate(t *testing.T) {
 		},
 		{
 			func(f *Figure) { f.Panels[0].Series[0].Y = []float64{1} },
-			"panels[0].series[0].y = 1 values: want 2, one a point",
+			"panels[0].series[0].y = 1 values: want 2, one per point",
 		},
 		{
 			func(f *Figure) { f.Panels[0].Series[0].High = nil },
@@ -137,7 +137,7 @@ func TestValidate(t *testing.T) {
 		},
 		{
 			func(f *Figure) { s := &f.Panels[0].Series[0]; s.Low, s.High = s.Low[:1], s.High[:1] },
-			"panels[0].series[0].low = 1 values: want none, or 2, one a point",
+			"panels[0].series[0].low = 1 values: want none, or 2, one per point",
 		},
 		{
 			func(f *Figure) { f.Panels[0].Series[0].X[1] = 0.05 },
@@ -177,7 +177,7 @@ func TestValidate(t *testing.T) {
 		},
 		{
 			func(f *Figure) { s := &f.Panels[0].Series[0]; s.Left, s.Right = s.X, s.X },
-			"panels[0].series[0].left = 2 values: want none, or with Points 2, one a point",
+			"panels[0].series[0].left = 2 values: want none, or with Points 2, one per point",
 		},
 		{
 			func(f *Figure) { s := &f.Panels[0].Series[0]; s.Kind, s.Left = Points, s.X },
@@ -193,7 +193,7 @@ func TestValidate(t *testing.T) {
 		},
 		{
 			func(f *Figure) { f.Panels[0].Series[0].Names = []string{"a"} },
-			"panels[0].series[0].names = 1 names: want none, or 2, one a point",
+			"panels[0].series[0].names = 1 names: want none, or 2, one per point",
 		},
 		{
 			func(f *Figure) { f.Panels[0].Regions = []Region{{"r", 0.5, 0.5}} },

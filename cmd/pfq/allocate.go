@@ -1,4 +1,5 @@
-// This part of the package is the command allocate of pfq.
+// This file implements pfq allocate: divisible resources shared among jobs, at rest or in random
+// traffic.
 
 package main
 
@@ -134,7 +135,7 @@ func (f *allocateQuestion) answer(q command.Query) (a render.Answer, stable bool
 
 // share allocates the resources among jobs that stay.
 func (f *allocateQuestion) share(q command.Query, p *fluid.Pool) (render.Answer, error) {
-	under := func(q command.Query, policy fluid.Policy) (*allocateAnswered, error) {
+	under := func(q command.Query, policy fluid.Policy) (*allocateAnswer, error) {
 		a, err := command.WithProgress(q, func(ctx context.Context) (*allocation, error) {
 			return f.allocate(ctx, p, policy)
 		})
@@ -179,13 +180,13 @@ func (f *allocateQuestion) readTraffic(q command.Query) (*traffic.Model, error) 
 	return t, err
 }
 
-// traffic computes the mean numbers of jobs that come and go, and says whether they are finite.
+// traffic computes the mean numbers of jobs in random traffic, and reports whether they are finite.
 func (f *allocateQuestion) traffic(q command.Query, t *traffic.Model) (answer render.Answer, stable bool, err error) {
 	a := &trafficCase{policy: fluid.Policy(f.policies.String()), traffic: t}
 	if errors.As(t.Stable(), &a.overload) {
 		return a.answer().Answer, false, nil
 	}
-	under := func(q command.Query, policy fluid.Policy) (*allocateAnswered, error) {
+	under := func(q command.Query, policy fluid.Policy) (*allocateAnswer, error) {
 		a, err := f.underPolicy(q, t, policy)
 		if err != nil {
 			return nil, err
@@ -193,7 +194,7 @@ func (f *allocateQuestion) traffic(q command.Query, t *traffic.Model) (answer re
 		return a.answer(), nil
 	}
 	if f.policies.Several() {
-		text := func(text *render.Text, all []*allocateAnswered) { a.compareText(text, all) }
+		text := func(text *render.Text, all []*allocateAnswer) { a.compareText(text, all) }
 		if f.settings.Runs > 0 { // intervals are too wide for a column each
 			text = writeEach
 		}
@@ -221,7 +222,7 @@ func (f *allocateQuestion) underPolicy(
 	a.result, err = f.solveTraffic(q, t, policy)
 	switch {
 	case plan != nil && errors.Is(err, traffic.ErrTooLarge):
-		a.why = "no exact means: " + f.tooLarge(err, policy)
+		a.why = "no exact means: " + f.reasonTooLarge(err, policy)
 	case err != nil:
 		return nil, err
 	}
@@ -290,8 +291,8 @@ func (f *allocateQuestion) plansOf(q command.Query, t *traffic.Model) (plans []*
 	return plans, nil
 }
 
-// tooLarge returns the reason why traffic cannot be solved.
-func (f *allocateQuestion) tooLarge(err error, policy fluid.Policy) string {
+// reasonTooLarge explains why traffic cannot be solved.
+func (f *allocateQuestion) reasonTooLarge(err error, policy fluid.Policy) string {
 	var large *traffic.TooLargeError
 	if errors.As(err, &large) {
 		switch {

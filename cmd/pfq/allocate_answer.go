@@ -24,7 +24,7 @@ type allocation struct {
 }
 
 // answer returns the answer, with a line of CSV for each job, each resource and the pool.
-func (a *allocation) answer() *allocateAnswered {
+func (a *allocation) answer() *allocateAnswer {
 	body := a.style.Record(a.Allocation)
 	for j, row := range body.Get("resources").([]render.Record) {
 		u := row.Get("utilization").(render.Number)
@@ -56,7 +56,7 @@ func (a *allocation) answer() *allocateAnswered {
 		}
 	}
 	accuracy := fmt.Sprintf("%s engine, %s", a.Engine, a.accuracy())
-	return &allocateAnswered{Answer: all, body: body, accuracy: accuracy, digits: a.digits}
+	return &allocateAnswer{Answer: all, body: body, accuracy: accuracy, digits: a.digits}
 }
 
 // ofEach returns the rows of jobs as text shows them where some rows have several jobs.
@@ -89,12 +89,12 @@ type trafficCase struct {
 }
 
 // answer returns the answer, with a line of CSV for each class, each resource and the pool.
-func (a *trafficCase) answer() *allocateAnswered {
+func (a *trafficCase) answer() *allocateAnswer {
 	body, joint := a.body()
 	pool := slices.DeleteFunc(slices.Clone(body), func(f render.Field) bool { return f.Key == "jumps_per_second" })
 	lines := []render.Lines{{Kind: "class", Of: body.Get("classes")}, {Kind: "resource", Of: body.Get("resources")},
 		{Kind: "pool", Of: pool}}
-	return &allocateAnswered{body: body, accuracy: strings.ReplaceAll(a.accuracy(), "\n", "; "),
+	return &allocateAnswer{body: body, accuracy: strings.ReplaceAll(a.accuracy(), "\n", "; "),
 		Answer: render.Answer{JSON: body, Lines: lines, Text: func(t *render.Text) { a.text(t, body, joint) }}}
 }
 

@@ -13,21 +13,21 @@ import (
 	"productform/internal/render"
 )
 
-// An allocateAnswered is the answer of one policy, or why there is none.
-type allocateAnswered struct {
+// An allocateAnswer is the answer for one policy, or the reason why there is none.
+type allocateAnswer struct {
 	render.Answer
 	policy   fluid.Policy
 	body     render.Record // the fields of JSON
 	accuracy string        // how its numbers were computed
-	digits   int           // of them in text
-	refused  string        // why there is none, "" if there is
+	digits   int           // of its numbers in text
+	refused  string        // reason why there is no answer; "" if there is one
 }
 
-// compare answers for each policy, and writes the answers as one. A policy that does not take the
-// input is rejected; if all are, that is the error.
-func (f *allocateQuestion) compare(q command.Query, answer func(command.Query, fluid.Policy) (*allocateAnswered, error),
-	text func(*render.Text, []*allocateAnswered)) (all render.Answer, err error) {
-	var answers []*allocateAnswered
+// compare answers for each policy, and combines the answers into one. A policy that cannot handle the
+// input is reported as refused; if all are, compare returns the first error.
+func (f *allocateQuestion) compare(q command.Query, answer func(command.Query, fluid.Policy) (*allocateAnswer, error),
+	text func(*render.Text, []*allocateAnswer)) (all render.Answer, err error) {
+	var answers []*allocateAnswer
 	var list []render.Record
 	policies := f.policies.List()
 	all.Columns = []string{"policy", "kind"}
@@ -44,7 +44,7 @@ func (f *allocateQuestion) compare(q command.Query, answer func(command.Query, f
 		case q.Ctx.Err() == nil && errors.As(failed, &bad):
 			err = cmp.Or(err, failed)
 			refused++
-			a = &allocateAnswered{refused: cli.OneLine(f.translate(failed))}
+			a = &allocateAnswer{refused: cli.OneLine(f.translate(failed))}
 			a.body = append(head, render.Field{Key: "refused", Value: a.refused})
 			all.Lines = append(all.Lines, render.Lines{Kind: "pool", Of: a.body})
 		default:
@@ -62,7 +62,7 @@ func (f *allocateQuestion) compare(q command.Query, answer func(command.Query, f
 }
 
 // headings writes a line for each policy.
-func headings(t *render.Text, all []*allocateAnswered) {
+func headings(t *render.Text, all []*allocateAnswer) {
 	var lines [][]string
 	for _, a := range all {
 		what := cmp.Or(a.accuracy, "no answer: "+a.refused)
@@ -73,7 +73,7 @@ func headings(t *render.Text, all []*allocateAnswered) {
 }
 
 // allocationsText compares allocations.
-func allocationsText(t *render.Text, all []*allocateAnswered) {
+func allocationsText(t *render.Text, all []*allocateAnswer) {
 	headings(t, all)
 	t.Digits, t.Fraction = 6, mostFraction
 	for _, a := range all {
@@ -82,11 +82,11 @@ func allocationsText(t *render.Text, all []*allocateAnswered) {
 	tableOf(t, all, "tasks of one job", "job", "tasks", rowsOf("jobs"))
 	tableOf(t, all, "dominant share of one job", "job", "dominant_share", rowsOf("jobs"))
 	tableOf(t, all, "utilization", "resource", "utilization", rowsOf("resources"))
-	if !slices.ContainsFunc(all, func(a *allocateAnswered) bool { return a.body.Get("audit") != nil }) {
+	if !slices.ContainsFunc(all, func(a *allocateAnswer) bool { return a.body.Get("audit") != nil }) {
 		return
 	}
 	t.Digits = 6
-	tableOf(t, all, "properties", "property", "has", func(a *allocateAnswered) (rows []render.Record) {
+	tableOf(t, all, "properties", "property", "has", func(a *allocateAnswer) (rows []render.Record) {
 		audit := a.body.Get("audit").(render.Record)
 		for k, key := range []string{"feasible", "pareto_efficient", "sharing_incentive", "envy_free", "lie_proof"} {
 			has := audit.Get(key)
@@ -97,7 +97,7 @@ func allocationsText(t *render.Text, all []*allocateAnswered) {
 		}
 		return rows
 	})
-	tableOf(t, all, "efficiency and fairness", "index", "is", func(a *allocateAnswered) (rows []render.Record) {
+	tableOf(t, all, "efficiency and fairness", "index", "is", func(a *allocateAnswer) (rows []render.Record) {
 		for _, f := range a.body.Get("indices").(render.Record) {
 			name := strings.ReplaceAll(f.Key, "_", " ")
 			rows = append(rows, render.Record{{Key: "name", Value: name}, {Key: "is", Value: f.Value}})
@@ -107,7 +107,7 @@ func allocationsText(t *render.Text, all []*allocateAnswered) {
 }
 
 // compareText writes a table for each measure with a column for each policy.
-func (a *trafficCase) compareText(t *render.Text, all []*allocateAnswered) {
+func (a *trafficCase) compareText(t *render.Text, all []*allocateAnswer) {
 	headings(t, all)
 	a.liesText(t)
 	for _, key := range []string{"mean_jobs", "mean_delay", "service_rate"} {
@@ -118,9 +118,9 @@ func (a *trafficCase) compareText(t *render.Text, all []*allocateAnswered) {
 	t.Line("%s", a.limitText("loads are below 1"))
 }
 
-// tableOf writes a table of one field of rows with names, which have a column for each policy.
+// tableOf writes a table of one field, with a named row for each item and a column for each policy.
 func tableOf(
-	t *render.Text, all []*allocateAnswered, title, first, key string, of func(*allocateAnswered) []render.Record,
+	t *render.Text, all []*allocateAnswer, title, first, key string, of func(*allocateAnswer) []render.Record,
 ) {
 	var rows []render.Record
 	columns := []string{"name"}
@@ -141,12 +141,12 @@ func tableOf(
 }
 
 // rowsOf returns the rows of a list in an answer.
-func rowsOf(list string) func(*allocateAnswered) []render.Record {
-	return func(a *allocateAnswered) []render.Record { return a.body.Get(list).([]render.Record) }
+func rowsOf(list string) func(*allocateAnswer) []render.Record {
+	return func(a *allocateAnswer) []render.Record { return a.body.Get(list).([]render.Record) }
 }
 
 // writeEach writes the answer of each policy.
-func writeEach(t *render.Text, all []*allocateAnswered) {
+func writeEach(t *render.Text, all []*allocateAnswer) {
 	for i, a := range all {
 		if i > 0 {
 			t.Blank()

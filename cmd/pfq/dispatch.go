@@ -1,4 +1,4 @@
-// This part of the package is the command dispatch of pfq.
+// This file implements pfq dispatch: a log of jobs replayed under policies that share workers.
 
 package main
 

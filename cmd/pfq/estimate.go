@@ -1,4 +1,5 @@
-// This part of the package is the command pfq estimate.
+// This file implements pfq estimate: estimates of what pfq solve computes, for models with hundreds
+// of classes and servers.
 
 package main
 
@@ -78,15 +79,15 @@ func (f *estimateQuestion) answer(q command.Query) (a render.Answer, found bool,
 		return a, false, err
 	}
 	if f.factors == nil {
-		return f.one(q, m)
+		return f.answerOne(q, m)
 	}
 	return command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) {
-		return f.one(q, m.Scale(factor))
+		return f.answerOne(q, m.Scale(factor))
 	})
 }
 
-// one estimates the measures of a model, or says why it is unstable.
-func (f *estimateQuestion) one(q command.Query, m *cluster.Model) (render.Answer, bool, error) {
+// answerOne estimates the measures of a model, or explains why it is unstable.
+func (f *estimateQuestion) answerOne(q command.Query, m *cluster.Model) (render.Answer, bool, error) {
 	type reporter = func(done, total int)
 	r, err := command.WithBar(q, "sweeps", func(ctx context.Context, report reporter) (*gibbs.Result, error) {
 		return gibbs.Run(ctx, m, f.settings, func(p gibbs.Progress) { report(p.Done, p.Total) })

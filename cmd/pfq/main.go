@@ -5,20 +5,20 @@
 //	pfq estimate MODEL   estimates of what solve computes, for hundreds of classes and servers
 //	pfq simulate MODEL   estimates of the same by simulation, under three policies, for any distribution of sizes
 //	pfq network MODEL    queueing networks, closed, open and mixed, and systems in which jobs are lost
-//	pfq plan PLAN        what to buy for a cluster so that it meets targets at least cost, with a proof
+//	pfq plan PLAN        what to buy for a cluster so that it meets targets at minimum cost, with a proof
 //	pfq plot MODEL       a picture of a cluster or a pool against load, or of what plans cost
 //	pfq plot tags        a picture of hosts that guess job sizes against load
-//	pfq tags             hosts that guess job sizes: best cutoffs, and other policies beside them
+//	pfq tags             hosts that guess job sizes: best cutoffs, compared with other policies
 //	pfq allocate POOL    divisible resources shared among jobs, at rest or in random traffic
-//	pfq dispatch TRACE   a log of jobs replayed under policies that share workers among them
+//	pfq dispatch TRACE   a log of jobs replayed under policies that share workers
 //	pfq live ARGS        runs pfq-live, which shares a real cluster among jobs
 //	pfq example [NAME]   a model to start from
 //	pfq man FOLDER       manual pages of all commands
 //
 // MODEL, PLAN and POOL are files in JSON or YAML, TRACE is a log of jobs, - is the standard input.
-// The answer is text, JSON or CSV. The exit status is 0 if there is an answer, 1 if the answer is
-// no (the model is unstable, say), 2 for bad usage or bad input, with one line on the standard
-// error, and 130 if a signal ended it. A simulation then says how many of its runs are kept.
+// The answer is text, JSON or CSV. The exit status is 0 if there is an answer, 1 if the answer is no
+// (for example, the model is unstable), 2 for bad usage or bad input, with one line on the standard
+// error, and 130 after a signal. An interrupted simulation reports how many of its runs are kept.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// This part of the package is the command network of pfq. Each kind of models is a type with the
-// methods of [model], and a case in [read].
+// This file implements pfq network: closed, open and mixed queueing networks, and systems that lose
+// jobs. Each kind of model is a type that implements [networkModel], and a case in [read].
 
 package main
 
@@ -131,20 +131,22 @@ func (f *networkQuestion) answer(q command.Query) (a render.Answer, found bool, 
 		err = refused(n.uneven)
 	case f.factors != nil:
 		a, found, err = command.AtFactors(q, f.factors,
-			func(q command.Query, factor *big.Rat) (render.Answer, bool, error) { return f.one(q, m.scale(factor)) })
+			func(q command.Query, factor *big.Rat) (render.Answer, bool, error) {
+				return f.answerOne(q, m.scale(factor))
+			})
 	default:
 		if f.populations.list != nil {
 			err = f.populations.find(n.Model)
 		}
 		if err == nil {
-			a, found, err = f.one(q, m)
+			a, found, err = f.answerOne(q, m)
 		}
 	}
 	return a, found, command.InFile(q.File, err)
 }
 
-// one answers for one model: it is solved, and with --runs also simulated, unless it is unstable.
-func (f *networkQuestion) one(q command.Query, m networkModel) (a render.Answer, found bool, err error) {
+// answerOne answers for one model. A stable model is solved and, with --runs, also simulated.
+func (f *networkQuestion) answerOne(q command.Query, m networkModel) (a render.Answer, found bool, err error) {
 	over, solve, err := m.decide(f, q)
 	switch {
 	case err != nil:
@@ -152,7 +154,7 @@ func (f *networkQuestion) one(q command.Query, m networkModel) (a render.Answer,
 	case over != nil:
 		return over.answer(f.settings.Engine), false, nil
 	}
-	var plan *sim.Plan // made before anything that takes long
+	var plan *sim.Plan // made before any long computation
 	if f.simulation.Runs > 0 {
 		if plan, err = f.plan(q.Ctx, m); err != nil {
 			return a, false, err
@@ -176,12 +178,12 @@ type networkModel interface {
 	meanSize() *big.Rat                 // of simulated sizes; nil for 1, which each class scales
 	system(shape sizes.Distribution) sim.System
 
-	// decide returns what overloads the model. If that is nil, solve returns the exact answer: it
-	// does what takes longer than the verdict.
+	// decide returns what overloads the model. If that is nil, solve computes the exact answer, which
+	// takes longer than the verdict.
 	decide(f *networkQuestion, q command.Query) (over *unstable, solve func() (networkSolution, error), err error)
 }
 
-// read reads the model, and the sizes that are simulated.
+// read reads the model and the sizes to simulate.
 func (f *networkQuestion) read(q command.Query) (m networkModel, err error) {
 	if m, err = read(q); err != nil || f.sizes == "" {
 		return m, err
@@ -194,7 +196,7 @@ func (f *networkQuestion) read(q command.Query) (m networkModel, err error) {
 	return m, err
 }
 
-// read reads the file that the question is about. Its fields tell the kinds of models apart.
+// read reads the file of the question. Its fields determine the kind of model.
 func read(q command.Query) (networkModel, error) {
 	const want = "a network with stations, or a system with losses"
 	root, q, err := command.Look(q, want)
@@ -248,14 +250,14 @@ func (f *networkQuestion) plans(q command.Query) (plans []*sim.Plan, err error) 
 		})
 }
 
-// rejected adds to an error about mean sizes without formulas what can be done.
+// refused adds alternatives to the error about mean sizes for which there are no formulas.
 func refused(err error) error {
 	var bad *input.Error
 	if !errors.As(err, &bad) {
 		return err
 	}
-	told := *bad
-	told.Want += "; --runs simulates it as it is, and with discipline balanced (sharing in place of fcfs) " +
+	extended := *bad
+	extended.Want += "; --runs simulates it as it is, and with discipline balanced (sharing in place of fcfs) " +
 		"any sizes have one"
-	return &told
+	return &extended
 }

@@ -11,9 +11,9 @@ import (
 	"productform/sim"
 )
 
-// A networkSolution is an exact answer, and the parts of it that a simulation estimates.
+// A networkSolution is an exact answer, with the parts that a simulation also estimates.
 type networkSolution struct {
-	points      []render.Point // one, or that of each population if list is true
+	points      []render.Point // one, or one per population if list is true
 	list        bool
 	lines       []string // of text, before the tables; "" for none
 	digits      int
@@ -22,8 +22,7 @@ type networkSolution struct {
 	exponential bool // the exact numbers hold for exponential sizes only
 }
 
-// setBody makes the fields of an answer the only point, with a note, "" for none, which text has as
-// well.
+// setBody makes the fields of an answer the only point, with a note ("" for none) that text shows too.
 func (f *networkQuestion) setBody(s *networkSolution, body render.Record, note string, tables []render.Section) {
 	if f.simulation.Runs > 0 && !f.isExponential() && s.exponential {
 		note = joined(note, "the exact numbers hold for exponential sizes only; the simulated sizes are "+f.sizes)
@@ -32,7 +31,7 @@ func (f *networkQuestion) setBody(s *networkSolution, body render.Record, note s
 	s.lines = append(s.lines, note)
 }
 
-// joined returns a note with more, or more alone if there is none.
+// joined appends more to a note, which may be empty.
 func joined(note, more string) string {
 	if note == "" {
 		return more
@@ -40,7 +39,7 @@ func joined(note, more string) string {
 	return note + "; " + more
 }
 
-// A part is a list in an answer of which a simulation estimates some measures.
+// A part is a list in an answer, some measures of which a simulation estimates.
 type part struct {
 	key, title string
 	kind       sim.Kind

@@ -1,4 +1,4 @@
-// This part of the package is the command plan of pfq.
+// This file implements pfq plan: what to buy for a cluster so that it meets targets at minimum cost.
 
 package main
 

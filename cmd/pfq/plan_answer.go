@@ -345,22 +345,22 @@ func severalAnswer(all []*found) render.Answer {
 	return out
 }
 
-// A planAnswered holds the fields of an answer in a file that a verification needs. They are read
-// by the tags that wrote them.
-type planAnswered struct {
+// A savedAnswer holds the fields that a verification needs of an answer in a file. They are read with
+// the same struct tags as they were written.
+type savedAnswer struct {
 	Find  string `json:"find"`
 	Found bool   `json:"found"`
 
-	answer plan.Answer   // to the other questions; its plan is set for all
+	answer plan.Answer   // to the other questions; its plan is set for all questions
 	load   plan.Load     // to --find load
 	most   plan.MostLoad // to --find most-load
-	node   *file.Node    // everything
+	node   *file.Node    // the whole answer
 }
 
 const wantAnswer = "an answer of `pfq plan` in JSON"
 
 // readAnswers reads the answers in a file in JSON.
-func readAnswers(name string) ([]*planAnswered, error) {
+func readAnswers(name string) ([]*savedAnswer, error) {
 	in, err := os.Open(name)
 	if err != nil {
 		return nil, input.InFile(name, err)
@@ -382,12 +382,12 @@ func readAnswers(name string) ([]*planAnswered, error) {
 }
 
 // answersIn reads one answer, or a list of them.
-func answersIn(root *file.Node) ([]*planAnswered, error) {
+func answersIn(root *file.Node) ([]*savedAnswer, error) {
 	list := []file.Node{*root}
 	if root.Kind == file.ArrayKind {
 		list = root.Kids
 	}
-	all := make([]*planAnswered, len(list))
+	all := make([]*savedAnswer, len(list))
 	for i := range list {
 		if kind := list[i].Kind; kind != file.ObjectKind && kind != file.NullKind {
 			return nil, input.Errorf("", root, "%s, an object or an array of them", wantAnswer)
@@ -406,8 +406,8 @@ func answersIn(root *file.Node) ([]*planAnswered, error) {
 }
 
 // readAnswer reads the fields that a verification needs, which depend on the question.
-func readAnswer(n *file.Node, path string) (*planAnswered, error) {
-	a := &planAnswered{node: n}
+func readAnswer(n *file.Node, path string) (*savedAnswer, error) {
+	a := &savedAnswer{node: n}
 	err := render.Read(n, path, a)
 	parts := []any{&a.answer}
 	switch a.Find {

@@ -54,7 +54,7 @@ func (f *planQuestion) verified(q command.Query, p *plan.Problem) (a render.Answ
 
 // miscounted returns what is wrong with the number of answers. There is one for each load, except
 // for a frontier and for loads after one at which no plan was found.
-func (f *planQuestion) miscounted(answers []*planAnswered) string {
+func (f *planQuestion) miscounted(answers []*savedAnswer) string {
 	loads := max(len(f.loads), 1)
 	switch {
 	case len(answers) == 0:
@@ -72,7 +72,7 @@ func (f *planQuestion) miscounted(answers []*planAnswered) string {
 // checkAnswer checks the proof of an answer, and compares its other fields with those of a new
 // answer for its plan.
 func (f *planQuestion) checkAnswer(
-	ctx context.Context, p *plan.Problem, answers []*planAnswered, i int, s plan.Settings,
+	ctx context.Context, p *plan.Problem, answers []*savedAnswer, i int, s plan.Settings,
 ) (err error) {
 	a := answers[i]
 	if a.Find != f.find {
@@ -103,7 +103,7 @@ func (f *planQuestion) checkAnswer(
 
 // checkFound checks the proof of a search, and returns the right answer.
 func (f *planQuestion) checkFound(
-	ctx context.Context, p *plan.Problem, answers []*planAnswered, i int, s plan.Settings,
+	ctx context.Context, p *plan.Problem, answers []*savedAnswer, i int, s plan.Settings,
 ) (render.Record, error) {
 	r := answers[i].answer
 	var before *plan.Outcome
@@ -159,7 +159,7 @@ func (f *planQuestion) checkFound(
 
 // isPoint reports whether the proof of a point of a frontier reaches to the next one, and that of
 // the first shows that nothing is cheaper.
-func (f *planQuestion) isPoint(p *plan.Problem, answers []*planAnswered, i int) bool {
+func (f *planQuestion) isPoint(p *plan.Problem, answers []*savedAnswer, i int) bool {
 	a := answers[i].answer
 	switch {
 	case a.Plan == nil || a.Proof.Delay == nil: // no plan within the budget is known, or nothing of mean delays
@@ -194,7 +194,7 @@ func nonzero(c plan.Choice) (list []int) {
 
 // checkLoad checks the greatest load of a plan, and returns the right answer.
 func (f *planQuestion) checkLoad(
-	ctx context.Context, p *plan.Problem, a *planAnswered, s plan.Settings,
+	ctx context.Context, p *plan.Problem, a *savedAnswer, s plan.Settings,
 ) (render.Record, error) {
 	choice, l := a.answer.Plan.Choice, &a.load
 	asked, err := parseChoice(p, f.choice)
@@ -235,7 +235,7 @@ func checkMostLoad(
 }
 
 // compare checks the answer against the right one.
-func (a *planAnswered) compare(right render.Record, s plan.Settings) error {
+func (a *savedAnswer) compare(right render.Record, s plan.Settings) error {
 	text, err := render.Answer{JSON: right}.Format("json")
 	if err != nil {
 		return err

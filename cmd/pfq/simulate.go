@@ -1,4 +1,5 @@
-// This part of the package is the command simulate of pfq.
+// This file implements pfq simulate: estimates by simulation, under three policies, for any
+// distribution of sizes.
 
 package main
 

@@ -24,7 +24,7 @@ import (
 	"productform/sizes"
 )
 
-// simulate runs pfq simulate on a model and returns what it wrote, progress apart.
+// pfqSimulate runs pfq simulate on a model and returns its output without progress lines.
 func pfqSimulate(model, args string) (stdout, stderr string, status int) {
 	stdout, stderr, status = pfq(model, append([]string{"simulate", "-"}, strings.Fields(args)...)...)
 	return stdout, commandtest.ProgressLines.ReplaceAllString(stderr, ""), status

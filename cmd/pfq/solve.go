@@ -1,4 +1,5 @@
-// This part of the package is the command solve of pfq.
+// This file implements pfq solve: mean numbers of jobs, delays, service rates and utilizations under
+// balanced fairness.
 
 package main
 
@@ -72,18 +73,18 @@ func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, e
 	for _, p := range f.percentiles {
 		f.asked.Levels = append(f.asked.Levels, p.Level)
 	}
-	// The tables are counted; this keeps what is made besides from piling up to as much again.
+	// The tables are counted; this keeps other garbage from growing as large as the tables.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(f.settings.MaxBytes))
 	if f.scaling.Factors != nil {
 		a, stable, err = f.sweep(q, m)
 	} else {
-		a, stable, err = f.one(q, m)
+		a, stable, err = f.answerOne(q, m)
 	}
 	return a, stable, command.InFile(q.File, err)
 }
 
-// one solves the model as it is.
-func (f *solveQuestion) one(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
+// answerOne solves the model as it is.
+func (f *solveQuestion) answerOne(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
 	r, verdict, err := f.solve(q, m)
 	if err != nil {
 		return a, false, err
@@ -92,7 +93,7 @@ func (f *solveQuestion) one(q command.Query, m *cluster.Model) (a render.Answer,
 		return command.UnstableAnswer(m, verdict, f.settings.Engine), false, nil
 	}
 	f.warn([]*bf.Result{r}, q.Stderr)
-	return f.newSolution(m, r, nil).alone(), true, nil
+	return f.newSolveResult(m, r, nil).singleAnswer(), true, nil
 }
 
 // solve solves the model, or explains why it is unstable.
@@ -210,7 +211,7 @@ func (f *solveQuestion) sweep(q command.Query, m *cluster.Model) (a render.Answe
 	stable = len(results) == len(points)
 	for i := range points {
 		if points[i].unstable == nil {
-			points[i].solution = f.newSolution(m, results[0], points[i].at)
+			points[i].solution = f.newSolveResult(m, results[0], points[i].at)
 			results = results[1:]
 		}
 	}

@@ -13,12 +13,12 @@ import (
 	"productform/stability"
 )
 
-// A solveSolution is a result of solve.
-type solveSolution struct {
+// A solveResult is a solved model, with what its answer needs.
+type solveResult struct {
 	*solveQuestion
 	model  *cluster.Model
 	result *bf.Result
-	note   string // what holds for the answer
+	note   string // "" for none
 	style  render.Style
 	at     *command.Scaled // nil without --scale
 }
@@ -41,10 +41,10 @@ var solveSections = []render.Section{
 	{Kind: "part", Of: "parts", Columns: "-"},
 }
 
-// newSolution returns the answer of a result for a model, whose rates are those before any scaling.
-func (f *solveQuestion) newSolution(m *cluster.Model, r *bf.Result, at *command.Scaled) *solveSolution {
+// newSolveResult returns the answer for a result. The rates of the model are those before scaling.
+func (f *solveQuestion) newSolveResult(m *cluster.Model, r *bf.Result, at *command.Scaled) *solveResult {
 	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.settings.RelTol)}
-	return &solveSolution{f, m, r, noteOn(m, r), style, at}
+	return &solveResult{f, m, r, noteOn(m, r), style, at}
 }
 
 // noteOn returns the note on a result, "" for none.
@@ -65,19 +65,20 @@ func noteOn(m *cluster.Model, r *bf.Result) string {
 	return strings.Join(notes, "; ")
 }
 
-// drawsOne reports whether jobs of a class draw one of several equal servers.
+// drawsOne reports whether the jobs of some class draw one of several equal servers.
 func drawsOne(m *cluster.Model) bool {
 	return slices.ContainsFunc(m.Classes, func(c cluster.Class) bool {
 		return len(c.Servers) == 1 && c.Servers[0].Choose == 1 && m.Servers[c.Servers[0].Server].Size() > 1
 	})
 }
 
-func (s *solveSolution) alone() render.Answer {
+// singleAnswer returns the answer without a sweep.
+func (s *solveResult) singleAnswer() render.Answer {
 	return render.Points([]render.Point{s.point()}, false, solveColumns, s.text)
 }
 
 // point returns the fields of the answer.
-func (s *solveSolution) point() render.Point {
+func (s *solveResult) point() render.Point {
 	body := append(command.AllServers.Head(true), s.style.Record(s.result)...)
 	if d := s.result.Delays; len(s.percentiles) > 0 {
 		body = body.Set("delays", delays{whenDelaysHold, d.Engine, d.RelativeErrorBound}, "parts")
@@ -92,7 +93,7 @@ func (s *solveSolution) point() render.Point {
 	return render.Point{Head: headOf(s.at), Body: body, Sections: solveSections}
 }
 
-// headOf returns the fields of an answer at a factor, none without one.
+// headOf returns the leading fields of the answer at a factor, or nil if there is no factor.
 func headOf(at *command.Scaled) render.Record {
 	if at == nil {
 		return nil
@@ -102,7 +103,7 @@ func headOf(at *command.Scaled) render.Record {
 
 const whenDelaysHold = "in order of arrival with exponential sizes"
 
-// delays says when the percentiles of delay hold, and how far to trust them.
+// delays states the assumptions of the percentiles of delay, and their accuracy.
 type delays struct {
 	Hold               string     `json:"hold"`
 	Engine             num.Engine `json:"engine"`
@@ -111,7 +112,7 @@ type delays struct {
 
 // setDelays adds the percentiles to the classes. A class without arrivals has some that do not
 // exist.
-func (s *solveSolution) setDelays(classes []render.Record) {
+func (s *solveResult) setDelays(classes []render.Record) {
 	style := render.Style{Engine: s.result.Delays.Engine, Digits: s.style.Digits}
 	for i := range classes {
 		delay := command.PercentileFields(s.percentiles, s.result.Classes[i].Quantiles, style)
@@ -130,7 +131,7 @@ type gradient struct {
 }
 
 // gradients returns the derivatives that are not 0.
-func (s *solveSolution) gradients(g *bf.Gradients) []gradient {
+func (s *solveResult) gradients(g *bf.Gradients) []gradient {
 	m, list := s.model, []gradient{}
 	for i, c := range g.Classes {
 		add := func(by, of string, count *int, values func(*bf.Partials) *num.Value) {
@@ -162,7 +163,7 @@ func isZeroValue(v *num.Value) bool {
 
 // bounded returns a derivative with its bounds, as decimals for every engine: those of doubles to
 // 17 digits.
-func (s *solveSolution) bounded(v *num.Value, engine num.Engine) render.Number {
+func (s *solveResult) bounded(v *num.Value, engine num.Engine) render.Number {
 	switch engine {
 	case num.Exact:
 		return render.Value(v, render.Fraction, s.style.Digits)
@@ -179,7 +180,7 @@ type point struct {
 	factor   *big.Rat
 	at       *command.Scaled
 	unstable *stability.Result // nil if there is a solution
-	solution *solveSolution
+	solution *solveResult
 }
 
 // sweepAnswer returns the answer at all points.

@@ -12,7 +12,7 @@ import (
 )
 
 // text writes the lines above the tables.
-func (s *solveSolution) text(t *render.Text) {
+func (s *solveResult) text(t *render.Text) {
 	command.AllServers.Write(t)
 	s.heading(t, "")
 	s.partsText(t)
@@ -21,7 +21,7 @@ func (s *solveSolution) text(t *render.Text) {
 // sweepText writes the lines above the tables of all points.
 func sweepText(t *render.Text, m *cluster.Model, points []point, engine num.Engine) {
 	command.AllServers.Write(t)
-	var last *solveSolution
+	var last *solveResult
 	for _, p := range points {
 		before := "scale " + render.SixRat(p.factor)
 		if p.at.Class != "" {
@@ -42,7 +42,7 @@ func sweepText(t *render.Text, m *cluster.Model, points []point, engine num.Engi
 }
 
 // heading writes how the numbers were computed.
-func (s *solveSolution) heading(t *render.Text, before string) {
+func (s *solveResult) heading(t *render.Text, before string) {
 	r, digits := s.result, s.style.Digits
 	t.Digits = digits
 	trust, shown := command.Trust(r.Engine, r.RelativeErrorBound)
@@ -57,7 +57,7 @@ func (s *solveSolution) heading(t *render.Text, before string) {
 }
 
 // partsText writes how the parts of the model were solved, and what holds for the answer.
-func (s *solveSolution) partsText(t *render.Text) {
+func (s *solveResult) partsText(t *render.Text) {
 	const most = 8
 	parts := s.result.Parts
 	for i, p := range parts {
@@ -81,7 +81,7 @@ func (s *solveSolution) partsText(t *render.Text) {
 }
 
 // isAlike reports whether the parts of another answer have the same text.
-func (s *solveSolution) isAlike(other *solveSolution) bool {
+func (s *solveResult) isAlike(other *solveResult) bool {
 	return other != nil && slices.EqualFunc(s.result.Parts, other.result.Parts, func(p, q bf.Part) bool {
 		return p.Lattice == q.Lattice && p.States == q.States && p.Width == q.Width && p.Why == q.Why
 	})

@@ -1,4 +1,4 @@
-// This part of the package is the command tags of pfq.
+// This file implements pfq tags: hosts that guess job sizes, their best cutoffs, and other policies.
 
 package main
 

@@ -274,7 +274,7 @@ func (a *tagsAnswer) expansionRows() (rows []render.Record) {
 		note := ""
 		switch {
 		case !e.Within:
-			note = beyond(e.Policy)
+			note = noHosts(e.Policy)
 		case isFormula(e.Policy, e.Kind) && a.lowLoad >= 1+factorTol:
 			note = "by the approximation, which is too high: fewer may do"
 		case isFormula(e.Policy, e.Kind) && a.lowLoad <= 1-factorTol:

@@ -318,8 +318,8 @@ func (a *tagsAnswer) misses() bool {
 	})
 }
 
-// beyond gives the number of hosts up to which none reaches the target of an expansion.
-func beyond(p tags.Policy) string {
+// noHosts states the number of hosts up to which none reaches the target of an expansion.
+func noHosts(p tags.Policy) string {
 	switch p {
 	case tags.PolicyTAGS, tags.PolicySITA, tags.PolicySITAE:
 		return fmt.Sprintf("none up to %d hosts", tags.MaxHosts)

@@ -16,7 +16,7 @@ import (
 	"productform/plots"
 )
 
-// plot returns the command with a writer of captions, in place of pictures.
+// plotTags returns the command pfq plot tags, which here writes captions instead of pictures.
 func plotTags() *cobra.Command {
 	return newTagsPlot(func(use string, figure func(command.Query, bool) (*plots.Figure, error)) *cobra.Command {
 		return command.NewWriter(use, []string{"text"}, nil, func(q command.Query) ([]byte, bool, error) {

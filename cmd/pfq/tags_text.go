@@ -222,7 +222,7 @@ func (a *tagsAnswer) expansionLines() []render.Record {
 		text := whole(low)
 		switch high := whole(high); {
 		case !e.Within:
-			text = beyond(e.Policy)
+			text = noHosts(e.Policy)
 		case high != text:
 			text += " to " + high
 		}

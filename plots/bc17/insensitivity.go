@@ -68,8 +68,8 @@ func manyInterruptions(e plots.Effort) []float64 {
 	return []float64{0.25, 0.5, 1, 2, 4, 8, 16, 32, 64}
 }
 
-// longer returns the factor on the jumps of a run with mostly interruptions, so that it observes
-// enough jobs.
+// longer returns the factor on the jumps of a run. It exceeds 1 if most jumps are interruptions, so
+// the run still observes enough jobs.
 func longer(m float64) float64 { return max(1, m/16) }
 
 // gap returns the panel of one configuration and its verdict on the claim that few interruptions

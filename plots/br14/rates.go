@@ -18,7 +18,7 @@ import (
 // A profilePair is a pair of profiles in traffic with equal work of both classes.
 type profilePair struct {
 	profiles [2][]*big.Rat
-	alike    bool // whether the classes are mirror images, so that one represents both
+	alike    bool // whether the classes are mirror images, so one represents both
 }
 
 func profilePairs() []profilePair {

@@ -138,8 +138,8 @@ func (l *panelPlan) leaveLegend(t typesetter, beside room, above []legendEntry) 
 	l.namePoints(t)
 }
 
-// keepRows reserves rows of a legend, so that the plot has the same height as an adjacent one with
-// that legend.
+// keepRows reserves rows of a legend, to give the plot the same height as an adjacent one with that
+// legend.
 func (l *panelPlan) keepRows(t typesetter, beside room, rows int) {
 	if rows <= l.legendRows {
 		return
@@ -215,8 +215,8 @@ func labelSize(p *plots.Panel) vg.Length {
 	return tickSize
 }
 
-// leftOfAll returns a room on the left of the plots that suffices for all panels, so that they
-// align; wide ones separately.
+// leftOfAll returns a margin on the left of the plots that suffices for all panels, so they align.
+// Wide panels have a separate margin.
 func leftOfAll(t typesetter, f *plots.Figure) (r room) {
 	r.powers = powersOf(f)
 	for i := range f.Panels {

@@ -164,8 +164,7 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 }
 
 // planAll plans all panels below the height bottom. If one has a legend, so do the panels next to
-// it, with the same height, so that their plots align; but a panel below one with the same legend
-// has none.
+// it, with the same height, so their plots align. A panel below one with the same legend has none.
 func planAll(t typesetter, f *plots.Figure, beside room, bottom vg.Length) ([]*panelPlan, error) {
 	at, gridRows, _ := grid(f)
 	plans, hasLegend := make([]*panelPlan, len(f.Panels)), make([]bool, gridRows)
@@ -301,8 +300,8 @@ func renderPDF(f *plots.Figure) ([]byte, error) {
 
 var creation = regexp.MustCompile(`/(CreationDate|ModDate) \(D:[0-9]{14}\)`)
 
-// An svgCanvas writes all text as filled outlines, so that it has the planned size with any fonts
-// of the reader.
+// An svgCanvas writes all text as filled outlines, so it has the planned size whatever fonts the
+// reader has.
 type svgCanvas struct {
 	*vgsvg.Canvas
 }

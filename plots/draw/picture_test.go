@@ -158,7 +158,7 @@ func TestAlignedLegends(t *testing.T) {
 
 // A panel with room for names next to its curves still has a legend if the adjacent panel does, and
 // a plot of the same height.
-func TestLegendBesideNames(t *testing.T) {
+func TestLegendWithNames(t *testing.T) {
 	crowded, plain := simulated().Panels[1], plots.Panel{
 		Title:  "plain",
 		X:      plots.Axis{Quantity: "x"},
@@ -446,10 +446,10 @@ func TestAreaBelowSteps(t *testing.T) {
 	}
 }
 
-// Bars of curves, and points that ask for it, stand beside each other by as much as they say, about
-// where they belong, and with their lines and markers; other points stand where they belong, their
-// bars across too.
-func TestBarsBeside(t *testing.T) {
+// Bars of curves, and of points that request it, are drawn side by side, at the requested distance
+// and centred on the true position, together with their lines and markers. Other points are drawn at
+// their true positions, and so are their horizontal bars.
+func TestBarsSideBySide(t *testing.T) {
 	p := plots.Panel{Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: plots.Axis{Quantity: "y", Max: 10}}
 	for k := range 3 {
 		p.Series = append(p.Series, plots.Series{
@@ -486,8 +486,8 @@ func TestBarsBeside(t *testing.T) {
 	}
 }
 
-// Groups of points and of bands have a figure of their own in the legend above all panels, and
-// series that differ in kind may have one label if their groups differ.
+// Groups of points and of bands have their own symbols in the legend above all panels. Series of
+// different kinds may share a label if their groups differ.
 func TestGroupsOfKinds(t *testing.T) {
 	p := plots.Panel{Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: plots.Axis{Quantity: "y", Max: 10}}
 	for look, label := range []string{"one", "two"} {

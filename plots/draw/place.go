@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// A trace is what a name stands beside: the segments of a curve, or the short bars through points.
+// A trace is the part of a series that a name is placed next to: the segments of a curve, or the short bars through points.
 type trace struct {
 	segments [][2]vg.Point
 	anchors  []vg.Point // where the name may stand, from the left end to the right
@@ -41,8 +41,8 @@ func lineTrace(pieces [][]vg.Point, label vg.Point, ideal float64) trace {
 // is no place for all, or more than mostNames, which nobody could tell apart and which would take
 // long: the cost is that of names² anchors segments.
 //
-// Names are placed one after the other, each at the best place left; every cyclic order is tried
-// and the one with the least total cost kept.
+// Names are placed one after the other, each at the best remaining place. Every cyclic order is
+// tried, and the one with the smallest total cost is kept.
 func place(traces []trace, area vg.Rectangle) ([]vg.Rectangle, bool) {
 	const mostNames = 6
 	named := 0

@@ -143,7 +143,7 @@ func TestPlacedNamesTouchNothing(t *testing.T) {
 }
 
 // Two curves that are far apart: each name stands nearer its own.
-func TestNameStandsByItsOwnCurve(t *testing.T) {
+func TestNameNextToItsCurve(t *testing.T) {
 	area := vg.Rectangle{Max: vg.Point{X: 200, Y: 100}}
 	low := lineTrace([][]vg.Point{{{X: 0, Y: 30}, {X: 200, Y: 30}}}, vg.Point{X: 30, Y: 8}, curveIdeal)
 	high := lineTrace([][]vg.Point{{{X: 0, Y: 70}, {X: 200, Y: 70}}}, vg.Point{X: 30, Y: 8}, curveIdeal)
@@ -155,7 +155,7 @@ func TestNameStandsByItsOwnCurve(t *testing.T) {
 		other := 100 - own
 		middle := (names[i].Min.Y + names[i].Max.Y) / 2
 		if math.Abs(float64(middle-own)) > 10 || math.Abs(float64(middle-own)) >= math.Abs(float64(middle-other)) {
-			t.Errorf("the name of the curve at %v stands at %v", own, middle)
+			t.Errorf("the name of the curve at %v is at %v", own, middle)
 		}
 	}
 }

@@ -1,8 +1,6 @@
-// This part of the package answers, by a text picture of a run of jobs on workers: how many workers
-// were busy and down, how many jobs were present and tasks waiting in each column of time, and what
-// did each worker do?
-//
-// For example:
+// This file draws a run of jobs on workers as a text picture: how many workers were busy or down, how
+// many jobs were present and how many tasks were waiting in each column of time, and what did each
+// worker do?
 
 package draw
 

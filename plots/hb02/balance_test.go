@@ -9,7 +9,7 @@ import (
 	"productform/tags"
 )
 
-// balanceClaims are those of section 5.2, on the loads of the hosts.
+// balanceClaims returns the claims of section 5.2, on the loads of the hosts.
 func balanceClaims() []claim {
 	return []claim{
 		{

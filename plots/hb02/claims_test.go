@@ -15,7 +15,7 @@ import (
 	"productform/tags"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/tags-claims.md anew")
+var update = flag.Bool("update", false, "write the table of docs/tags-claims.md again")
 
 // A claim is a sentence of [HB02] that numbers decide. Least-Work-Remaining (LWR) is computed with
 // the factor 1/2 of Lee and Longton and without it, as printed in the paper; verdicts and numbers

@@ -7,7 +7,7 @@ import (
 	"productform/tags"
 )
 
-// excessClaims are those of section 5.3, on the system load.
+// excessClaims returns the claims of section 5.3, on the system load.
 func excessClaims() []claim {
 	return []claim{
 		{

@@ -10,7 +10,7 @@ import (
 	"productform/tags"
 )
 
-// expansionClaims are those of section 6, on more hosts.
+// expansionClaims returns the claims of section 6, on more hosts.
 func expansionClaims() []claim {
 	return []claim{
 		{

@@ -5,7 +5,7 @@ import (
 	"productform/tags"
 )
 
-// introductionClaims are those of the abstract and sections 1 and 2.
+// introductionClaims returns the claims of the abstract and sections 1 and 2.
 func introductionClaims() []claim {
 	return []claim{
 		{

@@ -198,7 +198,7 @@ func (s *logPanel) byTheory() []method {
 	return []method{forTAGS, least, atRandom(), equalLoads(), bySize}
 }
 
-// roundRobinLook is that of Round-Robin, shortestQueueLook that of Shortest-Queue.
+// roundRobinLook is the look of Round-Robin, shortestQueueLook the look of Shortest-Queue.
 const (
 	roundRobinLook    = 3
 	shortestQueueLook = 5

@@ -9,7 +9,7 @@ import (
 	"productform/tags"
 )
 
-// rivalsClaims are those of sections 5 and 5.1, on the policies.
+// rivalsClaims returns the claims of sections 5 and 5.1, on the policies.
 func rivalsClaims() []claim {
 	return []claim{
 		{

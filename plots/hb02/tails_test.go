@@ -9,7 +9,7 @@ import (
 	"productform/tags"
 )
 
-// tailsClaims are those of section 3, on the sizes.
+// tailsClaims returns the claims of section 3, on the sizes.
 func tailsClaims() []claim {
 	return []claim{
 		{

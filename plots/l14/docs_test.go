@@ -12,10 +12,10 @@ import (
 	"productform/plots"
 )
 
-var updateOutcomes = flag.Bool("update", false, "write the table of docs/dispatch.md anew")
+var updateOutcomes = flag.Bool("update", false, "rewrite the table of docs/dispatch.md")
 
-// docs/dispatch.md holds the outcomes that [L14] states against ours over 5 and 200 samples, those
-// of seed 1 and on. "go test ./plots/l14 -run TestOutcomesInDocs -update" writes its table.
+// docs/dispatch.md compares the outcomes that [L14] states with ours over 5 and 200 samples, with
+// seeds from 1. "go test ./plots/l14 -run TestOutcomesInDocs -update" writes its table.
 func TestOutcomesInDocs(t *testing.T) {
 	const head = "| outcome | workers | [L14] | 5 samples | 200 samples | groups of five among them |\n" +
 		"|---|---|---|---|---|---|\n"

@@ -145,7 +145,7 @@ func TestFailureBegins(t *testing.T) {
 	planned, working := secondBySecond(true)
 	for now, want := range map[int][2]float64{0: {4, 4}, 1: {1, 2}, 3: {1, 1}, 55: {2, 2}, 114: {2, 2}} {
 		if planned[now] != want[0] || working[now] != want[1] {
-			t.Errorf("at %d s: %v planned, %v at work, want %v", now, planned[now], working[now], want)
+			t.Errorf("at %d s: %v planned, %v running, want %v", now, planned[now], working[now], want)
 		}
 	}
 }
@@ -186,7 +186,7 @@ func checkFewSamples(t *testing.T, figures map[string]*plots.Figure) {
 			}
 			for place, one := range comparedPolicies() {
 				if name := p.X.Categories[place]; name != one.label {
-					t.Errorf("%s: %s stands at %s", c.id, one.label, name)
+					t.Errorf("%s: %s is at %s", c.id, one.label, name)
 				}
 				v := checkPolicySamples(t, c.id, p, one, place)
 				scenario, err := log.scenario(c.m, one.policy, 3)
@@ -304,7 +304,7 @@ func TestMeanOf(t *testing.T) {
 	})
 }
 
-// Means are those of all samples, rerun for two policies; intervals enclose them in both
+// checkManySamples checks that means are those of all samples, rerun for two policies; intervals enclose them in both
 // directions; regions contain samples.
 func checkManySamples(t *testing.T, f *plots.Figure) {
 	const n = 40 // ten times the runs

@@ -19,7 +19,7 @@ func checkLive(t *testing.T, f *plots.Figure) {
 		s := plotstest.Series(t, f.Panels[0], label)[0]
 		for now, want := range working {
 			if got := stepAt(s.X, s.Y, float64(now)); got != want {
-				t.Errorf("%s at %d s: %v at work, want %v", label, now, got, want)
+				t.Errorf("%s at %d s: %v running, want %v", label, now, got, want)
 			}
 		}
 		if last := s.X[len(s.X)-1]; last > jobDeadline {
@@ -88,14 +88,14 @@ func TestRecordDiffers(t *testing.T) {
 	for what, change := range map[string]func([]moment) []moment{
 		"a time one digit off": func(m []moment) []moment { m[9].at = math.Nextafter(m[9].at, 0); return m },
 		"another attempt":      func(m []moment) []moment { m[0].events[1].Attempt++; return m },
-		"one event less":       func(m []moment) []moment { m[4].events = m[4].events[1:]; return m },
-		"one event more": func(m []moment) []moment {
+		"one event missing":    func(m []moment) []moment { m[4].events = m[4].events[1:]; return m },
+		"an extra event": func(m []moment) []moment {
 			m[4].events = append(m[4].events, m[4].events[0])
 			return m
 		},
-		"one moment less": func(m []moment) []moment { return m[:len(m)-1] },
-		"one moment more": func(m []moment) []moment { return append(m, m[0]) },
-		"nothing":         func(m []moment) []moment { return m },
+		"one moment missing": func(m []moment) []moment { return m[:len(m)-1] },
+		"an extra moment":    func(m []moment) []moment { return append(m, m[0]) },
+		"nothing":            func(m []moment) []moment { return m },
 	} {
 		got, err := readRecord(liveRecord)
 		if err != nil {

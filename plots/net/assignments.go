@@ -48,8 +48,8 @@ func balancer(c choice, rho *big.Rat) *loss.Model {
 	return m
 }
 
-// randomBlocking is the part of the jobs that is lost at random: each server is a queue M/M/1 with
-// so many places as it has tokens, of load ρ.
+// randomBlocking returns the fraction of jobs lost with random assignment. Each server is then an
+// M/M/1 queue of load ρ with as many places as it has tokens.
 func randomBlocking(rho float64) float64 {
 	sum := 0.0
 	for n := range tokensEach + 1 {

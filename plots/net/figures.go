@@ -57,7 +57,7 @@ func simulate(
 	return p.Simulate(ctx, name, s, e, sim.Settings{Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp)})
 }
 
-// runWords tells of the simulations of a figure.
+// runWords describes the simulations of a figure.
 func runWords(p *plots.Plan, e plots.Effort, kinds string) plots.RunWords {
 	e.Jumps, e.WarmUp, e.CheckRuns = plots.Shorter(e.Jumps), plots.Shorter(e.WarmUp), e.Runs
 	return p.RunWords(e, kinds)
@@ -109,6 +109,6 @@ func float(v *big.Rat) float64 {
 	return x
 }
 
-// solverTolerance is that of a check between two engines: the proved bound of the one, and two
-// roundings.
+// solverTolerance returns the tolerance for comparing two engines: the proved bound of one of them,
+// plus two roundings.
 func solverTolerance(bound float64) float64 { return bound + 0x1p-52 }

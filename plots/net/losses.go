@@ -46,7 +46,7 @@ type lossPanel struct {
 	model         func(rho *big.Rat) *loss.Model
 	class         int // the class drawn
 	sharing       bool
-	ordered       bool // whether jobs are served FCFS, so that sizes matter
+	ordered       bool // whether jobs are served FCFS, so sizes matter
 }
 
 func lossPanels() []lossPanel {

@@ -46,7 +46,7 @@ var texts = plots.NewTexts(textFiles, "texts")
 //go:embed texts
 var textFiles embed.FS
 
-// measured is what `tool measure-scale` wrote.
+// measured is the output of `tool measure-scale`.
 //
 //go:embed measured.csv
 var measured []byte

@@ -1,10 +1,7 @@
-// This part of the package draws the overview of the project in one picture. It answers: how long
-// do jobs take, what should one buy, how should jobs share resources, and which policy should
-// dispatch them?
+// This file draws an overview of the project in one picture: how long do jobs take, what should one
+// buy, how should jobs share resources, and which policy should dispatch them?
 //
-// For example:
-//
-// The models are the examples of the guide: a shop of two servers, upgrades for it, two classes of
+// The models are the examples of the guide: a shop with two servers, upgrades for it, two classes of
 // jobs that share processors and memory, and a year of a supercomputer.
 
 package scale

@@ -163,8 +163,8 @@ func refusal(err error) Refusal {
 	return r
 }
 
-// reason returns the text of an error in the terms of the page, which has no fields for solver
-// settings and only valid settings of its own.
+// reason returns the text of an error in the terms of the page. The page has no fields for solver
+// settings, and its own settings are always valid.
 func reason(err error) string {
 	var large *num.TooLargeError
 	var bad *input.Error

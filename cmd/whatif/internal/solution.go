@@ -12,7 +12,7 @@ import (
 	"productform/num"
 )
 
-// What takes more would stop the page for seconds.
+// Limits beyond which the page would freeze for seconds.
 const (
 	mostBytes            = 192 << 20 // that tables may take
 	mostPercentileStates = 1 << 14   // of a model with percentiles

@@ -11,7 +11,7 @@ import (
 	"productform/stability"
 )
 
-// A Verdict says whether a cluster is stable at a load, and what limits it, as pfq stability does.
+// A Verdict states whether a cluster is stable at a load, and what limits it, as in pfq stability.
 type Verdict struct {
 	Stable       bool          `json:"stable"`
 	CriticalLoad render.Number `json:"critical_load"` // from which on the model is unstable; null if no work arrives

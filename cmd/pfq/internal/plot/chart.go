@@ -283,7 +283,7 @@ func (c *chart) named(names []string, row, most int) string {
 	return shortened(names, row, most)
 }
 
-// shortened returns a name of at most so many letters that differs from those of other rows.
+// shortened returns a name of at most the given number of letters, distinct from those of other rows.
 func shortened(names []string, row, most int) string {
 	name := []rune(names[row])
 	if len(name) <= most {
@@ -292,8 +292,8 @@ func shortened(names []string, row, most int) string {
 	return fmt.Sprintf("%s… (%d)", string(name[:most-6]), row+1)
 }
 
-// tooMany rejects what takes more panels than a picture has room for.
-func tooMany(field, value string, count int, instead ...string) error {
+// checkPanels rejects a picture that needs more panels than fit.
+func checkPanels(field, value string, count int, instead ...string) error {
 	if count <= plots.MostPanels {
 		return nil
 	}

@@ -197,7 +197,7 @@ func (f *question) checkPanels(m *cluster.Model, rows []int) error {
 			instead = append(instead, "--show "+f.show[0])
 		}
 	}
-	return tooMany("classes", fmt.Sprintf("%d, and %d rows of servers", len(rows), servers), count, instead...)
+	return checkPanels("classes", fmt.Sprintf("%d, and %d rows of servers", len(rows), servers), count, instead...)
 }
 
 // plan returns the simulation of a cluster. If classes differ in mean size, theory is that of

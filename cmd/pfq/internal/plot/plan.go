@@ -79,7 +79,7 @@ func (c *planCurves) check() error {
 	p := c.problem
 	options := len(p.Options())
 	count := 2 + len(p.Targets) + plots.PanelsOf(options)
-	return tooMany("targets", fmt.Sprintf("%d, and %d options", len(p.Targets), options), count)
+	return checkPanels("targets", fmt.Sprintf("%d, and %d options", len(p.Targets), options), count)
 }
 
 // frontier finds the plans that are best for their cost, or says why there are none.
@@ -380,14 +380,14 @@ func (c *planCurves) target(row int, t plan.Target) (panel plots.Panel, ok bool)
 	case plan.Margin:
 		unit = "jobs per unit of time"
 	}
-	limit := plots.Reference{Label: atMost(t) + plots.Short(float(t.Limit)), Y: float(t.Limit)}
+	limit := plots.Reference{Label: limitSide(t) + plots.Short(float(t.Limit)), Y: float(t.Limit)}
 	panel = c.panel("target: "+name, plots.Axis{Quantity: measure, Unit: unit}, append(slices.Clone(s.Y), limit.Y), s)
 	panel.References = []plots.Reference{limit}
 	return panel, true
 }
 
-// atMost says on which side of its limit a measure has to be.
-func atMost(t plan.Target) string {
+// limitSide returns the words for the side of its limit on which a measure must be.
+func limitSide(t plan.Target) string {
 	if t.IsLeast() {
 		return "at least "
 	}
@@ -474,7 +474,7 @@ func (c *planCurves) caption(file string) string {
 	p := c.problem
 	var targets, never []string
 	for _, t := range p.Targets {
-		targets = append(targets, t.Name()+" "+atMost(t)+plots.Short(float(t.Limit)))
+		targets = append(targets, t.Name()+" "+limitSide(t)+plots.Short(float(t.Limit)))
 	}
 	for _, l := range c.lanes() {
 		if !l.isBought() {

@@ -74,7 +74,7 @@ func (c *shares) check() error {
 	if len(c.flags.show) > 1 && alone <= plots.MostPanels {
 		instead = append(instead, "--show tasks")
 	}
-	return tooMany("jobs", fmt.Sprintf("%d rows, and %d resources", len(c.pool.Jobs), resources), count, instead...)
+	return checkPanels("jobs", fmt.Sprintf("%d rows, and %d resources", len(c.pool.Jobs), resources), count, instead...)
 }
 
 // solve allocates the resources at every capacity under the policies.

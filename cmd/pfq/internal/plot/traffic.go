@@ -68,7 +68,7 @@ func (f *question) checkTraffic(t *traffic.Model) error {
 	if f.policies.Several() {
 		count, instead = len(f.show)*len(t.Classes), append(instead, "one --policy")
 	}
-	return tooMany("jobs", fmt.Sprintf("%d classes", len(t.Classes)), count, instead...)
+	return checkPanels("jobs", fmt.Sprintf("%d classes", len(t.Classes)), count, instead...)
 }
 
 // poolCurves solves the traffic at all loads below the critical one. It is nil where there are
