@@ -52,14 +52,14 @@ func claimsOf(jobs []Request) claims {
 	c := claims{of: make([]claim, len(jobs))}
 	for j := range jobs {
 		r := &jobs[j]
-		c.of[j] = claim{priority: r.Priority, due: due(r.Deadline), work: r.Work, most: r.most()}
+		c.of[j] = claim{priority: r.Priority, due: due(r.Deadline), work: r.Work, most: r.maxWorkers()}
 		c.setSpeeds(j, r.Speeds)
 	}
 	return c
 }
 
-// most returns the number of workers that the job can use.
-func (r *Request) most() int {
+// maxWorkers returns the number of workers that the job can use.
+func (r *Request) maxWorkers() int {
 	if r.MaxWorkers > 0 {
 		return min(r.Tasks, r.MaxWorkers)
 	}

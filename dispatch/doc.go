@@ -18,7 +18,7 @@
 // tasks. Spare workers go to the jobs in order of priority or of deadline, or are kept for jobs
 // that arrive later. The policies are Algorithms 1 to 4 of Ting-Chou Lin, "Job Dispatching and
 // Scheduling under Heterogeneous Clusters", Master's thesis, National Taiwan University, 2014,
-// [L14], section 5, and earliest deadline first, with which the thesis compares them. Where the
+// [L14], section 5, and earliest deadline first, with which the thesis compares them. If the
 // printed algorithms contradict the text, this package follows the text; [Policy] lists these
 // places.
 //

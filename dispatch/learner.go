@@ -1,5 +1,5 @@
-// This part of the package averages a stream of numbers: what is the mean of all of them, or of the
-// most recent ones?
+// This file averages a stream of numbers: what is the mean of all of them, or of the most recent
+// ones?
 
 package dispatch
 
@@ -7,14 +7,14 @@ package dispatch
 type learner struct {
 	Mean float64
 	Seen int     // count of numbers
-	Sum  float64 // of all numbers, or of those since Ring was last full
+	Sum  float64 // sum of all numbers, or of those since Ring was last full
 
 	// Ring holds the numbers since it was last full. From index Seen mod window on, it holds suffix
 	// sums of its previous contents: each entry is the sum from there to the end.
 	Ring []float64
 }
 
-// Learn adds a number. The mean is then over the last window numbers, or over all if window is 0.
+// learn adds a number. The mean is then over the last window numbers, or over all if window is 0.
 // Since nothing is ever subtracted, a large number leaves no rounding error behind when it drops
 // out. The cost is O(1) on average.
 func (l *learner) learn(v float64, window int) {

@@ -108,7 +108,7 @@ func TestLedgerRefuses(t *testing.T) {
 	for name, err := range map[string]error{
 		"no such job": l.Begin(1, 1), "no task waits": l.Begin(1, 0), "not idle": l.Begin(0, 0),
 		"down": l.Begin(2, 0), "no such worker": l.Begin(3, 0),
-		"nothing in hand": l.Preempt(1), "nobody": l.Preempt(7),
+		"nothing running": l.Preempt(1), "nobody": l.Preempt(7),
 		"an end": l.Follow(dispatch.Event{Kind: dispatch.Finished, Attempt: 1}),
 	} {
 		if bad := (*input.Error)(nil); !errors.As(err, &bad) {
@@ -116,6 +116,6 @@ func TestLedgerRefuses(t *testing.T) {
 		}
 	}
 	if job, task, attempt, _ := l.Hand(0); job != 0 || task != 0 || attempt != 1 || len(l.Events()) != 3 {
-		t.Errorf("job %d, task %d, attempt %d in hand", job, task, attempt)
+		t.Errorf("job %d, task %d, attempt %d running", job, task, attempt)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"productform/dispatch"
 )
 
-// A job of three tasks on two workers. One of them is silent and taken for dead, so that the other
-// repeats its task; then it reports after all, and is first.
+// A job of three tasks on two workers. One worker is silent and presumed dead, so the other one
+// repeats its task. Then the first worker reports after all, before the other one.
 func ExampleMaker() {
 	m, err := dispatch.NewMaker(dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}, []float64{1, 1})
 	if err != nil {

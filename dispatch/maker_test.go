@@ -53,10 +53,10 @@ func sameState(t *rapid.T, what string, got, want *dispatch.Maker) {
 	}
 }
 
-// Whatever happens, late, twice, at once or without effect, the decision maker decides and sums up
-// as the naive one does. So does a maker that gets the happenings in another order. A maker that
-// applies its events is in its state at every moment, and one restored from its state as JSON
-// continues in the same way. Each task ends once.
+// Whatever happens, whether late, twice, at once or without effect, the decision maker makes the
+// same decisions and summaries as the naive one. A maker that gets the happenings in another order
+// does so too. A maker that applies the events has the same state at every moment, and a maker
+// restored from the state as JSON continues in the same way. Each task ends once.
 func TestMakerMatchesNaive(t *testing.T) {
 	for _, rule := range dispatch.AllRules() {
 		t.Run(fmt.Sprintf("rule=%s", rule), func(t *testing.T) {

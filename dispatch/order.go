@@ -1,5 +1,5 @@
-// This part of the package maintains sorted lists: in which order are the items present, as items
-// are added and removed?
+// This file maintains sorted lists: in which order are the present items, while items are added and
+// removed?
 
 package dispatch
 

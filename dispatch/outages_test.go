@@ -66,12 +66,12 @@ func (l *ledger) watch(d *dispatch.Decision) {
 			l.must(l.came[e.Job] && l.up[e.Worker] && l.hand[e.Worker].job < 0 &&
 				l.finished[e.Job][e.Task] == 0, "%+v", e)
 			for _, h := range l.hand {
-				l.must(h.job != e.Job || h.task != e.Task, "%+v, which another worker has in hand", e)
+				l.must(h.job != e.Job || h.task != e.Task, "%+v, which another worker is running", e)
 			}
 			l.hand[e.Worker] = heldTask{e.Job, e.Task, l.now}
 		case dispatch.Finished, dispatch.Lost, dispatch.Preempted:
 			h := l.hand[e.Worker]
-			l.must(h.job == e.Job && h.task == e.Task && l.up[e.Worker], "%+v, with %+v in hand", e, h)
+			l.must(h.job == e.Job && h.task == e.Task && l.up[e.Worker], "%+v, while %+v was running", e, h)
 			end := h.since + taskWork(&l.s.Jobs[e.Job], e.Task)/speedAt(&l.s, e.Job, e.Worker)
 			if e.Kind == dispatch.Finished {
 				l.must(end <= l.now && l.now <= end*atOnce, "%+v, should end at %v", e, end)
@@ -126,7 +126,7 @@ func (l *ledger) look(d *dispatch.Decision) {
 		}
 		usable := min(open, cmp.Or(l.s.Jobs[j].MaxWorkers, open))
 		l.must(
-			planned[j] <= usable && held[j] <= usable, "%d workers planned and %d at work for %d that job %d can use",
+			planned[j] <= usable && held[j] <= usable, "%d workers planned and %d running, of %d that job %d can use",
 			planned[j], held[j], usable, j,
 		)
 		keeps := l.s.Policy.Spare == dispatch.SpareKept && l.s.Policy.Rule != dispatch.EDF

@@ -51,7 +51,7 @@ type Spare string
 const (
 	SpareByPriority Spare = "priority" // the highest priority first
 	SpareByDeadline Spare = "deadline" // the earliest deadline first
-	SpareKept       Spare = "kept"     // nobody: they are kept for future jobs
+	SpareKept       Spare = "kept"     // no job: they are kept for future jobs
 )
 
 // AllSpares returns all ways to use spare workers.

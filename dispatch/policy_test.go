@@ -176,7 +176,7 @@ func earlierDeadline(a, b *dispatch.Request) bool {
 
 func fraction(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
 
-// enough reports whether x is at least the need, but for a part of 1e-9.
+// enough reports whether x is at least the need, up to a relative error of 1e-9.
 func enough(x, need *big.Rat) bool {
 	return x.Cmp(new(big.Rat).Mul(need, big.NewRat(999_999_999, 1_000_000_000))) >= 0
 }

@@ -9,7 +9,7 @@ import (
 	"productform/internal/input"
 )
 
-// A Profile is what [Learning] knows of the speed of a worker at a kind of tasks.
+// A Profile holds what [Learning] has found out about the speed of a worker at a kind of tasks.
 type Profile struct {
 	Kind   string  `json:"kind"`   // of tasks, as in [Job]
 	Worker int     `json:"worker"` // its number

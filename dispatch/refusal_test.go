@@ -88,7 +88,7 @@ func TestRefusedTasksReachTheFit(t *testing.T) {
 				return
 			}
 			if at > most {
-				t.Fatalf("not done at %d, in hand %v", at, hands)
+				t.Fatalf("not done at %d, running %v", at, hands)
 			}
 		}
 	})

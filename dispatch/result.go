@@ -231,8 +231,8 @@ func (m *Maker) higher(lowest float64, served int) int {
 
 // Result summarizes everything until the last moment. Records cover the jobs that are completed and
 // not forgotten, in order of their numbers; Record.Job is that number. Slowdowns count every worker
-// that ever joined, at its current speed. The cost is O(jobs log jobs + workers + tasks with works
-// of their own).
+// that ever joined, at its current speed. The cost is O(jobs log jobs + workers + entries of
+// Works).
 func (m *Maker) Result() *Result { return m.result(make([]Record, 0, m.done)) }
 
 // result returns the summary. It appends the records to a list, which may share memory with

@@ -181,8 +181,8 @@ func TestReplanByHand(t *testing.T) {
 	}
 }
 
-// NextReplan returns the first multiple that does not coincide with the time, and terminates if
-// multiples are closer together than rounding.
+// NextReplan returns the first multiple that does not coincide with the time, and terminates even
+// if multiples are closer together than rounding.
 func TestNextReplan(t *testing.T) {
 	for _, c := range []struct{ now, period, want float64 }{
 		{0, 5, 5}, {4.9, 5, 5}, {5, 5, 10}, {5 - 1e-13, 5, 10}, {5 - 1e-10, 5, 5}, {0.3, 0.1, 0.4},

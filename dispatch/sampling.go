@@ -1,10 +1,7 @@
-// This part of the package makes jobs for package dispatch: which jobs would arrive if they arrived
-// as in a given log, or according to given distributions? Jobs are sampled from logs of real
-// clusters as in [L14] ([Sampling]), or drawn at random ([Synthetic]), with deadlines and
-// priorities, for workers of different speeds ([UniformSpeeds]). Package dispatch gives the
-// reference [L14].
-//
-// For example:
+// This file makes jobs for scenarios: which jobs would arrive if they arrived as in a given log, or
+// according to given distributions? Jobs are sampled from logs of real clusters as in [L14]
+// ([Sampling]), or drawn at random ([Synthetic]), with deadlines and priorities, for workers of
+// different speeds ([UniformSpeeds]).
 
 package dispatch
 

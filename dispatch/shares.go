@@ -1,13 +1,12 @@
-// This part of the package hands out the workers of a list to jobs in order: which job gets which
-// workers? The size of a plan grows with the number of jobs that get workers, not with the number
-// of workers.
+// This file hands out the workers of a list to jobs in order: which job gets which workers? The
+// size of a plan grows with the number of jobs that get workers, not with the number of workers.
 
 package dispatch
 
-// A workerShare is what a job gets: the workers at indices From to To-1 of the list.
+// A workerShare assigns the workers at indices From to To-1 of the list to a job.
 type workerShare struct{ Job, From, To int }
 
-// A sharePlan assigns each worker of a list to a job or to none.
+// A sharePlan assigns each worker of a list to a job or to no job.
 type sharePlan struct {
 	Shares []workerShare // in the order of the list
 

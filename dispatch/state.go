@@ -59,12 +59,12 @@ type JobState struct {
 type Learnt struct {
 	Mean float64   `json:"mean"`           // estimated work of a task
 	Seen int       `json:"seen"`           // finished tasks
-	Sum  float64   `json:"sum"`            // of the work of those tasks
+	Sum  float64   `json:"sum"`            // total work of those tasks
 	Ring []float64 `json:"ring,omitempty"` // the work of the most recent ones
 }
 
-// State returns a copy of everything that m remembers, in O(jobs + workers + waiting tasks that
-// started before + works of their own).
+// State returns a copy of everything that m remembers. The cost is O(jobs + workers + waiting tasks
+// that started before + entries of Works).
 func (m *Maker) State() State {
 	s := State{Rules: m.rules, Now: m.now, Attempts: m.attempts, Numbers: len(m.jobs), Totals: m.totals,
 		Profiles: m.Profiles(), Workers: make([]WorkerState, len(m.speeds)), Jobs: []JobState{}}

@@ -331,7 +331,8 @@ func (m *Maker) addWorker(w int, speed float64) {
 	m.record(Returned, -1, -1, w, 0)
 }
 
-// join adds a worker. Jobs with speeds of their own have no entry for it and use its general speed.
+// join adds a worker. Jobs with their own list of speeds have no entry for it and use its general
+// speed.
 func (m *Maker) join(speed float64) {
 	m.speeds = append(m.speeds, speed)
 	m.up, m.hand = append(m.up, false), append(m.hand, emptyHand())

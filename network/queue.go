@@ -1,5 +1,5 @@
-// This part of the package encloses the distribution of a job's delay at an FCFS station with equal
-// servers and exponential sizes: how long does a job take, given the jobs that it finds?
+// This file encloses the distribution of a job's delay at an FCFS station with equal servers and
+// exponential sizes: how long does a job take, given the jobs that it finds?
 //
 // With m servers that each complete jobs at rate ν, a job that finds n jobs has a delay S,
 // exponential of rate ν, if n < m. Otherwise it has to wait for k = n - m + 1 departures, a time
@@ -7,8 +7,8 @@
 //
 //	P(E_k + S > t) = P(Poisson(mνt) < k) + e^(-νt) (m/(m-1))^k P(Poisson((m-1)νt) >= k),   for m = 1 P(Poisson(νt) <= k),
 //
-// where the second term is the density of E_k times e^(-ν(t-s)), integrated over s. All sums are of
-// positive terms in intervals.
+// where the second term is the density of E_k times e^(-ν(t-s)), integrated over s. All sums have
+// positive terms and are computed in interval arithmetic.
 
 package network
 
@@ -29,7 +29,7 @@ type waitingQueue struct {
 	Servers int            // m
 	Rate    *big.Rat       // ν
 	Seen    []num.Interval // P(it finds n jobs)
-	Rest    *big.Float     // upper bound of P(it finds more)
+	Rest    *big.Float     // upper bound on P(it finds more)
 	// P(it waits for an exponential time of rate Free, and then is served), with Seen for n < m
 	// only; nil if Seen covers all n
 	Wait *num.Interval
@@ -109,7 +109,7 @@ func (q *waitingQueue) waitTails(ctx context.Context, x *big.Rat, alone num.Inte
 	if err != nil {
 		return nil, err
 	}
-	many, err := q.atLeast(ctx, new(big.Rat).Mul(x, big.NewRat(int64(q.Servers-1), 1)), n)
+	many, err := q.poissonTails(ctx, new(big.Rat).Mul(x, big.NewRat(int64(q.Servers-1), 1)), n)
 	if err != nil {
 		return nil, err
 	}
@@ -124,10 +124,11 @@ func (q *waitingQueue) waitTails(ctx context.Context, x *big.Rat, alone num.Inte
 	return few, nil
 }
 
-// atLeast encloses P(Poisson(y) >= k) for k = 1, ..., n: if y > 2n, which makes it more than 1/2,
-// from the terms below k. Otherwise it adds terms from a far one down. From 2y on, each term is at
-// most half of the one before, so all that follow the last one sum to at most that one.
-func (q *waitingQueue) atLeast(ctx context.Context, y *big.Rat, n int) ([]num.Interval, error) {
+// poissonTails encloses P(Poisson(y) >= k) for k = 1, ..., n. If y > 2n, the tail exceeds 1/2 and
+// is computed from the terms below k. Otherwise terms are added from a distant one downwards.
+// Beyond 2y each term is at most half of the previous one, so all terms after the last one sum to
+// at most it.
+func (q *waitingQueue) poissonTails(ctx context.Context, y *big.Rat, n int) ([]num.Interval, error) {
 	if y.Cmp(big.NewRat(2*int64(n), 1)) > 0 {
 		list, err := q.poisson(ctx, y, n)
 		one := num.FromInt(1, waitingPrecision)

@@ -1,5 +1,4 @@
-// This part of the package solves traffic equations in fractions: how often do jobs visit each
-// station?
+// This file solves traffic equations in fractions: how often do jobs visit each station?
 
 package network
 
@@ -74,7 +73,7 @@ func (f *trafficFlow) Solve(ctx context.Context, reference int) ([]*big.Rat, err
 			p = new(big.Rat).Mul(p, stay)
 			f.in[s][a] = p
 			if p.Num().BitLen() > maxTrafficBits || p.Denom().BitLen() > maxTrafficBits {
-				return nil, tooMuchTraffic(
+				return nil, trafficError(
 					fmt.Sprintf("numbers of over %d bits", maxTrafficBits), "shorter probabilities, or fewer",
 				)
 			}
@@ -108,7 +107,8 @@ func (f *trafficFlow) Solve(ctx context.Context, reference int) ([]*big.Rat, err
 	return v, nil
 }
 
-func tooMuchTraffic(value, want string) error {
+// trafficError rejects traffic equations that exceed the limits.
+func trafficError(value, want string) error {
 	bad := input.Errorf("classes", value,
 		"traffic equations of at most %d products in fractions of at most %d bits: %s",
 		maxProducts, maxTrafficBits, want)
@@ -154,7 +154,7 @@ func (f *trafficFlow) order(reference int) ([]int, error) {
 		done[s] = true
 		order = append(order, s)
 		if products += e.products; products > maxProducts {
-			return nil, tooMuchTraffic(fmt.Sprintf("%d visits of a chain", n-1), "fewer visits or branches")
+			return nil, trafficError(fmt.Sprintf("%d visits of a chain", n-1), "fewer visits or branches")
 		}
 		for a := range in[s] {
 			delete(out[a], s)

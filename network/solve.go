@@ -26,7 +26,7 @@ import (
 // relative error of a number is below about 2 (Σ_k N_k (K + 1) + M (K + 2)) 2^-53, since a job is
 // at one station at a time.
 //
-// Errors are those of [Model.Check], an [*UnstableError], which wraps [num.ErrUnstable], a
+// It returns the errors of [Model.Check], an [*UnstableError], which wraps [num.ErrUnstable], a
 // [*num.TooLargeError] (immediately), an *[num.InputError] for settings out of range or results
 // beyond the range of float64, and [num.ErrDigits]. Solve also returns the error of the context
 // promptly after it has ended. m is not modified.

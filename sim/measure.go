@@ -25,7 +25,7 @@ const (
 // and work of the rates and sizes of the system; in pfq files time is in seconds.
 type Measure struct {
 	Name     string    // such as [MeanJobs]
-	Kind     Kind      // of what
+	Kind     Kind      // of the measured part
 	Index    int       // of the part, in the order of the system
 	Of       string    // name of the part
 	Unit     string    // of the estimate, such as "jobs", "time" or "work/time"; "" for a pure number
@@ -91,12 +91,12 @@ func (s *Samples) Jobs() []Measure {
 	})
 	list := []Measure{
 		{MeanJobs, OfAll, 0, "", "jobs", whole},
-		{MeanDelay, OfAll, 0, "", "time", p.little(whole, rate)},
+		{MeanDelay, OfAll, 0, "", "time", p.littleDelay(whole, rate)},
 		{MeasuredDelay, OfAll, 0, "", "time", measured},
 	}
 	for i, c := range p.Classes {
 		jobs := s.Estimate(func(one *Sample) float64 { return one.Jobs[i] })
-		delay := p.little(jobs, c.ArrivalRate)
+		delay := p.littleDelay(jobs, c.ArrivalRate)
 		var service *Estimate
 		if delay != nil {
 			service = jobs.inverse(c.ArrivalRate * c.MeanSize)
@@ -133,8 +133,8 @@ func (s *Samples) Visits() (list []Measure) {
 	return list
 }
 
-// little returns the mean delay by Little's law, or nil if it does not apply.
-func (p *Plan) little(jobs *Estimate, rate float64) *Estimate {
+// littleDelay returns the mean delay by Little's law, or nil if it does not apply.
+func (p *Plan) littleDelay(jobs *Estimate, rate float64) *Estimate {
 	if rate == 0 || p.settings.Horizon > 0 {
 		return nil
 	}

@@ -26,9 +26,9 @@ const delayFormat = "delays in bins of 1/1024"
 type Plan struct {
 	Description
 	settings Settings // resolved
-	hash     string   // of the system, the method and the version
-	time     float64  // observed in each replication
-	warmUp   float64  // before
+	hash     string   // hash of the system, the method and the version
+	time     float64  // observed time of each replication
+	warmUp   float64  // time before that
 }
 
 // NewPlan checks a system and its settings. The error names the field of the system or of s that is

@@ -43,8 +43,8 @@ func quantileOf(tail func(float64) float64, level float64) float64 {
 }
 
 // The tails of delays at load 3/5 of servers of speed 1 and sizes of mean 1, exponential. In order
-// of arrival with one server the delay is exponential; with two it is the wait, 0 with the
-// probability 1-C of Erlang's formula or else exponential of rate 2-λ, and the size.
+// of arrival with one server the delay is exponential; with two it is the size plus the wait, which
+// is 0 with the probability 1-C of Erlang's formula and otherwise exponential of rate 2-λ.
 const load = 0.6
 
 func oneServerTail(t float64) float64 { return math.Exp(-(1 - load) * t) }

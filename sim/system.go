@@ -34,7 +34,7 @@ type Observation struct {
 type Description struct {
 	Method string // how the system is simulated
 
-	// Identity is what the system is, apart from names: values that encoding/json accepts. Random
+	// Identity describes the system without names, by values that encoding/json accepts. Random
 	// numbers and the names of stored samples derive from it.
 	Identity []any
 
@@ -44,8 +44,8 @@ type Description struct {
 
 	Classes []Class
 
-	// Visits are what jobs do one after another, such as visits to stations. They are measured like
-	// classes, but are not jobs of their own. [Totals] list them after the classes.
+	// Visits are the steps of jobs, such as visits to stations. They are measured like classes, but
+	// are not separate jobs. [Totals] list them after the classes.
 	Visits []Class
 
 	Servers []Server

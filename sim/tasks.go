@@ -13,8 +13,8 @@ func Tasks(ctx context.Context, plans []*Plan) ([]sweep.Task[*Sample], error) {
 	return tasks, err
 }
 
-// distinct returns the replications of all plans without duplicates, and for every plan the indices
-// of its own.
+// distinct returns the replications of all plans without duplicates, and the indices of the
+// replications of each plan.
 func distinct(ctx context.Context, plans []*Plan) (tasks []sweep.Task[*Sample], places [][]int, err error) {
 	known := make(map[string]int) // indices by key
 	places = make([][]int, len(plans))

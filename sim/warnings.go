@@ -62,7 +62,7 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 	if cut > 0 {
 		r.Truncation = p.partEnd(cut - 1)
 	}
-	if early := p.early(samples, cut); early != nil && math.Abs(early.Z(0)) > maxEarlyZ {
+	if early := p.earlyBias(samples, cut); early != nil && math.Abs(early.Z(0)) > maxEarlyZ {
 		r.warn("the warm-up looks too short: the number of %s is stationary from time %.3g on (MSER-5), observed "+
 			"from %.3g on", counted, r.Truncation, p.warmUp)
 	}
@@ -183,9 +183,9 @@ const (
 	constantTol = 1e-9 // variance over mean square up to which a number is constant except for rounding
 )
 
-// early estimates the difference between the mean number of jobs from the warm-up to the cut and
-// that after the cut. It returns nil if there is no time between the warm-up and the cut.
-func (p *Plan) early(samples []*Sample, cut int) *Estimate {
+// earlyBias estimates the difference between the mean number of jobs from the warm-up to the cut
+// and that after the cut. It returns nil if there is no time between the warm-up and the cut.
+func (p *Plan) earlyBias(samples []*Sample, cut int) *Estimate {
 	warm := 0
 	for p.warmUp > p.partEnd(warm)*(1+partTol) {
 		warm++
@@ -219,8 +219,8 @@ func (r *Result) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
-// worsts holds the worst doubt of each kind, in the order in which the kinds were added, so many
-// classes produce one warning.
+// worsts holds the worst problem of each kind, in the order in which the kinds were added, so
+// problems of the same kind in many classes produce one warning.
 type worsts []worst
 
 type worst struct {

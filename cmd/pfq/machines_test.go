@@ -47,8 +47,8 @@ var sharedLines = []shared{
 
 var speed = regexp.MustCompile(`"jumps_per_second": [0-9.e+]+`)
 
-// answer returns the answer of one process without a folder. Its speed is set to null, as if all runs
-// had been found.
+// answer returns the answer of one process without a folder. Its speed is set to null, as if all
+// runs had been found.
 func (s shared) answer(t *testing.T) string {
 	t.Helper()
 	stdout, stderr, status := pfq(s.stdin, strings.Fields(s.line+" --format json")...)

@@ -16,9 +16,10 @@
 //	pfq man FOLDER       manual pages of all commands
 //
 // MODEL, PLAN and POOL are files in JSON or YAML, TRACE is a log of jobs, - is the standard input.
-// The answer is text, JSON or CSV. The exit status is 0 if there is an answer, 1 if the answer is no
-// (for example, the model is unstable), 2 for bad usage or bad input, with one line on the standard
-// error, and 130 after a signal. An interrupted simulation reports how many of its runs are kept.
+// The answer is text, JSON or CSV. The exit status is 0 if there is an answer, 1 if the answer is
+// no (for example, the model is unstable), 2 for bad usage or bad input, with one line on the
+// standard error, and 130 after a signal. An interrupted simulation reports how many of its runs
+// are kept.
 package main
 
 import (

@@ -178,8 +178,8 @@ type networkModel interface {
 	meanSize() *big.Rat                 // of simulated sizes; nil for 1, which each class scales
 	system(shape sizes.Distribution) sim.System
 
-	// decide returns what overloads the model. If that is nil, solve computes the exact answer, which
-	// takes longer than the verdict.
+	// decide returns what overloads the model. If that is nil, solve computes the exact answer,
+	// which takes longer than the verdict.
 	decide(f *networkQuestion, q command.Query) (over *unstable, solve func() (networkSolution, error), err error)
 }
 

@@ -22,7 +22,8 @@ type networkSolution struct {
 	exponential bool // the exact numbers hold for exponential sizes only
 }
 
-// setBody makes the fields of an answer the only point, with a note ("" for none) that text shows too.
+// setBody makes the fields of an answer the only point, with a note ("" for none) that text shows
+// too.
 func (f *networkQuestion) setBody(s *networkSolution, body render.Record, note string, tables []render.Section) {
 	if f.simulation.Runs > 0 && !f.isExponential() && s.exponential {
 		note = joined(note, "the exact numbers hold for exponential sizes only; the simulated sizes are "+f.sizes)

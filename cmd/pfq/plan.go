@@ -1,4 +1,5 @@
-// This file implements pfq plan: what to buy for a cluster so that it meets targets at minimum cost.
+// This file implements pfq plan: what to buy for a cluster so that it meets targets at minimum
+// cost.
 
 package main
 

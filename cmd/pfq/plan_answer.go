@@ -345,8 +345,8 @@ func severalAnswer(all []*found) render.Answer {
 	return out
 }
 
-// A savedAnswer holds the fields that a verification needs of an answer in a file. They are read with
-// the same struct tags as they were written.
+// A savedAnswer holds the fields that a verification needs of an answer in a file. They are read
+// with the same struct tags as they were written.
 type savedAnswer struct {
 	Find  string `json:"find"`
 	Found bool   `json:"found"`

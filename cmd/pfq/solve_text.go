@@ -34,7 +34,7 @@ func sweepText(t *render.Text, m *cluster.Model, points []point, engine num.Engi
 			continue
 		}
 		p.solution.heading(t, before)
-		if !p.solution.isAlike(last) {
+		if !p.solution.hasSameParts(last) {
 			p.solution.partsText(t)
 			last = p.solution
 		}
@@ -56,7 +56,7 @@ func (s *solveResult) heading(t *render.Text, before string) {
 	t.Line("%sstable; %s engine, computed %s, shown %s", before, r.Engine, trust, shown)
 }
 
-// partsText writes how the parts of the model were solved, and what holds for the answer.
+// partsText writes how the parts of the model were solved, and the notes on the answer.
 func (s *solveResult) partsText(t *render.Text) {
 	const most = 8
 	parts := s.result.Parts
@@ -80,8 +80,8 @@ func (s *solveResult) partsText(t *render.Text) {
 	}
 }
 
-// isAlike reports whether the parts of another answer have the same text.
-func (s *solveResult) isAlike(other *solveResult) bool {
+// hasSameParts reports whether the parts of another answer have the same text.
+func (s *solveResult) hasSameParts(other *solveResult) bool {
 	return other != nil && slices.EqualFunc(s.result.Parts, other.result.Parts, func(p, q bf.Part) bool {
 		return p.Lattice == q.Lattice && p.States == q.States && p.Width == q.Width && p.Why == q.Why
 	})

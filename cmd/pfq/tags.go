@@ -1,4 +1,5 @@
-// This file implements pfq tags: hosts that guess job sizes, their best cutoffs, and other policies.
+// This file implements pfq tags: hosts that guess job sizes, their best cutoffs, and other
+// policies.
 
 package main
 

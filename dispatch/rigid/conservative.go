@@ -52,7 +52,7 @@ func (s *schedule) remake() {
 func (s *schedule) beginReserved() {
 	for len(s.queue) > 0 {
 		i := s.queue[0]
-		if later(s.jobs[i].start, s.now) || s.jobs[i].size > s.free {
+		if isLater(s.jobs[i].start, s.now) || s.jobs[i].size > s.free {
 			return
 		}
 		s.queue = s.queue[1:]

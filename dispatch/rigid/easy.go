@@ -7,7 +7,7 @@ func (s *schedule) backfill() {
 	kept := s.queue[:1]
 	for k, i := range s.queue[1:] {
 		j := &s.jobs[i]
-		ends := !later(s.now+j.asks, shadow)
+		ends := !isLater(s.now+j.asks, shadow)
 		switch {
 		case s.free == 0:
 			kept = append(kept, s.queue[k+1:]...)
@@ -30,7 +30,7 @@ func (s *schedule) shadowTime() (time float64, extra int) {
 	free, need := s.free, s.jobs[s.queue[0]].size
 	for _, i := range s.active {
 		j := &s.jobs[i]
-		if free >= need && later(j.end(), time) {
+		if free >= need && isLater(j.end(), time) {
 			break
 		}
 		free += j.held

@@ -206,7 +206,7 @@ func (m *Maker) follow(i int, lost bool) {
 	isOver := err != nil || p.Stage != dispatch.JobPresent
 	switch {
 	case isOver && j.stage == running:
-		if later(m.line.now, j.end()) {
+		if isLater(m.line.now, j.end()) {
 			j.outlast = true
 		}
 		m.free(i)
@@ -295,7 +295,7 @@ func (m *Maker) Measures(threshold float64) *Result {
 		own := &m.line.jobs[rec.Job]
 		out := Record{Job: rec.Job, Start: own.start, Finish: rec.Finish, Lost: rec.Lost}
 		// as in Run: the moment differs by rounding
-		if end := own.start + own.runs; !later(rec.Finish, end) && !later(end, rec.Finish) {
+		if end := own.start + own.runs; !isLater(rec.Finish, end) && !isLater(end, rec.Finish) {
 			out.Finish = end
 		}
 		own.record(&out)

@@ -126,7 +126,7 @@ func (r *slow) moment() {
 		begun = append(begun, j)
 	}
 	if r.idle() < 0 {
-		panic("more workers than there are")
+		panic("more workers in use than exist")
 	}
 	queue := r.queue()
 	for _, j := range begun {

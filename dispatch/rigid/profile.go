@@ -16,7 +16,7 @@ type profile struct {
 // advance discards everything before now.
 func (p *profile) advance(now float64) {
 	i := 0
-	for i+1 < len(p.at) && !later(p.at[i+1], now) {
+	for i+1 < len(p.at) && !isLater(p.at[i+1], now) {
 		i++
 	}
 	p.at, p.free = p.at[i:], p.free[i:]
@@ -32,10 +32,10 @@ func (p *profile) earliest(n int, seconds float64) float64 {
 		}
 		end := p.at[i] + seconds
 		k := i + 1
-		for k < len(p.at) && later(end, p.at[k]) && p.free[k] >= n {
+		for k < len(p.at) && isLater(end, p.at[k]) && p.free[k] >= n {
 			k++
 		}
-		if k == len(p.at) || !later(end, p.at[k]) {
+		if k == len(p.at) || !isLater(end, p.at[k]) {
 			return p.at[i]
 		}
 		i = k // where too few are free
@@ -47,14 +47,14 @@ func (p *profile) earliest(n int, seconds float64) float64 {
 // start on count as free. It also returns the number of steps visited.
 func (p *profile) earliestBefore(n int, seconds, start, freed float64) (at float64, steps int) {
 	i := 0
-	for ; i < len(p.at) && later(start, p.at[i]) && later(freed, p.at[i]); i++ {
+	for ; i < len(p.at) && isLater(start, p.at[i]) && isLater(freed, p.at[i]); i++ {
 		if p.free[i] < n {
 			continue
 		}
 		at, end := p.at[i], p.at[i]+seconds // its own reservation counts as free
-		for i++; i < len(p.at) && later(end, p.at[i]) && later(start, p.at[i]) && p.free[i] >= n; i++ {
+		for i++; i < len(p.at) && isLater(end, p.at[i]) && isLater(start, p.at[i]) && p.free[i] >= n; i++ {
 		}
-		if i == len(p.at) || !later(end, p.at[i]) || !later(start, p.at[i]) {
+		if i == len(p.at) || !isLater(end, p.at[i]) || !isLater(start, p.at[i]) {
 			return at, i
 		}
 	}
@@ -64,7 +64,7 @@ func (p *profile) earliestBefore(n int, seconds, start, freed float64) (at float
 // take reserves n workers from one time, which is not in the past, until another. A negative n
 // returns them.
 func (p *profile) take(n int, from, to float64) {
-	if !later(to, from) {
+	if !isLater(to, from) {
 		return
 	}
 	first := p.split(from)
@@ -79,12 +79,12 @@ func (p *profile) take(n int, from, to float64) {
 // split returns the step that starts at a time, and creates it if necessary.
 func (p *profile) split(time float64) int {
 	i, _ := slices.BinarySearchFunc(p.at, time, func(at, time float64) int {
-		if later(time, at) {
+		if isLater(time, at) {
 			return -1
 		}
 		return 1
 	}) // the first step that does not start before the time
-	if i == len(p.at) || later(p.at[i], time) {
+	if i == len(p.at) || isLater(p.at[i], time) {
 		p.at = slices.Insert(p.at, i, time)
 		p.free = slices.Insert(p.free, i, p.free[i-1])
 	}
@@ -103,5 +103,5 @@ func (p *profile) join(i int) {
 // 0.1 seconds from 0.3.
 const timeTol = 1e-12
 
-// later reports whether a is later than b by more than rounding.
-func later(a, b float64) bool { return a-b > timeTol*a }
+// isLater reports whether a is later than b by more than rounding.
+func isLater(a, b float64) bool { return a-b > timeTol*a }

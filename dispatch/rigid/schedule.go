@@ -129,7 +129,7 @@ func (s *schedule) release(i int) {
 		at := slices.Index(s.active, i)
 		s.active = slices.Delete(s.active, at, at+1)
 	}
-	if s.isConservative() && later(j.end(), s.now) {
+	if s.isConservative() && isLater(j.end(), s.now) {
 		s.early = true
 		s.profile.take(-j.held, s.now, j.end())
 		s.freed = max(s.freed, j.end())

@@ -47,7 +47,7 @@ func (r *Reader) Read() (Job, error) {
 		case start[0] == ';':
 			r.comments = append(append(r.comments, line...), '\n')
 			if n := len(r.comments); n > mostComments {
-				r.err = r.text.At(tooLong(n))
+				r.err = r.text.At(lengthError(n))
 			}
 		default:
 			r.last = start
@@ -96,8 +96,8 @@ func (r *Reader) Header() []string {
 	return strings.Split(string(r.comments[:len(r.comments)-1]), "\n")
 }
 
-// tooLong returns the error for comments of n bytes, line ends included.
-func tooLong(n int) error {
+// lengthError returns the error for comments of n bytes, line ends included.
+func lengthError(n int) error {
 	return input.Errorf("comments", fmt.Sprintf("%d bytes", n), "at most %d bytes in total, line ends included",
 		mostComments)
 }

@@ -33,7 +33,7 @@ func (w *Writer) Comment(line string) error {
 	case len(line) > input.Longest:
 		return input.Errorf("comment", strconv.Quote(line), "a line of at most %d bytes", input.Longest)
 	case w.comments+len(line)+1 > mostComments:
-		return tooLong(w.comments + len(line) + 1)
+		return lengthError(w.comments + len(line) + 1)
 	}
 	w.comments += len(line) + 1
 	w.line = append(append(w.line[:0], line...), '\n')

@@ -120,7 +120,7 @@ func (t *table) checkSize(bytesEach, maxBytes float64) error {
 	size := lattice.Size(t.Limits)
 	if need := size * bytesEach; need > maxBytes {
 		return &num.TooLargeError{States: size, Bytes: need, Limit: int64(maxBytes),
-			Input: input.Errorf("", fmt.Sprintf("a table of %.3g entries, some %.3g GB", size, need/1e9),
+			Input: input.Errorf("", fmt.Sprintf("a table of %.3g entries, about %.3g GB", size, need/1e9),
 				"limits whose table takes at most %.3g GB: a factor for each limit, class or server",
 				maxBytes/1e9)}
 	}

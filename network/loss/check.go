@@ -23,8 +23,8 @@ const countNeedsTokens = "tokens as well, or one server of the total capacity"
 //     without, none;
 //   - with Rank, there are at most 20 classes, each non-empty set of them has one rate, and no rate
 //     falls when a class joins;
-//   - limits have classes, none twice, no two limits the same ones, and let each class in at least
-//     once;
+//   - each limit has classes, none twice, no two limits have the same classes, and every limit admits
+//     at least one job of each class;
 //   - only servers with tokens have a count above 1, and all counts add up to at most 10,000;
 //   - with tokens, every server has some and a positive capacity, all classes have one mean size,
 //     and nothing else limits the jobs: no room, limits, units or sources.

@@ -26,9 +26,9 @@ import (
 // in O(K) operations per entry. Poisson classes with the same servers, limits and units count as
 // one.
 //
-// Errors are those of [Model.Check] and the context, and a *[num.InputError] for settings out of
-// range. An [*UnstableError] wraps [num.ErrUnstable]. [num.ErrDigits] occurs only with the engine
-// Float. A *[num.TooLargeError] is returned immediately for a model that needs more than
+// It returns the errors of [Model.Check] and the context, and a *[num.InputError] for settings out
+// of range. An [*UnstableError] wraps [num.ErrUnstable]. [num.ErrDigits] occurs only with the
+// engine Float. A *[num.TooLargeError] is returned immediately for a model that needs more than
 // Settings.MaxBytes or too long fractions, or that has more than 20 classes (sets of servers, with
 // tokens) in a compatibility graph or with a rank function. m is not modified.
 func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
@@ -199,7 +199,7 @@ func (x *measures) byTree(ctx context.Context, roots []*node, each float64, maxB
 		longest = max(longest, v.most)
 	}
 	if need := x.states * each; need > float64(maxBytes) {
-		return tooLargeTree(x.states, need, maxBytes)
+		return treeSizeError(x.states, need, maxBytes)
 	}
 	if err := x.m.checkExact(x.engine, x.states, operations, float64(longest)); err != nil {
 		return err

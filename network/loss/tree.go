@@ -391,8 +391,9 @@ func (f *forestRun) setBlocking(k int, law []arithmetic.Number, at view) (err er
 	return nil
 }
 
-func tooLargeTree(states, bytes float64, maxBytes int64) error {
+// treeSizeError rejects limits whose arrays need too much memory.
+func treeSizeError(states, bytes float64, maxBytes int64) error {
 	return &num.TooLargeError{States: states, Bytes: bytes, Limit: maxBytes,
-		Input: input.Errorf("", fmt.Sprintf("arrays of %.3g entries, some %.3g GB", states, bytes/1e9),
+		Input: input.Errorf("", fmt.Sprintf("arrays of %.3g entries, about %.3g GB", states, bytes/1e9),
 			"limits whose arrays take at most %.3g GB", float64(maxBytes)/1e9)}
 }

@@ -22,7 +22,7 @@ const maxPrecision = 1 << 14
 // of positive capacity ([Counts]). Otherwise Solve finds all orders that the start can reach and
 // sums over them ([Orders]).
 //
-// Errors are those of [Model.Check] and a *[num.InputError] for settings out of range. A
+// It returns the errors of [Model.Check] and a *[num.InputError] for settings out of range. A
 // *[cluster.UnstableError] wraps [num.ErrUnstable] and names the classes of an overloaded set. A
 // *[num.TooLargeError] rejects a model that needs more than Settings.MaxBytes, or 2^16 states in
 // fractions. [num.ErrDigits] occurs only with the engine Float. Solve also returns the error of the
@@ -155,7 +155,7 @@ func (q *queue) size(states float64, numbers int, s Settings) error {
 	}
 	if need := states * bytes * float64(numbers); need > float64(limit) {
 		return &num.TooLargeError{States: states, Bytes: need, Limit: limit,
-			Input: input.Errorf("", fmt.Sprintf("a table of %.3g states, some %.3g GB", states, need/1e9),
+			Input: input.Errorf("", fmt.Sprintf("a table of %.3g states, about %.3g GB", states, need/1e9),
 				"one of at most %.3g GB", float64(limit)/1e9)}
 	}
 	q.r.States = int(states)

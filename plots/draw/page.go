@@ -97,8 +97,8 @@ func bySource(figures []*plots.Figure, e Edition, formats []Format) []pageGroup 
 
 // Page returns an HTML page with every figure, its caption, setting and parameters, the claims of
 // the paper and the checks of its numbers, grouped by source. It shows the SVG picture, or PNG
-// without one, and links to the files of the given formats, which must be in the same directory under their
-// [FileName]; it needs nothing else.
+// without one, and links to the files of the given formats, which must be in the same directory
+// under their [FileName]; it needs nothing else.
 func Page(figures []*plots.Figure, formats []Format, e Edition) ([]byte, error) {
 	var checks []plots.Check
 	var claims []plots.Claim

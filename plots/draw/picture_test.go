@@ -447,8 +447,8 @@ func TestAreaBelowSteps(t *testing.T) {
 }
 
 // Bars of curves, and of points that request it, are drawn side by side, at the requested distance
-// and centred on the true position, together with their lines and markers. Other points are drawn at
-// their true positions, and so are their horizontal bars.
+// and centred on the true position, together with their lines and markers. Other points are drawn
+// at their true positions, and so are their horizontal bars.
 func TestBarsSideBySide(t *testing.T) {
 	p := plots.Panel{Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: plots.Axis{Quantity: "y", Max: 10}}
 	for k := range 3 {

@@ -6,7 +6,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// A trace is the part of a series that a name is placed next to: the segments of a curve, or the short bars through points.
+// A trace is the part of a series that a name is placed next to: the segments of a curve, or the
+// short bars through points.
 type trace struct {
 	segments [][2]vg.Point
 	anchors  []vg.Point // where the name may stand, from the left end to the right
@@ -38,8 +39,8 @@ func lineTrace(pieces [][]vg.Point, label vg.Point, ideal float64) trace {
 // place finds a rectangle for each trace's name inside area: at labelGap from its own trace, at
 // least clearance from every trace and name, clearly nearer its own than any other, and as near its
 // ideal as that allows. A trace without a name gets an empty rectangle. It reports false if there
-// is no place for all, or more than mostNames, which nobody could tell apart and which would take
-// long: the cost is that of names² anchors segments.
+// is no place for all, or if there are more than mostNames names: these would be hard to tell
+// apart, and the cost is O(names² anchors segments).
 //
 // Names are placed one after the other, each at the best remaining place. Every cyclic order is
 // tried, and the one with the smallest total cost is kept.

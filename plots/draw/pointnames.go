@@ -16,8 +16,8 @@ type pointName struct {
 	leader []vg.Point // the line from the point to its name, nil if that is close by
 }
 
-// reaches are the distances at which a name may be from its point. From beyond closeBy a line leads to
-// the point.
+// reaches are the distances at which a name may be from its point. From beyond closeBy a line leads
+// to the point.
 var reaches = []vg.Length{labelGap, closeBy, 10, 16, 23, 31, 40, 50, 61, 73}
 
 const closeBy = 1.8 * labelGap

@@ -1,6 +1,6 @@
-// This file draws a run of jobs on workers as a text picture: how many workers were busy or down, how
-// many jobs were present and how many tasks were waiting in each column of time, and what did each
-// worker do?
+// This file draws a run of jobs on workers as a text picture: how many workers were busy or down,
+// how many jobs were present and how many tasks were waiting in each column of time, and what did
+// each worker do?
 
 package draw
 

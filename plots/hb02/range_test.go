@@ -9,7 +9,8 @@ import (
 	"productform/tags"
 )
 
-// rangeClaims returns the claims of sections 7 and 8, on sizes of a smaller range and in conclusion.
+// rangeClaims returns the claims of sections 7 and 8, on sizes of a smaller range and in
+// conclusion.
 func rangeClaims() []claim {
 	return []claim{
 		{

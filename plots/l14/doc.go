@@ -5,11 +5,11 @@
 //
 // They show workers of a job over time, with and without failures (dispatch-1, its Figure 6.1);
 // priority violations and penalties for missed deadlines of six policies on samples of a log
-// (dispatch-2 to dispatch-5, its Figures 6.2 to 6.5). The others go beyond the thesis: many samples (dispatch-6),
-// other numbers and speeds of workers (dispatch-7), and the baselines of real sites, package rigid,
-// next to these policies (dispatch-8). The first with failures is also run by the live system,
-// module productform/live (dispatch-9): its curve is a record, which a test of that module
-// reproduces.
+// (dispatch-2 to dispatch-5, its Figures 6.2 to 6.5). The others go beyond the thesis: many samples
+// (dispatch-6), other numbers and speeds of workers (dispatch-7), and the baselines of real sites,
+// package rigid, next to these policies (dispatch-8). The first with failures is also run by the
+// live system, module productform/live (dispatch-9): its curve is a record, which a test of that
+// module reproduces.
 //
 // For example:
 //

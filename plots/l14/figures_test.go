@@ -304,8 +304,8 @@ func TestMeanOf(t *testing.T) {
 	})
 }
 
-// checkManySamples checks that means are those of all samples, rerun for two policies; intervals enclose them in both
-// directions; regions contain samples.
+// checkManySamples checks that means are those of all samples, rerun for two policies; intervals
+// enclose them in both directions; regions contain samples.
 func checkManySamples(t *testing.T, f *plots.Figure) {
 	const n = 40 // ten times the runs
 	s, err := samples(plots.Effort{Seed: plotstest.Small().Seed}, n)

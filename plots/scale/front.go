@@ -1,8 +1,8 @@
 // This file draws an overview of the project in one picture: how long do jobs take, what should one
 // buy, how should jobs share resources, and which policy should dispatch them?
 //
-// The models are the examples of the guide: a shop with two servers, upgrades for it, two classes of
-// jobs that share processors and memory, and a year of a supercomputer.
+// The models are the examples of the guide: a shop with two servers, upgrades for it, two classes
+// of jobs that share processors and memory, and a year of a supercomputer.
 
 package scale
 

@@ -45,7 +45,7 @@ type classQueues struct {
 	head    [256]int // the jobs of class i are at positions head[i]..tail[i]-1 of its ring
 	tail    [256]int
 
-	first   [256]int64 // order of the oldest job by class; noJob if there is none, and from maxClassQueues on
+	first   [256]int64 // order of the oldest job by class; noJob if there is none, and for indices >= maxClassQueues
 	clock   int64      // steps done
 	active  uint8      // mask of the classes present
 	present int        // jobs

@@ -33,8 +33,8 @@ type Cluster struct {
 	// "" means FCFS, whose means depend on the sizes; those of ProcessorSharing equal [bf.Solve]'s
 	// for all sizes
 	Policy Policy
-	// m = σ/θ > 0, mean number of interruptions per job, with policy Interrupt; else 0. σ is the
-	// mean over all jobs
+	// mean number of interruptions per job: m = σ/θ > 0 with policy Interrupt, 0 otherwise. σ is
+	// the mean size over all jobs
 	Interruptions float64
 	Calendar      bool // always simulate on a calendar of events, even if a Markov chain would do
 }

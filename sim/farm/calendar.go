@@ -18,7 +18,7 @@ type job struct {
 
 // calendar is the engine of a farm in continuous time. The next event is the end of a visit to a
 // host, at done, or an arrival; it is found by scanning these h+1 times. The end of a visit comes
-// before an arrival at the same time. Of visits that end at the same time, the one at the last host
+// before an arrival at the same time. If visits end at the same time, the one at the last host
 // ends first, so a killed job finds the next host in its final state. An event takes O(h) time, and
 // allocates only when a queue is longer than ever before.
 type calendar struct {

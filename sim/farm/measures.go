@@ -84,9 +84,9 @@ func (g *farm) hasSlowdown() bool { return !slices.Contains(g.slowdown, false) }
 const (
 	MeanWaiting  = "mean_waiting"  // mean time in queues of the departed jobs, over all visits of a job
 	MeanSlowdown = "mean_slowdown" // mean of W/X, the time in queues over the size; none if E[1/X] is infinite
-	VisitWaiting = "visit_waiting" // of a host: mean time in its queue per visit
-	// of a host: squared coefficient of variation of the times between arrivals; none with a
-	// central queue
+	VisitWaiting = "visit_waiting" // mean time in the queue of a host per visit
+	// squared coefficient of variation of the times between arrivals at a host; none with a central
+	// queue
 	InterarrivalSCV = "interarrival_scv"
 )
 

@@ -45,8 +45,8 @@ import (
 // classes.
 type System struct {
 	Model *loss.Model
-	// jobs share the servers of a graph by balanced fairness, and equal servers equally; else order
-	// of arrival
+	// whether jobs share the servers of a graph by balanced fairness, and equal servers equally,
+	// instead of being served FCFS
 	Sharing bool
 	Assign  Assignment // with tokens: "" means OldestToken
 
@@ -70,7 +70,7 @@ const (
 	ShortestQueue Assignment = "shortest queue"
 )
 
-// A system is what all replications share.
+// A system holds the data shared by all replications.
 type system struct {
 	model    *loss.Model
 	classes  []class

@@ -286,7 +286,7 @@ func (m *motion) flush(t float64, seen *sim.Totals) {
 	m.now = 0
 }
 
-// pilot estimates the rate of jumps other than Poisson arrivals in a short run of its own.
+// pilot estimates the rate of jumps other than Poisson arrivals in a separate short run.
 func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 	m := newMotion(ctx, s, sim.NewStream([32]byte{}))
 	if m.err != nil {
@@ -295,12 +295,12 @@ func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 	seen := sim.NewTotals(len(s.classes), len(s.model.Servers))
 	return stations.Pilot(
 		ctx, 4*s.sources, unstable, func() error { return m.step(seen) },
-		func() (now, jumps float64) { return m.now, m.others(seen) },
+		func() (now, jumps float64) { return m.now, m.otherJumps(seen) },
 	)
 }
 
-// others returns the number of jumps that were not Poisson arrivals.
-func (m *motion) others(seen *sim.Totals) float64 {
+// otherJumps returns the number of jumps that were not Poisson arrivals.
+func (m *motion) otherJumps(seen *sim.Totals) float64 {
 	n := seen.Jumps
 	for k := range m.classes {
 		if m.classes[k].sources == 0 {

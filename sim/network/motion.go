@@ -249,7 +249,7 @@ func (m *motion) flush(t float64, seen *sim.Totals) {
 	m.now = 0
 }
 
-// pilot estimates the rate of jumps of closed chains in a short run of its own.
+// pilot estimates the rate of jumps of closed chains in a separate short run.
 func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 	m := newMotion(ctx, s, sim.NewStream([32]byte{}))
 	if m.err != nil {

@@ -41,7 +41,7 @@ import (
 // Closed jobs start at the first visit of their class. The classes of the result are the chains.
 // Delays are times in the network (open chains) or cycle times (closed chains), from one arrival at
 // the reference to the next. A run with more than 10,000,000 jobs present at a time ends with an
-// error that wraps [sim.ErrTooManyJobs]. If open chains bring a station more work than it can do,
+// error that wraps [sim.ErrTooManyJobs]. If open chains overload a station,
 // the error wraps a *[network.UnstableError], except over a horizon.
 type Network struct {
 	Model *network.Model
@@ -54,7 +54,7 @@ type Network struct {
 	Shape sizes.Distribution
 }
 
-// A system is what all replications of a network share.
+// A system holds the data shared by all replications of a network.
 type system struct {
 	model    *network.Model
 	chains   []chain

@@ -16,9 +16,9 @@ import (
 // is computed from scratch, so its digits depend only on the state. Each replication has its own
 // cache.
 type allocations struct {
-	ctx       context.Context // once done, no more states are computed
+	ctx       context.Context // once it is done, no more states are computed
 	allocator *fluid.Allocator
-	profile   []int          // profile of each class under balanced fairness; else nil
+	profile   []int          // profile of each class under balanced fairness; nil otherwise
 	jobs      []float64      // number of jobs of each profile
 	count     []float64      // numbers of jobs of the requested state
 	key       []byte         // encoding of that state

@@ -38,7 +38,7 @@ type taskPool struct {
 // A taskNumber is a distribution of the number of tasks.
 type taskNumber struct {
 	fixed int64   // if > 0, the number for all jobs
-	scale float64 // else N = 1 + floor(scale E), E exponential of mean 1
+	scale float64 // otherwise N = 1 + floor(scale E), E exponential of mean 1
 }
 
 // Limits on the units per 1 of a resource (in bits) and on the total capacity in these units. They
@@ -60,7 +60,7 @@ func (t Tasks) measure() (*taskPool, error) {
 		unit := t.unit(j)
 		whole := inUnits(r.Capacity, unit)
 		if unit.BitLen() > mostUnitBits || whole.Cmp(big.NewInt(mostUnits)) > 0 {
-			return nil, t.tooFine(j)
+			return nil, t.fineError(j)
 		}
 		g.whole = append(g.whole, float64(whole.Int64()))
 		place := j
@@ -111,7 +111,8 @@ func (t Tasks) unit(j int) *big.Int {
 	return unit
 }
 
-func (t Tasks) tooFine(j int) error {
+// fineError rejects resource j, whose amounts have too fine a common denominator.
+func (t Tasks) fineError(j int) error {
 	return input.Errorf(input.Index("resources", j), input.Quote(t.Resources[j]),
 		"amounts that are integers over a common denominator, at most 2^62 in total")
 }

@@ -291,7 +291,8 @@ func TestStandingTasksSettle(t *testing.T) {
 	}
 }
 
-// On one machine the task after one that ends is of the same job, so the first assignment persists.
+// On one machine, a finished task is followed by a task of the same job, so the first assignment
+// persists.
 func TestStandingTasksLast(t *testing.T) {
 	found := 0
 	for seed := range 200 {

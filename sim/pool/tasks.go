@@ -66,12 +66,13 @@ type TaskClass struct {
 
 	Count       int      // number of jobs of a standing population; 0 means 1
 	ArrivalRate *big.Rat // λ_k >= 0, jobs per second; nil for all classes of a standing population
-	MeanTasks   *big.Rat // of a job that arrives, 1 to 10^9; nil means 1
-	// whether the number of tasks has P(N > n) = (1-1/m)^n, m = MeanTasks; else it is m, an integer
+	MeanTasks   *big.Rat // mean number of tasks of an arriving job, 1 to 10^9; nil means 1
+	// whether the number of tasks has P(N > n) = (1-1/m)^n, m = MeanTasks; otherwise it is the
+	// integer m
 	Geometric bool
 
-	MeanDuration *big.Rat           // of a task, seconds; nil means 1
-	Durations    sizes.Distribution // of this mean to 1e-12; nil means exponential
+	MeanDuration *big.Rat           // seconds per task; nil means 1
+	Durations    sizes.Distribution // with this mean to 1e-12; nil means exponential
 }
 
 // Limits of task-by-task sharing.
@@ -300,7 +301,7 @@ func (t Tasks) check() error {
 	}
 	for j := range t.Resources { // before summing, since denominators of sums may be as long as all together
 		if (Tasks{Machines: t.Machines}).unit(j).BitLen() > mostUnitBits {
-			return t.tooFine(j)
+			return t.fineError(j)
 		}
 	}
 	standing := 0

@@ -30,7 +30,7 @@ type Queue struct {
 	Sizes sizes.Distribution // with the mean of the model to 1e-12; nil means exponential, as in the theory
 }
 
-// A system is what all replications share.
+// A system holds the data shared by all replications.
 type system struct {
 	model    *swap.Model
 	classes  []class

@@ -35,8 +35,9 @@ const (
 )
 
 // changes tries 10 % more capacity for the servers with the largest gradients of the mean number of
-// jobs, and connections from the classes with the longest delays to the servers with the lowest utilization. Each
-// change is solved, so the listed effects are exact, but another single change may do better.
+// jobs, and connections from the classes with the longest delays to the servers with the lowest
+// utilization. Each change is solved, so the listed effects are exact, but another single change
+// may do better.
 func changes(ctx context.Context, m *cluster.Model, load *big.Rat) (*Changes, error) {
 	now := m.Scale(load)
 	before, err := bf.Answer(ctx, now, bf.Question{Gradient: true}, settings())

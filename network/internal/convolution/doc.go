@@ -1,8 +1,8 @@
 // Package convolution computes throughputs and other measures of closed chains: how many jobs get
-// through, given their populations? It uses the convolution algorithm, a recursion for the
-// normalization constant G on the lattice of populations (J. P. Buzen, "Computational algorithms
-// for closed queueing networks with exponential servers", Communications of the ACM 16, 1973,
-// 527–531; several chains: M. Reiser and H. Kobayashi, "Queuing networks with multiple closed
+// through per unit of time, given the populations? It uses the convolution algorithm, a recursion
+// for the normalization constant G on the lattice of populations (J. P. Buzen, "Computational
+// algorithms for closed queueing networks with exponential servers", Communications of the ACM 16,
+// 1973, 527–531; several chains: M. Reiser and H. Kobayashi, "Queuing networks with multiple closed
 // chains: theory and computational algorithms", IBM Journal of Research and Development 19, 1975,
 // 283–294).
 //
@@ -22,7 +22,7 @@
 //
 //	Y_{m-1} H = (m-2) R + R/(1 - u/α'(m)),  R = H/(1 - u/α'(m)),  Y_j H = j H + (u/α'(j+1)) Y_{j+1} H  (m >= 2);  Y_1 H = R/(1 - u/α'(1))  (m = 1).
 //
-// All H_i come by halving: the product of all stations outside of a part of them, times one half of
-// the part, is that of all outside of the other half. Each station is multiplied in about log2(M)
-// times, M the number of different stations.
+// All H_i are computed by halving: the product of all stations outside a set, times the stations of
+// one half of the set, is the product of all stations outside the other half. Each station is
+// multiplied in about log2(M) times, where M is the number of distinct stations.
 package convolution

@@ -1,18 +1,18 @@
-// This part of the package answers: what are the coefficients of products of power series over
-// populations, of any range? Its tables hold numbers G(n) >= 0 for all n = (n_1, ..., n_K), 0 <= n
+// This file computes the coefficients of products of power series over populations, whatever their
+// range. Its tables hold numbers G(n) >= 0 for all n = (n_1, ..., n_K), 0 <= n
 // <= N, which are the coefficients of a power series Σ_n G(n) z_1^n_1 ... z_K^n_K up to N.
 //
-// With u = Σ_k d_k z_k, d >= 0, the operations are [Divide], G/(1 - u), and [Horner], w H + u G,
-// each one sweep over the table:
+// With u = Σ_k d_k z_k, d >= 0, the operations are [Divide], G/(1 - u), and [Horner], w H + u G.
+// Each is one sweep over the table:
 //
 //	G(n) ← w H(n) + Σ_k d_k G(n - e_k),   upward for a division, downward for a step of Horner's rule,
 //
-// with new or old G on the right side. All terms are positive, and nothing is subtracted. A table
-// may be in float64 ([Float]), between bounds ([Enclosed]) or in fractions ([Exact]); the functions
-// below work on each.
+// with the new or old G on the right side. All terms are positive, and nothing is subtracted. A
+// table holds float64 numbers ([Float]), enclosures ([Enclosed]) or fractions ([Exact]); the
+// functions below work on all of them.
 //
-// Float scales by powers of two, one per segment of numbers, so tables may span any range, and
-// counts roundings along the longest path: see [Float].
+// Float scales each segment of numbers by a power of two, so tables may span any range, and counts
+// roundings along the longest path: see [Float].
 
 package convolution
 
@@ -191,8 +191,8 @@ func (t *Float) tiltAt(index int) int {
 	return sum
 }
 
-// bound returns the error bound of a number with the given number of jobs after the given
-// additional roundings.
+// bound returns the error bound on a number with the given number of jobs, after additional
+// roundings.
 func (t *Float) bound(jobs int, more float64) float64 {
 	if t.lost {
 		return math.Inf(1)
@@ -296,7 +296,7 @@ func (t *Float) sweep(ctx context.Context, w int64, from *Float, d []arithmetic.
 			}
 		} else {
 			for i := range t.perRow {
-				row.upward(s.row, i)
+				row.computeUpward(s.row, i)
 			}
 		}
 		if !s.next() {

@@ -212,7 +212,7 @@ func (p *Plan) steps() float64 {
 const maxSteps = 1e13
 
 // Bytes estimates the memory of the tables of an engine, the tables of shared stations, and lists.
-// Integers of fractions have about as many digits as Π_k (scale_k Σ_i D_ik)^N_k at most.
+// The integers of fractions have at most about as many digits as Π_k (scale_k Σ_i D_ik)^N_k.
 func (p *Plan) Bytes(engine num.Engine, prec uint) float64 {
 	const number = 48 // bytes of an arithmetic.Number without what it points to
 	switch engine {

@@ -21,11 +21,11 @@ func power(e int) float64 {
 	return math.Float64frombits(bitsOf(e))
 }
 
-// A step computes one segment as a sum of others, times factors.
+// A step computes one segment as a sum of others times factors.
 type step struct {
 	alone       bool // the segment has length 1
-	terms       bool // there are some
-	least, most int  // of their exponents; the largest is that of the result
+	terms       bool // whether there are any terms
+	least, most int  // smallest and largest exponent of the terms; the result has the largest
 	vanishing   bool // numbers of the segment may go to 0 within it
 	lost        bool
 }
@@ -152,9 +152,9 @@ func (r *rowStep) begin(row, i int) step {
 	return s
 }
 
-// before returns the number before segment i of a row, and its exponent with that of the factor;
-// absent where there is none.
-func (r *rowStep) before(row, i int) (x float64, e int) {
+// previous returns the number before segment i of a row, and the sum of its exponent and that of
+// the factor; absent if there is no such number.
+func (r *rowStep) previous(row, i int) (x float64, e int) {
 	if i == 0 || r.own.m == 0 {
 		return 0, absent
 	}
@@ -209,14 +209,14 @@ func (r *rowStep) add(x []float64, of float64, y []float64, i int, s *step) {
 	}
 }
 
-// upward computes segment i of a row from new numbers.
-func (r *rowStep) upward(row, i int) {
+// computeUpward computes segment i of a row from new numbers.
+func (r *rowStep) computeUpward(row, i int) {
 	t := r.t
 	first := row*t.lattice.width + i*t.segment
 	x := t.mantissa[first:min(first+t.segment, (row+1)*t.lattice.width)]
 	y := r.from.mantissa[first : first+len(x)]
 	s := r.begin(row, i)
-	last, e := r.before(row, i)
+	last, e := r.previous(row, i)
 	s.take(e)
 	if !s.terms {
 		clear(x)
@@ -262,7 +262,7 @@ func (r *rowStep) downward(row, i int) {
 	x := t.mantissa[first:min(first+t.segment, (row+1)*t.lattice.width)]
 	y := r.from.mantissa[first : first+len(x)]
 	s := r.begin(row, i)
-	last, e := r.before(row, i)
+	last, e := r.previous(row, i)
 	s.take(e)
 	old := t.exponent[row*t.perRow+i]
 	c := 0.0

@@ -1,10 +1,10 @@
-// This part of the package reduces a network for its solvers, after routing and open chains: which
-// chains have which populations, and which demands do jobs bring to each station? It is independent
-// of the model.
+// This file describes a network as the solvers see it, after routing and open chains have been
+// resolved: which chains have which populations, and what do jobs demand of each station? It does
+// not depend on the model.
 //
-// On the lattice of the populations of closed chains a station is a series in z_1, ..., z_K: one in
-// the single variable u = Σ_k D_k z_k if its total rate depends on the number of jobs ([Totals]),
-// otherwise a table ([Shared]). All terms of either are positive.
+// On the lattice of the populations of closed chains a station is a series in z_1, ..., z_K. It is
+// a series in the single variable u = Σ_k D_k z_k if its total rate depends only on the number of
+// jobs ([Totals]), and a table otherwise ([Shared]). All terms of both are positive.
 
 package convolution
 

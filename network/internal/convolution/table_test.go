@@ -155,8 +155,7 @@ func scales(stations []station, chains int) []*big.Int {
 	return list
 }
 
-// hold checks that a fraction is within the bound of a float, and between the bounds of an
-// enclosure.
+// hold checks that a fraction is within the error bound on a float and inside an enclosure.
 func hold(t interface {
 	Helper()
 	Fatalf(string, ...any)

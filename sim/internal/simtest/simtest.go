@@ -56,7 +56,7 @@ func Conforms(t *testing.T, system sim.System) {
 		arrivals += c.ArrivalRate
 	}
 	if perRun := r.Jumps / float64(s.Runs); arrivals > 0 && math.Abs(perRun-s.Jumps) > 0.05*s.Jumps {
-		t.Errorf("%g jumps a run, asked for %g", perRun, s.Jumps)
+		t.Errorf("%g jumps per run, want %g", perRun, s.Jumps)
 	}
 	p, err := sim.NewPlan(t.Context(), system, s)
 	if err != nil {

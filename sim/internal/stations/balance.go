@@ -33,7 +33,7 @@ type Balance struct {
 	units   int // number of states, plus rowUnits for each row
 	states  int
 	here    []int     // the numbers of jobs in the current row, for total
-	near    [][]*node // by depth: the nodes of the states with one job less of a previous class
+	near    [][]*node // by depth: nodes of the states with one fewer job of a previous class
 }
 
 // A node holds Φ at the states that begin with given numbers of jobs. below[k] is the node if the

@@ -37,7 +37,7 @@ func newOrdered(r rule, classes int) *Ordered {
 
 // Swapping turns an empty station into a pass-and-swap queue. A job that finishes does not depart:
 // it scans the jobs behind it in order of arrival, and takes the place of the first that it can
-// swap with. That job continues in the same way from there. The job that finds nobody departs. A
+// swap with. That job continues in the same way from there. A job that finds no such job departs. A
 // job in a new place needs as much work as draw returns for its class.
 //
 // C. Comte and J.-P. Dorsman, "Pass-and-swap queues", Queueing Systems 98 (2021), 275–331.

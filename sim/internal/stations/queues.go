@@ -1,6 +1,6 @@
-// This part of the package simulates networks of processor-sharing queues: how many jobs are there,
-// and how long do they take? Clusters and divisible resources whose jobs share, and Whittle
-// networks, are such networks.
+// This file simulates networks of processor-sharing queues: how many jobs are there, and how long
+// do they take? Clusters and divisible resources shared by jobs are such networks, and so are
+// Whittle networks.
 
 package stations
 
@@ -13,7 +13,7 @@ import (
 	"productform/sizes"
 )
 
-// A Network is a network of processor-sharing queues: what all its replications share.
+// A Network is a network of processor-sharing queues; all replications share it.
 type Network struct {
 	Sources  []Source
 	Table    sizes.AliasTable // of indices of Sources

@@ -283,7 +283,8 @@ func (c *chart) named(names []string, row, most int) string {
 	return shortened(names, row, most)
 }
 
-// shortened returns a name of at most the given number of letters, distinct from those of other rows.
+// shortened returns a name of at most the given number of letters, distinct from those of other
+// rows.
 func shortened(names []string, row, most int) string {
 	name := []rune(names[row])
 	if len(name) <= most {
