@@ -77,7 +77,7 @@ func (p *Prepared) gradients(ctx context.Context, s request) (g *Gradients, err 
 		})
 	}
 	if err = with(plans); isInput(err) && s.Lattice == "" && slices.ContainsFunc(plans, eliminates) {
-		// graphs may be slow but fit
+		// graphs are slow, but fit into memory
 		if plans, failure := p.gradientPlans(ctx, s, true, true); failure == nil {
 			err = with(plans)
 		}

@@ -37,7 +37,7 @@ const (
 	// about 1 ms: estimates of other methods take less time than that.
 	minCounted = 1e6
 
-	// serverGain is the time of an element of a set of servers over that of an element of a set of
+	// serverGain is the time per element of a set of servers over the time per element of a set of
 	// classes. The sweep over sets of servers reads one more table.
 	serverGain = 1.5
 )
@@ -45,9 +45,9 @@ const (
 // Connected sets are counted if the lattice of all sets has more terms than one of these limits.
 // They answer if they have at most 1/gain as many terms. The reasons for the gains:
 const (
-	// A sweep over a table of manyTableTerms takes about 10 ms. It adds up half of tableGain terms
-	// while a graph finds one. The other half is for counting sets that turn out to be too many,
-	// which then takes a fifth of the sweep.
+	// A sweep over a table of manyTableTerms takes about 10 ms. It sums half of tableGain terms in
+	// the time in which a graph finds one. The other half is for counting sets that turn out to be
+	// too many, which then takes a fifth of the sweep.
 	manyTableTerms = 1 << 25
 	tableGain      = 1 << 10
 	manyGraphTerms = 1 << 12

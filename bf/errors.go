@@ -156,7 +156,7 @@ func errSteep() error {
 }
 
 // errorInRows returns the error of a component with rows of the model instead of classes of the
-// component. Of an unstable component, it is a [*cluster.UnstableError].
+// component. For an unstable component, it is a [*cluster.UnstableError].
 func errorInRows(err error, m *cluster.Model, c *cluster.Component) error {
 	var u *recursion.Overload
 	if errors.As(err, &u) {

@@ -51,8 +51,8 @@ func TestWordProblem(t *testing.T) {
 	}
 }
 
-// Rounded components have whole numbers of the length asked for, on either side of what they stand
-// for in one common unit, and within one unit of it.
+// Rounded components have integers of the requested length that bound the original numbers from the
+// correct side, within one common unit.
 func TestRounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{Long: true})

@@ -18,9 +18,9 @@ import (
 	"productform/internal/oracle"
 )
 
-// trial makes tests that count how often intervals hold the true value draw so many times as many
-// models.
-var trial = flag.Int("trial", 1, "draw so many times as many models")
+// trial multiplies the number of models in tests that count how often intervals contain the true
+// value.
+var trial = flag.Int("trial", 1, "multiply the number of models")
 
 // models draws small models of all kinds at loads up to 0.95, and at 0.99 of capacity if near.
 func models(n int, near bool) func(func(int, *cluster.Model) bool) {
@@ -157,8 +157,8 @@ func (c *comparison) judge() {
 	}
 }
 
-// All measures of random models of all kinds, with groups, servers of capacity 0 and classes of
-// their own sizes among them, are those of package bf, as often as their intervals say.
+// All measures of random models of all kinds agree with package bf as often as their intervals
+// promise. The models include groups, servers of capacity 0 and classes with different mean sizes.
 func TestAgree(t *testing.T) {
 	c := &comparison{t: t}
 	for k, m := range models(300**trial, false) {

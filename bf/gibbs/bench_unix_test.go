@@ -13,7 +13,7 @@ import (
 	simcluster "productform/sim/cluster"
 )
 
-// processorTime returns that of this process so far, in seconds.
+// processorTime returns the processor time used by this process so far, in seconds.
 func processorTime(tb testing.TB) float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -38,7 +38,7 @@ func drawRises(r *rand.Rand) (rises []rise, last float64) {
 	return rises, 0.2 + r.Float64()
 }
 
-// logDensity is that of the conditional law, but for a constant, at its most literal.
+// logDensity evaluates the log density of the conditional distribution literally, up to a constant.
 func logDensity(rises []rise, last, t float64) float64 {
 	log := -last * t
 	for _, r := range rises {
@@ -152,8 +152,8 @@ func firstDeath(c cluster.Class, life []float64) float64 {
 	return end
 }
 
-// The rises of a server are those of the joint density, written out for all classes and all draws
-// of servers.
+// The rises of a server match the joint density, expanded over all classes and all draws of
+// servers.
 func TestUpdateIsJointDensity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, out := drawParts(t)
@@ -167,7 +167,7 @@ func TestUpdateIsJointDensity(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		joint := func() float64 { // the logarithm of the density, but for a constant
+		joint := func() float64 { // the logarithm of the density, up to a constant
 			log := 0.0
 			for k, server := range out.Servers {
 				log -= float(server.Capacity) * a.unit * s.life[k]
@@ -192,7 +192,7 @@ func TestUpdateIsJointDensity(t *testing.T) {
 	})
 }
 
-// What follows from an order is the sum over all classes and all draws of servers.
+// Measures of an order equal sums over all classes and all draws of servers.
 func TestOrderIsSumOverDraws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, out := drawParts(t)

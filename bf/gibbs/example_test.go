@@ -27,8 +27,7 @@ func Example() {
 	// Output: mean delay 0.92, within 0.01 at confidence 0.95
 }
 
-// What one more unit of capacity takes away, of jobs of all classes: most at the server that is
-// short.
+// One more unit of capacity removes the most jobs at the server that is short of capacity.
 func ExampleRun_gradient() {
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "a", Capacity: big.NewRat(1, 1)}, {Name: "b", Capacity: big.NewRat(2, 1)}},

@@ -10,8 +10,8 @@ import (
 	"productform/stability"
 )
 
-// randomModel draws classes that each use three servers of capacity 1, at a part of the critical
-// load.
+// randomModel draws classes that each use three servers of capacity 1, at a fraction of the
+// critical load.
 func randomModel(tb testing.TB, classes, servers int, load *big.Rat, seed uint64) *cluster.Model {
 	r := rand.New(rand.NewPCG(seed, 0))
 	m := &cluster.Model{}
@@ -28,7 +28,7 @@ func randomModel(tb testing.TB, classes, servers int, load *big.Rat, seed uint64
 	return atLoad(tb, m, load)
 }
 
-// atLoad scales the rates of a model to a part of those at which it would no more be stable.
+// atLoad scales the rates of a model to a fraction of the critical ones.
 func atLoad(tb testing.TB, m *cluster.Model, load *big.Rat) *cluster.Model {
 	v, err := stability.Cluster(tb.Context(), m)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"productform/num"
 )
 
-// racks has a group that jobs draw from, jobs of two sizes, a server that does no work, and a part
-// of its own.
+// racks has a group that jobs draw from, jobs of two sizes, a server that does no work, and a
+// separate part.
 func racks() *cluster.Model {
 	return &cluster.Model{
 		Servers: []cluster.Server{
@@ -66,8 +66,8 @@ func TestSameDigits(t *testing.T) {
 	}
 }
 
-// What depends on no order is exact: one server, a group from which all classes draw, and parts of
-// these.
+// Measures that do not depend on an order are exact: one server, a group from which all classes
+// draw, and models made of such parts.
 func TestNothingToEstimate(t *testing.T) {
 	m := &cluster.Model{
 		Servers: []cluster.Server{
@@ -153,7 +153,7 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// Runs end soon after their context, wherever they are.
+// Run returns promptly after cancellation, at any stage.
 func TestEnds(t *testing.T) {
 	m := randomModel(t, 40, 80, big.NewRat(9, 10), 1)
 	err := oracle.CheckEnds(func(ctx context.Context) error {
@@ -204,7 +204,7 @@ func TestUnstable(t *testing.T) {
 	}
 }
 
-// Bad input is named, with its value and what is wanted.
+// Errors about bad input give its path, its value and valid values.
 func TestBadInput(t *testing.T) {
 	tooMany, farApart, bad := racks(), racks(), racks()
 	tooMany.Servers[0].Count, tooMany.Classes[0].Servers[0].Choose = 1_000_000, 500_000

@@ -7,8 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// However many sweeps there are, batches are of one length and hold all of them in order, 8 to 15
-// after a number of sweeps that inBatches gives, which is at most an eighth more than asked for.
+// For any number of sweeps, batches have equal lengths and contain all sweeps in order. After a
+// number of sweeps returned by inBatches, which rounds up by at most an eighth, there are 8 to 15
+// batches.
 func TestBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		unit, asked := rapid.IntRange(1, 5).Draw(t, "unit"), rapid.IntRange(1, 2000).Draw(t, "asked")
@@ -74,9 +75,9 @@ func autoregressive(seed uint64, r, mean float64, sweeps int, apart float64) []*
 	return all
 }
 
-// Of a process whose correlation falls as r^k, (1+r)/(1-r) values are worth an independent one;
-// intervals hold its mean as often as they say, and those of the variance, which is the covariance
-// of the process with itself, hold that.
+// If the correlation of a process falls as r^k, (1+r)/(1-r) values are worth an independent one.
+// Intervals contain the mean of the process as often as promised, and so do intervals of its
+// variance, the covariance of the process with itself.
 func TestCorrelatedProcess(t *testing.T) {
 	const r, mean, runs = 0.5, 5., 400
 	sum, outside, far := 0.0, 0, 0

@@ -42,14 +42,15 @@ func (w *window) holds(class cluster.Class) bool {
 	return true
 }
 
-// A share is the fraction of the jobs of a class that have given numbers of servers in the window.
+// A share holds the jobs of a class that have given numbers of servers in the window.
 type share struct {
 	rate    *big.Rat
 	servers []cluster.Choice
 }
 
-// add adds a class of the component that uses the window: a class for each number of servers of
-// each row that its jobs may have in the window. The last class added has as many as can be.
+// add adds a class of the component that uses the window: one class for each combination of numbers
+// of servers, by row, that its jobs may have in the window. The last class added has as many as
+// possible.
 func (w *window) add(class cluster.Class) {
 	shares := []share{{rate: class.ArrivalRate}}
 	for _, choice := range class.Servers {

@@ -27,7 +27,7 @@ func draw(t *rapid.T) *cluster.Model {
 		o.Servers, o.Count = 4, 4
 	}
 	m := oracle.DrawModel(t, o)
-	// classes of two rows at most, so that windows leave classes out
+	// classes of at most two rows, so windows omit classes
 	if len(m.Classes) > 1 && rapid.Bool().Draw(t, "sparse") {
 		for i := range m.Classes {
 			c := &m.Classes[i]
@@ -56,12 +56,12 @@ func bounds(t interface {
 	return b
 }
 
-// rounding is how far bounds may be from those without rounding: twice the tolerance of what Delays
-// asks of bf.Solve.
+// rounding is the largest error of bounds due to rounding: twice the tolerance that Delays passes
+// to bf.Solve.
 const rounding = 4e-6
 
-// Windows of any size have the exact mean delays of all classes between their bounds, larger ones
-// have closer bounds, and those of all servers give the delays themselves.
+// Windows of any size enclose the exact mean delays of all classes; larger windows have closer
+// bounds, and windows of all servers give the delays themselves.
 func TestBracket(t *testing.T) {
 	var classes, upper, wide, strict int
 	rapid.Check(t, func(t *rapid.T) {
@@ -170,7 +170,7 @@ func TestDraws(t *testing.T) {
 	const ways = n * (n - 1) / 2
 	pair, single := .25*n/ways, .25*n*2*(n-2)/ways // rates of a pair, and of both servers with others
 	low := 1 / (2 - pair)
-	high := 1 / (2 - pair - single) // two servers, each with jobs of its own, and those that have both
+	high := 1 / (2 - pair - single) // two servers with jobs of either one alone, and jobs that have both
 	if math.Abs(b.Low-low) > rounding || b.High == nil || math.Abs(*b.High-high) > rounding {
 		t.Errorf("%v, want [%v, %v]", show(b), low, high)
 	}

@@ -45,8 +45,8 @@ type Ladder struct {
 	Next    func(error) bool // whether Auto continues after this error of Float; nil for only [num.ErrDigits]
 }
 
-// Climb answers by the first sufficient rung of a ladder: for Auto by float64 if its bound is
-// within the tolerance, otherwise by enclosures with as many bits as needed. solve uses one engine
+// Climb answers with the first sufficient rung of a ladder. Auto uses float64 if its bound is
+// within the tolerance, and otherwise enclosures with as many bits as needed. solve uses one engine
 // and, for Enclose, the given bits; it also returns a bound on the relative error. The error is
 // that of solve, or an [*input.Error] for a tolerance that no enclosure reached.
 func Climb[T any](l Ladder, solve func(engine num.Engine, prec uint) (T, float64, error)) (r T, err error) {

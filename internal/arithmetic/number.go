@@ -8,8 +8,8 @@ import (
 	"productform/num"
 )
 
-// A Number is a number >= 0 as one of the engines knows it: x with f 2^(512 exp) = x(1+ε), |ε| <=
-// e, or in an interval, or x exactly. The operations below carry the bound along.
+// A Number is a number >= 0 as represented by one of the engines: x with f 2^(512 exp) = x(1+ε),
+// |ε| <= e, or in an interval, or x exactly. The operations below carry the bound along.
 type Number struct {
 	Wide
 	Bound    float64
@@ -23,7 +23,7 @@ const Roundoff = 0x1p-53 // u: relative error of one float64 operation
 // comes out smaller or not finite loses its bound.
 const Least = 0x1p-1000
 
-// FromFloat returns a number that float64 arithmetic gave.
+// FromFloat returns a number computed in float64.
 func FromFloat(f, e float64) Number {
 	if !(f >= Least || f == 0) || f > math.MaxFloat64 {
 		e = math.Inf(1)
@@ -31,7 +31,7 @@ func FromFloat(f, e float64) Number {
 	return FromWide(NewWide(f, 0), e)
 }
 
-// FromWide returns w as a value, without a bound if that is none.
+// FromWide returns w as a number with error bound e, or without a bound unless 0 <= e < 1e-3.
 func FromWide(w Wide, e float64) Number {
 	if !(e >= 0 && e < 1e-3) || !(w.F <= math.MaxFloat64) {
 		e = math.Inf(1)
@@ -76,8 +76,8 @@ func nearest(r *big.Rat) (f float64, exact bool) {
 	return r.Float64()
 }
 
-// Around returns doubles with below <= x <= above for x >= 0, twice x if it is one, and else the
-// neighbours of the nearest; above is +Inf beyond the largest.
+// Around returns float64s with below <= x <= above for x >= 0: x twice if it is a float64,
+// otherwise the neighbours of the nearest; above is +Inf beyond the largest.
 func Around(x *big.Rat) (below, above float64) {
 	f, exact := x.Float64()
 	if exact && f < 0x1p-1022 { // Rat.Float64 takes 0 for an exact 2^-2000
@@ -95,8 +95,8 @@ func (a Number) Zero() Number { return a.Rational(new(big.Rat)) }
 // One returns 1 in the arithmetic of a.
 func (a Number) One() Number { return a.Rational(big.NewRat(1, 1)) }
 
-// Sum adds the numbers first..last, at least one, by halves, so that each takes part in as few
-// additions as can be. The error is ctx.Err(), soon after ctx is done.
+// Sum adds the numbers first..last, at least one, by halves, so each takes part in as few additions
+// as possible. If ctx is cancelled, Sum returns ctx.Err() promptly.
 func Sum(ctx context.Context, first, last int, number func(k int) Number) (Number, error) {
 	if err := ctx.Err(); err != nil {
 		return Number{}, err

@@ -129,7 +129,7 @@ func AllRules() (list []Policy) {
 	return list
 }
 
-// Baselines returns those of package rigid, what sites use today.
+// Baselines returns the policies of package rigid, which sites use today.
 func Baselines() (list []Policy) {
 	for _, name := range []string{"fcfs", "sjf", "easy", "easy/sjf", "conservative"} {
 		p, err := rigid.ParsePolicy(name)

@@ -50,9 +50,9 @@ Examples:
 {{end}}`
 )
 
-// Execute runs a command line. Where cobra would print a help text or names of Go functions, it
-// returns an error that states the problem; it also returns an error if a help text cannot be
-// written.
+// Execute runs a command line. If cobra would print a help text or names of Go functions, Execute
+// returns an error that states the problem instead. It also returns an error if a help text cannot
+// be written.
 func Execute(ctx context.Context, root *cobra.Command, args []string) error {
 	args = append([]string{}, args...) // nil would mean os.Args
 	root.SetArgs(args)

@@ -81,8 +81,8 @@ var bySize = [32]uint8{
 	15, 23, 27, 29, 30, 31,
 }
 
-// up finishes a block on the way up. sum is the sum over the high elements; the terms of elements
-// 3..7 are added in increasing order, then 2, 1 and 0, and the sum is multiplied by the reciprocal
+// up finishes a block on the way up. sum is the sum over the high elements. The terms of elements
+// 3..7 are added in increasing order, then 2, 1 and 0. The sum is then multiplied by the reciprocal
 // of d = (from + plus) - less. x gets H, product H·low. least is the smallest d.
 func up(x, sum, product *block, from, less *block, plus float64, low *block) (least float64) {
 	least = from[0] + plus - less[0]
@@ -180,9 +180,9 @@ func shift(out, from, less *block, plus float64) {
 	}
 }
 
-// folded are the sums of a block over elements 5..7, at the masks of elements 0..4: row m < 8 over
-// the subsets that meet mask m of these elements, so that row 0 holds zeros, and row everything
-// over all.
+// folded holds sums of a block over elements 5..7, at the masks of elements 0..4. Row m < 8 sums
+// over the subsets that meet mask m of these elements, so row 0 holds zeros; row everything sums
+// over all subsets.
 type folded [9][32]float64
 
 const everything = 8

@@ -17,7 +17,7 @@ type scratch struct {
 	denominators denominatorWalk
 	queries      []query
 	sum, product block
-	start        block // zeros, but for the first or the last block
+	start        block // zeros, except in the first or the last block
 	old          block // H of the block, where servers are mostly idle
 	folded       folded
 	others       [bits.UintSize]int

@@ -7,7 +7,7 @@ import (
 // Sums holds sums over the subsets of a part of the lattice, including the empty set.
 type Sums struct {
 	elements   int
-	hi, lo     []float64 // of the queries, as [num.Sum] has them
+	hi, lo     []float64 // sums of the queries, in the form of [num.Sum]
 	MostlyIdle []num.Sum // see MostlyIdle of the cube
 	Min        float64   // smallest denominator, and its block; after Up of the class lattice
 	MinBlock   int

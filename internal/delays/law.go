@@ -14,7 +14,7 @@ type Law interface {
 	Until() float64
 }
 
-// A Lookup answers from the law of the delay of a class.
+// A Lookup answers questions about the delay of a class from its distribution.
 type Lookup struct {
 	Law
 	Unit   *big.Rat // of its time, in units of time of the model
@@ -66,7 +66,7 @@ func (d *Lookup) guess(t float64) float64 {
 	return d.Tail(t).Double()
 }
 
-// interval returns the bounds on a number, none if it has none.
+// interval returns the bounds on a number, or an empty interval if it has none.
 func interval(x arithmetic.Number) num.Interval {
 	if !(x.Bound < 0.5) {
 		return num.Interval{}

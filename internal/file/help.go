@@ -28,7 +28,7 @@ func (f Field[T]) Otherwise(meaning string) Field[T] {
 	return f.Optional()
 }
 
-// Of returns a field whose elements have the fields that of describes, for the help.
+// Of adds the description of the elements of a field, for the help.
 func Of[T, E any](f Field[T], of *Description[E]) Field[T] {
 	f.parts = of.helpRows
 	return f

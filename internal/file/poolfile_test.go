@@ -111,7 +111,7 @@ func TestReadRefuses(t *testing.T) {
 			t.Errorf("%s: %s", c.text, diff)
 		}
 		if otherSort := strings.Contains(c.text, "mean_size"); errors.Is(err, errSort) != otherSort {
-			t.Errorf("%s: the error is of the sort of jobs: %v", c.text, !otherSort)
+			t.Errorf("%s: errors.Is(err, errSort) = %v, want the opposite", c.text, !otherSort)
 		}
 	}
 }

@@ -106,7 +106,7 @@ func drawCity(t *rapid.T) *city {
 	return c
 }
 
-// written returns the city as a file has it.
+// written returns the city as it appears in a file.
 func written(c *city) map[string]any {
 	zones, tours := []any{}, []any{}
 	for _, z := range c.Zones {

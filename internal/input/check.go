@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// The accepted ranges that models share, in the words of every message about them.
+// The valid ranges that models share, as worded in all messages.
 const (
 	Nonnegative = "a number >= 0"
 	Positive    = "a number > 0"
 	Name        = "a name, not empty"
-	QuotedName  = "a name in quotes, not empty" // of what stands there in a file and is no text
+	QuotedName  = "a name in quotes, not empty" // for a value in a file that is not text
 )
 
 // MaxBits bounds the bits of a numerator or denominator: as a fraction, a number has under 10,000
@@ -25,7 +25,7 @@ const MaxBits = 16_384
 // and adds it to names.
 func CheckName(names map[string]int, list string, i int, name string) error {
 	first, taken := names[name]
-	path := func() string { return Index(list, i) + ".name" } // only of what is refused
+	path := func() string { return Index(list, i) + ".name" } // built only for rejected names
 	switch {
 	case name == "":
 		return Errorf(path(), `""`, Name)

@@ -1,5 +1,5 @@
-// Package input answers: how does every reader and solver report an invalid input? It has their one
-// error: the path of the entry, its value, and what would be accepted.
+// Package input defines the error that every reader and solver returns: how is an invalid input
+// reported? The error has the path of the entry, its value, and the valid values.
 package input
 
 import (

@@ -120,7 +120,7 @@ func within(r *bf.Result, v *num.Value, want *big.Rat) bool {
 	return off.Abs(off).Cmp(allowed.Mul(allowed, want)) <= 0
 }
 
-// comparisons counts comparisons, so that none is skipped unnoticed.
+// comparisons counts comparisons, so a skipped one is noticed.
 type comparisons struct {
 	stable   map[bf.Lattice]int
 	unstable map[bf.Lattice]int

@@ -21,7 +21,7 @@ type Options struct {
 	Stable           bool // rates are scaled to a load of 1/20, 2/20, ..., or 19/20 of the critical one
 }
 
-// DrawModel draws a valid model. Numbers take few values, so that ties occur.
+// DrawModel draws a valid model. Numbers take few values, so ties occur.
 func DrawModel(t *rapid.T, o Options) *cluster.Model {
 	number := func(label string, zero bool) *big.Rat {
 		low := int64(1)

@@ -106,8 +106,8 @@ func OfServers(ctx context.Context, servers [][]int, capacities []*big.Rat) ([]*
 	return rank, nil
 }
 
-// Sums returns the sum of the values of the classes of each set, at its bit mask: 2^N additions.
-// The error is ctx.Err(), soon after ctx is done.
+// Sums returns the sum of the values of the classes of each set, at its bit mask: 2^N additions. If
+// ctx is cancelled, Sums returns ctx.Err() promptly.
 func Sums(ctx context.Context, values []*big.Rat) ([]*big.Rat, error) {
 	sums := make([]*big.Rat, 1<<len(values))
 	sums[0] = new(big.Rat)

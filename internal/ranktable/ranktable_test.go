@@ -82,7 +82,7 @@ func TestCheckMessages(t *testing.T) {
 	}
 }
 
-// Sums are those of the members.
+// Each sum is the sum over the members of its set.
 func TestSums(t *testing.T) {
 	values := []*big.Rat{big.NewRat(1, 2), big.NewRat(0, 1), big.NewRat(3, 7), big.NewRat(5, 1)}
 	sums, err := ranktable.Sums(t.Context(), values)

@@ -11,16 +11,16 @@ import (
 )
 
 // OfClass returns the coefficients 0..n of Z(λ + (z-1) ρ e_i), in the arithmetic of like, where ρ
-// is the given share of λ_i, that of one row of classes merged into class i. With r(k) the part of
-// ρ in the rate λ(k) of a state, the values of the states obey
+// is the rate of one of the rows of classes merged into class i. With r(k) the contribution of ρ to
+// the rate λ(k) of a state, the values of the states obey
 //
 //	(d(k) + r(k)) v_k[n] = Σ_t weight_t Π_c v_c[n] + r(k) v_k[n-1],  d(k) = M(k) - λ(k),
 //
-// over the terms t and their children c, of which at most one has a part of ρ and all others have
-// only order 0. On the class lattice the weight λ_i of the term without class i is λ_i - ρ at n = 0
-// and ρ at n = 1.
+// over the terms t and their children c, of which at most one contains a contribution of ρ; all
+// others have only order 0. On the class lattice the weight λ_i of the term without class i is λ_i
+// - ρ at n = 0 and ρ at n = 1.
 //
-// It takes n sweeps over the states with a part of ρ. The error is a *[num.TooLargeError] for
+// It takes n sweeps over the states with r(k) > 0. The error is a *[num.TooLargeError] for
 // fractions that need more than maxBytes, or that of the context.
 func OfClass(
 	ctx context.Context, p *Problem, g *Graph, class int, share *big.Rat, n int, like arithmetic.Number, maxBytes int64,

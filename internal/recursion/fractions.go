@@ -293,8 +293,8 @@ func (x *evaluation) Divide(z, y *big.Int, k int) {
 
 func isOne(z *big.Int) bool { return z.IsInt64() && z.Int64() == 1 }
 
-// numbers returns a zero for every state with room for size bits on its layer and a few words
-// more, so that the sums into it rarely need new memory.
+// numbers returns a zero for every state, with capacity for the bits of its layer and a few extra
+// words, so sums into it rarely allocate.
 func (x *evaluation) numbers(size func(layer int) int) []big.Int {
 	words := func(layer int) int { return size(layer)/wordBits + moreWords }
 	total := 0
@@ -314,7 +314,7 @@ func (x *evaluation) numbers(size func(layer int) int) []big.Int {
 
 const (
 	wordBits  = bits.UintSize // bits of a big.Word
-	moreWords = 4             // that a number has room for beyond its denominator
+	moreWords = 4             // extra capacity of a number beyond its denominator
 )
 
 // push brings a term to the denominator of the layer of a child.

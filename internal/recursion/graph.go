@@ -38,7 +38,7 @@ type Graph struct {
 	Rest     []int32 // -1 for none
 	OwnFirst []int32 // the own classes of state k are own[ownFirst[k]:ownFirst[k+1]]
 	Own      []int32
-	Coef     *Integers // coef(k, c) beside each entry of own; nil if all are 1
+	Coef     *Integers // coef(k, c) for each entry of own; nil if all are 1
 
 	// On the symmetric lattice of a shared problem, these replace coef, rate and den.
 	Shares *Shares
@@ -190,7 +190,7 @@ func (g *Graph) scaleWords(stop *Cancellation, times *big.Rat) error {
 		g.Total.Small[len(total)-1] = 1
 		return nil // weights are rates
 	}
-	// two words of 32 bits hold a weight, too
+	// a weight may take two words of 32 bits
 	ints, words := make([]big.Int, len(weights)), make([]big.Word, 2*len(weights))
 	for i, w := range weights {
 		g.Weights[i] = ints[i].SetBits(words[2*i : 2*i : 2*i+2]).SetInt64(w.Int64() / den * num)

@@ -302,7 +302,7 @@ func TestSweepsAgree(t *testing.T) {
 func TestSharesBelowTheRange(t *testing.T) {
 	const n, d, prec = 1100, 550, 3000
 	whole := func(v int64) *big.Float { return new(big.Float).SetPrec(prec).SetInt64(v) }
-	for _, rate := range []int64{1, 1000} { // the least of them for a server that is idle for nearly all of the time
+	for _, rate := range []int64{1, 1000} { // the smaller one makes the servers idle nearly all the time
 		const capacity = 20_000
 		p := &recursion.Problem{
 			Shared:  true,

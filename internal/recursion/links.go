@@ -36,7 +36,8 @@ func (l *links) all() serverSet {
 	return set
 }
 
-// each calls f once for each class that uses a server of the set, and returns how many there are.
+// each calls f once for each class that uses a server of the set, and returns the number of these
+// classes.
 func (l *links) each(set serverSet, f func(class int32)) (classes int) {
 	l.round++
 	for at, w := range set {
@@ -53,13 +54,13 @@ func (l *links) each(set serverSet, f func(class int32)) (classes int) {
 	return classes
 }
 
-// count returns how many terms the graph of connected sets has, and work as long that building it
-// takes, or some number above the limit if it is more. For each state these are its servers, and
-// the classes that use them.
+// count returns the number of terms of the graph of connected sets and the work of building it in
+// the same unit, or some number above the limit if there are more. Each state counts its servers
+// and the classes that use them.
 //
-// A connected set is a union of classes of which each meets some before it, so that all are found
-// from single classes by adding one class at a time. Those found last are followed first: these are
-// large, which soon shows if there are too many.
+// A connected set is a union of classes in which each class meets an earlier one, so all such sets
+// are found from single classes by adding one class at a time. The last sets found are extended
+// first: they are large, so an excess of sets shows early.
 func (l *links) count(ctx context.Context, limit int) (used int, err error) {
 	stop := Cancellation{Ctx: ctx}
 	found := newSetTable(l.words)

@@ -34,13 +34,13 @@ type Group struct {
 
 // A Class spreads its arrivals evenly over the ways to choose its servers.
 type Class struct {
-	Rate   *big.Int // of each way, λ_t / Π_g C(n_g, d_tg); λ_t if the problem is shared
+	Rate   *big.Int // per way, λ_t / Π_g C(n_g, d_tg); λ_t if the problem is shared
 	Choose []Choice // servers chosen from which groups
 }
 
-// Words returns the capacities and rates as int64 whose sum fits into 62 bits: exact if slop is 0,
-// otherwise divided by 2^shift and rounded, so that every difference μ(A) - λ(A) is off by at most
-// slop units.
+// Words returns the capacities and rates as int64 whose sum fits into 62 bits: exact if slop is 0;
+// otherwise they are divided by 2^shift and rounded, and every difference μ(A) - λ(A) is off by at
+// most slop units.
 func (p *Problem) Words() (capacity, rate []int64, shift uint, slop float64) {
 	if p.Small {
 		return p.Capacity64, p.Rate64, 0, 0
@@ -88,8 +88,8 @@ func (p *Problem) ClassMasks() []int {
 	return masks
 }
 
-// WeightGroups returns the group and the number of its servers behind each weight of the lattices
-// of servers.
+// WeightGroups returns, for each weight of the lattices of servers, its group and number of
+// servers.
 func (p *Problem) WeightGroups() (group []int, copies []*big.Rat) {
 	for s, g := range p.Groups {
 		for k := range g.N {

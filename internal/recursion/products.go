@@ -11,7 +11,7 @@ import (
 var errFar = errors.New("coefficients outside the range of float64")
 
 // Nonzero coefficients of [floatProducts] must be in [least, most], and weights at least smallest,
-// so that products of two with a weight stay in range.
+// so products of two coefficients and a weight stay in range.
 const least, most, smallest = 0x1p-450, 0x1p450, 0x1p-60
 
 func inRange(z []float64) bool {
@@ -27,11 +27,11 @@ func inRange(z []float64) bool {
 // Coefficient i is multiplied by the i-th power of M/λ of the root, which keeps coefficients of
 // similar size.
 //
-// Errors are relative. e[k] bounds the roundings of coefficient 0 of state k, and e[k] + 10 i those
-// of coefficient i: a term adds those of its children, of which the orders add up to i, an addition
-// for each product in the sums of [AddProduct], and one for its weight; the state the additions of
-// its terms, one quotient and one for M; its own coefficient i-1 has at most three more with λ, M/λ
-// and M. The powers of M/λ are removed by i divisions.
+// Errors are relative. e[k] bounds the roundings of coefficient 0 of state k, and e[k] + 10 i the
+// roundings of coefficient i. A term adds the roundings of its children, whose orders add up to i,
+// one per addition in the sums of [AddProduct], and one for its weight. The state adds one for each
+// addition of its terms, one quotient and one for M. Its own coefficient i-1 has at most three
+// more, with λ, M/λ and M. The powers of M/λ are removed by i divisions.
 func floatProducts(ctx context.Context, g *Graph, n int) ([]arithmetic.Number, error) {
 	root, terms := g.States()-1, n+1
 	tilt := g.Total.Float(root) / g.Rate.Float(root)

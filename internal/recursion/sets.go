@@ -87,7 +87,7 @@ func (t *setTable) slot(set serverSet) int {
 	}
 }
 
-// remember gives the next number to a set that has none.
+// remember assigns the next number to a set that has none.
 func (t *setTable) remember(set serverSet) int32 {
 	k := int32(len(t.sets) / t.width)
 	t.sets = append(growList(t.sets, t.width), set...)

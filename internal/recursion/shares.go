@@ -10,25 +10,25 @@ import (
 )
 
 // Shares provides the denominators of the symmetric lattice if the numbers of ways to choose
-// servers are too long to store. Of the jobs of class t, the share
+// servers are too long to store. A state k contains all servers of the fraction
 //
 //	q_t(k) = Π_g C(k_g, d_tg)/C(n_g, d_tg),  λ(k) = Σ_t λ_t q_t(k),
 //
-// finds all its servers among k. Each factor is read from a table in big floats, which is filled
-// from its value 1 at k_g = n_g down: C(k-1, d) = C(k, d) (k-d)/k.
+// of the jobs of class t, called its share. Each factor is read from a table of big floats, filled
+// downwards from the value 1 at k_g = n_g: C(k-1, d) = C(k, d) (k-d)/k.
 //
 // Every number takes prec+guard bits. A table has two roundings per step, a term of λ(k) one per
 // factor and one for λ_t, the sums two per class: fewer than 2 Σ_g n_g + groups + 2 classes + 1 <
-// 2^(guard-65) in all. Each is of at most 2^-(prec+guard), so computed shares and λ(k) have
-// relative errors of at most 2^-(prec+64).
+// 2^(guard-65) in total. Each is at most 2^-(prec+guard), so computed shares and λ(k) have relative
+// errors of at most 2^-(prec+64).
 type Shares struct {
 	p       *Problem
 	prec    uint
 	guard   uint
 	stride  []int     // state k holds k/stride mod (n+1) servers of a group
 	tables  []tableOf // one for each pair of a group and a number of servers chosen
-	Choices [][]int   // of each class, by place in tables
-	first   []int     // of each class, the one of the first group; -1 for none
+	Choices [][]int   // by class: indices of its tables
+	first   []int     // by class: index of its table for the first group; -1 for none
 }
 
 // tableOf holds C(k, d)/C(n, d) at k-d for k = d..n.
@@ -130,9 +130,9 @@ type ShareReader struct {
 	term, sum, difference, integer big.Float
 	buf                            big.Int
 	outer                          []outerShare // of each class
-	above                          int          // the state that inner is for, like that of outer
-	// sums of outer over the classes without a factor of the first group, then those with each
-	// table
+	above                          int          // the state that inner is valid for, as in outerShare
+	// sums of outer over the classes without a factor of the first group, then over the classes
+	// with each table
 	inner []big.Float
 }
 
@@ -142,7 +142,7 @@ type outerShare struct {
 	x     big.Float
 }
 
-// Reader returns a reader for the states in any order, fastest in sequence.
+// Reader returns a reader of states in any order; consecutive states are fastest.
 func (s *Shares) Reader() *ShareReader {
 	r := &ShareReader{
 		Shares: s,
@@ -284,7 +284,7 @@ func (s *Shares) exactRate(g *Graph, k int) *big.Rat {
 	return sum
 }
 
-// Gain returns λ(k) - λ(k-e) for the state child = k-e with one server fewer in a group, without a
+// Gain returns λ(k) - λ(k-e) for the state child = k-e with one server less in a group, without
 // subtraction: C(k, d) - C(k-1, d) = C(k, d) d/k.
 func (r *ShareReader) Gain(g *Graph, k, child int) *big.Float {
 	var group int

@@ -13,7 +13,7 @@ import (
 // Formats lists the formats of [Answer.Format].
 var Formats = []string{"text", "json", "csv"}
 
-// An Answer holds the same facts in all [Formats].
+// An Answer holds the content of an answer in all [Formats].
 type Answer struct {
 	JSON    any         // a struct, or a list of structs
 	Lines   []Lines     // of CSV
@@ -161,7 +161,7 @@ func (a Answer) csv() ([]byte, error) {
 		cells := make([]string, len(header))
 		for i, c := range header {
 			v := line.Get(c)
-			if isTable(v) { // it shares its name with a column of other lines
+			if isTable(v) { // its name is also a column of other lines
 				continue
 			}
 			cell, err := csvCell(v)
@@ -177,8 +177,8 @@ func (a Answer) csv() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// isTable reports whether a value is a list of structs or of numbers, which have lines of their own
-// in CSV.
+// isTable reports whether a value is a list of structs or of numbers, which get separate lines in
+// CSV.
 func isTable(v any) bool {
 	switch v := v.(type) {
 	case []Record:
@@ -210,8 +210,8 @@ func withProofs(columns []string, lines []Record) (all []string) {
 	return all
 }
 
-// csvCell returns a field of CSV. A list is a record of its own with semicolons, so that quotation
-// marks are around what holds one.
+// csvCell returns a field of CSV. A list is written as a record separated by semicolons, so
+// elements that contain a semicolon are quoted.
 func csvCell(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:

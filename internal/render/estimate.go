@@ -9,7 +9,7 @@ import (
 // An Estimate is an estimate of a simulation, with the exact value if known.
 type Estimate struct {
 	Mean float64 `json:"mean"`
-	// nil where all runs gave the same, which says nothing of how far off they are
+	// nil if all runs gave the same value, which says nothing about its error
 	HalfWidth  *float64 `json:"half_width"`
 	Confidence float64  `json:"confidence"`
 	*Theory
@@ -21,12 +21,13 @@ type Quantile struct {
 	Low        float64 `json:"low"`
 	High       float64 `json:"high"`
 	Confidence float64 `json:"confidence"`
-	Jobs       float64 `json:"jobs"` // it is from
+	Jobs       float64 `json:"jobs"` // used for the estimate
 	*Theory
 }
 
-// A Theory is the exact value of what was estimated, and the standard errors that the estimate is
-// above it: nil where all runs gave the same, as they do for what none has seen.
+// A Theory is the exact value of an estimated quantity, and the number of standard errors by which
+// the estimate exceeds it: nil if all runs gave the same value, as they do for an event that never
+// occurred.
 type Theory struct {
 	Exact float64  `json:"exact"`
 	Z     *float64 `json:"z"`
@@ -59,8 +60,8 @@ func (t *Text) estimateCells(v any) []string {
 	return cells
 }
 
-// estimateCell returns an estimate for people, of a half-width that is nil where all runs gave the
-// same.
+// estimateCell returns a human-readable estimate; its half-width is nil if all runs gave the same
+// value.
 func estimateCell(mean float64, halfWidth any) string {
 	h, ok := halfWidth.(float64)
 	switch {
@@ -72,8 +73,8 @@ func estimateCell(mean float64, halfWidth any) string {
 	return Six(mean) + " in all runs"
 }
 
-// PlusMinus returns an estimate for people: two digits of the half-width, and the mean to the same
-// place.
+// PlusMinus returns a human-readable estimate: two digits of the half-width, and the mean to the
+// same place.
 func PlusMinus(mean, halfWidth float64) string {
 	if halfWidth == 0 {
 		return Six(mean) + " ± 0"
@@ -86,8 +87,8 @@ func PlusMinus(mean, halfWidth float64) string {
 	return fmt.Sprintf("%.*f ± %.*f", places, mean, places, halfWidth)
 }
 
-// Between returns an estimate and its interval for people: two digits of half its width, the ends
-// rounded away from the estimate.
+// Between returns a human-readable estimate with its interval, to two digits of half the width,
+// with the ends rounded away from the estimate.
 func Between(value, low, high float64) string {
 	places := 10
 	if half := (high - low) / 2; half > 0 {

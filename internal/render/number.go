@@ -26,12 +26,12 @@ type Number struct {
 	Proof     Proof  // which of the next fields are written, as null if they do not exist
 	Exact     string // fraction in lowest terms; "" if it does not exist
 	Low, High any    // decimals as strings, or float64; nil if they do not exist
-	Double    bool   // computed in doubles: text shows six digits whatever the bounds have
+	Double    bool   // computed in float64: text shows six digits, whatever the precision of the bounds
 	BelowOne  bool   // known to be below 1: text does not show it as 1
 }
 
-// Value returns a number of a result with its proof, the bounds to so many digits; one that does
-// not exist for nil.
+// Value returns a number of a result with its proof, with bounds to the given number of digits; nil
+// gives a missing number.
 func Value(v *num.Value, p Proof, digits int) Number {
 	n := Number{Proof: p}
 	if v == nil {
@@ -49,8 +49,8 @@ func Value(v *num.Value, p Proof, digits int) Number {
 	return n
 }
 
-// Nearest returns the double of a result, or with 17 digits a number beyond their range, if its
-// engine knows it.
+// Nearest returns the float64 of a result, or 17 digits of a number beyond its range, if the engine
+// computed it.
 func Nearest(v num.Value) any {
 	switch {
 	case v.Float != 0:
@@ -71,8 +71,8 @@ func nearestRat(v *big.Rat) any {
 	return f
 }
 
-// Rat returns a fraction as the nearest double, or with 17 digits beyond their range, and itself if
-// the proof is wanted.
+// Rat returns a fraction as the nearest float64, or to 17 digits if that is out of range. With the
+// proof Fraction, it includes the fraction itself.
 func Rat(v *big.Rat, p Proof) Number {
 	n := Number{Proof: p}
 	if v == nil {
@@ -116,8 +116,8 @@ func (n Number) fields(key string) Record {
 	return Record{{Key: key, Value: n.Float}}
 }
 
-// text returns the number for people: a fraction if it is short, the digits asked of bounds, or six
-// digits.
+// text returns the number in human-readable form: as a fraction if it is short, otherwise to the
+// requested digits of bounds, or to six digits.
 func (n Number) text(t *Text) string {
 	if n.Proof == Fraction && n.Exact != "" && t.isShort(n.Exact) {
 		if strings.Contains(n.Exact, "/") {
@@ -137,8 +137,8 @@ func (n Number) text(t *Text) string {
 	return n.decimals(Six(n.Float))
 }
 
-// roundText rounds a decimal to a number of digits. Those of far exponents are rounded without
-// them, which in binary would take as many digits as the exponent says.
+// roundText rounds a decimal to a number of digits. An extreme exponent is set aside first, because
+// in binary it would take as many digits as its value.
 func roundText(decimal string, digits int) (string, bool) {
 	head, tail, _ := strings.Cut(decimal, "e")
 	exponent, err := strconv.Atoi(tail)
@@ -220,7 +220,7 @@ func sixDigits(v *big.Rat, up bool) *big.Rat {
 	_, after, _ := strings.Cut(new(big.Float).SetPrec(256).SetRat(v).Text('e', 20), "e")
 	exponent, err := strconv.Atoi(after)
 	if err != nil {
-		return v // it is no number
+		return v // not a number
 	}
 	unit := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(exponent-5, 5-exponent))), nil))
 	if exponent < 5 {

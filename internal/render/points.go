@@ -11,23 +11,24 @@ type Section struct {
 	Kind string // the word in the column kind of CSV unless rows have their own; "" for no lines
 	Of   string // "" is the answer itself, "classes" a list in it, "classes.delay" one in each row, or in a record
 
-	// Columns are those of text, separated by spaces; "" for all plain fields, "-" for no table.
-	// One with ? is left out unless a row has a value, each other one is a field of some row.
+	// Columns lists the columns of text, separated by spaces; "" means all plain fields, "-" no
+	// table. A column with ? is omitted unless a row has a value; every other column must be a
+	// field of some row.
 	Columns string
 
 	Rows          func([]Record) []Record // the rows of text if they differ from those of CSV
 	Before, After string                  // lines of text around the table
 }
 
-// A Point is the answer for one value of what a command varies.
+// A Point is the answer for one value of the parameter that a command varies.
 type Point struct {
 	Head     Record // first fields in JSON and CSV; text shows the last of them in each table
 	Body     Record
 	Sections []Section
 }
 
-// Points returns the answer that has some points: a list, or only the first one if list is false.
-// Columns are the first columns of CSV, and heading writes the lines above the tables of text. It
+// Points returns an answer of several points: a list, or only the first one if list is false.
+// columns are the first columns of CSV, and heading writes the lines above the tables of text. It
 // panics if a section has rows without a column of its text.
 func Points(points []Point, list bool, columns []string, heading func(*Text)) Answer {
 	a := Answer{Columns: columns}
@@ -62,7 +63,7 @@ func Points(points []Point, list bool, columns []string, heading func(*Text)) An
 	return a
 }
 
-// check panics if there are rows and none has one of the columns, whose name is then misspelt.
+// check panics if there are rows and a column that none of them has: its name is misspelt.
 func (s Section) check(rows []Record) {
 	for _, c := range strings.Fields(s.Columns) {
 		has := func(r Record) bool { return slices.ContainsFunc(r, func(f Field) bool { return f.Key == c }) }
@@ -141,7 +142,7 @@ func (s Section) rows(body Record) []Record {
 	return rows
 }
 
-// names returns what names a row: its field name or, without one, the texts that it begins with.
+// names returns the fields that identify a row: its field name or, without one, its leading texts.
 func (r Record) names() Record {
 	end := slices.IndexFunc(r, func(f Field) bool { _, isText := f.Value.(string); return !isText })
 	if f := r.field("name"); f.Value != nil || end < 0 {

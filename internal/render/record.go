@@ -58,7 +58,7 @@ func (r Record) Insert(next string, fields ...Field) Record {
 	return slices.Insert(r, i, fields...)
 }
 
-// Pick returns some fields in an order, without a value those that the record lacks.
+// Pick returns the given fields in order; fields that the record lacks have no value.
 func (r Record) Pick(keys ...string) Record {
 	picked := make(Record, len(keys))
 	for i, key := range keys {
@@ -67,8 +67,8 @@ func (r Record) Pick(keys ...string) Record {
 	return picked
 }
 
-// Merge returns the fields of a record with the values that another one has for them, nil if it has
-// none, and then the other fields of that one.
+// Merge returns the fields of a record with their values in another record, nil if it has none,
+// followed by the other fields of that record.
 func (r Record) Merge(other Record) Record {
 	merged := slices.Clone(r)
 	for i, f := range r {
@@ -100,7 +100,7 @@ type namedField struct {
 	name        string
 	omitEmpty   bool
 	zero        string // what a zero value is written as: "null", "[]", or "" for itself
-	exact       bool   // in every style, its fraction is written as well
+	exact       bool   // its fraction is written in every style
 	belowOne    bool
 	beside      *big.Rat // the boundary of [RatBeside], nil for none
 	title, unit string
@@ -209,8 +209,8 @@ func isNumberType(t reflect.Type) bool {
 }
 
 // Flat puts the fields of records inside a record under longer names: response and in it p95 become
-// response_p95. An estimate is its mean, or its quantile, under the name of its own, followed by
-// the rest.
+// response_p95. An estimate becomes its mean or quantile, under the name of the estimate, followed
+// by the rest.
 func (r Record) Flat() Record {
 	var flat Record
 	for _, f := range r {
@@ -234,8 +234,8 @@ func (r Record) Flat() Record {
 	return flat
 }
 
-// expanded puts the fractions and bounds of numbers beside them, and those of a list of numbers in
-// lists beside it.
+// expanded adds the fractions and bounds of numbers after them; those of a list of numbers follow
+// it as lists.
 func (r Record) expanded() Record {
 	var out Record
 	for _, f := range r {

@@ -284,7 +284,7 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// In CSV a quantile stands under the name of its field, followed by the rest.
+// In CSV a quantile is in the column named like its field, followed by the rest.
 func TestQuantileIsFlat(t *testing.T) {
 	z := 0.5
 	delay := Record{{Key: "p99", Value: Fields(Quantile{3, 2, 4, 0.95, 100, &Theory{2.5, &z}})}, {Key: "p99.9"}}

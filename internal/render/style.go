@@ -7,12 +7,12 @@ import (
 	"productform/num"
 )
 
-// A Style says how the numbers of a result are written. Results of one engine share a style; what
-// another engine computed is made with a style of its own and [Record.Set] in the record.
+// A Style determines how the numbers of a result are written. Results of one engine share a style;
+// values from another engine are converted with another style and set by [Record.Set].
 type Style struct {
-	Engine num.Engine // exact: a fraction beside each number; enclose: bounds; others: nothing
+	Engine num.Engine // exact: a fraction next to each number; enclose: bounds; others: nothing
 	Digits int        // decimal digits of bounds
-	Range  bool       // only bounds are written, as doubles: none of the numbers is known
+	Range  bool       // only bounds are written, as float64: the numbers themselves are unknown
 }
 
 // Record returns the fields of a struct under the names in their tags (see the package comment).
@@ -53,8 +53,8 @@ func (s Style) rowsOf(list reflect.Value, named map[reflect.Type][]namedField) [
 	return rows
 }
 
-// Given returns a number that was given, not computed: only with the engine exact its fraction is
-// written beside it.
+// Given returns a number from the input: its fraction is written next to it only with the engine
+// exact.
 func (s Style) Given(v *big.Rat) Number {
 	if s.Engine == num.Exact {
 		return Rat(v, Fraction)
@@ -62,7 +62,7 @@ func (s Style) Given(v *big.Rat) Number {
 	return Rat(v, Unproved)
 }
 
-// Beside returns a number that was given as [RatBeside] does.
+// Beside returns a number from the input as [RatBeside] does.
 func (s Style) Beside(v, boundary *big.Rat) Number { return RatBeside(v, boundary, s.Given(nil).Proof) }
 
 // Computed returns a number that an engine computed, nil for one that does not exist.
@@ -74,7 +74,7 @@ func (s Style) Computed(v *num.Value) Number {
 	return Value(v, map[num.Engine]Proof{num.Exact: Fraction, num.Enclose: Bounds}[s.Engine], s.Digits)
 }
 
-// number returns a value of a result as a [Number], and false if it is none.
+// number returns a value of a result as a [Number], or false if it is not a number.
 func (s Style) number(v reflect.Value, f namedField) (Number, bool) {
 	var n Number
 	switch x := v.Interface().(type) {

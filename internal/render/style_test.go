@@ -48,7 +48,7 @@ func third(engine num.Engine) num.Value {
 	return v
 }
 
-// The engine decides what is beside a number, also beside one that does not exist.
+// The engine decides what is written next to a number, even a missing one.
 func TestStyleFollowsEngine(t *testing.T) {
 	for engine, want := range map[num.Engine]string{
 		num.Float: `{"name": "k", "rate": 0.5, "load": 0.3333333333333333, "delay": null, "kind": null,

@@ -12,12 +12,12 @@ import (
 	"productform/num"
 )
 
-// A Text is an answer for people: lines, and tables with an empty line after each.
+// A Text is a human-readable answer: lines, and tables followed by an empty line.
 type Text struct {
 	bytes.Buffer
 	Digits int // of numbers with bounds, if more than six are shown
-	// most digits of a numerator or denominator shown as a fraction; 0 for fractions of at most 24
-	// characters
+	// maximum number of digits of a numerator or denominator shown as a fraction; 0 for fractions
+	// of at most 24 characters
 	Fraction int
 }
 
@@ -39,7 +39,7 @@ func (t *Text) isShort(fraction string) bool {
 	return len(fraction) <= 24 && (!ok || max(len(numerator), len(denominator)) <= t.Fraction)
 }
 
-// Cell returns one value for people.
+// Cell returns one value in human-readable form.
 func (t *Text) Cell(v any) string {
 	switch v := v.(type) {
 	case Number:
@@ -63,8 +63,8 @@ func (t *Text) Cell(v any) string {
 	return Six(v)
 }
 
-// Table writes some columns of structs, and an empty line; nothing without rows. Estimates have
-// their exact values beside them if any row has one.
+// Table writes some columns of structs, and an empty line; it writes nothing without rows. Exact
+// values are shown next to estimates if any row has one.
 func (t *Text) Table(rows any, columns ...string) {
 	records := Rows(rows)
 	if len(records) == 0 {

@@ -26,14 +26,14 @@ func (h *reach) add(f *function) {
 	}
 }
 
-// tailBounds returns bounds on the probability that any time exceeds the end, and on the same for
-// one server.
+// tailBounds returns bounds on the probability that any time exceeds the end, and on that
+// probability for one server.
 //
 // Let R be the event that no time exceeds the end, and H(x) the largest probability P~(T_s > x) of
 // all servers. The panels give P~ conditioned on R. Both densities are log-supermodular, R is
-// decreasing and T_s > x increasing, so that P~(T_s > x | R) grows with all arrival rates, and with
-// h as the largest of them, H(x) <= h + P~(not R) <= h + S H(T). The probability that T_s is beyond
-// a time is log-concave in it (Prekopa), and 1 at 0: H(T) <= H(x)^θ with θ = T/x. So H(x) <= h + S
+// decreasing and T_s > x increasing, so P~(T_s > x | R) grows with all arrival rates, and with h as
+// the largest of them, H(x) <= h + P~(not R) <= h + S H(T). The probability that T_s is beyond a
+// time is log-concave in it (Prekopa), and 1 at 0: H(T) <= H(x)^θ with θ = T/x. So H(x) <= h + S
 // H(x)^θ, for all rates from 0 to the given ones, with h at the given rates. If Y > h + S Y^θ, then
 // H(x) is never Y. It depends continuously on the rates, and equals e^{-Cx} at rates 0, with C the
 // smallest capacity: if that is below Y, then H(x) < Y for all rates.
@@ -203,11 +203,11 @@ func (r ratio) number(off float64) arithmetic.Number {
 	return arithmetic.FromFloat(r.value, less/(1-less)*(1+8*u))
 }
 
-// result returns the measures and their largest bound, including the times beyond the end. As E~
-// given R is at most E~, because R is decreasing and a minimum is increasing, and E~[min; not R] is
-// at most T P(not R) + E[(T_j - T)^+], where P(T_j > x) <= z^{x/T} with z of one server, the mean
-// minimum exceeds the mean given R by at most T (P(not R) + z/log(1/z)). A probability of jobs, the
-// mean of one between 0 and 1, differs by at most P(not R) from that given R.
+// result returns the measures and their largest bound, including the times beyond the end. E~ given
+// R is at most E~, because R is decreasing and a minimum is increasing. E~[min; not R] is at most T
+// P(not R) + E[(T_j - T)^+], where P(T_j > x) <= z^{x/T} with z of one server. So the mean minimum
+// exceeds the mean given R by at most T (P(not R) + z/log(1/z)). A probability of jobs, the mean of
+// one between 0 and 1, differs by at most P(not R) from that given R.
 func (a *answer) result(p *Problem, s Settings) (r *forest.Result, worst float64) {
 	any, one := a.tailBounds(p.Capacities)
 	beyond := a.tailMean(any, one)

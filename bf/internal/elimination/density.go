@@ -7,8 +7,8 @@ import (
 	"productform/num"
 )
 
-// A density is that of the minimum of a few times on [0, T], up to a factor. It is a sum over the
-// servers that can attain the minimum; its parts are functions of one time, with defects.
+// A density is the density of the minimum of a few times on [0, T], up to a factor. It is a sum
+// over the servers that can attain the minimum; its parts are functions of one time, with defects.
 type density struct {
 	servers []int
 	parts   []*function

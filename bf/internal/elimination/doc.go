@@ -1,6 +1,6 @@
-// Package elimination answers: what are the stationary measures of a cluster under balanced
-// fairness whose servers form a sparse graph, even with hundreds of servers in a tree or a line?
-// Tables over all sets of servers end at about thirty.
+// Package elimination computes the stationary measures of a cluster under balanced fairness whose
+// servers form a sparse graph: how busy are hundreds of servers in a tree or a line, when tables
+// over all sets of servers end at about thirty?
 //
 // Server s does C_s units of work per unit of time; class i brings λ_i units per unit of time to
 // the servers of S_i, which serve it together. Let the T_s be independent and exponential with

@@ -33,7 +33,7 @@ func (f factors) split(p *Problem, server int) (with, without factors) {
 	return with, without
 }
 
-// times returns the product of both.
+// times returns the product of two lists of factors.
 func (f factors) times(g factors) factors {
 	return factors{
 		slices.Concat(f.servers, g.servers), slices.Concat(f.classes, g.classes),
@@ -47,7 +47,7 @@ func (f factors) without(k *function) factors {
 	return f
 }
 
-// equals reports whether both are the same list.
+// equals reports whether two products have the same factors.
 func (f factors) equals(g factors) bool {
 	return slices.Equal(f.servers, g.servers) && slices.Equal(f.classes, g.classes) &&
 		slices.Equal(f.functions, g.functions)

@@ -66,11 +66,11 @@ func TestEliminate(t *testing.T) {
 			delete(left, s)
 		})
 		if (least == 0) != (len(left) == 0) {
-			t.Fatalf("%d are left, and the least degree is %d", len(left), least)
+			t.Fatalf("%d vertices remain, and the smallest degree is %d", len(left), least)
 		}
 		for s := range left {
 			if len(around(s)) < least || least <= most {
-				t.Fatalf("%d has %d neighbours, the least is %d, the most %d", s, len(around(s)), least, most)
+				t.Fatalf("vertex %d has %d neighbours, want at least %d, more than %d", s, len(around(s)), least, most)
 			}
 		}
 	})

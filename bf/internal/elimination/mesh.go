@@ -20,7 +20,7 @@ type mesh struct {
 	rough  bool      // skip the bounds
 	most   float64   // relative defect accepted for a cell
 	points []float64 // node i of panel k, at k n + i
-	rest   []float64 // and what rounding took from it
+	rest   []float64 // rounding error of each point
 	flaws
 
 	// On the panel [-1, 1], with ℓ_j the polynomial that is 1 at node j and 0 at the others:

@@ -10,22 +10,22 @@ import "math"
 // of length 2h. Its norm in a few times is at most the product of the norms of its factors.
 //
 //   - In the time v of a server that stays, the integral of G over all or a part of the panel has a
-//     norm of at most 2h |G|_v if v is no end of it. If it is, the integral is one of G along the
-//     straight way from an end of the panel to v, less one between two times of the panel if the
-//     other end is a time, too. Where v is in the ellipse of ρ, so is the way, of a length of at
-//     most h(1+(ρ+1/ρ)/2), and on it |G| is at most what path says. A function of at most B in the
-//     ellipse has Chebyshev coefficients of at most 2Bρ^-k, so that 4ρ^-n is to be multiplied by
-//     B/(1-1/ρ). Interpolation in v errs by at most 4ρ^-n times the norm, and by as much more as
-//     the interpolations in the times before amplify it.
-//   - At the nodes, weights integrate the interpolation of G in s: with an error of at most 2h
-//     4ρ^-n |G|_s. Values of functions at the nodes are off by their fuzz, and what is computed
-//     with them has roundings; both count at most as the sum of absolute terms. All this is
-//     amplified by every interpolation.
-//   - Where a power of one time alone underflows, or the product of the functions with that of the
-//     server that goes, the value computed for the region is anything from 0 to about the right
-//     one, whatever the powers of other times are.
-//   - What the kept functions are off by in the cells themselves, by their defects, is integrated
-//     as they are: see addDefect.
+//     norm of at most 2h |G|_v if v is not an end of it. If v is an end, the integral of G runs
+//     along the straight segment from an end of the panel to v; if the other end is also a time, an
+//     integral between two times of the panel is subtracted. If v is in the ellipse of ρ, so is the
+//     segment; its length is at most h(1+(ρ+1/ρ)/2), and on it path bounds |G|. A function of at
+//     most B in the ellipse has Chebyshev coefficients of at most 2Bρ^-k, so 4ρ^-n must be
+//     multiplied by B/(1-1/ρ). Interpolation in v errs by at most 4ρ^-n times the norm, amplified
+//     by the interpolations in the times before.
+//   - At the nodes, weights integrate the interpolation of G in s, with an error of at most 2h
+//     4ρ^-n |G|_s. Values of functions at the nodes are off by their fuzz, and computing with them
+//     adds roundings; both count at most by the sum of absolute terms. Every
+//     interpolation amplifies all of this.
+//   - If a power of one time alone underflows, or the product of the functions with the power of
+//     the eliminated server, the value computed for the region is anything from 0 to about the
+//     correct one, whatever the powers of other times are.
+//   - The errors of the kept functions in the cells themselves, their defects, are integrated like
+//     the functions: see addDefect.
 func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 	g := k.g
 	var stay [MaxWidth][radii]float64

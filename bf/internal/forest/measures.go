@@ -204,8 +204,8 @@ func logarithm(a arithmetic.Number) float64 { return math.Log(a.F) + 512*math.Ln
 // and constants have covariance 0.
 type Moment struct{ Mean, Weight, Both arithmetic.Number }
 
-// Rate returns the derivative in the rate of a class that is served during τ; counted tells whether
-// Y includes the class.
+// Rate returns the derivative with respect to the rate of a class that is served during τ; counted
+// states whether Y includes the class.
 func (m Moment) Rate(counted bool) Difference {
 	d := Difference{Plus: m.Both, Minus: m.Mean.Mul(m.Weight)}
 	if counted {

@@ -51,17 +51,17 @@ const tail = 0x1p-90
 // smallest C(K) - λ(K) over the sets K of servers. Hence P~(max T > T) <= Q(S, σT), E~[max T; max T
 // > T] <= (S/σ) Q(S+1, σT).
 //
-// Beyond T the solvers have freedom: they move the mass of server s to T itself and choose it as
-// ω_s e^{-C_s T} in place of e^{-C_s T}, so that functions are smooth at T. With ω >= 1 an upper
-// bound on the product of the ω_s, their approximation of Z is at least Z - Z Q and at most Z + ω Z
-// Q, since it is correct if no T_s is beyond T, and otherwise at most ω times too large. A mean of
+// Beyond T the solvers have freedom: they move the mass of server s to T itself and set it to ω_s
+// e^{-C_s T} instead of e^{-C_s T}, which makes functions smooth at T. With ω >= 1 an upper bound
+// on the product of the ω_s, their approximation of Z is at least Z - Z Q and at most Z + ω Z Q,
+// since it is correct if no T_s is beyond T, and otherwise at most ω times too large. A mean of
 // min_{S_i} T treats the minimum as up to 2T if all T_s of S_i are beyond T, and so is within 2ω
 // (S/σ) Q(S+1, σT) of the truth, which is at least 1/C(S_i) because both the weight e^{Σ λ min} and
 // the minimum increase in every T_s.
 //
-// A mean with the weight Ŷ = Y + c S, where constants of servers have the mean c, and Y = Σ λ min
-// <= Λ V/σ with Λ = Σ λ, adds at most (S/σ) Q(S+1, σT) c S + (S (S+1) Λ/σ²) Q(S+2, σT) there, and
-// is at least c S times the mean without the weight.
+// Now consider a mean with the weight Ŷ = Y + c S, where constants of servers have the mean c, and
+// Y = Σ λ min <= Λ V/σ with Λ = Σ λ. It adds at most (S/σ) Q(S+1, σT) c S + (S (S+1) Λ/σ²) Q(S+2,
+// σT) there, and is at least c S times the mean without the weight.
 func horizon(capacities []float64, slack, extra float64) float64 {
 	n, most := float64(len(capacities)), 0.0
 	need := extra - math.Log(tail) + math.Ln2*2

@@ -132,8 +132,8 @@ func row[T any](c *Chain, table [][]T, i int) []T {
 	return table[i]
 }
 
-// rowsPerBlock is the number of first servers processed at a time, so that their rows stay in
-// cache.
+// rowsPerBlock is the number of first servers processed at a time, small enough that their rows
+// stay in cache.
 const rowsPerBlock = 8
 
 // ascend visits all intervals of at most longest servers except the whole ring, each after its

@@ -2,8 +2,8 @@
 //
 //	go generate
 //
-// What each kernel computes, and in which order, is said by the function of the same name in
-// kernels.go.
+// The function of the same name in kernels.go defines what each kernel computes, and in which
+// order.
 package main
 
 import (

@@ -2,7 +2,7 @@
 //
 //	go generate
 //
-// What it computes, and in which order, is said by the function multiplyAdd in matrices.go.
+// The function multiplyAdd in matrices.go defines what the kernel computes, and in which order.
 package main
 
 import (
@@ -59,7 +59,7 @@ func multiplyAdd() {
 	RET()
 }
 
-// columns takes so many vectors of columns at a time, as long as there are as many.
+// columns processes the given number of vectors of columns at a time, as long as that many remain.
 func (k *kernel) columns(label string, vectors int) {
 	Label(label)
 	CMPQ(k.left, U8(4*vectors))

@@ -15,7 +15,7 @@ import (
 	"productform/plots/draw"
 )
 
-// ids are those of the figures drawn here.
+// ids returns the identifiers of the figures drawn here.
 func ids() []string { return []string{"bf-1", "bf-2", "bf-3", "bf-4"} }
 
 // figure returns a figure of a curve and of checks, whose z are spread as a normal variable.
@@ -81,7 +81,7 @@ func write(t *testing.T, folder string) {
 	save("checks.json", data, err)
 }
 
-// What figures writes has no fault; each file spoilt or removed is one.
+// The files that figures writes have no faults; each corrupted or removed file is one fault.
 func TestEveryFaultIsSeen(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder)

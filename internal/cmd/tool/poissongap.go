@@ -53,7 +53,7 @@ func rows() ([]row, error) {
 	return rows, nil
 }
 
-// setting is what a line of the table begins with: what was simulated, and the E[S] of the formula.
+// setting returns the start of a line of the table: the simulated setting, and E[S] by the formula.
 func (r row) setting() string {
 	cutoffs := make([]string, len(r.best.Cutoffs))
 	for i, s := range r.best.Cutoffs {

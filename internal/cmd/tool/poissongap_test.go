@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// The table in the docs is of the settings that the program computes; the means at host 1 are those
-// of theory, the others are not above their formulas. In 48 lines the former fails by chance with
-// probability 48 P(|t_19| > 10), below 1e-6.
+// The table in the docs has the settings that the program computes. Means at host 1 agree with
+// theory, and the others do not exceed their formulas. Over 48 lines, agreement fails by chance
+// with probability 48 P(|t_19| > 10), below 1e-6.
 func TestTable(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/tags-simulation.md")
 	if err != nil {
