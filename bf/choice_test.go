@@ -129,7 +129,7 @@ func drawnModel(n int) *cluster.Model {
 var choiceLattices = []Lattice{ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice, EliminationLattice}
 
 // countedWork returns the work of a plan for the means and the requested distributions. A term of a
-// sweep over a table counts as the part of a term of a graph that tableGain says.
+// sweep over a table counts as 2/tableGain terms of a graph.
 func countedWork(l *plan) float64 {
 	work := l.method.work(l, l.s.MaxJobs)
 	if usesMethod[tables](l) && l.s.MaxJobs == 0 {
@@ -243,7 +243,7 @@ func answerTo(ctx context.Context, p *Prepared, s request) (width float64, err e
 
 // BenchmarkChoice compares the time of Auto with that of each lattice that answers within the
 // tolerance, or as closely as Auto: auto/fastest is the time of Auto over that of the fastest.
-// Lattices that take four times as long as Auto are left out.
+// Lattices that take four times as long as Auto are omitted.
 func BenchmarkChoice(b *testing.B) {
 	for _, c := range []struct {
 		question string

@@ -184,8 +184,8 @@ func TestDelaysTooLarge(t *testing.T) {
 	}
 }
 
-// Near the limit of stability percentiles are right, or no bound is claimed: reports of the shop at
-// load factors of 1.0001 and 1.00001.
+// Near the stability limit, percentiles are correct or come without a bound: class reports of the
+// shop at load factors of 1.0001 and 1.00001.
 func TestDelaysNearInstability(t *testing.T) {
 	for _, load := range oracle.Rats("0.9999 0.99999") {
 		m := oracle.ScaleTo(shopModel(), load)
@@ -214,8 +214,8 @@ func TestDelaysNearInstability(t *testing.T) {
 	}
 }
 
-// Whenever a context is cancelled, the error is its own, and the kernels check it only a few more
-// times.
+// Whenever a context is cancelled, the solver returns the error of the context, and the kernels
+// check it only a few more times.
 func TestDelaysCancelled(t *testing.T) {
 	racks := racksModel().Scale(big.NewRat(1, 8))
 	for s := range racks.Servers {

@@ -101,8 +101,8 @@ func transform(m *cluster.Model, class, powers int) jet {
 }
 
 // The distribution of the number of jobs of a class has the generating function Z(λ + (z-1) λ_i
-// e_i)/Z(λ). They are equal as fractions on each lattice; a class that chooses its servers has all
-// combinations together. The other engines are within their bounds.
+// e_i)/Z(λ). They are equal as fractions on each lattice; a class that chooses its servers covers
+// all combinations together. The other engines are within their bounds.
 func TestJobsByClassMatchCoefficients(t *testing.T) {
 	const most = 3
 	rapid.Check(t, func(t *rapid.T) {
@@ -159,8 +159,8 @@ func TestJobsByClassMatchCoefficients(t *testing.T) {
 }
 
 // The moments are the derivatives of the transform. They are equal as fractions on each lattice;
-// for a class that chooses its servers any one combination gives them. The first moment is the mean
-// delay of Solve. The other engines are within their bounds.
+// for a class that chooses its servers, any single combination gives them. The first moment is the
+// mean delay of Solve. The other engines are within their bounds.
 func TestMomentsMatchTransform(t *testing.T) {
 	const moments = 3
 	rapid.Check(t, func(t *rapid.T) {

@@ -239,7 +239,7 @@ func TestDelaysAgainstSimulation(t *testing.T) {
 }
 
 // For every class, delays fall stochastically as a capacity grows, and rise as a rate grows. No
-// percentile is on the wrong side by more than its bounds, and no mean is as a fraction.
+// percentile is on the wrong side by more than its bounds, and no mean at all, as a fraction.
 func TestMoreCapacityNeverHurts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oneSize(drawModel(t, rapid.IntRange(0, 3).Draw(t, "groups") == 0, false))

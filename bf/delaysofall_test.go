@@ -48,7 +48,7 @@ func TestDelaysOfAllMatchMixture(t *testing.T) {
 	}
 }
 
-// Without arrivals there are no quantiles. With one class they are its own.
+// Without arrivals there are no quantiles. With one class they are the quantiles of that class.
 func TestDelaysOfAllOfOne(t *testing.T) {
 	m := shopModel()
 	m.Classes[1].ArrivalRate = new(big.Rat)

@@ -48,7 +48,7 @@ func models(n int, near bool) func(func(int, *cluster.Model) bool) {
 	}
 }
 
-// A comparison counts how far estimates are from exact values.
+// A comparison collects the distances of estimates from exact values.
 type comparison struct {
 	t            *testing.T
 	all, outside int
@@ -57,8 +57,8 @@ type comparison struct {
 	delaysOf     int
 }
 
-// add compares an estimate. Measures that hardly vary are left out of z, since orders which did not
-// come up decide there; but not of the count of intervals.
+// add compares an estimate. Measures that hardly vary are excluded from z, because orders that did
+// not occur dominate their error; the count of intervals includes them.
 func (c *comparison) add(what string, e *gibbs.Estimate, exact float64) {
 	c.t.Helper()
 	if e == nil {
@@ -83,7 +83,7 @@ func (c *comparison) add(what string, e *gibbs.Estimate, exact float64) {
 	}
 }
 
-// compare compares all measures of a model with those that package bf computes.
+// compare compares all measures of a model with the results of package bf.
 func (c *comparison) compare(k int, m *cluster.Model, s gibbs.Settings) {
 	t := c.t
 	q := bf.Question{MaxJobs: s.MaxJobs, ByClass: s.ByClass, Gradient: s.Gradient}
@@ -134,8 +134,8 @@ func (c *comparison) compare(k int, m *cluster.Model, s gibbs.Settings) {
 	}
 }
 
-// judge holds z values of E[X] to the normal distribution, those of delays to its variance, and the
-// intervals to their confidence.
+// judge compares the z values of E[X] with the normal distribution, those of delays with its
+// variance, and the coverage of intervals with their confidence.
 func (c *comparison) judge() {
 	far := 0.0
 	n := float64(len(c.jobs))
@@ -167,7 +167,7 @@ func TestAgree(t *testing.T) {
 	c.judge()
 }
 
-// So they are at 0.99 of capacity.
+// Measures also agree at 0.99 of capacity.
 func TestAgreeNearCapacity(t *testing.T) {
 	c := &comparison{t: t}
 	for k, m := range models(200**trial, true) {
@@ -176,7 +176,7 @@ func TestAgreeNearCapacity(t *testing.T) {
 	c.judge()
 }
 
-// Capacities of servers may be eighty powers of ten apart.
+// Estimates agree even if capacities of servers differ by eighty orders of magnitude.
 func TestAgreeFarApart(t *testing.T) {
 	c := &comparison{t: t}
 	random := rand.New(rand.NewPCG(4, 4))
@@ -196,7 +196,7 @@ func TestAgreeFarApart(t *testing.T) {
 	}
 }
 
-// On trees of sixty servers they are those that elimination proves, at loads from 0.5 to 0.98.
+// On trees of sixty servers, measures agree with elimination at loads from 0.5 to 0.98.
 func TestAgreeOnTrees(t *testing.T) {
 	c := &comparison{t: t}
 	for seed := range uint64(40 * *trial) {

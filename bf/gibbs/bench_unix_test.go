@@ -23,8 +23,8 @@ func processorTime(tb testing.TB) float64 {
 	return seconds(u.Utime) + seconds(u.Stime)
 }
 
-// BenchmarkRun takes the time to know the mean number of jobs to 0.5 %, with one worker; cpu-s is
-// the processor time.
+// BenchmarkRun measures the time to estimate the mean number of jobs to 0.5 % with one worker;
+// cpu-s is the processor time.
 func BenchmarkRun(b *testing.B) {
 	for _, size := range []struct {
 		classes, servers int
@@ -54,13 +54,13 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkBesideSimulation reports how many times as much processor time the simulator takes for
+// BenchmarkBesideSimulation reports the ratio of the simulator's processor time to that of Run for
 // the same standard error of the mean number of jobs.
 func BenchmarkBesideSimulation(b *testing.B) {
 	for _, load := range []*big.Rat{big.NewRat(1, 2), big.NewRat(9, 10), big.NewRat(95, 100), big.NewRat(99, 100)} {
 		m := randomModel(b, 100, 50, load, 1)
 		b.Run(fmt.Sprintf("classes=100/servers=50/load=%s", load.FloatString(2)), func(b *testing.B) {
-			var work, simulated float64 // variance times processor time, relative to the mean, added up
+			var work, simulated float64 // sums of variance times processor time, relative to the mean
 			for seed := uint64(0); b.Loop(); seed++ {
 				start := processorTime(b)
 				r, err := gibbs.Run(b.Context(), m, gibbs.Settings{Precision: 0.003, Workers: 1, Seed: seed}, nil)

@@ -18,7 +18,8 @@ import (
 var linked = flag.Int("linked", 30, "number of models of each kind with several blocks")
 
 // drawBlocks draws two or three blocks of servers, each nearly short of capacity, with weak links.
-// In a block each pair of servers has a class, all of one rate. Blocks may be mirror images.
+// In a block each pair of servers has a class; all these classes have the same rate. Blocks may be
+// mirror images.
 func drawBlocks(t *rapid.T) *cluster.Model {
 	m := &cluster.Model{}
 	class := func(rate *big.Rat, servers ...int) {
@@ -60,9 +61,9 @@ func drawBlocks(t *rapid.T) *cluster.Model {
 	return m
 }
 
-// drawHanging draws a group of servers very near capacity and two groups that hang on it: each of
-// their servers shares a class with one of the first group, which has nothing to spare for it. In a
-// group each pair of servers has a class, all of one rate.
+// drawHanging draws a group of servers very near capacity and two groups attached to it: each of
+// their servers shares a class with a server of the first group, which has no capacity to spare for
+// it. In a group each pair of servers has a class; all these classes have the same rate.
 func drawHanging(t *rapid.T) *cluster.Model {
 	m := &cluster.Model{}
 	class := func(rate float64, servers ...int) {

@@ -13,7 +13,7 @@ import (
 	"productform/internal/oracle"
 )
 
-// newTestRandom returns random numbers of a seed.
+// newTestRandom returns a random generator for a seed.
 func newTestRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 17)) }
 
 // farFromUniform returns √n times the largest distance of the empirical distribution of values from
@@ -27,8 +27,8 @@ func farFromUniform(values []float64) float64 {
 	return far * math.Sqrt(n)
 }
 
-// drawRises draws rises and the rate after the last, of which the first rates are negative in half
-// of the cases.
+// drawRises draws rises and the rate after the last one. In half of the cases, the first rates are
+// negative.
 func drawRises(r *rand.Rand) (rises []rise, last float64) {
 	t := 0.0
 	for range r.IntN(6) {
@@ -47,8 +47,8 @@ func logDensity(rises []rise, last, t float64) float64 {
 	return log
 }
 
-// Draws have the distribution that the trapezoid rule finds by the logarithm of the density, and
-// the density at 0 is its.
+// Draws have the distribution that the trapezoid rule computes from the log density, and the
+// returned density at 0 agrees with it.
 func TestConditional(t *testing.T) {
 	random := newTestRandom(1)
 	var p conditional
@@ -83,7 +83,7 @@ func TestConditional(t *testing.T) {
 	}
 }
 
-// Rates of all magnitudes give numbers, in their pieces.
+// Rates of all magnitudes give finite times, each in its piece.
 func TestConditionalExtremes(t *testing.T) {
 	random := newTestRandom(2)
 	var p conditional
@@ -103,7 +103,7 @@ func TestConditionalExtremes(t *testing.T) {
 	}
 }
 
-// A long list of rises is sorted as a short one is, and so is one merged of two.
+// Long lists of rises are sorted like short ones, and so are merged lists.
 func TestSortRises(t *testing.T) {
 	random := newTestRandom(3)
 	for n := range 60 {
@@ -121,8 +121,8 @@ func TestSortRises(t *testing.T) {
 	}
 }
 
-// drawParts draws a model and returns the one part that has all of it, and the same with all draws
-// of servers written out; nil if it falls apart.
+// drawParts draws a model and returns its only part, and the same model with all draws of servers
+// expanded; nil if it has several parts.
 func drawParts(t *rapid.T) (a *part, out *cluster.Model) {
 	m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: 4, Stable: true})
 	components, err := m.Reduce(t.Context())

@@ -25,8 +25,8 @@ func permutations(list []int32, k int, f func()) {
 	}
 }
 
-// An exchange preserves the distribution of orders, proportional to Π 1/slack, by a chi-square test
-// over all orders of four servers. The test fails by chance once in a million times.
+// An exchange preserves the distribution of orders, proportional to Π 1/slack: a chi-square test
+// over all orders of four servers, which fails by chance once in a million runs.
 func TestExchangeKeepsDistribution(t *testing.T) {
 	draw := rapid.Custom(func(t *rapid.T) *cluster.Model {
 		m := &cluster.Model{}

@@ -6,8 +6,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Z returns by how many standard errors the estimate exceeds the exact value, carried over from
-// Student's to the standard normal distribution, within ±38. It says nothing if StdError is 0.
+// Z returns the number of standard errors by which the estimate exceeds the exact value, converted
+// from Student's to the standard normal distribution, within ±38. It is meaningless if StdError is
+// 0.
 func (e Estimate) Z(exact float64) float64 {
 	d := e.Mean - exact
 	if d == 0 {

@@ -43,7 +43,7 @@ func racks() *cluster.Model {
 	}
 }
 
-// All digits depend on the seed, and none on the number of workers.
+// Results depend on the seed, but no digit depends on the number of workers.
 func TestSameDigits(t *testing.T) {
 	s := gibbs.Settings{Precision: 0.02, Seed: 5, MaxJobs: 10, ByClass: true, Gradient: true, Workers: 1}
 	want, err := gibbs.Run(t.Context(), racks(), s, nil)
@@ -104,7 +104,7 @@ func TestNothingToEstimate(t *testing.T) {
 	}
 }
 
-// Without arrivals there are no jobs, and nothing to stop for.
+// Without arrivals there are no jobs, and any precision is met.
 func TestNoArrivals(t *testing.T) {
 	r, err := gibbs.Run(
 		t.Context(), racks().Scale(new(big.Rat)), gibbs.Settings{MaxJobs: 1, ByClass: true, Gradient: true}, nil,
@@ -120,8 +120,9 @@ func TestNoArrivals(t *testing.T) {
 	}
 }
 
-// The rule that ends runs keeps the confidence of the intervals: after several looks they hold the
-// exact value as often as they say, even without what they have for orders that did not come up.
+// The stopping rule preserves the confidence of the intervals: after several evaluations they
+// contain the exact value as often as stated, even without the allowance for orders that did not
+// occur.
 func TestPrecision(t *testing.T) {
 	m := randomModel(t, 9, 6, big.NewRat(95, 100), 3)
 	want, err := bf.Solve(t.Context(), m, bf.Settings{})
@@ -165,7 +166,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// Progress comes one report at a time, and ends with all that was to be done.
+// Progress is reported one call at a time, and ends with Done equal to Total.
 func TestProgress(t *testing.T) {
 	var last gibbs.Progress
 	r, err := gibbs.Run(t.Context(), racks(), gibbs.Settings{Precision: 0.05}, func(p gibbs.Progress) {
@@ -182,7 +183,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// An unstable model is answered with a witness, one on the boundary, too.
+// An unstable model gets an error with a witness set, even on the stability boundary.
 func TestUnstable(t *testing.T) {
 	m := racks()
 	m.Classes[3].ArrivalRate = big.NewRat(1, 1)
@@ -238,7 +239,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Chains that are too short say so.
+// Chains that are too short give a warning.
 func TestTooShort(t *testing.T) {
 	m := randomModel(t, 60, 30, big.NewRat(999, 1000), 2)
 	r, err := gibbs.Run(t.Context(), m, gibbs.Settings{Sweeps: 8}, nil)

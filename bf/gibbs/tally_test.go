@@ -56,8 +56,8 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// autoregressive returns tallies of chains of the process x' = r x + √(1-r²) noise about a mean, of
-// variance 1, and its square.
+// autoregressive returns tallies of chains of the process x' = r x + √(1-r²) noise around a mean,
+// with variance 1, and of its square.
 func autoregressive(seed uint64, r, mean float64, sweeps int, apart float64) []*tally {
 	random := newTestRandom(seed)
 	var all []*tally

@@ -11,7 +11,7 @@ import (
 	"productform/num"
 )
 
-// A number in each of the arithmetics.
+// numbers is one number in each of the arithmetics.
 type numbers struct{ exact, float, interval arithmetic.Number }
 
 func of(r *big.Rat) numbers {
@@ -22,7 +22,7 @@ func of(r *big.Rat) numbers {
 	}
 }
 
-// Whatever is computed, far beyond the range of float64, too, the fraction lies in the interval and
+// For any computation, even far beyond the range of float64, the fraction lies in the interval and
 // within the bound of the float64.
 func TestBoundsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -96,8 +96,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// Fractions and integers of any length are rounded as math/big rounds them, and known to be exact
-// where they are.
+// Fractions and integers of any length are rounded as in math/big, and exact ones are recognized.
 func TestNearest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		integer := func(label string) *big.Int {
@@ -117,13 +116,13 @@ func TestNearest(t *testing.T) {
 	})
 }
 
-// Doubles around a fraction hold it and lie next to the nearest double; a double is its own bounds.
-// Far below and above all too.
+// Around encloses a fraction by the neighbours of the nearest float64; a float64 is its own bounds.
+// This also holds far below and above the range of float64.
 func TestAround(t *testing.T) {
 	check := func(t interface{ Fatalf(string, ...any) }, x *big.Rat) {
 		below, above := arithmetic.Around(x)
 		low, high := new(big.Float).SetFloat64(below), new(big.Float).SetFloat64(above)
-		wide := new(big.Float).SetPrec(1 << 13).SetRat(x) // exact for those below, or far nearer than doubles
+		wide := new(big.Float).SetPrec(1 << 13).SetRat(x) // exact for the fractions below, or much closer than float64
 		if !(below >= 0) || low.Cmp(wide) > 0 || high.Cmp(wide) < 0 {
 			t.Fatalf("%v is not in [%v, %v]", wide, below, above)
 		}

@@ -10,7 +10,7 @@ import (
 // A Fingerprint identifies what digits depend on besides the command line and its files. Two
 // processes with the same fingerprint give the same digits, and use the same keys for runs.
 type Fingerprint struct {
-	Version    string `json:"version"` // of the program, as printed by --version
+	Version    string `json:"version"` // version of the program, as printed by --version
 	Go         string `json:"go"`      // version of Go that built it
 	OS         string `json:"os"`
 	Arch       string `json:"arch"`

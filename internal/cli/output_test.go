@@ -51,7 +51,7 @@ func TestWriteAllMissingFolder(t *testing.T) {
 	})
 }
 
-// A file that is there stays as it is, and so does a link to nowhere.
+// An existing file does not change, and neither does a dangling link.
 func TestWriteNewExistingFile(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")

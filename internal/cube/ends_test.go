@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A cancelled context leaves a table as it is, also one whose length is no power of four times
-// that of a block.
+// A cancelled context leaves a table unchanged, even if its length is not a power of four times the
+// length of a block.
 func TestTransformsEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

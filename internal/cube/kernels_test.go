@@ -112,8 +112,8 @@ func TestTallySumsMeetingSubsets(t *testing.T) {
 }
 
 // oneByOne is the recursion with the additions in the order of the kernels: over high elements in
-// increasing order, then over elements 3..7, 2, 1 and 0. The product with the reciprocal is
-// rounded, as that is.
+// increasing order, then over elements 3..7, 2, 1 and 0. The reciprocal and the product with it are
+// each rounded.
 func oneByOne(c *Cube, d func(a int) float64) (h, v []float64) {
 	n := len(c.Weight)
 	order := []int{}
@@ -185,7 +185,7 @@ func TestSweepsKeepTheOrder(t *testing.T) {
 					c.Denominators, c.Meet = NewDenominators(capacity, classes, rate, c.Unit), classes
 				} else {
 					c.Products = make([]float64, 1<<n)
-					c.Denominators = &Denominators{Table: c.Products} // which it overwrites
+					c.Denominators = &Denominators{Table: c.Products} // Products is overwritten
 					for a := range c.Products {
 						c.Products[a] = max(1, d(a)) * c.Unit
 					}

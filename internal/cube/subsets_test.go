@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Integers below 2^20 add up exactly, so that both transforms can be compared with the sums
-// they stand for, at some sets.
+// Integers below 2^20 add up exactly, so both transforms can be compared with the sums that define
+// them, at some sets.
 func TestTransformsAreSums(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{3, 5, 12, 13, 14, LeafBits} {

@@ -66,7 +66,8 @@ func importsOf(t *testing.T) map[string][]string {
 	return imports
 }
 
-// A newcomer can hold the packages in mind: they are few, and no chain of imports is long.
+// The structure stays small enough for newcomers: packages are few, and no chain of imports is
+// long.
 func TestPackagesAreFew(t *testing.T) {
 	imports := importsOf(t)
 	if len(imports) > maxPackages {

@@ -1,5 +1,5 @@
 // Package docs answers for tests: do the code blocks of Markdown texts work as shown? It reads the
-// blocks, so that tests can run them.
+// blocks so tests can run them.
 package docs
 
 import (

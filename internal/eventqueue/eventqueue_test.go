@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The queue against a sorted list, with few values that tie often.
+// The queue agrees with a sorted list, with few values that tie often.
 func TestQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q Queue[float64]

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Times with few values tie often: the heap against a scan of all items.
+// The heap agrees with a scan of all items, with few times that tie often.
 func TestSchedule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s Schedule

@@ -70,7 +70,7 @@ func (f Field[T]) Always() Field[T] { f.isZero = func(*T) bool { return false };
 // read and checked before any field.
 func (f Field[T]) Ahead() Field[T] { f.ahead = true; return f }
 
-// Early makes a field of a whole file be checked as soon as it is read.
+// Early causes a field of a whole file to be checked as soon as it is read.
 func (f Field[T]) Early() Field[T] { f.early = true; return f }
 
 // A Scope holds the lists, by name, of the object and of its enclosing objects that have been read

@@ -13,7 +13,7 @@ import (
 	"productform/internal/input"
 )
 
-// A sample has a part that is no pointer.
+// A sample has a part that is not a pointer.
 type sample struct{ Size size }
 
 type size struct{ Grams float64 }
@@ -37,8 +37,8 @@ func readGrams(t fataler, text string) (float64, error) {
 	return s.Size.Grams, nil
 }
 
-// A number of any length and size is read as strconv reads it, or refused where that overflows or
-// gives 0.
+// A number of any length and size is read as by strconv, or rejected if strconv overflows or
+// returns 0.
 func TestFloatIsTheNearest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?`).Draw(t, "digits") +

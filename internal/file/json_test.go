@@ -23,7 +23,7 @@ func FuzzJSONTree(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if !utf8.Valid(data) {
-			return // refused before
+			return // rejected already
 		}
 		d := json.NewDecoder(bytes.NewReader(data))
 		d.UseNumber()

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The examples of the specification of YAML 1.2.2 that use neither anchors nor tags, and texts
-// about what chapters 6 to 10 say of colons, indentation, folding and the core schema. The values
+// The examples of the specification of YAML 1.2.2 that use neither anchors nor tags, and texts for
+// the rules of chapters 6 to 10 about colons, indentation, folding and the core schema. The values
 // are those of the specification, written in JSON.
 func TestYAMLSpecification(t *testing.T) {
 	for _, c := range []struct{ text, want string }{

@@ -35,7 +35,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// The first name is taken, each of the others has one fault.
+// The first name is accepted; each of the others has one fault.
 func TestCheckName(t *testing.T) {
 	names := map[string]int{}
 	for i, c := range []struct{ name, want string }{

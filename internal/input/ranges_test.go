@@ -7,7 +7,8 @@ import (
 	"productform/internal/input"
 )
 
-// Each range has its ends, refuses the numbers next to them, and says so.
+// Each range contains its ends and rejects the adjacent numbers, with an error that states the
+// range.
 func TestRangeEnds(t *testing.T) {
 	beyond := math.Nextafter(1e50, math.Inf(1))
 	for _, c := range []struct {

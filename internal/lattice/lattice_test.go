@@ -28,7 +28,7 @@ func total(x []int) int {
 	return n
 }
 
-// Every state of small lattices, found by trying all vectors.
+// Small lattices have exactly the states found by trying all vectors.
 func TestStates(t *testing.T) {
 	within := func(limits []int) func(x []int) bool {
 		return func(x []int) bool { return !exceeds(x, limits) }
@@ -97,7 +97,7 @@ func exceeds(x, limits []int) bool {
 	return false
 }
 
-// checkWalk checks that a walk visits all states in order and what it knows of each.
+// checkWalk checks that a walk visits all states in order, with correct data for each.
 func checkWalk(t *testing.T, name string, y Lattice, in func(x []int) bool) {
 	t.Helper()
 	w := Walk(y)

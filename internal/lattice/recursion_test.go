@@ -46,8 +46,8 @@ func inNumbers(y Lattice, lambda, drain []*big.Rat, engine num.Engine) *Recursio
 	return r
 }
 
-// Plain float64 has the digits of the literal recursion in numbers with exponents, and its bound
-// holds for the fractions of the same recursion.
+// Plain float64 gives the same digits as the literal recursion in numbers with exponents, and its
+// bound holds for the fractions of the same recursion.
 func TestFloatsAreLiteral(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		y, lambda, drain := drawSteps(t, rapid.SampledFrom([]int{0, 20, 60, 190}).Draw(t, "largest exponent"))
@@ -87,7 +87,7 @@ func TestFloatsAreLiteral(t *testing.T) {
 	})
 }
 
-// Numbers beyond what float64 holds are not given.
+// Numbers beyond the range of float64 are not returned.
 func TestFloatsRefuse(t *testing.T) {
 	y, one := NewBox([]int{3, 3}), big.NewRat(1, 1)
 	far := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 150))
@@ -113,8 +113,8 @@ func TestFloatsRefuse(t *testing.T) {
 	}
 }
 
-// The queue of rate min(Σ_i min(x_i, m_i), 3) summed job by job: up to 60 jobs of each of two
-// classes, at a load of at most 1/2, of which less than 2^-50 is left out.
+// The queue of rate min(Σ_i min(x_i, m_i), 3) matches sums over states of up to 60 jobs of each of
+// two classes. At a load of at most 1/2, this omits a probability below 2^-50.
 func TestRecursionAgainstStates(t *testing.T) {
 	const most = 60
 	for _, limits := range [][]int{{1, 1}, {1, 3}, {2, 2}, {3, 3}} {

@@ -101,8 +101,8 @@ func same(t *rapid.T, what string, got num.RatInterval, want *big.Rat) {
 	}
 }
 
-// within reports whether a number of a result keeps its promise: its fraction equals the exact one,
-// its bounds enclose it, and its float64 is within the error bound.
+// within reports whether a number of a result is correct: its fraction equals the exact one, its
+// bounds enclose it, and its float64 is within the error bound.
 func within(r *bf.Result, v *num.Value, want *big.Rat) bool {
 	if r.Engine == num.Exact {
 		return v.Exact.Cmp(want) == 0

@@ -13,8 +13,8 @@ import (
 	"productform/internal/ranktable"
 )
 
-// The rank function of servers is that of the definition, and passes the check; with one value set
-// below a subset's it does not, and one of the sets named is the one spoiled.
+// The rank function of servers matches its definition and passes the check. If one value is set
+// below that of a subset, the check fails and names the changed set.
 func TestOfServersAndCheck(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{ZeroCapacities: true})

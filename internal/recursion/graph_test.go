@@ -33,7 +33,7 @@ func drawFloatProblem(t *rapid.T, most int) *recursion.Problem {
 	for i := range rapid.IntRange(1, 4).Draw(t, "classes") {
 		var k recursion.Class
 		for s, g := range p.Groups {
-			// the first class is at all groups, which makes one component
+			// the first class uses all groups, so there is one component
 			if d := rapid.IntRange(0, g.N).Draw(t, "chosen"); d > 0 || i == 0 {
 				k.Choose = append(k.Choose, recursion.Choice{Group: s, Choose: max(d, 1)})
 			}
@@ -130,8 +130,7 @@ func holds(t rapid.TB, name string, roundings float64, x arithmetic.Number, want
 	}
 }
 
-// roundings on the way to a number, as many again for each server: weights, additions and a
-// division up and down
+// roundings per server of a number: weights, additions and a division, up and down
 const perServer = 20
 
 // The measures of all lattices of servers match those of all sets of single servers, within their
@@ -144,7 +143,7 @@ func TestMeasuresAreWithinTheirBounds(t *testing.T) {
 		if z == nil {
 			return
 		}
-		const most = 8 * perServer // for 1 - P(idle) more, as far as LowUtilization lets it lose digits
+		const most = 8 * perServer // 1 - P(idle) has more, because it may lose digits down to LowUtilization
 		evaluate := func(name string, p *recursion.Problem, g *recursion.Graph, err error) {
 			if err != nil {
 				t.Fatal(name, err)
@@ -297,8 +296,8 @@ func TestSweepsAgree(t *testing.T) {
 }
 
 // Each job uses half of a thousand servers, so for most sets of servers the share of the ways to
-// choose them is below the range of float64. The recursion of exactly, by the number of servers, is
-// done in 3000 bits.
+// choose them is below the range of float64. The recursion of exactly runs over the number of
+// servers, in 3000 bits.
 func TestSharesBelowTheRange(t *testing.T) {
 	const n, d, prec = 1100, 550, 3000
 	whole := func(v int64) *big.Float { return new(big.Float).SetPrec(prec).SetInt64(v) }
