@@ -12,14 +12,14 @@ import (
 	"productform/plots/scale"
 )
 
-// sources returns where the figures come from, in the order of the page.
+// sources returns the sources of the figures, in the order of the page.
 func sources() []plots.Source {
 	return []plots.Source{
 		scale.FrontSource(), bc17.Source(), hb02.Source(), br14.Source(), l14.Source(), net.Source(), scale.Source(),
 	}
 }
 
-// catalogue returns every figure there is, in the order of the papers.
+// catalogue returns all figures, in the order of the papers.
 func catalogue() []plots.Spec {
 	return slices.Concat(
 		bc17.Figures(), hb02.Figures(), br14.Figures(), l14.Figures(), net.Figures(), scale.Figures(),

@@ -22,7 +22,7 @@ import (
 	"productform/sweep"
 )
 
-// options are the flags as given.
+// options holds the values of the flags.
 type options struct {
 	output, results, precision string
 	only, formats              []string
@@ -48,7 +48,7 @@ func run(
 	return report(cli.Execute(ctx, cmd, args), stderr)
 }
 
-// report writes an error as one line and returns the exit status it stands for.
+// report writes an error as one line and returns its exit status.
 func report(err error, stderr io.Writer) int {
 	switch {
 	case err == nil:
@@ -192,7 +192,7 @@ func (o options) run(cmd *cobra.Command, all []plots.Spec, s plots.Settings) err
 	return printLines(cmd.OutOrStdout(), paths)
 }
 
-// share does with the runs of the figures what was chosen, and draws nothing.
+// share runs or lists the simulations that --part or --tasks selects, and draws nothing.
 func (o options) share(cmd *cobra.Command, specs []plots.Spec, s plots.Settings, p *cli.Progress) error {
 	if err := o.choice.Check(o.results); err != nil {
 		return err
@@ -221,7 +221,7 @@ func printLines(w io.Writer, lines []string) error {
 	return err
 }
 
-// timeLeft describes what is counted and the time for the rest.
+// timeLeft describes the progress and the remaining time.
 func timeLeft(now sweep.Progress) string {
 	if !now.LeftKnown {
 		return "runs simulated"
@@ -240,7 +240,7 @@ func checkExclusive(cmd *cobra.Command) error {
 	return nil
 }
 
-// choose returns what the flags --only and --format name.
+// choose returns the figures and formats that --only and --format name.
 func (o options) choose(all []plots.Spec) (specs []plots.Spec, formats []draw.Format) {
 	for _, spec := range all {
 		if len(o.only) == 0 || slices.Contains(o.only, spec.ID) {

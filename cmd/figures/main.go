@@ -3,18 +3,19 @@
 //	figures [--output DIR] [--only bf-1,tags] [--precision draft|normal|paper] [--format png,svg,pdf,csv,html]
 //	        [--seed N] [--results DIR] [--parallel N] [--part K/N | --tasks list|serve] [--list] [--check] [--version]
 //
-// For every figure it writes one file a format, then index.html (the figures with captions,
+// For every figure it writes one file per format, then index.html (the figures with captions,
 // parameters, the claims of the papers and the table of checks) and checks.json, into the folder
-// figures-out unless --output names another; the folder is made if there is none. Standard output
-// lists the files written, one per line; progress goes to standard error. --list prints the figures
-// there are and --check the table of checks and the claims instead, and nothing is drawn.
+// figures-out unless --output names another; the folder is created if necessary. Standard output
+// lists the files written, one per line; progress goes to standard error. --list prints the
+// available figures instead, and --check the table of checks and the claims; neither draws
+// anything.
 //
-// The samples of the simulations are kept in the folder of --results, by default results in that of
-// --output: an interrupted run resumes, and a repeated one draws immediately. With --check they are
-// kept only if --results is given.
+// The samples of the simulations are kept in the folder of --results, by default the subfolder
+// results of --output: an interrupted run resumes, and a repeated one draws immediately. With
+// --check they are kept only if --results is given.
 //
-// With --part the runs of a part are done and left there, with --tasks those that are missing are
-// listed, or done as their keys come; nothing is drawn then.
+// With --part the runs of one part are done and kept there. With --tasks the missing runs are
+// listed, or done as their keys are read. Neither draws anything.
 //
 // The exit status is 0 if all went well, 1 if a check of --check fails, 2 on bad usage or a folder
 // that cannot be written, and 130 if the run was interrupted.

@@ -78,8 +78,8 @@ func (w writer) write(ctx context.Context, folder string, figures []*plots.Figur
 	return append(paths, path), draw.WriteFile(path, b)
 }
 
-// printChecks prints the table of checks, what they say together, and the claims; it returns an
-// error if one fails.
+// printChecks prints the table of checks, their joint verdict, and the claims. It returns an error
+// if one of them fails.
 func printChecks(w io.Writer, figures []*plots.Figure) error {
 	var text strings.Builder
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -133,7 +133,7 @@ func printChecks(w io.Writer, figures []*plots.Figure) error {
 	return nil
 }
 
-// summarize writes what the simulated numbers say together.
+// summarize writes the joint verdict on the simulated numbers.
 func summarize(w io.Writer, s plots.Summary) {
 	part := func(n int) float64 { return 100 * float64(n) / float64(s.Rows) }
 	fmt.Fprintf(w, "\nsimulated numbers: %d from %d simulations\n", s.Rows, s.Simulations)

@@ -24,7 +24,7 @@ import (
 	"productform/sim/pool"
 )
 
-// clusterFields are the fields of the models of other commands.
+// clusterFields are fields of the models of other commands.
 var clusterFields = []string{"servers", "classes", "mean_size"}
 
 // An allocateQuestion holds the flags of pfq allocate.
@@ -48,7 +48,7 @@ func newAllocateCommand() *cobra.Command {
 	return cmd
 }
 
-// add gives the flags to the command.
+// add adds the flags to the command.
 func (f *allocateQuestion) add(cmd *cobra.Command) {
 	b := cli.Bind(cmd)
 	f.binding = b
@@ -69,7 +69,7 @@ func (f *allocateQuestion) add(cmd *cobra.Command) {
 		"also simulate the jobs that arrive and depart, in this many `RUNS`", f.plans)
 }
 
-// check accepts flags that go together.
+// check rejects flags that contradict each other.
 func (f *allocateQuestion) check(given func(string) bool) error {
 	for _, name := range []string{"runs", "states", "scale"} {
 		if given(name) && !f.dynamic {
@@ -105,7 +105,7 @@ func (f *allocateQuestion) check(given func(string) bool) error {
 	return nil
 }
 
-// answer reads the file and answers, and says whether the jobs do not pile up.
+// answer reads the file and answers. It reports false if jobs pile up.
 func (f *allocateQuestion) answer(q command.Query) (a render.Answer, stable bool, err error) {
 	if f.dynamic {
 		t, err := f.readTraffic(q)
@@ -214,7 +214,7 @@ func (f *allocateQuestion) underPolicy(
 ) (a *trafficCase, err error) {
 	a = &trafficCase{policy: policy, traffic: t, settings: f.settings, asked: f.percentiles}
 	var plan *sim.Plan
-	if f.settings.Runs > 0 { // before anything that takes long
+	if f.settings.Runs > 0 { // before any long computation
 		if plan, err = f.plan(q.Ctx, t, policy); err != nil {
 			return nil, err
 		}
@@ -306,14 +306,14 @@ func (f *allocateQuestion) reasonTooLarge(err error, policy fluid.Policy) string
 	return cli.OneLine(f.translate(err))
 }
 
-// translate names the flags of settings in an error, and alternatives to solving traffic that is
-// too large.
+// translate names the flags of settings in an error, and alternatives if traffic is too large to
+// solve.
 func (f *allocateQuestion) translate(err error) error {
 	return command.TranslateTraffic(f.binding, err, f.chain, f.settings.Runs)
 }
 
-// namingDemand names a resource in an error about the demands of a job that are very large or
-// small: that whose fraction of the capacity is farthest from 1.
+// namingDemand names a resource in an error about very large or small demands of a job: the one
+// whose demand, as a fraction of the capacity, is farthest from 1.
 func namingDemand(err error, p *fluid.Pool) error {
 	var bad *input.Error
 	if !errors.As(err, &bad) {

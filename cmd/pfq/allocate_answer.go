@@ -18,7 +18,7 @@ import (
 type allocation struct {
 	*fluid.Allocation
 	style   render.Style
-	digits  int           // of numbers in text, one more than are shown
+	digits  int           // of numbers in text; one fewer is shown
 	audit   *audited      // nil without --audit
 	indices render.Record // with an audit: how efficient and how fair it is
 }
@@ -59,7 +59,7 @@ func (a *allocation) answer() *allocateAnswer {
 	return &allocateAnswer{Answer: all, body: body, accuracy: accuracy, digits: a.digits}
 }
 
-// ofEach returns the rows of jobs as text shows them where some rows have several jobs.
+// ofEach returns the rows of jobs as text shows them if some rows have several jobs.
 func (a *allocation) ofEach(rows []render.Record) []render.Record {
 	rows = slices.Clone(rows)
 	for i, r := range rows {
@@ -98,7 +98,7 @@ func (a *trafficCase) answer() *allocateAnswer {
 		Answer: render.Answer{JSON: body, Lines: lines, Text: func(t *render.Text) { a.text(t, body, joint) }}}
 }
 
-// body returns the fields of the answer, and what the estimates say of theory together.
+// body returns the fields of the answer, and the joint verdict of the estimates on theory.
 func (a *trafficCase) body() (body render.Record, joint *command.Joint) {
 	r := a.result
 	if r == nil {

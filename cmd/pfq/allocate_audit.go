@@ -13,14 +13,14 @@ import (
 	"productform/num"
 )
 
-// An audited holds the properties of an allocation, with witnesses of those that it lacks.
+// An audited holds the properties of an allocation, with witnesses for those that it lacks.
 type audited struct {
 	render.Record        // the fields of JSON
-	declared      string // what the job declares that gains most by a lie
+	declared      string // declared demand of the job that gains most by lying
 	unsearched    string // why no lie was looked for, "" if lies were or need not be
 }
 
-// addAudit audits the allocation, with a tolerance that its errors do not reach.
+// addAudit audits the allocation, with a tolerance above its errors.
 func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool) error {
 	tasks, tolerance := a.TaskFractions(), a.Tolerance()
 	report, err := audit.Audit(ctx, p, tasks, tolerance)
@@ -38,7 +38,7 @@ func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool) error {
 		{Key: "pareto_efficient", Value: report.Growth == nil},
 		{Key: "sharing_incentive", Value: report.Shortfall == nil},
 		{Key: "envy_free", Value: report.Envy == nil},
-		{Key: "lie_proof"}, // null if no lie was found, or none looked for
+		{Key: "lie_proof"}, // null if no lie was found or none was sought
 	}, a.style.Record(report)).Set("lie", nil, "over_limit").Set("lies_tried", 0, "over_limit")
 	for _, f := range record {
 		witness, _ := f.Value.(render.Record)
@@ -64,15 +64,15 @@ func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool) error {
 
 func isLimited(j fluid.Job) bool { return j.MaxTasks != nil }
 
-// Total number of allocations that the search for a lie computes, times their rows and resources;
-// and the smallest number of allocations for one row with which a search is worthwhile.
+// Limits of the search for a lie: the total number of allocations, times their rows and resources,
+// and the smallest number of allocations per row that makes a search worthwhile.
 const (
 	lieWork  = 2_000_000
 	fewTries = 200
 )
 
-// addLie looks for the lie that gains most, of one job of any row. Under [fluid.DRF] and [fluid.BF]
-// none does.
+// addLie searches for the most profitable lie of a single job, in any row. Under [fluid.DRF] and
+// [fluid.BF] no lie is profitable.
 func (a *allocation) addLie(ctx context.Context, p *fluid.Pool) error {
 	rows := len(p.Jobs)
 	tries := min(5000, lieWork/(rows*rows*len(p.Resources)))
@@ -94,7 +94,7 @@ func (a *allocation) addLie(ctx context.Context, p *fluid.Pool) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil: // numbers that double precision does not hold
+		case err != nil: // numbers that do not fit double precision
 			a.audit.unsearched = cli.OneLine(err)
 			return nil
 		}

@@ -46,7 +46,7 @@ func (a *allocation) auditText(t *render.Text) {
 	t.Columns(lines)
 }
 
-// properties are those that an audit looks at.
+// properties are the properties that an audit checks.
 var properties = []string{"feasible", "Pareto efficient", "sharing incentive", "envy-free", "lie-proof"}
 
 // words lists the properties that the allocation has, and the reasons for those that it lacks.
@@ -159,8 +159,7 @@ func (a *trafficCase) accuracy() string {
 		method, r.States, where, render.OneDigitUp(r.TruncationBound), proved, rounding)
 }
 
-// limitText gives the arrival rates up to which a property holds, and the resource that is the
-// limit.
+// limitText states the arrival rates up to which a property holds, and the limiting resource.
 func (a *trafficCase) limitText(so string) string {
 	j := a.traffic.Bottleneck()
 	if j < 0 {
@@ -179,7 +178,7 @@ func loadsText(t *render.Text, body render.Record) {
 	t.Table(rows, columns...)
 }
 
-// describeLies lists the classes that declare more than they need: one line for each.
+// describeLies lists the classes that declare more than they need, one per line.
 func (a *trafficCase) describeLies() (lines []string) {
 	for _, c := range a.traffic.Classes {
 		var words []string
@@ -196,7 +195,7 @@ func (a *trafficCase) describeLies() (lines []string) {
 	return lines
 }
 
-// liesText writes which classes lie, not all if they are many.
+// liesText writes which classes lie, or the first of them if there are many.
 func (a *trafficCase) liesText(t *render.Text) {
 	const most = 8
 	lies := a.describeLies()

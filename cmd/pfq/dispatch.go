@@ -26,7 +26,7 @@ import (
 	"productform/traces"
 )
 
-// A dispatchFlags holds what the flags of dispatch ask for.
+// A dispatchFlags holds the values of the flags of dispatch.
 type dispatchFlags struct {
 	cli.LogFlags
 
@@ -78,7 +78,7 @@ func newDispatchCommand() *cobra.Command {
 	return cmd
 }
 
-// add gives the flags to the command.
+// add adds the flags to the command.
 func (f *dispatchFlags) add(cmd *cobra.Command) {
 	f.Add(cmd)
 	cli.AddGone(cmd, "spare", "--policy names who gets spare workers, as in deadline/kept")
@@ -97,7 +97,7 @@ func (f *dispatchFlags) add(cmd *cobra.Command) {
 	command.AddOutput(cmd, &f.file)
 }
 
-// check accepts flags that go together.
+// check rejects flags that contradict each other.
 func (f *dispatchFlags) check(given func(string) bool) error {
 	if err := f.Check(given); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 	return command.CheckPercentiles(f.percentiles)
 }
 
-// checkFiles rejects to write two files over one another, or over the log.
+// checkFiles rejects output files that would overwrite each other or the log.
 func (f *dispatchFlags) checkFiles(trace string, stdin io.Reader, stdout io.Writer) error {
 	toStdout := f.file == "" || f.file == "-"
 	isSame := toStdout && cli.IsStream(f.records, stdout)
@@ -152,10 +152,10 @@ type dispatchAnswer struct {
 // A policyRun holds the outcome of a log under a policy.
 type policyRun struct {
 	policy   cli.Policy
-	result   *dispatch.Result        // nil if some never finish, and of a baseline
+	result   *dispatch.Result        // nil if some jobs never finish, and for a baseline
 	rigid    *rigid.Result           // result of a baseline
-	stranded *dispatch.StrandedError // nil if all finish, and of a baseline
-	tooFew   *rigid.StrandedError    // likewise, of a baseline
+	stranded *dispatch.StrandedError // nil if all jobs finish, and for a baseline
+	tooFew   *rigid.StrandedError    // the same for a baseline
 	timeline *draw.Timeline          // nil without --timeline
 }
 
@@ -172,10 +172,10 @@ func (a *dispatchAnswer) finishesBaseline() bool {
 	return slices.ContainsFunc(a.runs, func(r policyRun) bool { return r.rigid != nil })
 }
 
-// progressEvery is the time between updates of the progress, of which only a terminal shows all.
+// progressEvery is the time between updates of the progress. Only a terminal shows all of them.
 const progressEvery = 100 * time.Millisecond
 
-// answer reads the log and runs it under all policies, until a signal comes.
+// answer reads the log and runs it under all policies, unless a signal arrives.
 func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer, error) {
 	stdin, stderr := cmd.InOrStdin(), cmd.ErrOrStderr()
 	var done, total atomic.Int64
@@ -282,7 +282,7 @@ func (a *dispatchAnswer) run(ctx context.Context, p cli.Policy, before int, done
 	return r, nil
 }
 
-// writeRecords writes what became of each job.
+// writeRecords writes the outcome of each job.
 func (a *dispatchAnswer) writeRecords(w io.Writer, r policyRun) error {
 	if r.rigid != nil {
 		return rigid.WriteRecords(w, a.Asking, r.rigid)

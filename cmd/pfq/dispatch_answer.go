@@ -28,7 +28,7 @@ type replayed struct {
 // An unfinished holds the reason why jobs never finish.
 type unfinished struct {
 	Reason string  `json:"reason"`
-	Time   float64 `json:"time"` // at which the last worker went, of a baseline the last of those that go for good
+	Time   float64 `json:"time"` // when the last worker failed; for a baseline, the last of those that never return
 	Jobs   int     `json:"unfinished"`
 	Job    int64   `json:"unfinished_job"`
 }
@@ -51,7 +51,7 @@ func (a *dispatchAnswer) answer() render.Answer {
 	}
 }
 
-// replayed returns what is known of a run.
+// replayed returns the known results of a run.
 func (a *dispatchAnswer) replayed(r policyRun) render.Record {
 	var measures render.Record
 	f := a.flags
@@ -79,8 +79,8 @@ func (a *dispatchAnswer) replayed(r policyRun) render.Record {
 	return render.Fields(row).Insert("workers", measures...)
 }
 
-// ofPolicy returns the measures of a run that is not one of a baseline, null for those that do not
-// exist.
+// ofPolicy returns the measures of a run under a policy other than a baseline, null for those that
+// do not exist.
 func (a *dispatchAnswer) ofPolicy(v *dispatch.Result) render.Record {
 	m := render.Fields(v)
 	setSpread(a.flags, m, "delay", v.Delay, v.Jobs, func(r *dispatch.Record) float64 { return r.Delay })
@@ -106,7 +106,7 @@ func (a *dispatchAnswer) ofBaseline(v *rigid.Result) render.Record {
 		render.Field{Key: "requests_of_log", Value: a.Asked}, render.Field{Key: "kill", Value: f.Kill})
 }
 
-// completed returns measures with those that follow from them.
+// completed returns the measures together with those derived from them.
 func (a *dispatchAnswer) completed(m render.Record, missed int, makespan float64) render.Record {
 	if makespan == 0 {
 		m.Set("utilization", nil, "").Set("wasted", nil, "")
@@ -124,8 +124,8 @@ func (a *dispatchAnswer) noMeasures(ofBaselines bool) render.Record {
 	return a.ofPolicy(&dispatch.Result{})
 }
 
-// offeredLoad returns the work submitted over what all workers can do from the first submission to
-// the last.
+// offeredLoad returns the submitted work divided by what all workers can do between the first and
+// the last submission.
 func (a *dispatchAnswer) offeredLoad() *float64 {
 	first, last, work, speed := a.List[0].Submit, a.List[0].Submit, 0.0, 0.0
 	for _, j := range a.List {
@@ -180,7 +180,7 @@ func setSpread[R any](f *dispatchFlags, m render.Record, key string, s dispatch.
 	slices.Sort(values)
 	quantiles, err := dispatch.Quantiles(values[len(jobs)-s.Count:], levels)
 	if err != nil {
-		panic(err) // there are values, and flags have levels in (0, 1) only
+		panic(err) // there are values, and flags accept only levels in (0, 1)
 	}
 	for k, v := range slices.Concat([]float64{s.Mean}, quantiles, []float64{s.Max}) {
 		fields[k].Value = v

@@ -7,7 +7,7 @@ import (
 	"productform/internal/render"
 )
 
-// Maximum number of samples: each is kept until all are done.
+// Maximum number of samples. All are kept until the last one is done.
 const mostSamples = 1000
 
 var samplesWanted = fmt.Sprintf("an integer in 2..%d", mostSamples)
@@ -15,7 +15,7 @@ var samplesWanted = fmt.Sprintf("an integer in 2..%d", mostSamples)
 // sampled returns the answer on all policies over samples, each with its answer.
 func sampled(all []*dispatchAnswer) render.Answer {
 	f := all[0].flags
-	rows := make([][]render.Record, len(f.Policies)) // at the policy, one a sample
+	rows := make([][]render.Record, len(f.Policies)) // values under the policy, one per sample
 	for _, a := range all {
 		for p, r := range a.runs {
 			rows[p] = append(rows[p], a.replayed(r))
@@ -37,10 +37,10 @@ func sampled(all []*dispatchAnswer) render.Answer {
 	}
 }
 
-// A measure is a number that runs have.
+// A measure is a number that each run has.
 type measure struct {
 	name, unit string      // the name is that in CSV
-	values     [][]float64 // at the policy, one a sample; nil where the policy has none
+	values     [][]float64 // values under the policy, one per sample; nil if the policy has none
 }
 
 // measuresOf returns the fields that have a unit as measures, with their values in the rows of
@@ -91,11 +91,11 @@ func (m measure) isCompared() bool {
 	return count > 1
 }
 
-// tieTol is the relative difference up to which values count as equal: that of sums in another
-// order.
+// tieTol is the relative difference up to which values count as equal, since sums in another order
+// differ by rounding.
 const tieTol = 1e-9
 
-// smallestIn returns in how many samples no other policy has a smaller value than policy p.
+// smallestIn returns the number of samples in which no policy has a smaller value than policy p.
 func (m measure) smallestIn(p int) (count int) {
 	for k, v := range m.values[p] {
 		if !slices.ContainsFunc(m.values, func(of []float64) bool { return of != nil && of[k] < v-tieTol*v }) {

@@ -70,7 +70,7 @@ func (a *dispatchAnswer) heading(t *render.Text) {
 	}
 }
 
-// scaling writes a line about changed times of the log, if they are changed.
+// scaling writes a line about scaled times of the log, if there are any.
 func (a *dispatchAnswer) scaling(t *render.Text) {
 	s := a.flags.Sampling
 	var changes []string
@@ -134,7 +134,7 @@ func (a *dispatchAnswer) measureTable(t *render.Text, rows []render.Record) {
 	t.Columns(lines)
 }
 
-// writeBaselines describes the baselines, and the measures that they alone have.
+// writeBaselines describes the baselines and the measures that only they have.
 func (a *dispatchAnswer) writeBaselines(t *render.Text) {
 	if a.Asking == nil {
 		return
@@ -172,7 +172,7 @@ func (a *dispatchAnswer) writeBaselines(t *render.Text) {
 	t.Line("%s", line)
 }
 
-// writeSamples writes the answer over samples, of which a is the first, as text.
+// writeSamples writes the answer over several samples as text; a is the first one.
 func (a *dispatchAnswer) writeSamples(t *render.Text, measures []measure) {
 	f := a.flags
 	t.Line("%s of %s of %s (seeds %d to %d)", render.Counted(f.samples, "sample"), render.Counted(len(a.List), "job"),

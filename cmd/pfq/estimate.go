@@ -61,7 +61,7 @@ func newEstimateCommand() *cobra.Command {
 	return cmd
 }
 
-// check accepts flags that go together.
+// check rejects flags that contradict each other.
 func (f *estimateQuestion) check(given func(string) bool) error {
 	switch {
 	case given("sweeps") && given("precision"):
@@ -72,7 +72,7 @@ func (f *estimateQuestion) check(given func(string) bool) error {
 	return nil
 }
 
-// answer estimates the measures of the model, at every factor if there are some.
+// answer estimates the measures of the model, at every factor if factors are given.
 func (f *estimateQuestion) answer(q command.Query) (a render.Answer, found bool, err error) {
 	m, err := command.ReadModel(q)
 	if err != nil {

@@ -28,7 +28,7 @@ var estimateColumns = []string{
 }
 
 // answer returns the answer for a result, with proved bounds on the mean delays of the classes
-// unless they are nil.
+// unless bounds is nil.
 func answer(m *cluster.Model, r *gibbs.Result, s gibbs.Settings, bounds []*windows.Bounds) render.Answer {
 	body := append(command.AllServers.Head(true), render.Fields(r)...).Set("seed", s.Seed, "warnings")
 	if s.Sweeps > 0 {
@@ -86,8 +86,8 @@ func gradientRows(m *cluster.Model, g *gibbs.Gradient) (rows []estimateGradientR
 // warning names it. About one correct estimate in a million is that far away.
 const farOutside = 2.5
 
-// easyRows is the largest number of classes or servers in a component that pfq solve takes within a
-// second.
+// easyRows is the largest number of classes or servers in a component that pfq solve handles within
+// a second.
 const easyRows = 20
 
 // warnings returns the reasons not to trust a result, and what to do.

@@ -23,8 +23,8 @@ func heading(t *render.Text, r *gibbs.Result, s gibbs.Settings, note string) {
 }
 
 // gradientSection returns the section of the derivatives. In text those of rates come first, the
-// largest at the top, and a line counts the capacities that cannot be told from the one that is
-// worth most.
+// largest at the top, and a line counts the capacities that are indistinguishable from the most
+// valuable one.
 func gradientSection(rows []estimateGradientRow) render.Section {
 	s := render.Section{Kind: "gradient", Of: "gradients", Columns: "by of mean_jobs_change"}
 	shown := slices.SortedStableFunc(slices.Values(rows), func(x, y estimateGradientRow) int {

@@ -15,8 +15,8 @@ import (
 	"productform/internal/cli"
 )
 
-// The first line of every example is a comment with its meaning. Clusters are in the folder itself;
-// pools and traffic of pfq allocate and logs of pfq dispatch are below it.
+// The first line of every example is a comment that describes it. Clusters are in the folder
+// itself; pools and traffic of pfq allocate and logs of pfq dispatch are below it.
 //
 //go:embed examples/*.yaml examples/*/*.yaml examples/*/*.swf
 var examples embed.FS

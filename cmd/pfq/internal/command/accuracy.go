@@ -7,10 +7,10 @@ import (
 	"productform/num"
 )
 
-// Digits returns the decimal digits that a tolerance asks for.
+// Digits returns the number of decimal digits that a tolerance requires.
 func Digits(tol float64) int { return 1 + int(math.Ceil(-math.Log10(tol))) }
 
-// Trust returns how far the numbers of an engine are from exact, and how text shows them.
+// Trust describes the accuracy of the numbers of an engine, and how text shows them.
 func Trust(engine num.Engine, bound float64) (trust, shown string) {
 	trust, shown = "within "+render.OneDigitUp(bound)+" of exact (relative)", "to six digits"
 	if bound == 0 {

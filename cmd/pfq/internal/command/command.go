@@ -20,7 +20,7 @@ import (
 	"productform/internal/render"
 )
 
-// A Query is one question: about a file, with where its answer goes.
+// A Query is one question about a file, with the destination of its answer.
 type Query struct {
 	Ctx    context.Context
 	File   string // - for the standard input; empty for commands that take none
@@ -106,7 +106,7 @@ func NewWriter(
 					return err
 				}
 			}
-			var model bytes.Buffer // what was read of one from the standard input
+			var model bytes.Buffer // what was read from the standard input
 			if kind == "MODEL" && q.File == "-" {
 				q.Stdin = io.TeeReader(q.Stdin, &model)
 			}
@@ -145,7 +145,7 @@ func NewWriter(
 	return Help(cmd)
 }
 
-// withOutput adds to an error about a file that the command has named how to name another.
+// withOutput adds to an error about a file named by the command how to name another file.
 func withOutput(err error) error {
 	if err == nil {
 		return nil
@@ -153,8 +153,7 @@ func withOutput(err error) error {
 	return cli.FlagError{Err: fmt.Errorf("%w; name a file with -o", err)}
 }
 
-// InFile gives an error the name of the file that it is about, unless it is about a flag or a
-// signal.
+// InFile adds the name of the file to an error, unless the error is about a flag or a signal.
 func InFile(name string, err error) error {
 	var flag cli.FlagError
 	if err == nil || errors.As(err, &flag) || errors.Is(err, ErrInterrupted) {

@@ -15,7 +15,7 @@ import (
 // of them.
 type Comparisons struct {
 	z       []float64
-	leftOut int // estimates that no run observed, or that depend on a few runs: their z means little
+	leftOut int // estimates that no run observed, or that depend on a few runs, so their z means little
 }
 
 // Quantiles returns the requested quantiles of the delays of all jobs or of a class, as fields of
@@ -116,7 +116,7 @@ func (c *Comparisons) compare(e *sim.Estimate, exact float64) *render.Theory {
 type Joint struct {
 	Comparisons int      `json:"comparisons"`
 	LeftOut     int      `json:"left_out"`  // estimates with exact values that are too rare or skewed to compare
-	LargestZ    *float64 `json:"largest_z"` // of largest absolute value; nil, as the next, without comparisons
+	LargestZ    *float64 `json:"largest_z"` // z of the largest absolute value; nil, like PValue, without comparisons
 	PValue      *float64 `json:"p_value"`   // upper bound on the probability that it is as far from 0 by chance
 }
 
@@ -134,7 +134,7 @@ func (c *Comparisons) Joint() *Joint {
 	return j
 }
 
-// Below these p-values of a whole answer, the text calls it doubtful and inconsistent with theory.
+// p-values of a whole answer below which the text calls it doubtful or inconsistent with theory.
 const doubtfulP, contradictoryP = 0.01, 1e-6
 
 // uselessP is the bound on a p-value above which the text leaves it out.

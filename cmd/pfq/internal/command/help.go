@@ -24,7 +24,7 @@ import (
 //go:embed help
 var helpFiles embed.FS
 
-// Help gives a command its help.
+// Help sets the help texts of a command.
 func Help(cmd *cobra.Command) *cobra.Command {
 	text, err := helpFiles.ReadFile("help/" + cmd.Name() + ".txt")
 	if err != nil {
@@ -43,7 +43,7 @@ func Help(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// addSchema gives the command help the flag --format, by which the topic model is a JSON schema.
+// addSchema adds the flag --format to the command help; it prints the topic model as a JSON schema.
 func addSchema(help *cobra.Command) {
 	help.Example = "  $ pfq help model --format schema > model.schema.json"
 	format, show := "text", help.Run
@@ -65,7 +65,7 @@ func addSchema(help *cobra.Command) {
 	}
 }
 
-// A modelFile is a kind of files.
+// A modelFile is a kind of file.
 type modelFile struct {
 	name   string // in the JSON schema and in the topic model
 	use    string // its description in the JSON schema

@@ -64,8 +64,8 @@ func parsePercentile(word string) (list []Percentile, ok bool) {
 	return []Percentile{{"p" + numberText(v), v.Quo(v, hundred)}}, true
 }
 
-// hintPercentile returns how to write what is meant by a word such as p99 or 99%, "" if that is
-// unknown.
+// hintPercentile returns how to write a percentile given as a word such as p99 or 99%, or "" if the
+// word is not understood.
 func hintPercentile(word string) string {
 	words := strings.FieldsFunc(word, func(r rune) bool { return r == ' ' || r == ';' || r == '\t' })
 	for i, w := range words {
@@ -81,7 +81,7 @@ func hintPercentile(word string) string {
 	return "write " + strings.Join(words, ",")
 }
 
-// CheckPercentiles returns an error for one that is in the list twice.
+// CheckPercentiles rejects duplicates in the list.
 func CheckPercentiles(list []Percentile) error {
 	places := make(map[string]int)
 	for i, p := range list {

@@ -9,10 +9,10 @@ import (
 	"productform/internal/input"
 )
 
-// allPolicies is the value of --policy that stands for them all.
+// allPolicies is the value of --policy that selects all policies.
 const allPolicies = "all"
 
-// Policies are those that --policy names, the first of all unless it is given.
+// Policies are the policies that --policy names; the default is the first of all policies.
 type Policies struct{ words []string }
 
 // Add adds --policy to a command.
@@ -29,7 +29,7 @@ func (p *Policies) Add(b *cli.Binding, usage string) {
 		usage+": "+cli.OneOf(names)+"; or several, such as drf,pf, to compare them")
 }
 
-// Check rejects all in a list with others.
+// Check rejects a list that combines all with other policies.
 func (p *Policies) Check() error {
 	if len(p.words) > 1 && slices.Contains(p.words, allPolicies) {
 		return input.Errorf("--policy", p.String(), "%s alone, or a list without it", allPolicies)
@@ -48,8 +48,8 @@ func (p *Policies) List() (list []fluid.Policy) {
 	return list
 }
 
-// Several reports whether there are several, which are compared.
+// Several reports whether there are several policies, to be compared.
 func (p *Policies) Several() bool { return len(p.List()) > 1 }
 
-// String returns them as given.
+// String returns the policies as given.
 func (p *Policies) String() string { return strings.Join(p.words, ",") }

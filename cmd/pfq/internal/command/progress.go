@@ -18,8 +18,8 @@ const (
 	grace     = 500 * time.Millisecond
 )
 
-// WithProgress does long work, and prints every few seconds how long it has run and which share of
-// the answer is done. A signal ends it at once.
+// WithProgress runs a long computation, and prints every few seconds how long it has run and which
+// fraction of the answer is done. A signal ends it immediately.
 func WithProgress[T any](q Query, work func(context.Context) (T, error)) (T, error) {
 	start := time.Now()
 	share := ""
@@ -30,8 +30,8 @@ func WithProgress[T any](q Query, work func(context.Context) (T, error)) (T, err
 	return Watched(q.Ctx, heartbeat, tell, work)
 }
 
-// WithBar does what may take long and reports how many pieces of work are done, of how many: a bar
-// on a terminal, elsewhere a line every few seconds. A signal ends it at once.
+// WithBar runs a long computation and shows how many of its steps are done: as a bar on a terminal,
+// elsewhere as a line every few seconds. A signal ends it immediately.
 func WithBar[T any](
 	q Query, pieces string, work func(ctx context.Context, report func(done, total int)) (T, error),
 ) (T, error) {
@@ -55,9 +55,9 @@ func WithBar[T any](
 	})
 }
 
-// Watched does what may take long, and calls tell every so often meanwhile. If a signal comes it
-// ends the context of the work and waits for its end, but not long: reading from a pipe cannot be
-// stopped, and the program ends next.
+// Watched runs a long computation, and meanwhile calls tell periodically. A signal cancels the
+// context of the computation. Watched then waits only briefly for it to end: reading from a pipe
+// cannot be stopped, and the program is about to end.
 func Watched[T any](
 	ctx context.Context, every time.Duration, tell func(), work func(context.Context) (T, error),
 ) (T, error) {
@@ -97,8 +97,8 @@ func Watched[T any](
 // ErrInterrupted ends a command that a signal stopped.
 var ErrInterrupted = errors.New("interrupted")
 
-// untilSignal returns a context that ends at the first signal that would end the program. The
-// second one does.
+// untilSignal returns a context that is cancelled by the first signal that would end the program. A
+// second signal ends the program.
 func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	return cli.UntilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }

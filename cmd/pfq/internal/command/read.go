@@ -17,9 +17,9 @@ import (
 	"productform/internal/input"
 )
 
-// Read reads the file that the question is about, or the standard input if its name is "-". An
-// error about a field that files of another command have says so, and one about a field that no
-// model has says what there is instead.
+// Read reads the file of the question, or the standard input if its name is "-". An error about a
+// field of another command's files names that command, and an error about a field that no model has
+// names an alternative.
 func Read[T any](
 	q Query, read func(io.Reader) (*T, error), readFile func(string) (*T, error), other string, fields ...string,
 ) (*T, error) {
@@ -37,7 +37,7 @@ func Read[T any](
 	return v, hintAlternative(err)
 }
 
-// ReadModel reads the cluster that the question is about.
+// ReadModel reads the cluster of the question.
 func ReadModel(q Query) (*cluster.Model, error) {
 	m, err := Read(q, cluster.Read, cluster.ReadFile, "")
 	err = MeantForPool(err)
@@ -72,19 +72,19 @@ func locate(q Query, err error) error {
 // outOfRange matches the values in errors of solvers about numbers out of their range.
 var outOfRange = regexp.MustCompile("beyond|Inf|^capacities of")
 
-// MeantForPool adds to an error about a field that pools have that they are for pfq allocate.
+// MeantForPool adds to an error about a field of pools that they belong to pfq allocate.
 func MeantForPool(err error) error {
 	return meantFor(err, "allocate, with --dynamic if jobs arrive and depart", ofModels("resources", "jobs")...)
 }
 
-// MeantForPlan adds to an error about a field that plans have that they are for pfq plan.
+// MeantForPlan adds to an error about a field of plans that they belong to pfq plan.
 func MeantForPlan(err error) error {
 	return meantFor(err, "plan", "model", "scale", "targets", "no_worse", "upgrades", "new_servers", "edges", "budget",
 		"minimize")
 }
 
-// MeantForNetwork adds to an error about a field that networks and systems with losses have that
-// they are for pfq network, and more about it.
+// MeantForNetwork adds to an error about a field of networks and systems with losses that they
+// belong to pfq network, and a further hint.
 func MeantForNetwork(err error, more string) error {
 	fields := ofModels(
 		"stations", "swaps", "room", "limits", "rank", "servers.tokens", "classes.sources", "classes.units",
@@ -92,13 +92,12 @@ func MeantForNetwork(err error, more string) error {
 	return meantFor(err, "network, "+more, fields...)
 }
 
-// meantFor adds to an error about a field that models of another command have that they are for
-// this one.
+// meantFor adds to an error about a field of another command's models the name of that command.
 func meantFor(err error, command string, fields ...string) error {
 	return hint(err, "this looks like a model for pfq "+command, fields...)
 }
 
-// hintAlternative adds to an error about a field that no model has what there is instead of it.
+// hintAlternative adds an alternative to an error about a field that no model has.
 func hintAlternative(err error) error {
 	err = hint(err, "a larger weight gives a job more, and pfq dispatch knows priorities", "jobs.priority")
 	err = hint(err, "no model has priorities, and pfq dispatch replays a log of jobs with them",
@@ -132,8 +131,8 @@ var numbers = regexp.MustCompile(`\[[0-9]+\]`)
 // mostText limits how much text is examined: the readers accept no more.
 const mostText = 65 << 20
 
-// Look returns the tree of the file that the question is about, which should be what want says, and
-// the query with which it is read again: what can be read only once, such as the standard input, is
+// Look returns the tree of the file of the question, which should contain what want describes, and
+// the query for reading it again. Input that can be read only once, such as the standard input, is
 // kept.
 func Look(q Query, want string) (root *file.Node, again Query, err error) {
 	from, regular, name := q.Stdin, false, cli.Source(q.File)

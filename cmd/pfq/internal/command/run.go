@@ -38,7 +38,7 @@ func Execute(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr
 	return cli.Execute(context.Background(), root, args)
 }
 
-// Status writes an error, and returns the exit status that it means.
+// Status writes an error, and returns its exit status.
 func Status(err error, stderr io.Writer) int {
 	var ended *EndedError
 	switch {

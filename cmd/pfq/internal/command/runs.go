@@ -32,7 +32,7 @@ func AddSimulation(
 	AddRuns(b, s, usage, plans)
 }
 
-// CheckSimulation rejects the flags of AddSimulation without --runs, and asks for the percentiles.
+// CheckSimulation rejects the flags of AddSimulation without --runs, and requests the percentiles.
 func CheckSimulation(given func(string) bool, s *sim.Settings, percentiles []Percentile) error {
 	if err := needRuns(given, append([]string{"percentiles"}, runFlags...)); err != nil {
 		return err
@@ -53,8 +53,8 @@ func needRuns(given func(string) bool, flags []string) error {
 }
 
 // AddRuns adds --runs, with the target unless given, and the flags for what all simulations have in
-// common. plans returns those whose runs the answer is made of: with --part or --tasks the command
-// does something with these runs in place of an answer.
+// common. plans returns the plans whose runs make up the answer: with --part or --tasks the command
+// does or lists these runs instead of answering.
 func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([]*sim.Plan, error)) {
 	cmd := b.Cmd
 	b.IntFrom(2, &s.Runs, "Runs", "runs", 1e6, usage)
@@ -83,7 +83,7 @@ func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([
 	}
 }
 
-// share does with the runs of the plans what was chosen.
+// share does or lists the runs of the plans that the flags select.
 func share(
 	q Query, b *cli.Binding, choice cli.RunChoice, s sim.Settings, plans func(Query) ([]*sim.Plan, error),
 	stdout io.Writer,
@@ -122,7 +122,7 @@ func share(
 	return nil
 }
 
-// A keysReader stands for the standard input where that holds keys.
+// A keysReader reads keys from the standard input.
 type keysReader struct{}
 
 func (keysReader) Read([]byte) (int, error) {
@@ -140,7 +140,7 @@ func parseWarmUp(text string) (float64, bool) {
 	return v, err == nil && v > 0 && v <= 1e15
 }
 
-// Replicate simulates a plan made with these settings, until a signal comes, and writes the
+// Replicate simulates a plan made with these settings, unless a signal arrives, and writes the
 // warnings of the simulator. speed is the number of jumps per second, nil if all runs were found.
 func Replicate(
 	ctx context.Context, plan *sim.Plan, settings sim.Settings, stderr io.Writer,
@@ -162,8 +162,8 @@ func Replicate(
 	return r, speed, nil
 }
 
-// Simulate calls what simulates that many runs with these settings, and shows how far it is, until
-// a signal comes: then the error says what is kept. last is the last progress.
+// Simulate calls a function that simulates the runs of these settings, and shows its progress. If a
+// signal arrives, the error says what is kept. last is the last progress.
 func Simulate[T any](ctx context.Context, settings sim.Settings, runs int, stderr io.Writer,
 	simulate func(context.Context, func(sweep.Progress)) (T, error)) (result T, last sweep.Progress, err error) {
 	ctx, stop := untilSignal(ctx)
@@ -183,7 +183,7 @@ func Simulate[T any](ctx context.Context, settings sim.Settings, runs int, stder
 	return result, last, err
 }
 
-// stopped returns the error of a simulation, or if a signal stopped it, what is kept of it.
+// stopped returns the error of a simulation, or what is kept of it if a signal stopped it.
 func stopped(ctx context.Context, err error, folder string, done int) error {
 	switch {
 	case ctx.Err() == nil:

@@ -21,12 +21,12 @@ import (
 
 // A Scaled is an answer with its factor.
 type Scaled struct {
-	Class string        `json:"scaled_class,omitempty"` // whose arrival rate it multiplies, where it is not that of all
+	Class string        `json:"scaled_class,omitempty"` // the only class whose arrival rate is multiplied; "" if all are
 	Scale render.Number `json:"scale"`
 }
 
-// AddScale adds --scale, a list of factors and of ranges of factors: for each the command does
-// something again, with what is scaled multiplied by it.
+// AddScale adds --scale, a list of factors and ranges of factors. The command answers once for each
+// factor, with the scaled quantity multiplied by it.
 func AddScale(cmd *cobra.Command, target *[]*big.Rat, does, scaled string) {
 	cli.AddList(cmd, target, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Parse: ParseFactors,
 		Hint: hintRange,
@@ -109,7 +109,7 @@ func ParseFactors(word string) (factors []*big.Rat, ok bool) {
 	return factors, len(factors) <= mostFactors
 }
 
-// hintRange explains why a word is no range that [ParseFactors] reads.
+// hintRange explains why a word is not a range for [ParseFactors].
 func hintRange(word string) string {
 	if at := strings.LastIndex(word, "="); at > 0 {
 		word = word[at+1:]
@@ -132,8 +132,8 @@ func hintRange(word string) string {
 	return ""
 }
 
-// AtFactors joins the answers for every factor, and reports whether all have a result. Text has one
-// after the other.
+// AtFactors joins the answers for every factor, and reports whether all have a result. In text the
+// answers follow one another.
 func AtFactors(
 	q Query, factors []*big.Rat, one func(Query, *big.Rat) (render.Answer, bool, error),
 ) (all render.Answer, found bool, err error) {
@@ -177,7 +177,7 @@ func AtFactors(
 	return all, found, nil
 }
 
-// PlansAt returns the plans of simulations of a model or, if there are factors, those at each. An
+// PlansAt returns the plans of simulations of a model, at each factor if there are factors. An
 // unstable model has none: PlansAt then writes a note that begins with unstableHas.
 func PlansAt[M any](q Query, factors []*big.Rat, m M, scale func(M, *big.Rat) M, unstableHas string,
 	of func(M) ([]*sim.Plan, error)) (plans []*sim.Plan, err error) {

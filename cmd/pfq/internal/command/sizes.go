@@ -28,11 +28,11 @@ const (
 // BoundedPareto is the form of --sizes that names a distribution with its own mean.
 const BoundedPareto = "bounded-pareto:ALPHA:MIN:MAX"
 
-// SizeNames returns the forms that --sizes may have.
+// SizeNames returns the possible forms of --sizes.
 func SizeNames() []string { return append(sizes.Names(), FromList+"PATH", FromLog+"PATH") }
 
-// SizePath returns the path in a value of --sizes that names a file, and whether it is that of a
-// log; "" if it names none.
+// SizePath returns the path in a value of --sizes that names a file, and whether the file is a log;
+// "" if the value names no file.
 func SizePath(text string) (path string, isLog bool) {
 	if path, isLog = strings.CutPrefix(text, FromLog); isLog {
 		return path, true
@@ -55,8 +55,8 @@ func AddSizes(b *cli.Binding, target *string, usage string) {
 	}
 }
 
-// ParseSizes returns the distribution of the given mean that the value of a flag names; it names no
-// file.
+// ParseSizes returns the distribution of the given mean that the value of a flag names; it must not
+// name a file.
 func ParseSizes(flag, text string, mean float64) (sizes.Distribution, error) {
 	family, _, _ := strings.Cut(text, ":")
 	known := false
@@ -86,7 +86,7 @@ func ParseUnscaled(flag, text string) (sizes.Distribution, error) {
 }
 
 // ReadSizes returns the distribution that a value of --sizes names, with the given mean. It scales
-// the sizes in a file, or between given ends, to this mean; scaledFrom is then their mean before.
+// the sizes in a file, or between given ends, to this mean; scaledFrom is then their original mean.
 func ReadSizes(q Query, text string, mean float64) (d sizes.Distribution, scaledFrom *float64, err error) {
 	if d, err = ReadOwnSizes(q, text); err != nil {
 		return nil, nil, err
@@ -159,16 +159,16 @@ func FileSizes(path string) string {
 	return FromList + path
 }
 
-// isLogName reports whether a name is that of a log in Standard Workload Format, packed or not, or
-// of one that pfq holds.
+// isLogName reports whether a name is that of a log in Standard Workload Format, compressed or not,
+// or of a log embedded in pfq.
 func isLogName(path string) bool {
 	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
 	return strings.HasSuffix(name, ".swf") || slices.Contains(traces.Names(), path)
 }
 
 // ReadSizeFile returns the sizes in the file that a value of --sizes names, and the name of the
-// file. Its path is that of a file or, of a log, the name of one that pfq holds, or "-" for the
-// standard input if there is one. The sizes in a log are run times, or the work of the processors.
+// file. The path is that of a file, the name of a log embedded in pfq, or "-" for the standard
+// input if available. The sizes in a log are run times, or the work of the processors.
 func ReadSizeFile(
 	text string, stdin io.Reader, work bool, stderr io.Writer,
 ) (list *sizes.List, name string, err error) {
@@ -208,7 +208,7 @@ func ReadSizeFile(
 	return list, name, nil
 }
 
-// WarnSkipped warns of the number of jobs of a log that are left out, if any, and what they lack.
+// WarnSkipped warns if jobs of a log are left out: how many, and what they lack.
 func WarnSkipped(stderr io.Writer, log string, skipped int, without string) {
 	verb := "are"
 	switch skipped {

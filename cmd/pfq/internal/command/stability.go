@@ -18,7 +18,8 @@ func Decide(q Query, m *cluster.Model) (*stability.Result, error) {
 	return WithProgress(q, func(ctx context.Context) (*stability.Result, error) { return stability.Cluster(ctx, m) })
 }
 
-// Limits returns what stability says about a model: the sets of classes that decide, by name.
+// Limits returns the answer of pfq stability about a model, with the names of the deciding sets of
+// classes.
 func Limits(m *cluster.Model, r *stability.Result, e num.Engine) render.Record {
 	return render.Style{Engine: e}.Record(r).Set("margin_set", m.NamesOf(r.MarginSet), "").
 		Set("bottleneck", m.NamesOf(r.Bottleneck), "")
@@ -56,7 +57,7 @@ func UnstableAnswer(m *cluster.Model, r *stability.Result, e num.Engine) render.
 	})
 }
 
-// WriteLimits writes them as text.
+// WriteLimits writes the limits as text.
 func WriteLimits(t *render.Text, m *cluster.Model, r *stability.Result, e num.Engine) {
 	margin := formatOnSide(r.Margin, nil, e)
 	if r.CriticalScale == nil {
@@ -98,7 +99,7 @@ func formatOnSide(v, boundary *big.Rat, e num.Engine) string {
 	return v.RatString() + " = " + decimals
 }
 
-// firstNames returns the first names of classes, and how many there are if they are many.
+// firstNames returns the first names of classes, and the number of classes if there are many.
 func firstNames(m *cluster.Model, classes []int) string {
 	const most = 12
 	if len(classes) <= most {
