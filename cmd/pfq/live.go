@@ -17,7 +17,8 @@ import (
 	"productform/internal/cli"
 )
 
-// newLive returns the command that runs the program of the live system, which is of another module.
+// newLive returns the command that runs the program of the live system, which belongs to another
+// module.
 func newLive() *cobra.Command {
 	return command.Help(&cobra.Command{
 		Use: "live", DisableFlagParsing: true,
@@ -33,8 +34,7 @@ func newLive() *cobra.Command {
 	})
 }
 
-// findLive returns the file of pfq-live: the one next to this program, or otherwise the one in the
-// path.
+// findLive returns the path of pfq-live: next to this program, or otherwise in the search path.
 func findLive() (string, error) {
 	if own, err := os.Executable(); err == nil {
 		if path, err := exec.LookPath(filepath.Join(filepath.Dir(own), "pfq-live")); err == nil {
@@ -49,7 +49,7 @@ func findLive() (string, error) {
 	return path, nil
 }
 
-// runProgram runs a program until it ends, and hands signals on to it. The error is a
+// runProgram runs a program until it ends, and forwards signals to it. The error is a
 // *[command.EndedError] unless its exit status is 0.
 func runProgram(c *exec.Cmd) error {
 	signals := make(chan os.Signal, 10)

@@ -33,10 +33,10 @@ func newMan() *cobra.Command {
 	})
 }
 
-// keepLines makes the descriptions of a command and those below it blocks of text as it stands,
-// which would be Markdown else.
+// keepLines marks the descriptions of a command and its subcommands as preformatted text; otherwise
+// they would be read as Markdown.
 func keepLines(c *cobra.Command) {
-	c.DisableAutoGenTag = true // which has the date
+	c.DisableAutoGenTag = true // which contains the date
 	if c.Long != "" {
 		c.Long = "```\n" + c.Long + "\n```"
 	}

@@ -17,7 +17,7 @@ func collectLess() {
 	}
 	debug.SetGCPercent(garbagePercent(0))
 	inUse := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	var adjust func(*[16]byte) // runs after each collection, as what it is given is garbage by then
+	var adjust func(*[16]byte) // runs after each collection, when its argument has become garbage
 	adjust = func(*[16]byte) {
 		metrics.Read(inUse)
 		debug.SetGCPercent(garbagePercent(inUse[0].Value.Uint64()))
@@ -26,7 +26,7 @@ func collectLess() {
 	runtime.SetFinalizer(new([16]byte), adjust)
 }
 
-// garbagePercent returns how much garbage there may be, in per cent of the bytes in use.
+// garbagePercent returns the permitted amount of garbage, in per cent of the bytes in use.
 func garbagePercent(inUse uint64) int {
 	const least, most = 100, 400
 	const mostGarbage = 512 << 20

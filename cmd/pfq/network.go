@@ -41,7 +41,7 @@ type networkQuestion struct {
 	stationFlag string             // the first of [stationFlags] that is given, "" if none is
 }
 
-// stationFlags are the flags that only networks with stations have.
+// stationFlags are the flags that only networks with stations accept.
 var stationFlags = []string{"bounds", "distribution", "states", "population"}
 
 // newNetworkCommand returns the command network.
@@ -107,7 +107,7 @@ func (f *networkQuestion) check(given func(string) bool) error {
 	return command.SetLevels(&f.simulation, f.percentiles)
 }
 
-// answer solves the model, at every factor or population if there are some.
+// answer solves the model, at every factor or population if any are given.
 func (f *networkQuestion) answer(q command.Query) (a render.Answer, found bool, err error) {
 	m, err := f.read(q)
 	if err != nil {
@@ -236,8 +236,7 @@ func (f *networkQuestion) plan(ctx context.Context, m networkModel) (*sim.Plan, 
 	return plan, nil
 }
 
-// plans returns the plans of what answer simulates, at every factor. A model that is unstable has
-// none.
+// plans returns the plans of what answer simulates, at every factor. An unstable model has none.
 func (f *networkQuestion) plans(q command.Query) (plans []*sim.Plan, err error) {
 	m, err := f.read(q)
 	if err != nil {

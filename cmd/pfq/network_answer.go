@@ -178,7 +178,7 @@ func exactValues(delay any) (all []num.Value) {
 	return all
 }
 
-// isExponential reports whether the sizes that are simulated are.
+// isExponential reports whether the simulated sizes are exponential.
 func (f *networkQuestion) isExponential() bool { return f.sizes == "" || f.sizes == "exponential" }
 
 // head returns what all estimates have in common.
@@ -198,7 +198,7 @@ func (s *simulated) head() render.Record {
 		append([]string{}, r.Warnings...)})
 }
 
-// record returns the part of the answer in JSON.
+// record returns the estimates as part of the answer in JSON.
 func (s *simulated) record() render.Record {
 	all := s.head()
 	for _, t := range s.tables {

@@ -147,8 +147,8 @@ func (n stations) solve(f *networkQuestion, q command.Query, limits *network.Sta
 	return n.solution(f, r, limits, delays), nil
 }
 
-// unlessNoted returns an error. If the network is simulated, it writes a note if the error is that
-// the network is too large, and returns nil.
+// unlessNoted returns err. But if the network is simulated and err says that it is too large to
+// solve, unlessNoted writes a note and returns nil.
 func (f *networkQuestion) unlessNoted(q command.Query, what string, err error) error {
 	var large *num.TooLargeError
 	if f.simulation.Runs > 0 && errors.As(err, &large) {
@@ -161,7 +161,7 @@ func (f *networkQuestion) unlessNoted(q command.Query, what string, err error) e
 // manyStates is the number of states from which an enclosure takes long enough to announce.
 const manyStates = 50_000
 
-// means computes the means. Before a long enclosure, it says which tolerance float64 meets.
+// means computes the means. Before a long enclosure, it reports which tolerance float64 meets.
 func (n stations) means(ctx context.Context, f *networkQuestion, q command.Query) (*network.Result, error) {
 	s := f.settings
 	if s.Engine != num.Auto {
@@ -182,7 +182,7 @@ func (n stations) means(ctx context.Context, f *networkQuestion, q command.Query
 	return network.Answer(ctx, n.Model, f.asked, s)
 }
 
-// tolAbove returns the smallest one-digit number above a bound, as a flag takes it.
+// tolAbove returns the smallest one-digit number above a bound, in the form of a flag value.
 func tolAbove(bound float64) string {
 	exponent := int(math.Floor(math.Log10(bound)))
 	return fmt.Sprintf("%.0fe%d", math.Floor(bound/math.Pow10(exponent))+1, exponent)

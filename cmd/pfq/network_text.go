@@ -17,7 +17,7 @@ func trust(engine num.Engine, bound float64) string {
 	return fmt.Sprintf("stable; %s engine, computed %s, shown %s", engine, trust, shown)
 }
 
-// text names what overloads a model.
+// text writes what overloads a model.
 func (u *unstable) text(t *render.Text) {
 	classes, work := strings.Join(u.Bottleneck, ", "), render.SixRat(u.BottleneckWork)
 	capacity := render.SixBeside(u.BottleneckCapacity, u.BottleneckWork)

@@ -75,7 +75,7 @@ func newPlanCommand() *cobra.Command {
 	return cmd
 }
 
-// check accepts flags that go together.
+// check rejects flags that contradict each other.
 func (f *planQuestion) check(given func(string) bool) error {
 	switch {
 	case given("choice") && f.find != findCost && f.find != findLoad:
@@ -94,7 +94,7 @@ func (f *planQuestion) check(given func(string) bool) error {
 	return nil
 }
 
-// answer reads the plan and answers, and says whether the targets can be met.
+// answer reads the plan and answers. It reports whether the targets can be met.
 func (f *planQuestion) answer(q command.Query) (a render.Answer, found bool, err error) {
 	read := func(r io.Reader) (*plan.Problem, error) { return plan.Read(r, ".") }
 	p, err := command.Read(q, read, plan.ReadFile, "solve, and a plan names it as its model", "servers", "classes")
@@ -179,7 +179,7 @@ func (f *planQuestion) describe(q command.Query, p *plan.Problem, r *plan.Answer
 	return a, nil
 }
 
-// findSeveral finds the plans that are best for their cost, or what to buy as the load grows.
+// findSeveral finds the best plans for their cost, or what to buy as the load grows.
 func (f *planQuestion) findSeveral(q command.Query, p *plan.Problem) (a render.Answer, good bool, err error) {
 	answers, err := watch(q, f, func(ctx context.Context, s plan.SearchSettings) ([]*plan.Answer, error) {
 		if f.find == findGrowth {
@@ -208,7 +208,7 @@ func (f *planQuestion) findSeveral(q command.Query, p *plan.Problem) (a render.A
 	return severalAnswer(all), good, nil
 }
 
-// measured measures a plan that is given.
+// measured measures a given plan.
 func (f *planQuestion) measured(q command.Query, p *plan.Problem) (a render.Answer, good bool, err error) {
 	choice, err := parseChoice(p, f.choice)
 	if err != nil {
@@ -260,7 +260,7 @@ func (f *planQuestion) mostLoad(q command.Query, p *plan.Problem) (render.Answer
 	return mostLoadAnswer(p, l), l.Plan != nil, nil
 }
 
-// watch does long work and prints its progress every few seconds.
+// watch runs a long computation and prints its progress every few seconds.
 func watch[T any](
 	q command.Query, f *planQuestion, work func(context.Context, plan.SearchSettings) (T, error),
 ) (T, error) {
@@ -285,7 +285,7 @@ func watch[T any](
 	})
 }
 
-// none is the value of --choice that buys nothing.
+// none is the value of --choice for buying nothing.
 const none = "none"
 
 // parseChoice reads what to buy: NAME or NAME=STEPS of an upgrade or of new servers, CLASS:SERVER

@@ -17,7 +17,7 @@ import (
 	"productform/plan"
 )
 
-// A found is the answer to a search, or about a plan that is given.
+// A found is the answer to a search, or about a given plan.
 type found struct {
 	Find             string            `json:"find"`
 	Found            bool              `json:"found"`
@@ -58,7 +58,7 @@ type purchase struct {
 	Cost     *big.Rat `json:"cost" exact:"always"`
 }
 
-// A targetRow compares a measure with its limit: now, with the plan, and if there is none, with
+// A targetRow compares a measure with its limit: now, with the plan and, if there is no plan, with
 // everything bought.
 type targetRow struct {
 	Target     string     `json:"target"`
@@ -85,7 +85,7 @@ type serverRow struct {
 }
 
 // An edgeRow compares the mean delay of all jobs with and without an edge, all other purchases
-// being the same, and lists the classes to which the edge brings a larger one.
+// being the same, and lists the classes whose mean delay the edge increases.
 type edgeRow struct {
 	Class   string     `json:"class"`
 	Server  string     `json:"server"`
@@ -233,7 +233,7 @@ func newEdgeRow(p *plan.Problem, r *plan.Answer, e plan.EdgeEffect) edgeRow {
 	return out
 }
 
-// addBounds adds how far from the best the plan can be.
+// addBounds adds bounds on how far the plan is from the best one.
 func (a *found) addBounds(r *plan.Answer) {
 	gap := func(x, least float64) {
 		if g := (x - least) / least; least > 0 {
@@ -256,7 +256,7 @@ func (a *found) addBounds(r *plan.Answer) {
 	}
 }
 
-// addGradients adds what options are worth.
+// addGradients adds the effects of options.
 func (a *found) addGradients(p *plan.Problem, list []plan.Sensitivity) {
 	options := p.Options()
 	for _, x := range list {
@@ -268,7 +268,7 @@ func (a *found) addGradients(p *plan.Problem, list []plan.Sensitivity) {
 	}
 }
 
-// isGiven makes it the answer about a plan that was not looked for.
+// isGiven marks the answer as one about a given plan, not a search.
 func (a *found) isGiven() {
 	a.Find, a.Complete, a.Proof = "choice", true, nil
 }
@@ -283,8 +283,9 @@ var foundColumns = []string{"kind", "name", "target", "class", "server", "limit"
 	"everything", "verdict", "mean_delay_now", "mean_delay", "mean_delay_with_everything", "utilization_now",
 	"utilization", "utilization_with_everything", "cost", "find", "found", "complete"}
 
-// sections returns the lines of CSV and the tables of text. Text shows what is now and with the
-// plan, or with everything if there is no plan, and only what is now if the plan buys nothing.
+// sections returns the lines of CSV and the tables of text. Text shows the measures now and with
+// the plan, or with everything bought if there is no plan, and only those of now if the plan buys
+// nothing.
 func (a *found) sections() []render.Section {
 	last, then, busyThen := "plan", " mean_delay", " utilization"
 	switch {
@@ -324,7 +325,7 @@ func (a *found) answer() render.Answer {
 	return out
 }
 
-// severalAnswer puts points of a frontier, or answers at growing loads, together.
+// severalAnswer combines points of a frontier, or answers at growing loads.
 func severalAnswer(all []*found) render.Answer {
 	out := render.Answer{Columns: append([]string{"scale"}, foundColumns...)}
 	var objects []render.Record

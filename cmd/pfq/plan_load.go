@@ -9,7 +9,7 @@ import (
 	"productform/plan"
 )
 
-// A holdingRow is a target at the greatest load at which all hold.
+// A holdingRow is a target at the greatest load at which all targets are met.
 type holdingRow struct {
 	Target string     `json:"target"`
 	Limit  *big.Rat   `json:"limit" exact:"always"`
@@ -45,7 +45,8 @@ func answerTo(find string, found bool) render.Record {
 	return render.Record{{Key: "find", Value: find}, {Key: "found", Value: found}}
 }
 
-// holding returns what is measured where all targets hold, without values if o is nil.
+// holding returns the measures at the load at which all targets are met, without values if o is
+// nil.
 func holding(p *plan.Problem, o *plan.Outcome) (targets []holdingRow, classes []holdingClass) {
 	for row, t := range p.Targets {
 		targets = append(targets, holdingRow{Target: t.Name(), Limit: t.Limit})

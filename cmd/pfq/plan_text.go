@@ -11,7 +11,7 @@ import (
 	"productform/plan"
 )
 
-// heading writes what was found.
+// heading writes the result.
 func (a *found) heading(t *render.Text) {
 	a.verdict(t)
 	if !a.StableNow {
@@ -20,7 +20,7 @@ func (a *found) heading(t *render.Text) {
 	}
 }
 
-// ending writes what follows the tables.
+// ending writes the lines after the tables.
 func (a *found) ending(t *render.Text) {
 	a.edgesText(t)
 	for _, c := range a.Undecided {
@@ -28,8 +28,8 @@ func (a *found) ending(t *render.Text) {
 	}
 }
 
-// buyRows returns the rows of purchases in text. The capacity of each server has a column if one is
-// for several.
+// buyRows returns the rows of purchases in text. The capacity of each server has a column if some
+// purchase is for several servers.
 func buyRows(rows []render.Record) []render.Record {
 	several := slices.ContainsFunc(rows, func(r render.Record) bool {
 		n, _ := r.Get("count").(int)
@@ -84,7 +84,7 @@ func (a *found) verdict(t *render.Text) {
 	a.budgetText(t)
 }
 
-// hasGoals reports whether a plan has to be more than stable.
+// hasGoals reports whether a plan must meet targets besides stability.
 func (a *found) hasGoals() bool { return len(a.Targets) > 0 || a.problem.NoWorse }
 
 // planText describes a plan that meets the targets.
@@ -173,7 +173,7 @@ func severalText(t *render.Text, all []*found) {
 	}
 }
 
-// frontierText writes the points of a frontier under each other.
+// frontierText writes the points of a frontier, one per line.
 func frontierText(t *render.Text, all []*found) {
 	if len(all) == 1 {
 		all[0].answer().Text(t)
@@ -203,7 +203,7 @@ func frontierText(t *render.Text, all []*found) {
 	}
 }
 
-// neverBought returns the names of the options that none of the plans has.
+// neverBought returns the names of the options that no plan buys.
 func neverBought(all []*found) (names []string) {
 	p := all[0].problem
 	for k, o := range p.Options() {

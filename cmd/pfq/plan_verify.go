@@ -28,7 +28,7 @@ type verification struct {
 	Why     string `json:"why,omitempty"`
 }
 
-// verified checks the answers in a file, to the question that the other flags ask.
+// verified checks the answers in a file to the question of the other flags.
 func (f *planQuestion) verified(q command.Query, p *plan.Problem) (a render.Answer, proved bool, err error) {
 	answers, err := readAnswers(f.verify)
 	if err != nil {
@@ -157,12 +157,12 @@ func (f *planQuestion) checkFound(
 	return render.Fields(a), nil
 }
 
-// isPoint reports whether the proof of a point of a frontier reaches to the next one, and that of
-// the first shows that nothing is cheaper.
+// isPoint reports whether the proof of a point of a frontier extends to the next point. The proof
+// of the first point must show that no plan is cheaper.
 func (f *planQuestion) isPoint(p *plan.Problem, answers []*savedAnswer, i int) bool {
 	a := answers[i].answer
 	switch {
-	case a.Plan == nil || a.Proof.Delay == nil: // no plan within the budget is known, or nothing of mean delays
+	case a.Plan == nil || a.Proof.Delay == nil: // no plan within the budget is known, or there is no proof about mean delays
 		above := a.Plan != nil && a.Plan.Cost != nil && p.Budget != nil && a.Plan.Cost.Cmp(p.Budget) > 0
 		return len(answers) == 1 && a.Proof.Delay == nil && a.Proof.AtMost == nil &&
 			(a.Plan == nil || !a.Complete || above)
@@ -250,7 +250,7 @@ func (a *savedAnswer) compare(right render.Record, s plan.Settings) error {
 	return nil
 }
 
-// notProved makes a choice out of range in an answer a failure of its proof.
+// notProved turns the error about a choice out of range in an answer into a failure of its proof.
 func notProved(err error) error {
 	var bad *input.Error
 	if errors.As(err, &bad) && strings.HasPrefix(bad.Path, "Choice.") {
@@ -259,9 +259,9 @@ func notProved(err error) error {
 	return err
 }
 
-// difference returns the path at which a value of JSON differs from another, and the value wanted
-// there. Numbers may differ by three times a tolerance because each may be off by one. A missing
-// field counts as null.
+// difference returns the path at which two JSON values differ, and the expected value there.
+// Numbers may differ by three times the tolerance, since each may be off by one tolerance. A
+// missing field counts as null.
 func difference(path string, want, got *file.Node, tol float64) (where, what string) {
 	if got == nil {
 		got = &file.Node{}

@@ -66,7 +66,7 @@ func newSimulateCommand() *cobra.Command {
 	return cmd
 }
 
-// check accepts flags that go together.
+// check rejects flags that contradict each other.
 func (f *simulateQuestion) check(flags interface{ Changed(string) bool }) error {
 	given := flags.Changed
 	if given("interruptions") && !given("policy") {
@@ -89,7 +89,7 @@ func (f *simulateQuestion) check(flags interface{ Changed(string) bool }) error 
 	return command.SetLevels(&f.settings, f.percentiles)
 }
 
-// answer simulates the model, at every factor if there are some.
+// answer simulates the model, at every factor if factors are given.
 func (f *simulateQuestion) answer(q command.Query) (a render.Answer, found bool, err error) {
 	m, jobs, err := f.read(q)
 	if err != nil {
@@ -123,7 +123,7 @@ func (f *simulateQuestion) plans(q command.Query) (plans []*sim.Plan, err error)
 		})
 }
 
-// read reads the model, and the sizes that the jobs have.
+// read reads the model and the sizes of the jobs.
 func (f *simulateQuestion) read(q command.Query) (m *cluster.Model, jobs jobSizes, err error) {
 	path, _ := command.SizePath(f.sizes)
 	if d, err := command.ParseUnscaled("--sizes", f.sizes); path == "" && err != nil {
@@ -154,7 +154,7 @@ func (f *simulateQuestion) read(q command.Query) (m *cluster.Model, jobs jobSize
 	return m, jobs, nil
 }
 
-// A jobSizes is the distribution of sizes simulated, and the mean that it had if its sizes were
+// A jobSizes is the simulated distribution of sizes, with its original mean if the sizes were
 // scaled.
 type jobSizes struct {
 	sizes.Distribution
@@ -201,7 +201,7 @@ func (f *simulateQuestion) plan(q command.Query, m *cluster.Model, jobs jobSizes
 	return system, plan, verdict, nil
 }
 
-// simulate simulates the model, or says why it is unstable.
+// simulate simulates the model, or explains why it is unstable.
 func (f *simulateQuestion) simulate(q command.Query, m *cluster.Model, jobs jobSizes) (
 	a render.Answer, found bool, err error,
 ) {
@@ -213,7 +213,7 @@ func (f *simulateQuestion) simulate(q command.Query, m *cluster.Model, jobs jobS
 		return command.UnstableAnswer(m, verdict, num.Float), false, nil
 	}
 	s := &simulation{simulateQuestion: f, model: m, stable: verdict.Stable, jobs: jobs}
-	// Theory comes first: while memory or time may not suffice for it, nothing is lost.
+	// Theory comes first: if it runs out of memory or time, no simulation is lost.
 	if s.known, err = f.solve(q, system); err != nil {
 		return a, false, err
 	}

@@ -11,7 +11,7 @@ import (
 	"productform/sim"
 )
 
-// A simulation holds what was simulated, what it found, and what theory knows.
+// A simulation holds the simulated system, the estimates, and the exact values.
 type simulation struct {
 	*simulateQuestion
 	model  *cluster.Model
@@ -74,8 +74,7 @@ func (s *simulation) given() render.Record {
 	return r.Set("jumps_per_second", s.speed, "time").Set("seed", s.settings.Seed, "effective_samples")
 }
 
-// note returns what to know about mean sizes that differ, and why there are no exact values; "" for
-// neither.
+// note explains different mean sizes and missing exact values; "" if there are neither.
 func (s *simulation) note() string {
 	var notes []string
 	if _, err := s.model.OneMeanSize(); err != nil {
@@ -87,7 +86,7 @@ func (s *simulation) note() string {
 	return strings.Join(notes, ", and ")
 }
 
-// add appends the estimates of one part of the system to its row.
+// add appends the estimates for one part of the system to its row.
 func (s *simulation) add(row render.Record, kind sim.Kind, i int, exact render.Record, delays []num.Value,
 	names ...string) render.Record {
 	row = append(row, s.comparisons.Estimates(s.result, kind, i, exact, names...)...)
@@ -122,7 +121,7 @@ func (s *simulation) servers(exact []render.Record) []render.Record {
 		}
 		rows[i] = s.add(row, sim.OfServer, i, exact[i], nil, sim.Utilization)
 		if busy, ok := rows[i].Get(sim.Utilization).(render.Record); ok && !serves(s.model, i) {
-			busy.Set("half_width", 0., "") // it never works
+			busy.Set("half_width", 0., "") // it is never busy
 		}
 	}
 	return rows
@@ -149,7 +148,7 @@ func (s *simulation) distribution() (law []*render.Estimate) {
 }
 
 // quantities returns a line of CSV for each quantity: an estimate, a number as its mean, or a word.
-// The speed is left out, as it is never the same twice.
+// The speed is left out because it differs from run to run.
 func quantities(body, all render.Record) (lines []render.Lines) {
 	add := func(kind string, name any, row render.Record) {
 		for _, f := range row {

@@ -7,7 +7,7 @@ import (
 	"productform/internal/render"
 )
 
-// heading writes what was simulated.
+// heading describes the simulated system.
 func (s *simulation) heading(t *render.Text) {
 	r := s.result
 	verdict, policy, of := "stable", s.policy, s.simulateQuestion.sizes

@@ -16,18 +16,18 @@ import (
 	"productform/sizes"
 )
 
-// A theory holds the exact values of what is estimated.
+// A theory holds the exact values of the estimated quantities.
 type theory struct {
 	means   *bf.Result // nil where balanced fairness is not exact, or takes too long
 	missing string     // why there are no means
 	delays  exactDelays
 }
 
-// maxWork bounds the operations of the exact values, to about ten seconds of one core.
+// maxWork limits the operations for exact values to about ten seconds of one core.
 const maxWork = 1e10
 
-// solve computes the exact values of a system, if there are some, in maxWork operations and the
-// memory that the command solve allows by default. It returns an error only if it is interrupted.
+// solve computes the exact values of a system, if any, within maxWork operations and the memory
+// that pfq solve allows by default. It returns an error only if it is interrupted.
 func (f *simulateQuestion) solve(q command.Query, c simcluster.Cluster) (t theory, err error) {
 	if t.missing, err = f.isInexact(c); t.missing != "" || err != nil {
 		return t, err
@@ -75,8 +75,7 @@ func (f *simulateQuestion) isInexact(c simcluster.Cluster) (why string, err erro
 	return "", nil
 }
 
-// mostProducts bounds the products that exact percentiles may take, to about ten seconds of one
-// core.
+// mostProducts limits the products for exact percentiles to about ten seconds of one core.
 const mostProducts = 1e10
 
 // exactDelays holds percentiles of delays in the order of --percentiles, nil if they are not known.

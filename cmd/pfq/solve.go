@@ -58,7 +58,7 @@ func newSolveCommand() *cobra.Command {
 	return cmd
 }
 
-// answer solves the model, at every factor if there are some.
+// answer solves the model, at every factor if factors are given.
 func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, err error) {
 	m, err := command.ReadModel(q)
 	if err == nil {
@@ -118,8 +118,8 @@ func (f *solveQuestion) solve(q command.Query, m *cluster.Model) (r *bf.Result, 
 }
 
 // hasLargeDraws reports whether jobs choose their servers in so many ways that the fractions of
-// [stability.Cluster] take long. [bf.Solve] finds out by itself whether such a model is stable, but
-// not by how much.
+// [stability.Cluster] take long. [bf.Solve] determines whether such a model is stable, but not by
+// how much.
 func hasLargeDraws(m *cluster.Model) bool {
 	const many = 5000
 	for _, k := range m.Classes {
@@ -132,7 +132,7 @@ func hasLargeDraws(m *cluster.Model) bool {
 	return false
 }
 
-// warn writes a warning if the engine float, taken by name, missed the tolerance.
+// warn writes a warning if the engine float was requested and missed the tolerance.
 func (f *solveQuestion) warn(results []*bf.Result, stderr io.Writer) {
 	worst := 0.0
 	for _, r := range results {
@@ -146,7 +146,7 @@ func (f *solveQuestion) warn(results []*bf.Result, stderr io.Writer) {
 	}
 }
 
-// ask asks the solver. The error is in terms of the command line.
+// ask calls the solver. The error is in terms of the command line.
 func ask[T any](f *solveQuestion, q command.Query, solve func(context.Context) (T, error)) (T, error) {
 	r, err := command.WithProgress(q, solve)
 	err = f.binding.Translate(err, f.alternative())
@@ -169,7 +169,7 @@ func (f *solveQuestion) alternative() string {
 	return "or pfq estimate, with intervals in place of bounds"
 }
 
-// sweep solves the model at every factor and says whether all of them are stable.
+// sweep solves the model at every factor and reports whether it is stable at all of them.
 func (f *solveQuestion) sweep(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
 	row, err := f.scaling.Row(m)
 	if err != nil {
@@ -187,7 +187,7 @@ func (f *solveQuestion) sweep(q command.Query, m *cluster.Model) (a render.Answe
 				return bf.Solve(ctx, command.ScaleRow(m, row, factor), float)
 			})
 			if !errors.Is(err, num.ErrUnstable) {
-				factors = append(factors, factor) // or the sweep will say what is wrong
+				factors = append(factors, factor) // or the sweep will report the error
 				continue
 			}
 		}

@@ -110,8 +110,8 @@ type delays struct {
 	RelativeErrorBound float64    `json:"relative_error_bound"`
 }
 
-// setDelays adds the percentiles to the classes. A class without arrivals has some that do not
-// exist.
+// setDelays adds the percentiles of delay to the classes. A class without arrivals has some that do
+// not exist.
 func (s *solveResult) setDelays(classes []render.Record) {
 	style := render.Style{Engine: s.result.Delays.Engine, Digits: s.style.Digits}
 	for i := range classes {

@@ -157,7 +157,7 @@ func (a *tagsAnswer) farm(c *command.Comparisons) render.Record {
 	means := a.record(r).Pick(farmMeans...)
 	unset(means, none, farmMeans[:4]...)
 	unset(means, r.NoSlowdown, "mean_slowdown", "mean_stretch")
-	unset(means, r.Hosts == nil, "excess", "lost_work") // known for overloaded hosts, too
+	unset(means, r.Hosts == nil, "excess", "lost_work") // also known for overloaded hosts
 	return render.Fields(f).Insert("optimality_gap", means...)
 }
 
@@ -240,7 +240,7 @@ func (a *tagsAnswer) policyRows(c *command.Comparisons) []render.Record {
 		row = row.Set("host_loads", p.loads, "").Set("optimality_gap", p.gap, "")
 		if s := p.simulated; s != nil {
 			theory := cmp.Or(p.means, &tags.Result{})
-			exact := func(v num.Value) *num.Value { // where theory has it
+			exact := func(v num.Value) *num.Value { // if theory has it
 				if theory.Kind != tags.Exact {
 					return nil
 				}

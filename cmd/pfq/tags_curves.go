@@ -23,7 +23,7 @@ type farmCurves struct {
 	table   bool
 }
 
-// reason returns why there are no cutoffs at the last load that has none.
+// reason explains why there are no cutoffs at the last load without any.
 func (c *farmCurves) reason() (why string) {
 	for k, a := range c.answers {
 		if a.feasible() {
@@ -92,7 +92,7 @@ func (c *farmCurves) regions() (all []plots.Region) {
 	return all
 }
 
-// figure returns the figure: means of all policies for what the objective weighs, cutoffs, and
+// figure returns the figure: the means in the objective under all policies, the cutoffs, and the
 // loads of the hosts.
 func (c *farmCurves) figure() *plots.Figure {
 	f := &plots.Figure{ID: "tags", Title: "cutoffs against load", Caption: c.caption(),
@@ -111,8 +111,7 @@ func (c *farmCurves) figure() *plots.Figure {
 	return f
 }
 
-// cutoffs returns the panel of the cutoffs, without series if there are none but those of idle
-// hosts.
+// cutoffs returns the panel of the cutoffs, without series if only idle hosts have cutoffs.
 func (c *farmCurves) cutoffs() plots.Panel {
 	p := plots.Panel{Title: "best cutoffs", X: c.axis(), Regions: c.regions()}
 	var values []float64
@@ -150,8 +149,8 @@ func (c *farmCurves) hosts() plots.Panel {
 	return p
 }
 
-// means returns the panel of a mean under each policy: a curve, or a band where there are bounds,
-// and simulated points in its look.
+// means returns the panel of a mean under each policy: a curve, or a band if there are bounds, and
+// simulated points with the same look.
 func (c *farmCurves) means(name, unit, measure string, of func(*tags.Result) (num.Value, bool)) plots.Panel {
 	p := plots.Panel{Title: name + " under TAGS and its rivals", X: c.axis(), Regions: c.regions(), Wide: true}
 	var values []float64
@@ -196,7 +195,7 @@ func (c *farmCurves) means(name, unit, measure string, of func(*tags.Result) (nu
 	return p
 }
 
-// drawable returns a series, in place of a band of one point a bar.
+// drawable returns a series that can be drawn: a band of one point becomes a bar.
 func drawable(s plots.Series) plots.Series {
 	if s.Kind == plots.Band && len(s.X) == 1 {
 		s.Kind, s.Y = plots.Points, []float64{(s.Low[0] + s.High[0]) / 2}

@@ -8,14 +8,14 @@ import (
 	"productform/num"
 )
 
-// A decimal is a number as it is written, and in double precision.
+// A decimal is a number as written, and in double precision.
 type decimal struct {
 	text  string
 	exact *big.Rat
 	float float64
 }
 
-// short returns the number as it is written, or to six digits if that is a fraction.
+// short returns the number as written, or to six digits if it is a fraction.
 func (d decimal) short() string {
 	if strings.Contains(d.text, "/") {
 		return render.Six(d.float)
@@ -43,7 +43,7 @@ func parseOne(good func(float64) bool) func(string) ([]decimal, bool) {
 	}
 }
 
-// floats returns the numbers in double precision, nil for nil.
+// floats returns the numbers in double precision; nil for nil.
 func floats(list []decimal) (values []float64) {
 	for _, d := range list {
 		values = append(values, d.float)
@@ -51,7 +51,7 @@ func floats(list []decimal) (values []float64) {
 	return values
 }
 
-// exacts returns the numbers as they are written, nil for nil.
+// exacts returns the numbers as written; nil for nil.
 func exacts(list []decimal) (values []*big.Rat) {
 	for _, d := range list {
 		values = append(values, d.exact)

@@ -28,10 +28,10 @@ var tagsEngines = []string{autoEngine, floatEngine, encloseEngine}
 // slack to 1e-10 or less.
 const encloseBelow = 1e-6
 
-// cutoffDigits is the number of digits of cutoffs that the engine enclose finds.
+// cutoffDigits is the number of digits to which the engine enclose finds cutoffs.
 const cutoffDigits = 50
 
-// An enclosedAnswer holds what is proved of TAGS.
+// An enclosedAnswer holds the proved results for TAGS.
 type enclosedAnswer struct {
 	result tags.Result
 	value  *num.Value // value of the objective, at the best cutoffs; nil for given ones
@@ -61,7 +61,7 @@ func (f *tagsFlags) checkEngine() error {
 	return nil
 }
 
-// exactModel returns the farm as it is written.
+// exactModel returns the farm as written.
 func (a *tagsAnswer) exactModel() (tags.ExactModel, error) {
 	f := a.flags
 	m := tags.ExactModel{Hosts: f.hosts, Load: f.load.exact, Speeds: exacts(f.speeds)}
@@ -84,7 +84,7 @@ func (a *tagsAnswer) exactModel() (tags.ExactModel, error) {
 	return m, err
 }
 
-// enclose proves bounds on the measures of TAGS, if the engine does.
+// enclose proves bounds on the measures of TAGS, if the engine supports them.
 func (a *tagsAnswer) enclose(ctx context.Context) error {
 	auto := a.flags.engine == autoEngine
 	switch {
@@ -142,7 +142,8 @@ func proofFailure(err error) string {
 	return err.Error()
 }
 
-// losesDigits reports whether a host is loaded so near to 1 that double precision loses digits.
+// losesDigits reports whether the load of a host is so close to 1 that double precision loses
+// digits.
 func (a *tagsAnswer) losesDigits() bool {
 	for _, host := range a.result.Hosts {
 		if math.Abs(host.Slack.Float) < encloseBelow {
@@ -153,7 +154,7 @@ func (a *tagsAnswer) losesDigits() bool {
 }
 
 // enclosedAt proves bounds at the given cutoffs, or at the best cutoffs for the objective next to
-// those in float64. For a list, these are sizes, and exact.
+// those in float64. For a list of sizes, the cutoffs are sizes of the list and exact.
 func (a *tagsAnswer) enclosedAt(ctx context.Context, m tags.ExactModel) (*enclosedAnswer, error) {
 	f, e := a.flags, &enclosedAnswer{}
 	cutoffs := exacts(f.cutoffs)

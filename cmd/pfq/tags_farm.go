@@ -17,7 +17,7 @@ import (
 	"productform/tags"
 )
 
-// A tagsAnswer holds what is known of a farm.
+// A tagsAnswer holds the results for a farm.
 type tagsAnswer struct {
 	flags   *tagsFlags
 	model   tags.Model
@@ -40,7 +40,7 @@ type tagsAnswer struct {
 	warnings   []string    // not nil
 }
 
-// A policyAnswer holds what is known of a policy.
+// A policyAnswer holds the results for a policy.
 type policyAnswer struct {
 	name      tags.Policy
 	means     *tags.Result // nil if it cannot be computed
@@ -98,7 +98,7 @@ func (f *tagsFlags) analyze(ctx context.Context, m tags.Model) (*tagsAnswer, err
 	return a, a.expand(ctx)
 }
 
-// tags analyses TAGS with the best cutoffs, or those given.
+// tags analyses TAGS with the best or the given cutoffs.
 func (a *tagsAnswer) tags(ctx context.Context) error {
 	if err := a.solveFloat(ctx); err != nil {
 		return err
@@ -108,15 +108,15 @@ func (a *tagsAnswer) tags(ctx context.Context) error {
 	}
 	if a.feasible() {
 		a.warnUndecided()
-		for i := range a.result.Hosts { // no load reads 1, though it may be nearest
+		for i := range a.result.Hosts { // no load is shown as 1, even if that is nearest
 			a.result.Hosts[i].Load.Float = min(a.result.Hosts[i].Load.Float, math.Nextafter(1, 0))
 		}
 	}
 	return nil
 }
 
-// warnUndecided warns of hosts whose slack rounding does not separate from 0, unless bounds prove
-// it.
+// warnUndecided warns of hosts whose slack cannot be distinguished from 0 because of rounding,
+// unless bounds prove it.
 func (a *tagsAnswer) warnUndecided() {
 	if a.enclosed != nil {
 		return
@@ -177,7 +177,7 @@ func (a *tagsAnswer) overload(e *tags.UnstableError) {
 	}
 }
 
-// valueAtCutoffs returns the objective at the cutoffs given, nil for that of fairness.
+// valueAtCutoffs returns the objective at the given cutoffs; nil for fairness.
 func (a *tagsAnswer) valueAtCutoffs() *num.Value {
 	w, r := a.flags.objective.weights, a.result
 	if a.flags.objective.fair || w.Slowdown > 0 && r.NoSlowdown {
@@ -225,8 +225,8 @@ func (a *tagsAnswer) comparePolicies(ctx context.Context) error {
 	return a.add(sita, err)
 }
 
-// isFormula reports whether the means of a policy are by the formula for the M/G/h queue, not exact
-// here.
+// isFormula reports whether the means of a policy come from the formula for the M/G/h queue, which
+// is not exact here.
 func isFormula(p tags.Policy, kind tags.Kind) bool {
 	return p == tags.PolicyCentral && kind == tags.Approximation
 }
@@ -234,7 +234,7 @@ func isFormula(p tags.Policy, kind tags.Kind) bool {
 // factorTol is the difference from 1 above which the factor at low load is reported.
 const factorTol = 0.05
 
-// setLowLoad sets by how much the formula for least work remaining is wrong at low load.
+// setLowLoad sets the factor by which the formula for least work remaining is wrong at low load.
 func (a *tagsAnswer) setLowLoad() (err error) {
 	if a.lowLoad, err = tags.LowLoadFactor(a.model.Sizes, a.model.Hosts); err != nil {
 		return err
@@ -264,13 +264,13 @@ func (a *tagsAnswer) simulates() string {
 	return "--runs 10 simulates it"
 }
 
-// listed reports whether the sizes are finitely many.
+// listed reports whether the sizes form a finite list.
 func (a *tagsAnswer) listed() bool {
 	_, ok := a.model.Sizes.(sizes.Atomic)
 	return ok
 }
 
-// add appends a policy, with a note if the error tells that theory does not know it.
+// add appends a policy, with a note if the error says that there is no theory for it.
 func (a *tagsAnswer) add(p policyAnswer, err error) error {
 	var unstable *tags.UnstableError
 	var infeasible *tags.InfeasibleError
@@ -292,7 +292,7 @@ func (a *tagsAnswer) add(p policyAnswer, err error) error {
 	return nil
 }
 
-// expand computes the server expansions on request.
+// expand computes the server expansions, if requested.
 func (a *tagsAnswer) expand(ctx context.Context) error {
 	if a.flags.target == 0 {
 		return nil

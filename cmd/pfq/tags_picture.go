@@ -14,7 +14,7 @@ import (
 	"productform/sim"
 )
 
-// A pictureFlags holds what the flags of plot tags ask for.
+// A pictureFlags holds the values of the flags of plot tags.
 type pictureFlags struct {
 	tagsFlags
 	loads []decimal
@@ -22,7 +22,7 @@ type pictureFlags struct {
 
 const (
 	mostLoads  = 1000
-	mostPoints = 8 // loads that are simulated
+	mostPoints = 8 // simulated loads
 )
 
 // newTagsPlot returns the command plot tags, made by newPicture: a command that answers with a
@@ -35,7 +35,7 @@ func newTagsPlot(newPicture func(use string, figure func(command.Query, bool) (*
 		return p, f.translate(err)
 	})
 	f.binding = cli.Bind(cmd)
-	cmd.Use = "tags" // whose help is not that of pfq tags
+	cmd.Use = "tags" // whose help differs from that of pfq tags
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.checkPicture(cmd) }
 	f.addPicture(cmd)
 	usage := "also simulate all policies, `N` independent runs at each of eight loads"
@@ -46,7 +46,7 @@ func newTagsPlot(newPicture func(use string, figure func(command.Query, bool) (*
 	return cmd
 }
 
-// addPicture gives the flags to the command.
+// addPicture adds the flags to the command.
 func (f *pictureFlags) addPicture(cmd *cobra.Command) {
 	f.addHosts()
 	for k := int64(1); k < 40; k++ {
@@ -81,7 +81,7 @@ func parseLoads(word string) (loads []decimal, ok bool) {
 	return loads, ok
 }
 
-// checkPicture accepts flags that go together.
+// checkPicture rejects flags that contradict each other.
 func (f *pictureFlags) checkPicture(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	if !given("hosts") {
@@ -130,8 +130,8 @@ func (f *pictureFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 	return plans, nil
 }
 
-// picture analyses the farm at each load and draws it. The figure is nil if there are cutoffs at
-// none, as the standard error says then.
+// picture analyses the farm at each load and draws it. The figure is nil if no load has cutoffs,
+// which is then reported on the standard error.
 func (f *pictureFlags) picture(q command.Query, table bool) (*plots.Figure, error) {
 	if err := cli.Check("--output", q.To, f.sizes.file(), q.Stdin); err != nil {
 		return nil, err

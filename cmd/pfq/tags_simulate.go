@@ -45,7 +45,7 @@ func (a *tagsAnswer) plans(ctx context.Context) (plans []*sim.Plan, of []*policy
 	return plans, of, nil
 }
 
-// simulate simulates all policies, until a signal comes.
+// simulate simulates all policies, unless a signal arrives.
 func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
 	settings := a.flags.settings
 	plans, simulated, err := a.plans(ctx)
@@ -90,5 +90,5 @@ func simulationWarnings(policies []*policyAnswer) (warnings []string) {
 // defaultJumps is the default of sim.Settings.
 const defaultJumps = 1e6
 
-// jumps returns those that each run observes.
+// jumps returns the number of jumps that each run observes.
 func (f *tagsFlags) jumps() float64 { return cmp.Or(f.settings.Jumps, defaultJumps) }

@@ -20,10 +20,10 @@ type sizeFlags struct {
 	text                  string  // of --sizes
 	fit, processorSeconds bool
 	name                  string             // name of the file, once it is read
-	count                 int                // number of the sizes in it
+	count                 int                // number of sizes in it
 	own                   sizes.Distribution // of them, as in the file
 	fitted                float64            // alpha of the distribution that fits them
-	exact                 []*big.Rat         // the sizes as written, nil if they are doubles or with --fit
+	exact                 []*big.Rat         // the sizes as written; nil for doubles and with --fit
 }
 
 func (s *sizeFlags) add(b *cli.Binding) {
@@ -53,7 +53,7 @@ func (s *sizeFlags) file() string {
 // the mean.
 func (s *sizeFlags) isBoundedPareto() bool { return s.alpha.exact != nil }
 
-// readEnds takes alpha, min and max from --sizes if they are there, and reports whether they are.
+// readEnds reads alpha, min and max from --sizes if they are there, and reports whether they are.
 func (s *sizeFlags) readEnds() (bool, error) {
 	d, err := command.ParseUnscaled("--sizes", s.text)
 	if d == nil || err != nil {
@@ -70,8 +70,8 @@ func (s *sizeFlags) readEnds() (bool, error) {
 	return true, nil
 }
 
-// check accepts the flags of one distribution, and names the one that stands for the sizes in
-// errors.
+// check rejects flags of several distributions, and names the flag that errors about sizes refer
+// to.
 func (s *sizeFlags) check(b *cli.Binding) error {
 	given, source := b.Cmd.Flags().Changed, "alpha"
 	if s.text != "" {

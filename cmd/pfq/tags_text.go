@@ -111,7 +111,7 @@ func (a *tagsAnswer) readable(rows []render.Record) (out []render.Record) {
 	return out
 }
 
-// headline writes what is known of the farm as a whole.
+// headline writes the results for the farm as a whole.
 func (a *tagsAnswer) headline(t *render.Text, f render.Record) {
 	switch {
 	case a.feasible():
@@ -152,7 +152,7 @@ func (a *tagsAnswer) headline(t *render.Text, f render.Record) {
 	t.Line("")
 }
 
-// hint writes how an infeasible farm could become feasible.
+// hint suggests how to make an infeasible farm feasible.
 func (a *tagsAnswer) hint(t *render.Text) {
 	pair := "2 hosts"
 	if a.model.Speeds != nil {
@@ -203,12 +203,12 @@ func (a *tagsAnswer) aim() string {
 		gap = *a.gap
 	}
 	if gap > 0 {
-		gap = math.Pow(10, math.Ceil(math.Log10(gap))) // a bound, so up
+		gap = math.Pow(10, math.Ceil(math.Log10(gap))) // rounded up, since it is a bound
 	}
 	return fmt.Sprintf("%s; no others are better by more than %.1g of it", aim, gap)
 }
 
-// expansionLines returns the expansions with numbers of hosts as people read them.
+// expansionLines returns the expansions with human-readable numbers of hosts.
 func (a *tagsAnswer) expansionLines() []render.Record {
 	whole := func(v float64) string {
 		if v < 1e15 {
@@ -239,7 +239,7 @@ func (a *tagsAnswer) cutoff(s float64) string {
 	return render.Six(s)
 }
 
-// describe writes what the sizes are, those of the distribution that the flags name.
+// describe writes the sizes: those of the distribution that the flags name.
 func (s *sizeFlags) describe(w io.Writer, d sizes.Distribution) {
 	switch {
 	case s.file() != "":

@@ -14,7 +14,7 @@ import (
 	"productform/num"
 )
 
-// Changes lists single changes of a model that lower the mean delay of all jobs, the best first.
+// Changes lists single changes of a model that reduce the mean delay of all jobs, best first.
 type Changes struct {
 	Changes []Change `json:"changes"`
 }
@@ -71,7 +71,7 @@ type comparison struct {
 	before *bf.Result
 }
 
-// improvements returns the changes that lower the mean delay of all jobs, the best first.
+// improvements returns the changes that reduce the mean delay of all jobs, best first.
 func (c comparison) improvements(ctx context.Context, tried []trial) ([]Change, error) {
 	var list []Change
 	for _, t := range tried {
@@ -94,7 +94,7 @@ func (c comparison) improvements(ctx context.Context, tried []trial) ([]Change, 
 
 func byTotal(a, b Change) int { return cmp.Compare(a.Total, b.Total) }
 
-// relative returns the relative change of a number, nil if there was none before.
+// relative returns the relative change of a number, nil if there was no number before.
 func relative(after, before *num.Value) *float64 {
 	if before == nil {
 		return nil

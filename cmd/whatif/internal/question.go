@@ -14,7 +14,7 @@ import (
 	"productform/num"
 )
 
-// A Question is a question of the page. Ask selects the fields that count.
+// A Question is a question of the page. Ask determines which fields apply.
 type Question struct {
 	Ask string `json:"ask"` // read, verdict, solve, curve, changes, simulate or line
 
@@ -33,7 +33,7 @@ type Question struct {
 // for the page.
 type Refusal struct {
 	Error string `json:"error"`
-	Line  int    `json:"line,omitempty"` // of the text, from 1; 0 if no line is concerned
+	Line  int    `json:"line,omitempty"` // line of the text, from 1; 0 if the refusal is not about a line
 }
 
 // Answer answers a question: with a [Description], [Verdict], [Curve], [Changes] or [Line], with

@@ -20,7 +20,7 @@ const (
 
 func settings() bf.Settings { return bf.Settings{MaxBytes: mostBytes} }
 
-// head returns the first field of what is known of a model at a load, the only one if it is
+// head returns the first field of the results for a model at a load; the only field if the model is
 // unstable.
 func head(stable bool) render.Record { return render.Record{{Key: "stable", Value: stable}} }
 

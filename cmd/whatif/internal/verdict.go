@@ -14,7 +14,7 @@ import (
 // A Verdict states whether a cluster is stable at a load, and what limits it, as in pfq stability.
 type Verdict struct {
 	Stable       bool          `json:"stable"`
-	CriticalLoad render.Number `json:"critical_load"` // from which on the model is unstable; null if no work arrives
+	CriticalLoad render.Number `json:"critical_load"` // smallest load at which the model is unstable; null if no work arrives
 
 	// The bottleneck at that load; work at the load asked about.
 	BottleneckClasses  []int         `json:"bottleneck_classes"`

@@ -19,7 +19,7 @@ const estimateLook = 7 // dark grey
 // A chart is the common part of panels against load.
 type chart struct {
 	x        plots.Axis // its title
-	factors  []*big.Rat // at which numbers are known
+	factors  []*big.Rat // factors at which numbers are known
 	asked    []*big.Rat // nil if none were
 	critical *big.Rat   // from which on there are none; nil if there are numbers at all factors
 	beyond   string     // text for the requested factors without values
@@ -80,16 +80,17 @@ func (f *question) loads(critical *big.Rat, n int64) (factors []*big.Rat) {
 type quantity struct {
 	title      string // "" for the name
 	name, unit string
-	rows       []string                         // what has curves: classes or servers
+	rows       []string                         // classes or servers, which have curves
 	drawn      []int                            // those that are drawn; nil for all
 	theory     func(load, row int) *float64     // nil for a class without arrivals, and where theory has no number
 	simulated  func(p point, row int) *estimate // nil where there are too few jobs for one
-	grows      bool                             // beyond all bounds near the limit of stability
-	part       bool                             // fraction of a whole, at most 1
+	grows      bool                             // without bound near the limit of stability
+	part       bool                             // whether it is a fraction, at most 1
 	apart      bool                             // whether there are no curves for points to lie on
 }
 
-// quantityOf returns what a word of --show draws, and its name in results of theory and simulation.
+// quantityOf returns the quantity that a word of --show selects, and its name in results of theory
+// and simulation.
 func quantityOf(word string) (q quantity, field string) {
 	of := sim.OfClass
 	switch word {
@@ -107,7 +108,8 @@ func quantityOf(word string) (q quantity, field string) {
 	return q, field
 }
 
-// known returns a number of a record, nil if it does not exist, and 0 if float64 has none near it.
+// known returns a number of a record: nil if it does not exist, and 0 if it is outside the range of
+// float64.
 func known(v any) *float64 {
 	if n := command.ExactValue(v); n != nil {
 		return &n.Float
@@ -162,7 +164,7 @@ func (c *chart) isSimulated(q quantity, row int) bool {
 	return slices.ContainsFunc(c.points, func(p point) bool { return q.simulated(p, row) != nil })
 }
 
-// curve returns what theory says of a row.
+// curve returns the theoretical curve of a row.
 func (c *chart) curve(q quantity, row, look int) plots.Series {
 	s := plots.Series{Label: c.label(q.rows, row), Look: look}
 	for k, factor := range c.factors {
@@ -245,7 +247,7 @@ func (c *chart) regions() []plots.Region {
 	return nil
 }
 
-// axis returns the vertical axis of a quantity, from 0, or logarithmic where values differ by far.
+// axis returns the vertical axis of a quantity, from 0, or logarithmic if values differ widely.
 func (c *chart) axis(q quantity, rows []int) plots.Axis {
 	var values []float64
 	for _, row := range rows {

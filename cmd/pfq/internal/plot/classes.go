@@ -14,8 +14,8 @@ import (
 	"productform/plots"
 )
 
-// A chosen selects the classes of a cluster to draw: those of some names, or a number of those with
-// the longest mean delays at the greatest load; neither for all of them.
+// A chosen selects the classes of a cluster to draw: by name, or a number of classes with the
+// longest mean delays at the greatest load. The zero value selects all.
 type chosen struct {
 	names []string
 	worst int
@@ -51,8 +51,8 @@ func (c chosen) rows(m *cluster.Model) (rows []int, err error) {
 	return rows, nil
 }
 
-// serversOf returns the rows of servers that are drawn with classes: all of them with all classes,
-// else those that these can use.
+// serversOf returns the rows of servers that are drawn with classes: all servers with all classes,
+// otherwise those that the classes can use.
 func (c chosen) serversOf(m *cluster.Model, classes []int) (rows []int) {
 	used := make([]bool, len(m.Servers))
 	for _, i := range classes {

@@ -17,8 +17,8 @@ import (
 	simcluster "productform/sim/cluster"
 )
 
-// A curves holds the numbers of the picture of a cluster: what theory says at each load, and
-// simulation at some.
+// A curves holds the numbers of the picture of a cluster: theory at each load, and simulations at
+// some.
 type curves struct {
 	chart
 	flags   *question
@@ -30,8 +30,8 @@ type curves struct {
 	jobs    *bf.Result   // at the rates of the model; nil without distribution
 }
 
-// cluster draws a cluster. The figure is nil where there is nothing to draw, which the standard
-// error says.
+// cluster draws a cluster. The figure is nil if there is nothing to draw, which is then reported on
+// the standard error.
 func (f *question) cluster(q command.Query, s source) (*plots.Figure, error) {
 	m, err := command.ReadModel(s.query)
 	if err != nil {
@@ -41,7 +41,7 @@ func (f *question) cluster(q command.Query, s source) (*plots.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.classes.worst == 0 { // which ones these are is known later
+	if f.classes.worst == 0 { // the worst classes are known only later
 		err = f.checkPanels(m, rows)
 	}
 	if err != nil {
@@ -60,8 +60,8 @@ func (f *question) cluster(q command.Query, s source) (*plots.Figure, error) {
 	return c.figure(q.File), nil
 }
 
-// curves solves the model at all loads. It is nil where none of them is stable, which the standard
-// error says.
+// curves solves the model at all loads. It is nil if none of them is stable, which is then reported
+// on the standard error.
 func (f *question) curves(q command.Query, m *cluster.Model, rows []int) (*curves, error) {
 	verdict, err := command.Decide(q, m)
 	if err != nil {
@@ -93,8 +93,7 @@ func (f *question) curves(q command.Query, m *cluster.Model, rows []int) (*curve
 	return command.WithProgress(q, func(ctx context.Context) (*curves, error) { return c, c.solve(ctx) })
 }
 
-// percentilesByRuns adds to the error that classes have several mean sizes what draws their
-// percentiles.
+// percentilesByRuns adds to the error about several mean sizes how to draw percentiles anyway.
 func percentilesByRuns(err error) error {
 	var bad *input.Error
 	if !errors.As(err, &bad) {
@@ -105,7 +104,7 @@ func percentilesByRuns(err error) error {
 	return &told
 }
 
-// solve asks theory.
+// solve computes the exact values.
 func (c *curves) solve(ctx context.Context) (err error) {
 	model, err := bf.Prepare(ctx, c.model)
 	if err != nil {
@@ -166,7 +165,7 @@ func (c *curves) choose() {
 	}
 }
 
-// checkPanels rejects a model with more to draw than a picture has room for, of these classes.
+// checkPanels rejects a model if these classes have more to draw than fits a picture.
 func (f *question) checkPanels(m *cluster.Model, rows []int) error {
 	classes, servers := 0, len(f.classes.serversOf(m, rows))
 	for _, i := range rows {
@@ -213,7 +212,7 @@ func (f *question) plan(q command.Query, m *cluster.Model) (*sim.Plan, error) {
 	return plan, command.SimulationError(f.binding, err, f.settings.Folder)
 }
 
-// figure returns what is drawn.
+// figure returns the figure.
 func (c *curves) figure(file string) *plots.Figure {
 	f := &plots.Figure{
 		Title:      "measures against load",
@@ -229,7 +228,7 @@ func (c *curves) figure(file string) *plots.Figure {
 	return f
 }
 
-// quantities returns what is drawn against the load, in order.
+// quantities returns the quantities drawn against the load, in order.
 func (c *curves) quantities() (all []quantity) {
 	var classes, servers []string
 	for _, k := range c.model.Classes {

@@ -18,7 +18,7 @@ import (
 	"productform/plots/draw"
 )
 
-// byName is the format that the name of the file tells, SVG without one.
+// byName selects the format by the extension of the file name; SVG without a file.
 const byName = "auto"
 
 // NewPicture returns a command that answers with a figure: a picture, or a table of its numbers. A

@@ -37,8 +37,8 @@ type planCurves struct {
 	note    string       // for the caption
 }
 
-// planned draws a plan. The figure is nil where no plan meets the targets, which the standard error
-// says.
+// planned draws a plan. The figure is nil if no plan meets the targets, which is then reported on
+// the standard error.
 func (f *question) planned(q command.Query, s source) (*plots.Figure, error) {
 	read := func(r io.Reader) (*plan.Problem, error) { return plan.Read(r, ".") }
 	p, err := command.Read(s.query, read, plan.ReadFile, "solve")
@@ -74,7 +74,7 @@ func (f *question) planned(q command.Query, s source) (*plots.Figure, error) {
 	return c.figure(q.File), nil
 }
 
-// check rejects a plan with more to draw than a picture has room for.
+// check rejects a plan with more to draw than fits a picture.
 func (c *planCurves) check() error {
 	p := c.problem
 	options := len(p.Options())
@@ -109,7 +109,7 @@ func (c *planCurves) frontier(q command.Query) (why string, err error) {
 	if p.Budget != nil {
 		end = max(c.at[len(c.at)-1], min(1.25*end, float(p.Budget))) // up to it nothing more is better
 	}
-	if !last.Complete { // so that it shows how far the search came
+	if !last.Complete { // to show how far the search came
 		end = max(end, 1.2*c.at[len(c.at)-1])
 		if b := last.Proof.Below; b != nil {
 			end = max(end, 1.1*float(b))
@@ -214,8 +214,8 @@ func (c *planCurves) solves() (all int) {
 	return all
 }
 
-// figure returns what is drawn: what the question is about, the measures that have targets, and
-// what is bought.
+// figure returns the panels of the quantity in question, of the measures with targets, and of the
+// purchases.
 func (c *planCurves) figure(file string) *plots.Figure {
 	f := &plots.Figure{Title: "plans by cost", Caption: c.caption(file)}
 	switch c.flags.find {
@@ -305,8 +305,8 @@ func (c *planCurves) aimed(o *plan.Outcome) float64 {
 	return o.Solution.MeanDelay.Float
 }
 
-// costs returns the panel of what growing loads cost, with lines from each load to what the next
-// one takes.
+// costs returns the panel of the cost of growing loads, with lines from each load to the cost of
+// the next one.
 func (c *planCurves) costs() plots.Panel {
 	points := plots.Series{Label: "cheapest plan", Kind: plots.Points, Names: c.names()}
 	between := plots.Series{Label: "up to the next load", Kind: plots.Steps, Look: estimateLook, Thin: true}
@@ -371,7 +371,7 @@ func (c *planCurves) target(row int, t plan.Target) (panel plots.Panel, ok bool)
 	}
 	t.Class, t.Server = c.named(t.Class), c.named(t.Server)
 	name, unit := t.Name(), "units of time"
-	measure, _, _ := strings.Cut(name, " of ") // as all of them begin
+	measure, _, _ := strings.Cut(name, " of ") // the common beginning
 	switch t.Measure {
 	case plan.Utilization:
 		unit = ""
@@ -420,7 +420,7 @@ func (c *planCurves) lanes() (all []lane) {
 	return all
 }
 
-// isBought reports whether some plan buys of the option.
+// isBought reports whether some plan buys the option.
 func (l lane) isBought() bool { return slices.Max(l.steps) > 0 }
 
 // bought returns the panels of the purchases of plans: a lane for each option that some plan buys,

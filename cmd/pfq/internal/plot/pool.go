@@ -48,9 +48,9 @@ func (f *question) shared(q command.Query, s source) (*plots.Figure, error) {
 	return c.figure(q.File), nil
 }
 
-// check rejects a pool with more to draw than a picture has room for.
+// check rejects a pool with more to draw than fits a picture.
 func (c *shares) check() error {
-	resources, count, alone := len(c.pool.Resources), 0, 0 // alone: the tasks under one policy
+	resources, count, alone := len(c.pool.Resources), 0, 0 // alone counts the tasks under one policy
 	if slices.Contains(c.flags.show, tasks) {
 		alone = resources * plots.PanelsOf(len(c.pool.Jobs))
 	}

@@ -33,7 +33,7 @@ const (
 	none        = "none"
 )
 
-// A question holds what the flags ask for.
+// A question holds the values of the flags.
 type question struct {
 	binding     *cli.Binding
 	show        []string
@@ -47,7 +47,7 @@ type question struct {
 	find        string // of plans
 	search      plan.SearchSettings
 
-	given func(string) bool // whether a flag is
+	given func(string) bool // whether a flag is given
 	table bool              // whether the output is a table, not a picture
 }
 
@@ -88,7 +88,7 @@ func New() *cobra.Command {
 	return cmd
 }
 
-// addHints answers what other commands take.
+// addHints adds hints about flags of other commands.
 func (f *question) addHints(cmd *cobra.Command) {
 	cli.AddGone(cmd, "dynamic", "the file decides: jobs with an arrival_rate arrive and depart")
 	for _, name := range []string{"hosts", "sizes", "alpha", "objective", "mean"} {
@@ -111,7 +111,7 @@ func (f *question) addHints(cmd *cobra.Command) {
 	}
 }
 
-// check accepts flags that go together.
+// check rejects flags that contradict each other.
 func (f *question) check(given func(string) bool) error {
 	f.given = given
 	if slices.Contains(f.show, none) {
@@ -142,7 +142,7 @@ func (f *question) check(given func(string) bool) error {
 	return command.SetLevels(&f.settings, f.percentiles)
 }
 
-// draw draws what the file holds.
+// draw draws the content of the file.
 func (f *question) draw(q command.Query, table bool) (*plots.Figure, error) {
 	f.table = table
 	s, err := f.source(q)
@@ -193,8 +193,8 @@ func (f *question) plans(q command.Query) (plans []*sim.Plan, err error) {
 	return plans, nil
 }
 
-// translate names the flags of settings in an error, and alternatives to solving traffic that is
-// too large.
+// translate names the flags of settings in an error, and alternatives if traffic is too large to
+// solve.
 func (f *question) translate(err error) error {
 	return command.TranslateTraffic(f.binding, err, f.chain, f.settings.Runs, "smaller factors in --scale")
 }

@@ -10,7 +10,7 @@ import (
 	"productform/sim"
 )
 
-// A point is a load that is simulated.
+// A point is a simulated load.
 type point struct {
 	load   int // index of the factor
 	policy int // index of the policy, of a pool
@@ -19,7 +19,8 @@ type point struct {
 
 const mostPoints = 8 // loads that are simulated
 
-// simulate simulates what is drawn at some of the factors, of which plan returns the simulations.
+// simulate simulates what is drawn at some of the factors; plan returns the simulation for a
+// factor.
 func (f *question) simulate(
 	q command.Query, factors []*big.Rat, plan func(k int) (*sim.Plan, error),
 ) (points []point, err error) {
@@ -42,7 +43,7 @@ func (f *question) simulationCaption(points []point) string {
 	if points == nil {
 		return ""
 	}
-	const defaultJumps = 1e6 // what sim.Settings take for 0
+	const defaultJumps = 1e6 // the default of sim.Settings
 	s := f.settings
 	text := fmt.Sprintf(" Points: simulation, %d runs of %g jumps", s.Runs, cmp.Or(s.Jumps, defaultJumps))
 	switch {

@@ -22,13 +22,13 @@ const (
 	poolFile    kind = "a pool of jobs that stay"
 )
 
-// A limited is a flag that is not for all kinds.
+// A limited is a flag that only some kinds accept.
 type limited struct {
 	flag  string
 	kinds []kind
 }
 
-// limits returns the flags that are not for all kinds.
+// limits returns the flags that only some kinds accept.
 func limits() []limited {
 	return []limited{
 		{"show", []kind{clusterFile, trafficFile, poolFile}}, {"classes", []kind{clusterFile}},
@@ -39,7 +39,7 @@ func limits() []limited {
 	}
 }
 
-// wordsOf returns what there is to --show of a kind, and what is shown without the flag.
+// wordsOf returns the possible values of --show for a kind, and its default.
 func wordsOf(k kind) (words, standard []string) {
 	switch k {
 	case trafficFile:
@@ -50,13 +50,13 @@ func wordsOf(k kind) (words, standard []string) {
 	return []string{delay, jobs, rate, utilization}, []string{delay, utilization}
 }
 
-// A source is a file that has been looked at.
+// A source is a file whose content is known.
 type source struct {
 	kind  kind
 	query command.Query // with which it is read again
 }
 
-// source looks at the file, and accepts the flags that are for what it holds.
+// source examines the file, and rejects flags that do not apply to its content.
 func (f *question) source(q command.Query) (s source, err error) {
 	if isLog(q.File) {
 		return s, cli.FlagError{Err: fmt.Errorf("%s: a log of jobs, which pfq dispatch replays: "+

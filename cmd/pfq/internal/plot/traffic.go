@@ -29,8 +29,8 @@ type poolCurves struct {
 	results  [][]*traffic.Result // results of each policy, at each factor
 }
 
-// traffic draws a pool of jobs that arrive and depart. The figure is nil where there is nothing to
-// draw, which the standard error says.
+// traffic draws a pool of jobs that arrive and depart. The figure is nil if there is nothing to
+// draw, which is then reported on the standard error.
 func (f *question) traffic(q command.Query, s source) (*plots.Figure, error) {
 	t, err := command.Read(s.query, traffic.Read, traffic.ReadFile, "solve")
 	if err != nil {
@@ -61,7 +61,7 @@ func (f *question) traffic(q command.Query, s source) (*plots.Figure, error) {
 	return c.figure(q.File), nil
 }
 
-// checkTraffic rejects a pool with more to draw than a picture has room for.
+// checkTraffic rejects a pool with more to draw than fits a picture.
 func (f *question) checkTraffic(t *traffic.Model) error {
 	count := len(f.show) * plots.PanelsOf(len(t.Classes))
 	var instead []string
@@ -71,8 +71,8 @@ func (f *question) checkTraffic(t *traffic.Model) error {
 	return checkPanels("jobs", fmt.Sprintf("%d classes", len(t.Classes)), count, instead...)
 }
 
-// poolCurves solves the traffic at all loads below the critical one. It is nil where there are
-// none, which the standard error says.
+// poolCurves solves the traffic at all loads below the critical one. It is nil if there are none,
+// which is then reported on the standard error.
 func (f *question) poolCurves(q command.Query, t *traffic.Model) (*poolCurves, error) {
 	critical := t.CriticalScale()
 	if critical == nil {
@@ -146,8 +146,8 @@ func (c *poolCurves) last() *big.Rat {
 	return c.critical
 }
 
-// underPolicy solves the traffic at the factors under one policy, up to the first at which it is
-// too large: then there are fewer results, and none only if simulation is requested.
+// underPolicy solves the traffic at the factors under one policy, up to the first factor at which
+// it is too large. There are then fewer results, and none at all only if a simulation is requested.
 func (c *poolCurves) underPolicy(q command.Query, policy fluid.Policy) (results []*traffic.Result, err error) {
 	for k, factor := range c.factors {
 		r, err := command.WithProgress(q.Part(k, len(c.factors)), func(ctx context.Context) (*traffic.Result, error) {
