@@ -119,9 +119,10 @@ func show(b *windows.Bounds) string {
 	return fmt.Sprint("[", b.Low, ", ", *b.High, "]")
 }
 
-// On a line of three servers, windows of one server have bounds of single queues: a class of the
-// middle has the classes that it shares its server with above, and is alone below. A class of two
-// servers is above the queue that it would be on both.
+// On a line of three servers, windows of one server give bounds from single queues: for a class of
+// one server, the upper bound includes the classes that share the server, and the lower bound
+// excludes those with other servers. The lower bound of a class of two servers is its delay alone
+// on both.
 func TestLine(t *testing.T) {
 	m, err := cluster.Read(strings.NewReader(
 		`{"servers": [{"name": "1", "capacity": 3}, {"name": "2", "capacity": 5}, {"name": "3", "capacity": 4}],
@@ -142,7 +143,8 @@ func TestLine(t *testing.T) {
 			t.Errorf("class %d: %v, want %v", i, show(b), want[i])
 		}
 	}
-	// At 1.3 times the rates server 2 can not serve all its classes alone, but servers 1 and 2 can.
+	// At 1.3 times the rates, server 2 cannot serve all its classes alone, but servers 1 and 2
+	// together can.
 	m = m.Scale(big.NewRat(13, 10))
 	if b := bounds(t, m, 1)[1]; b.High == nil || *b.High < 1/(5-4.55)*(1-rounding) {
 		t.Errorf("%v", show(b))
@@ -156,8 +158,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// Two replicas at random among many servers: a pair of servers gives two closed forms, whatever the
-// size of the numbers of ways.
+// Jobs choose two of many servers at random: a window of two servers gives two closed forms,
+// however many ways there are to choose.
 func TestDraws(t *testing.T) {
 	const n = 1000
 	m := &cluster.Model{Servers: []cluster.Server{{Name: "rack", Count: n, Capacity: big.NewRat(1, 1)}},
@@ -185,7 +187,8 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// Numbers so long that bf.Solve would refuse sums of them are rounded to the side of the bound.
+// Numbers so long that bf.Solve would reject their sums are rounded to the correct side of the
+// bound.
 func TestLongNumbers(t *testing.T) {
 	short := &cluster.Model{MeanSize: big.NewRat(3, 7)}
 	long := &cluster.Model{MeanSize: short.MeanSize}
@@ -251,8 +254,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// grid returns rows and columns of servers of capacity 1, with a class for each pair of neighbours
-// that have the rate together.
+// grid returns rows and columns of servers of capacity 1, with a class of the given rate for each
+// pair of neighbours.
 func grid(rows, columns int, load *big.Rat) *cluster.Model {
 	m := &cluster.Model{}
 	pair := func(a, b int) {
@@ -274,7 +277,7 @@ func grid(rows, columns int, load *big.Rat) *cluster.Model {
 	return m
 }
 
-// A grid of five rows, whose lattices are out of reach, at 0.15 to 0.35 for each pair.
+// A grid of five rows, too large for any lattice, has bounds at rates of 0.15 to 0.35 per pair.
 func BenchmarkGrid(b *testing.B) {
 	for _, rate := range []int64{15, 25, 35} {
 		for _, size := range []int{8, 12, 16} {

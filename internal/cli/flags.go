@@ -175,7 +175,7 @@ type Jobs struct {
 	Name    string // of the log
 	List    []dispatch.Job
 	Skipped int            // jobs with too little data
-	Asking  []dispatch.Job // the same with requested times, as baselines have them; nil if there is no baseline
+	Asking  []dispatch.Job // the same jobs with requested times, for baselines; nil without a baseline
 	Asked   int            // number of jobs whose requested time comes from the log
 }
 

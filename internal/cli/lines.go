@@ -9,8 +9,8 @@
 //	--tasks list  the process names the runs that are missing; others do them by --tasks serve, and their results
 //	              are put into the folder by whoever gave them away ([productform/sweep.Put])
 //
-// Lists and answers are lines of JSON, the first of which is a [Fingerprint]. Digits are those of a
-// single process if all fingerprints are equal.
+// Lists and answers are lines of JSON, the first of which is a [Fingerprint]. If all fingerprints
+// are equal, the digits are those of a single process.
 
 package cli
 

@@ -111,7 +111,7 @@ func checkFolder(file string) error {
 	return nil
 }
 
-// A stream is an output that cannot be taken back.
+// A stream is an output that cannot be undone.
 type stream struct {
 	File
 	to io.Writer
@@ -160,8 +160,8 @@ func writeFiles(files []File) (err error) {
 	return nil
 }
 
-// aboutFile gives the error the name of the file in place of that which the system tells, of a
-// temporary one perhaps.
+// aboutFile replaces the file name in an error of the system, which may be that of a temporary
+// file, by the name of the file.
 func aboutFile(file string, err error) error {
 	if file == "" || file == "-" {
 		return err
@@ -177,8 +177,8 @@ func aboutFile(file string, err error) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// Check rejects the file that a flag names for an answer if it is the one that is read, under any
-// name, or if its folder is missing.
+// Check rejects the file that a flag names for an answer if it is the input file, under any name,
+// or if its folder is missing.
 func Check(flag, file, from string, stdin io.Reader) error {
 	if err := checkFolder(file); err != nil {
 		return err

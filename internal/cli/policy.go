@@ -65,8 +65,8 @@ func (f *LogFlags) parsePolicies() error {
 	return nil
 }
 
-// LeftOut returns the names of what sites use today if --policy asks for all rules and none of
-// those, and they could be run as well.
+// LeftOut returns the names of the policies that sites use today if --policy selects all rules but
+// none of these policies, and they could also run.
 func (f *LogFlags) LeftOut() []string {
 	isBaseline := func(p Policy) bool { return p.Baseline != nil }
 	if f.heterogeneous != "" || !slices.Contains(strings.Split(f.PolicyList, ","), everyRule) ||
@@ -76,8 +76,8 @@ func (f *LogFlags) LeftOut() []string {
 	return PolicyNames(Baselines())
 }
 
-// ParsePolicy returns the policy of a name, of either package. The error is an [input.Error] whose
-// path is "policy".
+// ParsePolicy returns the policy with a name, from either package. The error is an [input.Error]
+// whose path is "policy".
 func ParsePolicy(name string) (Policy, error) {
 	if rigid.Known(name) {
 		p, err := rigid.ParsePolicy(name)

@@ -20,8 +20,8 @@ const (
 )
 
 // parseYAML returns the tree of a YAML text of one document, nil if it holds nothing but comments.
-// Anchors, aliases, merge keys and tags are refused: a model has no use for them, and expanding
-// them is unbounded.
+// Anchors, aliases, merge keys and tags are rejected: a model does not need them, and their
+// expansion has no size limit.
 func parseYAML(data []byte) (tree *Node, err error) {
 	defer func() { // a panic in the third-party parser means a bad text, not a broken invariant
 		if r := recover(); r != nil {
@@ -177,8 +177,8 @@ func isDecimal(s string) bool {
 	return true
 }
 
-// fromScalar returns what a scalar is in the core schema of YAML 1.2: the parser has some of
-// version 1.1.
+// fromScalar returns the value of a scalar in the core schema of YAML 1.2; the parser follows
+// version 1.1 in part.
 func fromScalar(y *yaml.Node) Node {
 	n := Node{Kind: TextKind, Text: y.Value, Line: int32(y.Line)}
 	if y.Style != 0 { // quoted, or after | or >

@@ -14,8 +14,8 @@ import (
 //	Φ(0) = 1,  Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ(x),
 //
 // at the index of every state, or the sum over the classes that may be last if last returns them as
-// bits, in the arithmetic of the rates and of one: N additions per state. Errors are those of rate
-// and of the context.
+// bits, in the arithmetic of the rates and of one: N additions per state. It returns the errors of
+// rate and of the context.
 func Balance(
 	ctx context.Context, y Lattice, one arithmetic.Number, last func(w *Walker) uint,
 	rate func(w *Walker) (arithmetic.Number, error),

@@ -5,24 +5,24 @@ import (
 	"math/bits"
 )
 
-// Rates stay within 2^±200 and the values of G and V within 2^±400 or are 0, so over at most 2^20
-// states no intermediate number of [Floats] underflows or overflows: a term V G has at most 2^801,
+// Rates stay within 2^±200, and nonzero values of G and V within 2^±400. So over at most 2^20
+// states no intermediate number of [Floats] underflows or overflows: a term V G is at most 2^801,
 // λ_i times the sum of the terms at most 2^1021 and at least 2^-600, and Z lies in [1, 2^420].
 const (
 	leastRate, mostRate   = 0x1p-200, 0x1p200
 	leastValue, mostValue = 0x1p-400, 0x1p400
 )
 
-// Floats returns G, E[X_i] and Z as [Recursion.Measures] does, and to the same digits, in plain
-// float64, for λ_i >= 0 and d(y) > 0 that are rounded once. ok is false if numbers leave the range
-// in which that is valid, or for more than 2^20 states: use the numbers of package arithmetic then.
-// It takes about 3 N additions per state, less than a second, so it needs no context.
+// Floats returns the same G, E[X_i] and Z as [Recursion.Measures], to the same digits, in plain
+// float64. Each λ_i >= 0 and d(y) > 0 is rounded once. ok is false if numbers leave the range in
+// which this is valid, or if there are more than 2^20 states; then use the numbers of package
+// arithmetic. It takes about 3 N additions per state, less than a second, so it needs no context.
 //
-// bound applies to the relative error of G(y), G(y)/Z, E[X_i], Z and 1/Z, however near d(y) is to
+// bound applies to the relative error of G(y), G(y)/Z, E[X_i], Z and 1/Z, however close d(y) is to
 // 0. With K = Σ_i m_i, G(y) takes N+3 roundings per level Σ_i y_i (λ_i, the product, N-1 additions,
 // d(y), the quotient), V(y) takes 2 at the top and N+4 per level below, and a sum by halves at most
-// b = ⌈log_2 states⌉. A term V(y) (G(y-e_i) + G(y)) has those of K levels and 4, and E[X_i] with
-// λ_i, the two products and Z as divisor
+// b = ⌈log_2 states⌉. A term V(y) (G(y-e_i) + G(y)) has the roundings of K levels and 4 more. With
+// λ_i, the two products and the divisor Z, E[X_i] has
 //
 //	n = K(N+4) + 4 + b + 2 + K(N+3) + b + 1,
 //

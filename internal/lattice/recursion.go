@@ -6,9 +6,9 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// A Recursion is that over the states y of a box, y_i <= m_i, of a queue whose total rate μ depends
-// on the number of jobs of each class only up to m_i: over the sets of active classes if all m_i
-// are 1. With d(y) = μ(y) - Σ_{i: y_i=m_i} λ_i > 0,
+// A Recursion is the recursion over the states y of a box, y_i <= m_i, of a queue whose total rate
+// μ depends on the number of jobs of each class only up to m_i: over the sets of active classes if
+// all m_i are 1. With d(y) = μ(y) - Σ_{i: y_i=m_i} λ_i > 0,
 //
 //	d(y) G(y) = Σ_{i: y_i>0} λ_i G(y-e_i),  G(0) = 1,
 //	d(y) V(y) = c(y) + Σ_{i: y_i<m_i} λ_i V(y+e_i).
@@ -66,7 +66,7 @@ func (r *Recursion) Down(ctx context.Context, source func(at int) arithmetic.Num
 //
 //	E[X_i] = λ_i/Z ∂Z/∂λ_i = λ_i/Z Σ_{y: y_i>0} V(y) (G(y-e_i) + G(y) [y_i=m_i]),
 //
-// V being that of c = 1. [Floats] is faster where float64 will do.
+// where V is the adjoint for c = 1. [Floats] is faster if float64 suffices.
 func (r *Recursion) Measures(ctx context.Context) (g, jobs []arithmetic.Number, z arithmetic.Number, err error) {
 	one := r.Lambda[0].One()
 	if g, err = r.Up(ctx); err != nil {

@@ -38,8 +38,9 @@ func (l *Limits) next(from, class int) int {
 	return from
 }
 
-// Busy returns the number of servers held by x_i jobs of each class, in any order of arrival. Those
-// of a set hold what its largest subsets and other classes hold together, up to its limit.
+// Busy returns the number of servers held by x_i jobs of each class, in any order of arrival. The
+// jobs of a set hold as many servers as its largest subsets and its other classes hold together, up
+// to its limit.
 func (l *Limits) Busy(x []int) int {
 	busy := make([]int, len(l.limits)+1)
 	take := func(set, n int) { busy[set] += min(n, l.servers-busy[set]) }

@@ -69,8 +69,8 @@ func CheckSet(rank []*big.Rat, a int) error {
 // OfServers returns the rank function of classes that use servers, μ(A) the capacity of all servers
 // that some class of A uses, for servers[i] the servers of class i and the capacity of each server.
 // With w(B) the capacity of the servers used by the classes of B and no other, the capacity used
-// inside a set only is a subset sum of w, and what is not used outside A is used by A: O(N 2^N)
-// additions. The error is ctx.Err(), promptly after ctx is cancelled.
+// only inside a set is a subset sum of w, and capacity not used only outside A is used by A: O(N
+// 2^N) additions. The error is ctx.Err(), promptly after ctx is cancelled.
 func OfServers(ctx context.Context, servers [][]int, capacities []*big.Rat) ([]*big.Rat, error) {
 	inside := make([]*big.Rat, 1<<len(servers))
 	for b := range inside {

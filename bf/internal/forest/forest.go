@@ -35,7 +35,7 @@ type Forest struct {
 	parent   []int     // direction from each server towards the root; -1 for the root
 	decay    []float64 // κ of each direction
 	growth   []float64 // g
-	slack    float64   // lower bound of all κ
+	slack    float64   // lower bound on all κ
 	inexact  float64   // bound on the error of each κ, given the exponents it is computed from
 }
 

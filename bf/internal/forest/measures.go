@@ -214,7 +214,7 @@ func (m Moment) Rate(counted bool) Difference {
 	return d
 }
 
-// Capacity returns the derivative in the capacity of the server.
+// Capacity returns the derivative with respect to the capacity of the server.
 func (m Moment) Capacity() Difference { return Difference{Plus: m.Mean.Mul(m.Weight), Minus: m.Both} }
 
 // extraWeight returns the argument extra of horizon for moments with a weight c.

@@ -54,7 +54,7 @@ func (c *Chain) Solve(ctx context.Context) (recursion.Measures, error) {
 	)
 	var mostlyIdle []int
 	for s := range m.Busy {
-		idle := value(w.without(s), c.servers) // one server fewer, one more product
+		idle := value(w.without(s), c.servers) // one server less, one more product
 		m.Busy[s] = idle.Mul(arithmetic.FromFloat(w.scale[s], 0)).Quo(z).OneMinus()
 		if !(m.Busy[s].Double() > recursion.LowUtilization) {
 			mostlyIdle = append(mostlyIdle, s)
@@ -325,8 +325,8 @@ func (w *sweep) adjoint(i, l int) (sum float64) {
 	return sum
 }
 
-// busy returns Z - Z(without server s) as the sum over the intervals K with s of A(K) (λ(K) -
-// λ(K∖s)) Z(K∖s), without subtraction: see [recursion]. λ of the classes that use s is also a sum.
+// busy returns Z - Z(without server s) without subtraction: the sum of A(K) (λ(K) - λ(K∖s)) Z(K∖s)
+// over the intervals K with s (see [recursion]). The rate of the classes that use s is also a sum.
 // more is the number of roundings beyond those of A and Z.
 func (w *sweep) busy(s int) (sum, more float64, err error) {
 	n := w.servers

@@ -17,8 +17,8 @@ import (
 	"productform/plots/draw"
 )
 
-// check returns how many files of a folder with figures of these names it has looked at and what is
-// wrong with them.
+// check returns the number of files checked in a folder with figures of these names, and the faults
+// found.
 func check(folder string, ids []string) (files int, faults []error) {
 	look := func(name string, form func([]byte) error) {
 		files++
@@ -95,8 +95,8 @@ func csvForm(data []byte) error {
 	return err
 }
 
-// checksForm asks for a check of every figure that compares two numbers, and that none fails, nor
-// all together.
+// checksForm requires a check for every figure that compares two numbers; neither a single check
+// nor all together may fail.
 func checksForm(data []byte, ids []string) error {
 	var checks []plots.Check
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -124,8 +124,8 @@ func checksForm(data []byte, ids []string) error {
 	return nil
 }
 
-// pageForm asks for a section of every figure, and that every href and src leads to a file of the
-// folder, an id of the page or a paper.
+// pageForm requires a section for every figure, and every href and src to lead to a file of the
+// folder, an id of the page, or a paper.
 func pageForm(data []byte, folder string, ids []string) error {
 	sections := map[string]bool{}
 	var links []string
@@ -158,7 +158,7 @@ func pageForm(data []byte, folder string, ids []string) error {
 			continue
 		}
 		if strings.HasPrefix(link, "https://") {
-			continue // of a paper
+			continue // link to a paper
 		}
 		if info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(link))); err != nil || info.Size() == 0 {
 			return fmt.Errorf("no file for the link %q", link)

@@ -18,7 +18,7 @@ import (
 // ids returns the identifiers of the figures drawn here.
 func ids() []string { return []string{"bf-1", "bf-2", "bf-3", "bf-4"} }
 
-// figure returns a figure of a curve and of checks, whose z are spread as a normal variable.
+// figure returns a figure with a curve and with checks whose z values follow a normal distribution.
 func figure(id string, number int) *plots.Figure {
 	s := plots.Series{Label: "square"}
 	for k := range 20 {
@@ -51,7 +51,7 @@ func figure(id string, number int) *plots.Figure {
 	return f
 }
 
-// write draws them into a folder.
+// write draws the figures into a folder.
 func write(t *testing.T, folder string) {
 	t.Helper()
 	save := func(name string, data []byte, err error) {
@@ -88,7 +88,7 @@ func TestEveryFaultIsSeen(t *testing.T) {
 	if files, faults := check(folder, ids()); files != 4*len(ids())+2 || len(faults) > 0 {
 		t.Fatalf("%d files, %v", files, faults)
 	}
-	small := image.NewGray(image.Rect(0, 0, 2, 1)) // in place of the large ones, as each case below reads all files
+	small := image.NewGray(image.Rect(0, 0, 2, 1)) // replaces large images: each case below reads all files
 	small.Pix[1] = 255
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, small); err != nil {

@@ -14,7 +14,7 @@ import (
 	"productform/tags"
 )
 
-// A row is a setting of the table, with the cutoffs that are best for the mean slowdown.
+// A row is a setting of the table, with the cutoffs that minimize the mean slowdown.
 type row struct {
 	max, alpha float64
 	hosts      int
@@ -22,7 +22,8 @@ type row struct {
 	best       tags.Result
 }
 
-// rows returns the settings of the table for which there are cutoffs; all have sizes of mean 3000.
+// rows returns the settings of the table for which cutoffs exist; sizes have mean 3000 in all of
+// them.
 func rows() ([]row, error) {
 	var rows []row
 	for _, top := range []float64{1e5, 1e6, 1e7} {
@@ -63,7 +64,7 @@ func (r row) setting() string {
 		r.max, r.alpha, r.hosts, r.load, strings.Join(cutoffs, ", "), r.best.MeanSlowdown.Float)
 }
 
-// line is the line of the table for a result.
+// line returns the line of the table for a result.
 func (r row) line(s *sim.Result) string {
 	ratio := func(e *sim.Estimate, formula float64) string {
 		return fmt.Sprintf("%.3f ± %.3f", e.Mean/formula, e.HalfWidth/formula)

@@ -14,10 +14,10 @@ import (
 	"productform/plots/scale"
 )
 
-// measureScale measures what figure scale-1 shows: processor time and memory of a process that
-// solves one model, for models of many families and sizes. Each case is solved three times, each
-// time by a new process, and the smallest values count. This takes some minutes. With the number of
-// a case it solves that case.
+// measureScale measures the data of figure scale-1: processor time and memory of a process that
+// solves one model, for models of many families and sizes. Each case is solved three times, by a
+// new process each time, and the smallest values count. This takes several minutes. Given the
+// number of a case, it solves only that case.
 func measureScale(args []string) error {
 	switch len(args) {
 	case 0:
@@ -66,7 +66,7 @@ func measure() error {
 	return w.WriteAll(rows)
 }
 
-// processorName returns the name of the processor, as Linux tells it.
+// processorName returns the name of the processor as reported by Linux.
 func processorName() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
