@@ -284,7 +284,7 @@ func (s *Shares) exactRate(g *Graph, k int) *big.Rat {
 	return sum
 }
 
-// Gain returns λ(k) - λ(k-e) for the state child = k-e with one server less in a group, without
+// Gain returns λ(k) - λ(k-e) for the state child = k-e with one fewer server in a group, without
 // subtraction: C(k, d) - C(k-1, d) = C(k, d) d/k.
 func (r *ShareReader) Gain(g *Graph, k, child int) *big.Float {
 	var group int

@@ -54,7 +54,7 @@ func (c *Chain) Solve(ctx context.Context) (recursion.Measures, error) {
 	)
 	var mostlyIdle []int
 	for s := range m.Busy {
-		idle := value(w.without(s), c.servers) // one server less, one more product
+		idle := value(w.without(s), c.servers) // one fewer server, one more product
 		m.Busy[s] = idle.Mul(arithmetic.FromFloat(w.scale[s], 0)).Quo(z).OneMinus()
 		if !(m.Busy[s].Double() > recursion.LowUtilization) {
 			mostlyIdle = append(mostlyIdle, s)
