@@ -39,7 +39,7 @@ func TestRightsMatchPage(t *testing.T) {
 		t.Errorf("%d tests are named", len(tests))
 	}
 	var code strings.Builder
-	for _, dir := range []string{"../server", "../store", "../manager", "../book"} {
+	for _, dir := range []string{"../server", "../wire", "../manager", "../book"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)
