@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// claims holds what a planner knows of the jobs.
+// claims holds what a planner knows about the jobs.
 type claims struct {
 	of  []claim     // by job
 	own [][]float64 // by job: own speeds of the workers at its tasks, or nil; nil if no job has any

@@ -6,10 +6,10 @@ import (
 	"productform/internal/input"
 )
 
-// Apply replays earlier decisions: what happened at a time, and the events that [Maker.Decide]
-// returned then. The decisions may come from another version or another policy. If they come from a
-// maker with the same rules, m ends in the same state. Violations by the plan are counted for the
-// plans that m itself would have made.
+// Apply replays earlier decisions: the happenings at one time, and the events that [Maker.Decide]
+// returned for them. The decisions may come from another version or another policy. If they come
+// from a maker with the same rules, m ends in the same state. Violations by the plan are counted
+// for the plans that m itself would have made.
 //
 // The error is a [num.InputError]. If it concerns at or what, nothing has changed. If it concerns
 // events, which do not follow from what or are impossible, m has applied the events before the

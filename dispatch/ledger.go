@@ -36,7 +36,7 @@ func LedgerOf(s State) (*Ledger, error) {
 func (l *Ledger) Check(at float64, what []Happening) error { return l.maker.Check(at, what) }
 
 // Note applies what happens at a time, as [Maker.Decide] does, and returns the events that follow
-// from it alone. The returned slice is valid until the next call. The error is that of
+// from it alone. The returned slice is valid until the next call. The error is the same as for
 // [Maker.Decide], and then nothing has changed.
 func (l *Ledger) Note(at float64, what []Happening) ([]Event, error) {
 	m := l.maker
@@ -48,9 +48,9 @@ func (l *Ledger) Note(at float64, what []Happening) ([]Event, error) {
 	return m.events, nil
 }
 
-// Begin starts the next task of a job on an idle worker: a lost one, else one that never started,
-// else a refused one. The error is a [num.InputError] if the worker is not idle or the job has no
-// waiting task.
+// Begin starts the next task of a job on an idle worker: a lost one if there is any, then one that
+// never started, then a refused one. The error is a [num.InputError] if the worker is not idle or
+// the job has no waiting task.
 func (l *Ledger) Begin(worker, job int) error {
 	m := l.maker
 	if m.state(job) != JobPresent {

@@ -16,8 +16,7 @@ type Outage struct {
 }
 
 // CheckOutages checks each outage for a number of workers, and that outages of one worker do not
-// overlap. The error is a [num.InputError] whose path is that of the entry, such as
-// Outages[2].From.
+// overlap. The error is a [num.InputError] with the path of the entry, such as Outages[2].From.
 func CheckOutages(outages []Outage, workers int) error {
 	order := make([]int, len(outages))
 	for i, o := range outages {

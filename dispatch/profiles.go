@@ -34,7 +34,7 @@ const (
 // maxKinds limits the kinds of tasks that are learnt.
 const maxKinds = 1000
 
-// profiles holds what is learnt of a kind of tasks.
+// profiles holds what has been learnt about a kind of task.
 type profiles struct {
 	speeds []float64 // by worker, as published to policies
 	of     []Profile // by worker; Tasks is 0 if nothing is known

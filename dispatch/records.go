@@ -15,7 +15,7 @@ import (
 //
 // Times are in seconds, work is the total over all tasks, and the other columns are as in [Job] and
 // [Record]. Numbers are in the shortest form that reads back as the same float64. The deadline is
-// empty if there is none, the slowdown if there is no work. The error is that of w, or a
+// empty if there is none, the slowdown if there is no work. The error is a write error of w, or a
 // [num.InputError] if r covers a different number of jobs; then nothing is written.
 func WriteRecords(w io.Writer, jobs []Job, r *Result) error {
 	if len(jobs) != len(r.Jobs) {

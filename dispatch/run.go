@@ -48,7 +48,7 @@ const checkEvery int = 1e5
 // the jobs, the outages and Learning.Window.
 //
 // The error is a [num.InputError], a [*StrandedError] as soon as the last worker has left for good,
-// or that of the context. The context is checked every thousand decisions, and before every
+// or the error of the context. The context is checked every thousand decisions, and before every
 // decision if there are 1e5 workers and jobs present.
 func Run(ctx context.Context, s Scenario) (*Result, error) {
 	if err := s.check(); err != nil {

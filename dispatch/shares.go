@@ -32,8 +32,8 @@ func newSharePlan(n, shares int) sharePlan {
 // SetWorkers sets the list of workers. The plan owns it until the next call.
 func (p *sharePlan) SetWorkers(workers []int) { p.workers = workers }
 
-// Prepare precomputes what many plans for these workers share. Speeds are by number, and the list
-// is sorted by them, fastest first. They may be nil if Fewest is not called.
+// Prepare precomputes the data common to many plans for these workers. Speeds are by number, and
+// the list is sorted by them, fastest first. They may be nil if Fewest is not called.
 func (p *sharePlan) Prepare(speeds []float64) {
 	if p.Place == nil {
 		p.Place = make([]int, len(p.byWorker))

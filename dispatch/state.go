@@ -216,7 +216,7 @@ func (m *Maker) restore(s *JobState) error {
 	return m.restoreLearning(t, s.Learnt)
 }
 
-// restoreLearning restores what was learnt of the tasks of a job.
+// restoreLearning restores what was learnt about the tasks of a job.
 func (m *Maker) restoreLearning(t *tasks, s *Learnt) error {
 	if s == nil {
 		return nil

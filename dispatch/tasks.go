@@ -66,8 +66,8 @@ func (m *Maker) begin(w, j int) {
 	m.start(w, j, task)
 }
 
-// nextTask returns the task of job j to start next: a lost one, else one that never started, else a
-// refused one. If none is waiting, it returns the number of tasks.
+// nextTask returns the task of job j to start next: a lost one if there is any, then one that never
+// started, then a refused one. If none is waiting, it returns the number of tasks.
 func (m *Maker) nextTask(j int) int {
 	t := &m.tasks[j]
 	switch {

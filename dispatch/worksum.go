@@ -44,7 +44,7 @@ func (w *workSum) change(job int, from, to float64) {
 }
 
 // errorBound bounds the error of the sum apart from one rounding: the error that [num.Sum]
-// guarantees, plus that of the terms added here.
+// guarantees, plus the error of the terms added here.
 func (w *workSum) errorBound() float64 {
 	gamma := float64(w.terms) * 0x1p-53
 	return 2 * gamma * gamma * w.size

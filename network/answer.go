@@ -91,7 +91,7 @@ func (a *answer) throughput(v *convolution.Visit) arithmetic.Number {
 	return x
 }
 
-// ofTotals returns the measures of a station from those of its group.
+// ofTotals returns the measures of a station from the measures of its group.
 func (a *answer) ofTotals(i int, m *convolution.Measure) stationMeasure {
 	st := &a.System.Stations[i]
 	first, scale := st.Totals.Rates[0], st.Totals.Scale
@@ -201,7 +201,7 @@ func (a *answer) exponential(x *big.Rat) arithmetic.Number {
 	return n
 }
 
-// timesMixed returns x y, where y may be an enclosure and x a fraction.
+// timesMixed returns x y for a fraction x and a y that may be an enclosure.
 func timesMixed(x, y arithmetic.Number) arithmetic.Number {
 	if x.Exact != nil && y.Exact == nil {
 		x = arithmetic.Number{Interval: num.FromRat(x.Exact, y.Interval.Prec())}

@@ -54,7 +54,7 @@ type Between struct {
 // the bound for balanced networks (Zahorjan, Sevcik, Eager and Galler, "Balanced job bound analysis
 // of queueing networks", Communications of the ACM 25(2), 1982).
 //
-// It returns the errors of [Model.Check] and the context, an [*UnstableError], a
+// It returns the errors of [Model.Check] and of the context, an [*UnstableError], a
 // [*num.TooLargeError], and an *[num.InputError] for a station with Order or Balanced.
 func Bounds(ctx context.Context, m *Model) ([]ChainBounds, error) {
 	sys, err := newSystem(ctx, m)

@@ -46,7 +46,7 @@ const (
 //     get from each visit to every other; of an open chain arriving jobs can get to every visit,
 //     and out from there.
 //
-// It takes time linear in the model, apart from sums of fractions.
+// It takes time linear in the size of the model, apart from sums of fractions.
 func (m *Model) Check() error {
 	if err := modelFile.CheckAll(m); err != nil {
 		return err
@@ -238,7 +238,7 @@ func (m *Model) checkForm(c int) (short bool, err error) {
 	return short, nil
 }
 
-// checkBranches checks the branches of class c at path; those of arrivals stay in their class.
+// checkBranches checks the branches of class c at path; branches of arrivals stay in their class.
 func (m *Model) checkBranches(path string, c int, branches []Branch, arrivals bool) error {
 	type end struct{ class, visit int }
 	seen := make(map[end]bool, len(branches))
@@ -281,8 +281,8 @@ func (m *Model) checkBranches(path string, c int, branches []Branch, arrivals bo
 	return nil
 }
 
-// branchName returns what a file calls the end of a branch of class c: the station, station/class
-// where the class changes, or out.
+// branchName returns the name in a file of the end of a branch of class c: the station,
+// station/class if the class changes, or out.
 func (m *Model) branchName(c int, b Branch) string {
 	if b.Class == Leaves {
 		return out

@@ -194,7 +194,7 @@ func (m *Model) checkChains() error {
 	return m.checkStacks(k)
 }
 
-// A visitGraph is the graph of the visits of a chain: an edge where jobs can go.
+// A visitGraph is the graph of the visits of a chain: with an edge wherever jobs can go.
 type visitGraph struct {
 	visits []Branch    // the nodes; Probability is nil
 	first  map[int]int // first node of each class

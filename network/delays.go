@@ -39,8 +39,8 @@ type VisitDelays struct {
 // is bracketed by two times whose tails are proved to be on either side.
 //
 // The network is solved once for the distribution of the jobs at the station. Each time and each
-// step of a bisection then takes as many operations as there are values of n. Errors are those of
-// [Solve], and an *[num.InputError] for a question out of range.
+// step of a bisection then takes as many operations as there are values of n. It returns the errors
+// of [Solve], and an *[num.InputError] for a question out of range.
 func Delays(ctx context.Context, m *Model, q DelayQuestion, s Settings) ([]VisitDelays, error) {
 	ask, err := newRequest(Question{}, s)
 	if err != nil {
@@ -156,7 +156,7 @@ func (d *delays) chainDelays(k int) (*VisitDelays, error) {
 	return r, nil
 }
 
-// find computes what a job of the chain finds.
+// find computes the state that a job of the chain finds.
 func (d *delays) find(k int) error {
 	plan := *d.problem.Plan
 	plan.LawsOf = []int{d.question.Station}

@@ -3,7 +3,7 @@ package network
 import "math/big"
 
 // A Model is a network of stations that classes of jobs visit. All numbers are rational and exactly
-// those of the file.
+// as in the file.
 type Model struct {
 	Stations []Station
 	Classes  []Class

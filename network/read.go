@@ -33,7 +33,7 @@ import (
 //	    visits: [{station: disk, visits: 1}, {station: cpu, visits: 2.5}] # how often a cycle, in place of next
 //
 // In next, a name is a station that the class visits, station/class another class there, out the
-// way out. Fields are those of [Model] and its parts.
+// way out. The fields are those of [Model] and its parts.
 //
 // The error is a *[num.SyntaxError], or wraps a *[num.InputError] with the line and the path of the
 // field: for an unknown, missing or repeated field, a value of another type, and everything that

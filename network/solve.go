@@ -34,7 +34,7 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	return Answer(ctx, m, Question{}, s)
 }
 
-// Answer solves a network like [Solve] and adds the answer to a question. Errors are those of
+// Answer solves a network like [Solve] and adds the answer to a question. It returns the errors of
 // Solve, and an *[num.InputError] for a question out of range.
 func Answer(ctx context.Context, m *Model, q Question, s Settings) (*Result, error) {
 	ask, err := newRequest(q, s)

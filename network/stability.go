@@ -34,7 +34,7 @@ func (e *UnstableError) Error() string {
 // capacity.
 type Stability struct {
 	// for every station and every set of classes of open chains, the work that they bring is less
-	// than what the station can do for them
+	// than the work that the station can do for them
 	Stable bool
 	// the network is stable if and only if all arrival rates are multiplied by less than this; nil
 	// if there is no such limit
@@ -80,7 +80,7 @@ type Saturation struct {
 // sufficient: FCFS can then be unstable at smaller loads (M. Bramson, "Instability of FIFO queueing
 // networks", Annals of Applied Probability 4, 1994, 414–431). It takes O(2^n) sums at a station
 // with Order or Balanced, with n classes that it distinguishes, and one elimination of the traffic
-// equations. Errors are those of [Model.Check], a [*BalanceError], a [*num.TooLargeError], and
+// equations. It returns the errors of [Model.Check], a [*BalanceError], a [*num.TooLargeError], and
 // ctx.Err() promptly after ctx is done.
 func CheckStability(ctx context.Context, m *Model) (*Stability, error) {
 	s, err := newDemands(ctx, m)
@@ -133,7 +133,7 @@ func (s *system) checkStable(ctx context.Context, i int) error {
 	return nil
 }
 
-// load returns what open chains bring to station i.
+// load returns the load of open chains on station i.
 func (s *system) load(ctx context.Context, i int) (Load, error) {
 	st, name := &s.Stations[i], s.model.Stations[i].Name
 	if st.Load.Sign() == 0 || st.Totals != nil && st.Totals.Delay != nil {
@@ -208,8 +208,8 @@ func (s *system) tightestOf(ctx context.Context, i, k int) (*tightSet, error) {
 	)
 }
 
-// A tightSet is the set A of visits to a station with the smallest ratio of what the station can do
-// for it to the work that it brings.
+// A tightSet is the set A of visits to a station with the smallest ratio of the work that the
+// station can do for it to the work that it brings.
 type tightSet struct {
 	ratio, work, capacity *big.Rat
 	visits                []int

@@ -528,7 +528,7 @@ func (a *answer) orders(t *convolution.Totals, rates []*big.Rat, most int) []ari
 }
 
 // weights returns a function of the weight of station i with x <= most jobs by visit: Φ(x) Π_v
-// w_v^x_v, where Φ counts the orders of classes that the station cannot tell apart.
+// w_v^x_v, where Φ counts the orders of classes that the station cannot distinguish.
 func (a *answer) weights(ctx context.Context, i int, most []int) (func(x []int) arithmetic.Number, error) {
 	st := &a.System.Stations[i]
 	total, factors := 0, make([][]arithmetic.Number, len(most))

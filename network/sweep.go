@@ -31,10 +31,10 @@ type Change struct {
 	Values    []*big.Rat // as the model takes them; populations are integers
 }
 
-// Sweep answers a question about a network for each value of a parameter, with everything else
-// equal, and returns the results of [Answer] in the order of the values. All values of a population
-// use the tables of the largest, which takes about the time of one solution. Errors are those of
-// Answer, and name the value that they belong to; populations must be integers. m is not modified.
+// Sweep answers a question about a network for each value of a parameter, with all else unchanged,
+// and returns the results of [Answer] in the order of the values. All values of a population use
+// the tables of the largest, which takes about the time of one solution. It returns the errors of
+// Answer, with the value that they belong to; populations must be integers. m is not modified.
 func Sweep(ctx context.Context, m *Model, c Change, q Question, s Settings) ([]*Result, error) {
 	ask, err := newRequest(q, s)
 	if err != nil {

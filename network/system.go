@@ -17,9 +17,9 @@ type system struct {
 	model *Model
 }
 
-// newSystem checks a model and prepares it for the solvers. Errors are those of [Model.Check] and
-// [Model.CheckSizes], an [*UnstableError], a [*BalanceError], a [*num.TooLargeError], and ctx.Err()
-// promptly after ctx is done.
+// newSystem checks a model and prepares it for the solvers. It returns the errors of [Model.Check]
+// and [Model.CheckSizes], an [*UnstableError], a [*BalanceError], a [*num.TooLargeError], and
+// ctx.Err() promptly after ctx is done.
 func newSystem(ctx context.Context, m *Model) (*system, error) {
 	s, err := newDemands(ctx, m)
 	if err == nil {

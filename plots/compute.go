@@ -139,7 +139,7 @@ func Compute(ctx context.Context, specs []Spec, s Settings) ([]*Figure, error) {
 }
 
 // Plans returns the plans of all simulations of the specs, in the order in which [Compute] runs
-// them. Compute reuses those of their runs that are in s.Folder.
+// them. Compute reuses the runs that are already in s.Folder.
 func Plans(ctx context.Context, specs []Spec, s Settings) ([]*sim.Plan, error) {
 	simulations, _, err := prepare(ctx, specs, s)
 	return plansOf(simulations), err

@@ -57,7 +57,7 @@ func scientific(text string) string {
 	return m + "·10" + sign + e
 }
 
-// ShortList joins the first words, and says how many there are if they are more than ten.
+// ShortList joins the first words, and states the total if there are more than ten.
 func ShortList(words []string, comma string) string {
 	const most = 10
 	if len(words) > most {

@@ -115,7 +115,7 @@ type seenDelays struct {
 	whole tally   // of all replications together
 }
 
-// newSeenDelays adds up the histograms of each replication, and those of all replications.
+// newSeenDelays adds up the histograms of each replication and of all replications together.
 func newSeenDelays(ctx context.Context, lists [][]Histogram) (*seenDelays, error) {
 	d := &seenDelays{runs: make([]tally, len(lists))}
 	run, whole := new(Counter), new(Counter)
@@ -175,8 +175,8 @@ func (d *seenDelays) estimate(q *Quantile) (known bool, why string, enough float
 	return true, why, enough
 }
 
-// stdError returns the standard error of the fraction of the jobs below the position where a level
-// is reached.
+// stdError returns the standard error of the fraction of the jobs below the position at which a
+// level is reached.
 func (d *seenDelays) stdError(at place, level float64) float64 {
 	var squares float64
 	for r := range d.runs {

@@ -8,7 +8,7 @@ import (
 
 // A Result holds the estimates of a run. It is trustworthy if Warnings is empty. For a system that
 // counts something other than jobs, Distribution, EffectiveSamples, Truncation and Warnings refer
-// to what it counts.
+// to the counted items.
 type Result struct {
 	Method   string    `json:"method"`  // how the system was simulated
 	Runs     int       `json:"runs"`    // replications

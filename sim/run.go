@@ -6,7 +6,7 @@ import (
 	"productform/sweep"
 )
 
-// Run simulates a system; see [Plan.Run]. The error may also be that of [NewPlan].
+// Run simulates a system; see [Plan.Run]. It also returns the errors of [NewPlan].
 func Run(ctx context.Context, system System, s Settings, progress func(sweep.Progress)) (*Result, error) {
 	p, err := NewPlan(ctx, system, s)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // A Sample holds the observations of one replication. The number n is the number of jobs present,
-// unless the system counts something else.
+// unless the system counts something other than jobs.
 type Sample struct {
 	Time  float64 `json:"time"`  // observed time after the warm-up
 	Jumps float64 `json:"jumps"` // arrivals, ends of phases and interruptions observed

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Totals accumulate what an engine observes of jobs and servers, in units of time. Lists by class
-// also hold the visits, after the classes.
+// Totals accumulate the observations of an engine on jobs and servers, in units of time. Lists by
+// class also hold the visits, after the classes.
 type Totals struct {
 	Time    float64   // observed
 	Jumps   float64   // arrivals, ends of phases and interruptions

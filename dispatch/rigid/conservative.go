@@ -9,9 +9,9 @@ func (s *schedule) reserve(i int) {
 	s.profile.take(j.size, j.start, j.end())
 }
 
-// compress renews all reservations in their order. A job finds an earlier time only where workers
-// became free since its last search, which is before s.freed: workers of jobs that ended early, or
-// of jobs that moved after its last search.
+// compress renews all reservations in their order. A job can find an earlier time only if workers
+// have become free since its last search, which is before s.freed: workers of jobs that ended
+// early, or of jobs that moved after its last search.
 func (s *schedule) compress() {
 	moved := 0.0 // the latest end of a slot that is given up now
 	for _, i := range s.queue {

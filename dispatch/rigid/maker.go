@@ -10,14 +10,15 @@ import (
 
 // A Maker decides which jobs start under a policy of this package, in place of a [dispatch.Maker]:
 // the tasks of a job start together, and its workers are reserved until the last task has ended. It
-// reads no clock and does not know the future. On a simulated clock it does what [Run] does.
+// reads no clock and does not know the future. On a simulated clock it makes the same decisions as
+// [Run].
 //
 // Here the tasks of a job may take different times, and completed tasks stay completed. A job is
 // lost when a running task of it fails or loses its worker: all its running tasks are Preempted,
 // and it waits, in the place that [Run] describes, to run its unfinished tasks on as many workers.
 // If a job exceeds its requested time, the request is doubled, repeatedly if necessary. The request
-// of a job is its Estimate in seconds, else the work of its largest task whatever the speeds of
-// workers, else 1 second. Priorities, deadlines and MaxWorkers are ignored.
+// of a job is its Estimate in seconds. Without one it is the work of its largest task, whatever the
+// speeds of workers, and without work 1 second. Priorities, deadlines and MaxWorkers are ignored.
 //
 // Tasks go to free workers in order of their numbers. If a task failed at this moment and its
 // worker did not, workers with higher numbers than that worker come first, and that worker last.

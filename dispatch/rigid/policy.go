@@ -58,7 +58,7 @@ func Policies() []Policy {
 	return []Policy{{FCFS, None}, {SJF, None}, {FCFS, EASY}, {FCFS, Conservative}}
 }
 
-// Known reports whether a name starts like that of a policy of this package, whatever follows a
+// Known reports whether a name starts like the name of a policy of this package, whatever follows a
 // slash or a colon.
 func Known(name string) bool {
 	word := name

@@ -18,8 +18,8 @@ import (
 // Times are in seconds. run_time is the run time in the log, requested the requested time;
 // backfilled and outlived are true or false, and lost is a number of tasks. Numbers are in the
 // shortest form that reads back as the same float64. The deadline is empty if there is none, the
-// slowdown if the job takes no time. The error is that of w, or a [num.InputError] if r covers a
-// different number of jobs; then nothing is written.
+// slowdown if the job takes no time. The error is a write error of w, or a [num.InputError] if r
+// covers a different number of jobs; then nothing is written.
 func WriteRecords(w io.Writer, jobs []dispatch.Job, r *Result) error {
 	if len(jobs) != len(r.Jobs) {
 		return input.Errorf("Jobs", len(jobs), "the %d jobs of the run", len(r.Jobs))

@@ -25,9 +25,8 @@ type Requests struct {
 const streamRequests = 6
 
 // Apply returns jobs whose Estimate is the requested time. Requested times from the list, one per
-// job in seconds, are used where they are above 0. All others, or all if the list is nil, are
-// computed from the run times. The jobs passed in are not modified. The error is a
-// [num.InputError].
+// job in seconds, are used if they are above 0. All others, or all if the list is nil, are computed
+// from the run times. The jobs passed in are not modified. The error is a [num.InputError].
 func (q Requests) Apply(jobs []dispatch.Job, requested []float64) ([]dispatch.Job, error) {
 	factor := q.Factor
 	switch {

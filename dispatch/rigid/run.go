@@ -32,13 +32,13 @@ const checkEvery = 1e6
 // The policy treats times that are as close as equal, so rounding never separates simultaneous
 // events. Whole numbers of seconds, as in most logs, are not rounded at all.
 //
-// The result depends only on the scenario. Let q be the number of waiting jobs and s that of
+// The result depends only on the scenario. Let q be the number of waiting jobs and s the number of
 // running jobs. Under EASY a decision takes O(q + s). Under Conservative it takes O(q + s) per
 // submitted job, and O((q + s) q) if jobs end early or workers fail or return. Under the other
 // policies it takes O(q). Outages and Scenario.Events cost O(workers) per started job.
 //
-// The error is a [num.InputError], a [*StrandedError], or that of the context, which is checked
-// every few milliseconds, but not within a decision.
+// The error is a [num.InputError], a [*StrandedError], or the error of the context, which is
+// checked every few milliseconds, but not within a decision.
 func Run(ctx context.Context, s Scenario) (*Result, error) {
 	if err := s.check(); err != nil {
 		return nil, err

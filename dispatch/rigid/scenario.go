@@ -102,7 +102,7 @@ func (s *Scenario) times(j *dispatch.Job) (runs, asks float64, outlived bool) {
 	return runs, runs, true
 }
 
-// Settled returns jobs with which a [Maker] on a simulated clock does what [Run] does, and the
+// Settled returns jobs with which a [Maker] on a simulated clock decides as [Run] does, and the
 // number of jobs that exceed their requested times. If kill is set, such jobs end at their
 // requested time; otherwise they request their run time.
 func Settled(jobs []dispatch.Job, kill bool) (settled []dispatch.Job, outlived int) {

@@ -113,7 +113,7 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 func (r *record) seconds() float64   { return r.real(wantSeconds) }
 func (r *record) kilobytes() float64 { return r.real(wantKilobytes) }
 
-// Valid values of fields, and of what follows the last one.
+// Valid values of fields, and valid text after the last field.
 const (
 	wantEnd       = "the end of the line after 18 fields"
 	wantInteger   = "an integer from 0 to 2^53, or -1 if unknown"

@@ -304,7 +304,7 @@ func (b *builder) setReferences() {
 	}
 }
 
-// check rejects what [network.Model.Check] rejects, in terms of the network that the file
+// check rejects the same models as [network.Model.Check], in terms of the network that the file
 // describes.
 func (b *builder) check() error {
 	err := b.model.Check()

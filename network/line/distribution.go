@@ -209,7 +209,7 @@ func meanOfPareto(f map[string]*file.Node, path string) (*big.Rat, error) {
 // mostPhases limits the phases of APH and PH, whose means take as many steps as their cube.
 const mostPhases = 40
 
-// meanOfPhases returns α x, where -T x = 1, by elimination in fractions.
+// meanOfPhases returns α x for the solution of -T x = 1, by elimination in fractions.
 func meanOfPhases(f map[string]*file.Node, path string) (*big.Rat, error) {
 	rows, err := readPhases(f["T"], path+".T")
 	if err != nil {

@@ -24,7 +24,7 @@
 //
 // The reader takes nodes of the types Source, Sink, Queue, Delay, Router and ClassSwitch; the
 // scheduling INF, FCFS, PS, LCFSPR and SIRO; classes of the types Open and Closed; and routing by a
-// matrix, from "class,class" to nodes. Service is Exp or, where only its mean matters (INF, PS, and
+// matrix, from "class,class" to nodes. Service is Exp or, if only its mean matters (INF, PS, and
 // LCFSPR with one server), any of Det, Erlang, HyperExp, Coxian, APH, PH, Uniform and Pareto, and
 // Gamma, Lognormal and Weibull by a fit. The network keeps only the mean of these laws: a
 // simulation draws exponential sizes by default. The reader rejects everything else by name:

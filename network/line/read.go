@@ -16,11 +16,12 @@ import (
 // otherwise as [network.Read].
 //
 // Numbers are taken as they are written, means as 1/lambda of Exp. Probabilities of a row are
-// rounded doubles in such files: if their sum is within 1e-12 of 1, they are divided by it. Visits
-// that jobs never come to, which files of LINE list too, are left out, and so are classes without
-// any. Routers and nodes of the type ClassSwitch become branches of the stations before them. Jobs
-// that change their class between the source and the first station arrive in the class they have
-// there. The cycle of a closed chain is from one visit of its first class to refNode to the next.
+// rounded doubles in such files: if their sum is within 1e-12 of 1, they are divided by it. Files
+// of LINE also list visits that no job makes. These are left out, and so are classes without
+// visits. Routers and nodes of the type ClassSwitch become branches of the stations before them.
+// Jobs that change their class between the source and the first station arrive in the class they
+// have there. The cycle of a closed chain is from one visit of its first class to refNode to the
+// next.
 //
 // The error is a *[num.SyntaxError], or wraps a *[num.InputError] with the line and the path of the
 // field.
@@ -230,7 +231,7 @@ func shown(n *file.Node) any {
 	return n
 }
 
-// station reads what serves jobs at a node.
+// station reads the station at a node.
 func (d *document) station(f map[string]*file.Node, path string, s *node) error {
 	scheduling := "INF"
 	if n := f["scheduling"]; n != nil {

@@ -132,7 +132,7 @@ func newBuilder() *builder { return &builder{&table{jobs: -1, free: new(big.Rat)
 // newTable returns the table of the classes, of which rows[j] are those of member j: all, or where
 // each job is served at rate 1 those that a limit binds. Poisson classes with the same servers,
 // limits and units are one member, which brings the work of all. The error is an [*UnstableError],
-// a [*num.TooLargeError] or that of the context.
+// a [*num.TooLargeError] or the error of the context.
 func (m *Model) newTable(ctx context.Context) (t *table, rows [][]int, err error) {
 	b, bounds := newBuilder(), m.bounds()
 	member, rows := m.members(bounds)

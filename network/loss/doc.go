@@ -87,9 +87,9 @@
 //
 // # Tokens
 //
-// If servers have tokens, a job is served by one of the servers of its class: it takes the token,
-// of those free at these servers, that was released first, and gives it back as it leaves. Jobs
-// that find none are lost. With y_s tokens free at server s, of l_s,
+// If servers have tokens, a job is served by one of the servers of its class: it takes the free
+// token of these servers that was released first, and returns it when it leaves. Jobs that find
+// none are lost. With y_s tokens free at server s, of l_s,
 //
 //	π(y) = Λ(y) Π_s (C_s/σ)^y_s / G,  ν(A(y)) Λ(y) = Σ_{s: y_s>0} Λ(y-e_s),  y <= l,
 //

@@ -29,7 +29,7 @@ func ErlangB(ctx context.Context, n int, load *big.Rat, s FormulaSettings) (num.
 //
 //	C = B / (1 - ρ + ρ B).
 //
-// The error is that of [ErlangB], or an [*UnstableError] if a >= n.
+// It returns the errors of [ErlangB], and an [*UnstableError] if a >= n.
 func ErlangC(ctx context.Context, n int, load *big.Rat, s FormulaSettings) (num.Value, error) {
 	if n < 1 || n > maxUnits {
 		return num.Value{}, input.Errorf("n", n, "an integer from 1 to %d", maxUnits)
@@ -56,8 +56,8 @@ func ErlangC(ctx context.Context, n int, load *big.Rat, s FormulaSettings) (num.
 //
 //	1/E(0) = 1,  1/E(n) = 1 + n/((N-n) a) 1/E(n-1),
 //
-// 0 if n >= N: the probability that the other N-1 sources keep all servers busy. Errors are those
-// of [ErlangB].
+// 0 if n >= N: the probability that the other N-1 sources keep all servers busy. It returns the
+// errors of [ErlangB].
 func Engset(ctx context.Context, n, sources int, load *big.Rat, s FormulaSettings) (num.Value, error) {
 	if sources < 1 || sources > maxUnits {
 		return num.Value{}, input.Errorf("sources", sources, "an integer from 1 to %d", maxUnits)

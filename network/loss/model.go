@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A Model is a system that loses arrivals that do not fit. All numbers are rational and exactly
-// those of the file. It has one of four kinds of service: Count, Servers, Rank, or none of these,
-// in which case each job is served at rate 1 as soon as it arrives.
+// A Model is a system that loses arrivals that do not fit. All numbers are rational and exactly as
+// in the file. It has one of four kinds of service: Count, Servers, Rank, or none of these, in
+// which case each job is served at rate 1 as soon as it arrives.
 type Model struct {
 	Count int // equal servers of rate 1, each for one job at a time while the others wait; 0 for another service
 	// servers of a compatibility graph: a job is served by all servers of its class, or with tokens

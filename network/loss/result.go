@@ -65,7 +65,7 @@ type ClassResult struct {
 	Offered num.Value `json:"offered"`            // jobs per unit of time that arrive, those that are lost among them
 
 	// Blocking is the probability that an arriving job is lost, as it sees the system. For a class
-	// without arrivals it is that of a job that would arrive.
+	// without arrivals it is the value for a job that would arrive.
 	Blocking   num.Value  `json:"blocking"`
 	Throughput num.Value  `json:"throughput"` // jobs per unit of time that are let in
 	MeanJobs   *num.Value `json:"mean_jobs"`  // E[X_k]; nil with tokens, where servers do not tell classes apart

@@ -95,7 +95,7 @@ func (w *walk) fits(k int) bool {
 	return true
 }
 
-// present returns the set of members with jobs in this entry, where rates are of sets.
+// present returns the set of members with jobs in this entry, for rates of sets.
 func (w *walk) present() (set uint) {
 	for k := range w.members {
 		m := &w.members[k]

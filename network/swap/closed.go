@@ -14,7 +14,7 @@ import (
 )
 
 // isPlaced reports whether the start places the classes and each has its own server of positive
-// capacity, so that all orders with the same placement can be reached.
+// capacity. All orders with the same placement can then be reached.
 func (m *Model) isPlaced() bool {
 	for i := range m.Classes {
 		own := false

@@ -44,9 +44,9 @@
 // and the queue is stable if and only if Σ_{i∈A} λ_i < μ(A) for every non-empty A (Comte and
 // Dorsman, "Pass-and-swap queues", Queueing Systems 98, 2021, 275–331,
 // https://doi.org/10.1007/s11134-021-09700-3). Normalization, mean jobs and delays are therefore
-// those of FCFS. With x_i jobs of each class in any order, class i leaves at the rate φ_i(x) =
-// Φ(x-e_i)/Φ(x) in both, since π(c) λ_i is the rate at which departures of class i lead to c. The
-// difference is who leaves in a state c: compare [Departures] with [Completions].
+// the same as under FCFS. With x_i jobs of each class in any order, class i leaves at the rate
+// φ_i(x) = Φ(x-e_i)/Φ(x) in both, since π(c) λ_i is the rate at which departures of class i lead to
+// c. The difference is who leaves in a state c: compare [Departures] with [Completions].
 //
 // # Closed queues
 //
@@ -77,14 +77,14 @@
 // be reached.
 //
 // Proof. As no order is transient, it is enough to reach one from all. Number the classes so that
-// of two joined classes the one placed first has the smaller number, and let B_k be all jobs of
-// class k in a row. By induction on m from above, the jobs of classes up to m can be left in their
-// order, with B_{m+1}..B_n behind them. For m = n there is nothing to do. From such an order for m,
-// let the oldest job of class m complete on its own server. It skips the rest of the classes up to
-// m, as joined ones among them are before it, and ends up behind them, as do all jobs that it puts
-// out, of classes above m. By the hypothesis these can be sorted with the jobs of classes up to m
-// in their order, that job the last of them. After all jobs of class m have done so, oldest first,
-// they are B_m, behind the classes below. ∎
+// in each pair of joined classes the one placed first has the smaller number, and let B_k be all
+// jobs of class k in a row. By induction on m from above, the jobs of classes up to m can be left
+// in their order, with B_{m+1}..B_n behind them. For m = n there is nothing to do. From such an
+// order for m, let the oldest job of class m complete on its own server. It skips the rest of the
+// classes up to m, as joined ones among them are before it, and ends up behind them, as do all jobs
+// that it puts out, of classes above m. By the hypothesis these can be sorted with the jobs of
+// classes up to m in their order, that job the last of them. After all jobs of class m have done
+// so, oldest first, they are B_m, behind the classes below. ∎
 //
 // The sum over these orders is a sum over numbers of jobs: a job of class i may follow x jobs if
 // all jobs of the classes placed before it are there,

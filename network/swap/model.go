@@ -10,7 +10,7 @@ import (
 )
 
 // A Model is a pass-and-swap queue, open if classes have arrival rates, closed if they have
-// populations. All numbers are rational and exactly those of the file.
+// populations. All numbers are rational and exactly as in the file.
 type Model struct {
 	Servers  []Server
 	Classes  []Class

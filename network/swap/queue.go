@@ -7,8 +7,8 @@ import (
 )
 
 // Complete returns the state after the job in position p of the state c completes: the state
-// without the job that leaves, and the class of that job. It takes O(n) operations. Errors are a
-// *[num.InputError] for a position or class out of range, and those of [Model.Check].
+// without the job that leaves, and the class of that job. It takes O(n) operations. It returns a
+// *[num.InputError] for a position or class out of range, and the errors of [Model.Check].
 func Complete(m *Model, c []int, p int) (rest []int, leaves int, err error) {
 	if err := m.checkState(c); err != nil {
 		return nil, 0, err
@@ -66,7 +66,7 @@ func (m *Model) positionRates(c []int) []*big.Rat {
 }
 
 // Departures returns the rate at which jobs of each class leave in the state c; under FCFS it
-// equals [Completions]. Errors are those of [Complete].
+// equals [Completions]. It returns the errors of [Complete].
 func Departures(m *Model, c []int) ([]*big.Rat, error) {
 	if err := m.checkState(c); err != nil {
 		return nil, err
@@ -78,8 +78,8 @@ func Departures(m *Model, c []int) ([]*big.Rat, error) {
 	}), nil
 }
 
-// Completions returns the rate at which jobs of each class complete in the state c. Errors are
-// those of [Complete].
+// Completions returns the rate at which jobs of each class complete in the state c. It returns the
+// errors of [Complete].
 func Completions(m *Model, c []int) ([]*big.Rat, error) {
 	if err := m.checkState(c); err != nil {
 		return nil, err

@@ -5,8 +5,8 @@
 // The mean service rate γ_i = λ_i σ / E[X_i] and the mean delay δ_i = E[X_i]/λ_i = σ/γ_i of class-i
 // jobs are shown against the load ρ = Σ_i λ_i σ / Σ_s C_s, exact under balanced fairness and
 // simulated for first come, first served and for m interruptions per job (bf-1 to bf-4). Two more
-// figures show how the mean delay approaches that of balanced fairness as m grows (bf-5), and the
-// distribution of the number of jobs (bf-6).
+// figures show how the mean delay approaches its value under balanced fairness as m grows (bf-5),
+// and the distribution of the number of jobs (bf-6).
 //
 // For example:
 //

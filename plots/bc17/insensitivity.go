@@ -12,7 +12,7 @@ import (
 	"productform/sim"
 )
 
-// insensitivity returns the figure of how far the mean delay of all jobs is above that of balanced
+// insensitivity returns the figure of the excess of the mean delay of all jobs over balanced
 // fairness at load 0.8, against the mean number m of interruptions per job.
 func insensitivity(id string, configurations ...configuration) plots.Spec {
 	title := "Interruptions make the cluster insensitive to job sizes"

@@ -235,10 +235,10 @@ func lies(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	return loneLiars(ctx, f)
 }
 
-// A hiddenCurve is a curve of liars that lies below that of honest jobs.
+// A hiddenCurve is a curve of liars hidden below the curve of honest jobs.
 type hiddenCurve struct{ Panel, Policy string }
 
-// hidden returns the curves of liars that lie below those of honest jobs.
+// hidden returns the curves of liars that are hidden below the curves of honest jobs.
 func hidden(panels []plots.Panel) (all []hiddenCurve) {
 	for k, p := range panels {
 		n := len(p.Series) / 2

@@ -15,7 +15,7 @@ import (
 	"productform/plots"
 )
 
-// A mixture is traffic of two classes with profiles (1, a) and d(b, 1), where class 1 brings the
+// A mixture is traffic of two classes with profiles (1, a) and d(b, 1), in which class 1 brings the
 // fraction u of the work.
 type mixture struct {
 	a, b, d, u *big.Rat
@@ -40,7 +40,7 @@ func (m mixture) String() string {
 }
 
 // traffic returns the traffic at a load. Jobs of both classes bring the same work, 1 in units of
-// their dominant resource, so those of class 2 have the mean size 1/d.
+// their dominant resource, so jobs of class 2 have the mean size 1/d.
 func (m mixture) traffic(rho *big.Rat) *traffic.Model {
 	one := big.NewRat(1, 1)
 	t := trafficOf(rho, []*big.Rat{m.u, new(big.Rat).Sub(one, m.u)}, []*big.Rat{one, m.a}, []*big.Rat{m.b, one})

@@ -22,10 +22,10 @@
 //	// 0.5,2
 //	// 0.75,4
 //
-// A picture shows the panels side by side at their printed size, 85 mm per panel, so two span
-// the width of a journal page; everything about its look is in style.go. Axes have round ticks (1,
-// 2 or 5 times a power of ten), or the names of categories, on up to three lines. The name of a
-// curve is next to it where it touches nothing; if the names of a panel do not all have such a
+// A picture shows the panels side by side at their printed size, 85 mm per panel, so two span the
+// width of a journal page; everything about its look is in style.go. Axes have round ticks (1, 2 or
+// 5 times a power of ten), or the names of categories, on up to three lines. The name of a curve is
+// next to it, at a place where it touches nothing; if the names of a panel do not all have such a
 // place, they are in a legend above it. Rows of panels with the same series share one legend above
 // them all.
 //

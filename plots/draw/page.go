@@ -34,8 +34,8 @@ type Edition struct {
 	Seed      uint64 // of the simulations
 }
 
-// A pageLink links to a file of a figure, a pageItem is a figure on the page, a pageGroup holds
-// those of one source.
+// A pageLink links to a file of a figure, a pageItem is a figure on the page, and a pageGroup holds
+// the figures of one source.
 type (
 	pageLink struct{ Name, File string }
 	pageItem struct {

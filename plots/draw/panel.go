@@ -38,7 +38,7 @@ type panelPlan struct {
 }
 
 // A room is the space for tick labels and axis titles next to a plot, the same for all panels so
-// that they align, and the format of numbers there.
+// they align, and the format of numbers there.
 type room struct {
 	left  vg.Length
 	wide  vg.Length // left of panels with the width of two

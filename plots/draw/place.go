@@ -108,8 +108,9 @@ func bestPlace(traces []trace, i int, placed []vg.Rectangle, area vg.Rectangle) 
 	return best, least
 }
 
-// confusion is infinite if r comes too close to anything, else it grows from 0 as another trace
-// comes nearer than three times the distance to the trace that r names.
+// confusion is infinite if r is too close to anything. Otherwise it is positive if another trace is
+// nearer than three times the distance to the trace that r names, and grows as that trace comes
+// nearer.
 func confusion(traces []trace, i int, placed []vg.Rectangle, r vg.Rectangle) float64 {
 	for _, q := range placed {
 		if q != (vg.Rectangle{}) && overlap(q, r, 2*clearance) {

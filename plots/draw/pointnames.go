@@ -22,13 +22,13 @@ var reaches = []vg.Length{labelGap, closeBy, 10, 16, 23, 31, 40, 50, 61, 73}
 
 const closeBy = 1.8 * labelGap
 
-// headings are the directions in which a name may stand, in degrees: up and to the right first,
-// where curves that fall leave room.
+// headings are the directions of a name from its point, in degrees: up and to the right first,
+// where falling curves leave space.
 var headings = []float64{45, 65, 25, 85, 5, 135, 115, 95, 155, 315, 335, 225}
 
-// namePoints finds places for the names of points where the names of the series leave room, from
-// the first point on or from the last, whichever finds more. Names without a place are left out: it
-// reports whether there are none.
+// namePoints finds places for the names of points in the space left by the names of the series,
+// starting at the first point or at the last one, whichever finds more. Names without a place are
+// left out: it reports whether there are none.
 func (l *panelPlan) namePoints(t typesetter) (all bool) {
 	var named []pointName // where the points are
 	var points []vg.Point

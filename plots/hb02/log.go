@@ -296,7 +296,8 @@ func (t *logFigure) build(ctx context.Context, f *plots.Figure) error {
 	}, nil)
 }
 
-// check compares simulations with theory where that is exact, and a formula with a sum over states.
+// check compares simulations with exact theory, where there is one, and a formula with a sum over
+// states.
 func (t *logFigure) check(ctx context.Context, f *plots.Figure) error {
 	for _, c := range t.checked {
 		figure, r := f.ID+c.panel, c.run.Result

@@ -83,7 +83,7 @@ func (f ParetoFarm) Least(pick func(Means) float64) float64 {
 	return min(best, cost((a+b)/2))
 }
 
-// Fair returns the mean slowdown of all jobs at the cutoff of two hosts where E[S_1] = E[S_2], by
+// Fair returns the mean slowdown of all jobs at the cutoff of two hosts with E[S_1] = E[S_2], by
 // bisection between the cutoffs that overload host 2 and host 1.
 func (f ParetoFarm) Fair() float64 {
 	low, high := math.Log(f.Low), math.Log(f.High)

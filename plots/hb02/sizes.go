@@ -187,8 +187,8 @@ func named(s plots.Series, label string, look int, thin bool) plots.Series {
 	return s
 }
 
-// closedForms checks k and E[X²] where they are simple: k = mean²/p at α = 1/2, k = mean/(2 -
-// mean/p) at α = 2.
+// closedForms checks k and E[X²] in cases with simple closed forms: k = mean²/p at α = 1/2, k =
+// mean/(2 - mean/p) at α = 2.
 func closedForms(f *plots.Figure, kPanel, momentPanel string, high float64, low, second plots.Series) {
 	half, two := paretoMean*paretoMean/high, paretoMean/(2-paretoMean/high)
 	if kPanel != "" {

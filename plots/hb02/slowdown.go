@@ -269,8 +269,8 @@ func systemLoads(id, title string) plots.Spec {
 	})
 }
 
-// overTAGS returns the ratio of the mean slowdown of Least-Work-Remaining, corrected and as
-// printed, to that of TAGS.
+// overTAGS returns the mean slowdown of Least-Work-Remaining, corrected and as printed, divided by
+// the mean slowdown of TAGS.
 func overTAGS(s []plots.Series, name string, look int) []plots.Series {
 	return []plots.Series{named(quotient(s[1], s[0]), name, look, false),
 		named(quotient(s[2], s[0]), name+", as printed", look, true)}

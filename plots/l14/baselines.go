@@ -309,7 +309,7 @@ func (c *comparison) of(k int, of func(siteOutcome) float64) []float64 {
 // baseline returns the position of a baseline among all policies.
 func baseline(k int) int { return len(comparedPolicies()) + k }
 
-// baselines compares the policies that sites use today with those of [L14].
+// baselines compares the policies that sites use today with the policies of [L14].
 func baselines(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	s, err := newSite(e)
 	if err != nil {
@@ -331,8 +331,8 @@ func baselines(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	return texts.Describe(f, words, verdicts)
 }
 
-// panels draws the slowdowns and delays against the load, then those of the baselines with
-// requested times against the factor.
+// panels draws the slowdowns and delays against the load, and then, for the baselines with
+// requested times, against the factor.
 func (c *comparison) panels() (panels []plots.Panel) {
 	load := plots.Axis{Quantity: "load", Symbol: "ρ", Min: 0.48, Max: 0.97, Ticks: []float64{0.5, 0.6, 0.7, 0.8, 0.9}}
 	for _, m := range []struct {

@@ -69,7 +69,7 @@ func ratioOver(a, b []float64) func(drawn []int) float64 {
 	}
 }
 
-// ratioOf returns the ratio of the means of a and b with its bootstrap interval, where each draw
+// ratioOf returns the ratio of the means of a and b with its bootstrap interval, in which each draw
 // takes the outcomes of all policies on a sample. Such intervals reflect the skewness of penalties
 // and are never below 0, unlike those of Student or the jackknife; for five samples they are too
 // narrow.

@@ -229,7 +229,7 @@ func kernelWidth(v []float64) float64 {
 
 // lattice returns evenly spaced numbers, eight per width unless that is too many, that cover the n
 // values v and √(2 ln n) + 1 widths beyond. There the density is at most n exp(-(√(2 ln n) + 1)²/2)
-// < 1, less than that of any sample, which is 1 by its own kernel.
+// < 1, less than at any sample, whose own kernel contributes 1.
 func lattice(v []float64, width float64) []float64 {
 	const perWidth, most = 8, 1000
 	reach := width * (math.Sqrt(2*math.Log(float64(len(v)))) + 1)

@@ -4,7 +4,7 @@ import (
 	"productform/plots"
 )
 
-// Source returns what the entries have in common.
+// Source returns the common source of the entries.
 func Source() plots.Source {
 	return plots.Source{
 		Prefix: "dispatch", Name: "T.-C. Lin (2014)",

@@ -12,7 +12,7 @@ import (
 	"productform/sizes"
 )
 
-// Source returns what the entries have in common.
+// Source returns the common source of the entries.
 func Source() plots.Source {
 	return plots.Source{
 		Prefix: "net", Name: "Networks", Title: "Networks of stations, losses, and pass-and-swap queues",
@@ -41,7 +41,7 @@ var texts = plots.NewTexts(textFiles, "texts")
 //go:embed texts
 var textFiles embed.FS
 
-// The looks of curves and points, by what they stand for.
+// The looks of curves and points, by meaning.
 const (
 	firstLook = iota
 	secondLook
@@ -79,12 +79,12 @@ func (s shape) sizes() (sizes.Distribution, error) { return sizes.Parse(s.Name, 
 
 func (s shape) label() string { return fmt.Sprintf("SCV %d", s.SCV) }
 
-// seen reports whether an estimate can be drawn: short runs may see nothing of what is rare. Such
-// points are left out.
+// seen reports whether an estimate can be drawn: short runs may miss rare events. Such points are
+// left out.
 func seen(e *sim.Estimate) bool { return e != nil && e.HalfWidth <= 3*e.Mean && e.Mean > 0 }
 
-// addPoint adds an estimate to points, with its interval; on a logarithmic axis that of the
-// logarithm.
+// addPoint adds an estimate to points, with its interval; on a logarithmic axis, the tolerance of
+// the logarithm.
 func addPoint(s *plots.Series, x float64, e *sim.Estimate, scale plots.Scale) {
 	mean, low, high := e.Mean, e.Mean-e.HalfWidth, e.Mean+e.HalfWidth
 	if scale == plots.Log {

@@ -57,8 +57,8 @@ type calendar struct {
 	sim.Population
 }
 
-// newCalendar returns an empty cluster whose random numbers come from r: the time to the next tick;
-// then at each tick its kind, the size and the servers of an arriving job, and the time to the next
+// newCalendar returns an empty cluster with random numbers from r: the time to the next tick; then
+// at each tick its kind, the size and the servers of an arriving job, and the time to the next
 // tick.
 func newCalendar(f *flat, c Cluster, r *sim.Stream) sim.Engine {
 	servers := len(f.capacity)

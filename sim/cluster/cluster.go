@@ -30,8 +30,8 @@ type Cluster struct {
 	// of the work of a job, with mean Model.MeanSize to 1e-12; nil means exponential. Scaled for
 	// classes with another mean
 	Sizes sizes.Distribution
-	// "" means FCFS, whose means depend on the sizes; those of ProcessorSharing equal [bf.Solve]'s
-	// for all sizes
+	// "" means FCFS, whose means depend on the sizes; the means of ProcessorSharing equal those of
+	// [bf.Solve] for all sizes
 	Policy Policy
 	// mean number of interruptions per job: m = σ/θ > 0 with policy Interrupt, 0 otherwise. σ is
 	// the mean size over all jobs

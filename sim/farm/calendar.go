@@ -39,9 +39,8 @@ type calendar struct {
 	byHost  []hostTotals
 }
 
-// newCalendar returns an empty farm whose random numbers come from r: the time to the first
-// arrival; at each arrival the size of the job, its host if that is random, and the time to the
-// next.
+// newCalendar returns an empty farm with random numbers from r: the time to the first arrival; at
+// each arrival the size of the job, its host if that is random, and the time to the next.
 func newCalendar(g *farm, r *sim.Stream) sim.Engine {
 	hosts := len(g.speed)
 	q := &calendar{
@@ -174,7 +173,7 @@ func (q *calendar) fastestIdle() int {
 	return -1
 }
 
-// nextInTurn returns the host after that of the last call.
+// nextInTurn returns the host after the one of the last call.
 func (q *calendar) nextInTurn() int {
 	host := q.turn
 	if q.turn++; q.turn == len(q.speed) {

@@ -37,11 +37,11 @@ const ShortestQueue tags.Policy = "shortest-queue"
 // Least-Work-Remaining, with work measured in time. With exponential sizes and equal speeds it is
 // M/M/h.
 //
-// Under TAGS and SITA, the classes of the result are the jobs that end at each host, those of sizes
-// in (s_{i-1}, s_i]; otherwise there is one class. The servers of the result are the hosts, and
-// their utilization is their load. In addition to the measures of all systems, a result has
-// [MeanWaiting] and [MeanSlowdown] of all jobs and of each class, and [VisitWaiting] and
-// [InterarrivalSCV] of each host. A jump is an arrival, the end of a job, or a kill.
+// Under TAGS and SITA, the classes of the result are the jobs that end at each host, with sizes in
+// (s_{i-1}, s_i]; otherwise there is one class. The servers of the result are the hosts, and their
+// utilization is their load. In addition to the measures of all systems, a result has [MeanWaiting]
+// and [MeanSlowdown] of all jobs and of each class, and [VisitWaiting] and [InterarrivalSCV] of
+// each host. A jump is an arrival, the end of a job, or a kill.
 //
 // A farm is stable if the load of each host is below 1: λ E[min(X, s_i); X > s_{i-1}]/v_i with
 // TAGS, λ E[X; s_{i-1} < X <= s_i]/v_i with SITA, λ E[X]/(h v_i) with round-robin, and ρ with the

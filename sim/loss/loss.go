@@ -28,8 +28,8 @@ import (
 // at a time, in order of arrival. Servers of a compatibility graph each serve the oldest job that
 // they can serve, and a job is served by several together. With Sharing, all jobs share the equal
 // servers instead, each job at most one server; the servers of a graph are shared by balanced
-// fairness. With a rank function, a job gets what its class adds to the rate of the classes of
-// older jobs, or with Sharing all jobs share by balanced fairness.
+// fairness. With a rank function, a job gets the rate that its class adds to the classes of older
+// jobs. With Sharing, all jobs share by balanced fairness instead.
 //
 // With tokens, an arrival takes the free token of its servers that was released first, or as Assign
 // specifies, and returns it on departure. Each server serves its jobs in order of arrival, or with

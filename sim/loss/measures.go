@@ -121,7 +121,7 @@ func (p *system) measures(all *sim.Samples) (list []sim.Measure) {
 	return list
 }
 
-// fewLosses is the number of lost jobs below which blocking says little.
+// fewLosses is the number of lost jobs below which blocking is not informative.
 const fewLosses = 100
 
 // warnings warns of classes with few lost jobs, or without arrivals in some run.

@@ -87,7 +87,7 @@ func (m *motion) populate(ctx context.Context) error {
 	return nil
 }
 
-// Advance simulates t units of time. The error is that of a station, or wraps [sim.ErrTooManyJobs].
+// Advance simulates t units of time. The error comes from a station, or wraps [sim.ErrTooManyJobs].
 func (m *motion) Advance(t float64, seen *sim.Totals) error {
 	if m.err != nil {
 		return m.err
@@ -180,7 +180,7 @@ func (m *motion) settle(station int) {
 	}
 }
 
-// move counts what was up to now, and one job more or less at a visit.
+// move counts the time up to now, and one more or one fewer job at a visit.
 func (m *motion) move(visit, by int, seen *sim.Totals) {
 	v := &m.visits[visit]
 	m.change(&m.byVisit[visit], len(m.chains)+visit, by, seen)

@@ -92,7 +92,7 @@ type visit struct {
 	rate    float64          // approximate visits per unit of time of an open chain; 0 otherwise
 }
 
-// Codes of what follows a visit: the next visit, plus newCycle if a cycle ends before it, or
+// Codes of the step after a visit: the next visit, plus newCycle if a cycle ends before it, or
 // leaves.
 const (
 	newCycle = 1 << 31

@@ -19,8 +19,8 @@ func visitsInAll(class *network.Class) float64 {
 	return sum
 }
 
-// ways returns the distribution of what follows visit v of class c; first holds the first visit of
-// each class.
+// ways returns the distribution of the step after visit v of class c; first holds the first visit
+// of each class.
 func (s *system) ways(m *network.Model, c, v int, first []int, chain *chain) sizes.AliasTable {
 	var weights []float64
 	var codes []uint32

@@ -49,7 +49,7 @@ func newAllocations(ctx context.Context, p *fluid.Pool, policy fluid.Policy) *al
 	return m
 }
 
-// profilesOf numbers the profiles of the rows of jobs, where proportional ones count as one, and
+// profilesOf numbers the profiles of the rows of jobs, counting proportional ones as one, and
 // returns their number.
 func profilesOf(p *fluid.Pool) (profile []int, profiles int) {
 	places := make(map[string]int)
@@ -119,7 +119,7 @@ func allocationCost(policy fluid.Policy, rows, resources int) float64 {
 }
 
 // of returns the number of tasks that one job of each class runs while x[k] jobs of class k are
-// present. The slice is valid until the next call. The error is that of the context or of the
+// present. The slice is valid until the next call. The error comes from the context or from the
 // allocator, or wraps [sim.ErrTooManyStates].
 func (a *allocations) of(x []int) ([]float64, error) {
 	a.key = a.key[:0]

@@ -65,9 +65,9 @@ type calendar struct {
 	sim.Population           // of arriving jobs
 }
 
-// newCalendar returns an empty pool whose random numbers come from r: the time to the first
-// arrival; at each arrival the class of the job, its number of tasks and the time to the next; and
-// the duration of each task when it is launched.
+// newCalendar returns an empty pool with random numbers from r: the time to the first arrival; at
+// each arrival the class of the job, its number of tasks and the time to the next; and the duration
+// of each task when it is launched.
 func newCalendar(ctx context.Context, g *taskPool, r *sim.Stream) sim.Engine {
 	classes := len(g.durations)
 	q := &calendar{
@@ -105,7 +105,7 @@ func newCalendar(ctx context.Context, g *taskPool, r *sim.Stream) sim.Engine {
 	return q
 }
 
-// Advance simulates t units of time. The error is that of the allocations, or wraps
+// Advance simulates t units of time. The error comes from the allocations, or wraps
 // [sim.ErrTooManyJobs].
 func (q *calendar) Advance(t float64, seen *sim.Totals) error {
 	if !q.launched {
@@ -219,7 +219,7 @@ func (q *calendar) updateIdeal() error {
 // rounding of allocations.
 const tieTol = 1e-9
 
-// moreDeprived reports whether the first job in the line of class a is more deprived than that of
+// moreDeprived reports whether the first job of class a is more deprived than the first job of
 // class b.
 func (q *calendar) moreDeprived(a, b int) bool {
 	first, second := &q.jobs[q.lines[a][0].Item], &q.jobs[q.lines[b][0].Item]

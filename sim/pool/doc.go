@@ -1,6 +1,6 @@
 // Package pool simulates resources shared under one of the policies of package fluid: how long do
 // jobs take with sizes of any distribution, or with indivisible tasks? Resources are either
-// [Divisible], or those of machines that run whole tasks ([Tasks]).
+// [Divisible], or belong to machines that run whole tasks ([Tasks]).
 //
 // For example:
 //

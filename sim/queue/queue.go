@@ -20,8 +20,8 @@ import (
 // Routing joins the end of the queue as a job of a class.
 //
 // Jobs are counted by visit, from joining the end of the queue to the end of service. The arrival
-// rate of a class in the results is the effective one; delays and service rates are those of a
-// visit, including the mean delay of all jobs.
+// rate of a class in the results is the effective one; delays and service rates are per visit,
+// including the mean delay of all jobs.
 //
 // Such a queue is a Markov chain and is simulated by its jumps: each state counts for the expected
 // time 1/(Σ_i ν_i + μ(c)) spent in it, so no exponential variables are drawn. Over a horizon and
@@ -44,7 +44,7 @@ type Queue struct {
 	RatesKey string
 }
 
-// A visits is a checked queue: what all its replications share.
+// A visits is a checked queue: all replications share it.
 type visits struct {
 	model    *oiqueue.Queue
 	dense    *denseRates

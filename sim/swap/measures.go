@@ -2,10 +2,10 @@ package swap
 
 import "productform/sim"
 
-// Measures of a pass-and-swap queue, in addition to those of all systems, of all jobs and of each
-// class. Throughput counts departing jobs, which in a closed queue return. A closed queue has a
-// MeasuredDelay but no MeanDelay, since Little's law would count jobs that never depart, such as
-// the first of two that swap with each other. Utilization of a server is the fraction of time
+// Measures of a pass-and-swap queue in addition to those common to all systems, for all jobs and
+// for each class. Throughput counts departing jobs, which in a closed queue return. A closed queue
+// has a MeasuredDelay but no MeanDelay, since Little's law would count jobs that never depart, such
+// as the first of two that swap with each other. Utilization of a server is the fraction of time
 // during which there is a job that it can serve.
 const (
 	// finished jobs per unit of time, including those that take the place of another

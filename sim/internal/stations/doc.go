@@ -15,13 +15,14 @@ type Job struct {
 // A Station serves jobs. Times count from the start of the current advance, and must not decrease
 // from call to call.
 type Station interface {
-	// Arrive adds a job with an amount of work > 0. The error is that of computing the rates; the
+	// Arrive adds a job with an amount of work > 0. The error comes from computing the rates; the
 	// run must then end.
 	Arrive(now float64, job Job, work float64) error
 	// Next returns the time at which the next job departs if no other arrives, or +Inf if none
 	// does.
 	Next() float64
-	// Depart removes the job that departs next, at the time Next. The error is that of Arrive.
+	// Depart removes the job that departs next, at the time Next. It returns the same errors as
+	// Arrive.
 	Depart() (Job, error)
 	// Rate returns the work done per unit of time.
 	Rate() float64

@@ -3,7 +3,7 @@ package stations
 import "math"
 
 // Ordered is a station that goes through its jobs in order of arrival, or in reverse order, and
-// gives each a rate by a rule.
+// assigns each a rate by a rule.
 type Ordered struct {
 	rule    rule
 	jobs    []orderedJob // jobs[head:], oldest first

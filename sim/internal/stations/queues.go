@@ -80,7 +80,7 @@ type Queues struct {
 	start          []float64 // start of its busy period, if it is busy
 }
 
-// New returns an empty network whose random numbers come from r.
+// New returns an empty network with random numbers from r.
 func New(s *Network, r *sim.Stream) *Queues {
 	parts, queues := len(s.Parts), len(s.PartOf)
 	q := &Queues{

@@ -105,12 +105,11 @@ func Together(of [][]int, capacity []float64, classes uint64) float64 {
 	return sum
 }
 
-// ranked gives each job what its class adds to the rate of the set of the classes of older jobs.
+// ranked assigns each job the rate that its class adds to the set of the classes of older jobs.
 type ranked struct{ rank []float64 }
 
 // NewRanked returns a station with total rate rank[A] while A is the set of classes present, as a
-// bit mask. In order of arrival, each job gets what its class adds to the rate of the jobs before
-// it.
+// bit mask. In order of arrival, each job gets the rate that its class adds to the jobs before it.
 func NewRanked(rank []float64, classes int) *Ordered { return newOrdered(ranked{rank}, classes) }
 
 func (r ranked) share(q *Ordered) {

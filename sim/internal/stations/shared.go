@@ -49,7 +49,7 @@ func NewShared(rates func(x []int, phi []float64) error, scale []float64) *Share
 	return s
 }
 
-// NewSharing returns a station where all jobs share the rate total(n) of n >= 1 jobs.
+// NewSharing returns a station at which all n >= 1 jobs share the rate total(n).
 func NewSharing(total func(n int) float64, scale float64) *Shared {
 	s := NewShared(func(x []int, phi []float64) error {
 		if x[0] > 0 {
