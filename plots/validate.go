@@ -187,7 +187,8 @@ func (s *Series) validate(path string, x, y Scale) error {
 	case len(s.Left) != len(s.Right):
 		return input.Errorf(path+".right", fmt.Sprint(len(s.Right), " values"), "as many as left has, %d", len(s.Left))
 	case len(s.Left) != 0 && (s.Kind != Points || len(s.Left) != n):
-		return input.Errorf(path+".left", fmt.Sprint(len(s.Left), " values"), "none, or with Points %d, one per point", n)
+		return input.Errorf(
+			path+".left", fmt.Sprint(len(s.Left), " values"), "none, or with Points %d, one per point", n)
 	case len(s.Low) != n && len(s.Low) != 0:
 		return input.Errorf(path+".low", fmt.Sprint(len(s.Low), " values"), "none, or %d, one per point", n)
 	}

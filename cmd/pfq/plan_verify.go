@@ -162,7 +162,7 @@ func (f *planQuestion) checkFound(
 func (f *planQuestion) isPoint(p *plan.Problem, answers []*savedAnswer, i int) bool {
 	a := answers[i].answer
 	switch {
-	case a.Plan == nil || a.Proof.Delay == nil: // no plan within the budget is known, or there is no proof about mean delays
+	case a.Plan == nil || a.Proof.Delay == nil: // no known plan within the budget, or no proof about mean delays
 		above := a.Plan != nil && a.Plan.Cost != nil && p.Budget != nil && a.Plan.Cost.Cmp(p.Budget) > 0
 		return len(answers) == 1 && a.Proof.Delay == nil && a.Proof.AtMost == nil &&
 			(a.Plan == nil || !a.Complete || above)
