@@ -178,9 +178,8 @@ classes:
 		unstable.Work.Cmp(unstable.Capacity) != 0 {
 		t.Fatal(err)
 	}
-	want := "unstable: work arrives at least as fast as it can be done: " +
-		`classes [3] bring 4 units of work per unit of time to station "cpu", which can do 4 for them`
-	if err.Error() != want {
+	if want := "unstable: work arrives at least as fast as it can be done: " +
+		`classes [3] bring 4 units of work per unit of time to station "cpu", which can do 4 for them`; err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

@@ -9,7 +9,8 @@ func TestMaxProcs(t *testing.T) {
 	for line, want := range map[string]int64{
 		"; MaxProcs: 400": 400, ";MaxProcs:128": 128, " ;  MaxProcs : 100\t": 100,
 		"; MaxProcs: 1152 (in two partitions)": 1152,
-		"; MaxProcs: ":                         0, "; MaxProcs: many": 0, "; MaxProcs: 0": 0, "; MaxProcs: -1": 0, "; MaxProcs: 1e3": 0,
+
+		"; MaxProcs: ": 0, "; MaxProcs: many": 0, "; MaxProcs: 0": 0, "; MaxProcs: -1": 0, "; MaxProcs: 1e3": 0,
 		"; MaxProcs: 99999999999999999999": 0,
 	} {
 		got, ok := MaxProcs([]string{
