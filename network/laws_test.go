@@ -126,8 +126,8 @@ func TestErlang(t *testing.T) {
 }
 
 // A job that moves in a closed network sees it as it is with that job away: its mean delay at a
-// station is σ Σ_n n/α(n) P(n-1 jobs, one of its chain less). Jobs of a chain add up to its
-// population, and cycles take N/X.
+// station is σ Σ_n n/α(n) P(n-1 jobs, with one fewer job of its chain). Jobs of a chain add up to
+// its population, and cycles take N/X.
 func TestArrivalTheorem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTotals(t, false)

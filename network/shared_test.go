@@ -606,11 +606,11 @@ func tabled(m *Model, table *Table) *Model {
 	return &c
 }
 
-// Two stations with Order that jobs move between, in all states: the jobs of each in order of
-// arrival. The rates are those of the servers by definition, and the stationary distribution is
-// solved in fractions. The product form has the same populations, jobs by class and idle nodes.
-// Pairs in which jobs cannot get into every order are left out: there the product form is the mean
-// over the orders at the start.
+// Jobs move between two stations with Order, in all states: the jobs of each in order of arrival.
+// The rates are those of the servers by definition, and the stationary distribution is solved in
+// fractions. The product form has the same populations, jobs by class and idle nodes. Pairs in
+// which jobs cannot get into every order are left out: there the product form is the mean over the
+// orders at the start.
 func TestClosedPairInAllStates(t *testing.T) {
 	draw := rapid.Custom(func(t *rapid.T) *Model {
 		m := drawStation(t, false)

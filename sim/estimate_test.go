@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The p-value of dependent estimates is that of the most distant one, times their number.
+// The p-value of dependent estimates is the p-value of the most distant one, times their number.
 func TestJointP(t *testing.T) {
 	for _, c := range []struct {
 		z    []float64

@@ -51,7 +51,7 @@ func TestSameDigits(t *testing.T) {
 	}
 }
 
-// Everything that a sample depends on changes its key; what it does not depend on does not.
+// Everything that a sample depends on changes its key, and nothing else does.
 func TestKeys(t *testing.T) {
 	base := jump(simtest.ThreeServers(big.NewRat(1, 2)), 1)
 	keyOf := func(c simcluster.Cluster, s sim.Settings, replication int) string {

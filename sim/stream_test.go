@@ -9,7 +9,7 @@ import (
 	"productform/sizes"
 )
 
-// The generator is that of gonum, which follows the authors' code.
+// The generator matches that of gonum, which follows the authors' code.
 func TestStreamMatchesXoshiro(t *testing.T) {
 	reference := prng.NewXoshiro256plusplus(7)
 	state, err := reference.MarshalBinary()

@@ -279,7 +279,8 @@ func TestFailedCheckIsStatus1(t *testing.T) {
 	}
 }
 
-// Bad usage: one line that names the value and what is accepted, status 2, and nothing written.
+// Bad usage gives status 2 and one line that names the value and what is accepted; nothing is
+// written.
 func TestBadUsage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("taken", nil, 0o600); err != nil {
@@ -355,8 +356,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Interrupted in the middle, the command ends without a file, and what was simulated by then is
-// found again.
+// If the command is interrupted midway, it writes no file, and a later run finds the simulations
+// done so far.
 func TestInterruptedMidway(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())

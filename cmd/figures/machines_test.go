@@ -51,8 +51,8 @@ func kept(t *testing.T, folder string) map[string]string {
 	return all
 }
 
-// Figures whose runs were done in parts, and figures whose runs were listed, served and put into
-// the folder, are those of one process.
+// Figures match those of a single process if their runs were done in parts, or listed, served and
+// put into the folder.
 func TestSharedRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := []string{"--only", "bf", "--precision", "draft", "--format", "csv,html"}

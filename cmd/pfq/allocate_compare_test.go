@@ -47,8 +47,8 @@ func TestAllocateAllPolicies(t *testing.T) {
 	}
 }
 
-// Balanced fairness rejects weights that differ, and the others answer; an overload is that of all;
-// simulations and engines of some policies only are rejected.
+// Balanced fairness rejects different weights, and the other policies answer. An overload concerns
+// all policies; simulations and engines of some policies only are rejected.
 func TestAllocateAllPoliciesRefused(t *testing.T) {
 	weights :=
 		`{"resources": [{"name": "cpu", "capacity": 9}], "jobs": [{"name": "a", "demand": {"cpu": 1}, "weight": 2}, {"name": "b", "demand": {"cpu": 3}}]}`
@@ -82,8 +82,8 @@ func TestAllocateAllPoliciesRefused(t *testing.T) {
 	}
 }
 
-// A list has the answers of its policies only, in its order; runs are those of each policy alone,
-// and so is the text.
+// A list gives the answers of its policies only, in its order. Runs and text are the same as for
+// each policy alone.
 func TestAllocatePolicyList(t *testing.T) {
 	const args = "--dynamic --runs 10 --jumps 1e4 --percentiles 50"
 	list := allocateJSON(t, oneTraffic, args+" --policy drf,pf")["policies"].([]any)

@@ -112,7 +112,7 @@ func TestAllocateJSON(t *testing.T) {
 	}
 }
 
-// The fields come in the order of the contract.
+// The fields are in the documented order.
 func TestAllocateJSONOrder(t *testing.T) {
 	for _, c := range []struct{ pool, args, keys string }{
 		{onePool, "--policy drf", "policy engine jobs name tasks dominant_share dominant_resource resources name " +
@@ -456,8 +456,8 @@ func TestAllocateTooManyClasses(t *testing.T) {
 	}
 }
 
-// Traffic that is too near the limit of stability for exact means is simulated, and the answer says
-// once what its load is.
+// Traffic too near the limit of stability for exact means is simulated, and the answer states its
+// load once.
 func TestAllocateTooNear(t *testing.T) {
 	stdout, stderr, status := runAllocate(
 		strings.ReplaceAll(sharedTraffic, "1/4", "0.333333"), "allocate", "-", "--dynamic",

@@ -121,8 +121,8 @@ func TestBaselineOutages(t *testing.T) {
 	}
 }
 
-// With baselines, other policies report what they report alone, and so do baselines; all have the
-// same columns in CSV.
+// Baselines and other policies give the same numbers together as alone, and all have the same
+// columns in CSV.
 func TestBaselineWithOthers(t *testing.T) {
 	const list = "edf,easy,deadline/kept,conservative"
 	var want []any

@@ -122,7 +122,7 @@ func TestDispatchByHand(t *testing.T) {
 	}
 }
 
-// The fields come in the order of the contract.
+// The fields are in the documented order.
 func TestDispatchJSONOrder(t *testing.T) {
 	log := fiveJobs(t)
 	stdout, _, _ := runDispatch(log, "dispatch", "-", "--workers", "4", "--policy", "deadline", "--format", "json")
@@ -139,8 +139,8 @@ func TestDispatchJSONOrder(t *testing.T) {
 	}
 }
 
-// A list of policies gives what each gives alone, under the name that it has in full; by default it
-// is that of all rules.
+// A list of policies gives the same answers as each policy alone, under its full name. The default
+// list has all rules.
 func TestDispatchPolicies(t *testing.T) {
 	log := fiveJobs(t)
 	for _, c := range []struct{ list, given string }{
@@ -192,8 +192,8 @@ func TestDispatchLeftOut(t *testing.T) {
 	}
 }
 
-// The load is that of all workers between submissions; jobs submitted all at the same time have
-// none.
+// The load refers to all workers between submissions. It does not exist for jobs that are all
+// submitted at the same time.
 func TestDispatchOfferedLoad(t *testing.T) {
 	log := fiveJobs(t) // 100 s of work within 10 s
 	for args, want := range map[string]any{
@@ -214,7 +214,7 @@ func TestDispatchOfferedLoad(t *testing.T) {
 	}
 }
 
-// CSV has the measures of JSON, those of a spread under its name.
+// CSV has the measures of JSON, with the measures of a spread under its name.
 func TestDispatchCSV(t *testing.T) {
 	log := fiveJobs(t)
 	stdout, stderr, status := runDispatch(log, "dispatch", "-", "--workers", "4", "--format", "csv")
@@ -269,8 +269,8 @@ func TestDispatchText(t *testing.T) {
 	}
 }
 
-// Three tasks of 6 s on workers of speeds 1 and 2: the slow one has one, the fast one two, whatever
-// way speeds are written; alone they would take 18/3.
+// Three tasks of 6 s on workers of speeds 1 and 2: the slow one runs one and the fast one two,
+// however the speeds are written. Alone they would take 18/3.
 func TestDispatchSpeeds(t *testing.T) {
 	const log = "1 0 -1 6 3 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n"
 	for speeds, makespan := range map[string]float64{"1,2": 6, "1x1,1x2": 6, "2x3": 4, "uniform:2:2": 6, "1e0,2e0": 6} {
@@ -288,8 +288,8 @@ func TestDispatchSpeeds(t *testing.T) {
 	}
 }
 
-// A log comes from a file, packed or not, from the standard input, or from the program if there is
-// no file of its name.
+// A log is read from a file, compressed or not, from the standard input, or from the program if
+// there is no file with its name.
 func TestDispatchSources(t *testing.T) {
 	log := fiveJobs(t)
 	var packed strings.Builder
@@ -336,8 +336,8 @@ func TestDispatchSources(t *testing.T) {
 	}
 }
 
-// --sample scales as [L14] does, unless flags say otherwise: so many consecutive jobs, from a start
-// that depends on the seed, and all jobs are the log as it is.
+// --sample scales as [L14] does, unless flags change that: it takes the given number of consecutive
+// jobs, from a start that depends on the seed. All jobs are the unchanged log.
 func TestDispatchSample(t *testing.T) {
 	log := fiveJobs(t)
 	whole := dispatchJSON(t, log, "--workers 4")
@@ -367,7 +367,7 @@ func TestDispatchSample(t *testing.T) {
 	}
 }
 
-// The other flags reach the run, each told by a log in which it makes a difference that is known.
+// The other flags reach the run. Each is tested on a log for which its effect is known.
 func TestDispatchOptions(t *testing.T) {
 	// A holds both workers until 10; B, more urgent, comes at 2. Without emergencies B waits for 8
 	// s and lasts 1 s; with them it takes a worker, and a task of A begins again at 3. Under
@@ -412,7 +412,7 @@ func TestDispatchOptions(t *testing.T) {
 	}
 }
 
-// A job that takes no time: what is not there is null, and the text says so.
+// A job takes no time: missing measures are null, and the text says so.
 func TestDispatchNothing(t *testing.T) {
 	const log = "7 9 -1 0 2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n"
 	got := onePolicy(t, log, "--workers 1 --policy priority")
@@ -434,7 +434,7 @@ func TestDispatchNothing(t *testing.T) {
 	}
 }
 
-// Jobs that cannot be run are counted, and told on the standard error.
+// Jobs that cannot be run are counted, and reported on the standard error.
 func TestDispatchSkips(t *testing.T) {
 	log := fiveJobs(t)
 	for k, line := range []string{"6 -1 -1 1 1", "7 1 -1 -1 1", "8 1 -1 1 0"} {
@@ -475,7 +475,7 @@ func TestDispatchRecords(t *testing.T) {
 	}
 }
 
-// No file is written over another one, nor over the log, whatever names they go by.
+// No output file overwrites another one or the log, whatever names are used for them.
 func TestDispatchKeepsFiles(t *testing.T) {
 	log := fiveJobs(t)
 	folder, err := os.Getwd()
@@ -546,8 +546,8 @@ func TestDispatchKeepsFiles(t *testing.T) {
 	}
 }
 
-// If all workers go for good, some jobs never finish: the answer says so in each form, and the
-// status is 1. Under edf, B and two tasks of A are done at 12, when nothing else is.
+// If all workers fail for good, some jobs never finish. The answer says so in each format, and the
+// status is 1. Under edf only B and two tasks of A are done at 12.
 func TestDispatchStranded(t *testing.T) {
 	fiveJobs(t)
 	args := []string{

@@ -54,7 +54,7 @@ func TestTimelineFits(t *testing.T) {
 	}
 }
 
-// Above 40 workers there are bars only; above 50 jobs letters come again.
+// Above 40 workers there are only bars; above 50 jobs letters are reused.
 func TestTimelineManyWorkersManyJobs(t *testing.T) {
 	stdout, _, status := runDispatch(
 		"", "dispatch", "SDSC-Par-1996", "--sample", "51", "--workers", "41", "--policy", "edf", "--timeline",

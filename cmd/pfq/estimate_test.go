@@ -27,7 +27,7 @@ const estimateModel = `{"servers": [{"name": "rack", "count": 4, "capacity": 1},
 "classes": [{"name": "pairs", "arrival_rate": 1, "mean_size": 2, "servers": [{"group": "rack", "choose": 2}]},
 {"name": "wide", "arrival_rate": "3/2", "servers": [{"group": "rack", "choose": 1}, "big", "off"]}, {"name": "never", "arrival_rate": 0, "servers": ["big"]}]}`
 
-// All numbers of the answer are those of gibbs.Run, in JSON and in CSV.
+// All numbers of the answer equal those of gibbs.Run, in JSON and in CSV.
 func TestAnswer(t *testing.T) {
 	m, err := cluster.Read(strings.NewReader(estimateModel))
 	if err != nil {
@@ -110,8 +110,8 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// Text has the derivatives by size, rates before capacities, and says which capacities cannot be
-// told from the first.
+// Text lists the derivatives by size, rates before capacities, and says which capacities are
+// indistinguishable from the first.
 func TestGradientsBySize(t *testing.T) {
 	one := big.NewRat(1, 1)
 	m := &cluster.Model{Classes: []cluster.Class{{Name: "a", ArrivalRate: one}, {Name: "b", ArrivalRate: one}},

@@ -318,7 +318,7 @@ func TestHelpIsShort(t *testing.T) {
 	}
 }
 
-// At a factor the answer is that of the load, or the arrival rates, multiplied by it.
+// The answer at a factor equals the answer for the load, or the arrival rates, multiplied by it.
 func TestScaleMatchesModel(t *testing.T) {
 	for _, c := range []struct {
 		stdin, command, scaled, once string

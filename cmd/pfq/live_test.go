@@ -9,7 +9,7 @@ import (
 	"productform/cmd/pfq/internal/commandtest"
 )
 
-// Arguments, standard streams and exit status are those of pfq-live.
+// Arguments, standard streams and exit status are passed to and from pfq-live.
 func TestLive(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("PATH", folder)

@@ -74,7 +74,7 @@ func (s shared) check(t *testing.T, folder, want string) {
 	}
 }
 
-// Parts in any order, some of them twice, print nothing, and then the answer is that of one
+// Parts in any order, some of them twice, print nothing. The answer then equals that of one
 // process.
 func TestParts(t *testing.T) {
 	for _, s := range sharedLines {
@@ -145,8 +145,8 @@ func TestKilledPart(t *testing.T) {
 	s.check(t, folder, s.answer(t))
 }
 
-// The runs of a processor that rounds otherwise, as Go does without fused multiply-add, are not
-// mixed with those of this one: the answer has the digits of one process.
+// The runs of a processor that rounds differently, as Go does without fused multiply-add, are not
+// mixed with the runs of this one: the answer has the digits of one process.
 func TestOtherProcessor(t *testing.T) {
 	if args := os.Getenv("PFQ_TEST_OTHER"); args != "" {
 		os.Exit(command.Run(program(), strings.Fields(args), strings.NewReader(oneServer), os.Stdout, os.Stderr))

@@ -75,7 +75,7 @@ func TestSolveJSON(t *testing.T) {
 	}
 }
 
-// The fields come in the order of the contract, which scripts that read text rely on.
+// The fields are in the documented order, on which scripts that read text rely.
 func TestSolveJSONOrder(t *testing.T) {
 	stdout, _, _ := pfq(oneServer, "solve", "-", "--format", "json")
 	rest := stdout
@@ -370,7 +370,7 @@ func TestBadUsage(t *testing.T) {
 	}
 }
 
-// Typical mistakes of new users are rejected with what to write instead.
+// Typical mistakes of new users are rejected with a hint what to write instead.
 func TestMistakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	yaml := func(server, class string) string {
@@ -443,8 +443,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// -o replaces a file as a whole, through a symbolic link too, and leaves nothing else; a failure
-// leaves it as it was.
+// -o replaces a file as a whole, also through a symbolic link, and leaves nothing else behind. A
+// failure leaves the file unchanged.
 func TestOutputFile(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "answer.json"), filepath.Join(dir, "link.json")
@@ -593,7 +593,7 @@ func TestTextDigits(t *testing.T) {
 	}
 }
 
-// Twenty separate servers are twenty parts, of which the table tells eight; the twenty classes of
+// Twenty separate servers are twenty parts, of which the table lists eight; the twenty classes of
 // one overloaded server are named up to the twelfth.
 func TestTextIsShort(t *testing.T) {
 	apart, together := "servers:\n", "servers: [{name: s, capacity: 1}]\nclasses:\n"
@@ -812,7 +812,7 @@ func caches(t *testing.T) string {
 	return stdout
 }
 
-// The engine float answers whatever its bound, and says on the standard error that it missed the
+// The engine float answers whatever its bound, and warns on the standard error if it missed the
 // tolerance.
 func TestFloatWarnsOfTolerance(t *testing.T) {
 	stdout, stderr, status := pfq(oneServer, "solve", "-", "--engine", "float", "--tol", "1e-20")
@@ -871,7 +871,7 @@ func TestNextToTheBoundary(t *testing.T) {
 	}
 }
 
-// A sweep gives at every factor what the model gives with its rates multiplied by it.
+// A sweep gives the same answer at every factor as the model with its rates multiplied by it.
 func TestSweep(t *testing.T) {
 	for _, engine := range strings.Fields("auto float enclose exact") {
 		stdout, stderr, status := pfq(
@@ -987,7 +987,7 @@ func TestSolveLongWays(t *testing.T) {
 	}
 }
 
-// Bounds with more digits than doubles have are reported as narrow as they are.
+// Bounds narrower than double precision are reported with their true width.
 func TestSolveReportsWidthOfBounds(t *testing.T) {
 	stdout, _, status := pfq(oneServer, "solve", "-", "--engine", "enclose", "--tol", "1e-40")
 	width := regexp.MustCompile(`between bounds (\S+) apart \(relative\), shown to 40 digits`).FindStringSubmatch(
@@ -1001,7 +1001,7 @@ func TestSolveReportsWidthOfBounds(t *testing.T) {
 	}
 }
 
-// A pool given to solve is told apart.
+// A pool given to solve is recognized.
 func TestSolvePool(t *testing.T) {
 	if _, stderr, status := pfq(
 		`{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`, "solve", "-",

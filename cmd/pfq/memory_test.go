@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// Garbage takes four times what is in use, then 512 MiB, then as much as is in use.
+// Garbage may take four times the memory in use, then 512 MiB, and then as much as is in use.
 func TestGarbagePercent(t *testing.T) {
 	const mib = 1 << 20
 	for inUse, want := range map[uint64]int{

@@ -59,7 +59,7 @@ func TestFileOfLINE(t *testing.T) {
 	}
 }
 
-// All numbers of the answer are those of network.Solve.
+// All numbers of the answer equal those of network.Solve.
 func TestStations(t *testing.T) {
 	text := commandtest.Example(t, "networks/batch.yaml")
 	m, err := network.Read(strings.NewReader(text))
@@ -105,8 +105,8 @@ func TestStations(t *testing.T) {
 	}
 }
 
-// The delay in M/M/1 is exponential: its 99th percentile at load 1/2 is 2 log 100, and that of a
-// station that shares is not known.
+// The delay in M/M/1 is exponential: its 99th percentile at load 1/2 is 2 log 100. The percentile
+// at a station that shares is not known.
 func TestPercentiles(t *testing.T) {
 	const model = `{"stations": [{"name": "one", "discipline": "fcfs"}, {"name": "two", "discipline": "sharing"}], "classes": [{"name": "job", "arrival_rate": 0.5,
 		"visits": [{"station": "one", "next": {"two": 1}}, {"station": "two", "next": {"out": 1}}]}]}`
@@ -170,8 +170,7 @@ func TestCallCentre(t *testing.T) {
 	}
 }
 
-// The normalization is that of order of arrival, in fractions, and estimates are not far from what
-// theory says.
+// The normalization equals that of FCFS, in fractions, and estimates are close to theory.
 func TestSwaps(t *testing.T) {
 	text := commandtest.Example(t, "networks/swaps.yaml")
 	got := networkProgram.JSON(t, text, "network - --engine exact")
@@ -798,7 +797,7 @@ func TestNoteOnSimulatedSizes(t *testing.T) {
 }
 
 // With rates 3, 1, 1, ... one job passes 3 times per unit of time and more jobs once: the text says
-// that the limit is no bound.
+// that the limit is not a bound.
 func TestBoundsAboveLimit(t *testing.T) {
 	const model = `{"stations": [{"name": "s", "discipline": "sharing", "rates": [%s]}],
 		"classes": [{"name": "c", "population": 1, "visits": [{"station": "s", "visits": 1}]}]}`

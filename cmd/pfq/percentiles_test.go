@@ -69,8 +69,8 @@ func TestSimulatePercentiles(t *testing.T) {
 	}
 }
 
-// Text shows an estimate with its interval, and the exact value only where that is known: in order
-// of arrival, stationary, with exponential sizes.
+// Text shows an estimate with its interval, and the exact value only if it is known: in order of
+// arrival, stationary, with exponential sizes.
 func TestSimulatePercentilesText(t *testing.T) {
 	for args, exact := range map[string]bool{
 		"":                  true,
@@ -96,7 +96,7 @@ func TestSimulatePercentilesText(t *testing.T) {
 	}
 }
 
-// Exact percentiles that would take long are left out, at once, and a note says so.
+// Exact percentiles that would take long are left out immediately, and a note says so.
 func TestSimulateLargePercentiles(t *testing.T) {
 	var servers, classes []string
 	for i := range 18 {
@@ -133,7 +133,7 @@ func TestSimulatePercentilesOfTrees(t *testing.T) {
 	}
 }
 
-// Percentiles that are none are rejected.
+// Invalid percentiles are rejected.
 func TestBadPercentiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"100":   "--percentiles[0] = 100: want a number > 0 and < 100",

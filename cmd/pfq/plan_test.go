@@ -353,7 +353,7 @@ func TestPlanRefusals(t *testing.T) {
 	}
 }
 
-// A file that is no plan is told apart, and so is one that a plan names as its model.
+// A file that is not a plan is recognized, and so is such a file that a plan names as its model.
 func TestNoPlan(t *testing.T) {
 	folder := t.TempDir()
 	const network = "this looks like a model for pfq network, and plans are for clusters\n"
@@ -578,7 +578,7 @@ func TestUndecidedLoad(t *testing.T) {
 	}
 }
 
-// An answer that says that it is at another scale than --scale is rejected, whatever else it says.
+// An answer for another scale than --scale is rejected, whatever else it contains.
 func TestVerifyOtherScale(t *testing.T) {
 	text := shop(t)
 	file := filepath.Join(t.TempDir(), "answer.json")

@@ -144,7 +144,7 @@ func TestPlotPlan(t *testing.T) {
 	}
 }
 
-// The greatest loads that are drawn are those of pfq plan for the plans of the frontier.
+// The drawn greatest loads equal those of pfq plan for the plans of the frontier.
 func TestPlotGreatestLoad(t *testing.T) {
 	plan := string(readExample("shop-plan")) + "\nbudget: 6\n"
 	got, want := plotted(t, plan, "- --find load"), wanted{}
@@ -192,7 +192,8 @@ func TestPlotPool(t *testing.T) {
 	want.check(t, got, "all")
 }
 
-// In a static pool, the drawn tasks and utilizations are those of the pool with another capacity.
+// In a static pool, the drawn tasks and utilizations equal those of the pool with the changed
+// capacity.
 func TestPlotPoolAtRest(t *testing.T) {
 	pool := string(readExample("two-jobs"))
 	got, want := plotted(t, pool, "- --policy all --show tasks,utilization --scale 0.5,1,3/2"), wanted{}
@@ -227,7 +228,7 @@ func TestPlotPoolAtRest(t *testing.T) {
 	wantOne.check(t, one, "drf")
 }
 
-// Pictures of TAGS hosts show the numbers of pfq tags: at loads without cutoffs those of the
+// Pictures of TAGS hosts show the numbers of pfq tags: at loads without cutoffs, the numbers of the
 // rivals.
 func TestPlotTAGS(t *testing.T) {
 	for _, c := range []struct {
@@ -273,7 +274,7 @@ func TestPlotTAGS(t *testing.T) {
 	}
 }
 
-// Points that are simulated are those of the commands that simulate, with their intervals.
+// Simulated points match the commands that simulate, with their intervals.
 func TestPlotSimulated(t *testing.T) {
 	const runs = " --runs 3 --jumps 2000 --seed 7 --confidence 0.9"
 	add := func(w wanted, column string, estimate any) {
@@ -312,7 +313,7 @@ func TestPlotSimulated(t *testing.T) {
 	want.check(t, got, "farm")
 }
 
-// Pictures of all kinds are drawn in all formats, the same twice.
+// Pictures of all kinds are drawn in all formats, identically each time.
 func TestPlotFormats(t *testing.T) {
 	dir := t.TempDir()
 	plan := string(readExample("shop-plan"))

@@ -90,7 +90,7 @@ func TestReferenceExact(t *testing.T) {
 	}
 }
 
-// Every number printed is within the bound printed, and that is what --tol asks.
+// Every printed number is within the printed bound, which meets --tol.
 func TestReferenceAuto(t *testing.T) {
 	for _, c := range readReferences(t) {
 		if c.Expect["stable"] == false {

@@ -366,8 +366,8 @@ func TestSchemaHasAllFields(t *testing.T) {
 	}
 }
 
-// A field that tells systems with losses from clusters in the schema has the hint to pfq network in
-// other commands.
+// In other commands, every field that distinguishes systems with losses from clusters in the schema
+// gets a hint to pfq network.
 func TestLossFieldsHaveHint(t *testing.T) {
 	text, err := os.ReadFile("internal/command/help/model.schema.json")
 	if err != nil {

@@ -40,8 +40,8 @@ func simulateJSON(t *testing.T, model, args string) map[string]any {
 	return commandtest.ParseJSON(t, stdout)
 }
 
-// The fields come in one order, and their numbers are those of sim.Run, with the exact values of
-// M/M/1 at load 1/2.
+// The fields are in a fixed order, and their numbers equal those of sim.Run, with the exact values
+// of M/M/1 at load 1/2.
 func TestSimulateJSON(t *testing.T) {
 	const args = "--runs 20 --jumps 1e4 --warmup 2000 --seed 7 --distribution 1 --confidence 0.9 --interruptions 2 " +
 		"--format json"
@@ -135,7 +135,7 @@ func TestSimulateJSON(t *testing.T) {
 	}
 }
 
-// CSV has the numbers of JSON, a line each, and no speed.
+// CSV has the numbers of JSON, one per line, without the speed.
 func TestSimulateCSV(t *testing.T) {
 	const args = "--runs 10 --jumps 2e3 --distribution 1 "
 	stdout, _, status := pfqSimulate(oneServer, args+"--format csv")
@@ -264,8 +264,8 @@ func TestServerOfNone(t *testing.T) {
 	}
 }
 
-// A model too large for theory is simulated all the same, without exact values, and the answer says
-// why in all formats.
+// A model too large for theory is still simulated, without exact values, and the answer gives the
+// reason in all formats.
 func TestSimulateWithoutTheory(t *testing.T) {
 	const wide = `{"servers": [{"name": "g", "count": 999, "capacity": 1}, {"name": "h", "count": 999, "capacity": 1}, {"name": "k", "count": 999, "capacity": 1}, {"name": "l", "count": 999, "capacity": 1}],
 		"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "g", "choose": 2}, {"group": "h", "choose": 2}, {"group": "k", "choose": 2}, {"group": "l", "choose": 2}]}]}`

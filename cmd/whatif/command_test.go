@@ -43,8 +43,7 @@ func TestBadUsage(t *testing.T) {
 	}
 }
 
-// A model comes from a file or from the standard input; without one there is an example, that of
-// the README.
+// A model is read from a file or from the standard input. The default is the example of the README.
 func TestReadStart(t *testing.T) {
 	if first, err := readStart("-", strings.NewReader(example)); err != nil || first.Text != example ||
 		first.Name != "standard input" {

@@ -62,7 +62,7 @@ func element(t *testing.T, page []byte, pattern string) string {
 	return string(found[1])
 }
 
-// The page holds the solver, the model and all scripts; its policy lets these run and nothing else.
+// The page holds the solver, the model and all scripts; its policy allows only these to run.
 func TestOnePage(t *testing.T) {
 	made, err := onePage(solver{wasm: []byte("the solver"), support: "support"}, start{
 		Name: "a</script>.yaml",

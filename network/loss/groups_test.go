@@ -56,7 +56,7 @@ func TestCountMatchesServersTypedSingly(t *testing.T) {
 	})
 }
 
-// Agents with one token each lose the calls of one class as Erlang's formula B says.
+// Agents with one token each lose the calls of one class according to Erlang's formula B.
 func TestCountOfAgentsMatchesErlangB(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 25).Draw(t, "agents")

@@ -404,7 +404,7 @@ func TestStepsHaveCorners(t *testing.T) {
 }
 
 // An area lies below its steps and above 0, or above the end of a logarithmic axis, and leaves the
-// first and last value of the horizontal axis where they are.
+// ends of the horizontal axis unchanged.
 func TestAreaBelowSteps(t *testing.T) {
 	for _, c := range []struct {
 		y    plots.Axis
@@ -523,8 +523,8 @@ func TestGroupsOfKinds(t *testing.T) {
 	}
 }
 
-// The label of a region stands between lines of the grid where it can, and not beside a mark that
-// it might seem to name.
+// The label of a region is between grid lines if possible, and not next to a mark that it might
+// seem to name.
 func TestRegionLabel(t *testing.T) {
 	p := plots.Panel{
 		Title:   "t",

@@ -142,7 +142,7 @@ func TestPlacedNamesTouchNothing(t *testing.T) {
 	}
 }
 
-// Two curves that are far apart: each name stands nearer its own.
+// If two curves are far apart, each name is nearer to its own curve.
 func TestNameNextToItsCurve(t *testing.T) {
 	area := vg.Rectangle{Max: vg.Point{X: 200, Y: 100}}
 	low := lineTrace([][]vg.Point{{{X: 0, Y: 30}, {X: 200, Y: 30}}}, vg.Point{X: 30, Y: 8}, curveIdeal)

@@ -72,7 +72,8 @@ func jump(m *cluster.Model, interruptions float64) Cluster {
 	return c
 }
 
-// With exponential sizes the means are those of balanced fairness for every m ([BC17], section 4).
+// With exponential sizes the means equal those of balanced fairness for every m ([BC17], section
+// 4).
 func TestJumpChainsAgainstTheory(t *testing.T) {
 	load := big.NewRat(4, 5)
 	for _, m := range []*cluster.Model{

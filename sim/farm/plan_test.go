@@ -157,7 +157,7 @@ func TestUnstableFarms(t *testing.T) {
 	}
 }
 
-// Results warn of what no run can have seen often enough.
+// Results warn of events that are too rare for any run to see often enough.
 func TestFarmWarnings(t *testing.T) {
 	s := sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}
 	for _, c := range []struct {

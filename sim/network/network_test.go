@@ -302,7 +302,7 @@ func TestStationWithoutVisits(t *testing.T) {
 }
 
 // Closed chains may give visits by number: a cycle has that many visits, and with fewer than one in
-// total no cycle time of its own.
+// total it has no cycle time.
 func TestVisitsByNumber(t *testing.T) {
 	for _, scale := range []string{"1", "1/10"} {
 		m := machineRepair(6, 1, network.FCFS)

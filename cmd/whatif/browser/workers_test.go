@@ -94,7 +94,7 @@ func tangle(classes int) string {
 	return "servers:\n" + servers.String() + "classes:\n" + rows.String()
 }
 
-// A click on the chart sets the load to where it is.
+// A click on the chart sets the load at that point.
 func TestChartSetsTheLoad(t *testing.T) {
 	p := newTab(t, onePage)
 	p.wait(`!!document.querySelector("#chart .pole")`)

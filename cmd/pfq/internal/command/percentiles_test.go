@@ -22,7 +22,7 @@ func percentiles(text string) (list []Percentile, err error) {
 	return list, err
 }
 
-// Names are the shortest decimals, or fractions where there is none.
+// Names are the shortest decimals, or fractions if there is no finite decimal.
 func TestPercentiles(t *testing.T) {
 	list, err := percentiles("50,95,99.90,1e-3,200/3,0.05e2")
 	var got []string

@@ -170,8 +170,8 @@ func TestPolicyLeftOut(t *testing.T) {
 	}
 }
 
-// A caption reports what is proved of omitted states, and what is measured; with several policies,
-// under which.
+// A caption reports which part of the error of omitted states is proved and which is measured and,
+// with several policies, under which.
 func TestTruncationCaption(t *testing.T) {
 	of := func(bound float64, proved bool) *traffic.Result {
 		return &traffic.Result{Accuracy: traffic.Accuracy{TruncationBound: bound, TruncationProved: proved}}
@@ -201,8 +201,8 @@ func TestTruncationCaption(t *testing.T) {
 	}
 }
 
-// A pool that is too large at some loads is drawn at those below, with the rest told and shaded, or
-// simulated.
+// A pool that is too large at some loads is drawn at the loads below; the others are noted and
+// shaded, or simulated.
 func TestTooLarge(t *testing.T) {
 	var jobs []string
 	for k := range 5 {
@@ -281,7 +281,7 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// The parts beyond what is stable, or can be bought, are shown, and told as a note.
+// Regions that are unstable, or beyond what can be bought, are shown and described in a note.
 func TestRegions(t *testing.T) {
 	for _, c := range []struct {
 		text, args, note string
@@ -361,7 +361,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// A list of policies is drawn with simulated points of each, which are those of the policy alone; a
+// A list of policies is drawn with simulated points of each, the same as for the policy alone; a
 // curve of one point is marked.
 func TestPolicyList(t *testing.T) {
 	args := strings.Fields("--show jobs --scale 0.5,0.6 --runs 2 --jumps 1000 --policy")

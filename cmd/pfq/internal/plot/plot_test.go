@@ -138,8 +138,8 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// The name of the file tells the format, as its first bytes show; the same picture has the same
-// bytes.
+// The name of the file determines the format, as its first bytes show. The same picture has the
+// same bytes.
 func TestFormats(t *testing.T) {
 	for ending, begin := range map[string]string{
 		"png": "\x89PNG",
