@@ -65,8 +65,9 @@ func ExampleReadAll() {
 	fmt.Println(err)
 	log, err := swf.ReadAll(strings.NewReader(strings.Replace(text, "1.5", "1", 1)), "cluster.swf")
 	fmt.Println(len(log.Jobs), log.Jobs[0].CPUTime, log.Jobs[1].CPUTime == swf.Unknown, err)
-	// Output: cluster.swf:3: field 5, allocated processors = 1.5: want an integer from 0 to 2^53,
-	// or -1 if unknown 2 118.5 true <nil>
+	// Output:
+	// cluster.swf:3: field 5, allocated processors = 1.5: want an integer from 0 to 2^53, or -1 if unknown
+	// 2 118.5 true <nil>
 }
 
 func ExampleWriter() {
