@@ -1,7 +1,5 @@
-// This part of the package is the input of package plan: which cluster is there, what can be bought
-// for it, and what must it achieve?
-//
-// For example:
+// This file has the input of the package: the cluster that is there, what can be bought for it, and
+// what it must achieve.
 //
 // A [Problem] is plain data, read by [Read] and [ReadFile] and checked by [Problem.Check]. A
 // [Choice] is a plan: how many steps of each upgrade and new server it buys, and which edges.

@@ -1,5 +1,5 @@
-// This part of the package answers: does this processor round like the one that computed a result?
-// It distinguishes processors, so their results are not mixed.
+// This file tells processors apart by how they round, so that results of different arithmetic are not
+// mixed.
 
 package sweep
 

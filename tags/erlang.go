@@ -1,6 +1,5 @@
-// This part of the package answers: what are the probabilities of blocking and waiting by Erlang's
-// formulas? It computes them recursively in float64, without bounds. Package network/loss has them
-// with bounds, and in fractions.
+// This file computes Erlang's probabilities of blocking and waiting recursively in float64, without
+// bounds. Package network/loss has them with bounds, and in fractions.
 
 package tags
 

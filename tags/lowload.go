@@ -1,5 +1,5 @@
-// This part of the package computes the error of the formula for least work remaining at low loads:
-// by which factor is its waiting time too long?
+// This file computes the error of the formula for least work remaining at low loads: the factor by
+// which its waiting time is too long.
 //
 // [PolicyCentral] is one queue for h hosts, M/G/h, whose mean waiting time is not known in
 // general. The formula multiplies the mean waiting time for exponential sizes, M/M/h, by G =

@@ -36,7 +36,7 @@ var networkSections = []render.Section{
 	},
 }
 
-// sweepSections are the [sections] of a sweep, which has tables of chains and of stations.
+// sweepSections are the [networkSections] of a sweep, which has tables of chains and of stations.
 var sweepSections = []render.Section{
 	{Kind: "network", Columns: "-"},
 	{Kind: "chain", Of: "chains", Columns: chainColumns},

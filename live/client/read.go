@@ -1,13 +1,10 @@
-// This part of the package reads the job files that users write in JSON or YAML: which jobs should
-// run, and how?
+// This file reads the job files that users write in JSON or YAML.
 //
 //	{"jobs": [{"name": "bills", "priority": 5, "deadline": "200s", "max_workers": 8,
 //	           "tasks": 1000, "work": 0.5, "run": {"kind": "command", "program": "bill"}}]}
 //
 // The jobs of a file are submitted together. Unknown fields are errors that name the file, the line
 // and the field.
-//
-// For example:
 
 package client
 

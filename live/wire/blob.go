@@ -24,7 +24,7 @@ var ErrCorrupt = errors.New("the content on the server does not have its digest"
 
 // PutContent stores a content and returns its digest and its size in bytes. It reads the content
 // twice. A content that is already complete is not written again. If some of its pieces exist, Put
-// adds the others and reads everything back. The error is as for [Once], or [ErrCorrupt].
+// adds the others and reads everything back. The error is as for [WriteOnce], or [ErrCorrupt].
 func PutContent(ctx context.Context, js jetstream.JetStream, content io.ReadSeeker) (
 	digest string, size int64, err error,
 ) {

@@ -1,13 +1,10 @@
-// This part of the package reads and writes the data on the server: how is a message written
-// exactly once, and how is a content of any size stored? It uses direct requests only, which are
-// all that the keys of workers and clients allow.
+// This file writes messages to the server exactly once. It and its neighbours use direct requests
+// only, which are all that the keys of workers and clients allow.
 //
-// [Once] writes to a subject that accepts a single message. [Last] and [Next] read messages. [Put]
-// and [Get] store and read contents of any size by their SHA-256. While a server is unavailable, or
-// elects a leader, requests are repeated until the context ends. This is safe because all writes
-// can be repeated without harm.
-//
-// For example:
+// [WriteOnce] writes to a subject that accepts a single message. [LastMessage] and [NextMessages] read
+// messages. [PutContent] and [GetContent] store and read contents of any size by their SHA-256. While
+// a server is unavailable, or elects a leader, requests are repeated until the context ends. This is
+// safe because all writes can be repeated without harm.
 
 package wire
 
@@ -46,7 +43,7 @@ func WriteOnce(ctx context.Context, js jetstream.JetStream, subject string, data
 	return sequence > 0, err
 }
 
-// WriteOnceAt is like [Once], but returns the sequence of the new message in its stream, or 0 if
+// WriteOnceAt is like [WriteOnce], but returns the sequence of the new message in its stream, or 0 if
 // there was a message already.
 func WriteOnceAt(
 	ctx context.Context, js jetstream.JetStream, subject string, data []byte,

@@ -1,6 +1,6 @@
-// This part of the package runs a scenario of package dispatch or rigid through the live system, on
-// a logical clock: does the live system behave like the simulation? This is the method of [L14],
-// section 6.3, where workers sleep for the run times of the tasks in a log.
+// This file runs a scenario of package dispatch or rigid through the live system, on a logical clock,
+// to check that the live system behaves like the simulation. This is the method of [L14], section 6.3,
+// where workers sleep for the run times of the tasks in a log.
 //
 //	scenario --Publish--> PFQ_IN: a script of workers and outages, and a batch per job
 //	manager  decides a moment once every task that is due by then has been reported

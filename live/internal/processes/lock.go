@@ -1,5 +1,4 @@
-// This part of the package gives a folder to one process at a time: how do two programs avoid
-// sharing a store?
+// This file gives a folder to one process at a time, so that two programs do not share a store.
 //
 // The lock is a system lock on a file named lock in the folder. It ends with its process, however
 // the process ends. On systems other than Unix, every process gets the lock.

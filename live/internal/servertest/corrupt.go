@@ -1,5 +1,5 @@
-// This part of the package damages the files of a stopped server as a failing disk, a power failure
-// or an inconsistent copy would: does the system notice the losses?
+// This file damages the files of a stopped server as a failing disk, a power failure or an
+// inconsistent copy would. Tests check that the system notices the losses.
 
 package servertest
 
