@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"productform/network/loss"
 )
 
 func isClose(got, want, tol float64) bool { return math.Abs(got-want) <= tol*math.Abs(want) }
@@ -22,7 +24,7 @@ func TestCReference(t *testing.T) {
 		{4, 0.3, 0.0370497427101200686106346483705},
 		{29, 0.7, 0.0472399919154242526530443850124},
 	} {
-		if got := ErlangC(c.servers, c.load); !isClose(got, c.c, 1e-14) {
+		if got := erlangC(c.servers, c.load); !isClose(got, c.c, 1e-14) {
 			t.Errorf("C(%d, %v) = %v, want %v", c.servers, c.load, got, c.c)
 		}
 	}
@@ -58,18 +60,18 @@ func TestCIsDirectSum(t *testing.T) {
 		servers := rapid.IntRange(1, 300).Draw(t, "servers")
 		load := rapid.Float64Range(1e-3, 1-1e-9).Draw(t, "load")
 		want := sumOf(servers, load)
-		if got := ErlangC(servers, load); want > 1e-290 && !isClose(got, want, 1e-15*float64(3*servers+10)) {
+		if got := erlangC(servers, load); want > 1e-290 && !isClose(got, want, 1e-15*float64(3*servers+10)) {
 			t.Fatalf("C(%d, %v) = %v, want %v", servers, load, got, want)
 		}
 	})
 	const most = 1_000_000
 	for _, load := range []float64{0.99, 0.999, 0.9999999, 1 - 1e-12} {
 		want := sumOf(most, load)
-		if got := ErlangC(most, load); !isClose(got, want, 1e-9) { // as many roundings of 1e-16
+		if got := erlangC(most, load); !isClose(got, want, 1e-9) { // as many roundings of 1e-16
 			t.Errorf("C(10^6, %v) = %v, want %v", load, got, want)
 		}
 	}
-	if c := ErlangC(most, 0.5); c != 0 { // some e^-193000
+	if c := erlangC(most, 0.5); c != 0 { // some e^-193000
 		t.Errorf("C(10^6, 0.5) = %v, want 0", c)
 	}
 }
@@ -78,8 +80,25 @@ func BenchmarkC(b *testing.B) {
 	for _, servers := range []int{100, 1_000_000} {
 		b.Run(fmt.Sprintf("servers=%d", servers), func(b *testing.B) {
 			for b.Loop() {
-				ErlangC(servers, 0.99)
+				erlangC(servers, 0.99)
 			}
 		})
 	}
+}
+
+// The recursion in float64 matches the formula with bounds.
+func TestErlangCMatchesLoss(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		servers := rapid.IntRange(1, 300).Draw(t, "servers")
+		work := big.NewRat(int64(rapid.IntRange(1, 240*servers-servers).Draw(t, "work")), 240)
+		load, _ := new(big.Rat).Quo(work, big.NewRat(int64(servers), 1)).Float64()
+		want, err := loss.ErlangC(t.Context(), servers, work, loss.FormulaSettings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// 1 - load >= 1/240 costs three digits
+		if got := erlangC(servers, load); want.Float > 1e-290 && !isClose(got, want.Float, 1e-12) {
+			t.Errorf("C(%d, %v) = %v, want %v", servers, load, got, want.Float)
+		}
+	})
 }

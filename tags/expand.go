@@ -184,7 +184,7 @@ func (e Expansion) search(m Model, limit int, slowdown func(m Model) (float64, e
 	return e.found(m, high, best), nil
 }
 
-// queue runs up the recursion of [NextErlangB] for the work q.work.
+// queue runs up the recursion of [nextErlangB] for the work q.work.
 func (e Expansion) queue(m Model, limit int, q queue, inverse float64) (Expansion, error) {
 	e.Kind = Approximation
 	factor := 1.0
@@ -193,7 +193,7 @@ func (e Expansion) queue(m Model, limit int, q queue, inverse float64) (Expansio
 	}
 	b := 1.0
 	for hosts := 1; hosts <= limit; hosts++ {
-		b = NextErlangB(q.work, b, hosts)
+		b = nextErlangB(q.work, b, hosts)
 		if hosts < m.Hosts {
 			continue
 		}

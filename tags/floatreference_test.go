@@ -28,7 +28,7 @@ func TestFloatReference(t *testing.T) {
 		case "random", "lwr", "lwr_printed":
 			got = r.rival(t)
 		case "mmh":
-			c := ErlangC(r.H, parseNumber(t, r.Load))
+			c := erlangC(r.H, parseNumber(t, r.Load))
 			if got = c; r.Metric == "EQ" {
 				got = c * parseNumber(t, r.Load) / (1 - parseNumber(t, r.Load))
 			}

@@ -42,7 +42,7 @@ func (m Model) queue(ctx context.Context, p Policy) (Result, error) {
 		if p == PolicyCentralPrinted {
 			factor = 2
 		}
-		low = factor * q.central(m.Hosts, ErlangC(m.Hosts, m.Load))
+		low = factor * q.central(m.Hosts, erlangC(m.Hosts, m.Load))
 		high = low
 		r.Kind = m.centralKind(p)
 	}

@@ -19,7 +19,7 @@ func Register[T any](decode func(*Node) (*T, error)) { decoders[reflect.TypeFor[
 func Decode[T any](n *Node) (*T, error) {
 	decode, ok := decoders[reflect.TypeFor[T]()].(func(*Node) (*T, error))
 	if !ok {
-		panic(fmt.Sprintf("tree: no decoder of %v is registered", reflect.TypeFor[T]()))
+		panic(fmt.Sprintf("file: no decoder of %v is registered", reflect.TypeFor[T]()))
 	}
 	return decode(n)
 }

@@ -1,9 +1,12 @@
 package hb02_test
 
 import (
+	"context"
 	"math"
+	"math/big"
 
 	"productform/internal/oracle"
+	"productform/network/loss"
 	"productform/plots"
 	"productform/sizes"
 	"productform/tags"
@@ -134,7 +137,8 @@ func rivalsClaims() []claim {
 					Hosts: 4,
 					Load:  0.7,
 				}
-				exact := tags.ErlangC(4, 0.7) / (4 * (1 - 0.7)) // E[W] of M/M/4
+				wait := oracle.Must(loss.ErlangC(context.Background(), 4, big.NewRat(28, 10), loss.FormulaSettings{}))
+				exact := wait.Float / (4 * (1 - 0.7)) // E[W] of M/M/4
 				return []float64{
 					waiting(evaluate(one, lwr)) / waiting(evaluate(one, tags.PolicyTAGS)),
 					waiting(evaluate(four, lwr)) / exact,

@@ -13,11 +13,12 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/fluid"
+	"productform/internal/oracle"
+	"productform/network/loss"
 	"productform/num"
 	"productform/sim"
 	"productform/sim/internal/simtest"
 	"productform/sizes"
-	"productform/tags"
 )
 
 // twoJobs is the pool of 9 CPUs and 18 GB of Ghodsi et al.: tasks of <1 CPU, 4 GB> and of <3 CPUs,
@@ -153,7 +154,8 @@ func TestSingleTasksMatchErlangC(t *testing.T) {
 				})
 			}
 			r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 4})
-			p := tags.ErlangC(c.servers, c.load)
+			work := new(big.Rat).SetFloat64(float64(c.servers) * c.load)
+			p := oracle.Must(loss.ErlangC(t.Context(), c.servers, work, loss.FormulaSettings{})).Float
 			at := fmt.Sprintf("%d servers, %s: ", c.servers, policy)
 			simtest.Near(t, at+"jobs", r.All(sim.MeanJobs), float64(c.servers)*c.load+p*c.load/(1-c.load))
 			simtest.Near(t, at+"tasks", r.Class(0, RunningTasks), float64(c.servers)*c.load/2)
