@@ -52,8 +52,8 @@ func merge(to, a, b []rise) []rise {
 //
 // Piece k of the time lies between rises k-1 and k, and the last piece after all rises. The density
 // is largest where c turns positive, at the start of piece peak. Heights are relative to this
-// maximum, so none overflows. The height of a piece is taken at its start from piece peak on, and
-// at its end before.
+// maximum, so none overflows. Before piece peak the height of a piece is that at its end, and
+// from there on that at its start.
 type conditional struct{ rate, height, mass []float64 }
 
 // draw draws a time, given the rises in order and the rate after the last one. It also returns the

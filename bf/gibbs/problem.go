@@ -164,7 +164,7 @@ func checkSize(m *cluster.Model) error {
 	for s, row := range m.Servers {
 		if servers += row.Size(); servers > maxServers {
 			return &num.TooLargeError{Input: input.Errorf(input.Index("servers", s)+".count",
-				row.Size(), "at most %d servers in all",
+				row.Size(), "at most %d servers in total",
 				maxServers)}
 		}
 	}
