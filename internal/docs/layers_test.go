@@ -14,37 +14,37 @@ import (
 	"testing"
 )
 
-// A floor is a row of the first table in docs/design.md: the patterns of its packages, as for
+// A layer is a row of the first table in docs/design.md: the patterns of its packages, as for
 // path.Match.
-type floor struct {
+type layer struct {
 	number   int
 	patterns []string
 }
 
-func floors(t *testing.T) []floor {
+func layers(t *testing.T) []layer {
 	t.Helper()
-	var all []floor
+	var all []layer
 	for _, row := range tables(t, "design.md") {
 		number, err := strconv.Atoi(strings.TrimSpace(row[0]))
 		if err != nil {
 			break // another table
 		}
-		f := floor{number: number}
+		l := layer{number: number}
 		for _, n := range quoted.FindAllStringSubmatch(row[1], -1) {
-			f.patterns = append(f.patterns, n[1])
+			l.patterns = append(l.patterns, n[1])
 		}
-		all = append(all, f)
+		all = append(all, l)
 	}
 	return all
 }
 
-// floorOf returns the number of the only floor that names a package, -1 if none or several do.
-func floorOf(all []floor, pkg string) int {
+// layerOf returns the number of the only layer that names a package, -1 if none or several do.
+func layerOf(all []layer, pkg string) int {
 	number, found := -1, 0
-	for _, f := range all {
-		for _, pattern := range f.patterns {
+	for _, l := range all {
+		for _, pattern := range l.patterns {
 			if ok, err := path.Match(pattern, pkg); ok && err == nil {
-				number = f.number
+				number = l.number
 				found++
 			}
 		}
@@ -55,11 +55,11 @@ func floorOf(all []floor, pkg string) int {
 	return number
 }
 
-// isAllowed reports whether pkg may import used: a package of a lower floor, a package whose
-// directory contains pkg, one in its own internal directory or, on the ground floor, one that the
+// isAllowed reports whether pkg may import used: a package of a lower layer, a package whose
+// directory contains pkg, one in its own internal directory or, in layer 0, one that the
 // table names earlier.
-func isAllowed(all []floor, pkg, used string) bool {
-	own, below := floorOf(all, pkg), floorOf(all, used)
+func isAllowed(all []layer, pkg, used string) bool {
+	own, below := layerOf(all, pkg), layerOf(all, used)
 	switch {
 	case below < 0:
 		return false
@@ -72,11 +72,11 @@ func isAllowed(all []floor, pkg, used string) bool {
 	}
 }
 
-// placeOf returns the position of a package in the row of the ground floor.
-func placeOf(all []floor, pkg string) int {
-	for _, f := range all {
-		if f.number == 0 {
-			return slices.IndexFunc(f.patterns, func(pattern string) bool {
+// placeOf returns the position of a package in the row of layer 0.
+func placeOf(all []layer, pkg string) int {
+	for _, l := range all {
+		if l.number == 0 {
+			return slices.IndexFunc(l.patterns, func(pattern string) bool {
 				ok, err := path.Match(pattern, pkg)
 				return ok && err == nil
 			})
@@ -86,10 +86,10 @@ func placeOf(all []floor, pkg string) int {
 }
 
 // faults returns the violations in a file of a package.
-func faults(all []floor, pkg string, file *ast.File) []string {
+func faults(all []layer, pkg string, file *ast.File) []string {
 	var wrong []string
-	if floorOf(all, pkg) < 0 {
-		wrong = append(wrong, "is not on one floor")
+	if layerOf(all, pkg) < 0 {
+		wrong = append(wrong, "is not in exactly one layer")
 	}
 	for _, i := range file.Imports {
 		where, err := strconv.Unquote(i.Path.Value)
@@ -136,8 +136,8 @@ func isModule(folder string) bool {
 }
 
 // Packages import only what the table in docs/design.md allows, and only programs print.
-func TestFloors(t *testing.T) {
-	all := floors(t)
+func TestLayers(t *testing.T) {
+	all := layers(t)
 	used := map[int]bool{}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -145,7 +145,7 @@ func TestFloors(t *testing.T) {
 			return err
 		case d.IsDir() &&
 			(strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "testdata" || isModule(name)):
-			// above all floors
+			// above all layers
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
@@ -162,22 +162,22 @@ func TestFloors(t *testing.T) {
 		for _, f := range faults(all, pkg, file) {
 			t.Errorf("%s: %s", name, f)
 		}
-		used[floorOf(all, pkg)] = true
+		used[layerOf(all, pkg)] = true
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range all {
-		if !used[f.number] {
-			t.Errorf("floor %d is empty", f.number)
+	for _, l := range all {
+		if !used[l.number] {
+			t.Errorf("layer %d is empty", l.number)
 		}
 	}
 }
 
 // faults detects each kind of violation.
 func TestFaultsDetectsViolations(t *testing.T) {
-	all := floors(t)
+	all := layers(t)
 	for _, c := range []struct{ pkg, text, want string }{
 		{"bf", `import "productform/cluster"`, ""},
 		{"bf", `import "productform/stability"`, ""},
@@ -189,7 +189,7 @@ func TestFaultsDetectsViolations(t *testing.T) {
 		{"internal/input", `import "productform/num"`, ""},
 		{"num", `import "productform/internal/input"`, "imports internal/input, which it may not"},
 		{"bf", `import "productform/nowhere"`, "imports nowhere, which it may not"},
-		{"nowhere", "", "is not on one floor"},
+		{"nowhere", "", "is not in exactly one layer"},
 		{"plots", `import "fmt"; func f() { fmt.Println() }`, "prints: fmt.Println"},
 		{"num", `import "os"; var w = os.Stdout`, "prints: os.Stdout"},
 		{"num", `func f() { println() }`, "prints: println"},
