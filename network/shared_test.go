@@ -584,7 +584,7 @@ func TestTables(t *testing.T) {
 		_, err = newSystem(
 			context.Background(), tabled(m, &Table{Classes: table.Classes, Most: table.Most, Rates: table.Rates}),
 		)
-		var bad *BalanceError
+		var bad *TableError
 		var in *num.InputError
 		if !errors.As(err, &bad) || !errors.As(err, &in) || !slices.Equal(bad.State, table.Most) ||
 			bad.Relative.Cmp(big.NewRat(1, 3)) != 0 {

@@ -80,7 +80,7 @@ type Saturation struct {
 // sufficient: FCFS can then be unstable at smaller loads (M. Bramson, "Instability of FIFO queueing
 // networks", Annals of Applied Probability 4, 1994, 414–431). It takes O(2^n) sums at a station
 // with Order or Balanced, with n classes that it distinguishes, and one elimination of the traffic
-// equations. It returns the errors of [Model.Check], a [*BalanceError], a [*num.TooLargeError], and
+// equations. It returns the errors of [Model.Check], a [*TableError], a [*num.TooLargeError], and
 // ctx.Err() promptly after ctx is done.
 func CheckStability(ctx context.Context, m *Model) (*Stability, error) {
 	s, err := newDemands(ctx, m)

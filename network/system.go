@@ -18,7 +18,7 @@ type system struct {
 }
 
 // newSystem checks a model and prepares it for the solvers. It returns the errors of [Model.Check]
-// and [Model.CheckSizes], an [*UnstableError], a [*BalanceError], a [*num.TooLargeError], and
+// and [Model.CheckSizes], an [*UnstableError], a [*TableError], a [*num.TooLargeError], and
 // ctx.Err() promptly after ctx is done.
 func newSystem(ctx context.Context, m *Model) (*system, error) {
 	s, err := newDemands(ctx, m)

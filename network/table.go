@@ -11,13 +11,13 @@ import (
 	"productform/num"
 )
 
-// A BalanceError rejects a [Table] of rates without the balance property
+// A TableError rejects a [Table] of rates without the balance property
 //
 //	φ_c(x) φ_d(x-e_c) = φ_c(x-e_d) φ_d(x)  where x_c > 0 and x_d > 0
 //
 // and names the worst violation, the first of several. It wraps a *[num.InputError] with its
 // message.
-type BalanceError struct {
+type TableError struct {
 	Input       *num.InputError // path and message
 	Station     int             // row of the model's stations
 	State       []int           // x, in the order of Table.Classes
@@ -26,12 +26,12 @@ type BalanceError struct {
 	Relative    *big.Rat        // |Left - Right| / max(Left, Right)
 }
 
-func (e *BalanceError) Error() string { return e.Input.Error() }
+func (e *TableError) Error() string { return e.Input.Error() }
 
-func (e *BalanceError) Unwrap() error { return e.Input }
+func (e *TableError) Unwrap() error { return e.Input }
 
 // newTableForm reads the table of station i, of which classes are the visitors in the order of the
-// kinds. Errors are a [*BalanceError], and ctx.Err() promptly after ctx is done. It takes O(kinds²)
+// kinds. Errors are a [*TableError], and ctx.Err() promptly after ctx is done. It takes O(kinds²)
 // products per state.
 func newTableForm(ctx context.Context, m *Model, i int, classes []int) (*convolution.Form, error) {
 	t := m.Stations[i].Table
@@ -66,7 +66,7 @@ func (t *Table) integrate(ctx context.Context, m *Model, i int) ([]*big.Rat, err
 	if err != nil || v.Relative.Sign() == 0 {
 		return phi, err
 	}
-	worst := &BalanceError{Station: i, State: v.State, Classes: [2]int{t.Classes[v.J], t.Classes[v.I]},
+	worst := &TableError{Station: i, State: v.State, Classes: [2]int{t.Classes[v.J], t.Classes[v.I]},
 		Left: v.Right, Right: v.Left, Relative: v.Relative}
 	relative, _ := v.Relative.Float64()
 	worst.Input = input.Errorf(input.Index("stations", i)+".table.rates", "rates without a balance function",

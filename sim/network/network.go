@@ -346,7 +346,7 @@ func (s *system) addChains(m *network.Model, at []int) (ofClass []int, err error
 func checkStable(ctx context.Context, m *network.Model) error {
 	r, err := network.CheckStability(ctx, m)
 	var large *num.TooLargeError
-	var table *network.BalanceError
+	var table *network.TableError
 	switch {
 	case errors.As(err, &large), errors.As(err, &table):
 		return nil
