@@ -221,7 +221,7 @@ func (f *allocateQuestion) underPolicy(
 	}
 	a.result, err = f.solveTraffic(q, t, policy)
 	switch {
-	case plan != nil && errors.Is(err, traffic.ErrTooLarge):
+	case plan != nil && errors.Is(err, traffic.ErrUnsolved):
 		a.why = "no exact means: " + f.reasonTooLarge(err, policy)
 	case err != nil:
 		return nil, err
@@ -293,7 +293,7 @@ func (f *allocateQuestion) plansOf(q command.Query, t *traffic.Model) (plans []*
 
 // reasonTooLarge explains why traffic cannot be solved.
 func (f *allocateQuestion) reasonTooLarge(err error, policy fluid.Policy) string {
-	var large *traffic.TooLargeError
+	var large *traffic.UnsolvedError
 	if errors.As(err, &large) {
 		switch {
 		case large.Classes > 0:

@@ -36,7 +36,7 @@ import (
 // In F only resources are needed of which no other is used more by every class.
 func (w *problem) balanced(ctx context.Context, r *Part, s Settings) ([]float64, error) {
 	if r := sum(w.jobs); r > mostKept {
-		return nil, &TooLargeError{Input: input.Errorf("jobs", fmt.Sprintf("%.4g jobs kept by max_tasks on average", r),
+		return nil, &UnsolvedError{Input: input.Errorf("jobs", fmt.Sprintf("%.4g jobs kept by max_tasks on average", r),
 			"at most %d in balanced fairness, or one class alone", mostKept)}
 	}
 	b := w.newBalancedTail()

@@ -145,7 +145,7 @@ func TestTruncationBoundOfRareClass(t *testing.T) {
 				for _, tol := range []float64{0, 1e-3, 1e-2} {
 					r, err := Solve(context.Background(), tr, fluid.PF, Settings{TruncationTol: tol, MaxStates: 10_000})
 					if err != nil {
-						if !errors.Is(err, ErrTooLarge) {
+						if !errors.Is(err, ErrUnsolved) {
 							t.Fatal(err)
 						}
 						continue
@@ -200,7 +200,7 @@ func TestTruncationBoundAgainstProcessorSharing(t *testing.T) {
 			s.MaxStates = 10_000
 			got, err := Solve(context.Background(), tr, p, s)
 			if err != nil {
-				if !errors.Is(err, ErrTooLarge) {
+				if !errors.Is(err, ErrUnsolved) {
 					t.Fatal(err)
 				}
 				continue

@@ -46,13 +46,13 @@ const (
 	GeometricMethod Method = "geometric" // closed form for at most one class: E[x] = ρ/(1-ρ) under every policy
 )
 
-// ErrTooLarge reports that [Solve] cannot solve the traffic with these settings, but simulation
+// ErrUnsolved reports that [Solve] cannot solve the traffic with these settings, but simulation
 // can.
-var ErrTooLarge = errors.New("too large to solve, but it can be simulated")
+var ErrUnsolved = errors.New("too large to solve, but it can be simulated")
 
-// A TooLargeError reports why [Solve] has no answer. It wraps [ErrTooLarge] and an
+// An UnsolvedError reports why [Solve] has no answer. It wraps [ErrUnsolved] and an
 // *[num.InputError] for the jobs or the setting that would have to change.
-type TooLargeError struct {
+type UnsolvedError struct {
 	Input   *num.InputError // the jobs or the setting
 	Classes int             // number of classes that share resources, if too many for the policy; otherwise 0
 	States  float64         // lower bound on the number of states, if that is too many; otherwise 0
@@ -62,12 +62,12 @@ type TooLargeError struct {
 	Load *big.Rat
 }
 
-func (e *TooLargeError) Error() string { return e.Input.Error() + "; " + ErrTooLarge.Error() }
+func (e *UnsolvedError) Error() string { return e.Input.Error() + "; " + ErrUnsolved.Error() }
 
-func (e *TooLargeError) Unwrap() []error { return []error{e.Input, ErrTooLarge} }
+func (e *UnsolvedError) Unwrap() []error { return []error{e.Input, ErrUnsolved} }
 
 // Reason describes what is too large, without the policy or setting.
-func (e *TooLargeError) Reason() string {
+func (e *UnsolvedError) Reason() string {
 	switch {
 	case e.Classes > 0:
 		return fmt.Sprintf("at most %d classes that share resources, here %d", mostClasses, e.Classes)
@@ -189,7 +189,7 @@ func NewResult(t *Model, policy fluid.Policy) *Result {
 // classes above applies to each part. One class alone has the closed form.
 //
 // The error is an *[UnstableError] if the load of some resource is 1 or more; it wraps an
-// *[num.InputError] for bad traffic or settings. It also wraps [ErrTooLarge] for more than three
+// *[num.InputError] for bad traffic or settings. It also wraps [ErrUnsolved] for more than three
 // classes in a part, except under balanced fairness, if more than MaxStates states are needed, and
 // if the iteration does not converge to max(TruncationTol, 1e-7). Errors of [fluid.NewAllocator]
 // and [fluid.Allocator.Tasks] for the states of the chain are passed on: for numbers beyond the
@@ -268,7 +268,7 @@ func (t *Model) solvePart(
 	case policy == fluid.BF || len(groups) == 1 && s.Limits == nil: // one class gets the same share under every policy
 		mean, err = w.balanced(ctx, p, s)
 	case len(groups) > mostClasses:
-		err = &TooLargeError{Classes: len(groups),
+		err = &UnsolvedError{Classes: len(groups),
 			Input: input.Errorf("jobs", fmt.Sprintf("%d classes that share resources", len(groups)),
 				"at most %d for exact means, except under bf",
 				mostClasses)}
@@ -277,7 +277,7 @@ func (t *Model) solvePart(
 	}
 	if many := (*statesError)(nil); errors.As(err, &many) {
 		jobs := w.jobsUpTo(many.limits)
-		err = &TooLargeError{States: many.states, Jobs: jobs, Load: slices.MaxFunc(w.load, (*big.Rat).Cmp),
+		err = &UnsolvedError{States: many.states, Jobs: jobs, Load: slices.MaxFunc(w.load, (*big.Rat).Cmp),
 			Input: input.Errorf("MaxStates", s.MaxStates, "more than %s, for up to %s", integerUp(many.states), jobs)}
 	}
 	if err != nil {

@@ -480,7 +480,7 @@ func TestSolveRefuses(t *testing.T) {
 			t.Errorf("%s %+v: error %v, want one for %s", test.policy, test.s, err, test.path)
 		}
 		large := e != nil && (e.Path == "MaxStates" && strings.HasPrefix(e.Want, "more than ") || e.Path == "jobs")
-		if errors.Is(err, ErrTooLarge) != large {
+		if errors.Is(err, ErrUnsolved) != large {
 			t.Errorf("%s %+v: that %v is for simulation is %v", test.policy, test.s, err, !large)
 		}
 	}
@@ -505,7 +505,7 @@ func TestConverged(t *testing.T) {
 	v := &solution{limits: []int{7, 8}, iteration: 2e-4}
 	err := v.checkConverged(Settings{TruncationTol: 1e-10})
 	var bad *input.Error
-	if !errors.Is(err, ErrTooLarge) || !errors.As(err, &bad) || bad.Path != "TruncationTol" ||
+	if !errors.Is(err, ErrUnsolved) || !errors.As(err, &bad) || bad.Path != "TruncationTol" ||
 		!strings.HasPrefix(bad.Want, "at least 0.0002") {
 		t.Errorf("error %v", err)
 	}

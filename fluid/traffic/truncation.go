@@ -381,7 +381,7 @@ func (v *solution) checkConverged(s Settings) error {
 	if v.iteration <= max(s.TruncationTol, 1e-7) {
 		return nil
 	}
-	return &TooLargeError{Input: input.Errorf("TruncationTol",
+	return &UnsolvedError{Input: input.Errorf("TruncationTol",
 		s.TruncationTol, "at least %.2g, where the iteration for x <= %d ends",
 		v.iteration, v.limits)}
 }

@@ -14,7 +14,7 @@ import (
 // TranslateTraffic is [cli.Binding.Translate] for errors of [traffic.Solve]. For traffic that is
 // too large it adds other advice and, without runs, how to simulate it.
 func TranslateTraffic(b *cli.Binding, err error, s traffic.Settings, runs int, advice ...string) error {
-	var large *traffic.TooLargeError
+	var large *traffic.UnsolvedError
 	if !errors.As(err, &large) {
 		return b.Translate(err, "")
 	}

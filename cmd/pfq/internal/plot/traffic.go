@@ -153,7 +153,7 @@ func (c *poolCurves) underPolicy(q command.Query, policy fluid.Policy) (results 
 		r, err := command.WithProgress(q.Part(k, len(c.factors)), func(ctx context.Context) (*traffic.Result, error) {
 			return traffic.Solve(ctx, c.model.Scale(factor), policy, c.flags.chain)
 		})
-		if errors.Is(err, traffic.ErrTooLarge) && (k > 0 || c.flags.settings.Runs > 0) {
+		if errors.Is(err, traffic.ErrUnsolved) && (k > 0 || c.flags.settings.Runs > 0) {
 			c.apart = true
 			fmt.Fprintf(q.Stderr, "pfq: note: %s is solved at %d of %d loads: %s\n", policy, k, len(c.factors),
 				cli.OneLine(c.flags.translate(err)))
