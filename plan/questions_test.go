@@ -66,7 +66,9 @@ func TestLeastDelayMatchesBruteForce(t *testing.T) {
 			larger := *a
 			delay := *a.Proof.Delay * (1 + 1e-6)
 			larger.Proof.Delay = &delay
-			if err := plan.Verify(context.Background(), p, &larger, plan.Settings{}); !errors.Is(err, plan.ErrProof) {
+			if err := plan.Verify(context.Background(), p, &larger, plan.Settings{}); !errors.Is(
+				err, plan.ErrUnproved,
+			) {
 				t.Fatalf("a bound above the mean delay of the plan: %v", err)
 			}
 		}
@@ -406,7 +408,7 @@ func TestGreatestLoadOfAllMatchesBruteForce(t *testing.T) {
 			if change(&b); what == "plans that hold it" && len(p.Upgrades)+len(p.NewServers)+len(p.Edges) == 0 {
 				continue
 			}
-			if err := verify(b); !errors.Is(err, plan.ErrProof) {
+			if err := verify(b); !errors.Is(err, plan.ErrUnproved) {
 				t.Fatalf("%s: %v", what, err)
 			}
 		}

@@ -14,11 +14,11 @@ import (
 	"productform/stability"
 )
 
-// ErrProof is wrapped by the errors of [Verify].
-var ErrProof = errors.New("plan: the answer is not proved")
+// ErrUnproved is wrapped by the errors of [Verify].
+var ErrUnproved = errors.New("plan: the answer is not proved")
 
 func unproved(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrProof, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s", ErrUnproved, fmt.Sprintf(format, args...))
 }
 
 // verifyTol is the relative width of the enclosures that check an answer, before fractions do.
@@ -41,7 +41,7 @@ const verifyTol = MinRelTol
 //   - the plan holds Proof.From, and Proof.AtMost is the budget of the problem or nil; a proof that
 //     nothing is cheaper speaks of all plans.
 //
-// It reads only Choice and Cost of a.Plan. The error wraps [ErrProof], or is that of [Evaluate].
+// It reads only Choice and Cost of a.Plan. The error wraps [ErrUnproved], or is that of [Evaluate].
 func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
 	in, s, err := begin(p, s)
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *Answer) reaches() error {
 // Below. If the load is complete, the difference is at most 2 Settings.RelTol of Below or, if At is
 // nil, Below is at most 2^-30 of the critical scale, below which [GreatestLoad] does not search.
 //
-// It reads At, Below and Complete of l. The error wraps [ErrProof], or is one of [Evaluate].
+// It reads At, Below and Complete of l. The error wraps [ErrUnproved], or is one of [Evaluate].
 func VerifyLoad(ctx context.Context, p *Problem, c Choice, l *Load, s Settings) error {
 	holds, fails := l.At, l.Below
 	in, s, err := begin(p, s)
@@ -588,7 +588,7 @@ func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) (
 // within Settings.RelTol of each other or, without a plan, Below is at most 2^-30 of the critical
 // scale with everything bought.
 //
-// It reads Choice and Cost of a.Plan. The error wraps [ErrProof], or is one of [Evaluate].
+// It reads Choice and Cost of a.Plan. The error wraps [ErrUnproved], or is one of [Evaluate].
 func VerifyMostLoad(ctx context.Context, p *Problem, a *MostLoad, s Settings) error {
 	in, s, err := begin(p, s)
 	if err != nil {

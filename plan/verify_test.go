@@ -46,7 +46,7 @@ func TestVerify(t *testing.T) {
 				if err != nil && what != "more for fewer edges" {
 					t.Fatalf("%s, still right: %v", what, err)
 				}
-			} else if !errors.Is(err, plan.ErrProof) {
+			} else if !errors.Is(err, plan.ErrUnproved) {
 				t.Fatalf("%s: error %v", what, err)
 			}
 		}
@@ -69,7 +69,7 @@ func TestVerify(t *testing.T) {
 			} {
 				b := *a
 				b.Proof.Corners = slices.Clone(a.Proof.Corners)
-				if change(&b.Proof.Corners[i]); !errors.Is(verify(p, &b), plan.ErrProof) {
+				if change(&b.Proof.Corners[i]); !errors.Is(verify(p, &b), plan.ErrUnproved) {
 					t.Fatalf("a corner that fails at %s is accepted", what)
 				}
 			}
@@ -203,7 +203,7 @@ func TestVerifyOtherStatements(t *testing.T) {
 		if err := plan.Verify(ctx, p, &a, plan.Settings{}); err != nil {
 			t.Fatal(err)
 		}
-		if c.change(&a); !errors.Is(plan.Verify(ctx, p, &a, plan.Settings{}), plan.ErrProof) {
+		if c.change(&a); !errors.Is(plan.Verify(ctx, p, &a, plan.Settings{}), plan.ErrUnproved) {
 			t.Errorf("%s is not refused", what)
 		}
 	}
@@ -219,7 +219,7 @@ func TestVerifyNoLoad(t *testing.T) {
 	verify := func(fails *big.Rat) error {
 		return plan.VerifyLoad(ctx, p, plan.Choice{}, &plan.Load{Below: fails, Complete: true}, plan.Settings{})
 	}
-	if err := verify(big.NewRat(2, 1)); !errors.Is(err, plan.ErrProof) {
+	if err := verify(big.NewRat(2, 1)); !errors.Is(err, plan.ErrUnproved) {
 		t.Errorf("twice the load fails, which says nothing of less: %v", err)
 	}
 	p.Targets = append(p.Targets, plan.Target{Measure: plan.MeanDelay, Limit: big.NewRat(1, 1000)})
@@ -233,7 +233,7 @@ func TestVerifyNoLoad(t *testing.T) {
 	if err := verify(l.Below); err != nil {
 		t.Error(err)
 	}
-	if err := verify(new(big.Rat).Mul(l.Below, big.NewRat(1001, 1000))); !errors.Is(err, plan.ErrProof) {
+	if err := verify(new(big.Rat).Mul(l.Below, big.NewRat(1001, 1000))); !errors.Is(err, plan.ErrUnproved) {
 		t.Errorf("slightly more than the smallest load: %v", err)
 	}
 }
@@ -308,7 +308,7 @@ func TestUndecidedLoad(t *testing.T) {
 			t.Errorf("a wide bracket that is said to be one: %v", err)
 		}
 		wide.Complete = true
-		if err := plan.VerifyLoad(t.Context(), p, plan.Choice{}, wide, s); !errors.Is(err, plan.ErrProof) {
+		if err := plan.VerifyLoad(t.Context(), p, plan.Choice{}, wide, s); !errors.Is(err, plan.ErrUnproved) {
 			t.Errorf("a wide bracket that is said to be narrow: %v", err)
 		}
 	}

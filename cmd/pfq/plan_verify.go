@@ -43,8 +43,8 @@ func (f *planQuestion) verified(q command.Query, p *plan.Problem) (a render.Answ
 		_, err := watch(q, f, func(ctx context.Context, s plan.SearchSettings) (struct{}, error) {
 			return struct{}{}, f.checkAnswer(ctx, p, answers, i, s.Settings)
 		})
-		if errors.Is(err, plan.ErrProof) {
-			v.Proved, v.Why = false, strings.TrimPrefix(err.Error(), plan.ErrProof.Error()+": ")
+		if errors.Is(err, plan.ErrUnproved) {
+			v.Proved, v.Why = false, strings.TrimPrefix(err.Error(), plan.ErrUnproved.Error()+": ")
 		} else if err != nil {
 			return a, false, err
 		}
@@ -76,7 +76,7 @@ func (f *planQuestion) checkAnswer(
 ) (err error) {
 	a := answers[i]
 	if a.Find != f.find {
-		return fmt.Errorf("%w: it is the answer to --find %s", plan.ErrProof, a.Find)
+		return fmt.Errorf("%w: it is the answer to --find %s", plan.ErrUnproved, a.Find)
 	}
 	var scale, right render.Record
 	if f.loads != nil {
@@ -126,7 +126,7 @@ func (f *planQuestion) checkFound(
 		right = f.isPoint(p, answers, i)
 	}
 	if !right || !slices.Equal(nonzero(r.Proof.From), nonzero(from)) {
-		return nil, fmt.Errorf("%w: the proof is of something else", plan.ErrProof)
+		return nil, fmt.Errorf("%w: the proof is of something else", plan.ErrUnproved)
 	}
 	err := plan.Verify(ctx, p, &r, s)
 	if err != nil {
@@ -152,7 +152,7 @@ func (f *planQuestion) checkFound(
 	a := newFound(f.find, p, &r, effects)
 	const rounding = 1.1 // a search leaves open plans whose mean delay is more than s.RelTol below
 	if !r.Complete && r.Proof.Delay != nil && r.Proof.Below == nil && a.Gap != nil && *a.Gap <= rounding*s.RelTol {
-		return nil, fmt.Errorf("%w: the answer is complete: no plan has a smaller mean delay", plan.ErrProof)
+		return nil, fmt.Errorf("%w: the answer is complete: no plan has a smaller mean delay", plan.ErrUnproved)
 	}
 	return render.Fields(a), nil
 }
@@ -202,7 +202,7 @@ func (f *planQuestion) checkLoad(
 		return nil, err
 	}
 	if !slices.Equal(nonzero(choice), nonzero(asked)) {
-		return nil, fmt.Errorf("%w: the choice is not that of --choice", plan.ErrProof)
+		return nil, fmt.Errorf("%w: the choice is not that of --choice", plan.ErrUnproved)
 	}
 	if err := plan.VerifyLoad(ctx, p, choice, l, s); err != nil {
 		return nil, err
@@ -245,7 +245,7 @@ func (a *savedAnswer) compare(right render.Record, s plan.Settings) error {
 		return err
 	}
 	if path, want := difference("", want, a.node, s.RelTol); path != "" {
-		return fmt.Errorf("%w: %s: want %s", plan.ErrProof, path, want)
+		return fmt.Errorf("%w: %s: want %s", plan.ErrUnproved, path, want)
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ func (a *savedAnswer) compare(right render.Record, s plan.Settings) error {
 func notProved(err error) error {
 	var bad *input.Error
 	if errors.As(err, &bad) && strings.HasPrefix(bad.Path, "Choice.") {
-		return fmt.Errorf("%w: %w", plan.ErrProof, err)
+		return fmt.Errorf("%w: %w", plan.ErrUnproved, err)
 	}
 	return err
 }
