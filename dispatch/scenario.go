@@ -168,14 +168,20 @@ func (j *Job) checkDemand(submit float64) error {
 	return nil
 }
 
-// A StrandedError reports that jobs can never finish because no worker will be available again.
+// A StrandedError reports that jobs can never finish because too few workers will be available
+// again: none, or fewer than a job of package rigid needs at once.
 type StrandedError struct {
-	Time float64 // when the last worker left
-	Jobs int     // unfinished jobs, submitted or not
-	Job  int     // index in Scenario.Jobs of the first of them
+	Time    float64 // when the last worker left for good
+	Jobs    int     // unfinished jobs, submitted or not
+	Job     int     // index in Scenario.Jobs of the first of them
+	Workers int     // workers that Job needs at once; 0 if any number will do
+	Left    int     // workers that are left
 }
 
 func (e *StrandedError) Error() string {
-	return fmt.Sprintf("%d jobs never finish, Jobs[%d] among them: no worker is left after time %v",
-		e.Jobs, e.Job, e.Time)
+	left := "no worker is left"
+	if e.Workers > 0 {
+		left = fmt.Sprintf("it needs %d workers, but only %d are left", e.Workers, e.Left)
+	}
+	return fmt.Sprintf("%d jobs never finish, Jobs[%d] among them: %s after time %v", e.Jobs, e.Job, left, e.Time)
 }

@@ -154,13 +154,12 @@ type policyRun struct {
 	policy   cli.Policy
 	result   *dispatch.Result        // nil if some jobs never finish, and for a baseline
 	rigid    *rigid.Result           // result of a baseline
-	stranded *dispatch.StrandedError // nil if all jobs finish, and for a baseline
-	tooFew   *rigid.StrandedError    // the same for a baseline
+	stranded *dispatch.StrandedError // nil if all jobs finish
 	timeline *draw.Timeline          // nil without --timeline
 }
 
 // isFinished reports whether all jobs finish.
-func (r *policyRun) isFinished() bool { return r.stranded == nil && r.tooFew == nil }
+func (r *policyRun) isFinished() bool { return r.stranded == nil }
 
 // isFinished reports whether all jobs finish under all policies.
 func (a *dispatchAnswer) isFinished() bool {
@@ -262,7 +261,7 @@ func (a *dispatchAnswer) run(ctx context.Context, p cli.Policy, before int, done
 		var err error
 		r.rigid, err = rigid.Run(ctx, rigid.Scenario{Jobs: a.Asking, Workers: f.Workers, Policy: *p.Baseline,
 			Kill: f.Kill, Outages: f.Outages, Watch: func(ended int) { done.Store(int64(before + ended)) }})
-		if errors.As(err, &r.tooFew) {
+		if errors.As(err, &r.stranded) {
 			err = nil
 		}
 		return r, err

@@ -62,14 +62,14 @@ func (a *dispatchAnswer) replayed(r policyRun) render.Record {
 	}
 	switch {
 	case r.stranded != nil:
-		e := r.stranded
-		row.unfinished = a.unfinished(e.Jobs, e.Job, "no worker is", e.Time)
-	case r.tooFew != nil:
-		e, left := r.tooFew, "1 worker is"
-		if e.Left != 1 {
-			left = fmt.Sprintf("%d workers are", e.Left)
+		e, left := r.stranded, "no worker is"
+		if e.Workers > 0 {
+			left = "1 worker is"
+			if e.Left != 1 {
+				left = fmt.Sprintf("%d workers are", e.Left)
+			}
+			left = fmt.Sprintf("it has %s, and %s", render.Counted(e.Workers, "task"), left)
 		}
-		left = fmt.Sprintf("it has %s, and %s", render.Counted(e.Workers, "task"), left)
 		row.unfinished = a.unfinished(e.Jobs, e.Job, left, e.Time)
 	case r.rigid != nil:
 		measures = a.ofBaseline(r.rigid)

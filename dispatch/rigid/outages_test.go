@@ -41,7 +41,7 @@ func TestOutagesMatchSlow(t *testing.T) {
 		want := runSlow(s)
 		never := slices.DeleteFunc(slices.Clone(want), func(j *slowJob) bool { return !j.isLeft })
 		got, err := rigid.Run(context.Background(), s)
-		var stranded *rigid.StrandedError
+		var stranded *dispatch.StrandedError
 		if errors.As(err, &stranded) {
 			if len(never) == 0 || stranded.Jobs != len(never) || stranded.Job != never[0].place {
 				t.Fatalf("%v; the literal program is left with %d jobs", err, len(never))

@@ -3,7 +3,6 @@ package rigid
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -37,8 +36,8 @@ const checkEvery = 1e6
 // submitted job, and O((q + s) q) if jobs end early or workers fail or return. Under the other
 // policies it takes O(q). Outages and Scenario.Events cost O(workers) per started job.
 //
-// The error is a [num.InputError], a [*StrandedError], or the error of the context, which is
-// checked every few milliseconds, but not within a decision.
+// The error is a [num.InputError], a [*dispatch.StrandedError], or the error of the context, which
+// is checked every few milliseconds, but not within a decision.
 func Run(ctx context.Context, s Scenario) (*Result, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -226,25 +225,9 @@ func (r *run) begin() {
 	}
 }
 
-// A StrandedError reports that jobs can never end because too many workers are down for good.
-type StrandedError struct {
-	Time    float64 // start of the last outage that is for good
-	Jobs    int     // jobs that have not ended
-	Job     int     // index in Scenario.Jobs of the first of them
-	Workers int     // number of workers that it requests
-	Left    int     // number of workers that are up
-}
-
-func (e *StrandedError) Error() string {
-	return fmt.Sprintf(
-		"%d jobs never end, Jobs[%d] among them: it needs %d workers, but only %d are left after time %v",
-		e.Jobs, e.Job, e.Workers, e.Left, e.Time,
-	)
-}
-
 // unfinishedJobs returns the error for jobs that never end.
 func (r *run) unfinishedJobs() error {
-	e := &StrandedError{Jobs: len(r.line.large), Job: slices.Min(r.line.large), Left: r.line.workers}
+	e := &dispatch.StrandedError{Jobs: len(r.line.large), Job: slices.Min(r.line.large), Left: r.line.workers}
 	e.Workers = r.s.Jobs[e.Job].Tasks
 	for _, o := range r.s.Outages {
 		if math.IsInf(o.To, 1) {
