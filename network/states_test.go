@@ -360,7 +360,7 @@ func TestRoutingWithinAQueue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exact, err := oiqueue.StationaryExact(ctx, q)
+		exact, err := oiqueue.Stationary(ctx, q, oiqueue.Settings{Engine: num.Exact})
 		found, solveErr := network.Answer(ctx, m, network.Question{States: 6}, network.Settings{Engine: num.Exact})
 		if err != nil || solveErr != nil {
 			if (err == nil) != (solveErr == nil) {
@@ -369,9 +369,9 @@ func TestRoutingWithinAQueue(t *testing.T) {
 			return
 		}
 		for i, v := range found.Stations[0].Visits {
-			if v.Throughput.Exact.Cmp(q.ArrivalRates[i]) != 0 || v.MeanJobs.Exact.Cmp(exact.MeanJobs[i]) != 0 {
+			if v.Throughput.Exact.Cmp(q.ArrivalRates[i]) != 0 || v.MeanJobs.Exact.Cmp(exact.MeanJobs[i].Exact) != 0 {
 				t.Fatalf("class %d: throughput %v and %v jobs, want %v and %v", i, v.Throughput.Exact, v.MeanJobs.Exact,
-					q.ArrivalRates[i], exact.MeanJobs[i])
+					q.ArrivalRates[i], exact.MeanJobs[i].Exact)
 			}
 		}
 		for _, state := range found.LikelyStates {
@@ -383,7 +383,7 @@ func TestRoutingWithinAQueue(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.Quo(p, exact.Normalization).Cmp(state.Probability.Exact) != 0 {
+			if p.Quo(p, exact.Normalization.Exact).Cmp(state.Probability.Exact) != 0 {
 				t.Fatalf("P(%s) = %v, of the queue %v", state.Name, state.Probability.Exact, p)
 			}
 			rates, err := oiqueue.Allocation(ctx, q, x)

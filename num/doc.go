@@ -37,6 +37,7 @@
 // comment of each function. Constants are computed at each call: the package has no state, and all
 // of it may be used concurrently.
 //
-// A [Sum] adds doubles with an error as if in twice their precision. A [RatInterval] lies
-// between fractions, which [JoinDenominator] brings to a common denominator.
+// A [Value] is a number of a result: a double, a fraction if the engine has one, or bounds.
+// [Between] makes one from two fractions. A [Sum] adds doubles with an error as if in twice their
+// precision. [JoinDenominator] brings fractions to a common denominator.
 package num

@@ -12,6 +12,28 @@ type Value struct {
 	Low, High *big.Float // set if bounds are known: Low <= the exact value <= High
 }
 
+// ExactValue returns a fraction as a value. Float is the nearest double, beyond the range of
+// float64 the largest one.
+func ExactValue(x *big.Rat) Value {
+	f, _ := x.Float64()
+	return Value{Float: finite(f), Exact: x}
+}
+
+// boundBits is the precision of the bounds of [Between].
+const boundBits = 256
+
+// Between returns a number that lies between two fractions: low itself if they are equal, otherwise
+// bounds of 256 bits, rounded outward, and the double nearest to their middle.
+func Between(low, high *big.Rat) Value {
+	if low.Cmp(high) == 0 {
+		return ExactValue(low)
+	}
+	e := Interval{Down(boundBits).SetRat(low), Up(boundBits).SetRat(high)}
+	return Value{Float: finite(e.Approx()), Low: e.Low, High: e.High}
+}
+
+func finite(f float64) float64 { return max(-math.MaxFloat64, min(f, math.MaxFloat64)) }
+
 // Interval returns Low and High as an interval, and false if they are not set.
 func (v Value) Interval() (Interval, bool) { return Interval{v.Low, v.High}, v.Low != nil }
 
@@ -34,7 +56,7 @@ func (v Value) Bounds() (low, high float64) {
 // Times returns m v for m > 0, as well known as v is.
 func (v Value) Times(m *big.Rat) Value {
 	if v.Exact != nil {
-		return exactValue(new(big.Rat).Mul(v.Exact, m))
+		return ExactValue(new(big.Rat).Mul(v.Exact, m))
 	}
 	if e, ok := v.Interval(); ok {
 		return intervalValue(e.Mul(FromRat(m, max(e.Prec(), 64))))
@@ -46,7 +68,7 @@ func (v Value) Times(m *big.Rat) Value {
 // Quo returns v/w for w > 0, as well known as both are.
 func (v Value) Quo(w Value) Value {
 	if v.Exact != nil && w.Exact != nil {
-		return exactValue(new(big.Rat).Quo(v.Exact, w.Exact))
+		return ExactValue(new(big.Rat).Quo(v.Exact, w.Exact))
 	}
 	x, xOK := v.enclosed()
 	y, yOK := w.enclosed()
@@ -63,11 +85,6 @@ func (v Value) enclosed() (Interval, bool) {
 		return FromRat(v.Exact, 64), true
 	}
 	return v.Interval()
-}
-
-func exactValue(x *big.Rat) Value {
-	f, _ := x.Float64()
-	return Value{Float: f, Exact: x}
 }
 
 func intervalValue(e Interval) Value {

@@ -1,6 +1,7 @@
 package num
 
 import (
+	"math"
 	"math/big"
 	"testing"
 
@@ -51,4 +52,46 @@ func TestValueArithmetic(t *testing.T) {
 		check(value(x, 0).Quo(value(y, 1)), new(big.Rat).Quo(x, y), 1)
 		check(value(x, 0).Quo(value(y, 2)), new(big.Rat).Quo(x, y), 2)
 	})
+}
+
+// A value between two fractions has bounds that contain both, nearly as close as these, and the
+// double nearest to their middle; if they are equal, it is the fraction.
+func TestBetween(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) *big.Rat {
+			x := big.NewRat(rapid.Int64Range(-9, 1e6).Draw(t, name), rapid.Int64Range(1, 1e6).Draw(t, "over"))
+			return x.Mul(x, new(big.Rat).SetFloat64(math.Ldexp(1, rapid.IntRange(-900, 900).Draw(t, "exponent"))))
+		}
+		low := draw("low")
+		high := new(big.Rat).Add(low, draw("width"))
+		if low.Cmp(high) > 0 {
+			low, high = high, low
+		}
+		v := Between(low, high)
+		if low.Cmp(high) == 0 {
+			if want, _ := low.Float64(); v.Exact.Cmp(low) != 0 || v.Low != nil || v.Float != want {
+				t.Fatalf("%+v, want %v", v, low)
+			}
+			return
+		}
+		half := new(big.Rat).Add(low, high)
+		want, _ := half.Mul(half, big.NewRat(1, 2)).Float64()
+		if a, b := FromRat(low, 256), FromRat(high, 256); v.Exact != nil || v.Low.Cmp(a.Low) != 0 ||
+			v.High.Cmp(b.High) != 0 || v.Float != want {
+			t.Fatalf("%+v, want %v to %v around %v", v, a.Low, b.High, want)
+		}
+	})
+}
+
+// Fractions beyond the range of float64 have the largest double.
+func TestValuesAreFinite(t *testing.T) {
+	huge, one := Rat("1e400"), big.NewRat(1, 1)
+	for _, v := range []Value{ExactValue(huge), Between(one, huge), Between(huge, new(big.Rat).Add(huge, one))} {
+		if v.Float != math.MaxFloat64 {
+			t.Errorf("%v", v.Float)
+		}
+	}
+	if v := ExactValue(new(big.Rat).Neg(huge)); v.Float != -math.MaxFloat64 {
+		t.Errorf("%v", v.Float)
+	}
 }

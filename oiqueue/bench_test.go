@@ -24,7 +24,7 @@ func BenchmarkStationary(b *testing.B) {
 		q := ring(b, n)
 		b.Run(fmt.Sprintf("classes=%d/engine=float64", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Stationary(b.Context(), q); err != nil {
+				if _, err := Stationary(b.Context(), q, Settings{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -34,7 +34,7 @@ func BenchmarkStationary(b *testing.B) {
 		q := ring(b, n)
 		b.Run(fmt.Sprintf("classes=%d/engine=exact", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := StationaryExact(b.Context(), q); err != nil {
+				if _, err := Stationary(b.Context(), q, exactly); err != nil {
 					b.Fatal(err)
 				}
 			}

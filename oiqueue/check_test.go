@@ -115,7 +115,7 @@ func TestCheckMessages(t *testing.T) {
 		if q.Rank != nil {
 			_, err := FromTable(t.Context(), q.ArrivalRates, q.Rank)
 			check(err)
-			_, err = StationaryExact(t.Context(), q)
+			_, err = Stationary(t.Context(), q, exactly)
 			check(err)
 			if e := new(num.InputError); !errors.As(err, &e) {
 				t.Errorf("%v is no InputError", err)
@@ -145,8 +145,8 @@ func TestSolversCheckRates(t *testing.T) {
 		},
 	} {
 		for _, err := range []error{
-			func() error { _, err := StationaryExact(t.Context(), q); return err }(),
-			func() error { _, err := Stationary(t.Context(), q); return err }(),
+			func() error { _, err := Stationary(t.Context(), q, exactly); return err }(),
+			func() error { _, err := Stationary(t.Context(), q, Settings{}); return err }(),
 		} {
 			if !errors.Is(err, reason) {
 				t.Errorf("error %v, want %v", err, reason)

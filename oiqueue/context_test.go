@@ -65,13 +65,23 @@ func TestContextEnds(t *testing.T) {
 		"FromCluster": func(ctx context.Context) error { _, err := FromCluster(ctx, m); return err },
 		"Check":       table.Check,
 		"CheckOrder":  func(ctx context.Context) error { return CheckOrder(ctx, steps, 1000) },
-		"Stationary":  func(ctx context.Context) error { _, err := Stationary(ctx, table); return err },
+		"Stationary":  func(ctx context.Context) error { _, err := Stationary(ctx, table, Settings{}); return err },
 		"Stationary of steps": func(ctx context.Context) error {
-			_, err := Stationary(ctx, steps)
+			_, err := Stationary(ctx, steps, Settings{})
 			return err
 		},
-		"StationaryExact":          func(ctx context.Context) error { _, err := StationaryExact(ctx, few); return err },
-		"StationaryExact of steps": func(ctx context.Context) error { _, err := StationaryExact(ctx, far); return err },
+		"Stationary, exact": func(ctx context.Context) error {
+			_, err := Stationary(
+				ctx, few, exactly,
+			)
+			return err
+		},
+		"Stationary, exact, of steps": func(ctx context.Context) error {
+			_, err := Stationary(
+				ctx, far, exactly,
+			)
+			return err
+		},
 		"Truncated": func(ctx context.Context) error {
 			_, err := Truncated(
 				ctx, steps, 500,
@@ -120,16 +130,19 @@ func TestContextEnds(t *testing.T) {
 			})
 			return err
 		},
-		"TrafficEquationsExact": func(ctx context.Context) error {
-			_, err := TrafficEquationsExact(
-				ctx, r,
+		"TrafficEquations, exact": func(ctx context.Context) error {
+			_, err := TrafficEquations(ctx, r, exactly)
+			return err
+		},
+		"TrafficEquations": func(ctx context.Context) error {
+			_, err := TrafficEquations(
+				ctx, r, Settings{},
 			)
 			return err
 		},
-		"TrafficEquations": func(ctx context.Context) error { _, err := TrafficEquations(ctx, r); return err },
 	} {
 		looks := 600
-		if strings.HasPrefix(name, "StationaryExact") {
+		if strings.HasPrefix(name, "Stationary, exact") {
 			looks = 1 << 16 // the table takes many before the recursion
 		}
 		if err := oracle.CheckEnds(ask, looks, 64); err != nil {

@@ -29,21 +29,21 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	r, err := oiqueue.StationaryExact(context.Background(), q)
+//	r, err := oiqueue.Stationary(context.Background(), q, oiqueue.Settings{Engine: num.Exact})
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	fmt.Println("P(empty) =", r.EmptyProbability, "E[X] =", r.MeanJobs)
-//	// Output: P(empty) = 9/26 E[X] = [17/39 44/39]
+//	fmt.Println("P(empty) =", r.EmptyProbability.Exact, "E[X] =", r.MeanJobs[0].Exact, r.MeanJobs[1].Exact)
+//	// Output: P(empty) = 9/26 E[X] = 17/39 44/39
 //
 // Sources: A. E. Krzesinski, "Order independent queues", in Queueing Networks: A Fundamental
 // Approach (Springer, 2011), 85–120; T. Bonald and C. Comte, "Balanced fair resource sharing in
 // computer clusters", Performance Evaluation 116 (2017), 70–83,
 // https://doi.org/10.1016/j.peva.2017.08.006, cited as [BC17] with the numbers of its equations.
 //
-// Everything is exact in big.Rat, with the formulas in their most literal form, except [Stationary]
-// and [TrafficEquations], which work in float64 and return proved bounds. Package bf solves much
-// larger clusters. Functions with a context return its error promptly after it is done. Functions
-// of a queue q call q.TotalRate and q.OrderedRate with separate slices, never modify q, and may run
-// concurrently if these functions may.
+// [Stationary] and [TrafficEquations] work in float64 with proved bounds, or in fractions, by
+// [Settings]. [Truncated] returns bounds. Everything else is exact in big.Rat, with the formulas in
+// their most literal form. Package bf solves much larger clusters. Functions with a context return
+// its error promptly after it is done. Functions of a queue q call q.TotalRate and q.OrderedRate
+// with separate slices, never modify q, and may run concurrently if these functions may.
 package oiqueue

@@ -6,6 +6,7 @@ import (
 	"log"
 	"math/big"
 
+	"productform/num"
 	"productform/oiqueue"
 )
 
@@ -18,12 +19,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := oiqueue.StationaryExact(context.Background(), q)
+	r, err := oiqueue.Stationary(context.Background(), q, oiqueue.Settings{Engine: num.Exact})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("P(empty) =", r.EmptyProbability, "E[X] =", r.MeanJobs)
-	// Output: P(empty) = 9/26 E[X] = [17/39 44/39]
+	fmt.Println("P(empty) =", r.EmptyProbability.Exact, "E[X] =", r.MeanJobs[0].Exact, r.MeanJobs[1].Exact)
+	// Output: P(empty) = 9/26 E[X] = 17/39 44/39
 }
 
 // Two classes, each with its own server of rate 1, share a third.
@@ -38,28 +39,36 @@ func threeServers() *oiqueue.Queue {
 	return q
 }
 
-func ExampleStationaryExact() {
-	r, err := oiqueue.StationaryExact(context.Background(), threeServers())
+func ExampleStationary_exact() {
+	r, err := oiqueue.Stationary(context.Background(), threeServers(), oiqueue.Settings{Engine: num.Exact})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("P(empty) =", r.EmptyProbability, "E[X] =", r.MeanJobs)
-	fmt.Println("P(none, only 0, only 1, both classes present) =", r.Active)
+	for i, jobs := range r.MeanJobs {
+		fmt.Printf("E[X_%d] = %v\n", i, jobs.Exact)
+	}
+	for a, present := range []string{"no class", "only class 0", "only class 1", "both classes"} {
+		fmt.Printf("P(%s present) = %v\n", present, r.Active[a].Exact)
+	}
 	// Output:
-	// P(empty) = 9/26 E[X] = [17/39 44/39]
-	// P(none, only 0, only 1, both classes present) = [9/26 3/26 9/26 5/26]
+	// E[X_0] = 17/39
+	// E[X_1] = 44/39
+	// P(no class present) = 9/26
+	// P(only class 0 present) = 3/26
+	// P(only class 1 present) = 9/26
+	// P(both classes present) = 5/26
 }
 
 func ExampleStationary() {
-	r, err := oiqueue.Stationary(context.Background(), threeServers())
+	r, err := oiqueue.Stationary(context.Background(), threeServers(), oiqueue.Settings{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("P(empty) = %.4f, E[X] = %.4f, relative error below 1e-14: %v\n",
-		r.EmptyProbability, r.MeanJobs, r.RelativeErrorBound < 1e-14)
-	// Output: P(empty) = 0.3462, E[X] = [0.4359 1.1282], relative error below 1e-14: true
+	fmt.Printf("P(empty) = %.4f, E[X] = %.4f and %.4f, relative error below 1e-14: %v\n",
+		r.EmptyProbability.Float, r.MeanJobs[0].Float, r.MeanJobs[1].Float, r.RelativeErrorBound < 1e-14)
+	// Output: P(empty) = 0.3462, E[X] = 0.4359 and 1.1282, relative error below 1e-14: true
 }
 
 // The oldest job, of class 0, has servers 0 and 2; the next one of class 1 gets what is left.
@@ -92,13 +101,20 @@ func ExampleMSCCC() {
 		fmt.Println(err)
 		return
 	}
-	r, err := oiqueue.StationaryExact(context.Background(), q)
+	r, err := oiqueue.Stationary(context.Background(), q, oiqueue.Settings{Engine: num.Exact})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("Z =", r.Normalization, "E[X] =", r.MeanJobs)
-	// Output: Z = 11/3 E[X] = [23/22 49/132 49/132]
+	fmt.Println("Z =", r.Normalization.Exact)
+	for i, jobs := range r.MeanJobs {
+		fmt.Printf("E[X_%d] = %v\n", i, jobs.Exact)
+	}
+	// Output:
+	// Z = 11/3
+	// E[X_0] = 23/22
+	// E[X_1] = 49/132
+	// E[X_2] = 49/132
 }
 
 func ExampleCheckOrder() {

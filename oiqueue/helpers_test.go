@@ -13,6 +13,9 @@ import (
 	"productform/num"
 )
 
+// exactly requests fractions.
+var exactly = Settings{Engine: num.Exact}
+
 func rat(a, b int64) *big.Rat { return big.NewRat(a, b) }
 
 func rats(t testing.TB, words ...string) []*big.Rat {

@@ -6,16 +6,16 @@ import (
 	"productform/internal/lattice"
 )
 
-// maxStates bounds the tables of states.
-const maxStates = 1 << 20
-
 // newLattice returns the lattice of all y <= top, at most limit of them.
 func newLattice(top []int, limit int) (lattice.Lattice, error) {
 	if lattice.Size(top) > float64(limit) {
+		engine := ""
+		if limit < maxStates {
+			engine = "take the engine float, "
+		}
 		return lattice.Lattice{}, tooLarge("states of the table", digits(product(top)), product(top),
-			"at most %d; merge classes that the same servers serve (their rates add), take Stationary for "+
-				"StationaryExact, "+
-				"or let package bf solve a cluster on sets of servers", limit)
+			"at most %d; merge classes that the same servers serve (their rates add), %sor let package bf solve a "+
+				"cluster on sets of servers", limit, engine)
 	}
 	return lattice.NewBox(top), nil
 }

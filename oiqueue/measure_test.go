@@ -72,8 +72,8 @@ func TestAggregateAndTheorem2(t *testing.T) {
 			if k == 0 {
 				continue
 			}
-			if mu := must(totalRate(q, x))(t); sum(phi).Cmp(mu) != 0 {
-				t.Fatalf("x = %v: φ = %v sums to %v, want μ = %v", x, phi, sum(phi), mu)
+			if mu := must(totalRate(q, x))(t); oracle.Sum(phi).Cmp(mu) != 0 {
+				t.Fatalf("x = %v: φ = %v sums to %v, want μ = %v", x, phi, oracle.Sum(phi), mu)
 			}
 		}
 	})

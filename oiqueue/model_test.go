@@ -20,7 +20,7 @@ func TestGraphRank(t *testing.T) {
 			t.Errorf("Rank = %v, want %v", s.q.Rank, want)
 		}
 		for _, set := range oracle.Subsets(len(s.q.ArrivalRates)) {
-			if got, want := s.q.Rank[oracle.Mask(set)], sum(s.served(set)); got.Cmp(want) != 0 {
+			if got, want := s.q.Rank[oracle.Mask(set)], oracle.Sum(s.served(set)); got.Cmp(want) != 0 {
 				t.Errorf("μ(%v) = %v, the servers work at %v", set, got, want)
 			}
 		}
@@ -195,8 +195,8 @@ func TestArgumentsUnmodified(t *testing.T) {
 	}
 	must(PartialBalance(t.Context(), q, c))(t)
 	must(MeanAllocation(t.Context(), q, x))(t)
-	must(StationaryExact(t.Context(), q))(t)
-	must(Stationary(t.Context(), q))(t)
+	must(Stationary(t.Context(), q, exactly))(t)
+	must(Stationary(t.Context(), q, Settings{}))(t)
 	if !slices.Equal(c, []int{1, 0, 1}) || !slices.Equal(x, []int{2, 1}) ||
 		!oracle.Equal(q.ArrivalRates, rats(t, "1/3", "1/4")) {
 		t.Errorf("c = %v, x = %v, rates %v", c, x, q.ArrivalRates)

@@ -8,7 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"productform/internal/arithmetic"
 	"productform/internal/input"
+	"productform/num"
 )
 
 // A Routing holds the routes of the jobs of n = len(External) classes. Arriving and returning jobs
@@ -20,11 +22,45 @@ type Routing struct {
 	Prob [][]*big.Rat
 }
 
-// TrafficEquationsExact returns the effective arrival rates λ = ν + λP, external and returning jobs
-// together, by elimination in O(n^3) rational operations. The error is a *[num.InputError] for a
-// negative probability or a row that sums to more than 1, a [*ClosedError] naming the classes, if
-// any, from which no job ever leaves, or ctx.Err() promptly after ctx is done.
-func TrafficEquationsExact(ctx context.Context, r Routing) ([]*big.Rat, error) {
+// A Traffic holds effective arrival rates.
+type Traffic struct {
+	// ArrivalRates are λ_i, jobs per unit of time: fractions, or with Float doubles with proved
+	// bounds Low and High.
+	ArrivalRates []num.Value
+	Residual     float64 // largest |ν + λP - λ| of the doubles, rounded up; 0 for fractions
+}
+
+// TrafficEquations returns the effective arrival rates λ = ν + λP, external and returning jobs
+// together, by elimination in O(n^3) operations. The bounds of Float come from the rates and a
+// second solution w >= 0 of (I - P^T) w ≈ 1. The residual r = ν - (I - P^T) λ and v = (I - P^T) w >
+// 0 are computed exactly. Since the inverse of the M-matrix I - P^T is nonnegative, the error is at
+// most w max_i |r_i|/v_i.
+//
+// The error is a *[num.InputError] for a negative probability, a row that sums to more than 1, or
+// an engine other than Float and Exact, a [*ClosedError] naming the classes, if any, from which no
+// job ever leaves, or ctx.Err() promptly after ctx is done. With Float it wraps [num.ErrFloatRange]
+// if v is not positive, because jobs leave too rarely for float64, or a rate or its bound is beyond
+// the largest float64.
+func TrafficEquations(ctx context.Context, r Routing, s Settings) (*Traffic, error) {
+	engine, err := arithmetic.FloatOrExact(s.Engine)
+	if err != nil {
+		return nil, err
+	}
+	if engine == num.Float {
+		return floatTraffic(ctx, r)
+	}
+	lambda, err := exactTraffic(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	t := &Traffic{}
+	for _, l := range lambda {
+		t.ArrivalRates = append(t.ArrivalRates, num.ExactValue(l))
+	}
+	return t, nil
+}
+
+func exactTraffic(ctx context.Context, r Routing) ([]*big.Rat, error) {
 	if err := checkRouting(ctx, r); err != nil {
 		return nil, err
 	}
@@ -61,20 +97,7 @@ func TrafficEquationsExact(ctx context.Context, r Routing) ([]*big.Rat, error) {
 	return lambda, nil
 }
 
-// A Traffic holds effective arrival rates in float64.
-type Traffic struct {
-	ArrivalRates []float64 // λ_i, jobs per unit of time
-	ErrorBounds  []float64 // proved: |ArrivalRates[i] - λ_i| <= ErrorBounds[i]
-	Residual     float64   // largest |ν + λP - λ| of the rates returned, rounded up
-}
-
-// TrafficEquations solves λ = ν + λP in float64 by elimination, in O(n^3), with the errors of
-// [TrafficEquationsExact]. The bound comes from the rates and a second solution w >= 0 of (I - P^T)
-// w ≈ 1. The residual r = ν - (I - P^T) λ and v = (I - P^T) w > 0 are computed exactly. Since the
-// inverse of the M-matrix I - P^T is nonnegative, the error is at most w max_i |r_i|/v_i. The error
-// wraps [num.ErrFloatRange] if v is not positive, because jobs leave too rarely for float64, or a
-// rate or its bound is beyond the largest float64.
-func TrafficEquations(ctx context.Context, r Routing) (*Traffic, error) {
+func floatTraffic(ctx context.Context, r Routing) (*Traffic, error) {
 	if err := checkRouting(ctx, r); err != nil {
 		return nil, err
 	}
@@ -132,13 +155,15 @@ func TrafficEquations(ctx context.Context, r Routing) (*Traffic, error) {
 			factor = f
 		}
 	}
-	t := &Traffic{lambda, make([]float64, n), roundUp(worst)}
-	for i := range w {
+	t := &Traffic{Residual: roundUp(worst)}
+	for i, l := range lambda {
 		bound := new(big.Rat).SetFloat64(w[i])
-		t.ErrorBounds[i] = roundUp(bound.Mul(bound, factor))
-		if math.IsInf(max(t.ErrorBounds[i], t.Residual), 0) {
+		e := roundUp(bound.Mul(bound, factor))
+		if math.IsInf(max(e, t.Residual), 0) {
 			return nil, rateTooLarge("the error bound on an effective rate")
 		}
+		in := num.FromFloat64(l, 64).Add(num.Interval{Low: big.NewFloat(-e), High: big.NewFloat(e)})
+		t.ArrivalRates = append(t.ArrivalRates, num.Value{Float: l, Low: in.Low, High: in.High})
 	}
 	return t, nil
 }
@@ -175,16 +200,16 @@ func roundUp(r *big.Rat) float64 {
 }
 
 func leaveRarely() error {
-	return rangeErrorf("jobs leave too rarely to solve the traffic equations; TrafficEquationsExact has no such limit")
+	return rangeErrorf("jobs leave too rarely to solve the traffic equations; the engine exact has no such limit")
 }
 
 func rateTooLarge(what string) error {
-	return rangeErrorf("%s is beyond %.3g; TrafficEquationsExact has no such limit", what, math.MaxFloat64)
+	return rangeErrorf("%s is beyond %.3g; the engine exact has no such limit", what, math.MaxFloat64)
 }
 
 // Routed returns q with the effective arrival rates of r in place of its own. By
 // quasi-reversibility its stationary measure is that of the queue with this routing. The
-// number of classes must agree; errors as in [TrafficEquationsExact].
+// number of classes must agree; errors as in [TrafficEquations].
 func Routed(ctx context.Context, q *Queue, r Routing) (*Queue, error) {
 	if err := checkShape(q); err != nil {
 		return nil, err
@@ -194,7 +219,7 @@ func Routed(ctx context.Context, q *Queue, r Routing) (*Queue, error) {
 			"one for each of the %d classes",
 			len(q.ArrivalRates))
 	}
-	lambda, err := TrafficEquationsExact(ctx, r)
+	lambda, err := exactTraffic(ctx, r)
 	if err != nil {
 		return nil, err
 	}

@@ -9,14 +9,6 @@ import (
 	"productform/num"
 )
 
-// A TruncatedResult encloses the stationary measures of a [Queue] between exact fractions.
-type TruncatedResult struct {
-	Normalization num.RatInterval   // Z
-	MeanJobs      []num.RatInterval // E[X_i]
-	Ratio         *big.Rat          // r, by which the measure falls at least with each job beyond the truncation
-	States        int               // states summed
-}
-
 // Truncated sums the aggregate measure over all x with at most the given number n of jobs and
 // bounds the truncation error. It does not need Saturation and supports rates that grow forever,
 // such as μ(x) = Σ x_i. With W_k the measure of all x of k jobs, Λ = Σ λ_i and r = Λ / min {μ(x): Σ
@@ -25,11 +17,13 @@ type TruncatedResult struct {
 //	W_{k+1} = Σ_x Σ_i λ_i Φ(x-e_i) Π_l λ_l^(x-e_i)_l / μ(x) <= r W_k  for k >= n,
 //	Σ_{k>n} W_k <= W_n r/(1-r),   Σ_{k>n} k W_k <= W_n (n r/(1-r) + r/(1-r)^2),
 //
-// because a monotone μ is smallest, over more jobs, among the fewest. There are C(N+n+1, N) states,
-// at most 2^18, otherwise the error is a [*num.TooLargeError]. If r >= 1 the error is an
-// *[num.InputError] that asks for more jobs: then a stable queue may still be beyond this bound,
-// and [StationaryExact] is the way. A [*RateError] names states where μ falls or is not positive.
-func Truncated(ctx context.Context, q *Queue, jobs int) (*TruncatedResult, error) {
+// because a monotone μ is smallest, over more jobs, among the fewest. So each number lies between
+// two fractions, and has these as bounds, rounded outward to 256 bits; without arrivals it is a
+// fraction. There are C(N+n+1, N) states, at most 2^18, otherwise the error is a
+// [*num.TooLargeError]. If r >= 1 the error is an *[num.InputError] that asks for more jobs: then a
+// stable queue may still be beyond this bound, and [Stationary] with Saturation is the way. A
+// [*RateError] names states where μ falls or is not positive.
+func Truncated(ctx context.Context, q *Queue, jobs int) (*Result, error) {
 	if err := checkShape(q); err != nil {
 		return nil, err
 	}
@@ -98,14 +92,17 @@ func Truncated(ctx context.Context, q *Queue, jobs int) (*TruncatedResult, error
 	tailJobs := new(big.Rat).SetInt64(int64(jobs))
 	tailJobs.Add(tailJobs, new(big.Rat).Inv(left)).Mul(tailJobs, tail)
 
-	res := &TruncatedResult{
-		num.RatInterval{Low: z, High: new(big.Rat).Add(z, tail)}, make([]num.RatInterval, n), r, states,
+	high := new(big.Rat).Add(z, tail)
+	res := &Result{
+		Engine:           num.Enclose,
+		States:           states,
+		Normalization:    num.Between(z, high),
+		EmptyProbability: num.Between(new(big.Rat).Inv(high), new(big.Rat).Inv(z)),
+		Ratio:            r,
 	}
-	for i, m := range mean {
-		res.MeanJobs[i] = num.RatInterval{
-			Low:  new(big.Rat).Quo(m, res.Normalization.High),
-			High: new(big.Rat).Quo(m.Add(m, tailJobs), z),
-		}
+	for _, m := range mean {
+		most := new(big.Rat).Add(m, tailJobs)
+		res.MeanJobs = append(res.MeanJobs, num.Between(m.Quo(m, high), most.Quo(most, z)))
 	}
 	return res, nil
 }

@@ -202,8 +202,8 @@ func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Sett
 		if t.measure == LoadFactor {
 			x = o.Stability.CriticalScale
 		}
-		f, _ := x.Float64()
-		out.Value = &num.Value{Float: f, Exact: x}
+		value := num.ExactValue(x)
+		out.Value = &value
 		if x.Cmp(t.limit) >= 0 {
 			out.Verdict = Met
 		}

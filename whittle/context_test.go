@@ -31,21 +31,20 @@ func TestContextEnds(t *testing.T) {
 	}
 	ones := slices.Repeat([]*big.Rat{big.NewRat(1, 1)}, 16)
 	for name, ask := range map[string]func(ctx context.Context) error{
-		"StationaryExact": func(ctx context.Context) error {
-			_, err := whittle.StationaryExact(
-				ctx, n, l,
-			)
+		"Stationary, exact": func(ctx context.Context) error {
+			_, err := whittle.Stationary(ctx, n, l, exactly)
 			return err
 		},
-		"StationaryExact of two": func(ctx context.Context) error {
-			_, err := whittle.StationaryExact(
-				ctx, two, wide,
-			)
+		"Stationary, exact, of two": func(ctx context.Context) error {
+			_, err := whittle.Stationary(ctx, two, wide, exactly)
 			return err
 		},
-		"Stationary": func(ctx context.Context) error { _, err := whittle.Stationary(ctx, n, l); return err },
+		"Stationary": func(ctx context.Context) error {
+			_, err := whittle.Stationary(ctx, n, l, whittle.Settings{})
+			return err
+		},
 		"Stationary on many states": func(ctx context.Context) error {
-			_, err := whittle.Stationary(ctx, two, whittle.Box(5000, 5000))
+			_, err := whittle.Stationary(ctx, two, whittle.Box(5000, 5000), whittle.Settings{})
 			return err
 		},
 		"StationaryOfBalance": func(ctx context.Context) error {

@@ -31,13 +31,12 @@
 //		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)},
 //		Rank:         []*big.Rat{nil, big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)}, // μ of {0}, {1} and {0, 1}
 //	}
-//	r, err := whittle.StationaryExact(context.Background(), n, whittle.Box(8, 12))
+//	r, err := whittle.Stationary(context.Background(), n, whittle.Box(8, 12), whittle.Settings{Engine: num.Exact})
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	fmt.Println("E[X] =", r.MeanJobs[0].Low.RatString(), "and", r.MeanJobs[1].Low.RatString())
-//	left, _ := r.MassLeftOut.High.Float64()
-//	fmt.Printf("P(outside the table) = %.1e\n", left)
+//	fmt.Println("E[X] =", r.MeanJobs[0].Exact, "and", r.MeanJobs[1].Exact)
+//	fmt.Printf("P(outside the table) = %.1e\n", r.MassLeftOut.Float)
 //	// Output:
 //	// E[X] = 17/39 and 44/39
 //	// P(outside the table) = 1.8e-04
@@ -63,11 +62,11 @@
 //
 // # Engines
 //
-// [StationaryExact] and [StationaryOfBalance] keep to rationals, each formula at its most literal.
-// [Stationary] does the same for rank functions in float64, up to [MaxStates] states, with a proved
-// bound on its rounding. [FromCluster] takes the rank function of a cluster. Total rates that
-// depend on the numbers of jobs, as those of M/M/c, are for package oiqueue: oiqueue.Truncated, and
-// oiqueue.StationaryExact with Saturation. Closed networks, with a population instead of arrivals,
+// [Stationary] works in float64, up to [MaxStates] states, with a proved bound on its rounding, or
+// in fractions, each formula at its most literal; [StationaryOfBalance] returns bounds, computed in
+// fractions. [FromCluster] takes the rank function of a cluster. Total rates that depend on the
+// numbers of jobs, as those of M/M/c, are for package oiqueue: oiqueue.Stationary with Saturation,
+// and oiqueue.Truncated. Closed networks, with a population instead of arrivals,
 // are for network.Solve: a station Balanced with a Table. A [Network] is passed by its pointer and
 // never modified.
 package whittle

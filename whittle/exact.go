@@ -10,50 +10,8 @@ import (
 	"productform/num"
 )
 
-// An ExactResult holds the stationary measures of a network, tabulated on a lattice, in rationals.
-// The network is not limited to the lattice: Outside holds the part that the tables leave out, and
-// every interval allows for it. Results of [StationaryExact] have Outside, hence Z, every π(x) and
-// every mean, exactly.
-type ExactResult struct {
-	Lattice Lattice
-	Phi     []*big.Rat // Φ(x) at Lattice.Index(x)
-	Weights []*big.Rat // w(x) = Φ(x) Π_i λ_i^x_i, so that π(x) = w(x)/Z
-
-	Inside           *big.Rat            // Σ w(x) over the lattice
-	Outside          num.RatInterval     // Σ w(x) over all other states
-	Normalization    num.RatInterval     // Z = Σ_x w(x) over all states
-	EmptyProbability num.RatInterval     // π(0) = 1/Z
-	MassLeftOut      num.RatInterval     // P(X outside the lattice)
-	MeanLeftOut      []num.RatInterval   // E[X_i; X outside the lattice], by which truncation lowers the mean
-	MeanJobs         []num.RatInterval   // E[X_i]
-	Marginals        [][]num.RatInterval // P(X_i = k) in row i, column k, up to the largest in the lattice
-	JobsDistribution []num.RatInterval   // P(Σ_i X_i = n), n up to the largest in the lattice
-}
-
-// Prob returns π(x) for the state at an index of the lattice.
-func (r *ExactResult) Prob(index int) num.RatInterval {
-	return between(
-		new(big.Rat).Quo(r.Weights[index], r.Normalization.High),
-		new(big.Rat).Quo(r.Weights[index], r.Normalization.Low),
-	)
-}
-
-// StationaryExact returns the stationary measures (3) of n, with the balance function (4) tabulated
-// on l, in rational arithmetic: N operations per state, N^2 per state of the border and N^2 2^N for
-// the part outside. The rationals grow with Σ x_i: 10^4 states of five classes take about a second.
-// It computes the sums outside exactly (package comment), so means and Z do not depend on l.
-//
-// The error is a *[num.InputError] with the path of the entry out of range, or an
-// *[cluster.UnstableError], which wraps [num.ErrUnstable], if (5) fails. n is not modified, but the
-// result may share its numbers.
-func StationaryExact(ctx context.Context, n *Network, l Lattice) (*ExactResult, error) {
-	y, err := newLayout(l, MaxExactStates)
-	if err != nil {
-		return nil, err
-	}
-	if err := n.checkOn(ctx, y); err != nil {
-		return nil, err
-	}
+// stationaryExact works like [Stationary] in fractions.
+func stationaryExact(ctx context.Context, n *Network, l Lattice, y lattice.Lattice) (*Result, error) {
 	b, err := BalanceFromRank(ctx, n.Rank, l)
 	if err != nil {
 		return nil, err
@@ -62,17 +20,12 @@ func StationaryExact(ctx context.Context, n *Network, l Lattice) (*ExactResult, 
 	if err != nil {
 		return nil, err
 	}
-	mass, jobs, err := outsideOfRank(ctx, n, y, w)
+	out, err := outsideOfRank(ctx, n, y, w)
 	if err != nil {
 		return nil, err
 	}
-	r := &ExactResult{Lattice: l, Phi: b.Phi, Weights: w}
-	r.Outside = between(mass, mass)
-	outsideJobs := make([]num.RatInterval, y.Classes)
-	for j := range jobs {
-		outsideJobs[j] = between(jobs[j], jobs[j])
-	}
-	if err := r.summarize(ctx, y, outsideJobs); err != nil {
+	r := &Result{Engine: num.Exact, Lattice: l, phi: b.Phi, fractions: w}
+	if err := r.summarize(ctx, y, out, out); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -84,11 +37,12 @@ func StationaryExact(ctx context.Context, n *Network, l Lattice) (*ExactResult, 
 //	φ_i(x) >= floor[i] > λ_i  for every x in ℕ^N with x_i > L_i.
 //
 // Under this promise the network is stable and sums outside the box lie between 0 and the geometric
-// sums that the result reports. The cost is O(N^2) a state. For infinitely many servers of rate μ_i
-// ([InfiniteServers]), floor[i] = (L_i+1) μ_i. The error is a *[num.InputError].
+// sums that the result reports. Each number has bounds, or is a fraction if they are equal. The
+// cost is O(N^2) a state. For infinitely many servers of rate μ_i ([InfiniteServers]), floor[i] =
+// (L_i+1) μ_i. The error is a *[num.InputError].
 func StationaryOfBalance(
 	ctx context.Context, arrivalRates []*big.Rat, b Balance, floor []*big.Rat,
-) (*ExactResult, error) {
+) (*Result, error) {
 	y, err := b.check(ctx)
 	if err != nil {
 		return nil, err
@@ -114,17 +68,12 @@ func StationaryOfBalance(
 	if err != nil {
 		return nil, err
 	}
-	mass, jobs, err := outsideOfFloor(ctx, y, w, ratios)
+	most, err := outsideOfFloor(ctx, y, w, ratios)
 	if err != nil {
 		return nil, err
 	}
-	r := &ExactResult{Lattice: b.Lattice, Phi: b.Phi, Weights: w}
-	r.Outside = between(new(big.Rat), mass)
-	outsideJobs := make([]num.RatInterval, y.Classes)
-	for j := range jobs {
-		outsideJobs[j] = between(new(big.Rat), jobs[j])
-	}
-	if err := r.summarize(ctx, y, outsideJobs); err != nil {
+	r := &Result{Engine: num.Enclose, Lattice: b.Lattice, phi: b.Phi, fractions: w}
+	if err := r.summarize(ctx, y, newOutside(y.Classes), most); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -198,16 +147,9 @@ func weights(ctx context.Context, y lattice.Lattice, lambda, phi []*big.Rat) ([]
 	return list, nil
 }
 
-// summarize fills the sums over states of r from its weights, Outside, and the sums of x_j w(x)
-// outside.
-func (r *ExactResult) summarize(ctx context.Context, y lattice.Lattice, outsideJobs []num.RatInterval) error {
-	zeros := func(n int) []*big.Rat {
-		v := make([]*big.Rat, n)
-		for k := range v {
-			v[k] = new(big.Rat)
-		}
-		return v
-	}
+// summarize fills the sums over states of r from its weights and from lower and upper bounds on the
+// sums outside the lattice.
+func (r *Result) summarize(ctx context.Context, y lattice.Lattice, least, most *outside) error {
 	marginals, total := make([][]*big.Rat, y.Classes), zeros(y.Total+1)
 	for i := range marginals {
 		marginals[i] = zeros(y.Most(i) + 1)
@@ -217,62 +159,56 @@ func (r *ExactResult) summarize(ctx context.Context, y lattice.Lattice, outsideJ
 			return err
 		}
 		for i, v := range w.X {
-			marginals[i][v].Add(marginals[i][v], r.Weights[w.At])
+			marginals[i][v].Add(marginals[i][v], r.fractions[w.At])
 		}
-		total[w.Jobs].Add(total[w.Jobs], r.Weights[w.At])
+		total[w.Jobs].Add(total[w.Jobs], r.fractions[w.At])
 	}
-	r.Inside = new(big.Rat)
+	inside := new(big.Rat)
 	for _, v := range total {
-		r.Inside.Add(r.Inside, v)
+		inside.Add(inside, v)
 	}
-	z := between(new(big.Rat).Add(r.Inside, r.Outside.Low), new(big.Rat).Add(r.Inside, r.Outside.High))
-	r.Normalization = z
-	r.EmptyProbability = between(new(big.Rat).Inv(z.High), new(big.Rat).Inv(z.Low))
+	r.low, r.high = new(big.Rat).Add(inside, least.mass), new(big.Rat).Add(inside, most.mass)
+	r.Inside, r.Outside = num.ExactValue(inside), num.Between(least.mass, most.mass)
+	r.Normalization = num.Between(r.low, r.high)
+	r.EmptyProbability = r.overZ(big.NewRat(1, 1), big.NewRat(1, 1))
 	// Outside/Z = 1 - Inside/Z grows with Outside.
-	r.MassLeftOut = between(new(big.Rat).Quo(r.Outside.Low, z.Low), new(big.Rat).Quo(r.Outside.High, z.High))
+	r.MassLeftOut = num.Between(new(big.Rat).Quo(least.mass, r.low), new(big.Rat).Quo(most.mass, r.high))
 
 	for i := range marginals {
-		inside := new(big.Rat)
+		mean := new(big.Rat)
 		for k, v := range marginals[i] {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			addMul(inside, big.NewRat(int64(k), 1), v)
+			addMul(mean, big.NewRat(int64(k), 1), v)
 		}
-		out := outsideJobs[i]
-		r.MeanLeftOut = append(r.MeanLeftOut, between(
-			new(big.Rat).Quo(out.Low, z.High), new(big.Rat).Quo(out.High, z.Low),
-		))
-		low, high := new(big.Rat).Add(inside, out.Low), new(big.Rat).Add(inside, out.High)
-		r.MeanJobs = append(r.MeanJobs, between(low.Quo(low, z.High), high.Quo(high, z.Low)))
-
-		marginal := make([]num.RatInterval, len(marginals[i]))
-		for k, v := range marginals[i] {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			marginal[k] = r.share(v, false)
+		low, high := least.jobs[i], most.jobs[i]
+		r.MeanLeftOut = append(r.MeanLeftOut, r.overZ(low, high))
+		r.MeanJobs = append(r.MeanJobs, r.overZ(new(big.Rat).Add(mean, low), new(big.Rat).Add(mean, high)))
+		marginal, err := r.probabilities(ctx, marginals[i])
+		if err != nil {
+			return err
 		}
 		r.Marginals = append(r.Marginals, marginal)
 	}
-	for n, v := range total {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		r.JobsDistribution = append(r.JobsDistribution, r.share(v, n <= y.Complete()))
-	}
-	return nil
+	var err error
+	r.JobsDistribution, err = r.probabilities(ctx, total)
+	return err
 }
 
-func between(low, high *big.Rat) num.RatInterval { return num.RatInterval{Low: low, High: high} }
+// overZ returns a number between low and high, divided by Z.
+func (r *Result) overZ(low, high *big.Rat) num.Value {
+	return num.Between(new(big.Rat).Quo(low, r.high), new(big.Rat).Quo(high, r.low))
+}
 
-// share returns the probability of an event with weight v inside the lattice, and no weight outside
-// if complete.
-func (r *ExactResult) share(v *big.Rat, complete bool) num.RatInterval {
-	low := new(big.Rat).Quo(v, r.Normalization.High)
-	if complete {
-		return between(low, new(big.Rat).Quo(v, r.Normalization.Low))
+// probabilities returns the probabilities of sets of states of the lattice, given their weights.
+func (r *Result) probabilities(ctx context.Context, weights []*big.Rat) ([]num.Value, error) {
+	list := make([]num.Value, len(weights))
+	for k, v := range weights {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		list[k] = r.overZ(v, v)
 	}
-	high := new(big.Rat).Add(v, r.Outside.High)
-	return between(low, high.Quo(high, r.Normalization.High)) // (v + Outside)/(Inside + Outside) grows with Outside
+	return list, nil
 }

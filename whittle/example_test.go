@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"productform/cluster"
+	"productform/num"
 	"productform/whittle"
 )
 
@@ -15,33 +16,31 @@ func Example() {
 		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)},
 		Rank:         []*big.Rat{nil, big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)}, // μ of {0}, {1} and {0, 1}
 	}
-	r, err := whittle.StationaryExact(context.Background(), n, whittle.Box(8, 12))
+	r, err := whittle.Stationary(context.Background(), n, whittle.Box(8, 12), whittle.Settings{Engine: num.Exact})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("E[X] =", r.MeanJobs[0].Low.RatString(), "and", r.MeanJobs[1].Low.RatString())
-	left, _ := r.MassLeftOut.High.Float64()
-	fmt.Printf("P(outside the table) = %.1e\n", left)
+	fmt.Println("E[X] =", r.MeanJobs[0].Exact, "and", r.MeanJobs[1].Exact)
+	fmt.Printf("P(outside the table) = %.1e\n", r.MassLeftOut.Float)
 	// Output:
 	// E[X] = 17/39 and 44/39
 	// P(outside the table) = 1.8e-04
 }
 
 // Two classes, each with its own server of rate 1, share a third.
-func ExampleStationaryExact() {
+func ExampleStationary_exact() {
 	n := &whittle.Network{
 		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)},
 		Rank:         []*big.Rat{nil, big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)},
 	}
-	r, err := whittle.StationaryExact(context.Background(), n, whittle.Box(8, 12))
+	r, err := whittle.Stationary(context.Background(), n, whittle.Box(8, 12), whittle.Settings{Engine: num.Exact})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	left, _ := r.MassLeftOut.High.Float64()
-	fmt.Println("E[X] =", r.MeanJobs[0].Low.RatString(), r.MeanJobs[1].Low.RatString())
-	fmt.Println("P(empty) =", r.EmptyProbability.Low.RatString())
-	fmt.Printf("P(outside the box) = %.1e\n", left)
+	fmt.Println("E[X] =", r.MeanJobs[0].Exact, r.MeanJobs[1].Exact)
+	fmt.Println("P(empty) =", r.EmptyProbability.Exact)
+	fmt.Printf("P(outside the box) = %.1e\n", r.MassLeftOut.Float)
 	// Output:
 	// E[X] = 17/39 44/39
 	// P(empty) = 9/26
@@ -71,14 +70,20 @@ func ExampleStationary() {
 		ArrivalRates: []*big.Rat{big.NewRat(1, 5), big.NewRat(1, 5), big.NewRat(2, 5)},
 		Rank:         rank,
 	}
-	r, err := whittle.Stationary(context.Background(), n, whittle.Box(21, 21, 36))
+	r, err := whittle.Stationary(context.Background(), n, whittle.Box(21, 21, 36), whittle.Settings{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("left out %.1e, E[X] = %.6f, rounding below %.0e\n", r.MassLeftOut, r.MeanJobs, r.RelativeErrorBound)
+	fmt.Printf("left out %.1e, rounding below %.0e\n", r.MassLeftOut.Float, r.RelativeErrorBound)
+	for i, jobs := range r.MeanJobs {
+		fmt.Printf("E[X_%d] = %.6f\n", i, jobs.Float)
+	}
 	// Output:
-	// left out 7.5e-07, E[X] = [1.000000 1.000000 2.000000], rounding below 8e-14
+	// left out 7.5e-07, rounding below 8e-14
+	// E[X_0] = 1.000000
+	// E[X_1] = 1.000000
+	// E[X_2] = 2.000000
 }
 
 // Rates that share one server in the wrong proportion are not those of a Whittle network.
@@ -109,8 +114,8 @@ func ExampleStationaryOfBalance() {
 		return
 	}
 	z, e := r.Normalization, r.MeanJobs[0]
-	fmt.Println("Z in", z.Low.FloatString(10), z.High.FloatString(10))
-	fmt.Println("E[X] in", e.Low.FloatString(7), e.High.FloatString(7))
+	fmt.Println("Z in", z.Low.Text('f', 10), z.High.Text('f', 10))
+	fmt.Println("E[X] in", e.Low.Text('f', 7), e.High.Text('f', 7))
 	// Output:
 	// Z in 2.7182818011 2.7182818287
 	// E[X] in 0.9999999 1.0000000

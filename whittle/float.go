@@ -10,60 +10,18 @@ import (
 	"productform/num"
 )
 
-// A Result holds the stationary measures of the network of a rank function, tabulated on a lattice
-// in float64. Every number of at least 1e-200 is within the factor 1 ± RelativeErrorBound of the
-// exact value for the model as written; a smaller one differs from it by less than 1e-200.
-type Result struct {
-	Lattice Lattice
-	// w(x) = Φ(x) Π_i λ_i^x_i at Lattice.Index(x); π(x) = w(x)/Normalization, within
-	// RelativeErrorBound, too
-	Weights []float64
-
-	Normalization    float64   // Z = Σ_x w(x) over all states, those outside the lattice included
-	EmptyProbability float64   // π(0) = 1/Z
-	MassLeftOut      float64   // P(X outside the lattice)
-	MeanLeftOut      []float64 // E[X_i; X outside the lattice]
-	MeanJobs         []float64 // E[X_i]
-	// P(X_i = k; X in the lattice) in row i, column k; P(X_i = k) exceeds it by at most MassLeftOut
-	Marginals          [][]float64
-	JobsDistribution   []float64 // P(Σ_i X_i = n; X in the lattice), likewise
-	RelativeErrorBound float64   // proved bound on the relative rounding error
-}
-
-// Prob returns π(x) for the state at an index of the lattice.
-func (r *Result) Prob(index int) float64 { return r.Weights[index] / r.Normalization }
-
-// Stationary works like [StationaryExact] in float64, for lattices of up to [MaxStates] states: 8
-// bytes and about 2N additions per state. Rates are rounded once, as the exact quotients λ_i/μ(A)
-// and λ_i/(μ(A) - Σ_{j∈A} λ_j). After that only positive numbers are added, multiplied and divided.
-// Let u = 2^-53 and n be the maximum number of jobs in a state. With sums over states compensated
-// (Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005,
-// Proposition 4.5),
-//
-//	RelativeErrorBound = e/(1-e),  e = 2((N+1) n + 24) u + 2 v,
-//
-// with v the bound that the sums outside carry along, whatever the load. The error is that of
-// StationaryExact; also a *[num.InputError] for arrival rates below 2^-150 μ(A) and networks so
-// close to instability that a unit of weight spreads over more than 2^200, which are for
-// StationaryExact.
-func Stationary(ctx context.Context, n *Network, l Lattice) (*Result, error) {
-	y, err := newLayout(l, MaxStates)
-	if err != nil {
-		return nil, err
-	}
-	if err := n.checkOn(ctx, y); err != nil {
-		return nil, err
-	}
+// stationaryFloat works like [Stationary] in float64.
+func stationaryFloat(ctx context.Context, n *Network, l Lattice, y lattice.Lattice) (*Result, error) {
 	m, err := newFloatModel(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Lattice: l, Weights: make([]float64, y.States)}
+	r := &Result{Engine: num.Float, Lattice: l, weights: make([]float64, y.States)}
 	s := newFloatSums(y)
-	if err := s.tabulate(ctx, lattice.Walk(y), m, r.Weights); err != nil {
+	if err := s.tabulate(ctx, lattice.Walk(y), m, r.weights); err != nil {
 		return nil, err
 	}
-	r.summarize(y, m, s)
+	r.summarizeFloat(y, m, s)
 	return r, nil
 }
 
@@ -229,8 +187,8 @@ func (s *floatSums) leave(w *lattice.Walker, m floatModel, v float64) {
 	}
 }
 
-// summarize fills r from the sums, with x_j V(A) + U_j(A) jobs for a unit that enters A in x.
-func (r *Result) summarize(y lattice.Lattice, m floatModel, s *floatSums) {
+// summarizeFloat fills r from the sums, with x_j V(A) + U_j(A) jobs for a unit that enters A in x.
+func (r *Result) summarizeFloat(y lattice.Lattice, m floatModel, s *floatSums) {
 	var inside, outside num.Sum
 	means, meansOutside := make([]num.Sum, y.Classes), make([]num.Sum, y.Classes)
 	for _, c := range s.total {
@@ -245,24 +203,25 @@ func (r *Result) summarize(y lattice.Lattice, m floatModel, s *floatSums) {
 		}
 	}
 	z := inside.Value() + outside.Value()
-	r.Normalization, r.EmptyProbability, r.MassLeftOut = z, 1/z, outside.Value()/z
+	r.Inside, r.Outside, r.Normalization = float(inside.Value()), float(outside.Value()), float(z)
+	r.EmptyProbability, r.MassLeftOut = float(1/z), float(outside.Value()/z)
+	most := 0
 	for i := range y.Classes {
-		marginal := make([]float64, y.Most(i)+1)
+		marginal := make([]num.Value, y.Most(i)+1)
 		for k := range marginal {
 			weight := s.marginals[s.first[i]+k].Value()
 			means[i].Add(float64(k) * weight)
-			marginal[k] = weight / z
+			marginal[k] = float(weight / z)
 		}
 		r.Marginals = append(r.Marginals, marginal)
-		r.MeanJobs = append(r.MeanJobs, (means[i].Value()+meansOutside[i].Value())/z)
-		r.MeanLeftOut = append(r.MeanLeftOut, meansOutside[i].Value()/z)
+		r.MeanJobs = append(r.MeanJobs, float((means[i].Value()+meansOutside[i].Value())/z))
+		r.MeanLeftOut = append(r.MeanLeftOut, float(meansOutside[i].Value()/z))
+		most = max(most, y.Most(i))
 	}
 	for _, c := range s.total {
-		r.JobsDistribution = append(r.JobsDistribution, c.Value()/z)
-	}
-	most := 0
-	for i := range y.Classes {
-		most = max(most, y.Most(i))
+		r.JobsDistribution = append(r.JobsDistribution, float(c.Value()/z))
 	}
 	r.RelativeErrorBound = m.relativeError(max(y.Total, most))
 }
+
+func float(v float64) num.Value { return num.Value{Float: v} }

@@ -37,31 +37,36 @@ func TestFloatWithinItsBound(t *testing.T) {
 		}
 		l := drawLattice(t, len(n.ArrivalRates))
 		want := mustSolve(t, n, l)
-		got, err := whittle.Stationary(t.Context(), n, l)
+		got, err := whittle.Stationary(t.Context(), n, l, whittle.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		check := func(what string, v float64, exact *big.Rat) {
-			if e := off(v, exact); e > got.RelativeErrorBound {
+		check := func(what string, v, exact num.Value) {
+			if e := off(v.Float, exact.Exact); e > got.RelativeErrorBound || v.Exact != nil || v.Low != nil {
 				t.Fatalf("%s = %v is off by %g > %g", what, v, e, got.RelativeErrorBound)
 			}
 		}
-		check("Z", got.Normalization, want.Normalization.Low)
-		check("π(0)", got.EmptyProbability, want.EmptyProbability.Low)
-		check("mass left out", got.MassLeftOut, want.MassLeftOut.Low)
-		for k := range got.Weights {
-			check("w", got.Weights[k], want.Weights[k])
-			check("π", got.Prob(k), want.Prob(k).Low)
+		check("weight inside", got.Inside, want.Inside)
+		check("weight outside", got.Outside, want.Outside)
+		check("Z", got.Normalization, want.Normalization)
+		check("π(0)", got.EmptyProbability, want.EmptyProbability)
+		check("mass left out", got.MassLeftOut, want.MassLeftOut)
+		for k := range l.All() {
+			check("w", got.Weight(k), want.Weight(k))
+			check("π", got.Prob(k), want.Prob(k))
+			if got.Phi(k) != nil {
+				t.Fatalf("Φ = %v", got.Phi(k))
+			}
 		}
 		for i := range got.MeanJobs {
-			check("mean", got.MeanJobs[i], want.MeanJobs[i].Low)
-			check("mean left out", got.MeanLeftOut[i], want.MeanLeftOut[i].Low)
+			check("mean", got.MeanJobs[i], want.MeanJobs[i])
+			check("mean left out", got.MeanLeftOut[i], want.MeanLeftOut[i])
 			for k, p := range got.Marginals[i] {
-				check("marginal", p, want.Marginals[i][k].Low)
+				check("marginal", p, want.Marginals[i][k])
 			}
 		}
 		for k, p := range got.JobsDistribution {
-			check("distribution", p, want.JobsDistribution[k].Low)
+			check("distribution", p, want.JobsDistribution[k])
 		}
 	})
 }
@@ -72,19 +77,19 @@ func TestFloatFarBelowOne(t *testing.T) {
 	rho := power(num.Rat("1/2"), 140)
 	r, err := whittle.Stationary(
 		t.Context(), &whittle.Network{ArrivalRates: []*big.Rat{rho}, Rank: []*big.Rat{nil, num.Rat("1")}},
-		whittle.Box(9),
+		whittle.Box(9), whittle.Settings{},
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for k, p := range r.Marginals[0] {
 		want := mul(power(rho, k), sub(num.Rat("1"), rho))
-		gap, _ := sub(new(big.Rat).SetFloat64(p), want).Float64()
-		if e := off(p, want); e > r.RelativeErrorBound && (gap > 1e-200 || gap < -1e-200) {
+		gap, _ := sub(new(big.Rat).SetFloat64(p.Float), want).Float64()
+		if e := off(p.Float, want); e > r.RelativeErrorBound && (gap > 1e-200 || gap < -1e-200) {
 			t.Errorf("P(X = %d) = %v is off by %g", k, p, e)
 		}
 	}
-	if e := off(r.MeanJobs[0], quo(rho, sub(num.Rat("1"), rho))); e > r.RelativeErrorBound {
+	if e := off(r.MeanJobs[0].Float, quo(rho, sub(num.Rat("1"), rho))); e > r.RelativeErrorBound {
 		t.Errorf("mean %v is off by %g", r.MeanJobs[0], e)
 	}
 }
@@ -92,12 +97,12 @@ func TestFloatFarBelowOne(t *testing.T) {
 func TestFloatReferenceAnswers(t *testing.T) {
 	for _, c := range referenceCases() {
 		n := network(t, c)
-		r, err := whittle.Stationary(t.Context(), n, whittle.Simplex(len(n.ArrivalRates), 4))
+		r, err := whittle.Stationary(t.Context(), n, whittle.Simplex(len(n.ArrivalRates), 4), whittle.Settings{})
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
 		for i, want := range c.Expect.MeanJobs {
-			if e := off(r.MeanJobs[i], want); e > r.RelativeErrorBound {
+			if e := off(r.MeanJobs[i].Float, want); e > r.RelativeErrorBound {
 				t.Errorf("%s: E[X_%d] = %v, want %s within %g", c.Name, i, r.MeanJobs[i], want, r.RelativeErrorBound)
 			}
 		}
@@ -117,7 +122,7 @@ func BenchmarkStationary(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			states, _ := c.lattice.States()
 			for b.Loop() {
-				if _, err := whittle.Stationary(b.Context(), n, c.lattice); err != nil {
+				if _, err := whittle.Stationary(b.Context(), n, c.lattice, whittle.Settings{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -130,7 +135,7 @@ func BenchmarkStationaryExact(b *testing.B) {
 	n := network(b, referenceCases()[3])
 	b.Run("states=7776/lattice=box", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := whittle.StationaryExact(b.Context(), n, whittle.Box(5, 5, 5, 5, 5)); err != nil {
+			if _, err := whittle.Stationary(b.Context(), n, whittle.Box(5, 5, 5, 5, 5), exactly); err != nil {
 				b.Fatal(err)
 			}
 		}

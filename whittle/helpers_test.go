@@ -7,8 +7,12 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/internal/oracle"
+	"productform/num"
 	"productform/whittle"
 )
+
+// exactly requests fractions.
+var exactly = whittle.Settings{Engine: num.Exact}
 
 func mul(v ...*big.Rat) *big.Rat {
 	p := big.NewRat(1, 1)

@@ -7,8 +7,8 @@ import (
 	"productform/internal/lattice"
 )
 
-// MaxStates is the largest number of states of a [Lattice], 2^26. [StationaryExact] and the other
-// exact functions take at most [MaxExactStates].
+// MaxStates is the largest number of states of a [Lattice], 2^26. Functions that compute in
+// fractions take at most [MaxExactStates].
 const (
 	MaxStates      = 1 << 26
 	MaxExactStates = 1 << 20

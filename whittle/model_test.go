@@ -86,11 +86,11 @@ func TestBadNetworks(t *testing.T) {
 	} {
 		n, l := good(), whittle.Lattice{Limits: slices.Clone(box.Limits)}
 		c.spoil(n, &l)
-		if _, err := whittle.StationaryExact(t.Context(), n, l); !isInput(err, c.message) {
-			t.Errorf("StationaryExact: %v, want %q", err, c.message)
+		if _, err := whittle.Stationary(t.Context(), n, l, exactly); !isInput(err, c.message) {
+			t.Errorf("Stationary, exact: %v, want %q", err, c.message)
 		}
 		// Stationary takes more states, and says so.
-		if _, err := whittle.Stationary(t.Context(), n, l); !isInput(err, c.message) {
+		if _, err := whittle.Stationary(t.Context(), n, l, whittle.Settings{}); !isInput(err, c.message) {
 			if len(l.Limits) == 0 || l.Limits[0] != 1<<25 {
 				t.Errorf("Stationary: %v, want %q", err, c.message)
 			}
@@ -170,9 +170,14 @@ func TestBadCalls(t *testing.T) {
 			t.Context(), box, one, [][]*big.Rat{{nil}, one}, one,
 		)),
 		"want 0, or a rate in 2^-150..2^150": second(whittle.Stationary(
-			t.Context(), tiny, whittle.Box(1, 1),
+			t.Context(), tiny, whittle.Box(1, 1), whittle.Settings{},
 		)),
-		"want rates farther from instability, or the exact engine": second(whittle.Stationary(t.Context(), near, box)),
+		"Engine = enclose: want auto, float or exact": second(whittle.Stationary(
+			t.Context(), near, box, whittle.Settings{Engine: num.Enclose},
+		)),
+		"want rates farther from instability, or the exact engine": second(whittle.Stationary(
+			t.Context(), near, box, whittle.Settings{},
+		)),
 	} {
 		if !isInput(err, message) {
 			t.Errorf("got %v, want %q", err, message)
@@ -193,8 +198,8 @@ func TestUnstable(t *testing.T) {
 	} {
 		n := good()
 		n.ArrivalRates = []*big.Rat{num.Rat(c.lambda[0]), num.Rat(c.lambda[1])}
-		_, exact := whittle.StationaryExact(t.Context(), n, whittle.Box(2, 2))
-		_, float := whittle.Stationary(t.Context(), n, whittle.Simplex(2, 2))
+		_, exact := whittle.Stationary(t.Context(), n, whittle.Box(2, 2), exactly)
+		_, float := whittle.Stationary(t.Context(), n, whittle.Simplex(2, 2), whittle.Settings{})
 		for _, err := range []error{exact, float} {
 			var e *cluster.UnstableError
 			if !errors.Is(err, num.ErrUnstable) || !errors.As(err, &e) || !slices.Equal(e.Classes, c.classes) ||
@@ -209,15 +214,15 @@ func TestUnstable(t *testing.T) {
 func TestClassThatNeverArrives(t *testing.T) {
 	n := good()
 	n.ArrivalRates[0] = new(big.Rat)
-	r, err := whittle.StationaryExact(t.Context(), n, whittle.Simplex(2, 3))
+	r, err := whittle.Stationary(t.Context(), n, whittle.Simplex(2, 3), exactly)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !isExactly(r.MeanJobs[0], new(big.Rat)) || !isExactly(r.MeanJobs[1], num.Rat("1")) { // M/M/1 at load 1/2
 		t.Errorf("means %v", r.MeanJobs)
 	}
-	f, err := whittle.Stationary(t.Context(), n, whittle.Simplex(2, 3))
-	if err != nil || f.MeanJobs[0] != 0 || off(f.MeanJobs[1], num.Rat("1")) > f.RelativeErrorBound {
+	f, err := whittle.Stationary(t.Context(), n, whittle.Simplex(2, 3), whittle.Settings{})
+	if err != nil || f.MeanJobs[0].Float != 0 || off(f.MeanJobs[1].Float, num.Rat("1")) > f.RelativeErrorBound {
 		t.Errorf("means %v, %v", f, err)
 	}
 }
@@ -242,11 +247,11 @@ func TestOrderAndUnitsDoNotMatter(t *testing.T) {
 		}
 		l := whittle.Simplex(classes, 3)
 		r, s := mustSolve(t, n, l), mustSolve(t, other, l)
-		if !equal(r.MassLeftOut.Low, s.MassLeftOut.Low) {
+		if !equal(r.MassLeftOut.Exact, s.MassLeftOut.Exact) {
 			t.Fatalf("mass left out %v and %v", r.MassLeftOut, s.MassLeftOut)
 		}
 		for i, to := range order {
-			if !equal(r.MeanJobs[i].Low, s.MeanJobs[to].Low) {
+			if !equal(r.MeanJobs[i].Exact, s.MeanJobs[to].Exact) {
 				t.Fatalf("E[X_%d] = %v and %v", i, r.MeanJobs[i], s.MeanJobs[to])
 			}
 		}

@@ -58,19 +58,30 @@ func spreadOf(ctx context.Context, n *Network, one arithmetic.Number) (
 	return mass, jobs, nil
 }
 
-// outsideOfRank returns the sums of w(x) and x_j w(x) over the states outside the lattice, exactly:
-// λ_i w(y) flows from each state y of the lattice into each y+e_i outside.
-func outsideOfRank(ctx context.Context, n *Network, y lattice.Lattice, weights []*big.Rat) (
-	*big.Rat, []*big.Rat, error,
-) {
+// An outside holds sums over the states outside the lattice.
+type outside struct {
+	mass *big.Rat   // Σ w(x)
+	jobs []*big.Rat // Σ x_j w(x)
+}
+
+func newOutside(classes int) *outside { return &outside{new(big.Rat), zeros(classes)} }
+
+func zeros(n int) []*big.Rat {
+	v := make([]*big.Rat, n)
+	for k := range v {
+		v[k] = new(big.Rat)
+	}
+	return v
+}
+
+// outsideOfRank returns the sums exactly: λ_i w(y) flows from each state y of the lattice into each
+// y+e_i outside.
+func outsideOfRank(ctx context.Context, n *Network, y lattice.Lattice, weights []*big.Rat) (*outside, error) {
 	spreadMass, spreadJobs, err := spreadOf(ctx, n, arithmetic.One(num.Exact, 0))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	mass, jobs := new(big.Rat), make([]*big.Rat, y.Classes)
-	for j := range jobs {
-		jobs[j] = new(big.Rat)
-	}
+	out := newOutside(y.Classes)
 	for w, more := lattice.Walk(y), true; more; more = w.Next() {
 		for i, rate := range n.ArrivalRates {
 			if !w.Leaves(i) {
@@ -78,35 +89,31 @@ func outsideOfRank(ctx context.Context, n *Network, y lattice.Lattice, weights [
 			}
 			a := w.Active | 1<<i
 			if err := ctx.Err(); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			flow := new(big.Rat).Mul(rate, weights[w.At])
-			addMul(mass, flow, spreadMass[a].Exact)
+			addMul(out.mass, flow, spreadMass[a].Exact)
 			for j, v := range w.X {
 				if j == i {
 					v++
 				}
 				each := new(big.Rat).Mul(big.NewRat(int64(v), 1), spreadMass[a].Exact)
-				addMul(jobs[j], flow, each.Add(each, spreadJobs[j][a].Exact))
+				addMul(out.jobs[j], flow, each.Add(each, spreadJobs[j][a].Exact))
 			}
 		}
 	}
-	return mass, jobs, nil
+	return out, nil
 }
 
-// outsideOfFloor bounds the sums of w(x) and x_j w(x) over the states outside a box, given r_i =
-// λ_i/η_i < 1 with φ_i(x) >= η_i wherever x_i > L_i. There w(x) <= r_i w(x-e_i), so with y = min(x,
-// L) the weight of x is at most w(y) Π_i r_i^(x_i-y_i), and the x with the same y form a product of
-// geometric sequences over the classes with y_i = L_i.
-func outsideOfFloor(ctx context.Context, y lattice.Lattice, weights, r []*big.Rat) (*big.Rat, []*big.Rat, error) {
-	one := big.NewRat(1, 1)
-	mass, jobs := new(big.Rat), make([]*big.Rat, y.Classes)
-	for j := range jobs {
-		jobs[j] = new(big.Rat)
-	}
+// outsideOfFloor bounds the sums outside a box from above, given r_i = λ_i/η_i < 1 with φ_i(x) >=
+// η_i wherever x_i > L_i. There w(x) <= r_i w(x-e_i), so with y = min(x, L) the weight of x is at
+// most w(y) Π_i r_i^(x_i-y_i), and the x with the same y form a product of geometric sequences over
+// the classes with y_i = L_i.
+func outsideOfFloor(ctx context.Context, y lattice.Lattice, weights, r []*big.Rat) (*outside, error) {
+	one, out := big.NewRat(1, 1), newOutside(y.Classes)
 	for w, more := lattice.Walk(y), true; more; more = w.Next() {
 		if err := ctx.Err(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		sum := big.NewRat(1, 1) // Π_{i: y_i=L_i} 1/(1-r_i)
 		for i := range r {
@@ -115,16 +122,16 @@ func outsideOfFloor(ctx context.Context, y lattice.Lattice, weights, r []*big.Ra
 			}
 		}
 		beyond := new(big.Rat).Sub(sum, one)
-		addMul(mass, weights[w.At], beyond)
+		addMul(out.mass, weights[w.At], beyond)
 		for j, v := range w.X {
 			each := new(big.Rat).Mul(big.NewRat(int64(v), 1), beyond)
 			if w.Leaves(j) { // Σ_k k r^k = r/(1-r)^2 = 1/(1-r) · r/(1-r)
 				addMul(each, sum, new(big.Rat).Quo(r[j], new(big.Rat).Sub(one, r[j])))
 			}
-			addMul(jobs[j], weights[w.At], each)
+			addMul(out.jobs[j], weights[w.At], each)
 		}
 	}
-	return mass, jobs, nil
+	return out, nil
 }
 
 // addMul adds a*b to sum.

@@ -41,14 +41,14 @@ func TestAgainstQueue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := oiqueue.Stationary(t.Context(), q)
+		want, err := oiqueue.Stationary(t.Context(), q, oiqueue.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		allowed := a.result.RelativeErrorBound + want.RelativeErrorBound
 		for i, jobs := range want.MeanJobs {
-			if got := a.result.Classes[i].MeanJobs.Float; math.Abs(got-jobs) > allowed*jobs {
-				t.Errorf("%s: mean jobs of %s = %v, want %v", o.name, m.Classes[i].Name, got, jobs)
+			if got := a.result.Classes[i].MeanJobs.Float; math.Abs(got-jobs.Float) > allowed*jobs.Float {
+				t.Errorf("%s: mean jobs of %s = %v, want %v", o.name, m.Classes[i].Name, got, jobs.Float)
 			}
 		}
 		least := math.Inf(1)

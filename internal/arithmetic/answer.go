@@ -27,6 +27,18 @@ func CheckEngine(engine num.Engine, relTol float64) (float64, error) {
 	return cmp.Or(relTol, num.DefaultRelTol), nil
 }
 
+// FloatOrExact returns the engine of a solver that has only these two, Float for Auto, and rejects
+// others.
+func FloatOrExact(engine num.Engine) (num.Engine, error) {
+	switch engine {
+	case "", num.Auto, num.Float:
+		return num.Float, nil
+	case num.Exact:
+		return num.Exact, nil
+	}
+	return "", input.Errorf("Engine", engine, "auto, float or exact")
+}
+
 // CheckMaxBytes rejects a negative limit on memory. It returns the limit, with
 // [num.DefaultMaxBytes] in place of 0, and at most 2 GiB if an int has 32 bits, because no slice is
 // longer.

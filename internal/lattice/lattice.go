@@ -185,12 +185,3 @@ func (y *Lattice) Most(i int) int {
 	}
 	return y.Total
 }
-
-// Complete returns the largest n such that the lattice contains every state of n jobs.
-func (y *Lattice) Complete() int {
-	n := y.Total
-	for i := range y.Classes {
-		n = min(n, y.Most(i))
-	}
-	return n
-}

@@ -34,12 +34,27 @@ func HoldValues(t Tester, engine num.Engine, bound float64, got, want []*num.Val
 		if off.Sub(off, x).Abs(off); off.Cmp(new(big.Rat).Mul(most, new(big.Rat).Abs(x))) > 0 {
 			t.Errorf("%s: number %d is %v, want %v within %v", engine, i, v.Float, want[i].Float, bound)
 		}
-		if e, ok := v.Interval(); ok {
-			low, _ := e.Low.Rat(nil)
-			high, _ := e.High.Rat(nil)
-			if low.Cmp(x) > 0 || x.Cmp(high) > 0 {
-				t.Errorf("%s: number %d is in [%v, %v], want %v", engine, i, v.Low, v.High, want[i].Float)
-			}
+		if v.Low != nil && !Holds(num.Value{Low: v.Low, High: v.High}, x) {
+			t.Errorf("%s: number %d is in [%v, %v], want %v", engine, i, v.Low, v.High, want[i].Float)
 		}
 	}
+}
+
+// Holds reports whether a number is known to be x: its fraction is x, or its bounds contain x.
+func Holds(v num.Value, x *big.Rat) bool {
+	if v.Exact != nil || v.Low == nil {
+		return v.Exact != nil && v.Exact.Cmp(x) == 0
+	}
+	low, _ := v.Low.Rat(nil)
+	high, _ := v.High.Rat(nil)
+	return low.Cmp(x) <= 0 && x.Cmp(high) <= 0
+}
+
+// Fractions returns the fractions of numbers of the engine Exact.
+func Fractions(values []num.Value) []*big.Rat {
+	list := make([]*big.Rat, len(values))
+	for k, v := range values {
+		list[k] = v.Exact
+	}
+	return list
 }

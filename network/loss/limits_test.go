@@ -215,14 +215,14 @@ func TestNoLimitsMatchesQueue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := oiqueue.StationaryExact(ctx, q)
+	want, err := oiqueue.Stationary(ctx, q, oiqueue.Settings{Engine: num.Exact})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := solve(t, m, num.Exact)
-	equal(t, "empty", *r.EmptyProbability, want.EmptyProbability)
+	equal(t, "empty", *r.EmptyProbability, want.EmptyProbability.Exact)
 	for k := range m.Classes {
-		equal(t, "jobs", *r.Classes[k].MeanJobs, want.MeanJobs[k])
+		equal(t, "jobs", *r.Classes[k].MeanJobs, want.MeanJobs[k].Exact)
 		equal(t, "blocking", r.Classes[k].Blocking, new(big.Rat))
 	}
 	m.Classes[0].ArrivalRate = rat(5, 1)

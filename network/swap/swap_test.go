@@ -270,22 +270,22 @@ func TestOpenMatchesFCFS(t *testing.T) {
 		m := drawModel(t, false, rapid.Bool().Draw(t, "own"))
 		q := orderOfArrival(t, m)
 		rates := q.ArrivalRates
-		want, err := oiqueue.StationaryExact(ctx, q)
+		want, err := oiqueue.Stationary(ctx, q, oiqueue.Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := solve(t, m, num.Exact)
-		equal(t, "normalization", *r.Normalization, want.Normalization)
-		equal(t, "empty", *r.EmptyProbability, want.EmptyProbability)
+		equal(t, "normalization", *r.Normalization, want.Normalization.Exact)
+		equal(t, "empty", *r.EmptyProbability, want.EmptyProbability.Exact)
 		total, rate := new(big.Rat), new(big.Rat)
 		for i, c := range r.Classes {
-			equal(t, "jobs", c.MeanJobs, want.MeanJobs[i])
+			equal(t, "jobs", c.MeanJobs, want.MeanJobs[i].Exact)
 			equal(t, "throughput", c.Throughput, rates[i])
 			equal(t, "completions", c.Completions, rates[i])
 			if rates[i].Sign() > 0 {
-				equal(t, "delay", *c.MeanDelay, quo(want.MeanJobs[i], rates[i]))
+				equal(t, "delay", *c.MeanDelay, quo(want.MeanJobs[i].Exact, rates[i]))
 			}
-			total.Add(total, want.MeanJobs[i])
+			total.Add(total, want.MeanJobs[i].Exact)
 			rate.Add(rate, rates[i])
 		}
 		equal(t, "mean jobs", r.MeanJobs, total)
@@ -297,7 +297,7 @@ func TestOpenMatchesFCFS(t *testing.T) {
 			for a, p := range want.Active {
 				for i := range m.Classes {
 					if a>>i&1 == 1 && slices.Contains(m.Classes[i].Servers, s) {
-						busy.Add(busy, p)
+						busy.Add(busy, p.Exact)
 						break
 					}
 				}

@@ -19,8 +19,8 @@ import (
 func TestReference(t *testing.T) {
 	for _, c := range oracle.References() {
 		q := must(FromCluster(t.Context(), c.Model))(t)
-		exact, err := StationaryExact(t.Context(), q)
-		float, errFloat := Stationary(t.Context(), q)
+		exact, err := Stationary(t.Context(), q, exactly)
+		float, errFloat := Stationary(t.Context(), q, Settings{})
 		if !c.Expect.Stable {
 			for _, err := range []error{err, errFloat} {
 				var u *cluster.UnstableError
@@ -41,10 +41,10 @@ func TestReference(t *testing.T) {
 		if err != nil || errFloat != nil {
 			t.Fatalf("%s: %v, %v", c.Name, err, errFloat)
 		}
-		if want := c.Expect.Normalization; exact.Normalization.Cmp(want) != 0 {
+		if want := c.Expect.Normalization; exact.Normalization.Exact.Cmp(want) != 0 {
 			t.Errorf("%s: Normalization = %v, want %v", c.Name, exact.Normalization, want)
 		}
-		if want := c.Expect.MeanJobs; !oracle.Equal(exact.MeanJobs, want) {
+		if want := c.Expect.MeanJobs; !oracle.Equal(oracle.Fractions(exact.MeanJobs), want) {
 			t.Errorf("%s: MeanJobs = %v, want %v", c.Name, exact.MeanJobs, want)
 		}
 		checkBound(t, c.Name, float, exact)
@@ -58,16 +58,16 @@ func TestReference(t *testing.T) {
 func TestRankAgainstActiveSets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawStable(t, drawRank(t, rapid.IntRange(1, 4).Draw(t, "classes")))
-		got := must(StationaryExact(t.Context(), q))(t)
+		got := must(Stationary(t.Context(), q, exactly))(t)
 		g, jobs := oracle.ActiveSets(q.ArrivalRates, q.Rank)
 		z := oracle.Sum(g)
 		for a := range g { // the probability that the classes of A are active, and no other
-			if p := new(big.Rat).Quo(g[a], z); got.Active[a].Cmp(p) != 0 {
+			if p := new(big.Rat).Quo(g[a], z); got.Active[a].Exact.Cmp(p) != 0 {
 				t.Errorf("P(active = %b) = %v, want %v", a, got.Active[a], p)
 			}
 		}
-		if got.Normalization.Cmp(z) != 0 || got.EmptyProbability.Cmp(z.Inv(z)) != 0 ||
-			!oracle.Equal(got.MeanJobs, jobs) {
+		if got.Normalization.Exact.Cmp(z) != 0 || got.EmptyProbability.Exact.Cmp(z.Inv(z)) != 0 ||
+			!oracle.Equal(oracle.Fractions(got.MeanJobs), jobs) {
 			t.Errorf("got %+v, want P(empty) = %v, E[X] = %v", got, z, jobs)
 		}
 	})
@@ -77,26 +77,30 @@ func TestRankAgainstActiveSets(t *testing.T) {
 func checkBound(t interface {
 	Errorf(string, ...any)
 	Helper()
-}, name string, got *Result, want *ExactResult) {
+}, name string, got, want *Result) {
 	t.Helper()
 	bound := new(big.Rat).SetFloat64(got.RelativeErrorBound)
-	check := func(what string, f float64, r *big.Rat) {
-		off := new(big.Rat).SetFloat64(f)
+	check := func(what string, v, exact num.Value) {
+		off, r := new(big.Rat).SetFloat64(v.Float), exact.Exact
 		if off.Sub(off, r).Abs(off).Cmp(new(big.Rat).Mul(bound, r)) > 0 {
-			t.Errorf("%s: %s = %v, exactly %v: not within %v", name, what, f, r.FloatString(25), got.RelativeErrorBound)
+			t.Errorf("%s: %s = %v, exactly %v: not within %v", name, what, v.Float, r.FloatString(25),
+				got.RelativeErrorBound)
+		}
+		if v.Exact != nil || v.Low != nil || exact.Low != nil {
+			t.Errorf("%s: %s = %+v and %+v", name, what, v, exact)
 		}
 	}
 	check("Normalization", got.Normalization, want.Normalization)
 	check("EmptyProbability", got.EmptyProbability, want.EmptyProbability)
-	check("Slack", got.Slack, want.Slack)
 	for a, p := range want.Active {
 		check(fmt.Sprintf("Active[%d]", a), got.Active[a], p)
 	}
 	for i, m := range want.MeanJobs {
 		check(fmt.Sprintf("MeanJobs[%d]", i), got.MeanJobs[i], m)
 	}
-	if got.States != want.States {
-		t.Errorf("%s: %d and %d states", name, got.States, want.States)
+	if got.States != want.States || got.Slack.Cmp(want.Slack) != 0 || want.RelativeErrorBound != 0 ||
+		got.Engine != num.Float || want.Engine != num.Exact {
+		t.Errorf("%s: %+v and %+v", name, got, want)
 	}
 }
 
@@ -108,11 +112,13 @@ func TestFloatWithinBound(t *testing.T) {
 		if rapid.Bool().Draw(t, "a class that never comes") {
 			q.ArrivalRates[0] = new(big.Rat)
 		}
-		if sum(q.ArrivalRates).Sign() > 0 {
+		if oracle.Sum(q.ArrivalRates).Sign() > 0 {
 			away := new(big.Rat).SetFrac64(1, int64(math.Pow10(rapid.IntRange(1, 15).Draw(t, "digits"))))
 			q = scaleToLoad(t, q, away.Sub(rat(1, 1), away))
 		}
-		checkBound(t, "random", must(Stationary(t.Context(), q))(t), must(StationaryExact(t.Context(), q))(t))
+		checkBound(
+			t, "random", must(Stationary(t.Context(), q, Settings{}))(t), must(Stationary(t.Context(), q, exactly))(t),
+		)
 	})
 }
 
@@ -134,24 +140,25 @@ func TestTruncatedEncloses(t *testing.T) {
 			}
 		}
 		// Total load below half of the smallest rate: the ratio is at most 1/2.
-		factor := new(big.Rat).Quo(least, sum(q.ArrivalRates))
+		factor := new(big.Rat).Quo(least, oracle.Sum(q.ArrivalRates))
 		factor.Mul(factor, rat(int64(rapid.IntRange(1, 49).Draw(t, "load in percent")), 100))
 		for i, l := range q.ArrivalRates {
 			q.ArrivalRates[i] = new(big.Rat).Mul(l, factor)
 		}
-		exact := must(StationaryExact(t.Context(), q))(t)
+		exact := must(Stationary(t.Context(), q, exactly))(t)
 		width := 0.0
 		for _, jobs := range []int{0, 3, 10} {
 			got := must(Truncated(t.Context(), q, jobs))(t)
-			if !got.Normalization.Contains(exact.Normalization) {
+			if !oracle.Holds(got.Normalization, exact.Normalization.Exact) ||
+				!oracle.Holds(got.EmptyProbability, exact.EmptyProbability.Exact) {
 				t.Errorf("%d jobs: Z = %v outside %v", jobs, exact.Normalization, got.Normalization)
 			}
 			for i, m := range got.MeanJobs {
-				if !m.Contains(exact.MeanJobs[i]) {
+				if !oracle.Holds(m, exact.MeanJobs[i].Exact) {
 					t.Errorf("%d jobs: E[X_%d] = %v outside %v", jobs, i, exact.MeanJobs[i], m)
 				}
 			}
-			w, _ := new(big.Rat).Sub(got.Normalization.High, got.Normalization.Low).Float64()
+			w, _ := new(big.Float).Sub(got.Normalization.High, got.Normalization.Low).Float64()
 			if width > 0 && w > width/7 { // three more jobs, ratio <= 1/2
 				t.Errorf("width %v after %v", w, width)
 			}
@@ -168,17 +175,16 @@ func TestInfiniteServer(t *testing.T) {
 	}
 	got := must(Truncated(t.Context(), q, 40))(t)
 	for what, c := range map[string]struct {
-		interval num.RatInterval
+		interval num.Value
 		want     float64
 	}{"Z": {got.Normalization, math.E * math.E}, "E[X_0]": {got.MeanJobs[0], 0.5}, "E[X_1]": {got.MeanJobs[1], 1.5}} {
-		low, _ := c.interval.Low.Float64()
-		high, _ := c.interval.High.Float64()
+		low, high := c.interval.Bounds()
 		if math.Abs(low-c.want) > 1e-14 || math.Abs(high-c.want) > 1e-14 { // 2^41/41! < 1e-37; math.E*math.E rounds
 			t.Errorf("%s in [%v, %v], want %v", what, low, high, c.want)
 		}
 	}
-	if _, err := StationaryExact(t.Context(), q); !errors.Is(err, ErrUnbounded) {
-		t.Errorf("StationaryExact: %v, want ErrUnbounded", err)
+	if _, err := Stationary(t.Context(), q, exactly); !errors.Is(err, ErrUnbounded) {
+		t.Errorf("Stationary: %v, want ErrUnbounded", err)
 	}
 	if _, err := Truncated(t.Context(), q, 1); err == nil || err.Error() != "jobs = 1: want more: jobs arrive at "+
 		"rate 2, and a state of 2 jobs is served at rate 2, where the bound needs a higher one" {
@@ -201,13 +207,14 @@ func TestSharedServerMatchesMM1(t *testing.T) {
 		}
 		mu := drawRat(t, "capacity", 1)
 		q := drawStable(t, must(FromGraph(t.Context(), drawRates(t, n), []*big.Rat{mu}, compatible))(t))
-		slack := new(big.Rat).Sub(mu, sum(q.ArrivalRates))
-		got := must(StationaryExact(t.Context(), q))(t)
-		if want := new(big.Rat).Quo(mu, slack); got.Normalization.Cmp(want) != 0 || got.Slack.Cmp(want.Inv(want)) != 0 {
+		slack := new(big.Rat).Sub(mu, oracle.Sum(q.ArrivalRates))
+		got := must(Stationary(t.Context(), q, exactly))(t)
+		if want := new(big.Rat).Quo(mu, slack); got.Normalization.Exact.Cmp(want) != 0 ||
+			got.Slack.Cmp(want.Inv(want)) != 0 {
 			t.Errorf("Z = %v, slack %v", got.Normalization, got.Slack)
 		}
 		for i, l := range q.ArrivalRates {
-			if want := new(big.Rat).Quo(l, slack); got.MeanJobs[i].Cmp(want) != 0 {
+			if want := new(big.Rat).Quo(l, slack); got.MeanJobs[i].Exact.Cmp(want) != 0 {
 				t.Errorf("MeanJobs[%d] = %v, want %v", i, got.MeanJobs[i], want)
 			}
 		}
@@ -219,12 +226,12 @@ func TestThreeServers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mu := []*big.Rat{drawRat(t, "μ1", 1), drawRat(t, "μ2", 0), drawRat(t, "μ3", 1)}
 		q := drawStable(t, must(FromGraph(t.Context(), drawRates(t, 2), mu, [][]int{{0, 2}, {1, 2}}))(t))
-		got := must(StationaryExact(t.Context(), q))(t)
+		got := must(Stationary(t.Context(), q, exactly))(t)
 		f := func(op func(z, x, y *big.Rat) *big.Rat, x, y *big.Rat) *big.Rat { return op(new(big.Rat), x, y) }
 		add, sub, mul, quo := (*big.Rat).Add, (*big.Rat).Sub, (*big.Rat).Mul, (*big.Rat).Quo
 		one := rat(1, 1)
-		total := sum(mu)
-		rho := f(quo, sum(q.ArrivalRates), total)
+		total := oracle.Sum(mu)
+		rho := f(quo, oracle.Sum(q.ArrivalRates), total)
 		m := []*big.Rat{f(add, mu[0], mu[2]), f(add, mu[1], mu[2])}
 		r := []*big.Rat{f(quo, q.ArrivalRates[0], m[0]), f(quo, q.ArrivalRates[1], m[1])}
 		den := f(add, f(sub, f(sub, total, f(mul, m[0], r[0])), f(mul, m[1], r[1])), f(mul, mu[2], f(mul, r[0], r[1])))
@@ -232,7 +239,7 @@ func TestThreeServers(t *testing.T) {
 			j := 1 - i
 			second := f(quo, f(mul, f(quo, mu[j], m[i]), f(quo, f(sub, one, r[j]), f(sub, one, r[i]))), den)
 			delay := f(add, f(quo, one, f(mul, total, f(sub, one, rho))), second) // 1/γ_i
-			if want := f(mul, q.ArrivalRates[i], delay); got.MeanJobs[i].Cmp(want) != 0 {
+			if want := f(mul, q.ArrivalRates[i], delay); got.MeanJobs[i].Exact.Cmp(want) != 0 {
 				t.Errorf("E[X_%d] = %v, want %v", i+1, got.MeanJobs[i], want)
 			}
 		}
@@ -260,7 +267,9 @@ func TestRandomAssignment(t *testing.T) {
 			rho := new(big.Rat).Mul(lambda, rat(s*(s-1)/2, 6*s))
 			want.Add(want, rho.Quo(rho, new(big.Rat).Sub(rat(1, 1), rho)))
 		}
-		if got := sum(must(StationaryExact(t.Context(), q))(t).MeanJobs); got.Cmp(want) != 0 {
+		if got := oracle.Sum(
+			oracle.Fractions(must(Stationary(t.Context(), q, exactly))(t).MeanJobs),
+		); got.Cmp(want) != 0 {
 			t.Errorf("E = %v, want %v", got, want)
 		}
 	})
@@ -288,12 +297,12 @@ func TestPermutedAndScaled(t *testing.T) {
 			}
 			p.Rank[oracle.Mask(set)] = new(big.Rat).Mul(mu, clock)
 		}
-		want, got := must(StationaryExact(t.Context(), q))(t), must(StationaryExact(t.Context(), p))(t)
-		if got.Normalization.Cmp(want.Normalization) != 0 || got.Slack.Cmp(want.Slack) != 0 {
+		want, got := must(Stationary(t.Context(), q, exactly))(t), must(Stationary(t.Context(), p, exactly))(t)
+		if got.Normalization.Exact.Cmp(want.Normalization.Exact) != 0 || got.Slack.Cmp(want.Slack) != 0 {
 			t.Errorf("Z = %v, want %v", got.Normalization, want.Normalization)
 		}
 		for i, to := range order {
-			if got.MeanJobs[to].Cmp(want.MeanJobs[i]) != 0 {
+			if got.MeanJobs[to].Exact.Cmp(want.MeanJobs[i].Exact) != 0 {
 				t.Errorf("MeanJobs[%d] = %v, want %v", to, got.MeanJobs[to], want.MeanJobs[i])
 			}
 		}
@@ -307,7 +316,7 @@ func TestBoundary(t *testing.T) {
 		q := drawQueue(t, n)
 		for _, load := range []*big.Rat{rat(1, 1), rat(101, 100)} {
 			bad := scaleToLoad(t, q, load)
-			_, err := StationaryExact(t.Context(), bad)
+			_, err := Stationary(t.Context(), bad, exactly)
 			var u *cluster.UnstableError
 			if !errors.As(err, &u) {
 				t.Fatalf("load %v: error %v", load, err)
@@ -335,7 +344,7 @@ func TestUnstableNamesFirstSet(t *testing.T) {
 	q := must(FromGraph(t.Context(), rats(t, "1/2", "3", "3"), rats(t, "1", "2"), [][]int{{0}, {1}, {0, 1}}))(t)
 	want := "unstable: jobs arrive at least as fast as their servers can work: class 1 brings 3 jobs per unit of " +
 		"time to servers that can do 2"
-	if _, err := Stationary(t.Context(), q); err == nil || err.Error() != want {
+	if _, err := Stationary(t.Context(), q, Settings{}); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
@@ -345,14 +354,16 @@ func TestUnstableNamesFirstSet(t *testing.T) {
 func TestFloatRange(t *testing.T) {
 	for rate, servers := range map[string]int{"1e-90": 1, "1e-30": 5} { // (λ/2)^5/5! is below 2^-400
 		q := must(MMc(rats(t, rate), servers, rat(2, 1)))(t)
-		checkBound(t, rate, must(Stationary(t.Context(), q))(t), must(StationaryExact(t.Context(), q))(t))
+		checkBound(
+			t, rate, must(Stationary(t.Context(), q, Settings{}))(t), must(Stationary(t.Context(), q, exactly))(t),
+		)
 	}
 	q := must(MMc(rats(t, "1e-320"), 1, rat(1, 1)))(t)
-	if _, err := Stationary(t.Context(), q); !errors.Is(err, num.ErrFloatRange) {
+	if _, err := Stationary(t.Context(), q, Settings{}); !errors.Is(err, num.ErrFloatRange) {
 		t.Errorf("error %v, want num.ErrFloatRange", err)
 	}
 	rate := rats(t, "1e-320")[0]
-	if got := must(StationaryExact(t.Context(), q))(t); got.MeanJobs[0].Cmp(new(big.Rat).Quo(rate,
+	if got := must(Stationary(t.Context(), q, exactly))(t); got.MeanJobs[0].Exact.Cmp(new(big.Rat).Quo(rate,
 		new(big.Rat).Sub(rat(1, 1), rate))) != 0 {
 		t.Errorf("%v", got.MeanJobs)
 	}
@@ -372,14 +383,34 @@ func TestTooLarge(t *testing.T) {
 	}
 	q := must(MMc(rates[:13], 1, rat(1, 1)))(t)
 	want = "states of the table = 8192: want at most 4096; merge classes that the same servers serve (their rates " +
-		"add), take Stationary for StationaryExact, or let package bf solve a cluster on sets of servers"
-	if _, err := StationaryExact(t.Context(), q); !isTooLarge(err) || err.Error() != want {
+		"add), take the engine float, or let package bf solve a cluster on sets of servers"
+	if _, err := Stationary(t.Context(), q, exactly); !isTooLarge(err) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
-	got := must(Stationary(t.Context(), q))(t)
+	got := must(Stationary(t.Context(), q, Settings{}))(t)
 	for i, m := range got.MeanJobs { // M/M/1 of load 13/100
-		if want := 1.0 / 87; math.Abs(m-want) > (got.RelativeErrorBound+1e-16)*want {
+		if want := 1.0 / 87; math.Abs(m.Float-want) > (got.RelativeErrorBound+1e-16)*want {
 			t.Errorf("MeanJobs[%d] = %v, want %v", i, m, want)
+		}
+	}
+}
+
+// Engines other than these two, and their names, are rejected.
+func TestEngines(t *testing.T) {
+	q := must(MMc(rats(t, "1/2"), 1, rat(1, 1)))(t)
+	for _, engine := range []num.Engine{"", num.Auto, num.Float} {
+		if r := must(Stationary(t.Context(), q, Settings{Engine: engine}))(t); r.Engine != num.Float {
+			t.Errorf("engine %q gives %q", engine, r.Engine)
+		}
+	}
+	for _, engine := range []num.Engine{num.Enclose, "other"} {
+		want := "Engine = " + string(engine) + ": want auto, float or exact"
+		if _, err := Stationary(t.Context(), q, Settings{Engine: engine}); err == nil || err.Error() != want {
+			t.Errorf("Stationary: error %v, want %s", err, want)
+		}
+		r := Routing{rats(t, "1"), [][]*big.Rat{{nil}}}
+		if _, err := TrafficEquations(t.Context(), r, Settings{Engine: engine}); err == nil || err.Error() != want {
+			t.Errorf("TrafficEquations: error %v, want %s", err, want)
 		}
 	}
 }
