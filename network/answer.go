@@ -18,14 +18,14 @@ type answer struct {
 	request
 	measures *convolution.Result
 	result   *Result
-	x        []arithmetic.Number // throughput of closed chains, by place in System.Closed
-	beyond   bool                // a number is beyond the range of float64
+	x        []arithmetic.Number // throughput of closed chains, by index in System.Closed
+	beyond   bool                // whether a number is beyond the range of float64
 }
 
 // A stationMeasure holds the measures of one station. Means are by row of station.visits.
 type stationMeasure struct {
 	empty arithmetic.Number
-	some  *arithmetic.Number // P(some jobs), with Rates
+	some  *arithmetic.Number // P(some jobs present), with Rates
 	jobs  []arithmetic.Number
 	idle  []arithmetic.Number
 	law   []arithmetic.Number // P(n jobs)
@@ -112,7 +112,7 @@ func (a *answer) ofTotals(i int, m *convolution.Measure) stationMeasure {
 		s.some = &some
 	}
 	if a.request.MaxJobs > 0 {
-		s.law = a.lawOf(m.Powers, st.Load, first, st.Totals.Alone)
+		s.law = a.distributionOf(m.Powers, st.Load, first, st.Totals.Alone)
 		for n := range s.law {
 			s.law[n] = s.law[n].Quo(a.one.Rational(scale))
 		}
@@ -120,11 +120,11 @@ func (a *answer) ofTotals(i int, m *convolution.Measure) stationMeasure {
 	return s
 }
 
-// lawOf returns P(n jobs) f(ρ), n = 0..MaxJobs, given the powers s_j = [(u/a)^j H](N)/G(N): since
+// distributionOf returns P(n jobs) f(ρ), n = 0..MaxJobs, given the powers s_j = [(u/a)^j H](N)/G(N): since
 // (u + ρ)^n/n! = Σ_j u^j/j! ρ^(n-j)/(n-j)!,
 //
 //	P(n) f(ρ) = n!/Π_{i <= n} α(i) Σ_j s_j a^j/j! ρ^(n-j)/(n-j)!.
-func (a *answer) lawOf(powers []arithmetic.Number, load, first *big.Rat, alone []*big.Rat) []arithmetic.Number {
+func (a *answer) distributionOf(powers []arithmetic.Number, load, first *big.Rat, alone []*big.Rat) []arithmetic.Number {
 	integer := func(n int) arithmetic.Number { return a.one.Integer(n) }
 	of, rho := a.one.Rational(first), a.one.Rational(load)
 	closed, open := make([]arithmetic.Number, len(powers)), []arithmetic.Number{a.one}
@@ -173,14 +173,14 @@ func (a *answer) delayMeasure(i int, m *convolution.Measure) stationMeasure {
 		for n := 2; n <= a.request.MaxJobs; n++ {
 			one = append(one, big.NewRat(int64(n), 1))
 		}
-		for _, p := range a.lawOf(m.Powers, load, one[0], one) {
+		for _, p := range a.distributionOf(m.Powers, load, one[0], one) {
 			s.law = append(s.law, timesMixed(p, none))
 		}
 	}
 	return s
 }
 
-// exponential returns e^-x, in fractions as an enclosure unless x is 0.
+// exponential returns e^-x. In fractions it returns an enclosure unless x is 0.
 func (a *answer) exponential(x *big.Rat) arithmetic.Number {
 	if x.Sign() == 0 {
 		return a.one
@@ -190,7 +190,7 @@ func (a *answer) exponential(x *big.Rat) arithmetic.Number {
 		prec = a.one.Interval.Prec()
 	}
 	e, err := num.FromRat(new(big.Rat).Neg(x), prec+64).Exp()
-	if err != nil { // beyond e^-2e8
+	if err != nil { // smaller than e^-2e8
 		e = num.FromInt(0, prec)
 		e.High.SetMantExp(e.High.SetInt64(1), -1<<28)
 	}
@@ -233,7 +233,7 @@ func (a *answer) isolatedMeasure(ctx context.Context, i int) (stationMeasure, er
 	st := &a.System.Stations[i]
 	switch {
 	case st.Shared != nil:
-		m, err := a.sharedApart(ctx, i)
+		m, err := a.isolatedShared(ctx, i)
 		if err != nil {
 			return stationMeasure{}, err
 		}
@@ -250,8 +250,8 @@ func (a *answer) isolatedMeasure(ctx context.Context, i int) (stationMeasure, er
 	}), nil
 }
 
-// sharedApart divides the sums of the shared station i by the sum over all its states.
-func (a *answer) sharedApart(ctx context.Context, i int) (*convolution.Measure, error) {
+// isolatedShared divides the sums of the shared station i by the sum over all its states.
+func (a *answer) isolatedShared(ctx context.Context, i int) (*convolution.Measure, error) {
 	sh := a.System.Stations[i].Shared
 	t, err := sh.Tabulate(ctx, nil, nil, a.one)
 	if err != nil {
@@ -300,9 +300,9 @@ func (a *answer) pointer(x arithmetic.Number) *num.Value {
 	return &v
 }
 
-// ofEqualServers returns the work that a station with equal servers can do per unit of time, and
-// nil for other stations. One server works on each job at a time, so the work arriving per unit of
-// time divided by this is the mean fraction of busy servers.
+// ofEqualServers returns the work that a station with equal servers can do per unit of time, or nil
+// for other stations. Each job uses one server at a time, so the work arriving per unit of time
+// divided by this capacity is the mean fraction of busy servers.
 func (s *Station) ofEqualServers(of *convolution.Station) *big.Rat {
 	switch {
 	case s.Limits != nil:
@@ -325,7 +325,7 @@ func (a *answer) station(i int, m *stationMeasure) StationResult {
 		visit := VisitResult{Station: of.Name, Name: a.model.Classes[v.Class].Name, Class: v.Class, Visit: v.Visit,
 			Throughput: a.value(x, false), MeanJobs: a.value(m.jobs[row], false)}
 		if v.Ratio.Sign() > 0 && a.System.Chains[v.Chain].Population > 0 == (v.K >= 0) {
-			visit.MeanDelay = a.pointer(a.movingOf(v.Chain, m.jobs[row]).Quo(x))
+			visit.MeanDelay = a.pointer(a.movingJobs(v.Chain, m.jobs[row]).Quo(x))
 		}
 		sum = sum.Add(m.jobs[row])
 		if most != nil {
@@ -354,12 +354,12 @@ func (a *answer) station(i int, m *stationMeasure) StationResult {
 	return r
 }
 
-// movingOf returns the mean number of jobs of a chain that count in its delays, given the mean
+// movingJobs returns the mean number of jobs of a chain that count in its delays, given the mean
 // number of all its jobs.
-func (a *answer) movingOf(chain int, jobs arithmetic.Number) arithmetic.Number {
+func (a *answer) movingJobs(chain int, jobs arithmetic.Number) arithmetic.Number {
 	c := &a.System.Chains[chain]
 	if moving := a.model.moving(c.Classes, c.Population); c.Closed && moving < c.Population {
-		return a.one.Integer(moving) // at the one station of the chain
+		return a.one.Integer(moving) // the jobs at the only station of the chain
 	}
 	return jobs
 }
@@ -382,7 +382,7 @@ func (a *answer) chain(k int, jobs arithmetic.Number) ChainResult {
 	}
 	r.Throughput, r.MeanJobs = a.value(x, false), a.value(jobs, false)
 	if c.Closed && c.Population > 0 || !c.Closed && c.ArrivalRate.Sign() > 0 {
-		r.MeanDelay = a.pointer(a.movingOf(k, jobs).Quo(x))
+		r.MeanDelay = a.pointer(a.movingJobs(k, jobs).Quo(x))
 	}
 	return r
 }

@@ -8,12 +8,12 @@ import (
 	"productform/num"
 )
 
-// A span holds bounds on a quantile: the tail is too large at below and too small at above, both
-// proved.
+// A span holds bounds on a quantile: the tail is proved to be too large at below and too small at
+// above.
 type span struct{ below, above float64 }
 
-// side returns -1 for a time below the quantile, 1 for one above it, and 0 if the tail cannot
-// decide. Since tails decrease, a time outside the span needs none.
+// side returns -1 for a time below the quantile, 1 for one above it, and 0 if the tail does not
+// decide it. Since tails decrease, a time outside the span needs no tail.
 func (s *span) side(ctx context.Context, q *waitingQueue, want num.Interval, t float64) (int, error) {
 	switch {
 	case t <= s.below:
@@ -35,18 +35,18 @@ func (s *span) side(ctx context.Context, q *waitingQueue, want num.Interval, t f
 	return 0, nil
 }
 
-// mostProbes limits the tails that approach computes. In its tests about ten are enough.
+// mostProbes is the maximum number of tails that approach computes. In its tests about ten suffice.
 const mostProbes = 30
 
 // probeTol is the distance of a probe from the ends of the span, as a fraction of the tolerance.
-// The bisection ends with times about a quarter of the tolerance apart, so hardly any of them is
-// inside the final span.
+// The bisection ends with times about a quarter of the tolerance apart, so few of them are inside
+// the final span.
 const probeTol = 1. / 32
 
 // approach returns a narrow span. It applies false position (Illinois) to the logarithm of the
 // tail, starting at the mean delay, and needs far fewer tails than a bisection. If it does not
-// converge, the span is wide but still proved. A bisection that knows the span visits the same
-// times as without it.
+// converge, the span is wide but still proved. With the span, a bisection visits the same times as
+// without it.
 func (q *waitingQueue) approach(ctx context.Context, want num.Interval, relTol float64) *span {
 	s := &span{above: math.Inf(1)}
 	mean, deviation := q.moments()

@@ -424,7 +424,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// Models that no file can describe, and models that take more than one edit.
+// Models that no file can describe are rejected, and so are models that need more than one edit.
 func TestMalformedModels(t *testing.T) {
 	one := big.NewRat(1, 1)
 	station := network.Station{Name: "s", Discipline: network.FCFS}
@@ -505,7 +505,7 @@ func TestMalformedModels(t *testing.T) {
 	}
 }
 
-// Every text yields either an error or a valid model.
+// Every text gives either an error or a valid model.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(

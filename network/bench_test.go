@@ -9,8 +9,8 @@ import (
 	"productform/num"
 )
 
-// manyChains returns a network of a think time and stations of different demands for each chain,
-// every third with two to four servers if servers is set.
+// manyChains returns a network of a think time and stations with different demands of each chain;
+// every third has two to four servers if servers is set.
 func manyChains(chains, jobs, stations int, servers bool) *network.Model {
 	m := &network.Model{}
 	for i := range stations {

@@ -11,16 +11,18 @@ import (
 // ChainBounds encloses the throughput and the mean delay of a closed chain, for networks of any
 // size.
 type ChainBounds struct {
-	Names      []string `json:"classes" title:"chain"` // those of its classes
+	Names      []string `json:"classes" title:"chain"` // names of its classes
 	Classes    []int    `json:"-"`                     // rows of the model's classes
 	Population int      `json:"population"`            // jobs of the chain
 	Throughput Between  `json:"throughput"`            // cycles per unit of time
 	MeanDelay  Between  `json:"mean_delay"`            // mean time of a cycle, N/X
 
-	// Bottleneck is the station that bounds the throughput at every population; -1 if none does.
-	Bottleneck      int      `json:"-"`
-	MostThroughput  *big.Rat `json:"-"`                 // what it leaves; nil if there is no bottleneck
-	EmptyThroughput *big.Rat `json:"throughput_of_one"` // if a single job of the chain is alone: 1/(Z + Σ D_i/α_i(1))
+	// Bottleneck is the station that bounds the throughput at every population; -1 if there is
+	// none.
+	Bottleneck     int      `json:"-"`
+	MostThroughput *big.Rat `json:"-"` // throughput at the bottleneck's capacity; nil without a bottleneck
+	// throughput of a single job of the chain, alone: 1/(Z + Σ D_i/α_i(1))
+	EmptyThroughput *big.Rat `json:"throughput_of_one"`
 }
 
 // A Between encloses a number.
@@ -29,10 +31,10 @@ type Between struct {
 	High *big.Rat `json:"high"` // at least the number
 }
 
-// Bounds encloses the throughputs of the closed chains of a network in fractions. It takes time
-// linear in stations, chains and servers, whatever the populations, so it also handles networks
-// that are too large to solve. All stations but those with Order and Balanced are allowed; open
-// chains are folded in. The list has the closed chains only, in the order of [ChainBounds].
+// Bounds encloses the throughputs of the closed chains of a network in fractions. Its time is
+// linear in stations, chains and servers and independent of the populations, so it also handles
+// networks that are too large to solve. All stations but those with Order and Balanced are allowed;
+// open chains are folded in. It lists only the closed chains.
 //
 // Z is the time at delays, D_i the demand of the chain at station i, α_i its total rate, |N| the
 // jobs of all closed chains, and Q_i the mean number of jobs. Each chain gets its share of the rate
@@ -41,7 +43,7 @@ type Between struct {
 //	Σ_k X_k D_ik <= max_n α_i(n),   X_k <= N_k/(Z_k + Σ_i D_ik min_n n/α_i(n)),   1 <= n <= |N|,
 //
 // and the arrival theorem, that the time at station i is R_ik = D_ik E[(x_i+1)/α_i(x_i+1)] with one
-// job of the chain less, with n/α_i(n) <= 1/α_i(1) + b_i (n-1),
+// fewer job of the chain, with n/α_i(n) <= 1/α_i(1) + b_i (n-1),
 //
 //	R_k <= Σ_i D_ik/α_i(1) + max_i D_ik b_i Σ_i Q_i,   Σ_i Q_i <= |N| - 1,
 //
@@ -93,7 +95,7 @@ type stationBound struct {
 	most        *big.Rat // max α
 	fast, slow  *big.Rat // min and max of n/α(n)
 	alone, rise *big.Rat // 1/α(1), and b >= 0
-	single      bool     // one rate
+	single      bool     // whether there is only one rate
 }
 
 func boundOf(t *convolution.Totals, total int) stationBound {
@@ -122,14 +124,14 @@ func boundOf(t *convolution.Totals, total int) stationBound {
 	for j, alpha := range t.Rates[:min(len(t.Rates), total)] {
 		take(j+1, alpha)
 	}
-	if total > len(t.Rates) { // between the last rate and the last number of jobs, n/α(n) and the slope are monotone
+	if total > len(t.Rates) { // between the last rate and the maximum number of jobs, n/α(n) and the slope are monotone
 		take(len(t.Rates)+1, t.Rates[len(t.Rates)-1])
 		take(total, t.Rates[len(t.Rates)-1])
 	}
 	return b
 }
 
-// bounds returns the bounds for the closed chain at place k.
+// bounds returns the bounds for the closed chain with index k.
 func (s *system) bounds(k, total int, at []stationBound) ChainBounds {
 	c := &s.Chains[s.Closed[k]]
 	r := ChainBounds{Names: s.model.names(c.Classes), Classes: c.Classes, Population: c.Population, Bottleneck: -1}
@@ -166,7 +168,7 @@ func (s *system) bounds(k, total int, at []stationBound) ChainBounds {
 	}
 	long := rise.Mul(rise, queued)
 	long.Add(long, first)
-	if long.Cmp(slow) > 0 { // the arrival theorem with max n/α(n), the asymptotic bound
+	if long.Cmp(slow) > 0 { // from the arrival theorem with max n/α(n): the asymptotic bound
 		long = slow
 	}
 	short := fast
@@ -189,8 +191,8 @@ func (s *system) bounds(k, total int, at []stationBound) ChainBounds {
 	return r
 }
 
-// inQueues returns n R/(R + Z), how many of n jobs of one chain are not at delays if a cycle takes
-// R besides Z.
+// inQueues returns n R/(R + Z), the number of n jobs of one chain that are not at delays if a cycle
+// takes R in addition to Z.
 func inQueues(n, r, z *big.Rat) *big.Rat {
 	all := new(big.Rat).Add(r, z)
 	if all.Sign() == 0 {

@@ -13,18 +13,18 @@ import (
 	"productform/num"
 )
 
-// Limits on the parts of a model that are kept in tables.
+// Limits on the parts of a model that are stored in tables.
 const (
 	maxPopulation  = 1_000_000_000
 	maxServers     = 1_000_000
 	maxRates       = 100_000
-	maxLimits      = 1000    // per station; each is compared with each
+	maxLimits      = 1000    // per station; every pair is compared
 	maxRankClasses = 16      // at a station with Rank, which lists 2^n sets
 	maxTable       = 1 << 20 // states of a Table
 )
 
 const (
-	out             = "out" // what a file calls the way out of the network
+	out             = "out" // name of the exit from the network in files
 	wantPopulation  = "an integer from 0 to 1000000000"
 	wantProbability = "a probability, a number >= 0"
 )
@@ -42,9 +42,9 @@ const (
 //     the solvers, which take a context;
 //   - numbers are in their ranges, with numerators and denominators of at most 16,384 bits;
 //   - probabilities sum to 1, exactly;
-//   - a chain has arrivals or jobs, and not both; of a closed chain nothing leaves, and its jobs
-//     get from each visit to every other; of an open chain arriving jobs can get to every visit,
-//     and out from there.
+//   - a chain has either arrivals or jobs; no jobs leave a closed chain, and its jobs
+//     can get from each visit to every other; arriving jobs of an open chain can get to every visit
+//     and from there out of the network.
 //
 // It takes time linear in the size of the model, apart from sums of fractions.
 func (m *Model) Check() error {
@@ -124,10 +124,10 @@ func (m *Model) checkNodes(path string, v Visit) error {
 }
 
 // CheckSizes returns a *[num.InputError] for the first visit whose mean size differs from that of
-// an earlier class at a station that needs one mean size, see [Station.NeedsExponential]. Such a
-// model can be simulated, but solvers reject it. m has passed [Model.Check].
+// an earlier class at a station that needs one mean size; see [Station.NeedsExponential]. Such a
+// model can be simulated, but solvers reject it. m must have passed [Model.Check].
 func (m *Model) CheckSizes() error {
-	first := make([]Branch, len(m.Stations)) // the first visit to each station, Class one too high
+	first := make([]Branch, len(m.Stations)) // the first visit to each station; Class is one too high
 	for c := range m.Classes {
 		for v, visit := range m.Classes[c].Visits {
 			station := &m.Stations[visit.Station]
@@ -151,7 +151,7 @@ func (m *Model) CheckSizes() error {
 }
 
 // NeedsExponential reports whether the station has a product form only with exponential sizes of
-// one mean. Elsewhere only the mean sizes matter, and they can differ by class.
+// one mean. At other stations only the mean sizes matter, and they can differ by class.
 func (s *Station) NeedsExponential() bool {
 	switch s.Discipline {
 	case FCFS, Random, Order:
@@ -167,7 +167,7 @@ func visitPath(class, visit int) string {
 	return input.Index(input.Index("classes", class)+".visits", visit)
 }
 
-// checkRouting checks where jobs go: first each branch and each sum, then the chains.
+// checkRouting checks the routing: first each branch and each sum, then the chains.
 func (m *Model) checkRouting() error {
 	for c := range m.Classes {
 		class, path := &m.Classes[c], input.Index("classes", c)
@@ -281,7 +281,7 @@ func (m *Model) checkBranches(path string, c int, branches []Branch, arrivals bo
 	return nil
 }
 
-// branchName returns the name in a file of the end of a branch of class c: the station,
+// branchName returns the name, in a file, of the destination of a branch of class c: the station,
 // station/class if the class changes, or out.
 func (m *Model) branchName(c int, b Branch) string {
 	if b.Class == Leaves {
@@ -306,7 +306,7 @@ func (m *Model) classNames(classes []int) string {
 	return strings.Join(names, ", ")
 }
 
-// visitors returns the classes that visit each station, increasing.
+// visitors returns the classes that visit each station, in increasing order.
 func (m *Model) visitors() [][]int {
 	list := make([][]int, len(m.Stations))
 	for c := range m.Classes {

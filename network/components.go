@@ -7,13 +7,13 @@ import (
 	"productform/internal/ranktable"
 )
 
-// components are the chains of a model as its graph shows them: sets of classes that branches of
+// components are the chains of a model according to its graph: sets of classes that branches of
 // positive probability link.
 type components struct {
 	of         []int   // component of each class, in the order of first classes
-	classes    [][]int // classes of each component, increasing
+	classes    [][]int // classes of each component, in increasing order
 	population []int
-	open       []int // the first class with an arrival rate, -1 if there is none
+	open       []int // the first class with an arrival rate; -1 if there is none
 }
 
 // components finds the chains. Branches lead to classes of the model.
@@ -49,7 +49,7 @@ func (m *Model) components() components {
 // closed reports whether class c belongs to a closed chain.
 func (k components) closed(c int) bool { return k.open[k.of[c]] < 0 }
 
-// A stackPair is the two stations that a chain visits, if it visits no others and both have LCFS.
+// A stackPair holds the two stations of a chain that visits no others and at which both have LCFS.
 // They are equal if the chain visits one station.
 type stackPair struct{ low, high int }
 
@@ -72,18 +72,18 @@ func (m *Model) stacks(classes []int) (p stackPair, ok bool) {
 // checkStacks checks that the numbers of closed chains at stations with LCFS do not depend on the
 // start.
 //
-// A job that visits only one such station is followed by itself. If there are at least as many of
-// these jobs as servers, they can hold all servers forever, and the jobs below never move. If all
-// jobs of the station belong to one class, no number depends on which of them move, and delays
+// A job that visits only one such station returns there immediately. If there are at least as many
+// of these jobs as servers, they can hold all servers forever, and the jobs below never move. If
+// all jobs of the station belong to one class, no number depends on which of them move, and delays
 // count only these ([Model.moving]).
 //
 // The jobs of chains that visit the same two such stations, with one server each, keep their order
-// forever. Read the jobs at one station from the first to the last to arrive, and then those at the
-// other from the last to the first. This is a tape, and each move of such a job moves the head of
-// the tape by one job. Other jobs join and leave at the head and change nothing. The jobs of one
-// chain can be in any order, since each can visit everything while it is next to the head. A job
-// that also visits a third station can get into any place, and two servers at one of the stations
-// let neighbours change places.
+// forever. Write down the jobs at one station from the first to the last to arrive, and then those
+// at the other from the last to the first. This is a tape, and each move of such a job moves the
+// head of the tape by one job. Other jobs join and leave at the head and do not change the order.
+// The jobs of one chain can be in any order, since each can make all its visits while it is next to
+// the head. A job that also visits a third station can get to any position, and two servers at one
+// of the stations let neighbours swap.
 func (m *Model) checkStacks(k components) error {
 	chains := map[stackPair][]int{}
 	for i, classes := range k.classes {
@@ -121,8 +121,8 @@ func (m *Model) checkStacks(k components) error {
 }
 
 // moving returns how many of the jobs of a closed chain ever move: all of them, unless the chain
-// visits only one station and that has LCFS. Each job that ends there is again the last to arrive,
-// so the jobs in service stay there.
+// visits only one station and that has LCFS. Each job that finishes there is again the last to
+// arrive, so the jobs in service stay in service.
 func (m *Model) moving(classes []int, population int) int {
 	p, ok := m.stacks(classes)
 	if !ok || p.low != p.high {
@@ -131,7 +131,7 @@ func (m *Model) moving(classes []int, population int) int {
 	return min(population, max(m.Stations[p.low].Servers, 1))
 }
 
-// isShared reports whether other classes than these visit a station.
+// isShared reports whether classes other than these visit a station.
 func (m *Model) isShared(station int, classes []int) bool {
 	for c, class := range m.Classes {
 		visits := func(v Visit) bool { return v.Station == station }
@@ -142,7 +142,7 @@ func (m *Model) isShared(station int, classes []int) bool {
 	return false
 }
 
-// checkChains checks that each chain is open or closed, and that jobs get everywhere in it.
+// checkChains checks that each chain is open or closed, and that its jobs can reach all visits.
 func (m *Model) checkChains() error {
 	k := m.components()
 	for i, classes := range k.classes {
@@ -194,7 +194,7 @@ func (m *Model) checkChains() error {
 	return m.checkStacks(k)
 }
 
-// A visitGraph is the graph of the visits of a chain: with an edge wherever jobs can go.
+// A visitGraph is the graph of the visits of a chain: with an edge for each possible step.
 type visitGraph struct {
 	visits []Branch    // the nodes; Probability is nil
 	first  map[int]int // first node of each class
@@ -256,7 +256,7 @@ func reversed(next [][]int) [][]int {
 }
 
 // checkReach checks that jobs of a chain can reach all visits: in a closed chain every visit from
-// every other, in an open one every visit and the way out.
+// every other, in an open one every visit and the exit.
 func (m *Model) checkReach(classes []int, open bool) error {
 	g := m.newVisitGraph(classes)
 	if !open {
@@ -296,7 +296,7 @@ func (m *Model) checkReach(classes []int, open bool) error {
 }
 
 // checkRecurrent checks that jobs of a closed chain can get from each visit to every other. If not,
-// its error names a visit that jobs leave forever, or two visits of which neither leads to the
+// the error names a visit that jobs leave forever, or two visits neither of which leads to the
 // other.
 func (m *Model) checkRecurrent(g visitGraph) error {
 	for a, leaves := range g.leaves {

@@ -18,8 +18,8 @@ func Schema() map[string]any { return modelFile.Schema() }
 // defaults, and examples.
 func Help() string { return modelFile.Help() }
 
-// modelFile describes the file of a model, except for the values that a [decoder] reads. It and the
-// descriptions in it are never changed.
+// modelFile describes the file of a model, except for the values that a [decoder] reads. Neither it
+// nor its descriptions are ever modified.
 var modelFile = file.Description[Model]{
 	Want: "an object with stations and classes",
 	Fields: []file.Field[Model]{
@@ -39,7 +39,7 @@ var stationFile = file.Description[Station]{
 	Fields: []file.Field[Station]{
 		file.Name("name of the station", func(s *Station) *string { return &s.Name }).Example("web"),
 		file.Word("discipline", "how it serves jobs", func(s *Station) *Discipline { return &s.Discipline },
-			disciplines, elsewhere).Example("sharing"),
+			disciplines, otherNames).Example("sharing"),
 		file.Int("servers", "equal servers", func(s *Station) *int { return &s.Servers }, maxServers, "").
 			Default(1).Example("4"),
 		file.Rat("rate", "work per unit of time of each", func(s *Station) **big.Rat { return &s.Rate },
@@ -161,13 +161,13 @@ var visitFile = file.Description[Visit]{
 	},
 }
 
-// A decoder reads values that refer to several parts of the file.
+// A decoder reads values that refer to other parts of the file.
 type decoder struct {
 	model    *Model
 	stations map[string]int   // rows by name
 	classes  map[string]int   // rows by name
 	visits   []map[int]int    // visits of each class, by station
-	nodes    []map[string]int // nodes of each station, rows by name; nil until they are needed
+	nodes    []map[string]int // nodes of each station, rows by name; nil until needed
 }
 
 func decode(root *file.Node) (*Model, error) {
@@ -199,7 +199,7 @@ func decode(root *file.Node) (*Model, error) {
 	return m, nil
 }
 
-// class decodes the nodes of visits, the reference, and where jobs go.
+// class decodes the nodes of visits, the reference, and the routing.
 func (d *decoder) class(n *file.Node, c int) (err error) {
 	class, path := &d.model.Classes[c], input.Index("classes", c)
 	visits := n.Get("visits").Kids
@@ -281,8 +281,8 @@ func (d *decoder) branches(n *file.Node, path string, c int) ([]Branch, error) {
 	return all, nil
 }
 
-// maxStrokes limits the ways to split a name in next into station/class.
-const maxStrokes = 100
+// maxSlashes is the maximum number of ways to split a name in next into station/class.
+const maxSlashes = 100
 
 // branch resolves a name in next of class c: out, a station that the class visits, or
 // station/class.
@@ -296,10 +296,10 @@ func (d *decoder) branch(end, path string, c int) (b Branch, err error) {
 			b, found = Branch{Class: c, Visit: v}, 1
 		}
 	}
-	if strings.Count(end, "/") > maxStrokes {
-		return b, input.Errorf(path, strconv.Quote(end), "a name with at most %d strokes", maxStrokes)
+	if strings.Count(end, "/") > maxSlashes {
+		return b, input.Errorf(path, strconv.Quote(end), "a name with at most %d slashes", maxSlashes)
 	}
-	for at := range end { // names may contain slashes themselves
+	for at := range end { // names themselves may contain slashes
 		if end[at] != '/' {
 			continue
 		}

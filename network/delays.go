@@ -27,16 +27,16 @@ type VisitDelays struct {
 
 // Delays returns quantiles and tails of the delays, from arrival to departure, of the visits to a
 // station: one visit of each class that visits it. Sizes there are exponential with one mean σ, so
-// each of m servers completes jobs at rate ν = rate/σ. A job that finds n jobs has the delay
+// each of m servers completes jobs at rate ν = rate/σ. The delay of a job that finds n jobs is
 //
 //	an exponential time of rate ν if n < m, or n - m + 1 such times of rate m ν and one of rate ν.
 //
-// A job of a closed chain finds n jobs with the probability of n in the network with one job of its
-// chain less (arrival theorem), a job of an open chain with that in the network itself. Tails are
-// sums of positive terms over n, in intervals of 128 bits. At a station without closed chains, jobs
-// wait with Erlang's probability C for an exponential time. If open and closed chains share the
-// station, the probability of more jobs than the sum covers is added to the upper bound. A quantile
-// is bracketed by two times whose tails are proved to be on either side.
+// A job of a closed chain finds n jobs with the probability of n in the network with one fewer job
+// of its chain (arrival theorem); for a job of an open chain it is the probability in the network
+// itself. Tails are sums of positive terms over n, in intervals of 128 bits. At a station without
+// closed chains, jobs wait with Erlang's probability C for an exponential time. If open and closed
+// chains share the station, the probability of more jobs than the sum covers is added to the upper
+// bound. A quantile is bracketed by two times whose tails are proved to be on either side.
 //
 // The network is solved once for the distribution of the jobs at the station. Each time and each
 // step of a bisection then takes as many operations as there are values of n. It returns the errors
@@ -123,14 +123,14 @@ type delays struct {
 	queue    waitingQueue
 }
 
-// mostEnds bounds the exponents of e.
+// mostEnds is the maximum exponent of e.
 const mostEnds = 100_000_000
 
 // restTol is the largest allowed probability that a job finds more jobs than the sum covers, if
 // their number is unbounded.
 const restTol = 0x1p-70
 
-// chainDelays returns the answers for the visits of one closed chain, or of the open ones if k is
+// chainDelays returns the answers for the visits of one closed chain, or of the open chains if k is
 // -1.
 func (d *delays) chainDelays(k int) (*VisitDelays, error) {
 	d.queue.Wait = nil
@@ -225,7 +225,7 @@ func (d *delays) isOpen(st *convolution.Station) bool {
 	return gap.Abs(gap).Cmp(big.NewRat(1, 1<<40)) > 0
 }
 
-// findOpen sets the distribution that jobs find at a queue M/M/m: P(n >= m) = P(m)/(1 - λ/(mν)).
+// findOpen sets the distribution that jobs find at an M/M/m queue: P(n >= m) = P(m)/(1 - λ/(mν)).
 func (d *delays) findOpen(p problem, at []int, st *convolution.Station) error {
 	s := d.request
 	s.MaxJobs = d.queue.Servers
@@ -252,7 +252,7 @@ func enclosure(x num.Value, bound float64) num.Interval {
 		return num.Interval{Low: num.Down(waitingPrecision).Set(e.Low), High: num.Up(waitingPrecision).Set(e.High)}
 	}
 	f := num.FromFloat64(x.Float, waitingPrecision)
-	if x.Float < 0x1p-1000 { // may be off by the spacing of float64 there
+	if x.Float < 0x1p-1000 { // there, the error may be as large as the spacing of float64
 		spacing := big.NewFloat(0x1p-1074)
 		f.High.Add(f.High, spacing)
 		if f.Low.Sub(f.Low, spacing).Sign() < 0 {

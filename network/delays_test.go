@@ -28,8 +28,8 @@ func queueOf(servers int, rate, size *big.Rat) *network.Model {
 	}
 }
 
-// The delay in an M/M/1 is exponential of rate 1/σ - λ, that in an M/M/m waits with Erlang's
-// probability C for an exponential time of rate mν - λ.
+// The delay in M/M/1 is exponential with rate 1/σ - λ. In M/M/m a job waits with Erlang's
+// probability C for an exponential time with rate mν - λ.
 func TestDelaysOfOpenQueues(t *testing.T) {
 	for _, servers := range []int{1, 2, 7} {
 		lambda, size := 0.8*float64(servers)/0.5, 0.5
@@ -73,8 +73,8 @@ func TestDelaysOfOpenQueues(t *testing.T) {
 	}
 }
 
-// Tails at late times keep their digits: with several servers and many jobs P(T > t) falls like the
-// last service times.
+// Tails at late times keep their precision: with several servers and many jobs, P(T > t) falls like
+// the last service times.
 func TestLateTails(t *testing.T) {
 	m := serversOf(60, 4, 1)
 	q := network.DelayQuestion{
@@ -97,12 +97,12 @@ func TestLateTails(t *testing.T) {
 	}
 }
 
-// A nearly overloaded queue takes no longer. If the rate of waiting equals that of service, the sum
-// over all that a job may find replaces the formula.
+// A nearly overloaded queue takes no longer. If the rates of waiting and service are equal, a sum
+// over the numbers of jobs that a job may find replaces the formula.
 func TestDelaysNearTheEdge(t *testing.T) {
 	for _, c := range []struct {
 		servers int
-		rate    *big.Rat // at mean size 1
+		rate    *big.Rat // arrival rate at mean size 1
 	}{{3, num.Rat("2.99999")}, {2, big.NewRat(1, 1)}, {2, num.Rat("1.0000000001")}} {
 		m := queueOf(c.servers, c.rate, big.NewRat(1, 1))
 		r, err := network.Delays(
@@ -128,7 +128,7 @@ func TestDelaysNearTheEdge(t *testing.T) {
 	}
 }
 
-// The delay in an M/M/1 is exponential of rate 1/σ - λ, up to loads close to 1.
+// The delay in M/M/1 is exponential with rate 1/σ - λ, up to loads close to 1.
 func TestQuantilesNearFullLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := big.NewRat(rapid.Int64Range(1, 100).Draw(t, "size"), 10)
@@ -182,7 +182,7 @@ func TestDelaysIntegrateToTheirMean(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Simpson's rule up to a time beyond which less than 1e-8 is left.
+		// Simpson's rule, up to a time beyond which less than 1e-8 remains.
 		const steps = 160
 		step := 1.5 * 40 / steps
 		q := network.DelayQuestion{Station: 1}

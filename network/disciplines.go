@@ -11,18 +11,18 @@ import (
 	"productform/internal/ranktable"
 )
 
-// disciplines lists all disciplines in the order of messages.
+// disciplines lists all disciplines in the order in which messages name them.
 var disciplines = []Discipline{Delay, Sharing, FCFS, LCFS, Random, Order, Balanced}
 
-// elsewhere maps names used elsewhere to disciplines.
-var elsewhere = map[string]Discipline{
+// otherNames maps names used by other programs to disciplines.
+var otherNames = map[string]Discipline{
 	"ps": Sharing, "is": Delay, "inf": Delay, "fifo": FCFS, "lifo": LCFS, "lcfspr": LCFS, "siro": Random,
 	"oi": Order, "bf": Balanced,
 }
 
 const wantService = "nodes, limits or rank"
 
-// check rejects a station whose fields are each in range but do not fit together.
+// check rejects a station whose fields are each in range but contradict each other.
 func (s *Station) check(path string) error {
 	if s.Name == out {
 		return input.Errorf(path+".name", strconv.Quote(out), "another name; this is the way out of the network")
@@ -46,7 +46,7 @@ func (s *Station) checkFields(path string) error {
 	type field struct {
 		name  string
 		is    bool
-		value string // name in messages
+		value string // name in error messages
 	}
 	given := []field{
 		{"servers", s.Servers != 0, fmt.Sprint(s.Servers)}, {"rate", s.Rate != nil, "a rate"},

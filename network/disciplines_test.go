@@ -13,9 +13,9 @@ import (
 	"productform/num"
 )
 
-// drawDisciplines draws a closed network of a delay, where jobs can get into any order, and one or
-// two stations of any discipline. All classes visit all stations; sizes are exponential, of
-// different means where the discipline allows it.
+// drawDisciplines draws a closed network of a delay, at which jobs can change their order, and one
+// or two stations of any discipline. All classes visit all stations; sizes are exponential, with
+// different means if the discipline allows it.
 func drawDisciplines(t *rapid.T) *Model {
 	m := &Model{Stations: []Station{{
 		Name:       "delay",
@@ -46,7 +46,7 @@ func drawDisciplines(t *rapid.T) *Model {
 				to = (c + 1) % classes
 			}
 			m.Classes[c].Visits[i].Next = []Branch{{c, (i + 1) % n, split[0]}, {to, (i + 2) % n, split[1]}}
-			if n == 2 && to == c { // two ways with different ends
+			if n == 2 && to == c { // two branches with different destinations
 				m.Classes[c].Visits[i].Next = []Branch{{c, 1 - i, split[0]}, {c, i, split[1]}}
 			}
 		}
@@ -130,7 +130,7 @@ func serve(m *Model, station int, jobs []int) []*big.Rat {
 	return rates
 }
 
-// balance returns Φ of balanced fairness at these jobs.
+// balance returns Φ of balanced fairness for these jobs.
 func balance(m *Model, station int, jobs []int) *big.Rat {
 	if len(jobs) == 0 {
 		return big.NewRat(1, 1)
@@ -146,8 +146,8 @@ func balance(m *Model, station int, jobs []int) *big.Rat {
 
 func without(jobs []int, at int) []int { return slices.Delete(slices.Clone(jobs), at, at+1) }
 
-// An allState holds the classes of the jobs at each of three stations, a byte each, in order of
-// arrival where it matters.
+// An allState holds the classes of the jobs at each of three stations, one byte per job, in order
+// of arrival if it matters.
 type allState [3]string
 
 // visitAt returns the visit of a class to a station, nil if there is none.
@@ -160,7 +160,7 @@ func (m *Model) visitAt(class, station int) *Visit {
 	return nil
 }
 
-// canonical sorts the jobs at stations where their order does not matter.
+// canonical sorts the jobs at stations at which their order does not matter.
 func (m *Model) canonical(s allState) allState {
 	for i, station := range m.Stations {
 		if station.Discipline == Delay || station.Discipline == Sharing || station.Discipline == Balanced {
@@ -190,8 +190,8 @@ func moves(m *Model, from allState, move func(to allState, rate *big.Rat)) {
 	}
 }
 
-// arrive calls move for every place at which a job can join a station: the last, or with Random
-// each place among the waiting jobs, with the same probability. Servers take the first, so the
+// arrive calls move for every position at which a job can join a station: the last, or with Random
+// each position among the waiting jobs, with equal probability. Servers take the first job, so the
 // waiting jobs are always in random order.
 func (m *Model) arrive(s allState, b Branch, rate *big.Rat, move func(to allState, rate *big.Rat)) {
 	i := m.Classes[b.Class].Visits[b.Visit].Station
@@ -206,10 +206,10 @@ func (m *Model) arrive(s allState, b Branch, rate *big.Rat, move func(to allStat
 	}
 }
 
-// For every discipline, simulated by its definition in all states of a network, the stationary
-// distribution, solved in fractions, has the mean jobs, throughputs and probabilities of empty
-// stations of the product form. This covers LCFS with several servers or its own rates, and
-// balanced fairness of classes with different sizes.
+// For every discipline, the mean jobs, throughputs and probabilities of empty stations of the
+// product form match the stationary distribution of the chain of all states, built from the
+// definition of the discipline and solved in fractions. This covers LCFS with several servers or
+// its own rates, and balanced fairness of classes with different sizes.
 func TestDisciplinesInAllStates(t *testing.T) {
 	draw := rapid.Custom(drawDisciplines)
 	seen := map[Discipline]int{}

@@ -37,7 +37,7 @@ func drawVisited(t *rapid.T) *Model {
 }
 
 // weightsByJobs returns the sums of the product form over the states with 0, ..., most jobs at
-// station 0: over all their orders of arrival, with the other closed jobs at the delay.
+// station 0, over all their orders of arrival, with the other closed jobs at the delay.
 func weightsByJobs(t *rapid.T, m *Model, most int) []*big.Rat {
 	s, work := systemOf(t, m)
 	chain, closed := make([]int, len(m.Classes)), make([]int, len(s.Closed))
@@ -100,7 +100,7 @@ func TestDistributionAgainstSumsOverStates(t *testing.T) {
 			}
 			if engine == num.Exact {
 				exact = all
-				checkLaw(t, r.Stations[0], sums)
+				checkDistribution(t, r.Stations[0], sums)
 				for n, p := range r.Stations[2].JobsDistribution {
 					if want := big.NewRat(int64(max(0, 1-n)), 1); p.Exact.Cmp(want) != 0 {
 						t.Fatalf("without visitors P(%d) = %v", n, p.Exact)
@@ -109,7 +109,7 @@ func TestDistributionAgainstSumsOverStates(t *testing.T) {
 				continue
 			}
 			for n, p := range all {
-				if exact[n].Exact != nil { // that of a delay with open classes is not a fraction
+				if exact[n].Exact != nil { // otherwise it is not a fraction, as for a delay with open classes
 					oracle.HoldValues(t, engine, r.RelativeErrorBound, []*num.Value{p}, []*num.Value{exact[n]})
 				}
 			}
@@ -117,8 +117,9 @@ func TestDistributionAgainstSumsOverStates(t *testing.T) {
 	})
 }
 
-// checkLaw compares the probabilities of a station with sums that are proportional to them.
-func checkLaw(t *rapid.T, at StationResult, sums []*big.Rat) {
+// checkDistribution compares the probabilities of a station with sums that are proportional to
+// them.
+func checkDistribution(t *rapid.T, at StationResult, sums []*big.Rat) {
 	first := at.ProbEmpty.Exact
 	for n, p := range at.JobsDistribution {
 		want := new(big.Rat).Mul(first, sums[n])
@@ -131,7 +132,7 @@ func checkLaw(t *rapid.T, at StationResult, sums []*big.Rat) {
 // The probabilities of all numbers of jobs sum to 1, and their mean is the mean of the station.
 func TestDistributionHasMean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := withRoom(t, drawVisited(t), 2) // each job more is at most half as likely, at last
+		m := withRoom(t, drawVisited(t), 2) // eventually each further job is at most half as likely
 		r, err := Answer(context.Background(), m, Question{MaxJobs: 120}, Settings{Engine: num.Float})
 		if err != nil {
 			t.Fatal(err)

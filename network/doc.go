@@ -4,9 +4,10 @@
 // Jobs move from station to station. A class of jobs visits some of the stations; after each visit
 // its jobs move, with fixed probabilities, to another visit of their class or of another class, or
 // leave. Classes that jobs can change between form a chain. A closed chain has a fixed number of
-// jobs; in an open one, jobs arrive as a Poisson process and leave. Let v_ic be the visits of class
-// c to station i per cycle (closed) or per unit of time (open), σ_ic the mean work of a visit, and
-// w_ic = v_ic σ_ic. The state in which station i holds x_ic jobs of class c has the probability
+// jobs; in an open chain, jobs arrive as a Poisson process and leave. Let v_ic be the visits of
+// class c to station i per cycle (closed) or per unit of time (open), σ_ic the mean work of a
+// visit, and w_ic = v_ic σ_ic. The state in which station i holds x_ic jobs of class c has the
+// probability
 //
 //	π(x) = (1/G) Π_i Φ_i(x_i) Π_c w_ic^x_ic,
 //

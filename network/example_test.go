@@ -48,7 +48,7 @@ classes:
       - {station: disk, mean_size: 0.03, next: {cpu: 1}}
 `
 
-// One hundred users think for five seconds; their requests come to four processors, and with
+// One hundred users think for five seconds; their requests go to four processors, and then with
 // probability 0.6 to a disk.
 func ExampleSolve() {
 	m, err := network.Read(strings.NewReader(interactive))
@@ -72,7 +72,7 @@ func ExampleSolve() {
 	// disk: 4.582589 jobs, each for 0.161698
 }
 
-// Throughput as a function of the number of users, and its bottleneck.
+// The throughput depends on the number of users and has a bottleneck.
 func ExampleSweep() {
 	m, err := network.Read(strings.NewReader(interactive))
 	if err != nil {
@@ -105,7 +105,7 @@ func ExampleSweep() {
 	// at most 22.2222, by the disk
 }
 
-// The time within which 99 of 100 visits to the disk end.
+// 99 of 100 visits to the disk end within this time.
 func ExampleDelays() {
 	m, err := network.Read(strings.NewReader(interactive))
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"productform/num"
 )
 
-// Machine repair: N machines, m repairers. P(n broken) is that of a birth and death chain, p_n =
-// p_{n-1} (N-n+1)/z s/min(n, m).
+// With N machines and m repairers, P(n broken) is that of a birth-death chain, p_n = p_{n-1}
+// (N-n+1)/z s/min(n, m).
 func TestMachineRepair(t *testing.T) {
 	testMachineRepair(t, 12, 3)
 	testMachineRepair(t, 12, 8)
@@ -63,7 +63,7 @@ func testMachineRepair(t *testing.T, machines, repairers int) {
 	}
 }
 
-// One open station is M/M/c: Erlang's C and B, and the mean delay, in fractions.
+// One open station is M/M/c: its numbers match Erlang's C and B and the mean delay, in fractions.
 func TestErlang(t *testing.T) {
 	for _, servers := range []int64{1, 2, 10, 60} {
 		load := big.NewRat(9*servers, 10)
@@ -125,7 +125,7 @@ func TestErlang(t *testing.T) {
 	}
 }
 
-// A job that moves in a closed network sees it as it is with that job away: its mean delay at a
+// A job that moves in a closed network sees the network without that job: its mean delay at a
 // station is σ Σ_n n/α(n) P(n-1 jobs, with one fewer job of its chain). Jobs of a chain add up to
 // its population, and cycles take N/X.
 func TestArrivalTheorem(t *testing.T) {
@@ -187,7 +187,8 @@ func TestArrivalTheorem(t *testing.T) {
 	})
 }
 
-// drawShared returns a closed network of one or two stations with nodes and up to two of others.
+// drawShared returns a closed network of one or two stations with nodes and up to two other
+// stations.
 func drawShared(t *rapid.T) *network.Model {
 	m := &network.Model{}
 	shared := rapid.IntRange(1, 2).Draw(t, "shared")
@@ -233,8 +234,8 @@ func drawShared(t *rapid.T) *network.Model {
 	return m
 }
 
-// balance returns the balance function of a station at numbers of jobs by class, of those with
-// nodes by Φ(x) = Σ_c Φ(x-e_c)/μ(x).
+// balance returns the balance function of a station for the given numbers of jobs by class; with
+// nodes it uses Φ(x) = Σ_c Φ(x-e_c)/μ(x).
 func balance(m *network.Model, i int, x []int) *big.Rat {
 	s := m.Stations[i]
 	total := 0

@@ -10,16 +10,16 @@ import (
 	"productform/num"
 )
 
-// In a closed class at one station with LCFS, a job that ends is at once the last to arrive, so it
-// is served again. Each job that ever moves has a server to itself. Its delay is its size over the
-// rate of that server.
+// In a closed class at a single station with LCFS, a job that finishes is immediately the last to
+// arrive, so it is served again. Each job that ever moves has its own server, and its delay is its
+// size divided by the rate of that server.
 func TestDelayAtLCFSAlone(t *testing.T) {
 	resting := 0
 	rapid.Check(t, func(t *rapid.T) {
 		jobs, servers := rapid.IntRange(1, 6).Draw(t, "jobs"), rapid.IntRange(1, 4).Draw(t, "servers")
 		size, rate := drawFraction(t, "size"), drawFraction(t, "rate")
 		s := network.Station{Name: "s", Discipline: network.LCFS, Servers: servers, Rate: rate}
-		if rapid.Bool().Draw(t, "listed") { // all of α(n) goes to the last job
+		if rapid.Bool().Draw(t, "listed") { // the last job gets all of α(n)
 			rates := []*big.Rat{big.NewRat(7, 1), rate}
 			s, servers = network.Station{Name: "s", Discipline: network.LCFS, Rates: rates}, 1
 			if jobs == 1 {

@@ -62,8 +62,8 @@ func exactMVA(most []int, think []*big.Rat, demand [][]*big.Rat) (x []*big.Rat, 
 	}
 }
 
-// A published is a documented network with throughputs of its first visits as printed, to a unit of
-// the last digit.
+// A published is a documented network with the printed throughputs of its first visits, accurate to
+// a unit of the last digit.
 type published struct {
 	name, text string
 	throughput []string
@@ -170,8 +170,8 @@ func printedAs(x float64, text string) bool {
 }
 
 // demandsByClass returns populations, think times and demands by station and class, from the visit
-// ratios of the routing of each class alone. The classes have few visits, so no powers of the
-// routing matrix are needed: v = e_1 + v P without the way back to the first visit.
+// ratios of the routing of each class alone. The classes have few visits, so powers of the routing
+// matrix are not needed: v = e_1 + v P, where P lacks the branches back to the first visit.
 func demandsByClass(m *network.Model) (most []int, think []*big.Rat, demand [][]*big.Rat) {
 	for range m.Stations {
 		row := make([]*big.Rat, len(m.Classes))
@@ -194,7 +194,7 @@ func demandsByClass(m *network.Model) (most []int, think []*big.Rat, demand [][]
 	return most, think, demand
 }
 
-// visitRatios solves v = v P with v_1 = 1 by Gauss's method.
+// visitRatios solves v = v P with v_1 = 1 by Gaussian elimination.
 func visitRatios(c network.Class) []*big.Rat {
 	n := len(c.Visits)
 	v := make([]*big.Rat, n)
@@ -204,7 +204,7 @@ func visitRatios(c network.Class) []*big.Rat {
 		}
 		return v
 	}
-	a := make([][]*big.Rat, n) // rows: v_j - Σ_i v_i p_ij = 0, the first v_1 = 1
+	a := make([][]*big.Rat, n) // rows: v_j - Σ_i v_i p_ij = 0; the first row is v_1 = 1
 	for j := range a {
 		for range n + 1 {
 			a[j] = append(a[j], new(big.Rat))
@@ -235,7 +235,7 @@ func visitRatios(c network.Class) []*big.Rat {
 	return v
 }
 
-// Jobs that change class: CSD-TR 355, figure 9, as printed there by qncmmva, to three digits.
+// Jobs that change class match CSD-TR 355, figure 9, as printed there by qncmmva, to three digits.
 func TestDocumentedClassSwitching(t *testing.T) {
 	const text = `
 stations: [{name: cpu, discipline: sharing}, {name: d1, discipline: fcfs}, {name: d2, discipline: fcfs}]
@@ -266,8 +266,8 @@ classes:
 	}
 }
 
-// Nine stations, two of them delays, with two chains: mean value analysis in fractions gives the
-// same numbers.
+// With nine stations, two of them delays, and two chains, mean value analysis in fractions gives
+// the same numbers.
 func TestNineStations(t *testing.T) {
 	m := manyChains(2, 6, 9, false)
 	m.Stations[4].Discipline = network.Delay

@@ -2,7 +2,7 @@
 // exponential sizes: how long does a job take, given the jobs that it finds?
 //
 // With m servers that each complete jobs at rate ν, a job that finds n jobs has a delay S,
-// exponential of rate ν, if n < m. Otherwise it has to wait for k = n - m + 1 departures, a time
+// exponential with rate ν, if n < m. Otherwise it has to wait for k = n - m + 1 departures, a time
 // E_k of k stages of rate mν, and then takes S,
 //
 //	P(E_k + S > t) = P(Poisson(mνt) < k) + e^(-νt) (m/(m-1))^k P(Poisson((m-1)νt) >= k),   for m = 1 P(Poisson(νt) <= k),
@@ -30,8 +30,8 @@ type waitingQueue struct {
 	Rate    *big.Rat       // ν
 	Seen    []num.Interval // P(it finds n jobs)
 	Rest    *big.Float     // upper bound on P(it finds more)
-	// P(it waits for an exponential time of rate Free, and then is served), with Seen for n < m
-	// only; nil if Seen covers all n
+	// P(it waits for an exponential time with rate Free before service), in which case Seen covers
+	// only n < m; nil if Seen covers all n
 	Wait *num.Interval
 	Free *big.Rat // different from ν
 }
@@ -39,11 +39,11 @@ type waitingQueue struct {
 // Tail encloses P(T > t).
 func (q *waitingQueue) Tail(ctx context.Context, t *big.Rat) (num.Interval, error) {
 	x := new(big.Rat).Mul(q.Rate, t)
-	alone, err := decay(x) // e^(-νt)
+	alone, err := decay(x) // e^(-νt): the job is served immediately
 	if err != nil {
 		return num.Interval{}, err
 	}
-	steps := len(q.Seen) - q.Servers // for the last n
+	steps := len(q.Seen) - q.Servers // number of departures before the last n is served
 	busy := num.FromInt(0, waitingPrecision)
 	if steps > 0 {
 		var waits []num.Interval // P(E_k + S > t), k = 1, ...
@@ -125,9 +125,9 @@ func (q *waitingQueue) waitTails(ctx context.Context, x *big.Rat, alone num.Inte
 }
 
 // poissonTails encloses P(Poisson(y) >= k) for k = 1, ..., n. If y > 2n, the tail exceeds 1/2 and
-// is computed from the terms below k. Otherwise terms are added from a distant one downwards.
-// Beyond 2y each term is at most half of the previous one, so all terms after the last one sum to
-// at most it.
+// is computed from the terms below k. Otherwise terms are added downward from a distant one. Beyond
+// 2y each term is at most half of the previous one, so the sum of all later terms is at most the
+// last term.
 func (q *waitingQueue) poissonTails(ctx context.Context, y *big.Rat, n int) ([]num.Interval, error) {
 	if y.Cmp(big.NewRat(2*int64(n), 1)) > 0 {
 		list, err := q.poisson(ctx, y, n)
@@ -177,7 +177,7 @@ func (q *waitingQueue) Quantile(ctx context.Context, share *big.Rat, relTol floa
 			"a level below 1 - %.2g: the sum leaves out states with more jobs of this probability",
 			q.Rest)
 	}
-	relTol = max(relTol, 0x1p-48) // float64 ends at 2^-52
+	relTol = max(relTol, 0x1p-48) // float64 has a precision of 2^-52
 	known := q.approach(ctx, want, relTol)
 	side := func(t float64) (int, error) { return known.side(ctx, q, want, t) }
 	rate, _ := q.Rate.Float64()
@@ -215,7 +215,7 @@ func (q *waitingQueue) Quantile(ctx context.Context, share *big.Rat, relTol floa
 	return bracket(low, high), nil
 }
 
-// narrow evaluates the tails at the times around middle whose side is not known, from both sides.
+// narrow evaluates the tails at times on either side of middle, until their sides are known.
 func narrow(low, middle, high, relTol float64, side func(float64) (int, error)) (num.Value, error) {
 	inLow, inHigh := middle, middle
 	for inLow-low > relTol/8*high || high-inHigh > relTol/8*high {
@@ -245,7 +245,7 @@ func bracket(low, high float64) num.Value {
 	return num.Value{Float: low + (high-low)/2, Low: big.NewFloat(low), High: big.NewFloat(high)}
 }
 
-// waited encloses P(W + S > t), W exponential of rate θ and S of rate ν: e^(-νt) + ν (e^(-θt) -
+// waited encloses P(W + S > t), W exponential with rate θ and S with rate ν: e^(-νt) + ν (e^(-θt) -
 // e^(-νt))/(ν - θ), given x = νt and e^-x.
 func (q *waitingQueue) waited(x *big.Rat, alone num.Interval) (num.Interval, error) {
 	ratio := new(big.Rat).Quo(q.Free, q.Rate)

@@ -10,8 +10,8 @@ import (
 	"productform/num"
 )
 
-// A quantile lies between times whose tails, by uniformization in float64, enclose the requested
-// one.
+// A quantile is between times whose tails, computed by uniformization in float64, enclose the
+// requested tail.
 func TestQuantileAgainstUniformization(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := waitingQueue{Servers: rapid.IntRange(1, 6).Draw(t, "servers"), Rest: new(big.Float)}
@@ -46,11 +46,10 @@ func TestQuantileAgainstUniformization(t *testing.T) {
 	})
 }
 
-// uniformized returns the tail at time t: the servers end jobs, or seem to, at the times of a
-// Poisson process of rate mν. Each of these moves a job that waits one place on, and ends one in
-// service with probability 1/m.
+// uniformized returns the tail at time t by uniformization: at the times of a Poisson process with
+// rate mν, a waiting job moves up one position, and a job in service finishes with probability 1/m.
 func uniformized(servers int, rate float64, found []float64, t float64) float64 {
-	places := make([]float64, max(len(found)-servers, 0)+1) // 0 for service, k for k - 1 jobs ahead
+	places := make([]float64, max(len(found)-servers, 0)+1) // index 0 means in service, k means k - 1 jobs ahead
 	for n, p := range found {
 		places[max(n-servers+1, 0)] += p
 	}
@@ -74,7 +73,7 @@ func uniformized(servers int, rate float64, found []float64, t float64) float64 
 	}
 }
 
-// The delay of an M/M/1 is exponential of rate ν - λ, however near λ is to ν.
+// The delay in M/M/1 is exponential with rate ν - λ, even if λ is very close to ν.
 func TestQuantileNearFullLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		gap := new(big.Rat).SetFrac64(rapid.Int64Range(1, 9).Draw(t, "digit"),
@@ -97,7 +96,8 @@ func TestQuantileNearFullLoad(t *testing.T) {
 	})
 }
 
-// Probes around the mean find a quantile of thousands of jobs in far fewer tails than a bisection.
+// Probes around the mean find a quantile with thousands of jobs using far fewer tails than a
+// bisection.
 func TestApproachOfManyJobs(t *testing.T) {
 	q := waitingQueue{Servers: 4, Rate: big.NewRat(1, 1), Rest: new(big.Float), Seen: make([]num.Interval, 801)}
 	for n := range q.Seen {

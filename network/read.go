@@ -10,7 +10,7 @@ import (
 //
 //	stations:
 //	  - {name: think, discipline: delay}
-//	  - {name: cpu, discipline: sharing, servers: 4}        # rate: 1 is the work per unit of time of each
+//	  - {name: cpu, discipline: sharing, servers: 4}        # rate: 1 is the work per unit of time of each server
 //	  - {name: disk, discipline: fcfs, rates: [10, 19, 27]} # total, with 1, 2, 3 or more jobs
 //	  - {name: skills, discipline: order, nodes: [{name: s1, capacity: 1}, {name: s2, capacity: 1/2}]}
 //	  - {name: licences, discipline: order, servers: 8, limits: [{classes: [user], most: 2}]}
@@ -19,21 +19,21 @@ import (
 //	classes:
 //	  - name: user
 //	    population: 100
-//	    reference: think                 # whose visits begin cycles; the first if left out
+//	    reference: think                 # its visits start cycles; the first visit if omitted
 //	    visits:
 //	      - {station: think, mean_size: 5, next: {cpu: 1}}
 //	      - {station: cpu, mean_size: 0.02, next: {disk: 0.6, think: 0.4}}
 //	      - {station: skills, nodes: [s1], mean_size: 0.1, next: {cpu/batch: 1}} # the class changes
 //	  - name: order
 //	    arrival_rate: 1/2
-//	    arrives: {cpu: 0.9, disk: 0.1}   # the first visit if left out
+//	    arrives: {cpu: 0.9, disk: 0.1}   # the first visit if omitted
 //	    visits: [{station: cpu, next: {disk: 1/2, out: 1/2}}, {station: disk, next: {cpu: 1}}]
 //	  - name: reports
 //	    population: 3
-//	    visits: [{station: disk, visits: 1}, {station: cpu, visits: 2.5}] # how often a cycle, in place of next
+//	    visits: [{station: disk, visits: 1}, {station: cpu, visits: 2.5}] # visits per cycle, instead of next
 //
-// In next, a name is a station that the class visits, station/class another class there, out the
-// way out. The fields are those of [Model] and its parts.
+// In next, a name is a station that the class visits, station/class is another class there, and out
+// leaves the network. The fields are those of [Model] and its parts.
 //
 // The error is a *[num.SyntaxError], or wraps a *[num.InputError] with the line and the path of the
 // field: for an unknown, missing or repeated field, a value of another type, and everything that

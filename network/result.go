@@ -8,7 +8,7 @@ type Question struct {
 	// P(n = MaxJobs). It takes about MaxJobs more sweeps.
 	MaxJobs int
 
-	States int // if > 0, at most 10,000, Result.LikelyStates has that many, or all if there are fewer
+	States int // if > 0, at most 10,000: the length of Result.LikelyStates, or all states if there are fewer
 }
 
 // Settings controls how a question is answered. The zero value means a tolerance of
@@ -30,13 +30,13 @@ const (
 )
 
 // A Result holds the stationary measures of a network. Every number is within RelativeErrorBound of
-// the exact value for the model as written; a probability below 2^-1022, where the spacing of
-// float64 is 2^-1074, is within that much more.
+// the exact value for the model as written; below 2^-1022, where the spacing of float64 is 2^-1074,
+// the error of a probability may be larger by that much.
 type Result struct {
 	Engine num.Engine `json:"engine"` // the engine that gave the numbers: Float, Enclose or Exact
 	Method Method     `json:"method"`
-	Why    string     `json:"why"`    // why this method, and on which lattice
-	States float64    `json:"states"` // populations of the lattice, 0 without one
+	Why    string     `json:"why"`    // reason for the method, and its lattice
+	States float64    `json:"states"` // populations of the lattice; 0 without a lattice
 	Bytes  float64    `json:"-"`      // memory that its tables took
 
 	// RelativeErrorBound is proved. It is 0 if the numbers are exact fractions, of which Float is
@@ -47,8 +47,8 @@ type Result struct {
 	Stations []StationResult `json:"stations"` // one for each station of the model
 
 	// LikelyStates are the most likely states, the most likely first; nil if Question.States is 0.
-	// Those that differ by less than 1e-9 (relative) count as equally likely, and states less
-	// likely than 1e-300 may be left out.
+	// States whose probabilities differ by less than 1e-9 (relative) count as equally likely, and
+	// states less likely than 1e-300 may be omitted.
 	LikelyStates []StateResult `json:"likely_states,omitempty"`
 
 	width float64 // relative width of the widest enclosure
@@ -56,18 +56,18 @@ type Result struct {
 
 // A ChainResult holds the measures of one chain.
 type ChainResult struct {
-	Names      []string `json:"classes" title:"chain"` // those of its classes
+	Names      []string `json:"classes" title:"chain"` // names of its classes
 	Classes    []int    `json:"-"`                     // rows of the model's classes
-	Closed     bool     `json:"-"`                     // its jobs never leave
+	Closed     bool     `json:"-"`                     // whether its jobs never leave
 	Population int      `json:"population"`            // jobs of a closed chain
 
 	// Throughput is the number of cycles of all jobs together per unit of time; in an open chain it
-	// is the number of jobs that arrive.
+	// is the number of arriving jobs.
 	Throughput num.Value `json:"throughput"`
-	MeanJobs   num.Value `json:"mean_jobs"` // E[jobs of the chain]: the population of a closed one
+	MeanJobs   num.Value `json:"mean_jobs"` // E[jobs of the chain]; the population of a closed chain
 
-	// MovingJobs is the number of jobs of a closed chain that ever move: fewer than Population only
-	// at one station with LCFS alone.
+	// MovingJobs is the number of jobs of a closed chain that ever move: it is below Population
+	// only if the chain visits a single station, with LCFS.
 	MovingJobs int `json:"-"`
 
 	// MeanDelay is the mean time of a cycle, MovingJobs/X, or of an open job in the network; nil
@@ -81,7 +81,7 @@ type StationResult struct {
 	Discipline Discipline `json:"discipline"`
 	MeanJobs   num.Value  `json:"mean_jobs"` // E[jobs at the station]
 
-	// Utilization is the mean fraction of busy servers, with Rates P(not empty). It is nil with
+	// Utilization is the mean fraction of busy servers or, with Rates, P(not empty). It is nil with
 	// Delay, and with Order and Balanced unless they have Limits.
 	Utilization *num.Value    `json:"utilization"`
 	ProbEmpty   num.Value     `json:"empty_probability"` // P(no jobs)
@@ -95,17 +95,17 @@ type StationResult struct {
 // A VisitResult holds the measures of the jobs of one class at a station.
 type VisitResult struct {
 	Station      string     `json:"station"`     // its name
-	Name         string     `json:"class"`       // as in the model
+	Name         string     `json:"class"`       // name of the class as in the model
 	Class, Visit int        `json:"-"`           // Model.Classes[Class].Visits[Visit]
 	Throughput   num.Value  `json:"throughput"`  // jobs per unit of time
 	MeanJobs     num.Value  `json:"mean_jobs"`   // E[x_ic]
-	MeanDelay    *num.Value `json:"mean_delay"`  // MeanJobs/Throughput, for one visit; nil if the throughput is 0
-	Utilization  *num.Value `json:"utilization"` // its part of the station's, by work; nil with Rates, too
+	MeanDelay    *num.Value `json:"mean_delay"`  // MeanJobs/Throughput, per visit; nil if the throughput is 0
+	Utilization  *num.Value `json:"utilization"` // its part of the station's utilization, by work; nil with Rates, too
 }
 
 // A NodeResult holds the measures of one node of a station.
 type NodeResult struct {
 	Station  string    `json:"station"`           // its name
 	Name     string    `json:"name" title:"node"` // as in the model
-	ProbIdle num.Value `json:"idle_probability"`  // P(no job is present that it can serve)
+	ProbIdle num.Value `json:"idle_probability"`  // P(no job that it can serve is present)
 }

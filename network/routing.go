@@ -18,7 +18,7 @@ const (
 	maxTrafficBits = 1 << 20   // per number
 )
 
-// A trafficFlow is a graph with weights P_ab, in which nodes are eliminated. Nodes are numbered
+// A trafficFlow is a graph with weights P_ab from which nodes are eliminated. Nodes are numbered
 // from 0.
 type trafficFlow struct {
 	out, in []map[int]*big.Rat // out[a][b] = in[b][a] = P_ab > 0
@@ -45,8 +45,8 @@ func (f *trafficFlow) Add(a, b int, p *big.Rat) {
 	f.out[a][b], f.in[b][a] = sum, sum
 }
 
-// Solve returns v with v_b = Σ_a v_a P_ab for all nodes but the reference, whose v is 1. Every node
-// is left for another with positive weight.
+// Solve returns v with v_b = Σ_a v_a P_ab for all nodes except the reference, whose v is 1. Every
+// node must have a positive weight to another node.
 //
 // Nodes are eliminated one by one, those with the fewest paths through them first: with s
 // eliminated, P_ab grows by P_as P_sb/(1 - P_ss). In the reverse order v_s = Σ_a v_a P_as/(1 -
@@ -115,13 +115,13 @@ func trafficError(value, want string) error {
 	return &num.TooLargeError{Input: bad, Limit: maxTrafficBits / 8}
 }
 
-// order returns all nodes but the reference in the order of elimination, and rejects a graph that
-// takes too many products.
+// order returns all nodes except the reference in the order of elimination, and rejects a graph
+// that takes too many products.
 func (f *trafficFlow) order(reference int) ([]int, error) {
 	n := len(f.out)
 	out, in := make([]map[int]bool, n), make([]map[int]bool, n)
 	q := make(eliminations, 0, n)
-	current := make([]int, n) // products to eliminate a node now
+	current := make([]int, n) // products that eliminating each node takes now
 	for a := range n {
 		out[a], in[a] = map[int]bool{}, map[int]bool{}
 	}
@@ -178,7 +178,8 @@ func (f *trafficFlow) order(reference int) ([]int, error) {
 	return order, nil
 }
 
-// An elimination is a node with the number of products to eliminate it, as of when it was queued.
+// An elimination is a node with the number of products that its elimination took when it was
+// queued.
 type elimination struct{ products, node int }
 
 type eliminations []elimination

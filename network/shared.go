@@ -92,8 +92,8 @@ func groupKinds(sh *convolution.Shared, st *convolution.Station, role func(v con
 	}
 }
 
-// saturation returns the number of jobs of a kind above which more do not matter, from its limits
-// and servers, at most the number of jobs in the model.
+// saturation returns the number of jobs of a kind above which the rate does not change, according
+// to its limits and servers; it is at most the number of jobs in the model.
 func (s *system) saturation(of *Station, st *convolution.Station, k convolution.Kind) int {
 	most := max(of.Servers, 1)
 	class := st.Visits[k.Visits[0]].Class
@@ -122,8 +122,8 @@ func (s *system) nodesOf(i int, kinds []convolution.Kind) (capacities []*big.Rat
 	return capacities, serves
 }
 
-// limitsOf returns the limits of a station for its kinds; each limit contains all of a kind or none
-// of it.
+// limitsOf returns the limits of a station for its kinds; each limit contains either all classes of
+// a kind or none.
 func limitsOf(of *Station, st *convolution.Station, kinds []convolution.Kind) []ranktable.Limit {
 	var limits []ranktable.Limit
 	for _, l := range of.Limits {
@@ -138,7 +138,8 @@ func limitsOf(of *Station, st *convolution.Station, kinds []convolution.Kind) []
 	return limits
 }
 
-// rankOf returns the rank function of a station at the bit masks of its kinds, one for each class.
+// rankOf returns the rank function of a station at the bit masks of its kinds, of which there is
+// one for each class.
 func rankOf(of *Station, st *convolution.Station, kinds []convolution.Kind) []*big.Rat {
 	var visitors []int
 	for _, k := range kinds {

@@ -18,13 +18,13 @@ import (
 	"productform/num"
 )
 
-// drawStation draws a station with Order or Balanced, and the network of it and a delay. Some
+// drawStation draws a network of a delay and a station with Order or Balanced. Some
 // classes that visit it are open; the others belong to up to two closed chains (two classes of the
 // first chain turn into each other).
 func drawStation(t *rapid.T, open bool) *Model {
 	m := &Model{Stations: []Station{{Name: "s", Discipline: Order}, {Name: "d", Discipline: Delay}}}
 	one := big.NewRat(1, 1)
-	loop := func(name string, population int) Class { // one visit here, one to the delay
+	loop := func(name string, population int) Class { // one visit to the station, one to the delay
 		c := len(m.Classes)
 		return Class{
 			Name:       name,
@@ -58,8 +58,8 @@ func drawStation(t *rapid.T, open bool) *Model {
 	return m
 }
 
-// drawService draws what serves the jobs of a station that all classes of m visit, by the visit of
-// the same number.
+// drawService draws the service of a station that all classes of m visit, with the visit of the
+// same number.
 func drawService(t *rapid.T, m *Model, station int) {
 	s := &m.Stations[station]
 	s.Discipline = Order
@@ -113,8 +113,8 @@ func drawService(t *rapid.T, m *Model, station int) {
 	}
 }
 
-// withRoom returns a model with its arrival rates reduced if necessary: station 0 is stable at all
-// rates below factor times the result.
+// withRoom returns a model with its arrival rates reduced, if necessary, so that station 0 is
+// stable at all rates below factor times the result.
 func withRoom(t *rapid.T, m *Model, factor int64) *Model {
 	s, err := newDemands(context.Background(), m)
 	if err != nil {
@@ -132,8 +132,8 @@ func withRoom(t *rapid.T, m *Model, factor int64) *Model {
 
 // busy returns the rates at which the servers or nodes of a station serve jobs in order of arrival,
 // by definition: each node works on the first job that it can serve, each server takes the first
-// job that no limit denies it. With a rank function a job has the difference that it makes. It also
-// returns the total.
+// job that the limits allow. With a rank function, a job gets the difference that it makes. busy
+// also returns the total.
 func busy(m *Model, station int, jobs []int) *big.Rat {
 	s := &m.Stations[station]
 	total := new(big.Rat)
@@ -175,8 +175,8 @@ func busy(m *Model, station int, jobs []int) *big.Rat {
 	return total
 }
 
-// sequences calls visit for every sequence of classes with at most the given number of each, with Π
-// w/μ(first jobs).
+// sequences calls visit for every sequence of classes with at most the given number of each,
+// passing Π w/μ(first jobs).
 func sequences(m *Model, most []int, work []*big.Rat, visit func(jobs []int, weight *big.Rat)) {
 	var extend func(jobs []int, weight *big.Rat)
 	left := slices.Clone(most)
@@ -202,7 +202,7 @@ var engines = map[string]arithmetic.Number{
 	"float":   arithmetic.One(num.Float, 0),
 }
 
-// agrees reports whether x is want: exactly, between its bounds, or within its bound.
+// agrees reports whether x equals want: exactly, between its bounds, or within its error bound.
 func agrees(x arithmetic.Number, want *big.Rat) bool {
 	switch {
 	case x.Exact != nil:
@@ -222,7 +222,7 @@ func cmpRat(x *big.Float, r *big.Rat) int {
 	return y.Cmp(r)
 }
 
-// systemOf returns the system of a model that is stable, and station 0 with its classes' w.
+// systemOf returns the system of a stable model, and station 0 with the w of its classes.
 func systemOf(t *rapid.T, m *Model) (*system, []*big.Rat) {
 	s, err := newSystem(context.Background(), m)
 	if err != nil {
@@ -380,9 +380,9 @@ func TestTablesWithOpenClasses(t *testing.T) {
 	})
 }
 
-// openSums returns Σ Φ(x) w^x and the same times x_c for each class c, by population of the closed
-// chains, over states with a limited number of open jobs, by Φ(x) μ(x) = Σ Φ(x - e_c) over counts
-// of classes.
+// openSums returns Σ Φ(x) w^x, and the same with factor x_c for each class c, by population of the
+// closed chains. The sums are over states with a limited number of open jobs, and use Φ(x) μ(x) = Σ
+// Φ(x - e_c) over counts of classes.
 func openSums(s *system, work []*big.Rat, most []int, open int) (all []float64, jobs [][]float64) {
 	m := s.model
 	limit, axis := make([]int, len(m.Classes)), make([]int, len(m.Classes))
@@ -418,7 +418,7 @@ func openSums(s *system, work []*big.Rat, most []int, open int) (all []float64, 
 		} else {
 			var list []int
 			for c, n := range x {
-				for range min(n, 3) { // more never matter, since there are at most 3 servers
+				for range min(n, 3) { // more jobs never matter, since there are at most 3 servers
 					list = append(list, c)
 				}
 			}
@@ -454,7 +454,7 @@ func openSums(s *system, work []*big.Rat, most []int, open int) (all []float64, 
 	return all, jobs
 }
 
-// With limits, the total rate is the rate of the servers by their definition, in any order of
+// With limits, the total rate equals the rate of the servers by definition, for any order of
 // arrival.
 func TestRatesByCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -502,7 +502,7 @@ func TestTabulateEnds(t *testing.T) {
 }
 
 // The balance function and the rates of one table describe the same station; rates changed in one
-// state are rejected with that state, the worst of all.
+// state are rejected, and the error names that state as the worst.
 func TestTables(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawStation(t, false)
@@ -593,7 +593,7 @@ func TestTables(t *testing.T) {
 	})
 }
 
-// tabled returns m with a table in place of what serves its first station.
+// tabled returns m with a table instead of the service of its first station.
 func tabled(m *Model, table *Table) *Model {
 	c := *m
 	c.Stations = slices.Clone(m.Stations)
@@ -606,11 +606,11 @@ func tabled(m *Model, table *Table) *Model {
 	return &c
 }
 
-// Jobs move between two stations with Order, in all states: the jobs of each in order of arrival.
-// The rates are those of the servers by definition, and the stationary distribution is solved in
-// fractions. The product form has the same populations, jobs by class and idle nodes. Pairs in
-// which jobs cannot get into every order are left out: there the product form is the mean over the
-// orders at the start.
+// For two stations with Order, the product form matches the Markov chain of all states, the jobs of
+// each station in order of arrival, whose rates follow from the definition and whose stationary
+// distribution is solved in fractions: populations, jobs by class and idle nodes agree. Pairs in
+// which jobs cannot get into every order are omitted, since there the product form is the mean over
+// the orders at the start.
 func TestClosedPairInAllStates(t *testing.T) {
 	draw := rapid.Custom(func(t *rapid.T) *Model {
 		m := drawStation(t, false)
@@ -634,12 +634,12 @@ func TestClosedPairInAllStates(t *testing.T) {
 	}
 }
 
-// A pairState holds the classes of the jobs at each of two stations, a byte each, in order of
+// A pairState holds the classes of the jobs at each of two stations, one byte per job, in order of
 // arrival.
 type pairState [2]string
 
 // arrangements returns the number of states if jobs can get into every order: the jobs in some
-// order, each as some class of its chain, and where the first station ends.
+// order, each with some class of its chain, and the position at which the first station ends.
 func arrangements(m *Model) int {
 	n, ways := 0, 1
 	k := m.components()
@@ -653,7 +653,7 @@ func arrangements(m *Model) int {
 }
 
 // pairChain returns the Markov chain of the states that the jobs of m can reach from all at the
-// first station, nil if there are more than the given number.
+// first station, or nil if there are more than the given number.
 func pairChain(m *Model, most int) (chain *oracle.Chain[pairState], states []pairState) {
 	var first []byte
 	for c, class := range m.Classes {
@@ -738,7 +738,7 @@ func checkPair(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 	for _, v := range s.Stations[0].Visits {
 		chainOf[v.Class] = v.K
 	}
-	// mean of a statistic with the table in place of values
+	// mean of a statistic, with the table instead of values
 	mean := func(table convolution.Table, station int) *big.Rat {
 		sum := new(big.Rat)
 		for n := range points {
@@ -805,7 +805,7 @@ func checkPair(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 }
 
 // checkPairStates compares the states by counts, and the rates at which jobs leave in each, with
-// those of the chain of orders.
+// the chain of orders.
 func checkPairStates(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 	t.Helper()
 	type flow struct{ station, class int }
@@ -877,8 +877,8 @@ func checkPairStates(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 	}
 }
 
-// States of a station that closed and open classes visit, by sums over the sequences of jobs there:
-// probabilities are proportional to the sums, and no omitted state is more likely than the last.
+// At a station that closed and open classes visit, probabilities of states are proportional to sums
+// over the sequences of jobs, and no omitted state is more likely than the last listed one.
 func TestLikelyStatesMatchSumsOverSequences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := withRoom(t, drawStation(t, true), 2)
@@ -982,7 +982,7 @@ func TestLikelyStatesMatchSumsOverSequences(t *testing.T) {
 			}
 			place(0, here[key])
 		}
-		unit := 0.0 // probability of a state of weight 1
+		unit := 0.0 // probability of a state with weight 1
 		for key, p := range listed {
 			if w := weights[key]; w != nil && w.Sign() > 0 {
 				f, _ := w.Float64()
@@ -1001,8 +1001,8 @@ func TestLikelyStatesMatchSumsOverSequences(t *testing.T) {
 	})
 }
 
-// openOnly returns a model without its closed classes. They come first, and a rank function keeps
-// the sets of the others.
+// openOnly returns a model without its closed classes. Closed classes come first, and a rank
+// function keeps the sets of the open ones.
 func openOnly(m *Model) *Model {
 	first := slices.IndexFunc(m.Classes, func(c Class) bool { return c.ArrivalRate != nil })
 	n := &Model{Stations: slices.Clone(m.Stations), Classes: m.Classes[first:]}

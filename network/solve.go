@@ -15,13 +15,13 @@ import (
 
 // Solve returns the stationary measures of a network: closed chains by convolution on the lattice
 // of their populations, with open chains folded in, and open networks in closed form, station by
-// station. All sums are of positive terms, so no digits are lost, whatever the population, the
-// number of servers, the rates and the demands.
+// station. All sums have only positive terms, so no digits are lost, for any populations, numbers
+// of servers, rates and demands.
 //
 // With M different stations, at most m different rates per station, K closed chains and L = Π_k
-// (N_k + 1) populations, it takes about (log2(M) + 3) M m K L products and sums, and 2 (log2(M) +
-// 3) tables of L numbers: 8 bytes each in float64. A station with Order or Balanced takes another
-// L²/2^K for each of these but one, since tables are convolved. More than 1e13 products, which
+// (N_k + 1) populations, it takes about (log2(M) + 3) M m K L products and sums, and 2
+// (log2(M) + 3) tables of L numbers: 8 bytes each in float64. Each station with Order or Balanced
+// after the first takes another L²/2^K, since tables are convolved. More than 1e13 products, which
 // would take hours, are rejected, as are models that exceed the memory limit. In float64 the
 // relative error of a number is below about 2 (Σ_k N_k (K + 1) + M (K + 2)) 2^-53, since a job is
 // at one station at a time.
@@ -29,7 +29,7 @@ import (
 // It returns the errors of [Model.Check], an [*UnstableError], which wraps [num.ErrUnstable], a
 // [*num.TooLargeError] (immediately), an *[num.InputError] for settings out of range or results
 // beyond the range of float64, and [num.ErrDigits]. Solve also returns the error of the context
-// promptly after it has ended. m is not modified.
+// promptly after cancellation. m is not modified.
 func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	return Answer(ctx, m, Question{}, s)
 }
@@ -62,7 +62,7 @@ type problem struct {
 	model *Model
 }
 
-// newProblem makes the plan, except for a network that is far too large.
+// newProblem makes the plan, unless the network is far too large.
 func newProblem(sys *system, s Settings) (problem, error) {
 	if err := convolution.Refuse(&sys.System, s.MaxBytes); err != nil {
 		return problem{}, err
@@ -100,7 +100,7 @@ func newRequest(q Question, s Settings) (request, error) {
 	return r, err
 }
 
-// solve returns the measures with several populations, up to those of the plan, by the engine of
+// solve returns the measures for several populations, up to those of the plan, with the engine of
 // the settings.
 func (p problem) solve(ctx context.Context, s request, at [][]int) ([]*Result, error) {
 	var results []*Result
@@ -146,8 +146,8 @@ func (p problem) solve(ctx context.Context, s request, at [][]int) ([]*Result, e
 	return results, nil
 }
 
-// withFloatTolerance adds to the error of an enclosure that is too large the tolerance that float64
-// meets.
+// withFloatTolerance adds the tolerance that float64 meets to the error about an enclosure that is
+// too large.
 func (s request) withFloatTolerance(err error, results []*Result) error {
 	var large *num.TooLargeError
 	if s.Engine == num.Enclose || !errors.As(err, &large) {
@@ -167,7 +167,7 @@ func (s request) withFloatTolerance(err error, results []*Result) error {
 	return &more
 }
 
-// solveAt returns the measures with several populations, up to those of the plan, by one engine.
+// solveAt returns the measures for several populations, up to those of the plan, with one engine.
 func (p problem) solveAt(ctx context.Context, s request, engine num.Engine, prec uint, at [][]int) ([]*Result, error) {
 	results := make([]*Result, len(at))
 	measures, err := p.measures(ctx, s, engine, prec, at, results)

@@ -18,8 +18,8 @@ func drawFraction(t *rapid.T, label string) *big.Rat {
 	return big.NewRat(rapid.Int64Range(1, 12).Draw(t, label), rapid.Int64Range(1, 12).Draw(t, label+" over"))
 }
 
-// drawTotals returns a network of stations that depend on totals, with up to three closed classes,
-// and up to two open ones on request.
+// drawTotals returns a network of stations whose rates depend on totals, with up to three closed
+// classes, and up to two open ones on request.
 func drawTotals(t *rapid.T, open bool) *network.Model {
 	m := &network.Model{}
 	for i := range rapid.IntRange(1, 3).Draw(t, "stations") {
@@ -66,7 +66,7 @@ func drawTotals(t *rapid.T, open bool) *network.Model {
 	for c := range rapid.IntRange(0, 2).Draw(t, "open") {
 		k := network.Class{Name: fmt.Sprint("o", c), ArrivalRate: big.NewRat(1, 1), Visits: visits(4)}
 		k.Visits[0].Count = big.NewRat(1, 1)
-		for _, v := range k.Visits { // at most an eighth of the rate of the station with many jobs
+		for _, v := range k.Visits { // at most an eighth of the station's rate with many jobs
 			s := m.Stations[v.Station]
 			rate := big.NewRat(int64(max(s.Servers, 1)), 1)
 			if s.Rate != nil {
@@ -86,8 +86,8 @@ func drawTotals(t *rapid.T, open bool) *network.Model {
 	return m
 }
 
-// A census holds the sums over all states of a network with visits by count, divided by the
-// normalization: by station and class.
+// A census holds sums over all states of a network with visits by count, by station and class,
+// divided by the normalization.
 type census struct {
 	jobs  [][]*big.Rat
 	empty []*big.Rat
@@ -115,7 +115,7 @@ func takeCensus(m *network.Model) *census {
 			}
 		}
 	}
-	// weight[i][n][o] of n closed and o open jobs: (n+o)!/(o! Π α(j)) ρ^o.
+	// weight[i][n][o] for n closed and o open jobs: (n+o)!/(o! Π α(j)) ρ^o.
 	total := 0
 	for _, k := range m.Classes {
 		total += k.Population
@@ -266,7 +266,7 @@ func alphaOf(s network.Station, n int) *big.Rat {
 }
 
 // checkNear fails unless a value is within the relative tolerance tol of want, or within its bounds
-// if it has some.
+// if it has any.
 func checkNear(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -288,8 +288,8 @@ func checkNear(t interface {
 	}
 }
 
-// All engines agree with the sum over all states: closed networks exactly, mixed ones as far as
-// open jobs were counted.
+// All engines agree with the sum over all states: closed networks exactly, mixed networks up to the
+// truncation of open jobs.
 func TestSolveMatchesSumOverStates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTotals(t, rapid.Bool().Draw(t, "mixed"))
@@ -326,8 +326,8 @@ func TestSolveMatchesSumOverStates(t *testing.T) {
 	})
 }
 
-// Demands that differ by a factor of 1e240 keep their digits in float64; results beyond its range
-// are rejected.
+// Demands that differ by a factor of 1e240 keep their precision in float64; results beyond its
+// range are rejected.
 func TestDemandsFarApart(t *testing.T) {
 	tiny := new(big.Rat).SetFrac(big.NewInt(3), new(big.Int).Exp(big.NewInt(10), big.NewInt(120), nil))
 	for chains := 1; chains <= 2; chains++ {

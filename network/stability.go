@@ -18,8 +18,8 @@ type UnstableError struct {
 	Station  int      // row of the model's stations
 	Name     string   // name of the station
 	Classes  []int    // rows of the model's classes, of open chains
-	Work     *big.Rat // that their jobs bring to the station per unit of time
-	Capacity *big.Rat // what the station can do for them per unit of time; at most Work
+	Work     *big.Rat // work that they bring to the station per unit of time
+	Capacity *big.Rat // work that the station can do for them per unit of time; at most Work
 }
 
 func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
@@ -30,11 +30,10 @@ func (e *UnstableError) Error() string {
 		e.Classes, e.Work.RatString(), input.Quote(e.Name), e.Capacity.RatString())
 }
 
-// A Stability reports the load of the stations by open and closed chains relative to their
-// capacity.
+// A Stability reports how open and closed chains load the stations, relative to their capacities.
 type Stability struct {
-	// for every station and every set of classes of open chains, the work that they bring is less
-	// than the work that the station can do for them
+	// whether every set of classes of open chains brings each station less work than it can do for
+	// them
 	Stable bool
 	// the network is stable if and only if all arrival rates are multiplied by less than this; nil
 	// if there is no such limit
@@ -48,26 +47,26 @@ type Stability struct {
 // none, or if the station cannot be overloaded (discipline delay).
 type Load struct {
 	Name string // name of the station
-	// min over A of μ(A)/w(A), the work that the station can do for the classes of A over what they
-	// bring
+	// min over A of μ(A)/w(A), the ratio of the work that the station can do for the classes of A
+	// to the work that they bring
 	CriticalScale *big.Rat
-	Bottleneck    []int    // the classes of an A that attains it: one of the fewest
+	Bottleneck    []int    // classes of a smallest A that attains it
 	Work          *big.Rat // w(A), per unit of time
 	Capacity      *big.Rat // μ(A), per unit of time
 }
 
 // A Saturation is the limit of a closed chain as its population grows, while all others stay
-// constant. Closed chains never make a station unstable: their jobs wait there, in the limit nearly
-// all of them, and the throughput tends to
+// constant. Closed chains never make a station unstable: in the limit, nearly all their jobs wait
+// there, and the throughput tends to
 //
 //	min over stations and sets A of (μ(A) - ρ(A)) / D(A),
 //
-// D(A) the work that the classes of the chain in A bring per cycle and ρ(A) the open load of A, the
-// radius of convergence of the product form.
+// where D(A) is the work that the classes of the chain in A bring per cycle and ρ(A) the open load
+// of A. It is the radius of convergence of the product form.
 type Saturation struct {
 	Names   []string // names of the classes of the chain
 	Classes []int    // rows of the classes of the chain
-	// that limit, cycles per unit of time; nil if there is none (only stations with delay), or if
+	// that limit in cycles per unit of time; nil if there is none (only stations with delay), or if
 	// the chain visits a station with a table
 	Throughput *big.Rat
 	Station    int    // row of the first station that attains it; -1 if Throughput is nil
@@ -75,11 +74,11 @@ type Saturation struct {
 	Bottleneck []int  // classes of A, from the chain and from open chains
 }
 
-// CheckStability returns how far a network is from instability and from saturation, in fractions.
-// For models that [Model.CheckSizes] rejects, its conditions are necessary but may not be
-// sufficient: FCFS can then be unstable at smaller loads (M. Bramson, "Instability of FIFO queueing
-// networks", Annals of Applied Probability 4, 1994, 414–431). It takes O(2^n) sums at a station
-// with Order or Balanced, with n classes that it distinguishes, and one elimination of the traffic
+// CheckStability returns the distances of a network from instability and from saturation, in
+// fractions. For models that [Model.CheckSizes] rejects, its conditions are necessary but may not
+// be sufficient: FCFS can then be unstable at smaller loads (M. Bramson, "Instability of FIFO
+// queueing networks", Annals of Applied Probability 4, 1994, 414–431). It takes O(2^n) sums at a
+// station with Order or Balanced that distinguishes n classes, and one elimination of the traffic
 // equations. It returns the errors of [Model.Check], a [*TableError], a [*num.TooLargeError], and
 // ctx.Err() promptly after ctx is done.
 func CheckStability(ctx context.Context, m *Model) (*Stability, error) {
@@ -112,7 +111,7 @@ func CheckStability(ctx context.Context, m *Model) (*Stability, error) {
 	return r, nil
 }
 
-// checkStable rejects an overloaded station, and settles one with Order or Balanced.
+// checkStable rejects an overloaded station, and settles stations with Order or Balanced.
 func (s *system) checkStable(ctx context.Context, i int) error {
 	load, err := s.load(ctx, i)
 	if err != nil {
@@ -225,8 +224,8 @@ func (a *tightSet) classes(st *convolution.Station) []int {
 }
 
 // tightest returns the set with the smallest (μ(A) - ρ(A))/w(A), with w the work of visits that
-// bring work and ρ the work of visits that take capacity away, over all A with w(A) > 0. Among
-// equals it returns the first with the fewest kinds.
+// bring work and ρ the work of visits that take capacity away, over all A with w(A) > 0. Of equal
+// sets it returns the first with the fewest kinds.
 func tightest(
 	ctx context.Context, st *convolution.Station, brings, takes func(v convolution.Visit) bool,
 ) (*tightSet, error) {
@@ -249,12 +248,12 @@ func tightest(
 	return all, nil
 }
 
-// tightestShared is tightest at a station with Order or Balanced.
+// tightestShared does the same as tightest at a station with Order or Balanced.
 func tightestShared(
 	ctx context.Context, st *convolution.Station, brings, takes func(v convolution.Visit) bool,
 ) (*tightSet, error) {
 	sh := st.Shared
-	var place []int // the kinds that bring or take
+	var place []int // kinds that bring work or take capacity
 	for c, k := range sh.Kinds {
 		if v := st.Visits[k.Visits[0]]; brings(v) || takes(v) {
 			place = append(place, c)

@@ -26,9 +26,9 @@ func read(t testing.TB, text string) *network.Model {
 	return m
 }
 
-// An open station with Order is stable if the queue of the same arrival rates and rank function is;
-// package stability finds its critical scale and bottleneck from a table of all sets. With limits,
-// the rank function is the total rate with very many jobs of each class.
+// An open station with Order is stable if the queue with the same arrival rates and rank function
+// is; package stability finds its critical scale and bottleneck from a table of all sets. With
+// limits, the rank function is the total rate with very many jobs of each class.
 func TestCriticalScaleMatchesQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "classes")
@@ -132,10 +132,10 @@ func TestCriticalScaleMatchesQueue(t *testing.T) {
 	})
 }
 
-// A mixed network: its bottleneck, the saturation of closed chains, and the error of an unstable
-// one. Open jobs, whose sizes are 2, leave half of the cpu's 4, so closed cycles of 3/2 there are
-// limited to 2/(3/2) = 4/3, and by the disk to 1/(3/4) = 4/3: the first counts. Order: 1 per unit
-// of time for both classes, 1/2 left.
+// A mixed network has the expected bottleneck, saturation of closed chains, and error if unstable.
+// Open jobs of size 2 leave half of the cpu's rate of 4, so closed cycles with work 3/2 there are
+// limited to 2/(3/2) = 4/3. The disk limits them to 1/(3/4) = 4/3, too, and the first station
+// counts. At the station with Order the rate is 1 for both classes, of which 1/2 is left.
 func TestStabilityOfMixedNetworks(t *testing.T) {
 	const text = `
 stations:
@@ -179,7 +179,8 @@ classes:
 		t.Fatal(err)
 	}
 	if want := "unstable: work arrives at least as fast as it can be done: " +
-		`classes [3] bring 4 units of work per unit of time to station "cpu", which can do 4 for them`; err.Error() != want {
+		`classes [3] bring 4 units of work per unit of time to station "cpu", which can do 4 for them`; err.Error() !=
+		want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

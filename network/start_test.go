@@ -16,7 +16,7 @@ import (
 )
 
 // drawClosed draws a closed network of up to three stations and four jobs. Each class visits some
-// stations, more often those with LCFS than others, and sizes are exponential.
+// stations, preferably those with LCFS, and sizes are exponential.
 func drawClosed(t *rapid.T) *Model {
 	m := &Model{}
 	n, classes := rapid.IntRange(1, 3).Draw(t, "stations"), rapid.IntRange(1, 3).Draw(t, "classes")
@@ -85,8 +85,8 @@ func allArrangements(m *Model) []allState {
 	return states
 }
 
-// recurrent returns the closed communicating sets of states, each as one of its members and its
-// size.
+// recurrent returns the closed communicating sets of states, each represented by one of its
+// members, and their sizes.
 func recurrent(m *Model, states []allState) map[allState]int {
 	number := map[allState]int{}
 	for k, s := range states {
@@ -121,9 +121,9 @@ func recurrent(m *Model, states []allState) map[allState]int {
 	return sets
 }
 
-// Check rejects a closed network if, and only if, its numbers depend on the start. The literal
-// chain of all orders of all jobs has one or more closed sets of states. If these have the same
-// mean jobs and throughputs, Solve returns them; otherwise the model is rejected.
+// Check rejects a closed network if, and only if, its numbers depend on the start. The Markov chain
+// of all orders of all jobs has one or more closed sets of states. If these have the same mean jobs
+// and throughputs, Solve returns them; otherwise the model is rejected.
 func TestRejectedIfNumbersDependOnStart(t *testing.T) {
 	answered, rejected := 0, 0
 	draw := rapid.Custom(drawClosed)

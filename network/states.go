@@ -16,12 +16,12 @@ import (
 	"productform/num"
 )
 
-// A StateResult is a state of the network: how many jobs of each class are at each station,
-// whatever their order.
+// A StateResult is a state of the network: the number of jobs of each class at each station, in any
+// order.
 type StateResult struct {
 	Name        string      `json:"state"`       // "cpu: 2 a, 1 b; disk: 1 a", or "empty"
-	Probability num.Value   `json:"probability"` // in the long run
-	Jobs        []StateJobs `json:"jobs"`        // by station and class, where there are some
+	Probability num.Value   `json:"probability"` // long-run probability
+	Jobs        []StateJobs `json:"jobs"`        // by station and class, only nonzero numbers
 }
 
 // A StateJobs holds the jobs of a class at a station in a state.
@@ -32,9 +32,9 @@ type StateJobs struct {
 	Jobs         int    `json:"jobs"`    // at least one
 
 	// DepartureRate is the rate at which jobs of the class leave the station in this state, on
-	// average over their orders. DepartureProbability is its share of the rates of all classes
-	// there: the probability that the next job to leave the station has this class, if none arrives
-	// earlier.
+	// average over their orders. DepartureProbability is its fraction of the rates of all classes
+	// there: the probability that the next job to leave the station has this class, if no job
+	// arrives earlier.
 	DepartureRate        num.Value `json:"departure_rate"`
 	DepartureProbability num.Value `json:"departure_probability"`
 }
@@ -43,21 +43,21 @@ type StateJobs struct {
 const (
 	mostStates      = 10_000  // states in the result
 	mostOfStation   = 1 << 20 // states of one station to examine
-	mostPairs       = 1 << 26 // pairs of populations, of a station and of those before it
-	negligible      = 1000    // log2 of how much likelier one state is than another that need not be found
-	tailBits        = 1088    // precision of the total weight of states not visited
+	mostPairs       = 1 << 26 // pairs of populations of a station and of the previous stations
+	negligible      = 1000    // log2 of the ratio of probabilities beyond which a state may be omitted
+	tailBits        = 1088    // precision of the total weight of states that are not visited
 	bytesOfChoice   = 32
 	firstOpenJobs   = 8
 	bytesOfOneState = 200
 )
 
-// A choice is a state of some stations with given populations: a state of the last of them, and a
-// choice for those before.
+// A choice is a state of the first few stations with given populations: a state of the last of
+// them, and a choice for the previous ones.
 type choice struct {
 	log    float64 // log2 of its weight
-	at     int     // populations at the last station, as a point of its box
+	at     int     // populations at the last station, as an index of its box
 	rank   int     // row of the state there
-	before int     // row of the choice for the stations before it
+	before int     // row of the choice for the previous stations
 }
 
 // likely adds the most likely states. It works station by station: for each population, the most
@@ -87,7 +87,7 @@ func (a *answer) likely(ctx context.Context, all []stationMeasure) error {
 		}
 		found, levels, choices = append(found, s), append(levels, next), next
 	}
-	states := make([][][]int, 0, a.request.States) // by station, of each state
+	states := make([][][]int, 0, a.request.States) // by station, for each state
 	for r := range choices[len(choices)-1] {
 		x, m := make([][]int, len(stations)), populations.States-1
 		for n := len(stations) - 1; n >= 0; n-- {
@@ -101,7 +101,7 @@ func (a *answer) likely(ctx context.Context, all []stationMeasure) error {
 	return a.writeStates(ctx, states, all)
 }
 
-// visitedFirst returns all stations, those that closed chains visit first.
+// visitedFirst returns all stations, starting with those that closed chains visit.
 func (a *answer) visitedFirst() (stations []int) {
 	for i := range a.System.Stations {
 		if a.isVisited(i) {
@@ -162,14 +162,14 @@ func logOf(w arithmetic.Number) float64 {
 	return math.Round(w.Log2()/unit) * unit
 }
 
-// extend returns the most likely choices with population m for a station and those before it, given
-// the choices for those before.
+// extend returns the most likely choices with population m for a station and the previous ones,
+// given the choices for the previous ones.
 func (s *stationStates) extend(populations lattice.Box, m int, before [][]choice, most int) (list []choice) {
 	upTo := populations.Point(m)
 	for k, n := range s.box.Limits {
 		upTo[k] = min(upTo[k], n)
 	}
-	var queue eventqueue.Queue[choice] // by -log
+	var queue eventqueue.Queue[choice] // ordered by -log
 	from := func(c choice) []choice {
 		if rest := m - populations.Number(s.box.Point(c.at)); rest < len(before) {
 			return before[rest]
@@ -239,8 +239,8 @@ func (a *answer) statesOf(ctx context.Context, i int) (*stationStates, error) {
 }
 
 // rising returns a number of jobs at station i, if there is one, above which every state is at most
-// as likely as some state with one fewer job. As F(x) μ(x) = Σ_c w_c F(x-e_c), it is enough that
-// the work of the classes present is at most μ(x).
+// as likely as some state with one fewer job. As F(x) μ(x) = Σ_c w_c F(x-e_c), it suffices that the
+// work of the classes present is at most μ(x).
 func (a *answer) rising(i int) (jobs int, ok bool) {
 	st := &a.System.Stations[i]
 	if sh := st.Shared; sh != nil {
@@ -279,8 +279,8 @@ func (a *answer) rising(i int) (jobs int, ok bool) {
 }
 
 // climbDown returns the most likely states of station i, which no closed chain visits. It starts
-// with all states of up to a number of jobs, and adds those with one more job than a state found.
-// If a state found is at the end of the table, it starts again with a larger table.
+// with all states of up to a number of jobs, and adds the states with one more job than a known
+// state. If a known state is at the end of the table, it restarts with a larger table.
 func (a *answer) climbDown(ctx context.Context, i, jobs int) (list []stationState, err error) {
 	st := &a.System.Stations[i]
 	most, some := make([]int, len(st.Visits)), 0
@@ -292,7 +292,7 @@ func (a *answer) climbDown(ctx context.Context, i, jobs int) (list []stationStat
 	for {
 		if st.Shared != nil {
 			err = a.checkStates(i, lattice.Size(most))
-		} else if err = a.checkStates(i, float64(jobs)); err == nil { // C(jobs + some, some) grows with both
+		} else if err = a.checkStates(i, float64(jobs)); err == nil { // C(jobs + some, some) increases with both
 			err = a.checkStates(i, math.Exp(lgamma(jobs+some)-lgamma(jobs)-lgamma(some)))
 		}
 		if err != nil {
@@ -302,7 +302,7 @@ func (a *answer) climbDown(ctx context.Context, i, jobs int) (list []stationStat
 		if err != nil {
 			return nil, err
 		}
-		var queue eventqueue.Queue[stationState] // by -log
+		var queue eventqueue.Queue[stationState] // ordered by -log
 		seen := map[string]bool{}
 		push := func(x []int) {
 			if key := fmt.Sprint(x); !seen[key] {
@@ -371,8 +371,8 @@ func (a *answer) checkStates(i int, states float64) error {
 		Limit: bytesOfOneState * mostOfStation, Instead: []num.Remedy{num.Simulation}}
 }
 
-// visit visits the states of station i with at most open jobs of open classes. whole has the sums
-// of the weights of all states. It reports whether the omitted states are negligible.
+// visit visits the states of station i with at most the number open of open jobs; whole holds the
+// sums of the weights of all states. It reports whether the omitted states are negligible.
 func (a *answer) visit(
 	ctx context.Context, i int, s *stationStates, open int, whole []arithmetic.Number,
 ) (bool, error) {
@@ -422,8 +422,8 @@ func (a *answer) visit(
 	return whole == nil || s.isComplete(whole, seen, a.request.States), nil
 }
 
-// add keeps a state if it is one of the most likely with its populations; among equals, the earlier
-// one.
+// add keeps a state if it is one of the most likely with its populations; of equally likely states
+// it keeps the earlier one.
 func (s *stationStates) add(at int, state stationState, most int) {
 	list := s.at[at]
 	k, _ := slices.BinarySearchFunc(list, state, func(a, b stationState) int {
@@ -442,11 +442,11 @@ func (s *stationStates) add(at int, state stationState, most int) {
 }
 
 // isComplete reports whether, for each population, all states that were not visited are together
-// less likely than the last one kept, or negligible in comparison to the first.
+// less likely than the last kept state, or negligible compared with the first.
 func (s *stationStates) isComplete(whole, seen []arithmetic.Number, most int) bool {
 	for at, list := range s.at {
 		rest := new(big.Float).Sub(whole[at].Interval.High, seen[at].Interval.Low)
-		if len(list) == 0 || rest.Sign() <= 0 { // it has no states if a chain visits it only with work of 0
+		if len(list) == 0 || rest.Sign() <= 0 { // there are no states if a chain visits the station only with work 0
 			continue
 		}
 		left := arithmetic.Number{Interval: num.Interval{Low: rest, High: rest}}.Log2()
@@ -527,8 +527,8 @@ func (a *answer) orders(t *convolution.Totals, rates []*big.Rat, most int) []ari
 	return list
 }
 
-// weights returns a function of the weight of station i with x <= most jobs by visit: Φ(x) Π_v
-// w_v^x_v, where Φ counts the orders of classes that the station cannot distinguish.
+// weights returns a function that gives the weight of station i with x <= most jobs by visit: Φ(x)
+// Π_v w_v^x_v, where Φ counts the orders of classes that the station does not distinguish.
 func (a *answer) weights(ctx context.Context, i int, most []int) (func(x []int) arithmetic.Number, error) {
 	st := &a.System.Stations[i]
 	total, factors := 0, make([][]arithmetic.Number, len(most))
@@ -587,7 +587,7 @@ func (a *answer) weights(ctx context.Context, i int, most []int) (func(x []int) 
 
 // writeStates adds states, given by station and visit, to the result with their probabilities.
 func (a *answer) writeStates(ctx context.Context, states [][][]int, all []stationMeasure) error {
-	scale, resting := a.one, new(big.Rat) // of products of weights: scale e^-resting
+	scale, resting := a.one, new(big.Rat) // factor of products of weights: scale e^-resting
 	switch {
 	case len(a.Order) > 0 && a.AreEqual():
 		scale = scale.Quo(a.EqualSum(a.one))
@@ -640,8 +640,8 @@ func (a *answer) writeStates(ctx context.Context, states [][][]int, all []statio
 	return nil
 }
 
-// departures returns the jobs x of station i, whose weight is w = F(x), with the rates at which
-// they leave: r F(x-e_v)/w for visit v with ratio r.
+// departures returns the jobs x of station i, whose weight is w = F(x), with their departure rates:
+// r F(x-e_v)/w for visit v with ratio r.
 func (a *answer) departures(
 	i int, x []int, w arithmetic.Number, weight func(x []int) arithmetic.Number,
 ) (list []StateJobs, name string) {

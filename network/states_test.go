@@ -17,9 +17,9 @@ import (
 	"productform/oiqueue"
 )
 
-// Random rank functions at one station that open classes visit: probabilities are products along
-// all orders of the jobs over the sum over sets of classes, and no omitted state is more likely
-// than a listed one.
+// For random rank functions at a station that open classes visit, probabilities are products along
+// all orders of the jobs, divided by the sum over sets of classes, and no omitted state is more
+// likely than a listed one.
 func TestLikelyStatesOfRankFunctions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 3).Draw(t, "classes")
@@ -42,7 +42,7 @@ func TestLikelyStatesOfRankFunctions(t *testing.T) {
 			rank[set] = new(big.Rat).Add(rank[set], big.NewRat(rapid.Int64Range(0, 3).Draw(t, "more"), 2))
 			s.Rank = append(s.Rank, network.SetRate{Classes: classes, Rate: rank[set]})
 		}
-		for i := range lambda { // total at most 1/3 of the smallest capacity
+		for i := range lambda { // their total is at most 1/3 of the smallest capacity
 			lambda[i] = big.NewRat(rapid.Int64Range(0, 4).Draw(t, "rate"), int64(24*n))
 			m.Classes = append(m.Classes, network.Class{Name: string(rune('a' + i)), ArrivalRate: lambda[i],
 				Visits: []network.Visit{{Next: leaves()}}})
@@ -114,8 +114,8 @@ func TestLikelyStatesOfRankFunctions(t *testing.T) {
 }
 
 // In closed, open and mixed networks, probabilities of numbers of jobs at a station differ from
-// sums over the listed states by at most the probability of the others. A state that differs from
-// one of them by one job is listed, or is no more likely than the last.
+// sums over the listed states by at most the probability of all other states. A state that differs
+// from a listed one by one job is listed or no more likely than the last.
 func TestLikelyStatesAddUpToDistributions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTotals(t, rapid.Bool().Draw(t, "open"))
@@ -127,7 +127,7 @@ func TestLikelyStatesAddUpToDistributions(t *testing.T) {
 			t.Fatal(err)
 		}
 		left := 1.0
-		with := make([][4]float64, len(m.Stations)) // by station and jobs there
+		with := make([][4]float64, len(m.Stations)) // by station and number of jobs there
 		probability := map[string]float64{}
 		for _, s := range r.LikelyStates {
 			left -= s.Probability.Float
@@ -163,8 +163,8 @@ func TestLikelyStatesAddUpToDistributions(t *testing.T) {
 	})
 }
 
-// checkNeighbours takes a job out of a state, and puts one of its class at another visit or, if it
-// is open, anywhere.
+// checkNeighbours moves a job of a state to another visit of its chain or, if it is open, to any
+// visit, removes it, or adds one.
 func checkNeighbours(t *rapid.T, m *network.Model, s network.StateResult, listed map[string]float64, last float64) {
 	x := make([][]int, len(m.Classes))
 	for c, class := range m.Classes {
@@ -253,8 +253,8 @@ func leaves() []network.Branch {
 	return []network.Branch{{Class: network.Leaves, Probability: big.NewRat(1, 1)}}
 }
 
-// Clusters as stations with nodes: if stable, no state is more likely than the empty one, which has
-// probability 1/Z.
+// If a cluster written as a station with nodes is stable, no state is more likely than the empty
+// one, which has probability 1/Z.
 func TestLikelyStatesOfReferences(t *testing.T) {
 	for _, ref := range oracle.References() {
 		if !ref.Expect.Stable {
@@ -314,9 +314,9 @@ func TestLikelyStatesTooMany(t *testing.T) {
 	}
 }
 
-// Classes of one queue that turn into each other by routing probabilities form an order-independent
-// queue with the effective arrival rates: the throughputs of visits solve the traffic equations,
-// and jobs and states match package oiqueue.
+// Classes of one queue that change into each other with routing probabilities form an
+// order-independent queue with the effective arrival rates: the throughputs of visits solve the
+// traffic equations, and jobs and states match package oiqueue.
 func TestRoutingWithinAQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := context.Background()
@@ -343,7 +343,7 @@ func TestRoutingWithinAQueue(t *testing.T) {
 		m := &network.Model{Stations: []network.Station{s}}
 		for i := range n {
 			r.External = append(r.External, big.NewRat(rapid.Int64Range(1, 4).Draw(t, "rate"), int64(100*n)))
-			row, left := make([]*big.Rat, n), int64(10) // a job leaves with probability 1/10 or more
+			row, left := make([]*big.Rat, n), int64(10) // a job leaves with probability at least 1/10
 			var next []network.Branch
 			for j := range n {
 				p := rapid.Int64Range(0, left-1).Draw(t, "probability")
@@ -401,7 +401,7 @@ func TestRoutingWithinAQueue(t *testing.T) {
 	})
 }
 
-// The states at several populations match those of each model alone.
+// The states for several populations match those of each model alone.
 func TestLikelyStatesOfASweep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTotals(t, rapid.Bool().Draw(t, "open"))

@@ -23,18 +23,19 @@ const (
 	ArrivalRate Parameter = "arrival_rate" // rate of a class
 )
 
-// A Change gives a parameter of a class one value after the other.
+// A Change gives a parameter of a class one value after another.
 type Change struct {
 	Parameter Parameter
 	Class     int        // row of the model's classes
-	Visit     int        // MeanSize: row of its visits
-	Values    []*big.Rat // as the model takes them; populations are integers
+	Visit     int        // MeanSize: row of the visit
+	Values    []*big.Rat // as in the model; populations are integers
 }
 
-// Sweep answers a question about a network for each value of a parameter, with all else unchanged,
-// and returns the results of [Answer] in the order of the values. All values of a population use
-// the tables of the largest, which takes about the time of one solution. It returns the errors of
-// Answer, with the value that they belong to; populations must be integers. m is not modified.
+// Sweep answers a question about a network for each value of a parameter, with everything else
+// unchanged, and returns the results of [Answer] in the order of the values. All values of a
+// population use the tables of the largest one, which takes about the time of one solution. It
+// returns the errors of Answer, with the value concerned; populations must be integers. m is not
+// modified.
 func Sweep(ctx context.Context, m *Model, c Change, q Question, s Settings) ([]*Result, error) {
 	ask, err := newRequest(q, s)
 	if err != nil {
@@ -121,7 +122,7 @@ func (m *Model) changed(c Change, value *big.Rat) *Model {
 	return &n
 }
 
-// sweepPopulation solves for all populations on the lattice of the largest.
+// sweepPopulation solves for all populations on the lattice of the largest one.
 func (m *Model) sweepPopulation(ctx context.Context, c Change, s request) ([]*Result, error) {
 	largest := slices.MaxFunc(c.Values, (*big.Rat).Cmp)
 	least := slices.MinFunc(c.Values, (*big.Rat).Cmp)

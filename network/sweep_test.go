@@ -52,8 +52,8 @@ func sameResults(t interface {
 	}
 }
 
-// A sweep gives the same results as each value alone: populations from the tables of the largest,
-// sizes and rates one by one.
+// A sweep gives the same results as each value alone: populations use the tables of the largest,
+// sizes and rates are solved one by one.
 func TestSweepMatchesSolve(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTotals(t, rapid.Bool().Draw(t, "mixed"))
@@ -101,7 +101,7 @@ func TestSweepMatchesSolve(t *testing.T) {
 }
 
 // With one chain and many servers, a single population is computed from lists and a sweep over many
-// from tables: both match in fractions, also with open jobs.
+// from tables: both agree in fractions, also with open jobs.
 func TestListsMatchTables(t *testing.T) {
 	m := serversOf(1, 9, 3)
 	m.Stations[2].Servers = 0
@@ -151,8 +151,8 @@ func TestSweepRefuses(t *testing.T) {
 	}
 }
 
-// Throughputs and delays lie within their bounds, with any rates, several chains and open ones; the
-// bounds of a single job are exact.
+// Throughputs and delays are within their bounds, for all rates, several closed chains and open
+// chains; the bounds for a single job are exact.
 func TestBoundsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTotals(t, rapid.Bool().Draw(t, "mixed"))
@@ -187,7 +187,7 @@ func TestBoundsHold(t *testing.T) {
 	})
 }
 
-// The bounds of balanced networks match the textbook and are closer than asymptotic ones: S =
+// The bounds of balanced networks match the textbook and are tighter than asymptotic bounds: S =
 // [0.125 0.3 0.2], V = [16 10 5], Z = 4 of the package queueing of Octave (M. Marzolla, demo of
 // qncsmva), by hand for N = 20.
 func TestBoundsOfOneChain(t *testing.T) {

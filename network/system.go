@@ -10,8 +10,8 @@ import (
 	"productform/num"
 )
 
-// A system is a network as the solvers see it: what remains after routing and open chains. Its
-// numbers must not be changed.
+// A system is a network as the solvers see it, with routing and open chains resolved. Its numbers
+// must not be modified.
 type system struct {
 	convolution.System
 	model *Model
@@ -33,7 +33,7 @@ func newSystem(ctx context.Context, m *Model) (*system, error) {
 			return nil, err
 		}
 		if t := s.Stations[i].Totals; t != nil {
-			// means of open jobs take one more coefficient
+			// means of open jobs need one more coefficient
 			if err := t.Fold(ctx, input.Index("stations", i), s.Stations[i].Load, s.Visiting(i)+1); err != nil {
 				return nil, err
 			}
@@ -127,7 +127,7 @@ func (s *system) describe(ctx context.Context, i int) (err error) {
 		if of.Rates == nil {
 			r := num.OrOne(of.Rate)
 			n := max(of.Servers, 1)
-			if st.Load.Sign() == 0 { // more are never busy
+			if st.Load.Sign() == 0 { // more servers are never busy
 				n = min(n, s.Visiting(i)+1)
 			}
 			for j := range n {

@@ -25,7 +25,7 @@ func TestFoldRejectsLargeChains(t *testing.T) {
 	}
 }
 
-// Chains share a station: demands by chain, the open load, one visit for each class.
+// Chains that share a station have demands by chain, an open load, and one visit per class.
 func TestDemands(t *testing.T) {
 	text := `
 stations: [{name: cpu, discipline: sharing, servers: 3}, {name: think, discipline: delay}]

@@ -15,8 +15,8 @@ import (
 //
 //	φ_c(x) φ_d(x-e_c) = φ_c(x-e_d) φ_d(x)  where x_c > 0 and x_d > 0
 //
-// and names the worst violation, the first of several. It wraps a *[num.InputError] with its
-// message.
+// and names the worst violation, or the first of several equal ones. It wraps a *[num.InputError]
+// with its message.
 type TableError struct {
 	Input       *num.InputError // path and message
 	Station     int             // row of the model's stations
@@ -30,8 +30,8 @@ func (e *TableError) Error() string { return e.Input.Error() }
 
 func (e *TableError) Unwrap() error { return e.Input }
 
-// newTableForm reads the table of station i, of which classes are the visitors in the order of the
-// kinds. Errors are a [*TableError], and ctx.Err() promptly after ctx is done. It takes O(kinds²)
+// newTableForm reads the table of station i; classes are its visitors in the order of the kinds.
+// Errors are a [*TableError], and ctx.Err() promptly after ctx is done. It takes O(kinds²)
 // products per state.
 func newTableForm(ctx context.Context, m *Model, i int, classes []int) (*convolution.Form, error) {
 	t := m.Stations[i].Table

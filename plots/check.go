@@ -10,19 +10,19 @@ import (
 // simulation with a confidence interval. Missing entries are nil.
 type Check struct {
 	Figure   string  `json:"figure"`   // figure and panel, such as "bf-1a"
-	Quantity string  `json:"quantity"` // name and load
-	Exact    float64 `json:"exact"`    // from theory, or from a run on given jobs; not 0
+	Quantity string  `json:"quantity"` // name of the measure and load
+	Exact    float64 `json:"exact"`    // theoretical value, or result of a run on given jobs; not 0
 
 	Solver *float64 `json:"solver"` // by another method, such as the general solver or a second count of a run
 	// accepted relative error, such as its own proved bound plus two roundings
 	Tolerance *float64 `json:"tolerance"`
 
 	Simulated *float64 `json:"simulated"`  // mean over the replications
-	HalfWidth *float64 `json:"half_width"` // of its 95 % confidence interval
+	HalfWidth *float64 `json:"half_width"` // half-width of its 95 % confidence interval
 	// (simulated - exact) / standard error, transformed to the standard normal distribution
 	Z *float64 `json:"z"`
 
-	// Simulation names the simulated system. Rows with the same name are dependent, others
+	// Simulation names the simulated system. Rows with the same name are dependent; all others are
 	// independent.
 	Simulation *string `json:"simulation"`
 }

@@ -10,7 +10,7 @@ type Claim struct {
 	Place     string // the figure and panel, such as "tags-9a", or the section of a text
 	Sentence  string // the statement of the paper
 	Criterion string // the condition on the numbers
-	Numbers   string // ours, with their 95 % intervals if simulated
+	Numbers   string // our numbers, with 95 % intervals if simulated
 	Verdict   Verdict
 	Finding   bool // the verdict only concerns the paper: a refuted claim does not indicate an error here
 }
@@ -20,7 +20,7 @@ type Verdict string
 
 // The verdicts.
 const (
-	Holds   Verdict = "holds"   // for all of the intervals
+	Holds   Verdict = "holds"   // all intervals satisfy the condition
 	Open    Verdict = "open"    // an interval contains the limit: more jumps are needed
 	Refuted Verdict = "refuted" // an interval is beyond the limit
 )

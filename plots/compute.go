@@ -19,9 +19,9 @@ import (
 // keeping results.
 type Settings struct {
 	Precision Precision            // "" means Normal
-	Seed      uint64               // of all simulations; each system has its own random numbers
+	Seed      uint64               // seed of all simulations; each system has its own random numbers
 	Workers   int                  // simulations at a time; 0 means one per core
-	Folder    string               // where their samples are kept, for a run that is stopped or repeated; "" keeps none
+	Folder    string               // where samples are kept, to resume or repeat a run; "" keeps none
 	Progress  func(sweep.Progress) // called after each replication unless nil
 
 	// If not 0, these replace the values of the precision: replications of a simulation, jumps
@@ -33,12 +33,12 @@ type Settings struct {
 // An Effort determines how much is simulated.
 type Effort struct {
 	Precision     Precision
-	Loads         []*big.Rat // simulated
+	Loads         []*big.Rat // simulated loads
 	Runs          int        // replications of a simulation
 	CheckRuns     int        // replications of simulations needed only for checks
-	Jumps, WarmUp float64    // jumps observed in each replication, and before
-	Seed          uint64     // of all simulations
-	Workers       int        // at a time; 0 means one per core
+	Jumps, WarmUp float64    // jumps observed in each replication, and jumps before
+	Seed          uint64     // seed of all simulations
+	Workers       int        // simulations at a time; 0 means one per core
 }
 
 func (s Settings) effort() (Effort, error) {
@@ -80,7 +80,7 @@ type Plan struct {
 
 // A Simulation is a system with the settings of its simulation and, once it has run, its result.
 type Simulation struct {
-	Name   string // of the system: simulations with the same name share random numbers
+	Name   string // name of the system: simulations with the same name share random numbers
 	plan   *sim.Plan
 	Result *sim.Result
 }
@@ -173,8 +173,8 @@ func plansOf(simulations []*Simulation) (plans []*sim.Plan) {
 }
 
 // LogInterval returns the mean and the ends of its interval on a logarithmic scale, mean
-// e^(∓h/mean) with h the half-width: the same to first order, and positive. It returns an error if
-// the mean is 0 or not much larger than its error.
+// e^(∓h/mean) with half-width h. To first order they equal mean ∓ h, but they are always positive.
+// It returns an error if the mean is 0 or not much larger than its error.
 func LogInterval(v *sim.Estimate) (mean, low, high float64, err error) {
 	if v == nil || !(v.HalfWidth <= 100*v.Mean) || v.Mean == 0 {
 		return 0, 0, 0, fmt.Errorf("no observations of a quantity to draw: more jumps are needed")
@@ -183,8 +183,8 @@ func LogInterval(v *sim.Estimate) (mean, low, high float64, err error) {
 	return v.Mean, v.Mean / factor, v.Mean * factor, nil
 }
 
-// Grid returns from, from+1, ..., to in units of 1/per, the exponents or loads at which curves are
-// computed.
+// Grid returns from, from+1, ..., to in units of 1/per, such as exponents or loads at which curves
+// are computed.
 func Grid(from, to, per int) []float64 {
 	var v []float64
 	for n := from; n <= to; n++ {

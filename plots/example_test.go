@@ -27,8 +27,7 @@ func Example() {
 	// at load 0.9: 10
 }
 
-// A claim is compared with numbers with intervals: it holds for all of them, is refuted, or is
-// open.
+// A claim about numbers with intervals holds for all of them, is refuted, or is open.
 func ExampleLimit_Verdict() {
 	limit := plots.AtMost(2)
 	fmt.Println(limit.Verdict(plots.Number{Mean: 1.5, Low: 1.4, High: 1.6}))

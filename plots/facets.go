@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Limits for readability: curves that can be distinguished in a panel, and panels of a figure,
-// which have letters.
+// Limits for readability: the number of curves in a panel that can be distinguished, and the number
+// of panels in a figure, which have letters.
 const (
 	MostCurves = 7
 	MostPanels = 26
@@ -44,8 +44,8 @@ func Evenly(n, most int) (some []int) {
 }
 
 // Hold returns the axis with ends that include the values, starting at 0 unless a value is
-// negative. It is logarithmic if far is set, all values are positive, and they differ by a factor
-// of 20 or more.
+// negative. It is logarithmic if far is set and all values are positive and differ by a factor of
+// 20 or more.
 func (a Axis) Hold(values []float64, far bool) Axis {
 	least, most := math.Inf(1), 0.0
 	for _, v := range values {
@@ -57,19 +57,18 @@ func (a Axis) Hold(values []float64, far bool) Axis {
 		return a
 	}
 	a.Min, a.Max = min(0, least), 1.05*most
-	if !(a.Max-a.Min >= smallest) { // all are close to 0
+	if !(a.Max-a.Min >= smallest) { // all values are close to 0
 		a.Max = a.Min + 1
 	}
 	return a
 }
 
-// Fill widens each panel that would be alone in a row for two, unless it is the only one of the
-// figure.
+// Fill widens each panel that would be alone in a row for two, except the only panel of a figure.
 func (f *Figure) Fill() {
 	if len(f.Panels) == 1 {
 		return
 	}
-	left := -1 // a panel that is alone in its row so far
+	left := -1 // index of a panel that is alone in its row so far
 	for i := range f.Panels {
 		p := &f.Panels[i]
 		switch {

@@ -9,20 +9,20 @@ import (
 type Figure struct {
 	ID      string // name in the catalogue and of its files, such as "bf-1"
 	Title   string // one line
-	Caption string // what the figure shows, starting with the finding, in at most [MostWords] words
+	Caption string // what the figure shows, starting with the finding; at most [MostWords] words
 	// sentences that describe how it was made and name every parameter not only in Parameters; may
 	// be empty
 	Setting    string
-	Parameters []Parameter // every one, as a table
+	Parameters []Parameter // all parameters, as a table
 	Panels     []Panel     // at least one
-	Checks     []Check     // numbers of the figure with independent results
+	Checks     []Check     // numbers of the figure compared with independent results
 	Claims     []Claim     // statements of the paper compared with the numbers
-	Confidence float64     // of the intervals of its series; 0 means 0.95
+	Confidence float64     // confidence level of the intervals of its series; 0 means 0.95
 
 	Captioned bool // whether pictures include the caption below their panels, for stand-alone use
 
-	// OneLegend requests one legend above all panels even if they show different series: series
-	// with the same label share a look, and those with the same label and group are drawn
+	// OneLegend requests one legend above all panels even if they show different series. Then
+	// series with the same label share a look, and series with the same label and group are drawn
 	// identically. Without it, only several rows of panels with the same series share a legend.
 	OneLegend bool
 }
@@ -47,11 +47,11 @@ type Axis struct {
 	Quantity string  // such as "mean delay"
 	Symbol   string  // such as "δ"; may be empty
 	Unit     string  // such as "units of time"; may be empty
-	Scale    Scale   // Linear or Log
+	Scale    Scale   // ends of the axis, Min < Max, Min > 0 on a Log axis; both zero means that the data determine them
 	Min, Max float64 // ends of the axis, Min < Max, Min > 0 on a Log axis; both zero means from the data
 
-	// Ticks are the values that are labelled, increasing, within Min and Max, which must then be
-	// given; nil means round numbers.
+	// Ticks are the labelled values, in increasing order. They must be within Min and Max, which
+	// must then be given. Nil means round numbers.
 	Ticks []float64
 
 	// Categories are the names of the values 1, 2, ... of a linear axis, printed instead of
@@ -97,8 +97,8 @@ const (
 )
 
 // A Series is one curve or one set of points. Low and High, if given, are the ends of a confidence
-// interval at each point, drawn as a band around a curve or a bar through a marker, or the bounds
-// of a Band.
+// interval at each point, drawn as a band around a curve or a bar through a marker; for a Band they
+// are its bounds.
 type Series struct {
 	// name, written next to the series or once for all panels, and in the header of the data;
 	// points with the label and look of an earlier curve or band of the panel are named together
@@ -110,7 +110,7 @@ type Series struct {
 	Kind   Kind // Curve, Points, Steps, Band or Area
 	Thin   bool // whether a line is drawn thin and above the others, for comparison
 	Marked bool // whether a curve or steps have a marker at each point, as for whole numbers
-	Look   int  // >= 0: number of its colour, dashes and marker; series that belong together share it
+	Look   int  // >= 0: number of its colour, dashes and marker; related series share it
 	// of equal length except for a Band; X does not decrease, and strictly increases for Steps,
 	// Band and Area
 	X, Y      []float64
@@ -121,11 +121,11 @@ type Series struct {
 	Left, Right []float64
 
 	// Bars requests a bar through each marker of a marked curve instead of a band, for example if
-	// bands would overlap. Such series of a panel, and Points with Bars, are drawn slightly side by
-	// side, so none hides another.
+	// bands would overlap. Such series of a panel, and Points with Bars, are shifted slightly so
+	// that none hides another.
 	Bars bool
 
-	Names []string // nil, or one per point, written next to it if a picture has room; empty for none
+	Names []string // nil, or one per point, written next to it if there is room; "" for none
 }
 
 // Name returns the group and the label.
@@ -136,11 +136,11 @@ func (s Series) Name() string {
 	return s.Group + ", " + s.Label
 }
 
-// A Reference is a horizontal line at a value to compare with. Its label is left out of a picture
-// that has no room for it.
+// A Reference is a horizontal line at a value to compare with. Its label is omitted if the picture
+// has no room for it.
 type Reference struct {
-	Label string  // of the line
-	Y     float64 // at which it is
+	Label string  // text of the label
+	Y     float64 // value at which the line is
 }
 
 // A Region is a shaded part of the horizontal axis with a label instead of numbers, for example
@@ -150,7 +150,7 @@ type Region struct {
 	From, To float64 // From < To
 }
 
-// At returns the value of a series at one of its x, NaN elsewhere.
+// At returns the value of a series at one of its x, or NaN elsewhere.
 func (s Series) At(x float64) float64 {
 	for k := range s.X {
 		if math.Abs(s.X[k]-x) < 1e-9 {
@@ -160,8 +160,8 @@ func (s Series) At(x float64) float64 {
 	return math.NaN()
 }
 
-// Letter names the panel of number k, "(a)" for 0.
+// Letter returns the name of panel k: "(a)" for 0.
 func Letter(k int) string { return fmt.Sprintf("(%c)", 'a'+k) }
 
-// PanelID names the panel of number k of a figure in checks and claims, "fluid-2a" for 0.
+// PanelID returns the name of panel k of a figure in checks and claims: "fluid-2a" for 0.
 func PanelID(f *Figure, k int) string { return f.ID + string(rune('a'+k)) }

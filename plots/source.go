@@ -10,12 +10,12 @@ const MostWords = 80
 
 // A Source describes the origin of a group of figures.
 type Source struct {
-	Prefix  string // with which the IDs of its figures begin, such as "bf"
+	Prefix  string // common prefix of the IDs of its figures, such as "bf"
 	Name    string // authors and year
-	Title   string // of the paper, or the topic of the group
-	Address string // of the paper; may be empty
-	Claim   string // its claim, in a sentence
-	Verdict string // what all its figures show about the claim, in a sentence
+	Title   string // title of the paper, or topic of the group
+	Address string // address of the paper; may be empty
+	Claim   string // claim of the paper, in one sentence
+	Verdict string // what all its figures show about the claim, in one sentence
 	Figures int    // number of figures
 }
 

@@ -9,8 +9,8 @@ type Precision string
 
 // The precisions. On two cores the whole catalogue takes about a minute at Draft, about ten minutes
 // at Normal and most of an hour at Paper, which is the effort of [BC17]. Runs of farms and of
-// shared resources (from tags-6) are a tenth as long; dispatch-6 draws ten samples per run,
-// dispatch-7 four.
+// shared resources (from tags-6) are a tenth as long; dispatch-6 draws ten samples per run, and
+// dispatch-7 draws four.
 const (
 	Draft  Precision = "draft"  // 10 runs of 4·10^5 jumps after 2·10^5; coarser grids
 	Normal Precision = "normal" // 20 runs of 10^6 jumps after 10^6
@@ -20,9 +20,9 @@ const (
 // Precisions returns the precisions, coarsest first.
 func Precisions() []Precision { return []Precision{Draft, Normal, Paper} }
 
-// A Spec is a figure that is yet to be computed, see [Compute].
+// A Spec is a figure yet to be computed; see [Compute].
 type Spec struct {
-	ID    string // such as "bf-1", that of the files
+	ID    string // such as "bf-1"; also the name of the files
 	Title string // one line
 
 	// Prepare adds the simulations that the figure needs to the plan, and returns the function that

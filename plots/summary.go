@@ -16,9 +16,9 @@ type Summary struct {
 	Largest     float64 // the largest |z|
 	Simulations int     // distinct simulations; z of their first numbers are independent
 
-	// Pearson's chi-square statistic of those z over ten cells of equal probability, with 9 degrees
-	// of freedom, and the probability of at least as much; nil for fewer than fifty, five per cell,
-	// for which the approximation is too poor.
+	// Pearson's chi-square statistic of these z over ten cells of equal probability, with 9 degrees
+	// of freedom, and the probability of a statistic at least as large. They are nil for fewer than
+	// fifty z (five per cell), since the approximation is then too poor.
 	ChiSquare *float64
 	PValue    *float64
 }

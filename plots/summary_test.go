@@ -36,8 +36,8 @@ func TestEffortsIncrease(t *testing.T) {
 	}
 }
 
-// The claim of a source is decided only by all of its figures, and only if nothing in them is open
-// or wrong.
+// The claim of a source is decided only by all of its figures, and only if none of their claims or
+// checks is open or wrong.
 func TestFinding(t *testing.T) {
 	p := Source{Prefix: "a", Verdict: "It is.", Figures: 2}
 	with := func(c ...Claim) []*Figure { return []*Figure{{ID: "a-1"}, {ID: "a-2", Claims: c}} }
@@ -84,7 +84,7 @@ func zRows(z ...float64) []Check {
 	return rows
 }
 
-// Standard normal z pass; shifted or too regular ones fail; dependent rows count once.
+// Standard normal z pass, shifted or too regular z fail, and dependent rows count once.
 func TestSummarize(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var normal, shifted, narrow []float64
@@ -118,8 +118,8 @@ func TestSummarize(t *testing.T) {
 	if s := Summarize([]Check{{Exact: 1}}); !s.OK() || s.Rows != 0 {
 		t.Errorf("nothing simulated: %+v", s)
 	}
-	// A tenth of fifty in each cell, except for one that is moved: χ² = 2/5, and P(χ²_9 > 0.4) =
-	// 0.99999 (tables).
+	// Each cell has a tenth of fifty, except that one is moved: χ² = 2/5, and P(χ²_9 > 0.4) =
+	// 0.99999 (from tables).
 	var even []float64
 	for k := range 50 {
 		even = append(even, math.Sqrt2*math.Erfinv(2*(float64(k)+0.5)/50-1))

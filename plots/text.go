@@ -56,14 +56,14 @@ func NewTexts(folder fs.FS, name string) Texts {
 //go:embed texts
 var ownTexts embed.FS
 
-// A RunWords holds the data about the simulations of a figure for the templates "runs", "runs
+// A RunWords describes the simulations of a figure, for the templates "runs", "runs
 // parameters" and "warnings".
 type RunWords struct {
-	// simulations, replications of each, and replications of those only for checks
+	// simulations, replications of each, and replications of each simulation that only checks need
 	Simulations, Runs, CheckRuns int
-	Jumps, WarmUp                float64  // of a run
-	Kinds                        string   // of jumps
-	Seed                         uint64   // of all of them
+	Jumps, WarmUp                float64  // jumps of a run
+	Kinds                        string   // kinds of jumps
+	Seed                         uint64   // seed of all runs
 	Observed                     float64  // total jumps
 	Warned                       []string // simulations with a warning
 	Reason                       string   // reason for possible warnings

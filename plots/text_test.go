@@ -61,7 +61,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// Mismatched texts and numbers are errors.
+// Texts and numbers that do not match are errors.
 func TestDescribeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		text     string

@@ -10,9 +10,9 @@ import (
 )
 
 // Validate returns an error that names the first entry of f that cannot be drawn, as a path such as
-// "panels[0].series[1].y[3]": a missing text, lengths that differ, a number that is not finite, X
-// that decreases, an interval that does not contain its point, a value <= 0 on a logarithmic axis,
-// or a value beyond 1e100.
+// "panels[0].series[1].y[3]". Errors are a missing text, different lengths, a number that is not
+// finite, decreasing X, and an interval that does not contain its point, also a value <= 0 on a
+// logarithmic axis and a value beyond 1e100.
 func (f *Figure) Validate() error {
 	switch {
 	case f.ID == "":
@@ -39,7 +39,7 @@ func (f *Figure) Validate() error {
 // checkOneLegend returns an error for the first series that one legend for all panels would
 // misrepresent.
 func (f *Figure) checkOneLegend() error {
-	first, grouped := make(map[string]Series), make(map[string]Series) // by label, by group and label
+	first, grouped := make(map[string]Series), make(map[string]Series) // by label; by group and label
 	for i, p := range f.Panels {
 		for j, s := range p.Series {
 			o, known := first[s.Label]
@@ -217,7 +217,7 @@ func (s *Series) validate(path string, x, y Scale) error {
 	return nil
 }
 
-// validateIntervals looks at the intervals of a point.
+// validateIntervals checks the intervals of a point.
 func (s *Series) validateIntervals(path string, k int, x, y Scale) error {
 	of := func(name string) string { return fmt.Sprintf("%s.%s[%d]", path, name, k) }
 	for _, end := range []struct {
@@ -244,15 +244,15 @@ func (s *Series) validateIntervals(path string, k int, x, y Scale) error {
 	return nil
 }
 
-// Limits of what can be drawn. Beyond these, ticks coincide in float64 or overflow it.
+// Limits of the numbers that can be drawn. Beyond these, ticks coincide in float64 or overflow it.
 const (
 	largest   = 1e100
 	smallest  = 1e-100
-	narrowest = 1e-9 // axis, relative to its ends
+	narrowest = 1e-9 // smallest width of an axis, relative to its ends
 )
 
-// onScale returns an error unless v is finite, of at most 1e100 and, on a logarithmic axis, at
-// least 1e-100.
+// onScale returns an error unless v is finite, |v| is at most 1e100 and, on a logarithmic axis, v
+// is at least 1e-100.
 func onScale(path string, v float64, scale Scale) error {
 	switch {
 	case !(math.Abs(v) <= largest):

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// good returns a figure that can be drawn, whose entries the tests spoil one at a time.
+// good returns a valid figure; tests invalidate its entries one at a time.
 func good() *Figure {
 	return &Figure{
 		ID: "x", Title: "t", Caption: "c",

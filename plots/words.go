@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Decimal writes a number that has few decimals.
+// Decimal writes a number with few decimals.
 func Decimal(v *big.Rat) string {
 	x, _ := v.Float64()
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// Power writes 1000000 as 10⁶ and 400000 as 4·10⁵; numbers below 10000 as they are.
+// Power writes 1000000 as 10⁶ and 400000 as 4·10⁵. Numbers below 10000 are written in full.
 func Power(v float64) string {
 	if v < 1e4 {
 		return strconv.FormatFloat(v, 'g', -1, 64)
@@ -75,7 +75,8 @@ func List(v []float64) string {
 	return strings.Join(words, ", ")
 }
 
-// Spans writes increasing numbers as runs of equal steps, "0.2, 0.3, ..., 1 and 1.2, 1.4, ..., 2".
+// Spans writes increasing numbers as ranges of equal steps, "0.2, 0.3, ..., 1 and 1.2, 1.4, ...,
+// 2".
 func Spans(a []float64) string {
 	var words []string
 	for from := 0; from < len(a); {
@@ -94,7 +95,7 @@ func Spans(a []float64) string {
 	return strings.Join(words, " and ")
 }
 
-// Decimals writes numbers that have few decimals.
+// Decimals writes numbers with few decimals.
 func Decimals(v []*big.Rat) string {
 	var words []string
 	for _, x := range v {
@@ -106,7 +107,7 @@ func Decimals(v []*big.Rat) string {
 // LogName is the log whose sizes are shown.
 const LogName = "SDSC-Par-1996"
 
-// LogWords names the log, and those to whom thanks are due.
+// LogWords names the log and acknowledges its contributors.
 const LogWords = "The log is SDSC-Par-1996 of the Parallel Workloads Archive (D. Feitelson, D. Tsafrir and " +
 	"D. Krakov, J. Parallel and Distributed Computing 74(10), 2014), version 3.1, cleaned: " +
 	"the Intel Paragon of 400 processors of the San Diego Supercomputer Center, 27 December 1995 to 31 December " +

@@ -29,10 +29,10 @@
 //	// ps: mean delay 1.99 ± 0.01
 //
 // To add a system, write a new subpackage; no other package needs to change. It contains a type
-// with the parameters, whose method Describe checks them and returns rates, classes and servers; an
-// engine, in which a [Population] counts the jobs; and, if it measures more than jobs and busy
-// servers, the methods of an [Observer] and a function that lists its measures. The example of
-// [System] is a template.
+// with the parameters, whose method Describe checks them and returns rates, classes and servers. It
+// also contains an engine, in which a [Population] counts the jobs. If it measures more than jobs
+// and busy servers, it needs the methods of an [Observer] and a function that lists its measures.
+// The example of [System] is a template.
 //
 // A run consists of independent replications that start empty, warm up and are then observed for
 // the same time. Each replication of each seed has its own random stream, so all digits depend only

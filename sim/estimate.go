@@ -21,7 +21,7 @@ type Estimate struct {
 // to the standard normal distribution. If the means of replications are normal, (Mean -
 // exact)/StdError has Student's distribution with Runs-1 degrees of freedom; Z is the normal
 // quantile of its probability, within ±38. Z is meaningless if StdError is 0: then all replications
-// gave the same value, as for events that none has seen.
+// gave the same value, as for events that none of them observed.
 func (e Estimate) Z(exact float64) float64 {
 	d := e.Mean - exact
 	if d == 0 {
@@ -45,7 +45,7 @@ func (e Estimate) Scaled(c float64) *Estimate {
 }
 
 // inverse returns the estimate of c divided by the quantity, c > 0, with the error to first order
-// (delta method). It returns nil if the quantity was never seen above 0.
+// (delta method). It returns nil if the quantity was 0 in all replications.
 func (e Estimate) inverse(c float64) *Estimate {
 	if !(e.Mean > 0) {
 		return nil
@@ -68,7 +68,7 @@ func estimate(values []float64, confidence float64) Estimate {
 // isSkewed reports whether values cluster at their minimum or maximum. For normal values, the mean
 // would be about b standard deviations from either, where b is the normal quantile of
 // (n-3/8)/(n+1/4) (G. Blom, "Statistical estimates and transformed beta-variables", Wiley, 1958). A
-// much smaller distance indicates rare events, which many replications see rarely or never.
+// much smaller distance indicates rare events, which many replications observe rarely or never.
 func isSkewed(values []float64, mean, se float64) bool {
 	n := float64(len(values))
 	b := distuv.UnitNormal.Quantile((n - 0.375) / (n + 0.25))
@@ -78,11 +78,11 @@ func isSkewed(values []float64, mean, se float64) bool {
 
 // skewTol is the fraction of the expected distance below which values are skewed. With it, in 900
 // simulations of random networks and 1,400 of an M/M/1 queue with the probabilities of 0 to 60
-// jobs, [JointP] was below 0.05, 0.01 and 0.001 no more often than it should be.
+// jobs, [JointP] was below 0.05, 0.01 and 0.001 no more often than expected.
 const skewTol = 0.65
 
 // JointP returns an upper bound on the probability that the largest |z| of several estimates is at
-// least as large as here if all exact values are right: the number of estimates times the
+// least as large as observed if all exact values are right: the number of estimates times the
 // probability for the largest one alone (Bonferroni). It holds for dependent estimates, such as
 // those of the same replications.
 func JointP(z []float64) float64 {
@@ -102,7 +102,7 @@ func meanStdError(values []float64) (mean, se float64) {
 	}
 	_, unit := math.Frexp(largest) // squares of values in units of 2^unit stay in the range of float64
 	var square float64
-	for k, v := range values { // Welford
+	for k, v := range values { // Welford's algorithm
 		v = math.Ldexp(v, -unit)
 		d := v - mean
 		mean += d / float64(k+1)

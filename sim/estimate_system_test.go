@@ -10,8 +10,8 @@ import (
 	"productform/sim/internal/simtest"
 )
 
-// Only few replications, if any, see many jobs: the p-value of all probabilities of an M/M/1 queue
-// is right only without the skewed estimates. A load that is 4 % off is detected.
+// Few replications, if any, observe many jobs: the p-value of all probabilities of an M/M/1 queue
+// is right only without the skewed estimates. A load that is off by 4 % is detected.
 func TestJointPOfRareEvents(t *testing.T) {
 	const load = 0.8
 	exact := func(load float64, n int) float64 { return (1 - load) * math.Pow(load, float64(n)) }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The p-value of dependent estimates is the p-value of the most distant one, times their number.
+// The p-value of dependent estimates is the p-value of the most distant one times their number.
 func TestJointP(t *testing.T) {
 	for _, c := range []struct {
 		z    []float64
@@ -26,8 +26,8 @@ func TestJointP(t *testing.T) {
 	}
 }
 
-// Estimates are skewed if most replications see an event never or always, and not if their means
-// are normal.
+// Estimates are skewed if an event occurs never or always in most replications, but not if the
+// means of replications are normal.
 func TestSkewedEstimates(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	rapid.Check(t, func(t *rapid.T) {

@@ -13,7 +13,7 @@ import (
 	"productform/sizes"
 )
 
-// A singleServer is the M/G/1 queue, first come, first served, with a server of speed 1.
+// A singleServer is the M/G/1 FCFS queue with a server of speed 1.
 type singleServer struct {
 	ArrivalRate float64
 	Sizes       sizes.Distribution
@@ -65,7 +65,7 @@ type singleServerQueue struct {
 	now     float64
 	arrival float64      // time of the next arrival
 	done    float64      // time at which the job in service ends, +Inf if there is none
-	began   float64      // time from which its service is counted
+	began   float64      // time since which its service is counted
 	jobs    []waitingJob // oldest first; the first is in service
 	sim.Population
 
@@ -148,9 +148,9 @@ func (q *singleServerQueue) Observed(*sim.Totals) (map[string][]*float64, error)
 	return own, nil
 }
 
-// A system of one's own: its parameters with Describe, its engine, and a measure. With load ρ jobs
-// wait for ρ E[X²]/(2 E[X] (1-ρ)) on average (Pollaczek and Khinchine): here ρ = 1/2 and E[X²] =
-// 3/2 E[X]², since the sizes are Erlang's of two phases.
+// To simulate a new system, write its parameters with Describe, its engine, and a measure. At load
+// ρ jobs wait for ρ E[X²]/(2 E[X] (1-ρ)) on average (Pollaczek and Khinchine): here ρ = 1/2 and
+// E[X²] = 3/2 E[X]², since sizes have an Erlang distribution with two phases.
 func ExampleSystem() {
 	jobSizes, err := sizes.NewErlang(2, 1)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"productform/sizes"
 )
 
-// One server at load 1/2 with constant sizes: first come, first served, a job is present for 1.5
-// units of time on average (Pollaczek and Khinchine), under processor sharing for 2.
+// On one server at load 1/2 with constant sizes, a job is present for 1.5 units of time on average
+// under FCFS (Pollaczek and Khinchine), and for 2 under processor sharing.
 func Example() {
 	model := &cluster.Model{
 		Servers: []cluster.Server{{Name: "server", Capacity: big.NewRat(1, 1)}},
@@ -36,8 +36,8 @@ func Example() {
 	// ps: mean delay 1.99 ± 0.01
 }
 
-// How many interruptions per job make the sizes irrelevant? Jobs belong to a class that is served
-// by two of three servers, and five in six of them are short.
+// How many interruptions per job make the sizes irrelevant? Two of three servers serve each class,
+// and five in six jobs are short.
 func ExampleRun_interruptions() {
 	one := big.NewRat(1, 1)
 	model := &cluster.Model{
@@ -69,9 +69,9 @@ func ExampleRun_interruptions() {
 	// balanced fairness: 35/16 = 2.2
 }
 
-// One server at load 1/2. First come, first served, half of the jobs have delays of at most 2 log 2
-// = 1.39 mean sizes, and all but a hundredth at most 2 log 100 = 9.21. Processor sharing favours
-// short jobs, which are the majority, at the expense of long ones.
+// With one server at load 1/2 under FCFS, half of the jobs have delays of at most 2 log 2 = 1.39
+// mean sizes, and 99 % of at most 2 log 100 = 9.21. Processor sharing favours short jobs, which are
+// the majority, at the expense of long ones.
 func ExampleQuantile() {
 	model := &cluster.Model{
 		Servers: []cluster.Server{{Name: "server", Capacity: big.NewRat(1, 1)}},

@@ -10,7 +10,7 @@ import (
 const binBits = 10
 
 // BinWidth is the largest relative width of the bins in which delays are counted: the upper end of
-// a bin is at most 1+BinWidth times the lower one. Ends of bins are 2^a (1 + b/1024) with integers
+// a bin is at most 1+BinWidth times its lower end. Ends of bins are 2^a (1 + b/1024) with integers
 // a and 0 <= b < 1024. A delay equal to an end belongs to the bin above it.
 const BinWidth = 1. / (1 << binBits)
 
@@ -75,10 +75,10 @@ func (c *Counter) histogram() Histogram {
 // A Histogram holds the number of values in each bin. Histograms are merged by adding the counts of
 // each bin, so neither the order of the values nor their partition into histograms matters.
 type Histogram struct {
-	// the nonempty bins in ascending order, each as its distance from the previous one, the first
-	// from bin 0
+	// the nonempty bins in increasing order, as differences between successive bins; the first
+	// counts from bin 0
 	Gaps   []int32 `json:"gaps"`
-	Counts []int64 `json:"counts"` // number of values in each, > 0
+	Counts []int64 `json:"counts"` // number of values in each bin, > 0
 }
 
 // Total returns the number of values.
@@ -92,8 +92,8 @@ func (h *Histogram) Total() int64 {
 
 // A tally holds the number of values in and below each bin.
 type tally struct {
-	bins  []int32 // the nonempty bins, ascending
-	below []int64 // number of values in the bins before each, and finally of all
+	bins  []int32 // the nonempty bins, in increasing order
+	below []int64 // number of values in the bins before each, and finally the total
 }
 
 // add appends a bin with a number of values.
@@ -129,8 +129,8 @@ func (h *Histogram) tally() tally {
 // total returns the number of values.
 func (t *tally) total() int64 { return t.below[len(t.bins)] }
 
-// around returns the number of values in the bins before a given one, and in that bin.
-func (t *tally) around(bin int) (before, within int64) {
+// counts returns the number of values in the bins before a given one, and in that bin.
+func (t *tally) counts(bin int) (before, within int64) {
 	k, held := slices.BinarySearch(t.bins, int32(bin))
 	if held {
 		within = t.below[k+1] - t.below[k]

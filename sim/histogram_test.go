@@ -85,13 +85,13 @@ func TestHistogramsMerge(t *testing.T) {
 				within++
 			}
 		}
-		if b, w := tally.around(bin); b != before || w != within {
+		if b, w := tally.counts(bin); b != before || w != within {
 			t.Errorf("%d before %v and %d in its bin, want %d and %d", b, binEnd(bin), w, before, within)
 		}
 	})
 }
 
-// A counter does not allocate for each value.
+// A counter does not allocate memory for each value.
 func TestCounterAllocates(t *testing.T) {
 	var c Counter
 	next := 1e-3

@@ -2,12 +2,13 @@ package sim
 
 // Names of measures common to all systems.
 const (
-	MeanJobs      = "mean_jobs"      // mean number of jobs present
-	MeanDelay     = "mean_delay"     // mean delay, arrival to end, by Little's law: MeanJobs over the arrival rate
+	MeanJobs = "mean_jobs" // mean number of jobs present
+	// mean delay from arrival to end by Little's law: MeanJobs divided by the arrival rate
+	MeanDelay     = "mean_delay"
 	MeasuredDelay = "measured_delay" // mean delay of the departed jobs
-	ServiceRate   = "service_rate"   // λ_i σ_i over MeanJobs, the work done per job and unit of time
+	ServiceRate   = "service_rate"   // λ_i σ_i divided by MeanJobs, the work done per job and unit of time
 	Throughput    = "throughput"     // departed jobs per unit of time
-	Utilization   = "utilization"    // fraction of the time during which a server has a job it can serve
+	Utilization   = "utilization"    // fraction of time during which a server has a job that it can serve
 )
 
 // A Kind is the kind of part of a system that a measure describes.
@@ -21,14 +22,14 @@ const (
 	OfServer Kind = "server"
 )
 
-// A Measure is one number that a run estimates. Units consist of jobs, tasks, and the units of time
-// and work of the rates and sizes of the system; in pfq files time is in seconds.
+// A Measure is one number that a run estimates. Units are jobs, tasks, and the units of time and
+// work in the rates and sizes of the system; in pfq files time is in seconds.
 type Measure struct {
 	Name     string    // such as [MeanJobs]
-	Kind     Kind      // of the measured part
-	Index    int       // of the part, in the order of the system
+	Kind     Kind      // kind of the measured part
+	Index    int       // index of the part, in the order of the system
 	Of       string    // name of the part
-	Unit     string    // of the estimate, such as "jobs", "time" or "work/time"; "" for a pure number
+	Unit     string    // unit of the estimate, such as "jobs", "time" or "work/time"; "" for a pure number
 	Estimate *Estimate // nil if it does not exist or some replication has no data
 }
 
@@ -162,7 +163,7 @@ func (s *Samples) all(ok func(*Sample) bool) bool {
 	return true
 }
 
-// OverJobs returns the mean over all jobs, at least one, of means by class.
+// OverJobs returns the mean over all jobs, of which there is at least one, from means by class.
 func OverJobs(jobs, means []float64) float64 {
 	var mean float64
 	all := Sum(jobs)

@@ -9,9 +9,8 @@ import (
 	"productform/sweep"
 )
 
-// version identifies the random numbers and the way they are used, here and in package sizes: all
-// digits depend on it. Tests of the digits of each engine (simtest.Golden) show when it must
-// change.
+// version identifies the random numbers and their use, here and in package sizes: all digits depend
+// on it. Tests of the digits of each engine (simtest.Golden) show when it must change.
 const version = "productform/sim 1"
 
 // sampleFormat identifies the format of a stored [Sample]. It is part of the name under which
@@ -25,7 +24,7 @@ const delayFormat = "delays in bins of 1/1024"
 // not modify it and may run concurrently.
 type Plan struct {
 	Description
-	settings Settings // resolved
+	settings Settings // settings with defaults filled in
 	hash     string   // hash of the system, the method and the version
 	time     float64  // observed time of each replication
 	warmUp   float64  // time before that
@@ -65,7 +64,7 @@ func NewPlan(ctx context.Context, system System, s Settings) (*Plan, error) {
 	return p, nil
 }
 
-// mostSteps limits the steps of a replication, to about a hundred years of computing.
+// mostSteps is the maximum number of steps of a replication, about a hundred years of computing.
 const mostSteps = 1e18
 
 // checkLength returns an error for a replication that would never end, or whose time exceeds the
@@ -109,7 +108,7 @@ func (p *Plan) Replicate(ctx context.Context, replication int) (*Sample, error) 
 	}
 	var bytes [32]byte
 	if _, err := hex.Decode(bytes[:], []byte(key)); err != nil {
-		panic(err) // a key is a SHA-256 hash
+		panic(err) // cannot fail: a key is a SHA-256 hash
 	}
 	s, err := p.observe(ctx, p.Start(ctx, NewStream(bytes)))
 	if err != nil && ctx.Err() == nil {

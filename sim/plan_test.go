@@ -22,8 +22,7 @@ import (
 	"productform/sweep"
 )
 
-// The digits do not depend on the number of workers, on stored samples, or on what else is
-// simulated.
+// The digits do not depend on the number of workers, on stored samples, or on other simulations.
 func TestSameDigits(t *testing.T) {
 	c := jump(simtest.ThreeServers(big.NewRat(1, 2)), 1)
 	c.Sizes = simtest.Sizes(t, "zipf", 1)
@@ -157,7 +156,7 @@ func TestCancelledRunStops(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		start := time.Now()
 		_, err := sim.Run(ctx, c, sim.Settings{Runs: 2, Jumps: 1e10}, nil)
-		// one second, or more on a busy machine
+		// within one second, or more on a busy machine
 		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second {
 			t.Errorf("%+v: stopped after %v with %v", c, took, err)
 		}
@@ -206,7 +205,7 @@ func TestPrecision(t *testing.T) {
 // Results warn when they should not be trusted.
 func TestWarnings(t *testing.T) {
 	for _, c := range []struct {
-		load int64 // percent
+		load int64 // in percent
 		s    sim.Settings
 		want string
 	}{
@@ -229,7 +228,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// Results warn of rare but important sizes, which every run misses, and so do its intervals.
+// Results warn about rare but important sizes, which runs and their intervals miss.
 func TestWarningsOfRareSizes(t *testing.T) {
 	s := sim.Settings{Runs: 20, Jumps: 2e4, Seed: 1}
 	for _, c := range []struct {
@@ -302,8 +301,8 @@ func TestWarningsOfRareVacations(t *testing.T) {
 	}
 }
 
-// A class with a handful of jobs in each run causes a warning if its interval is wide, and only
-// then: the other classes are known well.
+// A class with only a few jobs in each run causes a warning if, and only if, its interval is wide;
+// the estimates of the other classes are precise.
 func TestWarningOfWideIntervals(t *testing.T) {
 	m := simtest.OneServer()
 	m.Classes = append(m.Classes, cluster.Class{Name: "rare", ArrivalRate: big.NewRat(1, 500), Servers: cluster.On(0)})
@@ -320,7 +319,7 @@ func TestWarningOfWideIntervals(t *testing.T) {
 	}
 }
 
-// A class that is rarely seen does not reach any precision.
+// A class with few observations does not reach any precision.
 func TestWarningOfRareClass(t *testing.T) {
 	m := simtest.OneServer()
 	m.Classes = append(m.Classes, cluster.Class{Name: "rare", ArrivalRate: big.NewRat(1, 1e9), Servers: cluster.On(0)})
@@ -334,7 +333,8 @@ func TestWarningOfRareClass(t *testing.T) {
 	}
 }
 
-// Units far from 1 change nothing: delays and their intervals scale, and nothing exceeds float64.
+// Units far from 1 do not matter: delays and their intervals scale, and nothing exceeds the range
+// of float64.
 func TestUnits(t *testing.T) {
 	var first *sim.Result
 	for _, exponent := range []int64{0, 200, -160} {
@@ -366,7 +366,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// If almost every step would be at an idle server, a calendar is used instead.
+// If almost all steps would be at idle servers, a calendar is used.
 func TestVeryLowLoad(t *testing.T) {
 	for _, m := range []float64{0, 1} {
 		model := simtest.OneServer()
@@ -381,10 +381,9 @@ func TestVeryLowLoad(t *testing.T) {
 	}
 }
 
-// Effective samples: a birth-death process whose number of jobs is like that of M/M/1 has the
-// variance of its time average in closed form (Whitt, "Planning queueing simulations", Management
-// Science 35, 1989: for M/M/1 with μ = 1 the asymptotic variance of the number of jobs is
-// 2ρ(1+ρ)/(1-ρ)^4).
+// The effective number of samples matches a closed form: for M/M/1 with μ = 1, whose number of jobs
+// is a birth-death process, the asymptotic variance of its time average is 2ρ(1+ρ)/(1-ρ)^4 (Whitt,
+// "Planning queueing simulations", Management Science 35, 1989).
 func TestEffectiveSamples(t *testing.T) {
 	rho := 0.5
 	model := &cluster.Model{
@@ -395,7 +394,7 @@ func TestEffectiveSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Expected holding times instead of drawn ones reduce the variance: between half and all of it
+	// Using expected instead of drawn holding times reduces the variance, but at least half of it
 	// remains.
 	asymptotic := 2 * rho * (1 + rho) / math.Pow(1-rho, 4)
 	want := rho / (1 - rho) / (1 - rho) / (asymptotic / r.Time / float64(r.Runs))
@@ -404,7 +403,7 @@ func TestEffectiveSamples(t *testing.T) {
 	}
 }
 
-// No system is an error, not a crash.
+// A nil system is an error, not a crash.
 func TestNoSystem(t *testing.T) {
 	if _, err := sim.Run(t.Context(), nil, sim.Settings{}, nil); err == nil ||
 		err.Error() != "system is missing: want a system to simulate, such as a cluster" {
@@ -412,7 +411,7 @@ func TestNoSystem(t *testing.T) {
 	}
 }
 
-// A valid run, and one error for each invalid setting and field.
+// A valid run is accepted, and each invalid setting or field gives its own error.
 func TestBadSettings(t *testing.T) {
 	good := simcluster.Cluster{
 		Model:         simtest.ThreeServers(big.NewRat(1, 2)),
@@ -445,7 +444,7 @@ func TestBadSettings(t *testing.T) {
 	for want, spoil := range map[string]func(*simcluster.Cluster){
 		"Model": func(c *simcluster.Cluster) { c.Model = nil },
 		"Model.classes[0].arrival_rate": func(c *simcluster.Cluster) {
-			c.Model.Classes[0].ArrivalRate, _ = new(big.Rat).SetString("1e-400") // would be 0 in float64
+			c.Model.Classes[0].ArrivalRate, _ = new(big.Rat).SetString("1e-400") // rounds to 0 in float64
 		},
 		"servers[0].capacity = -1: want a number >= 0": func(c *simcluster.Cluster) {
 			c.Model.Servers[0].Capacity = big.NewRat(
@@ -482,8 +481,8 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-// An unstable model is rejected with the set of classes that overloads its servers, or simulated
-// over a horizon.
+// An unstable model is rejected with the set of classes that overloads its servers; over a horizon,
+// it is simulated.
 func TestUnstable(t *testing.T) {
 	c := jump(simtest.ThreeServers(big.NewRat(1, 1)), 0)
 	_, err := sim.Run(t.Context(), c, sim.Settings{}, nil)

@@ -13,9 +13,9 @@ import (
 // observed: the delay that a fraction Level of them does not exceed.
 //
 // The delays of all replications are pooled in bins of relative width [BinWidth]. Value is the time
-// below which a fraction Level of them lies if the delays of a bin are spread evenly over it; it
-// differs from the quantile of the observed delays by less than the width of a bin. No quantile is
-// computed for single replications, because it would be biased.
+// below which a fraction Level of them lies if the delays in each bin are spread evenly over it; it
+// differs from the quantile of the observed delays by less than the width of a bin. Quantiles of
+// single replications are not computed because they would be biased.
 //
 // For the interval, let N_r of the n_r jobs of replication r have delays below the true quantile.
 // In the stationary state N_r - Level n_r has mean 0, however short the replications are, because
@@ -28,15 +28,17 @@ import (
 // Statistical Association 47 (1952), 635–646).
 type Quantile struct {
 	Kind       Kind    // [OfAll], [OfClass] or [OfVisit]
-	Index      int     // of the class or visit
+	Index      int     // index of the class or visit
 	Of         string  // its name
-	Level      float64 // in (0, 1): 0.99 is the 99th percentile
-	Value      float64 // unit of time
+	Level      float64 // in (0, 1); 0.99 is the 99th percentile
+	Value      float64 // in units of time
 	Low, High  float64 // the interval
 	Confidence float64 // coverage probability of such intervals if there are enough jobs
-	StdError   float64 // of Value: half the width of the unrounded interval over Student's quantile
-	Jobs       float64 // number of delays, in all replications
-	Runs       int     // replications
+	// standard error of Value: half the width of the unrounded interval divided by Student's
+	// quantile
+	StdError float64
+	Jobs     float64 // number of delays, in all replications
+	Runs     int     // number of replications
 }
 
 // Z returns the number of standard errors by which the estimate exceeds the exact value; see
@@ -46,12 +48,12 @@ func (q *Quantile) Z(exact float64) float64 {
 }
 
 const (
-	minBeyond      = 10 // minimum number of jobs above a quantile, and below, for an estimate
-	minIndependent = 20 // minimum effective number of independent ones for a reliable interval
+	minBeyond      = 10 // minimum number of jobs above and below a quantile for an estimate
+	minIndependent = 20 // minimum effective number of independent jobs above and below for a reliable interval
 )
 
 // quantiles estimates the requested quantiles for all jobs, each class and each visit, and warns if
-// there are too few jobs. Quantiles that cannot be estimated are left out.
+// there are too few jobs. Quantiles that cannot be estimated are omitted.
 func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) error {
 	if len(p.settings.Levels) == 0 {
 		return nil
@@ -78,7 +80,7 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 		}
 		return nil
 	}
-	arrive := 0 // classes of which jobs arrive
+	arrive := 0 // number of classes with arrivals
 	for _, c := range p.Classes {
 		if c.ArrivalRate > 0 {
 			arrive++
@@ -87,7 +89,8 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 	for k, s := range samples {
 		lists[k] = s.Delays[:len(p.Classes)]
 	}
-	if err := add(Quantile{Kind: OfAll}, "all jobs", arrive > 1); err != nil { // with one such class, that is warned of
+	// with only one such class, the warning names that class
+	if err := add(Quantile{Kind: OfAll}, "all jobs", arrive > 1); err != nil {
 		return err
 	}
 	for i := range samples[0].Delays {
@@ -98,7 +101,7 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 		if visit := i - len(p.Classes); visit >= 0 {
 			one.Kind, one.Index, what, rows = OfVisit, visit, "visit ", p.Visits
 		}
-		// closed systems have no arrival rates, but their jobs depart
+		// the jobs of closed systems depart although they have no arrival rates
 		warn := rows[one.Index].ArrivalRate > 0 ||
 			slices.ContainsFunc(samples, func(s *Sample) bool { return s.Left[i] > 0 })
 		if err := add(one, what+one.Of, warn); err != nil {
@@ -111,8 +114,8 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 
 // seenDelays holds the delays of some jobs.
 type seenDelays struct {
-	runs  []tally // by replication
-	whole tally   // of all replications together
+	runs  []tally // one tally per replication
+	whole tally   // tally of all replications together
 }
 
 // newSeenDelays adds up the histograms of each replication and of all replications together.
@@ -142,9 +145,9 @@ func newSeenDelays(ctx context.Context, lists [][]Histogram) (*seenDelays, error
 // jobs returns the number of jobs.
 func (d *seenDelays) jobs() float64 { return float64(d.whole.total()) }
 
-// estimate completes a quantile whose Level, Confidence and Runs are set. known reports whether
-// that was possible. If it was not, or if the interval is unreliable, why is the reason, and enough
-// is the number of jobs available of those needed, if known.
+// estimate completes a quantile whose Level, Confidence and Runs are set; known reports whether
+// that was possible. If it was not, or if the interval is unreliable, why gives the reason, and
+// enough gives the fraction of the required jobs that are available, if known.
 func (d *seenDelays) estimate(q *Quantile) (known bool, why string, enough float64) {
 	rare, side := 1-q.Level, "above"
 	if q.Level < 0.5 {
@@ -181,8 +184,8 @@ func (d *seenDelays) stdError(at place, level float64) float64 {
 	var squares float64
 	for r := range d.runs {
 		run := &d.runs[r]
-		before, within := run.around(at.bin)
-		// mean 0 over the replications by the choice of at
+		before, within := run.counts(at.bin)
+		// its mean over the replications is 0 by the choice of at
 		off := float64(before) + at.part*float64(within) - level*float64(run.total())
 		squares += off * off
 	}

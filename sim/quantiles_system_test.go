@@ -42,9 +42,9 @@ func quantileOf(tail func(float64) float64, level float64) float64 {
 	return high
 }
 
-// The tails of delays at load 3/5 of servers of speed 1 and sizes of mean 1, exponential. In order
-// of arrival with one server the delay is exponential; with two it is the size plus the wait, which
-// is 0 with the probability 1-C of Erlang's formula and otherwise exponential of rate 2-λ.
+// Tails of delays at load 3/5 for servers of speed 1 and exponential sizes with mean 1. Under FCFS
+// with one server the delay is exponential. With two servers it is the size plus the wait, which is
+// 0 with probability 1-C by Erlang's formula and otherwise exponential with rate 2-λ.
 const load = 0.6
 
 func oneServerTail(t float64) float64 { return math.Exp(-(1 - load) * t) }
@@ -56,7 +56,7 @@ func twoServersTail(t float64) float64 {
 
 // sharedTail returns the tail under processor sharing. An arriving job finds n others with
 // probability (1-ρ)ρ^n. While it is present, n grows at rate λ and falls at rate n/(n+1), and the
-// job ends at rate 1/(n+1). All rates sum to at most λ+1, so by uniformization the tail is the
+// job finishes at rate 1/(n+1). All rates sum to at most λ+1, so by uniformization the tail is the
 // mean, over a Poisson number of steps, of the probability that the job is still present.
 func sharedTail(t float64) float64 {
 	const most = 120 // ρ^120 is 1e-27
@@ -82,7 +82,7 @@ func sharedTail(t float64) float64 {
 	return tail
 }
 
-// exactQuantiles lists systems with one server or two, and the tails of their delays.
+// exactQuantiles lists systems with one or two servers and the tails of their delays.
 func exactQuantiles(t *testing.T) []struct {
 	name   string
 	system sim.System
@@ -184,12 +184,12 @@ func TestIntervalsOfShortRunsCover(t *testing.T) {
 			if q.High < exact || q.Low > exact {
 				missed[k]++
 			}
-			if math.Abs(q.Z(exact)) > 1.644854 { // of a normal variable with probability 0.1
+			if math.Abs(q.Z(exact)) > 1.644854 { // a normal variable exceeds this with probability 0.1
 				beyond[k]++
 			}
 		}
 	}
-	for k, level := range levels { // skew means of 500 jobs in a replication: 0.02 on top of 5 standard errors
+	for k, level := range levels { // skewness of means of 500 jobs per replication: 0.02 on top of 5 standard errors
 		tol := 0.02 + 5*math.Sqrt(0.1*0.9/repeats)
 		if m, z := missed[k]/repeats, beyond[k]/repeats; math.Abs(m-0.1) > tol || math.Abs(z-0.1) > tol {
 			t.Errorf("level %v: %.3f of all intervals miss, and |z| > 1.64 in %.3f of all cases, want 0.1", level, m, z)
@@ -197,8 +197,8 @@ func TestIntervalsOfShortRunsCover(t *testing.T) {
 	}
 }
 
-// Quantiles do not depend on the number of workers or on stored samples. Other measures are those
-// of a run without quantiles, for engines that use real time anyway. Samples with and without
+// Quantiles do not depend on the number of workers or on stored samples. For engines that use real
+// time anyway, other measures equal those of a run without quantiles. Samples with and without
 // delays are never confused.
 func TestQuantilesAndDigits(t *testing.T) {
 	s := sim.Settings{Runs: 8, Jumps: 2000, Seed: 9, Levels: []float64{0.5, 0.9}}

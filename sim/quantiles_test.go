@@ -25,13 +25,13 @@ func seen(delays [][]float64) *seenDelays {
 	}
 	d, err := newSeenDelays(context.Background(), lists)
 	if err != nil {
-		panic(err) // the context is never done
+		panic(err) // cannot fail: the context is never done
 	}
 	return d
 }
 
-// estimated returns a quantile of delays by replication, nil if there is none, and the reason for
-// that or for not trusting it.
+// estimated returns a quantile of delays given by replication, nil if there is none, and the reason
+// why it is missing or unreliable.
 func estimated(d *seenDelays, level, confidence float64) (*Quantile, string) {
 	q := &Quantile{Level: level, Confidence: confidence, Runs: len(d.runs)}
 	known, why, _ := d.estimate(q)
@@ -42,7 +42,7 @@ func estimated(d *seenDelays, level, confidence float64) (*Quantile, string) {
 }
 
 // The estimate is in the bin of the order statistic of all delays, and the interval matches its
-// definition, computed from the list of all delays.
+// definition, computed from a list of all delays.
 func TestQuantileOfSortedDelays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		delays := make([][]float64, rapid.IntRange(2, 6).Draw(t, "runs"))
@@ -90,7 +90,7 @@ func TestQuantileOfSortedDelays(t *testing.T) {
 		delta := distuv.StudentsT{Sigma: 1, Nu: runs - 1}.Quantile(0.95) * math.Sqrt(squares/(runs-1)*runs) / n
 		for _, end := range []float64{(level - delta) * n, (level + delta) * n} {
 			if off := math.Abs(end - math.Round(end)); off < 1e-6 {
-				return // rounding decides which order statistic it is
+				return // rounding decides which order statistic applies
 			}
 		}
 		if level+delta > 1 {
@@ -130,7 +130,7 @@ func TestQuantileOfEqualDelays(t *testing.T) {
 	}
 }
 
-// With independent delays, half as many in some replications as in others, intervals cover the
+// With independent delays, and half as many in some replications as in others, intervals cover the
 // quantile as often as stated, on both sides, and z is standard normal.
 func TestIntervalsCover(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
@@ -157,14 +157,15 @@ func TestIntervalsCover(t *testing.T) {
 				case q.Low > exact:
 					above[k]++
 				}
-				if math.Abs(q.Z(exact)) > 1.644854 { // of a normal variable with probability 0.1
+				if math.Abs(q.Z(exact)) > 1.644854 { // a normal variable exceeds this with probability 0.1
 					beyond[k]++
 				}
 			}
 		}
 		for k, level := range levels {
 			near := func(what string, count, want float64) {
-				if tol := 5 * math.Sqrt(want*(1-want)/repeats); math.Abs(count/repeats-want) > tol { // 1 in 1.7 million
+				// exceeded once in 1.7 million
+				if tol := 5 * math.Sqrt(want*(1-want)/repeats); math.Abs(count/repeats-want) > tol {
 					t.Errorf("%d runs of %d jobs, level %v: %s in %.3f of all cases, want %v",
 						c.runs, c.jobs, level, what, count/repeats, want)
 				}
@@ -180,7 +181,7 @@ func TestIntervalsCover(t *testing.T) {
 	}
 }
 
-// Adding up stops when the context is cancelled.
+// The sums stop when the context is cancelled.
 func TestSeenDelaysEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -189,8 +190,8 @@ func TestSeenDelaysEnd(t *testing.T) {
 	}
 }
 
-// Doubts of one kind produce one warning, about the worst. Kinds keep the order in which they were
-// added.
+// Problems of one kind produce one warning, about the worst. Kinds stay in the order in which they
+// were added.
 func TestOneWarningOfEachKind(t *testing.T) {
 	var w worsts
 	for _, d := range []struct {

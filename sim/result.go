@@ -11,18 +11,18 @@ import (
 // to the counted items.
 type Result struct {
 	Method   string    `json:"method"`  // how the system was simulated
-	Runs     int       `json:"runs"`    // replications
+	Runs     int       `json:"runs"`    // number of replications
 	Jumps    float64   `json:"jumps"`   // arrivals, ends of phases and interruptions observed in all runs
-	Time     float64   `json:"time"`    // observed time of each replication
+	Time     float64   `json:"time"`    // warm-up time before that
 	WarmUp   float64   `json:"warm_up"` // time before that
-	Classes  []Class   `json:"-"`       // of the system
-	Visits   []Class   `json:"-"`       // of the system
-	Servers  []Server  `json:"-"`       // of the system
+	Classes  []Class   `json:"-"`       // classes of the system
+	Visits   []Class   `json:"-"`       // visits of the system
+	Servers  []Server  `json:"-"`       // servers of the system
 	Measures []Measure `json:"-"`       // in the order of their kinds and indices
 
 	// Distribution is P(n jobs) for n = 0..Settings.Distribution. Quantiles are quantiles of the
-	// delays of all jobs, of each class and of each visit, in the order of Settings.Levels; those
-	// with too few jobs are left out. Both are nil unless the settings request them.
+	// delays of all jobs, of each class and of each visit, in the order of Settings.Levels;
+	// quantiles with too few jobs are omitted. Both are nil unless the settings request them.
 	Distribution []Estimate `json:"-"`
 	Quantiles    []Quantile `json:"-"`
 

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Means and intervals of five numbers, with the quantile of Student's distribution from a table:
-// t(0.975; 4) = 2.7764.
+// The mean and interval of five numbers match a calculation with the quantile of Student's t from a
+// table: t(0.975; 4) = 2.7764.
 func TestEstimate(t *testing.T) {
 	v := []float64{2, 4, 4, 7, 8}
 	e := estimate(v, 0.95)
@@ -28,8 +28,8 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// z is the normal quantile of Student's probability: t = 2.7764 with 4 degrees of freedom is the
-// 0.975 quantile, 1.95996.
+// z is the normal quantile of the probability of Student's t: t = 2.7764 with 4 degrees of freedom
+// is the 0.975 quantile, so z is 1.95996.
 func TestZ(t *testing.T) {
 	e := Estimate{Mean: 10, StdError: 2, Runs: 5}
 	for _, c := range []struct{ exact, want float64 }{
@@ -39,13 +39,13 @@ func TestZ(t *testing.T) {
 			t.Errorf("z = %g at %g, want %g", z, c.exact, c.want)
 		}
 	}
-	if z := (Estimate{Mean: 1, Runs: 100}).Z(2); z != -38 { // all replications agree and are wrong
+	if z := (Estimate{Mean: 1, Runs: 100}).Z(2); z != -38 { // all replications agree on a wrong value
 		t.Errorf("z = %g of a certain error, want -38", z)
 	}
 	if z := (Estimate{Mean: 1, Runs: 100}).Z(1); z != 0 {
 		t.Errorf("z = %g of a certain answer, want 0", z)
 	}
-	// For means of few normal numbers, z is standard normal, unlike t.
+	// For means of a few normal numbers, z is standard normal, but t is not.
 	r := rand.New(rand.NewPCG(1, 2))
 	beyond := 0
 	const n = 20000
@@ -76,7 +76,7 @@ func TestScaledAndInverse(t *testing.T) {
 	}
 }
 
-// MSER-5 cuts a biased start, and little of an unbiased series.
+// MSER-5 cuts a biased start, and removes little of an unbiased series.
 func TestMSER5(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 100 {

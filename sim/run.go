@@ -19,8 +19,8 @@ func Run(ctx context.Context, system System, s Settings, progress func(sweep.Pro
 // Runs. progress, if not nil, is called after each. The result depends on the system and on the
 // settings other than Workers and Folder, to the last digit.
 //
-// When ctx is done, Run returns its error, usually within a second (a million events may pass,
-// which takes longer if they are very slow). With Settings.Folder, the next run reuses the
+// When ctx is done, Run returns its error, usually within a second (it may first simulate a million
+// events, which takes longer if they are very slow). With Settings.Folder, the next run reuses the
 // replications completed so far.
 func (p *Plan) Run(ctx context.Context, progress func(sweep.Progress)) (*Result, error) {
 	if p.settings.Precision > 0 {
@@ -68,7 +68,7 @@ const firstRuns = 10
 
 func (p *Plan) runUntilPrecise(ctx context.Context, progress func(sweep.Progress)) (*Result, error) {
 	var samples []*Sample
-	var before sweep.Progress // at the end of the completed batches
+	var before sweep.Progress // progress at the end of the completed batches
 	s := sweep.Settings{Workers: p.settings.Workers, Folder: p.settings.Folder}
 	for want := min(firstRuns, p.settings.Runs); ; want = min(2*want, p.settings.Runs) {
 		tasks, err := p.tasks(ctx, len(samples), want)

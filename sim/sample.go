@@ -7,23 +7,25 @@ import (
 	"math"
 )
 
-// A Sample holds the observations of one replication. The number n is the number of jobs present,
-// unless the system counts something other than jobs.
+// A Sample holds the observations of one replication. n is the number of jobs present, unless the
+// system counts something other than jobs.
 type Sample struct {
 	Time  float64 `json:"time"`  // observed time after the warm-up
 	Jumps float64 `json:"jumps"` // arrivals, ends of phases and interruptions observed
-	// time average of the number of jobs by class, then by visit, like all lists by class
+	// time average of the number of jobs by class, then by visit; all lists by class continue with
+	// visits
 	Jobs    []float64 `json:"jobs"`
 	Square  float64   `json:"square"`  // time average of n²
-	Count   []float64 `json:"count"`   // fraction of the time with n = 0, 1, ..., Settings.Distribution
-	Busy    []float64 `json:"busy"`    // fraction of the time a server is busy, by group of servers
+	Count   []float64 `json:"count"`   // fraction of time with n = 0, 1, ..., Settings.Distribution
+	Busy    []float64 `json:"busy"`    // fraction of time a server is busy, by group of servers
 	Sojourn []float64 `json:"sojourn"` // mean delay of the departed jobs, by class; 0 if there are none
 	Left    []float64 `json:"left"`    // number of departed jobs, by class
-	Series  []float64 `json:"series"`  // time averages of n over equal parts of the time, the warm-up first
+	Series  []float64 `json:"series"`  // time averages of n over equal parts of the time, starting with the warm-up
 
 	Delays []Histogram `json:"delays,omitempty"` // delays of the departed jobs, by class, if quantiles are requested
 
-	Own map[string][]*float64 `json:"own,omitempty"` // specific to the system, by name; nil if nothing was seen
+	// measures specific to the system, by name; nil if nothing was observed
+	Own map[string][]*float64 `json:"own,omitempty"`
 }
 
 // parts is the length of Sample.Series: means over 250 intervals, in groups of five as in MSER-5.
@@ -51,7 +53,7 @@ func (p *Plan) observe(ctx context.Context, e Engine) (*Sample, error) {
 	var series []float64
 	seen := p.NewTotals()
 	now, warm := 0.0, false
-	var number, time float64 // ∫ n dt and time in the part
+	var number, time float64 // ∫ n dt and time in the current part
 	pass := func(until float64) error {
 		number, time = number-p.total(seen), time-seen.Time
 		for piece := range p.pieces(until - now) {

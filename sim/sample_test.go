@@ -42,7 +42,7 @@ func TestRequestedJumps(t *testing.T) {
 	}
 }
 
-// The system of the example keeps the contract of package sim and agrees with theory.
+// The system of the example satisfies the contract of package sim and agrees with theory.
 func TestSingleServer(t *testing.T) {
 	for _, shape := range []string{"erlang:2", "deterministic", "bimodal"} {
 		m := singleServer{ArrivalRate: 0.7, Sizes: simtest.Sizes(t, shape, 1)}
@@ -65,8 +65,8 @@ func TestSingleServer(t *testing.T) {
 	simtest.Golden(t, singleServer{ArrivalRate: 0.7, Sizes: simtest.Sizes(t, "erlang:2", 1)}, 1.4749764262424376)
 }
 
-// The parts of the series add up to the time, wherever the warm-up ends, and the warm-up counts for
-// nothing else.
+// The parts of the series add up to the total time, wherever the warm-up ends, and the warm-up
+// counts only in the series.
 func TestSeriesCoversTheTime(t *testing.T) {
 	for _, warmUp := range []float64{sim.NoWarmUp, 0.01, 1, 333, 1000, 2e4, 1e6} {
 		p, err := sim.NewPlan(t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{
@@ -100,8 +100,8 @@ func TestSeriesCoversTheTime(t *testing.T) {
 	}
 }
 
-// A replication of the paper's clusters takes less than 1 MB, and nothing per event: a run ten
-// times as long takes as much.
+// A replication of the paper's clusters takes less than 1 MB, and no memory per event: a run ten
+// times as long needs as much.
 func TestMemoryOfAReplication(t *testing.T) {
 	for _, m := range []*cluster.Model{
 		simtest.ThreeServers(big.NewRat(9, 10)), simtest.RandomAssignment(100, 2, big.NewRat(9, 10)),

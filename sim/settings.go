@@ -7,28 +7,28 @@ import (
 	"productform/internal/input"
 )
 
-// Settings configures a run. The zero value means the 100 replications of 10^6 jumps after 10^6 of
-// warm-up of [BC17], with seed 0. A jump is an arrival, the end of a phase of a size or of a task,
-// an interruption, or a kill. Numbers of jumps are expected numbers, since all replications observe
-// the same time; in a standing population of tasks they are approximate.
+// Settings configures a run. The zero value means the effort of [BC17], 100 replications of 10^6
+// jumps after a warm-up of 10^6, with seed 0. A jump is an arrival, the end of a phase of a size or
+// of a task, an interruption, or a kill. Numbers of jumps are expected numbers, since all
+// replications observe the same time; in a standing population of tasks they are approximate.
 type Settings struct {
-	Runs   int     // replications, 2..1,000,000; 0 means 100. With Precision, the maximum
-	Jumps  float64 // expected jumps observed in each, 1000..1e15; 0 means 1e6
-	WarmUp float64 // expected jumps before that, 0 < WarmUp <= 1e15; 0 means Jumps, NoWarmUp none
+	Runs   int     // replications, 2..1,000,000; 0 means 100. With Precision, their maximum number
+	Jumps  float64 // expected jumps observed in each replication, 1000..1e15; 0 means 1e6
+	WarmUp float64 // expected jumps before that, 0 < WarmUp <= 1e15; 0 means Jumps, NoWarmUp means none
 	// > 0: observe each replication from the empty start for this time, in the unit of the rates
 	// (seconds in files of pfq), stable or not; Jumps and WarmUp must be 0
 	Horizon float64
-	Seed    uint64 // of the random numbers; the default of the command pfq is 1
-	// in (0, 1): stop once the mean jobs of every class have this relative half-width; 0 means do
-	// all runs
+	Seed    uint64 // seed of the random numbers; the default of the command pfq is 1
+	// in (0, 1): stop once the mean jobs of every class have this relative half-width; 0 means that
+	// all runs are done
 	Precision    float64
-	Confidence   float64 // of the intervals, in (0, 0.999999]; 0 means 0.95
+	Confidence   float64 // confidence level of the intervals, in (0, 0.999999]; 0 means 0.95
 	Distribution int     // > 0: also estimate P(n jobs) for n = 0..Distribution, at most 100,000
 	// also estimate these quantiles of the delays, each in (0, 1), at most 100; clusters and queues
 	// then draw the times between jumps
 	Levels  []float64
 	Workers int // concurrent replications, 1..10,000; 0 means one per core
-	// where samples are stored, for stopped or repeated runs; "" stores none. Systems with
+	// where samples are stored, to resume or repeat runs; "" stores none. Systems with
 	// functions then need a name for them, such as queue.Network.RatesKey
 	Folder string
 }

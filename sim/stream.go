@@ -14,7 +14,7 @@ import (
 type Stream struct{ s0, s1, s2, s3 uint64 }
 
 // NewStream returns the stream of a key. ChaCha8 generates its state, so streams of different keys
-// start at independent positions of the one long period.
+// start at independent positions in the same long period.
 func NewStream(key [32]byte) *Stream {
 	c := rand.NewChaCha8(key)
 	return &Stream{c.Uint64(), c.Uint64(), c.Uint64(), c.Uint64()}
@@ -41,7 +41,7 @@ func (s *Stream) Draw(table sizes.AliasTable, limit uint32, codes, high []uint32
 	found := 0
 	high = high[:len(codes)]
 	for i := range codes {
-		r := bits.RotateLeft64(s0+s3, 23) + s0 // the step of Uint64
+		r := bits.RotateLeft64(s0+s3, 23) + s0 // same step as Uint64
 		t := s1 << 17
 		s2 ^= s0
 		s3 ^= s1

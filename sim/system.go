@@ -38,13 +38,13 @@ type Description struct {
 	// numbers and the names of stored samples derive from it.
 	Identity []any
 
-	// Unnamed is the field that must hold a name for what Identity cannot express, such as a
+	// Unnamed is the field that must name something that Identity cannot express, such as a
 	// function, or "" if Identity is complete. Without that name no sample is stored.
 	Unnamed string
 
 	Classes []Class
 
-	// Visits are the steps of jobs, such as visits to stations. They are measured like classes, but
+	// Visits are the steps of jobs, such as visits to stations. They are measured like classes but
 	// are not separate jobs. [Totals] list them after the classes.
 	Visits []Class
 
@@ -52,8 +52,8 @@ type Description struct {
 
 	// JumpRate is the expected number of jumps per unit of time: arrivals, ends of phases or tasks,
 	// interruptions and kills. It determines the length of a run, so it must be the stationary
-	// rate; if no jobs arrive, an approximation will do. Over a horizon it is only a lower bound on
-	// StepRate.
+	// rate; if no jobs arrive, an approximation suffices. Over a horizon it is only a lower bound
+	// on StepRate.
 	JumpRate float64
 
 	// StepRate is the expected number of engine steps per unit of time, not all of which are jumps.
@@ -63,9 +63,9 @@ type Description struct {
 	// of the context
 	StepCost float64
 
-	Moments  []Moment // on which the estimates depend
+	Moments  []Moment // moments on which the estimates depend
 	SizeRate float64  // sizes drawn per unit of time; 0 means one per arrival
-	Unstable string   // a noun for the system if it is known to be unstable, else ""
+	Unstable string   // a noun for the system if it is known to be unstable, otherwise ""
 	Counted  Counted  // what n counts in [Sample]; zero means the jobs present
 
 	Start    func(context.Context, *Stream) Engine // the context interrupts long computations within a step
@@ -77,23 +77,23 @@ type Description struct {
 type Class struct {
 	Name        string  // as shown in results
 	ArrivalRate float64 // λ_i, jobs per unit of time
-	MeanSize    float64 // σ_i, work
+	MeanSize    float64 // σ_i, in work
 }
 
 // A Server is a group of equal servers.
 type Server struct {
 	Name string // as shown in results
-	Size int    // servers
+	Size int    // number of servers
 }
 
 // A Moment lists moments of one distribution on which the estimates depend, E[X^Order] for Order 1,
-// 2 or -1. A run must draw often enough to see the values that dominate them.
+// 2 or -1. A run must draw often enough to include the values that dominate them.
 type Moment struct {
 	Sizes  sizes.Distribution
 	Orders []float64 // 1, 2 or -1
 	Rate   float64   // draws per unit of time; 0 means SizeRate or, if that is 0, one per arrival
 	Words  string    // noun for the draws, such as "vacations"; "" means sizes
-	Of     string    // the class or visit that draws, for warnings; "" if all classes do
+	Of     string    // the class or visit that draws, for warnings; "" if all classes draw
 }
 
 // Counted names a list by class of Sample.Own whose sum is the number n, and a noun for what n
@@ -104,24 +104,25 @@ type Counted struct{ List, Words string }
 type Engine interface {
 	// Advance simulates the next t units of time and adds to the totals:
 	//   - 1 to seen.Jumps for each event counted by JumpRate;
-	//   - each job that arrives or departs, by [Population.Change]; before arrivals, or between
+	//   - each job that arrives or departs, with [Population.Change]; before arrivals, or between
 	//     batches of steps, call [CheckJobs];
-	//   - each job that departs, by [Totals.Leave], or, if only mean delays are needed, 1 to
+	//   - each job that departs, with [Totals.Leave], or, if only mean delays are needed, 1 to
 	//     seen.Left and the delay to seen.Sojourn;
 	//   - when a server stops, its working time to seen.Busy; at the end, the same for servers
 	//     still working, up to t;
-	//   - at the end, the jobs up to t, by [Population.Flush], which also adds t to seen.Time.
+	//   - at the end, the jobs up to t, with [Population.Flush], which also adds t to seen.Time.
 	//
 	// Times count from the start of the advance. At its end the engine subtracts t from all its
 	// stored times, so they do not lose digits in long runs. An engine with equal steps may
-	// accumulate the same numbers in its own way, and leave a fraction of a step to the next
+	// accumulate the same numbers in its own way, and defer a fraction of a step to the next
 	// advance.
 	//
 	// Fresh totals are passed once the warm-up has ended.
 	Advance(t float64, seen *Totals) error
 }
 
-// An Observer is an engine that measures more than [Totals] hold, and accumulates it itself.
+// An Observer is an engine with additional measurements beyond [Totals], which it accumulates
+// itself.
 type Observer interface {
 	Engine
 	// Restart discards everything accumulated so far. It is called once, when the warm-up ends:
@@ -129,7 +130,7 @@ type Observer interface {
 	Restart()
 	// Observed returns the measurements since then for Sample.Own: lists of the same names and
 	// lengths in all replications. Entries are means, not sums, because they are averaged over the
-	// replications. An entry is nil if nothing was seen, but never in the list of
+	// replications. An entry is nil if nothing was observed, but never in the list of
 	// [Description].Counted. The totals cover the same time.
 	Observed(seen *Totals) (map[string][]*float64, error)
 }
@@ -143,7 +144,7 @@ func RateOf(path string, exact *big.Rat) (float64, error) {
 	return v, nil
 }
 
-// SizesOf returns the distribution of sizes and its mean in float64. The exact mean is 1 if nil.
+// SizesOf returns the distribution of sizes and its mean in float64. A nil exact mean means 1.
 // Given sizes must have that mean to a relative tolerance of 1e-12; if none are given, sizes are
 // exponential. The error names the path of the sizes or of the mean.
 func SizesOf(given sizes.Distribution, exact *big.Rat, path, meanPath string) (

@@ -13,8 +13,8 @@ func Tasks(ctx context.Context, plans []*Plan) ([]sweep.Task[*Sample], error) {
 	return tasks, err
 }
 
-// distinct returns the replications of all plans without duplicates, and the indices of the
-// replications of each plan.
+// distinct returns the replications of all plans without duplicates, and their indices for each
+// plan.
 func distinct(ctx context.Context, plans []*Plan) (tasks []sweep.Task[*Sample], places [][]int, err error) {
 	known := make(map[string]int) // indices by key
 	places = make([][]int, len(plans))
@@ -37,8 +37,8 @@ func distinct(ctx context.Context, plans []*Plan) (tasks []sweep.Task[*Sample], 
 }
 
 // Missing returns the tasks of [Tasks] whose samples are not in the folder; nil means that a run
-// finds all it needs. For a plan with Precision it returns the replications that [Plan.Run] would
-// perform before its next check of the precision, since later ones depend on it.
+// finds all samples that it needs. For a plan with Precision it returns the replications that
+// [Plan.Run] would perform before its next check of the precision, since later ones depend on it.
 func Missing(ctx context.Context, plans []*Plan, folder string) ([]sweep.Task[*Sample], error) {
 	var missing []sweep.Task[*Sample]
 	known := make(map[string]bool)

@@ -12,8 +12,8 @@ import (
 )
 
 // Missing samples are computed elsewhere and put into the folder, last first, until none is
-// missing. Then a run finds all it needs there, with the result of a run alone. With a precision,
-// no batch is requested that such a run would not perform.
+// missing. A run then finds all samples there and gives the same result as without them. With a
+// precision, no batch is requested that a run would not perform.
 func TestMissing(t *testing.T) {
 	c := jump(simtest.ThreeServers(big.NewRat(1, 2)), 0)
 	for _, s := range []sim.Settings{

@@ -11,7 +11,7 @@ import (
 	simcluster "productform/sim/cluster"
 )
 
-// small returns a catalogue of four figures that take no time, of which bf-6 is simulated. The
+// small returns a catalogue of four figures that draw instantly, of which bf-6 is simulated. The
 // packages of plots test the real ones.
 func small() []plots.Spec {
 	return []plots.Spec{parabola("bf-1"), queue("bf-6"), parabola("tags-6"), parabola("tags-7")}
@@ -78,7 +78,7 @@ func queue(id string) plots.Spec {
 	}
 }
 
-// waiting is a figure that says when its computation begins, which then lasts until it is
+// waiting is a figure that announces when its computation begins and then blocks until it is
 // interrupted.
 func waiting(begun func()) plots.Spec {
 	return plots.Exact("bf-2", "A figure without end", func(

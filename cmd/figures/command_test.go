@@ -25,7 +25,7 @@ import (
 var progressLines = regexp.MustCompile(`(?m)^figures: [0-9]+ of [0-9]+ (runs simulated|files drawn).*\n`)
 
 // figures runs the command on the small catalogue, with little simulation, and returns its exit
-// status and what it wrote, progress apart.
+// status and its output without progress lines.
 func figures(ctx context.Context, args ...string) (status int, stdout, stderr string) {
 	return figuresOf(ctx, small(), args...)
 }
@@ -36,7 +36,7 @@ func figuresOf(ctx context.Context, all []plots.Spec, args ...string) (status in
 	return status, out.String(), progressLines.ReplaceAllString(err.String(), "")
 }
 
-// files returns the names of the files in a folder, sorted; none if there is no folder.
+// files returns the names of the files in a folder, sorted, or none if the folder does not exist.
 func files(t *testing.T, folder string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -153,8 +153,8 @@ func TestListAndCheckWriteNothing(t *testing.T) {
 	}
 }
 
-// A name is that figure; the beginning of names is all of them, each once, in the order of the
-// catalogue.
+// A full name selects that figure. A prefix selects all figures whose names begin with it, each
+// once, in the order of the catalogue.
 func TestOnly(t *testing.T) {
 	for only, want := range map[string]string{
 		"tags-6": "tags-6",
@@ -202,8 +202,8 @@ func TestFullOutput(t *testing.T) {
 	}
 }
 
-// A second run with the same results simulates nothing and writes the same; another seed gives
-// other figures.
+// A second run with the same results simulates nothing and writes the same files; another seed
+// gives different figures.
 func TestResults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	read := func(folder string) string {
@@ -229,7 +229,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// Failures decide the status: a number, all numbers together, a claim.
+// The status is 1 if a single number, all numbers together or a claim fails.
 func TestFailuresSetStatus(t *testing.T) {
 	shifted := func(n int) []plots.Check {
 		var rows []plots.Check
@@ -356,8 +356,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// If the command is interrupted midway, it writes no file, and a later run finds the simulations
-// done so far.
+// If the command is interrupted midway, it writes no file, and a later run reuses the finished
+// simulations.
 func TestInterruptedMidway(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())

@@ -33,7 +33,7 @@ func sameFiles(t *testing.T, a, b string) {
 	}
 }
 
-// kept returns the names of all files below a folder, with the times at which they were written.
+// kept returns the names of all files below a folder, with their modification times.
 func kept(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -51,8 +51,8 @@ func kept(t *testing.T, folder string) map[string]string {
 	return all
 }
 
-// Figures match those of a single process if their runs were done in parts, or listed, served and
-// put into the folder.
+// Figures match those of a single process if their runs were simulated in parts, or if they were
+// listed, served and put into the folder.
 func TestSharedRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := []string{"--only", "bf", "--precision", "draft", "--format", "csv,html"}
@@ -115,7 +115,7 @@ func TestSharedRuns(t *testing.T) {
 	run("-o", "put", "--results", "of-put")
 	sameFiles(t, "one", "put")
 
-	// Without --results the folder is that of the figures.
+	// Without --results the output folder holds the results.
 	run("-o", "plain", "--part", "0/1")
 	if len(kept(t, "plain/results")) != len(before) {
 		t.Errorf("%d runs are kept with the figures", len(kept(t, "plain/results")))

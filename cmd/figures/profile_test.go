@@ -8,7 +8,7 @@ import (
 	"productform/plots"
 )
 
-// BenchmarkFigures makes all figures with little simulation. Its profile is part of default.pgo,
+// BenchmarkFigures draws all figures with short simulations. Its profile is part of default.pgo,
 // which go generate ./cmd/pfq makes.
 func BenchmarkFigures(b *testing.B) {
 	for b.Loop() {

@@ -31,12 +31,12 @@ var clusterFields = []string{"servers", "classes", "mean_size"}
 type allocateQuestion struct {
 	binding        *cli.Binding
 	policies       command.Policies
-	sharing        fluid.Settings // RelTol also applies to traffic, 0 for the default
+	sharing        fluid.Settings // RelTol also applies to traffic; 0 means the default
 	dynamic, audit bool
-	chain          traffic.Settings // MaxStates is 0 for the default
-	settings       sim.Settings     // Runs is 0 unless there is a simulation
+	chain          traffic.Settings // MaxStates 0 means the default
+	settings       sim.Settings     // Runs is 0 without a simulation
 	percentiles    []command.Percentile
-	factors        []*big.Rat // factors of the arrival rates; nil for the traffic as it is
+	factors        []*big.Rat // factors of the arrival rates; nil leaves the rates unchanged
 }
 
 // newAllocateCommand returns the command allocate.
@@ -105,7 +105,7 @@ func (f *allocateQuestion) check(given func(string) bool) error {
 	return nil
 }
 
-// answer reads the file and answers. It reports false if jobs pile up.
+// answer reads the file and answers the question. It returns false if the traffic is unstable.
 func (f *allocateQuestion) answer(q command.Query) (a render.Answer, stable bool, err error) {
 	if f.dynamic {
 		t, err := f.readTraffic(q)
@@ -171,7 +171,7 @@ func (f *allocateQuestion) allocate(ctx context.Context, p *fluid.Pool, policy f
 	return a, err
 }
 
-// readTraffic reads a file of jobs that come and go.
+// readTraffic reads a file of jobs that arrive and depart.
 func (f *allocateQuestion) readTraffic(q command.Query) (*traffic.Model, error) {
 	t, err := command.Read(q, traffic.Read, traffic.ReadFile, "solve", clusterFields...)
 	if errors.Is(err, fluid.ErrJobsStay) {
@@ -195,7 +195,7 @@ func (f *allocateQuestion) traffic(q command.Query, t *traffic.Model) (answer re
 	}
 	if f.policies.Several() {
 		text := func(text *render.Text, all []*allocateAnswer) { a.compareText(text, all) }
-		if f.settings.Runs > 0 { // intervals are too wide for a column each
+		if f.settings.Runs > 0 { // intervals are too wide for one column each
 			text = writeEach
 		}
 		answer, err = f.compare(q, under, text)
@@ -214,7 +214,7 @@ func (f *allocateQuestion) underPolicy(
 ) (a *trafficCase, err error) {
 	a = &trafficCase{policy: policy, traffic: t, settings: f.settings, asked: f.percentiles}
 	var plan *sim.Plan
-	if f.settings.Runs > 0 { // before any long computation
+	if f.settings.Runs > 0 { // checked before any long computation
 		if plan, err = f.plan(q.Ctx, t, policy); err != nil {
 			return nil, err
 		}
@@ -254,7 +254,8 @@ func (f *allocateQuestion) plan(ctx context.Context, t *traffic.Model, policy fl
 	return plan, nil
 }
 
-// plans returns the plans of what answer simulates, at every factor. Unstable traffic has none.
+// plans returns the plans of the simulations that answer runs, at every factor. Unstable traffic
+// has none.
 func (f *allocateQuestion) plans(q command.Query) (plans []*sim.Plan, err error) {
 	t, err := f.readTraffic(q)
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 type allocation struct {
 	*fluid.Allocation
 	style   render.Style
-	digits  int           // of numbers in text; one fewer is shown
+	digits  int           // number of digits in text; fractions show one fewer
 	audit   *audited      // nil without --audit
-	indices render.Record // with an audit: how efficient and how fair it is
+	indices render.Record // with an audit: efficiency and fairness
 }
 
 // answer returns the answer, with a line of CSV for each job, each resource and the pool.
@@ -74,12 +74,12 @@ func (a *allocation) ofEach(rows []render.Record) []render.Record {
 	return rows
 }
 
-// A trafficCase holds the result of one policy for jobs that come and go.
+// A trafficCase holds the result of one policy for jobs that arrive and depart.
 type trafficCase struct {
 	policy   fluid.Policy
 	traffic  *traffic.Model
 	result   *traffic.Result        // nil if it is too large to solve
-	why      string                 // there is no result
+	why      string                 // reason why there is no result
 	overload *traffic.UnstableError // nil if stable
 
 	simulated *sim.Result // nil unless requested
@@ -98,7 +98,8 @@ func (a *trafficCase) answer() *allocateAnswer {
 		Answer: render.Answer{JSON: body, Lines: lines, Text: func(t *render.Text) { a.text(t, body, joint) }}}
 }
 
-// body returns the fields of the answer, and the joint verdict of the estimates on theory.
+// body returns the fields of the answer, and the joint verdict on the agreement of estimates and
+// theory.
 func (a *trafficCase) body() (body render.Record, joint *command.Joint) {
 	r := a.result
 	if r == nil {
@@ -160,7 +161,7 @@ type trafficRuns struct {
 	Seed   uint64  `json:"seed"`
 
 	Joint          *command.Joint `json:"joint"`
-	Delay          render.Record  `json:"delay,omitempty"` // the requested percentiles, of all jobs
+	Delay          render.Record  `json:"delay,omitempty"` // percentiles of the delays of all jobs, if requested
 	JumpsPerSecond *float64       `json:"jumps_per_second"`
 	Warnings       []string       `json:"warnings"`
 }
@@ -175,8 +176,7 @@ func (a *trafficCase) estimates(c *command.Comparisons, k int, exact render.Reco
 	return row
 }
 
-// percentiles returns the requested percentiles of simulated delays. None of them has an exact
-// value.
+// percentiles returns the requested percentiles of simulated delays. They have no exact values.
 func (a *trafficCase) percentiles(comparisons *command.Comparisons, kind sim.Kind, index int) render.Record {
 	return comparisons.Quantiles(a.asked, a.settings.Levels, a.simulated, kind, index, nil)
 }

@@ -17,10 +17,10 @@ import (
 type audited struct {
 	render.Record        // the fields of JSON
 	declared      string // declared demand of the job that gains most by lying
-	unsearched    string // why no lie was looked for, "" if lies were or need not be
+	unsearched    string // why no lie was sought; "" if a lie was found or none was needed
 }
 
-// addAudit audits the allocation, with a tolerance above its errors.
+// addAudit audits the allocation, with a tolerance larger than its numerical errors.
 func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool) error {
 	tasks, tolerance := a.TaskFractions(), a.Tolerance()
 	report, err := audit.Audit(ctx, p, tasks, tolerance)
@@ -64,8 +64,8 @@ func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool) error {
 
 func isLimited(j fluid.Job) bool { return j.MaxTasks != nil }
 
-// Limits of the search for a lie: the total number of allocations, times their rows and resources,
-// and the smallest number of allocations per row that makes a search worthwhile.
+// Limits of the search for a lie: the total number of allocations, times the numbers of rows and
+// resources, and the smallest number of allocations per row for which a search is worthwhile.
 const (
 	lieWork  = 2_000_000
 	fewTries = 200
@@ -94,7 +94,7 @@ func (a *allocation) addLie(ctx context.Context, p *fluid.Pool) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil: // numbers that do not fit double precision
+		case err != nil: // numbers outside the range of float64
 			a.audit.unsearched = cli.OneLine(err)
 			return nil
 		}
@@ -107,7 +107,7 @@ func (a *allocation) addLie(ctx context.Context, p *fluid.Pool) error {
 	if best == nil {
 		return nil
 	}
-	var declared render.Record // the resources of which it is more than the demand
+	var declared render.Record // the resources declared above the demand
 	var words []string
 	for j, d := range best.Declared {
 		if need, name := p.Jobs[at].Demand.Of(j), p.Resources[j].Name; d.Cmp(need) > 0 {

@@ -13,7 +13,8 @@ import (
 	"productform/fluid"
 )
 
-// All policies in one answer are the answers of each, in JSON and in CSV; text names them all.
+// One answer for all policies equals the separate answers, in JSON and in CSV; text names every
+// policy.
 func TestAllocateAllPolicies(t *testing.T) {
 	const pool = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}], "jobs": [
 		{"name": "a", "demand": {"cpu": 1, "ram": 4}, "max_tasks": 3}, {"name": "b", "demand": {"cpu": 3, "ram": 1}, "count": 2}]}`
@@ -47,8 +48,8 @@ func TestAllocateAllPolicies(t *testing.T) {
 	}
 }
 
-// Balanced fairness rejects different weights, and the other policies answer. An overload concerns
-// all policies; simulations and engines of some policies only are rejected.
+// Balanced fairness rejects unequal weights, but the other policies answer. An overload affects all
+// policies. Simulations and engines that only some policies support are rejected.
 func TestAllocateAllPoliciesRefused(t *testing.T) {
 	weights :=
 		`{"resources": [{"name": "cpu", "capacity": 9}], "jobs": [{"name": "a", "demand": {"cpu": 1}, "weight": 2}, {"name": "b", "demand": {"cpu": 3}}]}`
@@ -82,7 +83,7 @@ func TestAllocateAllPoliciesRefused(t *testing.T) {
 	}
 }
 
-// A list gives the answers of its policies only, in its order. Runs and text are the same as for
+// A list gives the answers of the listed policies in that order. Runs and text are the same as for
 // each policy alone.
 func TestAllocatePolicyList(t *testing.T) {
 	const args = "--dynamic --runs 10 --jumps 1e4 --percentiles 50"
@@ -116,8 +117,8 @@ func TestAllocatePolicyList(t *testing.T) {
 	}
 }
 
-// The lie that the audit shows gains what it says, as an allocation with the profile declared has
-// it: render does the work of one task with each that it declares, of 3 processors and 1 GB.
+// The reported lie gains what the audit states. An allocation with the declared profile confirms
+// it: with each declared task, of 3 processors and 1 GB, render does the work of one real task.
 func TestAllocateLieWitness(t *testing.T) {
 	const pool = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}], "jobs": [
 		{"name": "search", "demand": {"cpu": 1, "ram": 4}}, {"name": "render", "demand": {"cpu": 3, "ram": 1}}]}`

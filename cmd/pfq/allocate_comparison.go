@@ -19,7 +19,7 @@ type allocateAnswer struct {
 	policy   fluid.Policy
 	body     render.Record // the fields of JSON
 	accuracy string        // how its numbers were computed
-	digits   int           // of its numbers in text
+	digits   int           // number of digits in text
 	refused  string        // reason why there is no answer; "" if there is one
 }
 

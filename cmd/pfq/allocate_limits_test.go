@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// On one resource of 4 a limit of one task of job a leaves the rest to job b, also for the audit;
-// balanced fairness gives job a 4/5, as Φ(a) = 1, Φ(b) = 1/4 and Φ(a, b) = (Φ(a) + Φ(b))/4.
+// On one resource of 4 a limit of one task of job a leaves the rest to job b, and the audit agrees.
+// Balanced fairness gives job a 4/5, since Φ(a) = 1, Φ(b) = 1/4 and Φ(a, b) = (Φ(a) + Φ(b))/4.
 func TestAllocateMaxTasks(t *testing.T) {
 	const pool = `{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}, "max_tasks": 1}, {"name": "b", "demand": {"cpu": 1}}]}`
 	for _, policy := range []string{"drf", "maxmin", "bmf"} {

@@ -37,7 +37,7 @@ func allocateJSON(t *testing.T, pool, args string) map[string]any {
 }
 
 // Equal numbers of tasks are 1 and 1: dominant shares of 1/4 and 3/4, where half of the resource
-// would be 1/2 each. The first job would run 3 tasks with what the second holds.
+// would be 1/2 each. With the second job's resources the first would run 3 tasks.
 func TestAllocateJSON(t *testing.T) {
 	got := allocateJSON(t, onePool, "--policy maxmin --audit")
 	indices := got["indices"].(map[string]any)
@@ -139,7 +139,7 @@ func TestAllocateJSONOrder(t *testing.T) {
 
 // The two jobs fill both resources: a + 3b = 9 and 4a + b = 18 give a = 45/11 and b = 18/11. With
 // prices p and q of the processors and the memory, 1/a = p/9 + 4q/18 and 1/b = 3p/9 + q/18 give p =
-// 9/5 and q = 1/5. They sum to the number of jobs, because everything used is paid.
+// 9/5 and q = 1/5. They sum to the number of jobs, because everything used is paid for.
 func TestAllocateProportionalFairness(t *testing.T) {
 	pool := commandtest.Example(t, "pools/two-jobs.yaml")
 	got := allocateJSON(t, pool, "--policy pf --tol 1e-30 --audit")
@@ -160,7 +160,7 @@ func TestAllocateProportionalFairness(t *testing.T) {
 	}
 	for j, want := range []float64{1.8, 0.2} {
 		resource := got["resources"].([]any)[j].(map[string]any)
-		// not proved of prices
+		// not proved for prices
 		if price := resource["price"].(float64); math.Abs(price-want) > 1e-9 || resource["saturated"] != true {
 			t.Errorf("resource %d is %v, want the price %v", j, resource, want)
 		}
@@ -190,7 +190,8 @@ pool,,,,,,,,,,,drf,exact,0,0
 	}
 }
 
-// Rows with counts say so: 10 jobs of a and 5 of b get 1/15 each of the dominant share.
+// Rows with counts give results per job: each of 10 jobs of a and 5 of b gets 1/15 of the dominant
+// share.
 func TestAllocateCounts(t *testing.T) {
 	pool := strings.Replace(onePool, `{"c<u>": 1}`, `{"c<u>": 1}, "count": 10`, 1)
 	pool = strings.Replace(pool, `"count": 1}`, `"count": 5}`, 1)
@@ -228,7 +229,7 @@ c<u>      1            yes
 	}
 }
 
-// A number below 1 is never shown as 1, and one above is not shown as below.
+// A number below 1 is never shown as 1, and a number above 1 is not shown as below.
 func TestAllocateNearOne(t *testing.T) {
 	fraction := func(text string) render.Number { return render.Rat(num.Rat(text), render.Fraction) }
 	load := func(text string) render.Number {
@@ -278,7 +279,7 @@ const oneTraffic = `{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [
 	{"name": "never", "demand": {"cpu": 1}, "arrival_rate": 0}]}`
 
 func TestAllocateDynamic(t *testing.T) {
-	for _, policy := range []string{"bf", "pf", "drf"} { // all the same here, for equal weights
+	for _, policy := range []string{"bf", "pf", "drf"} { // all equal here because weights are equal
 		got := allocateJSON(t, oneTraffic, "--dynamic --policy "+policy)
 		bound := got["truncation_bound"].(float64) + got["rounding_bound"].(float64)
 		states := 1.0
@@ -363,9 +364,9 @@ func TestAllocateOverload(t *testing.T) {
 	}
 }
 
-// Loads follow from declared demands, and a class that lies is named. Here a declares 2 units for 1
-// of its tasks: its load is 1/4 instead of 1/8, and 5/8 together with b, or 17/16 if b arrives at
-// 13/12.
+// Loads follow from declared demands, and the answer names a class that lies. Here a declares 2
+// units for 1 of its tasks: its load is 1/4 instead of 1/8. Together with b it is 5/8, or 17/16 if
+// b arrives at rate 13/12.
 func TestAllocateLies(t *testing.T) {
 	lies := strings.Replace(oneTraffic, `{"cpu": 1}`, `{"cpu": 1}, "declared": {"cpu": 2}`, 1)
 	got := allocateJSON(t, lies, "--dynamic --policy bf")
@@ -416,7 +417,7 @@ func TestAllocateSimulate(t *testing.T) {
 		commandtest.Joint(t, answers[0]["joint"], answers[0])
 		for _, job := range answers[0]["classes"].([]any)[:2] {
 			for key, e := range job.(map[string]any)["simulated"].(map[string]any) {
-				// for a normal variable with probability 4e-8
+				// |z| of a normal variable is larger with probability 4e-8
 				if z, ok := e.(map[string]any)["z"].(float64); !ok || math.Abs(z) > 5.5 {
 					t.Errorf("%s: %s is %v", policy, key, e)
 				}
@@ -456,7 +457,7 @@ func TestAllocateTooManyClasses(t *testing.T) {
 	}
 }
 
-// Traffic too near the limit of stability for exact means is simulated, and the answer states its
+// Traffic too near the limit of stability for exact means is simulated, and the answer states the
 // load once.
 func TestAllocateTooNear(t *testing.T) {
 	stdout, stderr, status := runAllocate(
@@ -491,7 +492,7 @@ func TestAllocateExamples(t *testing.T) {
 	}
 }
 
-// Two jobs on two resources.
+// Two jobs share two resources.
 const twoPool = `{"resources": [{"name": "one", "capacity": 1}, {"name": "two", "capacity": 1}], "jobs": [
 	{"name": "a", "demand": {"one": 2, "two": 1}}, {"name": "b", "demand": {"one": 1, "two": 2}}]}`
 

@@ -63,7 +63,7 @@ func (a *audited) words(t *render.Text) []string {
 	}
 	for _, w := range []struct {
 		property      int
-		witness, says string // the fields of the witness
+		witness, says string // fields of the witness
 	}{
 		{0, "over_limit", "a job of %s runs %s tasks, and can run %s"},
 		{0, "overload", "the utilization of %s is %s"},
@@ -118,7 +118,7 @@ func (a *trafficCase) text(t *render.Text, body render.Record, joint *command.Jo
 	} else {
 		rows := make([]render.Record, len(classes))
 		for k, c := range classes {
-			const given = 3 // fields before those of means
+			const given = 3 // fields before the means
 			rows[k] = slices.Concat(c[:given], c.Get("simulated").(render.Record))
 		}
 		t.Table(rows, "name", "arrival_rate", "mean_jobs", "service_rate")
@@ -195,7 +195,7 @@ func (a *trafficCase) describeLies() (lines []string) {
 	return lines
 }
 
-// liesText writes which classes lie, or the first of them if there are many.
+// liesText writes which classes lie, or only the first ones if there are many.
 func (a *trafficCase) liesText(t *render.Text) {
 	const most = 8
 	lies := a.describeLies()

@@ -139,7 +139,7 @@ func (f *dispatchFlags) checkFiles(trace string, stdin io.Reader, stdout io.Writ
 	return cmp.Or(cli.Check("--records", f.records, trace, stdin), cli.Check("--output", f.file, trace, stdin))
 }
 
-// A dispatchAnswer holds the runs of a log and the texts made of them.
+// A dispatchAnswer holds the runs of a log and the texts made from them.
 type dispatchAnswer struct {
 	flags *dispatchFlags
 	*cli.Jobs
@@ -174,7 +174,7 @@ func (a *dispatchAnswer) finishesBaseline() bool {
 // progressEvery is the time between updates of the progress. Only a terminal shows all of them.
 const progressEvery = 100 * time.Millisecond
 
-// answer reads the log and runs it under all policies, unless a signal arrives.
+// answer reads the log and runs it under all policies ; a signal interrupts it.
 func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer, error) {
 	stdin, stderr := cmd.InOrStdin(), cmd.ErrOrStderr()
 	var done, total atomic.Int64
@@ -198,7 +198,7 @@ func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer
 	return a, nil
 }
 
-// dispatch reads the log and runs it; done of total jobs, over all runs, have ended.
+// dispatch reads the log and runs it. Progress is done of total jobs over all runs.
 func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Reader, done, total *atomic.Int64,
 ) (*dispatchAnswer, error) {
 	samples, err := f.ReadSamples(ctx, name, stdin, max(1, f.samples))
@@ -234,7 +234,7 @@ func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Read
 	return a, err
 }
 
-// runAll runs the jobs under all policies, after runs in which before jobs have ended.
+// runAll runs the jobs under all policies. Before these runs, before jobs have ended.
 func (a *dispatchAnswer) runAll(ctx context.Context, before int, done *atomic.Int64) error {
 	for _, j := range a.List {
 		a.tasks += j.Tasks
@@ -253,7 +253,7 @@ func (a *dispatchAnswer) runAll(ctx context.Context, before int, done *atomic.In
 	return nil
 }
 
-// run runs the jobs under a policy, after runs in which before jobs have ended.
+// run runs the jobs under one policy. Before this run, before jobs have ended.
 func (a *dispatchAnswer) run(ctx context.Context, p cli.Policy, before int, done *atomic.Int64) (policyRun, error) {
 	f, r := a.flags, policyRun{policy: p}
 	watch := func(d *dispatch.Decision) { done.Store(int64(before + d.Done)) }

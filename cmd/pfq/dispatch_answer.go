@@ -18,8 +18,8 @@ type replayed struct {
 	Tasks  int    `json:"task_count"`
 	*unfinished
 	Workers  int      `json:"workers"`
-	Load     *float64 `json:"offered_load"` // nil if all jobs are submitted at once
-	Seed     *uint64  `json:"seed"`         // nil if nothing is drawn
+	Load     *float64 `json:"offered_load"` // nil if all jobs are submitted at the same time
+	Seed     *uint64  `json:"seed"`         // nil without random draws
 	Skipped  int      `json:"skipped"`
 	FirstJob int64    `json:"first_job"`
 	Finished bool     `json:"finished"`
@@ -27,10 +27,12 @@ type replayed struct {
 
 // An unfinished holds the reason why jobs never finish.
 type unfinished struct {
-	Reason string  `json:"reason"`
-	Time   float64 `json:"time"` // when the last worker failed; for a baseline, the last of those that never return
-	Jobs   int     `json:"unfinished"`
-	Job    int64   `json:"unfinished_job"`
+	Reason string `json:"reason"`
+	// when the last worker failed for good; for a baseline, when the last of those that never
+	// return failed
+	Time float64 `json:"time"`
+	Jobs int     `json:"unfinished"`
+	Job  int64   `json:"unfinished_job"`
 }
 
 // answer returns the answer on all policies.
@@ -91,8 +93,8 @@ func (a *dispatchAnswer) ofPolicy(v *dispatch.Result) render.Record {
 	return a.completed(m, v.Missed, v.Makespan)
 }
 
-// ofBaseline returns the measures of a run of a baseline: first those of all policies, null if
-// baselines lack them.
+// ofBaseline returns the measures of a run of a baseline: first the measures that all policies
+// share, null if baselines lack them.
 func (a *dispatchAnswer) ofBaseline(v *rigid.Result) render.Record {
 	own := render.Fields(v)
 	setSpread(a.flags, own, "delay", v.Delay, v.Jobs, func(r *rigid.Record) float64 { return r.Delay })
@@ -106,7 +108,7 @@ func (a *dispatchAnswer) ofBaseline(v *rigid.Result) render.Record {
 		render.Field{Key: "requests_of_log", Value: a.Asked}, render.Field{Key: "kill", Value: f.Kill})
 }
 
-// completed returns the measures together with those derived from them.
+// completed returns the measures with those derived from them.
 func (a *dispatchAnswer) completed(m render.Record, missed int, makespan float64) render.Record {
 	if makespan == 0 {
 		m.Set("utilization", nil, "").Set("wasted", nil, "")
@@ -116,7 +118,7 @@ func (a *dispatchAnswer) completed(m render.Record, missed int, makespan float64
 	return m.Insert("slowdown", render.Field{Key: "slowdown_formula", Value: slowdownFormula})
 }
 
-// noMeasures returns measures for their names and units.
+// noMeasures returns empty measures, which give names and units.
 func (a *dispatchAnswer) noMeasures(ofBaselines bool) render.Record {
 	if ofBaselines {
 		return a.ofBaseline(&rigid.Result{})
@@ -160,7 +162,7 @@ func (a *dispatchAnswer) unfinished(jobs, first int, left string, time float64) 
 }
 
 // setSpread sets a field to the mean of a spread, its percentiles and its maximum, all null for an
-// empty spread. The spread is over the values of jobs, 0 for a job that it leaves out.
+// empty spread. The spread is over the values of all jobs; jobs that it omits count as 0.
 func setSpread[R any](f *dispatchFlags, m render.Record, key string, s dispatch.Spread, jobs []R,
 	value func(*R) float64) {
 	fields := render.Record{{Key: "mean"}}
@@ -180,7 +182,7 @@ func setSpread[R any](f *dispatchFlags, m render.Record, key string, s dispatch.
 	slices.Sort(values)
 	quantiles, err := dispatch.Quantiles(values[len(jobs)-s.Count:], levels)
 	if err != nil {
-		panic(err) // there are values, and flags accept only levels in (0, 1)
+		panic(err) // cannot fail: there are values, and flags accept only levels in (0, 1)
 	}
 	for k, v := range slices.Concat([]float64{s.Mean}, quantiles, []float64{s.Max}) {
 		fields[k].Value = v

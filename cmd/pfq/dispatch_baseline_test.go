@@ -12,9 +12,9 @@ import (
 	"productform/cmd/pfq/internal/commandtest"
 )
 
-// rigidLog is the log of rigid.TestRunByHand. On 4 processors, A has 3 for 4 s starting at 0 and
-// requests 9 s; starting at 1, B has 4 for 3 s, C one for 3 s and requests 9 s, D one for 6 s, E
-// two for 2 s. The log contains the requests of A and C.
+// rigidLog is the log of rigid.TestRunByHand. On 4 processors, A runs on 3 for 4 s, is submitted at
+// 0 and requests 9 s. At 1 come B (4 for 3 s), C (one for 3 s, requesting 9 s), D (one for 6 s) and
+// E (two for 2 s). The log contains the requests of A and C.
 const rigidLog = `; MaxProcs: 4
 1 0 -1 4 3 -1 -1 -1 9 -1 1 1 -1 -1 -1 -1 -1 -1
 2 1 -1 3 4 -1 -1 -1 -1 -1 1 2 -1 -1 -1 -1 -1 -1
@@ -25,7 +25,7 @@ const rigidLog = `; MaxProcs: 4
 
 // Under easy with the requests of the log, jobs begin at 0, 7, 10, 1 and 4, as rigid.TestRunByHand
 // explains, and last 4, 3, 3, 6 and 2 s: they wait for 0, 6, 9, 0 and 3 s. Delays are 4, 9, 12, 6
-// and 5 s. Everything is done at 13, 37 worker seconds of work on 4 workers, submitted within a
+// and 5 s. Everything is done at 13, 37 worker-seconds of work on 4 workers, submitted within one
 // second. With equal users, all priorities are within 1 to 5; jobs are due after twice their run
 // time: 8, 7, 7, 13, 5. B is late by 3 with priority 4, C by 6 with 3, E by 1 with 1. No delay is
 // above 10 s except C's, 12.
@@ -95,9 +95,9 @@ func TestBaselineKill(t *testing.T) {
 }
 
 // Worker 1 fails at 2, and with it A, which has run for 2 s on three workers. Under fcfs A
-// immediately begins again on the other three and ends at 6; the worker is back at 3. B begins at
-// 6, C, D and E at 9, and D ends at 15. If the worker is gone for good, the others start before B
-// at 2, but E has to wait for A, and B never begins.
+// immediately restarts on the other three and ends at 6; the worker returns at 3. B begins at 6, C,
+// D and E at 9, and D ends at 15. If the worker never returns, C and D start at 2, before B, E
+// waits for A, and B never begins.
 func TestBaselineOutages(t *testing.T) {
 	got := onePolicy(t, rigidLog, "--policy fcfs --requests 1 --outages 1@2-3")
 	for key, want := range map[string]any{"makespan": 15.0, "lost": 3.0, "utilization": 37 / 59.0, "wasted": 6 / 59.0} {
@@ -179,7 +179,7 @@ func TestBaselineSeeds(t *testing.T) {
 		t.Errorf("%v", one)
 	}
 	differs := false
-	for seed := range 20 { // of easy with 5 jobs; the seeds are fixed
+	for seed := range 20 { // samples of 5 jobs under easy; the seeds are fixed
 		got := onePolicy(t, rigidLog, fmt.Sprint("--policy easy --requests uniform:9 --seed ", seed))
 		differs = differs || cmp.Diff(one["waiting"], got["waiting"]) != ""
 	}
@@ -265,8 +265,8 @@ func TestBaselineBadUsage(t *testing.T) {
 }
 
 // Percentiles replace the default ones, for rules and baselines, and are order statistics of the
-// results of the jobs: delays under easy are 4, 5, 6, 9 and 12 s, slowdowns 1, 1, 2.5, 3 and 4, for
-// the log above.
+// results of jobs: for the log above, delays under easy are 4, 5, 6, 9 and 12 s, and slowdowns 1,
+// 1, 2.5, 3 and 4.
 func TestDispatchPercentiles(t *testing.T) {
 	const args = "--priorities 1:5 --policy easy,edf"
 	same := dispatchJSON(t, rigidLog, args+" --percentiles 50,95,99")

@@ -7,12 +7,12 @@ import (
 	"productform/internal/render"
 )
 
-// Maximum number of samples. All are kept until the last one is done.
+// mostSamples is the maximum number of samples. All are kept until the last one is done.
 const mostSamples = 1000
 
 var samplesWanted = fmt.Sprintf("an integer in 2..%d", mostSamples)
 
-// sampled returns the answer on all policies over samples, each with its answer.
+// sampled returns the answer on all policies over samples. Each sample has its own answer.
 func sampled(all []*dispatchAnswer) render.Answer {
 	f := all[0].flags
 	rows := make([][]render.Record, len(f.Policies)) // values under the policy, one per sample
@@ -39,12 +39,11 @@ func sampled(all []*dispatchAnswer) render.Answer {
 
 // A measure is a number that each run has.
 type measure struct {
-	name, unit string      // the name is that in CSV
+	name, unit string      // name is the name in CSV
 	values     [][]float64 // values under the policy, one per sample; nil if the policy has none
 }
 
-// measuresOf returns the fields that have a unit as measures, with their values in the rows of
-// policies.
+// measuresOf returns the fields with a unit as measures, with their values in the rows of policies.
 func measuresOf(fields render.Record, rows [][]render.Record) (list []measure) {
 	for _, f := range fields.Flat() {
 		if f.Unit != "" {
@@ -61,7 +60,7 @@ func measuresOf(fields render.Record, rows [][]render.Record) (list []measure) {
 			}
 		}
 		for i := range list {
-			if len(list[i].values[p]) < len(of) { // it does not exist in some
+			if len(list[i].values[p]) < len(of) { // some runs lack the measure
 				list[i].values[p] = nil
 			}
 		}
@@ -91,8 +90,8 @@ func (m measure) isCompared() bool {
 	return count > 1
 }
 
-// tieTol is the relative difference up to which values count as equal, since sums in another order
-// differ by rounding.
+// tieTol is the relative difference up to which values count as equal, since the order of summation
+// changes the rounding.
 const tieTol = 1e-9
 
 // smallestIn returns the number of samples in which no policy has a smaller value than policy p.
@@ -113,8 +112,8 @@ func (m measure) mean(p int) (mean float64) {
 	return mean
 }
 
-// summaries returns the fields that are measures, with the summaries of policy p as values. Names
-// in CSV begin with the prefix.
+// summaries returns the fields that are measures, each with its summary under policy p. Names in
+// CSV begin with the prefix.
 func summaries(fields render.Record, prefix string, measures []measure, p int) (out render.Record) {
 	for _, f := range fields {
 		at := slices.IndexFunc(measures, func(m measure) bool { return m.name == prefix+f.Key })

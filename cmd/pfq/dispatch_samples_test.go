@@ -40,7 +40,7 @@ func TestDispatchSamples(t *testing.T) {
 	all := run(args + "json --seed 5 --samples " + strconv.Itoa(samples))["policies"].([]any)
 	for _, m := range []struct {
 		of, key string
-		having  int // policies
+		having  int // policies that have the measure
 	}{
 		{"", "missed", 3}, {"", "missed_part", 3}, {"", "deadline_miss_penalty", 3}, {"", "offered_load", 3},
 		{"", "decisions", 2}, {"", "running_violation_rate", 2}, {"", "backfilled", 1}, {"delay", "mean", 3},

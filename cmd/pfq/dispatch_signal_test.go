@@ -16,12 +16,12 @@ import (
 	"productform/internal/cli"
 )
 
-// A signal ends dispatch while it reads and while it runs, with the status of an interrupted
-// command, and no file is left. A log that does not end is read until then; one job of 10^9 tasks
-// on one worker takes minutes.
+// A signal ends dispatch both while it reads and while it runs, with the status of an interrupted
+// command, and leaves no file behind. The first log never ends, so it is still being read; the
+// second, one job of 10^9 tasks on one worker, takes minutes.
 func TestInterruptedDispatch(t *testing.T) {
 	if os.Getenv("PFQ_TEST_DISPATCH") != "" {
-		// so that it is not ignored, if the tests run in the background
+		// otherwise the signal is ignored if the tests run in the background
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 		os.Exit(command.Run(
 			dispatchProgram(), strings.Fields("dispatch - --workers 1 --policy edf --records jobs.csv -o answer"),
@@ -46,7 +46,8 @@ func TestInterruptedDispatch(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.WriteString(stdin, log); err != nil { // more than pipe and buffers hold: it is being read
+		// more than the pipe and buffers hold, so dispatch is reading
+		if _, err := io.WriteString(stdin, log); err != nil {
 			t.Fatal(err)
 		}
 		if name == "running" {

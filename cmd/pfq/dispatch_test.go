@@ -28,8 +28,8 @@ var dispatchProgram = commandtest.Program(func() *cobra.Command { return command
 // runDispatch runs one command line of pfq dispatch in this process.
 var runDispatch = dispatchProgram.Run
 
-// fiveJobs returns the example, and writes it to the file five.swf of a new folder, in which the
-// test continues.
+// fiveJobs returns the example, and writes it to the file five.swf in a new folder, which becomes
+// the working directory.
 func fiveJobs(t *testing.T) string {
 	t.Helper()
 	log := commandtest.Example(t, "logs/five-jobs.swf")
@@ -62,12 +62,12 @@ func onePolicy(t *testing.T, log, args string) map[string]any {
 // priorities 1, 4, 3, 5, 2. There are 4 workers of speed 1; each alone takes 10, 5, 30/4, 10 and 5
 // s. The work is 40 + 10 + 30 + 10 + 10 = 100.
 //
-// Under edf, B and A begin at 0. At 5, A comes before C, which is due as well but came later, and
-// has all workers: C is violated, 1/2 of the jobs. At 10, two tasks of A end, C gets their workers,
-// D and E wait: 2/4. At 15, A ends, and C has all: D is violated, E is of lower priority: 1/3. At
-// 20, C ends, D and E begin: 0; E ends at 25, D at 30. So the rate is (5/2 + 5/2 + 5/3)/30 = 2/9,
-// and the same by decisions, six of which are 5 s apart. E misses its deadline by 5, times its
-// priority 2.
+// Under edf, B and A begin at 0. At 5, A precedes C, which has the same deadline but arrived later,
+// and gets all workers: C is violated, 1/2 of the jobs. At 10, two tasks of A end, C gets their
+// workers, D and E wait: 2/4. At 15, A ends, and C has all: D is violated, E is of lower priority:
+// 1/3. At 20, C ends, D and E begin: 0; E ends at 25, D at 30. So the rate is (5/2 + 5/2 +
+// 5/3)/30 = 2/9, and the same by decisions, the first six of which are 5 s apart. E misses its
+// deadline by 5, times its priority 2.
 //
 // Under priority, B has as many workers as it can use at 0 and A the rest. At 5, C has all, but A
 // has two running tasks until 10. Then D, C, E and A have a worker each. At 20, D and E end, C has
@@ -78,7 +78,7 @@ func onePolicy(t *testing.T, log, args string) map[string]any {
 // and 4 from 22 to 27; E on 1 and 2 from 25 to 30, D on 3 from 27 to 37. A, C, E and D are late by
 // 2, 7, 10, 7. The violated fraction of the jobs present is, from 5, 1/2 (C); from 10, 3/4 (C, D
 // and E); from 15, 2/4 (D and E); from 22, 1/3 (D); from 27, 0: (5/2 + 15/4 + 7/2 + 5/3)/37.
-// Decisions come at 0, 2 (0 each), 5 (1/2), 10, 12 (3/4 each), 15, 20 (1/2 each), 22, 25 (1/3
+// Decisions are made at 0, 2 (0 each), 5 (1/2), 10, 12 (3/4 each), 15, 20 (1/2 each), 22, 25 (1/3
 // each), 27 and 30 (0). Workers are up for 4 37 - 20 = 128 s.
 func TestDispatchByHand(t *testing.T) {
 	log := fiveJobs(t)
@@ -192,8 +192,8 @@ func TestDispatchLeftOut(t *testing.T) {
 	}
 }
 
-// The load refers to all workers between submissions. It does not exist for jobs that are all
-// submitted at the same time.
+// The load refers to all workers between the first and last submission. It is undefined if all jobs
+// are submitted at the same time.
 func TestDispatchOfferedLoad(t *testing.T) {
 	log := fiveJobs(t) // 100 s of work within 10 s
 	for args, want := range map[string]any{
@@ -270,7 +270,7 @@ func TestDispatchText(t *testing.T) {
 }
 
 // Three tasks of 6 s on workers of speeds 1 and 2: the slow one runs one and the fast one two,
-// however the speeds are written. Alone they would take 18/3.
+// however the speeds are written. Alone, the job would take 18/3 s.
 func TestDispatchSpeeds(t *testing.T) {
 	const log = "1 0 -1 6 3 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n"
 	for speeds, makespan := range map[string]float64{"1,2": 6, "1x1,1x2": 6, "2x3": 4, "uniform:2:2": 6, "1e0,2e0": 6} {
@@ -288,8 +288,8 @@ func TestDispatchSpeeds(t *testing.T) {
 	}
 }
 
-// A log is read from a file, compressed or not, from the standard input, or from the program if
-// there is no file with its name.
+// A log is read from a file, compressed or not, from the standard input, or from the program's own
+// logs if no file has that name.
 func TestDispatchSources(t *testing.T) {
 	log := fiveJobs(t)
 	var packed strings.Builder
@@ -336,8 +336,9 @@ func TestDispatchSources(t *testing.T) {
 	}
 }
 
-// --sample scales as [L14] does, unless flags change that: it takes the given number of consecutive
-// jobs, from a start that depends on the seed. All jobs are the unchanged log.
+// --sample scales times as [L14] does, unless flags say otherwise: it takes the given number of
+// consecutive jobs, from a start that depends on the seed. A sample of all jobs is the unchanged
+// log.
 func TestDispatchSample(t *testing.T) {
 	log := fiveJobs(t)
 	whole := dispatchJSON(t, log, "--workers 4")
@@ -354,7 +355,7 @@ func TestDispatchSample(t *testing.T) {
 		t.Error(diff)
 	}
 	starts := map[any]bool{}
-	// 4 starts: one is not met with a probability below 4 (3/4)^40 = 4e-5, but the seeds are fixed
+	// a start is missed with probability below 4 (3/4)^40 = 4e-5, and the seeds are fixed
 	for seed := range 40 {
 		got := onePolicy(t, log, "--workers 4 --policy edf --sample 2 --seed "+strconv.Itoa(seed))
 		starts[got["first_job"]] = true
@@ -367,11 +368,11 @@ func TestDispatchSample(t *testing.T) {
 	}
 }
 
-// The other flags reach the run. Each is tested on a log for which its effect is known.
+// The other flags reach the run. Each is tested on a log with a known effect.
 func TestDispatchOptions(t *testing.T) {
-	// A holds both workers until 10; B, more urgent, comes at 2. Without emergencies B waits for 8
-	// s and lasts 1 s; with them it takes a worker, and a task of A begins again at 3. Under
-	// priority with all kept from the first job, A runs on one worker and the second is kept.
+	// A holds both workers until 10; B, more urgent, arrives at 2. Without emergencies B waits for
+	// 8 s and runs for 1 s; with them it takes a worker, and a task of A restarts at 3. Under
+	// priority with all kept from the first job, A runs on one worker and the second is reserved.
 	const two = "1 0 -1 10 2 -1 -1 -1 -1 -1 -1 2 -1 -1 -1 -1 -1 -1\n2 2 -1 1 1 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n"
 	for args, want := range map[string]map[string]any{
 		"--policy edf": {"makespan": 11.0, "lost": 0.0},
@@ -393,14 +394,15 @@ func TestDispatchOptions(t *testing.T) {
 		"--policy edf --gap-scale 6":                         {"makespan": 13.0, "missed": 0.0},
 		"--policy edf --time-scale 0.5":                      {"makespan": 5.5},
 		// B from 0 to 1, then A on its worker
-		"--policy edf --batch 3":               {"makespan": 11.0, "missed": 0.0},
-		"--policy priority:1/kept":             {"makespan": 20.0}, // B on the second worker
-		"--policy priority:0.5/kept":           {"makespan": 20.0},
-		"--policy priority:0.4/kept":           {"makespan": 20.0}, // ceil(0.8) workers are kept
-		"--policy priority/kept":               {"makespan": 11.0},
-		"--policy workload/kept":               {"makespan": 11.0},              // A needs 20 workers to be done in 1 s
-		"--policy workload:20/kept":            {"makespan": 20.0},              // and one in 20 s
-		"--policy workload:20/kept --learn 30": {"makespan": 11.0},              // three, as far as the policy knows
+		"--policy edf --batch 3":       {"makespan": 11.0, "missed": 0.0},
+		"--policy priority:1/reserved": {"makespan": 20.0}, // B on the second worker
+		"--policy priority:0.5/kept":   {"makespan": 20.0},
+		"--policy priority:0.4/kept":   {"makespan": 20.0}, // ceil(0.8) workers are kept
+		"--policy priority/kept":       {"makespan": 11.0},
+		"--policy workload/kept":       {"makespan": 11.0}, // A needs 20 workers to finish in 1 s
+		"--policy workload:20/kept":    {"makespan": 20.0}, // and one worker to finish in 20 s
+		// three workers, according to the learned estimate
+		"--policy workload:20/kept --learn 30": {"makespan": 11.0},
 		"--policy edf --outages 1-2@1-2":       {"makespan": 13.0, "lost": 2.0}, // B at 2, A at 2 and 3
 	} {
 		got := onePolicy(t, two, "--workers 2 "+args)
@@ -412,7 +414,7 @@ func TestDispatchOptions(t *testing.T) {
 	}
 }
 
-// A job takes no time: missing measures are null, and the text says so.
+// If a job takes no time, missing measures are null, and the text explains them.
 func TestDispatchNothing(t *testing.T) {
 	const log = "7 9 -1 0 2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n"
 	got := onePolicy(t, log, "--workers 1 --policy priority")
@@ -434,7 +436,7 @@ func TestDispatchNothing(t *testing.T) {
 	}
 }
 
-// Jobs that cannot be run are counted, and reported on the standard error.
+// Jobs that cannot run are counted and reported on the standard error.
 func TestDispatchSkips(t *testing.T) {
 	log := fiveJobs(t)
 	for k, line := range []string{"6 -1 -1 1 1", "7 1 -1 -1 1", "8 1 -1 1 0"} {
@@ -475,7 +477,7 @@ func TestDispatchRecords(t *testing.T) {
 	}
 }
 
-// No output file overwrites another one or the log, whatever names are used for them.
+// No output file overwrites another one or the log, under any of its names.
 func TestDispatchKeepsFiles(t *testing.T) {
 	log := fiveJobs(t)
 	folder, err := os.Getwd()
@@ -536,7 +538,7 @@ func TestDispatchKeepsFiles(t *testing.T) {
 	if files, err := os.ReadDir("."); err != nil || len(files) != 5 {
 		t.Errorf("files %v, %v", files, err)
 	}
-	// twice: files that are there are replaced
+	// run twice: existing files are replaced
 	for _, args := range []string{"--records a.csv -o b.txt", "--records a.csv -o " + os.DevNull} {
 		if stdout, stderr, status := runDispatch(
 			"", append(strings.Fields("dispatch five.swf --workers 4 --policy edf"), strings.Fields(args)...)...,
@@ -547,7 +549,7 @@ func TestDispatchKeepsFiles(t *testing.T) {
 }
 
 // If all workers fail for good, some jobs never finish. The answer says so in each format, and the
-// status is 1. Under edf only B and two tasks of A are done at 12.
+// status is 1. Under edf only B and two tasks of A have finished by 12.
 func TestDispatchStranded(t *testing.T) {
 	fiveJobs(t)
 	args := []string{
@@ -592,7 +594,7 @@ func TestDispatchStranded(t *testing.T) {
 
 // If some policies finish and others do not, the latter have no measures, and the status is 1. A
 // job of 9 s, more urgent and due at 18, and one of 1 s, due at 2, on workers of speeds 1 and 9,
-// which go at 8 and at 4.
+// which leave at 8 and at 4.
 func TestDispatchSomeStranded(t *testing.T) {
 	const log = "1 0 -1 9 1 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n2 0 -1 1 1 -1 -1 -1 -1 -1 -1 2 -1 -1 -1 -1 -1 -1\n"
 	stdout, stderr, status := runDispatch(
@@ -607,8 +609,8 @@ func TestDispatchSomeStranded(t *testing.T) {
 		}
 	}
 	// The rules that use speeds give the job of 9 s the worker of speed 9, and so does edf, which
-	// gives the first worker to the job that is due first; otherwise it gets the other one, which
-	// it needs for 9 s.
+	// gives the first worker to the job that is due first; otherwise the job gets the slow worker,
+	// which needs 9 s.
 	want := map[string]bool{
 		"priority":            false,
 		"proportion/priority": false,
@@ -865,8 +867,8 @@ func TestDispatchBadUsage(t *testing.T) {
 	}
 }
 
-// If there are several outputs, the answer is written last: whichever of them cannot be written,
-// there is no answer, nor half a file.
+// If there are several outputs, the answer is written last: if any of them cannot be written, there
+// is neither an answer nor a partial file.
 func TestDispatchWritesTheAnswerLast(t *testing.T) {
 	fiveJobs(t)
 	if err := os.Mkdir("folder", 0o777); err != nil {
@@ -895,7 +897,7 @@ func TestDispatchWritesTheAnswerLast(t *testing.T) {
 			}
 			stdout, stderr, status := runDispatch("", args...)
 			left := files()
-			if answer == "/dev/full" && jobs == "a.csv" { // known only once all is written but the answer
+			if answer == "/dev/full" && jobs == "a.csv" { // known only once everything except the answer is written
 				left = slices.DeleteFunc(left, func(name string) bool { return name == jobs })
 				if err := os.Remove(jobs); err != nil {
 					t.Error(err)

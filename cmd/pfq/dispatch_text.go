@@ -8,7 +8,7 @@ import (
 	"productform/internal/render"
 )
 
-// The slowdown of a job, and the meaning of the letters in it.
+// The definition of the slowdown of a job, and its letters explained.
 const (
 	slowdownFormula = "delay / max(W/S, w/s)"
 	slowdownLetters = "W work of the job, w of its largest task, S speed of all workers, s of the fastest"
@@ -70,7 +70,7 @@ func (a *dispatchAnswer) heading(t *render.Text) {
 	}
 }
 
-// scaling writes a line about scaled times of the log, if there are any.
+// scaling writes a line about scaled times of the log, if times are scaled.
 func (a *dispatchAnswer) scaling(t *render.Text) {
 	s := a.flags.Sampling
 	var changes []string

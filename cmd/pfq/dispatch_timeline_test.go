@@ -9,7 +9,7 @@ import (
 )
 
 // The timeline of a run whose workers leave for good ends there, without jobs submitted later.
-// Until 5 s there is one job, of 100 tasks, which has the one worker.
+// Until 5 s the only worker runs a job of 100 tasks.
 func TestTimelineStranded(t *testing.T) {
 	const log = `1 0 -1 1 100 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1 -1
 2 10 -1 1 1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1 -1
@@ -54,7 +54,7 @@ func TestTimelineFits(t *testing.T) {
 	}
 }
 
-// Above 40 workers there are only bars; above 50 jobs letters are reused.
+// With more than 40 workers there are only bars; with more than 50 jobs letters are reused.
 func TestTimelineManyWorkersManyJobs(t *testing.T) {
 	stdout, _, status := runDispatch(
 		"", "dispatch", "SDSC-Par-1996", "--sample", "51", "--workers", "41", "--policy", "edf", "--timeline",
@@ -72,7 +72,7 @@ func TestTimelineManyWorkersManyJobs(t *testing.T) {
 	}
 }
 
-// Each policy of a table has its timeline, the one that it has alone.
+// Each policy of a table has the same timeline as alone.
 func TestTimelinesOfAllPolicies(t *testing.T) {
 	log := commandtest.Example(t, "logs/five-jobs.swf")
 	all, _, status := runDispatch(log, "dispatch", "-", "--workers", "3", "--timeline")

@@ -30,8 +30,8 @@ const windowServers = 12
 type estimateQuestion struct {
 	binding  *cli.Binding
 	settings gibbs.Settings
-	bounds   bool       // of mean delays are proved as well
-	factors  []*big.Rat // they multiply the arrival rates; nil for the model as it is
+	bounds   bool       // whether to prove bounds on mean delays, too
+	factors  []*big.Rat // factors of the arrival rates; nil leaves them unchanged
 }
 
 // newEstimateCommand returns the command estimate.

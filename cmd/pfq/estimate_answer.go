@@ -11,7 +11,8 @@ import (
 	"productform/internal/render"
 )
 
-// An estimateGradientRow has the derivative of the mean number of jobs in one rate or capacity.
+// An estimateGradientRow has the derivative of the mean number of jobs with respect to one rate or
+// capacity.
 type estimateGradientRow struct {
 	By       string          `json:"by" title:"for each unit of"` // arrival_rate or capacity
 	Of       string          `json:"of"`                          // a class or a server
@@ -90,7 +91,7 @@ const farOutside = 2.5
 // a second.
 const easyRows = 20
 
-// warnings returns the reasons not to trust a result, and what to do.
+// warnings returns the reasons not to trust a result, and what to do about them.
 func warnings(ctx context.Context, m *cluster.Model, r *gibbs.Result, bounds []*windows.Bounds) ([]string, error) {
 	list := append([]string{}, r.Warnings...)
 	if w := boundsWarning(m, r, bounds); w != "" {
@@ -115,8 +116,8 @@ func warnings(ctx context.Context, m *cluster.Model, r *gibbs.Result, bounds []*
 	return append(list, "this model is small enough for pfq solve, which has exact values"), nil
 }
 
-// boundsWarning names the class whose estimate is farthest outside its proved bounds, if any is far
-// outside.
+// boundsWarning names the class whose estimate is farthest outside its proved bounds, if any
+// estimate is far outside.
 func boundsWarning(m *cluster.Model, r *gibbs.Result, bounds []*windows.Bounds) string {
 	worst, most, count := 0, 0.0, 0
 	for i, b := range bounds {

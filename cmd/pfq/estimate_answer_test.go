@@ -12,9 +12,8 @@ import (
 	"productform/cluster"
 )
 
-// Estimates that contradict their bounds are far outside, below or above, others are within 2
-// half-widths of them. The warning counts those outside and names the farthest; there is none
-// without them.
+// Estimates that contradict their bounds are far below or far above them; all others are within 2
+// half-widths. The warning counts the contradictions and names the largest.
 func TestBoundsWarningNamesFarthestClass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, r := &cluster.Model{}, &gibbs.Result{}

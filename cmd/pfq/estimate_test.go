@@ -22,7 +22,8 @@ import (
 // estimateProgram is pfq with the command estimate alone.
 var estimateProgram = commandtest.Program(func() *cobra.Command { return command.Root(newEstimateCommand()) })
 
-// estimateModel has classes with their own mean sizes, one that never arrives, and a group.
+// estimateModel has classes with their own mean sizes, a class without arrivals, and a group of
+// servers.
 const estimateModel = `{"servers": [{"name": "rack", "count": 4, "capacity": 1}, {"name": "big", "capacity": 2}, {"name": "off", "capacity": 0}],
 "classes": [{"name": "pairs", "arrival_rate": 1, "mean_size": 2, "servers": [{"group": "rack", "choose": 2}]},
 {"name": "wide", "arrival_rate": "3/2", "servers": [{"group": "rack", "choose": 1}, "big", "off"]}, {"name": "never", "arrival_rate": 0, "servers": ["big"]}]}`
@@ -110,7 +111,7 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// Text lists the derivatives by size, rates before capacities, and says which capacities are
+// Text lists the derivatives by size, rates before capacities, and lists the capacities that are
 // indistinguishable from the first.
 func TestGradientsBySize(t *testing.T) {
 	one := big.NewRat(1, 1)
@@ -183,7 +184,7 @@ func TestEstimateBounds(t *testing.T) {
 	if !strings.Contains(text, table) {
 		t.Errorf("%s", text)
 	}
-	// A part of a ring cannot carry the jobs of its ends alone.
+	// The servers of an arc of a ring cannot run all jobs of its classes.
 	var ring strings.Builder
 	for s := range 40 {
 		fmt.Fprintf(&ring, "%s{name: s%d, capacity: 1}", []string{"servers: [", ", "}[min(s, 1)], s)
@@ -198,8 +199,8 @@ func TestEstimateBounds(t *testing.T) {
 	}
 }
 
-// An unstable cluster is answered with its bottleneck, and the other factors are answered all the
-// same.
+// An unstable cluster is answered with its bottleneck, and the other factors still get their
+// answers.
 func TestEstimateUnstable(t *testing.T) {
 	text, _, status := estimateProgram.Run(
 		estimateModel, "estimate", "-", "--scale", "0.5,9", "--precision", "0.1", "--format", "csv",
@@ -213,7 +214,8 @@ func TestEstimateUnstable(t *testing.T) {
 	}
 }
 
-// Invalid input is rejected with the flag or the field, its value and a valid value.
+// Invalid input is rejected with an error that names the flag or field, its value and a valid
+// value.
 func TestEstimateRefusals(t *testing.T) {
 	huge := strings.NewReplacer(
 		`"count": 4`, `"count": 1000000`, `"choose": 2`, `"choose": 500000`,
@@ -247,7 +249,7 @@ func TestEstimateRefusals(t *testing.T) {
 	}
 }
 
-// Chains that are too short are warned of.
+// Chains that are too short give a warning.
 func TestWarning(t *testing.T) {
 	_, stderr, status := estimateProgram.Run(estimateModel, "estimate", "-", "--sweeps", "8")
 	if status != 0 || !strings.HasPrefix(stderr, "pfq: warning: the chains are too short: ") {

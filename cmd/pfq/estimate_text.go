@@ -22,8 +22,8 @@ func heading(t *render.Text, r *gibbs.Result, s gibbs.Settings, note string) {
 	}
 }
 
-// gradientSection returns the section of the derivatives. In text those of rates come first, the
-// largest at the top, and a line counts the capacities that are indistinguishable from the most
+// gradientSection returns the section of the derivatives. In text the derivatives in rates come
+// first, largest first, and one line counts the capacities that are indistinguishable from the most
 // valuable one.
 func gradientSection(rows []estimateGradientRow) render.Section {
 	s := render.Section{Kind: "gradient", Of: "gradients", Columns: "by of mean_jobs_change"}
@@ -56,7 +56,7 @@ func (g estimateGradientRow) size() float64 {
 }
 
 // isLike reports whether two derivatives differ by no more than the interval of their difference,
-// as if they were independent.
+// computed as if they were independent.
 func (g estimateGradientRow) isLike(other estimateGradientRow) bool {
 	x, y := g.MeanJobs, other.MeanJobs
 	return x != nil && y != nil && math.Abs(x.Mean-y.Mean) <= math.Hypot(x.HalfWidth, y.HalfWidth)

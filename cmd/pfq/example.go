@@ -16,7 +16,7 @@ import (
 )
 
 // The first line of every example is a comment that describes it. Clusters are in the folder
-// itself; pools and traffic of pfq allocate and logs of pfq dispatch are below it.
+// itself; pools and traffic for pfq allocate and logs for pfq dispatch are in its subfolders.
 //
 //go:embed examples/*.yaml examples/*/*.yaml examples/*/*.swf
 var examples embed.FS
@@ -53,7 +53,7 @@ func exampleFiles() []string {
 	for _, pattern := range []string{"examples/*.yaml", "examples/*/*.yaml", "examples/*/*.swf"} {
 		found, err := fs.Glob(examples, pattern)
 		if err != nil {
-			panic(err) // embedded
+			panic(err) // cannot fail: the folder is embedded
 		}
 		files = append(files, found...)
 	}
@@ -78,7 +78,7 @@ func readExample(name string) []byte {
 		}
 		data, err := examples.ReadFile(file)
 		if err != nil {
-			panic(err) // embedded
+			panic(err) // cannot fail: the file is embedded
 		}
 		return data
 	}

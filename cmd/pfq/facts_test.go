@@ -14,13 +14,13 @@ import (
 	"productform/cmd/pfq/internal/commandtest"
 )
 
-// leaves returns all numbers, words and truths in a value of JSON, as CSV writes them.
+// leaves returns all numbers, strings and booleans in a value of JSON, as CSV writes them.
 func leaves(v any) (all []string) {
 	switch v := v.(type) {
 	case nil:
 	case map[string]any:
 		for key, inner := range v {
-			if key != "jumps_per_second" { // never twice the same
+			if key != "jumps_per_second" { // differs from run to run
 				all = append(all, leaves(inner)...)
 			}
 		}
@@ -126,7 +126,7 @@ func TestCSVHasAllFacts(t *testing.T) {
 	}
 }
 
-// A field of an answer has one JSON type, or is null, whatever the engine and the numbers. Only
+// A field of an answer always has the same JSON type or is null, for all engines and numbers. Only
 // with --samples are the numbers of dispatch estimates.
 func TestFieldsHaveOneType(t *testing.T) {
 	pool, _, _ := pfq("", "example", "two-jobs")
@@ -174,7 +174,7 @@ func TestFieldsHaveOneType(t *testing.T) {
 			v = []any{v}
 		}
 		command := args[0]
-		if slices.Contains(args, "--samples") { // means and how they vary
+		if slices.Contains(args, "--samples") { // means and spreads of numbers
 			command += " --samples"
 		}
 		checkTypes(t, q.args, command, v, types)
@@ -205,14 +205,14 @@ func checkTypes(t *testing.T, question, path string, v any, types map[string]str
 	}
 }
 
-// A nearLimit cluster has a server at a load of 0.999 and another at 0.08, so the engine auto uses
+// nearLimit has a server at load 0.999 and another at load 0.08, so the engine auto uses
 // several engines for one answer.
 const nearLimit = `{"servers": [{"name": "slow", "capacity": 0.1}, {"name": "fast", "capacity": 100}], "classes": [
 	{"name": "a", "arrival_rate": 0.0999, "servers": ["slow"]},
 	{"name": "b", "arrival_rate": 4, "servers": ["slow", "fast"]}]}`
 
-// The margin is attained by another set than the critical scale: one class with a margin of 1/2 on
-// a server of 1, and one of load 9 on another of 10.
+// The margin and the critical scale are attained by different sets: one class has a margin of 1/2
+// on a server of capacity 1, the other a load of 9 on a server of capacity 10.
 func TestMarginSet(t *testing.T) {
 	const model = `{"servers": [{"name": "s", "capacity": 1}, {"name": "t", "capacity": 10}], "classes": [
 		{"name": "a", "arrival_rate": 0.5, "servers": ["s"]}, {"name": "b", "arrival_rate": 9, "servers": ["t"]}]}`
@@ -231,8 +231,8 @@ func TestMarginSet(t *testing.T) {
 	}
 }
 
-// A class that draws two of three servers counts as one class for each pair, whose margin is 2 -
-// 1/3; all jobs have 3 - 1.
+// A class that draws two of three servers counts as one class per pair, with a margin of 2 - 1/3;
+// the margin of all jobs is 3 - 1.
 func TestMarginOfDraws(t *testing.T) {
 	const model = `{"servers": [{"name": "s", "count": 3, "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "s", "choose": 2}]}]}`
 	stdout, _, _ := pfq(model, "stability", "-")
@@ -244,8 +244,8 @@ func TestMarginOfDraws(t *testing.T) {
 	}
 }
 
-// Sizes of a file of mean 2 are scaled to the mean 1 of the model, and the answer says so. With
-// unscaled sizes the load is twice as large, as if the model had the mean 2.
+// Sizes from a file with mean 2 are scaled to the model's mean of 1, and the answer reports it.
+// With unscaled sizes the load is twice as large, as if the model had the mean 2.
 func TestKeepSizes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sizes")
 	commandtest.WriteFile(t, file, "1\n3\n")
@@ -277,9 +277,9 @@ func TestKeepSizes(t *testing.T) {
 }
 
 // Bounded Pareto sizes between given ends are scaled to the mean of the model unless requested
-// otherwise, and the answer says so.
+// otherwise, and the answer reports it.
 func TestKeepSizesBetweenEnds(t *testing.T) {
-	const args = "--runs 3 --jumps 2000 --sizes bounded-pareto:2:2:6" // of mean 2 α/(α-1) (1 - 1/3)/(1 - 1/9) = 3
+	const args = "--runs 3 --jumps 2000 --sizes bounded-pareto:2:2:6" // their mean is 2 α/(α-1) (1 - 1/3)/(1 - 1/9) = 3
 	scaled, ratio := simulateJSON(t, oneServer, args),
 		simulateJSON(t, oneServer, "--runs 3 --jumps 2000 --sizes bounded-pareto:2:3")
 	commandtest.Near(t, "mean before", scaled["scaled_from"], 3, 1e-14)
@@ -299,7 +299,7 @@ func TestKeepSizesBetweenEnds(t *testing.T) {
 	}
 }
 
-// Help begins with usage, has two examples at most, and ends with the text.
+// Help begins with the usage, has at most two examples, and ends with the text.
 func TestHelpIsShort(t *testing.T) {
 	root := newRoot()
 	for _, c := range root.Commands() {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A number beyond the range of float64 is rejected by every command that computes with it, with its
-// line, its path and its value as written; from the standard input as from a file.
+// A number beyond the range of float64 is rejected by every command that computes with it. The
+// error has its line, its path and its value as written, both for files and for the standard input.
 func TestNumbersBeyondFloat(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commands := map[string][]string{
@@ -63,7 +63,7 @@ func TestNumbersBeyondFloat(t *testing.T) {
 		command, flags, _ := strings.Cut(args, " ")
 		stdout, stderr, status := pfq(text, append([]string{command, file}, strings.Fields(flags)...)...)
 		want := fmt.Sprintf("pfq: %s:%d: %s = %s: want ", name, line, path, far)
-		if status == 1 { // overloaded, by a capacity near 0 or jobs without end
+		if status == 1 { // overloaded: a capacity is near 0 or jobs never end
 			if !strings.Contains(stdout, "unstable") {
 				t.Fatalf("%s: %s%s", args, stdout, stderr)
 			}

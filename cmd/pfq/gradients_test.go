@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestGradientBoundsHaveOneType compares the engines: scripts read the bounds as strings of
-// decimals from either.
+// TestGradientBoundsHaveOneType compares the engines: both give the bounds as decimal strings,
+// which scripts read.
 func TestGradientBoundsHaveOneType(t *testing.T) {
 	model := `{"servers": [{"name": "s", "capacity": 2}, {"name": "t", "capacity": 1}], "classes": [
 		{"name": "a", "arrival_rate": 0.5, "servers": ["s"]},

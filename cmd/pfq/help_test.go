@@ -11,7 +11,7 @@ import (
 )
 
 // The examples of every help text are run: a line "$ pfq ..." may have pipes and end in "> FILE",
-// and the lines up to an empty line or the next $ are its output.
+// and its output is the lines up to an empty line or the next $.
 func TestHelpExamples(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var commands []*cobra.Command

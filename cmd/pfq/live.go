@@ -69,7 +69,7 @@ func runProgram(c *exec.Cmd) error {
 		for {
 			select {
 			case s := <-signals:
-				_ = c.Process.Signal(s) // it may have ended
+				_ = c.Process.Signal(s) // the program may have ended
 			case <-ended.Done():
 				return
 			}

@@ -74,7 +74,7 @@ func (s shared) check(t *testing.T, folder, want string) {
 	}
 }
 
-// Parts in any order, some of them twice, print nothing. The answer then equals that of one
+// Parts, run in any order and some of them twice, print nothing. The answer then equals that of one
 // process.
 func TestParts(t *testing.T) {
 	for _, s := range sharedLines {
@@ -105,7 +105,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// A part that is killed leaves whole runs; started again it does the others.
+// A killed part leaves only complete runs; when restarted it does the others.
 func TestKilledPart(t *testing.T) {
 	if args := os.Getenv("PFQ_TEST_PART"); args != "" {
 		os.Exit(command.Run(program(), strings.Fields(args), strings.NewReader(oneServer), os.Stdout, os.Stderr))
@@ -145,14 +145,14 @@ func TestKilledPart(t *testing.T) {
 	s.check(t, folder, s.answer(t))
 }
 
-// The runs of a processor that rounds differently, as Go does without fused multiply-add, are not
-// mixed with the runs of this one: the answer has the digits of one process.
+// Runs of a processor that rounds differently, for example without fused multiply-add, are not
+// mixed with runs of this one: the answer has the digits of one process.
 func TestOtherProcessor(t *testing.T) {
 	if args := os.Getenv("PFQ_TEST_OTHER"); args != "" {
 		os.Exit(command.Run(program(), strings.Fields(args), strings.NewReader(oneServer), os.Stdout, os.Stderr))
 	}
 	if runtime.GOARCH != "amd64" {
-		return // there are no such features to be turned off
+		return // this processor has no such features to turn off
 	}
 	s := shared{"simulate - --runs 4 --jumps 2000 --sizes lognormal:4", oneServer, 8}
 	folder := t.TempDir()
@@ -187,9 +187,9 @@ func (s shared) tasksLines(t *testing.T, stdin string, args ...string) (lines []
 	return lines
 }
 
-// Runs that are listed are done by two processes that serve, last first, and put into the folder,
-// until none is missing: then the answer is that of one process. With a precision there are several
-// lists.
+// Two serving processes do the listed runs, last first, and their results are put into the folder
+// until none is missing. The answer then equals that of one process. With a precision there are
+// several lists.
 func TestTasks(t *testing.T) {
 	for _, s := range sharedLines {
 		want := s.answer(t)

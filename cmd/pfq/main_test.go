@@ -91,8 +91,8 @@ func TestSolveJSONOrder(t *testing.T) {
 	}
 }
 
-// Exact fractions lie within the bounds that enclose prints, which are as many digits as --tol
-// asks.
+// Exact fractions lie within the bounds that enclose prints, which have as many digits as --tol
+// requests.
 func TestSolveEnclose(t *testing.T) {
 	model, _, _ := pfq("", "example", "three-servers")
 	stdout, stderr, status := pfq(model, "solve", "-", "--engine", "enclose", "--tol", "1e-30", "--format", "json")
@@ -178,7 +178,7 @@ const overloaded = `{"servers": [{"name": "s", "capacity": 1}, {"name": "t", "ca
 // allServers is the line that explains the service of a cluster.
 const allServers = "each job runs on all its servers at once (one server per job: see pfq network)\n"
 
-// Every answer of solve names the service first, stable or not, whatever else it gives.
+// Every answer of solve names the service first, whether the model is stable or not.
 func TestSolveNamesService(t *testing.T) {
 	for _, model := range []string{twoQueues, overloaded} {
 		for _, flags := range []string{"", "--engine exact", "--engine enclose", "--percentiles 50",
@@ -202,7 +202,7 @@ func TestSolveNamesService(t *testing.T) {
 	}
 }
 
-// Classes a and b bring 5/4 to a capacity of 1: scale 4/5, margin -1/4.
+// Classes a and b offer a load of 5/4 to a capacity of 1: scale 4/5, margin -1/4.
 func TestUnstable(t *testing.T) {
 	stdout, stderr, status := pfq(overloaded, "solve", "-", "--format", "json")
 	set := []any{"a", "b"}
@@ -238,7 +238,7 @@ func TestUnstable(t *testing.T) {
 // A badFlag is a flag with invalid values, separated by spaces.
 type badFlag struct{ flag, want, values string }
 
-// checkFlags checks that a command rejects all those values, and says what it wants.
+// checkFlags checks that a command rejects all these values and names a valid value.
 func checkFlags(t *testing.T, command string, list []badFlag) {
 	t.Helper()
 	for _, c := range list {
@@ -370,7 +370,7 @@ func TestBadUsage(t *testing.T) {
 	}
 }
 
-// Typical mistakes of new users are rejected with a hint what to write instead.
+// Typical mistakes of new users are rejected with a hint about what to write instead.
 func TestMistakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	yaml := func(server, class string) string {
@@ -443,7 +443,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// -o replaces a file as a whole, also through a symbolic link, and leaves nothing else behind. A
+// -o replaces a file as a whole, even through a symbolic link, and leaves no other file behind. A
 // failure leaves the file unchanged.
 func TestOutputFile(t *testing.T) {
 	dir := t.TempDir()
@@ -523,8 +523,8 @@ func TestOutputDash(t *testing.T) {
 	}
 }
 
-// Every cluster that example prints is stable and has an answer in the engine auto, and the plan is
-// found. For pools see TestAllocateExamples, for logs TestDispatchByHand.
+// Every example of a cluster is stable and solved by the engine auto, and the example of a plan has
+// a solution. TestAllocateExamples covers pools, TestDispatchByHand logs.
 func TestSolveExamples(t *testing.T) {
 	list, _, _ := pfq("", "example")
 	for line := range strings.Lines(list) {
@@ -573,7 +573,7 @@ func TestVersionAndCompletion(t *testing.T) {
 	}
 }
 
-// Tables show fractions that are short, and as many digits as --tol asks of enclose.
+// Tables show short fractions, and with enclose as many digits as --tol requests.
 func TestTextDigits(t *testing.T) {
 	model, _, _ := pfq("", "example", "three-servers")
 	for _, c := range []struct{ args, want string }{
@@ -615,7 +615,7 @@ func TestTextIsShort(t *testing.T) {
 	}
 }
 
-// Numbers beyond the range of a float64 are printed all the same: capacity 1e320 less 1, over 1.
+// Numbers beyond the range of a float64 are printed, too.
 func TestHugeNumbers(t *testing.T) {
 	model := strings.Replace(oneServer, `"capacity": 1`, `"capacity": "1e320"`, 1)
 	stdout, stderr, status := pfq(model, "stability", "-", "--format", "csv")
@@ -639,7 +639,7 @@ func oneLine(t *testing.T, text string) map[string]string {
 	return cells
 }
 
-// A tree of 63 servers, beyond all tables, is solved by elimination; text, JSON and CSV name the
+// A tree of 63 servers, too large for tables, is solved by elimination; text, JSON and CSV name the
 // lattice and its width.
 func TestElimination(t *testing.T) {
 	caches, _, _ := pfq("", "example", "caches")
@@ -704,7 +704,7 @@ func TestElimination(t *testing.T) {
 	}
 }
 
-// A grid of three rows is too wide for elimination. The refusal names the command that takes it.
+// A grid of three rows is too wide for elimination. The error names the command that accepts it.
 func TestWideGridIsRefused(t *testing.T) {
 	const columns = 3
 	var servers, classes []string
@@ -741,7 +741,7 @@ func TestLatticeThatDoesNotApply(t *testing.T) {
 	}
 }
 
-// Errors of the solver name no functions of Go.
+// Errors of the solver do not name Go functions.
 func TestErrorsForTheCommandLine(t *testing.T) {
 	model, _, _ := pfq("", "example", "random-100-2")
 	for _, engine := range strings.Fields("auto float enclose exact") {
@@ -755,8 +755,8 @@ func TestErrorsForTheCommandLine(t *testing.T) {
 	}
 }
 
-// A model rejected for memory names the flag, if a machine could have what it needs, and the memory
-// named is enough.
+// If a machine could have the required memory, the error about memory names the flag, and the named
+// value suffices.
 func TestMemory(t *testing.T) {
 	crown := func(n int) string { // n classes, each on up to three of n servers: about 2^n sets of either
 		var servers, classes []string
@@ -781,7 +781,7 @@ func TestMemory(t *testing.T) {
 	if _, stderr, status := pfq(crown(20), "solve", "-", "--memory", need); status != 0 {
 		t.Errorf("--memory %s is not enough: %s", need, stderr)
 	}
-	for _, n := range []int{45, 80} { // 2^45 numbers, and more than can be counted
+	for _, n := range []int{45, 80} { // 2^45 numbers, then more than a count can hold
 		if _, stderr, status := pfq(crown(n), "solve", "-", "--memory", "1"); status != 2 ||
 			strings.Contains(stderr, "--memory") || !strings.Contains(stderr, "; or pfq estimate, ") {
 			t.Errorf("%d classes: status %d, %s", n, status, stderr)
@@ -812,8 +812,8 @@ func caches(t *testing.T) string {
 	return stdout
 }
 
-// The engine float answers whatever its bound, and warns on the standard error if it missed the
-// tolerance.
+// The engine float answers even if its bound exceeds the tolerance, but then warns on the standard
+// error.
 func TestFloatWarnsOfTolerance(t *testing.T) {
 	stdout, stderr, status := pfq(oneServer, "solve", "-", "--engine", "float", "--tol", "1e-20")
 	if status != 0 || !strings.HasPrefix(stdout, allServers+"stable") ||
@@ -825,8 +825,8 @@ func TestFloatWarnsOfTolerance(t *testing.T) {
 	}
 }
 
-// Next to the boundary no number reads like the boundary: the margin is 1e-25 or so, on one side or
-// the other.
+// Close to the boundary no number is printed as the boundary itself: the margin is about 1e-25, on
+// either side.
 func TestNextToTheBoundary(t *testing.T) {
 	at := func(rate string) string { return strings.Replace(oneServer, `"1/2"`, `"`+rate+`"`, 1) }
 	below, above := at("0."+strings.Repeat("9", 25)), at("1."+strings.Repeat("0", 24)+"1")
@@ -920,8 +920,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// Every reader rejects a file without end, in words of the field and within the memory of what it
-// may read.
+// Every reader rejects an endless file with an error about the field, and uses no more memory than
+// its limit allows.
 func TestEndlessFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "good.json", oneServer)
@@ -950,8 +950,8 @@ func TestEndlessFiles(t *testing.T) {
 	}
 }
 
-// Jobs that choose half of 12000 servers have ways of 12000 bits, which are not written out: the
-// closed form of random assignment in float64 gives their mean number.
+// If jobs choose half of 12000 servers, the number of choices has 12000 bits and is not printed in
+// full. The closed form of random assignment in float64 gives their mean number.
 func TestSolveLongWays(t *testing.T) {
 	const model = `{"servers": [{"name": "g", "capacity": 1, "count": 12000}],
 		"classes": [{"name": "a", "arrival_rate": 6000, "servers": [{"group": "g", "choose": 6000}]}]}`
@@ -1012,7 +1012,7 @@ func TestSolvePool(t *testing.T) {
 	}
 }
 
-// For fields that no model has, the error names the existing ones.
+// For unknown fields the error names the valid ones.
 func TestSolveNoSuchField(t *testing.T) {
 	for _, c := range []struct{ field, want string }{
 		{
@@ -1046,8 +1046,8 @@ func TestFullOutput(t *testing.T) {
 	}
 }
 
-// --scale CLASS=FACTORS is the model with another rate of that class: the answers are those for the
-// models written so, percentiles, gradients and what is unstable among them.
+// --scale CLASS=FACTORS changes the rate of that class only: the answers, including percentiles,
+// gradients and instability, equal those for models with the changed rate.
 func TestScaleOfClass(t *testing.T) {
 	args := []string{"solve", "-", "--percentiles", "50", "--gradients", "--format", "json"}
 	stdout, stderr, status := pfq(twoQueues, append(args, "--scale", "b=0.5:1.5:0.5,2")...)
@@ -1082,8 +1082,8 @@ func TestScaleOfClass(t *testing.T) {
 	}
 }
 
-// A class alone may grow until the tightest set with it is full: web to 13/5, when both fill both
-// servers, reports to 1, when they fill the small one.
+// One class can grow until the tightest set that contains it is full: web to 13/5, when both
+// classes fill both servers, and reports to 1, when it fills the small one.
 func TestStabilityByClass(t *testing.T) {
 	const shop = `{"servers": [{"name": "big", "capacity": 2}, {"name": "small", "capacity": 1}], "classes": [{"name": "web", "arrival_rate": 1, "servers": ["big", "small"]},
 		{"name": "reports", "arrival_rate": "1/5", "mean_size": 2, "servers": ["small"]}, {"name": "none", "arrival_rate": 0, "servers": ["small"]}]}`
@@ -1111,7 +1111,8 @@ func TestStabilityByClass(t *testing.T) {
 // Two separate M/M/1 queues: E[X] = λ/(C - λ) and delay 1/(C - λ). The derivatives are C/(C-λ)² and
 // 1/(C-λ)² in the rate and -λ/(C-λ)² and -1/(C-λ)² in the capacity. On both servers Z = (C_s Z(t) +
 // C_t Z(s))/(C_s + C_t - λ_a - λ_b - λ_c), so the class without arrivals would have 1/(C_s + C_t -
-// λ_a - λ_b) = 1/2 jobs per unit, and add 1/4 to the delays of the others. Zeros are left out.
+// λ_a - λ_b) = 1/2 jobs per unit of rate, and add 1/4 to the delays of the others. Zeros are
+// omitted.
 func TestSolveGradients(t *testing.T) {
 	stdout, stderr, status := pfq(twoQueues, "solve", "-", "--gradients", "--engine", "exact", "--format", "json")
 	var answer struct{ Gradients []map[string]any }
@@ -1133,7 +1134,8 @@ func TestSolveGradients(t *testing.T) {
 	}
 	group := `{"servers": [{"name": "s", "capacity": 1}, {"name": "rack", "capacity": 1, "count": 4}],
 		"classes": [{"name": "a", "arrival_rate": 2, "servers": ["s", "rack"]}]}`
-	// M/M/1 of capacity 5: E[jobs] = λ/(5-λ), in each capacity of four -4 λ/(5-λ)²
+	// M/M/1 of capacity 5: E[jobs] = λ/(5-λ); the derivative in each of the four capacities is -4
+	// λ/(5-λ)²
 	stdout, _, _ = pfq(group, "solve", "-", "--gradients")
 	if want := "capacity of each of 4 servers  rack  -0.888889         -0.444444\n"; !strings.Contains(stdout, want) {
 		t.Errorf("no line %q in\n%s", want, stdout)

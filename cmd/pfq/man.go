@@ -36,7 +36,7 @@ func newMan() *cobra.Command {
 // keepLines marks the descriptions of a command and its subcommands as preformatted text; otherwise
 // they would be read as Markdown.
 func keepLines(c *cobra.Command) {
-	c.DisableAutoGenTag = true // which contains the date
+	c.DisableAutoGenTag = true // the tag contains the date
 	if c.Long != "" {
 		c.Long = "```\n" + c.Long + "\n```"
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every command has a page, with the tables of its help, and nothing is written elsewhere.
+// Every command has a page, with the tables of its help, and no other file is written.
 func TestMan(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "man1")
 	if stdout, stderr, status := pfq("", "man", folder); stdout != "" || stderr != "" || status != 0 {

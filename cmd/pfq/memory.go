@@ -8,16 +8,16 @@ import (
 )
 
 // collectLess lets garbage take up to four times the memory in use, as long as that is at most 512
-// MiB; the default is equal to the memory in use. Models of many small parts are then read, solved
-// and written in half the time, and large ones take no more memory than by default. GOGC takes
-// precedence.
+// MiB; by default it is as large as the memory in use. Models of many small parts are then read,
+// solved and written in half the time, and large ones take no more memory than by default. GOGC
+// takes precedence.
 func collectLess() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
 	debug.SetGCPercent(garbagePercent(0))
 	inUse := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	var adjust func(*[16]byte) // runs after each collection, when its argument has become garbage
+	var adjust func(*[16]byte) // runs after each collection, which collects its argument
 	adjust = func(*[16]byte) {
 		metrics.Read(inUse)
 		debug.SetGCPercent(garbagePercent(inUse[0].Value.Uint64()))

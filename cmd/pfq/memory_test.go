@@ -2,7 +2,8 @@ package main
 
 import "testing"
 
-// Garbage may take four times the memory in use, then 512 MiB, and then as much as is in use.
+// Garbage may take four times the memory in use, then a constant 512 MiB, and finally as much as is
+// in use.
 func TestGarbagePercent(t *testing.T) {
 	const mib = 1 << 20
 	for inUse, want := range map[uint64]int{

@@ -31,14 +31,14 @@ type networkQuestion struct {
 	binding     *cli.Binding
 	asked       network.Question
 	settings    network.Settings
-	factors     []*big.Rat // they multiply the arrival rates; nil for the model as it is
+	factors     []*big.Rat // factors of the arrival rates; nil leaves them unchanged
 	populations populations
-	bounds      bool // for networks of any size
+	bounds      bool // whether to compute bounds, for networks of any size
 	simulation  sim.Settings
 	percentiles []command.Percentile
 	sizes       string             // simulated sizes, "" for exponential ones
 	shape       sizes.Distribution // the same, nil for exponential ones
-	stationFlag string             // the first of [stationFlags] that is given, "" if none is
+	stationFlag string             // the first of [stationFlags] that is given, or ""
 }
 
 // stationFlags are the flags that only networks with stations accept.
@@ -107,7 +107,7 @@ func (f *networkQuestion) check(given func(string) bool) error {
 	return command.SetLevels(&f.simulation, f.percentiles)
 }
 
-// answer solves the model, at every factor or population if any are given.
+// answer solves the model, at every given factor or population.
 func (f *networkQuestion) answer(q command.Query) (a render.Answer, found bool, err error) {
 	m, err := f.read(q)
 	if err != nil {
@@ -154,7 +154,7 @@ func (f *networkQuestion) answerOne(q command.Query, m networkModel) (a render.A
 	case over != nil:
 		return over.answer(f.settings.Engine), false, nil
 	}
-	var plan *sim.Plan // made before any long computation
+	var plan *sim.Plan // created before any long computation
 	if f.simulation.Runs > 0 {
 		if plan, err = f.plan(q.Ctx, m); err != nil {
 			return a, false, err
@@ -175,11 +175,11 @@ func (f *networkQuestion) answerOne(q command.Query, m networkModel) (a render.A
 type networkModel interface {
 	isOpen() bool                       // some jobs arrive from outside or from sources
 	scale(factor *big.Rat) networkModel // all arrival rates multiplied by factor >= 0
-	meanSize() *big.Rat                 // of simulated sizes; nil for 1, which each class scales
+	meanSize() *big.Rat                 // mean of simulated sizes; nil for 1, which each class scales
 	system(shape sizes.Distribution) sim.System
 
 	// decide returns what overloads the model. If that is nil, solve computes the exact answer,
-	// which takes longer than the verdict.
+	// which takes longer.
 	decide(f *networkQuestion, q command.Query) (over *unstable, solve func() (networkSolution, error), err error)
 }
 
@@ -236,7 +236,8 @@ func (f *networkQuestion) plan(ctx context.Context, m networkModel) (*sim.Plan, 
 	return plan, nil
 }
 
-// plans returns the plans of what answer simulates, at every factor. An unstable model has none.
+// plans returns the plans of the simulations that answer runs, at every factor. An unstable model
+// has none.
 func (f *networkQuestion) plans(q command.Query) (plans []*sim.Plan, err error) {
 	m, err := f.read(q)
 	if err != nil {
@@ -249,7 +250,7 @@ func (f *networkQuestion) plans(q command.Query) (plans []*sim.Plan, err error) 
 		})
 }
 
-// refused adds alternatives to the error about mean sizes for which there are no formulas.
+// refused adds alternatives to the error about mean sizes without formulas.
 func refused(err error) error {
 	var bad *input.Error
 	if !errors.As(err, &bad) {

@@ -15,15 +15,15 @@ import (
 type networkSolution struct {
 	points      []render.Point // one, or one per population if list is true
 	list        bool
-	lines       []string // of text, before the tables; "" for none
+	lines       []string // lines of text before the tables; "" for none
 	digits      int
-	columns     []string // the first ones of CSV
+	columns     []string // the first columns of CSV
 	parts       []part
 	exponential bool // the exact numbers hold for exponential sizes only
 }
 
-// setBody makes the fields of an answer the only point, with a note ("" for none) that text shows
-// too.
+// setBody makes the fields of an answer the only point, with a note ("" for none) that text also
+// shows.
 func (f *networkQuestion) setBody(s *networkSolution, body render.Record, note string, tables []render.Section) {
 	if f.simulation.Runs > 0 && !f.isExponential() && s.exponential {
 		note = joined(note, "the exact numbers hold for exponential sizes only; the simulated sizes are "+f.sizes)
@@ -32,7 +32,7 @@ func (f *networkQuestion) setBody(s *networkSolution, body render.Record, note s
 	s.lines = append(s.lines, note)
 }
 
-// joined appends more to a note, which may be empty.
+// joined appends text to a note, which may be empty.
 func joined(note, more string) string {
 	if note == "" {
 		return more
@@ -44,11 +44,11 @@ func joined(note, more string) string {
 type part struct {
 	key, title string
 	kind       sim.Kind
-	rows       []int // in the simulation of each row of the list; nil if both have the same rows
+	rows       []int // row of the simulation for each row of the list; nil if both have the same rows
 	measures   []string
 }
 
-// stable returns the fields of an answer, with a note unless it is "".
+// stable returns the fields of an answer, with a note unless note is "".
 func stable(body render.Record, note string) render.Record {
 	body = slices.Insert(body, 0, render.Field{Key: "stable", Value: true})
 	if note != "" {
@@ -181,7 +181,7 @@ func exactValues(delay any) (all []num.Value) {
 // isExponential reports whether the simulated sizes are exponential.
 func (f *networkQuestion) isExponential() bool { return f.sizes == "" || f.sizes == "exponential" }
 
-// head returns what all estimates have in common.
+// head returns the common part of all estimates.
 func (s *simulated) head() render.Record {
 	r := s.found
 	return render.Fields(struct {

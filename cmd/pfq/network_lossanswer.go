@@ -81,8 +81,8 @@ func (m losses) solution(f *networkQuestion, r *loss.Result) networkSolution {
 	return s
 }
 
-// noteFastServers warns of servers whose capacity and tokens look like a number of agents, "" if
-// there are none.
+// noteFastServers warns about servers whose capacity and tokens look like a number of agents; it is
+// "" if there are none.
 func (m losses) noteFastServers() string {
 	for _, s := range m.Servers {
 		if s.Tokens > 1 && s.Capacity.Cmp(big.NewRat(int64(s.Tokens), 1)) == 0 {

@@ -11,8 +11,8 @@ import (
 	"productform/internal/oracle"
 )
 
-// The queues of an independent program, as one station with nodes: jobs, idle nodes and the empty
-// state, in fractions.
+// Queues solved by an independent program, written as one station with nodes, have the same jobs,
+// idle nodes and probability of the empty state, in fractions.
 func TestQueuesOfReferences(t *testing.T) {
 	type fields = map[string]any
 	for _, ref := range oracle.References() {

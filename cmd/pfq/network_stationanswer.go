@@ -36,7 +36,7 @@ var networkSections = []render.Section{
 	},
 }
 
-// sweepSections are the [networkSections] of a sweep, which has tables of chains and of stations.
+// sweepSections are the [networkSections] of a sweep, with tables of chains and of stations.
 var sweepSections = []render.Section{
 	{Kind: "network", Columns: "-"},
 	{Kind: "chain", Of: "chains", Columns: chainColumns},
@@ -48,7 +48,7 @@ var sweepSections = []render.Section{
 	{Kind: "state_visit", Of: "likely_states.jobs", Columns: "-"},
 }
 
-// solution returns the answer of a result, nil if there is none, with the percentiles of each row
+// solution returns the answer for a result, nil if there is none, with the percentiles of each row
 // of visits.
 func (n stations) solution(
 	f *networkQuestion, r *network.Result, limits *network.Stability, delays [][]num.Value,
@@ -121,7 +121,8 @@ func (n stations) body(r *network.Result, limits *network.Stability, digits int)
 	return body.Set("visits", visits, "").Set("nodes", nodes, "")
 }
 
-// limit returns the largest throughput of a chain and the station that limits it, nil if none does.
+// limit returns the largest throughput of a chain and the station that limits it, nil if there is
+// no limit.
 func (n stations) limit(style render.Style, c network.Saturation) (throughput, station any) {
 	if c.Throughput == nil {
 		return nil, nil
@@ -129,7 +130,7 @@ func (n stations) limit(style render.Style, c network.Saturation) (throughput, s
 	return style.Given(c.Throughput), n.Stations[c.Station].Name
 }
 
-// noteResting names the closed chains with jobs that never move, "" if there are none.
+// noteResting names the closed chains with jobs that never move, or returns "" if there are none.
 func (n stations) noteResting(r *network.Result) string {
 	var notes []string
 	for _, c := range r.Chains {
@@ -178,7 +179,7 @@ func (n stations) swept(f *networkQuestion, results []*network.Result, limits *n
 // bounded returns the answer of bounds.
 func (n stations) bounded(chains []network.ChainBounds, limits *network.Stability) networkSolution {
 	style := render.Style{Engine: num.Exact}
-	rows, past := style.Rows(chains), "" // what to say of a throughput that may exceed its limit
+	rows, past := style.Rows(chains), "" // past is the note on throughputs that may exceed their limit
 	for k, c := range limits.Chains {
 		limit, station := n.limit(style, c)
 		if limit != nil && chains[k].Throughput.High.Cmp(c.Throughput) > 0 {
@@ -214,7 +215,7 @@ func (n stations) visitRows() (rows []int) {
 	return rows
 }
 
-// visitRow returns the place of a visit in the order of classes and their visits.
+// visitRow returns the position of a visit in the order of classes and their visits.
 func (n stations) visitRow(class, visit int) int {
 	for _, c := range n.Classes[:class] {
 		visit += len(c.Visits)

@@ -25,7 +25,7 @@ import (
 
 // A populations holds a class and its populations.
 type populations struct {
-	class string // "" for the only one that is closed
+	class string // "" for the only closed class
 	row   int    // its row in the model, set by find
 	list  []*big.Rat
 }
@@ -87,8 +87,8 @@ func (p *populations) find(m *network.Model) error {
 // stations are a network.
 type stations struct {
 	*network.Model
-	uneven error // why it has no formulas, though it can be simulated; nil if it has
-	isLINE bool  // the file is one of LINE
+	uneven error // reason why there are no formulas although it can be simulated; nil if there are
+	isLINE bool  // whether the file has the format of LINE
 }
 
 func (n stations) isOpen() bool {
@@ -147,8 +147,8 @@ func (n stations) solve(f *networkQuestion, q command.Query, limits *network.Sta
 	return n.solution(f, r, limits, delays), nil
 }
 
-// unlessNoted returns err. But if the network is simulated and err says that it is too large to
-// solve, unlessNoted writes a note and returns nil.
+// unlessNoted returns err. But if the network is simulated and is too large to solve, unlessNoted
+// writes a note and returns nil.
 func (f *networkQuestion) unlessNoted(q command.Query, what string, err error) error {
 	var large *num.TooLargeError
 	if f.simulation.Runs > 0 && errors.As(err, &large) {
@@ -191,8 +191,8 @@ func tolAbove(bound float64) string {
 // knowsDelays reports whether percentiles of delays at a station are known.
 func knowsDelays(s network.Station) bool { return s.Discipline == network.FCFS && s.Rates == nil }
 
-// delays returns the percentiles of each row of visits in the answer, nil for a visit of which they
-// are not known. It returns nil without --percentiles, or if the network is not solved.
+// delays returns the percentiles of each row of visits in the answer, nil for a visit without known
+// percentiles. It returns nil without --percentiles, or if the network is not solved.
 func (n stations) delays(ctx context.Context, f *networkQuestion, r *network.Result) ([][]num.Value, error) {
 	if f.percentiles == nil || r == nil {
 		return nil, nil

@@ -45,7 +45,7 @@ func (m swaps) decide(f *networkQuestion, q command.Query) (
 	})
 	var bad *cluster.UnstableError
 	if errors.As(err, &bad) {
-		size := num.OrOne(m.MeanSize) // rates of a queue count jobs
+		size := num.OrOne(m.MeanSize) // queue rates count jobs, not work
 		work, capacity := new(big.Rat).Mul(bad.ArrivalRate, size), new(big.Rat).Mul(bad.Capacity, size)
 		classes := names(bad.Classes, func(k int) string { return m.Classes[k].Name })
 		return &unstable{Bottleneck: classes, BottleneckWork: work, BottleneckCapacity: capacity}, nil, nil
@@ -75,7 +75,8 @@ func (m swaps) solution(f *networkQuestion, r *swap.Result) networkSolution {
 	return s
 }
 
-// noteStaying names the classes of a closed queue with jobs that never leave, "" if there are none.
+// noteStaying names the classes of a closed queue with jobs that never leave; it returns "" if
+// there are none.
 func (m swaps) noteStaying(r *swap.Result) string {
 	var notes []string
 	for i, c := range r.Classes {

@@ -43,7 +43,7 @@ func TestTenServers(t *testing.T) {
 	}
 }
 
-// A file of LINE is the network that it describes.
+// A LINE file gives the same answer as the network that it describes.
 func TestFileOfLINE(t *testing.T) {
 	const text = `{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "m",
 "nodes": [{"name": "Think", "type": "Delay", "service": {"Users": {"type": "Exp", "params": {"lambda": 0.2}}}},
@@ -106,7 +106,7 @@ func TestStations(t *testing.T) {
 }
 
 // The delay in M/M/1 is exponential: its 99th percentile at load 1/2 is 2 log 100. The percentile
-// at a station that shares is not known.
+// at a processor-sharing station is not known.
 func TestPercentiles(t *testing.T) {
 	const model = `{"stations": [{"name": "one", "discipline": "fcfs"}, {"name": "two", "discipline": "sharing"}], "classes": [{"name": "job", "arrival_rate": 0.5,
 		"visits": [{"station": "one", "next": {"two": 1}}, {"station": "two", "next": {"out": 1}}]}]}`
@@ -128,7 +128,7 @@ func TestPercentiles(t *testing.T) {
 	}
 }
 
-// A link of 100 units that one class of Poisson arrivals has to itself is Erlang's.
+// A link of 100 units used by a single Poisson class is Erlang's loss system.
 func TestErlang(t *testing.T) {
 	got := networkProgram.JSON(t, `{"room": 100, "classes": [{"name": "voice", "arrival_rate": 90}]}`, "network -")
 	b := 1.0
@@ -138,8 +138,8 @@ func TestErlang(t *testing.T) {
 	commandtest.Near(t, "blocking", got["blocking"], b, 1e-13)
 }
 
-// If all agents speak both languages the call centre is Erlang's loss system of 6 servers at load
-// 4. In the example, the admitted calls are those that the agents take.
+// If all agents speak both languages, the call centre is Erlang's loss system with 6 servers at
+// load 4. In the example, the agents take all admitted calls.
 func TestCallCentre(t *testing.T) {
 	text := commandtest.Example(t, "networks/call-centre.yaml")
 	all := "servers: [ann, bob, cecile, denis, emma, felix]"
@@ -175,7 +175,7 @@ func TestSwaps(t *testing.T) {
 	text := commandtest.Example(t, "networks/swaps.yaml")
 	got := networkProgram.JSON(t, text, "network - --engine exact")
 	cut := strings.Replace(strings.Replace(text, "swaps: [[a, b], [b, c]]", "", 1), "# A", "# B", 1)
-	order := networkProgram.JSON(t, cut, "network - --engine exact") // no limits: an order-independent queue
+	order := networkProgram.JSON(t, cut, "network - --engine exact") // without limits it is an order-independent queue
 	if got["mean_jobs_exact"] != order["mean_jobs_exact"] ||
 		got["empty_probability_exact"] != order["empty_probability_exact"] {
 		t.Errorf("%v jobs with swaps, %v without", got["mean_jobs_exact"], order["mean_jobs_exact"])
@@ -185,13 +185,14 @@ func TestSwaps(t *testing.T) {
 			"--jumps 5e4")["simulated"].(map[string]any)["classes"].([]any)
 		for _, row := range classes {
 			e := row.(map[string]any)["mean_jobs"].(map[string]any)
-			// Student's with 19 degrees of freedom: beyond with probability 1.2e-6
+			// Student's t with 19 degrees of freedom exceeds this with probability 1.2e-6
 			if z := e["z"].(float64); math.Abs(z) > 7 {
 				t.Errorf("%v", row)
 			}
 		}
 	}
-	// The load counts work, not jobs: 1.5 of them, of mean size 3, arrive at servers of capacity 2.
+	// The load counts work, not jobs: jobs of mean size 3 arrive at rate 1.5 at servers of
+	// capacity 2.
 	stdout, stderr, status := networkProgram.Run(text+"mean_size: 3\n", "network", "-")
 	if want := "unstable: nothing limits the jobs of a, b, c\nwork 4.5 per unit of time on capacity 2\n"; status != 1 ||
 		stderr != "" || stdout != want {
@@ -199,9 +200,9 @@ func TestSwaps(t *testing.T) {
 	}
 }
 
-// The delay in a closed queue is that of the jobs that leave. One server and a class joined to
-// itself let the last of three jobs leave, at once back, at rate 1; with the first of two classes
-// placed before the second, no job of the first leaves.
+// The delay in a closed queue is that of the jobs that leave. With one server and a class joined to
+// itself, the last of three jobs leaves at rate 1 and returns immediately. If the first of two
+// classes is placed before the second, no job of the first leaves.
 func TestSwapDelayIsOfJobsThatLeave(t *testing.T) {
 	const one = `{"servers": [{"name": "s", "capacity": 1}], "swaps": [["a", "a"]],
 		"classes": [{"name": "a", "population": 3, "servers": ["s"]}]}`
@@ -237,7 +238,7 @@ func TestSwapDelayIsOfJobsThatLeave(t *testing.T) {
 	}
 }
 
-// Two servers with lcfs alone serve two of three jobs forever, and the answer says so.
+// Two servers with lcfs alone serve two of three jobs forever, and the answer reports it.
 func TestDelayIsOfJobsThatMove(t *testing.T) {
 	const model = `{"stations": [{"name": "a", "discipline": "lcfs", "servers": 2}],
 		"classes": [{"name": "c", "population": 3, "visits": [{"station": "a", "mean_size": 2, "next": {"a": 1}}]}]}`
@@ -256,8 +257,8 @@ func TestDelayIsOfJobsThatMove(t *testing.T) {
 	}
 }
 
-// Stations that open classes share by class, or that no class visits, have distributions as others
-// have.
+// Stations with separate rates for open classes, and stations without visits, have distributions
+// like all others.
 func TestDistributionOfAllStations(t *testing.T) {
 	const model = `{"stations": [{"name": "q", "discipline": "order", "nodes": [{"name": "n", "capacity": 1}]},
 			{"name": "u", "discipline": "balanced", "nodes": [{"name": "n", "capacity": 1}]}],
@@ -297,8 +298,8 @@ func TestNetworkUnstable(t *testing.T) {
 }
 
 // Two users think for 5 seconds and need the server for 1: 0, 1 and 2 jobs at the server have the
-// weights 25/2, 5 and 1. The server is thus busy, and lets jobs through, for 6/(37/2) = 12/37 of
-// the time.
+// weights 25/2, 5 and 1. The server is thus busy, and finishes jobs at rate 1, for 6/(37/2) = 12/37
+// of the time.
 func TestPopulations(t *testing.T) {
 	const model = `{"stations": [{"name": "think", "discipline": "delay"}, {"name": "cpu", "discipline": "fcfs"}], "classes": [{"name": "user", "population": 9,
 		"visits": [{"station": "think", "mean_size": 5, "next": {"cpu": 1}}, {"station": "cpu", "next": {"think": 1}}]}]}`
@@ -319,7 +320,7 @@ func TestPopulations(t *testing.T) {
 	}
 }
 
-// Bounds hold the throughput of the network between them.
+// Bounds enclose the throughput of the network.
 func TestNetworkBounds(t *testing.T) {
 	text := commandtest.Example(t, "networks/interactive.yaml")
 	got := networkProgram.JSON(
@@ -342,9 +343,9 @@ func TestNetworkBounds(t *testing.T) {
 	}
 }
 
-// The limit of the throughput is that of the solution: the last of the rates of a station, less
-// what open jobs take, over the work of a cycle there, at the station where this is least. The
-// largest rate may be another.
+// The bounds and the solution have the same limit of the throughput: the minimum over the stations
+// of the last rate, less the work of open jobs, divided by the work of a cycle there. The last rate
+// need not be the largest.
 func TestBoundsHaveLimitOfSolution(t *testing.T) {
 	falling := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -372,8 +373,8 @@ func TestBoundsHaveLimitOfSolution(t *testing.T) {
 }
 
 // drawRates draws a network of stations with rates, a delay, one or two closed classes and
-// sometimes an open one, and returns it with the limits of the closed classes, nil for one at the
-// delay only.
+// sometimes an open one, and returns it with the limits of the closed classes, nil for a class at
+// the delay only.
 func drawRates(t *rapid.T) (m map[string]any, limits []*big.Rat) {
 	stations := []map[string]any{{"name": "z", "discipline": "delay"}}
 	var last []int
@@ -412,8 +413,8 @@ func drawRates(t *rapid.T) (m map[string]any, limits []*big.Rat) {
 	return map[string]any{"stations": stations, "classes": classes}, limits
 }
 
-// Estimates are shown with the exact values, not far from them, or alone if theory has none for the
-// sizes or the network is too large.
+// Estimates are shown with the exact values, to which they are close. They are shown alone if there
+// is no theory for the sizes or the network is too large.
 func TestSimulated(t *testing.T) {
 	text := commandtest.Example(t, "networks/interactive.yaml")
 	got := networkProgram.JSON(
@@ -426,7 +427,7 @@ func TestSimulated(t *testing.T) {
 			for name, e := range row.(map[string]any) {
 				if estimate, ok := e.(map[string]any); ok && estimate["z"] != nil {
 					count++
-					// Student's with 19 degrees of freedom: beyond with probability 1.2e-6
+					// Student's t with 19 degrees of freedom exceeds this with probability 1.2e-6
 					if z := estimate["z"].(float64); math.Abs(z) > 7 {
 						t.Errorf("%v: %s is %v", row, name, estimate)
 					}
@@ -501,8 +502,8 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.args, got, c.want)
 		}
 	}
-	// A number of agents written as capacity and tokens of one server is answered with a note,
-	// others are not.
+	// If the capacity and tokens of one server look like a number of agents, the answer has a note;
+	// other values have none.
 	for capacity, wantNote := range map[string]bool{"12": true, "1": false, "11": false} {
 		text := "servers: [{name: en, capacity: " + capacity + ", tokens: 12}]\n" +
 			"classes: [{name: a, arrival_rate: 10, servers: [en]}]\n"
@@ -547,7 +548,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// networkGPUs has twelve servers, of which training holds at most four.
+// networkGPUs has twelve servers, of which training uses at most four.
 const networkGPUs = `stations:
   - {name: gpus, discipline: balanced, servers: 12, limits: [{classes: [training], most: 4}]}
 classes:
@@ -583,9 +584,9 @@ func TestOneServerAJob(t *testing.T) {
 	}
 }
 
-// Measured sizes of a list or a log, and sizes of given ends, are scaled to the mean of each class:
-// the wait of an M/G/1 queue in order of arrival is λE[S²]/(2(1-ρ)) (Pollaczek and Khinchine). Rare
-// sizes that matter make one warning for all visits.
+// Measured sizes of a list or a log, and sizes between given ends, are scaled to the mean of each
+// class: the wait in an M/G/1 FCFS queue is λE[S²]/(2(1-ρ)) (Pollaczek and Khinchine). Rare sizes
+// that matter cause one warning for all visits.
 func TestMeasuredSizes(t *testing.T) {
 	dir := t.TempDir()
 	list, log := filepath.Join(dir, "times.txt"), filepath.Join(dir, "log.swf")
@@ -609,7 +610,7 @@ func TestMeasuredSizes(t *testing.T) {
 		want := 2 + 0.3*4*square/(2*(1-0.6))
 		for _, row := range simulated["chains"].([]any) {
 			delay := row.(map[string]any)["measured_delay"].(map[string]any)
-			// 7.3 standard errors, which Student's with 19 degrees of freedom exceeds with
+			// 7.3 standard errors: Student's t with 19 degrees of freedom exceeds them with
 			// probability 6e-7.
 			if mean, half := delay["mean"].(float64), delay["half_width"].(float64); math.Abs(mean-want) > 3.5*half {
 				t.Errorf("--sizes %s: %v ± %v, want %v", name, mean, half, want)
@@ -665,7 +666,7 @@ func TestUnknownPercentiles(t *testing.T) {
 	}
 }
 
-// Systems with losses and queues with swaps have one verdict on all values of z, too.
+// The single verdict covers all values of z of systems with losses and queues with swaps, too.
 func TestVerdictWithoutStations(t *testing.T) {
 	for _, name := range []string{"trunks", "call-centre", "tokens", "swaps"} {
 		got := networkProgram.JSON(t, commandtest.Example(t, "networks/"+name+".yaml"),
@@ -700,7 +701,7 @@ func TestNoteBeforeALongEnclosure(t *testing.T) {
 	}
 }
 
-// The error about a file that is no object names stations as well as losses.
+// The error about a file that is not an object mentions stations and losses.
 func TestFileWithoutObject(t *testing.T) {
 	for _, text := range []string{"null", "[]", "3"} {
 		const want = "a network with stations, or a system with losses"
@@ -710,7 +711,7 @@ func TestFileWithoutObject(t *testing.T) {
 	}
 }
 
-// Bounds of a network without closed chains say so in place of a table without rows.
+// For a network without closed chains, the bounds are a sentence instead of an empty table.
 func TestBoundsWithoutClosedChains(t *testing.T) {
 	const open = `{"stations": [{"name": "a", "discipline": "sharing"}],
 		"classes": [{"name": "k", "arrival_rate": "1/2", "visits": [{"station": "a", "visits": 1}]}]}`
@@ -742,9 +743,8 @@ func TestSimulatedVisitsInOrderOfExactOnes(t *testing.T) {
 	}
 }
 
-// If sizes matter, a note says that the exact numbers do not hold for simulated sizes of another
-// distribution. Another one says that distributions of a LINE file are simulated as exponential
-// ones.
+// If sizes matter, a note warns that the exact numbers do not hold for the simulated sizes. Another
+// one warns that all distributions of a LINE file are simulated as exponential.
 func TestNoteOnSimulatedSizes(t *testing.T) {
 	station := func(discipline string) string {
 		return fmt.Sprintf(`{"stations": [{"name": "s", "discipline": %q}],
@@ -796,8 +796,8 @@ func TestNoteOnSimulatedSizes(t *testing.T) {
 	}
 }
 
-// With rates 3, 1, 1, ... one job passes 3 times per unit of time and more jobs once: the text says
-// that the limit is not a bound.
+// With rates 3, 1, 1, ... the throughput of one job is 3 and that of more jobs is 1: the text
+// reports that the limit is not a bound.
 func TestBoundsAboveLimit(t *testing.T) {
 	const model = `{"stations": [{"name": "s", "discipline": "sharing", "rates": [%s]}],
 		"classes": [{"name": "c", "population": 1, "visits": [{"station": "s", "visits": 1}]}]}`
@@ -810,8 +810,7 @@ func TestBoundsAboveLimit(t *testing.T) {
 	}
 }
 
-// A queue with 30,000 servers is rejected for a limit that --memory does not raise, and can be
-// simulated.
+// A queue with 30,000 servers exceeds a limit that --memory does not raise, but can be simulated.
 func TestManyServersAreSimulated(t *testing.T) {
 	const text = `{"stations": [{"name": "s", "discipline": "fcfs", "servers": 30000}],
 		"classes": [{"name": "c", "arrival_rate": 1, "visits": [{"station": "s", "visits": 1}]}]}`

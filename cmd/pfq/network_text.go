@@ -11,7 +11,7 @@ import (
 	"productform/num"
 )
 
-// trust returns the line of text on the errors of the numbers.
+// trust describes the errors of the numbers in one line of text.
 func trust(engine num.Engine, bound float64) string {
 	trust, shown := command.Trust(engine, bound)
 	return fmt.Sprintf("stable; %s engine, computed %s, shown %s", engine, trust, shown)
@@ -47,7 +47,7 @@ func delaySection(asked []command.Percentile) render.Section {
 	return s
 }
 
-// spans returns bounds as text shows them: to six digits, without fractions.
+// spans returns bounds for text: with six digits, without fractions.
 func spans(rows []render.Record) (all []render.Record) {
 	six := func(v any) any {
 		n, ok := v.(render.Number)

@@ -13,8 +13,8 @@ import (
 	simcluster "productform/sim/cluster"
 )
 
-// The numbers match sim.Run, next to -2 log(1-p), the exact percentile of M/M/1 at load 1/2. A
-// class without arrivals has none.
+// The numbers match sim.Run, and are shown with -2 log(1-p), the exact percentile of M/M/1 at load
+// 1/2. A class without arrivals has none.
 func TestSimulatePercentiles(t *testing.T) {
 	answer := simulateJSON(t, oneServer, "--runs 20 --jumps 1e4 --seed 7 --confidence 0.9 --percentiles 50,99.0,99.99")
 	m, err := cluster.Read(strings.NewReader(oneServer))
@@ -48,7 +48,7 @@ func TestSimulatePercentiles(t *testing.T) {
 		}
 		return delay
 	}
-	// for the exact values, proved
+	// proved exact values
 	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-8*math.Max(math.Abs(a), math.Abs(b)) })
 	classes := answer["classes"].([]any)
 	for what, c := range map[string]struct{ got, want any }{
@@ -69,8 +69,8 @@ func TestSimulatePercentiles(t *testing.T) {
 	}
 }
 
-// Text shows an estimate with its interval, and the exact value only if it is known: in order of
-// arrival, stationary, with exponential sizes.
+// Text shows an estimate with its interval, and the exact value only if it is known: for FCFS in
+// the stationary regime, with exponential sizes.
 func TestSimulatePercentilesText(t *testing.T) {
 	for args, exact := range map[string]bool{
 		"":                  true,
@@ -96,7 +96,7 @@ func TestSimulatePercentilesText(t *testing.T) {
 	}
 }
 
-// Exact percentiles that would take long are left out immediately, and a note says so.
+// Exact percentiles that would take long are omitted immediately, with a note.
 func TestSimulateLargePercentiles(t *testing.T) {
 	var servers, classes []string
 	for i := range 18 {
@@ -113,8 +113,7 @@ func TestSimulateLargePercentiles(t *testing.T) {
 	}
 }
 
-// Trees have exact percentiles with the estimates however many servers they have: these are
-// eliminated.
+// For trees of any size, estimates come with exact percentiles, which elimination computes.
 func TestSimulatePercentilesOfTrees(t *testing.T) {
 	var servers, classes []string
 	for i := range 60 {

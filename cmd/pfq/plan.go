@@ -25,7 +25,7 @@ import (
 	"productform/plan"
 )
 
-// The possible questions.
+// The questions that --find selects.
 const (
 	findCost     = "cost"
 	findDelay    = "delay"
@@ -43,7 +43,7 @@ type planQuestion struct {
 	choice   string     // "" for none
 	worth    bool       // whether sensitivities are requested
 	verify   string     // file of an answer, "" for none
-	loads    []*big.Rat // factors of the arrival rates; nil for those of the file
+	loads    []*big.Rat // factors of the arrival rates; nil leaves them unchanged
 }
 
 // newPlanCommand returns the command plan.
@@ -94,7 +94,7 @@ func (f *planQuestion) check(given func(string) bool) error {
 	return nil
 }
 
-// answer reads the plan and answers. It reports whether the targets can be met.
+// answer reads the plan and answers the question. It reports whether the targets can be met.
 func (f *planQuestion) answer(q command.Query) (a render.Answer, found bool, err error) {
 	read := func(r io.Reader) (*plan.Problem, error) { return plan.Read(r, ".") }
 	p, err := command.Read(q, read, plan.ReadFile, "solve, and a plan names it as its model", "servers", "classes")

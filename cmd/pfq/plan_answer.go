@@ -19,16 +19,17 @@ import (
 
 // A found is the answer to a search, or about a given plan.
 type found struct {
-	Find             string            `json:"find"`
-	Found            bool              `json:"found"`
-	Complete         bool              `json:"complete"`
-	Cost             *big.Rat          `json:"cost" exact:"always"`
-	CostAtLeast      *big.Rat          `json:"cost_at_least" exact:"always"` // a lower bound with the targets met
-	StableNow        bool              `json:"stable_now"`                   // whether the cluster is stable as it is
-	Gap              *float64          `json:"gap"`                          // at most, above the minimum
+	Find     string   `json:"find"`
+	Found    bool     `json:"found"`
+	Complete bool     `json:"complete"`
+	Cost     *big.Rat `json:"cost" exact:"always"`
+	// lower bound on the cost of meeting the targets
+	CostAtLeast      *big.Rat          `json:"cost_at_least" exact:"always"`
+	StableNow        bool              `json:"stable_now"` // whether the cluster is stable now
+	Gap              *float64          `json:"gap"`        // upper bound on the distance above the minimum
 	Budget           *big.Rat          `json:"budget" exact:"always"`
 	WithinBudget     *bool             `json:"within_budget"`
-	MeanDelay        *num.Value        `json:"mean_delay"` // that is minimized
+	MeanDelay        *num.Value        `json:"mean_delay"` // mean delay that is minimized
 	MeanDelayAtLeast *float64          `json:"mean_delay_at_least"`
 	Solves           int               `json:"solves"`
 	Choice           *plan.Choice      `json:"choice"`
@@ -43,8 +44,8 @@ type found struct {
 	Cheaper          *plan.Proof       `json:"cheaper_proof,omitempty"`
 
 	problem *plan.Problem
-	minimum string   // whose mean delay is minimized
-	scale   *big.Rat // of --find growth, nil without it
+	minimum string   // class whose mean delay is minimized
+	scale   *big.Rat // with --find growth; otherwise nil
 }
 
 // A purchase is one thing that a plan buys.
@@ -52,13 +53,13 @@ type purchase struct {
 	Kind     string   `json:"kind"` // upgrade, new server or edge
 	Name     string   `json:"name"`
 	Steps    int      `json:"steps"`
-	Servers  *int     `json:"count" title:"servers"` // that get capacity; nil for an edge
+	Servers  *int     `json:"count" title:"servers"` // servers that get capacity; nil for an edge
 	Each     *big.Rat `json:"capacity_each" exact:"always"`
 	Capacity *big.Rat `json:"capacity" exact:"always"` // total of these servers
 	Cost     *big.Rat `json:"cost" exact:"always"`
 }
 
-// A targetRow compares a measure with its limit: now, with the plan and, if there is no plan, with
+// A targetRow compares a measure with its limit: now, with the plan or, if there is no plan, with
 // everything bought.
 type targetRow struct {
 	Target     string     `json:"target"`
@@ -102,7 +103,7 @@ type payRow struct {
 }
 
 // A planGradientRow is the derivative of the mean delay that is minimized, at the plan or, without
-// one, now.
+// a plan, now.
 type planGradientRow struct {
 	Kind string `json:"option"` // upgrade or new server
 	Name string `json:"name"`
@@ -284,8 +285,8 @@ var foundColumns = []string{"kind", "name", "target", "class", "server", "limit"
 	"utilization", "utilization_with_everything", "cost", "find", "found", "complete"}
 
 // sections returns the lines of CSV and the tables of text. Text shows the measures now and with
-// the plan, or with everything bought if there is no plan, and only those of now if the plan buys
-// nothing.
+// the plan, or with everything bought if there is no plan. If the plan buys nothing, it shows only
+// the measures now.
 func (a *found) sections() []render.Section {
 	last, then, busyThen := "plan", " mean_delay", " utilization"
 	switch {
@@ -325,7 +326,7 @@ func (a *found) answer() render.Answer {
 	return out
 }
 
-// severalAnswer combines points of a frontier, or answers at growing loads.
+// severalAnswer combines the points of a frontier, or the answers at growing loads.
 func severalAnswer(all []*found) render.Answer {
 	out := render.Answer{Columns: append([]string{"scale"}, foundColumns...)}
 	var objects []render.Record
@@ -346,15 +347,15 @@ func severalAnswer(all []*found) render.Answer {
 	return out
 }
 
-// A savedAnswer holds the fields that a verification needs of an answer in a file. They are read
-// with the same struct tags as they were written.
+// A savedAnswer holds the fields of an answer in a file that a verification needs. The same struct
+// tags read and write them.
 type savedAnswer struct {
 	Find  string `json:"find"`
 	Found bool   `json:"found"`
 
-	answer plan.Answer   // to the other questions; its plan is set for all questions
-	load   plan.Load     // to --find load
-	most   plan.MostLoad // to --find most-load
+	answer plan.Answer   // answer to the other questions; its plan is set for all questions
+	load   plan.Load     // answer to --find load
+	most   plan.MostLoad // answer to --find most-load
 	node   *file.Node    // the whole answer
 }
 

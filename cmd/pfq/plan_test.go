@@ -29,8 +29,8 @@ var planProgram = commandtest.Program(func() *cobra.Command { return command.Roo
 // runPlan runs one command line of pfq plan in this process.
 var runPlan = planProgram.Run
 
-// Two servers of capacity 1, class a at 0.9 on the first, b at 0.4 on the second: if b may use the
-// first too, b gains, and a and all jobs together lose.
+// Two servers of capacity 1, with class a at 0.9 on the first and b at 0.4 on the second: if b may
+// also use the first, b gains, but a and the average over all jobs lose.
 const braess = `{"model": {"servers": [{"name": "s", "capacity": 1}, {"name": "t", "capacity": 1}], "classes": [
 	{"name": "a", "arrival_rate": 0.9, "servers": ["s"]}, {"name": "b", "arrival_rate": 0.4, "servers": ["t"]}]},
 	"edges": [{"class": "b", "server": "s", "cost": 1}],
@@ -38,8 +38,8 @@ const braess = `{"model": {"servers": [{"name": "s", "capacity": 1}, {"name": "t
 	"targets": [{"class": "b", "mean_delay": 1.5}]%s}`
 
 // The edge is the cheapest plan, and the answer gives its effects: 290/39 -> 7730/1001 for all
-// jobs, 10 -> 10.52 for a. If no class may be worse off, capacity for b is cheapest: 1/(1.1 - 0.4)
-// = 1.428... <= 1.5.
+// jobs, 10 -> 10.52 for a. If no class may be worse off, more capacity for b is cheapest: 1/(1.1 -
+// 0.4) = 1.428... <= 1.5.
 func TestEdgeThatHurts(t *testing.T) {
 	got := planProgram.JSON(t, fmt.Sprintf(braess, ""), "plan -")
 	if got["cost_exact"] != "1" || got["complete"] != true {
@@ -97,8 +97,8 @@ func shop(t *testing.T) string {
 	return commandtest.Example(t, "plans/shop-plan.yaml") + "budget: 12\n"
 }
 
-// Each answer is proved; if any number of its proof is broken, or the model or the costs are
-// different, it is rejected with status 1.
+// Verification accepts each answer. If any number of its proof, the model or the costs are changed,
+// it rejects the answer with status 1.
 func TestVerify(t *testing.T) {
 	text := shop(t)
 	file := filepath.Join(t.TempDir(), "answer.json")
@@ -161,7 +161,7 @@ func TestVerifyRejectsAnyChange(t *testing.T) {
 			r.Fatal(err)
 		}
 		path := changeLeaf(r, &answer)
-		isCorner := strings.Contains(path, ".corners[") // another corner may prove as much
+		isCorner := strings.Contains(path, ".corners[") // another corner may prove just as much
 		if strings.HasSuffix(path, ".solves") ||
 			isCorner && regexp.MustCompile(`\.(fewer|steps\[\d+\])$`).MatchString(path) {
 			return
@@ -207,7 +207,7 @@ func changeLeaf(r *rapid.T, v *any) string {
 	return ""
 }
 
-// A corner that is left out is missed.
+// Verification notices an omitted corner.
 func TestVerifyMissingCorner(t *testing.T) {
 	text := shop(t)
 	answer := planProgram.JSON(t, text, "plan -")
@@ -229,7 +229,7 @@ func TestVerifyMissingCorner(t *testing.T) {
 	}
 }
 
-// CSV holds every fact that JSON does, and text is the same each time.
+// CSV contains every fact that JSON does, and text is identical each time.
 func TestFormats(t *testing.T) {
 	text := shop(t)
 	for _, q := range planQuestions {
@@ -271,7 +271,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// planLeaves returns all numbers, words and truths in a value of JSON.
+// planLeaves returns all numbers, strings and booleans in a value of JSON.
 func planLeaves(v any) (all []string) {
 	switch v := v.(type) {
 	case nil:
@@ -289,7 +289,7 @@ func planLeaves(v any) (all []string) {
 	return all
 }
 
-// Bad flags are rejected with a valid value.
+// Errors about bad flags give a valid value.
 func TestPlanRefusals(t *testing.T) {
 	text := shop(t)
 	for _, c := range []struct {
@@ -353,7 +353,7 @@ func TestPlanRefusals(t *testing.T) {
 	}
 }
 
-// A file that is not a plan is recognized, and so is such a file that a plan names as its model.
+// A file of another kind is recognized, both as the plan and as the model that a plan names.
 func TestNoPlan(t *testing.T) {
 	folder := t.TempDir()
 	const network = "this looks like a model for pfq network, and plans are for clusters\n"
@@ -393,8 +393,8 @@ func TestNoPlan(t *testing.T) {
 	}
 }
 
-// Without targets a plan only has to be stable, which the text says; requested values come first,
-// and values that are the same now and with the plan appear once.
+// Without targets a plan only has to be stable, which the text states. Requested values come first,
+// and values that the plan does not change appear once.
 func TestWithoutTargets(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--gradients", `cost 0: there are no targets, and the cluster is stable as it is
@@ -428,7 +428,7 @@ s       0.5
 	}
 }
 
-// A model in another file is found from the folder of the plan, and its errors name it.
+// A model in another file is found relative to the folder of the plan, and its errors name it.
 func TestModelFile(t *testing.T) {
 	folder := t.TempDir()
 	name := filepath.Join(folder, "plan.yaml")
@@ -470,7 +470,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// An answer that is proved but does not answer the question is rejected.
+// A proved answer to another question is rejected.
 func TestVerifyOtherQuestion(t *testing.T) {
 	text := shop(t)
 	file := filepath.Join(t.TempDir(), "answer.json")
@@ -528,8 +528,8 @@ func TestVerifyOtherQuestion(t *testing.T) {
 	}
 }
 
-// At the load 1 the cheap upgrade is enough; at 3 the dear one alone is the cheapest, but in growth
-// the cheap one is there.
+// At load 1 the cheap upgrade is enough; at load 3 the expensive one alone is cheapest, but in a
+// growing plan the cheap one is already bought.
 func TestVerifyGrowthHolds(t *testing.T) {
 	const text = `{"model": {"servers": [{"name": "s", "capacity": 1}, {"name": "t", "capacity": 1}], "classes": [
 		{"name": "a", "arrival_rate": "1/2", "servers": ["s", "t"]}]}, "targets": [{"margin": "5/2"}],
@@ -560,8 +560,8 @@ func TestVerifyGrowthHolds(t *testing.T) {
 	}
 }
 
-// The percentile 100 (1 - 1/e) to 45 digits of an M/M/1 at the load 1, which no engine decides:
-// nearby loads hold and fail, and prove the answer.
+// Whether the percentile 100 (1 - 1/e), to 45 digits, of an M/M/1 meets its target at load 1 is
+// undecidable for every engine. Nearby loads meet or miss the target, which proves the answer.
 func TestUndecidedLoad(t *testing.T) {
 	const text = `{"model": {"servers": [{"name": "s", "capacity": 2}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]},
 		"targets": [{"class": "a", "percentile": "63.2120558828557678404476229838539132554188868968", "delay": 1}]}`
@@ -591,7 +591,7 @@ func TestVerifyOtherScale(t *testing.T) {
 		} {
 			changed := strings.Replace(answer, c[0], c[1], 1)
 			if changed == answer {
-				continue // only growth has its loads as fractions
+				continue // only growth has loads as fractions
 			}
 			commandtest.WriteFile(t, file, changed)
 			if stdout, stderr, status := runPlan(
@@ -632,8 +632,8 @@ func TestFrontierAtLoads(t *testing.T) {
 	}
 }
 
-// planGPUs is unstable as it is; it buys for a group of four, and cannot buy enough within the
-// budget.
+// planGPUs is unstable as it is; its purchases are for a group of four, and the budget is too
+// small.
 const planGPUs = `model:
   servers: [{name: old, capacity: 1, count: 8}, {name: new, capacity: 2, count: 4}]
   classes: [{name: training, arrival_rate: 1.25, mean_size: 8, servers: [new]}, {name: batch, arrival_rate: 2, mean_size: 2, servers: [old]}]
@@ -666,8 +666,8 @@ func TestGroupsUnstableBudget(t *testing.T) {
 	}
 }
 
-// The load at which the targets hold is printed below the one at which they fail, and both
-// statements are true: rounded down, and up.
+// The printed load at which the targets hold is below the one at which they fail. Both statements
+// are true because the first is rounded down and the second up.
 func TestLoadsOnTheirSides(t *testing.T) {
 	for _, find := range []string{"load", "most-load"} {
 		text := strings.Replace(shop(t), "percentile: 99", "percentile: 98", 1)

@@ -151,14 +151,14 @@ func (a *found) budgetText(t *render.Text) {
 	}
 }
 
-// A pointRow is a point of a frontier as text shows it.
+// A pointRow is a point of a frontier in text.
 type pointRow struct {
 	Cost  *big.Rat   `json:"cost" exact:"always"`
 	Delay *num.Value `json:"mean_delay"`
 	Buy   string     `json:"buy"`
 }
 
-// severalText writes the points of a frontier, or answers at growing loads one after the other.
+// severalText writes the points of a frontier, or the answers at growing loads one after another.
 func severalText(t *render.Text, all []*found) {
 	if all[0].Find == findFrontier {
 		frontierText(t, all)

@@ -52,8 +52,8 @@ func (f *planQuestion) verified(q command.Query, p *plan.Problem) (a render.Answ
 	return render.Answer{JSON: v, Lines: []render.Lines{{Of: v}}, Text: v.text}, v.Proved, nil
 }
 
-// miscounted returns what is wrong with the number of answers. There is one for each load, except
-// for a frontier and for loads after one at which no plan was found.
+// miscounted returns what is wrong with the number of answers. There must be one for each load,
+// except for a frontier and for loads after one without a plan.
 func (f *planQuestion) miscounted(answers []*savedAnswer) string {
 	loads := max(len(f.loads), 1)
 	switch {
@@ -182,7 +182,7 @@ func isEqual(x, y *big.Rat) bool {
 	return x.Cmp(y) == 0
 }
 
-// nonzero returns a plan as a list of numbers that is empty if it buys nothing.
+// nonzero returns a plan as a list of numbers, empty if the plan buys nothing.
 func nonzero(c plan.Choice) (list []int) {
 	for k, n := range c.Steps {
 		if n != 0 {
@@ -250,7 +250,7 @@ func (a *savedAnswer) compare(right render.Record, s plan.Settings) error {
 	return nil
 }
 
-// notProved turns the error about a choice out of range in an answer into a failure of its proof.
+// notProved turns an error about an out-of-range choice in an answer into a failure of its proof.
 func notProved(err error) error {
 	var bad *input.Error
 	if errors.As(err, &bad) && strings.HasPrefix(bad.Path, "Choice.") {

@@ -18,7 +18,7 @@ import (
 // unitAtEnd is the unit in the header of a series.
 var unitAtEnd = regexp.MustCompile(`(, .*) \([^()]*\)$`)
 
-// plotted returns the columns of a picture's numbers by panel and series, in the order of the
+// plotted returns the numbers of a picture as columns by panel and series, in the order of the
 // horizontal axis.
 func plotted(t *testing.T, stdin, line string) map[string][]float64 {
 	t.Helper()
@@ -40,7 +40,7 @@ func plotted(t *testing.T, stdin, line string) map[string][]float64 {
 				name, bound = before, b
 			}
 		}
-		name, _, _ = strings.Cut(strings.TrimPrefix(name, "target: "), ": ") // a panel may be called after its target
+		name, _, _ = strings.Cut(strings.TrimPrefix(name, "target: "), ": ") // a panel may be named after its target
 		name = unitAtEnd.ReplaceAllString(name, "$1") + bound
 		for _, record := range records[1:] {
 			if record[k] == "" {
@@ -74,7 +74,7 @@ func rows(answer map[string]any, field string) (list []map[string]any) {
 	return list
 }
 
-// A wanted is the expected content of a column: numbers of another command.
+// A wanted is the expected content of a column: the numbers from another command.
 type wanted map[string][]float64
 
 func (w wanted) add(column string, v any) {
@@ -228,8 +228,8 @@ func TestPlotPoolAtRest(t *testing.T) {
 	wantOne.check(t, one, "drf")
 }
 
-// Pictures of TAGS hosts show the numbers of pfq tags: at loads without cutoffs, the numbers of the
-// rivals.
+// Pictures of TAGS hosts show the numbers of pfq tags; at loads without cutoffs, those of the other
+// policies.
 func TestPlotTAGS(t *testing.T) {
 	for _, c := range []struct {
 		flags, measure, panel string
@@ -245,7 +245,7 @@ func TestPlotTAGS(t *testing.T) {
 		},
 		{"--hosts 2 --sizes exponential --mean 2 --objective fairness", "mean_slowdown", "", []string{"0.4"}},
 	} {
-		if c.panel == "" { // the mean of 1/size is infinite: refused, as by pfq tags
+		if c.panel == "" { // the mean of 1/size is infinite: rejected, as by pfq tags
 			if bad := program.Refusal(t, "", strings.Fields("plot tags "+c.flags+
 				" --load 0.4")...); bad.Path != "--objective" {
 				t.Errorf("%+v", bad)
@@ -326,7 +326,7 @@ func TestPlotFormats(t *testing.T) {
 		{"", "tags --hosts 1 --sizes exponential --mean 1 --objective waiting --load 0.5", ""},
 	} {
 		for format, begin := range map[string]string{"png": "\x89PNG", "svg": "<?xml", "pdf": "%PDF", "csv": ""} {
-			if format == "png" && c.png == "" { // they take long
+			if format == "png" && c.png == "" { // these take long
 				continue
 			}
 			var before []byte

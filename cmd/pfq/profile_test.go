@@ -24,9 +24,9 @@ func twentyClasses() string {
 	return b.String() + "mean_size: 1\n"
 }
 
-// default.pgo, by which go build knows the loops that take the time, is the profile of these
-// commands and of all figures. It is one for both programs, whose packages are then compiled once.
-// Goroutines that are stopped would be counted where they stop.
+// default.pgo, from which go build knows the hot loops, is the profile of these commands and of all
+// figures. Both programs use the same profile, so their packages are compiled once. Goroutines that
+// are stopped would be counted where they stop.
 //
 //go:generate env GODEBUG=asyncpreemptoff=1 go test -run=^$ -bench=Commands -cpuprofile=commands.prof -o=/dev/null .
 //go:generate env GODEBUG=asyncpreemptoff=1 go test -run=^$ -bench=Figures -benchtime=1x -cpuprofile=figures.prof -o=/dev/null ../figures
@@ -34,7 +34,7 @@ func twentyClasses() string {
 //go:generate cp default.pgo ../figures/default.pgo
 //go:generate rm commands.prof figures.prof
 
-// BenchmarkCommands runs what takes time of pfq, for about a second each.
+// BenchmarkCommands runs the slow commands of pfq, for about a second each.
 func BenchmarkCommands(b *testing.B) {
 	model := twentyClasses()
 	for _, c := range []struct{ name, input, line string }{

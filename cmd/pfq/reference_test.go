@@ -28,8 +28,8 @@ func readReferences(t *testing.T) []reference {
 	return cases
 }
 
-// numbers returns what solve says of the quantities of the reference, under keys with the suffix
-// given.
+// numbers returns the results of solve for the quantities of the reference, under keys with the
+// given suffix.
 func numbers(solution map[string]any, suffix string) map[string][]any {
 	out := map[string][]any{"normalization": {solution["normalization"+suffix]}}
 	for list, keys := range map[string][]string{
@@ -45,7 +45,7 @@ func numbers(solution map[string]any, suffix string) map[string][]any {
 	return out
 }
 
-// want returns the quantities of the reference in the shape of numbers.
+// want returns the quantities of the reference in the form that numbers returns.
 func (r reference) want() map[string][]any {
 	out := map[string][]any{"normalization": {r.Expect["normalization"]}}
 	for _, key := range []string{"mean_jobs", "mean_delay", "service_rate", "utilization"} {
@@ -119,7 +119,7 @@ func TestReferenceAuto(t *testing.T) {
 	}
 }
 
-// The examples that have closed forms: [BC17] (10)-(11), random assignment, a line.
+// Examples match their closed forms: [BC17] (10)-(11), random assignment, a line.
 func TestExamplesMatchClosedForms(t *testing.T) {
 	one := big.NewRat(1, 1)
 	gamma1, gamma2, err := bf.ThreeServers(big.NewRat(6, 5), big.NewRat(6, 5), one, one, one)

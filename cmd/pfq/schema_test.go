@@ -29,14 +29,14 @@ import (
 	"productform/plan"
 )
 
-// A kind is a kind of model files: its name in the schema, files of it, and its reader.
+// A kind is a kind of model files: its name in the schema, its files, and its reader.
 type kind struct {
 	name  string
 	files []string
 	read  func(io.Reader) error
 }
 
-// reader returns the error of a reader alone.
+// reader discards the result of a reader and returns its error.
 func reader[T any](read func(io.Reader) (T, error)) func(io.Reader) error {
 	return func(r io.Reader) error {
 		_, err := read(r)
@@ -76,7 +76,7 @@ func kinds(t *testing.T) []kind {
 	}
 }
 
-// fileSchemas returns the schema of each kind of files, and of any.
+// fileSchemas returns the schema of each kind of file, and the schema for all kinds.
 func fileSchemas(t *testing.T) map[string]*jsonschema.Schema {
 	t.Helper()
 	text, stderr, status := pfq("", "help", "model", "--format", "schema")
@@ -117,8 +117,8 @@ func decoded(t *testing.T, file string) any {
 	return v
 }
 
-// For the files that come with pfq, readers accept what the schema accepts, and reject what it
-// rejects: an unknown field, a missing one, an object or a truth value in place of another type.
+// For variants of the files that come with pfq, readers and schema accept and reject the same ones:
+// with an unknown field, a missing field, or an object or boolean in place of another type.
 func TestSchemaMatchesReaders(t *testing.T) {
 	schemas := fileSchemas(t)
 	for _, k := range kinds(t) {
@@ -159,9 +159,8 @@ func TestSchemaMatchesReaders(t *testing.T) {
 	}
 }
 
-// A validator names the place of a mistake, not the kinds of files that this one is not: of a
-// misspelt field in a row, of a number below 0, and of a list that is none, also in the cluster of
-// a plan.
+// A validator names the path of a mistake, not all other kinds of files: of a misspelt field in a
+// row, of a negative number, and of another type instead of a list, also in the cluster of a plan.
 func TestSchemaNamesThePlace(t *testing.T) {
 	model := fileSchemas(t)["any"]
 	for _, k := range kinds(t) {
@@ -203,7 +202,7 @@ func TestSchemaNamesThePlace(t *testing.T) {
 	}
 }
 
-// mistakes returns the places of a value at which a schema finds it wrong.
+// mistakes returns the paths at which a value violates a schema.
 func mistakes(s *jsonschema.Schema, value any) (places []string) {
 	var wrong *jsonschema.ValidationError
 	if !errors.As(s.Validate(value), &wrong) {
@@ -222,16 +221,16 @@ func mistakes(s *jsonschema.Schema, value any) (places []string) {
 	return places
 }
 
-// vary calls check on variants of a value, one change each: with an unknown field in an object,
-// without one of its fields, with an object or a truth value in place of what is there. Both says
-// that schema and reader have to refuse it.
+// vary calls check on variants of a value with one change each: an unknown field in an object, a
+// missing field, or an object or boolean in place of a value. If both is true, schema and reader
+// must reject the variant.
 func vary(v any, path string, check func(where string, both bool)) {
 	switch v := v.(type) {
 	case map[string]any:
 		free := slices.ContainsFunc([]string{".demand", ".declared", ".next", ".arrives"}, func(s string) bool {
 			return strings.HasSuffix(path, s)
 		})
-		if !free { // keys of these are names
+		if !free { // keys of free objects are names
 			v["unknown_field"] = 1
 			check(path+", an unknown field", true)
 			delete(v, "unknown_field")
@@ -254,8 +253,8 @@ func vary(v any, path string, check func(where string, both bool)) {
 	}
 }
 
-// For files with one random change, readers reject what the schema rejects; and the schema rejects
-// what readers reject for the type or the sign of one value.
+// For files with one random change, readers reject everything that the schema rejects; the schema
+// rejects everything that readers reject because of the type or sign of one value.
 func TestSchemaOnRandomChanges(t *testing.T) {
 	schemas, all := fileSchemas(t), kinds(t)
 	rapid.Check(t, func(r *rapid.T) {
@@ -277,8 +276,8 @@ func TestSchemaOnRandomChanges(t *testing.T) {
 	})
 }
 
-// change changes one value of a file, and returns its path and whether the value alone is wrong
-// now.
+// change changes one value of a file, and returns its path and whether the value is now invalid on
+// its own.
 func change(r *rapid.T, v *any) (path string, inOneValue bool) {
 	descend := func(n int) bool { return n > 0 && rapid.IntRange(0, 9).Draw(r, "depth") > 0 }
 	switch x := (*v).(type) {
@@ -343,7 +342,7 @@ func checkDescribed(t *testing.T, path string, fields map[string]any) {
 	}
 }
 
-// Every field of the topic model is one of the schema, and there is a schema of that topic alone.
+// Every field of the topic model is in the schema, and only that topic has a schema.
 func TestSchemaHasAllFields(t *testing.T) {
 	schema, _, _ := pfq("", "help", "model", "--format", "schema")
 	text, _, _ := pfq("", "help", "model")
@@ -390,7 +389,7 @@ func TestLossFieldsHaveHint(t *testing.T) {
 }
 
 // requiredPaths returns the paths that a condition of a schema requires, except numbers of servers,
-// for which clusters have a list.
+// which clusters give as a list.
 func requiredPaths(condition map[string]any) (paths []string) {
 	if all, ok := condition["anyOf"].([]any); ok {
 		for _, one := range all {

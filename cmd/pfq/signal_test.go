@@ -20,8 +20,8 @@ import (
 	"productform/internal/cli"
 )
 
-// A program that writes one file again and again is terminated: whenever that is, the file is whole
-// and nothing else is left.
+// A program that writes one file again and again is terminated: at any time, the file is complete
+// and no other file is left.
 func TestTerminatedWhileWriting(t *testing.T) {
 	if dir := os.Getenv("PFQ_TEST_WRITE"); dir != "" {
 		for {
@@ -32,7 +32,7 @@ func TestTerminatedWhileWriting(t *testing.T) {
 	}
 	want, _, _ := pfq("", "example", "storage")
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if signal.Ignored(sig) { // by this program and those it starts, as SIGHUP is under nohup
+		if signal.Ignored(sig) { // by this program and its children, as SIGHUP is under nohup
 			continue
 		}
 		dir := t.TempDir()
@@ -44,13 +44,13 @@ func TestTerminatedWhileWriting(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- c.Wait() }()
 		file := filepath.Join(dir, "answer")
-		for running := true; running; { // a signal that comes while the file is written does nothing
+		for running := true; running; { // a signal during the write of the file has no effect yet
 			select {
 			case <-ended:
 				running = false
 			case <-time.After(time.Millisecond):
 				if _, err := os.Stat(file); err == nil {
-					_ = c.Process.Signal(sig) // it may have ended
+					_ = c.Process.Signal(sig) // the process may have ended
 				}
 			}
 		}
@@ -63,11 +63,11 @@ func TestTerminatedWhileWriting(t *testing.T) {
 	}
 }
 
-// A simulation that is interrupted ends with the status of an interrupted command and writes no
-// answer; the runs it has kept are whole and found again.
+// An interrupted simulation ends with the status of an interrupted command and writes no answer.
+// The runs that it kept are complete and reused.
 func TestInterruptedSimulation(t *testing.T) {
 	if args := os.Getenv("PFQ_TEST_SIMULATE"); args != "" {
-		// so that it is not ignored, if the tests run in the background
+		// otherwise the signal is ignored if the tests run in the background
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 		os.Exit(command.Run(program(), strings.Fields(args), strings.NewReader(oneServer), os.Stdout, os.Stderr))
 	}
@@ -126,11 +126,11 @@ func TestInterruptedSimulation(t *testing.T) {
 	}
 }
 
-// A picture, or an estimate, that is interrupted while its numbers are computed leaves no file, and
-// nothing on the standard output.
+// A picture or an estimate that is interrupted while its numbers are computed leaves no file and
+// prints nothing on the standard output.
 func TestInterruptedPicture(t *testing.T) {
 	if line := os.Getenv("PFQ_TEST_PLOT"); line != "" {
-		// so that it is not ignored, and does not end the program before it begins
+		// otherwise the signal is ignored, or ends the program before it starts
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 		commandtest.WriteFile(t, os.Getenv("PFQ_TEST_READY"), "")
 		os.Exit(command.Run(program(), strings.Fields(line), os.Stdin, os.Stdout, os.Stderr))
@@ -154,13 +154,13 @@ func TestInterruptedPicture(t *testing.T) {
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- run.Wait() }()
-		for running := true; running; { // a signal that comes before the work begins does nothing
+		for running := true; running; { // a signal before the work begins has no effect
 			select {
 			case <-ended:
 				running = false
 			case <-time.After(50 * time.Millisecond):
 				if _, err := os.Stat(ready); err == nil {
-					_ = run.Process.Signal(os.Interrupt) // it may have ended
+					_ = run.Process.Signal(os.Interrupt) // the process may have ended
 				}
 			}
 		}

@@ -29,8 +29,8 @@ type simulateQuestion struct {
 	binding       *cli.Binding
 	sizes, policy string
 	keepSizes     bool
-	interruptions float64    // 0 for none
-	factors       []*big.Rat // they multiply the arrival rates; nil for the model as it is
+	interruptions float64    // rate of interruptions; 0 for none
+	factors       []*big.Rat // factors of the arrival rates; nil leaves them unchanged
 	percentiles   []command.Percentile
 	settings      sim.Settings
 }
@@ -107,7 +107,8 @@ func (f *simulateQuestion) answer(q command.Query) (a render.Answer, found bool,
 	})
 }
 
-// plans returns the plans of what answer simulates, at every factor. An unstable model has none.
+// plans returns the plans of the simulations that answer runs, at every factor. An unstable model
+// has none.
 func (f *simulateQuestion) plans(q command.Query) (plans []*sim.Plan, err error) {
 	m, jobs, err := f.read(q)
 	if err != nil {
@@ -161,7 +162,8 @@ type jobSizes struct {
 	scaledFrom *float64
 }
 
-// jobSizes returns the distribution of --sizes, and gives the model its mean if it is kept.
+// jobSizes returns the distribution of --sizes, and sets the mean of the model to its mean if sizes
+// are kept unscaled.
 func (f *simulateQuestion) jobSizes(q command.Query, m *cluster.Model) (jobs jobSizes, err error) {
 	if !f.keepSizes {
 		mean, err := command.MeanOfSizes(m.MeanSize)

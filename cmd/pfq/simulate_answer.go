@@ -60,7 +60,7 @@ func (s *simulation) answer() render.Answer {
 	return a
 }
 
-// given returns the fields of the system and of the runs.
+// given returns the fields that describe the system and the runs.
 func (s *simulation) given() render.Record {
 	r := append(command.AllServers.Head(s.stable), render.Fields(s.result)...)
 	r = r.Set("policy", s.policy, "method").Set("sizes", s.sizes, "method")
@@ -74,7 +74,7 @@ func (s *simulation) given() render.Record {
 	return r.Set("jumps_per_second", s.speed, "time").Set("seed", s.settings.Seed, "effective_samples")
 }
 
-// note explains different mean sizes and missing exact values; "" if there are neither.
+// note explains different mean sizes and missing exact values; it is "" if there are neither.
 func (s *simulation) note() string {
 	var notes []string
 	if _, err := s.model.OneMeanSize(); err != nil {
@@ -121,13 +121,13 @@ func (s *simulation) servers(exact []render.Record) []render.Record {
 		}
 		rows[i] = s.add(row, sim.OfServer, i, exact[i], nil, sim.Utilization)
 		if busy, ok := rows[i].Get(sim.Utilization).(render.Record); ok && !serves(s.model, i) {
-			busy.Set("half_width", 0., "") // it is never busy
+			busy.Set("half_width", 0., "") // this server is never busy
 		}
 	}
 	return rows
 }
 
-// serves reports whether jobs that arrive can use the servers of a row.
+// serves reports whether arriving jobs can use the servers of a row.
 func serves(m *cluster.Model, row int) bool {
 	return slices.ContainsFunc(m.Classes, func(c cluster.Class) bool {
 		onRow := func(s cluster.Choice) bool { return s.Server == row }
@@ -148,7 +148,7 @@ func (s *simulation) distribution() (law []*render.Estimate) {
 }
 
 // quantities returns a line of CSV for each quantity: an estimate, a number as its mean, or a word.
-// The speed is left out because it differs from run to run.
+// The speed is omitted because it differs from run to run.
 func quantities(body, all render.Record) (lines []render.Lines) {
 	add := func(kind string, name any, row render.Record) {
 		for _, f := range row {

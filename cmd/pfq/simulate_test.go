@@ -30,7 +30,7 @@ func pfqSimulate(model, args string) (stdout, stderr string, status int) {
 	return stdout, commandtest.ProgressLines.ReplaceAllString(stderr, ""), status
 }
 
-// simulateJSON is for command lines that have an answer, with warnings or without.
+// simulateJSON runs command lines that give an answer, with or without warnings.
 func simulateJSON(t *testing.T, model, args string) map[string]any {
 	t.Helper()
 	stdout, stderr, status := pfqSimulate(model, args+" --format json")
@@ -87,11 +87,11 @@ func TestSimulateJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	value := func(e *sim.Estimate, exact float64) any {
-		if e.StdError == 0 { // z says nothing
+		if e.StdError == 0 { // z has no information
 			return map[string]any{"mean": e.Mean, "half_width": 0.0, "confidence": 0.9, "exact": exact, "z": nil}
 		}
 		z := e.Z(exact)
-		if math.Abs(z) > 5 { // a normal variable exceeds this with probability 6e-7
+		if math.Abs(z) > 5 { // a standard normal variable exceeds this with probability 6e-7
 			t.Errorf("%v is %v standard errors from %v", e.Mean, z, exact)
 		}
 		return map[string]any{"mean": e.Mean, "half_width": e.HalfWidth, "confidence": 0.9, "exact": exact, "z": z}
@@ -190,8 +190,8 @@ func TestSimulateCSV(t *testing.T) {
 	}
 }
 
-// Balanced fairness is exact for exponential sizes in order of arrival and for all sizes with
-// sharing, but not for a horizon.
+// Balanced fairness is exact for exponential sizes under FCFS and for all sizes under processor
+// sharing, but not over a horizon.
 func TestSimulateTheory(t *testing.T) {
 	model, _, _ := pfq("", "example", "three-servers")
 	file := filepath.Join(t.TempDir(), "sizes")
@@ -223,7 +223,8 @@ func TestSimulateTheory(t *testing.T) {
 				for _, key := range keys {
 					e := row.(map[string]any)[key].(map[string]any)
 					z, exact := e["z"].(float64)
-					if exact != c.exact || math.Abs(z) > 5.5 { // for a normal variable with probability 4e-8
+					// a standard normal variable exceeds this with probability 4e-8
+					if exact != c.exact || math.Abs(z) > 5.5 {
 						t.Errorf("%s: %s is %v", c.args, key, e)
 					}
 				}
@@ -237,8 +238,8 @@ func TestSimulateTheory(t *testing.T) {
 	}
 }
 
-// Numbers of jobs that no run has seen have no interval: one of width 0 would leave out their
-// probabilities.
+// Numbers of jobs that no run has observed have no interval: an interval of width 0 would exclude
+// their probabilities.
 func TestNeverSeen(t *testing.T) {
 	const model = `{"servers": [{"name": "s", "capacity": 4}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`
 	law := simulateJSON(t, model, "--runs 3 --jumps 1e3 --distribution 60")["jobs_distribution"].([]any)
@@ -254,8 +255,8 @@ func TestNeverSeen(t *testing.T) {
 	}
 }
 
-// A server that no class uses is idle forever, which all runs report, although theory has no
-// formulas for these sizes under FCFS.
+// All runs report that a server without classes is always idle, although there are no formulas for
+// these sizes under FCFS.
 func TestServerOfNone(t *testing.T) {
 	const model = `{"servers": [{"name": "s", "capacity": 4}, {"name": "t", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`
 	servers := simulateJSON(t, model, "--policy fcfs --sizes deterministic --runs 3 --jumps 1e3")["servers"].([]any)
@@ -329,8 +330,8 @@ func TestSimulateHasValuesOfSolve(t *testing.T) {
 	}
 }
 
-// A thousand servers, of which each class uses ten here and there: theory is reported as out of
-// reach before anything is built.
+// For a thousand servers, of which each class uses ten at scattered places, theory is reported as
+// infeasible before anything is built.
 func BenchmarkSimulateWithoutTheory(b *testing.B) {
 	const n = 1000
 	var servers, classes []string
@@ -398,8 +399,7 @@ func TestSimulateJobs(t *testing.T) {
 	}
 }
 
-// A simulation that repeats or extends an earlier one finds the kept runs again, and changes no
-// digit.
+// A simulation that repeats or extends an earlier one reuses the kept runs, and changes no digit.
 func TestSimulateResults(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "runs")
 	simulateJSON(t, oneServer, "--runs 4 --jumps 1e3 --results "+folder)
@@ -408,7 +408,7 @@ func TestSimulateResults(t *testing.T) {
 		t.Fatalf("%d files for 4 runs", len(first))
 	}
 	for path := range first {
-		if err := os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)); err != nil { // as no file written now has
+		if err := os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)); err != nil { // no file written now has this time
 			t.Fatal(err)
 		}
 	}
@@ -433,7 +433,7 @@ func TestSimulateResults(t *testing.T) {
 	}
 }
 
-// A simulation to a precision ends once it is met, or warns that it is not.
+// A simulation with a precision ends once it is reached, or warns that it is not.
 func TestSimulatePrecision(t *testing.T) {
 	answer := simulateJSON(t, oneServer, "--runs 1000 --jumps 5e3 --precision 0.05")
 	e := answer["mean_jobs"].(map[string]any)
@@ -451,7 +451,7 @@ func TestSimulatePrecision(t *testing.T) {
 	}
 }
 
-// Sizes of a file match the distribution drawn from it, scaled; jobs of a log without a run time
+// Sizes from a file match the distribution drawn from it, scaled; jobs of a log without a run time
 // are reported.
 func TestSimulateSizesOfFile(t *testing.T) {
 	dir := t.TempDir()
@@ -579,7 +579,7 @@ func TestSimulateBadUsage(t *testing.T) {
 }
 
 // If classes differ in mean size, exact values are those of processor sharing, not FCFS, and the
-// answers say why; with a single mean size there is no such note. Sizes cannot be kept as they are.
+// answers explain why; with a single mean size there is no such note. Unscaled sizes are rejected.
 func TestOwnMeanSizes(t *testing.T) {
 	model, _, _ := pfq("", "example", "warehouse")
 	const same = `{"servers": [{"name": "s", "capacity": 4}], "classes": [{"name": "a", "arrival_rate": 1, "mean_size": 2, "servers": ["s"]},

@@ -18,8 +18,8 @@ import (
 
 // A theory holds the exact values of the estimated quantities.
 type theory struct {
-	means   *bf.Result // nil where balanced fairness is not exact, or takes too long
-	missing string     // why there are no means
+	means   *bf.Result // nil if balanced fairness is not exact or takes too long
+	missing string     // reason why there are no means
 	delays  exactDelays
 }
 
@@ -51,7 +51,7 @@ func (f *simulateQuestion) solve(q command.Query, c simcluster.Cluster) (t theor
 	return theory{missing: t.missing}, nil
 }
 
-// isInexact returns the reason why balanced fairness is not exact for a system, "" if it is.
+// isInexact returns the reason why balanced fairness is not exact for a system, or "" if it is.
 func (f *simulateQuestion) isInexact(c simcluster.Cluster) (why string, err error) {
 	mean, err := sizes.Mean(c.Sizes)
 	if err != nil {
@@ -92,7 +92,7 @@ func (d exactDelays) of(class int) []num.Value {
 	return d.classes[class]
 }
 
-// solveDelays computes the percentiles, given the means, if they are exact: in order of arrival. If
+// solveDelays computes the percentiles, given the means, if they are exact, that is, under FCFS. If
 // they would take too long, it writes a note and returns none.
 func (f *simulateQuestion) solveDelays(q command.Query, m *cluster.Model, means *bf.Result) (d exactDelays, err error) {
 	if len(f.percentiles) == 0 || f.policy != string(simcluster.FCFS) {
@@ -130,13 +130,13 @@ func (f *simulateQuestion) solveDelays(q command.Query, m *cluster.Model, means 
 	return d, err
 }
 
-// delayProducts estimates the products that percentiles up to a level take, given the means. Each
-// step takes as many as the lattice has elements. There are as many steps as events in the time
-// that an exponential delay of twice the mean exceeds with the probability 1-level. Elimination
-// takes no steps: its products are those of functions of as many times as its width, for each
-// server.
+// delayProducts estimates the products that percentiles up to a level require, given the means.
+// Each step takes as many as the lattice has elements. There are as many steps as events in the
+// time that an exponential delay of twice the mean exceeds with the probability 1-level.
+// Elimination takes no steps: for each server, its products are those of functions of as many
+// variables as its width.
 func delayProducts(m *cluster.Model, means *bf.Result, level *big.Rat) float64 {
-	const solves = 6 // for the classes, and for all jobs
+	const solves = 6 // one for each of a few classes, and for all jobs
 	var capacity, delay, products float64
 	for _, s := range m.Servers {
 		v, _ := s.Capacity.Float64()
@@ -158,7 +158,7 @@ func delayProducts(m *cluster.Model, means *bf.Result, level *big.Rat) float64 {
 			// about 150 points along each time, and a few thousand operations for each
 			products += 1e4 * servers * math.Pow(150, float64(part.Width))
 			continue
-		case bf.ConnectedLattice: // which delays do without
+		case bf.ConnectedLattice: // a lattice that delays do not need
 			each = classes * math.Exp2(min(classes, servers))
 		case bf.ServerLattice, bf.SymmetricLattice:
 			each *= servers

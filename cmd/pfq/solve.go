@@ -30,7 +30,7 @@ type solveQuestion struct {
 	binding     *cli.Binding
 	asked       bf.Question
 	settings    bf.Settings
-	percentiles []command.Percentile // asked.Levels, as they were written
+	percentiles []command.Percentile // asked.Levels as written
 	scaling     command.Scaling
 }
 
@@ -73,7 +73,7 @@ func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, e
 	for _, p := range f.percentiles {
 		f.asked.Levels = append(f.asked.Levels, p.Level)
 	}
-	// The tables are counted; this keeps other garbage from growing as large as the tables.
+	// The solver counts its tables; this limit keeps other garbage from growing as large.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(f.settings.MaxBytes))
 	if f.scaling.Factors != nil {
 		a, stable, err = f.sweep(q, m)
@@ -83,7 +83,7 @@ func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, e
 	return a, stable, command.InFile(q.File, err)
 }
 
-// answerOne solves the model as it is.
+// answerOne solves the unscaled model.
 func (f *solveQuestion) answerOne(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
 	r, verdict, err := f.solve(q, m)
 	if err != nil {
@@ -117,9 +117,9 @@ func (f *solveQuestion) solve(q command.Query, m *cluster.Model) (r *bf.Result, 
 	return r, nil, err
 }
 
-// hasLargeDraws reports whether jobs choose their servers in so many ways that the fractions of
-// [stability.Cluster] take long. [bf.Solve] determines whether such a model is stable, but not by
-// how much.
+// hasLargeDraws reports whether the numbers of ways to choose servers are so large that the
+// fractions of [stability.Cluster] take long. [bf.Solve] determines whether such a model is stable,
+// but not its margin.
 func hasLargeDraws(m *cluster.Model) bool {
 	const many = 5000
 	for _, k := range m.Classes {
@@ -146,7 +146,7 @@ func (f *solveQuestion) warn(results []*bf.Result, stderr io.Writer) {
 	}
 }
 
-// ask calls the solver. The error is in terms of the command line.
+// ask calls the solver. Its errors use the terms of the command line.
 func ask[T any](f *solveQuestion, q command.Query, solve func(context.Context) (T, error)) (T, error) {
 	r, err := command.WithProgress(q, solve)
 	err = f.binding.Translate(err, f.alternative())
@@ -176,7 +176,7 @@ func (f *solveQuestion) sweep(q command.Query, m *cluster.Model) (a render.Answe
 		return a, false, err
 	}
 	points := make([]point, len(f.scaling.Factors))
-	var factors []*big.Rat // those that are stable
+	var factors []*big.Rat // factors at which the model is stable
 	for i, factor := range f.scaling.Factors {
 		scale := render.Style{Engine: f.settings.Engine}.Given(factor)
 		points[i] = point{factor: factor, at: &command.Scaled{Class: f.scaling.Class, Scale: scale}}
@@ -187,7 +187,7 @@ func (f *solveQuestion) sweep(q command.Query, m *cluster.Model) (a render.Answe
 				return bf.Solve(ctx, command.ScaleRow(m, row, factor), float)
 			})
 			if !errors.Is(err, num.ErrUnstable) {
-				factors = append(factors, factor) // or the sweep will report the error
+				factors = append(factors, factor) // if this fails, the sweep will report the error
 				continue
 			}
 		}
@@ -218,8 +218,8 @@ func (f *solveQuestion) sweep(q command.Query, m *cluster.Model) (a render.Answe
 	return sweepAnswer(m, points, f.settings.Engine), stable, nil
 }
 
-// solveAt solves the model with the arrival rate in a row, or with -1 all of them, multiplied by
-// each of the factors.
+// solveAt solves the model with the arrival rate in a row, or all of them if row is -1, multiplied
+// by each of the factors.
 func (f *solveQuestion) solveAt(ctx context.Context, m *cluster.Model, row int, factors []*big.Rat) (
 	results []*bf.Result, err error) {
 	if row < 0 {
@@ -228,7 +228,7 @@ func (f *solveQuestion) solveAt(ctx context.Context, m *cluster.Model, row int, 
 			return nil, err
 		}
 		if results, err = p.Sweep(ctx, factors, f.asked, f.settings); err != nil {
-			return nil, cmp.Or(errors.Unwrap(err), err) // without the number of the factor
+			return nil, cmp.Or(errors.Unwrap(err), err) // omits the number of the factor
 		}
 		return results, nil
 	}

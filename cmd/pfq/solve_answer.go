@@ -13,7 +13,7 @@ import (
 	"productform/stability"
 )
 
-// A solveResult is a solved model, with what its answer needs.
+// A solveResult is a solved model with everything that its answer needs.
 type solveResult struct {
 	*solveQuestion
 	model  *cluster.Model
@@ -110,8 +110,8 @@ type delays struct {
 	RelativeErrorBound float64    `json:"relative_error_bound"`
 }
 
-// setDelays adds the percentiles of delay to the classes. A class without arrivals has some that do
-// not exist.
+// setDelays adds the percentiles of delay to the classes. For a class without arrivals they are
+// null.
 func (s *solveResult) setDelays(classes []render.Record) {
 	style := render.Style{Engine: s.result.Delays.Engine, Digits: s.style.Digits}
 	for i := range classes {
@@ -120,12 +120,13 @@ func (s *solveResult) setDelays(classes []render.Record) {
 	}
 }
 
-// A gradient has the derivatives of the means of a class in one rate or capacity.
+// A gradient holds the derivatives of the means of a class with respect to one rate or capacity.
 type gradient struct {
-	Class     string        `json:"class"`
-	By        string        `json:"by" title:"for each unit of"` // arrival_rate or capacity
-	Of        string        `json:"of"`                          // a class or a server
-	Count     *int          `json:"count"`                       // servers that grow by the unit each; nil for a rate
+	Class string `json:"class"`
+	By    string `json:"by" title:"for each unit of"` // arrival_rate or capacity
+	Of    string `json:"of"`                          // a class or a server
+	// number of servers that each grow by one unit; nil for a rate
+	Count     *int          `json:"count"`
 	MeanJobs  render.Number `json:"mean_jobs_change"`
 	MeanDelay render.Number `json:"mean_delay_change"`
 }
@@ -161,7 +162,7 @@ func isZeroValue(v *num.Value) bool {
 	return v.Exact != nil && v.Exact.Sign() == 0 || v.Exact == nil && v.Low.Sign() == 0 && v.High.Sign() == 0
 }
 
-// bounded returns a derivative with its bounds, as decimals for every engine: those of doubles to
+// bounded returns a derivative with its bounds, as decimals for every engine; float64 bounds have
 // 17 digits.
 func (s *solveResult) bounded(v *num.Value, engine num.Engine) render.Number {
 	switch engine {

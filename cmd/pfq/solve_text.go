@@ -109,8 +109,8 @@ func widest(r *bf.Result) float64 {
 	return width
 }
 
-// perServer returns derivatives as text shows them: those in the capacity of a group with the
-// number of its servers.
+// perServer returns derivatives for text: those in the capacity of a group include the number of
+// its servers.
 func perServer(list []render.Record) []render.Record {
 	rows := slices.Clone(list)
 	for i, r := range rows {

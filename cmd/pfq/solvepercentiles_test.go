@@ -14,8 +14,8 @@ import (
 	"productform/internal/input"
 )
 
-// Two queues M/M/1 apart from each other, with exponential delays of rates 2 - 1/2 and 1 - 1/2, and
-// a class that never comes.
+// twoQueues has two separate M/M/1 queues, with exponential delays of rates 2 - 1/2 and 1 - 1/2,
+// and a class without arrivals.
 const twoQueues = `{"servers": [{"name": "s", "capacity": 2}, {"name": "t", "capacity": 1}],
 "classes": [{"name": "a", "arrival_rate": "1/2", "servers": ["s"]}, {"name": "b", "arrival_rate": "1/2", "servers": ["t"]},
 {"name": "c", "arrival_rate": 0, "servers": ["s", "t"]}]}`
@@ -101,7 +101,7 @@ func TestPercentilesRefused(t *testing.T) {
 	}
 }
 
-// A percentile below one per cent may be meant for another: it is computed, and noted. An error
+// A percentile below one per cent may be a mistake: it is computed, with a note. An error
 // about a file names the line.
 func TestSmallPercentile(t *testing.T) {
 	stdout, stderr, status := pfq(twoQueues, "solve", "-", "--percentiles", "0.95,50")
@@ -118,9 +118,9 @@ func TestSmallPercentile(t *testing.T) {
 	}
 }
 
-// Invalid requests beyond the means are rejected before the means are solved: for a model too large
-// for either, the error is about the percentiles, also at several loads. An unstable one is
-// answered.
+// Invalid requests for percentiles are rejected before the means are solved. For a model too large
+// for both, the error is about the percentiles, also at several loads. An unstable model gets its
+// usual answer.
 func TestPercentilesRefusedFirst(t *testing.T) {
 	var servers, classes []string
 	for i := range 26 {

@@ -52,7 +52,7 @@ func newStability() *cobra.Command {
 		a = render.Points([]render.Point{point}, false, nil,
 			func(t *render.Text) { command.WriteLimits(t, m, r, num.Exact) })
 		if byClass && !r.Stable {
-			a.JSON = body.Set("classes", nil, "") // no column of CSV
+			a.JSON = body.Set("classes", nil, "") // not a column of CSV
 		}
 		return a, r.Stable, nil
 	})
@@ -61,8 +61,9 @@ func newStability() *cobra.Command {
 	return cmd
 }
 
-// roomRows returns how far each class alone may grow: with a rate below the limit the cluster is
-// stable, at the limit the classes of the set bring as much work as their servers can do.
+// roomRows returns the limit to which the rate of each class alone may grow. Below the limit the
+// cluster is stable; at the limit the classes of the set offer as much work as their servers can
+// do.
 func roomRows(m *cluster.Model, rooms []stability.Room) []render.Record {
 	style := render.Style{Engine: num.Exact}
 	rows := style.Rows(rooms)

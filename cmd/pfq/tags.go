@@ -22,25 +22,25 @@ import (
 	"productform/tags"
 )
 
-// A tagsFlags holds what the flags of tags ask for.
+// A tagsFlags holds the values of the flags of tags.
 type tagsFlags struct {
 	binding        *cli.Binding
 	hosts          int
-	load           decimal // load of the flag, or otherwise the load that follows from the arrival rate
+	load           decimal // load of the flag, otherwise the load that follows from the arrival rate
 	arrivalRate    decimal // exact is nil if it is not given
 	sizes          sizeFlags
 	speeds         []decimal // nil if all are 1
 	objectiveText  string
 	objective      objective
 	objectiveGiven bool
-	cutoffs        []decimal // nil for the best
+	cutoffs        []decimal // nil for the best cutoffs
 	printed        bool
 	engine         string
 	tol            float64      // tolerance of the bounds of enclose
 	target         float64      // target of the server expansion, 0 for none
-	settings       sim.Settings // Runs is 0 for no simulation
+	settings       sim.Settings // Runs is 0 without a simulation
 	percentiles    []command.Percentile
-	factors        []*big.Rat // factors of the load; nil for the load as it is
+	factors        []*big.Rat // factors of the load; nil leaves it unchanged
 }
 
 var hostsWanted = fmt.Sprintf("an integer in 1..%d", tags.MaxHosts)
@@ -66,7 +66,7 @@ func newTagsCommand() *cobra.Command {
 	return cmd
 }
 
-// add gives the flags to the command.
+// add adds the flags to the command.
 func (f *tagsFlags) add(cmd *cobra.Command) {
 	b := f.binding
 	f.addHosts()
@@ -102,7 +102,7 @@ func (f *tagsFlags) addHosts() {
 	f.binding.Int(&f.hosts, "Hosts", "hosts", tags.MaxHosts, "number `H` of hosts")
 }
 
-// addFarm adds the speeds of the hosts and what their cutoffs are for.
+// addFarm adds the flags for the speeds of the hosts and the objective of the cutoffs.
 func (f *tagsFlags) addFarm(cmd *cobra.Command) {
 	cli.AddList(cmd, &f.speeds, tags.MaxHosts, cli.Flag[[]decimal]{Name: "speeds", Kind: "floats",
 		Want:  "a number in [1e-100, 1e100]",
@@ -115,11 +115,11 @@ func (f *tagsFlags) addFarm(cmd *cobra.Command) {
 	f.binding.Name("Objective.Slowdown", "objective")
 	complete := cobra.FixedCompletions(objectives[:3], cobra.ShellCompDirectiveNoFileComp)
 	if err := cmd.RegisterFlagCompletionFunc("objective", complete); err != nil {
-		panic(err) // the flag is there
+		panic(err) // cannot fail: the flag exists
 	}
 }
 
-// check accepts flags that go together.
+// check rejects flags that contradict each other.
 func (f *tagsFlags) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	if !given("hosts") {
@@ -151,8 +151,8 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 	return f.checkEngine()
 }
 
-// answer analyses the farm, at every factor if there are some, and reports whether it has cutoffs
-// that keep every host below load 1.
+// answer analyses the farm, at every factor if factors are given, and reports whether it has
+// cutoffs that keep every host below load 1.
 func (f *tagsFlags) answer(q command.Query) (a render.Answer, feasible bool, err error) {
 	distribution, err := f.distribution(q)
 	switch {
@@ -170,7 +170,7 @@ func (f *tagsFlags) answer(q command.Query) (a render.Answer, feasible bool, err
 	})
 }
 
-// plans returns the plans of what answer simulates, at every factor.
+// plans returns the plans of the simulations that answer runs, at every factor.
 func (f *tagsFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 	distribution, err := f.distribution(q)
 	if err != nil {
@@ -241,15 +241,15 @@ func (f *tagsFlags) farm(q command.Query, d sizes.Distribution) (answer render.A
 	return a.answer(), a.feasible() && !a.misses(), nil
 }
 
-// analyzed computes all but the simulation, until a signal comes.
+// analyzed computes everything except the simulation, unless a signal interrupts it.
 func (f *tagsFlags) analyzed(q command.Query, d sizes.Distribution) (*tagsAnswer, error) {
 	m := tags.Model{Sizes: d, Hosts: f.hosts, Load: f.load.float, Speeds: floats(f.speeds), Fractions: &tags.Fractions{
 		Load: f.load.exact, Speeds: exacts(f.speeds), Sizes: f.sizes.exact, Cutoffs: exacts(f.cutoffs)}}
 	return command.WithProgress(q, func(ctx context.Context) (*tagsAnswer, error) { return f.analyze(ctx, m) })
 }
 
-// setLoad sets the load that the arrival rate makes, λ E[X]/Σ_i v_i: exactly for a list and for
-// --mean, where the mean is exact, otherwise from doubles.
+// setLoad sets the load that results from the arrival rate, λ E[X]/Σ_i v_i. It is exact for a list
+// and for --mean, whose mean is exact; otherwise it is computed in float64.
 func (f *tagsFlags) setLoad(d sizes.Distribution) error {
 	capacity := big.NewRat(int64(f.hosts), 1)
 	if f.speeds != nil {
@@ -280,7 +280,7 @@ func (f *tagsFlags) translate(err error) error {
 	var pathErr *fs.PathError
 	var done cli.FlagError
 	switch {
-	case errors.As(err, &done): // it may name a file
+	case errors.As(err, &done): // the error may name a file
 	case errors.As(err, &pathErr) && f.settings.Folder != "":
 		return fmt.Errorf("--results = %s: %w", f.settings.Folder, pathErr.Err)
 	case errors.Is(err, sizes.ErrInfinite):

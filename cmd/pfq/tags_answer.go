@@ -41,9 +41,9 @@ var farmMeans = []string{"mean_slowdown", "mean_waiting", "mean_delay", "mean_st
 
 type infeasible struct {
 	Reason     string `json:"reason"`
-	Overloaded *int   `json:"overloaded_host"` // 1-based, by the cutoffs given
+	Overloaded *int   `json:"overloaded_host"` // 1-based, for the given cutoffs
 
-	// MaxLoadOfTwo is the largest load of two hosts of one speed, nil if it was not computed.
+	// MaxLoadOfTwo is the largest load of two hosts of equal speed, nil if it was not computed.
 	MaxLoadOfTwo *float64 `json:"max_load_of_two"`
 }
 
@@ -88,7 +88,7 @@ type simulatedSettings struct {
 	Joint      *command.Joint `json:"joint"`
 }
 
-// record returns the fields of a result of TAGS, null for numbers beyond double precision.
+// record returns the fields of a result of TAGS, null for numbers beyond the range of float64.
 func (a *tagsAnswer) record(result any) render.Record {
 	style := render.Style{Digits: command.Digits(a.flags.tol)}
 	if a.enclosed != nil {
@@ -108,7 +108,7 @@ func isBeyondDoubles(n render.Number) bool {
 	return ok && given(false, v) == nil
 }
 
-// number returns a number of TAGS, with its bounds if it has some.
+// number returns a number of TAGS, with its bounds if there are any.
 func (a *tagsAnswer) number(v *num.Value) render.Number {
 	style := render.Style{Digits: command.Digits(a.flags.tol)}
 	if v != nil && v.Low != nil {
@@ -120,7 +120,7 @@ func (a *tagsAnswer) number(v *num.Value) render.Number {
 	return render.Number{}
 }
 
-// isZero reports whether a number is 0, not only beyond the range of doubles.
+// isZero reports whether a number is exactly 0, not just rounded to 0 in float64.
 func isZero(v num.Value) bool { return render.Nearest(v) == 0.0 }
 
 // unset makes fields null.
@@ -240,7 +240,7 @@ func (a *tagsAnswer) policyRows(c *command.Comparisons) []render.Record {
 		row = row.Set("host_loads", p.loads, "").Set("optimality_gap", p.gap, "")
 		if s := p.simulated; s != nil {
 			theory := cmp.Or(p.means, &tags.Result{})
-			exact := func(v num.Value) *num.Value { // if theory has it
+			exact := func(v num.Value) *num.Value { // if theory has a value
 				if theory.Kind != tags.Exact {
 					return nil
 				}
@@ -258,7 +258,7 @@ func (a *tagsAnswer) policyRows(c *command.Comparisons) []render.Record {
 	return rows
 }
 
-// withNote returns a row with a note, unless that is empty.
+// withNote returns a row with a note, unless the note is empty.
 func withNote(row render.Record, note string) render.Record {
 	if note == "" {
 		return row

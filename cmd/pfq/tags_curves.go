@@ -55,7 +55,7 @@ func (c *farmCurves) load(k int) float64 { return c.flags.loads[k].float }
 // axis returns the horizontal axis.
 func (c *farmCurves) axis() plots.Axis {
 	a := plots.Axis{Quantity: "system load", Unit: "part of what all hosts can do", Max: 1}
-	const narrow = 1e-6 // an axis that has no ticks
+	const narrow = 1e-6 // an axis this narrow has no ticks
 	if first, last := c.load(0), c.load(len(c.answers)-1); first >= last/2 && last-first > narrow {
 		a.Min, a.Max = first, last
 	}
@@ -195,7 +195,7 @@ func (c *farmCurves) means(name, unit, measure string, of func(*tags.Result) (nu
 	return p
 }
 
-// drawable returns a series that can be drawn: a band of one point becomes a bar.
+// drawable returns a series in a form that can be drawn: a band of one point becomes a bar.
 func drawable(s plots.Series) plots.Series {
 	if s.Kind == plots.Band && len(s.X) == 1 {
 		s.Kind, s.Y = plots.Points, []float64{(s.Low[0] + s.High[0]) / 2}
@@ -218,7 +218,7 @@ func (c *farmCurves) addMean(s *plots.Series, x float64, v num.Value, kind tags.
 	}
 }
 
-// addEstimate adds an estimate, to a picture only if its interval is above 0.
+// addEstimate adds an estimate; a picture has only those with an interval above 0.
 func addEstimate(s *plots.Series, x float64, e *sim.Estimate, table bool) {
 	if e == nil || !table && e.Mean <= e.HalfWidth {
 		return

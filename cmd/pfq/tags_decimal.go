@@ -8,14 +8,14 @@ import (
 	"productform/num"
 )
 
-// A decimal is a number as written, and in double precision.
+// A decimal is a number as written and in float64.
 type decimal struct {
 	text  string
 	exact *big.Rat
 	float float64
 }
 
-// short returns the number as written, or to six digits if it is a fraction.
+// short returns the number as written, or with six digits if it is a fraction.
 func (d decimal) short() string {
 	if strings.Contains(d.text, "/") {
 		return render.Six(d.float)
@@ -43,7 +43,7 @@ func parseOne(good func(float64) bool) func(string) ([]decimal, bool) {
 	}
 }
 
-// floats returns the numbers in double precision; nil for nil.
+// floats returns the numbers in float64, or nil for nil.
 func floats(list []decimal) (values []float64) {
 	for _, d := range list {
 		values = append(values, d.float)

@@ -24,8 +24,8 @@ const (
 
 var tagsEngines = []string{autoEngine, floatEngine, encloseEngine}
 
-// encloseBelow is the slack below which auto encloses: a cutoff in double precision holds such a
-// slack to 1e-10 or less.
+// encloseBelow is the slack below which auto encloses: with cutoffs in float64, a slack of this
+// size has a relative error of up to 1e-10.
 const encloseBelow = 1e-6
 
 // cutoffDigits is the number of digits to which the engine enclose finds cutoffs.
@@ -34,12 +34,12 @@ const cutoffDigits = 50
 // An enclosedAnswer holds the proved results for TAGS.
 type enclosedAnswer struct {
 	result tags.Result
-	value  *num.Value // value of the objective, at the best cutoffs; nil for given ones
+	value  *num.Value // objective at the best cutoffs; nil for given cutoffs
 	texts  []string   // exact texts of the cutoffs
-	radius float64    // relative, within which the best cutoffs are; 0 for those given
+	radius float64    // relative radius that contains the best cutoffs; 0 for given cutoffs
 }
 
-// checkEngine accepts the engine for the sizes that the flags name.
+// checkEngine rejects an engine that does not support the sizes of the flags.
 func (f *tagsFlags) checkEngine() error {
 	if f.engine != encloseEngine {
 		return nil
@@ -55,13 +55,13 @@ func (f *tagsFlags) checkEngine() error {
 	switch {
 	case errors.As(err, &bad):
 		return input.Errorf("--engine", f.engine, "auto or float for the sizes %s: want %s", f.sizes.text, bad.Want)
-	case err != nil: // E[X²] is infinite, which is an error later
+	case err != nil: // E[X²] is infinite; the error follows later
 		return nil
 	}
 	return nil
 }
 
-// exactModel returns the farm as written.
+// exactModel returns the farm with its numbers as written.
 func (a *tagsAnswer) exactModel() (tags.ExactModel, error) {
 	f := a.flags
 	m := tags.ExactModel{Hosts: f.hosts, Load: f.load.exact, Speeds: exacts(f.speeds)}
@@ -88,7 +88,7 @@ func (a *tagsAnswer) exactModel() (tags.ExactModel, error) {
 func (a *tagsAnswer) enclose(ctx context.Context) error {
 	auto := a.flags.engine == autoEngine
 	switch {
-	case a.result.Hosts == nil, a.flags.engine == floatEngine: // the first: no cutoffs exist
+	case a.result.Hosts == nil, a.flags.engine == floatEngine: // Hosts is nil if no cutoffs exist
 		return nil
 	case auto && !(a.flags.sizes.isBoundedPareto() && a.losesDigits()):
 		return nil

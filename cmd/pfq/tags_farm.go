@@ -22,22 +22,24 @@ type tagsAnswer struct {
 	flags   *tagsFlags
 	model   tags.Model
 	maxLoad float64
-	pairs   float64 // largest load of two hosts of one speed, or 0 if not needed
+	pairs   float64 // largest load of two hosts of equal speed; 0 if not needed
 	ofSITA  tags.Objective
 
-	reason     string          // why there is no answer, or empty
-	overloaded int             // 1-based, by the cutoffs given, or 0
-	result     tags.Result     // of TAGS, the zero value if no cutoffs exist
+	reason     string          // why there is no answer; "" if there is one
+	overloaded int             // 1-based, for the given cutoffs; 0 if none
+	result     tags.Result     // results of TAGS; the zero value if no cutoffs exist
 	value      *num.Value      // objective, nil if there is none
-	gap        *float64        // relative, to the best objective; nil if there is none
-	unfairness *float64        // for fair cutoffs
+	gap        *float64        // relative distance from the best objective; nil if there is none
+	unfairness *float64        // of fair cutoffs; nil for other objectives
 	enclosed   *enclosedAnswer // nil if nothing is proved
 
-	policies   []policyAnswer
-	lowLoad    float64 // formula of least work remaining over the truth near load 0, to two digits; 0 if it is exact
+	policies []policyAnswer
+	// ratio of the formula of least work remaining to the true value near load 0, to two digits; 0
+	// if it is exact
+	lowLoad    float64
 	expansions []tags.Expansion
 	simulated  *sim.Result // of TAGS, or nil
-	warnings   []string    // not nil
+	warnings   []string    // never nil
 }
 
 // A policyAnswer holds the results for a policy.
@@ -45,14 +47,14 @@ type policyAnswer struct {
 	name      tags.Policy
 	means     *tags.Result // nil if it cannot be computed
 	loads     []float64    // loads of the hosts, nil if unknown
-	gap       *float64     // to the best cutoffs
-	note      string       // why something is missing, or empty
-	simulated *sim.Result  // nil if it is not
+	gap       *float64     // relative distance from the best cutoffs
+	note      string       // why something is missing; "" if nothing is
+	simulated *sim.Result  // nil if not simulated
 }
 
 func (a *tagsAnswer) feasible() bool { return a.reason == "" }
 
-// analyze computes all but the simulation.
+// analyze computes everything except the simulation.
 func (f *tagsFlags) analyze(ctx context.Context, m tags.Model) (*tagsAnswer, error) {
 	a := &tagsAnswer{flags: f, model: m, ofSITA: f.objective.weights, warnings: []string{}}
 	if f.cutoffs != nil {
@@ -108,15 +110,15 @@ func (a *tagsAnswer) tags(ctx context.Context) error {
 	}
 	if a.feasible() {
 		a.warnUndecided()
-		for i := range a.result.Hosts { // no load is shown as 1, even if that is nearest
+		for i := range a.result.Hosts { // no load below 1 is shown as 1
 			a.result.Hosts[i].Load.Float = min(a.result.Hosts[i].Load.Float, math.Nextafter(1, 0))
 		}
 	}
 	return nil
 }
 
-// warnUndecided warns of hosts whose slack cannot be distinguished from 0 because of rounding,
-// unless bounds prove it.
+// warnUndecided warns about hosts whose slack rounding makes indistinguishable from 0, unless
+// bounds prove that it is positive.
 func (a *tagsAnswer) warnUndecided() {
 	if a.enclosed != nil {
 		return
@@ -130,7 +132,7 @@ func (a *tagsAnswer) warnUndecided() {
 	}
 }
 
-// solveFloat analyses TAGS in double precision.
+// solveFloat analyses TAGS in float64.
 func (a *tagsAnswer) solveFloat(ctx context.Context) (err error) {
 	m, o := a.model, a.flags.objective
 	switch {
@@ -167,7 +169,7 @@ func (a *tagsAnswer) solveFloat(ctx context.Context) (err error) {
 	return nil
 }
 
-// overload notes that the cutoffs overload a host. The loads in the result hold.
+// overload notes that the cutoffs overload a host. The loads in the result remain valid.
 func (a *tagsAnswer) overload(e *tags.UnstableError) {
 	a.overloaded, a.value = e.Host+1, nil
 	a.reason = fmt.Sprintf("the cutoffs do not keep every host below load 1: host %d has load %.6g", e.Host+1, e.Load)
@@ -234,7 +236,7 @@ func isFormula(p tags.Policy, kind tags.Kind) bool {
 // factorTol is the difference from 1 above which the factor at low load is reported.
 const factorTol = 0.05
 
-// setLowLoad sets the factor by which the formula for least work remaining is wrong at low load.
+// setLowLoad sets the factor by which the formula for least work remaining is off at low load.
 func (a *tagsAnswer) setLowLoad() (err error) {
 	if a.lowLoad, err = tags.LowLoadFactor(a.model.Sizes, a.model.Hosts); err != nil {
 		return err
@@ -270,7 +272,7 @@ func (a *tagsAnswer) listed() bool {
 	return ok
 }
 
-// add appends a policy, with a note if the error says that there is no theory for it.
+// add appends a policy, with a note if the error means that there is no theory for it.
 func (a *tagsAnswer) add(p policyAnswer, err error) error {
 	var unstable *tags.UnstableError
 	var infeasible *tags.InfeasibleError
@@ -318,7 +320,7 @@ func (a *tagsAnswer) misses() bool {
 	})
 }
 
-// noHosts states the number of hosts up to which none reaches the target of an expansion.
+// noHosts states that no number of hosts up to a limit reaches the target of an expansion.
 func noHosts(p tags.Policy) string {
 	switch p {
 	case tags.PolicyTAGS, tags.PolicySITA, tags.PolicySITAE:

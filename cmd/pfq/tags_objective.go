@@ -11,8 +11,8 @@ import (
 
 // An objective is the quantity that cutoffs minimize, or fairness.
 type objective struct {
-	fair    bool           // equal slowdowns; otherwise the weights count
-	weights tags.Objective // for fairness those of the policies that cannot be fair
+	fair    bool           // equal slowdowns; otherwise weights apply
+	weights tags.Objective // for fairness, the weights for policies that cannot be fair
 }
 
 var objectives = []string{"slowdown", "waiting", "fairness", "slowdown=A,waiting=B"}
@@ -26,7 +26,7 @@ func parseObjective(text string) (objective, error) {
 			"fairness": {fair: true, weights: tags.Objective{Slowdown: 1}},
 		}
 		if _, ok := o[text]; !ok {
-			err := cli.CheckWord("--objective", text, objectives[:3]) // for which it may suggest one
+			err := cli.CheckWord("--objective", text, objectives[:3]) // may suggest one of them
 			var bad *input.Error
 			if errors.As(err, &bad) {
 				err = &input.Error{Path: bad.Path, Value: bad.Value, Want: objectives[3] + ", " + bad.Want}

@@ -22,7 +22,7 @@ type pictureFlags struct {
 
 const (
 	mostLoads  = 1000
-	mostPoints = 8 // simulated loads
+	mostPoints = 8 // maximum number of simulated loads
 )
 
 // newTagsPlot returns the command plot tags, made by newPicture: a command that answers with a
@@ -35,7 +35,7 @@ func newTagsPlot(newPicture func(use string, figure func(command.Query, bool) (*
 		return p, f.translate(err)
 	})
 	f.binding = cli.Bind(cmd)
-	cmd.Use = "tags" // whose help differs from that of pfq tags
+	cmd.Use = "tags" // its help differs from that of pfq tags
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.checkPicture(cmd) }
 	f.addPicture(cmd)
 	usage := "also simulate all policies, `N` independent runs at each of eight loads"
@@ -130,8 +130,8 @@ func (f *pictureFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 	return plans, nil
 }
 
-// picture analyses the farm at each load and draws it. The figure is nil if no load has cutoffs,
-// which is then reported on the standard error.
+// picture analyses the farm at each load and draws it. If no load has cutoffs, the figure is nil,
+// and the standard error gives the reason.
 func (f *pictureFlags) picture(q command.Query, table bool) (*plots.Figure, error) {
 	if err := cli.Check("--output", q.To, f.sizes.file(), q.Stdin); err != nil {
 		return nil, err

@@ -102,8 +102,8 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// If the best cutoffs leave hosts idle there are none to draw, and the caption says so; rivals that
-// are not known are not named.
+// If the best cutoffs leave hosts idle, these cutoffs are not drawn, which the caption states;
+// unknown rivals are not named.
 func TestPictureOfIdleHosts(t *testing.T) {
 	stdout, stderr, status := drawing(
 		"", strings.Fields("tags --hosts 2 --speeds 1,20 --sizes deterministic --mean 1 --load 0.3,0.4")...,
@@ -116,7 +116,7 @@ func TestPictureOfIdleHosts(t *testing.T) {
 	}
 }
 
-// A picture is not written onto the sizes that it is of.
+// A picture never overwrites the file of sizes that it shows.
 func TestPictureNotOntoSizes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sizes.txt")
 	commandtest.WriteFile(t, file, "1\n2\n3\n")
@@ -127,7 +127,7 @@ func TestPictureNotOntoSizes(t *testing.T) {
 	}
 }
 
-// Whenever the context ends, so does the work.
+// Cancelling the context at any time ends the work.
 func TestPictureEnds(t *testing.T) {
 	for _, args := range []string{
 		"--hosts 3 --sizes lognormal:9 --mean 1 --load 0.001:0.7:0.001",

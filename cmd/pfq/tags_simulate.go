@@ -16,15 +16,15 @@ import (
 	"productform/tags"
 )
 
-// plans returns the plans of all policies that can be simulated, and these policies. The notes of
-// the others give the reasons.
+// plans returns the policies that can be simulated and their plans. Notes on the other policies
+// give the reasons.
 func (a *tagsAnswer) plans(ctx context.Context) (plans []*sim.Plan, of []*policyAnswer, err error) {
 	a.policies = append(a.policies, policyAnswer{name: farm.ShortestQueue, note: "known by simulation only"})
 	for i := range a.policies {
 		p := &a.policies[i]
 		policy, cutoffs := p.name, cmp.Or(p.means, &tags.Result{}).Cutoffs
 		if policy == tags.PolicySITAE {
-			policy = tags.PolicySITA // with the cutoffs of equal loads
+			policy = tags.PolicySITA // with cutoffs of equal loads
 		}
 		if policy == tags.PolicyCentralPrinted || policy == tags.PolicySITA && cutoffs == nil {
 			continue
@@ -45,7 +45,7 @@ func (a *tagsAnswer) plans(ctx context.Context) (plans []*sim.Plan, of []*policy
 	return plans, of, nil
 }
 
-// simulate simulates all policies, unless a signal arrives.
+// simulate simulates all policies; a signal interrupts it.
 func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
 	settings := a.flags.settings
 	plans, simulated, err := a.plans(ctx)
@@ -70,7 +70,7 @@ func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
 	return nil
 }
 
-// simulationWarnings returns every warning once, after the names of the policies that have it.
+// simulationWarnings returns every warning once, after the names of the policies concerned.
 func simulationWarnings(policies []*policyAnswer) (warnings []string) {
 	names := map[string][]string{}
 	for _, p := range policies {

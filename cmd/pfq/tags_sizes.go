@@ -16,14 +16,14 @@ import (
 
 // A sizeFlags holds the flags that name a distribution of job sizes.
 type sizeFlags struct {
-	alpha, max, min, mean decimal // parameters of the bounded Pareto distribution, exact is nil for those not given
-	text                  string  // of --sizes
+	alpha, max, min, mean decimal // parameters of the bounded Pareto distribution; exact is nil if not given
+	text                  string  // value of --sizes
 	fit, processorSeconds bool
-	name                  string             // name of the file, once it is read
+	name                  string             // name of the file, once read
 	count                 int                // number of sizes in it
-	own                   sizes.Distribution // of them, as in the file
-	fitted                float64            // alpha of the distribution that fits them
-	exact                 []*big.Rat         // the sizes as written; nil for doubles and with --fit
+	own                   sizes.Distribution // distribution of the sizes in the file, unscaled
+	fitted                float64            // alpha of the fitted distribution
+	exact                 []*big.Rat         // sizes as written; nil for float64 and with --fit
 }
 
 func (s *sizeFlags) add(b *cli.Binding) {
@@ -43,7 +43,7 @@ func (s *sizeFlags) add(b *cli.Binding) {
 		"sizes of swf:PATH are run times multiplied by numbers of processors")
 }
 
-// file returns the path in --sizes, "" if it names no file.
+// file returns the path in --sizes, or "" if it names no file.
 func (s *sizeFlags) file() string {
 	path, _ := command.SizePath(s.text)
 	return path
@@ -53,7 +53,7 @@ func (s *sizeFlags) file() string {
 // the mean.
 func (s *sizeFlags) isBoundedPareto() bool { return s.alpha.exact != nil }
 
-// readEnds reads alpha, min and max from --sizes if they are there, and reports whether they are.
+// readEnds reads alpha, min and max from --sizes and reports whether they are present.
 func (s *sizeFlags) readEnds() (bool, error) {
 	d, err := command.ParseUnscaled("--sizes", s.text)
 	if d == nil || err != nil {
@@ -137,7 +137,7 @@ func (s *sizeFlags) distribution(stdin io.Reader, stderr io.Writer) (sizes.Distr
 	case s.text != "" && !s.isBoundedPareto():
 		d, err := command.ParseSizes("--sizes", s.text, s.mean.float)
 		if _, ok := d.(sizes.Atomic); ok {
-			s.exact = []*big.Rat{s.mean.exact} // the one size
+			s.exact = []*big.Rat{s.mean.exact} // the single size
 		}
 		return d, err
 	case s.min.exact != nil:
@@ -146,7 +146,7 @@ func (s *sizeFlags) distribution(stdin io.Reader, stderr io.Writer) (sizes.Distr
 	return sizes.NewBoundedParetoOfMean(s.alpha.float, s.max.float, s.mean.float)
 }
 
-// exactMean returns E[X] from --mean or the file, otherwise in double precision.
+// exactMean returns E[X] from --mean or the file, otherwise in float64.
 func (s *sizeFlags) exactMean(d sizes.Distribution) (*big.Rat, error) {
 	if s.mean.exact != nil {
 		return s.mean.exact, nil
@@ -197,7 +197,7 @@ func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d sizes.Distri
 const fitTol = 0.1
 
 // misfit returns a warning if the mean of the distribution that fits a file is far from the mean of
-// the sizes there, otherwise "".
+// the sizes in the file, otherwise "".
 func (s *sizeFlags) misfit(d sizes.Distribution) string {
 	if !s.fit {
 		return ""

@@ -43,8 +43,8 @@ func tagsCommand(args string) (stdout, stderr string, status int) {
 	return runTags("", append([]string{"tags"}, strings.Fields(args)...)...)
 }
 
-// tagsJSON is for command lines with the given status. The answer has no NaN and no infinity, or
-// JSON would not be read.
+// tagsJSON runs command lines with the given status. Reading the JSON proves that the answer has no
+// NaN or infinity.
 func tagsJSON(t *testing.T, args string, wanted int) map[string]any {
 	t.Helper()
 	stdout, stderr, status := tagsCommand(args + " --format json")
@@ -96,7 +96,7 @@ func tagsReference(t *testing.T, kinds ...string) (rows []map[string]string) {
 	return rows
 }
 
-// farmArgs returns the flags of a row, whose sizes have the smallest one of the row.
+// farmArgs returns the flags of a row, whose smallest size is that of the row.
 func farmArgs(row map[string]string) string {
 	return fmt.Sprintf("--hosts %s --load %s --alpha %s --max %s --min %s ",
 		row["h"], row["load"], row["alpha"], row["p"], row["k"])
@@ -130,13 +130,13 @@ func TestTagsOptimaAgainstReference(t *testing.T) {
 	}
 }
 
-// Means that float and enclose give at the cutoffs given, which are exact decimals in the
-// reference.
+// Means of float and enclose at given cutoffs match the reference, in which the cutoffs are exact
+// decimals.
 func TestTagsMeansAgainstReference(t *testing.T) {
 	paths := map[string]func(answer map[string]any) any{
 		"ES": func(a map[string]any) any { return a["mean_slowdown"] },
 		"EW": func(a map[string]any) any { return a["mean_waiting"] },
-		"ES_wasted": func(a map[string]any) any { // without the run that ends
+		"ES_wasted": func(a map[string]any) any { // without the last run
 			stretch, ok := a["mean_stretch"].(float64)
 			if !ok {
 				return nil
@@ -189,8 +189,8 @@ func TestTagsMeansAgainstReference(t *testing.T) {
 	}
 }
 
-// Random, least-work-remaining in both forms, the largest loads and the server expansions of the
-// reference.
+// The policies random and least-work-remaining (both forms), the largest loads and the server
+// expansions match the reference.
 func TestTagsRivalsAgainstReference(t *testing.T) {
 	policies := map[string]string{
 		"random":      "random",
@@ -261,8 +261,7 @@ func TestTagsBetweenEnds(t *testing.T) {
 	commandtest.Near(t, "mean slowdown", got["mean_slowdown"], want["mean_slowdown"].(float64), 1e-12)
 }
 
-// The fields come in one order, those of the contract among them, and have the numbers of the
-// package.
+// The fields have a fixed order and the numbers of the package.
 func TestTagsJSON(t *testing.T) {
 	stdout, stderr, status := tagsCommand("--hosts 2 --load 0.5 --alpha 1 " + tagsPaper + "--format json")
 	if status != 0 || stderr != "" {
@@ -357,9 +356,10 @@ func TestTagsJSON(t *testing.T) {
 	}
 }
 
-// An infeasible farm has the same fields, null where nothing exists, and the policies that need no
-// cutoffs for TAGS. For α = 1/2 the density is c x^-1.5, c = 0.015/(1 - 3e-7), and host 2 has load
-// λ (2c (√1e9 - √1e8) + 1e9 tail(1e9)), tail(x) = 2c (1/√x - 1/√1e10), λ = 2.8/3000: 1.21088.
+// An infeasible farm has the same fields, null if a value does not exist, and the policies that
+// need no cutoffs of TAGS. For α = 1/2 the density is c x^-1.5, c = 0.015/(1 - 3e-7), and host 2
+// has load λ (2c (√1e9 - √1e8) + 1e9 tail(1e9)), tail(x) = 2c (1/√x - 1/√1e10), λ = 2.8/3000:
+// 1.21088.
 func TestTagsInfeasible(t *testing.T) {
 	feasible := tagsJSON(t, "--hosts 2 --load 0.5 --alpha 1 "+tagsPaper, 0)
 	most := tagsJSON(t, "--hosts 4 --load 0.5 --alpha 0.5 "+tagsPaper, 0)["max_load"].(float64)
@@ -427,8 +427,8 @@ func TestTagsInfeasible(t *testing.T) {
 	}
 }
 
-// A quantity that does not exist is null: the slowdown if E[1/X] is infinite, the largest size, a
-// gap of given cutoffs.
+// A quantity that does not exist is null: the slowdown if E[1/X] is infinite, the largest size, the
+// gap for given cutoffs.
 func TestTagsNull(t *testing.T) {
 	for _, args := range []string{"--cutoffs 3", "--objective waiting"} {
 		answer := tagsJSON(t, "--hosts 2 --load 0.5 --sizes exponential --mean 1 "+args, 0)
@@ -458,7 +458,7 @@ func TestTagsNull(t *testing.T) {
 	if cutoffs, ok := answer["cutoffs"].([]any); !ok || len(cutoffs) != 0 {
 		t.Errorf("cutoffs %v", answer["cutoffs"])
 	}
-	// One size only: it cannot be split between hosts by its size.
+	// A single size cannot be split between hosts.
 	answer = tagsJSON(t, "--hosts 2 --load 0.5 --sizes deterministic --mean 1", 1)
 	for _, name := range []string{"sita", "sita-e"} {
 		if p := policyOf(t, answer, "policies", name); p["mean_waiting"] != nil || p["accuracy"] != nil ||
@@ -466,7 +466,7 @@ func TestTagsNull(t *testing.T) {
 			t.Errorf("%v", p)
 		}
 	}
-	// A host slower than another is overloaded in turn; the central queue has no formula.
+	// The slower host is overloaded with Round-Robin; the central queue has no formula.
 	answer = tagsJSON(t, "--hosts 2 --load 0.6 --speeds 1,4 --alpha 1 "+tagsPaper, 0)
 	for _, name := range []string{"round-robin", "least-work-remaining"} {
 		if p := policyOf(t, answer, "policies", name); p["mean_waiting"] != nil ||
@@ -476,7 +476,7 @@ func TestTagsNull(t *testing.T) {
 	}
 }
 
-// Weights, units and speeds: what must give the same gives the same.
+// Equivalent weights, units and speeds give the same results.
 func TestTagsInvariants(t *testing.T) {
 	const farm = "--hosts 3 --load 0.5 --alpha 1.2 "
 	waiting := tagsJSON(t, farm+tagsPaper+"--objective waiting", 0)
@@ -488,9 +488,9 @@ func TestTagsInvariants(t *testing.T) {
 		t, "sum", both["objective_value"], both["mean_slowdown"].(float64)+0.01*both["mean_waiting"].(float64), 1e-13,
 	)
 
-	fast := tagsJSON(t, farm+tagsPaper+"--objective waiting --speeds 2,2,2", 0) // all times are halved
+	fast := tagsJSON(t, farm+tagsPaper+"--objective waiting --speeds 2,2,2", 0) // halves all times
 	commandtest.Near(t, "E[W] at twice the speed", fast["mean_waiting"], waiting["mean_waiting"].(float64)/2, 1e-11)
-	large := tagsJSON(t, farm+"--max 1e13 --mean 3e6 --objective waiting", 0) // all times by 1000
+	large := tagsJSON(t, farm+"--max 1e13 --mean 3e6 --objective waiting", 0) // multiplies all times by 1000
 	commandtest.Near(
 		t, "E[W] of sizes times 1000", large["mean_waiting"], 1000*waiting["mean_waiting"].(float64), 1e-10,
 	)
@@ -520,7 +520,8 @@ func TestTagsEnclose(t *testing.T) {
 	}
 	looked := 0
 	for _, row := range tagsReference(t, "tags_opt") {
-		if row["h"] != "2" || row["load"] != "0.5" || row["alpha"] != "1" || row["p"] != "1e10" { // k from the mean
+		// others compute k from the mean
+		if row["h"] != "2" || row["load"] != "0.5" || row["alpha"] != "1" || row["p"] != "1e10" {
 			continue
 		}
 		looked++
@@ -533,7 +534,7 @@ func TestTagsEnclose(t *testing.T) {
 				row["value"], answer["objective_value_low"], answer["objective_value_high"])
 		}
 		cutoff, best := commandtest.Rat(t, answer["cutoffs_exact"].([]any)[0]), commandtest.Rat(t, row["cutoffs"])
-		// for the k of 40 digits
+		// the reference gives k with 40 digits
 		if d := new(big.Rat).Sub(cutoff, best); d.Abs(d).Cmp(new(big.Rat).Mul(best, commandtest.Rat(t, "1e-39"))) > 0 {
 			t.Errorf("cutoff %v, want %v", answer["cutoffs_exact"], row["cutoffs"])
 		}
@@ -553,7 +554,7 @@ func TestTagsEnclose(t *testing.T) {
 			}
 			v := new(big.Rat).SetFloat64(answer[key].(float64))
 			low, high := commandtest.Rat(t, answer[key+"_low"]), commandtest.Rat(t, answer[key+"_high"])
-			// and two roundings to 29 digits
+			// plus two roundings to 29 digits
 			if width := new(big.Rat).Sub(high, low); width.Cmp(new(big.Rat).Mul(v, commandtest.Rat(t, "1e-27"))) > 0 {
 				t.Errorf("%s is wide: [%v, %v]", key, answer[key+"_low"], answer[key+"_high"])
 			}
@@ -574,8 +575,8 @@ func TestTagsEnclose(t *testing.T) {
 	if looked != 3 {
 		t.Errorf("%d rows", looked)
 	}
-	// A slack of 1e-18 is beyond cutoffs in double precision: auto encloses. float does when told
-	// so, and says nothing else.
+	// A slack of 1e-18 is too small for cutoffs in float64, so auto encloses. The engine float
+	// warns and gives no other result.
 	const delicate = "--hosts 2 --load 0.7 --alpha 0.2 " + tagsPaper
 	if answer := tagsJSON(t, delicate, 0); answer["engine"] != "enclose" || ofHosts(answer, "load")[1].(float64) >= 1 {
 		t.Errorf("engine %v, loads %v", answer["engine"], ofHosts(answer, "load"))
@@ -597,7 +598,8 @@ func TestTagsEnclose(t *testing.T) {
 	}
 }
 
-// The added hosts are enough, and one fewer is not, according to the answers with that many hosts.
+// The answers with the added hosts and with one host fewer confirm that the added hosts suffice and
+// one fewer does not.
 func TestTagsExpansion(t *testing.T) {
 	const hosts, load, target = 2, 0.6, 1.5
 	answer := tagsJSON(t, fmt.Sprintf("--hosts %d --load %g --alpha 1.4 %s --expand %g --printed",
@@ -635,8 +637,8 @@ func TestTagsExpansion(t *testing.T) {
 	}
 }
 
-// Sizes of a file are those of the distribution drawn from it; a log gives run times or work,
-// packed or not.
+// Sizes from a file match the distribution drawn from it; a log, compressed or not, gives run times
+// or work.
 func TestTagsSizesOfFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	record := func(time, processors string) string {
@@ -695,8 +697,8 @@ func TestTagsSizesOfFile(t *testing.T) {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 
-	// Sizes at the quantiles of a bounded Pareto distribution: the fitted distribution has its ends
-	// and nearly its alpha.
+	// Sizes at the quantiles of a bounded Pareto distribution: the fitted distribution has the same
+	// ends and nearly the same alpha.
 	d, err := sizes.NewBoundedPareto(1, 1000, 1.3)
 	if err != nil {
 		t.Fatal(err)
@@ -718,7 +720,7 @@ func TestTagsSizesOfFile(t *testing.T) {
 		t.Fatal(fitted)
 	}
 	alpha, _ := strconv.ParseFloat(match[1], 64)
-	commandtest.Near(t, "alpha", alpha, 1.3, 0.005) // the mean of n quantiles is off by some ln(n)/n
+	commandtest.Near(t, "alpha", alpha, 1.3, 0.005) // the mean of n quantiles is off by about ln(n)/n
 	best := tagsJSON(t, "--hosts 2 --load 0.4 --objective waiting --min 1 --max 1000 --alpha "+match[1], 0)
 	commandtest.Near(t, "E[W] of the fitted distribution", got["mean_waiting"], best["mean_waiting"].(float64), 1e-12)
 }
@@ -761,7 +763,7 @@ func TestTagsCSV(t *testing.T) {
 				switch v := v.(type) {
 				case []any:
 					continue
-				case map[string]any: // records of records are told apart by longer names
+				case map[string]any: // nested records get longer names
 					for inner, v := range v {
 						if e, ok := v.(map[string]any); ok {
 							values[key+"_"+inner] = e["mean"]
@@ -800,7 +802,7 @@ func TestTagsCSV(t *testing.T) {
 	}
 }
 
-// Simulation agrees with theory where that is exact, and has TAGS below what the theory says of it.
+// Simulation agrees with theory if that is exact; simulated TAGS is below its approximation.
 func TestTagsSimulate(t *testing.T) {
 	const args = "--hosts 2 --load 0.5 --sizes lognormal:3 --mean 1 --runs 30 --jumps 3e4 --seed 5 "
 	answer := tagsJSON(t, args, 0)
@@ -808,7 +810,7 @@ func TestTagsSimulate(t *testing.T) {
 	checkZ := func(what string, e any) {
 		if e, ok := e.(map[string]any); ok && e["exact"] != nil {
 			looked++
-			// a normal variable exceeds this with probability 4e-8
+			// a standard normal variable exceeds this with probability 4e-8
 			if z, ok := e["z"].(float64); !ok || math.Abs(z) > 5.5 {
 				t.Errorf("%s: %v", what, e)
 			}
@@ -824,7 +826,7 @@ func TestTagsSimulate(t *testing.T) {
 				t.Errorf("%s: %s is %v", p["name"], key, p["simulated"])
 			}
 			checkZ(p["name"].(string)+" "+key, e)
-			if low, ok := p[key+"_low"].(float64); ok { // bounds: 3 half-widths are 6 standard errors
+			if low, ok := p[key+"_low"].(float64); ok { // with bounds, 3 half-widths are 6 standard errors
 				high, mean, off := p[key+"_high"].(float64), e["mean"].(float64), 3*e["half_width"].(float64)
 				if !(mean+off >= low && mean-off <= high) {
 					t.Errorf("%s: %v is out of bounds", p["name"], e)
@@ -847,7 +849,7 @@ func TestTagsSimulate(t *testing.T) {
 			}
 		}
 	}
-	if looked != 9+6 { // random, sita-e, sita; five at host 1, the load of host 2
+	if looked != 9+6 { // random, sita-e, sita; five at host 1; the load of host 2
 		t.Errorf("%d exact values", looked)
 	}
 	settings := answer["simulation"].(map[string]any)
@@ -863,7 +865,7 @@ func TestTagsSimulate(t *testing.T) {
 	}
 
 	// The numbers are those of sim.Run with the same settings, and do not depend on the number of
-	// runs at a time.
+	// parallel runs.
 	distribution, err := sizes.Parse("lognormal:3", 1)
 	if err != nil {
 		t.Fatal(err)
@@ -891,8 +893,8 @@ func TestTagsSimulate(t *testing.T) {
 	}
 }
 
-// Input that cannot be simulated is reported, doubtful estimates give warnings, and kept runs are
-// found again.
+// Input that cannot be simulated is reported, doubtful estimates cause warnings, and kept runs are
+// reused.
 func TestTagsSimulateNotes(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "runs")
 	const args = "--hosts 2 --load 0.6 --speeds 1,4 --alpha 1 --max 1e6 --mean 10 --runs 3 --jumps 1e3 --format json"
@@ -918,7 +920,7 @@ func TestTagsSimulateNotes(t *testing.T) {
 	}
 	files := commandtest.Kept(t, folder)
 	again, _, _ := tagsCommand(args + " --results " + folder)
-	if again != stdout || len(files) != 3*6 { // all policies but round-robin
+	if again != stdout || len(files) != 3*6 { // all policies except round-robin
 		t.Errorf("%d files; %s", len(files), cmp.Diff(stdout, again))
 	}
 	for path, written := range commandtest.Kept(t, folder) {
@@ -1113,7 +1115,7 @@ func TestTagsBadUsage(t *testing.T) {
 	}
 }
 
-// -o writes what the standard output would have, and the reason of an infeasible farm, too.
+// -o writes what the standard output would receive, including the reason why a farm is infeasible.
 func TestTagsOutputFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answer.json")
 	for _, c := range []struct {
@@ -1129,8 +1131,8 @@ func TestTagsOutputFile(t *testing.T) {
 	}
 }
 
-// The cutoffs of a list of sizes are shown in full: to six digits they would kill the jobs of the
-// very size.
+// The cutoffs of a list of sizes are shown in full: six digits would kill jobs whose size is the
+// cutoff.
 func TestTagsShowsCutoffsOfListsInFull(t *testing.T) {
 	for size, want := range map[string]string{"1234564": "1.234564e+06", "0.12345678": "0.12345678"} {
 		stdout, stderr, status := runTags(
@@ -1142,7 +1144,7 @@ func TestTagsShowsCutoffsOfListsInFull(t *testing.T) {
 	}
 }
 
-// ofHosts returns one number of each host.
+// ofHosts returns one number per host.
 func ofHosts(answer map[string]any, key string) (list []any) {
 	for _, host := range answer["hosts"].([]any) {
 		list = append(list, host.(map[string]any)[key])
@@ -1150,10 +1152,10 @@ func ofHosts(answer map[string]any, key string) (list []any) {
 	return list
 }
 
-// An arrival rate is the load that it makes, exactly where the mean is known so.
+// An arrival rate and its load give the same answer, exactly if the mean is exact.
 func TestTagsArrivalRate(t *testing.T) {
 	t.Chdir(t.TempDir())
-	commandtest.WriteFile(t, "list", "0.1\n0.2\n0.6\n") // of mean 0.3
+	commandtest.WriteFile(t, "list", "0.1\n0.2\n0.6\n") // the mean is 0.3
 	for rate, load := range map[string]string{
 		"--arrival-rate 0.5 --speeds 1,2 --sizes lognormal:3 --mean 3.6": "--load 0.6 --speeds 1,2 --sizes " +
 			"lognormal:3 --mean 3.6",
@@ -1167,8 +1169,8 @@ func TestTagsArrivalRate(t *testing.T) {
 	}
 }
 
-// The enclosures of the engine enclose contain the float64 results, up to their error of about
-// 1e-12, for all supported sizes.
+// The enclosures of the engine enclose contain the float64 results, up to an error of about 1e-12,
+// for all supported sizes.
 func TestTagsEnclosesAllSizes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "list", "0.1\n0.2\n0.6\n3.1\n7\n")
@@ -1198,7 +1200,7 @@ func TestTagsEnclosesAllSizes(t *testing.T) {
 			}
 			l, errLow := strconv.ParseFloat(low, 64)
 			h, errHigh := strconv.ParseFloat(got[key+"_high"].(string), 64)
-			// cutoffs in doubles may be 1e-7 off
+			// cutoffs in float64 may be off by 1e-7
 			if off := 1e-6 * w; errLow != nil || errHigh != nil || l > w+off || h < w-off || h-l > 1e-14*h {
 				t.Errorf("%s: %s is %v, bounds %v and %v", args, key, w, l, h)
 			}
@@ -1207,7 +1209,7 @@ func TestTagsEnclosesAllSizes(t *testing.T) {
 }
 
 // Percentiles match sim.Run, of all jobs under each policy and of those that complete at each host
-// of TAGS. With exponential sizes each host is M/M/1 if jobs take one at random: at load 1/2 the
+// of TAGS. With exponential sizes and jobs assigned at random, each host is M/M/1: at load 1/2 the
 // percentile p is -2 log(1-p).
 func TestTagsPercentiles(t *testing.T) {
 	const args = "--hosts 2 --load 0.5 --sizes exponential --mean 1 --cutoffs 1 --objective waiting --runs 20 " +

@@ -57,7 +57,7 @@ func (a *tagsAnswer) writeExpansion(t *render.Text, rows []render.Record) {
 	t.Table(a.expansionLines(), "name", "accuracy", "extra_hosts", "mean_slowdown")
 	noted := false
 	for k, r := range rows {
-		if note := r.Get("note"); a.expansions[k].Within && note != nil { // otherwise the table has the note
+		if note := r.Get("note"); a.expansions[k].Within && note != nil { // otherwise the note is in the table
 			t.Line("%s: %s", r.Get("name"), note)
 			noted = true
 		}
@@ -67,7 +67,7 @@ func (a *tagsAnswer) writeExpansion(t *render.Text, rows []render.Record) {
 	}
 }
 
-// simulatedOnly returns what was simulated, after the first column.
+// simulatedOnly returns the first column and the simulated ones.
 func simulatedOnly(rows []render.Record) (out []render.Record) {
 	for _, row := range rows {
 		if simulated, ok := row.Get("simulated").(render.Record); ok {
@@ -77,7 +77,7 @@ func simulatedOnly(rows []render.Record) (out []render.Record) {
 	return out
 }
 
-// readable returns rows with short cutoffs, and with "<1" for a load below 1 that would read 1.
+// readable returns rows with short cutoffs, and with "<1" for a load below 1 that rounds to 1.
 func (a *tagsAnswer) readable(rows []render.Record) (out []render.Record) {
 	const most = 4
 	for _, row := range rows {
@@ -203,7 +203,7 @@ func (a *tagsAnswer) aim() string {
 		gap = *a.gap
 	}
 	if gap > 0 {
-		gap = math.Pow(10, math.Ceil(math.Log10(gap))) // rounded up, since it is a bound
+		gap = math.Pow(10, math.Ceil(math.Log10(gap))) // rounded up because it is a bound
 	}
 	return fmt.Sprintf("%s; no others are better by more than %.1g of it", aim, gap)
 }
@@ -231,7 +231,7 @@ func (a *tagsAnswer) expansionLines() []render.Record {
 	return lines
 }
 
-// cutoff returns a cutoff as text: to six digits, or in full if it is one of a list of sizes.
+// cutoff returns a cutoff as text: to six digits, or in full if it is a size of a list.
 func (a *tagsAnswer) cutoff(s float64) string {
 	if a.listed() {
 		return strconv.FormatFloat(s, 'g', -1, 64)

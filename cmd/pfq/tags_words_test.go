@@ -37,8 +37,8 @@ func saysTags(t *testing.T, args string, status int, words ...string) (stdout, s
 	return stdout, stderr
 }
 
-// Sizes in words: a file by its name, a distribution with its mean only once, numbers never as
-// fractions.
+// The text describes sizes: a file by its name, a distribution with its mean only once, numbers
+// never as fractions.
 func TestTagsSizesInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "list", "1\n2\n3\n10\n")
@@ -119,7 +119,7 @@ func TestTagsFitInWords(t *testing.T) {
 
 // The error of the formula of least work remaining as the load goes to 0 is reported in all
 // formats. If all sizes are equal, on three hosts, a waiting job waits for the minimum of three
-// uniform remaining sizes, 1/4, where the formula has 1/6 of a size.
+// uniform remaining sizes, 1/4, where the formula gives 1/6 of a size.
 func TestTagsFormulaInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(
@@ -131,8 +131,8 @@ func TestTagsFormulaInWords(t *testing.T) {
 		t, "--hosts 3 --load 0.3 --sizes deterministic --mean 2", 0,
 		"\nleast-work-remaining: "+fmt.Sprintf(form, "low", "0.67", "--runs 10 simulates it\n"),
 	)
-	// The formula has E[X²]/(2 E[X])/3 = 46.3 where E[min] = 9.52: the job that ends first is
-	// seldom of size 1000.
+	// The formula gives E[X²]/(2 E[X])/3 = 46.3, but E[min] = 9.52: the job that ends first rarely
+	// has size 1000.
 	const wide = "--hosts 3 --load 0.3 --sizes file:list --expand 0.2 "
 	note := fmt.Sprintf(form, "high", "4.9", "--runs 10 simulates it")
 	said, _ := saysTags(t, wide, 0, "\nleast-work-remaining: "+note+"\n",
@@ -157,8 +157,8 @@ func TestTagsFormulaInWords(t *testing.T) {
 	}
 }
 
-// Lists of sizes cannot be split at will: fairness minimises the largest slowdown, and loads of
-// sita-e differ.
+// Lists of sizes cannot be split at arbitrary points: fairness minimizes the largest slowdown, and
+// the loads of sita-e differ.
 func TestTagsListsInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "list", "1\n1\n2\n3\n10\n")
@@ -169,7 +169,7 @@ func TestTagsListsInWords(t *testing.T) {
 	least, largest := slowdowns[0].(float64), slowdowns[1].(float64)
 	commandtest.Near(t, "unfairness", unfairness, 1-min(least, largest)/max(least, largest), 1e-12)
 	commandtest.Near(t, "objective", answer["objective_value"], max(least, largest), 1e-12)
-	for _, cutoff := range []string{"1", "2", "3"} { // none has a smaller largest slowdown
+	for _, cutoff := range []string{"1", "2", "3"} { // no other cutoff has a smaller largest slowdown
 		text, _, _ := tagsCommand(farm + "--format json --cutoffs " + cutoff)
 		given := commandtest.ParseJSON(t, text)
 		if s := ofHosts(given, "slowdown"); given["feasible"] == true &&
@@ -219,12 +219,12 @@ func TestTagsHint(t *testing.T) {
 }
 
 // If no number of hosts is enough, the answer names the largest one tried; a range of numbers of
-// hosts has two ends.
+// hosts shows both ends.
 func TestTagsExpansionInWords(t *testing.T) {
 	const farm = "--hosts 2 --load 0.7 --sizes deterministic --mean 1 --objective waiting --expand 1e-3"
 	stdout, _ := saysTags(t, farm, 1)
 	answer := tagsJSON(t, farm, 1)
-	for _, name := range []string{"sita", "sita-e"} { // one size goes to one host
+	for _, name := range []string{"sita", "sita-e"} { // all jobs of the single size go to one host
 		e := policyOf(t, answer, "expansion", name)
 		if e["note"] != "none up to 64 hosts" || e["extra_hosts"] != nil {
 			t.Errorf("%v", e)
@@ -266,7 +266,7 @@ func TestTagsExpansionInWords(t *testing.T) {
 	}
 }
 
-// Every number that has bounds lies in them, to the rounding of all three to doubles.
+// Every number with bounds is within them, up to the rounding of all three to float64.
 func TestTagsWithinBounds(t *testing.T) {
 	for _, args := range []string{
 		"--hosts 3 --load 0.5 --alpha 1.3 --max 1e6 --mean 11", "--hosts 2 --load 0.7 --alpha 0.9 --max 1e7 --min 0.3",

@@ -15,11 +15,11 @@ const solverPackage = "productform/cmd/whatif/wasm"
 // A solver is the program that the workers of the page run.
 type solver struct {
 	wasm    []byte
-	support string // the script of Go's that runs it
+	support string // Go's script that runs it
 }
 
-// coldPackages are compiled without inlining, which makes the page smaller by a tenth: no solver
-// spends its time there.
+// coldPackages are compiled without inlining, which makes the page 10 % smaller: solvers spend no
+// time in them.
 var coldPackages = []string{"go.yaml.in/...", "gonum.org/...", "encoding/...", "regexp/...", "time", "fmt", "reflect",
 	"os", "internal/...", "strconv", "crypto/...", "unicode/...", "bufio", "bytes", "strings", "io/...", "path/...",
 	"errors", "context", "compress/...", "hash/...", "syscall/...",
@@ -28,7 +28,7 @@ var coldPackages = []string{"go.yaml.in/...", "gonum.org/...", "encoding/...", "
 	"productform/cmd/whatif/internal", "productform/sim", "productform/sizes/...", "productform/stability",
 	"productform/sweep"}
 
-// buildSolver compiles the solver with the Go that is installed.
+// buildSolver compiles the solver with the installed Go.
 func buildSolver(ctx context.Context) (s solver, err error) {
 	root, err := runGo(ctx, nil, "env", "GOROOT")
 	if err != nil {

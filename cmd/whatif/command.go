@@ -28,7 +28,7 @@ import (
 //go:embed shop.yaml
 var example string
 
-// options are the flags as given.
+// options holds the values of the flags.
 type options struct {
 	output, folder string
 	port           int
@@ -138,8 +138,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	return serve(cmd.Context(), page[indexFile], o.port, cmd.OutOrStdout())
 }
 
-// check rejects flags of which one says to serve the page or to write it in another form than a
-// second one.
+// check rejects flags that contradict each other about serving the page or the form of its files.
 func (o *options) check() error {
 	switch {
 	case o.output != "" && o.folder != "":
@@ -152,7 +151,7 @@ func (o *options) check() error {
 	return nil
 }
 
-// readStart reads the model that the page starts with, and rejects one that is none.
+// readStart reads the model that the page starts with, and rejects a text that is not a model.
 func readStart(file string, stdin io.Reader) (first start, err error) {
 	first = start{Name: "shop.yaml", Text: example}
 	name := file
@@ -175,8 +174,8 @@ func readStart(file string, stdin io.Reader) (first start, err error) {
 	return start{Name: filepath.Base(name), Text: string(text)}, nil
 }
 
-// forClusters adds to an error about a field that clusters have not, as plans, pools and networks
-// have some, what the page is for.
+// forClusters explains, in an error about a field of plans, pools or networks, that the page is for
+// clusters.
 func forClusters(err error) error {
 	var bad *input.Error
 	if errors.As(err, &bad) && !strings.ContainsAny(bad.Path, ".[") &&
@@ -223,7 +222,7 @@ func handler(page []byte) http.Handler {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-cache")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(page) // a browser that goes away needs no answer
+		_, _ = w.Write(page) // ignored: the browser may have disconnected
 	})
 	return mux
 }

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Input that cannot become a page is rejected immediately, in one line that names it, before
-// anything is built.
+// Invalid input is rejected before anything is built, with one line that names it.
 func TestBadUsage(t *testing.T) {
 	dir := t.TempDir()
 	bad := filepath.Join(dir, "bad.yaml")
@@ -61,7 +60,7 @@ func TestReadStart(t *testing.T) {
 	}
 }
 
-// A site is written whole, and its files are named.
+// A site is written completely, and the names of its files are printed.
 func TestWriteFolder(t *testing.T) {
 	made, err := manyFiles(solver{wasm: []byte("x")}, start{})
 	if err != nil {

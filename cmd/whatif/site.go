@@ -28,14 +28,14 @@ type start struct {
 	Text string `json:"text"` // text of the file
 }
 
-// A site is the page as files: one that holds all, or several for web servers, which browsers can
-// keep apart.
+// A site holds the files of the page: a single file, or several for web servers, which browsers
+// cache separately.
 type site map[string][]byte
 
 const indexFile = "index.html"
 
-// onePage returns the page as one file, which browsers open from a disk as well. Its policy lets
-// run what it holds and nothing else, and forbids all connections.
+// onePage returns the page as one file, which browsers can also open from a disk. Its policy runs
+// only the scripts in the file, and forbids all connections.
 func onePage(s solver, first start) (site, error) {
 	script, style, err := texts()
 	if err != nil {
@@ -79,8 +79,7 @@ func texts() (script, style string, err error) {
 	return b.String(), string(css), err
 }
 
-// bare returns a script or a style without indentation and without the lines that are comments,
-// which a page that is sent need not have.
+// bare returns a script or a style without indentation and comment lines, to make the page smaller.
 func bare(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -91,10 +90,10 @@ func bare(text string) string {
 	return b.String()
 }
 
-// The parts of the page that differ from one form to the other, and what it holds.
+// parts holds the content of the page, including the parts in which its forms differ.
 type parts struct {
 	Policy, Style, Script, Start, Worker, Solver string
-	Size                                         int // bytes of the solver, compressed
+	Size                                         int // size of the compressed solver in bytes
 }
 
 // page returns the page with a solver and a model.
@@ -107,7 +106,7 @@ func page(s solver, first start, p parts) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	start, err := json.Marshal(first) // which writes < as an escape
+	start, err := json.Marshal(first) // Marshal escapes <
 	if err != nil {
 		return nil, err
 	}
@@ -126,28 +125,28 @@ func page(s solver, first start, p parts) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// policy returns a content security policy: scripts and styles of these sources, workers made by
-// the page, no connections.
+// policy returns a content security policy: scripts and styles from these sources, workers created
+// by the page, no connections.
 func policy(script, style string) string {
 	return "default-src 'none'; script-src " + script + " 'wasm-unsafe-eval'; style-src " + style +
 		"; worker-src blob:; img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'"
 }
 
-// hash returns the source of a policy for exactly this text.
+// hash returns the policy source that permits exactly this text.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// unfit are the letters that the text of an element does not hold as they are.
+// unfit lists the characters that the text of an element cannot contain literally.
 const unfit = "\x00\r<"
 
-// pack writes bytes as text, the lowest bits first: seven bits are the letter of that code. Those
-// of an unfit letter and the nine bits after them are one letter of two bytes instead, U+0080 + 512
-// u + n with u the place of the letter in unfit and n the nine bits. The text is a seventh shorter
-// than base64.
+// pack encodes bytes as text, lowest bits first: seven bits become the character with that code. If
+// that character is unfit, it and the next nine bits become one two-byte character, U+0080 + 512
+// u + n, where u is the index of the character in unfit and n the value of the nine bits. The text
+// is a seventh shorter than base64.
 func pack(zipped []byte) string {
-	rest := append(zipped, 0, 0) // more bits than the last letter takes
+	rest := append(zipped, 0, 0) // more bits than the last character needs
 	text := make([]byte, 0, len(rest)*8/7)
 	var held, bits int
 	take := func(n int) int {

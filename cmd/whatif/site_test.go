@@ -38,7 +38,8 @@ func unpack(text string, size int) []byte {
 	return data
 }
 
-// Any bytes can be packed, as a text that an element of a page holds as it is, and read back.
+// Any bytes can be packed into a text that an element of a page can contain literally, and unpacked
+// again.
 func TestPack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := rapid.SliceOf(rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte{0, 13, 60}))).Draw(t, "data")
@@ -62,7 +63,7 @@ func element(t *testing.T, page []byte, pattern string) string {
 	return string(found[1])
 }
 
-// The page holds the solver, the model and all scripts; its policy allows only these to run.
+// The page contains the solver, the model and all scripts; its policy allows only these to run.
 func TestOnePage(t *testing.T) {
 	made, err := onePage(solver{wasm: []byte("the solver"), support: "support"}, start{
 		Name: "a</script>.yaml",
@@ -101,7 +102,7 @@ func TestOnePage(t *testing.T) {
 	}
 }
 
-// The scripts hold no text that spans several lines, in which bare would change the text.
+// The scripts contain no string literals that span several lines, which bare would change.
 func TestBare(t *testing.T) {
 	for _, name := range append([]string{"worker.js"}, scripts...) {
 		text, err := files.ReadFile("page/" + name)
@@ -119,7 +120,7 @@ func TestBare(t *testing.T) {
 	}
 }
 
-// All files of the page are in it, and none ends the element that holds it.
+// The page contains all its files, and none of them ends its element prematurely.
 func TestFiles(t *testing.T) {
 	all, err := files.ReadDir("page")
 	if err != nil {

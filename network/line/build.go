@@ -12,10 +12,10 @@ import (
 type builder struct {
 	*document
 	model   *network.Model
-	through map[place][]branch // from a node that is no station to stations and sinks, as far as known
+	through map[place][]branch // from a node that is not a station to stations and sinks, as far as known
 	onPath  map[place]bool
 	visits  map[place]int // row of each visit in the model by class of the file, in the order in which they are found
-	counts  []int         // of visits, by class
+	counts  []int         // number of visits, by class
 	found   []place
 	rows    []int // row in the model of each class of the file, -1 if it has none
 }
@@ -48,7 +48,7 @@ func (d *document) build() (*network.Model, error) {
 		}
 	}
 	next := map[place][]branch{}
-	for at := 0; at < len(b.found); at++ { // which grows
+	for at := 0; at < len(b.found); at++ { // found grows meanwhile
 		if next[b.found[at]], err = b.nextStations(b.found[at]); err != nil {
 			return nil, err
 		}
@@ -244,8 +244,8 @@ func (b *builder) addClasses(arrivals map[place]*big.Rat, next map[place][]branc
 	}
 }
 
-// scale sets rates that depend on the number of jobs, which are given up to a number that all jobs
-// together do not exceed.
+// scale sets rates that depend on the number of jobs. They are given for numbers up to the total
+// number of jobs or more.
 func (b *builder) scale() error {
 	jobs := 0
 	for _, k := range b.classes {
@@ -304,8 +304,8 @@ func (b *builder) setReferences() {
 	}
 }
 
-// check rejects the same models as [network.Model.Check], in terms of the network that the file
-// describes.
+// check rejects the same models as [network.Model.Check], with errors about the network that the
+// file describes.
 func (b *builder) check() error {
 	err := b.model.Check()
 	if err == nil {

@@ -13,36 +13,37 @@ const wantService = `a distribution such as {"type": "Exp", "params": {"lambda":
 	`where only the mean matters, one of Det, Erlang, HyperExp, Coxian, APH, PH, Uniform, Pareto ` +
 	`(by their parameters or a fit), Gamma, Lognormal, Weibull (by a fit)`
 
-// A law has the fields of a distribution's parameters, and how the mean follows from them.
-type law struct {
+// A family holds the parameters of a type of distribution, and a function that computes the mean
+// from them.
+type family struct {
 	fields []string
 	mean   func(f map[string]*file.Node, path string) (*big.Rat, error)
 }
 
-// lawOf returns the law of a type. It has no function mean if the mean is irrational, nor for
-// Gamma, whose beta is a rate in some versions of LINE and a scale in others.
-func lawOf(kind string) (l law, ok bool) {
+// familyOf returns the family of a type. The function mean is nil if the mean is irrational, and
+// for Gamma, whose beta is a rate in some versions of LINE and a scale in others.
+func familyOf(kind string) (l family, ok bool) {
 	switch kind {
 	case "Exp":
-		return law{[]string{"lambda"}, meanOfExp}, true
+		return family{[]string{"lambda"}, meanOfExp}, true
 	case "Det":
-		return law{[]string{"value"}, meanOfDet}, true
+		return family{[]string{"value"}, meanOfDet}, true
 	case "Erlang":
-		return law{[]string{"lambda", "k"}, meanOfErlang}, true
+		return family{[]string{"lambda", "k"}, meanOfErlang}, true
 	case "HyperExp":
-		return law{[]string{"p", "lambda"}, meanOfHyperExp}, true
+		return family{[]string{"p", "lambda"}, meanOfHyperExp}, true
 	case "Coxian":
-		return law{[]string{"mu", "phi"}, meanOfCoxian}, true
+		return family{[]string{"mu", "phi"}, meanOfCoxian}, true
 	case "APH", "PH":
-		return law{[]string{"alpha", "T"}, meanOfPhases}, true
+		return family{[]string{"alpha", "T"}, meanOfPhases}, true
 	case "Uniform":
-		return law{[]string{"a", "b"}, meanOfUniform}, true
+		return family{[]string{"a", "b"}, meanOfUniform}, true
 	case "Pareto":
-		return law{[]string{"alpha", "scale"}, meanOfPareto}, true
+		return family{[]string{"alpha", "scale"}, meanOfPareto}, true
 	case "Gamma", "Lognormal", "Weibull":
-		return law{}, true
+		return family{}, true
 	}
-	return law{}, false
+	return family{}, false
 }
 
 // distribution returns the mean of a distribution, nil if it is disabled.
@@ -58,7 +59,7 @@ func distribution(n *file.Node, path string) (mean *big.Rat, exponential bool, e
 	if kind == "Disabled" {
 		return nil, false, nil
 	}
-	l, ok := lawOf(kind)
+	l, ok := familyOf(kind)
 	if !ok {
 		return nil, false, input.Errorf(path+".type", f["type"], wantService)
 	}
@@ -117,7 +118,7 @@ func meanOfDet(f map[string]*file.Node, path string) (*big.Rat, error) {
 }
 
 func meanOfErlang(f map[string]*file.Node, path string) (*big.Rat, error) {
-	mean, err := meanOfExp(f, path) // one phase's mean
+	mean, err := meanOfExp(f, path) // mean of one phase
 	if err != nil {
 		return nil, err
 	}
@@ -145,8 +146,8 @@ func meanOfHyperExp(f map[string]*file.Node, path string) (*big.Rat, error) {
 	return mean, nil
 }
 
-// meanOfCoxian adds the means of the phases, each times the probability to get there. phi has the
-// probabilities to end after each phase.
+// meanOfCoxian adds the means of the phases, each times the probability of reaching it. phi holds
+// the probabilities of ending after each phase.
 func meanOfCoxian(f map[string]*file.Node, path string) (*big.Rat, error) {
 	rates, err := readPositives(f["mu"], path+".mu", 0)
 	if err != nil {
@@ -206,7 +207,8 @@ func meanOfPareto(f map[string]*file.Node, path string) (*big.Rat, error) {
 	return scale.Mul(scale, alpha.Quo(alpha, less)), nil
 }
 
-// mostPhases limits the phases of APH and PH, whose means take as many steps as their cube.
+// mostPhases is the maximum number of phases of APH and PH, whose means take a number of steps
+// proportional to its cube.
 const mostPhases = 40
 
 // meanOfPhases returns α x for the solution of -T x = 1, by elimination in fractions.
@@ -220,7 +222,7 @@ func meanOfPhases(f map[string]*file.Node, path string) (*big.Rat, error) {
 	if err != nil {
 		return nil, err
 	}
-	for k := range rows { // pivots of such a matrix stay > 0 as long as every phase ends
+	for k := range rows { // pivots of such a matrix stay > 0 if every phase can end
 		if rows[k][k].Sign() <= 0 {
 			return nil, input.Errorf(path+".T", "a matrix of rates", "one whose phases all come to an end")
 		}
@@ -264,7 +266,8 @@ func readPhases(n *file.Node, path string) ([][]*big.Rat, error) {
 			}
 			total.Add(total, x.Neg(x))
 		}
-		// The sum of a row that does not end a job is 0 in LINE, but these are rounded doubles.
+		// In LINE, a row that does not end a job has sum 0, but its numbers are rounded float64
+		// numbers.
 		if slack := new(big.Rat).Mul(rows[i][i], big.NewRat(-1, 1_000_000_000_000)); total.Cmp(slack) < 0 {
 			return nil, input.Errorf(at, total.Neg(total).RatString(), "rates with a sum of at most 0")
 		}
@@ -273,7 +276,7 @@ func readPhases(n *file.Node, path string) ([][]*big.Rat, error) {
 	return rows, nil
 }
 
-// readProbabilities reads probabilities whose sum is 1 up to rounding, and divides them by it.
+// readProbabilities reads probabilities whose sum is 1 up to rounding, and divides them by the sum.
 func readProbabilities(n *file.Node, path string, count int) ([]*big.Rat, error) {
 	list, err := readRats(n, path, count, "a probability, a number >= 0")
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"productform/network/line"
 )
 
-// meanOf reads shop with another distribution at its stack, and returns the mean that it is read
-// with.
+// meanOf reads shop with another distribution at its stack, and returns the resulting mean.
 func meanOf(t rapid.TB, distribution any) *big.Rat {
 	text, err := json.Marshal(distribution)
 	if err != nil {
@@ -34,8 +33,8 @@ func meanOf(t rapid.TB, distribution any) *big.Rat {
 
 type fields = map[string]any
 
-// The mean of a distribution from its own parameters matches the mean of its phases by elimination,
-// and the mean of a fit to it.
+// The mean of a distribution from its own parameters matches the mean of its phases, computed by
+// elimination, and the mean of a fit to it.
 func TestMeansOfDistributionsByPhases(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(t, "phases")
@@ -95,14 +94,15 @@ func TestMeansOfDistributionsByPhases(t *testing.T) {
 	})
 }
 
-// The mean of any phases, which may return to earlier ones, times their matrix gives the start.
+// The mean times of any phases, which may return to earlier ones, satisfy the equations of their
+// matrix.
 func TestMeansOfPhasesThatReturn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(t, "phases")
 		rows, ends := make([][]int, n), make([]int, n)
 		for i := range rows {
 			rows[i] = make([]int, n)
-			ends[i] = rapid.IntRange(1, 9).Draw(t, "end") // a matrix that each phase can leave
+			ends[i] = rapid.IntRange(1, 9).Draw(t, "end") // a matrix in which each phase can end
 			rows[i][i] = -ends[i]
 			for j := range rows {
 				if i != j {
@@ -130,7 +130,7 @@ func TestMeansOfPhasesThatReturn(t *testing.T) {
 	})
 }
 
-// Means of the laws without phases.
+// Means of distributions without phases match their formulas.
 func TestMeansOfOtherDistributions(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"type": "Uniform", "params": {"a": 1, "b": 4}}`:                                  "5/2",

@@ -26,7 +26,8 @@
 // scheduling INF, FCFS, PS, LCFSPR and SIRO; classes of the types Open and Closed; and routing by a
 // matrix, from "class,class" to nodes. Service is Exp or, if only its mean matters (INF, PS, and
 // LCFSPR with one server), any of Det, Erlang, HyperExp, Coxian, APH, PH, Uniform and Pareto, and
-// Gamma, Lognormal and Weibull by a fit. The network keeps only the mean of these laws: a
-// simulation draws exponential sizes by default. The reader rejects everything else by name:
-// buffers, priorities in scheduling, other routing strategies, finite regions, layered networks.
+// Gamma, Lognormal and Weibull by a fit. The network keeps only the means of these distributions: a
+// simulation draws exponential sizes by default. The reader rejects everything else, and the error
+// names it: buffers, priorities in scheduling, other routing strategies, finite regions, layered
+// networks.
 package line

@@ -16,14 +16,15 @@ import (
 	"productform/num"
 )
 
-// A phaseLaw is a distribution of two phases: where it starts and its rates, in quarters.
-type phaseLaw struct {
+// A twoPhases is a distribution with two phases: its initial probabilities and its rates, in
+// quarters.
+type twoPhases struct {
 	start [2]int64
-	moves [2][3]int64 // from each phase to each, and to the end
+	moves [2][3]int64 // rates from each phase to each phase and to the end
 }
 
 // drawPhases draws a distribution as in a LINE file, and its phases.
-func drawPhases(t *rapid.T) (fields, phaseLaw) {
+func drawPhases(t *rapid.T) (fields, twoPhases) {
 	rate := func() int64 { return 4 * int64(rapid.IntRange(1, 4).Draw(t, "rate")) }
 	quarters := int64(rapid.IntRange(1, 3).Draw(t, "quarters"))
 	share := float64(quarters) / 4
@@ -31,35 +32,35 @@ func drawPhases(t *rapid.T) (fields, phaseLaw) {
 	switch kind := rapid.SampledFrom([]string{"Exp", "Erlang", "HyperExp", "Coxian", "PH"}).Draw(t, "type"); kind {
 	case "Exp":
 		return fields{"type": kind, "params": fields{"lambda": a / 4}},
-			phaseLaw{[2]int64{4, 0}, [2][3]int64{{0, 0, a}, {0, 0, 4}}}
+			twoPhases{[2]int64{4, 0}, [2][3]int64{{0, 0, a}, {0, 0, 4}}}
 	case "Erlang":
 		return fields{"type": kind, "params": fields{"lambda": a / 4, "k": 2}},
-			phaseLaw{[2]int64{4, 0}, [2][3]int64{{0, a, 0}, {0, 0, a}}}
+			twoPhases{[2]int64{4, 0}, [2][3]int64{{0, a, 0}, {0, 0, a}}}
 	case "HyperExp":
 		start := []float64{share, 1 - share}
 		return fields{"type": kind, "params": fields{"p": start, "lambda": []int64{a / 4, b / 4}}},
-			phaseLaw{[2]int64{quarters, 4 - quarters}, [2][3]int64{{0, 0, a}, {0, 0, b}}}
+			twoPhases{[2]int64{quarters, 4 - quarters}, [2][3]int64{{0, 0, a}, {0, 0, b}}}
 	case "Coxian":
 		return fields{"type": kind, "params": fields{"mu": []int64{a / 4, b / 4}, "phi": []float64{share, 1}}},
-			phaseLaw{[2]int64{4, 0}, [2][3]int64{{0, a * (4 - quarters) / 4, a * quarters / 4}, {0, 0, b}}}
-	default: // that may return to its first phase
+			twoPhases{[2]int64{4, 0}, [2][3]int64{{0, a * (4 - quarters) / 4, a * quarters / 4}, {0, 0, b}}}
+	default: // may return to its first phase
 		back := rate()
 		rows := [][]int64{{-a / 4, a / 4}, {back / 4, -(b + back) / 4}}
 		return fields{"type": kind, "ph": fields{"alpha": []float64{share, 1 - share}, "T": rows}},
-			phaseLaw{[2]int64{quarters, 4 - quarters}, [2][3]int64{{0, a, 0}, {back, 0, b}}}
+			twoPhases{[2]int64{quarters, 4 - quarters}, [2][3]int64{{0, a, 0}, {back, 0, b}}}
 	}
 }
 
-// A phaseState has the phases of the jobs at each station, at one with LCFSPR by arrival.
+// A phaseState holds the phases of the jobs at each station; with LCFSPR they are in order of
+// arrival.
 type phaseState [2]string
 
-// A network read from LINE has the exact means of the literal chain of all its jobs and their
-// phases.
+// A network read from LINE has the exact means of the Markov chain of all jobs and their phases.
 func TestSolutionMatchesChainOfPhases(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		think, first := drawPhases(t)
 		serve, second := drawPhases(t)
-		laws := [2]phaseLaw{first, second}
+		laws := [2]twoPhases{first, second}
 		jobs := rapid.IntRange(1, 3).Draw(t, "jobs")
 		scheduling := rapid.SampledFrom([]string{"PS", "LCFSPR", "INF"}).Draw(t, "scheduling")
 		servers := 1
@@ -95,7 +96,7 @@ func TestSolutionMatchesChainOfPhases(t *testing.T) {
 			case i == 0:
 				return big.NewRat(1, 1)
 			case scheduling == "LCFSPR":
-				return big.NewRat(int64((p+1)/n), 1) // the last one only
+				return big.NewRat(int64((p+1)/n), 1) // only the last job
 			}
 			return big.NewRat(int64(min(n, servers)), int64(n))
 		}
@@ -109,7 +110,7 @@ func TestSolutionMatchesChainOfPhases(t *testing.T) {
 			}
 			return s
 		}
-		ends := func(s phaseState) *big.Rat { // jobs that leave the second station per unit of time
+		ends := func(s phaseState) *big.Rat { // rate at which jobs leave the second station
 			sum := new(big.Rat)
 			for p, phase := range []byte(s[1]) {
 				x := big.NewRat(second.moves[phase-'0'][2], 4)

@@ -15,13 +15,12 @@ import (
 // Read reads a network from a text in JSON or YAML: in LINE's format if it has the field format,
 // otherwise as [network.Read].
 //
-// Numbers are taken as they are written, means as 1/lambda of Exp. Probabilities of a row are
-// rounded doubles in such files: if their sum is within 1e-12 of 1, they are divided by it. Files
-// of LINE also list visits that no job makes. These are left out, and so are classes without
-// visits. Routers and nodes of the type ClassSwitch become branches of the stations before them.
-// Jobs that change their class between the source and the first station arrive in the class they
-// have there. The cycle of a closed chain is from one visit of its first class to refNode to the
-// next.
+// Numbers are read exactly as written, and the mean of Exp is 1/lambda. Probabilities of a row are
+// rounded to float64 in such files: if their sum is within 1e-12 of 1, they are divided by it. LINE
+// files also list visits that no job makes. These are omitted, and so are classes without visits.
+// Routers and nodes of the type ClassSwitch become branches of the stations before them. Jobs that
+// change their class between the source and the first station arrive in the class that they have
+// there. The cycle of a closed chain is from one visit of its first class to refNode to the next.
 //
 // The error is a *[num.SyntaxError], or wraps a *[num.InputError] with the line and the path of the
 // field.
@@ -46,21 +45,21 @@ func read(r io.Reader, format file.Format) (*network.Model, error) {
 	return m, nil
 }
 
-// A document is a model of LINE as written.
+// A document is a LINE model as written.
 type document struct {
 	nodes   []node
 	nodeOf  map[string]int
 	classes []class
 	classOf map[string]int
-	route   map[place][]branch // by what is left, in the class in which it is left
+	route   map[place][]branch // branches by the node that is left and the class at that time
 }
 
 // A node is a node of the file.
 type node struct {
-	kind     string           // its type
+	kind     string           // type of the node
 	station  network.Station  // station of a Delay or Queue
-	index    int              // index of station in the model
-	mean     map[int]*big.Rat // mean size of a class, by row: what has service there
+	index    int              // index of the station in the model
+	mean     map[int]*big.Rat // mean size by class row, for the classes that have service there
 	rate     map[int]*big.Rat // arrival rates of a Source by class
 	switches map[int][]branch // branches of a ClassSwitch by class; their nodes are not used
 	scaling  []*big.Rat       // rates of a loadDependence
@@ -135,7 +134,7 @@ func decode(root *file.Node) (*network.Model, error) {
 	return d.build()
 }
 
-// isText rejects all but one text.
+// isText rejects all texts except one.
 func isText(n *file.Node, path, want string) error {
 	if n == nil {
 		return input.Errorf(path, "", "%q", want)
@@ -146,7 +145,7 @@ func isText(n *file.Node, path, want string) error {
 	return nil
 }
 
-// names returns the rows of a list by their names, which differ.
+// names returns the rows of a list by their names, which must differ.
 func names(n *file.Node, path string) (map[string]int, error) {
 	list, err := n.Elements(path, "an array of objects")
 	if err != nil {
@@ -223,7 +222,7 @@ func (d *document) node(n *file.Node, i int) error {
 	return nil
 }
 
-// shown formats a value for messages, empty if it is missing.
+// shown formats a value for error messages; it returns "" if the value is missing.
 func shown(n *file.Node) any {
 	if n == nil {
 		return ""
@@ -416,7 +415,7 @@ func divide(branches []branch, path string) error {
 
 func (d *document) class(n *file.Node, c int) error {
 	path := input.Index("model.classes", c)
-	// which strategies that are read do not look at
+	// which the accepted strategies do not use
 	f, err := n.Fields(path, "", "name", "type", "population", "refNode", "priority")
 	if err != nil {
 		return err
@@ -471,7 +470,7 @@ func (d *document) routing(n *file.Node) error {
 	if err != nil {
 		return err
 	}
-	rows := map[place]string{} // a path of each
+	rows := map[place]string{} // the path of each
 	var order []place
 	for k, key := range keys {
 		path := input.Field(path, key)
@@ -524,10 +523,10 @@ func (d *document) routing(n *file.Node) error {
 	return nil
 }
 
-// pair finds the classes of a key such as "A,B". Names may hold commas themselves.
+// pair finds the classes of a key such as "A,B". Names themselves may contain commas.
 func (d *document) pair(key, path string) (from, to int, err error) {
 	found := 0
-	const most = 100 // ways to read a key
+	const most = 100 // maximum number of ways to read a key
 	if strings.Count(key, ",") > most {
 		return 0, 0, input.Errorf(path, strconv.Quote(key), "a name with at most %d commas", most)
 	}
@@ -548,7 +547,7 @@ func (d *document) pair(key, path string) (from, to int, err error) {
 	return from, to, nil
 }
 
-// strategies rejects strategies of routing that probabilities do not describe.
+// strategies rejects routing strategies that are not given by probabilities.
 func (d *document) strategies(n *file.Node) error {
 	if n == nil {
 		return nil

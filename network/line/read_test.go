@@ -14,8 +14,8 @@ import (
 	"productform/num"
 )
 
-// shop is a mixed network with all that is read: a router, a ClassSwitch, class switching in the
-// matrix, visits that are never made, thirds as doubles.
+// shop is a mixed network with all supported features: a router, a ClassSwitch, class switching in
+// the matrix, visits that are never made, and thirds rounded to float64.
 const shop = `{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "shop",
  "nodes": [
   {"name": "In", "type": "Source", "service": {"Web": {"type": "Exp", "params": {"lambda": 0.5}}, "Users": {"type": "Disabled"}}},
@@ -39,7 +39,7 @@ const shop = `{"format": "line-model", "version": "1.0", "model": {"type": "Netw
   "Web,Web": {"In": {"Cpu": 1}, "Cpu": {"Disk": 0.5, "Out": 0.5}, "Disk": {"Cpu": 1}, "Think": {"Out": 1}}}},
  "routingStrategies": {"In": {"Web": "RAND"}, "Fork": {"Users": "RAND", "Unused": "DISABLED"}}}}`
 
-// same is the network of shop in the form of package network.
+// same is the network of shop in the format of package network.
 const same = `
 stations:
   - {name: Think, discipline: delay}
@@ -72,7 +72,7 @@ func checkSame(t *testing.T, shop, same string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := line.Read(strings.NewReader(same)) // no format: as package network
+	other, err := line.Read(strings.NewReader(same)) // without the field format: the format of package network
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +91,8 @@ func checkSame(t *testing.T, shop, same string) {
 	}
 }
 
-// Rates that depend on the number of jobs; a class that changes before the first station arrives as
-// the class it has become, at that fraction of the rate.
+// Rates may depend on the number of jobs. A class that changes before the first station arrives
+// there as the new class, at the corresponding fraction of its rate.
 func TestRatesAndArrivals(t *testing.T) {
 	m, err := line.Read(
 		strings.NewReader(`{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "m",
@@ -284,7 +284,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// Every text yields either an error or a valid model.
+// Every text gives either an error or a valid model.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(shop))
 	f.Add([]byte(same))

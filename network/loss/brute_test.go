@@ -15,8 +15,8 @@ import (
 	"productform/num"
 )
 
-// A seen system is the Markov chain of a model, state by state: the classes of the jobs in order of
-// arrival. It uses no formula of the package.
+// A seen system is the Markov chain of a model, with every state: the classes of the jobs in order
+// of arrival. It uses no formula of the package.
 type seen struct {
 	chain *oracle.Chain[string]
 	m     *loss.Model
@@ -33,7 +33,7 @@ func count(state string, k int) int { return strings.Count(state, string(rune('a
 
 func units(c *loss.Class) int { return max(1, c.Units) }
 
-// fits reports whether one more job of class k keeps the limits.
+// fits reports whether one more job of class k is within the limits.
 func fits(m *loss.Model, state string, k int) bool {
 	use := func(classes []int) (n int) {
 		for _, j := range classes {
@@ -65,9 +65,9 @@ func arrivals(m *loss.Model, state string, k int) *big.Rat {
 	return mul(c.ArrivalRate, rat(int64(c.Sources-count(state, k)), 1))
 }
 
-// brute returns the chain of a model in which jobs are served in order of arrival: each at rate 1,
-// or the first c, or by servers that each serve the first job they can. Sizes are exponential; if
-// their means differ, jobs share equal servers.
+// brute returns the chain of a model in which jobs are served in order of arrival: each job at rate
+// 1, or the first c jobs, or by servers that each serve the first job that they can. Sizes are
+// exponential; if their means differ, jobs share equal servers.
 func brute(m *loss.Model) seen {
 	sharing := false
 	for _, c := range m.Classes {
@@ -102,7 +102,7 @@ func brute(m *loss.Model) seen {
 					}
 				}
 			}
-		case len(m.Rank) > 0: // a job gets the increase of the rate when it joins those before it
+		case len(m.Rank) > 0: // a job gets the increase of the rate when it joins earlier jobs
 			for p := range jobs {
 				rate[p].Sub(rateOf(m, jobs[:p+1]), rateOf(m, jobs[:p]))
 			}
@@ -211,15 +211,15 @@ func drawModel(t *rapid.T) *loss.Model {
 			}
 		}
 		m.Limits = append(m.Limits, l)
-		if m.Check() != nil { // empty, or a repeated set
+		if m.Check() != nil { // the model is empty or repeats a set
 			m.Limits = m.Limits[:len(m.Limits)-1]
 		}
 	}
 	return m
 }
 
-// In every kind of system, all measures equal those of its Markov chain in fractions; float64 and
-// enclosures contain them.
+// For every kind of system, all measures equal those of its Markov chain, in fractions; float64
+// bounds and enclosures contain them.
 func TestAgainstChains(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t)
@@ -303,7 +303,7 @@ func equal(t oracle.Tester, what string, got num.Value, want *big.Rat) {
 	}
 }
 
-// values lists all numbers of a result, in one order, with nil for those that it does not have.
+// values lists all numbers of a result in a fixed order, with nil for missing ones.
 func values(r *loss.Result) (list []*num.Value) {
 	list = append(list, r.EmptyProbability, r.Blocking, &r.Throughput, &r.MeanJobs, r.MeanDelay)
 	for k := range r.Classes {

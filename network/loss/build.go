@@ -20,11 +20,11 @@ const maxSets = 20
 // its jobs.
 type bound struct {
 	classes []int
-	units   []int // units of a job of each class
+	units   []int // units of a job, by class
 	most    int
 }
 
-// bounds returns the limits and the room, without those that the sources cannot reach.
+// bounds returns the room and the limits, except those that the sources cannot reach.
 func (m *Model) bounds() []bound {
 	limits := slices.Clone(m.Limits)
 	if m.Room > 0 {
@@ -129,10 +129,10 @@ func (t *table) checkSize(bytesEach, maxBytes float64) error {
 
 func newBuilder() *builder { return &builder{&table{jobs: -1, free: new(big.Rat)}} }
 
-// newTable returns the table of the classes, of which rows[j] are those of member j: all, or where
-// each job is served at rate 1 those that a limit binds. Poisson classes with the same servers,
-// limits and units are one member, which brings the work of all. The error is an [*UnstableError],
-// a [*num.TooLargeError] or the error of the context.
+// newTable returns the table of the classes; rows[j] lists the classes of member j. If each job is
+// served at rate 1, only classes that a limit binds are included. Poisson classes with the same
+// servers, limits and units are one member, which brings the work of all of them. The error is an
+// [*UnstableError], a [*num.TooLargeError] or the error of the context.
 func (m *Model) newTable(ctx context.Context) (t *table, rows [][]int, err error) {
 	b, bounds := newBuilder(), m.bounds()
 	member, rows := m.members(bounds)
@@ -208,7 +208,7 @@ func newMember(work *big.Rat, sources int) member {
 }
 
 // wait adds the axis that equal servers need: it counts jobs, up to the number of servers if no
-// limit does.
+// limit counts them.
 func (b *builder) wait(servers int, rows [][]int) error {
 	b.servers = servers
 	if b.jobs < 0 {
@@ -231,7 +231,7 @@ func (b *builder) wait(servers int, rows [][]int) error {
 	return nil
 }
 
-// sets adds the data that rates of sets of classes need: the set of members present.
+// sets adds the axes for rates of sets of classes: the set of members present.
 func (b *builder) sets(ctx context.Context, m *Model, rows [][]int) error {
 	n := len(b.members)
 	if n > maxSets {
@@ -285,7 +285,7 @@ func (b *builder) sets(ctx context.Context, m *Model, rows [][]int) error {
 // rank returns μ(A) at the bit mask of each set of members, and sets the nodes.
 func (b *builder) rank(ctx context.Context, m *Model, rows [][]int) ([]*big.Rat, error) {
 	b.nodes = make([]uint, len(m.Servers))
-	if len(m.Rank) > 0 { // a member is a class
+	if len(m.Rank) > 0 { // each member is one class
 		rank := make([]*big.Rat, 1<<len(rows))
 		rank[0] = new(big.Rat)
 		for _, r := range m.Rank {

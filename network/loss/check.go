@@ -23,14 +23,14 @@ const countNeedsTokens = "tokens as well, or one server of the total capacity"
 //     without, none;
 //   - with Rank, there are at most 20 classes, each non-empty set of them has one rate, and no rate
 //     falls when a class joins;
-//   - each limit has classes, none twice, no two limits have the same classes, and every limit admits
-//     at least one job of each class;
+//   - each limit has classes, none twice, no two limits have the same classes, and every limit
+//     admits at least one job of each class;
 //   - only servers with tokens have a count above 1, and all counts add up to at most 10,000;
 //   - with tokens, every server has some and a positive capacity, all classes have one mean size,
 //     and nothing else limits the jobs: no room, limits, units or sources.
 func (m *Model) Check() error { return modelFile.CheckAll(m) }
 
-// checkConditions rejects fields that are each in range but do not fit together.
+// checkConditions rejects fields that are each in range but contradict each other.
 func (m *Model) checkConditions() error {
 	switch {
 	case m.Count > 0 && len(m.Servers) > 0:
@@ -160,7 +160,7 @@ func (m *Model) checkRank() error {
 	return nil
 }
 
-// checkLimit checks limit l; first has the limits before it by their sets of classes.
+// checkLimit checks limit l; first holds the earlier limits by their sets of classes.
 func (m *Model) checkLimit(l int, first map[string]int) error {
 	limit, path := m.Limits[l], input.Index("limits", l)
 	in := make([]byte, len(m.Classes)) // 1 for the classes of the limit

@@ -9,7 +9,7 @@ import (
 
 func ratOf(n int) *big.Rat { return big.NewRat(int64(n), 1) }
 
-// convolve returns Σ_i a_i b_{j-i} for j up to most, or as far as there are terms.
+// convolve returns Σ_i a_i b_{j-i} for j up to most, or until there are no more terms.
 func convolve(ctx context.Context, a, b []arithmetic.Number, most int) ([]arithmetic.Number, error) {
 	if len(a) == 1 && isOne(a[0]) {
 		return b[:min(len(b), most+1)], nil
@@ -17,16 +17,16 @@ func convolve(ctx context.Context, a, b []arithmetic.Number, most int) ([]arithm
 	if len(b) == 1 && isOne(b[0]) {
 		return a[:min(len(a), most+1)], nil
 	}
-	return spread(ctx, a, b, min(len(a)+len(b)-2, most), +1)
+	return addProducts(ctx, a, b, min(len(a)+len(b)-2, most), +1)
 }
 
 // correlate returns Σ_i a_i b_{i+j} for j up to most.
 func correlate(ctx context.Context, a, b []arithmetic.Number, most int) ([]arithmetic.Number, error) {
-	return spread(ctx, a, b, most, -1)
+	return addProducts(ctx, a, b, most, -1)
 }
 
-// spread adds a_i b_j to the entry j+i, or j-i if sign is -1.
-func spread(ctx context.Context, a, b []arithmetic.Number, most, sign int) ([]arithmetic.Number, error) {
+// addProducts adds a_i b_j to the entry j+i, or j-i if sign is -1.
+func addProducts(ctx context.Context, a, b []arithmetic.Number, most, sign int) ([]arithmetic.Number, error) {
 	out := make([]arithmetic.Number, most+1)
 	zero := a[0].Zero()
 	for j := range out {
@@ -60,7 +60,7 @@ func spread(ctx context.Context, a, b []arithmetic.Number, most, sign int) ([]ar
 			wide[j+sign*i] = wide[j+sign*i].Plus(x.Wide.Times(b[j].Wide))
 		}
 	}
-	// a product rounds once, and each term is part of fewer additions than the number of terms,
+	// a product is rounded once, and each term takes part in fewer additions than there are terms,
 	// each with a further 2^-200
 	if float {
 		bound := arithmetic.Compound(worstA, worstB, arithmetic.Roundings(terms+1))

@@ -1,7 +1,7 @@
-// Package loss solves systems that lose arrivals that do not fit: how many jobs are lost? It covers
-// Erlang's and Engset's formulas, links that classes share (Kaufman and Roberts), trunks reserved
-// by limits on sets of classes, finite waiting rooms, order-independent loss queues, and load
-// balancing with tokens.
+// Package loss solves systems in which arrivals that do not fit are lost: how many jobs are lost?
+// It covers Erlang's and Engset's formulas, links that classes share (Kaufman and Roberts), limits
+// on sets of classes, finite waiting rooms, order-independent loss queues, and load balancing with
+// tokens.
 //
 // Class-k jobs arrive as a Poisson process of rate λ_k, or each of N_k sources generates one at
 // rate λ_k while it has none in the system (Engset). They bring work of mean σ_k and take b_k
@@ -10,7 +10,7 @@
 //	Σ_{k∈L} b_k x_k <= n_L,
 //
 // with x_k jobs of class k. A job whose arrival would break a limit is lost, and a source whose job
-// is lost starts again. The x that fit form a set that contains with x every smaller state, and
+// is lost starts again. With each x that fits, every smaller state fits, and
 //
 //	π(x) = Φ(x) Π_k s_k(x_k) / G,  s_k(x) = w_k^x, or w_k^x N_k!/(N_k-x)! with sources,  w_k = λ_k σ_k,
 //
@@ -20,9 +20,9 @@
 //	min(c, Σ x) Φ(x) = Σ_{k: x_k>0} Φ(x-e_k)   c equal servers of rate 1, one for each job; the others wait,
 //	μ(A(x)) Φ(x) = Σ_{k: x_k>0} Φ(x-e_k)       servers of a compatibility graph, all that can serve a class of the set A(x) present, or any rank function μ.
 //
-// The first holds for sizes of any distribution. The others do too if jobs share: c servers in
-// equal parts, sets of classes by balanced fairness (a Whittle network). In order of arrival they
-// hold for exponential sizes of one mean (order-independent queues). Truncation keeps the measure,
+// The first holds for any distribution of sizes. The others do, too, if jobs share: c servers
+// equally, sets of classes by balanced fairness (a Whittle network). Under FCFS they hold for
+// exponential sizes of one mean (order-independent queues). Truncation preserves the measure
 // because every class is in balance with its own arrivals in every state (Kelly, Reversibility and
 // Stochastic Networks, 1979; Berezner and Krzesinski, "Order independent loss queues", 1996; Bonald
 // and Comte, [BC17] of docs/equations.md for the measure without limits).
@@ -58,8 +58,8 @@
 //
 // # Recursions
 //
-// All numbers are sums, products and quotients of positive ones. The only subtractions are of
-// fractions of the input.
+// All numbers are sums, products and quotients of positive ones. Only exact fractions of the input
+// are subtracted.
 //
 // Erlang's B(n) and its relatives obey 1/B(n) = 1 + n/a 1/B(n-1).
 //
@@ -70,34 +70,35 @@
 //	j W(j) = Σ_k b_k w_k W(j - b_k)
 //
 // (Kaufman, "Blocking in a shared resource environment", IEEE Trans. Comm. 29, 1981; Roberts,
-// 1981), and everything below it is added by convolution, cut at n_L. The same convolutions down
-// the tree give the weight of all states in which a class is blocked, by its own limit or one
+// 1981), and everything below it is added by convolution, truncated at n_L. The same convolutions
+// down the tree give the weight of all states in which a class is blocked, by its own limit or one
 // above.
 //
-// In all other systems the recursion runs over a table: over the units used of each limit, the set
-// of classes present and the number of busy servers, as far as the rates and limits depend on them.
-// Summing μ(x) Φ(x) = Σ Φ(x-e_k) over the states behind an entry s gives
+// In all other systems the recursion runs over a table of the units used of each limit, the set of
+// classes present and the number of busy servers, to the extent that rates and limits depend on
+// them. Summing μ(x) Φ(x) = Σ Φ(x-e_k) over the states behind an entry s gives
 //
 //	(μ(s) - Σ_{k free} w_k) W(s) = Σ_k w_k Σ_{s': s'+e_k = s ≠ s'} W(s'),
 //
-// where a class k is free if no limit binds it and one more job leaves s as it is. With free
+// where a class k is free if no limit binds it and one more job does not change s. With free
 // classes the system has a stationary distribution if and only if these differences are positive.
 // The adjoint of the recursion, one reverse sweep, gives E[X_k] = w_k ∂ log G/∂w_k for all classes
 // and, split by whether all servers are busy, the number of waiting jobs.
 //
 // # Tokens
 //
-// If servers have tokens, a job is served by one of the servers of its class: it takes the free
-// token of these servers that was released first, and returns it when it leaves. Jobs that find
-// none are lost. With y_s tokens free at server s, of l_s,
+// If servers have tokens, a job is served by one of the servers of its class: it takes the token,
+// among the free tokens of these servers, that was released first, and returns it when it leaves.
+// Jobs that find none are lost. With y_s tokens free at server s, of l_s,
 //
 //	π(y) = Λ(y) Π_s (C_s/σ)^y_s / G,  ν(A(y)) Λ(y) = Σ_{s: y_s>0} Λ(y-e_s),  y <= l,
 //
 // with ν(A) the rate of the classes that can use a server of A. The free tokens are an
-// order-independent loss queue, which the busy servers feed and arrivals serve, and a class is
-// blocked while its servers have none in it. Servers of the same classes are summed over, because
-// arrivals treat their free tokens equally (Comte, "Dynamic load balancing with tokens", Computer
-// Communications 144, 2019, 76–88). With one token per server, a server has one job at a time, and
-// arrivals go to the server that has been idle longest. With processor sharing at each server,
-// sizes may have any distribution of one mean; in order of arrival they are exponential.
+// order-independent loss queue, in which busy servers are arrivals and arriving jobs are
+// departures; a class is blocked while its servers have no token in it. Servers of the same classes
+// are combined, because arrivals treat their free tokens equally (Comte, "Dynamic load balancing
+// with tokens", Computer Communications 144, 2019, 76–88). With one token per server, a server has
+// one job at a time, and arrivals go to the server that has been idle longest. With processor
+// sharing at each server, sizes may have any distribution of one mean; under FCFS they are
+// exponential.
 package loss

@@ -8,8 +8,8 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// A double is a float64 >= 0 that is 0 only if it is 0 exactly, and NaN once anything left the
-// range in which each operation has a relative error of u.
+// A double is a float64 >= 0 that is 0 only if it is 0 exactly, and NaN once any number has left
+// the range in which each operation has a relative error of u.
 type double float64
 
 func (a double) Add(b double) double { return checked(a+b, a == 0 && b == 0) }
@@ -57,13 +57,14 @@ func (t *table) scan(ctx context.Context, one arithmetic.Number, tokens bool, em
 // doubles computes a scan in float64. ok is false if a number left its range; float64 with separate
 // exponents is then needed.
 //
-// An entry is reached in at most L steps, each of which raises a digit, so L is the sum of the
-// tops. In a step W takes at most N + 8 roundings: work, units and idle sources (a rounding for the
-// work, two products), the sum of two entries, the product, N additions, the rounded difference and
-// the quotient. In V a step takes 2N + 8, as an entry gets at most two terms from each of N
-// members. A term of a mean takes those of L steps of W and V together and three products, a sum of
-// m terms by halves log2(m) + 1, the integers and the quotient by G, which has those of W, four
-// more. So all numbers, over G or not, have at most
+// An entry is reached in at most L steps, each of which increases a digit, so L is the sum of the
+// largest digits. In a step W takes at most N + 8 roundings: work, units and idle sources (a
+// rounding for the work, two products), the sum of two entries, the product, N additions, the
+// rounded difference and the quotient. In V a step takes 2N + 8, as an entry gets at most two terms
+// from each of N members. A term of a mean takes the roundings of L steps of W and V together and
+// of three products; a sum of m terms by halves takes log2(m) + 1 more; the integers and the
+// quotient by G, which has the roundings of W, take four more. So all numbers, divided by G or not,
+// have at most
 //
 //	n = L (2N + 8) + (2N + 8) + L (N + 8) + 2 (log2(2 N states) + 2) + 16.
 func (t *table) doubles(ctx context.Context, tokens bool, empty int) (x *scan, ok bool, err error) {
@@ -76,7 +77,7 @@ func (t *table) doubles(ctx context.Context, tokens bool, empty int) (x *scan, o
 }
 
 func (t *table) doublesFrom(ctx context.Context, first double, tokens bool, empty int) (*scan, bool, error) {
-	worst := 0.0 // error of a growth
+	worst := 0.0 // error of the growths
 	of := func(x arithmetic.Number) double {
 		worst = max(worst, x.Bound)
 		return checked(double(x.Double()), false)

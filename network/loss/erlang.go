@@ -14,9 +14,9 @@ import (
 //
 //	1/B(0) = 1,  1/B(n) = 1 + n/a 1/B(n-1),
 //
-// in O(n) operations and no memory. It has bounds, Low and High, or is a fraction. Errors are a
-// *[num.InputError], a *[num.TooLargeError] for fractions that would be too long, and the error of
-// the context.
+// in O(n) operations and no memory. The result has bounds, Low and High, or is a fraction. Errors
+// are a *[num.InputError], a *[num.TooLargeError] for fractions that would be too long, and the
+// error of the context.
 func ErlangB(ctx context.Context, n int, load *big.Rat, s FormulaSettings) (num.Value, error) {
 	return formula(
 		n, load, s, func(one arithmetic.Number) (arithmetic.Number, error) { return inverseB(ctx, n, load, one) },
@@ -24,7 +24,7 @@ func ErlangB(ctx context.Context, n int, load *big.Rat, s FormulaSettings) (num.
 	)
 }
 
-// ErlangC returns the probability that an arriving job waits, of n >= 1 servers with a queue: with
+// ErlangC returns the probability that an arriving job waits at n >= 1 servers with a queue: with
 // ρ = a/n < 1,
 //
 //	C = B / (1 - ρ + ρ B).
@@ -50,9 +50,9 @@ func ErlangC(ctx context.Context, n int, load *big.Rat, s FormulaSettings) (num.
 		})
 }
 
-// Engset returns the probability that a job of one of N = sources >= 1 is lost because it finds all
-// of n >= 0 servers busy: a source that has no job generates one at rate λ, and the load is a = λσ
-// > 0,
+// Engset returns the probability that a job from one of N = sources >= 1 is lost because it finds
+// all n >= 0 servers busy. A source without a job generates one at rate λ, and the load is a = λσ >
+// 0,
 //
 //	1/E(0) = 1,  1/E(n) = 1 + n/((N-n) a) 1/E(n-1),
 //
@@ -101,10 +101,10 @@ func inverse(
 	return x, nil
 }
 
-// inverseFloat is inverse in float64 with exponents. Up to terms of second order, the bound is e_j
-// = (1 - 1/x_j) (e_{j-1} + f + u) + u, with f the bound of factor(j): the 1 has no error, and
-// dampens the error of the sum. So the bound stays near u times the number of servers that are
-// seldom idle, however many there are.
+// inverseFloat is inverse in float64 with exponents. Up to terms of second order, the bound is
+// e_j = (1 - 1/x_j) (e_{j-1} + f + u) + u, with f the bound of factor(j): the 1 has no error, and
+// dampens the error of the sum. So the bound stays near u times the number of rarely idle servers,
+// even for large n.
 func inverseFloat(ctx context.Context, n int, factor func(j int) arithmetic.Number) (arithmetic.Number, error) {
 	const u = arithmetic.Roundoff
 	one := arithmetic.Wide{F: 1}

@@ -13,7 +13,7 @@ import (
 	"productform/num"
 )
 
-// The loads at which one arrival in a hundred is lost, as in tables of Erlang's formula.
+// The loads at which one arrival in a hundred is lost match tables of Erlang's formula.
 func TestErlangBOfTables(t *testing.T) {
 	for _, c := range []struct {
 		servers int
@@ -55,7 +55,7 @@ func TestFormulas(t *testing.T) {
 		}
 
 		sources := rapid.IntRange(1, 15).Draw(t, "sources")
-		term, sum := rat(1, 1), rat(1, 1) // of sources-1 others: C(N-1, j) a^j
+		term, sum := rat(1, 1), rat(1, 1) // over sources-1 others: C(N-1, j) a^j
 		for j := 1; j <= n; j++ {
 			term = quo(mul(mul(term, a), rat(int64(sources-j), 1)), rat(int64(j), 1))
 			if j >= sources {
@@ -117,9 +117,9 @@ func enclosed(t oracle.Tester, what string, want *big.Rat, formula func(loss.For
 	}
 }
 
-// A million servers. At load n, B is √(2/(π n)) (1 + O(1/√n)); far above, the n - a(1-B) idle
-// servers are about n/(a-n), so B is close to 1 - n/a; far below, it is the Poisson weight a^n/n!
-// e^-a by Stirling's formula.
+// With a million servers, at load n, B is √(2/(π n)) (1 + O(1/√n)); At far higher loads, the n -
+// a(1-B) idle servers are about n/(a-n), so B is close to 1 - n/a. At far lower loads it is the
+// Poisson weight a^n/n! e^-a by Stirling's formula.
 func TestAMillionServers(t *testing.T) {
 	const n = 1_000_000
 	b := func(load int64) num.Value {

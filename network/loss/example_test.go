@@ -37,7 +37,7 @@ limits:
 	// channels in use: 20.162
 }
 
-// Ten servers without a queue, at a load of five.
+// Ten servers without a queue have a load of five.
 func ExampleErlangB() {
 	b, err := loss.ErlangB(context.Background(), 10, big.NewRat(5, 1), loss.FormulaSettings{Engine: num.Exact})
 	if err != nil {
@@ -47,7 +47,7 @@ func ExampleErlangB() {
 	// Output: 0.018385 = 390625/21247437
 }
 
-// Two classes of jobs with a server each and one in common, all with three tokens.
+// Two classes of jobs have one server each and share a third; each server has three tokens.
 func ExampleSolve_tokens() {
 	m, err := loss.Read(strings.NewReader(`
 servers:

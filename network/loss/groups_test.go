@@ -11,12 +11,12 @@ import (
 	"productform/num"
 )
 
-// A row with a count gives the same numbers as that many rows without one, to the last digit.
+// A row with a count gives the same numbers, to the last digit, as that many rows without a count.
 func TestCountMatchesServersTypedSingly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTokens(t)
 		single := &loss.Model{Classes: append([]loss.Class{}, m.Classes...)}
-		var rows [][]int // of single, by row of m
+		var rows [][]int // rows of single servers, by row of m
 		for s := range m.Servers {
 			server := &m.Servers[s]
 			server.Count = rapid.IntRange(0, 3).Draw(t, "count")
@@ -56,7 +56,7 @@ func TestCountMatchesServersTypedSingly(t *testing.T) {
 	})
 }
 
-// Agents with one token each lose the calls of one class according to Erlang's formula B.
+// Agents with one token each lose calls of a single class according to Erlang's B formula.
 func TestCountOfAgentsMatchesErlangB(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 25).Draw(t, "agents")

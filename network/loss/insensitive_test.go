@@ -11,13 +11,14 @@ import (
 	"productform/num"
 )
 
-// A state of jobs in two phases: of class k, x[2k] in the first and x[2k+1] in the second.
+// phases is a state of jobs with two phases: x[2k] jobs of class k are in the first, x[2k+1] in the
+// second.
 type phases [6]int8
 
 // inPhases returns the chain of a model whose jobs of class k have a first phase and, with
 // probability second[k], a second one of the same mean, which keeps the mean size of the model.
-// Each job is served at rate 1, or jobs share the equal servers, or in a compatibility graph by the
-// rates phi of the numbers of jobs of the classes, which jobs of a class share.
+// Each job is served at rate 1, or jobs share the equal servers, or, in a compatibility graph, the
+// jobs of each class share its rate, which phi gives as a function of the numbers of jobs.
 func inPhases(m *loss.Model, second []*big.Rat, phi func(x []int) []*big.Rat) *oracle.Chain[phases] {
 	return oracle.NewChain(phases{}, func(x phases, move func(phases, *big.Rat)) {
 		state, total, jobs := "", 0, make([]int, len(m.Classes))
@@ -58,7 +59,7 @@ func inPhases(m *loss.Model, second []*big.Rat, phi func(x []int) []*big.Rat) *o
 	})
 }
 
-// balanced returns the rates of balanced fairness, Φ(x-e_k)/Φ(x), by (4) and (7) of [BC17].
+// balanced returns the rates of balanced fairness, Φ(x-e_k)/Φ(x), from (4) and (7) of [BC17].
 func balanced(m *loss.Model) func(x []int) []*big.Rat {
 	known := map[string]*big.Rat{}
 	var balance func(x []int) *big.Rat
@@ -104,8 +105,8 @@ func balanced(m *loss.Model) func(x []int) []*big.Rat {
 	}
 }
 
-// If each job is served on arrival, if jobs share equal servers, and under balanced fairness, sizes
-// matter only by their mean, which may differ by class.
+// If each job is served on arrival, if jobs share equal servers, and under balanced fairness, only
+// the mean sizes matter, which may differ by class.
 func TestInsensitivity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		third := func(label string) *big.Rat { return rat(rapid.Int64Range(0, 3).Draw(t, label), 3) }

@@ -9,8 +9,8 @@ import (
 	"productform/num"
 )
 
-// In systems too large to test in fractions, each float64 number is within its error bound of the
-// enclosure: on trees, on tables and with tokens.
+// In systems too large to test in fractions, each float64 number differs from the enclosure by at
+// most its error bound: on trees, on tables and with tokens.
 func TestLargeWithinBounds(t *testing.T) {
 	nested := linkModel(5, 150, 0)
 	for k := range nested.Classes {

@@ -13,13 +13,13 @@ import (
 	"productform/oiqueue"
 )
 
-// drawLink draws a system in which each job is served as soon as it arrives, with limits that are
-// nested or, at least half of the time, not.
+// drawLink draws a system in which each job is served as soon as it arrives, with limits of which
+// at least half the time some are not nested.
 func drawLink(t *rapid.T) *loss.Model {
 	m := &loss.Model{}
 	least, more := 1, 3
 	if rapid.Bool().Draw(t, "crossing") {
-		least, more = 3, 0 // a table has a factor for each
+		least, more = 3, 0 // for tables, whose factors depend on the limits
 		for k := range 2 {
 			m.Limits = append(m.Limits, loss.Limit{
 				Classes: []int{k, k + 1},
@@ -67,7 +67,7 @@ func limited(m *loss.Model, k int) bool {
 	return m.Room > 0
 }
 
-// enumerate calls visit for all x that fit, with Π_k w_k^x_k/x_k! or C(N_k, x_k) w_k^x_k, of the
+// enumerate calls visit for all x that fit, with Π_k w_k^x_k/x_k! or C(N_k, x_k) w_k^x_k, over the
 // classes that are limited or have sources.
 func enumerate(m *loss.Model, visit func(x []int, weight *big.Rat)) {
 	x := make([]int, len(m.Classes))
@@ -103,8 +103,8 @@ func enumerate(m *loss.Model, visit func(x []int, weight *big.Rat)) {
 	down(0, rat(1, 1))
 }
 
-// Along the tree of nested limits and on tables of others, all measures are sums over the states
-// that fit.
+// Both on the tree of nested limits and on tables for other limits, all measures are sums over the
+// states that fit.
 func TestLimitsAgainstEnumeration(t *testing.T) {
 	methods := map[loss.Method]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -158,8 +158,8 @@ func TestLimitsAgainstEnumeration(t *testing.T) {
 	}
 }
 
-// A class without limits, next to classes with limits, equals one with a limit far above its number
-// of jobs: in the compatibility graph and with waiting.
+// A class without limits, alongside classes with limits, equals a class with a limit far above its
+// number of jobs: in the compatibility graph and with waiting.
 func TestFreeClasses(t *testing.T) {
 	for _, m := range []*loss.Model{
 		{
@@ -189,7 +189,7 @@ func TestFreeClasses(t *testing.T) {
 		r := solve(t, &far, num.Float)
 		want := values(exact)
 		for i, v := range values(r)[:len(want)-2] {
-			if v == nil || i == 6 || i == 14 { // losses of the free classes
+			if v == nil || i == 6 || i == 14 { // the free classes lose no jobs
 				continue
 			}
 			if d := v.Float/want[i].Float - 1; d > 1e-12 || d < -1e-12 {
@@ -199,7 +199,7 @@ func TestFreeClasses(t *testing.T) {
 	}
 }
 
-// Without limits the compatibility graph is the order-independent queue.
+// Without limits the compatibility graph is an order-independent queue.
 func TestNoLimitsMatchesQueue(t *testing.T) {
 	m := &loss.Model{
 		Servers: []loss.Server{{Name: "s", Capacity: rat(1, 1)}, {Name: "t", Capacity: rat(2, 1)}},

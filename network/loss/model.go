@@ -9,11 +9,11 @@ import (
 // in the file. It has one of four kinds of service: Count, Servers, Rank, or none of these, in
 // which case each job is served at rate 1 as soon as it arrives.
 type Model struct {
-	Count int // equal servers of rate 1, each for one job at a time while the others wait; 0 for another service
-	// servers of a compatibility graph: a job is served by all servers of its class, or with tokens
-	// by one of them
+	Count int // equal servers of rate 1, each for one job at a time while the others wait; 0 with another service
+	// servers of a compatibility graph: all servers of its class serve a job, or with tokens one of
+	// them
 	Servers []Server
-	// μ(A) of every non-empty set A of classes, nondecreasing in A; models without one keep the key
+	// μ(A) of every non-empty set A of classes, nondecreasing in A; models without it keep the key
 	// of their simulations
 	Rank    []SetRate `json:",omitempty"`
 	Room    int       // units that fit into the system, waiting and in service; 0 for any number
@@ -26,18 +26,19 @@ type Server struct {
 	Name     string   // not empty, and unique among the servers
 	Capacity *big.Rat // C_s >= 0, > 0 with tokens
 
-	// The jobs that it can have, if each job is for one server; 0 if jobs are served by all their
-	// servers. All servers have some, or none.
+	// The number of jobs that it can have, if each job uses one server; 0 if all servers of a job
+	// serve it. Either all servers have tokens, or none.
 	Tokens int
 
-	Count int `json:",omitempty"` // equal servers of the row, each with these tokens; 0 means 1, more need tokens
+	// equal servers of the row, each with these tokens; 0 means 1, more than one requires tokens
+	Count int `json:",omitempty"`
 }
 
 // Size returns the number of servers of the row.
 func (s *Server) Size() int { return max(s.Count, 1) }
 
 // Expanded returns the model with a row for each server, and the first such row of each row of m.
-// Servers of a row have one name. The model must pass [Model.Check].
+// Servers of a row have the same name. The model must pass [Model.Check].
 func (m *Model) Expanded() (one *Model, first []int) {
 	copied := *m
 	one = &copied
@@ -102,5 +103,5 @@ func (c *Class) work() *big.Rat {
 // hasSets reports whether rates depend on the set of classes present.
 func (m *Model) hasSets() bool { return len(m.Servers) > 0 || len(m.Rank) > 0 }
 
-// hasTokens reports whether jobs are for one server each.
+// hasTokens reports whether each job uses one server.
 func (m *Model) hasTokens() bool { return len(m.Servers) > 0 && m.Servers[0].Tokens > 0 }

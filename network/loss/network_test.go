@@ -12,12 +12,12 @@ import (
 	"productform/num"
 )
 
-// Tokens form a closed network of two stations: the tokens at busy servers, and the free ones,
-// which arrivals serve.
+// Tokens form a closed network of two stations: the tokens at busy servers, and the free tokens,
+// which leave when jobs arrive.
 func TestTokensMatchClosedNetwork(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTokens(t)
-		for s := range m.Servers { // each is used, or its tokens would have nowhere to go
+		for s := range m.Servers { // each is used, since otherwise its tokens could not leave
 			if !slices.ContainsFunc(m.Classes, func(c loss.Class) bool { return slices.Contains(c.Servers, s) }) {
 				m.Classes[0].Servers = append(m.Classes[0].Servers, s)
 			}
@@ -65,8 +65,8 @@ func TestTokensMatchClosedNetwork(t *testing.T) {
 }
 
 // Machines that fail and wait for repairmen are a closed network with think times. Their weights
-// range from 1 to beyond 1e308, to beyond 1e600, and much further: float64 keeps its digits in all
-// ranges.
+// range from 1 to more than 1e308, more than 1e600, and far more: float64 keeps its precision in
+// all ranges.
 func TestMachineRepair(t *testing.T) {
 	for _, machines := range []int{5, 200, 290, 3000} {
 		m := &loss.Model{
@@ -91,7 +91,7 @@ func TestMachineRepair(t *testing.T) {
 			r := solve(t, m, engine)
 			checkNear(t, "jobs", r.MeanJobs, repair.MeanJobs, r.RelativeErrorBound)
 			checkNear(t, "throughput", r.Throughput, repair.Visits[0].Throughput, r.RelativeErrorBound)
-			if machines < 100 { // otherwise below 2^-1022
+			if machines < 100 { // otherwise it is below 2^-1022
 				checkNear(t, "empty", *r.EmptyProbability, repair.ProbEmpty, r.RelativeErrorBound)
 			}
 			if !(r.RelativeErrorBound < 1e-10) {

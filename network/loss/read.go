@@ -12,7 +12,7 @@ import (
 // Read reads a model from a text in JSON, if its first character other than a space is { or [, and
 // otherwise in YAML:
 //
-//	room: 100                              # units that fit in all; any number if left out
+//	room: 100                              # total units that fit; any number if omitted
 //	classes:
 //	  - {name: voice, arrival_rate: 60}
 //	  - {name: video, arrival_rate: 1/2, mean_size: 3, units: 6}
@@ -20,15 +20,15 @@ import (
 //	limits:
 //	  - {classes: [video, office], most: 60}
 //
-// By "servers: 10" jobs wait for ten equal servers. Servers with names are a compatibility graph,
+// With "servers: 10" jobs wait for ten equal servers. Servers with names are a compatibility graph,
 // and each class names its own:
 //
 //	servers: [{name: english, capacity: 2}, {name: both, capacity: 1}]
 //	classes: [{name: en, arrival_rate: 2, servers: [english, both]}]
 //	room: 20
 //
-// With tokens ({name: s, capacity: 1, tokens: 4}) each job is for one of the servers of its class,
-// and a row may have a count of equal servers. In place of servers, "rank" gives the total rate of
+// With tokens ({name: s, capacity: 1, tokens: 4}) each job uses one of the servers of its class,
+// and a row may have a count of equal servers. Instead of servers, "rank" gives the total rate of
 // every set of classes: [{classes: [en], rate: 2}, {classes: [fr], rate: 1}, {classes: [en, fr],
 // rate: 2.5}].
 //
@@ -52,7 +52,7 @@ func read(r io.Reader, format file.Format) (*Model, error) {
 const (
 	maxUnits   = 10_000_000 // servers, units, sources and tokens
 	maxClasses = 1000
-	maxServers = 10_000 // with names
+	maxServers = 10_000 // servers with names
 )
 
 // Schema returns a JSON schema of the files that [Read] reads. It refers to the definitions name,
@@ -63,8 +63,7 @@ func Schema() map[string]any { return modelFile.Schema() }
 // defaults, and examples.
 func Help() string { return modelFile.Help() }
 
-// modelFile describes the file of a model. It is never changed, like the descriptions that it is
-// made of.
+// modelFile describes the file of a model. Neither it nor the descriptions in it are ever modified.
 var modelFile = file.Description[Model]{
 	Want: "an object with classes and room, limits or servers",
 	Fields: []file.Field[Model]{

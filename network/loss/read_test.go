@@ -283,7 +283,7 @@ func TestBadModels(t *testing.T) {
 	}
 }
 
-// Errors that only a model built in Go can have are also rejected.
+// Errors that are possible only in models built in Go are also rejected.
 func TestBadRows(t *testing.T) {
 	good := func() *loss.Model {
 		return &loss.Model{
@@ -326,7 +326,7 @@ func TestBadRows(t *testing.T) {
 	}
 }
 
-// JSON and YAML read the same, and the file in testdata matches its model.
+// JSON and YAML give the same model, and the file in testdata matches its model.
 func TestReadFile(t *testing.T) {
 	m, err := loss.ReadFile("testdata/link.yaml")
 	if err != nil {
@@ -356,7 +356,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// Every text yields either an error or a valid model.
+// Every text gives either an error or a valid model.
 func FuzzRead(f *testing.F) {
 	text, err := os.ReadFile("testdata/link.yaml")
 	if err != nil {

@@ -32,8 +32,8 @@ type FormulaSettings struct {
 }
 
 // A Result holds the stationary measures of a system. Every number is within RelativeErrorBound of
-// the exact value for the model as written; one below 2^-1022, where the spacing of float64 is
-// 2^-1074, is within that much more.
+// the exact value for the model as written; below 2^-1022, where the spacing of float64 is 2^-1074,
+// the error may be larger by that much.
 type Result struct {
 	Engine num.Engine `json:"engine"` // the engine that gave the numbers: Float, Enclose or Exact
 	Method Method     `json:"method"`
@@ -43,13 +43,13 @@ type Result struct {
 	// the nearest.
 	RelativeErrorBound float64 `json:"relative_error_bound"`
 
-	// EmptyProbability is the probability of no jobs in the system. It is nil if a class of Poisson
-	// arrivals shares nothing, whose factor is exp(-w_k).
+	// EmptyProbability is the probability of no jobs in the system. It is nil if a Poisson class
+	// shares nothing, since its factor exp(-w_k) is not a fraction.
 	EmptyProbability *num.Value `json:"empty_probability"`
-	Blocking         *num.Value `json:"blocking"`   // probability that an arriving job is lost; nil if none arrive
-	Throughput       num.Value  `json:"throughput"` // jobs per unit of time that are let in
-	MeanJobs         num.Value  `json:"mean_jobs"`  // in the system
-	MeanDelay        *num.Value `json:"mean_delay"` // for jobs that are let in; nil if there are none
+	Blocking         *num.Value `json:"blocking"`   // probability that an arriving job is lost; nil without arrivals
+	Throughput       num.Value  `json:"throughput"` // admitted jobs per unit of time
+	MeanJobs         num.Value  `json:"mean_jobs"`  // mean number of jobs in the system
+	MeanDelay        *num.Value `json:"mean_delay"` // mean delay of admitted jobs; nil if there are none
 
 	Classes []ClassResult  `json:"classes"` // one for each row of the model's classes
 	Servers []ServerResult `json:"servers"` // by row of the model's servers: the measures of each server of the row
@@ -62,38 +62,38 @@ type Result struct {
 // A ClassResult holds the measures of one class.
 type ClassResult struct {
 	Name    string    `json:"name" title:"class"` // as in the model
-	Offered num.Value `json:"offered"`            // jobs per unit of time that arrive, those that are lost among them
+	Offered num.Value `json:"offered"`            // arriving jobs per unit of time, including lost ones
 
-	// Blocking is the probability that an arriving job is lost, as it sees the system. For a class
-	// without arrivals it is the value for a job that would arrive.
+	// Blocking is the probability that an arriving job is lost, in the state that it finds. For a
+	// class without arrivals it is the value for a hypothetical arrival.
 	Blocking   num.Value  `json:"blocking"`
-	Throughput num.Value  `json:"throughput"` // jobs per unit of time that are let in
-	MeanJobs   *num.Value `json:"mean_jobs"`  // E[X_k]; nil with tokens, where servers do not tell classes apart
-	MeanDelay  *num.Value `json:"mean_delay"` // E[X_k]/Throughput; nil with tokens, and if no jobs are let in
+	Throughput num.Value  `json:"throughput"` // admitted jobs per unit of time
+	MeanJobs   *num.Value `json:"mean_jobs"`  // E[X_k]; nil with tokens, since servers then do not distinguish classes
+	MeanDelay  *num.Value `json:"mean_delay"` // E[X_k]/Throughput; nil with tokens, and if no jobs are admitted
 
 	// The following are nil without Model.Count.
-	WaitProbability *num.Value `json:"wait_probability"` // that a job let in finds all servers busy
-	MeanQueue       *num.Value `json:"mean_queue"`       // jobs that wait for a server, in order of arrival
-	MeanWaiting     *num.Value `json:"mean_waiting"`     // MeanQueue/Throughput; nil if no jobs are let in
+	WaitProbability *num.Value `json:"wait_probability"` // probability that an admitted job finds all servers busy
+	MeanQueue       *num.Value `json:"mean_queue"`       // mean number of jobs that wait for a server, under FCFS
+	MeanWaiting     *num.Value `json:"mean_waiting"`     // MeanQueue/Throughput; nil if no jobs are admitted
 }
 
 // A ServerResult holds the measures of one server.
 type ServerResult struct {
 	Name  string `json:"name" title:"server"` // as in the model
-	Count int    `json:"count,omitempty"`     // that of the row
+	Count int    `json:"count,omitempty"`     // count of the row
 
-	// Utilization is the probability that a job is present that the server can serve or, with
-	// tokens, that it has a job.
+	// Utilization is the probability that there is a job that the server can serve or, with tokens,
+	// that it has a job.
 	Utilization num.Value  `json:"utilization"`
-	MeanJobs    *num.Value `json:"mean_jobs"`  // jobs that have been given to it; nil without tokens
-	Throughput  *num.Value `json:"throughput"` // jobs per unit of time given to it; nil without tokens
+	MeanJobs    *num.Value `json:"mean_jobs"`  // mean number of jobs assigned to it; nil without tokens
+	Throughput  *num.Value `json:"throughput"` // jobs assigned to it per unit of time; nil without tokens
 }
 
 // A LimitResult reports the use of a limit.
 type LimitResult struct {
-	Classes     []string  `json:"classes" title:"limit"` // their names
+	Classes     []string  `json:"classes" title:"limit"` // names of its classes
 	Most        int       `json:"most"`                  // units that fit
-	MeanUnits   num.Value `json:"mean_units"`            // E[Σ b_k X_k] of its classes
+	MeanUnits   num.Value `json:"mean_units"`            // E[Σ b_k X_k] over its classes
 	Utilization num.Value `json:"utilization"`           // MeanUnits / Most
 }
 
@@ -101,7 +101,7 @@ type LimitResult struct {
 // served. It wraps [num.ErrUnstable].
 type UnstableError struct {
 	Classes  []int    // rows of the model's classes
-	Load     *big.Rat // their work per unit of time
+	Load     *big.Rat // their total work per unit of time
 	Capacity *big.Rat // total capacity of the servers that can do it, at most Load
 }
 

@@ -17,9 +17,9 @@ import (
 // with sources and each limit directly below it. Otherwise it works on a table ([Table]), whose
 // number of entries is the product of
 //
-//   - n_L + 1 for each limit of n_L, in units of the greatest common divisor of its jobs,
+//   - n_L + 1 for each limit, in units of the greatest common divisor of its jobs,
 //   - N_k + 1 for each class with N_k sources,
-//   - the number of tokens + 1 for all servers together that the same classes use,
+//   - the total number of tokens + 1 for each set of servers that the same classes use,
 //   - 2 for each class without its own limit, in a compatibility graph or with a rank function,
 //   - the number of equal servers + 1, unless the room gives the number of jobs,
 //
@@ -108,12 +108,12 @@ func numberBytes(one arithmetic.Number) float64 {
 	return number
 }
 
-// maxExactSeconds bounds the time of fractions, by estimate.
+// maxExactSeconds is the maximum estimated time for fractions.
 const maxExactSeconds = 1000
 
 // checkExact rejects fractions that would take too long, given the number of operations and the
 // maximum number of jobs in a state, whose works and counts form the fractions. The constants were
-// measured, and are right within a factor of a few.
+// measured and are accurate to a small factor.
 func (m *Model) checkExact(engine num.Engine, states, operations, jobs float64) error {
 	if engine != num.Exact {
 		return nil
@@ -143,14 +143,15 @@ type measures struct {
 	states float64
 
 	empty *arithmetic.Number
-	// weights over G of the states, seen by arrivals of each class, in which one more job fits, and
-	// does not; with sources Σ (N_k - x_k) π(x)
+	// weights, divided by G, of the states seen by arrivals of each class in which one more job
+	// fits, and in which it does not; with sources Σ (N_k - x_k) π(x)
 	pass, lost []arithmetic.Number
 	jobs       []arithmetic.Number // E[X_k]
-	// with Model.Count: the part of pass in which all servers are busy, and E[jobs that wait]
+	// with Model.Count: the part of pass in which all servers are busy, and E[number of waiting
+	// jobs]
 	wait, queue      []arithmetic.Number
 	busy             []arithmetic.Number // busy probability of each server
-	given, jobsGiven []arithmetic.Number // with tokens: jobs per unit of time, and mean jobs, of each server
+	given, jobsGiven []arithmetic.Number // with tokens: jobs per unit of time, and mean number of jobs, of each server
 }
 
 // unlimited sets the measures of classes that have no limits and share nothing: X_k is Poisson of
@@ -168,7 +169,7 @@ func (x *measures) unlimited(classes []int) {
 			continue
 		}
 		idle := new(big.Rat).Add(ratOf(1), c.work())
-		idle.Inv(idle) // probability that a source is
+		idle.Inv(idle) // probability that a source is idle
 		x.pass[k] = x.one.Rational(idle).Mul(x.one.Integer(c.Sources))
 		x.jobs[k] = x.jobs[k].Mul(x.pass[k])
 		if x.empty != nil {
@@ -229,7 +230,7 @@ func (x *measures) byTree(ctx context.Context, roots []*node, each float64, maxB
 	return nil
 }
 
-// byTable solves a system by a table of its classes.
+// byTable solves a system with a table of its classes.
 func (x *measures) byTable(ctx context.Context, maxBytes float64) error {
 	x.method = Table
 	t, rows, err := x.m.newTable(ctx)
@@ -244,7 +245,8 @@ func (x *measures) byTable(ctx context.Context, maxBytes float64) error {
 		for _, k := range list {
 			x.pass[k], x.lost[k], x.wait[k] = s.pass[j].Quo(s.total), s.lost[j].Quo(s.total), s.wait[j].Quo(s.total)
 			x.jobs[k], x.queue[k] = s.jobs[j].Quo(s.total), s.queue[j].Quo(s.total)
-			// a job of a member has each of its classes with probability proportional to work
+			// a job of a member belongs to each of its classes with probability proportional to
+			// work
 			if work := t.members[j].work; len(list) > 1 && work.Sign() > 0 {
 				part := x.one.Rational(new(big.Rat).Quo(x.m.Classes[k].work(), work))
 				x.jobs[k], x.queue[k] = x.jobs[k].Mul(part), x.queue[k].Mul(part)
@@ -260,7 +262,7 @@ func (x *measures) byTable(ctx context.Context, maxBytes float64) error {
 	return nil
 }
 
-// sweep computes the sums of a table: of float64 in plain numbers if these stay in its range.
+// sweep computes the sums of a table. In float64 it uses plain numbers if these stay in range.
 func (x *measures) sweep(ctx context.Context, t *table, tokens bool, maxBytes float64) (s *scan, err error) {
 	x.states = lattice.Size(t.Limits)
 	longest, empty := 0.0, 0

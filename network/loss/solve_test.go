@@ -13,7 +13,8 @@ import (
 	"productform/num"
 )
 
-// linkModel returns a system with classes of several units on a link, with limits of pairs.
+// linkModel returns a system with classes of several units on a link and limits on pairs of
+// classes.
 func linkModel(classes, room, pairs int) *loss.Model {
 	m := &loss.Model{Room: room}
 	for k := range classes {
@@ -29,7 +30,7 @@ func linkModel(classes, room, pairs int) *loss.Model {
 	return m
 }
 
-// Models that are too large are rejected immediately, with numbers.
+// Models that are too large are rejected immediately, with an error that gives numbers.
 func TestTooLarge(t *testing.T) {
 	wide := &loss.Model{}
 	for k := range 21 {
@@ -77,8 +78,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// Numbers beyond float64 give an error there and enclosures on request; a number close to 0 is
-// enclosed.
+// Numbers beyond the range of float64 are an error with float64 and are enclosed on request; a
+// number close to 0 is enclosed.
 func TestRange(t *testing.T) {
 	huge := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 1100))
 	m := &loss.Model{Room: 2, Classes: []loss.Class{{Name: "a", ArrivalRate: huge}}}
@@ -99,8 +100,8 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// A class without arrivals is blocked as its arrivals would be, and has no delay; without any
-// arrivals, the total over all arrivals is unknown.
+// A class without arrivals has the blocking of hypothetical arrivals and no delay; without any
+// arrivals, the total blocking is unknown.
 func TestNoArrivals(t *testing.T) {
 	for _, count := range []int{0, 1} {
 		m := &loss.Model{Count: count, Room: 1, Classes: []loss.Class{
@@ -122,7 +123,7 @@ func TestNoArrivals(t *testing.T) {
 	}
 }
 
-// Scaled by any positive number, rates and capacities give the same probabilities.
+// Scaling rates and capacities by any positive number does not change the probabilities.
 func TestTimeUnit(t *testing.T) {
 	m, scaled := drawn(rat(1, 1)), drawn(rat(7, 3))
 	a, b := solve(t, m, num.Exact), solve(t, scaled, num.Exact)
@@ -147,7 +148,7 @@ func drawn(unit *big.Rat) *loss.Model {
 	return m
 }
 
-// Computations of seconds to days return promptly after their context is cancelled.
+// Computations that take from seconds to days return promptly after cancellation.
 func TestContextEnds(t *testing.T) {
 	graph, tokens := &loss.Model{Room: 20}, &loss.Model{}
 	for k := range 16 {

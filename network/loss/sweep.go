@@ -16,15 +16,15 @@ type number[T any] interface {
 	IsZero() bool
 }
 
-// A sweep goes through a table in an arithmetic.
+// A sweep processes a table in one arithmetic.
 type sweep[T number[T]] struct {
 	*table
 	ctx     context.Context
 	integer func(int) T
 	zero    T
-	flows   [][]T // flow of each member: its work, and that times its units on each axis
-	growth  [][]T // with tokens
-	drains  []T   // of sets
+	flows   [][]T // flow of each member: its work, also multiplied by its units on each axis
+	growth  [][]T // growth of each member, with tokens
+	drains  []T   // drain of each set
 	full    T     // μ minus the work of the free members if all servers are busy
 	looks   int
 
@@ -61,7 +61,7 @@ func newSweep[T number[T]](
 	return e
 }
 
-// look returns the error of the context, checked once in a while.
+// look returns the error of the context, which it checks periodically.
 func (e *sweep[T]) look() error {
 	if e.looks++; e.looks%64 != 0 {
 		return nil
@@ -70,7 +70,8 @@ func (e *sweep[T]) look() error {
 }
 
 // rate returns the difference by which the flow into the entry is divided, and 1 + the axis by
-// whose units the flow is counted, 0 if by jobs. ok is false for an entry that cannot be reached.
+// whose units the flow is counted, or 0 if by jobs. ok is false for an entry that cannot be
+// reached.
 func (e *sweep[T]) rate(w *walk) (d T, by int, ok bool) {
 	switch {
 	case e.nodes != nil:
@@ -91,9 +92,9 @@ func (e *sweep[T]) rate(w *walk) (d T, by int, ok bool) {
 	return e.zero, 0, false
 }
 
-// flow returns the factor of W at the entries before in the flow into this one by jobs of member k:
-// w_k, times the units on the axis by which flow is counted, times the sources that were idle; or
-// the growth.
+// flow returns the factor of W at the preceding entries in the flow into this entry by jobs of
+// member k: w_k, times the units on the axis by which flow is counted, times the number of sources
+// that were idle; or, with tokens, the growth.
 func (e *sweep[T]) flow(w *walk, k, by int) T {
 	if e.growth[k] != nil {
 		return e.growth[k][w.digit[e.members[k].own]]
@@ -135,13 +136,12 @@ func (e *sweep[T]) up(first T) error {
 	return nil
 }
 
-// down returns E[X_k] G of each member, and of those E[jobs that wait] G: with V the adjoint of W,
+// down returns E[X_k] G and E[waiting jobs] G of each member: with V the adjoint of W,
 //
 //	V(s) = 1 + Σ_k Σ_{s'≠s} f_k(s') V(s')/d(s') over the entries s' to which a job of k leads from s,
 //	E[X_k] G = w_k ∂G/∂w_k = Σ_s V(s)/d(s) f_k(s) Σ W(before) over all entries before, s itself included if k is free.
 //
-// Each term counts a job that arrived last, in order of arrival; it waits if all servers are busy
-// before.
+// Each term counts a job that arrived last under FCFS; it waits if all servers were busy before.
 func (e *sweep[T]) down() (jobs, queue []T, err error) {
 	all, waiting := make([]accumulator[T], len(e.members)), make([]accumulator[T], len(e.members))
 	v := make([]T, e.States)
@@ -182,17 +182,17 @@ func (e *sweep[T]) down() (jobs, queue []T, err error) {
 	return values(all, e.zero), values(waiting, e.zero), nil
 }
 
-// Sums over the entries, all times G.
+// Sums over the entries, all multiplied by G.
 type sums[T any] struct {
 	total T // G
-	// for each member: weight of the states seen by arrivals in which one more fits, does not, fits
-	// and waits
+	// for each member: weight of the states seen by arrivals in which one more job fits, does not
+	// fit, fits and waits
 	pass, lost, wait []T
-	serves, rests    []T   // for each node: weight of the states with a member to serve, or with none
-	marginal         [][]T // with tokens: for each member, that n are free, n = 0, 1, ...
+	serves, rests    []T   // for each node: weight of the states with a member to serve, and without
+	marginal         [][]T // with tokens: for each member, weight of the states with n free tokens, n = 0, 1, ...
 }
 
-// addViews sums the states as arrivals and nodes see them.
+// addViews sums the states as seen by arrivals and nodes.
 func (e *sweep[T]) addViews(tokens bool) (*sums[T], error) {
 	n := len(e.members)
 	pass, lost, wait := make([]accumulator[T], n), make([]accumulator[T], n), make([]accumulator[T], n)
@@ -262,7 +262,7 @@ func (e *sweep[T]) addViews(tokens bool) (*sums[T], error) {
 	return s, nil
 }
 
-// An accumulator adds numbers by halves, so each is part of few additions.
+// An accumulator adds numbers by halves, so each takes part in few additions.
 type accumulator[T number[T]] struct {
 	parts []T // parts[i] is the sum of 2^i numbers if bit i of n is set
 	n     uint

@@ -8,16 +8,16 @@ import (
 )
 
 // A table is the set of entries over which the recursion runs: mixed-radix numbers with a digit for
-// each axis. It holds everything that is known before an engine is chosen.
+// each axis. It contains everything that does not depend on the engine.
 type table struct {
 	lattice.Box        // box of the digits
-	soft        []bool // whether an axis counts jobs up to its limit and stays there; the others are limits
+	soft        []bool // by axis: whether it counts jobs up to its limit and stays there; all others are limits
 	members     []member
 
-	servers int    // of Model.Count; 0 without
-	jobs    int    // axis that counts all jobs, -1 without: up to servers if it is soft
-	nodes   []uint // sets of members that each node serves; nil unless rates are of sets
-	// μ(A) less the work of the free members of A, at the bit mask of A; nil unless rates are of
+	servers int    // Model.Count; 0 without
+	jobs    int    // axis that counts all jobs, -1 if there is none: up to servers if it is soft
+	nodes   []uint // sets of members that each node serves; nil unless rates depend on sets
+	// μ(A) less the work of the free members of A, at the bit mask of A; nil unless rates depend on
 	// sets
 	drain []*big.Rat
 	free  *big.Rat // work of all free members
@@ -27,17 +27,17 @@ type table struct {
 type member struct {
 	work    *big.Rat
 	sources int                 // 0 for Poisson arrivals
-	growth  []arithmetic.Number // with tokens: factor of the n-th one that is free, in place of work
-	hard    []step              // axes that one more job moves up
-	soft    int                 // soft axis that it moves up, or -1
-	own     int                 // hard axis of its jobs alone, of one unit each, or -1
+	growth  []arithmetic.Number // with tokens: factor of the n-th free one, instead of work
+	hard    []step              // axes on which one more job moves up
+	soft    int                 // soft axis on which it moves up, or -1
+	own     int                 // hard axis for its jobs alone, of one unit each, or -1
 	shift   int                 // Σ units stride over its hard axes: 0 if it is free
-	drops   int                 // stride of its soft axis, 0 without
+	drops   int                 // stride of its soft axis, 0 if it has none
 }
 
 type step struct{ axis, units int }
 
-// A walk goes through the entries in the order of their numbers.
+// A walk visits the entries in the order of their numbers.
 type walk struct {
 	*table
 	at    int
@@ -52,7 +52,7 @@ func (w *walk) next() bool {
 	return w.Next(w.digit) >= 0
 }
 
-// back moves to the entry before, from entry 0 to the last, and reports whether that is not 0.
+// back moves to the previous entry, from entry 0 to the last, and reports whether that is not 0.
 func (w *walk) back() bool {
 	if w.at == 0 {
 		w.at = w.States
@@ -62,8 +62,8 @@ func (w *walk) back() bool {
 	return w.at > 0
 }
 
-// predecessors returns the entries from which a job of member k leads to this one, or -1. On its
-// soft axis, low is one below. In high that axis is already at its top, so high is this entry
+// predecessors returns the entries from which a job of member k leads to this one, or -1. In low
+// its soft axis is one lower. In high that axis is already at its maximum, so high is this entry
 // itself if the member is free.
 func (w *walk) predecessors(k int) (low, high int) {
 	m := &w.members[k]
@@ -85,7 +85,7 @@ func (w *walk) predecessors(k int) (low, high int) {
 	return at - m.drops, -1
 }
 
-// fits reports whether one more job of member k keeps all limits.
+// fits reports whether one more job of member k is within all limits.
 func (w *walk) fits(k int) bool {
 	for _, h := range w.members[k].hard {
 		if w.digit[h.axis]+h.units > w.Limits[h.axis] {
@@ -106,12 +106,12 @@ func (w *walk) present() (set uint) {
 	return set
 }
 
-// idle returns the sources of member k that have no job. Their axis ends at their number, or before
-// at a limit.
+// idle returns the number of sources of member k without a job. Their axis ends at their number, or
+// earlier at a limit.
 func (w *walk) idle(k int) int { return w.members[k].sources - w.digit[w.members[k].own] }
 
-// jobsBefore returns the digit of the axis that counts jobs before the last one came, which stayed
-// at its top if high.
+// jobsBefore returns the digit, before the last arrival, of the axis that counts jobs; if high, it
+// was already at its maximum.
 func (w *walk) jobsBefore(high bool) int {
 	n := w.digit[w.jobs]
 	if high {

@@ -12,13 +12,13 @@ import (
 )
 
 // A pool is a set of servers that the same classes with arrivals use. Arrivals treat its free
-// tokens equally, and their order is labelled by servers in any way: with e_s(z) = Σ_{j<=l_s} (μ_s
-// z)^j/j!, n free tokens of the pool have the weight
+// tokens equally, so the tokens can belong to the servers in any order: with e_s(z) = Σ_{j<=l_s}
+// (μ_s z)^j/j!, n free tokens of the pool have the weight
 //
 //	Σ_{y: Σ y_s = n} n!/Π y_s! Π μ_s^y_s = n! p_n,  Σ p_n z^n = Π_s e_s(z),
 //
-// so that the n-th one comes with the factor n p_n/p_{n-1}; y_s of them are of server s with
-// probability (μ_s^y_s/y_s!) p'_{n-y_s}/p_n, p' that of the others.
+// so the n-th free token has the factor n p_n/p_{n-1}; y_s of them belong to server s with
+// probability (μ_s^y_s/y_s!) p'_{n-y_s}/p_n, where p' is p of the other servers.
 type pool struct {
 	servers []int // rows of the model's servers
 	tokens  int
@@ -144,7 +144,7 @@ func (x *measures) byTokens(ctx context.Context, maxBytes float64) error {
 		x.busy, x.given, x.jobsGiven = append(x.busy, zero), append(x.given, zero), append(x.jobsGiven, zero)
 	}
 	for p, pool := range pools {
-		first := map[string]int{} // of equal servers
+		first := map[string]int{} // index of the first of equal servers
 		for i, row := range pool.servers {
 			key := x.m.Servers[row].Capacity.RatString() + "," + strconv.Itoa(x.m.Servers[row].Tokens)
 			if like, ok := first[key]; ok {
@@ -174,7 +174,8 @@ func (x *measures) server(row int, marginal, poly, others []arithmetic.Number, t
 	own := x.exponential(row)
 	var busy, jobs accumulator[arithmetic.Number]
 	for n, weight := range marginal {
-		for j := max(0, n-len(others)+1); j < min(len(own)-1, n+1); j++ { // j of them are its own, of l_s = len(own)-1
+		// j of them are its own, of l_s = len(own)-1 in total
+		for j := max(0, n-len(others)+1); j < min(len(own)-1, n+1); j++ {
 			q := weight.Mul(own[j]).Mul(others[n-j]).Quo(poly[n])
 			busy.add(q)
 			jobs.add(q.Mul(x.one.Integer(len(own) - 1 - j)))

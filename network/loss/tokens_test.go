@@ -42,9 +42,9 @@ func drawTokens(t *rapid.T) *loss.Model {
 	return m
 }
 
-// tokens returns the chain of a system with tokens: the free ones in the order of their release,
-// and for each server the jobs in each of two phases, which share it. A job starts in the first
-// phase, and has a second one with probability second.
+// tokens returns the chain of a system with tokens. A state has the free tokens in the order of
+// their release, and for each server the jobs in each of two phases, which share it. A job starts
+// in the first phase and has a second phase with probability second.
 func tokens(m *loss.Model, second *big.Rat) *oracle.Chain[string] {
 	n := len(m.Servers)
 	start := ""
@@ -53,11 +53,11 @@ func tokens(m *loss.Model, second *big.Rat) *oracle.Chain[string] {
 		if slices.ContainsFunc(m.Classes, func(c loss.Class) bool { return slices.Contains(c.Servers, s) }) {
 			start += all
 		} else {
-			start = all + start // they are never taken
+			start = all + start // never taken
 		}
 	}
 	start += strings.Repeat("\x00", 2*n)
-	// the phases are exponential of one mean f: σ = f (1 + second)
+	// the phases are exponential with the same mean f: σ = f (1 + second)
 	phase := new(big.Rat).Quo(num.OrOne(m.Classes[0].MeanSize), addUp(rat(1, 1), second))
 	return oracle.NewChain(start, func(state string, move func(string, *big.Rat)) {
 		free, jobs := state[:len(state)-2*n], state[len(state)-2*n:]
@@ -89,8 +89,8 @@ func tokens(m *loss.Model, second *big.Rat) *oracle.Chain[string] {
 	})
 }
 
-// Blocking, jobs and use of servers with tokens match the chain, also if jobs that share a server
-// have two phases: only the mean size matters.
+// Blocking, jobs and utilization of servers with tokens match the chain, even if jobs that share a
+// server have two phases: only the mean size matters.
 func TestTokensAgainstChains(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTokens(t)
@@ -138,8 +138,8 @@ func TestTokensAgainstChains(t *testing.T) {
 	})
 }
 
-// A server that only classes without arrivals can use stays idle, and such a class would never be
-// lost.
+// A server that only classes without arrivals can use stays idle, and jobs of such a class would
+// never be lost.
 func TestTokensWithoutArrivals(t *testing.T) {
 	m := &loss.Model{
 		Servers: []loss.Server{
@@ -152,7 +152,7 @@ func TestTokensWithoutArrivals(t *testing.T) {
 		},
 	}
 	r := solve(t, m, num.Exact)
-	equal(t, "a", r.Classes[0].Blocking, rat(1, 3)) // M/M/1/2 of load 1
+	equal(t, "a", r.Classes[0].Blocking, rat(1, 3)) // M/M/1/2 at load 1
 	equal(t, "never", r.Classes[1].Blocking, new(big.Rat))
 	equal(t, "nor", r.Classes[2].Blocking, rat(1, 3))
 	equal(t, "used", *r.Servers[0].MeanJobs, rat(1, 1))
@@ -160,9 +160,9 @@ func TestTokensWithoutArrivals(t *testing.T) {
 	equal(t, "idle", r.Servers[1].Utilization, new(big.Rat))
 }
 
-// Fifty servers of two kinds form two pools. With equal servers for all classes, the jobs in the
-// system are a birth and death process with the rates of the busy servers. With one class, tokens
-// rotate in the order of their release; with one token per server, it is Erlang's loss system.
+// Fifty servers of two kinds form two pools. If all classes use equal servers, the number of jobs
+// is a birth-death process with the rates of the busy servers. With one class, tokens rotate in the
+// order of their release; with one token per server, this is Erlang's loss system.
 func TestPoolsOfTokens(t *testing.T) {
 	m := &loss.Model{Classes: []loss.Class{{Name: "a", ArrivalRate: rat(40, 1)}, {Name: "b", ArrivalRate: rat(3, 1)}}}
 	for s := range 50 {

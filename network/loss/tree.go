@@ -16,12 +16,13 @@ import (
 type node struct {
 	most             int   // units that fit
 	poisson, sources []int // rows of the model's classes
-	units            []int // units of each class of the model, in the units of the tree
+	units            []int // units of each class of the model, counted in units of the tree
 	children         []*node
 	rows             []int // rows of all classes below
 }
 
-// forest returns the trees of the limits. ok is false unless any two limits are nested or disjoint.
+// forest returns the trees of the limits. ok is false unless all limits are pairwise nested or
+// disjoint.
 func (m *Model) forest() (roots []*node, ok bool) {
 	bounds := m.bounds()
 	slices.SortStableFunc(bounds, func(a, b bound) int { return cmp.Compare(len(a.classes), len(b.classes)) })
@@ -69,7 +70,7 @@ func contains(set, subset []int) bool {
 	return !slices.ContainsFunc(subset, func(k int) bool { return !slices.Contains(set, k) })
 }
 
-// divide counts the units of a tree in their greatest common divisor.
+// divide divides the units of a tree by their greatest common divisor.
 func (v *node) divide(m *Model) {
 	g := 0
 	for _, k := range v.rows {
@@ -90,7 +91,7 @@ func (v *node) walk(do func(*node)) {
 	}
 }
 
-// cost returns the entries of all arrays of a tree, and the operations that fill them.
+// cost returns the number of entries of all arrays of a tree, and of the operations that fill them.
 func (v *node) cost() (states, operations float64) {
 	v.walk(func(w *node) {
 		n, parts := float64(w.most+1), float64(len(w.children)+len(w.sources))
@@ -108,7 +109,7 @@ func (v *node) cost() (states, operations float64) {
 }
 
 // A view holds the states that a class sees on the way up from a limit: at j units, the weights of
-// the completions in which one more job fits, and does not.
+// the completions in which one more job fits and does not fit.
 type view struct{ pass, lost []arithmetic.Number }
 
 // A forestRun evaluates trees in the arithmetic of an engine.
@@ -117,10 +118,11 @@ type forestRun struct {
 	m    *Model
 	one  arithmetic.Number
 	law  map[*node][]arithmetic.Number   // weights of j units in use below a limit
-	part map[*node][][]arithmetic.Number // its factors: the Poisson classes, then sources, then children
+	part map[*node][][]arithmetic.Number // factors of the weights: the Poisson classes, then sources, then children
 
-	total      arithmetic.Number   // total of the current tree
-	pass, lost []arithmetic.Number // for each class, over total: the states seen by arrivals, times N_k of sources
+	total arithmetic.Number // total of the current tree
+	// for each class, divided by total: the states seen by arrivals, times N_k for sources
+	pass, lost []arithmetic.Number
 }
 
 // solveTree sets pass and lost of the classes of a tree and returns its G.
@@ -197,7 +199,7 @@ func (f *forestRun) add(n int, term func(j int) arithmetic.Number) (arithmetic.N
 	return sum.value(f.one.Zero()), nil
 }
 
-// up returns the weights of a limit, including everything below it.
+// up returns the weights of a limit and everything below it.
 func (f *forestRun) up(v *node) ([]arithmetic.Number, error) {
 	poisson, err := f.poisson(v)
 	if err != nil {
@@ -255,7 +257,7 @@ func (f *forestRun) poisson(v *node) ([]arithmetic.Number, error) {
 }
 
 // poissonWide is poisson in float64 with exponents. With K classes a step takes K + 1 roundings,
-// and less than one for terms left out of sums, in addition to the error e of b_k w_k; W(j) takes
+// and less than one for terms omitted from sums, in addition to the error e of b_k w_k; W(j) takes
 // at most n = j/min b_k steps, and (1+x)^n - 1 <= r (1 + r) for r = n x <= 1.
 func (f *forestRun) poissonWide(flow []arithmetic.Number, units []int, most int) ([]arithmetic.Number, error) {
 	worst := 0.0
@@ -295,8 +297,8 @@ func (f *forestRun) binomial(k, n, b, most int) []arithmetic.Number {
 	return a
 }
 
-// down passes whole, the weight of the completions of j units below a limit, and the views from
-// there, to the classes below.
+// down passes whole, which holds the weights of the completions of j units below a limit, and the
+// views from there to the classes below.
 func (f *forestRun) down(v *node, whole []arithmetic.Number, views map[int]view) error {
 	parts := f.part[v]
 	after := make([][]arithmetic.Number, len(parts)+1) // products of the parts with index t and above
@@ -328,7 +330,8 @@ func (f *forestRun) down(v *node, whole []arithmetic.Number, views map[int]view)
 	return nil
 }
 
-// source computes the states that the sources of a class see: the system with one fewer source.
+// source computes the states that the sources of a class see, which are those of the system with
+// one fewer source.
 func (f *forestRun) source(v *node, k int, rest []arithmetic.Number, views map[int]view) error {
 	n, b := f.m.Classes[k].Sources, v.units[k]
 	law := f.binomial(k, n-1, b, v.most)
@@ -379,7 +382,7 @@ func (f *forestRun) child(c *node, rest, whole []arithmetic.Number, views map[in
 	return f.down(c, below, seen)
 }
 
-// setBlocking sets the blocking of class k, from weights of j units and the view there.
+// setBlocking sets the blocking of class k from the weights of j units and the view at its limit.
 func (f *forestRun) setBlocking(k int, law []arithmetic.Number, at view) (err error) {
 	if f.pass[k], err = f.add(len(law), func(j int) arithmetic.Number { return law[j].Mul(at.pass[j]) }); err != nil {
 		return err

@@ -73,8 +73,8 @@ func (m *Model) predecessors() []uint {
 }
 
 // counts solves a closed queue by the recursion over numbers of jobs. Let Ψ(x) be the total weight
-// of the completions of x, with Ψ(ℓ) = 1. A job of class i that is last in x is served at the rate
-// μ(A(x)) - μ(A(x-e_i)), so jobs of class i complete at the rate
+// of the completions of x, with Ψ(ℓ) = 1. A job of class i that is last in x is served at rate
+// μ(A(x)) - μ(A(x-e_i)), so jobs of class i complete at rate
 //
 //	1/G Σ_x Φ(x-e_i) (μ(A(x)) - μ(A(x-e_i)))/μ(A(x)) Ψ(x).
 func (q *queue) counts(s Settings) error {
@@ -83,13 +83,13 @@ func (q *queue) counts(s Settings) error {
 	for i, c := range q.Classes {
 		limits[i] = c.Population
 	}
-	if err := q.size(lattice.Size(limits), 2, s); err != nil {
+	if err := q.checkSize(lattice.Size(limits), 2, s); err != nil {
 		return err
 	}
 	box, before := lattice.NewBox(limits), q.predecessors()
 	rate, gain := q.rates()
 	zero := q.one.Zero()
-	last := func(x []int) (set uint) { // classes of which no job is missing in front of the last
+	last := func(x []int) (set uint) { // classes whose jobs in front of the last one are complete
 		full := uint(0)
 		for i, n := range x {
 			if n == limits[i] {
@@ -120,7 +120,9 @@ func (q *queue) counts(s Settings) error {
 		// 0 if class i may not be last: then no order lacks only its last job
 		leave[i], end[i] = phi[root-box.Stride[i]], zero
 		if !slices.ContainsFunc(before, func(set uint) bool { return set>>i&1 == 1 }) {
-			q.leaving[i] = limits[i] // the oldest job completes on its own server, and no job behind it is joined to it
+			// the oldest job completes on its own server, and no job behind it belongs to a joined
+			// class
+			q.leaving[i] = limits[i]
 		}
 	}
 	for at := root; at > 0; at-- {
@@ -158,13 +160,13 @@ func (q *queue) rates() (rate []arithmetic.Number, gain func(a uint, i int) arit
 // reach returns all orders that the start can reach, each as the bytes of its classes, and how many
 // jobs of each class ever leave.
 //
-// Each order is first found on some path from the start, which gives every job its position there.
-// If another transition leads to that order with job a in the position of job b, then a can do
-// whatever b can. The reverse also holds, since no state is transient even if every job is a
-// separate class. Such pairs split the jobs into sets. A job leaves, and does so repeatedly, if and
-// only if some transition lets a job of its set leave.
+// Each order is first found on some path from the start, which determines the position of every job
+// there. If another transition leads to that order with job a in the position of job b, then a can
+// do everything that b can. The reverse also holds, since no state is transient even if every job
+// is a separate class. Such pairs split the jobs into sets. A job leaves, and does so repeatedly,
+// if and only if some transition lets a job of its set leave.
 func (m *Model) reach(ctx context.Context, s Settings) (list []string, leaving []int, err error) {
-	const bytesEach = 256 // for an order in the lists and in the map, without its jobs
+	const bytesEach = 256 // for an order in the list and the map, not counting its jobs
 	limit := s.MaxBytes
 	joined := m.joined()
 	start := m.start()
@@ -172,7 +174,8 @@ func (m *Model) reach(ctx context.Context, s Settings) (list []string, leaving [
 	leaves := make([]bool, len(start))
 	known := map[string]int{text(start): 0}
 	list = []string{text(start)}
-	places := [][]int32{make([]int32, len(start))} // in each order, the jobs by position, named by their first ones
+	// the jobs of each order by position, identified by their positions at the start
+	places := [][]int32{make([]int32, len(start))}
 	for p := range start {
 		places[0][p] = int32(p)
 	}
@@ -210,9 +213,9 @@ func (m *Model) reach(ctx context.Context, s Settings) (list []string, leaving [
 	return list, countLeaving(jobs, start, leaves, len(m.Classes)), nil
 }
 
-// countLeaving returns how many jobs of each class are in a set with a job that leaves.
+// countLeaving returns the number of jobs of each class whose set contains a job that leaves.
 func countLeaving(jobs ranktable.Sets, start []int, leaves []bool, classes int) []int {
-	some := make([]bool, len(start)) // by root
+	some := make([]bool, len(start)) // by root: whether some job of the set leaves
 	for job, does := range leaves {
 		if does {
 			some[jobs.Root(job)] = true
@@ -243,10 +246,10 @@ func classes(order string) []int {
 	return c
 }
 
-// orders solves a closed queue by adding up its orders.
+// orders solves a closed queue by a sum over its orders.
 func (q *queue) orders(list []string, s Settings) error {
 	q.r.Method = Orders
-	if err := q.size(float64(len(list)), 1, s); err != nil {
+	if err := q.checkSize(float64(len(list)), 1, s); err != nil {
 		return err
 	}
 	n := len(q.Classes)

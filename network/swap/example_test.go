@@ -32,8 +32,8 @@ swaps: [[a, b]]
 	// b: 2.000 leave a second, 1.000 end
 }
 
-// Two classes that swap, with one server each and one in common: delays are those of FCFS, but in
-// the state a, b, a the job that leaves is never the first.
+// Two classes that swap have one server each and share a third: delays are those of FCFS, but in
+// the state a, b, a the first job never leaves.
 func ExampleDepartures() {
 	m, err := swap.Read(strings.NewReader(`
 servers: [{name: left, capacity: 1}, {name: both, capacity: 1}, {name: right, capacity: 2}]

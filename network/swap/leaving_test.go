@@ -15,7 +15,7 @@ import (
 
 // follow calls move for each transition from an order of jobs, named by their positions at the
 // start: a job that completes takes the place of the first job behind it of a joined class, which
-// moves on in the same way.
+// moves in the same way.
 func follow(m *swap.Model, start []int, s string, move func(to string, leaves rune, rate *big.Rat)) {
 	classes := make([]int, len(s))
 	for p, job := range jobs(s) {
@@ -61,8 +61,8 @@ func leavers(m *swap.Model, start []int) map[rune]bool {
 	return leave
 }
 
-// delayOf returns the mean time between two departures of one job, by the chain of the classes and
-// that job.
+// delayOf returns the mean time between two departures of one job, from the Markov chain of the
+// classes and that job.
 func delayOf(m *swap.Model, start []int, job rune) *big.Rat {
 	classOf := func(c int) rune { return rune('A' + start[c]) }
 	state := func(s string) string { // the followed job by its name, the others by their classes
@@ -92,7 +92,8 @@ func delayOf(m *swap.Model, start []int, job rune) *big.Rat {
 	return new(big.Rat).Inv(chain.Mean(func(s string) *big.Rat { return departs[s] }))
 }
 
-// drawPopulations draws a closed queue of up to seven jobs, more of a class than drawModel draws.
+// drawPopulations draws a closed queue of up to seven jobs, with more jobs per class than drawModel
+// draws.
 func drawPopulations(t *rapid.T, own bool) (m *swap.Model, start []int) {
 	m = drawModel(t, true, own)
 	for i := range m.Classes {
@@ -128,7 +129,7 @@ func TestDelayCountsJobsThatLeave(t *testing.T) {
 			}
 		}
 		if len(start) > 4 {
-			return // fractions of more states take long
+			return // fractions take long for more states
 		}
 		followed++
 		rates, times := make([]*big.Rat, len(m.Classes)), make([]*big.Rat, len(m.Classes))

@@ -14,10 +14,10 @@ import (
 type Model struct {
 	Servers  []Server
 	Classes  []Class
-	Swaps    [][2]int // rows of classes that are joined; a class may be joined to itself
-	MeanSize *big.Rat // σ > 0, of exponential sizes; nil means 1
-	// closed: the classes of all jobs at the start, the oldest first; nil means those of the first
-	// class, then those of the second, and so on
+	Swaps    [][2]int // rows of joined classes; a class may be joined to itself
+	MeanSize *big.Rat // σ > 0, mean of exponential sizes; nil means 1
+	// closed: the classes of all jobs at the start, oldest first; nil means all jobs of the first
+	// class, then all jobs of the second, and so on
 	Start []int
 }
 
@@ -45,14 +45,14 @@ func (m *Model) IsClosed() bool {
 //
 //   - there are 1 to 10,000 servers, and 1 to 20 classes, with unique names among their kind;
 //   - C_s >= 0, λ_i >= 0, σ > 0, with numerators and denominators of at most 16,384 bits;
-//   - all classes have arrival rates and none a population, or all a population from 1 to 1,000,000
-//     and none an arrival rate;
+//   - either all classes have arrival rates and none has a population, or all have a population
+//     from 1 to 1,000,000 and none has an arrival rate;
 //   - each class has servers, none twice, at least one of them of positive capacity;
-//   - swaps name classes, no pair twice;
+//   - swaps are pairs of classes, none twice;
 //   - only a closed queue has a start, which has every job of each class.
 func (m *Model) Check() error { return modelFile.CheckAll(m) }
 
-// checkConditions rejects fields that are each in range but do not fit together.
+// checkConditions rejects fields that are each in range but contradict each other.
 func (m *Model) checkConditions() error {
 	if n := len(m.Classes); n > maxClasses {
 		return &num.TooLargeError{States: float64(uint64(1) << min(n, 63)),

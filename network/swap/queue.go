@@ -6,7 +6,7 @@ import (
 	"productform/internal/input"
 )
 
-// Complete returns the state after the job in position p of the state c completes: the state
+// Complete returns the state after the job in position p of the state c completes: the new state
 // without the job that leaves, and the class of that job. It takes O(n) operations. It returns a
 // *[num.InputError] for a position or class out of range, and the errors of [Model.Check].
 func Complete(m *Model, c []int, p int) (rest []int, leaves int, err error) {
@@ -20,7 +20,7 @@ func Complete(m *Model, c []int, p int) (rest []int, leaves int, err error) {
 	return rest, leaves, nil
 }
 
-// complete is Complete for the sets of joined classes.
+// complete implements Complete, given the sets of joined classes.
 func complete(joined []uint, c []int, p int) (rest []int, leaves int) {
 	next := pass(joined, c, p)
 	for at, from := range next {
@@ -31,7 +31,7 @@ func complete(joined []uint, c []int, p int) (rest []int, leaves int) {
 }
 
 // pass returns the old positions of the jobs of the state c in their new order after the job in
-// position p completes. The last one leaves.
+// position p completes. The last job leaves.
 func pass(joined []uint, c []int, p int) []int {
 	next := make([]int, 0, len(c))
 	for at := range p {

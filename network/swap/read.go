@@ -18,7 +18,7 @@ import (
 //	swaps: [[a, b], [b, b]]
 //	mean_size: 1
 //
-// In a closed queue classes have a population in place of the arrival rate, and "start: [a, b, b]"
+// In a closed queue, classes have a population instead of an arrival rate, and "start: [a, b, b]"
 // names the classes of the jobs at the start, the oldest first.
 //
 // The error is a *[num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the
@@ -52,8 +52,7 @@ func Schema() map[string]any { return modelFile.Schema() }
 // defaults, and examples.
 func Help() string { return modelFile.Help() }
 
-// modelFile describes the file of a model. It is never changed, like the descriptions that it is
-// made of.
+// modelFile describes the file of a model. Neither it nor the descriptions in it are ever modified.
 var modelFile = file.Description[Model]{
 	Want: "an object with servers, classes and swaps",
 	Fields: []file.Field[Model]{

@@ -179,7 +179,7 @@ func TestBadModels(t *testing.T) {
 	}
 }
 
-// Errors that only a model built in Go can have are also rejected.
+// Errors that are possible only in models built in Go are also rejected.
 func TestBadRows(t *testing.T) {
 	good := func() *swap.Model {
 		m, err := swap.ReadFile("testdata/queue.yaml")
@@ -231,7 +231,7 @@ func TestBadRows(t *testing.T) {
 	}
 }
 
-// JSON and YAML read the same, open and closed.
+// JSON and YAML give the same model, both open and closed.
 func TestReadFile(t *testing.T) {
 	m, err := swap.ReadFile("testdata/queue.yaml")
 	if err != nil {
@@ -258,7 +258,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// Every text yields either an error or a valid model.
+// Every text gives either an error or a valid model.
 func FuzzRead(f *testing.F) {
 	text, err := os.ReadFile("testdata/queue.yaml")
 	if err != nil {

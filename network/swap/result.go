@@ -23,8 +23,8 @@ type Settings struct {
 }
 
 // A Result holds the stationary measures of a queue. Every number is within RelativeErrorBound of
-// the exact value for the model as written; one below 2^-1022, where the spacing of float64 is
-// 2^-1074, is within that much more.
+// the exact value for the model as written; below 2^-1022, where the spacing of float64 is 2^-1074,
+// the error may be larger by that much.
 type Result struct {
 	Engine num.Engine `json:"engine"` // the engine that gave the numbers: Float, Enclose or Exact
 	Method Method     `json:"method"`
@@ -34,12 +34,13 @@ type Result struct {
 	// the nearest.
 	RelativeErrorBound float64 `json:"relative_error_bound"`
 
-	// Normalization is Σ_c Π_p λ_{c_p}/μ(c_1..c_p), or in a closed queue Σ_c Π_p 1/μ(c_1..c_p) over
-	// the orders that the start can reach. It is nil beyond the range of float64.
+	// Normalization is Σ_c Π_p λ_{c_p}/μ(c_1..c_p), or, in a closed queue, Σ_c Π_p 1/μ(c_1..c_p)
+	// over the orders that the start can reach. It is nil beyond the range of float64.
 	Normalization    *num.Value `json:"normalization"`
 	EmptyProbability *num.Value `json:"empty_probability"` // open: π(∅)
-	MeanJobs         num.Value  `json:"mean_jobs"`         // E[X], of all classes
-	MeanDelay        *num.Value `json:"mean_delay"`        // open: of all jobs, to departure; nil if none arrive
+	MeanJobs         num.Value  `json:"mean_jobs"`         // E[X] over all classes
+	// open: mean delay of all jobs until departure; nil without arrivals
+	MeanDelay *num.Value `json:"mean_delay"`
 
 	Classes []ClassResult  `json:"classes"` // one for each row of the model's classes
 	Servers []ServerResult `json:"servers"` // one for each row of the model's servers
@@ -50,19 +51,20 @@ type Result struct {
 // A ClassResult holds the measures of one class.
 type ClassResult struct {
 	Name       string    `json:"name" title:"class"` // as in the model
-	Throughput num.Value `json:"throughput"`         // jobs that leave per unit of time, in a closed queue to come back
+	Throughput num.Value `json:"throughput"`         // jobs that leave per unit of time; in a closed queue they return
 
-	// Completions is the number of jobs that complete per unit of time, including those that take
-	// the place of another; by the measure, it equals the departures under FCFS.
+	// Completions is the number of jobs that complete per unit of time, including jobs that take
+	// the place of another; under the common stationary measure it equals the departures under
+	// FCFS.
 	Completions num.Value `json:"completions"`
 	MeanJobs    num.Value `json:"mean_jobs"` // closed: the population
 
-	// LeavingJobs is the number of jobs of a closed queue that ever leave; nil in an open one,
-	// which every job leaves.
+	// LeavingJobs is the number of jobs of a closed queue that ever leave; nil for an open queue,
+	// in which all do.
 	LeavingJobs *int `json:"leaving_jobs,omitempty"`
 
-	// MeanDelay is the mean time from arrival to departure, in a closed queue between two
-	// departures of a job; nil if none leave.
+	// MeanDelay is the mean time from arrival to departure or, in a closed queue, between two
+	// departures of a job; nil if no job leaves.
 	MeanDelay *num.Value `json:"mean_delay"`
 }
 

@@ -17,16 +17,16 @@ import (
 // maxPrecision is the maximum number of bits of an enclosure.
 const maxPrecision = 1 << 14
 
-// Solve returns the stationary measures of a queue. An open one takes O(N 2^N) operations ([Sets]).
-// A closed one takes O(N Π_i (ℓ_i+1)) if its start places the classes and each has its own server
-// of positive capacity ([Counts]). Otherwise Solve finds all orders that the start can reach and
-// sums over them ([Orders]).
+// Solve returns the stationary measures of a queue. An open queue takes O(N 2^N) operations
+// ([Sets]). A closed queue takes O(N Π_i (ℓ_i+1)) if its start places the classes and each has its
+// own server of positive capacity ([Counts]). Otherwise Solve finds all orders that the start can
+// reach and sums over them ([Orders]).
 //
 // It returns the errors of [Model.Check] and a *[num.InputError] for settings out of range. A
 // *[cluster.UnstableError] wraps [num.ErrUnstable] and names the classes of an overloaded set. A
 // *[num.TooLargeError] rejects a model that needs more than Settings.MaxBytes, or 2^16 states in
 // fractions. [num.ErrDigits] occurs only with the engine Float. Solve also returns the error of the
-// context promptly after it has ended. m is not modified.
+// context promptly after cancellation. m is not modified.
 func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -137,13 +137,13 @@ type queue struct {
 	r    *Result
 	o    arithmetic.Output
 
-	leaving []int // closed: jobs of each class that ever leave
+	leaving []int // closed: number of jobs of each class that ever leave
 }
 
 const maxExactStates = 1 << 16
 
-// size rejects a table of this many states, each with this many numbers, that is too large.
-func (q *queue) size(states float64, numbers int, s Settings) error {
+// checkSize rejects a table of too many states, each with a number of numbers.
+func (q *queue) checkSize(states float64, numbers int, s Settings) error {
 	bytes, limit := 56.0, s.MaxBytes
 	switch {
 	case q.one.Exact != nil && states > maxExactStates:
@@ -165,7 +165,7 @@ func (q *queue) size(states float64, numbers int, s Settings) error {
 // open solves an open queue by the recursion over sets of classes, with Z = Σ_A G(A).
 func (q *queue) open(arrivals []*big.Rat, s Settings) error {
 	q.r.Method = Sets
-	if err := q.size(float64(len(q.rank)), 3, s); err != nil {
+	if err := q.checkSize(float64(len(q.rank)), 3, s); err != nil {
 		return err
 	}
 	total := arrivals[len(arrivals)-1]
@@ -210,7 +210,7 @@ func (q *queue) open(arrivals []*big.Rat, s Settings) error {
 	return nil
 }
 
-// sets returns the measure G of each set of classes present, E[X_i] and Z: of float64 in plain
+// sets returns the measure G of each set of classes present, E[X_i] and Z: in float64, as plain
 // numbers if these stay in its range.
 func (q *queue) sets(drains []*big.Rat) (g, jobs []arithmetic.Number, z arithmetic.Number, err error) {
 	ones, rates := make([]int, len(q.Classes)), make([]*big.Rat, len(q.Classes))
@@ -233,7 +233,7 @@ func (q *queue) sets(drains []*big.Rat) (g, jobs []arithmetic.Number, z arithmet
 	return r.Measures(q.ctx)
 }
 
-// bounded returns numbers of a bound.
+// bounded returns numbers with an error bound.
 func bounded(list []float64, bound float64) (all []arithmetic.Number) {
 	for _, x := range list {
 		all = append(all, arithmetic.FromFloat(x, bound))
@@ -253,15 +253,15 @@ func (m *Model) users(server int) (set uint) {
 	return set
 }
 
-// normalize sets the normalization, if float64 holds it.
+// normalize sets the normalization, if it is in the range of float64.
 func (q *queue) normalize(z arithmetic.Number) {
 	if v, _ := z.Value(); !math.IsInf(v.Float, 0) {
 		q.r.Normalization = q.o.Pointer(z)
 	}
 }
 
-// finish sets the measures of a closed queue, from the rates at which its classes leave and end,
-// times the normalization.
+// finish sets the measures of a closed queue, from the rates at which its classes leave and
+// complete, times the normalization.
 func (q *queue) finish(z arithmetic.Number, leave, end []arithmetic.Number) {
 	q.normalize(z)
 	all := 0

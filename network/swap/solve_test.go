@@ -14,9 +14,9 @@ import (
 	"productform/oiqueue"
 )
 
-// ring returns a queue of n classes, each with its server and the next, of which the first two
-// swap, the next two, and so on; closed if each has a population, and optionally with a separate
-// server for each class.
+// ring returns a queue of n classes, each with its own server and the next one. The first two
+// classes swap, the next two, and so on. It is closed if classes have a population, and optionally
+// has a separate server for each class.
 func ring(n, population int, own bool) *swap.Model {
 	m := &swap.Model{}
 	for i := range n {
@@ -39,7 +39,7 @@ func ring(n, population int, own bool) *swap.Model {
 	return m
 }
 
-// The error names the overloaded set, and models that are too large are rejected with numbers.
+// The error names the overloaded set, and errors about models that are too large give numbers.
 func TestRefusals(t *testing.T) {
 	m := ring(4, 0, false)
 	m.Classes[0].ArrivalRate, m.Classes[1].ArrivalRate, m.Classes[2].ArrivalRate = rat(2, 1), rat(7, 2), rat(1, 10)
@@ -71,7 +71,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Computations of seconds to days return promptly after their context is cancelled.
+// Computations that take from seconds to days return promptly after cancellation.
 func TestContextEnds(t *testing.T) {
 	solve := func(m *swap.Model, engine num.Engine) func(context.Context) error {
 		return func(ctx context.Context) error {
@@ -91,8 +91,8 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// A closed queue of one class has the rate of its busy servers; joined to itself it reaches only
-// one order.
+// A closed queue of one class has the rate of its busy servers; if the class is joined to itself,
+// only one order can be reached.
 func TestOneClass(t *testing.T) {
 	for _, swaps := range [][][2]int{nil, {{0, 0}}} {
 		leaving := int64(4)
@@ -116,8 +116,8 @@ func TestOneClass(t *testing.T) {
 	}
 }
 
-// A server without capacity does not count as a class's own server: jobs of one server go round, in
-// one cycle of orders.
+// A server without capacity does not count as a class's own server: jobs of one server circulate in
+// a single cycle of orders.
 func TestServerWithoutCapacityIsIgnored(t *testing.T) {
 	m := &swap.Model{
 		Servers: []swap.Server{

@@ -22,8 +22,8 @@ func rat(a, b int64) *big.Rat    { return big.NewRat(a, b) }
 func mul(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
 func quo(a, b *big.Rat) *big.Rat { return new(big.Rat).Quo(a, b) }
 
-// drawModel draws a queue of up to three classes and any swaps, open and stable or closed with a
-// start in any order; with own, each class has its own server.
+// drawModel draws a queue of up to three classes and any swaps: open and stable, or closed with a
+// start in any order. With own, each class has its own server.
 func drawModel(t *rapid.T, closed, own bool) *swap.Model {
 	m := &swap.Model{MeanSize: rat(rapid.Int64Range(1, 3).Draw(t, "size"), 2)}
 	n := rapid.IntRange(1, 3).Draw(t, "classes")
@@ -79,8 +79,8 @@ func jobs(s string) (c []int) {
 	return c
 }
 
-// served returns the rate at which each position is served: each server takes the first job that it
-// can.
+// served returns the rate at which each position is served: each server serves the first job that
+// it can.
 func served(m *swap.Model, c []int) []*big.Rat {
 	rates := make([]*big.Rat, len(c))
 	for p := range c {
@@ -112,8 +112,8 @@ func orderOfArrival(t oracle.Tester, m *swap.Model) *oiqueue.Queue {
 	return q
 }
 
-// pass implements the rule literally: the job in position p is taken out, finds the first job
-// behind it of a joined class and takes its place, and that job does the same.
+// pass implements the rule literally: the job in position p is removed, finds the first job behind
+// it of a joined class and takes its place, and the displaced job does the same.
 func pass(m *swap.Model, c []int, p int) (rest []int, leaves int) {
 	joined := func(i, k int) bool {
 		return slices.Contains(m.Swaps, [2]int{i, k}) || slices.Contains(m.Swaps, [2]int{k, i})
@@ -128,8 +128,8 @@ func pass(m *swap.Model, c []int, p int) (rest []int, leaves int) {
 	return slices.Delete(c, empty, empty+1), moving
 }
 
-// A job skips jobs of classes that are not joined to its own; with loops it takes the place of the
-// next job of its class.
+// A job skips jobs of classes that are not joined to its own; if its class is joined to itself, it
+// takes the place of the next job of its class.
 func TestCompleteByHand(t *testing.T) {
 	m := &swap.Model{Servers: []swap.Server{{Name: "s", Capacity: rat(1, 1)}}}
 	for i := range 4 {
@@ -149,7 +149,7 @@ func TestCompleteByHand(t *testing.T) {
 		{"a", 0, "", 'a'},
 		{"ac", 0, "c", 'a'},
 		{"acb", 0, "ca", 'b'},
-		{"acbdcba", 0, "cadbcb", 'a'}, // a takes the place of b, b that of c, c that of b, b that of a
+		{"acbdcba", 0, "cadbcb", 'a'}, // a takes the place of b, b of c, c of b, b of a
 		{"dad", 0, "ad", 'd'},
 		{"bbb", 1, "bb", 'b'},
 	} {
@@ -161,14 +161,14 @@ func TestCompleteByHand(t *testing.T) {
 	}
 }
 
-// Queues with room for four jobs, which leaves each class in balance: their chains have the FCFS
-// measure whatever the swaps, with other departures.
+// Markov chains of queues with room for four jobs, which preserves the balance of each class, have
+// the FCFS measure for all swaps, but different departures.
 func TestMeasureAgainstChains(t *testing.T) {
 	others := 0
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, false, rapid.Bool().Draw(t, "own"))
 		for i := range m.Classes {
-			m.Classes[i].ArrivalRate.Add(m.Classes[i].ArrivalRate, rat(1, 20)) // so that all orders are reached
+			m.Classes[i].ArrivalRate.Add(m.Classes[i].ArrivalRate, rat(1, 20)) // so that all orders can be reached
 		}
 		room := 4
 		if len(m.Classes) == 3 {
@@ -264,7 +264,7 @@ func checkDepartures(t *rapid.T, m *swap.Model, c []int, prob *big.Rat, mean map
 	return differ
 }
 
-// Open queues have the normalization, the mean jobs and the sets of FCFS, whatever the swaps.
+// Open queues have the normalization, the mean jobs and the sets of FCFS for all swaps.
 func TestOpenMatchesFCFS(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, false, rapid.Bool().Draw(t, "own"))
@@ -309,8 +309,8 @@ func TestOpenMatchesFCFS(t *testing.T) {
 	})
 }
 
-// Closed queues reach the orders that their chains reach: all with the same placement where
-// [swap.Solve] reports it. Measures, departures and completions match the chain.
+// Closed queues reach the orders that their chains reach: all orders with the same placement if
+// [swap.Solve] uses the method of counts. Measures, departures and completions match the chain.
 func TestClosedAgainstChains(t *testing.T) {
 	methods, others := map[swap.Method]int{}, 0
 	rapid.Check(t, func(t *rapid.T) {

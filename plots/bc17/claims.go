@@ -9,8 +9,8 @@ import (
 )
 
 // Thresholds for "very close", "sufficient in practice" and "a significant improvement" ([BC17],
-// section 5). Close does not mean equal: at load 0.8 and m = 5 mean delays are 2 to 12 % above
-// balanced fairness.
+// section 5). Close is not equal: at load 0.8 and m = 5 mean delays exceed those of balanced
+// fairness by 2 to 12 %.
 const (
 	near      = 0.25 // largest relative excess of the mean delay over balanced fairness
 	improved  = 0.5  // fraction of the excess of FCFS that may remain with m = 1
@@ -46,7 +46,7 @@ func (c configuration) worst(ctx context.Context, e plots.Effort, row points, mo
 // claims tests the claims of [BC17], section 5, about the configuration with the largest ratios
 // over loads and classes.
 func (c configuration) claims(ctx context.Context, e plots.Effort, shown []points) ([]plots.Claim, error) {
-	ratios := func(m, most float64) (all []plots.Number, text string, err error) { // of each distribution
+	ratios := func(m, most float64) (all []plots.Number, text string, err error) { // one entry per distribution
 		var words []string
 		for _, row := range shown {
 			if row.m != m {

@@ -14,8 +14,8 @@ import (
 	"productform/sweep"
 )
 
-// A figure depends on the seed, but not on the workers, on results in the folder or on other
-// figures computed with it.
+// A figure depends on the seed, but not on the number of workers, the results in the folder or the
+// other figures computed with it.
 func TestComputeIsDeterministic(t *testing.T) {
 	folder := t.TempDir()
 	var reused, total int
@@ -63,8 +63,8 @@ func TestSimulatedDelays(t *testing.T) {
 		if one.X[k] != 0.8 || exact.X[159] != 0.8 {
 			t.Fatalf("loads %v and %v, want 0.8", one.X[k], exact.X[159])
 		}
-		// Half-widths are 2.3 standard errors of Student's distribution with 9 degrees of freedom;
-		// the sum of 5 of them and 3 of the longer runs is exceeded with probability 5e-7.
+		// Half-widths are 2.3 standard errors (Student's t with 9 degrees of freedom); the sum of 5
+		// half-widths of the short run and 3 of the long run is exceeded with probability 5e-7.
 		if math.Abs(one.Y[k]-want) > 5*(one.High[k]-one.Y[k])+3*c.err*exact.Y[159] {
 			t.Errorf("panel %d, %s: delay %v in [%v, %v], want %v",
 				c.panel, c.label, one.Y[k], one.Low[k], one.High[k], want)

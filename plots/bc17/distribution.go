@@ -18,7 +18,7 @@ type histogram struct {
 	rho   *big.Rat
 	most  int // largest number of jobs computed
 	scale plots.Scale
-	step  int // between the numbers of jobs shown for one simulation
+	step  int // step between the numbers of jobs shown for one simulation
 	runs  []histogramRun
 }
 
@@ -26,11 +26,11 @@ type histogram struct {
 type histogramRun struct {
 	label string
 	look  int
-	exact bool // whether balanced fairness is its exact answer
+	exact bool // whether balanced fairness is exact for it
 	run   *plots.Simulation
 }
 
-// A loadedWords holds the text data of a cluster at a load.
+// A loadedWords holds the data for texts about a cluster at one load.
 type loadedWords struct {
 	Short, ID string
 	Load      *big.Rat

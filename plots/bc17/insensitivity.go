@@ -118,7 +118,7 @@ func (c configuration) gap(ctx context.Context, id string, rho *big.Rat, ms []fl
 	}, nil
 }
 
-// gapCheck compares the limit for many interruptions with the general solver.
+// gapCheck compares the limit of many interruptions with the general solver.
 func (c configuration) gapCheck(ctx context.Context, figure string, rho *big.Rat) (plots.Check, error) {
 	one := big.NewRat(1, 1)
 	gamma, err := c.exact(ctx, rho)
@@ -130,7 +130,7 @@ func (c configuration) gapCheck(ctx context.Context, figure string, rho *big.Rat
 		return plots.Check{}, fmt.Errorf("%s at load %s: %w", c.Short, plots.Decimal(rho), err)
 	}
 	exact, _ := exactDelay(gamma, allClasses, one).Float64()
-	tolerance := solved.RelativeErrorBound + 0x1p-52 // two roundings
+	tolerance := solved.RelativeErrorBound + 0x1p-52 // includes two roundings
 	return plots.Check{Figure: figure, Quantity: "mean delay for many interruptions, all jobs, load " +
 		plots.Decimal(rho), Exact: exact,
 		Solver: &solved.MeanDelay.Float, Tolerance: &tolerance}, nil

@@ -33,7 +33,7 @@ type points struct {
 }
 
 // prepare plans [BC17], Figure 1, 2, 3 or 4: for each distribution FCFS, m = 1 and m = 5 at every
-// load, and simulations with known exact answers for the checks: exponential sizes, and processor
+// load and, for the checks, simulations with known exact answers: exponential sizes, and processor
 // sharing.
 func (c configuration) prepare(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 	all := append(sizeDistributions(), exponentialSizes())
@@ -95,7 +95,7 @@ func sharedLoads() []*big.Rat {
 	return []*big.Rat{big.NewRat(3, 10), big.NewRat(6, 10), big.NewRat(9, 10)}
 }
 
-// A sizeWords holds the text data on sizes and their panels.
+// A sizeWords holds the data for texts about sizes and their panels.
 type sizeWords struct{ Panels, Name, Words string }
 
 // draw draws mean service rate and mean delay, a row of panels for each distribution.
@@ -146,7 +146,7 @@ func (c configuration) panels(l sizeDistribution) (rate, delay plots.Panel) {
 	return rate, delay
 }
 
-// group returns the name of the curves of a class, none if there is only one.
+// group returns the name of the curves of a class, or "" if there is only one.
 func (c configuration) group(k curve) string {
 	if len(c.Curves) > 1 {
 		return k.Label

@@ -17,7 +17,7 @@ import (
 // A configuration is a cluster with varying load, and its curves.
 type configuration struct {
 	ID, Title string
-	Short     string // of the cluster, as the title of a panel
+	Short     string // name of the cluster in titles of panels
 	Words     systemWords
 	Curves    []curve
 	Capacity  int64 // Σ_s C_s
@@ -28,14 +28,14 @@ type configuration struct {
 	ClosedForm func(ctx context.Context, rate *big.Rat) (gamma []*big.Rat, err error)
 }
 
-// A systemWords holds the text data of a cluster: of the three servers, or of random assignment.
+// A systemWords holds the data for texts about a cluster: three servers, or random assignment.
 type systemWords struct {
 	Three  *threeWords
 	Random *randomWords
 }
 
 type threeWords struct {
-	C1, C2, C3, All int64 // capacities, and their sum
+	C1, C2, C3, All int64 // capacities and their sum
 	Alone1, Alone2  int64 // rates of a single job in the cluster
 }
 
@@ -58,7 +58,7 @@ func runWords(p *plots.Plan, e plots.Effort) plots.RunWords {
 // allClasses, in place of a class, means jobs of all classes together.
 const allClasses = -1
 
-// A curve shows one class, or all together if their curves are the same.
+// A curve shows one class, or all classes together if their curves are equal.
 type curve struct {
 	Label string
 	Class int   // row of the model, or allClasses
@@ -141,8 +141,8 @@ func (c configuration) at(rho, size *big.Rat) *cluster.Model {
 	return c.Model(new(big.Rat).Quo(c.work(rho), size), size)
 }
 
-// exact returns the mean service rate of each class at load ρ under balanced fairness, the same for
-// any sizes.
+// exact returns the mean service rate of each class at load ρ under balanced fairness, which is the
+// same for all size distributions.
 func (c configuration) exact(ctx context.Context, rho *big.Rat) ([]*big.Rat, error) {
 	gamma, err := c.ClosedForm(ctx, c.work(rho))
 	if err != nil {
@@ -194,7 +194,7 @@ func simulatedDelay(r *sim.Result, class int) *sim.Estimate {
 // A sizeDistribution is a distribution of job sizes.
 type sizeDistribution struct {
 	Name  string
-	Words string // of its parameters
+	Words string // its parameters in words
 	Sizes sizes.Distribution
 	Mean  *big.Rat // σ
 }
@@ -204,7 +204,7 @@ func exponentialSizes() sizeDistribution {
 	return sizeDistribution{Name: "exponential", Words: "exponential of mean 1", Mean: big.NewRat(1, 1)}
 }
 
-// sizeDistributions returns the three of [BC17], section 5.
+// sizeDistributions returns the three distributions of [BC17], section 5.
 func sizeDistributions() []sizeDistribution {
 	harmonic, squares := new(big.Rat), new(big.Rat) // Σ 1/k and Σ 1/k²
 	for k := int64(1); k <= 200; k++ {
@@ -250,7 +250,7 @@ func (c configuration) name(rho *big.Rat, l sizeDistribution, policy string) str
 	return fmt.Sprintf("%s, %s, %s, load %s", c.ID, l.Name, policy, plots.Decimal(rho))
 }
 
-// policyName names the policy with m interruptions per job.
+// policyName returns the name of the policy with m interruptions per job.
 func policyName(m float64) string {
 	if m == 0 {
 		return "FCFS"

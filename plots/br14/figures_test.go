@@ -61,8 +61,8 @@ func checkStatic(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// Mean numbers of jobs from another program, testdata of package fluid: a box of 91 by 91 states,
-// whose edges have less than 1e-10 of the probability at the loads here.
+// checkRates compares with mean numbers of jobs from an independent program (testdata of package
+// fluid): on a box of 91 by 91 states, whose edges have a probability below 1e-10 at these loads.
 func checkRates(t *testing.T, f *plots.Figure) {
 	text, err := os.ReadFile("../../fluid/traffic/testdata/dynamic.json")
 	if err != nil {
@@ -106,7 +106,7 @@ func checkRates(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// DRF has points at 1 and is not shown; PF serves all jobs at least as fast in every pair.
+// DRF has all its points at 1 and is not shown; PF serves all jobs at least as fast in every pair.
 func checkTradeOff(t *testing.T, f *plots.Figure) {
 	pf := f.Panels[0].Series[0]
 	if pf.Label != "PF and BMF" || len(pf.X) != 40 {
@@ -196,8 +196,8 @@ func checkLies(t *testing.T, f *plots.Figure) {
 }
 
 // boxRates returns the mean service rates of liars and honest jobs under PF, by sweeps over the
-// balance equations of at most 5 liars and 200 honest jobs: of rate 0.01 and of loads up to 0.81,
-// more have less than 1e-9 of the probability. PF pays for one resource, φ_k = x_k/(n a_k), if the
+// balance equations of at most 5 liars and 200 honest jobs: at rate 0.01 and loads up to 0.81,
+// larger numbers have a probability below 1e-9. PF pays for one resource, φ_k = x_k/(n a_k), if the
 // other then is not full, or fills both.
 func boxRates(c lieCase, need *big.Rat) [2]float64 {
 	const most1, most2 = 5, 200
@@ -304,9 +304,9 @@ func checkTasks(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// checkLog compares with results of awk on the log: 904 records of unknown processor time, 7
-// without run time, 4813 with more processor time than run time; 95.8257 % of the processor-seconds
-// of the others are used. Users 2, 4 and 3 have the most.
+// checkLog compares with results of awk on the log: 904 records have an unknown processor time, 7
+// no run time, and 4813 more processor time than run time; of the other records 95.8257 % of the
+// processor-seconds are used. Users 2, 4 and 3 have the most.
 func checkLog(t *testing.T, f *plots.Figure) {
 	u, err := logUsage()
 	if err != nil {
@@ -410,7 +410,7 @@ func checkFluidClaims(t *testing.T, figures map[string]*plots.Figure) {
 	} {
 		var got []string
 		for _, c := range figures[id].Claims {
-			if strings.Contains(c.Criterion, "hyperexponential") { // simulated
+			if strings.Contains(c.Criterion, "hyperexponential") { // by simulation
 				got = append(got, "?")
 			} else {
 				got = append(got, string(c.Verdict))

@@ -39,7 +39,7 @@ func TestLiarsTasks(t *testing.T) {
 	if pf, drf := LiarsTasks(0.5, 0.5); !plotstest.CloseTo(pf, 2.0/3, 1e-15) || !plotstest.CloseTo(drf, 2.0/3, 1e-15) {
 		t.Errorf("%v and %v, want 2/3", pf, drf)
 	}
-	if pf, _ := LiarsTasks(0.5, 1/1.5); !plotstest.CloseTo(pf, 0.75, 1e-15) { // (1 + a)(1 - a/2) of 2/3
+	if pf, _ := LiarsTasks(0.5, 1/1.5); !plotstest.CloseTo(pf, 0.75, 1e-15) { // (1 + a)(1 - a/2) times 2/3
 		t.Errorf("%v, want 0.75", pf)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"productform/plots"
 )
 
-// lieNeed is the need of tasks for their non-dominant resource in fluid-4a to d. It maximizes the
+// lieNeed is the need of a task for its non-dominant resource in fluid-4a to d. It maximizes the
 // gain of a liar for profiles (1, a) and (a, 1) under PF without traffic, (1 + a)(1 - a/2).
 func lieNeed() *big.Rat { return big.NewRat(1, 2) }
 
@@ -25,7 +25,7 @@ type lieCase struct {
 	title        string
 	liar, honest []*big.Rat // true profiles
 	rates        []*big.Rat // arrival rates of liars and honest jobs; nil for one job of each at rest
-	most         *big.Rat   // largest need declared
+	most         *big.Rat   // largest declared need
 }
 
 // lieCases returns the panels: profiles (1, a) and (a, 1) at rest and at three loads of both
@@ -51,7 +51,7 @@ func lieCases() []lieCase {
 	return all
 }
 
-// lieGains is the number of the first panel whose profiles were chosen because lying pays in
+// lieGains is the index of the first panel whose profiles were chosen because lying pays in
 // traffic.
 const lieGains = 4
 
@@ -78,7 +78,8 @@ func maxDeclaredLoad() *big.Rat { return big.NewRat(95, 100) }
 var errTooMuch = errors.New("lies bring a resource close to its limit or beyond")
 
 // tasks returns the tasks, static or mean, of a liar and of an honest job if liars declare this
-// need for resource 2. The error is errTooMuch if a resource then has a load above maxDeclaredLoad.
+// need for resource 2. The error is errTooMuch if the load of a resource then exceeds
+// maxDeclaredLoad.
 func (c lieCase) tasks(ctx context.Context, need *big.Rat, policy fluid.Policy) (liar, honest float64, err error) {
 	declared := []*big.Rat{c.liar[0], need}
 	if c.rates == nil {
@@ -109,8 +110,8 @@ func (c lieCase) tasks(ctx context.Context, need *big.Rat, policy fluid.Policy) 
 type lieCurve struct {
 	lieCase
 	policy       fluid.Policy
-	x            []float64 // needs declared
-	liar, honest []float64 // tasks, the first without lies
+	x            []float64 // declared needs
+	liar, honest []float64 // tasks; the first entry is without lies
 }
 
 // over returns values divided by the first.
@@ -132,7 +133,7 @@ func (c lieCurve) best() (gain float64, at int) {
 	return gain, at
 }
 
-// lieMargin is the error of numbers: a smaller gain counts as none.
+// lieMargin is the error of the numbers: smaller gains count as none.
 const lieMargin = 1e-5
 
 // gainWords writes a largest gain as "12.5 %" or "nothing".
@@ -164,7 +165,7 @@ func (c *lieCurve) compute(ctx context.Context, needs []*big.Rat) error {
 
 // lies draws the tasks of liars and honest jobs, relative to the truth, under PF and DRF.
 func lies(ctx context.Context, e plots.Effort, f *plots.Figure) error {
-	var pf, drf []lieCurve // by panel
+	var pf, drf []lieCurve // one entry per panel
 	var ends, truths, gains []string
 	others := 0.0 // largest gain under DRF
 	for k, one := range lieCases() {

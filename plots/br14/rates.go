@@ -15,7 +15,7 @@ import (
 	"productform/sizes"
 )
 
-// A profilePair is a pair of profiles in traffic with equal work of both classes.
+// A profilePair is a pair of profiles; in traffic both classes bring equal work.
 type profilePair struct {
 	profiles [2][]*big.Rat
 	alike    bool // whether the classes are mirror images, so one represents both
@@ -48,7 +48,7 @@ func (c profilePair) shownClasses() []int {
 	return []int{0, 1}
 }
 
-// group returns the name of the curves of a class, none if the classes are mirror images.
+// group returns the name of the curves of a class, or "" if the classes are mirror images.
 func (c profilePair) group(class int) string {
 	if c.alike {
 		return ""
@@ -56,7 +56,7 @@ func (c profilePair) group(class int) string {
 	return fmt.Sprintf("class %d", class+1)
 }
 
-// chainSettings returns settings finer than visible in a picture; sums for balanced fairness are
+// chainSettings returns settings with errors invisible in a picture; sums for balanced fairness are
 // cheap.
 func chainSettings(p fluid.Policy) traffic.Settings {
 	if p == fluid.BF {
@@ -74,7 +74,7 @@ func (c profilePair) solved(ctx context.Context, rho *big.Rat, p fluid.Policy) (
 	return r, nil
 }
 
-// pairResults are the exact results, by pair, policy and load.
+// pairResults holds the exact results by pair, policy and load.
 type pairResults map[string]*traffic.Result
 
 // at returns the result of a pair, computed on first use.
@@ -99,8 +99,8 @@ func (s pairResults) both(ctx context.Context, k int, rho *big.Rat) (pf, drf *tr
 	return pf, drf, err
 }
 
-// finding states the difference between PF and DRF at a load, and the classes that are served more
-// slowly under PF.
+// finding states the difference between PF and DRF at a load, and the classes that PF serves more
+// slowly.
 func (s pairResults) finding(ctx context.Context, rho *big.Rat) (string, error) {
 	var fewer, slower []string
 	for k, c := range profilePairs() {
@@ -211,8 +211,8 @@ func variedClaim(ctx context.Context, f *plots.Figure, varied []pairRun) error {
 	return nil
 }
 
-// simulateShared adds the simulation of resources in random traffic, a tenth as long as those of
-// clusters.
+// simulateShared adds the simulation of resources in random traffic, a tenth as long as simulations
+// of clusters.
 func simulateShared(
 	ctx context.Context, p *plots.Plan, name string, s sim.System, e plots.Effort,
 ) (*plots.Simulation, error) {
@@ -341,7 +341,7 @@ func closedRates(ctx context.Context, f *plots.Figure, exact pairResults) error 
 	return nil
 }
 
-// numbers returns the profiles and the arrival rates as floating-point numbers.
+// numbers returns the profiles and the arrival rates in float64.
 func (c profilePair) numbers(rho *big.Rat) (a [2][2]float64, rate [2]float64) {
 	for k, class := range c.at(rho).Classes {
 		rate[k], _ = class.ArrivalRate.Float64()

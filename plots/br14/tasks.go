@@ -24,7 +24,7 @@ func taskPolicies() []fluid.Policy { return []fluid.Policy{fluid.PF, fluid.DRF} 
 type taskPanel struct {
 	machines int64
 	traffic  bool
-	wait     bool // whether no job may overtake the most deprived one
+	wait     bool // whether jobs may not overtake the most deprived one
 }
 
 // title describes the panel.
@@ -53,7 +53,7 @@ func taskPanels() []taskPanel {
 // Constants of fluid-5 in traffic.
 const taskLoad = "6/10"
 
-func jobTasks() *big.Rat { return big.NewRat(6, 1) } // of the example, mean number
+func jobTasks() *big.Rat { return big.NewRat(6, 1) } // mean number of jobs in the example
 
 // finenesses returns the factors g by which tasks are smaller than in the example. With three
 // machines and g = 1, a task of job 2 fills the processors of one machine, and the pool is
@@ -103,8 +103,8 @@ func (p taskPanel) at(ctx context.Context, g int, policy fluid.Policy) (pool.Tas
 	return pool.Finer(t, g, g)
 }
 
-// ideal returns the number, or mean number, of tasks of the example that a job of each class runs
-// if resources are divisible.
+// ideal returns the number, or mean number, of tasks that a job of each class runs if resources are
+// divisible, counted in tasks of the example.
 func (p taskPanel) ideal(ctx context.Context, policy fluid.Policy) ([]float64, error) {
 	t, err := p.at(ctx, 1, policy)
 	if err != nil {
@@ -139,15 +139,17 @@ type taskRun struct {
 	run    *plots.Simulation
 }
 
-// standingJumps returns the expected jumps of a run with static jobs, both observed and warm-up.
+// standingJumps returns the expected numbers of observed and warm-up jumps of a run with static
+// jobs.
 func standingJumps(e plots.Effort) float64 { return max(1000, plots.Shorter(e.Jumps)/4) }
 
-// trafficJobs returns the expected jobs of a run in traffic, observed and warm-up.
+// trafficJobs returns the expected numbers of observed and warm-up jobs of a run in traffic.
 func trafficJobs(e plots.Effort) (observed, before float64) {
 	return plots.Shorter(e.Jumps) / 20, plots.Shorter(e.Jumps) / 80
 }
 
-// jumpsPerJob returns the number of jumps per job: its arrival and the ends of its tasks.
+// jumpsPerJob returns the number of jumps per job: one for its arrival and one for the end of each
+// task.
 func (p taskPanel) jumpsPerJob(g int) float64 {
 	tasks, _ := jobTasks().Float64()
 	return 1 + tasks*float64(g*g)
@@ -184,7 +186,7 @@ func taskByTask(id, title string) plots.Spec {
 	return plots.Spec{ID: id, Title: title, Prepare: prepare}
 }
 
-// tasksSeen returns the estimate of the number of tasks that a job of a class runs, in tasks of the
+// tasksSeen estimates the number of tasks that a job of a class runs, counted in tasks of the
 // example.
 func (r taskRun) tasksSeen(class int) *sim.Estimate {
 	v := r.run.Result.Class(class, sim.ServiceRate)
@@ -310,7 +312,7 @@ func ints(v []int) string {
 	return strings.Join(words, ", ")
 }
 
-// taskChecks compares static numbers with the ideal, up to a few tasks, and running tasks in
+// taskChecks compares static numbers with the ideal, up to a few tasks, and the running tasks in
 // traffic with the arriving work.
 func taskChecks(ctx context.Context, f *plots.Figure, seen []taskRun) error {
 	for _, one := range seen {
@@ -338,7 +340,7 @@ func taskChecks(ctx context.Context, f *plots.Figure, seen []taskRun) error {
 			return err
 		}
 		for class, v := range ideal {
-			tolerance := 1e-9 // dominant shares of 2/3 are whole tasks for every g
+			tolerance := 1e-9 // for every g, dominant shares of 2/3 are whole numbers of tasks
 			if one.policy == fluid.PF {
 				tolerance = 3 / (float64(one.g) * v)
 			}

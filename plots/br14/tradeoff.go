@@ -15,8 +15,8 @@ import (
 	"productform/plots"
 )
 
-// A mixture is traffic of two classes with profiles (1, a) and d(b, 1), in which class 1 brings the
-// fraction u of the work.
+// A mixture is traffic of two classes with profiles (1, a) and d(b, 1), in which the fraction u of
+// the work is of class 1.
 type mixture struct {
 	a, b, d, u *big.Rat
 }
@@ -24,7 +24,7 @@ type mixture struct {
 // mixtures returns n mixtures, with a, b and u uniform over the hundredths from 0.01 to 0.99, 0.01
 // to 0.99 and 0.2 to 0.8, and d over the tenths from 0.4 to 1.
 func mixtures(n int, seed uint64) []mixture {
-	r := rand.New(rand.NewPCG(seed, 0x62723134)) // independent stream
+	r := rand.New(rand.NewPCG(seed, 0x62723134)) // an independent stream
 	hundredths := func(from, to int64) *big.Rat { return big.NewRat(from+r.Int64N(to-from+1), 100) }
 	var all []mixture
 	for range n {
@@ -39,7 +39,7 @@ func (m mixture) String() string {
 		plots.Decimal(m.u))
 }
 
-// traffic returns the traffic at a load. Jobs of both classes bring the same work, 1 in units of
+// traffic returns the traffic at a load. Jobs of both classes have the same work, 1 in units of
 // their dominant resource, so jobs of class 2 have the mean size 1/d.
 func (m mixture) traffic(rho *big.Rat) *traffic.Model {
 	one := big.NewRat(1, 1)
@@ -54,8 +54,8 @@ func (m mixture) traffic(rho *big.Rat) *traffic.Model {
 type tradeoff struct {
 	all    float64    // mean over all jobs, Σ_k λ_k / Σ_k E[x_k]
 	rates  [2]float64 // g_k
-	slower float64    // the smaller one
-	ratio  float64    // of the smaller to the larger
+	slower float64    // the smaller of the rates
+	ratio  float64    // ratio of the smaller rate to the larger
 }
 
 func (m mixture) under(ctx context.Context, p fluid.Policy, rho *big.Rat) (tradeoff, error) {
@@ -142,7 +142,7 @@ func tradeOff(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	return nil
 }
 
-// tradeWords returns the text data that compare PF with DRF on average over the mixtures.
+// tradeWords returns the data for texts that compare PF with DRF on average over the mixtures.
 func tradeWords(pf, drf []tradeoff) map[string]any {
 	var all, slower, equal, drfEqual float64
 	n := float64(len(pf))
@@ -166,7 +166,7 @@ func alikeTradeoffs(a, b []tradeoff) bool {
 	return true
 }
 
-// tight ends an axis at the tenths around the values.
+// tight lets an axis end at the nearest tenths around the values.
 func tight(a *plots.Axis, all []plots.Series, pick func(plots.Series) []float64) {
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, s := range all {
@@ -175,7 +175,7 @@ func tight(a *plots.Axis, all []plots.Series, pick func(plots.Series) []float64)
 	a.Min, a.Max = math.Floor(10*least-0.2)/10, math.Ceil(10*most+0.2)/10
 }
 
-// scatter returns the points of a policy by efficiency, one point per efficiency.
+// scatter returns the points of a policy in order of efficiency, one point per value.
 func scatter(p fluid.Policy, values, drf []tradeoff, pick func(v, drf tradeoff) float64) plots.Series {
 	s := plots.Series{Label: policyShort(p), Kind: plots.Points, Look: policyLook(p)}
 	var all [][2]float64

@@ -28,7 +28,7 @@ func policyShort(p fluid.Policy) string {
 }
 
 // policyLook returns the look of a policy. Balanced fairness is not black as in the figures of
-// [BC17]: a second class is lighter here, and grey would be ambiguous.
+// [BC17]: here the second class is lighter, so grey would be ambiguous.
 func policyLook(p fluid.Policy) int {
 	switch p {
 	case fluid.PF:
@@ -71,8 +71,8 @@ func unitResources(n int) []fluid.Resource {
 	return all
 }
 
-// trafficOf returns traffic of one class for each profile, of mean size 1, with arrival rates
-// proportional to part and a largest load of rho with the true profiles.
+// trafficOf returns traffic with one class for each profile. Mean sizes are 1, arrival rates are
+// proportional to part, and the largest load with the true profiles is rho.
 func trafficOf(rho *big.Rat, part []*big.Rat, profiles ...[]*big.Rat) *traffic.Model {
 	t := &traffic.Model{Resources: unitResources(len(profiles[0]))}
 	for k, a := range profiles {
@@ -103,7 +103,7 @@ func overMean(a, b *sim.Estimate, load *big.Rat) plots.Number {
 	return plots.Number{Mean: mean, Low: mean / factor, High: mean * factor, At: plots.Decimal(load)}
 }
 
-// moreOrLess writes a ratio to one as a difference, "19 % larger".
+// moreOrLess writes the difference of a ratio from one, "19 % larger".
 func moreOrLess(v float64) string {
 	if v < 1 {
 		return plots.Short(100*(1-v)) + " % smaller"

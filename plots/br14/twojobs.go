@@ -76,7 +76,7 @@ func allocations(ctx context.Context, p *fluid.Pool) ([]shared, error) {
 	return all, nil
 }
 
-// An allocationWords holds the text data of an allocation.
+// An allocationWords holds the data for texts about an allocation.
 type allocationWords struct {
 	Policies                string
 	First, Second           float64 // tasks
@@ -90,7 +90,7 @@ func twoJobs(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	if err != nil {
 		return err
 	}
-	const most1, most2 = 4.5, 3.0 // tasks of a single job: 18/4 and 9/3
+	const most1, most2 = 4.5, 3.0 // number of tasks of a job alone: 18/4 and 9/3
 	byProcessors := func(x float64) float64 { return (9 - x) / 3 }
 	byMemory := func(x float64) float64 { return 18 - 4*x }
 	corner := chosen(all, fluid.BMF).tasks[0] // both resources are full there

@@ -17,33 +17,33 @@ import (
 	"productform/traces"
 )
 
-// A logUser holds the data of a log on the jobs of one user.
+// A logUser summarizes the jobs of one user in a log.
 type logUser struct {
 	user int64
 	jobs int
-	held float64 // processor-seconds allocated
-	used float64 // processor-seconds in which the processor worked
+	held float64 // allocated processor-seconds
+	used float64 // processor-seconds of work
 }
 
 // busy returns the fraction of time that a processor of the user works.
 func (u logUser) busy() float64 { return u.used / u.held }
 
-// needs returns the needs of a node of the user relative to its need for nodes, in a pool whose
-// nodes work the fraction busy of the time.
+// needs returns the needs of one node of the user for each resource, relative to its need for
+// nodes, in a pool whose nodes work for the fraction busy of the time.
 func (u logUser) needs(busy float64) (work, wait float64) {
 	return u.busy() / busy, (1 - u.busy()) / (1 - busy)
 }
 
-// A usage holds the data of a log on its users.
+// A usage summarizes the users of a log.
 type usage struct {
 	users   []logUser // by processor-seconds allocated, largest first
-	jobs    int       // counted
+	jobs    int       // counted jobs
 	idle    int       // skipped: run time or processors 0 or unknown
 	unknown int       // skipped: processor time unknown
 	over    int       // counted although processor time exceeds run time
 }
 
-// total returns the processor-seconds allocated and used of all users.
+// total returns the allocated and the used processor-seconds of all users.
 func (u usage) total() logUser {
 	var sum logUser
 	for _, one := range u.users {
@@ -103,9 +103,9 @@ const (
 	logNodes   = 400
 )
 
-// logPool returns the pool of fluid-6: nodes, and their working and waiting time in the proportions
-// of all jobs of the log. A task is one node; its needs are 1, b and 1 - b, where b is the fraction
-// of time that a node of the user works.
+// logPool returns the pool of fluid-6: nodes, and their working and waiting times in the
+// proportions over all jobs of the log. A task is one node; its needs are 1, b and 1 - b, where b
+// is the fraction of time that a node of the user works.
 func logPool(users []logUser, busy float64) *fluid.Pool {
 	exact := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	p := &fluid.Pool{Resources: []fluid.Resource{
@@ -121,16 +121,16 @@ func logPool(users []logUser, busy float64) *fluid.Pool {
 	return p
 }
 
-// A useWords holds the text data of a policy: the used percentage of each resource.
+// A useWords holds the data for texts about a policy: the used percentage of each resource.
 type useWords struct {
 	Policy            string
 	Nodes, Work, Wait float64
 }
 
-// A logWords holds the text data on the jobs of the log.
+// A logWords holds the data for texts about the jobs of the log.
 type logWords struct{ Jobs, Users, Unknown, Idle, Over int }
 
-// loggedUsers draws the allocation of one job for each of several users.
+// loggedUsers draws the allocations of the jobs of several users, one job each.
 func loggedUsers(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	u, err := logUsage()
 	if err != nil {
@@ -229,8 +229,8 @@ func heldBy(users []logUser) (sum float64) {
 }
 
 // logChecks compares DRF with its closed form, equal dominant shares until a resource that all
-// users need is full. It compares PF with bisection for the price of waiting; the price of
-// processor time follows from the total, the number of jobs.
+// users need is full. It compares PF with a bisection for the price of waiting; the price of
+// processor time follows because the total payment is the number of jobs.
 func logChecks(f *plots.Figure, results map[fluid.Policy]*fluid.Allocation, users []logUser, busy float64) {
 	var sums [3]float64
 	var all [][2]float64

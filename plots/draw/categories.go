@@ -23,8 +23,8 @@ func categoryTicks(names []string) []tick {
 	return t
 }
 
-// categoryLines returns the lines of the category names of an axis, for a panel of the given width
-// with the given room on its left. Each name has as few lines as its share of the axis allows.
+// categoryLines returns the lines of the category names of an axis, for a panel with the given
+// width and left margin. Each name has as few lines as its share of the axis allows.
 func categoryLines(t typesetter, a *plots.Axis, left, width vg.Length) (all [][]string, err error) {
 	if len(a.Categories) == 0 {
 		return nil, nil
@@ -32,7 +32,7 @@ func categoryLines(t typesetter, a *plots.Axis, left, width vg.Length) (all [][]
 	length := width - left - rightRoom
 	lo, hi, ticks := axis(a, nil, ticksAcross, false)
 	share := length/vg.Length(hi-lo) - textGap
-	end := margin - left // of the previous name
+	end := margin - left // right end of the previous name
 	for k := range a.Categories {
 		words := strings.Fields(a.Categories[k])
 		lines, widest := t.broken(words, 1)

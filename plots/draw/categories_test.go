@@ -50,7 +50,7 @@ func TestCategoryLines(t *testing.T) {
 	}
 }
 
-// broken finds the narrowest way to break a name into two or three lines, and loses no word.
+// broken finds the narrowest way to break a name into two or three lines, and keeps every word.
 func TestBroken(t *testing.T) {
 	text := newTypesetter()
 	width := func(words []string) vg.Length { return text.width(strings.Join(words, " "), nameSize, false) }

@@ -12,20 +12,20 @@ import (
 	"productform/plots"
 )
 
-// renderCSV returns the data of the figure: one row per value of the horizontal axis, which is the
-// first column (panels whose horizontal axes have other titles have separate columns and rows), one
-// column per series of each panel with panel and unit in the header, and two more for the ends of
-// its vertical and its horizontal intervals. A field is empty if the series has no point there.
-// Numbers have enough digits to recover the same float64.
+// renderCSV returns the data of the figure. The first column is the horizontal axis, with one row
+// per value; panels with different horizontal axes have separate columns and rows. Each series has
+// a column with panel and unit in the header, and two more each for the ends of vertical and
+// horizontal intervals, if any. A field is empty if the series has no point there. Numbers have
+// enough digits to recover the same float64.
 func renderCSV(f *plots.Figure) ([]byte, error) {
 	type column struct {
 		axis int
 		x, y []float64
-		next int // point that is not yet written
+		next int // next point to write
 	}
 	var axes, header []string
 	var columns []*column
-	var rows [][]float64 // by axis
+	var rows [][]float64 // rows by axis
 	confidence := number(100 * cmp.Or(f.Confidence, 0.95))
 	for _, p := range f.Panels {
 		at := slices.Index(axes, meaning(p.X))

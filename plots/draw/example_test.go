@@ -33,8 +33,8 @@ func Example() {
 	// 0.75,4
 }
 
-// The data of a figure as CSV; draw.PNG, draw.SVG or draw.PDF give its picture, to be written with
-// WriteFile.
+// CSV is the data of a figure; draw.PNG, draw.SVG or draw.PDF give its picture, which WriteFile
+// writes.
 func ExampleRender() {
 	figures, err := plots.Compute(context.Background(), bc17.Figures()[5:6], plots.Settings{
 		Precision: plots.Draft,

@@ -110,7 +110,7 @@ func TestPage(t *testing.T) {
 	all[0].Checks = []plots.Check{
 		{Figure: "test-a", Quantity: "mean delay", Exact: 1.25, Simulated: &v, HalfWidth: &v, Z: &v},
 	}
-	for k := range 50 { // spread as a normal variable
+	for k := range 50 { // distributed like a normal variable
 		z, name := math.Sqrt2*math.Erfinv(2*(float64(k)+0.5)/50-1), fmt.Sprint(k)
 		all[0].Checks = append(all[0].Checks, plots.Check{
 			Figure:     "test-b",
@@ -190,7 +190,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// A simulated number has the digits that its half-width justifies, and both share one power of ten.
+// A simulated number has as many digits as its half-width justifies, and both share one power of
+// ten.
 func TestMeasured(t *testing.T) {
 	for _, c := range []struct {
 		v, h float64

@@ -8,9 +8,10 @@ import (
 	"productform/plots"
 )
 
-// simulated is a figure with every feature: theory with a band, thin steps, points with bars in
-// every look, bounds, an area, curves with bars, horizontal bars, a curve with markers, a
-// reference, given ticks, and too many names to fit next to their curves in the second panel.
+// simulated is a figure with every feature. It has theory with a band, thin steps, points with bars
+// in every look, bounds, an area, curves with bars, horizontal bars, a curve with markers, a
+// reference, and given ticks. In the second panel there are too many names to fit next to their
+// curves.
 func simulated() *plots.Figure {
 	theory := plots.Series{Label: "theory", Look: 0}
 	for k := 1; k < 100; k++ {
@@ -75,8 +76,8 @@ func simulated() *plots.Figure {
 	}
 }
 
-// categorical is a figure with one legend, a panel with categories, of which two have series, and
-// one with numbers under another title.
+// categorical is a figure with one legend, a panel with categories, two of which have series, and a
+// panel with numbers and a different title.
 func categorical() *plots.Figure {
 	f := &plots.Figure{ID: "c", Title: "t", Caption: "c", OneLegend: true}
 	names := plots.Axis{Quantity: "policy", Categories: []string{"first", "in the middle", "last"}}

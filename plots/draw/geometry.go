@@ -77,7 +77,7 @@ func clipPolygon(corners []vg.Point, r vg.Rectangle) []vg.Point {
 	return corners
 }
 
-// distance returns how far the segment from a to b is from r, 0 if they touch.
+// distance returns the distance of the segment from a to b from r, 0 if they touch.
 func distance(a, b vg.Point, r vg.Rectangle) vg.Length {
 	if _, _, touch := clip(a, b, r); touch {
 		return 0

@@ -168,7 +168,7 @@ func TestBetween(t *testing.T) {
 	})
 }
 
-// Lanes are named only by the axis, points by the curve on which they lie.
+// Lanes are named only by the axis, and points by the curve on which they are.
 func TestNamedOnce(t *testing.T) {
 	panels := layout(t, planned())
 	for i, want := range map[int]int{1: 0, 2: 2, 3: 2} {

@@ -9,7 +9,7 @@ import (
 	"productform/plots"
 )
 
-// A legendEntry is the sample of a series and its name, in a row above a panel or above all panels.
+// A legendEntry is a sample of a series with its name, in a row above a panel or above all panels.
 type legendEntry struct {
 	label  string
 	look   look
@@ -18,7 +18,7 @@ type legendEntry struct {
 	marked bool      // whether the line has a marker
 	band   bool      // whether the sample shows an interval around a line
 	bar    bool      // whether it shows an interval through a marker
-	x      vg.Length // left end, from the left end of the legend
+	x      vg.Length // distance of its left end from the left end of the legend
 	row    int
 }
 
@@ -46,7 +46,7 @@ func entryWidth(t typesetter, e legendEntry) vg.Length {
 	return sampleWidth + textGap + t.width(e.label, fontSize, false)
 }
 
-// checkLegend returns an error for a name that is wider than the room.
+// checkLegend returns an error for a name that is wider than the legend.
 func checkLegend(t typesetter, entries []legendEntry, room vg.Length) error {
 	for _, e := range entries {
 		if entryWidth(t, e) > room {
@@ -88,8 +88,8 @@ func panelLegend(t typesetter, p *plots.Panel, room vg.Length) ([]legendEntry, i
 	return entries, (len(entries) + perRow - 1) / perRow, nil
 }
 
-// sameAs returns the earlier curve or band of a panel with the label and look of series i, whose
-// points these are; -1 if there is none. Both share one name.
+// sameAs returns the earlier curve or band of a panel with the label and look of series i, or -1 if
+// there is none. Series i is then its points, and both share one name.
 func sameAs(p *plots.Panel, i int) int {
 	of := p.Series[i]
 	if of.Kind != plots.Points {
@@ -132,9 +132,9 @@ func isShared(f *plots.Figure) bool {
 }
 
 // sharedLegend returns the legend above all panels, one entry per label and one per group, and the
-// number of rows; none if the panels do not share one. Series named by a category of their axis
-// have only the entry of their group. Entries that exceed the width of the figure go to the next
-// row.
+// number of rows; there is no entry if the panels do not share a legend. Series named by a category
+// of their axis have only the entry of their group. Entries that exceed the width of the figure go
+// to the next row.
 func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 	if !isShared(f) {
 		return nil, 0
@@ -171,8 +171,8 @@ func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 	return entries, flow(t, entries, sharedRoom(t, f), 5*textGap)
 }
 
-// groupEntry returns the entry, without its look, of a group of series that are named by
-// categories, points or bands, and whether the group is one.
+// groupEntry returns the entry, without its look, of a group whose series are named by categories,
+// points or bands. It reports whether the group has such an entry.
 func groupEntry(p *plots.Panel, group string) (e legendEntry, known bool) {
 	e.label = group
 	marked, bands := true, true
@@ -266,7 +266,7 @@ func groups(p *plots.Panel) []string {
 	return names
 }
 
-// seriesLook returns the look of a series of a panel, lighter for each group before its own.
+// seriesLook returns the look of a series of a panel, which is lighter for each earlier group.
 func seriesLook(p *plots.Panel, s plots.Series) look {
 	return lighter(lookOf(s.Look), slices.Index(groups(p), s.Group))
 }

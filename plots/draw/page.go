@@ -28,10 +28,10 @@ func FileName(f *plots.Figure, format Format) string {
 // An Edition describes a page of figures: their sources and how they were made.
 type Edition struct {
 	Sources   []plots.Source // in the order of their groups; figures without a source come last, without a heading
-	Made      string         // when, such as "23 November 2026"
-	Version   string         // of the program
+	Made      string         // date, such as "23 November 2026"
+	Version   string         // version of the program
 	Precision plots.Precision
-	Seed      uint64 // of the simulations
+	Seed      uint64 // seed of the simulations
 }
 
 // A pageLink links to a file of a figure, a pageItem is a figure on the page, and a pageGroup holds
@@ -41,8 +41,8 @@ type (
 	pageItem struct {
 		*plots.Figure
 		Image, Alt    string
-		Width, Height int // for the ratio
-		Columns       int // of panels
+		Width, Height int // size in pixels, for the aspect ratio
+		Columns       int // columns of panels
 		Links         []pageLink
 	}
 	pageGroup struct {
@@ -135,13 +135,13 @@ func Page(figures []*plots.Figure, formats []Format, e Edition) ([]byte, error) 
 func digits(v float64) string { return superscripts(fmt.Sprintf("%.12g", v)) }
 func short(v float64) string  { return superscripts(fmt.Sprintf("%.3g", v)) }
 
-// measured writes v ± h with two digits of h and as many of v as these justify, "1.234 ± 0.012",
-// "45600 ± 1200" or "(1.234 ± 0.012)·10⁹"; with twelve digits of v if h is not a positive number.
+// measured writes v ± h with two digits of h and v to the same place, "1.234 ± 0.012",
+// "45600 ± 1200" or "(1.234 ± 0.012)·10⁹"; if h is not a positive number, v has twelve digits.
 func measured(v, h float64) string {
 	if !(h > 0) || math.IsInf(h, 0) {
 		return digits(v) + " ± " + short(h)
 	}
-	last := exponent(h, 1) - 1 // of the last digit
+	last := exponent(h, 1) - 1 // exponent of the last digit
 	most := max(exponent(v, 11), last+1)
 	if most >= -4 && most < 6 {
 		round := func(x float64) string {
@@ -157,7 +157,7 @@ func measured(v, h float64) string {
 }
 
 // exponent returns the power of ten of the first digit of v after rounding to more further digits;
-// for 0 that of the smallest number.
+// for 0 it is that of the smallest number.
 func exponent(v float64, more int) int {
 	if v == 0 {
 		return math.MinInt32

@@ -21,28 +21,29 @@ type panelPlan struct {
 	outer      vg.Rectangle   // contains all its ink
 	plot       vg.Rectangle   // between the axes
 	lo, hi     [2]float64     // ends of the axes, horizontal and vertical
-	ticks      [2][]tick      // of the two axes
+	ticks      [2][]tick      // ticks of the two axes
 	categories [][]string     // lines of the names below the horizontal axis, one entry per tick, if it has categories
-	below      vg.Length      // room for such names in any panel of the figure
+	below      vg.Length      // space for such names in any panel of the figure
 	powers     [2]bool        // whether numbers are written as powers of ten
-	traces     []trace        // series, references, then groups
-	names      []vg.Rectangle // of the traces, if all have a place
-	regions    []vg.Rectangle // of the labels of the regions, empty without a place
+	traces     []trace        // traces of series, references and groups, in this order
+	names      []vg.Rectangle // rectangles of the names of the traces, if all have a place
+	regions    []vg.Rectangle // rectangles of the labels of the regions, empty without a place
 	pointNames []pointName
-	groups     []string      // of the series, named by the last traces if the figure has one legend for all panels
-	legend     []legendEntry // of the series, if they have no place and no shared legend
+	// groups of the series, named by the last traces if the figure has one legend for all panels
+	groups     []string
+	legend     []legendEntry // legend of the series, if they have no place and no shared legend
 	legendRows int
 	leastRows  int // rows reserved for a legend, to align with the adjacent panel
 
-	groupsFrom int // the first trace of a group
+	groupsFrom int // index of the first trace of a group
 }
 
 // A room is the space for tick labels and axis titles next to a plot, the same for all panels so
 // they align, and the format of numbers there.
 type room struct {
 	left  vg.Length
-	wide  vg.Length // left of panels with the width of two
-	below vg.Length // in excess of one line of numbers
+	wide  vg.Length // left of panels that are two panels wide
+	below vg.Length // height in excess of one line of numbers
 
 	powers [2]bool // whether their numbers, horizontal and vertical, are written as powers of ten
 }
@@ -111,7 +112,7 @@ func (l *panelPlan) nameSeries(t typesetter, beside room, shared bool) error {
 		l.dropNames()
 		l.traceGroups(t)
 		names, ok := place(l.traces, l.area())
-		if !ok && l.groups != nil { // the legend also has the groups; references have no other place
+		if !ok && l.groups != nil { // the legend also names the groups; references have no other place
 			l.groups = nil
 			for i := l.groupsFrom; i < len(l.traces); i++ {
 				l.traces[i].label = vg.Point{}
@@ -283,7 +284,7 @@ func yValues(p *plots.Panel) []float64 {
 	return v
 }
 
-// at returns the place of the point (x, y).
+// at returns the position of the point (x, y).
 func (l *panelPlan) at(x, y float64) vg.Point {
 	return vg.Point{
 		X: l.plot.Min.X + vg.Length(fraction(l.X.Scale, x, l.lo[0], l.hi[0]))*(l.plot.Max.X-l.plot.Min.X),
@@ -297,7 +298,7 @@ func (l *panelPlan) points(s plots.Series) []vg.Point {
 	for k := range s.X {
 		switch {
 		case s.Bars:
-			p = append(p, l.beside(s, s.X[k], s.Y[k]))
+			p = append(p, l.shifted(s, s.X[k], s.Y[k]))
 			continue
 		case s.Kind == plots.Band:
 			low, high := l.at(s.X[k], s.Low[k]), l.at(s.X[k], s.High[k])
@@ -311,17 +312,17 @@ func (l *panelPlan) points(s plots.Series) []vg.Point {
 	return p
 }
 
-// markers returns the places of the points of a series.
+// markers returns the positions of the points of a series.
 func (l *panelPlan) markers(s plots.Series) (p []vg.Point) {
 	for k := range s.Y {
-		p = append(p, l.beside(s, s.X[k], s.Y[k]))
+		p = append(p, l.shifted(s, s.X[k], s.Y[k]))
 	}
 	return p
 }
 
-// beside returns the place of a point of a series; series with bars are shifted slightly against
-// each other.
-func (l *panelPlan) beside(s plots.Series, x, y float64) vg.Point {
+// shifted returns the position of a point of a series; series with bars are shifted slightly
+// against each other.
+func (l *panelPlan) shifted(s plots.Series, x, y float64) vg.Point {
 	place, count := 0, 0
 	for _, o := range l.Series {
 		if o.Bars && o.Name() == s.Name() {
@@ -349,7 +350,7 @@ func (l *panelPlan) bars(s plots.Series) (bars [][2]vg.Point) {
 		}
 	}
 	for k := range s.Low {
-		add(l.beside(s, s.X[k], s.Low[k]), l.beside(s, s.X[k], s.High[k]))
+		add(l.shifted(s, s.X[k], s.Low[k]), l.shifted(s, s.X[k], s.High[k]))
 	}
 	for k := range s.Left {
 		add(l.at(s.Left[k], s.Y[k]), l.at(s.Right[k], s.Y[k]))
@@ -365,7 +366,7 @@ func fraction(scale plots.Scale, v, lo, hi float64) float64 {
 	return (v - lo) / (hi - lo)
 }
 
-// trace finds the lines and marks that names must not touch, and next to which they go.
+// trace finds the lines and marks next to which names are placed, and which names must not touch.
 func (l *panelPlan) trace(t typesetter) {
 	l.traces = nil
 	for i, s := range l.Series {
@@ -429,7 +430,7 @@ func (l *panelPlan) traceGroups(t typesetter) {
 			if s.Group == g {
 				all.segments = append(all.segments, l.traces[i].segments...)
 				all.anchors = append(all.anchors, l.traces[i].anchors...)
-				l.traces[i].segments = nil // the group has them
+				l.traces[i].segments = nil // the segments are in the trace of the group
 			}
 		}
 		slices.SortStableFunc(all.anchors, func(a, b vg.Point) int { return cmp.Compare(a.X, b.X) })
@@ -468,7 +469,7 @@ func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
 		}
 	}
 	for _, thin := range []bool{false, true} {
-		for _, g := range slices.Backward(groups(l.Panel)) { // lighter groups below
+		for _, g := range slices.Backward(groups(l.Panel)) { // lighter groups first, so darker ones cover them
 			for _, s := range l.Series {
 				if s.Thin == thin && s.Group == g {
 					l.drawSeries(c, s)

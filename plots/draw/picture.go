@@ -25,7 +25,7 @@ import (
 // A Format is a file format.
 type Format string
 
-// The formats. HTML is one page for all figures, see [Page].
+// The formats. HTML is one page for all figures; see [Page].
 const (
 	PNG  Format = "png"
 	SVG  Format = "svg"
@@ -97,7 +97,8 @@ func captionLines(t typesetter, f *plots.Figure) (lines []string) {
 	_, _, across := grid(f)
 	room := panelWidth*vg.Length(across) - 2*margin
 	for word := range strings.FieldsSeq(f.Caption) {
-		for letters := []rune(word); t.width(word, tickSize, false) > room; { // such as a long name
+		// the word is too wide, such as a long name
+		for letters := []rune(word); t.width(word, tickSize, false) > room; {
 			n := 1
 			for n < len(letters) && t.width(string(letters[:n+1]), tickSize, false) <= room {
 				n++
@@ -140,7 +141,7 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 		return err
 	}
 	width, height := size(f)
-	c.SetColor(color.White) // instead of the background of the page around an SVG
+	c.SetColor(color.White) // hides the background of the page around an SVG
 	c.Fill(rectangle(0, 0, width, height).Path())
 	legend, rows := sharedLegend(t, f)
 	if err := checkLegend(t, legend, sharedRoom(t, f)); err != nil {
@@ -150,7 +151,7 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 	if err != nil {
 		return err
 	}
-	bottom := height - sharedHeight(rows) // of the legend
+	bottom := height - sharedHeight(rows) // bottom of the legend
 	drawLegend(c, t, legend, rows, vg.Point{X: beside.of(&f.Panels[0]), Y: bottom})
 	drawCaption(c, t, captionLines(t, f))
 	plans, err := planAll(t, f, beside, bottom)
@@ -163,8 +164,9 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 	return nil
 }
 
-// planAll plans all panels below the height bottom. If one has a legend, so do the panels next to
-// it, with the same height, so their plots align. A panel below one with the same legend has none.
+// planAll plans all panels below the height bottom. If a panel has a legend, the adjacent panels
+// have one of the same height, so their plots align. A panel below one with the same legend has
+// none.
 func planAll(t typesetter, f *plots.Figure, beside room, bottom vg.Length) ([]*panelPlan, error) {
 	at, gridRows, _ := grid(f)
 	plans, hasLegend := make([]*panelPlan, len(f.Panels)), make([]bool, gridRows)
@@ -189,8 +191,8 @@ func planAll(t typesetter, f *plots.Figure, beside room, bottom vg.Length) ([]*p
 			p.namePoints(t)
 		}
 	}
-	most := make([]int, gridRows)              // rows of the legends in each row of panels
-	for i, p := range slices.Backward(plans) { // each sees the panel above it unchanged
+	most := make([]int, gridRows)              // maximum number of legend rows in each row of panels
+	for i, p := range slices.Backward(plans) { // backwards, so each panel sees the one above it unchanged
 		if above := slices.Index(at, cell{at[i].row - 1, at[i].column}); above >= 0 && p.Wide == plans[above].Wide {
 			p.leaveLegend(t, beside, plans[above].legend)
 		}
@@ -278,7 +280,7 @@ func renderSVG(f *plots.Figure) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A title for readers who cannot see the picture.
+	// Add a title for readers who cannot see the picture.
 	head, body, _ := bytes.Cut(b, []byte(`xmlns:xlink="http://www.w3.org/1999/xlink">`))
 	title := fmt.Sprintf(`xmlns:xlink="http://www.w3.org/1999/xlink" role="img">`+"\n<title>%s</title>",
 		html.EscapeString(f.ID+": "+f.Title))
@@ -300,8 +302,8 @@ func renderPDF(f *plots.Figure) ([]byte, error) {
 
 var creation = regexp.MustCompile(`/(CreationDate|ModDate) \(D:[0-9]{14}\)`)
 
-// An svgCanvas writes all text as filled outlines, so it has the planned size whatever fonts the
-// reader has.
+// An svgCanvas writes all text as filled outlines, so it has the planned size with any fonts of the
+// reader.
 type svgCanvas struct {
 	*vgsvg.Canvas
 }
@@ -330,7 +332,7 @@ func (s straight) RGBA() (r, g, b, a uint32) {
 
 func (c pdfCanvas) FillString(f font.Face, p vg.Point, s string) {
 	for len(s) > 0 {
-		n := 1 // length of the run of characters of one kind
+		n := 1 // length of the run of characters of the same kind
 		plain := func(s string) bool {
 			return f.Font == (font.Font{Typeface: f.Font.Typeface, Variant: f.Font.Variant, Size: f.Font.Size}) &&
 				ascii(s)

@@ -80,7 +80,7 @@ func TestPDFOffsets(t *testing.T) {
 }
 
 // Names are next to the curves, above the panel if they would overlap, or once above all panels if
-// these are in several rows with the same series.
+// several rows of panels have the same series.
 func TestNamesOrLegend(t *testing.T) {
 	text := newTypesetter()
 	for _, f := range FixtureFigures() {
@@ -131,7 +131,7 @@ func TestAlignedLegends(t *testing.T) {
 		}
 		for k, name := range names {
 			s := plots.Series{Label: "a name that takes a whole row, " + name, Look: k}
-			for i := range 41 { // everywhere, leaving no place for names
+			for i := range 41 { // points everywhere, so names have no place
 				s.X, s.Y = append(s.X, float64(i)/40), append(s.Y, float64(i%2))
 			}
 			p.Series = append(p.Series, s)
@@ -192,7 +192,7 @@ func TestLegendAbove(t *testing.T) {
 	other.Series = append(slices.Clone(other.Series[:1]), other.Series[2:]...)
 	for _, c := range []struct {
 		panels []plots.Panel
-		want   []bool // whether they have legends
+		want   []bool // whether each panel has a legend
 	}{
 		{[]plots.Panel{crowded, other, crowded, other}, []bool{true, true, false, false}},
 		{[]plots.Panel{crowded, crowded, crowded, other}, []bool{true, true, false, true}},
@@ -477,7 +477,7 @@ func TestBarsSideBySide(t *testing.T) {
 			}
 		}
 	}
-	want := [][2]vg.Point{{l.at(2, 1), l.at(2, 6)}, {l.at(1.5, 5), l.at(4, 5)}} // the latter ends with the plot
+	want := [][2]vg.Point{{l.at(2, 1), l.at(2, 6)}, {l.at(1.5, 5), l.at(4, 5)}} // the last step ends with the plot
 	if got := l.bars(l.Series[3]); !slices.Equal(got, want) {
 		t.Errorf("bars %v, want %v", got, want)
 	}

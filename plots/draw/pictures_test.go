@@ -7,7 +7,7 @@ import (
 	"productform/plots/internal/plotstest"
 )
 
-// Files of the test figures have the printed size, ink but none at the edge, and contain their
+// Files of the test figures have the printed size, have ink but not at the edges, and contain the
 // numbers.
 func TestPictures(t *testing.T) {
 	for _, f := range draw.FixtureFigures() {

@@ -10,9 +10,9 @@ import (
 // short bars through points.
 type trace struct {
 	segments [][2]vg.Point
-	anchors  []vg.Point // where the name may stand, from the left end to the right
+	anchors  []vg.Point // possible positions of the name, from left to right
 	label    vg.Point   // width and height of its name; zero if it has none
-	ideal    float64    // where along the anchors its name should stand, 0 at the left end, 1 at the right
+	ideal    float64    // preferred position of the name along the anchors: 0 at the left end, 1 at the right
 }
 
 // lineTrace is the trace of the pieces of a curve, with an anchor every few points of length.
@@ -20,7 +20,7 @@ func lineTrace(pieces [][]vg.Point, label vg.Point, ideal float64) trace {
 	const spacing = 4
 	t := trace{label: label, ideal: ideal}
 	for _, piece := range pieces {
-		left := vg.Length(0) // to the next anchor
+		left := vg.Length(0) // distance to the next anchor
 		for i := 1; i < len(piece); i++ {
 			a, b := piece[i-1], piece[i]
 			t.segments = append(t.segments, [2]vg.Point{a, b})
@@ -37,10 +37,10 @@ func lineTrace(pieces [][]vg.Point, label vg.Point, ideal float64) trace {
 }
 
 // place finds a rectangle for each trace's name inside area: at labelGap from its own trace, at
-// least clearance from every trace and name, clearly nearer its own than any other, and as near its
-// ideal as that allows. A trace without a name gets an empty rectangle. It reports false if there
-// is no place for all, or if there are more than mostNames names: these would be hard to tell
-// apart, and the cost is O(names² anchors segments).
+// least clearance from every trace and name, clearly nearer its own trace than any other, and as
+// near its ideal position as possible. A trace without a name gets an empty rectangle. It reports
+// false if there is no place for all, or if there are more than mostNames names: these would be
+// hard to distinguish, and the cost is O(names² anchors segments).
 //
 // Names are placed one after the other, each at the best remaining place. Every cyclic order is
 // tried, and the one with the smallest total cost is kept.
@@ -76,14 +76,14 @@ func place(traces []trace, area vg.Rectangle) ([]vg.Rectangle, bool) {
 	return best, !math.IsInf(least, 1)
 }
 
-// sides are the positions of a name about its anchor, by the fraction of its width and height that
-// lies left of and below the anchor, and the direction in which the gap is left.
+// sides are the positions of a name about its anchor, given by the fractions of its width left of
+// the anchor and of its height below it, and the direction of the gap.
 var sides = []struct{ left, below, dx, dy vg.Length }{
 	{1, 0, -0.7, 0.7}, {0, 0, 0.7, 0.7}, {0, 1, 0.7, -0.7}, {1, 1, -0.7, -0.7}, // corners
 	{0.5, 0, 0, 1}, {0.5, 1, 0, -1}, {0, 0.5, 1, 0}, {1, 0.5, -1, 0},
 }
 
-// bestPlace returns the cheapest rectangle for the name of trace i beside those placed, and its
+// bestPlace returns the cheapest rectangle for the name of trace i, given the placed names, and its
 // cost, infinite if there is none.
 func bestPlace(traces []trace, i int, placed []vg.Rectangle, area vg.Rectangle) (vg.Rectangle, float64) {
 	var best vg.Rectangle
@@ -109,7 +109,7 @@ func bestPlace(traces []trace, i int, placed []vg.Rectangle, area vg.Rectangle) 
 }
 
 // confusion is infinite if r is too close to anything. Otherwise it is positive if another trace is
-// nearer than three times the distance to the trace that r names, and grows as that trace comes
+// nearer than three times the distance to the trace that r names. It grows as that trace gets
 // nearer.
 func confusion(traces []trace, i int, placed []vg.Rectangle, r vg.Rectangle) float64 {
 	for _, q := range placed {
@@ -134,5 +134,5 @@ func confusion(traces []trace, i int, placed []vg.Rectangle, r vg.Rectangle) flo
 			*nearest = min(*nearest, d)
 		}
 	}
-	return max(0, 3*float64(own)/float64(other)-1) // 0 if there is no other
+	return max(0, 3*float64(own)/float64(other)-1) // 0 if there is no other trace
 }

@@ -34,7 +34,7 @@ func onSegment(a, b vg.Point, k, n int) vg.Point {
 	return a.Add(b.Sub(a).Scale(vg.Length(k) / vg.Length(n)))
 }
 
-// Clipping and distance against points sampled along the segment.
+// Clipping and distance agree with points sampled along the segment.
 func TestGeometryAgainstSampling(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, r := drawPoint(t), drawPoint(t), drawRectangle(t)
@@ -64,7 +64,7 @@ func TestGeometryAgainstSampling(t *testing.T) {
 	})
 }
 
-// The area of a clipped polygon is that of the overlap of two rectangles.
+// Clipping a rectangle by another gives the area of their overlap.
 func TestClipPolygonOfRectangles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawRectangle(t), drawRectangle(t)
@@ -82,7 +82,7 @@ func TestClipPolygonOfRectangles(t *testing.T) {
 	})
 }
 
-// Names that are placed lie in the area and touch neither curve nor each other.
+// Placed names are inside the area and touch neither curves nor each other.
 func TestPlacedNamesTouchNothing(t *testing.T) {
 	area := vg.Rectangle{Max: vg.Point{X: 100, Y: 100}}
 	placedAll := 0

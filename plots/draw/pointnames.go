@@ -9,11 +9,11 @@ import (
 	"productform/plots"
 )
 
-// A pointName is the name of a point in its place.
+// A pointName is the placed name of a point.
 type pointName struct {
 	text   string
 	at     vg.Rectangle
-	leader []vg.Point // the line from the point to its name, nil if that is close by
+	leader []vg.Point // line from the point to its name; nil if the name is close
 }
 
 // reaches are the distances at which a name may be from its point. From beyond closeBy a line leads
@@ -28,9 +28,9 @@ var headings = []float64{45, 65, 25, 85, 5, 135, 115, 95, 155, 315, 335, 225}
 
 // namePoints finds places for the names of points in the space left by the names of the series,
 // starting at the first point or at the last one, whichever finds more. Names without a place are
-// left out: it reports whether there are none.
+// omitted; it reports whether all names have a place.
 func (l *panelPlan) namePoints(t typesetter) (all bool) {
-	var named []pointName // where the points are
+	var named []pointName // names at their points
 	var points []vg.Point
 	for _, s := range l.Series {
 		for k, p := range l.markers(s) {
@@ -54,7 +54,7 @@ func (l *panelPlan) namePoints(t typesetter) (all bool) {
 	return len(l.pointNames) == len(named)
 }
 
-// nameEach finds places for names one after the other, each at the first place that is free.
+// nameEach finds places for names one after the other, each at its first free place.
 func (l *panelPlan) nameEach(t typesetter, named []pointName, points []vg.Point) {
 	l.pointNames = nil
 	taken := slices.Concat(l.names, l.regions)
@@ -67,8 +67,8 @@ func (l *panelPlan) nameEach(t typesetter, named []pointName, points []vg.Point)
 	}
 }
 
-// namePoint returns a place for a name of this size beside p, one of the points of all series, and
-// whether there is one.
+// namePoint returns a place next to p for a name of this size, and whether there is one; points are
+// the points of all series.
 func (l *panelPlan) namePoint(
 	p vg.Point, points []vg.Point, size vg.Point, taken []vg.Rectangle,
 ) (n pointName, ok bool) {
@@ -109,21 +109,19 @@ func (l *panelPlan) namePoint(
 	return n, false
 }
 
-// isNearest reports whether no point but p is as near to a name as the point that it is of, if that
-// is close by.
+// isNearest reports whether p is the point nearest to its name, unless a line leads to the name.
 func isNearest(p vg.Point, points []vg.Point, name vg.Rectangle) bool {
 	return !slices.ContainsFunc(points, func(o vg.Point) bool { return o != p && outside(o, name) < 2.5*labelGap })
 }
 
-// isOnLeader reports whether a line that leads to a name comes close to r.
+// isOnLeader reports whether a leader line is close to r.
 func (l *panelPlan) isOnLeader(r vg.Rectangle) bool {
 	return slices.ContainsFunc(l.pointNames, func(n pointName) bool {
 		return n.leader != nil && distance(n.leader[0], n.leader[1], r) < clearance
 	})
 }
 
-// isClear reports whether a line that leads to a name comes close to nothing: curves, names and
-// other such lines.
+// isClear reports whether a leader line is close to no curve, name or other leader line.
 func (l *panelPlan) isClear(line []vg.Point, taken []vg.Rectangle) bool {
 	for _, t := range l.traces {
 		for _, s := range t.segments {

@@ -7,15 +7,15 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// region returns the rectangle of a region, and whether any of it is on the axis.
+// region returns the rectangle of a region, and reports whether any of it is on the axis.
 func (l *panelPlan) region(k int) (vg.Rectangle, bool) {
 	r := l.Regions[k]
 	from, to := l.at(max(r.From, l.lo[0]), l.lo[1]).X, l.at(min(r.To, l.hi[0]), l.lo[1]).X
 	return vg.Rectangle{Min: vg.Point{X: from, Y: l.plot.Min.Y}, Max: vg.Point{X: to, Y: l.plot.Max.Y}}, from < to
 }
 
-// traceRegions finds places for the labels of the regions, horizontally or otherwise vertically.
-// Names must not touch these labels or the ends of the regions.
+// traceRegions finds places for the labels of the regions, horizontal if possible, otherwise
+// vertical. Names must not touch these labels or the ends of the regions.
 func (l *panelPlan) traceRegions(t typesetter) {
 	l.regions = make([]vg.Rectangle, len(l.Regions))
 	for k, r := range l.Regions {
@@ -41,8 +41,9 @@ func (l *panelPlan) traceRegions(t typesetter) {
 	}
 }
 
-// roomIn returns a free rectangle near the middle of the area, away from grid lines if possible and
-// far from the others, such as marks that it might seem to name; empty if there is none.
+// roomIn returns a free rectangle near the middle of the area, away from grid lines if possible,
+// and far from the other elements, such as marks that it might seem to name. It is empty if there
+// is none.
 func (l *panelPlan) roomIn(area vg.Rectangle, size vg.Point, others []trace) (best vg.Rectangle) {
 	space := area.Size().Sub(size)
 	if space.X < 2*clearance || space.Y < 2*clearance {

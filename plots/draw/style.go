@@ -20,7 +20,7 @@ const (
 	fontSize  vg.Length = 8
 	tickSize  vg.Length = 7.5
 	titleSize vg.Length = 8.5
-	nameSize  vg.Length = 6 // of categories, below an axis
+	nameSize  vg.Length = 6 // font size of categories, below an axis
 	nameStep            = 1.2 * nameSize
 
 	axisWidth      vg.Length = 0.6
@@ -29,33 +29,33 @@ const (
 	thinWidth      vg.Length = 0.7
 	referenceWidth vg.Length = 0.7
 	barWidth       vg.Length = 0.8
-	barGap         vg.Length = 1.5 // between the bars of curves
-	markerSize     vg.Length = 2   // radius
+	barGap         vg.Length = 1.5 // gap between the bars of curves
+	markerSize     vg.Length = 2   // radius of a marker
 	tickLength     vg.Length = 3
 	minorLength    vg.Length = 1.75
 
 	margin    vg.Length = 5   // between the outermost ink and the edge of a panel
-	textGap   vg.Length = 3   // between ticks and their labels, and on to the axis title
+	textGap   vg.Length = 3   // between ticks and their labels, and between labels and the axis title
 	labelGap  vg.Length = 3   // from a curve to its name
 	clearance vg.Length = 1.5 // minimum distance of a name from everything else
 
-	rightRoom = margin + 6 // right of a plot
+	rightRoom = margin + 6 // space right of a plot
 
 	curveIdeal = 0.85 // preferred position of a name along its curve
 	groupIdeal = 0.6  // preferred position of the name of a group
 
-	tint = 0.5 // blend of each further group towards white
+	tint = 0.5 // blend towards white of each further group
 
-	ticksAcross = 5 // target
+	ticksAcross = 5 // target number of ticks
 	ticksUp     = 5
 )
 
 const (
-	bandAlpha = 0x40 // of 0xff
+	bandAlpha = 0x40 // opacity out of 0xff
 	areaAlpha = 0x60
 )
 
-// Ink, never written to.
+// The colours of the ink. They are never modified.
 var (
 	ink       = color.NRGBA{A: 0xff}
 	axisInk   = color.NRGBA{0x33, 0x33, 0x33, 0xff}
@@ -73,8 +73,8 @@ type look struct {
 }
 
 // looks are the colours of Okabe and Ito, "Color universal design" (2008), which colour-blind
-// readers can distinguish, without yellow, which is too pale on white, and with a dark grey for
-// thin lines. Never written to.
+// readers can distinguish. Yellow is omitted because it is too pale on white; a dark grey for thin
+// lines is added. They are never modified.
 var looks = []look{
 	{color.NRGBA{0x00, 0x72, 0xb2, 0xff}, nil, disc},                                  // blue
 	{color.NRGBA{0xd5, 0x5e, 0x00, 0xff}, []vg.Length{5, 2}, square},                  // vermilion
@@ -86,7 +86,7 @@ var looks = []look{
 	{color.NRGBA{0x33, 0x33, 0x33, 0xff}, nil, disc},                                  // dark grey
 }
 
-// lookOf returns the look with this number; beyond the last they start over.
+// lookOf returns the look with this number; after the last look the numbers start over.
 func lookOf(number int) look { return looks[number%len(looks)] }
 
 // lineWidth returns the width of the line of a series.
@@ -97,7 +97,8 @@ func lineWidth(thin bool) vg.Length {
 	return curveWidth
 }
 
-// dashes returns the dashes of a line of this kind: none for steps, whose corners they would hide.
+// dashes returns the dashes of a line of this kind: none for steps, because dashes would hide their
+// corners.
 func dashes(l look, kind plots.Kind) []vg.Length {
 	if kind == plots.Steps {
 		return nil

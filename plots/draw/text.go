@@ -14,8 +14,8 @@ import (
 	"productform/internal/input"
 )
 
-// Heights of Liberation Sans in units of its size: of capitals and digits above the baseline, of p
-// and ρ below.
+// Heights of Liberation Sans in units of its size: capitals and digits above the baseline, p and ρ
+// below it.
 const (
 	capHeight = 0.72
 	descent   = 0.22
@@ -47,8 +47,8 @@ func (t typesetter) width(s string, size vg.Length, bold bool) vg.Length {
 	return sum
 }
 
-// write puts s on one line: p is on its baseline, align of its width left of p, turned by angle
-// about p.
+// write writes s on one line whose baseline contains p. The fraction align of its width is left of
+// p, and the line is rotated about p by angle.
 func (t typesetter) write(
 	c vg.Canvas, p vg.Point, s string, size vg.Length, bold bool, align vg.Length, angle float64,
 ) {

@@ -8,14 +8,14 @@ import (
 	"productform/plots"
 )
 
-// A tick is a mark on an axis. A minor one has no label.
+// A tick is a mark on an axis. A minor tick has no label.
 type tick struct {
 	value float64
 	label string
 }
 
-// forgiven is the invisible fraction of a step, or of a value, by which rounding may have moved the
-// end of an axis.
+// forgiven is the fraction of a step, or of a value, by which rounding may move the end of an axis;
+// it is invisible.
 const forgiven = 1e-9
 
 // ticks returns the ticks in [lo, hi], about count of them labelled, in increasing order; as powers
@@ -105,7 +105,7 @@ func roundStep(width float64) (m float64, e int) {
 	return 1, e + 1
 }
 
-// scaled returns k 10^e, rounded once as long as 10^|e| is a float64, up to 10^22.
+// scaled returns k 10^e. It is rounded only once if 10^|e| is a float64, that is, up to 10^22.
 func scaled(k float64, e int) float64 {
 	if e < 0 {
 		return k / math.Pow10(-e)
@@ -144,7 +144,7 @@ func logTicks(lo, hi float64, count int, powers bool) []tick {
 			if labelled[m] && e%every == 0 {
 				label = decimal(v, max(0, -e))
 				if powers {
-					label = superscripts(strconv.Itoa(m) + "e" + strconv.Itoa(e)) // v itself is rounded
+					label = superscripts(strconv.Itoa(m) + "e" + strconv.Itoa(e)) // correctly rounded
 				}
 				labels++
 			}
@@ -162,8 +162,8 @@ func labelEvery(lo, hi float64, count int) int {
 	return roundEvery(int(math.Ceil(math.Log10(hi/lo) / float64(max(count, 2)))))
 }
 
-// toLabel returns the power of ten below lo that gets a label, if that is less than a tenth of the
-// axis away and many powers have no label, otherwise lo.
+// toLabel returns the labelled power of ten below lo if it is less than a tenth of the axis away
+// and many powers have no label, otherwise lo.
 func toLabel(lo, hi float64, count int) float64 {
 	every := labelEvery(lo, hi, count)
 	if every == 1 {
@@ -176,7 +176,7 @@ func toLabel(lo, hi float64, count int) float64 {
 	return p
 }
 
-// roundEvery returns n, at least 1, and above 6 the next multiple of 5.
+// roundEvery returns max(n, 1), or above 6 the next multiple of 5.
 func roundEvery(n int) int {
 	if n <= 6 {
 		return max(1, n)
@@ -190,7 +190,7 @@ const scientific = -1
 // decimal writes v with this many digits after the point.
 func decimal(v float64, digits int) string {
 	if v == 0 {
-		v = 0 // not -0
+		v = 0 // avoids -0
 	}
 	if digits == scientific {
 		return superscripts(strconv.FormatFloat(v, 'e', -1, 64))
@@ -247,7 +247,7 @@ func span(scale plots.Scale, values []float64, count int) (lo, hi float64) {
 	if lo >= 0 && lo < hi/2 {
 		lo = 0
 	}
-	if hi-lo <= max(1e-100, forgiven*max(math.Abs(lo), math.Abs(hi))) { // negligible width
+	if hi-lo <= max(1e-100, forgiven*max(math.Abs(lo), math.Abs(hi))) { // the width is negligible
 		lo, hi = lo-math.Max(math.Abs(lo), 1)/2, hi+math.Max(math.Abs(hi), 1)/2
 	}
 	m, e := roundStep((hi - lo) / float64(max(count, 2)))

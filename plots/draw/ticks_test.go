@@ -42,7 +42,7 @@ func TestTicks(t *testing.T) {
 		{plots.Log, 1, 1e32, "1 10¹⁰ 10²⁰ 10³⁰"},
 	} {
 		got := labels(ticks(c.scale, c.lo, c.hi, 5, false))
-		if c.scale == plots.Log && c.hi > 1e3 { // without the minor ones
+		if c.scale == plots.Log && c.hi > 1e3 { // ignore minor ticks
 			got = strings.Join(strings.Fields(got), " ")
 		}
 		if got != c.want {
@@ -91,8 +91,8 @@ func TestTicksProperties(t *testing.T) {
 		}
 		got := ticks(scale, lo, hi, count, rapid.Bool().Draw(t, "powers"))
 		// A linear tick may be outside by the fraction forgiven of a step, which is shorter than
-		// the axis, and four roundings of an end, 4·2^-53·10^6 < 1e-9 of the axis; a logarithmic
-		// one by that fraction of an end.
+		// the axis, plus four roundings of an end, 4·2^-53·10^6 < 1e-9 of the axis. A logarithmic
+		// tick may be outside by the fraction forgiven of an end.
 		slack := 2 * forgiven * (hi - lo)
 		if scale == plots.Log {
 			slack = 2 * forgiven * hi
@@ -135,7 +135,8 @@ func TestSpanHoldsValues(t *testing.T) {
 			t.Fatalf("span of %v: [%v, %v]", values, lo, hi)
 		}
 		for _, v := range values {
-			// of a step, shorter than the axis; and at most 8 roundings
+			// the fraction forgiven of a step, which is shorter than the axis, and at most 8
+			// roundings
 			slack := forgiven*(hi-lo) + 8*0x1p-53*math.Abs(v)
 			if v < lo-slack || v > hi+slack {
 				t.Fatalf("span of %v: [%v, %v] leaves out %v", values, lo, hi, v)
@@ -144,7 +145,7 @@ func TestSpanHoldsValues(t *testing.T) {
 	})
 }
 
-// Every label of an axis can be written, and exponents are narrower than digits.
+// Every label of an axis has glyphs, and exponents are narrower than digits.
 func TestLabelsHaveGlyphs(t *testing.T) {
 	text := newTypesetter()
 	for e := -100; e <= 100; e++ {
@@ -161,7 +162,7 @@ func TestLabelsHaveGlyphs(t *testing.T) {
 	}
 }
 
-// An axis over many powers of ten starts at a close label, and no earlier.
+// An axis over many powers of ten starts at a label if one is close, but not before it.
 func TestSpanBeginsAtLabel(t *testing.T) {
 	for _, c := range []struct{ low, high, want float64 }{
 		{2.5, 3e28, 1}, {0.6, 3e28, 0.5}, {1.5, 500, 1}, {3, 500, 2}, {2e7, 1e28, 1e5}, {3e3, 1e28, 2e3},

@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	mostColumns = 76 // of time; 100 characters with the left margin
+	mostColumns = 76 // columns of time; 100 characters with the left margin
 	marginForm  = "%-13s %8s  "
 	mostRows    = 40 // maximum number of workers with separate rows
 	tickEvery   = 10 // columns
 	eighths     = "▁▂▃▄▅▆▇█"
 
-	// jobLetters are the letters of jobs, without x, which marks a worker that is down.
+	// jobLetters are the letters of jobs, without x, which marks a failed worker.
 	jobLetters = "ABCDEFGHIJKLMNOPQRSTUVWYZabcdefghijklmnopqrstuvwyz"
 	idleLetter = '.'
 	downLetter = 'x'
@@ -44,19 +44,19 @@ type Timeline struct {
 	scenario dispatch.Scenario
 	result   *dispatch.Result // nil if some jobs never finish
 
-	end     float64 // seconds
-	width   float64 // of a column
+	end     float64 // in seconds
+	width   float64 // seconds per column
 	columns int
 
-	busy, down, present, waiting []float64 // workers, workers, jobs and tasks, by column, times seconds
-	rows                         [][]byte  // by worker, if there are few
+	busy, down, present, waiting []float64 // workers, workers, jobs and tasks, multiplied by seconds, by column
+	rows                         [][]byte  // one row per worker, if there are few
 
 	now                              float64
 	column                           int
 	nBusy, nDown, nPresent, nWaiting int
-	tasks                            []int             // by job
+	tasks                            []int             // counts by job
 	doing                            []int             // by worker: a job, isIdle or isDown
-	spent                            []map[int]float64 // by worker: seconds of this column by what it did
+	spent                            []map[int]float64 // seconds of this column by worker and activity
 }
 
 // New reruns a scenario with a known end: a result, or stranded jobs. It calls watch after each
@@ -151,7 +151,7 @@ func (t *Timeline) unit() (string, float64) {
 	return "s", 1
 }
 
-// advance lets time pass without changes.
+// advance advances the time without changes.
 func (t *Timeline) advance(then float64) {
 	for t.now < then {
 		stop := then
@@ -175,7 +175,7 @@ func (t *Timeline) advance(then float64) {
 }
 
 // close ends a column: each worker gets the letter of the job on which it spent most time (ties:
-// the job submitted first), x if it was down for longer, or a dot if it was always idle.
+// the job submitted first), x if it was down for longer than that, or a dot if it was always idle.
 func (t *Timeline) close() {
 	for w, spent := range t.spent {
 		delete(spent, isIdle)

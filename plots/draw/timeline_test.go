@@ -31,7 +31,7 @@ func TestColumnWidth(t *testing.T) {
 	})
 }
 
-// drawScenario draws jobs, workers that differ, and outages that end.
+// drawScenario draws jobs, different workers, and temporary outages.
 func drawScenario(t *rapid.T) dispatch.Scenario {
 	s := dispatch.Scenario{Policy: dispatch.Policy{Rule: rapid.SampledFrom(dispatch.AllRules()).Draw(t, "rule")}}
 	s.Speeds = rapid.SliceOfN(rapid.SampledFrom([]float64{0.5, 1, 3}), 1, 5).Draw(t, "speeds")
@@ -114,8 +114,8 @@ func TestTimelineAddsUp(t *testing.T) {
 	})
 }
 
-// The rows of workers match naive bookkeeping from the events: for each column, the seconds of each
-// worker on each job.
+// The rows of workers match naive bookkeeping from the events: the seconds of each worker on each
+// job in each column.
 func TestTimelineLetters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
@@ -157,7 +157,7 @@ func TestTimelineLetters(t *testing.T) {
 		}
 		for w, row := range line.rows {
 			for c, got := range row {
-				seconds := make([]float64, len(s.Jobs)+1) // at 0, down
+				seconds := make([]float64, len(s.Jobs)+1) // job 0 is none; time is 0, the worker is down
 				for _, g := range segments {
 					if g.worker == w {
 						seconds[max(g.what, 0)] += max(
@@ -165,7 +165,7 @@ func TestTimelineLetters(t *testing.T) {
 						)
 					}
 				}
-				// Ignore rounding errors, and accept ties up to rounding.
+				// Ignore rounding errors and accept ties up to rounding.
 				rounding := 1e-9 * line.width
 				letters, most := "", slices.Max(seconds)
 				if most < 2*rounding {

@@ -22,13 +22,13 @@ var update = flag.Bool("update", false, "write the table of docs/tags-claims.md 
 // may differ.
 type claim struct {
 	place    string // section and figure
-	sentence string // of the paper, shortened
+	sentence string // sentence of the paper, shortened
 	numbers  string // our numbers, with a # for each, and remarks
 	values   values
 	asked    []demand // interpretation of the sentence; nil if no number decides it
 
 	verdict   plots.Verdict
-	asPrinted plots.Verdict // "" if the same
+	asPrinted plots.Verdict // verdict for LWR as printed; "" if the same
 	want      []float64     // the values with the factor 1/2, see wantTol
 	printed   []float64     // the values without it; nil if equal
 }
@@ -36,8 +36,8 @@ type claim struct {
 // values returns the numbers of a claim for LWR, corrected or as printed.
 type values func(lwr tags.Policy) []float64
 
-// A demand is a condition of a claim on its numbers or on values computed from them; of is nil for
-// all numbers.
+// A demand is a condition of a claim on its numbers or on values computed from them; if of is nil,
+// the condition applies to all numbers.
 type demand struct {
 	plots.Limit
 	of func(x []float64) []float64
@@ -90,9 +90,9 @@ func about(v, tol float64) plots.Limit { return plots.Limit{Least: v * (1 - tol)
 func fromZeroTo(v float64) plots.Limit { return plots.Limit{Least: 0, Most: v} }
 
 // textClaims returns the claims in the order of the paper. Orders of magnitude are log10 of a
-// ratio: "n orders" and "about n" are within 1/2 of n, "over n" is above n, "almost n" between n-1
-// and n, "several" at least 2, "a couple" at least 1.5; a number called 10^n is at least that and
-// below 10^(n+1). "alpha ≈ 1" is 1, "all alpha" is [grid].
+// ratio: "n orders" and "about n" are within 1/2 of n, "over n" is above n, and "almost n" is
+// between n-1 and n. "Several" is at least 2, "a couple" at least 1.5. A number called 10^n is at
+// least 10^n and below 10^(n+1). "alpha ≈ 1" is 1, "all alpha" is [grid].
 func textClaims() []claim {
 	return slices.Concat(
 		introductionClaims(), tailsClaims(), rivalsClaims(), balanceClaims(), excessClaims(),
@@ -120,7 +120,7 @@ const claimsFile = "../../docs/tags-claims.md"
 // tableHead starts the table in claimsFile.
 const tableHead = "| section | claim | what we find | as printed | verdict |\n|---|---|---|---|---|\n"
 
-// row returns the row of the table: the claim with LWR corrected, then the differences with LWR as
+// row returns the row of the table: the claim with LWR corrected, then any differences with LWR as
 // printed.
 func row(c, asPrinted plots.Claim, printed []float64) string {
 	other, verdict := "", string(c.Verdict)
@@ -137,9 +137,9 @@ func row(c, asPrinted plots.Claim, printed []float64) string {
 	return fmt.Sprintf("| %s | %s | %s | %s | %s |\n", c.Place, c.Sentence, c.Numbers, other, verdict)
 }
 
-// For every claim of the text that numbers can decide, and both variants of LWR, numbers are as
+// For every claim of the text that numbers can decide, and for both variants of LWR, numbers are as
 // expected, verdicts follow from them, and docs/tags-claims.md agrees. "go test ./plots/hb02 -run
-// TestTextClaims -update" writes its table.
+// TestTextClaims -update" writes the table there.
 func TestTextClaims(t *testing.T) {
 	table := tableHead
 	for _, c := range textClaims() {
@@ -192,7 +192,7 @@ func (c claim) compare(t *testing.T, kind string, got, want []float64) {
 const wantTol = 1e-5
 
 // digits returns three digits of x. It panics if rounding could give other digits on another
-// machine, because cutoffs are accurate to about 1e-10.
+// machine, since cutoffs are only accurate to about 1e-10.
 func digits(x float64) string {
 	text := threeDigits(x)
 	for _, y := range []float64{x * (1 - 1e-8), x * (1 + 1e-8)} {

@@ -84,7 +84,7 @@ func excessClaims() []claim {
 			numbers: "from load 0.7 to 0.3 E[S] falls by so many orders: LWR #, Random #, TAGS # at α = 0.2, # at " +
 				"0.6, # at 1, # at 1.1, # at 1.5",
 			values: func(lwr tags.Policy) []float64 {
-				fall := func(alpha float64) []float64 { // TAGS, LWR, Random
+				fall := func(alpha float64) []float64 { // orders by which it falls: TAGS, LWR, Random
 					high, low := rivals(lwr, farm(alpha, 0.7, 2)), rivals(lwr, farm(alpha, 0.3, 2))
 					return []float64{orders(high[0], low[0]), orders(high[1], low[1]), orders(high[2], low[2])}
 				}

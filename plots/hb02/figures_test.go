@@ -31,8 +31,8 @@ func TestTAGSFigures(t *testing.T) {
 }
 
 // checkTAGSNumbers compares the figures with computations in 60 or more digits by independent
-// programs. The tolerance allows for α, which float64 rounds by 1e-16 while k grows by e^310 for α
-// = 0.2 to 1.2, and for sums over hosts.
+// programs. The tolerance allows for α, which float64 rounds by 1e-16 while k grows by a factor of
+// e^310 from α = 0.2 to 1.2, and for sums over hosts.
 func checkTAGSNumbers(t *testing.T, figures map[string]*plots.Figure) {
 	for _, c := range []struct {
 		id    string
@@ -105,7 +105,7 @@ func checkTAGSChecks(t *testing.T, figures map[string]*plots.Figure) {
 			t.Errorf("%s: %d checks, %d distinct", id, len(f.Checks), len(quantities))
 		}
 	}
-	if len(simulations) != 6+10 { // eight farms with sizes of the paper, two of them in several figures; the log
+	if len(simulations) != 6+10 { // eight farms with the paper's sizes, two of them in several figures; the log
 		t.Errorf("%d simulations are checked: %v", len(simulations), simulations)
 	}
 }
@@ -260,7 +260,7 @@ func checkTAGSClaims(t *testing.T, figures map[string]*plots.Figure) {
 func checkTAGSShape(t *testing.T, figures map[string]*plots.Figure) {
 	for _, c := range []struct {
 		id     string
-		panels []int // in which TAGS and Random run over all α
+		panels []int // panels in which TAGS and Random cover all α
 	}{
 		{"tags-6", []int{0}}, {"tags-7", []int{0}}, {"tags-9", []int{0, 1, 2}}, {"tags-12", []int{0}},
 		{"tags-15", []int{0}},
@@ -307,7 +307,7 @@ func checkTAGSShape(t *testing.T, figures map[string]*plots.Figure) {
 	}
 }
 
-// A series omits points without cutoffs, and returns other errors.
+// A series omits points without cutoffs; other errors are returned.
 func TestSeriesLeavesGaps(t *testing.T) {
 	loads := plots.Grid(1, 9, 10)
 	at := func(load float64) (tags.Model, error) { return farm(2, wide, 2, load) }

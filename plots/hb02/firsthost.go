@@ -13,7 +13,7 @@ import (
 // A checkFarm is a TAGS farm that is simulated for the checks: jobs arrive at host 1 as a Poisson
 // process, so the theory is exact there.
 type checkFarm struct {
-	panel     string // letter
+	panel     string // letter of the panel
 	objective tags.Objective
 	alpha     float64
 	high      float64
@@ -64,7 +64,7 @@ func (q *checkFarm) simulate(ctx context.Context, p *plots.Plan, e plots.Effort)
 	return err
 }
 
-// name names the system, independently of the figure.
+// name returns the name of the system, which does not depend on the figure.
 func (q *checkFarm) name() string {
 	policy := "TAGS-opt-slowdown"
 	if q.objective.Waiting > 0 {
@@ -89,7 +89,7 @@ func (q *checkFarm) checks(id string) []plots.Check {
 	return rows
 }
 
-// simulateFarm adds the simulation of a farm, a tenth as long as those of clusters.
+// simulateFarm adds the simulation of a farm, a tenth as long as simulations of clusters.
 func simulateFarm(
 	ctx context.Context, p *plots.Plan, name string, f simfarm.Farm, e plots.Effort, runs int,
 ) (*plots.Simulation, error) {

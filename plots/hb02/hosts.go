@@ -41,7 +41,7 @@ const (
 func (g expansionPolicy) added(ctx context.Context, a []float64) (plots.Series, error) {
 	s := plots.Series{Label: g.label, Look: g.look, Thin: g.thin, Kind: plots.Steps}
 	if g.policy == tags.PolicyRandom {
-		s.Kind = plots.Curve // steps of one host would be too small to see
+		s.Kind = plots.Curve // steps of a single host would be too small to see
 	}
 	for _, alpha := range a {
 		if err := ctx.Err(); err != nil {
@@ -93,7 +93,7 @@ func drawExpansion(ctx context.Context, f *plots.Figure, a []float64) error {
 	return texts.Describe(f, words, verdicts)
 }
 
-// checkExpansion compares with formulas as the paper writes them.
+// checkExpansion compares with the formulas as printed in the paper.
 func checkExpansion(f *plots.Figure, least, random plots.Series) error {
 	for _, alpha := range []float64{0.2, 1, 2} {
 		fewest, err := addedHosts(alpha, startLoad, startHosts)
@@ -119,7 +119,7 @@ func checkExpansion(f *plots.Figure, least, random plots.Series) error {
 
 // rangeClaims decides the claims of the paper about the curves.
 func rangeClaims(words map[string]any, verdicts plots.Verdicts, best, least, printed, random plots.Series) {
-	var above []string // where TAGS needs 3 or more
+	var above []string // α for which TAGS needs 3 or more hosts
 	most, from := 0.0, math.NaN()
 	for k, x := range best.X {
 		most = max(most, best.Y[k])
@@ -131,7 +131,7 @@ func rangeClaims(words map[string]any, verdicts plots.Verdicts, best, least, pri
 			from = math.NaN()
 		}
 	}
-	high := false // at another α than 0.2
+	high := false // at an α other than 0.2
 	for _, x := range tenths()[1:] {
 		high = high || best.At(x) > 2
 	}
@@ -214,7 +214,7 @@ func drawMoreHosts(ctx context.Context, f *plots.Figure, most int) error {
 			hosts.Ticks = append(hosts.Ticks, h)
 		}
 	}
-	slowdown := slowdownAxis() // one for all panels
+	slowdown := slowdownAxis() // the same for all panels
 	slowdown.Min, slowdown.Max, slowdown.Ticks = 1e-4, 1e29, []float64{1e-4, 1, 1e4, 1e8, 1e12, 1e16, 1e20, 1e24, 1e28}
 	var ends []string
 	for k, load := range paperLoads() {

@@ -108,7 +108,7 @@ func introductionClaims() []claim {
 				}
 				return x
 			},
-			// to short or to big jobs
+			// bias to short or to big jobs
 			asked: demands{{
 				plots.Over(2),
 				func(x []float64) []float64 { return []float64{x[0], max(x[1], 1/x[1]), max(x[3], 1/x[3])} },

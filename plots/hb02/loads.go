@@ -145,8 +145,8 @@ func excess(id, title string) plots.Spec {
 			f.Panels = append(f.Panels, p)
 			e := plots.Series{X: a}
 			for i, r := range results {
-				e.Y = append(e.Y, 100*r.Excess.Float/(2*load))               // of the load, in %
-				if slices.Contains([]float64{0.2, 0.6, 1, 1.4, 1.8}, a[i]) { // the two definitions of the Appendix
+				e.Y = append(e.Y, 100*r.Excess.Float/(2*load))               // in % of the load
+				if slices.Contains([]float64{0.2, 0.6, 1, 1.4, 1.8}, a[i]) { // the two definitions in the Appendix
 					f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)),
 						fmt.Sprintf("sum of loads, load %g, α = %g, as hρ + λ p₂ s₁", load, a[i]), sum.Y[i],
 						2*load+r.ArrivalRate.Float*r.Hosts[1].Visit.Float*r.Cutoffs[0], 1e-9))

@@ -27,7 +27,7 @@ type logPanel struct {
 // A loadRun is a simulation of a farm at one load.
 type loadRun struct {
 	load   float64
-	theory float64 // 0 if there is none
+	theory float64 // 0 without theory
 	run    *plots.Simulation
 }
 
@@ -56,7 +56,7 @@ type checkedRun struct {
 	panel     string
 	exact     means
 	run       *plots.Simulation
-	firstHost *tags.Host // then only what host 1 sees is exact
+	firstHost *tags.Host // if not nil, only the measures of host 1 are exact
 }
 
 // measured draws TAGS and other policies on measured run times, against the load.
@@ -95,7 +95,7 @@ func (t *logFigure) model(hosts int, load float64) tags.Model {
 	return tags.Model{Sizes: t.distribution, Hosts: hosts, Load: load}
 }
 
-// simulate adds one simulation, of TAGS with longer runs than the others.
+// simulate adds one simulation; runs of TAGS are longer than the others.
 func (t *logFigure) simulate(ctx context.Context, m tags.Model, policy tags.Policy, cutoffs []float64, what string,
 	runs int) (*plots.Simulation, error) {
 	name := fmt.Sprintf("%s, %s, %d hosts, load %g", plots.LogName, what, m.Hosts, m.Load)
@@ -106,7 +106,7 @@ func (t *logFigure) simulate(ctx context.Context, m tags.Model, policy tags.Poli
 	return simulateFarm(ctx, t.plan, name, simfarm.Farm{Model: m, Policy: policy, Cutoffs: cutoffs}, e, runs)
 }
 
-// longerTAGS is the factor on the jumps of TAGS runs, to distinguish TAGS from its upper bound.
+// longerTAGS is the factor on the jumps of TAGS runs, which separates TAGS from its upper bound.
 const longerTAGS = 4
 
 // prepare adds the simulations to show, then those only for checks.
@@ -204,7 +204,7 @@ const (
 	shortestQueueLook = 5
 )
 
-// roundRobinBand draws the bounds of Round-Robin where the lower one is above 0.
+// roundRobinBand draws the bounds of Round-Robin at loads with a positive lower bound.
 func (t *logFigure) roundRobinBand(ctx context.Context, s *logPanel, loads []float64) (plots.Series, error) {
 	band := plots.Series{Label: "Round-Robin", Kind: plots.Band, Look: roundRobinLook}
 	for _, load := range loads {
@@ -296,7 +296,7 @@ func (t *logFigure) build(ctx context.Context, f *plots.Figure) error {
 	}, nil)
 }
 
-// check compares simulations with exact theory, where there is one, and a formula with a sum over
+// check compares simulations with exact theory, if there is one, and a formula with a sum over
 // states.
 func (t *logFigure) check(ctx context.Context, f *plots.Figure) error {
 	for _, c := range t.checked {
@@ -368,7 +368,7 @@ func (t *logFigure) claim(ctx context.Context, f *plots.Figure) error {
 		if s.objective.Waiting == 0 {
 			continue
 		}
-		var all []plots.Number // of Random to Round-Robin
+		var all []plots.Number // ratios of Random to Round-Robin
 		var words []string
 		for _, one := range s.roundRobin {
 			v := seenWaiting(one.run.Result)

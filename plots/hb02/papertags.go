@@ -26,7 +26,7 @@ type Means struct{ Waiting, Slowdown float64 }
 // A Host holds the measures of a host in the Appendix: ρ_i^visit, E[W_i], E[S_i].
 type Host struct{ Load, Waiting, Slowdown float64 }
 
-// Evaluate returns E[W], E[S] and the hosts for cutoffs s_1, ..., s_{h-1}; +Inf where a host is
+// Evaluate returns E[W], E[S] and the hosts for cutoffs s_1, ..., s_{h-1}; +Inf if a host is
 // overloaded.
 func (f ParetoFarm) Evaluate(cutoffs ...float64) (m Means, hosts []Host) {
 	s := append(append([]float64{f.Low}, cutoffs...), f.High)
@@ -58,7 +58,7 @@ func (f ParetoFarm) Evaluate(cutoffs ...float64) (m Means, hosts []Host) {
 	return m, hosts
 }
 
-// Least returns the minimum over the cutoff of a measure of a farm of two hosts: the best point of
+// Least returns the minimum of a measure of a farm of two hosts over its cutoff: the best point of
 // a grid, refined by golden-section search in the two adjacent intervals.
 func (f ParetoFarm) Least(pick func(Means) float64) float64 {
 	const grid = 400
@@ -101,8 +101,8 @@ func (f ParetoFarm) Fair() float64 {
 	return m.Slowdown
 }
 
-// WaitProbability returns the probability that a job waits in M/M/h, by Erlang's formula as a sum
-// over states, with each term relative to the last one.
+// WaitProbability returns the probability that a job waits in M/M/h, from Erlang's formula as a sum
+// over states, with terms relative to the last one.
 func WaitProbability(hosts int, load float64) float64 {
 	term, sum := 1.0, 0.0
 	for n := hosts; n > 0; n-- { // a^(n-1)/(n-1)! = a^n/n! n/a

@@ -12,14 +12,14 @@ import (
 	"productform/tags"
 )
 
-// Constants of [HB02]: the mean size, and two upper ends.
+// Constants of [HB02]: the mean size, and two largest sizes.
 const (
 	paretoMean = 3000 // E[X], seconds of work at speed 1
 	wide       = 1e10 // p
 	narrow     = 1e7  // p in section 7
 )
 
-// The looks of [HB02]: of policies, then of hosts and their sum.
+// The looks of [HB02]: those of policies, then those of hosts and their sum.
 const (
 	tagsLook    = 0
 	leastLook   = 1
@@ -56,8 +56,8 @@ func farm(alpha, high float64, hosts int, load float64) (tags.Model, error) {
 	return tags.Model{Sizes: jobSizes, Hosts: hosts, Load: load}, err
 }
 
-// literal returns the farm of a model whose sizes are bounded Pareto with this exponent, for the
-// formulas as printed.
+// literal returns the farm of a model with bounded Pareto sizes of this exponent, for the formulas
+// as printed.
 func literal(m tags.Model, alpha float64) ParetoFarm {
 	low, high, _ := m.Sizes.Support()
 	return ParetoFarm{Low: low, High: high, Alpha: alpha, Hosts: m.Hosts, Load: m.Load}
@@ -101,7 +101,7 @@ func fairest(ctx context.Context, m tags.Model) (tags.Result, error) {
 	return tags.Optimize(ctx, m, tags.PolicyTAGS, tags.Objective{Fair: true})
 }
 
-// queueing returns a policy that does not know sizes, with its upper bound if there are bounds.
+// queueing returns a policy without knowledge of sizes, with its upper bound if there are bounds.
 func queueing(label string, look int, thin bool, policy tags.Policy) method {
 	return method{label, look, thin, func(ctx context.Context, m tags.Model) (means, error) {
 		r, err := tags.Evaluate(ctx, m, policy, nil)
@@ -130,7 +130,7 @@ func equalLoads() method {
 // otherPolicies returns the policies compared with TAGS in most figures.
 func otherPolicies() []method { return []method{leastWork(), leastWorkPrinted(), atRandom()} }
 
-// series computes one number of a policy for each x, omitting points without cutoffs.
+// series computes one number of a policy for each x, and omits points without cutoffs.
 func (c method) series(ctx context.Context, x []float64, model func(x float64) (tags.Model, error),
 	pick func(means) float64) (plots.Series, error) {
 	s := plots.Series{Label: c.label, Look: c.look, Thin: c.thin}
@@ -192,7 +192,8 @@ var texts = plots.NewTexts(textFiles, "texts")
 //go:embed texts
 var textFiles embed.FS
 
-// paretoWords returns the text data on sizes, hosts and exponents, to which figures add their own.
+// paretoWords returns the data for texts about sizes, hosts and exponents, to which figures add
+// their own.
 func paretoWords(largest float64, hosts, loads string, alphas []float64) map[string]any {
 	return map[string]any{"Mean": paretoMean, "Largest": largest, "Hosts": hosts, "Loads": loads, "Alphas": alphas}
 }

@@ -20,7 +20,7 @@ func farm(alpha, load float64, hosts int) tags.Model {
 	return tags.Model{Sizes: paperSizes(alpha), Hosts: hosts, Load: load}
 }
 
-// shortFarm has the sizes of section 7, at most 10^7, 2 hosts and system load 0.5.
+// shortFarm has the sizes of section 7 (at most 10^7), 2 hosts and system load 0.5.
 func shortFarm(alpha float64) tags.Model {
 	return tags.Model{Sizes: oracle.Must(sizes.NewBoundedParetoOfMean(alpha, 1e7, 3000)), Hosts: 2, Load: 0.5}
 }
@@ -35,7 +35,7 @@ func carried(d sizes.Distribution, part float64) float64 {
 	return oracle.Must(d.PartialMoment(1, oracle.Must(d.Quantile(1-part)), math.Inf(1))) / moment(d, 1)
 }
 
-// longest returns the fraction of longest jobs that carry the given share of the load.
+// longest returns the fraction of longest jobs that carry the given fraction of the load.
 func longest(d sizes.Distribution, share float64) float64 {
 	return d.Survival(math.Exp(root(math.Log(lowEnd(d)), math.Log(1e10), func(u float64) float64 {
 		return oracle.Must(d.PartialMoment(1, math.Exp(u), math.Inf(1)))/moment(d, 1) - share
@@ -73,8 +73,8 @@ func loadGame() tags.Result {
 func slowdown(r tags.Result) float64 { return r.MeanSlowdown.Float }
 func waiting(r tags.Result) float64  { return r.MeanWaiting.Float }
 
-// unfairness returns the mean slowdown of the jobs that end at host 2 over that of those that end
-// at host 1.
+// unfairness returns the mean slowdown of the jobs that end at host 2 divided by that of the jobs
+// that end at host 1.
 func unfairness(r tags.Result) float64 { return r.Hosts[1].Slowdown.Float / r.Hosts[0].Slowdown.Float }
 
 // loads returns the loads of hosts 1 and 2 of each result, in order.
@@ -108,7 +108,7 @@ func fourHosts() []float64 {
 
 func orders(a, b float64) float64 { return math.Log10(a / b) }
 
-// gainOf returns log10 of E[S] of a rival over that of TAGS-opt-slowdown.
+// gainOf returns log10 of the ratio of E[S] of a rival to E[S] of TAGS-opt-slowdown.
 func gainOf(rival tags.Policy, m tags.Model) float64 {
 	return orders(slowdown(evaluate(m, rival)), slowdown(forSlowdown(m)))
 }
@@ -122,7 +122,7 @@ func leastGain(rival tags.Policy, load float64) float64 {
 	return least(func(alpha float64) float64 { return gain(rival, alpha, load, 2) })
 }
 
-// added returns the hosts that a policy needs beyond 2 for a mean slowdown of 3.
+// added returns the number of hosts that a policy needs beyond 2 for a mean slowdown of 3.
 func added(p tags.Policy, alpha, load float64) float64 {
 	e := oracle.Must(tags.Expand(context.Background(), farm(alpha, load, 2), p, tags.ExpansionSettings{}))
 	if !e.Within {
@@ -158,7 +158,7 @@ func bestLoads(load float64, alphas ...float64) values {
 	}
 }
 
-// tenths returns from/10, ..., to/10, upwards.
+// tenths returns from/10, ..., to/10 in increasing order.
 func tenths(from, to int) []float64 {
 	var x []float64
 	for i := from; i <= to; i++ {
@@ -192,7 +192,7 @@ func leastRise(f func(alpha float64) float64) float64 {
 	return least
 }
 
-// root returns the sign change of f between low and high, to a relative 1e-13.
+// root returns the sign change of f between low and high, to a relative accuracy of 1e-13.
 func root(low, high float64, f func(x float64) float64) float64 {
 	rising := f(high) > 0
 	for range 45 {

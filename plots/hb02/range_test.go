@@ -9,7 +9,7 @@ import (
 	"productform/tags"
 )
 
-// rangeClaims returns the claims of sections 7 and 8, on sizes of a smaller range and in
+// rangeClaims returns the claims of sections 7 and 8, on a smaller range of sizes and in the
 // conclusion.
 func rangeClaims() []claim {
 	return []claim{

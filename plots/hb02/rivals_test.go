@@ -172,7 +172,7 @@ func rivalsClaims() []claim {
 				}
 				return ratio(alpha) / ratio(2)
 			}, 0.2, 1),
-			asked:   all(about(1, 1e-9)), // the mean is 3000 to that accuracy
+			asked:   all(about(1, 1e-9)), // the accuracy of the mean of 3000
 			verdict: plots.Holds,
 			want:    []float64{1, 1},
 		},

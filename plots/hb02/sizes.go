@@ -69,7 +69,7 @@ func describe(jobSizes []float64) (p sizeSummary, err error) {
 	return p, nil
 }
 
-// A fittedLog holds the text data of tags-3 on sizes and the fitted distribution.
+// A fittedLog holds the data for the texts of tags-3 about sizes and the fitted distribution.
 type fittedLog struct {
 	Name, Words, Unit      string
 	Jobs, Skipped          int
@@ -142,7 +142,7 @@ func tail(label string, kind plots.Kind, look int, d sizes.Distribution, low, hi
 			s.X, s.Y = append(s.X, x), append(s.Y, p)
 		}
 	}
-	if kind == plots.Curve { // close to the upper end it decreases faster
+	if kind == plots.Curve { // it decreases faster near the upper end
 		for q := 1e-2; q > 0.99e-5; q /= math.Sqrt(10) {
 			if x, err := d.Quantile(1 - q); err == nil && x > s.X[len(s.X)-1] {
 				s.X, s.Y = append(s.X, x), append(s.Y, d.Survival(x))
@@ -152,7 +152,7 @@ func tail(label string, kind plots.Kind, look int, d sizes.Distribution, low, hi
 	return s
 }
 
-// moments returns, against α, the low end k of B(k, p, α), E[X²] and the coefficient of variation.
+// moments returns the low end k of B(k, p, α), E[X²] and the coefficient of variation against α.
 func moments(ctx context.Context, a []float64, high float64) (low, second, variation plots.Series, err error) {
 	for _, alpha := range a {
 		if err := ctx.Err(); err != nil {

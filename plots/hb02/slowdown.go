@@ -117,16 +117,16 @@ func bestCutoffs(f *plots.Figure, panel, at string, high, load float64, best plo
 // orders returns the decimal logarithm of a/b at α.
 func orders(a, b plots.Series, alpha float64) float64 { return math.Log10(a.At(alpha) / b.At(alpha)) }
 
-// A comparison holds TAGS and Least-Work-Remaining, corrected and as printed, with the text data
-// and the verdicts on claims.
+// A comparison holds TAGS and Least-Work-Remaining, corrected and as printed, with the data for
+// texts and the verdicts on claims.
 type comparison struct {
 	best, least, printed plots.Series
 	words                map[string]any
 	verdicts             plots.Verdicts
 }
 
-// A gainWords holds the text data of a claim about two numbers: with the corrected formula, and as
-// printed.
+// A gainWords holds the data for the text of a claim about two numbers: with the corrected formula,
+// and with the printed one.
 type gainWords struct {
 	Orders, Printed float64
 	OnlyPrinted     bool // whether the claim holds only with the printed formula
@@ -139,10 +139,10 @@ func (c comparison) gain(name string, alpha float64, asked plots.Limit) {
 	c.verdicts.Decide(name, asked.Has(a))
 }
 
-// tenths returns the exponents 0.2, 0.3, ..., 2, for counting.
+// tenths returns the exponents 0.2, 0.3, ..., 2, for counts.
 func tenths() []float64 { return plots.Grid(2, 20, 10) }
 
-// A worseWords holds the text data on the exponents at which TAGS is worse.
+// A worseWords holds the data for texts about the exponents at which TAGS is worse.
 type worseWords struct {
 	At, Printed []string
 	OnlyPrinted bool
@@ -255,7 +255,7 @@ func systemLoads(id, title string) plots.Spec {
 		c.gain("Low0.6", 0.6, plots.AtLeast(7))
 		c.gain("Low0.2", 0.2, plots.Limit{Least: 19.5, Most: plots.Under(20).Most})
 		comparison{high[0], high[1], high[2], words, verdicts}.gain("High1", 1, plots.Rounded(4))
-		sita, err := againstAlpha(ctx, wide, 2, 0.3, slowdownOf, equalLoads()) // SITA-E knows sizes
+		sita, err := againstAlpha(ctx, wide, 2, 0.3, slowdownOf, equalLoads()) // SITA-E knows the sizes
 		if err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func TestAppendixAgreesWithTags(t *testing.T) {
 	})
 }
 
-// M/M/1 waits with probability ρ, M/M/2 with 2ρ²/(1 + ρ).
+// Jobs wait in M/M/1 with probability ρ, and in M/M/2 with probability 2ρ²/(1 + ρ).
 func TestWaitProbability(t *testing.T) {
 	for _, rho := range []float64{0.01, 0.5, 0.99} {
 		if got := WaitProbability(1, rho); !closeTo(got, rho, 1e-14) {

@@ -96,7 +96,7 @@ func tailsClaims() []claim {
 					return paperSizes(alpha).Survival(turn(alpha))
 				})
 				d := paperSizes(1)
-				rate := func(x float64) float64 { // over a span of 1e-6 of x
+				rate := func(x float64) float64 { // over an interval of 1e-6 of x
 					return oracle.Must(d.PartialMoment(0, x, x*(1+1e-6))) / (x * 1e-6 * d.Survival(x))
 				}
 				return append(x, rate(turn(1)/1.1)/rate(turn(1)), rate(turn(1)*1.1)/rate(turn(1)))

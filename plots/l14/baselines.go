@@ -23,7 +23,7 @@ type rigidPolicy struct {
 	policy rigid.Policy
 }
 
-// The places of baselines.
+// The positions of baselines.
 const (
 	byArrival = iota
 	byConservative
@@ -43,18 +43,18 @@ func comparedBaselines() []rigidPolicy {
 	}
 }
 
-// A site is a cluster of equal workers, as many as the log has processors, and jobs of the log.
+// A site holds a cluster of equal workers, as many as the log has processors, and jobs of the log.
 type site struct {
 	log      []swf.Job
 	workers  int
 	sampling dispatch.Sampling
 	seed     uint64
 	parallel int
-	load     float64 // of the log: the fraction of the workers' time that is requested
+	load     float64 // load of the log: requested time as a fraction of the workers' time
 	jobs     int
 }
 
-// draftJobs is the number of jobs of a draft, a part of the log.
+// draftJobs is the number of jobs of the log that a draft uses.
 const draftJobs = 3000
 
 // newSite reads the log.
@@ -89,7 +89,8 @@ func newSite(e plots.Effort) (*site, error) {
 	return s, nil
 }
 
-// at returns the jobs with the times between submissions scaled to a load, or unchanged for 0.
+// at returns the jobs with the times between submissions scaled to a load; a load of 0 leaves them
+// unchanged.
 func (s *site) at(load float64) ([]dispatch.Job, error) {
 	sampling := s.sampling
 	if load > 0 {
@@ -145,8 +146,8 @@ func (s *site) runRigid(ctx context.Context, jobs []dispatch.Job, p rigid.Policy
 // A span is the time of a job from its submission to its end.
 type span struct{ from, to float64 }
 
-// littleDelay returns the mean delay of jobs by Little's law: the area below the number of jobs
-// present over their number.
+// littleDelay returns the mean delay of jobs by Little's law: the integral of the number of jobs
+// present, divided by the number of jobs.
 func littleDelay(spans []span) float64 {
 	type step struct {
 		at float64
@@ -171,7 +172,7 @@ func littleDelay(spans []span) float64 {
 // become free, without events: a job starts once it is submitted, its predecessor has started, and
 // n workers are free.
 func (s *site) recursionDelay(jobs []dispatch.Job) float64 {
-	free := make([]float64, s.workers) // increasing
+	free := make([]float64, s.workers) // in increasing order
 	begin, sum := 0.0, 0.0
 	for _, j := range jobs {
 		begin = max(begin, j.Submit, free[j.Tasks-1])
@@ -184,7 +185,7 @@ func (s *site) recursionDelay(jobs []dispatch.Job) float64 {
 	return sum / float64(len(jobs))
 }
 
-// loads returns the loads of dispatch-8, factors the factors of requested times.
+// loads returns the loads of dispatch-8, and factors returns the factors of requested times.
 func loads(p plots.Precision) []float64 {
 	if p == plots.Draft {
 		return []float64{0.5, 0.7, 0.9}
@@ -203,8 +204,8 @@ func factors(p plots.Precision) []float64 {
 func askingBaselines() []int { return []int{byConservative, byEASY} }
 
 // A comparison holds the outcomes of the jobs of a site: by load and policy, first those of [L14]
-// and then the baselines, and by factor and baseline with requested times, once with that factor
-// for all jobs and once with factors drawn between 1 and it.
+// and then the baselines; and, for baselines with requested times, by factor and baseline. The
+// factor applies to all jobs, or factors are drawn between 1 and it.
 type comparison struct {
 	loads, factors []float64
 	byLoad         [][]siteOutcome
@@ -297,7 +298,7 @@ func (s *site) ask(ctx context.Context, q rigid.Requests) (fates []siteOutcome, 
 	return fates, nil
 }
 
-// of returns a number under the policy at place k of all, against the load.
+// of returns a number against the load, under the policy at position k.
 func (c *comparison) of(k int, of func(siteOutcome) float64) []float64 {
 	var v []float64
 	for _, fates := range c.byLoad {

@@ -11,8 +11,9 @@ import (
 	"productform/plots/internal/plotstest"
 )
 
-// The draft uses 3000 jobs. Both rows of panels show EASY twice, with equal numbers; backfilling is
-// never worse than FCFS, delays increase with the load, and with F = 1 both kinds of factors agree.
+// checkBaselines checks the draft, which uses 3000 jobs. Both rows of panels show EASY twice, with
+// equal numbers; backfilling is never worse than FCFS, delays increase with the load, and with F =
+// 1 both kinds of factors agree.
 func checkBaselines(t *testing.T, f *plots.Figure) {
 	if len(f.Panels) != 6 {
 		t.Fatalf("%d panels", len(f.Panels))
@@ -63,8 +64,8 @@ func checkBaselines(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// Two workers. A holds both for 4 s from 0; B holds one for 2 s and is submitted at 1, C both for 1
-// s, at 1, and D one for 1 s, at 9. They start at 0, 4, 6 and 9: delays are 4, 5, 6 and 1 s.
+// There are two workers. A, submitted at 0, holds both for 4 s; B, at 1, one for 2 s; C, at 1, both
+// for 1 s; and D, at 9, one for 1 s. They start at 0, 4, 6 and 9, so delays are 4, 5, 6 and 1 s.
 func TestMeanDelays(t *testing.T) {
 	jobs := []dispatch.Job{
 		{Tasks: 2, Work: 4}, {Submit: 1, Tasks: 1, Work: 2}, {Submit: 1, Tasks: 2, Work: 1},
@@ -81,8 +82,8 @@ func TestMeanDelays(t *testing.T) {
 	if err != nil || f.delay != 4 || f.waiting != 2 || f.slowdown != 1 || littleDelay(spans) != 4 {
 		t.Errorf("%+v, %v, %v", f, spans, err)
 	}
-	// Task by task, in order of submission because there are no deadlines, B starts at 4 together
-	// with a task of C, whose other task follows at 5: the delay of C is 5.
+	// Divisible jobs start their tasks in order of submission because there are no deadlines: B
+	// starts at 4 together with a task of C, whose other task follows at 5, so the delay of C is 5.
 	f, _, err = s.runDivisible(t.Context(), jobs, dispatch.Policy{Rule: dispatch.EDF})
 	if err != nil || f.delay != 3.75 || f.slowdown != 1 {
 		t.Errorf("%+v, %v", f, err)

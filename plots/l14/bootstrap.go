@@ -16,9 +16,10 @@ const (
 )
 
 // resampled returns the ends of the middle 95 % of a statistic of size samples drawn with
-// replacement from n; the statistic gets their numbers: with size = n the percentile bootstrap
-// interval (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, section 13.3),
-// otherwise what that few samples would have shown. The random numbers are always the same.
+// replacement from n; the statistic receives their numbers. With size = n this is the percentile
+// bootstrap interval (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, section
+// 13.3); with fewer it is the range that so few samples would have shown. The random numbers are
+// always the same.
 func resampled(n, size int, statistic func(drawn []int) float64) (low, high float64) {
 	r := rand.New(rand.NewPCG(bootstrapSeed, uint64(size)))
 	drawn := make([]int, size)
@@ -50,7 +51,7 @@ func meanOf(v []float64) (m, low, high float64) {
 // means, not means of ratios; a ratio in one sample may be 0/0.
 type overRatio struct{ plots.Number }
 
-// meansRatio returns a/b, and 1 if both are 0: neither is larger.
+// meansRatio returns a/b, or 1 if both are 0, since neither is larger.
 func meansRatio(a, b float64) float64 {
 	if a == 0 && b == 0 {
 		return 1
@@ -71,7 +72,7 @@ func ratioOver(a, b []float64) func(drawn []int) float64 {
 
 // ratioOf returns the ratio of the means of a and b with its bootstrap interval, in which each draw
 // takes the outcomes of all policies on a sample. Such intervals reflect the skewness of penalties
-// and are never below 0, unlike those of Student or the jackknife; for five samples they are too
+// and are never below 0, unlike Student or jackknife intervals; for five samples they are too
 // narrow.
 func ratioOf(a, b []float64) overRatio {
 	low, high := resampled(len(a), len(a), ratioOver(a, b))

@@ -67,8 +67,8 @@ func linFindings(m machines) []finding {
 	}
 }
 
-// linClaims compares the statements of [L14] with few samples, with all samples, and with what
-// random groups of few samples would have shown.
+// linClaims compares the statements of [L14] with few samples, with all samples, and with the range
+// that random groups of few samples would have shown.
 func linClaims(f *plots.Figure, results []benchmarkResult) {
 	for _, v := range results {
 		id := f.ID
@@ -118,7 +118,7 @@ func (q finding) shown(a, b []float64) float64 {
 	})
 }
 
-// zeroClaims tests the violation rate by the plan, which the algorithms make 0.
+// zeroClaims tests the violation rate by the plan, which the algorithms should make 0.
 func zeroClaims(id string, v benchmarkResult) []plots.Claim {
 	claim := func(sentence, criterion, more string, holds bool) plots.Claim {
 		return plots.Finding(id, stated(v.machines)+sentence, criterion, more, holds)
@@ -200,7 +200,7 @@ func spareClaim(id string, v benchmarkResult) plots.Claim {
 }
 
 // smaller returns the number of samples in which the policy at position a has a smaller penalty
-// than that at b.
+// than the policy at position b.
 func (v benchmarkResult) smaller(a, b int) (n int) {
 	for i, o := range v.all[a] {
 		if o.penalty < v.all[b][i].penalty {

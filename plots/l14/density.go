@@ -45,24 +45,24 @@ func (d kernelDensity) level(part float64) float64 {
 	return own[len(own)-int(math.Ceil(part*float64(len(own))))]
 }
 
-// A densityColumn holds the density at one u, and the runs of rows where it reaches a level.
+// A densityColumn holds the density at one u, and the runs of rows in which it reaches a level.
 type densityColumn struct {
 	u       float64
-	density []float64 // by row
+	density []float64 // one value per row
 	runs    []densityRun
 }
 
 // A densityRun is a run of consecutive rows.
 type densityRun struct {
-	first, last, top int     // rows; the density is largest at the top
-	low, high        float64 // where it crosses the level, by linear interpolation
+	first, last, top int     // rows; the density is largest in row top
+	low, high        float64 // where the density crosses the level, by linear interpolation
 	band             int     // the band to which it belongs
 }
 
 func (r densityRun) meets(o densityRun) bool { return r.first <= o.last && o.first <= r.last }
 
-// meeting returns the runs that overlap a run.
-func meeting(runs []densityRun, r densityRun) (all []int) {
+// overlapping returns the runs that overlap a given run.
+func overlapping(runs []densityRun, r densityRun) (all []int) {
 	for k, o := range runs {
 		if o.meets(r) {
 			all = append(all, k)
@@ -121,8 +121,8 @@ func runsOf(density, rows []float64, level float64) (runs []densityRun) {
 // densest returns the smallest region that contains the given fraction of the samples (R. Hyndman,
 // "Computing and graphing highest density regions", The American Statistician 50(2), 1996): where
 // the kernel estimate of their density on logarithmic axes is at least the level that this fraction
-// of the samples reach. The region consists of bands, next to or above each other; none if the
-// samples are too few or identical.
+// of the samples reach. The region consists of bands, next to or above each other. It is empty if
+// there are too few samples or they are identical.
 func (c cloud) densest(part float64) []plots.Series {
 	const alike = 1e-9 // below this distance, float64 cannot distinguish points of a region
 	d := c.density()
@@ -155,30 +155,29 @@ func (r *densityRegion) extend(band int, u, low, high float64) {
 	b.X, b.Low, b.High = append(b.X, math.Exp(u)), append(b.Low, math.Exp(low)), append(b.High, math.Exp(high))
 }
 
-// tip starts or ends a band between the column of a run and the adjacent column, which has none
-// there.
+// tip starts or ends a band between the column of a run and an adjacent column without a run there.
 func (r *densityRegion) tip(run densityRun, in, out *densityColumn) {
 	at := in.density[run.top]
 	share := max(0.01, (at-r.level)/(at-out.density[run.top]))
 	r.extend(run.band, in.u+share*(out.u-in.u), r.rows[run.top], r.rows[run.top])
 }
 
-// add appends a column: its runs continue those that they overlap. If one run splits or several
+// add appends a column. Its runs continue the runs that they overlap; if a run splits or several
 // merge, the bands meet in the middle of the gap.
 func (r *densityRegion) add(before, now *densityColumn) {
 	for _, run := range before.runs {
-		if meeting(now.runs, run) == nil {
+		if overlapping(now.runs, run) == nil {
 			r.tip(run, before, now)
 		}
 	}
 	for k := range now.runs {
 		run := &now.runs[k]
-		from := meeting(before.runs, *run)
+		from := overlapping(before.runs, *run)
 		switch {
 		case from == nil:
 			run.band = r.begin()
 			r.tip(*run, now, before)
-		case len(from) > 1: // several become one
+		case len(from) > 1: // several runs merge
 			for place, i := range from {
 				low, high := run.low, run.high
 				if place > 0 {
@@ -187,15 +186,15 @@ func (r *densityRegion) add(before, now *densityColumn) {
 				if place < len(from)-1 {
 					high = (before.runs[i].high + before.runs[from[place+1]].low) / 2
 				}
-				if len(meeting(now.runs, before.runs[i])) == 1 {
+				if len(overlapping(now.runs, before.runs[i])) == 1 {
 					r.extend(before.runs[i].band, now.u, low, high)
 				}
 			}
 			run.band = r.begin()
 		default:
 			one := before.runs[from[0]]
-			to := meeting(now.runs, one)
-			if run.band = one.band; len(to) > 1 { // one becomes several
+			to := overlapping(now.runs, one)
+			if run.band = one.band; len(to) > 1 { // one run splits
 				low, high := one.low, one.high
 				if k > to[0] {
 					low = (now.runs[k-1].high + run.low) / 2
@@ -213,7 +212,7 @@ func (r *densityRegion) add(before, now *densityColumn) {
 
 // kernelWidth returns Scott's width of a normal kernel in two dimensions, or the width based on the
 // interquartile range if that is smaller, so outliers do not widen it. It is 0 for fewer than three
-// values, or identical ones.
+// values or for identical ones.
 func kernelWidth(v []float64) float64 {
 	if len(v) < 3 {
 		return 0
@@ -227,9 +226,9 @@ func kernelWidth(v []float64) float64 {
 	return spread * math.Pow(float64(len(v)), -1.0/6)
 }
 
-// lattice returns evenly spaced numbers, eight per width unless that is too many, that cover the n
-// values v and √(2 ln n) + 1 widths beyond. There the density is at most n exp(-(√(2 ln n) + 1)²/2)
-// < 1, less than at any sample, whose own kernel contributes 1.
+// lattice returns evenly spaced numbers, eight per width unless these would be too many. They cover
+// the n values v and √(2 ln n) + 1 widths beyond. There the density is at most n exp(-(√(2 ln n) +
+// 1)²/2) < 1, less than at any sample, whose own kernel contributes 1.
 func lattice(v []float64, width float64) []float64 {
 	const perWidth, most = 8, 1000
 	reach := width * (math.Sqrt(2*math.Log(float64(len(v)))) + 1)

@@ -12,7 +12,7 @@ import (
 	"productform/plots"
 )
 
-// inBands reports whether a point is in one of the bands on logarithmic axes.
+// inBands reports whether a point is in one of the bands, on logarithmic axes.
 func inBands(bands []plots.Series, x, y float64) bool {
 	for _, b := range bands {
 		k := sort.SearchFloat64s(b.X, x)
@@ -129,7 +129,7 @@ func TestDensest(t *testing.T) {
 	}
 }
 
-// Too few samples, or identical ones, have no region.
+// Too few or identical samples have no region.
 func TestDensestNone(t *testing.T) {
 	for _, c := range []cloud{
 		{}, {[]float64{1, 2}, []float64{1, 2}}, {[]float64{1, 1, 1, 1}, []float64{1, 2, 3, 4}},

@@ -6,8 +6,8 @@ import (
 	"productform/dispatch"
 )
 
-// With jobs of priorities 3, 2, 2 and 1 and workers for the second and the last, the first and the
-// third are violated.
+// Of jobs with priorities 3, 2, 2 and 1, only the second and the last have workers: the first and
+// the third are violated.
 func TestViolated(t *testing.T) {
 	jobs := []dispatch.Job{{Priority: 3}, {Priority: 2}, {Priority: 2}, {Priority: 1}}
 	for _, c := range []struct {

@@ -1,4 +1,4 @@
-// Package l14 has the figures of Lin, "Job Dispatching and Scheduling under Heterogeneous
+// Package l14 has the figures after Lin, "Job Dispatching and Scheduling under Heterogeneous
 // Clusters", Master's thesis, National Taiwan University, 2014 ([L14]), chapter 6, which run the
 // policies of package dispatch: do they keep priorities and deadlines on workers that differ in
 // speed?
@@ -7,9 +7,9 @@
 // priority violations and penalties for missed deadlines of six policies on samples of a log
 // (dispatch-2 to dispatch-5, its Figures 6.2 to 6.5). The others go beyond the thesis: many samples
 // (dispatch-6), other numbers and speeds of workers (dispatch-7), and the baselines of real sites,
-// package rigid, next to these policies (dispatch-8). The first with failures is also run by the
-// live system, module productform/live (dispatch-9): its curve is a record, which a test of that
-// module reproduces.
+// package rigid, next to these policies (dispatch-8). The live system, module productform/live,
+// also runs the first with failures (dispatch-9): its curve comes from a record, which a test of
+// that module reproduces.
 //
 // For example:
 //

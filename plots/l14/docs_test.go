@@ -103,7 +103,7 @@ func TestOutcomesInDocs(t *testing.T) {
 	}
 }
 
-// docs/dispatch.md has the results for the whole log under the baselines of real sites and the
+// docs/dispatch.md shows the results for the whole log under the baselines of real sites and the
 // policies of [L14]. "go test ./plots/l14 -run TestBaselinesInDocs -update" writes its table.
 func TestBaselinesInDocs(t *testing.T) {
 	const head = "| policy | tasks of a job | mean waiting, h | mean delay, h | mean bounded slowdown | jobs ahead " +

@@ -22,7 +22,7 @@ const (
 
 	lightTasks, heavyTasks = 8, 90
 	defaultWork            = 9.0
-	learntFrom             = 10 // tasks
+	learntFrom             = 10 // number of tasks
 )
 
 // lightWorks and heavyWorks are the amounts of work of tasks, assigned cyclically.
@@ -59,10 +59,10 @@ func failingJob(outage bool) dispatch.Scenario {
 
 // A course is the history of one run of a job.
 type course struct {
-	times            []float64 // of decisions
-	planned, working []float64 // workers from that time
+	times            []float64 // times of decisions
+	planned, working []float64 // numbers of workers from that time
 	finish           float64
-	lost             int     // tasks
+	lost             int     // number of tasks
 	lostWork         float64 // seconds that workers had spent on them
 }
 
@@ -103,7 +103,7 @@ func (c course) at(t float64) float64 {
 	return c.planned[k]
 }
 
-// spent returns the total seconds that workers were running tasks.
+// spent returns the total time, in seconds, that workers spent on tasks.
 func (c course) spent() (sum float64) {
 	for k := 1; k < len(c.times); k++ {
 		sum += c.working[k-1] * (c.times[k] - c.times[k-1])
@@ -163,7 +163,7 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 		Look:  7,
 		X:     []float64{outageFrom},
 		Y:     []float64{normal.at(outageFrom)},
-	} // up to then the runs are identical
+	} // the runs are identical until then
 	for k, t := range normal.times {
 		if t > outageFrom {
 			before.X, before.Y = append(before.X, t), append(before.Y, normal.planned[k])
@@ -182,8 +182,8 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 		"Normal": words(normal), "Failing": words(failing), "Workers": failingWorkers, "Staying": stayingWorkers,
 		"Down": failingWorkers - stayingWorkers, "From": outageFrom, "To": outageTo, "Deadline": jobDeadline,
 		"Tasks": lightTasks + heavyTasks, "LightTasks": lightTasks, "HeavyTasks": heavyTasks,
-		"Light": inTurn(lightWorks()),
-		"Heavy": inTurn(heavyWorks()), "Default": defaultWork, "Learnt": learntFrom,
+		"Light": workList(lightWorks()),
+		"Heavy": workList(heavyWorks()), "Default": defaultWork, "Learnt": learntFrom,
 	}, nil)
 	if err != nil {
 		return err
@@ -210,21 +210,21 @@ func deadlineLine() plots.Series {
 	}
 }
 
-// outageRegion is the time at which workers are down.
+// outageRegion is the time during which workers are down.
 func outageRegion() []plots.Region {
 	return []plots.Region{
 		{Label: fmt.Sprintf("%d down", failingWorkers-stayingWorkers), From: outageFrom, To: outageTo},
 	}
 }
 
-// A courseWords holds the text data of a run: planned workers and lost tasks.
+// A courseWords holds the data for texts about a run: planned workers and lost tasks.
 type courseWords struct {
 	First, Least, Most, Finish float64
 	Lost                       int
 }
 
-// inTurn writes the amounts of work of successive tasks.
-func inTurn(works []float64) string {
+// workList writes the amounts of work of successive tasks.
+func workList(works []float64) string {
 	var words []string
 	for _, w := range works {
 		words = append(words, fmt.Sprint(w))

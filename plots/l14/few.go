@@ -31,9 +31,9 @@ const (
 	oneSample    = "one sample"
 )
 
-// meansAndSamples returns the mean of each policy at its position with its bootstrap interval, then
-// its samples, shifted equally to the right. A logarithmic axis cannot show samples of 0 or
-// intervals that start at 0; their numbers are returned.
+// meansAndSamples returns the mean of each policy at its position, with its bootstrap interval,
+// then its samples, shifted slightly to the right. A logarithmic axis cannot show samples of 0 or
+// intervals that start at 0; it returns how many there are of each.
 func meansAndSamples(all [][]outcome, of func(outcome) float64, scale plots.Scale, beside float64) (
 	series []plots.Series, zeros, bare int,
 ) {
@@ -98,8 +98,8 @@ func shareAxis(panels ...*plots.Panel) {
 func alongX(s plots.Series) []float64 { return slices.Concat(s.X, s.Left, s.Right) }
 func alongY(s plots.Series) []float64 { return slices.Concat(s.Y, s.Low, s.High) }
 
-// atZero returns the region of the first policies that are 0 in each sample.
-func atZero(all [][]outcome, of func(outcome) float64) []plots.Region {
+// zeroRegion returns the region of the first policies, as long as they are 0 in each sample.
+func zeroRegion(all [][]outcome, of func(outcome) float64) []plots.Region {
 	zeros := 0
 	for zeros < len(all) && slices.Max(values(all[zeros], of)) == 0 {
 		zeros++
@@ -112,7 +112,7 @@ func atZero(all [][]outcome, of func(outcome) float64) []plots.Region {
 	}
 }
 
-// runFewSamples runs the policies on as many samples as [L14].
+// runFewSamples runs the policies on as many samples as [L14] does.
 func runFewSamples(ctx context.Context, e plots.Effort, m machines) (*benchmark, [][]outcome, error) {
 	s, err := samples(e, fewSamples)
 	if err != nil {
@@ -133,7 +133,7 @@ func violations(m machines) func(context.Context, plots.Effort, *plots.Figure) e
 		b := plots.Panel{Title: "By running tasks", X: policyAxis(), Y: rateAxis(false)}
 		a.Series, _, _ = meansAndSamples(all, plannedOf, plots.Linear, 0.25)
 		b.Series, _, _ = meansAndSamples(all, runningOf, plots.Linear, 0.25)
-		a.Regions = atZero(all, plannedOf)
+		a.Regions = zeroRegion(all, plannedOf)
 		f.OneLegend = true
 		f.Panels = []plots.Panel{a, b}
 		_, most := ends(f.Panels, alongY)
@@ -151,7 +151,7 @@ func violations(m machines) func(context.Context, plots.Effort, *plots.Figure) e
 	}
 }
 
-// A policyMean is a policy and a mean over the samples.
+// A policyMean holds a policy and a mean over the samples.
 type policyMean struct {
 	Policy string
 	Mean   float64

@@ -16,7 +16,7 @@ func Source() plots.Source {
 	}
 }
 
-// Figures returns the entries after [L14]. The captions state parameters that [L14] does not.
+// Figures returns the entries after [L14]. The captions state the parameters that [L14] does not.
 func Figures() []plots.Spec {
 	return []plots.Spec{
 		plots.Exact("dispatch-1", "Workers of a job over time, with and without failures", workersOverTime),

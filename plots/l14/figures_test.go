@@ -34,8 +34,9 @@ func TestDispatchFigures(t *testing.T) {
 	t.Run("claims", func(t *testing.T) { checkDispatchClaims(t, figures) })
 }
 
-// secondBySecond is an independent simulation of one job on equal workers in steps of one second:
-// all times are whole seconds. It plans ⌈tasks left × mean / time left⌉ workers at each event.
+// secondBySecond is an independent simulation of one job on equal workers in steps of one second,
+// since all times are whole seconds. It plans ⌈tasks left × mean / time left⌉ workers at each
+// event.
 func secondBySecond(outage bool) (planned, working []float64) {
 	works, _ := allWorks()
 	type busy struct{ task, end int }
@@ -47,7 +48,7 @@ func secondBySecond(outage bool) (planned, working []float64) {
 	var seen []float64
 	for left, now := len(works), 0; now <= jobDeadline; now++ {
 		before := left
-		for order := range works { // of tasks in order of their start
+		for order := range works { // tasks in order of their start
 			for w, h := range hands {
 				if h != nil && h.task == order && h.end == now {
 					hands[w], left, seen = nil, left-1, append(seen, works[h.task])
@@ -110,7 +111,7 @@ func secondBySecond(outage bool) (planned, working []float64) {
 func checkFailure(t *testing.T, f *plots.Figure) {
 	before, normal := plotstest.Series(t, f.Panels[1], "planned without failures")[0],
 		plotstest.Series(t, f.Panels[0], "planned")[0]
-	// the part of the plan of the first panel in which the second differs
+	// the part of the first panel's plan that differs from the second panel's
 	for now := outageFrom; now <= jobDeadline; now++ {
 		if got, want := stepAt(before.X, before.Y, now), stepAt(normal.X, normal.Y, now); got != want {
 			t.Errorf("planned without failures at %v s: %v, want %v", now, got, want)
@@ -140,7 +141,7 @@ func checkFailure(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// 98 tasks of 9 s in 240 s need 3.7 workers; after one second, 96 of 1 s need 0.4.
+// At first, 98 tasks of 9 s in 240 s need 3.7 workers; after one second, 96 tasks of 1 s need 0.4.
 func TestFailureBegins(t *testing.T) {
 	planned, working := secondBySecond(true)
 	for now, want := range map[int][2]float64{0: {4, 4}, 1: {1, 2}, 3: {1, 1}, 55: {2, 2}, 114: {2, 2}} {
@@ -236,7 +237,7 @@ func checkPolicySamples(t *testing.T, id string, p plots.Panel, one namedPolicy,
 		t.Fatalf("%s, %s: %+v", id, one.label, all)
 	}
 	s, v := all[0], all[1].Y
-	for _, x := range all[1].X { // all at one position, between this policy and the next
+	for _, x := range all[1].X { // all at one position between this policy and the next
 		if x != all[1].X[0] || x <= float64(place+1) || x >= float64(place)+1.5 {
 			t.Errorf("%s, %s: samples at %v", id, one.label, all[1].X)
 		}
@@ -275,7 +276,7 @@ func exactEnds(v []float64, low, high float64) error {
 		}
 		return float64(n) / float64(len(means))
 	}
-	const chance, slack = 0.0125, 1e-12 // slack for sums in another order
+	const chance, slack = 0.0125, 1e-12 // slack allows for sums in another order
 	below, atMost := part(func(m float64) bool {
 		return m < low*(1-slack)
 	}), part(func(m float64) bool { return m <= low*(1+slack) })
@@ -304,8 +305,8 @@ func TestMeanOf(t *testing.T) {
 	})
 }
 
-// checkManySamples checks that means are those of all samples, rerun for two policies; intervals
-// enclose them in both directions; regions contain samples.
+// checkManySamples checks that means equal those of all samples, rerun for two policies, that
+// intervals enclose them in both directions, and that regions contain samples.
 func checkManySamples(t *testing.T, f *plots.Figure) {
 	const n = 40 // ten times the runs
 	s, err := samples(plots.Effort{Seed: plotstest.Small().Seed}, n)
@@ -365,7 +366,7 @@ func checkManySamples(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// 20 equal workers are in both rows.
+// checkSensitivity checks that 20 equal workers are in both rows.
 func checkSensitivity(t *testing.T, f *plots.Figure) {
 	for k := range 2 {
 		for _, c := range comparedPolicies() {
@@ -412,8 +413,8 @@ func checkDispatchChecks(t *testing.T, figures map[string]*plots.Figure) {
 	}
 }
 
-// Captions suffice for a reader of the picture and, together with the parameters, name every
-// number.
+// checkDispatchCaptions checks that captions suffice for a reader of the picture and, together with
+// the parameters, name every number.
 func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
 	sampled := []string{
 		"321 consecutive jobs of the log SDSC-Par-1996", "seeds 1 to ", "run times × 0.001",
@@ -511,16 +512,16 @@ func TestAsPrinted(t *testing.T) {
 		{Priority: 1, Deadline: 10, Tasks: 3, Work: 30},
 	}
 	for k, want := range [][]int{{0, 1, 2, 0, 0, 0}, {0, 1, 2, 2, 2, 1}} {
-		plan, err := asPrinted()[k].policy.Assign(jobs, []float64{1, 1, 1, 1, 1, 1}, 0)
+		plan, err := printedPolicies()[k].policy.Assign(jobs, []float64{1, 1, 1, 1, 1, 1}, 0)
 		if err != nil || !slices.Equal(plan, want) {
-			t.Errorf("%s: %v, %v, want %v", asPrinted()[k].label, plan, err, want)
+			t.Errorf("%s: %v, %v, want %v", printedPolicies()[k].label, plan, err, want)
 		}
 	}
 }
 
-// For two samples 0 and 1, the means 0, 1/2, 1/2, 1 are equally likely: the ends are 0 and 1, and 3
-// of 4 means are at most 1/2, which 4000 draws miss by 0.05 with probability at most 2
-// exp(-2·4000·0.05²) = 4e-9.
+// For two samples 0 and 1, the means 0, 1/2, 1/2, 1 are equally likely, so the ends are 0 and 1.
+// The fraction of means that are at most 1/2 is 3/4; 4000 draws miss it by 0.05 with probability at
+// most 2 exp(-2·4000·0.05²) = 4e-9.
 func TestResampled(t *testing.T) {
 	v := []float64{0, 1}
 	if m, low, high := meanOf(v); m != 0.5 || low != 0 || high != 1 {
@@ -567,7 +568,7 @@ func TestRatioOf(t *testing.T) {
 		for i := range a {
 			least, most, twice[i] = min(least, a[i]/b[i]), max(most, a[i]/b[i]), 2*a[i]
 		}
-		const slack = 1e-12 // of sums of 12 numbers
+		const slack = 1e-12 // rounding of sums of 12 numbers
 		if !(r.Low <= r.Mean && r.Mean <= r.High && r.Low >= least*(1-slack) && r.High <= most*(1+slack)) {
 			t.Errorf("%+v, ratios in samples %v to %v", r, least, most)
 		}
@@ -588,7 +589,7 @@ func TestRatioWords(t *testing.T) {
 }
 
 // Samples without penalty or violation, and intervals that start at 0, cannot be shown on
-// logarithmic axes; they are counted, and means remain.
+// logarithmic axes: they are counted, and only means remain.
 func TestZeros(t *testing.T) {
 	all := make([][]outcome, len(comparedPolicies()))
 	for k := range all {
@@ -596,8 +597,8 @@ func TestZeros(t *testing.T) {
 			all[k] = append(all[k], outcome{running: float64(i % 3), penalty: float64((i + k) % 2)})
 		}
 	}
-	all[0] = slices.Repeat([]outcome{{running: 1}}, 6) // never a penalty
-	all[1][0].penalty, all[1][2].penalty = 0, 0        // one remains
+	all[0] = slices.Repeat([]outcome{{running: 1}}, 6) // no penalties
+	all[1][0].penalty, all[1][2].penalty = 0, 0        // one penalty remains
 	few, zeros, bare := meansAndSamples(all, penaltyOf, plots.Log, 0.1)
 	if zeros != 6+5+4*3 || bare != 1 || len(few) != 5+5 || few[0].Low != nil || few[1].Low == nil {
 		t.Errorf("%d zeros, %d without interval, %d series", zeros, bare, len(few))
@@ -605,10 +606,10 @@ func TestZeros(t *testing.T) {
 	if few, zeros, bare := meansAndSamples(all, penaltyOf, plots.Linear, 0.1); zeros+bare != 0 || len(few) != 6+6 {
 		t.Errorf("%d zeros, %d without interval, %d series on a linear axis", zeros, bare, len(few))
 	}
-	if r := atZero(all, penaltyOf); len(r) != 1 || r[0].To < 1 || r[0].To >= 2 {
+	if r := zeroRegion(all, penaltyOf); len(r) != 1 || r[0].To < 1 || r[0].To >= 2 {
 		t.Errorf("regions %+v, want the first policy", r)
 	}
-	if r := atZero(all[1:], penaltyOf); r != nil {
+	if r := zeroRegion(all[1:], penaltyOf); r != nil {
 		t.Errorf("regions %+v, want none", r)
 	}
 	results := []benchmarkResult{{equalWorkers(), all}, {unequalWorkers(), all}}
@@ -616,7 +617,7 @@ func TestZeros(t *testing.T) {
 	if without != 2*6 || never.Series != nil {
 		t.Errorf("%d without penalty, %d series", without, len(never.Series))
 	}
-	some, without := policyPanel(results, 2) // samples 0, 2 and 4 have no penalty, 0 and 3 no violation
+	some, without := policyPanel(results, 2) // samples 0, 2 and 4 have no penalty; samples 0 and 3 no violation
 	if without != 2*4 || len(some.Series) != 2 || some.Series[0].Left == nil {
 		t.Errorf("%d without penalty or violation, %d series", without, len(some.Series))
 	}

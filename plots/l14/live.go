@@ -17,15 +17,15 @@ import (
 // dispatch-9.
 func FailingJob() dispatch.Scenario { return failingJob(true) }
 
-// A Kill terminates a process of the live system by the signal KILL. The process restarts
+// A Kill terminates a process of the live system with the signal KILL. The process restarts
 // immediately.
 type Kill struct {
-	At     float64 // seconds: after the decisions at this time of [FailingJob]
+	At     float64 // in seconds: after the decisions at this time of [FailingJob]
 	What   Killed
-	Worker int // its number, if it is a worker
+	Worker int // number of the worker, if it is a worker
 }
 
-// Killed is a kind of process.
+// Killed is a kind of process that is killed.
 type Killed string
 
 // The kinds of processes that are killed.
@@ -43,14 +43,14 @@ func Kills() []Kill {
 		{29, KilledServer, 0},
 		{65, KilledWorker, 1},
 		{81, KilledManager, 0},
-		{115, KilledWorker, 4}, // as it returns
-		{145, KilledServer, 0}, // and its manager
+		{115, KilledWorker, 4}, // just as it returns
+		{145, KilledServer, 0}, // together with its manager
 		{145, KilledManager, 0},
 		{169, KilledWorker, 2},
 	}
 }
 
-// liveRecord holds the events of FailingJob when the live system ran it on its logical clock. The
+// liveRecord holds the events of FailingJob, run by the live system on its logical clock. The
 // first line states its origin.
 //
 //go:embed records/failing-job.csv
@@ -128,9 +128,9 @@ func runningTasks(moments []moment) (times, working []float64, lost float64) {
 	return times, working, lost
 }
 
-// alikeMoments counts the events, and those at the same position that agree in both runs in kind,
-// numbers and time.
-func alikeMoments(a, b []moment) (events, alike int) {
+// countAgreeing counts the events, and those that agree in both runs in position, kind, numbers and
+// time.
+func countAgreeing(a, b []moment) (events, alike int) {
 	for k, m := range a {
 		events += len(m.events)
 		if k >= len(b) || b[k].at != m.at {
@@ -183,8 +183,8 @@ func liveJob(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 			Series:  killMarks(),
 		},
 	}
-	events, alike := alikeMoments(want, got)
-	recorded, _ := alikeMoments(got, want)
+	events, alike := countAgreeing(want, got)
+	recorded, _ := countAgreeing(got, want)
 	finish, area := got[len(got)-1].at, 0.0
 	for k := 1; k < len(liveTimes); k++ {
 		area += liveWorking[k-1] * (liveTimes[k] - liveTimes[k-1])
@@ -211,7 +211,7 @@ func liveJob(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 		"Down": failingWorkers - stayingWorkers,
 		"From": outageFrom, "To": outageTo, "Deadline": jobDeadline, "Tasks": lightTasks + heavyTasks,
 		"LightTasks": lightTasks,
-		"HeavyTasks": heavyTasks, "Light": inTurn(lightWorks()), "Heavy": inTurn(heavyWorks()), "Default": defaultWork,
+		"HeavyTasks": heavyTasks, "Light": workList(lightWorks()), "Heavy": workList(heavyWorks()), "Default": defaultWork,
 		"Learnt": learntFrom,
 	}, verdicts)
 }

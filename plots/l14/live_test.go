@@ -102,8 +102,8 @@ func TestRecordDiffers(t *testing.T) {
 			t.Fatal(err)
 		}
 		got = change(got)
-		events, alike := alikeMoments(want, got)
-		recorded, _ := alikeMoments(got, want)
+		events, alike := countAgreeing(want, got)
+		recorded, _ := countAgreeing(got, want)
 		if same := events == alike && events == recorded; same != (what == "nothing") {
 			t.Errorf("%s: %d events, %d alike, %d recorded", what, events, alike, recorded)
 		}

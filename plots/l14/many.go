@@ -16,17 +16,17 @@ const (
 )
 
 // explanatoryPolicies returns policies that might explain the outcomes that [L14] states.
-func explanatoryPolicies() []namedPolicy { return append(asPrinted(), spareKeptPolicy()) }
+func explanatoryPolicies() []namedPolicy { return append(printedPolicies(), spareKeptPolicy()) }
 
-// spareKeptPolicy returns the deadline policy without the addition of section 5.5.
+// spareKeptPolicy returns the deadline policy without the extension of section 5.5.
 func spareKeptPolicy() namedPolicy {
 	return namedPolicy{"deadline, spare kept", 6, dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareKept}}
 }
 
-// asPrinted returns the deadline policies with the loop of Algorithm 4 as printed: its condition
-// compares the sum of 1/execTime with one such term, so the first worker suffices for each job and
-// all others are spare. A horizon beyond all work has the same effect.
-func asPrinted() []namedPolicy {
+// printedPolicies returns the deadline policies with the loop of Algorithm 4 as printed: its
+// condition compares the sum of 1/execTime with one such term, so the first worker suffices for
+// each job, and all other workers are spare. A horizon beyond all work has the same effect.
+func printedPolicies() []namedPolicy {
 	return []namedPolicy{
 		{"as printed, spare by priority", 4, dispatch.Policy{Rule: dispatch.Workload, Horizon: 1e40,
 			Spare: dispatch.SpareByPriority}},
@@ -104,8 +104,9 @@ const (
 )
 
 // policyPanel shows a policy on all workers: the mean of violation rates by running tasks and of
-// penalties with bootstrap intervals, then the region where half of the samples are densest. It
-// returns the number of samples without penalty or violation, which logarithmic axes cannot show.
+// penalties with bootstrap intervals, then the smallest region that contains half of the samples.
+// It returns the number of samples without penalty or violation, which logarithmic axes cannot
+// show.
 func policyPanel(results []benchmarkResult, k int) (p plots.Panel, without int) {
 	p = plots.Panel{Title: comparedPolicies()[k].label, X: penaltyAxis(plots.Log), Y: rateAxis(false)}
 	p.Y.Scale = plots.Log
@@ -141,10 +142,10 @@ func policyPanel(results []benchmarkResult, k int) (p plots.Panel, without int) 
 // A workersWords compares EDF with deadline, spare by deadline: ratios of their means on some
 // workers.
 type workersWords struct {
-	Name             string // of the workers
+	Name             string // name of the workers
 	All              machines
 	Running, Penalty float64
-	Violated         []policyMean // by the plan
+	Violated         []policyMean // violation rates in the plan
 }
 
 func workersTexts(results []benchmarkResult) (words []workersWords) {

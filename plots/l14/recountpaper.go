@@ -14,7 +14,7 @@ type Counted struct{ Planned, Running, Penalty float64 }
 // each decision.
 func Recount(ctx context.Context, s dispatch.Scenario) (Counted, error) {
 	var o Counted
-	var before, present float64 // time of the last decision; seconds with jobs present
+	var before, present float64 // time of the last decision; total time with jobs present
 	var planned, running float64
 	count := 0
 	s.Watch = func(d *dispatch.Decision) {

@@ -32,8 +32,8 @@ const (
 	earliestFirst
 )
 
-// comparedPolicies returns the six policies that [L14] compares, in its order: those further to the
-// right depend more on deadlines.
+// comparedPolicies returns the six policies that [L14] compares, in its order: from left to right
+// they depend more and more on deadlines.
 func comparedPolicies() []namedPolicy {
 	return []namedPolicy{
 		byPriority:   {"priority", 0, dispatch.Policy{Rule: dispatch.Priority}},
@@ -70,7 +70,7 @@ func (m machines) String() string {
 		1-m.spread, 1+m.spread)
 }
 
-// name states whether the workers differ.
+// name describes whether the workers differ.
 func (m machines) name() string {
 	if m.spread == 0 {
 		return "equal"
@@ -92,7 +92,7 @@ type benchmark struct {
 	usable   int
 	sampling dispatch.Sampling
 	seeds    []uint64
-	parallel int // samples that run at a time
+	parallel int // number of samples that run at a time
 }
 
 // readLog reads the log of the catalogue.
@@ -105,8 +105,8 @@ func readLog() (swf.Log, error) {
 	return log, errors.Join(err, r.Close())
 }
 
-// samples reads the log of the catalogue, for n samples with consecutive seeds from that of the
-// effort.
+// samples reads the log of the catalogue for n samples, whose consecutive seeds start at the seed
+// of the effort.
 func samples(e plots.Effort, n int) (*benchmark, error) {
 	l, err := readLog()
 	if err != nil {

@@ -23,7 +23,7 @@ func spreads(p plots.Precision) []float64 {
 	return plots.Grid(0, 9, 10)
 }
 
-// A variation holds the outcomes of policies on all samples as machines vary.
+// A variation holds the outcomes of policies on all samples for varying machines.
 type variation struct {
 	at      []float64 // number of workers, or spread of speeds
 	results []benchmarkResult
@@ -137,7 +137,7 @@ func leastPenalties(v variation) (words []spreadWords) {
 	return words
 }
 
-// otherMachines tests whether the statements of [L14] on penalties hold on other machines.
+// otherMachines tests whether the statements of [L14] about penalties hold on other machines.
 func otherMachines(f *plots.Figure, id, words string, v variation, name func(machines) string) {
 	for _, q := range []struct {
 		what         string
@@ -172,8 +172,8 @@ func otherMachines(f *plots.Figure, id, words string, v variation, name func(mac
 	}
 }
 
-// checkUnitSpeeds compares workers of spread 0 with workers that have individual speeds of 1 for
-// each job.
+// checkUnitSpeeds compares workers of spread 0 with workers whose individual speeds for each job
+// are 1.
 func checkUnitSpeeds(ctx context.Context, f *plots.Figure, s *benchmark, v variation) error {
 	for k, c := range comparedPolicies() {
 		scenario, err := s.scenario(equalWorkers(), c.policy, s.seeds[0])

@@ -13,7 +13,7 @@ var texts = plots.NewTexts(textFiles, "texts")
 //go:embed texts
 var textFiles embed.FS
 
-// words returns the text data of samples, to which figures add their own.
+// words returns the data for texts about samples, to which figures add their own.
 func (s *benchmark) words() map[string]any {
 	return map[string]any{
 		"Sampling": s.sampling, "Samples": len(s.seeds),

@@ -17,10 +17,10 @@ const (
 	tokensEach      = 6
 )
 
-// A choice is which servers jobs can get.
+// A choice describes which servers jobs can use.
 type choice struct {
 	Words, Letter string
-	servers       int // of each job, in a ring
+	servers       int // number of servers of each job, in a ring
 }
 
 func choices() []choice {
@@ -29,7 +29,7 @@ func choices() []choice {
 	}
 }
 
-// balancer returns servers in a ring, each with tokens, and a class for each server and those
+// balancer returns servers in a ring, each with tokens, and a class for each server and the servers
 // behind it.
 func balancer(c choice, rho *big.Rat) *loss.Model {
 	m := new(loss.Model)
@@ -49,7 +49,7 @@ func balancer(c choice, rho *big.Rat) *loss.Model {
 }
 
 // randomBlocking returns the fraction of jobs lost with random assignment. Each server is then an
-// M/M/1 queue of load ρ with as many places as it has tokens.
+// M/M/1 queue at load ρ with one place per token.
 func randomBlocking(rho float64) float64 {
 	sum := 0.0
 	for n := range tokensEach + 1 {
@@ -71,7 +71,7 @@ type assigned struct {
 	run    *plots.Simulation
 }
 
-// balancerLoads are those that are simulated.
+// balancerLoads returns the simulated loads.
 func balancerLoads() []*big.Rat {
 	return []*big.Rat{
 		big.NewRat(7, 10), big.NewRat(8, 10), big.NewRat(9, 10), big.NewRat(1, 1), big.NewRat(11, 10),

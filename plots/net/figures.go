@@ -50,7 +50,7 @@ const (
 	fifthLook
 )
 
-// simulate adds a simulation to the plan, a tenth as long as those of clusters.
+// simulate adds a simulation to the plan, a tenth as long as simulations of clusters.
 func simulate(
 	ctx context.Context, p *plots.Plan, name string, s sim.System, e plots.Effort,
 ) (*plots.Simulation, error) {
@@ -63,28 +63,28 @@ func runWords(p *plots.Plan, e plots.Effort, kinds string) plots.RunWords {
 	return p.RunWords(e, kinds)
 }
 
-// A shape is a law of sizes of mean 1.
+// A shape is a distribution of sizes with mean 1.
 type shape struct {
 	Name string
 	SCV  int // squared coefficient of variation
 }
 
-// shapes are those that are simulated.
+// shapes returns the simulated distributions.
 func shapes() []shape {
 	return []shape{{"deterministic", 0}, {"exponential", 1}, {"hyperexponential:10", 10}}
 }
 
-// sizes returns the law.
+// sizes returns the distribution.
 func (s shape) sizes() (sizes.Distribution, error) { return sizes.Parse(s.Name, 1) }
 
 func (s shape) label() string { return fmt.Sprintf("SCV %d", s.SCV) }
 
 // seen reports whether an estimate can be drawn: short runs may miss rare events. Such points are
-// left out.
+// omitted.
 func seen(e *sim.Estimate) bool { return e != nil && e.HalfWidth <= 3*e.Mean && e.Mean > 0 }
 
-// addPoint adds an estimate to points, with its interval; on a logarithmic axis, the tolerance of
-// the logarithm.
+// addPoint adds an estimate to points, with its interval. On a logarithmic axis the interval is
+// computed for the logarithm.
 func addPoint(s *plots.Series, x float64, e *sim.Estimate, scale plots.Scale) {
 	mean, low, high := e.Mean, e.Mean-e.HalfWidth, e.Mean+e.HalfWidth
 	if scale == plots.Log {
@@ -94,7 +94,7 @@ func addPoint(s *plots.Series, x float64, e *sim.Estimate, scale plots.Scale) {
 	s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, mean), append(s.Low, low), append(s.High, high)
 }
 
-// addSeen adds those series that have points.
+// addSeen adds the series that have points.
 func addSeen(p *plots.Panel, all ...plots.Series) {
 	for _, s := range all {
 		if len(s.X) > 0 {

@@ -74,7 +74,7 @@ func checkUsers(t *testing.T, f *plots.Figure) {
 	if most := rate.Y[mostUsers-1]; !(most > 15.99 && most < 16) {
 		t.Errorf("%v cycles per second", most)
 	}
-	for k, x := range rate.Y { // Little
+	for k, x := range rate.Y { // by Little's law
 		if n := x * (thinkTime + delay.Y[k]); math.Abs(n-rate.X[k]) > 1e-9*n {
 			t.Errorf("%v users, by Little's law %v", rate.X[k], n)
 		}
@@ -128,8 +128,8 @@ func checkSkillOrder(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// checkOrder verifies that the oldest token loses less than a random server, and the simulated
-// shortest queue no more, up to noise.
+// checkOrder verifies that the oldest token loses less than a random server, and that the simulated
+// shortest queue loses no more than that, up to noise.
 func checkOrder(t *testing.T, f *plots.Figure) {
 	for _, p := range f.Panels {
 		random, oldest, shortest := plotstest.Series(t, p, "at random")[0], plotstest.Series(t, p, "oldest token")[0],

@@ -19,8 +19,8 @@ const (
 	mostUsers = 160
 )
 
-// interactive returns users that alternate between thinking and visits to a processor and possibly
-// a disk.
+// interactive returns a model of users who alternate between thinking and visits to a processor and
+// possibly a disk.
 func interactive(users int) *network.Model {
 	branch := func(visit int, p *big.Rat) network.Branch { return network.Branch{Visit: visit, Probability: p} }
 	one := big.NewRat(1, 1)
@@ -49,7 +49,7 @@ func simulatedUsers(e plots.Effort) []int {
 	return []int{20, 40, 60, 80, 100, 120, 140, 160}
 }
 
-// An interactiveRun is a simulation of some users.
+// An interactiveRun is a simulation with a given number of users.
 type interactiveRun struct {
 	users int
 	shape shape
@@ -180,7 +180,8 @@ func checkInteractive(ctx context.Context, f *plots.Figure, largest *network.Res
 	return nil
 }
 
-// interactiveSizes returns sizes of a law for all visits, except that FCFS visits are exponential.
+// interactiveSizes returns sizes of one distribution for all visits except FCFS visits, which are
+// exponential.
 func interactiveSizes(m *network.Model, law sizes.Distribution) ([][]sizes.Distribution, error) {
 	list := make([][]sizes.Distribution, len(m.Classes))
 	for c := range m.Classes {

@@ -19,8 +19,8 @@ const (
 	places     = 5
 )
 
-// link returns a link with channels at a load: calls use one channel and bring two thirds of the
-// work, conferences use more.
+// link returns a link with channels at a load: calls use one channel and are two thirds of the
+// work; conferences use more.
 func link(rho *big.Rat) *loss.Model {
 	part := func(p *big.Rat, units int64) *big.Rat {
 		work := new(big.Rat).Mul(rho, big.NewRat(channels, units))
@@ -44,7 +44,7 @@ type lossPanel struct {
 	Title, letter string
 	system        string // panels of the same system share their runs
 	model         func(rho *big.Rat) *loss.Model
-	class         int // the class drawn
+	class         int // class that is drawn
 	sharing       bool
 	ordered       bool // whether jobs are served FCFS, so sizes matter
 }

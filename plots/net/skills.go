@@ -31,8 +31,8 @@ func mixes() []mix {
 	}
 }
 
-// callCentre returns agents of whom some speak both languages and half of the rest speak each, at a
-// load.
+// callCentre returns a call centre at a load. Some agents speak both languages, and half of the
+// others speak each.
 func callCentre(both int, m mix, rho *big.Rat) *loss.Model {
 	one := big.NewRat(1, 1)
 	all := new(big.Rat).Mul(rho, big.NewRat(agents, 1))
@@ -153,8 +153,8 @@ func blockingAxis() plots.Axis {
 	return plots.Axis{Quantity: "part of the jobs that is lost", Scale: plots.Log}
 }
 
-// checkSkills compares with Erlang's formula: with both skills all agents are one group, and
-// without, two groups.
+// checkSkills compares with Erlang's formula: if all agents have both skills they are one group,
+// and if none has, two groups.
 func checkSkills(ctx context.Context, f *plots.Figure) error {
 	rho := big.NewRat(9, 10)
 	for both, group := range map[int]int64{0: agents / 2, agents: agents} {

@@ -11,17 +11,17 @@ import (
 	simswap "productform/sim/swap"
 )
 
-// Numbers of net-6. There is one server per class, and one for both.
+// Numbers of net-6. There is one server per class, and one shared by both.
 const (
 	swapServers   = 3
 	mostSwapJobs  = 10
 	swapPercent   = 95
 	swapLevel     = swapPercent / 100.
-	simulatedJobs = 3 // of class 1; also twice and three times as many
+	simulatedJobs = 3 // number of class-2 jobs
 	otherJobs     = 4 // of class 2
 )
 
-// swapQueue returns a queue of two classes with one server each and one in common, whose jobs may
+// swapQueue returns a queue of two classes with one server each and a shared one, whose jobs may
 // swap.
 func swapQueue(joined bool) *swap.Model {
 	one := big.NewRat(1, 1)
@@ -63,7 +63,7 @@ func orderName(joined bool) string {
 	return "order of arrival"
 }
 
-// A swapRun is a simulation of the closed queue, if jobs > 0, or of the open one.
+// A swapRun is a simulation of the closed queue, if jobs > 0, or of the open queue.
 type swapRun struct {
 	joined bool
 	jobs   int
@@ -122,7 +122,7 @@ func prepareSwaps(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 	}, nil
 }
 
-// drawClosedSwaps draws the throughput of both classes against the jobs.
+// drawClosedSwaps draws the throughput of both classes against the number of jobs.
 func drawClosedSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plots.Panel, error) {
 	panel := plots.Panel{
 		Title: "Closed: who leaves",
@@ -195,7 +195,7 @@ func drawOpenSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plots.
 				line.At(x), r.Class(0, sim.MeasuredDelay), one.run.Name,
 			))
 			q := r.Quantile(sim.OfClass, 0, swapLevel)
-			if q == nil { // too few jobs for the percentile
+			if q == nil { // too few jobs for a percentile
 				continue
 			}
 			tail.X, tail.Y, tail.Low, tail.High = append(tail.X, x), append(tail.Y, q.Value),

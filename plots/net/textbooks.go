@@ -16,14 +16,14 @@ const (
 	bookThink    = 10
 	bookSize     = 4
 	mostJobs     = 180
-	shownServers = 8     // in (a)
-	bookDigits   = 1e-17 // smaller relative errors are drawn there
+	shownServers = 8     // number of servers in panel (a)
+	bookDigits   = 1e-17 // smaller relative errors are drawn at this value
 )
 
 // manyServers returns the numbers of servers.
 func manyServers() []int { return []int{4, 8, 16} }
 
-// bookModel returns one station with many servers, and users that think.
+// bookModel returns one station with many servers and users who think.
 func bookModel(jobs, servers int) *network.Model {
 	one := big.NewRat(1, 1)
 	return &network.Model{
@@ -36,8 +36,8 @@ func bookModel(jobs, servers int) *network.Model {
 	}
 }
 
-// meanValueAnalysis returns the throughputs of 1, 2, ... jobs as textbooks compute them in double
-// precision: with j jobs at the station with probability p(j|n) of n,
+// meanValueAnalysis returns the throughputs of 1, 2, ... jobs as textbooks compute them in float64:
+// with j jobs at the station with probability p(j|n) of n,
 //
 //	R(n) = S Σ_j j/min(j, c) p(j-1|n-1),  X(n) = n/(Z + R(n)),  p(j|n) = X(n) S/min(j, c) p(j-1|n-1),  p(0|n) = 1 - Σ_j p(j|n)
 //
@@ -91,7 +91,7 @@ func textbooks(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 		ours := plots.Series{Label: "here", Look: firstLook}
 		theirs := plots.Series{Label: "mean value analysis", Thin: true, Look: secondLook}
 		gap := plots.Series{Label: fmt.Sprintf("%d servers", servers), Look: thirdLook + k}
-		wrong := 0 // number of jobs from which all digits are wrong
+		wrong := 0 // number of jobs from which on all digits are wrong
 		least := math.Inf(1)
 		for i, x := range meanValueAnalysis(mostJobs, servers) {
 			n, v := float64(i+1), exact[i].Chains[0].Throughput.Float
@@ -125,7 +125,7 @@ func textbooks(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	}, nil)
 }
 
-// checkBook compares the largest population with one in fractions.
+// checkBook compares the largest population with exact fractions.
 func checkBook(ctx context.Context, f *plots.Figure, servers int, largest *network.Result) error {
 	again, err := network.Solve(ctx, bookModel(mostJobs, servers), network.Settings{Engine: num.Exact})
 	if err != nil {

@@ -9,18 +9,18 @@ import (
 	"productform/cluster"
 )
 
-// A Case is a model of some size in a family, solved by one method.
+// A Case is a model of a given size in a family, solved by one method.
 type Case struct {
 	Family string // name in the figure
-	Size   int    // servers, or classes if these grow in the family
+	Size   int    // number of servers, or of classes if these grow in the family
 	model  func() *cluster.Model
-	way    bf.Lattice // or sampling
+	way    bf.Lattice // lattice, or sampling
 }
 
 // sampling is the method of package gibbs.
 const sampling bf.Lattice = "sampling"
 
-// Run solves the case: with all means, and bounds below 1e-6, or to 0.5 % by sampling.
+// Run solves the case: all means, with bounds below 1e-6, or to 0.5 % by sampling.
 func (c Case) Run(ctx context.Context) error {
 	m := c.model()
 	if c.way == sampling {

@@ -1,5 +1,5 @@
 // Package scale answers: how much time and memory does a model need, depending on its size? Its
-// figures show how far exact answers and estimates reach.
+// figures show for which sizes exact answers and estimates are feasible.
 //
 // scale-1 shows time and memory against the size for each lattice of package bf and for package
 // gibbs. scale-2 shows one cluster, too large for tables, up to the edge of stability.

@@ -172,7 +172,7 @@ func prepareLarge(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 			estimated.Low, estimated.High = append(estimated.Low, r.MeanJobs.Mean-r.MeanJobs.HalfWidth),
 				append(estimated.High, r.MeanJobs.Mean+r.MeanJobs.HalfWidth)
 			widthE.X, widthE.Y = append(widthE.X, x), append(widthE.Y, 100*r.MeanJobs.HalfWidth/r.MeanJobs.Mean)
-			bound.X, bound.Y = append(bound.X, x), append(bound.Y, atLeast(scaled, critical.Bottleneck, x))
+			bound.X, bound.Y = append(bound.X, x), append(bound.Y, jobsBound(scaled, critical.Bottleneck, x))
 			if runs[k] == nil {
 				continue
 			}
@@ -198,11 +198,11 @@ func prepareLarge(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 	}, nil
 }
 
-// atLeast returns a lower bound on the mean number of jobs of classes on three servers of capacity
-// 1 each, at a fraction x of the critical load. A job is served at rate at most 3, so E[X_i] ≥
-// λ_i/3; and the classes A of the bottleneck depart at rate at most μ(A), so E[Σ_A X] ≥ λ(A)/(μ(A)
-// - λ(A)) = x/(1-x).
-func atLeast(m *cluster.Model, bottleneck []int, x float64) float64 {
+// jobsBound returns a lower bound on the mean number of jobs of classes on three servers of
+// capacity 1 each, at a fraction x of the critical load. A job is served at rate at most 3, so
+// E[X_i] ≥ λ_i/3; and the classes A of the bottleneck depart at rate at most μ(A), so E[Σ_A X] ≥
+// λ(A)/(μ(A) - λ(A)) = x/(1-x).
+func jobsBound(m *cluster.Model, bottleneck []int, x float64) float64 {
 	alone, rest := 0.0, 0.0
 	for i, c := range m.Classes {
 		rate, _ := c.ArrivalRate.Float64()
@@ -215,7 +215,7 @@ func atLeast(m *cluster.Model, bottleneck []int, x float64) float64 {
 }
 
 // twoEstimates compares a simulated number with an estimated one. It combines their standard
-// errors, with degrees of freedom by the formula of Welch and Satterthwaite, rounded down.
+// errors; the degrees of freedom follow from the formula of Welch and Satterthwaite, rounded down.
 func twoEstimates(figure, quantity string, e gibbs.Estimate, s *sim.Estimate, name string) plots.Check {
 	a, b := e.StdError*e.StdError, s.StdError*s.StdError
 	freedom := (a + b) * (a + b) / (a*a/float64(e.Freedom) + b*b/float64(s.Runs-1))

@@ -62,7 +62,7 @@ func shop() *cluster.Model {
 	}
 }
 
-// simulatedFactors are the factors of the arrival rates at which the shop is simulated.
+// simulatedFactors returns the factors of the arrival rates at which the shop is simulated.
 func simulatedFactors() []*big.Rat {
 	var all []*big.Rat
 	for k := int64(1); k <= 8; k++ {

@@ -54,7 +54,7 @@ func TestFront(t *testing.T) {
 				dominant.X[k], proportional.Y[k], dominant.Y[k])
 		}
 	}
-	// as printed in docs/guide/dispatch.md, in seconds
+	// in seconds, as printed in docs/guide/dispatch.md
 	fcfs, easy := f.Panels[3].Series[0].Y[0], f.Panels[3].Series[0].Y[1]
 	if !plotstest.CloseTo(3600*fcfs, 38868.5, 1e-5) || !plotstest.CloseTo(3600*easy, 17598.7, 1e-5) {
 		t.Errorf("FCFS %v h, EASY %v h", fcfs, easy)

@@ -17,7 +17,7 @@ func servers(n int) []cluster.Server {
 	return list
 }
 
-// class returns a class with a rate in thousandths.
+// class returns a class; its rate is given in thousandths.
 func class(k int, thousandths int64, on ...int) cluster.Class {
 	return cluster.Class{
 		Name:        fmt.Sprintf("c%d", k+1),
@@ -27,7 +27,7 @@ func class(k int, thousandths int64, on ...int) cluster.Class {
 }
 
 // random returns classes on degree random servers each, with rates between 0.5 and 1.5 times their
-// mean and a total load of thousandths.
+// mean and a total load of thousandths/1000.
 func random(classes, n, degree int, thousandths int64) *cluster.Model {
 	r := rand.New(rand.NewPCG(1, uint64(classes)<<32|uint64(n)))
 	m := &cluster.Model{Servers: servers(n)}

@@ -11,30 +11,29 @@ import (
 // A calendarJob is a job of a calendar.
 type calendarJob struct {
 	born  float64 // time of arrival
-	since float64 // time to which left refers
-	left  float64 // work
+	since float64 // time at which left was computed
+	left  float64 // remaining work
 	rate  float64 // total capacity of the servers that serve it
 	class uint32
 }
 
-// calendar simulates a cluster with any sizes in continuous time, first come, first served or with
-// interruptions. As in serverQueues, the jobs that server s may serve are linked from node s,
-// oldest first, and job j has nodes starting at servers + j stride. Each server works on the first
-// job of its queue; a finished job leaves all its queues, an interrupted one moves to their ends.
+// calendar simulates a cluster with any sizes in continuous time, FCFS or with interruptions. As in
+// serverQueues, the jobs that server s may serve are linked from node s, oldest first, and the
+// nodes of job j start at servers + j stride. Each server works on the first job of its queue. A
+// finished job leaves all its queues; an interrupted job moves to their ends.
 //
 // The next event is the earliest end in a schedule of the jobs in service, or a tick of a Poisson
 // process. Ticks are the arrivals of all classes and the interruptions of all servers, busy or not,
-// at the total rate Σ_i λ_i + Σ_s C_s m/σ; in the empty cluster, only arrivals. An end comes before
-// a tick at the same time, and of jobs that end at the same time the oldest ends first. An event
-// takes O(d log S) for a job with d of S servers, and allocates only when there are more jobs than
-// ever before.
+// at the total rate Σ_i λ_i + Σ_s C_s m/σ; in the empty cluster, only arrivals. At equal times an
+// end precedes a tick, and the oldest job ends first. An event takes O(d log S) for a job with d of
+// S servers, and allocates only when there are more jobs than ever before.
 type calendar struct {
 	sizes  []sizes.Distribution // by class
 	random *sim.Stream
-	draws  *rand.Rand       // from random
-	table  sizes.AliasTable // of the codes s of an interruption at server s, arrivals+i
+	draws  *rand.Rand       // seeded from random
+	table  sizes.AliasTable // codes: s is an interruption at server s, arrivals+i an arrival of class i
 	tick   float64          // mean time between ticks
-	// for the empty cluster: of the codes arrivals+i only, and the mean time between arrivals
+	// for the empty cluster: the codes arrivals+i only, and the mean time between arrivals
 	idleTable sizes.AliasTable
 	idleMean  float64
 
@@ -48,17 +47,18 @@ type calendar struct {
 	nodes []node
 	jobs  []calendarJob
 	free  []uint32 // unused indices of jobs
-	// of the jobs in service: their ends if nothing changes; ties go to the job that arrived first
+	// the jobs in service, by the time at which they end if nothing changes; ties go to the job
+	// that arrived first
 	service eventqueue.Schedule
-	places  []int32 // by job, index in service
+	places  []int32 // index in service, by job
 
 	now, next float64   // current time, and time of the next tick
 	busy      []float64 // start of the busy period of a server, if it is busy
 	sim.Population
 }
 
-// newCalendar returns an empty cluster with random numbers from r: the time to the next tick; then
-// at each tick its kind, the size and the servers of an arriving job, and the time to the next
+// newCalendar returns an empty cluster that draws random numbers from r: the time to the next tick;
+// then at each tick its kind, the size and the servers of an arriving job, and the time to the next
 // tick.
 func newCalendar(f *flat, c Cluster, r *sim.Stream) sim.Engine {
 	servers := len(f.capacity)
@@ -110,7 +110,7 @@ func (q *calendar) Advance(t float64, seen *sim.Totals) error {
 	return nil
 }
 
-// event carries out a tick.
+// event performs a tick.
 func (q *calendar) event(seen *sim.Totals) error {
 	table := q.table
 	if q.Total == 0 {
@@ -170,8 +170,8 @@ func (q *calendar) depart(j uint32, seen *sim.Totals) {
 // first returns the first node of a job.
 func (q *calendar) first(j uint32) uint32 { return uint32(len(q.capacity)) + j*q.stride }
 
-// join appends a job that is not in service to the queues of its servers, and starts its service
-// where it is the only one.
+// join appends a job that is not in service to the queues of its servers, and starts its service at
+// servers where it is the only one.
 func (q *calendar) join(j uint32) {
 	job := &q.jobs[j]
 	first := q.first(j)
@@ -211,7 +211,7 @@ func (q *calendar) release(j uint32, seen *sim.Totals) {
 		q.nodes[prev].next = next
 		q.nodes[next].prev = prev
 		if prev != sentinel {
-			continue // it was not first in this queue
+			continue // the job was not first in this queue
 		}
 		if next == sentinel {
 			seen.Busy[q.row[sentinel]] += q.now - q.busy[sentinel]
@@ -250,7 +250,7 @@ func (q *calendar) flush(t float64, seen *sim.Totals) {
 		}
 	}
 	q.now, q.next = 0, q.next-t
-	for k := range q.service { // preserves the order: rounding is monotone
+	for k := range q.service { // rounding is monotone, so the order is preserved
 		q.service[k].Time -= t
 		q.service[k].Tie -= t
 	}

@@ -19,7 +19,7 @@ import (
 	"productform/sizes"
 )
 
-// interrupted is a cluster with m interruptions per job, on a calendar.
+// interrupted returns a cluster with m interruptions per job, simulated on a calendar.
 func interrupted(m *cluster.Model, jobSizes sizes.Distribution, interruptions float64) Cluster {
 	c := Cluster{Model: m, Sizes: jobSizes, Policy: FCFS, Interruptions: interruptions, Calendar: true}
 	if interruptions > 0 {
@@ -28,7 +28,7 @@ func interrupted(m *cluster.Model, jobSizes sizes.Distribution, interruptions fl
 	return c
 }
 
-// singleServer is a queue with one server of capacity 2 for one class, with sizes of the given
+// singleServer returns a queue with one server of capacity 2 for one class, with sizes of the given
 // mean.
 func singleServer(arrivalRate, meanSize *big.Rat) *cluster.Model {
 	return &cluster.Model{
@@ -75,7 +75,8 @@ func TestCalendarAgainstTheory(t *testing.T) {
 	}
 }
 
-// Pollaczek and Khinchine: E[N] = ρ + λ² E[X²] / 2(1-ρ), X the service time of a job.
+// The formula of Pollaczek and Khinchine holds: E[N] = ρ + λ² E[X²] / 2(1-ρ), where X is the
+// service time of a job.
 func TestCalendarSingleServer(t *testing.T) {
 	mean := big.NewRat(3, 2)
 	for _, shape := range []string{
@@ -198,7 +199,7 @@ func (q *literalCluster) enqueue(j *literalJob) {
 	}
 }
 
-// hand passes the servers of a job, which has left position k, to the jobs from there on.
+// hand passes the servers of a job that has left position k to the jobs from there on.
 func (q *literalCluster) hand(j *literalJob, k int) {
 	for _, s := range j.servers {
 		if q.activity[s] == j {
@@ -215,7 +216,7 @@ func (q *literalCluster) hand(j *literalJob, k int) {
 }
 
 // simulateLiterally simulates a cluster for t units of time with the random numbers of newCalendar.
-// The weights are equal to the last digit, so the alias table is the same.
+// The weights are equal to the last bit, so the alias table is the same.
 func simulateLiterally(c Cluster, t float64, r *sim.Stream) *sim.Totals {
 	mean, err := sizes.Mean(c.Sizes)
 	if err != nil {
@@ -251,7 +252,7 @@ func simulateLiterally(c Cluster, t float64, r *sim.Stream) *sim.Totals {
 		false: sizes.NewAliasTable(weights, codes),
 		true:  sizes.NewAliasTable(weights[servers:], codes[servers:]),
 	}
-	// true: in the empty cluster, where only arrivals count
+	// true means the empty cluster, in which only arrivals count
 	rates := map[bool]float64{false: sim.Sum(weights), true: sim.Sum(weights[servers:])}
 	draws := rand.New(r)
 	y := sim.NewTotals(len(c.Model.Classes), len(c.Model.Servers))
@@ -404,7 +405,7 @@ func TestCalendarConforms(t *testing.T) {
 	}
 }
 
-// The digits of version 1.
+// The digits of version 1 are reproduced.
 func TestGolden(t *testing.T) {
 	half := big.NewRat(1, 2)
 	three := simtest.ThreeServers(half)
@@ -423,7 +424,7 @@ func TestGolden(t *testing.T) {
 	simtest.Golden(t, Cluster{Model: three, Policy: ProcessorSharing}, 1.2874467694196057)
 }
 
-// Over a longer time, queues are long and each job moves often.
+// Over a longer time, queues get long and each job moves often.
 func TestCalendarMatchesLiteralLong(t *testing.T) {
 	for key, shape := range []string{"deterministic", "pareto:1.5", "weibull:0.5"} {
 		for _, m := range []*cluster.Model{
@@ -444,11 +445,11 @@ func TestCalendarMatchesLiteralLong(t *testing.T) {
 	}
 }
 
-// A queue of arrival rate 2 and service rate 1 grows; P(n jobs at t) solves Kolmogorov's equations
-// p_n' = 2 p_{n-1} + p_{n+1} - (2 + 1{n>0}) p_n, here by the method of Runge and Kutta in 4000
-// steps, of error 1e-9.
+// A queue with arrival rate 2 and service rate 1 grows. P(n jobs at t) solves Kolmogorov's
+// equations p_n' = 2 p_{n-1} + p_{n+1} - (2 + 1{n>0}) p_n, here by the Runge-Kutta method with 4000
+// steps and an error of 1e-9.
 func TestCalendarUnstable(t *testing.T) {
-	const horizon, steps, states = 10.0, 4000, 120 // 120 jobs by then have probability < 1e-40
+	const horizon, steps, states = 10.0, 4000, 120 // more than 120 jobs by then have probability < 1e-40
 	derivative := func(p []float64) []float64 {
 		d := make([]float64, len(p))
 		for n, v := range p {
@@ -470,7 +471,7 @@ func TestCalendarUnstable(t *testing.T) {
 		}
 		return q
 	}
-	// average over time, by the trapezoidal rule: error 1e-6
+	// time average by the trapezoidal rule, with an error of 1e-6
 	p, mean := make([]float64, states), make([]float64, states)
 	p[0] = 1
 	const h = horizon / steps
@@ -509,8 +510,8 @@ func TestCalendarUnstable(t *testing.T) {
 	}
 }
 
-// When a job ends, or before, rounding causes neither negative work nor a later end after a server
-// is gained.
+// When a job gains a server at or just before its end, rounding causes neither negative work nor a
+// later end.
 func TestCalendarRounding(t *testing.T) {
 	f := &flat{
 		classes:   []sim.Class{{Name: "job", ArrivalRate: 1, MeanSize: 1}},
@@ -584,7 +585,7 @@ func TestCalendarExtremes(t *testing.T) {
 	}
 }
 
-// Once there is space for the jobs, Advance does not allocate.
+// Once there is space for all jobs, Advance does not allocate.
 func TestCalendarAllocatesNothing(t *testing.T) {
 	for _, interruptions := range []float64{0, 1} {
 		c := interrupted(

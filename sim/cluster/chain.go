@@ -6,15 +6,17 @@ import (
 	"productform/sizes"
 )
 
-// A jumpChain is a cluster in which only the sizes of jobs, made of exponential phases, and their
-// places in the queue matter: a Markov chain. It is simulated by uniformization: a step is, with
-// fixed probabilities, the arrival of a job of some class, the end of a phase at some server, or an
-// interruption there; the latter two have no effect at an idle server. Each step counts for its
-// expected time, 1/rate, so no exponential variables are drawn, and time averages are averages over
-// steps.
+// A jumpChain is a cluster that is a Markov chain: sizes consist of exponential phases, and only
+// the remaining phases of jobs and their positions in the queue matter. It is simulated by
+// uniformization: a step is, with fixed probabilities, the arrival of a job of some class, the end
+// of a phase at some server, or an interruption there. The latter two have no effect at an idle
+// server. Each step counts for its expected time, 1/rate, so no exponential variables are drawn,
+// and time averages are averages over steps.
 type jumpChain struct {
-	table   sizes.AliasTable // of the codes 2s for the end of a phase at server s, 2s+1 for an interruption, arrivals+i
-	rate    float64          // steps per unit of time
+	// codes: 2s is the end of a phase at server s, 2s+1 an interruption, arrivals+i an arrival of
+	// class i
+	table   sizes.AliasTable
+	rate    float64 // steps per unit of time
 	phases  phaseCount
 	classes int
 	rows    []int32 // row of each server
@@ -31,9 +33,9 @@ const batch = 1024
 
 // A phaseCount draws the number of phases of a job.
 type phaseCount struct {
-	fixed int // if > 0, of all jobs
+	fixed int // if > 0, the number for all jobs
 	draw  func(*rand.Rand) int
 }
 
-// maxLinks limits the links between jobs and their servers.
+// maxLinks is the maximum number of links between jobs and their servers.
 const maxLinks = 1 << 28

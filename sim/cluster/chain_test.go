@@ -18,8 +18,8 @@ import (
 	"productform/stability"
 )
 
-// against compares a simulation with the exact answer of balanced fairness; two in 10^9 correct
-// values fail a comparison.
+// against compares a simulation with the exact answer of balanced fairness; a correct value fails
+// with probability 2e-9.
 func against(t *testing.T, name string, m *cluster.Model, r *sim.Result) (zs []float64) {
 	t.Helper()
 	exact, err := bf.Answer(t.Context(), m, bf.Question{MaxJobs: max(1, len(r.Distribution)-1)}, bf.Settings{})
@@ -93,8 +93,9 @@ func TestJumpChainsAgainstTheory(t *testing.T) {
 	}
 }
 
-// Random clusters of every shape: groups, capacities 0, classes without arrivals. 60 models with
-// fixed seeds; replications are slightly skewed, so |z| of about 400 numbers may approach 5.
+// Random clusters of every shape match theory: groups, capacities 0, classes without arrivals.
+// There are 60 models with fixed seeds; replications are slightly skewed, so the largest |z| of
+// about 400 numbers may approach 5.
 func TestRandomClustersAgainstTheory(t *testing.T) {
 	models := rapid.Custom(func(rt *rapid.T) *cluster.Model { return oracle.DrawModel(rt, oracle.Options{}) })
 	for k := range 60 {
@@ -116,7 +117,7 @@ func TestRandomClustersAgainstTheory(t *testing.T) {
 	}
 }
 
-// The two kinds of queues give the same answers for sizes beyond theory.
+// The two kinds of queues give the same answers for sizes without theory.
 func TestClassAndServerQueuesAgree(t *testing.T) {
 	model := simtest.ThreeServers(big.NewRat(7, 10))
 	for _, shape := range []string{"bimodal", "hyperexponential", "zipf", "erlang:3"} {
@@ -151,8 +152,8 @@ func TestClassAndServerQueuesAgree(t *testing.T) {
 	}
 }
 
-// One server with few interruptions is close to the M/G/1 queue in order of arrival, whose mean is
-// given by Pollaczek and Khinchine.
+// One server with few interruptions is close to the M/G/1 FCFS queue, whose mean is given by
+// Pollaczek and Khinchine.
 func TestOneServerMatchesPollaczekKhinchine(t *testing.T) {
 	rho := 0.6
 	model := &cluster.Model{

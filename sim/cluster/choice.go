@@ -6,14 +6,14 @@ import (
 	"productform/sim"
 )
 
-// A chosenServers describes how the servers of a job are drawn: choose of the servers in order, a
+// A chosenServers describes how the servers of a job are drawn: choose servers from order, a
 // permutation of the servers of one row that every draw shuffles further.
 type chosenServers struct {
 	order  []uint32
 	choose int
 }
 
-// choices returns the choices of each class, copied if draws modify them, the numbers of servers of
+// choices returns the choices of each class (copied if draws modify them), the number of servers of
 // its jobs, and the largest such number.
 func choices(chosen [][]chosenServers) (own [][]chosenServers, degree []uint32, most uint32) {
 	for _, list := range chosen {

@@ -10,7 +10,7 @@ import (
 	"productform/sim"
 )
 
-// All sets of servers are drawn equally often, and each draw is a set.
+// All sets of servers are drawn equally often, and no draw contains a server twice.
 func TestChosenServersAreUniform(t *testing.T) {
 	random := sim.NewStream([32]byte{1})
 	for _, c := range []struct{ n, choose int }{{5, 1}, {5, 2}, {5, 4}, {6, 3}, {40, 2}} {
@@ -44,7 +44,7 @@ func TestChosenServersAreUniform(t *testing.T) {
 	}
 }
 
-// Drawing many servers of one row uses several random words.
+// Drawing many servers from one row uses several random words.
 func TestChosenServersOfManyWords(t *testing.T) {
 	random := sim.NewStream([32]byte{2})
 	order := make([]uint32, 1000)
@@ -52,7 +52,7 @@ func TestChosenServersOfManyWords(t *testing.T) {
 		order[k] = uint32(k)
 	}
 	chosen := chosenServers{order, 999}
-	var left [1000]float64 // how often a server is the one that is not drawn
+	var left [1000]float64 // how often each server is the one that is not drawn
 	const draws = 20_000
 	for range draws {
 		chosen.draw(random)

@@ -11,7 +11,7 @@ import (
 type queued struct {
 	order  int64 // step at which it last joined the queue
 	born   int64 // step at which it arrived
-	phases int64 // left
+	phases int64 // remaining phases
 }
 
 // maxClassQueues limits the classes of classQueues, which measures the time spent in each set of
@@ -35,7 +35,7 @@ const noJob = math.MaxInt64 / 2
 type classQueues struct {
 	*jumpChain
 	random *sim.Stream
-	draws  *rand.Rand // from random
+	draws  *rand.Rand // seeded from random
 
 	serves  []uint8   // classes that each server may serve, width each, padded with maxClassQueues
 	width   int       // codes 2k and 2k+1 refer to the server whose classes start at serves[k]
@@ -48,19 +48,19 @@ type classQueues struct {
 	first   [256]int64 // order of the oldest job by class; noJob if there is none, and for indices >= maxClassQueues
 	clock   int64      // steps done
 	active  uint8      // mask of the classes present
-	present int        // jobs
+	present int        // number of jobs
 
-	fraction float64                    // fraction of a step still to be done
+	fraction float64                    // fraction of a step still to do
 	last     int64                      // step up to which time and count are complete
 	idle     int64                      // steps without a jump
 	time     [1 << maxClassQueues]int64 // steps by set of classes
 	count    []int64                    // steps by number of jobs
-	area     [256]int64                 // Σ over steps of the number of jobs
-	sojourn  [256]int64                 // Σ over the departed jobs
+	area     [256]int64                 // Σ over steps of the number of jobs, by class
+	sojourn  [256]int64                 // Σ over the departed jobs of their steps, by class
 	left     [256]int64
 
 	codes, high [batch]uint32
-	sizes       [batch]int64 // phases of the arriving jobs
+	sizes       [batch]int64 // number of phases of each arriving job
 }
 
 // A watched row is a row of servers that all serve the same classes, because jobs of a class use
@@ -70,7 +70,7 @@ type watched struct {
 	servers float64
 }
 
-// watchRows lists the rows of servers.
+// watchRows lists the rows of servers to watch.
 func (c *jumpChain) watchRows(serves []uint8, width int) (rows []watched) {
 	for s, row := range c.rows {
 		if int(row) == len(rows) {
@@ -133,7 +133,7 @@ func (q *classQueues) prepare(codes []uint32) {
 		}
 	}
 	for i := range q.classes {
-		if q.tail[i]-q.head[i]+found >= q.size { // the position after the last job stays free
+		if q.tail[i]-q.head[i]+found >= q.size { // the position after the last job must stay free
 			q.grow()
 		}
 	}
@@ -173,7 +173,7 @@ func (q *classQueues) step(codes []uint32) {
 			q.first[i] = jobs[(q.head[i]&mask)<<classShift|int(i)].order
 			continue
 		}
-		// Find the class with the oldest job without a branch.
+		// Find the class with the oldest job, without a branch.
 		at := int(code >> 1)
 		i := serves[at]
 		oldest := q.first[i]

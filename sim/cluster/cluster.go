@@ -19,7 +19,7 @@ type Policy string
 // The policies. The zero value of Policy means FCFS.
 const (
 	FCFS Policy = "fcfs" // each server serves the oldest job that it can serve
-	// the same, but jobs are interrupted and move to the end of the queue ([BC17], Algorithm 1)
+	// as FCFS, but jobs are interrupted and move to the end of the queue ([BC17], Algorithm 1)
 	Interrupt        Policy = "interrupt"
 	ProcessorSharing Policy = "ps" // balanced fairness, the limit of many interruptions
 )
@@ -27,24 +27,25 @@ const (
 // A Cluster is the cluster of [BC17], section 4, with a distribution of job sizes and a policy.
 type Cluster struct {
 	Model *cluster.Model
-	// of the work of a job, with mean Model.MeanSize to 1e-12; nil means exponential. Scaled for
-	// classes with another mean
+	// distribution of the work of a job, with mean Model.MeanSize to 1e-12; nil means exponential.
+	// It is scaled for classes with another mean
 	Sizes sizes.Distribution
-	// "" means FCFS, whose means depend on the sizes; the means of ProcessorSharing equal those of
+	// "" means FCFS, whose means depend on the sizes; the means of ProcessorSharing are those of
 	// [bf.Solve] for all sizes
 	Policy Policy
 	// mean number of interruptions per job: m = σ/θ > 0 with policy Interrupt, 0 otherwise. σ is
 	// the mean size over all jobs
 	Interruptions float64
-	Calendar      bool // always simulate on a calendar of events, even if a Markov chain would do
+	Calendar      bool // always simulate on a calendar of events, even if a Markov chain is possible
 }
 
 // Limits on a simulated cluster.
 const (
 	maxServers    = 1 << 20 // single servers
-	maxCompatible = 1 << 24 // total of the servers of each class, over all classes
+	maxCompatible = 1 << 24 // maximum of the sum over the classes of their numbers of servers
 	maxMeanPhases = 50      // mean phases per job above which a calendar is faster than a Markov chain
-	maxIdle       = 200     // steps per jump above which a calendar is also faster, since most are at idle servers
+	// steps per jump above which a calendar is also faster, since most steps are at idle servers
+	maxIdle = 200
 )
 
 // Describe implements [sim.System]. It picks an engine. Sizes of few exponential phases use class
@@ -121,14 +122,14 @@ func unstable(m *cluster.Model, v *stability.Result) error {
 type flat struct {
 	classes    []sim.Class
 	rows       []sim.Server
-	capacity   []float64 // of each single server
-	row        []int32   // of each single server
+	capacity   []float64 // capacity of each single server
+	row        []int32   // row of each single server
 	chosen     [][]chosenServers
 	random     bool // whether some jobs draw their servers
 	degree     int  // largest number of servers of a job
 	system     []any
 	sizes      []sizes.Distribution // by class
-	oneSize    sizes.Distribution   // of all arriving jobs; nil if they differ
+	oneSize    sizes.Distribution   // sizes of all arriving jobs; nil if they differ
 	sizeOfJob  float64              // σ, the mean over all arriving jobs
 	totalRates float64              // Σ λ_i
 }
@@ -164,7 +165,7 @@ func (c Cluster) flatten() (*flat, error) {
 		if err != nil {
 			return nil, err
 		}
-		mean, err := sizes.Mean(jobSizes) // with its rounding
+		mean, err := sizes.Mean(jobSizes) // includes its rounding
 		if err != nil {
 			return nil, err
 		}
@@ -237,7 +238,8 @@ func (f *flat) findMeanSize() {
 	}
 }
 
-// moments returns the moments of an order of the sizes of all jobs, one entry per distribution.
+// moments returns the moments of the given order of the sizes of all jobs, one entry per
+// distribution.
 func (f *flat) moments(order float64) (list []sim.Moment) {
 	if f.oneSize != nil {
 		return []sim.Moment{{Sizes: f.oneSize, Orders: []float64{order}}}
@@ -310,7 +312,7 @@ func (c Cluster) describeQueues(f *flat, o sim.Observation) (*sim.Description, e
 		classes: len(f.classes),
 		rows:    f.row,
 	}
-	serves, width := []uint8(nil), 1 // a service code holds its server, times the width
+	serves, width := []uint8(nil), 1 // a service code is the server number times the width
 	few := len(f.classes) <= maxClassQueues && !f.random
 	if few {
 		serves, width = f.serves()

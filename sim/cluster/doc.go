@@ -1,7 +1,6 @@
 // Package cluster simulates the cluster of T. Bonald and C. Comte, "Balanced fair resource sharing
 // in computer clusters", Performance Evaluation 116 (2017), 70–83 ([BC17]): how long do jobs take
-// first come, first served, with interruptions, or under balanced fairness, for sizes of any
-// distribution?
+// under FCFS, with interruptions, or under balanced fairness, for any distribution of sizes?
 //
 // Class-i jobs arrive at rate λ_i with independent sizes of mean σ, or σ_i. A job may be served by
 // all servers of its class at once, and server s does C_s units of work per unit of time on the

@@ -40,7 +40,7 @@ classes:
 	// ps: mean delay 0.99 ± 0.05
 }
 
-// All jobs have equal sizes. In order of arrival they are faster than under balanced fairness; more
+// All jobs have equal sizes. Under FCFS they are faster than under balanced fairness; more
 // interruptions bring them closer to it.
 func ExampleCluster() {
 	m := &cluster.Model{

@@ -20,9 +20,9 @@ import (
 	"productform/stability"
 )
 
-// Random clusters under processor sharing in which some classes have their own mean size: all
-// estimates are near the answers of balanced fairness, for sizes of any distribution scaled to
-// these means.
+// In random clusters under processor sharing, some of whose classes have their own mean size, all
+// estimates are close to the answers of balanced fairness, for any distribution scaled to these
+// means.
 func TestSharingWithOwnSizes(t *testing.T) {
 	models := rapid.Custom(func(t *rapid.T) *cluster.Model {
 		m := oracle.DrawModel(t, oracle.Options{
@@ -49,8 +49,8 @@ func TestSharingWithOwnSizes(t *testing.T) {
 	}
 }
 
-// twoSizes is one server of capacity 2, on which short jobs of mean 1/2 and long ones of mean 4
-// each bring 3/5 of work.
+// twoSizes returns one server of capacity 2 whose short jobs, of mean 1/2, and long jobs, of mean
+// 4, each bring a load of 3/5.
 func twoSizes() *cluster.Model {
 	return &cluster.Model{
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(2, 1)}},
@@ -61,9 +61,9 @@ func twoSizes() *cluster.Model {
 	}
 }
 
-// In order of arrival one server has the waiting time of Pollaczek and Khinchine, W = Σ λ_i
+// Under FCFS one server has the waiting time of Pollaczek and Khinchine, W = Σ λ_i
 // E[S_i²]/(2 (1-ρ)), the same for all classes. Balanced fairness, E[X_i] = ρ_i/(1-ρ), is far off
-// even for exponential sizes, so solvers reject such a model in order of arrival.
+// even for exponential sizes, so solvers reject such a model under FCFS.
 func TestOrderOfArrivalWithOwnSizes(t *testing.T) {
 	m := twoSizes()
 	for shape, scv := range map[string]float64{"exponential": 1, "deterministic": 0, "erlang:4": 0.25} {
@@ -72,7 +72,7 @@ func TestOrderOfArrivalWithOwnSizes(t *testing.T) {
 			Jumps: 1e5,
 			Seed:  2,
 		})
-		wait := (1.2*0.25*0.25 + 0.15*2*2) * (1 + scv) / (2 * 0.4) // service takes 1/4 and 2
+		wait := (1.2*0.25*0.25 + 0.15*2*2) * (1 + scv) / (2 * 0.4) // service takes 1/4 or 2
 		simtest.Near(t, shape+": short", r.Class(0, sim.MeanDelay), wait+0.25)
 		simtest.Near(t, shape+": long", r.Class(1, sim.MeanDelay), wait+2)
 		simtest.Near(t, shape+": utilization", r.Server(0, sim.Utilization), 0.6)
@@ -98,8 +98,8 @@ func TestManyInterruptionsWithOwnSizes(t *testing.T) {
 	simtest.Near(t, "long", r.Class(1, sim.MeanJobs), 0.75)
 }
 
-// The contract of package sim holds. Over all jobs, the number of interruptions per job is as
-// requested.
+// The contract of package sim holds. The number of interruptions per job, averaged over all jobs,
+// is as requested.
 func TestConformsWithOwnSizes(t *testing.T) {
 	m := twoSizes()
 	simtest.Conforms(t, Cluster{Model: m})
@@ -112,9 +112,9 @@ func TestConformsWithOwnSizes(t *testing.T) {
 	simtest.Conforms(t, Cluster{Model: m, Policy: ProcessorSharing})
 }
 
-// Classes that all have the same own mean size are simulated as fast as if the model had it, and
-// with the same moments. Otherwise there is one moment per mean size, with as many draws as
-// arrivals.
+// If all classes have the same own mean size, they are simulated as fast as if it were that of the
+// model, and with the same moments. Otherwise there is one moment per mean size, with as many draws
+// as arrivals.
 func TestMomentsOfOwnSizes(t *testing.T) {
 	describe := func(m *cluster.Model, policy Policy) *sim.Description {
 		d, err := Cluster{Model: m, Policy: policy}.Describe(t.Context(), sim.Observation{})

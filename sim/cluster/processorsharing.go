@@ -14,8 +14,8 @@ import (
 	"productform/sizes"
 )
 
-// maxExpanded limits the single servers, and the sets of servers that jobs draw, of a cluster under
-// processor sharing.
+// maxExpanded is the maximum number of single servers, and of sets of servers that jobs draw, in a
+// cluster under processor sharing.
 const maxExpanded = 4096
 
 // describeSharing describes a cluster under balanced fairness: a network of processor-sharing
@@ -28,7 +28,7 @@ func (c Cluster) describeSharing(ctx context.Context, f *flat) (*sim.Description
 	}
 	size := num.OrOne(model.EqualSizes().MeanSize)
 	net := &stations.Network{Rows: len(f.classes)}
-	sourceOf := make([]int, len(model.Classes)) // 1 + the index
+	sourceOf := make([]int, len(model.Classes)) // index + 1
 	var arrivalRates []float64
 	components, err := model.Reduce(ctx)
 	if err != nil {
@@ -102,7 +102,7 @@ func tooManySets(n int) error {
 }
 
 // rank returns the rank function of a reduced model of single servers, in units of work; size is
-// the work of one of its jobs.
+// the mean work of a job.
 func rank(m *cluster.Model, size *big.Rat) func(set uint64) float64 {
 	users := make([]uint64, len(m.Servers))
 	for i, class := range m.Classes {

@@ -30,8 +30,7 @@ func mean(m *cluster.Model) float64 {
 	return v
 }
 
-// against5 compares all estimates of a run over the same times with the exact answers of balanced
-// fairness.
+// against5 compares all estimates of a run with the exact answers of balanced fairness.
 func against5(t *testing.T, name string, m *cluster.Model, r *sim.Result) {
 	t.Helper()
 	exact, err := bf.Answer(t.Context(), m, bf.Question{MaxJobs: max(1, len(r.Distribution)-1)}, bf.Settings{})
@@ -67,7 +66,7 @@ func against5(t *testing.T, name string, m *cluster.Model, r *sim.Result) {
 }
 
 // A cluster under processor sharing has the distribution of balanced fairness for all sizes with a
-// given mean, [BC17], section 3.
+// given mean ([BC17], section 3).
 func TestSharingIsInsensitive(t *testing.T) {
 	for _, m := range []*cluster.Model{
 		simtest.ThreeServers(big.NewRat(3, 4)), simtest.RandomAssignment(4, 2, big.NewRat(1, 2)),
@@ -85,8 +84,8 @@ func TestSharingIsInsensitive(t *testing.T) {
 	}
 }
 
-// Random clusters: groups chosen whole and in part, equal classes, parts that share nothing, rates
-// and capacities of 0.
+// Random clusters match theory, with groups chosen whole and in part, equal classes, parts that
+// share nothing, and rates and capacities of 0.
 func TestSharingOfRandomClusters(t *testing.T) {
 	models := rapid.Custom(func(t *rapid.T) *cluster.Model {
 		m := oracle.DrawModel(t, oracle.Options{
@@ -113,9 +112,9 @@ func TestSharingOfRandomClusters(t *testing.T) {
 	}
 }
 
-// A single server distinguishes the policies: E[X] = ρ/(1-ρ) if it is shared, and in order of
-// arrival ρ + ρ²(1+c²)/(2(1-ρ)) by the formula of Pollaczek and Khinchine, with c² = 3.4 for
-// bimodal sizes.
+// A single server distinguishes the policies: E[X] is ρ/(1-ρ) if it is shared, and ρ +
+// ρ²(1+c²)/(2(1-ρ)) under FCFS by the formula of Pollaczek and Khinchine, with c² = 3.4 for bimodal
+// sizes.
 func TestSharingIsNotOrderOfArrival(t *testing.T) {
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(2, 1)}},
@@ -131,15 +130,15 @@ func TestSharingIsNotOrderOfArrival(t *testing.T) {
 			t.Fatal(err)
 		}
 		simtest.Near(t, string(policy), r.All(sim.MeanJobs), want)
-		if policy == ProcessorSharing { // a third of the jobs is of class a
+		if policy == ProcessorSharing { // a third of the jobs are of class a
 			simtest.Near(t, "jobs of class a", r.Class(0, sim.MeanJobs), 0.5)
 			simtest.Near(t, "jobs of class b", r.Class(1, sim.MeanJobs), 1)
 		}
 	}
 }
 
-// Many parts without common servers have small separate tables, and many classes of the same
-// servers one queue.
+// Many parts without common servers have small separate tables, and many classes with the same
+// servers have one queue.
 func TestSharingInParts(t *testing.T) {
 	m := &cluster.Model{}
 	for k := range 40 {
@@ -175,8 +174,8 @@ func TestSharingConforms(t *testing.T) {
 	})
 }
 
-// The mean number of jobs from the empty start, one server at load 1/2: at first jobs arrive and
-// none depart.
+// The mean number of jobs from the empty start of one server at load 1/2 is exact: at first jobs
+// arrive and none depart.
 func TestSharingOverHorizon(t *testing.T) {
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
@@ -195,7 +194,7 @@ func TestSharingTooLarge(t *testing.T) {
 	advice := "interrupt with many interruptions"
 	load := big.NewRat(4, 5)
 	for name, m := range map[string]*cluster.Model{
-		"combinations": simtest.RandomAssignment(100, 3, load), // 161700 of them
+		"combinations": simtest.RandomAssignment(100, 3, load), // 161700 sets
 		"sets":         simtest.RandomAssignment(20, 2, load),  // 190 sets that share servers
 	} {
 		_, err := sim.NewPlan(t.Context(), Cluster{Model: m, Policy: ProcessorSharing}, sim.Settings{})

@@ -15,7 +15,8 @@ import (
 	"productform/stability"
 )
 
-// randomCluster returns two to four servers, and as many classes, at a load of about 1/2 to 4/5.
+// randomCluster returns a cluster of two to four servers and as many classes, at a load of about
+// 1/2 to 4/5.
 func randomCluster(t *testing.T, r *rand.Rand) *cluster.Model {
 	t.Helper()
 	m := &cluster.Model{MeanSize: big.NewRat(1+r.Int64N(3), 2)}
@@ -39,8 +40,8 @@ func randomCluster(t *testing.T, r *rand.Rand) *cluster.Model {
 	return m.Scale(new(big.Rat).Mul(v.CriticalScale, big.NewRat(50+r.Int64N(30), 100)))
 }
 
-// Simulated quantiles of random clusters in order of arrival match theory: about a hundred z values
-// are standard normal, as far as the correlations within one cluster allow.
+// Simulated quantiles of random FCFS clusters match theory: about a hundred z values look standard
+// normal, except for correlations within each cluster.
 func TestQuantilesMatchTheory(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	levels := []float64{0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99}
@@ -70,7 +71,7 @@ func TestQuantilesMatchTheory(t *testing.T) {
 					continue
 				}
 				z := q.Z(theory[k].Float)
-				if !(math.Abs(z) < 5) { // 1 in 1.7 million
+				if !(math.Abs(z) < 5) { // exceeded once in 1.7 million
 					t.Errorf("seed %d: %s %d, level %v: %.5g ± %.2g, exact %.5g, z = %.1f",
 						seed, kind, i, level, q.Value, q.StdError, theory[k].Float, z)
 				}

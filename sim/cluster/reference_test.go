@@ -30,7 +30,7 @@ func below95(t *testing.T) (models []oracle.Reference) {
 	return models
 }
 
-// looksNormal fails unless independent z values have mean 0 and mean square 1; chance makes it fail
+// looksNormal fails unless independent z values have mean 0 and mean square 1; it fails by chance
 // once in 10^6.
 func looksNormal(t *testing.T, zs []float64) {
 	t.Helper()
@@ -51,9 +51,9 @@ func looksNormal(t *testing.T, zs []float64) {
 	}
 }
 
-// All reference models below load 0.95, each with m = 0, 1 and 5 interruptions of exponential
-// sizes: the z values of the total mean jobs look like a standard normal sample, and every class,
-// server and delay is right.
+// All reference models below load 0.95 match, with exponential sizes and m = 0, 1 and 5
+// interruptions: the z values of the total mean jobs look like a standard normal sample, and every
+// class, server and delay is right.
 func TestReferenceModels(t *testing.T) {
 	models := below95(t)
 	var zs []float64
@@ -75,7 +75,7 @@ func TestReferenceModels(t *testing.T) {
 }
 
 // Under processor sharing only the mean of the sizes matters: the reference models below load 0.95
-// with all kinds of sizes.
+// match with all kinds of sizes.
 func TestReferenceModelsUnderProcessorSharing(t *testing.T) {
 	var zs []float64
 	for _, ref := range below95(t) {

@@ -10,15 +10,15 @@ import (
 // ring closed by a node without a job, the sentinel of the server, so links change without
 // branches.
 type node struct {
-	next, prev uint32 // neighbours in the queue: the job that arrived after, before
-	sentinel   uint32 // of the queue
+	next, prev uint32 // neighbours in the queue: the jobs that arrived next and before
+	sentinel   uint32 // sentinel of the queue
 	job        uint32
 }
 
 // A chainJob is a job of a serverQueues.
 type chainJob struct {
 	born   int64 // step at which it arrived
-	phases int64 // left
+	phases int64 // remaining phases
 	class  uint32
 }
 
@@ -26,22 +26,22 @@ type chainJob struct {
 // long runs, but only their differences are used, which are correct as long as they fit into 64
 // bits.
 type chainCount struct {
-	present int64 // jobs, at the start of the count
-	came    int64 // arrived jobs, and the sum of their arrival steps
+	present int64 // jobs present at the start of the count
+	came    int64 // number of arrived jobs, and the sum of their arrival steps
 	cameAt  int64
-	left    int64 // departed jobs, and the sums of their departure steps and of their arrival steps
+	left    int64 // number of departed jobs, and the sums of their departure steps and of their arrival steps
 	leftAt  int64
 	bornAt  int64
 }
 
 // serverQueues simulates a jumpChain with one queue per server that links the jobs it may serve,
 // oldest first. It handles any number of classes, and servers drawn at random for each job. Node s
-// is the sentinel of server s; job j has nodes starting at servers + j stride. A step takes time
+// is the sentinel of server s; the nodes of job j start at servers + j stride. A step takes time
 // proportional to the number of servers of its job.
 type serverQueues struct {
 	*jumpChain
 	random *sim.Stream
-	draws  *rand.Rand // from random
+	draws  *rand.Rand // seeded from random
 
 	chosen [][]chosenServers // by class
 	degree []uint32          // number of servers of a job, by class
@@ -51,9 +51,9 @@ type serverQueues struct {
 	free   []uint32 // the first unused entries are the free jobs
 	unused int
 	clock  int64 // steps done
-	total  int   // jobs
+	total  int   // number of jobs
 
-	fraction float64      // fraction of a step still to be done
+	fraction float64      // fraction of a step still to do
 	last     int64        // last step at which total changed, or the start of the count
 	idle     int64        // steps without a jump
 	count    []int64      // steps by number of jobs

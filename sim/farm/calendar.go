@@ -17,21 +17,21 @@ type job struct {
 }
 
 // calendar is the engine of a farm in continuous time. The next event is the end of a visit to a
-// host, at done, or an arrival; it is found by scanning these h+1 times. The end of a visit comes
-// before an arrival at the same time. If visits end at the same time, the one at the last host
-// ends first, so a killed job finds the next host in its final state. An event takes O(h) time, and
-// allocates only when a queue is longer than ever before.
+// host, at done, or an arrival; it is found by scanning these h+1 times. At equal times, the end of
+// a visit precedes an arrival. If visits end at the same time, the one at the last host ends first,
+// so a killed job finds the next host in its final state. An event takes O(h) time, and allocates
+// only when a queue is longer than ever before.
 type calendar struct {
 	*farm
 	random  *sim.Stream
-	draws   *rand.Rand // from random
+	draws   *rand.Rand // seeded from random
 	now     float64
-	arrival float64    // time of the next
+	arrival float64    // time of the next arrival
 	done    []float64  // end of the visit in service, +Inf if the host is idle
 	service []job      // job in service
-	began   []float64  // time from which its service is counted
+	began   []float64  // time since which its service is counted
 	last    []float64  // time of the last arrival at the host, -Inf if there is none
-	queues  []jobQueue // of the hosts; the first is the central queue, if any
+	queues  []jobQueue // queues of the hosts; the first is the central queue, if any
 	turn    int        // host of the next job under round-robin
 	sim.Population
 
@@ -40,7 +40,7 @@ type calendar struct {
 }
 
 // newCalendar returns an empty farm with random numbers from r: the time to the first arrival; at
-// each arrival the size of the job, its host if that is random, and the time to the next.
+// each arrival the size of the job, its host if that is random, and the time to the next arrival.
 func newCalendar(g *farm, r *sim.Stream) sim.Engine {
 	hosts := len(g.speed)
 	q := &calendar{
@@ -120,7 +120,8 @@ func (q *calendar) join(host int, job job, seen *sim.Totals) {
 	q.queues[host].push(job)
 }
 
-// serve starts a visit. A visit that would end beyond the range of float64 ends at its maximum.
+// serve starts a visit. A visit that would end beyond the range of float64 ends at the largest
+// float64.
 func (q *calendar) serve(host int, job job, seen *sim.Totals) {
 	wait := q.now - job.joined
 	h := &q.byHost[host]
@@ -173,8 +174,8 @@ func (q *calendar) fastestIdle() int {
 	return -1
 }
 
-// nextInTurn returns the host after the one of the last call.
-func (q *calendar) nextInTurn() int {
+// nextHost returns the host after the one of the last call.
+func (q *calendar) nextHost() int {
 	host := q.turn
 	if q.turn++; q.turn == len(q.speed) {
 		q.turn = 0
@@ -222,7 +223,7 @@ func (q *calendar) flush(t float64, seen *sim.Totals) {
 		job.born -= t
 		job.joined -= t
 	}
-	for i := range q.done { // differences of times stay >= 0: rounding is monotone
+	for i := range q.done { // rounding is monotone, so differences of times stay >= 0
 		if !q.idle(i) {
 			seen.Busy[i] += t - q.began[i]
 			q.began[i] = 0

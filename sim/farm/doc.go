@@ -1,6 +1,6 @@
-// Package farm simulates hosts with one queue each: how long do jobs wait if they are assigned by
-// one of the policies of M. Harchol-Balter, "Task assignment with unknown duration", Journal of the
-// ACM 49(2), 2002, 260–288 ([HB02])? [Farm] lists these policies, of which TAGS is one.
+// Package farm simulates hosts with one queue each: how long do jobs wait under the policies of M.
+// Harchol-Balter, "Task assignment with unknown duration", Journal of the ACM 49(2), 2002, 260–288
+// ([HB02])? [Farm] lists these policies, of which TAGS is one.
 //
 // For example:
 //

@@ -32,8 +32,8 @@ const ShortestQueue tags.Policy = "shortest-queue"
 //   - [tags.PolicyRandom]: a job goes to host i with probability v_i/Σ_j v_j.
 //
 // With the central queue a job that finds idle hosts takes the fastest, the first of equally fast
-// ones; otherwise it waits for the first host to become free. So each job starts as early as
-// possible given the jobs before it, as if it went to the host that will be free first: this is
+// ones; otherwise it waits for the first host to become free. So each job starts as early as the
+// jobs before it permit, as if it went to the host that becomes free first: this is
 // Least-Work-Remaining, with work measured in time. With exponential sizes and equal speeds it is
 // M/M/h.
 //
@@ -46,12 +46,14 @@ const ShortestQueue tags.Policy = "shortest-queue"
 // A farm is stable if the load of each host is below 1: λ E[min(X, s_i); X > s_{i-1}]/v_i with
 // TAGS, λ E[X; s_{i-1} < X <= s_i]/v_i with SITA, λ E[X]/(h v_i) with round-robin, and ρ with the
 // others. An unstable farm is an error that wraps [num.ErrUnstable], except over a horizon. Sizes
-// need a finite mean. If E[X²] is infinite, Warnings says so; mean slowdowns are nil if E[1/X] is
+// need a finite mean. If E[X²] is infinite, there is a warning. Mean slowdowns are nil if E[1/X] is
 // infinite, as for exponential sizes.
 type Farm struct {
-	Model   tags.Model
-	Policy  tags.Policy
-	Cutoffs []float64 // s_1 < ... < s_{h-1}, work, within the range of the sizes, with TAGS and SITA; otherwise empty
+	Model  tags.Model
+	Policy tags.Policy
+	// s_1 < ... < s_{h-1} in units of work, within the range of the sizes, with TAGS and SITA;
+	// otherwise empty
+	Cutoffs []float64
 }
 
 // A farm is a checked Farm in the form that its engine uses.
@@ -60,7 +62,7 @@ type farm struct {
 	rate     float64   // λ
 	speed    []float64 // v_i
 	cutoffs  []float64
-	limit    []float64        // work after which host i kills a job: s_i with TAGS, else +Inf
+	limit    []float64        // work after which host i kills a job: s_i with TAGS, otherwise +Inf
 	bySize   bool             // whether classes are by size: TAGS, SITA
 	central  bool             // whether all jobs wait in one queue
 	fastest  []int            // hosts, fastest first
@@ -183,7 +185,7 @@ func (g *farm) prepare(policy tags.Policy) {
 	case ShortestQueue:
 		g.assign = func(q *calendar, _ float64) int { return q.shortest() }
 	case tags.PolicyRoundRobin:
-		g.assign = func(q *calendar, _ float64) int { return q.nextInTurn() }
+		g.assign = func(q *calendar, _ float64) int { return q.nextHost() }
 	case tags.PolicyRandom:
 		g.table = sizes.NewAliasTable(g.speed, nil)
 		g.assign = func(q *calendar, _ float64) int { return int(q.table.Pick(q.random.Uint64())) }

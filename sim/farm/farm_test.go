@@ -54,11 +54,11 @@ func arrivalRate(t *testing.T, m tags.Model) float64 {
 	return m.Load * capacity / partOf(t, m.Sizes, 1, 0, math.Inf(1))
 }
 
-// farmRun is a run of about 10^6 jobs.
+// farmRun simulates about 10^6 jobs.
 var farmRun = sim.Settings{Runs: 20, Jumps: 1e5, WarmUp: 1e4, Seed: 3}
 
 // One host is an M/G/1 queue with every policy. The slowdown is E[W] E[1/X], since a job waits only
-// for those before it.
+// for earlier jobs.
 func TestFarmOfOneHost(t *testing.T) {
 	policies := []tags.Policy{
 		tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom,
@@ -97,7 +97,7 @@ func TestFarmOfOneHost(t *testing.T) {
 	}
 }
 
-// A central queue with exponential sizes is M/M/h: E[W] = C/(hμ - λ), with C by Erlang's formula.
+// A central queue with exponential sizes is M/M/h: E[W] = C/(hμ - λ), with C from Erlang's formula.
 func TestCentralQueueMatchesErlangC(t *testing.T) {
 	for _, hosts := range []int{2, 3, 8} {
 		const load, mean, speed = 0.7, 5.0, 10.0
@@ -118,7 +118,7 @@ func TestCentralQueueMatchesErlangC(t *testing.T) {
 		used := sim.Estimate{Runs: farmRun.Runs}
 		for i := range r.Servers {
 			used.Mean += r.Estimate(OfHost, i, sim.Utilization).Mean
-			used.StdError += r.Estimate(OfHost, i, sim.Utilization).StdError // at most
+			used.StdError += r.Estimate(OfHost, i, sim.Utilization).StdError // upper bound
 			if scv := r.Estimate(OfHost, i, InterarrivalSCV); scv != nil {
 				t.Errorf("jobs come to hosts of a central queue: %+v", scv)
 			}
@@ -127,8 +127,8 @@ func TestCentralQueueMatchesErlangC(t *testing.T) {
 	}
 }
 
-// Two hosts of unequal speeds, exponential sizes: the states are empty, fast or slow host busy, and
-// n >= 2 jobs, with probability p_2 ρ^(n-2).
+// With two hosts of unequal speeds and exponential sizes, the states are empty, fast or slow host
+// busy, and n >= 2 jobs, which have probability p_2 ρ^(n-2).
 func TestCentralQueueTakesTheFastestIdleHost(t *testing.T) {
 	const fast, slow, load = 3.0, 1.0, 0.6
 	const lambda = load * (fast + slow)
@@ -169,7 +169,7 @@ func TestRandomFarm(t *testing.T) {
 	}
 }
 
-// With jobs sent to hosts by size, each host is an M/G/1 queue with sizes from an interval.
+// If jobs are sent to hosts by size, each host is an M/G/1 queue with sizes from an interval.
 func TestSITAFarm(t *testing.T) {
 	for _, c := range []struct {
 		shape   string
@@ -214,9 +214,9 @@ func TestSITAFarm(t *testing.T) {
 	}
 }
 
-// With TAGS the loads of all hosts, and everything at host 1, are exact. At other hosts jobs arrive
-// more evenly than a Poisson process in all known cases, so the formula of Pollaczek and Khinchine
-// is an upper bound.
+// With TAGS the loads of all hosts, and everything at host 1, are exact. At other hosts arrivals
+// are, in all known cases, more regular than a Poisson process, so the formula of Pollaczek and
+// Khinchine is an upper bound.
 func TestTAGSFarm(t *testing.T) {
 	for _, c := range []struct {
 		shape   string
@@ -239,7 +239,7 @@ func TestTAGSFarm(t *testing.T) {
 			Seed:   4,
 		})
 		a, lost, bound := 0.0, 0.0, 0.0
-		visits := 0.0 // mean waiting time, from the measured visits
+		visits := 0.0 // mean waiting time computed from the measured visits
 		for i := range m.Hosts {
 			at := fmt.Sprintf("%s, host %d: ", c.shape, i+1)
 			b, v := math.Inf(1), 1.0
@@ -293,7 +293,7 @@ func TestTAGSFarm(t *testing.T) {
 		if z := r.All(MeanWaiting).Z(bound); !(z < 5) {
 			t.Errorf("%s: waiting %+v, above the formula, %v", c.shape, *r.All(MeanWaiting), bound)
 		}
-		// At the ends of the observed time some visits count whose jobs do not.
+		// At both ends of the observed time, some visits count but their jobs do not.
 		if w := r.All(MeanWaiting); !(math.Abs(w.Mean-visits) < w.StdError) {
 			t.Errorf("%s: waiting %+v, %v from the visits", c.shape, *w, visits)
 		}
@@ -317,15 +317,15 @@ func TestTAGSFarmOfHostsWithoutJobs(t *testing.T) {
 	simtest.Near(t, "slowdown at host 2", r.Class(1, MeanSlowdown), want.Hosts[1].Slowdown.Float)
 }
 
-// Round robin sends every h-th job of a Poisson process to a host: with exponential sizes this is
-// E_h/M/1, where a job waits σ/(μ(1-σ)) with σ = (λ/(λ + μ(1-σ)))^h; between arrivals the squared
-// coefficient of variation is 1/h.
+// Round-robin sends every h-th job of a Poisson process to a host: with exponential sizes this is
+// E_h/M/1, in which a job waits σ/(μ(1-σ)) with σ = (λ/(λ + μ(1-σ)))^h; between arrivals the
+// squared coefficient of variation is 1/h.
 func TestRoundRobinFarm(t *testing.T) {
 	for _, hosts := range []int{2, 20} {
 		m := tags.Model{Sizes: simtest.Sizes(t, "exponential", 2), Hosts: hosts, Load: 0.7}
 		lambda, mu := arrivalRate(t, m), 0.5
 		sigma := 0.0
-		for range 1000 { // a contraction at loads below 1
+		for range 1000 { // converges at loads below 1
 			sigma = math.Pow(lambda/(lambda+mu*(1-sigma)), float64(hosts))
 		}
 		r := simtest.Run(t, Farm{Model: m, Policy: tags.PolicyRoundRobin}, farmRun)
@@ -341,9 +341,9 @@ func TestRoundRobinFarm(t *testing.T) {
 	}
 }
 
-// The shortest of two queues with exponential sizes, from the balance equations of the numbers of
-// jobs (i, j), truncated below 30. This leaves out 1e-9 of the time: the longer queue is n with a
-// probability of the order of 0.49^n.
+// Joining the shortest of two queues with exponential sizes matches the balance equations of the
+// numbers of jobs (i, j), truncated below 30. The truncated states have a probability of 1e-9: the
+// longer queue has length n with a probability of the order of 0.49^n.
 func TestShortestQueueFarm(t *testing.T) {
 	const n, load = 30, 0.7
 	const lambda = 2 * load
@@ -374,7 +374,7 @@ func TestShortestQueueFarm(t *testing.T) {
 			for j := range n {
 				out := 0.0
 				if i < n-1 || j < n-1 {
-					out = lambda // at (n-1, n-1) jobs are lost
+					out = lambda // jobs are lost at (n-1, n-1)
 				}
 				if i > 0 {
 					out++
@@ -410,13 +410,13 @@ func TestShortestQueueFarm(t *testing.T) {
 	simtest.Near(t, "waiting", r.All(MeanWaiting), jobs/lambda-1)
 	simtest.Near(t, "P(empty)", &r.Distribution[0], p[0][0])
 	simtest.Near(t, "P(one job)", &r.Distribution[1], p[0][1]+p[1][0])
-	for i := range r.Servers { // ties are broken at random
+	for i := range r.Servers { // by symmetry, since ties are broken at random
 		simtest.Near(t, "load", r.Estimate(OfHost, i, sim.Utilization), load)
 		simtest.Near(t, "waiting of a host", r.Estimate(OfHost, i, VisitWaiting), jobs/lambda-1)
 	}
 }
 
-// With exponential sizes, queues are shorter the more is known of the hosts.
+// With exponential sizes, the more a policy knows about the hosts, the shorter the queues.
 func TestPoliciesInOrder(t *testing.T) {
 	var last *sim.Result
 	for _, policy := range []tags.Policy{tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom} {
@@ -437,7 +437,7 @@ func TestPoliciesInOrder(t *testing.T) {
 type literalVisit struct {
 	host       int
 	born, size float64 // arrival time and size of the job
-	waited     float64 // by the job, in the queues of all hosts so far
+	waited     float64 // waiting time of the job so far, in the queues of all hosts
 	from       float64 // arrival time at the host
 	start, end float64 // service times there
 	last       bool    // whether the job is not killed
@@ -527,7 +527,7 @@ func literalHost(f Farm, job literalVisit, visits []literalVisit, free []float64
 		}
 		return shortest[int(float64(r.Uint64()>>11)/(1<<53)*float64(len(shortest)))]
 	}
-	best := 0 // CentralQueue: the host that is free first; of idle hosts, the fastest
+	best := 0 // CentralQueue: the host that is free first; among idle hosts, the fastest
 	for i := range hosts {
 		x, y := max(free[i], job.born), max(free[best], job.born)
 		if x < y || x == y && x == job.born && speeds[i] > speeds[best] {
@@ -574,7 +574,7 @@ func drawFarm(t *rapid.T) Farm {
 	}
 	slices.Sort(f.Cutoffs)
 	f.Cutoffs = slices.Compact(f.Cutoffs)
-	if low, high, bounded := jobSizes.Support(); bounded { // atoms at the ends
+	if low, high, bounded := jobSizes.Support(); bounded { // atoms at the ends of the support
 		f.Cutoffs = slices.DeleteFunc(f.Cutoffs, func(s float64) bool {
 			return s >= high || s <= low && jobSizes.CDF(low) == 0
 		})
@@ -593,7 +593,7 @@ func TestFarmCalendarMatchesLindley(t *testing.T) {
 	})
 }
 
-// Over a longer time, queues are long.
+// Over a longer time, queues get long.
 func TestFarmCalendarMatchesLindleyLong(t *testing.T) {
 	for k, policy := range []tags.Policy{
 		tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom,
@@ -613,8 +613,8 @@ func TestFarmCalendarMatchesLindleyLong(t *testing.T) {
 	}
 }
 
-// compareLiterally compares the calendar with the recursions, job by job and in total. 1e-9 is far
-// above the rounding of about 1000 events.
+// compareLiterally compares the calendar with the recursions, job by job and in total. The
+// tolerance 1e-9 is far above the rounding of about 1000 events.
 func compareLiterally(t interface {
 	Context() context.Context
 	Errorf(string, ...any)
@@ -647,7 +647,7 @@ func compareLiterally(t interface {
 			t.Errorf("%s: %v, literally %v", what, got, want)
 		}
 	}
-	for now := 0.0; ; { // from event to event, each of which becomes time 0
+	for now := 0.0; ; { // from event to event; each becomes time 0
 		next := min(q.arrival, slices.Min(q.done))
 		if now+next > until {
 			break
@@ -683,7 +683,7 @@ func compareLiterally(t interface {
 		}
 	}
 
-	// All totals, in one advance.
+	// Compare all totals after one advance.
 	y, want := sim.NewTotals(q.classes, len(q.speed)), sim.NewTotals(q.classes, len(q.speed))
 	q = p.Start(t.Context(), sim.NewStream(key)).(*calendar)
 	if err := q.Advance(until, y); err != nil {
@@ -728,7 +728,7 @@ func compareLiterally(t interface {
 			byClass[in].slowdown += v.waited / v.size
 		}
 	}
-	want.Count, want.Square = y.Count, y.Square // by the population, which other calendars test
+	want.Count, want.Square = y.Count, y.Square // copied: tests of other calendars cover the population
 	simtest.CompareTotals(t, y, want)
 	for i, h := range byHost {
 		got := q.byHost[i]

@@ -8,13 +8,13 @@ import (
 	"productform/sim"
 )
 
-// A classTotals sums over the departed jobs of a class.
+// A classTotals holds sums over the departed jobs of a class.
 type classTotals struct {
 	waiting  float64 // sum of their times in queues
-	slowdown float64 // sum of their times in queues over their sizes
+	slowdown float64 // sum of the ratios of their times in queues to their sizes
 }
 
-// A hostTotals sums over the visits to a host.
+// A hostTotals holds sums over the visits to a host.
 type hostTotals struct {
 	visits, wait         float64 // number of visits that reached service, and the sum of their times in the queue
 	gaps, gap, gapSquare float64 // times between arrivals: number, sum and sum of squares, in units of 1/λ
@@ -29,11 +29,11 @@ func (q *calendar) Restart() {
 // errSlowdown reports slowdowns that exceed the range of float64.
 var errSlowdown = errors.New("slowdowns sum to more than 1e308: sizes are too small compared to the times in queues")
 
-// Observed returns the mean waiting times and slowdowns of the departed jobs, by class and over
-// all, and the observations of each host.
+// Observed returns the mean waiting times and slowdowns of the departed jobs, by class and over all
+// jobs, and the observations of each host.
 func (q *calendar) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	means := map[string][]*float64{}
-	var waiting, slowdown []float64 // by class, 0 if no job left
+	var waiting, slowdown []float64 // by class, 0 if no job departed
 	for i, c := range q.byClass {
 		w, s := 0.0, 0.0
 		if seen.Left[i] > 0 {
@@ -69,7 +69,7 @@ func (q *calendar) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	return means, nil
 }
 
-// valueIf returns a value, or nil if it was not seen.
+// valueIf returns a value, or nil if it was not observed.
 func valueIf(seen bool, v float64) *float64 {
 	if !seen {
 		return nil
@@ -83,7 +83,7 @@ func (g *farm) hasSlowdown() bool { return !slices.Contains(g.slowdown, false) }
 // Additional measures of a farm.
 const (
 	MeanWaiting  = "mean_waiting"  // mean time in queues of the departed jobs, over all visits of a job
-	MeanSlowdown = "mean_slowdown" // mean of W/X, the time in queues over the size; none if E[1/X] is infinite
+	MeanSlowdown = "mean_slowdown" // mean of W/X, the time in queues divided by the size; none if E[1/X] is infinite
 	VisitWaiting = "visit_waiting" // mean time in the queue of a host per visit
 	// squared coefficient of variation of the times between arrivals at a host; none with a central
 	// queue

@@ -34,10 +34,10 @@ func TestFarmConforms(t *testing.T) {
 	}
 }
 
-// The digits of version 1.
+// The digits of version 1 are reproduced.
 func TestFarmGolden(t *testing.T) { simtest.Golden(t, exampleFarm(t), 1.5276261025869413) }
 
-// Everything that affects a sample changes its key; speeds of 1 may be left out.
+// Everything that affects a sample changes its key; speeds of 1 may be omitted.
 func TestFarmKeys(t *testing.T) {
 	key := func(f Farm) string {
 		p, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1})
@@ -77,7 +77,7 @@ func TestFarmKeys(t *testing.T) {
 	}
 }
 
-// A valid farm, and one error for each invalid field.
+// A valid farm is accepted, and each invalid field gives its own error.
 func TestBadFarms(t *testing.T) {
 	if _, err := sim.NewPlan(t.Context(), exampleFarm(t), sim.Settings{}); err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestBadFarms(t *testing.T) {
 	}
 }
 
-// A host with more work than it can do is named, or simulated over a horizon.
+// The error names a host with more work than it can do; over a horizon, it is simulated.
 func TestUnstableFarms(t *testing.T) {
 	jobSizes := simtest.Sizes(t, "exponential", 1)
 	for _, c := range []struct {
@@ -148,7 +148,7 @@ func TestUnstableFarms(t *testing.T) {
 			t.Errorf("over a horizon Little's law does not hold: %+v", r)
 		}
 	}
-	// unequal speeds do no harm
+	// unequal speeds are allowed
 	for _, policy := range []tags.Policy{tags.PolicyCentral, ShortestQueue, tags.PolicyRandom} {
 		f := Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: policy}
 		if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); err != nil {
@@ -157,7 +157,7 @@ func TestUnstableFarms(t *testing.T) {
 	}
 }
 
-// Results warn of events that are too rare for any run to see often enough.
+// Results warn about events that are too rare to be observed often enough in any run.
 func TestFarmWarnings(t *testing.T) {
 	s := sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}
 	for _, c := range []struct {
@@ -191,7 +191,7 @@ func TestFarmWarnings(t *testing.T) {
 	}
 }
 
-// A cutoff between two sizes leaves a class without jobs, which is harmless.
+// A cutoff between two adjacent sizes leaves a class without jobs, which is harmless.
 func TestFarmWithEmptyClass(t *testing.T) {
 	jobSizes, err := sizes.NewEmpirical([]float64{1, 1, 4})
 	if err != nil {
@@ -208,11 +208,11 @@ func TestFarmWithEmptyClass(t *testing.T) {
 	if len(r.Warnings) > 0 || r.All(MeanSlowdown) == nil {
 		t.Errorf("%q, slowdown %v", r.Warnings, r.All(MeanSlowdown))
 	}
-	// λ/3 visits of 2 units of work
+	// λ/3 visits of 2 units of work each
 	simtest.Near(t, "load of host 2", r.Estimate(OfHost, 1, sim.Utilization), 0.3*3/2/3*2)
 }
 
-// Units change nothing: times scale with the mean size and inversely with the speed, slowdowns
+// Units do not matter: times scale with the mean size and inversely with the speed, and slowdowns
 // inversely with the speed.
 func TestFarmUnits(t *testing.T) {
 	s := sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1}
@@ -236,7 +236,7 @@ func TestFarmUnits(t *testing.T) {
 			"class 2":      {r.Class(1, MeanSlowdown).Scaled(c.speed), base.Class(1, MeanSlowdown)},
 			"mean of jobs": {r.All(sim.MeanJobs), base.All(sim.MeanJobs)},
 		} {
-			got, want := e[0], e[1] // other random numbers: the key differs
+			got, want := e[0], e[1] // the key differs, so random numbers do too
 			if d := got.Mean - want.Mean; !(math.Abs(d) < 6*math.Hypot(got.StdError, want.StdError) &&
 				got.HalfWidth > want.HalfWidth/4 && got.HalfWidth < 4*want.HalfWidth) {
 				t.Errorf("%+v: %s %+v, want about %+v", c, what, *got, *want)
@@ -320,7 +320,7 @@ func TestFarmTooManyJobs(t *testing.T) {
 	}
 }
 
-// Once there is space for the jobs, Advance does not allocate.
+// Once there is space for all jobs, Advance does not allocate.
 func TestFarmAllocatesNothing(t *testing.T) {
 	for _, policy := range []tags.Policy{
 		tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom,
@@ -366,7 +366,7 @@ func TestFarmJumps(t *testing.T) {
 	}
 }
 
-// At almost no load no job waits in any run, and an interval of width 0 causes a warning.
+// At a load near 0 no job waits in any run, and the interval of width 0 causes a warning.
 func TestWarningWithoutWaiting(t *testing.T) {
 	jobSizes, err := sizes.NewBoundedPareto(1, 1e3, 1.5)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package loss simulates the loss systems of package network/loss job by job: how many of the
-// arriving jobs are lost? An arrival counts the units in use and looks for a free token; what
-// arrivals find is measured. The simulation shares no formula with the solver.
+// arriving jobs are lost? An arrival counts the units in use and looks for a free token; the state
+// that arrivals find is measured. The simulation shares no formula with the solver.
 //
 // For example:
 //

@@ -17,7 +17,7 @@ import (
 	"productform/sizes"
 )
 
-// drawModel draws a system of any kind in which all jobs are limited or few.
+// drawModel draws a system of any kind with limits on all jobs or few jobs.
 func drawModel(t *rapid.T) *loss.Model {
 	m := new(loss.Model)
 	number := func(most int) *big.Rat { return big.NewRat(int64(rapid.IntRange(1, most).Draw(t, "number")), 2) }
@@ -71,8 +71,8 @@ func indices(n int) (list []int) {
 	return list
 }
 
-// A literalSystem keeps the work left of each job, oldest first, the free tokens in order of
-// release, and when each source is ready.
+// A literalSystem stores the remaining work of each job, oldest first, the free tokens in order of
+// release, and the time at which each source is ready.
 type literalSystem struct {
 	*system
 	jobs   []literalJob
@@ -84,7 +84,7 @@ type literalSystem struct {
 type literalJob struct {
 	came, left float64
 	class      int
-	server     int // with tokens
+	server     int // server of its token
 }
 
 type literalSource struct {
@@ -329,8 +329,8 @@ func (l *literalSystem) count(t float64, y *sim.Totals) {
 	}
 }
 
-// The engine takes the same path as the literal rules, for systems of all kinds and sizes of
-// several shapes.
+// The engine takes the same path as the literal rules, for systems of all kinds and several shapes
+// of sizes.
 func TestEngineMatchesLiteral(t *testing.T) {
 	shapes := []sizes.Distribution{nil, simtest.Sizes(t, "lognormal:4", 1), simtest.Sizes(t, "erlang:3", 1)}
 	rapid.Check(t, func(rt *rapid.T) {

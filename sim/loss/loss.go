@@ -20,20 +20,20 @@ import (
 
 // A System is a system in which arrivals that do not fit are lost.
 //
-// Each arrival counts the units in use. It is lost if, with its own units, they exceed the room or
-// a limit. Sources are simulated individually: a source waits an exponential time after its last
-// job departed or was lost, and then makes the next.
+// An arrival is lost if the units in use and its own together exceed the room or a limit. Sources
+// are simulated individually: a source waits an exponential time after its last job departed or was
+// lost, and then makes the next.
 //
 // Without servers a job is served at rate 1 from its arrival. With Count, each server takes one job
 // at a time, in order of arrival. Servers of a compatibility graph each serve the oldest job that
-// they can serve, and a job is served by several together. With Sharing, all jobs share the equal
-// servers instead, each job at most one server; the servers of a graph are shared by balanced
-// fairness. With a rank function, a job gets the rate that its class adds to the classes of older
-// jobs. With Sharing, all jobs share by balanced fairness instead.
+// they can serve, and several can serve a job together. With a rank function, a job gets the rate
+// that its class adds to the classes of older jobs. With Sharing, jobs share equal servers instead,
+// each using at most one server, and they share the servers of a graph or the rates of a rank
+// function by balanced fairness.
 //
 // With tokens, an arrival takes the free token of its servers that was released first, or as Assign
-// specifies, and returns it on departure. Each server serves its jobs in order of arrival, or with
-// Sharing all of them equally. At the start, tokens are ordered round-robin over the servers. The
+// specifies, and returns it on departure. Each server serves its jobs in order of arrival or, with
+// Sharing, all of them equally. At the start, tokens are ordered round-robin over the servers. The
 // result has a row for each single server, in the order of [loss.Model.Expanded].
 //
 // In the result, the arrival rate of a class of sources is their total rate while none of them has
@@ -46,13 +46,13 @@ import (
 type System struct {
 	Model *loss.Model
 	// whether jobs share the servers of a graph by balanced fairness, and equal servers equally,
-	// instead of being served FCFS
+	// instead of FCFS service
 	Sharing bool
 	Assign  Assignment // with tokens: "" means OldestToken
 
-	// Sizes are the sizes of each class, with the mean of the model to 1e-12. If nil, for one class
-	// or all, Shape is used, scaled to that mean; a nil Shape means exponential. Without servers,
-	// and with Sharing, theory says that only means matter.
+	// Sizes are the sizes of each class, with the mean of the model to 1e-12. If Sizes or an entry
+	// is nil, Shape is used, scaled to that mean; a nil Shape means exponential. In theory only
+	// means matter without servers and with Sharing.
 	Sizes []sizes.Distribution
 	Shape sizes.Distribution
 }
@@ -64,9 +64,9 @@ type Assignment string
 // ShortestQueue.
 const (
 	OldestToken Assignment = "oldest token" // the server of the free token that was released first
-	// a uniformly random one; the job is lost if that server has no free token
+	// a uniformly random server; the job is lost if that server has no free token
 	RandomServer Assignment = "random server"
-	// one with the fewest jobs among those with a free token, ties at random
+	// a server with the fewest jobs among those with a free token; ties are broken at random
 	ShortestQueue Assignment = "shortest queue"
 )
 
@@ -74,15 +74,15 @@ const (
 type system struct {
 	model    *loss.Model
 	classes  []class
-	most     []int // largest number of units, by bound: of the room, and of each limit
+	most     []int // maximum number of units, by bound: the room, then each limit
 	servers  int   // number of equal servers, 0 if there are none
 	sharing  bool
 	assign   Assignment
 	tokens   []int // number of tokens by server; nil without tokens
 	arrivals sizes.AliasTable
-	rate     float64 // of Poisson arrivals
+	rate     float64 // total rate of Poisson arrivals
 	sources  int
-	make     func() []stations.Station // one station, or with tokens one per server
+	make     func() []stations.Station // makes one station, or with tokens one per server
 }
 
 // A class is a kind of job.
@@ -93,7 +93,7 @@ type class struct {
 	sizes   sizes.Distribution
 	units   int
 	bounds  []int // indices of the bounds on its units
-	servers []int // that can serve it
+	servers []int // servers that can serve it
 }
 
 // Describe implements [sim.System].
@@ -139,7 +139,7 @@ func (p *system) describe() *sim.Description {
 	return d
 }
 
-// prepare checks the system and reads it.
+// prepare checks the system and converts it.
 func (s System) prepare() (*system, error) {
 	if s.Model == nil {
 		return nil, input.Errorf("Model", "nothing", "a system with losses")
@@ -305,7 +305,7 @@ func (p *system) rank() ([]float64, error) {
 // maxFree is the largest number of unlimited classes for which all sets are checked.
 const maxFree = 16
 
-// checkStable returns an error if unlimited classes bring too much work, as far as that is known.
+// checkStable returns an error if it can show that unlimited classes bring too much work.
 func checkStable(ctx context.Context, m *loss.Model) error {
 	if m.Room > 0 || m.Count == 0 && len(m.Servers) == 0 && len(m.Rank) == 0 ||
 		len(m.Servers) > 0 && m.Servers[0].Tokens > 0 {
@@ -356,8 +356,7 @@ func checkStable(ctx context.Context, m *loss.Model) error {
 	return e
 }
 
-// rateOf returns the total rate while the given classes are present; they are in the order of the
-// model.
+// rateOf returns the total rate while the given classes are present, in the order of the model.
 func rateOf(m *loss.Model, classes []int) *big.Rat {
 	for _, r := range m.Rank {
 		if len(r.Classes) == len(classes) && slices.Equal(slices.Sorted(slices.Values(r.Classes)), classes) {

@@ -19,12 +19,12 @@ import (
 	"productform/sizes"
 )
 
-// erlang is an M/G/n/n system with load a and room n.
+// erlang returns an M/G/n/n system with load a and room n.
 func erlang(n int, a *big.Rat) *loss.Model {
 	return &loss.Model{Room: n, Classes: []loss.Class{{Name: "call", ArrivalRate: a}}}
 }
 
-// Erlang's formula, whatever the sizes: B(n) = a B(n-1)/(n + a B(n-1)).
+// Erlang's formula B(n) = a B(n-1)/(n + a B(n-1)) holds for all sizes.
 func TestErlangsFormula(t *testing.T) {
 	const n, a = 8, 6.
 	b := 1.0
@@ -52,7 +52,7 @@ type pair struct {
 	exact    float64
 }
 
-// pairs lists the measures of a system that theory gives.
+// pairs lists the measures of a system with exact values.
 func pairs(r *sim.Result, exact *loss.Result, m *loss.Model, sharing bool) (list []pair) {
 	add := func(what string, e *sim.Estimate, v float64) { list = append(list, pair{what, e, v}) }
 	add("jobs", r.All(sim.MeanJobs), exact.MeanJobs.Float)
@@ -95,8 +95,8 @@ func pairs(r *sim.Result, exact *loss.Result, m *loss.Model, sharing bool) (list
 	return list
 }
 
-// Random systems of all kinds agree with theory; if only means matter in theory, for sizes of
-// several shapes. One measure is taken from each run: their z values look normal.
+// Random systems of all kinds agree with theory, for several shapes of sizes if only means matter
+// in theory. One measure is taken from each run: their z values look normal.
 func TestSystemsAsTheory(t *testing.T) {
 	var square, count float64
 	for seed := range 60 {
@@ -129,8 +129,8 @@ func TestSystemsAsTheory(t *testing.T) {
 	t.Logf("%v values, Σ z² = %.1f", count, square)
 }
 
-// In order of arrival sizes matter, and the test above would detect it. Shared servers lose equally
-// many jobs for all sizes; in order of arrival, more are lost if sizes vary more.
+// Under FCFS sizes matter, and the test above would detect it. Shared servers lose equally many
+// jobs for all sizes; under FCFS, more jobs are lost if sizes vary more.
 func TestOrderOfArrivalIsSensitive(t *testing.T) {
 	m := &loss.Model{Count: 1, Room: 5, Classes: []loss.Class{{Name: "a", ArrivalRate: big.NewRat(9, 10)}}}
 	exact, err := loss.Solve(t.Context(), m, loss.Settings{})
@@ -175,7 +175,7 @@ func TestAssignments(t *testing.T) {
 	}
 }
 
-// someTokens is a system with tokens.
+// someTokens returns a system with tokens.
 func someTokens() *loss.Model {
 	one := big.NewRat(1, 1)
 	return &loss.Model{
@@ -205,7 +205,7 @@ func TestConforms(t *testing.T) {
 		graph.Servers[s].Tokens = 0
 	}
 	graph.Room = 10
-	simtest.Conforms(t, System{Model: graph, Sharing: true}) // replications share a table
+	simtest.Conforms(t, System{Model: graph, Sharing: true}) // replications share one table
 	simtest.Golden(t, System{Model: engset}, 1.2339255408434266)
 }
 
@@ -272,7 +272,8 @@ func TestUnstable(t *testing.T) {
 	}
 }
 
-// A rank function that no set of servers has, in order of arrival and under balanced fairness.
+// A rank function that no set of servers has agrees with theory, under FCFS and under balanced
+// fairness.
 func TestRankAsTheory(t *testing.T) {
 	rate := func(a, b int64, classes ...int) loss.SetRate {
 		return loss.SetRate{Classes: classes, Rate: big.NewRat(a, b)}

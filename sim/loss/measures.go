@@ -8,13 +8,13 @@ import (
 
 // Additional measures of loss systems. Offered, Blocking and Throughput are given for all jobs and
 // each class. MeanJobs and Throughput of a server are given only with tokens. Utilization of a
-// server is the fraction of the time during which there is a job that it can serve or, with tokens,
-// that is assigned to it.
+// server is the fraction of time during which there is a job that it can serve or, with tokens, a
+// job assigned to it.
 const (
 	Offered          = "offered"           // arriving jobs per unit of time, lost ones included
-	Blocking         = "blocking"          // fraction of the arriving jobs that is lost
-	EmptyProbability = "empty_probability" // fraction of the time during which the system is empty
-	// fraction of the admitted jobs that finds all servers busy; only for equal servers
+	Blocking         = "blocking"          // fraction of the arriving jobs that are lost
+	EmptyProbability = "empty_probability" // fraction of time during which the system is empty
+	// fraction of the admitted jobs that find all servers busy; only for equal servers
 	WaitProbability = "wait_probability"
 	// mean time that departed jobs waited for a server; only for equal servers in order of arrival
 	MeanWaiting = "mean_waiting"
@@ -31,16 +31,17 @@ func (m *motion) Restart() {
 	m.byServer.Restart()
 }
 
-// Observed returns the observations of arrivals, by class and finally for all, and of the servers.
+// Observed returns the observations of arrivals, by class and finally for all classes, and of the
+// servers.
 func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	own := map[string][]*float64{}
 	var all tally
 	add := func(t tally, left float64) {
-		own[Offered] = append(own[Offered], over(t.offered, seen.Time))
-		own[Blocking] = append(own[Blocking], over(t.lost, t.offered))
-		own[sim.Throughput] = append(own[sim.Throughput], over(t.offered-t.lost, seen.Time))
-		own[WaitProbability] = append(own[WaitProbability], over(t.met, t.offered-t.lost))
-		own[MeanWaiting] = append(own[MeanWaiting], over(t.waited, left)) // meaningless if jobs share
+		own[Offered] = append(own[Offered], meanOf(t.offered, seen.Time))
+		own[Blocking] = append(own[Blocking], meanOf(t.lost, t.offered))
+		own[sim.Throughput] = append(own[sim.Throughput], meanOf(t.offered-t.lost, seen.Time))
+		own[WaitProbability] = append(own[WaitProbability], meanOf(t.met, t.offered-t.lost))
+		own[MeanWaiting] = append(own[MeanWaiting], meanOf(t.waited, left)) // meaningless under sharing
 	}
 	var left float64
 	for k, t := range m.byClass {
@@ -53,16 +54,16 @@ func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	if len(seen.Count) > 0 {
 		empty = seen.Count[0]
 	}
-	own[EmptyProbability] = []*float64{over(empty, seen.Time)}
+	own[EmptyProbability] = []*float64{meanOf(empty, seen.Time)}
 	for s := range m.byToken {
-		own["server_jobs"] = append(own["server_jobs"], over(m.byServer.Area(s), seen.Time))
-		own["server_throughput"] = append(own["server_throughput"], over(m.byToken[s], seen.Time))
+		own["server_jobs"] = append(own["server_jobs"], meanOf(m.byServer.Area(s), seen.Time))
+		own["server_throughput"] = append(own["server_throughput"], meanOf(m.byToken[s], seen.Time))
 	}
 	return own, nil
 }
 
-// over returns a mean, or nil if n is 0.
-func over(sum, n float64) *float64 {
+// meanOf returns a mean, or nil if n is 0.
+func meanOf(sum, n float64) *float64 {
 	if !(n > 0) {
 		return nil
 	}
@@ -88,7 +89,7 @@ func (p *system) measures(all *sim.Samples) (list []sim.Measure) {
 		}
 	}
 	for _, m := range all.Jobs() {
-		switch m.Name { // the others ignore losses
+		switch m.Name { // the other names do not depend on losses
 		case sim.MeanJobs, sim.MeasuredDelay:
 			list = append(list, m)
 		}
@@ -124,7 +125,7 @@ func (p *system) measures(all *sim.Samples) (list []sim.Measure) {
 // fewLosses is the number of lost jobs below which blocking is not informative.
 const fewLosses = 100
 
-// warnings warns of classes with few lost jobs, or without arrivals in some run.
+// warnings warns about classes with few lost jobs, or without arrivals in some run.
 func (p *system) warnings(r *sim.Result) (list []string) {
 	for k, c := range p.classes {
 		if c.rate == 0 || p.tokens == nil && len(c.bounds) == 0 {

@@ -10,9 +10,9 @@ import (
 	"productform/sim/internal/stations"
 )
 
-// A motion is the engine of a loss system. An event takes the time of the service, plus one step
-// for each bound on the class, or for each of its servers. It allocates only when there are more
-// jobs than ever before.
+// A motion is the engine of a loss system. An event takes the time that its station needs, plus one
+// step for each bound on the class or for each of its servers. It allocates only when there are
+// more jobs than ever before.
 type motion struct {
 	*system
 	draws    *rand.Rand
@@ -25,7 +25,7 @@ type motion struct {
 	used     []int  // units in use, by bound
 	released []line // free tokens, by server
 	releases int    // number of tokens released so far
-	err      error  // from the start
+	err      error  // error at the start
 	sim.Population
 
 	byServer stations.Usage
@@ -37,7 +37,7 @@ type motion struct {
 type job struct {
 	came, work float64
 	class      int32
-	met        bool // found all servers busy
+	met        bool // whether it found all servers busy
 }
 
 // A tally holds the observations of a class since Restart.
@@ -104,7 +104,7 @@ func (m *motion) releaseAll() {
 	}
 }
 
-// rest starts the time until a source of a class makes its next job.
+// rest draws the time until a source of a class makes its next job.
 func (m *motion) rest(class int) {
 	if rate := m.classes[class].rate; rate > 0 {
 		m.ready.Push(m.now+m.draws.ExpFloat64()/rate, int32(class))
@@ -121,7 +121,7 @@ func (m *motion) nextReady() float64 {
 	return m.ready[0].Time
 }
 
-// Advance simulates t units of time. The error is that of the service, or wraps
+// Advance simulates t units of time. It returns the error of a station, or an error that wraps
 // [sim.ErrTooManyJobs].
 func (m *motion) Advance(t float64, seen *sim.Totals) error {
 	if m.err != nil {
@@ -238,7 +238,7 @@ func (m *motion) shortest(c *class) (station int, found bool) {
 	return station, same > 0
 }
 
-// depart removes the next job that is done.
+// depart removes the job that departs next.
 func (m *motion) depart(seen *sim.Totals) error {
 	station, done, err := m.calendar.Depart()
 	if err != nil {
@@ -263,7 +263,7 @@ func (m *motion) depart(seen *sim.Totals) error {
 	m.Change(class, -1, m.now, seen)
 	seen.Leave(class, m.now-j.came)
 	if j.met {
-		m.byClass[class].waited += m.now - j.came - j.work // at a rate of 1
+		m.byClass[class].waited += m.now - j.came - j.work // served at rate 1
 	}
 	if c.sources > 0 {
 		m.rest(class)

@@ -11,7 +11,7 @@ import (
 	"productform/sizes"
 )
 
-// A recorder remembers the last size drawn from a distribution.
+// A recorder stores the last size drawn from a distribution.
 type recorder struct {
 	sizes.Distribution
 	last *float64
@@ -22,8 +22,8 @@ func (r recorder) Sample(draws *rand.Rand) float64 {
 	return *r.last
 }
 
-// A queue holds the times, in increasing order, at which the servers of a first come, first served
-// M/M/n queue become free.
+// A queue holds the times, in increasing order, at which the servers of an M/M/n FCFS queue become
+// free.
 type queue []float64
 
 // delay returns the delay of an arriving job, by the recursion of Kiefer and Wolfowitz.
@@ -49,9 +49,9 @@ func meanJobs(servers int, load float64) float64 {
 
 // The mean jobs of 24 servers with a limit of 16 on one class have a bias below 0.01 %. Runs of
 // this length estimate them only to 1 %, but an M/M/24 queue with the same arrivals and sizes,
-// whose mean is known, fluctuates almost equally.
+// whose mean is known, has almost the same fluctuations.
 func TestOrderWithLimitsHasNoBias(t *testing.T) {
-	const servers, runs, length = 24, 40, 16_000.0 // of mean size 1
+	const servers, runs, length = 24, 40, 16_000.0 // time in mean sizes
 	m := &network.Model{Stations: []network.Station{
 		{Name: "cards", Discipline: network.Order, Servers: servers,
 			Limits: []network.Limit{{Classes: []int{2}, Most: 16}}},
@@ -79,7 +79,9 @@ func TestOrderWithLimitsHasNoBias(t *testing.T) {
 	for run := range byte(runs) {
 		motion := newMotion(t.Context(), system, sim.NewStream([32]byte{run}))
 		free := make(queue, servers)
-		var jobs, left float64 // ∫ jobs dt of the M/M/24 queue in an advance, and after it of the jobs then present
+		// ∫ jobs dt of the M/M/24 queue during an advance, and the part after it for the jobs then
+		// present
+		var jobs, left float64
 		advance := func(time float64) *sim.Totals {
 			seen := sim.NewTotals(2*len(m.Classes), 1)
 			jobs, left = left, 0

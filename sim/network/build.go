@@ -66,7 +66,7 @@ type builder struct {
 	*system
 	station *network.Station
 	path    string
-	visits  []int // indices in system.visits, in the order of the classes of the station
+	visits  []int // indices in system.visits, in the order of the station's classes
 	classes int
 }
 
@@ -75,8 +75,8 @@ func (b *builder) rate(field string, exact *big.Rat) (float64, error) {
 	return sim.RateOf(b.path+"."+field, exact)
 }
 
-// total returns a station whose rate depends on the number of jobs, and the total rate of its
-// servers, 0 if it has none.
+// total returns the rate of a station as a function of the number of jobs, and the total rate of
+// its servers, 0 if it has none.
 func (b *builder) total() (func(*rand.Rand) stations.Station, float64, error) {
 	servers, classes := max(1, b.station.Servers), b.classes
 	rate, err := b.rate("rate", num.OrOne(b.station.Rate))
@@ -125,7 +125,7 @@ func (b *builder) means() (list []float64) {
 	for _, v := range b.visits {
 		mean, err := sizes.Mean(b.system.visits[v].sizes)
 		if err != nil {
-			panic(err) // checked when it was read
+			panic(err) // cannot fail: checked when the model was read
 		}
 		list = append(list, mean)
 	}
@@ -248,7 +248,7 @@ func (b *builder) table(ctx context.Context) (func(x []int, phi []float64) error
 	t := b.station.Table
 	axes := b.local(t.Classes)
 	box := lattice.LastFastest(t.Most)
-	phi := make([]float64, box.States*len(axes)) // by row and axis
+	phi := make([]float64, box.States*len(axes)) // indexed by row and axis
 	for row := range box.States {
 		if row%1000 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()

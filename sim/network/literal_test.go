@@ -17,7 +17,8 @@ import (
 	"productform/sizes"
 )
 
-// drawModel draws a network of all disciplines, with closed and open chains of one or two classes.
+// drawModel draws a network with all disciplines and with closed and open chains of one or two
+// classes.
 func drawModel(t *rapid.T) *network.Model {
 	m := new(network.Model)
 	disciplines := []network.Discipline{
@@ -32,7 +33,7 @@ func drawModel(t *rapid.T) *network.Model {
 	for range rapid.IntRange(1, 3).Draw(t, "chains") {
 		drawChain(t, m)
 	}
-	for _, c := range m.Classes { // a closed chain may not visit one station with LCFS only
+	for _, c := range m.Classes { // a closed chain may not visit a single station with LCFS only
 		if c.ArrivalRate == nil &&
 			!slices.ContainsFunc(c.Visits, func(v network.Visit) bool { return v.Station != c.Visits[0].Station }) {
 			if s := &m.Stations[c.Visits[0].Station]; s.Discipline == network.LCFS {
@@ -177,8 +178,8 @@ func drawService(t *rapid.T, m *network.Model, i int) {
 	}
 }
 
-// A literalNetwork keeps the work left of each job, oldest at its station first, and recomputes all
-// rates after each event.
+// A literalNetwork stores the remaining work of each job, oldest at its station first, and
+// recomputes all rates after each event.
 type literalNetwork struct {
 	*system
 	jobs []literalJob
@@ -252,7 +253,7 @@ func (l *literalNetwork) serve(s *network.Station, here []int, rates []float64) 
 				rates[k] = float(s.Rate)
 			}
 		case network.Order:
-			rates[k] = l.together(s, here[:at+1]) - l.together(s, here[:at])
+			rates[k] = l.totalRate(s, here[:at+1]) - l.totalRate(s, here[:at])
 		case network.Balanced:
 			_, c := l.modelVisit(k)
 			x := make([]int, len(l.model.Classes))
@@ -268,8 +269,8 @@ func (l *literalNetwork) serve(s *network.Station, here []int, rates []float64) 
 	}
 }
 
-// together returns the total rate of a station with Order or Balanced for jobs.
-func (l *literalNetwork) together(s *network.Station, jobs []int) float64 {
+// totalRate returns the total rate at which a station with Order or Balanced serves jobs.
+func (l *literalNetwork) totalRate(s *network.Station, jobs []int) float64 {
 	var sum float64
 	switch {
 	case s.Nodes != nil:
@@ -321,7 +322,7 @@ func (l *literalNetwork) together(s *network.Station, jobs []int) float64 {
 	return sum
 }
 
-// balance returns Φ(x) at numbers of jobs by class, from the rates of jobs in any order.
+// balance returns Φ(x), computed from the rates of the jobs in any order.
 func (l *literalNetwork) balance(s *network.Station, x []int) float64 {
 	key := fmt.Sprint(s.Name, x)
 	if phi, known := l.phi[key]; known {
@@ -345,7 +346,7 @@ func (l *literalNetwork) balance(s *network.Station, x []int) float64 {
 				x[c]++
 			}
 		}
-		phi = sum / l.together(s, jobs)
+		phi = sum / l.totalRate(s, jobs)
 	}
 	l.phi[key] = phi
 	return phi
@@ -466,7 +467,7 @@ func (l *literalNetwork) count(t float64, rates []float64, y *sim.Totals, empty 
 	}
 }
 
-// lengthOf returns the length of a period of about the given number of jumps that ends between
+// lengthOf returns the length of a period that has about the given number of jumps and ends between
 // events.
 func lengthOf(t *rapid.T, m *motion, jumps int) float64 {
 	nothing := m.describe().NewTotals()
@@ -478,8 +479,8 @@ func lengthOf(t *rapid.T, m *motion, jumps int) float64 {
 	return (m.now + m.next()) / 2
 }
 
-// The engine takes the same path as the literal rules, for all disciplines and sizes of several
-// shapes.
+// The engine takes the same path as the literal rules, for all disciplines and several shapes of
+// sizes.
 func TestEngineMatchesLiteral(t *testing.T) {
 	shapes := []sizes.Distribution{nil, simtest.Sizes(t, "lognormal:4", 1), simtest.Sizes(t, "erlang:3", 1)}
 	rapid.Check(t, func(rt *rapid.T) {

@@ -18,12 +18,12 @@ const (
 // Additional measures of networks. Throughput counts departing jobs or completed cycles (of a
 // chain), or visits. MeanJobs, Throughput and MeasuredDelay of visits are of kind [sim.OfVisit], in
 // the order of the classes. Utilization of a station is the mean fraction of its servers that are
-// busy, with Rates the fraction of the time with jobs present; Delay, Order and Balanced have none.
-// Utilization of a node is the fraction of the time during which there is a job that it can serve.
+// busy or, with Rates, the fraction of time with jobs present; Delay, Order and Balanced have none.
+// Utilization of a node is the fraction of time during which there is a job that it can serve.
 const (
-	EmptyProbability = "empty_probability" // fraction of the time during which a station has no jobs
+	EmptyProbability = "empty_probability" // fraction of time during which a station has no jobs
 	// mean number of jobs of a chain away from its reference; all jobs of an open chain, or of a
-	// closed one with no other visit. Only for networks with closed chains
+	// closed chain without other visits. Only for networks with closed chains
 	JobsAway = "jobs_away"
 )
 
@@ -34,8 +34,8 @@ func (m *motion) Restart() {
 	}
 }
 
-// Observed returns the fractions of the time during which stations are empty and, with closed
-// chains, the jobs away.
+// Observed returns the fractions of time during which stations are empty and, with closed chains,
+// the numbers of jobs away.
 func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	var empty, away []*float64
 	for i := range m.use {
@@ -161,11 +161,11 @@ func (s *system) throughput(k int, one *sim.Sample) float64 {
 	return visits / c.cycle / one.Time
 }
 
-// fewJobs is the number of visits below which means say little.
+// fewJobs is the number of visits below which means are unreliable.
 const fewJobs = 100
 
-// warnings returns reasons to doubt the estimates of closed chains: visits that are rare, and
-// constant sizes. The visits of open chains are known beforehand.
+// warnings returns reasons to doubt the estimates of closed chains: rare visits, and constant
+// sizes. The numbers of visits of open chains are known beforehand.
 func (s *system) warnings(r *sim.Result) (list []string) {
 	for v := range s.visits {
 		if !s.chains[s.visits[v].chain].closed {

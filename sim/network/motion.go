@@ -9,8 +9,9 @@ import (
 	"productform/sim/internal/stations"
 )
 
-// A motion is the engine of a network. An event takes the time of the stations that a job leaves
-// and enters, plus O(log stations). It allocates only when there are more jobs than ever before.
+// A motion is the engine of a network. An event takes the time that the stations need that a job
+// leaves and enters, plus O(log stations). It allocates only when there are more jobs than ever
+// before.
 type motion struct {
 	*system
 	draws    *rand.Rand
@@ -19,7 +20,7 @@ type motion struct {
 	calendar *stations.Calendar
 	jobs     []job
 	ids      stations.IDs
-	err      error // from adding the jobs present at the start
+	err      error // error from adding the jobs present at the start
 
 	number  int     // the number n
 	counted float64 // time up to which n is counted
@@ -31,21 +32,21 @@ type motion struct {
 
 // A job is a job of the network.
 type job struct {
-	born  float64 // when it arrived or its cycle started, +Inf before its first cycle
+	born  float64 // time when it arrived or its cycle started, +Inf before its first cycle
 	came  float64 // arrival time at its station
 	visit int32
 }
 
-// A count is a number of jobs since a time.
+// A count is a number of jobs and the time since which it holds.
 type count struct {
 	jobs  int
 	since float64
 }
 
-// A use is the state of a station since a time.
+// A use is the state of a station and the time since which it holds.
 type use struct {
 	count
-	part  float64 // fraction of its servers that is busy
+	part  float64 // fraction of its servers that are busy
 	empty float64 // time without jobs since Restart
 }
 
@@ -87,7 +88,8 @@ func (m *motion) populate(ctx context.Context) error {
 	return nil
 }
 
-// Advance simulates t units of time. The error comes from a station, or wraps [sim.ErrTooManyJobs].
+// Advance simulates t units of time. It returns the error of a station, or an error that wraps
+// [sim.ErrTooManyJobs].
 func (m *motion) Advance(t float64, seen *sim.Totals) error {
 	if m.err != nil {
 		return m.err
@@ -180,7 +182,7 @@ func (m *motion) settle(station int) {
 	}
 }
 
-// move counts the time up to now, and one more or one fewer job at a visit.
+// move counts the time up to now, then adds or removes one job at a visit.
 func (m *motion) move(visit, by int, seen *sim.Totals) {
 	v := &m.visits[visit]
 	m.change(&m.byVisit[visit], len(m.chains)+visit, by, seen)

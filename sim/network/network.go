@@ -26,12 +26,12 @@ import (
 //     the last one. An interrupted job later resumes where it stopped.
 //   - Random is like FCFS, but a server that becomes free picks a waiting job at random.
 //   - Order serves jobs in order of arrival. Each of the Nodes serves the oldest job that it can
-//     serve, and a job may be served by several together. With Limits, each job takes a server if
+//     serve, and several can serve a job together. With Limits, each job takes a server if
 //     older jobs leave one and no limit forbids it. With Rank, a job gets what its class adds to
 //     the rate of the set of classes before it.
 //   - Balanced gives φ_c(x) = Φ(x-e_c)/Φ(x) to class c, shared equally by its jobs. Φ is the
 //     balance function of Nodes, Limits or Rank, or that of the Table. It is needed at all states
-//     below those seen; a run that would need more than 256 MB for them ends with an error that
+//     below those reached; a run that would need more than 256 MB for them ends with an error that
 //     wraps [sim.ErrTooManyStates].
 //
 // If a class gives the numbers of its visits instead of their order, each visit is followed by one
@@ -47,9 +47,9 @@ type Network struct {
 	Model *network.Model
 
 	// Sizes[c][v] is the distribution of the work of visit v of class c, with the mean of the model
-	// to 1e-12. If it is nil, for one visit, a class or all, Shape is used, scaled to that mean; a
-	// nil Shape means exponential. With Delay, Sharing, LCFS (one server, or Rates) and Balanced,
-	// theory says that only means matter.
+	// to 1e-12. If Sizes, or the entry of a class or visit, is nil, Shape is used, scaled to that
+	// mean; a nil Shape means exponential. With Delay, Sharing, LCFS (one server, or Rates) and
+	// Balanced, only means matter in theory.
 	Sizes [][]sizes.Distribution
 	Shape sizes.Distribution
 }
@@ -61,7 +61,7 @@ type system struct {
 	visits   []visit
 	stations []station
 	nodes    []node
-	arrivals sizes.AliasTable // of visits
+	arrivals sizes.AliasTable // draws the first visit of an arrival
 	rate     float64          // total rate of arrivals from outside
 	closed   bool             // whether there are closed chains; n then counts the jobs away from the references
 	horizon  bool             // whether runs are observed from the start, when Little's law does not hold
@@ -72,9 +72,9 @@ type chain struct {
 	name       string
 	closed     bool
 	population int
-	rate       float64 // of arrivals from outside
+	rate       float64 // rate of arrivals from outside
 	reference  int     // closed: the visit at which cycles start
-	cycle      float64 // total visits per cycle of a closed chain that gives them by number; 0 otherwise
+	cycle      float64 // total visits per cycle, for a closed chain that gives numbers of visits; otherwise 0
 }
 
 // A visit is a visit of a class to a station.
@@ -82,11 +82,11 @@ type visit struct {
 	name    string
 	chain   int
 	station int
-	class   int32 // of the station
+	class   int32 // class at the station
 	sizes   sizes.Distribution
-	next    sizes.AliasTable // of codes
-	nodes   []int            // indices in system.nodes of those that can serve it
-	away    int              // 1 if its jobs are counted in n, else 0
+	next    sizes.AliasTable // draws the code of the next step
+	nodes   []int            // indices in system.nodes of the nodes that can serve it
+	away    int              // 1 if its jobs are counted in n, otherwise 0
 	start   int              // jobs that start here
 	outside float64          // arrivals from outside per unit of time
 	rate    float64          // approximate visits per unit of time of an open chain; 0 otherwise
@@ -102,14 +102,14 @@ const (
 // A station describes how to make a station of the model.
 type station struct {
 	name string
-	full float64 // total rate of its servers; 0 if it has none, or as many as jobs
+	full float64 // total rate of its servers; 0 if it has none, or one per job
 	make func(draws *rand.Rand) stations.Station
 }
 
 // A node is a server of a station with Nodes.
 type node struct{ name string }
 
-// maxVisits limits the total number of visits of all classes.
+// maxVisits is the maximum total number of visits of all classes.
 const maxVisits = 1_000_000
 
 // Describe implements [sim.System].
@@ -142,7 +142,7 @@ func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 	return d, sim.CheckRate("classes", d.JumpRate)
 }
 
-// prepare checks the network and reads it.
+// prepare checks the network and converts it.
 func (n Network) prepare(ctx context.Context) (*system, error) {
 	if n.Model == nil {
 		return nil, input.Errorf("Model", "nothing", "a network of stations")
@@ -292,7 +292,7 @@ func (n Network) sizesOf(c, v int) (sizes.Distribution, error) {
 // addChains finds the chains, and returns the chain of each class.
 func (s *system) addChains(m *network.Model, at []int) (ofClass []int, err error) {
 	ofClass = slices.Repeat([]int{-1}, len(m.Classes))
-	linked := make([][]int, len(m.Classes)) // classes that each changes into or from
+	linked := make([][]int, len(m.Classes)) // for each class, the classes that change into it or that it changes into
 	for c := range m.Classes {
 		for _, v := range m.Classes[c].Visits {
 			for _, b := range v.Next {
@@ -342,7 +342,7 @@ func (s *system) addChains(m *network.Model, at []int) (ofClass []int, err error
 }
 
 // checkStable returns an error if open chains bring a station too much work. It does not detect
-// this for tables of rates without a product form and for models that are too large.
+// this for tables of rates without a product form or for models that are too large.
 func checkStable(ctx context.Context, m *network.Model) error {
 	r, err := network.CheckStability(ctx, m)
 	var large *num.TooLargeError

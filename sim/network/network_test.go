@@ -18,7 +18,7 @@ import (
 // rat reads a fraction.
 func rat(s string) *big.Rat { return simtest.Rationals(s)[0] }
 
-// to lists branches of equal probability to visits of class 0, where -1 means departure.
+// to returns branches of equal probability to visits of class 0; -1 means departure.
 func to(visits ...int) (list []network.Branch) {
 	for _, v := range visits {
 		b := network.Branch{Visit: v, Probability: big.NewRat(1, int64(len(visits)))}
@@ -30,7 +30,7 @@ func to(visits ...int) (list []network.Branch) {
 	return list
 }
 
-// machineRepair is a closed network of n machines that work for a mean time of 1 and are then
+// machineRepair returns a closed network of n machines that work for a mean time of 1 and are then
 // repaired by c servers, for a mean time of 1/5.
 func machineRepair(n, c int, discipline network.Discipline) *network.Model {
 	return &network.Model{
@@ -58,8 +58,8 @@ func repairDistribution(n, c int) []float64 {
 	return p
 }
 
-// The number of machines in repair is a birth and death process for any distribution of the working
-// times and, with shared servers, also of the repairs.
+// The number of machines in repair has the distribution of a birth-death process for any
+// distribution of working times and, with shared servers, also of repair times.
 func TestMachineRepair(t *testing.T) {
 	for _, c := range []struct {
 		discipline   network.Discipline
@@ -97,8 +97,8 @@ func TestMachineRepair(t *testing.T) {
 	}
 }
 
-// one is an open network of one station.
-func one(s network.Station, rates ...string) *network.Model {
+// single returns an open network of one station.
+func single(s network.Station, rates ...string) *network.Model {
 	s.Name = "station"
 	m := &network.Model{Stations: []network.Station{s}}
 	for i, r := range rates {
@@ -111,8 +111,8 @@ func one(s network.Station, rates ...string) *network.Model {
 	return m
 }
 
-// M/M/c: Erlang's formula for the jobs and, in order of arrival, the distribution of the delays, T
-// = size + wait with P(wait > t) = C e^{-(c-λ)t}.
+// M/M/c has the number of jobs of Erlang's formula and, under FCFS, the known distribution of
+// delays: T = size + wait with P(wait > t) = C e^{-(c-λ)t}.
 func TestServersMatchErlang(t *testing.T) {
 	const c, lambda = 3, 2.4
 	sum, term := 1.0, 1.0
@@ -125,7 +125,7 @@ func TestServersMatchErlang(t *testing.T) {
 	jobs := lambda + wait*lambda/(c-lambda)
 	for _, discipline := range []network.Discipline{network.FCFS, network.Random, network.Sharing, network.LCFS} {
 		r := simtest.Run(
-			t, Network{Model: one(network.Station{Discipline: discipline, Servers: c}, "9/5", "3/5")},
+			t, Network{Model: single(network.Station{Discipline: discipline, Servers: c}, "9/5", "3/5")},
 			sim.Settings{Runs: 20, Jumps: 4e4, Seed: 4, Levels: []float64{0.5, 0.9}},
 		)
 		at := string(discipline) + ": "
@@ -161,7 +161,7 @@ func TestServersMatchErlang(t *testing.T) {
 
 func TestConforms(t *testing.T) {
 	simtest.Conforms(t, Network{Model: machineRepair(5, 2, network.FCFS)})
-	simtest.Conforms(t, Network{Model: one(network.Station{Discipline: network.LCFS}, "1/2", "1/4")})
+	simtest.Conforms(t, Network{Model: single(network.Station{Discipline: network.LCFS}, "1/2", "1/4")})
 	// Replications share a table of balanced fairness. Conforms does not suit closed jobs that
 	// share: their path magnifies rounding errors about tenfold every hundred jumps, so it depends
 	// on the advances, which are those of the plan.
@@ -195,8 +195,8 @@ func BenchmarkNetwork(b *testing.B) {
 	})
 }
 
-// tableModel has two closed classes that share a station by a table of rates, in proportions 2 to 1
-// of its total rate, which is that of two servers.
+// tableModel returns two closed classes that share a station according to a table of rates, in the
+// proportion 2 to 1 of its total rate, which equals that of two servers.
 func tableModel(byRates bool) *network.Model {
 	m := &network.Model{
 		Stations: []network.Station{
@@ -213,7 +213,7 @@ func tableModel(byRates bool) *network.Model {
 	table := &network.Table{Classes: []int{1, 0}, Most: []int{2, 3}}
 	for b := range 3 {
 		for a := range 4 {
-			phi := big.NewRat(1, 1) // of two servers shared equally: (a+b)! / (a! b!) / Π min(n, 2)
+			phi := big.NewRat(1, 1) // for two servers shared equally: (a+b)! / (a! b!) / Π min(n, 2)
 			for n := 1; n <= a+b; n++ {
 				phi.Mul(phi, big.NewRat(int64(n), int64(min(n, 2))))
 			}
@@ -260,13 +260,13 @@ func TestTables(t *testing.T) {
 		simtest.CompareTotals(t, seen[0], seen[1])
 	}
 	m := tableModel(true)
-	m.Stations[1].Table.Rates[11][0] = rat("7") // without the balance property: simulated, not solved
+	m.Stations[1].Table.Rates[11][0] = rat("7") // without the balance property it can be simulated but not solved
 	simtest.Run(t, Network{Model: m}, sim.Settings{Runs: 2, Jumps: 1000})
 }
 
 // If open chains bring too much work, the error names the station, except over a horizon.
 func TestUnstable(t *testing.T) {
-	m := one(network.Station{Discipline: network.FCFS}, "3/4", "1/4")
+	m := single(network.Station{Discipline: network.FCFS}, "3/4", "1/4")
 	var u *network.UnstableError
 	if _, err := sim.NewPlan(t.Context(), Network{Model: m}, sim.Settings{}); !errors.As(err, &u) ||
 		u.Name != "station" || len(u.Classes) != 2 {
@@ -301,8 +301,8 @@ func TestStationWithoutVisits(t *testing.T) {
 	}
 }
 
-// Closed chains may give visits by number: a cycle has that many visits, and with fewer than one in
-// total it has no cycle time.
+// Closed chains may give visits by number: a cycle then has that many visits, and a total below one
+// has no cycle time.
 func TestVisitsByNumber(t *testing.T) {
 	for _, scale := range []string{"1", "1/10"} {
 		m := machineRepair(6, 1, network.FCFS)
@@ -325,8 +325,8 @@ func TestVisitsByNumber(t *testing.T) {
 	}
 }
 
-// A closed chain with one visit is never away. It does not affect the precision of a run, which
-// depends on the other chains.
+// The jobs of a closed chain with one visit are never away, so only the other chains affect the
+// precision of a run.
 func TestPrecision(t *testing.T) {
 	m := machineRepair(6, 1, network.FCFS)
 	m.Stations = append(m.Stations, network.Station{Name: "alone", Discipline: network.Sharing})
@@ -373,7 +373,7 @@ func TestKeys(t *testing.T) {
 }
 
 func TestGolden(t *testing.T) {
-	simtest.Golden(t, Network{Model: one(network.Station{Discipline: network.LCFS}, "1/2", "1/4")}, 3.9717466718127099)
+	simtest.Golden(t, Network{Model: single(network.Station{Discipline: network.LCFS}, "1/2", "1/4")}, 3.9717466718127099)
 }
 
 // A run allocates only when there are more jobs than ever before.
@@ -427,7 +427,7 @@ func TestBadNetworks(t *testing.T) {
 			n.Model.Classes[0].Visits[0].MeanSize = rat("1e200")
 		},
 		"classes = arrival rates that are all 0": func(n *Network) {
-			n.Model = one(network.Station{Discipline: network.FCFS}, "0")
+			n.Model = single(network.Station{Discipline: network.FCFS}, "0")
 		},
 	} {
 		n := Network{Model: machineRepair(5, 2, network.FCFS)}
@@ -439,7 +439,7 @@ func TestBadNetworks(t *testing.T) {
 	}
 }
 
-// Three jobs that think and then share a server stay together forever if sizes are constant: the
+// If sizes are constant, three jobs that think and then share a server stay together forever: the
 // server has three jobs for three quarters of the time, 9/4 on average, but theory gives 33/16. A
 // warning names the chain.
 func TestConstantSizesInClosedChains(t *testing.T) {
@@ -470,7 +470,7 @@ func TestConstantSizesInClosedChains(t *testing.T) {
 		}
 		simtest.Near(t, "jobs at the server", jobs, exact.Stations[1].MeanJobs.Float)
 	}
-	m.Classes[0].Population = 1 // alone, it meets no other
+	m.Classes[0].Population = 1 // alone, it meets no other job
 	if r := simtest.Run(t, Network{Model: m, Shape: simtest.Sizes(t, "deterministic", 1)},
 		sim.Settings{Runs: 4, Jumps: 1000}); strings.Contains(strings.Join(r.Warnings, "\n"), warning) {
 		t.Errorf("warnings %q", r.Warnings)

@@ -19,7 +19,7 @@ func visitsInAll(class *network.Class) float64 {
 	return sum
 }
 
-// ways returns the distribution of the step after visit v of class c; first holds the first visit
+// ways returns the distribution of the step after visit v of class c; first lists the first visit
 // of each class.
 func (s *system) ways(m *network.Model, c, v int, first []int, chain *chain) sizes.AliasTable {
 	var weights []float64
@@ -29,7 +29,8 @@ func (s *system) ways(m *network.Model, c, v int, first []int, chain *chain) siz
 	}
 	class := &m.Classes[c]
 	if class.Visits[v].Count != nil {
-		all, last := visitsInAll(class), 0.0 // below one visit per cycle, a visit does not end the cycle by itself
+		// with less than one visit per cycle, a visit does not by itself end the cycle
+		all, last := visitsInAll(class), 0.0
 		if all >= 1 {
 			last = 1 / all
 		}
@@ -104,12 +105,12 @@ func (s *system) addArrivals(m *network.Model, first []int) error {
 	return input.Errorf("classes", "arrival rates that are all 0", "jobs to simulate")
 }
 
-// mostSweeps limits the sweeps over the traffic equations, each of which reduces the error by the
-// fraction of the traffic that leaves.
+// mostSweeps is the maximum number of sweeps over the traffic equations, each of which reduces the
+// error by the fraction of traffic that leaves.
 const mostSweeps = 100_000
 
 // solveFlows computes the rates of the visits of open chains to about 1e-9: it solves v_b = a_b +
-// Σ_a v_a P_ab by sweeps from v = 0, under which v increases. Only the length of a run and warnings
+// Σ_a v_a P_ab by sweeps that start at v = 0 and increase v. Only the length of a run and warnings
 // depend on these rates.
 func (s *system) solveFlows(ctx context.Context) error {
 	type edge struct {

@@ -17,7 +17,7 @@ import (
 	"productform/sizes"
 )
 
-// stableModel draws a network whose open chains bring each station at most half of what it can do.
+// stableModel draws a network whose open chains load each station to at most one half.
 func stableModel(t *testing.T, seed int) *network.Model {
 	m := rapid.Custom(drawModel).Example(seed)
 	s, err := network.CheckStability(t.Context(), m)
@@ -34,8 +34,8 @@ func stableModel(t *testing.T, seed int) *network.Model {
 	return m
 }
 
-// insensitive returns sizes of a shape for the visits where theory says that only means matter, and
-// exponential ones elsewhere.
+// insensitive returns sizes of a shape for the visits at which only means matter in theory, and
+// exponential sizes for all others.
 func insensitive(t *testing.T, m *network.Model, shape string) [][]sizes.Distribution {
 	list := make([][]sizes.Distribution, len(m.Classes))
 	for c := range m.Classes {
@@ -60,10 +60,10 @@ type pair struct {
 	exact    float64
 }
 
-// pairs lists all measures of a network that theory gives.
+// pairs lists all measures of a network with exact values.
 func pairs(r *sim.Result, exact *network.Result, m *network.Model) (list []pair) {
 	add := func(what string, e *sim.Estimate, v float64) { list = append(list, pair{what, e, v}) }
-	first := make([]int, len(m.Classes)) // visits
+	first := make([]int, len(m.Classes)) // first visit of each class
 	for c := 1; c < len(first); c++ {
 		first[c] = first[c-1] + len(m.Classes[c-1].Visits)
 	}
@@ -99,7 +99,7 @@ func pairs(r *sim.Result, exact *network.Result, m *network.Model) (list []pair)
 	return list
 }
 
-// jointP returns the p-value of all comparisons with exact values multiplied by a factor.
+// jointP returns the joint p-value of the comparisons with exact values multiplied by a factor.
 func jointP(all []pair, factor float64) float64 {
 	var z []float64
 	for _, p := range all {
@@ -110,7 +110,7 @@ func jointP(all []pair, factor float64) float64 {
 	return sim.JointP(z)
 }
 
-// Random networks of all disciplines agree with theory, for sizes of several shapes. The z values
+// Random networks of all disciplines agree with theory, for several shapes of sizes. The z values
 // of one measure of each run look normal. The p-values of all measures of a run are not too small,
 // but tiny if the theory is off by 10 %.
 func TestNetworksAsTheory(t *testing.T) {
@@ -157,9 +157,9 @@ func TestNetworksAsTheory(t *testing.T) {
 	t.Logf("%v values, Σ z² = %.1f, distance %.3f", n, square, distance)
 }
 
-// Percentiles of visits match those of theory in order of arrival, for two closed chains and an
-// open one at three servers. The percentile of a cycle of a single job is that of a sum of two
-// exponential times, P(T > t) = (b e^(-at) - a e^(-bt))/(b-a).
+// Percentiles of visits match theory under FCFS, for two closed chains and an open one at three
+// servers. The percentile of the cycle of a single job is that of a sum of two exponential times,
+// P(T > t) = (b e^(-at) - a e^(-bt))/(b-a).
 func TestPercentiles(t *testing.T) {
 	m := machineRepair(4, 3, network.FCFS)
 	m.Classes[0].Visits[1].MeanSize = rat("1")
@@ -187,7 +187,7 @@ func TestPercentiles(t *testing.T) {
 		}
 	}
 	few := simtest.Run(t, Network{Model: m}, sim.Settings{Runs: 2, Jumps: 1000, Levels: []float64{0.9999}})
-	if !slices.ContainsFunc(few.Warnings, func(w string) bool { // of three classes and five visits
+	if !slices.ContainsFunc(few.Warnings, func(w string) bool { // the warnings cover three classes and five visits
 		return strings.HasPrefix(w, "class open: percentile 99.99") && strings.HasSuffix(w, ", the worst of 8 such")
 	}) {
 		t.Errorf("no warning that classes and visits have too few jobs: %q", few.Warnings)
@@ -209,8 +209,8 @@ func TestPercentiles(t *testing.T) {
 	}
 }
 
-// In order of arrival sizes matter, and the tests above would detect it: machines wait longer for
-// repairs that vary more.
+// Under FCFS sizes matter, and the tests above would detect it: machines wait longer for repairs of
+// higher variability.
 func TestOrderOfArrivalIsSensitive(t *testing.T) {
 	exact, err := network.Solve(t.Context(), machineRepair(12, 2, network.FCFS), network.Settings{})
 	if err != nil {

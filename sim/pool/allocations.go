@@ -12,11 +12,11 @@ import (
 	"productform/sim"
 )
 
-// allocations caches the allocations of a policy by the numbers of jobs, because states recur. Each
+// allocations caches the allocations of a policy by the numbers of jobs, since states recur. Each
 // is computed from scratch, so its digits depend only on the state. Each replication has its own
 // cache.
 type allocations struct {
-	ctx       context.Context // once it is done, no more states are computed
+	ctx       context.Context // once it is done, no further states are computed
 	allocator *fluid.Allocator
 	profile   []int          // profile of each class under balanced fairness; nil otherwise
 	jobs      []float64      // number of jobs of each profile
@@ -29,9 +29,10 @@ type allocations struct {
 // maxKnown is the number of values at which the cache is emptied.
 const maxKnown = 1 << 18
 
-// maxLattice limits the states below one whose allocation is computed under balanced fairness, Π
-// (x+1) over the profiles with x jobs. With two resources these take 0.1 s, or up to 0.6 s with
-// many profiles. So a run that reaches ever larger states ends, and a cancelled run stops promptly.
+// maxLattice limits the states below a state whose allocation is computed under balanced fairness,
+// Π (x+1) over the profiles with x jobs. With two resources so many states take 0.1 s, or up to 0.6
+// s with many profiles. With this limit, a run that reaches ever larger states ends, and a
+// cancelled run stops promptly.
 const maxLattice = 1 << 22
 
 // newAllocations returns an empty cache for a pool and a policy that [fluid.NewAllocator] accepts.
@@ -54,7 +55,7 @@ func newAllocations(ctx context.Context, p *fluid.Pool, policy fluid.Policy) *al
 func profilesOf(p *fluid.Pool) (profile []int, profiles int) {
 	places := make(map[string]int)
 	for _, job := range p.Jobs {
-		parts := make([]*big.Rat, len(p.Resources)) // relative to the first nonzero amount
+		parts := make([]*big.Rat, len(p.Resources)) // amounts relative to the first nonzero amount
 		var first *big.Rat
 		for j := range parts {
 			parts[j] = new(big.Rat).Set(amount(job.Demand, j))
@@ -66,7 +67,7 @@ func profilesOf(p *fluid.Pool) (profile []int, profiles int) {
 			}
 		}
 		key := strings.Join(texts(parts, len(parts)), " ")
-		if job.MaxTasks != nil { // in units of the first nonzero amount
+		if job.MaxTasks != nil { // limit in units of the first nonzero amount
 			key += " at most " + new(big.Rat).Mul(job.MaxTasks, first).RatString()
 		}
 		place, known := places[key]
@@ -105,7 +106,7 @@ func equalWeights(p *fluid.Pool, arrivalRate func(row int) *big.Rat) error {
 }
 
 // allocationCost returns the cost of an allocation that a step may need, in units of a fast step,
-// so that a run can be stopped promptly. It is about one unit per row and resource: 40 µs with 1000
+// for prompt cancellation. It is about one unit per row and resource: 40 µs with 1000
 // rows and 2 resources. States of few rows recur and are cached; but balanced fairness needs all
 // states below, 1000 of them for 30 jobs of each of two classes.
 func allocationCost(policy fluid.Policy, rows, resources int) float64 {
@@ -119,8 +120,8 @@ func allocationCost(policy fluid.Policy, rows, resources int) float64 {
 }
 
 // of returns the number of tasks that one job of each class runs while x[k] jobs of class k are
-// present. The slice is valid until the next call. The error comes from the context or from the
-// allocator, or wraps [sim.ErrTooManyStates].
+// present. The slice is valid until the next call. It returns the error of the context or the
+// allocator, or an error that wraps [sim.ErrTooManyStates].
 func (a *allocations) of(x []int) ([]float64, error) {
 	a.key = a.key[:0]
 	for _, n := range x {
@@ -167,10 +168,10 @@ func (a *allocations) checkLattice(x []int) error {
 			present++
 		}
 	}
-	if present <= 1 || states <= maxLattice { // a single profile needs no states, however many jobs it has
+	if present <= 1 || states <= maxLattice { // a single profile needs no states for any number of jobs
 		return nil
 	}
 	return fmt.Errorf("%w: balanced fairness of so many jobs of %d profiles takes more than %d states: "+
-		// the numbers of jobs are left out: they depend on the run that hits the limit first
+		// the error omits the numbers of jobs, which depend on the run that hits the limit first
 		"lower the load or, with a horizon, shorten it", sim.ErrTooManyStates, len(a.jobs), maxLattice)
 }

@@ -14,7 +14,7 @@ import (
 // A taskJob is a job of a calendar.
 type taskJob struct {
 	born    float64 // time of arrival
-	order   uint64  // of arrival
+	order   uint64  // number of the arrival
 	waiting int64   // tasks to launch; unlimited in a standing population
 	running int32   // running tasks
 	class   int32
@@ -27,23 +27,22 @@ const unlimited = math.MaxInt64
 type runningTask struct{ job, machine uint32 }
 
 // calendar is the engine of a pool of machines in continuous time. The next event is an arrival or
-// the earliest end in a heap of the running tasks; the end of a task comes before an arrival at the
-// same time. Each class has a heap of its jobs with tasks to launch, most deprived first, so a
-// launch compares the first jobs of the classes. Bit sets hold the machines that may have room for
-// a task of a class: a machine is removed when it turns out to be full, and added when a task on it
-// ends. An event takes O(K J + log n) time with n tasks, plus O(M/64) for a launch on M machines.
-// It does not allocate, except when it needs more memory than ever before, and for the allocations
-// of the policy.
+// the earliest end in a heap of the running tasks; at equal times, the end of a task precedes an
+// arrival. Each class has a heap of its jobs with tasks to launch, most deprived first, so a launch
+// compares the first jobs of the classes. Bit sets hold the machines that may have room for a task
+// of a class: a machine is removed when it turns out to be full, and added when a task on it ends.
+// An event takes O(K J + log n) time with n tasks, plus O(M/64) for a launch on M machines. It
+// allocates only when it needs more memory than ever before, and for the allocations of the policy.
 type calendar struct {
 	*taskPool
 	random   *sim.Stream
-	draws    *rand.Rand // from random
+	draws    *rand.Rand // seeded from random
 	now      float64
 	arrival  float64 // time of the next arrival, +Inf in a standing population
 	launched bool    // whether the standing population has launched its first tasks
-	arrived  uint64  // jobs so far
+	arrived  uint64  // number of arrived jobs so far
 
-	free   []int64    // of machine m, resource j at [m resources + j]
+	free   []int64    // free amounts: machine m, resource j at [m resources + j]
 	room   [][]uint64 // by class, bit set of machines that may have room for a task
 	next   []int      // by class, the first word of room that may be nonzero; len(room[k]) if no machine has room
 	ends   eventqueue.Queue[runningTask]
@@ -56,13 +55,13 @@ type calendar struct {
 	known  bool      // whether weight is up to date
 	weight []float64 // by class, d_k/w_k or 1/φ_k: the job with the smallest running times weight is the most deprived
 
-	running        []int     // running tasks by class
-	base           []int     // running tasks when the count started, by class
-	excess         []float64 // ∫ running - base dt, by class: a constant number stays exact
-	since          []float64 // time up to which they are counted
-	all            int       // running tasks
-	counted        float64   // time up to which they are counted
-	sim.Population           // of arriving jobs
+	running        []int     // number of running tasks by class
+	base           []int     // number of running tasks when the count started, by class
+	excess         []float64 // ∫ running - base dt, by class; exact if the number is constant
+	since          []float64 // time up to which the tasks of a class are counted
+	all            int       // number of running tasks
+	counted        float64   // time up to which all tasks are counted
+	sim.Population           // counts arriving jobs
 }
 
 // newCalendar returns an empty pool with random numbers from r: the time to the first arrival; at
@@ -105,8 +104,8 @@ func newCalendar(ctx context.Context, g *taskPool, r *sim.Stream) sim.Engine {
 	return q
 }
 
-// Advance simulates t units of time. The error comes from the allocations, or wraps
-// [sim.ErrTooManyJobs].
+// Advance simulates t units of time. It returns the error of the allocations, or an error that
+// wraps [sim.ErrTooManyJobs].
 func (q *calendar) Advance(t float64, seen *sim.Totals) error {
 	if !q.launched {
 		q.launched = true
@@ -215,7 +214,7 @@ func (q *calendar) updateIdeal() error {
 	return nil
 }
 
-// tieTol is the relative difference up to which two jobs are equally deprived, to absorb the
+// tieTol is the relative difference up to which two jobs count as equally deprived; it absorbs the
 // rounding of allocations.
 const tieTol = 1e-9
 
@@ -251,7 +250,7 @@ func fits(demand, free []int64) bool {
 	return true
 }
 
-// isStuck reports whether no machine is known to have room for a task of the class.
+// isStuck reports whether no machine can have room for a task of the class.
 func (q *calendar) isStuck(class int) bool { return q.next[class] == len(q.room[class]) }
 
 // firstFit returns the first machine on which a task of the class fits, or -1; the class is then
@@ -354,7 +353,7 @@ func (q *calendar) flush(t float64, seen *sim.Totals) {
 		q.Population.Flush(t, seen)
 	}
 	q.counted = 0
-	for k := range q.ends { // preserves the heap: rounding is monotone
+	for k := range q.ends { // rounding is monotone, so the heap is preserved
 		q.ends[k].Time -= t
 	}
 	for k := range q.jobs {

@@ -15,9 +15,9 @@ import (
 )
 
 // A Divisible is a pool of divisible resources in random traffic, as in package fluid, with any
-// sizes. While x_k jobs of class k are present, each runs the φ_k(x) tasks that the policy gives
-// it, and departs when it has completed its size, in tasks times seconds. With exponential sizes,
-// and under balanced fairness, where only the means of the sizes matter, the numbers of jobs are
+// distribution of sizes. While x_k jobs of class k are present, each runs the φ_k(x) tasks that the
+// policy gives it, and departs once it has completed its size, in task-seconds. With exponential
+// sizes, and under balanced fairness with all sizes of the same means, the numbers of jobs are
 // those of [traffic.Solve].
 //
 // Classes that lie are served according to the profiles that they declare. An overloaded resource
@@ -32,7 +32,9 @@ import (
 type Divisible struct {
 	Traffic traffic.Model
 	Policy  fluid.Policy
-	Sizes   []sizes.Distribution // of each class, with its mean size to 1e-12; nil, for one or all, means exponential
+	// sizes of each class, with its mean size to 1e-12; nil, for one class or all, means
+	// exponential
+	Sizes []sizes.Distribution
 }
 
 // Describe implements [sim.System].
@@ -134,7 +136,7 @@ func (a *allocations) rates(x []int, phi []float64) error {
 	return nil
 }
 
-// texts returns n numbers as text; missing ones are 0.
+// texts returns n numbers as text; missing numbers are 0.
 func texts(numbers []*big.Rat, n int) []string {
 	list := make([]string, n)
 	for j := range list {

@@ -13,8 +13,8 @@ import (
 )
 
 // Jobs that need much of one resource and little of the other arrive as often as jobs with the
-// opposite needs. There are fewer of them under proportional than under dominant resource fairness,
-// even if all jobs bring the same work.
+// opposite needs. Fewer jobs are present under proportional than under dominant resource fairness,
+// even though all jobs bring the same work.
 func ExampleDivisible() {
 	one, load := big.NewRat(1, 1), big.NewRat(2, 5)
 	traffic := traffic.Model{

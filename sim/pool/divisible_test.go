@@ -21,8 +21,8 @@ import (
 	"productform/sizes"
 )
 
-// A trafficReference is two classes on two resources of capacity 1, sizes of mean 1, and E[x_k] by
-// policy.
+// A trafficReference holds two classes with sizes of mean 1 on two resources of capacity 1, and
+// E[x_k] by policy.
 type trafficReference struct {
 	Name        string
 	A           [2][2]float64
@@ -79,8 +79,8 @@ func TestFluidSharingAgainstChain(t *testing.T) {
 	}
 }
 
-// Every policy has the numbers of jobs that [traffic.Solve] computes, also with three classes,
-// weights, limits on tasks, and classes that lie.
+// Under every policy the numbers of jobs match [traffic.Solve], also with three classes, weights,
+// limits on tasks, and classes that lie.
 func TestFluidSharingAgainstSolve(t *testing.T) {
 	load := traffic.Model{
 		Resources: []fluid.Resource{
@@ -145,7 +145,7 @@ func TestBalancedFairnessIsInsensitive(t *testing.T) {
 			{"deterministic", "hyperexponential:4"}, {"bounded-pareto:1.5:1000", "erlang:3"},
 		} {
 			f := Divisible{Traffic: ref.traffic(), Policy: fluid.BF}
-			for k, shape := range shapes { // sizes of mean 2 and 1/2, as much work
+			for k, shape := range shapes { // means 2 and 1/2, with equal work
 				mean := []float64{2, 0.5}[k]
 				c := &f.Traffic.Classes[k]
 				c.MeanSize = new(big.Rat).SetFloat64(mean)
@@ -184,8 +184,8 @@ func TestProportionalFairnessIsNearlyInsensitive(t *testing.T) {
 	}
 }
 
-// One class with one resource is the queue M/M/1, whatever the policy, the weights and the units;
-// declaring twice the profile means bringing twice the work.
+// One class with one resource is an M/M/1 queue, for all policies, weights and units; declaring
+// twice the profile means bringing twice the work.
 func TestFluidSharingOfOneClass(t *testing.T) {
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.MaxMin} {
 		f := Divisible{Policy: policy, Traffic: traffic.Model{
@@ -204,7 +204,7 @@ func TestFluidSharingOfOneClass(t *testing.T) {
 				{Name: "never", Demand: simtest.Rationals("1", "1"), ArrivalRate: new(big.Rat)},
 			},
 		}}
-		r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 1e3}) // load 1/5 10 3/12
+		r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 1e3}) // load is 1/5 10 3/12
 		simtest.Near(t, string(policy)+": jobs", r.Class(0, sim.MeanJobs), 1)
 		simtest.Near(t, string(policy)+": service rate", r.Class(0, sim.ServiceRate), 2)
 		if c := r.Classes[1]; r.Class(1, sim.MeanJobs).Mean != 0 || r.Class(1, sim.ServiceRate) != nil {
@@ -213,7 +213,7 @@ func TestFluidSharingOfOneClass(t *testing.T) {
 	}
 }
 
-// The digits do not depend on how the model is written.
+// The contract of package sim holds, and digits do not depend on how the model is written.
 func TestDivisibleConforms(t *testing.T) {
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.BF} {
 		f := Divisible{Traffic: trafficReferences(t)[3].traffic(), Policy: policy}
@@ -228,7 +228,7 @@ func TestDivisibleConforms(t *testing.T) {
 	}
 }
 
-// A cache that was emptied gives the same numbers.
+// An emptied cache gives the same numbers.
 func TestAllocationsForget(t *testing.T) {
 	load := trafficReferences(t)[3].traffic()
 	a, b := newAllocations(t.Context(), load.Pool(), fluid.PF), newAllocations(t.Context(), load.Pool(), fluid.PF)
@@ -278,8 +278,8 @@ func TestBalancedFairnessWeights(t *testing.T) {
 	simtest.Run(t, tasks, sim.Settings{Runs: 2, Jumps: 1e3})
 }
 
-// Under balanced fairness a run ends at a state that requires too many others; jobs of one profile
-// require none.
+// Under balanced fairness a run ends at a state that requires too many other states; jobs with a
+// single profile require none.
 func TestFluidSharingTooLarge(t *testing.T) {
 	load := trafficReferences(t)[3].traffic()
 	twin := load.Classes[0]
@@ -295,7 +295,7 @@ func TestFluidSharingTooLarge(t *testing.T) {
 		{[]int{1e6, 0, 1e6}, true},
 		{[]int{0, 1e9, 0}, true},
 		{[]int{500, 1, 500}, true},
-		{[]int{1 << 20, 1, 1<<20 - 1}, true}, // barely
+		{[]int{1 << 20, 1, 1<<20 - 1}, true}, // just within the limit
 		{[]int{1 << 20, 1, 1 << 20}, false},
 		{[]int{3000, 3000, 0}, false},
 	} {
@@ -419,7 +419,7 @@ func power10(k int64) *big.Rat {
 	return x
 }
 
-// A barely overloaded resource is named; over a horizon the result warns.
+// The error names a barely overloaded resource; over a horizon the result has a warning.
 func TestUnstableFluidSharing(t *testing.T) {
 	f := Divisible{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
 	f.Traffic.Classes[0].ArrivalRate, f.Traffic.Classes[1].ArrivalRate = big.NewRat(1, 2), big.NewRat(3, 4)

@@ -1,6 +1,6 @@
 // Package pool simulates resources shared under one of the policies of package fluid: how long do
-// jobs take with sizes of any distribution, or with indivisible tasks? Resources are either
-// [Divisible], or belong to machines that run whole tasks ([Tasks]).
+// jobs take with any distribution of sizes, or with indivisible tasks? Resources are either
+// [Divisible], or belong to machines that run indivisible tasks ([Tasks]).
 //
 // For example:
 //

@@ -12,12 +12,12 @@ import (
 	"productform/sizes"
 )
 
-// A taskPool is a checked [Tasks]. Amounts of each resource are integers in their own unit, so
-// whether a task fits is decided exactly.
+// A taskPool is a checked [Tasks]. Amounts of each resource are integers in its own unit, so it is
+// known exactly whether a task fits.
 type taskPool struct {
 	resources int
-	capacity  []int64   // of machine m, resource j at [m resources + j]
-	demand    []int64   // of a task of class k, at [k resources + j]
+	capacity  []int64   // machine m, resource j at [m resources + j]
+	demand    []int64   // task of class k, resource j at [k resources + j]
 	whole     []float64 // capacity of all machines together
 	machines  int
 	most      []int64 // number of tasks of a class that fit on empty machines
@@ -25,24 +25,24 @@ type taskPool struct {
 	fluid  *fluid.Pool
 	policy fluid.Policy
 	wait   bool
-	keys   []float64 // d_k/w_k under dominant resource fairness, else nil
+	keys   []float64 // d_k/w_k under dominant resource fairness, otherwise nil
 
 	durations []sizes.Distribution
 	standing  bool
 	counts    []int            // numbers of jobs of a standing population
 	numbers   []taskNumber     // numbers of tasks of arriving jobs
-	table     sizes.AliasTable // of the classes
+	table     sizes.AliasTable // draws the class of an arrival
 	rate      float64          // arrivals per second
 }
 
 // A taskNumber is a distribution of the number of tasks.
 type taskNumber struct {
 	fixed int64   // if > 0, the number for all jobs
-	scale float64 // otherwise N = 1 + floor(scale E), E exponential of mean 1
+	scale float64 // otherwise N = 1 + floor(scale E), E exponential with mean 1
 }
 
-// Limits on the units per 1 of a resource (in bits) and on the total capacity in these units. They
-// keep sums of amounts from overflowing.
+// Limits on the number of units per 1 of a resource (in bits) and on the total capacity in units.
+// They prevent sums of amounts from overflowing.
 const (
 	mostUnitBits = 62
 	mostUnits    = 1 << 62
@@ -111,7 +111,7 @@ func (t Tasks) unit(j int) *big.Int {
 	return unit
 }
 
-// fineError rejects resource j, whose amounts have too fine a common denominator.
+// fineError returns the error for resource j, whose amounts have too large a common denominator.
 func (t Tasks) fineError(j int) error {
 	return input.Errorf(input.Index("resources", j), input.Quote(t.Resources[j]),
 		"amounts that are integers over a common denominator, at most 2^62 in total")

@@ -19,7 +19,7 @@ func (q *calendar) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 }
 
 // RunningTasks is the mean number of running tasks of a class. [Tasks] also measures the
-// Utilization of a resource of all machines, the fraction of it that tasks hold. In a standing
+// Utilization of a resource over all machines: the fraction that tasks hold. In a standing
 // population MeanJobs is the constant number of jobs, and ServiceRate the number of tasks that a
 // job runs.
 const RunningTasks = "running_tasks"

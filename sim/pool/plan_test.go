@@ -20,7 +20,7 @@ import (
 	"productform/sizes"
 )
 
-// someTasks is a pool of two kinds of machines in random traffic.
+// someTasks returns a pool of two kinds of machines in random traffic.
 func someTasks() Tasks {
 	return Tasks{
 		Resources: []string{"cpu", "ram"},
@@ -46,7 +46,7 @@ func someTasks() Tasks {
 	}
 }
 
-// standingTasks is the same pool with a standing population.
+// standingTasks returns the same pool with a standing population.
 func standingTasks() Tasks {
 	f := someTasks()
 	for k := range f.Jobs {
@@ -60,7 +60,7 @@ func TestTasksConform(t *testing.T) {
 	simtest.Conforms(t, standingTasks())
 }
 
-// The digits of version 1.
+// The digits of version 1 are reproduced.
 func TestPoolGolden(t *testing.T) {
 	simtest.Golden(t, someTasks(), 1.259255991182886)
 	simtest.Golden(t, Divisible{Traffic: trafficReferences(t)[3].traffic(), Policy: fluid.PF}, 0.73875153906663937)
@@ -134,8 +134,8 @@ func TestBadTasks(t *testing.T) {
 		{"jobs[1].name", func(f *Tasks) { f.Jobs[1].Name = "" }},
 		{"jobs[1].demand", func(f *Tasks) { f.Jobs[1].Demand = nil }},
 		{"jobs[1].demand.cpu", func(f *Tasks) { f.Jobs[1].Demand[0] = big.NewRat(-1, 1) }},
-		{"jobs[1].demand", func(f *Tasks) { f.Jobs[1].Demand[0] = big.NewRat(17, 1) }}, // more than all machines
-		{"jobs[1].demand", func(f *Tasks) { f.Jobs[1].Demand[0] = big.NewRat(9, 1) }},  // more than each
+		{"jobs[1].demand", func(f *Tasks) { f.Jobs[1].Demand[0] = big.NewRat(17, 1) }}, // more than all machines have
+		{"jobs[1].demand", func(f *Tasks) { f.Jobs[1].Demand[0] = big.NewRat(9, 1) }},  // more than each machine has
 		{"jobs[1].demand", func(f *Tasks) { f.Jobs[1].Demand = []*big.Rat{nil, power10(-7)} }},
 		{"jobs[1].weight", func(f *Tasks) { f.Jobs[1].Weight = new(big.Rat) }},
 		{"jobs[1].arrival_rate", func(f *Tasks) { f.Jobs[1].ArrivalRate = nil }},
@@ -195,11 +195,11 @@ func manyDenominators(machines int) []Machine {
 	return list
 }
 
-// An overloaded resource is named, and so is a class of which too few tasks fit; over a horizon the
-// result warns.
+// The error names an overloaded resource, or a class of which too few tasks fit; over a horizon the
+// result has a warning.
 func TestUnstableTasks(t *testing.T) {
 	f := someTasks()
-	f.Jobs[1].ArrivalRate = big.NewRat(9, 4) // 5/8 tasks of 1 CPU and 9/2 of 3
+	f.Jobs[1].ArrivalRate = big.NewRat(9, 4) // 5/8 tasks of 1 CPU and 9/2 tasks of 3 CPUs
 	f.Jobs[0].Demand[1] = big.NewRat(1, 1)
 	f.Machines[1].Capacity[0] = big.NewRat(6, 1)
 	var u *traffic.UnstableError
@@ -220,8 +220,8 @@ func TestUnstableTasks(t *testing.T) {
 	}
 }
 
-// In random traffic the arriving work determines the running tasks and the resources they hold.
-// Measured times agree with Little's law, and runs have the requested number of jumps.
+// In random traffic the arriving work determines the number of running tasks and the resources that
+// they hold. Measured times agree with Little's law, and runs have the requested number of jumps.
 func TestTasksDoTheWork(t *testing.T) {
 	for _, policy := range fluid.Policies() {
 		for _, wait := range []bool{false, true} {
@@ -280,7 +280,7 @@ func TestStandingTasksSettle(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	r = simtest.Run(t, f, sim.Settings{Runs: 3000, Horizon: 2})
-	late := (1 - math.Exp(-2)) / 2 // mean fraction of the time
+	late := (1 - math.Exp(-2)) / 2 // mean over the observed time
 	simtest.Near(t, "tasks of a", r.Class(0, RunningTasks), 1+late)
 	simtest.Near(t, "tasks of b", r.Class(1, RunningTasks), 2-late)
 	simtest.Near(t, "use", r.Estimate(OfResource, 0, sim.Utilization), 1-late/8)

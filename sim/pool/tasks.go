@@ -15,27 +15,28 @@ import (
 )
 
 // Tasks is a pool of machines that share their resources task by task: a task takes A_kj units of
-// each resource j of one machine until it ends, and cannot be split. The population is either
-// standing, if no class has an arrival rate: Count jobs of each class, with an endless supply of
-// tasks. Or it varies: class-k jobs arrive at rate λ_k with a number of tasks, and depart when all
-// are done.
+// each resource j of one machine until it ends, and cannot be split. The population is standing if
+// no class has an arrival rate: there are Count jobs of each class, with an endless supply of
+// tasks. Otherwise it varies: class-k jobs arrive at rate λ_k with a number of tasks, and depart
+// when all are done.
 //
 // When a job arrives or tasks end, after all tasks that end at the same time, the scheduler
 // launches tasks one at a time as long as possible. Each is a task of the most deprived job that
 // has tasks to launch and that fits on a machine, on the first machine where it fits (Bonald and
 // Roberts, "Enhanced cluster computing performance through proportional fairness", Performance
-// Evaluation 79, 2014, 134–145, [BR14]; Ghodsi et al., NSDI 2011). A job i that runs n_i tasks is
-// more deprived the smaller n_i/φ_i is, where φ_i is the number of tasks that the policy gives it
-// in a single divisible machine of the total capacity with the jobs present. Under dominant
-// resource fairness the criterion is its dominant share over its weight, n_i d_i/w_i, where d_i is
-// the largest fraction that a task takes of a resource of all machines together. Values equal to
-// 1e-9 are a tie; then the job with the fewest tasks comes first, then the oldest.
+// Evaluation 79, 2014, 134–145, [BR14]; Ghodsi et al., NSDI 2011). The smaller n_i/φ_i, the more
+// deprived is a job i that runs n_i tasks, where φ_i is the number of tasks that the policy gives
+// it in a single divisible machine of the total capacity with the jobs present. Under dominant
+// resource fairness the criterion is the dominant share divided by the weight, n_i d_i/w_i, where
+// d_i is the largest fraction that a task takes of a resource of all machines together. Values that
+// agree to 1e-9 are a tie; then the job with the fewest tasks precedes, then the oldest.
 //
 // A pool that cannot be stable is an error, except over a horizon: a *[traffic.UnstableError] for
 // an overloaded resource, or an error that wraps [num.ErrUnstable] for a class that needs more
 // concurrent tasks than fit on empty machines. A pool without an error may still be unstable, since
-// tasks may not fill it. A run with more than 10,000,000 jobs present at a time ends with an error
-// that wraps [sim.ErrTooManyJobs]. See [Divisible] for the requirements of balanced fairness.
+// tasks may be unable to fill it. A run with more than 10,000,000 jobs present at a time ends with
+// an error that wraps [sim.ErrTooManyJobs]. See [Divisible] for the requirements of balanced
+// fairness.
 type Tasks struct {
 	Resources []string // names
 	Machines  []Machine
@@ -44,9 +45,9 @@ type Tasks struct {
 
 	// Wait keeps jobs from overtaking the most deprived one that has tasks to launch: while its
 	// tasks fit nowhere, nothing is launched. Without Wait, the next most deprived job is served
-	// instead. That uses more of the machines, but deviates from the policy however small tasks
-	// are: the space that a task frees suits another task of its size, so jobs with large tasks may
-	// wait as long as there are small ones.
+	// instead. That uses more of the machines, but deviates from the policy even for very small
+	// tasks: the space that a task frees fits another task of its size, so jobs with large tasks
+	// may wait as long as there are small ones.
 	Wait bool
 }
 
@@ -67,12 +68,12 @@ type TaskClass struct {
 	Count       int      // number of jobs of a standing population; 0 means 1
 	ArrivalRate *big.Rat // λ_k >= 0, jobs per second; nil for all classes of a standing population
 	MeanTasks   *big.Rat // mean number of tasks of an arriving job, 1 to 10^9; nil means 1
-	// whether the number of tasks has P(N > n) = (1-1/m)^n, m = MeanTasks; otherwise it is the
+	// whether P(N > n) = (1-1/m)^n for the number N of tasks, m = MeanTasks; otherwise N is the
 	// integer m
 	Geometric bool
 
 	MeanDuration *big.Rat           // seconds per task; nil means 1
-	Durations    sizes.Distribution // with this mean to 1e-12; nil means exponential
+	Durations    sizes.Distribution // distribution with this mean to 1e-12; nil means exponential
 }
 
 // Limits of task-by-task sharing.
@@ -82,10 +83,10 @@ const (
 	maxMeanTasks    = 1_000_000_000
 )
 
-// Standing reports whether the population is standing: no class has an arrival rate. The next task
-// after one that ends is then of the same job, which is the most deprived of those that fit; only
-// on several machines another job may take the slot. So the numbers of running tasks are constant,
-// immediately or after a short time, unless tasks end together.
+// Standing reports whether the population is standing: no class has an arrival rate. When a task
+// ends, the next one is then of the same job, which is the most deprived of those that fit; only
+// with several machines may another job take the slot. So the numbers of running tasks become
+// constant, immediately or after a short time, unless tasks end together.
 func (t Tasks) Standing() bool {
 	for _, c := range t.Jobs {
 		if c.ArrivalRate != nil {
@@ -96,8 +97,8 @@ func (t Tasks) Standing() bool {
 }
 
 // Finer returns the pool with smaller and shorter tasks. Capacities are multiplied by smaller, so a
-// task takes a smaller fraction of a machine; durations are divided by shorter. An arriving job has
-// smaller times shorter as many tasks, so the same work.
+// task takes a smaller fraction of a machine; durations are divided by shorter. The number of tasks
+// of an arriving job is multiplied by smaller and by shorter, so its work is the same.
 //
 // As both grow, the number of running tasks divided by smaller, and the numbers of jobs, approach
 // those of a divisible pool, [Tasks.Pool] and [Tasks.Traffic], if jobs do not overtake the most
@@ -170,8 +171,8 @@ func (t Tasks) Pool() *fluid.Pool {
 	return p
 }
 
-// Traffic returns the single divisible machine of the total capacity, with jobs that arrive, of
-// mean sizes MeanTasks times MeanDuration.
+// Traffic returns the single divisible machine of the total capacity, with arriving jobs of mean
+// sizes MeanTasks times MeanDuration.
 func (t Tasks) Traffic() *traffic.Model {
 	f := &traffic.Model{Resources: t.resources()}
 	for _, c := range t.Jobs {
@@ -231,7 +232,7 @@ func (t Tasks) Describe(ctx context.Context, o sim.Observation) (*sim.Descriptio
 	if err != nil {
 		return nil, err
 	}
-	d.SizeRate = d.JumpRate // durations are those of tasks
+	d.SizeRate = d.JumpRate // durations are drawn per task
 	return d, sim.CheckRate("jobs", d.JumpRate)
 }
 
@@ -299,7 +300,7 @@ func (t Tasks) check() error {
 			}
 		}
 	}
-	for j := range t.Resources { // before summing, since denominators of sums may be as long as all together
+	for j := range t.Resources { // before sums, whose denominators may be as long as all denominators together
 		if (Tasks{Machines: t.Machines}).unit(j).BitLen() > mostUnitBits {
 			return t.fineError(j)
 		}

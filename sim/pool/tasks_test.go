@@ -21,8 +21,8 @@ import (
 	"productform/sizes"
 )
 
-// twoJobs is the pool of 9 CPUs and 18 GB of Ghodsi et al.: tasks of <1 CPU, 4 GB> and of <3 CPUs,
-// 1 GB>.
+// twoJobs returns the pool of 9 CPUs and 18 GB of Ghodsi et al.: tasks of <1 CPU, 4 GB> and of <3
+// CPUs, 1 GB>.
 func twoJobs(policy fluid.Policy) Tasks {
 	return Tasks{
 		Resources: []string{"cpu", "ram"},
@@ -44,8 +44,8 @@ func finer(t testing.TB, f Tasks, smaller, shorter int) Tasks {
 	return f
 }
 
-// Three tasks of a and two of b equalize the dominant shares at 2/3 and fill the CPUs: after each
-// task that ends, another of the same job is launched.
+// Three tasks of a and two of b equalize the dominant shares at 2/3 and fill the CPUs: whenever a
+// task ends, another task of the same job is launched.
 func TestStandingTwoJobs(t *testing.T) {
 	for _, wait := range []bool{false, true} {
 		f := twoJobs(fluid.DRF)
@@ -94,7 +94,7 @@ func TestStandingTasksBecomeFluid(t *testing.T) {
 	}
 }
 
-// A standing population of one class always runs what fits on each machine.
+// A standing population of one class always runs as many tasks as fit on each machine.
 func TestStandingOneClass(t *testing.T) {
 	f := Tasks{
 		Resources: []string{"cpu", "gpu"},
@@ -127,7 +127,7 @@ func TestStandingOneClass(t *testing.T) {
 	}
 }
 
-// Jobs of one task with equal needs form the queue M/M/c, whatever the policy: E[X] = cρ + C(c, ρ)
+// Jobs of one task with equal needs form an M/M/c queue under every policy: E[X] = cρ + C(c, ρ)
 // ρ/(1-ρ).
 func TestSingleTasksMatchErlangC(t *testing.T) {
 	for _, c := range []struct {
@@ -167,8 +167,8 @@ func TestSingleTasksMatchErlangC(t *testing.T) {
 	}
 }
 
-// Jobs have a geometric number of tasks, all started on arrival: X is M/G/∞, and a job lasts as
-// long as its longest task. With m = 2 and exponential durations, P(done by t) = Σ_n 2^-n F^n =
+// If jobs have a geometric number of tasks that all start on arrival, X is M/G/∞, and a job lasts
+// as long as its longest task. With m = 2 and exponential durations, P(done by t) = Σ_n 2^-n F^n =
 // F/(2-F) for F = 1 - e^-t, and the mean is ∫ 2e^-t/(1+e^-t) dt = 2 log 2.
 func TestParallelTasks(t *testing.T) {
 	f := Tasks{Resources: []string{"cpu"}, Machines: []Machine{{Capacity: simtest.Rationals("1000")}}, Policy: fluid.PF,
@@ -184,12 +184,13 @@ func TestParallelTasks(t *testing.T) {
 	simtest.Near(t, "measured delay", r.All(sim.MeasuredDelay), 2*math.Ln2)
 	simtest.Near(t, "tasks", r.Class(0, RunningTasks), 6)
 	simtest.Near(t, "service rate", r.Class(0, sim.ServiceRate), 1/math.Ln2)
-	f.Jobs[0].Geometric, f.Jobs[0].MeanTasks = false, big.NewRat(3, 1) // the longest of three: 1 + 1/2 + 1/3
+	f.Jobs[0].Geometric, f.Jobs[0].MeanTasks = false, big.NewRat(3, 1) // the longest of three tasks: 1 + 1/2 + 1/3
 	r = simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3})
 	simtest.Near(t, "delay of three tasks", r.All(sim.MeasuredDelay), 11.0/6)
 }
 
-// coarse converts a reference in random traffic into tasks, in hundredths of the resources.
+// coarse converts a reference in random traffic into tasks whose demands are in hundredths of the
+// resources.
 func coarse(ref trafficReference, policy fluid.Policy) Tasks {
 	f := Tasks{
 		Resources: []string{"cpu", "ram"},
@@ -208,9 +209,9 @@ func coarse(ref trafficReference, policy fluid.Policy) Tasks {
 }
 
 // As tasks get smaller and shorter, jobs in random traffic approach the policy in a divisible pool.
-// The error at least halves from step to step, up to the noise that chance exceeds once in 1.7
-// million times. It is about log(smaller)/shorter, the time by which the last tasks of a job
-// outlast the first.
+// The error at least halves from step to step, up to noise that is exceeded once in 1.7 million
+// times. It is about log(smaller)/shorter, the time by which the last tasks of a job outlast the
+// first.
 func TestTrafficOfTasksBecomesFluid(t *testing.T) {
 	ref := trafficReferences(t)[0]
 	for policy, want := range map[fluid.Policy][2]float64{fluid.PF: ref.PF, fluid.DRF: ref.DRF} {
@@ -273,11 +274,11 @@ type literalTasksJob struct {
 	tasks                        []literalTask
 }
 
-// literalTasks shares task by task as the comment of [Tasks] specifies, with fractions and without
+// literalTasks shares task by task as the comment on [Tasks] specifies, with fractions and without
 // tables.
 type literalTasks struct {
 	Tasks
-	machines []Machine // one each
+	machines []Machine // one entry per machine
 	jobs     []*literalTasksJob
 	ideal    *fluid.Allocator
 	draws    *rand.Rand
@@ -341,7 +342,7 @@ func (q *literalTasks) deprived() []float64 {
 	return list
 }
 
-// launch launches all tasks that may be launched.
+// launch launches all tasks that may start.
 func (q *literalTasks) launch() {
 	for {
 		list := q.deprived()
@@ -351,7 +352,7 @@ func (q *literalTasks) launch() {
 				order = append(order, i)
 			}
 		}
-		slices.SortStableFunc(order, func(a, b int) int { // the older one comes first
+		slices.SortStableFunc(order, func(a, b int) int { // older jobs come first
 			if math.Abs(list[a]-list[b]) > 1e-9*max(list[a], list[b]) {
 				return int(math.Copysign(1, list[a]-list[b]))
 			}
@@ -376,7 +377,7 @@ func (q *literalTasks) launch() {
 	}
 }
 
-// count counts from now to the time at.
+// count counts from now until at.
 func (q *literalTasks) count(at float64, y *sim.Totals) {
 	tasks := 0
 	for _, job := range q.jobs {
@@ -529,7 +530,7 @@ func drawTasks(t *rapid.T) Tasks {
 	return f
 }
 
-// The engine does what the comment of [Tasks] specifies, up to rounding.
+// The engine does what the comment on [Tasks] specifies, up to rounding.
 func TestTasksMatchLiteral(t *testing.T) {
 	for seed := range 150 {
 		f := rapid.Custom(drawTasks).Example(seed)
@@ -546,7 +547,7 @@ func TestTasksMatchLiteral(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got.Number = 0 // compared as running tasks
+		got.Number = 0 // numbers are compared as running tasks
 		running := make([]float64, len(e.base))
 		for k, n := range e.base {
 			running[k] = e.excess[k] + float64(n)*got.Time

@@ -1,6 +1,6 @@
 // Package queue simulates systems whose service rates are a function of the jobs present: how many
-// jobs are there if there is no formula? The systems are networks of processor-sharing queues
-// ([Network]), and order-independent queues with returning jobs ([Queue]).
+// jobs are present, even if there is no formula? The systems are networks of processor-sharing
+// queues ([Network]), and order-independent queues with returning jobs ([Queue]).
 //
 // For example:
 //

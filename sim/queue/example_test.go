@@ -34,7 +34,7 @@ func Example() {
 	// class 1: mean delay 5.1 ± 0.3
 }
 
-// Two classes have one server each and share a third one: E[X] = 1.5641 whatever the sizes.
+// Two classes have one server each and share a third one: E[X] = 1.5641 for all sizes.
 func ExampleNetwork() {
 	jobSizes, err := sizes.Parse("lognormal:4", 1)
 	if err != nil {
@@ -56,8 +56,8 @@ func ExampleNetwork() {
 	// E[X] = 1.579 ± 0.026
 }
 
-// A server that never interrupts, but sends nine jobs of ten back to the end of the queue. The
-// number of visits in the queue is that of one long visit, E[X] = ρ/(1-ρ) = 1.
+// A server never interrupts jobs but sends nine of ten back to the end of the queue. The number of
+// jobs is the same as with one long visit each, E[X] = ρ/(1-ρ) = 1.
 func ExampleQueue() {
 	one := &oiqueue.Queue{ArrivalRates: []*big.Rat{big.NewRat(1, 2)}, Rank: []*big.Rat{nil, big.NewRat(1, 1)}}
 	q, routing, err := oiqueue.Reentrant(context.Background(), one, big.NewRat(1, 10))

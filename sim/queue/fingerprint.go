@@ -11,7 +11,8 @@ import (
 const fingerprints = 50
 
 // smallStates lists the classes of the jobs of some states, oldest first. The states depend only on
-// the number of classes and have 1 to 25 jobs of the given ones, small numbers more often.
+// the number of classes, and have 1 to 25 jobs of the given classes; small numbers are more
+// frequent.
 func smallStates(classes []int) [][]int {
 	r := rand.New(rand.NewPCG(uint64(len(classes)), 0))
 	var states [][]int

@@ -28,23 +28,24 @@ import (
 // A run with more than 10,000,000 jobs present at a time ends with an error that wraps
 // [sim.ErrTooManyJobs].
 //
-// Balanced fairness needs Φ at all states below those seen, Π_i (x_i+1) for each: this is feasible
-// with 6 classes at load 0.8 or 10 at load 0.5. A run that would need more than 256 MB for them
-// ends with an error that wraps [sim.ErrTooManyStates]. All replications of a run share the table
-// of these states. Repeated with the same Settings.Folder, the run reuses the replications already
-// done, starts with an empty table and may get further.
+// Balanced fairness needs Φ at all states below the states reached, Π_i (x_i+1) for each: this is
+// feasible with 6 classes at load 0.8 or 10 at load 0.5. A run that would need more than 256 MB for
+// them ends with an error that wraps [sim.ErrTooManyStates]. All replications of a run share the
+// table of these states. If it is repeated with the same Settings.Folder, the run reuses the
+// finished replications, starts with an empty table and may get further.
 type Network struct {
-	ArrivalRates []*big.Rat // λ_i >= 0, jobs per unit of time; at most 20 with Rank, else 10,000
-	// of the work of a job: one per class, or one for all; nil means exponential with mean 1
+	ArrivalRates []*big.Rat // λ_i >= 0, jobs per unit of time; at most 20 with Rank, otherwise 10,000
+	// distribution of the work of a job: one per class, or one for all; nil means exponential with
+	// mean 1
 	Sizes []sizes.Distribution
-	// μ(A) > 0, nondecreasing in A, work per unit of time, at the bit mask of A; length 2^N,
-	// Rank[0] is nil or 0
+	// μ(A) > 0, nondecreasing in A, in work per unit of time, indexed by the bit mask of A; length
+	// 2^N, Rank[0] is nil or 0
 	Rank []*big.Rat
 
 	// Rates writes φ_i(x) >= 0, work per unit of time, into phi[i] for each i with x_i > 0; other
 	// entries are ignored. It must be pure, must not modify or retain x, and must not retain phi:
-	// replications call it concurrently. An error ends the run, whose error wraps it and names the
-	// state.
+	// replications call it concurrently. An error ends the run; the error of the run wraps it and
+	// names the state.
 	Rates func(x []int, phi []float64) error
 
 	// RatesKey is needed only if samples are stored in [sim.Settings].Folder, and is "" with Rank.
@@ -213,7 +214,7 @@ func (n Network) stable(ctx context.Context, classes []sim.Class, overHorizon bo
 		for _, i := range v.Bottleneck {
 			jobs.Add(jobs, n.ArrivalRates[i])
 		}
-		size := new(big.Rat).Quo(v.Arrival, jobs) // the mean of the jobs of these classes
+		size := new(big.Rat).Quo(v.Arrival, jobs) // mean size of the jobs of these classes
 		return &cluster.UnstableError{Classes: v.Bottleneck, ArrivalRate: jobs, Capacity: size.Quo(v.Capacity, size)}
 	}
 	return nil

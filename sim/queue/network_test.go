@@ -94,7 +94,7 @@ func TestInfiniteServersArePoisson(t *testing.T) {
 			simtest.Near(t, fmt.Sprintf("%s: P(%d jobs)", shape, k), &r.Distribution[k], p)
 			p *= 3 / float64(k+1)
 		}
-		if shape == "exponential" { // the mean over a horizon h is λσ(1 - (1 - e^(-h/σ))σ/h)
+		if shape == "exponential" { // over a horizon h the mean is λσ(1 - (1 - e^(-h/σ))σ/h)
 			r, err := sim.Run(t.Context(), n, sim.Settings{Runs: 3000, Horizon: 2, Seed: 2}, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -105,7 +105,7 @@ func TestInfiniteServersArePoisson(t *testing.T) {
 	}
 }
 
-// notAlone works only on two or more jobs.
+// notAlone works only while two or more jobs are present.
 var notAlone = Network{
 	ArrivalRates: simtest.Rationals("1/2"),
 	RatesKey:     "not alone",
@@ -117,7 +117,7 @@ var notAlone = Network{
 	},
 }
 
-// A server that works only on two or more jobs always keeps one: E[X] = 1 + ρ/(1-ρ).
+// A server that works only on two or more jobs always retains one: E[X] = 1 + ρ/(1-ρ).
 func TestZeroRates(t *testing.T) {
 	r, err := sim.Run(t.Context(), notAlone, sim.Settings{Runs: 20, Jumps: 3e4, Distribution: 3}, nil)
 	if err != nil {
@@ -138,11 +138,11 @@ func TestNetworkConforms(t *testing.T) {
 		Sizes:        []sizes.Distribution{simtest.Sizes(t, "zipf", 1)},
 	}
 	simtest.Conforms(t, n)
-	simtest.Golden(t, n, 0.70913123760395691) // of version 1
+	simtest.Golden(t, n, 0.70913123760395691) // the digits of version 1
 }
 
-// A run allocates only for queues longer than ever before, of a class or in total, and for new
-// states, which become ever rarer: 20 of them in 15,000 jumps are far below one per jump.
+// A run allocates only when the queue of a class or the total is longer than ever before, and for
+// new states, which become ever rarer: 20 of them in 15,000 jumps are far below one per jump.
 func TestNetworkAllocatesLittle(t *testing.T) {
 	for _, n := range []Network{
 		{ArrivalRates: simtest.Rationals("1/2", "1/4"), Rank: simtest.Rationals("0", "1", "1", "3/2")},
@@ -227,15 +227,15 @@ func TestBadNetworks(t *testing.T) {
 func TestUnstableNetwork(t *testing.T) {
 	n := Network{ArrivalRates: simtest.Rationals("1/2", "1/8"), Rank: simtest.Rationals("0", "1", "1", "2")}
 	n.Sizes = []sizes.Distribution{simtest.Sizes(t, "deterministic", 2), simtest.Sizes(t, "exponential", 1)}
-	// Class 0 brings work at the rate 1/2 times 2, and is served at rate 1: that is 1/2 jobs of its
-	// mean size.
+	// Class 0 brings work at rate 1/2 times 2 and is served at rate 1, that is, at 1/2 jobs of its
+	// mean size per unit of time.
 	want := &cluster.UnstableError{Classes: []int{0}, ArrivalRate: big.NewRat(1, 2), Capacity: big.NewRat(1, 2)}
 	var u *cluster.UnstableError
 	if _, err := sim.NewPlan(t.Context(), n, sim.Settings{}); !errors.As(err, &u) || u.Error() != want.Error() {
 		t.Error(err)
 	}
-	// Both bring 1/2*2 + 4*1 = 5 in 9/2 jobs of mean size 10/9, and are served at rate 3: that is
-	// 27/10 of them.
+	// Both classes together bring work 1/2*2 + 4*1 = 5 in 9/2 jobs of mean size 10/9, and are
+	// served at rate 3, that is, at 27/10 such jobs.
 	both := Network{
 		ArrivalRates: simtest.Rationals("1/2", "4"),
 		Rank:         simtest.Rationals("0", "3", "3", "3"),
@@ -247,8 +247,9 @@ func TestUnstableNetwork(t *testing.T) {
 	}
 	var r *sim.Result
 	for shape, want := range map[string]float64{
-		"exponential":   4500, // λ = 1/2 arrives and 1/20 departs for 20000: half of the difference on average
-		"deterministic": 5000, // no job departs: each sees ever more others, and gets about 2 ln 10000 < 20 of service
+		"exponential": 4500, // λ = 1/2 arrives and 1/20 departs for 20000: half of the difference on average
+		// no job departs: each sees ever more others, and receives about 2 ln 10000 < 20 of service
+		"deterministic": 5000,
 	} {
 		n.Sizes[0] = simtest.Sizes(t, shape, 20)
 		var err error
@@ -262,7 +263,8 @@ func TestUnstableNetwork(t *testing.T) {
 	simtest.Near(t, "jobs of the other class", r.Class(1, sim.MeanJobs), 1.0/7)
 }
 
-// A failing rate function ends the run, or its plan, with the state and its own error.
+// If the rate function fails, the run or its plan ends with an error that names the state and wraps
+// its error.
 func TestRatesThatFail(t *testing.T) {
 	failure := errors.New("no solution")
 	for from, state := range map[int]string{1: "Rates([1])", 40: "Rates([40])"} {
@@ -278,7 +280,7 @@ func TestRatesThatFail(t *testing.T) {
 			},
 		}
 		_, err := sim.NewPlan(t.Context(), n, sim.Settings{})
-		if from > 25 { // no small state
+		if from > 25 { // not a small state
 			if err != nil {
 				t.Error(err)
 			}
@@ -333,7 +335,7 @@ func BenchmarkNetwork(b *testing.B) {
 				for range classes {
 					n.ArrivalRates = append(n.ArrivalRates, big.NewRat(int64(classes+1), int64(2*classes)))
 				}
-				for a := range 1 << classes { // one server each and one for all
+				for a := range 1 << classes { // one server for each class and one for all
 					n.Rank = append(n.Rank, big.NewRat(int64(bits.OnesCount(uint(a))+min(a, 1)), 1))
 				}
 				simtest.Benchmark(b, n)

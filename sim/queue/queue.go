@@ -14,14 +14,14 @@ import (
 	"productform/stability"
 )
 
-// A Queue is an order-independent queue with exponential sizes, or any other queue of the same
-// form: with jobs of classes c_1, ..., c_n, oldest first, the job at position k finishes at the
-// rate μ(c_1, ..., c_k) - μ(c_1, ..., c_{k-1}). It then departs, or with the probabilities of
-// Routing joins the end of the queue as a job of a class.
+// A Queue is an order-independent queue with exponential sizes, or any other queue of this form:
+// with jobs of classes c_1, ..., c_n, oldest first, the job at position k finishes at the rate
+// μ(c_1, ..., c_k) - μ(c_1, ..., c_{k-1}). It then departs or, with the probabilities of Routing,
+// joins the end of the queue as a job of some class.
 //
-// Jobs are counted by visit, from joining the end of the queue to the end of service. The arrival
-// rate of a class in the results is the effective one; delays and service rates are per visit,
-// including the mean delay of all jobs.
+// Jobs are counted by visit, from joining the end of the queue to the end of service. In the
+// results, the arrival rate of a class is the effective one; delays, including the mean delay of
+// all jobs, and service rates are per visit.
 //
 // Such a queue is a Markov chain and is simulated by its jumps: each state counts for the expected
 // time 1/(Σ_i ν_i + μ(c)) spent in it, so no exponential variables are drawn. Over a horizon and
@@ -141,12 +141,12 @@ func (q Queue) checked(ctx context.Context) (*oiqueue.Queue, []*big.Rat, error) 
 	return routed, q.Routing.External, nil
 }
 
-// maxCheckedClasses is the largest number of classes of a TotalRate that is evaluated for all their
-// sets.
+// maxCheckedClasses is the largest number of classes for which a TotalRate is evaluated for all
+// sets of classes.
 const maxCheckedClasses = 12
 
-// checkStable returns an error for an overloaded set of classes, as far as that is known: it uses
-// the rates with Saturation many jobs of these classes.
+// checkStable returns an error for an overloaded set of classes, as far as it can tell from the
+// rates with Saturation jobs of each of these classes.
 func checkStable(ctx context.Context, q *oiqueue.Queue, overHorizon bool) error {
 	rank := q.Rank
 	if q.TotalRate != nil && q.Saturation != nil && len(q.ArrivalRates) <= maxCheckedClasses {
@@ -190,7 +190,7 @@ func accumulate(probs []*big.Rat) (cumulative []float64, names []string) {
 
 // A visitor is a job of a visitQueue.
 type visitor struct {
-	born  float64 // time of joining
+	born  float64 // time at which it joined the queue
 	class int
 }
 
@@ -201,7 +201,7 @@ type visitQueue struct {
 	*visits
 	rates *queueRates
 	draws *rand.Rand
-	mu    float64   // service rate in this state
+	mu    float64   // service rate in the current state
 	now   float64   // time
 	jump  float64   // time at which the state ends
 	jobs  []visitor // jobs[head:], oldest first
@@ -229,7 +229,7 @@ func (q *visitQueue) holdingTime() float64 {
 	return mean
 }
 
-// Advance simulates t units of time. The error is an [oiqueue.RateError], or wraps
+// Advance simulates t units of time. Its error is an [oiqueue.RateError] or wraps
 // [sim.ErrTooManyJobs].
 func (q *visitQueue) Advance(t float64, seen *sim.Totals) error {
 	outside := q.external[len(q.external)-1]
@@ -269,12 +269,12 @@ func (q *visitQueue) depart(u float64, seen *sim.Totals) error {
 			return err
 		}
 		if mu < before {
-			return q.rates.falls(jobs[:at], jobs[:at+1])
+			return q.rates.decreaseError(jobs[:at], jobs[:at+1])
 		}
 		if mu > q.mu {
-			return q.rates.falls(jobs[:at+1], jobs)
+			return q.rates.decreaseError(jobs[:at+1], jobs)
 		}
-		if mu > before { // the last such k if rounding leaves none with μ > u
+		if mu > before { // the last such k, if rounding leaves none with μ > u
 			k, before = at, mu
 		}
 		if mu > u {

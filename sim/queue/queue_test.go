@@ -58,7 +58,7 @@ func runQueue(t *testing.T, q Queue, s sim.Settings) *sim.Result {
 	return r
 }
 
-// exampleQueue draws a queue with the rank function of a cluster, at most 4/5 loaded.
+// exampleQueue draws a queue with the rank function of a cluster, at a load of at most 4/5.
 func exampleQueue(seed, classes int) *oiqueue.Queue {
 	n := exampleNetwork(seed, classes)
 	return &oiqueue.Queue{ArrivalRates: n.ArrivalRates, Rank: n.Rank}
@@ -73,7 +73,7 @@ func TestQueuesOfRank(t *testing.T) {
 	}
 }
 
-// Stations of equal servers, whose rates depend on the numbers of jobs.
+// Stations of equal servers, whose rates depend on the numbers of jobs, match theory.
 func TestStations(t *testing.T) {
 	rates := simtest.Rationals("1", "1/2", "3/4")
 	mmc, err := oiqueue.MMc(rates, 3, big.NewRat(1, 1))
@@ -96,7 +96,8 @@ func TestStations(t *testing.T) {
 	for name, q := range map[string]*oiqueue.Queue{"MMc": mmc, "MSCCC": msccc, "MSHCC": mshcc} {
 		againstQueue(t, name, q, runQueue(t, Queue{Model: q, RatesKey: name}, quick))
 	}
-	// Without Saturation, or with OrderedRate, a map gives the same digits.
+	// Without Saturation, or with OrderedRate, rates are cached in a map, which gives the same
+	// digits.
 	want := runQueue(t, Queue{Model: msccc, RatesKey: "MSCCC"}, quick)
 	free := *msccc
 	free.Saturation = nil
@@ -134,7 +135,7 @@ func TestStations(t *testing.T) {
 	}
 }
 
-// infinite has a server for each job.
+// infinite returns a queue with a server for each job.
 func infinite(rates ...string) Queue {
 	return Queue{
 		RatesKey: "infinite",
@@ -145,7 +146,7 @@ func infinite(rates ...string) Queue {
 }
 
 // With a server for each job the number of jobs is Poisson; from the empty start its mean over a
-// horizon h is λ(1 - (1 - e^-h)/h): the times in states are drawn then.
+// horizon h is λ(1 - (1 - e^-h)/h): in that case, the times in states are drawn.
 func TestQueueOfInfiniteServers(t *testing.T) {
 	r := runQueue(t, infinite("2", "1"), quick)
 	p := math.Exp(-3)
@@ -158,8 +159,7 @@ func TestQueueOfInfiniteServers(t *testing.T) {
 	simtest.Near(t, "jobs up to time 2", r.Class(0, sim.MeanJobs), 2*(1-(1-math.Exp(-2))/2))
 }
 
-// A cluster in order of arrival is an order-independent queue ([BC17], section 2); both simulations
-// agree.
+// An FCFS cluster is an order-independent queue ([BC17], section 2); both simulations agree.
 func TestClusterMatchesQueue(t *testing.T) {
 	for seed := range 4 {
 		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
@@ -180,7 +180,7 @@ func TestClusterMatchesQueue(t *testing.T) {
 		}
 		for i := range a.Classes {
 			x, y := *a.Class(i, sim.MeanJobs), *b.Class(i, sim.MeanJobs)
-			// Student's distribution with about 38 degrees of freedom
+			// Student's t with about 38 degrees of freedom
 			if z := (x.Mean - y.Mean) / math.Hypot(x.StdError, y.StdError); !(math.Abs(z) < 6) {
 				t.Errorf("seed %d: class %d: %v and %v, z = %v", seed, i, x, y, z)
 			}
@@ -192,8 +192,8 @@ func TestClusterMatchesQueue(t *testing.T) {
 	}
 }
 
-// Returning jobs leave the stationary distribution unchanged, [BC17], section 3; other routings
-// have that of the effective rates.
+// Returning jobs leave the stationary distribution unchanged ([BC17], section 3); other routings
+// give the distribution for the effective rates.
 func TestReturningJobs(t *testing.T) {
 	q := exampleQueue(400, 3)
 	for _, p := range []string{"1", "1/2", "1/10"} {
@@ -231,7 +231,7 @@ func TestReturningJobs(t *testing.T) {
 	}
 }
 
-// Each position is served at its rate μ(c_1, ..., c_k) - μ(c_1, ..., c_{k-1}), also if the rate
+// Each position is served at its rate μ(c_1, ..., c_k) - μ(c_1, ..., c_{k-1}), even if the rate
 // depends on the order.
 func TestPositionRates(t *testing.T) {
 	msccc, err := oiqueue.MSCCC(simtest.Rationals("1", "1", "1"), 4, big.NewRat(1, 2), []int{2, 1, 2})
@@ -309,19 +309,20 @@ func TestPositionRates(t *testing.T) {
 	}
 }
 
-// Short advances end within states, which continue in the next advance.
+// The contract of package sim holds: short advances end within states, which continue in the next
+// advance.
 func TestQueueConforms(t *testing.T) {
 	simtest.Conforms(t, Queue{Model: exampleQueue(402, 3)})
 	simtest.Conforms(t, infinite("1/100"))
 }
 
-// The digits of version 1.
+// The digits of version 1 are reproduced.
 func TestQueueGolden(t *testing.T) {
 	simtest.Golden(t, Queue{Model: exampleQueue(402, 3)}, 1.8870328605696427)
 }
 
-// A run allocates only for queues longer than ever before and, in a map, for new rates, which
-// become ever rarer: 30 of them in 10,000 jumps are far below one per jump.
+// A run allocates only when the queue is longer than ever before and, in a map, for new rates,
+// which become ever rarer: 30 of them in 10,000 jumps are far below one per jump.
 func TestQueueAllocatesLittle(t *testing.T) {
 	mmc, err := oiqueue.MMc(simtest.Rationals("1", "1/2"), 2, big.NewRat(1, 1))
 	if err != nil {
@@ -370,7 +371,7 @@ func TestUnstableQueues(t *testing.T) {
 	}
 }
 
-// A rate function that no queue can have ends the run, with the states in the error.
+// An impossible rate function ends the run with an error that names the states.
 func TestImpossibleRates(t *testing.T) {
 	rates := simtest.Rationals("1", "1")
 	falls := &oiqueue.Queue{
@@ -533,7 +534,7 @@ func BenchmarkQueue(b *testing.B) {
 		for range classes {
 			rates = append(rates, big.NewRat(int64(classes+1), int64(2*classes)))
 		}
-		for a := range rank { // one server each and one for all
+		for a := range rank { // one server for each class and one for all
 			rank[a] = big.NewRat(int64(bits.OnesCount(uint(a))+min(a, 1)), 1)
 		}
 		b.Run(fmt.Sprintf("classes=%d/rates=rank", classes), func(b *testing.B) {

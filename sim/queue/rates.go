@@ -11,15 +11,15 @@ import (
 )
 
 // queueRates computes the rates μ of a queue in float64 and caches them: in a table indexed by Σ_i
-// min(x_i, m_i) stride_i if few numbers of jobs matter, otherwise in a map that is emptied when
-// full.
+// min(x_i, m_i) stride_i if only small numbers of jobs matter, otherwise in a map that is emptied
+// when full.
 type queueRates struct {
 	model  *oiqueue.Queue
 	dense  *denseRates
 	sparse map[string]float64
 
-	counts []int // min(x_i, m_i)
-	at     int   // index in dense
+	counts []int // min(x_i, m_i), by class
+	at     int   // current index in dense
 	key    []byte
 	order  []int // classes, if their order matters
 	clone  []int // copy passed to the function
@@ -28,7 +28,7 @@ type queueRates struct {
 // denseRates is a table of rates by numbers of jobs.
 type denseRates struct {
 	lattice.Box
-	rates []float64 // 0 if unknown so far
+	rates []float64 // 0 if not yet known
 }
 
 // Limits on the cache of a queueRates.
@@ -89,7 +89,7 @@ func (r *queueRates) reset() {
 	}
 }
 
-// push returns μ with one more job at the end.
+// push adds a job at the end and returns μ.
 func (r *queueRates) push(class int) (float64, error) {
 	r.add(class, 1)
 	return r.find()
@@ -124,7 +124,7 @@ func (r *queueRates) find() (float64, error) {
 	} else if mu := r.sparse[string(r.key)]; mu > 0 {
 		return mu, nil
 	}
-	exact := r.ask()
+	exact := r.exactRate()
 	if exact == nil || exact.Sign() <= 0 {
 		return 0, &oiqueue.RateError{State: r.state(), Rate: exact, Err: oiqueue.ErrNotPositive}
 	}
@@ -143,8 +143,8 @@ func (r *queueRates) find() (float64, error) {
 	return mu, nil
 }
 
-// ask returns the exact rate.
-func (r *queueRates) ask() *big.Rat {
+// exactRate returns the exact rate.
+func (r *queueRates) exactRate() *big.Rat {
 	if r.model.Rank != nil {
 		return r.model.Rank[r.at]
 	}
@@ -170,8 +170,8 @@ func (r *queueRates) state() []int {
 	return c
 }
 
-// falls returns the error for a rate that decreases when jobs arrive.
-func (r *queueRates) falls(before, after []visitor) error {
+// decreaseError returns the error for a rate that decreases when jobs arrive.
+func (r *queueRates) decreaseError(before, after []visitor) error {
 	e := &oiqueue.RateError{Err: oiqueue.ErrNotMonotone}
 	e.Other, e.OtherRate = r.exact(before)
 	e.State, e.Rate = r.exact(after)
@@ -183,5 +183,5 @@ func (r *queueRates) exact(jobs []visitor) ([]int, *big.Rat) {
 	for _, j := range jobs {
 		r.add(j.class, 1)
 	}
-	return r.state(), r.ask()
+	return r.state(), r.exactRate()
 }

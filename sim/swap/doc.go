@@ -1,6 +1,6 @@
 // Package swap simulates the pass-and-swap queues of package network/swap job by job: how long do
 // jobs take? Each server works on the first job that it can serve, and a finished job moves along
-// the queue and takes the place of the first that it can swap with. The simulation shares no
+// the queue and takes the place of the first job that it can swap with. The simulation shares no
 // formula with the solver.
 //
 // For example:

@@ -37,7 +37,8 @@ swaps: [[a, b]]
 	// b: mean delay 0.80 ± 0.03, exactly 0.8259
 }
 
-// In a closed queue class a starts before class b: jobs of b depart and return, jobs of a never do.
+// In a closed queue, class a is placed before class b: jobs of b depart and return, jobs of a never
+// do.
 func ExampleQueue() {
 	m, err := swap.Read(strings.NewReader(`
 servers: [{name: left, capacity: 1}, {name: right, capacity: 1}]

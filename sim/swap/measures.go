@@ -8,9 +8,9 @@ import "productform/sim"
 // as the first of two that swap with each other. Utilization of a server is the fraction of time
 // during which there is a job that it can serve.
 const (
-	// finished jobs per unit of time, including those that take the place of another
+	// finished jobs per unit of time, including jobs that take the place of another
 	Completions      = "completions"
-	EmptyProbability = "empty_probability" // fraction of the time during which an open queue has no jobs
+	EmptyProbability = "empty_probability" // fraction of time during which an open queue has no jobs
 )
 
 // Restart discards everything accumulated so far.
@@ -19,8 +19,8 @@ func (m *motion) Restart() {
 	clear(m.gone)
 }
 
-// Observed returns the observations of each class and finally of all; for a closed queue, also its
-// jobs.
+// Observed returns the observations of each class and finally of all classes; for a closed queue,
+// also the number of its jobs.
 func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	own := map[string][]*float64{}
 	rate := func(name string, jobs float64) {

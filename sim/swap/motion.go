@@ -10,8 +10,8 @@ import (
 )
 
 // A motion is the engine of a pass-and-swap queue. An event scans the jobs up to the first of each
-// class, and for a finished job all behind it; it allocates only when there are more jobs than ever
-// before.
+// class and, for a finished job, all jobs behind it; it allocates only when there are more jobs
+// than ever before.
 type motion struct {
 	*system
 	draws   *rand.Rand
@@ -20,17 +20,17 @@ type motion struct {
 	queue   *stations.Ordered
 	jobs    []job
 	ids     stations.IDs
-	err     error // from the start
+	err     error // error at the start
 	sim.Population
 
 	serves stations.Usage // jobs that each server can serve
 	ended  []float64      // finished jobs since Restart, by class
-	gone   []float64      // departed jobs, likewise
+	gone   []float64      // departed jobs since Restart, by class
 }
 
 // A job is a job of the queue.
 type job struct {
-	came  float64 // +Inf in a closed queue before its first departure
+	came  float64 // arrival time; +Inf in a closed queue before its first departure
 	class int32
 }
 
@@ -107,7 +107,7 @@ func (m *motion) join(class int, came float64, seen *sim.Totals) error {
 	return m.queue.Arrive(m.now, stations.Job{ID: id, Class: int32(class)}, m.sizes.Sample(m.draws))
 }
 
-// depart removes the job that finds no place when the next job finishes. In a closed queue it
+// depart removes the job that finds no place when the next job finishes. In a closed queue this job
 // returns.
 func (m *motion) depart(seen *sim.Totals) error {
 	left, err := m.queue.Depart()

@@ -17,11 +17,11 @@ import (
 )
 
 // A Queue is a pass-and-swap queue, open or closed. Each server works on the oldest job that it can
-// serve, and a job is served by several together. A finished job takes the place of the first job
+// serve, and several can serve a job together. A finished job takes the place of the first job
 // behind it that it can swap with, with a new size; that job continues in the same way from there.
 // The job that finds no place departs; in a closed queue it returns to the end. The delay of a job
-// is the time from its arrival to its departure, whatever places it had in between; in a closed
-// queue, from one departure to the next.
+// is the time from its arrival to its departure, regardless of its places in between; in a closed
+// queue, the time from one departure to the next.
 //
 // An unstable open queue is an error, a *[cluster.UnstableError], except over a horizon. A run with
 // more than 10,000,000 jobs present at a time ends with an error that wraps [sim.ErrTooManyJobs].
@@ -99,7 +99,7 @@ func (s *system) describe() *sim.Description {
 	return d
 }
 
-// prepare checks the queue and reads it.
+// prepare checks the queue and converts it.
 func (q Queue) prepare() (*system, error) {
 	if q.Model == nil {
 		return nil, input.Errorf("Model", "nothing", "a pass-and-swap queue")
@@ -147,8 +147,7 @@ func (q Queue) prepare() (*system, error) {
 	return s, nil
 }
 
-// checkStable returns an error for a set of classes that bring too much work to the servers that
-// can do it.
+// checkStable returns an error for a set of classes that overloads its servers.
 func checkStable(ctx context.Context, m *swap.Model) error {
 	if m.IsClosed() {
 		return nil

@@ -21,7 +21,7 @@ import (
 	"productform/sim/internal/simtest"
 )
 
-// drawModel draws a queue, open and perhaps unstable, or closed.
+// drawModel draws an open queue, which may be unstable, or a closed one.
 func drawModel(t *rapid.T) *swap.Model {
 	m := new(swap.Model)
 	number := func(most, over int) *big.Rat {
@@ -59,7 +59,7 @@ func indices(n int) (list []int) {
 	return list
 }
 
-// A literalQueue holds the jobs in order of arrival, with the work left of each.
+// A literalQueue holds the jobs in order of arrival, with their remaining work.
 type literalQueue struct {
 	*system
 	jobs []literalJob
@@ -248,7 +248,7 @@ func TestQueuesAsTheory(t *testing.T) {
 }
 
 // twoClasses returns a queue of two classes that share one server and have one each; joined means
-// that they swap.
+// that they can swap.
 func twoClasses(joined bool) *swap.Model {
 	one := big.NewRat(1, 1)
 	m := &swap.Model{
@@ -270,7 +270,8 @@ func TestConforms(t *testing.T) {
 	simtest.Golden(t, Queue{Model: twoClasses(true)}, 6.9402299210672851)
 }
 
-// closedQueue has two classes of three jobs each; all jobs of one class are first at the start.
+// closedQueue returns a queue of two classes of three jobs each; at the start all jobs of one class
+// are in front.
 func closedQueue() *swap.Model {
 	m := twoClasses(true)
 	for i := range m.Classes {
@@ -331,7 +332,7 @@ func TestBadQueues(t *testing.T) {
 	}
 }
 
-// Over a horizon an unstable queue grows.
+// Over a horizon, an unstable queue is simulated and grows.
 func TestUnstable(t *testing.T) {
 	m := twoClasses(true)
 	m.Classes[0].ArrivalRate = big.NewRat(5, 2)

@@ -19,12 +19,12 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Programs and the page, made once for all tests.
+// The programs and the page are built once for all tests.
 var (
 	folder  string // folder of all files
-	pfq     string // the program
-	whatif  string // the program
-	onePage string // address of the page as one file, on the disk
+	pfq     string // path of the program pfq
+	whatif  string // path of the program whatif
+	onePage string // address of the page as one local file
 	browser context.Context
 )
 
@@ -61,15 +61,15 @@ func runAll(m *testing.M) (status int, err error) {
 	return m.Run(), nil
 }
 
-// startBrowser starts Chromium, which must be installed. It has no network: all that is not on this
-// machine goes to a proxy that is not there.
+// startBrowser starts Chromium, which must be installed. It has no network: requests to other
+// machines go to a proxy that does not exist.
 func startBrowser() (context.Context, func(), error) {
 	options := append(
 		chromedp.DefaultExecAllocatorOptions[:], chromedp.Flag("lang", "en-US"),
 		chromedp.Flag("proxy-server", "127.0.0.1:9"),
 	)
 	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // Chromium refuses to run as root with one
+		options = append(options, chromedp.NoSandbox) // Chromium refuses to run as root in a sandbox
 	}
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, _ = chromedp.NewContext(ctx)
@@ -80,8 +80,8 @@ func startBrowser() (context.Context, func(), error) {
 	return ctx, cancel, nil
 }
 
-// A tab is a tab of the browser. It is watched from its beginning: requests that leave the page,
-// and messages of the console, fail the test.
+// A tab is a tab of the browser. From the start, requests to other sites and console messages fail
+// the test.
 type tab struct {
 	*testing.T
 	ctx context.Context
@@ -108,7 +108,7 @@ func newTab(t *testing.T, address string) *tab {
 			if x := e.ExceptionDetails.Exception; x != nil {
 				fault = "an exception: " + x.Description
 			}
-		case *log.EventEntryAdded: // among others what the policy forbids
+		case *log.EventEntryAdded: // among others, violations of the policy
 			fault = "an entry of the log: " + e.Entry.Text
 		}
 		if fault != "" {
@@ -130,7 +130,7 @@ func newTab(t *testing.T, address string) *tab {
 	return p
 }
 
-// isOwn reports whether a request is for the page itself or for something that it holds.
+// isOwn reports whether a request is for the page itself or for a file in it.
 func isOwn(url, address string) bool {
 	before, _, _ := strings.Cut(address, "#")
 	if site, ok := strings.CutSuffix(before, "/"); ok && strings.HasPrefix(url, site+"/") {
@@ -177,7 +177,7 @@ func (p *tab) wait(expression string) {
 	p.Fatalf("never: %s", expression)
 }
 
-// settle waits until the page shows the numbers of its state, and the address has its link.
+// settle waits until the page shows the numbers of its state, and the address contains its link.
 func (p *tab) settle() {
 	p.Helper()
 	p.wait(`typeof questions === "function" && state.saved.model !== null && linkTimer === null && !drawing &&
@@ -185,7 +185,7 @@ func (p *tab) settle() {
 		(!state.draft || state.draft.answer && state.draft.answer === answerTo({ ask: "read", text: state.draft.text })) && document.getElementById("main").getAttribute("aria-busy") === "false"`)
 }
 
-// fill types a text into a field in place of what it holds.
+// fill replaces the content of a field by typing a text.
 func (p *tab) fill(selector, text string) {
 	p.Helper()
 	p.click(selector)
@@ -199,7 +199,7 @@ func (p *tab) text(selector string) string {
 	return eval[string](p, fmt.Sprintf("document.querySelector(%q).textContent", selector))
 }
 
-// number returns a number that the page shows in a cell, in full; nil if it shows none.
+// number returns the number in a cell of the page with all its digits, nil if there is none.
 func (p *tab) number(cell string) *float64 {
 	p.Helper()
 	return eval[*float64](p, fmt.Sprintf(
@@ -212,7 +212,7 @@ func quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `'`, `\'`).Replace(text) + `"`
 }
 
-// saved returns what undo, redo and the link keep.
+// saved returns the state that undo, redo and the link store.
 func (p *tab) saved() string {
 	p.Helper()
 	return eval[string](p, "JSON.stringify(state.saved)")
@@ -235,7 +235,7 @@ func (p *tab) click(selector string) {
 	p.wait("!drawing")
 }
 
-// middle returns where the middle of an element is, and brings it into view.
+// middle scrolls an element into view and returns the position of its centre.
 func (p *tab) middle(selector string) (x, y float64) {
 	p.Helper()
 	at := eval[[]float64](p, fmt.Sprintf(

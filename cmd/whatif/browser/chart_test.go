@@ -27,8 +27,9 @@ const outside = `(() => {
 	return names;
 })()`
 
-// After any change, all curves stay in the plot, pinned ones too, and no text of the chart is in
-// it. Some changes make the pinned range of loads several times as wide as the current one.
+// After any change, all curves stay in the plot, including pinned ones, and no text of the chart
+// overlaps it. Some changes make the pinned range of loads several times as wide as the current
+// one.
 func TestCurvesStayInPlot(t *testing.T) {
 	p := newTab(t, onePage)
 	p.button("Pin")
@@ -155,7 +156,7 @@ func TestRefiningAfterEdit(t *testing.T) {
 	p.button("Percentile")
 	p.settle()
 	p.wait(`document.querySelector("#chart")?.getAttribute("aria-busy") === "false"`)
-	// Each drawing has all points or says that it has not.
+	// Each drawing is complete or marked as incomplete.
 	eval[chromedp.Void](p, `(() => {
 		const before = draw;
 		window.coarse = 0;
@@ -213,7 +214,7 @@ func TestClusterCardWithoutGaps(t *testing.T) {
 	}
 }
 
-// Random edits, pins, undone steps and changes of view raise no exception, draw nothing outside the
+// Random edits, pins, undo steps and changes of view raise no exception, draw nothing outside the
 // plot and show no NaN or infinity.
 func TestRandomEdits(t *testing.T) {
 	p := newTab(t, onePage)

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// drag draws a line from the middle of one element to that of another.
+// drag draws a line from the centre of one element to the centre of another.
 func (p *tab) drag(from, to string) {
 	p.Helper()
 	x, y := p.middle(from)
@@ -20,8 +20,8 @@ func (p *tab) drag(from, to string) {
 	p.settle()
 }
 
-// Every edit can be undone and done again, and the link contains it: a new tab shows pfq's numbers
-// of the edited model.
+// Every edit can be undone and redone, and the link contains it: a new tab shows pfq's numbers for
+// the edited model.
 func TestEditUndoReload(t *testing.T) {
 	p := newTab(t, onePage)
 	states := []string{p.saved()}
@@ -90,8 +90,8 @@ func TestEditUndoReload(t *testing.T) {
 	}
 }
 
-// A cluster that becomes unstable says so, with what is overloaded, and has its numbers again when
-// it is stable.
+// For an unstable cluster the page reports what is overloaded; once the cluster is stable again, it
+// shows the numbers.
 func TestUnstableAndBack(t *testing.T) {
 	p := newTab(t, onePage)
 	before := p.text("#classes")
@@ -116,7 +116,7 @@ func TestUnstableAndBack(t *testing.T) {
 func TestPin(t *testing.T) {
 	p := newTab(t, onePage)
 	p.button("Pin")
-	p.button("reports on big as well") // one of the next best changes
+	p.button("reports on big as well") // one of the suggested changes
 	p.settle()
 	before, after := 0.7628205128205128, *p.number("classes/reports/mean_jobs")
 	if got, want := p.text(`[data-cell="classes/reports/mean_jobs"] .change`), fmt.Sprintf("−%.0f %%",
@@ -131,7 +131,7 @@ func TestPin(t *testing.T) {
 	}
 }
 
-// Impossible edits are rejected in words, and change nothing.
+// Impossible edits are rejected with an explanation, and change nothing.
 func TestRefusals(t *testing.T) {
 	p := newTab(t, onePage)
 	before := p.saved()

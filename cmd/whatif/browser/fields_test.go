@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// paste puts a text into a field at once, in place of what it holds.
+// paste replaces the content of a field in one step.
 func (p *tab) paste(field, text string) {
 	p.Helper()
 	p.click(`[id="` + field + `"]`)
@@ -23,7 +23,7 @@ func (p *tab) paste(field, text string) {
 	p.wait("!drawing")
 }
 
-// A field reports a text that is not accepted, keeps it when it is left, and changes nothing. Until
+// A field reports an invalid text, keeps it when it loses the focus, and changes nothing. Until
 // the text is corrected, all numbers are marked as those of the last valid model.
 func TestInvalidFields(t *testing.T) {
 	p := newTab(t, onePage)
@@ -91,7 +91,7 @@ func TestInvalidFields(t *testing.T) {
 	}
 }
 
-// Models with numbers near the limits of float64 get an answer, or a reason in the words of the
+// Models with numbers near the limits of float64 get an answer, or a reason in the terms of the
 // page.
 func TestExtremeNumbers(t *testing.T) {
 	p := newTab(t, onePage)
@@ -120,8 +120,8 @@ func TestExtremeNumbers(t *testing.T) {
 	}
 }
 
-// All texts have a contrast of at least 4.5 to their background, in light and dark, except disabled
-// buttons.
+// All texts have a contrast of at least 4.5 with their background, in light and dark, except
+// disabled buttons.
 func TestContrast(t *testing.T) {
 	p := newTab(t, onePage)
 	p.button("Pin")

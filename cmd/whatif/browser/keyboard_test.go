@@ -22,8 +22,8 @@ func (p *tab) tabTo(selector string) {
 	p.Fatalf("Tab never comes to %s", selector)
 }
 
-// All can be done by keys alone: selecting, connecting, adding and removing, numbers, sliders,
-// views and undoing.
+// Everything can be done with the keyboard alone: selecting, connecting, adding and removing,
+// numbers, sliders, views and undoing.
 func TestKeyboardOnly(t *testing.T) {
 	p := newTab(t, onePage)
 	p.tabTo("#load")
@@ -58,7 +58,7 @@ func TestKeyboardOnly(t *testing.T) {
 	}
 	eval[chromedp.Void](p, "document.activeElement.blur()")
 	p.tabTo("[data-node]")
-	p.keys(kb.ArrowRight, kb.ArrowUp, kb.Delete) // big, on which web and reports are not alone
+	p.keys(kb.ArrowRight, kb.ArrowUp, kb.Delete) // the server big, which other classes use besides web and reports
 	p.settle()
 	if got := eval[string](p, "state.saved.model.servers.map((row) => row.name).join()"); got != "small" {
 		t.Errorf("servers %s after Delete", got)
@@ -67,7 +67,7 @@ func TestKeyboardOnly(t *testing.T) {
 
 func parseAbove(text, than string) bool { return text != than && text > than }
 
-// Each control has a role and a name that programs read aloud, and all has its place in a landmark.
+// Each control has a role and a name for screen readers, and everything is inside a landmark.
 func TestAccessibilityTree(t *testing.T) {
 	p := newTab(t, onePage)
 	p.click(`[data-node="classes/web"]`)

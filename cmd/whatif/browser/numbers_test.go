@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// sameAs fails unless the page shows what pfq says to the last digit, percentiles if it says them.
+// sameAs fails unless the page shows pfq's numbers to the last digit, including percentiles if pfq
+// has them.
 func (p *tab) sameAs(text string) {
 	p.Helper()
 	var said map[string]any
@@ -21,7 +22,7 @@ func (p *tab) sameAs(text string) {
 			rows[list+"/"+row["name"].(string)] = row
 		}
 	}
-	shown := map[string]bool{} // the rows on the page
+	shown := map[string]bool{} // rows on the page
 	cells := eval[map[string]any](p, `(() => {
 		const numberOf = (data) => data && Number(data.value);
 		const cells = [...document.querySelectorAll("[data-cell]")];
@@ -73,11 +74,11 @@ func writeExample(t *testing.T, name string) string {
 }
 
 // The numbers in the page are those of pfq for every example that is a cluster, at its own load and
-// at another, to the last digit. Percentiles are missing where pfq rejects them, and where the page
-// says that they take too long for it.
+// at another, to the last digit. Percentiles are missing only if pfq rejects them or the page
+// reports that they take too long.
 func TestNumbersMatchPfq(t *testing.T) {
 	p := newTab(t, onePage)
-	seen := 0 // with percentiles
+	seen := 0 // examples with percentiles
 	for _, name := range clusters(t) {
 		text := run(t, "", "example", name)
 		p.open(name+".yaml", text)
@@ -108,7 +109,7 @@ func TestNumbersMatchPfq(t *testing.T) {
 	}
 }
 
-// The line that is copied gives the numbers of the page, typed into a shell: those of theory with
+// The copied line, typed into a shell, gives the numbers of the page: those of theory with
 // percentiles, and those of simulation.
 func TestLinesGiveTheSameDigits(t *testing.T) {
 	p := newTab(t, onePage)
@@ -148,7 +149,7 @@ func TestLinesGiveTheSameDigits(t *testing.T) {
 	}
 }
 
-// shell runs a line with pfq in the path, and asks for JSON.
+// shell runs a line with pfq in the path and requests JSON.
 func shell(t *testing.T, line string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", strings.Replace(line, " - ", " - --format json ", 1))

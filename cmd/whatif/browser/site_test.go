@@ -25,7 +25,7 @@ func TestSizeOfThePage(t *testing.T) {
 	}
 }
 
-// A built command serves the page with its own model, until it is stopped.
+// The built command serves the page with a given model until it is stopped.
 func TestServed(t *testing.T) {
 	cmd := exec.Command(whatif, writeExample(t, "storage"))
 	out, err := cmd.StdoutPipe()
@@ -45,7 +45,7 @@ func TestServed(t *testing.T) {
 	p.sameAs(run(t, run(t, "", "example", "storage"), "solve", "-", "--format", "json"))
 }
 
-// The static site does what the one file does.
+// The static site works like the single file.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := exec.Command(whatif, "--folder", dir).CombinedOutput(); err != nil ||
@@ -58,8 +58,7 @@ func TestFolder(t *testing.T) {
 	p.sameAs(run(t, shop, "solve", "-", "--format", "json"))
 }
 
-// The policy is in force: nothing else is run, and nothing is connected to, even by the page
-// itself.
+// The policy is enforced: no other script runs, and the page itself cannot open connections.
 func TestPolicy(t *testing.T) {
 	p := newTab(t, onePage)
 	policy := eval[string](p, `document.querySelector("meta[http-equiv=Content-Security-Policy]").content`)
@@ -73,8 +72,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// A link that is broken, or that holds what is no model, leaves the page with the model it came
-// with, and says so.
+// If a link is broken or does not contain a model, the page keeps its original model and reports
+// the problem.
 func TestBrokenLinks(t *testing.T) {
 	for link, want := range map[string]string{
 		"#nonsense":           "The link is broken; this is the model that the page came with.",
@@ -96,7 +95,7 @@ func TestBrokenLinks(t *testing.T) {
 	p.sameAs(run(t, shop, "solve", "-", "--format", "json"))
 }
 
-// A page that is saved opens with the state it was saved in, the pinned variant too.
+// A saved page opens with its saved state, including the pinned variant.
 func TestSavedPage(t *testing.T) {
 	p := newTab(t, onePage)
 	p.button("Pin")

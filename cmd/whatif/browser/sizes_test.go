@@ -8,8 +8,8 @@ import (
 )
 
 // Mean sizes are changed by class or for all classes, with the numbers of pfq. If they differ, the
-// page has no percentiles, says so, and says that its mean delays are those of balanced fairness;
-// once they are equal again, it shows everything.
+// page has no percentiles, and explains that and that its mean delays are those of balanced
+// fairness; once they are equal again, it shows everything.
 func TestMeanSizes(t *testing.T) {
 	p := newTab(t, onePage)
 	p.button("Percentile")
@@ -123,8 +123,8 @@ classes:
 	}
 }
 
-// Nothing is wider than the page, from phones to wide screens, with 12 classes and sizes that
-// differ; only tables scroll in themselves.
+// Nothing is wider than the page, from phones to wide screens, with 12 classes and different sizes;
+// only tables have their own scroll bars.
 func TestWidths(t *testing.T) {
 	p := newTab(t, onePage)
 	p.open("ring.yaml", strings.Replace(ring(12), "name: c0,", "name: c0, mean_size: 0.9,", 1))

@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// How long the page takes from its opening to its first numbers.
+// BenchmarkFirstNumbers measures the time from opening the page to its first numbers.
 func BenchmarkFirstNumbers(b *testing.B) {
 	ctx, cancel := chromedp.NewContext(browser)
 	defer cancel()
@@ -29,8 +29,9 @@ func BenchmarkFirstNumbers(b *testing.B) {
 	b.ReportMetric(total/float64(b.N), "ms/page")
 }
 
-// How long it takes from a step of a slider to the numbers, percentiles too, and to the frame that
-// shows them. Classes run on three of as many servers.
+// BenchmarkSlider measures the time from a step of a slider to the numbers, including percentiles,
+// and to the frame that shows them. Each class runs on three servers, and there are as many servers
+// as classes.
 func BenchmarkSlider(b *testing.B) {
 	for _, classes := range []int{2, 8, 12} {
 		b.Run(fmt.Sprintf("classes=%d", classes), func(b *testing.B) {
@@ -69,7 +70,7 @@ func BenchmarkSlider(b *testing.B) {
 	}
 }
 
-// ring returns the text of a model with classes that run on three servers next to each other, at a
+// ring returns the text of a model with classes that run on three adjacent servers, at a
 // load of about 0.8.
 func ring(classes int) string {
 	var b strings.Builder

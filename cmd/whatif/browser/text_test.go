@@ -15,9 +15,9 @@ classes:
   - {name: reports, arrival_rate: 0.4, servers: [small]}
 `
 
-// The editor has the text of the model, and a text that is typed in it becomes the model as soon as
-// it is valid. Incomplete texts change nothing: the last valid model and its numbers stay, and the
-// error is shown at its line.
+// The editor shows the text of the model, and a typed text becomes the model as soon as it is
+// valid. Incomplete texts change nothing: the last valid model and its numbers stay, and the error
+// is shown at its line.
 func TestTextOfTheModel(t *testing.T) {
 	p := newTab(t, onePage)
 	if got := eval[string](p, `document.getElementById("text").value`); got != shop {
@@ -52,8 +52,8 @@ func TestTextOfTheModel(t *testing.T) {
 	p.sameAs(run(t, changed, "solve", "-", "--format", "json"))
 }
 
-// Files in YAML and JSON can be dropped on the page; one that is no model is shown in the editor,
-// with what is wrong.
+// Files in YAML and JSON can be dropped on the page; a file that is not a model is shown in the
+// editor with the error.
 func TestDrop(t *testing.T) {
 	p := newTab(t, onePage)
 	drop := func(name, text string) {

@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A stopped simulation ends immediately, and another one can begin; the same holds if the model is
-// changed.
+// A stopped simulation ends immediately, and another one can start; the same holds after a change
+// of the model.
 func TestSimulationStops(t *testing.T) {
 	p := newTab(t, onePage)
 	p.button("Simulate")
@@ -62,7 +62,7 @@ func TestSolverLeavesLongQuestions(t *testing.T) {
 	p.sameAs(run(t, model, "solve", "-", "--percentiles", "50,95,99", "--format", "json"))
 }
 
-// A model that is too large for a page is rejected in words, and can be simulated.
+// A model that is too large for a page is rejected with an explanation, but can be simulated.
 func TestTooLarge(t *testing.T) {
 	p := newTab(t, onePage)
 	p.open("large.yaml", tangle(40))
@@ -81,7 +81,7 @@ func TestTooLarge(t *testing.T) {
 	p.sameAs(run(t, shop, "solve", "-", "--format", "json"))
 }
 
-// tangle returns the text of a model whose classes run on five servers here and there.
+// tangle returns the text of a model whose classes run on five scattered servers.
 func tangle(classes int) string {
 	var servers, rows strings.Builder
 	r := rand.New(rand.NewPCG(1, 2))

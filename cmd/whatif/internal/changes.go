@@ -22,12 +22,12 @@ type Changes struct {
 // A Change is a single change of a model.
 type Change struct {
 	Words   string     `json:"words"`
-	Model   Model      `json:"model"`   // after the change
+	Model   Model      `json:"model"`   // model after the change
 	Total   float64    `json:"total"`   // relative change of the mean delay of all jobs
 	Classes []*float64 `json:"classes"` // the same for each class; null without arrivals
 }
 
-// Limits on the numbers of changes of each kind that are solved, and that are listed.
+// Limits on the numbers of changes that are solved and listed, by kind.
 const (
 	mostCapacities  = 3
 	mostConnections = 24
@@ -94,7 +94,7 @@ func (c comparison) improvements(ctx context.Context, tried []trial) ([]Change, 
 
 func byTotal(a, b Change) int { return cmp.Compare(a.Total, b.Total) }
 
-// relative returns the relative change of a number, nil if there was no number before.
+// relative returns the relative change of a number, nil if there was no number before the change.
 func relative(after, before *num.Value) *float64 {
 	if before == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"productform/internal/oracle"
 )
 
-// typed draws a text that a user may type into a field for a number.
+// typed draws a text that a user might type into a number field.
 func typed(t *rapid.T) string {
 	usual := []string{"0", "1", "0.4", "2/3", "1e-3", "7", "19/20"}
 	extreme := []string{"1e9", "1e-12", "1e-320", "1e-300", "1e300", "1e308", "3e307", "1e-999", "1e999"}

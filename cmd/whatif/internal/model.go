@@ -37,7 +37,7 @@ type Class struct {
 	Name        string `json:"name"`
 	ArrivalRate string `json:"arrival_rate"`
 	Servers     []any  `json:"servers"`             // the name of a server, or a [Group]
-	MeanSize    string `json:"mean_size,omitempty"` // "" for that of the model
+	MeanSize    string `json:"mean_size,omitempty"` // "" for the mean size of the model
 }
 
 // A Group describes a choice of servers of a row by a class.

@@ -22,10 +22,10 @@ type Question struct {
 	Model json.RawMessage `json:"model"` // all others: a model as JSON
 	Load  string          `json:"load"`  // verdict, solve, changes, simulate, line: factor of all arrival rates
 
-	Loads       []string `json:"loads"`       // curve: the same, one per point
-	Percentiles []string `json:"percentiles"` // solve, curve, simulate, line: such as 95, of the delay of each class
+	Loads       []string `json:"loads"`       // curve: one factor per point
+	Percentiles []string `json:"percentiles"` // solve, curve, simulate, line: such as 95, for the delay of each class
 	Runs        int      `json:"runs"`        // simulate; line: 0 for theory
-	Jumps       float64  `json:"jumps"`       // of each run
+	Jumps       float64  `json:"jumps"`       // jumps of each run
 	Seed        uint64   `json:"seed"`
 }
 
@@ -33,7 +33,7 @@ type Question struct {
 // for the page.
 type Refusal struct {
 	Error string `json:"error"`
-	Line  int    `json:"line,omitempty"` // line of the text, from 1; 0 if the refusal is not about a line
+	Line  int    `json:"line,omitempty"` // line of the text, from 1; 0 if the refusal is not about a line of text
 }
 
 // Answer answers a question: with a [Description], [Verdict], [Curve], [Changes] or [Line], with

@@ -13,9 +13,9 @@ import (
 	"productform/sweep"
 )
 
-// simulate simulates m in order of arrival with exponential sizes. Each estimate is that of pfq
-// simulate with the same runs, jumps and seed, and has the same name there; null or missing if the
-// simulation saw too few jobs.
+// simulate simulates m under FCFS with exponential sizes. Each estimate has the value and name of
+// pfq simulate with the same runs, jumps and seed; it is null or missing if too few jobs were
+// simulated.
 func simulate(ctx context.Context, m *cluster.Model, q Question, progress func(float64)) (render.Record, error) {
 	exact, err := levelsOf(q.Percentiles)
 	if err != nil {

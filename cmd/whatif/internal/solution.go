@@ -14,8 +14,8 @@ import (
 
 // Limits beyond which the page would freeze for seconds.
 const (
-	mostBytes            = 192 << 20 // that tables may take
-	mostPercentileStates = 1 << 14   // of a model with percentiles
+	mostBytes            = 192 << 20 // maximum size of tables
+	mostPercentileStates = 1 << 14   // maximum number of states of a model with percentiles
 )
 
 func settings() bf.Settings { return bf.Settings{MaxBytes: mostBytes} }
@@ -37,7 +37,7 @@ func solve(ctx context.Context, m *cluster.Model, percentiles []string) (render.
 }
 
 // solution returns the numbers of a result under the names that they have in the JSON of pfq solve,
-// with percentiles of the delays if the question has some, or with the reason no_percentiles.
+// with percentiles of the delays if the question requests any, or else the reason no_percentiles.
 func solution(ctx context.Context, m *cluster.Model, r *bf.Result, percentiles []string) (render.Record, error) {
 	s := slices.Concat(head(true), render.Fields(r))
 	levels, err := levelsOf(percentiles)
@@ -83,7 +83,7 @@ type Curve struct {
 	Points []render.Record `json:"points"` // in the order of the question
 }
 
-// curve solves m at each load. The loads that are stable are solved together, which is faster.
+// curve solves m at each load. All stable loads are solved together, which is faster.
 func curve(ctx context.Context, m *cluster.Model, q Question) (*Curve, error) {
 	loads, err := numbers("loads", q.Loads)
 	if err != nil {

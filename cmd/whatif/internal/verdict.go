@@ -13,10 +13,11 @@ import (
 
 // A Verdict states whether a cluster is stable at a load, and what limits it, as in pfq stability.
 type Verdict struct {
-	Stable       bool          `json:"stable"`
-	CriticalLoad render.Number `json:"critical_load"` // smallest load at which the model is unstable; null if no work arrives
+	Stable bool `json:"stable"`
+	// smallest load at which the model is unstable; null if no work arrives
+	CriticalLoad render.Number `json:"critical_load"`
 
-	// The bottleneck at that load; work at the load asked about.
+	// The bottleneck at the critical load; work at the requested load.
 	BottleneckClasses  []int         `json:"bottleneck_classes"`
 	BottleneckServers  []int         `json:"bottleneck_servers"`
 	BottleneckWork     render.Number `json:"bottleneck_work"`
@@ -40,7 +41,7 @@ func verdict(ctx context.Context, m *cluster.Model, load *big.Rat) (*Verdict, er
 	v.CriticalLoad = render.RatBeside(r.CriticalScale, load, render.Unproved)
 	v.BottleneckWork = render.Rat(new(big.Rat).Mul(r.Arrival, load), render.Unproved)
 	v.BottleneckCapacity = render.Rat(r.Capacity, render.Unproved)
-	if _, beyond := v.CriticalLoad.Float.(json.Number); beyond { // the page computes with it
+	if _, beyond := v.CriticalLoad.Float.(json.Number); beyond { // the page computes with this number
 		return nil, errRange
 	}
 	for row, used := range r.BottleneckServers {

@@ -1,6 +1,6 @@
 //go:build js && wasm
 
-// Command wasm is the program of the workers of the what-if page: it answers their questions by
+// Command wasm is the program of the workers of the what-if page: it answers their questions with
 // [whatif.Answer].
 package main
 
@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(800) // answers leave little behind, and memory is plenty
+	debug.SetGCPercent(800) // answers leave little garbage, and memory is plentiful
 	answer := func(_ js.Value, args []js.Value) any {
 		progress := func(part float64) { args[1].Invoke(part) }
 		return string(whatif.Answer(context.Background(), []byte(args[0].String()), progress))

@@ -9,8 +9,8 @@ import (
 	"productform/num"
 )
 
-// BenchmarkTabulate tabulates a station where each set of n kinds has the rate of its size, n
-// closed chains of 8 jobs with one kind each, or one of 8 jobs with all.
+// BenchmarkTabulate tabulates a station at which the rate of each set of n kinds is its size.
+// Either n closed chains of 8 jobs have one kind each, or one chain of 8 jobs has all kinds.
 func BenchmarkTabulate(b *testing.B) {
 	for _, c := range []struct {
 		name   string

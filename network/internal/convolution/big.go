@@ -23,7 +23,7 @@ type number[T any] interface {
 type grid[T any, P number[T]] struct {
 	lattice *Lattice
 	x       []T
-	zero    func() P     // a number like those of the grid
+	zero    func() P     // a number with the precision of the grid
 	add     func(z, x P) // z ← z + x
 }
 

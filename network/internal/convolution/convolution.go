@@ -13,21 +13,21 @@ import (
 )
 
 // A Measure holds the results of the tables for the stations of one group. All numbers except those
-// from tables of shared stations are multiplied by G(N).
+// from tables of shared stations include the factor G(N).
 type Measure struct {
 	Empty  arithmetic.Number   // H(N)
-	Some   *arithmetic.Number  // [(f - 1) H](N), where required
+	Some   *arithmetic.Number  // [(f - 1) H](N), if required
 	Open   arithmetic.Number   // [Y_1 H](N)
 	Closed []arithmetic.Number // [Y_1 H](N - e_k), by axis
 	Powers []arithmetic.Number // [(u/α'(1))^j H](N), j = 0, ...; for delays [u^j H](N), for shared stations P(j jobs)
 
 	Jobs []arithmetic.Number // shared stations: E[x_c] of each kind
-	Idle []arithmetic.Number // and P(idle) of each node
+	Idle []arithmetic.Number // shared stations: P(idle) of each node
 }
 
 // A Result holds the results of the tables for all stations.
 type Result struct {
-	Sum        arithmetic.Number   // G(N), of convolutions
+	Sum        arithmetic.Number   // G(N)
 	Throughput []arithmetic.Number // X_k, by axis
 	Groups     []Measure
 	Delays     []Measure
@@ -42,10 +42,10 @@ type convolver[T Operand[T]] struct {
 	over    [][][]arithmetic.Number // D_k/α'(j) of each group
 	tables  [][]arithmetic.Number   // F of each shared station
 	with    []*Tabulation
-	jobs    int       // number of powers required
+	jobs    int       // required number of powers
 	at      []int     // indices of the requested populations
 	sums    []topSums // G at each of them
-	results []*Result // one result per index
+	results []*Result // G at each requested population
 }
 
 // topSums holds the numbers of a table at a population N and at N - e_k, by axis.
@@ -54,11 +54,11 @@ type topSums struct {
 	below []arithmetic.Number
 }
 
-// A worker has tables to compute in.
+// A worker holds the tables for one goroutine.
 type worker[T Operand[T]] struct {
 	*convolver[T]
 	spare []T
-	all   []T // G, once a station with one rate was measured, for which T_1 = H/(1 - u/α'(1)) is G
+	all   []T // G, once a station with a single rate was measured, for which T_1 = H/(1 - u/α'(1)) is G
 }
 
 func (w *worker[T]) table() T {
@@ -72,7 +72,7 @@ func (w *worker[T]) table() T {
 
 func (w *worker[T]) free(t T) { w.spare = append(w.spare, t) }
 
-// releaseTable drops G.
+// releaseTable releases G.
 func (w *worker[T]) releaseTable() {
 	w.spare = append(w.spare, w.all...)
 	w.all = nil
@@ -175,7 +175,7 @@ const Large = 1 << 12
 
 // halve computes the measures of groups first..last-1, given the product h of all others, and
 // overwrites h. If h contains the delays only, think holds their demands. Shared stations are split
-// off one by one, which multiplies by their tables as rarely as possible.
+// off one by one, which minimizes the multiplications by their tables.
 func (w *worker[T]) halve(h T, first, last int, split bool, think []*big.Rat) error {
 	if last-first == 1 {
 		return w.measure(first, h)
@@ -261,7 +261,7 @@ func (w *worker[T]) times(h *T, g int, think []*big.Rat) error {
 }
 
 // delay sets t = h to the product of h and the delays, e^u = 1 + u (1 + u/2 (1 + u/3 (...))) up to
-// the number of jobs that visit one: for the table of a shared station this is much faster than a
+// the number of jobs that visit one. For the table of a shared station this is much faster than a
 // convolution.
 func (w *worker[T]) delay(t, h T, think []*big.Rat) error {
 	jobs := 0
@@ -393,7 +393,7 @@ func (w *worker[T]) needsBusyProbability(g int) bool {
 	return false
 }
 
-// powers computes the powers u^j h, and changes h.
+// powers computes the powers u^j h, and modifies h.
 func (w *worker[T]) powers(
 	h T, u []arithmetic.Number, number func(index int) arithmetic.Number, of func(r *Result) *Measure,
 ) error {
@@ -419,7 +419,7 @@ func (w *worker[T]) powersWanted() int {
 	return min(w.jobs, w.Plan.Jobs) + 1
 }
 
-// groupPowers computes the powers of the stations of group g, and may change h. With one chain, u^j
+// groupPowers computes the powers of the stations of group g, and may modify h. With one chain, u^j
 // h at n is u^j times h at n - j.
 func (w *worker[T]) groupPowers(g int, h T) error {
 	u := w.over[g][0]
@@ -444,7 +444,7 @@ func (w *worker[T]) groupPowers(g int, h T) error {
 	return nil
 }
 
-// WantsLaw reports whether the plan includes the distribution of the number of jobs at one of these
+// WantsLaw reports whether the plan requires the distribution of the number of jobs at one of these
 // stations.
 func (p *Plan) WantsLaw(stations ...int) bool {
 	return p.LawsOf == nil || slices.ContainsFunc(stations, func(i int) bool { return slices.Contains(p.LawsOf, i) })
@@ -520,8 +520,8 @@ func (w *worker[T]) sharedPowers(g int, f, h T, values Table) error {
 	return nil
 }
 
-// measureDelays computes the measures of each delay: the other delays are a product in closed form,
-// and the other stations one table.
+// measureDelays computes the measures of each delay: the product of the other delays is in closed
+// form, and the other stations are one table.
 func (w *worker[T]) measureDelays() error {
 	b := w.table()
 	none := zerosOf(len(w.Most))
@@ -587,9 +587,9 @@ func (r *Result) divide(g *topSums) {
 	}
 }
 
-// Convolve returns the measures with several populations, up to those of the plan, from the tables
-// of an engine; if jobs > 0, also the powers up to that number. In float64 it starts again with
-// shorter segments if the numbers are too far apart.
+// Convolve returns the measures for several populations, up to those of the plan, from the tables
+// of an engine and, if jobs > 0, the powers up to that number. In float64 it restarts with shorter
+// segments if the numbers differ too much in size.
 func (p *Plan) Convolve(ctx context.Context, engine num.Engine, prec uint, jobs int, at [][]int) ([]*Result, error) {
 	lattice := NewLattice(p.Most)
 	one := arithmetic.One(engine, prec)
@@ -613,7 +613,7 @@ func (p *Plan) Convolve(ctx context.Context, engine num.Engine, prec uint, jobs 
 	}
 }
 
-// isLost reports whether a number has no bound.
+// isLost reports whether a number has lost its bound.
 func (m *Result) isLost() bool {
 	for _, x := range m.Throughput {
 		if math.IsInf(x.Bound, 1) {

@@ -6,8 +6,8 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// Convolved adds the products by halves. Each product is rounded once, and takes part in at most
-// the additions of a run, two roundings per run of a segment, and two per halving.
+// Convolved adds the products by halves. Each product is rounded once, and then by at most the
+// additions of a run, two roundings per run of a segment, and two per halving.
 func (t *Float) Convolved(with *Float, index int) arithmetic.Number {
 	l := t.lattice
 	c := convolution{a: t, b: with, n: l.Point(index), row: index / l.width}
@@ -30,9 +30,9 @@ func (t *Float) Convolved(with *Float, index int) arithmetic.Number {
 type convolution struct {
 	a, b    *Float
 	n       []int
-	row     int // of n
+	row     int // row of n
 	columns int
-	perRow  int // pieces
+	perRow  int // pieces per row
 }
 
 // sum adds the pieces from first to last-1.

@@ -12,12 +12,12 @@ func (p *Plan) AreEqual() bool {
 	return len(p.Delays) == 0 && len(p.Groups) == 1 && len(p.Groups[0].over) == 1
 }
 
-// EqualStations returns the measures of M equal stations with f = 1/(1 - u) and nothing else. As
-// [u^j (1-u)^-a](N) is C(|N|-j+a-1, a-1) for all j <= |N| times one factor for all a and j,
+// EqualStations returns the measures of M equal stations with f = 1/(1 - u) and no other stations.
+// As [u^j (1-u)^-a](N) is C(|N|-j+a-1, a-1) for all j <= |N| times one factor for all a and j,
 //
 //	H(N)/G(N) = (M-1)/(|N|+M-1),  X_k D_k = N_k/(|N|+M-1),  [Y_1 H](N - e_k)/G(N) D_k = N_k/M,  [Y_1 H](N)/G(N) = (|N|+M)/M,
 //
-// and the j-th power over the one before is (|N|-j+1)/(|N|-j+M-1).
+// and the ratio of the j-th power to the previous one is (|N|-j+1)/(|N|-j+M-1).
 func (p *Plan) EqualStations(one arithmetic.Number, jobs int) *Result {
 	g := p.Groups[0]
 	stations, total := int64(len(g.Stations)), int64(p.Jobs)
@@ -42,7 +42,7 @@ func (p *Plan) EqualStations(one arithmetic.Number, jobs int) *Result {
 	r := &Result{}
 	for k, n := range p.Most {
 		d := g.over[0][k]
-		if d.Sign() == 0 { // a chain that visits none of them would visit stations of another kind
+		if d.Sign() == 0 { // a chain that visits none of them would visit other stations
 			panic("convolution: a closed chain visits no station")
 		}
 		r.Throughput = append(r.Throughput, one.Rational(new(big.Rat).Quo(ratio(int64(n), total+stations-1), d)))

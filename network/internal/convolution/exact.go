@@ -8,8 +8,8 @@ import (
 	"productform/internal/recursion"
 )
 
-// An Exact is a table of fractions: the one at n is an integer over unit Π_k scale_k^n_k. Every
-// factor d_k times scale_k is an integer.
+// An Exact is a table of fractions: the number at n is an integer divided by unit Π_k scale_k^n_k.
+// Every factor d_k times scale_k is an integer.
 type Exact struct {
 	grid[big.Int, *big.Int]
 	scale []*big.Int
@@ -33,7 +33,7 @@ func (t *Exact) Copy(from *Exact) {
 	t.unit = from.unit
 }
 
-// Add requires tables derived from one table by sweeps and copies, with its unit.
+// Add requires tables derived from the same table by sweeps and copies, with its unit.
 func (t *Exact) Add(w int64, from *Exact) { t.plus(w, &from.grid) }
 
 // scaleAt returns Π_k scale_k^n_k.

@@ -1,6 +1,6 @@
-// This file computes the coefficients of products of power series over populations, whatever their
-// range. Its tables hold numbers G(n) >= 0 for all n = (n_1, ..., n_K), 0 <= n
-// <= N, which are the coefficients of a power series Σ_n G(n) z_1^n_1 ... z_K^n_K up to N.
+// This file computes the coefficients of products of power series over populations, for numbers of
+// any size. Its tables hold numbers G(n) >= 0 for all n = (n_1, ..., n_K), 0 <= n <= N, which are
+// the coefficients of a power series Σ_n G(n) z_1^n_1 ... z_K^n_K up to N.
 //
 // With u = Σ_k d_k z_k, d >= 0, the operations are [Divide], G/(1 - u), and [Horner], w H + u G.
 // Each is one sweep over the table:
@@ -24,26 +24,26 @@ import (
 	"productform/internal/recursion"
 )
 
-// A Float is a table of float64 numbers: the one at n is mantissa 2^(exponent + Σ_k tilt_k n_k),
+// A Float is a table of float64 numbers: the number at n is mantissa 2^(exponent + Σ_k tilt_k n_k),
 // with one exponent per segment of a row. It is a sum of products with at most a + b |n| roundings
 // each, so its relative error is at most (1 + u)^(a + b |n|) - 1, u = 2^-53.
 //
-// Proof. Let b be at least K + δ + 2^-30, with δ the roundings that the error of a factor counts
-// for. The term d_k G(n - e_k) has a + b (|n| - 1) roundings, δ of its factor, and at most K of
-// products and sums, fused; the omitted part is below 2^-380 of the sum, covered by 2^-30 roundings
+// Proof. Let b be at least K + δ + 2^-30, where the error of a factor counts as δ roundings. The
+// term d_k G(n - e_k) has a + b (|n| - 1) roundings, plus δ of its factor and at most K of the
+// fused products and sums; the omitted part is below 2^-380 of the sum, covered by 2^-30 roundings
 // (see [step.settle]). Together these are at most a + b |n|. The term w H(n) has at most K + 2 more
-// than H. So one sweep adds K + 2 to the greater a, and b does not change, however often a table is
-// divided. Scaling by powers of two does not round.
+// than H. So one sweep adds K + 2 to the greater a; b does not change, no matter how often a table
+// is divided. Scaling by powers of two does not round.
 //
-// Within a segment every nonzero number is in [2^-400, 2^200). If the numbers of one segment are
-// too far apart for that, the table loses its bound; this never happens with segments of length 1.
+// Within a segment every nonzero number is in [2^-400, 2^200). If the numbers of one segment differ
+// too much for that, the table loses its bound; this never happens with segments of length 1.
 type Float struct {
 	lattice  *Lattice
 	tilt     []int
-	segment  int // length
-	perRow   int // segments
+	segment  int // length of a segment
+	perRow   int // segments per row
 	mantissa []float64
-	exponent []int // of each segment; absent if all its numbers are 0
+	exponent []int // exponent of each segment; arbitrary if all its numbers are 0
 	a, b     float64
 	lost     bool
 }
@@ -76,7 +76,7 @@ func (t *Float) Copy(from *Float) {
 	t.a, t.b, t.lost = from.a, from.b, from.lost
 }
 
-// Set takes numbers with separate bounds, of which the largest counts.
+// Set takes numbers with individual bounds; the table gets the largest bound.
 func (t *Float) Set(numbers []arithmetic.Number) {
 	t.a, t.b, t.lost = 0, 0, false
 	for _, x := range numbers {
@@ -92,8 +92,8 @@ func (t *Float) Set(numbers []arithmetic.Number) {
 	}
 }
 
-// SetProducts rounds each product K times. If x_n has at most r_0 + b n roundings of each list,
-// their product has at most Σ r_0 + b |n| for the largest b.
+// SetProducts rounds each product K times. If in each list x_n has at most r_0 + b n roundings, the
+// products have at most Σ r_0 + b |n| with the largest b.
 func (t *Float) SetProducts(factors [][]arithmetic.Number) {
 	t.a, t.b, t.lost = 0, 0, false
 	for _, list := range factors {
@@ -292,7 +292,7 @@ func (t *Float) sweep(ctx context.Context, w int64, from *Float, d []arithmetic.
 		}
 		if down {
 			for i := t.perRow - 1; i >= 0; i-- {
-				row.downward(s.row, i)
+				row.computeDownward(s.row, i)
 			}
 		} else {
 			for i := range t.perRow {

@@ -14,8 +14,8 @@ type Form struct {
 	Balance []*big.Rat // Φ(x) at row Σ_c x_c Π_{d>c} (most_d + 1)
 }
 
-// formSum returns the sum of weight(x) Φ(x) w^x over all x of a table with n_k jobs of each closed
-// chain k.
+// formSum returns the sum of weight(x) Φ(x) w^x over all x of a table that have n_k jobs of each
+// closed chain k.
 func (t *Tabulation) formSum(ctx context.Context, weight func(x []int) int) (Table, error) {
 	form := t.sh.Form
 	powers := make([][]arithmetic.Number, len(form.Most))

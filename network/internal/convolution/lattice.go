@@ -30,7 +30,7 @@ func (l *Lattice) Total(index int) (sum int) {
 }
 
 // A sweep visits the rows of a lattice, upward or downward, with the coordinates of the row: all
-// except the last.
+// coordinates except the last.
 type sweep struct {
 	*Lattice
 	row  int

@@ -25,7 +25,7 @@ func (c *convolver[T]) list(g, first int) []arithmetic.Number {
 	return f
 }
 
-// measureDirectly computes the same as measure, with lists.
+// measureDirectly computes the same results as measure, using lists.
 func (w *worker[T]) measureDirectly(g int, h T) error {
 	t := w.table()
 	defer w.free(t)

@@ -14,19 +14,19 @@ import (
 
 // A Plan is the part of a system that is computed on the lattice of populations.
 //
-// Its axes are Chains, the one with the most jobs last. A station that no closed chain visits is
-// left out, since its jobs are independent of all others. Delays are multiplied in first, together,
-// as Σ_i D_ik/rate_i: their product has the coefficients Π_k D_k^n_k/n_k!.
+// Its axes are Chains, with the chain with the most jobs last. A station that no closed chain
+// visits is left out, since its jobs are independent of all others. The first factor is all delays
+// together, with Σ_i D_ik/rate_i: their product has the coefficients Π_k D_k^n_k/n_k!.
 type Plan struct {
 	System *System
-	Order  []int // place of each axis in System.Closed
+	Order  []int // index of each axis in System.Closed
 	Most   []int // N, by axis
 	Points float64
 	Jobs   int // Σ N
 
 	Delays []int        // stations with Delay that closed chains visit
-	own    [][]*big.Rat // D/rate of each of them, by axis
-	think  []*big.Rat   // their sums
+	own    [][]*big.Rat // D/rate of each delay, by axis
+	think  []*big.Rat   // sums over the delays, by axis
 	Groups []Group      // all other stations that closed chains visit
 	Apart  []int        // stations that no closed chain visits
 
@@ -36,12 +36,12 @@ type Plan struct {
 // A Group is a number of stations whose series are equal.
 type Group struct {
 	Stations []int
-	over     [][]*big.Rat // D_k/α'(j), for j = 1, ... by axis; nil of a shared station
+	over     [][]*big.Rat // D_k/α'(j), for j = 1, ... by axis; nil for a shared station
 	Shared   *Shared
 }
 
-// Refuse rejects a system whose tables are too large however few they are, unless all stations are
-// equal. It is fast, while [New] takes long for a large network.
+// Refuse rejects a system whose tables are too large even if there are few of them, unless all
+// stations are equal. It is fast, whereas [New] takes long for a large network.
 func Refuse(sys *System, maxBytes int64) error {
 	points := 1.0
 	for _, k := range sys.Closed {
@@ -59,8 +59,8 @@ func Refuse(sys *System, maxBytes int64) error {
 // noLimit names the commands that handle networks too large for tables.
 func noLimit() []num.Remedy { return []num.Remedy{num.Bounds, num.Simulation} }
 
-// mayBeEqual reports whether all stations that closed chains visit have one rate each, and the same
-// demands over it.
+// mayBeEqual reports whether all stations that closed chains visit have one rate each and the same
+// demands relative to it.
 func mayBeEqual(sys *System) bool {
 	var first *Station
 	for i := range sys.Stations {
@@ -156,7 +156,7 @@ func (p *Plan) demand(i int) []*big.Rat {
 	return list
 }
 
-// overRates returns D_k/α'(j), and a text that is the same for equal ones.
+// overRates returns D_k/α'(j), and a text that identifies these numbers.
 func overRates(demand, rates []*big.Rat) ([][]*big.Rat, string) {
 	var over [][]*big.Rat
 	var key []byte
@@ -172,7 +172,7 @@ func overRates(demand, rates []*big.Rat) ([][]*big.Rat, string) {
 	return over, string(key)
 }
 
-// levels returns how often a part is halved until it is one station: shared stations are split off
+// levels returns the number of halvings until a part is one station; shared stations are split off
 // one by one.
 func (p *Plan) levels() float64 {
 	shared := 0
@@ -214,7 +214,7 @@ const maxSteps = 1e13
 // Bytes estimates the memory of the tables of an engine, the tables of shared stations, and lists.
 // The integers of fractions have at most about as many digits as Π_k (scale_k Σ_i D_ik)^N_k.
 func (p *Plan) Bytes(engine num.Engine, prec uint) float64 {
-	const number = 48 // bytes of an arithmetic.Number without what it points to
+	const number = 48 // bytes of an arithmetic.Number, without the memory that it points to
 	switch engine {
 	case num.Enclose:
 		return p.tables()*EnclosedBytes(p.Points, prec) + (p.shared()+p.listed())*(number+EnclosedBytes(1, prec))
@@ -273,7 +273,7 @@ func (p *Plan) Check(engine num.Engine, prec uint, maxBytes int64) error {
 	return &num.TooLargeError{Input: bad, States: p.Points, Bytes: need, Limit: maxBytes, Instead: noLimit()}
 }
 
-// scales returns a multiple of the denominators of all D_ik/α'(j) of each axis.
+// scales returns, for each axis, a multiple of the denominators of all D_ik/α'(j).
 func (p *Plan) scales() []*big.Int {
 	var list []*big.Int
 	for k := range p.Most {
@@ -326,7 +326,7 @@ func (p *Plan) tilt() []int {
 	return list
 }
 
-// segment returns how many numbers are scaled together, limited by how far apart they can lie.
+// segment returns how many numbers can be scaled together, given how much they can differ in size.
 func (p *Plan) segment() int {
 	least, most := p.slopes(len(p.Most) - 1)
 	segment := 64
@@ -336,7 +336,7 @@ func (p *Plan) segment() int {
 	return segment
 }
 
-// log2 returns the logarithm of x > 0 to base 2, about.
+// log2 returns approximately the logarithm of x > 0 to base 2.
 func log2(x *big.Rat) float64 { return arithmetic.Number{Exact: x}.Log2() }
 
 // numbersOf converts fractions to the arithmetic of one.
@@ -348,7 +348,7 @@ func numbersOf(list []*big.Rat, one arithmetic.Number) []arithmetic.Number {
 	return numbers
 }
 
-// Axes returns the axis of each place in System.Closed.
+// Axes returns the axis of each index of System.Closed.
 func (p *Plan) Axes() []int {
 	axis := make([]int, len(p.Order))
 	for x, k := range p.Order {
@@ -357,7 +357,7 @@ func (p *Plan) Axes() []int {
 	return axis
 }
 
-// With returns the plan with other populations, for answers only.
+// With returns the plan with other populations; it can only be used for answers.
 func (p *Plan) With(most []int) *Plan {
 	if slices.Equal(most, p.Most) {
 		return p

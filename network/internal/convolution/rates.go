@@ -11,7 +11,7 @@ import (
 // kind.
 func (sh *Shared) OfNodes(capacities []*big.Rat, serves [][]bool) {
 	sh.Serves, sh.Much = serves, 1
-	type group struct { // of nodes that serve the same kinds
+	type group struct { // nodes that serve the same kinds
 		serves   []bool
 		capacity *big.Rat
 	}
@@ -40,7 +40,7 @@ func (sh *Shared) OfNodes(capacities []*big.Rat, serves [][]bool) {
 }
 
 // OfLimits sets μ(y) to rate times the number of busy servers, under limits on the servers that
-// each set of kinds may hold.
+// each set of kinds may use.
 func (sh *Shared) OfLimits(servers int, rate *big.Rat, limits []ranktable.Limit) {
 	sh.Much = servers
 	held := ranktable.NewLimits(servers, len(sh.Kinds), limits)

@@ -6,8 +6,7 @@ import "math"
 // is within 2^±aloneBits.
 const leastBits, mostBits, aloneBits = 400, 200, 60
 
-// apartBits is the largest difference of exponents of terms for which no product with them
-// underflows.
+// apartBits is the largest difference of exponents of terms whose products cannot underflow.
 const apartBits = 200
 
 // bitsOf returns the bits of 2^e.
@@ -23,10 +22,10 @@ func power(e int) float64 {
 
 // A step computes one segment as a sum of others times factors.
 type step struct {
-	alone       bool // the segment has length 1
+	alone       bool // whether the segment has length 1
 	terms       bool // whether there are any terms
-	least, most int  // smallest and largest exponent of the terms; the result has the largest
-	vanishing   bool // numbers of the segment may go to 0 within it
+	least, most int  // smallest and largest exponent of the terms; the result has the largest exponent
+	vanishing   bool // whether numbers of the segment may go to 0 within it
 	lost        bool
 }
 
@@ -64,7 +63,7 @@ func (s *step) settle(x []float64) int {
 	if s.alone {
 		least, most = bitsOf(-aloneBits), bitsOf(aloneBits)
 	}
-	var out uint64 // its sign is set if a number is out of range
+	var out uint64 // its sign bit is set if a number is out of range
 	for _, v := range x {
 		b := math.Float64bits(v)
 		out |= (b - least) | (most - b)
@@ -75,7 +74,7 @@ func (s *step) settle(x []float64) int {
 	return s.rescale(x)
 }
 
-// rescale is settle for numbers that include one out of range, or 0.
+// rescale does the same as settle for numbers that include 0 or a number out of range.
 func (s *step) rescale(x []float64) int {
 	least, most := math.Inf(1), 0.0
 	zero := false
@@ -125,7 +124,7 @@ type neighbour struct {
 type rowStep struct {
 	t, from *Float
 	w       float64
-	own     factor // of the last chain
+	own     factor // factor of the last chain
 	below   []neighbour
 	terms   []term
 }
@@ -153,7 +152,7 @@ func (r *rowStep) begin(row, i int) step {
 }
 
 // previous returns the number before segment i of a row, and the sum of its exponent and that of
-// the factor; absent if there is no such number.
+// the factor; or absent if there is no such number.
 func (r *rowStep) previous(row, i int) (x float64, e int) {
 	if i == 0 || r.own.m == 0 {
 		return 0, absent
@@ -163,7 +162,7 @@ func (r *rowStep) previous(row, i int) (x float64, e int) {
 	if e == absent || x == 0 {
 		return 0, absent
 	}
-	x, shift := math.Frexp(x) // the last number of a segment may be far below the first
+	x, shift := math.Frexp(x) // the last number of a segment may be far smaller than the first
 	return x, e + shift + r.own.e
 }
 
@@ -255,8 +254,8 @@ func (r *rowStep) computeUpward(row, i int) {
 	t.lost = s.lost
 }
 
-// downward computes segment i of a row from old numbers, those after it being new.
-func (r *rowStep) downward(row, i int) {
+// computeDownward computes segment i of a row from old numbers; the numbers after it are new.
+func (r *rowStep) computeDownward(row, i int) {
 	t := r.t
 	first := row*t.lattice.width + i*t.segment
 	x := t.mantissa[first:min(first+t.segment, (row+1)*t.lattice.width)]

@@ -1,5 +1,5 @@
 // This file describes a network as the solvers see it, after routing and open chains have been
-// resolved: which chains have which populations, and what do jobs demand of each station? It does
+// resolved: which populations do chains have, and what do jobs demand of each station? It does
 // not depend on the model.
 //
 // On the lattice of the populations of closed chains a station is a series in z_1, ..., z_K. It is
@@ -17,7 +17,7 @@ import (
 	"productform/internal/lattice"
 )
 
-// MaxVectors bounds the vectors y of one station.
+// MaxVectors is the maximum number of vectors y of one station.
 const MaxVectors = 1 << 20
 
 // Shared is a station with Order or Balanced. Classes of one closed chain, or open classes, that
@@ -26,7 +26,7 @@ const MaxVectors = 1 << 20
 //
 // With a rank function or limits the total rate is μ(y), where y_c = min(x_c, m_c) are the numbers
 // of jobs by kind as far as they affect the rate: m_c = 1 for rank functions of sets. Let F^y(n) be
-// the sum of Φ(x) Π_c w_c^x_c over all x with these y and n_k jobs of the closed chain k. Then
+// the sum of Φ(x) Π_c w_c^x_c over all x that have these y and n_k jobs of the closed chain k. Then
 //
 //	F^y(n) (μ(y) - Σ_{open c: y_c = m_c} w_c) = Σ_{closed c: y_c > 0} w_c (F^{y-e_c}(n - e_k(c)) + F^y(n - e_k(c)) 1{y_c = m_c}) + Σ_{open c: y_c > 0} w_c F^{y-e_c}(n)
 //
@@ -35,11 +35,11 @@ const MaxVectors = 1 << 20
 // the open load is stable.
 type Shared struct {
 	Kinds []Kind
-	Form  *Form                  // in place of μ
+	Form  *Form                  // replaces μ if not nil
 	Most  []int                  // m_c of each kind
 	Rate  func(y []int) *big.Rat // μ(y); nil with a table
 	Much  int                    // jobs of a kind above this number do not change μ
-	// the denominators, at row Σ_c y_c Π_{d>c} (m_d + 1) of y; nil until the station is known to be
+	// denominators, at row Σ_c y_c Π_{d>c} (m_d + 1) of y; nil until the station is known to be
 	// stable
 	left   []*big.Rat
 	Serves [][]bool // for each node of the model: whether it serves each kind
@@ -48,7 +48,7 @@ type Shared struct {
 // A Kind is a set of visits to a station.
 type Kind struct {
 	Visits []int    // rows of Station.Visits
-	K      int      // place of the chain in System.Closed, -1 if open
+	K      int      // index of the chain in System.Closed, -1 if open
 	Work   *big.Rat // w
 }
 
@@ -80,7 +80,7 @@ func (sh *Shared) Settle(ctx context.Context) error {
 }
 
 // Balance returns Φ(y) for all y <= most, at the index of y in [lattice.NewBox], in the arithmetic
-// of one. It takes an addition for each kind and vector. The error is that of the context.
+// of one. It takes one addition per kind and vector, and returns the error of the context.
 func (sh *Shared) Balance(ctx context.Context, most []int, one arithmetic.Number) ([]arithmetic.Number, error) {
 	y := lattice.NewBox(most)
 	if sh.Form != nil {
@@ -109,7 +109,7 @@ func (sh *Shared) Balance(ctx context.Context, most []int, one arithmetic.Number
 // chains, at index Σ_a n_a Π_{b>a} (most_b + 1): the last axis runs fastest.
 type Table []arithmetic.Number
 
-// A Tabulation computes tables of a station over populations, in one arithmetic. It works on the
+// A Tabulation computes tables of a station over populations, in one arithmetic. It uses only the
 // chains that visit the station, as if the others had no jobs.
 //
 // For a chain with one kind here, the populations determine y_c = min(n_k, m_c), so F^y(n) is kept
@@ -121,10 +121,10 @@ type Tabulation struct {
 	one      arithmetic.Number
 	zero     arithmetic.Number
 	all      []int       // requested populations, by axis
-	most     lattice.Box // populations computed: 0 for chains that do not visit the station
+	most     lattice.Box // populations to compute: 0 for chains that do not visit the station
 	axis     []int       // axis of each kind; -1 if it is open
 	free     []bool
-	freeCaps lattice.Box           // rows of f: up to m_c of free kinds, 0 of others
+	freeCaps lattice.Box           // rows of f: up to m_c for free kinds, 0 for others
 	rows     lattice.Box           // rows of left
 	work     []arithmetic.Number   // w of each kind
 	left     []arithmetic.Number   // denominators, by row of y
@@ -135,7 +135,7 @@ type Tabulation struct {
 func (sh *Shared) newTabulation(axes, most []int) *Tabulation {
 	t := &Tabulation{sh: sh, all: most}
 	own, freeCaps := make([]int, len(most)), make([]int, len(sh.Kinds))
-	kinds := make([]int, len(most)) // kinds on each axis
+	kinds := make([]int, len(most)) // number of kinds on each axis
 	for _, k := range sh.Kinds {
 		a := -1
 		if k.K >= 0 {
@@ -155,8 +155,8 @@ func (sh *Shared) newTabulation(axes, most []int) *Tabulation {
 	return t
 }
 
-// States returns the number of values that Tabulate computes and keeps; [Tabulation.Jobs] keeps as
-// many for itself.
+// States returns the number of values that Tabulate computes and stores; [Tabulation.Jobs] stores
+// as many again.
 func (sh *Shared) States(axes, most []int) float64 {
 	t := sh.newTabulation(axes, most)
 	return lattice.Size(t.most.Limits) * lattice.Size(t.freeCaps.Limits)
@@ -225,7 +225,7 @@ func (t *Tabulation) fit(y, n []int) int {
 	return of
 }
 
-// unfit resets them to 0, so y counts the free kinds.
+// unfit resets them to 0, so that y counts only the free kinds.
 func (t *Tabulation) unfit(y []int) {
 	for c, free := range t.free {
 		if !free {
@@ -304,8 +304,8 @@ func (t *Tabulation) ByJobs(ctx context.Context, most int, visit func(part Table
 	return nil
 }
 
-// addJob turns the sums for j-1 jobs into those for j jobs. It works from the last to the first,
-// since each needs only sums before it and its own.
+// addJob turns the sums for j-1 jobs into those for j jobs. It proceeds from the last to the first,
+// since each sum needs only itself and earlier sums.
 func (t *Tabulation) addJob(ctx context.Context, f [][]arithmetic.Number, rates []arithmetic.Number) error {
 	y, n := slices.Clone(t.freeCaps.Limits), slices.Clone(t.most.Limits)
 	for row := len(f) - 1; row >= 0; row-- {
@@ -329,8 +329,8 @@ func (t *Tabulation) addJob(ctx context.Context, f [][]arithmetic.Number, rates 
 	return nil
 }
 
-// withOneLess returns the sum over the states that y and n, at row and i of f, are without a job of
-// kind c.
+// withOneLess returns the sum over the states that remain when a job of kind c is removed from y
+// and n, at row and i of f.
 func (t *Tabulation) withOneLess(f [][]arithmetic.Number, row, i int, y, n []int, c int) arithmetic.Number {
 	a := t.axis[c]
 	switch {
@@ -369,9 +369,10 @@ func (t *Tabulation) Idle(ctx context.Context, node int) (Table, error) {
 	})
 }
 
-// Jobs returns the sum of x_c Φ(x) w^x, c a kind: n_k F(n) if it is the only one of its chain here.
-// Otherwise it obeys the recursion of F with w_c F^{y-e_c}, and w_c F^y where y_c = m_c, at n -
-// e_k(c) (open: at n) added on the right for c itself, since x_c = (x - e_c)_c + 1.
+// Jobs returns the sum of x_c Φ(x) w^x for a kind c: n_k F(n) if it is the only kind of its chain
+// here. Otherwise the sum obeys the recursion of F with an additional term on the right for c
+// itself, since x_c = (x - e_c)_c + 1: w_c F^{y-e_c}, plus w_c F^y if y_c = m_c, at n - e_k(c)
+// (open: at n).
 func (t *Tabulation) Jobs(ctx context.Context, c int) (Table, error) {
 	switch {
 	case t.sh.Form != nil:
@@ -435,8 +436,8 @@ func (t *Tabulation) total(
 	return total, nil
 }
 
-// spread copies a table of the chains that visit the station into one of all chains: 0 where others
-// have jobs.
+// spread copies a table of the chains that visit the station into a table of all chains, which is 0
+// if other chains have jobs.
 func (t *Tabulation) spread(x []arithmetic.Number) Table {
 	if slices.Equal(t.all, t.most.Limits) {
 		return x

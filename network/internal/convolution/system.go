@@ -2,10 +2,10 @@ package convolution
 
 import "math/big"
 
-// A System is a network. Its numbers must not be changed.
+// A System is a network. Its numbers must not be modified.
 type System struct {
 	Chains   []Chain
-	Closed   []int     // the chains that are closed, in order; places in this list are called k
+	Closed   []int     // closed chains, in order; indices in this list are called k
 	Stations []Station // in the order of the model's stations
 }
 
@@ -29,9 +29,9 @@ type Station struct {
 
 // A Visit is a visit of the model with its ratio and work.
 type Visit struct {
-	Class, Visit int      // Model.Classes[Class].Visits[Visit]
-	Chain        int      // of System.Chains
-	K            int      // place of the chain in System.Closed, -1 for an open one
+	Class, Visit int      // the visit Model.Classes[Class].Visits[Visit]
+	Chain        int      // index in System.Chains
+	K            int      // index of the chain in System.Closed, -1 for an open chain
 	Ratio        *big.Rat // v: visits per cycle (closed) or per unit of time (open)
 	Work         *big.Rat // w = v σ
 }

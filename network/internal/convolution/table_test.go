@@ -15,15 +15,15 @@ import (
 	"productform/num"
 )
 
-// A station has the series Σ_n u^n / Π_{j <= n} rates[j], u = Σ_k demand[k] z_k, the last rate for
-// all further j.
+// A station has the series Σ_n u^n / Π_{j <= n} rates[j], u = Σ_k demand[k] z_k, with the last rate
+// for all further j.
 type station struct {
 	demand []*big.Rat
 	rates  []*big.Rat
 }
 
-// over returns demand/rates[j].
-func (s station) over(j int, like arithmetic.Number) []arithmetic.Number {
+// ratio returns demand/rates[j].
+func (s station) ratio(j int, like arithmetic.Number) []arithmetic.Number {
 	var list []arithmetic.Number
 	for _, d := range s.demand {
 		list = append(list, like.Rational(new(big.Rat).Quo(d, s.rates[j])))
@@ -77,13 +77,13 @@ func sumOverStates(stations []station, n []int) *big.Rat {
 	return sum
 }
 
-// apply multiplies t by the series of a station, with the help of another table.
+// apply multiplies t by the series of a station, using another table as scratch.
 func apply[T convolution.Operand[T]](t, help T, s station, like arithmetic.Number) (T, T) {
 	m := len(s.rates)
 	ctx := context.Background()
-	help.Divide(ctx, t, s.over(m-1, like))
+	help.Divide(ctx, t, s.ratio(m-1, like))
 	for j := m - 2; j >= 0; j-- {
-		help.Horner(ctx, 1, t, s.over(j, like))
+		help.Horner(ctx, 1, t, s.ratio(j, like))
 	}
 	return help, t
 }
@@ -147,7 +147,7 @@ func scales(stations []station, chains int) []*big.Int {
 		scale := big.NewInt(1)
 		for _, s := range stations {
 			for j := range s.rates {
-				scale.Mul(scale, s.over(j, arithmetic.Number{Exact: new(big.Rat)})[k].Exact.Denom())
+				scale.Mul(scale, s.ratio(j, arithmetic.Number{Exact: new(big.Rat)})[k].Exact.Denom())
 			}
 		}
 		list = append(list, scale)
@@ -192,7 +192,7 @@ func hold(t interface {
 }
 
 // All arithmetics match the sum over all states, even far beyond the range of float64, and segments
-// of length 1 never lose a bound.
+// of length 1 never lose their bound.
 func TestProductsMatchSumsOverStates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := drawPopulations(t)
@@ -215,8 +215,8 @@ func TestProductsMatchSumsOverStates(t *testing.T) {
 	})
 }
 
-// Convolving two parts of a product gives the whole; Set and SetProducts give the same tables; Add
-// and Shift match their definitions.
+// The convolution of two parts of a product is the whole product, Set and SetProducts give the same
+// tables, and Add and Shift match their definitions.
 func TestConvolved(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := drawPopulations(t)
@@ -244,7 +244,7 @@ func testConvolved[T convolution.Operand[T]](
 	sum.Add(3, a)
 	shifted := a.New()
 	shifted.Copy(a)
-	d := stations[0].over(0, like)
+	d := stations[0].ratio(0, like)
 	shifted.Shift(context.Background(), d)
 	convolved := a.New()
 	if err := convolution.Convolve(context.Background(), convolved, a, b); err != nil {
@@ -314,8 +314,8 @@ func TestSetProducts(t *testing.T) {
 	})
 }
 
-// The bound for a long row is that of one path, and holds for numbers that span far more than
-// float64: e^50000.
+// The bound for a long row is that of a single path, and it holds for numbers that span a factor of
+// e^50000, far beyond float64.
 func TestLongRow(t *testing.T) {
 	const jobs = 3000
 	stations := []station{
@@ -360,7 +360,7 @@ func TestSweepsReturnAfterCancellation(t *testing.T) {
 	}
 }
 
-// Small numbers of segments with large ones are convolved correctly: products of two are as small
+// Small numbers in segments with large numbers are convolved correctly: their products are as small
 // as 2^-780.
 func TestConvolvedSmall(t *testing.T) {
 	for exponent := -600; exponent <= 600; exponent += 40 {
@@ -382,7 +382,7 @@ func TestConvolvedSmall(t *testing.T) {
 	}
 }
 
-// Sweeps allocate nothing that grows with the table.
+// The memory that sweeps allocate does not grow with the table.
 func TestSweepsDoNotAllocate(t *testing.T) {
 	like := arithmetic.One(num.Float, 0)
 	l := convolution.NewLattice([]int{30, 30, 30})

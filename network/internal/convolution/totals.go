@@ -14,8 +14,8 @@ import (
 //
 //	f(u + ρ) = Scale Σ_n u^n / Π_{j <= n} α'(j),   α'(j) = Rates[j-1], the last for all greater j,
 //
-// where α' is α of the model if ρ = 0. Multiplied with a lattice G by Horner's rule all terms are
-// positive, whatever the rates: T_{m-1} = G/(1 - u/α'(m)), T_{j-1} = G + (u/α'(j)) T_j, f G = Scale
+// where α' is α of the model if ρ = 0. Multiplication of a lattice G by Horner's rule has only
+// positive terms for any rates: T_{m-1} = G/(1 - u/α'(m)), T_{j-1} = G + (u/α'(j)) T_j, f G = Scale
 // T_0. With Delay f(u + ρ) = e^((u + ρ)/Delay), and Rates is nil. If no closed chain visits the
 // station, the mean number of its jobs is ρ/α'(1) = ρ f'(ρ)/f(ρ).
 type Totals struct {
@@ -24,9 +24,9 @@ type Totals struct {
 	// f(ρ), 1 if ρ = 0: if no closed chain visits the station, it is empty with probability 1/f(ρ);
 	// nil with Delay, for which it is e^(ρ/Delay)
 	Scale  *big.Rat
-	Alone  []*big.Rat // α(1), ..., α(m) of the model, also up to the last one that matters; nil with Delay
-	Listed bool       // the rates are given as a list, not by a number of servers
-	Most   *big.Rat   // α(n) with the maximum number of jobs; nil with Delay
+	Alone  []*big.Rat // α(1), ..., α(m) of the model, up to the last one that matters; nil with Delay
+	Listed bool       // whether the rates are given as a list, not by a number of servers
+	Most   *big.Rat   // α(n) for the maximum number of jobs; nil with Delay
 }
 
 // Limits on folding open chains into a station: memory, and the bits of all integers that it adds.
@@ -111,13 +111,13 @@ func (t *Totals) shifted(ctx context.Context, path string, load *big.Rat, n int)
 		}
 	}
 	// A_j Π r_i = Π_{i<=j} s_i Π_{i>j} r_i.
-	above := make([]*big.Int, m) // Π_{i>j} r_i for j = 0, ..., m-1: rates i = j+1, ..., m-1 only
+	above := make([]*big.Int, m) // Π_{i>j} r_i for j = 0, ..., m-1, where i = j+1, ..., m-1
 	above[m-1] = big.NewInt(1)
 	for j := m - 2; j >= 0; j-- {
 		above[j] = new(big.Int).Mul(above[j+1], t.Alone[j].Num())
 	}
 	below, power := big.NewInt(1), big.NewInt(1)
-	p := make([]*big.Int, m) // of p(u) times a.Num Π r_i
+	p := make([]*big.Int, m) // coefficients of p(u) times a.Num Π r_i
 	var before *big.Int
 	for j := range m {
 		if j > 0 {

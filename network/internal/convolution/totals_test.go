@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Folding open work ρ into a station gives the series of f(u + ρ), summed here term by term: Σ_n
-// C(n, j) ρ^(n-j) / Π_{i <= n} α(i).
+// Folding open work ρ into a station gives the series of f(u + ρ), which the test sums term by
+// term: Σ_n C(n, j) ρ^(n-j) / Π_{i <= n} α(i).
 func TestFoldedRatesMatchShiftedSeries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rates []*big.Rat
@@ -60,7 +60,7 @@ func TestFoldedRatesMatchShiftedSeries(t *testing.T) {
 }
 
 // The probability that M/M/m with an open load is empty matches Erlang's formula, and the mean
-// number his delay formula.
+// number of jobs matches his delay formula.
 func TestFoldedQueueMatchesErlang(t *testing.T) {
 	for _, m := range []int{1, 2, 10, 60} {
 		load := big.NewRat(int64(9*m), 10)

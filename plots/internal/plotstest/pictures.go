@@ -19,8 +19,8 @@ import (
 	render "productform/plots/draw"
 )
 
-// CheckPictures draws figures and checks the files. Those with the longest names have a legend of
-// two rows above all panels.
+// CheckPictures draws figures and checks the files. The figures with the longest names have a
+// legend of two rows above all panels.
 func CheckPictures(t *testing.T, figures map[string]*plots.Figure, longest ...string) {
 	t.Helper()
 	for id, f := range figures {
@@ -35,7 +35,7 @@ func CheckPictures(t *testing.T, figures map[string]*plots.Figure, longest ...st
 	}
 }
 
-// showSame reports whether all panels show series of the same names.
+// showSame reports whether all panels show series with the same names.
 func showSame(f *plots.Figure) bool {
 	names := func(p plots.Panel) map[string]bool {
 		set := make(map[string]bool)
@@ -66,24 +66,24 @@ func CheckPicture(t *testing.T, f *plots.Figure, legendRows int) {
 	checkCSV(t, f, picture(render.CSV))
 }
 
-// checkPNG looks for the printed size at 300 dots per inch, whether the file says so, ink, and none
-// on the edge.
+// checkPNG checks the printed size at 300 dots per inch, the resolution stated in the file, that
+// there is ink, and that none is on the edge.
 func checkPNG(t *testing.T, f *plots.Figure, data []byte, legendRows int) {
 	t.Helper()
 	picture, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
 		t.Fatalf("%s: %v", f.ID, err)
 	}
-	const dots = 300 / 25.4 // a millimetre
+	const dots = 300 / 25.4 // dots per millimetre
 	wide, high := 170*dots, 70*dots*float64((len(f.Panels)+1)/2)
-	if legendRows > 0 { // 5 points, and 1.35 times 8 per row
+	if legendRows > 0 { // points: 5, plus 1.35 times 8 per row
 		high += (5 + 10.8*float64(legendRows)) / 72 * 300
 	}
 	size := picture.Bounds().Size()
 	if math.Abs(float64(size.X)-wide) > 1 || math.Abs(float64(size.Y)-high) > 1 {
 		t.Errorf("%s is %d by %d dots, want %.0f by %.0f", f.ID, size.X, size.Y, wide, high)
 	}
-	// 300/0.0254 = 11811 = 0x2e23 a metre
+	// 300/0.0254 = 11811 = 0x2e23 per metre
 	if !bytes.Contains(data, []byte("pHYs\x00\x00\x2e\x23\x00\x00\x2e\x23\x01")) {
 		t.Errorf("%s does not tell its resolution", f.ID)
 	}
@@ -97,7 +97,7 @@ func checkPNG(t *testing.T, f *plots.Figure, data []byte, legendRows int) {
 				continue
 			}
 			inked++
-			const edge = 8 // dots, 0.7 mm
+			const edge = 8 // dots: 0.7 mm
 			if x < edge || y < edge || x >= size.X-edge || y >= size.Y-edge {
 				t.Fatalf("%s has ink at (%d, %d), on its edge", f.ID, x, y)
 			}
@@ -108,7 +108,7 @@ func checkPNG(t *testing.T, f *plots.Figure, data []byte, legendRows int) {
 	}
 }
 
-// checkSVG looks for a title, and for text that would need a font.
+// checkSVG checks that there is a title and no text that would need a font.
 func checkSVG(t *testing.T, f *plots.Figure, data []byte) {
 	t.Helper()
 	titled := false

@@ -1,5 +1,5 @@
-// Package plotstest answers for the tests of figures: can a figure be computed and drawn as
-// promised? It is shared by the packages of all papers.
+// Package plotstest answers a question of the tests of all papers: can a figure be computed and
+// drawn as promised?
 package plotstest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"productform/plots"
 )
 
-// Small are settings with which the simulations of the whole catalogue take seconds.
+// Small holds settings with which the simulations of the whole catalogue take seconds.
 func Small() plots.Settings {
 	return plots.Settings{Precision: plots.Draft, Seed: 1, Runs: 4, Jumps: 2000, WarmUp: 1000}
 }
@@ -48,7 +48,7 @@ func Compute(t *testing.T, specs []plots.Spec, s plots.Settings, ids ...string) 
 	return figures
 }
 
-// A Once computes figures with [Small] on first use, for all the tests of a package.
+// A Once computes figures with [Small] on first use, for all tests of a package.
 type Once struct {
 	mu      sync.Mutex
 	figures map[string]*plots.Figure
@@ -65,7 +65,7 @@ func (o *Once) Figures(t *testing.T, specs []plots.Spec) map[string]*plots.Figur
 	return o.figures
 }
 
-// CheckIDs compares the ids of specs with those wanted, separated by spaces.
+// CheckIDs compares the ids of specs with the wanted ones, which are separated by spaces.
 func CheckIDs(t *testing.T, specs []plots.Spec, want string) {
 	t.Helper()
 	var ids []string

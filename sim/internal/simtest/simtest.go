@@ -41,12 +41,12 @@ func SameDigits(t *testing.T, system sim.System, s sim.Settings) *sim.Result {
 	return first
 }
 
-// Conforms fails if a system violates the contract of package sim: its digits depend on the workers
-// or on stored samples; it does not report all delays; the path of its engine depends on how time
-// is divided into advances, or its observations on what came before a restart; or a run does not
-// observe the requested time or number of jumps, which is only approximate if no jobs arrive. It
-// does not suit jump chains with equal steps, which draw for many steps at once: their path depends
-// on the advances.
+// Conforms fails if a system violates the contract of package sim in one of these ways: its digits
+// depend on the number of workers or on stored samples; it does not report all delays; the path of
+// its engine depends on how time is divided into advances; its observations depend on events before
+// a restart; or a run does not observe the requested time or number of jumps, which is only
+// approximate if no jobs arrive. It does not suit jump chains with equal steps, which draw random
+// numbers for many steps at once: their path depends on the advances.
 func Conforms(t *testing.T, system sim.System) {
 	t.Helper()
 	s := sim.Settings{Runs: 8, Jumps: 1e4, Seed: 9, Distribution: 3, Levels: []float64{0.5, 0.9}}
@@ -62,7 +62,7 @@ func Conforms(t *testing.T, system sim.System) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k := range 2 { // of equal lengths, so means of time averages are unbiased
+	for k := range 2 { // of equal lengths, so that means of time averages are unbiased
 		if one, err := p.Replicate(t.Context(), k); err != nil || math.Abs(one.Time-r.Time) > 1e-9*r.Time {
 			t.Errorf("replication %d observes the time %v, want %v: %v", k, one.Time, r.Time, err)
 		}
@@ -80,7 +80,7 @@ func Conforms(t *testing.T, system sim.System) {
 
 // toRounding reports whether numbers of two records of one path agree up to rounding.
 var toRounding = cmp.Comparer(func(a, b float64) bool {
-	// NaN if no time passed
+	// NaN if no time passes
 	return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) || math.IsNaN(a) && math.IsNaN(b)
 })
 
@@ -101,7 +101,7 @@ func path(t *testing.T, p *sim.Plan, length float64, advances int) (*sim.Totals,
 		return own
 	}
 	var seen *sim.Totals
-	left := p.NewTotals() // a job of each class: empty means are then 0, not nil
+	left := p.NewTotals() // a job of each class, so that empty means are 0, not nil
 	for i := range left.Left {
 		left.Left[i] = 1
 	}
@@ -124,8 +124,8 @@ func path(t *testing.T, p *sim.Plan, length float64, advances int) (*sim.Totals,
 	return seen, observed(seen)
 }
 
-// Golden fails if the mean jobs of one short replication differ from want. If a system now uses its
-// random numbers differently, also change the version of package sim, so old samples are not
+// Golden fails if the mean jobs of one short replication differ from want. If a system uses its
+// random numbers in a new way, also change the version of package sim, so that old samples are not
 // mistaken for new ones. The tolerance allows for machines that fuse x*y + z.
 func Golden(t *testing.T, system sim.System, want float64) {
 	t.Helper()
@@ -144,8 +144,8 @@ func Golden(t *testing.T, system sim.System, want float64) {
 }
 
 // Near fails if an estimate is farther from the exact value than chance allows once in 1.7 million:
-// 5 standard errors of the normal distribution, to which [sim.Estimate.Z] converts Student's. With
-// 20 replications that is 7.4 standard errors. All seeds are fixed.
+// 5 standard errors of the normal distribution, to which [sim.Estimate.Z] converts Student's t.
+// With 20 replications that is 7.4 standard errors. All seeds are fixed.
 func Near(t *testing.T, what string, e *sim.Estimate, exact float64) {
 	t.Helper()
 	if e == nil {
@@ -157,8 +157,8 @@ func Near(t *testing.T, what string, e *sim.Estimate, exact float64) {
 	}
 }
 
-// NotTooSmall fails if independent p-values are small too often: if, for some level, uniform ones
-// would be below it that often with probability less than 1e-7. All seeds are fixed.
+// NotTooSmall fails if independent p-values are too often small: if uniform p-values were below
+// some level as often with a probability of less than 1e-7. All seeds are fixed.
 func NotTooSmall(t *testing.T, p []float64) {
 	t.Helper()
 	for _, level := range []float64{0.2, 0.05, 0.01, 0.001} {
@@ -244,7 +244,7 @@ func OneServer() *cluster.Model {
 func CompareTotals(t interface{ Errorf(string, ...any) }, got, want *sim.Totals) {
 	near := func(what string, got, want []float64, unit float64) {
 		for i := range max(len(got), len(want)) {
-			var x, y float64 // one may lack the entry of a state that lasts no time
+			var x, y float64 // one of them may lack a state that lasts no time
 			if i < len(got) {
 				x = got[i]
 			}

@@ -14,31 +14,31 @@ import (
 //
 //	Φ(0) = 1,  Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ({i: x_i>0}),
 //
-// as far as simulations need it for the rates of balanced fairness φ_i(x) = Φ(x-e_i)/Φ(x). Φ(x)
-// requires all states below x. The table is the union of the boxes below the requested states, each
-// rounded up, so neither its extent nor its values depend on the order of the requests. A table is
-// never modified: concurrent simulations read one while a larger one is made that shares most of
-// its rows.
+// to the extent that simulations need it for the rates of balanced fairness φ_i(x) = Φ(x-e_i)/Φ(x).
+// Φ(x) requires all states below x. The table is the union of the boxes below the requested states,
+// each rounded up, so neither its extent nor its values depend on the order of the requests. A
+// table is never modified: concurrent simulations read it while a larger table that shares most of
+// its rows is made.
 //
-// Only positive numbers are added and divided: rates have a relative error of at most 2(N+2)n 2^-53
-// with n jobs of N classes.
+// Only positive numbers are added and divided, so rates with n jobs of N classes have a relative
+// error of at most 2(N+2)n 2^-53.
 type Balance struct {
 	classes int
-	rank    func(set uint64) float64 // μ(A) > 0 at the bit mask of A; or
+	rank    func(set uint64) float64 // μ(A) > 0, indexed by the bit mask of A; or
 	total   func(x []int) float64    // μ(x) > 0
-	limit   int                      // on units
+	limit   int                      // maximum of units
 	root    atomic.Pointer[node]
 
 	growing sync.Mutex
 	units   int // number of states, plus rowUnits for each row
 	states  int
-	here    []int     // the numbers of jobs in the current row, for total
-	near    [][]*node // by depth: nodes of the states with one fewer job of a previous class
+	here    []int     // numbers of jobs in the current row, for total
+	near    [][]*node // by depth: nodes of the states with one fewer job of an earlier class
 }
 
 // A node holds Φ at the states that begin with given numbers of jobs. below[k] is the node if the
-// next number is k; if the next number is the last one, row[k] is the value. Longer lists belong to
-// smaller states.
+// next number is k; if the next number is the last one, row[k] is the value. The lists of smaller
+// states are longer.
 type node struct {
 	below []*node
 	row   []scaled
@@ -89,9 +89,9 @@ func (b *Balance) Rates(x []int, phi []float64) error {
 	for i, v := range x {
 		phi[i] = 0
 		if v > 0 && n.below == nil {
-			phi[i] = n.row[v-1].over(here)
+			phi[i] = n.row[v-1].quotient(here)
 		} else if v > 0 {
-			phi[i] = n.below[v-1].at(x[i+1:]).over(here)
+			phi[i] = n.below[v-1].at(x[i+1:]).quotient(here)
 		}
 		if n.below != nil {
 			n = n.below[v]
@@ -117,8 +117,10 @@ func (n *node) at(x []int) scaled {
 	return n.row[x[len(x)-1]]
 }
 
-// over returns s/t.
-func (s scaled) over(t scaled) float64 { return s.fraction / t.fraction * power(s.exponent-t.exponent) }
+// quotient returns s/t.
+func (s scaled) quotient(t scaled) float64 {
+	return s.fraction / t.fraction * power(s.exponent-t.exponent)
+}
 
 // power returns 2^k.
 func power(k int32) float64 {
@@ -147,12 +149,12 @@ func (b *Balance) reach(x []int) (*node, error) {
 		root = b.grow(root, corner, 0, 0)
 	}
 	if room == 0 || b.units > b.limit {
-		b.units, b.states = units, states // the larger table is dropped
+		b.units, b.states = units, states // the larger table is discarded
 		return nil, fmt.Errorf(
 			"%w: the balance function of %d classes that share servers is needed at more states than "+
 				"fit into %d MiB",
 			sim.ErrTooManyStates, b.classes, balanceUnits*unitBytes>>20,
-		) // the state is left out: it depends on the order of requests
+		) // the error does not mention the state, which depends on the order of requests
 	}
 	b.root.Store(root)
 	return root, nil
@@ -164,9 +166,9 @@ func roundUp(n int) int {
 	return (n + 1<<drop - 1) >> drop << drop
 }
 
-// grow returns a node with everything that n (nil for an empty one) contains and all states up to
-// corner. set is the set of classes before depth that have jobs, and near[depth] must already
-// extend to corner.
+// grow returns a node with everything that n (nil if empty) contains and all states up to corner.
+// set is the set of classes before depth that have jobs, and near[depth] must already extend to
+// corner.
 func (b *Balance) grow(n *node, corner []int, depth int, set uint64) *node {
 	if n == nil {
 		n = &node{}
@@ -235,7 +237,7 @@ func (b *Balance) lengthen(old []scaled, length int, set uint64) []scaled {
 }
 
 // rate returns the total rate in a state of the row, given the number of jobs of the last class and
-// the set of the classes present.
+// the set of classes present.
 func (b *Balance) rate(last int, set uint64) float64 {
 	if b.total == nil {
 		return b.rank(set)

@@ -16,7 +16,7 @@ import (
 	"productform/whittle"
 )
 
-// The rates of a balance match the exact ones, in any order of requests.
+// The rates of a balance match the exact rates, for any order of requests.
 func TestBalanceIsExact(t *testing.T) {
 	for seed := range 20 {
 		_, exact := exampleTables(200+seed, 4)
@@ -51,7 +51,7 @@ func TestBalanceIsExact(t *testing.T) {
 	}
 }
 
-// Concurrent simulations, with requests in any order, get the same digits and make the same table.
+// Concurrent simulations, with requests in any order, get the same digits and the same table.
 func TestBalanceDoesNotDependOnOrder(t *testing.T) {
 	rank := func(set uint64) float64 { return math.Sqrt(float64(bits.OnesCount64(set))) }
 	r := rand.New(rand.NewPCG(1, 2))
@@ -87,7 +87,7 @@ func TestBalanceDoesNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// The balance function exceeds the range of float64, but rates do not. In every state all jobs
+// The balance function exceeds the range of float64, but the rates do not. In every state all jobs
 // share a single server equally.
 func TestBalanceHasNoRange(t *testing.T) {
 	for _, mu := range []float64{1e-290, 1e-3, 1, 7, 1e290} {
@@ -97,7 +97,7 @@ func TestBalanceHasNoRange(t *testing.T) {
 			if err := b.Rates(x, phi); err != nil {
 				t.Fatal(err)
 			}
-			for i, v := range x { // a single server is shared equally
+			for i, v := range x { // jobs share the single server equally
 				// 2(N+2)n 2^-53 = 4.4e-12
 				if want := mu * float64(v) / float64(x[0]+x[1]); math.Abs(phi[i]-want) > 4e-12*want {
 					t.Errorf("μ = %g: φ_%d(%v) = %v, want %v", mu, i, x, phi[i], want)
@@ -121,7 +121,7 @@ func TestBalanceTooLarge(t *testing.T) {
 			t.Errorf("%v: %d units and %d states, were %d and %d", x, b.units, b.states, units, states)
 		}
 	}
-	if err := b.Rates([]int{4, 4, 4}, phi); err != nil { // there is room for these, 125 states in 25 rows
+	if err := b.Rates([]int{4, 4, 4}, phi); err != nil { // the limit allows these 125 states in 25 rows
 		t.Error(err)
 	}
 	for n := range 100000 {
@@ -131,8 +131,8 @@ func TestBalanceTooLarge(t *testing.T) {
 	}
 }
 
-// The error is the same whichever state is the first to exceed the limit, so it does not depend on
-// which of many runs reaches its state first.
+// The error does not name the state that exceeds the limit, so it does not depend on which of many
+// runs reaches such a state first.
 func TestBalanceRefusesInTheSameWords(t *testing.T) {
 	var texts []string
 	for _, x := range [][]int{{900, 900, 900}, {1 << 20, 1 << 20, 1}, {3, 1 << 29, 2}} {

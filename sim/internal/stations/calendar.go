@@ -9,7 +9,7 @@ import (
 // A Calendar finds the station with the next departure.
 type Calendar struct {
 	stations []Station
-	schedule eventqueue.Schedule // of the next departures; ties go to the first station
+	schedule eventqueue.Schedule // schedule of the next departures; ties go to the first station
 	places   []int32             // index in the schedule, by station
 }
 
@@ -37,7 +37,7 @@ func (c *Calendar) Arrive(i int, now float64, job Job, work float64) error {
 	return nil
 }
 
-// Depart removes the next job that departs, and returns its station.
+// Depart removes the job that departs next, and returns its station.
 func (c *Calendar) Depart() (station int, job Job, err error) {
 	station = int(c.schedule[0].Item)
 	if job, err = c.stations[station].Depart(); err != nil {

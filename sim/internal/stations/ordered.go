@@ -2,15 +2,15 @@ package stations
 
 import "math"
 
-// Ordered is a station that goes through its jobs in order of arrival, or in reverse order, and
-// assigns each a rate by a rule.
+// Ordered is a station that visits its jobs in order of arrival, or in reverse order, and gives
+// each a rate according to a rule.
 type Ordered struct {
 	rule    rule
 	jobs    []orderedJob // jobs[head:], oldest first
 	head    int
 	x       []int // number of jobs by class
 	classes int   // number of classes with jobs
-	working []int // indices of jobs with a rate > 0
+	working []int // time up to which work has been applied
 	rate    float64
 	since   float64 // time up to which work has been done
 	next    float64
@@ -23,7 +23,7 @@ type Ordered struct {
 
 type orderedJob struct {
 	Job
-	left float64 // work
+	left float64 // remaining work
 	rate float64 // > 0 for the jobs in working
 }
 
@@ -38,7 +38,7 @@ func newOrdered(r rule, classes int) *Ordered {
 // Swapping turns an empty station into a pass-and-swap queue. A job that finishes does not depart:
 // it scans the jobs behind it in order of arrival, and takes the place of the first that it can
 // swap with. That job continues in the same way from there. A job that finds no such job departs. A
-// job in a new place needs as much work as draw returns for its class.
+// job that has moved needs as much work as draw returns for its class.
 //
 // C. Comte and J.-P. Dorsman, "Pass-and-swap queues", Queueing Systems 98 (2021), 275–331.
 func (q *Ordered) Swapping(swaps [][]bool, draw func(class int32) float64) *Ordered {
@@ -81,11 +81,11 @@ func (q *Ordered) Depart() (Job, error) {
 	return job, nil
 }
 
-// Ended returns the class of the job that finished when the last one departed; the two differ if
-// jobs swapped.
+// Ended returns the class of the job that finished at the last departure. It differs from the
+// departing job if jobs swapped.
 func (q *Ordered) Ended() int { return int(q.ended) }
 
-// remove removes the job at an index, moving the shorter end.
+// remove removes the job at an index, and moves the jobs on the shorter side.
 func (q *Ordered) remove(place int) {
 	if place-q.head > len(q.jobs)-1-place {
 		q.jobs = append(q.jobs[:place], q.jobs[place+1:]...)
@@ -99,7 +99,7 @@ func (q *Ordered) remove(place int) {
 	}
 }
 
-// work does the work up to now.
+// work applies the work done up to now.
 func (q *Ordered) work(now float64) {
 	t := now - q.since
 	q.since = now

@@ -1,6 +1,6 @@
 // This file simulates networks of processor-sharing queues: how many jobs are there, and how long
-// do they take? Clusters and divisible resources shared by jobs are such networks, and so are
-// Whittle networks.
+// do they take? Clusters, divisible resources shared by jobs, and Whittle networks are such
+// networks.
 
 package stations
 
@@ -16,11 +16,11 @@ import (
 // A Network is a network of processor-sharing queues; all replications share it.
 type Network struct {
 	Sources  []Source
-	Table    sizes.AliasTable // of indices of Sources
+	Table    sizes.AliasTable // draws indices of Sources
 	Rate     float64          // total arrivals per unit of time
 	Parts    []Part
-	PartOf   []int     // of each queue
-	MeanSize []float64 // of a job of each queue, for scale
+	PartOf   []int     // part of each queue
+	MeanSize []float64 // mean size of a job of each queue, for scale
 	Watched  [][]Row   // groups of servers that are busy at the same times
 	Rows     int       // number of classes
 }
@@ -44,7 +44,7 @@ type Part struct {
 
 // A psQueue shares its rate equally among its jobs.
 type psQueue struct {
-	attained float64 // work done on a permanent job
+	attained float64 // work done so far on a permanent job
 	speed    float64 // work per unit of time on each job
 	jobs     eventqueue.Queue[job]
 }
@@ -67,17 +67,17 @@ type Queues struct {
 	*Network
 	draws   *rand.Rand
 	now     float64
-	arrival float64   // time of the next
+	arrival float64   // time of the next arrival
 	next    []float64 // time of the next departure, by part
 	which   []int     // queue of the next departure, by part
 	since   []float64 // time up to which attained is known, by part
 	queues  []psQueue
-	x       []int     // jobs, by queue
-	phi     []float64 // by queue
+	x       []int     // number of jobs, by queue
+	phi     []float64 // rate, by queue
 
 	sim.Population           // by row of classes
-	busy           []int     // number of jobs that it can serve, by watched group
-	start          []float64 // start of its busy period, if it is busy
+	busy           []int     // number of jobs that the group can serve, by watched group
+	start          []float64 // start of the group's busy period, if it is busy
 }
 
 // New returns an empty network with random numbers from r.
@@ -97,7 +97,8 @@ func New(s *Network, r *sim.Stream) *Queues {
 	return q
 }
 
-// Advance simulates t units of time. The error is that of the rates, or wraps [sim.ErrTooManyJobs].
+// Advance simulates t units of time. It returns the error of the rates, or an error that wraps
+// [sim.ErrTooManyJobs].
 func (q *Queues) Advance(t float64, seen *sim.Totals) error {
 	for {
 		part, at := -1, q.arrival
@@ -147,10 +148,10 @@ func (q *Queues) depart(part int, seen *sim.Totals) error {
 	n := &q.queues[i]
 	end := n.jobs.Pop()
 	job := end.Item
-	n.attained = end.Time // without the rounding of serve
+	n.attained = end.Time // avoids the rounding of serve
 	if len(n.jobs) == 0 {
 		n.attained = 0
-	} else if n.attained > 1024*q.MeanSize[i] { // about 1000 departures per job present
+	} else if n.attained > 1024*q.MeanSize[i] { // about 1000 departures per present job
 		for k := range n.jobs {
 			n.jobs[k].Time -= n.attained
 		}
@@ -162,7 +163,7 @@ func (q *Queues) depart(part int, seen *sim.Totals) error {
 	return q.reschedule(part)
 }
 
-// serve does the work of a part since its last event.
+// serve applies the work of a part since its last event.
 func (q *Queues) serve(part int) {
 	p := &q.Parts[part]
 	t := q.now - q.since[part]

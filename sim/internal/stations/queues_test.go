@@ -63,7 +63,7 @@ func network(rates []float64, distribution sizes.Distribution, phi func(x []int,
 	return n
 }
 
-// A literalNetwork keeps the work left of each job, and reduces it from event to event.
+// A literalNetwork stores the remaining work of each job and reduces it at each event.
 type literalNetwork struct {
 	*Network
 	jobs []literalShare
@@ -124,14 +124,14 @@ func (q *literalNetwork) run(t float64, draws *rand.Rand, y *sim.Totals) {
 	}
 }
 
-// The engine agrees with literal sharing of servers, up to rounding. The last network is never
-// empty, so the attained service is reset.
+// The engine agrees with a literal implementation of sharing, up to rounding. The last network is
+// never empty, so the attained service is reset.
 func TestQueuesMatchLiteral(t *testing.T) {
 	for seed := range 21 {
 		shape := []string{"exponential", "deterministic", "pareto:1.1", "bimodal"}[seed%4]
 		rates, rank := example(100+seed, 4)
 		net := network(rates, simtest.Sizes(t, shape, 1), NewBalance(len(rates), rank).Rates)
-		if seed == 20 { // works only on two or more jobs
+		if seed == 20 { // the network works only on two or more jobs
 			net = network([]float64{0.5}, simtest.Sizes(t, "exponential", 1), func(x []int, phi []float64) error {
 				phi[0] = 0
 				if x[0] > 1 {
@@ -154,8 +154,8 @@ func TestQueuesMatchLiteral(t *testing.T) {
 		}
 		q := literalNetwork{Network: net, x: make([]int, net.Rows)}
 		q.run(length, rand.New(sim.NewStream(key)), want)
-		// Work attained up to 1024 means has a rounding error of 10^-13, and errors add up over the
-		// 10000 events.
+		// Attained work of up to 1024 means has a rounding error of 10^-13, and errors add up over
+		// the 10000 events.
 		equal := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-8*max(math.Abs(a), math.Abs(b), 1) })
 		if diff := cmp.Diff(want, got, equal); diff != "" {
 			t.Errorf("seed %d, %s: %s", seed, shape, diff)

@@ -10,9 +10,9 @@ import (
 	"productform/sizes"
 )
 
-// SizesOf returns the sizes of jobs with an exact mean, which is 1 if nil: the given ones, which
-// must have that mean; or the shape, scaled to it; or exponential ones. The error names the path of
-// the sizes or of the mean.
+// SizesOf returns the sizes of jobs with an exact mean; nil means 1. They are the given sizes,
+// which must have that mean, or the shape scaled to it, or exponential sizes. The error names the
+// path of the sizes or of the mean.
 func SizesOf(given, shape sizes.Distribution, exact *big.Rat, path, meanPath string) (sizes.Distribution, error) {
 	if given == nil && shape != nil {
 		mean, _ := num.OrOne(exact).Float64()
@@ -25,14 +25,13 @@ func SizesOf(given, shape sizes.Distribution, exact *big.Rat, path, meanPath str
 	return d, err
 }
 
-// pilotSteps is the number of steps that a pilot run observes, and of those before, in addition to
-// those that its jobs need.
+// pilotSteps is the number of steps that a pilot run observes, and the number of warm-up steps
+// before, in addition to the steps that its jobs need.
 const pilotSteps = 20_000
 
-// Pilot estimates the growth of a count per unit of time from a short run. It is for rates that are
-// not known beforehand and only determine the length of runs. more is the number of additional
-// steps for a system that does not start empty; an unstable system gets a tenth of the basic steps.
-// state returns the time and the count.
+// Pilot estimates the growth of a count per unit of time from a short run. It is for unknown rates
+// that only determine the length of runs. A system that does not start empty gets more additional
+// steps; an unstable system gets a tenth of the basic steps. state returns the time and the count.
 func Pilot(
 	ctx context.Context, more int, unstable bool, step func() error, state func() (now, count float64),
 ) (float64, error) {
@@ -56,7 +55,7 @@ func Pilot(
 	return (count - before) / (now - began), nil
 }
 
-// IDs assigns the smallest free numbers to jobs: numbers of departed jobs are reused.
+// IDs assigns numbers to jobs, and reuses the numbers of departed jobs.
 type IDs struct {
 	used int
 	free []int32

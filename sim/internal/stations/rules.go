@@ -41,8 +41,8 @@ type lastServers struct {
 	rate    float64
 }
 
-// NewLastServers returns a number of servers with a rate for the youngest jobs. Interrupted jobs
-// resume later.
+// NewLastServers returns a station whose servers, of equal rate, each serve one of the youngest
+// jobs. Interrupted jobs resume later.
 func NewLastServers(servers int, rate float64, classes int) *Ordered {
 	return newOrdered(lastServers{servers, rate}, classes)
 }
@@ -53,17 +53,17 @@ func (r lastServers) share(q *Ordered) {
 	}
 }
 
-// nodes each serve the oldest job that they can serve.
+// The nodes each serve the oldest job that they can serve.
 type nodes struct {
 	of       [][]int   // by class: the nodes that can serve it
 	capacity []float64 // by node
-	round    int       // number of the call of share
+	round    int       // number of calls of share so far
 	taken    []int     // by node: the last round in which it was taken
-	seen     []int     // by class: the last round in which one of its jobs was seen; younger ones find its nodes taken
+	seen     []int     // by class: the last round in which one of its jobs was seen; younger jobs find its nodes taken
 }
 
-// NewNodes returns a station whose nodes each serve the oldest job that they can serve; a job is
-// served by several together. of lists the nodes of each class.
+// NewNodes returns a station whose nodes each serve the oldest job that they can serve; several
+// nodes can serve a job together. of lists the nodes of each class.
 func NewNodes(of [][]int, capacity []float64) *Ordered {
 	return newOrdered(
 		&nodes{of: of, capacity: capacity, taken: make([]int, len(capacity)), seen: make([]int, len(of))}, len(of),
@@ -91,7 +91,7 @@ func (r *nodes) share(q *Ordered) {
 	}
 }
 
-// Together returns the total rate of the nodes that can serve some classes, given as a bit mask.
+// Together returns the total rate of the nodes that can serve at least one class of a bit mask.
 func Together(of [][]int, capacity []float64, classes uint64) float64 {
 	var sum float64
 	for k, v := range capacity {
@@ -109,7 +109,8 @@ func Together(of [][]int, capacity []float64, classes uint64) float64 {
 type ranked struct{ rank []float64 }
 
 // NewRanked returns a station with total rate rank[A] while A is the set of classes present, as a
-// bit mask. In order of arrival, each job gets the rate that its class adds to the jobs before it.
+// bit mask. Each job, in order of arrival, gets the rate that its class adds to the set of classes
+// of earlier jobs.
 func NewRanked(rank []float64, classes int) *Ordered { return newOrdered(ranked{rank}, classes) }
 
 func (r ranked) share(q *Ordered) {
@@ -125,7 +126,7 @@ func (r ranked) share(q *Ordered) {
 	}
 }
 
-// limited gives servers to jobs in order of arrival, within limits.
+// limited gives servers to jobs in order of arrival, subject to limits.
 type limited struct {
 	servers int
 	rate    float64
@@ -135,8 +136,8 @@ type limited struct {
 	blocked []bool  // by class: whether a limit on it is used up
 }
 
-// NewLimited returns a number of servers with a rate, which jobs take in order of arrival. A job
-// gets none if older jobs use all servers, or as many as a limit on its class allows (MSCCC).
+// NewLimited returns a station of equal servers, which jobs take in order of arrival. A job gets
+// none if older jobs use all servers, or as many as a limit on its class allows (MSCCC).
 func NewLimited(servers int, rate float64, limits []ranktable.Limit, classes int) *Ordered {
 	r := &limited{
 		servers: servers,

@@ -7,12 +7,13 @@ import (
 	"productform/internal/eventqueue"
 )
 
-// Servers are equal servers, each for one job at a time. Jobs that find no free server wait, and
-// are served in order of arrival or at random. With enough servers for all jobs, none waits.
+// Servers is a station of equal servers that each serve one job at a time. Jobs that find no free
+// server wait, and are served in order of arrival or at random. With enough servers for all jobs,
+// no job waits.
 type Servers struct {
 	servers int
-	rate    float64               // of each
-	ends    eventqueue.Queue[Job] // of the jobs in service
+	rate    float64               // rate of each server
+	ends    eventqueue.Queue[Job] // jobs in service, by their end
 	waiting []waitingJob          // waiting[head:], oldest first
 	head    int
 	draws   *rand.Rand // draws the next job to serve; nil serves the oldest
@@ -23,10 +24,10 @@ type waitingJob struct {
 	work float64
 }
 
-// NewServers returns a number of servers with a rate.
+// NewServers returns a station with the given number and rate of servers.
 func NewServers(servers int, rate float64) *Servers { return &Servers{servers: servers, rate: rate} }
 
-// NewRandom returns servers with a rate that pick waiting jobs at random.
+// NewRandom returns a station whose servers pick waiting jobs at random.
 func NewRandom(servers int, rate float64, draws *rand.Rand) *Servers {
 	return &Servers{servers: servers, rate: rate, draws: draws}
 }

@@ -26,8 +26,8 @@ type Shared struct {
 
 type queue struct {
 	scale float64 // approximate work of a job
-	// work done on a permanent job; reset when the queue is empty or the value large, to keep all
-	// digits
+	// work done so far on a permanent job; reset when the queue is empty or the value large, to
+	// keep all digits
 	attained float64
 	speed    float64 // work per unit of time on each job
 	jobs     eventqueue.Queue[Job]
@@ -87,10 +87,10 @@ func (s *Shared) Depart() (Job, error) {
 	s.serve(now)
 	q := &s.queues[s.which]
 	end := q.jobs.Pop()
-	q.attained = end.Time // without the rounding of serve
+	q.attained = end.Time // avoids the rounding of serve
 	if len(q.jobs) == 0 {
 		q.attained = 0
-	} else if q.attained > 1024*q.scale*float64(len(q.jobs)) { // about 1000 departures per job present
+	} else if q.attained > 1024*q.scale*float64(len(q.jobs)) { // about 1000 departures per present job
 		for k := range q.jobs {
 			q.jobs[k].Time -= q.attained
 		}
@@ -100,7 +100,7 @@ func (s *Shared) Depart() (Job, error) {
 	return end.Item, s.reschedule(now)
 }
 
-// serve does the work up to now.
+// serve applies the work done up to now.
 func (s *Shared) serve(now float64) {
 	t := now - s.since
 	s.since = now

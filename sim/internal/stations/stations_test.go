@@ -11,8 +11,8 @@ import (
 	"productform/internal/ranktable"
 )
 
-// A naive station keeps the work left of each job, oldest first, and recomputes all rates after
-// each event.
+// A naive station stores the remaining work of each job, oldest first, and recomputes all rates
+// after each event.
 type naive struct {
 	jobs  []naiveJob
 	rates func(jobs []naiveJob) []float64
@@ -24,7 +24,7 @@ type naiveJob struct {
 	left float64
 }
 
-// pass does the work up to a time.
+// pass applies the work done up to a time.
 func (s *naive) pass(to float64) {
 	for k, r := range s.rates(s.jobs) {
 		s.jobs[k].left -= r * (to - s.now)
@@ -72,8 +72,8 @@ func byNodes(of [][]int, capacity []float64) func(jobs []naiveJob) []float64 {
 	}
 }
 
-// Queues that grow to thousands of jobs and shrink keep their order and digits, whatever stations
-// do to save memory and digits.
+// Queues that grow to thousands of jobs and shrink again keep their order and precision, although
+// stations save memory and reset their work.
 func TestLongQueues(t *testing.T) {
 	of, capacity := [][]int{{0}, {0, 1}, {1}}, []float64{1, 1.5}
 	one := func(int) float64 { return 1 }
@@ -97,8 +97,8 @@ func TestLongQueues(t *testing.T) {
 		s := &naive{rates: c.rates}
 		const jobs = 2500
 		for k := 0; k < 3*jobs || len(s.jobs) > 0; k++ {
-			// the queue grows to thousands of jobs, stays at one or two for long, grows again and
-			// empties
+			// the queue grows to thousands of jobs, stays at one or two for a long time, grows
+			// again and empties
 			arrives := k < jobs || len(s.jobs) < 2 && k < 3*jobs || k > 3*jobs-500 && k < 3*jobs
 			first, at := s.next()
 			if arrives && (first < 0 || r.IntN(3) > 0) {
@@ -118,7 +118,7 @@ func TestLongQueues(t *testing.T) {
 			if first < 0 {
 				continue
 			}
-			// the naive work left accumulates rounding errors
+			// the remaining work of the naive station accumulates rounding errors
 			if got := c.station.Next(); math.Abs(got-at) > 1e-7*max(1, at) {
 				t.Fatalf("%s, event %d: next at %v, naively %v", name, k, got, at)
 			}
@@ -142,8 +142,7 @@ func TestLongQueues(t *testing.T) {
 	}
 }
 
-// A limit that is reached blocks its classes, including those of a limit that contains it, and no
-// others.
+// A reached limit blocks exactly its classes, including those that a larger limit contains.
 func TestLimits(t *testing.T) {
 	q := NewLimited(4, 1, []ranktable.Limit{{Classes: []int{0}, Most: 1}, {Classes: []int{0, 1}, Most: 2}}, 3)
 	for k, class := range []int32{0, 0, 1, 1, 2, 0, 2, 2} {
@@ -156,8 +155,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A chain of swaps, by hand: of jobs 0 1 2 1, the first finishes and takes the place of the first
-// that it can swap with, and so on.
+// A chain of swaps matches a calculation by hand: of jobs 0 1 2 1, the first finishes and takes the
+// place of the first job that it can swap with, and so on.
 func TestSwaps(t *testing.T) {
 	joined := [][]bool{{false, true, false}, {true, false, true}, {false, true, false}}
 	q := NewFirst(func(int) float64 { return 1 }, 3).Swapping(joined, func(int32) float64 { return 1 })
@@ -179,8 +178,8 @@ func TestSwaps(t *testing.T) {
 	}
 }
 
-// A station that is never empty resets its work from time to time without any effect: while jobs
-// arrive and depart, they depart at the same times as at a naive station.
+// A station that is never empty occasionally resets its work, without any effect: jobs depart at
+// the same times as at a naive station.
 func TestSharingNeverEmpty(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	station := NewSharing(func(int) float64 { return 1 }, 1)
@@ -226,8 +225,8 @@ func TestSharingNeverEmpty(t *testing.T) {
 
 // In M/M/1 with service in random order the waiting time has the mean of FCFS and the second moment
 // of FCFS divided by 1 - ρ/2 (Kingman, "On queues in which customers are served in random order",
-// Mathematical Proceedings of the Cambridge Philosophical Society 58, 1962). With fixed seeds; a
-// right station fails once in ten million seeds.
+// Mathematical Proceedings of the Cambridge Philosophical Society 58, 1962). Seeds are fixed; a
+// correct station fails once in ten million seeds.
 func TestRandomOrderHasKingmansSecondMoment(t *testing.T) {
 	const rho, batches, jobs = 0.7, 64, 20_000
 	var first, second []float64
@@ -261,7 +260,7 @@ func TestRandomOrderHasKingmansSecondMoment(t *testing.T) {
 		}
 		first, second = append(first, sum/jobs), append(second, squares/jobs)
 	}
-	wait := 1 / (1 - rho) // mean of a wait that is not 0 in order of arrival, exponential
+	wait := 1 / (1 - rho) // mean of the positive waiting times under FCFS, which are exponential
 	for _, c := range []struct {
 		what string
 		list []float64

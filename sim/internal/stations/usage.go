@@ -1,6 +1,6 @@
 package stations
 
-// A Usage measures for how long each server has jobs that it can serve. Times count from the start
+// A Usage measures how long each server has jobs that it can serve. Times count from the start
 // of the current advance.
 type Usage []usage
 

@@ -29,7 +29,7 @@ type Query struct {
 	Format string // format of the answer
 	To     string // file of the answer
 
-	done, of int // number of parts of the answer that are done, and their total; 0 if it has one
+	done, of int // finished parts and total parts of the answer; 0 if it has one part
 }
 
 // Part returns the query for part k of n of the answer, for progress to show the fraction done.
@@ -65,9 +65,9 @@ func New(use string, answer func(Query) (a render.Answer, found bool, err error)
 	})
 }
 
-// NewWriter returns a command like that of [New] for answers of other formats, the first of which
-// is the default. If --output is not given and the standard output is a terminal, the answer goes
-// to the new file that onTerminal names; it may be nil, or return "". An answer that is nil is not
+// NewWriter returns a command like that of [New] for answers in other formats; the first is the
+// default. If --output is not given and the standard output is a terminal, the answer goes to the
+// new file that onTerminal names; it may be nil, or return "". An answer that is nil is not
 // written.
 func NewWriter(
 	use string, formats []string, onTerminal func(Query) string, answer func(Query) (a []byte, found bool, err error),
@@ -110,7 +110,7 @@ func NewWriter(
 			if kind == "MODEL" && q.File == "-" {
 				q.Stdin = io.TeeReader(q.Stdin, &model)
 			}
-			file := "" // a new one, for a picture that would otherwise go to a terminal
+			file := "" // new file for a picture that would otherwise go to a terminal
 			if q.To == "" && onTerminal != nil && cli.IsTerminal(cmd.OutOrStdout()) {
 				file = onTerminal(q)
 			}

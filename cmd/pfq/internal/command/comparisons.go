@@ -19,7 +19,7 @@ type Comparisons struct {
 }
 
 // Quantiles returns the requested quantiles of the delays of all jobs or of a class, as fields of
-// an answer, with their exact values unless exact is nil. A quantile that could not be estimated is
+// an answer, with their exact values unless exact is nil. Quantiles that cannot be estimated are
 // nil.
 func (c *Comparisons) Quantiles(asked []Percentile, levels []float64, r *sim.Result, kind sim.Kind, index int,
 	exact []num.Value) (fields render.Record) {
@@ -115,9 +115,9 @@ func (c *Comparisons) compare(e *sim.Estimate, exact float64) *render.Theory {
 // A Joint is the verdict on all comparisons of an answer with exact values.
 type Joint struct {
 	Comparisons int      `json:"comparisons"`
-	LeftOut     int      `json:"left_out"`  // estimates with exact values that are too rare or skewed to compare
-	LargestZ    *float64 `json:"largest_z"` // z of the largest absolute value; nil, like PValue, without comparisons
-	PValue      *float64 `json:"p_value"`   // upper bound on the probability that it is as far from 0 by chance
+	LeftOut     int      `json:"left_out"`  // estimates with exact values, but of events too rare or skewed to compare
+	LargestZ    *float64 `json:"largest_z"` // z with the largest absolute value; nil, like PValue, without comparisons
+	PValue      *float64 `json:"p_value"`   // upper bound on the probability of a |z| this large by chance
 }
 
 // Joint returns the verdict, nil if no estimate has an exact value.
@@ -134,13 +134,13 @@ func (c *Comparisons) Joint() *Joint {
 	return j
 }
 
-// p-values of a whole answer below which the text calls it doubtful or inconsistent with theory.
+// Below these p-values the text calls an answer doubtful or inconsistent with theory.
 const doubtfulP, contradictoryP = 0.01, 1e-6
 
-// uselessP is the bound on a p-value above which the text leaves it out.
+// uselessP is the p-value above which the text omits it.
 const uselessP = 0.5
 
-// Text writes the verdict in a line, nothing for nil.
+// Text writes the verdict in one line, or nothing for nil.
 func (j *Joint) Text(t *render.Text) {
 	switch {
 	case j == nil:

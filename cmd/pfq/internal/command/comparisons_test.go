@@ -12,7 +12,7 @@ import (
 	"productform/sim"
 )
 
-// One verdict covers all comparisons of an answer. Constants are not compared, and rare events only
+// One verdict covers all comparisons of an answer. Constants are not compared; rare events are only
 // counted.
 func TestJointVerdict(t *testing.T) {
 	normal := func(mean float64) *sim.Estimate {
@@ -51,7 +51,7 @@ func TestJointVerdict(t *testing.T) {
 		p    float64
 		want string
 	}{
-		{0.6, 0.549, "1 comparison | 0.6: consistent with theory"}, // a bound that says nothing
+		{0.6, 0.549, "1 comparison | 0.6: consistent with theory"}, // a bound without information
 		{-1.96, 0.1, "2 comparisons | 2.0 (p <= 0.1 for the whole answer): consistent with theory"},
 		{1.5, 0.15, "3 comparisons | 2.0 (p <= 0.15 for the whole answer): consistent with theory"},
 		{3.5, 0.00186, "4 comparisons | 3.5 (p <= 0.0019 for the whole answer): " +
@@ -72,8 +72,8 @@ func TestJointVerdict(t *testing.T) {
 	}
 }
 
-// Runs that all gave one number, up to rounding, have an interval only if that number is the exact
-// value.
+// If all runs gave the same number, up to rounding, there is an interval only if that number is the
+// exact value.
 func TestEstimateOfConstantHasNoInterval(t *testing.T) {
 	noise := &sim.Estimate{Mean: 1 - 1e-15, HalfWidth: 4e-15, StdError: 2e-15, Runs: 20, Confidence: 0.95}
 	zero := 0.0

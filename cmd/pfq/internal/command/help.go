@@ -28,7 +28,7 @@ var helpFiles embed.FS
 func Help(cmd *cobra.Command) *cobra.Command {
 	text, err := helpFiles.ReadFile("help/" + cmd.Name() + ".txt")
 	if err != nil {
-		panic(err) // embedded
+		panic(err) // cannot fail: the file is embedded
 	}
 	cmd.Short, cmd.Long, _ = strings.Cut(strings.TrimRight(string(text), "\n"), "\n\n")
 	if cmd.Name() == "model" {
@@ -68,7 +68,7 @@ func addSchema(help *cobra.Command) {
 // A modelFile is a kind of file.
 type modelFile struct {
 	name   string // in the JSON schema and in the topic model
-	use    string // its description in the JSON schema
+	use    string // description in the JSON schema
 	schema func() map[string]any
 	help   func() string
 }
@@ -85,8 +85,8 @@ func modelFiles() []modelFile {
 	}
 }
 
-// modelText returns the text of the topic model, with a table of the fields of each kind of files
-// in place of a line {NAME}. It takes a millisecond or two.
+// modelText returns the text of the topic model, in which each line {NAME} is replaced by a table
+// of the fields of that kind of file. It takes a millisecond or two.
 func modelText(cmd *cobra.Command) string {
 	text := cmd.Long + "\n"
 	for _, f := range modelFiles() {

@@ -36,7 +36,7 @@ func AddPercentiles(cmd *cobra.Command, target *[]Percentile, usage string) {
 	}
 }
 
-// noteSmall explains percentiles below 1, since 0.95 may be meant for 95.
+// noteSmall explains percentiles below 1, since 0.95 may mean 95.
 func noteSmall(stderr io.Writer, list []Percentile) {
 	for _, p := range list {
 		if p.Level.Cmp(big.NewRat(1, 100)) < 0 {
@@ -112,7 +112,7 @@ func SetLevels(s *sim.Settings, list []Percentile) error {
 	return nil
 }
 
-// PercentileFields returns the values of percentiles as fields of an answer. They do not exist if
+// PercentileFields returns the values of percentiles as fields of an answer. They are null if
 // values is nil.
 func PercentileFields(asked []Percentile, values []num.Value, s render.Style) (fields render.Record) {
 	for i, p := range asked {
@@ -125,8 +125,8 @@ func PercentileFields(asked []Percentile, values []num.Value, s render.Style) (f
 	return fields
 }
 
-// QuantileTables writes tables of the percentiles of delay in a field of rows that begin with a
-// name, three in each.
+// QuantileTables writes tables of delay percentiles, three per table. Each row begins with its
+// name; a field of it holds the percentiles.
 func QuantileTables(t *render.Text, rows []render.Record, key string) {
 	var flat []render.Record
 	var columns []string

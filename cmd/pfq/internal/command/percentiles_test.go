@@ -42,7 +42,7 @@ func TestPercentiles(t *testing.T) {
 	}
 }
 
-// A bad percentile is named by its place.
+// An error names the position of a bad percentile.
 func TestPercentileErrors(t *testing.T) {
 	const want = "a number > 0 and < 100"
 	for text, bad := range map[string]input.Error{

@@ -12,7 +12,7 @@ import (
 // allPolicies is the value of --policy that selects all policies.
 const allPolicies = "all"
 
-// Policies are the policies that --policy names; the default is the first of all policies.
+// Policies are the policies that --policy names; the default is the first of them.
 type Policies struct{ words []string }
 
 // Add adds --policy to a command.
@@ -48,7 +48,7 @@ func (p *Policies) List() (list []fluid.Policy) {
 	return list
 }
 
-// Several reports whether there are several policies, to be compared.
+// Several reports whether several policies are to be compared.
 func (p *Policies) Several() bool { return len(p.List()) > 1 }
 
 // String returns the policies as given.

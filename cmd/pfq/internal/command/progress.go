@@ -55,9 +55,9 @@ func WithBar[T any](
 	})
 }
 
-// Watched runs a long computation, and meanwhile calls tell periodically. A signal cancels the
-// context of the computation. Watched then waits only briefly for it to end: reading from a pipe
-// cannot be stopped, and the program is about to end.
+// Watched runs a long computation, and calls tell periodically. A signal cancels the context of the
+// computation. Watched then waits only briefly for it to end: a read from a pipe cannot be
+// interrupted, but the program ends soon anyway.
 func Watched[T any](
 	ctx context.Context, every time.Duration, tell func(), work func(context.Context) (T, error),
 ) (T, error) {

@@ -33,7 +33,7 @@ func TestProgressReports(t *testing.T) {
 	})
 }
 
-// A signal ends it at once.
+// A signal ends it immediately.
 func TestProgressInterrupted(t *testing.T) {
 	_, err := WithProgress(Query{Ctx: context.Background(), Stderr: &bytes.Buffer{}}, func(
 		ctx context.Context,

@@ -31,7 +31,7 @@ func Read[T any](
 		err = file.InFile(cli.Source(q.File), err)
 	}
 	var bad *input.Error
-	if errors.As(err, &bad) && bad.File == cli.Source(q.File) { // not about a file that this one names
+	if errors.As(err, &bad) && bad.File == cli.Source(q.File) { // the error is about this file, not one that it names
 		err = meantFor(err, other, fields...)
 	}
 	return v, hintAlternative(err)
@@ -128,12 +128,12 @@ func hint(err error, text string, fields ...string) error {
 // numbers are the row numbers in a path.
 var numbers = regexp.MustCompile(`\[[0-9]+\]`)
 
-// mostText limits how much text is examined: the readers accept no more.
+// mostText is the maximum length of the text examined, which is also the limit of the readers.
 const mostText = 65 << 20
 
-// Look returns the tree of the file of the question, which should contain what want describes, and
-// the query for reading it again. Input that can be read only once, such as the standard input, is
-// kept.
+// Look returns the tree of the file of the question, which should contain the kind of model that
+// want describes, and a query that reads it again. Input that can be read only once, such as the
+// standard input, is kept.
 func Look(q Query, want string) (root *file.Node, again Query, err error) {
 	from, regular, name := q.Stdin, false, cli.Source(q.File)
 	if q.File != "-" {

@@ -32,7 +32,8 @@ func AddSimulation(
 	AddRuns(b, s, usage, plans)
 }
 
-// CheckSimulation rejects the flags of AddSimulation without --runs, and requests the percentiles.
+// CheckSimulation rejects the flags of AddSimulation without --runs, and passes the percentiles to
+// the settings.
 func CheckSimulation(given func(string) bool, s *sim.Settings, percentiles []Percentile) error {
 	if err := needRuns(given, append([]string{"percentiles"}, runFlags...)); err != nil {
 		return err
@@ -52,9 +53,9 @@ func needRuns(given func(string) bool, flags []string) error {
 	return nil
 }
 
-// AddRuns adds --runs, with the target unless given, and the flags for what all simulations have in
-// common. plans returns the plans whose runs make up the answer: with --part or --tasks the command
-// does or lists these runs instead of answering.
+// AddRuns adds --runs, whose default is the value of the target, and the flags common to all
+// simulations. plans returns the plans whose runs make up the answer: with --part or --tasks the
+// command performs or lists these runs instead of answering.
 func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([]*sim.Plan, error)) {
 	cmd := b.Cmd
 	b.IntFrom(2, &s.Runs, "Runs", "runs", 1e6, usage)
@@ -83,7 +84,7 @@ func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([
 	}
 }
 
-// share does or lists the runs of the plans that the flags select.
+// share performs or lists the runs of the plans that the flags select.
 func share(
 	q Query, b *cli.Binding, choice cli.RunChoice, s sim.Settings, plans func(Query) ([]*sim.Plan, error),
 	stdout io.Writer,
@@ -109,7 +110,7 @@ func share(
 		}
 		return err
 	}
-	s.Precision = 0 // all runs of the part are done
+	s.Precision = 0 // do all runs of the part
 	do := func(ctx context.Context, progress func(sweep.Progress)) (sweep.Progress, error) {
 		settings.Progress = progress
 		return choice.Do(ctx, all, settings, nil, nil)
@@ -151,7 +152,7 @@ func Replicate(
 		return nil, nil, runError(err, settings.Folder)
 	}
 	if computed := float64(last.Done - last.Reused); computed > 0 {
-		// warm-ups have as many jumps per unit of time
+		// warm-ups simulate as many jumps per unit of time
 		all := r.Jumps * (1 + r.WarmUp/r.Time) / float64(r.Runs) * computed
 		rate := all / time.Since(start).Seconds()
 		speed = &rate
@@ -163,7 +164,7 @@ func Replicate(
 }
 
 // Simulate calls a function that simulates the runs of these settings, and shows its progress. If a
-// signal arrives, the error says what is kept. last is the last progress.
+// signal arrives, the error reports which runs are kept. last is the last progress.
 func Simulate[T any](ctx context.Context, settings sim.Settings, runs int, stderr io.Writer,
 	simulate func(context.Context, func(sweep.Progress)) (T, error)) (result T, last sweep.Progress, err error) {
 	ctx, stop := untilSignal(ctx)
@@ -183,7 +184,8 @@ func Simulate[T any](ctx context.Context, settings sim.Settings, runs int, stder
 	return result, last, err
 }
 
-// stopped returns the error of a simulation, or what is kept of it if a signal stopped it.
+// stopped returns the error of a simulation, or, if a signal stopped it, an error that reports
+// which runs are kept.
 func stopped(ctx context.Context, err error, folder string, done int) error {
 	switch {
 	case ctx.Err() == nil:
@@ -194,7 +196,7 @@ func stopped(ctx context.Context, err error, folder string, done int) error {
 	return fmt.Errorf("%w; %s keeps %d runs for the next time", ErrInterrupted, folder, done)
 }
 
-// remainingTime describes how long a simulation will continue.
+// remainingTime describes how long a simulation will still take.
 func remainingTime(p sweep.Progress, precision bool) string {
 	switch {
 	case !p.LeftKnown:
@@ -225,7 +227,7 @@ func runError(err error, folder string) error {
 	case errors.As(err, &pathErr):
 		return cli.FlagError{Err: fmt.Errorf("--results = %s: %w", folder, pathErr.Err)}
 	case errors.As(err, &replication) && (errors.Is(err, sim.ErrTooManyStates) || errors.Is(err, sim.ErrTooManyJobs)):
-		return replication.Err // the replication that hit it first does not matter
+		return replication.Err // it does not matter which replication found the error
 	}
 	return err
 }

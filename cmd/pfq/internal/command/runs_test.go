@@ -7,7 +7,7 @@ import (
 	"productform/sweep"
 )
 
-// The text for the time left.
+// The remaining time is described in words.
 func TestTimeleft(t *testing.T) {
 	for _, c := range []struct {
 		progress  sweep.Progress

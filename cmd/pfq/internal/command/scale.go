@@ -21,7 +21,8 @@ import (
 
 // A Scaled is an answer with its factor.
 type Scaled struct {
-	Class string        `json:"scaled_class,omitempty"` // the only class whose arrival rate is multiplied; "" if all are
+	// the only class whose arrival rate is multiplied; "" if all are
+	Class string        `json:"scaled_class,omitempty"`
 	Scale render.Number `json:"scale"`
 }
 
@@ -39,11 +40,11 @@ func AddScale(cmd *cobra.Command, target *[]*big.Rat, does, scaled string) {
 // A Scaling holds the arrival rates that are multiplied, and the factors.
 type Scaling struct {
 	Class   string     // "" for all
-	Factors []*big.Rat // nil for the model as it is
+	Factors []*big.Rat // nil leaves the rates unchanged
 }
 
-// AddScaling adds --scale as [AddScale] does, for all arrival rates of a cluster or, after CLASS=,
-// for that of one class.
+// AddScaling adds --scale as [AddScale] does, for all arrival rates of a cluster or, with CLASS=,
+// for the rate of one class.
 func AddScaling(cmd *cobra.Command, target *Scaling, does string) {
 	cli.AddList(cmd, &target.Factors, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Kind: "[CLASS=]FACTORS",
 		Usage: does +
@@ -76,8 +77,8 @@ func (s Scaling) Row(m *cluster.Model) (int, error) {
 		file.DidYouMean(s.Class, slices.Values(names), input.Quote))}
 }
 
-// ScaleRow returns the model with the arrival rate in a row, or with -1 all of them, multiplied by
-// a factor.
+// ScaleRow returns the model with the arrival rate of a row, or for -1 all of them, multiplied by a
+// factor.
 func ScaleRow(m *cluster.Model, row int, factor *big.Rat) *cluster.Model {
 	if row < 0 {
 		return m.Scale(factor)
@@ -153,10 +154,10 @@ func AtFactors(
 			if l.Head != nil {
 				head = slices.Concat(scale, render.Fields(l.Head))
 			}
-			kind := cmp.Or(l.Kind, "unstable") // an answer without kinds says why
+			kind := cmp.Or(l.Kind, "unstable") // answers without kinds explain why the model is unstable
 			all.Lines = append(all.Lines, render.Lines{Kind: kind, Head: head, Of: l.Of})
 		}
-		if len(a.Columns) >= len(all.Columns) { // the columns of an existing answer
+		if len(a.Columns) >= len(all.Columns) { // use the columns of an existing answer
 			all.Columns = append([]string{"scale"}, a.Columns...)
 		}
 		texts = append(texts, func(t *render.Text) {
@@ -177,8 +178,8 @@ func AtFactors(
 	return all, found, nil
 }
 
-// PlansAt returns the plans of simulations of a model, at each factor if there are factors. An
-// unstable model has none: PlansAt then writes a note that begins with unstableHas.
+// PlansAt returns the plans of simulations of a model, at each factor if there are factors.
+// Unstable models have none: for these PlansAt writes a note that begins with unstableHas.
 func PlansAt[M any](q Query, factors []*big.Rat, m M, scale func(M, *big.Rat) M, unstableHas string,
 	of func(M) ([]*sim.Plan, error)) (plans []*sim.Plan, err error) {
 	models := []M{m}

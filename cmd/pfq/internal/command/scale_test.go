@@ -12,7 +12,7 @@ import (
 	"productform/internal/input"
 )
 
-// A range counts exactly: ten steps of a tenth reach one.
+// A range is exact: ten steps of 0.1 end at 1.
 func TestScaleRange(t *testing.T) {
 	for _, c := range []struct{ scale, want string }{
 		{"0.1:1:0.1", "1/10 1/5 3/10 2/5 1/2 3/5 7/10 4/5 9/10 1"},
@@ -32,7 +32,7 @@ func TestScaleRange(t *testing.T) {
 	}
 }
 
-// A bad factor is named by its place.
+// An error names the position of a bad factor.
 func TestScaleErrors(t *testing.T) {
 	const want = "a number >= 0, such as 0.5 for 50 percent, or a range FROM:TO:STEP of at most 10000 numbers"
 	for text, bad := range map[string]input.Error{

@@ -2,7 +2,7 @@ package command
 
 import "productform/internal/render"
 
-// A Service is the name, in answers, of the way a cluster serves its jobs.
+// A Service names, in answers, how a cluster serves its jobs.
 type Service string
 
 // AllServers serves each job on all its servers at once.

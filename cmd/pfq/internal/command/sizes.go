@@ -43,7 +43,7 @@ func SizePath(text string) (path string, isLog bool) {
 	return "", false
 }
 
-// AddSizes adds --sizes, by default the target.
+// AddSizes adds --sizes, whose default is the value of the target.
 func AddSizes(b *cli.Binding, target *string, usage string) {
 	cmd := b.Cmd
 	b.Name("Sizes", "sizes")
@@ -51,7 +51,7 @@ func AddSizes(b *cli.Binding, target *string, usage string) {
 	cli.AddRenamed(cmd, "law", "sizes")
 	complete := cobra.FixedCompletions(SizeNames(), cobra.ShellCompDirectiveNoSpace)
 	if err := cmd.RegisterFlagCompletionFunc("sizes", complete); err != nil {
-		panic(err) // the flag is there
+		panic(err) // cannot fail: the flag exists
 	}
 }
 
@@ -85,8 +85,8 @@ func ParseUnscaled(flag, text string) (sizes.Distribution, error) {
 	return d, nameSizesFlag(flag, text, err)
 }
 
-// ReadSizes returns the distribution that a value of --sizes names, with the given mean. It scales
-// the sizes in a file, or between given ends, to this mean; scaledFrom is then their original mean.
+// ReadSizes returns the distribution that a value of --sizes names, with the given mean. Sizes from
+// a file or between given ends are scaled to this mean; scaledFrom is then their original mean.
 func ReadSizes(q Query, text string, mean float64) (d sizes.Distribution, scaledFrom *float64, err error) {
 	if d, err = ReadOwnSizes(q, text); err != nil {
 		return nil, nil, err
@@ -129,8 +129,8 @@ func ReadOwnSizes(q Query, text string) (sizes.Distribution, error) {
 	return d, nil
 }
 
-// MeanOfSizes returns the field mean_size of a model, nil for 1, in float64. The error says that
-// sizes of this mean cannot be drawn.
+// MeanOfSizes returns the field mean_size of a model, nil for 1, in float64. The error reports that
+// sizes with this mean cannot be drawn.
 func MeanOfSizes(exact *big.Rat) (float64, error) {
 	mean, _ := num.OrOne(exact).Float64()
 	if !(mean >= 1e-90 && mean <= 1e90) {
@@ -139,7 +139,7 @@ func MeanOfSizes(exact *big.Rat) (float64, error) {
 	return mean, nil
 }
 
-// nameSizesFlag names the flag in an error of sizes.
+// nameSizesFlag names the flag in an error about sizes.
 func nameSizesFlag(flag, text string, err error) error {
 	var bad *input.Error
 	switch {
@@ -208,7 +208,7 @@ func ReadSizeFile(
 	return list, name, nil
 }
 
-// WarnSkipped warns if jobs of a log are left out: how many, and what they lack.
+// WarnSkipped warns if jobs of a log are skipped: how many, and which fields they lack.
 func WarnSkipped(stderr io.Writer, log string, skipped int, without string) {
 	verb := "are"
 	switch skipped {

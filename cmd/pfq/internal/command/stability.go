@@ -25,8 +25,8 @@ func Limits(m *cluster.Model, r *stability.Result, e num.Engine) render.Record {
 		Set("bottleneck", m.NamesOf(r.Bottleneck), "")
 }
 
-// drawnServers returns how many servers the set has that attains the margin, if its classes can
-// draw others as well: the set then has only the jobs that draw from these.
+// drawnServers returns the number of servers of the set that attains the margin, if its classes can
+// also draw other servers: the set then counts only jobs that draw all theirs from these.
 func drawnServers(m *cluster.Model, r *stability.Result) int {
 	drawn, all := 0, true
 	for _, i := range r.MarginSet {
@@ -83,7 +83,8 @@ func WriteLimits(t *render.Text, m *cluster.Model, r *stability.Result, e num.En
 		formatOnSide(r.Arrival, r.Capacity, e), formatOnSide(r.Capacity, nil, e))
 }
 
-// formatOnSide formats a number for display, on its own side of the boundary if there is one.
+// formatOnSide formats a number for display, rounded so that it stays on its side of the boundary,
+// if any.
 func formatOnSide(v, boundary *big.Rat, e num.Engine) string {
 	decimals := render.SixRat(v)
 	if boundary != nil {
@@ -99,7 +100,8 @@ func formatOnSide(v, boundary *big.Rat, e num.Engine) string {
 	return v.RatString() + " = " + decimals
 }
 
-// firstNames returns the first names of classes, and the number of classes if there are many.
+// firstNames returns the names of classes; if there are many, only the first ones and the number of
+// classes.
 func firstNames(m *cluster.Model, classes []int) string {
 	const most = 12
 	if len(classes) <= most {

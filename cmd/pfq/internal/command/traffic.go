@@ -12,7 +12,7 @@ import (
 )
 
 // TranslateTraffic is [cli.Binding.Translate] for errors of [traffic.Solve]. For traffic that is
-// too large it adds other advice and, without runs, how to simulate it.
+// too large it gives specific advice and, without runs, explains how to simulate it.
 func TranslateTraffic(b *cli.Binding, err error, s traffic.Settings, runs int, advice ...string) error {
 	var large *traffic.UnsolvedError
 	if !errors.As(err, &large) {

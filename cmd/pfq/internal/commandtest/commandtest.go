@@ -22,7 +22,7 @@ import (
 	"productform/internal/input"
 )
 
-// A Program returns a new root command of pfq, with the commands that a test runs.
+// A Program returns a new root command of pfq with the commands under test.
 type Program func() *cobra.Command
 
 // Run runs one command line in this process.
@@ -62,8 +62,7 @@ func ParseJSON(t *testing.T, text string) (v map[string]any) {
 	return v
 }
 
-// JSON runs a command line that has an answer and nothing to warn of, and reads the answer, in
-// JSON.
+// JSON runs a command line that gives an answer without warnings, and reads the answer, in JSON.
 func (p Program) JSON(t *testing.T, stdin, line string) map[string]any {
 	t.Helper()
 	stdout, stderr, status := p.Run(stdin, strings.Fields(line+" --format json")...)
@@ -74,7 +73,7 @@ func (p Program) JSON(t *testing.T, stdin, line string) map[string]any {
 }
 
 // Refusal runs a command line that is rejected for bad input: status 2, one line on the standard
-// error, nothing on the standard output. It returns what is wrong.
+// error, nothing on the standard output. It returns the differences.
 func (p Program) Refusal(t *testing.T, stdin string, args ...string) input.Error {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -93,7 +92,7 @@ func (p Program) Refusal(t *testing.T, stdin string, args ...string) input.Error
 // ProgressLines may appear on a slow machine.
 var ProgressLines = regexp.MustCompile(`(?m)^pfq: ([0-9]+ of [0-9]+ (?:runs|jobs|sweeps).*|solving, [0-9]+ s.*)\n`)
 
-// Kept returns the times at which the files of a folder of results were written.
+// Kept returns the modification times of the files in a results folder.
 func Kept(t *testing.T, folder string) map[string]time.Time {
 	t.Helper()
 	files := map[string]time.Time{}
@@ -111,7 +110,7 @@ func Kept(t *testing.T, folder string) map[string]time.Time {
 	return files
 }
 
-// Rat returns the number in an answer that is a fraction in words.
+// Rat parses a fraction in an answer.
 func Rat(t *testing.T, v any) *big.Rat {
 	t.Helper()
 	text, ok := v.(string)
@@ -130,8 +129,8 @@ func Near(t *testing.T, what string, got any, want, tolerance float64) {
 	}
 }
 
-// Joint fails unless a verdict is that on all values of z in the answer: those of skewed estimates
-// may be left out.
+// Joint fails unless a verdict covers all values of z in the answer, except possibly those of
+// skewed estimates.
 func Joint(t *testing.T, verdict, answer any) {
 	t.Helper()
 	var z []float64

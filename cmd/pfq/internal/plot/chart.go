@@ -18,24 +18,24 @@ const estimateLook = 7 // dark grey
 
 // A chart is the common part of panels against load.
 type chart struct {
-	x        plots.Axis // its title
-	factors  []*big.Rat // factors at which numbers are known
-	asked    []*big.Rat // nil if none were
-	critical *big.Rat   // from which on there are none; nil if there are numbers at all factors
+	x        plots.Axis // its title is that of the axis
+	factors  []*big.Rat // factors with known numbers
+	asked    []*big.Rat // nil if no factors were requested
+	critical *big.Rat   // smallest factor without numbers; nil if there are numbers at all factors
 	beyond   string     // text for the requested factors without values
 	points   []point    // nil without simulation
-	apart    bool       // whether points may lie next to curves, and look like these
+	apart    bool       // whether points may be beside curves and look like them
 	table    bool       // whether the output is a table, not a picture
 
-	unsolved []plots.Region // where theory has no numbers
+	unsolved []plots.Region // regions without theoretical numbers
 }
 
-// fortieths are the fractions of the critical factor at which clusters are drawn, and other things
-// as far as numbers are known.
+// fortieths is the number of equal parts of the critical factor at whose ends clusters are drawn,
+// and other models as far as numbers are known.
 const fortieths = 40
 
-// twentieths are the fractions of the critical factor at which pools are drawn: near it chains have
-// many states.
+// twentieths is the number of equal parts of the critical factor at whose ends pools are drawn:
+// near it chains have many states.
 const twentieths = 20
 
 // chart returns the panels against load: at the requested factors below the critical one, or at its
@@ -76,17 +76,17 @@ func (f *question) loads(critical *big.Rat, n int64) (factors []*big.Rat) {
 	return factors
 }
 
-// A quantity is the quantity that some panels show.
+// A quantity is shown by one or more panels.
 type quantity struct {
 	title      string // "" for the name
 	name, unit string
-	rows       []string                         // classes or servers, which have curves
-	drawn      []int                            // those that are drawn; nil for all
-	theory     func(load, row int) *float64     // nil for a class without arrivals, and where theory has no number
-	simulated  func(p point, row int) *estimate // nil where there are too few jobs for one
+	rows       []string                         // classes or servers with curves
+	drawn      []int                            // rows that are drawn; nil for all
+	theory     func(load, row int) *float64     // nil for a class without arrivals, and if theory has no number
+	simulated  func(p point, row int) *estimate // nil if there are too few jobs for an estimate
 	grows      bool                             // without bound near the limit of stability
 	part       bool                             // whether it is a fraction, at most 1
-	apart      bool                             // whether there are no curves for points to lie on
+	apart      bool                             // whether there are no curves through the points
 }
 
 // quantityOf returns the quantity that a word of --show selects, and its name in results of theory
@@ -108,7 +108,7 @@ func quantityOf(word string) (q quantity, field string) {
 	return q, field
 }
 
-// known returns a number of a record: nil if it does not exist, and 0 if it is outside the range of
+// known returns a number of a record, nil if it does not exist, or 0 if it is outside the range of
 // float64.
 func known(v any) *float64 {
 	if n := command.ExactValue(v); n != nil {
@@ -172,7 +172,7 @@ func (c *chart) curve(q quantity, row, look int) plots.Series {
 			s.X, s.Y = append(s.X, float(factor)), append(s.Y, *y)
 		}
 	}
-	s.Marked = len(s.X) == 1 // no line shows it
+	s.Marked = len(s.X) == 1 // a line would be invisible
 	return s
 }
 
@@ -216,15 +216,14 @@ func add(s *plots.Series, x float64, v *estimate) {
 	s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, v.value), append(s.Low, v.low), append(s.High, v.high)
 }
 
-// loadAxis returns the horizontal axis, which ends at the critical factor unless there are factors
-// given.
+// loadAxis returns the horizontal axis, which ends at the critical factor unless factors are given.
 func (c *chart) loadAxis() plots.Axis {
 	a := c.x
 	if c.asked == nil {
 		a.Max = float(c.critical)
 		return a
 	}
-	const narrow = 1e-6 // an axis that has no ticks
+	const narrow = 1e-6 // an axis this narrow has no ticks
 	switch first, last := float(c.factors[0]), float(c.asked[len(c.asked)-1]); {
 	case last-first < narrow*last:
 	case first < last/2:
@@ -264,20 +263,20 @@ func (c *chart) axis(q quantity, rows []int) plots.Axis {
 	}
 	a := plots.Axis{Quantity: q.name, Unit: q.unit}.Hold(values, q.grows)
 	if q.part && len(values) > 0 {
-		a.Max = max(1, slices.Max(values)) // an interval may reach above 1
+		a.Max = max(1, slices.Max(values)) // intervals may extend above 1
 	}
 	return a
 }
 
-// label returns a name that in a picture fits next to a curve, and differs from those of other
+// label returns a name; in a picture it fits next to a curve and differs from the names of other
 // rows.
 func (c *chart) label(names []string, row int) string { return c.named(names, row, 24) }
 
-// short returns a name that in a picture fits into a title next to another, and differs from those
-// of other rows.
+// short returns a name; in a picture two of them fit into a title, and it differs from the names of
+// other rows.
 func (c *chart) short(names []string, row int) string { return c.named(names, row, 16) }
 
-// named returns a name, in a picture of at most the given number of letters.
+// named returns a name; in a picture it has at most the given number of letters.
 func (c *chart) named(names []string, row, most int) string {
 	if c.table {
 		return names[row]

@@ -23,15 +23,15 @@ type curves struct {
 	chart
 	flags   *question
 	model   *cluster.Model
-	classes []int // rows that are drawn
+	classes []int // rows to draw
 	results []render.Record
-	delays  []*bf.Result // nil without percentiles, and if uneven
+	delays  []*bf.Result // nil without percentiles or if uneven
 	uneven  bool         // whether mean sizes differ, in which case percentiles are only simulated
 	jobs    *bf.Result   // at the rates of the model; nil without distribution
 }
 
-// cluster draws a cluster. The figure is nil if there is nothing to draw, which is then reported on
-// the standard error.
+// cluster draws a cluster. If there is nothing to draw, the figure is nil, and the standard error
+// gives the reason.
 func (f *question) cluster(q command.Query, s source) (*plots.Figure, error) {
 	m, err := command.ReadModel(s.query)
 	if err != nil {
@@ -60,8 +60,8 @@ func (f *question) cluster(q command.Query, s source) (*plots.Figure, error) {
 	return c.figure(q.File), nil
 }
 
-// curves solves the model at all loads. It is nil if none of them is stable, which is then reported
-// on the standard error.
+// curves solves the model at all loads. If no load is stable, it returns nil and reports that on
+// the standard error.
 func (f *question) curves(q command.Query, m *cluster.Model, rows []int) (*curves, error) {
 	verdict, err := command.Decide(q, m)
 	if err != nil {
@@ -93,7 +93,8 @@ func (f *question) curves(q command.Query, m *cluster.Model, rows []int) (*curve
 	return command.WithProgress(q, func(ctx context.Context) (*curves, error) { return c, c.solve(ctx) })
 }
 
-// percentilesByRuns adds to the error about several mean sizes how to draw percentiles anyway.
+// percentilesByRuns extends the error about several mean sizes: it explains how to draw percentiles
+// anyway.
 func percentilesByRuns(err error) error {
 	var bad *input.Error
 	if !errors.As(err, &bad) {
@@ -141,7 +142,7 @@ func (c *curves) solve(ctx context.Context) (err error) {
 	return nil
 }
 
-// withoutFactor translates the error of a sweep, without the number of the factor.
+// withoutFactor translates the error of a sweep and omits the number of the factor.
 func (f *question) withoutFactor(err error) error {
 	if cause := errors.Unwrap(err); cause != nil && !errors.Is(err, command.ErrInterrupted) {
 		err = cause
@@ -169,7 +170,7 @@ func (c *curves) choose() {
 func (f *question) checkPanels(m *cluster.Model, rows []int) error {
 	classes, servers := 0, len(f.classes.serversOf(m, rows))
 	for _, i := range rows {
-		if m.Classes[i].ArrivalRate.Sign() > 0 { // others have no delay
+		if m.Classes[i].ArrivalRate.Sign() > 0 { // other classes have no delay
 			classes++
 		}
 	}
@@ -199,8 +200,8 @@ func (f *question) checkPanels(m *cluster.Model, rows []int) error {
 	return checkPanels("classes", fmt.Sprintf("%d, and %d rows of servers", len(rows), servers), count, instead...)
 }
 
-// plan returns the simulation of a cluster. If classes differ in mean size, theory is that of
-// balanced fairness, otherwise FCFS.
+// plan returns the simulation of a cluster. If classes differ in mean size, theory is balanced
+// fairness, otherwise FCFS.
 func (f *question) plan(q command.Query, m *cluster.Model) (*sim.Plan, error) {
 	system := simcluster.Cluster{Model: m, Policy: simcluster.FCFS}
 	if _, err := m.OneMeanSize(); err != nil {

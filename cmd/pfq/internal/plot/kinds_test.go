@@ -30,7 +30,7 @@ const (
 		{"name": "a", "demand": {"cpu": 1, "ram": 4}}, {"name": "b", "demand": {"cpu": 3, "ram": 1}, "weight": 2}]}`
 )
 
-// The fields of a file determine its kind, whatever else is wrong with it.
+// The fields of a file determine its kind, even if the file has other errors.
 func TestKinds(t *testing.T) {
 	for text, want := range map[string]kind{
 		shop: clusterFile, buy: planFile, busy: trafficFile, rest: poolFile,
@@ -57,8 +57,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A file that names another is read from its own folder, and what can be read once only from the
-// one where the command runs.
+// Paths in a file are relative to its folder. For input that can be read only once, they are
+// relative to the working directory.
 func TestModelWithPlan(t *testing.T) {
 	dir := t.TempDir()
 	commandtest.WriteFile(t, filepath.Join(dir, "shop.json"), shop)
@@ -161,7 +161,7 @@ func TestRefusedOfKinds(t *testing.T) {
 	}
 }
 
-// Unsupported input of a policy is reported, and the others are drawn.
+// If a policy does not support the input, that is reported and the other policies are drawn.
 func TestPolicyLeftOut(t *testing.T) {
 	stdout, stderr, status := pfq(rest, "plot", "-", "--policy", "all", "--format", "csv", "--scale", "1")
 	if status != 0 || !strings.Contains(stderr, "pfq: note: bf is not drawn: jobs[1].weight = 2") ||
@@ -171,7 +171,7 @@ func TestPolicyLeftOut(t *testing.T) {
 }
 
 // A caption reports which part of the error of omitted states is proved and which is measured and,
-// with several policies, under which.
+// if there are several policies, under which.
 func TestTruncationCaption(t *testing.T) {
 	of := func(bound float64, proved bool) *traffic.Result {
 		return &traffic.Result{Accuracy: traffic.Accuracy{TruncationBound: bound, TruncationProved: proved}}
@@ -248,8 +248,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// Names of any length are drawn, shortened, and appear in full in tables; names in letters that the
-// font lacks only have a table.
+// Long names are shortened in pictures and complete in tables; names in letters that the font lacks
+// can only be shown in a table.
 func TestLongNames(t *testing.T) {
 	long := "a name of many words that goes on and on and on"
 	for _, text := range []string{shop, buy, busy, rest} {
@@ -281,7 +281,7 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// Regions that are unstable, or beyond what can be bought, are shown and described in a note.
+// Regions that are unstable or exceed all purchases are shown and described in a note.
 func TestRegions(t *testing.T) {
 	for _, c := range []struct {
 		text, args, note string
@@ -306,8 +306,7 @@ func TestRegions(t *testing.T) {
 	}
 }
 
-// A region begins at the critical factor itself, and exists only if factors beyond it were
-// requested.
+// A region begins at the critical factor, and exists only if larger factors were requested.
 func TestRegionBounds(t *testing.T) {
 	half := big.NewRat(1, 2)
 	c := chart{
@@ -325,7 +324,7 @@ func TestRegionBounds(t *testing.T) {
 	}
 }
 
-// Whenever the context ends, so does the work, without a figure.
+// Cancelling the context at any time ends the work without a figure.
 func TestEnds(t *testing.T) {
 	for _, c := range []struct{ text, args string }{
 		{shop, "--scale 0.001:2:0.001 --percentiles 50,99"}, {buy, "--find growth --scale 1:2:0.001"},
@@ -361,7 +360,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// A list of policies is drawn with simulated points of each, the same as for the policy alone; a
+// A list of policies is drawn with simulated points of each, the same as for each policy alone; a
 // curve of one point is marked.
 func TestPolicyList(t *testing.T) {
 	args := strings.Fields("--show jobs --scale 0.5,0.6 --runs 2 --jumps 1000 --policy")

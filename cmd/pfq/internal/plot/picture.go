@@ -18,7 +18,7 @@ import (
 	"productform/plots/draw"
 )
 
-// byName selects the format by the extension of the file name; SVG without a file.
+// byName selects the format by the extension of the file name, or SVG without a file.
 const byName = "auto"
 
 // NewPicture returns a command that answers with a figure: a picture, or a table of its numbers. A
@@ -41,7 +41,7 @@ func NewPicture(use string, figure func(q command.Query, table bool) (*plots.Fig
 		}
 		f.ID, f.Captioned = cmp.Or(f.ID, nameOf(q.File)), true
 		f.Fill()
-		if format != draw.CSV { // columns keep their names
+		if format != draw.CSV { // columns keep their names as they are
 			capitalize(f)
 		}
 		picture, err = draw.Render(f, format)
@@ -50,7 +50,7 @@ func NewPicture(use string, figure func(q command.Query, table bool) (*plots.Fig
 	return command.NewWriter(use, formats, fileOnTerminal, answer)
 }
 
-// explainGlyphError adds a remedy to an error about a text that cannot be drawn, such as a name in
+// explainGlyphError adds advice to an error about text that cannot be drawn, such as names in
 // letters that the font lacks.
 func explainGlyphError(err error) error {
 	var bad *input.Error
@@ -74,7 +74,8 @@ func fileOnTerminal(q command.Query) string {
 	return name + "." + string(format)
 }
 
-// formatOf returns the format of the picture: the requested one, or that of the name of the file.
+// formatOf returns the format of the picture: the requested format, or the one that the file name
+// implies.
 func formatOf(q command.Query) (draw.Format, error) {
 	if q.Format != byName {
 		return draw.Format(q.Format), nil
@@ -107,8 +108,7 @@ func inFile(file, what string) string {
 	return "The " + what + " in " + cli.Source(filepath.Base(file))
 }
 
-// capitalize makes the first letters of the titles of a picture capitals, except in names such as
-// p95.
+// capitalize capitalizes the titles of a picture, except names such as p95.
 func capitalize(f *plots.Figure) {
 	upper := func(title string) string {
 		word, _, _ := strings.Cut(title, " ")

@@ -30,10 +30,10 @@ type planCurves struct {
 	flags   *question
 	problem *plan.Problem
 	x       plots.Axis     // cost, or load
-	at      []float64      // position of each answer that has a plan, on that axis
-	answers []*plan.Answer // these answers; the axis may continue
+	at      []float64      // position on that axis of each answer with a plan
+	answers []*plan.Answer // answers at these positions; the axis may extend further
 	regions []plots.Region
-	loads   []*plan.Load // load of each answer, with --find load
+	loads   []*plan.Load // load of each answer with --find load
 	note    string       // for the caption
 }
 
@@ -82,7 +82,7 @@ func (c *planCurves) check() error {
 	return checkPanels("targets", fmt.Sprintf("%d, and %d options", len(p.Targets), options), count)
 }
 
-// frontier finds the plans that are best for their cost, or says why there are none.
+// frontier finds the plans that are best for their cost, or explains why there are none.
 func (c *planCurves) frontier(q command.Query) (why string, err error) {
 	p := c.problem
 	c.answers, err = command.WithProgress(q, func(ctx context.Context) ([]*plan.Answer, error) {
@@ -107,9 +107,9 @@ func (c *planCurves) frontier(q command.Query) (why string, err error) {
 	}
 	end := 1.04 * c.at[len(c.at)-1]
 	if p.Budget != nil {
-		end = max(c.at[len(c.at)-1], min(1.25*end, float(p.Budget))) // up to it nothing more is better
+		end = max(c.at[len(c.at)-1], min(1.25*end, float(p.Budget))) // no plan up to this cost is better
 	}
-	if !last.Complete { // to show how far the search came
+	if !last.Complete { // shows how far the search got
 		end = max(end, 1.2*c.at[len(c.at)-1])
 		if b := last.Proof.Below; b != nil {
 			end = max(end, 1.1*float(b))
@@ -119,11 +119,11 @@ func (c *planCurves) frontier(q command.Query) (why string, err error) {
 	if !(end > 0) {
 		c.x.Max = 1
 	}
-	from := c.at[0]                          // whatever costs less misses a target
+	from := c.at[0]                          // cheaper plans miss a target
 	searched := max(from, c.at[len(c.at)-1]) // cheaper plans have separate proofs
 	switch b := last.Proof.Below; {
 	case b == nil || last.Complete:
-	case last.Proof.Delay == nil: // for one plan: it is the cheapest
+	case last.Proof.Delay == nil: // a single plan, the cheapest
 		from, searched = float(b), float(b)
 	default:
 		searched = max(searched, float(b))
@@ -146,7 +146,7 @@ func (c *planCurves) frontier(q command.Query) (why string, err error) {
 	return "", nil
 }
 
-// growth finds the cheapest plans as the load grows, or says why there are none.
+// growth finds the cheapest plans as the load grows, or explains why there are none.
 func (c *planCurves) growth(q command.Query) (why string, err error) {
 	p, loads := c.problem, c.flags.factors
 	answers, err := command.WithProgress(q, func(ctx context.Context) ([]*plan.Answer, error) {
@@ -206,7 +206,7 @@ func (c *planCurves) findGreatestLoads(q command.Query) error {
 	return nil
 }
 
-// solves returns how many models were solved.
+// solves returns the number of solved models.
 func (c *planCurves) solves() (all int) {
 	for _, a := range c.answers {
 		all += a.Solves
@@ -239,7 +239,7 @@ func (c *planCurves) figure(file string) *plots.Figure {
 	return f
 }
 
-// panel returns a panel with the axis of all, and one that holds the values.
+// panel returns a panel with the common horizontal axis and a vertical axis that spans the values.
 func (c *planCurves) panel(title string, y plots.Axis, values []float64, series ...plots.Series) plots.Panel {
 	return plots.Panel{Title: title, X: c.x, Y: y.Hold(values, true), Series: series, Regions: c.regions}
 }
@@ -277,7 +277,7 @@ func (c *planCurves) delays() plots.Panel {
 	return panel
 }
 
-// named returns a name of the model, which in a picture is short enough for a title.
+// named returns a name of the model; in a picture it is short enough for a title.
 func (c *planCurves) named(name string) string {
 	var names []string
 	for _, k := range c.problem.Model.Classes {
@@ -342,7 +342,7 @@ func (c *planCurves) costs() plots.Panel {
 func (c *planCurves) greatestLoads() plots.Panel {
 	holds := plots.Series{Label: "targets hold", Kind: plots.Steps, Marked: true, Names: c.names()}
 	stable := plots.Series{Label: "stable", Kind: plots.Steps, Marked: true, Look: 1}
-	for k, l := range c.loads { // the plans meet the targets at factor 1, so a load exists
+	for k, l := range c.loads { // the plans meet the targets at factor 1, so a greatest load exists
 		holds.X, holds.Y = append(holds.X, c.at[k]), append(holds.Y, float(l.At))
 		stable.X, stable.Y = append(stable.X, c.at[k]),
 			append(stable.Y, float(c.answers[k].Plan.Stability.CriticalScale))
@@ -371,7 +371,7 @@ func (c *planCurves) target(row int, t plan.Target) (panel plots.Panel, ok bool)
 	}
 	t.Class, t.Server = c.named(t.Class), c.named(t.Server)
 	name, unit := t.Name(), "units of time"
-	measure, _, _ := strings.Cut(name, " of ") // the common beginning
+	measure, _, _ := strings.Cut(name, " of ") // their common prefix
 	switch t.Measure {
 	case plan.Utilization:
 		unit = ""
@@ -386,7 +386,7 @@ func (c *planCurves) target(row int, t plan.Target) (panel plots.Panel, ok bool)
 	return panel, true
 }
 
-// limitSide returns the words for the side of its limit on which a measure must be.
+// limitSide describes on which side of its limit a measure must be.
 func limitSide(t plan.Target) string {
 	if t.IsLeast() {
 		return "at least "
@@ -402,7 +402,7 @@ func (c *planCurves) names() (names []string) {
 	return names
 }
 
-// A lane is an option, and how many steps of it each plan buys.
+// A lane holds an option and the number of its steps that each plan buys.
 type lane struct {
 	plan.Option
 	steps []int
@@ -423,8 +423,8 @@ func (c *planCurves) lanes() (all []lane) {
 // isBought reports whether some plan buys the option.
 func (l lane) isBought() bool { return slices.Max(l.steps) > 0 }
 
-// bought returns the panels of the purchases of plans: a lane for each option that some plan buys,
-// in which the height of a step is the fraction bought; in a table the steps of each option.
+// bought returns the panels of the purchases of plans. In a picture each purchased option has a
+// lane, in which the height of a step is the fraction bought; a table has the steps of each option.
 func (c *planCurves) bought() (panels []plots.Panel) {
 	var lanes []lane
 	var names []string

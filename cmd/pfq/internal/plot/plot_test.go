@@ -107,14 +107,14 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Simulated points lie near the curves that they are about, each at a load that has been drawn.
+// Simulated points lie near their curves, at loads that are drawn.
 func TestSimulated(t *testing.T) {
 	for _, c := range []struct{ name, model string }{
 		{"in order of arrival", shop},
 		{"balanced fairness", strings.Replace(shop, `"arrival_rate": 1,`, `"arrival_rate": 0.5, "mean_size": 2,`, 1)},
 	} {
 		args := []string{"--runs", "10", "--jumps", "20000", "--scale", "0.5,1,1.5", "--confidence", "0.9999"}
-		args = append(args, "--percentiles", "50") // of balanced fairness there are no curves of these
+		args = append(args, "--percentiles", "50") // balanced fairness has no curves of percentiles
 		got := table(t, c.model, args...)
 		if uneven := c.model != shop; uneven != (got["p50 of the delay, web"] == nil) ||
 			got["p50 of the delay, simulated, web"] == nil {
@@ -138,8 +138,8 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// The name of the file determines the format, as its first bytes show. The same picture has the
-// same bytes.
+// The file name determines the format, which the first bytes of the file show. The same picture has
+// the same bytes.
 func TestFormats(t *testing.T) {
 	for ending, begin := range map[string]string{
 		"png": "\x89PNG",
@@ -242,7 +242,7 @@ func web(n int) string {
 	return `{"servers": [` + strings.Join(servers, ",") + `], "classes": [` + strings.Join(classes, ",") + `]}`
 }
 
-// A picture has at most 26 panels, which is known before anything is computed.
+// A picture has at most 26 panels, and larger requests are rejected before anything is computed.
 func TestTooManyPanels(t *testing.T) {
 	many := func(n int, more string) string {
 		var classes []string
@@ -267,8 +267,8 @@ func TestTooManyPanels(t *testing.T) {
 	}
 }
 
-// --classes draws the curves of some classes and the servers that they can use, as without it;
-// worst:N those with the longest delays at the last load.
+// --classes draws the curves of some classes and the servers that they can use, unchanged by the
+// selection; worst:N selects the classes with the longest delays at the last load.
 func TestClasses(t *testing.T) {
 	all := table(t, shop, "--scale", "0.5,2", "--show", "delay,jobs,utilization")
 	for classes, want := range map[string][]string{

@@ -50,7 +50,7 @@ func (f *question) shared(q command.Query, s source) (*plots.Figure, error) {
 
 // check rejects a pool with more to draw than fits a picture.
 func (c *shares) check() error {
-	resources, count, alone := len(c.pool.Resources), 0, 0 // alone counts the tasks under one policy
+	resources, count, alone := len(c.pool.Resources), 0, 0 // alone counts the panels of tasks under one policy
 	if slices.Contains(c.flags.show, tasks) {
 		alone = resources * plots.PanelsOf(len(c.pool.Jobs))
 	}
@@ -124,8 +124,8 @@ func (c *shares) allocate(q command.Query, policy fluid.Policy, j int) ([]*fluid
 	})
 }
 
-// figure returns the panels: for each resource whose capacity changes the tasks of the jobs, and on
-// request the utilizations, with separate panels for each if policies are compared.
+// figure returns the panels: for each resource whose capacity changes, the tasks of the jobs and,
+// on request, the utilizations. If policies are compared, each job and resource has its own panel.
 func (c *shares) figure(file string) *plots.Figure {
 	f := &plots.Figure{Title: "allocations against capacity", Caption: c.caption(file)}
 	var jobNames, resources, policies []string

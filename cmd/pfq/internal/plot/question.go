@@ -1,5 +1,5 @@
 // Package plot is the command plot of pfq: pictures of a cluster or of shared resources against
-// load, and of what plans cost.
+// load, and of the costs of plans.
 package plot
 
 import (
@@ -39,9 +39,9 @@ type question struct {
 	show        []string
 	classes     chosen // classes of a cluster
 	percentiles []command.Percentile
-	asked       bf.Question // the distribution; MaxJobs is 0 for none
+	asked       bf.Question // the distribution to draw; MaxJobs is 0 without one
 	factors     []*big.Rat
-	settings    sim.Settings     // Runs is 0 for no simulation
+	settings    sim.Settings     // Runs is 0 without a simulation
 	policies    command.Policies // of pools
 	chain       traffic.Settings
 	find        string // of plans
@@ -149,7 +149,7 @@ func (f *question) draw(q command.Query, table bool) (*plots.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(num.DefaultMaxBytes)) // as that of the tables
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(num.DefaultMaxBytes)) // as for the tables
 	switch s.kind {
 	case planFile:
 		return f.planned(q, s)

@@ -17,9 +17,9 @@ type point struct {
 	result *sim.Result
 }
 
-const mostPoints = 8 // loads that are simulated
+const mostPoints = 8 // maximum number of simulated loads
 
-// simulate simulates what is drawn at some of the factors; plan returns the simulation for a
+// simulate simulates the model at some of the drawn factors; plan returns the simulation for a
 // factor.
 func (f *question) simulate(
 	q command.Query, factors []*big.Rat, plan func(k int) (*sim.Plan, error),
@@ -38,7 +38,7 @@ func (f *question) simulate(
 	return points, nil
 }
 
-// simulationCaption describes the simulation of points, empty if there are none.
+// simulationCaption describes how points were simulated; it is empty if there are none.
 func (f *question) simulationCaption(points []point) string {
 	if points == nil {
 		return ""

@@ -11,10 +11,10 @@ import (
 	"productform/internal/input"
 )
 
-// A kind is the content of a file, in words.
+// A kind describes the content of a file in words.
 type kind string
 
-// The kinds.
+// The kinds of files.
 const (
 	clusterFile kind = "a cluster"
 	planFile    kind = "a plan"
@@ -53,7 +53,7 @@ func wordsOf(k kind) (words, standard []string) {
 // A source is a file whose content is known.
 type source struct {
 	kind  kind
-	query command.Query // with which it is read again
+	query command.Query // query that reads it again
 }
 
 // source examines the file, and rejects flags that do not apply to its content.

@@ -17,7 +17,7 @@ import (
 	"productform/cmd/pfq/internal/commandtest"
 )
 
-// openTerminal returns a new terminal, on which whatever is written is read and dropped.
+// openTerminal returns a new terminal whose output is discarded.
 func openTerminal(t *testing.T) *os.File {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -42,12 +42,12 @@ func openTerminal(t *testing.T) *os.File {
 }
 
 // On a terminal a picture without --output goes to a new file named after the model; an existing
-// file is never overwritten. All else is written as without a terminal.
+// file is never overwritten. Everything else is written as without a terminal.
 func TestPictureOnTerminal(t *testing.T) {
 	terminal := openTerminal(t)
 	const exists = "pfq: shop.svg: this file exists already; name a file with -o\n"
 	for _, c := range []struct {
-		line, exists string // command line, and a file there before
+		line, exists string // command line, and a file that already exists
 		file, stderr string // file written, if any, and start of the standard error
 		status       int
 	}{

@@ -20,7 +20,7 @@ import (
 	"productform/sim/pool"
 )
 
-// A poolCurves holds the numbers of the picture of jobs that come and go.
+// A poolCurves holds the numbers of the picture of jobs that arrive and depart.
 type poolCurves struct {
 	chart
 	flags    *question
@@ -29,8 +29,8 @@ type poolCurves struct {
 	results  [][]*traffic.Result // results of each policy, at each factor
 }
 
-// traffic draws a pool of jobs that arrive and depart. The figure is nil if there is nothing to
-// draw, which is then reported on the standard error.
+// traffic draws a pool of jobs that arrive and depart. If there is nothing to draw, the figure is
+// nil, and the standard error gives the reason.
 func (f *question) traffic(q command.Query, s source) (*plots.Figure, error) {
 	t, err := command.Read(s.query, traffic.Read, traffic.ReadFile, "solve")
 	if err != nil {
@@ -71,8 +71,8 @@ func (f *question) checkTraffic(t *traffic.Model) error {
 	return checkPanels("jobs", fmt.Sprintf("%d classes", len(t.Classes)), count, instead...)
 }
 
-// poolCurves solves the traffic at all loads below the critical one. It is nil if there are none,
-// which is then reported on the standard error.
+// poolCurves solves the traffic at all loads below the critical one. If there are none, it returns
+// nil and reports that on the standard error.
 func (f *question) poolCurves(q command.Query, t *traffic.Model) (*poolCurves, error) {
 	critical := t.CriticalScale()
 	if critical == nil {
@@ -138,7 +138,7 @@ func (c *poolCurves) solve(q command.Query) error {
 	return nil
 }
 
-// last returns the end of the factors at which there could be numbers.
+// last returns the largest factor at which there may be numbers.
 func (c *poolCurves) last() *big.Rat {
 	if last := len(c.asked) - 1; last >= 0 && c.asked[last].Cmp(c.critical) < 0 {
 		return c.asked[last]
@@ -193,7 +193,7 @@ func (f *question) trafficPlans(q command.Query, s source) (plans []*sim.Plan, e
 			plan, failed := f.trafficPlan(q, t.Scale(factors[k]), policy)
 			if failed != nil {
 				err = cmp.Or(err, failed)
-				break // this policy is not drawn, either
+				break // this policy is not drawn either
 			}
 			plans = append(plans, plan)
 		}
@@ -204,8 +204,8 @@ func (f *question) trafficPlans(q command.Query, s source) (plans []*sim.Plan, e
 	return plans, nil
 }
 
-// figure returns what is drawn: of one policy a panel for each measure, of several one for each
-// measure of each class.
+// figure returns the figure: under one policy, a panel for each measure; under several, a panel for
+// each measure of each class.
 func (c *poolCurves) figure(file string) *plots.Figure {
 	f := &plots.Figure{
 		Title:      "measures against load",
@@ -285,8 +285,8 @@ func (c *poolCurves) caption(file string) string {
 	return text + c.truncationCaption() + c.flags.simulationCaption(c.points)
 }
 
-// truncationCaption describes which part of the error of omitted states is proved, and which is
-// measured, and under which policies if both occur.
+// truncationCaption describes which part of the error of omitted states is proved and which is
+// measured. If both occur, it names the policies.
 func (c *poolCurves) truncationCaption() string {
 	var proved, measured []string // policies
 	var bound, size float64
