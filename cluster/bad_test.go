@@ -22,7 +22,7 @@ const (
  `
 )
 
-// A badText is a text that is no model, and the error it must get.
+// A badText is an invalid text, and the expected error.
 type badText struct {
 	text string
 	want error
@@ -198,7 +198,7 @@ var badJSON = []badText{
 			Line:  2,
 			Path:  "classes[1].name",
 			Value: `"a"`,
-			Want:  "a name of its own; classes[0] has this one",
+			Want:  "a unique name; classes[0] has this one",
 		}},
 	{someServers + `"classes": [{"arrival_rate": 1, "servers": ["s1"]}]}`,
 		&input.Error{Line: 2, Path: "classes[0].name", Want: "a name, not empty"}},
@@ -342,7 +342,7 @@ var badJSON = []badText{
 			Line:  1,
 			Path:  "servers[1].name",
 			Value: `"s"`,
-			Want:  "a name of its own; servers[0] has this one",
+			Want:  "a unique name; servers[0] has this one",
 		}},
 	{``,
 		&input.Error{Value: "an empty file", Want: "a model with servers and classes"}},
@@ -551,13 +551,13 @@ classes: []
 			Reason: "a character that no value starts with; want texts in quotes"}},
 	{`a: b: c
 `,
-		&num.SyntaxError{Line: 1, Column: 5, Reason: "a colon where there can be none; want each field on a line of " +
-			"its own, indented as the field above, or a value with a colon in quotes"}},
+		&num.SyntaxError{Line: 1, Column: 5, Reason: "an unexpected colon; want each field on a separate " +
+			"line, indented like the field above, or a value with a colon in quotes"}},
 	{`a: 1
  b: 2
 `,
-		&num.SyntaxError{Line: 2, Column: 3, Reason: "a colon where there can be none; want each field on a line of " +
-			"its own, indented as the field above, or a value with a colon in quotes"}},
+		&num.SyntaxError{Line: 2, Column: 3, Reason: "an unexpected colon; want each field on a separate " +
+			"line, indented like the field above, or a value with a colon in quotes"}},
 	{`servers:
 - {name: s, capacity: 1}
 classes:
@@ -611,7 +611,7 @@ func wantErrors(t *testing.T, table []badText, read func(io.Reader) (*cluster.Mo
 	}
 }
 
-// An error says file, line, field, value and range, each once.
+// An error states file, line, field, value and range, each once.
 func TestErrorText(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "m.yaml")
 	for _, c := range []struct{ text, want string }{
@@ -630,7 +630,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// Every proper beginning of a model ends too early, wherever it is cut.
+// Every proper prefix of a model ends too early, wherever it is truncated.
 func TestTruncated(t *testing.T) {
 	text := strings.TrimSpace(goodModel)
 	for end := range len(text) {
@@ -640,7 +640,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// Deep nesting is rejected before anything recurses on it.
+// Deep nesting is rejected before any recursion.
 func TestDeepNesting(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -680,7 +680,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// The message for a file starts with its name; its extension tells the format.
+// The message for a file starts with its name; the extension selects the format.
 func TestBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, text, want string }{
@@ -711,7 +711,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// A reader that fails is not a bad model: its error comes through.
+// The error of a failing reader is returned as it is, not as a bad model.
 func TestReadError(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for _, read := range []func(io.Reader) (*cluster.Model, error){cluster.Read, cluster.ReadJSON, cluster.ReadYAML} {

@@ -9,7 +9,7 @@ import (
 	"productform/cluster"
 )
 
-// Each entry spoils one field of a good model.
+// Each entry corrupts one field of a valid model.
 func TestCheck(t *testing.T) {
 	long := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 1<<14))
 	for _, c := range []struct {
@@ -25,7 +25,7 @@ func TestCheck(t *testing.T) {
 		},
 		{
 			func(m *cluster.Model) { m.Servers[2].Name = "s1" },
-			`servers[2].name = "s1": want a name of its own; servers[0] has this one`,
+			`servers[2].name = "s1": want a unique name; servers[0] has this one`,
 		},
 		{
 			func(m *cluster.Model) { m.Servers[1].Count = -1 },
@@ -44,7 +44,7 @@ func TestCheck(t *testing.T) {
 			"bits: want at most 16384 bits in numerator and denominator"},
 		{
 			func(m *cluster.Model) { m.Classes[0].Name = "b" },
-			`classes[1].name = "b": want a name of its own; classes[0] has this one`,
+			`classes[1].name = "b": want a unique name; classes[0] has this one`,
 		},
 		{
 			func(m *cluster.Model) { m.Classes[0].ArrivalRate = nil },
@@ -101,7 +101,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The longest numbers that Check grants can be written and read.
+// The longest numbers that Check accepts can be written and read.
 func TestLongestNumber(t *testing.T) {
 	one := big.NewInt(1)
 	longest := new(big.Int).Sub(new(big.Int).Lsh(one, 1<<14), one)

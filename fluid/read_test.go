@@ -124,7 +124,7 @@ var badPools = []badText{
 		&input.Error{Path: "resources[0].count", Value: "the number 2", Want: "one of the fields name, capacity"},
 	},
 	{`{"resources": [{"name": "cpu", "capacity": 9}, {"name": "cpu", "capacity": 9}]}`,
-		&input.Error{Path: "resources[1].name", Value: `"cpu"`, Want: "a name of its own; resources[0] has this one"}},
+		&input.Error{Path: "resources[1].name", Value: `"cpu"`, Want: "a unique name; resources[0] has this one"}},
 	{`{` + one + `, ` + one + `}`, &input.Error{Path: "resources", Value: "an array", Want: wantOnce}},
 	{`{` + one + `}`, &input.Error{Path: "jobs", Want: "an array of jobs"}},
 	{
@@ -138,7 +138,7 @@ var badPools = []badText{
 	},
 	{`{` + one + `, "jobs": [{"demand": {"cpu": 1}}]}`, &input.Error{Path: "jobs[0].name", Want: wantName}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}}, {"name": "a", "demand": {"cpu": 1}}]}`,
-		&input.Error{Path: "jobs[1].name", Value: `"a"`, Want: "a name of its own; jobs[0] has this one"}},
+		&input.Error{Path: "jobs[1].name", Value: `"a"`, Want: "a unique name; jobs[0] has this one"}},
 	{`{` + one + `, "jobs": [{"name": "a"}]}`, &input.Error{Path: "jobs[0].demand", Want: wantDemand}},
 	{
 		`{` + one + `, "jobs": [{"name": "a", "demand": [1]}]}`,

@@ -81,7 +81,7 @@ func TestMalformed(t *testing.T) {
 			`line 3: stations[1].name = "out": want another name; this is the way out of the network`},
 		{
 			"{name: think, discipline: delay}", "{name: cpu, discipline: delay}",
-			`line 3: stations[1].name = "cpu": want a name of its own; stations[0] has this one`,
+			`line 3: stations[1].name = "cpu": want a unique name; stations[0] has this one`,
 		},
 		{
 			"{name: think, discipline: delay}", "{name: think, discipline: delay, servers: 2}",
@@ -124,7 +124,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"{name: s2, capacity: 1/2}", "{name: s1, capacity: 1/2}",
-			`line 5: stations[3].nodes[1].name = "s1": want a name of its own; stations[3].nodes[0] has this one`,
+			`line 5: stations[3].nodes[1].name = "s1": want a unique name; stations[3].nodes[0] has this one`,
 		},
 		{
 			"{name: s2, capacity: 1/2}", "{name: s2, capacity: -1/2}",

@@ -24,7 +24,7 @@ const someModel = `model:
     - {name: never, arrival_rate: 0, servers: [small]}
 `
 
-// Invalid plans are rejected with the line, the path and a valid value.
+// Invalid problems are rejected with the line, the path and a valid value.
 func TestBadPlans(t *testing.T) {
 	const numbers = "a number > 0"
 	for _, c := range []struct {
@@ -242,7 +242,7 @@ func TestBadPlans(t *testing.T) {
 			Line:  9,
 			Path:  "new_servers[1].name",
 			Value: `"x"`,
-			Want:  "a name of its own; new_servers[0] has this one",
+			Want:  "a unique name; new_servers[0] has this one",
 		}},
 		{
 			someModel + "new_servers:\n  - {name: x, capacity: 1, classes: [], cost: 1}",
@@ -317,7 +317,7 @@ func TestBadPlans(t *testing.T) {
 	}
 }
 
-// Percentiles are of exponential sizes of one mean.
+// Percentiles require exponential sizes with one mean.
 func TestPercentilesNeedOneMeanSize(t *testing.T) {
 	text := strings.Replace(someModel, "servers: [small]}", "servers: [small], mean_size: 2}", 1) +
 		"targets:\n  - {class: web, percentile: 99, delay: 4}"
@@ -328,7 +328,7 @@ func TestPercentilesNeedOneMeanSize(t *testing.T) {
 	}
 }
 
-// An edge to a group that does not choose is to all of it.
+// An edge to a group without a choice leads to the whole group.
 func TestEdgeToGroup(t *testing.T) {
 	p, err := plan.Read(strings.NewReader(someModel+
 		"edges:\n  - {class: web, server: rack, cost: 1}\n  - {class: web, server: idle, cost: 1}"), ".")
@@ -337,7 +337,7 @@ func TestEdgeToGroup(t *testing.T) {
 	}
 }
 
-// A target names what its measure is of, and nothing else.
+// A target names the subject of its measure, and nothing else.
 func TestTargetOfAnother(t *testing.T) {
 	p, err := plan.ReadFile("testdata/plan.yaml")
 	if err != nil {
@@ -381,7 +381,7 @@ func TestTargetOfAnother(t *testing.T) {
 	}
 }
 
-// Only a file may leave out how many steps can be bought.
+// Only a file may omit the number of steps that can be bought.
 func TestCheckNoSteps(t *testing.T) {
 	p, err := plan.ReadFile("testdata/plan.yaml")
 	if err != nil {
@@ -400,8 +400,8 @@ func TestCheckNoSteps(t *testing.T) {
 	}
 }
 
-// A plan in JSON is the same as in YAML, and the name of a file of the model is taken from its
-// folder.
+// A plan in JSON means the same as in YAML, and the file name of a model is relative to the folder
+// of the plan.
 func TestReadFile(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{

@@ -14,8 +14,8 @@ import (
 	"productform/sizes/exact"
 )
 
-// An ExactModel is a farm of hosts of which all numbers are exact: what is proved about it is
-// proved for the decimals that were written, not for the doubles next to them.
+// An ExactModel is a farm of hosts whose numbers are all exact. Proofs therefore hold for the
+// decimals as written, not for the nearest doubles.
 type ExactModel struct {
 	Sizes  exact.Distribution // X, work
 	Hosts  int                // h, 1 to [MaxHosts]
@@ -23,12 +23,12 @@ type ExactModel struct {
 	Speeds []*big.Rat         // v_i > 0, in the order in which jobs visit the hosts; nil if all are 1
 }
 
-// ErrPrecision is wrapped by the error for a question that 16384 bits do not settle, such as
-// whether a load that is 1 is below 1, or 4096 bits where cutoffs are sought.
-var ErrPrecision = errors.New("tags: more bits do not settle it")
+// ErrPrecision is wrapped by the error for a question that 16384 bits cannot settle (4096 bits in a
+// search for cutoffs), such as whether a load of exactly 1 is below 1.
+var ErrPrecision = errors.New("tags: undecided even with more bits")
 
-// A PrecisionError names the host of which more bits do not settle whether its load is below 1. It
-// wraps [ErrPrecision].
+// A PrecisionError names the host whose load more bits cannot separate from 1. It wraps
+// [ErrPrecision].
 type PrecisionError struct{ Host int } // 0-based
 
 func (e *PrecisionError) Error() string {
@@ -37,7 +37,7 @@ func (e *PrecisionError) Error() string {
 
 func (e *PrecisionError) Unwrap() error { return ErrPrecision }
 
-// maxPrec is the greatest precision of a computation, in bits.
+// maxPrec is the maximum precision of a computation, in bits.
 const maxPrec = 1 << 14
 
 // Validate checks that every number of m is in its range. The error names the field, its value and
@@ -56,7 +56,7 @@ func (m ExactModel) Validate() error {
 		return err
 	}
 	if m.Speeds != nil && len(m.Speeds) != m.Hosts {
-		return input.Errorf("Speeds", fmt.Sprintf("%d speeds", len(m.Speeds)), "one speed a host, %d", m.Hosts)
+		return input.Errorf("Speeds", fmt.Sprintf("%d speeds", len(m.Speeds)), "one speed per host, %d", m.Hosts)
 	}
 	for i, v := range m.Speeds {
 		if v == nil || v.Sign() <= 0 {
@@ -81,20 +81,21 @@ func (m ExactModel) speeds() (speeds []*big.Rat, total *big.Rat) {
 // Enclose returns the result of [Evaluate] for [PolicyTAGS] or [PolicySITA] with proved bounds:
 // every number is enclosed to a relative width of at most tolerance, in [1e-290, 1), where 0 means
 // 1e-15. It performs all steps of [Evaluate] on intervals rounded outward, and doubles the number
-// of bits until all widths meet the tolerance. Near-equal cutoffs, loads next to 1, and α next to 1
-// or 2 therefore cost time, not digits. If work is a fraction, as for lists, fractions decide
-// whether a load is below 1.
+// of bits until all widths meet the tolerance. Cutoffs that are nearly equal, loads near 1, and α
+// near 1 or 2 therefore cost time, not digits. If work is a fraction, as for lists, fractions
+// decide whether a load is below 1.
 //
-// The error names the field of m, the policy, the cutoff or tolerance that is out of range. It is
-// an *[UnstableError] if a load is proved to be at least 1, and [num.ErrRange] for powers beyond
-// e^±2e8. It wraps [ErrPrecision] if more bits do not help: a load is 1 and not known as a
-// fraction, or the smallest size follows from the mean and is a cutoff. It is ctx.Err() promptly
-// after ctx is done.
+// The error names the field of m, policy, cutoff or tolerance that is out of range. It is an
+// *[UnstableError] if a load is proved to be at least 1, and [num.ErrRange] for powers beyond
+// e^±2e8. It wraps [ErrPrecision] if more bits do not help: a load of 1 is not known as a fraction,
+// or a cutoff equals the smallest size, which is computed from the mean. Once ctx is done, Enclose
+// promptly returns ctx.Err().
 func Enclose(ctx context.Context, m ExactModel, p Policy, cutoffs []*big.Rat, tolerance float64) (Result, error) {
 	return m.enclose(ctx, p, cutoffs, tolerance, false)
 }
 
-// enclose is [Enclose], and with formal set evaluates the formulas for overloaded hosts, too.
+// enclose implements [Enclose]. With formal set, it also evaluates the formulas for overloaded
+// hosts.
 func (m ExactModel) enclose(
 	ctx context.Context, p Policy, cutoffs []*big.Rat, tolerance float64, formal bool,
 ) (Result, error) {
@@ -153,7 +154,7 @@ func (m ExactModel) enclose(
 	return r, nil
 }
 
-// checkCutoffs accepts h-1 cutoffs that are at least 0 and do not fall.
+// checkCutoffs accepts h-1 nondecreasing cutoffs >= 0.
 func (m ExactModel) checkCutoffs(cutoffs []*big.Rat) error {
 	if len(cutoffs) != m.Hosts-1 {
 		return input.Errorf("Cutoffs", fmt.Sprintf("%d cutoffs", len(cutoffs)), "%d, one fewer than hosts", m.Hosts-1)
@@ -168,8 +169,8 @@ func (m ExactModel) checkCutoffs(cutoffs []*big.Rat) error {
 	return nil
 }
 
-// fractions returns the loads of the hosts as fractions where they are known so, else nil.
-// Intervals never decide whether such a load is 1.
+// fractions returns the loads of the hosts as fractions, or nil for a load not known as a fraction.
+// Intervals never decide whether a load known as a fraction is 1.
 func (m ExactModel) fractions(p Policy, cutoffs []*big.Rat) (loads []*big.Rat) {
 	mean, _ := m.Sizes.Fractions(new(big.Rat))
 	if mean == nil {
@@ -194,8 +195,8 @@ func (m ExactModel) fractions(p Policy, cutoffs []*big.Rat) (loads []*big.Rat) {
 	return loads
 }
 
-// measure sets Width, and returns [exact.ErrMoreBits] if it is above tolerance, [num.ErrRange] for
-// infinite bounds.
+// measure sets Width. It returns [exact.ErrMoreBits] if Width exceeds the tolerance, and
+// [num.ErrRange] for infinite bounds.
 func (r *Result) measure(tolerance float64) error {
 	check := func(values ...num.Value) error {
 		for _, v := range values {
@@ -221,17 +222,17 @@ func (r *Result) measure(tolerance float64) error {
 	return err
 }
 
-// An EnclosedFarm is an [ExactModel] to a number of bits.
+// An EnclosedFarm is an [ExactModel] enclosed with a given number of bits.
 type EnclosedFarm struct {
 	*exact.Enclosure
-	Rate   num.Interval   // λ, jobs a second
-	Speeds []num.Interval // v_i, work a second
+	Rate   num.Interval   // λ, jobs per second
+	Speeds []num.Interval // v_i, work per second
 
-	full bool // host 1 would have a load of exactly 1 if it took all work: ρ Σ v_i = v_1
+	full bool // host 1 would have a load of exactly 1 with all the work: ρ Σ v_i = v_1
 }
 
-// Enclosed encloses the model to a number of bits. The error is [exact.ErrMoreBits], or ctx.Err()
-// promptly after ctx is done.
+// Enclosed encloses the model with a given number of bits. The error is [exact.ErrMoreBits], or
+// ctx.Err() promptly after ctx is done.
 func (m ExactModel) Enclosed(ctx context.Context, prec uint) (f EnclosedFarm, err error) {
 	if f.Enclosure, err = m.Sizes.Enclose(ctx, prec); err != nil {
 		return f, err
@@ -269,7 +270,7 @@ func (f *EnclosedFarm) points(ctx context.Context, cutoffs []*big.Rat) ([]exact.
 	return append(at, f.High), nil
 }
 
-// enclosed returns an interval as a value; its double is 0 if none is near.
+// enclosed returns an interval as a value; its double is 0 if no double is near.
 func enclosed(e num.Interval) num.Value {
 	f, _ := e.Float64()
 	return num.Value{Float: f, Low: e.Low, High: e.High}
@@ -308,22 +309,23 @@ func (f *EnclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) vis
 	if v.kills {
 		v.cutoff, v.lost, v.killedInverse = b.X, b.X.Mul(b.Tail()), b.Above[0]
 		if f.NoInverse && b.Same(f.Low) {
-			v.killedInverse = zero // the means of 1/X do not exist
+			v.killedInverse = zero // the means of 1/X are infinite
 		}
 		v.first, v.second = v.first.Add(v.lost), v.second.Add(b.X.Mul(v.lost))
 	}
 	return v
 }
 
-// leftToOthers returns the slack of host 1, of moments v and cutoff b, as the work that it leaves
-// to others, if it would have a load of exactly 1 with all work: λ E[max(X-b, 0)]/v_1 under TAGS,
-// and λ E[X; X > b]/v_1 under SITA. Nothing cancels, however far b is.
+// leftToOthers returns the slack of host 1, with moments v and cutoff b, if it would have a load of
+// exactly 1 with all the work. The slack is then the work that it leaves to the others: λ
+// E[max(X-b, 0)]/v_1 under TAGS, and λ E[X; X > b]/v_1 under SITA. Nothing cancels, however large b
+// is.
 func (f *EnclosedFarm) leftToOthers(v visit[num.Interval], b exact.Point) num.Interval {
 	return f.Rate.Mul(b.Above[2].Sub(v.lost)).Quo(v.speed)
 }
 
-// evaluate returns all means for the points of 0, s_1, ..., s_{h-1}, ∞. If an interval that ought
-// to be positive is not, the error is [exact.ErrMoreBits], or an *[UnstableError] if a load is
+// evaluate returns all means for the points of 0, s_1, ..., s_{h-1}, ∞. If an interval is not
+// positive as it should be, the error is [exact.ErrMoreBits], or an *[UnstableError] if a load is
 // proved to be at least 1. undecided is the host whose slack may be 0, or -1.
 func (f *EnclosedFarm) evaluate(p Policy, at []exact.Point, formal bool) (r Result, undecided int, err error) {
 	visits := make([]visit[num.Interval], 0, len(f.Speeds))

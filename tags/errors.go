@@ -17,7 +17,7 @@ type UnstableError struct {
 func (e *UnstableError) Error() string {
 	if e.Undecided {
 		return fmt.Sprintf(
-			"tags: host %d has load %v within rounding, which leaves open whether it is below 1: want a load below 1",
+			"tags: host %d has load %v up to rounding, so it may or may not be below 1: want a load below 1",
 			e.Host+1, e.Load,
 		)
 	}
@@ -30,10 +30,10 @@ func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
 // load 1.
 var ErrInfeasible = errors.New("tags: no cutoffs keep every host below load 1")
 
-// An InfeasibleError tells at which loads there would be cutoffs.
+// An InfeasibleError reports below which load cutoffs exist.
 type InfeasibleError struct {
-	Load    float64 // that of the model
-	MaxLoad float64 // cutoffs exist for the loads below
+	Load    float64 // load of the model
+	MaxLoad float64 // cutoffs exist for loads below this
 }
 
 func (e *InfeasibleError) Error() string {

@@ -803,11 +803,14 @@ func TestDispatchBadUsage(t *testing.T) {
 			"five.swf --workers 2 --heterogeneous 0x1,1",
 			"--heterogeneous[0] = 0x1: want a speed in [1e-50, 1e50], or NxSPEED for N workers",
 		},
-		{"five.swf --workers 2 --heterogeneous 1,1,1", "--heterogeneous[2] = 1: want 2 speeds in all, one a worker"},
-		{"five.swf --workers 3 --heterogeneous 1,1", "--heterogeneous = 2 speeds: want 3 speeds, one a worker"},
+		{
+			"five.swf --workers 2 --heterogeneous 1,1,1",
+			"--heterogeneous[2] = 1: want 2 speeds in total, one per worker",
+		},
+		{"five.swf --workers 3 --heterogeneous 1,1", "--heterogeneous = 2 speeds: want 3 speeds, one per worker"},
 		{
 			"five.swf --workers 2 --heterogeneous fast",
-			"--heterogeneous = fast: want speeds such as 1,1,0.5 or 10x1,10x0.5, one a worker, or uniform:LOW:HIGH",
+			"--heterogeneous = fast: want speeds such as 1,1,0.5 or 10x1,10x0.5, one per worker, or uniform:LOW:HIGH",
 		},
 		{
 			"five.swf --workers 2 --heterogeneous uniform:0:1",

@@ -131,11 +131,11 @@ func proofFailure(err error) string {
 	case errors.Is(err, optimum.ErrIdleStart):
 		return "the best cutoffs leave hosts idle"
 	case errors.As(err, &open):
-		return fmt.Sprintf("more bits do not settle it: whether the load of host %d is below 1", open.Host+1)
+		return fmt.Sprintf("more bits do not decide whether the load of host %d is below 1", open.Host+1)
 	case errors.Is(err, tags.ErrPrecision):
-		return "more bits do not settle it"
+		return "undecided even with more bits"
 	case errors.Is(err, tags.ErrInfeasible):
-		return "near the cutoffs to start from: no cutoffs keep every host below load 1"
+		return "near the initial cutoffs: no cutoffs keep every host below load 1"
 	case errors.Is(err, num.ErrRange):
 		return "powers of the sizes are too large or too small"
 	}

@@ -1086,7 +1086,7 @@ func TestTagsBadUsage(t *testing.T) {
 		},
 		{farm + sizes + "--cutoffs 1e4,", "pfq: --cutoffs[1] is missing: want 0, or a number in [1e-300, 1e300]\n"},
 		{farm + sizes + "--cutoffs -1", "pfq: --cutoffs[0] = -1: want 0, or a number in [1e-300, 1e300]\n"},
-		{farm + sizes + "--speeds 1", "pfq: --speeds = 1 speeds: want one speed a host, 2\n"},
+		{farm + sizes + "--speeds 1", "pfq: --speeds = 1 speeds: want one speed per host, 2\n"},
 		{farm + sizes + "--speeds 1,0", "pfq: --speeds[1] = 0: want a number in [1e-100, 1e100]\n"},
 		{
 			farm + sizes + "--speeds 1,2 --expand 3",

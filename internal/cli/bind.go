@@ -19,8 +19,8 @@ import (
 type Binding struct {
 	Cmd      *cobra.Command
 	flags    map[string]string     // flag of each setting
-	remedies map[num.Remedy]string // the flag of each
-	maxBytes *int64                // the setting of --memory, nil if there is none
+	remedies map[num.Remedy]string // flag of each remedy
+	maxBytes *int64                // setting of --memory; nil if there is none
 }
 
 // Bind returns a binding of no flags.
@@ -40,7 +40,7 @@ func (b *Binding) Name(setting, flag string) { b.flags[setting] = "--" + flag }
 // Remedy records the flag of a remedy for models that are too large.
 func (b *Binding) Remedy(r num.Remedy, flag string) { b.remedies[r] = "--" + flag }
 
-// Engine adds --engine, with the engine auto unless given.
+// Engine adds --engine, by default auto.
 func (b *Binding) Engine(engine *num.Engine) {
 	Choice(b, engine, "Engine", "engine", []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact}, "arithmetic")
 	b.Name("engine", "engine")
@@ -52,8 +52,8 @@ func Choice[T ~string](b *Binding, target *T, setting, flag string, words []T, u
 	b.Name(setting, flag)
 }
 
-// Tol adds --tol, the relative error for the engines auto and enclose, [num.DefaultRelTol] unless
-// given.
+// Tol adds --tol, the relative error for the engines auto and enclose, by default
+// [num.DefaultRelTol].
 func (b *Binding) Tol(tol *float64) {
 	*tol = num.DefaultRelTol
 	b.Number(
@@ -91,7 +91,7 @@ func (b *Binding) IntFrom(least int, target *int, setting, flag string, most int
 	b.Name(setting, flag)
 }
 
-// Switch adds a flag that is off unless given.
+// Switch adds a flag that is off by default.
 func (b *Binding) Switch(target *bool, setting, flag, usage string) {
 	AddSwitch(b.Cmd, target, flag, usage)
 	b.Name(setting, flag)
@@ -102,7 +102,7 @@ const (
 	mostMemory    = 1 << 20                   // MiB
 )
 
-// Memory adds --memory, which sets a number of bytes in MiB, [num.DefaultMaxBytes] unless given.
+// Memory adds --memory, in MiB, which sets a number of bytes, by default [num.DefaultMaxBytes].
 func (b *Binding) Memory(maxBytes *int64) {
 	*maxBytes = num.DefaultMaxBytes
 	Flag[int64]{

@@ -15,12 +15,12 @@ import (
 // A Flag describes a flag whose values are of type T.
 type Flag[T any] struct {
 	Name, Short string
-	Kind        string // type of the value, as the help shows it
+	Kind        string // type of the value, as shown in the help
 	Usage       string
-	Default     string                 // of the target, as the help shows it
+	Default     string                 // default, as shown in the help
 	Want        string                 // what Parse accepts
 	Parse       func(string) (T, bool) // reads a value, or reports that it cannot
-	Hint        func(string) string    // what to write instead of a bad value, "" if unknown; nil for none
+	Hint        func(string) string    // hint for a bad value; "" if unknown; nil for no hints
 }
 
 // reject returns the error for an invalid value of the flag at a path.
@@ -49,7 +49,7 @@ type value[T any] struct {
 func (v *value[T]) String() string { return v.text }
 func (v *value[T]) Type() string   { return v.flag.Kind }
 
-// written returns the value as it was written, "" for one of its elements.
+// written returns the value as it was written, or "" for one of its elements.
 func (v *value[T]) written(index string) string {
 	if index != "" {
 		return ""
@@ -76,10 +76,10 @@ func AddList[T any](cmd *cobra.Command, target *[]T, most int, f Flag[[]T]) {
 type list[T any] struct {
 	value[[]T]
 	most  int
-	words []string // that were written for the values, "" for those of a range
+	words []string // words as written for the values; "" for those of a range
 }
 
-// written returns one of the values as it was written, at an index such as 1], and "" for all of
+// written returns one of the values as it was written, at an index such as 1], or "" for all of
 // them.
 func (l *list[T]) written(index string) string {
 	if i, err := strconv.Atoi(strings.TrimSuffix(index, "]")); err == nil && i < len(l.words) {
@@ -115,7 +115,7 @@ func AddText(cmd *cobra.Command, target *string, name, short, want, usage string
 		Parse: func(s string) (string, bool) { return s, s != "" }}.Add(cmd, target)
 }
 
-// AddSwitch adds a flag that is off unless given.
+// AddSwitch adds a flag that is off by default.
 func AddSwitch(cmd *cobra.Command, target *bool, name, usage string) {
 	Flag[bool]{Name: name, Kind: "bool", Usage: usage, Default: "false", Want: "true or false",
 		Parse: func(s string) (bool, bool) { return s == "true", s == "true" || s == "false" }}.Add(cmd, target)

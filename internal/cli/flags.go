@@ -23,7 +23,7 @@ import (
 // LogFlags selects the jobs of a log, their policies, and the workers. A command sets fields that
 // differ from the zero value before Add.
 type LogFlags struct {
-	PolicyList     string // the default, before flags are read; all means AllRules
+	PolicyList     string // default of --policy; all means AllRules
 	IsOnePolicy    bool   // --policy takes a single policy
 	MostWorkers    int    // maximum number of workers
 	StandardNumber int    // default number of workers; 0 for MaxProcs of the log
@@ -36,13 +36,13 @@ type LogFlags struct {
 	Outages   []dispatch.Outage
 	Learning  float64 // 0 if the policy knows run times
 	Emergency float64
-	Requests  Requests // of the baselines
+	Requests  Requests // requested times for the baselines
 	Kill      bool
 	Sampling  dispatch.Sampling
 	Seed      uint64
 
 	binding       *Binding
-	heterogeneous string // empty if all speeds are 1
+	heterogeneous string // "" if all speeds are 1
 	outageList    string
 	priorities    interval
 }
@@ -50,7 +50,7 @@ type LogFlags struct {
 const (
 	policiesWanted = "all, sites, or policies such as deadline/priority,workload:60,edf,easy"
 	policyWanted   = "a policy such as deadline/priority, workload:60, edf or easy"
-	speedsWanted   = "speeds such as 1,1,0.5 or 10x1,10x0.5, one a worker, or uniform:LOW:HIGH"
+	speedsWanted   = "speeds such as 1,1,0.5 or 10x1,10x0.5, one per worker, or uniform:LOW:HIGH"
 	uniformPrefix  = "uniform:"
 	uniformWanted  = "uniform:LOW:HIGH with 1e-50 <= LOW <= HIGH <= 1e50"
 	outagesWanted  = "outages WORKERS@FROM-TO such as 1-6@55-115,8@200-, in seconds from the first submission"
@@ -172,14 +172,15 @@ func (f *LogFlags) checkBaselines(given func(string) bool) error {
 
 // Jobs holds the jobs taken from a log.
 type Jobs struct {
-	Name    string // of the log
+	Name    string // name of the log
 	List    []dispatch.Job
 	Skipped int            // jobs with too little data
 	Asking  []dispatch.Job // the same jobs with requested times, for baselines; nil without a baseline
 	Asked   int            // number of jobs whose requested time comes from the log
 }
 
-// Read reads the log, takes the jobs, and settles the workers if their number is that of the log.
+// Read reads the log, takes the jobs, and determines the workers if their number comes from the
+// log.
 func (f *LogFlags) Read(ctx context.Context, name string, stdin io.Reader) (*Jobs, error) {
 	all, err := f.ReadSamples(ctx, name, stdin, 1)
 	if err != nil {

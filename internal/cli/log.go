@@ -15,7 +15,7 @@ import (
 	"productform/traces"
 )
 
-const mostJobs = 10_000_000 // of a log, of 144 bytes each
+const mostJobs = 10_000_000 // jobs in a log, of 144 bytes each
 
 // Open opens the file, or the log embedded in pfq; "-" is the standard input.
 func Open(name string, stdin io.Reader) (io.ReadCloser, error) {

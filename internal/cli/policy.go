@@ -122,7 +122,7 @@ func AllRules() (list []Policy) {
 	} {
 		p, err := dispatch.ParsePolicy(name)
 		if err != nil {
-			panic(err) // a name of ours
+			panic(err) // a valid name
 		}
 		list = append(list, Policy{Policy: p})
 	}
@@ -134,7 +134,7 @@ func Baselines() (list []Policy) {
 	for _, name := range []string{"fcfs", "sjf", "easy", "easy/sjf", "conservative"} {
 		p, err := rigid.ParsePolicy(name)
 		if err != nil {
-			panic(err) // a name of ours
+			panic(err) // a valid name
 		}
 		list = append(list, Policy{Baseline: &p})
 	}

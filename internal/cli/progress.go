@@ -16,7 +16,7 @@ type Progress struct {
 	command  string
 	terminal bool
 	drawn    bool      // whether a bar is on the terminal
-	last     time.Time // of the last bar or line, or the start
+	last     time.Time // time of the last bar or line, or the start
 }
 
 const (

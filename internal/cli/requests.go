@@ -16,7 +16,7 @@ import (
 // Requests determines the requested times of jobs for the baselines.
 type Requests struct {
 	rigid.Requests
-	OfLog bool // if the log has it
+	OfLog bool // from the log, if it has one
 }
 
 const requestsWanted = "log, log:F, F or uniform:F with 1 <= F <= 1e50"
@@ -70,7 +70,7 @@ func (q Requests) String() string {
 	return factor
 }
 
-// ask gives jobs their requested times if there is a baseline. places holds the positions of the
+// ask sets the requested times of jobs if there is a baseline. places holds the positions of the
 // jobs in the log.
 func (f *LogFlags) ask(taken *Jobs, log []swf.Job, places []int, seed uint64) (err error) {
 	first := slices.IndexFunc(f.Policies, func(p Policy) bool { return p.Baseline != nil })

@@ -75,8 +75,8 @@ func TestParseAnswer(t *testing.T) {
 	}
 }
 
-// serve returns when its context is cancelled, even if more keys may arrive, and when nobody reads
-// the answers.
+// serve returns when its context is cancelled, even if more keys may arrive and no reader takes the
+// answers.
 func TestServeEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	begun := make(chan bool)

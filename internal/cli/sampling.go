@@ -59,7 +59,7 @@ func (f *LogFlags) addSampling(b *Binding) {
 	}.Add(cmd, &f.priorities)
 }
 
-// settleSampling fills in missing flags from one of the two samplings.
+// settleSampling sets missing flags from one of the two samplings.
 func (f *LogFlags) settleSampling(given func(string) bool) {
 	s, standard := &f.Sampling, dispatch.WholeLog()
 	if given("sample") || f.IsSampled {

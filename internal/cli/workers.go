@@ -13,7 +13,7 @@ import (
 	"productform/internal/render"
 )
 
-// settleWorkers takes the number of workers from the comments of a log unless a flag sets it.
+// settleWorkers takes the number of workers from the comments of a log, unless a flag sets it.
 func (f *LogFlags) settleWorkers(header []string, name string) error {
 	if f.Workers > 0 {
 		return nil
@@ -80,13 +80,13 @@ func (f *LogFlags) parseSpeeds() error {
 			return input.Errorf(
 				input.Index(flag, i), cmp.Or(word, "nothing"), "a speed in [1e-50, 1e50], or NxSPEED for N workers",
 			)
-		case n > f.Workers-len(f.Speeds): // check before allocating that many
-			return input.Errorf(input.Index(flag, i), word, "%d speeds in all, one a worker", f.Workers)
+		case n > f.Workers-len(f.Speeds): // check before the allocation
+			return input.Errorf(input.Index(flag, i), word, "%d speeds in total, one per worker", f.Workers)
 		}
 		f.Speeds = append(f.Speeds, slices.Repeat([]float64{v}, n)...)
 	}
 	if len(f.Speeds) != f.Workers {
-		return input.Errorf(flag, render.Counted(len(f.Speeds), "speed"), "%d speeds, one a worker", f.Workers)
+		return input.Errorf(flag, render.Counted(len(f.Speeds), "speed"), "%d speeds, one per worker", f.Workers)
 	}
 	return nil
 }

@@ -113,14 +113,14 @@ func (sc *Scope) add(name string, l list) {
 	sc.lists[name] = l
 }
 
-// Names returns the names of the rows of a list, nil if there is no list, and when reading, the row
-// of each.
+// Names returns the names of the rows of a list, or nil if there is no list. When reading, it also
+// returns the row of each.
 func (sc *Scope) Names(list string) (names []string, row map[string]int) {
 	return sc.lists[list].names, sc.lists[list].row
 }
 
-// Rows returns the rows of a list of objects E, nil if there is no list, and when reading, the row
-// of each name.
+// Rows returns the rows of a list of objects E, or nil if there is no list. When reading, it also
+// returns the row of each name.
 func Rows[E any](sc *Scope, list string) (rows []E, row map[string]int) {
 	rows, _ = sc.lists[list].rows.([]E)
 	return rows, sc.lists[list].row

@@ -105,7 +105,7 @@ func TestReadBadFields(t *testing.T) {
 		{"wait: 3", "wait: -1", "stops[1].wait = -1: want an integer from 0 to 60"},
 		{"wait: 3", "wait: 61", "stops[1].wait = 61: want an integer from 0 to 60"},
 		{"doors: 1", "doors: 0", "stops[1].doors = 0: want an integer from 1 to 4"},
-		{"{name: a}", "{name: b}", `depots[1].name = "b": want a name of its own; depots[0] has this one`},
+		{"{name: a}", "{name: b}", `depots[1].name = "b": want a unique name; depots[0] has this one`},
 		{"{name: a}", "a", `depots[0] = a string "a": want an object with name`},
 		{"depots: [{name: a}, {name: b}]\n", "", "depots is missing: want an array of depots"},
 		{"owner: {city: Graz}\n", "", "owner is missing: want an object with city"},

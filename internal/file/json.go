@@ -50,7 +50,7 @@ var jsonReasons = []struct{ part, reason string }{
 	{"max depth", "nested more deeply than any model, over 10,000 levels"},
 }
 
-// jsonReason returns a message of encoding/json in plain words.
+// jsonReason rephrases a message of encoding/json in plain words.
 func jsonReason(message string) string {
 	for _, r := range jsonReasons {
 		if strings.Contains(message, r.part) {
@@ -67,7 +67,7 @@ const jsonSpace = " \t\r\n"
 type jsonWalk struct {
 	text string
 	at   int
-	line int32 // of the file
+	line int32 // line in the file
 }
 
 // next skips to the next byte other than a space, comma or colon.

@@ -149,9 +149,9 @@ func TestDidYouMean(t *testing.T) {
 		{"s3", []string{"s1", "s1"}, `; did you mean "s1"?`},
 		{"rate", []string{"arrival_rate", "rates"}, `; did you mean "rates"?`}, // one letter wrong comes before a part
 		{"runs", []string{"runtime", "tasks_and_runs"}, `; did you mean "tasks_and_runs"?`},
-		// and a part before two
+		// and a part comes before two wrong letters
 		{"mean_siz", []string{"mean_size_of_jobs", "men_size"}, `; did you mean "mean_size_of_jobs"?`},
-		// which two letters are of too many words
+		// too many words contain these two letters
 		{"ra", []string{"arrival_rate"}, ""},
 		{"colour", []string{"cpu", "ram"}, ""},
 		{"t", []string{"s"}, ""},

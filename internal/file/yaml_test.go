@@ -244,10 +244,10 @@ func shape(n *Node) string {
 // Invalid or unsupported YAML is rejected with its line and column, in one plain line.
 func TestBadYAML(t *testing.T) {
 	const (
-		colon = "a colon where there can be none; want each field on a line of its own, indented as the field " +
+		colon = "an unexpected colon; want each field on a separate line, indented like the field " +
 			"above, or a value with a colon in quotes"
-		field  = "want the end of the value, or a field on a line of its own, indented as the field above"
-		dashes = "a list of dashes where there can be none; want it on lines of its own, or in brackets"
+		field  = "want the end of the value, or a field on a separate line, indented like the field above"
+		dashes = "a list of dashes where no list is allowed; want it on separate lines or in brackets"
 		name   = "want a plain word as the name of a field"
 		open   = "a bracket or brace without its end"
 		quote  = "a quote without its end"
@@ -695,7 +695,7 @@ func (w *yamlWriter) block(n *Node, indent int, after string) {
 		w.place(n)
 		w.comment()
 	default:
-		if after != "" && w.coin("on a line of its own") {
+		if after != "" && w.coin("on a separate line") {
 			w.comment()
 			w.b.WriteString(strings.Repeat(" ", indent+1) + w.spaces(0))
 		} else {

@@ -43,9 +43,9 @@ var yamlReasons = []struct {
 	{"cannot start any token", noValue, false},
 	{
 		"block sequence entries",
-		"a list of dashes where there can be none; want it on lines of its own, or in brackets", false,
+		"a list of dashes where no list is allowed; want it on separate lines or in brackets", false,
 	},
-	{"mapping values", "a colon where there can be none; want each field on a line of its own, indented as the field " +
+	{"mapping values", "an unexpected colon; want each field on a separate line, indented like the field " +
 		"above, or a value with a colon in quotes", false},
 	{"mapping keys", "a field after ? where there can be none", false},
 	{"expected ':'", "want a field, a name with a colon and a space after it", true},
@@ -55,7 +55,7 @@ var yamlReasons = []struct {
 	{"<document start>", "text after the end of the value", false},
 	{"document-end marker", "text after the end of the document", false},
 	{"'-' indicator", "want the end of the list, or a dash below the dash above", false},
-	{"expected key", "want the end of the value, or a field on a line of its own, indented as the field above", false},
+	{"expected key", "want the end of the value, or a field on a separate line, indented like the field above", false},
 }
 
 // byteAt returns the byte in a line and column of a text, both from 1; 0 if there is none, or if a

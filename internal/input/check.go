@@ -17,8 +17,8 @@ const (
 	QuotedName  = "a name in quotes, not empty" // for a value in a file that is not text
 )
 
-// MaxBits bounds the bits of a numerator or denominator: as a fraction, a number has under 10,000
-// characters.
+// MaxBits is the maximum number of bits of a numerator or denominator. Written as a fraction, a
+// number then has fewer than 10,000 characters.
 const MaxBits = 16_384
 
 // CheckName rejects the name of row i of a list if it is empty, not text, or already among names,
@@ -32,7 +32,7 @@ func CheckName(names map[string]int, list string, i int, name string) error {
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 		return Errorf(path(), strconv.Quote(name), "a name in UTF-8 without control characters")
 	case taken:
-		return Errorf(path(), strconv.Quote(name), "a name of its own; %s has this one", Index(list, first))
+		return Errorf(path(), strconv.Quote(name), "a unique name; %s has this one", Index(list, first))
 	}
 	names[name] = i
 	return nil

@@ -13,7 +13,7 @@ import (
 // An Error points at one entry of a model, a setting or a file. Package num declares it.
 type Error = num.InputError
 
-// InFile returns the error with the name of the file that it is about: an [*Error] has it as a
+// InFile returns the error with the name of the file that it concerns: an [*Error] has it as a
 // field, other errors start with it. It replaces the file name in errors of the operating system.
 func InFile(name string, err error) error {
 	var system *fs.PathError

@@ -41,7 +41,7 @@ func TestCheckName(t *testing.T) {
 	for i, c := range []struct{ name, want string }{
 		{"a", ""},
 		{"b", ""},
-		{"a", `rows[2].name = "a": want a name of its own; rows[0] has this one`},
+		{"a", `rows[2].name = "a": want a unique name; rows[0] has this one`},
 		{"", `rows[3].name = "": want a name, not empty`},
 		{"\xff", `rows[4].name = "\xff": want a name in UTF-8 without control characters`},
 		{"a\n", `rows[5].name = "a\n": want a name in UTF-8 without control characters`},

@@ -14,16 +14,16 @@ import (
 	"strconv"
 )
 
-// Longest is the largest number of bytes of a line, without its end.
+// Longest is the maximum number of bytes in a line, without its end.
 const Longest = 1<<16 - 1
 
 // A Reader reads the lines of a file.
 type Reader struct {
 	name   string
 	source io.Reader
-	text   *bufio.Reader // unpacked; nil before the first line
+	text   *bufio.Reader // uncompressed; nil before the first line
 	packed bool
-	number int // of the last line read
+	number int // number of the last line read
 }
 
 // NewReader returns a reader of the lines in r, which is unpacked if it is a gzip file, one that
@@ -32,10 +32,10 @@ type Reader struct {
 func NewReader(r io.Reader, name string) *Reader { return &Reader{name: name, source: r} }
 
 // Next returns the next line without its end, until the next call, or [io.EOF] after the last one.
-// Any other error is about a line of more than [Longest] bytes, or one that cannot be read or
-// unpacked; where a gzip file ends early it wraps [io.ErrUnexpectedEOF]. Lines end in a line feed,
-// with carriage returns before it or none, but the last one may end without; a byte order mark at
-// the start of the text is left out.
+// Any other error concerns a line of more than [Longest] bytes, or one that cannot be read or
+// unpacked. If a gzip file ends early, the error wraps [io.ErrUnexpectedEOF]. Lines end in a line
+// feed, possibly after carriage returns; only the last one may lack it. A byte order mark at the
+// start of the text is skipped.
 func (r *Reader) Next() ([]byte, error) {
 	if r.text == nil {
 		if err := r.open(); err != nil {
@@ -64,8 +64,8 @@ func (r *Reader) Next() ([]byte, error) {
 // Line returns the number of the last line read, from 1.
 func (r *Reader) Line() int { return r.number }
 
-// At adds the name and the last line read to an error; an error of the operating system gets only
-// the name.
+// At adds the file name and the number of the last line read to an error; an error of the operating
+// system gets only the name.
 func (r *Reader) At(err error) error {
 	if bad, ok := err.(*Error); ok {
 		at := *bad
@@ -78,7 +78,7 @@ func (r *Reader) At(err error) error {
 	return InFile(fmt.Sprintf("%s:%d", r.name, r.number), err)
 }
 
-// open unpacks the file if it is packed, and checks that its text is not in UTF-16.
+// open unpacks the file if it is compressed, and checks that its text is not in UTF-16.
 func (r *Reader) open() error {
 	b := bufio.NewReaderSize(r.source, Longest+1)
 	start, err := b.Peek(2)

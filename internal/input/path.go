@@ -8,8 +8,8 @@ import (
 // Index returns the path of an element of a list: "classes[3]".
 func Index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-// Inside returns the error of an entry with the path of what holds it before its own, if it is an
-// [*Error]. One about the whole entry gets the path alone.
+// Inside adds the path of the enclosing value before that of an entry, if the error is an [*Error].
+// An error about the whole entry gets only the path of the enclosing value.
 func Inside(path string, err error) error {
 	bad, ok := err.(*Error)
 	if !ok {
@@ -20,8 +20,8 @@ func Inside(path string, err error) error {
 	return &inner
 }
 
-// isPlain reports whether a key is a word of at most 40 letters of English, digits and _ that does
-// not begin with a digit.
+// isPlain reports whether a key is a word of at most 40 English letters, digits and underscores
+// that does not begin with a digit.
 func isPlain(key string) bool {
 	for i := range len(key) {
 		c := key[i] | 0x20 // a letter in lower case

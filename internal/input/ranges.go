@@ -24,7 +24,7 @@ const (
 type Range struct {
 	Least, Most float64
 	Zero        string // what 0 means, if the range has it: "or 0 for none"
-	Of          string // what the numbers are, for errors: "a number of seconds"
+	Of          string // kind of number, for errors: "a number of seconds"
 }
 
 // The ranges of times and priorities, of works and factors, of speeds, of moments, of elapsed

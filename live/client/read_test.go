@@ -137,7 +137,7 @@ func TestBadFiles(t *testing.T) {
 		{"a.bin: DIGEST", "../a.bin: DIGEST", `f.yaml:17: jobs[0].run.inputs["../a.bin"]`},
 		{"rates.csv: data/rates.csv", "../rates.csv: data/rates.csv", `f.yaml:18: jobs[0].run.inputs["../rates.csv"]`},
 		{"rates.csv: data/rates.csv", "a.bin: data/rates.csv", `f.yaml:18:`},
-		{"name: letters", "name: bills", `jobs[1].name = "bills": want a name of its own; jobs[0] has this one`},
+		{"name: letters", "name: bills", `jobs[1].name = "bills": want a unique name; jobs[0] has this one`},
 		{"name: letters", "name: a b", `jobs[1].name = "a b": want a name of 1 to 64 letters A-Z a-z, digits, _ and -`},
 		{"name: monday", "name: a/b", `f.yaml:2: name = "a/b": want a name of 1 to 64 letters`},
 		{"jobs:", "job:", `f.yaml:3: job = an array: want one of the fields name, jobs; did you mean jobs?`},

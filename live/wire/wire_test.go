@@ -167,7 +167,7 @@ func TestBadMessages(t *testing.T) {
 			"jobs[0].tasks = 10000001: want an integer in [1, 10000000]",
 		},
 		{"pfq.in.submit.b", batch + `},{"name":"j","tasks":1,"run":{"kind":"sleep"}}]}`,
-			`jobs[1].name = "j": want a name of its own; jobs[0] has this one`},
+			`jobs[1].name = "j": want a unique name; jobs[0] has this one`},
 		{
 			"pfq.in.submit.b", batch + `,"run":{"kind":"x","inputs":{"../x":""}}}]}`,
 			`jobs[0].run.inputs["../x"] = "../x": want a file name`,

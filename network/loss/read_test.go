@@ -89,7 +89,7 @@ func TestBadModels(t *testing.T) {
 			Line:  3,
 			Path:  "servers[1].name",
 			Value: `"s"`,
-			Want:  "a name of its own; servers[0] has this one",
+			Want:  "a unique name; servers[0] has this one",
 		}},
 		{
 			token + "room: 4\nclasses: [{name: a, arrival_rate: 1, servers: [s]}]",
@@ -165,7 +165,7 @@ func TestBadModels(t *testing.T) {
 			Line:  4,
 			Path:  "classes[1].name",
 			Value: `"a"`,
-			Want:  "a name of its own; classes[0] has this one",
+			Want:  "a unique name; classes[0] has this one",
 		}},
 		{"room: 3\nclasses: [{name: a}]", input.Error{Line: 2, Path: "classes[0].arrival_rate", Want: "a number >= 0"}},
 		{

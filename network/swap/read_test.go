@@ -41,7 +41,7 @@ func TestBadModels(t *testing.T) {
 			Line:  1,
 			Path:  "servers[1].name",
 			Value: `"s"`,
-			Want:  "a name of its own; servers[0] has this one",
+			Want:  "a unique name; servers[0] has this one",
 		}},
 		{"servers: [{name: s, count: 1}]\nclasses: []", input.Error{
 			Line:  1,
@@ -127,7 +127,7 @@ func TestBadModels(t *testing.T) {
 				Line:  2,
 				Path:  "classes[1].name",
 				Value: `"a"`,
-				Want:  "a name of its own; classes[0] has this one",
+				Want:  "a unique name; classes[0] has this one",
 			},
 		},
 		{
