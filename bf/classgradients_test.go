@@ -143,9 +143,9 @@ func TestClassGradientsMatchDerivatives(t *testing.T) {
 // The mean numbers of jobs and the mean delays of all classes grow with every rate and fall with
 // every capacity, since the numbers of jobs do so in the strong stochastic order. By Theorem 2 of
 // [BC17], X is distributed as in a queue where server s completes the first job that it can serve
-// at the points of a Poisson process of rate C_s. With additional points the queue remains a
-// subsequence of what it was. Over the classes the derivatives of the jobs add up to those of their
-// sum.
+// at the points of a Poisson process of rate C_s. Additional points leave a subsequence of the
+// original queue. Summed over the classes, the derivatives of the numbers of jobs give those of the
+// total.
 func TestClassGradientsHaveSigns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, rapid.Bool().Draw(t, "groups"), false)

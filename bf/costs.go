@@ -102,8 +102,8 @@ const (
 	slopeGain = 2
 
 	// Derivatives of each class take floatDerivative operations per term and class, or
-	// longDerivative if classes are far apart, where only enclosures have their digits. Elimination
-	// takes over above slowGradientOps, three seconds.
+	// longDerivative if classes are so far apart that only enclosures have enough digits.
+	// Elimination takes over above slowGradientOps, three seconds.
 	floatDerivative, longDerivative, slowGradientOps = 700, 10000, 3e9
 )
 

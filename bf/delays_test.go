@@ -98,7 +98,7 @@ func TestBadDelayQuestions(t *testing.T) {
 		{"no level", Question{Levels: []*big.Rat{nil}}, Settings{}, "Levels[0]"},
 		{"time before 0", Question{Times: oracle.Rats("-1")}, Settings{}, "Times[0]"},
 		{"too many moments", Question{Moments: MostMoments + 1}, Settings{}, "Moments"},
-		{"fewer than no moments", Question{Moments: -1}, Settings{}, "Moments"},
+		{"a negative number of moments", Question{Moments: -1}, Settings{}, "Moments"},
 		{"fractions of logarithms", Question{Levels: half}, Settings{Engine: num.Exact}, "Engine"},
 		{"connected sets", Question{Levels: half}, Settings{Lattice: ConnectedLattice}, "Lattice"},
 		{"settings", Question{}, Settings{RelTol: -1}, "RelTol"},

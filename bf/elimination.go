@@ -412,7 +412,7 @@ func (q *query) canDerive() bool {
 }
 
 // quotientBounds returns a with an error bound that covers every number from x to y, where a =
-// x(1+ε) and b = y(1+δ). a is at most 1+ε times such a number, and at least 1-δ times a/b of it.
+// x(1+ε) and b = y(1+δ). For each such number v, (1-δ) v a/b <= a <= (1+ε) v.
 func quotientBounds(a, b arithmetic.Number) arithmetic.Number {
 	distance := max(0, 1-a.Wide.Over(b.Wide).Double()) + arithmetic.Roundoff
 	return arithmetic.FromWide(a.Wide, max(a.Bound, arithmetic.Compound(distance, b.Bound, 0)))

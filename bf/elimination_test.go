@@ -879,7 +879,7 @@ func TestDistributionsWithTables(t *testing.T) {
 }
 
 // The distribution of all jobs runs over a graph. It uses the graph of connected sets if that is
-// smaller than the table of the means, and matches the table. It also uses connected sets next to
+// smaller than the table of the means, and matches the table. It also uses connected sets alongside
 // distributions by class from elimination, if they do not take long.
 func TestDistributionsUseConnectedSets(t *testing.T) {
 	m := treeModel(17, 2, big.NewRat(4, 5))

@@ -137,7 +137,8 @@ func errBeyondFloat(s request, cause error) error {
 	return input.Errorf("Lattice", s.Lattice, "another lattice: this model needs more digits than float64 has")
 }
 
-// errMissed returns the error of a tolerance that elimination does not reach; it has this bound.
+// errMissed returns the error for a tolerance that elimination cannot meet; it quotes the bound
+// reached.
 func errMissed(s request, bound float64) error {
 	return input.Errorf("RelTol", s.RelTol,
 		"%.0e or more, as close as the elimination lattice comes to this model", 1.5*bound)

@@ -162,7 +162,7 @@ func (l *plan) isGradientSlow() bool {
 func eliminates(l *plan) bool { return l.lattice == EliminationLattice && l.slopes == nil }
 
 // solveToWidth tries the engine of the settings, or engines and precisions until one reaches the
-// requested width. Elimination has float64 only.
+// requested width. Elimination works in float64 only.
 func solveToWidth(s request, plans []*plan, try func(engine num.Engine, prec uint) (width float64, err error)) error {
 	l := s.ladder()
 	l.Next = func(error) bool { return false }
@@ -246,14 +246,14 @@ func setZero(list []num.Value, engine num.Engine) {
 }
 
 // perRate returns the growth of the rate of class i of a problem per unit of λ of a row of m. A
-// rate of the problem counts one way to choose servers, in jobs of one mean size; the class changes
-// all ways.
+// rate of the problem covers one way to choose servers, in jobs of one mean size; the rate of the
+// row changes all ways.
 func perRate(l *plan, i, row int, m, equal *cluster.Model) *big.Rat {
 	ways := countWays(l.component.Model.Servers, l.component.Model.Classes[i].Servers)
 	return new(big.Rat).Mul(sizeRatio(m, equal, row), new(big.Rat).SetFrac(l.problem.Scale, ways))
 }
 
-// sizeRatio returns σ_i/σ, the mean size of a row of classes divided by that of equal.
+// sizeRatio returns σ_i/σ, the mean size of a row of classes divided by the mean size of equal.
 func sizeRatio(m, equal *cluster.Model, row int) *big.Rat {
 	if m.Classes[row].MeanSize == nil && m.MeanSize == equal.MeanSize {
 		return big.NewRat(1, 1)
@@ -296,7 +296,7 @@ func reduceAll(ctx context.Context, m *cluster.Model) ([]cluster.Component, erro
 			rateOf := func(k int) *big.Rat { return m.Classes[list[k]].ArrivalRate }
 			c.Model.Classes[i].ArrivalRate, err = num.BoundedSumRats(ctx, len(list), rateOf)
 			if err != nil {
-				return nil, err // not because it is long: there are fewer terms than in Reduce
+				return nil, err // not for its length: it has fewer terms than in Reduce
 			}
 		}
 		for i, list := range c.Servers {

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// lattices holds "" and all lattices that have every engine.
+// lattices holds "" and all lattices that support every engine.
 var lattices = append([]Lattice{""}, slices.DeleteFunc(Lattices()[1:], func(l Lattice) bool {
 	return l == EliminationLattice
 })...)

@@ -214,7 +214,8 @@ func TestMemoryIsBounded(t *testing.T) {
 			t.Errorf("%s: error %v, want one about memory", c.name, err)
 		}
 	}
-	// Jobs choose half of a group; the number of ways has as many bits.
+	// Jobs choose half of a group; the number of ways has about as many bits as the group has
+	// servers.
 	for _, count := range []int{2000, 20000, 100000} {
 		const limit = 16 << 20
 		m := halfModel(count)
@@ -297,7 +298,8 @@ func TestRejectedBeforeBuilt(t *testing.T) {
 	}
 }
 
-// Exact rejects models with more sets of servers than float64 can count, also with numbers.
+// Exact rejects models with more sets of servers than float64 can count. The error still contains
+// numbers.
 func TestExactOfManyServers(t *testing.T) {
 	_, err := Solve(t.Context(), lineModel(2000, 10), Settings{Engine: num.Exact})
 	var large *num.TooLargeError

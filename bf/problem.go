@@ -92,7 +92,7 @@ func wordProblem(c *cluster.Component) *recursion.Problem {
 			return nil
 		}
 		values[i] = int64(v)
-		if total += max(v, uint64(oneIf(i >= servers))); total >= most { // as problemOf counts
+		if total += max(v, uint64(oneIf(i >= servers))); total >= most { // counted as in problemOf
 			return nil
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"productform/num"
 )
 
-// Integers found in words are those found at any length, where they fit.
+// wordProblem returns the integers of problemOf if they fit into words.
 func TestWordProblem(t *testing.T) {
 	small := 0
 	rapid.Check(t, func(t *rapid.T) {

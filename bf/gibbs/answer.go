@@ -55,8 +55,8 @@ func (r *runner) classResult(x *sample, i int) ClassResult {
 	return c
 }
 
-// law estimates the probabilities of 0, 1, ... jobs. Given any lives, P(n) is at most e^-n n^n/n!,
-// the largest value of a Poisson probability.
+// law estimates the probabilities of 0, 1, ... jobs. Given any lifetimes, P(n) is at most e^-n
+// n^n/n!, the largest value of a Poisson probability.
 func (r *runner) law(x *sample, first int) []Estimate {
 	law := make([]Estimate, r.settings.MaxJobs+1)
 	most := 1.0
@@ -116,7 +116,7 @@ func (r *runner) gradient(x *sample) *Gradient {
 			e.Mean = -e.Mean
 			g.Capacities[s] = &e
 		} else if r.model.Servers[s].Capacity.Sign() > 0 {
-			g.Capacities[s] = &Estimate{Confidence: x.confidence} // it carries nothing
+			g.Capacities[s] = &Estimate{Confidence: x.confidence} // it serves no jobs
 		}
 	}
 	return g

@@ -46,9 +46,10 @@ func merge(to, a, b []rise) []rise {
 	return append(append(to, a...), b...)
 }
 
-// A conditional draws the life of a server given the lives of the others: a time t >= 0 whose
-// density is proportional to exp(-∫_0^t c(u) du). The rate c is constant between its rises; it may
-// be negative at first, and is positive after the last rise. The fields are scratch of a draw.
+// A conditional draws the lifetime of a server given the lifetimes of the others: a time t >= 0
+// whose density is proportional to exp(-∫_0^t c(u) du). The rate c is constant between its rises;
+// it may be negative at first, and is positive after the last rise. The fields are scratch of a
+// draw.
 //
 // Piece k of the time lies between rises k-1 and k, and the last piece after all rises. The density
 // is largest where c turns positive, at the start of piece peak. Heights are relative to this

@@ -2,22 +2,22 @@
 // servers under balanced fairness: how long do jobs take on hundreds of servers with hundreds of
 // classes, too many for the lattices of package bf?
 //
-// Let server s live for a time T_s, exponential of rate C_s. With λ_i the rate of class i and S_i
-// its servers,
+// Let the lifetime T_s of server s be exponential with rate C_s. With λ_i the rate of class i and
+// S_i its servers,
 //
 //	Z = E[exp(Σ_i λ_i min_{s∈S_i} T_s)],  mean delay of class i = E~[min_{s∈S_i} T_s],
 //
 // where E~ is the mean under the density p(T) proportional to exp(-Σ_s C_s T_s + Σ_i λ_i
-// min_{s∈S_i} T_s). Given the lives, the numbers of jobs X_i are independent, each Poisson with
-// mean λ_i min_{s∈S_i} T_s. [Run] draws lives from p by a Gibbs sampler. A sweep has two steps,
+// min_{s∈S_i} T_s). Given the lifetimes, the numbers of jobs X_i are independent, each Poisson with
+// mean λ_i min_{s∈S_i} T_s. [Run] draws lifetimes from p by a Gibbs sampler. A sweep has two steps,
 // neither of which changes the distribution p:
 //
 //   - each T_s is drawn given the others: its density falls or rises exponentially between the
 //     times at which classes lose another of their servers, at the rate C_s - λ(classes with s
-//     whose other servers all live);
-//   - all lives are drawn given the order in which the servers die. With K_1 ⊃ K_2 ⊃ ... the sets
-//     alive before each death, M(K) their capacity and λ(K) the rate of the classes inside, the
-//     times between deaths are independent and exponential of the rates M(K_k) - λ(K_k).
+//     whose other servers are all alive);
+//   - all lifetimes are drawn given the order in which the servers die. With K_1 ⊃ K_2 ⊃ ... the
+//     sets alive before each death, M(K) their capacity and λ(K) the rate of the classes inside,
+//     the times between deaths are independent and exponential of the rates M(K_k) - λ(K_k).
 //
 // If some set of servers has much less slack than the sets next to it in an order, sweeps also
 // exchange blocks of the order before the second step, by the rule of Metropolis and Hastings.
@@ -28,7 +28,7 @@
 // adds no noise. Given the order, the mean delay of class i is the sum of 1/(M(K_k) - λ(K_k)) over
 // the sets that contain all of S_i, and the total number of jobs is a sum of independent geometric
 // variables with parameters λ(K_k)/M(K_k). The probability that a server is idle is estimated by
-// the mean of p_s(0)/C_s, its value given the other lives.
+// the mean of p_s(0)/C_s, its value given the other lifetimes.
 //
 // For example:
 //

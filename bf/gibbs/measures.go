@@ -6,7 +6,7 @@ import (
 )
 
 // The columns are indices into the list of values measured after a sweep: conditional means given
-// the order of deaths, or given the other lives.
+// the order of deaths, or given the other lifetimes.
 type columns struct {
 	jobs     int // E[X], all jobs
 	delays   int // from here on, mean delays of the classes of the parts
@@ -23,7 +23,7 @@ type columns struct {
 	classLaw int // the same of each row of classes
 	count    int
 
-	classes, rows int // of all parts
+	classes, rows int // numbers of classes and rows of all parts
 }
 
 func newColumns(p *problem, s Settings) (c columns) {
@@ -72,8 +72,8 @@ type meter struct {
 	columns
 	settings Settings
 	values   []float64 // by column
-	byPlace  []float64 // room
-	within   []float64 // room
+	byPlace  []float64 // scratch
+	within   []float64 // scratch
 	ends     []float64 // scratch, by class
 }
 
@@ -155,7 +155,7 @@ func scale(list []float64, by float64) {
 }
 
 // measureReached sets the probabilities that no job is present that a server of capacity 0 could
-// serve. Given the lives, the numbers of these jobs are Poisson.
+// serve. Given the lifetimes, the numbers of these jobs are Poisson.
 func (m *meter) measureReached(samplers []*sampler) {
 	ends := m.ends // min T of each class
 	for _, s := range samplers {

@@ -33,7 +33,7 @@ type loss struct {
 type order struct {
 	*part
 	deaths  []death
-	place   []int32   // of each server among the deaths
+	place   []int32   // position of each server among the deaths
 	working []float64 // M(K_k), the capacity alive
 	// λ(K_k), the rate of the classes inside; a class that draws servers counts with the fraction
 	// of its draws inside
@@ -41,7 +41,7 @@ type order struct {
 	slack  []float64 // M(K_k) - λ(K_k)
 	ahead  []float64 // Σ_{j<=k} 1/slack[j], the mean time of death k
 	ends   []int32   // by class without draws: the first death among its servers
-	losses []loss    // of the classes with draws, by increasing place
+	losses []loss    // losses of the classes with draws, by increasing place
 	alive  [][]int32 // scratch for losses: the servers alive, by class and draw
 	within []float64 // and the fraction of its draws alive, by class
 }

@@ -33,7 +33,7 @@ type classRow struct {
 
 // A serverRow maps a row of the model's servers to the row of the parts that includes it.
 type serverRow struct {
-	row int // among the rows of all parts; -1 if it carries nothing
+	row int // among the rows of all parts; -1 if it serves no jobs
 	// added to the capacity of each server of the part's row per unit of this row's capacity, in
 	// jobs per unit of time
 	gain    float64
@@ -49,7 +49,7 @@ type reaches struct {
 // A part is a component of the model, in a unit of time that makes the total capacity of its
 // servers 1.
 type part struct {
-	unit     float64   // of its time
+	unit     float64   // its unit of time
 	capacity []float64 // C_s of each single server
 	// C_s minus the rates of the classes that have no other server: the hazard rate of T_s in the
 	// long run
@@ -101,11 +101,11 @@ type use struct {
 	draw  int32 // -1 for plain
 }
 
-// Limits of models.
+// Limits on models.
 const (
 	widest     = 1e100 // largest ratio of two capacities
 	maxServers = 1 << 20
-	maxSteps   = 1e9 // of a sweep
+	maxSteps   = 1e9 // largest number of steps of a sweep
 )
 
 // newProblem reduces a model that has passed its check. It returns an error if the model is
@@ -209,7 +209,7 @@ func (p *problem) checkStable(ctx context.Context) error {
 	}
 	load := new(big.Rat).Quo(near.ArrivalRate, e)
 	return input.Errorf("model", fmt.Sprintf("a load of 1 - %.2g", 1-float(load.Quo(load, near.Capacity))),
-		"a load of at most 1 - %.2g of what it can bear, since doubles lose what is left", float64(terms)*digits)
+		"a load of at most 1 - %.2g of the capacity: closer to it, float64 has too few digits", float64(terms)*digits)
 }
 
 // newPart converts a component to a part.

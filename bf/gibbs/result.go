@@ -19,7 +19,7 @@ type Result struct {
 
 	Chains           int      `json:"chains"`            // independent of each other
 	Sweeps           int      `json:"sweeps"`            // measured in each chain
-	BurnIn           int      `json:"burn_in"`           // sweeps of each chain before
+	BurnIn           int      `json:"burn_in"`           // sweeps of each chain before measuring
 	Autocorrelation  float64  `json:"autocorrelation"`   // of E[X] given the order: sweeps per independent sweep
 	EffectiveSamples float64  `json:"effective_samples"` // of E[X]: all sweeps over Autocorrelation
 	RHat             float64  `json:"r_hat"`             // largest split R-hat of the total and the classes

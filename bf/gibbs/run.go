@@ -29,7 +29,7 @@ const (
 	classTimes   = 5  // in a batch, of the slowest class
 	firstBurnIn  = 64 // sweeps
 	firstSweeps  = 128
-	mostBytes    = min(4<<30, math.MaxInt) // of all tallies together
+	mostBytes    = min(4<<30, math.MaxInt) // memory limit for all tallies
 	slowestGrows = 1.25                    // limits on the factor by which a chain that is not yet precise is extended
 	fastestGrows = 4.0
 )

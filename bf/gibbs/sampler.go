@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// A sampler draws the lives of the servers of a part, sweep after sweep.
+// A sampler draws the lifetimes of the servers of a part, sweep after sweep.
 type sampler struct {
 	*order
 	random   *rand.Rand
 	life     []float64 // T_s
-	idle     []float64 // p_s(0)/C_s of each server given the other lives, from the last sweep
-	byRow    [][]int32 // the servers of each row drawn from, by life
-	rises    []rise    // of the last server updated
+	idle     []float64 // p_s(0)/C_s of each server given the other lifetimes, from the last sweep
+	byRow    [][]int32 // the servers of each row drawn from, by lifetime
+	rises    []rise    // rises for the last server updated
 	more     []rise    // scratch
 	merged   []rise    // scratch
 	given    conditional
@@ -23,7 +23,7 @@ type sampler struct {
 	weights  blockWeights // scratch of exchange
 }
 
-// newSampler returns a sampler that starts at an order, given the random numbers.
+// newSampler returns a sampler that starts at an order and draws from the given random numbers.
 func newSampler(p *part, start []int32, random *rand.Rand) *sampler {
 	n := len(p.capacity)
 	s := &sampler{order: newOrder(p), random: random, life: make([]float64, n), idle: make([]float64, n),
@@ -36,7 +36,7 @@ func newSampler(p *part, start []int32, random *rand.Rand) *sampler {
 	return s
 }
 
-// spread redraws all lives given the order of deaths.
+// spread redraws all lifetimes given the order of deaths.
 func (s *sampler) spread() {
 	t := 0.0
 	for r := range s.byRow {
@@ -52,8 +52,8 @@ func (s *sampler) spread() {
 	}
 }
 
-// sweep draws each life given the others, proposes exchanges of blocks if some stand out, and draws
-// all lives given their order. The error is ctx.Err().
+// sweep draws each lifetime given the others, proposes exchanges of blocks if some stand out, and
+// draws all lifetimes given their order. The error is ctx.Err().
 func (s *sampler) sweep(ctx context.Context) error {
 	const serversPerLook = 64
 	for server := range s.life {
@@ -77,7 +77,7 @@ func (s *sampler) sweep(ctx context.Context) error {
 	return nil
 }
 
-// update draws one life given the others.
+// update draws one lifetime given the others.
 func (s *sampler) update(server int32) {
 	rises := s.rises[:0]
 	for _, l := range s.links[server] {
@@ -108,7 +108,7 @@ func (s *sampler) update(server int32) {
 	}
 }
 
-// move moves a server to its new place in its row; before is its previous life.
+// move moves a server to its new place in its row; before is its previous lifetime.
 func (s *sampler) move(row []int32, server int32, before float64) {
 	k, _ := slices.BinarySearchFunc(row, before, func(o int32, t float64) int {
 		at := s.life[o]
@@ -123,7 +123,7 @@ func (s *sampler) move(row []int32, server int32, before float64) {
 		}
 		return 0
 	})
-	for row[k] != server { // after others with the same life
+	for row[k] != server { // after others with the same lifetime
 		k++
 	}
 	for ; k > 0 && s.life[row[k-1]] > s.life[server]; k-- {
@@ -135,7 +135,7 @@ func (s *sampler) move(row []int32, server int32, before float64) {
 	row[k] = server
 }
 
-// A cursor iterates over the servers of a row by life.
+// A cursor iterates over the servers of a row by lifetime.
 type cursor struct {
 	servers []int32
 	parts   []float64 // probability that the drawn servers are alive, by the number of servers alive

@@ -15,8 +15,8 @@ type Settings struct {
 	// 1..MostSweeps: sweeps measured in each chain, rounded up by at most an eighth; 0 means as
 	// many as Precision needs. Either Precision or Sweeps must be 0
 	Sweeps     int
-	Seed       uint64  // of the random numbers; the default of the command pfq is 1
-	Confidence float64 // of the intervals, in (0, 0.999999]; 0 means 0.95
+	Seed       uint64  // seed of the random numbers; pfq uses 1 by default
+	Confidence float64 // confidence of the intervals, in (0, 0.999999]; 0 means 0.95
 	MaxJobs    int     // if > 0, at most MostJobs: also estimate P(n jobs), n = 0..MaxJobs
 	ByClass    bool    // also for each class; MaxJobs must be > 0
 	Gradient   bool    // also estimate the derivatives of the mean number of jobs
@@ -41,9 +41,9 @@ func (s Settings) checked() (Settings, error) {
 	case s.Precision != 0 && !(s.Precision > 0 && s.Precision < 1):
 		return s, input.Errorf("Precision", s.Precision, "a number in (0, 1), or 0 for 0.005")
 	case s.Sweeps < 0 || s.Sweeps > MostSweeps:
-		return s, input.Errorf("Sweeps", s.Sweeps, "an integer in 1..%d, or 0 for as many as it takes", MostSweeps)
+		return s, input.Errorf("Sweeps", s.Sweeps, "an integer in 1..%d, or 0 for as many as needed", MostSweeps)
 	case s.Sweeps > 0 && s.Precision > 0:
-		return s, input.Errorf("Precision", s.Precision, "0 with Sweeps, which says when to stop")
+		return s, input.Errorf("Precision", s.Precision, "0 if Sweeps is set")
 	case !(s.Confidence >= 0 && s.Confidence <= 0.999999):
 		return s, input.Errorf("Confidence", s.Confidence, "a number in (0, 0.999999], or 0 for 0.95")
 	case s.MaxJobs < 0 || s.MaxJobs > MostJobs:
@@ -51,7 +51,7 @@ func (s Settings) checked() (Settings, error) {
 	case s.ByClass && s.MaxJobs == 0:
 		return s, input.Errorf("MaxJobs", s.MaxJobs, "an integer in 1..%d with ByClass", MostJobs)
 	case s.Workers < 0 || s.Workers > 10000:
-		return s, input.Errorf("Workers", s.Workers, "an integer in 1..10000, or 0 for one a core")
+		return s, input.Errorf("Workers", s.Workers, "an integer in 1..10000, or 0 for one per core")
 	}
 	s.Confidence = cmp.Or(s.Confidence, 0.95)
 	if s.Sweeps == 0 {

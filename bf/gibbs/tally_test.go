@@ -75,9 +75,9 @@ func autoregressive(seed uint64, r, mean float64, sweeps int, apart float64) []*
 	return all
 }
 
-// If the correlation of a process falls as r^k, (1+r)/(1-r) values are worth an independent one.
-// Intervals contain the mean of the process as often as promised, and so do intervals of its
-// variance, the covariance of the process with itself.
+// If the correlation of a process falls as r^k, (1+r)/(1-r) values carry as much information as one
+// independent value. Intervals contain the mean of the process as often as promised, and so do
+// intervals of its variance, the covariance of the process with itself.
 func TestCorrelatedProcess(t *testing.T) {
 	const r, mean, runs = 0.5, 5., 400
 	sum, outside, far := 0.0, 0, 0

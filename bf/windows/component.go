@@ -86,7 +86,7 @@ func (c *component) near(i int) (list []int, own int) {
 }
 
 // alone returns the mean delay of a job of class i on its servers without any jobs of other
-// classes. It includes the jobs of its own class if they all have the same servers.
+// classes. Other jobs of class i are included if all have the same servers.
 func (c *component) alone(i int) *big.Rat {
 	free, whole := new(big.Rat), true
 	for _, choice := range c.model.Classes[i].Servers {

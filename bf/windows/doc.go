@@ -25,10 +25,10 @@
 //	fmt.Printf("mean delay of class 0: between %.4f and %.4f\n", bounds[0].Low, *bounds[0].High)
 //	// Output: mean delay of class 0: between 0.8603 and 0.8915
 //
-// With T_s the life of server s, as in package productform/bf/gibbs, x the lives in W and y those
-// outside, the density of x is q(x) = a(x) f(x). The factor a(x) = exp(-Σ_{s∈W} C_s x_s + Σ λ_j
-// min_{S_j} x), with the classes inside W, belongs to the first cluster; f is due to the classes
-// that have servers in W and outside,
+// With T_s the lifetime of server s, as in package productform/bf/gibbs, x the lifetimes in W and y
+// those outside, the density of x is q(x) = a(x) f(x). The factor a(x) = exp(-Σ_{s∈W} C_s x_s + Σ
+// λ_j min_{S_j} x), with the classes inside W, belongs to the first cluster; f is due to the
+// classes that have servers in W and outside,
 //
 //	f(x) = ∫ b(y) exp(Σ_j λ_j min(m_j(x), n_j(y))) dy,  m_j(x) = min_{S_j∩W} x,  n_j(y) = min_{S_j∖W} y,  b > 0,
 //

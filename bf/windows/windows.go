@@ -13,7 +13,7 @@ import (
 
 // Bounds enclose the mean delay of a class. Both are proved, including rounding errors.
 type Bounds struct {
-	Name string   // of the class
+	Name string   // name of the class
 	Low  float64  // >= 0
 	High *float64 // nil if no cluster that would give an upper bound is stable
 }
@@ -29,10 +29,10 @@ const MostServers = 16
 // these servers are dropped one by one.
 //
 // For a class with more servers than a window, the lower bound is its delay without other classes,
-// and the upper bound the mean of the smallest life of the first of its servers. The bounds of a
-// window hold for all classes inside it, and the closest are returned. If windows contain all
-// servers, the two bounds differ only by rounding. Bounds are wide near the stability limit, and if
-// classes link any two servers in a few steps.
+// and the upper bound the mean of the smallest lifetime of the first of its servers. The bounds
+// from a window hold for all classes inside it, and the closest are returned. If windows contain
+// all servers, the two bounds differ only by rounding. Bounds are wide near the stability limit,
+// and if classes link any two servers in a few steps.
 //
 // Delays calls [productform/bf.Solve] once for each window and bound, and once more for each server
 // dropped from an unstable window. With windows of 12, this takes about four milliseconds for each

@@ -121,8 +121,8 @@ func show(b *windows.Bounds) string {
 
 // On a line of three servers, windows of one server give bounds from single queues: for a class of
 // one server, the upper bound includes the classes that share the server, and the lower bound
-// excludes those with other servers. The lower bound of a class of two servers is its delay alone
-// on both.
+// excludes those with other servers. The lower bound for a class with two servers is its delay
+// alone on both.
 func TestLine(t *testing.T) {
 	m, err := cluster.Read(strings.NewReader(
 		`{"servers": [{"name": "1", "capacity": 3}, {"name": "2", "capacity": 5}, {"name": "3", "capacity": 4}],

@@ -59,13 +59,13 @@ type answer struct {
 	normalization arithmetic.Number
 	least         []ratio   // E[min_{S_i} T] of each class with arrivals
 	jobs          [][]ratio // P(X_i = n), if requested
-	rates         []float64 // of the classes with arrivals
-	laws          []*law    // of their minimum times, if requested
+	rates         []float64 // rates of the classes with arrivals
+	laws          []*law    // laws of their minimum times, if requested
 
 	far              float64    // the largest relative bound due to times beyond the panels
 	servers, classes []weighted // with weights: the time of each server and the minimum time of each class
 	busy             []float64  // Σ_i λ_i P(T_s = min_{S_i} T) of each server
-	busyBound        []float64  // of its error
+	busyBound        []float64  // bound on its error
 	around           []float64  // Σ_i λ_i
 }
 

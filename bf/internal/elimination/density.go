@@ -34,8 +34,8 @@ func (c *clique) minimumDensity(ctx context.Context, servers []int) (*density, e
 	return d, nil
 }
 
-// collapse multiplies factors of one time. As in remainder, interpolation errs by at most 4ρ^-n
-// times the norm of the product.
+// collapse multiplies factors of one time. As in remainder, the interpolation error is at most
+// 4ρ^-n times the norm of the product.
 func collapse(g *mesh, p *Problem, f factors, server int, r *scratch) *function {
 	out := newFunction([]int{server}, g)
 	var sum num.Sum

@@ -13,7 +13,7 @@ type function struct {
 	servers []int // increasing
 	*layout
 	size     int       // n^w
-	values   []float64 // of a cell at the nodes, the last server varies fastest
+	values   []float64 // values of a cell at the nodes; the last server varies fastest
 	slopes   []float64 // w per cell
 	norms    []float64 // per cell; see norm
 	fuzz     []float64 // per cell, at least |values - kept| e^{-a·(t-c)}

@@ -48,7 +48,7 @@ func (w weight) sup(a, c, h, ellipseFactor float64) float64 {
 }
 
 // integral integrates a part of a density with a weight over all panels starting with first. The
-// quadrature is exact for the interpolated product, which errs by 4ρ^-n times its norm.
+// quadrature is exact for the interpolated product, whose error is at most 4ρ^-n times its norm.
 func (g *mesh) integral(f *function, first int, by weight) estimate {
 	sum := estimate{exponent: f.exponent}
 	relative := math.Expm1(f.err) * (1 + 8*u)

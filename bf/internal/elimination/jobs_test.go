@@ -10,7 +10,7 @@ import (
 )
 
 // literalJobs returns P(X_i = k), k = 0..n: the coefficients in z of Z with λ_i z in place of λ_i,
-// divided by Z. With z the recursion over sets of servers is (C(K) - λ(K) + λ_i) Z_k(K) = Σ_s C_s
+// divided by Z. With z, the recursion over sets of servers is (C(K) - λ(K) + λ_i) Z_k(K) = Σ_s C_s
 // Z_k(K∖s) + λ_i Z_{k-1}(K) for the sets K that contain S_i.
 func literalJobs(p *Problem, i, n int) []*big.Rat {
 	slack := slackOf(p)

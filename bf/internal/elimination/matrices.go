@@ -5,7 +5,7 @@ package elimination
 
 // A MultiplyAdd adds the product of a and b, rows×inner and inner×columns, to c, rows×columns, all
 // with their rows in sequence. To each entry of c it adds the sums of four products, ((p_0 + p_1) +
-// (p_2 + p_3)) of consecutive inner indices, then the remaining products, three at most. Each entry
+// (p_2 + p_3)) of consecutive inner indices, then the remaining products, at most three. Each entry
 // takes at most inner/4 + 6 roundings: one of a product, the others of sums.
 type MultiplyAdd func(c, a, b []float64, rows, inner, columns int)
 

@@ -137,7 +137,7 @@ func (g *mesh) chebyshev(k, j int) float64 {
 
 // setWeights integrates the ℓ_j = Σ_k analysis T_k: ∫_{-1}^x T_k = T_{k+1}/(2k+2) - T_{k-1}/(2k-2)
 // - (-1)^k/(k²-1) for k >= 2. The terms of an entry sum to less than 10/n, so compensated sums err
-// by less than 60u/n each.
+// by less than 60u/n.
 func (g *mesh) setWeights() {
 	n := g.n
 	g.absolute = 2

@@ -12,7 +12,7 @@ import (
 
 // drawNarrow draws a connected problem of width 2: a ring, a ladder, or triangles, each on an edge
 // of earlier ones. Some triangles have one class of three servers instead of classes on edges, and
-// some servers have classes of their own. A third of the triangulated problems have parts attached
+// some servers have single-server classes. A third of the triangulated problems have parts attached
 // at one server.
 func drawNarrow(r *rand.Rand, servers int) *Problem {
 	p := &Problem{}
@@ -76,8 +76,8 @@ func drawNarrow(r *rand.Rand, servers int) *Problem {
 // from seed 1000, all bounds held.
 const narrowModels, narrowSeed = 8, 0
 
-// Means, utilizations and distributions of jobs for problems of width 2 are within their bounds of
-// the exact fractions; distributions of minimum times have the right means.
+// Means, utilizations and distributions of jobs for problems of width 2 differ from the exact
+// fractions by at most their bounds; distributions of minimum times have the right means.
 func TestNarrowMatchesFractions(t *testing.T) {
 	narrow := 0
 	for k := range uint64(narrowModels) {

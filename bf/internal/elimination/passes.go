@@ -13,11 +13,11 @@ type passes struct {
 	ask     Settings
 	weights *weights // nil if there are none
 	order   []int
-	place   []int       // of each server in the order
+	place   []int       // position of each server in the order
 	buckets []factors   // for each server, the factors that depend on its time when it is eliminated
-	kept    []*function // and their integral
+	kept    []*function // integral of those factors
 	outside []factors   // for each of kept, all other factors with all other times integrated out
-	rooms   []*scratch  // of each worker
+	rooms   []*scratch  // scratch of each worker
 }
 
 func newPasses(p *Problem, o *Order, g *mesh, s Settings) *passes {

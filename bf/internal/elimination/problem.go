@@ -25,7 +25,7 @@ type Class struct {
 
 // Settings tunes [Solve].
 type Settings struct {
-	Tolerance float64 // required relative bound of all numbers, in (0, 1)
+	Tolerance float64 // required bound on the relative error of every number, in (0, 1)
 	ByClass   int     // if > 0, Result.ClassJobs has P(X_i = n), n = 0..ByClass
 	Rarest    float64 // if > 0, Result.Laws has P(min_{S_i} T > t), accurate to the tolerance where it is >= Rarest
 	Gradients bool    // compute Result.Gradients
@@ -45,7 +45,7 @@ type Result struct {
 	Times     []arithmetic.Number
 	Busy      []arithmetic.Number   // probability that a server has a job to serve
 	ClassJobs [][]arithmetic.Number // P(X_i = n) of each class, if requested
-	Laws      []Law                 // of each class with arrivals, if requested
+	Laws      []Law                 // distribution of min_{S_i} T for each class with arrivals, if requested
 	Gradients *Gradients            // of E[Σ_i X_i], if requested
 
 	ClassGradients []Gradients // of E[X_i] for each class of Settings.Of

@@ -16,8 +16,8 @@ import (
 )
 
 // uneven returns servers of a shape with random capacities, shared classes and some single-server
-// classes, such that no set of servers exceeds the given load: each server divides load times its
-// capacity equally among its classes, and no class has a rate above the sum of its fractions.
+// classes. No set of servers exceeds the given load: each server divides load times its capacity
+// equally among its classes, and the rate of a class is at most the sum of its fractions.
 func uneven(r *rand.Rand, servers int, load float64, parent func(s int) int) *Problem {
 	p := linked(servers, parent)
 	classes := make([]float64, servers)

@@ -194,7 +194,7 @@ func components(p *Problem, o *Order, idle bool) []*component {
 	return list
 }
 
-// problem returns the component as a problem of its own, with its servers in the order of
+// problem returns the component as a separate problem, with its servers in the order of
 // elimination.
 func (c *component) problem(p *Problem) *Problem {
 	own := &Problem{Classes: make([]Class, len(c.classes))}

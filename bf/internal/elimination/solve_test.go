@@ -164,7 +164,7 @@ func atLoad(p *Problem, load float64) *Problem {
 }
 
 // drawForest draws servers in trees: each is linked to an earlier server or to none, possibly by
-// several classes, and some have classes of their own.
+// several classes, and some have single-server classes.
 func drawForest(t *rapid.T, most int) *Problem {
 	p := &Problem{}
 	number := func(label string) float64 {
@@ -197,8 +197,8 @@ func solved(t interface{ Fatal(...any) }, p *Problem, tolerance float64) *Result
 	return r
 }
 
-// Every measure is within its bound of the exact fraction from the recursion over all sets of
-// servers.
+// Every measure differs by at most its bound from the exact fraction of the recursion over all sets
+// of servers.
 func TestForestsMatchFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawForest(t, 6)

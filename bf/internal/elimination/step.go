@@ -16,21 +16,21 @@ type step struct {
 	w         int // servers that stay
 	out       *function
 	functions []*function
-	places    [][]int    // of each function, its servers
+	places    [][]int    // servers of each function
 	regions   [][]region // by order of the servers that stay, and by the position of the eliminated one among them
 	from      []int      // for each order, the first position of the eliminated one
 	sides     [2]side
 	carrier   int     // the side with the own factors of the eliminated server
 	lean      bool    // no function of that side depends on a server that stays
 	stack     []int   // servers that stay, those of the left side first
-	roundoff  float64 // of a weighted and summed product at a node, without exponents: see powerRoundoff
+	roundoff  float64 // roundoff of a weighted and summed product at a node, without exponents: see powerRoundoff
 	loose     bool    // bounds may count as defects
 }
 
 // A region is an order of all servers. Within it one fixed server attains the minimum time of each
 // class, so the exponential of a class depends on one time.
 type region struct {
-	exponent []float64   // of each server
+	exponent []float64   // exponent of each server
 	powers   [][]float64 // e^{exponent t} at all nodes
 	orders   []int       // numbers of the orders in which functions have their servers
 }
@@ -38,9 +38,9 @@ type region struct {
 // integrate returns the integral of f over the time of server gone, one of the servers of f, from 0
 // to the end or, if above is another server of f, from the time of above to the end. The bound is
 // relative because the integral, over a convex set, is log-concave (Prekopa): its smallest value in
-// a cell is at a corner. With above the integral may vanish; there the bound of a cell is a defect,
-// in addition to err for the incoming error. Each worker has its own scratch; the result does not
-// depend on their number.
+// a cell is at a corner. With above the integral may vanish; there the bound in a cell counts as a
+// defect, in addition to err for the incoming error. Each worker has its own scratch; the result
+// does not depend on their number.
 func integrate(
 	ctx context.Context, g *mesh, p *Problem, f factors, gone, above int, rooms []*scratch,
 ) (*function, error) {
@@ -157,8 +157,8 @@ type worker struct {
 	*scratch
 	flaws
 	own    float64   // largest bound on |log(kept/meant)| in a cell
-	number int       // of the order
-	panel  []int     // of all servers
+	number int       // number of the order
+	panel  []int     // panels of all servers
 	net    []float64 // exponents
 	at     []int     // cells of the functions
 }

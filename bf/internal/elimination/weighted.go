@@ -14,7 +14,7 @@ import (
 // classes. A hat is a sum of positive integrals, in each of which one class or one earlier function
 // carries its weight, so their bounds apply. The weight is concave and positive, so hats are
 // log-concave like their functions. c_i > 0 keeps each away from 0.
-type weights struct{ constants, factors []float64 } // of each class; 0 if it is excluded
+type weights struct{ constants, factors []float64 } // weights of each class; 0 if it is excluded
 
 // weigh returns the weights of one class, or of all classes for -1, with constants equal to a
 // quarter of their mean numbers of jobs.
@@ -99,8 +99,8 @@ func (e *passes) hat(ctx context.Context, f factors, gone, above int) (*function
 }
 
 // sum adds functions of the same servers. As in remainder, the interpolation of each function over
-// e^{slopes·(t-c)} errs in each time by at most 4ρ^-n times its norm, amplified by the later
-// interpolations; defects and fuzz are those of the functions.
+// e^{slopes·(t-c)} has an error of at most 4ρ^-n times its norm in each time, amplified by the
+// later interpolations; defects and fuzz are those of the functions.
 func (e *passes) sum(list []*function) *function {
 	out := newFunction(list[0].servers, e.mesh)
 	relative, worst := true, 0.0

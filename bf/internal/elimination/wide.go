@@ -25,7 +25,7 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 	if w := slices.Max(widths(p, o)); w > MaxWidth { // including classes without arrivals
 		return nil, tooWide(w)
 	}
-	tolerance := min(s.Tolerance, 0x1p-10) // the largest bound of an arithmetic.Number
+	tolerance := min(s.Tolerance, 0x1p-10) // the largest bound that an arithmetic.Number may have
 	g, err := firstMesh(ctx, p, o, s)
 	if err != nil {
 		return nil, err
@@ -123,16 +123,16 @@ func (a *aim) refineMesh(g *mesh) *mesh {
 	return refineMesh
 }
 
-// A progress records the smallest bound of the answers so far, and the number of answers since.
-// Answers with derivatives are counted separately because their bounds are larger.
+// A progress records the smallest bound reached so far, and the number of answers since. Answers
+// with derivatives are counted separately because their bounds are larger.
 type progress struct {
 	best    float64
 	since   int
 	derived bool
 }
 
-// hasStalled records the bound of an answer, and reports whether further answers are useless
-// because rounding errors dominate.
+// hasStalled records the bound reached by an answer, and reports whether further answers are
+// useless because rounding errors dominate.
 func (s *progress) hasStalled(bound float64, derived bool) bool {
 	switch {
 	case s.best == 0 || derived != s.derived:
@@ -220,12 +220,12 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 	}
 	end = min(end, 16/slices.Min(p.Capacities))
 	for {
-		if p.overflows(o, end) { // what comes is no shorter
+		if p.overflows(o, end) { // larger ends need no fewer panels
 			return nil, &ToleranceError{Tolerance: tolerance, Bound: math.Inf(1)}
 		}
 		g := newMesh(p.breaks(end, 5), 8)
 		g.rough = true
-		if err := checkSize(p, o, g.panels(), nodes, s); err != nil { // what comes is no shorter
+		if err := checkSize(p, o, g.panels(), nodes, s); err != nil { // larger ends need no fewer panels
 			return nil, err
 		}
 		a, err := newPasses(p, o, g, s).answer(ctx, math.Inf(1))
@@ -261,7 +261,7 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 }
 
 // resolution returns the length of panels in means of the fastest server, and their number of
-// nodes. About 1.3 nodes make a remainder ten times smaller; the bounds of all servers add up.
+// nodes. About 1.3 nodes make a remainder ten times smaller; the bounds for all servers add up.
 func (p *Problem) resolution(s Settings) (length float64, nodes int) {
 	servers, tolerance := float64(len(p.Capacities)), min(s.Tolerance, 0x1p-10)
 	length, nodes = 4.0, min(mostNodes, 7+int(math.Ceil(1.5*math.Log10((4+servers/250)/tolerance))))
@@ -276,7 +276,7 @@ func (p *Problem) resolution(s Settings) (length float64, nodes int) {
 // classes of both. No cell with such a power has a bound.
 func (p *Problem) overflows(o *Order, end float64) bool {
 	place := o.places()
-	rates := make(map[[2]int]float64) // of the classes eliminated with a server, by another of their servers
+	rates := make(map[[2]int]float64) // rates of the classes eliminated with a server, by another of their servers
 	most := 0.0
 	for _, k := range p.Classes {
 		gone := first(place, k.Servers)
@@ -302,7 +302,7 @@ func (p *Problem) checkEnd(o *Order, end, length float64, nodes int, s Settings)
 }
 
 // breaks divides [0, end] into panels of about length means of the fastest server still alive
-// there, that is, within a few means of its own time. Lengths change gradually.
+// there; a server counts as alive for a few times its mean. Lengths change gradually.
 func (p *Problem) breaks(end, length float64) []float64 {
 	around := make([]float64, len(p.Capacities))
 	for _, k := range p.Classes {

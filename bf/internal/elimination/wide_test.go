@@ -52,7 +52,8 @@ func solvedWide(t *rapid.T, p *Problem, o *Order, s Settings) *Result {
 	return whole
 }
 
-// Every measure of a problem of width at most 2 is within its bound of the exact fraction.
+// Every measure of a problem of width at most 2 differs from the exact fraction by at most its
+// bound.
 func TestWideMatchesFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, o := drawWide(t, 5)

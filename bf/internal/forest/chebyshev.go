@@ -22,7 +22,7 @@ func (p *poly) rest() float64 {
 }
 
 // low returns a lower bound on p on the panel, possibly negative; 1 exceeds the rounding error of
-// so few sums.
+// these few sums.
 func (p *poly) low() float64 { return p[0] - p.rest()*(1+terms*u) - 2*u*math.Abs(p[0]) }
 
 // high returns an upper bound on |p|.

@@ -191,7 +191,8 @@ func (s *solver) forward(lambda, growth, mu float64, q, r curve) (m curve, bound
 
 // multiplyDecay multiplies p, which is flipped, by e^{-μ(t-a)} on panel k, which starts at a, and
 // returns a bound on the error of e^{-μt} p relative to e^{-μa}. The exponential solves y' = θ y,
-// y(1) = 1 in the flipped x. The exponent -μa has one rounding, and math.Exp errs by less than 4u.
+// y(1) = 1 in the flipped x. The exponent -μa has one rounding, and the error of math.Exp is less
+// than 4u.
 func (s *solver) multiplyDecay(p *poly, mu float64, k int) float64 {
 	var y, none poly
 	off := y.decay(mu*s.half(k), 0, &none, 1)

@@ -17,7 +17,7 @@ type Class struct {
 
 // Settings tunes [Forest.Solve].
 type Settings struct {
-	Tolerance float64 // required relative bound of all numbers, in (0, 1)
+	Tolerance float64 // required bound on the relative error of every number, in (0, 1)
 	Parts     int     // number of trees whose normalizations are multiplied, at least 1
 	ByClass   int     // if > 0, Result.Jobs has P(X_i = n), n = 0..ByClass
 	Gradients bool    // compute the gradient of the mean number of all jobs
@@ -53,8 +53,8 @@ func (e *ToleranceError) Error() string {
 	return fmt.Sprintf("elimination reaches a relative bound of %.2g, not %.2g", e.Bound, e.Tolerance)
 }
 
-// Worst returns the largest bound of the numbers, for one of parts trees whose normalizations are
-// multiplied.
+// Worst returns the largest bound among the numbers, for one of parts trees whose normalizations
+// are multiplied.
 func (r *Result) Worst(parts int) float64 {
 	worst := r.Normalization.Bound * float64(parts)
 	for _, list := range append([][]arithmetic.Number{r.Times, r.Busy}, r.Jobs...) {

@@ -8,7 +8,7 @@ type Chain struct {
 	Ring    bool
 	problem *recursion.Problem
 	servers int
-	arcs    []arc   // of each class
+	arcs    []arc   // arc of each class
 	byArc   [][]int // the classes with arcs of each number of servers
 }
 

@@ -89,7 +89,7 @@ type loadOf struct {
 	p              *recursion.Problem
 	unit           float64
 	shift, end     int
-	gain           int64 // of the classes that end there and start at the first server or later
+	gain           int64 // rate of the classes that end there and start at the first server or later
 	capacity, rate []int64
 
 	longGain, difference   big.Int

@@ -85,13 +85,13 @@ func (c *Chain) Solve(ctx context.Context) (recursion.Measures, error) {
 type sweep struct {
 	*Chain
 	stop     recursion.Cancellation
-	shift    int       // of capacities and rates
+	shift    int       // shift of capacities and rates
 	capacity []float64 // C_s/2^shift
-	exponent []int     // of the power of two of each server
-	scale    []float64 // 1 over that
+	exponent []int     // exponent of the power of two of each server
+	scale    []float64 // reciprocal of that power
 	loads    [][]load
-	whole    load    // of all servers
-	root     float64 // Z of them
+	whole    load    // load of all servers
+	root     float64 // Z of all servers
 
 	from, until [][]float64 // Z of the intervals that start at a server, that end before it
 	taken       [][]float64 // Z of the intervals that end before a server, times the capacity of the server before them
@@ -338,7 +338,7 @@ func (w *sweep) busy(s int) (sum, more float64, err error) {
 			classes++
 		}
 	}
-	gain := make([]float64, n) // of the intervals with the same start, by the number of servers after s
+	gain := make([]float64, n) // gain for the intervals with the same start, by the number of servers after s
 	total := 0.0
 	after := w.row(w.from, s+1)
 	for before := range w.longest(s+1, true) {

@@ -96,8 +96,8 @@ func checkNumber(t tester, what string, x arithmetic.Number, want *big.Rat) {
 	}
 }
 
-// Measures are within their bounds of the exact fractions from the graph of connected sets, and
-// overloads are detected.
+// Measures differ from the exact fractions on the graph of connected sets by at most their bounds,
+// and overloads are detected.
 func TestSolveMatchesFractions(t *testing.T) {
 	ctx := context.Background()
 	rings, idle, overloaded := 0, 0, 0

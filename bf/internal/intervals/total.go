@@ -63,13 +63,13 @@ func (c *Chain) Total(ctx context.Context, jobs int) ([]arithmetic.Number, error
 // totals holds the series of all intervals.
 type totals struct {
 	*sweep
-	terms       int     // of a series
+	terms       int     // number of terms of a series
 	tilt        float64 // coefficient n is multiplied by the n-th power of tilt
 	small       bool    // some coefficient was below least
 	from, taken [][]float64
 
-	part, sum []float64 // of products
-	parts     int       // products in part
+	part, sum []float64 // sums of products
+	parts     int       // number of products in part
 }
 
 // of returns the series of an interval.

@@ -12,7 +12,8 @@ import (
 	"productform/num"
 )
 
-// Coefficients are within their bounds of the exact fractions from the graph of connected sets.
+// Coefficients differ from the exact fractions on the graph of connected sets by at most their
+// bounds.
 func TestTotalMatchesFractions(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
