@@ -12,40 +12,40 @@ import (
 
 // A fairSearch looks for fair cutoffs by bisection of boxes of cutoffs, in all dimensions at once.
 // V_i falls in s_{i-1} and grows in s_i, and H_i grows in both, which bounds the slowdown of each
-// host for all cutoffs of a box. A box is dropped if the slowdowns have nothing in common there, or
-// are all above that of a solution known. Solutions come from Newton's method, started in the
-// middle of boxes. For a list of sizes the search minimises the largest slowdown of the hosts at
-// which jobs end: only lower bounds count, and a local search from the corners of boxes gives
-// solutions.
+// host for all cutoffs of a box. A box is dropped if the slowdowns cannot be equal there, or if all
+// exceed that of a known solution. Solutions come from Newton's method, started in the middle of
+// boxes. For a list of sizes the search minimises the largest slowdown of the hosts at which jobs
+// end. Then only lower bounds matter, and a local search from the corners of boxes finds solutions.
 //
-// There is no second method because no other proves its answers and takes all distributions. Once
-// no box is left, there are no fair cutoffs, or none with a smaller S, or for a list none with a
-// smaller maximum. Shooting from host to host finds one solution at most, and proves nothing if it
-// fails, as does continuation from other cutoffs. Dynamic programming over the atoms of a list
-// minimises a maximum, but knows no equality.
+// There is no second method because no other one proves its answers and supports all distributions.
+// Once no box is left, it is proved that there are no fair cutoffs, none with a smaller S, or, for
+// a list, none with a smaller maximum. Shooting from host to host finds at most one solution and
+// proves nothing if it fails. The same holds for continuation from other cutoffs. Dynamic
+// programming over the atoms of a list minimises a maximum, but cannot impose equality.
 type fairSearch struct {
 	*fairCost
-	points   []path.Point // at 0 and the sizes of a list; nil for others
-	one      bool         // the first solution is enough
+	points   []path.Point // points at 0 and the sizes of a list; nil for other distributions
+	one      bool         // stop at the first solution
 	queue    boxQueue
-	solution []float64 // the unknowns with the least S found, nil if there are none; for a list its cutoffs
-	limit    float64   // on S, to be better than that
-	most     int       // number of boxes to look at
-	looked   int       // number of them that it looked at
-	proved   bool      // no box was given up that may hold something better
+	solution []float64 // unknowns with the smallest S found so far, or nil; for a list its cutoffs
+	limit    float64   // upper limit on S for a better solution
+	most     int       // maximum number of boxes to examine
+	looked   int       // number of boxes examined
+	proved   bool      // no box that may hold a better solution was given up
 }
 
-// A fairBox is a set of cutoffs, s_j between the points low[j] and high[j]. There the slowdown S
-// that all hosts can have in common, or for a list the largest slowdown, is between least and most.
+// A fairBox is a set of cutoffs, s_j between the points low[j] and high[j]. The slowdown S that all
+// hosts can have in common there is between least and most; for a list this holds for the largest
+// slowdown.
 type fairBox struct {
 	low, high   []*path.Point
 	least, most float64
-	full        bool    // the load of a host is next to 1 everywhere in it
-	spread      float64 // Σ_i of the widths of the bounds of ln S_i, at most 50 each
-	tried       float64 // spread of the last box around it from whose middle Newton's method was tried
+	full        bool    // the load of a host is almost 1 everywhere in the box
+	spread      float64 // Σ_i of the widths of the bounds on ln S_i, at most 50 each
+	tried       float64 // spread of the last enclosing box from whose middle Newton's method was tried
 }
 
-// A boxQueue holds boxes, those to look at first by order.
+// A boxQueue holds boxes by priority.
 type boxQueue struct {
 	boxes []*fairBox
 	order func(b *fairBox) float64
@@ -63,17 +63,17 @@ func (q *boxQueue) Pop() any {
 }
 
 const (
-	mostBoxes   = 40000 // to look at, a tenth if the distribution is not unimodal: its moments are slow
-	listFactor  = 5     // times as many for a list: its moments are fast
-	fullLoadTol = 1e-10 // slack below which a box is given up: cutoffs in double precision do not hold it
-	roundingTol = 1e-11 // what bounds give away, a thousand times what rounding does
+	mostBoxes   = 40000 // limit on boxes; a tenth of it if the distribution is not unimodal: its moments are slow
+	listFactor  = 5     // factor on mostBoxes for a list, whose moments are fast
+	fullLoadTol = 1e-10 // slack below which a box is given up: double-precision cutoffs cannot represent it
+	roundingTol = 1e-11 // safety margin of bounds, a thousand times the rounding errors
 	boxTol      = 1e-12 // relative width of cutoffs at which a box is given up
-	sameTol     = 1e-9  // relative difference of S below which solutions are the same
-	mostSpread  = 50    // width of bounds of ln S_i beyond which they say nothing
+	sameTol     = 1e-9  // relative difference of S below which solutions are considered the same
+	mostSpread  = 50    // width of the bounds on ln S_i above which they carry no information
 )
 
-// newFairSearch returns the search for f. Hosts of one speed and sizes of one mode have one
-// solution in all cases known.
+// newFairSearch returns the search for f. In all known cases, hosts of one speed and sizes with a
+// unimodal density have one solution.
 func newFairSearch(f *fairCost) *fairSearch {
 	s := &fairSearch{fairCost: f, limit: math.Inf(1), most: mostBoxes, proved: true}
 	s.one = f.density != nil && slices.Min(f.speed) == slices.Max(f.speed)
@@ -93,7 +93,7 @@ func newFairSearch(f *fairCost) *fairSearch {
 	return s
 }
 
-// run looks at boxes until none is left, or they are too many.
+// run examines boxes until none is left or the limit on their number is reached.
 func (s *fairSearch) run() {
 	start := &fairBox{tried: math.Inf(1)}
 	for j := range s.low {
@@ -107,7 +107,7 @@ func (s *fairSearch) run() {
 		}
 		b := heap.Pop(&s.queue).(*fairBox)
 		if b.least > s.limit || s.atoms == nil && s.solution != nil && b.isWithin(s.solution, 1e-7) {
-			continue // nothing better, or Newton's method has been here
+			continue // nothing better here, or Newton's method has been tried
 		}
 		s.solve(b)
 		if s.one && s.solution != nil {
@@ -138,7 +138,7 @@ func (s *fairSearch) answer() ([]float64, []visit[double], error) {
 	case list:
 		return s.solution, s.visits(s.solution), l.err
 	}
-	l.err = nil // a search may try cutoffs beyond float64
+	l.err = nil // a search may try cutoffs that overflow
 	cutoffs, visits := s.result(s.solution)
 	return cutoffs, visits, l.err
 }
@@ -152,12 +152,12 @@ func (s *fairSearch) pointAt(x float64) *path.Point {
 	return &p
 }
 
-// add queues a box if it may hold something better.
+// add queues a box if it may hold a better solution.
 func (s *fairSearch) add(b *fairBox) {
 	switch {
 	case b.least <= b.most:
 		heap.Push(&s.queue, b)
-	case !(b.least > b.most): // a bound is no number
+	case !(b.least > b.most): // a bound is NaN
 		s.proved = false
 	}
 }
@@ -191,7 +191,7 @@ func (b *fairBox) holds(x []float64) bool {
 	return true
 }
 
-// isWithin reports whether the whole box is next to the cutoffs of a solution, relatively.
+// isWithin reports whether the whole box is close to the cutoffs of a solution, in relative terms.
 func (b *fairBox) isWithin(x []float64, part float64) bool {
 	for j := range b.low {
 		if s := math.Exp(x[j]); b.low[j].X < s*(1-part) || b.high[j].X > s*(1+part) {
@@ -201,8 +201,9 @@ func (b *fairBox) isWithin(x []float64, part float64) bool {
 	return true
 }
 
-// cut halves a box across the dimension that leaves the slowdowns the narrowest bounds, for a list
-// times what is left below the limit. It is false if the box is too small or given up.
+// cut halves a box across the dimension that leaves the narrowest bounds on the slowdowns; for a
+// list, the product of their width and the margin below the limit decides. It returns false if the
+// box is too small or given up.
 func (s *fairSearch) cut(b *fairBox) (first, second *fairBox, ok bool) {
 	best := math.Inf(1)
 	if b.full {
@@ -243,7 +244,7 @@ func (s *fairSearch) cut(b *fairBox) (first, second *fairBox, ok bool) {
 }
 
 // halves returns the upper end of the lower half of a range of cutoffs and the lower end of the
-// upper half, false if it is too small for that.
+// upper half. It returns false if the range is too small.
 func (s *fairSearch) halves(low, high *path.Point) (below, above *path.Point, ok bool) {
 	if s.atoms != nil {
 		i, j := sort.SearchFloat64s(s.atoms, low.X), sort.SearchFloat64s(s.atoms, high.X)
@@ -260,15 +261,15 @@ func (s *fairSearch) halves(low, high *path.Point) (below, above *path.Point, ok
 	return below, below, true
 }
 
-// bound sets least and most: the largest of the least slowdowns W_i/H_i of the hosts, and the
-// smallest of the largest ones, and likewise from V_i = S (H_i - H_{i-1}). For a list, least bounds
-// the largest slowdown from below, hosts at which no job may end do not count, and most is the
-// limit.
+// bound sets least and most: the largest of the lower bounds W_i/H_i on the slowdowns of the hosts,
+// and the smallest of the upper bounds, and likewise from V_i = S (H_i - H_{i-1}). For a list,
+// least is a lower bound on the largest slowdown, hosts at which no job may end are ignored, and
+// most is the limit.
 func (s *fairSearch) bound(b *fairBox) {
 	b.least, b.most, b.spread, b.full = 0, s.limit, 0, false
 	n := len(b.low)
-	var low, high float64                   // bounds of W_i
-	var smallerBefore, largerBefore float64 // bounds of H_{i-1}
+	var low, high float64                   // bounds on W_i
+	var smallerBefore, largerBefore float64 // bounds on H_{i-1}
 	for i := range n + 1 {
 		a1, a2, b1, b2 := &s.at0, &s.at0, &s.atEnd, &s.atEnd // the box of s_{i-1}, and that of s_i
 		if i > 0 {
@@ -315,7 +316,7 @@ func (s *fairSearch) bound(b *fairBox) {
 // leastWait bounds V_i from below for cutoffs s_{i-1} <= a and s_i >= b.
 func (f *fairCost) leastWait(i int, a, b *path.Point) float64 {
 	v := f.speed[i]
-	if a.X > b.X { // each size above a is served for b or more
+	if a.X > b.X { // each size above a gets at least b of service
 		return f.rate * b.X * b.X * a.Tail / (2 * v * v)
 	}
 	slack, off := f.slack(i, a, b)
@@ -378,8 +379,8 @@ func (s *fairSearch) slowdowns(cutoffs []*path.Point) (least, largest float64) {
 	return least, largest
 }
 
-// improve moves one cutoff of a list at a time, as long as the largest slowdown falls, or stays and
-// the smallest rises, and takes the result for the solution.
+// improve moves one cutoff of a list at a time, as long as the largest slowdown falls, or stays the
+// same while the smallest rises. It records the result as the solution.
 func (s *fairSearch) improve(cutoffs []*path.Point) {
 	least, largest := s.slowdowns(cutoffs)
 	for moved := true; moved && !s.l.stopped(); {

@@ -14,9 +14,9 @@ import (
 	"productform/sizes"
 )
 
-// plantFair returns a model of which the cutoffs are fair, or false: the distribution, the cutoffs
-// and the arrival rate are drawn, and the speed of one host after the other is that which gives it
-// the slowdown of host 1.
+// plantFair returns a model for which the cutoffs are fair, or false. The distribution, the cutoffs
+// and the arrival rate are drawn. Then the speed of each host in turn is chosen to give it the
+// slowdown of host 1.
 func plantFair(r *rand.Rand) (m Model, cutoffs []float64, slowdown float64, found bool) {
 	hosts := 2 + r.IntN(3)
 	switch r.IntN(12) {
@@ -68,7 +68,7 @@ func plantFair(r *rand.Rand) (m Model, cutoffs []float64, slowdown float64, foun
 	return m, cutoffs, slowdown, m.Load > 0 && m.Load < 1
 }
 
-// Cutoffs that are fair by construction are found, or others with a smaller slowdown.
+// The search finds cutoffs that are fair by construction, or others with a smaller slowdown.
 func TestFairFindsPlantedCutoffs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -90,7 +90,7 @@ func TestFairFindsPlantedCutoffs(t *testing.T) {
 	})
 }
 
-// Cutoffs of an independent search with 20 digits.
+// Fair cutoffs match those of an independent search with 20 digits.
 func TestFairWithUnequalSpeeds(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 2, 2)), Hosts: 3, Load: 0.05, Speeds: []float64{3, 0.5, 1}}
 	o := ok(Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true}))
@@ -108,7 +108,7 @@ func TestFairWithUnequalSpeeds(t *testing.T) {
 	checkFair(t, m, ok(Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})))
 }
 
-// If the bounds prove that no cutoffs are fair, no random ones come close.
+// If the bounds prove that no cutoffs are fair, no random cutoffs come close to fairness.
 func TestUnfairIsProved(t *testing.T) {
 	t.Parallel()
 	proved := 0
@@ -145,8 +145,8 @@ func TestUnfairIsProved(t *testing.T) {
 	}
 }
 
-// A host that no cutoffs of a box keep below load 1 ends the search there, not as a whole. A first
-// host that can take no jobs changes nothing.
+// If all cutoffs of a box overload a host, the search abandons the box only. A first host that
+// cannot take any jobs changes nothing.
 func TestUnfairWithOverloadedHosts(t *testing.T) {
 	t.Parallel()
 	m := Model{
@@ -175,7 +175,7 @@ func TestUnfairWithOverloadedHosts(t *testing.T) {
 	}
 }
 
-// A search of a list that ends too early proves nothing, and says so.
+// A search of a list that stops too early proves nothing, and reports that.
 func TestFairListNotProved(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewEmpirical(lognormalSizes(200, 2, 1))), Hosts: 4, Load: 0.2}
 	l := ok(m.momentsFor(context.Background(), Objective{Fair: true}))

@@ -11,7 +11,7 @@ import (
 	"productform/sizes/exact"
 )
 
-// Long computations stop promptly after their context is done; if it is done before, they do not
+// Long computations stop promptly once their context is done. If it is done beforehand, they do not
 // start.
 func TestCancelled(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 1e6, 1.1)), Hosts: 24, Load: 0.05}

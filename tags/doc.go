@@ -4,23 +4,24 @@
 //
 // Jobs arrive as a Poisson process of rate λ and bring work of size X, unknown until they end.
 // There are h hosts, each with its own queue, first come, first served; host i does v_i units of
-// work a second, 1 unless said otherwise. Every job starts at host 1. A job that has received s_i
-// units of work at host i and is not done is killed, and starts again from scratch at the end of
-// the queue of host i+1; 0 = s_0 <= s_1 <= ... <= s_h = ∞ are the cutoffs. So host i sees the jobs
-// larger than s_{i-1}, each for min(X, s_i) of work:
+// work per second, by default 1. Every job starts at host 1. A job that has received s_i units of
+// work at host i and is not done is killed, and starts again from scratch at the end of the queue
+// of host i+1; 0 = s_0 <= s_1 <= ... <= s_h = ∞ are the cutoffs. So host i sees the jobs larger
+// than s_{i-1}, each for min(X, s_i) of work:
 //
 //	M_r = E[min(X, s_i)^r; X > s_{i-1}],  load ρ_i = λ M_1/v_i,  waiting V_i = λ M_2/v_i² / (2(1 - ρ_i)),
 //
-// the last by the formula of Pollaczek and Khinchine, as if jobs arrived at every host as a Poisson
-// process. That is exact for host 1. Elsewhere it is the one approximation of the theory: jobs
-// arrive at host i at least s_{i-1}/v_{i-1} apart, which makes the true waiting time shorter in all
-// known cases. A job that completes at host i has waited W_i = V_1 + ... + V_i, and its slowdown is
-// its waiting time divided by its size, E[S_i] = W_i E[1/X | s_{i-1} < X <= s_i]. Over all jobs
+// where V_i is the formula of Pollaczek and Khinchine, as if jobs arrived at every host as a
+// Poisson process. This is exact for host 1. For the other hosts it is the only approximation of
+// the theory: jobs arrive at host i at least s_{i-1}/v_{i-1} apart, so the true waiting time is
+// shorter in all known cases. A job that completes at host i has waited W_i = V_1 + ... + V_i, and
+// its slowdown is its waiting time divided by its size, E[S_i] = W_i E[1/X | s_{i-1} < X <= s_i].
+// Over all jobs
 //
 //	E[W] = Σ_i P(X > s_{i-1}) V_i,  E[S] = Σ_i E[1/X; X > s_{i-1}] V_i.
 //
-// Term i depends on s_{i-1} and s_i only, so the best cutoffs are a shortest path, which [Optimize]
-// finds and proves.
+// Term i depends only on s_{i-1} and s_i, so the best cutoffs are a shortest path, which [Optimize]
+// finds and proves optimal.
 //
 // For example:
 //

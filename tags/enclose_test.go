@@ -18,7 +18,7 @@ import (
 	"productform/sizes/exact"
 )
 
-// metric returns the number of r that a metric of the reference rows names.
+// metric returns the number of r named by a metric of the reference rows.
 func (r Result) metric(t testing.TB, name string) num.Interval {
 	switch name {
 	case "EW":
@@ -56,7 +56,8 @@ func (r Result) metric(t testing.TB, name string) num.Interval {
 	return num.Interval{}
 }
 
-// All rows of the independent computation, overloaded hosts included: equal to 30 digits.
+// All rows of the independent computation match to 30 digits, including those with overloaded
+// hosts.
 func TestEncloseAgainstReference(t *testing.T) {
 	tests := 0
 	for _, row := range referenceRows(t) {
@@ -70,7 +71,7 @@ func TestEncloseAgainstReference(t *testing.T) {
 			continue
 		}
 		got := r.metric(t, metric)
-		if wasted { // the runs that were killed, counted as waiting: h = 2
+		if wasted { // killed runs counted as waiting, for h = 2
 			s := r.ExactCutoffs[0]
 			m := row.model(t)
 			weight, err := m.sizes().Tail(t.Context(), s, 140)
@@ -97,7 +98,7 @@ func TestEncloseAgainstReference(t *testing.T) {
 	}
 }
 
-// goodExactModel is stable; tests spoil it.
+// goodExactModel returns a stable model; tests corrupt it.
 func goodExactModel() (paretoFarm, []*big.Rat) {
 	m := paretoFarm{
 		Hosts:  3,
@@ -110,8 +111,8 @@ func goodExactModel() (paretoFarm, []*big.Rat) {
 	return m, []*big.Rat{num.Rat("3000"), num.Rat("1e5")}
 }
 
-// drawExactModel draws a model of doubles, which the float engine represents exactly, and cutoffs,
-// stable ones or not.
+// drawExactModel draws a model of doubles, which the float engine represents exactly, and cutoffs
+// that may overload hosts.
 func drawExactModel(t *rapid.T) (paretoFarm, []*big.Rat) {
 	double := func(name string, low, high float64) *big.Rat {
 		return new(big.Rat).SetFloat64(rapid.Float64Range(low, high).Draw(t, name))
@@ -125,7 +126,7 @@ func drawExactModel(t *rapid.T) (paretoFarm, []*big.Rat) {
 	switch rapid.IntRange(0, 5).Draw(t, "special alpha") {
 	case 0:
 		m.Alpha = big.NewRat(int64(rapid.IntRange(1, 2).Draw(t, "alpha")), 1)
-	case 1: // next to 0, 1 or 2
+	case 1: // near 0, 1 or 2
 		m.Alpha = new(big.Rat).SetFloat64(float64(rapid.IntRange(0, 2).Draw(t, "alpha")) + 1e-10)
 	}
 	ratio := rapid.Float64Range(0.5, 40).Draw(t, "ln high/low")
@@ -139,7 +140,7 @@ func drawExactModel(t *rapid.T) (paretoFarm, []*big.Rat) {
 	cutoffs := []*big.Rat{}
 	at := f * math.Exp(-ratio)
 	for i := range m.Hosts - 1 {
-		// A part of the way to the end that leaves room, or a very short way.
+		// a fraction of the way to the end that leaves room, or a tiny step
 		way := math.Exp(ratio * rapid.Float64Range(0.05, 0.5).Draw(t, "way") / float64(m.Hosts))
 		if i > 0 && rapid.IntRange(0, 5).Draw(t, "near") == 0 {
 			way = 1 + 0x1p-23
@@ -166,7 +167,7 @@ func (r Result) numbers() []num.Interval {
 	return list
 }
 
-// numbersOfFloats lists the same of a float result.
+// numbersOfFloats lists the same numbers of a float result.
 func numbersOfFloats(r Result) []float64 {
 	list := []float64{
 		r.ArrivalRate.Float, r.MeanWaiting.Float, r.MeanSlowdown.Float, r.MeanDelay.Float, r.MeanStretch.Float,
@@ -211,8 +212,8 @@ func TestEnclosuresOverlap(t *testing.T) {
 	})
 }
 
-// The float engine on the same doubles. Its errors are some roundings, times what the slack and
-// near cutoffs cost.
+// The enclosures match the float engine on the same doubles. Its errors are a few roundings,
+// amplified by small slacks and close cutoffs.
 func TestEncloseAgainstAnalyze(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, cutoffs := drawExactModel(t)
@@ -250,7 +251,7 @@ func TestEncloseAgainstAnalyze(t *testing.T) {
 	})
 }
 
-// With speeds v times as high, all hosts do in 1/v of the time what they did.
+// If all speeds are multiplied by v, all times are divided by v.
 func TestEncloseSpeeds(t *testing.T) {
 	m, cutoffs := goodExactModel()
 	a, err := encloseFarm(m, cutoffs, 1e-30)
@@ -279,15 +280,15 @@ func TestEncloseSpeeds(t *testing.T) {
 
 func TestEncloseUnstable(t *testing.T) {
 	one := big.NewRat(1, 1)
-	// α = 2, k = 1, p = 2, s = 3/2: E[X] = 4/3, M_1 = 8/9 + 7/18, so λ = 18/23 makes ρ_1 = 1.
+	// α = 2, k = 1, p = 2, s = 3/2: E[X] = 4/3 and M_1 = 8/9 + 7/18, so λ = 18/23 gives ρ_1 = 1.
 	m := paretoFarm{Hosts: 2, Load: big.NewRat(12, 23), Alpha: big.NewRat(2, 1), High: big.NewRat(2, 1), Low: one}
 	s := []*big.Rat{big.NewRat(3, 2)}
 	var unstable *UnstableError
 	if _, err := encloseFarm(m, s, 0); !errors.As(err, &unstable) || unstable.Host != 0 || unstable.Load != 1 {
 		t.Errorf("load 1: %v", err)
 	}
-	// α = 1/2, k = 1, p = 16, s = 4: up to a factor E[X] = 6 and M_1 = 4, so ρ = 3/4 makes ρ_1 = 1,
-	// by square roots.
+	// α = 1/2, k = 1, p = 16, s = 4: up to a factor E[X] = 6 and M_1 = 4, so ρ = 3/4 gives ρ_1 = 1
+	// (square roots).
 	roots := paretoFarm{Hosts: 2, Load: big.NewRat(3, 4), Alpha: big.NewRat(1, 2), High: big.NewRat(16, 1), Low: one}
 	if _, err := encloseFarm(roots, []*big.Rat{big.NewRat(4, 1)}, 0); !errors.Is(err, ErrPrecision) ||
 		!strings.Contains(err.Error(), "host 1") {
@@ -315,8 +316,8 @@ func agreesRat(e num.Interval, x *big.Rat) bool {
 	return low.Cmp(x) <= 0 && x.Cmp(high) <= 0
 }
 
-// Cutoffs below, at and above the sizes, and equal ones: the bounds hold what Analyze finds, whose
-// error is some 1e-13 over the slack.
+// For cutoffs below, at and above the sizes, and for equal ones, the bounds contain the results of
+// Analyze, whose error is about 1e-13 divided by the slack.
 func TestEncloseHostsWithoutJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := paretoFarm{
@@ -419,7 +420,7 @@ func TestExactModelErrors(t *testing.T) {
 	}
 }
 
-// Enclose takes logarithms and exponentials, one of each a cutoff.
+// Enclose computes one logarithm and one exponential per cutoff.
 func BenchmarkEnclose(b *testing.B) {
 	for _, row := range referenceRows(b) {
 		if row.Metric != "EW@opt_waitingtime" || row.P != "1e10" || row.Alpha != "1" {
@@ -441,7 +442,7 @@ func BenchmarkEnclose(b *testing.B) {
 	}
 }
 
-// Jobs sent to hosts at random find one host of the same load.
+// Under random assignment, a job sees a single host with the same load.
 func TestEncloseOneHostMatchesRandom(t *testing.T) {
 	for _, row := range referenceRows(t) {
 		if row.Kind != "random" {
@@ -459,8 +460,8 @@ func TestEncloseOneHostMatchesRandom(t *testing.T) {
 	}
 }
 
-// With α = 2 loads are fractions, and one of exactly 1 is known, which no number of bits tells: the
-// load is chosen so that a cutoff gives it to a host.
+// With α = 2 loads are fractions, so a load of exactly 1 is recognized, which no number of bits
+// could prove. The load is chosen so that a cutoff gives it to a host.
 func TestEncloseLoadOfExactlyOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string, low, high int64) *big.Rat {
@@ -501,8 +502,8 @@ func TestEncloseLoadOfExactlyOne(t *testing.T) {
 // interval returns the bounds on a value.
 func interval(v num.Value) num.Interval { return num.Interval{Low: v.Low, High: v.High} }
 
-// TAGS and SITA, for all distributions that are enclosed: the bounds contain the float64 values, up
-// to their rounding.
+// For TAGS and SITA and all distributions with enclosures, the bounds contain the float64 values,
+// up to their rounding.
 func TestEncloseOtherDistributions(t *testing.T) {
 	texts := []string{
 		"exponential", "deterministic", "bimodal", "hyperexponential", "erlang:4", "hyperexponential:6",
@@ -552,7 +553,7 @@ func TestEncloseOtherDistributions(t *testing.T) {
 	})
 }
 
-// A load of exactly 1 of a list is known from one just below.
+// For a list, a load of exactly 1 is distinguished from one just below.
 func TestEncloseListAtLoadOne(t *testing.T) {
 	m := ExactModel{Sizes: exact.List{num.Rat("1/3"), num.Rat("1")}, Hosts: 2, Load: num.Rat("0.5")} // λ = 3/2
 	cutoff := []*big.Rat{num.Rat("1/3")}
@@ -582,13 +583,13 @@ func (c *countedContext) Err() error {
 	return nil
 }
 
-// Cutoffs far out in the tail take no more terms than the number of bits: P(X > s) matches the
+// Cutoffs far out in the tail need no more terms than the number of bits, and P(X > s) matches the
 // distribution.
 func TestEncloseFarCutoffs(t *testing.T) {
 	for _, c := range []struct {
 		sizes  string
 		cutoff int64
-		log    float64 // ln P(X > s), 0 if it is not compared
+		log    float64 // ln P(X > s); 0 skips the comparison
 	}{
 		{"exponential", 100000, -100000}, {"exponential", 3000, -3000}, {"hyperexponential:8", 100000, 0},
 		{"zipf", 100000, 0}, {"erlang:3", 10000, 0},
@@ -615,8 +616,8 @@ func TestEncloseFarCutoffs(t *testing.T) {
 			t.Errorf("%s, cutoff %d: ln P(X > s) = %v, want %v; %v", c.sizes, c.cutoff, log.Approx(), c.log, err)
 		}
 	}
-	// The load of host 1 is 1 - (s+1)e^-s + s e^-s: its slack is e^-s, far below the bits of the
-	// load.
+	// The load of host 1 is 1 - (s+1)e^-s + s e^-s: its slack is e^-s, far below the precision of
+	// the load.
 	far := ExactModel{
 		Sizes: exact.Gammas{{Weight: big.NewRat(1, 1), Phases: 1, Mean: big.NewRat(1, 1)}},
 		Hosts: 2,
@@ -631,7 +632,7 @@ func TestEncloseFarCutoffs(t *testing.T) {
 	if log, err := slack.Log(); err != nil || math.Abs(log.Approx()+100000) > 1e-9 {
 		t.Errorf("a load of 1 - e^-100000: the logarithm of its slack is %v; %v", log.Approx(), err)
 	}
-	// Near t = bits, the series is long: it stops with its context.
+	// Near t = bits the series is long. It stops with its context.
 	ctx = &countedContext{context.Background(), 0, 10}
 	if _, err := Enclose(ctx, far, PolicyTAGS, []*big.Rat{big.NewRat(800, 1)}, 1e-290); !errors.Is(err,
 		context.Canceled) ||
@@ -640,8 +641,8 @@ func TestEncloseFarCutoffs(t *testing.T) {
 	}
 }
 
-// The slack of a host that would be full with all work is the work that it leaves to others; with
-// bits enough it is also 1 less the load.
+// If a host would have a load of 1 with all the work, its slack is the work that it leaves to
+// others. With enough bits, it also equals 1 minus the load.
 func TestSlackOfFullHost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

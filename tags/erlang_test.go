@@ -13,7 +13,7 @@ import (
 
 func isClose(got, want, tol float64) bool { return math.Abs(got-want) <= tol*math.Abs(want) }
 
-// Independent 60-80 digit computation.
+// C matches an independent computation with 60 to 80 digits.
 func TestCReference(t *testing.T) {
 	for _, c := range []struct {
 		servers int
@@ -67,11 +67,11 @@ func TestCIsDirectSum(t *testing.T) {
 	const most = 1_000_000
 	for _, load := range []float64{0.99, 0.999, 0.9999999, 1 - 1e-12} {
 		want := sumOf(most, load)
-		if got := erlangC(most, load); !isClose(got, want, 1e-9) { // as many roundings of 1e-16
+		if got := erlangC(most, load); !isClose(got, want, 1e-9) { // that many roundings of 1e-16 add up
 			t.Errorf("C(10^6, %v) = %v, want %v", load, got, want)
 		}
 	}
-	if c := erlangC(most, 0.5); c != 0 { // some e^-193000
+	if c := erlangC(most, 0.5); c != 0 { // about e^-193000
 		t.Errorf("C(10^6, 0.5) = %v, want 0", c)
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"productform/sizes"
 )
 
-// Evaluate returns the stationary means of a policy. Cutoffs are for [PolicyTAGS] and [PolicySITA],
-// h-1 of them, finite, at least 0 and not falling; nil for the others.
+// Evaluate returns the stationary means of a policy. [PolicyTAGS] and [PolicySITA] take h-1
+// cutoffs, finite, at least 0 and nondecreasing. The other policies take nil.
 //
 // TAGS: the formulas of the package comment ([HB02], Appendix), in h evaluations of a few partial
-// moments each. The means that count killed runs are those that the paper describes but leaves out:
-// with them E[T] is the time from arrival to end.
+// moments each. The means that include killed runs are described but not given in the paper: with
+// them E[T] is the time from arrival to completion.
 //
 // SITA: host i gets the jobs of size s_{i-1} < X <= s_i, s_0 = 0 and s_h = ∞, and serves them first
-// come, first served. Poisson processes split so are Poisson processes, so every host is an M/G/1
-// queue, and the formula of Pollaczek and Khinchine is exact:
+// come, first served. A Poisson process split in this way gives Poisson processes, so every host is
+// an M/G/1 queue, and the formula of Pollaczek and Khinchine is exact:
 //
 //	ρ_i = λ E[X; s_{i-1} < X <= s_i]/v_i,  W_i = λ E[X²; s_{i-1} < X <= s_i] / (2 v_i² (1-ρ_i)),
 //	E[W] = Σ_i p_i W_i,  E[S] = Σ_i E[1/X; s_{i-1} < X <= s_i] W_i
@@ -31,30 +31,30 @@ import (
 //
 // SITA-E: cutoff s_j is the smallest size for which hosts 1 to j get at least the fraction (v_1 +
 // ... + v_j)/Σ_i v_i of all work, so every host has load ρ, whatever its speed. If the sizes are
-// [sizes.Atomic], all jobs of one size go to the same host: s_j is then the size, or 0, that comes
-// closest to that fraction. A host can then be idle or overloaded.
+// [sizes.Atomic], all jobs of one size go to the same host: s_j is then the size, or 0, closest to
+// that fraction. A host can then be idle or overloaded.
 //
 // Random: every job goes to a host drawn at random, host i with probability v_i/v, v = Σ_i v_i.
-// Every host is an M/G/1 queue of load ρ, and exactly
+// Every host is an M/G/1 queue with load ρ, so the following is exact:
 //
 //	E[W] = h ρ E[X²]/(2 v (1-ρ) E[X]),  E[T] = E[W] + h E[X]/v.
 //
-// A job waits however long it is itself, so E[S] = E[W] E[1/X], as for all policies that do not
-// know sizes and serve first come, first served.
+// The waiting time of a job does not depend on its size, so E[S] = E[W] E[1/X]. The same holds for
+// all policies that do not know sizes and serve first come, first served.
 //
 // Round robin: hosts of one speed take the jobs in turn. A host then gets every h-th job of a
-// Poisson process: it is an E_h/G/1 queue. With the service time s = X/v of a job, a = λ E[s] = h ρ
-// and n = ⌊a⌋,
+// Poisson process, so it is an E_h/G/1 queue. With the service time s = X/v of a job, a = λ E[s] =
+// h ρ and n = ⌊a⌋,
 //
 //	(λ E[s²] - (h-1) E[s])^+ / (2(h-a)) <= E[W] <= (λ E[s²] - E[s] n(2a-n-1)/a) / (2(h-a)).
 //
-// The upper bound is not above E[W] of Random, the bounds are at most E[s]/2 apart, and they are
-// equal for h = 1. The relative error by rounding is some h 1e-16.
+// The upper bound is at most E[W] of Random. The bounds differ by at most E[s]/2, and they are
+// equal for h = 1. The relative rounding error is about h 1e-16.
 //
 // Least work remaining: jobs wait in one queue for the first of h hosts of one speed, an M/G/h
 // queue. A dispatcher that sends every job to the host with the least work left gives every job the
-// same waiting time, without that queue ([HB02], section 1). With the probability C of waiting in
-// the M/M/h queue, by Erlang's formula,
+// same waiting time without a shared queue ([HB02], section 1). With the probability C of waiting
+// in the M/M/h queue, by Erlang's formula,
 //
 //	E[W] = C E[s]/(h(1-ρ)) · E[X²]/(2 E[X]²),
 //
@@ -64,14 +64,15 @@ import (
 // finite-capacity multi-server queues with Poisson arrivals", Journal of Applied Probability 15,
 // 1978, 826–834). It is exact for exponential sizes and for h = 1, where it is the formula of
 // Pollaczek and Khinchine. For sizes that vary widely, and enough hosts to keep the largest jobs
-// separate, the true waiting time may be several times smaller; see package lowload. It takes O(h)
-// time. The formula as printed in [HB02], section 5.1, lacks the factor 1/2; the figures of the
-// paper include it.
+// separate, the true waiting time may be several times smaller; see [LowLoadFactor]. The formula
+// takes O(h) time. The formula as printed in [HB02], section 5.1, lacks the factor 1/2; the figures
+// of the paper include it.
 //
 // The error names the field of m, the policy or the cutoff that is out of range, or wraps
 // [sizes.ErrInfinite] or [sizes.ErrOverflow] if E[X²] or a requested mean is infinite or beyond
-// float64. It is an *[UnstableError] if a host is overloaded: the loads, slacks and visits in the
-// result are then valid, and the waiting times are 0. It is ctx.Err() once ctx is done.
+// float64. If a host is overloaded, the error is an *[UnstableError]: the loads, slacks and visits
+// in the result are then valid, and the waiting times are 0. Once ctx is done, Evaluate returns
+// ctx.Err().
 func Evaluate(ctx context.Context, m Model, p Policy, cutoffs []float64) (Result, error) {
 	switch p {
 	case PolicyTAGS, PolicySITA:
@@ -113,7 +114,7 @@ func checkPolicy(p Policy) error {
 		PolicyRoundRobin, PolicyCentral, PolicyCentralPrinted, PolicySITAE, PolicySITA)
 }
 
-// evaluate returns the means for good cutoffs.
+// evaluate returns the means for valid cutoffs.
 func (m Model) evaluate(l *moments, p Policy, cutoffs []float64) (Result, error) {
 	f := hostsOf(m, l, Objective{Waiting: 1})
 	var visits []visit[double]
@@ -134,12 +135,12 @@ func (m Model) evaluate(l *moments, p Policy, cutoffs []float64) (Result, error)
 	return f.waits(r, visits)
 }
 
-// formulas returns those in double precision.
+// formulas returns the formulas in double precision.
 func (f *tagsCost) formulas() formulas[double] {
 	return formulas[double]{rate: double(f.rate), value: func(v double) num.Value { return value(float64(v)) }}
 }
 
-// loads returns what of the means does not depend on the queues.
+// loads returns the parts of the means that do not depend on the queues.
 func (f *tagsCost) loads(p Policy, cutoffs []float64, visits []visit[double]) Result {
 	r := f.formulas().loads(visits)
 	r.Policy, r.Kind, r.NoSlowdown = p, p.kind(len(visits)), f.l.noInverse
@@ -147,7 +148,7 @@ func (f *tagsCost) loads(p Policy, cutoffs []float64, visits []visit[double]) Re
 	return r
 }
 
-// kind returns the accuracy of the means of a policy with cutoffs: at host 1 of TAGS, arrivals are
+// kind returns the accuracy of the means of a policy with cutoffs. At host 1 of TAGS, arrivals are
 // a Poisson process.
 func (p Policy) kind(hosts int) Kind {
 	if p == PolicyTAGS && hosts > 1 {
@@ -166,8 +167,8 @@ func (f *tagsCost) waits(r Result, visits []visit[double]) (Result, error) {
 	return r, r.finite()
 }
 
-// ArrivalRate returns λ = ρ Σ_i v_i/E[X], jobs a second. The error is that of [Model.Validate], or
-// that of E[X].
+// ArrivalRate returns λ = ρ Σ_i v_i/E[X], jobs per second. The error is that of [Model.Validate],
+// or that of E[X].
 func (m Model) ArrivalRate() (float64, error) {
 	if err := m.Validate(); err != nil {
 		return 0, err
@@ -219,7 +220,7 @@ func (f *tagsCost) visits(cutoffs []float64) []visit[double] {
 			v.cutoff, v.lost = double(b), double(b*q.Tail)
 		}
 		if v.comes && v.second/v.part < leastSquare && l.err == nil {
-			l.err = fmt.Errorf("tags: the mean square of visits of host %d is below float64", i+1)
+			l.err = fmt.Errorf("tags: the mean square of visits of host %d is below the range of float64", i+1)
 		}
 		visits = append(visits, v)
 	}
@@ -274,7 +275,7 @@ func (f *tagsCost) inverses(p Policy, cutoffs []float64, visits []visit[double])
 	}
 }
 
-// finite returns an error if a mean is beyond float64.
+// finite returns an error if a mean exceeds the range of float64.
 func (r *Result) finite() error {
 	err := checkFinite(r.MeanWaiting.Float, r.MeanSlowdown.Float, r.MeanDelay.Float, r.MeanStretch.Float, r.Lost.Float,
 		r.Excess.Float)
@@ -306,8 +307,8 @@ func (m Model) equalLoads(l *moments) []float64 {
 	return cutoffs
 }
 
-// workQuantile returns the smallest x such that the jobs up to x have the given part of the work,
-// those above the rest: of the two the smaller is compared.
+// workQuantile returns the smallest x such that the jobs up to x have the given fraction of the
+// work, and those above the rest. It compares the smaller of the two fractions.
 func (l *moments) workQuantile(part, rest float64) float64 {
 	return num.FirstGood(l.low, min(l.high, math.MaxFloat64), func(x float64) bool {
 		if part < rest {
@@ -318,9 +319,9 @@ func (l *moments) workQuantile(part, rest float64) float64 {
 }
 
 // nearestWork returns the atom x, or 0, for which the work of the jobs up to x is nearest to the
-// given part.
+// given fraction.
 func (l *moments) nearestWork(atoms []float64, part, rest float64) float64 {
-	excess := func(i int) float64 { // of work up to the atom
+	excess := func(i int) float64 { // excess of the work up to the atom
 		if part < rest {
 			return l.partial(1, 0, atoms[i]) - part*l.mean
 		}
@@ -333,8 +334,8 @@ func (l *moments) nearestWork(atoms []float64, part, rest float64) float64 {
 	return atoms[i]
 }
 
-// atomsFromZero returns the sizes of a distribution that has finitely many, after 0, or nil: the
-// cutoffs that matter.
+// atomsFromZero returns 0 followed by the sizes of a distribution with finitely many, which are the
+// only cutoffs that matter. It returns nil for other distributions.
 func atomsFromZero(l *moments) []float64 {
 	if d, ok := l.d.(sizes.Atomic); ok && l.atoms == nil {
 		l.atoms = append([]float64{0}, d.Atoms()...)

@@ -16,8 +16,8 @@ import (
 	"productform/sizes"
 )
 
-// drawCutoffs returns cutoffs inside the sizes of m that overload no host, nil if few tries find
-// none.
+// drawCutoffs returns cutoffs inside the sizes of m that overload no host, or nil if a few tries
+// find none.
 func drawCutoffs(t *rapid.T, m Model) []float64 {
 	s, _ := searchOf(m, Objective{Waiting: 1})
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "cutoffs"), 0))
@@ -30,8 +30,8 @@ func drawCutoffs(t *rapid.T, m Model) []float64 {
 
 func within(got, want, tolerance float64) bool { return math.Abs(got-want) <= tolerance*math.Abs(want) }
 
-// The formulas of the paper's appendix at their most literal, by the final host of a job, for a
-// distribution that is a list of sizes: all expectations are sums over the list.
+// Evaluate matches a literal implementation of the formulas in the paper's appendix, by the final
+// host of a job. The distribution is a list of sizes, so all expectations are sums over the list.
 func TestAnalyzeMatchesAppendix(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 40).Draw(t, "sizes")
@@ -76,7 +76,7 @@ func TestAnalyzeMatchesAppendix(t *testing.T) {
 			}
 			p := in(func(x float64) float64 { return 1 })
 			visit := mean(func(x float64) float64 {
-				if x > s[i-1] && s[i] > 0 { // a host with a cutoff of 0 is left out
+				if x > s[i-1] && s[i] > 0 { // a host with a cutoff of 0 is skipped
 					return 1
 				}
 				return 0
@@ -98,7 +98,8 @@ func TestAnalyzeMatchesAppendix(t *testing.T) {
 			visitWaits += visitWait
 			h := got.Hosts[i-1]
 			check := func(name string, got, want float64) {
-				// Sums of at most 40 terms; 1 - load above 1e-3, or its own test below.
+				// Sums have at most 40 terms; 1 - load exceeds 1e-3, or a separate test below
+				// covers it.
 				if !within(got, want, 1e-10) && math.Abs(got-want) > 1e-15 {
 					t.Fatalf("host %d of %v, cutoffs %v: %s %v, want %v", i, xs, cutoffs, name, got, want)
 				}
@@ -148,8 +149,8 @@ func TestAnalyzeMatchesAppendix(t *testing.T) {
 	})
 }
 
-// The same for distributions with a density: moments of visits by quadrature of P(min(X, b)^r >
-// t) = P(X > t^(1/r)).
+// Distributions with a density match the same formulas. Moments of visits come from quadrature of
+// P(min(X, b)^r > t) = P(X > t^(1/r)).
 func TestVisitMomentsByQuadrature(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 3)
@@ -167,12 +168,12 @@ func TestVisitMomentsByQuadrature(t *testing.T) {
 		s := append([]float64{0}, cutoffs...)
 		for i := range cutoffs {
 			a, b := s[i], s[i+1]
-			// E[min(X,b)^r; X > a] = a^r P(X > a) + ∫_a^b r t^(r-1) P(X > t) dt, in ln t where a >
-			// 0
+			// E[min(X,b)^r; X > a] = a^r P(X > a) + ∫_a^b r t^(r-1) P(X > t) dt, with ln t as the
+			// variable if a > 0
 			from := a
 			low, _, _ := m.Sizes.Support()
 			if a == 0 {
-				from = max(low, 1e-12*min(b, ok(m.Sizes.Moment(1)))) // below it the integrand is taken to be that at 0
+				from = max(low, 1e-12*min(b, ok(m.Sizes.Moment(1)))) // below, use the value at 0
 			}
 			moment := func(r float64) float64 {
 				tail := quad.Fixed(func(u float64) float64 {
@@ -185,7 +186,7 @@ func TestVisitMomentsByQuadrature(t *testing.T) {
 			if h.Visit.Float < 1e-12 {
 				continue
 			}
-			// Legendre's rule of 1500 points for a smooth integrand over at most 50 units of u.
+			// Legendre's rule with 1500 points, for a smooth integrand over at most 50 units of u.
 			if m1 := moment(1) / m.Sizes.Survival(a); !within(h.VisitMean.Float, m1, 1e-9) {
 				t.Errorf("%v, (%v, %v]: mean of a visit %v, by quadrature %v", m.Sizes, a, b, h.VisitMean.Float, m1)
 			}
@@ -196,7 +197,7 @@ func TestVisitMomentsByQuadrature(t *testing.T) {
 	})
 }
 
-// One host is the queue of Pollaczek and Khinchine.
+// One host matches the formula of Pollaczek and Khinchine.
 func TestOneHost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 1)
@@ -213,15 +214,15 @@ func TestOneHost(t *testing.T) {
 	})
 }
 
-// Sizes with jobs next to 0 have no mean slowdown, but a mean waiting time; those that are killed
-// have both.
+// Sizes with a density at 0 give no mean slowdown, but a mean waiting time; killed jobs have both.
 func TestNoSlowdown(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.4}
 	got := ok(Evaluate(context.Background(), m, PolicyTAGS, []float64{1}))
 	if !got.NoSlowdown || got.MeanSlowdown.Float != 0 || got.Hosts[0].Slowdown.Float != 0 {
 		t.Errorf("%+v: want no slowdown", got)
 	}
-	// V_1 with M_1 = 1 - 1/e, M_2 = 2 - 4/e; host 2 gets sizes 1 + Y of mean 2 and second moment 5
+	// V_1 with M_1 = 1 - 1/e, M_2 = 2 - 4/e; host 2 gets sizes 1 + Y with mean 2 and second moment
+	// 5
 	e, lambda := math.E, 0.8
 	v1 := lambda * (2 - 4/e) / (2 * (1 - lambda*(1-1/e)))
 	v2 := lambda / e * 5 / (2 * (1 - lambda*2/e))

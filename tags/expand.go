@@ -12,10 +12,10 @@ import (
 	"productform/num"
 )
 
-// ExpansionSettings tunes [Expand]. The zero value asks for a mean slowdown of 3, as [HB02] does,
-// and sets no limit but those of the policies.
+// ExpansionSettings tunes [Expand]. The zero value means a mean slowdown of 3, as in [HB02], and no
+// limit except those of the policies.
 type ExpansionSettings struct {
-	Target   float64 // E[S] wanted, in [1e-100, 1e100], seconds a unit of work; 0 means 3
+	Target   float64 // target E[S], in [1e-100, 1e100], seconds per unit of work; 0 means 3
 	MaxHosts int     // hosts at which to give up; 0 means MaxHosts or MaxQueueHosts, or no limit: see [Expand]
 }
 
@@ -24,14 +24,14 @@ type ExpansionSettings struct {
 type Expansion struct {
 	Policy Policy  `json:"name" title:"policy"`
 	Kind   Kind    `json:"accuracy"`
-	Target float64 `json:"target"` // of E[S]
+	Target float64 `json:"target"` // target E[S]
 
-	// Within reports whether some number of hosts within the settings is known to suffice; if not,
-	// the rest is 0.
+	// Within reports whether some number of hosts within the settings is known to suffice;
+	// otherwise the other fields are 0.
 	Within bool `json:"-"`
 
 	Extra        num.Value `json:"extra_hosts"`   // an integer; two integers as bounds if Kind is Bounds
-	MeanSlowdown num.Value `json:"mean_slowdown"` // E[S] with Extra more hosts, the higher number of bounds
+	MeanSlowdown num.Value `json:"mean_slowdown"` // E[S] with Extra more hosts; with bounds, the larger number
 }
 
 // Expand returns the server expansion of [HB02], section 6.1: the smallest number of hosts that
@@ -39,21 +39,21 @@ type Expansion struct {
 // stays the same, so the load falls. Hosts have one speed.
 //
 // For the policies that guess or know sizes it tries numbers of hosts up to [MaxHosts], each with
-// the best cutoffs for the mean slowdown, or those of SITA-E; where these overload a host, the
-// number does not do. That takes milliseconds if a few more hosts do, and seconds if none do: as
-// all jobs begin at host 1 under TAGS, there are targets that no number of hosts reaches. For
-// [PolicyCentral] it goes up to [MaxQueueHosts], all in one recursion. With h hosts and the service
-// time s = X/v, a = λ E[s],
+// the best cutoffs for the mean slowdown, or those of SITA-E. If these overload a host, the number
+// is insufficient. This takes milliseconds if a few more hosts suffice, and seconds if no number
+// does: under TAGS all jobs start at host 1, so some targets are out of reach. For [PolicyCentral]
+// it goes up to [MaxQueueHosts], all in one recursion. With h hosts and the service time s = X/v, a
+// = λ E[s],
 //
 //	E[S] = E[1/X] λ E[s²]/(2(h-a))  for random assignment, so that  h >= a + λ E[s²] E[1/X]/(2 target)
 //
-// for all, without limit. [PolicyRoundRobin] is equally simple: the numbers of hosts for its lower
-// and its upper bound are bounds on the smallest number. These numbers have a relative error of
-// 1e-13 before they are rounded up, so beyond 2^53 they are not exact. Settings.MaxHosts, if not 0,
-// is at least the number of hosts of m and at most the limit of the policy.
+// without a limit on h. [PolicyRoundRobin] is equally simple: the numbers of hosts for its lower
+// and upper bounds are bounds on the smallest number. These numbers have a relative error of 1e-13
+// before they are rounded up, so beyond 2^53 they are not exact. Settings.MaxHosts is 0, or at
+// least the number of hosts of m and at most the limit of the policy.
 //
-// The error is that of the policy, or names Sizes if E[1/X] is infinite, or Speeds, or what is out
-// of range.
+// The error is that of the policy, or names Sizes if E[1/X] is infinite, or Speeds, or the field
+// that is out of range.
 func Expand(ctx context.Context, m Model, p Policy, settings ExpansionSettings) (Expansion, error) {
 	most := math.MaxInt
 	var slowdown func(m Model) (float64, error)
@@ -144,15 +144,15 @@ func (e Expansion) found(m Model, hosts int, slowdown float64) Expansion {
 	return e
 }
 
-// search looks for the fewest hosts by trying. Best cutoffs do no worse with one more host, since
-// that may be idle: so steps double until a number does, and then the range is halved. Cutoffs for
-// equal loads may: all numbers are tried.
+// search finds the smallest sufficient number of hosts by trial. With the best cutoffs, one more
+// host never makes it worse, since it may stay idle. So steps double until a number suffices, and
+// then the range is halved. Cutoffs for equal loads may get worse, so all numbers are tried.
 func (e Expansion) search(m Model, limit int, slowdown func(m Model) (float64, error)) (Expansion, error) {
 	e.Kind = Exact
 	if e.Policy == PolicyTAGS {
 		e.Kind = Approximation
 	}
-	low, high, best := m.Hosts-1, limit+1, 0.0 // low does not do, high does with E[S] = best, or is too many
+	low, high, best := m.Hosts-1, limit+1, 0.0 // low fails; high works with E[S] = best, or exceeds limit
 	for step := 1; high-low > 1; {
 		hosts := low + 1
 		switch {
@@ -206,14 +206,14 @@ func (e Expansion) queue(m Model, limit int, q queue, inverse float64) (Expansio
 	return e, nil
 }
 
-// A need is a bound of E[W] with h hosts, (work - spared h)^+/(2(h-a)), in seconds.
+// A need is a bound on E[W] with h hosts, (work - spared h)^+/(2(h-a)), in seconds.
 type need struct{ work, spared float64 }
 
 func (n need) waiting(hosts, a float64) float64 {
 	return max(0, n.work-n.spared*hosts) / (2 * (hosts - a))
 }
 
-// solve returns the expansion for bounds of E[W] that fall in h.
+// solve returns the expansion for bounds on E[W] that fall in h.
 func (e Expansion) solve(m Model, limit int, inverse float64, low, high need, a float64) (Expansion, error) {
 	wait := e.Target / inverse
 	fewest := func(n need) float64 { return math.Ceil(max(float64(m.Hosts), (n.work+2*wait*a)/(n.spared+2*wait))) }

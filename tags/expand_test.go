@@ -14,7 +14,8 @@ import (
 	"productform/tags"
 )
 
-// Independent 60-80 digit computation: two hosts at load 0.7, target 3.
+// The expansion matches an independent computation with 60 to 80 digits: two hosts at load 0.7,
+// target 3.
 func TestExpandReference(t *testing.T) {
 	for _, c := range []struct {
 		sizes                          sizes.Distribution
@@ -36,7 +37,7 @@ func TestExpandReference(t *testing.T) {
 			}
 			tol := 0.0
 			if want > 1<<53 {
-				tol = 1e-12 // alpha = 0.2 as a float64 costs 1e-14, the factors h and E[X²] E[1/X] some more
+				tol = 1e-12 // alpha = 0.2 as a float64 costs 1e-14, the factors h and E[X²] E[1/X] a little more
 			}
 			if !e.Within || low(e.Extra) != high(e.Extra) || !isNear(low(e.Extra), want, tol) || e.Target != 3 ||
 				!(high(e.MeanSlowdown) <= 3) || e.Policy != policy {
@@ -46,7 +47,7 @@ func TestExpandReference(t *testing.T) {
 	}
 }
 
-// grown is m with more hosts and the same arrival rate.
+// grown returns m with more hosts and the same arrival rate.
 func grown(m tags.Model, extra int) tags.Model {
 	n := m
 	n.Hosts = m.Hosts + extra
@@ -60,7 +61,7 @@ func grown(m tags.Model, extra int) tags.Model {
 	return n
 }
 
-// The number found does and the one before does not, by the policy itself.
+// The number found suffices and the one before does not, according to the policy itself.
 func TestExpandIsMinimal(t *testing.T) {
 	t.Parallel()
 	slowdown := tags.Objective{Slowdown: 1}
@@ -138,7 +139,7 @@ func TestExpandIsMinimal(t *testing.T) {
 					e.Kind == tags.Bounds {
 					t.Fatalf("%s: %+v is not one number", policy, e)
 				}
-			case low(e.Extra) > 0: // the lower bound is above the target with one host less than that
+			case low(e.Extra) > 0: // the lower bound exceeds the target with one fewer host
 				r := must(tags.Evaluate(
 					context.Background(), grown(m, int(low(e.Extra))-1), tags.PolicyRoundRobin, nil,
 				))
@@ -156,7 +157,7 @@ func TestExpandIsMinimal(t *testing.T) {
 	})
 }
 
-// A limit that is too low is an answer.
+// A limit that is too low gives an answer, not an error.
 func TestExpandNotWithin(t *testing.T) {
 	m := tags.Model{Sizes: paperSizes(low02, 1e10, 0.2), Hosts: 2, Load: 0.7}
 	for _, policy := range []tags.Policy{
@@ -168,7 +169,8 @@ func TestExpandNotWithin(t *testing.T) {
 			t.Errorf("%s: %+v, %v", policy, e, err)
 		}
 	}
-	// One size: SITA gives it to one host, which is overloaded however many there are.
+	// With a single size, SITA sends all jobs to one host, which is overloaded for any number of
+	// hosts.
 	m = tags.Model{Sizes: must(sizes.NewDeterministic(1)), Hosts: 2, Load: 0.7}
 	e, err := tags.Expand(context.Background(), m, tags.PolicySITA, tags.ExpansionSettings{})
 	if err != nil || e.Within {

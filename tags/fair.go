@@ -9,16 +9,15 @@ import (
 	"productform/tags/internal/path"
 )
 
-// ErrUnfair is wrapped by the error for a model for which no cutoffs with equal slowdowns were
-// found.
+// ErrUnfair is wrapped by the error for a model without known cutoffs of equal slowdowns.
 var ErrUnfair = errors.New("tags: no cutoffs with equal slowdowns found")
 
-// An UnfairError is the error of [Optimize] if it finds no fair cutoffs. It bounds slowdowns in
-// boxes of cutoffs, which it halves.
+// An UnfairError is the error of [Optimize] if it finds no fair cutoffs. The search halves boxes of
+// cutoffs, in which it bounds the slowdowns.
 type UnfairError struct {
-	Looked int  // number of boxes
-	Proved bool // no cutoffs are fair, with jobs that end at every host that can take any
-	List   bool // sizes are a list, and it is not proved which cutoffs have the smallest largest slowdown
+	Looked int  // number of boxes examined
+	Proved bool // no cutoffs are fair if jobs end at every host that can take any
+	List   bool // sizes are a list, and it is not proved which cutoffs minimise the largest slowdown
 }
 
 func (e *UnfairError) Error() string {
@@ -27,7 +26,7 @@ func (e *UnfairError) Error() string {
 		return fmt.Sprintf("tags: %d boxes of cutoffs do not prove which have the smallest largest slowdown: "+
 			"want fewer hosts or fewer different sizes in the list", e.Looked)
 	case e.Proved:
-		return fmt.Sprintf("tags: no cutoffs have equal slowdowns, with jobs that end at every host: "+
+		return fmt.Sprintf("tags: no cutoffs have equal slowdowns, if jobs must end at every host: "+
 			"proved by bounds in %d boxes of cutoffs", e.Looked)
 	}
 	return fmt.Sprintf("tags: no cutoffs with equal slowdowns found in %d boxes of cutoffs", e.Looked)
@@ -35,7 +34,7 @@ func (e *UnfairError) Error() string {
 
 func (e *UnfairError) Unwrap() error { return ErrUnfair }
 
-// fair is [Optimize] for equal slowdowns.
+// fair implements [Optimize] for equal slowdowns.
 func (m Model) fair(l *moments) (Result, error) {
 	f := &fairCost{tagsCost: newTAGSCost(m, l, Objective{Slowdown: 1})}
 	ok := f.setRanges()
@@ -71,8 +70,8 @@ func (f *fairCost) fairResult(cutoffs []float64, visits []visit[double]) (Result
 	return r, nil
 }
 
-// fairWithoutFirst returns the optimum where host 1 is overloaded by the smallest sizes alone: that
-// of the other hosts.
+// fairWithoutFirst returns the optimum if the smallest sizes alone overload host 1: that of the
+// other hosts.
 func (m Model) fairWithoutFirst(ctx context.Context) (Result, error) {
 	rest := m
 	rest.Hosts, rest.Speeds, rest.Fractions = m.Hosts-1, m.Speeds[1:], nil
@@ -125,7 +124,7 @@ func (f *fairCost) setRanges() (ok bool) {
 	return ok
 }
 
-// harmonic returns 1/E[1/X | a < X <= b], and the limit for b near a if no size is between.
+// harmonic returns 1/E[1/X | a < X <= b], or the limit for b near a if no size lies between.
 func (f *fairCost) harmonic(a, b float64) float64 {
 	inverse, number := f.l.partial(-1, a, b), f.l.partial(0, a, b)
 	if !(inverse > 0 && number > 0) {
@@ -134,17 +133,18 @@ func (f *fairCost) harmonic(a, b float64) float64 {
 	return number / inverse
 }
 
-// need returns λ M_2/(2 v²), the product of waiting and slack, of host i between cutoffs a and b.
+// need returns λ M_2/(2 v²), the product of waiting time and slack, for host i between cutoffs a
+// and b.
 func (f *fairCost) need(i int, a, b float64) float64 {
 	v := f.speed[i]
 	return f.rate * f.l.capped(2, a, b) / (2 * v * v)
 }
 
-// surplus is above 0 if host i between cutoffs a and b has a slowdown below the one given, after a
-// waiting time of W_{i-1}, and below 0 if it has one above or is overloaded. It is smooth, also
-// where the host becomes overloaded.
+// surplus is positive if host i between cutoffs a and b has a smaller slowdown than the given one,
+// after a waiting time of W_{i-1}, and negative if it has a larger one or is overloaded. It is
+// smooth even where the host becomes overloaded.
 func (f *fairCost) surplus(i int, waited, a, b, slowdown float64) float64 {
-	wait := slowdown*f.harmonic(a, b) - waited // the V_i that makes the slowdown so
+	wait := slowdown*f.harmonic(a, b) - waited // the V_i that gives this slowdown
 	slack := f.spareSlack(i, f.l.partial(1, 0, a), f.l.above(b))
 	need := f.need(i, a, b)
 	if wait < 0 {

@@ -14,12 +14,12 @@ import (
 	"productform/sizes"
 )
 
-// apart is |a/b - 1|.
+// apart returns |a/b - 1|.
 func apart(a, b float64) float64 { return math.Abs(a/b - 1) }
 
 // checkFair checks that the slowdowns are equal in the result and, if the slacks are not tiny,
-// according to Analyze: with cutoffs within a relative 1e-13, slacks are within 1e-12, relatively
-// 1e-12/slack.
+// according to Analyze. With cutoffs within a relative 1e-13, slacks are within 1e-12, or a
+// relative 1e-12/slack.
 func checkFair(t interface{ Errorf(string, ...any) }, m Model, o Result) {
 	slack := 1.0
 	for i, h := range o.Hosts {
@@ -48,8 +48,8 @@ func checkFair(t interface{ Errorf(string, ...any) }, m Model, o Result) {
 	}
 }
 
-// Values of an independent computation with 60 to 80 digits. The low end of the sizes as float64 is
-// off by 1e-16, of which the slowdown makes 6e-15 at worst.
+// Fair cutoffs match an independent computation with 60 to 80 digits. As a float64, the low end of
+// the sizes has an error of 1e-16, which changes the slowdown by at most 6e-15.
 func TestFairReference(t *testing.T) {
 	for _, c := range []struct {
 		hosts          int
@@ -103,8 +103,8 @@ func TestFairReference(t *testing.T) {
 	}
 }
 
-// In a boundary layer the slack is far below what cutoffs can hold: 2.9e-29, of the same
-// computation.
+// In a boundary layer the slack is far below what float64 cutoffs can represent: 2.9e-29, from the
+// same computation.
 func TestFairBoundaryLayer(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewBoundedParetoOfMean(0.2, 1e10, 3000)), Hosts: 2, Load: 0.7}
 	o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
@@ -117,7 +117,7 @@ func TestFairBoundaryLayer(t *testing.T) {
 	checkFair(t, m, o)
 }
 
-// All cases of the paper that have cutoffs at all, and more hosts.
+// All cases of the paper that have cutoffs are solved, and cases with more hosts.
 func TestFairBoundedPareto(t *testing.T) {
 	t.Parallel()
 	solved := 0
@@ -140,12 +140,13 @@ func TestFairBoundedPareto(t *testing.T) {
 			}
 		}
 	}
-	if solved != 345 { // the number of those with a MaxLoad above the load
+	if solved != 345 { // number of cases with a MaxLoad above the load
 		t.Errorf("%d cases solved", solved)
 	}
 }
 
-// Two hosts: E[S_2] - E[S_1] changes its sign once, and bisection with Analyze finds it.
+// For two hosts, E[S_2] - E[S_1] changes its sign once, and bisection with Analyze finds the same
+// cutoff.
 func TestFairTwoHosts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var d sizes.Distribution
@@ -192,8 +193,8 @@ func TestFairTwoHosts(t *testing.T) {
 				high = mid
 			}
 		}
-		// The difference of the slowdowns, of the size of S, is exact to 1e-13 of S/slack, and its
-		// slope in ln s_1 is not below some hundredths of S.
+		// The difference of the slowdowns is of the size of S and exact to 1e-13 of S/slack. Its
+		// slope in ln s_1 is at least a few hundredths of S.
 		tol := 1e-11 / min(o.Hosts[0].Slack.Float, o.Hosts[1].Slack.Float, 1)
 		if !(apart(o.Cutoffs[0], high) < tol) {
 			t.Fatalf("%v, load %v: cutoff %v, by bisection %v", d, m.Load, o.Cutoffs[0], high)
@@ -201,9 +202,9 @@ func TestFairTwoHosts(t *testing.T) {
 	})
 }
 
-// In other units of work and with other speeds the farm is the same: sizes and cutoffs c times as
-// large at the same speeds take c times as long, and all speeds d times as high make waiting d
-// times as short.
+// Changing the unit of work or the speeds only scales the farm: sizes and cutoffs multiplied by c
+// at the same speeds multiply all times by c, and all speeds multiplied by d divide waiting times
+// by d.
 func TestFairUnits(t *testing.T) {
 	solved := 0
 	for seed := range uint64(40) {
@@ -237,7 +238,7 @@ func TestFairUnits(t *testing.T) {
 		if !(apart(p.Objective.Float*d, o.Objective.Float) < 1e-11) {
 			t.Errorf("seed %d: slowdown %v, want %v", seed, p.Objective.Float*d, o.Objective.Float)
 		}
-		for i := range o.Cutoffs { // loads of at least 1e-3, say, to 1e-15
+		for i := range o.Cutoffs { // the loads, at least 1e-3 or so, are exact to 1e-15
 			if !(apart(p.Cutoffs[i], c*o.Cutoffs[i]) < 1e-9) {
 				t.Errorf("seed %d: cutoff %v, want %v", seed, p.Cutoffs[i], c*o.Cutoffs[i])
 			}
@@ -248,10 +249,10 @@ func TestFairUnits(t *testing.T) {
 	}
 }
 
-// fairMixture is a distribution with two peaks.
+// A fairMixture is a distribution with two peaks.
 type fairMixture struct {
 	a, b sizes.Distribution
-	p    float64 // of a
+	p    float64 // weight of a
 }
 
 func (x fairMixture) PartialMoment(order, low, high float64) (float64, error) {
@@ -278,11 +279,11 @@ func (x fairMixture) Quantile(float64) (float64, error)          { panic("not us
 func (x fairMixture) Sample(*rand.Rand) float64                  { panic("not used") }
 func (x fairMixture) Scaled(float64) (sizes.Distribution, error) { panic("not used") }
 func (x fairMixture) String() string {
-	return fmt.Sprintf("%v of %v, else %v", x.p, x.a, x.b)
+	return fmt.Sprintf("%v of %v, otherwise %v", x.p, x.a, x.b)
 }
 
-// A distribution with two peaks can have several solutions: here one with slowdown 1.109, and the
-// expected one with 0.906.
+// A distribution with two peaks can have several solutions: here one with slowdown 1.109 and the
+// smaller one, 0.906, which is expected.
 func TestFairSmallest(t *testing.T) {
 	m := Model{Hosts: 4, Load: 0.237555516, Sizes: fairMixture{
 		ok(sizes.NewBoundedPareto(1.276816089263044, 1847.7778132140356, 0.5982209783808738)),
@@ -305,8 +306,8 @@ func TestFairSmallest(t *testing.T) {
 	}
 }
 
-// Equality may be impossible: on a fine grid of cutoffs the slowdowns are never within 10 % of each
-// other.
+// Equality may be impossible: on a fine grid of cutoffs the slowdowns always differ by more than 10
+// %.
 func TestFairImpossible(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewBoundedPareto(340, 2e8, 1.9)), Hosts: 3, Load: 0.1, Speeds: []float64{1, 8, 3}}
 	_, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
@@ -338,7 +339,8 @@ func lognormalSizes(n int, sigma float64, seed uint64) []float64 {
 	return jobSizes
 }
 
-// For sizes from a list, all cutoffs are tried. Sums of partial moments are exact to 1e-14.
+// For a list of sizes, the result matches a trial of all cutoffs. Sums of partial moments are exact
+// to 1e-14.
 func TestFairAtoms(t *testing.T) {
 	tried := 0
 	for seed := range uint64(600) {
@@ -388,8 +390,8 @@ func TestFairAtoms(t *testing.T) {
 	}
 }
 
-// A long list: two hosts by brute force, and four, which cannot be worse than any cutoffs on a
-// coarse grid.
+// For a long list, the result matches brute force for two hosts. For four, it is no worse than any
+// cutoffs on a coarse grid.
 func TestFairLongList(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewEmpirical(lognormalSizes(2000, 2, 1))), Hosts: 2, Load: 0.4}
 	o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
@@ -456,7 +458,7 @@ func TestFairErrors(t *testing.T) {
 	}
 }
 
-// One host has nothing to choose, and jobs of one size need no second one.
+// One host leaves no choice, and jobs of one size need no second host.
 func TestFairWithoutChoice(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewLognormal(1, 3)), Hosts: 1, Load: 0.6}
 	o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
@@ -466,7 +468,7 @@ func TestFairWithoutChoice(t *testing.T) {
 	}
 	m = Model{Sizes: ok(sizes.NewDeterministic(2)), Hosts: 3, Load: 0.2}
 	o, err = Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
-	if err != nil || !(apart(o.Objective.Float, 0.6/(2*(1-0.6))) < 1e-14) || o.Gap != 0 { // M/D/1 of load 0.6
+	if err != nil || !(apart(o.Objective.Float, 0.6/(2*(1-0.6))) < 1e-14) || o.Gap != 0 { // M/D/1 at load 0.6
 		t.Errorf("one size: %v, %v", o, err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"productform/sizes"
 )
 
-// Every row of the independent answers, by the float64 engine: values to 1e-9, objectives to 1e-10,
-// cutoffs to 1e-6. The exception is a value whose slack float64 cutoffs cannot represent.
+// The float64 engine matches every row of the independent answers: values to 1e-9, objectives to
+// 1e-10, cutoffs to 1e-6. The exception is a value whose slack float64 cutoffs cannot represent.
 func TestFloatReference(t *testing.T) {
 	for _, r := range referenceRows(t) {
 		tolerance := 1e-9
@@ -92,7 +92,7 @@ func (r refRow) distribution(t *testing.T) float64 {
 	return d.(sizes.Unimodal).Density(parseNumber(t, r.Cutoffs))
 }
 
-// formal evaluates the formulas for overloaded hosts, too.
+// formal also evaluates the formulas for overloaded hosts.
 func (r refRow) formal(t *testing.T) float64 {
 	m := r.floatModel(t)
 	l := ok(newMoments(context.Background(), m))
@@ -103,7 +103,7 @@ func (r refRow) formal(t *testing.T) float64 {
 	}
 	f := newTAGSCost(m, l, Objective{Waiting: 1})
 	visits := f.visits(cutoffs)
-	a, _ := f.waits(f.loads(PolicyTAGS, cutoffs, visits), visits) // whatever is beyond float64
+	a, _ := f.waits(f.loads(PolicyTAGS, cutoffs, visits), visits) // ignore values beyond float64
 	metric, index, _ := strings.Cut(r.Metric, "_")
 	if index == "wasted" {
 		if metric == "EW" {

@@ -21,32 +21,32 @@ func (a double) Quo(b double) double { return a / b }
 
 func value(v float64) num.Value { return num.Value{Float: v} }
 
-// A visit holds the moments of the sizes of which the means of a host are made. A host between the
-// cutoffs a and b sees under TAGS the jobs X > a, and those of a < X <= b end at it; under SITA
-// these are all it sees.
+// A visit holds the moments of the sizes from which the means of a host are computed. Under TAGS, a
+// host between the cutoffs a and b sees the jobs X > a, and those with a < X <= b end there; under
+// SITA it sees only the latter.
 type visit[T number[T]] struct {
 	speed         T       // v
-	part, end     T       // fractions of the jobs that arrive, and that complete
+	part, end     T       // fractions of the jobs that arrive here, and that complete here
 	first, second T       // M_1, M_2: E[work^r of a visit; the job arrives]
 	whole         T       // E[X; the job ends here]
 	inverse       T       // E[1/X; the job ends here]
 	weight        T       // E[1/X; the job arrives]
 	load, slack   T       // ρ, 1 - ρ
-	slackError    float64 // of slack
-	cutoff, lost  T       // b and b P(X > b), the work that is lost if jobs are killed here
+	slackError    float64 // bound on the error of slack
+	cutoff, lost  T       // b and b P(X > b), the work lost to kills at this host
 	killedInverse T       // E[1/X; X > b]
 
 	comes, ends, kills bool // whether jobs arrive, complete, are killed here
 	hasInverse         bool // E[1/X] of the arriving jobs is finite
 }
 
-// formulas holds what the means of all hosts have in common.
+// formulas holds the quantities that the means of all hosts share.
 type formulas[T number[T]] struct {
 	rate, zero T
 	value      func(T) num.Value
 }
 
-// loads returns what does not depend on the queues.
+// loads returns the quantities that do not depend on the queues.
 func (f formulas[T]) loads(visits []visit[T]) Result {
 	r := Result{ArrivalRate: f.value(f.rate), Hosts: make([]Host, len(visits))}
 	lost, excess, zero := f.zero, f.zero, f.value(f.zero)
@@ -69,19 +69,19 @@ func (f formulas[T]) loads(visits []visit[T]) Result {
 }
 
 // waits adds the waiting times, slowdowns and delays to the result of loads: under TAGS by the
-// formulas of the package comment, under SITA those of an M/G/1 queue for each host. Formally it
-// does so for overloaded hosts too. The waiting time at a host is that of Pollaczek and Khinchine,
-// V_i = λ M_2/v_i² / (2(1 - ρ_i)). The mean delay of TAGS is
+// formulas of the package comment, under SITA by those of an M/G/1 queue for each host. Formally
+// this works for overloaded hosts, too. The waiting time at a host is that of Pollaczek and
+// Khinchine, V_i = λ M_2/v_i² / (2(1 - ρ_i)). The mean delay of TAGS is
 //
 //	E[T] = E[W] + Σ_i ρ_i/λ,  E[W] = Σ_i P(X > s_{i-1}) V_i,
 //
-// and of a job that ends at host i it is W_i + Σ_{j<i} s_j/v_j + E[X | s_{i-1} < X <= s_i]/v_i
-// ([HB02], appendix).
+// and the mean delay of a job that ends at host i is W_i + Σ_{j<i} s_j/v_j + E[X | s_{i-1} < X <=
+// s_i]/v_i ([HB02], appendix).
 func (f formulas[T]) waits(r *Result, visits []visit[T]) {
 	restarts := r.Policy == PolicyTAGS
-	waited, spent := f.zero, f.zero // by the jobs that reach host i, before it
+	waited, spent := f.zero, f.zero // time that jobs that reach host i have waited and been served before it
 	meanWaiting, slowdown, stretch := f.zero, f.zero, f.zero
-	work, delays := f.zero, f.zero // only one of these is needed
+	work, delays := f.zero, f.zero // only one of the two is needed
 	for i := range visits {
 		v, host := &visits[i], &r.Hosts[i]
 		wait := f.zero

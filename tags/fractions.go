@@ -13,22 +13,22 @@ import (
 )
 
 // Fractions holds numbers of a [Model] that float64 rounds, such as a load of 7/10. If the sizes
-// are a list, a slack close to 0 is computed from them without rounding, which distinguishes a load
-// of exactly 1 from one just below it. A nil field stands for the float64 values of the model,
-// taken exactly.
+// are a list, a slack close to 0 is computed from these numbers without rounding. This
+// distinguishes a load of exactly 1 from one just below it. A nil field means that the float64
+// values of the model are exact.
 type Fractions struct {
 	Load   *big.Rat   // ρ
 	Speeds []*big.Rat // v_i
-	// those of the list, each as often as it occurs, in any order; for a distribution that is
+	// sizes of the list, each as often as it occurs, in any order; only for a distribution that is
 	// [sizes.Atomic]
 	Sizes []*big.Rat
 
-	// Cutoffs are s_i, for [Evaluate], which is given what they round to. One that rounds to a size
-	// of the list stands for that size: jobs of that size end there.
+	// Cutoffs are the s_i for [Evaluate], whose arguments are their rounded values. A cutoff that
+	// rounds to a size of the list stands for that size: jobs of that size end there.
 	Cutoffs []*big.Rat
 }
 
-// validateFractions checks that the fractions are those that the doubles of m stand for.
+// validateFractions checks that the doubles of m are the rounded fractions.
 func (m Model) validateFractions() error {
 	f := m.Fractions
 	if f == nil {
@@ -40,7 +40,7 @@ func (m Model) validateFractions() error {
 		}
 	}
 	if f.Speeds != nil && len(f.Speeds) != len(m.Speeds) {
-		return input.Errorf("Fractions.Speeds", fmt.Sprintf("%d speeds", len(f.Speeds)), "as many as Speeds, %d",
+		return input.Errorf("Fractions.Speeds", fmt.Sprintf("%d speeds", len(f.Speeds)), "%d, one per speed",
 			len(m.Speeds))
 	}
 	for i, v := range f.Speeds {
@@ -53,7 +53,7 @@ func (m Model) validateFractions() error {
 	case f.Sizes == nil:
 		return nil
 	case !atomic:
-		return input.Errorf("Fractions.Sizes", fmt.Sprintf("%d sizes", len(f.Sizes)), "nil, since Sizes is no list")
+		return input.Errorf("Fractions.Sizes", fmt.Sprintf("%d sizes", len(f.Sizes)), "nil, since Sizes is not a list")
 	}
 	left := map[float64]int{}
 	counts := d.Counts()
@@ -68,7 +68,7 @@ func (m Model) validateFractions() error {
 		v, _ := num.Float64(x)
 		if left[v]--; left[v] < 0 {
 			return input.Errorf(
-				path, x.RatString(), "a fraction that rounds to one of the sizes, as often as that occurs",
+				path, x.RatString(), "a fraction that rounds to one of the sizes, once for each time it occurs",
 			)
 		}
 	}
@@ -89,13 +89,13 @@ func (m Model) withLoad(load float64) Model {
 	return m
 }
 
-// A list holds the sizes of a distribution that has finitely many, as integers over a common
-// denominator, and computes loads from them without rounding. It is made when it is first needed,
-// since few hosts have a slack next to 0.
+// A list holds the sizes of a distribution with finitely many sizes, as integers over a common
+// denominator, and computes loads from them without rounding. It is created on first use, since few
+// hosts have a slack near 0.
 type list struct {
 	moments sizes.Atomic
 	atoms   []float64
-	exact   []*big.Rat // all sizes, nil if they are the atoms
+	exact   []*big.Rat // all sizes; nil if they are the atoms
 	counts  []int      // counts of the atoms
 	unit    *big.Int   // the common denominator
 	sizes   []*big.Int // largest size that rounds to each atom, times unit
@@ -103,10 +103,10 @@ type list struct {
 	work    []*big.Int // Σ of the sizes up to each atom, times unit
 	count   int64      // number of all sizes
 
-	cutoffs map[float64]*big.Rat // what they are exactly, of those that are given so
+	cutoffs map[float64]*big.Rat // exact values of cutoffs given as fractions
 }
 
-// newList returns the list of the sizes of m, nil if they are none.
+// newList returns the list of the sizes of m, or nil if the distribution has no such list.
 func newList(m Model) *list {
 	d, ok := m.Sizes.(sizes.Atomic)
 	if !ok {
@@ -119,15 +119,14 @@ func newList(m Model) *list {
 	return l
 }
 
-// setCutoffs checks the cutoffs that m has as fractions and takes them for those that they round
-// to.
+// setCutoffs checks the fractions of the cutoffs of m and records each under its rounded value.
 func (l *moments) setCutoffs(m Model, cutoffs []float64) error {
 	if m.Fractions == nil || m.Fractions.Cutoffs == nil {
 		return nil
 	}
 	exact := m.Fractions.Cutoffs
 	if len(exact) != len(cutoffs) {
-		return input.Errorf("Fractions.Cutoffs", fmt.Sprintf("%d cutoffs", len(exact)), "as many as cutoffs, %d",
+		return input.Errorf("Fractions.Cutoffs", fmt.Sprintf("%d cutoffs", len(exact)), "%d, one per cutoff",
 			len(cutoffs))
 	}
 	for i, x := range exact {
@@ -139,7 +138,7 @@ func (l *moments) setCutoffs(m Model, cutoffs []float64) error {
 		}
 		if y := l.list.cutoffs[cutoffs[i]]; y != nil && y.Cmp(x) != 0 {
 			return input.Errorf(fmt.Sprintf("Fractions.Cutoffs[%d]", i), x.RatString(),
-				"the cutoff before, %s, or one that rounds to another double",
+				"the previous cutoff, %s, or one that rounds to another double",
 				y.RatString())
 		}
 		l.list.cutoffs[cutoffs[i]] = x
@@ -147,7 +146,7 @@ func (l *moments) setCutoffs(m Model, cutoffs []float64) error {
 	return nil
 }
 
-// roundsTo accepts a fraction that rounds to v.
+// roundsTo rejects a fraction that does not round to v.
 func roundsTo(path string, x *big.Rat, v float64) error {
 	if x == nil {
 		return input.Errorf(path, "nil", "a fraction")
@@ -234,7 +233,7 @@ func (l *list) upTo(x float64) int {
 	return i
 }
 
-// workUpTo returns Σ of the sizes <= x, times unit; the caller must not change it.
+// workUpTo returns Σ of the sizes <= x, times unit; the caller must not modify it.
 func (l *list) workUpTo(x float64) *big.Int {
 	if i := l.upTo(x); i > 0 {
 		return l.work[i-1]
@@ -242,9 +241,9 @@ func (l *list) workUpTo(x float64) *big.Int {
 	return new(big.Int)
 }
 
-// slack returns 1 - ρ_i, rounded to the nearest double but never to 0 unless it is, for a host of
-// the given pace that has the sizes above a for at most b of work each, or if kills is false those
-// in (a, b] whole.
+// slack returns 1 - ρ_i for a host of the given pace, rounded to the nearest double but to 0 only
+// if it is 0. The host serves the sizes above a for at most b of work each or, if kills is false,
+// the sizes in (a, b] completely.
 func (l *list) slack(pace *big.Rat, a, b float64, kills bool) float64 {
 	l.fill()
 	work := new(big.Rat).SetInt(new(big.Int).Sub(l.workUpTo(b), l.workUpTo(a)))

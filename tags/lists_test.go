@@ -15,7 +15,8 @@ import (
 	"productform/sizes"
 )
 
-// A literalFarm is a farm whose sizes are a list, all in fractions: the oracle of the tests below.
+// A literalFarm is a farm whose sizes are a list, with all numbers as fractions. The tests below
+// compare with it.
 type literalFarm struct {
 	sizes  []*big.Rat
 	load   *big.Rat
@@ -39,8 +40,8 @@ func (f literalFarm) rate() *big.Rat {
 	return quo(mul(mul(f.load, sum(f.speeds)), big.NewRat(int64(len(f.sizes)), 1)), sum(f.sizes))
 }
 
-// visits returns Σ min(x, b)^r/n over the sizes x > a; b is nil for no limit. Without kills the
-// sizes above b count not at all.
+// visits returns Σ min(x, b)^r/n over the sizes x > a; b is nil for no limit. Without kills, the
+// sizes above b do not count.
 func (f literalFarm) visits(r int, a, b *big.Rat, kills bool) *big.Rat {
 	s := new(big.Rat)
 	for _, x := range f.sizes {
@@ -132,7 +133,7 @@ func (f literalFarm) model() Model {
 	return m
 }
 
-// candidates returns 0, half of the smallest size, the sizes and what lies halfway between them.
+// candidates returns 0, half of the smallest size, the sizes and the midpoints between them.
 func (f literalFarm) candidates() []*big.Rat {
 	sorted := slices.Clone(f.sizes)
 	slices.SortFunc(sorted, (*big.Rat).Cmp)
@@ -202,9 +203,9 @@ func drawLiteral(t *rapid.T) literalFarm {
 	return f
 }
 
-// A load of exactly 1 is distinguished from one just below or above: for all cutoffs, verdict and
-// means of Analyze match the sums over the list in fractions, to the rounding of about twenty
-// steps.
+// A load of exactly 1 is distinguished from one just below or above: for all cutoffs, the verdict
+// and the means of Analyze match the sums over the list in fractions, up to about twenty rounding
+// errors.
 func TestAnalyzeListsInFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawLiteral(t)
@@ -230,8 +231,8 @@ func TestAnalyzeListsInFractions(t *testing.T) {
 	})
 }
 
-// No cutoffs at all are better than those found, and where none keep every host below load 1, none
-// are found: by brute force over the sizes, 0, and points between.
+// No cutoffs are better than those found, and if all cutoffs overload a host, none are found. Brute
+// force tries the sizes, 0, and points between.
 func TestListsByBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawLiteral(t)
@@ -269,8 +270,8 @@ func TestListsByBruteForce(t *testing.T) {
 	})
 }
 
-// The largest load is that at which the best cutoffs give a host load 1, from fractions and to the
-// last digit but one.
+// The largest load is the one at which the best cutoffs give a host load 1 in fractions, up to the
+// last two digits.
 func TestMaxLoadOfLists(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawLiteral(t)
@@ -288,7 +289,7 @@ func TestMaxLoadOfLists(t *testing.T) {
 	})
 }
 
-// Assignment by size, likewise.
+// The same holds for assignment by size.
 func TestSITAListsInFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawLiteral(t)
@@ -312,8 +313,8 @@ func TestSITAListsInFractions(t *testing.T) {
 	})
 }
 
-// Two sizes, 2 and 5, at load 0.7: cutoff 2 gives host 2 a load of 2/5 1/2 5 = 1, and no others do
-// better. The double next to 0.7 is below it.
+// Sizes 2 and 5 at load 0.7: cutoff 2 gives host 2 a load of (2/5)(1/2) 5 = 1, and no other cutoff
+// is better. The double next to 0.7 is below it.
 func TestLoadOfExactlyOne(t *testing.T) {
 	m := Model{
 		Sizes:     ok(sizes.NewEmpirical([]float64{2, 5})),
@@ -326,7 +327,7 @@ func TestLoadOfExactlyOne(t *testing.T) {
 	}
 	m.Fractions = nil
 	got := ok(Optimize(context.Background(), m, PolicyTAGS, Objective{Waiting: 1}))
-	// The slack of host 2 is 1 - ρ 10/7 with ρ the double.
+	// With the double ρ, the slack of host 2 is 1 - ρ 10/7.
 	slack, _ := new(big.Rat).Sub(big.NewRat(1, 1), mul(new(big.Rat).SetFloat64(0.7), big.NewRat(10, 7))).Float64()
 	if got.Hosts[1].Slack.Float != slack {
 		t.Errorf("the double next to it: slack %v, want %v", got.Hosts[1].Slack.Float, slack)
@@ -377,7 +378,7 @@ func TestFractionErrors(t *testing.T) {
 	}
 }
 
-// A list of 10^5 sizes that are no doubles takes some tenths of a second.
+// A list of 10^5 sizes that are not doubles takes a few tenths of a second.
 func BenchmarkAnalyzeDecimals(b *testing.B) {
 	var exact []*big.Rat
 	var jobSizes []float64

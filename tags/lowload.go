@@ -1,15 +1,15 @@
-// This file computes the error of the formula for least work remaining at low loads: the factor by
-// which its waiting time is too long.
+// This file computes by which factor the formula for least work remaining overestimates the waiting
+// time at low loads.
 //
-// [PolicyCentral] is one queue for h hosts, M/G/h, whose mean waiting time is not known in
-// general. The formula multiplies the mean waiting time for exponential sizes, M/M/h, by G =
-// E[X²]/(2 E[X]²). It is correct as the load goes to 1 (J. Köllerström, "Heavy traffic theory for
-// queues with several servers", Journal of Applied Probability 11, 1974). As the load goes to 0, a
-// job that finds all hosts busy waits for the first of h jobs, each of which has the remaining size
-// X_e of a job in service, P(X_e > x) = E[(X - x)^+]/E[X]; it finds them busy as often as with
+// [PolicyCentral] is one queue for h hosts, M/G/h, whose mean waiting time is not known in general.
+// The formula multiplies the mean waiting time for exponential sizes, M/M/h, by G = E[X²]/(2
+// E[X]²). This is correct as the load goes to 1 (J. Köllerström, "Heavy traffic theory for queues
+// with several servers", Journal of Applied Probability 11, 1974). As the load goes to 0, a job
+// that finds all hosts busy waits for the first of h jobs, each of which has the remaining size X_e
+// of a job in service, P(X_e > x) = E[(X - x)^+]/E[X]; it finds them busy as often as with
 // exponential sizes (D. Burman and D. Smith, "A light-traffic theorem for multi-server queues",
-// Mathematics of Operations Research 8(1), 1983, for phase-type sizes). There the formula has
-// E[X_e]/h = G E[X]/h instead of E[min of h of X_e].
+// Mathematics of Operations Research 8(1), 1983, for phase-type sizes). In that limit the formula
+// has E[X_e]/h = G E[X]/h instead of E[min of h of X_e].
 //
 // For example:
 
@@ -22,14 +22,14 @@ import (
 	"productform/sizes"
 )
 
-// LowLoadFactor returns the limit, as the load goes to 0, of the mean waiting time by the formula
-// of [PolicyCentral] over the true one,
+// LowLoadFactor returns the limit, as the load goes to 0, of the ratio of the mean waiting time by
+// the formula of [PolicyCentral] to the true one,
 //
 //	(E[X²]/(2 E[X])) / (h ∫_0^∞ (E[(X - x)^+]/E[X])^h dx),
 //
-// to one part in a thousand. It is above 1 if sizes vary more than exponential ones do, and 1 for
-// one host. It takes about a thousand calls of [sizes.Distribution.MeanExcess]. The error is that
-// of a moment, or names the hosts if they are not 1 to [MaxQueueHosts].
+// to one part in a thousand. It is above 1 if sizes vary more than exponential ones, and 1 for one
+// host. It takes about a thousand calls of [sizes.Distribution.MeanExcess]. The error is that of a
+// moment, or names the hosts if they are not 1 to [MaxQueueHosts].
 func LowLoadFactor(d sizes.Distribution, hosts int) (float64, error) {
 	if !(hosts >= 1 && hosts <= MaxQueueHosts) {
 		return 0, input.Errorf("hosts", hosts, "a number of hosts from 1 to %d", MaxQueueHosts)
@@ -47,8 +47,8 @@ func LowLoadFactor(d sizes.Distribution, hosts int) (float64, error) {
 }
 
 const (
-	step    = 1.03 // from a point to the next, for an error of at most (step-1)²/4 = 2.3e-4 of the integral
-	tailTol = 1e-4 // part of the integral that may be left out at either end
+	step    = 1.03 // ratio of successive points, for an error of at most (step-1)²/4 = 2.3e-4 of the integral
+	tailTol = 1e-4 // fraction of the integral that may be omitted at either end
 )
 
 // firstOf returns ∫ g, g(x) = (E[(X - x)^+]/E[X])^h, by trapezoids between points in geometric

@@ -22,10 +22,10 @@ func parse(t *testing.T, name string) sizes.Distribution {
 	return d
 }
 
-// Closed forms. The remaining size of an exponential job is again exponential, so the formula is
-// exact. The remaining size of a job of size 1 is uniform on [0, 1], and the minimum of h such
-// sizes has mean 1/(h+1). For Pareto sizes, P(X_e > x) = 1 - (1 - 1/α) x/low up to low, and beyond
-// it (x/low)^(1-α)/α.
+// The factor matches closed forms. The remaining size of an exponential job is again exponential,
+// so the formula is exact. The remaining size of a job of size 1 is uniform on [0, 1], and the
+// minimum of h such sizes has mean 1/(h+1). For Pareto sizes, P(X_e > x) = 1 - (1 - 1/α) x/low up
+// to low, and beyond it (x/low)^(1-α)/α.
 func TestFactorInClosedForm(t *testing.T) {
 	for _, hosts := range []int{1, 2, 3, 8, 64, 1000} {
 		h := float64(hosts)
@@ -77,7 +77,7 @@ func TestFactorOfLists(t *testing.T) {
 	}
 }
 
-// isClose2 allows for what firstOf proves of its integral, by which the factor is divided.
+// isClose2 allows for the proved error of the integral of firstOf, by which the factor is divided.
 func isClose2(t *testing.T, d sizes.Distribution, hosts int, want float64) {
 	t.Helper()
 	got, err := tags.LowLoadFactor(d, hosts)
@@ -86,8 +86,8 @@ func isClose2(t *testing.T, d sizes.Distribution, hosts int, want float64) {
 	}
 }
 
-// Jobs are run one after the other on two hosts at load 0.05, by the recursion of Kiefer and
-// Wolfowitz: each waits for the host with the least work. The formula is then nearly the factor
+// Jobs are simulated one by one on two hosts at load 0.05, by the recursion of Kiefer and
+// Wolfowitz: each waits for the host with the least work. The formula then gives nearly the factor
 // times the simulated mean.
 func TestFactorMatchesSimulation(t *testing.T) {
 	const load, jobs, parts = 0.05, 100_000, 20
@@ -116,8 +116,8 @@ func TestFactorMatchesSimulation(t *testing.T) {
 	}
 	mean := sum / parts
 	deviation := math.Sqrt((squares/parts - mean*mean) / (parts - 1))
-	// The ratio grows with the load, from 1/factor at 0 to 1 at 1: at 0.05 a tenth of the way is
-	// allowed for.
+	// The ratio grows with the load, from 1/factor at 0 to 1 at 1; at 0.05, a tenth of that range
+	// is allowed.
 	if low, high := 1/factor-5*deviation, 1/factor+0.1*(1-1/factor)+5*deviation; !(mean >= low && mean <= high) {
 		t.Errorf("true over formula: %v ± %v, want %v at low loads", mean, deviation, 1/factor)
 	}

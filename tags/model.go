@@ -11,11 +11,11 @@ import (
 // A Model is a farm of hosts and the jobs that arrive there.
 type Model struct {
 	Sizes  sizes.Distribution // X, work
-	Hosts  int                // h, 1 to [MaxHosts]; to [MaxQueueHosts] under the policies that do not use sizes
+	Hosts  int                // h, 1 to [MaxHosts]; up to [MaxQueueHosts] under the policies that do not use sizes
 	Load   float64            // system load ρ = λ E[X] / Σ_i v_i, in (0, 1)
 	Speeds []float64          // v_i, work per second, in the order in which jobs visit the hosts; nil if all are 1
 
-	Fractions *Fractions // exact values of Load, Speeds and a list of sizes; nil if they are the doubles
+	Fractions *Fractions // exact values of Load, Speeds and a list of sizes; nil if the doubles are exact
 }
 
 // MaxHosts is the largest number of hosts of a [Model] with cutoffs.
@@ -61,7 +61,7 @@ func (m Model) Validate() error {
 
 func (m Model) checkSpeeds() error {
 	if m.Speeds != nil && len(m.Speeds) != m.Hosts {
-		return input.Errorf("Speeds", fmt.Sprintf("%d speeds", len(m.Speeds)), "one speed a host, %d", m.Hosts)
+		return input.Errorf("Speeds", fmt.Sprintf("%d speeds", len(m.Speeds)), "one speed per host, %d", m.Hosts)
 	}
 	for i, v := range m.Speeds {
 		if !(v >= 1e-100 && v <= 1e100) {
@@ -71,9 +71,9 @@ func (m Model) checkSpeeds() error {
 	return nil
 }
 
-// CheckCutoffs accepts h-1 finite cutoffs that are at least 0 and do not fall. With a cutoff below
-// all sizes, the host ends no job; with 0 it is left idle, as hosts after a cutoff at or above all
-// sizes are.
+// CheckCutoffs accepts h-1 finite, nondecreasing cutoffs >= 0. If a cutoff is below all sizes, no
+// job ends at its host. A cutoff of 0 leaves the host idle, and a cutoff at or above all sizes
+// leaves the hosts after it idle.
 func (m Model) CheckCutoffs(cutoffs []float64) error {
 	if len(cutoffs) != m.Hosts-1 {
 		return input.Errorf("Cutoffs", fmt.Sprintf("%d cutoffs", len(cutoffs)), "%d, one fewer than hosts", m.Hosts-1)

@@ -13,19 +13,19 @@ import (
 // moments computes the properties of the sizes that the theory needs. It keeps the first error in
 // err, so formulas need no error checks.
 type moments struct {
-	ctx                   context.Context // context of the call that the distribution is made for
+	ctx                   context.Context // context of the call that uses the distribution
 	d                     sizes.Distribution
 	mean, square, inverse float64      // E[X], E[X²], E[1/X]
 	noInverse             bool         // E[1/X] is infinite, or beyond float64; inverse is 0
 	low, high             float64      // ends of the support; high may be +Inf
-	list                  *list        // of sizes, nil if they are none
+	list                  *list        // list of the sizes; nil if there is none
 	atoms                 []float64    // 0 and the sizes of a list, computed on first use
 	atomWork              []path.Point // data for loads, computed on first use
 	err                   error
 }
 
-// leastSquare is the smallest mean square that is accepted: partial ones, which can be 1e-16 of it,
-// still have all their digits.
+// leastSquare is the smallest mean square that is accepted: partial moments, which may be 1e-16 of
+// it, then keep all their digits.
 const leastSquare = 1e-290
 
 // newMoments returns the moments of m's sizes. The error names a moment that does not exist.
@@ -44,7 +44,7 @@ func newMoments(ctx context.Context, m Model) (*moments, error) {
 		return nil, fmt.Errorf("tags: E[X²] of %v: %w", m.Sizes, err)
 	}
 	if !(l.mean > 0 && l.square > leastSquare) {
-		return nil, input.Errorf("Sizes", m.Sizes, "sizes whose moments float64 can hold")
+		return nil, input.Errorf("Sizes", m.Sizes, "sizes with moments within the range of float64")
 	}
 	if l.inverse, err = m.Sizes.Moment(-1); err != nil {
 		l.inverse, l.noInverse = 0, true
@@ -52,7 +52,7 @@ func newMoments(ctx context.Context, m Model) (*moments, error) {
 	return l, nil
 }
 
-// stopped reports whether the caller waits no longer, and keeps that as an error.
+// stopped reports whether the context is done, and records its error.
 func (l *moments) stopped() bool {
 	err := l.ctx.Err()
 	if err != nil && l.err == nil {

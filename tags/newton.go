@@ -6,8 +6,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// middle returns unknowns to start Newton's method from: increasing cutoffs inside a box, and the
-// geometric mean of the slowdowns that they give the hosts, or would if no slack were below 1e-3.
+// middle returns unknowns at which to start Newton's method: increasing cutoffs inside a box, and
+// the geometric mean of the slowdowns that they give the hosts, with slacks below 1e-3 replaced by
+// 1e-3.
 func (f *fairCost) middle(b *fairBox) []float64 {
 	n := len(b.low)
 	x := make([]float64, n+1)
@@ -46,8 +47,8 @@ func (f *fairCost) residual(i int, x []float64) float64 {
 	return f.surplus(i, waited, cutoff(i), cutoff(i+1), slowdown)
 }
 
-// residuals sets q to the surplus of all hosts, and returns its norm; +Inf if x is not in the range
-// of the unknowns.
+// residuals sets q to the surplus of all hosts, and returns its norm. The norm is +Inf if x is
+// outside the range of the unknowns.
 func (f *fairCost) residuals(x []float64, q *mat.VecDense) (size float64) {
 	n := len(x) - 1
 	for j := range x {
@@ -67,8 +68,8 @@ func (f *fairCost) residuals(x []float64, q *mat.VecDense) (size float64) {
 	return size
 }
 
-// jacobian sets the derivatives of the residuals: differences. Cutoff s_j matters to hosts j, j+1
-// and j+2 only.
+// jacobian sets the derivatives of the residuals by finite differences. Cutoff s_j affects only
+// hosts j, j+1 and j+2.
 func (f *fairCost) jacobian(x []float64, to *mat.Dense) {
 	const h = 1e-6
 	n := len(x)
@@ -87,8 +88,8 @@ func (f *fairCost) jacobian(x []float64, to *mat.Dense) {
 	}
 }
 
-// newton solves for x by Newton's method, each step shortened until it leads down, and is false if
-// it does not converge.
+// newton solves for x by Newton's method, shortening each step until the residual falls. It returns
+// false if it does not converge.
 func (f *fairCost) newton(x []float64) bool {
 	const rounds, solved, shortest = 40, 1e-10, 1e-3
 	n := len(x)
@@ -106,7 +107,7 @@ func (f *fairCost) newton(x []float64) bool {
 		}
 		better := math.Inf(1)
 		for scale := min(1, 2/longest); !(better < size*(1-0.01*scale)); scale /= 2 {
-			if better < math.Inf(1) && size < solved { // no more to gain
+			if better < math.Inf(1) && size < solved { // no further gain
 				return true
 			}
 			if scale < shortest {

@@ -11,15 +11,15 @@ import (
 )
 
 // An Objective is the quantity that cutoffs minimise: Slowdown E[S] + Waiting E[W], with weights >=
-// 0 that are not both 0; or, with Fair instead of weights, how far the expected slowdowns of the
-// hosts differ.
+// 0 that are not both 0. With Fair, which excludes weights, it is the difference between the
+// expected slowdowns of the hosts.
 type Objective struct {
 	Slowdown float64 // 1 for TAGS-opt-slowdown
 	Waiting  float64 // 1 for TAGS-opt-waitingtime
 	Fair     bool    // for TAGS-opt-fairness, without weights
 }
 
-// Validate checks the weights. The error names what is out of range.
+// Validate checks the weights. The error names the field that is out of range.
 func (o Objective) Validate() error {
 	if o.Fair {
 		if o.Slowdown != 0 || o.Waiting != 0 {
@@ -44,48 +44,51 @@ func (o Objective) value(slowdown, waiting float64) float64 {
 }
 
 // Optimize returns the result for the best cutoffs for the objective, under [PolicyTAGS] or
-// [PolicySITA]. It proves them: up to rounding of about 1e-13, no other cutoffs are better by more
+// [PolicySITA]. It proves that, up to rounding of about 1e-13, no other cutoffs are better by more
 // than Gap. For up to about ten hosts the gap is 5e-11 if the distribution of the sizes is
-// [sizes.Unimodal] or [sizes.Atomic]. For many hosts, which gain little, memory (about 50 MB) is
-// the limit, and the gap may stay at a few per cent, or most of 1 for 64 hosts. For distributions
-// that are neither, it may also stay at 1e-6 for two hosts and at 1e-4 or more for others. The
-// cutoffs themselves are usually better than the gap suggests: a local search ends only when it
-// finds nothing better nearby, to 1e-10 for unimodal distributions and the square root of rounding,
-// 1e-7, for others.
+// [sizes.Unimodal] or [sizes.Atomic]. For many hosts, each of which gains little, the limit is
+// memory (about 50 MB): the gap may stay at a few per cent, or close to 1 for 64 hosts. For
+// distributions that are neither, it may also stay at 1e-6 for two hosts and at 1e-4 or more for
+// more hosts. The cutoffs themselves are usually better than the gap suggests: a local search ends
+// only when it finds nothing better nearby, to within 1e-10 for unimodal distributions and 1e-7,
+// the square root of rounding, for others.
 //
-// Under TAGS a cutoff at an end of the sizes ([math.MaxFloat64] if they have none), or equal to the
-// one before, means that a host is better left idle; [Evaluate] does not take such cutoffs. Under
-// SITA equal cutoffs, a first cutoff of 0, or a last one at the high end of the sizes mean that;
-// the smallest jobs go to host 1 and the largest to host h, also if the speeds differ: another
-// order of the hosts is another model. If the sizes are [sizes.Atomic], the cutoffs are sizes,
-// or 0. The gap of SITA is larger if the proof takes too many cells: 1e-3 where several hosts are
-// loaded to within 1e-6 of 1, and some per cent for 64 hosts. Some cutoffs overload no host at
-// every load below 1, as those of SITA-E, unless sizes have atoms.
+// Under TAGS a cutoff at an end of the sizes ([math.MaxFloat64] if they are unbounded), or equal to
+// the previous one, means that a host is better left idle; [Evaluate] rejects such cutoffs. Under
+// SITA the same is true of equal cutoffs, a first cutoff of 0, or a last cutoff at the high end of
+// the sizes. The smallest jobs go to host 1 and the largest to host h, even if the speeds differ:
+// another order of the hosts is another model. If the sizes are [sizes.Atomic], each cutoff is a
+// size, or 0. The gap of SITA is larger if the proof takes too many cells: 1e-3 if the loads of
+// several hosts are within 1e-6 of 1, and a few per cent for 64 hosts. Unless sizes have atoms,
+// some cutoffs, such as those of SITA-E, overload no host at any load below 1.
 //
 // With Fair, for TAGS only, the cutoffs give all hosts the same expected slowdown ([HB02],
 // TAGS-opt-fairness):
 //
 //	E[S_i] = (V_1 + ... + V_i) E[1/X | s_{i-1} < X <= s_i] = S for all i.
 //
-// Objective is the largest E[S_i], and Gap what is left of unfairness, 1 - min_i E[S_i]/max_i
-// E[S_i], here 1e-16 or so. The slacks are those that make the slowdowns equal: where cutoffs of 53
-// bits cannot tell a load from 1, the slack holds digits that [Evaluate] does not find. With two
-// hosts of one speed such cutoffs exist whenever any keep both loads below 1. In general they need
-// not: a host that ends next to no jobs makes those that pass wait, and that alone may be too much.
-// So it is with sizes in a narrow range, with many hosts at light load, with unsuitable speeds. The
-// error is an *[UnfairError] then: bounds prove that there are none, or none were found. With
-// speeds that differ, and distributions that are not [sizes.Unimodal], there can be several
-// solutions: the one with the smallest S of those found is returned. If the sizes are
-// [sizes.Atomic], equality is out of reach: then the cutoffs, at atoms and 0, provably minimise the
-// largest E[S_i] of the hosts at which jobs end, and a local search prefers a large smallest
-// E[S_i]. The proof takes lists of 2000 atoms for five hosts, and shorter ones for more. If it
-// fails, the error is an *[UnfairError] too. At a host with the cutoff of the host before, no job
-// ends. A cutoff of 0 leaves its host idle, as one at the top atom does those after it. For bounded
-// Pareto distributions 2 hosts take less than a millisecond, 8 some milliseconds.
+// Objective is the largest E[S_i], and Gap the remaining unfairness, 1 - min_i E[S_i]/max_i E[S_i],
+// about 1e-16 here. The slacks are those that make the slowdowns equal: if cutoffs of 53 bits
+// cannot distinguish a load from 1, the slack still has digits that [Evaluate] cannot compute. With
+// two hosts of one speed, such cutoffs exist whenever some cutoffs keep both loads below 1. In
+// general they may not exist: a host at which almost no jobs end still delays the jobs that pass
+// it, and that delay alone may be too long. This happens with sizes in a narrow range, with many
+// hosts at light load, and with unsuitable speeds. The error is then an *[UnfairError]: bounds
+// prove that there are no such cutoffs, or none were found. With different speeds, and with
+// distributions that are not [sizes.Unimodal], there may be several solutions. Optimize returns the
+// one with the smallest S among those found. If the sizes are [sizes.Atomic], equality is out of
+// reach. Then the cutoffs, at atoms and 0, provably minimise the largest E[S_i] of the hosts at
+// which jobs end, and a local search prefers a large smallest E[S_i]. The proof works for lists of
+// 2000 atoms with five hosts, and for shorter lists with more hosts. If it fails, the error is also
+// an *[UnfairError]. No job ends at a host whose cutoff equals that of the previous host. A cutoff
+// of 0 leaves its host idle, and a cutoff at the top atom leaves the hosts after it idle. For
+// bounded Pareto distributions, 2 hosts take less than a millisecond and 8 hosts a few
+// milliseconds.
 //
 // The error is that of [Evaluate], or an *[InfeasibleError], or names the field of the objective
-// that is out of range. If a TAGS host is slower than one before it, it may wrap [ErrInfeasible]
-// without being one: then no cutoffs were found. It is ctx.Err() promptly after ctx is done.
+// that is out of range. If a TAGS host is slower than one before it, the error may wrap
+// [ErrInfeasible] without being an *[InfeasibleError]: then no cutoffs were found. Once ctx is
+// done, Optimize promptly returns ctx.Err().
 func Optimize(ctx context.Context, m Model, p Policy, o Objective) (Result, error) {
 	if p != PolicyTAGS && p != PolicySITA {
 		return Result{}, input.Errorf("Policy", string(p), "%q or %q, which have cutoffs to choose",
@@ -107,7 +110,7 @@ func Optimize(ctx context.Context, m Model, p Policy, o Objective) (Result, erro
 	return m.optimizeTAGS(l, o)
 }
 
-// optimizeTAGS is [Optimize] for weights.
+// optimizeTAGS implements [Optimize] for weights under TAGS.
 func (m Model) optimizeTAGS(l *moments, o Objective) (Result, error) {
 	f := newTAGSCost(m, l, o)
 	low, high, ok := f.ranges()
@@ -138,7 +141,7 @@ func (m Model) optimizeTAGS(l *moments, o Objective) (Result, error) {
 	return withGap(r, o, best, err)
 }
 
-// optimizeSITA is [Optimize] for SITA.
+// optimizeSITA implements [Optimize] for SITA.
 func (m Model) optimizeSITA(l *moments, o Objective) (Result, error) {
 	f := newTAGSCost(m, l, o).sita()
 	low, high, ok := f.ranges()
@@ -159,7 +162,7 @@ func (m Model) optimizeSITA(l *moments, o Objective) (Result, error) {
 	return withGap(r, o, best, err)
 }
 
-// withGap adds the value and its gap.
+// withGap adds the value of the objective and its gap.
 func withGap(r Result, o Objective, b path.Path, err error) (Result, error) {
 	r.Objective, r.Gap = value(o.value(r.MeanSlowdown.Float, r.MeanWaiting.Float)), b.Gap()
 	if err == nil && !(r.Objective.Float <= math.MaxFloat64) {

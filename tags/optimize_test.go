@@ -17,7 +17,7 @@ import (
 	"productform/tags/internal/path"
 )
 
-// drawSizes returns sizes of many kinds, with E[1/X] finite, of about unit mean.
+// drawSizes returns sizes of many kinds, with finite E[1/X] and a mean of about 1.
 func drawSizes(t *rapid.T) sizes.Distribution {
 	switch rapid.SampledFrom([]string{
 		"pareto", "bounded", "bounded", "bounded", "lognormal", "erlang", "sizes",
@@ -40,7 +40,7 @@ func drawSizes(t *rapid.T) sizes.Distribution {
 	return ok(sizes.NewBoundedPareto(1, math.Exp(rapid.Float64Range(3, 18).Draw(t, "ln max/min")), alpha))
 }
 
-// drawModel returns a model at a fraction of the largest load that it can sustain.
+// drawModel returns a model at a fraction of its largest sustainable load.
 func drawModel(t *rapid.T, hosts int) Model {
 	m := Model{Sizes: drawSizes(t), Hosts: rapid.IntRange(1, hosts).Draw(t, "hosts"), Load: 0.5}
 	if rapid.Bool().Draw(t, "speeds") {
@@ -66,7 +66,7 @@ func ok[T any](v T, err error) T {
 	return v
 }
 
-// searchOf returns the search of Optimize.
+// searchOf returns the search that Optimize runs.
 func searchOf(m Model, o Objective) (*path.Search, *tagsCost) {
 	f := newTAGSCost(m, ok(newMoments(context.Background(), m)), o)
 	low, high, feasible := f.ranges()
@@ -76,7 +76,7 @@ func searchOf(m Model, o Objective) (*path.Search, *tagsCost) {
 	return newSearch(f, low, high), f
 }
 
-// cost returns what a path costs in the unit of the objective; in a search the larger weight is 1.
+// cost returns the cost of a path in the unit of the objective; in a search the larger weight is 1.
 func (o Objective) cost(s *path.Search, cutoffs []float64) float64 {
 	return s.Total(cutoffs) * max(o.Slowdown, o.Waiting)
 }
@@ -177,8 +177,8 @@ func TestSlopesMatchDerivatives(t *testing.T) {
 			p, q := f.at(x), f.at(y)
 			return f.Cost(0, &p, &q)
 		}
-		// Central differences are off by the square of the step, which two steps show, and by
-		// rounding over the step.
+		// The error of central differences is of the order of the square of the step, which two
+		// steps reveal, plus rounding divided by the step.
 		check := func(side string, slope, at float64, difference func(h float64) float64) {
 			const h = 1e-5
 			fine, coarse := difference(h), difference(2*h)
@@ -236,8 +236,8 @@ func TestOptimumAmongAtoms(t *testing.T) {
 	})
 }
 
-// The dynamic programme beats or equals the simplex method of Nelder and Mead from several starts
-// in 200 settings, and its gap holds.
+// In 200 settings, the dynamic programme is at least as good as the simplex method of Nelder and
+// Mead from several starts, and its gap holds.
 func TestOptimizeAgainstNelderMead(t *testing.T) {
 	t.Parallel()
 	better, settings := 0, 0
@@ -293,7 +293,7 @@ func TestOptimizeAgainstNelderMead(t *testing.T) {
 	t.Logf("%d settings; better than Nelder-Mead by over 1e-6 in %d", settings, better)
 }
 
-// With unequal speeds too, where hosts that are in the way make cutoffs equal.
+// The same holds for unequal speeds, where hosts that are in the way lead to equal cutoffs.
 func TestOptimizeWithSpeedsAgainstNelderMead(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -329,7 +329,7 @@ func TestOptimizeWithSpeedsAgainstNelderMead(t *testing.T) {
 	})
 }
 
-// randomPath returns random cutoffs that overload no host, nil if none of many is such.
+// randomPath returns random cutoffs that overload no host, or nil if many tries find none.
 func randomPath(r *rand.Rand, s *path.Search) []float64 {
 	for range 200 {
 		cutoffs := make([]float64, len(s.Low))
@@ -344,8 +344,8 @@ func randomPath(r *rand.Rand, s *path.Search) []float64 {
 	return nil
 }
 
-// None of 10^5 random cutoffs that overload no host is better than the optimum, nor below its
-// proved bound.
+// Of 10^5 random cutoffs that overload no host, none is better than the optimum or below its proved
+// bound.
 func TestOptimizeAgainstRandomCutoffs(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -380,7 +380,7 @@ func TestOptimizeAgainstRandomCutoffs(t *testing.T) {
 	}
 }
 
-// The unit of work, and with it that of time, does not matter.
+// The units of work and time do not matter.
 func TestOptimizeInOtherUnits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -392,7 +392,7 @@ func TestOptimizeInOtherUnits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// If the gap is wider than rounding, rounding may choose between near optima.
+		// if the gap exceeds rounding, rounding may select one of several near-optimal cutoffs
 		if d := math.Abs(scaled.MeanSlowdown.Float/got.MeanSlowdown.Float - 1); d > 1e-10+got.Gap+scaled.Gap {
 			t.Errorf("E[S] %v, in other units %v", got.MeanSlowdown.Float, scaled.MeanSlowdown.Float)
 		}
@@ -423,10 +423,10 @@ func TestMoreHostsAtOneRate(t *testing.T) {
 	})
 }
 
-// A host slower than one before it may have to stop below that one's largest cutoff, at an equal
-// cutoff: the host is in the way, and all that is left is to pass it fast. By Analyze with cutoffs
-// next to equal, and by that load at which λ s P(X > s) = v has its last root: speeds 1, 1/2 and 2
-// and exponential sizes.
+// A slow host may have to stop jobs below the largest cutoff of the previous host, at an equal
+// cutoff: the host is in the way, and jobs can only pass it quickly. The test compares with Analyze
+// for nearly equal cutoffs, and with the load at which λ s P(X > s) = v has its last root: speeds
+// 1, 1/2 and 2 and exponential sizes.
 func TestSlowHostInTheWay(t *testing.T) {
 	t.Parallel()
 	m := Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 3, Speeds: []float64{1, 0.5, 2}}
@@ -458,7 +458,7 @@ func TestSlowHostInTheWay(t *testing.T) {
 	}
 }
 
-// A host so slow that it should stay idle does, and its load next to 0 leaves a slack of 1.
+// A host that is slow enough stays idle, and a load near 0 leaves it a slack of 1.
 func TestVerySlowHosts(t *testing.T) {
 	for _, speed := range []float64{1e-3, 1e-9, 1e-16, 1e-60} {
 		m := Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.3, Speeds: []float64{1, speed}}
@@ -481,8 +481,7 @@ func TestVerySlowHosts(t *testing.T) {
 	}
 }
 
-// Many hosts take no longer than it takes to give up, and what is returned is no worse than few
-// hosts.
+// With many hosts, the search gives up in time, and its result is no worse than with few hosts.
 func TestManyHosts(t *testing.T) {
 	t.Parallel()
 	few := ok(Optimize(
@@ -498,7 +497,7 @@ func TestManyHosts(t *testing.T) {
 	}
 }
 
-// One size: all jobs end at the first host, the others stay idle.
+// With one size, all jobs end at the first host, and the others stay idle.
 func TestIdleHosts(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewDeterministic(2)), Hosts: 3, Load: 0.2}
 	got := ok(Optimize(context.Background(), m, PolicyTAGS, Objective{Slowdown: 1}))
@@ -522,7 +521,7 @@ func TestOptimizeErrors(t *testing.T) {
 		{"load NaN", func(m *Model, o *Objective) { m.Load = math.NaN() }, "Load = NaN: want a number in (0, 1)"},
 		{
 			"speeds", func(m *Model, o *Objective) { m.Speeds = []float64{1} },
-			"Speeds = 1 speeds: want one speed a host, 2",
+			"Speeds = 1 speeds: want one speed per host, 2",
 		},
 		{
 			"speed", func(m *Model, o *Objective) { m.Speeds = []float64{1, 0} },
@@ -558,18 +557,18 @@ func TestOptimizeErrors(t *testing.T) {
 	m.Sizes, m.Load, m.Hosts = ok(sizes.NewBoundedParetoOfMean(0.2, 1e10, 3000)), 0.7, 4
 	_, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Slowdown: 1})
 	var e *InfeasibleError
-	if !errors.As(err, &e) || math.Abs(e.MaxLoad-0.524386679912902284820585388940) > 1e-12 { // with 60 digits elsewhere
+	if !errors.As(err, &e) || math.Abs(e.MaxLoad-0.524386679912902284820585388940) > 1e-12 { // 60 digits elsewhere
 		t.Errorf("infeasible: %v", err)
 	}
 }
 
-// The largest load: (2^h-1)/(h 2^(h-1)) for α = 2 and max → ∞, (1+√5)/4 for α = 1/2 and two hosts,
-// by making the loads of all hosts equal.
+// The largest load is (2^h-1)/(h 2^(h-1)) for α = 2 and max → ∞, and (1+√5)/4 for α = 1/2 and two
+// hosts. Both follow from making the loads of all hosts equal.
 func TestMaxLoadClosedForms(t *testing.T) {
 	for h := 1; h <= 6; h++ {
 		want := (math.Pow(2, float64(h)) - 1) / (float64(h) * math.Pow(2, float64(h-1)))
 		got := ok(MaxLoad(context.Background(), Model{Sizes: ok(sizes.NewBoundedPareto(1, 1e13, 2)), Hosts: h}))
-		if math.Abs(got-min(want, 1)) > 1e-11 { // max is 1e13, of which h hosts feel h parts
+		if math.Abs(got-min(want, 1)) > 1e-11 { // max is 1e13, which affects each of the h hosts
 			t.Errorf("%d hosts: %v, want %v", h, got, want)
 		}
 	}
@@ -579,7 +578,7 @@ func TestMaxLoadClosedForms(t *testing.T) {
 	}
 }
 
-// At loads just below the largest there are cutoffs, just above there are none.
+// At loads just below the largest, cutoffs exist; just above it, there are none.
 func TestMaxLoadIsSharp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -14,7 +14,7 @@ import (
 // MaxQueueHosts is the largest number of hosts for the policies that do not know sizes.
 const MaxQueueHosts = 1000000
 
-// queue is [Evaluate] for the policies that do not know sizes.
+// queue implements [Evaluate] for the policies that do not know sizes.
 func (m Model) queue(ctx context.Context, p Policy) (Result, error) {
 	l, err := m.unknown(ctx)
 	if err != nil {
@@ -61,7 +61,7 @@ func (m Model) queue(ctx context.Context, p Policy) (Result, error) {
 	return r, checkFinite(r.ArrivalRate.Float, high, high*l.inverse, high+q.service)
 }
 
-// bounds is a value between two doubles.
+// bounds returns a value between two doubles.
 func bounds(low, high float64) num.Value {
 	return num.Value{Float: low + (high-low)/2, Low: big.NewFloat(low), High: big.NewFloat(high)}
 }
@@ -89,7 +89,7 @@ func (m Model) perHost(l *moments) queue {
 
 func (q queue) random() float64 { return q.load * q.ratio / (2 * (1 - q.load)) }
 
-// roundRobin returns bounds of E[W].
+// roundRobin returns bounds on E[W].
 //
 // Proof. In any GI/G/1 queue, with E[A] = h/λ and the idle period I (K. T. Marshall, "Some
 // inequalities in queuing", Operations Research 16(3), 1968),
@@ -111,19 +111,20 @@ func (q queue) roundRobin(hosts float64) (low, high float64) {
 	return low, max(low, (q.work*q.ratio-q.regular())/(2*idle))
 }
 
-// regular returns E[s] n(2a-n-1)/a, n = ⌊a⌋: what regular arrivals spare, see [Evaluate].
+// regular returns E[s] n(2a-n-1)/a, n = ⌊a⌋: the waiting time that regular arrivals save, see
+// [Evaluate].
 func (q queue) regular() float64 {
 	n := math.Floor(q.work)
 	return q.service * (n * (2*q.work - n - 1) / q.work)
 }
 
-// central returns the waiting time in the M/G/h queue whose jobs wait with probability c if sizes
-// are exponential.
+// central returns the waiting time in an M/G/h queue. With exponential sizes, its jobs wait with
+// probability c.
 func (q queue) central(hosts int, c float64) float64 {
 	return c * q.ratio / (2 * float64(hosts) * (1 - q.load))
 }
 
-// checkFinite returns an error if a mean is beyond float64.
+// checkFinite returns an error if a mean exceeds the range of float64.
 func checkFinite(means ...float64) error {
 	for _, v := range means {
 		if !(math.Abs(v) <= math.MaxFloat64) {
@@ -149,7 +150,7 @@ func (m Model) unknown(ctx context.Context) (*moments, error) {
 	return newMoments(ctx, m)
 }
 
-// checkEqual accepts hosts of one speed.
+// checkEqual rejects hosts of different speeds.
 func (m Model) checkEqual() error {
 	for i, v := range m.Speeds {
 		if v != m.Speeds[0] {

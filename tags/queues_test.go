@@ -17,7 +17,7 @@ import (
 	"productform/tags"
 )
 
-// isNear reports whether got equals want to a relative tolerance.
+// isNear reports whether got equals want within a relative tolerance.
 func isNear(got, want, tol float64) bool { return math.Abs(got-want) <= tol*math.Abs(want) }
 
 func must[T any](v T, err error) T {
@@ -27,8 +27,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// paperSizes is a bounded Pareto distribution of the paper; low is solved for the mean 3000 to 40
-// digits elsewhere.
+// paperSizes returns a bounded Pareto distribution of the paper. Its low end is solved for a mean
+// of 3000, to 40 digits, by a separate computation.
 func paperSizes(low, high, alpha float64) sizes.Distribution {
 	return must(sizes.NewBoundedPareto(low, high, alpha))
 }
@@ -66,7 +66,8 @@ func drawSizes(t *rapid.T, inverse bool) sizes.Distribution {
 	return must(sizes.NewBalancedHyperexponential(mean, rapid.Float64Range(1.1, 30).Draw(t, "scv")))
 }
 
-// Independent 60-80 digit computation. Alpha = 0.2 as a float64 costs 1e-14.
+// The means match an independent computation with 60 to 80 digits. Alpha = 0.2 as a float64 costs
+// 1e-14.
 func TestRandomReference(t *testing.T) {
 	for _, c := range []struct {
 		sizes             sizes.Distribution
@@ -90,8 +91,8 @@ func TestRandomReference(t *testing.T) {
 	}
 }
 
-// Independent 60-80 digit computation of Lee and Longton's formula, printed: without its factor
-// 1/2.
+// The formula of Lee and Longton as printed, without its factor 1/2, matches an independent
+// computation with 60 to 80 digits.
 func TestCentralQueueReference(t *testing.T) {
 	for _, c := range []struct {
 		sizes                    sizes.Distribution
@@ -138,7 +139,7 @@ func TestCentralQueueReference(t *testing.T) {
 	}
 }
 
-// Exponential sizes: the M/M/h queue, E[W] = C/(hμ - λ); for h = 2, C = 2ρ²/(1+ρ).
+// Exponential sizes give the M/M/h queue: E[W] = C/(hμ - λ); for h = 2, C = 2ρ²/(1+ρ).
 func TestCentralQueueMatchesMMh(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mean := math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log mean"))
@@ -156,7 +157,7 @@ func TestCentralQueueMatchesMMh(t *testing.T) {
 	})
 }
 
-// With one host there is nothing to assign: all policies are the M/G/1 queue of Pollaczek and
+// With one host there is nothing to assign, so all policies give the M/G/1 queue of Pollaczek and
 // Khinchine.
 func TestOneHostMatchesPollaczekKhinchine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -203,7 +204,7 @@ func TestOneHostMatchesPollaczekKhinchine(t *testing.T) {
 	})
 }
 
-// Random assignment matches its hosts one by one, each as a separate farm.
+// Under random assignment each host acts as a separate farm.
 func TestRandomMatchesMixtureOfHosts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		speeds := rapid.SliceOfN(rapid.Float64Range(0.1, 10), 1, 8).Draw(t, "speeds")
@@ -257,8 +258,8 @@ func erlangOverHyperexponential(hosts int, rate float64, probs, mu []float64) fl
 	return wait
 }
 
-// The bounds hold the exact E[W] of E_h/M/1 and E_h/H_2/1, are no worse than known ones, and at
-// most E[s]/2 apart.
+// The bounds contain the exact E[W] of E_h/M/1 and E_h/H_2/1. They are no worse than known bounds,
+// and differ by at most E[s]/2.
 func TestRoundRobinBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hosts := rapid.IntRange(1, 40).Draw(t, "hosts")
@@ -298,8 +299,8 @@ func TestRoundRobinBounds(t *testing.T) {
 	})
 }
 
-// Equal sizes: by Spitzer's identity E[W] = Σ_n E[(n E[s] - A_1 - ... - A_n)^+]/n, of gamma
-// distributions. It is the M/D/h queue, since there jobs begin in turn.
+// For equal sizes, Spitzer's identity gives E[W] = Σ_n E[(n E[s] - A_1 - ... - A_n)^+]/n, with
+// gamma distributions. Jobs start in order, so this is also the M/D/h queue.
 func TestRoundRobinOfEqualSizes(t *testing.T) {
 	for _, hosts := range []int{2, 3, 7} {
 		for _, load := range []float64{0.2, 0.5, 0.8} {
@@ -320,8 +321,8 @@ func TestRoundRobinOfEqualSizes(t *testing.T) {
 	}
 }
 
-// Sizes c times as large and a clock that runs c times as fast leave slowdowns alone; hosts v times
-// as fast divide both.
+// Multiplying sizes by c and slowing the clock by c leaves slowdowns unchanged; multiplying the
+// speeds of all hosts by v divides both by v.
 func TestRivalsScale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := tags.Model{
@@ -340,7 +341,7 @@ func TestRivalsScale(t *testing.T) {
 				return must(tags.Evaluate(context.Background(), m, policy, nil))
 			}
 			a, b := evaluate(m), evaluate(n)
-			scale := a.MeanWaiting.Float + must(m.Sizes.Moment(2))/must(m.Sizes.Moment(1))/(1-m.Load) // of rounding
+			scale := a.MeanWaiting.Float + must(m.Sizes.Moment(2))/must(m.Sizes.Moment(1))/(1-m.Load) // for rounding
 			for _, p := range [][2]float64{
 				{rangeOf(b.MeanWaiting).low * v / c, rangeOf(a.MeanWaiting).low},
 				{rangeOf(b.MeanWaiting).high * v / c, rangeOf(a.MeanWaiting).high},
@@ -394,14 +395,14 @@ func TestRivalsRejectBadInput(t *testing.T) {
 		if _, err := f(m); !errors.Is(err, sizes.ErrInfinite) {
 			t.Errorf("%s: E[X²] = ∞: %v", name, err)
 		}
-		m.Sizes = must(sizes.NewBoundedPareto(1e-200, 1e145, 0.01)) // E[X²] some 1e286, E[1/X] some 1e200
+		m.Sizes = must(sizes.NewBoundedPareto(1e-200, 1e145, 0.01)) // E[X²] about 1e286, E[1/X] about 1e200
 		if _, err := f(m); !errors.Is(err, sizes.ErrOverflow) {
 			t.Errorf("%s: E[S] beyond float64: %v", name, err)
 		}
 	}
 }
 
-// wantPath asks for an error that names a field.
+// wantPath requires an error that names a field.
 func wantPath(t *testing.T, name string, err error, path string) {
 	t.Helper()
 	var bad *input.Error
@@ -432,7 +433,7 @@ func ExampleEvaluate_queues() {
 	// least-work-remaining (approximation): E[S] in [277778, 277778]
 }
 
-// queuePolicies are those that do not know sizes.
+// queuePolicies are the policies that do not know sizes.
 func queuePolicies() []tags.Policy {
 	return []tags.Policy{tags.PolicyRandom, tags.PolicyRoundRobin, tags.PolicyCentral, tags.PolicyCentralPrinted}
 }

@@ -47,7 +47,7 @@ func encloseFarm(m paretoFarm, cutoffs []*big.Rat, tolerance float64) (Result, e
 	return Enclose(context.Background(), m.model(), PolicyTAGS, cutoffs, tolerance)
 }
 
-// Rounded returns the model of doubles next to m.
+// Rounded returns the model with the doubles nearest to the numbers of m.
 func (m paretoFarm) Rounded() (Model, error) {
 	if err := m.Validate(); err != nil {
 		return Model{}, err

@@ -17,8 +17,8 @@ import (
 	"productform/tags"
 )
 
-// Sizes in (a, b] of a Pareto distribution, bounded or not, again have a Pareto distribution: each
-// host is a separate farm with one host.
+// The sizes in (a, b] of a Pareto distribution, bounded or not, again have a Pareto distribution,
+// so each host is a separate farm with one host.
 func TestSITAIsMixtureOfHosts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		low := math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log low"))
@@ -66,7 +66,7 @@ func TestSITAIsMixtureOfHosts(t *testing.T) {
 			}
 			size := must(part.Moment(1))
 			load := rate * fraction * size / m.Speeds[i]
-			const tol = 1e-9 // fraction cancels, where b is close to a
+			const tol = 1e-9 // fraction cancels if b is close to a
 			if math.Abs(host.Final.Float-fraction) > 1e-13 || math.Abs(host.Load.Float-load) > 1e-12*(1+load) ||
 				math.Abs(host.Slack.Float-(1-load)) > 1e-12*(1+load) || !isNear(host.VisitMean.Float, size, 1e-9) {
 				t.Fatalf("host %d: %+v, want fraction %v, load %v, size %v", i, host, fraction, load, size)
@@ -96,7 +96,7 @@ func TestSITAIsMixtureOfHosts(t *testing.T) {
 			}
 			return
 		}
-		// loads up to 1 - 1e-6
+		// for loads up to 1 - 1e-6
 		if !isNear(r.MeanWaiting.Float, waiting, 1e-6) || !isNear(r.MeanSlowdown.Float, slowdown, 1e-6) ||
 			!isNear(r.MeanDelay.Float, response, 1e-6) || !isNear(r.ArrivalRate.Float, rate, 1e-14) {
 			t.Fatalf("%+v, want %v, %v, %v", r, waiting, slowdown, response)
@@ -104,7 +104,7 @@ func TestSITAIsMixtureOfHosts(t *testing.T) {
 	})
 }
 
-// SITA with the cutoffs of TAGS does the same without kills: no mean is larger.
+// SITA with the cutoffs of TAGS does the same work without kills, so no mean is larger.
 func TestSITAIsBelowTAGS(t *testing.T) {
 	for _, alpha := range []float64{0.4, 1, 1.6} {
 		m := tags.Model{Sizes: must(sizes.NewBoundedParetoOfMean(alpha, 1e7, 3000)), Hosts: 3, Load: 0.5}
@@ -117,7 +117,7 @@ func TestSITAIsBelowTAGS(t *testing.T) {
 	}
 }
 
-// Equal cutoffs, and cutoffs outside the sizes, leave hosts idle.
+// Equal cutoffs, and cutoffs outside the range of the sizes, leave hosts idle.
 func TestSITAIdleHosts(t *testing.T) {
 	m := tags.Model{Sizes: must(sizes.NewBoundedPareto(1, 100, 1)), Hosts: 4, Load: 0.2}
 	r := must(tags.Evaluate(context.Background(), m, tags.PolicySITA, []float64{0.5, 10, 10}))
@@ -143,7 +143,7 @@ func TestSITAELoads(t *testing.T) {
 			m.Speeds = rapid.SliceOfN(rapid.Float64Range(0.2, 5), hosts, hosts).Draw(t, "speed")
 		}
 		for i, host := range must(tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil)).Hosts {
-			if !isNear(host.Load.Float, m.Load, 1e-11) { // a cutoff is good to 1e-16, and x² f(x) some times E[X]
+			if !isNear(host.Load.Float, m.Load, 1e-11) { // the error of a cutoff is 1e-16, and x² f(x) a few times E[X]
 				t.Fatalf("host %d has load %v, not %v", i, host.Load.Float, m.Load)
 			}
 		}
@@ -165,8 +165,9 @@ func TestSITAELoads(t *testing.T) {
 	}
 }
 
-// Sizes 1, 2, 3, 4 for two hosts: work 1, 3, 6, 10; 6 is nearest to 5. For three, 3 and 6 are
-// nearest to 10/3 and 20/3. One size goes to one host: it is idle or has all the load.
+// For sizes 1, 2, 3, 4 and two hosts, the work up to each size is 1, 3, 6, 10, and 6 is nearest to
+// 5. For three hosts, 3 and 6 are nearest to 10/3 and 20/3. A single size goes to one host: each
+// host is idle or has all the load.
 func TestSITAEOfAtoms(t *testing.T) {
 	jobSizes := must(sizes.NewEmpirical([]float64{4, 3, 2, 1}))
 	if c := must(tags.Evaluate(
@@ -189,7 +190,7 @@ func TestSITAEOfAtoms(t *testing.T) {
 	if !errors.As(err, &unstable) || unstable.Host != 1 || r.Hosts[1].Load.Float != 1.5 {
 		t.Errorf("overloaded: %v, %+v", err, r)
 	}
-	rapid.Check(t, func(t *rapid.T) { // nearest, by trying all sizes
+	rapid.Check(t, func(t *rapid.T) { // the nearest, by trial of all sizes
 		list := rapid.SliceOfN(rapid.Float64Range(0.1, 10), 1, 9).Draw(t, "sizes")
 		m := tags.Model{Sizes: must(sizes.NewEmpirical(list)), Hosts: rapid.IntRange(2, 4).Draw(t, "hosts"), Load: 0.01}
 		speeds := rapid.SliceOfN(rapid.Float64Range(0.2, 5), m.Hosts, m.Hosts).Draw(t, "speeds")
@@ -227,8 +228,8 @@ func TestSITAEOfAtoms(t *testing.T) {
 }
 
 // For alpha = 1 the waiting time of a host with cutoffs a, b = a e^l is λ c² (2 cosh l - 2)/(2 (1 -
-// λ c l)), a convex function of l, and Σ l_i = ln(high/low): equal l_i, which make equal loads, are
-// best.
+// λ c l)), a convex function of l. Since Σ l_i = ln(high/low), equal l_i, which give equal loads,
+// are best.
 func TestOptimizeSITAOfAlphaOne(t *testing.T) {
 	for _, hosts := range []int{2, 3, 4, 8} {
 		for _, load := range []float64{0.3, 0.9} {
@@ -255,7 +256,7 @@ func TestOptimizeSITAOfAlphaOne(t *testing.T) {
 	}
 }
 
-// Two hosts: no cutoff of a grid has a lower value, and one of them has nearly the lowest.
+// For two hosts, no cutoff of a grid has a lower value, and one of them has nearly the lowest.
 func TestOptimizeSITAAgainstGrid(t *testing.T) {
 	t.Parallel()
 	const points = 2000
@@ -293,8 +294,8 @@ func TestOptimizeSITAAgainstGrid(t *testing.T) {
 					grid = min(grid, c.o.Slowdown*r.MeanSlowdown.Float+c.o.Waiting*r.MeanWaiting.Float)
 				}
 			}
-			// A step of the grid is 0.7 per cent or less; next to load 1 it costs as much,
-			// elsewhere its square.
+			// A step of the grid is at most 0.7 per cent. Near load 1 the loss is of that order,
+			// elsewhere of its square.
 			if !(best.Objective.Float <= grid*(1+1e-12) && grid < best.Objective.Float*1.05) {
 				t.Errorf("%v, speeds %v: %v, best on the grid %v", c.sizes, speeds, best.Objective.Float, grid)
 			}
@@ -302,7 +303,7 @@ func TestOptimizeSITAAgainstGrid(t *testing.T) {
 	}
 }
 
-// Random cutoffs, around the best and anywhere, are never better.
+// Random cutoffs are never better, whether drawn near the best ones or anywhere.
 func TestOptimizeSITAAgainstRandomCutoffs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -356,7 +357,7 @@ func TestOptimizeSITAAgainstRandomCutoffs(t *testing.T) {
 	})
 }
 
-// Lists of sizes: all cutoffs are tried.
+// For lists of sizes, the result matches a trial of all cutoffs.
 func TestOptimizeSITAOfAtoms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(rapid.SampledFrom([]float64{0.1, 0.5, 1, 2, 2.5, 7, 20, 33, 100}), 1, 12).Draw(

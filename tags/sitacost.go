@@ -8,8 +8,8 @@ import (
 )
 
 // A sitaCost computes the cost of hosts that get the jobs of sizes in (a, b]: w(a, b) W(a, b), with
-// the weight w(a, b) = E[o.Slowdown/X + o.Waiting; a < X <= b]. It falls in a and grows in b, as
-// all its factors do.
+// the weight w(a, b) = E[o.Slowdown/X + o.Waiting; a < X <= b]. Like all its factors, it falls in a
+// and grows in b.
 type sitaCost struct{ *tagsCost }
 
 // sita returns the cost of hosts that get the sizes between two cutoffs.
@@ -26,8 +26,8 @@ func (f sitaCost) search(low, high []float64) *path.Search {
 	return s
 }
 
-// difference returns the part of something between two points, given how much of it is below and
-// above each, from the smaller numbers, and their size.
+// difference returns the part of a quantity between two points, given the parts below and above
+// each point. It uses the smaller numbers, and also returns their size.
 func difference(below, belowNext, above, aboveNext float64) (part, size float64) {
 	if belowNext < above {
 		return belowNext - below, belowNext
@@ -43,7 +43,7 @@ func larger(p *path.Point) float64 {
 	return p.Above + p.X*p.Tail
 }
 
-// weight returns w(a, b), and the size of the numbers of which it is the difference.
+// weight returns w(a, b), and the size of the numbers whose difference it is.
 func (f sitaCost) weight(a, b *path.Point) (w, size float64) {
 	if f.o.Waiting > 0 {
 		p, s := difference(a.Number, b.Number, a.Tail, b.Tail)
@@ -56,7 +56,7 @@ func (f sitaCost) weight(a, b *path.Point) (w, size float64) {
 	return w, size
 }
 
-// cost is 0 for a host that gets no jobs.
+// cost returns 0 for a host that gets no jobs.
 func (f sitaCost) Cost(i int, a, b *path.Point) float64 {
 	if a.X > b.X {
 		return math.Inf(1)
@@ -74,11 +74,11 @@ func (f sitaCost) Cost(i int, a, b *path.Point) float64 {
 	return max(0, w) * f.rate * max(0, m2) / (2 * v * v * slack)
 }
 
-// slope uses that the cost w W, W = λ M_2/(2 v² σ) with the slack σ, has derivatives
+// Slope uses the derivatives of the cost w W, where W = λ M_2/(2 v² σ) and σ is the slack:
 //
-//	∂/∂b = f(b) (W ω(b) + w λ/(vσ) (b²/(2v) + b W)),  -∂/∂a = f(a) (W ω(a) + w λ/(vσ) (a²/(2v) + a W)),
+//	∂/∂b = f(b) (W ω(b) + w λ/(vσ) (b²/(2v) + b W)),  -∂/∂a = f(a) (W ω(a) + w λ/(vσ) (a²/(2v) + a W)).
 //
-// ω(x) = o.Slowdown/x + o.Waiting, in which w, W and 1/σ are least for the largest a and the
+// Here ω(x) = o.Slowdown/x + o.Waiting, and w, W and 1/σ are smallest for the largest a and the
 // smallest b.
 func (f sitaCost) Slope(i int, a, b *path.Cell) (path.Slope, bool) {
 	if a.Low.X > b.High.X {
@@ -108,10 +108,9 @@ func (f sitaCost) Slope(i int, a, b *path.Cell) (path.Slope, bool) {
 	return path.Slope{Cost: w * wait, After: grow(&a.Low, &a.High), Before: grow(&b.Low, &b.High)}, true
 }
 
-// ranges returns bounds on the cutoffs that keep every host below load 1, and false if there are
-// none: each host in turn may do as much as it can, from the first to the last for the largest
-// cutoffs, and in reverse for the smallest. Unlike hosts that kill, these may be idle, at equal
-// cutoffs.
+// ranges returns bounds on the cutoffs that keep every host below load 1, or false if there are
+// none. For the largest cutoffs each host in turn, from the first to the last, does as much as it
+// can; for the smallest, in reverse. Unlike hosts that kill, these may be idle, at equal cutoffs.
 func (f sitaCost) ranges() (low, high []float64, ok bool) {
 	n := len(f.speed) - 1
 	low, high = make([]float64, n), make([]float64, n)

@@ -21,27 +21,26 @@ type tagsCost struct {
 	speed      []float64               // v_i
 	push       []float64               // λ/v_i
 	spare      []float64               // 1 - λE[X]/v_i
-	kills      bool                    // whether hosts kill jobs, or get the sizes between two cutoffs only
-	speedError []float64               // bound on the effect of rounding the ratio of speeds in it
+	kills      bool                    // whether hosts kill jobs, or only get the sizes between two cutoffs
+	speedError []float64               // bound on the effect of rounding the ratio of speeds in spare
 	density    func(x float64) float64 // nil if the distribution is not unimodal
-	atoms      []float64               // atoms of the distribution, after 0, if it has any: the cutoffs that matter
+	atoms      []float64               // 0 and the atoms, if there are any: the only cutoffs that matter
 }
 
-// cancellationLimit is the spare slack below which that of a host is taken from its load: 1 - ρ_i
-// then has an error of some 1e-16, the sum of the spare slack and what it is spared one of |spare|
-// 1e-16.
+// cancellationLimit is the spare slack below which the slack of a host is computed from its load.
+// Then 1 - ρ_i has an error of about 1e-16, while the sum of the spare slack and the work that the
+// host is spared would have an error of |spare| 1e-16.
 const cancellationLimit = -64
 
-// momentTol is the rounding allowance of a bound, as a fraction of the largest of the numbers that
-// it adds up: there are at most three, each with the error 1e-14 that [sizes] states for its
-// moments.
+// momentTol is the rounding allowance of a bound, as a fraction of the largest of its terms. There
+// are at most three terms, each with the error 1e-14 that [sizes] states for its moments.
 const momentTol = 4e-14
 
-// nearZeroTol is the part of the numbers added up below which the slack of a host is computed in
-// fractions, which takes some microseconds: above it, rounding leaves ten digits.
+// nearZeroTol is the fraction of its terms below which the slack of a host is computed in
+// fractions, which takes a few microseconds. Above it, rounding leaves ten digits.
 const nearZeroTol = 1e-4
 
-// newTAGSCost returns the farm with what a search asks of the distribution of the sizes.
+// newTAGSCost returns the farm with the quantities of the distribution that a search needs.
 func newTAGSCost(m Model, l *moments, o Objective) *tagsCost {
 	f := hostsOf(m, l, o)
 	if d, ok := m.Sizes.(sizes.Unimodal); ok {
@@ -53,7 +52,7 @@ func newTAGSCost(m Model, l *moments, o Objective) *tagsCost {
 
 // hostsOf returns the farm for given cutoffs.
 func hostsOf(m Model, l *moments, o Objective) *tagsCost {
-	most := max(o.Slowdown, o.Waiting) // so that no cost leaves float64 for the sake of its unit
+	most := max(o.Slowdown, o.Waiting) // keeps every cost within float64, whatever its unit
 	f := &tagsCost{
 		m:     m,
 		l:     l,
@@ -87,7 +86,7 @@ func (f *tagsCost) at(x float64) path.Point {
 	case !(x > 0 && x <= l.high) || f.atoms != nil:
 	case f.density != nil:
 		p.Density = f.density(x)
-	default: // to 1e-10 of its scale, for the local search
+	default: // accurate to 1e-10 of its scale, for the local search
 		p.Density = l.partial(0, x*(1-1e-5), x*(1+1e-5)) / (2e-5 * x)
 	}
 	return p
@@ -97,9 +96,10 @@ func (f *tagsCost) weight(a *path.Point) float64 {
 	return f.o.Slowdown*a.Inverse + f.o.Waiting*a.Tail
 }
 
-// slack returns 1 - ρ_i, and a bound on its rounding error. A host does not get the work below a
-// and above b: unless λE[X]/v_i is above 1, nothing cancels. If that is far above 1, the load
-// itself is subtracted. For a list of sizes, fractions compute values next to 0.
+// slack returns 1 - ρ_i, and a bound on its rounding error. It starts from the work that the host
+// does not get, below a and above b: unless λE[X]/v_i exceeds 1, nothing cancels. If it is far
+// above 1, slack subtracts the load itself. For a list of sizes, values near 0 are computed in
+// fractions.
 func (f *tagsCost) slack(i int, a, b *path.Point) (slack, off float64) {
 	limit, above := 0.0, 0.0
 	switch {
@@ -110,7 +110,7 @@ func (f *tagsCost) slack(i int, a, b *path.Point) (slack, off float64) {
 	default:
 		above = larger(b)
 	}
-	var size float64 // largest of the numbers that are added up
+	var size float64 // largest of the terms
 	if f.spare[i] >= limit {
 		slack = f.spareSlack(i, a.First, above)
 		if size = slack; f.kills {
@@ -136,8 +136,8 @@ func (f *tagsCost) spareSlack(i int, below, above float64) float64 {
 	return f.spare[i] + f.push[i]*(below+above)
 }
 
-// square returns E[min(X, b)²; X > a] as the difference of numbers as small as possible, and the
-// smaller of them.
+// square returns E[min(X, b)²; X > a] as the difference of numbers that are as small as possible,
+// and the smaller of them.
 func square(a, b *path.Point) (m2, size float64) {
 	capped, over := b.Second, b.Beyond // E[min(X, b)²] and E[X² - b²; X > b]
 	if b.Tail > 0 {
@@ -166,11 +166,11 @@ func (f *tagsCost) Cost(i int, a, b *path.Point) float64 {
 	return f.weight(a) * f.rate * m2 / (2 * v * v * slack)
 }
 
-// slope uses that the waiting V = λ M_2/(2 v² σ), σ the slack, has derivatives
+// Slope uses the derivatives of the waiting time V = λ M_2/(2 v² σ), where σ is the slack:
 //
-//	∂V/∂b = λ P(X > b)/(vσ) (b/v + V),  -∂V/∂a = f(a) λ/(vσ) (a²/(2v) + a V),  -w'(a) = f(a) (o.Slowdown/a + o.Waiting),
+//	∂V/∂b = λ P(X > b)/(vσ) (b/v + V),  -∂V/∂a = f(a) λ/(vσ) (a²/(2v) + a V),  -w'(a) = f(a) (o.Slowdown/a + o.Waiting).
 //
-// in which V and 1/σ are least for the largest a and the smallest b.
+// V and 1/σ are smallest for the largest a and the smallest b.
 func (f *tagsCost) Slope(i int, a, b *path.Cell) (path.Slope, bool) {
 	v, weight := f.speed[i], f.weight(&a.High)
 	if a.Low.X > b.High.X {
@@ -207,14 +207,14 @@ func (f *tagsCost) Slope(i int, a, b *path.Cell) (path.Slope, bool) {
 	return s, true
 }
 
-// ranges returns bounds on the cutoffs that keep every host below load 1. It is false if there are
-// none: if host h is overloaded even though every host before it does as much as it can. Since host
-// i does less the larger s_{i-1} is, the largest cutoffs follow one by one from the first host to
-// the last, and the smallest in reverse. A host slower than one before it may be overloaded between
-// that one's largest cutoff and any above; then its own cutoff is below that, and an upper bound is
-// enough here. A largest cutoff of 0 means that the host, and those before it, can take no jobs at
-// all. The smallest cutoffs are for hosts that follow one with jobs: 0 is always possible for the
-// first hosts, see [path.Search].
+// ranges returns bounds on the cutoffs that keep every host below load 1. It returns false if there
+// are none, that is, if host h is overloaded even though every host before it does as much as it
+// can. A larger s_{i-1} means less work for host i, so the largest cutoffs follow one by one from
+// the first host to the last, and the smallest in reverse. A slow host may be overloaded at all
+// cutoffs above the largest cutoff of the previous host. Then its own cutoff is below that, and
+// here an upper bound suffices. A largest cutoff of 0 means that the host and all hosts before it
+// cannot take any jobs. The smallest cutoffs are for hosts that follow a host with jobs: the first
+// hosts may always have a cutoff of 0, see [path.Search].
 func (f *tagsCost) ranges() (low, high []float64, ok bool) {
 	if f.atoms != nil {
 		return f.atomRanges()
@@ -230,15 +230,16 @@ func (f *tagsCost) ranges() (low, high []float64, ok bool) {
 	b := f.work(math.Inf(1))
 	for j := len(low) - 1; j >= 0; j-- {
 		least := num.FirstGood(f.l.low, high[j], func(x float64) bool { return f.isBelowOne(j+1, f.work(x), b) })
-		low[j] = min(least, high[j]) // rounding, or a slow host, may leave none
+		low[j] = min(least, high[j]) // rounding, or a slow host, may leave an empty range
 		b = f.work(low[j])
 	}
 	return low, high, true
 }
 
-// atomRanges does the same as ranges for a list of sizes, with 0 and the sizes as cutoffs. Cutoff j
-// can be a size if the hosts up to j are below load 1 with some cutoffs before it, of which the
-// largest is best, and the others with some after it, of which the smallest is best.
+// atomRanges is the version of ranges for a list of sizes, with 0 and the sizes as cutoffs. Cutoff
+// j can be a size if the hosts up to j stay below load 1 with some cutoffs before it, and the other
+// hosts with some cutoffs after it. The largest cutoffs before it and the smallest after it are
+// best.
 func (f *tagsCost) atomRanges() (low, high []float64, ok bool) {
 	n, top := len(f.speed)-1, len(f.atoms)-1
 	if f.l.atomWork == nil {
@@ -248,7 +249,7 @@ func (f *tagsCost) atomRanges() (low, high []float64, ok bool) {
 		}
 	}
 	points := f.l.atomWork
-	starts := make([][]bool, n+1) // whether cutoff j can be atom k, as far as the hosts up to j tell
+	starts := make([][]bool, n+1) // whether cutoff j can be atom k, judging by the hosts up to j
 	starts[0] = make([]bool, len(points))
 	starts[0][0] = true
 	for j := range n {
@@ -265,7 +266,7 @@ func (f *tagsCost) atomRanges() (low, high []float64, ok bool) {
 		}
 	}
 	low, high = make([]float64, n), make([]float64, n)
-	ends := make([]bool, len(points)) // whether it can, as far as the hosts after j tell
+	ends := make([]bool, len(points)) // whether it can, judging by the hosts after j
 	ends[top] = true
 	for j := n; j >= 0; j-- {
 		if f.l.stopped() {
@@ -296,9 +297,9 @@ func (f *tagsCost) atomRanges() (low, high []float64, ok bool) {
 }
 
 // feasible reports whether some cutoffs keep every host below load 1. If host j is overloaded at
-// every cutoff above the largest one before it, its own cutoff is the largest below that which the
-// hosts before it can also have. All work above it then remains, and host j has load λ s P(X >
-// s)/v.
+// every cutoff above the largest one before it, its own cutoff is the largest lower one that the
+// hosts before it can also have. All work above that cutoff then remains, and host j has load λ s
+// P(X > s)/v.
 func (f *tagsCost) feasible() bool {
 	if f.atoms != nil {
 		_, _, ok := f.atomRanges()
@@ -324,10 +325,10 @@ func (f *tagsCost) feasible() bool {
 	return fits
 }
 
-// reach returns the points of the largest cutoffs. They are 0 if even the smallest size is too much
-// for all hosts so far. A host that is overloaded at every cutoff above the largest of the hosts
-// before it gets its cutoff from slow, as do those before it. It reports whether the last host is
-// then not overloaded.
+// reach returns the points of the largest cutoffs. They are 0 if even the smallest size overloads
+// all hosts so far. If a host is overloaded at every cutoff above the largest of the hosts before
+// it, slow provides its cutoff and theirs. reach also reports whether the last host then stays
+// below load 1.
 func (f *tagsCost) reach(slow func(before []path.Point) float64) (high []path.Point, fits bool) {
 	a := f.work(0)
 	for j := range len(f.speed) - 1 {
@@ -344,8 +345,8 @@ func (f *tagsCost) reach(slow func(before []path.Point) float64) (high []path.Po
 	return high, f.isBelowOne(len(high), a, f.work(math.Inf(1)))
 }
 
-// mayIdleFirst reports whether it can pay to leave the first hosts idle, as it does not if no host
-// is faster than one before it: then the last ones are better left so.
+// mayIdleFirst reports whether it can pay to leave the first hosts idle. If no host is faster than
+// one before it, it never does: idling the last ones is better.
 func (f *tagsCost) mayIdleFirst() bool {
 	return !slices.IsSortedFunc(f.speed, func(a, b float64) int { return cmp.Compare(b, a) })
 }
@@ -359,7 +360,7 @@ func (f *tagsCost) isBelowOne(i int, a, b path.Point) bool {
 	return slack > 0
 }
 
-// work returns as much of the point of cutoff x as a load needs.
+// work returns the quantities of cutoff x that a load needs.
 func (f *tagsCost) work(x float64) path.Point {
 	p := path.Point{X: x, Tail: f.l.tail(x), Above: f.l.above(x)}
 	if x > 0 {
@@ -368,8 +369,8 @@ func (f *tagsCost) work(x float64) path.Point {
 	return p
 }
 
-// workUpTo is work of a cutoff x after host i: where nothing cancels, slack asks only for what is
-// above it.
+// workUpTo is the version of work for a cutoff x after host i. If nothing cancels, slack needs only
+// the work above it.
 func (f *tagsCost) workUpTo(i int, x float64) path.Point {
 	if !f.kills || f.spare[i] < cancellationLimit {
 		return f.work(x)
@@ -377,8 +378,8 @@ func (f *tagsCost) workUpTo(i int, x float64) path.Point {
 	return path.Point{X: x, Tail: f.l.tail(x), Above: f.l.above(x)}
 }
 
-// top returns the high end of the sizes, or where they have none, a size that next to no job
-// exceeds: 1e-40 is far below what rounding leaves of any load, and the square of 1e150 is within
+// top returns the high end of the sizes or, if they are unbounded, a size that almost no job
+// exceeds: 1e-40 is far below the rounding error of any load, and the square of 1e150 is within
 // float64.
 func (f *tagsCost) top() float64 {
 	x := f.l.high
@@ -389,8 +390,8 @@ func (f *tagsCost) top() float64 {
 	return x
 }
 
-// last returns the largest x in the range of the sizes for which good holds, which is so from a up
-// to some x.
+// last returns the largest x in the range of the sizes for which good holds. It holds from a up to
+// some x.
 func (f *tagsCost) last(a float64, good func(x float64) bool) float64 {
 	top := f.top()
 	if a >= top || good(top) {
@@ -399,8 +400,8 @@ func (f *tagsCost) last(a float64, good func(x float64) bool) float64 {
 	return num.LastGood(a, top, good)
 }
 
-// stop returns the largest x below a for which good holds, 0 if it holds nowhere on a fine grid, of
-// steps of 1 % over 20 decades.
+// stop returns the largest x below a for which good holds, or 0 if it holds nowhere on a fine grid
+// with steps of 1 % over 20 decades.
 func (f *tagsCost) stop(a float64, good func(x float64) bool) float64 {
 	const points = 4096
 	low := max(f.l.low, min(a, f.l.mean)*1e-20)
@@ -421,7 +422,7 @@ func (f *tagsCost) stop(a float64, good func(x float64) bool) float64 {
 // MaxLoad returns the largest ρ such that, under TAGS, cutoffs in the range of the sizes keep every
 // host of m below load 1 at all system loads below ρ; it ignores the Load of m. At ρ, all hosts
 // have load 1, or host 1 is overloaded by the smallest sizes alone. If a host is slower than one
-// before it, MaxLoad searches on a grid, and its result may be too small if x P(X > x) has several
+// before it, MaxLoad searches on a grid, and the result may be too small if x P(X > x) has several
 // peaks. It takes about 0.6 ms per host. The error is that of [Evaluate].
 func MaxLoad(ctx context.Context, m Model) (float64, error) {
 	m = m.withLoad(0.5)
@@ -445,7 +446,7 @@ func (m Model) maxLoad(l *moments) float64 {
 	})
 }
 
-// greatestLoad returns the load up to which m is feasible.
+// greatestLoad returns the load below which m is feasible.
 func (m Model) greatestLoad(feasible func(m Model) bool) float64 {
 	low, high := 0.0, 1.0
 	for mid := 0.5; low < mid && mid < high; mid = (low + high) / 2 {

@@ -11,12 +11,12 @@ import (
 	"productform/num"
 )
 
-// A goal defines the cutoff below a host: e^log, or the cutoff that leaves the host the slack; if
-// both are given, the greater of the two. Either can be nil.
+// A goal defines the cutoff below a host: e^log, or the cutoff that gives the host the slack. If
+// both are given, the larger cutoff applies. Either may be nil.
 type goal struct{ log, slack num.Interval }
 
-// startGoals returns the cutoffs to start from. A cutoff below an overloaded host must be raised
-// until the host has as much slack as it lacks now.
+// startGoals returns the initial cutoffs. A cutoff below an overloaded host must be raised until
+// the host has as much slack as it now lacks.
 func (p *search) startGoals(start []float64) ([]goal, error) {
 	n := len(p.Speeds) - 1
 	if len(start) != n {
@@ -30,7 +30,7 @@ func (p *search) startGoals(start []float64) ([]goal, error) {
 		}
 		x := num.FromFloat64(s, p.Prec)
 		if x.Low.Cmp(at[i].X.High) <= 0 || p.High.X.Low != nil && x.High.Cmp(p.High.X.Low) >= 0 {
-			return nil, idleStart(path, s, "a number in the range of the sizes, above the cutoff before")
+			return nil, idleStart(path, s, "a number in the range of the sizes, above the previous cutoff")
 		}
 		b, err := p.Inside(x)
 		if err != nil {
@@ -59,8 +59,8 @@ func idleStart(path string, s float64, want string) error {
 }
 
 // enter returns the state that meets the goals. If that fails, it divides the slacks by a power of
-// 2, or prescribes only the slacks of hosts 2 to h: as they go to 0, the cutoffs fall to the
-// smallest for which these hosts are not overloaded, which is best for the first host.
+// 2, or prescribes only the slacks of hosts 2 to h. As these go to 0, the cutoffs fall to the
+// smallest that do not overload these hosts, which is best for the first host.
 func (p *search) enter(goals []goal) (state, error) {
 	try := append([]goal{}, goals...)
 	for n := range 250 {
@@ -78,11 +78,11 @@ func (p *search) enter(goals []goal) (state, error) {
 			}
 		}
 	}
-	return state{}, fmt.Errorf("tags: near the cutoffs to start from: %w", tags.ErrInfeasible)
+	return state{}, fmt.Errorf("tags: near the initial cutoffs: %w", tags.ErrInfeasible)
 }
 
-// recover returns the state that meets the goals of hosts 2 to h, from the last to the second, and
-// false if there is none in which all hosts have a slack.
+// recover returns the state that meets the goals of hosts 2 to h, from the last to the second. It
+// returns false if no such state gives all hosts a positive slack.
 func (p *search) recover(goals []goal) (state, bool, error) {
 	at := make([]exact.Point, len(p.Speeds)+1)
 	at[0], at[len(at)-1] = p.Low, p.High
@@ -112,15 +112,15 @@ func (p *search) recover(goals []goal) (state, bool, error) {
 	return state{at, stages}, ok, nil
 }
 
-// atLog returns the point e^log, near enough but not proved.
+// atLog returns a point near e^log, without proof.
 func (p *search) atLog(log num.Interval) (exact.Point, error) {
 	return p.AtLog(num.FromBig(log.Middle(), p.Prec))
 }
 
-// withSlack returns the point a that leaves host i, which serves sizes from a to b, the slack σ,
-// and false if there is none; near enough but not proved. E[X; a < X <= b] = (1 - σ) v/λ - b P(X >
-// b) falls in a, by a² f(a) in ln a: without a closed form, bisection in few bits finds where
-// Newton's method starts.
+// withSlack returns a point a that leaves host i, which serves sizes from a to b, approximately the
+// slack σ; it returns false if there is none. E[X; a < X <= b] = (1 - σ) v/λ - b P(X > b) falls in
+// a, by a² f(a) in ln a. Without a closed form, bisection in few bits finds a start for Newton's
+// method.
 func (p *search) withSlack(i int, b exact.Point, slack num.Interval) (exact.Point, bool, error) {
 	one := num.FromInt(1, p.Prec)
 	work := one.Sub(num.FromBig(slack.Middle(), p.Prec)).Mul(p.Speeds[i]).Quo(p.Rate)
@@ -166,7 +166,7 @@ func (p *search) startLog(b exact.Point, work num.Interval) (num.Interval, error
 		}
 	}
 	logOf := func(x num.Interval) (num.Interval, error) { return num.FromBig(x.Middle(), p.rough.Prec).Log() }
-	more := func(u num.Interval) (bool, error) { // whether there is more work above e^u
+	more := func(u num.Interval) (bool, error) { // whether more work lies above e^u
 		x, err := u.Exp()
 		if err != nil {
 			return false, err
@@ -182,7 +182,7 @@ func (p *search) startLog(b exact.Point, work num.Interval) (num.Interval, error
 		return work, err
 	}
 	high := low
-	for k := range 2100 { // down, and up where the sizes have no end
+	for k := range 2100 { // downwards, and upwards if the sizes are unbounded
 		wide := num.FromInt(int64(k), p.rough.Prec)
 		if p.Low.X.Low.Sign() > 0 {
 			if low, err = logOf(p.rough.Low.X); err != nil {

@@ -8,8 +8,8 @@ import (
 	"productform/sizes/exact"
 )
 
-// newton runs damped Newton steps until they are below 2^(-3/8 prec), when the remaining error is
-// nearly that of rounding, or until they are small and no longer shrink.
+// newton runs damped Newton steps until they are below 2^(-3/8 prec), when rounding dominates the
+// remaining error, or until they are small and stop shrinking.
 func (p *search) newton(s state) (end state, steps int, err error) {
 	const most = 400
 	last := math.Inf(1)
@@ -49,10 +49,10 @@ func (p *search) newton(s state) (end state, steps int, err error) {
 	return s, steps, nil
 }
 
-// walk goes along move, which is size long in its greatest entry, and halves the way until it stays
-// inside and the merit falls, by 1e-4 of what the slope promises; the way of the fair problem
-// promises a zero. Steps below 1e-6 are taken as they are, where the merit has too few digits to
-// tell.
+// walk moves along move, whose largest entry is size. It halves the step until the state stays
+// inside and the merit falls by 1e-4 of the decrease that the slope predicts; for the fair problem
+// the slope predicts a merit of 0. Steps below 1e-6 are not checked, since the merit then has too
+// few digits.
 func (p *search) walk(s state, move []num.Interval, size float64, decrease num.Interval) (state, bool, error) {
 	t := min(1, 30/size)
 	merit := p.merit(s)
@@ -84,7 +84,7 @@ func (p *search) walk(s state, move []num.Interval, size float64, decrease num.I
 	return s, false, nil
 }
 
-// merit is the quantity that a step must reduce: the objective, or the greatest |ln
+// merit is the quantity that a step must reduce: the objective, or the largest |ln
 // E[S_i]/E[S_{i+1}]|.
 func (p *search) merit(s state) num.Interval {
 	if !p.fair {
@@ -104,7 +104,7 @@ func (p *search) merit(s state) num.Interval {
 	return worst
 }
 
-// direction returns the Newton step as a change of the cutoffs, and by how much the objective falls
+// direction returns the Newton step as a change of the cutoffs, and the decrease of the objective
 // along it, to first order.
 func (p *search) direction(s state) (step []num.Interval, decrease num.Interval, err error) {
 	if p.fair {
@@ -132,14 +132,14 @@ func (p *search) direction(s state) (step []num.Interval, decrease num.Interval,
 	return p.descend(value, system, s)
 }
 
-// descend returns the Newton step in the variables y = ln(σ/ρ) of hosts 2 to h. With J = ∂y/∂s,
-// which is bidiagonal, and the gradient g and Hessian matrix H in s, those in y are J^-T g and J^-T
-// M J^-1,
+// descend returns the Newton step in the variables y = ln(σ/ρ) of hosts 2 to h. Let J = ∂y/∂s,
+// which is bidiagonal, and let g and H be the gradient and the Hessian matrix in s. The gradient
+// and the Hessian matrix in y are then J^-T g and J^-T M J^-1,
 //
 //	M = H - Σ_i γ_i ∂²y_i/∂s²,  J^T γ = g,
 //
-// tridiagonal, so the step is -M^-1 g. While M is not positive definite, more and more of J^T J,
-// which stands for the unit matrix, is added.
+// where M is tridiagonal, so the step is -M^-1 g. While M is not positive definite, an increasing
+// multiple of J^T J, which represents the unit matrix, is added.
 func (p *search) descend(value num.Interval, system system, s state) (
 	step []num.Interval, decrease num.Interval, err error,
 ) {
@@ -195,7 +195,7 @@ func (p *search) descend(value num.Interval, system system, s state) (
 	return nil, num.Interval{}, exact.ErrMoreBits
 }
 
-// logRatios returns ln(x_i/x_{i+1}) with an error of the third order where they are near 0, and of
+// logRatios returns ln(x_i/x_{i+1}), with an error of third order if it is near 0, and that of
 // doubles elsewhere.
 func logRatios(x []num.Interval) []num.Interval {
 	list := make([]num.Interval, len(x)-1)

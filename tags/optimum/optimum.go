@@ -1,6 +1,6 @@
 // Package optimum proves the best, or fair, cutoffs of TAGS to 49 digits: where exactly are they?
-// Within a tiny radius of them there is exactly one point where the gradient is 0, or the slowdowns
-// are equal.
+// Within a tiny radius of them, there is exactly one point at which the gradient is 0, or the
+// slowdowns are equal.
 //
 // For example:
 //
@@ -19,7 +19,7 @@
 //	// cutoff 78602.32151940451634993501143298315581978
 //	// known to 49 digits: true
 //
-// [tags.Optimize] finds the global optimum; its cutoffs are the intended start.
+// [tags.Optimize] finds the global optimum; its cutoffs are the intended starting point.
 package optimum
 
 import (
@@ -33,36 +33,36 @@ import (
 	"productform/tags"
 )
 
-// A Result holds cutoffs at which proved bounds enclose a solution.
+// A Result holds cutoffs near which proved bounds enclose a solution.
 type Result struct {
 	tags.Result              // at ExactCutoffs, to a relative width of at most 1e-30; Objective is that of the solution
 	Points      []*big.Float // the same cutoffs as floats, of at least 256 bits
 	Radius      float64      // proved: the solution lies within Radius s_i of each cutoff s_i; at most 2^-165
 	Gradient    float64      // bounds |s_i ∂objective/∂s_i|/objective at the cutoffs, or |E[S_i] - E[S_{i+1}]|/E[S_i]
-	Steps       int          // of Newton's method
+	Steps       int          // number of Newton steps
 }
 
-// ErrIdleStart is wrapped by the error for cutoffs to start from that leave a host idle or lie
-// outside the sizes.
-var ErrIdleStart = errors.New("optimum: the cutoffs to start from leave a host idle")
+// ErrIdleStart is wrapped by the error for initial cutoffs that leave a host idle or lie outside
+// the sizes.
+var ErrIdleStart = errors.New("optimum: the initial cutoffs leave a host idle")
 
-// Enclose returns the cutoffs that minimise the objective near start, to 49 digits and proved:
-// within Radius of them the gradient is 0 at one point, where the Hessian matrix is positive
-// definite, so it is a local minimum. For a fair objective all E[S_i] are equal at one point within
-// Radius. The start need not be close: slacks of 1e-30, which no cutoffs in doubles have, are found
-// from cutoffs that overload hosts. The sizes have a density.
+// Enclose returns the cutoffs that minimise the objective near start, to 49 digits with a proof:
+// within Radius of them there is one point at which the gradient is 0 and the Hessian matrix is
+// positive definite, a local minimum. For a fair objective, all E[S_i] are equal at one point
+// within Radius. The start need not be close: Enclose finds slacks of 1e-30, which no
+// double-precision cutoffs have, from cutoffs that overload hosts. The sizes must have a density.
 //
-// It is Newton's method with the gradient and the Hessian matrix in closed form, damped, in 256
-// bits or more. If a cutoff moves the slack of the host above it, σ, by much more than itself, its
-// variable is ln(σ/ρ), in which a wait that grows like 1/σ is smooth; otherwise it is the logarithm
-// of the cutoff. The proof is Krawczyk's test on intervals and does not depend on how the point was
-// found (R. Krawczyk, "Newton-Algorithmen zur Bestimmung von Nullstellen mit Fehlerschranken",
-// Computing 4, 1969, 187–201). It takes 3 to 50 steps of h points.
+// Enclose uses damped Newton's method in 256 bits or more, with the gradient and the Hessian matrix
+// in closed form. If a cutoff changes σ, the slack of the host above it, by much more than itself,
+// the variable is ln(σ/ρ), in which a waiting time that grows like 1/σ is smooth. Otherwise it is
+// the logarithm of the cutoff. The proof is Krawczyk's test on intervals and does not depend on how
+// the point was found (R. Krawczyk, "Newton-Algorithmen zur Bestimmung von Nullstellen mit
+// Fehlerschranken", Computing 4, 1969, 187–201). It takes 3 to 50 steps of h points.
 //
 // The error names the field of m, the weight or the cutoff that is out of range, or wraps
 // [tags.ErrInfeasible] if no cutoffs near start keep all loads below 1. It wraps
-// [tags.ErrPrecision] if Newton's method or the proof fails; the proof fails for a minimum that is
-// flat or at an end of the sizes. It is ctx.Err() promptly after ctx is done.
+// [tags.ErrPrecision] if Newton's method or the proof fails. The proof fails for a minimum that is
+// flat or at an end of the sizes. Once ctx is done, Enclose promptly returns ctx.Err().
 func Enclose(ctx context.Context, m tags.ExactModel, o tags.Objective, start []float64) (Result, error) {
 	s, err := solve(ctx, m, o, start)
 	if err != nil {
@@ -81,20 +81,20 @@ func Enclose(ctx context.Context, m tags.ExactModel, o tags.Objective, start []f
 	return Result{r, s.points, s.radius, s.gradient, s.steps}, nil
 }
 
-// A solution is cutoffs and what is proved of them.
+// A solution holds cutoffs and what is proved about them.
 type solution struct {
 	points    []*big.Float
 	radius    float64
-	objective num.Interval // over all cutoffs within the radius, or where they solve the problem
+	objective num.Interval // over all cutoffs within the radius, or those that solve the problem
 	gradient  float64
 	steps     int
 }
 
-// A search is a problem for Newton's method to a number of bits.
+// A search is a problem for Newton's method in a given number of bits.
 type search struct {
 	farm
 	ctx               context.Context // context of the call
-	rough             farm            // in few bits, to look for points
+	rough             farm            // in few bits, to search for points
 	fair              bool
 	slowdown, waiting *big.Rat // the objective, unless fair
 }
@@ -105,8 +105,8 @@ type state struct {
 	stages []stage
 }
 
-// solve runs Newton's method to more and more bits, each time from where it ended, until the proof
-// succeeds.
+// solve runs Newton's method with more and more bits, each time from the last result, until the
+// proof succeeds.
 func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []float64) (solution, error) {
 	if err := o.Validate(); err != nil {
 		return solution{}, err
@@ -169,5 +169,5 @@ func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []flo
 	return found, nil
 }
 
-// A farm is a model to a number of bits.
+// A farm is a model in a given number of bits.
 type farm struct{ tags.EnclosedFarm }

@@ -19,7 +19,7 @@ import (
 	"productform/tags"
 )
 
-// objective returns which problem a row of optimal cutoffs solves.
+// objective returns the problem that a row of optimal cutoffs solves.
 func objective(r oracle.Row) tags.Objective {
 	switch r.Metric {
 	case "ES@opt_slowdown":
@@ -49,7 +49,8 @@ const referenceFile = "../testdata/tags_reference.csv"
 
 func interval(v num.Value) num.Interval { return num.Interval{Low: v.Low, High: v.High} }
 
-// The optimal cutoffs of the independent computation, of 45 digits, from 8 of them and from 3.
+// The optimal cutoffs match the independent computation to 45 digits, from starts with 8 digits and
+// with 3.
 func TestAgainstReference(t *testing.T) {
 	tests := 0
 	for _, row := range oracle.Rows(t, referenceFile) {
@@ -92,8 +93,8 @@ func TestAgainstReference(t *testing.T) {
 	}
 }
 
-// The derivatives in the proof match differences over 2^-100 in 400 bits: their error is of the
-// order 2^-200, plus the loss from α and slacks.
+// The derivatives in the proof match differences over 2^-100 in 400 bits, whose error is of the
+// order of 2^-200, plus the loss from α and slacks.
 func TestStageDerivatives(t *testing.T) {
 	const prec, shift = 400, 100
 	rapid.Check(t, func(t *rapid.T) {
@@ -176,8 +177,8 @@ func TestStageDerivatives(t *testing.T) {
 	})
 }
 
-// From the cutoffs of the float engine to proved ones, up to the greatest feasible load: cutoffs a
-// bit off are worse, and the value is that of the float engine.
+// Starting from the cutoffs of the float engine, cutoffs are proved up to the greatest feasible
+// load. Perturbed cutoffs are worse, and the value matches that of the float engine.
 func TestAgainstOptimize(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 25 {
@@ -214,8 +215,8 @@ func TestAgainstOptimize(t *testing.T) {
 			t.Errorf("%v: %v", m, err)
 			continue
 		}
-		// Doubles lose digits of the model itself: ln k has some 1e-14, and loads near the greatest
-		// 1000 times more.
+		// Doubles lose digits of the model itself: the error of ln k is about 1e-14, and near the
+		// greatest load errors are 1000 times as large.
 		value := got.Objective.Float
 		if math.Abs(value-want.Objective.Float) > 1e-9*value {
 			t.Errorf("%v: %v, float engine %v", m, value, want.Objective.Float)
@@ -241,8 +242,8 @@ func TestAgainstOptimize(t *testing.T) {
 	}
 }
 
-// Slacks that no doubles leave: fair cutoffs with a slack of 1e-35, from cutoffs that overload the
-// last host, and from others that idle it.
+// Fair cutoffs with a slack of 1e-35, too small for doubles, are found from cutoffs that overload
+// the last host, and from cutoffs that leave it idle.
 func TestFairBeyondDoubles(t *testing.T) {
 	m := paretoFarm{
 		Hosts: 2,
@@ -319,7 +320,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// One host has no cutoffs: Pollaczek and Khinchine.
+// One host has no cutoffs and matches the formula of Pollaczek and Khinchine.
 func TestOneHost(t *testing.T) {
 	m := paretoFarm{
 		Hosts: 1,
@@ -364,7 +365,8 @@ func BenchmarkEnclose(b *testing.B) {
 	}
 }
 
-// drawFarm draws a lightly loaded farm of any distribution with a density, and cutoffs.
+// drawFarm draws a lightly loaded farm with sizes of any distribution that has a density, and
+// cutoffs.
 func drawFarm(t *rapid.T) (tags.ExactModel, []*big.Rat) {
 	number := func(name string, low, high float64) *big.Rat {
 		return new(big.Rat).SetFloat64(rapid.Float64Range(low, high).Draw(t, name))
@@ -448,7 +450,7 @@ func TestOtherDistributions(t *testing.T) {
 			t.Errorf("%v: %v", c.double, err)
 			continue
 		}
-		for i, s := range got.Cutoffs { // flat to the square root of what doubles lose
+		for i, s := range got.Cutoffs { // flat to the square root of the precision of doubles
 			if math.Abs(s-want.Cutoffs[i]) > 1e-6*s {
 				t.Errorf("%v: cutoff %v, in doubles %v", c.double, s, want.Cutoffs[i])
 			}

@@ -13,9 +13,9 @@ import (
 //
 //	K = -Y F(c) + (I - Y F'(B)) [-r, r]
 //
-// that |K_i| < r_i for all i. Then F has exactly one zero in B, and it lies in c + K (Krawczyk). In
-// the case of an objective all pivots of F'(B), which is its Hessian matrix, are shown to be
-// positive, so the zero is a minimum. If anything fails, or K is wider than 2^-165 c, the error is
+// that |K_i| < r_i for all i. Then F has exactly one zero in B, and it lies in c + K (Krawczyk).
+// For an objective, F'(B) is the Hessian matrix. All its pivots are shown to be positive, so the
+// zero is a minimum. If anything fails, or K is wider than 2^-165 c, the error is
 // exact.ErrMoreBits.
 func (p *search) prove(s state) (solution, error) {
 	n := len(s.at) - 2
@@ -106,8 +106,8 @@ func (p *search) systemAt(cutoffs []num.Interval) (num.Interval, system, error) 
 	return value, s, nil
 }
 
-// system returns the equations of the problem, and over all of the intervals where the hosts meet
-// them: the objective, or the slowdown common to all hosts.
+// system returns the equations of the problem and, over all cutoffs of the intervals that solve
+// them, the objective or the slowdown common to all hosts.
 func (p *search) system(at []exact.Point, stages []stage) (num.Interval, system, bool) {
 	if !p.fair {
 		value, s := p.objective(p.slowdown, p.waiting, at, stages)
@@ -124,7 +124,7 @@ func (p *search) system(at []exact.Point, stages []stage) (num.Interval, system,
 	return common, differences(value, slope, p.Prec), true
 }
 
-// gradient bounds what Newton's method left.
+// gradient bounds the gradient that Newton's method left.
 func (p *search) gradient(center []num.Interval, value num.Interval, system system) float64 {
 	worst := 0.0
 	for i, g := range system.value {

@@ -7,8 +7,9 @@ import (
 	"productform/sizes/exact"
 )
 
-// A stage is the load ρ and the waiting V of a visit to the host that serves sizes from a to b,
-// with their derivatives by a and b. Those of M_1, M_2 and of what weighs V are closed forms,
+// A stage holds the load ρ and the waiting time V of a visit to the host that serves sizes from a
+// to b, with their derivatives with respect to a and b. Those of M_1, M_2 and of the weight of V
+// are closed forms,
 //
 //	∂M_1/∂a = -a f(a), ∂M_1/∂b = P(X > b), ∂M_2/∂a = -a² f(a), ∂M_2/∂b = 2b P(X > b),
 //
@@ -19,8 +20,8 @@ type stage struct {
 	wait, waitA, waitB, waitAA, waitAB, waitBB num.Interval
 }
 
-// stage returns the stage of host i, and false if its slack is not proved to be above 0. The first
-// host has no derivatives by a, the last none by b.
+// stage returns the stage of host i, or false if its slack is not proved to be positive. The first
+// host has no derivatives with respect to a, the last none with respect to b.
 func (f *farm) stage(i int, a, b exact.Point) (stage, bool) {
 	zero := num.FromInt(0, f.Prec)
 	v := f.Speeds[i]
@@ -59,8 +60,8 @@ func (f *farm) stage(i int, a, b exact.Point) (stage, bool) {
 	return s, true
 }
 
-// stages returns the stages of all hosts, and false unless k < s_1 < ... < p and all slacks are
-// above 0, proved.
+// stages returns the stages of all hosts. It returns false unless it is proved that k < s_1 < ... <
+// p and that all slacks are positive.
 func (f *farm) stages(at []exact.Point) ([]stage, bool) {
 	list := make([]stage, len(f.Speeds))
 	for i := range list {
@@ -75,8 +76,8 @@ func (f *farm) stages(at []exact.Point) ([]stage, bool) {
 	return list, true
 }
 
-// A system is a system of n = h-1 equations F(s_1, ..., s_n) = 0 at some cutoffs, with its Jacobian
-// matrix.
+// A system holds the values of n = h-1 equations F(s_1, ..., s_n) = 0 at some cutoffs, with their
+// Jacobian matrix.
 type system struct {
 	value    []num.Interval
 	jacobian [][]num.Interval
@@ -130,8 +131,8 @@ func (f *farm) objective(slowdown, waiting *big.Rat, at []exact.Point, stages []
 	return sum, s
 }
 
-// slowdowns returns E[S_i] = W_i E[1/X_i] for all hosts, and their derivatives by all cutoffs. ok
-// is false unless every fraction of the jobs is proved to be above 0.
+// slowdowns returns E[S_i] = W_i E[1/X_i] for all hosts, and their derivatives with respect to all
+// cutoffs. ok is false unless every fraction of the jobs is proved to be positive.
 func (f *farm) slowdowns(at []exact.Point, stages []stage) (value []num.Interval, slope [][]num.Interval, ok bool) {
 	n := len(stages) - 1
 	zero := num.FromInt(0, f.Prec)

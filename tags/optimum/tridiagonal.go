@@ -28,7 +28,7 @@ func solveTridiagonal(diagonal, beside, g []num.Interval) ([]num.Interval, bool)
 }
 
 // positiveDefinite reports whether all symmetric tridiagonal matrices in a are proved to be
-// positive definite: the pivots of Gauss's method on intervals hold theirs.
+// positive definite: the pivots of Gaussian elimination on intervals contain theirs.
 func positiveDefinite(a [][]num.Interval) bool {
 	pivot := a[0][0]
 	for i := 1; i < len(a) && pivot.Sign() > 0; i++ {

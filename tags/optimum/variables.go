@@ -6,13 +6,13 @@ import (
 	"productform/num"
 )
 
-// jacobian are the derivatives of the variable y of a host by the cutoffs below and above it, first
-// and second.
+// A jacobian holds the first and second derivatives of the variable y of a host with respect to the
+// cutoffs below and above it.
 type jacobian struct{ a, b, aa, ab, bb num.Interval }
 
-// inLayer reports whether the variable of host i is y = ln(σ/ρ): where a change of ln a changes
-// that by much more. Elsewhere it is ln a itself, as a load that hardly depends on a would not tell
-// much about a.
+// inLayer reports whether the variable of host i is y = ln(σ/ρ), because it changes by much more
+// than ln a. Otherwise the variable is ln a itself: a load that hardly depends on a carries little
+// information about a.
 func (s state) inLayer(i int) bool {
 	v := s.stages[i]
 	return math.Abs(v.loadA.Mul(s.at[i].X).Quo(v.slack.Mul(v.load)).Approx()) > 8
@@ -53,7 +53,7 @@ func (p *search) moves(s state, step []num.Interval) []num.Interval {
 }
 
 // slackAfter returns the slack after y = ln(σ/ρ) has grown by d: e^d σ/(e^d σ + ρ), where e^d need
-// only be good to d³, of which Newton's method makes up for the rest.
+// only be accurate to d³, since Newton's method corrects the rest.
 func slackAfter(v stage, d num.Interval) num.Interval {
 	one := num.FromInt(1, d.Prec())
 	grow := one.Add(d).Add(d.Square().Scale2(-1))

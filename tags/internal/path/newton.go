@@ -35,7 +35,7 @@ func (s *Search) newton(cutoffs []float64, cost float64) ([]float64, float64) {
 		switch {
 		case better < cost:
 			cutoffs, cost = next, better
-		case size < 1e-5: // here the cost is flat to its last digits, but its derivative is not
+		case size < 1e-5: // here the cost no longer changes in its last digits, but its derivative does
 			for j := range next {
 				next[j] = cutoffs[j] * math.Exp(step[j])
 			}

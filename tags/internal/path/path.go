@@ -25,14 +25,14 @@ type Point struct {
 type Cell struct {
 	Low, High   Point
 	first, last int     // indices of the ends among the atoms
-	slope       float64 // of the potential of the cell, see [Search]
+	slope       float64 // slope of the potential of the cell, see [Search]
 	through     float64 // lower bound on the cost of all paths through it
 }
 
 func (c *Cell) width() float64 { return c.High.X - c.Low.X }
 
 // A Slope bounds the cost of host i from below for all cutoffs a, b in two cells [a1, a2], [b1,
-// b2]: it is at least Cost + After (a2 - a) + Before (b - b1). Where a cell is one point, these are
+// b2]: it is at least Cost + After (a2 - a) + Before (b - b1). For cells of one point, these are
 // the cost and its derivatives.
 type Slope struct{ Cost, After, Before float64 }
 
@@ -40,7 +40,7 @@ type Slope struct{ Cost, After, Before float64 }
 type HostCost interface {
 	// Cost is the cost of host i between cutoffs a and b: +Inf if it is overloaded or a is above b.
 	Cost(i int, a, b *Point) float64
-	// Slope is false if host i is overloaded, or b below a, for all cutoffs of the cells.
+	// Slope returns false if host i is overloaded, or b is below a, for all cutoffs of the cells.
 	Slope(i int, a, b *Cell) (Slope, bool)
 }
 
@@ -48,14 +48,15 @@ type HostCost interface {
 // s_{i-1}, s_i), where cost decreases in its first cutoff and increases in its second.
 //
 // Branch and prune: cells of cutoffs replace cutoffs. A host between two cells costs at least as
-// much as between the upper end of the first and the lower end of the second, so the shortest path
-// through cells bounds all paths through cutoffs from below; a cell through which no path can beat
-// the best one known is dropped, the others are halved. The remaining cells prove how good the best
-// path is. Such a bound is off by the width w of a cell. To make that w², the derivatives are used
-// too: an increase of s_i adds cost to host i and saves cost of host i+1, and at the best cutoffs
-// the two are equal. For any number c, c (s_i - low) may be taken from the cost of host i and added
-// to that of host i+1, since the sum over a path does not change. A cell uses as c, its slope, the
-// smaller of the two derivatives on the best path through it; a cell without derivatives takes 0.
+// much as between the upper end of the first and the lower end of the second. So the shortest path
+// through cells is a lower bound on all paths through cutoffs. A cell is dropped if no path through
+// it can beat the best one known; the others are halved. The remaining cells prove how good the
+// best path is. The error of such a bound is of the order of the width w of a cell. Using the
+// derivatives makes it w²: an increase of s_i adds cost to host i and saves cost of host i+1, and
+// at the best cutoffs the two are equal. For any number c, c (s_i - low) may be taken from the cost
+// of host i and added to that of host i+1, since the sum over a path does not change. A cell uses
+// as c, its slope, the smaller of the two derivatives on the best path through it; a cell without
+// derivatives takes 0.
 type Search struct {
 	HostCost
 	Stopped   func() bool // whether to return early, with any result
@@ -63,14 +64,14 @@ type Search struct {
 	Low, High []float64 // ranges of s_1, ..., s_n that contain all feasible cutoffs
 	Start     Point     // s_0 = 0
 	End       Point     // s_h = ∞
-	Atoms     []float64 // sizes, if only finitely many exist: then only they are candidates
+	Atoms     []float64 // sizes, if there are finitely many: then only they are candidates
 	Shared    bool      // hosts may have equal cutoffs at the optimum
 	IdleFirst bool      // the first cutoffs may be 0, which leaves their hosts idle
-	buffers   [][]Slope // of the slopes between the cells, kept from round to round
+	buffers   [][]Slope // slopes between the cells, reused from round to round
 	Smooth    bool      // the density at the ends of a cell bounds that inside from below
 }
 
-// A Path is the best one, its cost, and a proved bound: none costs less than Least.
+// A Path holds the best path, its cost, and a proved bound: no path costs less than Least.
 type Path struct {
 	Cutoffs     []float64
 	Cost, Least float64
@@ -154,7 +155,7 @@ func (s *Search) prune(best Path) Path {
 		if left := best.Cost - best.Least; left < 0.75*gap { // halving all cells should remove at least half of it
 			gap, stalled = left, 0
 		} else if stalled++; stalled > 3 {
-			break // rounding, or memory, allows no more
+			break // rounding or memory allows no further progress
 		}
 		if !s.refine(stages, best.Least, limit) {
 			break
@@ -163,9 +164,9 @@ func (s *Search) prune(best Path) Path {
 	return best
 }
 
-// refine drops the cells that cannot be on a path of less than the limit and halves the others:
-// only those on the shortest paths, if all would be too many. It returns false if there is nothing
-// to halve, or too much.
+// refine drops the cells that cannot be on a path below the limit and halves the others, or only
+// those on the shortest paths if there are too many. It returns false if there is nothing to halve,
+// or too much.
 func (s *Search) refine(stages [][]Cell, least, limit float64) bool {
 	for j, cells := range stages {
 		stages[j] = slices.DeleteFunc(cells, func(c Cell) bool { return c.through >= limit })
@@ -194,7 +195,7 @@ func (s *Search) refine(stages [][]Cell, least, limit float64) bool {
 }
 
 // size counts the pairs of cells after halving those below worst. The start and the end count as 64
-// cells each, so that two hosts also have a limit.
+// cells each, so two hosts also have a limit.
 func size(stages [][]Cell, worst float64) int {
 	n, before := 0, 64
 	for _, cells := range stages {
@@ -365,7 +366,7 @@ func (s *Search) shortest(stages [][]Cell) ([]float64, float64) {
 	return cutoffs, cost[0]
 }
 
-// bounds sets the lower bound of each cell and returns that of all paths: first with slopes of 0,
+// bounds sets the lower bound for each cell and returns that for all paths: first with slopes of 0,
 // which yields the best path through each cell, then with the derivatives on that path.
 func (s *Search) bounds(stages [][]Cell) float64 {
 	ends := make([][]Cell, 0, len(stages)+2)
@@ -411,9 +412,9 @@ func (s *Search) links(links []Slope, i int, before, after []Cell) []Slope {
 	return links
 }
 
-// raiseBounds raises the bounds of all cells to those of the shortest paths through them, with the
-// slopes that the cells have, and returns the length of the shortest path. On request it sets the
-// slopes for next time.
+// raiseBounds raises the bounds of the cells to the lengths of the shortest paths through them,
+// given the slopes of the cells, and returns the length of the shortest path. On request it sets
+// the slopes for the next round.
 func raiseBounds(ends [][]Cell, links [][]Slope, setSlopes bool) float64 {
 	n := len(links)
 	forward, back := make([][]float64, n+1), make([][]float64, n+1)
@@ -469,7 +470,7 @@ func infinities(n int) []float64 {
 	return list
 }
 
-// potentials returns what the potentials of two cells add, at least, to the cost of the host
+// potentials returns a lower bound on what the potentials of two cells add to the cost of the host
 // between them.
 func potentials(l *Slope, a, b *Cell) float64 {
 	var c float64
