@@ -41,7 +41,7 @@ func (p *Prepared) quantilesOfAll(ctx context.Context, s request, classes []Clas
 	}
 	values := make([]num.Value, len(brackets))
 	for k, b := range brackets {
-		values[k] = num.Value{Float: b.low + (b.high-b.low)/2, Low: big.NewFloat(b.low), High: big.NewFloat(b.high)}
+		values[k] = num.BetweenFloats(b.low, b.high)
 	}
 	return values, nil
 }

@@ -143,8 +143,7 @@ func (d *delays) chainDelays(k int) (*VisitDelays, error) {
 		if err != nil {
 			return nil, err
 		}
-		x, _ := tail.Float64()
-		r.Tails = append(r.Tails, num.Value{Float: x, Low: tail.Low, High: tail.High})
+		r.Tails = append(r.Tails, tail.Value())
 	}
 	for _, p := range d.question.Levels {
 		x, err := d.queue.Quantile(d.ctx, new(big.Rat).Sub(big.NewRat(1, 1), p), d.request.RelTol)

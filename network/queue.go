@@ -212,7 +212,7 @@ func (q *waitingQueue) Quantile(ctx context.Context, share *big.Rat, relTol floa
 			return narrow(low, middle, high, relTol, side)
 		}
 	}
-	return bracket(low, high), nil
+	return num.BetweenFloats(low, high), nil
 }
 
 // narrow evaluates the tails at times on either side of middle, until their sides are known.
@@ -238,11 +238,7 @@ func narrow(low, middle, high, relTol float64, side func(float64) (int, error)) 
 			}
 		}
 	}
-	return bracket(low, high), nil
-}
-
-func bracket(low, high float64) num.Value {
-	return num.Value{Float: low + (high-low)/2, Low: big.NewFloat(low), High: big.NewFloat(high)}
+	return num.BetweenFloats(low, high), nil
 }
 
 // waited encloses P(W + S > t), W exponential with rate θ and S with rate ν: e^(-νt) + ν (e^(-θt) -

@@ -32,6 +32,19 @@ func Between(low, high *big.Rat) Value {
 	return Value{Float: finite(e.Approx()), Low: e.Low, High: e.High}
 }
 
+// BetweenFloats returns a number that lies between two doubles, which are its bounds, and the double
+// at their middle.
+func BetweenFloats(low, high float64) Value {
+	return Value{Float: low + (high-low)/2, Low: big.NewFloat(low), High: big.NewFloat(high)}
+}
+
+// Value returns a number with the bounds e and the double of [Interval.Float64], which is 0 if none
+// is near.
+func (e Interval) Value() Value {
+	f, _ := e.Float64()
+	return Value{Float: f, Low: e.Low, High: e.High}
+}
+
 func finite(f float64) float64 { return max(-math.MaxFloat64, min(f, math.MaxFloat64)) }
 
 // Interval returns Low and High as an interval, and false if they are not set.
@@ -59,7 +72,7 @@ func (v Value) Times(m *big.Rat) Value {
 		return ExactValue(new(big.Rat).Mul(v.Exact, m))
 	}
 	if e, ok := v.Interval(); ok {
-		return intervalValue(e.Mul(FromRat(m, max(e.Prec(), 64))))
+		return e.Mul(FromRat(m, max(e.Prec(), 64))).Value()
 	}
 	f, _ := m.Float64()
 	return Value{Float: v.Float * f}
@@ -74,7 +87,7 @@ func (v Value) Quo(w Value) Value {
 	y, yOK := w.enclosed()
 	if xOK && yOK {
 		prec := max(x.Prec(), y.Prec(), 64)
-		return intervalValue(Interval{Down(prec).Set(x.Low), Up(prec).Set(x.High)}.Quo(y))
+		return Interval{Down(prec).Set(x.Low), Up(prec).Set(x.High)}.Quo(y).Value()
 	}
 	return Value{Float: v.Float / w.Float}
 }
@@ -85,9 +98,4 @@ func (v Value) enclosed() (Interval, bool) {
 		return FromRat(v.Exact, 64), true
 	}
 	return v.Interval()
-}
-
-func intervalValue(e Interval) Value {
-	f, _ := e.Float64()
-	return Value{Float: f, Low: e.Low, High: e.High}
 }

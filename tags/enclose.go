@@ -270,12 +270,6 @@ func (f *EnclosedFarm) points(ctx context.Context, cutoffs []*big.Rat) ([]exact.
 	return append(at, f.High), nil
 }
 
-// enclosed returns an interval as a value; its double is 0 if no double is near.
-func enclosed(e num.Interval) num.Value {
-	f, _ := e.Float64()
-	return num.Value{Float: f, Low: e.Low, High: e.High}
-}
-
 // visit returns the moments of a host that serves sizes from a to b.
 func (f *EnclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) visit[num.Interval] {
 	zero := num.FromInt(0, f.Prec)
@@ -351,7 +345,7 @@ func (f *EnclosedFarm) evaluate(p Policy, at []exact.Point, formal bool) (r Resu
 		}
 		visits = append(visits, v)
 	}
-	formulas := formulas[num.Interval]{rate: f.Rate, zero: num.FromInt(0, f.Prec), value: enclosed}
+	formulas := formulas[num.Interval]{rate: f.Rate, zero: num.FromInt(0, f.Prec), value: num.Interval.Value}
 	r = formulas.loads(visits)
 	r.Policy, r.Kind, r.NoSlowdown = p, p.kind(len(visits)), f.NoInverse
 	formulas.waits(&r, visits)

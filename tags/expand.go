@@ -229,8 +229,8 @@ func (e Expansion) solve(m Model, limit int, inverse float64, low, high need, a 
 	slowdown := high.waiting(most, a) * inverse
 	e.Extra, e.MeanSlowdown = value(most-float64(m.Hosts)), value(slowdown)
 	if e.Kind == Bounds {
-		e.Extra = bounds(least-float64(m.Hosts), most-float64(m.Hosts))
-		e.MeanSlowdown = bounds(min(low.waiting(most, a)*inverse, slowdown), slowdown)
+		e.Extra = num.BetweenFloats(least-float64(m.Hosts), most-float64(m.Hosts))
+		e.MeanSlowdown = num.BetweenFloats(min(low.waiting(most, a)*inverse, slowdown), slowdown)
 	}
 	return e, checkFinite(slowdown)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/big"
 
 	"productform/internal/input"
 	"productform/num"
@@ -50,7 +49,7 @@ func (m Model) queue(ctx context.Context, p Policy) (Result, error) {
 		if r.Kind != Bounds {
 			return value(high)
 		}
-		return bounds(low, high)
+		return num.BetweenFloats(low, high)
 	}
 	r.MeanWaiting, r.MeanDelay = number(low, high), number(low+q.service, high+q.service)
 	if !l.noInverse {
@@ -59,11 +58,6 @@ func (m Model) queue(ctx context.Context, p Policy) (Result, error) {
 		r.MeanStretch = number(low*l.inverse+pace, high*l.inverse+pace)
 	}
 	return r, checkFinite(r.ArrivalRate.Float, high, high*l.inverse, high+q.service)
-}
-
-// bounds returns a value between two doubles.
-func bounds(low, high float64) num.Value {
-	return num.Value{Float: low + (high-low)/2, Low: big.NewFloat(low), High: big.NewFloat(high)}
 }
 
 // centralKind returns the accuracy of the waiting time of [PolicyCentral]: exact for one host, and

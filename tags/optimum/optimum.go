@@ -76,8 +76,7 @@ func Enclose(ctx context.Context, m tags.ExactModel, o tags.Objective, start []f
 	if err != nil {
 		return Result{}, err
 	}
-	f, _ := s.objective.Float64()
-	r.Objective = num.Value{Float: f, Low: s.objective.Low, High: s.objective.High}
+	r.Objective = s.objective.Value()
 	return Result{r, s.points, s.radius, s.gradient, s.steps}, nil
 }
 
