@@ -95,3 +95,12 @@ func TestValuesAreFinite(t *testing.T) {
 		t.Errorf("%v", v.Float)
 	}
 }
+
+// A number between two doubles, or in an interval, has its ends as bounds and its middle as double.
+func TestValuesOfIntervals(t *testing.T) {
+	for _, v := range []Value{BetweenFloats(1, 2), Interval{big.NewFloat(1), big.NewFloat(2)}.Value()} {
+		if low, high := v.Bounds(); low != 1 || high != 2 || v.Float != 1.5 || v.Exact != nil {
+			t.Errorf("%+v, want 1.5 in [1, 2]", v)
+		}
+	}
+}

@@ -142,7 +142,7 @@ func (t *table) solve(ctx context.Context, q *Queue, r *Result) error {
 		r.RelativeErrorBound = max(r.RelativeErrorBound, p.RelativeError())
 	}
 	if !inRange || math.IsInf(r.RelativeErrorBound, 1) {
-		return rangeErrorf("measures leave that of normal numbers; the engine exact has no such limit")
+		return rangeErrorf("measures leave the range of normal numbers; the engine exact has no such limit")
 	}
 	return nil
 }
