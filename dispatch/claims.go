@@ -7,17 +7,17 @@ import (
 
 // claims holds what a planner knows about the jobs.
 type claims struct {
-	of  []claim     // by job
+	of  []claim     // claims, by job
 	own [][]float64 // by job: own speeds of the workers at its tasks, or nil; nil if no job has any
 
-	present *workSum // total work of the jobs present; nil if not maintained
+	present *workSum // total work of the jobs present; nil if not tracked
 }
 
 // A claim holds the properties that every job has. It is small because plans loop over all jobs
 // present.
 type claim struct {
 	priority, due, submit float64 // due is +Inf if there is no deadline
-	work                  float64 // left
+	work                  float64 // work left
 	most                  int     // number of workers that the job can use
 }
 
@@ -84,7 +84,7 @@ func (c *claims) moreUrgent(a, b int) int {
 	return c.older(a, b)
 }
 
-// dueEarlier compares jobs by deadline, with the same tie-breaking.
+// dueEarlier compares jobs by deadline; ties are broken in the same way.
 func (c *claims) dueEarlier(a, b int) int {
 	if x, y := c.of[a].due, c.of[b].due; x != y {
 		return orderOf(x < y)

@@ -59,13 +59,13 @@ func randomOutages(workers int, until float64) []dispatch.Outage {
 	return outages
 }
 
-// Two thousand jobs of the log of [L14] on 20 workers: every digit and every event matches digests
-// recorded before the decision maker was split from the simulation.
+// For two thousand jobs of the log of [L14] on 20 workers, every digit and every event matches
+// digests recorded before the decision maker was separated from the simulation.
 func TestDigits(t *testing.T) {
 	jobs := yearJobs(t)[:2000]
 	_, uniform := yearSpeeds(t)
 	outages := randomOutages(20, jobs[len(jobs)-1].Submit)
-	want := []string{ // by policy: plain, with outages, with outages, learning and emergencies
+	want := []string{ // by policy: plain; with outages; with outages, learning and emergencies
 		"b69c94a26167641f", "139d338bc6d4cb58", "88d0b71f65eae010",
 		"bf93057ee365069c", "2d56f681dd2f7e91", "22ef546ecc3923a4",
 		"2cb1eb48ea108628", "e417210dff58b004", "29c4181df91197e9",

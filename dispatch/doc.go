@@ -41,7 +41,7 @@
 //	// edf: the jobs end at 6 and 4, penalty 0
 //
 // A new plan is made whenever something happens, and takes effect as running tasks end. [Maker]
-// does this for whoever drives it: [Run] on a simulated clock, or a live system on a real one.
+// does this for its caller: [Run] on a simulated clock, or a live system on a real one.
 //
 // A job is violated while no worker is planned for it although one is planned for a job of lower
 // priority. [L14] compares policies by the average fraction of the jobs present that is violated,

@@ -12,8 +12,8 @@ import (
 // for the plans that m itself would have made.
 //
 // The error is a [num.InputError]. If it concerns at or what, nothing has changed. If it concerns
-// events, which do not follow from what or are impossible, m has applied the events before the
-// faulty one and must not be used any further.
+// events that do not follow from what or are impossible, m has applied the events before the faulty
+// one and must no longer be used.
 func (m *Maker) Apply(at float64, what []Happening, events []Event) error {
 	if err := m.Check(at, what); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (m *Maker) follow(e Event) error {
 			return input.Errorf("Worker", e.Worker, "a worker that runs this attempt")
 		}
 		m.lose(Preempted, e.Worker)
-		if !m.up[e.Worker] { // it was leaving and is now gone
+		if !m.up[e.Worker] { // it was leaving and is now down
 			return nil
 		}
 		m.addIdle(e.Worker)

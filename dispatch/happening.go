@@ -19,14 +19,14 @@ import (
 //	Cancelled  Job              the job is removed, with its running tasks
 //	Failed     Worker           a worker goes down and loses its task
 //	Leaving    Worker           a worker starts no more tasks, and leaves when its running task ends
-//	Returned   Worker, Speed, New: a worker comes back, or stays after all; or a new one joins, with the next number
+//	Returned   Worker, Speed, New: a worker returns, or stays after all; or a new worker joins, with the next number
 type Happening struct {
 	Kind   Kind    `json:"kind"`
 	Job    int     `json:"job,omitempty"` // its number, from 0
 	What   *Job    `json:"what,omitempty"`
 	Worker int     `json:"worker,omitempty"` // its number, from 0
 	Speed  float64 `json:"speed,omitempty"`  // > 0, units of work per second; 0 keeps the previous speed
-	// a different worker takes over the number: forget what was learnt of the old one
+	// a different worker takes over the number: forget everything learnt about the old one
 	New     bool `json:"new,omitempty"`
 	Task    int  `json:"task,omitempty"`    // its number in the job, from 0
 	Attempt int  `json:"attempt,omitempty"` // as in [Event]
@@ -98,7 +98,7 @@ func (j *Job) clone() *Job {
 type moment struct {
 	m       *Maker
 	at      float64
-	workers int          // new ones included
+	workers int          // number of workers, including new ones
 	joined  map[int]bool // numbers of new workers
 	submits int          // number of new jobs
 	jobs    map[int]*Job // new jobs by number
@@ -126,7 +126,7 @@ func (m *Maker) Check(at float64, what []Happening) error {
 	return nil
 }
 
-// check checks a happening once all new jobs and workers of the moment are registered.
+// check checks a happening after all new jobs and workers of the moment have been registered.
 func (c *moment) check(h *Happening) error {
 	switch h.Kind {
 	case Finished, Refused:

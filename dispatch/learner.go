@@ -6,7 +6,7 @@ package dispatch
 // A learner holds the mean of the numbers seen, or of the most recent ones.
 type learner struct {
 	Mean float64
-	Seen int     // count of numbers
+	Seen int     // number of numbers learned
 	Sum  float64 // sum of all numbers, or of those since Ring was last full
 
 	// Ring holds the numbers since it was last full. From index Seen mod window on, it holds suffix

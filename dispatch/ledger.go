@@ -7,7 +7,7 @@ import (
 )
 
 // A Ledger is a [Maker] without a policy: it tracks jobs, workers and tasks, but the caller decides
-// which tasks start. Decision makers with other policies, such as that of package rigid, use one.
+// which tasks start. Decision makers with other policies, such as package rigid, use it.
 // For each moment, call Note, then Begin and Preempt any number of times, then Events. A Ledger
 // must not be used by several goroutines at once.
 type Ledger struct{ maker *Maker }
@@ -20,7 +20,8 @@ func NewLedger(speeds []float64) (*Ledger, error) {
 }
 
 // LedgerOf returns a ledger that continues from s, the state of a ledger or of a [Maker], whose
-// rules and plans are dropped. The error is a [num.InputError] if s is neither.
+// rules and plans are discarded. The error is a [num.InputError] if s is not a valid state of
+// either.
 func LedgerOf(s State) (*Ledger, error) {
 	s.Rules, s.Profiles = Rules{}, nil
 	s.Jobs = slices.Clone(s.Jobs)
@@ -48,9 +49,9 @@ func (l *Ledger) Note(at float64, what []Happening) ([]Event, error) {
 	return m.events, nil
 }
 
-// Begin starts the next task of a job on an idle worker: a lost one if there is any, then one that
-// never started, then a refused one. The error is a [num.InputError] if the worker is not idle or
-// the job has no waiting task.
+// Begin starts the next task of a job on an idle worker: a lost task if there is any, then a task
+// that never started, then a refused one. The error is a [num.InputError] if the worker is not idle
+// or the job has no waiting task.
 func (l *Ledger) Begin(worker, job int) error {
 	m := l.maker
 	if m.state(job) != JobPresent {
@@ -67,7 +68,7 @@ func (l *Ledger) Preempt(worker int) error {
 }
 
 // Follow applies an earlier decision: an event [Started] or [Preempted]. The error is a
-// [num.InputError] if that is impossible.
+// [num.InputError] if the event is impossible.
 func (l *Ledger) Follow(e Event) error { return l.maker.follow(e) }
 
 // Events returns all events of the moment.
@@ -101,5 +102,5 @@ func (l *Ledger) Progress(job int) (Progress, error) { return l.maker.Progress(j
 // no violations by the plan.
 func (l *Ledger) Result() *Result { return l.maker.Result() }
 
-// State returns a copy of everything that the ledger remembers; see [Maker.State].
+// State returns a copy of the state of the ledger; see [Maker.State].
 func (l *Ledger) State() State { return l.maker.State() }

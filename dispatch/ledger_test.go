@@ -11,8 +11,8 @@ import (
 	"productform/internal/input"
 )
 
-// A ledger that gets the starts and preemptions of a maker agrees with it on all jobs and workers,
-// and so does a ledger restored from the maker's state on the way.
+// A ledger that receives the starts and preemptions of a maker agrees with it on all jobs and
+// workers, and so does a ledger restored from the maker's state in the middle.
 func TestLedgerFollowsMaker(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		speeds := slices.Repeat([]float64{1}, rapid.IntRange(1, 4).Draw(t, "workers"))

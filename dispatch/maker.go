@@ -12,7 +12,7 @@ import (
 type Rules struct {
 	Policy    Policy   `json:"policy"`
 	Learning  Learning `json:"learning,omitzero"`
-	Emergency float64  `json:"emergency,omitempty"` // as in Scenario
+	Emergency float64  `json:"emergency,omitempty"` // as in [Scenario]
 }
 
 func (r *Rules) check() error {
@@ -42,7 +42,7 @@ func (r *Rules) check() error {
 type Maker struct {
 	rules    Rules
 	now      float64 // time of the last moment
-	attempts int     // started so far
+	attempts int     // number of attempts started so far
 
 	speeds []float64 // by worker
 	up     []bool    // by worker: whether tasks are planned for it
@@ -60,7 +60,7 @@ type Maker struct {
 
 	planner *planner
 	workers []int // workers that are up, in the order of the policy
-	idle    []int // indices in workers of the idle ones
+	idle    []int // indices in workers of idle workers
 	leaving int   // workers that are not up but still run a task
 
 	arriving []int // jobs that arrive at this moment
@@ -149,7 +149,7 @@ func (m *Maker) number(n int) {
 // The first report of a task ends it. A report of an attempt that was taken from its worker also
 // counts if the task is waiting again, or if another attempt at it is running; that attempt is then
 // Dropped. Late entries are ignored: reports of tasks that have ended, requests for jobs that are
-// done, workers that fail or leave while they are down, and workers that return while they are up.
+// done, workers that fail or leave while down, and workers that return while up.
 //
 // Impossible entries are errors, and then nothing has changed: unknown jobs, workers or attempts,
 // numbers already in use, attempts that belong to another task, and numbers out of range. The error
@@ -236,7 +236,7 @@ func (m *Maker) listIdle() {
 // isBusy reports whether the worker at an index of workers is running a task.
 func (m *Maker) isBusy(at int) bool { return m.hand[m.workers[at]].job >= 0 }
 
-// addIdle adds a worker that is up to the idle ones.
+// addIdle adds a worker that is up to the idle workers.
 func (m *Maker) addIdle(w int) {
 	at := m.planner.plan.Place[w]
 	k, _ := slices.BinarySearch(m.idle, at)
@@ -336,8 +336,8 @@ func (m *Maker) beginPlanned() {
 // turnOrder returns the idle workers in the order in which they serve the jobs that still need
 // workers. Without refusals at this moment that is the order of the list. After a refusal the
 // workers that follow the refusing worker come first, then those before it, and refusing workers
-// last. Otherwise a worker that cannot run any task of a job would get the last one repeatedly
-// while others are idle.
+// last. Otherwise a worker that cannot run any task of a job would repeatedly get the last task
+// while other workers are idle.
 func (m *Maker) turnOrder(idle []int) []int {
 	if len(m.refusers) == 0 {
 		return idle
@@ -357,7 +357,7 @@ func (m *Maker) turnOrder(idle []int) []int {
 }
 
 // needsWorker reports whether job j runs on fewer workers than planned. If so, it has a waiting
-// task, because plans never exceed the number of its tasks that are not on leaving workers.
+// task, since a plan never exceeds the number of its tasks that are not on leaving workers.
 func (m *Maker) needsWorker(j int) bool { return m.tasks[j].held < m.planner.planned[j] }
 
 // preempt kills running tasks in favour of emergencies that run on fewer workers than planned.
@@ -408,8 +408,9 @@ func (m *Maker) Hand(worker int) (job, task, attempt int, since float64) {
 	return h.job, h.task, h.attempt, h.since
 }
 
-// Forget removes a job that is done or cancelled. Reuse its number: each number takes several
-// hundred bytes. [Maker.Result] no longer includes the job. The error is a [num.InputError].
+// Forget removes a job that is done or cancelled. Its number should be reused, since each number
+// takes several hundred bytes. [Maker.Result] no longer includes the job. The error is a
+// [num.InputError].
 func (m *Maker) Forget(job int) error {
 	switch m.state(job) {
 	case unknown:
@@ -428,7 +429,7 @@ func (m *Maker) Forget(job int) error {
 // Progress is the progress of a job.
 type Progress struct {
 	Stage   Stage   `json:"stage"`
-	Left    int     `json:"left"`               // tasks that have not ended, running ones included
+	Left    int     `json:"left"`               // tasks that have not ended, including running ones
 	AtWork  int     `json:"at_work"`            // running tasks
 	Planned int     `json:"planned"`            // workers in the last plan
 	Lost    int     `json:"lost,omitempty"`     // losses of running tasks

@@ -7,7 +7,7 @@ import (
 	"productform/dispatch"
 )
 
-// BenchmarkMaker decides and applies moments at each of which one task ends and the next starts,
+// BenchmarkMaker decides and applies moments, at each of which one task ends and the next starts,
 // with ten jobs present.
 func BenchmarkMaker(b *testing.B) {
 	for _, workers := range []int{8, 32, 256} {

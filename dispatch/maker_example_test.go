@@ -33,7 +33,8 @@ func ExampleMaker() {
 	tell(0, dispatch.Happening{Kind: dispatch.Submitted, Job: 0, What: &dispatch.Job{Tasks: 3, Work: 10}})
 	tell(4, dispatch.Happening{Kind: dispatch.Failed, Worker: 1})
 	tell(10, dispatch.Happening{Kind: dispatch.Finished, Worker: 0, Job: 0, Task: 0, Attempt: 1})
-	tell(12, dispatch.Happening{Kind: dispatch.Finished, Worker: 1, Job: 0, Task: 1, Attempt: 2}, // late, and first
+	// late, but before the other worker
+	tell(12, dispatch.Happening{Kind: dispatch.Finished, Worker: 1, Job: 0, Task: 1, Attempt: 2},
 		dispatch.Happening{Kind: dispatch.Returned, Worker: 1})
 	tell(22, dispatch.Happening{Kind: dispatch.Finished, Worker: 0, Job: 0, Task: 2, Attempt: 4})
 	r := m.Result()

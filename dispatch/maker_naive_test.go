@@ -17,7 +17,7 @@ type naiveMaker struct {
 	now      float64
 	workers  []naiveWorker
 	jobs     map[int]*naiveJob
-	attempts []naiveAttempt // the one at index k has number k + 1
+	attempts []naiveAttempt // the attempt at index k has number k + 1
 	events   []dispatch.Event
 
 	timed []naiveTimed
@@ -25,7 +25,7 @@ type naiveMaker struct {
 	began, seconds, capacity, useful, wasted float64
 	anyJob                                   bool
 	decisions                                int
-	byPlan, byTasks, sumPlan, sumTasks, sum  float64 // violated fractions now, over time, over decisions
+	byPlan, byTasks, sumPlan, sumTasks, sum  float64 // violated fractions: now, over time, over decisions
 }
 
 type naiveWorker struct {
@@ -44,7 +44,7 @@ type naiveTimed struct {
 type naiveJob struct {
 	dispatch.Job
 	stage   dispatch.Stage
-	before  int // number of attempts when it arrived
+	before  int // number of attempts when the job arrived
 	ended   []int
 	givenUp int
 	learnt  []float64
@@ -54,7 +54,7 @@ type naiveJob struct {
 type naiveAttempt struct {
 	number, job, task, worker int
 	from                      float64
-	fate                      dispatch.Kind // empty while running
+	fate                      dispatch.Kind // "" while running
 	of                        *naiveJob
 }
 
@@ -220,7 +220,7 @@ func (n *naiveMaker) wish(h dispatch.Happening) {
 	}
 }
 
-// decide implements Decide: the kinds of happenings one after the other, then a plan.
+// decide implements Decide: the kinds of happenings one after another, then a plan.
 func (n *naiveMaker) decide(at float64, what []dispatch.Happening) []dispatch.Event {
 	n.pass(at)
 	n.events = nil
@@ -328,7 +328,7 @@ func (n *naiveMaker) work(j *naiveJob) float64 {
 	return left
 }
 
-// mean returns the mean work of the tasks from which a job learns, 0 if there are none.
+// mean returns the mean work of the tasks from which a job learns, or 0 if there are none.
 func (n *naiveMaker) mean(j *naiveJob) float64 {
 	last := j.learnt
 	if window := n.rules.Learning.Window; window > 0 && len(last) > window {
@@ -483,8 +483,8 @@ func (n *naiveMaker) kill(turns []int, planned map[int]int, wants func(int) bool
 	return false
 }
 
-// begin starts the first lost task of a job, else the first that never started, else the first
-// refused one.
+// begin starts the first lost task of a job, otherwise the first that never started, otherwise the
+// first refused one.
 func (n *naiveMaker) begin(worker, number int) {
 	task := n.next(number)
 	if task < 0 {
@@ -504,7 +504,7 @@ func (n *naiveMaker) begin(worker, number int) {
 // next returns the next task of a job to start, or -1 if none is waiting.
 func (n *naiveMaker) next(number int) int {
 	j := n.jobs[number]
-	first := map[dispatch.Kind]int{} // by fate of the last attempt
+	first := map[dispatch.Kind]int{} // by fate of the latest attempt
 	for task := j.Tasks - 1; task >= 0; task-- {
 		last := dispatch.Submitted
 		for _, a := range n.attempts {
@@ -581,8 +581,8 @@ func (n *naiveMaker) compare(r *dispatch.Result) error {
 		got[k].Slowdown = 0
 	}
 	if !slices.Equal(got, records) || r.Decisions != n.decisions || !closeSpreads(r.Delay, spreadOf(delays)) ||
-		!closeTo(r.RunningViolationRate, over(n.sumTasks, n.seconds)) ||
-		!closeTo(r.Utilization, over(n.useful, n.capacity)) || !closeTo(r.Wasted, over(n.wasted, n.capacity)) {
+		!closeTo(r.RunningViolationRate, ratio(n.sumTasks, n.seconds)) ||
+		!closeTo(r.Utilization, ratio(n.useful, n.capacity)) || !closeTo(r.Wasted, ratio(n.wasted, n.capacity)) {
 		return fmt.Errorf("%+v\nrecords wanted %+v\nand %+v", r, records, n)
 	}
 	return nil
@@ -590,7 +590,7 @@ func (n *naiveMaker) compare(r *dispatch.Result) error {
 
 // comparePlans compares violations by the plan.
 func (n *naiveMaker) comparePlans(r *dispatch.Result) error {
-	byTime, byDecision := over(n.sumPlan, n.seconds), over(n.sum, float64(n.decisions))
+	byTime, byDecision := ratio(n.sumPlan, n.seconds), ratio(n.sum, float64(n.decisions))
 	if !closeTo(r.PriorityViolationRate, byTime) || !closeTo(r.DecisionViolationRate, byDecision) {
 		return fmt.Errorf("violation rates %v and %v, want %v and %v",
 			r.PriorityViolationRate, r.DecisionViolationRate, byTime, byDecision)
@@ -598,8 +598,8 @@ func (n *naiveMaker) comparePlans(r *dispatch.Result) error {
 	return nil
 }
 
-// over returns a/b, or 0 if b is 0.
-func over(a, b float64) float64 {
+// ratio returns a/b, or 0 if b is 0.
+func ratio(a, b float64) float64 {
 	if b == 0 {
 		return 0
 	}
@@ -692,7 +692,7 @@ func (n *naiveMaker) randomHappenings(at float64, pick func(k int) int) []dispat
 		}
 		what = append(what, h)
 	}
-	// The own speeds of a job must cover every worker, new ones included.
+	// A job's own speeds must cover every worker, including new ones.
 	workers := len(n.workers)
 	for _, h := range what {
 		if h.Kind == dispatch.Returned {
@@ -742,7 +742,7 @@ func (n *naiveMaker) randomJob(at float64, pick func(k int) int) *dispatch.Job {
 	if pick(4) == 0 {
 		j.Estimate = list(1, 3, 8)
 	}
-	if pick(4) == 0 { // none without workers: new workers then count with their general speeds
+	if pick(4) == 0 { // if all workers are new, they use their general speeds
 		j.Speeds = []float64{}
 		for range n.workers {
 			j.Speeds = append(j.Speeds, list(0.5, 1, 2, 4))

@@ -24,7 +24,7 @@ func mustMake(t interface{ Fatal(...any) }, r dispatch.Rules, speeds []float64) 
 	return m
 }
 
-// reread returns a decision maker made of the state of m as JSON.
+// reread returns a decision maker restored from the state of m as JSON.
 func reread(t *rapid.T, m *dispatch.Maker) *dispatch.Maker {
 	text, err := json.Marshal(m.State())
 	if err != nil {
@@ -53,10 +53,10 @@ func sameState(t *rapid.T, what string, got, want *dispatch.Maker) {
 	}
 }
 
-// Whatever happens, whether late, twice, at once or without effect, the decision maker makes the
-// same decisions and summaries as the naive one. A maker that gets the happenings in another order
-// does so too. A maker that applies the events has the same state at every moment, and a maker
-// restored from the state as JSON continues in the same way. Each task ends once.
+// For all happenings, including late, repeated, simultaneous and ineffective ones, the decision
+// maker makes the same decisions and summaries as the naive one. So does a maker that receives the
+// happenings in another order. A maker that applies the events has the same state at every moment,
+// and a maker restored from the state as JSON continues in the same way. Each task ends once.
 func TestMakerMatchesNaive(t *testing.T) {
 	for _, rule := range dispatch.AllRules() {
 		t.Run(fmt.Sprintf("rule=%s", rule), func(t *testing.T) {
@@ -340,7 +340,7 @@ func TestDecideErrors(t *testing.T) {
 
 const wantHappening = "one of submitted, finished, refused, given up, changed, cancelled, failed, leaving, returned"
 
-// Invalid input does no harm: a rejected call changes nothing, and after any other call, or after
+// Invalid input is harmless: a rejected call changes nothing, and after any other call, or after
 // events that do not follow, the state can be restored.
 func TestMakerSurvivesGarbage(t *testing.T) {
 	kinds := []dispatch.Kind{
@@ -490,7 +490,7 @@ func TestMakerOfTampered(t *testing.T) {
 	})
 }
 
-// tampered changes, removes or duplicates one thing in a tree of JSON.
+// tampered changes, removes or duplicates one value in a JSON tree.
 func tampered(tree any, random *rand.Rand) any {
 	switch v := tree.(type) {
 	case map[string]any:
@@ -590,8 +590,8 @@ func TestApplyKeepsNumbers(t *testing.T) {
 	}
 }
 
-// A decision maker can apply the decisions of one with another policy: it ends in the same state
-// except for its rules and violations by the plan, and continues under its own policy.
+// A decision maker can apply the decisions of a maker with another policy: it ends in the same
+// state, except for its rules and violations by the plan, and continues under its own policy.
 func TestApplyOtherPolicy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4))

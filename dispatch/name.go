@@ -17,8 +17,8 @@ func Names() []string {
 	return []string{"priority[:R][/SPARE]", "proportion[/SPARE]", "workload[:H][/SPARE]", "deadline[/SPARE]", "edf"}
 }
 
-// ParsePolicy returns the policy with a name. As in [L14], a name consists of the rule and the use
-// of spare workers:
+// ParsePolicy returns the policy with the given name. As in [L14], a name consists of the rule and
+// the use of spare workers:
 //
 //	priority:R/SPARE   the first job gets all workers but the fraction R, in [0, 1]
 //	proportion/SPARE   workers in proportion to the work left
@@ -80,7 +80,7 @@ func ParsePolicy(text string) (Policy, error) {
 func (p Policy) form() string { return Names()[slices.Index(AllRules(), p.Rule)] }
 
 // String returns the name of the policy; [ParsePolicy] turns it into a policy with the same plans.
-// Under Priority, a reserve of 0 and spare workers by priority are left out.
+// Under Priority, a reserve of 0 and spare workers by priority are omitted.
 func (p Policy) String() string {
 	name := string(p.Rule)
 	number := func(v float64) string { return ":" + strconv.FormatFloat(v, 'g', -1, 64) }

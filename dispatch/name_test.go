@@ -79,7 +79,7 @@ func TestParsePolicy(t *testing.T) {
 	}
 }
 
-// A policy is read from its name.
+// Policies are read from their names.
 func TestPolicyNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := dispatch.Policy{Rule: rapid.SampledFrom(dispatch.AllRules()).Draw(t, "rule")}

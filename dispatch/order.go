@@ -1,4 +1,4 @@
-// This file maintains sorted lists: in which order are the present items, while items are added and
+// This file maintains sorted lists: in which order are the items present while items are added and
 // removed?
 
 package dispatch
@@ -6,7 +6,7 @@ package dispatch
 import "slices"
 
 // A jobOrder is a sorted list in an array with free space on both sides. Adding or removing an item
-// moves either the items before it or those after it, whichever are fewer.
+// moves the smaller of the two parts before and after it.
 type jobOrder struct {
 	Compare  func(a, b int) int // 0 only for the same item
 	array    []int
@@ -60,7 +60,7 @@ func (o *jobOrder) place(list []int, i int) int {
 	return at
 }
 
-// makeRoom ensures space for n items on either side. If it has to move the list, it leaves as much
+// makeRoom ensures space for n items on either side. If it must move the list, it leaves as much
 // space as there are items, so the cost is O(1) per added item.
 func (o *jobOrder) makeRoom(n int) {
 	if o.from >= n && o.to+n <= len(o.array) {

@@ -12,7 +12,7 @@ import (
 // from the start, unless it finishes at From, up to the rounding described at [Run].
 type Outage struct {
 	Worker   int     // index in the list of speeds
-	From, To float64 // 0 <= From < To; To = +Inf means for good
+	From, To float64 // 0 <= From < To; To = +Inf means forever
 }
 
 // CheckOutages checks each outage for a number of workers, and that outages of one worker do not
@@ -55,8 +55,8 @@ type Edge struct {
 }
 
 // Edges returns the starts and ends of outages in the order in which a simulated clock processes
-// them. An outage without an end has no second edge. A worker that returns at the start of its next
-// outage is up for no time.
+// them. An outage without an end has no second edge. A worker that returns exactly when its next
+// outage starts is up for no time.
 func Edges(outages []Outage) (edges []Edge) {
 	for _, o := range outages {
 		edges = append(edges, Edge{o.From, false, o.Worker})

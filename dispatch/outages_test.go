@@ -18,7 +18,7 @@ type ledger struct {
 	s        dispatch.Scenario
 	now      float64
 	up       []bool
-	hand     []heldTask // by worker
+	hand     []heldTask // by job and task: number of times it finished
 	came     []bool     // by job
 	finished [][]int    // by job and task: how many times
 	counts   map[dispatch.Kind]int
@@ -94,7 +94,7 @@ func (l *ledger) watch(d *dispatch.Decision) {
 	l.look(d)
 }
 
-// look compares the state passed to Watch with that of the ledger.
+// look compares the state passed to Watch with the ledger.
 func (l *ledger) look(d *dispatch.Decision) {
 	l.must(slices.Equal(d.Up, l.up), "Up = %v, want %v", d.Up, l.up)
 	l.must(d.Done == l.counts[dispatch.Completed], "Done = %d, want %d", d.Done, l.counts[dispatch.Completed])
@@ -185,7 +185,7 @@ func (l *ledger) close(r *dispatch.Result, err error) {
 	l.must(c[dispatch.Completed] == len(l.s.Jobs) && c[dispatch.Submitted] == len(l.s.Jobs), "%v", c)
 }
 
-// Whatever fails and returns, every task of every job finishes exactly once, unless all workers
+// For all failures and returns, every task of every job finishes exactly once, unless all workers
 // have left for good.
 func TestConservation(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
@@ -261,7 +261,7 @@ func TestConservationAtScale(t *testing.T) {
 	}
 }
 
-// All workers fail while a job is half done: the cluster waits and continues when one returns.
+// If all workers fail while a job is half done, the cluster waits and continues when one returns.
 // Adjacent outages act as one.
 func TestEmptiedClusterWaits(t *testing.T) {
 	s := dispatch.Scenario{
@@ -279,14 +279,15 @@ func TestEmptiedClusterWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := dispatch.Record{Finish: 55, Delay: 55, Missed: 35, Slowdown: 55 / (40. / 3), Lost: 2}
-	// Up: 7 seconds of worker 0, 8 + 15 of worker 1. 20 of these are useful and 7 + 3 are wasted.
+	// Worker 0 is up for 7 seconds, worker 1 for 8 + 15. Of these, 20 are useful and 7 + 3 are
+	// wasted.
 	if r.Jobs[0] != want || r.Utilization != 20./30 || r.Wasted != 10./30 || r.Decisions != 8 || r.Lost != 2 {
 		t.Errorf("%+v", r)
 	}
 }
 
-// Jobs are stranded if no worker is left for them, even if they arrive later. A task that ends as
-// its worker leaves is not lost.
+// Jobs are stranded if no worker is left for them, even if they arrive later. A task that ends
+// exactly when its worker leaves is not lost.
 func TestStranded(t *testing.T) {
 	s := dispatch.Scenario{
 		Jobs: []dispatch.Job{

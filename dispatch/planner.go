@@ -13,7 +13,7 @@ const needTol = 1e-9
 // A planner applies a policy repeatedly without allocating.
 type planner struct {
 	policy Policy
-	speeds []float64 // of the workers
+	speeds []float64 // speeds of the workers
 	order  []int     // workers, in the order of the policy
 	rank   []int     // position of each worker in order
 
@@ -37,7 +37,7 @@ func newPlanner(p Policy, speeds []float64, jobs int) *planner {
 	for s := range speeds {
 		q.order[s] = s
 	}
-	q.rank = q.order // in the order given, position equals number
+	q.rank = q.order // in the given order, position equals number
 	if q.usesSpeeds() {
 		slices.SortFunc(q.order, func(a, b int) int {
 			if x, y := speeds[a], speeds[b]; x != y {
@@ -56,8 +56,8 @@ func newPlanner(p Policy, speeds []float64, jobs int) *planner {
 // usesSpeeds reports whether the policy uses the speeds of workers.
 func (q *planner) usesSpeeds() bool { return q.policy.Rule == Workload || q.policy.Rule == Deadline }
 
-// usesPriorities reports whether the policy needs the jobs in order of priority. EDF does not: it
-// leaves no worker that a job can use.
+// usesPriorities reports whether the policy needs the jobs in order of priority. EDF does not,
+// since it leaves no worker that a job can use.
 func (q *planner) usesPriorities() bool { return q.policy.Rule != EDF }
 
 // usesDeadlines reports whether the policy needs the jobs in order of deadline.
@@ -86,7 +86,7 @@ func (q *planner) clear() {
 }
 
 // assign plans the workers that are up for the jobs listed by priority and by deadline. An order
-// that the policy does not use may be empty. A job that can use no worker is left out.
+// that the policy does not use may be empty. A job that cannot use any worker is omitted.
 func (q *planner) assign(jobs claims, byPriority, byDeadline []int, now float64) {
 	q.jobs, q.own = jobs, jobs.own != nil && q.usesSpeeds()
 	q.clear()

@@ -8,8 +8,8 @@ import (
 )
 
 // Proportion hands out workers as if all work were added in order, even if the last digit of that
-// sum decides. The last job brings the sum to a value where the share of some job crosses an
-// integer.
+// sum matters. The last job brings the sum to a value at which the number of workers of some job
+// crosses an integer.
 func TestProportionToTheLastDigit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs, workers := rapid.IntRange(1, 60).Draw(t, "jobs"), rapid.IntRange(1, 200).Draw(t, "workers")
@@ -25,7 +25,7 @@ func TestProportionToTheLastDigit(t *testing.T) {
 			sum += work
 		}
 		m, first := float64(workers), c.of[0].work
-		// a total at which the share is near an integer
+		// a total at which that number is near an integer
 		edge := first * m * (1 - needTol) / float64(rapid.IntRange(1, workers).Draw(t, "part"))
 		if last := edge - (sum - c.of[jobs-1].work); jobs > 1 && last > 0 && last <= 1e50 {
 			for range rapid.IntRange(0, 4).Draw(t, "digits") {
@@ -33,7 +33,7 @@ func TestProportionToTheLastDigit(t *testing.T) {
 			}
 			c.of[jobs-1].work = last
 		}
-		if rapid.Bool().Draw(t, "kept") { // a running sum: other jobs have departed, and work has changed
+		if rapid.Bool().Draw(t, "kept") { // running sum: other jobs have departed, and work has changed
 			c.present = &workSum{}
 			for _, j := range order {
 				others := rapid.SampledFrom([]float64{0, 1, 0.3, 1e20, 1e50}).Draw(t, "others")
@@ -64,7 +64,7 @@ func TestProportionToTheLastDigit(t *testing.T) {
 			want[j] = min(parts, c.of[j].most, left)
 			left -= want[j]
 		}
-		for _, j := range order { // spare workers go by priority
+		for _, j := range order { // spare workers are given by priority
 			more := min(c.of[j].most-want[j], left)
 			want[j], left = want[j]+more, left-more
 		}

@@ -14,9 +14,9 @@ type Rule string
 // The rules of [L14], section 5, for m workers and a job with n tasks and work w left:
 const (
 	// Priority gives the first job at most max(1, m - ⌈r m⌉) workers, r the reserve, and every
-	// other job one (Algorithm 1; its line 3 contradicts the text above it, which is followed).
-	// Spare workers go to the first job last, so it exceeds its limit only if no other job can use
-	// them.
+	// other job one (Algorithm 1; its line 3 contradicts the text above it, which this package
+	// follows). Spare workers go to the first job last, so it exceeds its limit only if no other
+	// job can use them.
 	Priority Rule = "priority"
 
 	// Proportion gives each job max(1, min(n, ⌈m w / total work⌉)) workers (Algorithm 2, whose
@@ -24,18 +24,18 @@ const (
 	Proportion Rule = "proportion"
 
 	// Workload gives each job the workers that are fastest at its tasks until their speeds add up
-	// to w / horizon, at least one and at most n (Algorithm 3, whose lines 14 and 15 are taken to
+	// to w / horizon, at least one and at most n (Algorithm 3; its lines 14 and 15 are assumed to
 	// mean the same k workers).
 	Workload Rule = "workload"
 
 	// Deadline gives each job the workers that are fastest at its tasks until they would finish its
 	// remaining work by the deadline if it were divisible: Σ_s 1/T^s >= 1/(d - now), T^s = w/speed
-	// of s; at least one and at most n (Algorithm 4, with the condition in the text above it). A
-	// job whose deadline has passed gets every worker that it can use.
+	// of s. It gives at least one worker and at most n (Algorithm 4, with the condition in the text
+	// above it). A job whose deadline has passed gets every worker that it can use.
 	Deadline Rule = "deadline"
 
 	// EDF gives each job every worker that it can use, min(n, workers left). Jobs are served by
-	// deadline, earliest first, equal deadlines in the order given and jobs without a deadline
+	// deadline, earliest first, with equal deadlines in the order given and jobs without a deadline
 	// last.
 	EDF Rule = "edf"
 )
@@ -43,32 +43,32 @@ const (
 // AllRules returns all rules.
 func AllRules() []Rule { return []Rule{Priority, Proportion, Workload, Deadline, EDF} }
 
-// A Spare determines who gets the workers left over by the rule ([L14], section 5.5). Each job is
-// filled up to its number of tasks before the next one gets any.
+// A Spare determines who gets the workers left over by the rule ([L14], section 5.5). Each job gets
+// workers up to its number of tasks before the next one gets any.
 type Spare string
 
 // The ways to use spare workers. The zero value means SpareByPriority.
 const (
 	SpareByPriority Spare = "priority" // the highest priority first
 	SpareByDeadline Spare = "deadline" // the earliest deadline first
-	SpareKept       Spare = "kept"     // no job: they are kept for future jobs
+	SpareKept       Spare = "kept"     // no job: they are reserved for future jobs
 )
 
 // AllSpares returns all ways to use spare workers.
 func AllSpares() []Spare { return []Spare{SpareByPriority, SpareByDeadline, SpareKept} }
 
 // A Policy maps jobs and workers to a plan. Priority, Proportion and EDF hand out workers in the
-// order given. Workload and Deadline hand out workers, spare ones included, by their speed at the
-// tasks of the job, fastest first and equal speeds in the order given.
+// order given. Workload and Deadline hand out workers, including spare ones, by their speed at the
+// tasks of the job, fastest first, with equal speeds in the order given.
 //
-// Needs and the reserve have a relative tolerance of 1e-9: a number of workers that falls short by
-// no more is enough, so rounding never costs a worker.
+// Needs and the reserve have a relative tolerance of 1e-9: a number of workers within it of the
+// need is enough, so rounding never costs a worker.
 type Policy struct {
 	Rule  Rule  `json:"rule"`
 	Spare Spare `json:"spare,omitempty"` // ignored by EDF, which leaves only workers that no job can use
 	// r in [0, 1], the fraction of the workers that Priority withholds from the first job
 	Reserve float64 `json:"reserve,omitempty"`
-	Horizon float64 `json:"horizon,omitempty"` // of Workload, seconds to finish a job in; 0 means 1, as in [L14]
+	Horizon float64 `json:"horizon,omitempty"` // for Workload: seconds to finish a job in; 0 means 1, as in [L14]
 }
 
 // A Request describes a job to a policy.
@@ -81,14 +81,14 @@ type Request struct {
 
 	Tasks  int       `json:"tasks"`            // n >= 1, unfinished tasks
 	Work   float64   `json:"work,omitempty"`   // w >= 0, their estimated total work: seconds on a worker of speed 1
-	Speeds []float64 `json:"speeds,omitempty"` // > 0, of each worker at these tasks; nil means the general speeds
+	Speeds []float64 `json:"speeds,omitempty"` // > 0, speed of each worker at these tasks; nil means the general speeds
 }
 
 // Assign returns the plan: for each worker the index of its job, or -1. No job gets more workers
 // than it has tasks, or more than MaxWorkers. Unless spare workers are kept, no worker is
 // unassigned while a job can use it. Workers are in the order of speeds, which must be > 0. The
 // cost is O((jobs + workers) log(jobs + workers)), times min(jobs, workers) under Workload and
-// Deadline if jobs have speeds of their own. The error is a [num.InputError].
+// Deadline if jobs have their own speeds. The error is a [num.InputError].
 func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, error) {
 	if err := p.check("Policy"); err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"productform/dispatch"
 )
 
-// manyJobs draws jobs that need few workers, so many jobs get some.
+// manyJobs draws jobs that each need few workers, so a large number of jobs get some.
 func manyJobs(jobs, workers int, own bool) ([]dispatch.Request, []float64) {
 	rng := rand.New(rand.NewPCG(uint64(jobs), uint64(workers)))
 	draw := func() []float64 {
@@ -31,7 +31,7 @@ func manyJobs(jobs, workers int, own bool) ([]dispatch.Request, []float64) {
 	return requests, draw()
 }
 
-// The time is dominated by sorting: ten times the jobs or workers take about ten times as long.
+// Sorting dominates the time: ten times the jobs or workers take about ten times as long.
 func BenchmarkAssign(b *testing.B) {
 	for _, jobs := range []int{5, 20, 400, 10000} {
 		for _, workers := range []int{20, 400} {

@@ -7,8 +7,8 @@ import (
 	"productform/dispatch"
 )
 
-// fiveSpeeds are the speeds of seven workers: a task of work 2 takes 2 seconds on the first four, 1
-// on the others.
+// fiveSpeeds are the speeds of seven workers: a task of work 2 takes 2 seconds on each of the first
+// four, and 1 on each of the others.
 var fiveSpeeds = []float64{1, 1, 1, 1, 2, 2, 2}
 
 // fiveJobs are jobs A to E, all submitted at time 0.

@@ -21,7 +21,7 @@ import (
 // An instance is the input of a policy.
 type instance struct {
 	policy  dispatch.Policy
-	percent int // of the reserve
+	percent int // reserve, in percent
 	jobs    []dispatch.Request
 	speeds  []float64
 	now     float64
@@ -45,7 +45,7 @@ func (in *instance) clone() instance {
 	return c
 }
 
-// drawInstance draws a small instance of numbers that are whole or in tenths, which makes ties,
+// drawInstance draws a small instance whose numbers are integers or tenths, which causes ties,
 // deadlines that are due now, and needs that are met exactly.
 func drawInstance(t *rapid.T) *instance {
 	unit := float64(rapid.SampledFrom([]int{1, 10}).Draw(t, "unit"))
@@ -153,7 +153,7 @@ func (l *literal) add(j int) *big.Rat {
 	return fraction(l.throughput(j, best))
 }
 
-// sorted returns the jobs, those before the others first, and else in the order given.
+// sorted returns the jobs in the order of the comparison; ties keep the given order.
 func (l *literal) sorted(before func(a, b *dispatch.Request) bool) []int {
 	var order []int
 	for len(order) < len(l.jobs) {
@@ -235,7 +235,7 @@ func (l *literal) run() []int {
 		for _, j := range order {
 			work, left := fraction(l.jobs[j].Work), new(big.Rat).Sub(fraction(l.jobs[j].Deadline), fraction(l.now))
 			if l.canUse(j) && (l.jobs[j].Deadline == 0 || left.Sign() > 0 && work.Sign() == 0) {
-				l.add(j) // any time will do, or none is needed
+				l.add(j) // any time suffices, or none is needed
 				continue
 			}
 			sum := new(big.Rat)
@@ -259,7 +259,7 @@ func (l *literal) run() []int {
 	if l.policy.Spare == dispatch.SpareByDeadline {
 		order = l.sorted(earlierDeadline)
 	}
-	// the first job has its part of the workers, others go before
+	// the first job has its fraction of the workers, so others precede it
 	if l.policy.Rule == dispatch.Priority && len(order) > 0 {
 		first := l.sorted(higherPriority)[0]
 		order = append(slices.DeleteFunc(order, func(j int) bool { return j == first }), first)
@@ -298,7 +298,7 @@ func counts(plan []int, jobs int) []int {
 // Every plan satisfies the general invariants and the promises of its policy. No worker can have
 // two jobs, since a plan names one job per worker.
 //
-// Under all rules but EDF no job is without a worker while one of lower priority has one, so
+// Under all rules except EDF no job is without a worker while one of lower priority has one, so
 // planned violations are 0: the rule goes through the jobs in order of priority as long as workers
 // are left, and gives each at least one. If it reaches all jobs, each has a worker. If not, the
 // jobs with workers come first in the order, and no spare worker is left. Under EDF the same holds
@@ -343,7 +343,7 @@ func TestAssignInvariants(t *testing.T) {
 	})
 }
 
-// The first job gets at most all workers but the reserve, unless no other job can use one more
+// The first job gets at most all workers outside the reserve, unless no other job can use one more
 // worker. If spare workers are kept, no other job has more than one, and the first job stays within
 // its limit.
 func TestReserve(t *testing.T) {
@@ -372,13 +372,13 @@ func TestReserve(t *testing.T) {
 func TestReserveSpare(t *testing.T) {
 	for _, test := range []struct {
 		spare         dispatch.Spare
-		second, third int // tasks
+		second, third int // numbers of tasks
 		want          string
 	}{
 		{dispatch.SpareByPriority, 3, 3, "AAAABCBB"}, // B can use both
 		{dispatch.SpareByDeadline, 3, 3, "AAAABCCC"}, // and so can C, which is due earlier
 		{dispatch.SpareByPriority, 2, 3, "AAAABCBC"},
-		{dispatch.SpareByPriority, 1, 2, "AAAABCCA"}, // one is left that only A can use
+		{dispatch.SpareByPriority, 1, 2, "AAAABCCA"}, // one is left, which only A can use
 		{dispatch.SpareByDeadline, 1, 1, "AAAABCAA"},
 		{dispatch.SpareKept, 3, 3, "AAAABC.."},
 	} {
@@ -399,7 +399,7 @@ func TestReserveSpare(t *testing.T) {
 
 // Workload and deadline meet the need of a job with as few of the remaining workers as possible,
 // and miss it only if the job has all workers that it can use. All subsets are tried. Works, speeds
-// and times are whole, so sums are exact.
+// and times are integers, so sums are exact.
 func TestFewestWorkers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		whole := func(low, high int, what string) float64 { return float64(rapid.IntRange(low, high).Draw(t, what)) }
@@ -464,7 +464,7 @@ func TestFewestWorkers(t *testing.T) {
 }
 
 // Without ties, the order of jobs does not matter, nor does the order of workers under rules that
-// use speeds. Other rules hand out workers in the order given, whatever their speeds.
+// use speeds. Other rules hand out workers in the given order, regardless of their speeds.
 func TestAssignEquivariant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInstance(t)
@@ -551,7 +551,7 @@ func TestAssignUnits(t *testing.T) {
 	})
 }
 
-// The number of equally fast workers that the first of two jobs gets, when rounding or a limit
+// The first of two jobs gets the right number of equally fast workers when rounding or a limit
 // decides. The second job has priority 0 and as many tasks as there are workers.
 func TestFirstJob(t *testing.T) {
 	priority := func(r float64) dispatch.Policy { return dispatch.Policy{Rule: dispatch.Priority, Reserve: r} }
@@ -702,7 +702,7 @@ type schedule struct {
 	plans  string   // by second, as long as jobs are present
 	work   []string // by worker: the job whose task it runs, by second
 	finish [5]float64
-	missed float64 // penalty
+	missed float64 // total penalty
 	broken float64 // violation rate
 }
 
@@ -915,8 +915,8 @@ func TestFiveJobsByHand(t *testing.T) {
 		if diff := gocmp.Diff(wantHand, hand); diff != "" {
 			t.Errorf("%s: running tasks (-want +got):\n%s", name, diff)
 		}
-		// A letter is a second of work, or two on the last three workers: the table accounts for
-		// all work.
+		// A letter stands for one unit of work, or two on the last three workers: the table
+		// accounts for all work.
 		var rows [5]float64
 		start := [5]float64{9, 9, 9, 9, 9}
 		for worker, row := range want.work {

@@ -9,11 +9,11 @@ import (
 	"productform/internal/input"
 )
 
-// A Profile holds what [Learning] has found out about the speed of a worker at a kind of tasks.
+// A Profile holds what [Learning] has determined about the speed of a worker at a kind of task.
 type Profile struct {
 	Kind   string  `json:"kind"`   // of tasks, as in [Job]
-	Worker int     `json:"worker"` // its number
-	Speed  float64 `json:"speed"`  // published to policies
+	Worker int     `json:"worker"` // kind of tasks, as in [Job]
+	Speed  float64 `json:"speed"`  // speed published to policies
 
 	// Work and Seconds are sums over Tasks tasks; the work of each is the estimate when it
 	// finished.
@@ -23,15 +23,15 @@ type Profile struct {
 }
 
 // A speed is published once minProfileTasks tasks are known, and again when it differs from the
-// published speed by a fraction above speedStep, so plans do not change with every task. At
-// maxProfileTasks tasks all sums are halved, because machines change over time.
+// published speed by a fraction above speedStep, so that plans do not change with every task. At
+// maxProfileTasks tasks all sums are halved, since machines change over time.
 const (
 	minProfileTasks = 3
 	maxProfileTasks = 50
 	speedStep       = 0.05
 )
 
-// maxKinds limits the kinds of tasks that are learnt.
+// maxKinds is the maximum number of kinds of tasks that are learnt.
 const maxKinds = 1000
 
 // profiles holds what has been learnt about a kind of task.
@@ -63,7 +63,7 @@ func (m *Maker) profileOf(kind string) *profiles {
 	return p
 }
 
-// expected returns the work of a task as the policy estimates it, 0 if nothing is known yet.
+// expected returns the work of a task as the policy estimates it, or 0 if nothing is known yet.
 func (m *Maker) expected(i, task int) float64 {
 	j := m.jobs[i]
 	switch {
@@ -108,8 +108,8 @@ func (m *Maker) publishSpeeds(kind string) {
 	}
 }
 
-// renew resets the learnt speeds of a worker that is new, replaced or has a new speed to its
-// general speed.
+// renew resets the learnt speeds of a worker that is new, replaced or has a new speed. They become
+// its general speed.
 func (m *Maker) renew(w int) {
 	for kind, p := range m.kinds {
 		if w == len(p.speeds) {

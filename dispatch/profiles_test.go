@@ -12,9 +12,9 @@ import (
 	"productform/dispatch"
 )
 
-// A worker that becomes slower than stated at one kind of tasks is detected: its published speed
-// soon agrees to within 5 %, the threshold for publishing. A new worker with its number starts
-// afresh.
+// A worker that becomes slower than stated at one kind of task is detected: after a few tasks its
+// published speed is accurate to 5 %, the threshold for publishing. A new worker with its number
+// starts afresh.
 func TestSpeedsLearnt(t *testing.T) {
 	for _, learning := range []dispatch.Learning{{Speeds: true}, {Speeds: true, Default: 3, Window: 10}} {
 		rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Deadline}, Learning: learning}
@@ -67,8 +67,9 @@ func TestSpeedsLearnt(t *testing.T) {
 	}
 }
 
-// If speeds and works are as stated, learning speeds changes nothing. If a job misstates the work
-// of its tasks, learning compensates: once learnt, a run decides as if the policy knew the truth.
+// If speeds and works are as stated, learning speeds does not change anything. If a job misstates
+// the work of its tasks, learning compensates: after learning, a run decides as if the policy knew
+// the truth.
 func TestRunLearnsSpeeds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 9))
@@ -81,7 +82,7 @@ func TestRunLearnsSpeeds(t *testing.T) {
 		want, err := dispatch.Run(context.Background(), s)
 		s.Learning.Speeds = true
 		got, again := dispatch.Run(context.Background(), s)
-		if fmt.Sprint(again) != fmt.Sprint(err) || !reflect.DeepEqual(got, want) { // both may strand jobs
+		if fmt.Sprint(again) != fmt.Sprint(err) || !reflect.DeepEqual(got, want) { // jobs may be stranded in both runs
 			t.Fatalf("%+v, error %v\nwant %+v, error %v", got, again, want, err)
 		}
 	})

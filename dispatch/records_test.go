@@ -94,7 +94,7 @@ func TestRecordsReadBack(t *testing.T) {
 			}
 			lost += int(v[11])
 		}
-		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-13*b } // twenty positive terms
+		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-13*b } // sum of twenty positive terms
 		if !near(penalty, r.DeadlineMissPenalty) || !near(response, r.Delay.Mean) ||
 			missed != r.Missed || lost != r.Lost || slow != r.Slowdown.Count {
 			t.Fatalf("%v, %v, %d missed, %d lost, %d slowdowns; the run says %+v",
@@ -103,7 +103,7 @@ func TestRecordsReadBack(t *testing.T) {
 	})
 }
 
-// full takes no more than room bytes.
+// full accepts at most room bytes.
 type full struct{ room int }
 
 var errFull = errors.New("full")

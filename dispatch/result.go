@@ -11,7 +11,7 @@ import (
 	"productform/num"
 )
 
-// A Result is the outcome of a run, or of everything that a [Maker] has seen so far. The live
+// A Result is the outcome of a run, or of everything that a [Maker] has processed so far. The live
 // system sends it under its field names; command output uses the names in the tags.
 type Result struct {
 	Jobs []Record `name:"-"` // in the order of Scenario.Jobs
@@ -23,7 +23,7 @@ type Result struct {
 	// DecisionViolationRate is the average of the same fraction over the decisions with jobs
 	// present, each counted once.
 	//
-	// RunningViolationRate is a time average too, with running tasks in place of planned workers: a
+	// RunningViolationRate is also a time average, with running tasks instead of planned workers: a
 	// job that waits for tasks of lower-priority jobs to end is violated.
 	//
 	// All three are 0 if there is nothing to average over.
@@ -35,26 +35,27 @@ type Result struct {
 	Missed              int     `name:"missed" unit:"jobs"`                      // jobs with M_j > 0
 	Makespan            float64 `name:"makespan" unit:"s"`                       // first submission to last completion
 
-	Delay    Spread `name:"delay" unit:"s"`    // of Record.Delay
-	Slowdown Spread `name:"slowdown" unit:"-"` // of Record.Slowdown, over jobs with work; tiny jobs may dominate
+	Delay    Spread `name:"delay" unit:"s"`    // spread of Record.Delay
+	Slowdown Spread `name:"slowdown" unit:"-"` // spread of Record.Slowdown over jobs with work; tiny jobs may dominate
 
 	// Utilization is the fraction of the time of workers that are up that is spent on tasks that
 	// finish, from the first submission to the last completion. Wasted is the fraction spent on
 	// tasks that are lost. Both are 0 if no time passes. Time is measured between the moments of
-	// [Run]. Rounding may raise their sum above 1, by less than 1e-15.
+	// [Run]. Because of rounding their sum may exceed 1 by less than 1e-15.
 	Utilization float64 `name:"utilization" unit:"of time"`
 	Wasted      float64 `name:"wasted" unit:"of time"`
 
-	Lost      int `name:"lost" unit:"tasks"`      // to outages and emergencies; a task may be lost repeatedly
-	Decisions int `name:"decisions" unit:"plans"` // with jobs present
-	Tasks     int `name:"-"`                      // finished, in total
+	// tasks lost to outages and emergencies; a task may be lost repeatedly
+	Lost      int `name:"lost" unit:"tasks"`
+	Decisions int `name:"decisions" unit:"plans"` // decisions with jobs present
+	Tasks     int `name:"-"`                      // number of finished tasks
 }
 
 // A Record is the outcome of a job.
 type Record struct {
 	Job           int     // index in Scenario.Jobs
-	Start, Finish float64 // when its first task starts and its last one finishes
-	Delay         float64 // Finish - submission, seconds
+	Start, Finish float64 // start of its first task and finish of its last one
+	Delay         float64 // Finish - submission, in seconds
 
 	// Missed is M_j, the seconds from the deadline to the finish. It is 0 if the job is on time,
 	// has no deadline, or is late by at most 1e-9 of the clock time, which rounding in sums of
@@ -62,17 +63,20 @@ type Record struct {
 	Missed float64
 
 	// Slowdown is T / max(Σ_k w_k / Σ_s v_s, max_k w_k / max_s v_s) for a delay T, tasks of work
-	// w_k and workers of speed v_s at these tasks, outages ignored; 0 for a job without work. The
-	// divisor is a lower bound on the time that the job takes alone. Since tasks cannot be split,
-	// the job may take longer even alone: less than twice as long on equal workers, many times as
-	// long on unequal ones. So a job that never waits may have a slowdown above 1.
+	// w_k and workers of speed v_s at these tasks, where outages are ignored; it is 0 for a job
+	// without work. The divisor is a lower bound on the time that the job takes alone. Since tasks
+	// cannot be split, the job may take longer even alone: less than twice as long on equal
+	// workers, but many times as long on unequal ones. So a job that never waits may have a
+	// slowdown above 1.
 	Slowdown float64
 
 	Lost    int // losses of running tasks
 	GivenUp int // tasks that ended without a result; 0 in a run
 }
 
-// lateTol is the lateness, relative to the clock time, up to which a job still meets its deadline.
+// Missed returns M_j, the seconds > 0 from the deadline of the job to the given finish time, or 0
+// if the job is on time, has no deadline, or is late by at most 1e-9 of the clock time. Rounding in
+// sums of millions of terms may cause such a delay.
 const lateTol = 1e-9
 
 // Missed returns M_j, the seconds > 0 from the deadline of the job to the given finish time. It
@@ -87,8 +91,8 @@ func (j *Job) Missed(finish float64) float64 {
 
 // A Spread summarizes a list of values. It is zero if the list is empty.
 type Spread struct {
-	Count int     `name:"-"`    // values
-	Mean  float64 `name:"mean"` // of all values
+	Count int     `name:"-"`    // number of values
+	Mean  float64 `name:"mean"` // mean of all values
 
 	// P50 is the smallest value that is not exceeded by at least 50 percent of all values. P95 and
 	// P99 are defined likewise.
@@ -102,7 +106,7 @@ type Spread struct {
 // A Decision is passed to [Scenario.Watch]. It is valid only during the call.
 type Decision struct {
 	Time    float64 // in seconds
-	Events  []Event // since the last decision, in order, those of this decision included
+	Events  []Event // since the last decision, in order, including those of this decision
 	Present []int   // jobs present, by priority
 	Planned []int   // by job: number of planned workers
 	Up      []bool  // by worker
@@ -132,13 +136,14 @@ type Totals struct {
 	PlannedBy  float64 `json:"planned_by"`  // ∫ Planned dt
 	RunningBy  float64 `json:"running_by"`  // ∫ Running dt
 	PlannedSum float64 `json:"planned_sum"` // Σ Planned over decisions with jobs present
-	Decisions  int     `json:"decisions"`   // with jobs present
-	Capacity   num.Sum `json:"capacity"`    // ∫ workers that are up, or leaving but busy, dt, from the first submission
-	Useful     num.Sum `json:"useful"`      // worker seconds spent on tasks that finished
-	Wasted     num.Sum `json:"wasted"`      // worker seconds spent on other tasks
-	Started    bool    `json:"started"`     // whether a job has been submitted
-	First      float64 `json:"first"`       // time of the first submission
-	Last       float64 `json:"last"`        // time of the last completion
+	Decisions  int     `json:"decisions"`   // decisions with jobs present
+	// ∫ workers that are up, or leaving but busy, dt, since the first submission
+	Capacity num.Sum `json:"capacity"`
+	Useful   num.Sum `json:"useful"`  // worker-seconds spent on tasks that finish
+	Wasted   num.Sum `json:"wasted"`  // worker-seconds spent on other tasks
+	Started  bool    `json:"started"` // whether a job has been submitted
+	First    float64 `json:"first"`   // time of the first submission
+	Last     float64 `json:"last"`    // time of the last completion
 }
 
 // check returns an error if a total is negative, infinite or NaN.
@@ -202,8 +207,8 @@ func (m *Maker) judge() {
 	m.totals.Decisions++
 }
 
-// lowest returns the lowest priority of the jobs served, +Inf if there are none, and how many of
-// them have a higher one.
+// lowest returns the lowest priority of the served jobs, +Inf if there are none, and the number of
+// served jobs with a higher priority.
 func (m *Maker) lowest(served []int) (lowest float64, others int) {
 	lowest, equal := math.Inf(1), 0
 	for _, j := range served {
@@ -217,8 +222,8 @@ func (m *Maker) lowest(served []int) (lowest float64, others int) {
 	return lowest, len(served) - equal
 }
 
-// higher returns the number of jobs present whose priority is above the lowest one served. The
-// boundary is usually near position served, so the search starts there and grows its steps.
+// higher returns the number of jobs present whose priority is above the lowest served priority. The
+// boundary is usually near position served, so the search starts there with growing steps.
 func (m *Maker) higher(lowest float64, served int) int {
 	all, present := m.claims.of, m.byPriority.List()
 	low, high := 0, max(served, 1)
@@ -229,8 +234,8 @@ func (m *Maker) higher(lowest float64, served int) int {
 	return low + sort.Search(len(between), func(k int) bool { return all[between[k]].priority <= lowest })
 }
 
-// Result summarizes everything until the last moment. Records cover the jobs that are completed and
-// not forgotten, in order of their numbers; Record.Job is that number. Slowdowns count every worker
+// Result summarizes everything until the last moment. Records cover the completed jobs that are not
+// forgotten, in order of their numbers; Record.Job is that number. Slowdowns count every worker
 // that ever joined, at its current speed. The cost is O(jobs log jobs + workers + entries of
 // Works).
 func (m *Maker) Result() *Result { return m.result(make([]Record, 0, m.done)) }
@@ -313,9 +318,9 @@ func spread(values []float64) Spread {
 func SpreadOf(values []float64) Spread { return spread(slices.Clone(values)) }
 
 // Quantiles returns, for each level in (0, 1), the smallest value that is not exceeded by at least
-// this fraction of the values: value ⌈n level⌉ of the n in order. These are exact quantiles of the
-// given jobs, not estimates for other jobs. At least one value is needed. Quantiles takes O(n log
-// n) time and does not modify the values.
+// this fraction of the values: that is, value ⌈n level⌉ of the n values in order. These are exact
+// quantiles of the given jobs, not estimates for other jobs. At least one value is needed.
+// Quantiles takes O(n log n) time and does not modify the values.
 func Quantiles(values []float64, levels []*big.Rat) ([]float64, error) {
 	if len(values) == 0 {
 		return nil, input.Errorf("values", "[]", "at least one")

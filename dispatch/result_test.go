@@ -13,8 +13,8 @@ import (
 	"productform/num"
 )
 
-// A quantile is one of the values: at least a fraction level of the values does not exceed it, and
-// less than that is below it. The quantiles of a [dispatch.Spread] are special cases.
+// A quantile is one of the values: at least a fraction level of the values do not exceed it, and a
+// smaller fraction is below it. The quantiles of a [dispatch.Spread] are special cases.
 func TestQuantilesOfLevels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(
@@ -64,7 +64,8 @@ func TestQuantilesOfBadLevels(t *testing.T) {
 	}
 }
 
-// The live system sends results under their field names, whatever their names in command output.
+// The live system sends results under their field names, regardless of their names in command
+// output.
 func TestResultIsSentByFieldNames(t *testing.T) {
 	for _, of := range []any{dispatch.Result{}, dispatch.Spread{}, dispatch.Record{}} {
 		text, err := json.Marshal(of)

@@ -10,8 +10,8 @@ import (
 	"productform/traces"
 )
 
-// Samples as in [L14], in seconds and in milliseconds. The latter are integers, so on equal workers
-// only means are rounded.
+// Samples as in [L14] give the same results in seconds and in milliseconds. The latter are
+// integers, so on equal workers only means are rounded.
 func TestSecondsAndMilliseconds(t *testing.T) {
 	f, err := traces.Open("SDSC-Par-1996")
 	if err != nil {
@@ -57,8 +57,8 @@ func TestTimesEqualUpToRounding(t *testing.T) {
 		t.Errorf("outage at 0.3: %+v", r)
 	}
 
-	// The last of three tasks of 0.1 s ends with one of 0.3 s as a job arrives: one decision gives
-	// it both workers.
+	// The last of three tasks of 0.1 s, a task of 0.3 s and an arrival coincide: one decision gives
+	// the arriving job both workers.
 	var times []float64
 	r = mustRun(t, dispatch.Scenario{
 		Jobs: []dispatch.Job{
@@ -84,7 +84,7 @@ func TestTimesEqualUpToRounding(t *testing.T) {
 }
 
 // The first task of a job is much larger than the others. After it has ended, the others count in
-// full: they need n/10 workers to be done in a second.
+// full: they need n/10 workers to finish within a second.
 func TestWorkLeftAfterLargeTask(t *testing.T) {
 	for _, large := range []float64{1, 1e5, 1e6 + 0.3, 1e9 + 0.1, 1e16, 1e18} {
 		for n := 10; n < 60; n += 10 {

@@ -20,10 +20,10 @@ const checkEvery int = 1e5
 
 // Run runs the scenario on a simulated clock until all jobs are done; a [Maker] decides. A decision
 // is made at each moment at which jobs are submitted, tasks finish, workers fail or return, or a
-// period ends, after everything that happens then. The policy plans all workers that are up for all
-// jobs present, as if no task were running.
+// period ends. It follows everything else at that moment. The policy plans all workers that are up
+// for all jobs present, as if no task were running.
 //
-// Running tasks are not interrupted, so the plan takes effect as far as they allow. Idle workers,
+// Running tasks are not interrupted, so the plan takes effect only as they finish. Idle workers,
 // in the order of the policy, start tasks of the jobs planned for them if those jobs run on fewer
 // workers than planned. The remaining idle workers then serve the other such jobs, in the order in
 // which the policy gave these their first worker. So no worker is idle while a job has waiting
@@ -32,20 +32,20 @@ const checkEvery int = 1e5
 // so in the order in which they started.
 //
 // Events that follow the next event within 1e-12 of the clock time happen together with it, at the
-// time of the last of them: first tasks finish, then workers fail and return one after the other,
+// time of the last of them: first tasks finish, then workers fail and return one after another,
 // then jobs are submitted. So rounding never separates simultaneous events, and a task may take
 // longer than its exact duration by that much.
 //
 // The result depends only on the scenario. A decision takes at most O(jobs present) time, and
 // O(jobs with workers + log jobs) under all rules but Proportion, because plans are stored as
 // shares of the list of workers. A moment at which workers join or leave, or at which more than 16
-// tasks end, takes O(workers) more. Under Workload and Deadline, jobs with speeds of their own add
-// to each decision the cost given at [Policy.Assign].
+// tasks end, takes O(workers) more. Under Workload and Deadline, jobs with their own speeds add the
+// cost given at [Policy.Assign] to each decision.
 //
 // The jobs present are kept in arrays sorted by priority and, if the policy uses it, by deadline.
-// Removing a job moves the jobs before it or those after it, whichever are fewer; jobs that arrive
-// together are inserted in one pass. The events of a moment are sorted. Memory is proportional to
-// the jobs, the outages and Learning.Window.
+// Removing a job moves the smaller of the two parts before and after it; jobs that arrive together
+// are inserted in one pass. The events of a moment are sorted. Memory is proportional to the jobs,
+// the outages and Learning.Window.
 //
 // The error is a [num.InputError], a [*StrandedError] as soon as the last worker has left for good,
 // or the error of the context. The context is checked every thousand decisions, and before every
@@ -97,7 +97,7 @@ type run struct {
 	returns int // number of future edges at which a worker returns
 	ends    eventqueue.Queue[ending]
 
-	due []ending // at this moment
+	due []ending // ends at this moment
 
 	decision Decision // for Watch
 }
@@ -176,7 +176,7 @@ func (r *run) replan() float64 {
 func NextReplan(now, period float64) float64 {
 	after := now * (1 + timeTol)
 	next := (math.Floor(after/period) + 1) * period
-	if next <= after { // rounded
+	if next <= after { // because of rounding
 		next = (math.Floor(after/period) + 2) * period
 	}
 	return next

@@ -15,11 +15,11 @@ import (
 	"productform/dispatch"
 )
 
-// anAttempt is a task on a worker, in a simulation that remembers everything.
+// anAttempt is a task on a worker, in a simulation that stores everything.
 type anAttempt struct {
 	job, task, worker int
-	from, end         float64       // end: of the task if it is not interrupted
-	fate              dispatch.Kind // empty while running
+	from, end         float64       // end is the end of the task if it is not interrupted
+	fate              dispatch.Kind // "" while running
 	until             float64       // time of its fate
 }
 
@@ -39,8 +39,7 @@ type slow struct {
 	finished []int // attempts that finished, in order
 }
 
-// atOnce is the ratio of times within which events happen together at the last of them, as Run
-// specifies.
+// atOnce is the largest ratio of times at which events happen together, as Run specifies.
 const atOnce = 1 + 1e-12
 
 // simulate returns the time of the last completion, or the error for stranded jobs.
@@ -216,8 +215,8 @@ func (s *slow) decide(now float64) {
 		}
 	}
 
-	// All rules but EDF give the jobs their first worker in order of priority, and spare workers
-	// only after that.
+	// All rules except EDF give each job its first worker in order of priority, and spare workers
+	// only afterwards.
 	turns := slices.Clone(present)
 	slices.SortStableFunc(turns, func(a, b int) int {
 		if s.Policy.Rule == dispatch.EDF {
@@ -312,7 +311,7 @@ func (s *slow) strands() *dispatch.StrandedError {
 			e.Jobs++
 		}
 	}
-	for w := range s.Speeds { // the last time at which a worker leaves for good
+	for w := range s.Speeds { // the last time at which a worker leaves permanently
 		for _, o := range s.Outages {
 			if o.Worker == w && math.IsInf(o.To, 1) {
 				e.Time = max(e.Time, o.From)
@@ -491,7 +490,7 @@ func randomScenario(rule dispatch.Rule, spare dispatch.Spare, pick func(n int) i
 		s.Jobs = append(s.Jobs, j)
 	}
 	if pick(2) == 0 {
-		everyone := pick(4) == 0 // fails at the same times
+		everyone := pick(4) == 0 // whether all workers fail at the same times
 		for w := range s.Speeds {
 			for at := pick(8); pick(3) > 0 || everyone && at < 8; {
 				to := at + 1 + pick(6)
@@ -541,8 +540,8 @@ func inUnit(s dispatch.Scenario, unit float64) dispatch.Scenario {
 	return s
 }
 
-// closeTo allows for sums in another order: at most a few hundred terms with errors of 2^-53 each,
-// relative to a sum of at least the same size.
+// closeTo allows for sums in another order, of at most a few hundred terms with relative errors of
+// 2^-53.
 func closeTo(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(1, math.Abs(a), math.Abs(b)) }
 
 func closeSpreads(a, b dispatch.Spread) bool {
@@ -617,8 +616,9 @@ func compareWithSlow(t interface{ Fatalf(string, ...any) }, s dispatch.Scenario)
 	}
 }
 
-// Each rule and use of spare workers, on random small scenarios that shrink, and on many that do
-// not. In units in which most times are rounded, many times differ only by rounding.
+// Run matches the slow simulation for each rule and use of spare workers, on small random scenarios
+// that shrink, and on many that do not. In units in which most times are rounded, many times differ
+// only by rounding.
 func TestRunMatchesSlow(t *testing.T) {
 	for _, rule := range dispatch.AllRules() {
 		for _, spare := range []dispatch.Spare{"", dispatch.SpareByDeadline, dispatch.SpareKept} {

@@ -26,9 +26,9 @@ func mustRun(t testing.TB, s dispatch.Scenario) *dispatch.Result {
 	return r
 }
 
-// Three jobs on two equal workers, by hand. Job 0 has both workers until 4; then job 1 runs from 4
-// to 7 and job 2 from 4 to 10. Job 1, of priority 3, waits for job 0, of priority 1, from time 1;
-// job 2, of priority 2, from time 2.
+// The measures of three jobs on two equal workers match a calculation by hand. Job 0 has both
+// workers until 4; then job 1 runs from 4 to 7 and job 2 from 4 to 10. Job 1, of priority 3, waits
+// for job 0, of priority 1, from time 1; job 2, of priority 2, from time 2.
 func TestMeasuresByHand(t *testing.T) {
 	jobs := []dispatch.Job{
 		{Submit: 0, Tasks: 2, Work: 4, Priority: 1, Deadline: 5},
@@ -65,8 +65,8 @@ func TestMeasuresByHand(t *testing.T) {
 	}
 }
 
-// Two hundred jobs of 1 to 200 seconds that do not overlap: the quantiles are the smallest values
-// that satisfy the definition.
+// For two hundred jobs of 1 to 200 seconds that do not overlap, the quantiles are the smallest
+// values that satisfy the definition.
 func TestQuantiles(t *testing.T) {
 	s := dispatch.Scenario{Speeds: []float64{2}, Policy: dispatch.Policy{Rule: dispatch.EDF}}
 	for i := range 200 {
@@ -95,7 +95,7 @@ func TestLearningByHand(t *testing.T) {
 	for _, c := range []struct {
 		window        int
 		times         []float64
-		planned       []int // ⌈tasks left · estimate / time left⌉, at most the tasks left
+		planned       []int // ⌈tasks left · estimate / time left⌉, at most the number of tasks left
 		finish, until float64
 	}{
 		// 20·8/40, 16·4/36, 14·4/32, 12·5.5/22 with 44/8 = 5.5, 9·(74/11)/12 = 5.05, 3·(134/17)/2
@@ -163,7 +163,7 @@ func TestReplanByHand(t *testing.T) {
 	}
 	for _, c := range []struct {
 		replan, finish float64
-		times          []float64 // of decisions
+		times          []float64 // times of decisions
 	}{
 		{0, 20, []float64{0, 10, 20}},
 		{5, 15, []float64{0, 5, 10, 15}}, // the first task ends at 10
@@ -202,7 +202,7 @@ func TestNextReplan(t *testing.T) {
 	})
 }
 
-// singleTasks draws jobs of one task, at times more than the workers can handle.
+// singleTasks draws jobs of one task, occasionally more than the workers can handle.
 func singleTasks(random *rand.Rand, jobs, workers, priorities int) []dispatch.Job {
 	var list []dispatch.Job
 	now := 0.0
@@ -215,7 +215,7 @@ func singleTasks(random *rand.Rand, jobs, workers, priorities int) []dispatch.Jo
 	return list
 }
 
-// firstComeRules returns the policies under which equal jobs are served first come, first served.
+// firstComeRules returns the policies under which equal jobs are served FCFS.
 func firstComeRules() []dispatch.Policy {
 	var policies []dispatch.Policy
 	for _, rule := range dispatch.AllRules() {
@@ -228,8 +228,8 @@ func firstComeRules() []dispatch.Policy {
 }
 
 // With one worker, delays follow Lindley's recursion W' = max(0, W + S - A). With several, they
-// follow the recursion of Kiefer and Wolfowitz on the sorted vector of the work before each worker.
-// Times are below about 1000, so sums of a thousand terms agree to 1e-9.
+// follow the recursion of Kiefer and Wolfowitz on the sorted vector of the remaining work of each
+// worker. Times are below about 1000, so sums of a thousand terms agree to 1e-9.
 func TestFirstComeFirstServed(t *testing.T) {
 	for _, workers := range []int{1, 2, 7} {
 		jobs := singleTasks(rand.New(rand.NewPCG(6, uint64(workers))), 1000, workers, 1)
@@ -257,8 +257,8 @@ func TestFirstComeFirstServed(t *testing.T) {
 	}
 }
 
-// One worker and single tasks under the priority rule form a non-preemptive priority queue, which
-// is simulated by a separate loop.
+// One worker with single tasks under the priority rule is a non-preemptive priority queue, which a
+// separate loop simulates.
 func TestPriorityQueue(t *testing.T) {
 	jobs := singleTasks(rand.New(rand.NewPCG(7, 8)), 1000, 1, 4)
 	r := mustRun(t, dispatch.Scenario{
@@ -289,8 +289,8 @@ func TestPriorityQueue(t *testing.T) {
 	}
 }
 
-// The mean response time of the M/M/1 queue at load 1/2 is 2 services. Means over batches of 2000
-// jobs are almost independent; chance exceeds six standard errors of 100 batches once in ten
+// The mean response time of the M/M/1 queue at load 1/2 is 2 service times. Means over batches of
+// 2000 jobs are almost independent; chance exceeds six standard errors of 100 batches once in ten
 // million.
 func TestSingleServerQueueMean(t *testing.T) {
 	const batches, size = 100, 2000
@@ -412,7 +412,7 @@ func TestUnitOfTime(t *testing.T) {
 	}
 }
 
-// A run stops within a thousand decisions of its cancellation, with the cause.
+// A run stops within a thousand decisions after its cancellation, and returns the cause.
 func TestCancel(t *testing.T) {
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -453,7 +453,7 @@ func TestCancelManyWorkers(t *testing.T) {
 	}
 }
 
-// A valid scenario, and one error for each invalid entry.
+// A valid scenario is accepted, and each invalid entry gives its own error.
 func TestScenarioErrors(t *testing.T) {
 	good := func() dispatch.Scenario {
 		return dispatch.Scenario{
@@ -568,7 +568,7 @@ func TestExtremesAreFinite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := json.Marshal(r) // rejects NaN and infinities
+			text, err := json.Marshal(r) // rejects NaN and infinity
 			if err != nil {
 				t.Errorf("%s, %s: %v in %+v", name, rule, err, text)
 			}
@@ -576,9 +576,9 @@ func TestExtremesAreFinite(t *testing.T) {
 	}
 }
 
-// A slowdown divides by a lower bound on the shortest time of a job alone. That time, found by
-// trying all assignments of its tasks to workers, is at least the bound, and on equal workers less
-// than twice the bound. Three tasks on two equal workers take 2 s where the bound is 1.5 s.
+// A slowdown divides by a lower bound on the shortest time of a job alone. The test finds that time
+// by trying all assignments of tasks to workers: it is at least the bound, and on equal workers
+// less than twice the bound. Three tasks on two equal workers take 2 s, but the bound is 1.5 s.
 func TestSlowdownBound(t *testing.T) {
 	above := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -611,7 +611,7 @@ func TestSlowdownBound(t *testing.T) {
 		}
 		place(0)
 		bound := r.Jobs[0].Delay / r.Jobs[0].Slowdown
-		const rounding = 1e-14 // of sums of six terms, and two quotients
+		const rounding = 1e-14 // error of sums of six terms and two quotients
 		if bound > least*(1+rounding) || slices.Min(speeds) == slices.Max(speeds) && least >= 2*bound {
 			t.Fatalf("the bound is %v, the shortest time %v", bound, least)
 		}

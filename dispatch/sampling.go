@@ -1,7 +1,7 @@
-// This file makes jobs for scenarios: which jobs would arrive if they arrived as in a given log, or
-// according to given distributions? Jobs are sampled from logs of real clusters as in [L14]
-// ([Sampling]), or drawn at random ([Synthetic]), with deadlines and priorities, for workers of
-// different speeds ([UniformSpeeds]).
+// This file creates jobs for scenarios: which jobs arrive if they follow a given log or given
+// distributions? Jobs are sampled from logs of real clusters as in [L14] ([Sampling]), or drawn at
+// random ([Synthetic]), with deadlines and priorities, for workers of different speeds
+// ([UniformSpeeds]).
 
 package dispatch
 
@@ -16,9 +16,9 @@ import (
 	"productform/internal/input"
 )
 
-// A Sampling specifies how to make jobs from a log ([L14], section 6.3.1).
+// A Sampling specifies how to create jobs from a log ([L14], section 6.3.1).
 type Sampling struct {
-	// Count is the number of consecutive jobs to take. The start is random, uniform over all jobs
+	// Count is the number of consecutive jobs to take. The start is uniformly random among all jobs
 	// that are followed by enough others. 0 means all jobs.
 	Count int
 
@@ -38,15 +38,16 @@ type Sampling struct {
 
 	// A job has the priority of its user. Users are ranked by the number of their jobs in the
 	// sample, fewest first, then by their number in the log. All jobs of unknown users belong to
-	// one user, -1. The first user has HighestPriority, the last, if there are at least two,
-	// LowestPriority, and the others are spaced evenly in between.
+	// one user, -1. The first user has HighestPriority. If there are at least two users, the last
+	// one has LowestPriority, and the others are evenly spaced in between.
 	LowestPriority, HighestPriority float64
 }
 
 // LinSampling returns the sampling of [L14], section 6.3.1, for a log with the given number of
-// usable jobs: one job in a hundred, at least one; run times times 0.001 and gaps times 0.1;
-// batches of one second; deadlines after twice the run time, for four tasks at a time; and
-// priorities from 1 to 100. The range of priorities is our choice; [L14] states none.
+// usable jobs. It takes one job in a hundred, but at least one, and multiplies run times by 0.001
+// and gaps by 0.1. Batches last one second, deadlines are after twice the run time for four tasks
+// at a time, and priorities are from 1 to 100. The range of priorities is our choice; [L14] states
+// none.
 func LinSampling(jobs int) Sampling {
 	return Sampling{
 		Count: max(1, jobs/100), TimeScale: 0.001, GapScale: 0.1, Batch: 1,
@@ -62,22 +63,22 @@ func WholeLog() Sampling {
 	}
 }
 
-// Jobs makes jobs from a log. A job that ran for t seconds on n processors becomes n tasks of work
-// t TimeScale each. Jobs with an unknown submission, run time or number of processors, or with no
-// processors, are skipped; skipped is their number in the whole log. The other jobs are taken in
-// order of submission, ties in the order of the log, and the first of them is submitted at time 0.
-// Job.ID is the number in the log.
+// Jobs creates jobs from a log. A job that ran for t seconds on n processors becomes n tasks of
+// work t TimeScale each. Jobs with an unknown submission, run time or number of processors, or with
+// no processors, are skipped; skipped is their number in the whole log. The other jobs are taken in
+// order of submission, with ties in the order of the log, and the first of them is submitted at
+// time 0. Job.ID is the number in the log.
 //
 // The cost is O(n log n) for n jobs in the log, which is not modified. The same seed gives the same
 // jobs. The error is a [num.InputError]. It is also returned if no job is usable or fewer than
-// Count are, if a job of the log has more than 10^9 processors, or if those taken have more than
+// Count are, if a job of the log has more than 10^9 processors, or if the jobs taken have more than
 // 10^10 in total.
 func (s Sampling) Jobs(log []swf.Job, seed uint64) (jobs []Job, skipped int, err error) {
 	jobs, _, skipped, err = s.Take(log, seed)
 	return jobs, skipped, err
 }
 
-// Take makes jobs as [Sampling.Jobs] does, and also returns the index in the log of each.
+// Take creates jobs as [Sampling.Jobs] does, and also returns the index of each job in the log.
 func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []Job, places []int, skipped int, err error) {
 	if err := s.check(); err != nil {
 		return nil, nil, 0, err
@@ -100,7 +101,7 @@ func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []Job, places []int, sk
 	jobs, users := make([]Job, len(usable)), make([]int64, len(usable))
 	var tasks int64
 	first := log[usable[0]].Submit
-	head := first // of the batch; gaps are scaled directly, since 0.1 (t + 10) - 0.1 t may round below 1
+	head := first // first job of the batch; gaps are scaled directly, since 0.1 (t + 10) - 0.1 t may round below 1
 	for k, i := range usable {
 		j, l := &jobs[k], &log[i]
 		if s.GapScale*(l.Submit-head) >= s.Batch {
@@ -128,7 +129,7 @@ func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []Job, places []int, sk
 	return jobs, usable, skipped, nil
 }
 
-// Each use of random numbers has its own stream of the seed.
+// Each use of random numbers has its own stream.
 const (
 	streamSample = iota
 	streamSpeeds
@@ -141,7 +142,7 @@ const (
 // jobOfLog returns the path of a field of a job of the log, named by its number there.
 func jobOfLog(l *swf.Job, field string) string { return fmt.Sprintf("job %d, %s", l.Number, field) }
 
-// usableJobs returns the indices in the log of the jobs that can be run, in order of submission.
+// usableJobs returns the indices in the log of the jobs that can run, in order of submission.
 func usableJobs(log []swf.Job) ([]int, error) {
 	var usable []int
 	for i := range log {
@@ -247,8 +248,8 @@ func (d demands) priority(k, users int) float64 {
 }
 
 // UniformSpeeds draws speeds of workers, uniform on [low, high], within [1e-50, 1e50]; low = high
-// is allowed. The same seed gives the same speeds, and a larger number of workers only appends to
-// them. The error is a [num.InputError].
+// is allowed. The same seed gives the same speeds, and a larger number of workers only appends
+// speeds. The error is a [num.InputError].
 func UniformSpeeds(workers int, low, high float64, seed uint64) ([]float64, error) {
 	switch {
 	case workers < 1:
@@ -262,7 +263,7 @@ func UniformSpeeds(workers int, low, high float64, seed uint64) ([]float64, erro
 	speeds := make([]float64, workers)
 	for s := range speeds {
 		above := (high - low) * random.Float64() // rounded before the sum, which rules out fused multiply-add
-		speeds[s] = min(high, low+above)         // rounding may exceed high
+		speeds[s] = min(high, low+above)         // the sum may round above high
 	}
 	return speeds, nil
 }

@@ -88,7 +88,7 @@ func naiveJobs(s dispatch.Sampling, log []swf.Job, start, count int) []dispatch.
 	return jobs
 }
 
-// decimal returns the number that v prints as: 0.1 is one tenth.
+// decimal returns the number as which v is printed: 0.1 is one tenth.
 func decimal(v float64) *big.Rat {
 	r, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
 	return r
@@ -117,11 +117,11 @@ func drawLog(t *rapid.T) []swf.Job {
 	for i := range log {
 		log[i].Number = int64(i) + 1
 	}
-	return append(log, swf.Job{Number: 99, Submit: 5, RunTime: 2, Processors: 4, User: 1}) // which is usable
+	return append(log, swf.Job{Number: 99, Submit: 5, RunTime: 2, Processors: 4, User: 1}) // the only usable job
 }
 
-// The naive program decides in decimal arithmetic which jobs form a batch. Here that agrees with
-// the rounded product of a scale and a whole number of seconds.
+// The naive program decides in decimal arithmetic which jobs form a batch. In this test that agrees
+// with the rounded product of a scale and a whole number of seconds.
 func TestSamplingAgainstNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		log := drawLog(t)
@@ -178,9 +178,9 @@ func identical(a, b dispatch.Job) bool {
 		a.Tasks == b.Tasks && a.Work == b.Work
 }
 
-// Twelve jobs leave eight starts for five. By Hoeffding's inequality the fraction of a start is off
-// by more than d with probability at most 2 exp(-2 n d²), n the number of seeds, which is 1e-8 for
-// the d here.
+// Twelve jobs leave eight starts for five. By Hoeffding's inequality the frequency of a start is
+// off by more than d with probability at most 2 exp(-2 n d²) for n seeds, which is 1e-8 for the d
+// in this test.
 func TestStartIsUniform(t *testing.T) {
 	var log []swf.Job
 	for i := range int64(12) {
@@ -213,7 +213,7 @@ func TestStartIsUniform(t *testing.T) {
 	}
 }
 
-// yearOfSDSC reads the shipped log by hand.
+// yearOfSDSC reads the included log without package swf.
 func yearOfSDSC(t testing.TB) []swf.Job {
 	t.Helper()
 	text, err := traces.Open("SDSC-Par-1996")
@@ -246,7 +246,7 @@ func yearOfSDSC(t testing.TB) []swf.Job {
 //	awk '!/^;/{n++; w+=$4*$5; d+=2*$4*($5>=4?$5/4:1); if($4==0)z++; u[$12]++} END{...}'
 //
 // on the log, exact since all terms are multiples of 1/2. There are 60 users: user 32 has one job,
-// 35 and 52 have two, and 2 has the most, 6773.
+// users 35 and 52 have two, and user 2 has the most, 6773.
 func TestWholeYearOfSDSC(t *testing.T) {
 	log := yearOfSDSC(t)
 	jobs, skipped, err := dispatch.WholeLog().Jobs(log, 1)
@@ -281,7 +281,7 @@ func TestWholeYearOfSDSC(t *testing.T) {
 		t.Fatalf("%d priorities, %v", len(ranked), ranked)
 	}
 	for k, p := range ranked {
-		if want := 100 - 99*float64(k)/59; math.Abs(p-want) > 1e-13 { // three roundings of numbers up to 100
+		if want := 100 - 99*float64(k)/59; math.Abs(p-want) > 1e-13 { // error of three roundings of numbers up to 100
 			t.Errorf("priority %v of rank %d, want %v", p, k, want)
 		}
 		if k > 0 && priorities[p] < priorities[ranked[k-1]] {
@@ -314,7 +314,8 @@ func TestLinSampling(t *testing.T) {
 		if err != nil || len(jobs) != 321 || skipped != 0 {
 			t.Fatalf("%d jobs, %d skipped, error %v", len(jobs), skipped, err)
 		}
-		start := slices.IndexFunc(log, func(l swf.Job) bool { return l.Number == jobs[0].ID }) // the log is in order
+		// the log is in order of submission
+		start := slices.IndexFunc(log, func(l swf.Job) bool { return l.Number == jobs[0].ID })
 		if start > len(log)-321 || !sameJobs(jobs, naiveJobs(s, log[start:start+321], 0, 321)) {
 			t.Fatalf("seed %d: not the sample starting at %d", seed, start)
 		}
@@ -346,7 +347,7 @@ func TestLinSampling(t *testing.T) {
 	}
 }
 
-// Ten seconds of the log become one second at any time, which ends a batch of one second.
+// Ten seconds of the log always become one second, which ends a batch of one second.
 func TestBatchEnds(t *testing.T) {
 	var log []swf.Job
 	for i := range 1000 {
@@ -388,7 +389,7 @@ func TestDeadlineBelowTheClock(t *testing.T) {
 	}
 }
 
-// Each sampling is valid except for one entry, on a log of three usable jobs.
+// Each invalid entry of a sampling is rejected, on a log of three usable jobs.
 func TestSamplingErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	log := []swf.Job{
@@ -504,7 +505,7 @@ func TestUniformSpeeds(t *testing.T) {
 	}
 }
 
-// The samples that [L14] takes of the log of the Paragon at San Diego have 321 jobs.
+// The samples that [L14] takes from the log of the Paragon at San Diego have 321 jobs.
 func ExampleLinSampling() {
 	text, err := traces.Open("SDSC-Par-1996")
 	if err != nil {
@@ -533,8 +534,8 @@ func ExampleLinSampling() {
 	// Output: 321 jobs in 310 batches, 5819 tasks, 0 skipped
 }
 
-// Ten minutes of a log, ten times as fast: the first two jobs form a batch. User 8 has fewer jobs
-// and so the higher priority.
+// In ten minutes of a log, accelerated tenfold, the first two jobs form a batch. User 8 has fewer
+// jobs and therefore the higher priority.
 func ExampleSampling_Jobs() {
 	log := []swf.Job{
 		{Number: 1, Submit: 100, RunTime: 60, Processors: 2, User: 7},
@@ -579,11 +580,11 @@ func BenchmarkSampling(b *testing.B) {
 }
 
 // A log is rejected if and only if one of its jobs has more than 10^9 processors, or the sampled
-// jobs have more than 10^10 in total; a run of such jobs is rejected likewise. Sums are computed
+// jobs have more than 10^10 in total; a run of such jobs is also rejected. Sums are computed
 // with big integers.
 func TestTooManyTasks(t *testing.T) {
 	stopped, cancel := context.WithCancel(t.Context())
-	cancel() // or an accepted run would take hours
+	cancel() // otherwise an accepted run would take hours
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 15).Draw(t, "jobs")
 		var log []swf.Job

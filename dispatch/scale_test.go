@@ -7,8 +7,8 @@ import (
 	"productform/dispatch"
 )
 
-// Two hundred thousand workers each lose a task at the same moment, and return together: all start
-// again.
+// Two hundred thousand workers each lose a task at the same moment and return together; all tasks
+// then restart.
 func TestMassOutage(t *testing.T) {
 	const m = 200_000
 	s := dispatch.Scenario{Speeds: slices.Repeat([]float64{1}, m), Jobs: []dispatch.Job{{Tasks: m, Work: 4}}}
@@ -26,13 +26,13 @@ func TestMassOutage(t *testing.T) {
 	}
 }
 
-// A hundred thousand jobs of one task arrive at once, and four workers take them in the order of
-// the policy.
+// A hundred thousand jobs of one task arrive at the same time, and four workers take them in the
+// order of the policy.
 func TestManyJobsPresent(t *testing.T) {
 	const n, workers = 100_000, 4
 	s := dispatch.Scenario{Speeds: slices.Repeat([]float64{1}, workers)}
 	for i := range n {
-		rank := i * 7919 % n // a permutation, as 7919 is a prime that does not divide n
+		rank := i * 7919 % n // a permutation: 7919 is a prime that does not divide n
 		s.Jobs = append(s.Jobs, dispatch.Job{
 			Tasks:    1,
 			Work:     1,
@@ -73,7 +73,7 @@ func TestMassEmergency(t *testing.T) {
 	}
 }
 
-// A learning window of any length costs nothing per task.
+// The cost per task does not depend on the length of the learning window.
 func TestLongWindow(t *testing.T) {
 	const n = 100_000
 	r := mustRun(t, dispatch.Scenario{

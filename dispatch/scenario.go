@@ -9,7 +9,7 @@ import (
 // A Scenario is a cluster, its jobs and a policy.
 type Scenario struct {
 	Jobs    []Job     // with at most 10^10 tasks in total
-	Speeds  []float64 // of the workers, > 0: units of work per second
+	Speeds  []float64 // speeds of the workers, > 0: units of work per second
 	Policy  Policy
 	Outages []Outage
 
@@ -19,8 +19,9 @@ type Scenario struct {
 
 	// Emergency, if not 0, is the priority at and above which a job need not wait for the workers
 	// planned for it. Running tasks of jobs below that priority are killed if their job has more
-	// workers than planned; they restart from scratch later ([L14], section 4.4). The lowest
-	// priority is hit first, then the task that started last, then the last worker.
+	// workers than planned; they restart from scratch later ([L14], section 4.4). Tasks of the
+	// lowest priority are killed first, then those that started last, then those on the last
+	// worker.
 	Emergency float64
 
 	// Replan, if not 0, adds a decision at every multiple of Replan seconds while jobs are present
@@ -43,23 +44,25 @@ type Job struct {
 	// limit.
 	MaxWorkers int `json:"max_workers,omitempty"`
 
-	Tasks int       `json:"tasks"`           // n in [1, 10^9]
-	Work  float64   `json:"work,omitempty"`  // of each task: seconds >= 0 on a worker of speed 1; 0 if Works is set
-	Works []float64 `json:"works,omitempty"` // of each task, in running order; nil if all are equal
+	Tasks int `json:"tasks"` // n in [1, 10^9]
+	// work of each task: seconds >= 0 on a worker of speed 1; 0 if Works is set
+	Work  float64   `json:"work,omitempty"`
+	Works []float64 `json:"works,omitempty"` // work of each task, in running order; nil if all are equal
 
-	// Estimate is the work of each task as the policy sees it; 0 means the true work. It is ignored
-	// under Learning.
+	// Estimate is the work of each task that the policy assumes; 0 means the true work. It is
+	// ignored under Learning.
 	Estimate float64 `json:"estimate,omitempty"`
 
 	// Speeds are the speeds of the workers at the tasks of this job; nil means their general
 	// speeds.
 	Speeds []float64 `json:"speeds,omitempty"`
 
-	Kind string `json:"kind,omitempty"` // of its tasks, for [Learning] of speeds
+	Kind string `json:"kind,omitempty"` // kind of its tasks, for [Learning] of speeds
 }
 
-// Learning is the status checker of [L14], sections 3.5.1 and 4.4. The work of a task is estimated
-// by Default until a task of its job has finished, then by the mean work of the most recent tasks.
+// Learning configures the status checker of [L14], sections 3.5.1 and 4.4. The work of a task is
+// estimated by Default until a task of its job has finished, then by the mean work of the most
+// recent tasks.
 type Learning struct {
 	Default float64 `json:"default,omitempty"` // seconds > 0 on a worker of speed 1
 	Window  int     `json:"window,omitempty"`  // number of recent tasks in the mean; 0 means all, or no Default
@@ -68,7 +71,7 @@ type Learning struct {
 	// 4.4 and 5.3.1): over the recent tasks of a kind that a worker has finished, the sum of their
 	// estimated work divided by the sum of their durations. A speed is first published after 3
 	// tasks, and again whenever it has changed by more than 5 %. The last 25 to 50 tasks count.
-	// Jobs with speeds of their own are not affected.
+	// Jobs with their own speeds are not affected.
 	Speeds bool `json:"speeds,omitempty"`
 }
 
@@ -80,7 +83,7 @@ func (j *Job) work(task int) float64 {
 	return j.Work
 }
 
-// total returns the total work of all tasks, and the work of the largest.
+// total returns the total work of all tasks, and the work of the largest one.
 func (j *Job) total() (total, largest float64) {
 	if j.Works == nil {
 		return float64(j.Tasks) * j.Work, j.Work
@@ -171,8 +174,8 @@ func (j *Job) checkDemand(submit float64) error {
 // A StrandedError reports that jobs can never finish because too few workers will be available
 // again: none, or fewer than a job of package rigid needs at once.
 type StrandedError struct {
-	Time    float64 // when the last worker left for good
-	Jobs    int     // unfinished jobs, submitted or not
+	Time    float64 // number of unfinished jobs, submitted or not
+	Jobs    int     // index in Scenario.Jobs of the first such job
 	Job     int     // index in Scenario.Jobs of the first of them
 	Workers int     // workers that Job needs at once; 0 if any number will do
 	Left    int     // workers that are left

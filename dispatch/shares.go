@@ -10,12 +10,11 @@ type workerShare struct{ Job, From, To int }
 type sharePlan struct {
 	Shares []workerShare // in the order of the list
 
-	// Place is the index of each worker in the list, for workers that are in it. It is set by
-	// Prepare.
+	// Place is the index of each worker in the list, for workers that are in it. Prepare sets it.
 	Place []int
 
-	workers  []int // the list
-	sums     sums  // of their speeds, set by Prepare
+	workers  []int // workers in the list
+	sums     sums  // prefix sums of their speeds, set by Prepare
 	handed   []int // the list, or a copy of it; a prefix has been handed out
 	next     int   // index in handed of the first remaining worker
 	copied   []int
@@ -32,8 +31,9 @@ func newSharePlan(n, shares int) sharePlan {
 // SetWorkers sets the list of workers. The plan owns it until the next call.
 func (p *sharePlan) SetWorkers(workers []int) { p.workers = workers }
 
-// Prepare precomputes the data common to many plans for these workers. Speeds are by number, and
-// the list is sorted by them, fastest first. They may be nil if Fewest is not called.
+// Prepare precomputes the data common to many plans for these workers. Speeds are indexed by worker
+// number, and the list is sorted by speed, fastest first. Speeds may be nil if Fewest is not
+// called.
 func (p *sharePlan) Prepare(speeds []float64) {
 	if p.Place == nil {
 		p.Place = make([]int, len(p.byWorker))

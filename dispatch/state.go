@@ -8,15 +8,15 @@ import (
 	"productform/num"
 )
 
-// A State is everything that a [Maker] remembers, as plain data. A JSON round trip preserves it
+// A State is the complete state of a [Maker] as plain data. A JSON round trip preserves it
 // exactly.
 type State struct {
 	Rules    Rules         `json:"rules"`
 	Now      float64       `json:"now"`                // time of the last moment
-	Attempts int           `json:"attempts"`           // started so far
+	Attempts int           `json:"attempts"`           // number of attempts started so far
 	Workers  []WorkerState `json:"workers"`            // by number
 	Jobs     []JobState    `json:"jobs"`               // sorted by number
-	Numbers  int           `json:"numbers"`            // larger than every job number, forgotten jobs included
+	Numbers  int           `json:"numbers"`            // larger than every job number, including forgotten jobs
 	Profiles []Profile     `json:"profiles,omitempty"` // as returned by [Maker.Profiles]
 	Totals   Totals        `json:"totals"`
 }
@@ -26,9 +26,9 @@ type State struct {
 type WorkerState struct {
 	Speed   float64 `json:"speed"`             // work per second
 	Up      bool    `json:"up,omitempty"`      // whether it may start tasks
-	Attempt int     `json:"attempt,omitempty"` // running, 0 for none
-	Job     int     `json:"job,omitempty"`     // of the running task
-	Task    int     `json:"task,omitempty"`    // running
+	Attempt int     `json:"attempt,omitempty"` // number of the running attempt, 0 for none
+	Job     int     `json:"job,omitempty"`     // job of the running task
+	Task    int     `json:"task,omitempty"`    // running task
 	Since   float64 `json:"since,omitempty"`   // start time of that attempt
 }
 
@@ -39,10 +39,10 @@ type JobState struct {
 	Stage   Stage    `json:"stage"`
 	What    Job      `json:"what"`
 	Next    int      `json:"next,omitempty"`    // the first task that never started
-	Lost    []int    `json:"lost,omitempty"`    // tasks that run again before those that never started, sorted
+	Lost    []int    `json:"lost,omitempty"`    // tasks that run again after those that never started, sorted
 	Refused []int    `json:"refused,omitempty"` // tasks that run again after those, sorted
-	Before  int      `json:"before,omitempty"`  // attempts that had started when the job arrived
-	Left    *num.Sum `json:"left,omitempty"`    // work of unfinished tasks; nil if all are equal, or none is left
+	Before  int      `json:"before,omitempty"`  // number of attempts started before the job arrived
+	Left    *num.Sum `json:"left,omitempty"`    // work of unfinished tasks; nil if all are equal or none is left
 
 	// Start and Finish are as in [Record]. Start is -1 if no task has started, Finish 0 if the job
 	// is not completed.
@@ -52,18 +52,18 @@ type JobState struct {
 	LostCount int `json:"lost_count,omitempty"` // losses of running tasks
 	GivenUp   int `json:"given_up,omitempty"`   // tasks that ended without a result
 
-	Learnt *Learnt `json:"learnt,omitempty"` // nil if nothing
+	Learnt *Learnt `json:"learnt,omitempty"` // nil if nothing was learnt
 }
 
 // Learnt is the learning state of a job.
 type Learnt struct {
 	Mean float64   `json:"mean"`           // estimated work of a task
-	Seen int       `json:"seen"`           // finished tasks
+	Seen int       `json:"seen"`           // number of finished tasks
 	Sum  float64   `json:"sum"`            // total work of those tasks
-	Ring []float64 `json:"ring,omitempty"` // the work of the most recent ones
+	Ring []float64 `json:"ring,omitempty"` // work of the most recent tasks
 }
 
-// State returns a copy of everything that m remembers. The cost is O(jobs + workers + waiting tasks
+// State returns a copy of the state of m. The cost is O(jobs + workers + waiting tasks
 // that started before + entries of Works).
 func (m *Maker) State() State {
 	s := State{Rules: m.rules, Now: m.now, Attempts: m.attempts, Numbers: len(m.jobs), Totals: m.totals,
@@ -99,9 +99,9 @@ func (m *Maker) jobState(i int) JobState {
 	return s
 }
 
-// MakerOf returns a decision maker that continues from s: all its decisions are those that the
-// original would make. s is not retained. The error is a [num.InputError] if s is not a valid state
-// of a Maker.
+// MakerOf returns a decision maker that continues from s: it makes the same decisions as the
+// original. s is not retained. The error is a [num.InputError] if s is not a valid state of a
+// Maker.
 func MakerOf(s State) (*Maker, error) {
 	if err := s.Rules.check(); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func MakerOf(s State) (*Maker, error) {
 	return m, nil
 }
 
-// restored returns a maker that remembers s but has not planned yet. The rules of s must be valid
+// restored returns a maker with the state s that has not planned yet. The rules of s must be valid
 // or empty.
 func restored(s State) (*Maker, error) {
 	var speeds []float64
@@ -278,7 +278,7 @@ func (m *Maker) restoreRunning(w int, s *WorkerState) error {
 	return nil
 }
 
-// ready adds a job to those present once its running tasks are known.
+// ready adds a job to the jobs present once its running tasks are known.
 func (m *Maker) ready(s *JobState) error {
 	if s.Stage != JobPresent {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fewest agrees with adding the numbers one by one, even if the requested sum is exactly that of
+// fewest agrees with adding the numbers one by one, even if the requested sum is exactly the sum of
 // some of them.
 func TestFewest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -17,8 +17,8 @@ func TestFewest(t *testing.T) {
 		slices.Sort(values)
 		slices.Reverse(values)
 		var s sums
-		s.set([]int{0, 0, 0}, []float64{2}) // must leave no trace
-		s.set(upTo(len(values)), values)
+		s.set([]int{0, 0, 0}, []float64{2}) // must not affect later results
+		s.set(firstNumbers(len(values)), values)
 		for range 20 {
 			from := rapid.IntRange(0, len(values)-1).Draw(t, "from")
 			most := rapid.IntRange(1, len(values)-from).Draw(t, "most")
@@ -47,7 +47,7 @@ func TestFewestOfMany(t *testing.T) {
 		values[k] = 1 / (3 + float64(k/7)/100000)
 	}
 	var s sums
-	s.set(upTo(len(values)), values)
+	s.set(firstNumbers(len(values)), values)
 	for from := 0; from < len(values); from += 997 {
 		enough := 0.0
 		for k, v := range values[from:min(from+300, len(values))] {
@@ -65,8 +65,8 @@ func TestFewestOfMany(t *testing.T) {
 	}
 }
 
-// upTo returns 0, ..., n-1.
-func upTo(n int) []int {
+// firstNumbers returns 0, ..., n-1.
+func firstNumbers(n int) []int {
 	places := make([]int, n)
 	for k := range places {
 		places[k] = k

@@ -12,9 +12,9 @@ import (
 type Synthetic struct {
 	Jobs  int                // number of jobs, >= 1
 	Gaps  sizes.Distribution // seconds from one submission to the next; the first is at 0
-	Work  sizes.Distribution // of each task, one draw per job: seconds on a worker of speed 1
-	Tasks []int              // numbers of tasks in [1, 10^9], each entry of the list equally likely
-	Users int                // >= 1; each job belongs to one of them, all equally likely
+	Work  sizes.Distribution // work of each task, one draw per job: seconds on a worker of speed 1
+	Tasks []int              // numbers of tasks in [1, 10^9]; each entry of the list is equally likely
+	Users int                // >= 1; each job belongs to a user, all equally likely
 
 	// DeadlineFactor, Parallelism and the priorities are as in [Sampling].
 	DeadlineFactor                  float64
@@ -24,9 +24,9 @@ type Synthetic struct {
 
 // Draw returns jobs in order of submission, with IDs 1, 2 and so on. The same seed gives the same
 // jobs. Gaps, work, tasks and users have separate streams of random numbers: changing one leaves
-// the draws of the others unchanged, and more jobs change only the priorities of the first ones.
-// The error is a [num.InputError]. It is also returned if a drawn time or work is outside [1e-50,
-// 1e50].
+// the draws of the others unchanged, and increasing the number of jobs changes only the priorities
+// of the first ones. The error is a [num.InputError]. It is also returned if a drawn time or work
+// is outside [1e-50, 1e50].
 func (s Synthetic) Draw(seed uint64) ([]Job, error) {
 	if err := s.check(); err != nil {
 		return nil, err

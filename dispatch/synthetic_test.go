@@ -23,7 +23,8 @@ func distribution[D sizes.Distribution](t testing.TB) func(d D, err error) sizes
 
 // checkPairs checks that gap, work, tasks and user are pairwise independent. It uses events of
 // probability 1/2: above the median, two tasks, one of the two users with the fewest jobs. Tasks
-// and user have four values each, so equal draws would show, and are also compared on all events.
+// and user have four values each, so equal draws would be noticed, and are also compared on all
+// events.
 func checkPairs(t *testing.T, s dispatch.Synthetic, jobs []dispatch.Job, off float64) {
 	t.Helper()
 	gap, err := s.Gaps.Quantile(0.5)
@@ -82,7 +83,7 @@ func synthetic(t testing.TB, jobs int) dispatch.Synthetic {
 	}
 }
 
-// About thirty numbers are each allowed to be wrong with probability 1e-8. Empirical distribution
+// About thirty numbers may each be wrong with probability 1e-8. Empirical distribution
 // functions of n draws are off by more than d somewhere with probability at most 2 exp(-2 n d²)
 // (Dvoretzky, Kiefer and Wolfowitz; Massart, 1990), frequencies likewise (Hoeffding), and means by
 // more than 5.8 standard errors with probability 7e-9 (normal distribution).
@@ -147,7 +148,7 @@ func TestSyntheticFollowsItsDistributions(t *testing.T) {
 	}
 }
 
-// A queue of one server in order of arrival obeys Lindley's recursion: W' = max(0, W + S - A).
+// A single-server FCFS queue obeys Lindley's recursion: W' = max(0, W + S - A).
 func TestSyntheticUnderRun(t *testing.T) {
 	s := synthetic(t, 3000)
 	s.Tasks = []int{1}
@@ -220,7 +221,7 @@ func TestSyntheticStreams(t *testing.T) {
 	users.Users = 1
 	for name, c := range map[string]struct {
 		jobs                                []dispatch.Job
-		submit, work, tasks, priority, user bool // what must not change
+		submit, work, tasks, priority, user bool // whether each must stay the same
 	}{
 		"more":  {draw(more, 1)[:50], true, true, true, false, true},
 		"gaps":  {draw(gaps, 1), false, true, true, true, true},

@@ -9,19 +9,19 @@ import (
 
 // tasks holds the progress of a job.
 type tasks struct {
-	open    int             // tasks that have not ended
+	open    int             // number of tasks that have not ended
 	next    int             // first task that never started
-	held    int             // tasks running on workers that are up
-	leaving int             // tasks running on workers that are leaving
+	held    int             // number of tasks running on workers that are up
+	leaving int             // number of tasks running on workers that are leaving
 	place   int             // index in Maker.active, if any task is running
 	left    num.Sum         // work of the unfinished tasks; a num.Sum because works may differ greatly
-	lost    eventqueue.Heap // to be run again, lowest number first, before those that never started
-	refused eventqueue.Heap // to be run again after those
+	lost    eventqueue.Heap // tasks to run again before those that never started, lowest number first
+	refused eventqueue.Heap // tasks to run again after those that never started
 
-	learnt learner // learns the work of tasks from those that finished
+	learnt learner // learns the work of tasks from finished ones
 
 	state  Stage
-	before int // attempts started before the job arrived
+	before int // number of attempts started before the job arrived
 }
 
 // A Stage is the stage of a job in its life cycle.
@@ -44,7 +44,7 @@ func (m *Maker) state(job int) Stage {
 	return m.tasks[job].state
 }
 
-// submit registers job j under number i without adding it to those present.
+// submit registers job j under number i without adding it to the jobs present.
 func (m *Maker) submit(i int, j *Job) {
 	m.number(i + 1)
 	m.jobs[i] = j
@@ -66,8 +66,8 @@ func (m *Maker) begin(w, j int) {
 	m.start(w, j, task)
 }
 
-// nextTask returns the task of job j to start next: a lost one if there is any, then one that never
-// started, then a refused one. If none is waiting, it returns the number of tasks.
+// nextTask returns the task of job j to start next: a lost task if there is any, then a task that
+// never started, then a refused one. If none is waiting, it returns the number of tasks.
 func (m *Maker) nextTask(j int) int {
 	t := &m.tasks[j]
 	switch {
@@ -79,7 +79,8 @@ func (m *Maker) nextTask(j int) int {
 	return t.next
 }
 
-// start starts a task of job j on worker w. The task must already be removed from the waiting ones.
+// start starts a task of job j on worker w. The caller must already have removed it from the
+// waiting tasks.
 func (m *Maker) start(w, j, task int) {
 	t := &m.tasks[j]
 	m.hand[w] = hand{j, task, m.now, m.attempts}
@@ -152,7 +153,7 @@ func (m *Maker) reclaim(job, task int) bool {
 	return w >= 0
 }
 
-// takeOut removes a task from the waiting ones, and reports whether it was among them.
+// takeOut removes a task from the waiting tasks, and reports whether it was among them.
 func (t *tasks) takeOut(task int) bool {
 	if task == t.next {
 		t.next++
@@ -185,7 +186,7 @@ func (m *Maker) end(i, task int) {
 	}
 }
 
-// claim gives the planner the properties of job i that seldom change.
+// claim gives the planner the properties of job i that rarely change.
 func (m *Maker) claim(i int) {
 	j := m.jobs[i]
 	m.claims.of[i] = claim{priority: j.Priority, due: due(j.Deadline), submit: j.Submit}
@@ -197,7 +198,7 @@ func (m *Maker) claim(i int) {
 }
 
 // estimate gives the planner the remaining work of job i and the number of workers that it can use.
-// Tasks on leaving workers stay there; a job whose tasks are all on leaving workers is left out of
+// Tasks on leaving workers stay there; a job whose tasks are all on leaving workers is omitted from
 // plans.
 func (m *Maker) estimate(i int) {
 	j, t, q := m.jobs[i], &m.tasks[i], &m.claims.of[i]
@@ -237,7 +238,7 @@ func (m *Maker) refuse(h *Happening) {
 	}
 }
 
-// lose takes the task of worker w away; it will run again from the start.
+// lose removes the task of worker w, which will run again from the start.
 func (m *Maker) lose(what Kind, w int) {
 	h := m.hand[w]
 	m.release(what, w)
@@ -309,7 +310,7 @@ func (m *Maker) leave(w int) {
 	m.record(Leaving, -1, -1, w, 0)
 }
 
-// addWorker brings worker w back, or adds it if it is new. A speed of 0 keeps the old speed.
+// addWorker marks worker w as up, or adds it if it is new. A speed of 0 keeps the old speed.
 func (m *Maker) addWorker(w int, speed float64) {
 	switch {
 	case w == len(m.speeds):

@@ -29,7 +29,7 @@ func (w *workSum) count(job int, work float64) {
 	w.add(work)
 }
 
-// drop subtracts a job again.
+// drop subtracts the work of a job.
 func (w *workSum) drop(job int, work float64) {
 	w.counted[job] = false
 	w.add(-work)
@@ -43,7 +43,7 @@ func (w *workSum) change(job int, from, to float64) {
 	}
 }
 
-// errorBound bounds the error of the sum apart from one rounding: the error that [num.Sum]
+// errorBound bounds the error of the sum except for one rounding: the error that [num.Sum]
 // guarantees, plus the error of the terms added here.
 func (w *workSum) errorBound() float64 {
 	gamma := float64(w.terms) * 0x1p-53
@@ -70,7 +70,7 @@ func (c *claims) workOf(jobs []int) float64 {
 // workBounds returns bounds on [claims.workOf] for the jobs present, usually in O(1) if their sum
 // is maintained. If little remains of a large sum, it is recomputed.
 func (c *claims) workBounds(jobs []int) (least, most float64) {
-	const loose = 1e-12 // shares seldom depend on less
+	const loose = 1e-12 // the number of workers rarely depends on less
 	w := c.present
 	if w == nil {
 		total := c.workOf(jobs)

@@ -31,7 +31,8 @@ func yearJobs(t testing.TB) []dispatch.Job {
 	return jobs
 }
 
-// yearSpeeds returns the speeds of 400 equal workers, and of 400 from [0.5, 1.5].
+// yearSpeeds returns the speeds of 400 equal workers, and of 400 workers with speeds from [0.5,
+// 1.5].
 func yearSpeeds(t testing.TB) (equal, uniform []float64) {
 	t.Helper()
 	uniform, err := dispatch.UniformSpeeds(400, 0.5, 1.5, 1)
@@ -51,7 +52,7 @@ func sixPolicies() []dispatch.Policy {
 	}
 }
 
-// The whole year runs and gives the same digits twice. All work is done: on equal workers of speed
+// The whole year runs, with the same digits twice. All work is done: on equal workers of speed
 // 1 the busy time is the sum of all work, within the rounding of a million additions.
 func TestYear(t *testing.T) {
 	jobs := yearJobs(t)

@@ -14,10 +14,10 @@ import (
 
 // Settings tunes [Allocate]. The zero value means a tolerance of [num.DefaultRelTol].
 //
-// The engine Exact supports all policies except proportional fairness, which is irrational in
-// general, and Enclose supports only that one. Float has a residual but no proof: see
-// Allocation.Residual. Auto takes Exact or Enclose, whichever the policy has, and Float if that
-// takes too long.
+// The engine Exact supports all policies except proportional fairness, whose shares are irrational
+// in general; Enclose supports only that policy. Float has a residual but no proof; see
+// Allocation.Residual. Auto takes whichever of Exact and Enclose supports the policy, or Float if
+// that takes too long.
 type Settings struct {
 	Engine num.Engine // "" means Auto
 	RelTol float64    // relative width of the bounds for Enclose, in [1e-300, 1); 0 means [num.DefaultRelTol]
@@ -32,12 +32,12 @@ type Allocation struct {
 
 	// Residual is the largest violation of the conditions that define the policy, each divided by
 	// the size of its terms; 0 if the numbers are exact. It is a backward error: it measures the
-	// conditions, not the numbers. With the engine Float the tasks of row i can be wrong by a
-	// factor 1 ± sqrt(2 (Residual + 1e-15) M/m_i) under proportional fairness, with m_i the count
-	// of the row times its weight and M = Σ_i m_i. That is a large factor if the m_i differ by ten
+	// conditions, not the numbers. With the engine Float the tasks of row i can be off by a factor
+	// of 1 ± sqrt(2 (Residual + 1e-15) M/m_i) under proportional fairness, with m_i the count of
+	// the row times its weight and M = Σ_i m_i. That is a large factor if the m_i differ by ten
 	// orders of magnitude, even if the residual is 1e-16. Under DRF and MaxMin the relative error
-	// is about 1e-14 divided by the part that the row holds of the resource that limits it; under
-	// BMF it can be larger, as for any equations.
+	// is about 1e-14 divided by the fraction that the row uses of the resource that limits it.
+	// Under BMF it can be larger, as for any system of equations.
 	Residual float64 `json:"residual"`
 
 	// RelativeErrorBound is a proved bound for the Float of every number except prices and
@@ -50,10 +50,10 @@ type Allocation struct {
 // A JobAllocation holds the share of one job of a row.
 type JobAllocation struct {
 	Name             string    `json:"name" title:"job"`  // as in Pool.Jobs
-	Count            int       `json:"count,omitempty"`   // jobs in the row; 0 if no row has several
+	Count            int       `json:"count,omitempty"`   // number of jobs in the row; 0 if no row has several
 	Tasks            num.Value `json:"tasks"`             // φ_i
 	DominantShare    num.Value `json:"dominant_share"`    // φ_i d_i
-	DominantResource string    `json:"dominant_resource"` // its name, the first if several are equal
+	DominantResource string    `json:"dominant_resource"` // its name; the first if several are equal
 }
 
 // A ResourceAllocation reports the use of a resource.
@@ -61,36 +61,36 @@ type ResourceAllocation struct {
 	Name string `json:"name" title:"resource"` // as in Pool.Resources
 
 	// Utilization is Σ_i φ_i a_ij, in [0, 1]; with the engine Float it can exceed 1 by the residual
-	// and rounding. Below 2^-1022, Float has lost digits that Exact, Low and High have.
+	// and rounding. Below 2^-1022, Float lacks digits that Exact, Low and High have.
 	Utilization num.Value `json:"utilization"`
 
 	// Saturated reports whether the resource is fully used. With the engine Exact, the utilization
-	// is then exactly 1; with Enclose, its upper bound is at least 1; with Float, it is at least 1
-	// - Residual - 1e-12. Every resource with a positive price is saturated; a resource that is
-	// just full may be missed if the errors described at Residual keep it below.
+	// is then exactly 1; with Enclose, its upper bound is at least 1; with Float, it is at least
+	// 1 - Residual - 1e-12. Every resource with a positive price is saturated; a resource that is
+	// just full may be missed if the errors described at Residual put it below the threshold.
 	Saturated bool `json:"saturated"`
 
 	// Price is p_j under proportional fairness, nil otherwise: the increase of Σ_i w_i log φ_i per
-	// additional unit of the normalised capacity. If several vectors of prices give the same
-	// allocation, it belongs to one of them. No engine bounds it.
+	// additional unit of the normalized capacity. If several price vectors give the same
+	// allocation, it belongs to one of them. No engine bounds its error.
 	Price *float64 `json:"price"`
 }
 
-// Rows times resources up to which Auto computes without rounding, if that takes at most
-// exactSeconds.
+// exactSize is the number of rows times resources up to which Auto computes without rounding, if
+// that takes at most exactSeconds.
 const exactSize = 100_000
 
 // Allocate computes the allocation of a policy. Dominant resource, max-min, bottleneck max and
 // balanced fairness are rational and computed as fractions; proportional fairness is enclosed to
 // the tolerance. Auto takes Float if rows times resources are more than 100,000, or if fractions
 // would take more than about a second, estimated from the bits of their common denominators. That
-// happens beyond about a hundred rows if all numbers come from float64, about a thousand if they
-// are short decimals, and a few if they have thousands of digits. For three or more resources there
-// can be several bottleneck max fair allocations, though that is rare. The choice depends neither
-// on the order of rows nor on units, except among ties.
+// happens beyond about a hundred rows if all numbers come from float64, about a thousand rows of
+// short decimals, and a few rows of numbers with thousands of digits. For three or more resources
+// there are rarely several bottleneck max fair allocations. The choice depends neither on the order
+// of rows nor on units, except for ties.
 //
 // The error wraps an *[num.InputError] for a bad pool or setting; for balanced fairness also if
-// weights differ, or if there are too many states below the counts, Π_i (x_i + 1) over the
+// weights differ, or if there are too many states below the counts: Π_i (x_i + 1) over the
 // different profiles. Other errors occur if float64 cannot meet the conditions of a policy to 1e-9,
 // if more than 300 different limits are reached under pf and bmf, or if the bounds do not reach the
 // tolerance.
@@ -160,7 +160,7 @@ func allocate(ctx context.Context, e *Profiles, m method, s Settings) (*Allocati
 	case size <= exactSize && m.seconds(e) <= exactSeconds:
 		if a, err := allocateExact(ctx, e, m); err == nil || ctx.Err() != nil || m.always {
 			return a, err
-		} // fractions of too many states, or no bottleneck allocation certified: float64 may still have an answer
+		} // too many states for fractions, or no certified bottleneck allocation: float64 may still have an answer
 	}
 	return allocateFloat(ctx, e, m)
 }
@@ -190,8 +190,8 @@ func allocateExact(ctx context.Context, e *Profiles, m method) (*Allocation, err
 	return a, nil
 }
 
-// ExactValue returns a fraction with its nearest float64, or an error if that is infinite, or 0 for
-// a number that is not.
+// ExactValue returns a fraction with its nearest float64. It returns an error if that is infinite,
+// or 0 although the fraction is not.
 func ExactValue(path string, x *big.Rat) (num.Value, error) {
 	f, _ := x.Float64()
 	if math.IsInf(f, 0) || f == 0 && x.Sign() != 0 {
@@ -210,9 +210,9 @@ func newAllocation(e *Profiles, policy Policy, engine num.Engine) *Allocation {
 	}
 }
 
-// TaskFractions returns the tasks of one job of each row as audit.Audit and audit.Indices take
-// them: exactly if the allocation is exact, and otherwise Float as a fraction, whose relative error
-// is at most RelativeErrorBound if that is not nil.
+// TaskFractions returns the tasks of one job of each row in the form that audit.Audit and
+// audit.Indices take: exact if the allocation is exact, and otherwise Float as a fraction, whose
+// relative error is at most RelativeErrorBound if that is not nil.
 func (a *Allocation) TaskFractions() []*big.Rat {
 	tasks := make([]*big.Rat, len(a.Jobs))
 	for i, job := range a.Jobs {
@@ -225,8 +225,8 @@ func (a *Allocation) TaskFractions() []*big.Rat {
 	return tasks
 }
 
-// Tolerance returns the tolerance at which audit.Audit reports no violation unless the policy
-// itself has it: three times RelativeErrorBound, 0 if the allocation is exact. With the engine
+// Tolerance returns the tolerance at which audit.Audit reports only violations of the policy
+// itself: three times RelativeErrorBound, which is 0 if the allocation is exact. With the engine
 // Float, which proves no bound, it is 1e-6, by experience.
 func (a *Allocation) Tolerance() *big.Rat {
 	if a.RelativeErrorBound == nil {

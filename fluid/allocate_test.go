@@ -15,7 +15,7 @@ import (
 	"productform/num"
 )
 
-// Every entry that is spoilt is named.
+// The error names each invalid entry.
 func TestAllocateBadInput(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -45,7 +45,7 @@ func TestAllocateBadInput(t *testing.T) {
 		if !errors.As(err, &bad) || bad.Path != test.path || a != nil {
 			t.Errorf("%s: %v, want an error at %s", test.name, err, test.path)
 		}
-		_, err = NewAllocator(p, test.policy) // reads no settings, and weights with the counts
+		_, err = NewAllocator(p, test.policy) // it reads neither the settings nor the counts
 		if named := test.path == "policy" ||
 			test.name == "pool"; errors.As(err, &bad) != named || named && bad.Path != test.path {
 			t.Errorf("allocator, %s: %v", test.name, err)
@@ -53,8 +53,8 @@ func TestAllocateBadInput(t *testing.T) {
 	}
 }
 
-// Numbers that float64 kernels do not take are named, and the engine exact recommended where there
-// is one that does without them.
+// Errors about numbers out of the range of float64 kernels name them, and recommend the engine
+// exact if it needs no kernel.
 func TestFloatRange(t *testing.T) {
 	for _, test := range []struct {
 		demand, weight string
@@ -92,8 +92,8 @@ func TestFloatRange(t *testing.T) {
 	}
 }
 
-// The 3001² states below the counts are too many for fractions, not for float64. By symmetry a job
-// of either class gets the same.
+// The 3001² states below the counts are too many for fractions but not for float64. By symmetry the
+// jobs of both classes get the same.
 func TestAutoBalancedManyStates(t *testing.T) {
 	p := poolOf("1 1/3", "1/3 1")
 	p.Jobs[0].Count, p.Jobs[1].Count = 3000, 3000
@@ -102,7 +102,7 @@ func TestAutoBalancedManyStates(t *testing.T) {
 		t.Errorf("engine %s", a.Engine)
 	}
 	x, y := a.Jobs[0].Tasks.Float, a.Jobs[1].Tasks.Float
-	if !(math.Abs(x-y) <= 1e-10*x && math.Abs(3000*x*4/3-1) <= 0.05) { // near 1/(1 + 1/3), the limit of many jobs
+	if !(math.Abs(x-y) <= 1e-10*x && math.Abs(3000*x*4/3-1) <= 0.05) { // near 1/(1 + 1/3), the limit for many jobs
 		t.Errorf("tasks %v and %v", x, y)
 	}
 	if _, err := Allocate(context.Background(), p, BF, Settings{Engine: num.Exact}); err == nil {
@@ -110,8 +110,8 @@ func TestAutoBalancedManyStates(t *testing.T) {
 	}
 }
 
-// Rows have the names and counts of the pool, also under limits, and no resource has a larger
-// fraction used by a task than the dominant one.
+// Rows have the names and counts of the pool, also under limits, and a task uses no larger fraction
+// of any resource than of the dominant one.
 func TestAllocationNamesRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawLimited(t, false)

@@ -9,8 +9,8 @@ import (
 )
 
 // An Allocator computes the allocations of one policy for changing numbers of jobs, in float64. It
-// keeps its tables from one call to the next and allocates no memory, unless limits of tasks are
-// reached under [PF] and [BMF]. It is for one goroutine at a time.
+// keeps its tables between calls and allocates no memory, unless limits on tasks are reached under
+// [PF] or [BMF]. It must not be used by several goroutines at once.
 type Allocator struct {
 	method  method
 	problem *problem
@@ -20,18 +20,19 @@ type Allocator struct {
 	off     []float64 // scratch for the violation of each row
 }
 
-// A kernel is a policy in float64.
+// A kernel implements a policy in float64.
 type kernel interface {
 	// Shares writes the dominant share of one job of each row while count[i] >= 0 jobs of row i are
-	// present, 0 for rows without jobs. Some count is positive. It may start from the state of the
-	// previous call; after Forget it does not. The error is that of the context if it is done.
+	// present, 0 for rows without jobs. Some count must be positive. The call may start from the
+	// state of the previous one, but not after Forget. It returns the error of the context once
+	// that is done.
 	Shares(ctx context.Context, count, share []float64) error
 	Forget()
 }
 
-// NewAllocator returns an allocator for the jobs of a pool. It reads no counts of the pool. The
-// error is that of [Pool.Check], or an *[num.InputError] for a policy that does not exist, or for a
-// number beyond the range of the kernels.
+// NewAllocator returns an allocator for the jobs of a pool. It does not use the counts of the pool.
+// The error is that of [Pool.Check], or an *[num.InputError] for an unknown policy or a number
+// beyond the range of the kernels.
 func NewAllocator(p *Pool, policy Policy) (*Allocator, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func NewAllocator(p *Pool, policy Policy) (*Allocator, error) {
 	return a, nil
 }
 
-// newKernel returns the kernel of the policy for the problem as it is.
+// newKernel returns the kernel of the policy for the problem.
 func (a *Allocator) newKernel() kernel {
 	if a.problem.limit != nil && !a.method.limits {
 		return newCapped(a.method, a.problem)
@@ -63,20 +64,20 @@ func (a *Allocator) newKernel() kernel {
 }
 
 // Tasks writes into tasks the number φ_i of tasks of one job of each row while count[i] jobs of row
-// i are present, 0 for rows without jobs, and 0 everywhere with an error. Counts need not be
-// integers, except for balanced fairness.
+// i are present, or 0 for rows without jobs. If it returns an error, all tasks are 0. Counts need
+// not be integers, except for balanced fairness.
 //
 // [Allocation.Residual] describes the accuracy of the numbers. Proportional fairness starts from
 // the prices of the previous call, which is faster if the counts are similar, unless some m_i =
 // count[i] w_i is less than a millionth of their sum M. This usually moves tasks by about 1e-12. If
 // prices depend on differences that float64 hardly represents, such as those of nearly equal
 // profiles, it moves them by as much as two allocations of residual 1e-14 can differ, up to about
-// 3e-7 sqrt(M/m_i). After [Allocator.Forget] the digits depend on the counts only.
+// 3e-7 sqrt(M/m_i). After [Allocator.Forget] the digits depend only on the counts.
 //
-// The error is an *[num.InputError] for counts that are not 0 or in [1e-100, 1e100], or with which
-// digits would be lost to underflow: under bottleneck max fairness if there are two resources or
-// more and Σ count_i weight_i over the rows of one profile is below 1e-280 of that of another. A
-// different error is returned if the conditions of a policy are not met to 1e-9.
+// The error is an *[num.InputError] for counts that are not 0 or in [1e-100, 1e100], or for which
+// digits would be lost to underflow: under bottleneck max fairness if there are two or more
+// resources and Σ count_i weight_i over the rows of one profile is below 1e-280 times that of
+// another. A different error is returned if the conditions of a policy are not met to 1e-9.
 func (a *Allocator) Tasks(ctx context.Context, count, tasks []float64) error {
 	err := a.tasks(ctx, count, tasks)
 	if err != nil {
@@ -116,11 +117,10 @@ func (a *Allocator) tasks(ctx context.Context, count, tasks []float64) error {
 	return nil
 }
 
-// Forget drops the state of the previous call.
+// Forget discards the state of the previous call.
 func (a *Allocator) Forget() { a.kernel.Forget() }
 
-// Residual returns the residual of the last call, given its counts and tasks, as defined at
-// [Allocation].
+// Residual returns the residual of the last call, given its counts and tasks; see [Allocation].
 func (a *Allocator) Residual(count, tasks []float64) float64 {
 	if residual, ok := residualOf(a.kernel); ok {
 		return residual
@@ -141,8 +141,8 @@ func (a *Allocator) Profile(i int) []float64 {
 	return parts
 }
 
-// SetProfile makes row i declare another profile: parts of the capacities, one for each resource,
-// not negative and not all 0, within the range of the kernels.
+// SetProfile changes the profile that row i declares: fractions of the capacities, one for each
+// resource, nonnegative and not all 0, within the range of the kernels.
 func (a *Allocator) SetProfile(i int, parts []float64) {
 	p := a.problem
 	dominant := slices.Max(parts)

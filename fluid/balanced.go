@@ -13,16 +13,16 @@ import (
 	"productform/num"
 )
 
-// Maximum number of points of the lattice {y <= x} that the kernel of balanced fairness visits. The
-// worst case is one job each of 27 different rows: a slab of 2^26 numbers, 512 MB, and with two
-// resources about 20 s; 26 rows take half of both.
+// maxBalancedStates is the maximum number of points of the lattice {y <= x} that the kernel of
+// balanced fairness visits. The worst case is one job each of 27 different rows: a slab of 2^26
+// numbers takes 512 MB and, with two resources, about 20 s; 26 rows take half as much.
 const maxBalancedStates = 1 << 27
 
 // pointsBetween is the number of points of the lattice between two checks of the context.
 const pointsBetween = 1 << 16
 
-// Values of Ψ below which the kernel takes 0: they do not matter, and numbers near the end of
-// float64's range are slow.
+// negligible is the value of Ψ below which the kernel uses 0: smaller values do not matter, and
+// numbers near the end of the range of float64 are slow.
 const negligible = 1e-250
 
 // WantSameWeight is the weight that balanced fairness requires, as worded in errors.
@@ -33,7 +33,7 @@ const (
 	wantFewerJobs  = "the product of (count+1) over the different rows: lower the counts"
 )
 
-// tableOf names a number of states for a message.
+// tableOf describes a number of states in an error message.
 func tableOf(states float64) string { return fmt.Sprintf("a table of %.2g numbers", states) }
 
 // A balanced is the kernel of balanced fairness,
@@ -48,7 +48,7 @@ func tableOf(states float64) string { return fmt.Sprintf("a table of %.2g number
 // C(n-1, y_1) = C(n, y_1) for n = y_1+y_2. Hence Φ(x-e_1)/Φ(x) is x_1/n times the share of the
 // merged class: each of the n jobs gets the same.
 //
-// Only one slab of the lattice is kept, across the largest x_k. Each value results from sums,
+// Only one slab of the lattice is stored, across the largest x_k. Each value results from sums,
 // products and maxima of positive numbers, so the relative error is at most (K+2) |x| 2^-52; there
 // are about Π_k (x_k+1) K J operations. The slab takes 8 Π_k (x_k+1) / (1 + max_k x_k) bytes, and
 // is kept for the next call.
@@ -59,14 +59,14 @@ type balanced struct {
 	need     [][]float64 // b_kj of class k
 	count    []float64   // x_k
 	scale    []float64   // c_k
-	limit    []float64   // l_k, +Inf where there is none; nil if there are no limits
+	limit    []float64   // l_k, +Inf without a limit; nil if there are no limits
 	total    []float64   // Φ(x-e_k)/Φ(x)
-	load     []float64   // per resource, room
-	price    []float64   // per resource, room
-	order    []int       // the classes present, largest x_k first
-	stride   []int       // of order[i], in slab; that of order[0] is 0: its predecessor is the value overwritten
+	load     []float64   // by resource, scratch
+	price    []float64   // by resource, scratch
+	order    []int       // the classes present, with the largest x_k first
+	stride   []int       // stride of order[i] in slab; 0 for order[0], whose predecessor is the overwritten value
 	position []int       // y of order[i]
-	steps    []step      // predecessors of the row of points at hand
+	steps    []step      // predecessors of the current row of points
 	slab     []float64   // Φ(y) Π_k c_k^y_k
 }
 
@@ -74,7 +74,7 @@ type balanced struct {
 type step struct {
 	back   int       // distance in the slab
 	weight []float64 // c_k b_kj
-	own    float64   // c_k/l_k, over y_k unless it leads along the row; 0 without a limit
+	own    float64   // c_k/l_k, divided by y_k unless it leads along the row; 0 without a limit
 }
 
 // newBalanced returns the kernel of balanced fairness.
@@ -124,8 +124,8 @@ func equalRows(p *problem) (class []int, need [][]float64) {
 
 func (b *balanced) Forget() {}
 
-// shares needs equal weights and whole counts. The error is an *[num.InputError], also if the
-// lattice has more than maxBalancedStates points. One class needs no lattice, whatever its count.
+// Shares requires equal weights and integer counts. The error is an *[num.InputError], also if the
+// lattice has more than maxBalancedStates points. A single class needs no lattice, for any count.
 func (b *balanced) Shares(ctx context.Context, count, share []float64) error {
 	if b.unequal >= 0 {
 		return input.Errorf(indexed("jobs", b.unequal)+".weight", b.problem.weight[b.unequal], WantSameWeight)
@@ -194,9 +194,9 @@ func (b *balanced) solve(ctx context.Context) error {
 }
 
 // chooseScale sets feasible c_k near the proportionally fair shares of the classes. It iterates
-// u_j <- u_j load_j(u) with load_j(u) = Σ_k b_kj x_k/Σ_l b_kl u_l, which climbs to the maximum of
-// Σ_k x_k log Σ_j b_kj u_j for Σ_j u_j = n = Σ_k x_k, until n log M <= 100 for M = max_j load_j(u);
-// then c_k = x_k/(M Σ_j b_kj u_j).
+// u_j <- u_j load_j(u) with load_j(u) = Σ_k b_kj x_k/Σ_l b_kl u_l, which increases to the maximum
+// of Σ_k x_k log Σ_j b_kj u_j for Σ_j u_j = n = Σ_k x_k, until n log M <= 100 for M = max_j
+// load_j(u); then c_k = x_k/(M Σ_j b_kj u_j).
 //
 // With these Ψ(y) = Φ(y) Π_k c_k^y_k neither overflows nor vanishes. Ψ(y) = max_j Σ_k c_k b_kj
 // Ψ(y-e_k) <= max_k Ψ(y-e_k) <= 1, as c is feasible; so replacing values below 1e-250 by 0 changes
@@ -231,13 +231,13 @@ func (b *balanced) chooseScale() {
 			return
 		}
 		for j, load := range b.load {
-			b.price[j] = max(b.price[j]*load, 1e-30*n) // not 0, from where it could not rise again
+			b.price[j] = max(b.price[j]*load, 1e-30*n) // 0 could not rise again
 		}
 	}
 }
 
-// sweep fills the slab for y = 0, 1, … jobs of the class with the largest count, each time over the
-// values before.
+// sweep fills the slab for y = 0, 1, … jobs of the class with the largest count, and overwrites the
+// previous values each time.
 func (b *balanced) sweep(ctx context.Context) error {
 	outer := b.order[0]
 	corner := len(b.slab) - 1
@@ -259,12 +259,12 @@ func (b *balanced) sweep(ctx context.Context) error {
 	return nil
 }
 
-// sweepSlab goes through a slab, row by row along order[1].
+// sweepSlab processes a slab row by row, along order[1].
 func (b *balanced) sweepSlab(ctx context.Context) error {
 	rest := b.position[2:len(b.order)]
 	clear(rest)
 	row := int(b.count[b.order[1]]) + 1
-	points := 0 // since the last check of the context
+	points := 0 // points since the last check of the context
 	for from := 0; from < len(b.slab); from += row {
 		if points += row; points >= pointsBetween {
 			if err := ctx.Err(); err != nil {
@@ -285,7 +285,7 @@ func (b *balanced) sweepSlab(ctx context.Context) error {
 		} else {
 			b.sweepLimited(from, from+row, b.steps[:n])
 		}
-		for i := range rest { // the next row: count up in mixed radix
+		for i := range rest { // next row: count up in mixed radix
 			if rest[i]++; rest[i] <= int(b.count[b.order[i+2]]) {
 				break
 			}
@@ -295,7 +295,7 @@ func (b *balanced) sweepSlab(ctx context.Context) error {
 	return nil
 }
 
-// setStep makes steps[n] lead to one job of order[i] fewer.
+// setStep makes steps[n] lead to one fewer job of order[i].
 func (b *balanced) setStep(n, i int) {
 	k := b.order[i]
 	b.steps[n].back = b.stride[i]
@@ -311,7 +311,7 @@ func (b *balanced) setStep(n, i int) {
 }
 
 // sweepRow fills the points from, …, to-1, along which steps[0] leads back; at the first of them it
-// leads nowhere.
+// has no predecessor.
 func (b *balanced) sweepRow(from, to int, steps []step) {
 	for p := from; p < to; p++ {
 		at := steps
@@ -337,18 +337,18 @@ func (b *balanced) sweepRow(from, to int, steps []step) {
 	}
 }
 
-// limited is the sweep if jobs of class k have at most the dominant share l_k each: Φ(y) is also at
-// least Φ(y-e_k)/(y_k l_k), as if each job had a separate resource of capacity l_k. To see this,
-// let Φ'(S) be the function of a set S of jobs with such resources. With Φ(y) = Φ'(S)/Π_k y_k!,
-// max_j Σ_{i∈S} b_ij Φ'(S-i) is Π_k y_k! max_j Σ_k b_kj Φ(y-e_k), and Φ'(S-i)/l_k is Π_l y_l!
+// limited performs the sweep if jobs of class k have a dominant share of at most l_k each: Φ(y) is
+// then also at least Φ(y-e_k)/(y_k l_k), as if each job had a separate resource of capacity l_k. To
+// see this, let Φ'(S) be the function of a set S of jobs with such resources. With Φ(y) = Φ'(S)/Π_k
+// y_k!, max_j Σ_{i∈S} b_ij Φ'(S-i) is Π_k y_k! max_j Σ_k b_kj Φ(y-e_k), and Φ'(S-i)/l_k is Π_l y_l!
 // Φ(y-e_k)/(y_k l_k).
 //
 // The c_k are at most x_k l_k, and Ψ is at most Π_k x_k^x_k/x_k! over the classes with limits,
 // since a step multiplies it by at most x_k/y_k. The error is an *[num.InputError] if that leaves
 // the range of float64, or if Ψ(x) is so close to the values replaced by 0 that digits could be
-// lost: that takes about a hundred jobs with limits.
+// lost, which takes about a hundred jobs with limits.
 func (b *balanced) limited(ctx context.Context) error {
-	grown := 0.0 // log of the bound of Ψ
+	grown := 0.0 // logarithm of the bound on Ψ
 	for _, k := range b.order {
 		b.scale[k] = min(b.scale[k], b.count[k]*b.limit[k])
 		if !math.IsInf(b.limit[k], 1) {
@@ -358,7 +358,7 @@ func (b *balanced) limited(ctx context.Context) error {
 	if err := b.sweep(ctx); err != nil {
 		return err
 	}
-	lost := math.Log(negligible) + grown + math.Log(float64(len(b.slab))) + 40 // 40: to 1e-17
+	lost := math.Log(negligible) + grown + math.Log(float64(len(b.slab))) + 40 // 40 gives an error of 1e-17
 	for _, k := range b.order {
 		before, last := b.total[k]/b.scale[k]*b.slab[len(b.slab)-1], b.slab[len(b.slab)-1]
 		if !(grown < 700 && math.Log(min(before, last)) > lost) {
@@ -369,7 +369,7 @@ func (b *balanced) limited(ctx context.Context) error {
 	return nil
 }
 
-// sweepLimited is sweepRow with limits.
+// sweepLimited does the same as sweepRow, with limits.
 func (b *balanced) sweepLimited(from, to int, steps []step) {
 	for p := from; p < to; p++ {
 		at, most := steps, 0.0
@@ -400,8 +400,8 @@ func (b *balanced) sweepLimited(from, to int, steps []step) {
 	}
 }
 
-// Limits of balanced fairness in integers: points of the lattice, and points times 64-bit words of
-// the largest Φ.
+// Limits of balanced fairness in integers: the number of points of the lattice, and that number
+// times the 64-bit words of the largest Φ.
 const (
 	maxExactStates = 1 << 22
 	maxExactWords  = 1 << 25
@@ -409,7 +409,7 @@ const (
 
 // balanced returns the dominant share of one job of each row under balanced fairness, by the
 // recursion over the whole lattice of states below the counts; rows with equal profiles are one
-// class, of which every job gets the same. The error is an *[num.InputError] if the weights differ
+// class, in which every job gets the same. The error is an *[num.InputError] if the weights differ
 // or the states are too many.
 func (e *Profiles) balanced(ctx context.Context) ([]*big.Rat, error) {
 	for i, w := range e.Weight {
@@ -441,8 +441,8 @@ func (e *Profiles) balanced(ctx context.Context) ([]*big.Rat, error) {
 	return shares, nil
 }
 
-// balancedTotals returns Φ(x-e_k)/Φ(x) for counts x_k >= 1 of classes with profiles need[k] and,
-// where there is a limit l_k, its inverse.
+// balancedTotals returns Φ(x-e_k)/Φ(x) for counts x_k >= 1 of classes with profiles need[k] and, if
+// there is a limit l_k, its inverse.
 func balancedTotals(ctx context.Context, need [][]*big.Rat, inverse []*big.Rat, count []int) ([]*big.Rat, error) {
 	if len(need) == 1 {
 		total := big.NewRat(1, 1)
@@ -481,17 +481,17 @@ func balancedTotals(ctx context.Context, need [][]*big.Rat, inverse []*big.Rat, 
 	return total, nil
 }
 
-// An integerBalance is balanced fairness in integers Φ(y) Π_k q_k^y_k, q_k being the common
-// denominator of need[k]. With limits l_k of the dominant share of a job, Φ(y) is at least
-// Φ(y-e_k)/(y_k l_k) too, and the integers are Φ(y) Π_k q_k^y_k y_k!, with which nothing is
-// divided; q_k is then common with that of 1/l_k.
+// An integerBalance is balanced fairness in integers Φ(y) Π_k q_k^y_k, where q_k is the common
+// denominator of need[k]. With limits l_k on the dominant share of a job, Φ(y) is also at least
+// Φ(y-e_k)/(y_k l_k), and the integers are Φ(y) Π_k q_k^y_k y_k!, which avoids divisions; q_k is
+// then also a denominator of 1/l_k.
 type integerBalance struct {
 	count, stride []int
 	scale         []*big.Int   // q_k
 	whole         [][]*big.Int // q_k b_kj
 	own           []*big.Int   // q_k/l_k, nil without a limit
-	limited       bool         // some class has a limit
-	states, bits  float64      // size of the table, and of the largest integer
+	limited       bool         // whether some class has a limit
+	states, bits  float64      // size of the table and of the largest integer
 }
 
 func newIntegerBalance(need [][]*big.Rat, inverse []*big.Rat, count []int) *integerBalance {

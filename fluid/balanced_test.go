@@ -17,7 +17,7 @@ import (
 	"productform/internal/oracle"
 )
 
-// balancedPool returns a pool with unit capacities, where demand is a_kj, and these counts.
+// balancedPool returns a pool with unit capacities, demands a_kj and these counts.
 func balancedPool(demand [][]*big.Rat, count []int) *Pool {
 	p := &Pool{}
 	for j := range demand[0] {
@@ -37,7 +37,7 @@ func balancedRats(s string) [][]*big.Rat {
 	return rows
 }
 
-// literalBalance is Φ(x) by definition, in the original a_kj, with every row a separate class.
+// literalBalance returns Φ(x) by definition, in the original a_kj, with every row a separate class.
 func literalBalance(need [][]*big.Rat, x []int, memo map[string]*big.Rat) *big.Rat {
 	key := fmt.Sprint(x)
 	if phi, ok := memo[key]; ok {
@@ -83,7 +83,8 @@ func balancedTasks(t fataler, p *Pool) []*big.Rat {
 	return shares
 }
 
-// One resource is processor sharing: x_k of n jobs get φ_k = x_k/(n a_k) together.
+// With one resource, balanced fairness is processor sharing: x_k of n jobs together get φ_k =
+// x_k/(n a_k).
 func TestBalancedOneResource(t *testing.T) {
 	p := balancedPool(balancedRats("2;1/3;1;2"), []int{3, 1, 4, 2})
 	for i, got := range balancedTasks(t, p) {
@@ -95,7 +96,7 @@ func TestBalancedOneResource(t *testing.T) {
 }
 
 // On the line of two links with a long route, Φ(x) = (x_0+x_1+x_2 over x_0) with the short routes
-// x_1 and x_2 (Bonald and Proutière, 2003): in total the long route gets x_0/n, the short ones
+// x_1 and x_2 (Bonald and Proutière, 2003): in total the long route gets x_0/n and the short ones
 // (x_1+x_2)/n.
 func TestBalancedLine(t *testing.T) {
 	for _, x := range [][]int{{1, 1, 1}, {3, 2, 5}, {1, 7, 2}, {6, 1, 1}} {
@@ -160,7 +161,7 @@ func drawBalanced(t *rapid.T) ([][]*big.Rat, []int) {
 	return need, count
 }
 
-// Both engines give Φ(x-e_k)/Φ(x) of the definition; the allocation is feasible, saturates a
+// Both engines give Φ(x-e_k)/Φ(x) as defined; the allocation is feasible, saturates a
 // resource and is balanced: φ_k(x) φ_l(x-e_k) = φ_l(x) φ_k(x-e_l).
 func TestBalancedDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -209,7 +210,8 @@ func TestBalancedDefinition(t *testing.T) {
 	})
 }
 
-// Equal rows, and rows whose profiles are parallel, count as one class: here a million jobs each.
+// Equal rows, and rows whose profiles are parallel, count as one class, here with a million jobs
+// each.
 func TestBalancedManyEqual(t *testing.T) {
 	got := balancedTasks(t, balancedPool(balancedRats("1 1/2;2 1;1 1/2"), []int{1_000_000, 1_000_000, 1_000_000_000}))
 	for i, want := range []*big.Rat{
@@ -221,8 +223,8 @@ func TestBalancedManyEqual(t *testing.T) {
 	}
 }
 
-// Large states, where Φ is beyond the range of float64, against closed forms: the line, and one
-// that does not share.
+// Large states, in which Φ is beyond the range of float64, match closed forms: for the line, and
+// for classes that share nothing.
 func TestBalancedLargeStates(t *testing.T) {
 	for _, test := range []struct {
 		need  string
@@ -245,7 +247,7 @@ func TestBalancedLargeStates(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, want := range test.want {
-			// Rounding of |x| steps adds up to (K+2) |x| 2^-52 at worst, 5e-9 here, but mostly
+			// The rounding of |x| steps adds up to at most (K+2) |x| 2^-52, 5e-9 here, but mostly
 			// cancels in the quotient.
 			if got := tasks[i] * test.count[i]; math.Abs(got-want) > 1e-9*want {
 				t.Errorf("%s at %v: class %d gets %v, want %v", test.need, test.count, i, got, want)
@@ -254,7 +256,7 @@ func TestBalancedLargeStates(t *testing.T) {
 	}
 }
 
-// Absent rows, and a kernel that is used again, give the digits of a fresh one.
+// Absent rows and a reused kernel give the digits of a fresh kernel.
 func TestBalancedSuccessiveStates(t *testing.T) {
 	p := balancedPool(balancedRats("1 1/2 0;1/2 1 1/3;1/3 0 1;1/5 1 1"), []int{1, 1, 1, 1})
 	kept, err := NewAllocator(p, BF)

@@ -13,50 +13,54 @@ import (
 )
 
 // A bottleneck is the kernel of bottleneck max fairness (T. Bonald and J. Roberts, SIGMETRICS
-// 2015): every job i has a saturated resource j of which its part, by weight, b_ij s_i/w_i is the
-// top level t_j of all jobs there. With t_j infinite unless j is saturated,
+// 2015): every job i has a saturated resource j of which its fraction by weight, b_ij s_i/w_i, is
+// the largest level t_j of all jobs there. With t_j infinite unless j is saturated,
 //
 //	s_i = w_i min_j t_j/b_ij,  Σ_i n_i b_ij s_i = 1 if t_j is finite, <= 1 if not.     (*)
 //
-// Two resources allow one such allocation. For if both are saturated, v = t_1/t_2 is a zero of
+// With two resources there is exactly one such allocation. For if both are saturated, v = t_1/t_2
+// is a zero of
 //
 //	g(v) = Σ_i n_i w_i (1 - b_i2/b_i1) min(v, b_i1/b_i2),  the term being -n_i w_i where b_i1 = 0,
 //
 // and g >= 0 near 0 (g <= 0 near infinity) says that the second (first) need not be. Now g(v)/v
-// increases up to v = 1, where min(v, b_i1/b_i2) = v for the jobs with b_i2 <= b_i1, and g
-// increases from there on, as it is constant for the others; where it stays 0 for a while, all jobs
-// have one bottleneck, and the same share.
+// increases up to v = 1, where min(v, b_i1/b_i2) = v for the jobs with b_i2 <= b_i1, and from there
+// on g increases, since the term is constant for the other jobs. If g is 0 on an interval, all jobs
+// have one bottleneck and the same share.
 //
-// Three resources allow several. With demands (10, 9, 9), (9, 10, 0), (9, 0, 10) and capacities 28,
-// 19, 19, the tasks (1, 1, 1), (14/15, 28/27, 28/27) and (19/18, 19/20, 19/20) are all bottleneck
-// max fair. The kernel then returns the end of a path. Give all jobs one more resource, of which
-// each takes its dominant share. While its capacity is small, it alone is saturated and the
-// dominant shares are equal, by weight. As the capacity grows, the solutions of (*) form a path,
-// which may turn back for a while; it ends when no job has the extra resource as its bottleneck.
-// The path depends neither on the order of rows and resources nor on units, but ties can make it
-// branch. It is therefore followed with the numbers changed by about 1e-9, always in the same way.
-// At its end the levels, and if necessary the bottlenecks, are corrected for the original numbers.
+// With three resources there can be several. With demands (10, 9, 9), (9, 10, 0), (9, 0, 10) and
+// capacities 28, 19, 19, the tasks (1, 1, 1), (14/15, 28/27, 28/27) and (19/18, 19/20, 19/20) are
+// all bottleneck max fair. The kernel then returns the end of a path. Give all jobs one more
+// resource, of which each takes its dominant share. While its capacity is small, only that resource
+// is saturated and the dominant shares are equal by weight. As the capacity grows, the solutions of
+// (*) form a path, which may temporarily turn back; it ends when no job has the extra resource as
+// its bottleneck. The path depends neither on the order of rows and resources nor on units, but
+// ties can make it branch. The kernel therefore follows it with the numbers changed by about 1e-9,
+// always in the same way. At its end the levels, and if necessary the bottlenecks, are corrected
+// for the original numbers.
 //
 // Rows with equal b are one class, and a resource of which no job takes more than of another is
-// left out: (*) says the same.
+// omitted, which does not change (*).
 type bottleneck struct {
 	problem *problem
 	class   []int       // class of each row
 	kept    []int       // the resources that matter
-	need    [][]float64 // b_kj of class k, of the resources that matter
-	hasOnes bool        // each class has 1 as its largest part, as all have without limits
+	need    [][]float64 // b_kj of class k, for the resources that matter
+	hasOnes bool        // whether each class has 1 as its largest entry, which is always true without limits
 	mass    []float64   // Σ n_i w_i of class k, divided by the largest
-	level   []float64   // s_i/w_i of class k, times that
-	trial   []float64   // such levels
-	load    []float64   // per resource, room
-	top     []float64   // per resource, room
+	level   []float64   // s_i/w_i of class k, multiplied by that largest sum
+	trial   []float64   // levels to try
+	load    []float64   // by resource, scratch
+	top     []float64   // by resource, scratch
 	path    bottleneckPath
 }
 
-// Residual, relative to the capacities and the top levels, beyond which no allocation is returned.
+// maxBottleneckResidual is the residual, relative to the capacities and the largest levels, above
+// which no allocation is returned.
 const maxBottleneckResidual = 1e-9
 
-// Part of the largest Σ n_i w_i below which that of another class could be lost to underflow.
+// leastBottleneckMass is the fraction of the largest Σ n_i w_i below which that of another class
+// could be lost to underflow.
 const leastBottleneckMass = 1e-280
 
 // newBottleneck returns the kernel of bottleneck max fairness.
@@ -67,7 +71,7 @@ func newBottleneck(p *problem) kernel {
 	return b
 }
 
-// keep drops the resources that are not in kept from b.need, and makes room.
+// keep removes the resources that are not in kept from b.need, and allocates scratch.
 func (b *bottleneck) keep(kept []int) {
 	b.kept = kept
 	for k, all := range b.need {
@@ -82,8 +86,8 @@ func (b *bottleneck) keep(kept []int) {
 	b.path = newBottleneckPath(len(b.need), len(kept))
 }
 
-// usefulResources returns the resources j such that no other one l has need[k][j] <= need[k][l] for
-// all k, the first of equal ones.
+// usefulResources returns the resources j for which no other resource l has need[k][j] <=
+// need[k][l] for all k; of equal ones it keeps the first.
 func usefulResources[T any](need [][]T, compare func(a, b T) int) []int {
 	var kept []int
 	for j := range need[0] {
@@ -110,11 +114,11 @@ func covers[T any](need [][]T, l, j int, compare func(a, b T) int) bool {
 
 func (b *bottleneck) Forget() {}
 
-// shares takes O(K) operations for K classes on one resource, and usually also on two. On more, the
+// Shares takes O(K) operations for K classes on one resource, and usually also on two. On more, the
 // path has about K pieces in practice, of O(K J + J³) operations each. The error is an
-// *[num.InputError] if, with two resources or more, Σ count_i weight_i over the rows of one profile
-// is below 1e-280 of that of another; otherwise it reports that no allocation with a small residual
-// was found.
+// *[num.InputError] if, with two or more resources, Σ count_i weight_i over the rows of one profile
+// is below 1e-280 times that of another; otherwise it reports that no allocation with a small
+// residual was found.
 func (b *bottleneck) Shares(ctx context.Context, count, share []float64) error {
 	least, most := b.setMass(count)
 	if least < leastBottleneckMass*most && len(b.kept) > 1 {
@@ -169,16 +173,16 @@ func (b *bottleneck) setMass(count []float64) (least, most float64) {
 }
 
 // solveTwo solves (*) for two resources. Call major the resource with the larger Σ m_k (1 - q_k)
-// over the classes that it dominates, where q_k = min_j b_kj. It is the bottleneck of these, and
-// its level is 1/u. The others are limited by it too if q_k z >= 1, with z >= 1 the ratio of the
-// level of the minor resource to that of the major one, else by the minor one. Both are saturated
-// if
+// over the classes that it dominates, where q_k = min_j b_kj. It is the bottleneck of these
+// classes, and its level is 1/u. The other classes are limited by it, too, if q_k z >= 1, with z >=
+// 1 the ratio of the level of the minor resource to that of the major one; otherwise they are
+// limited by the minor one. Both are saturated if
 //
 //	Σ_{k not of major} m_k (1 - q_k) min(1/q_k, z) = Σ_{k of major} m_k (1 - q_k);     (**)
 //
-// if the left side stays below, the minor resource is not. The left side is concave in z, so
-// Newton's method climbs to the root from z = 1 without passing it, and ends after at most one step
-// for each of its straight pieces.
+// if the left side stays below, the minor resource is not saturated. The left side is concave in z,
+// so Newton's method approaches the root from z = 1 without passing it, and ends after at most one
+// step for each of its linear pieces.
 func (b *bottleneck) solveTwo() {
 	var excess, mass [2]float64
 	for k, a := range b.need {
@@ -227,8 +231,8 @@ func (b *bottleneck) solveTwo() {
 	}
 }
 
-// dominantOfTwo returns the resource of which a profile takes 1, and how much it takes of the
-// other.
+// dominantOfTwo returns the resource of which a profile takes 1, and the amount that it takes of
+// the other.
 func dominantOfTwo(a []float64) (of int, q float64) {
 	if a[0] == 1 {
 		return 0, a[1]
@@ -236,7 +240,7 @@ func dominantOfTwo(a []float64) (of int, q float64) {
 	return 1, a[0]
 }
 
-// errNoBottleneck reports that the search of bottleneck gave up.
+// errNoBottleneck reports that the search in bottleneck gave up.
 var errNoBottleneck = errors.New(
 	"fluid: no bottleneck max fair allocation was certified; the engine float returns one with its residual",
 )
@@ -247,17 +251,17 @@ var errNoBottleneck = errors.New(
 //	Σ_i n_i w_i b_ij t_β(i)/b_iβ(i) = 1 for each j = β(i) of some row i
 //
 // for the levels t_j in fractions, and checks the definition: no load exceeds 1, and no job has a
-// larger part, by weight, of resource β(i) than row i. If that fails, as ties can make it do, it
-// tries the bottlenecks that the kernel finds with its numbers changed in other ways and from the
-// low start. It uses the order of the kernel, so both choose the same of several allocations. If
-// there are few bottlenecks, it then tries all. The error reports that none passed, or that a
-// number is out of the range of the kernel.
+// larger fraction by weight of resource β(i) than row i. If that fails, which ties can cause, it
+// tries the bottlenecks that the kernel finds with numbers changed in other ways and from the low
+// start. It uses the same order as the kernel, so both choose the same one of several allocations.
+// If there are few possible bottlenecks, it then tries all. The error reports that none passed, or
+// that a number is out of the range of the kernel.
 func (e *Profiles) bottleneck(ctx context.Context) ([]*big.Rat, error) {
 	p, err := newProblem(e, "")
 	if err != nil {
 		return nil, err
 	}
-	class, first := e.classes() // what is equal or useless is so in fractions
+	class, first := e.classes() // equal classes and useless resources are the same in fractions
 	kernel := &bottleneck{problem: p, class: class}
 	var need [][]*big.Rat
 	for _, i := range first {
@@ -292,7 +296,8 @@ func (e *Profiles) bottleneck(ctx context.Context) ([]*big.Rat, error) {
 		}
 		return nil
 	}
-	for _, low := range kernel.starts() { // in the kernel's order, so both choose the same of several allocations
+	// in the order of the kernel, so both choose the same one of several allocations
+	for _, low := range kernel.starts() {
 		if shares := followed(low); shares != nil {
 			return shares, nil
 		}
@@ -322,11 +327,11 @@ func (e *Profiles) bottleneck(ctx context.Context) ([]*big.Rat, error) {
 	return nil, cmp.Or(ctx.Err(), errNoBottleneck)
 }
 
-// sharesAt returns the dominant shares if the rows have the bottlenecks at, or nil if that is no
+// sharesAt returns the dominant shares if the rows have the bottlenecks at, or nil if that is not a
 // bottleneck max fair allocation or does not determine the levels.
 func (e *Profiles) sharesAt(ctx context.Context, at []int) []*big.Rat {
 	resources := len(e.Need[0])
-	column := make([]int, resources) // of j in the linear system, -1 if no row has its bottleneck there
+	column := make([]int, resources) // column of j in the linear system, -1 if no row has its bottleneck there
 	var active []int
 	for j := range column {
 		column[j] = -1
@@ -349,7 +354,7 @@ func (e *Profiles) sharesAt(ctx context.Context, at []int) []*big.Rat {
 		system[r][len(active)] = big.NewRat(1, 1)
 	}
 	var factor, part big.Rat
-	for i, l := range at { // n_i w_i / b_il of level l
+	for i, l := range at { // n_i w_i / b_il for level l
 		factor.Mul(e.Count[i], e.Weight[i])
 		factor.Quo(&factor, e.Need[i][l])
 		for r, j := range active {
@@ -367,7 +372,7 @@ func (e *Profiles) sharesAt(ctx context.Context, at []int) []*big.Rat {
 		shares[i] = new(big.Rat).Quo(level[column[j]], e.Need[i][j])
 		shares[i].Mul(shares[i], e.Weight[i])
 	}
-	for i, j := range at { // every part of resource l in use is at most its level
+	for i, j := range at { // no fraction of a resource l in use exceeds its level
 		if level[column[j]].Sign() <= 0 {
 			return nil
 		}
@@ -387,8 +392,8 @@ func (e *Profiles) sharesAt(ctx context.Context, at []int) []*big.Rat {
 	return shares
 }
 
-// solveRats solves the square linear system whose rows end with the right side, by Gauss's method;
-// it returns nil if it is singular. It overwrites the system.
+// solveRats solves the square linear system whose rows end with the right side, by Gaussian
+// elimination; it returns nil if the system is singular. It overwrites the system.
 func solveRats(ctx context.Context, system [][]*big.Rat) []*big.Rat {
 	n := len(system)
 	var part big.Rat

@@ -18,10 +18,10 @@ import (
 )
 
 // bottleneckFault returns the reason why these tasks are not bottleneck max fair, or "" if they
-// are, straight from the definition.
+// are, directly from the definition.
 func bottleneckFault(p *Pool, tasks []*big.Rat) string {
 	one := big.NewRat(1, 1)
-	part := func(i, j int) *big.Rat { // of resource j, by weight, taken by one job of row i
+	part := func(i, j int) *big.Rat { // fraction of resource j, by weight, that one job of row i takes
 		x := new(big.Rat).Mul(tasks[i], p.Jobs[i].Demand.Of(j))
 		x.Quo(x, p.Resources[j].Capacity)
 		return x.Quo(x, p.Jobs[i].WeightOf())
@@ -79,8 +79,8 @@ func bottleneckTasks(t fataler, p *Pool) []*big.Rat {
 	return tasks
 }
 
-// everyBottleneck returns the different allocations, as dominant shares, that some choice of a
-// bottleneck for each row determines.
+// everyBottleneck returns the different allocations, as dominant shares, that some choice of
+// bottlenecks for the rows determines.
 func everyBottleneck(e *Profiles) map[string][]*big.Rat {
 	found := make(map[string][]*big.Rat)
 	at := make([]int, len(e.Need))
@@ -133,8 +133,8 @@ func drawBottleneckPool(t *rapid.T, resources, rows int) *Pool {
 		})
 }
 
-// The returned allocation meets the definition, and is one of the allocations that some bottlenecks
-// determine: the only one, if there are two resources.
+// The returned allocation satisfies the definition and is one of the allocations that some
+// bottlenecks determine, or the only one if there are two resources.
 func TestBottleneckAmongAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawBottleneckPool(t, 3, 4)
@@ -153,13 +153,13 @@ func TestBottleneckAmongAll(t *testing.T) {
 	})
 }
 
-// Larger pools, with the same demands often enough to make ties.
+// Allocations of larger pools satisfy the definition; demands repeat often enough to cause ties.
 func TestBottleneckDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { bottleneckTasks(t, drawBottleneckPool(t, 6, 12)) })
 }
 
-// Three resources can allow three allocations. The one returned is the end of the path from equal
-// dominant shares: these already saturate resources 1 and 2, with 19/18 of job 0.
+// With three resources there can be three allocations. The returned one is the end of the path from
+// equal dominant shares, which already saturate resources 1 and 2, with 19/18 tasks of job 0.
 func TestBottleneckNotUnique(t *testing.T) {
 	p := balancedPool(balancedRats("10/28 9/19 9/19;9/28 10/19 0;9/28 0 10/19"), []int{1, 1, 1})
 	var three []string
@@ -257,8 +257,8 @@ func TestBottleneckDegenerate(t *testing.T) {
 	}
 }
 
-// Weights, demands and counts over many orders of magnitude, in float64 alone; the residual is that
-// of the definition.
+// With weights, demands and counts over many orders of magnitude, float64 results have a small
+// residual in the definition.
 func TestBottleneckExtremes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for round := range 400 {
@@ -313,8 +313,8 @@ func TestBottleneckExtremes(t *testing.T) {
 	}
 }
 
-// Pools where the changes that part ties are larger than what matters: the ends of the paths have
-// wrong bottlenecks.
+// Some pools have differences smaller than the changes that break ties, so the paths end with wrong
+// bottlenecks: the allocation is right nevertheless.
 func TestBottleneckCloseToTies(t *testing.T) {
 	for _, test := range []struct {
 		name, capacity, demand string
@@ -347,8 +347,8 @@ func TestBottleneckCloseToTies(t *testing.T) {
 	}
 }
 
-// Numbers of jobs times weights may be 1e280 apart; beyond that they are rejected, unless there is
-// one resource.
+// Numbers of jobs times weights may differ by a factor of 1e280; beyond that they are rejected,
+// unless there is only one resource.
 func TestBottleneckMassesFarApart(t *testing.T) {
 	for _, test := range []struct {
 		demand        string
@@ -404,7 +404,7 @@ func TestBottleneckMassesFarApart(t *testing.T) {
 	}
 }
 
-// The path to the end meets no line twice, though at times the capacity of the extra resource falls
+// The path meets no line twice, although the capacity of the extra resource sometimes decreases
 // along it.
 func TestBottleneckPathMeetsNoLineTwice(t *testing.T) {
 	back := 0
@@ -460,7 +460,7 @@ func TestBottleneckPathMeetsNoLineTwice(t *testing.T) {
 }
 
 // The order of rows and resources does not matter, nor do units of resources and tasks, unless ties
-// make the path branch: the numbers here have none.
+// make the path branch; these numbers have none.
 func TestBottleneckSymmetries(t *testing.T) {
 	for seed := range uint64(100) {
 		rng := rand.New(rand.NewPCG(seed, 9))
@@ -479,7 +479,7 @@ func TestBottleneckSymmetries(t *testing.T) {
 		for _, i := range order {
 			job := p.Jobs[i]
 			demand := make([]*big.Rat, resources)
-			for c, j := range columns { // a task of the new pool is two of the old one
+			for c, j := range columns { // a task of the new pool is two tasks of the old one
 				demand[c] = new(big.Rat).Mul(job.Demand[j], new(big.Rat).Mul(unit, big.NewRat(2, 1)))
 			}
 			weight := new(big.Rat).Mul(job.Weight, big.NewRat(3, 1))
@@ -493,8 +493,9 @@ func TestBottleneckSymmetries(t *testing.T) {
 	}
 }
 
-// A job of the first row alone can fill the first resource or, by 1e-15 more, the third: all
-// changed numbers hide which limits it, and the search over all bottlenecks finds out.
+// A job of the first row alone can fill the first resource or, by 1e-15 more, the third: with
+// changed numbers it is unclear which one limits it, but the search over all bottlenecks decides
+// that.
 func TestBottleneckSearch(t *testing.T) {
 	p := poolOf("1 0 1.000000000000001", "0 1.000000000000004 1.000000000000002")
 	p.Resources[1].Capacity, p.Resources[2].Capacity = big.NewRat(2, 1), big.NewRat(3, 1)
@@ -524,7 +525,7 @@ func TestBottleneckWrongGuesses(t *testing.T) {
 	}
 }
 
-// A call allocates nothing, and gives the digits of a fresh allocator.
+// A call allocates no memory and gives the digits of a fresh allocator.
 func TestBottleneckSuccessiveStates(t *testing.T) {
 	for _, demand := range []string{"1;1/2", "1 1/2;1/3 1;1/5 1", "1 1/2 1/3;1/2 1 1/5;1/4 0 1;1 1 1/7"} {
 		p := balancedPool(balancedRats(demand), []int{1, 1, 1, 1}[:len(balancedRats(demand))])
@@ -603,7 +604,7 @@ func BenchmarkBottleneck(b *testing.B) {
 }
 
 // If several allocations are bottleneck max fair, float64 and fractions choose the same one, also
-// under limits: with nearly equal demands on three or four resources there are often several.
+// with limits: with nearly equal demands on three or four resources there are often several.
 func TestBottleneckEnginesAgree(t *testing.T) {
 	several := []int64{0, 8, 9, 10, 10}
 	for seed := range uint64(1500) {

@@ -10,18 +10,18 @@ import (
 )
 
 // A capped applies limits that change with the counts to the kernel of a policy that ignores
-// limits: proportional and bottleneck max fairness. As in [Profiles.withLimits], a limit that is
-// exceeded becomes a separate resource, here one per row: its jobs use 1/(n_i l_i) of it for each
-// unit of their dominant share. While no limit is reached it allocates no memory.
+// limits: proportional and bottleneck max fairness. As in [Profiles.withLimits], an exceeded limit
+// becomes a separate resource, here one per row: its jobs use 1/(n_i l_i) of it for each unit of
+// their dominant share. While no limit is reached it allocates no memory.
 type capped struct {
 	method  method
 	problem *problem
-	free    kernel // without limits
-	last    kernel // that of the last allocation
+	free    kernel // kernel without limits
+	last    kernel // kernel of the last allocation
 	taken   []int  // rows whose limits are resources
 }
 
-// limitTol is the relative amount by which a limit may be exceeded: more would be a tie with the
+// limitTol is the relative amount by which a limit may be exceeded, since the limit may equal the
 // share without it.
 const limitTol = 1e-12
 
@@ -80,8 +80,8 @@ func (c *capped) extended(count []float64) (*problem, error) {
 	return &x, nil
 }
 
-// residualOf returns the residual that a kernel knows of its last allocation; ok is false if it
-// knows none.
+// residualOf returns the residual of the last allocation according to the kernel; ok is false if
+// the kernel does not compute it.
 func residualOf(k kernel) (residual float64, ok bool) {
 	switch k := k.(type) {
 	case *prices.Solver:

@@ -9,7 +9,7 @@ import (
 	"productform/num"
 )
 
-// Every engine of every policy asks the context, and ends with its error.
+// Every engine of every policy checks the context and returns its error.
 func TestAllocateEnds(t *testing.T) {
 	p := poolOf("1 1/2 1/3", "1/4 1 1/5", "1/7 1/6 1", "1 1 1/9", "2/3 1 1/8")
 	for i := range p.Jobs {

@@ -6,14 +6,14 @@ import (
 	"productform/num"
 )
 
-// exactSeconds is the time that fractions may take before float64 is taken instead. It is compared
-// with estimates from the rows, the resources and the bits that the common denominators of sums
-// over the rows have. These are worst for long fractions that have nothing in common: numbers that
-// come from float64 have 53 bits, each its own.
+// exactSeconds is the estimated time of fractions above which float64 is used instead. Estimates
+// depend on the rows, the resources and the bits of the common denominators of sums over the rows.
+// The worst case is long fractions without common factors, such as numbers from float64 with 53
+// bits each.
 const exactSeconds = 1.
 
-// sumBits returns the bits of the common denominators of sums over the rows of x(i, b_ij), the most
-// of all resources.
+// sumBits returns the bits of the common denominator of the sum over the rows of x(i, b_ij), the
+// maximum over all resources.
 func (e *Profiles) sumBits(x func(i int, b *big.Rat) *big.Rat) float64 {
 	bits := 0.
 	for j := range e.Need[0] {
@@ -27,14 +27,14 @@ func (e *Profiles) fillSeconds(speed []*big.Rat) float64 {
 	n, resources := len(e.Need), len(e.Need[0])
 	bits := e.sumBits(func(i int, b *big.Rat) *big.Rat { return new(big.Rat).Mul(speed[i], b) })
 	seconds := num.SumSeconds(n, resources, bits)
-	if e.Limit != nil { // a round for each limit, with a quotient for each resource
+	if e.Limit != nil { // one round for each limit, with a quotient for each resource
 		seconds += 3e-11 * float64(n*resources) * bits * bits
 	}
 	return seconds
 }
 
 // bottleneckSeconds estimates the time of bottleneck max fairness: sums one by one, and a linear
-// system of the resources.
+// system in the resources.
 func (e *Profiles) bottleneckSeconds() float64 {
 	bits := e.sumBits(func(i int, b *big.Rat) *big.Rat {
 		if b.Sign() == 0 {
@@ -46,8 +46,8 @@ func (e *Profiles) bottleneckSeconds() float64 {
 	return 1.5e-11*float64(len(e.Need))*r*bits*bits + 3e-11*r*r*r*bits*bits
 }
 
-// balancedSeconds estimates the time of balanced fairness: of each state and each class one product
-// for each resource.
+// balancedSeconds estimates the time of balanced fairness: one product for each state, class and
+// resource.
 func (e *Profiles) balancedSeconds() float64 {
 	class, first := e.classes()
 	count := make([]float64, len(first))

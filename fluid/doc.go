@@ -2,21 +2,21 @@
 // the same processors and memory?
 //
 // A pool has J resources of capacities C_j. Each task of job i takes A_ij units of resource j;
-// a_ij = A_ij/C_j is the part of the resource. Tasks are infinitely small: job i runs φ_i >= 0 of
-// them, any real number, and
+// a_ij = A_ij/C_j is the fraction of the resource. Tasks are infinitely small: job i runs φ_i >= 0
+// of them, any real number, and
 //
 //	Σ_i φ_i a_ij <= 1  for every resource j.     (1)
 //
-// The dominant resource of a job is the one of which its tasks take the largest part, d_i = max_j
-// a_ij, and φ_i d_i its dominant share. A resource is saturated if (1) holds with equality. The
-// policy selects one of the feasible allocations; w_i is the weight of a job:
+// The dominant resource of a job is the one of which its tasks take the largest fraction, d_i =
+// max_j a_ij, and φ_i d_i its dominant share. A resource is saturated if (1) holds with equality.
+// The policy selects one of the feasible allocations; w_i is the weight of a job:
 //
-//	proportional fairness       maximises Σ_i w_i log φ_i: φ_i = w_i / Σ_j p_j a_ij for prices p_j >= 0, zero
+//	proportional fairness       maximizes Σ_i w_i log φ_i: φ_i = w_i / Σ_j p_j a_ij for prices p_j >= 0, zero
 //	                            unless j is saturated
 //	dominant resource fairness  raises all φ_i d_i / w_i together; a job that needs a saturated resource stops,
-//	                            the others go on
+//	                            the others continue
 //	max-min fairness            does the same with φ_i / w_i
-//	bottleneck max fairness     gives every job a saturated resource of which no other has a larger part, by weight
+//	bottleneck max fairness     gives every job a saturated resource of which no other has a larger fraction by weight
 //	balanced fairness           lets each of x_k equal jobs of class k run φ_k tasks, x_k φ_k = Φ(x-e_k)/Φ(x),
 //	                            where Φ(0) = 1, Φ(x) = max_j Σ_k a_kj Φ(x-e_k)
 //
@@ -45,9 +45,9 @@
 // A job may have a limit L_i: then φ_i <= L_i under every policy, as if it had a separate resource
 // of that capacity, which cannot be its dominant one. The others share the rest.
 //
-// Equal jobs are one row of the pool with a count. [Allocate] computes an allocation, [Allocator]
-// many of them in turn. Package audit finds faults of an allocation, and package traffic the delays
-// of jobs that arrive at random.
+// Equal jobs are one row of the pool with a count. [Allocate] computes one allocation, [Allocator]
+// many in succession. Package audit finds faults of an allocation, and package traffic computes the
+// delays of jobs that arrive at random.
 //
 // The model, (1) and the comparison of proportional with dominant resource fairness are those of T.
 // Bonald and J. Roberts, "Enhanced cluster computing performance through proportional fairness",

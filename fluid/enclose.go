@@ -11,7 +11,7 @@ import (
 	"productform/num"
 )
 
-// Maximum number of bits of the mantissas of an enclosure.
+// maxPrecision is the maximum number of bits of the mantissas of an enclosure.
 const maxPrecision = 65_536
 
 // allocateEnclosed encloses proportional fairness. Write m_i = count_i w_i, M = Σ_i m_i, b_ij =
@@ -25,22 +25,22 @@ const maxPrecision = 65_536
 //	                  <= M log(L Σ_j p_j / M) <= L Σ_j p_j - M =: gap         s* is feasible, log x <= x-1.
 //
 // The optimal prices p* have Σ_j p*_j = M and s*_i = w_i / Σ_j p*_j b_ij. Hence Σ_i m_i r_i = Σ_j
-// p*_j Σ_i count_i s_i b_ij <= M, since s is feasible. Both together are Σ_i m_i (r_i - 1 - log
-// r_i) <= gap, and no term is negative. With ε_i = gap/m_i and t - log(1+t) >= t²/2 for t <= 0 and
-// >= t²/(2(1+t)) for t >= 0,
+// p*_j Σ_i count_i s_i b_ij <= M, since s is feasible. Together these give Σ_i m_i (r_i - 1 - log
+// r_i) <= gap, and no term is negative. With ε_i = gap/m_i and t - log(1+t) >= t²/2 for t <= 0
+// and >= t²/(2(1+t)) for t >= 0,
 //
 //	1 - sqrt(2 ε_i) <= r_i <= 1 + ε_i + sqrt(ε_i² + 2 ε_i).
 //
-// The prices come from Newton's method and need no proof; gap, s and the bounds are computed from
-// them with every operation rounded outwards, from the rationals of the pool. The precision doubles
-// until all relative widths are at most relTol.
+// The prices come from Newton's method and need no proof. The gap, s and the bounds are computed
+// from them and the fractions of the pool, with every operation rounded outward. The precision
+// doubles until all relative widths are at most relTol.
 func allocateEnclosed(ctx context.Context, e *Profiles, relTol float64) (*Allocation, error) {
 	p, err := newProblem(e, "")
 	if err != nil {
 		return nil, err
 	}
 	k := prices.NewSolver(p.need, p.weight)
-	// An error says no more than that Newton's method has a longer way to go.
+	// An error only means that Newton's method needs more steps.
 	_ = k.Shares(ctx, e.counts(), make([]float64, p.rows))
 	price := make([]*big.Float, p.resources)
 	for j, x := range k.Price {
@@ -74,7 +74,7 @@ func allocateEnclosed(ctx context.Context, e *Profiles, relTol float64) (*Alloca
 		relTol, maxPrecision)
 }
 
-// costs encloses w_i/s*_i = y_i L r_i, or nil if the prices prove none.
+// costs encloses w_i/s*_i = y_i L r_i. It returns nil if the prices prove no bounds.
 func costs(d *prices.Dual, e *Profiles) []num.Interval {
 	low, high := d.Sums(d.Need, num.Down), d.Sums(d.Above, num.Up)
 	mass, total := make([]*big.Rat, len(low)), new(big.Rat)
@@ -110,8 +110,8 @@ func costs(d *prices.Dual, e *Profiles) []num.Interval {
 	return costs
 }
 
-// enclose returns the allocation between the bounds that the prices prove, and the largest relative
-// width of the bounds; nil if the prices prove none.
+// enclose returns the allocation with the bounds that the prices prove, and the largest relative
+// width of the bounds; it returns nil if the prices prove none.
 func enclose(d *prices.Dual, e *Profiles) (a *Allocation, width float64, err error) {
 	costs := costs(d, e)
 	if costs == nil {
@@ -153,14 +153,14 @@ func enclose(d *prices.Dual, e *Profiles) (a *Allocation, width float64, err err
 			most[j].Set(one) // s* is feasible
 		}
 		var ok bool
-		// below 2^-1022, where doubles are a fixed distance apart
+		// below 2^-1022, where float64 numbers have a fixed spacing
 		if r.Utilization, ok = record(num.Interval{Low: least[j], High: most[j]}); !ok {
 			r.Utilization.Float, _ = least[j].Float64()
 		}
 		f, _ := price.Float64()
 		r.Price = &f
 	}
-	bound := width + 0x1p-53 // Float is the midpoint, within half the width, rounded
+	bound := width + 0x1p-53 // Float is the rounded midpoint, within half the width
 	a.RelativeErrorBound = &bound
 	return a, width, nil
 }
@@ -170,7 +170,7 @@ func enclose(d *prices.Dual, e *Profiles) (a *Allocation, width float64, err err
 func ratioBounds(gap *big.Float, m num.Interval) (ratio num.Interval, ok bool) {
 	prec := m.Prec()
 	epsilon := num.Interval{Low: gap, High: gap}.Quo(m)
-	epsilon.Low = epsilon.High // for both bounds the larger one counts
+	epsilon.Low = epsilon.High // the larger bound serves as both
 	twice := epsilon.Scale2(1)
 	if twice.High.Cmp(big.NewFloat(0.25)) > 0 {
 		return ratio, false

@@ -29,8 +29,8 @@ func holds(v num.Value, want *big.Rat) bool {
 	return low.Cmp(new(big.Rat).Add(want, unit)) <= 0 && high.Cmp(new(big.Rat).Sub(want, unit)) >= 0
 }
 
-// The answers of the reference have 24 digits; prices are computed to the residual times a
-// condition that is small here.
+// Answers match the reference to 24 digits; the error of prices is the residual times a condition
+// number that is small here.
 func TestProportionalReference(t *testing.T) {
 	for _, r := range references(t) {
 		expect := r.expect[PF]
@@ -102,8 +102,8 @@ func TestEncloseWidths(t *testing.T) {
 	}
 }
 
-// The closed form of TestProportionalSymmetricProfiles in fractions lies between the bounds,
-// however near they are.
+// The closed form of TestProportionalSymmetricProfiles in fractions is between the bounds, no
+// matter how tight they are.
 func TestEncloseSymmetricProfiles(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 8))
@@ -140,7 +140,7 @@ func TestEncloseSymmetricProfiles(t *testing.T) {
 	}
 }
 
-// Prices that are far off still prove bounds that hold what precise ones give, or nothing.
+// Prices that are far off still prove valid bounds, or none.
 func TestEncloseAnyPrices(t *testing.T) {
 	proved := 0
 	for seed := range uint64(300) {
@@ -191,7 +191,7 @@ func TestEncloseAnyPrices(t *testing.T) {
 	}
 }
 
-// Problems with weights of up to fifty orders of magnitude, taken as exact, are also enclosed, and
+// Problems with weights over up to fifty orders of magnitude, taken as exact, are also enclosed;
 // float64 agrees if all weights are equal.
 func TestEncloseHard(t *testing.T) {
 	for seed := range uint64(1500) {
@@ -229,8 +229,9 @@ func TestEncloseHard(t *testing.T) {
 	}
 }
 
-// pfRandomPool draws a pool with what makes proportional fairness hard: zeros, equal and parallel
-// columns, resources that are nearly redundant, and weights and demands of 12 orders of magnitude.
+// pfRandomPool draws a pool with features that make proportional fairness hard: zeros, equal and
+// parallel columns, resources that are nearly redundant, and weights and demands of 12 orders of
+// magnitude.
 func pfRandomPool(rng *rand.Rand) *Pool {
 	resources, jobs := 1+rng.IntN(6), 1+rng.IntN(12)
 	p := &Pool{}
@@ -265,8 +266,9 @@ func pfRandomPool(rng *rand.Rand) *Pool {
 	return p
 }
 
-// Weights of forty orders: prices of light rows start far too small and double at each step, while
-// loads rise above 1 by more than at the start. Each row is its demands, weight and count.
+// With weights over forty orders of magnitude, prices of light rows start far too small and double
+// at each step, while loads exceed 1 by more than at the start. Each row lists demands, weight and
+// count.
 func TestEncloseSpreadWeights(t *testing.T) {
 	type row struct {
 		demand string
@@ -321,9 +323,8 @@ func TestEncloseSpreadWeights(t *testing.T) {
 	}
 }
 
-// Only one job needs the second resource, 1e-300 for each dominant share of 1, and its weight is
-// 1e-20: the utilization is 1e-320/(1 + 1e-20), below the normal doubles but enclosed like any
-// other.
+// Only one job needs the second resource, 1e-300 per dominant share of 1, and its weight is 1e-20:
+// the utilization 1e-320/(1 + 1e-20) is a subnormal number but enclosed like any other.
 func TestEncloseTinyUtilization(t *testing.T) {
 	p := poolOf("1 0", "1 1e-300")
 	p.Jobs[1].Weight = num.Rat("1e-20")

@@ -8,7 +8,7 @@ import (
 	"productform/fluid"
 )
 
-// Nine processors and 18 GB for two jobs: tasks of the first take <1 CPU, 4 GB>, tasks of the
+// Two jobs share nine processors and 18 GB: tasks of the first take <1 CPU, 4 GB>, tasks of the
 // second <3 CPU, 1 GB> (Ghodsi et al., section 4.1). Both get two thirds of their dominant
 // resource.
 func ExampleAllocate_dominantResource() {

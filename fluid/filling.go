@@ -9,41 +9,41 @@ import (
 	"productform/num"
 )
 
-// A filling is progressive filling in float64: the dominant share of each active job of row i is
-// level · speed_i, and the level rises from 0. With the counts n_i, and b_ij = a_ij/d_i, resource j
-// is used at
+// A filling performs progressive filling in float64: the dominant share of each active job of row i
+// is level · speed_i, and the level rises from 0. With the counts n_i, and b_ij = a_ij/d_i,
+// resource j is used at
 //
 //	frozen_j + level rate_j,  rate_j = Σ_{i active} n_i speed_i b_ij,  frozen_j = Σ_{i not active} n_i s_i b_ij.
 //
-// A round takes the level to the least (1 - frozen_j)/rate_j. All jobs with b_ij > 0 for a resource
-// that is saturated there stop. There are at most as many rounds as resources, since a saturated
-// one has no active job left. A round takes O(1) for each active row and each resource in play.
+// A round raises the level to the smallest (1 - frozen_j)/rate_j. All jobs with b_ij > 0 for a
+// resource that becomes saturated stop. There are at most as many rounds as resources, since no
+// active job needs a saturated resource. A round takes O(1) for each active row and each resource
+// in play.
 //
 // Rounding. frozen_j and rate_j are separate sums of terms >= 0, never differences, so their
-// relative errors are at most 2^-53 times the number of roundings on the way of a term, whatever
-// the sizes of the terms. The one subtraction is 1 - frozen_j, and its error is that of a capacity
-// that is off by as much. A resource with at most tie left counts as saturated: two that are
-// saturated at the same level differ by rounding alone, and a job of small speed that continued
-// because of it could multiply its share. If the levels do differ, less than tie is left unused.
-// Either way, up to one rounding each, the shares belong to a pool whose capacities differ by
-// factors within 1 ± 2 tie. Their distance from the shares of the given pool depends on the pool: a
-// job that uses what others leave of a resource, 1 - frozen_j, gets that with an absolute error of
-// the order of tie.
+// relative errors are at most 2^-53 times the number of roundings of a term, for terms of any size.
+// The only subtraction is 1 - frozen_j, and its error acts like an error of the capacity. A
+// resource with at most tie left counts as saturated: two resources saturated at the same level
+// differ only by rounding, and a job of small speed that continued because of that could multiply
+// its share. If the levels do differ, less than tie remains unused. Either way, up to one rounding
+// each, the shares belong to a pool whose capacities differ by factors within 1 ± 2 tie. Their
+// distance from the shares of the given pool depends on the pool: a job that uses what others leave
+// of a resource, 1 - frozen_j, gets it with an absolute error of the order of tie.
 type filling struct {
 	need   [][]float64 // b_ij at [j][i]
-	speed  []float64   // scaled by a power of two, which changes the unit of the level only
+	speed  []float64   // scaled by a power of two, which only changes the unit of the level
 	limit  []float64   // largest dominant share of each row; nil if there are no limits
-	stops  []float64   // the levels at which these are reached
-	tie    float64     // part of a capacity below which the rest of it is rounding
+	stops  []float64   // levels at which these limits are reached
+	tie    float64     // fraction of a capacity below which the remainder is rounding
 	row    []int       // active rows
-	keep   []int       // places in row of the rows that continue
-	stop   []int       // places in row of the rows that stop
-	flow   []float64   // n_i speed_i of the active rows; later room for the terms of the rows that stop
+	keep   []int       // positions in row of the rows that continue
+	stop   []int       // positions in row of the rows that stop
+	flow   []float64   // n_i speed_i of the active rows; later scratch for the terms of the rows that stop
 	part   [][]float64 // n_i speed_i b_ij at [j], in the order of row
 	rate   []float64   // rate_j
 	frozen []float64   // frozen_j
 	open   []int       // resources that active rows need
-	sated  []int       // resources saturated in this round
+	sated  []int       // resources that become saturated in this round
 }
 
 // newFilling returns the kernel in which dominant shares grow at these speeds > 0: the weights for
@@ -73,9 +73,9 @@ func newFilling(p *problem, speed []float64) kernel {
 			f.stops[i] = l / f.speed[i]
 		}
 	}
-	// A term is rounded 4 times on its way to a sum: the need, the speed, n_i speed_i, the product;
-	// by [num.PairwiseSum] at most num.PairwiseBlock/4 + 2 + log2(rows) times; in frozen_j once a
-	// round and twice for the level. Both sides of a tie err.
+	// A term is rounded 4 times before it is added: the need, the speed, n_i speed_i, the product.
+	// [num.PairwiseSum] rounds it at most num.PairwiseBlock/4 + 2 + log2(rows) times, and frozen_j
+	// once per round and twice for the level. Both sides of a tie have these errors.
 	roundings := 4 + num.PairwiseBlock/4 + 2 + math.Log2(float64(p.rows)) + float64(p.resources) + 2
 	f.tie = 2 * math.Ceil(roundings) * 0x1p-53
 	return f
@@ -83,12 +83,12 @@ func newFilling(p *problem, speed []float64) kernel {
 
 func (f *filling) Forget() {}
 
-// Beyond these numbers digits could be lost to underflow, or to overflow.
+// Beyond these numbers digits could be lost to underflow or overflow.
 const leastRate, mostRate, leastShare = 1e-290, 1e290, 1e-300
 
-// shares fills the resources. The error is an *[num.InputError] for numbers too far apart for
-// float64: counts beyond 1e9 or so together with speeds that differ by hundreds of orders of
-// magnitude.
+// Shares fills the resources. The error is an *[num.InputError] for numbers that differ too much
+// for float64, such as counts above about 1e9 together with speeds that differ by hundreds of
+// orders of magnitude.
 func (f *filling) Shares(ctx context.Context, count, share []float64) error {
 	f.start(count, share)
 	for level := 0.0; len(f.open) > 0; {
@@ -97,8 +97,8 @@ func (f *filling) Shares(ctx context.Context, count, share []float64) error {
 		}
 		next, first := math.MaxFloat64, -1
 		for _, j := range f.open {
-			// No level is lower than the one before but by rounding. The negation takes NaN, which
-			// the range then rejects.
+			// Levels never decrease except by rounding. The negated comparison also catches NaN,
+			// which the range check then rejects.
 			at := (1 - f.frozen[j]) / f.rate[j]
 			if at < level {
 				at = level
@@ -110,7 +110,7 @@ func (f *filling) Shares(ctx context.Context, count, share []float64) error {
 		if r := f.rate[first]; !(r >= leastRate && r <= mostRate) {
 			return errRate(r)
 		}
-		at := next // level of the resource
+		at := next // level at which the resource is saturated
 		if f.stops != nil {
 			for _, i := range f.row {
 				next = min(next, f.stops[i])
@@ -140,7 +140,7 @@ func errRate(rate float64) error {
 		leastRate, mostRate)
 }
 
-// start makes the rows active that have jobs.
+// start makes the rows with jobs active.
 func (f *filling) start(count, share []float64) {
 	m, row, flow := 0, f.row[:len(count)], f.flow[:len(count)]
 	for i, n := range count {
@@ -170,13 +170,13 @@ func (f *filling) start(count, share []float64) {
 	}
 }
 
-// split stops the rows that need a saturated resource or reach their limits, with the shares they
-// have at this level, and returns the least.
+// split stops the rows that need a saturated resource or reach their limits, with their shares at
+// this level, and returns the smallest share.
 func (f *filling) split(level float64, share []float64) float64 {
 	keep, stop := f.keep[:cap(f.keep)], f.stop[:cap(f.stop)]
 	kept, stopped, least := 0, 0, math.MaxFloat64
 	for k, i := range f.row {
-		if f.ends(i, level) {
+		if f.mustStop(i, level) {
 			stop[stopped] = k
 			stopped++
 			share[i] = level * f.speed[i]
@@ -201,8 +201,8 @@ func (f *filling) split(level float64, share []float64) float64 {
 	return least
 }
 
-// ends reports whether row i needs a saturated resource, or reaches its limit.
-func (f *filling) ends(i int, level float64) bool {
+// mustStop reports whether row i needs a saturated resource or reaches its limit.
+func (f *filling) mustStop(i int, level float64) bool {
 	for _, j := range f.sated {
 		if f.need[j][i] > 0 {
 			return true
@@ -214,7 +214,7 @@ func (f *filling) ends(i int, level float64) bool {
 // isAtLimit reports whether row i has reached its limit, up to rounding.
 func (f *filling) isAtLimit(i int, level float64) bool { return f.stops[i] <= level*(1+f.tie) }
 
-// advance moves the terms of the rows that stopped from the rates to what is frozen.
+// advance moves the terms of the stopped rows from the rates to frozen.
 func (f *filling) advance(level float64) {
 	if len(f.row) == 0 {
 		f.open = f.open[:0]
@@ -244,17 +244,17 @@ func (f *filling) advance(level float64) {
 	f.open = open
 }
 
-// fill returns the dominant share of one job of each row, by progressive filling in fractions: what
-// [filling] does, with the same letters. Sums are taken as balanced trees, since their denominators
-// grow: most additions then are of short fractions. Without limits at most J rounds, with O(n J)
-// additions and multiplications in all and O(J) divisions a round.
+// fill returns the dominant share of one job of each row, by progressive filling in fractions, with
+// the same letters as [filling]. Sums are balanced trees, because denominators grow: most additions
+// are then of short fractions. Without limits it takes at most J rounds, with O(n J) additions and
+// multiplications in total and O(J) divisions per round.
 func (e *Profiles) fill(ctx context.Context, speed []*big.Rat) ([]*big.Rat, error) {
 	n, resources := len(e.Need), len(e.Need[0])
 	share := make([]*big.Rat, n)
 	active := make([]int, n)
 	rate, frozen := make([]*big.Rat, resources), make([]*big.Rat, resources)
 	part := make([][]*big.Rat, n) // n_i speed_i b_ij
-	limits := make([]*big.Rat, n) // levels at which rows stop by their limits
+	limits := make([]*big.Rat, n) // levels at which rows stop because of their limits
 	for i := range n {
 		active[i] = i
 		if l := e.limitOf(i); l != nil {
@@ -282,12 +282,12 @@ func (e *Profiles) fill(ctx context.Context, speed []*big.Rat) ([]*big.Rat, erro
 			}
 			at := new(big.Rat).Sub(one, frozen[j])
 			if at.Quo(at, rate[j]); level == nil || at.Cmp(level) < 0 {
-				level, sated = at, j // another one at this level follows in the next round
+				level, sated = at, j // another resource at this level follows in the next round
 			}
 		}
 		for _, i := range active {
 			if l := limits[i]; l != nil && l.Cmp(level) <= 0 {
-				level, sated = l, -1 // others at this level stop with it, resources follow in the next round
+				level, sated = l, -1 // other limits at this level stop with it; resources follow in the next round
 			}
 		}
 		var keep, stop []int

@@ -10,8 +10,8 @@ import (
 	"productform/num"
 )
 
-// smallDecimals has n rows that demand of each resource 0.01 to 10, or nothing with the probability
-// given.
+// smallDecimals returns n rows that demand 0.01 to 10 of each resource, or nothing with the given
+// probability.
 func smallDecimals(seed uint64, n, resources int, without float64) *Pool {
 	rng := rand.New(rand.NewPCG(seed, uint64(n*resources)))
 	p := &Pool{}

@@ -25,7 +25,7 @@ func fillingShares(p *Pool, policy Policy) (e *Profiles, shares, speed []*big.Ra
 	if policy == MaxMin {
 		speed = e.Speeds()
 	}
-	shares, _ = e.fill(context.Background(), speed) // no error without a deadline
+	shares, _ = e.fill(context.Background(), speed) // cannot fail without a deadline
 	return e, shares, speed
 }
 
@@ -58,7 +58,7 @@ func fillingRat(t require, s string) *big.Rat {
 	return r
 }
 
-// fillingPool makes a pool from capacities and rows of weight, count and demands.
+// fillingPool creates a pool from capacities and rows of weight, count and demands.
 func fillingPool(t require, capacities []string, rows ...[]string) *Pool {
 	p := &Pool{}
 	for j, c := range capacities {
@@ -78,7 +78,7 @@ func fillingPool(t require, capacities []string, rows ...[]string) *Pool {
 	return p
 }
 
-// The answers of an independent program, equal as fractions.
+// Answers equal those of an independent program, in fractions.
 func TestFillingReference(t *testing.T) {
 	compared := 0
 	for _, c := range references(t) {
@@ -168,8 +168,8 @@ func TestFillingByHand(t *testing.T) {
 	}
 }
 
-// Classes of profiles (1, a) and (a, 1) get n_k / max(n_1 + a n_2, a n_1 + n_2) in total: both stop
-// at the same level.
+// Classes of profiles (1, a) and (a, 1) get n_k / max(n_1 + a n_2, a n_1 + n_2) in total, since
+// both stop at the same level.
 func TestFillingTwoClasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := big.NewRat(rapid.Int64Range(1, 100).Draw(t, "hundredths"), 100)
@@ -223,9 +223,9 @@ func drawFillingPolicy(t *rapid.T) Policy {
 	return rapid.SampledFrom([]Policy{DRF, MaxMin}).Draw(t, "policy")
 }
 
-// Progressive filling by linear programmes, which know nothing of saturation: the largest level
-// that all who still can grow can have, then for each of them whether it can have more while the
-// others keep theirs.
+// Progressive filling matches linear programmes without a notion of saturation: they find the
+// largest common level of all jobs that can still grow, and then, for each of them, whether it can
+// have more while the others keep theirs.
 func TestFillingMatchesLinearProgrammes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, policy := drawFillingPool(t), drawFillingPolicy(t)
@@ -233,7 +233,7 @@ func TestFillingMatchesLinearProgrammes(t *testing.T) {
 		want := levelsByProgrammes(t, p, policy)
 		for i := range shares {
 			got, _ := new(big.Rat).Quo(shares[i], speed[i]).Float64()
-			if math.Abs(got-want[i]) > 1e-7*want[i] { // tolerances of the programmes, added up over rounds
+			if math.Abs(got-want[i]) > 1e-7*want[i] { // tolerances of the programmes, added up over the rounds
 				t.Fatalf("job %d has the level %v, want %v", i, got, want[i])
 			}
 		}
@@ -244,7 +244,7 @@ func TestFillingMatchesLinearProgrammes(t *testing.T) {
 // level_i w_i / d_i.
 func levelsByProgrammes(t require, p *Pool, policy Policy) []float64 {
 	n, resources := len(p.Jobs), len(p.Resources)
-	use := make([][]float64, n) // what all jobs of row i take of each resource at the level 1
+	use := make([][]float64, n) // use of each resource by all jobs of row i at level 1
 	for i, job := range p.Jobs {
 		use[i] = make([]float64, resources)
 		dominant := 0.0
@@ -266,8 +266,8 @@ func levelsByProgrammes(t require, p *Pool, policy Policy) []float64 {
 	for i := range active {
 		active[i] = true
 	}
-	// Variables: the common level above floor, what each active row has beyond, and what is left of
-	// each resource.
+	// The variables are the common level above floor, the excess of each active row, and the
+	// remainder of each resource.
 	highest := func(floor float64, aim int) float64 {
 		a := mat.NewDense(resources, 1+n+resources, nil)
 		b, c := make([]float64, resources), make([]float64, 1+n+resources)
@@ -281,7 +281,7 @@ func levelsByProgrammes(t require, p *Pool, policy Policy) []float64 {
 					a.Set(j, 1+i, use[i][j])
 				} else {
 					b[j] -= levels[i] * use[i][j]
-					a.Set(j, 1+i, 1) // never worth having
+					a.Set(j, 1+i, 1) // never worthwhile
 				}
 			}
 			b[j] = max(b[j], 0)
@@ -314,8 +314,8 @@ func levelsByProgrammes(t require, p *Pool, policy Policy) []float64 {
 	return levels
 }
 
-// No feasible allocation has a larger smallest level, or a larger second smallest with the same
-// smallest, and so on.
+// No feasible allocation has a larger smallest level, or the same smallest level and a larger
+// second smallest, and so on.
 func TestFillingIsLexicographicallyBest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, policy := drawFillingPool(t), drawFillingPolicy(t)
@@ -329,7 +329,7 @@ func TestFillingIsLexicographicallyBest(t *testing.T) {
 		}
 		for range 10 {
 			other := make([]*big.Rat, len(best))
-			for i, s := range best { // from 0 to 3 times the share; or a few percent more or less
+			for i, s := range best { // from 0 to 3 times the share, or a few percent more or less
 				factor := big.NewRat(rapid.Int64Range(0, 30).Draw(t, "tenths"), 10)
 				if rapid.Bool().Draw(t, "near") {
 					factor = big.NewRat(rapid.Int64Range(97, 103).Draw(t, "hundredths"), 100)
@@ -353,7 +353,7 @@ func TestFillingIsLexicographicallyBest(t *testing.T) {
 }
 
 // The exact shares are feasible, and each job has a bottleneck: a saturated resource that it needs,
-// on which no job is at a higher level. Only progressive filling has this property. Jobs with
+// on which no job is at a higher level. This property characterizes progressive filling. Jobs with
 // weights w_i get at least the dominant share w_i / Σ w.
 func TestFillingProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -389,7 +389,7 @@ func TestFillingProperties(t *testing.T) {
 	})
 }
 
-// rawFilling draws problems whose numbers are the same in both engines, spread over orders of
+// rawFilling draws problems whose numbers are the same in both engines and spread over orders of
 // magnitude.
 func rawFilling(rng *rand.Rand, n, resources int, digits float64) (
 	e *Profiles, p *problem, speed []*big.Rat, count []float64,
@@ -422,8 +422,8 @@ func rawFilling(rng *rand.Rand, n, resources int, digits float64) (
 	return e, p, speed, count
 }
 
-// However badly spread the numbers, shares in float64 have bottlenecks up to rounding: this is the
-// error bound in the comment of filling, checked in fractions.
+// For any spread of the numbers, shares in float64 have bottlenecks up to rounding: this is the
+// error bound in the comment on filling, checked in fractions.
 func TestFillingFloatHasBottlenecks(t *testing.T) {
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 11))
@@ -469,9 +469,9 @@ func TestFillingFloatHasBottlenecks(t *testing.T) {
 	}
 }
 
-// Relative errors against the exact engine. A level L that fills the part u_j(L) of a saturated
-// resource, after the levels before, is off by (tie + Σ_{M<L} u_j(M) error(M)) / u_j(L) at most, to
-// first order.
+// Relative errors compared with the exact engine are within their bounds. A level L that fills the
+// fraction u_j(L) of a saturated resource, after the previous levels, is off by at most (tie +
+// Σ_{M<L} u_j(M) error(M)) / u_j(L), to first order.
 func TestFillingFloatAgainstExact(t *testing.T) {
 	for _, digits := range []float64{0.1, 3, 12} {
 		sharp := 0
@@ -550,8 +550,9 @@ func fillingErrors(e *Profiles, shares, speed []*big.Rat, tie float64) []float64
 	return bounds
 }
 
-// Two resources saturated at the same level stop a job of tiny speed too, whatever rounding says of
-// which was first. Rounded apart by 1e-16, they would change its share by the factor 1e-16/1e-12.
+// Two resources saturated at the same level stop a job of tiny speed, regardless of which one
+// rounding puts first. If rounding separated them by 1e-16, its share would change by a factor of
+// 1e-16/1e-12.
 func TestFillingTies(t *testing.T) {
 	for n := range 200 {
 		rows := [][]string{{"1e-12", "1", "0", "1", "0"}, {"1e-9", "1", "0", "1/3", "1"}}
@@ -561,7 +562,7 @@ func TestFillingTies(t *testing.T) {
 				w, fmt.Sprint(1 + k%3), fmt.Sprintf("1/%d", 7+n), fmt.Sprintf("1/%d", 7+n), "0",
 			})
 		}
-		// The part of the second resource that the first two take, another row takes of the first.
+		// Another row takes of the first resource what the first two rows take of the second.
 		rows = append(rows, []string{"1e-12", "1", "1", "0", "0"}, []string{"1/3000000000", "1", "1", "0", "0"})
 		p := fillingPool(t, []string{"1", "1", "1"}, rows...)
 		_, shares, _ := fillingShares(p, DRF)
@@ -575,8 +576,8 @@ func TestFillingTies(t *testing.T) {
 	}
 }
 
-// Changes that do not change an allocation, or change it in a known way: as fractions, and in
-// float64 up to rounding.
+// Some changes of a pool leave the allocation unchanged, or change it in a known way: exactly in
+// fractions, and up to rounding in float64.
 func TestFillingInvariance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, policy := drawFillingPool(t), drawFillingPolicy(t)
@@ -592,7 +593,7 @@ func TestFillingInvariance(t *testing.T) {
 				if got := new(big.Rat).Quo(others[k], f.Dominant[k]); got.Cmp(want) != 0 {
 					t.Fatalf("%s: job %d has %v tasks, want %v", name, i, got, want)
 				}
-				// small integers: parts of at least 1e-2 in each round
+				// small integers give fractions of at least 1e-2 in each round
 				if x, _ := want.Float64(); math.Abs(tasks[k]-x) > 1e-12*x {
 					t.Fatalf("%s: job %d has %v tasks in float64, want %v", name, i, tasks[k], x)
 				}
@@ -695,7 +696,7 @@ func TestFillingMillion(t *testing.T) {
 	}
 }
 
-// Numbers that float64 cannot hold together are rejected, never answered with NaN, 0 or infinity.
+// Numbers that float64 cannot combine are rejected; the answer is never NaN, 0 or infinity.
 func TestFillingOutOfRange(t *testing.T) {
 	for _, c := range []struct {
 		speed, count []float64
@@ -730,7 +731,7 @@ func TestFillingOutOfRange(t *testing.T) {
 	}
 }
 
-// Rows without jobs might as well not be there.
+// Rows without jobs have no effect.
 func TestFillingAbsentRows(t *testing.T) {
 	for seed := range uint64(50) {
 		p, rng := smallDecimals(seed, 150, 3, 0.4), rand.New(rand.NewPCG(seed, 12))
@@ -755,7 +756,7 @@ func TestFillingAbsentRows(t *testing.T) {
 				t.Fatalf("seed %d, %s: %d rows of tasks, want %d", seed, policy, len(tasks), len(want))
 			}
 			for i, x := range tasks {
-				if x != want[i] { // the same sums in the same order; speeds differ by a power of two
+				if x != want[i] { // same sums in the same order; speeds differ by a power of two
 					t.Errorf("seed %d, %s: %v tasks, want %v", seed, policy, x, want[i])
 				}
 			}

@@ -9,13 +9,13 @@ import (
 	"productform/num"
 )
 
-// rounding is the amount by which float64 sums may miss a utilization of 1, in addition to the
-// residual.
+// rounding is the amount, in addition to the residual, by which float64 sums may miss a utilization
+// of 1.
 const rounding = 1e-12
 
-// allocateFloat computes an allocation in float64. The residual is that of the numbers returned, as
-// [problem.residual] defines it, or of the prices under proportional fairness, which includes that
-// a resource with a positive price is saturated.
+// allocateFloat computes an allocation in float64. The residual is that of the returned numbers, as
+// [problem.residual] defines it. Under proportional fairness it is that of the prices, which
+// includes the condition that a resource with a positive price is saturated.
 func allocateFloat(ctx context.Context, e *Profiles, m method) (*Allocation, error) {
 	p, err := newProblem(e, m.other)
 	if err != nil {

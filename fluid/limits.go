@@ -8,19 +8,19 @@ import (
 	"productform/num"
 )
 
-// mostLimits bounds the limits taken as resources: the work grows with their third power.
+// mostLimits is the maximum number of limits treated as resources: the work grows with their third
+// power.
 const mostLimits = 300
 
-// withLimits computes an allocation with limits by the engine allocate, which ignores them, for
-// proportional and bottleneck max fairness. A limit is a separate resource that only this row
-// demands, of which it uses the part s_i/limit_i: the maximum of Σ_i w_i log φ_i is then that under
-// the limits, and a row at its limit has its own resource as a bottleneck. Jobs are still measured
-// by the dominant shares of the real resources. Rows with equal profiles and equal limits by weight
-// get equal shares by weight and are one row here.
+// withLimits computes an allocation with limits from the engine allocate, which ignores limits, for
+// proportional and bottleneck max fairness. A limit becomes a separate resource that only this row
+// demands, of which it uses the fraction s_i/limit_i: the maximum of Σ_i w_i log φ_i is then the
+// maximum under the limits, and a row at its limit has its own resource as a bottleneck. Jobs are
+// still measured by the dominant shares of the real resources. Rows with equal profiles and equal
+// limits by weight get equal shares by weight and are treated as one row.
 //
-// A resource that an allocation does not need does not change it. So withLimits adds only limits
-// that were exceeded without them, until none is. A limit that is not proved to be met counts as
-// exceeded.
+// Resources that an allocation does not need do not change it. So withLimits adds only exceeded
+// limits, until no limit is exceeded. A limit that is not proved to be met counts as exceeded.
 func (e *Profiles) withLimits(
 	ctx context.Context, allocate func(context.Context, *Profiles) (*Allocation, error),
 ) (*Allocation, error) {
@@ -53,7 +53,7 @@ func (e *Profiles) withLimits(
 	}
 }
 
-// mayExceed reports whether a dominant share is not known to be at most the limit.
+// mayExceed reports whether a dominant share is not proved to be at most the limit.
 func mayExceed(share num.Value, limit *big.Rat) bool {
 	switch {
 	case share.Exact != nil:
@@ -64,7 +64,7 @@ func mayExceed(share num.Value, limit *big.Rat) bool {
 	return new(big.Rat).SetFloat64(share.Float).Cmp(limit) > 0
 }
 
-// limitGroups numbers the rows with limits that get equal shares by weight: the group of each row,
+// limitGroups groups the rows with limits that get equal shares by weight: the group of each row,
 // -1 without a limit, and the rows of each group.
 func (e *Profiles) limitGroups() (group []int, rows [][]int) {
 	class, _ := (&Profiles{Need: e.Need}).classes()

@@ -15,8 +15,7 @@ import (
 	"productform/num"
 )
 
-// drawLimited draws a pool of small numbers in which most rows have limits, tight ones and wide
-// ones.
+// drawLimited draws a pool of small numbers in which most rows have limits, tight or wide.
 func drawLimited(t *rapid.T, weights bool) *Pool {
 	small := func(label string, low, high, over int64) *big.Rat {
 		return big.NewRat(rapid.Int64Range(low, high).Draw(t, label), rapid.Int64Range(1, over).Draw(t, "over"))
@@ -46,8 +45,8 @@ func drawLimited(t *rapid.T, weights bool) *Pool {
 	return p
 }
 
-// ownResources gives each job a separate row and replaces a limit by a separate resource, and
-// returns the original row of each.
+// ownResources gives each job a separate row, replaces limits by separate resources, and returns
+// the original row of each job.
 func ownResources(p *Pool) (q *Pool, from []int) {
 	q = &Pool{Resources: append([]Resource(nil), p.Resources...)}
 	for i, job := range p.Jobs {
@@ -70,10 +69,10 @@ func ownResources(p *Pool) (q *Pool, from []int) {
 	return q, from
 }
 
-// A limit of tasks is a resource that only this job demands, in fractions. This covers balanced
-// fairness with a row for each job, max-min fairness, and dominant resource fairness as max-min
-// fairness of the tasks with weights w_i/d_i, where the limit is no job's dominant resource.
-// Float64 agrees.
+// In fractions, a limit on tasks is equivalent to a resource that only this job demands. This
+// covers balanced fairness with a row for each job, max-min fairness, and dominant resource
+// fairness, written as max-min fairness of tasks with weights w_i/d_i, where the limit is no job's
+// dominant resource. Float64 agrees.
 func TestLimitsMatchResources(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policy := rapid.SampledFrom([]Policy{DRF, MaxMin, BF}).Draw(t, "policy")
@@ -107,7 +106,7 @@ func TestLimitsMatchResources(t *testing.T) {
 			if exact.Jobs[i].Tasks.Exact.Cmp(x) != 0 {
 				t.Fatalf("%s: row %d runs %v tasks, want %v", policy, i, exact.Jobs[i].Tasks.Exact, x)
 			}
-			if f, _ := x.Float64(); math.Abs(float.Jobs[i].Tasks.Float-f) > 1e-11*f { // small integers
+			if f, _ := x.Float64(); math.Abs(float.Jobs[i].Tasks.Float-f) > 1e-11*f { // numbers are small integers
 				t.Fatalf("%s: row %d runs %v tasks in float64, want %v", policy, i, float.Jobs[i].Tasks.Float, f)
 			}
 		}
@@ -117,8 +116,8 @@ func TestLimitsMatchResources(t *testing.T) {
 	})
 }
 
-// Under bottleneck max fairness every job is at its limit or has a bottleneck: the definition, with
-// the limits as resources.
+// Under bottleneck max fairness every job is at its limit or has a bottleneck, which is the
+// definition with limits as resources.
 func TestLimitsBottleneck(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawLimited(t, true)
@@ -147,8 +146,8 @@ func TestLimitsBottleneck(t *testing.T) {
 	})
 }
 
-// A limit far below what the row would get: its resource is overloaded eighteen times where paths
-// start at first, and all of these end with wrong bottlenecks.
+// If a limit is far below what the row would get, its resource is overloaded eighteenfold at the
+// usual start of paths, and all of these end with wrong bottlenecks.
 func TestLimitsBottleneckOverloadedStart(t *testing.T) {
 	p := poolOf("4 3", "2 1", "0 1")
 	p.Resources[0].Capacity, p.Resources[1].Capacity = big.NewRat(11, 1), big.NewRat(9, 1)
@@ -172,8 +171,8 @@ func TestLimitsBottleneckOverloadedStart(t *testing.T) {
 	}
 }
 
-// Limited rows with three that may share in three ways: paths that start overloaded end with wrong
-// bottlenecks in one of 25 such pools. Numbers are drawn with a fixed seed.
+// For limited rows together with three rows that have three possible allocations, paths that start
+// overloaded end with wrong bottlenecks in one of 25 pools. Numbers are drawn with a fixed seed.
 func TestLimitsBottleneckManyWays(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for round := range 500 {
@@ -195,8 +194,8 @@ func TestLimitsBottleneckManyWays(t *testing.T) {
 	}
 }
 
-// Under proportional fairness φ_i is the lesser of the limit and w_i / Σ_j p_j a_ij, and only
-// saturated resources have a price: the conditions of an optimum, which say nothing of resources of
+// Under proportional fairness φ_i is the smaller of the limit and w_i / Σ_j p_j a_ij, and only
+// saturated resources have a price. These conditions of an optimum do not involve resources for
 // limits.
 func TestLimitsProportional(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -216,12 +215,12 @@ func TestLimitsProportional(t *testing.T) {
 					used[j] += part * tasks * float64(job.Size())
 				}
 				want, _ := job.WeightOf().Float64()
-				want /= cost // +Inf if all is free
+				want /= cost // +Inf if all its resources are free
 				if job.MaxTasks != nil {
 					l, _ := job.MaxTasks.Float64()
 					want = min(want, l)
 				}
-				// residuals of 1e-14, for rows that are small compared with others
+				// residuals of 1e-14, with rows that are small compared with others
 				if math.Abs(tasks-want) > 2e-7*want {
 					t.Fatalf("%s: row %d runs %v tasks, want %v", engine, i, tasks, want)
 				}
@@ -236,7 +235,7 @@ func TestLimitsProportional(t *testing.T) {
 	})
 }
 
-// Capacity that limits leave unused stays unused: two jobs of one task each on a resource of ten.
+// Capacity that limits leave unused stays unused: two jobs run one task each on a resource of ten.
 func TestLimitsLeaveRest(t *testing.T) {
 	p := poolOf("1/10", "1/5")
 	p.Jobs[0].MaxTasks, p.Jobs[1].MaxTasks = big.NewRat(1, 1), big.NewRat(1, 1)
@@ -300,15 +299,15 @@ func TestLimitsBalancedMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range p.Jobs {
-		// 210 steps of a few roundings
+		// 210 steps with a few roundings each
 		if x, y := exact.Jobs[i].Tasks.Float, float.Jobs[i].Tasks.Float; math.Abs(x-y) > 1e-11*x {
 			t.Errorf("row %d: %v and %v", i, x, y)
 		}
 	}
 }
 
-// Allocations of changing numbers of jobs under limits are those of pools with these numbers, in a
-// row of calls.
+// In successive calls, allocations for changing numbers of jobs under limits equal those of pools
+// with these numbers.
 func TestLimitsOfChangingNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policy := rapid.SampledFrom(Policies()).Draw(t, "policy")
@@ -338,7 +337,7 @@ func TestLimitsOfChangingNumbers(t *testing.T) {
 				t.Fatalf("%s: residual %g", policy, r)
 			}
 			if policy == BMF && len(p.Resources) > 2 {
-				continue // there may be several
+				continue // there may be several allocations
 			}
 			want := mustAllocate(t, now, policy)
 			for k, i := range rows {

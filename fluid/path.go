@@ -10,37 +10,37 @@ import (
 //
 //	x_k = min_j t_j/b_kj,  load_j = Σ_k m_k b_kj x_k = 1 if t_j is finite, <= 1 if not,
 //
-// for resources j < J and one more, of which all need 1, whose level t_J is that of all classes at
-// first and infinite at the end. Between corners of the path each class keeps one bottleneck, and
-// each bottleneck at least one class, so the t_j move along a straight line. At a corner one class
-// changes its bottleneck: to one whose level it reaches, or to a resource that becomes saturated
-// and of which it takes the largest part. If no class is left at another resource, the level of
-// that one becomes infinite. The line continues on the side on which the class prefers its new
-// bottleneck, or on which the load of the resource that it left falls.
+// for resources j < J and one more, of which all classes need 1. Its level t_J is at first the
+// level of all classes, and infinite at the end. Between corners of the path each class keeps its
+// bottleneck, and each bottleneck has at least one class, so the t_j move along a straight line. At
+// a corner one class changes its bottleneck: to one whose level it reaches, or to a resource that
+// becomes saturated and of which it takes the largest part. If no class is left at another
+// resource, its level becomes infinite. The line continues on the side on which the class prefers
+// its new bottleneck, or on which the load of the resource that it left decreases.
 //
-// Without ties the path ends. The bottlenecks of all classes determine a line, of which the
-// conditions, linear then, leave one segment; it has at most two ends, and each corner joins two
-// lines. So the lines form chains that do not branch, and the path, which starts at the end of a
-// chain, meets no line twice. It cannot go to 0 or to infinity: the loads are at most 1, hence m_k
-// x_k <= 1, and a resource at level 0 would have load 0. Rounding can lead it astray, so the steps
-// are limited, and the result is judged by its residual, or in fractions.
+// Without ties the path ends. The bottlenecks of all classes determine a line. The conditions,
+// which are then linear, restrict it to one segment, which has at most two ends, and each corner
+// joins two lines. So the lines form chains that do not branch, and the path, which starts at the
+// end of a chain, meets no line twice. It cannot go to 0 or to infinity: the loads are at most 1,
+// hence m_k x_k <= 1, and a resource at level 0 would have load 0. Rounding can lead it astray, so
+// the number of steps is limited, and the result is checked by its residual or in fractions.
 type bottleneckPath struct {
 	resources int // J
 	present   []int
-	mass      []float64 // m_k of present[i], changed a little
-	need      []float64 // b_kj of present[i] at [i(J+1) + j], changed a little
+	mass      []float64 // m_k of present[i], slightly changed
+	need      []float64 // b_kj of present[i] at [i(J+1) + j], slightly changed
 	at        []int     // bottleneck of present[i]
-	atClass   []int     // bottleneck of class k at the end, -1 if absent
-	members   []int     // classes at j, j <= J
-	level     []float64 // t_j, while members[j] > 0
-	part      []float64 // at [j(J+1) + l]: the load of j < J by the classes at l <= J
-	load      []float64 // of j
-	slope     []float64 // of log t_j along the line
-	active    []int     // resources with members, J not among them
-	matrix    []float64 // room for a linear system
+	atClass   []int     // bottleneck of class k at the end; -1 if absent
+	members   []int     // number of classes at j, j <= J
+	level     []float64 // t_j, defined while members[j] > 0
+	part      []float64 // at [j(J+1) + l]: load on j < J by the classes at l <= J
+	load      []float64 // load on j
+	slope     []float64 // slope of log t_j along the line
+	active    []int     // resources with members, except J
+	matrix    []float64 // scratch for a linear system
 	columns   []int     // its columns
 	right     []float64 // its solution
-	rate      []float64 // of t_j along the line
+	rate      []float64 // rate of change of t_j along the line
 }
 
 func newBottleneckPath(classes, resources int) bottleneckPath {
@@ -65,12 +65,12 @@ func newBottleneckPath(classes, resources int) bottleneckPath {
 	}
 }
 
-// bottleneckChanges returns the relative changes that part ties, in the order in which they are
+// bottleneckChanges returns the relative changes that break ties, in the order in which they are
 // tried.
 func bottleneckChanges() [6]float64 { return [...]float64{1e-9, 1e-11, 1e-7, 1e-10, 1e-8, 1e-6} }
 
-// starts returns where paths start, in the order in which they are tried: see start. Without limits
-// both are the same.
+// starts returns the possible starts of paths, in the order in which they are tried; see start.
+// Without limits both are the same.
 func (b *bottleneck) starts() []bool {
 	low := [...]bool{false, true}
 	if b.hasOnes {
@@ -79,9 +79,9 @@ func (b *bottleneck) starts() []bool {
 	return low[:]
 }
 
-// solveMany follows the path for one change after the other until the residual of the end, put
-// right, is hardly more than rounding, and from the low start if there is no good one. It keeps the
-// best levels in b.level and returns their residual.
+// solveMany follows the path for one change after another until the residual of the corrected end
+// is hardly more than rounding. If none is good, it uses the low start. It keeps the best levels in
+// b.level and returns their residual.
 func (b *bottleneck) solveMany(ctx context.Context) float64 {
 	best := math.Inf(1)
 	for _, low := range b.starts() {
@@ -100,13 +100,13 @@ func (b *bottleneck) solveMany(ctx context.Context) float64 {
 	return best
 }
 
-// refine ends a path: it corrects the levels and, while the residual is more than rounding, the
+// refine corrects the levels at the end of a path and, while the residual exceeds rounding, the
 // bottlenecks, which is Newton's method for (*). It keeps levels in b.level whose residual is below
 // best and returns the new best residual.
 func (b *bottleneck) refine(best float64) float64 {
 	const steps = 10
 	for range steps {
-		for range 3 { // the equations are linear: the second and third time refine
+		for range 3 { // the equations are linear: the second and third rounds refine the solution
 			b.path.correct(b.need, b.mass)
 		}
 		b.path.levels(b.need, b.trial)
@@ -134,9 +134,9 @@ func (p *bottleneckPath) levels(need [][]float64, level []float64) {
 	}
 }
 
-// residual returns how far x_k = level[k] is from bottleneck max fairness: the most that a load
-// exceeds 1, or that at all resources of a class the load is below 1 or its part below the largest
-// one, relatively.
+// residual returns how far x_k = level[k] is from bottleneck max fairness: the maximum of the
+// excess of a load over 1, and of the relative amount by which, at every resource of a class, the
+// load is below 1 or the class's fraction is below the largest one.
 func (b *bottleneck) residual(level []float64) float64 {
 	clear(b.load)
 	clear(b.top)
@@ -163,7 +163,8 @@ func (b *bottleneck) residual(level []float64) float64 {
 	return worst
 }
 
-// follow follows the path with the numbers changed as start says, and reports whether it ended.
+// follow follows the path with the numbers changed as start specifies, and reports whether it
+// reached the end.
 func (b *bottleneck) follow(ctx context.Context, most float64, seed uint64, low bool) bool {
 	b.start(most, seed, low)
 	ended := b.path.walk(ctx)
@@ -173,10 +174,10 @@ func (b *bottleneck) follow(ctx context.Context, most float64, seed uint64, low 
 	return ended
 }
 
-// start sets up the path with the numbers changed by up to most, relatively, in a way that depends
-// on seed. All x_k are 1/(2 Σ m_k), where no load exceeds 1/2 if no part exceeds 1. A limit can
-// have parts of more than 1. A resource that is overloaded at the start then stays overloaded while
-// it is a bottleneck, which Newton's method may not repair at the end. The low start divides by the
+// start sets up the path with relative changes of the numbers by up to most, which depend on seed.
+// All x_k are 1/(2 Σ m_k), so no load exceeds 1/2 if no need exceeds 1. Needs for the resource of a
+// limit can exceed 1. A resource that is overloaded at the start then stays overloaded while it is
+// a bottleneck, which Newton's method may not repair at the end. The low start divides by the
 // largest load instead, if that is larger than Σ m_k, which keeps all loads at most 1/2.
 func (b *bottleneck) start(most float64, seed uint64, low bool) {
 	p, r := &b.path, b.path.resources+1
@@ -215,7 +216,7 @@ func (b *bottleneck) start(most float64, seed uint64, low bool) {
 	p.level[p.resources] = 0.5 / total
 }
 
-// walk goes from corner to corner. It reports whether the path came to its end, which it does not
+// walk moves from corner to corner. It reports whether the path reached its end, which it does not
 // if the context is done.
 func (p *bottleneckPath) walk(ctx context.Context) bool {
 	class, left := -1, -1
@@ -230,16 +231,16 @@ func (p *bottleneckPath) walk(ctx context.Context) bool {
 	return false
 }
 
-// step goes along a line to the corner at its end, where it changes the bottleneck of a class: it
-// returns that class and what it left, given those of the corner where the line begins, -1 for the
-// first. The class is -1 if rounding hides where to go.
+// step moves along a line to the corner at its end, where it changes the bottleneck of a class. It
+// returns that class and the bottleneck that it left, given those of the corner where the line
+// begins, or -1 for the first line. The class is -1 if rounding hides the next corner.
 func (p *bottleneckPath) step(class, left int) (int, int) {
 	p.findLoads()
 	p.findSlopes()
 	if class >= 0 {
 		side := p.slope[left] - p.slope[p.at[class]]
 		if p.members[left] == 0 {
-			side = -p.rise(left)
+			side = -p.loadRate(left)
 		}
 		if side == 0 || math.IsNaN(side) {
 			return -1, -1
@@ -293,8 +294,8 @@ func (p *bottleneckPath) findLoads() {
 	}
 }
 
-// rise returns how fast the load of j changes along the line.
-func (p *bottleneckPath) rise(j int) float64 {
+// loadRate returns the rate of change of the load on j along the line.
+func (p *bottleneckPath) loadRate(j int) float64 {
 	sum := 0.0
 	for l, s := range p.slope {
 		sum += p.part[j*(p.resources+1)+l] * s
@@ -342,9 +343,9 @@ func (p *bottleneckPath) resourceOf(column int) int {
 func (p *bottleneckPath) setSlope(column int, s float64) { p.slope[p.resourceOf(column)] = s }
 func (p *bottleneckPath) slopeOf(column int) float64     { return p.slope[p.resourceOf(column)] }
 
-// eliminate brings rows of the length width to upper triangular form in place, by Gauss's method
-// with complete pivoting among the first len(order) columns, down to pivots of the size least. The
-// pivot of row i < rank is in column order[i].
+// eliminate brings rows of the length width to upper triangular form in place, by Gaussian
+// elimination with complete pivoting among the first len(order) columns, down to pivots of size
+// least. The pivot of row i < rank is in column order[i].
 func eliminate(matrix []float64, rows, width int, order []int, least float64) (rank int) {
 	for c := range order {
 		order[c] = c
@@ -378,8 +379,9 @@ func eliminate(matrix []float64, rows, width int, order []int, least float64) (r
 	return rows
 }
 
-// nextCorner returns the first class on the line that changes its bottleneck, to what, and how far
-// off. It does not go back over the corner where class left what it left. No class is -1.
+// nextCorner returns the first class on the line that changes its bottleneck, its new bottleneck,
+// and the distance. It does not return to the corner at which class left its bottleneck. Class -1
+// means that there is none.
 func (p *bottleneckPath) nextCorner(class, left int) (next, to int, length float64) {
 	const slack = 1e-13 // for a difference of products that are equal at a tie
 	r := p.resources + 1
@@ -407,7 +409,7 @@ func (p *bottleneckPath) nextCorner(class, left int) (next, to int, length float
 		if p.members[l] > 0 || l == left {
 			continue
 		}
-		if rise := p.rise(l); rise > 0 {
+		if rise := p.loadRate(l); rise > 0 {
 			if h := max(1-p.load[l], 0) / rise; h < length {
 				to, length, filled = l, h, true
 			}
@@ -426,9 +428,8 @@ func (p *bottleneckPath) nextCorner(class, left int) (next, to int, length float
 	return next, to, length
 }
 
-// correct moves the levels so that the loads of the active resources become 1 for the numbers as
-// they are, with the bottlenecks of the end. Directions in which the loads hardly change are left
-// alone.
+// correct changes the levels so that the loads of the active resources become 1 for the original
+// numbers, with the bottlenecks of the end. It ignores directions in which the loads hardly change.
 func (p *bottleneckPath) correct(need [][]float64, mass []float64) {
 	r := p.resources + 1
 	for i, k := range p.present {
@@ -443,7 +444,7 @@ func (p *bottleneckPath) correct(need [][]float64, mass []float64) {
 		}
 		p.matrix[i*(n+1)+n] = 1 - p.load[j]
 	}
-	const least = 1e-10 // each row of the matrix adds up to 1
+	const least = 1e-10 // each row of the matrix sums to 1
 	rank := eliminate(p.matrix, n, n+1, p.columns[:n], least)
 	for i := rank - 1; i >= 0; i-- {
 		sum := p.matrix[i*(n+1)+n]
@@ -458,15 +459,15 @@ func (p *bottleneckPath) correct(need [][]float64, mass []float64) {
 }
 
 // choose moves the classes to the resources that limit them at these levels. If that overloads a
-// resource that is not active, the class with the largest part of the most overloaded one goes
-// there.
+// resource that is not active, the class that uses the largest fraction of the most overloaded one
+// moves there.
 func (p *bottleneckPath) choose() {
 	r := p.resources + 1
 	clear(p.members)
 	for i := range p.present {
 		need, least := p.need[i*r:i*r+r], math.Inf(1)
 		for _, j := range p.active {
-			if x := p.level[j] / need[j]; x < least { // not if need[j] is 0
+			if x := p.level[j] / need[j]; x < least { // false if need[j] is 0
 				p.at[i], least = j, x
 			}
 		}

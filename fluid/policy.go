@@ -30,7 +30,7 @@ func (p Policy) Words() string {
 		BMF: "bottleneck max fairness", BF: "balanced fairness"}[p]
 }
 
-// Check returns an *[num.InputError] at path for a policy that does not exist.
+// Check returns an *[num.InputError] at path for an unknown policy.
 func (p Policy) Check(path string) error {
 	for _, q := range Policies() {
 		if p == q {
@@ -45,16 +45,16 @@ type method struct {
 	policy  Policy
 	kernel  func(*problem) kernel                                // in float64
 	exact   func(*Profiles, context.Context) ([]*big.Rat, error) // in fractions; nil for proportional fairness
-	seconds func(*Profiles) float64                              // of exact, an estimate
+	seconds func(*Profiles) float64                              // estimated time of exact
 	// l_i of [problem.residual] at resource j; nil if there is none
 	level  func(p *problem, share []float64, i, j int) float64
-	limits bool // kernel and exact take limits of tasks
-	always bool // exact needs no kernel and does not fail
-	// what to take where float64 has no answer, in the words of an error
+	limits bool // whether kernel and exact support limits on tasks
+	always bool // whether exact needs no kernel and cannot fail
+	// alternative if float64 has no answer, as worded in errors
 	other string
 }
 
-// method returns the method of a policy that exists.
+// method returns the method of a valid policy.
 func (p Policy) method() method {
 	switch p {
 	case PF:

@@ -13,26 +13,26 @@ type Pool struct {
 	Jobs      []Job
 }
 
-// A Resource is a divisible resource of which tasks take parts, such as processors or memory.
+// A Resource is a divisible resource that tasks use, such as processors or memory.
 type Resource struct {
 	Name     string   // not empty, and unique among the resources
 	Capacity *big.Rat // C_j > 0
 }
 
-// A Job is one job, or a number of equal ones, each with a separate share.
+// A Job is one job, or a number of equal jobs with a separate share each.
 type Job struct {
 	Name     string   // not empty, and unique among the jobs
 	Demand   Demand   // A_ij of resource j for each task
 	Weight   *big.Rat // w_i > 0; nil means 1
 	MaxTasks *big.Rat // L_i > 0, the maximum number of tasks that the job can run; nil means no limit
-	Count    int      // equal jobs, 1 to 1,000,000,000; 0 means 1
+	Count    int      // number of equal jobs, 1 to 1,000,000,000; 0 means 1
 }
 
-// A Demand is the amount of the resources that each task takes, in the order of Pool.Resources:
+// A Demand lists the amount of each resource that a task uses, in the order of Pool.Resources:
 // numbers >= 0, not all 0. Entries that are nil or missing at the end are 0.
 type Demand []*big.Rat
 
-// Of returns the demand of resource j. The caller must not change it.
+// Of returns the demand of resource j. The caller must not modify it.
 func (d Demand) Of(j int) *big.Rat {
 	if j >= len(d) || d[j] == nil {
 		return new(big.Rat)

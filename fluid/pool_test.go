@@ -48,7 +48,7 @@ func kernelTasks(t fataler, p *Pool, policy Policy) []float64 {
 	return tasks
 }
 
-// A reference is a pool of testdata/reference.json with what an independent program says of it:
+// A reference is a pool of testdata/reference.json with the results of an independent program:
 // fractions under DRF, 24 digits under PF.
 type reference struct {
 	name   string

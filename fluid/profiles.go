@@ -11,17 +11,17 @@ import (
 	"productform/num"
 )
 
-// Profiles are the jobs of a pool as the policies see them. Jobs are measured by their dominant
-// share, so every profile has 1 as its largest entry, whatever the units: each unit of the dominant
-// share φ_i d_i takes a_ij/d_i of resource j.
+// Profiles describes the jobs of a pool as the policies see them. Jobs are measured by their
+// dominant share, so the largest entry of every profile is 1, independent of units: each unit of
+// the dominant share φ_i d_i uses a_ij/d_i of resource j.
 type Profiles struct {
 	Need     [][]*big.Rat // a_ij/d_i in [0, 1], at [i][j]
 	Dominant []*big.Rat   // d_i = max_j a_ij
 	Weight   []*big.Rat   // w_i
-	Count    []*big.Rat   // jobs in the row
-	Top      []int        // the dominant resource, the first of equal ones
-	// L_i d_i, the largest dominant share of the row, nil where there is no limit; nil if there is
-	// none at all
+	Count    []*big.Rat   // number of jobs in the row
+	Top      []int        // dominant resource; the first of equal ones
+	// L_i d_i, the largest dominant share of the row; entries without a limit are nil, and Limit is
+	// nil if there are no limits
 	Limit []*big.Rat
 }
 
@@ -44,7 +44,7 @@ func NewProfiles(p *Pool) *Profiles {
 	return e
 }
 
-// fillRow fills in what is known of row i.
+// fillRow fills in the fields of row i.
 func (e *Profiles) fillRow(i int, job *Job, resources []Resource) {
 	e.Need[i] = make([]*big.Rat, len(resources))
 	e.Dominant[i] = new(big.Rat)
@@ -64,14 +64,15 @@ func (e *Profiles) fillRow(i int, job *Job, resources []Resource) {
 	e.Count[i] = new(big.Rat).SetInt64(int64(job.Size()))
 }
 
-// A problem is Profiles in float64, each number rounded once. Its columns are the resources.
+// A problem holds [Profiles] in float64, with each number rounded once. Its columns are the
+// resources.
 type problem struct {
 	rows, resources int
 	need            [][]float64 // a_ij/d_i, at [j][i]
 	dominant        []float64   // d_i
 	weight          []float64   // w_i
 	speed           []float64   // w_i d_i: the rate of the dominant share while φ_i grows at rate w_i
-	limit           []float64   // L_i d_i, +Inf where there is no limit; nil if there is none at all
+	limit           []float64   // L_i d_i, +Inf without a limit; nil if there are no limits
 }
 
 // newProblem rounds a problem. The error is an *[num.InputError] for a number beyond the range of
@@ -120,7 +121,7 @@ func newProblem(e *Profiles, other string) (*problem, error) {
 	return p, nil
 }
 
-// limitOf returns the limit of row i, nil if there is none.
+// limitOf returns the limit of row i, or nil if there is none.
 func (e *Profiles) limitOf(i int) *big.Rat {
 	if e.Limit == nil {
 		return nil
@@ -137,15 +138,15 @@ func (p *problem) profile(i int) []float64 {
 	return profile
 }
 
-// The range of the numbers that float64 kernels accept, chosen so that no product of two leaves the
-// range of float64.
+// The range of numbers that float64 kernels accept, chosen so that no product of two of them leaves
+// the range of float64.
 const (
 	LeastFloat = 1e-120
 	MostFloat  = 1e120
 	leastNeed  = 1e-300
 )
 
-// InRange reports whether float64 kernels take a number.
+// InRange reports whether float64 kernels accept a number.
 func InRange(x float64) bool { return x >= LeastFloat && x <= MostFloat }
 
 // Speeds returns w_i d_i, the rates at which dominant shares grow while φ_i grows at rate w_i.
@@ -157,7 +158,7 @@ func (e *Profiles) Speeds() []*big.Rat {
 	return speed
 }
 
-// counts returns the jobs of each row in float64, which holds them exactly.
+// counts returns the number of jobs of each row in float64, which represents them exactly.
 func (e *Profiles) counts() []float64 {
 	count := make([]float64, len(e.Count))
 	for i, c := range e.Count {
@@ -191,7 +192,7 @@ func (e *Profiles) classes() (class, first []int) {
 }
 
 // used returns Σ_i n_i φ_i a_ij of each resource, for these dominant shares of one job of each row.
-// It adds over their common denominator.
+// It adds them over a common denominator.
 func (e *Profiles) used(shares []*big.Rat) []*big.Rat {
 	number, unit := num.OverCommon(shares)
 	for i, n := range number {

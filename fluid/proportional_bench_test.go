@@ -10,7 +10,8 @@ import (
 	"productform/num"
 )
 
-// benchPool has profiles with the largest part 1 and the others uniform in thousandths up to 1.
+// benchPool returns profiles whose largest entry is 1 and whose other entries are uniform in
+// thousandths up to 1.
 func benchPool(jobs, resources int) *Pool {
 	rng := rand.New(rand.NewPCG(uint64(jobs), uint64(resources)))
 	p := &Pool{}

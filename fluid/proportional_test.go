@@ -32,8 +32,8 @@ func pfTasks(t interface{ Fatalf(string, ...any) }, p *Pool) (tasks, prices []fl
 	return tasks, prices
 }
 
-// checkKKT checks in rationals, on the demands as written, that Σ_i φ_i a_ij <= 1, with equality
-// where p_j > 0, and that φ_i Σ_j p_j a_ij = w_i, all to a relative error of tol.
+// checkKKT checks in fractions, with the demands as written, that Σ_i φ_i a_ij <= 1, with equality
+// if p_j > 0, and that φ_i Σ_j p_j a_ij = w_i, to a relative error of tol.
 func checkKKT(p *Pool, tasks, prices []float64, tol float64) error {
 	one, off := big.NewRat(1, 1), new(big.Rat).SetFloat64(tol)
 	used := make([]*big.Rat, len(p.Resources))
@@ -80,8 +80,8 @@ func wantTasks(t interface{ Errorf(string, ...any) }, what string, got, want []f
 	}
 }
 
-// The example of Ghodsi et al., NSDI 2011, section 4.1: 9 CPU and 18 GB; tasks of a take <1, 4>,
-// tasks of b <3, 1>. Both resources are full: φ_a + 3 φ_b = 9 and 4 φ_a + φ_b = 18.
+// In the example of Ghodsi et al., NSDI 2011, section 4.1, with 9 CPU and 18 GB, tasks of a take
+// <1, 4> and tasks of b <3, 1>. Both resources are full: φ_a + 3 φ_b = 9 and 4 φ_a + φ_b = 18.
 func TestProportionalTwoJobs(t *testing.T) {
 	p := poolOf("1 4", "3 1")
 	p.Resources[0].Capacity, p.Resources[1].Capacity = big.NewRat(9, 1), big.NewRat(18, 1)
@@ -106,9 +106,9 @@ func TestProportionalTwoJobs(t *testing.T) {
 	}
 }
 
-// Profiles (1, a) and (a, 1) with n1 and n2 jobs: if both resources are full each class runs
-// 1/(1+a) in total, as long as a <= n1/n2 <= 1/a; otherwise one resource is full and each job gets
-// the same part of it.
+// For n1 jobs with profile (1, a) and n2 jobs with (a, 1), both resources are full if a <= n1/n2 <=
+// 1/a, and each class runs 1/(1+a) in total; otherwise one resource is full and each job gets the
+// same fraction of it.
 func TestProportionalSymmetricProfiles(t *testing.T) {
 	for _, a := range []string{"1/2", "1/3", "9/10", "1/1000", "0"} {
 		for _, n := range [][2]int{{1, 1}, {2, 1}, {3, 2}, {7, 1}, {1, 7}, {999, 1000}, {1_000_000_000, 1}, {1, 500}} {
@@ -128,7 +128,7 @@ func TestProportionalSymmetricProfiles(t *testing.T) {
 	}
 }
 
-// The residual is at most 1e-11 and rounding of b and of the shares adds a few 1e-16.
+// The residual is at most 1e-11, and the rounding of b and of the shares adds a few 1e-16.
 const kktTolerance = 2e-11
 
 func TestProportionalConditions(t *testing.T) {
@@ -141,9 +141,9 @@ func TestProportionalConditions(t *testing.T) {
 	}
 }
 
-// The tasks stay the same if rows and resources are permuted, units changed, a row of n jobs split,
-// a resource doubled, or one added that is never full. A residual of 1e-14 moves tasks by little
-// more than 1e-12 if weights are equal, and by less than 1e-7 in all cases here.
+// The tasks stay the same if rows and resources are permuted, units change, a row of n jobs is
+// split, a resource is duplicated, or one is added that is never full. A residual of 1e-14 changes
+// tasks by little more than 1e-12 if weights are equal, and by less than 1e-7 in all these cases.
 func TestProportionalInvariance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
@@ -220,8 +220,8 @@ func TestProportionalInvariance(t *testing.T) {
 	})
 }
 
-// Two resources: the prices are (t, M-t), and Σ_i m_i (b_i1 - b_i2)/(t b_i1 + (M-t) b_i2) falls in
-// t; bisection.
+// With two resources, the prices are (t, M-t), and bisection finds t, since Σ_i m_i (b_i1 -
+// b_i2)/(t b_i1 + (M-t) b_i2) decreases in t.
 func TestProportionalBisection(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 4))
@@ -264,8 +264,8 @@ func TestProportionalBisection(t *testing.T) {
 	}
 }
 
-// Expectation maximisation, p_j <- p_j load_j, converges slowly for any pool: after 3,000 rounds it
-// meets the maximum of Σ_i m_i log φ_i to 1e-5 of Σ_i m_i, for similar demands.
+// Expectation maximization, p_j <- p_j load_j, converges slowly for all pools: with similar
+// demands, after 3,000 rounds it reaches the maximum of Σ_i m_i log φ_i to 1e-5 of Σ_i m_i.
 func TestProportionalExpectationMaximisation(t *testing.T) {
 	for seed := range uint64(30) {
 		p := benchPool(3+int(seed), 2+int(seed%4))
@@ -309,7 +309,7 @@ func TestProportionalExpectationMaximisation(t *testing.T) {
 	}
 }
 
-// Sums of 5000 terms are halved twice, and the conditions hold as they do for few rows.
+// Sums of 5000 terms are halved twice, and the conditions hold as for few rows.
 func TestProportionalManyRows(t *testing.T) {
 	for _, resources := range []int{2, 3} {
 		p := benchPool(5000, resources)
@@ -359,8 +359,8 @@ func TestProportionalDegenerate(t *testing.T) {
 	wantTasks(t, "a million jobs", tasks, []float64{1e-6}, 1e-15)
 }
 
-// pfHardProblem draws a problem with weights of up to fifty orders of magnitude and columns that
-// are equal, or equal up to 1e-9.
+// pfHardProblem draws a problem with weights over up to fifty orders of magnitude, and columns that
+// are equal or equal up to 1e-9.
 func pfHardProblem(rng *rand.Rand) (*problem, []float64) {
 	n, resources := 1+rng.IntN([]int{3, 10, 50}[rng.IntN(3)]), 1+rng.IntN(7)
 	span := []float64{0.5, 3, 10, 30, 60, 200}[rng.IntN(6)]
@@ -416,8 +416,8 @@ func pfHardProblem(rng *rand.Rand) (*problem, []float64) {
 	return p, count
 }
 
-// From nothing or from the prices of a call before, the kernel ends with a small residual, which is
-// that of its shares.
+// Starting from scratch or from the prices of an earlier call, the kernel ends with a small
+// residual, which is the residual of its shares.
 func TestProportionalHard(t *testing.T) {
 	for seed := range uint64(50_000) {
 		rng := rand.New(rand.NewPCG(seed, 5))
@@ -463,7 +463,7 @@ func TestProportionalForget(t *testing.T) {
 		if err := fresh.Tasks(context.Background(), count, want); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Tasks(context.Background(), count, tasks); err != nil { // from the prices before
+		if err := a.Tasks(context.Background(), count, tasks); err != nil { // starting from the previous prices
 			t.Fatal(err)
 		}
 		for i, x := range tasks {
@@ -524,9 +524,9 @@ func TestProportionalBadCounts(t *testing.T) {
 	}
 }
 
-// Two resources; x needs both and has many jobs, y and z need one each: with equally many jobs of y
-// and z both prices are half of Σ_i m_i. An earlier call with more jobs of y must not change the
-// result; neither may the way to the prices if counts are equal.
+// Row x has many jobs and needs both of two resources; y and z need one each. With equally many
+// jobs of y and z both prices are half of Σ_i m_i. An earlier call with more jobs of y must not
+// change the result, nor may the path to the prices if counts are equal.
 func TestProportionalWarmSmallRows(t *testing.T) {
 	for _, weight := range []string{"1", "1e-3", "1e-6"} {
 		for _, x := range []float64{1e3, 1e5, 1e9} {
@@ -548,8 +548,8 @@ func TestProportionalWarmSmallRows(t *testing.T) {
 	}
 }
 
-// Warm and cold starts agree to 1e-9 as long as Σ_i m_i / m_i <= 1e6, and to the last digit where
-// some is larger, whether one count changes or all do. Measured: 2e-12.
+// Warm and cold starts agree to 1e-9 if all Σ_i m_i / m_i are at most 1e6, and to the last digit
+// otherwise, whether one count changes or all do. The measured difference is 2e-12.
 func TestProportionalWarmAgrees(t *testing.T) {
 	for seed := range uint64(600) {
 		rng := rand.New(rand.NewPCG(seed, 11))
@@ -599,7 +599,7 @@ func TestProportionalWarmAgrees(t *testing.T) {
 	}
 }
 
-// A resource of positive price is saturated, also in float64.
+// A resource with a positive price is saturated, also in float64.
 func TestProportionalPriceMeansSaturated(t *testing.T) {
 	for seed := range uint64(300) {
 		a, err := Allocate(
@@ -616,7 +616,7 @@ func TestProportionalPriceMeansSaturated(t *testing.T) {
 	}
 }
 
-// The second job would run 1e-360 tasks; nothing is left of what was computed before that was seen.
+// The second job would run 1e-360 tasks, which is an error: no partial results remain.
 func TestAllocatorClearsAfterError(t *testing.T) {
 	p := poolOf("1", "1e120")
 	p.Jobs[0].Weight, p.Jobs[1].Weight = num.Rat("1e120"), num.Rat("1e-120")

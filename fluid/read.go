@@ -9,11 +9,11 @@ import (
 	"productform/internal/input"
 )
 
-// ErrJobsStay and ErrJobsComeAndGo are wrapped by errors for fields that belong to the other kind
-// of file: the text is for [ReadPool] or traffic.Read.
+// ErrStaticPool and ErrTraffic are wrapped by errors about fields of the other kind of file: the
+// text is meant for [ReadPool] or traffic.Read.
 var (
-	ErrJobsStay      = errors.New("this one is for jobs that stay")
-	ErrJobsComeAndGo = errors.New("this one is for jobs that come and go")
+	ErrStaticPool = errors.New("this one is for jobs that stay")
+	ErrTraffic    = errors.New("this one is for jobs that come and go")
 )
 
 // ReadPool reads a static pool, as JSON if the first character other than a space is { or [,
@@ -23,16 +23,16 @@ var (
 //	 "jobs": [{"name": "a", "demand": {"cpu": 1, "ram": 4}, "weight": 1, "count": 1, "max_tasks": 2},
 //	          {"name": "b", "demand": {"cpu": "7/2"}}]}
 //
-// Numbers are JSON numbers or strings and are taken exactly as written: 0.1, "0.1" and "1/10" are
-// all one tenth. A demand is per task; for a resource not named it is 0. weight and count are 1 if
-// missing, and without max_tasks there is no limit.
+// Numbers are JSON numbers or strings and are read exactly as written: 0.1, "0.1" and "1/10" are
+// all one tenth. A demand is per task; for a resource that is not named it is 0. weight and count
+// are 1 if missing, and without max_tasks there is no limit.
 //
 // The error wraps an *[num.InputError] with the path of the field, its value and the accepted
-// values. It is returned for an unknown field (also [ErrJobsComeAndGo] if it is one of
-// traffic.Read), a missing or repeated one, a resource that does not exist, a value of another
-// type, and everything that [Pool.Check] rejects. If the text is not JSON or YAML it is a
-// *[num.SyntaxError]. At most 64 MiB of JSON and 32 MiB of YAML are read, and 10,000,000 demands,
-// rows of jobs times resources.
+// values. It is returned for an unknown field (which also wraps [ErrTraffic] if it is a field of
+// traffic.Read), a missing or repeated field, an unknown resource, a value of another type, and
+// everything that [Pool.Check] rejects. If the text is not JSON or YAML it is a *[num.SyntaxError].
+// The limits are 64 MiB of JSON, 32 MiB of YAML, and 10,000,000 demands (rows of jobs times
+// resources).
 func ReadPool(r io.Reader) (*Pool, error) { return readPool(r, file.Auto) }
 
 // ReadPoolFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or
@@ -51,8 +51,7 @@ func Schema() map[string]any { return poolFile.Schema() }
 // defaults, and examples.
 func Help() string { return poolFile.Help() }
 
-// poolFile describes the file of a pool. It is never changed, like the description that it is made
-// of.
+// poolFile describes the file of a pool. Neither it nor the descriptions in it are ever modified.
 var poolFile = file.Description[Pool]{
 	Want: "an object with resources and jobs",
 	Fields: []file.Field[Pool]{
@@ -78,5 +77,5 @@ var jobFile = file.Description[Job]{
 		file.Rat("max_tasks", "maximum number of tasks that one job can run",
 			func(j *Job) **big.Rat { return &j.MaxTasks }, input.Positive).Otherwise("no limit").Example("3"),
 	},
-	Others: []string{"arrival_rate", "mean_size", "declared"}, OtherKind: ErrJobsComeAndGo,
+	Others: []string{"arrival_rate", "mean_size", "declared"}, OtherKind: ErrTraffic,
 }

@@ -9,8 +9,8 @@ import (
 	"productform/num"
 )
 
-// Pools as files, with different numbers of jobs with demands of two resources, and their
-// allocation.
+// BenchmarkReadAndAllocate reads pools with different numbers of jobs that demand two resources,
+// and allocates them.
 func BenchmarkReadAndAllocate(b *testing.B) {
 	const jobs = 100_000
 	yaml, json := &strings.Builder{}, &strings.Builder{}

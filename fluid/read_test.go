@@ -63,13 +63,13 @@ func TestReadPoolExactly(t *testing.T) {
 	}
 }
 
-// A badText is a text that is no pool, and the error it must get.
+// A badText is a text that is not a pool, and its expected error.
 type badText struct {
 	text string
 	want error
 }
 
-// The requirements on entries, each text once.
+// The requirements on entries, as worded in errors.
 const (
 	wantPositive    = "a number > 0"
 	wantNonnegative = "a number >= 0"
@@ -236,17 +236,17 @@ var badPools = []badText{
 			Path:  "jobs[0].arrival_rate",
 			Value: "the number 2",
 			Want:  wantFields,
-			Cause: fluid.ErrJobsComeAndGo,
+			Cause: fluid.ErrTraffic,
 		}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "mean_size": 2}]}`,
 		&input.Error{
 			Path:  "jobs[0].mean_size",
 			Value: "the number 2",
 			Want:  wantFields,
-			Cause: fluid.ErrJobsComeAndGo,
+			Cause: fluid.ErrTraffic,
 		}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "declared": {}}]}`,
-		&input.Error{Path: "jobs[0].declared", Value: "an object", Want: wantFields, Cause: fluid.ErrJobsComeAndGo}},
+		&input.Error{Path: "jobs[0].declared", Value: "an object", Want: wantFields, Cause: fluid.ErrTraffic}},
 	{
 		"resources: &r []\njobs: *r\n",
 		&num.SyntaxError{Line: 1, Column: 12, Reason: "anchors and aliases are not read; write the value in full"},
@@ -286,7 +286,7 @@ func TestBadPools(t *testing.T) {
 	}
 }
 
-// A text is cut too early wherever it is cut.
+// A truncated text is an error, wherever it is cut.
 func TestTruncatedPool(t *testing.T) {
 	for end := range len(goodPool) {
 		if _, err := fluid.ReadPool(strings.NewReader(goodPool[:end])); err == nil {
@@ -295,7 +295,7 @@ func TestTruncatedPool(t *testing.T) {
 	}
 }
 
-// The table of demands is bounded, so a short text cannot take all memory.
+// The table of demands is bounded, so a short text cannot exhaust memory.
 func TestTooManyDemands(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"resources": [`)
@@ -309,7 +309,7 @@ func TestTooManyDemands(t *testing.T) {
 	}
 }
 
-// The suffix of a file tells the format, and errors start with its name.
+// The suffix of a file determines the format, and errors start with its name.
 func TestReadPoolFile(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, text, want string }{
@@ -334,7 +334,7 @@ func TestReadPoolFile(t *testing.T) {
 	}
 }
 
-// writePool writes a pool in the form that is read.
+// writePool writes a pool in the format of ReadPool.
 func writePool(p *fluid.Pool) string {
 	var b strings.Builder
 	b.WriteString("resources:\n")
@@ -358,7 +358,7 @@ func writePool(p *fluid.Pool) string {
 	return b.String()
 }
 
-// A pool is the same after it was written and read.
+// A pool is unchanged after it is written and read.
 func TestPoolRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		positive := rapid.Custom(func(t *rapid.T) *big.Rat {
@@ -398,7 +398,7 @@ func TestPoolRoundTrip(t *testing.T) {
 	})
 }
 
-// Every text yields either an error or a valid pool.
+// Every text gives either an error or a valid pool.
 func FuzzReadPool(f *testing.F) {
 	for _, c := range badPools {
 		f.Add([]byte(c.text))

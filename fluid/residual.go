@@ -13,7 +13,7 @@ func (p *problem) utilization(count, share []float64) []float64 {
 	return used
 }
 
-// utilize is [problem.utilization] into used.
+// utilize writes [problem.utilization] into used.
 func (p *problem) utilize(used, count, share []float64) {
 	for j, need := range p.need {
 		var sum num.Sum
@@ -24,20 +24,21 @@ func (p *problem) utilize(used, count, share []float64) {
 	}
 }
 
-// residual returns how far dominant shares are from what defines a policy, 0 if they fulfil it to
-// the last digit. All policies are charged with the largest utilization above 1; and
+// residual returns how far dominant shares are from the definition of a policy, 0 if they satisfy
+// it to the last digit. For all policies it includes the excess of the largest utilization over 1;
+// in addition,
 //
 //	DRF, MaxMin  max_i min_j max(1 - used_j, 1 - l_i / max_k l_k) over the j that i needs and the k that need j,
 //	             l_i = s_i/w_i and s_i/(w_i d_i),
-//	BMF          the same with l_i = s_i b_ij / w_i: each job has a saturated resource of which its part is largest.
+//	BMF the same with l_i = s_i b_ij / w_i: each job has a saturated resource of which its fraction is largest.
 //
 // A limit counts as a resource of the row alone, of which it uses s_i/limit_i.
 //
-// The kernel of BMF uses a separate residual, over its classes and without memory, to choose among
-// its attempts. This one covers the rows returned and does not depend on how classes and resources
-// were merged. For balanced fairness, whose recursion leaves nothing to compare with, it is the
-// overload alone. It does not apply to proportional fairness, whose residual needs the prices. It
-// overwrites off, which has a place for each row.
+// The kernel of BMF chooses among its attempts by a separate residual, which covers its classes and
+// needs no memory. This residual covers the returned rows and does not depend on how classes and
+// resources were merged. For balanced fairness, whose recursion gives nothing to compare with, it
+// is only the overload. It does not apply to proportional fairness, whose residual needs the
+// prices. It overwrites off, which has one entry per row.
 func (p *problem) residual(m method, count, share, used, off []float64) float64 {
 	worst := 0.0
 	for _, u := range used {

@@ -8,9 +8,9 @@ import (
 	"productform/num"
 )
 
-// Filling is direct, so its residual is rounding. Shares that are a tenth too small or too large
-// have a residual of at least a tenth, except for balanced fairness, which detects only shares that
-// are too large.
+// Filling is a direct method, so its residual is only rounding. Shares that are a tenth too small
+// or too large have a residual of at least a tenth, except for balanced fairness, which detects
+// only shares that are too large.
 func TestResidual(t *testing.T) {
 	for _, policy := range Policies() {
 		for seed := range uint64(200) {

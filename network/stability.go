@@ -273,7 +273,7 @@ func tightestShared(
 			if mask>>j&1 == 0 {
 				continue
 			}
-			y[c] = sh.Much
+			y[c] = sh.CountCap
 			set.visits = append(set.visits, k.Visits...)
 			if brings(st.Visits[k.Visits[0]]) {
 				set.work.Add(set.work, k.Work)

@@ -15,7 +15,7 @@ import (
 // steps of an option.
 const (
 	MaxEdges = 16
-	MaxMost  = 1_000_000
+	MaxSteps = 1_000_000
 )
 
 const (

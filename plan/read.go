@@ -121,7 +121,7 @@ var upgradeFile = file.Description[Upgrade]{
 			func(u *Upgrade) **big.Rat { return &u.Step }, input.Positive).Example("0.5"),
 		file.Rat("cost", "cost of a step", func(u *Upgrade) **big.Rat { return &u.Cost }, input.Nonnegative).
 			Example("2"),
-		file.Int("most", "steps that can be bought", func(u *Upgrade) *int { return &u.Most }, MaxMost, "").
+		file.Int("most", "steps that can be bought", func(u *Upgrade) *int { return &u.Most }, MaxSteps, "").
 			Default(1).Always().Example("4"),
 	},
 	Start: Upgrade{Most: 1},
@@ -140,7 +140,7 @@ var newServerFile = file.Description[NewServer]{
 			Example("[reports]"),
 		file.Rat("cost", "cost of each", func(s *NewServer) **big.Rat { return &s.Cost }, input.Nonnegative).
 			Example("5"),
-		file.Int("most", "servers that can be bought", func(s *NewServer) *int { return &s.Most }, MaxMost, "").
+		file.Int("most", "servers that can be bought", func(s *NewServer) *int { return &s.Most }, MaxSteps, "").
 			Default(1).Always().Example("2"),
 	},
 	Start: NewServer{Most: 1},

@@ -125,7 +125,7 @@ func TestSearchLooksAtItsContext(t *testing.T) {
 // A corner covers all plans that are cheaper than 1 among those of 60 options of a million steps
 // each, though its part of them all is far below the range of float64.
 func TestCoverOfManyOptions(t *testing.T) {
-	in, _, err := begin(queue(60, MaxMost, Target{Measure: Margin, Limit: big.NewRat(61, 2)}), Settings{})
+	in, _, err := begin(queue(60, MaxSteps, Target{Measure: Margin, Limit: big.NewRat(61, 2)}), Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

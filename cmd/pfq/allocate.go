@@ -124,7 +124,7 @@ func (f *allocateQuestion) answer(q command.Query) (a render.Answer, stable bool
 	}
 	p, err := command.Read(q, fluid.ReadPool, fluid.ReadPoolFile, "solve", clusterFields...)
 	if err != nil {
-		if errors.Is(err, fluid.ErrJobsComeAndGo) {
+		if errors.Is(err, fluid.ErrTraffic) {
 			err = fmt.Errorf("%w, with --dynamic", err)
 		}
 		return a, false, err
@@ -174,7 +174,7 @@ func (f *allocateQuestion) allocate(ctx context.Context, p *fluid.Pool, policy f
 // readTraffic reads a file of jobs that arrive and depart.
 func (f *allocateQuestion) readTraffic(q command.Query) (*traffic.Model, error) {
 	t, err := command.Read(q, traffic.Read, traffic.ReadFile, "solve", clusterFields...)
-	if errors.Is(err, fluid.ErrJobsStay) {
+	if errors.Is(err, fluid.ErrStaticPool) {
 		err = fmt.Errorf("%w, without --dynamic", err)
 	}
 	return t, err

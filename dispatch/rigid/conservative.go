@@ -10,10 +10,10 @@ func (s *schedule) reserve(i int) {
 }
 
 // compress renews all reservations in their order. A job can find an earlier time only if workers
-// have become free since its last search, which is before s.freed: workers of jobs that ended
-// early, or of jobs that moved after its last search.
+// have become free since its last search, which is before s.freed. These are workers of jobs that
+// ended early, or of jobs that moved after its last search.
 func (s *schedule) compress() {
-	moved := 0.0 // the latest end of a slot that is given up now
+	moved := 0.0 // latest end of a slot given up so far
 	for _, i := range s.queue {
 		j := &s.jobs[i]
 		start, steps := s.profile.earliestBefore(j.size, j.asks, j.start, s.freed)

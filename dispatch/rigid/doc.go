@@ -1,5 +1,5 @@
-// Package rigid runs logs as real sites do: how long do jobs wait under first come, first served,
-// under shortest job first, and with backfilling?
+// Package rigid runs logs as real sites do: how long do jobs wait under FCFS, under shortest job
+// first, and with backfilling?
 //
 // There are m equal workers of speed 1. A job is rigid: it requests n_j of them for e_j seconds,
 // its requested time, holds all n_j from start to end, and runs for r_j <= e_j seconds, unknown
@@ -7,9 +7,9 @@
 // run together: a job there may start on fewer workers than it has tasks.
 //
 //	fcfs          jobs start in order of submission; the first one waits until n_j workers are free
-//	sjf           the same in order of requested times, shortest first
+//	sjf           as fcfs, but in order of requested times, shortest first
 //	easy          the first job of the queue has a reservation at the earliest time at which n_j workers are free
-//	              if running jobs take their requested times; others may start now if that does not delay it
+//	              if running jobs take their requested times; other jobs may start now if that does not delay it
 //	conservative  each job gets a reservation when submitted, the earliest that delays no earlier reservation
 //
 // For example:

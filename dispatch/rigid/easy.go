@@ -1,7 +1,7 @@
 package rigid
 
-// backfill starts jobs behind the first of the queue, for which too few workers are idle, according
-// to EASY.
+// backfill starts jobs according to EASY that are behind the first job of the queue, for which too
+// few workers are idle.
 func (s *schedule) backfill() {
 	shadow, extra := s.shadowTime()
 	kept := s.queue[:1]
@@ -25,7 +25,7 @@ func (s *schedule) backfill() {
 }
 
 // shadowTime returns the reservation of the first job of the queue, and the number of workers left
-// over then.
+// over at that time.
 func (s *schedule) shadowTime() (time float64, extra int) {
 	free, need := s.free, s.jobs[s.queue[0]].size
 	for _, i := range s.active {

@@ -30,7 +30,7 @@ func Example() {
 }
 
 // On four workers A holds three for 4 seconds, B waits for all of them, and C, which needs one for
-// 3 seconds, begins before B since it ends by the time at which B can begin.
+// 3 seconds, begins before B because it ends before B can begin.
 func ExampleRun() {
 	s := rigid.Scenario{
 		Jobs: []dispatch.Job{

@@ -11,10 +11,10 @@ import (
 // k-th worker.
 type hands struct {
 	up       []bool // by worker
-	job      []int  // by worker: the job that holds it, or -1
+	job      []int  // by job: the attempt at its first task; the other attempts follow consecutively
 	workers  [][]int
 	first    []int // by job: the attempt at its first task; the others follow consecutively
-	attempts int   // started so far
+	attempts int   // number of attempts started so far
 
 	isRecording bool
 	events      []dispatch.Event

@@ -8,19 +8,20 @@ import (
 	"productform/internal/input"
 )
 
-// A Maker decides which jobs start under a policy of this package, in place of a [dispatch.Maker]:
+// A Maker decides which jobs start under a policy of this package, and replaces a [dispatch.Maker]:
 // the tasks of a job start together, and its workers are reserved until the last task has ended. It
 // reads no clock and does not know the future. On a simulated clock it makes the same decisions as
 // [Run].
 //
 // Here the tasks of a job may take different times, and completed tasks stay completed. A job is
 // lost when a running task of it fails or loses its worker: all its running tasks are Preempted,
-// and it waits, in the place that [Run] describes, to run its unfinished tasks on as many workers.
-// If a job exceeds its requested time, the request is doubled, repeatedly if necessary. The request
-// of a job is its Estimate in seconds. Without one it is the work of its largest task, whatever the
-// speeds of workers, and without work 1 second. Priorities, deadlines and MaxWorkers are ignored.
+// and it waits, in the position that [Run] describes, to run its unfinished tasks on as many
+// workers. If a job exceeds its requested time, the request is doubled, repeatedly if necessary.
+// The request of a job is its Estimate in seconds. Without an Estimate it is the work of its
+// largest task, regardless of worker speeds, or 1 second without work. Priorities, deadlines and
+// MaxWorkers are ignored.
 //
-// Tasks go to free workers in order of their numbers. If a task failed at this moment and its
+// Tasks go to free workers in order of their numbers. If a task failed at this moment but its
 // worker did not, workers with higher numbers than that worker come first, and that worker last.
 //
 // Jobs, workers and the tasks of a job are numbered from 0. A Maker must not be used by several
@@ -108,7 +109,7 @@ func (m *Maker) Apply(at float64, what []dispatch.Happening, events []dispatch.E
 	return nil
 }
 
-// apply applies what happens at a moment, and its consequences for running jobs.
+// apply applies what happens at a moment, including its consequences for running jobs.
 func (m *Maker) apply(at float64, what []dispatch.Happening) error {
 	events, err := m.ledger.Note(at, what)
 	if err != nil {
@@ -188,7 +189,7 @@ func (m *Maker) move(e dispatch.Event) {
 	p := &m.workers[w]
 	if e.Kind == dispatch.Returned {
 		p.up = true
-		if i, _, _, _ := m.ledger.Hand(w); i >= 0 && m.line.jobs[i].stage == running { // it was leaving
+		if i, _, _, _ := m.ledger.Hand(w); i >= 0 && m.line.jobs[i].stage == running { // the worker was leaving
 			p.job = i
 		}
 		m.line.grow(p.job)
@@ -246,7 +247,7 @@ func (m *Maker) free(i int) {
 // begin starts the tasks of a job on free workers.
 func (m *Maker) begin(i int) {
 	left := m.line.jobs[i].size
-	for k := 1; left > 0; k++ { // enough workers are free
+	for k := 1; left > 0; k++ { // there are enough free workers
 		w := (m.after + k) % len(m.workers)
 		if p := &m.workers[w]; p.up && p.job < 0 {
 			p.job = i
@@ -295,7 +296,7 @@ func (m *Maker) Measures(threshold float64) *Result {
 		j, _ := m.ledger.Job(rec.Job)
 		own := &m.line.jobs[rec.Job]
 		out := Record{Job: rec.Job, Start: own.start, Finish: rec.Finish, Lost: rec.Lost}
-		// as in Run: the moment differs by rounding
+		// as in Run, where the moment differs by rounding
 		if end := own.start + own.runs; !isLater(rec.Finish, end) && !isLater(end, rec.Finish) {
 			out.Finish = end
 		}

@@ -13,7 +13,7 @@ import (
 	"productform/internal/input"
 )
 
-// A cluster drives a maker with everything that may happen to a live one, in random order. Tasks
+// A cluster drives a maker with all events of a live system, in random order. Tasks
 // take any time, fail, are given up, or are reported late. Workers fail, leave, return and join.
 // Jobs are cancelled and forgotten.
 type cluster struct {
@@ -137,7 +137,7 @@ func (c *cluster) moment(p rigid.Policy, what []dispatch.Happening) {
 	}
 	c.check(p)
 	if rapid.IntRange(0, 5).Draw(c.t, "restart") == 0 {
-		c.m = remembered(c.t, c.m)
+		c.m = restored(c.t, c.m)
 	}
 }
 
@@ -194,8 +194,8 @@ func (c *cluster) turns() (n int) {
 	return n
 }
 
-// check checks that all tasks of a job run or none does, that no job waits while nothing runs, and
-// that under FCFS the first job waits only for workers.
+// check checks that either all tasks of a job run or none, that no job waits while nothing runs,
+// and that under FCFS the first job waits only for workers.
 func (c *cluster) check(p rigid.Policy) {
 	up, free := 0, 0
 	for _, w := range c.workers {
@@ -251,7 +251,7 @@ func (c *cluster) forget() {
 	}
 }
 
-// end brings all workers back and lets all tasks finish: then all jobs are done.
+// end brings all workers back and lets all tasks finish, after which all jobs must be done.
 func (c *cluster) end(p rigid.Policy) {
 	for range 200 {
 		c.now++
@@ -278,8 +278,8 @@ func (c *cluster) end(p rigid.Policy) {
 	c.t.Fatalf("not done: %+v", c.m.State())
 }
 
-// A policy of this package can take over from one of package dispatch in mid-run, and the other way
-// round: running tasks keep running, and all jobs are eventually done.
+// A policy of this package can take over from one of package dispatch in the middle of a run, and
+// vice versa: running tasks keep running, and all jobs are eventually done.
 func TestTakeover(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "workers")
@@ -342,7 +342,7 @@ func TestTakeover(t *testing.T) {
 		for range rapid.IntRange(0, 10).Draw(t, "after") {
 			step(true)
 		}
-		r = remembered(t, r)
+		r = restored(t, r)
 		m = r
 		if rapid.Bool().Draw(t, "back") {
 			s, before := r.State().Ledger, hands()
@@ -362,9 +362,9 @@ func TestTakeover(t *testing.T) {
 	})
 }
 
-// On two workers A runs on one and requests 2 s, B waits for both, and C, which requests 3 s, waits
-// behind B. At 3 the request of A becomes 4 s, beyond which C would run. At 5 it becomes 8 s, and C
-// starts before B under EASY and under conservative.
+// Of two workers, A runs on one and requests 2 s, B waits for both, and C, which requests 3 s,
+// waits behind B. At 3 the request of A becomes 4 s, and C would end after it. At 5 it becomes 8 s,
+// and C starts before B under both EASY and conservative.
 func TestMakerOutlast(t *testing.T) {
 	for _, p := range []rigid.Policy{
 		{Order: rigid.FCFS, Backfill: rigid.EASY}, {Order: rigid.FCFS, Backfill: rigid.Conservative},
@@ -453,7 +453,7 @@ func TestMakerRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// starts may be left out, but only all of a job
+		// starts may be missing, but only all starts of a job
 		if err := m.Apply(4, []dispatch.Happening{finished}, events[:n]); (err == nil) != (n == 2) {
 			t.Errorf("%d of %d events: error %v", n, len(events), err)
 		}

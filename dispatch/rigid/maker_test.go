@@ -21,7 +21,7 @@ type logged struct {
 	events []dispatch.Event
 }
 
-// runLog runs a scenario and returns what happened, without the moments at which nothing happened.
+// runLog runs a scenario and returns the moments at which something happened.
 func runLog(t *rapid.T, s rigid.Scenario) (log []logged, r *rigid.Result) {
 	s.Events = func(at float64, events []dispatch.Event) {
 		if len(events) > 0 {
@@ -31,8 +31,8 @@ func runLog(t *rapid.T, s rigid.Scenario) (log []logged, r *rigid.Result) {
 	return log, mustRun(t, s)
 }
 
-// On a clock that knows when tasks end, a maker does what Run does: the same events at the same
-// times, and the same measures. On the way it is stored and restored, and a second maker that
+// On a clock that knows when tasks end, a maker does the same as Run: the same events at the same
+// times, and the same measures. In the middle it is stored and restored, and a second maker that
 // applies its events ends in the same state.
 func TestMakerMatchesRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -72,13 +72,13 @@ func TestMakerMatchesRun(t *testing.T) {
 				t.Fatalf("moment %d: applied\n%+v\ndecided\n%+v", k, other.State(), m.State())
 			}
 			if rapid.IntRange(0, 3).Draw(t, "restart") == 0 {
-				m = remembered(t, m)
+				m = restored(t, m)
 			}
 		}
 		if got := m.Measures(s.Threshold); !reflect.DeepEqual(got, result) {
 			t.Fatalf("measures\n%+v\nwant\n%+v", got, result)
 		}
-		// there, ends count at their moments, later by 1e-12 of at most 300 s
+		// in Run, ends count at their moments, which may be later by 1e-12 of at most 300 s
 		isNear := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9 }
 		if got := m.Result(); !isNear(got.Delay.Mean, result.Delay.Mean) || !isNear(got.Delay.Max, result.Delay.Max) ||
 			got.Missed != result.Missed ||
@@ -96,8 +96,8 @@ func mustMaker(t *rapid.T, p rigid.Policy, workers int) *rigid.Maker {
 	return m
 }
 
-// remembered returns a maker restored from the state of m as JSON.
-func remembered(t *rapid.T, m *rigid.Maker) *rigid.Maker {
+// restored returns a maker restored from the state of m as JSON.
+func restored(t *rapid.T, m *rigid.Maker) *rigid.Maker {
 	text, err := json.Marshal(m.State())
 	if err != nil {
 		t.Fatal(err)
@@ -116,8 +116,8 @@ func remembered(t *rapid.T, m *rigid.Maker) *rigid.Maker {
 	return again
 }
 
-// nextMoment returns the next moment of a scenario, searching from scratch given what happened
-// before.
+// nextMoment returns the next moment of a scenario, found by a search from scratch that uses the
+// earlier events.
 func nextMoment(s rigid.Scenario, m *rigid.Maker, before []logged) (at float64, what []dispatch.Happening) {
 	type due struct {
 		at float64

@@ -19,12 +19,12 @@ type slowJob struct {
 	lost   int   // number of times that it was lost
 	isLeft bool  // whether it never ends
 
-	promised []float64 // times of all its reservations, oldest first
+	promised []float64 // times of all its reservations, in the order in which they were made
 }
 
-// slow runs a scenario with whole times by the definitions. It keeps lists and rescans all of them
-// at each moment, has no profile of free workers, and decides whether a job delays the first of the
-// queue by trying it.
+// slow runs a scenario with whole times by the definitions. It keeps lists and rescans them at each
+// moment, has no profile of free workers, and tries each job to find out whether it delays the
+// first of the queue.
 type slow struct {
 	s                        rigid.Scenario
 	coming, waiting, running []*slowJob
@@ -107,7 +107,7 @@ func (r *slow) moment() {
 	}
 	more, fewer := r.outages()
 	if r.s.Policy.Backfill == rigid.Conservative && (early || more || fewer) {
-		r.reserveAnew(fewer)
+		r.renewReservations(fewer)
 	}
 	for _, j := range r.sortedBy(
 		slices.Clone(r.coming), func(a, b *slowJob) int { return cmp.Compare(a.submit, b.submit) },
@@ -139,8 +139,7 @@ func (r *slow) moment() {
 	}
 }
 
-// outages lets workers return and fail, and takes the remaining workers from the jobs of those that
-// fail.
+// outages lets workers return and fail, and releases the remaining workers of jobs that lose one.
 func (r *slow) outages() (more, fewer bool) {
 	for _, o := range r.s.Outages {
 		if o.To == r.now {
@@ -163,10 +162,10 @@ func (r *slow) outages() (more, fewer bool) {
 	return more, fewer
 }
 
-// reserveAnew renews all reservations in their order: each as if the others were kept or, if fewer
-// is set, as if no later one had been made. Jobs without a reservation, because too few workers
+// renewReservations renews all reservations in their order: each as if all others stayed or, if
+// fewer is set, as if later ones did not exist. Jobs without a reservation, because too few workers
 // were up, come last.
-func (r *slow) reserveAnew(fewer bool) {
+func (r *slow) renewReservations(fewer bool) {
 	var had, had0 []*slowJob
 	for _, j := range r.sortedBy(slices.Clone(r.waiting), func(a, b *slowJob) int { return 0 }) {
 		switch {
@@ -273,8 +272,8 @@ func (r *slow) reserve(j *slowJob) {
 }
 
 // earliest returns the earliest time at which there are workers for a job for its whole request,
-// given others that run from their start for as long as they request. That is now, or the end of
-// one of them.
+// given others that run from their start for as long as they request. That is now or the end of one
+// of them.
 func (r *slow) earliest(j *slowJob, others []*slowJob) float64 {
 	candidates := []float64{r.now}
 	for _, k := range others {

@@ -13,7 +13,7 @@ import (
 	"productform/dispatch/rigid"
 )
 
-// drawOutages adds outages in whole seconds, some of them for good.
+// drawOutages adds outages in whole seconds, some of them permanent.
 func drawOutages(t *rapid.T, s *rigid.Scenario) {
 	for w := range s.Workers {
 		from := 0.0

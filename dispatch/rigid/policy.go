@@ -33,8 +33,8 @@ const (
 	None Backfill = "none"
 
 	// EASY reserves workers for the first job of the queue at the shadow time, the earliest time at
-	// which enough workers are free for it. The extra workers are those free at that time, with all
-	// jobs that end then counted, minus those that the first job needs.
+	// which enough workers are free for it. The extra workers are those free at that time, after
+	// all jobs that end then, minus those that the first job needs.
 	//
 	// Every other job, in the order of the queue, starts now if enough workers are idle and either
 	// it ends by the shadow time or enough extra workers are left; it then uses these up. The
@@ -45,8 +45,8 @@ const (
 	// Conservative gives each job a reservation when it is submitted: the earliest time from which
 	// enough workers are free for its whole requested time, given all earlier reservations. When a
 	// job ends before its requested time, the schedule is compressed: the reservations of all
-	// waiting jobs are renewed in their order, ties by submission. None moves to a later time
-	// because its own slot is free for it. The order is FCFS.
+	// waiting jobs are renewed in their order, with ties broken by submission. None moves to a
+	// later time, since its own slot is free for it. The order is FCFS.
 	Conservative Backfill = "conservative"
 )
 
@@ -58,8 +58,7 @@ func Policies() []Policy {
 	return []Policy{{FCFS, None}, {SJF, None}, {FCFS, EASY}, {FCFS, Conservative}}
 }
 
-// Known reports whether a name starts like the name of a policy of this package, whatever follows a
-// slash or a colon.
+// Known reports whether a name, up to a slash or a colon, is that of a policy of this package.
 func Known(name string) bool {
 	word := name
 	if i := strings.IndexAny(name, "/:"); i >= 0 {
@@ -70,8 +69,8 @@ func Known(name string) bool {
 
 func words() []string { return []string{"fcfs", "sjf", "easy", "conservative"} }
 
-// ParsePolicy returns the policy with a name: fcfs, sjf, conservative, or easy/ORDER with ORDER
-// fcfs or sjf, by default fcfs. The error is a [num.InputError] whose path is "policy".
+// ParsePolicy returns the policy with a name: fcfs, sjf, conservative, or easy/ORDER where ORDER is
+// fcfs (the default) or sjf. The error is a [num.InputError] whose path is "policy".
 func ParsePolicy(text string) (Policy, error) {
 	word, order, hasOrder := strings.Cut(text, "/")
 	refuse := func(format string, args ...any) (Policy, error) {

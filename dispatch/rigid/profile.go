@@ -3,8 +3,8 @@ package rigid
 import "slices"
 
 // A profile predicts the number of free workers over time, from now on: free[i] from at[i] until
-// at[i+1], the last number forever. With s steps, [profile.earliest] and [profile.take] take O(s)
-// time; s is at most one more than twice the number of running jobs and reservations.
+// at[i+1]; the last number holds forever. With s steps, [profile.earliest] and [profile.take] take
+// O(s) time; s is at most one more than twice the number of running jobs and reservations.
 //
 // A time that exceeds a step by no more than rounding ([later]) counts as that step; otherwise
 // rounding would create steps too short for any job.
@@ -27,7 +27,7 @@ func (p *profile) advance(now float64) {
 // most the number of workers.
 func (p *profile) earliest(n int, seconds float64) float64 {
 	for i := 0; ; i++ {
-		if p.free[i] < n { // never the last step, where all workers are free
+		if p.free[i] < n { // never the last step, in which all workers are free
 			continue
 		}
 		end := p.at[i] + seconds
@@ -38,20 +38,20 @@ func (p *profile) earliest(n int, seconds float64) float64 {
 		if k == len(p.at) || !isLater(end, p.at[k]) {
 			return p.at[i]
 		}
-		i = k // where too few are free
+		i = k // the next step with too few free workers
 	}
 }
 
 // earliestBefore returns the earliest time, before both start and freed, from which n workers are
-// free for a number of seconds, or start if there is none. The n workers reserved for as long from
-// start on count as free. It also returns the number of steps visited.
+// free for a number of seconds, or start if there is none. The n workers reserved for the same
+// number of seconds from start count as free. It also returns the number of steps visited.
 func (p *profile) earliestBefore(n int, seconds, start, freed float64) (at float64, steps int) {
 	i := 0
 	for ; i < len(p.at) && isLater(start, p.at[i]) && isLater(freed, p.at[i]); i++ {
 		if p.free[i] < n {
 			continue
 		}
-		at, end := p.at[i], p.at[i]+seconds // its own reservation counts as free
+		at, end := p.at[i], p.at[i]+seconds // workers of its own reservation count as free
 		for i++; i < len(p.at) && isLater(end, p.at[i]) && isLater(start, p.at[i]) && p.free[i] >= n; i++ {
 		}
 		if i == len(p.at) || !isLater(end, p.at[i]) || !isLater(start, p.at[i]) {
@@ -91,7 +91,7 @@ func (p *profile) split(time float64) int {
 	return i
 }
 
-// join merges step i with the one before it if they have equally many free workers.
+// join merges step i with the previous one if they have the same number of free workers.
 func (p *profile) join(i int) {
 	if i > 0 && p.free[i-1] == p.free[i] {
 		p.at = slices.Delete(p.at, i, i+1)

@@ -18,7 +18,7 @@ type Requests struct {
 	// Uniform draws the factor of each job uniformly from [1, F], as Mu'alem and Feitelson do (f =
 	// F - 1).
 	Uniform bool
-	Seed    uint64 // of the random factors
+	Seed    uint64 // seed of the random factors
 }
 
 // streamRequests is a stream of random numbers that package dispatch does not use.

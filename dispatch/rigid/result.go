@@ -15,8 +15,8 @@ type Result struct {
 	Missed              int     `json:"missed" unit:"jobs"`                      // jobs with M_j > 0
 	Makespan            float64 `json:"makespan" unit:"s"`                       // from first submission to last end
 
-	Delay    dispatch.Spread `json:"delay" unit:"s"`    // of Record.Delay, the response time
-	Slowdown dispatch.Spread `json:"slowdown" unit:"-"` // of Record.Slowdown, over jobs that take time
+	Delay    dispatch.Spread `json:"delay" unit:"s"`    // spread of Record.Delay, the response time
+	Slowdown dispatch.Spread `json:"slowdown" unit:"-"` // spread of Record.Slowdown over jobs that take time
 
 	// Utilization is the fraction of the time of workers that are up that is spent in runs that
 	// finish, from the first submission to the last end. Wasted is the fraction spent in lost runs.
@@ -26,14 +26,15 @@ type Result struct {
 
 	Lost int `json:"lost" unit:"tasks"` // lost with their jobs; a task may be lost repeatedly
 
-	Waiting         dispatch.Spread `json:"waiting" unit:"s"`          // of Record.Waiting
-	BoundedSlowdown dispatch.Spread `json:"bounded_slowdown" unit:"-"` // of Record.BoundedSlowdown
-	Backfilled      int             `json:"backfilled" unit:"jobs"`    // that started before one ahead in the queue
-	Outlived        int             `json:"outlived" unit:"jobs"`      // that exceeded their requested times
+	Waiting         dispatch.Spread `json:"waiting" unit:"s"`          // spread of Record.Waiting
+	BoundedSlowdown dispatch.Spread `json:"bounded_slowdown" unit:"-"` // spread of Record.BoundedSlowdown
+	// jobs that started before a job ahead of them in the queue
+	Backfilled int `json:"backfilled" unit:"jobs"`
+	Outlived   int `json:"outlived" unit:"jobs"` // jobs that exceeded their requested times
 }
 
-// A Record is the outcome of a job with run time r, which is the time until it was killed if it
-// was.
+// A Record is the outcome of a job with run time r; for a killed job, r is the time until it was
+// killed.
 type Record struct {
 	Job             int     // index in Scenario.Jobs
 	Start, Finish   float64 // start and end of the run that finished
@@ -41,7 +42,7 @@ type Record struct {
 	Delay           float64 // T = Finish - submission, seconds
 	Slowdown        float64 // T / r; 0 for a job that takes no time
 	BoundedSlowdown float64 // max(1, T / max(r, threshold))
-	Missed          float64 // M, see [dispatch.Job.Missed]
+	Missed          float64 // M; see [dispatch.Job.Missed]
 	Backfilled      bool    // whether it started before a job ahead of it
 	Outlived        bool    // whether it exceeded its requested time
 	Lost            int     // running tasks lost: all tasks of the job each time that it is lost
@@ -64,8 +65,8 @@ func (r *run) result() *Result {
 // record sets the fields of a record that are not times.
 func (j *job) record(rec *Record) { rec.Backfilled, rec.Outlived = j.ahead, j.outlast }
 
-// summary summarizes records that have Start and Finish, and completes them in place; of returns
-// the k-th job and its run time.
+// summary summarizes records with Start and Finish, whose other fields it sets; of returns the k-th
+// job and its run time.
 func summary(
 	workers int, threshold float64, sums sums, records []Record, of func(k int) (j *dispatch.Job, runs float64),
 ) *Result {

@@ -15,7 +15,7 @@ import (
 const checkEvery = 1e6
 
 // Run runs the scenario on a simulated clock until all jobs have ended. At each moment at which
-// jobs end or are submitted, or workers fail or return, after all of these, the policy decides
+// jobs end or are submitted, or workers fail or return, the policy decides, after all these events,
 // which jobs start. A job that takes no time ends at the moment at which it starts, and is followed
 // by another decision at that time.
 //
@@ -28,7 +28,7 @@ const checkEvery = 1e6
 //
 // Events that follow the next event within 1e-12 of the clock time happen together with it, at the
 // time of the last of them: first jobs end, then workers fail and return, then jobs are submitted.
-// The policy treats times that are as close as equal, so rounding never separates simultaneous
+// The policy also treats times that close as equal, so rounding never separates simultaneous
 // events. Whole numbers of seconds, as in most logs, are not rounded at all.
 //
 // The result depends only on the scenario. Let q be the number of waiting jobs and s the number of
@@ -92,7 +92,7 @@ func newRun(s *Scenario) *run {
 		r.submits[i] = i
 	}
 	inTime := func(a, b int) int { return cmp.Compare(s.Jobs[a].Submit, s.Jobs[b].Submit) }
-	if !slices.IsSortedFunc(r.submits, inTime) { // as logs are
+	if !slices.IsSortedFunc(r.submits, inTime) { // usually true for logs
 		slices.SortStableFunc(r.submits, inTime)
 	}
 	for _, e := range r.edges {
@@ -174,7 +174,7 @@ func (r *run) finish() {
 	}
 }
 
-// applyOutages lets workers fail and return, and returns the jobs lost with them, which wait again.
+// applyOutages lets workers fail and return, and returns the jobs that are lost, which wait again.
 func (r *run) applyOutages(edges []dispatch.Edge) (lost []int) {
 	slices.SortStableFunc(edges, func(a, b dispatch.Edge) int { return cmp.Compare(a.Worker, b.Worker) })
 	for _, e := range edges {
@@ -225,7 +225,7 @@ func (r *run) begin() {
 	}
 }
 
-// unfinishedJobs returns the error for jobs that never end.
+// start of the last permanent outage
 func (r *run) unfinishedJobs() error {
 	e := &dispatch.StrandedError{Jobs: len(r.line.large), Job: slices.Min(r.line.large), Left: r.line.workers}
 	e.Workers = r.s.Jobs[e.Job].Tasks

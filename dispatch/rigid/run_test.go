@@ -32,7 +32,8 @@ func policies() []rigid.Policy {
 	return append(rigid.Policies(), rigid.Policy{Order: rigid.SJF, Backfill: rigid.EASY})
 }
 
-// drawScenario draws a few jobs in whole seconds, so many events coincide.
+// drawScenario draws a few jobs with times in whole seconds, which makes events coincide
+// frequently.
 func drawScenario(t *rapid.T) rigid.Scenario {
 	s := rigid.Scenario{
 		Workers: rapid.IntRange(1, 8).Draw(t, "workers"),
@@ -143,7 +144,7 @@ func TestRunConserves(t *testing.T) {
 		}
 		n := float64(len(s.Jobs))
 		near := func(name string, got, want float64) {
-			if math.Abs(got-want) > 1e-12*(1+math.Abs(want)) { // sums of 14 numbers
+			if math.Abs(got-want) > 1e-12*(1+math.Abs(want)) { // error of sums of 14 numbers
 				t.Fatalf("%s is %v, want %v", name, got, want)
 			}
 		}
@@ -160,7 +161,7 @@ func TestRunConserves(t *testing.T) {
 	})
 }
 
-// Under FCFS without backfilling jobs start in order of submission. Under it, and under
+// Under FCFS without backfilling, jobs start in order of submission. Under this policy, and under
 // conservative with perfect estimates, the job submitted last does not affect the others.
 func TestRunInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -172,7 +173,7 @@ func TestRunInOrder(t *testing.T) {
 		for i := range s.Jobs {
 			if s.Policy.Backfill == rigid.Conservative {
 				s.Jobs[i].Estimate = 0
-				s.Jobs[i].Work++ // not 0, for which a job asks for 1 s
+				s.Jobs[i].Work++ // not 0, for which a job requests 1 s
 			}
 		}
 		all := mustRun(t, s)
@@ -218,12 +219,13 @@ func TestRunFCFSRecursion(t *testing.T) {
 	})
 }
 
-// Jobs in tenths of seconds, whose sums are rounded, start in the same order as in whole seconds.
+// Jobs with times in tenths of seconds, whose sums are rounded, start in the same order as with
+// whole seconds.
 func TestRunRounding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
 		for i := range s.Jobs {
-			s.Jobs[i].Work++ // not 0, which means a request of 1 s in any unit
+			s.Jobs[i].Work++ // not 0, which means a request of 1 s in every unit
 		}
 		whole := mustRun(t, s)
 		unit := rapid.SampledFrom([]float64{0.1, 0.001, 1.0 / 3, 7e5 / 9}).Draw(t, "unit")
@@ -241,19 +243,19 @@ func TestRunRounding(t *testing.T) {
 	})
 }
 
-// Four workers. A holds three from 0 to 4; B needs all four for 3 s, C one for 3, D one for 6, E
-// two for 2, all submitted at 1.
+// There are four workers. A holds three from 0 to 4. At 1 arrive B, which needs all four for 3 s, C
+// (one for 3 s), D (one for 6 s) and E (two for 2 s).
 //
-// fcfs: B at 4, and at 7 C, D and E. sjf: E is the first and begins at 4; B, before C as it came
-// before it, waits for E until 6, C and D for B until 9.
+// fcfs: B at 4, and at 7 C, D and E. sjf: E is the first and begins at 4. B, which precedes C
+// because it was submitted before it, waits for E until 6, and C and D wait for B until 9.
 //
-// easy: B is promised 4. C begins at 1, since it ends by then; the worker is gone. At 4 B begins,
-// at 7 the others. easy/sjf: E is promised 4, C begins at 1. At 4 E begins and B is promised 6,
-// beyond which D would run: B at 6, D at 9. conservative: B is promised 4, C has the place before
-// it, D and E come at 7, after B.
+// easy: B is promised 4. C begins at 1, since it ends by then, and takes the only free worker. At 4
+// B begins, at 7 the others. easy/sjf: E is promised 4, C begins at 1. At 4 E begins and B is
+// promised 6, after which D would still run: B begins at 6, D at 9. conservative: B is promised 4,
+// C fits before it, and D and E follow at 7, after B.
 //
-// Now A and C ask for 9 s. easy: B is promised 9, beyond which C might run; D begins at 1. At 4, A
-// ends, B is promised 7, when D ends, and E ends before that: E at 4, B at 7, C at 10.
+// Now A and C request 9 s. easy: B is promised 9, after which C might still run; D begins at 1. At
+// 4, A ends, B is promised 7, when D ends, and E ends before that: E begins at 4, B at 7, C at 10.
 // conservative: B is promised 9, C and E 12, D 1. At 4, B moves to 7, C to 10, and E, the last of
 // them, to 4.
 func TestRunByHand(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 // A Scenario is a cluster of equal workers, its jobs and a policy.
 type Scenario struct {
 	// Jobs are rigid: each needs Tasks workers together for Work seconds. Estimate is the requested
-	// time; 0 means the run time, or 1 s if that is 0 too. MaxWorkers must be 0, Works and Speeds
+	// time; 0 means the run time, or 1 s if that is also 0. MaxWorkers must be 0, Works and Speeds
 	// nil. Policies ignore priorities and deadlines.
 	Jobs []dispatch.Job
 
@@ -18,8 +18,8 @@ type Scenario struct {
 	Policy  Policy
 
 	// Kill ends jobs at their requested time, as sites do. Without it, a job that exceeds its
-	// requested time runs as long as in the log, and its run time replaces the requested time: no
-	// policy could predict its end.
+	// requested time runs as long as in the log, and its run time replaces the requested time,
+	// since no policy could predict its end.
 	Kill bool
 
 	// Threshold of the bounded slowdown, in seconds; 0 means the usual 10.
@@ -102,8 +102,8 @@ func (s *Scenario) times(j *dispatch.Job) (runs, asks float64, outlived bool) {
 	return runs, runs, true
 }
 
-// Settled returns jobs with which a [Maker] on a simulated clock decides as [Run] does, and the
-// number of jobs that exceed their requested times. If kill is set, such jobs end at their
+// Settled returns jobs for which a [Maker] on a simulated clock makes the same decisions as [Run],
+// and the number of jobs that exceed their requested times. If kill is set, such jobs end at their
 // requested time; otherwise they request their run time.
 func Settled(jobs []dispatch.Job, kill bool) (settled []dispatch.Job, outlived int) {
 	s := Scenario{Kill: kill}

@@ -8,7 +8,7 @@ import (
 	"productform/num"
 )
 
-// A schedule applies a policy: it tracks the waiting jobs, the running ones and the number of
+// A schedule applies a policy: it tracks the waiting jobs, the running jobs and the number of
 // workers that are up, but not which worker belongs to which job. At each moment its caller calls
 // reach, then end, requeue, remove, shrink and grow in any order, then settle, then submit, and
 // finally decide.
@@ -18,21 +18,21 @@ type schedule struct {
 
 	now     float64
 	workers int  // number of workers that are up
-	free    int  // number of these without a job
-	turns   int  // jobs submitted so far
-	work    int  // since the last check of the context
-	isSafe  bool // no worker fails, no job exceeds its request: active stays empty under Conservative
+	free    int  // number of workers that are up and have no job
+	turns   int  // number of jobs submitted so far
+	work    int  // work since the last check of the context
+	isSafe  bool // whether no worker fails and no job exceeds its request; active then stays empty under Conservative
 
 	queue  []int // waiting jobs in the order of the policy; under Conservative, of reservations
-	large  []int // jobs that need more workers than are up, in the order of the policy
-	active []int // running jobs by predicted end
+	large  []int // waiting jobs that need more workers than are up, in the order of the policy
+	active []int // running jobs, by predicted end
 	begun  []int // jobs started by the last decision
 
-	profile profile // under Conservative
+	profile profile // only under Conservative
 	freed   float64 // the latest time at which workers became free since the last compression
-	early   bool    // since the last decision, workers became free earlier than predicted
-	fewer   bool    // since the last decision, there are fewer workers than predicted
-	more    bool    // since the last decision, workers have joined
+	early   bool    // whether workers became free earlier than predicted since the last decision
+	fewer   bool    // whether there are fewer workers than predicted since the last decision
+	more    bool    // whether workers have joined since the last decision
 
 	sums
 }
@@ -41,9 +41,9 @@ type schedule struct {
 type sums struct {
 	Started bool    `json:"started"` // whether a job has been submitted
 	First   float64 `json:"first"`   // moment of the first submission
-	Away    num.Sum `json:"away"`    // ∫ workers that are not up dt, from the first submission
+	Away    num.Sum `json:"away"`    // ∫ workers that are not up dt, since the first submission
 	Until   num.Sum `json:"until"`   // the same, up to the last end of a job
-	Wasted  num.Sum `json:"wasted"`  // worker seconds in lost runs
+	Wasted  num.Sum `json:"wasted"`  // worker-seconds in lost runs
 }
 
 // A job is the state of a job in a schedule.
@@ -137,8 +137,8 @@ func (s *schedule) release(i int) {
 }
 
 // requeue makes a running job wait again, for size workers, to run its remaining tasks from the
-// start. Under Conservative it comes before all other waiting jobs because it started before all
-// their reservations.
+// start. Under Conservative it precedes all other waiting jobs because it started before all their
+// reservations.
 func (s *schedule) requeue(i, size int) {
 	j := &s.jobs[i]
 	s.Wasted.Add(float64(float64(j.size) * (s.now - j.start)))
@@ -200,7 +200,7 @@ func (s *schedule) join() {
 	}
 }
 
-// grow returns a worker to running job i, or as a free one if i is -1.
+// grow adds a worker to running job i, or a free one if i is -1.
 func (s *schedule) grow(i int) {
 	s.workers++
 	s.more = true
@@ -216,7 +216,7 @@ func (s *schedule) grow(i int) {
 	}
 }
 
-// settle renews reservations once everything at a moment but submissions has been applied.
+// settle renews reservations once everything at a moment except submissions has been applied.
 func (s *schedule) settle() {
 	s.extendOverruns()
 	waits := s.large
@@ -261,7 +261,7 @@ func (s *schedule) extendOverruns() {
 	}
 }
 
-// hold adds a job to the running ones.
+// hold adds a job to the running jobs.
 func (s *schedule) hold(i int) {
 	at, _ := slices.BinarySearchFunc(s.active, s.jobs[i].end(), func(k int, end float64) int {
 		return cmp.Compare(s.jobs[k].end(), end)
@@ -279,7 +279,8 @@ func (s *schedule) submit(i, size int, asks float64) {
 	s.place(i)
 }
 
-// place gives a waiting job a reservation, if the policy makes any, and adds it to its list.
+// place gives a waiting job a reservation, if the policy uses reservations, and adds it to its
+// list.
 func (s *schedule) place(i int) {
 	j := &s.jobs[i]
 	if j.size > s.workers {
@@ -338,7 +339,7 @@ func (s *schedule) begin(i int) {
 	}
 }
 
-// judge determines which of the jobs just started have overtaken a job ahead of them.
+// judge determines which of the jobs that just started have overtaken a job ahead of them.
 func (s *schedule) judge() {
 	if len(s.begun) == 0 {
 		return

@@ -8,7 +8,7 @@ import (
 	"productform/internal/input"
 )
 
-// A State is everything that a [Maker] remembers, as plain data. A JSON round trip preserves it
+// A State is the complete state of a [Maker] as plain data. A JSON round trip preserves it
 // exactly.
 type State struct {
 	Policy  Policy         `json:"policy"`
@@ -17,14 +17,14 @@ type State struct {
 	Jobs    []JobState     `json:"jobs"`    // sorted by number
 	Turns   int            `json:"turns"`   // number of jobs submitted so far
 	Freed   float64        `json:"freed"`   // latest time at which workers became free since the last compression
-	// predicted free workers since the last moment; only under conservative
+	// predicted free workers from the last moment; only under conservative
 	Profile []Step `json:"profile,omitempty"`
 	Sums    sums   `json:"sums"` // running sums for the result
 }
 
-// A JobState is the state of a job that is not in the ledger.
+// A JobState is the part of the state of a job that is not in the ledger.
 type JobState struct {
-	Number    int     `json:"number"`              // job number, from 0
+	Number    int     `json:"number"`              // waiting, running, or "" when it is done
 	Stage     string  `json:"stage,omitempty"`     // waiting, running, or empty when it is done
 	Size      int     `json:"size"`                // number of workers that it requests
 	Asks      float64 `json:"asks"`                // requested seconds
@@ -37,15 +37,15 @@ type JobState struct {
 
 // A Step starts at a time and gives the number of free workers until the next step.
 type Step struct {
-	Time float64 `json:"time"` // in seconds
+	Time float64 `json:"time"` // number of free workers
 	Free int     `json:"free"` // workers
 }
 
 // stageNames are the names of stages in a JobState.
 var stageNames = [...]string{absent: "", waiting: "waiting", running: "running"}
 
-// State returns a copy of everything that m remembers, in O(jobs + workers + waiting tasks that
-// started before + works of their own).
+// State returns a copy of the state of m, in O(jobs + workers + waiting tasks that started before +
+// entries of Works).
 func (m *Maker) State() State {
 	l := m.line
 	s := State{Policy: l.policy, Ledger: m.ledger.State(), Turns: l.turns, Freed: l.freed, Sums: l.sums}
@@ -69,9 +69,9 @@ func (m *Maker) State() State {
 	return s
 }
 
-// MakerOf returns a decision maker that continues from s: all its decisions are those that the
-// original would make. s is not retained. The error is a [num.InputError] if s is not a valid state
-// of a Maker.
+// MakerOf returns a decision maker that continues from s: it makes the same decisions as the
+// original. s is not retained. The error is a [num.InputError] if s is not a valid state of a
+// Maker.
 func MakerOf(s State) (*Maker, error) {
 	m, err := overLedger(s.Policy, s.Ledger)
 	if err != nil {

@@ -36,7 +36,7 @@ func yearJobs(t testing.TB) []dispatch.Job {
 	return jobs
 }
 
-// The whole year runs under all policies. By Little's law the delays add up to the area below the
+// The whole year runs under all policies. By Little's law the delays add up to the integral of the
 // number of jobs present, and the work of all jobs is done. Times are whole seconds, so neither sum
 // is rounded.
 func TestYear(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// manyJobs returns a million lines, those of a real log repeated.
+// manyJobs returns a million lines: a real log, repeated.
 func manyJobs(b *testing.B) string {
 	const jobs = 1_000_000
 	var lines []string

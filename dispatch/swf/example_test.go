@@ -28,8 +28,8 @@ func Example() {
 	// job 2: submitted at 9, ran for 60 s on 2 processors
 }
 
-// Count the jobs on the Paragon at San Diego whose processors worked for less than half of the
-// time.
+// ExampleReader_All counts the jobs on the Paragon at San Diego whose processors worked for less
+// than half of the time.
 func ExampleReader_All() {
 	source, err := traces.Open("SDSC-Par-1996")
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 	"productform/internal/input"
 )
 
-// mostComments limits the total size of the comments of a log, in bytes, counting one byte for each
+// mostComments is the maximum total size of the comments of a log, in bytes, with one byte for each
 // line end.
 const mostComments = 1 << 20
 
 // A Reader reads a log job by job. It keeps one line and the comments in memory.
 type Reader struct {
 	text     input.Reader
-	last     []byte // line of the job last read
+	last     []byte // line of the last job read
 	comments []byte // each followed by a line feed
-	err      error  // that ended the log
+	err      error  // error that ended the log
 }
 
 // NewReader returns a reader of the log in r. A gzip file, recognized by the bytes 1f 8b at its
@@ -28,9 +28,9 @@ type Reader struct {
 func NewReader(r io.Reader, name string) *Reader { return &Reader{text: *input.NewReader(r, name)} }
 
 // Read returns the next job, or [io.EOF] after the last one. Any other error concerns a line that
-// is not a job or is longer than 65535 bytes, comments of more than 1 MiB in total, each line end
-// counted as one byte, or a failure to read or decompress. If a gzip file ends early, the error
-// wraps [io.ErrUnexpectedEOF]. After an error, Read keeps returning it.
+// is not a job or is longer than 65535 bytes, comments of more than 1 MiB in total, with one byte
+// per line end, or a failure to read or decompress. If a gzip file ends early, the error wraps
+// [io.ErrUnexpectedEOF]. After an error, Read keeps returning it.
 //
 // Lines end in a line feed, possibly after carriage returns; the last line may lack it. A byte
 // order mark at the start of the log is ignored.
@@ -74,10 +74,10 @@ func (r *Reader) All() iter.Seq2[Job, error] {
 	}
 }
 
-// Line returns the number of the line last read, from 1.
+// Line returns the number of the last line read, from 1.
 func (r *Reader) Line() int { return r.text.Line() }
 
-// Field returns field 1 to 18 of the job last read as written in the log, for callers that need
+// Field returns field 1 to 18 of the last job read, as written in the log, for callers that need
 // more digits than a float64 holds. It is valid until the next Read.
 func (r *Reader) Field(field int) string {
 	rec := record{rest: r.last}

@@ -11,8 +11,8 @@ import (
 // largest is the largest integer that a log may hold: all integers up to it are exact in float64.
 const largest = 1 << 53
 
-// fieldPath returns the path of field 1 to 18 of a job in an error. Fields beyond these are named
-// by number alone.
+// fieldPath returns the path of field 1 to 18 of a job in an error. Further fields have only a
+// number.
 func fieldPath(field int) string {
 	names := [...]string{
 		"job number", "submit time", "wait time", "run time", "allocated processors", "processor time used",
@@ -29,8 +29,8 @@ func fieldPath(field int) string {
 // A record splits a line into fields.
 type record struct {
 	rest  []byte // unread part of the line
-	field int    // number of the field last read
-	err   error  // of the first invalid field
+	field int    // number of the last field read
+	err   error  // error about the first invalid field
 }
 
 // parse returns the job in a line. It does not allocate for a valid job, unless a decimal number
@@ -177,7 +177,7 @@ func isDecimal(text []byte) bool {
 	return len(text) > 0 && text[0] != '+'
 }
 
-// refuse records an error, unless there was one before.
+// refuse records an error unless there is one already.
 func (r *record) refuse(text []byte, want string) {
 	if r.err == nil {
 		r.err = input.Errorf(fieldPath(r.field), input.Shown(text), "%s", want)

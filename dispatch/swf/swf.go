@@ -1,7 +1,7 @@
-// Package swf reads and writes logs of clusters in the Standard Workload Format: which jobs were
-// submitted when, on how many processors did they run, and for how long? The Parallel Workloads
-// Archive of D. Feitelson keeps logs of real machines in version 2.2 (S. Chapin et al., "Benchmarks
-// and standards for the evaluation of parallel job schedulers", JSSPP 1999, LNCS 1659, 67–90).
+// Package swf reads and writes logs of clusters in the Standard Workload Format: when were jobs
+// submitted, on how many processors did they run, and for how long? The Parallel Workloads Archive
+// of D. Feitelson keeps logs of real machines in version 2.2 (S. Chapin et al., "Benchmarks and
+// standards for the evaluation of parallel job schedulers", JSSPP 1999, LNCS 1659, 67–90).
 //
 // A log is a text file. A line that starts with ";", possibly after blanks, is a comment. Lines of
 // blanks (spaces and tabs) are ignored. Any other line is a job, 18 numbers separated by blanks:
@@ -9,8 +9,8 @@
 //	1 0 5 120 4 118.5 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1
 //
 // [Job] lists the fields. Times in seconds and memory in kilobytes are finite decimal numbers >= 0,
-// such as 118.5 or 1.2e2; the others are integers from 0 to 2^53, in digits. An unknown value is
-// -1, in times and memory also -1.0. Anything else is an error: other signed numbers, numbers in
+// such as 118.5 or 1.2e2; the others are integers from 0 to 2^53, in digits. An unknown value is -1
+// or, in times and memory, -1.0. Anything else is an error: other signed numbers, numbers in
 // braces, and lines of 17 or 19 fields.
 //
 // For example:
@@ -42,8 +42,8 @@ const Columns = 18
 // Each field is Unknown or >= 0.
 type Job struct {
 	Number              int64   // 1: counted from 1 in the log
-	Submit              float64 // 2: from the start of the log
-	Wait                float64 // 3: until it starts
+	Submit              float64 // 2: seconds since the start of the log
+	Wait                float64 // 3: time until it starts
 	RunTime             float64 // 4: from start to end
 	Processors          int64   // 5: allocated
 	CPUTime             float64 // 6: used, mean over the processors
@@ -57,6 +57,6 @@ type Job struct {
 	Executable          int64   // 14
 	Queue               int64   // 15
 	Partition           int64   // 16
-	PrecedingJob        int64   // 17: that must end before this one is submitted
+	PrecedingJob        int64   // 17: job that must end before this one is submitted
 	ThinkTime           float64 // 18: from the end of that job to the submission
 }

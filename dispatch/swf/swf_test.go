@@ -129,7 +129,7 @@ func sdsc(t testing.TB) string {
 	return string(text)
 }
 
-// A real log is read as the naive reader reads it, compressed or not, and survives writing and
+// A real log, compressed or not, is read as the naive reader reads it, and survives writing and
 // reading.
 func TestRealLog(t *testing.T) {
 	text := sdsc(t)
@@ -181,7 +181,7 @@ func TestSpacing(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	const integer = "an integer from 0 to 2^53, or -1 if unknown"
 	for text, want := range map[string]float64{
-		"0": 0, "007": 7, "9007199254740992": 1 << 53, "-1": -1, // in all fields
+		"0": 0, "007": 7, "9007199254740992": 1 << 53, "-1": -1, // allowed in all fields
 		// in some
 		"-1.0": -1, "-1.": -1, "-10e-1": -1, "-.1e1": -1, "0.0": 0, "5.": 5, ".5": 0.5, "0.1": 0.1,
 		"1e3": 1000, "1E+3": 1000, "2.5e-3": 2.5e-3,
@@ -236,7 +236,7 @@ func TestNumbers(t *testing.T) {
 
 var nan = math.NaN()
 
-// spoilt returns line with another text in a field.
+// spoilt returns line with a different text in one field.
 func spoilt(field int, text string) string {
 	fields := strings.Fields(line)
 	fields[field-1] = text
@@ -366,7 +366,7 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
-// Comments may take at most 1 MiB, counting one byte per line end, whatever is between them. The
+// Comments may take at most 1 MiB, with one byte per line end, even if jobs are between them. The
 // writer has the same limit.
 func TestManyComments(t *testing.T) {
 	const lines = 1 << 19
@@ -600,7 +600,7 @@ func TestWriterFails(t *testing.T) {
 // A repeater repeats a text.
 type repeater struct {
 	text string
-	left int // bytes
+	left int // number of bytes left
 	at   int
 }
 
@@ -631,7 +631,7 @@ func TestMemory(t *testing.T) {
 	}
 	for name, source := range map[string]io.Reader{"plain": plain(), "packed": &z} {
 		r := NewReader(source, name)
-		if _, err := r.Read(); err != nil { // makes the buffers
+		if _, err := r.Read(); err != nil { // creates the buffers
 			t.Fatal(err)
 		}
 		var before, after runtime.MemStats
@@ -653,8 +653,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Neither reading nor writing a job allocates, whether its numbers are integers or decimals. The
-// mean is rounded down, so each run reads one job of each kind.
+// Neither reading nor writing a job allocates, for integers and for decimals. The mean is rounded
+// down, so each run reads one job of each kind.
 func TestNoAllocations(t *testing.T) {
 	kinds := []string{line, spoilt(4, "0.12345678901234567"), spoilt(2, "1.5e3"), ""}
 	r := NewReader(strings.NewReader(strings.Repeat(strings.Join(kinds, "\n")+"\n", 1000)), "log")

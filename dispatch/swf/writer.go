@@ -10,12 +10,12 @@ import (
 	"productform/internal/input"
 )
 
-// A Writer writes a log, for programs that produce one, such as the log of a simulated cluster or a
-// part of another log. A [Reader] reads back exactly what was written.
+// A Writer writes a log, such as the log of a simulated cluster or a part of another log. A
+// [Reader] reads back exactly what was written.
 type Writer struct {
 	text     *bufio.Writer
 	line     []byte
-	comments int // bytes written, with line ends
+	comments int // bytes written, including line ends
 }
 
 // NewWriter returns a writer to w. It buffers text until [Writer.Flush].
@@ -77,8 +77,8 @@ func (w *Writer) Flush() error { return w.text.Flush() }
 // A printer assembles a line field by field.
 type printer struct {
 	line  []byte
-	field int   // number of the field last added
-	err   error // of the first invalid field
+	field int   // number of the last field added
+	err   error // error about the first invalid field
 }
 
 // separate starts a field.

@@ -71,7 +71,7 @@ func run(w io.Writer) error {
 	return t.Flush()
 }
 
-// limits writes time limits, in whole seconds as in the log.
+// limits formats time limits in whole seconds, the unit of the log.
 func limits(seconds []float64) string {
 	var text []string
 	for _, s := range seconds {

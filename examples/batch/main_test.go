@@ -18,7 +18,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// Each limit in the README is proved.
+// Each limit in the README is proved optimal.
 func TestProved(t *testing.T) {
 	jobSizes, err := durations()
 	if err != nil {
@@ -37,7 +37,7 @@ func TestProved(t *testing.T) {
 	}
 }
 
-// Every duration in the log, as the time limit of two machines, one by one.
+// The time limit of two machines is the best of all durations in the log, tried one by one.
 func TestAgainstAllLimits(t *testing.T) {
 	jobSizes, err := durations()
 	if err != nil {

@@ -1,7 +1,6 @@
-// Command cluster simulates twenty servers once in one process, and once in eight parts, as
-// machines would do that share nothing but a folder. One of the machines is switched off early, and
-// another one begins its part a second time. It prints what each of them did, and that both ways
-// lead to the same digits.
+// Command cluster simulates twenty servers twice: in one process, and in eight parts on machines
+// that share only a folder. One machine is switched off early, and another one runs its part twice.
+// The program prints what each machine did, and checks that both results have the same digits.
 package main
 
 import (
@@ -85,7 +84,7 @@ func run(w io.Writer) error {
 	return nil
 }
 
-// machine does its part of the runs, and leaves them in the folder.
+// machine performs its share of the runs and writes the results to the folder.
 func machine(ctx context.Context, w io.Writer, plan *sim.Plan, k int, folder string) error {
 	tasks, err := sim.Tasks(ctx, []*sim.Plan{plan})
 	if err != nil {
@@ -101,7 +100,7 @@ func machine(ctx context.Context, w io.Writer, plan *sim.Plan, k int, folder str
 	return err
 }
 
-// delay returns the mean delay with the half-width of its interval of confidence.
+// delay returns the mean delay with the half-width of its confidence interval.
 func delay(r *sim.Result) string {
 	d := r.All(sim.MeanDelay)
 	return fmt.Sprintf("%.4f ± %.4f", d.Mean, d.HalfWidth)

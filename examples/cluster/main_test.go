@@ -25,7 +25,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// The files are used as on a cluster, with processes of pfq.
+// The cluster files work as they would on a real cluster, with pfq processes.
 func TestFiles(t *testing.T) {
 	bin := t.TempDir()
 	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(bin, "pfq"), "../../cmd/pfq").
@@ -41,7 +41,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// A site is a folder with the model, in which pfq is found.
+// A site is a folder with the model, and the folder of the pfq binary.
 type site struct {
 	*testing.T
 	folder, bin string
@@ -75,7 +75,7 @@ func (s *site) run(environment []string, words ...string) (stdout, stderr string
 
 const command = "pfq simulate model.yaml --policy fcfs --sizes lognormal:4 --runs 64 --jumps 20000 --format json"
 
-// check compares the answer of a folder, which must contain all runs, with that of one process.
+// check compares the result of a folder, which must contain all runs, with that of one process.
 func (s *site) check(results string) {
 	s.Helper()
 	files, err := filepath.Glob(filepath.Join(s.folder, results, "*", "*"))
@@ -104,8 +104,8 @@ func testShell(t *site) {
 	t.check("runs")
 }
 
-// The elements of the array are all parts. They run as Slurm runs them, several at once in no
-// order, one of them twice.
+// The array has one element per part. They run as under Slurm: several at once, in arbitrary order,
+// and one of them twice.
 func testSlurm(t *site) {
 	text, err := os.ReadFile("array.sbatch")
 	if err != nil {
@@ -135,7 +135,7 @@ func testSlurm(t *site) {
 	t.check("runs")
 }
 
-// A job has what the test looks at of job.yaml.
+// A job holds the fields of job.yaml that the test checks.
 type job struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string
@@ -165,8 +165,8 @@ type job struct {
 	}
 }
 
-// The indexes of the job are all parts. Its command runs as Kubernetes runs it, with the index in
-// place of its variable; the volumes are folders, the model a file in one of them.
+// The job has one index per part. Its command runs as under Kubernetes, with the index substituted
+// for its variable. The volumes are folders, and the model is a file in one of them.
 func testKubernetes(t *site) {
 	text, err := os.ReadFile("job.yaml")
 	if err != nil {

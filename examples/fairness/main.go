@@ -1,6 +1,6 @@
-// Command fairness asks which fairness to configure on a cluster that shares processors and memory,
-// and what it costs. It computes what two kinds of jobs get at a given moment, how long they take
-// when they arrive and depart, and whether it pays to request more than one needs.
+// Command fairness compares fairness policies for a cluster that shares processors and memory. It
+// computes what two kinds of jobs get at a given moment, how long they take when they arrive and
+// depart, and whether it pays to request more than one needs.
 package main
 
 import (
@@ -24,7 +24,7 @@ func main() {
 	}
 }
 
-// policies are those compared, with their names.
+// policies lists the compared policies with their names.
 var policies = []struct {
 	name   string
 	policy fluid.Policy
@@ -36,7 +36,7 @@ var policies = []struct {
 	{"balanced fairness", fluid.BF},
 }
 
-// resources returns what the cluster has.
+// resources returns the resources of the cluster.
 func resources() []fluid.Resource {
 	return []fluid.Resource{
 		{Name: "processors", Capacity: num.Rat("100")},
@@ -44,17 +44,16 @@ func resources() []fluid.Resource {
 	}
 }
 
-// demand returns what one task needs.
+// demand returns the resources that one task needs.
 func demand(processors, memory string) []*big.Rat {
 	return []*big.Rat{num.Rat(processors), num.Rat(memory)}
 }
 
-// A task of a training job takes 4 processors and little memory, a task of a query much memory.
-// Alone, a job of either kind takes a minute with the whole cluster: 25 tasks of training, 20 of a
-// query.
+// A training task needs 4 processors and little memory, a query task much memory. A job of either
+// kind takes a minute if it has the whole cluster: 25 training tasks, or 20 query tasks.
 func teamsAt(load string) *traffic.Model {
-	// rate of each kind, jobs per minute; 1.2 minutes of all processors go with one job of each
-	// kind
+	// jobs of each kind per minute; one job of each kind together need 1.2 minutes of all
+	// processors
 	rate := new(big.Rat).Quo(num.Rat(load), num.Rat("1.2"))
 	return &traffic.Model{Resources: resources(), Classes: []traffic.Class{
 		{Name: "training", Demand: demand("4", "1.6"), ArrivalRate: rate, MeanSize: num.Rat("25")},
@@ -95,7 +94,7 @@ func atRest(t *tabwriter.Writer) error {
 	return nil
 }
 
-// inTraffic prints how long jobs take that come and go.
+// inTraffic prints how long jobs take if they arrive and depart.
 func inTraffic(t *tabwriter.Writer) error {
 	fmt.Fprintln(t, "Jobs that come and go, mean minutes of a training job and of a query:")
 	fmt.Fprintln(t, "processors busy\t40 %\t\t60 %\t\t80 %\t\t90 %\t")

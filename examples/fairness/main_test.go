@@ -17,14 +17,14 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// Delays under proportional fairness at load 0.4, by sweeping over the balance equations of at most
-// 40 jobs of each kind, with the allocation found on the edges of the set of feasible ones. x log u
-// + y log v is largest where processors are shared by numbers, if memory suffices, or the other way
-// round, or otherwise where both are full. 0.4 is the load of the busier resource, so more than 40
-// jobs have a probability below 1e-12.
+// The delays under proportional fairness at load 0.4 match a Gauss-Seidel solution of the balance
+// equations for at most 40 jobs of each kind. x log u + y log v is maximal where the processors are
+// shared in proportion to the numbers of jobs, if memory suffices; or where memory is, if the
+// processors suffice; otherwise where both are full. The busier resource has load 0.4, so more than
+// 40 jobs have a probability below 1e-12.
 func TestAgainstSweeps(t *testing.T) {
 	const most = 40
-	a := [2][2]float64{{0.04, 0.004}, {0.01, 0.05}} // parts of processors and memory that a task of each kind takes
+	a := [2][2]float64{{0.04, 0.004}, {0.01, 0.05}} // fractions of processors and memory that a task of each kind takes
 	alone := [2]float64{25, 20}
 	rate := 0.4 / 1.2
 	work := func(x, y float64) [2]float64 { // total number of tasks that run

@@ -30,7 +30,7 @@ func choices() []dispatch.Policy {
 	}
 }
 
-// month returns 2700 jobs in a row, about a month, of the log.
+// month returns 2700 consecutive jobs of the log, about a month.
 func month() ([]dispatch.Job, error) {
 	f, err := traces.Open("SDSC-Par-1996")
 	if err != nil {
@@ -60,7 +60,7 @@ func run(w io.Writer) error {
 		}
 	}
 	const day = 24 * 3600
-	var cut []dispatch.Outage // two hundred processors, for the tenth day
+	var cut []dispatch.Outage // two hundred processors fail during the tenth day
 	for i := range 200 {
 		cut = append(cut, dispatch.Outage{Worker: i, From: 9 * day, To: 10 * day})
 	}
@@ -100,7 +100,7 @@ func run(w io.Writer) error {
 	return nil
 }
 
-// percentMissed returns how many of a hundred jobs of at least some priority missed their
+// percentMissed returns the percentage of the jobs with at least a given priority that missed their
 // deadlines.
 func percentMissed(r *dispatch.Result, jobs []dispatch.Job, priority float64) float64 {
 	missed, all := 0, 0

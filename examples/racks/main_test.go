@@ -21,9 +21,9 @@ func TestOutput(t *testing.T) {
 //
 //	Z(k) = Σ_g k_g Z(k-e_g) / (Σ_g k_g - Σ_t λ_t Π_g C(k_g,d_tg)/C(25,d_tg)),  Z(0) = 1,
 //
-// over the numbers k_g of servers taken from the four racks. A step of h = 1e-4 of λ_t leaves out
-// terms of relative size (h/(1-ρ))², ρ <= 0.84 the load, below 1e-6; the 100 roundings in Z, over
-// h, are below 1e-9.
+// over the numbers k_g of servers taken from the four racks. A step of h = 1e-4 of λ_t omits terms
+// of relative size (h/(1-ρ))², ρ <= 0.84 the load, below 1e-6; the 100 roundings in Z, over h, are
+// below 1e-9.
 func TestAgainstDifferenceQuotient(t *testing.T) {
 	m, err := cluster.ReadYAML(bytes.NewReader(model))
 	if err != nil {

@@ -47,7 +47,8 @@ func run(w io.Writer) error {
 		factors = append(factors, num.Rat(load))
 	}
 	delays := map[int][]float64{}
-	// relative error of the recursion against the closed form, and what their bounds allow
+	// relative difference of the recursion from the closed form, and the difference that their
+	// error bounds allow
 	farthest, allowed := 0.0, 0.0
 	for _, d := range replicas {
 		m.Classes[0].Servers[0].Choose = d

@@ -19,7 +19,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// The delays printed are those of the closed form in fractions.
+// The printed delays match the closed form in fractions.
 func TestDelaysMatchClosedForm(t *testing.T) {
 	var b bytes.Buffer
 	if err := run(&b); err != nil {

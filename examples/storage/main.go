@@ -1,5 +1,5 @@
-// Command storage finds which data set of a storage cluster suffers and what would help it: it
-// solves the cluster of model.yaml as it is, then with each change that one could make.
+// Command storage finds the data set of a storage cluster that is slowed down most, and what would
+// help: it solves the cluster of model.yaml as it is, then with each possible change.
 package main
 
 import (
@@ -133,8 +133,8 @@ func (a answer) print(w io.Writer) error {
 	return nil
 }
 
-// printWorth prints what more bandwidth is worth on the four nodes where it is worth most, and
-// where least.
+// printWorth prints how much additional bandwidth helps on the four nodes where it helps most, and
+// on the one where it helps least.
 func (a answer) printWorth(w io.Writer) error {
 	r, err := bf.Answer(context.Background(), a.model, bf.Question{Gradient: true}, bf.Settings{})
 	if err != nil {
@@ -156,13 +156,13 @@ func (a answer) printWorth(w io.Writer) error {
 	return err
 }
 
-// A change is a cluster that one could build, and what was done.
+// A change is a modified cluster, with a description of the change.
 type change struct {
 	name  string
 	model *cluster.Model
 }
 
-// changes returns what could be done for a class.
+// changes returns the possible changes that help a class.
 func changes(m *cluster.Model, class int) ([]change, error) {
 	server := func(name string) int {
 		return slices.IndexFunc(m.Servers, func(s cluster.Server) bool { return s.Name == name })
@@ -201,7 +201,7 @@ func bestReplica(m *cluster.Model, class int) (int, error) {
 	return best, nil
 }
 
-// clone copies what the changes below change.
+// clone copies the parts of a model that the changes modify.
 func clone(m *cluster.Model) *cluster.Model {
 	out := *m
 	out.Servers = slices.Clone(m.Servers)

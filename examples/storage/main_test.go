@@ -17,7 +17,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// Every number of the tables, reached again from the rates of the order-independent queue: the mean
+// Every number in the tables follows also from the rates of the order-independent queue: the mean
 // delays by its own recursion in fractions, the growth by trying every set of classes.
 func TestAgainstQueue(t *testing.T) {
 	m, err := read()
@@ -68,7 +68,7 @@ func TestAgainstQueue(t *testing.T) {
 	}
 }
 
-// No other node does better than the one chosen, by the lattice of servers.
+// No other node is better than the chosen one, as computed with the lattice of servers.
 func TestBestReplica(t *testing.T) {
 	m, err := read()
 	if err != nil {

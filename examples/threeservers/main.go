@@ -40,7 +40,7 @@ func run(w io.Writer) error {
 	return table(w, "\nServer own-2 out of order (figure 2 of the paper).", m)
 }
 
-// loadOf returns the work that arrives over the capacity of all servers.
+// loadOf returns the arriving work divided by the total capacity.
 func loadOf(m *cluster.Model) *big.Rat {
 	work, capacity := new(big.Rat), new(big.Rat)
 	for _, c := range m.Classes {

@@ -19,7 +19,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// The model has the closed form's rates, and those of the order-independent queue of the same
+// The model has the rates of the closed form, and those of the order-independent queue of the same
 // graph.
 func TestModelAgainstQueue(t *testing.T) {
 	m, err := cluster.ReadYAML(bytes.NewReader(model))

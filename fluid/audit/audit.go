@@ -14,17 +14,17 @@ import (
 // A Report lists the properties of an allocation, with a witness for each property that it lacks.
 // [Audit] defines the comparisons.
 type Report struct {
-	Utilization  []*big.Rat `json:"-"` // Σ_i n_i φ_i a_ij of each resource, n_i jobs in row i
-	Saturated    []int      `json:"-"` // resources of utilization 1, or more
-	AtLimit      []int      `json:"-"` // rows that run all the tasks they can, or more
+	Utilization  []*big.Rat `json:"-"` // Σ_i n_i φ_i a_ij of each resource, with n_i jobs in row i
+	Saturated    []int      `json:"-"` // resources whose utilization is 1 or more
+	AtLimit      []int      `json:"-"` // rows that run as many tasks as they can, or more
 	NoBottleneck []int      `json:"-"` // rows not at their limit that have no bottleneck; none under [fluid.BMF]
 
-	// Bottlenecks of each row are the saturated resources of which no row has a larger part by
+	// Bottlenecks of each row are the saturated resources of which no row has a larger fraction by
 	// weight, φ_i a_ij/w_i.
 	Bottlenecks [][]int `json:"-"`
 
 	// Overload is nil if no resource is overloaded, and OverLimit if no job runs more tasks than it
-	// can. Feasible are allocations with neither.
+	// can. An allocation with neither is feasible.
 	Overload  *Overload  `json:"overload"`
 	Growth    *Growth    `json:"growth"`    // nil if it is Pareto efficient
 	Shortfall *Shortfall `json:"shortfall"` // nil if it gives a sharing incentive
@@ -38,22 +38,21 @@ type Overload struct {
 	Utilization *big.Rat `json:"utilization" beside:"1"` // > 1
 }
 
-// An OverLimit is a job that runs more tasks than it can, the one that does so by the largest
-// factor.
+// An OverLimit is the job that runs more tasks than it can by the largest factor.
 type OverLimit struct {
 	Job   int      `json:"job"`                  // row of Pool.Jobs
 	Tasks *big.Rat `json:"tasks" beside:"1"`     // φ_i
 	Limit *big.Rat `json:"max_tasks" beside:"1"` // L_i
 }
 
-// A Shortfall is a job that gets less than if the resources were split by weight, among all such
-// jobs the one whose dominant share is the smallest part of Split.
+// A Shortfall is a job that gets less than if the resources were split by weight. Of all such jobs
+// it is the one whose dominant share is the smallest fraction of Split.
 type Shortfall struct {
 	Job   int      `json:"job"`                       // row of Pool.Jobs
 	Share *big.Rat `json:"dominant_share" beside:"1"` // φ_i d_i
 
-	// Split is w_i / Σ_k n_k w_k, the dominant share that the job would reach with this part of
-	// every resource; or that at its limit.
+	// Split is w_i / Σ_k n_k w_k, the dominant share that the job would reach with this fraction of
+	// every resource, or the one at its limit.
 	Split *big.Rat `json:"split" beside:"1"`
 }
 
@@ -61,20 +60,20 @@ type Shortfall struct {
 //
 //	feasible            Σ_i n_i φ_i a_ij <= 1 for every resource j, and no job runs more tasks than it can
 //	Pareto efficient    no job can run more tasks unless another runs fewer
-//	sharing incentive   φ_i d_i >= w_i / Σ_k n_k w_k: no job would run more with its part by weight of every resource
+//	sharing incentive   φ_i d_i >= w_i / Σ_k n_k w_k: no job would run more with its fraction by weight of every resource
 //	envy-free           no job would run more with what another job holds, scaled by their weights
 //
-// A limit of tasks counts as a resource of that job alone: at its limit a job cannot grow and
+// A limit on tasks counts as a resource of that job alone: at its limit a job cannot grow and
 // envies no other job, and no share of the resources would let it run more.
 //
-// A number x counts as more than y if x > (1 + tol) y, with tol in [0, 1). nil means 0, which suits
-// an exact allocation; [fluid.Allocation.Tolerance] suits any. If the allocation is not feasible,
-// the other properties are still computed from the numbers. Audit computes in fractions. If these
-// would take more than about a second and tol is at least 2^-49, it uses fractions of 128 bits,
-// with the same conclusions. The numbers in the report are then within a factor 1 ± 2^-99, except
-// Growth, whose 1 - u_j loses the digits that cancel, and of nearly equal witnesses it may name
-// any. For 1000 rows and 8 resources with numbers from float64 it then takes 0.1 s, and several
-// seconds with tol = 0.
+// A number x counts as more than y if x > (1 + tol) y, with tol in [0, 1). A nil tol means 0, which
+// suits exact allocations; [fluid.Allocation.Tolerance] suits all. If the allocation is not
+// feasible, the other properties are still computed from the numbers. Audit computes in fractions.
+// If these would take more than about a second and tol is at least 2^-49, it uses fractions of 128
+// bits, with the same conclusions. The numbers in the report are then within a factor 1 ± 2^-99,
+// except Growth, in which 1 - u_j loses digits to cancellation. Of nearly equal witnesses it may
+// name any. For 1000 rows and 8 resources with numbers from float64 it then takes 0.1 s, and
+// several seconds with tol = 0.
 //
 // The error is that of [fluid.Pool.Check], or an *[num.InputError] for the tasks or tol.
 func Audit(ctx context.Context, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (*Report, error) {
@@ -98,13 +97,14 @@ func Audit(ctx context.Context, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (
 	return newHoldings(e, tasks).report(ctx, more)
 }
 
-// roundedReport is the report from rounded numbers, nil if rounding might change what it concludes:
-// comparisons with tolerances a little larger and a little smaller, by more than the rounding, must
-// agree.
+// roundedReport returns the report from rounded numbers, nil if rounding might change its
+// conclusions: comparisons with tolerances that are larger and smaller by slightly more than the
+// rounding must agree.
 func roundedReport(ctx context.Context, e *fluid.Profiles, tasks []*big.Rat, more *big.Rat) (*Report, error) {
 	off := new(big.Rat).SetFloat64(roundedError)
 	low, high := new(big.Rat).Sub(more, off), new(big.Rat).Add(more, off)
-	if low.Cmp(new(big.Rat).SetFloat64(1+0x1p-50)) < 0 { // equal numbers, as exact allocations have, are not told apart
+	// equal numbers, as in exact allocations, would be indistinguishable
+	if low.Cmp(new(big.Rat).SetFloat64(1+0x1p-50)) < 0 {
 		return nil, nil
 	}
 	h := newHoldings(rounded(e), roundDown(tasks))
@@ -115,31 +115,31 @@ func roundedReport(ctx context.Context, e *fluid.Profiles, tasks []*big.Rat, mor
 	if other, err := h.report(ctx, low); err != nil || !r.agreesWith(other) {
 		return nil, err
 	}
-	return r, nil // its witnesses exceed the tolerance for certain
+	return r, nil // its witnesses certainly exceed the tolerance
 }
 
-// report is [Audit] with numbers that were checked: x is more than y if x > more y, more >= 1. It
-// takes some products of a long integer, of the tasks over their common denominator, and a short
-// fraction for each entry of the demands, a sort of each resource, and at most n² J comparisons of
-// indices.
+// report implements [Audit] for checked numbers: x is more than y if x > more y, where more >= 1.
+// For each entry of the demands it takes a few products of a long integer (tasks over their common
+// denominator) and a short fraction. It also sorts each resource and makes at most n² J comparisons
+// of indices.
 //
 // A job with a bottleneck has the last three properties. Let j be a bottleneck of job i in a
-// feasible allocation. Then i cannot grow, since j is saturated, unless another job gives up some
-// of j. Since φ_i a_ij/w_i is the largest there and Σ_k n_k w_k (φ_k a_kj/w_k) = 1, it is at least
-// 1/Σ_k n_k w_k, and d_i >= a_ij. And i envies no job, because no job holds more of j by weight.
+// feasible allocation. Since j is saturated, i cannot grow unless another job gives up some of j.
+// Since φ_i a_ij/w_i is the largest there and Σ_k n_k w_k (φ_k a_kj/w_k) = 1, it is at least 1/Σ_k
+// n_k w_k, and d_i >= a_ij. And i envies no job, because no job holds more of j by weight.
 //
-// Proportional fairness is the competitive equilibrium of incomes w_i at the prices p_j, and so has
-// all of these properties, as dominant resource fairness has. Max-min fairness of tasks is Pareto
-// efficient only. Balanced fairness need not be efficient but has the other two properties. For
+// Proportional fairness is the competitive equilibrium of incomes w_i at the prices p_j, and thus
+// has all of these properties; so does dominant resource fairness. Max-min fairness of tasks is
+// only Pareto efficient. Balanced fairness may be inefficient but has the other two properties. For
 // with Φ of a set S of jobs, φ_i = Φ(S-i)/Φ(S), induction on the n jobs of S gives Φ(S) <= n d_i
 // Φ(S-i): on every resource a_ij Φ(S-i) + Σ_{k≠i} a_kj Φ(S-k) is at most d_i Φ(S-i) + (n-1) d_i
-// Σ_{k≠i} a_kj Φ(S-i-k), and the last sum at most Φ(S-i). And if a_kj >= r a_ij for all j, then
-// Φ(S-i) >= r Φ(S-k), since Φ grows with each profile and in proportion to it: φ_i >= r φ_k, no
-// envy.
+// Σ_{k≠i} a_kj Φ(S-i-k), and the last sum is at most Φ(S-i). And if a_kj >= r a_ij for all j, then
+// Φ(S-i) >= r Φ(S-k), since Φ grows with each profile and in proportion to it. Hence φ_i >= r φ_k,
+// so there is no envy.
 //
 // Let e be the relative error of the tasks, at most 1/3. Then every fault in the report with more =
 // 1 + 3e is a fault of the exact allocation with more = 1: utilizations are off by a factor within
-// 1 ± e, ratios of two parts within (1 + e)/(1 - e) <= 1 + 3e.
+// 1 ± e, and ratios of two fractions by a factor of at most (1 + e)/(1 - e) <= 1 + 3e.
 func (h *holdings) report(ctx context.Context, more *big.Rat) (*Report, error) {
 	one := big.NewRat(1, 1)
 	r := &Report{Utilization: h.utilization(), Bottlenecks: make([][]int, len(h.number))}
@@ -186,8 +186,8 @@ func (h *holdings) report(ctx context.Context, more *big.Rat) (*Report, error) {
 	return r, err
 }
 
-// agreesWith reports whether two reports conclude the same. With more in between so does a third:
-// each comparison is monotone in it.
+// agreesWith reports whether two reports have the same conclusions. So does any report with more
+// between theirs, since each comparison is monotone in it.
 func (r *Report) agreesWith(s *Report) bool {
 	return slices.Equal(r.Saturated, s.Saturated) && slices.Equal(r.AtLimit, s.AtLimit) &&
 		(r.OverLimit == nil) == (s.OverLimit == nil) && slices.EqualFunc(r.Bottlenecks, s.Bottlenecks, slices.Equal) &&
@@ -210,7 +210,7 @@ func auditSeconds(e *fluid.Profiles, tasks []*big.Rat) float64 {
 	return num.SumSeconds(n, resources, bits)
 }
 
-// checkTasks checks the pool and that there are as many tasks[i] >= 0 as rows.
+// checkTasks checks the pool, and that there is one tasks[i] >= 0 per row.
 func checkTasks(p *fluid.Pool, tasks []*big.Rat) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -230,14 +230,14 @@ func checkTasks(p *fluid.Pool, tasks []*big.Rat) error {
 	return nil
 }
 
-// Holdings are the parts of the resources that the jobs hold under an allocation.
+// holdings holds the fractions of the resources that jobs hold under an allocation.
 type holdings struct {
 	*fluid.Profiles
 	tasks  []*big.Rat   // φ_i
-	number []*big.Rat   // φ_i/unit, integers
-	unit   *big.Rat     // 1 over the common denominator of the tasks, which can be long
+	number []*big.Rat   // φ_i/unit, as integers
+	unit   *big.Rat     // 1 over the common denominator of the tasks, which may be long
 	share  []*big.Rat   // φ_i d_i/unit
-	part   [][]*big.Rat // a_ij/w_i, at [i][j]; number[i] part[i][j] unit is what a job holds by weight
+	part   [][]*big.Rat // a_ij/w_i, at [i][j]; number[i] part[i][j] unit is the holding of a job by weight
 	total  *big.Rat     // Σ_i n_i w_i
 }
 
@@ -282,8 +282,9 @@ func (h *holdings) utilization() []*big.Rat {
 	return used
 }
 
-// shortfall returns the least φ_i d_i over what the job would have with its part if 1 is more:
-// w_i/Σ_k n_k w_k, or the limit if that is less.
+// shortfall returns the job with the smallest ratio of φ_i d_i to the share that it would have with
+// its fraction of the resources, w_i/Σ_k n_k w_k or its limit if that is smaller; nil unless that
+// share is more.
 func (h *holdings) shortfall(more *big.Rat) *Shortfall {
 	var least *big.Rat
 	at := 0

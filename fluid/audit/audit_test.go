@@ -31,7 +31,7 @@ func classicPool() *fluid.Pool {
 	}
 }
 
-// drawPool draws a pool of small fractions, with jobs that do not need every resource.
+// drawPool draws a pool of small fractions, in which jobs do not need every resource.
 func drawPool(t *rapid.T, rows, resources int, weights, counts bool) *fluid.Pool {
 	p := new(fluid.Pool)
 	for j := range rapid.IntRange(1, resources).Draw(t, "resources") {
@@ -63,7 +63,7 @@ func drawPool(t *rapid.T, rows, resources int, weights, counts bool) *fluid.Pool
 	return p
 }
 
-// Each property is violated in turn, with the witness that pencil and paper give.
+// Each property is violated in turn, with the witness computed by hand.
 func TestAuditWitnesses(t *testing.T) {
 	weighted := classicPool()
 	weighted.Jobs[1].Weight, weighted.Jobs[1].Count = num.Rat("2"), 3
@@ -108,7 +108,7 @@ func TestAuditWitnesses(t *testing.T) {
 			Shortfall:    &Shortfall{0, new(big.Rat), num.Rat("1/2")},
 			Envy:         &Envy{0, 1, new(big.Rat), num.Rat("3/4")},
 		}},
-		// Each of the three jobs of b has two sevenths by right, and holds a third of the
+		// Each of the three jobs of b is entitled to two sevenths, and holds a third of the
 		// processors.
 		{"by weight", weighted, oracle.Rats("0 1"), "0", Report{
 			Utilization: oracle.Rats("1 1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}},
@@ -116,8 +116,8 @@ func TestAuditWitnesses(t *testing.T) {
 			Shortfall:    &Shortfall{0, new(big.Rat), num.Rat("1/7")},
 			Envy:         &Envy{0, 1, new(big.Rat), num.Rat("1/8")},
 		}},
-		// An overload, a shortfall and an envy of at most a tenth pass with the tolerance 1/10, and
-		// 19/20 is saturated.
+		// An overload, a shortfall and an envy of at most a tenth pass with tolerance 1/10, and a
+		// utilization of 19/20 counts as saturated.
 		{"tolerance", &fluid.Pool{
 			Resources: []fluid.Resource{{Name: "r", Capacity: num.Rat("1")}},
 			Jobs:      []fluid.Job{{Name: "a", Demand: oracle.Rats("1")}, {Name: "b", Demand: oracle.Rats("1")}},
@@ -153,11 +153,13 @@ type literalAudit struct {
 	saturated   []int
 	bottlenecks [][]int
 	growth      *big.Rat // largest growth of a dominant share, 0 if there is none
-	shortfall   *big.Rat // least tasks over those of a split by weight, 1 if none falls short
-	envy        *big.Rat // largest ratio of tasks with and without another's bundle, 1 if none, nil if without limit
+	shortfall   *big.Rat // smallest ratio of tasks to those of a split by weight, 1 if none falls short
+	// largest ratio of tasks with and without another job's bundle; 1 if there is none, nil if
+	// unbounded
+	envy *big.Rat
 }
 
-// literalRuns returns how many tasks of a profile fit into a bundle times a scale.
+// literalRuns returns the number of tasks of a profile that fit into a scaled bundle.
 func literalRuns(bundle, profile []*big.Rat, scale *big.Rat) *big.Rat {
 	var least *big.Rat
 	for j, a := range profile {
@@ -171,7 +173,7 @@ func literalRuns(bundle, profile []*big.Rat, scale *big.Rat) *big.Rat {
 	return least
 }
 
-// literalMost returns x, or the limit of the job if that is less.
+// literalMost returns x, or the limit of the job if that is smaller.
 func literalMost(job fluid.Job, x *big.Rat) *big.Rat {
 	if job.MaxTasks != nil && job.MaxTasks.Cmp(x) < 0 {
 		return new(big.Rat).Set(job.MaxTasks)
@@ -248,7 +250,7 @@ func newLiteralAudit(p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) literalAudit
 	return l
 }
 
-// agrees compares a report with the definitions, and its witnesses too.
+// agrees compares a report and its witnesses with the definitions.
 func (l literalAudit) agrees(t *rapid.T, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat, r *Report) {
 	one := big.NewRat(1, 1)
 	for _, same := range []struct{ want, got any }{
@@ -263,7 +265,7 @@ func (l literalAudit) agrees(t *rapid.T, p *fluid.Pool, tasks []*big.Rat, tol *b
 		want && r.Overload.Utilization.Cmp(most) != 0 {
 		t.Fatalf("overload %v, want %v", r.Overload, most)
 	}
-	over := one // the largest part of a limit
+	over := one // largest ratio to a limit
 	for i, job := range p.Jobs {
 		if job.MaxTasks == nil {
 			continue
@@ -318,7 +320,8 @@ func (l literalAudit) agrees(t *rapid.T, p *fluid.Pool, tasks []*big.Rat, tol *b
 	}
 }
 
-// The report agrees with the definitions for allocations of all sorts, with and without tolerance.
+// The report agrees with the definitions for all kinds of allocations, with and without a
+// tolerance.
 func TestAuditDefinitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPool(t, 6, 4, true, true)
@@ -348,8 +351,8 @@ func TestAuditDefinitions(t *testing.T) {
 	})
 }
 
-// lengthen multiplies the demands of each row by a number near 1 of many bits and divides its tasks
-// by it: what the jobs hold stays.
+// lengthen multiplies the demands of each row by a number of many bits near 1 and divides its tasks
+// by it, which does not change what the jobs hold.
 func lengthen(p *fluid.Pool, tasks []*big.Rat, bits uint) (*fluid.Pool, []*big.Rat) {
 	q, fewer := &fluid.Pool{Resources: p.Resources}, make([]*big.Rat, len(tasks))
 	for i, job := range p.Jobs {
@@ -367,15 +370,15 @@ func lengthen(p *fluid.Pool, tasks []*big.Rat, bits uint) (*fluid.Pool, []*big.R
 	return q, fewer
 }
 
-// roundsTo reports whether x is within a factor 1 ± 2^-90 of y: 2^-100 of a report, or 2^-100/(1-u)
-// where 1 - u of short fractions is at least 2^-10.
+// roundsTo reports whether x is within a factor 1 ± 2^-90 of y. The error of a report is 2^-100, or
+// 2^-100/(1-u), where 1 - u is at least 2^-10 for short fractions.
 func roundsTo(x, y *big.Rat) bool {
 	d := new(big.Rat).Sub(x, y)
 	return d.Abs(d).Cmp(new(big.Rat).Mul(y, new(big.Rat).SetFloat64(0x1p-90))) <= 0
 }
 
-// sameEnvy reports whether two witnesses are as good: their ratios, which are compared in float64,
-// agree to 1e-12.
+// sameEnvy reports whether two witnesses are equivalent: their ratios, compared in float64, agree
+// to 1e-12.
 func sameEnvy(x, y *Envy) bool {
 	if x == nil || y == nil {
 		return false
@@ -388,8 +391,9 @@ func sameEnvy(x, y *Envy) bool {
 	return math.Abs(a-b) <= 1e-12*a
 }
 
-// Rounded numbers conclude what fractions do or nothing. Parts of short fractions are often equal,
-// or differ by the tolerance of a quarter, and there they must not.
+// Rounded numbers give the same conclusions as fractions, or none. Holdings of short fractions are
+// often equal, or differ by exactly the tolerance of a quarter, and then rounded numbers must give
+// none.
 func TestAuditRounded(t *testing.T) {
 	concluded, left := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -423,8 +427,8 @@ func TestAuditRounded(t *testing.T) {
 	}
 }
 
-// Utilizations a hair above and below the tolerance, and equal to it, are told apart, though
-// rounding does not.
+// Utilizations slightly above, slightly below and equal to the tolerance are distinguished,
+// although rounding does not distinguish them.
 func TestAuditHair(t *testing.T) {
 	tol := num.Rat("1/8")
 	for hair, want := range map[int64]bool{-1: false, 0: false, 1: true} {
@@ -446,7 +450,7 @@ func TestAuditHair(t *testing.T) {
 	}
 }
 
-// longPool returns a pool of fractions of many bits with nothing in common.
+// longPool returns a pool of long fractions without common denominators.
 func longPool(rows, resources, bits int) *fluid.Pool {
 	random := rand.New(rand.NewPCG(7, 8))
 	draw := func() *big.Rat {
@@ -473,15 +477,16 @@ func longPool(rows, resources, bits int) *fluid.Pool {
 	return p
 }
 
-// Fractions that would take long are not taken by Auto, Audit and Indices, and the answers are
-// those of the theorems.
+// Auto, Audit and Indices avoid fractions that would take long, and their answers satisfy the
+// theorems.
 func TestLongFractions(t *testing.T) {
 	for _, p := range []*fluid.Pool{longPool(80, 4, 1024), longPool(4, 3, 16_384), floatPool(1000, 8)} {
 		a := mustAllocate(t, p, fluid.DRF)
 		if a.Engine != num.Float {
 			t.Errorf("%d rows: engine %s", len(p.Jobs), a.Engine)
 		}
-		if _, text := wrongs(t, p, a.TaskFractions(), big.NewRat(1, 100_000_000)); text != "" { // Allocate: 1e-9
+		// Allocate has an error of 1e-9
+		if _, text := wrongs(t, p, a.TaskFractions(), big.NewRat(1, 100_000_000)); text != "" {
 			t.Errorf("%d rows: %s", len(p.Jobs), text)
 		}
 		if len(p.Jobs) == 1000 {
@@ -513,7 +518,7 @@ func floatPool(rows, resources int) *fluid.Pool {
 	return p
 }
 
-// wrongs returns which properties an exact allocation lacks.
+// wrongs lists the properties that an exact allocation lacks.
 func wrongs(t rapid.TB, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (r *Report, text string) {
 	t.Helper()
 	r, err := Audit(context.Background(), p, tasks, tol)
@@ -535,11 +540,12 @@ func wrongs(t rapid.TB, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (r *Repor
 }
 
 // All policies are feasible. Dominant resource fairness and bottleneck max fairness are Pareto
-// efficient and envy-free and give a sharing incentive, and so is proportional fairness, the
+// efficient and envy-free and give a sharing incentive, and so does proportional fairness, the
 // competitive equilibrium of equal incomes by weight. Max-min fairness is Pareto efficient, and
-// balanced fairness the rest. Every job has a bottleneck under bottleneck max fairness. The same
-// holds with limits of tasks, except that balanced fairness, which splits what a limit leaves among
-// all that may be present, can then give less than a split by weight, and envy.
+// balanced fairness has the other two properties. Every job has a bottleneck under bottleneck max
+// fairness. The same holds with limits on tasks, with one exception: balanced fairness divides what
+// a limit leaves among all jobs that may be present, so it can give less than a split by weight,
+// and cause envy.
 func TestAuditTheorems(t *testing.T) {
 	for _, test := range []struct {
 		policy  fluid.Policy
@@ -586,7 +592,7 @@ func TestAuditTheorems(t *testing.T) {
 					rt.Fatalf("rows %v have no bottleneck", r.NoBottleneck)
 				}
 				for j, res := range a.Resources {
-					// Allocate: 1e-9
+					// Allocate has an error of 1e-9
 					if f, _ := r.Utilization[j].Float64(); !(math.Abs(f-res.Utilization.Float) <= 1e-8) {
 						rt.Fatalf("utilization %v, want %v", f, res.Utilization.Float)
 					}
@@ -596,8 +602,8 @@ func TestAuditTheorems(t *testing.T) {
 	}
 }
 
-// Max-min fairness runs 1/11 of a task of both jobs, of which one is ten times as large: the small
-// one holds 1/11.
+// Max-min fairness runs 1/11 of a task of each job. Tasks of one are ten times as large, so the
+// small job holds 1/11.
 func TestMaxMinShortfall(t *testing.T) {
 	p := &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "r", Capacity: num.Rat("1")}},
@@ -619,9 +625,9 @@ func TestMaxMinShortfall(t *testing.T) {
 	}
 }
 
-// Balanced fairness of jobs with the parts (1, 1, 0), (1, 0, 2) and (0, 1, 0): Φ = 1, 2, 1 for one
-// job, 3 for the first two, 2 for the other pairs, and Φ = max(2 + 2, 2 + 3, 2·2) = 5 for all. The
-// second job runs 2/5 of a task and could run 1/10 more.
+// For balanced fairness of jobs with the profiles (1, 1, 0), (1, 0, 2) and (0, 1, 0), Φ = 1, 2, 1
+// for one job, 3 for the first two, 2 for the other pairs, and Φ = max(2 + 2, 2 + 3, 2·2) = 5 for
+// all. The second job runs 2/5 of a task and could run 1/10 more.
 func TestBalancedIsNotEfficient(t *testing.T) {
 	one := num.Rat("1")
 	p := &fluid.Pool{
@@ -641,7 +647,7 @@ func TestBalancedIsNotEfficient(t *testing.T) {
 	}
 }
 
-// Every entry that is spoilt is named.
+// The error names each invalid entry.
 func TestAuditBadInput(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -732,7 +738,7 @@ func BenchmarkAudit(b *testing.B) {
 	}
 }
 
-// Audits, indices and searches for lies ask the context while they work, and end with its error.
+// Audits, indices and searches for lies check the context while they work, and return its error.
 func TestAuditEnds(t *testing.T) {
 	p := manyJobs(20, 3)
 	tasks := mustAllocate(t, p, fluid.MaxMin).TaskFractions()

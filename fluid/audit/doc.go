@@ -1,7 +1,7 @@
-// Package audit finds faults of an allocation of divisible resources: who gets less than an equal
-// share, envies others, or gains by a lie? [Audit] finds jobs that get less than their share, envy
-// others or could run more, with witnesses; [Indices] measures the efficiency and evenness of an
-// allocation; [BestLie] finds the largest gain of a job from false demands. Models, policies and
+// Package audit finds faults of an allocation of divisible resources: which jobs get less than an
+// equal share, envy others, or gain by lying? [Audit] finds jobs that get less than their share,
+// envy others or could run more, with witnesses; [Indices] measures the efficiency and evenness of
+// an allocation; [BestLie] finds the largest gain of a job from false demands. Models, policies and
 // symbols are those of package fluid.
 //
 // For example:

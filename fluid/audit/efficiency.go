@@ -9,10 +9,10 @@ import (
 	"productform/fluid"
 )
 
-// maxDominantShare returns the largest Σ_i n_i φ_i d_i of all feasible allocations. With y_i = n_i
-// φ_i d_i it is the largest Σ_i y_i with y >= 0, Σ_i y_i a_ij/d_i <= 1 for every resource j, and
-// y_i at most n_i times the limit. Such a limit is taken as one more resource once a solution
-// without it exceeds it.
+// maxDominantShare returns the largest Σ_i n_i φ_i d_i over all feasible allocations. With y_i =
+// n_i φ_i d_i it is the largest Σ_i y_i with y >= 0, Σ_i y_i a_ij/d_i <= 1 for every resource j,
+// and y_i at most n_i times the limit. Such a limit becomes an additional resource once a solution
+// exceeds it.
 func (h *holdings) maxDominantShare(ctx context.Context) (*big.Rat, error) {
 	need := slices.Clone(h.Need)
 	taken := make([]bool, len(need))
@@ -43,11 +43,11 @@ func (h *holdings) maxDominantShare(ctx context.Context) (*big.Rat, error) {
 	}
 }
 
-// largestSum maximises Σ_i y_i with y >= 0 and Σ_i y_i need_ij <= 1 for every j, by the revised
-// simplex method in fractions. The row that gains most in float64 enters if it does gain. After a
-// step of length 0, or if no row seems to gain, the first variable that gains enters (Bland's
-// rule), so the method ends. At the end the prices π >= 0 with Σ_j π_j need_ij >= 1 for every i
-// prove that no sum is larger.
+// largestSum maximizes Σ_i y_i with y >= 0 and Σ_i y_i need_ij <= 1 for every j, by the revised
+// simplex method in fractions. The row that gains most in float64 enters if it really gains. After
+// a step of length 0, or if no row seems to gain, the first variable that gains enters (Bland's
+// rule), so the method terminates. At the end the prices π >= 0 with Σ_j π_j need_ij >= 1 for every
+// i prove that no sum is larger.
 func largestSum(ctx context.Context, need [][]*big.Rat) (*simplex, error) {
 	n, resources := len(need), len(need[0])
 	rounded := make([][]float64, n)
@@ -127,8 +127,9 @@ func (s *simplex) prices() []*big.Rat {
 	return price
 }
 
-// enter takes a variable with this column into the basis in place of the first that it drives to 0,
-// among equals the one with the smallest number, and returns its value.
+// enter adds a variable with this column to the basis. It replaces the first variable that it
+// drives to 0, or of several the one with the smallest number. enter returns the value of the new
+// variable.
 func (s *simplex) enter(entering int, column []*big.Rat) *big.Rat {
 	step := make([]*big.Rat, len(s.basis))
 	leave := -1
@@ -172,7 +173,7 @@ func (s *simplex) sum() *big.Rat {
 }
 
 // seemsToGain returns the row i with the least Σ_j π_j a_ij/d_i in float64 and its profile, nil if
-// in truth that sum is not below 1.
+// the exact sum is not below 1.
 func seemsToGain(need [][]*big.Rat, rounded [][]float64, price []*big.Rat) (int, []*big.Rat) {
 	pi := make([]float64, len(price))
 	for j, p := range price {
@@ -194,8 +195,8 @@ func seemsToGain(need [][]*big.Rat, rounded [][]float64, price []*big.Rat) (int,
 	return at, nil
 }
 
-// maxSeconds estimates the time that maxDominantShare takes, with about a hundred steps: entries of
-// the inverse are ratios of determinants, with up to J times the bits of a profile's entries.
+// maxSeconds estimates the time of maxDominantShare for about a hundred steps: entries of the
+// inverse are ratios of determinants, with up to J times as many bits as the entries of a profile.
 func maxSeconds(e *fluid.Profiles) float64 {
 	longest := 0
 	for _, need := range e.Need {

@@ -8,8 +8,8 @@ import (
 	"sort"
 )
 
-// An Envy is a job that would run more tasks with what another holds, among all such pairs the one
-// with the largest WithOther/Tasks, compared in float64; of equal ones the first row.
+// An Envy is a job that would run more tasks with what another holds. Of all such pairs it has the
+// largest WithOther/Tasks, compared in float64; ties go to the first row.
 type Envy struct {
 	Job   int      `json:"job"`              // row of Pool.Jobs
 	Other int      `json:"other"`            // row of Pool.Jobs
@@ -23,9 +23,9 @@ type Envy struct {
 // A partOrder sorts the rows by what they hold of one resource by weight, φ_i a_ij/w_i.
 type partOrder struct {
 	rows  []int // by increasing part
-	place []int // place of each row: number of rows whose part is smaller
-	// for each row: place of the first row that holds more, as Audit compares; the number of rows
-	// if none does
+	place []int // position of each row: number of rows with smaller holdings
+	// by row: position of the first row that holds more, as Audit compares; the number of rows if
+	// there is none
 	above []int
 }
 
@@ -60,8 +60,8 @@ func newPartOrders(ctx context.Context, h *holdings, more *big.Rat) ([]partOrder
 }
 
 // A partComparer compares what rows hold by weight, x_i p_ij with integers x_i, without common
-// divisors: it multiplies the short fractions p_ij crosswise first, then each side once with the
-// integer, which can be long.
+// divisors: it first multiplies the short fractions p_ij crosswise, then each side once by the
+// integer, which may be long.
 type partComparer struct {
 	*holdings
 	more                  *big.Rat
@@ -103,7 +103,7 @@ func (c *partComparer) exceeds(i, k, j int) bool {
 
 // envy returns the pair with the largest envy, nil if there is none. Job i runs more with w_i/w_k
 // of the holdings of job k if and only if φ_k a_kj/w_k > φ_i a_ij/w_i for every resource j that it
-// needs, and the ratio of the tasks is the smallest of these ratios. It only examines rows that
+// needs, and the ratio of the tasks is the smallest of these ratios. It examines only rows that
 // hold more of the resource for which the fewest rows do.
 func (h *holdings) envy(ctx context.Context, orders []partOrder, atLimit []bool) (*Envy, error) {
 	n := len(h.part)
@@ -139,7 +139,7 @@ func (h *holdings) envy(ctx context.Context, orders []partOrder, atLimit []bool)
 				if orders[j].place[k] < orders[j].above[i] {
 					continue others
 				}
-				ratio = min(ratio, logs[k][j]-logs[i][j]) // the logarithm of a part 0 is -Inf, but k holds more than 0
+				ratio = min(ratio, logs[k][j]-logs[i][j]) // log 0 is -Inf, but k holds more than 0
 			}
 			if l := h.limitOf(i); l != nil {
 				ratio = min(ratio, ratLog2(l)-ratLog2(h.tasks[i])-ratLog2(h.Dominant[i]))

@@ -57,7 +57,7 @@ func twoJobs() *fluid.Pool {
 	}
 }
 
-// An allocation made by hand: job a runs 2 tasks and job b 7/3.
+// In an allocation made by hand, job a runs 2 tasks and job b 7/3.
 func ExampleAudit() {
 	r, err := audit.Audit(context.Background(), twoJobs(), demands("2", "7/3"), nil)
 	if err != nil {
@@ -72,7 +72,7 @@ func ExampleAudit() {
 	// job 0 has a dominant share of 4/9, less than 1/2 by a split
 }
 
-// Proportional fairness is computed in enclosures, and comparisons need a tolerance.
+// Proportional fairness is computed in enclosures, so comparisons need a tolerance.
 func ExampleAllocation_TaskFractions() {
 	p := twoJobs()
 	a, err := fluid.Allocate(context.Background(), p, fluid.PF, fluid.Settings{})
@@ -91,7 +91,7 @@ func ExampleAllocation_TaskFractions() {
 	// saturated: [0 1] bottlenecks: [[1] [0]] nothing held against it: true
 }
 
-// Dominant resource fairness gives equal shares, but less in all than would be possible.
+// Dominant resource fairness gives equal shares, but a smaller total than possible.
 func ExampleIndices() {
 	x, err := audit.Indices(context.Background(), twoJobs(), demands("3", "2"))
 	if err != nil {
@@ -107,8 +107,8 @@ func ExampleIndices() {
 	// Jain index 1/1
 }
 
-// Under proportional fairness job b does best to declare 4 GB a task, where it needs 1: it then
-// runs 9/4 tasks, not 18/11.
+// Under proportional fairness the best lie of job b is to declare 4 GB per task, although it
+// needs 1: it then runs 9/4 tasks, not 18/11.
 func ExampleBestLie() {
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
 		lie, err := audit.BestLie(context.Background(), twoJobs(), policy, 1, audit.LieSettings{})

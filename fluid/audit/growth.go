@@ -6,7 +6,7 @@ import (
 	"productform/num"
 )
 
-// A Growth is a job that could run more tasks while all others keep theirs: among all such jobs,
+// A Growth is a job that could run more tasks while all others keep theirs. Of all such jobs it is
 // the one whose dominant share could grow most.
 type Growth struct {
 	Job int `json:"job"` // row of Pool.Jobs
@@ -22,7 +22,7 @@ type Growth struct {
 // A feasible allocation φ is Pareto efficient if and only if every job needs a saturated resource.
 // If job i needs none, φ_i + min_j (1 - u_j)/a_ij > φ_i keeps every u_j <= 1. Conversely let ψ >= φ
 // be feasible with ψ_i > φ_i. On every resource j that i needs, 1 >= Σ_k ψ_k a_kj >= Σ_k φ_k a_kj +
-// (ψ_i - φ_i) a_ij > Σ_k φ_k a_kj. Hence none is saturated.
+// (ψ_i - φ_i) a_ij > Σ_k φ_k a_kj. Hence no such resource is saturated.
 func (h *holdings) growth(used []*big.Rat, saturated, atLimit []bool) *Growth {
 	one := big.NewRat(1, 1)
 	rest := make([]*big.Rat, len(used)) // 1 - u_j
@@ -37,7 +37,7 @@ rows:
 		if atLimit[i] {
 			continue
 		}
-		var room *big.Rat // min_j (1 - u_j) d_i/a_ij, by which the dominant share can grow; or what the limit leaves
+		var room *big.Rat // min_j (1 - u_j) d_i/a_ij, by which the dominant share can grow; or what the limit permits
 		if l := h.limitOf(i); l != nil {
 			room = new(big.Rat).Sub(l, new(big.Rat).Mul(h.share[i], h.unit))
 			room.Quo(room, unit)

@@ -18,8 +18,9 @@ type IndexSet struct {
 	LeastUtilization   num.Value `json:"least_utilization"`    // min_j u_j
 	LargestUtilization num.Value `json:"largest_utilization"`  // max_j u_j
 	TotalDominantShare num.Value `json:"total_dominant_share"` // Σ_i n_i φ_i d_i
-	MaxDominantShare   num.Value `json:"max_dominant_share"`   // the largest of all feasible allocations
-	DominantEfficiency num.Value `json:"dominant_efficiency"`  // TotalDominantShare over this
+	// largest total dominant share of all feasible allocations
+	MaxDominantShare   num.Value `json:"max_dominant_share"`
+	DominantEfficiency num.Value `json:"dominant_efficiency"` // TotalDominantShare divided by MaxDominantShare
 
 	// JainIndex is (Σ_i n_i s_i)² / (n Σ_i n_i s_i²) in [1/n, 1], 1 if all are equal, and
 	// ShareRatio is min_i s_i / max_i s_i in [0, 1], 1 if all are equal; both are nil if no job
@@ -28,13 +29,13 @@ type IndexSet struct {
 	ShareRatio *num.Value `json:"share_ratio"`
 
 	// NashMean is Π_i (φ_i d_i)^(n_i w_i/W) with W = Σ_i n_i w_i, the mean that proportional
-	// fairness makes largest; in float64, to about 1e-13. It is 0 if some job gets nothing.
+	// fairness maximizes, in float64 to about 1e-13. It is 0 if some job gets nothing.
 	NashMean float64 `json:"nash_mean"`
 }
 
-// Indices returns indices of the allocation of tasks[i] >= 0 tasks to each job of row i. They are
-// fractions, except NashMean; if fractions would take more than about a second, they are enclosed
-// within a factor 1 ± 2^-99, from numbers rounded to 128 bits. The error is that of
+// Indices returns indices of the allocation of tasks[i] >= 0 tasks to each job of row i. All except
+// NashMean are fractions. If fractions would take more than about a second, they are enclosed
+// within a factor 1 ± 2^-99, computed from numbers rounded to 128 bits. The error is that of
 // [fluid.Pool.Check], or an *[num.InputError] for the tasks or an index beyond the range of
 // float64.
 func Indices(ctx context.Context, p *fluid.Pool, tasks []*big.Rat) (*IndexSet, error) {
@@ -103,14 +104,14 @@ func (h *holdings) indices(ctx context.Context, rounded bool) (*IndexSet, error)
 	return x, err
 }
 
-// An indexField is an index by name.
+// An indexField is an index with its name.
 type indexField struct {
 	path     string
 	value    *num.Value
 	fraction *big.Rat
 }
 
-// aroundRounded returns bounds on an index that was computed from rounded numbers as x.
+// aroundRounded returns bounds on an index whose value computed from rounded numbers is x.
 func aroundRounded(x *big.Rat) (low, high *big.Float) {
 	off := num.FromFloat64(roundedError, roundedBits)
 	one := num.FromInt(1, roundedBits)

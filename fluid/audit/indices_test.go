@@ -29,8 +29,8 @@ func indexText(x *IndexSet) string {
 	return text
 }
 
-// The example of Ghodsi et al., with pencil and paper: y_a/2 + y_b <= 1 and y_a + y_b/6 <= 1 allow
-// y_a + y_b = 10/11 + 6/11.
+// The example of Ghodsi et al. matches a calculation by hand: y_a/2 + y_b <= 1 and y_a + y_b/6 <= 1
+// allow y_a + y_b = 10/11 + 6/11.
 func TestIndicesByHand(t *testing.T) {
 	weighted := classicPool()
 	weighted.Jobs[0].Weight, weighted.Jobs[1].Count = num.Rat("4"), 2
@@ -45,7 +45,7 @@ func TestIndicesByHand(t *testing.T) {
 		{"pf", classicPool(), oracle.Rats("45/11 18/11"), "1/1 1/1 1/1 16/11 16/11 1/1 16/17 3/5", math.Sqrt(60) / 11},
 		{"one gets nothing", classicPool(), oracle.Rats("9/2 0"), "3/4 1/2 1/1 1/1 16/11 11/16 1/2 0/1", 0},
 		{"nobody gets anything", classicPool(), oracle.Rats("0 0"), "0/1 0/1 0/1 0/1 16/11 0/1", 0},
-		// Dominant shares 2/3 of weight 4, and 1/6 twice: by weight 1/6 each.
+		// The dominant shares are 2/3 with weight 4, and twice 1/6: by weight, 1/6 each.
 		{
 			"weights", weighted, oracle.Rats("3 1/2"), "25/36 2/3 13/18 1/1 16/11 11/16 1/1 1/1",
 			math.Pow(2./3, 4./6) * math.Pow(1./6, 2./6),
@@ -59,14 +59,14 @@ func TestIndicesByHand(t *testing.T) {
 		if diff := cmp.Diff(test.want, indexText(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
-		if !(math.Abs(got.NashMean-test.nash) <= 1e-14) { // some roundings of numbers below 4
+		if !(math.Abs(got.NashMean-test.nash) <= 1e-14) { // a few roundings of numbers below 4
 			t.Errorf("%s: Nash mean %v, want %v", test.name, got.NashMean, test.nash)
 		}
 	}
 }
 
 // The largest total of dominant shares agrees with the simplex method of gonum in float64, and no
-// allocation is above it.
+// allocation exceeds it.
 func TestMaxDominantShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPool(t, 7, 4, true, true)
@@ -86,7 +86,7 @@ func TestMaxDominantShare(t *testing.T) {
 				limited = append(limited, i)
 			}
 		}
-		resources += len(limited) // y_i over n_i times the limit is at most 1
+		resources += len(limited) // y_i divided by n_i times the limit is at most 1
 		costs := make([]float64, n+resources)
 		rows := mat.NewDense(resources, n+resources, nil)
 		bounds := make([]float64, resources)
@@ -197,7 +197,7 @@ func TestIndicesDefinitions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !(math.Abs(exact.NashMean-nash) <= 1e-12*nash) { // logarithms of numbers near 1, some dozen of them
+		if !(math.Abs(exact.NashMean-nash) <= 1e-12*nash) { // logarithms of a few dozen numbers near 1
 			t.Fatalf("Nash mean %v, want %v", exact.NashMean, nash)
 		}
 		want["most"], want["efficiency"] = exact.MaxDominantShare.Exact, exact.DominantEfficiency.Exact
@@ -234,7 +234,7 @@ func TestIndicesDefinitions(t *testing.T) {
 	})
 }
 
-// Proportional fairness makes the Nash mean largest: no other policy is above it.
+// Proportional fairness maximizes the Nash mean: no other policy exceeds it.
 func TestNashMeanIsLargest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPool(t, 6, 4, true, true)

@@ -16,48 +16,48 @@ import (
 type LieSettings struct {
 	Evaluations int // maximum number of allocations that the search computes; 0 means 5000
 
-	// MaxFactor, in [1, 1e9], is how many times too large a whole profile may be declared under
-	// max-min fairness; 0 means 1000. Under other policies it must be 0.
+	// MaxFactor, in [1, 1e9], is the largest factor by which a whole profile may be overstated
+	// under max-min fairness; 0 means 1000. Under other policies it must be 0.
 	MaxFactor float64
 }
 
-// A Lie is a profile that a job declares in place of its own, and what it runs then.
+// A Lie is a profile that a job declares instead of its own, with the resulting number of tasks.
 type Lie struct {
 	// Declared holds the demand to declare of each resource, at least the true one; nil if no lie
 	// was found that gains.
 	Declared []*big.Rat
 
-	Truthful num.Value // tasks that the job runs if it tells the truth
-	Tasks    num.Value // tasks that it really runs with the lie; Truthful if there is none
+	Truthful num.Value // tasks that the job runs if it is truthful
+	Tasks    num.Value // tasks that it really runs with the lie; Truthful if there is no lie
 	Gain     num.Value // Tasks/Truthful, 1 if there is no lie
 
-	Evaluations int // allocations computed by the search
+	Evaluations int // number of allocations computed by the search
 }
 
-// BestLie looks for the profile with which one job of row job, while all others tell the truth,
-// runs most tasks. Its bundle φ' A' of the A' declared lets it run φ' min_j A'_j/A_ij tasks, over
-// the resources j that it needs.
+// BestLie searches for the profile with which one job of row job runs the most tasks while all
+// others are truthful. If it declares A', its bundle φ' A' lets it run φ' min_j A'_j/A_ij tasks,
+// over the resources j that it needs.
 //
-// Under dominant resource fairness and balanced fairness no lie gains, and nothing is searched. A
-// pool with a limit of tasks is rejected.
+// Under dominant resource fairness and balanced fairness no lie gains, so there is no search. Pools
+// with limits on tasks are rejected.
 //
-// A job that lies here puts to use all that it is given: if everything is declared twice as large,
-// each task declared holds what two tasks need, and nothing is lost. Classes of package traffic
-// that declare too much put nothing of it to use: each task declared does the work of one.
+// A lying job here uses everything that it gets: if everything is declared twice as large, each
+// declared task holds what two tasks need, and nothing is lost. In package traffic, classes that
+// declare too much do not use the excess: each declared task does the work of one.
 //
-// The search tries profiles on lines, spread over the box and around the best of these, in float64;
-// it is the same at each call. It rounds the best profile to the shortest fractions that keep all
-// but a ten-thousandth of the gain, and computes both allocations by [fluid.Allocate]. The gain of
-// a returned Lie is therefore real: exact if the policy is rational, and enclosed to 1e-12 under
-// proportional fairness (with the engine Float, which Allocate takes for very many rows, up to
-// rounding). It is not proved to be the largest: under bottleneck max fairness the best lies can be
-// in narrow corners that only more evaluations find. A gain below one part in a billion counts as
-// none.
+// The search tries profiles on lines, profiles spread over the box, and profiles around the best of
+// these, in float64. It is the same in each call. It rounds the best profile to the shortest
+// fractions that keep all but a ten-thousandth of the gain, and computes both allocations by
+// [fluid.Allocate]. The gain of a returned Lie is therefore real: exact if the policy is rational,
+// and enclosed to 1e-12 under proportional fairness (with the engine Float, which Allocate takes
+// for very many rows, up to rounding). It is not proved to be the largest: under bottleneck max
+// fairness the best lies may be in narrow corners that only more evaluations find. A gain below one
+// part in a billion counts as none.
 //
 // The search skips a profile for which float64 finds no allocation, as can happen under bottleneck
 // max fairness.
 //
-// The error is that of [fluid.Allocate] of the truth or of [fluid.NewAllocator], or an
+// The error is that of [fluid.Allocate] for the truth or of [fluid.NewAllocator], or an
 // *[num.InputError] for the row or a setting.
 func BestLie(ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, s LieSettings) (*Lie, error) {
 	if err := p.Check(); err != nil {
@@ -116,20 +116,20 @@ func BestLie(ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, s
 		return none, nil
 	}
 	best := l.bestOf(ctx, l.profiles(l.profile(found.at)), none)
-	if err := ctx.Err(); err != nil { // which bestOf takes for profiles without an allocation
+	if err := ctx.Err(); err != nil { // bestOf mistakes it for a profile without an allocation
 		return nil, err
 	}
 	return best, nil
 }
 
-// bestOf returns the lie that gains most of those that declare these profiles, the first of about
-// equal ones, or none if none gains.
+// bestOf returns the lie with the largest gain among these declared profiles, the first of nearly
+// equal ones, or none if no lie gains.
 func (l *liar) bestOf(ctx context.Context, profiles [][]*big.Rat, none *Lie) *Lie {
 	best := none
 	for _, declared := range profiles {
 		long := func(d *big.Rat) bool { return max(d.Num().BitLen(), d.Denom().BitLen()) > input.MaxBits }
 		if slices.ContainsFunc(declared, long) {
-			continue // no pool takes these numbers
+			continue // no pool accepts these numbers
 		}
 		pool, row := l.pool(declared)
 		tasks, err := lieTasks(ctx, pool, l.policy, row)
@@ -146,7 +146,7 @@ func (l *liar) bestOf(ctx context.Context, profiles [][]*big.Rat, none *Lie) *Li
 	return best
 }
 
-// lieTasks returns what one job of a row gets.
+// lieTasks returns the number of tasks of one job of a row.
 func lieTasks(ctx context.Context, p *fluid.Pool, policy fluid.Policy, row int) (num.Value, error) {
 	a, err := fluid.Allocate(ctx, p, policy, fluid.Settings{RelTol: 1e-12})
 	if err != nil {
@@ -155,7 +155,7 @@ func lieTasks(ctx context.Context, p *fluid.Pool, policy fluid.Policy, row int) 
 	return a.Jobs[row].Tasks, nil
 }
 
-// provedAbove reports whether x > least, as far as is known of x.
+// provedAbove reports whether x > least is proved by what is known of x.
 func provedAbove(x num.Value, least float64) bool {
 	if x.Low != nil {
 		return x.Low.Cmp(big.NewFloat(least)) > 0
@@ -168,10 +168,10 @@ type liar struct {
 	honest    *fluid.Pool
 	job       int
 	policy    fluid.Policy
-	limit     int     // of evaluations
+	limit     int     // maximum number of evaluations
 	maxFactor float64 // 1, except for max-min fairness
 
-	allocator   *fluid.Allocator // with the liar in the row at
+	allocator   *fluid.Allocator // the liar is in row at
 	at          int
 	count       []float64
 	tasksOf     []float64
@@ -180,7 +180,7 @@ type liar struct {
 	evaluations int
 }
 
-// newLiar returns the liar in a pool, given the number of tasks that it runs if it tells the truth.
+// newLiar returns the liar in a pool, given the number of tasks that it runs if it is truthful.
 func newLiar(
 	ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, truth num.Value, s LieSettings,
 ) (*liar, error) {
@@ -199,13 +199,13 @@ func newLiar(
 		l.count = append(l.count, float64(other.Size()))
 	}
 	l.truth = l.allocator.Profile(l.at)
-	if l.tasks = l.runs(ctx, l.truth); l.tasks == 0 { // float64 failed: the exact truth is as good a start
+	if l.tasks = l.runs(ctx, l.truth); l.tasks == 0 { // float64 failed: the exact truth is just as good a start
 		l.tasks = truth.Float
 	}
 	return l, nil
 }
 
-// pool returns the pool in which one job of the row declares a profile, and the row of this job.
+// pool returns the pool in which one job of the row declares a profile, and the row of that job.
 func (l *liar) pool(declared []*big.Rat) (*fluid.Pool, int) {
 	p := &fluid.Pool{Resources: l.honest.Resources, Jobs: slices.Clone(l.honest.Jobs)}
 	one := p.Jobs[l.job]
@@ -223,8 +223,8 @@ func (l *liar) pool(declared []*big.Rat) (*fluid.Pool, int) {
 	return p, len(p.Jobs) - 1
 }
 
-// runs returns how many tasks the liar really runs if it declares parts of the capacities, not all
-// 0; 0 if float64 does not find the allocation.
+// runs returns the number of tasks that the liar really runs if it declares these fractions of the
+// capacities, not all 0; it returns 0 if float64 does not find the allocation.
 func (l *liar) runs(ctx context.Context, declared []float64) float64 {
 	l.evaluations++
 	unit := math.Inf(1)
@@ -254,8 +254,8 @@ func (l *liar) unit(declared []*big.Rat) *big.Rat {
 	return least
 }
 
-// profiles returns what to declare, in units of the resources, for a profile in parts of the
-// capacities that is m times too large: with short fractions nearby first, then with those very
+// profiles returns the demands to declare, in units of the resources, for a profile in fractions of
+// the capacities that is m times too large: first with short fractions nearby, then with the exact
 // numbers.
 func (l *liar) profiles(parts []float64, m float64) [][]*big.Rat {
 	truth := make([]*big.Rat, len(parts))
@@ -274,7 +274,7 @@ func (l *liar) profiles(parts []float64, m float64) [][]*big.Rat {
 			}
 		}
 		unit := l.unit(declared)
-		for j, a := range truth { // rounding moved the smallest of the ratios from 1
+		for j, a := range truth { // rounding moved the smallest ratio away from 1
 			if a.Sign() > 0 && new(big.Rat).Quo(declared[j], a).Cmp(unit) == 0 {
 				declared[j].Set(a)
 			}

@@ -25,11 +25,11 @@ func lieRuns(t rapid.TB, p *fluid.Pool, policy fluid.Policy, job int, declared [
 	return mustAllocate(t, pool, policy).Jobs[row].Tasks.Times(l.unit(declared))
 }
 
-// In the example of Ghodsi et al. both resources are saturated by proportional fairness, with 45/11
-// and 18/11 tasks. If a declares c processors, φ_a = (5/6)/(2/9 - c/54) while both prices are
-// positive. The price of memory falls to 0 where φ_b = 3/2, thus φ_a = 33/8 and c = 12/11; beyond,
-// φ_a = 9/(2c). So this is the best lie, and by the same computation b declares 4 GB and runs 9/4
-// tasks: 11/8 of what is fair.
+// In the example of Ghodsi et al. proportional fairness saturates both resources, with 45/11 and
+// 18/11 tasks. If a declares c processors, φ_a = (5/6)/(2/9 - c/54) while both prices are positive.
+// The price of memory falls to 0 at φ_b = 3/2, that is, φ_a = 33/8 and c = 12/11; beyond that,
+// φ_a = 9/(2c). So this is the best lie. By the same calculation b declares 4 GB and runs 9/4
+// tasks: 11/8 of its fair number.
 func TestBestLieClassic(t *testing.T) {
 	for job, want := range []struct {
 		declared        []*big.Rat
@@ -64,8 +64,8 @@ func TestBestLieClassic(t *testing.T) {
 	}
 }
 
-// Under max-min fairness of tasks, one of two jobs with one resource that declares tasks c times
-// too large runs c/(c+1) of a task in place of 1/2.
+// Under max-min fairness of tasks, if one of two jobs with one resource declares tasks c times too
+// large, it runs c/(c+1) of a task instead of 1/2.
 func TestBestLieMaxMin(t *testing.T) {
 	p := &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "r", Capacity: num.Rat("1")}},
@@ -109,8 +109,8 @@ func drawLie(t *rapid.T, p *fluid.Pool, job int) []*big.Rat {
 	return declared
 }
 
-// No lie gains under dominant resource and balanced fairness: thirty exact ones in each of the
-// pools drawn, larger, smaller and skewed.
+// No lie gains under dominant resource and balanced fairness: the test tries thirty lies in each
+// random pool, with larger, smaller and skewed demands, in fractions.
 func TestFindLieWithoutGain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policy := rapid.SampledFrom([]fluid.Policy{fluid.DRF, fluid.BF}).Draw(t, "policy")
@@ -134,7 +134,7 @@ func TestFindLieWithoutGain(t *testing.T) {
 	})
 }
 
-// A lie that is returned runs what it says, and declares at least the truth.
+// A returned lie runs the tasks that it states, and declares at least the truth.
 func TestBestLieIsReal(t *testing.T) {
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.BMF, fluid.MaxMin} {
 		t.Run(string(policy), func(t *testing.T) {
@@ -178,7 +178,7 @@ func fullDemand(p *fluid.Pool, job int) []*big.Rat {
 }
 
 // gridLies calls visit with the profiles on a grid over the box [a_ij, 1/φ_i] of lies that can
-// gain, in which one resource that is needed is declared as it is.
+// gain, in which the demand for one needed resource is truthful.
 func gridLies(l *liar, steps int, visit func(declared []float64)) {
 	for fixed, a := range l.truth {
 		if a == 0 {
@@ -204,7 +204,7 @@ func gridLies(l *liar, steps int, visit func(declared []float64)) {
 	}
 }
 
-// In no pool drawn here does a lie on a fine grid beat the search by more than one part in a
+// In none of the random pools does a lie on a fine grid beat the search by more than one part in a
 // million.
 func TestBestLieAgainstGrid(t *testing.T) {
 	gains := map[fluid.Policy]int{}
@@ -246,7 +246,7 @@ func TestBestLieAgainstGrid(t *testing.T) {
 	}
 }
 
-// A job in a row of equal jobs has the same lie as in a separate row, whatever the names.
+// A job in a row of equal jobs has the same lie as in a separate row, for any names.
 func TestBestLieSplitsRows(t *testing.T) {
 	p := classicPool()
 	p.Jobs[1].Count = 2
@@ -325,8 +325,8 @@ func TestBestLieBadInput(t *testing.T) {
 	}
 }
 
-// The fraction with the smallest denominator in an interval, against trying denominators one by
-// one.
+// The fraction with the smallest denominator in an interval matches a search through all
+// denominators.
 func TestShortFraction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := big.NewRat(rapid.Int64Range(0, 1_000_000).Draw(t, "x"), rapid.Int64Range(1, 1000).Draw(t, "over"))
@@ -362,7 +362,7 @@ func BenchmarkBestLie(b *testing.B) {
 	}
 }
 
-// Profiles that float64 does not solve are skipped on the way.
+// The search skips profiles that float64 does not solve.
 func TestBestLieFarApart(t *testing.T) {
 	p := &fluid.Pool{Jobs: []fluid.Job{
 		{Name: "j0", Demand: oracle.Rats("1 1 0 0"), Count: 4},

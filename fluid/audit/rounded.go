@@ -8,11 +8,10 @@ import (
 	"productform/num"
 )
 
-// secondsAllowed is the time that fractions may take before rounded fractions are taken instead.
+// secondsAllowed is the estimated time of fractions above which rounded fractions are used instead.
 const secondsAllowed = 1.
 
-// rounded returns profiles with every number rounded down to roundedBits bits, whatever the
-// exponent.
+// rounded returns profiles with every number rounded down to roundedBits significant bits.
 func rounded(e *fluid.Profiles) *fluid.Profiles {
 	r := &fluid.Profiles{Dominant: roundDown(e.Dominant), Weight: roundDown(e.Weight), Count: e.Count, Top: e.Top}
 	for _, need := range e.Need {
@@ -25,8 +24,8 @@ func rounded(e *fluid.Profiles) *fluid.Profiles {
 }
 
 // roundedBits is the precision of rounded fractions. The quantities that [Audit] compares and
-// [Indices] returns are sums of products of at most eight of them and their inverses, and quotients
-// of two such sums, which rounding changes by factors within 1 ± roundedError.
+// [Indices] returns are sums of products of at most eight of these numbers or their inverses, and
+// quotients of two such sums. Rounding changes them by factors within 1 ± roundedError.
 const (
 	roundedBits  = 128
 	roundedError = 0x1p-100

@@ -8,17 +8,18 @@ import (
 	"slices"
 )
 
-// A lieTry is a point of the unit cube that stands for a profile: coordinate j goes from the true
-// demand of resource j, at 0, to the largest that can gain, at 1; a last one, under max-min
-// fairness, is log m / log MaxFactor.
+// A lieTry is a point of the unit cube that represents a profile: coordinate j goes from the true
+// demand for resource j, at 0, to the largest one that can gain, at 1. Under max-min fairness there
+// is one more coordinate, log m / log MaxFactor.
 type lieTry struct {
 	at   []float64
 	runs float64
 }
 
 // profile returns the fractions of the capacities at a point, and m, the factor by which they are
-// too large. If the job ran as many tasks as before, it would hold the part φ_i a'_j of resource j.
-// This part goes from φ_i a_ij to 1, first slowly, since the part of one job among many is small.
+// too large. If the job ran as many tasks as before, it would hold the fraction φ_i a'_j of
+// resource j. This fraction goes from φ_i a_ij to 1, slowly at first, since the fraction of one job
+// among many is small.
 func (l *liar) profile(at []float64) (parts []float64, m float64) {
 	const bend = 7
 	parts = make([]float64, len(l.truth))
@@ -41,18 +42,18 @@ func (l *liar) profile(at []float64) (parts []float64, m float64) {
 }
 
 // search returns the best point found, or the truth if none is better. A quarter of the evaluations
-// goes to lines through the truth and a quarter to points spread at random. Another quarter climbs
-// from the best of these that are not near an earlier one, and the last quarter continues from the
-// best result.
+// is on lines through the truth, and a quarter at random points. Another quarter climbs from the
+// best of these that are not near an earlier one, and the last quarter continues from the best
+// result.
 //
 // Only profiles A' >= A_i need to be tried. Let m = min_j A'_j/A_ij. All policies except max-min
-// fairness share out the same bundles if a profile is declared in other units, A'/m; this one is at
-// least A_i wherever the job needs something, and runs as many tasks. With m = 0 it runs nothing.
-// For a resource that it does not need it may declare any demand, which can drive others away from
-// those it does. A lie of m = 1 gains only if a'_j < 1/φ_i for every j, since φ' a'_j <= 1: so the
-// search is in the box [a_ij, 1/φ_i] of each j. Under max-min fairness of tasks a larger unit is
-// worth as much as a larger weight, and the search is also over m, up to MaxFactor: with m without
-// limit the job takes all of its dominant resource.
+// fairness hand out the same bundles if a profile is declared in other units, A'/m; this profile is
+// at least A_i for every resource that the job needs, and runs as many tasks. With m = 0 it runs
+// nothing. For a resource that it does not need it may declare any demand, which can drive other
+// jobs away from the resources that it needs. A lie of m = 1 gains only if a'_j < 1/φ_i for every
+// j, since φ' a'_j <= 1: so the search is limited to the box [a_ij, 1/φ_i] of each j. Under max-min
+// fairness of tasks a larger unit is worth as much as a larger weight, and the search is also over
+// m, up to MaxFactor: with unlimited m the job takes all of its dominant resource.
 //
 // Under dominant resource fairness no lie gains (Ghodsi et al., NSDI 2011; with weights and jobs
 // that do not need every resource, D. Parkes, A. Procaccia and N. Shah, "Beyond dominant resource
@@ -115,10 +116,10 @@ func near(x, y []float64) bool {
 	return true
 }
 
-// climb goes from a point in steps along the axes and in random directions, doubled after a success
-// and halved after a round of failures, until they are below least or the evaluations reach a
-// limit. The best lie often lies on an edge where one more resource becomes saturated or is no
-// longer; along such edges the random directions are needed.
+// climb starts at a point and takes steps along the axes and in random directions. Step sizes are
+// doubled after a success and halved after a round of failures, until they are below least or the
+// evaluations reach their limit. The best lie is often on an edge at which a resource becomes or
+// ceases to be saturated; random directions are needed along such edges.
 func (l *liar) climb(ctx context.Context, from lieTry, step, least float64, until int, random *rand.Rand) lieTry {
 	best := from
 	dims := len(from.at)
@@ -145,7 +146,7 @@ func (l *liar) climb(ctx context.Context, from lieTry, step, least float64, unti
 				continue
 			}
 			parts, _ := l.profile(at)
-			if runs := l.runs(ctx, parts); runs > best.runs*(1+1e-14) { // less is rounding
+			if runs := l.runs(ctx, parts); runs > best.runs*(1+1e-14) { // smaller gains are rounding
 				best, moved = lieTry{at, runs}, true
 			}
 		}

@@ -18,10 +18,10 @@ import (
 //
 //	w(0) = e^-r,  w(x) = max( max_j Σ_k a_kj ρ_k w(x-e_k), max_k r_k/x_k w(x-e_k) ),
 //
-// over x <= limits, one addition and multiplication for each state, class and resource. r_k =
-// ρ_k/L_k with a limit of tasks L_k, otherwise 0. r = Σ_k r_k is at most 650, which keeps w(0) far
+// over x <= limits, with one addition and multiplication for each state, class and resource. r_k =
+// ρ_k/L_k with a limit L_k on tasks, otherwise 0. r = Σ_k r_k is at most 650, which keeps w(0) far
 // from underflow. Without limits w(x) <= 1 by induction, since all loads are below 1, and Z is at
-// most the number of states; with them Σ_x w(x) is bounded below.
+// maxProbability the number of states; with them Σ_x w(x) is bounded below.
 //
 // A product form bounds the truncation error. Let F = Π_j 1/(1 - A_j), A_j = Σ_k a_kj z_k. (1-A_j)
 // F has nonnegative coefficients for each j. Hence the coefficients of F are at least Σ_k a_kj
@@ -33,7 +33,8 @@ import (
 //	Σ_{x_k>L} w(x) <= z^-(L+1) e^{(z-1) r_k} Π_j 1/s_j,  s_j = 1 - load_j - (z-1) a_kj ρ_k,
 //	Σ_{x_k>L} x_i w(x) <= z^-(L+1) e^{(z-1) r_k} Π_j 1/s_j · (Σ_j a_ij ρ_i/s_j + r_i) z^{1 if i=k}.
 //
-// In F only resources are needed of which no other is used more by every class.
+// F needs only the resources that no other resource dominates, in the sense that every class uses
+// at least as much of the other one.
 func (w *problem) balanced(ctx context.Context, r *Part, s Settings) ([]float64, error) {
 	if r := sum(w.jobs); r > mostKept {
 		return nil, &UnsolvedError{Input: input.Errorf("jobs", fmt.Sprintf("%.4g jobs kept by max_tasks on average", r),
@@ -62,7 +63,7 @@ func (w *problem) balanced(ctx context.Context, r *Part, s Settings) ([]float64,
 	var mass float64
 	missing := make([]float64, len(jobs))
 	for k, l := range limits {
-		m, x := b.outside(k, l)
+		m, x := b.tailBounds(k, l)
 		mass += math.Exp(m)
 		for i := range x {
 			missing[i] += math.Exp(x[i])
@@ -73,14 +74,14 @@ func (w *problem) balanced(ctx context.Context, r *Part, s Settings) ([]float64,
 		mean[i] = jobs[i] / z
 		r.TruncationBound = max(r.TruncationBound, missing[i]/jobs[i])
 	}
-	r.TruncationBound *= 1.001 // for the rounding of the bound itself: logarithms below 1e5 are good to 1e-10
+	r.TruncationBound *= 1.001 // for the rounding of the bound itself: logarithms below 1e5 are accurate to 1e-10
 	if !(r.TruncationBound <= fluid.MostFloat) {
 		return nil, input.Errorf("Limits", limits, "larger limits")
 	}
 	return mean, nil
 }
 
-// mostKept bounds the r at [problem.balanced].
+// mostKept is the maximum of r in [problem.balanced].
 const mostKept = 650
 
 func sum(x []float64) (s float64) {
@@ -94,7 +95,7 @@ func sum(x []float64) (s float64) {
 const statesBetween = 1 << 16
 
 // whittleSums returns Z = Σ w(x) and Σ x_i w(x) for each class, over x <= limits. The class with
-// the largest limit runs slowest, and only two slabs of the others are kept.
+// the largest limit varies slowest, and only two slabs of the others are stored.
 func (w *problem) whittleSums(ctx context.Context, limits []int) (z float64, jobs []float64, err error) {
 	order := make([]int, len(limits))
 	for k := range order {
@@ -170,9 +171,10 @@ func (w *problem) whittleSums(ctx context.Context, limits []int) (z float64, job
 }
 
 // whittleRounding bounds the relative error of the means: each step to a state rounds a_kj ρ_k, its
-// product with w and at most one addition for each class, all nonnegative, and the largest of
-// several resources is exact; a limit rounds r_k, a quotient and a product. The rounding of w(0)
-// cancels. Numbers that leave the range of float64 are below 1e-290 of Z, or 1e-25 with limits.
+// product with w and at most one addition for each class, all nonnegative, and the maximum over
+// resources is exact. A limit adds the roundings of r_k, a quotient and a product. The rounding of
+// w(0) cancels. Numbers that leave the range of float64 are below 1e-290 of Z, or 1e-25 with
+// limits.
 func whittleRounding(limits []int) float64 {
 	steps := 0.0
 	for _, l := range limits {
@@ -184,7 +186,7 @@ func whittleRounding(limits []int) float64 {
 // A balancedTail is the product form that bounds balanced fairness.
 type balancedTail struct {
 	w    *problem
-	part [][]float64 // a_kj ρ_k of the resources needed
+	part [][]float64 // a_kj ρ_k for the needed resources
 	s    []float64   // 1 - load_j
 }
 
@@ -193,7 +195,7 @@ func (w *problem) newBalancedTail() *balancedTail {
 	for j, p := range w.part {
 		needed := slices.Max(p) > 0
 		for i, q := range w.part {
-			if i != j && needed && atMost(p, q) && (i < j || !atMost(q, p)) {
+			if i != j && needed && isBelow(p, q) && (i < j || !isBelow(q, p)) {
 				needed = false
 			}
 		}
@@ -204,8 +206,8 @@ func (w *problem) newBalancedTail() *balancedTail {
 	return b
 }
 
-// atMost reports whether p_k <= q_k for all k.
-func atMost(p, q []float64) bool {
+// isBelow reports whether p_k <= q_k for all k.
+func isBelow(p, q []float64) bool {
 	for k := range p {
 		if p[k] > q[k] {
 			return false
@@ -236,9 +238,10 @@ func (b *balancedTail) bounds(k, l int, z1 float64) (mass float64, jobs []float6
 	return mass, rate
 }
 
-// outside returns the logarithms of bounds of Σ_{x_k>l} w(x) and Σ_{x_k>l} x_i w(x), with a z found
-// by bisection: the logarithm of the first is convex in that of z. Any z gives a bound.
-func (b *balancedTail) outside(k, l int) (mass float64, jobs []float64) {
+// tailBounds returns the logarithms of bounds of Σ_{x_k>l} w(x) and Σ_{x_k>l} x_i w(x), with a z
+// found by bisection: the logarithm of the first bound is convex in log z. Any z gives a valid
+// bound.
+func (b *balancedTail) tailBounds(k, l int) (mass float64, jobs []float64) {
 	most := math.Inf(1)
 	for j, p := range b.part {
 		most = min(most, b.s[j]/p[k])
@@ -262,11 +265,12 @@ func (b *balancedTail) outside(k, l int) (mass float64, jobs []float64) {
 // limit returns the smallest limit of class k beyond which the omitted parts of Z and of all Σ x_i
 // w(x) have at most this logarithm relative to lower bounds on the whole. These are Z >=
 // 1/(1-load_j) and Σ x_i w(x) >= a_ij ρ_i/(1-load_j)² for each j, the sums for resource j alone,
-// both times e^-r. The limits alone give Z >= 1, and Σ x_i w(x) >= max(r_i, a_ij ρ_i) as Φ(x) is at
-// least Π_k L_k^-x_k/x_k! over the classes with limits, times a_ij for one more job of class i.
+// both multiplied by e^-r. The limits alone give Z >= 1 and Σ x_i w(x) >= max(r_i, a_ij ρ_i), since
+// Φ(x) is at least Π_k L_k^-x_k/x_k! over the classes with limits, times a_ij for one more job of
+// class i.
 func (b *balancedTail) limit(k int, share float64) int {
 	fits := func(l int) bool {
-		mass, jobs := b.outside(k, l)
+		mass, jobs := b.tailBounds(k, l)
 		z, empty := 1.0, math.Exp(-sum(b.w.jobs))
 		least := slices.Clone(b.w.jobs)
 		for j, p := range b.part {
@@ -281,7 +285,7 @@ func (b *balancedTail) limit(k int, share float64) int {
 		}
 		return worst <= share
 	}
-	low, high := 0, 1 // does not fit, perhaps fits
+	low, high := 0, 1 // low is too small, high may suffice
 	for high < mostStates && !fits(high) {
 		low, high = high, 2*high
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // literalWhittle returns Σ w(x) and Σ x_i w(x) over x <= limits in fractions, by the definition of
-// Φ with memory.
+// Φ, with memoization.
 func literalWhittle(t *Model, limits []int) (z *big.Rat, jobs []*big.Rat) {
 	rho, known := t.Volume(), map[string]*big.Rat{}
 	var phi func(x []int) *big.Rat
@@ -113,8 +113,8 @@ func TestWhittleAgainstFractions(t *testing.T) {
 	})
 }
 
-// The proved bounds on the truncation error contain sums over far more states, term by term and as
-// a whole.
+// The proved bounds on the truncation error exceed sums over far more states, term by term and in
+// total.
 func TestWhittleTail(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 8))
@@ -140,7 +140,7 @@ func TestWhittleTail(t *testing.T) {
 		all, allJobs, _ := w.whittleSums(context.Background(), make80(classes))
 		for k, l := range limits {
 			z, jobs, _ := w.whittleSums(context.Background(), with(make80(classes), k, l))
-			mass, moments := w.newBalancedTail().outside(k, l)
+			mass, moments := w.newBalancedTail().tailBounds(k, l)
 			if all-z > math.Exp(mass)+1e-13*all {
 				t.Errorf("seed %d: mass %g beyond x_%d = %d, bound %g", seed, all-z, k, l, math.Exp(mass))
 			}
@@ -163,9 +163,9 @@ func with(x []int, k, value int) []int {
 
 func make80(classes int) []int { return []int{80, 80, 80}[:classes] }
 
-// Many classes: a star of resources with one class each and one class on all of them has Z =
-// (1-ρ0)^(n-1)/Π_j (1-ρ0-ρ_j) (Bonald, Massoulié, Proutière and Virtamo, Queueing Systems 53,
-// 2006); classes of one resource share it as one processor.
+// Many classes match closed forms. A star of resources with one class each and one class on all of
+// them has Z = (1-ρ0)^(n-1)/Π_j (1-ρ0-ρ_j) (Bonald, Massoulié, Proutière and Virtamo, Queueing
+// Systems 53, 2006); classes of one resource share it as one processor.
 func TestWhittleManyClasses(t *testing.T) {
 	star := trafficOf([][]*big.Rat{
 		oracle.Rats("1 1 1 1"), oracle.Rats("1 0 0 0"), oracle.Rats("0 1 0 0"), oracle.Rats("0 0 1 0"),

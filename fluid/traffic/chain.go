@@ -9,7 +9,7 @@ import (
 	"productform/num"
 )
 
-// A loss is a move that the truncated chain does not make, since it leads out of its region.
+// A loss is a move that the truncated chain does not make because it leads out of its region.
 type loss struct {
 	state, class int
 	rate         float64
@@ -17,7 +17,7 @@ type loss struct {
 
 // newChain returns the chain of the numbers of jobs in a region: class k arrives at rate λ_k and
 // leaves at rate x_k φ_k(x)/σ_k, unless that leads out of the region. Lost moves are in the order
-// of their states. The residual is the largest of one allocation for each state.
+// of their states. The residual is the largest over the allocations of all states.
 func (w *problem) newChain(ctx context.Context, policy fluid.Policy, region *markov.Region) (
 	c *markov.Chain, lost []loss, residual float64, err error,
 ) {
@@ -59,30 +59,30 @@ func (w *problem) newChain(ctx context.Context, policy fluid.Policy, region *mar
 	return c, lost, residual, nil
 }
 
-// A solution holds what is kept of the stationary distribution of a truncated chain.
+// A solution holds the stationary distribution of a truncated chain and its summaries.
 type solution struct {
 	chain         *markov.Chain
-	pi            []float64 // a stationary measure, not necessarily of mass 1
+	pi            []float64 // a stationary measure, not necessarily of total mass 1
 	lost          []loss
 	limits        []int          // the largest x_k in the region
 	mean          []float64      // E[x_k]
-	distributions []distribution // the stationary distribution, then that biased by x_i for each class i
+	distributions []distribution // the stationary distribution, then the one biased by x_i for each class i
 
-	residual  float64 // largest of the allocations
+	residual  float64 // largest residual of the allocations
 	multigrid bool
-	rounding  float64 // proved bound on the relative error of the means; with multigrid
-	iteration float64 // the measured one
+	rounding  float64 // proved bound on the relative error of the means from rounding; not with multigrid
+	iteration float64 // measured relative error of the iteration
 }
 
-// A distribution is a distribution of the numbers of jobs: the stationary one, or that biased by
-// x_i, which has the expectations E[x_i f(x)] / E[x_i]. The one biased by a rare class shows what
-// others do while a job of that class is present.
+// A distribution is a distribution of the numbers of jobs: the stationary one, or the one biased by
+// x_i, which has the expectations E[x_i f(x)] / E[x_i]. The distribution biased by a rare class
+// shows the state of others while a job of that class is present.
 type distribution struct {
 	marginal [][]float64 // P(x_k = n) at [k][n]
 	edge     []float64   // Σ over the lost moves x to x ± e_k of their rate, P(x) (1 + Σ_l x_l)
 }
 
-// solveAt solves the chain in a region by the method that is faster. An iteration starts from the
+// solveAt solves the chain in a region with the faster method. An iteration starts from the
 // solution in another region, if one is known.
 func (w *problem) solveAt(
 	ctx context.Context, policy fluid.Policy, region *markov.Region, known *solution, tol float64,
@@ -105,8 +105,8 @@ func (w *problem) solveAt(
 	return v, nil
 }
 
-// prove solves the same chain by elimination, whose rounding is proved, if that was not done and is
-// affordable.
+// prove solves the same chain by elimination, whose rounding error is proved, unless that was
+// already done or is too expensive.
 func (v *solution) prove(ctx context.Context) error {
 	if !v.multigrid || !v.chain.IsEliminable() {
 		return nil
@@ -120,7 +120,7 @@ func (v *solution) prove(ctx context.Context) error {
 	return nil
 }
 
-// summarize adds up the measure.
+// summarize computes the summaries of the measure.
 func (v *solution) summarize() {
 	v.mean, v.distributions = nil, nil
 	distributions := []*distributionSums{newDistributionSums(v.limits)}
@@ -153,8 +153,8 @@ func (v *solution) summarize() {
 	}
 }
 
-// A distributionSums adds up a measure. Its sums are compensated, which keeps their relative error
-// below 2^-50 for any number of states.
+// A distributionSums holds sums over a measure. Its sums are compensated, which keeps their
+// relative error below 2^-50 for any number of states.
 type distributionSums struct {
 	marginal [][]num.Sum
 	edge     []num.Sum // of p rate (1 + Σ_l x_l) over the lost moves of each class
@@ -186,7 +186,7 @@ func (s *distributionSums) mass() float64 {
 	return mass.Value()
 }
 
-// distribution returns the one in proportion to the sums.
+// distribution returns the distribution proportional to the sums.
 func (s *distributionSums) distribution() distribution {
 	mass := s.mass()
 	var l distribution
@@ -201,9 +201,9 @@ func (s *distributionSums) distribution() distribution {
 	return l
 }
 
-// startingPoint returns Π_k (1-gap_k)^x_k, and with limits of tasks the product of the birth-death
-// chains in which x_k jobs do at most the work that their limits let them do. A known solution in
-// another region replaces it there, and beyond its edge measures fall from one state to the next
+// startingPoint returns Π_k (1-gap_k)^x_k or, with limits on tasks, the product of the birth-death
+// chains in which x_k jobs do at most the work that their limits permit. A known solution in
+// another region replaces it there; beyond its edge, measures decrease from one state to the next
 // like those of the product.
 func (w *problem) startingPoint(c *markov.Chain, known *solution) []float64 {
 	pi, x := make([]float64, c.States), make([]int, len(c.Size))
@@ -226,15 +226,16 @@ func (w *problem) startingPoint(c *markov.Chain, known *solution) []float64 {
 		} else if old := known.chain.Number(x); old >= 0 {
 			pi[s] = known.pi[old]
 		} else {
-			pi[s] = w.beyond(c, pi, x, power)
+			pi[s] = w.extrapolated(c, pi, x, power)
 		}
 		c.Next(x)
 	}
 	return pi
 }
 
-// beyond returns the largest measure that the neighbours of x before it lead to; 0 if it has none.
-func (w *problem) beyond(c *markov.Chain, pi []float64, x []int, power [][]float64) float64 {
+// extrapolated returns the largest measure for x extrapolated from its previous neighbours; 0 if it
+// has none.
+func (w *problem) extrapolated(c *markov.Chain, pi []float64, x []int, power [][]float64) float64 {
 	var most float64
 	for k, n := range x {
 		if n == 0 {
@@ -258,6 +259,6 @@ func (w *problem) birthDeath(k int, p []float64) {
 		most = max(most, logarithm[n])
 	}
 	for n, l := range logarithm {
-		p[n] = math.Exp(max(l-most, -700/float64(len(w.class)))) // no product of these vanishes
+		p[n] = math.Exp(max(l-most, -700/float64(len(w.class)))) // keeps products of these positive
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"productform/internal/oracle"
 )
 
-// Every method asks the context while it works, and ends with its error.
+// Every method checks the context while it works, and returns its error.
 func TestSolveEnds(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	two, three := randomTraffic(r, 2, 2, big.NewRat(1, 2)), randomTraffic(r, 3, 2, big.NewRat(1, 2))

@@ -1,13 +1,13 @@
-// Package traffic computes the delays of jobs that arrive at random and share divisible resources
-// under a policy of package fluid, whose symbols it uses: which policy serves them best?
+// Package traffic computes the delays of jobs that arrive at random and share divisible resources:
+// which policy serves them best? Policies and symbols are those of package fluid.
 //
-// Class-k jobs arrive as a Poisson process of rate λ_k, bring exponential sizes of mean σ_k, in
+// Class-k jobs arrive as a Poisson process of rate λ_k, have exponential sizes of mean σ_k, in
 // tasks times time, and leave when they are done: x_k jobs of class k leave at rate x_k φ_k(x)/σ_k.
-// No policy keeps the numbers of jobs finite if the load Σ_k λ_k σ_k a_kj of some resource is 1 or
-// more. [Solve] computes the mean numbers E[x_k], and from them the mean service rate γ_k = λ_k σ_k
-// / E[x_k] of a job and its mean delay E[x_k]/λ_k: for balanced fairness from its stationary
-// distribution Φ(x) Π_k (λ_k σ_k)^x_k / Z, for the others from the balance equations of a truncated
-// Markov chain.
+// Under every policy the numbers of jobs grow without limit if the load Σ_k λ_k σ_k a_kj of some
+// resource is 1 or more. [Solve] computes the mean numbers E[x_k], and from them the mean service
+// rate γ_k = λ_k σ_k / E[x_k] of a job and its mean delay E[x_k]/λ_k: for balanced fairness from
+// its stationary distribution Φ(x) Π_k (λ_k σ_k)^x_k / Z, for the others from the balance equations
+// of a truncated Markov chain.
 //
 // For example:
 //

@@ -35,7 +35,7 @@ jobs:
 	// bf: mean delays 0.5165 and 0.7543
 }
 
-// crossed is two classes that each need one resource twice as much as the other.
+// crossed returns two classes that each need twice as much of one resource as of the other.
 func crossed(lambda *big.Rat) *traffic.Model {
 	one, half := big.NewRat(1, 1), big.NewRat(1, 2)
 	return &traffic.Model{

@@ -13,7 +13,7 @@ import (
 	"productform/internal/oracle"
 )
 
-// limited gives most classes limits of tasks, such that jobs alone often reach them.
+// limited gives most classes limits on tasks, which a single job often reaches.
 func limited(r *rand.Rand, t *Model) *Model {
 	for k := range t.Classes {
 		if r.IntN(4) > 0 {
@@ -23,9 +23,9 @@ func limited(r *rand.Rand, t *Model) *Model {
 	return t
 }
 
-// One class whose jobs run one task each at most on a resource of n is M/M/n: with Erlang's C, its
-// load ρ of a server and its n servers, E[x] = nρ + C ρ/(1-ρ), under every policy. A limit that one
-// job does not reach does nothing.
+// One class whose jobs run at most one task each on a resource of n is M/M/n: with Erlang's C and
+// load ρ per server, E[x] = nρ + C ρ/(1-ρ) under every policy. A limit that a single job does not
+// reach has no effect.
 func TestLimitsErlang(t *testing.T) {
 	for _, n := range []int64{1, 2, 7, 40, 600} {
 		load := oracle.Rats("9/10")[0]
@@ -50,11 +50,11 @@ func TestLimitsErlang(t *testing.T) {
 }
 
 // handSolved returns the mean numbers of jobs of the chain on 0..limit in each coordinate, with the
-// rates of [fluid.Allocate], one allocation for each state, by Gauss's method.
+// rates of [fluid.Allocate], one allocation for each state, by Gaussian elimination.
 func handSolved(t *testing.T, tr *Model, policy fluid.Policy, limit int) []float64 {
 	t.Helper()
 	n := limit + 1
-	rate := make([][]float64, n*n) // from, to
+	rate := make([][]float64, n*n) // by origin and destination
 	for s := range rate {
 		rate[s] = make([]float64, n*n)
 		x := []int{s / n, s % n}
@@ -96,7 +96,7 @@ func handSolved(t *testing.T, tr *Model, policy fluid.Policy, limit int) []float
 	return mean
 }
 
-// oracleStationary solves the balance equations with Σ_s π_s = 1 in place of the last.
+// oracleStationary solves the balance equations with Σ_s π_s = 1 instead of the last equation.
 func oracleStationary(rate [][]float64) []float64 {
 	n := len(rate)
 	a := make([][]float64, n)
@@ -133,20 +133,21 @@ func oracleStationary(rate [][]float64) []float64 {
 	return pi
 }
 
-// Every policy with limits, state by state: the balance equations with an allocation computed for
-// each.
+// For every policy with limits, means match the balance equations with an allocation computed for
+// each state.
 func TestLimitsByHand(t *testing.T) {
 	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 31))
 		policy := fluid.Policies()[seed%5]
 		tr := withoutWeights(limited(r, randomTraffic(r, 2, 1+r.IntN(2), big.NewRat(1+r.Int64N(18), 20))), policy)
 		got := solved(t, tr, policy, Settings{Limits: []int{6, 6}})
-		wantMeans(t, fmt.Sprint("seed ", seed), got, handSolved(t, tr, policy, 6), 1e-8) // of enclosed allocations
+		// error of enclosed allocations
+		wantMeans(t, fmt.Sprint("seed ", seed), got, handSolved(t, tr, policy, 6), 1e-8)
 	}
 }
 
-// Automatic limits find where jobs accumulate because of their limits; the reference has much
-// larger limits. Equal classes are merged if their limits are equal.
+// Automatic limits cover the states in which jobs accumulate because of their limits; the reference
+// has much larger ones. Equal classes are merged if their limits are equal.
 func TestLimitsAutomatic(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 32))
@@ -180,7 +181,8 @@ func TestLimitsAutomatic(t *testing.T) {
 	}
 }
 
-// More jobs than weights in float64 can hold are rejected as too large, not answered wrongly.
+// Traffic with so many jobs that weights leave the range of float64 is rejected as too large, not
+// answered wrongly.
 func TestLimitsTooLarge(t *testing.T) {
 	tr := trafficOf([][]*big.Rat{oracle.Rats("1 0"), oracle.Rats("1 1")}, oracle.Rats("500 200")...)
 	tr.Resources[0].Capacity, tr.Resources[1].Capacity = big.NewRat(1000, 1), big.NewRat(1000, 1)

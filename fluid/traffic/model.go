@@ -10,8 +10,8 @@ import (
 	"productform/num"
 )
 
-// A Model is a set of resources and classes of jobs that arrive and depart. Files and errors call
-// Classes jobs.
+// A Model is a set of resources and classes of jobs that arrive and depart. In files and errors,
+// classes are called jobs.
 type Model struct {
 	Resources []fluid.Resource
 	Classes   []Class
@@ -25,10 +25,10 @@ type Class struct {
 	ArrivalRate *big.Rat     // λ_k >= 0, jobs per unit of time
 	MeanSize    *big.Rat     // σ_k > 0, tasks times units of time; nil means 1
 
-	// Declared is the profile that the policy believes, if the jobs of the class lie; nil if they
-	// tell the truth. It is at least Demand for every resource. A task holds everything declared
-	// and does the work of one task: if everything is declared twice as large, a share of the
-	// resources does half the work. The loads are those of the declared profiles.
+	// Declared is the profile that the policy assumes, if the jobs of the class lie; nil if they
+	// are truthful. It is at least Demand for every resource. A task holds everything declared and
+	// does the work of one task: if everything is declared twice as large, a share of the resources
+	// does half the work. Loads are computed from the declared profiles.
 	Declared fluid.Demand
 
 	MaxTasks *big.Rat // L_k > 0, the maximum number of tasks that a job runs; nil means no limit
@@ -36,7 +36,7 @@ type Class struct {
 
 // An UnstableError names an overloaded resource. It wraps [num.ErrUnstable].
 type UnstableError struct {
-	Resource int      // row of Model.Resources, the one with the largest load
+	Resource int      // row of the resource in Model.Resources with the largest load
 	Load     *big.Rat // Σ_k λ_k σ_k a_kj >= 1
 }
 
@@ -47,11 +47,11 @@ func (e *UnstableError) Error() string {
 		e.Resource, e.Load.RatString())
 }
 
-// Check reports whether the traffic is valid, as [fluid.Pool.Check] does: arrival rates are not
-// negative, mean sizes are positive, and a profile declared is at least the true one.
+// Check reports whether the traffic is valid, as [fluid.Pool.Check] does: arrival rates are
+// nonnegative, mean sizes are positive, and declared profiles are at least the true ones.
 func (t *Model) Check() error { return trafficFile.CheckAll(t) }
 
-// checkDeclared rejects a declared profile that is less than the true one.
+// checkDeclared rejects a declared profile that is below the true one.
 func (t *Model) checkDeclared() error {
 	for k, c := range t.Classes {
 		if c.Declared == nil {
@@ -72,7 +72,7 @@ func (t *Model) checkDeclared() error {
 	return nil
 }
 
-// Profile returns the profile that the policy believes: Declared, or Demand.
+// Profile returns the profile that the policy assumes: Declared, or Demand.
 func (c Class) Profile() fluid.Demand {
 	if c.Declared != nil {
 		return c.Declared
@@ -80,7 +80,7 @@ func (c Class) Profile() fluid.Demand {
 	return c.Demand
 }
 
-// lies reports whether the profile that the policy believes is not the true one.
+// lies reports whether the profile that the policy assumes differs from the true one.
 func (c Class) lies(resources int) bool {
 	for j := range resources {
 		if c.Profile().Of(j).Cmp(c.Demand.Of(j)) != 0 {
@@ -99,7 +99,7 @@ func (t *Model) Pool() *fluid.Pool {
 	return p
 }
 
-// Volume returns ρ_k = λ_k σ_k of each class, the mean number of tasks that would run if none had
+// Volume returns ρ_k = λ_k σ_k of each class, the mean number of tasks that would run if no job had
 // to wait.
 func (t *Model) Volume() []*big.Rat {
 	rho := make([]*big.Rat, len(t.Classes))
@@ -109,7 +109,7 @@ func (t *Model) Volume() []*big.Rat {
 	return rho
 }
 
-// Loads returns Σ_k λ_k σ_k a_kj of each resource j, with the profiles that the policy believes.
+// Loads returns Σ_k λ_k σ_k a_kj of each resource j, with the profiles that the policy assumes.
 func (t *Model) Loads() []*big.Rat {
 	rho := t.Volume()
 	loads := make([]*big.Rat, len(t.Resources))
@@ -133,7 +133,7 @@ func (t *Model) Scale(factor *big.Rat) *Model {
 	return &out
 }
 
-// CriticalScale returns the factor of all arrival rates at which the largest load is 1, where the
+// CriticalScale returns the factor of all arrival rates at which the largest load is 1 and the
 // numbers of jobs start to grow without limit; nil if no jobs arrive.
 func (t *Model) CriticalScale() *big.Rat {
 	j := t.Bottleneck()
@@ -155,10 +155,10 @@ func (t *Model) Bottleneck() int {
 	return at
 }
 
-// Stable returns nil if all loads are below 1, and otherwise an *[UnstableError] for the largest:
-// then the numbers of jobs grow without limit under every policy. Below 1 they stay finite, with
-// exponential sizes, any weights and any profiles, except that this is not proved for bottleneck
-// max fairness.
+// Stable returns nil if all loads are below 1, and otherwise an *[UnstableError] for the largest
+// one: the numbers of jobs then grow without limit under every policy. With loads below 1 they stay
+// finite for exponential sizes, all weights and all profiles; this is not proved for bottleneck max
+// fairness.
 func (t *Model) Stable() error {
 	if worst := overload(t.Loads()); worst != nil {
 		return worst
@@ -171,22 +171,22 @@ func (t *Model) Stable() error {
 // If all loads are at most L < 1, the numbers of jobs stay finite.
 //
 // Proof. Let y_k = x_k φ_k, and let f be a function of the state whose mean change per second is at
-// most -1 outside a finite set (Foster's criterion); only its highest powers matter.
+// maxProbability -1 outside a finite set (Foster's criterion); only its highest powers matter.
 //
-//   - Proportional fairness: y maximises the concave G(y) = Σ_k w_k x_k log y_k, and ρ/L is
-//     feasible, so that 0 <= G(y) - G(ρ/L) <= Σ_k w_k x_k (y_k L/ρ_k - 1). So f = Σ_k w_k σ_k
+//   - Proportional fairness: y maximizes the concave G(y) = Σ_k w_k x_k log y_k, and ρ/L is
+//     feasible, so 0 <= G(y) - G(ρ/L) <= Σ_k w_k x_k (y_k L/ρ_k - 1). So f = Σ_k w_k σ_k
 //     x_k²/(2ρ_k) changes by Σ_k w_k x_k (1 - y_k/ρ_k) <= (1 - 1/L) Σ_k w_k x_k. This is the
 //     function of T. Bonald and L. Massoulié, "Impact of fairness on Internet performance",
 //     SIGMETRICS 2001.
 //   - Max-min fairness: let v_k = w_k x_k/ρ_k, V the largest. Class k has a saturated resource j on
-//     which no φ_l/w_l is larger, so that 1 = Σ_l x_l φ_l a_lj <= φ_k/w_k Σ_l w_l x_l a_lj <=
-//     φ_k/w_k V L, and y_k/ρ_k >= v_k/(V L). So f = Σ_k σ_k v_k^(p+1) / w_k changes in proportion
-//     to Σ_k v_k^p (1 - y_k/ρ_k) <= V^p Σ_k u_k^p (1 - u_k/L) with u_k = v_k/V <= 1. The largest
-//     gives 1 - 1/L, each other at most L^p/(p+1), which vanishes for large p. That weighted
-//     max-min fairness is stable is due to G. de Veciana, T. Lee and T. Konstantopoulos, "Stability
-//     and performance analysis of networks supporting elastic services", IEEE/ACM Transactions on
-//     Networking 9, 2001, for profiles of 0 and 1. Dominant resource fairness is the same with
-//     tasks measured by their dominant share.
+//     which no φ_l/w_l is larger, so 1 = Σ_l x_l φ_l a_lj <= φ_k/w_k Σ_l w_l x_l a_lj <= φ_k/w_k V
+//     L, and y_k/ρ_k >= v_k/(V L). So f = Σ_k σ_k v_k^(p+1) / w_k changes in proportion to Σ_k
+//     v_k^p (1 - y_k/ρ_k) <= V^p Σ_k u_k^p (1 - u_k/L) with u_k = v_k/V <= 1. The largest gives 1 -
+//     1/L, each other at most L^p/(p+1), which vanishes for large p. The stability of weighted
+//     max-min fairness for profiles of 0 and 1 is due to G. de Veciana, T. Lee and T.
+//     Konstantopoulos, "Stability and performance analysis of networks supporting elastic
+//     services", IEEE/ACM Transactions on Networking 9, 2001. Dominant resource fairness is the
+//     same with tasks measured by their dominant share.
 //   - With limits L_k these two are equal up to bounded terms. Under proportional fairness y' with
 //     y'_k = min(ρ_k/L, x_k L_k) replaces ρ/L: it is feasible, and differs from it only where
 //     x_k <= ρ_k/(L L_k), so the terms of such k are bounded. Under max-min fairness a class at its

@@ -11,8 +11,8 @@ import (
 	"productform/fluid"
 )
 
-// At the critical scale the largest load is 1, exactly, at half of it 1/2; other factors multiply
-// all loads.
+// At the critical scale the largest load is exactly 1, and at half of it 1/2; other factors
+// multiply all loads.
 func TestCriticalScale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rat := func(name string, least int) *big.Rat {
@@ -50,8 +50,8 @@ func TestCriticalScale(t *testing.T) {
 	})
 }
 
-// Loads by what jobs declare and by what they need are sums over the classes; the second ones are
-// there if and only if some class lies.
+// Loads from declared and from true demands are sums over the classes; the latter are present if
+// and only if some class lies.
 func TestNewResultLoads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")

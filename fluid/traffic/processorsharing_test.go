@@ -13,10 +13,10 @@ import (
 	"productform/num"
 )
 
-// processorSharing returns E[x_k] of classes that all take one bundle of resources, in various
-// amounts a_k. Every policy but balanced fairness then gives a job a part of the scarcest resource
-// in proportion to g_k = w_k, or w_k a_k under max-min fairness: discriminatory processor sharing.
-// With exponential work of mean s_k = a_k σ_k the mean delays T_k solve
+// processorSharing returns E[x_k] of classes that all use the same bundle of resources, in various
+// amounts a_k. Every policy except balanced fairness then gives a job a fraction of the scarcest
+// resource in proportion to g_k = w_k, or w_k a_k under max-min fairness: discriminatory processor
+// sharing. With exponential work of mean s_k = a_k σ_k the mean delays T_k solve
 //
 //	T_k = s_k + Σ_j λ_j g_j/(g_j/s_j + g_k/s_k) (T_k + T_j)
 //
@@ -49,7 +49,7 @@ func processorSharing(t *Model, p fluid.Policy) []*big.Rat {
 			rows[k][j].Sub(rows[k][j], f)
 		}
 	}
-	for c := range rows { // Gauss and Jordan; pivots are positive, since the solution is: this is an M-matrix
+	for c := range rows { // Gauss-Jordan elimination; pivots are positive because the solution is: this is an M-matrix
 		for r := range rows {
 			if r == c {
 				continue
@@ -95,8 +95,8 @@ func wantProcessorSharing(t *testing.T, what string, tr *Model, r *Result) {
 	wantMeans(t, what, r, want, errorOf(r)+0x1p-52)
 }
 
-// The oracle against what holds for every way to share one processor, Σ_k s_k E[x_k] = Σ_k λ_k
-// s_k²/(1-ρ), and against E[x_k] = ρ_k/(1-ρ) with equal weights.
+// The oracle satisfies Σ_k s_k E[x_k] = Σ_k λ_k s_k²/(1-ρ), which holds for every way to share one
+// processor, and E[x_k] = ρ_k/(1-ρ) with equal weights.
 func TestProcessorSharing(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -132,9 +132,9 @@ func TestProcessorSharing(t *testing.T) {
 	}
 }
 
-// A rare class of great weight with a common one, with parallel profiles: while one of its long
-// jobs is served, the common jobs accumulate, to a level that the stationary distribution hardly
-// shows, but that every rare job sees.
+// The bound holds for a rare class of large weight and a frequent one with parallel profiles: while
+// a long rare job is served, the frequent jobs accumulate to a level that the stationary
+// distribution hardly shows, but that every rare job sees.
 func TestTruncationBoundOfRareClass(t *testing.T) {
 	solvedAll := 0
 	for _, weight := range oracle.Rats("10 1e2 1e3 1e5") {
@@ -162,7 +162,7 @@ func TestTruncationBoundOfRareClass(t *testing.T) {
 	}
 }
 
-// Two rare classes with a common one.
+// The bound holds for two rare classes and a frequent one.
 func TestTruncationBoundOfRareClasses(t *testing.T) {
 	for _, rare := range oracle.Rats("1e-4 1e-8 1e-12") {
 		twice := new(big.Rat).Mul(rare, big.NewRat(2, 1))
@@ -172,9 +172,9 @@ func TestTruncationBoundOfRareClasses(t *testing.T) {
 	}
 }
 
-// Random classes with parallel profiles and weights, sizes and rates of different magnitude, under
-// every policy that has weights; and with limits that were chosen, as long as the bound says that
-// they are of use.
+// The bound holds for random classes with parallel profiles and weights, sizes and rates of
+// different magnitudes, under every policy with weights. It also holds for chosen limits, unless it
+// shows that they are useless.
 func TestTruncationBoundAgainstProcessorSharing(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 10))

@@ -8,22 +8,22 @@ import (
 )
 
 // A reach records how far from the origin, in each direction, states have a weight of e^-t of the
-// largest. The weight of a state is its contribution to the bound on the truncation error, π(x) (1
-// + Σ_k x_k) (1 + max_i x_i/E[x_i]). Far from the axes, rates depend on proportions only. There log
-// π is about homogeneous of degree 1, and the distance in a direction about linear in t, so a
-// solution with small limits predicts which states matter in one with larger limits.
+// largest. The weight of a state is its contribution to the bound on the truncation error, π(x)
+// (1 + Σ_k x_k) (1 + max_i x_i/E[x_i]). Far from the axes, rates depend on proportions only. There
+// log π is approximately homogeneous of degree 1, and the distance in a direction approximately
+// linear in t, so a solution with small limits predicts the states that matter with larger limits.
 type reach struct {
 	of     *solution
-	most   float64     // what the state counts that counts most: its weight is 1
-	limits []int       // the unit of each coordinate
-	parts  int         // directions with the same x_k/limits[k] / Σ_l x_l/limits[l], to 1/parts, are one
-	far    [][]float64 // Σ_k x_k/limits[k] of the farthest state of weight e^-t at least, at [direction][t]
-	edge   []float64   // e^-edge is the largest weight of the states in a direction that moves are lost from
-	level  float64     // weight e^-level of the states that moves are lost from, in the mean by their rates
+	most   float64     // largest importance of a state; its weight is 1
+	limits []int       // unit of each coordinate
+	parts  int         // directions with the same x_k/limits[k] / Σ_l x_l/limits[l], to 1/parts, count as one
+	far    [][]float64 // Σ_k x_k/limits[k] of the farthest state with weight at least e^-t, at [direction][t]
+	edge   []float64   // e^-edge is the largest weight of the states in a direction that lose moves
+	level  float64     // e^-level is the mean weight, by rates, of the states that lose moves
 }
 
 const (
-	mostLevels = 60  // of t: e^-60 is far below all tolerances
+	mostLevels = 60  // number of t: e^-60 is far below all tolerances
 	mostParts  = 128 // number of directions; each has at most about 200 states
 )
 
@@ -74,7 +74,7 @@ func (v *solution) reach() *reach {
 	return r
 }
 
-// importance returns what a unit of probability of a state counts.
+// importance returns the contribution of a unit of probability of a state.
 func (v *solution) importance(x []int) float64 {
 	jobs, most := 1.0, 0.0
 	for i, n := range x {
@@ -93,7 +93,7 @@ func (r *reach) directions() int {
 	return n
 }
 
-// direction returns how far away a state is, and in which direction.
+// direction returns the distance of a state and its direction.
 func (r *reach) direction(x []int) (distance float64, d int) {
 	for k, n := range x {
 		distance += float64(n) / float64(r.limits[k])
@@ -107,14 +107,15 @@ func (r *reach) direction(x []int) (distance float64, d int) {
 	return distance, d
 }
 
-// extended returns the distance of weight e^-t in each direction, slightly enlarged: as observed,
-// or beyond the edge linear in t, as between half of the edge and the edge. There it is at least an
-// eighth more than at the edge, so the solution shows what is beyond, and at most four times as
-// much, because tails are not known better. It is the maximum over neighbouring directions.
+// extended returns the distance of weight e^-t in each direction, slightly enlarged: as observed
+// or, beyond the edge, linear in t with the slope between half of the edge and the edge. Beyond the
+// edge it is at least an eighth more than at the edge, so that the next solution shows more, and at
+// maxProbability four times as much, because tails are not known better. It is the maximum over neighbouring
+// directions.
 func (r *reach) extended(t float64) []float64 {
 	t = min(t, mostLevels)
 	distance := make([]float64, len(r.far))
-	step := 0.0 // two jobs of the class with the fewest
+	step := 0.0 // two jobs of the class with the smallest limit
 	for _, l := range r.limits {
 		step = max(step, 2/float64(l))
 	}
@@ -147,12 +148,12 @@ func (r *reach) extended(t float64) []float64 {
 	return wide
 }
 
-// within returns the region of the states up to the distance in their direction and of those that
-// have a weight of e^-t in the pilot, between the first and the last on each line. The error is a
-// *statesError if that would be more states than the settings allow.
-func (r *reach) within(distance []float64, pilot *reach, t float64, s Settings) (*markov.Region, error) {
+// region returns the region of the states up to the distance in their direction, and of the states
+// with weight e^-t in the pilot, between the first and the last on each line. The error is a
+// *statesError if that exceeds the states that the settings allow.
+func (r *reach) region(distance []float64, pilot *reach, t float64, s Settings) (*markov.Region, error) {
 	size, states := r.boundingBox(distance)
-	if states > 1.5*float64(s.MaxStates) { // as an estimate
+	if states > 1.5*float64(s.MaxStates) { // as estimated
 		return nil, &statesError{states, limitsOf(size)}
 	}
 	for k, l := range pilot.limits {
@@ -165,7 +166,7 @@ func (r *reach) within(distance []float64, pilot *reach, t float64, s Settings) 
 		copy(x, line)
 		for n := range size[last] {
 			x[last] = n
-			if pilot.weighs(x, least) || r.holds(distance, x) {
+			if pilot.hasWeight(x, least) || r.holds(distance, x) {
 				if to == 0 {
 					from = n
 				}
@@ -180,9 +181,8 @@ func (r *reach) within(distance []float64, pilot *reach, t float64, s Settings) 
 	return region, nil
 }
 
-// holds reports whether a state, or one that is nearly so, up to a job to the side, is within the
-// distance of its direction. So cones that are narrower than a job near the origin are joined to
-// it.
+// holds reports whether a state, or one at most a job to the side, is within the distance of its
+// direction. So cones that are narrower than a job near the origin are connected to it.
 func (r *reach) holds(distance []float64, x []int) bool {
 	far, d := r.direction(x)
 	if far <= distance[d] {
@@ -196,7 +196,7 @@ func (r *reach) holds(distance []float64, x []int) bool {
 	if aside == 0 {
 		return false
 	}
-	row := r.parts + 1 // directions in a row
+	row := r.parts + 1 // number of directions in a row
 	rows := 0
 	if len(r.limits) == 3 {
 		rows = aside
@@ -211,14 +211,14 @@ func (r *reach) holds(distance []float64, x []int) bool {
 	return false
 }
 
-// weighs reports whether a state of the solution has at least this weight.
-func (r *reach) weighs(x []int, least float64) bool {
+// hasWeight reports whether a state of the solution has at least this weight.
+func (r *reach) hasWeight(x []int, least float64) bool {
 	s := r.of.chain.Number(x)
 	return s >= 0 && r.of.pi[s]*r.of.importance(x)/r.most >= least
 }
 
-// boundingBox returns the sizes of a box that holds the states up to these distances, and about how
-// many these are.
+// boundingBox returns the sizes of a box that contains the states up to these distances, and
+// approximately the number of these states.
 func (r *reach) boundingBox(distance []float64) (size []int, states float64) {
 	size = make([]int, len(r.limits))
 	part := make([]int, len(r.limits))

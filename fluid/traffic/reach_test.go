@@ -13,9 +13,8 @@ import (
 	"productform/internal/oracle"
 )
 
-// The states that are left out within the limits do not matter: the means are those of all states
-// in a larger box, also with weights, sizes and rates of different magnitude, and with three
-// classes.
+// The states omitted within the limits do not matter: the means equal those of all states in a
+// larger box, also with weights, sizes and rates of different magnitudes, and with three classes.
 func TestRegionsAgainstBoxes(t *testing.T) {
 	for seed := range uint64(24) {
 		r := rand.New(rand.NewPCG(seed, 12))
@@ -37,7 +36,7 @@ func TestRegionsAgainstBoxes(t *testing.T) {
 		p := fluid.Policies()[seed/2%4]
 		got := solved(t, tr, p, Settings{TruncationTol: tol})
 		if slices.Contains(limitsIn(got), 0) {
-			continue // merged, or solved separately
+			continue // merged or solved separately
 		}
 		limits := make([]int, classes)
 		for k, l := range limitsIn(got) {
@@ -51,10 +50,10 @@ func TestRegionsAgainstBoxes(t *testing.T) {
 	}
 }
 
-// A reach knows distances, and those beyond of a measure that decays in proportion: π(x) =
-// e^-(x_0/20 + x_1/30) in a box that ends at a weight near e^-6 is foretold up to e^-12.
+// A reach gives distances and, for a measure that decays proportionally, extrapolates them: π(x) =
+// e^-(x_0/20 + x_1/30) in a box that ends at a weight near e^-6 is predicted up to e^-12.
 func TestReachForetells(t *testing.T) {
-	v := &solution{limits: []int{120, 180}, mean: []float64{1e9, 1e9}} // so large that jobs count as they are
+	v := &solution{limits: []int{120, 180}, mean: []float64{1e9, 1e9}} // so large that the factor for jobs is about 1
 	tr := trafficOf([][]*big.Rat{oracle.Rats("1 1/2"), oracle.Rats("1/2 1")}, oracle.Rats("1/3 1/3")...)
 	w, err := newProblem(tr, tr.singletonGroups())
 	if err != nil {
@@ -74,7 +73,7 @@ func TestReachForetells(t *testing.T) {
 	if want := 6 + math.Log(6); math.Abs(r.level-want) > 0.05 {
 		t.Errorf("level %v of the edge, want %v", r.level, want)
 	}
-	region, err := r.within(r.extended(12), r, 12, Settings{MaxStates: 1e6})
+	region, err := r.region(r.extended(12), r, 12, Settings{MaxStates: 1e6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +94,7 @@ func TestReachForetells(t *testing.T) {
 		t.Errorf("%d of %d states", area, region.States)
 	}
 	var many *statesError
-	if _, err := r.within(r.extended(12), r, 12, Settings{MaxStates: 1000}); !errors.As(err, &many) ||
+	if _, err := r.region(r.extended(12), r, 12, Settings{MaxStates: 1000}); !errors.As(err, &many) ||
 		many.states < 20_000 {
 		t.Errorf("error %v", err)
 	}

@@ -9,15 +9,15 @@ import (
 	"productform/internal/input"
 )
 
-// Read reads traffic in the way in which [fluid.ReadPool] reads a static pool. Each entry of jobs
+// Read reads traffic as [fluid.ReadPool] reads a static pool. Each entry of jobs
 // is a class:
 //
 //	{"name": "a", "demand": {"cpu": 1, "ram": 4}, "weight": 1,
 //	 "arrival_rate": 2, "mean_size": 1, "declared": {"cpu": 2, "ram": 4}, "max_tasks": 3}
 //
 // weight and mean_size are 1 if missing, and without max_tasks there is no limit. declared is the
-// profile that the policy believes, the true one if it is missing. The error for a count wraps
-// [fluid.ErrJobsStay].
+// profile that the policy assumes; by default it is the true one. The error for a count wraps
+// [fluid.ErrStaticPool].
 func Read(r io.Reader) (*Model, error) { return read(r, file.Auto) }
 
 // ReadFile reads a file like [fluid.ReadPoolFile], with the contents of [Read].
@@ -35,8 +35,8 @@ func Schema() map[string]any { return trafficFile.Schema() }
 // defaults, and examples.
 func Help() string { return trafficFile.Help() }
 
-// trafficFile describes the file of traffic. It is never changed, like the description that it is
-// made of.
+// trafficFile describes the file of traffic. Neither it nor the descriptions in it are ever
+// modified.
 var trafficFile = file.Description[Model]{
 	Want: "an object with resources and jobs",
 	Fields: []file.Field[Model]{
@@ -69,5 +69,5 @@ var classFile = file.Description[Class]{
 		file.Rat("max_tasks", "maximum number of tasks that one job of the class can run",
 			func(c *Class) **big.Rat { return &c.MaxTasks }, input.Positive).Otherwise("no limit").Example("3"),
 	},
-	Others: []string{"count"}, OtherKind: fluid.ErrJobsStay,
+	Others: []string{"count"}, OtherKind: fluid.ErrStaticPool,
 }

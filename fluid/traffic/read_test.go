@@ -32,13 +32,13 @@ func TestReadTrafficExactly(t *testing.T) {
 	}
 }
 
-// The requirements on numbers, each text once.
+// The requirements on numbers, as worded in errors.
 const (
 	wantPositive    = "a number > 0"
 	wantNonnegative = "a number >= 0"
 )
 
-// badTraffic are texts that are no traffic, with the errors that they must get.
+// badTraffic are texts that are not traffic, with their expected errors.
 var badTraffic = []struct {
 	text string
 	want *input.Error
@@ -62,7 +62,7 @@ var badTraffic = []struct {
 			Path:  "jobs[0].count",
 			Value: "the number 2",
 			Want:  "one of the fields name, demand, weight, arrival_rate, mean_size, declared, max_tasks",
-			Cause: fluid.ErrJobsStay,
+			Cause: fluid.ErrStaticPool,
 		}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "rate": 2}]}`,
 		&input.Error{Path: "jobs[0].rate", Value: "the number 2", Want: "one of the fields name, demand, weight, " +
@@ -129,7 +129,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// Every text yields either an error or valid traffic.
+// Every text gives either an error or valid traffic.
 func FuzzRead(f *testing.F) {
 	for _, c := range badTraffic {
 		f.Add([]byte(c.text))

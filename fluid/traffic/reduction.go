@@ -9,12 +9,12 @@ import (
 	"productform/num"
 )
 
-// A group is classes of traffic that are one class to the policy. The first stands for all.
+// A group holds classes of traffic that are one class to the policy. The first represents all.
 type group struct {
 	rows []int    // of Model.Classes
-	rate *big.Rat // of arrivals of jobs of the first class that bring as much as all
-	// fraction of that brought by each class, in the order of rows: E[x_k] is this fraction of the
-	// mean number
+	rate *big.Rat // arrival rate of jobs of the first class that bring as much work as the group
+	// fraction of that work brought by each class, in the order of rows: E[x_k] is this fraction of
+	// the mean number of jobs
 	part []*big.Rat
 }
 
@@ -33,21 +33,21 @@ func (t *Model) singletonGroups() []group {
 // d_k b of a group are equal up to their size, and under
 //
 //   - balanced fairness nothing else is needed. Φ(x) is that of the number n of jobs with profile
-//     b, times n!/Π_k x_k! Π_k d_k^x_k: this solves Φ(x) = max_j Σ_k a_kj Φ(x-e_k), as n!/Π_k x_k!
-//     is the sum of what it is for all x-e_k. So Φ(x) Π_k ρ_k^x_k summed over equal n is the weight
-//     of n jobs that bring Σ_k d_k ρ_k, and given n each job is of class k with probability in
-//     proportion to d_k ρ_k.
+//     b, times n!/Π_k x_k! Π_k d_k^x_k: this solves Φ(x) = max_j Σ_k a_kj Φ(x-e_k), since n!/Π_k
+//     x_k! is the sum of its values at all x-e_k. So Φ(x) Π_k ρ_k^x_k summed over equal n is the
+//     weight of n jobs that bring Σ_k d_k ρ_k, and given n each job is of class k with probability
+//     in proportion to d_k ρ_k.
 //   - the other policies the speeds at which dominant shares grow are equal, w_k, or w_k d_k under
 //     max-min fairness, and so are the mean sizes d_k σ_k in dominant shares. Then jobs of the
-//     group get equal dominant shares and leave at equal rates, whichever of its classes they are
-//     of: the number of them is a Markov chain with the arrival rate Σ_k λ_k, and each is of class
-//     k with probability in proportion to λ_k. (If there are several bottleneck max fair
-//     allocations, it is one of the merged classes that is taken.)
+//     group get equal dominant shares and leave at equal rates, regardless of their classes: their
+//     number is a Markov chain with the arrival rate Σ_k λ_k, and each is of class k with
+//     probability in proportion to λ_k. (If there are several bottleneck max fair allocations, one
+//     of the merged classes is taken.)
 //
-// Both probabilities are in proportion to λ_k d_k σ_k. Classes with limits have equal ones in
-// dominant shares, l_k = L_k d_k: then the jobs of a group stop at the same share, and Φ(x) >=
-// Φ(x-e_k)/(x_k L_k) says the same of n for all of them, as (n-1)!/n! Π_k x_k! / Π_k (x-e_l)_k! is
-// x_l/n.
+// Both probabilities are proportional to λ_k d_k σ_k. Classes with limits have equal limits in
+// dominant shares, l_k = L_k d_k: the jobs of a group then stop at the same share, and Φ(x) >=
+// Φ(x-e_k)/(x_k L_k) is the same condition on n for all of them, as (n-1)!/n! Π_k x_k! / Π_k
+// (x-e_l)_k! is x_l/n.
 func (t *Model) merged(policy fluid.Policy) []group {
 	e := fluid.NewProfiles(t.Pool())
 	speed := e.Weight
@@ -78,7 +78,8 @@ func (t *Model) merged(policy fluid.Policy) []group {
 		first := &groups[n]
 		rate := new(big.Rat).Quo(size(k), size(first.rows[0]))
 		rate.Mul(rate, g.rate)
-		first.rows, first.part = append(first.rows, k), append(first.part, rate) // made parts of the whole below
+		// converted to fractions of the total below
+		first.rows, first.part = append(first.rows, k), append(first.part, rate)
 		first.rate = new(big.Rat).Add(first.rate, rate)
 	}
 	for _, g := range groups {
@@ -93,13 +94,13 @@ func (t *Model) merged(policy fluid.Policy) []group {
 }
 
 // components returns groups such that no resource is used in two of them. They are independent:
-// their jobs arrive so, and no policy looks elsewhere. A maximum of Σ_i w_i log φ_i is one in each
-// component, filling and bottlenecks compare jobs of one resource only, and Φ is the product of
-// those of the components, since that solves its recursion: a resource has the maximum for its
-// component with the other factors unchanged.
+// their jobs arrive independently, and every policy decomposes. A maximum of Σ_i w_i log φ_i is a
+// maximum in each component, filling and bottlenecks compare only jobs of one resource, and Φ is
+// the product of the Φ of the components, which satisfies its recursion: the maximum is at a
+// resource of one component, and the other factors are unchanged.
 func (t *Model) components(groups []group) [][]group {
-	sets := ranktable.Singles(len(t.Resources)) // the resources of a component
-	some := make([]int, len(groups))            // a resource of each group
+	sets := ranktable.Singles(len(t.Resources)) // sets of resources, one per component
+	some := make([]int, len(groups))            // one resource of each group
 	for n, g := range groups {
 		some[n] = -1
 		for j := range t.Resources {

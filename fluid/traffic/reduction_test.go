@@ -13,8 +13,8 @@ import (
 	"productform/num"
 )
 
-// twin returns another class that is one with c to the policy: tasks are s times as large and bring
-// 1/s of the work.
+// twin returns another class that the policy cannot distinguish from c: its tasks are s times as
+// large and bring 1/s of the work.
 func twin(c Class, p fluid.Policy, s *big.Rat) Class {
 	t := Class{Name: c.Name + "'", Weight: c.Weight, MeanSize: new(big.Rat).Quo(num.OrOne(c.MeanSize), s)}
 	t.ArrivalRate = new(big.Rat).Mul(c.ArrivalRate, big.NewRat(1, 3))
@@ -24,13 +24,13 @@ func twin(c Class, p fluid.Policy, s *big.Rat) Class {
 	if p == fluid.MaxMin {
 		t.Weight = new(big.Rat).Quo(num.OrOne(c.Weight), s)
 	}
-	if p == fluid.BF { // for which sizes do not matter
+	if p == fluid.BF { // sizes do not matter under balanced fairness
 		t.MeanSize.Mul(t.MeanSize, big.NewRat(5, 2))
 	}
 	return t
 }
 
-// Merged classes have the means that the chain, or the sum, of all classes has.
+// Merged classes have the means of the chain, or the sum, of all classes.
 func TestMergedClasses(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -59,11 +59,11 @@ func TestMergedClasses(t *testing.T) {
 	}
 }
 
-// Classes that differ in one thing that the policy sees are not merged.
+// Classes that differ in one property that the policy uses are not merged.
 func TestNotMerged(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Class)
-		one    []fluid.Policy // that do not mind
+		one    []fluid.Policy // policies that merge them nevertheless
 	}{
 		{func(*Class) {}, fluid.Policies()},
 		{func(c *Class) { c.ArrivalRate = big.NewRat(1, 7) }, fluid.Policies()},
@@ -75,7 +75,7 @@ func TestNotMerged(t *testing.T) {
 		},
 		{func(c *Class) { c.Demand = oracle.Rats("1/2 1/4") }, nil},
 		{func(c *Class) { c.Declared = oracle.Rats("1/2 1/4") }, nil},
-		{func(c *Class) { c.ArrivalRate = new(big.Rat) }, fluid.Policies()}, // it is left out
+		{func(c *Class) { c.ArrivalRate = new(big.Rat) }, fluid.Policies()}, // the class is omitted
 	} {
 		tr := trafficOf([][]*big.Rat{oracle.Rats("1/2 1/8"), oracle.Rats("1/2 1/8")}, oracle.Rats("1/3 1/3")...)
 		tr.Classes[0].MeanSize = big.NewRat(4, 1)
@@ -89,14 +89,14 @@ func TestNotMerged(t *testing.T) {
 	}
 }
 
-// Classes that share no resource are solved separately, with the means of the joint chain.
+// Classes that share no resource are solved separately and have the means of the joint chain.
 func TestComponents(t *testing.T) {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 10))
 		for _, p := range fluid.Policies() {
 			tr := withoutWeights(randomTraffic(r, 3, 2, big.NewRat(1, 2)), p)
 			tr.Resources = append(tr.Resources, fluid.Resource{Name: "of the last alone", Capacity: big.NewRat(1, 1)})
-			// not in proportion to the other, whose numbers are sixths
+			// not proportional to the other, whose numbers are sixths
 			tr.Classes[0].Demand[r.IntN(2)] = big.NewRat(7, 8)
 			tr.Classes[2].Demand = oracle.Rats("0 0 1")
 			scaleTo(tr, big.NewRat(1+r.Int64N(3), 10))
@@ -110,8 +110,8 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// Six pairs of classes, each pair with two separate resources, are solved like one pair: the chain
-// of all has more states than any table.
+// Six pairs of classes, each pair with two separate resources, are solved like one pair, although
+// their joint chain has more states than any table.
 func TestManyComponents(t *testing.T) {
 	pair := trafficOf([][]*big.Rat{oracle.Rats("1 1/2"), oracle.Rats("1/2 1")}, oracle.Rats("1/3 1/4")...)
 	many := &Model{}

@@ -20,11 +20,11 @@ import (
 // and at most [DefaultMaxStates] states.
 type Settings struct {
 	// TruncationTol is the tolerance for the truncation error, relative to the mean numbers of
-	// jobs, in [1e-14, 1). 0 means [DefaultTruncationTol]. With Limits it is the tolerance of
-	// iterations only.
+	// jobs, in [1e-14, 1). 0 means [DefaultTruncationTol]. With Limits it is only the tolerance of
+	// iterations.
 	TruncationTol float64
 
-	Limits    []int // x_k <= Limits[k] for all classes, none merged or solved separately; nil means automatic limits
+	Limits    []int // x_k <= Limits[k] for all classes, without merging or decomposition; nil means automatic limits
 	MaxStates int   // maximum number of states of each part; 0 means [DefaultMaxStates]
 }
 
@@ -43,7 +43,7 @@ const (
 	ChainMethod     Method = "chain"     // balance equations of the truncated Markov chain, by elimination
 	MultigridMethod Method = "multigrid" // the same equations by iteration, if there are many states
 	WhittleMethod   Method = "whittle"   // sum of the stationary distribution of balanced fairness
-	GeometricMethod Method = "geometric" // closed form for at most one class: E[x] = ρ/(1-ρ) under every policy
+	GeometricMethod Method = "geometric" // closed form for a single class: E[x] = ρ/(1-ρ) under every policy
 )
 
 // ErrUnsolved reports that [Solve] cannot solve the traffic with these settings, but simulation
@@ -51,14 +51,14 @@ const (
 var ErrUnsolved = errors.New("too large to solve, but it can be simulated")
 
 // An UnsolvedError reports why [Solve] has no answer. It wraps [ErrUnsolved] and an
-// *[num.InputError] for the jobs or the setting that would have to change.
+// *[num.InputError] about the jobs or the setting that would have to change.
 type UnsolvedError struct {
 	Input   *num.InputError // the jobs or the setting
 	Classes int             // number of classes that share resources, if too many for the policy; otherwise 0
 	States  float64         // lower bound on the number of states, if that is too many; otherwise 0
-	Jobs    string          // up to which these states go: "93 jobs of search and 122 of render"
-	// with States, the largest load of a resource of theirs: as it approaches 1 the states grow
-	// without bound; otherwise nil
+	Jobs    string          // extent of these states: "93 jobs of search and 122 of render"
+	// with States, the largest load of their resources: as it approaches 1, the number of states
+	// grows without bound; otherwise nil
 	Load *big.Rat
 }
 
@@ -77,7 +77,7 @@ func (e *UnsolvedError) Reason() string {
 	return e.Input.Want
 }
 
-// mostClasses are the classes that share resources in a Markov chain that is solved.
+// mostClasses is the maximum number of classes that share resources in a solved Markov chain.
 const mostClasses = 3
 
 // A Result holds the stationary measures of shared resources in random traffic.
@@ -85,26 +85,27 @@ type Result struct {
 	Policy    fluid.Policy   `json:"policy"`
 	Classes   []ClassResult  `json:"classes"`
 	Resources []ResourceLoad `json:"resources"`
-	Parts     []Part         `json:"-"` // classes that were solved together, and how; none if no jobs arrive
+	Parts     []Part         `json:"-"` // classes that were solved together, and how; empty if no jobs arrive
 
-	Method   Method `json:"method"` // that of the part with most states
+	Method   Method `json:"method"` // method of the part with the most states
 	States   int    `json:"states"` // in all parts
 	Accuracy        // the worst of all parts
 }
 
 // A ResourceLoad is the work that jobs bring to a resource.
 type ResourceLoad struct {
-	Name     string   `json:"name" title:"resource"`          // as in Model.Resources
-	Load     *big.Rat `json:"load" beside:"1"`                // Σ_k λ_k σ_k a_kj, by profiles that the policy believes
-	TrueLoad *big.Rat `json:"true_load,omitempty" beside:"1"` // the same by true profiles; nil if no class lies
+	Name string `json:"name" title:"resource"` // as in Model.Resources
+	// Σ_k λ_k σ_k a_kj, with the profiles that the policy assumes
+	Load     *big.Rat `json:"load" beside:"1"`
+	TrueLoad *big.Rat `json:"true_load,omitempty" beside:"1"` // the same with true profiles; nil if no class lies
 }
 
-// A Part describes how classes that share resources with each other, directly or through others,
-// were solved.
+// A Part describes how classes that share resources, directly or through other classes, were
+// solved.
 type Part struct {
-	Groups [][]int // rows of Model.Classes; those in one group are one class to the policy
+	Groups [][]int // rows of Model.Classes; the policy treats the classes of a group as one
 	Method Method
-	// states with at most Limits[g] jobs of Groups[g] were summed, or those of them that matter;
+	// the states that were summed have at most Limits[g] jobs of Groups[g]; some may be omitted;
 	// nil with the closed form
 	Limits []int
 	States int // 0 with the closed form
@@ -116,14 +117,14 @@ type Part struct {
 type Accuracy struct {
 	// TruncationBound bounds the error from omitted states; TruncationProved reports whether it is
 	// proved or measured. Measured bounds near 1 only show that the limits are too small. A
-	// measured bound relies on the states in the sum, on average and as jobs of each class see
-	// them: it misses effects that need jobs of two classes that are hardly ever present together.
+	// measured bound relies on the summed states, on average and as seen by jobs of each class: it
+	// misses effects that require jobs of two classes that are hardly ever present together.
 	TruncationBound  float64 `json:"truncation_bound"`
 	TruncationProved bool    `json:"truncation_proved"`
 
 	// RoundingBound is a proved bound on the error from rounding, given the rates of the states. It
-	// is 0 with the method multigrid: IterationError, otherwise 0, is then the error of the
-	// iteration, which is not proved but twice what its last steps suggest.
+	// is 0 with the method multigrid: IterationError, otherwise 0, is then an estimate of the error
+	// of the iteration: twice what its last steps suggest.
 	RoundingBound  float64 `json:"rounding_bound"`
 	IterationError float64 `json:"iteration_error" zero:"null"`
 
@@ -135,15 +136,17 @@ type Accuracy struct {
 
 // A ClassResult holds the measures of one class. A class that never arrives has none.
 type ClassResult struct {
-	Name             string   `json:"name" title:"class"` // as in Model.Classes
-	DominantResource string   `json:"dominant_resource"`  // as the policy believes; the first if several are equal
-	ArrivalRate      *big.Rat `json:"arrival_rate"`       // λ_k, jobs per unit of time
-	MeanJobs         float64  `json:"mean_jobs"`          // E[x_k]
-	MeanDelay        *float64 `json:"mean_delay"`         // E[x_k]/λ_k, time from arrival to departure; nil if λ_k = 0
-	ServiceRate      *float64 `json:"service_rate"`       // γ_k = λ_k σ_k / E[x_k], mean tasks of a job; nil if λ_k = 0
+	Name string `json:"name" title:"class"` // as in Model.Classes
+	// according to the policy's profile; the first if several are equal
+	DominantResource string   `json:"dominant_resource"`
+	ArrivalRate      *big.Rat `json:"arrival_rate"` // λ_k, jobs per unit of time
+	MeanJobs         float64  `json:"mean_jobs"`    // E[x_k]
+	MeanDelay        *float64 `json:"mean_delay"`   // E[x_k]/λ_k, time from arrival to departure; nil if λ_k = 0
+	// γ_k = λ_k σ_k / E[x_k], mean number of tasks of a job; nil if λ_k = 0
+	ServiceRate *float64 `json:"service_rate"`
 
-	// Limit is the number of jobs of its group up to which states were summed; 0 if all were, as
-	// with the closed form, and for a class that never arrives.
+	// Limit is the maximum number of jobs of its group in the summed states; 0 if all states are
+	// included, as with the closed form, and for a class that never arrives.
 	Limit int `json:"limit" zero:"null"`
 }
 
@@ -176,23 +179,23 @@ func NewResult(t *Model, policy fluid.Policy) *Result {
 // the stationary distribution Φ(x) Π_k ρ_k^x_k / Z, which is summed up to limits for any number of
 // classes, with a proved bound on the omitted part. For the other policies it solves the balance
 // equations of a truncated chain for two or three classes. Solutions of smaller chains determine
-// the states that matter, and moves to other states do not happen; with Limits, arrivals beyond
+// the states that matter, and moves to other states are suppressed; with Limits, arrivals beyond
 // them are lost. Elimination without subtractions takes O(n³) time and O(n² log n) memory for n²
 // states of two classes (200 by 200: 0.2 s and 30 MB; 1000 by 1000: about ten seconds and a
 // gigabyte). Multigrid iteration takes over for three classes with more than 8,000 states or two
 // with more than 1,000,000 (a microsecond and 150 bytes per state).
 //
-// Unless limits are set, the model is first reduced. A class with λ_k = 0 is left out. Classes are
-// merged if their profiles are equal up to a factor and, except under balanced fairness, so are
-// their weights and their mean sizes in dominant shares (under max-min fairness, w_k d_k in place
-// of the weight). Parts that share no resources are solved separately, and the limit of three
-// classes above applies to each part. One class alone has the closed form.
+// Unless limits are set, the model is first reduced. Classes with λ_k = 0 are omitted. Classes are
+// merged if their profiles are equal up to a factor and, except under balanced fairness, their
+// weights and their mean sizes in dominant shares are equal (under max-min fairness, w_k d_k
+// instead of the weight). Parts that share no resources are solved separately, and the limit of
+// three classes above applies to each part. A single class has a closed form.
 //
 // The error is an *[UnstableError] if the load of some resource is 1 or more; it wraps an
 // *[num.InputError] for bad traffic or settings. It also wraps [ErrUnsolved] for more than three
 // classes in a part, except under balanced fairness, if more than MaxStates states are needed, and
 // if the iteration does not converge to max(TruncationTol, 1e-7). Errors of [fluid.NewAllocator]
-// and [fluid.Allocator.Tasks] for the states of the chain are passed on: for numbers beyond the
+// and [fluid.Allocator.Tasks] for the states of the chain are returned, too: for numbers beyond the
 // range of the kernels, and for an allocation that float64 does not find.
 func Solve(ctx context.Context, t *Model, policy fluid.Policy, s Settings) (*Result, error) {
 	if err := t.Check(); err != nil {
@@ -286,7 +289,7 @@ func (t *Model) solvePart(
 	return p, w.report(p, mean, classes)
 }
 
-// sameWeights rejects weights that differ, which balanced fairness does not have.
+// sameWeights rejects unequal weights, which balanced fairness does not support.
 func (t *Model) sameWeights(groups []group) error {
 	for _, g := range groups {
 		weight := num.OrOne(t.Classes[g.rows[0]].Weight)
@@ -324,19 +327,19 @@ func (s Settings) check(t *Model) error {
 // mostStates keeps numbers of states within int32.
 const mostStates = 1_000_000_000
 
-// A problem is groups of classes and the resources that they use, in float64, each number rounded
-// once.
+// A problem holds groups of classes and the resources that they use, in float64, with each number
+// rounded once.
 type problem struct {
 	traffic *Model
 	group   []group
-	class   []int       // rows of Model.Classes that stand for the groups
+	class   []int       // rows of Model.Classes that represent the groups
 	lambda  []float64   // λ_k of the group
 	sigma   []float64   // σ_k of that class
 	part    [][]float64 // a_kj λ_k σ_k, at [j][k]
 	load    []*big.Rat  // load of each resource
 	slack   []float64   // 1 - load
-	// ρ_k/L_k, the mean number of jobs if each ran at its limit; 0 without one, or with one that
-	// never binds
+	// ρ_k/L_k, the mean number of jobs if each ran at its limit; 0 without a limit, or if it never
+	// binds
 	jobs []float64
 }
 
@@ -385,7 +388,7 @@ func newProblem(t *Model, groups []group) (*problem, error) {
 }
 
 // binds reports whether one job of class k alone would run more tasks without its limit. Otherwise
-// the limit does nothing.
+// the limit has no effect.
 func (t *Model) binds(k int) bool {
 	c := &t.Classes[k]
 	if c.MaxTasks == nil {
@@ -407,8 +410,9 @@ func inFloatRange(path, other string, x *big.Rat) error {
 	return nil
 }
 
-// gap returns the least (1 - load_j)/(1 - load_j + a_kj ρ_k): the ratio of P(x_k = n+1) to P(x_k =
-// n) would be 1 less that if the resource were shared as one processor and nothing else mattered.
+// gap returns the smallest (1 - load_j)/(1 - load_j + a_kj ρ_k): the ratio of P(x_k = n+1) to
+// P(x_k = n) would be 1 minus this gap if the resource were shared as one processor and nothing
+// else mattered.
 func (w *problem) gap(k int) float64 {
 	least := 1.0
 	for j, part := range w.part {
@@ -417,7 +421,7 @@ func (w *problem) gap(k int) float64 {
 	return least
 }
 
-// geometric is the closed form for one class: E[x] = ρ/(1-ρ), ρ the largest load. It is rounded
+// geometric returns the closed form for one class, E[x] = ρ/(1-ρ) with ρ the largest load, rounded
 // once.
 func (w *problem) geometric(p *Part) []float64 {
 	p.Method, p.TruncationProved, p.RoundingBound = GeometricMethod, true, 0x1p-53
@@ -432,9 +436,9 @@ func (w *problem) geometric(p *Part) []float64 {
 	return []float64{f}
 }
 
-// reportRoundings bounds in units of 2^-53 what report adds to the error of a mean number: the part
-// of the class and its product with the mean are rounded, λ_k or ρ_k is, and the quotient. The
-// fifth is for products of these and for what rounding comes before, if that is below a fifth.
+// reportRoundings bounds, in units of 2^-53, what report adds to the error of a mean number: it
+// rounds the fraction of the class, its product with the mean, λ_k or ρ_k, and the quotient. The
+// fifth is for products of these errors and with earlier rounding, if that is below a fifth.
 const reportRoundings = 5
 
 // report fills in the measures of the classes, given the mean numbers of the groups.
@@ -495,7 +499,8 @@ func productOf(limits []int) float64 {
 	return states
 }
 
-// A statesError reports that automatic limits need too many states. It does not leave the package.
+// A statesError reports that automatic limits need too many states. It is not returned to callers
+// of the package.
 type statesError struct {
 	states float64
 	limits []int
@@ -505,7 +510,7 @@ func (e *statesError) Error() string {
 	return fmt.Sprintf("%g states with limits %d", e.states, e.limits)
 }
 
-// jobsUpTo puts limits in words: "93 jobs of search and 122 of render".
+// jobsUpTo describes limits in words: "93 jobs of search and 122 of render".
 func (w *problem) jobsUpTo(limits []int) string {
 	const most = 4
 	var words []string

@@ -10,9 +10,9 @@ import (
 	"productform/internal/oracle"
 )
 
-// Two classes that each need one resource most, near saturation of both; and three. At a load of
-// 0.99 it is a quarter of the other resource that they need, with which dominant resource fairness
-// keeps more than two thousand jobs.
+// BenchmarkSolve solves two classes with different dominant resources, near saturation of both, and
+// three classes. At a load of 0.99 they need a quarter as much of the other resource, and dominant
+// resource fairness has more than two thousand jobs.
 func BenchmarkSolve(b *testing.B) {
 	two := [][]*big.Rat{oracle.Rats("1 1/3"), oracle.Rats("1/3 1")}
 	quarter := [][]*big.Rat{oracle.Rats("1 1/4"), oracle.Rats("1/4 1")}

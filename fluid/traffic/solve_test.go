@@ -19,7 +19,7 @@ import (
 	"productform/num"
 )
 
-// withoutWeights removes the weights, which balanced fairness does not have.
+// withoutWeights removes the weights, which balanced fairness does not support.
 func withoutWeights(t *Model, p fluid.Policy) *Model {
 	for k := range t.Classes {
 		if p == fluid.BF {
@@ -43,7 +43,7 @@ func trafficOf(profiles [][]*big.Rat, lambda ...*big.Rat) *Model {
 }
 
 // randomTraffic draws classes with profiles in sixths, weights 1 to 3 and mean sizes 1/2 to 2,
-// scaled to this largest load.
+// scaled to the given largest load.
 func randomTraffic(r *rand.Rand, classes, resources int, load *big.Rat) *Model {
 	t := &Model{}
 	for j := range resources {
@@ -69,7 +69,7 @@ func randomTraffic(r *rand.Rand, classes, resources int, load *big.Rat) *Model {
 	return t
 }
 
-// scaleTo scales the arrival rates to this largest load.
+// scaleTo scales the arrival rates to the given largest load.
 func scaleTo(t *Model, load *big.Rat) {
 	most := new(big.Rat)
 	for _, l := range t.Loads() {
@@ -83,8 +83,7 @@ func scaleTo(t *Model, load *big.Rat) {
 	}
 }
 
-// solved solves or fails the test.
-// limitsIn returns the limits of all classes.
+// solved solves traffic or fails the test. limitsIn returns the limits of all classes.
 func limitsIn(r *Result) []int {
 	all := make([]int, len(r.Classes))
 	for k, c := range r.Classes {
@@ -126,8 +125,8 @@ func wantMeans(t *testing.T, what string, r *Result, want []float64, tol float64
 }
 
 // testdata/dynamic.json was computed by an independent program, which solved the balance equations
-// on 0..90 x 0..90 by block elimination with subtractions; 1e-11 allows for its rounding. Automatic
-// limits differ by no more than both bounds.
+// on 0..90 x 0..90 by block elimination with subtractions; The tolerance 1e-11 allows for its
+// rounding. Results with automatic limits differ by at most the sum of both bounds.
 func TestSolveAgainstIndependentProgram(t *testing.T) {
 	text, err := os.ReadFile("testdata/dynamic.json")
 	if err != nil {
@@ -170,7 +169,7 @@ func TestSolveAgainstIndependentProgram(t *testing.T) {
 	}
 }
 
-// One class has E[x] = ρ/(1-ρ), through the closed form or through a chain of 400 states; ρ^400 <
+// One class has E[x] = ρ/(1-ρ), both from the closed form and from a chain of 400 states; ρ^400 <
 // 1e-38 at load 4/5.
 func TestSolveOneClass(t *testing.T) {
 	tr := trafficOf([][]*big.Rat{oracle.Rats("1/2 2 1"), oracle.Rats("1 1 1")}, big.NewRat(1, 5), new(big.Rat))
@@ -196,10 +195,10 @@ func TestSolveOneClass(t *testing.T) {
 	}
 }
 
-// In a linear network (class 0 uses both resources, 1 and 2 one each) proportional fairness is
-// balanced fairness, and Z = (1-ρ0)/((1-ρ0-ρ1)(1-ρ0-ρ2)) (Massoulié and Roberts, Telecommunication
-// Systems 15, 2000), E[x_k] = ρ_k ∂ log Z/∂ρ_k. If the same resource is always the scarcest, every
-// policy without weights shares it as one processor: E[x_k] = ρ_k/(1-ρ).
+// In a linear network (class 0 uses both resources, classes 1 and 2 one each) proportional fairness
+// equals balanced fairness, and Z = (1-ρ0)/((1-ρ0-ρ1)(1-ρ0-ρ2)) (Massoulié and Roberts,
+// Telecommunication Systems 15, 2000), E[x_k] = ρ_k ∂ log Z/∂ρ_k. If the same resource is always
+// the scarcest, every policy without weights shares it as one processor: E[x_k] = ρ_k/(1-ρ).
 func TestSolveClosedForms(t *testing.T) {
 	line := trafficOf(
 		[][]*big.Rat{oracle.Rats("1 1"), oracle.Rats("1 0"), oracle.Rats("0 1")}, oracle.Rats("1/5 2/5 3/10")...,
@@ -246,9 +245,8 @@ func TestSolveConservesWork(t *testing.T) {
 	}
 }
 
-// Balanced fairness as one policy among others: the chain that truncation leaves of a reversible
-// one has the same distribution on fewer states, which the recursion for its weights sums up
-// without any balance equation.
+// Balanced fairness can also be solved as a chain: a truncated reversible chain has the same
+// distribution on fewer states, which the recursion for its weights sums without balance equations.
 func TestChainOfBalancedFairness(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -267,7 +265,7 @@ func TestChainOfBalancedFairness(t *testing.T) {
 			t.Fatal(err)
 		}
 		z, jobs, _ := w.whittleSums(context.Background(), limits)
-		for k := range jobs { // the rates themselves have errors of 1e-15 each step, up to 80 steps
+		for k := range jobs { // the rates have errors of 1e-15 per step, up to 80 steps
 			if want := jobs[k] / z; math.Abs(v.mean[k]/want-1) > v.rounding+v.iteration+1e-12 {
 				t.Errorf("seed %d: E[x_%d] = %v by the chain, %v by the recursion", seed, k, v.mean[k], want)
 			}
@@ -275,9 +273,9 @@ func TestChainOfBalancedFairness(t *testing.T) {
 	}
 }
 
-// The same model in other words: classes and resources permuted, rates and sizes scaled, a class
-// that never arrives added, a profile declared that is another's truth; and a model with a class
-// that hardly arrives against one without it.
+// Equivalent models have the same results: with classes and resources permuted, rates and sizes
+// scaled, an added class that never arrives, and a declared profile that is another class's true
+// one. A class that hardly ever arrives hardly changes the results.
 func TestSolveInvariance(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -320,7 +318,7 @@ func TestSolveInvariance(t *testing.T) {
 	}
 }
 
-// Equal classes have equal numbers.
+// Equal classes have equal results.
 func TestSolveSymmetric(t *testing.T) {
 	two := trafficOf([][]*big.Rat{oracle.Rats("1 1/3"), oracle.Rats("1/3 1")}, oracle.Rats("3/5 3/5")...)
 	three := trafficOf(
@@ -335,8 +333,9 @@ func TestSolveSymmetric(t *testing.T) {
 	}
 }
 
-// The measured bound on the truncation error is confirmed by far larger limits, also with weights,
-// sizes and rates of different magnitude: then one class waits for rare long jobs of the other.
+// The measured bound on the truncation error is confirmed with far larger limits, also for weights,
+// sizes and rates of different magnitudes, in which case one class waits for rare long jobs of the
+// other.
 func TestTruncationBound(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -369,8 +368,8 @@ func TestTruncationBound(t *testing.T) {
 	}
 }
 
-// Both solvers of one truncated chain of three classes. 1e-12 allows for the rounding of the
-// iteration.
+// Both solvers agree on a truncated chain of three classes. The tolerance 1e-12 allows for the
+// rounding of the iteration.
 func TestSolveThreeClassesTwoWays(t *testing.T) {
 	for seed := range uint64(5) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -453,13 +452,13 @@ func TestSolveRefuses(t *testing.T) {
 		{"jobs[1].arrival_rate", func(t *Model) {
 			t.Classes[1].ArrivalRate, t.Classes[1].MeanSize = oracle.Rats("1e-100")[0], oracle.Rats("1e-30")[0]
 		}, fluid.BF, Settings{}},
-		{"jobs[0].arrival_rate", func(t *Model) { // rate of both classes together
+		{"jobs[0].arrival_rate", func(t *Model) { // total rate of both classes
 			for k := range t.Classes {
 				t.Classes[k].Demand, t.Classes[k].ArrivalRate, t.Classes[k].MeanSize = oracle.Rats("1/4"),
 					oracle.Rats("6e119")[0], oracle.Rats("1e-120")[0]
 			}
 		}, fluid.PF, Settings{}},
-		{"MaxStates", func(t *Model) { // the pilot needs more states than it was thought that all would
+		{"MaxStates", func(t *Model) { // the pilot needs more states than the forecast for all
 			t.Classes[0].Weight, t.Classes[0].ArrivalRate = big.NewRat(1, 10000), big.NewRat(2, 5)
 			t.Classes[1].MeanSize, t.Classes[1].ArrivalRate = big.NewRat(100, 1), big.NewRat(1, 250)
 		}, fluid.PF, Settings{TruncationTol: 1e-2, MaxStates: 150}},
@@ -500,7 +499,7 @@ func TestSolveRefuses(t *testing.T) {
 	}
 }
 
-// An iteration that ends too early is rejected, with a tolerance that suffices.
+// An iteration that ends too early is rejected with an error that names a tolerance that suffices.
 func TestConverged(t *testing.T) {
 	v := &solution{limits: []int{7, 8}, iteration: 2e-4}
 	err := v.checkConverged(Settings{TruncationTol: 1e-10})
@@ -514,7 +513,7 @@ func TestConverged(t *testing.T) {
 	}
 }
 
-// The bound of rounding covers all measures of the closed form: ρ/(1-ρ) for 1000 loads, in
+// The rounding bound covers all measures of the closed form: ρ/(1-ρ) for 1000 loads, compared in
 // fractions.
 func TestRoundingBoundOfClosedForm(t *testing.T) {
 	tr := trafficOf([][]*big.Rat{oracle.Rats("1")}, big.NewRat(1, 2))
@@ -539,9 +538,9 @@ func TestRoundingBoundOfClosedForm(t *testing.T) {
 	}
 }
 
-// The multigrid iteration for two classes against elimination of the same chain, with speeds from
-// equal to far apart. The iteration may give up where they are: what it then claims must still
-// hold.
+// The multigrid iteration for two classes agrees with elimination of the same chain, for speeds
+// from equal to very different. The iteration may give up for very different speeds, but the error
+// that it reports must still be valid.
 func TestSolveTwoClassesTwoWays(t *testing.T) {
 	for exponent := range int64(4) {
 		tr := trafficOf([][]*big.Rat{oracle.Rats("1 1/2"), oracle.Rats("1/3 1")}, oracle.Rats("1/2 2/5")...)
@@ -578,7 +577,7 @@ func TestSolveTwoClassesTwoWays(t *testing.T) {
 }
 
 // The number of states forecast from a solution at a lower load is close to the number needed,
-// within the factor that forecasts are trusted to: otherwise solvable traffic would be rejected.
+// region the factor to which forecasts are trusted: otherwise solvable traffic would be rejected.
 func TestForecast(t *testing.T) {
 	for seed := range uint64(3) {
 		d := big.NewRat(int64(1+2*seed), 8)

@@ -8,8 +8,8 @@ import (
 )
 
 // Verify decides a plan again, compares the decisions, and folds the plan like [Book.Fold]. The
-// error is a [*Difference] if the log has a different decision, made by another policy or another
-// program.
+// error is a [*Difference] if the decision in the log differs because it was made by another policy
+// or another program.
 func (b *Book) Verify(p *wire.Plan) error {
 	return b.fold(p, func(what []dispatch.Happening) error {
 		events, err := b.maker.Decide(p.At, what)

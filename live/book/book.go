@@ -16,7 +16,7 @@ import (
 type Settings struct {
 	Leader string         // name of the manager in its plans
 	Rules  dispatch.Rules // rules of new plans
-	Rigid  rigid.Policy   // if nonzero, the policy that starts all tasks of a job together; Rules are zero then
+	Rigid  rigid.Policy   // if nonzero, the policy that starts all tasks of a job together; Rules are then zero
 	Epoch  float64        // Unix time of 0 on the clock, for the first plan; unused on a logical clock
 	Random io.Reader      // source of terms, and of a key if there is none
 
@@ -39,9 +39,10 @@ const (
 	defaultTasks    = 10_000_000
 )
 
-// maxFormer is the number of former processes that the book remembers per worker, so late beats of
-// one do not count. maxRefused is the number of refused batches that it remembers. After
-// maxStaleBeats beats of a former process and none of the current one, the current one is gone.
+// maxFormer is the number of former processes that the book remembers per worker, so that their
+// late beats do not count. maxRefused is the number of refused batches that it remembers. After
+// maxStaleBeats beats of a former process and none of the current one, the current one counts as
+// gone.
 const (
 	maxFormer     = 4
 	maxStaleBeats = 4
@@ -72,7 +73,7 @@ func (s *Settings) check() error {
 
 func (s *Settings) rules() rules { return rules{s.Rules, s.Rigid} }
 
-// A Book is the state of a cluster. It must not be used by several goroutines at a time.
+// A Book is the state of a cluster. It must not be used by several goroutines at once.
 type Book struct {
 	settings Settings
 	maker    maker // nil before the first plan
@@ -113,10 +114,10 @@ type volatile struct {
 	queue      []Input // inputs not processed yet
 	beats      map[string]*wire.Beat
 	staleBeats map[string]int // beats of former processes since the last beat of the current one
-	heard      uint64         // sequence of the last processed message
+	heard      uint64         // sequence of the last message processed
 	waiting    []scripted     // batches waiting on a logical clock
 	reports    map[int]*Input // reports and failures waiting on a logical clock, by attempt
-	lowest     int            // all numbers of jobs below this are in use
+	lowest     int            // all job numbers below this are in use
 	touched    Changes
 	shown      map[string]*shown // by kind of task: the speeds in the last view of the profile
 }
@@ -141,7 +142,7 @@ type job struct {
 	Start    *float64
 	Finish   *float64
 
-	Repeats map[int]any `json:",omitempty"` // by task: of earlier versions, see [OutdatedError]
+	Repeats map[int]any `json:",omitempty"` // by task: entries of earlier versions, see [OutdatedError]
 
 	Adopted map[int]wire.Adoption `json:",omitempty"` // by task; unfinished tasks only
 	Missing int                   `json:",omitempty"` // results that the server has lost
@@ -158,7 +159,7 @@ func (j *job) isDone() bool {
 type failure struct {
 	Refused, Lost int
 	Worker        int  // a worker that it failed on
-	Several       bool // it failed on more than one worker
+	Several       bool // whether it failed on more than one worker
 }
 
 // A batch is an accepted or refused batch of jobs.
@@ -176,11 +177,11 @@ type worker struct {
 	Process string
 	Former  []string `json:",omitempty"` // former processes
 	Speed   float64
-	Up      bool   // tasks are planned for it
-	Left    bool   // drained: draining while a task is assigned, then gone
-	Drained string `json:",omitempty"` // the last process that was drained; it takes no more tasks
+	Up      bool   // whether tasks are planned for it
+	Left    bool   // whether it was drained: draining while a task is assigned, then gone
+	Drained string `json:",omitempty"` // the last drained process; it takes no more tasks
 	Since   float64
-	Tasks   int // finished
+	Tasks   int // finished tasks
 	Lost    int // attempts lost with the worker, without preempted ones
 }
 
@@ -190,7 +191,7 @@ type attempt struct {
 	Name              string // name of the worker
 	Token             string
 	Since, Speed      float64
-	Taken             bool // it was taken from the worker
+	Taken             bool // whether it was taken from the worker
 }
 
 // New returns an empty book. The error is a [num.InputError].
@@ -229,7 +230,7 @@ func (b *Book) At() float64 { return b.at }
 // 0 before that, and on a logical clock.
 func (b *Book) Epoch() float64 { return b.epoch }
 
-// Next returns the time at which [Book.Take] has something to decide even without inputs: jobs to
+// Next returns the time at which [Book.Take] must decide something even without inputs: jobs to
 // clear, or a new plan. It returns +Inf if there is no such time.
 func (b *Book) Next() float64 {
 	next := math.Inf(1)
@@ -252,7 +253,7 @@ func (b *Book) isLogical() bool { return b.script != nil || b.settings.Logical }
 func (b *Book) Removals() []wire.Removal { return slices.Clone(b.removals) }
 
 // Rewind sets the end of PFQ_IN to a sequence before [Book.Upto]: the server has lost the messages
-// after it and will reuse their sequences. The effects of the lost messages are in the plans, and
+// after it and will reuse their sequences. The plans contain the effects of the lost messages, so
 // none of them is removed any more.
 func (b *Book) Rewind(last uint64) {
 	if last >= b.upto {

@@ -223,7 +223,7 @@ func TestBatches(t *testing.T) {
 	if v, ok := d.book.Batch("b"); !ok || !strings.Contains(v.Refused, "jobs[1].name") || len(d.book.Removals()) != 1 {
 		t.Errorf("%+v, %+v", v, d.book.Removals())
 	}
-	accepts(t, d.says(two("b", "b1", "b2"))) // corrected
+	accepts(t, d.says(two("b", "b1", "b2"))) // a corrected batch
 	if v, ok := d.book.Batch("b"); !ok || v.Refused != "" || len(v.Jobs) != 2 {
 		t.Errorf("%+v", v)
 	}
@@ -329,7 +329,7 @@ func TestTasksAreGivenUp(t *testing.T) {
 	d.joins("a")
 	d.submits("j", 1)
 	for range 3 {
-		d.fails("a", d.order("a")) // the only worker there is
+		d.fails("a", d.order("a")) // the only worker
 	}
 	d.job("j", wire.JobFailures)
 }
@@ -372,7 +372,7 @@ func TestReports(t *testing.T) {
 	forged := first
 	forged.Token = "guessed"
 	refuses(t, d.reports("b", forged), "the token does not match the attempt")
-	d.worker("b", wire.WorkerAvailable) // anyone may have written it
+	d.worker("b", wire.WorkerAvailable) // other workers could have written it
 	d.worker("a", wire.WorkerOccupied)
 	if got := d.book.Removals(); len(got) != 1 || got[0].Sequence != d.next {
 		t.Errorf("%+v", got)
@@ -383,11 +383,11 @@ func TestReports(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 
-	d.hear(book.Input{Down: &book.Down{Worker: "a", Process: "a-0"}}) // of another process
+	d.hear(book.Input{Down: &book.Down{Worker: "a", Process: "a-0"}}) // about another process
 	d.worker("a", wire.WorkerOccupied)
 	d.hear(book.Input{Down: &book.Down{Worker: "a", Process: "a-1"}})
 	second := d.order("b")
-	accepts(t, d.reports("a", first)) // late, but first
+	accepts(t, d.reports("a", first)) // late but first
 	if v := d.job("j", wire.JobCompleted); v.Lost != 1 {
 		t.Errorf("%+v", v)
 	}
@@ -436,8 +436,8 @@ func TestLatest(t *testing.T) {
 	}
 }
 
-// Messages that the server has lost are not removed: another message may have their sequence by
-// now, and that one is processed.
+// Messages that the server has lost are not removed: by now another message may have their
+// sequence, and it is processed.
 func TestRewind(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a", "b")
@@ -590,7 +590,7 @@ func TestDrainedProcessStaysDrained(t *testing.T) {
 	d.isFolded()
 }
 
-// A worker that joins, is missed and returns within one plan has its declared speed.
+// A worker that joins, goes missing and returns within one plan has its declared speed.
 func TestWorkerMissedWhileJoining(t *testing.T) {
 	d := newDesk(t, nil)
 	beat := &wire.Beat{Version: 1, Worker: "a", Process: "a-1", Speed: 4}
@@ -803,8 +803,8 @@ func TestClockGoesBack(t *testing.T) {
 	}
 }
 
-// A baseline can replace a policy of package dispatch, and the reverse. Running tasks continue. A
-// job whose tasks start together waits for its workers, which it does not need all the time.
+// A baseline can replace a policy of package dispatch, and vice versa. Running tasks continue. A
+// job whose tasks start together waits until enough workers are free.
 func TestBaselineTakesOver(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a", "b")
@@ -931,7 +931,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// FuzzFold folds arbitrary plans and restores arbitrary snapshots. They may cause errors, but no
+// FuzzFold folds arbitrary plans and restores arbitrary snapshots. They may cause errors but no
 // panic.
 func FuzzFold(f *testing.F) {
 	together := scenario{rigid: rigid.Policies()[3]}
@@ -986,7 +986,7 @@ func foldAll(b *book.Book, messages [][]byte) {
 	}
 }
 
-// stateAt returns the state in the snapshot after some plans, numbered like the first plan.
+// stateAt returns the state in the snapshot after some plans, with the number of the first plan.
 func stateAt(f *testing.F, s book.Settings, plans [][]byte) []byte {
 	b, err := book.New(s)
 	if err != nil {

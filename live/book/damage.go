@@ -267,7 +267,7 @@ func (b *Book) SetKey(key []byte, from uint64) {
 // Key returns the key that authenticates tokens, nil if there is none.
 func (b *Book) Key() []byte { return slices.Clone(b.key) }
 
-// Results returns, for each job that is not cleared and has results, which tasks should have a
+// Results returns, for each job with results that is not cleared, the tasks that should have a
 // result in PFQ_IN.
 func (b *Book) Results() map[string][]bool {
 	all := map[string][]bool{}
@@ -284,7 +284,7 @@ func (b *Book) Results() map[string][]bool {
 	return all
 }
 
-// Open returns, for each unfinished job, which tasks have not ended. Tasks whose results were
+// Open returns the tasks of each unfinished job that have not ended. Tasks whose results were
 // adopted are excluded.
 func (b *Book) Open() map[string][]bool {
 	all := map[string][]bool{}

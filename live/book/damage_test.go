@@ -76,8 +76,8 @@ func (r *plannedRun) joins(n int) error {
 	return nil
 }
 
-// runs lets workers report or fail until nothing is left to do or the steps are used up. A task
-// with a report in PFQ_IN is not reported again, since its subject is taken. It returns the number
+// runs lets workers report or fail until nothing is left to do or the steps are exhausted. A task
+// with a report in PFQ_IN is not reported again because its subject is taken. It returns the number
 // of new reports.
 func (r *plannedRun) runs(t *rapid.T, steps int, recorded map[string]bool) (reports int, err error) {
 	for range steps {
@@ -190,7 +190,7 @@ func (r *plannedRun) loses(t *rapid.T) bool {
 		}
 	}
 	if len(base) < len(r.plans) {
-		return false // this test does not keep the log before a repair
+		return false // this test does not keep the log from before a repair
 	}
 	for _, p := range r.plans[:keep] {
 		if err := b.Fold(p); err != nil {
@@ -236,8 +236,9 @@ func (r *plannedRun) loses(t *rapid.T) bool {
 	return lost != nil
 }
 
-// A worker without a valid token cannot make a report that proves lost plans, whatever numbers it
-// contains. Such a report is refused and removed, and so is an honest report with changed fields.
+// A worker without a valid token cannot make a report that proves lost plans, regardless of the
+// numbers in it. Such a report is refused and removed, and so is an honest report with changed
+// fields.
 func TestForgedTokensProveNoLoss(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newPlannedRun(t, 2)
@@ -308,7 +309,7 @@ func TestRestoredReportIsRemovedAgain(t *testing.T) {
 	}
 }
 
-// All plans are lost, and at first the reports too. The server restores reports after plans have
+// All plans are lost and, at first, all reports. The server restores reports after plans have
 // passed their sequences. Each of them is adopted, and its task does not run again.
 func TestRestoredReportsAreAdopted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

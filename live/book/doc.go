@@ -4,7 +4,7 @@
 //
 // A [Book] folds PFQ_PLAN: two books that have folded the same plans are equal. [Book.Take] takes
 // inputs and returns the next plan. The caller appends the plan to the log, and discards the book
-// if that fails. Then it sends every worker its order, which says what the worker should be doing
+// if that fails. Then it sends every worker its order, which states what the worker should be doing
 // ([Book.Orders]), and repeats an order when a heartbeat differs from it ([Book.Differs]).
 //
 // For example:
@@ -44,9 +44,9 @@
 //	assigned  its job is cancelled                                dropped
 //
 // A task is given up after Job.Attempts failures on at least two workers, or twice as many on one.
-// While fewer than two workers are up, Job.Attempts failures are enough. Losses of workers that had
-// the task are counted in the same way, with [Settings].Losses as the limit. The job continues
-// without the task.
+// While fewer than two workers are up, Job.Attempts failures are enough. Losses of workers with the
+// task are counted in the same way, with [Settings].Losses as the limit. The job continues without
+// the task.
 //
 // # An attempt
 //
@@ -71,7 +71,7 @@
 //	state      what happens                              next state
 //	-          the first beat                            available (joining until a plan names it)
 //	available  a task is assigned to it                  occupied
-//	occupied   its beat says that the task runs          busy
+//	occupied   its beat reports that the task runs          busy
 //	busy       its report or failure is recorded         available
 //	any of 3   the status checker misses it ([Down])     down
 //	any of 3   a user drains it, or it leaves            draining; gone if it has no task
@@ -92,9 +92,9 @@
 //
 // # Clocks
 //
-// On the wall clock, the caller supplies the time, and time in the book never goes back. On a
+// On the wall clock, the caller supplies the time, and time in the book never decreases. On a
 // logical clock, a [wire.Script] lists the workers and their failures, and batches carry their
 // times of submission; a moment is decided when every task that is due by then has been reported.
-// The plans match those of [dispatch.Run] or [rigid.Run] to the last digit, whatever the network
-// does.
+// The plans match those of [dispatch.Run] or [rigid.Run] to the last digit, regardless of the
+// network.
 package book

@@ -126,7 +126,7 @@ func (b *Book) release(at float64, number int) *attempt {
 	return a
 }
 
-// endTask records that a task has its result, or was given up.
+// endTask records that a task has a result or was given up.
 func (b *Book) endTask(at float64, e *dispatch.Event, j *job) {
 	if e.Kind == dispatch.Finished {
 		if a := b.attempts[e.Attempt]; a != nil && a.Taken {

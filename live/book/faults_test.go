@@ -40,7 +40,7 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// A world is a server with its clients, its workers and one manager after the other. All messages
+// A world is a server with its clients, its workers and a succession of managers. All messages
 // between them pass through post, which may lose, repeat or delay them.
 type world struct {
 	t     *rapid.T
@@ -143,7 +143,7 @@ func newWorld(t *rapid.T) *world {
 // isPoison reports whether a task always fails.
 func isPoison(job string, task int) bool { return job == "j1-0" && task == 0 }
 
-// chance draws an event with probability 1/n; it never happens when all is calm.
+// chance draws an event with probability 1/n; while the world is calm it never happens.
 func (w *world) chance(n int, what string) bool {
 	return !w.calm && rapid.IntRange(0, n-1).Draw(w.t, what) == n/2
 }
@@ -279,7 +279,7 @@ func (w *world) live(m *machine) {
 	})
 }
 
-// work finishes the assigned task if its time has come.
+// work finishes the assigned task when it is due.
 func (w *world) work(m *machine) {
 	o := m.order
 	if o == nil || w.now < m.ends {

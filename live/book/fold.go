@@ -9,15 +9,15 @@ import (
 	"productform/live/wire"
 )
 
-// Fold applies the next plan after those already folded, whichever manager and policy made it.
-// After an error, which says what does not fit, the caller must discard the book.
+// Fold applies the next plan, made by any manager and policy, after those already folded. After an
+// error, which describes the mismatch, the caller must discard the book.
 func (b *Book) Fold(p *wire.Plan) error {
 	return b.fold(p, func(what []dispatch.Happening) error { return b.maker.Apply(p.At, what, p.Events) })
 }
 
 // An OutdatedError reports that an earlier version made a plan or a snapshot with a feature that
 // this version lacks. Ignoring the feature would misread it.
-type OutdatedError struct{ Used string } // the feature, human-readable
+type OutdatedError struct{ Used string } // human-readable description of the feature
 
 func (e *OutdatedError) Error() string {
 	return "made with " + e.Used + ", which this version does not have: finish the jobs of this store " +
@@ -58,7 +58,7 @@ func (b *Book) fold(p *wire.Plan, apply func(what []dispatch.Happening) error) e
 			return err
 		}
 	}
-	b.heard = p.Upto // which may be less than before, see Rewind
+	b.heard = p.Upto // may be lower than before; see Rewind
 	return b.note(p)
 }
 
@@ -178,7 +178,7 @@ func (b *Book) fillJobs(what []dispatch.Happening) ([]dispatch.Happening, error)
 	return what, nil
 }
 
-// job returns the job with a number, nil if there is none.
+// job returns the job with a number, or nil if there is none.
 func (b *Book) job(number int) *job {
 	if number < 0 || number >= len(b.jobs) {
 		return nil

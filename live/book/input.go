@@ -4,11 +4,11 @@ import "productform/live/wire"
 
 // An Input is a message of PFQ_IN with its sequence, or one of the other inputs of a book.
 type Input struct {
-	Sequence uint64 // in PFQ_IN, from 1
-	Restored bool   // the server has restored the message, which plans already mention
+	Sequence uint64 // sequence in PFQ_IN, from 1
+	Restored bool   // whether the server has restored the message, which plans already mention
 	In       wire.In
 	Subject  string // subject of an unreadable message
-	Err      error  // why it is unreadable
+	Err      error  // reason why it is unreadable
 
 	Beat    *wire.Beat
 	Down    *Down
@@ -21,7 +21,7 @@ type Input struct {
 // Down reports that a worker is missing. It is ignored unless Process is the current process.
 type Down struct{ Worker, Process string }
 
-// Changes holds the names of everything whose view changed.
+// Changes holds the names of everything with a changed view.
 type Changes struct {
 	Jobs, Workers, Batches map[string]bool // including names that no longer exist
 	Profiles               map[string]bool // kinds of tasks

@@ -12,8 +12,8 @@ import (
 	"productform/live/wire"
 )
 
-// Plans on a logical clock match dispatch.Run to the last digit, whatever is delayed, repeated or
-// reordered, and even if the manager is killed before or after an append.
+// Plans on a logical clock match dispatch.Run to the last digit, even if messages are delayed,
+// repeated or reordered, and if the manager is killed before or after an append.
 func TestLogicalClockMatchesRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t, 0.1, 0.3, 0.7, 1, 1, 1.7)

@@ -23,8 +23,8 @@ func (b *Book) Orders() (orders []Order) {
 }
 
 // OrdersOf returns the orders that changed with a plan, which must be the last one folded or taken:
-// the orders of workers that start or lose a task. A worker whose report was processed knows that
-// it is idle.
+// the orders of workers that start or lose a task. A worker whose report was processed already
+// knows that it is idle.
 func (b *Book) OrdersOf(p *wire.Plan) (orders []Order) {
 	told := map[int]bool{}
 	for i := range p.Events {
@@ -59,7 +59,7 @@ func (b *Book) Differs(beat *wire.Beat) (wire.Order, bool) {
 	return idle, beat.Token != ""
 }
 
-// level returns the current order of a worker, and false if it has none.
+// level returns the current order of a worker, or false if it has none.
 func (b *Book) level(n int) (Order, bool) {
 	w := &b.workers[n]
 	o := Order{w.Name, wire.Order{

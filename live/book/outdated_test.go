@@ -12,7 +12,8 @@ import (
 	"productform/live/wire"
 )
 
-// outdatedFields holds fields that earlier versions set in plans, with the words of the error.
+// outdatedFields holds fields that earlier versions set in plans, with the expected words of the
+// error.
 var outdatedFields = []struct{ name, value, used string }{
 	{"advice", `{"service":"mine","jobs":[0,-1]}`, "a policy service"},
 	{"advice", `{"service":"mine","failed":"absent"}`, "a policy service"},

@@ -22,7 +22,7 @@ func TestProfiles(t *testing.T) {
 			shown++
 		}
 	}
-	if shown != 3 { // at first, after 3 tasks when the speed is first used, and 25 tasks later
+	if shown != 3 { // at first, after 3 tasks when the speed is first used, and after 25 more tasks
 		t.Errorf("the view has changed %d times", shown)
 	}
 	views := d.book.Profiles()

@@ -24,9 +24,9 @@ const (
 )
 
 // Take processes inputs, with messages of PFQ_IN in the order of their sequences, and decides one
-// moment. It returns the next plan, or nil if there is nothing to record; then all inputs are
-// processed, or wait for their time on a logical clock. While it returns plans there may be more:
-// the caller appends the plan and calls Take again with the inputs since.
+// moment. It returns the next plan, or nil if there is nothing to record; then all inputs have been
+// processed or, on a logical clock, wait for their time. As long as it returns plans, there may be
+// more: the caller appends the plan and calls Take again with the inputs that have arrived since.
 //
 // On the wall clock the moment is at, in seconds since the epoch, or the time of the last plan if
 // that is later. On a logical clock at is ignored. If Take fails or the plan cannot be appended,
@@ -238,7 +238,7 @@ func (t *planBuilder) batch(in *Input) {
 	}
 	for i := range s.Jobs {
 		n := wire.NumberedJob{
-			Number:   b.free(),
+			Number:   b.freeNumber(),
 			Batch:    s.Name,
 			Submit:   submit,
 			Deadline: b.deadline(&s.Jobs[i], submit),
@@ -300,8 +300,8 @@ func (b *Book) deadline(j *wire.Job, submit float64) float64 {
 	return 0
 }
 
-// free returns the lowest number that no job has.
-func (b *Book) free() int {
+// freeNumber returns the lowest number that no job has.
+func (b *Book) freeNumber() int {
 	for b.lowest < len(b.jobs) && b.jobs[b.lowest] != nil {
 		b.lowest++
 	}
@@ -407,7 +407,7 @@ func (t *planBuilder) failAttempt(number int, a *attempt) {
 	})
 }
 
-// giveUp gives up the tasks whose failures at this moment were one too many.
+// giveUp gives up the tasks that reached their limit of failures at this moment.
 func (t *planBuilder) giveUp() {
 	b := t.b
 	if b.isLogical() || len(t.failed) == 0 {

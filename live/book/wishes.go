@@ -56,7 +56,8 @@ func (t *planBuilder) wish(in *Input) {
 	}
 }
 
-// change sets another priority or deadline of a job, and keeps what the request does not mention.
+// change changes the priority or the deadline of a job, and keeps what the request does not
+// mention.
 func (t *planBuilder) change(in *Input, j *job) {
 	b, w := t.b, in.In.Wish
 	to := t.changed[j.Number]
@@ -125,9 +126,9 @@ func (t *planBuilder) beat(beat *wire.Beat) {
 }
 
 // join gives a new worker a number. The first choice is the number of a worker that is gone and
-// sends no beats, since others would join again. The next choices are a new number, the number of
-// any worker that is gone, and the number of the worker that has been down longest. Without any of
-// these, the worker has to wait.
+// sends no beats, since workers that send beats would join again. The next choices are a new
+// number, the number of any worker that is gone, and the number of the worker that has been down
+// longest. Without any of these, the worker has to wait.
 func (t *planBuilder) join(beat *wire.Beat) {
 	b := t.b
 	isGone := func(w worker) bool { return w.Left && !b.hasTask(w.Name) }

@@ -39,8 +39,8 @@ func Connect(ctx context.Context, server string, more ...nats.Option) (*Client, 
 // Close ends the connection.
 func (c *Client) Close() { c.nc.Close() }
 
-// Upload stores a content, such as an input file, on the server and returns its digest for
-// [wire.Run].Inputs. A content that is already stored is not written again. An [io.Seeker] is read
+// Upload stores content, such as an input file, on the server and returns its digest for
+// [wire.Run].Inputs. Content that is already stored is not written again. An [io.Seeker] is read
 // twice from the start; any other reader is first copied to a temporary file.
 func (c *Client) Upload(ctx context.Context, r io.Reader) (digest string, err error) {
 	content, ok := r.(io.ReadSeeker)
@@ -63,7 +63,7 @@ func (c *Client) Upload(ctx context.Context, r io.Reader) (digest string, err er
 	return digest, err
 }
 
-// Download writes a content to w. After an error, discard what was written.
+// Download writes content to w. After an error, discard what was written.
 func (c *Client) Download(ctx context.Context, digest string, w io.Writer) error {
 	return wire.GetContent(ctx, c.js, digest, w)
 }
@@ -81,7 +81,7 @@ const (
 	longest  = 250 * time.Millisecond
 )
 
-// follow starts waiting for changes of jobs. It subscribes to a limited number of them.
+// follow starts waiting for changes of jobs. It subscribes to a limited number of changes.
 func (c *Client) follow(jobs []string) (*news, error) {
 	const most = 64
 	n := &news{announced: make(chan *nats.Msg, 64), pause: shortest}

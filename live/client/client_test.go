@@ -233,7 +233,7 @@ func TestSubmitCorrected(t *testing.T) {
 	}
 }
 
-// Failures are separate from results.
+// Failures are reported separately from results.
 func TestFailures(t *testing.T) {
 	c, ctx := begin(t, map[string]worker.Handler{"odd": func(ctx context.Context, t wire.Task) ([]byte, error) {
 		if t.Number%2 == 1 {
@@ -279,7 +279,7 @@ func TestUploadAndOutput(t *testing.T) {
 	if err != nil || first != wire.Digest(content) {
 		t.Errorf("digest %s, %v", first, err)
 	}
-	// cannot seek
+	// a reader that cannot seek
 	if again, err := c.Upload(ctx, io.MultiReader(bytes.NewReader(content))); err != nil || again != first {
 		t.Errorf("digest %s, %v", again, err)
 	}

@@ -4,7 +4,7 @@
 // A client may disconnect after submitting: its jobs run without it, and a client that comes back
 // finds jobs and results by name ([L14], sections 3.3 and 4.3). Everything is written only once,
 // even if a call is repeated. Calls wait for a server that is briefly unavailable. One connection
-// is enough for any number of jobs.
+// suffices for any number of jobs.
 //
 //	Submit   a batch of jobs, which the manager accepts or refuses as a whole
 //	Wait     until jobs are done

@@ -88,8 +88,8 @@ func count(name, doc string, at func(*wire.Job) *int, most int) file.Field[wire.
 	return file.Int(name, doc, at, most, wantCount(most))
 }
 
-// batchFile describes a job file, whose ranges [wire.Batch.Check] checks. Like its parts, it is
-// never changed.
+// batchFile describes a job file, whose ranges [wire.Batch.Check] checks. Neither it nor its parts
+// are ever modified.
 var batchFile = file.Description[wire.Batch]{
 	Want:  "an object with jobs",
 	Start: wire.Batch{Version: wire.Version},
@@ -214,7 +214,7 @@ func decode(root *file.Node) (*File, error) {
 		}
 		f.Uploads = append(f.Uploads, uploads(i, &b.Jobs[i].Run)...)
 	}
-	b.Name = cmp.Or(b.Name, "batch") // a placeholder for the name that the client chooses
+	b.Name = cmp.Or(b.Name, "batch") // placeholder for the name that the client chooses
 	if err := b.Check(); err != nil {
 		return nil, root.AsWritten(err)
 	}

@@ -17,8 +17,8 @@ var ErrTaken = errors.New("another batch has this name")
 // ErrLost reports a batch that the server lost before a manager read it. It may be submitted again.
 var ErrLost = errors.New("the server has lost the batch before a manager read it: submit it again")
 
-// maxGone is the number of consecutive checks, a second apart, that may find a batch absent that no
-// manager has named. A copy of the stream may be behind, and a refused batch disappears shortly
+// maxGone is the number of consecutive checks, one second apart, that may find a batch missing that
+// no manager has named. A copy of the stream may be behind, and a refused batch disappears shortly
 // before its view appears.
 const maxGone = 4
 
@@ -71,7 +71,7 @@ func (c *Client) Submit(ctx context.Context, b wire.Batch) (*Batch, error) {
 	return &Batch{Name: b.Name, Jobs: v.Jobs, client: c}, nil
 }
 
-// writeOnce writes a message to a subject that accepts a single one. It returns the message that is
+// writeOnce writes a message to a subject that accepts a single one. It returns the message stored
 // there afterwards, and its sequence.
 func (c *Client) writeOnce(ctx context.Context, subject string, data []byte) (
 	there []byte, sequence uint64, err error,

@@ -13,7 +13,7 @@ import (
 	"productform/live/wire"
 )
 
-// ErrUnknown reports that no job or worker has a name, or no longer has it.
+// ErrUnknown reports that no job or worker has a name, or that none has it any more.
 var ErrUnknown = errors.New("unknown")
 
 // unknownAfter is the maximum time that an accepted job may be unknown: views are behind the plans,
@@ -26,9 +26,9 @@ const (
 
 // A MissingError reports results of a finished job that the server has lost.
 type MissingError struct {
-	Job     string // number of lost results
-	Missing int    // number of tasks without a result because they failed too often
-	GivenUp int    // all tasks without a result, including those given up
+	Job     string // name of the job
+	Missing int    // number of lost results
+	GivenUp int    // number of tasks without a result because they failed too often
 	Tasks   []int  // all tasks without a result, also those given up
 }
 
@@ -91,7 +91,7 @@ func (c *Client) Wait(ctx context.Context, jobs ...string) ([]wire.JobView, erro
 	defer n.stop()
 	views := make([]wire.JobView, len(jobs))
 	begun := time.Now()
-	for i, name := range jobs { // one after the other, since all must end
+	for i, name := range jobs { // one after another, since all must end
 		for {
 			v, err := c.Job(ctx, name)
 			switch {
@@ -154,7 +154,7 @@ func (c *Client) read(ctx context.Context, job string, seen map[int]bool, take f
 		return err
 	}
 	defer n.stop()
-	begun, whole := time.Now(), time.Time{} // whole: when all results should have been there
+	begun, whole := time.Now(), time.Time{} // whole is when all results should have arrived
 	for from := uint64(1); ; {
 		v, err := c.Job(ctx, job)
 		switch {

@@ -2,8 +2,8 @@ package markov
 
 import "productform/internal/lattice"
 
-// NewBox returns the points 0 <= x_k < size[k], of positive sizes, the last coordinate fastest.
-// Without sizes it is one point.
+// NewBox returns the points 0 <= x_k < size[k] for positive sizes; the last coordinate varies
+// fastest. Without sizes it is a single point.
 func NewBox(size []int) lattice.Box {
 	limits := make([]int, len(size))
 	for k, n := range size {
@@ -13,8 +13,8 @@ func NewBox(size []int) lattice.Box {
 }
 
 // A Chain is a Markov chain on a region. Rates are at pad + the number of the state, with a zero on
-// either side, so every state has neighbours along its line in the tables: beyond an end of the
-// line these are states with rate 0 towards it.
+// either side, so every state has neighbours along its line in the tables; beyond an end of the
+// line, their rates towards it are 0.
 type Chain struct {
 	*Region
 	up, down [][]float64 // rates from x to x+e_k and x-e_k, at [k][pad + number of x]
@@ -33,13 +33,13 @@ func NewChain(r *Region) *Chain {
 }
 
 // SetRates sets the rates at which the chain moves from a state up and down in coordinate k. They
-// are not negative, and 0 where the move would leave the region.
+// are nonnegative, and 0 if the move would leave the region.
 func (c *Chain) SetRates(state, k int, up, down float64) {
 	c.up[k][pad+state], c.down[k][pad+state] = up, down
 }
 
 // IsEliminable reports whether elimination is affordable: for two coordinates if it needs at most
-// about a gigabyte, for three if it is not much slower than the iteration.
+// about a gigabyte, and for three if it is not much slower than the iteration.
 func (c *Chain) IsEliminable() bool {
 	switch len(c.Size) {
 	case 1:

@@ -7,30 +7,30 @@ import (
 	"productform/num"
 )
 
-// A dissection is GTH elimination of the states of a grid: it eliminates them one by one, by
+// A dissection performs GTH elimination of the states of a grid: it eliminates them one by one, by
 // censoring (W. K. Grassmann, M. I. Taksar and D. P. Heyman, "Regenerative analysis and steady
 // state distributions for Markov chains", Operations Research 33, 1985, 1107–1116). The chain
 // watched only outside s has the rates
 //
 //	q_ij + q_is q_sj / d_s,  d_s = Σ_j q_sj,
 //
-// j over the remaining states, and π_s = Σ_i π_i q_is / d_s. Nothing is subtracted, so every
-// probability has a small relative error, however small it is. The order is nested dissection
-// (George, SIAM Journal on Numerical Analysis 10, 1973): a box is cut by a line or plane of states,
-// the two halves are eliminated first, the cut last. Then an eliminated box has rates only to the
-// states around it, and its rates are a small dense matrix, a front: two classes with n² states
-// take about 10 n³ multiplications. State 0 is last, so no probability is too large for float64;
-// those below its range become 0.
+// j over the remaining states, and π_s = Σ_i π_i q_is / d_s. Nothing is subtracted, so even very
+// small probabilities have small relative errors. The order is nested dissection (George, SIAM
+// Journal on Numerical Analysis 10, 1973): a box is cut by a line or plane of states; the two
+// halves are eliminated first and the cut last. An eliminated box then has rates only to the states
+// around it, and its rates are a small dense matrix, a front: two classes with n² states take about
+// 10 n³ multiplications. State 0 is last, so no probability is too large for float64; those below
+// its range become 0.
 type dissection struct {
 	ctx     context.Context // elimination stops when it is cancelled
 	g       *Chain
 	fronts  []front
 	place   []int32 // row of a state in the front that is being assembled
-	line    []int32 // of a state
+	line    []int32 // line of each state
 	scratch []float64
 
-	touched float64 // Σ_s number of rows that the elimination of s changed
-	summed  float64 // Σ over fronts of rows assembled
+	touched float64 // Σ_s number of rows changed by the elimination of s
+	summed  float64 // Σ over fronts of the number of assembled rows
 }
 
 // A front holds the factors of the states eliminated together.
@@ -38,8 +38,8 @@ type front struct {
 	own    []int32   // states eliminated here, in order
 	rim    []int32   // later states with rates from them
 	exit   []float64 // d_s
-	factor []float64 // q_is when s was eliminated: for i in own those of s before i, then for i in rim those of all s
-	parent int       // front that the rates were passed to; -1 for the last
+	factor []float64 // q_is when s was eliminated: for i in own the states s before i, then for i in rim all states s
+	parent int       // front that received the rates; -1 for the last
 }
 
 // An update holds the increments of the rates between the states around an eliminated box.
@@ -49,8 +49,8 @@ type update struct {
 	rate  []float64
 }
 
-// leafStates is the size of a box that is not cut further: a larger one has a side of three states
-// to cut, in up to four coordinates. The time is the same for 10 to 28.
+// leafStates is the largest size of a box that is not cut further: a larger box has a side of three
+// states to cut, in up to four coordinates. Values from 10 to 28 take the same time.
 const leafStates = 16
 
 // Eliminate returns a stationary measure π of an irreducible chain with π_0 = 1, and a bound on the
@@ -60,14 +60,14 @@ const leafStates = 16
 // Proof of the bound. Let u = 2^-53. d_s has a relative error of u, q_sj/d_s therefore of 2u, its
 // product with q_is and the addition to an entry add 2u: every entry of a row gets factors within 1
 // ± 4u from the elimination of s. When four states are eliminated together, entries outside these
-// get 2u from each and 4u from the four products, two additions, and the final addition to the
-// entry: 4, 4, 4 and 6u per row, 4.5u on average. Assembling adds 2u per row. By the Markov chain
-// tree theorem (Freidlin and Wentzell; O'Cinneide, "Entrywise perturbation theory and error
-// analysis for Markov chains", Numerische Mathematik 65, 1993), π_i is up to a common factor the
-// sum over the trees directed to i of the products of their rates, one from each row but i. So
-// factors within 1 ± ε in R rows change it by factors within (1 ± ε)^R: in total 4.5u Σ_s (rows
-// changed) + 2u Σ (rows assembled). Back substitution adds (f+4)u for a state with f later states
-// in its front, once for each state on the way to the last. Ratios double the sum.
+// get 2u from each state and 4u from the four products, two additions and the final addition to the
+// entry: 4, 4, 4 and 6u per row, 4.5u on average. Assembly adds 2u per row. The Markov chain tree
+// theorem gives π_i, up to a common factor: it is the sum over the trees directed to i of the
+// products of their rates, one from each row except i (Freidlin and Wentzell; O'Cinneide,
+// "Entrywise perturbation theory and error analysis for Markov chains", Numerische Mathematik 65,
+// 1993). So factors within 1 ± ε in R rows change it by factors within (1 ± ε)^R: in total 4.5u Σ_s
+// (rows changed) + 2u Σ (rows assembled). Back substitution adds (f+4)u for a state with f later
+// states in its front, once for each state on the path to the last. Ratios double the sum.
 func (g *Chain) Eliminate(ctx context.Context) (pi []float64, bound float64, err error) {
 	d := &dissection{ctx: ctx, g: g, place: make([]int32, g.States), line: make([]int32, g.States)}
 	for i, l := range g.lines {
@@ -110,7 +110,7 @@ func (d *dissection) eliminate(lo, hi []int) update {
 			cut = k
 		}
 	}
-	first, last := lo, hi // of the states eliminated after the halves: all, or the cut
+	first, last := lo, hi // states eliminated after the halves: all, or the cut
 	var halves []update
 	if states > leafStates {
 		mid := (lo[cut] + hi[cut]) / 2
@@ -120,7 +120,7 @@ func (d *dissection) eliminate(lo, hi []int) update {
 	if d.ctx.Err() != nil {
 		return update{front: -1}
 	}
-	own, rim := d.box(nil, first, last), d.around(lo, hi)
+	own, rim := d.box(nil, first, last), d.adjacent(lo, hi)
 	if len(own) > 0 && own[0] == 0 {
 		own = own[1:]
 	}
@@ -176,7 +176,7 @@ func (d *dissection) shrink(lo, hi []int) (least, most []int, states int) {
 	return least, most, states
 }
 
-// lines calls do for each line of the region that has states with lo <= x < hi, with its other
+// lines calls do for each line of the region that has states with lo <= x < hi, and pass its other
 // coordinates, the interval of these states, and the offset of their numbers.
 func (d *dissection) lines(lo, hi []int, do func(x []int, from, to, at int)) {
 	for k := range lo {
@@ -214,8 +214,8 @@ func (d *dissection) box(list []int32, lo, hi []int) []int32 {
 	return list
 }
 
-// around returns the states next to a box, and state 0 if it is in it.
-func (d *dissection) around(lo, hi []int) []int32 {
+// adjacent returns the states next to a box, and state 0 if the box contains it.
+func (d *dissection) adjacent(lo, hi []int) []int32 {
 	var rim []int32
 	zero := true
 	for k := range lo {
@@ -234,8 +234,8 @@ func (d *dissection) around(lo, hi []int) []int32 {
 }
 
 // addRates adds the rates of the chain between the states eliminated in this front, first <= x <
-// last, and between them and the later ones. Those to and from the other states of the box lo <=
-// x < hi were added when these were eliminated.
+// last, and between them and later states. Rates to and from the other states of the box lo <= x <
+// hi were added when these were eliminated.
 func (d *dissection) addRates(q []float64, m int, own []int32, lo, hi, first, last []int) {
 	g, end := d.g, len(lo)-1
 	for i, s := range own {
@@ -292,7 +292,7 @@ func (d *dissection) addUpdate(q []float64, m int, h update) {
 
 // censor eliminates the first len(exit) of m states, four at a time, and returns the number of
 // changed rows, summed over the eliminated states. Afterwards q[i][s] is q_is at the elimination of
-// s, and q[s][j] is q_sj/d_s for j after s. The diagonal is meaningless.
+// s, and q[s][j] is q_sj/d_s for j after s. The diagonal is undefined.
 func censor(ctx context.Context, q []float64, m int, exit []float64) (touched int) {
 	own := len(exit)
 	for p := 0; p < own; p += 4 {
@@ -311,7 +311,7 @@ func censor(ctx context.Context, q []float64, m int, exit []float64) (touched in
 				sum.Add(r)
 			}
 			exit[s] = sum.Value()
-			if exit[s] == 0 { // only where all rates are below the range of float64
+			if exit[s] == 0 { // only if all rates are below the range of float64
 				exit[s] = 1
 			}
 			for j := s + 1; j < m; j++ {
@@ -362,13 +362,13 @@ func addMultiple(x, r []float64, a float64) {
 func addFour(x, r0, r1, r2, r3 []float64, a [4]float64) {
 	n := len(x)
 	r0, r1, r2, r3 = r0[:n], r1[:n], r2[:n], r3[:n]
-	a0, a1, a2, a3 := a[0], a[1], a[2], a[3] // in registers
+	a0, a1, a2, a3 := a[0], a[1], a[2], a[3] // keeps them in registers
 	for j := range x {
 		x[j] += (a0*r0[j] + a1*r1[j]) + (a2*r2[j] + a3*r3[j])
 	}
 }
 
-// keep copies the factors out of an eliminated front.
+// keep copies the factors from an eliminated front.
 func (f *front) keep(q []float64, m int) {
 	n := len(f.own)
 	f.factor = make([]float64, 0, n*(n-1)/2+n*len(f.rim))
@@ -377,8 +377,8 @@ func (f *front) keep(q []float64, m int) {
 	}
 }
 
-// substitute computes π_s = Σ_i π_i q_is / d_s for the states eliminated in the front, the last one
-// first.
+// substitute computes π_s = Σ_i π_i q_is / d_s for the states eliminated in the front, starting
+// with the last one.
 func (f *front) substitute(pi []float64) {
 	n := len(f.own)
 	inflow := make([]float64, n)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// randomChain draws rates over ten orders of magnitude, with few bits to keep fractions short.
+// randomChain draws rates over ten orders of magnitude, with few bits, which keeps fractions short.
 func randomChain(r *rand.Rand, size ...int) *Chain {
 	g := NewChain(NewRegion(size, nil))
 	for k := range size {
@@ -30,7 +30,7 @@ func randomChain(r *rand.Rand, size ...int) *Chain {
 // elimination on fractions.
 func literalStationary(g *Chain) []*big.Rat {
 	n := g.States
-	m := make([][]*big.Rat, n) // equation of state j, with the unknowns π_1, π_2, ... and the constant in column 0
+	m := make([][]*big.Rat, n) // equation of state j, with unknowns π_1, π_2, ... and the constant in column 0
 	for j := range m {
 		m[j] = make([]*big.Rat, n)
 		for i := range m[j] {
@@ -76,7 +76,8 @@ func literalStationary(g *Chain) []*big.Rat {
 	return pi
 }
 
-// Every probability is within the bound, although they span many orders of magnitude.
+// Every probability is within the error bound, although probabilities span many orders of
+// magnitude.
 func TestStationaryMatchesFractions(t *testing.T) {
 	for seed, size := range [][]int{
 		{1}, {2}, {9}, {25}, {1, 7}, {3, 3}, {4, 6}, {2, 13}, {6, 5}, {2, 2, 2}, {3, 3, 3}, {2, 3, 5},
@@ -132,8 +133,8 @@ func plainStationary(g *Chain) []float64 {
 	return pi
 }
 
-// Larger chains, with fronts of more than four states and several levels of cuts, match the same
-// elimination in another order, whose error is also at most about 1e-11.
+// Larger chains, with fronts of more than four states and several levels of cuts, match elimination
+// in another order, whose error is also at most about 1e-11.
 func TestStationaryMatchesPlainOrder(t *testing.T) {
 	for seed, size := range [][]int{{300}, {17, 23}, {24, 16}, {5, 60}, {7, 8, 6}, {3, 10, 11}} {
 		g := randomChain(rand.New(rand.NewPCG(uint64(seed), 7)), size...)
@@ -146,8 +147,8 @@ func TestStationaryMatchesPlainOrder(t *testing.T) {
 	}
 }
 
-// With rates of products of birth and death processes, π is their product; the probabilities of the
-// far corner are below the range of float64, and 0.
+// For a product of birth-death processes, π is the product of their distributions; the
+// probabilities of the far corner are below the range of float64 and become 0.
 func TestStationaryFarBelowRange(t *testing.T) {
 	g := NewChain(NewRegion([]int{300, 250}, nil))
 	for k, n := range g.Size {

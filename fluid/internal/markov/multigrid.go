@@ -5,30 +5,30 @@ import (
 	"math"
 )
 
-// A level is a chain on a grid with a measure that is to become stationary. The multiplicative
-// multigrid method (Horton and Leutenegger, "A multi-level solution algorithm for steady-state
-// Markov chains", SIGMETRICS 1994) improves it by Gauss-Seidel sweeps, which smooth differences
-// between neighbours, and by a chain of blocks of two states in some coordinates: with the rates
-// that the measure implies between blocks, its stationary measure gives the factor by which to
-// multiply each block. Rates between blocks are not divided by the mass of the block, so the
-// measure to look for on the coarser level is the factor itself, near 1. Sweeps are of little use
-// along a coordinate that moves far more slowly than another, so blocks are made only along those
-// that move at least a third as fast as the fastest, which halves their speed on the coarser level.
+// A level is a chain on a grid with a measure that the method makes stationary: the multiplicative
+// multigrid method of Horton and Leutenegger, "A multi-level solution algorithm for steady-state
+// Markov chains", SIGMETRICS 1994. Gauss-Seidel sweeps smooth differences between neighbours. A
+// chain of blocks of two states in some coordinates, with the rates that the measure implies
+// between blocks, corrects the rest: its stationary measure gives the factor by which to multiply
+// each block. Rates between blocks are not divided by the mass of the block, so the measure on the
+// coarser level is the factor itself, which is near 1. Sweeps have little effect along a coordinate
+// that moves far more slowly than another. Blocks are therefore formed only along coordinates that
+// move at least a third as fast as the fastest, which halves their speed on the coarser level.
 //
 // Between two blocks of two states, one pair of neighbours has flows a and b in the two directions,
 // so factors u and v change the net flow by (a+b)/2 (u-v) in addition to (a-b)/2 (u+v). But u-v is
-// the difference over two states: along a smooth factor each pair has half of it. So blocks are
-// coupled twice as strongly as their states, and the factors would be only half as far from 1 as
-// they should be, on every level. [level.loosen] takes half the smaller flow from both, which
-// leaves the net flow between blocks of factor 1. (Piecewise constant corrections are too small
-// elsewhere, too: D. Braess, "Towards algebraic multigrid for elliptic problems of second order",
+// the difference over two states: if the factor is smooth, each pair has half of it. So blocks are
+// coupled twice as strongly as their states, and on every level the factors would be only half as
+// far from 1 as they should be. [level.loosen] subtracts half the smaller flow from both, which
+// preserves the net flow between blocks of factor 1. (Other piecewise constant corrections are also
+// too small: D. Braess, "Towards algebraic multigrid for elliptic problems of second order",
 // Computing 55, 1995.) With this, 10 to 20 cycles suffice instead of 60 to 100.
 type level struct {
 	g       *Chain
-	pi      []float64 // at pad + number of the state, as the rates
-	inverse []float64 // of the sum of the rates from a state; 0 if the rates from it are 0 or negligible
+	pi      []float64 // at pad + number of the state, like the rates
+	inverse []float64 // inverse of the sum of the rates from a state; 0 if these rates are 0 or negligible
 	inflow  []float64 // buffer for a line
-	block   []int     // states of a block, 1 or 2 in each coordinate
+	block   []int     // number of states of a block, 1 or 2 in each coordinate
 	coarse  *level    // nil if this level is solved by elimination
 	lineOf  []int     // for each line, its line on the coarser level
 }
@@ -70,11 +70,11 @@ func newLevel(g *Chain, speed []float64) *level {
 	return l
 }
 
-// Iterate returns a stationary measure, and twice the relative error of the means that the changes
-// of the last cycles suggest: change times f/(1-f) if changes shrink by a factor f per cycle. It is
-// doubled because changes may still contain components that shrink more slowly than the measured f.
-// A change smaller than predicted by f counts as predicted, because a larger one may follow. It
-// stops when the error is below tol/10, or no longer improves.
+// Iterate returns a stationary measure, and an estimate of the relative error of the means. If
+// changes shrink by a factor f per cycle, the estimate is twice the last change times f/(1-f). It
+// is doubled because changes may still contain components that shrink more slowly than the measured
+// f. A change smaller than f predicts counts as predicted, because a larger one may follow. Iterate
+// stops when the error is below tol/10 or no longer improves.
 func (g *Chain) Iterate(ctx context.Context, start, speed []float64, tol float64) (
 	pi []float64, measured float64, err error,
 ) {
@@ -95,11 +95,11 @@ func (g *Chain) Iterate(ctx context.Context, start, speed []float64, tol float64
 		}
 		factor := 0.5 // one lucky cycle does not determine the speed
 		if change > factor*previous {
-			factor = min(change/previous, 0.99) // 1 has no sum
+			factor = min(change/previous, 0.99) // at 1 the sum diverges
 		}
-		worst = max(factor, worst*0.8) // of the last cycles: 0.99 * 0.8^3 is the lowest factor
+		worst = max(factor, worst*0.8) // worst of the last cycles: 0.99 * 0.8^3 is the lowest factor
 		foretold := max(change, previous*worst)
-		measured = 2*foretold*worst/(1-worst) + 1e-14 // plus the rounding of the means
+		measured = 2*foretold*worst/(1-worst) + 1e-14 // includes the rounding of the means
 		mean, previous = now, change
 		if cycle >= 4 && (measured < tol/10 || change < 1e-14) {
 			break
@@ -156,7 +156,7 @@ func (l *level) cycle(ctx context.Context) {
 	}
 	g, c := l.g, l.coarse
 	if c == nil {
-		pi, _, _ := g.Eliminate(ctx) // nothing changes if the context is cancelled
+		pi, _, _ := g.Eliminate(ctx) // on cancellation nothing changes
 		copy(l.pi[pad:], pi)
 		return
 	}
@@ -206,8 +206,8 @@ func (l *level) sweep(forward bool) {
 	}
 }
 
-// sweepLine does that for the states of line i. It first sums the inflow from other lines; then
-// each state depends on the previous one only by a multiplication and an addition.
+// sweepLine does the same for the states of line i. It first sums the inflow from other lines; each
+// state then depends on the previous one only through a multiplication and an addition.
 func (l *level) sweepLine(i int, forward bool) {
 	g, at := l.g, l.g.lines[i]
 	n, last := at.to-at.from, len(g.Size)-1
@@ -250,7 +250,8 @@ func (l *level) sweepLine(i int, forward bool) {
 	}
 }
 
-// neighbourLine returns the line next to line i in coordinate k, without states beyond the box.
+// neighbourLine returns the line next to line i in coordinate k, which has no states outside the
+// box.
 func (l *level) neighbourLine(i, k, step int) line {
 	if n := l.g.neighbourLine(i, k, step); n >= 0 {
 		return l.g.lines[n]
@@ -317,7 +318,7 @@ func (l *level) coarsen() {
 	}
 }
 
-// loosen reduces the flows between blocks of two states, without changing net flows.
+// loosen reduces the flows between blocks of two states without changing net flows.
 func (l *level) loosen() {
 	c, last := l.coarse.g, len(l.block)-1
 	for i, at := range c.lines {
@@ -349,8 +350,8 @@ func loosen(up, down []float64) {
 	}
 }
 
-// addBlocks adds p_i r_i to the sum of the block of i, of one state each or of two, of which the
-// first has lost one if odd is 1.
+// addBlocks adds p_i r_i to the sum of the block of i. Blocks have one or two states; if odd is 1,
+// the first block of two has only one.
 func addBlocks(sum, p, r []float64, odd, block int) {
 	n := len(p)
 	r = r[:n]

@@ -9,7 +9,7 @@ import (
 )
 
 // product returns the chain of independent coordinates that move up at rate r_k and down at rate 1,
-// each times its speed; its measure is Π_k r_k^x_k.
+// both multiplied by its speed; its measure is Π_k r_k^x_k.
 func product(size []int, r, speed []float64) *Chain {
 	g := NewChain(NewRegion(size, nil))
 	x := make([]int, len(size))
@@ -39,9 +39,9 @@ func geometricMean(r float64, size int) float64 {
 	return moment / mass
 }
 
-// The iteration finds the means of independent coordinates with the error that it claims, near
-// saturation and beyond, from a flat start, with coordinates of different speeds, and in a flat
-// box, where it forms blocks along only one coordinate.
+// The iteration finds the means of independent coordinates within its stated error: near saturation
+// and beyond, from a flat start, with coordinates of different speeds, and in a flat box, in which
+// it forms blocks along only one coordinate.
 func TestIterateProducts(t *testing.T) {
 	for seed := range uint64(16) {
 		rnd := rand.New(rand.NewPCG(seed, 8))

@@ -8,17 +8,17 @@ type Region struct {
 	Size   []int
 	States int
 	lines  []line
-	stride []int // from a line to the next one in coordinate k, for all but the last
+	stride []int // stride from a line to the next one in coordinate k, for all coordinates except the last
 }
 
-// A line holds the points from <= x < to of a line along the last coordinate. Point x has the
-// number at + x.
+// A line holds the points from <= x < to of a line along the last coordinate. Point x has number
+// at + x.
 type line struct{ from, to, at int }
 
 // NewRegion returns the region of a box of these sizes, all positive, where interval returns the
-// points from <= x < to of the line with the other coordinates, none if to <= from; nil means all
-// points. Points not connected to the origin by moves of one are removed; the origin is always a
-// point.
+// points from <= x < to of the line with the given other coordinates, none if to <= from. A nil
+// interval means all points. Points not connected to the origin by moves of one are removed; the
+// origin is always included.
 func NewRegion(size []int, interval func(x []int) (from, to int)) *Region {
 	last := len(size) - 1
 	across := NewBox(size[:last])
@@ -34,7 +34,7 @@ func NewRegion(size []int, interval func(x []int) (from, to int)) *Region {
 	}
 	r.lines[0].from, r.lines[0].to = 0, max(r.lines[0].to, 1)
 	if interval != nil {
-		r.keepJoined()
+		r.keepConnected()
 	}
 	for i := range r.lines {
 		l := &r.lines[i]
@@ -44,8 +44,8 @@ func NewRegion(size []int, interval func(x []int) (from, to int)) *Region {
 	return r
 }
 
-// keepJoined empties the lines that are not connected to the first.
-func (r *Region) keepJoined() {
+// keepConnected empties the lines that are not connected to the first.
+func (r *Region) keepConnected() {
 	joined := make([]bool, len(r.lines))
 	joined[0] = true
 	for todo := []int{0}; len(todo) > 0; {
@@ -69,7 +69,7 @@ func (r *Region) keepJoined() {
 
 func (l line) meets(m line) bool { return max(l.from, m.from) < min(l.to, m.to) }
 
-// neighbourLine returns the line next to line i in coordinate k, step 1 up or down, and -1 beyond
+// neighbourLine returns the line next to line i in coordinate k, 1 step up or down, or -1 beyond
 // the box.
 func (r *Region) neighbourLine(i, k, step int) int {
 	if x := i/r.stride[k]%r.Size[k] + step; x < 0 || x == r.Size[k] {
@@ -87,7 +87,7 @@ func (r *Region) lineOf(x []int) int {
 	return i
 }
 
-// Number returns the number of a point with integer coordinates, -1 if it is not in the region.
+// Number returns the number of a point with integer coordinates, or -1 if it is not in the region.
 func (r *Region) Number(x []int) int {
 	for k, n := range x {
 		if n < 0 || n >= r.Size[k] {
@@ -115,7 +115,7 @@ func (r *Region) Limits() []int {
 	return most
 }
 
-// Next moves x to the point with the next number; the one after the last is the origin.
+// Next moves x to the point with the next number; the last point is followed by the origin.
 func (r *Region) Next(x []int) {
 	last := len(x) - 1
 	i := r.lineOf(x)
@@ -134,15 +134,15 @@ func (r *Region) Next(x []int) {
 	clear(x)
 }
 
-// coarser returns the region of blocks, with the given number of points in each coordinate, that
-// contain a point; within a line, also the blocks between them.
+// coarser returns the region of blocks that contain a point, or are between such blocks in a line.
+// The sizes give the number of points of a block in each coordinate.
 func (r *Region) coarser(block []int) *Region {
 	size := make([]int, len(r.Size))
 	for k, n := range r.Size {
 		size[k] = (n + block[k] - 1) / block[k]
 	}
 	last := len(size) - 1
-	hull := make([]line, len(r.lines)) // more than the number of blocks
+	hull := make([]line, len(r.lines)) // longer than the number of blocks
 	of := r.linesOf(block, size)
 	for i, l := range r.lines {
 		if l.from < l.to {

@@ -32,8 +32,8 @@ func pointsOf(r *Region) [][]int {
 	return all
 }
 
-// Points are numbered in order, other points have no number, and moves by one connect all points;
-// regions of blocks contain the blocks of all points.
+// Points are numbered in order, other points have no number, and moves by one connect all points.
+// Regions of blocks contain the blocks of all points.
 func TestRegion(t *testing.T) {
 	for seed := range uint64(100) {
 		rnd := rand.New(rand.NewPCG(seed, 9))
@@ -88,7 +88,8 @@ func TestRegion(t *testing.T) {
 	}
 }
 
-// randomRates draws the rates of all moves in the region over the given binary orders of magnitude.
+// randomRates draws the rates of all moves in the region over the given number of binary orders of
+// magnitude.
 func randomRates(r *rand.Rand, g *Chain, orders int) {
 	draw := func(x []int, k, to int) float64 {
 		y := slices.Clone(x)
@@ -104,8 +105,8 @@ func randomRates(r *rand.Rand, g *Chain, orders int) {
 	}
 }
 
-// Elimination on regions gives every probability within the bound of the exact fraction; the
-// iteration agrees in the means.
+// On regions, probabilities from elimination differ from exact fractions by at most the error
+// bound; the iteration has the same means.
 func TestRegionMatchesFractions(t *testing.T) {
 	for seed := range uint64(40) {
 		rnd := rand.New(rand.NewPCG(seed, 10))
@@ -127,7 +128,7 @@ func TestRegionMatchesFractions(t *testing.T) {
 }
 
 // Both methods agree on larger regions with slightly varying rates, like flows of jobs near
-// saturation: a strip along the diagonal and the points below one.
+// saturation: a strip along the diagonal, and the points below a diagonal.
 func TestIterateRegions(t *testing.T) {
 	for seed := range uint64(12) {
 		rnd := rand.New(rand.NewPCG(seed, 11))
@@ -168,7 +169,7 @@ func TestIterateRegions(t *testing.T) {
 		}
 		mean := g.means(b)
 		for k, want := range g.means(a) {
-			if !(math.Abs(mean[k]/want-1) <= bound+measured+1e-12) { // 1e-12 for the rounding of the iteration
+			if !(math.Abs(mean[k]/want-1) <= bound+measured+1e-12) { // 1e-12 allows for the rounding of the iteration
 				t.Errorf("seed %d: mean %v of coordinate %d, want %v within %.2g",
 					seed, mean[k], k, want, bound+measured)
 			}

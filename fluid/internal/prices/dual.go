@@ -10,7 +10,7 @@ import (
 // A Dual is the dual problem of [Solver] in big.Float of prec bits, rounded to nearest.
 type Dual struct {
 	Prec    uint
-	Need    [][]*big.Float // b_ij at [j][i], rounded down, nil for 0
+	Need    [][]*big.Float // b_ij at [j][i], rounded down; nil for 0
 	Above   [][]*big.Float // b_ij rounded up
 	m       []*big.Float
 	total   *big.Float
@@ -60,7 +60,7 @@ func bigs(prec uint, n int) []*big.Float {
 	return x
 }
 
-// zeros returns n numbers that round as round makes them.
+// zeros returns n zeros that round as round specifies.
 func zeros(n int, prec uint, round func(uint) *big.Float) []*big.Float {
 	x := make([]*big.Float, n)
 	for i := range x {
@@ -69,8 +69,8 @@ func zeros(n int, prec uint, round func(uint) *big.Float) []*big.Float {
 	return x
 }
 
-// Sums returns Σ_j p_j b_ij of each row, rounded in the direction in which need, one of d.Need and
-// d.Above, is.
+// Sums returns Σ_j p_j b_ij of each row, rounded in the same direction as need, which is d.Need or
+// d.Above.
 func (d *Dual) Sums(need [][]*big.Float, round func(uint) *big.Float) []*big.Float {
 	y, part := zeros(len(d.m), d.Prec, round), round(d.Prec)
 	for j, p := range d.Price {
@@ -85,7 +85,7 @@ func (d *Dual) Sums(need [][]*big.Float, round func(uint) *big.Float) []*big.Flo
 	return y
 }
 
-// Loads returns Σ_i x_i b_ij of each resource, rounded likewise.
+// Loads returns Σ_i x_i b_ij of each resource, rounded in the same way.
 func (d *Dual) Loads(need [][]*big.Float, x []*big.Float, round func(uint) *big.Float) []*big.Float {
 	l, part := zeros(len(d.Price), d.Prec, round), round(d.Prec)
 	for j, l := range l {
@@ -137,7 +137,7 @@ func (d *Dual) Evaluate() bool {
 	return true
 }
 
-// excess returns max_j load_j - 1: the gap relative to Σ_i m_i, up to rounding.
+// excess returns max_j load_j - 1, which is the gap relative to Σ_i m_i, up to rounding.
 func (d *Dual) excess() *big.Float {
 	worst := bigOf(d.Prec)
 	for _, l := range d.load {
@@ -148,7 +148,7 @@ func (d *Dual) excess() *big.Float {
 	return worst.Sub(worst, big.NewFloat(1))
 }
 
-// Residual is the residual of [Solver].
+// Residual returns the residual as [Solver] defines it.
 func (d *Dual) Residual() float64 {
 	worst := 0.0
 	for j, l := range d.load {
@@ -161,10 +161,11 @@ func (d *Dual) Residual() float64 {
 	return worst
 }
 
-// Minimise takes Newton steps over p >= 0 until no load is above 1 by more than goal, or steps gain
-// no more than rounding. Steps that are too long are shortened, by the test of [Solver.advance].
-// The function decreases throughout; the loads need not: a price of rows of tiny m_i that starts
-// too small doubles at each step and leaves loads above 1 by more than when it started.
+// Minimise takes Newton steps over p >= 0 until no load exceeds 1 by more than goal, or until steps
+// gain no more than rounding. Steps that are too long are shortened, by the test of
+// [Solver.advance]. The function always decreases, but loads may not: a price of rows with tiny m_i
+// that starts too small doubles at each step, and meanwhile loads exceed 1 by more than at the
+// start.
 func (d *Dual) Minimise(ctx context.Context, goal *big.Float) {
 	const steps, tries = 200, 400
 	if !d.Evaluate() {
@@ -206,7 +207,7 @@ func (d *Dual) Minimise(ctx context.Context, goal *big.Float) {
 					break
 				}
 			}
-			if shorter := 24 >> try; shorter > 0 { // a price may have to fall by orders of magnitude, yet not to 0
+			if shorter := 24 >> try; shorter > 0 { // a price may have to fall by orders of magnitude, but not to 0
 				t.SetFloat64(1 - 1/float64(int(1)<<shorter))
 			} else {
 				t.Mul(t, big.NewFloat(0.5))
@@ -215,7 +216,7 @@ func (d *Dual) Minimise(ctx context.Context, goal *big.Float) {
 	}
 }
 
-// noise bounds the rounding error of the slope along d.
+// noise returns a bound on the rounding error of the slope along d.
 func (d *Dual) noise(step []*big.Float) *big.Float {
 	sum := bigOf(d.Prec)
 	for _, x := range step {
@@ -224,8 +225,8 @@ func (d *Dual) noise(step []*big.Float) *big.Float {
 	return sum.Mul(sum, bigOf(d.Prec).SetMantExp(big.NewFloat(float64(len(d.m)+len(step))), 2-int(d.Prec)))
 }
 
-// slope returns Σ_j d_j (1 - c load_j), the slope of the function along d where the loads are c
-// load_j, or the opposite of a quarter of it for c = nil.
+// slope returns Σ_j d_j (1 - c load_j), the slope of the function along d for the loads c load_j,
+// or minus a quarter of it if c is nil.
 func (d *Dual) slope(step, load []*big.Float, c *big.Float) *big.Float {
 	sum, part, one := bigOf(d.Prec), bigOf(d.Prec), big.NewFloat(1)
 	for j, x := range step {
@@ -279,7 +280,7 @@ func (d *Dual) step() []*big.Float {
 				lower[a] = append(lower[a], h[j][k])
 			}
 		}
-		more := num.SolveSemidefinite(lower, right, prec) // as [newtonStep.descend] does
+		more := num.SolveSemidefinite(lower, right, prec) // as in [newtonStep.descend]
 		first, step := -1, bigOf(prec).SetInt64(1)
 		for a, j := range at {
 			p := bigOf(d.Prec).Add(d.Price[j], move[j])

@@ -5,17 +5,17 @@ import (
 	"math"
 )
 
-// A newtonStep holds one step of Newton's method on p >= 0: the quadratic model -g·d + d·Hd/2, g =
-// load - 1, is lowered over p + d >= 0.
+// A newtonStep holds one step of Newton's method on p >= 0, which decreases the quadratic model
+// -g·d + d·Hd/2, g = load - 1, over p + d >= 0.
 type newtonStep struct {
-	support []int     // resources of positive price
-	free    []int     // resources whose price may move
+	support []int     // resources with positive price
+	free    []int     // resources whose price may change
 	h       []float64 // Hessian of the free resources, row after row
 	factor  []float64 // L and D of L D L^T = h
-	move    []float64 // the solution of H move = g - H d
+	move    []float64 // solution of H move = g - H d
 	noise   []float64 // bound on the rounding error of a pivot
-	d       []float64 // the step, of all resources
-	at      []int     // position in free at the start of the step
+	d       []float64 // step of all resources
+	at      []int     // positions in free at the start of the step
 }
 
 func newNewtonStep(resources int) *newtonStep {
@@ -29,19 +29,20 @@ func newNewtonStep(resources int) *newtonStep {
 // minimise improves the prices until the residual is at residualGoal and the prices have converged,
 // or steps no longer improve it. Loads and residual match the prices on entry and on return.
 //
-// A small residual alone says little about rows that are small compared to the others of their
-// resources. If a full step changes each y_i by the factor 1 + u_i, |u_i| <= δ, it leaves the
-// gradient Σ_i m_i b_ij u_i²/y_i but for higher orders, and the next step, of factors 1 + v_i, has
-// Σ_i m_i v_i² <= δ² Σ_i m_i u_i², where Σ_i m_i u_i² is the slope λ² at which the function fell.
-// So |v_i| <= δ λ / sqrt(m_i), and the prices have converged if that is at most convergedTol.
+// A small residual alone says little about rows that are small compared with the others of their
+// resources. If a full step changes each y_i by the factor 1 + u_i, |u_i| <= δ, the remaining
+// gradient is Σ_i m_i b_ij u_i²/y_i up to higher orders. The next step, with factors 1 + v_i, has
+// Σ_i m_i v_i² <= δ² Σ_i m_i u_i², where Σ_i m_i u_i² is the slope λ² at which the function
+// decreased. So |v_i| <= δ λ / sqrt(m_i), and the prices have converged if that is at most
+// convergedTol.
 func (k *Solver) minimise(ctx context.Context) {
 	const steps = 100
-	const stalled = 1e-12 // ten times the rounding error of a load, with sums of at most 1024 successive terms
+	const stalled = 1e-12 // ten times the rounding error of a load, for sums of at most 1024 successive terms
 	best, stalls := math.Inf(1), 0
 	copy(k.best, k.Price)
 	change := math.Inf(1)
 	for range steps {
-		converged := change <= convergedTol || len(k.newton.support) == 1 // one price alone is Σ_i m_i
+		converged := change <= convergedTol || len(k.newton.support) == 1 // a single price is Σ_i m_i
 		if converged && k.Residual <= residualGoal {
 			return
 		}
@@ -69,9 +70,9 @@ func (k *Solver) minimise(ctx context.Context) {
 }
 
 // advance moves along the step to the new prices. A full step is accepted without evaluating the
-// function, which is convex, if its slope after the step is not much above 0; otherwise the best
-// point along the step is found first. It returns the bound of [Solver.minimise] for the change
-// that the next step would make, +Inf after a step that was not full.
+// function, which is convex, if its slope after the step is not much above 0; otherwise it first
+// finds the best point along the step. It returns the bound of [Solver.minimise] on the change of
+// the next step, or +Inf after a shortened step.
 func (k *Solver) advance(slope float64) float64 {
 	d := k.newton.d
 	copy(k.before, k.Price)
@@ -95,7 +96,7 @@ func (k *Solver) advance(slope float64) float64 {
 			end += d[j] * (1 - load*factor)
 			noise += math.Abs(d[j])
 		}
-		const rounding = 1e-14 // of a load: some 100 roundings of 2^-53
+		const rounding = 1e-14 // error of a load: about 100 roundings of 2^-53
 		if end <= -slope/4+rounding*noise {
 			return delta * math.Sqrt(max(-slope, 0)/k.Least)
 		}
@@ -106,7 +107,7 @@ func (k *Solver) advance(slope float64) float64 {
 	}
 	k.scale()
 	k.evaluate()
-	if step < 0.25 { // far from a quadratic: a step of expectation maximisation, which lowers the function always
+	if step < 0.25 { // far from quadratic: a step of expectation maximization always decreases the function
 		for j, load := range k.load {
 			k.Price[j] *= load
 		}
@@ -229,17 +230,17 @@ func cross(a, b, c, d, q []float64) (ac, bc, ad, bd float64) {
 	return ac, bc, ad, bd
 }
 
-// solve sets d to a minimum of the model, found from d = 0 over faces of p + d >= 0: on each it
-// moves to the minimum of the face or, if that is outside, to the first boundary on the way, which
-// is the next face. The model decreases throughout, so the function decreases along d. It returns
-// the slope of the function along d, which is negative.
+// solve sets d to a minimum of the model, found from d = 0 over faces of p + d >= 0: on each face
+// it moves to the minimum or, if that is outside, to the first boundary on the way, which is the
+// next face. The model always decreases, so the function decreases along d. It returns the slope of
+// the function along d, which is negative.
 func (s *newtonStep) solve(price, load []float64) float64 {
 	clear(s.d)
 	s.at = s.at[:len(s.free)]
 	for a := range s.free {
 		s.at[a] = a
 	}
-	size := len(s.free) // of a row of h
+	size := len(s.free) // length of a row of h
 	for {
 		s.descend(size, load)
 		first, step := -1, 1.0
@@ -270,9 +271,9 @@ func (s *newtonStep) solve(price, load []float64) float64 {
 	return slope
 }
 
-// descend sets move to the solution of H move = g - H d on the face, with H = L D L^T. A pivot lost
-// to rounding, for example of resources that all rows need in the same proportion, is raised to its
-// rounding error.
+// descend sets move to the solution of H move = g - H d on the face, with H = L D L^T. A pivot that
+// is lost to rounding, for example because all rows need some resources in the same proportion, is
+// raised to its rounding error.
 func (s *newtonStep) descend(size int, load []float64) {
 	n, h, l := len(s.at), s.h, s.factor
 	for a, c := range s.at {
@@ -316,7 +317,8 @@ func (s *newtonStep) descend(size int, load []float64) {
 	}
 }
 
-// diagonal sets move to what n times the diagonal of H, which is above H, gives in its place.
+// diagonal sets move to the solution with n times the diagonal of H, which is an upper bound on H,
+// instead of H.
 func (s *newtonStep) diagonal(size int, load []float64) {
 	n, h := len(s.at), s.h
 	for a, c := range s.at {
@@ -330,8 +332,8 @@ func (s *newtonStep) diagonal(size int, load []float64) {
 	}
 }
 
-// sweep sets one price after another such that its load is 1, or to 0. This corrects prices so far
-// apart that the rounding of one hides the other from a line search.
+// sweep sets one price after another so that its load is 1, or to 0. This corrects prices of such
+// different sizes that the rounding of one hides the other from a line search.
 func (k *Solver) sweep() {
 	n := k.rows
 	rest, m := k.inverse[:n], k.m[:n]
@@ -363,8 +365,8 @@ func (k *Solver) sweep() {
 		if p == 0 {
 			p = k.Total
 		}
-		const rounds = 200 // a thousandth each at worst, they could go across the range of float64
-		for range rounds { // Newton's method on 1/load = 1, which is right at once for rows of one resource
+		const rounds = 200 // at worst by a factor of 1000 each: enough to cross the range of float64
+		for range rounds { // Newton's method on 1/load = 1, which is exact in one step for rows of a single resource
 			load, curve := at(p)
 			if math.Abs(load-1) <= residualGoal {
 				break

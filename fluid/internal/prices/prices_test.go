@@ -11,15 +11,15 @@ import (
 	"productform/internal/oracle"
 )
 
-// Two resources, of which each of two rows needs one alone, have the masses of their rows as
-// prices; a row that needs both alike adds its mass to the sum of the prices.
+// If each of two rows needs only one of two resources, the prices are the masses of the rows. A row
+// that needs both equally adds its mass to the sum of the prices.
 func TestPricesOfSeparateRows(t *testing.T) {
 	k := NewSolver([][]float64{{1, 0}, {0, 1}}, []float64{1, 2})
 	share := make([]float64, 2)
 	if err := k.Shares(t.Context(), []float64{3, 1}, share); err != nil {
 		t.Fatal(err)
 	}
-	// Row 0 has mass 3, row 1 mass 2; three jobs share the first resource.
+	// Row 0 has mass 3 and row 1 mass 2; three jobs share the first resource.
 	for i, want := range []float64{1.0 / 3, 1} {
 		if !oracle.Near(share[i], want, 1e-12) {
 			t.Errorf("share %d is %v, want %v", i, share[i], want)
@@ -30,8 +30,8 @@ func TestPricesOfSeparateRows(t *testing.T) {
 	}
 }
 
-// Both solvers find prices at which no load is above 1, and is 1 where the price is positive: the
-// conditions of the optimum, evaluated here independently.
+// Both solvers find prices at which no load exceeds 1, and loads are 1 if the price is positive.
+// These are the conditions of the optimum, which the test evaluates independently.
 func TestPricesAreOptimal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, resources := rapid.IntRange(1, 5).Draw(t, "rows"), rapid.IntRange(1, 4).Draw(t, "resources")

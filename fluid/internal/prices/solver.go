@@ -10,33 +10,33 @@ import (
 
 // A Solver computes proportional fairness in float64 from its dual. With b_ij = need[j][i] and
 // m_i = count_i w_i, the dominant shares s_i = w_i/y_i, y_i = Σ_j p_j b_ij, are optimal if the
-// prices p >= 0 minimise
+// prices p >= 0 minimize
 //
 //	Σ_j p_j - Σ_i m_i log y_i,
 //
-// that is, if every load Σ_i m_i b_ij / y_i is at most 1, and 1 where p_j > 0; then Σ_j p_j = Σ_i
-// m_i. The gradient is 1 - load_j and the Hessian Σ_i m_i b_ij b_il / y_i², so the work of a Newton
-// step is linear in the rows and the system has the size of the support of p. The range of y at the
-// optimum, m_i <= y_i <= Σ m, keeps all numbers within that of float64.
+// that is, if every load Σ_i m_i b_ij / y_i is at most 1, and equal to 1 if p_j > 0; then Σ_j p_j =
+// Σ_i m_i. The gradient is 1 - load_j and the Hessian Σ_i m_i b_ij b_il / y_i², so the work of a
+// Newton step is linear in the rows and the system has the size of the support of p. The range of y
+// at the optimum, m_i <= y_i <= Σ m, keeps all numbers within that of float64.
 type Solver struct {
 	need   [][]float64 // b_ij at [j][i]
 	weight []float64   // w_i
 	even   []float64   // 1/Σ_j b_ij
 
-	rows    int         // rows present
-	row     []int       // their numbers, if not all are
-	column  [][]float64 // b of the rows present: the columns of the problem, or packed
+	rows    int         // number of rows present
+	row     []int       // numbers of the rows present, if not all are
+	column  [][]float64 // b of the rows present: the columns of the problem, or packed ones
 	packed  [][]float64
 	m       []float64 // count_i w_i of the rows present
 	inverse []float64 // 1/y_i
-	z       []float64 // m_i/y_i, the load that the row would put on a resource of which it needs 1
+	z       []float64 // m_i/y_i, the load of the row on a resource of which it needs 1
 	q       []float64 // m_i/y_i²
 
 	Total    float64 // Σ_i m_i
 	Least    float64 // min_i m_i
 	Price    []float64
 	load     []float64
-	Residual float64 // largest of load_j - 1, and of its size where p_j > 0
+	Residual float64 // maximum of load_j - 1, and of |load_j - 1| if p_j > 0
 	warm     bool    // price holds the prices of the last call
 
 	newton *newtonStep
@@ -44,7 +44,7 @@ type Solver struct {
 	best   []float64
 }
 
-// NewSolver returns a solver for rows of these needs b_ij, at [j][i], and weights. It keeps both.
+// NewSolver returns a solver for rows of these needs b_ij, at [j][i], and weights. It retains both.
 func NewSolver(need [][]float64, weight []float64) *Solver {
 	n, resources := len(weight), len(need)
 	flat := make([]float64, n*(resources+5))
@@ -71,15 +71,15 @@ func NewSolver(need [][]float64, weight []float64) *Solver {
 	return k
 }
 
-// Forget drops the state kept from the previous call.
+// Forget discards the state of the previous call.
 func (k *Solver) Forget() { k.warm = false }
 
 // Shares writes the dominant share of one job of each row while count[i] jobs of row i are present.
 // It starts from the prices of the previous call, and is deterministic after Forget. A small
-// residual r means that the loads are accurate; by the proof at fluid.allocateEnclosed, where the
-// gap is r Σ m, a share is within about the factor 1 ± sqrt(2 r Σ m / m_i): rows whose m_i is tiny
-// compared to the others of their resources may depend on differences of loads below the precision
-// of float64. The error reports that the residual stayed above residualLimit.
+// residual r means that the loads are accurate. According to the proof at fluid.allocateEnclosed,
+// with a gap of r Σ m, a share is within a factor of about 1 ± sqrt(2 r Σ m / m_i). Rows whose m_i
+// is tiny compared with the others of their resources may therefore depend on differences of loads
+// below the precision of float64. The error reports that the residual stayed above residualLimit.
 func (k *Solver) Shares(ctx context.Context, count, share []float64) error {
 	k.enter(count)
 	switch {
@@ -128,10 +128,10 @@ func (k *Solver) Shares(ctx context.Context, count, share []float64) error {
 }
 
 // Residuals of proportional fairness in float64: the one at which to stop once prices have
-// converged, the one up to which nothing else is tried, the one below which a step that gains
-// nothing is blamed on rounding, and the largest to be returned. Prices have converged if another
-// step would change no share by more than convergedTol. Above warmSpread, Σ_i m_i over the least
-// m_i, shares hang on the way to the prices, which then is always the same.
+// converged, the largest at which nothing else is tried, the one below which a step without gain is
+// attributed to rounding, and the largest that is returned. Prices have converged if another step
+// would change no share by more than convergedTol. If Σ_i m_i divided by the smallest m_i exceeds
+// warmSpread, shares depend on the path to the prices, so the path is then always the same.
 const (
 	residualGoal  = 1e-14
 	residualFair  = 1e-11
@@ -174,9 +174,9 @@ func (k *Solver) enter(count []float64) {
 	}
 }
 
-// start sets prices from which to start: those of the last call, or Σ_i m_i b_ij / Σ_l b_il, which
-// is a step of expectation maximisation from equal prices and right if no two rows meet. Where the
-// last prices leave a row with none, it takes the latter.
+// start sets the initial prices: those of the last call, or Σ_i m_i b_ij / Σ_l b_il, which is a
+// step of expectation maximization from equal prices and exact if no two rows share a resource. It
+// uses the latter if the last prices are 0 for all resources of some row.
 func (k *Solver) start() {
 	if k.warm {
 		k.scale()
@@ -202,8 +202,8 @@ func (k *Solver) start() {
 	k.evaluate()
 }
 
-// scale scales the prices to the sum Σ_i m_i, the best multiple of any prices. Negligible prices
-// become 0.
+// scale scales the prices to the sum Σ_i m_i, which is optimal among all multiples. Negligible
+// prices become 0.
 func (k *Solver) scale() {
 	factor := k.Total / num.PairwiseSum(k.Price)
 	for j := range k.Price {
@@ -228,8 +228,8 @@ func (k *Solver) evaluate() {
 	k.measure()
 }
 
-// invert sets 1/y, m/y and m/y² from the positive prices. A few prices are summed in one pass over
-// the rows.
+// invert sets 1/y, m/y and m/y² from the positive prices. Few prices are summed in a single pass
+// over the rows.
 func (k *Solver) invert(support []int) {
 	n := k.rows
 	m, r, z, q := k.m[:n], k.inverse[:n], k.z[:n], k.q[:n]
@@ -325,7 +325,7 @@ func dot(a, b []float64) float64 {
 	return (s + t) + (u + v)
 }
 
-// dotTwo returns Σ_i a_i c_i and Σ_i b_i c_i. Long sums are halved, so that rounding does not grow
+// dotTwo returns Σ_i a_i c_i and Σ_i b_i c_i. Long sums are halved to keep rounding from growing
 // with their length.
 func dotTwo(a, b, c []float64) (x, y float64) {
 	a, b = a[:len(c)], b[:len(c)]

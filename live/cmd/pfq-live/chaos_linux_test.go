@@ -34,12 +34,12 @@ const chaosTasks = 30
 type chaosCase struct {
 	seed    uint64
 	servers int // one, or three in a cluster with three copies
-	// minimum number, submitted one after the other; more until a process was killed and one
+	// minimum number, submitted one after another; more until a process was killed and one was
 	// suspended
 	jobs   int
 	pause  time.Duration // maximum time between two disturbances
 	most   int           // maximum number of disturbances
-	damage int           // after every damage disturbances, the server is killed and its store damaged; 0 for never
+	damage int           // after this many disturbances, the server is killed and its store damaged; 0 for never
 }
 
 // Server, managers and workers are killed and suspended at random on the wall clock, while jobs
@@ -261,7 +261,7 @@ func (c *chaos) damageStore(wake []time.Time) {
 	c.kills.Add(1)
 	wake[0] = time.Time{}
 	stream := servertest.CorruptibleStreams[c.random.IntN(len(servertest.CorruptibleStreams))]
-	if c.random.IntN(2) == 0 { // where damage can lose the most
+	if c.random.IntN(2) == 0 { // choose the stream in which damage loses the most
 		stream = []string{wire.InStream, wire.PlanStream}[c.random.IntN(2)]
 	}
 	what, err := servertest.CorruptStream(c.random, c.store, stream)
@@ -309,7 +309,7 @@ func (c *chaos) repair(ctx context.Context, url string, users *client.Client) {
 func (c *chaos) checkNamed(ctx context.Context, users *client.Client, js jetstream.JetStream, views []wire.JobView) {
 	c.t.Helper()
 	status, err := users.Status(ctx)
-	for ; err != nil; status, err = users.Status(ctx) { // until a manager leads
+	for ; err != nil; status, err = users.Status(ctx) { // wait until a manager leads
 		if ctx.Err() != nil {
 			c.t.Fatal(err)
 		}
@@ -323,7 +323,7 @@ func (c *chaos) checkNamed(ctx context.Context, users *client.Client, js jetstre
 	named := c.said("level=ERROR msg=\"the server has lost messages") + c.said("level=ERROR msg=\"the store is damaged")
 	results := 0
 	for i := range views {
-		v, err := users.Job(ctx, views[i].Name) // the loss may be known by now
+		v, err := users.Job(ctx, views[i].Name) // the loss may have been found by now
 		if errors.Is(err, client.ErrUnknown) {
 			if c.gone++; named == 0 {
 				c.t.Errorf("job %s is gone, but no loss is reported", views[i].Name)
@@ -385,7 +385,7 @@ func (c *chaos) signal(k int, s syscall.Signal) {
 	}
 }
 
-// said returns how often a text occurs in the output of all processes.
+// said returns the number of times that a text occurs in the output of all processes.
 func (c *chaos) said(what string) (n int) {
 	for _, p := range slices.Concat(c.former, c.processes) {
 		n += strings.Count(p.said.String(), what)
@@ -393,7 +393,7 @@ func (c *chaos) said(what string) (n int) {
 	return n
 }
 
-// use submits jobs one after the other, and waits for all of them.
+// use submits jobs one after another, and waits for all of them.
 func (c *chaos) use(ctx context.Context, users *client.Client) []wire.JobView {
 	var names []string
 	for k := 0; k < c.jobs || c.kills.Load() < 3 || c.pauses.Load() == 0; k++ {
@@ -427,7 +427,7 @@ func (c *chaos) use(ctx context.Context, users *client.Client) []wire.JobView {
 		return views
 	}
 	var views []wire.JobView
-	for _, name := range names { // some may be lost
+	for _, name := range names { // some jobs may be lost
 		one, err := users.Wait(ctx, name)
 		switch {
 		case err == nil:
@@ -476,7 +476,7 @@ func checkPlans(
 ) wire.Counts {
 	t.Helper()
 	status, err := users.Status(ctx)
-	for ; err != nil; status, err = users.Status(ctx) { // until a manager leads
+	for ; err != nil; status, err = users.Status(ctx) { // wait until a manager leads
 		if ctx.Err() != nil {
 			t.Fatal(err)
 		}
@@ -503,8 +503,8 @@ func checkPlans(
 	return status.Cluster.Counts
 }
 
-// audit audits the plans. It retries while servers find each other, since a request with a lost
-// response only ends at its deadline.
+// audit audits the plans. It retries while servers find each other, since a request whose response
+// is lost ends only at its deadline.
 func audit(ctx context.Context, js jetstream.JetStream) (*manager.Audited, error) {
 	for {
 		try, cancel := context.WithTimeout(ctx, 20*time.Second)

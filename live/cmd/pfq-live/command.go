@@ -29,7 +29,7 @@ var helpFiles embed.FS
 func help(cmd *cobra.Command) *cobra.Command {
 	text, err := helpFiles.ReadFile("help/" + cmd.Name() + ".txt")
 	if err != nil {
-		panic(err) // embedded
+		panic(err) // cannot fail: the files are embedded
 	}
 	cmd.Short, cmd.Long, _ = strings.Cut(strings.TrimRight(string(text), "\n"), "\n\n")
 	if examples, err := helpFiles.ReadFile("help/examples/" + cmd.Name() + ".txt"); err == nil {
@@ -38,7 +38,7 @@ func help(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// arguments accepts one argument per word; the words name them.
+// arguments accepts one argument per word; the words are their names.
 func arguments(words ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {

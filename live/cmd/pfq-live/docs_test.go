@@ -15,7 +15,7 @@ import (
 	"productform/internal/file"
 )
 
-// pages are the texts about the live system, relative to this folder.
+// pages are the paths of the texts about the live system, relative to this folder.
 var pages = []string{"../../../docs/guide/live.md", "../../../docs/live.md", "../../README.md"}
 
 // The console examples in the texts run as shown on a test server, and print the same output up to
@@ -59,7 +59,7 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
-// A reader follows a page, with its own addresses.
+// A reader runs the commands of a page, with its own addresses.
 type reader struct {
 	t           *testing.T
 	ctx         context.Context
@@ -110,7 +110,7 @@ func (r *reader) background(args []string, want string) {
 		if r.serve != nil {
 			r.serve.kill()
 		}
-		// for slow machines
+		// allow for slow machines
 		for flag, value := range map[string]string{"--listen": r.server, "--http": r.web, "--lost-after": "1m"} {
 			if !strings.Contains(strings.Join(args, " "), flag) {
 				args = append(args, flag, value)

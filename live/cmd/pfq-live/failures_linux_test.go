@@ -88,7 +88,7 @@ func (c *cluster) submit(name string, tasks int, work float64) {
 func (c *cluster) finished() int {
 	c.b.Helper()
 	s, err := c.client.Status(c.b.Context())
-	for ; err != nil; s, err = c.client.Status(c.b.Context()) { // no manager leads
+	for ; err != nil; s, err = c.client.Status(c.b.Context()) { // repeat while no manager leads
 		sleep(c.b.Context(), 10*time.Millisecond)
 		if c.b.Context().Err() != nil {
 			c.b.Fatal(err)
@@ -199,10 +199,10 @@ func BenchmarkKilledWorker(b *testing.B) { lost(b, "found", syscall.SIGKILL, 20)
 // it. --lost-after is 2 s, and heartbeats are 500 ms apart.
 func BenchmarkSilentWorker(b *testing.B) { lost(b, "found", syscall.SIGSTOP, 8) }
 
-// BenchmarkMillionTasks runs a million empty tasks in one job. It measures the rate of tasks, the
-// peak memory of server and managers, the time until another manager decides after the leader was
-// killed with 100,000 tasks done, and the time until everything is available again after server and
-// managers were killed and restarted with all tasks done. PFQ_LIVE_TASKS=N runs N tasks instead.
+// BenchmarkMillionTasks runs a million empty tasks in one job. It measures the rate of tasks and
+// the peak memory of server and managers. It kills the leader after 100,000 tasks, and measures the
+// time until another manager decides. After all tasks it kills and restarts server and managers,
+// and measures the time until everything is available again. PFQ_LIVE_TASKS=N runs N tasks instead.
 func BenchmarkMillionTasks(b *testing.B) {
 	tasks := 1_000_000
 	if text := os.Getenv("PFQ_LIVE_TASKS"); text != "" {
@@ -219,7 +219,7 @@ func BenchmarkMillionTasks(b *testing.B) {
 			sleep(b.Context(), 100*time.Millisecond)
 		}
 		b.ReportMetric(c.takeOver().Seconds(), "take-over-s")
-		var most int64 // peak memory of the managers
+		var most int64 // peak memory of all managers
 		for n := 0; n < tasks; n = c.finished() {
 			for _, p := range c.managers {
 				most = max(most, peakMemory(b, p))
@@ -267,7 +267,7 @@ func (c *cluster) takeOver() time.Duration {
 }
 
 // restart kills all managers and starts one, then does the same with the server included. It
-// reports the times, without the remaining lease of the killed manager.
+// reports the times without the remaining lease of the killed manager.
 func (c *cluster) restart(tasks int) {
 	c.b.Helper()
 	again := func(what string, start func()) {

@@ -8,9 +8,8 @@ import (
 	"productform/plots/l14"
 )
 
-// [L14], Figure 6.1, while server, manager and workers are killed as figure dispatch-9 shows. The
-// events match the simulation to the last digit, and so they match the record that the figure
-// draws, which live/cmd/pfq-live compares with the simulation.
+// [L14], Figure 6.1, runs while server, manager and workers are killed as in figure dispatch-9. The
+// events match the simulation to the last digit, and therefore the record that the figure draws.
 func TestFailingJobUnderKills(t *testing.T) {
 	t.Parallel() // mostly waits
 	ctx := limited(t, 100*time.Second)

@@ -24,7 +24,7 @@ import (
 	"productform/live/worker"
 )
 
-// These benchmarks measure the figures of docs/live.md. Each runs its measurement once, for some
+// These benchmarks measure the figures of docs/live.md. Each runs its measurement once, for a few
 // seconds:
 //
 //	go test -run '^$' -bench . -benchtime 1x -timeout 20m ./cmd/pfq-live

@@ -107,7 +107,7 @@ func replayUnderKills(t *testing.T, seed uint64, s Scenario) {
 			if err := Compare(got.log, want); err != nil {
 				t.Error(err)
 			}
-			if kills < 3 { // one of each kind
+			if kills < 3 { // kill each kind once
 				t.Errorf("only %d kills", kills)
 			}
 			t.Logf("%d jobs, %d moments, %d kills", len(s.Jobs), len(want.Moments), kills)

@@ -31,7 +31,7 @@ const repeatPeriod = 5 * time.Second
 // A problem is a message with an error, from any source.
 type problem struct{ message, err string }
 
-// sightings count the lines about a problem since the last one that was written.
+// sightings counts the lines about a problem since the last one that was written.
 type sightings struct {
 	written    time.Time
 	suppressed int
@@ -98,7 +98,7 @@ func (s *problems) note(p problem, now time.Time) (suppressed int, isDue bool) {
 	} else if was != nil {
 		suppressed = was.suppressed
 	}
-	for other, was := range s.seen { // keeps the map small, and counts for at least a minute
+	for other, was := range s.seen { // keeps the map small but counts for at least a minute
 		if now.Sub(was.written) > time.Minute {
 			delete(s.seen, other)
 		}

@@ -69,12 +69,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "pfq-live: interrupted")
 		return cli.Interrupted
 	}
-	fmt.Fprintln(stderr, "pfq-live:", cli.OneLine(atFlag(root, args, err)))
+	fmt.Fprintln(stderr, "pfq-live:", cli.OneLine(nameFlag(root, args, err)))
 	return 2
 }
 
-// atFlag replaces the path of an error about a setting by the flag, if the command has such a flag.
-func atFlag(root *cobra.Command, args []string, err error) error {
+// nameFlag replaces the path of an error about a setting with the flag, if the command has such a
+// flag.
+func nameFlag(root *cobra.Command, args []string, err error) error {
 	bad, ok := err.(*input.Error)
 	if !ok || bad.Path == "" || bad.File != "" {
 		return err

@@ -20,7 +20,7 @@ import (
 // TestMain runs the program itself, or a NATS server, in processes that tests start.
 func TestMain(m *testing.M) {
 	if os.Getenv("PFQ_LIVE_TEST_PROGRAM") != "" {
-		go func() { // ends with the test, however the test ends
+		go func() { // ends with the test, however that ends
 			_, _ = io.Copy(io.Discard, os.Stdin)
 			os.Exit(1)
 		}()
@@ -150,7 +150,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// With keys, each part of serve has its own key, and so has the client.
+// With keys, each part of serve and the client have their own keys.
 func TestServeWithKeys(t *testing.T) {
 	folder, address, page := filepath.Join(t.TempDir(), "keys"), freeAddress(t), freeAddress(t)
 	if status, _, errs := pfqLive("", "keys", "init", "--keys", folder, "--url", "nats://"+address); status != 0 {
@@ -274,7 +274,7 @@ func TestFailuresAreReported(t *testing.T) {
 	}
 }
 
-// If no manager processes a batch, submit waits and says so.
+// If no manager processes a batch, submit waits and prints a note.
 func TestSubmitWithoutManager(t *testing.T) {
 	address := freeAddress(t)
 	start(t, "server", "--memory", "--listen", address)
@@ -336,7 +336,7 @@ func TestReplayCheck(t *testing.T) {
 	}
 }
 
-// hours returns how many times longer a manual test runs than an automatic one.
+// hours returns the factor by which a manual test runs longer than an automatic one.
 func hours(t *testing.T) int {
 	text := os.Getenv("PFQ_LIVE_LONG")
 	if text == "" {

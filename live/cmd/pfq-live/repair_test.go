@@ -14,7 +14,7 @@ import (
 )
 
 // The store loses all plans, snapshots and submissions, and the results of one of two jobs. audit
-// and repair end with status 1. audit still does after repair --apply because results are lost.
+// and repair end with status 1. After repair --apply, audit still does because results are lost.
 func TestAuditAndRepairOfLostPlans(t *testing.T) {
 	folder, address := t.TempDir(), freeAddress(t)
 	url := "nats://" + address
@@ -73,7 +73,8 @@ func TestAuditAndRepairOfLostPlans(t *testing.T) {
 	}
 }
 
-// A permanent loss makes a store not whole. Lost plans whose results were all adopted do not.
+// A store with a permanent loss is not whole. A store that lost only plans whose results were all
+// adopted is whole.
 func TestLossesAfterRepair(t *testing.T) {
 	for _, c := range []struct {
 		counts wire.Counts

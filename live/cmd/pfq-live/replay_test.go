@@ -62,7 +62,7 @@ func outages(last float64) (list []dispatch.Outage) {
 	return append(list, dispatch.Outage{Worker: 1, From: last / 2, To: math.Inf(1)})
 }
 
-// Replays match the simulation to the last digit, under all six policies.
+// Replays match the simulation to the last digit under all six policies.
 func TestReplayMatchesRun(t *testing.T) {
 	for k, name := range []string{
 		"priority", "proportion", "workload:60", "deadline/priority", "deadline/kept", "edf",

@@ -19,10 +19,10 @@ var update = flag.Bool("update", false, "rewrite the record of the live system t
 
 const recordFile = "../../../plots/l14/records/failing-job.csv"
 
-// [L14], section 6.2 and Figure 6.1: 6 of 8 workers fail at 55 s and return at 115 s. After that,
-// more workers run tasks than the initial 4, and the job meets its deadline of 240 s. The live
-// system matches the simulation, and figure dispatch-9 draws its events: "go test ./replay -run
-// TestFailingJob -update" writes the record.
+// In [L14], section 6.2 and Figure 6.1, 6 of 8 workers fail at 55 s and return at 115 s. After
+// that, more workers run tasks than the initial 4, and the job meets its deadline of 240 s. The
+// live system matches the simulation, and figure dispatch-9 draws its events: "go test ./replay
+// -run TestFailingJob -update" writes the record.
 func TestFailingJob(t *testing.T) {
 	s := Scenario{Scenario: l14.FailingJob()}
 	want, err := Simulate(t.Context(), s)
@@ -62,7 +62,8 @@ func TestFailingJob(t *testing.T) {
 	}
 }
 
-// If spare workers are used, all workers run tasks: 8, then 2, and again all 8 when they return.
+// If spare workers are used, all available workers run tasks: 8, then 2, and again 8 when they
+// return.
 func TestFailingJobOnAllWorkers(t *testing.T) {
 	s := Scenario{Scenario: l14.FailingJob()}
 	s.Policy.Spare = dispatch.SpareByPriority

@@ -1,15 +1,14 @@
-// This file runs a scenario of package dispatch or rigid through the live system, on a logical clock,
-// to check that the live system behaves like the simulation. This is the method of [L14], section 6.3,
-// where workers sleep for the run times of the tasks in a log.
+// This file runs a scenario of package dispatch or rigid through the live system, on a logical
+// clock, to check that the live system behaves like the simulation. This is the method of [L14],
+// section 6.3, in which workers sleep for the run times of the tasks in a log.
 //
 //	scenario --Publish--> PFQ_IN: a script of workers and outages, and a batch per job
 //	manager  decides a moment once every task that is due by then has been reported
 //	worker   sleeps work/speed seconds divided by the pace, and reports start + work/speed as the end
 //	PFQ_PLAN --Read--> the events with their times
 //
-// Times and events match [dispatch.Run] or [rigid.Run] to the last digit, however slow the machine
-// is and whatever is killed in the meantime: the script decides which worker fails when, not the
-// timing.
+// Times and events match [dispatch.Run] or [rigid.Run] to the last digit, even if the machine is
+// slow or processes are killed: the script, not the timing, decides which worker fails when.
 //
 // For example:
 
@@ -237,7 +236,7 @@ func (noRandom) Read([]byte) (int, error) {
 type ScenarioSettings struct {
 	Pace float64      // seconds on the logical clock per second of real time, > 0
 	Log  *slog.Logger // nil for none
-	Done func(int)    // called with the number of finished jobs; may be nil
+	Done func(int)    // receives the number of finished jobs; may be nil
 }
 
 // RunScenario replays the scenario with the server, manager and workers of the live system, in this

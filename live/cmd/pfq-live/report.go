@@ -121,7 +121,7 @@ type auditAnswer struct {
 	Reason *string `json:"reason"`
 
 	Damage []string `json:"damage"` // losses of the store, including repaired ones
-	Whole  bool     `json:"whole"`  // nothing was lost, or all losses were repaired
+	Whole  bool     `json:"whole"`  // whether nothing was lost or all losses were repaired
 }
 
 func newAudit() *cobra.Command {

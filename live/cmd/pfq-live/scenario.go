@@ -44,8 +44,8 @@ func (f *scenarioFlags) check(given func(string) bool) error {
 	return nil
 }
 
-// scenario reads the log and makes the scenario of the flags. outlived is the number of jobs that
-// exceed their requested time.
+// scenario reads the log and creates the scenario that the flags select. outlived is the number of
+// jobs that exceed their requested time.
 func (f *scenarioFlags) scenario(ctx context.Context, trace string, stdin io.Reader) (
 	s Scenario, outlived int, err error,
 ) {

@@ -91,7 +91,7 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer, log *slog.Logger)
 			"at least %v, twice --beat; otherwise healthy workers are lost",
 			least)
 	}
-	const local = "local" // name of the workers in this process; the server knows their keys from its start
+	const local = "local" // name of the workers in this process, whose keys the server knows from its start
 	ws.Name, ws.Slots = local, max(1, f.workers)
 	if err := ws.Check(); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (f *serverFlags) way(s *server.Server) way {
 	return way{file("manager"), file("{name}"), file("monitor"), nil}
 }
 
-// addWorkerKeys makes the missing keys of workers in this process.
+// addWorkerKeys creates the missing keys of workers in this process.
 func (f *serverFlags) addWorkerKeys(name string, slots int) error {
 	for k := 1; f.Keys != "" && k <= slots; k++ {
 		own := name
@@ -189,9 +189,9 @@ func (f *serverFlags) start(ctx context.Context, log *slog.Logger) (*server.Serv
 }
 
 // prepare creates the streams and buckets. It waits for an unavailable server, and for servers of a
-// cluster that have not found each other yet.
+// cluster until they find each other.
 func prepare(ctx context.Context, nc *nats.Conn, layout server.Layout, log *slog.Logger) error {
-	const patience = time.Second // time limit of a request; a cluster without a leader never responds
+	const patience = time.Second // time limit of a request, since a cluster without a leader never responds
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(patience))
 	if err != nil {
 		return err

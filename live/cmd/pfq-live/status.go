@@ -46,7 +46,7 @@ type statusAnswer struct {
 	Workers []workerRow `json:"workers"`
 	Missing int         `json:"missing"` // results that the server has lost
 	Damage  []string    `json:"damage"`  // losses of the store, including repaired ones
-	Whole   bool        `json:"whole"`   // nothing was lost, or all losses were repaired
+	Whole   bool        `json:"whole"`   // whether nothing was lost or all losses were repaired
 }
 
 func newStatusAnswer(s *wire.Status) statusAnswer {

@@ -1,5 +1,5 @@
-// Package clustertest gives examples a live system in this process: how does an example get a
-// cluster? If something fails the program ends, because an example has no test to fail.
+// Package clustertest starts a live system within an example: how does an example get a cluster? If
+// something fails, the program ends, because an example has no test to fail.
 package clustertest
 
 import (

@@ -3,9 +3,9 @@
 //
 // A program may start others, which would be left behind if the program or its parent is killed.
 // Each group therefore has a mark, a random word in the environment that all its processes inherit.
-// The mark is kept as a file in a folder while the group runs. A restarted process with the same
-// folder kills all processes with a mark in it. On Linux, the kernel also kills the leader of the
-// group when the process that started it dies.
+// While the group runs, the mark is a file in a folder. A restarted process with the same folder
+// kills all processes with a mark in it. On Linux, the kernel also kills the leader of the group
+// when the process that started it dies.
 //
 // A process that clears its environment and also leaves the group is not found.
 package processes

@@ -1,7 +1,7 @@
-// This file gives a folder to one process at a time, so that two programs do not share a store.
+// This file locks a folder for one process at a time: how do two programs avoid sharing a store?
 //
-// The lock is a system lock on a file named lock in the folder. It ends with its process, however
-// the process ends. On systems other than Unix, every process gets the lock.
+// The lock is a system lock on a file named lock in the folder. It ends with its process,
+// regardless of how the process ends. On systems other than Unix, every process gets the lock.
 
 package processes
 

@@ -25,7 +25,7 @@ func KillLeft(folder string) (killed int, err error) {
 	}
 	seen := map[int]bool{}
 	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
-		left, err := bearers(words)
+		left, err := withMark(words)
 		if err != nil {
 			return len(seen), err
 		}
@@ -40,7 +40,7 @@ func KillLeft(folder string) (killed int, err error) {
 			if group, err := syscall.Getpgid(pid); err == nil && group != syscall.Getpgrp() {
 				kill(group)
 			}
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+			_ = syscall.Kill(pid, syscall.SIGKILL) // the process may have ended
 		}
 	}
 	for _, word := range words {
@@ -49,8 +49,8 @@ func KillLeft(folder string) (killed int, err error) {
 	return len(seen), err
 }
 
-// bearers returns the processes with one of the marks.
-func bearers(words []string) (pids []int, err error) {
+// withMark returns the processes with one of the marks.
+func withMark(words []string) (pids []int, err error) {
 	list, err := os.ReadDir("/proc")
 	for _, f := range list {
 		if pid, err := strconv.Atoi(f.Name()); err == nil && hasMark(pid, words) {

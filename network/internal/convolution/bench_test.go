@@ -16,7 +16,7 @@ func BenchmarkTabulate(b *testing.B) {
 		name   string
 		chains int
 	}{{"kinds=5/chains=5", 5}, {"kinds=5/chains=1", 1}} {
-		sh := &Shared{Much: 1, Rate: func(y []int) *big.Rat {
+		sh := &Shared{CountCap: 1, Rate: func(y []int) *big.Rat {
 			n := int64(0)
 			for _, x := range y {
 				n += int64(x)

@@ -10,7 +10,7 @@ import (
 // OfNodes sets μ(y) to the capacity of all nodes that serve a kind with y_c > 0, given by node and
 // kind.
 func (sh *Shared) OfNodes(capacities []*big.Rat, serves [][]bool) {
-	sh.Serves, sh.Much = serves, 1
+	sh.Serves, sh.CountCap = serves, 1
 	type group struct { // nodes that serve the same kinds
 		serves   []bool
 		capacity *big.Rat
@@ -42,7 +42,7 @@ func (sh *Shared) OfNodes(capacities []*big.Rat, serves [][]bool) {
 // OfLimits sets μ(y) to rate times the number of busy servers, under limits on the servers that
 // each set of kinds may use.
 func (sh *Shared) OfLimits(servers int, rate *big.Rat, limits []ranktable.Limit) {
-	sh.Much = servers
+	sh.CountCap = servers
 	held := ranktable.NewLimits(servers, len(sh.Kinds), limits)
 	sh.Rate = func(y []int) *big.Rat {
 		n := big.NewRat(int64(held.Busy(y)), 1)
@@ -52,6 +52,6 @@ func (sh *Shared) OfLimits(servers int, rate *big.Rat, limits []ranktable.Limit)
 
 // OfSets sets μ(y) to the rate of the set of kinds with y_c > 0, at its bit mask.
 func (sh *Shared) OfSets(rates []*big.Rat) {
-	sh.Much = 1
+	sh.CountCap = 1
 	sh.Rate = func(y []int) *big.Rat { return rates[ranktable.Present(y)] }
 }

@@ -34,11 +34,11 @@ const MaxVectors = 1 << 20
 // classes and sets). Only the denominators, in fractions, have a subtraction; they are positive if
 // the open load is stable.
 type Shared struct {
-	Kinds []Kind
-	Form  *Form                  // replaces μ if not nil
-	Most  []int                  // m_c of each kind
-	Rate  func(y []int) *big.Rat // μ(y); nil with a table
-	Much  int                    // jobs of a kind above this number do not change μ
+	Kinds    []Kind
+	Form     *Form                  // replaces μ if not nil
+	Most     []int                  // m_c of each kind
+	Rate     func(y []int) *big.Rat // μ(y); nil with a table
+	CountCap int                    // jobs of a kind above this number do not change μ
 	// denominators, at row Σ_c y_c Π_{d>c} (m_d + 1) of y; nil until the station is known to be
 	// stable
 	left   []*big.Rat
