@@ -1,17 +1,17 @@
-// Package productform is the map of this module, which computes how jobs share servers: which
-// package answers what?
+// Package productform is an overview of this module, which computes how jobs share servers: which
+// package answers which question?
 //
 //	cluster, sizes, num   models of clusters, sizes of jobs, numbers with proved bounds
 //	bf                    means and delays of jobs that share servers
-//	stability, plan       how much load a cluster bears, and what to buy so that targets are met
-//	network               jobs that go from station to station; network/loss, jobs that are turned away
+//	stability, plan       how much load a cluster can carry, and what to buy to meet targets
+//	network               jobs that go from station to station; network/loss, jobs that may be lost
 //	oiqueue, whittle      order-independent queues and Whittle networks
 //	tags                  time limits for jobs of unknown size
-//	fluid, dispatch       shares of several resources; which job gets which worker
-//	sim                   simulation of all these, to check theory and to go beyond it
+//	fluid, dispatch       sharing of several resources; which job gets which worker
+//	sim                   simulation of all these, to check theory and where it has no answer
 //	plots                 the figures of the papers
 //
-// For example, two servers, of which jobs of class 1 run on both and jobs of class 2 on the second:
+// For example, on two servers, jobs of class 1 run on both, and jobs of class 2 on the second only:
 //
 //	m, err := cluster.New([]float64{2, 1}, []float64{1, 0.4}, [][]int{{0, 1}, {1}})
 //	if err != nil {
@@ -29,6 +29,6 @@
 //	// class 2: 0.7628 jobs, each for 1.9071
 //
 // A model is plain data, made in Go or read from a file. A solver is a function; with the zero
-// value of its Settings it computes nine digits. A result bounds its own error. The program cmd/pfq
-// answers the same questions without Go.
+// value of its Settings it computes nine digits. A result has a bound on its error. The program
+// cmd/pfq answers the same questions without Go code.
 package productform

@@ -71,24 +71,25 @@ func command(all []plots.Spec, s plots.Settings) *cobra.Command {
 		Short: "Draw the figures of the papers from exact theory and simulation",
 		Long: `Draw the figures of the papers from exact theory and simulation.
 
-figures writes one file per figure and format, then index.html (the figures with captions,
-parameters, the claims of the papers and the table of checks) and checks.json. The standard output
-lists the files written. --list and --check print instead and write nothing, so they are
-incompatible with each other, --output and --format.
+figures writes one file per figure and format. Then it writes index.html (the figures with
+captions, parameters, the claims of the papers and the table of checks) and checks.json. The
+standard output lists the files written. --list and --check print to the standard output and write
+no files, so they exclude each other, --output and --format.
 
 Simulated runs are kept in the folder of --results, so an interrupted command resumes where it
-stopped, and a repeated one takes seconds. The same seed gives the same figures, whatever
---parallel is. On two cores a draft takes about a minute, normal about ten, paper most of an hour.
+stopped, and repeating a command takes seconds. The same seed gives the same figures, whatever
+--parallel is. On two cores a draft takes about a minute, normal about ten minutes, and paper most
+of an hour.
 
-With --part K/N the command draws nothing: it does the K-th of N parts of the runs, counted from 0,
-and leaves them in the folder of --results. When N processes with K = 0, ..., N-1 have ended, on
-machines that share this folder, the same command without --part finds all runs there. --tasks
-list and --tasks serve are for programs that distribute runs; see pfq help simulate.
+With --part K/N the command draws nothing: it does part K of N parts of the runs, counted from 0,
+and stores them in the folder of --results. When the parts 0, ..., N-1 are done, on machines that
+share this folder, the same command without --part finds all runs there. --tasks list and --tasks
+serve are for programs that distribute runs; see pfq help simulate.
 
-A number agrees with its second method if their relative error is within its bound and |z| <= 5.
-Simulated numbers agree together if the z of the first one of each simulation, if there are 50 or
-more, are spread over ten cells of equal probability in a way that is no rarer than p = 1e-6
-(chi-square test).
+A number agrees with that of a second method if their relative difference is within the bound and
+|z| <= 5. Simulated numbers must also agree as a whole. If there are 50 or more simulations, a
+chi-square test sorts the z of the first number of each into ten cells of equal probability, and
+its p must be at least 1e-6.
 
 Exit status: 0 success; 1 with --check: a check fails, or a simulation refutes a claim that
 should hold (an error of a paper is a finding); 2 bad usage or a folder that cannot be
@@ -108,7 +109,7 @@ written; 130 interrupted.`,
 		ids = append(ids, spec.ID)
 	}
 	cli.AddPrefixes(cmd, &o.only, "only", ids,
-		"figures to draw, by their names or how these begin, such as bf-1,tags (default all)")
+		"names of the figures to draw, or beginnings of names, such as bf-1,tags (default all)")
 	o.precision = string(plots.Normal)
 	cli.AddChoice(cmd, &o.precision, "precision", names(plots.Precisions()), "amount of simulation")
 	o.seed = 1
@@ -127,7 +128,7 @@ written; 130 interrupted.`,
 	cli.AddRenamed(cmd, "jobs", "parallel")
 	o.choice.Add(cmd)
 	cli.AddSwitch(cmd, &o.list, "list", "list the figures and write nothing")
-	cli.AddSwitch(cmd, &o.check, "check", "print the table of checks and write nothing; fail if a check does")
+	cli.AddSwitch(cmd, &o.check, "check", "print the table of checks and write nothing; fail if a check fails")
 	cli.AddSwitch(cmd, &o.version, "version", "print the version of figures and of the Go that built it")
 	return cmd
 }

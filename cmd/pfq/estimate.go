@@ -50,7 +50,7 @@ func newEstimateCommand() *cobra.Command {
 		"also estimate the probabilities of 0, ..., `N` jobs in total, N from 1 to 10000")
 	b.Switch(&s.ByClass, "ByClass", "by-class", "also estimate the probabilities of --distribution for each class")
 	b.Switch(&s.Gradient, "Gradient", "gradients",
-		"also estimate the derivatives of the mean number of jobs in every arrival rate and capacity")
+		"also estimate the derivatives of the mean number of jobs with respect to every rate and capacity")
 	cli.AddSwitch(
 		cmd, &f.bounds, "bounds", "also prove bounds on the mean delay of each class, from the servers near it",
 	)

@@ -69,7 +69,7 @@ func newPlanCommand() *cobra.Command {
 	cli.AddText(cmd, &f.verify, "verify", "", "the name of a file with an answer in JSON",
 		"do not search: check the answer to the same question in the file `ANSWER`, in JSON")
 	cli.AddSwitch(cmd, &f.worth, "gradients",
-		"also give the derivative of the minimized mean delay in each option")
+		"also give the derivative of the minimized mean delay with respect to each option")
 	command.AddScale(cmd, &f.loads, "plan", "all arrival rates")
 	b.Name("loads", "scale")
 	return cmd

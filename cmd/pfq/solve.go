@@ -51,7 +51,7 @@ func newSolveCommand() *cobra.Command {
 		"also give these percentiles of the delay of each class, first come, first served with exponential sizes")
 	b.Name("Levels", "percentiles")
 	cli.AddSwitch(cmd, &f.asked.Gradients, "gradients",
-		"also give the derivatives of the means of each class in every arrival rate and capacity")
+		"also give the derivatives of the means of each class with respect to every rate and capacity")
 	b.Memory(&s.MaxBytes)
 	command.AddScaling(cmd, &f.scaling, "solve")
 	cli.AddGone(cmd, "exact", "it is --engine exact")

@@ -58,14 +58,14 @@ func command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "whatif [MODEL]",
 		Short: "Make the what-if page of a cluster",
-		Long: `Make the what-if page of a cluster: change its rates, its capacities and who can serve whom, and
-see its delays, percentiles and limits in a browser.
+		Long: `Make the what-if page of a cluster. On this page you change rates, capacities and which servers can
+run which jobs, and see the delays, percentiles and limits that follow.
 
-The command prints an address on 127.0.0.1, for you to open in a browser, and serves the page
-there until you interrupt it. With --output or --folder it writes the page instead, and serves
-nothing. It compiles the solver to WebAssembly with the installed Go, which takes a minute the
-first time and a few seconds later. The page computes everything in the browser, with the digits
-of pfq; no data leaves it.
+The command prints an address on 127.0.0.1 and serves the page there until you interrupt it; open
+the address in a browser. With --output or --folder it writes the page instead, and serves nothing.
+It compiles the solver to WebAssembly with the installed Go. This takes up to a minute the first
+time, and a few seconds after that. The page computes everything in the browser, with the digits of
+pfq; no data leaves it.
 
 MODEL is a file as for pfq solve, or - for the standard input; without it the page starts with a
 small example. You can open other files on the page.

@@ -107,7 +107,7 @@ func (b *Binding) Memory(maxBytes *int64) {
 	*maxBytes = num.DefaultMaxBytes
 	Flag[int64]{
 		Name:    "memory",
-		Usage:   "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is rejected",
+		Usage:   "memory limit for tables, in `MIB` (2^20 bytes); a model that needs more is rejected",
 		Default: strconv.Itoa(defaultMemory),
 		Want:    fmt.Sprintf("an integer in 1..%d", mostMemory),
 		Parse: func(text string) (int64, bool) {

@@ -37,7 +37,7 @@ func (c *RunChoice) Add(cmd *cobra.Command) {
 	Flag[Part]{
 		Name: "part",
 		Kind: "string",
-		Usage: "only do the runs whose place is K modulo N, `K/N` with K = 0..N-1, and leave them in the folder of " +
+		Usage: "only do the runs whose number is K modulo N, `K/N` with K = 0..N-1, and store them in the folder of " +
 			"--results; no answer",
 		Want:  fmt.Sprintf("K/N with N in 1..%d and K in 0..N-1, such as 0/4 to 3/4", sweep.MostParts),
 		Parse: parsePart,

@@ -5,7 +5,7 @@
 // The command reads them there, whichever process computed them, and its answer has the same digits
 // as that of a single process. There are two ways to fill the folder:
 //
-//	--part K/N    the process does the runs whose place is K modulo N, and writes them to a folder that all share
+//	--part K/N    the process does the runs whose number is K modulo N, and writes them to a folder that all share
 //	--tasks list  the process names the runs that are missing; others do them by --tasks serve, and their results
 //	              are put into the folder by whoever gave them away ([productform/sweep.Put])
 //

@@ -35,7 +35,7 @@ Topics:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
 Flags:
 {{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
 
-"{{.Root.Name}} help{{if .HasParent}} {{.Name}}{{end}} TOPIC" tells more of a command{{if .HasHelpSubCommands}} or a topic{{end}}.{{end}}
+Run "{{.Root.Name}} help{{if .HasParent}} {{.Name}}{{end}} TOPIC" for more about a command{{if .HasHelpSubCommands}} or a topic{{end}}.{{end}}
 `
 	help = `{{.Short}}
 {{if or .Runnable .HasSubCommands}}

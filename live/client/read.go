@@ -94,8 +94,8 @@ var batchFile = file.Description[wire.Batch]{
 	Want:  "an object with jobs",
 	Start: wire.Batch{Version: wire.Version},
 	Fields: []file.Field[wire.Batch]{
-		file.Text("name", "name of the batch, which is submitted once, however often that is tried",
-			func(b *wire.Batch) *string { return &b.Name }).Otherwise("one that the client makes up").Example("monday"),
+		file.Text("name", "name of the batch, which is submitted only once, however often you try",
+			func(b *wire.Batch) *string { return &b.Name }).Otherwise("a name that the client chooses").Example("monday"),
 		file.Objects("jobs", "list of jobs, submitted together", "an array of jobs",
 			func(b *wire.Batch) *[]wire.Job { return &b.Jobs }, &jobFile, file.Length{}, nil),
 	},
@@ -110,18 +110,18 @@ var jobFile = file.Description[wire.Job]{
 			"a number", input.Time).Default(0).Example("5"),
 		file.Custom("deadline", "when the job is due: a duration after its submission, or a time",
 			readDeadline, nil, nil, nil).Otherwise("none").Example("200s", `2026-11-23T08:00:00Z`),
-		count("max_workers", "most workers that the job has at once", func(j *wire.Job) *int { return &j.MaxWorkers },
-			wire.MaxAtOnce).Otherwise("no limit").Example("8"),
+		count("max_workers", "maximum number of workers of the job at a time",
+			func(j *wire.Job) *int { return &j.MaxWorkers }, wire.MaxAtOnce).Otherwise("no limit").Example("8"),
 		count("tasks", "number of tasks", func(j *wire.Job) *int { return &j.Tasks }, wire.MaxTasks).
 			Otherwise("the number of works").Example("1000"),
 		file.Float("work", "seconds that each task takes on a worker of speed 1",
 			func(j *wire.Job) *float64 { return &j.Work }, wantWork, input.Work).
 			Otherwise("works, or unknown if the estimate is given").Example("0.5"),
-		file.List("works", "instead of work: that of each task", "an array of works, one per task",
+		file.List("works", "in place of work: the work of each task", "an array of works, one per task",
 			func(j *wire.Job) *[]float64 { return &j.Works },
 			file.Float("", "", file.Itself[float64], wantWork, input.Work), file.Length{}).
 			Optional().Example("[0.5, 0.7]"),
-		file.Float("estimate", "what policies take for the work of each task",
+		file.Float("estimate", "work of each task that policies assume",
 			func(j *wire.Job) *float64 { return &j.Estimate }, wantWork, input.Work).
 			Otherwise("its work").Example("0.6"),
 		count("attempts", "failures on at least two workers after which a task is given up",

@@ -142,7 +142,7 @@ func TestRefusals(t *testing.T) {
 	p.click(`[data-node="servers/small"]`)
 	p.button("Remove server")
 	p.fill(".inspector input[type=text]", "big\r")
-	if got := p.text("#message"); got != "A name of its own, please: there is a big." {
+	if got := p.text("#message"); got != "Choose another name: big exists already." {
 		t.Errorf("message: %s", got)
 	}
 	p.fill(`[id="capacity/big/text"]`, "-1")

@@ -36,12 +36,12 @@ func TestMeanSizes(t *testing.T) {
 		),
 		"solve", "-", "--format", "json",
 	))
-	const note = "No percentiles: classes differ in mean size, and service in order of arrival has formulas for " +
-		"exponential sizes of one mean only. Mean delays are those of balanced fairness."
+	const note = "No percentiles: classes differ in mean size, and first come, first served has formulas for " +
+		"exponential sizes with a common mean only. Mean delays are those of balanced fairness."
 	if got := p.text("#tables > p"); got != note {
 		t.Errorf("note: %s", got)
 	}
-	if got := p.text("#chart"); !strings.Contains(got, "No formula here; it can be simulated.") {
+	if got := p.text("#chart"); !strings.Contains(got, "There is no formula; use Simulate.") {
 		t.Errorf("chart: %s", got)
 	}
 	if n := eval[int](p, `document.querySelectorAll("#chart path[data-curve], #chart circle").length`); n != 0 {
@@ -57,7 +57,7 @@ func TestMeanSizes(t *testing.T) {
 
 	p.fill("#load-text", "9") // unstable
 	p.settle()
-	if got := p.text("#chart"); !strings.Contains(got, "No formula here; it can be simulated.") {
+	if got := p.text("#chart"); !strings.Contains(got, "There is no formula; use Simulate.") {
 		t.Errorf("chart of an unstable cluster: %s", got)
 	}
 	p.button("Undo")

@@ -286,8 +286,8 @@ classes: [{name: slow, arrival_rate: 0.9, servers: [a]}, {name: fast, arrival_ra
 func TestNoPercentilesForDifferentSizes(t *testing.T) {
 	m := model(t, strings.Replace(shop, "name: web,", "name: web, mean_size: 2,", 1))
 	got := ask[known](t, Question{Ask: "solve", Model: text(t, m), Load: "1", Percentiles: percentiles})
-	if want := "classes differ in mean size, and service in order of arrival has formulas for exponential sizes of " +
-		"one mean only"; got.NoPercentiles != want || !got.Stable {
+	if want := "classes differ in mean size, and first come, first served has formulas for exponential sizes " +
+		"with a common mean only"; got.NoPercentiles != want || !got.Stable {
 		t.Errorf("no percentiles: %q, want %q", got.NoPercentiles, want)
 	}
 }

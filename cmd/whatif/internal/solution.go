@@ -46,11 +46,11 @@ func solution(ctx context.Context, m *cluster.Model, r *bf.Result, percentiles [
 	}
 	without := func(why string) render.Record { return s.Set("no_percentiles", why, "") }
 	if _, err := m.OneMeanSize(); err != nil {
-		return without("classes differ in mean size, and service in order of arrival has formulas for " +
-			"exponential sizes of one mean only"), nil
+		return without("classes differ in mean size, and first come, first served has formulas for " +
+			"exponential sizes with a common mean only"), nil
 	}
 	if r.States > mostPercentileStates {
-		return without(fmt.Sprintf("this model has %d states; up to %d the page computes them, beyond pfq does",
+		return without(fmt.Sprintf("this model has %d states; the page computes percentiles up to %d states; use pfq beyond that",
 			r.States, mostPercentileStates)), nil
 	}
 	d, err := bf.Answer(ctx, m, bf.Question{Levels: levels}, settings())

@@ -33,7 +33,7 @@ function curvesOf(variant, view) {
   return variant.model[rows].map((_, i) => points.map(({ load, solution }) => ({ load, value: of(solution[rows][i]) })).filter(({ value }) => value !== null));
 }
 
-let heldCurves = null; // those drawn last, shown until there are new ones
+let heldCurves = null; // the last drawn curves, shown until there are new ones
 
 function drawChart(saved, seen) {
   const measure = measures[saved.view];
@@ -69,12 +69,12 @@ function drawChart(saved, seen) {
   bars,
   h("line", { key: "cursor", class: "cursor", x1: at, x2: at, y1: plot.top, y2: plot.height - plot.bottom }),
   dots,
-  none && estimates.length === 0 && h("text", { key: "none", class: "axis", x: 4, y: 31 }, "No formula here; it can be simulated."),
+  none && estimates.length === 0 && h("text", { key: "none", class: "axis", x: 4, y: 31 }, "There is no formula; use Simulate."),
   refining && h("text", { key: "refining", class: "axis end", x: scale.right, y: 13 }, "refining …"),
   drawNames(strokes, rows, scale, ghosts.length > 0));
 }
 
-// scales returns how loads and values become places.
+// scales returns the functions from loads and values to positions.
 function scales(saved, critical, curves, ghosts) {
   const pinned = saved.pinned ? criticalOf(saved.pinned) ?? 0 : 0;
   const most = Math.max(1.04 * critical, Math.min(1.04 * pinned, 3 * critical), Math.min(1.03 * parseNumber(saved.load), 3 * critical));
@@ -185,7 +185,7 @@ function drawNames(strokes, rows, scale, hasGhosts) {
       h("text", { class: "curve-name", x: column, y: scale.bottom + 4 }, "pinned")));
 }
 
-// found returns what simulations found of a measure, as { load, i, value, low, high } with the interval from low to high.
+// found returns the estimates of a measure, as { load, i, value, low, high } with the interval from low to high.
 function found(measure) {
   return simulations().flatMap((question) => {
     const answer = answerTo(question);
@@ -198,7 +198,7 @@ function found(measure) {
   });
 }
 
-// drawBars describes what simulations found: dots with bars for the intervals.
+// drawBars describes the estimates: dots with bars for the intervals.
 function drawBars(estimates, scale) {
   const y = (value) => Math.max(plot.top, Math.min(scale.bottom, scale.y(Math.max(value, scale.log ? scale.low : 0))));
   const bars = estimates.filter(({ value }) => scale.holds(value)).map(({ load, i, value, low, high }) => h("g", { key: `${load}/${i}`, class: `stroke${i % 7}` },
@@ -207,7 +207,7 @@ function drawBars(estimates, scale) {
   return h("g", { key: "bars", class: "bars" }, bars);
 }
 
-// chartPoint returns what the pointer on the chart does: it sets the load.
+// chartPoint returns the handler of the pointer on the chart, which sets the load.
 function chartPoint(scale) {
   return (event) => {
     if (event.type === "pointerdown" ? event.button !== 0 : event.buttons !== 1 || state.gesture !== "chart") return;

@@ -1,14 +1,14 @@
-// What the page draws with: h describes elements, patch makes the page be what is described.
+// The drawing functions of the page: h describes elements, and patch makes the page match the description.
 
 const svgNamespace = "http://www.w3.org/2000/svg";
 
-// h describes an element. Attributes: key tells siblings apart from one drawing to the next, on holds handlers of events, value,
-// checked and open are properties; null and false stand for none. Children may be lists, texts, numbers; null and false are none.
+// h describes an element. Attributes: key identifies siblings from one drawing to the next, on has the handlers of events, value,
+// checked and open are properties; null and false mean none. Children may be lists, texts, numbers; null and false are ignored.
 function h(tag, attributes, ...children) {
   return { tag, attributes: attributes || {}, children };
 }
 
-// patch makes the children of a node those described, and keeps the nodes that are the same, with their focus.
+// patch gives a node the described children. It keeps nodes that stay the same, with their focus.
 function patch(parent, ...described) {
   const list = described.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
   const keys = new Set(list.map((child) => child.attributes?.key));

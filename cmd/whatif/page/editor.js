@@ -1,6 +1,6 @@
-// The text of the model, and files dropped on the page. A text that is no model changes nothing; what is wrong is said at its line.
+// The text of the model, and files dropped on the page. An invalid text changes nothing; the error is shown with its line.
 
-// takeDraft looks at the answer about the draft: a model becomes that of the page.
+// takeDraft applies the answer about the draft: a valid model becomes that of the page.
 function takeDraft() {
   const { draft } = state;
   if (!draft) return;
@@ -38,11 +38,11 @@ function drawEditor(saved) {
           blur: () => { endGesture(); if (state.draft && !state.draft.error) show({ draft: null }); },
         },
       })),
-    h("p", { id: "text-error", class: bad ? "error" : "quiet", role: "status" }, bad ? `${draft.line ? `Line ${draft.line}: ` : ""}${bad}. The page still shows the model before.` : "YAML or JSON; files can be dropped anywhere on the page."),
+    h("p", { id: "text-error", class: bad ? "error" : "quiet", role: "status" }, bad ? `${draft.line ? `Line ${draft.line}: ` : ""}${bad}. The page still shows the previous model.` : "YAML or JSON; files can be dropped anywhere on the page."),
     bad && h("button", { type: "button", on: { click: () => show({ draft: null }) } }, "Back to the model in use"));
 }
 
-// openText shows the text of a file, whose model the page then has if it is one.
+// openText shows the text of a file. If it is a valid model, it becomes that of the page.
 function openText(name, text) {
   show({ draft: { name, text, model: state.saved.model, error: "", line: 0 }, message: `Reading ${name} …` });
   state.message = "";

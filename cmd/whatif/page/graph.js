@@ -1,11 +1,11 @@
-// The graph of classes and servers: who can serve whom. A node is selected by a click or Enter, a class and a server are connected
-// by drawing a line from one to the other, or by the boxes below the graph.
+// The graph of classes and servers: which classes run on which servers. A click or Enter selects a node. Drawing a line
+// between a class and a server connects them, as do the boxes below the graph.
 
 const graph = { width: 440, node: 164, row: 50, height: 36, edge: 6 };
 let pulled = null; // the line that is being drawn: { rows, name, x, y }
 let focusedNode = null; // the one node that Tab reaches: rows/name
 
-// drawGraph describes the graph. seen holds verdict and solution, null where they are not known.
+// drawGraph describes the graph. seen has verdict and solution, null if unknown.
 function drawGraph(saved, seen) {
   const { model } = saved;
   const load = parseNumber(saved.load);
@@ -45,7 +45,7 @@ function drawGraph(saved, seen) {
 
 const titleOf = (row) => row.name + (row.count > 1 ? ` ×${row.count}` : "");
 
-// placesOf returns the heights of the nodes of one side, in the middle of the other if that is taller.
+// placesOf returns the heights of the nodes of one side, centred if the other side is taller.
 function placesOf(list, others) {
   const rest = Math.max(0, others.length - list.length) * graph.row;
   return list.map((_, i) => graph.row * i + graph.row / 2 + (rest * (i + 0.5)) / list.length + 2);
@@ -84,7 +84,7 @@ function drawNode(rows, row, y, nodes, look) {
     h("text", { key: "number", class: "number", x: x + node - 12, y: y + (rows === "classes" ? 4.5 : 2) }, look.text));
 }
 
-// shorten returns the beginning of a long name, with its end where another name begins in the same way.
+// shorten returns the beginning of a long name, and its end as well if another name begins in the same way.
 function shorten(text, most, others) {
   const letters = [...text];
   if (letters.length <= most) return text;

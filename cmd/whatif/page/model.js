@@ -1,5 +1,5 @@
-// Changes of a model. A model is what a model file says, with numbers as texts; none of these functions changes its arguments.
-// A change that would leave a class without a server returns a text that says so.
+// Changes of a model. A model has the contents of a model file, with numbers as texts. None of these functions changes its arguments.
+// A change that would leave a class without a server returns an error text instead.
 
 const sameName = (choice, name) => (choice.group ?? choice) === name;
 const isOn = (row, server) => row.servers.some((choice) => sameName(choice, server.name));
@@ -10,13 +10,13 @@ function withRow(model, rows, name, fields) {
   return { ...model, [rows]: model[rows].map((row) => (row.name === name ? { ...row, ...fields } : row)) };
 }
 
-// sizeOf returns the mean size of a class: its own, or else that of the model.
+// sizeOf returns the mean size of a class: its own, otherwise that of the model.
 const sizeOf = (model, row) => row.mean_size ?? model.mean_size ?? "1";
 
-// hasOneSize says whether all jobs that arrive have the same mean size.
+// hasOneSize reports whether all jobs that arrive have the same mean size.
 const hasOneSize = (model) => new Set(model.classes.filter((row) => parseNumber(row.arrival_rate) > 0).map((row) => parseNumber(sizeOf(model, row)))).size <= 1;
 
-// resize gives a class a mean size, and resizeAll all of them; a size that is said elsewhere is left out.
+// resize sets the mean size of a class, and resizeAll that of all classes. Sizes that equal the default are omitted.
 function resize(model, name, size) {
   return withRow(model, "classes", name, { mean_size: size === (model.mean_size ?? "1") ? undefined : size });
 }
@@ -36,7 +36,7 @@ function addServer(model) {
   return { ...model, servers: [...model.servers, { name, capacity: "1" }] };
 }
 
-// addClass adds a class to the server of a name, else to the first.
+// addClass adds a class on the named server, otherwise on the first one.
 function addClass(model, serverName) {
   const server = model.servers.find((row) => row.name === serverName) ?? model.servers[0];
   const name = newName(model.classes, "class");
@@ -44,12 +44,12 @@ function addClass(model, serverName) {
 }
 
 function removeClass(model, name) {
-  if (model.classes.length === 1) return "The last class stays: a model has one at least.";
+  if (model.classes.length === 1) return "A model needs at least one class.";
   return { ...model, classes: model.classes.filter((row) => row.name !== name) };
 }
 
 function removeServer(model, name) {
-  if (model.servers.length === 1) return "The last server stays: a model has one at least.";
+  if (model.servers.length === 1) return "A model needs at least one server.";
   const alone = model.classes.find((row) => row.servers.length === 1 && sameName(row.servers[0], name));
   if (alone) return `${alone.name} runs on ${name} only: connect it elsewhere first.`;
   return {
@@ -80,14 +80,14 @@ function choose(model, className, server, count) {
 }
 
 function rename(model, rows, from, to) {
-  if (to === "" || model[rows].some((row) => row.name === to)) return `A name of its own, please: ${to === "" ? "this one is empty" : `there is a ${to}`}.`;
+  if (to === "" || model[rows].some((row) => row.name === to)) return `Choose another name: ${to === "" ? "this one is empty" : `${to} exists already`}.`;
   const renamed = withRow(model, rows, from, { name: to });
   if (rows === "classes") return renamed;
   const servers = (list) => list.map((choice) => (!sameName(choice, from) ? choice : choice.group ? { ...choice, group: to } : to));
   return { ...renamed, classes: renamed.classes.map((row) => ({ ...row, servers: servers(row.servers) })) };
 }
 
-// count makes a row of servers a group of so many, or a single server.
+// count makes a row of servers a group of the given size, or a single server.
 function count(model, name, size) {
   const counted = withRow(model, "servers", name, { count: size > 1 ? size : undefined });
   const server = counted.servers.find((row) => row.name === name);

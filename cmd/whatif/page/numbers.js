@@ -1,6 +1,6 @@
-// Numbers as people read them. What counts are the texts that the solver reads exactly.
+// Numbers for display. The solver reads the original texts exactly.
 
-// parseNumber returns the number that a text such as 0.4, 1e-3 or 4/5 stands for, and NaN if there is none >= 0.
+// parseNumber returns the number that a text such as 0.4, 1e-3 or 4/5 represents, and NaN unless it is >= 0.
 function parseNumber(text) {
   const decimal = "(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d{1,3})?";
   const match = new RegExp(`^(${decimal})(?:/(${decimal}))?$`).exec(text.trim());
@@ -9,12 +9,12 @@ function parseNumber(text) {
   return Number.isFinite(value) ? value : NaN;
 }
 
-// decimalText returns a number as a text of few digits, from which no digits of the double hang.
+// decimalText returns a number as a text of few digits, without artefacts of double precision.
 function decimalText(value, digits = 6) {
   return String(Number(value.toPrecision(digits)));
 }
 
-// shown returns a number with four digits; one beyond the range of doubles comes as a text.
+// shown returns a number with four digits; a number beyond the range of doubles is a text.
 function shown(value) {
   if (value === null || value === undefined) return "–";
   const beyond = typeof value === "string" && /^(.*)e([+-]\d{3,})$/.exec(value);
@@ -37,7 +37,7 @@ function timeLeft(seconds) {
   return `about ${seconds > 10 ? 5 * Math.ceil(seconds / 5) : Math.ceil(seconds)} s left`;
 }
 
-// percent returns a part as a percentage; one below 1 never reads 100 %.
+// percent returns a fraction as a percentage; a fraction below 1 is never shown as 100 %.
 function percent(part, digits = 1) {
   if (part === null || part === undefined) return "–";
   const text = (100 * part).toFixed(digits);
@@ -53,14 +53,14 @@ function change(part) {
   return `${part < 0 ? "−" : "+"}${digits} %`;
 }
 
-// niceAbove returns the least of 1, 2 and 5 times a power of ten that is at least a number > 0.
+// niceAbove returns the smallest of 1, 2 and 5 times a power of ten that is at least a number > 0.
 function niceAbove(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   const found = [1, 2, 5, 10].find((digit) => digit * power >= value * (1 - 1e-9));
   return Number((found * power).toPrecision(1));
 }
 
-// ticks returns some round numbers between two, a hundred at most.
+// ticks returns some round numbers between two numbers, at most a hundred.
 function ticks(low, high, count) {
   const step = niceAbove((high - low) / count);
   const list = [];
@@ -68,7 +68,7 @@ function ticks(low, high, count) {
   return list;
 }
 
-// logTicks returns powers of ten between two numbers, or 1, 2 and 5 times these if they are few.
+// logTicks returns powers of ten between two numbers, or 1, 2 and 5 times these if there are few.
 function logTicks(low, high) {
   const list = [];
   const digits = high / low < 300 ? [1, 2, 5] : [1];

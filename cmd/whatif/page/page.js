@@ -79,7 +79,7 @@ function drawVerdict(saved, seen, load, stale) {
     words = verdict.stable ? `Stable up to load ${shown(verdict.critical_load)}` : `Unstable: stable only below load ${shown(verdict.critical_load)}`;
     const names = list(verdict.bottleneck_classes.map((i) => saved.model.classes[i]?.name));
     const servers = list(verdict.bottleneck_servers.map((k) => saved.model.servers[k]?.name));
-    detail = `${verdict.stable ? "First to overload" : "Overloaded"}: ${names} on ${servers}, with work ${shown(verdict.bottleneck_work)} on capacity ${shown(verdict.bottleneck_capacity)} (ringed).`;
+    detail = `${verdict.stable ? "Overloaded first" : "Overloaded"}: ${names} on ${servers}, with work ${shown(verdict.bottleneck_work)} on capacity ${shown(verdict.bottleneck_capacity)} (ringed).`;
     if (seen.solution?.error) detail += ` No exact delays: ${seen.solution.error}. Simulate may still estimate them.`;
   }
   return h("section", { key: "verdict", id: "verdict", class: verdict && !verdict.error ? (verdict.stable ? "stable" : "unstable") : "", "aria-label": "Verdict" },
@@ -121,10 +121,10 @@ function drawSimulation(saved) {
   const refused = found.find((answer) => answer.error)?.error;
   const warned = found.filter((answer) => answer.warnings?.length > 0).length;
   const critical = criticalOf(saved);
-  const apart = hasOneSize(saved.model) ? "" : " Classes differ in mean size: the curves are those of balanced fairness, the bars those of service in order of arrival.";
+  const apart = hasOneSize(saved.model) ? "" : " Classes differ in mean size: the curves are for balanced fairness, the bars for first come, first served.";
   const part = wanted.length > 0 ? (done + simulator.part) / wanted.length : 0;
-  const text = wanted.length === 0 ? "Runs the cluster itself, job by job in order of arrival, and draws its estimates with the curves."
-    : refused ? `No simulation: ${refused}.` : running ? "" : `${runs.runs} runs of ${runs.jumps.toLocaleString("en")} events a load; bars hold the true value 95 times in 100.${warned ? ` At ${warned} of ${found.length} loads the runs are short for such a load.` : ""}${apart}`;
+  const text = wanted.length === 0 ? "Simulates the cluster job by job, first come, first served, and draws the estimates with the curves."
+    : refused ? `No simulation: ${refused}.` : running ? "" : `${runs.runs} runs of ${runs.jumps.toLocaleString("en")} events per load; bars contain the true value 95 times in 100.${warned ? ` At ${warned} of ${found.length} loads the runs may be too short.` : ""}${apart}`;
   return h("div", { class: "bar simulation" },
     running ? h("button", { key: "stop", type: "button", on: { click: () => show({ simulate: null }) } }, "Stop")
       : h("button", { key: "simulate", type: "button", disabled: critical === null, on: { click: () => show({ simulate: { model: saved.model, load: saved.load } }) } }, "Simulate"),
@@ -136,7 +136,7 @@ function drawSimulation(saved) {
 
 let clock = { simulate: null, at: 0, part: 0 }; // when the simulation began, and the part that was done before
 
-// simulationLeft returns how long the simulation will still take, after a comma; nothing until that is known.
+// simulationLeft returns the remaining time of the simulation, after a comma, or nothing until it is known.
 function simulationLeft(part) {
   const now = performance.now();
   if (clock.simulate !== state.simulate) clock = { simulate: state.simulate, at: now, part };
@@ -144,7 +144,7 @@ function simulationLeft(part) {
   return `, ${timeLeft(((now - clock.at) / 1000 / (part - clock.part)) * (1 - part))}`;
 }
 
-// What is to be copied stands in a dialog as well, for browsers that refuse to copy.
+// A dialog also shows the text to copy, for browsers that do not allow copying.
 
 async function copy(title, text) {
   let message = "Copied.";
@@ -179,7 +179,7 @@ function saveModel() {
   download("yaml", yaml);
 }
 
-// savePage saves the page as it came, with this state in place of its first model.
+// savePage saves the original page, with this state in place of its first model.
 function savePage() {
   const page = document.documentElement.cloneNode(true);
   for (const id of ["tools", "main"]) page.querySelector(`#${id}`).textContent = "";
@@ -197,7 +197,7 @@ function download(kind, text) {
 
 let drawing = false;
 
-// redraw draws the page before the next frame, and asks what the state wants to know.
+// redraw draws the page before the next frame, and sends the questions of the state.
 function redraw() {
   pump();
   if (drawing) return;
@@ -223,7 +223,8 @@ function acceptKeys() {
   });
 }
 
-// open puts a link or, if there is none or it is broken, what the page came with into the state, once the solver has read it.
+// open loads the state of a link, once the solver has read its models. If there is no link or it is broken, it loads the original
+// model.
 async function open(link) {
   const start = JSON.parse(document.getElementById("start").textContent);
   let found = start.saved ?? { name: start.name, model: null };
@@ -232,13 +233,13 @@ async function open(link) {
     try {
       found = await readLink(link);
     } catch {
-      message = "The link is broken; this is the model that the page came with.";
+      message = "The link is broken; this is the original model of the page.";
     }
   }
   const readers = [found.model ?? null, found.pinned?.model ?? null].map(async (model) => {
     if (!model) return null;
     const answer = await answered({ ask: "read", text: JSON.stringify(model) });
-    if (answer.error) message = `The link holds a model that does not work: ${answer.error}`;
+    if (answer.error) message = `The link contains an invalid model: ${answer.error}`;
     return answer.model ?? null;
   });
   const [model, pinned] = await Promise.all(readers);

@@ -1,6 +1,6 @@
-// Which questions the state wants answered, the most urgent first.
+// The questions of the state, the most urgent first.
 
-const calmTime = 100; // ms without a change, after which what takes longer is asked
+const calmTime = 100; // ms without a change after which longer questions are sent
 const runs = { runs: 20, jumps: 5e4, seed: 1, percentiles };
 
 const verdictOf = ({ model, load }) => ({ ask: "verdict", model, load });
@@ -9,7 +9,7 @@ const percentilesOf = ({ model, load }) => ({ ask: "solve", model, load, percent
 const changesOf = ({ model, load }) => ({ ask: "changes", model, load });
 const simulationOf = ({ model }, load) => ({ ask: "simulate", model, load, ...runs });
 
-// questions returns those for the solver, and whether there are more to be asked once the page is calm.
+// questions returns the questions for the solver, and whether there are more once the page is calm.
 function questions(calm) {
   const { saved, draft } = state;
   const both = saved.pinned ? [saved, saved.pinned] : [saved];
@@ -27,19 +27,20 @@ function questions(calm) {
   return { wanted, later: false };
 }
 
-// Curves are asked for in slices of growing detail: 9, 17, 33 and 65 points in all.
+// Curves are requested in slices of growing detail: 9, 17, 33 and 65 points in total.
 const slices = [8, 4, 2, 1].map((every, slice) =>
   Array.from({ length: 65 }, (_, i) => i).filter((i) => i % every === 0 && (slice === 0 || i % (2 * every) !== 0)));
 
-// loadOf returns load i of the 65 of a curve: up to almost the critical load, and denser there.
+// loadOf returns load i of the 65 of a curve: nearly up to the critical load, and denser there.
 function loadOf(critical, i) {
   return decimalText(0.985 * critical * (1 - (1 - (i + 1) / 65) ** 1.5), 4);
 }
 
-// criticalOf returns the critical load of a variant, null if it is not known or there is none.
+// criticalOf returns the critical load of a variant, null if it is unknown or does not exist.
 const criticalOf = (variant) => answerTo(verdictOf(variant))?.critical_load ?? null;
 
-// curveOf returns the questions for some slices of a curve, some points each: one where a point takes long, and fewer slices.
+// curveOf returns the questions for some slices of a curve, a few points each. If a point takes long, each question has one point,
+// and there are fewer slices.
 function curveOf(variant, view, from, to) {
   const critical = criticalOf(variant);
   if (critical === null || !isSolved(variant) || (view === "percentile" && !hasPercentiles(variant))) return [];
@@ -55,12 +56,12 @@ function curveOf(variant, view, from, to) {
   return list;
 }
 
-// isRefining says whether curves of the chart get more points.
+// isRefining reports whether curves of the chart will get more points.
 function isRefining(saved) {
   return [saved, saved.pinned].some((variant) => variant && curveOf(variant, saved.view, 0, slices.length).some((question) => !answerTo(question)));
 }
 
-// pointsOf returns what is known of a curve, as { load, solution } by load.
+// pointsOf returns the known points of a curve, as { load, solution } by load.
 function pointsOf(variant, view) {
   const points = [];
   for (const question of curveOf(variant, view, 0, slices.length)) {
@@ -70,15 +71,15 @@ function pointsOf(variant, view) {
   return points.filter(({ solution }) => solution.stable).sort((a, b) => a.load - b.load);
 }
 
-// isSolved says whether the solver has not refused a variant, as it does if it is too large.
+// isSolved reports whether the solver has not rejected a variant, for example as too large.
 const isSolved = (variant) => !answerTo(solutionOf(variant))?.error;
 
-// hasPercentiles says whether percentiles of a variant are known to exist; a refusal says why there are none.
+// hasPercentiles reports whether a variant has percentiles, unless the solver has said why there are none.
 function hasPercentiles(variant) {
   return answerTo(percentilesOf(variant))?.no_percentiles === undefined;
 }
 
-// simulations returns the questions for the simulator: the load at which it was asked for, and six more along the curve.
+// simulations returns the questions for the simulator: the load at which it was started, and six more along the curve.
 function simulations() {
   const { saved, simulate } = state;
   if (!simulate || simulate.model !== saved.model) return [];

@@ -1,5 +1,5 @@
-// The two workers, and the pump that brings them the questions that the state wants answered and keeps the answers. Which
-// questions these are is said in questions.js; one that is not wanted any more is never asked.
+// The two workers, and the pump that sends them the questions of the state and keeps the answers. questions.js lists these
+// questions. A question that the state no longer has is never sent.
 
 const answers = new Map(); // JSON of a question to its answer
 const mostAnswers = 3000;
@@ -7,11 +7,11 @@ const answerTo = (question) => question && answers.get(JSON.stringify(question))
 
 const solver = { worker: null, ready: false, asked: null, since: 0, id: 0 };
 const simulator = { worker: null, ready: false, asked: null, since: 0, id: 0, part: 0 };
-const patience = 1000; // ms that the solver may take for a question that is no longer wanted
+const patience = 1000; // ms that the solver may take for a question that the state no longer has
 let compiled = null;
 
-// decodeSolver returns the compiled solver. Its bytes stand in the page as letters of seven bits, the lowest first; a letter from
-// U+0080 on has the seven bits of one that text cannot hold, and nine more (site.go writes them).
+// decodeSolver returns the compiled solver. Its bytes are in the page as letters of seven bits, the lowest first. A letter of
+// U+0080 or above has the seven bits of a letter that text cannot contain, and nine more (site.go writes them).
 async function decodeSolver(text, size) {
   const bytes = new Uint8Array(size);
   const unfit = [0, 13, 60];
@@ -48,7 +48,7 @@ function start(machine) {
     pump();
     redraw();
   };
-  worker.onerror = () => { // it ran out of memory: another one goes on with the next question
+  worker.onerror = () => { // it ran out of memory: another worker continues with the next question
     worker.terminate();
     if (machine.asked) keep(machine.asked, { error: "this takes more memory than a page has" });
     start(machine);
@@ -66,7 +66,7 @@ function keep(question, answer) {
   }
 }
 
-const awaited = []; // questions that someone waits for: { key, question, resolve }
+const awaited = []; // questions with a waiting caller: { key, question, resolve }
 
 // answered returns the answer to a question, which the solver gets before all others.
 function answered(question) {
@@ -87,8 +87,8 @@ function ask(machine, question) {
 
 let pumpTimer = null;
 
-// endUnwanted ends a solver that takes long for a question that is no longer wanted, such as percentiles of a
-// model with capacities far apart, so that edits are answered.
+// endUnwanted ends a solver that takes long for a question that the state no longer has, so edits are answered. An example
+// is the percentiles of a model with very different capacities.
 function endUnwanted(wanted) {
   if (!solver.asked) return;
   const key = JSON.stringify(solver.asked);
@@ -102,7 +102,7 @@ function endUnwanted(wanted) {
   start(solver);
 }
 
-// pump asks each idle worker the first question without an answer. A simulation that is not wanted any more is ended.
+// pump sends each idle worker the first question without an answer. It ends a simulation that the state no longer has.
 function pump() {
   clearTimeout(pumpTimer);
   if (solver.ready && !solver.asked && awaited.length > 0) ask(solver, awaited[0].question);

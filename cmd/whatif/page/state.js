@@ -1,25 +1,25 @@
-// The one state of the page. Its saved part is what undo goes back to and what the link holds; nothing in it is ever changed in
-// place. All drawing is a function of the state and of the answers that are there.
+// The one state of the page. Undo restores its saved part, and the link contains it; nothing in it is ever changed in place. All
+// drawing is a function of the state and of the known answers.
 
 const views = ["delay", "percentile", "rate", "busy"];
 const percentiles = ["50", "95", "99"];
 
 const state = {
   saved: { name: "", model: null, load: "1", view: "delay", percentile: "95", log: false, pinned: null },
-  past: [], // saved states before, the last one last
-  future: [], // those undone, the next one last
-  gesture: null, // what is being dragged or typed: its changes are one step of undo
+  past: [], // earlier saved states, the latest last
+  future: [], // undone states, the next one last
+  gesture: null, // the current drag or typing: its changes are one step of undo
   changedAt: 0, // time of the last change, in ms
 
   selected: null, // { rows: "classes" or "servers", name }
   draft: null, // text of the editor while it is not that of the model: { text, model, error, line }
-  typing: {}, // by key, fields that are typed in or hold a text that is not accepted: { text, bad, saved }, saved being the valid text
-  simulate: null, // what is simulated: { model, load }
-  message: "", // what was done or refused, for the status line
+  typing: {}, // by key, fields being edited or with an invalid text: { text, bad, saved }; saved is the valid text
+  simulate: null, // the simulated model: { model, load }
+  message: "", // the result of the last action, for the status line
   dialog: null, // text to copy: { title, text }
 };
 
-// save makes a change one can undo. Changes of one gesture are one step.
+// save makes a change that can be undone. Changes of one gesture are one step.
 function save(fields, gesture = null) {
   if (gesture === null || state.gesture !== gesture) {
     state.past = [...state.past.slice(-199), state.saved];
@@ -31,13 +31,13 @@ function save(fields, gesture = null) {
   changed();
 }
 
-// edit makes a change of the model, or tells why it cannot be made.
+// edit changes the model, or shows why the change is impossible.
 function edit(model, gesture = null) {
   if (typeof model === "string") return show({ message: model });
   save({ model }, gesture);
 }
 
-// show changes what is not saved.
+// show changes the part of the state that is not saved.
 function show(fields) {
   Object.assign(state, fields);
   redraw();
@@ -95,7 +95,7 @@ async function throughStream(bytes, stream) {
 
 let linkTimer = null;
 
-// writeLink puts the state into the address soon, since browsers bear some changes a second only.
+// writeLink puts the state into the address after a short delay, since browsers allow only a few changes per second.
 function writeLink() {
   clearTimeout(linkTimer);
   linkTimer = setTimeout(async () => {

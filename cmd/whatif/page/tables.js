@@ -2,9 +2,9 @@
 
 const invalid = new Set(); // keys of the fields in this drawing with texts that are not numbers
 
-// drawField describes a field for a number or a name, and a message if its text is not accepted: that text
-// stays until it is mended, and changes nothing. Other texts count at once, with last only when the field is
-// left.
+// drawField describes a field for a number or a name, and a message if its text is invalid: that text stays
+// until it is corrected, and changes nothing. Valid texts apply immediately, with last only when the user leaves
+// the field.
 function drawField({ key, label, text, wide, accept, want, set, last, hint }) {
   const typed = state.typing[key];
   if (typed?.bad) typed.saved ??= text;
@@ -51,7 +51,7 @@ const aNumber = "a number from 0 to 1e308, such as 0.4, 2/5 or 4e-1";
 const aSize = "a number above 0, such as 0.4, 2/5 or 4e-1";
 const aName = "a name";
 
-// A slider goes from 0 to a round number that is at least twice the value, in 200 steps. While it is dragged its end stays.
+// A slider goes from 0 to a round number that is at least twice the value, in 200 steps. While it is dragged, its end does not change.
 const steps = 200;
 const spans = new Map();
 
@@ -84,19 +84,19 @@ function drawLoad(saved, seen) {
     h("span", { class: "quiet" }, "× the arrival rates"));
 }
 
-// drawNumber describes a number of an answer: rounded for people, in full for programs and on hover.
+// drawNumber describes a number of an answer: rounded for display, in full for programs and on hover.
 function drawNumber(value, words = shown) {
   if (value === null || value === undefined) return h("span", { class: "quiet" }, "–");
   return h("data", { value: String(value), title: String(value) }, words(value));
 }
 
-// drawChange describes how far a number is from that of the pinned variant.
+// drawChange describes the difference of a number from that of the pinned variant.
 function drawChange(value, pinned) {
   if (pinned === null || pinned === undefined || value === null || value === undefined || pinned === 0) return null;
   return h("span", { class: "change" }, change(value / pinned - 1));
 }
 
-// The columns of the tables: a title, the name of the number in a row of the solution, and how it reads.
+// The columns of the tables: a title, the name of the number in a row of the solution, and its format.
 const classColumns = [
   { title: "Mean jobs", id: "mean_jobs" },
   { title: "Mean delay", id: "mean_delay" },
@@ -141,7 +141,7 @@ function drawTable(saved, seen, rows, columns, input) {
 
 const sizeTitle = "Mean size";
 
-// drawSize describes the mean size of a class, and drawSizes that of all classes, empty where they differ.
+// drawSize describes the mean size of a class, and drawSizes that of all classes, empty if they differ.
 function drawSize(saved, row) {
   const key = `mean_size/${row.name}/text`;
   return h("td", { key: "size", role: "cell", class: "size", "data-title": sizeTitle },
@@ -161,7 +161,7 @@ function drawTotal(saved, seen, columns) {
     columns.map(({ id, title }) => h("td", { key: id, role: "cell", class: "number", "data-title": title, "data-cell": `all/${id}` }, solution?.stable && id in solution && [drawNumber(solution[id]), drawChange(solution[id], seen.pinnedSolution?.stable ? seen.pinnedSolution[id] : null)])));
 }
 
-// drawTables describes both tables, and what the numbers are not: percentiles if there are none, in order of arrival if mean sizes differ.
+// drawTables describes both tables, and notes if there are no percentiles, or if mean sizes differ.
 function drawTables(saved, seen) {
   const why = seen.percentiles?.no_percentiles;
   return [
@@ -188,5 +188,5 @@ function drawChanges(saved, seen) {
     h("h2", null, "Next best changes"),
     changes?.error ? h("p", { class: "quiet" }, changes.error)
       : list?.length > 0 ? h("ol", { class: "changes" }, list)
-      : h("p", { class: "quiet" }, seen.solution?.error ? "They need exact delays." : !changes ? "…" : seen.solution && !seen.solution.stable ? "There are no delays to lower while the cluster is unstable." : "No single change that was tried helps."));
+      : h("p", { class: "quiet" }, seen.solution?.error ? "They need exact delays." : !changes ? "…" : seen.solution && !seen.solution.stable ? "There are no delays to lower while the cluster is unstable." : "None of the changes that were tried helps."));
 }

@@ -1,4 +1,4 @@
-// A worker answers questions one after the other. It gets the compiled solver first, then questions with their numbers.
+// A worker answers questions one at a time. It receives the compiled solver first, then numbered questions.
 "use strict";
 
 self.onmessage = ({ data: solver }) => {

@@ -21,7 +21,7 @@ func newKeys() *cobra.Command {
 // addFolder adds --keys.
 func addFolder(cmd *cobra.Command, folder *string) {
 	*folder = "pfq-keys"
-	cli.AddText(cmd, folder, "keys", "", "the name of a folder", "`DIR` of the keys")
+	cli.AddText(cmd, folder, "keys", "", "the name of a folder", "folder `DIR` with the keys")
 }
 
 func newKeysInit() *cobra.Command {

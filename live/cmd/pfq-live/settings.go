@@ -102,7 +102,7 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	)
 	cli.AddText(
 		cmd, &f.Keys, "keys", "", "a folder made by pfq-live keys init",
-		"`DIR` of the keys: connections then need a key and TLS",
+		"folder `DIR` with the keys: connections then need a key and TLS",
 	)
 	cli.AddSwitch(cmd, &f.Insecure, "insecure", "listen beyond this machine even without keys")
 	cli.Flag[time.Duration]{

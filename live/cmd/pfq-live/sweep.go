@@ -44,7 +44,7 @@ func newSweep() *cobra.Command {
 	})
 	addURL(cmd, &url)
 	cli.AddText(cmd, &folder, "results", "", "the name of a folder", "`DIR` for the results of runs")
-	addNumber(cmd, &q.Priority, "priority", "", "of the jobs; larger is more urgent (default 0)")
+	addNumber(cmd, &q.Priority, "priority", "", "priority of the jobs; larger is more urgent (default 0)")
 	addDuration(cmd, &deadline, "deadline", 0, "deadline of each job, from its submission; 0s for none")
 	addInt(cmd, &q.MaxWorkers, "max-workers", 0, 1_000_000, "maximum number of workers of a job; 0 for no limit")
 	return cmd
