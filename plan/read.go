@@ -92,7 +92,7 @@ var problemFile = file.Description[Problem]{
 				[2]string{"critical scale of the arrival rates, at least", "{load_factor: 1.25}"},
 				[2]string{"margin of stability, work per unit of time, at least", "{margin: 0.1}"},
 			), file.Length{}).Otherwise("none"),
-		file.Bool("no_worse", "whether no mean delay of a class may be larger than in the cluster as it is",
+		file.Bool("no_worse", "whether no class may have a longer mean delay than in the cluster as it is",
 			func(p *Problem) *bool { return &p.NoWorse }).Default(false).Example("true"),
 		file.Objects("upgrades", "list of more capacity, one per server", "an array of upgrades",
 			func(p *Problem) *[]Upgrade { return &p.Upgrades }, &upgradeFile, file.Length{}, nil).Optional(),
@@ -130,7 +130,7 @@ var upgradeFile = file.Description[Upgrade]{
 var newServerFile = file.Description[NewServer]{
 	Want: "an object with name, capacity, classes, cost and most",
 	Fields: []file.Field[NewServer]{
-		file.Name("name of the server, none of the cluster's", func(s *NewServer) *string { return &s.Name }).
+		file.Name("name of the server, new to the cluster", func(s *NewServer) *string { return &s.Name }).
 			Example("spare"),
 		file.Rat("capacity", "work per unit of time of each", func(s *NewServer) **big.Rat { return &s.Capacity },
 			input.Positive).Example("1"),
