@@ -121,7 +121,7 @@ func Example_simulation() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	found, err := sim.Run(ctx, simloss.System{Model: m}, sim.Settings{Runs: 20, Jumps: 2e4}, nil)
+	found, err := sim.Run(ctx, simloss.System{Model: m}, sim.Settings{Runs: 20, Jumps: 2e4})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -18,7 +18,7 @@
 //	}
 //	for _, policy := range []simcluster.Policy{simcluster.FCFS, simcluster.ProcessorSharing} {
 //		r, err := sim.Run(context.Background(), simcluster.Cluster{Model: model, Sizes: jobSizes, Policy: policy},
-//			sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil)
+//			sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1})
 //		if err != nil {
 //			log.Fatal(err)
 //		}

@@ -158,7 +158,7 @@ func ExampleSystem() {
 	}
 	r, err := sim.Run(
 		context.Background(), singleServer{ArrivalRate: 0.5, Sizes: jobSizes},
-		sim.Settings{Runs: 20, Jumps: 2e5, Seed: 1}, nil,
+		sim.Settings{Runs: 20, Jumps: 2e5, Seed: 1},
 	)
 	if err != nil {
 		log.Fatal(err)

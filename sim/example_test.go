@@ -25,7 +25,7 @@ func Example() {
 	}
 	for _, policy := range []simcluster.Policy{simcluster.FCFS, simcluster.ProcessorSharing} {
 		r, err := sim.Run(context.Background(), simcluster.Cluster{Model: model, Sizes: jobSizes, Policy: policy},
-			sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil)
+			sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func ExampleRun_interruptions() {
 		if m > 0 {
 			c.Policy, c.Interruptions = simcluster.Interrupt, m
 		}
-		r, err := sim.Run(context.Background(), c, sim.Settings{Runs: 10, Jumps: 2e5, Seed: 1}, nil)
+		r, err := sim.Run(context.Background(), c, sim.Settings{Runs: 10, Jumps: 2e5, Seed: 1})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func ExampleQuantile() {
 	for _, policy := range []simcluster.Policy{simcluster.FCFS, simcluster.ProcessorSharing} {
 		r, err := sim.Run(
 			context.Background(), simcluster.Cluster{Model: model, Policy: policy},
-			sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1, Levels: []float64{0.5, 0.99}}, nil,
+			sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1, Levels: []float64{0.5, 0.99}},
 		)
 		if err != nil {
 			log.Fatal(err)

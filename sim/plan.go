@@ -45,10 +45,6 @@ func NewPlan(ctx context.Context, system System, s Settings) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.Unnamed != "" && s.Folder != "" {
-		return nil, input.Errorf(d.Unnamed, "", "a name for the function, under which Folder = %s stores samples",
-			s.Folder)
-	}
 	p := &Plan{Description: *d, settings: s}
 	p.time, p.warmUp = s.Jumps/p.JumpRate, s.WarmUp/p.JumpRate
 	if s.Horizon > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"productform/cluster"
+	"productform/num"
 	"productform/sim"
 	simcluster "productform/sim/cluster"
 	"productform/sim/internal/simtest"
@@ -43,8 +44,18 @@ func TestSameDigits(t *testing.T) {
 	if diff := cmp.Diff([]*sim.Result{first, first}, results[1:]); diff != "" {
 		t.Error(diff)
 	}
+	s.Precision = 0.1
+	if q, err = sim.NewPlan(t.Context(), c, s); err != nil {
+		t.Fatal(err)
+	}
+	var bad *num.InputError
+	if _, err := sim.RunAll(t.Context(), []*sim.Plan{p, q}, sweep.Settings{}); !errors.As(err, &bad) ||
+		bad.Path != "plans[1].Precision" {
+		t.Errorf("precision of a plan among several: %v", err)
+	}
+	s.Precision = 0
 	s.Seed++
-	if other, err := sim.Run(t.Context(), c, s, nil); err != nil ||
+	if other, err := sim.Run(t.Context(), c, s); err != nil ||
 		other.All(sim.MeanJobs).Mean == first.All(sim.MeanJobs).Mean {
 		t.Errorf("another seed gives %v, %v", *other.All(sim.MeanJobs), err)
 	}
@@ -97,9 +108,9 @@ func TestKeys(t *testing.T) {
 	other = base
 	other.Calendar = true
 	add("calendar", keyOf(other, sim.Settings{}, 0))
-	if keyOf(base, sim.Settings{Runs: 7, Confidence: 0.5, Precision: 0.1, Workers: 3, Folder: "x"}, 0) != keyOf(base,
+	if keyOf(base, sim.Settings{Runs: 7, Confidence: 0.5, Precision: 0.1}, 0) != keyOf(base,
 		sim.Settings{}, 0) {
-		t.Error("runs, confidence, precision, workers or folder change the key")
+		t.Error("runs, confidence or precision change the key")
 	}
 	named := base
 	named.Model = simtest.ThreeServers(big.NewRat(1, 2))
@@ -112,23 +123,29 @@ func TestKeys(t *testing.T) {
 // A stopped run resumes where it stopped and ends with the same digits.
 func TestStoppedRunResumes(t *testing.T) {
 	c := jump(simtest.RandomAssignment(20, 2, big.NewRat(4, 5)), 1)
-	s := sim.Settings{Runs: 30, Jumps: 2e4, Seed: 1, Workers: 2}
-	want, err := sim.Run(t.Context(), c, s, nil)
+	plan, err := sim.NewPlan(t.Context(), c, sim.Settings{Runs: 30, Jumps: 2e4, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sweep.Settings{Workers: 2}
+	want, err := plan.Run(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Folder = t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	if _, err := sim.Run(ctx, c, s, func(p sweep.Progress) {
+	s.Progress = func(p sweep.Progress) {
 		if p.Done == 10 {
 			stop()
 		}
-	}); !errors.Is(err, context.Canceled) {
+	}
+	if _, err := plan.Run(ctx, s); !errors.Is(err, context.Canceled) {
 		t.Fatalf("stopped run: %v", err)
 	}
 	var last sweep.Progress
-	got, err := sim.Run(t.Context(), c, s, func(p sweep.Progress) { last = p })
+	s.Progress = func(p sweep.Progress) { last = p }
+	got, err := plan.Run(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +172,7 @@ func TestCancelledRunStops(t *testing.T) {
 	} {
 		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		start := time.Now()
-		_, err := sim.Run(ctx, c, sim.Settings{Runs: 2, Jumps: 1e10}, nil)
+		_, err := sim.Run(ctx, c, sim.Settings{Runs: 2, Jumps: 1e10})
 		// within one second, or more on a busy machine
 		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second {
 			t.Errorf("%+v: stopped after %v with %v", c, took, err)
@@ -167,14 +184,18 @@ func TestCancelledRunStops(t *testing.T) {
 // Runs are added until the precision is reached, on any number of cores.
 func TestPrecision(t *testing.T) {
 	c := jump(simtest.ThreeServers(big.NewRat(1, 2)), 0)
-	s := sim.Settings{Runs: 1000, Jumps: 5000, Seed: 1, Precision: 0.01, Workers: 1}
+	s := sim.Settings{Runs: 1000, Jumps: 5000, Seed: 1, Precision: 0.01}
+	plan, err := sim.NewPlan(t.Context(), c, s)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var last sweep.Progress // counts the replications of all batches
-	r, err := sim.Run(t.Context(), c, s, func(p sweep.Progress) {
+	r, err := plan.Run(t.Context(), sweep.Settings{Workers: 1, Progress: func(p sweep.Progress) {
 		if p.Done != last.Done+1 || p.Elapsed < last.Elapsed || p.Total < last.Total {
 			t.Errorf("progress %+v after %+v", p, last)
 		}
 		last = p
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,13 +210,12 @@ func TestPrecision(t *testing.T) {
 			t.Errorf("class %s: %+v", class.Name, *r.Class(i, sim.MeanJobs))
 		}
 	}
-	s.Workers = 3
-	again, err := sim.Run(t.Context(), c, s, nil)
+	again, err := plan.Run(t.Context(), sweep.Settings{Workers: 3})
 	if diff := cmp.Diff(r, again); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	s.Precision, s.Runs = 1e-6, 25
-	r, err = sim.Run(t.Context(), c, s, nil)
+	r, err = sim.Run(t.Context(), c, s)
 	if err != nil || r.PrecisionMet || r.Runs != 25 ||
 		!strings.Contains(strings.Join(r.Warnings, "\n"), "precision 1e-06 is not reached after 25 runs") {
 		t.Errorf("%d runs, met: %v, %q, %v", r.Runs, r.PrecisionMet, r.Warnings, err)
@@ -212,7 +232,7 @@ func TestWarnings(t *testing.T) {
 		{99, sim.Settings{Runs: 20, Jumps: 1000, WarmUp: 1000, Seed: 1}, "the runs are too short"},
 		{90, sim.Settings{Runs: 200, Jumps: 5000, WarmUp: sim.NoWarmUp, Seed: 1}, "the warm-up looks too short"},
 	} {
-		r, err := sim.Run(t.Context(), jump(simtest.ThreeServers(big.NewRat(c.load, 100)), 0), c.s, nil)
+		r, err := sim.Run(t.Context(), jump(simtest.ThreeServers(big.NewRat(c.load, 100)), 0), c.s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +241,7 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 	r, err := sim.Run(
-		t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil,
+		t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1},
 	)
 	if err != nil || len(r.Warnings) > 0 || r.EffectiveSamples < 20*10 {
 		t.Errorf("warnings %q, %g effective samples, %v", r.Warnings, r.EffectiveSamples, err)
@@ -247,7 +267,7 @@ func TestWarningsOfRareSizes(t *testing.T) {
 		r, err := sim.Run(
 			t.Context(),
 			simcluster.Cluster{Model: simtest.OneServer(), Sizes: simtest.Sizes(t, c.shape, 1), Policy: c.policy},
-			s, nil,
+			s,
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -307,7 +327,7 @@ func TestWarningOfWideIntervals(t *testing.T) {
 	m := simtest.OneServer()
 	m.Classes = append(m.Classes, cluster.Class{Name: "rare", ArrivalRate: big.NewRat(1, 500), Servers: cluster.On(0)})
 	for runs, warned := range map[int]bool{2: true, 40: false} {
-		r, err := sim.Run(t.Context(), jump(m, 0), sim.Settings{Runs: runs, Jumps: 2e4, Seed: 1}, nil)
+		r, err := sim.Run(t.Context(), jump(m, 0), sim.Settings{Runs: runs, Jumps: 2e4, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +343,7 @@ func TestWarningOfWideIntervals(t *testing.T) {
 func TestWarningOfRareClass(t *testing.T) {
 	m := simtest.OneServer()
 	m.Classes = append(m.Classes, cluster.Class{Name: "rare", ArrivalRate: big.NewRat(1, 1e9), Servers: cluster.On(0)})
-	r, err := sim.Run(t.Context(), jump(m, 0), sim.Settings{Runs: 20, Jumps: 1e4, Seed: 1, Precision: 0.2}, nil)
+	r, err := sim.Run(t.Context(), jump(m, 0), sim.Settings{Runs: 20, Jumps: 1e4, Seed: 1, Precision: 0.2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +365,7 @@ func TestUnits(t *testing.T) {
 		m := simtest.OneServer()
 		m.Servers[0].Capacity = unit
 		m.Classes[0].ArrivalRate = new(big.Rat).Mul(unit, big.NewRat(1, 2))
-		r, err := sim.Run(t.Context(), jump(m, 0), sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1}, nil)
+		r, err := sim.Run(t.Context(), jump(m, 0), sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,7 +391,7 @@ func TestVeryLowLoad(t *testing.T) {
 	for _, m := range []float64{0, 1} {
 		model := simtest.OneServer()
 		model.Classes[0].ArrivalRate = big.NewRat(1, 1e9)
-		r, err := sim.Run(t.Context(), jump(model, m), sim.Settings{Runs: 4, Jumps: 1000, Seed: 1}, nil)
+		r, err := sim.Run(t.Context(), jump(model, m), sim.Settings{Runs: 4, Jumps: 1000, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -390,7 +410,7 @@ func TestEffectiveSamples(t *testing.T) {
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
 		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}},
 	}
-	r, err := sim.Run(t.Context(), jump(model, 0), sim.Settings{Runs: 400, Jumps: 2e4, Seed: 1}, nil)
+	r, err := sim.Run(t.Context(), jump(model, 0), sim.Settings{Runs: 400, Jumps: 2e4, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -405,7 +425,7 @@ func TestEffectiveSamples(t *testing.T) {
 
 // A nil system is an error, not a crash.
 func TestNoSystem(t *testing.T) {
-	if _, err := sim.Run(t.Context(), nil, sim.Settings{}, nil); err == nil ||
+	if _, err := sim.Run(t.Context(), nil, sim.Settings{}); err == nil ||
 		err.Error() != "system is missing: want a system to simulate, such as a cluster" {
 		t.Error(err)
 	}
@@ -422,16 +442,15 @@ func TestBadSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, s := range map[string]sim.Settings{
-		"Runs = 1: want an integer in 2..1000000":                          {Runs: 1},
-		"Jumps = 999: want a number in [1000, 1e15]":                       {Jumps: 999},
-		"Jumps = NaN: want a number in [1000, 1e15]":                       {Jumps: math.NaN()},
-		"WarmUp = -2: want a number in (0, 1e15], or NoWarmUp":             {WarmUp: -2},
-		"Horizon = +Inf: want a number in [1e-300, 1e300], or 0 for none":  {Horizon: math.Inf(1)},
-		"Precision = 1: want a number in (0, 1), or 0 for none":            {Precision: 1},
-		"Confidence = 1: want a number in (0, 0.999999]":                   {Confidence: 1},
-		"Distribution = -1: want an integer in 0..100000":                  {Distribution: -1},
-		"Horizon = 5: want 0 with Jumps or WarmUp":                         {Horizon: 5, Jumps: 1e5},
-		"Workers = -1: want an integer in 1..10000, or 0 for one per core": {Workers: -1},
+		"Runs = 1: want an integer in 2..1000000":                         {Runs: 1},
+		"Jumps = 999: want a number in [1000, 1e15]":                      {Jumps: 999},
+		"Jumps = NaN: want a number in [1000, 1e15]":                      {Jumps: math.NaN()},
+		"WarmUp = -2: want a number in (0, 1e15], or NoWarmUp":            {WarmUp: -2},
+		"Horizon = +Inf: want a number in [1e-300, 1e300], or 0 for none": {Horizon: math.Inf(1)},
+		"Precision = 1: want a number in (0, 1), or 0 for none":           {Precision: 1},
+		"Confidence = 1: want a number in (0, 0.999999]":                  {Confidence: 1},
+		"Distribution = -1: want an integer in 0..100000":                 {Distribution: -1},
+		"Horizon = 5: want 0 with Jumps or WarmUp":                        {Horizon: 5, Jumps: 1e5},
 	} {
 		if _, err := sim.NewPlan(t.Context(), good, s); err == nil || err.Error() != want {
 			t.Errorf("%+v: %v, want %s", s, err, want)
@@ -485,12 +504,12 @@ func TestBadSettings(t *testing.T) {
 // it is simulated.
 func TestUnstable(t *testing.T) {
 	c := jump(simtest.ThreeServers(big.NewRat(1, 1)), 0)
-	_, err := sim.Run(t.Context(), c, sim.Settings{}, nil)
+	_, err := sim.Run(t.Context(), c, sim.Settings{})
 	var u *cluster.UnstableError
 	if !errors.As(err, &u) || fmt.Sprint(u.Classes) != "[0 1]" || u.ArrivalRate.Cmp(u.Capacity) < 0 {
 		t.Errorf("%v", err)
 	}
-	r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 4, Horizon: 1000}, nil)
+	r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 4, Horizon: 1000})
 	if r != nil && (r.All(sim.MeanDelay) != nil || r.Class(0, sim.MeanDelay) != nil ||
 		r.Class(0, sim.ServiceRate) != nil || r.Class(0, sim.MeasuredDelay) == nil) {
 		t.Errorf("over a horizon Little's law does not hold: %+v", r)
@@ -509,9 +528,11 @@ func TestBadFolder(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sim.Run(
-		t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Folder: file}, nil,
-	); err == nil {
+	plan, err := sim.NewPlan(t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plan.Run(t.Context(), sweep.Settings{Folder: file}); err == nil {
 		t.Error("a file as folder is no error")
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"productform/sim/internal/simtest"
 	"productform/sim/pool"
 	"productform/sim/queue"
+	"productform/sweep"
 	"productform/tags"
 )
 
@@ -204,10 +205,22 @@ func TestQuantilesAndDigits(t *testing.T) {
 	s := sim.Settings{Runs: 8, Jumps: 2000, Seed: 9, Levels: []float64{0.5, 0.9}}
 	for _, c := range exactQuantiles(t) {
 		r := simtest.SameDigits(t, c.system, s)
+		kept := sweep.Settings{Folder: t.TempDir()}
+		run := func(s sim.Settings) *sim.Result {
+			t.Helper()
+			p, err := sim.NewPlan(t.Context(), c.system, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := p.Run(t.Context(), kept)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
 		without := s
 		without.Levels = nil
-		without.Folder = t.TempDir()
-		plain := simtest.Run(t, c.system, without)
+		plain := run(without)
 		if plain.Quantiles != nil {
 			t.Errorf("%s: quantiles that were not requested", c.name)
 		}
@@ -216,12 +229,10 @@ func TestQuantilesAndDigits(t *testing.T) {
 				t.Errorf("%s: %s", c.name, diff)
 			}
 		}
-		kept := s
-		kept.Folder = without.Folder
-		if diff := cmp.Diff(r, simtest.Run(t, c.system, kept)); diff != "" {
+		if diff := cmp.Diff(r, run(s)); diff != "" {
 			t.Errorf("%s, samples without delays at hand: %s", c.name, diff)
 		}
-		if diff := cmp.Diff(plain, simtest.Run(t, c.system, without)); diff != "" {
+		if diff := cmp.Diff(plain, run(without)); diff != "" {
 			t.Errorf("%s, samples with delays at hand: %s", c.name, diff)
 		}
 	}
@@ -313,7 +324,6 @@ func (e silentEngine) Advance(t float64, seen *sim.Totals) error {
 func TestEngineReportsDelays(t *testing.T) {
 	_, err := sim.Run(
 		t.Context(), silent{exactQuantiles(t)[0].system}, sim.Settings{Runs: 2, Jumps: 1000, Levels: []float64{0.5}},
-		nil,
 	)
 	if err == nil || !strings.Contains(err.Error(), "want all, by Totals.Leave") {
 		t.Error(err)

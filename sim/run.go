@@ -3,34 +3,33 @@ package sim
 import (
 	"context"
 
+	"productform/internal/input"
 	"productform/sweep"
 )
 
-// Run simulates a system; see [Plan.Run]. It also returns the errors of [NewPlan].
-func Run(ctx context.Context, system System, s Settings, progress func(sweep.Progress)) (*Result, error) {
+// Run simulates a system on all cores, without progress and without keeping samples: it is
+// [NewPlan] and [Plan.Run] with the zero [sweep.Settings].
+func Run(ctx context.Context, system System, s Settings) (*Result, error) {
 	p, err := NewPlan(ctx, system, s)
 	if err != nil {
 		return nil, err
 	}
-	return p.Run(ctx, progress)
+	return p.Run(ctx, sweep.Settings{})
 }
 
 // Run performs Settings.Runs replications or, with Settings.Precision, as many as are needed, up to
-// Runs. progress, if not nil, is called after each. The result depends on the system and on the
-// settings other than Workers and Folder, to the last digit.
+// Runs. The sweep settings determine how many run at a time, where their samples are kept, and what
+// is called after each; the result does not depend on them, to the last digit.
 //
 // When ctx is done, Run returns its error, usually within a second (it may first simulate a million
-// events, which takes longer if they are very slow). With Settings.Folder, the next run reuses the
-// replications completed so far.
-func (p *Plan) Run(ctx context.Context, progress func(sweep.Progress)) (*Result, error) {
+// events, which takes longer if they are very slow). With a folder, the next run reuses the
+// replications completed so far. A folder is an error if the system has a function without a name
+// for it, such as queue.Network.RatesKey.
+func (p *Plan) Run(ctx context.Context, s sweep.Settings) (*Result, error) {
 	if p.settings.Precision > 0 {
-		return p.runUntilPrecise(ctx, progress)
+		return p.runUntilPrecise(ctx, s)
 	}
-	results, err := RunAll(ctx, []*Plan{p}, sweep.Settings{
-		Workers:  p.settings.Workers,
-		Folder:   p.settings.Folder,
-		Progress: progress,
-	})
+	results, err := RunAll(ctx, []*Plan{p}, s)
 	if err != nil {
 		return nil, err
 	}
@@ -38,9 +37,19 @@ func (p *Plan) Run(ctx context.Context, progress func(sweep.Progress)) (*Result,
 }
 
 // RunAll performs all replications of all plans as tasks of one sweep and returns the results in
-// the order of the plans. The plans' own Workers and Folder are ignored. Replications that several
-// plans share are simulated once.
+// the order of the plans. Replications that several plans share are simulated once. It returns the
+// errors of [Plan.Run], and one for a plan with Precision, which its replications in this sweep
+// could not stop.
 func RunAll(ctx context.Context, plans []*Plan, s sweep.Settings) ([]*Result, error) {
+	for k, p := range plans {
+		if p.settings.Precision > 0 {
+			return nil, input.Errorf(input.Index("plans", k)+".Precision", p.settings.Precision,
+				"0: all replications of several plans are simulated")
+		}
+		if err := p.checkFolder(s.Folder); err != nil {
+			return nil, err
+		}
+	}
 	tasks, places, err := distinct(ctx, plans)
 	if err != nil {
 		return nil, err
@@ -62,14 +71,25 @@ func RunAll(ctx context.Context, plans []*Plan, s sweep.Settings) ([]*Result, er
 	return results, nil
 }
 
+// checkFolder rejects a folder for samples of a system that has a function without a name.
+func (p *Plan) checkFolder(folder string) error {
+	if p.Unnamed == "" || folder == "" {
+		return nil
+	}
+	return input.Errorf(p.Unnamed, "", "a name for the function, under which Folder = %s stores samples", folder)
+}
+
 // firstRuns is the number of replications after which the precision is first checked. It is checked
 // again whenever their number has doubled, so the result does not depend on the number of cores.
 const firstRuns = 10
 
-func (p *Plan) runUntilPrecise(ctx context.Context, progress func(sweep.Progress)) (*Result, error) {
+func (p *Plan) runUntilPrecise(ctx context.Context, s sweep.Settings) (*Result, error) {
+	if err := p.checkFolder(s.Folder); err != nil {
+		return nil, err
+	}
 	var samples []*Sample
 	var before sweep.Progress // progress at the end of the completed batches
-	s := sweep.Settings{Workers: p.settings.Workers, Folder: p.settings.Folder}
+	progress := s.Progress
 	for want := min(firstRuns, p.settings.Runs); ; want = min(2*want, p.settings.Runs) {
 		tasks, err := p.tasks(ctx, len(samples), want)
 		if err != nil {

@@ -31,7 +31,7 @@ func TestRequestedJumps(t *testing.T) {
 		for _, m := range []float64{0, 2} {
 			c := jump(simtest.RandomAssignment(10, 2, big.NewRat(1, 2)), m)
 			c.Sizes = simtest.Sizes(t, shape, 1)
-			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}, nil)
+			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

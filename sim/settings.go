@@ -26,11 +26,7 @@ type Settings struct {
 	Distribution int     // > 0: also estimate P(n jobs) for n = 0..Distribution, at most 100,000
 	// also estimate these quantiles of the delays, each in (0, 1), at most 100; clusters and queues
 	// then draw the times between jumps
-	Levels  []float64
-	Workers int // concurrent replications, 1..10,000; 0 means one per core
-	// where samples are stored, to resume or repeat runs; "" stores none. Systems with
-	// functions then need a name for them, such as queue.Network.RatesKey
-	Folder string
+	Levels []float64
 }
 
 // NoWarmUp as Settings.WarmUp means observing from the empty start.
@@ -65,8 +61,6 @@ func (s Settings) resolved() (Settings, error) {
 		return s, input.Errorf("Distribution", s.Distribution, "an integer in 0..100000")
 	case len(s.Levels) > maxLevels:
 		return s, input.Errorf("Levels", fmt.Sprintf("%d levels", len(s.Levels)), "at most %d", maxLevels)
-	case s.Workers < 0 || s.Workers > 10000:
-		return s, input.Errorf("Workers", s.Workers, "an integer in 1..10000, or 0 for one per core")
 	}
 	for i, level := range s.Levels {
 		if !(level > 0 && level < 1) {

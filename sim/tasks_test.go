@@ -22,18 +22,18 @@ func TestMissing(t *testing.T) {
 		{Runs: 25, Jumps: 5000, Seed: 1, Precision: 1e-6},
 		{Runs: 6, Jumps: 5000, Seed: 1, Precision: 1e-6},
 	} {
-		want, err := sim.Run(t.Context(), c, s, nil)
+		want, err := sim.Run(t.Context(), c, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Folder = t.TempDir()
+		folder := t.TempDir()
 		p, err := sim.NewPlan(t.Context(), c, s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		done := 0
 		for {
-			missing, err := sim.Missing(t.Context(), []*sim.Plan{p, p}, s.Folder)
+			missing, err := sim.Missing(t.Context(), []*sim.Plan{p, p}, folder)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +44,7 @@ func TestMissing(t *testing.T) {
 			for k := len(missing) - 1; k >= 0; k-- {
 				body, err := missing[k].Body(t.Context())
 				if err == nil {
-					err = sweep.Put[sim.Sample](s.Folder, missing[k].Key, body)
+					err = sweep.Put[sim.Sample](folder, missing[k].Key, body)
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -52,7 +52,10 @@ func TestMissing(t *testing.T) {
 			}
 		}
 		reused := 0
-		got, err := p.Run(t.Context(), func(now sweep.Progress) { reused = now.Reused })
+		got, err := p.Run(t.Context(), sweep.Settings{
+			Folder:   folder,
+			Progress: func(now sweep.Progress) { reused = now.Reused },
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

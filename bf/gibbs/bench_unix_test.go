@@ -11,6 +11,7 @@ import (
 	"productform/bf/gibbs"
 	"productform/sim"
 	simcluster "productform/sim/cluster"
+	"productform/sweep"
 )
 
 // processorTime returns the processor time used by this process so far, in seconds.
@@ -68,10 +69,14 @@ func BenchmarkBesideSimulation(b *testing.B) {
 					b.Fatal(err)
 				}
 				between := processorTime(b)
-				s, err := sim.Run(
+				plan, err := sim.NewPlan(
 					b.Context(), simcluster.Cluster{Model: m},
-					sim.Settings{Runs: 40, Jumps: 1e6, WarmUp: 5e5, Workers: 1, Seed: seed}, nil,
+					sim.Settings{Runs: 40, Jumps: 1e6, WarmUp: 5e5, Seed: seed},
 				)
+				if err != nil {
+					b.Fatal(err)
+				}
+				s, err := plan.Run(b.Context(), sweep.Settings{Workers: 1})
 				if err != nil {
 					b.Fatal(err)
 				}

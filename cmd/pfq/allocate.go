@@ -33,8 +33,8 @@ type allocateQuestion struct {
 	policies       command.Policies
 	sharing        fluid.Settings // RelTol also applies to traffic; 0 means the default
 	dynamic, audit bool
-	chain          traffic.Settings // MaxStates 0 means the default
-	settings       sim.Settings     // Runs is 0 without a simulation
+	chain          traffic.Settings   // MaxStates 0 means the default
+	settings       command.Simulation // Runs is 0 without a simulation
 	percentiles    []command.Percentile
 	factors        []*big.Rat // factors of the arrival rates; nil leaves the rates unchanged
 }
@@ -212,7 +212,7 @@ func (f *allocateQuestion) traffic(q command.Query, t *traffic.Model) (answer re
 func (f *allocateQuestion) underPolicy(
 	q command.Query, t *traffic.Model, policy fluid.Policy,
 ) (a *trafficCase, err error) {
-	a = &trafficCase{policy: policy, traffic: t, settings: f.settings, asked: f.percentiles}
+	a = &trafficCase{policy: policy, traffic: t, settings: f.settings.Settings, asked: f.percentiles}
 	var plan *sim.Plan
 	if f.settings.Runs > 0 { // checked before any long computation
 		if plan, err = f.plan(q.Ctx, t, policy); err != nil {
@@ -247,9 +247,9 @@ func (f *allocateQuestion) solveTraffic(
 
 // plan checks the simulation settings.
 func (f *allocateQuestion) plan(ctx context.Context, t *traffic.Model, policy fluid.Policy) (*sim.Plan, error) {
-	plan, err := sim.NewPlan(ctx, pool.Divisible{Traffic: *t, Policy: policy}, f.settings)
+	plan, err := sim.NewPlan(ctx, pool.Divisible{Traffic: *t, Policy: policy}, f.settings.Settings)
 	if err != nil {
-		return nil, command.SimulationError(f.binding, err, f.settings.Folder)
+		return nil, command.SimulationError(f.binding, err, f.settings.Sweep.Folder)
 	}
 	return plan, nil
 }

@@ -631,7 +631,7 @@ func TestAllocatePercentiles(t *testing.T) {
 	}
 	r, err := sim.Run(
 		t.Context(), pool.Divisible{Traffic: *m, Policy: fluid.DRF},
-		sim.Settings{Runs: 20, Jumps: 1e4, Seed: 1, Levels: []float64{0.5, 0.9}}, nil,
+		sim.Settings{Runs: 20, Jumps: 1e4, Seed: 1, Levels: []float64{0.5, 0.9}},
 	)
 	if err != nil {
 		t.Fatal(err)

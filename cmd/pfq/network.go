@@ -34,7 +34,7 @@ type networkQuestion struct {
 	factors     []*big.Rat // factors of the arrival rates; nil leaves them unchanged
 	populations populations
 	bounds      bool // whether to compute bounds, for networks of any size
-	simulation  sim.Settings
+	simulation  command.Simulation
 	percentiles []command.Percentile
 	sizes       string             // simulated sizes, "" for exponential ones
 	shape       sizes.Distribution // the same, nil for exponential ones
@@ -104,7 +104,7 @@ func (f *networkQuestion) check(given func(string) bool) error {
 	if err := command.CheckPercentiles(f.percentiles); err != nil {
 		return err
 	}
-	return command.SetLevels(&f.simulation, f.percentiles)
+	return command.SetLevels(&f.simulation.Settings, f.percentiles)
 }
 
 // answer solves the model, at every given factor or population.
@@ -229,9 +229,9 @@ func read(q command.Query) (networkModel, error) {
 
 // plan makes the plan of a simulation.
 func (f *networkQuestion) plan(ctx context.Context, m networkModel) (*sim.Plan, error) {
-	plan, err := sim.NewPlan(ctx, m.system(f.shape), f.simulation)
+	plan, err := sim.NewPlan(ctx, m.system(f.shape), f.simulation.Settings)
 	if err != nil {
-		return nil, command.SimulationError(f.binding, err, f.simulation.Folder)
+		return nil, command.SimulationError(f.binding, err, f.simulation.Sweep.Folder)
 	}
 	return plan, nil
 }

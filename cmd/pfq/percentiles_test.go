@@ -24,7 +24,7 @@ func TestSimulatePercentiles(t *testing.T) {
 	levels := []float64{0.5, 0.99, 0.9999}
 	r, err := sim.Run(
 		t.Context(), simcluster.Cluster{Model: m},
-		sim.Settings{Runs: 20, Jumps: 1e4, Seed: 7, Confidence: 0.9, Levels: levels}, nil,
+		sim.Settings{Runs: 20, Jumps: 1e4, Seed: 7, Confidence: 0.9, Levels: levels},
 	)
 	if err != nil {
 		t.Fatal(err)

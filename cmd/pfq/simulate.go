@@ -32,7 +32,7 @@ type simulateQuestion struct {
 	interruptions float64    // rate of interruptions; 0 for none
 	factors       []*big.Rat // factors of the arrival rates; nil leaves them unchanged
 	percentiles   []command.Percentile
-	settings      sim.Settings
+	settings      command.Simulation
 }
 
 // newSimulateCommand returns the command simulate.
@@ -86,7 +86,7 @@ func (f *simulateQuestion) check(flags interface{ Changed(string) bool }) error 
 	if given("horizon") {
 		f.settings.Jumps, f.settings.WarmUp = 0, 0
 	}
-	return command.SetLevels(&f.settings, f.percentiles)
+	return command.SetLevels(&f.settings.Settings, f.percentiles)
 }
 
 // answer simulates the model, at every factor if factors are given.
@@ -195,10 +195,10 @@ func (f *simulateQuestion) plan(q command.Query, m *cluster.Model, jobs jobSizes
 		Model: m, Sizes: jobs.Distribution, Policy: simcluster.Policy(f.policy), Interruptions: f.interruptions,
 	}
 	plan, err = command.WithProgress(q, func(ctx context.Context) (*sim.Plan, error) {
-		return sim.NewPlan(ctx, system, f.settings)
+		return sim.NewPlan(ctx, system, f.settings.Settings)
 	})
 	if err != nil {
-		return system, nil, nil, command.SimulationError(f.binding, err, f.settings.Folder)
+		return system, nil, nil, command.SimulationError(f.binding, err, f.settings.Sweep.Folder)
 	}
 	return system, plan, verdict, nil
 }

@@ -82,7 +82,7 @@ func TestSimulateJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := sim.Run(t.Context(), simcluster.Cluster{Model: m, Policy: simcluster.Interrupt, Interruptions: 2},
-		sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2000, Seed: 7, Distribution: 1, Confidence: 0.9}, nil)
+		sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2000, Seed: 7, Distribution: 1, Confidence: 0.9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -473,7 +473,7 @@ func TestSimulateSizesOfFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := sim.Run(
-		t.Context(), simcluster.Cluster{Model: m, Sizes: jobSizes}, sim.Settings{Runs: 5, Jumps: 1e3, Seed: 1}, nil,
+		t.Context(), simcluster.Cluster{Model: m, Sizes: jobSizes}, sim.Settings{Runs: 5, Jumps: 1e3, Seed: 1},
 	)
 	if err != nil {
 		t.Fatal(err)

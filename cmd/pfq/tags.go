@@ -36,9 +36,9 @@ type tagsFlags struct {
 	cutoffs        []decimal // nil for the best cutoffs
 	printed        bool
 	engine         string
-	tol            float64      // tolerance of the bounds of enclose
-	target         float64      // target of the server expansion, 0 for none
-	settings       sim.Settings // Runs is 0 without a simulation
+	tol            float64            // tolerance of the bounds of enclose
+	target         float64            // target of the server expansion, 0 for none
+	settings       command.Simulation // Runs is 0 without a simulation
 	percentiles    []command.Percentile
 	factors        []*big.Rat // factors of the load; nil leaves it unchanged
 }
@@ -281,8 +281,8 @@ func (f *tagsFlags) translate(err error) error {
 	var done cli.FlagError
 	switch {
 	case errors.As(err, &done): // the error may name a file
-	case errors.As(err, &pathErr) && f.settings.Folder != "":
-		return fmt.Errorf("--results = %s: %w", f.settings.Folder, pathErr.Err)
+	case errors.As(err, &pathErr) && f.settings.Sweep.Folder != "":
+		return fmt.Errorf("--results = %s: %w", f.settings.Sweep.Folder, pathErr.Err)
 	case errors.Is(err, sizes.ErrInfinite):
 		err = input.Errorf("Sizes", "", "sizes with a finite mean square, without which no waiting time is finite")
 	case errors.Is(err, sizes.ErrOverflow):

@@ -29,7 +29,7 @@ func (a *tagsAnswer) plans(ctx context.Context) (plans []*sim.Plan, of []*policy
 		if policy == tags.PolicyCentralPrinted || policy == tags.PolicySITA && cutoffs == nil {
 			continue
 		}
-		plan, err := sim.NewPlan(ctx, farm.Farm{Model: a.model, Policy: policy, Cutoffs: cutoffs}, a.flags.settings)
+		plan, err := sim.NewPlan(ctx, farm.Farm{Model: a.model, Policy: policy, Cutoffs: cutoffs}, a.flags.settings.Settings)
 		var bad *input.Error
 		switch {
 		case errors.Is(err, num.ErrUnstable):
@@ -52,8 +52,7 @@ func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	run := func(ctx context.Context, progress func(sweep.Progress)) ([]*sim.Result, error) {
-		s := sweep.Settings{Workers: settings.Workers, Folder: settings.Folder, Progress: progress}
+	run := func(ctx context.Context, s sweep.Settings) ([]*sim.Result, error) {
 		return sim.RunAll(ctx, plans, s)
 	}
 	results, _, err := command.Simulate(ctx, settings, settings.Runs*len(plans), stderr, run)

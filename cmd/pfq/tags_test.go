@@ -872,7 +872,7 @@ func TestTagsSimulate(t *testing.T) {
 	}
 	r, err := sim.Run(
 		t.Context(), farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 2, Load: 0.5}, Policy: farm.ShortestQueue},
-		sim.Settings{Runs: 30, Jumps: 3e4, Seed: 5}, nil,
+		sim.Settings{Runs: 30, Jumps: 3e4, Seed: 5},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -1224,7 +1224,7 @@ func TestTagsPercentiles(t *testing.T) {
 		r, err := sim.Run(
 			t.Context(),
 			farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 2, Load: 0.5}, Policy: policy, Cutoffs: cutoffs},
-			sim.Settings{Runs: 20, Jumps: 2e4, Seed: 5, Levels: levels}, nil,
+			sim.Settings{Runs: 20, Jumps: 2e4, Seed: 5, Levels: levels},
 		)
 		if err != nil {
 			t.Fatal(err)

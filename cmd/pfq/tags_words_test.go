@@ -312,7 +312,9 @@ func TestTagsJumps(t *testing.T) {
 			objective:     objective{weights: tags.Objective{Slowdown: 1}},
 			objectiveText: "slowdown",
 			engine:        floatEngine,
-			settings:      sim.Settings{Runs: 3, Jumps: asked, Seed: 1, Confidence: 0.95},
+			settings: command.Simulation{
+				Settings: sim.Settings{Runs: 3, Jumps: asked, Seed: 1, Confidence: 0.95},
+			},
 		}
 		f.sizes.name = "lognormal:3"
 		a, err := f.analyze(context.Background(), tags.Model{Sizes: distribution, Hosts: 2, Load: 0.5})

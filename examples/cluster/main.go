@@ -54,7 +54,7 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	alone, err := plan.Run(ctx, nil)
+	alone, err := plan.Run(ctx, sweep.Settings{})
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func TestJumpChainsAgainstTheory(t *testing.T) {
 	} {
 		for _, interruptions := range []float64{0, 1, 5} {
 			s := sim.Settings{Runs: 20, Jumps: 1e5, WarmUp: 3e4, Seed: 1, Distribution: 10}
-			r, err := sim.Run(t.Context(), jump(m, interruptions), s, nil)
+			r, err := sim.Run(t.Context(), jump(m, interruptions), s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +109,7 @@ func TestRandomClustersAgainstTheory(t *testing.T) {
 		}
 		m = oracle.ScaleTo(m, big.NewRat(int64(1+k%8), 10))
 		c := jump(m, []float64{0, 0.5, 4}[k%3])
-		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 4e4, Seed: uint64(k)}, nil)
+		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 4e4, Seed: uint64(k)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestClassAndServerQueuesAgree(t *testing.T) {
 			c := jump(model, m)
 			c.Sizes = simtest.Sizes(t, shape, 1)
 			s := sim.Settings{Runs: 16, Jumps: 2e5, Seed: 3}
-			few, err := sim.Run(t.Context(), c, s, nil)
+			few, err := sim.Run(t.Context(), c, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,7 +136,7 @@ func TestClassAndServerQueuesAgree(t *testing.T) {
 					cluster.Class{Name: fmt.Sprint("none ", k), ArrivalRate: new(big.Rat), Servers: cluster.On(0)})
 			}
 			c.Model = &more
-			many, err := sim.Run(t.Context(), c, s, nil)
+			many, err := sim.Run(t.Context(), c, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +167,7 @@ func TestOneServerMatchesPollaczekKhinchine(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := sim.Run(
-			t.Context(), Cluster{Model: model, Sizes: jobSizes}, sim.Settings{Runs: 20, Jumps: 4e5, Seed: 4}, nil,
+			t.Context(), Cluster{Model: model, Sizes: jobSizes}, sim.Settings{Runs: 20, Jumps: 4e5, Seed: 4},
 		)
 		if err != nil {
 			t.Fatal(err)

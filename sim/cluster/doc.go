@@ -26,7 +26,7 @@
 //	}
 //	for _, policy := range []simcluster.Policy{simcluster.FCFS, simcluster.ProcessorSharing} {
 //		system := simcluster.Cluster{Model: m, Sizes: varied, Policy: policy}
-//		r, err := sim.Run(context.Background(), system, sim.Settings{Runs: 5, Jumps: 2e4, Seed: 1}, nil)
+//		r, err := sim.Run(context.Background(), system, sim.Settings{Runs: 5, Jumps: 2e4, Seed: 1})
 //		if err != nil {
 //			log.Fatal(err)
 //		}

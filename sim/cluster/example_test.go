@@ -29,7 +29,7 @@ classes:
 	}
 	for _, policy := range []simcluster.Policy{simcluster.FCFS, simcluster.ProcessorSharing} {
 		system := simcluster.Cluster{Model: m, Sizes: varied, Policy: policy}
-		r, err := sim.Run(context.Background(), system, sim.Settings{Runs: 5, Jumps: 2e4, Seed: 1}, nil)
+		r, err := sim.Run(context.Background(), system, sim.Settings{Runs: 5, Jumps: 2e4, Seed: 1})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func ExampleCluster() {
 	}
 	for _, often := range []float64{1, 10} {
 		c := simcluster.Cluster{Model: m, Sizes: equal, Policy: simcluster.Interrupt, Interruptions: often}
-		r, err := sim.Run(context.Background(), c, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}, nil)
+		r, err := sim.Run(context.Background(), c, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1})
 		if err != nil {
 			log.Fatal(err)
 		}

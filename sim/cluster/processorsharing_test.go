@@ -75,7 +75,7 @@ func TestSharingIsInsensitive(t *testing.T) {
 			"exponential", "deterministic", "bimodal", "hyperexponential", "lognormal:3", "zipf",
 		} {
 			c := Cluster{Model: m, Sizes: simtest.Sizes(t, shape, 1), Policy: ProcessorSharing}
-			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 2e4, Seed: 3, Distribution: 8}, nil)
+			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 2e4, Seed: 3, Distribution: 8})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func TestSharingOfRandomClusters(t *testing.T) {
 			continue // no work arrives
 		}
 		c := Cluster{Model: m, Sizes: simtest.Sizes(t, shapes[seed%len(shapes)], mean(m)), Policy: ProcessorSharing}
-		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 1e4, Seed: uint64(seed), Distribution: 4}, nil)
+		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 1e4, Seed: uint64(seed), Distribution: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestSharingIsNotOrderOfArrival(t *testing.T) {
 	}
 	for policy, want := range map[Policy]float64{ProcessorSharing: 1.5, FCFS: 0.6 + 0.36*4.4/0.8} {
 		c := Cluster{Model: m, Sizes: simtest.Sizes(t, "bimodal", 1), Policy: policy}
-		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 5e4, Seed: 1}, nil)
+		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 5e4, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestSharingInParts(t *testing.T) {
 		}
 	}
 	r, err := sim.Run(
-		t.Context(), Cluster{Model: m, Policy: ProcessorSharing}, sim.Settings{Runs: 10, Jumps: 5e4, Seed: 1}, nil,
+		t.Context(), Cluster{Model: m, Policy: ProcessorSharing}, sim.Settings{Runs: 10, Jumps: 5e4, Seed: 1},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestSharingOverHorizon(t *testing.T) {
 		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(3, 1), Servers: cluster.On(0)}},
 	}
 	c := Cluster{Model: m, Sizes: simtest.Sizes(t, "deterministic", 1), Policy: ProcessorSharing}
-	r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 2000, Horizon: 1, Seed: 4}, nil)
+	r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 2000, Horizon: 1, Seed: 4})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@
 //	f := farm.Farm{
 //		Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.5}, Policy: tags.PolicyTAGS, Cutoffs: []float64{3},
 //	}
-//	r, err := sim.Run(context.Background(), f, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}, nil)
+//	r, err := sim.Run(context.Background(), f, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1})
 //	if err != nil {
 //		log.Fatal(err)
 //	}

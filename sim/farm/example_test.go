@@ -19,7 +19,7 @@ func Example() {
 	f := farm.Farm{
 		Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.5}, Policy: tags.PolicyTAGS, Cutoffs: []float64{3},
 	}
-	r, err := sim.Run(context.Background(), f, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}, nil)
+	r, err := sim.Run(context.Background(), f, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func ExampleFarm() {
 		{Model: model, Policy: tags.PolicyCentral},
 		{Model: model, Policy: tags.PolicyTAGS, Cutoffs: []float64{3}},
 	} {
-		r, err := sim.Run(context.Background(), f, sim.Settings{Runs: 10, Jumps: 1e5, Seed: 1}, nil)
+		r, err := sim.Run(context.Background(), f, sim.Settings{Runs: 10, Jumps: 1e5, Seed: 1})
 		if err != nil {
 			log.Fatal(err)
 		}

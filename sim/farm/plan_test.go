@@ -374,7 +374,7 @@ func TestWarningWithoutWaiting(t *testing.T) {
 	}
 	r, err := sim.Run(
 		t.Context(), Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 1e-9}, Cutoffs: []float64{3}},
-		sim.Settings{Runs: 2, Jumps: 1e4, Seed: 1}, nil,
+		sim.Settings{Runs: 2, Jumps: 1e4, Seed: 1},
 	)
 	if err != nil || r.All(MeanWaiting).Mean != 0 ||
 		!slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "no job waited") }) {

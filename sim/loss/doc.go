@@ -16,7 +16,7 @@
 //		log.Fatal(err)
 //	}
 //	r, err := sim.Run(
-//		context.Background(), simloss.System{Model: m, Shape: equal}, sim.Settings{Runs: 10, Jumps: 5e4, Seed: 1}, nil,
+//		context.Background(), simloss.System{Model: m, Shape: equal}, sim.Settings{Runs: 10, Jumps: 5e4, Seed: 1},
 //	)
 //	if err != nil {
 //		log.Fatal(err)

@@ -26,7 +26,7 @@ classes: [{name: call, arrival_rate: 5}]
 		log.Fatal(err)
 	}
 	r, err := sim.Run(
-		context.Background(), simloss.System{Model: m, Shape: equal}, sim.Settings{Runs: 10, Jumps: 5e4, Seed: 1}, nil,
+		context.Background(), simloss.System{Model: m, Shape: equal}, sim.Settings{Runs: 10, Jumps: 5e4, Seed: 1},
 	)
 	if err != nil {
 		log.Fatal(err)
@@ -52,7 +52,6 @@ classes: [{name: job, arrival_rate: 1.5, servers: [left, right]}]
 	for _, assign := range []simloss.Assignment{simloss.OldestToken, simloss.RandomServer} {
 		r, err := sim.Run(
 			context.Background(), simloss.System{Model: m, Assign: assign}, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1},
-			nil,
 		)
 		if err != nil {
 			log.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"productform/sim"
 	"productform/sim/internal/simtest"
 	"productform/sizes"
+	"productform/sweep"
 )
 
 // erlang returns an M/G/n/n system with load a and room n.
@@ -233,7 +234,10 @@ func TestAllocatesNothing(t *testing.T) {
 func TestEndsWithContext(t *testing.T) {
 	m := &loss.Model{Classes: []loss.Class{{Name: "a", Sources: 100_000, ArrivalRate: big.NewRat(1, 10)}}, Room: 10_000}
 	if err := oracle.CheckEnds(func(ctx context.Context) error {
-		_, err := sim.Run(ctx, System{Model: m}, sim.Settings{Runs: 2, Jumps: 2e6, Workers: 1}, nil)
+		p, err := sim.NewPlan(ctx, System{Model: m}, sim.Settings{Runs: 2, Jumps: 2e6})
+		if err == nil {
+			_, err = p.Run(ctx, sweep.Settings{Workers: 1})
+		}
 		return err
 	}, 300, 5); err != nil {
 		t.Error(err)

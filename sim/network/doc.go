@@ -19,7 +19,7 @@
 //		log.Fatal(err)
 //	}
 //	r, err := sim.Run(context.Background(), simnetwork.Network{Model: m, Shape: varied},
-//		sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1}, nil)
+//		sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1})
 //	if err != nil {
 //		log.Fatal(err)
 //	}

@@ -28,7 +28,7 @@ classes:
 		log.Fatal(err)
 	}
 	r, err := sim.Run(context.Background(), simnetwork.Network{Model: m, Shape: varied},
-		sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1}, nil)
+		sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -64,7 +64,7 @@ classes:
 	}
 	r, err := sim.Run(
 		context.Background(), simnetwork.Network{Model: m, Shape: shape},
-		sim.Settings{Runs: 20, Jumps: 3e4, Seed: 1, Levels: []float64{0.95}}, nil,
+		sim.Settings{Runs: 20, Jumps: 3e4, Seed: 1, Levels: []float64{0.95}},
 	)
 	if err != nil {
 		log.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"productform/sim"
 	"productform/sim/internal/simtest"
 	"productform/sizes"
+	"productform/sweep"
 )
 
 // rat reads a fraction.
@@ -399,7 +400,10 @@ func TestAllocatesNothing(t *testing.T) {
 func TestEndsWithContext(t *testing.T) {
 	large := machineRepair(100_000, 3, network.FCFS)
 	if err := oracle.CheckEnds(func(ctx context.Context) error {
-		_, err := sim.Run(ctx, Network{Model: large}, sim.Settings{Runs: 2, Jumps: 2e6, Workers: 1}, nil)
+		p, err := sim.NewPlan(ctx, Network{Model: large}, sim.Settings{Runs: 2, Jumps: 2e6})
+		if err == nil {
+			_, err = p.Run(ctx, sweep.Settings{Workers: 1})
+		}
 		return err
 	}, 300, 5); err != nil {
 		t.Error(err)

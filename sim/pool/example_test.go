@@ -22,7 +22,7 @@ jobs: [{name: a, demand: {cpu: 1, ram: 4}, arrival_rate: 2}, {name: b, demand: {
 	}
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
 		r, err := sim.Run(context.Background(), pool.Divisible{Traffic: *m, Policy: policy},
-			sim.Settings{Runs: 5, Jumps: 1e4, Seed: 1}, nil)
+			sim.Settings{Runs: 5, Jumps: 1e4, Seed: 1})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func ExampleTasks() {
 			fmt.Println(err)
 			return
 		}
-		r, err := sim.Run(context.Background(), finer, sim.Settings{Runs: 5, Jumps: 1e4}, nil)
+		r, err := sim.Run(context.Background(), finer, sim.Settings{Runs: 5, Jumps: 1e4})
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -12,7 +12,7 @@
 //			return nil
 //		},
 //	}
-//	r, err := sim.Run(context.Background(), system, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}, nil)
+//	r, err := sim.Run(context.Background(), system, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1})
 //	if err != nil {
 //		log.Fatal(err)
 //	}

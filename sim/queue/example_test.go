@@ -21,7 +21,7 @@ func Example() {
 			return nil
 		},
 	}
-	r, err := sim.Run(context.Background(), system, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}, nil)
+	r, err := sim.Run(context.Background(), system, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func ExampleNetwork() {
 		Sizes:        []sizes.Distribution{jobSizes},
 		Rank:         []*big.Rat{nil, big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)},
 	}
-	r, err := sim.Run(context.Background(), n, sim.Settings{Runs: 10, Jumps: 1e5, Seed: 1}, nil)
+	r, err := sim.Run(context.Background(), n, sim.Settings{Runs: 10, Jumps: 1e5, Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -67,7 +67,6 @@ func ExampleQueue() {
 	}
 	r, err := sim.Run(
 		context.Background(), queue.Queue{Model: q, Routing: &routing}, sim.Settings{Runs: 10, Jumps: 1e5, Seed: 1},
-		nil,
 	)
 	if err != nil {
 		fmt.Println(err)

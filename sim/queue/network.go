@@ -31,7 +31,7 @@ import (
 // Balanced fairness needs Φ at all states below the states reached, Π_i (x_i+1) for each: this is
 // feasible with 6 classes at load 0.8 or 10 at load 0.5. A run that would need more than 256 MB for
 // them ends with an error that wraps [sim.ErrTooManyStates]. All replications of a run share the
-// table of these states. If it is repeated with the same Settings.Folder, the run reuses the
+// table of these states. If it is repeated with the same folder, the run reuses the
 // finished replications, starts with an empty table and may get further.
 type Network struct {
 	ArrivalRates []*big.Rat // λ_i >= 0, jobs per unit of time; at most 20 with Rank, otherwise 10,000
@@ -48,7 +48,7 @@ type Network struct {
 	// names the state.
 	Rates func(x []int, phi []float64) error
 
-	// RatesKey is needed only if samples are stored in [sim.Settings].Folder, and is "" with Rank.
+	// RatesKey is needed only if samples are stored in a folder, and is "" with Rank.
 	// It identifies Rates in the names of samples, together with the values at 50 states of at most
 	// 25 jobs, for which Rates is called before the run. Two functions that agree there must not
 	// share a key. The random numbers also derive from both.

@@ -53,7 +53,7 @@ func TestNetworkIsInsensitive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := sim.Run(t.Context(), n, sim.Settings{Runs: 20, Jumps: 3e4, Seed: 5}, nil)
+		r, err := sim.Run(t.Context(), n, sim.Settings{Runs: 20, Jumps: 3e4, Seed: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestInfiniteServersArePoisson(t *testing.T) {
 				return nil
 			},
 		}
-		r, err := sim.Run(t.Context(), n, sim.Settings{Runs: 20, Jumps: 3e4, Seed: 2, Distribution: 8}, nil)
+		r, err := sim.Run(t.Context(), n, sim.Settings{Runs: 20, Jumps: 3e4, Seed: 2, Distribution: 8})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestInfiniteServersArePoisson(t *testing.T) {
 			p *= 3 / float64(k+1)
 		}
 		if shape == "exponential" { // over a horizon h the mean is λσ(1 - (1 - e^(-h/σ))σ/h)
-			r, err := sim.Run(t.Context(), n, sim.Settings{Runs: 3000, Horizon: 2, Seed: 2}, nil)
+			r, err := sim.Run(t.Context(), n, sim.Settings{Runs: 3000, Horizon: 2, Seed: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +119,7 @@ var notAlone = Network{
 
 // A server that works only on two or more jobs always retains one: E[X] = 1 + ρ/(1-ρ).
 func TestZeroRates(t *testing.T) {
-	r, err := sim.Run(t.Context(), notAlone, sim.Settings{Runs: 20, Jumps: 3e4, Distribution: 3}, nil)
+	r, err := sim.Run(t.Context(), notAlone, sim.Settings{Runs: 20, Jumps: 3e4, Distribution: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestBadNetworks(t *testing.T) {
 			Rates:        func(x []int, phi []float64) error { phi[0] = v; return nil },
 		}
 		var bad *num.InputError
-		if _, err := sim.Run(t.Context(), n, sim.Settings{}, nil); !errors.As(err, &bad) ||
+		if _, err := sim.Run(t.Context(), n, sim.Settings{}); !errors.As(err, &bad) ||
 			bad.Path != "Rates([1])[0]" {
 			t.Errorf("%v: %v", v, err)
 		}
@@ -253,7 +253,7 @@ func TestUnstableNetwork(t *testing.T) {
 	} {
 		n.Sizes[0] = simtest.Sizes(t, shape, 20)
 		var err error
-		if r, err = sim.Run(t.Context(), n, sim.Settings{Runs: 10, Horizon: 20000}, nil); err != nil {
+		if r, err = sim.Run(t.Context(), n, sim.Settings{Runs: 10, Horizon: 20000}); err != nil {
 			t.Fatal(err)
 		}
 		if m := r.Class(0, sim.MeanJobs).Mean; math.Abs(m-want) > 110 { // 6 times √(λ 20000/3/10)
@@ -284,7 +284,7 @@ func TestRatesThatFail(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			_, err = sim.Run(t.Context(), n, sim.Settings{}, nil)
+			_, err = sim.Run(t.Context(), n, sim.Settings{})
 		}
 		if !errors.Is(err, failure) || !strings.Contains(err.Error(), state) {
 			t.Errorf("%s: %v", state, err)

@@ -37,7 +37,7 @@ type Queue struct {
 	// nil if no job returns; otherwise its rates replace Model.ArrivalRates, as in [oiqueue.Routed]
 	Routing *oiqueue.Routing
 
-	// RatesKey is needed only if samples are stored in [sim.Settings].Folder, and is "" with Rank.
+	// RatesKey is needed only if samples are stored in a folder, and is "" with Rank.
 	// It identifies TotalRate or OrderedRate in the names of samples, together with the values at
 	// 50 states of at most 25 jobs, for which the function is called before the run. Two functions
 	// that agree there must not share a key. The random numbers also derive from both.

@@ -51,7 +51,7 @@ func againstQueue(t *testing.T, name string, q *oiqueue.Queue, r *sim.Result) {
 
 func runQueue(t *testing.T, q Queue, s sim.Settings) *sim.Result {
 	t.Helper()
-	r, err := sim.Run(t.Context(), q, s, nil)
+	r, err := sim.Run(t.Context(), q, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestClusterMatchesQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := runQueue(t, Queue{Model: q}, quick)
-		b, err := sim.Run(t.Context(), simcluster.Cluster{Model: m}, quick, nil)
+		b, err := sim.Run(t.Context(), simcluster.Cluster{Model: m}, quick)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -395,7 +395,7 @@ func TestImpossibleRates(t *testing.T) {
 	} {
 		var r *oiqueue.RateError
 		if _, err := sim.Run(
-			t.Context(), Queue{Model: q, RatesKey: "bad"}, sim.Settings{Runs: 2, Jumps: 1000}, nil,
+			t.Context(), Queue{Model: q, RatesKey: "bad"}, sim.Settings{Runs: 2, Jumps: 1000},
 		); !errors.As(err, &r) ||
 			!errors.Is(err, want) || len(r.State) < 2 {
 			t.Errorf("%v: %v", want, err)
@@ -406,7 +406,7 @@ func TestImpossibleRates(t *testing.T) {
 		TotalRate:    func(x []int) *big.Rat { return simtest.Rationals("1e-400")[0] },
 	}
 	var bad *num.InputError
-	if _, err := sim.Run(t.Context(), Queue{Model: tiny, RatesKey: "bad"}, sim.Settings{}, nil); !errors.As(err, &bad) {
+	if _, err := sim.Run(t.Context(), Queue{Model: tiny, RatesKey: "bad"}, sim.Settings{}); !errors.As(err, &bad) {
 		t.Error(err)
 	}
 }
@@ -461,25 +461,40 @@ func TestNoRatesKey(t *testing.T) {
 		}
 		plans = append(plans, p)
 	}
+	r, err := sim.RunAll(t.Context(), plans, sweep.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r[0].All(sim.MeanJobs).Mean > 0.95*r[1].All(sim.MeanJobs).Mean {
+		t.Errorf("mean jobs %v and %v", r[0].All(sim.MeanJobs).Mean, r[1].All(sim.MeanJobs).Mean)
+	}
+	tasks, err := sim.Tasks(t.Context(), plans)
+	if err != nil {
+		t.Fatal(err)
+	}
 	folder := t.TempDir()
 	for range 2 {
 		reused := 0
-		r, err := sim.RunAll(t.Context(), plans, sweep.Settings{
+		if _, err := sweep.Run(t.Context(), tasks, sweep.Settings{
 			Folder:   folder,
 			Progress: func(now sweep.Progress) { reused = now.Reused },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if reused > 0 || r[0].All(sim.MeanJobs).Mean > 0.95*r[1].All(sim.MeanJobs).Mean {
-			t.Errorf("%d runs reused; mean jobs %v and %v",
-				reused, r[0].All(sim.MeanJobs).Mean, r[1].All(sim.MeanJobs).Mean)
+		}); err != nil || reused > 0 {
+			t.Errorf("%d runs reused, %v", reused, err)
 		}
 	}
 	var bad *num.InputError
-	if _, err := sim.NewPlan(t.Context(), faster(25), sim.Settings{Folder: folder}); !errors.As(err, &bad) ||
+	if _, err := sim.RunAll(t.Context(), plans, sweep.Settings{Folder: folder}); !errors.As(err, &bad) ||
 		bad.Path != "RatesKey" {
-		t.Error(err)
+		t.Errorf("folder for functions without a name: %v", err)
+	}
+	for _, precision := range []float64{0, 0.1} {
+		p, err := sim.NewPlan(t.Context(), faster(25), sim.Settings{Runs: 2, Jumps: 1e5, Precision: precision})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Run(t.Context(), sweep.Settings{Folder: folder}); !errors.As(err, &bad) || bad.Path != "RatesKey" {
+			t.Error(err)
+		}
 	}
 }
 

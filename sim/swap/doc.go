@@ -17,7 +17,7 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	r, err := sim.Run(context.Background(), simswap.Queue{Model: m}, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 3}, nil)
+//	r, err := sim.Run(context.Background(), simswap.Queue{Model: m}, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 3})
 //	if err != nil {
 //		log.Fatal(err)
 //	}

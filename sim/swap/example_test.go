@@ -24,7 +24,7 @@ swaps: [[a, b]]
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := sim.Run(context.Background(), simswap.Queue{Model: m}, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 3}, nil)
+	r, err := sim.Run(context.Background(), simswap.Queue{Model: m}, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 3})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,7 +48,7 @@ swaps: [[a, b]]
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := sim.Run(context.Background(), simswap.Queue{Model: m}, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}, nil)
+	r, err := sim.Run(context.Background(), simswap.Queue{Model: m}, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"productform/network/swap"
 	"productform/sim"
 	"productform/sim/internal/simtest"
+	"productform/sweep"
 )
 
 // drawModel draws an open queue, which may be unstable, or a closed one.
@@ -303,7 +304,10 @@ func TestEndsWithContext(t *testing.T) {
 	m := closedQueue()
 	m.Classes[0].Population = 1000
 	if err := oracle.CheckEnds(func(ctx context.Context) error {
-		_, err := sim.Run(ctx, Queue{Model: m}, sim.Settings{Runs: 2, Jumps: 1e5, Workers: 1}, nil)
+		p, err := sim.NewPlan(ctx, Queue{Model: m}, sim.Settings{Runs: 2, Jumps: 1e5})
+		if err == nil {
+			_, err = p.Run(ctx, sweep.Settings{Workers: 1})
+		}
 		return err
 	}, 100, 5); err != nil {
 		t.Error(err)

@@ -214,7 +214,7 @@ func TestSimulationMatchesSim(t *testing.T) {
 	got := ask[known](t, question)
 	want, err := sim.Run(
 		t.Context(), simcluster.Cluster{Model: model(t, shop).Scale(big.NewRat(3, 2))},
-		sim.Settings{Runs: 3, Jumps: 2000, Seed: 7, Levels: []float64{0.5, 0.95, 0.99}}, nil,
+		sim.Settings{Runs: 3, Jumps: 2000, Seed: 7, Levels: []float64{0.5, 0.95, 0.99}},
 	)
 	if err != nil {
 		t.Fatal(err)

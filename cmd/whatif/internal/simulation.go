@@ -26,13 +26,18 @@ func simulate(ctx context.Context, m *cluster.Model, q Question, progress func(f
 		level, _ := v.Float64()
 		levels = append(levels, level)
 	}
-	r, err := sim.Run(
+	plan, err := sim.NewPlan(
 		ctx, simcluster.Cluster{Model: m}, sim.Settings{Runs: q.Runs, Jumps: q.Jumps, Seed: q.Seed, Levels: levels},
-		func(p sweep.Progress) { progress(float64(p.Done) / float64(p.Total)) },
 	)
 	if errors.Is(err, num.ErrUnstable) {
 		return head(false), nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := plan.Run(ctx, sweep.Settings{
+		Progress: func(p sweep.Progress) { progress(float64(p.Done) / float64(p.Total)) },
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -13,12 +13,13 @@ import (
 	"productform/cluster"
 	"productform/sim"
 	"productform/sizes"
+	"productform/sweep"
 )
 
 // Run simulates a valid system.
 func Run(t testing.TB, system sim.System, s sim.Settings) *sim.Result {
 	t.Helper()
-	r, err := sim.Run(t.Context(), system, s, nil)
+	r, err := sim.Run(t.Context(), system, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,13 +30,22 @@ func Run(t testing.TB, system sim.System, s sim.Settings) *sim.Result {
 // the result.
 func SameDigits(t *testing.T, system sim.System, s sim.Settings) *sim.Result {
 	t.Helper()
-	s.Workers = 1
-	first := Run(t, system, s)
-	folder := t.TempDir()
-	for _, other := range []sim.Settings{{Workers: 2}, {Workers: 7}, {Folder: folder}, {Folder: folder}} {
-		s.Workers, s.Folder = other.Workers, other.Folder
-		if diff := cmp.Diff(first, Run(t, system, s)); diff != "" {
-			t.Errorf("%+v: %s", other, diff)
+	p, err := sim.NewPlan(t.Context(), system, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(how sweep.Settings) *sim.Result {
+		t.Helper()
+		r, err := p.Run(t.Context(), how)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	first, folder := run(sweep.Settings{Workers: 1}), t.TempDir()
+	for _, other := range []sweep.Settings{{Workers: 2}, {Workers: 7}, {Folder: folder}, {Folder: folder}} {
+		if diff := cmp.Diff(first, run(other)); diff != "" {
+			t.Errorf("%d workers, folder %q: %s", other.Workers, other.Folder, diff)
 		}
 	}
 	return first

@@ -22,10 +22,16 @@ import (
 // runFlags are the flags of AddRuns.
 var runFlags = append([]string{"jumps", "warmup", "seed", "confidence", "results", "parallel"}, cli.RunFlags...)
 
+// A Simulation holds the flags of AddRuns and what else a command sets.
+type Simulation struct {
+	sim.Settings
+	Sweep sweep.Settings // --results and --parallel
+}
+
 // AddSimulation adds --runs to a command that simulates only if it is given, --percentiles, and the
 // flags of AddRuns.
 func AddSimulation(
-	b *cli.Binding, s *sim.Settings, percentiles *[]Percentile, usage string, plans func(Query) ([]*sim.Plan, error),
+	b *cli.Binding, s *Simulation, percentiles *[]Percentile, usage string, plans func(Query) ([]*sim.Plan, error),
 ) {
 	cli.AddRenamed(b.Cmd, "simulate", "runs")
 	AddPercentiles(b.Cmd, percentiles, "with --runs, also estimate these percentiles of delays")
@@ -34,11 +40,11 @@ func AddSimulation(
 
 // CheckSimulation rejects the flags of AddSimulation without --runs, and passes the percentiles to
 // the settings.
-func CheckSimulation(given func(string) bool, s *sim.Settings, percentiles []Percentile) error {
+func CheckSimulation(given func(string) bool, s *Simulation, percentiles []Percentile) error {
 	if err := needRuns(given, append([]string{"percentiles"}, runFlags...)); err != nil {
 		return err
 	}
-	return SetLevels(s, percentiles)
+	return SetLevels(&s.Settings, percentiles)
 }
 
 // CheckRuns rejects the flags of AddRuns without --runs.
@@ -56,7 +62,7 @@ func needRuns(given func(string) bool, flags []string) error {
 // AddRuns adds --runs, whose default is the value of the target, and the flags common to all
 // simulations. plans returns the plans whose runs make up the answer: with --part or --tasks the
 // command performs or lists these runs instead of answering.
-func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([]*sim.Plan, error)) {
+func AddRuns(b *cli.Binding, s *Simulation, usage string, plans func(Query) ([]*sim.Plan, error)) {
 	cmd := b.Cmd
 	b.IntFrom(2, &s.Runs, "Runs", "runs", 1e6, usage)
 	b.Number(&s.Jumps, "Jumps", "jumps", "1e6", "a number in [1000, 1e15]", "jumps observed in a run",
@@ -67,9 +73,9 @@ func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([
 	b.Name("WarmUp", "warmup")
 	AddSeed(b, &s.Seed)
 	AddConfidence(b, &s.Confidence)
-	cli.AddText(cmd, &s.Folder, "results", "", "a folder",
+	cli.AddText(cmd, &s.Sweep.Folder, "results", "", "a folder",
 		"keep finished runs in the folder `DIR`, created if missing, and reuse those in it")
-	AddParallel(b, &s.Workers, "`N` runs at a time")
+	AddParallel(b, &s.Sweep.Workers, "`N` runs at a time")
 	cli.AddRenamed(cmd, "jobs", "parallel")
 	var choice cli.RunChoice
 	choice.Add(cmd)
@@ -86,10 +92,10 @@ func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([
 
 // share performs or lists the runs of the plans that the flags select.
 func share(
-	q Query, b *cli.Binding, choice cli.RunChoice, s sim.Settings, plans func(Query) ([]*sim.Plan, error),
+	q Query, b *cli.Binding, choice cli.RunChoice, s Simulation, plans func(Query) ([]*sim.Plan, error),
 	stdout io.Writer,
 ) error {
-	if err := choice.Check(s.Folder); err != nil {
+	if err := choice.Check(s.Sweep.Folder); err != nil {
 		return err
 	}
 	keys := q.Stdin
@@ -100,24 +106,22 @@ func share(
 	if err != nil {
 		return err
 	}
-	settings := sweep.Settings{Workers: s.Workers, Folder: s.Folder}
 	if choice.Part.N == 0 {
 		ctx, stop := untilSignal(q.Ctx)
 		defer stop()
-		_, err := choice.Do(ctx, all, settings, keys, stdout)
+		_, err := choice.Do(ctx, all, s.Sweep, keys, stdout)
 		if err != nil && ctx.Err() != nil {
 			return ErrInterrupted
 		}
 		return err
 	}
 	s.Precision = 0 // do all runs of the part
-	do := func(ctx context.Context, progress func(sweep.Progress)) (sweep.Progress, error) {
-		settings.Progress = progress
-		return choice.Do(ctx, all, settings, nil, nil)
+	do := func(ctx context.Context, s sweep.Settings) (sweep.Progress, error) {
+		return choice.Do(ctx, all, s, nil, nil)
 	}
 	last, _, err := Simulate(q.Ctx, s, max(1, len(all)*s.Runs/choice.Part.N), q.Stderr, do)
 	if err != nil {
-		return SimulationError(b, err, s.Folder)
+		return SimulationError(b, err, s.Sweep.Folder)
 	}
 	fmt.Fprintf(q.Stderr, "pfq: part %v: %d runs, %d of them found\n", choice.Part, last.Total, last.Reused)
 	return nil
@@ -144,12 +148,12 @@ func parseWarmUp(text string) (float64, bool) {
 // Replicate simulates a plan made with these settings, unless a signal arrives, and writes the
 // warnings of the simulator. speed is the number of jumps per second, nil if all runs were found.
 func Replicate(
-	ctx context.Context, plan *sim.Plan, settings sim.Settings, stderr io.Writer,
+	ctx context.Context, plan *sim.Plan, settings Simulation, stderr io.Writer,
 ) (r *sim.Result, speed *float64, err error) {
 	start := time.Now()
 	r, last, err := Simulate(ctx, settings, settings.Runs, stderr, plan.Run)
 	if err != nil {
-		return nil, nil, runError(err, settings.Folder)
+		return nil, nil, runError(err, settings.Sweep.Folder)
 	}
 	if computed := float64(last.Done - last.Reused); computed > 0 {
 		// warm-ups simulate as many jumps per unit of time
@@ -165,8 +169,8 @@ func Replicate(
 
 // Simulate calls a function that simulates the runs of these settings, and shows its progress. If a
 // signal arrives, the error reports which runs are kept. last is the last progress.
-func Simulate[T any](ctx context.Context, settings sim.Settings, runs int, stderr io.Writer,
-	simulate func(context.Context, func(sweep.Progress)) (T, error)) (result T, last sweep.Progress, err error) {
+func Simulate[T any](ctx context.Context, settings Simulation, runs int, stderr io.Writer,
+	simulate func(context.Context, sweep.Settings) (T, error)) (result T, last sweep.Progress, err error) {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	bar := cli.NewProgress(stderr, "pfq")
@@ -174,12 +178,13 @@ func Simulate[T any](ctx context.Context, settings sim.Settings, runs int, stder
 	if settings.Precision == 0 {
 		bar.Show(0, runs, "runs")
 	}
-	result, err = simulate(ctx, func(p sweep.Progress) {
+	settings.Sweep.Progress = func(p sweep.Progress) {
 		last = p
 		bar.Show(p.Done, p.Total, remainingTime(p, settings.Precision > 0))
-	})
+	}
+	result, err = simulate(ctx, settings.Sweep)
 	if err != nil {
-		err = stopped(ctx, err, settings.Folder, last.Done)
+		err = stopped(ctx, err, settings.Sweep.Folder, last.Done)
 	}
 	return result, last, err
 }

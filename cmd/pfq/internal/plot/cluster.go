@@ -208,9 +208,9 @@ func (f *question) plan(q command.Query, m *cluster.Model) (*sim.Plan, error) {
 		system.Policy = simcluster.ProcessorSharing
 	}
 	plan, err := command.WithProgress(q, func(ctx context.Context) (*sim.Plan, error) {
-		return sim.NewPlan(ctx, system, f.settings)
+		return sim.NewPlan(ctx, system, f.settings.Settings)
 	})
-	return plan, command.SimulationError(f.binding, err, f.settings.Folder)
+	return plan, command.SimulationError(f.binding, err, f.settings.Sweep.Folder)
 }
 
 // figure returns the figure.

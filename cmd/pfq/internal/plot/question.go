@@ -41,8 +41,8 @@ type question struct {
 	percentiles []command.Percentile
 	asked       bf.Question // the distribution to draw; MaxJobs is 0 without one
 	factors     []*big.Rat
-	settings    sim.Settings     // Runs is 0 without a simulation
-	policies    command.Policies // of pools
+	settings    command.Simulation // Runs is 0 without a simulation
+	policies    command.Policies   // of pools
 	chain       traffic.Settings
 	find        string // of plans
 	search      plan.SearchSettings
@@ -139,7 +139,7 @@ func (f *question) check(given func(string) bool) error {
 	if err := f.policies.Check(); err != nil {
 		return err
 	}
-	return command.SetLevels(&f.settings, f.percentiles)
+	return command.SetLevels(&f.settings.Settings, f.percentiles)
 }
 
 // draw draws the content of the file.

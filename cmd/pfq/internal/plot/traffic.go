@@ -169,8 +169,8 @@ func (c *poolCurves) underPolicy(q command.Query, policy fluid.Policy) (results 
 
 // trafficPlan checks the simulation settings.
 func (f *question) trafficPlan(q command.Query, t *traffic.Model, policy fluid.Policy) (*sim.Plan, error) {
-	plan, err := sim.NewPlan(q.Ctx, pool.Divisible{Traffic: *t, Policy: policy}, f.settings)
-	return plan, command.SimulationError(f.binding, err, f.settings.Folder)
+	plan, err := sim.NewPlan(q.Ctx, pool.Divisible{Traffic: *t, Policy: policy}, f.settings.Settings)
+	return plan, command.SimulationError(f.binding, err, f.settings.Sweep.Folder)
 }
 
 // trafficPlans returns the simulations of all points of a pool.
