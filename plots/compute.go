@@ -15,14 +15,11 @@ import (
 	"productform/sweep"
 )
 
-// Settings tunes [Compute]. The zero value means Normal precision with seed 0 on all cores, without
-// keeping results.
+// Settings determines the figures of [Compute], to the last digit. The zero value means Normal
+// precision with seed 0.
 type Settings struct {
-	Precision Precision            // "" means Normal
-	Seed      uint64               // seed of all simulations; each system has its own random numbers
-	Workers   int                  // simulations at a time; 0 means one per core
-	Folder    string               // where samples are kept, to resume or repeat a run; "" keeps none
-	Progress  func(sweep.Progress) // called after each replication unless nil
+	Precision Precision // "" means Normal
+	Seed      uint64    // seed of all simulations; each system has its own random numbers
 
 	// If not 0, these replace the values of the precision: replications of a simulation, jumps
 	// observed in each, and warm-up jumps, which default to Jumps if that is given.
@@ -42,7 +39,7 @@ type Effort struct {
 }
 
 func (s Settings) effort() (Effort, error) {
-	e := Effort{Precision: cmp.Or(s.Precision, Normal), Seed: s.Seed, Workers: s.Workers}
+	e := Effort{Precision: cmp.Or(s.Precision, Normal), Seed: s.Seed}
 	switch e.Precision {
 	case Draft:
 		e.Loads = Multiples(10, 9)
@@ -85,7 +82,8 @@ type Simulation struct {
 	Result *sim.Result
 }
 
-// Simulate adds a simulation to the plan.
+// Simulate adds a simulation to the plan. Runs, Jumps and WarmUp of the settings, if not 0, replace
+// those of the effort; the seed is that of the effort.
 func (p *Plan) Simulate(ctx context.Context, name string, c sim.System, e Effort, s sim.Settings) (*Simulation, error) {
 	s.Runs, s.Seed = cmp.Or(s.Runs, e.Runs), e.Seed
 	s.Jumps, s.WarmUp = cmp.Or(s.Jumps, e.Jumps), cmp.Or(s.WarmUp, e.WarmUp)
@@ -99,21 +97,18 @@ func (p *Plan) Simulate(ctx context.Context, name string, c sim.System, e Effort
 }
 
 // Compute returns the figures of the specs, in their order. All their simulations are tasks of one
-// sweep, in which identical simulations of several figures run once. Every digit of the figures is
-// determined by the precision, the seed, Runs, Jumps and WarmUp; Workers and Folder have no effect.
+// sweep with the given settings, in which identical simulations of several figures run once. The
+// settings of the sweep have no effect on the figures; Workers also limits what else is computed at
+// a time.
 //
-// When ctx is cancelled, Compute returns its error within a second; with s.Folder the next run
+// When ctx is cancelled, Compute returns its error within a second; with a folder the next run
 // reuses the replications finished by then.
-func Compute(ctx context.Context, specs []Spec, s Settings) ([]*Figure, error) {
-	simulations, builds, err := prepare(ctx, specs, s)
+func Compute(ctx context.Context, specs []Spec, s Settings, runs sweep.Settings) ([]*Figure, error) {
+	simulations, builds, err := prepare(ctx, specs, s, runs.Workers)
 	if err != nil {
 		return nil, err
 	}
-	results, err := sim.RunAll(ctx, plansOf(simulations), sweep.Settings{
-		Workers:  s.Workers,
-		Folder:   s.Folder,
-		Progress: s.Progress,
-	})
+	results, err := sim.RunAll(ctx, plansOf(simulations), runs)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +117,7 @@ func Compute(ctx context.Context, specs []Spec, s Settings) ([]*Figure, error) {
 	}
 	figures := make([]*Figure, len(specs))
 	g, building := errgroup.WithContext(ctx)
-	g.SetLimit(cmp.Or(s.Workers, runtime.GOMAXPROCS(0)))
+	g.SetLimit(cmp.Or(runs.Workers, runtime.GOMAXPROCS(0)))
 	for i, spec := range specs {
 		g.Go(func() (err error) {
 			figures[i] = &Figure{ID: spec.ID, Title: spec.Title}
@@ -139,18 +134,21 @@ func Compute(ctx context.Context, specs []Spec, s Settings) ([]*Figure, error) {
 }
 
 // Plans returns the plans of all simulations of the specs, in the order in which [Compute] runs
-// them. Compute reuses the runs that are already in s.Folder.
+// them. Compute reuses their runs if its folder has them.
 func Plans(ctx context.Context, specs []Spec, s Settings) ([]*sim.Plan, error) {
-	simulations, _, err := prepare(ctx, specs, s)
+	simulations, _, err := prepare(ctx, specs, s, 0)
 	return plansOf(simulations), err
 }
 
 // prepare returns the simulations of the specs, and the builders of the figures.
-func prepare(ctx context.Context, specs []Spec, s Settings) (simulations []*Simulation, builds []Build, err error) {
+func prepare(ctx context.Context, specs []Spec, s Settings, workers int) (
+	simulations []*Simulation, builds []Build, err error,
+) {
 	e, err := s.effort()
 	if err != nil {
 		return nil, nil, err
 	}
+	e.Workers = workers
 	plans := make([]Plan, len(specs))
 	builds = make([]Build, len(specs))
 	for i, spec := range specs {

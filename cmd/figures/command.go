@@ -155,17 +155,18 @@ func (o options) run(cmd *cobra.Command, all []plots.Spec, s plots.Settings) err
 	p := cli.NewProgress(cmd.ErrOrStderr(), "figures")
 	defer p.Clear()
 	s.Precision, s.Seed = plots.Precision(o.precision), o.seed
-	s.Workers, s.Folder = o.parallel, o.results
-	s.Progress = func(now sweep.Progress) { p.Show(now.Done, now.Total, timeLeft(now)) }
+	runs := sweep.Settings{Workers: o.parallel, Folder: o.results, Progress: func(now sweep.Progress) {
+		p.Show(now.Done, now.Total, timeLeft(now))
+	}}
 	if o.choice.Given() {
-		return o.share(cmd, specs, s, p)
+		return o.share(cmd, specs, s, runs, p)
 	}
 	if !o.check {
 		if err := os.MkdirAll(o.output, 0o755); err != nil {
 			return err
 		}
 	}
-	figures, err := plots.Compute(cmd.Context(), specs, s)
+	figures, err := plots.Compute(cmd.Context(), specs, s, runs)
 	if err != nil {
 		return err
 	}
@@ -194,7 +195,9 @@ func (o options) run(cmd *cobra.Command, all []plots.Spec, s plots.Settings) err
 }
 
 // share runs or lists the simulations that --part or --tasks selects, and draws nothing.
-func (o options) share(cmd *cobra.Command, specs []plots.Spec, s plots.Settings, p *cli.Progress) error {
+func (o options) share(
+	cmd *cobra.Command, specs []plots.Spec, s plots.Settings, runs sweep.Settings, p *cli.Progress,
+) error {
 	if err := o.choice.Check(o.results); err != nil {
 		return err
 	}
@@ -202,10 +205,7 @@ func (o options) share(cmd *cobra.Command, specs []plots.Spec, s plots.Settings,
 	if err != nil {
 		return err
 	}
-	last, err := o.choice.Do(
-		cmd.Context(), plans, sweep.Settings{Workers: s.Workers, Folder: s.Folder, Progress: s.Progress},
-		cmd.InOrStdin(), cmd.OutOrStdout(),
-	)
+	last, err := o.choice.Do(cmd.Context(), plans, runs, cmd.InOrStdin(), cmd.OutOrStdout())
 	if err != nil {
 		return err
 	}

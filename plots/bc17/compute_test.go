@@ -19,14 +19,13 @@ import (
 func TestComputeIsDeterministic(t *testing.T) {
 	folder := t.TempDir()
 	var reused, total int
-	one := plotstest.Small()
-	one.Workers, one.Folder = 1, folder
-	first := plotstest.Compute(t, Figures(), one, "bf-6")["bf-6"]
-	again := plotstest.Small()
-	again.Workers, again.Folder, again.Progress = 3, folder, func(p sweep.Progress) {
+	small := plotstest.Small()
+	one := sweep.Settings{Workers: 1, Folder: folder}
+	first := plotstest.Compute(t, Figures(), small, one, "bf-6")["bf-6"]
+	again := sweep.Settings{Workers: 3, Folder: folder, Progress: func(p sweep.Progress) {
 		reused, total = p.Reused, p.Total
-	}
-	if diff := cmp.Diff(first, plotstest.Compute(t, Figures(), again, "bf-6")["bf-6"]); diff != "" {
+	}}
+	if diff := cmp.Diff(first, plotstest.Compute(t, Figures(), small, again, "bf-6")["bf-6"]); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(first, figures(t)["bf-6"]); diff != "" {
@@ -35,10 +34,9 @@ func TestComputeIsDeterministic(t *testing.T) {
 	if reused != total || total != 4*5 {
 		t.Errorf("%d of %d runs reused, want all of 20", reused, total)
 	}
-	other := plotstest.Small()
-	other.Seed = 2
-	if a, b := first.Panels[0].Series[1].Y[0],
-		plotstest.Compute(t, Figures(), other, "bf-6")["bf-6"].Panels[0].Series[1].Y[0]; a == b {
+	small.Seed = 2
+	other := plotstest.Compute(t, Figures(), small, sweep.Settings{}, "bf-6")["bf-6"]
+	if a, b := first.Panels[0].Series[1].Y[0], other.Panels[0].Series[1].Y[0]; a == b {
 		t.Errorf("seeds 1 and 2 both give %v", a)
 	}
 }
@@ -48,7 +46,7 @@ func TestComputeIsDeterministic(t *testing.T) {
 func TestSimulatedDelays(t *testing.T) {
 	s := plotstest.Small()
 	s.Runs, s.Jumps, s.WarmUp = 10, 1e5, 5e4
-	f := plotstest.Compute(t, Figures(), s, "bf-1")["bf-1"]
+	f := plotstest.Compute(t, Figures(), s, sweep.Settings{}, "bf-1")["bf-1"]
 	for _, c := range []struct {
 		panel      int
 		label      string
@@ -113,20 +111,23 @@ func TestCheckRows(t *testing.T) {
 func TestComputeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		settings plots.Settings
+		workers  int
 		want     string
 	}{
-		{plots.Settings{Precision: "fine"}, "precision = fine: want draft, normal or paper"},
-		{plots.Settings{Runs: 1}, "bf-1: bf-1, bimodal, FCFS, load 0.05: Runs = 1: want an integer in 2..1000000"},
-		{plots.Settings{Jumps: -1}, "bf-1: bf-1, bimodal, FCFS, load 0.05: Jumps = -1: want a number in [1000, 1e15]"},
-		{plots.Settings{Workers: -1}, "Workers = -1: want an integer >= 0"},
+		{plots.Settings{Precision: "fine"}, 0, "precision = fine: want draft, normal or paper"},
+		{plots.Settings{Runs: 1}, 0, "bf-1: bf-1, bimodal, FCFS, load 0.05: Runs = 1: want an integer in 2..1000000"},
+		{plots.Settings{Jumps: -1}, 0, "bf-1: bf-1, bimodal, FCFS, load 0.05: Jumps = -1: want a number in [1000, 1e15]"},
+		{plots.Settings{}, -1, "Workers = -1: want an integer >= 0"},
 	} {
-		if _, err := plots.Compute(t.Context(), Figures(), c.settings); err == nil || err.Error() != c.want {
+		runs := sweep.Settings{Workers: c.workers}
+		if _, err := plots.Compute(t.Context(), Figures(), c.settings, runs); err == nil || err.Error() != c.want {
 			t.Errorf("%+v: got %v, want %s", c.settings, err, c.want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := plots.Compute(ctx, Figures(), plotstest.Small()); !errors.Is(err, context.Canceled) {
+	_, err := plots.Compute(ctx, Figures(), plotstest.Small(), sweep.Settings{})
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"productform/plots"
 	"productform/plots/bc17"
+	"productform/sweep"
 )
 
 func Example() {
@@ -27,7 +28,7 @@ func ExampleFigures() {
 		Precision: plots.Draft,
 		Runs:      2,
 		Jumps:     1000,
-	})
+	}, sweep.Settings{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,6 +10,7 @@ import (
 	"productform/plots"
 	"productform/plots/bc17"
 	"productform/plots/draw"
+	"productform/sweep"
 )
 
 func Example() {
@@ -40,7 +41,7 @@ func ExampleRender() {
 		Precision: plots.Draft,
 		Runs:      2,
 		Jumps:     1000,
-	})
+	}, sweep.Settings{})
 	if err != nil {
 		fmt.Println(err)
 		return

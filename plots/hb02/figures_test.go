@@ -11,6 +11,7 @@ import (
 
 	"productform/plots"
 	"productform/plots/internal/plotstest"
+	"productform/sweep"
 	"productform/tags"
 )
 
@@ -339,11 +340,8 @@ func TestSeriesLeavesGaps(t *testing.T) {
 
 // No digit of a figure depends on the number of workers.
 func TestTAGSFiguresAreDeterministic(t *testing.T) {
-	one := plotstest.Small()
-	one.Workers = 1
-	if diff := cmp.Diff(
-		computed.Figures(t, Figures())["tags-8"], plotstest.Compute(t, Figures(), one, "tags-8")["tags-8"],
-	); diff != "" {
+	one := plotstest.Compute(t, Figures(), plotstest.Small(), sweep.Settings{Workers: 1}, "tags-8")["tags-8"]
+	if diff := cmp.Diff(computed.Figures(t, Figures())["tags-8"], one); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -9,12 +9,13 @@ import (
 	"productform/bf"
 	"productform/plots/internal/plotstest"
 	"productform/stability"
+	"productform/sweep"
 )
 
 // The figures can be drawn, their checks agree, and the bound is below the estimates.
 func TestScaleFigures(t *testing.T) {
 	plotstest.CheckIDs(t, Figures(), "scale-1 scale-2")
-	figures := plotstest.Compute(t, Figures(), plotstest.Small())
+	figures := plotstest.Compute(t, Figures(), plotstest.Small(), sweep.Settings{})
 	plotstest.CheckPictures(t, figures, "scale-1")
 	for id, f := range figures {
 		if len(f.Checks) == 0 || len(f.Parameters) < 3 {

@@ -9,6 +9,7 @@ import (
 	"productform/plots"
 	"productform/plots/draw"
 	"productform/plots/internal/plotstest"
+	"productform/sweep"
 )
 
 // The flag -update redraws the picture of the README.
@@ -18,7 +19,8 @@ var update = flag.Bool("update", false, "write docs/front.svg")
 // caption.
 func TestFront(t *testing.T) {
 	plotstest.CheckIDs(t, FrontFigures(), "front-1")
-	f := plotstest.Compute(t, FrontFigures(), plots.Settings{Precision: plots.Draft, Seed: 1})["front-1"]
+	s := plots.Settings{Precision: plots.Draft, Seed: 1}
+	f := plotstest.Compute(t, FrontFigures(), s, sweep.Settings{})["front-1"]
 	plotstest.CheckPicture(t, f, 0)
 	if len(f.Checks) < 20 {
 		t.Errorf("%d checks", len(f.Checks))

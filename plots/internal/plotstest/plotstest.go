@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"productform/plots"
+	"productform/sweep"
 )
 
 // Small holds settings with which the simulations of the whole catalogue take seconds.
@@ -19,7 +20,9 @@ func Small() plots.Settings {
 
 // Compute returns the figures of some specs by their ids, each of which can be drawn. Without ids
 // it returns all.
-func Compute(t *testing.T, specs []plots.Spec, s plots.Settings, ids ...string) map[string]*plots.Figure {
+func Compute(
+	t *testing.T, specs []plots.Spec, s plots.Settings, runs sweep.Settings, ids ...string,
+) map[string]*plots.Figure {
 	t.Helper()
 	var wanted []plots.Spec
 	for _, spec := range specs {
@@ -27,7 +30,7 @@ func Compute(t *testing.T, specs []plots.Spec, s plots.Settings, ids ...string) 
 			wanted = append(wanted, spec)
 		}
 	}
-	all, err := plots.Compute(t.Context(), wanted, s)
+	all, err := plots.Compute(t.Context(), wanted, s, runs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +63,7 @@ func (o *Once) Figures(t *testing.T, specs []plots.Spec) map[string]*plots.Figur
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.figures == nil {
-		o.figures = Compute(t, specs, Small())
+		o.figures = Compute(t, specs, Small(), sweep.Settings{})
 	}
 	return o.figures
 }
