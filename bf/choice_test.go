@@ -136,7 +136,7 @@ func countedWork(l *plan) float64 {
 		work *= 2 * opsPerTerm / float64(tableGain)
 	}
 	switch {
-	case !l.s.asksRows():
+	case !l.s.ByClass:
 	case l.elimination() != nil:
 		work += l.elimination().classEliminationOps(l.s.MaxJobs)
 	default:

@@ -80,7 +80,7 @@ func (q *query) tryIntervals(cost float64, why string) *plan {
 		return nil
 	}
 	l := &plan{query: *q, lattice: ConnectedLattice}
-	if q.s.asksRows() {
+	if q.s.ByClass {
 		if l.rows = q.classElimination(); l.rows == nil || q.s.Lattice != "" {
 			return nil
 		}

@@ -135,7 +135,7 @@ func (l *plan) connectedGain() (many, gain float64) {
 	onTable := usesMethod[tables](l)
 	many, gain = manyGraphTerms, graphGain
 	switch {
-	case l.engine == num.Float && l.s.asksRows():
+	case l.engine == num.Float && l.s.ByClass:
 		rows := l.rowOps(l.states, l.graphTerms()) / l.terms()
 		sets := distributionOps(l.lattice, l.s.MaxJobs) + rows
 		// A connected set has as many terms as another has elements, which are counted twice.

@@ -97,6 +97,8 @@ func TestBadDelayQuestions(t *testing.T) {
 		{"level 1", Question{Levels: oracle.Rats("1")}, Settings{}, "Levels[0]"},
 		{"no level", Question{Levels: []*big.Rat{nil}}, Settings{}, "Levels[0]"},
 		{"time before 0", Question{Times: oracle.Rats("-1")}, Settings{}, "Times[0]"},
+		{"of all without levels", Question{OfAll: true, Moments: 1}, Settings{}, "Levels"},
+		{"classes without a distribution", Question{ByClass: true, Moments: 1}, Settings{}, "MaxJobs"},
 		{"too many moments", Question{Moments: MostMoments + 1}, Settings{}, "Moments"},
 		{"a negative number of moments", Question{Moments: -1}, Settings{}, "Moments"},
 		{"fractions of logarithms", Question{Levels: half}, Settings{Engine: num.Exact}, "Engine"},

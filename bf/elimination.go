@@ -129,7 +129,7 @@ func requireElimination(_ context.Context, q *query) (*plan, error) {
 // classElimination returns the elimination that finds the distribution of the jobs of each class.
 // It is nil if the distributions are not requested or elimination cannot find them.
 func (q *query) classElimination() *eliminator {
-	isPossible := q.engine == num.Float && q.s.asksRows() && q.problem.Whole && q.problem.Bits <= exactBits
+	isPossible := q.engine == num.Float && q.s.ByClass && q.problem.Whole && q.problem.Bits <= exactBits
 	if !isPossible || slices.Contains(q.excluded, EliminationLattice) {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (e *eliminator) classEliminationOps(jobs int) float64 {
 // preferClassElimination selects elimination for the distributions by class if it takes less time
 // than the lattice of the plan.
 func (l *plan) preferClassElimination() {
-	if l.rows != nil || l.s.Lattice != "" || usesMethod[*eliminator](l) || !l.s.asksRows() {
+	if l.rows != nil || l.s.Lattice != "" || usesMethod[*eliminator](l) || !l.s.ByClass {
 		return
 	}
 	work := l.rowOps(l.states, l.graphTerms())
@@ -220,7 +220,7 @@ func (e *eliminator) measure(ctx context.Context, l *plan) (measures, error) {
 // with a higher load.
 func (e *eliminator) solve(ctx context.Context, l *plan) (measures, error) {
 	switch {
-	case l.s.MaxJobs > 0 && l.s.ByClass:
+	case l.s.ByClass:
 		return e.solveRows(ctx, l)
 	case l.problem.Bits <= exactBits:
 		return e.solveProblem(ctx, l, l.problem)

@@ -17,8 +17,8 @@ type Question struct {
 	// Result.JobsDistribution.
 	MaxJobs int
 
-	// ByClass requests the same probabilities for each class in ClassResult.JobsDistribution. The
-	// work is multiplied by about the number of classes.
+	// ByClass requests the same probabilities for each class in ClassResult.JobsDistribution;
+	// MaxJobs must be > 0. The work is multiplied by about the number of classes.
 	ByClass bool
 
 	// Measures of the delay T_i of a job of a class, from arrival to departure, in the first-come
@@ -26,7 +26,10 @@ type Question struct {
 	Levels  []*big.Rat // quantiles, each in (0, 1): 99/100 for the 99th percentile
 	Times   []*big.Rat // times t >= 0 for the tails P(T_i > t)
 	Moments int        // E[T_i^k], k = 1..Moments, at most MostMoments
-	OfAll   bool       // quantiles of a job of any class in Result.Quantiles; takes about five times as long
+
+	// OfAll requests the quantiles of a job of any class in Result.Quantiles; Levels must not be
+	// empty. It takes about five times as long.
+	OfAll bool
 
 	Gradient  bool // derivatives of the mean number of all jobs: see [Gradient]
 	Gradients bool // derivatives of the means of each class: see [Gradients]
@@ -40,13 +43,16 @@ const (
 // asksDelays reports whether the question includes delays.
 func (q *Question) asksDelays() bool { return len(q.Levels)+len(q.Times)+q.Moments > 0 }
 
-// asksRows reports whether the question includes distributions by class.
-func (q *Question) asksRows() bool { return q.ByClass && q.MaxJobs > 0 }
-
 // check rejects invalid questions about a model, given valid settings.
 func (q *Question) check(m *cluster.Model, s Settings) error {
 	if q.MaxJobs < 0 || q.MaxJobs > MostJobs {
 		return input.Errorf("MaxJobs", q.MaxJobs, "an integer in 0..%d", MostJobs)
+	}
+	if q.ByClass && q.MaxJobs == 0 {
+		return input.Errorf("MaxJobs", q.MaxJobs, "an integer in 1..%d with ByClass", MostJobs)
+	}
+	if q.OfAll && len(q.Levels) == 0 {
+		return input.Errorf("Levels", "none", "at least one with OfAll")
 	}
 	if q.Moments < 0 || q.Moments > MostMoments {
 		return input.Errorf("Moments", q.Moments, "an integer in 0..%d", MostMoments)

@@ -163,7 +163,7 @@ func (p *Prepared) solveRows(ctx context.Context, s request, engine num.Engine, 
 		t.distribution = slices.Repeat([]arithmetic.Number{zero}, s.MaxJobs+1)
 		t.distribution[0] = one
 	}
-	if s.ByClass && s.MaxJobs > 0 {
+	if s.ByClass {
 		// A class without arrivals has no jobs.
 		t.byClass = slices.Repeat([][]arithmetic.Number{t.distribution}, len(m.Classes))
 	}
@@ -214,7 +214,7 @@ type attempt struct {
 
 // attempt solves the component of a plan. An error ends the search.
 func (l *plan) attempt(ctx context.Context, total bool) (a attempt, err error) {
-	if l.s.ByClass && l.s.MaxJobs > 0 && l.rows == nil && !usesMethod[*eliminator](l) {
+	if l.s.ByClass && l.rows == nil && !usesMethod[*eliminator](l) {
 		if need := l.classBytes(); need > float64(l.s.MaxBytes) {
 			return a, l.memoryError(need, "")
 		}
