@@ -11,7 +11,12 @@ import (
 type Settings struct {
 	Engine  num.Engine // "" means Auto
 	Lattice Lattice    // "" means AutoLattice
-	RelTol  float64    // relative tolerance for Auto and Enclose, in (0, 1); 0 means [num.DefaultRelTol]
+
+	// RelTol is the relative tolerance for Auto and Enclose, in (0, 1). It has no effect with
+	// Exact. With Float it only determines how precisely servers are eliminated (see
+	// [EliminationLattice]), how far Result.Quantiles are narrowed, and the effort of [Tails]. 0
+	// means [num.DefaultRelTol].
+	RelTol float64
 
 	// MaxBytes limits the memory for tables. 0 means [num.DefaultMaxBytes]. It is at most 2 GiB if
 	// an int has 32 bits.

@@ -20,7 +20,10 @@ import (
 // that takes too long.
 type Settings struct {
 	Engine num.Engine // "" means Auto
-	RelTol float64    // relative width of the bounds for Enclose, in [1e-300, 1); 0 means [num.DefaultRelTol]
+
+	// RelTol is the relative width of the bounds, in [1e-300, 1), where Enclose gives the answer;
+	// it has no effect on Exact and Float. 0 means [num.DefaultRelTol].
+	RelTol float64
 }
 
 // An Allocation holds the share of every job and the accuracy of the numbers.

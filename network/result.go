@@ -14,9 +14,14 @@ type Question struct {
 // Settings controls how a question is answered. The zero value means a tolerance of
 // [num.DefaultRelTol] in [num.DefaultMaxBytes].
 type Settings struct {
-	Engine   num.Engine // "" means Auto
-	RelTol   float64    // relative tolerance for Auto and Enclose, in (0, 1); 0 means [num.DefaultRelTol]
-	MaxBytes int64      // memory for tables; 0 means [num.DefaultMaxBytes]; at most 2 GiB if an int has 32 bits
+	Engine num.Engine // "" means Auto
+
+	// RelTol is the relative tolerance for Auto and Enclose, in (0, 1). With Float and Exact it has
+	// no effect but on the quantiles of [Delays], which are bracketed to this width with any
+	// engine. 0 means [num.DefaultRelTol].
+	RelTol float64
+
+	MaxBytes int64 // memory for tables; 0 means [num.DefaultMaxBytes]; at most 2 GiB if an int has 32 bits
 }
 
 // A Method is the way in which a network was solved.

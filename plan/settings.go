@@ -24,8 +24,8 @@ type Settings struct {
 type SearchSettings struct {
 	Settings // settings of each solution
 
-	// Limit is the maximum number of models to solve. A search that reaches it returns how far from
-	// the best its plan can be. 0 means 100,000.
+	// Limit is the maximum number of models to solve, for [Growth] at each load. A search that
+	// reaches it returns how far from the best its plan can be. 0 means 100,000.
 	Limit int
 
 	Progress func(Progress) // called after each solve unless nil

@@ -21,7 +21,7 @@ import (
 type Settings struct {
 	// TruncationTol is the tolerance for the truncation error, relative to the mean numbers of
 	// jobs, in [1e-14, 1). 0 means [DefaultTruncationTol]. With Limits it is only the tolerance of
-	// iterations.
+	// iterations. [GeometricMethod] needs none.
 	TruncationTol float64
 
 	Limits    []int // x_k <= Limits[k] for all classes, without merging or decomposition; nil means automatic limits

@@ -19,16 +19,23 @@ const (
 // Settings tunes [Solve]. The zero value means a tolerance of [num.DefaultRelTol] in
 // [num.DefaultMaxBytes].
 type Settings struct {
-	Engine   num.Engine // "" means Auto
-	RelTol   float64    // relative tolerance for Auto and Enclose, in (0, 1); 0 means [num.DefaultRelTol]
-	MaxBytes int64      // memory for tables; 0 means [num.DefaultMaxBytes]; at most 2 GiB if an int has 32 bits
+	Engine num.Engine // "" means Auto
+
+	// RelTol is the relative tolerance for Auto and Enclose, in (0, 1); it has no effect with Float
+	// and Exact. 0 means [num.DefaultRelTol].
+	RelTol float64
+
+	MaxBytes int64 // memory for tables; 0 means [num.DefaultMaxBytes]; at most 2 GiB if an int has 32 bits
 }
 
 // FormulaSettings tunes [ErlangB], [ErlangC] and [Engset]. The zero value means a tolerance of
 // [num.DefaultRelTol].
 type FormulaSettings struct {
 	Engine num.Engine // "" means Auto
-	RelTol float64    // relative tolerance for Auto and Enclose, in (0, 1); 0 means [num.DefaultRelTol]
+
+	// RelTol is the relative tolerance for Auto and Enclose, in (0, 1); it has no effect with Float
+	// and Exact. 0 means [num.DefaultRelTol].
+	RelTol float64
 }
 
 // A Result holds the stationary measures of a system. Every number is within RelativeErrorBound of
