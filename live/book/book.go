@@ -23,9 +23,15 @@ type Settings struct {
 	// Logical selects a logical clock: the book needs a script and refuses user requests.
 	Logical bool
 
-	Replan     float64 // seconds between plans while jobs are present, even if nothing happens; 0 for never
-	Losses     int     // losses with its workers after which a task is given up; 0 means 10
-	Keep       float64 // seconds after which a finished job is cleared; 0 means 7 days
+	// Replan is the number of seconds between plans while jobs are present, even if nothing
+	// happens; 0 for never. On a logical clock the script determines it.
+	Replan float64
+
+	// Losses is the number of losses with its workers after which a task is given up; 0 means 10.
+	// On a logical clock none is.
+	Losses int
+
+	Keep       float64 // seconds after which a finished job is cleared, except on a logical clock; 0 means 7 days
 	MaxJobs    int     // limit on jobs that are not cleared; 0 means 100,000
 	MaxTasks   int     // limit on the tasks of those jobs; 0 means 10,000,000
 	MaxWorkers int     // at most [wire.MaxWorkers]; 0 means that limit

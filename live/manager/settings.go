@@ -17,10 +17,14 @@ import (
 
 // Settings configure a manager.
 type Settings struct {
-	Name    string         // unique among the managers
-	Rules   dispatch.Rules // rules to follow when it leads
-	Rigid   rigid.Policy   // if nonzero, the policy that starts all tasks of a job together; Rules are zero then
-	Logical bool           // logical clock: a script sets up a replay, and no worker is missed
+	Name  string         // unique among the managers
+	Rules dispatch.Rules // rules to follow when it leads
+	Rigid rigid.Policy   // if nonzero, the policy that starts all tasks of a job together; Rules are zero then
+
+	// Logical selects a logical clock: a script sets up a replay, with its own period between
+	// plans. No worker is missed and no job is cleared, so LostAfter, Replan and Keep have no
+	// effect.
+	Logical bool
 
 	LostAfter time.Duration // silence after which a worker is down; 0 for 2 s
 	Replan    time.Duration // time between plans if nothing happens; 0 for never

@@ -26,13 +26,20 @@ type Settings struct {
 	// folder of the stored data, for this server only, created if missing; empty to store
 	// everything in memory
 	Store    string
-	Listen   string        // HOST:PORT; empty for 127.0.0.1:0, port 0 for a free port
-	NoListen bool          // only accept connections of this process, see [Server.InProcess]
-	Sync     time.Duration // 0 to flush every write to disk before acknowledging it, otherwise the time between flushes
-	MaxStore int64         // maximum bytes in Store; 0 for 3/4 of its size plus the free space of its disk
-	Keys     string        // folder made by package keys: connections need a key and TLS; empty to require neither
-	Insecure bool          // allow listening beyond this machine without keys
-	Log      *slog.Logger  // for warnings and errors of the server, nil for none
+	Listen   string // HOST:PORT; empty for 127.0.0.1:0, port 0 for a free port; unused with NoListen
+	NoListen bool   // only accept connections of this process, see [Server.InProcess]
+
+	// Sync is 0 to flush every write to disk before acknowledging it, otherwise the time between
+	// flushes; unused without Store.
+	Sync time.Duration
+
+	// MaxStore is the maximum number of bytes in Store; 0 for 3/4 of its size plus the free space
+	// of its disk. A server without Store and Keys does not enforce it.
+	MaxStore int64
+
+	Keys     string       // folder made by package keys: connections need a key and TLS; empty to require neither
+	Insecure bool         // allow listening beyond this machine without keys
+	Log      *slog.Logger // for warnings and errors of the server, nil for none
 }
 
 // A Server is an embedded NATS server with JetStream.
