@@ -349,6 +349,12 @@ func TestDistributionOfUnequalParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, p := range float.Parts {
+		if len(p.Classes) != 1 || len(p.ClassNames) != 1 || p.ClassNames[0] != m.Classes[p.Classes[0]].Name ||
+			len(p.Servers) != 1 || len(p.ServerNames) != 1 || p.ServerNames[0] != m.Servers[p.Servers[0]].Name {
+			t.Errorf("names of a part: %+v", p)
+		}
+	}
 	// Two independent M/M/1 queues: P(n) = (1-a)(1-b) (a^{n+1} - b^{n+1})/(a - b).
 	a, b := big.NewRat(9, 10), big.NewRat(1, 1000)
 	factor := new(big.Rat).Mul(big.NewRat(1, 10), big.NewRat(999, 1000))

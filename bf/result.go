@@ -86,9 +86,11 @@ type Part struct {
 	// EliminationLattice.
 	Width int `json:"width,omitempty"`
 
-	Why     string `json:"why"` // reason for this lattice
-	Classes []int  `json:"-"`   // rows of the model's classes in this component
-	Servers []int  `json:"-"`   // rows of the model's servers in this component
+	Why         string   `json:"why"` // reason for this lattice
+	ClassNames  []string `json:"-"`   // names of the classes in this component
+	Classes     []int    `json:"-"`   // rows of these classes in the model
+	ServerNames []string `json:"-"`   // names of the servers in this component
+	Servers     []int    `json:"-"`   // rows of these servers in the model
 
 	bytes                float64 // estimated memory
 	classesByElimination bool    // elimination computed the distributions by class

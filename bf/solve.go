@@ -288,6 +288,12 @@ func (t *rowMeasures) add(ctx context.Context, m *cluster.Model, l *plan, a atte
 	}
 	part := Part{Lattice: l.lattice, States: int(l.states), Why: l.why, bytes: l.memory(),
 		Classes: slices.Concat(c.Classes...), Servers: slices.Concat(c.Servers...)}
+	for _, row := range part.Classes {
+		part.ClassNames = append(part.ClassNames, m.Classes[row].Name)
+	}
+	for _, row := range part.Servers {
+		part.ServerNames = append(part.ServerNames, m.Servers[row].Name)
+	}
 	if e := l.elimination(); e != nil && l.rows == nil {
 		part.Width = e.Width
 	} else if e != nil {

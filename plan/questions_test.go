@@ -303,6 +303,9 @@ func TestSensitivities(t *testing.T) {
 		}
 		part := big.NewRat(1, 1_000_000_000_000) // differences of fractions lose no digits
 		for _, x := range list {
+			if want := p.Options()[x.Option].Name; x.Name != want {
+				t.Errorf("option %d is named %q, want %q", x.Option, x.Name, want)
+			}
 			m, err := plan.Apply(p, c)
 			if err != nil {
 				t.Fatal(err)

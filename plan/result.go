@@ -103,6 +103,7 @@ const (
 
 // An EdgeEffect is the effect of an edge on the delays.
 type EdgeEffect struct {
+	Class, Server string     // their names, as in the problem's edge
 	Edge          int        // row of the problem's edges
 	Without, With *bf.Result // nil where unstable
 }
@@ -249,7 +250,7 @@ func EdgeEffects(ctx context.Context, p *Problem, c Choice, s Settings) ([]EdgeE
 	}
 	effects := make([]EdgeEffect, len(in.edges))
 	for k := range effects {
-		effects[k].Edge = k
+		effects[k] = EdgeEffect{Class: p.Edges[k].Class, Server: p.Edges[k].Server, Edge: k}
 		if effects[k].Without, err = solve(edges &^ (1 << k)); err != nil {
 			return nil, err
 		}

@@ -16,6 +16,7 @@ import (
 // jobs, with an option: its derivative at a plan, in the capacity that is added, times the capacity
 // of a step.
 type Sensitivity struct {
+	Name    string     `json:"name"`                // of the server whose capacity grows, or of the new ones
 	Option  int        `json:"-"`                   // row among the upgrades, then the new servers
 	PerStep num.Value  `json:"mean_delay_per_step"` // <= 0, units of time
 	PerCost *num.Value `json:"mean_delay_per_cost"` // over the cost of a step; nil if it costs nothing
@@ -63,7 +64,7 @@ func Sensitivities(ctx context.Context, p *Problem, c Choice, s Settings) ([]Sen
 		if o.server < 0 {
 			more.Quo(more, new(big.Rat).SetInt64(int64(m.Servers[rows[k]].Size())))
 		}
-		list[k] = Sensitivity{Option: k, PerStep: capacities[rows[k]].Times(more)}
+		list[k] = Sensitivity{Name: o.name, Option: k, PerStep: capacities[rows[k]].Times(more)}
 		if o.cost > 0 {
 			v := list[k].PerStep.Times(new(big.Rat).Inv(in.rat(o.cost)))
 			list[k].PerCost = &v

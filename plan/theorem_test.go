@@ -162,6 +162,9 @@ func TestEdgeCanHurt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if e, edge := effects[0], p.Edges[0]; e.Class != edge.Class || e.Server != edge.Server {
+		t.Errorf("edge from %q to %q, want %q to %q", e.Class, e.Server, edge.Class, edge.Server)
+	}
 	if pays := effects[0].Pays(); !slices.Equal(pays, []int{0}) {
 		t.Errorf("classes %v pay", pays)
 	}

@@ -42,6 +42,11 @@ func Cluster(ctx context.Context, m *cluster.Model) (*Result, error) {
 		return nil, err
 	}
 	r.Margin, r.MarginSet, r.MarginServers = least.margin, least.classes, least.servers
+	for _, shares := range r.Splitting {
+		for k := range shares {
+			shares[k].Name = m.Servers[shares[k].Server].Name
+		}
+	}
 	return r, nil
 }
 
@@ -179,7 +184,10 @@ func (g *graph) split(ctx context.Context, t ratio, flow []*big.Int) ([][]Share,
 				}
 				need.Sub(need, part)
 				left.Sub(left, part)
-				shares[row] = append(shares[row], Share{g.server[g.head[e]], new(big.Rat).SetFrac(part, unit)})
+				shares[row] = append(shares[row], Share{
+					Server: g.server[g.head[e]],
+					Rate:   new(big.Rat).SetFrac(part, unit),
+				})
 			}
 		}
 	}

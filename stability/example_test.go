@@ -57,8 +57,7 @@ func ExampleCluster() {
 	}
 	for i, shares := range r.Splitting {
 		for _, s := range shares {
-			fmt.Printf("at that scale %s gives %s to %s\n",
-				m.Classes[i].Name, s.Rate.RatString(), m.Servers[s.Server].Name)
+			fmt.Printf("at that scale %s gives %s to %s\n", m.Classes[i].Name, s.Rate.RatString(), s.Name)
 		}
 	}
 	// Output:

@@ -37,6 +37,7 @@ type Result struct {
 
 // A Share is the work of a class that one row of servers takes.
 type Share struct {
+	Name   string   // name of the row, as in the model
 	Server int      // row of the model's servers
 	Rate   *big.Rat // > 0, work per unit of time, over all servers of the row together
 }

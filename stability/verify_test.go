@@ -96,7 +96,9 @@ func negate(r *Result) {
 	for _, share := range r.Splitting[0] {
 		sum.Add(sum, share.Rate)
 	}
-	r.Splitting[0] = []Share{{2, new(big.Rat).Add(sum, big.NewRat(1, 1))}, {0, big.NewRat(-1, 1)}}
+	r.Splitting[0] = []Share{
+		{Server: 2, Rate: new(big.Rat).Add(sum, big.NewRat(1, 1))}, {Server: 0, Rate: big.NewRat(-1, 1)},
+	}
 }
 
 // overfill moves all work that can go there to server 3.

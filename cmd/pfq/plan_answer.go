@@ -106,7 +106,6 @@ type payRow struct {
 // a plan, now.
 type planGradientRow struct {
 	Kind string `json:"option"` // upgrade or new server
-	Name string `json:"name"`
 	plan.Sensitivity
 }
 
@@ -125,7 +124,7 @@ func newFound(find string, p *plan.Problem, r *plan.Answer, effects []plan.EdgeE
 	}
 	a.addMeasures(p, r)
 	for _, e := range effects {
-		a.Edges = append(a.Edges, newEdgeRow(p, r, e))
+		a.Edges = append(a.Edges, newEdgeRow(r, e))
 	}
 	a.addBounds(r)
 	return a
@@ -217,9 +216,8 @@ func (a *found) addMeasures(p *plan.Problem, r *plan.Answer) {
 	}
 }
 
-func newEdgeRow(p *plan.Problem, r *plan.Answer, e plan.EdgeEffect) edgeRow {
-	edge := p.Edges[e.Edge]
-	out := edgeRow{Class: edge.Class, Server: edge.Server}
+func newEdgeRow(r *plan.Answer, e plan.EdgeEffect) edgeRow {
+	out := edgeRow{Class: e.Class, Server: e.Server}
 	out.Bought = r.Plan != nil && slices.Contains(r.Plan.Choice.Edges, e.Edge)
 	if e.Without != nil {
 		out.Without = e.Without.MeanDelay
@@ -229,7 +227,7 @@ func newEdgeRow(p *plan.Problem, r *plan.Answer, e plan.EdgeEffect) edgeRow {
 	}
 	for _, i := range e.Pays() {
 		before, after := e.Without.Classes[i].MeanDelay, e.With.Classes[i].MeanDelay
-		out.Pays = append(out.Pays, payRow{p.Model.Classes[i].Name, before, after})
+		out.Pays = append(out.Pays, payRow{e.With.Classes[i].Name, before, after})
 	}
 	return out
 }
@@ -259,13 +257,12 @@ func (a *found) addBounds(r *plan.Answer) {
 
 // addGradients adds the effects of options.
 func (a *found) addGradients(p *plan.Problem, list []plan.Sensitivity) {
-	options := p.Options()
 	for _, x := range list {
 		kind := "upgrade"
 		if x.Option >= len(p.Upgrades) {
 			kind = "new server"
 		}
-		a.Gradients = append(a.Gradients, planGradientRow{kind, options[x.Option].Name, x})
+		a.Gradients = append(a.Gradients, planGradientRow{kind, x})
 	}
 }
 

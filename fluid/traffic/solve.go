@@ -103,7 +103,8 @@ type ResourceLoad struct {
 // A Part describes how classes that share resources, directly or through other classes, were
 // solved.
 type Part struct {
-	Groups [][]int // rows of Model.Classes; the policy treats the classes of a group as one
+	Names  [][]string // names of the classes of each group; the policy treats them as one class
+	Groups [][]int    // rows of these classes in Model.Classes
 	Method Method
 	// the states that were summed have at most Limits[g] jobs of Groups[g]; some may be omitted;
 	// nil with the closed form
@@ -262,7 +263,11 @@ func (t *Model) solvePart(
 	}
 	p := &Part{}
 	for _, g := range groups {
-		p.Groups = append(p.Groups, g.rows)
+		var names []string
+		for _, k := range g.rows {
+			names = append(names, t.Classes[k].Name)
+		}
+		p.Names, p.Groups = append(p.Names, names), append(p.Groups, g.rows)
 	}
 	var mean []float64
 	switch {

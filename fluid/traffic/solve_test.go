@@ -98,6 +98,15 @@ func solved(t *testing.T, traffic *Model, p fluid.Policy, s Settings) *Result {
 	if err != nil {
 		t.Fatalf("%s: %v", p, err)
 	}
+	for _, part := range r.Parts {
+		for g, rows := range part.Groups {
+			for i, k := range rows {
+				if part.Names[g][i] != traffic.Classes[k].Name {
+					t.Errorf("class %d is named %q in its part", k, part.Names[g][i])
+				}
+			}
+		}
+	}
 	return r
 }
 
