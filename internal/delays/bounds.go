@@ -3,7 +3,6 @@ package delays
 import (
 	"context"
 	"math/big"
-	"slices"
 
 	"productform/internal/arithmetic"
 	"productform/internal/recursion"
@@ -44,7 +43,7 @@ func newBounds(
 }
 
 func (b *bounds) numbers(n int) []big.Float {
-	return slices.Repeat([]big.Float{*b.Number()}, n)
+	return recursion.Fill(&b.stop, *b.Number(), n)
 }
 
 // enter sets the numbers at time 0.
@@ -239,15 +238,19 @@ func (b *bounds) jump(i int) *big.Float {
 	return j.Add(j, &b.one)
 }
 
-// near returns a_0, ... of class i in float64, as if they were exact, given Z.
-func (b *bounds) near(i int, z *big.Float) Survival {
+// near returns a_0, ... of class i in float64, as if they were exact, given Z. The error is that of
+// the context.
+func (b *bounds) near(i int, z *big.Float) (Survival, error) {
 	s := Survival{A: make([]float64, len(b.a[i])), omitted: truncation}
 	x := b.Number()
 	for n, a := range b.a[i] {
+		if err := b.stop.After(recursion.BigSteps); err != nil {
+			return s, err
+		}
 		s.A[n], _ = x.Quo(a, z).Float64()
 	}
 	s.Jump, _ = b.jump(i).Float64()
-	return s
+	return s, nil
 }
 
 // tail returns a bound on P(T_i > m/q), given a bound on Z in the other direction.

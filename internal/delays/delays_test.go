@@ -142,6 +142,34 @@ func TestBoundsLookWithinAStep(t *testing.T) {
 	}
 }
 
+// Steps in float64 check their context once for at most 2^17 products, within a step, too.
+func TestFloatsLookWithinAStep(t *testing.T) {
+	chain, _ := queues(t, 16, 1<<30)
+	v := slices.Repeat([]float64{1}, chain.States())
+	f, err := newFloats(t.Context(), chain, v, 0x1p-50, Question{Tails: oracle.Rats("1/2")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, do := range map[string]func() error{
+		"by class": f.stepByClass, "by terms": f.stepByTerms, "flows": f.addFlows, "step": f.step,
+		"survivals": func() error { _, err := f.survivalsNow(); return err },
+	} {
+		ctx := oracle.NewCountdown(math.MaxInt32)
+		f.cancel, f.stepCancel = recursion.Cancellation{Ctx: ctx}, recursion.Cancellation{Ctx: ctx}
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		if looks := ctx.Asked(); looks < len(chain.Weight)>>17 {
+			t.Errorf("%s: %d checks in %d products", name, looks, len(chain.Weight))
+		}
+		ctx = oracle.NewCountdown(0)
+		f.cancel, f.stepCancel = recursion.Cancellation{Ctx: ctx}, recursion.Cancellation{Ctx: ctx}
+		if err := do(); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v, want that of the context", name, err)
+		}
+	}
+}
+
 // A step on the class lattice adds the terms of the graph in the same order, so all digits agree.
 func TestStepByClass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -171,9 +199,13 @@ func TestStepByClass(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 20 {
-			f.stepByTerms()
+			if err := f.stepByTerms(); err != nil {
+				t.Fatal(err)
+			}
 			want := slices.Clone(f.next)
-			f.stepByClass()
+			if err := f.stepByClass(); err != nil {
+				t.Fatal(err)
+			}
 			want[0], f.next[0] = 0, 0 // the empty set takes no part
 			if diff := cmp.Diff(want, f.next); diff != "" {
 				t.Fatal(diff)

@@ -128,10 +128,10 @@ func (e *enclosure) runSteps(q Question) error {
 			if !q.asks(i) {
 				continue
 			}
-			if err := e.low.stop.After(recursion.BigSteps * steps); err != nil {
+			s, err := e.low.near(i, e.normal.Low)
+			if err != nil {
 				return err
 			}
-			s := e.low.near(i, e.normal.Low)
 			s.deviations = e.deviations()
 			e.near[i] = s
 			want = max(want, s.wanted(least, 0), forTimes)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/big"
-	"sync"
 
 	"productform/internal/arithmetic"
 	"productform/internal/recursion"
@@ -36,7 +35,8 @@ const start, floor, slop = 0x1p500, 0x1p-700, 0x1p-1000
 type Floats struct {
 	c           *Chain
 	cancel      recursion.Cancellation
-	topRate     float64 // q, in the units of the problem
+	stepCancel  recursion.Cancellation // of step, which may run beside the rest
+	topRate     float64                // q, in the units of the problem
 	stay        []float64
 	weight      []float64 // over q
 	y, next     []float64 // P^n y, and its successor
@@ -62,11 +62,11 @@ func newFloats(ctx context.Context, c *Chain, v []float64, bound float64, q Ques
 	f := &Floats{
 		c:        c,
 		question: q,
-		cancel:   recursion.Cancellation{Ctx: ctx},
 		y:        make([]float64, c.top+1),
 		next:     make([]float64, c.top+1),
 		flows:    make([][]float64, len(c.marks)),
 	}
+	f.cancel.Ctx, f.stepCancel.Ctx = ctx, ctx
 	f.perStep = float64(c.elements() + 3)
 	if c.Shares != nil {
 		f.perStep += 23
@@ -80,6 +80,9 @@ func newFloats(ctx context.Context, c *Chain, v []float64, bound float64, q Ques
 		}
 	}
 	for k := 1; k <= c.top; k++ {
+		if err := f.cancel.After(4); err != nil {
+			return nil, err
+		}
 		f.y[k] = start * float64(c.source(k))
 		if !(f.stay[k] >= 0x1p-100 || f.stay[k] == 0) {
 			return nil, num.ErrFloatRange
@@ -88,6 +91,9 @@ func newFloats(ctx context.Context, c *Chain, v []float64, bound float64, q Ques
 	var z num.Sum
 	if c.ByClass {
 		for _, x := range v[:c.top+1] {
+			if err := f.cancel.After(4); err != nil {
+				return nil, err
+			}
 			z.Add(x)
 		}
 	} else {
@@ -239,23 +245,31 @@ func (f *Floats) unit() *big.Rat {
 // extendTo extends the chain to n steps.
 func (f *Floats) extendTo(n int) error {
 	for ; f.steps < n; f.steps++ {
-		if err := f.cancel.After(f.stepsPerRun); err != nil {
+		var err error
+		if f.stepsPerRun >= manyProducts {
+			err = recursion.Both(f.step, f.addFlows)
+		} else if err = f.step(); err == nil {
+			err = f.addFlows()
+		}
+		if err != nil {
 			return err
 		}
-		var group sync.WaitGroup
-		if f.stepsPerRun >= manyProducts {
-			group.Go(f.step)
-		} else {
-			f.step()
-		}
-		for i, e := range f.entries {
-			if f.question.asks(i) {
-				f.flows[i] = append(f.flows[i], e.dot(f.y))
-			}
-		}
-		group.Wait()
 		f.y, f.next = f.next, f.y
 		f.c.Work += float64(f.stepsPerRun)
+	}
+	return nil
+}
+
+// addFlows appends s_n of every requested class. The error is that of the context.
+func (f *Floats) addFlows() error {
+	for i, e := range f.entries {
+		if !f.question.asks(i) {
+			continue
+		}
+		if err := f.cancel.After(len(e.state)); err != nil {
+			return err
+		}
+		f.flows[i] = append(f.flows[i], e.dot(f.y))
 	}
 	return nil
 }
@@ -288,12 +302,17 @@ const dotBlock = 1024
 
 func dotRoundings(terms int) float64 { return float64(dotBlock/4 + terms/dotBlock + 6) }
 
-// step sets next to Py, with numbers below floor set to 0. A state depends only on later ones.
-func (f *Floats) step() {
+// step sets next to Py, with numbers below floor set to 0. A state depends only on later ones. The
+// error is that of the context; then next is neither.
+func (f *Floats) step() error {
+	var err error
 	if f.c.ByClass {
-		f.stepByClass()
+		err = f.stepByClass()
 	} else {
-		f.stepByTerms()
+		err = f.stepByTerms()
+	}
+	if err != nil {
+		return err
 	}
 	for k, x := range f.next {
 		if x < floor {
@@ -301,30 +320,44 @@ func (f *Floats) step() {
 		}
 	}
 	f.next[0] = 0
+	return nil
 }
 
-// stepByTerms takes a step on any lattice.
-func (f *Floats) stepByTerms() {
+// stepByTerms takes a step on any lattice. It checks the context once for many states.
+func (f *Floats) stepByTerms() error {
+	const block = 1 << 12
 	c, next, stay := f.c, f.next, f.stay
-	for k, x := range f.y {
-		next[k] = stay[k] * x
-		first, last := c.First[k], c.First[k+1]
-		children, weights := c.Child[first:last], c.Weight[first:last]
-		for t, child := range children {
-			next[child] += f.weight[weights[t]] * x
+	for from := 0; from < len(f.y); from += block {
+		to := min(from+block, len(f.y))
+		if err := f.stepCancel.After(int(c.First[to] - c.First[from])); err != nil {
+			return err
+		}
+		for k, x := range f.y[from:to] {
+			k += from
+			next[k] = stay[k] * x
+			first, last := c.First[k], c.First[k+1]
+			children, weights := c.Child[first:last], c.Weight[first:last]
+			for t, child := range children {
+				next[child] += f.weight[weights[t]] * x
+			}
 		}
 	}
+	return nil
 }
 
 // stepByClass takes a step on the class lattice, where state k is the set of the bits of k. It adds
-// the same terms in the same order as stepByTerms, two classes at a time.
-func (f *Floats) stepByClass() {
+// the same terms in the same order as stepByTerms, two classes at a time, and checks the context
+// before each pair.
+func (f *Floats) stepByClass() error {
 	next, y := f.next, f.y
 	for k, x := range f.stay {
 		next[k] = x * y[k]
 	}
 	classes := len(f.c.marks)
 	for j := 0; j+1 < classes; j += 2 {
+		if err := f.stepCancel.After(len(next)); err != nil {
+			return err
+		}
 		leavePair(next, y, 1<<j, f.weight[j], f.weight[j+1])
 	}
 	if classes%2 == 1 {
@@ -334,6 +367,7 @@ func (f *Floats) stepByClass() {
 			without[k] += w * with[k]
 		}
 	}
+	return f.stepCancel.After(len(next))
 }
 
 // leavePair adds, to the number of each set without class j or j+1, with bit = 1<<j, those of the
@@ -390,6 +424,9 @@ func (f *Floats) survivalsNow() ([]Survival, error) {
 	for i, e := range f.entries {
 		if !f.question.asks(i) {
 			continue
+		}
+		if err := f.cancel.After(2 * len(e.state)); err != nil {
+			return nil, err
 		}
 		s := &list[i]
 		// beyond 10, less than truncation

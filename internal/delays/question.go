@@ -161,6 +161,9 @@ func (s *Survival) answer(ctx context.Context, tails, times []*big.Rat, unit *bi
 		a.Quantiles = append(a.Quantiles, between(low, high, unit))
 	}
 	for _, t := range times {
+		if err := ctx.Err(); err != nil {
+			return a, err
+		}
 		earlier, later := arithmetic.Around(new(big.Rat).Quo(t, unit))
 		_, high, ok := s.Bounds(earlier)
 		if !ok {

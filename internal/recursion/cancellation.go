@@ -23,3 +23,22 @@ func (c *Cancellation) After(steps int) error {
 	c.steps = 0
 	return c.Ctx.Err()
 }
+
+// Fill returns n copies of x. It checks the context between blocks of them. Once that is cancelled,
+// the remaining ones are zero values, and the next call of [Cancellation.After] returns its error.
+func Fill[T any](c *Cancellation, x T, n int) []T {
+	const size = 1 << 14
+	list := make([]T, n)
+	for first := 0; first < n; first += size {
+		block := list[first:min(first+size, n)]
+		if err := c.After(len(block)); err != nil {
+			c.steps = stepsPerLook
+			break
+		}
+		block[0] = x
+		for k := 1; k < len(block); k *= 2 {
+			copy(block[k:], block[:k])
+		}
+	}
+	return list
+}

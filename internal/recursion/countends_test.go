@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/big"
+	"slices"
 	"testing"
 
 	"productform/internal/oracle"
@@ -56,9 +57,29 @@ func TestSeriesEnd(t *testing.T) {
 		if _, err := s.coefficient(0); !errors.Is(err, context.Canceled) || cancelled.Asked() != 1 {
 			t.Errorf("%s: error %v of a sum after %d checks", c.name, err, cancelled.Asked())
 		}
-		b := newBoundSeries(cancelled, c.g, 64)
+		b := newBoundSeries(t.Context(), c.g, 64)
+		b.low.Stop, b.high.Stop = Cancellation{Ctx: cancelled}, Cancellation{Ctx: cancelled}
 		if _, err := b.coefficient(0); !errors.Is(err, context.Canceled) || cancelled.Asked() != 2 {
 			t.Errorf("%s: error %v of enclosed sums after %d checks", c.name, err, cancelled.Asked())
 		}
+	}
+}
+
+// Fill returns copies, and stops with its context; then the next count of steps reports that.
+func TestFill(t *testing.T) {
+	for _, n := range []int{0, 1, 5, 1 << 14, 100_001} {
+		stop := Cancellation{Ctx: t.Context()}
+		if list := Fill(&stop, 7, n); len(list) != n || slices.ContainsFunc(list, func(x int) bool { return x != 7 }) {
+			t.Errorf("%d copies: %d, %v...", n, len(list), list[:min(n, 3)])
+		}
+	}
+	cancelled := oracle.NewCountdown(1)
+	stop := Cancellation{Ctx: cancelled}
+	list := Fill(&stop, 7, 1<<20)
+	if filled := slices.Index(list, 0); len(list) != 1<<20 || filled < 1 || filled > 1<<17 {
+		t.Errorf("%d copies before the end of the context", filled)
+	}
+	if err := stop.After(1); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v after a cancelled fill", err)
 	}
 }

@@ -3,7 +3,6 @@ package recursion
 import (
 	"cmp"
 	"context"
-	"slices"
 )
 
 // A Kernel is the arithmetic of a [Sweep]. It changes numbers in place, which keeps their memory.
@@ -45,8 +44,8 @@ func NewSweep[T any, K Kernel[T]](ctx context.Context, g *Graph, n int, kernel K
 	return s
 }
 
-// Numbers returns n zeros.
-func (s *Sweep[T, K]) Numbers(n int) []T { return slices.Repeat([]T{s.zero}, n) }
+// Numbers returns n zeros, as [Fill] does.
+func (s *Sweep[T, K]) Numbers(n int) []T { return Fill(&s.Stop, s.zero, n) }
 
 func (s *Sweep[T, K]) state(i int) int {
 	if s.Order == nil {
