@@ -12,6 +12,7 @@ import (
 	"productform/internal/eventqueue"
 	"productform/internal/input"
 	"productform/internal/lattice"
+	"productform/internal/recursion"
 	"productform/network/internal/convolution"
 	"productform/num"
 )
@@ -395,7 +396,7 @@ func (a *answer) visit(
 		return false, err
 	}
 	box, x, n := lattice.LastFastest(most), make([]int, len(most)), make([]int, len(a.Most))
-	seen := slices.Repeat([]arithmetic.Number{a.one.Zero()}, s.box.States)
+	seen := recursion.Fill(&recursion.Cancellation{Ctx: ctx}, a.one.Zero(), s.box.States)
 	for {
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -590,7 +591,11 @@ func (a *answer) writeStates(ctx context.Context, states [][][]int, all []statio
 	scale, resting := a.one, new(big.Rat) // factor of products of weights: scale e^-resting
 	switch {
 	case len(a.Order) > 0 && a.AreEqual():
-		scale = scale.Quo(a.EqualSum(a.one))
+		sum, err := a.EqualSum(ctx, a.one)
+		if err != nil {
+			return err
+		}
+		scale = scale.Quo(sum)
 	case len(a.Order) > 0:
 		scale = scale.Quo(a.measures.Sum)
 	}

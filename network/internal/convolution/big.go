@@ -21,31 +21,39 @@ type number[T any] interface {
 // A grid holds a number for every population. It computes in place with its own numbers, so it
 // allocates only if numbers outgrow their memory.
 type grid[T any, P number[T]] struct {
+	ctx     context.Context
 	lattice *Lattice
 	x       []T
 	zero    func() P     // a number with the precision of the grid
 	add     func(z, x P) // z ← z + x
 }
 
-func newGrid[T any, P number[T]](l *Lattice, zero func() P, add func(z, x P)) grid[T, P] {
-	g := grid[T, P]{lattice: l, x: make([]T, l.States), zero: zero, add: add}
-	for i := range g.x {
-		g.x[i] = *zero()
-	}
-	return g
+func newGrid[T any, P number[T]](
+	ctx context.Context, l *Lattice, zero func() P, add func(z, x P),
+) grid[T, P] {
+	stop := recursion.Cancellation{Ctx: ctx}
+	return grid[T, P]{ctx: ctx, lattice: l, x: recursion.Fill(&stop, *zero(), l.States), zero: zero, add: add}
 }
 
 func (g *grid[T, P]) at(i int) P { return P(&g.x[i]) }
 
 func (g *grid[T, P]) copy(from *grid[T, P]) {
+	stop := recursion.Cancellation{Ctx: g.ctx}
 	for i := range g.x {
+		if stop.After(recursion.BigSteps) != nil {
+			return
+		}
 		g.at(i).Set(&from.x[i])
 	}
 }
 
 func (g *grid[T, P]) plus(w int64, from *grid[T, P]) {
 	weight, product := g.zero().SetInt64(w), g.zero()
+	stop := recursion.Cancellation{Ctx: g.ctx}
 	for i := range g.x {
+		if stop.After(recursion.BigSteps) != nil {
+			return
+		}
 		if from.at(i).Sign() != 0 {
 			g.add(g.at(i), P(product).Mul(weight, &from.x[i]))
 		}
@@ -93,7 +101,11 @@ func (g *grid[T, P]) convolved(h *grid[T, P], index int) P {
 	l := g.lattice
 	sum, product := g.zero(), g.zero()
 	upTo, n := lattice.LastFastest(l.Point(index)), make([]int, len(l.Limits))
+	stop := recursion.Cancellation{Ctx: g.ctx}
 	for i := 0; ; i = l.Number(n) {
+		if stop.After(recursion.BigSteps) != nil {
+			return sum
+		}
 		if g.at(i).Sign() != 0 && h.at(index-i).Sign() != 0 {
 			g.add(sum, P(product).Mul(&g.x[i], &h.x[index-i]))
 		}
@@ -111,9 +123,10 @@ type Enclosed struct {
 }
 
 // NewEnclosed returns a table of zeros with numbers of prec bits.
-func NewEnclosed(l *Lattice, prec uint) *Enclosed {
+func NewEnclosed(ctx context.Context, l *Lattice, prec uint) *Enclosed {
 	rounded := func(mode big.RoundingMode) grid[big.Float, *big.Float] {
-		return newGrid(l, func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(mode) }, arithmetic.AddFar)
+		zero := func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(mode) }
+		return newGrid(ctx, l, zero, arithmetic.AddFar)
 	}
 	return &Enclosed{low: rounded(big.ToNegativeInf), high: rounded(big.ToPositiveInf), prec: prec}
 }
@@ -121,7 +134,7 @@ func NewEnclosed(l *Lattice, prec uint) *Enclosed {
 // EnclosedBytes returns the memory of a table with the given number of numbers.
 func EnclosedBytes(points float64, prec uint) float64 { return 2 * points * (56 + float64(prec)/8) }
 
-func (t *Enclosed) New() *Enclosed { return NewEnclosed(t.low.lattice, t.prec) }
+func (t *Enclosed) New() *Enclosed { return NewEnclosed(t.low.ctx, t.low.lattice, t.prec) }
 
 func (t *Enclosed) Lattice() *Lattice { return t.low.lattice }
 
@@ -136,27 +149,37 @@ func (t *Enclosed) Add(w int64, from *Enclosed) {
 }
 
 func (t *Enclosed) Set(numbers []arithmetic.Number) {
+	stop := recursion.Cancellation{Ctx: t.low.ctx}
 	for i, x := range numbers {
+		if stop.After(recursion.BigSteps) != nil {
+			return
+		}
 		t.low.x[i].Set(x.Interval.Low)
 		t.high.x[i].Set(x.Interval.High)
 	}
 }
 
 func (t *Enclosed) SetProducts(factors [][]arithmetic.Number) {
-	products(t.low.lattice, factors, func(i int, product arithmetic.Number) {
+	products(t.low.ctx, t.low.lattice, factors, func(i int, product arithmetic.Number) {
 		t.low.x[i].Set(product.Interval.Low)
 		t.high.x[i].Set(product.Interval.High)
 	})
 }
 
-// products calls set with Π_k factors[k][n_k] for all n.
-func products(l *Lattice, factors [][]arithmetic.Number, set func(i int, product arithmetic.Number)) {
+// products calls set with Π_k factors[k][n_k] for all n, until the context is done.
+func products(
+	ctx context.Context, l *Lattice, factors [][]arithmetic.Number, set func(i int, product arithmetic.Number),
+) {
+	stop := recursion.Cancellation{Ctx: ctx}
 	for w := l.sweep(false); ; {
 		product := factors[len(w.n)][0].One()
 		for k, n := range w.n {
 			product = product.Mul(factors[k][n])
 		}
 		for j, x := range factors[len(w.n)] {
+			if stop.After(2*recursion.BigSteps) != nil {
+				return
+			}
 			set(w.row*l.width+j, product.Mul(x))
 		}
 		if !w.next() {

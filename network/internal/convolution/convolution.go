@@ -1,6 +1,7 @@
 package convolution
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/big"
@@ -9,6 +10,7 @@ import (
 	"sync"
 
 	"productform/internal/arithmetic"
+	"productform/internal/recursion"
 	"productform/num"
 )
 
@@ -95,17 +97,18 @@ func convolve[T Operand[T]](
 	}
 	w := &worker[T]{convolver: c}
 	base := zeros.New()
-	c.setDelays(base, p.think)
-	var err error
-	if len(p.Groups) == 0 {
+	err := c.setDelays(base, p.think)
+	switch {
+	case err != nil:
+	case len(p.Groups) == 0:
 		c.sums = c.top(base)
-	} else {
+	default:
 		err = w.halve(base, 0, len(p.Groups), true, p.think)
 	}
 	if err == nil && len(p.Delays) > 0 {
 		err = w.measureDelays()
 	}
-	if err != nil {
+	if err := cmp.Or(ctx.Err(), err); err != nil { // tables may be unfinished
 		return nil, err
 	}
 	for n := range at {
@@ -136,18 +139,23 @@ func (c *convolver[T]) prepare() error {
 	return nil
 }
 
-// setDelays sets t to Π_k think_k^n_k/n_k!.
-func (c *convolver[T]) setDelays(t T, think []*big.Rat) {
+// setDelays sets t to Π_k think_k^n_k/n_k!. The error is that of the context.
+func (c *convolver[T]) setDelays(t T, think []*big.Rat) error {
+	stop := recursion.Cancellation{Ctx: c.ctx}
 	factors := make([][]arithmetic.Number, len(think))
 	for k, d := range think {
 		x, by := c.one, c.one.Rational(d)
 		factors[k] = append(factors[k], x)
 		for n := 1; n <= c.Most[k]; n++ {
+			if err := stop.After(recursion.BigSteps); err != nil {
+				return err
+			}
 			x = x.Mul(by).Quo(c.one.Integer(n))
 			factors[k] = append(factors[k], x)
 		}
 	}
 	t.SetProducts(factors)
+	return c.ctx.Err()
 }
 
 // top returns the numbers of a table at the requested populations.
@@ -240,7 +248,10 @@ func (w *worker[T]) times(h *T, g int, think []*big.Rat) error {
 	var err error
 	switch over := w.over[g]; {
 	case w.isDirect(g) && think != nil && think[0].Sign() == 0: // *h is 1
-		t.SetProducts([][]arithmetic.Number{w.list(g, 1)})
+		var list []arithmetic.Number
+		if list, err = w.list(g, 1); err == nil {
+			t.SetProducts([][]arithmetic.Number{list})
+		}
 	case w.Groups[g].Shared == nil:
 		if err = t.Divide(w.ctx, *h, over[len(over)-1]); err == nil {
 			err = w.series(t, *h, over[:len(over)-1])
@@ -505,9 +516,13 @@ func (w *worker[T]) sharedPowers(g int, f, h T, values Table) error {
 		return w.with[g].ByJobs(w.ctx, w.jobs, add)
 	}
 	l := h.Lattice()
+	stop := recursion.Cancellation{Ctx: w.ctx}
 	for j := range w.powersWanted() {
 		part := make(Table, len(values))
 		for i, x := range values {
+			if err := stop.After(16); err != nil {
+				return err
+			}
 			if l.Total(i) != j {
 				x = w.one.Zero()
 			}
@@ -525,7 +540,9 @@ func (w *worker[T]) sharedPowers(g int, f, h T, values Table) error {
 func (w *worker[T]) measureDelays() error {
 	b := w.table()
 	none := zerosOf(len(w.Most))
-	w.setDelays(b, none)
+	if err := w.setDelays(b, none); err != nil {
+		return err
+	}
 	if err := w.multiply(&b, 0, len(w.Groups), none); err != nil {
 		return err
 	}
@@ -535,7 +552,9 @@ func (w *worker[T]) measureDelays() error {
 		for k, x := range own {
 			rest[k] = new(big.Rat).Sub(w.think[k], x)
 		}
-		w.setDelays(others, rest)
+		if err := w.setDelays(others, rest); err != nil {
+			return err
+		}
 		number := func(index int) arithmetic.Number { return others.Convolved(b, index) }
 		for p, i := range w.at {
 			w.results[p].Delays[n].Empty = number(i)
@@ -601,12 +620,12 @@ func (p *Plan) Convolve(ctx context.Context, engine num.Engine, prec uint, jobs 
 	}
 	switch engine {
 	case num.Exact:
-		return convolve(ctx, p, NewExact(lattice, p.scales()), one, jobs, indices)
+		return convolve(ctx, p, NewExact(ctx, lattice, p.scales()), one, jobs, indices)
 	case num.Enclose:
-		return convolve(ctx, p, NewEnclosed(lattice, prec), one, jobs, indices)
+		return convolve(ctx, p, NewEnclosed(ctx, lattice, prec), one, jobs, indices)
 	}
 	for segment := p.segment(); ; segment = max(1, segment/8) {
-		list, err := convolve(ctx, p, NewFloat(lattice, segment, p.tilt()), one, jobs, indices)
+		list, err := convolve(ctx, p, NewFloat(ctx, lattice, segment, p.tilt()), one, jobs, indices)
 		if err != nil || segment == 1 || !slices.ContainsFunc(list, (*Result).isLost) {
 			return list, err
 		}

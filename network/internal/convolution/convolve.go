@@ -37,7 +37,11 @@ type convolution struct {
 
 // sum adds the pieces from first to last-1.
 func (c *convolution) sum(first, last int) arithmetic.Wide {
+	const block = 1 << 10 // pieces between two checks of the context
 	if last-first > 1 {
+		if last-first >= block && c.a.ctx.Err() != nil {
+			return arithmetic.Wide{}
+		}
 		middle := (first + last) / 2
 		return c.sum(first, middle).Plus(c.sum(middle, last))
 	}

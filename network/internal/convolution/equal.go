@@ -1,10 +1,12 @@
 package convolution
 
 import (
+	"context"
 	"math/big"
 	"slices"
 
 	"productform/internal/arithmetic"
+	"productform/internal/recursion"
 )
 
 // AreEqual reports whether all stations that closed chains visit are equal, with one server.
@@ -67,15 +69,20 @@ func (p *Plan) EqualStations(one arithmetic.Number, jobs int) *Result {
 	return r
 }
 
-// EqualSum returns G(N) = C(|N|+M-1, M-1) |N|!/Π_k N_k! Π_k D_k^N_k of M equal stations.
-func (p *Plan) EqualSum(one arithmetic.Number) arithmetic.Number {
+// EqualSum returns G(N) = C(|N|+M-1, M-1) |N|!/Π_k N_k! Π_k D_k^N_k of M equal stations. The error
+// is that of the context.
+func (p *Plan) EqualSum(ctx context.Context, one arithmetic.Number) (arithmetic.Number, error) {
 	g, sum, j := p.Groups[0], one, 0
+	stop := recursion.Cancellation{Ctx: ctx}
 	for k, n := range p.Most {
 		d := one.Rational(g.over[0][k])
 		for m := range n {
+			if err := stop.After(2 * recursion.BigSteps); err != nil {
+				return sum, err
+			}
 			sum = sum.Mul(d).Mul(one.Integer(j + len(g.Stations))).Quo(one.Integer(m + 1))
 			j++
 		}
 	}
-	return sum
+	return sum, nil
 }

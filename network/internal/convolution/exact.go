@@ -18,13 +18,12 @@ type Exact struct {
 
 // NewExact returns a table of zeros, given a multiple of the denominators of all factors of each
 // chain.
-func NewExact(l *Lattice, scale []*big.Int) *Exact {
-	return &Exact{
-		newGrid(l, func() *big.Int { return new(big.Int) }, func(z, x *big.Int) { z.Add(z, x) }), scale, big.NewInt(1),
-	}
+func NewExact(ctx context.Context, l *Lattice, scale []*big.Int) *Exact {
+	zero, add := func() *big.Int { return new(big.Int) }, func(z, x *big.Int) { z.Add(z, x) }
+	return &Exact{newGrid(ctx, l, zero, add), scale, big.NewInt(1)}
 }
 
-func (t *Exact) New() *Exact { return NewExact(t.lattice, t.scale) }
+func (t *Exact) New() *Exact { return NewExact(t.ctx, t.lattice, t.scale) }
 
 func (t *Exact) Lattice() *Lattice { return t.lattice }
 
@@ -49,10 +48,16 @@ func (t *Exact) Set(numbers []arithmetic.Number) {
 	integers := make([]*big.Rat, len(numbers))
 	t.unit = big.NewInt(1)
 	for i, x := range numbers {
+		if t.ctx.Err() != nil {
+			return
+		}
 		integers[i] = new(big.Rat).Mul(x.Exact, new(big.Rat).SetInt(t.scaleAt(i)))
 		t.unit = recursion.LCM(t.unit, integers[i].Denom())
 	}
 	for i, x := range integers {
+		if t.ctx.Err() != nil {
+			return
+		}
 		z := &t.x[i]
 		z.Mul(x.Num(), z.Quo(t.unit, x.Denom()))
 	}
@@ -65,6 +70,9 @@ func (t *Exact) SetProducts(factors [][]arithmetic.Number) {
 		unit, power := big.NewInt(1), big.NewInt(1)
 		scaled := make([]*big.Rat, len(list))
 		for n, x := range list {
+			if t.ctx.Err() != nil {
+				return
+			}
 			scaled[n] = new(big.Rat).Mul(x.Exact, new(big.Rat).SetInt(power))
 			unit = recursion.LCM(unit, scaled[n].Denom())
 			power = new(big.Int).Mul(power, t.scale[k])
@@ -75,6 +83,9 @@ func (t *Exact) SetProducts(factors [][]arithmetic.Number) {
 		t.unit.Mul(t.unit, unit)
 	}
 	for i := range t.x {
+		if t.ctx.Err() != nil {
+			return
+		}
 		z := t.x[i].SetInt64(1)
 		for k, n := range t.lattice.Point(i) {
 			z.Mul(z, integers[k][n])

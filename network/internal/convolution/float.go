@@ -38,6 +38,7 @@ import (
 // Within a segment every nonzero number is in [2^-400, 2^200). If the numbers of one segment differ
 // too much for that, the table loses its bound; this never happens with segments of length 1.
 type Float struct {
+	ctx      context.Context
 	lattice  *Lattice
 	tilt     []int
 	segment  int // length of a segment
@@ -52,26 +53,26 @@ const absent = math.MinInt
 
 // NewFloat returns a table of zeros with segments of the given length. If 2^tilt_k is close to the
 // ratio of numbers that differ by one job of chain k, the numbers of a segment have similar sizes.
-func NewFloat(l *Lattice, segment int, tilt []int) *Float {
+func NewFloat(ctx context.Context, l *Lattice, segment int, tilt []int) *Float {
 	segment = min(segment, l.width)
 	perRow := (l.width + segment - 1) / segment
-	t := &Float{lattice: l, tilt: tilt, segment: segment, perRow: perRow,
-		mantissa: make([]float64, l.States), exponent: make([]int, l.rows.States*perRow)}
-	for i := range t.exponent {
-		t.exponent[i] = absent
-	}
-	return t
+	stop := recursion.Cancellation{Ctx: ctx}
+	return &Float{ctx: ctx, lattice: l, tilt: tilt, segment: segment, perRow: perRow,
+		mantissa: make([]float64, l.States), exponent: recursion.Fill(&stop, absent, l.rows.States*perRow)}
 }
 
 // FloatBytes returns the memory of a table with the given number of numbers.
 func FloatBytes(points float64, segment int) float64 { return points * (8 + 8/float64(segment)) }
 
-func (t *Float) New() *Float { return NewFloat(t.lattice, t.segment, t.tilt) }
+func (t *Float) New() *Float { return NewFloat(t.ctx, t.lattice, t.segment, t.tilt) }
 
 func (t *Float) Lattice() *Lattice { return t.lattice }
 
 func (t *Float) Copy(from *Float) {
-	copy(t.mantissa, from.mantissa)
+	const block = 1 << 18
+	for i := 0; i < len(t.mantissa) && t.ctx.Err() == nil; i += block {
+		copy(t.mantissa[i:min(i+block, len(t.mantissa))], from.mantissa[i:])
+	}
 	copy(t.exponent, from.exponent)
 	t.a, t.b, t.lost = from.a, from.b, from.lost
 }
@@ -79,11 +80,18 @@ func (t *Float) Copy(from *Float) {
 // Set takes numbers with individual bounds; the table gets the largest bound.
 func (t *Float) Set(numbers []arithmetic.Number) {
 	t.a, t.b, t.lost = 0, 0, false
+	stop := recursion.Cancellation{Ctx: t.ctx}
 	for _, x := range numbers {
+		if stop.After(8) != nil {
+			return
+		}
 		t.a = max(t.a, roundingsOf(x))
 	}
 	for row := range t.lattice.rows.States {
 		for s := range t.perRow {
+			if stop.After(32*t.segment) != nil {
+				return
+			}
 			t.fill(row, s, func(j int) (float64, int) {
 				m, e := split(numbers[row*t.lattice.width+j])
 				return m, e - t.tiltAt(row*t.lattice.width+j)
@@ -96,9 +104,13 @@ func (t *Float) Set(numbers []arithmetic.Number) {
 // products have at most Σ r_0 + b |n| with the largest b.
 func (t *Float) SetProducts(factors [][]arithmetic.Number) {
 	t.a, t.b, t.lost = 0, 0, false
+	stop := recursion.Cancellation{Ctx: t.ctx}
 	for _, list := range factors {
 		least := roundingsOf(list[0])
 		for n, x := range list[1:] {
+			if stop.After(8) != nil {
+				return
+			}
 			t.b = max(t.b, (roundingsOf(x)-least)/float64(n+1))
 		}
 		t.a += least + 1
@@ -109,6 +121,9 @@ func (t *Float) SetProducts(factors [][]arithmetic.Number) {
 	mantissas, exponents := make([]float64, t.lattice.width), make([]int, t.lattice.width)
 	last := len(factors) - 1
 	for j, x := range factors[last] {
+		if stop.After(8) != nil {
+			return
+		}
 		mantissas[j], exponents[j] = split(x)
 		exponents[j] -= t.tilt[last] * j
 	}
@@ -123,6 +138,9 @@ func (t *Float) SetProducts(factors [][]arithmetic.Number) {
 			of, shift = m, shift+e
 		}
 		for s := range t.perRow {
+			if stop.After(16*t.segment) != nil {
+				return
+			}
 			t.fill(w.row, s, func(j int) (float64, int) { return of * mantissas[j], shift + exponents[j] })
 		}
 		if !w.next() {
@@ -212,7 +230,11 @@ func wide(m float64, e int, bound float64) arithmetic.Number {
 func (t *Float) Add(w int64, from *Float) {
 	factor := float64(w)
 	t.a, t.b, t.lost = max(t.a, from.a)+3, max(t.b, from.b), t.lost || from.lost
+	stop := recursion.Cancellation{Ctx: t.ctx}
 	for i := range t.exponent {
+		if stop.After(4*t.segment) != nil {
+			return
+		}
 		row, s := i/t.perRow, i%t.perRow
 		first := row*t.lattice.width + s*t.segment
 		last := min(first+t.segment, (row+1)*t.lattice.width)

@@ -25,7 +25,7 @@ func (t *Tabulation) formSum(ctx context.Context, weight func(x []int) int) (Tab
 			powers[c] = append(powers[c], powers[c][n].Mul(t.work[c]))
 		}
 	}
-	total := t.zeros()
+	total := t.zeros(ctx)
 	box, x := lattice.LastFastest(form.Most), make([]int, len(form.Most))
 	n := make([]int, len(t.all))
 	for row := 0; ; row++ {
@@ -52,7 +52,7 @@ func (t *Tabulation) formSum(ctx context.Context, weight func(x []int) int) (Tab
 			total[at] = total[at].Add(term)
 		}
 		if box.Next(x) < 0 {
-			return t.spread(total), nil
+			return t.spread(ctx, total)
 		}
 	}
 }

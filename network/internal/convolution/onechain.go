@@ -2,6 +2,7 @@ package convolution
 
 import (
 	"productform/internal/arithmetic"
+	"productform/internal/recursion"
 )
 
 // With one chain the series of a station is a list, f_j = Π_{i <= j} D/α'(i). The terms that a
@@ -15,21 +16,29 @@ func (c *convolver[T]) isDirect(g int) bool {
 	return len(c.Most) == 1 && c.Groups[g].Shared == nil && len(c.over[g]) > 4*len(c.at)
 }
 
-// list returns Π_{first <= i <= first+j-1} D/α'(i) for j = 0, ..., N.
-func (c *convolver[T]) list(g, first int) []arithmetic.Number {
+// list returns Π_{first <= i <= first+j-1} D/α'(i) for j = 0, ..., N. The error is that of the
+// context.
+func (c *convolver[T]) list(g, first int) ([]arithmetic.Number, error) {
 	over := c.over[g]
+	stop := recursion.Cancellation{Ctx: c.ctx}
 	f := []arithmetic.Number{c.one}
 	for j := range c.Most[0] {
+		if err := stop.After(recursion.BigSteps); err != nil {
+			return nil, err
+		}
 		f = append(f, f[j].Mul(over[min(first+j, len(over))-1][0]))
 	}
-	return f
+	return f, nil
 }
 
 // measureDirectly computes the same results as measure, using lists.
 func (w *worker[T]) measureDirectly(g int, h T) error {
 	t := w.table()
 	defer w.free(t)
-	f := w.list(g, 1)
+	f, err := w.list(g, 1)
+	if err != nil {
+		return err
+	}
 	if g == 0 {
 		t.SetProducts([][]arithmetic.Number{f})
 		w.sums = w.sumsOf(func(i int) arithmetic.Number { return h.Convolved(t, i) })
@@ -42,8 +51,15 @@ func (w *worker[T]) measureDirectly(g int, h T) error {
 			w.results[n].Groups[g].Some = &some
 		}
 	}
-	y := w.list(g, 2)
+	y, err := w.list(g, 2)
+	if err != nil {
+		return err
+	}
+	stop := recursion.Cancellation{Ctx: w.ctx}
 	for j := range y {
+		if err := stop.After(recursion.BigSteps); err != nil {
+			return err
+		}
 		y[j] = y[j].Mul(w.one.Integer(j + 1))
 	}
 	t.SetProducts([][]arithmetic.Number{y})

@@ -15,6 +15,7 @@ import (
 
 	"productform/internal/arithmetic"
 	"productform/internal/lattice"
+	"productform/internal/recursion"
 )
 
 // MaxVectors is the maximum number of vectors y of one station.
@@ -183,9 +184,9 @@ func (sh *Shared) Tabulate(ctx context.Context, axes, most []int, one arithmetic
 	return t, err
 }
 
-// zeros returns a table of zeros.
-func (t *Tabulation) zeros() []arithmetic.Number {
-	return slices.Repeat([]arithmetic.Number{t.zero}, t.most.States)
+// zeros returns a table of zeros, as [recursion.Fill] does.
+func (t *Tabulation) zeros(ctx context.Context) []arithmetic.Number {
+	return recursion.Fill(&recursion.Cancellation{Ctx: ctx}, t.zero, t.most.States)
 }
 
 // sweep computes F^y(n) for all free y and n, or, for a marked kind, the sums of [Tabulation.Jobs].
@@ -194,7 +195,7 @@ func (t *Tabulation) sweep(ctx context.Context, marked int) ([][]arithmetic.Numb
 	f := make([][]arithmetic.Number, t.freeCaps.States)
 	y, n := make([]int, len(t.axis)), make([]int, len(t.all))
 	for row := range f {
-		f[row] = t.zeros()
+		f[row] = t.zeros(ctx)
 		for i := range f[row] {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -284,7 +285,7 @@ func (t *Tabulation) ByJobs(ctx context.Context, most int, visit func(part Table
 	}
 	f := make([][]arithmetic.Number, len(t.f))
 	for row := range f {
-		f[row] = t.zeros()
+		f[row] = t.zeros(ctx)
 	}
 	f[0][0] = t.one
 	for j := 0; j <= most; j++ {
@@ -394,10 +395,13 @@ func (t *Tabulation) Jobs(ctx context.Context, c int) (Table, error) {
 	}
 	n := make([]int, len(t.all))
 	for i := range total {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		total[i] = total[i].Mul(count[n[t.axis[c]]])
 		t.most.Next(n)
 	}
-	return t.spread(total), nil
+	return t.spread(ctx, total)
 }
 
 // sum is total for the populations of all chains.
@@ -406,14 +410,14 @@ func (t *Tabulation) sum(ctx context.Context, f [][]arithmetic.Number, wanted fu
 	if err != nil {
 		return nil, err
 	}
-	return t.spread(total), nil
+	return t.spread(ctx, total)
 }
 
 // total adds the tables of the given vectors y, or of all if that is nil.
 func (t *Tabulation) total(
 	ctx context.Context, f [][]arithmetic.Number, wanted func(y []int) bool,
 ) ([]arithmetic.Number, error) {
-	total := t.zeros()
+	total := t.zeros(ctx)
 	y, n := make([]int, len(t.axis)), make([]int, len(t.all))
 	for _, row := range f {
 		for i, x := range row {
@@ -438,16 +442,20 @@ func (t *Tabulation) total(
 
 // spread copies a table of the chains that visit the station into a table of all chains, which is 0
 // if other chains have jobs.
-func (t *Tabulation) spread(x []arithmetic.Number) Table {
+func (t *Tabulation) spread(ctx context.Context, x []arithmetic.Number) (Table, error) {
 	if slices.Equal(t.all, t.most.Limits) {
-		return x
+		return x, nil
 	}
 	to := lattice.LastFastest(t.all)
-	all := Table(slices.Repeat([]arithmetic.Number{t.zero}, to.States))
+	stop := recursion.Cancellation{Ctx: ctx}
+	all := Table(recursion.Fill(&stop, t.zero, to.States))
 	n := make([]int, len(t.all))
 	for _, v := range x {
+		if err := stop.After(16); err != nil {
+			return nil, err
+		}
 		all[to.Number(n)] = v
 		t.most.Next(n)
 	}
-	return all
+	return all, stop.Ctx.Err()
 }

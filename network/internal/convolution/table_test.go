@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -14,6 +15,18 @@ import (
 	"productform/network/internal/convolution"
 	"productform/num"
 )
+
+func newFloat(l *convolution.Lattice, segment int, tilt []int) *convolution.Float {
+	return convolution.NewFloat(context.Background(), l, segment, tilt)
+}
+
+func newEnclosed(l *convolution.Lattice, prec uint) *convolution.Enclosed {
+	return convolution.NewEnclosed(context.Background(), l, prec)
+}
+
+func newExact(l *convolution.Lattice, scale []*big.Int) *convolution.Exact {
+	return convolution.NewExact(context.Background(), l, scale)
+}
 
 // A station has the series Σ_n u^n / Π_{j <= n} rates[j], u = Σ_k demand[k] z_k, with the last rate
 // for all further j.
@@ -198,12 +211,12 @@ func TestProductsMatchSumsOverStates(t *testing.T) {
 		most := drawPopulations(t)
 		stations := drawStations(t, len(most), 3)
 		l := convolution.NewLattice(most)
-		exact := product(convolution.NewExact(l, scales(stations, len(most))), stations, arithmetic.One(num.Exact, 0))
-		enclosed := product(convolution.NewEnclosed(l, 100), stations, arithmetic.One(num.Enclose, 100))
+		exact := product(newExact(l, scales(stations, len(most))), stations, arithmetic.One(num.Exact, 0))
+		enclosed := product(newEnclosed(l, 100), stations, arithmetic.One(num.Enclose, 100))
 		float := arithmetic.One(num.Float, 0)
-		alone := product(convolution.NewFloat(l, 1, drawTilt(t, most)), stations, float)
+		alone := product(newFloat(l, 1, drawTilt(t, most)), stations, float)
 		some := product(
-			convolution.NewFloat(l, rapid.IntRange(2, 5).Draw(t, "segment"), drawTilt(t, most)), stations, float,
+			newFloat(l, rapid.IntRange(2, 5).Draw(t, "segment"), drawTilt(t, most)), stations, float,
 		)
 		for i := range l.States {
 			want := sumOverStates(stations, l.Point(i))
@@ -225,11 +238,11 @@ func TestConvolved(t *testing.T) {
 		l := convolution.NewLattice(most)
 		segment := rapid.IntRange(1, 5).Draw(t, "segment")
 		testConvolved(
-			t, convolution.NewExact(l, scales(stations, len(most))), arithmetic.One(num.Exact, 0), stations, half,
+			t, newExact(l, scales(stations, len(most))), arithmetic.One(num.Exact, 0), stations, half,
 		)
-		testConvolved(t, convolution.NewEnclosed(l, 100), arithmetic.One(num.Enclose, 100), stations, half)
+		testConvolved(t, newEnclosed(l, 100), arithmetic.One(num.Enclose, 100), stations, half)
 		testConvolved(
-			t, convolution.NewFloat(l, segment, drawTilt(t, most)), arithmetic.One(num.Float, 0), stations, half,
+			t, newFloat(l, segment, drawTilt(t, most)), arithmetic.One(num.Float, 0), stations, half,
 		)
 	})
 }
@@ -295,8 +308,8 @@ func TestSetProducts(t *testing.T) {
 		for k := range scale {
 			scale[k] = big.NewInt(int64(1 + k))
 		}
-		f, a, e, x := convolution.NewFloat(l, 4, drawTilt(t, most)), convolution.NewFloat(l, 1, drawTilt(t, most)),
-			convolution.NewEnclosed(l, 100), convolution.NewExact(l, scale)
+		f, a, e, x := newFloat(l, 4, drawTilt(t, most)), newFloat(l, 1, drawTilt(t, most)),
+			newEnclosed(l, 100), newExact(l, scale)
 		f.SetProducts(factors(arithmetic.One(num.Float, 0)))
 		a.SetProducts(factors(arithmetic.One(num.Float, 0)))
 		e.SetProducts(factors(arithmetic.One(num.Enclose, 100)))
@@ -324,8 +337,8 @@ func TestLongRow(t *testing.T) {
 		{demand: []*big.Rat{big.NewRat(1, 1000000)}, rates: []*big.Rat{big.NewRat(1, 1)}},
 	}
 	l := convolution.NewLattice([]int{jobs})
-	float := product(convolution.NewFloat(l, 16, []int{8}), stations, arithmetic.One(num.Float, 0)).At(l.States - 1)
-	enclosed := product(convolution.NewEnclosed(l, 200), stations, arithmetic.One(num.Enclose, 200)).At(l.States - 1)
+	float := product(newFloat(l, 16, []int{8}), stations, arithmetic.One(num.Float, 0)).At(l.States - 1)
+	enclosed := product(newEnclosed(l, 200), stations, arithmetic.One(num.Enclose, 200)).At(l.States - 1)
 	if !(float.Bound < 2e-12) {
 		t.Fatalf("bound %g", float.Bound)
 	}
@@ -341,7 +354,7 @@ func TestSweepsReturnAfterCancellation(t *testing.T) {
 	l := convolution.NewLattice([]int{300, 300})
 	like := arithmetic.One(num.Float, 0)
 	err := oracle.CheckEnds(func(ctx context.Context) error {
-		f := convolution.NewFloat(l, 64, make([]int, 2))
+		f := newFloat(l, 64, make([]int, 2))
 		f.SetProducts([][]arithmetic.Number{make([]arithmetic.Number, 301), make([]arithmetic.Number, 301)})
 		if err := f.Divide(ctx, f, []arithmetic.Number{like, like}); err != nil {
 			return err
@@ -353,10 +366,40 @@ func TestSweepsReturnAfterCancellation(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	e := convolution.NewEnclosed(l, 64)
+	e := newEnclosed(l, 64)
 	interval := arithmetic.One(num.Enclose, 64)
 	if err := e.Divide(ctx, e, []arithmetic.Number{interval, interval}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// Tables check their context in every loop over their numbers, in all arithmetics.
+func TestTablesCheckContext(t *testing.T) {
+	l := convolution.NewLattice([]int{299, 299})
+	ctx := oracle.NewCountdown(1 << 30)
+	testContext(t, ctx, convolution.NewFloat(ctx, l, 64, make([]int, 2)), arithmetic.One(num.Float, 0))
+	testContext(t, ctx, convolution.NewEnclosed(ctx, l, 64), arithmetic.One(num.Enclose, 64))
+	scale := []*big.Int{big.NewInt(1), big.NewInt(1)}
+	testContext(t, ctx, convolution.NewExact(ctx, l, scale), arithmetic.One(num.Exact, 0))
+}
+
+func testContext[T convolution.Operand[T]](t *testing.T, ctx *oracle.Countdown, table T, one arithmetic.Number) {
+	t.Helper()
+	states := table.Lattice().States
+	all, ones := slices.Repeat([]arithmetic.Number{one}, states), slices.Repeat([]arithmetic.Number{one}, 300)
+	other := table.New()
+	other.SetProducts([][]arithmetic.Number{ones, ones})
+	for name, do := range map[string]func(){
+		"Copy":        func() { table.Copy(other) },
+		"SetProducts": func() { table.SetProducts([][]arithmetic.Number{ones, ones}) },
+		"Set":         func() { table.Set(all) },
+		"Add":         func() { table.Add(2, other) },
+		"Convolved":   func() { table.Convolved(other, states-1) },
+	} {
+		asked := ctx.Asked()
+		if do(); ctx.Asked() == asked {
+			t.Errorf("%T: %s of %d numbers does not check its context", table, name, states)
+		}
 	}
 }
 
@@ -365,7 +408,7 @@ func TestSweepsReturnAfterCancellation(t *testing.T) {
 func TestConvolvedSmall(t *testing.T) {
 	for exponent := -600; exponent <= 600; exponent += 40 {
 		l := convolution.NewLattice([]int{2})
-		f := convolution.NewFloat(l, 3, []int{0})
+		f := newFloat(l, 3, []int{0})
 		one := arithmetic.One(num.Float, 0)
 		power := func(e int) *big.Rat {
 			x := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(e, -e))))
@@ -386,7 +429,8 @@ func TestConvolvedSmall(t *testing.T) {
 func TestSweepsDoNotAllocate(t *testing.T) {
 	like := arithmetic.One(num.Float, 0)
 	l := convolution.NewLattice([]int{30, 30, 30})
-	f, g := convolution.NewFloat(l, 64, make([]int, 3)), convolution.NewFloat(l, 64, make([]int, 3))
+	f := newFloat(l, 64, make([]int, 3))
+	g := f.New()
 	ones := make([]arithmetic.Number, 31)
 	for i := range ones {
 		ones[i] = like
@@ -413,8 +457,8 @@ func BenchmarkDivide(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			l := convolution.NewLattice(c.most)
-			f, g := convolution.NewFloat(l, c.segment, make([]int, len(c.most))),
-				convolution.NewFloat(l, c.segment, make([]int, len(c.most)))
+			f, g := newFloat(l, c.segment, make([]int, len(c.most))),
+				newFloat(l, c.segment, make([]int, len(c.most)))
 			like := arithmetic.One(num.Float, 0)
 			factors := make([][]arithmetic.Number, len(c.most))
 			var d []arithmetic.Number
