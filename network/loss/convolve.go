@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"productform/internal/arithmetic"
+	"productform/internal/recursion"
 )
 
 func ratOf(n int) *big.Rat { return big.NewRat(int64(n), 1) }
@@ -27,17 +28,18 @@ func correlate(ctx context.Context, a, b []arithmetic.Number, most int) ([]arith
 
 // addProducts adds a_i b_j to the entry j+i, or j-i if sign is -1.
 func addProducts(ctx context.Context, a, b []arithmetic.Number, most, sign int) ([]arithmetic.Number, error) {
-	out := make([]arithmetic.Number, most+1)
+	stop := recursion.Cancellation{Ctx: ctx}
 	zero := a[0].Zero()
-	for j := range out {
-		out[j] = zero
-	}
+	out := recursion.Fill(&stop, zero, most+1)
 	float := zero.Exact == nil && zero.Interval.Low == nil
 	terms, worstA, worstB := 0.0, 0.0, 0.0
 	var wide []arithmetic.Wide
 	if float {
 		wide = make([]arithmetic.Wide, most+1)
 		for _, y := range b {
+			if err := stop.After(4); err != nil {
+				return nil, err
+			}
 			worstB = max(worstB, y.Bound)
 		}
 	}
@@ -51,6 +53,9 @@ func addProducts(ctx context.Context, a, b []arithmetic.Number, most, sign int) 
 		low, high := max(0, -sign*i), min(len(b)-1, most-sign*i) // 0 <= j + sign i <= most
 		if !float {
 			for j := low; j <= high; j++ {
+				if err := stop.After(recursion.BigSteps); err != nil {
+					return nil, err
+				}
 				out[j+sign*i] = out[j+sign*i].Add(x.Mul(b[j]))
 			}
 			continue
@@ -65,6 +70,9 @@ func addProducts(ctx context.Context, a, b []arithmetic.Number, most, sign int) 
 	if float {
 		bound := arithmetic.Compound(worstA, worstB, arithmetic.Roundings(terms+1))
 		for j := range out {
+			if err := stop.After(8); err != nil {
+				return nil, err
+			}
 			out[j] = arithmetic.FromWide(wide[j], bound)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"productform/internal/arithmetic"
 	"productform/internal/input"
 	"productform/internal/lattice"
+	"productform/internal/recursion"
 	"productform/num"
 )
 
@@ -210,6 +211,7 @@ func (x *measures) byTree(ctx context.Context, roots []*node, each float64, maxB
 	for _, v := range roots {
 		f := &forestRun{
 			ctx:  ctx,
+			stop: recursion.Cancellation{Ctx: ctx},
 			m:    x.m,
 			one:  x.one,
 			law:  map[*node][]arithmetic.Number{},

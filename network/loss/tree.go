@@ -8,6 +8,7 @@ import (
 
 	"productform/internal/arithmetic"
 	"productform/internal/input"
+	"productform/internal/recursion"
 	"productform/num"
 )
 
@@ -115,6 +116,7 @@ type view struct{ pass, lost []arithmetic.Number }
 // A forestRun evaluates trees in the arithmetic of an engine.
 type forestRun struct {
 	ctx  context.Context
+	stop recursion.Cancellation
 	m    *Model
 	one  arithmetic.Number
 	law  map[*node][]arithmetic.Number   // weights of j units in use below a limit
@@ -148,36 +150,25 @@ func (f *forestRun) solveTree(root *node) (arithmetic.Number, error) {
 	if len(f.part[root]) == 1 {
 		return f.total, nil
 	}
-	whole := f.zeros(root.most)
-	for j := range whole {
-		whole[j] = f.one
-	}
+	whole := recursion.Fill(&f.stop, f.one, root.most+1)
 	views := map[int]view{}
 	for _, k := range root.rows {
 		b := root.units[k]
 		if _, ok := views[b]; ok || slices.Contains(root.poisson, k) {
 			continue
 		}
-		v := view{f.zeros(root.most), f.zeros(root.most)}
-		for j := range whole {
-			if j+b <= root.most {
-				v.pass[j] = f.one
-			} else {
-				v.lost[j] = f.one
-			}
+		v := view{recursion.Fill(&f.stop, f.one, root.most+1), f.zeros(root.most)}
+		for j := max(0, root.most-b+1); j <= root.most; j++ {
+			v.pass[j], v.lost[j] = f.one.Zero(), f.one
 		}
 		views[b] = v
 	}
 	return f.total, f.down(root, whole, views)
 }
 
+// zeros returns zeros for 0, ..., most units, as [recursion.Fill] does.
 func (f *forestRun) zeros(most int) []arithmetic.Number {
-	zero := f.one.Zero()
-	a := make([]arithmetic.Number, most+1)
-	for j := range a {
-		a[j] = zero
-	}
-	return a
+	return recursion.Fill(&f.stop, f.one.Zero(), most+1)
 }
 
 // sum adds the entries of an array.
@@ -207,7 +198,11 @@ func (f *forestRun) up(v *node) ([]arithmetic.Number, error) {
 	}
 	parts := [][]arithmetic.Number{poisson}
 	for _, k := range v.sources {
-		parts = append(parts, f.binomial(k, f.m.Classes[k].Sources, v.units[k], v.most))
+		part, err := f.binomial(k, f.m.Classes[k].Sources, v.units[k], v.most)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
 	}
 	for _, c := range v.children {
 		law, err := f.up(c)
@@ -285,16 +280,20 @@ func (f *forestRun) poissonWide(flow []arithmetic.Number, units []int, most int)
 	return out, nil
 }
 
-// binomial returns C(n, x) w_k^x at x b units, up to the largest x that fits.
-func (f *forestRun) binomial(k, n, b, most int) []arithmetic.Number {
+// binomial returns C(n, x) w_k^x at x b units, up to the largest x that fits. The error is that of
+// the context.
+func (f *forestRun) binomial(k, n, b, most int) ([]arithmetic.Number, error) {
 	x := min(n, most/b)
 	a := f.zeros(x * b)
 	a[0] = f.one
 	work := f.one.Rational(f.m.Classes[k].work())
 	for i := 1; i <= x; i++ {
+		if err := f.stop.After(2 * recursion.BigSteps); err != nil {
+			return nil, err
+		}
 		a[i*b] = a[(i-1)*b].Mul(work).Mul(f.one.Integer(n - i + 1)).Quo(f.one.Integer(i))
 	}
-	return a
+	return a, nil
 }
 
 // down passes whole, which holds the weights of the completions of j units below a limit, and the
@@ -334,9 +333,11 @@ func (f *forestRun) down(v *node, whole []arithmetic.Number, views map[int]view)
 // one fewer source.
 func (f *forestRun) source(v *node, k int, rest []arithmetic.Number, views map[int]view) error {
 	n, b := f.m.Classes[k].Sources, v.units[k]
-	law := f.binomial(k, n-1, b, v.most)
+	law, err := f.binomial(k, n-1, b, v.most)
+	if err != nil {
+		return err
+	}
 	var at view
-	var err error
 	if at.pass, err = correlate(f.ctx, rest, views[b].pass, len(law)-1); err != nil {
 		return err
 	}
