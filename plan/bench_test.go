@@ -13,8 +13,8 @@ import (
 	"productform/plan"
 )
 
-// drawShop returns a problem of upgrades for each of some servers, with limits on the mean delay of
-// each class that buying half of all meets with equality.
+// drawShop returns a problem of upgrades for each of some servers. It limits the mean delay of each
+// class to that with half of all upgrades.
 func drawShop(b *testing.B, classes, servers, most int, seed uint64) *plan.Problem {
 	r := rand.New(rand.NewPCG(1, seed))
 	m := &cluster.Model{}
@@ -63,7 +63,7 @@ func drawShop(b *testing.B, classes, servers, most int, seed uint64) *plan.Probl
 func threeDigits(x float64) *big.Rat { return num.Rat(fmt.Sprintf("%.3g", x)) }
 
 // drawRacks returns a problem of 12 upgrades and 8 new servers, each in up to the given number of
-// steps or half as many, with limits on the 99th percentile of the delay of each of 10 classes.
+// steps or half as many. It limits the 99th percentile of the delay of each of 10 classes.
 func drawRacks(b *testing.B, most int, seed uint64) *plan.Problem {
 	p := drawShop(b, 10, 12, most, seed)
 	for i := range 8 {
@@ -83,8 +83,8 @@ func drawRacks(b *testing.B, most int, seed uint64) *plan.Problem {
 	return p
 }
 
-// Searches for the minimum cost, with the number of plans, of solves and, if stopped early, the
-// largest possible distance of the plan from the minimum.
+// BenchmarkLeastCost searches for the minimum cost. It reports the numbers of plans and solves and,
+// if stopped early, the largest possible distance of the plan from the minimum.
 func BenchmarkLeastCost(b *testing.B) {
 	for _, c := range []struct {
 		name    string

@@ -113,7 +113,7 @@ func atMost(t plan.Target) bool {
 	return t.Measure != plan.LoadFactor && t.Measure != plan.Margin
 }
 
-// value returns the measure of a target, nil if there is none.
+// value returns the measure of a target, or nil if there is none.
 func (m measured) value(p *plan.Problem, t plan.Target) *big.Rat {
 	switch t.Measure {
 	case plan.LoadFactor:
@@ -136,7 +136,7 @@ func (m measured) value(p *plan.Problem, t plan.Target) *big.Rat {
 }
 
 // drawProblem draws a problem of at most a few hundred plans. Limits are often the measures of one
-// of its plans, which then meets them with equality.
+// of its plans, which then meets them exactly.
 func drawProblem(t *rapid.T) *plan.Problem {
 	p := &plan.Problem{Model: oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 3, Count: 2, Stable: true})}
 	if rapid.Bool().Draw(t, "scaled") {
@@ -198,7 +198,7 @@ func drawProblem(t *rapid.T) *plan.Problem {
 	return p
 }
 
-// drawTargets gives a problem targets near the measures of its plans, often at them.
+// drawTargets gives a problem targets near the measures of its plans, often equal to them.
 func drawTargets(t *rapid.T, p *plan.Problem, all []measured) {
 	near := rapid.SampledFrom(all).Draw(t, "near")
 	add := func(target plan.Target) {
@@ -231,7 +231,7 @@ func drawTargets(t *rapid.T, p *plan.Problem, all []measured) {
 	}
 }
 
-// cheapest returns the least cost of the plans that meet the targets, nil if none does.
+// cheapest returns the smallest cost of the plans that meet the targets, or nil if none does.
 func cheapest(p *plan.Problem, all []measured) (least *big.Rat) {
 	for _, m := range all {
 		if m.meets(p, all[0]) && (least == nil || m.cost.Cmp(least) < 0) {
@@ -241,7 +241,7 @@ func cheapest(p *plan.Problem, all []measured) (least *big.Rat) {
 	return least
 }
 
-// The search finds the least cost of all plans, one by one in fractions.
+// The search finds the smallest cost of all plans, as checked one by one in fractions.
 func TestLeastCostMatchesBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)

@@ -11,8 +11,8 @@ import (
 	"productform/internal/input"
 )
 
-// Limits on a problem: the number of edges, all of whose sets are enumerated, and the number of
-// steps of an option.
+// Limits on a problem: on the number of edges, all sets of which are enumerated, and on the number
+// of steps of an option.
 const (
 	MaxEdges = 16
 	MaxSteps = 1_000_000
@@ -29,7 +29,8 @@ const (
 // option must have an effect, and new servers must have unique names.
 func (p *Problem) Check() error { return problemFile.CheckAll(p) }
 
-// checkConditions rejects fields, each in its range, that do not go together or with the model.
+// checkConditions rejects fields that are each in range but incompatible with each other or with
+// the model.
 func (p *Problem) checkConditions() error {
 	if p.Model == nil {
 		return input.Errorf("model", "", "%s", wantModel)
@@ -56,7 +57,7 @@ func (p *Problem) checkConditions() error {
 	return err
 }
 
-// class returns the row of a class, or the error for a name of none.
+// class returns the row of a class, or an error for an unknown name.
 func (p *Problem) class(path, name string) (int, error) {
 	i := p.ClassRow(name)
 	if i < 0 {
@@ -65,7 +66,7 @@ func (p *Problem) class(path, name string) (int, error) {
 	return i, nil
 }
 
-// server returns the row of a server, or the error for a name of none.
+// server returns the row of a server, or an error for an unknown name.
 func (p *Problem) server(path, name string) (int, error) {
 	i := p.ServerRow(name)
 	if i < 0 {
@@ -116,8 +117,8 @@ func (p *Problem) checkTargets() error {
 	return nil
 }
 
-// checkLevels rejects a limit on a percentile that has no effect because of one before it, or that
-// makes that one redundant: a higher percentile is at least as long.
+// checkLevels rejects a limit on a percentile that has no effect because of an earlier one, or that
+// makes an earlier one redundant: a higher percentile is at least as long.
 func (p *Problem) checkLevels(path string, t Target, i int) error {
 	if t.Measure != Percentile {
 		return nil
@@ -247,7 +248,7 @@ func (p *Problem) checkNewServers() error {
 	return nil
 }
 
-// nameConflict describes what has the name of new servers in the model: a server or a group.
+// nameConflict describes the server or group of the model that has the name of new servers.
 func (p *Problem) nameConflict(row int) string {
 	draws := func(c cluster.Class) bool {
 		return slices.ContainsFunc(c.Servers, func(k cluster.Choice) bool {

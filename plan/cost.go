@@ -10,12 +10,12 @@ import (
 )
 
 // LeastCost returns the cheapest plan that meets the targets, is no worse for any class if the
-// problem requires that, and leaves the cluster stable. The proof has the corners that cover all
-// cheaper plans, or all plans if no plan exists. Problem.Budget does not end a search: a more
-// expensive plan is reported as such.
+// problem requires that, and leaves the cluster stable. The corners of the proof cover all cheaper
+// plans, or all plans if none meets the targets. Problem.Budget does not end a search: a plan
+// beyond the budget is reported as such.
 //
-// After SearchSettings.Limit solves the search stops with the best plan so far, and the proof holds
-// for the plans that cost less than Proof.Below, which is then less than the cost of the plan.
+// After SearchSettings.Limit solves, the search stops with the best plan so far. The proof then
+// covers the plans that cost less than Proof.Below, which is less than the cost of the plan.
 //
 // The errors are those of [Evaluate].
 func LeastCost(ctx context.Context, p *Problem, s SearchSettings) (*Answer, error) {
@@ -26,8 +26,8 @@ func LeastCost(ctx context.Context, p *Problem, s SearchSettings) (*Answer, erro
 	return in.leastCost(ctx, s, question{below: math.MaxInt64})
 }
 
-// A question about costs is which plan is the cheapest of those that hold from, cost less than
-// below, and have a mean delay below delay, unless that is nil.
+// A question asks for the cheapest plan that includes from, costs less than below and, unless
+// delay is nil, has a mean delay below delay.
 type question struct {
 	from  Choice
 	below int64
@@ -78,7 +78,7 @@ func (in *instance) newJudge(ctx context.Context, s Settings) (*judge, error) {
 	return j, err
 }
 
-// answer puts an answer together.
+// answer assembles an answer.
 func (s *search) answer(ctx context.Context, settings Settings, proof Proof) (*Answer, error) {
 	a := &Answer{Proof: proof, Solves: s.judge.solves}
 	for _, b := range s.pending {
@@ -96,7 +96,7 @@ func (s *search) answer(ctx context.Context, settings Settings, proof Proof) (*A
 	return a, err
 }
 
-// proof returns the corners in the words of the problem.
+// proof returns the corners in the terms of the problem.
 func (s *search) proof(ctx context.Context, delay float64) ([]Corner, error) {
 	list, err := s.corners(ctx, delay)
 	if err != nil {

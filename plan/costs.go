@@ -10,8 +10,8 @@ import (
 // WholeCosts returns the costs of a step of each option, in the order of [Problem.Options], as
 // whole multiples of a unit. The unit is the inverse of their least common denominator.
 //
-// The error is a *[num.InputError] for the first cost that takes the denominator, or what
-// everything up to it costs in units, to 2^62.
+// The error is a *[num.InputError] for the first cost with which the denominator, or the total cost
+// so far in units, reaches 2^62.
 func (p *Problem) WholeCosts() (unit *big.Rat, whole []int64, err error) {
 	var costs []*big.Rat
 	for _, u := range p.Upgrades {

@@ -7,13 +7,13 @@ import (
 
 // LeastDelay returns the plan with the smallest mean delay of the class Problem.Minimize, or of all
 // jobs. It considers the plans that cost at most Problem.Budget (if there is one), meet the
-// targets, leave the cluster stable and, with Problem.NoWorse, are no worse for any class. No other
-// plan has a mean delay smaller by more than Settings.RelTol of it: the proof has a lower bound on
-// the mean delays of all plans.
+// targets, leave the cluster stable and, with Problem.NoWorse, are no worse for any class. The mean
+// delay of any other plan is smaller by at most a fraction Settings.RelTol: the proof has a lower
+// bound on the mean delays of all plans.
 //
-// After SearchSettings.Limit solves the search stops with the best plan so far, and Proof.Delay is
-// a lower bound on the mean delays of all plans, 0 if nothing is known of some. The errors are
-// those of [Evaluate].
+// After SearchSettings.Limit solves, the search stops with the best plan so far. Proof.Delay is
+// then a lower bound on the mean delays of all plans, or 0 if nothing is known about some. The
+// errors are those of [Evaluate].
 func LeastDelay(ctx context.Context, p *Problem, s SearchSettings) (*Answer, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err != nil {
@@ -27,7 +27,7 @@ func LeastDelay(ctx context.Context, p *Problem, s SearchSettings) (*Answer, err
 	return a, nil
 }
 
-// belowBudget returns a cost that every plan within the budget is below.
+// belowBudget returns a cost above that of every plan within the budget.
 func (in *instance) belowBudget() int64 {
 	if in.Budget == nil {
 		return math.MaxInt64
@@ -64,16 +64,16 @@ func (in *instance) leastDelay(ctx context.Context, s SearchSettings, below int6
 	return a, nil
 }
 
-// Frontier returns the plans that are best for their cost: starting at the cheapest that meets the
-// targets, each has the smallest mean delay of all that cost less than the next one. The last costs
-// at most Problem.Budget, if there is one.
+// Frontier returns the plans that are best for their cost: starting with the cheapest plan that
+// meets the targets, each has the smallest mean delay of all plans that cost less than the next
+// one. The last plan costs at most Problem.Budget, if there is one.
 //
-// The proof of each says that no plan which costs less than the next, or no other plan within the
-// budget, has a mean delay below Proof.Delay. The frontier ends where the limit of solves, which is
-// for all searches together, ends one; then the last answer is not complete, and if there is no
-// other it is that of [LeastCost]. Answer.Cheaper of the first has the proof that it is the
-// cheapest. If no plan meets the targets, or only one beyond the budget, the answer is that of
-// [LeastCost] alone.
+// The proof of each shows that no plan that costs less than the next one (for the last: no plan
+// within the budget) has a mean delay below Proof.Delay. The limit on solves applies to all
+// searches together. If a search reaches it, the frontier ends there and its last answer is
+// incomplete; if there is no earlier answer, it is that of [LeastCost]. Answer.Cheaper of the first
+// answer proves that it is the cheapest. If no plan meets the targets, or only one beyond the
+// budget, the only answer is that of [LeastCost].
 //
 // The errors are those of [Evaluate].
 func Frontier(ctx context.Context, p *Problem, s SearchSettings) ([]*Answer, error) {
@@ -89,14 +89,14 @@ func Frontier(ctx context.Context, p *Problem, s SearchSettings) ([]*Answer, err
 	var points []*Answer
 	left := s.Limit - first.Solves
 	for next := first; next.Plan != nil && next.Complete; {
-		// The best of those that cost as much, then the cheapest that is better than it.
+		// First find the best plan of at most this cost, then the cheapest plan that is better.
 		s.Limit = max(left, 1)
 		best, err := in.leastDelay(ctx, s, in.inUnits(next.Plan.Cost)+1)
 		if err != nil {
 			return nil, err
 		}
 		left -= best.Solves
-		// the limit ended the search before it came to a new one
+		// the limit ended the search before it found a new plan
 		if best.Plan == nil || !best.Complete && best.Plan.Cost.Cmp(next.Plan.Cost) < 0 {
 			last := first
 			if len(points) > 0 {

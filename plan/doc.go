@@ -30,45 +30,46 @@
 //	// buy small=1 for 2: reports take 1.4806
 //	// checked: <nil>
 //
-// With x the steps that are bought and the set of edges fixed, all of these are monotone:
+// For a fixed set of edges, all of these are monotone in the steps that are bought:
 //
 // Theorem. The numbers of jobs X = (X_1..X_N) decrease in the strong stochastic order in every
-// capacity C_s and increase in every arrival rate λ_j; in order of arrival with exponential sizes
-// so do the delays.
+// capacity C_s and increase in every arrival rate λ_j. Under first come, first served with
+// exponential sizes, the same holds for the delays.
 //
 // Proof. By Theorem 2 of Bonald and Comte, "Balanced fair resource sharing in computer clusters"
 // (Performance Evaluation 116, 2017), X has the distribution of the FCFS queue in which server s
 // completes, at the points of a Poisson process of rate C_s, the first job that it can serve. Let
-// two queues have the same arrivals and points, the second one more points of server s. If the
-// second queue is a subsequence of the first, it remains one. An arrival joins both. At a common
-// point of server t the first queue loses its first job j that t can serve. If j is in the second
-// queue, it is also the first such job there, and both lose it; otherwise the second loses another
-// job or none. At an additional point only the second loses a job. So it has no more jobs of any
-// class, and a job in both leaves it no later. More arrivals are the same with the queues
-// exchanged. A new server with given classes is one whose capacity grows from 0, and a class that
-// chooses servers of a group stands for its combinations. ∎
+// two queues have the same arrivals and points, except that the second one has additional points of
+// server s. If the second queue is a subsequence of the first, it remains one: an arrival joins
+// both. At a common point of server t the first queue loses its first job j that t can serve. If j
+// is in the second queue, it is also the first such job there, and both lose it; otherwise the
+// second loses another job or none. At an additional point only the second loses a job. So it never
+// has more jobs of any class, and a job in both queues leaves it no later. For additional arrivals,
+// exchange the queues. A new server with given classes is one whose capacity grows from 0, and a
+// class that chooses servers of a group stands for its combinations. ∎
 //
 // So if a plan fails a target, all plans with at most its steps fail: the plan is a corner.
-// [LeastCost] searches boxes of plans, the cheapest first. A known corner leaves of a box the plans
-// with more steps than it of one option or another. If no corner is known around the cheapest plan
-// of a box, and that plan fails, steps are added to it until no more can be added without success,
-// which gives a corner. The corners that cover all cheaper plans are the proof, which [Verify]
-// checks by a separate routine. Neither costs nor the mean number of jobs are convex in the
-// capacities, so a local search would prove nothing.
+// [LeastCost] searches boxes of plans, the cheapest first. Given a known corner, only the plans of
+// a box that have more steps of some option remain. If no known corner covers the cheapest plan of
+// a box, and that plan fails, steps are added to it until any further step would succeed, which
+// gives a new corner. The corners that cover all cheaper plans are the proof, which [Verify] checks
+// by a separate routine. Neither costs nor the mean number of jobs are convex in the capacities, so
+// a local search would prove nothing.
 //
-// Capacity that is available in any amount is an upgrade in small steps. Rounded up to whole steps,
-// the best plan still meets the targets, so the cheapest plan in steps costs at most one more step
-// of each option.
+// Capacity that is available in any amount can be modelled as an upgrade in small steps. If the
+// best plan is rounded up to whole steps, it still meets the targets. So the cheapest plan in steps
+// costs at most one more step of each option.
 //
-// Edges are not monotone: one more may lengthen delays, of other classes and of all jobs together.
-// All sets of edges are tried, the cheapest first. Only load factor, margin, and the bound
+// Edges are not monotone: an additional edge may lengthen the delays of other classes and of all
+// jobs together. So all sets of edges are tried, the cheapest first. Only load factor, margin, and
+// the bound
 //
 //	E[Σ_A X] >= λ(A) / (μ(A) - λ(A))
 //
-// for a set A of classes, whose jobs leave at the rate μ(A) at most, get better with every edge:
-// what fails by them fails with fewer edges too.
+// for a set A of classes, whose jobs leave at a rate of at most μ(A), improve with every edge. A
+// plan that fails by them also fails with fewer edges.
 //
-// Numbers are compared by proved bounds: double precision, then enclosures, then fractions. A
-// target that is met with equality is therefore met. Percentiles, which are no fractions, are
-// reported as undecided if their bounds straddle the target.
+// Numbers are compared by proved bounds: double precision, then enclosures, then fractions. So a
+// measure exactly at its limit meets the target. Percentiles are not fractions: they are reported
+// as undecided if their bounds straddle the target.
 package plan

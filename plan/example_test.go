@@ -35,7 +35,7 @@ upgrades: [{server: small, step: 0.5, cost: 2, most: 4}, {server: big, step: 1, 
 	// checked: <nil>
 }
 
-// One step of capacity is bought: up to which load are reports done within two seconds?
+// With one step of capacity, up to which load do reports finish within two seconds?
 func ExampleGreatestLoad() {
 	p, err := plan.Read(strings.NewReader(`
 model:
@@ -56,8 +56,8 @@ upgrades: [{server: small, step: 0.5, cost: 2, most: 4}]
 	// Output: 1.666667 times the arrival rate, since 1/(1.5 - 0.6 x) = 2
 }
 
-// A faster server or a second one: the cheapest plan that meets the target, and what gains more for
-// more.
+// A faster server or a second one? The cheapest plan that meets the target, then better plans at
+// higher cost.
 func ExampleFrontier() {
 	p, err := plan.Read(strings.NewReader(`
 model:
@@ -86,8 +86,8 @@ new_servers: [{name: new, capacity: 1, classes: [jobs], cost: 5, most: 1}]
 	// old=3,new=1 for 11: 0.5128
 }
 
-// What to buy as the load grows, each time in addition to the existing servers, to keep a disk busy
-// for at most 0.7 of the time.
+// What to buy as the load grows, in addition to the existing servers, to keep the utilization of a
+// disk at most 0.7.
 func ExampleGrowth() {
 	p, err := plan.Read(strings.NewReader(`
 model:

@@ -6,7 +6,7 @@ import (
 	"productform/cluster"
 )
 
-// LeastPossibleDelay is the bound on mean delays that looks at capacities only, for tests.
+// LeastPossibleDelay is the bound on mean delays that only uses capacities, for tests.
 var LeastPossibleDelay = leastDelay
 
 // Apply returns the model of a problem with a plan carried out, for tests.
@@ -18,7 +18,7 @@ func Apply(p *Problem, c Choice) (*cluster.Model, error) {
 	return in.model(edges, steps), nil
 }
 
-// Cost returns what a plan costs, for tests.
+// Cost returns the cost of a plan, for tests.
 func Cost(p *Problem, c Choice) (*big.Rat, error) {
 	in, edges, steps, err := resolve(p, c)
 	if err != nil {

@@ -18,10 +18,10 @@ type instance struct {
 	edges   []edge
 	targets []target
 	unit    *big.Rat // all costs are whole multiples of it
-	aim     int      // row of the class to minimize, -1 for all jobs
+	aim     int      // row of the class to minimize; -1 for all jobs
 }
 
-// An option is something of which a number of steps can be bought.
+// An option is something that can be bought in a number of steps.
 type option struct {
 	server   int   // row whose capacity grows; -1 for new servers
 	classes  []int // of new servers
@@ -31,8 +31,8 @@ type option struct {
 	most     int
 }
 
-// An edge leads to a server of the model or, if option is not negative, to the new servers of that
-// option, as many as are bought.
+// An edge leads to a server of the model or, if option is not negative, to all purchased new
+// servers of that option.
 type edge struct {
 	class  int
 	choice cluster.Choice // choice of a server of the model
@@ -40,8 +40,8 @@ type edge struct {
 	cost   int64
 }
 
-// A target is one of the problem with rows for names; limit is that on P(T > delay) for a
-// percentile.
+// A target is a target of the problem with rows instead of names. For a percentile, limit is the
+// limit on P(T > delay).
 type target struct {
 	measure   Measure
 	row       int // row of the class or server, -1 for all jobs
@@ -122,12 +122,12 @@ func (in *instance) inUnits(cost *big.Rat) int64 {
 	return q.Int64()
 }
 
-// rat returns a number of units as a cost.
+// rat converts a number of units to a cost.
 func (in *instance) rat(units int64) *big.Rat {
 	return new(big.Rat).Mul(in.unit, new(big.Rat).SetInt64(units))
 }
 
-// A bits holds a set of edges.
+// A bits is a set of edges.
 type bits uint32
 
 func (b bits) has(k int) bool { return b>>k&1 == 1 }
@@ -166,7 +166,7 @@ func (in *instance) edgeCost(edges bits) (sum int64) {
 	return sum
 }
 
-// choice returns a plan in the words of the problem.
+// choice returns a plan in the terms of the problem.
 func (in *instance) choice(edges bits, steps []int) Choice {
 	return Choice{Steps: slices.Clone(steps), Edges: edges.list()}
 }

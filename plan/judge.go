@@ -14,18 +14,18 @@ import (
 	"productform/stability"
 )
 
-// Reasons for which a plan fails, in place of the row of a target.
+// Reasons why a plan fails, in place of the row of a target.
 const (
 	failsStability = -1 - iota
 	failsNoWorse
 	failsDelay // it is not better than a known plan
 )
 
-// A judgement of a plan.
+// A judgement is the verdict on a plan.
 type judgement struct {
 	verdict Verdict
 	fails   int     // row of a target, or one of the above
-	class   int     // whose mean delay is worse
+	class   int     // class whose mean delay is worse
 	delay   float64 // a lower bound on the mean delay to be minimized
 }
 
@@ -36,25 +36,24 @@ type judge struct {
 	targets []target
 	noWorse bool
 	solves  int
-	// whether mean delays are compared with each other, which requires them to be within half of
-	// Settings.RelTol
+	// mean delays are compared with each other, so they must be accurate to half of Settings.RelTol
 	delays bool
 
-	base map[num.Engine]*bf.Result // the cluster as it is, for NoWorse
+	base map[num.Engine]*bf.Result // the cluster without purchases, for NoWorse
 }
 
-// tieTol is the relative width of the enclosures that decide where float64 does not, before
-// fractions do.
+// tieTol is the relative width of the enclosures that decide what float64 cannot, before fractions
+// do.
 const tieTol = 1e-30
 
 // exactBytes bounds the tables of fractions that decide ties.
 const exactBytes = 64 << 20
 
 // judge decides whether a plan is stable, meets the targets, is no worse for any class if the
-// problem requires that, and has a mean delay below a bound, nil for none. The measures of
-// [bf.Solve] in float64, with their proved bounds, decide first; if one straddles its limit,
-// enclosures do, and then fractions. Percentiles come last because they take longest. Each engine
-// that solves the model counts as a solve.
+// problem requires that, and has a mean delay below a bound (nil for no bound). The measures of
+// [bf.Solve] in float64, with their proved bounds, decide first. If one straddles its limit,
+// enclosures decide, and then fractions. Percentiles come last because they take longest. Each
+// engine that solves the model counts as a solve.
 func (j *judge) judge(ctx context.Context, edges bits, steps []int, below *float64) (judgement, error) {
 	m := j.in.model(edges, steps)
 	if slices.ContainsFunc(j.targets, func(t target) bool { return t.measure == LoadFactor || t.measure == Margin }) {
@@ -69,7 +68,7 @@ func (j *judge) judge(ctx context.Context, edges bits, steps []int, below *float
 	return j.percentiles(ctx, m, r)
 }
 
-// byMeans decides what [bf.Solve] can decide.
+// byMeans decides everything that follows from the measures of [bf.Solve].
 func (j *judge) byMeans(ctx context.Context, m *cluster.Model, edges bits, below *float64) (open judgement, err error) {
 	for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
 		r, err := j.solve(ctx, m, engine)
@@ -91,12 +90,12 @@ func (j *judge) byMeans(ctx context.Context, m *cluster.Model, edges bits, below
 	return open, nil
 }
 
-// roughTol is the relative error of the tails that decide percentiles first: three in four of the
-// steps do for it.
+// roughTol is the relative error of the tails that decide percentiles first; it takes three
+// quarters of the steps.
 const roughTol = 1e-3
 
-// percentiles decides the targets on percentiles, T_i <= t at the level p if P(T_i > t) <= 1 - p,
-// of a plan that fails no other target. Each engine computes only those that the previous one
+// percentiles decides the targets on percentiles of a plan that fails no other target: T_i <= t at
+// the level p holds if P(T_i > t) <= 1 - p. Each engine computes only those that the previous one
 // leaves undecided.
 func (j *judge) percentiles(ctx context.Context, m *cluster.Model, result judgement) (judgement, error) {
 	var rows []int
@@ -141,7 +140,7 @@ func (j *judge) percentiles(ctx context.Context, m *cluster.Model, result judgem
 	return result, nil
 }
 
-// beyond reports whether an engine cannot solve a model that others may.
+// beyond reports whether an engine fails on a model that others may solve.
 func beyond(err error) bool {
 	var large *num.TooLargeError
 	return errors.Is(err, num.ErrDigits) || errors.Is(err, num.ErrFloatRange) || errors.As(err, &large)
@@ -160,14 +159,14 @@ func (j *judge) solve(ctx context.Context, m *cluster.Model, engine num.Engine) 
 	return bf.Solve(ctx, m, s)
 }
 
-// scales decides the targets on load factor and margin, which are fractions, and looks for delays
-// that are too long for want of capacity: as the jobs of a set A of classes leave at the rate μ(A)
-// at most,
+// scales decides the targets on load factor and margin, which are fractions. It also looks for
+// delays that are too long because capacity is lacking: since the jobs of a set A of classes leave
+// at a rate of at most μ(A),
 //
 //	E[Σ_A X] >= λ(A) / (μ(A) - λ(A)),
 //
-// with λ(A) and μ(A) in jobs per unit of time; sets are single classes and all. A plan that fails
-// this test also fails with fewer edges, because μ only falls.
+// with λ(A) and μ(A) in jobs per unit of time. It checks single classes and the set of all classes.
+// A plan that fails this test also fails with fewer edges, because μ only falls.
 func (j *judge) scales(ctx context.Context, m *cluster.Model) (judgement, error) {
 	r, err := stability.Cluster(ctx, m)
 	switch {
@@ -194,7 +193,7 @@ func (j *judge) scales(ctx context.Context, m *cluster.Model) (judgement, error)
 }
 
 // leastDelay returns a lower bound on the mean delay of a class, or of all jobs for -1, in a stable
-// cluster: of work w that arrives for servers of capacity c, the mean number of jobs is at least
+// cluster: if work arrives at rate w for servers of capacity c, the mean number of jobs is at least
 // w/(c - w).
 func leastDelay(m *cluster.Model, class int) *big.Rat {
 	used := make([]bool, len(m.Servers))
@@ -216,7 +215,7 @@ func leastDelay(m *cluster.Model, class int) *big.Rat {
 	return jobs.Quo(jobs, rate)
 }
 
-// means decides what the measures of one engine decide.
+// means decides everything that follows from the measures of one engine.
 func (j *judge) means(
 	ctx context.Context, m *cluster.Model, edges bits, r *bf.Result, below *float64,
 ) (judgement, error) {
@@ -253,7 +252,7 @@ func (j *judge) means(
 	return result, nil
 }
 
-// measured returns the measure of a target among those of a solution, nil if it is not there.
+// measured returns the measure of a target from a solution, or nil if the solution lacks it.
 func measured(r *bf.Result, t target) *num.Value {
 	switch {
 	case t.measure == MeanDelay:
@@ -264,7 +263,7 @@ func measured(r *bf.Result, t target) *num.Value {
 	return nil
 }
 
-// aimed returns the mean delay of a class, or of all jobs for -1; nil if none arrive.
+// aimed returns the mean delay of a class, or of all jobs for -1. It is nil if none arrive.
 func aimed(r *bf.Result, class int) *num.Value {
 	if class < 0 {
 		return r.MeanDelay
@@ -306,8 +305,8 @@ func compareIntervals(x, y num.Interval) Verdict {
 }
 
 // bounds returns doubles around the exact value x >= 0 of v, |v - x| <= b x: v/(1+b) <= x <=
-// v/(1-b). The sums and quotients are off by less than two spacings of doubles, which the last
-// steps make up for.
+// v/(1-b). The sums and quotients are off by less than two spacings of doubles, for which the last
+// steps compensate.
 func bounds(v num.Value, b float64) (low, high float64) {
 	if v.Low != nil || v.Exact != nil {
 		if v.Exact != nil {
@@ -325,8 +324,8 @@ func bounds(v num.Value, b float64) (low, high float64) {
 }
 
 // hasSlowerClass decides whether some class has a larger mean delay than in the original cluster.
-// By the theorem of the package, only classes that share servers, directly or through others, with
-// a class that has a new edge can have one.
+// By the theorem of the package, this is possible only for classes that share servers, directly or
+// through others, with a class that has a new edge.
 func (j *judge) hasSlowerClass(ctx context.Context, m *cluster.Model, edges bits, r *bf.Result) (
 	class int, v Verdict, err error,
 ) {
@@ -368,8 +367,8 @@ func (j *judge) hasSlowerClass(ctx context.Context, m *cluster.Model, edges bits
 	return 0, v, nil
 }
 
-// affectedClasses returns the classes with arrivals that share servers, directly or by way of other
-// classes, with one that has a new edge.
+// affectedClasses returns the classes with arrivals that share servers, directly or through other
+// classes, with a class that has a new edge.
 func (in *instance) affectedClasses(m *cluster.Model, edges bits) (rows []int) {
 	root := make([]int, len(m.Servers)+len(m.Classes))
 	for x := range root {
@@ -397,7 +396,7 @@ func (in *instance) affectedClasses(m *cluster.Model, edges bits) (rows []int) {
 				return s.Name == in.options[e.option].name
 			})
 		}
-		if server >= 0 { // or none is bought
+		if server >= 0 { // otherwise none is bought
 			parts = append(parts, find(server))
 		}
 	}

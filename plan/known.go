@@ -10,17 +10,17 @@ type corner struct {
 }
 
 // known holds the known results for plans with one set of edges. No corner is within another, and
-// no plan that meets the targets above another.
+// no plan that meets the targets includes another one.
 type known struct {
 	encoding *encoding
 	failed   packed[corner]
 	met      packed[struct{}]
-	// by the words of the plan: what neither list can say, that it is undecided or, if byDelay, its
-	// mean delay
+	// by the words of a plan: results that neither list can hold, namely that it is undecided or,
+	// if byDelay, its mean delay
 	seen map[string]judgement
 }
 
-// of returns what is known of a set of edges.
+// of returns the known results for a set of edges.
 func (s *search) of(edges bits) *known {
 	if s.known[edges] == nil {
 		s.known[edges] = &known{encoding: s.encoding, seen: map[string]judgement{}}
@@ -28,7 +28,7 @@ func (s *search) of(edges bits) *known {
 	return s.known[edges]
 }
 
-// failure returns a corner that a plan is within, nil if none is known.
+// failure returns a corner that covers a plan, or nil if none is known.
 func (k *known) failure(plan []uint64) *corner {
 	for i := range k.failed.rows {
 		if k.encoding.atMost(plan, k.failed.at(i, len(plan))) {
@@ -38,7 +38,7 @@ func (k *known) failure(plan []uint64) *corner {
 	return nil
 }
 
-// isMet reports whether a plan is known that meets the targets and buys no more.
+// isMet reports whether some known plan meets the targets and buys no more.
 func (k *known) isMet(plan []uint64) bool {
 	for i := range k.met.rows {
 		if k.encoding.atMost(k.met.at(i, len(plan)), plan) {
@@ -48,7 +48,7 @@ func (k *known) isMet(plan []uint64) bool {
 	return false
 }
 
-// fail records a corner, in place of those within it, unless it is within another.
+// fail records a corner and removes those within it, unless it is itself within another.
 func (k *known) fail(c corner) {
 	plan := k.encoding.pack(c.steps)
 	if k.failure(plan) == nil {
@@ -57,14 +57,14 @@ func (k *known) fail(c corner) {
 	}
 }
 
-// recordMet records a plan that meets the targets, in place of those that buy more.
+// recordMet records a plan that meets the targets, and removes those that buy more.
 func (k *known) recordMet(steps []int) {
 	plan := k.encoding.pack(steps)
 	k.met.keep(len(plan), func(other []uint64) bool { return !k.encoding.atMost(plan, other) })
 	k.met.add(struct{}{}, plan)
 }
 
-// A packed list holds something of plans, whose steps are packed into words.
+// A packed list holds data about plans whose steps are packed into words.
 type packed[T any] struct {
 	rows  []T
 	words []uint64
@@ -77,7 +77,7 @@ func (l *packed[T]) add(row T, plan []uint64) {
 	l.rows, l.words = append(l.rows, row), append(l.words, plan...)
 }
 
-// keep drops all but the plans, of n words, that are good.
+// keep drops all plans, of n words each, that are not good.
 func (l *packed[T]) keep(n int, isGood func(plan []uint64) bool) {
 	kept := 0
 	for i, row := range l.rows {
@@ -91,8 +91,8 @@ func (l *packed[T]) keep(n int, isGood func(plan []uint64) bool) {
 	l.rows, l.words = l.rows[:kept], l.words[:kept*n]
 }
 
-// An encoding puts the steps of a plan side by side into words, as most searches compare many plans
-// with each other. Each has as many bits as its largest value takes, and a guard bit above them.
+// An encoding packs the steps of a plan into words, because most searches compare many plans. Each
+// number has as many bits as its largest value needs, and a guard bit above them.
 type encoding struct {
 	word, shift []int    // position of each option
 	masks       []uint64 // masks of the bits of each option, shifted to the end
@@ -118,7 +118,7 @@ func newEncoding(options []option) *encoding {
 	return p
 }
 
-// key returns words as the key of a map.
+// key returns words as a map key.
 func key(plan []uint64) string {
 	text := make([]byte, 0, 8*len(plan))
 	for _, word := range plan {
@@ -145,8 +145,8 @@ func (p *encoding) pack(steps []int) []uint64 {
 	return words
 }
 
-// atMost reports whether a plan buys at most the steps of another: with its guard set, no step of
-// the other borrows from the next one, and it keeps the guard where it is not smaller.
+// atMost reports whether a plan buys at most the steps of another. The guards of the other are set,
+// so no step borrows from the next one, and a step that is not smaller keeps its guard.
 func (p *encoding) atMost(plan, other []uint64) bool {
 	for i, guard := range p.guards {
 		if ((other[i]|guard)-plan[i])&guard != guard {

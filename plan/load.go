@@ -11,17 +11,17 @@ import (
 	"productform/stability"
 )
 
-// A Load is the greatest common factor of the arrival rates at which a plan meets the targets,
-// between two that are close.
+// A Load brackets the greatest common factor of the arrival rates at which a plan meets the targets
+// between two close factors.
 type Load struct {
-	// Complete is true if At and Below are within the tolerance. If not, no engine decides the
-	// factors between them.
+	// Complete is true if At and Below are within the tolerance. Otherwise, no engine can decide
+	// the factors between them.
 	Complete bool `json:"complete"`
 
 	Holds *Outcome `json:"-"`                       // at the factor At; nil if the targets fail at all loads tried
-	At    *big.Rat `json:"holds_at" exact:"always"` // factor of the arrival rates of the problem; nil if Holds is
-	Fails *Outcome `json:"-"`                       // at the factor Below, the smallest known to be too much
-	Below *big.Rat `json:"fails_at" exact:"always"` // nil if Fails is
+	At    *big.Rat `json:"holds_at" exact:"always"` // factor of the arrival rates of the problem; nil if Holds is nil
+	Fails *Outcome `json:"-"`                       // at the factor Below, the smallest factor known to fail
+	Below *big.Rat `json:"fails_at" exact:"always"` // nil if Fails is nil
 }
 
 // leastPart is the smallest load tried, as a fraction of the critical scale.
@@ -29,12 +29,13 @@ const leastPart = 0x1p-30
 
 // GreatestLoad returns the greatest factor of all arrival rates at which the cluster with a plan
 // meets the targets, to within Settings.RelTol on either side. All measures only get worse as
-// arrival rates grow. The targets thus hold at all smaller factors if they hold at one, and fail at
-// all larger ones if they fail at one: two outcomes prove the bracket. If a target is undecided at
-// a factor, nearby factors are tried. Factors below 2^-30 of the critical scale are not tried.
+// arrival rates grow. So if the targets hold at a factor, they hold at all smaller ones, and if
+// they fail at a factor, they fail at all larger ones: two outcomes prove the bracket. If a target
+// is undecided at a factor, nearby factors are tried. Factors below 2^-30 of the critical scale are
+// not tried.
 //
-// The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not
-// compared; others are those of [Evaluate].
+// The error for a problem with NoWorse is a *[num.InputError], since delays at different loads are
+// not compared; other errors are those of [Evaluate].
 func GreatestLoad(ctx context.Context, p *Problem, c Choice, s Settings) (*Load, error) {
 	in, s, err := begin(p, s)
 	if err == nil {
@@ -103,11 +104,11 @@ func (in *instance) greatest(ctx context.Context, edges bits, steps []int, s Set
 }
 
 // A bracket encloses the greatest load, as a fraction of the critical scale. Fractions are doubles
-// of few bits, which keeps rates short.
+// with few bits, so rates stay short.
 type bracket struct {
 	critical    *big.Rat
 	low, high   float64 // the targets hold at low, which is 0 if none is known, and fail at high
-	first, last float64 // parts that no engine decides, and that have no other beyond them; 0 for none
+	first, last float64 // fractions that no engine decides, with none beyond them; 0 for none
 }
 
 // factor returns the factor of the arrival rates at this fraction of the critical scale.
@@ -117,7 +118,7 @@ func (b *bracket) factor(part float64) *big.Rat {
 	return f.Mul(f, b.critical)
 }
 
-// next returns a part to look at, in the middle of two that are too far apart.
+// next returns a fraction to try, midway between two that are too far apart.
 func (b *bracket) next(tol float64) (x float64, ok bool) {
 	if b.first == 0 {
 		return between(b.low, b.high, tol)
@@ -136,7 +137,7 @@ func between(low, high, tol float64) (x float64, ok bool) {
 	return x, high > leastPart && (low == 0 || high-low > tol*high) && x > low && x < high
 }
 
-// take records the outcome of the targets at a fraction that [bracket.next] gave.
+// take records the outcome of the targets at a fraction from [bracket.next].
 func (b *bracket) take(x float64, v Verdict) {
 	switch {
 	case v == Met:
@@ -150,7 +151,8 @@ func (b *bracket) take(x float64, v Verdict) {
 	}
 }
 
-// isNarrow reports whether the ends are within a tolerance of what lies between, or no load holds.
+// isNarrow reports whether the ends are within a tolerance of everything between them, or no load
+// holds.
 func (b *bracket) isNarrow(tol float64) bool {
 	if b.low == 0 {
 		return b.high <= leastPart
@@ -158,9 +160,10 @@ func (b *bracket) isNarrow(tol float64) bool {
 	return b.high-b.low <= 2*tol*b.high
 }
 
-// Growth returns the cheapest plans for growing loads, factors > 0 by which all arrival rates are
-// multiplied, one after the other: each holds what was bought before. Answers are those of
-// [LeastCost] with Proof.From; the last one has no plan if none meets the targets at its load.
+// Growth returns the cheapest plans for growing loads, one after the other: each includes the
+// earlier purchases. Loads are factors > 0 by which all arrival rates are multiplied. Answers are
+// those of [LeastCost] with Proof.From; the last one has no plan if none meets the targets at its
+// load.
 //
 // The errors are those of [Evaluate], and a *[num.InputError] for loads that do not increase.
 func Growth(ctx context.Context, p *Problem, loads []*big.Rat, s SearchSettings) ([]*Answer, error) {

@@ -10,33 +10,34 @@ import (
 )
 
 // A MostLoad is the plan within the budget that meets the targets at the greatest load, with the
-// proof that none does at a little more.
+// proof that no plan does at a slightly greater load.
 type MostLoad struct {
 	// at the factor At; nil if no plan meets the targets at any load tried
 	Plan     *Outcome `json:"-"`
 	Complete bool     `json:"complete"`                // whether At and Below are within the tolerance
-	At       *big.Rat `json:"holds_at" exact:"always"` // factor of the arrival rates of the problem; nil if Plan is
+	At       *big.Rat `json:"holds_at" exact:"always"` // factor of the arrival rates of the problem; nil if Plan is nil
 	Below    *big.Rat `json:"fails_at" exact:"always"` // a factor at which no plan within the budget meets the targets
 	Solves   int      `json:"solves"`                  // models solved
-	Proof    Proof    `json:"proof"`                   // that Below is one, with the budget as AtMost
+	Proof    Proof    `json:"proof"`                   // proof for the factor Below, with the budget as AtMost
 }
 
 // GreatestLoadOfAll returns the plan that costs at most Problem.Budget, if there is one, and meets
 // the targets at the greatest factor of all arrival rates, to within Settings.RelTol. The measures
-// of each plan only get worse with the load. A plan that meets the targets at one factor thus meets
-// them at all smaller ones, and if no plan meets them at one factor, none does at a larger one. So
-// a plan at one factor and the corners of a search at another prove the answer. Factors below 2^-30
-// of the critical scale with everything bought are not tried.
+// of each plan only get worse with the load. So a plan that meets the targets at one factor meets
+// them at all smaller ones, and if no plan meets them at one factor, none does at a larger one. A
+// plan at one factor and the corners of a search at another therefore prove the answer. Factors
+// below 2^-30 of the critical scale with everything bought are not tried.
 //
-// For each plan found, its own greatest load is computed. Then a plan that sustains more is
-// searched for: halfway to the smallest factor known to be too much while that is far, and then
-// alternately a little more and halfway. Many nearly equal plans thus take few searches.
+// For each plan found, its own greatest load is computed. Then the search looks for a plan that
+// sustains more. While the smallest factor known to fail is far away, it tries the midpoint; then
+// it alternates between a slightly greater factor and the midpoint. So many nearly equal plans need
+// few searches.
 //
-// After SearchSettings.Limit solves, or where no engine decides a plan, the answer is not complete:
-// Below is what was known before.
+// After SearchSettings.Limit solves, or if no engine decides a plan, the answer is incomplete:
+// Below is the smallest factor known so far.
 //
-// The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not
-// compared; others are those of [Evaluate].
+// The error for a problem with NoWorse is a *[num.InputError], since delays at different loads are
+// not compared; other errors are those of [Evaluate].
 func GreatestLoadOfAll(ctx context.Context, p *Problem, s SearchSettings) (*MostLoad, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err == nil {
@@ -69,19 +70,18 @@ func GreatestLoadOfAll(ctx context.Context, p *Problem, s SearchSettings) (*Most
 type mostLoad struct {
 	in     *instance
 	s      SearchSettings
-	below  int64    // what plans cost less than
-	least  *big.Rat // the smallest factor that is tried
-	low    *big.Rat // the greatest load of the best plan, nil for none
-	high   *big.Rat // at which no plan within the budget meets the targets
+	below  int64    // plans cost less than this
+	least  *big.Rat // the smallest factor to try
+	low    *big.Rat // the greatest load of the best plan; nil for none
+	high   *big.Rat // factor at which no plan within the budget meets the targets
 	edges  bits     // edges of the best plan
 	steps  []int
 	proof  Proof // for high
-	little bool  // whether the last factor was a little more than low
+	little bool  // the last factor was slightly above low
 	solves int
 }
 
-// beginMostLoad begins at the critical scale of everything that can be bought, at which no plan is
-// stable.
+// beginMostLoad starts at the critical scale with everything bought, at which no plan is stable.
 func (in *instance) beginMostLoad(ctx context.Context, s SearchSettings) (*mostLoad, error) {
 	everything := in.Everything()
 	r, err := stability.Cluster(ctx, in.model(bitsOf(everything.Edges), everything.Steps))
@@ -103,7 +103,7 @@ func (l *mostLoad) isDone() bool {
 	return isWithin(l.low, l.high, l.s.RelTol)
 }
 
-// next returns the factor to look at next.
+// next returns the next factor to try.
 func (l *mostLoad) next() *big.Rat {
 	if l.low == nil {
 		return new(big.Rat).Mul(l.high, big.NewRat(1, 2))
@@ -118,7 +118,7 @@ func (l *mostLoad) next() *big.Rat {
 	return more.Mul(more, l.low)
 }
 
-// try looks for a plan at a factor, and takes it to its greatest load. It leaves the factor open if
+// try looks for a plan at a factor, and finds its greatest load. It leaves the factor undecided if
 // a limit or the engines do.
 func (l *mostLoad) try(ctx context.Context, factor *big.Rat) (open bool, err error) {
 	left := l.s
@@ -168,7 +168,7 @@ func (in *instance) useful(steps []int) []int {
 	return steps
 }
 
-// filled returns the steps of a plan, plus as many more as are available for less than below.
+// filled returns the steps of a plan, plus as many more as cost less than below in total.
 func (in *instance) filled(b *box, below int64) []int {
 	steps := slices.Clone(b.lower)
 	left := below - 1 - b.cost

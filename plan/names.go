@@ -10,12 +10,12 @@ import (
 
 // An Option is something that a plan can buy.
 type Option struct {
-	Name   string // name of the server, or CLASS:SERVER of an edge
-	Most   int    // steps that can be bought; 1 of an edge
-	IsEdge bool   // neither an upgrade nor a new server
+	Name   string // name of the server, or CLASS:SERVER for an edge
+	Most   int    // steps that can be bought; 1 for an edge
+	IsEdge bool   // an edge, not an upgrade or new server
 }
 
-// Options returns all that can be bought: upgrades, new servers, then edges.
+// Options returns everything that can be bought: upgrades, new servers, then edges.
 func (p *Problem) Options() (all []Option) {
 	for _, u := range p.Upgrades {
 		all = append(all, Option{Name: u.Server, Most: u.Most})
@@ -29,7 +29,8 @@ func (p *Problem) Options() (all []Option) {
 	return all
 }
 
-// Bought returns how many steps of each option a plan buys, in the order of [Problem.Options].
+// Bought returns the number of steps of each option that a plan buys, in the order of
+// [Problem.Options].
 func (p *Problem) Bought(c Choice) []int {
 	steps := make([]int, len(p.Upgrades)+len(p.NewServers)+len(p.Edges))
 	copy(steps, c.Steps)
@@ -39,7 +40,8 @@ func (p *Problem) Bought(c Choice) []int {
 	return steps
 }
 
-// Words lists the purchases of a plan, such as "small=1,reports:big"; "none" if there are none.
+// Words lists the purchases of a plan, such as "small=1,reports:big", or returns "none" if there
+// are none.
 func (p *Problem) Words(c Choice) string {
 	var words []string
 	options := p.Options()
@@ -57,17 +59,17 @@ func (p *Problem) Words(c Choice) string {
 	return strings.Join(words, ",")
 }
 
-// ClassRow returns the row of a class of the model, -1 if it has none of this name.
+// ClassRow returns the row of a class of the model, or -1 if no class has this name.
 func (p *Problem) ClassRow(name string) int {
 	return slices.IndexFunc(p.Model.Classes, func(c cluster.Class) bool { return c.Name == name })
 }
 
-// ServerRow returns the row of a server of the model, -1 if it has none of this name.
+// ServerRow returns the row of a server of the model, or -1 if no server has this name.
 func (p *Problem) ServerRow(name string) int {
 	return slices.IndexFunc(p.Model.Servers, func(s cluster.Server) bool { return s.Name == name })
 }
 
-// NewServerRow returns the row of new servers, -1 if there are none of this name.
+// NewServerRow returns the row of new servers, or -1 if none have this name.
 func (p *Problem) NewServerRow(name string) int {
 	return slices.IndexFunc(p.NewServers, func(s NewServer) bool { return s.Name == name })
 }
@@ -93,6 +95,6 @@ func (t Target) Name() string {
 	return strings.ReplaceAll(string(t.Measure), "_", " ")
 }
 
-// IsLeast reports whether the limit of a target is a minimum, as for load factor and margin, not a
-// maximum.
+// IsLeast reports whether the limit of a target is a minimum rather than a maximum: it is for load
+// factor and margin.
 func (t Target) IsLeast() bool { return t.Measure == LoadFactor || t.Measure == Margin }

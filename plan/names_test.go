@@ -38,7 +38,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Targets are named by measure and whom they are about.
+// Targets are named by their measure and their class or server.
 func TestTargetName(t *testing.T) {
 	for _, c := range []struct {
 		target  Target

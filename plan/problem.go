@@ -1,5 +1,5 @@
-// This file has the input of the package: the cluster that is there, what can be bought for it, and
-// what it must achieve.
+// This file defines the input of the package: the existing cluster, the available options, and the
+// targets.
 //
 // A [Problem] is plain data, read by [Read] and [ReadFile] and checked by [Problem.Check]. A
 // [Choice] is a plan: how many steps of each upgrade and new server it buys, and which edges.
@@ -17,16 +17,16 @@ import (
 // servers are named as in the model.
 type Problem struct {
 	Model *cluster.Model
-	Scale *big.Rat // > 0, by which all arrival rates are multiplied; nil means 1
+	Scale *big.Rat // > 0, factor of all arrival rates; nil means 1
 
 	Targets []Target
-	NoWorse bool // no class has a larger mean delay than in the cluster as it is, at the same arrival rates
+	NoWorse bool // no class has a larger mean delay than without purchases, at the same arrival rates
 
 	Upgrades   []Upgrade
 	NewServers []NewServer
 	Edges      []Edge
 
-	Budget *big.Rat // >= 0, the most that a plan may cost; nil for no limit
+	Budget *big.Rat // >= 0, maximum cost of a plan; nil for no limit
 	// the class whose mean delay is minimized, if a question minimizes one; empty for the mean
 	// delay of all jobs
 	Minimize string
@@ -44,35 +44,35 @@ const (
 	Margin      Measure = "margin"      // min over A of μ(A) - λ(A)σ; at least
 )
 
-// A Target bounds a measure: from above, or load factor and margin from below. A measure that is
+// A Target is an upper bound on a measure, or a lower bound for load factor and margin. A measure
 // equal to its limit meets the target. In addition, every plan must be stable.
 type Target struct {
 	Measure Measure
 	Class   string   // class of a mean delay, empty for all jobs, or of a percentile
 	Server  string   // server of a utilization
 	Level   *big.Rat // level of a percentile, in (0, 100)
-	Limit   *big.Rat // > 0; time, or for a utilization < 1
+	Limit   *big.Rat // > 0; a time, or a utilization < 1
 }
 
 // An Upgrade adds capacity to a server, or to each server of a group, in equal steps.
 type Upgrade struct {
 	Server string   // name of a server of the model
 	Step   *big.Rat // > 0, work per unit of time
-	Cost   *big.Rat // >= 0, of one step
+	Cost   *big.Rat // >= 0, cost of one step
 	Most   int      // steps that can be bought, >= 1
 }
 
 // A NewServer adds up to Most servers that serve some classes, each job at all of them at once.
 type NewServer struct {
-	Name     string   // not empty, and unlike those of all other servers
-	Capacity *big.Rat // > 0, of each, work per unit of time
+	Name     string   // not empty, and different from the names of all other servers
+	Capacity *big.Rat // > 0, of each server, work per unit of time
 	Classes  []string // names of classes of the model
-	Cost     *big.Rat // >= 0, of each
+	Cost     *big.Rat // >= 0, cost of each server
 	Most     int      // >= 1
 }
 
-// An Edge lets a class use a server that it cannot use now, or all new servers bought of a kind, in
-// addition to the classes that can use them anyway.
+// An Edge lets a class use a server that it cannot use now, or all purchased new servers of a kind,
+// in addition to the classes that can already use them.
 type Edge struct {
 	Class  string   // name of a class of the model
 	Server string   // name of a server of the model, or of a new one
@@ -80,7 +80,7 @@ type Edge struct {
 	Cost   *big.Rat // >= 0
 }
 
-// A Choice is a plan: what to buy of a problem.
+// A Choice is a plan: which options of a problem to buy.
 type Choice struct {
 	Steps []int `json:"steps" zero:"[]"` // steps of each upgrade, then of each new server; nil for none
 	Edges []int `json:"edges" zero:"[]"` // rows of Problem.Edges, increasing
@@ -91,7 +91,7 @@ func (c Choice) IsNothing() bool {
 	return len(c.Edges) == 0 && !slices.ContainsFunc(c.Steps, func(n int) bool { return n != 0 })
 }
 
-// Everything returns the plan that buys all there is.
+// Everything returns the plan that buys every option in full.
 func (p *Problem) Everything() (c Choice) {
 	for _, u := range p.Upgrades {
 		c.Steps = append(c.Steps, u.Most)

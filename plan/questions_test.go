@@ -75,7 +75,8 @@ func TestLeastDelayMatchesBruteForce(t *testing.T) {
 	})
 }
 
-// The frontier is that of all plans, in fractions: whoever costs no more has a larger mean delay.
+// The frontier matches that of all plans, in fractions: every plan that costs no more has a larger
+// mean delay.
 func TestFrontierMatchesBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, all := drawQuestion(t)
@@ -126,15 +127,15 @@ func TestFrontierMatchesBruteForce(t *testing.T) {
 	})
 }
 
-// A frontier ends with its plans whatever number of solves it may use: all but the last are
-// complete, and all are proved.
+// Whatever the limit on solves, all answers of a frontier but the last are complete, and all are
+// proved.
 func TestFrontierLimit(t *testing.T) {
 	p, err := plan.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Budget = big.NewRat(12, 1)
-	// which take longest
+	// because these take longest
 	p.Targets = slices.DeleteFunc(p.Targets, func(t plan.Target) bool { return t.Measure == plan.Percentile })
 	whole, err := plan.Frontier(t.Context(), p, plan.SearchSettings{})
 	if err != nil {
@@ -239,8 +240,8 @@ func TestGrowth(t *testing.T) {
 	})
 }
 
-// A search that stops at its limit says how far from the best it can be: what it excludes is
-// excluded, and its plan meets the targets.
+// A search that stops at its limit reports how far its plan may be from the best one. The plans
+// that it excludes are indeed excluded, and its plan meets the targets.
 func TestLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, all := drawQuestion(t)
@@ -285,7 +286,8 @@ func TestLimit(t *testing.T) {
 	})
 }
 
-// A sensitivity is the limit of differences: of a very small part of a step, in fractions.
+// A sensitivity is the limit of difference quotients, here of a tiny fraction of a step, in
+// fractions.
 func TestSensitivities(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, all := drawQuestion(t)
@@ -301,7 +303,7 @@ func TestSensitivities(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		part := big.NewRat(1, 1_000_000_000_000) // differences of fractions lose no digits
+		part := big.NewRat(1, 1_000_000_000_000) // differences of exact fractions lose no digits
 		for _, x := range list {
 			if want := p.Options()[x.Option].Name; x.Name != want {
 				t.Errorf("option %d is named %q, want %q", x.Option, x.Name, want)
@@ -418,7 +420,7 @@ func TestGreatestLoadOfAllMatchesBruteForce(t *testing.T) {
 	})
 }
 
-// A search that the limit ends says what is known, and that is proved.
+// A search that reaches its limit reports what it knows, with proofs.
 func TestGreatestLoadOfAllLimit(t *testing.T) {
 	p, err := plan.ReadFile("testdata/plan.yaml")
 	if err != nil {
@@ -443,7 +445,7 @@ func TestGreatestLoadOfAllLimit(t *testing.T) {
 	}
 }
 
-// A percentile of a tree of 20 servers, found by an independent trial: tables would take 2^20 sets
+// The percentile for a tree of 20 servers matches an independent trial. Tables would take 2^20 sets
 // of servers for each step in time.
 func TestPercentileOfTree(t *testing.T) {
 	p, err := plan.ReadFile("testdata/tree20.json")

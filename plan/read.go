@@ -33,17 +33,17 @@ import (
 //	budget: 20
 //	minimize: web
 //
-// Everything but the model may be left out. The file name of a model is relative to folder, unless
-// it is absolute.
+// Only the model is required. The file name of a model is relative to folder, unless it is
+// absolute.
 //
 // The error is a [*num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the
-// field: for an unknown, missing or repeated field, a value of another type, and everything that
+// field: for an unknown, missing or repeated field, a value of the wrong type, and everything that
 // [Problem.Check] rejects.
 func Read(r io.Reader, folder string) (*Problem, error) { return read(r, file.Auto, folder) }
 
 // ReadFile reads a problem from a file, as JSON if its name ends in .json, as YAML if it ends in
-// .yaml or .yml, otherwise as [Read]. Names of files in it are relative to its folder. Errors start
-// with the name of the file that they are about.
+// .yaml or .yml, otherwise as [Read]. File names in it are relative to its folder. Errors start
+// with the name of the file that they concern.
 func ReadFile(name string) (*Problem, error) {
 	return file.ReadFile(name, func(r io.Reader, format file.Format) (*Problem, error) {
 		return read(r, format, filepath.Dir(name))
@@ -68,8 +68,8 @@ func Schema() map[string]any { return problemFile.Schema() }
 // defaults, and examples.
 func Help() string { return problemFile.Help() }
 
-// problemFile describes the file of a problem, except for its model. It is never changed, like the
-// descriptions that it is made of.
+// problemFile describes the file of a problem, except for its model. Like the descriptions that it
+// consists of, it is never modified.
 var problemFile = file.Description[Problem]{
 	Want: "an object with a model, targets and options",
 	Fields: []file.Field[Problem]{
@@ -168,7 +168,7 @@ func decode(root *file.Node, folder string) (*Problem, error) {
 	if p.Model, err = decodeModel(root.Get("model"), folder); err != nil {
 		return nil, err
 	}
-	for i, e := range p.Edges { // the plain name of a group is all of it
+	for i, e := range p.Edges { // the plain name of a group means the whole group
 		k := slices.IndexFunc(p.Model.Servers, func(s cluster.Server) bool {
 			return s.Name == e.Server && s.Size() > 1
 		})
@@ -197,7 +197,7 @@ func decodeModel(n *file.Node, folder string) (*cluster.Model, error) {
 	}
 	m, err := cluster.ReadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("model: %w", err) // about another file
+		return nil, fmt.Errorf("model: %w", err) // concerns another file
 	}
 	return m, nil
 }
@@ -207,14 +207,14 @@ const wantModel = "the name of a file with a model, or a model: an object with s
 const wantTarget = "an object such as {class: NAME, mean_delay: 2}, {class: NAME, percentile: 99, delay: 4}, " +
 	"{server: NAME, utilization: 0.8}, {load_factor: 1.25} or {margin: 0.1}"
 
-// about are the fields of a target that say what its limit is of.
+// about are the fields of a target that name its subject.
 var about = []string{"class", "server", "percentile"}
 
 // limits are the measures of targets by the fields that hold the limits.
 var limits = []struct {
 	field   string
 	measure Measure
-	beside  []string // fields that it needs
+	beside  []string // other required fields
 	want    string
 }{
 	{"mean_delay", MeanDelay, nil, input.Positive},

@@ -28,7 +28,7 @@ func (v Verdict) String() string { return [...]string{"undecided", "met", "faile
 // An Outcome holds the measures of a cluster with a plan.
 type Outcome struct {
 	Choice    Choice            `json:"choice"`
-	Cost      *big.Rat          `json:"cost" exact:"always"` // of everything that the plan buys
+	Cost      *big.Rat          `json:"cost" exact:"always"` // total cost of the purchases
 	Model     *cluster.Model    `json:"-"`
 	Stability *stability.Result `json:"-"`
 	Solution  *bf.Result        `json:"-"` // nil if the cluster is unstable
@@ -37,25 +37,25 @@ type Outcome struct {
 
 // A TargetOutcome is the outcome of a target.
 type TargetOutcome struct {
-	// the measure: of a percentile the delay; nil if the cluster is unstable, or so nearly that it
-	// takes too long
+	// the measure, which is the delay for a percentile; nil if the cluster is unstable, or so
+	// nearly unstable that it takes too long
 	Value   *num.Value
 	Verdict Verdict
 }
 
-// An Answer is the best plan that was found, with the proof that there is no better one. Its tags,
-// as well as those of [Load] and [MostLoad], are the names in the JSON of the command pfq plan.
+// An Answer is the best plan found, with the proof that no plan is better. Its tags, as well as
+// those of [Load] and [MostLoad], are the names in the JSON of the command pfq plan.
 type Answer struct {
-	Now          *Outcome `json:"-"` // the cluster as it is, at the arrival rates of the problem
+	Now          *Outcome `json:"-"` // the cluster without purchases, at the arrival rates of the problem
 	Plan         *Outcome `json:"-"` // nil if none was found
-	WithinBudget bool     `json:"-"` // whether Plan is
-	Most         *Outcome `json:"-"` // with everything bought; nil if there is a plan
+	WithinBudget bool     `json:"-"` // Plan is within the budget
+	Most         *Outcome `json:"-"` // the cluster with everything bought; nil if there is a plan
 
-	// Complete is true if the search came to its end. If not, Proof has what it excluded.
+	// Complete is true if the search finished. Otherwise, Proof shows what it excluded.
 	Complete bool `json:"complete"`
 
-	// Undecided has the plans that might meet the targets: some bound for them straddles a limit at
-	// the widest precision.
+	// Undecided lists the plans that may meet the targets: some bound on their measures straddles a
+	// limit at the highest precision.
 	Undecided []Choice `json:"undecided"`
 
 	Solves  int    `json:"solves"` // models solved
@@ -64,13 +64,13 @@ type Answer struct {
 }
 
 // A Proof shows that no plan meets the targets, is no worse for any class if the problem requires
-// that, and
+// that, and also
 //
-//   - holds From,
+//   - includes From,
 //   - costs less than Below, unless that is nil, and at most AtMost, unless that is nil,
-//   - has a mean delay, that of Problem.Minimize, below Delay, unless that is nil.
+//   - has a mean delay (that of Problem.Minimize) below Delay, unless that is nil.
 //
-// Each such plan is within one of the corners, and these fail.
+// Each such plan is within one of the corners, all of which fail.
 type Proof struct {
 	From    Choice   `json:"from"`
 	Below   *big.Rat `json:"below" exact:"always"`   // cost; see above
@@ -79,22 +79,24 @@ type Proof struct {
 	Corners []Corner `json:"corners"`
 }
 
-// A Corner is a plan that fails at something. By monotonicity so does every plan with the same
-// edges and at most its steps and, if Fewer is set, also with some of its edges.
+// A Corner is a plan that fails. By monotonicity, every plan with the same edges and at most its
+// steps fails for the same reason. If Fewer is set, this also holds for plans with only some of its
+// edges.
 type Corner struct {
 	Choice
-	Fewer bool    `json:"fewer"` // also with some of its edges
+	Fewer bool    `json:"fewer"` // also covers plans with only some of its edges
 	Fails Failure `json:"fails"`
-	Class string  `json:"class,omitempty"` // whose mean delay is larger than now, if it fails at that
+	Class string  `json:"class,omitempty"` // class with a larger mean delay than now, if the corner fails because of it
 }
 
-// A Failure names what a corner fails at: a target (see [FailsTarget]), or one of the constants.
+// A Failure names the reason why a corner fails: a target (see [FailsTarget]), or one of the
+// constants.
 type Failure string
 
-// FailsTarget returns the failure at the target in a row.
+// FailsTarget returns the failure of missing the target in a row.
 func FailsTarget(row int) Failure { return Failure(input.Index("targets", row)) }
 
-// The failures at other things than targets.
+// Failures other than missed targets.
 const (
 	FailsStability Failure = "stable"     // work arrives at least as fast as it can be done
 	FailsNoWorse   Failure = "no_worse"   // a class has a larger mean delay than now
@@ -105,13 +107,14 @@ const (
 type EdgeEffect struct {
 	Class, Server string     // their names, as in the problem's edge
 	Edge          int        // row of the problem's edges
-	Without, With *bf.Result // nil where unstable
+	Without, With *bf.Result // nil if unstable
 }
 
 // Evaluate returns the measures of a plan, without a search.
 //
-// The error is a *[num.InputError] for a problem, a choice or settings out of range, otherwise that
-// of [bf.Solve], or ctx.Err() promptly after the context ends. An unstable cluster is an outcome.
+// The error is a *[num.InputError] for an invalid problem, choice or setting; otherwise it is that
+// of [bf.Solve], or ctx.Err() promptly after cancellation. An unstable cluster is an outcome, not
+// an error.
 func Evaluate(ctx context.Context, p *Problem, c Choice, s Settings) (*Outcome, error) {
 	in, s, err := begin(p, s)
 	if err != nil {
@@ -124,7 +127,7 @@ func Evaluate(ctx context.Context, p *Problem, c Choice, s Settings) (*Outcome, 
 	return in.outcome(ctx, edges, steps, s)
 }
 
-// begin checks a problem and settings.
+// begin checks a problem and its settings.
 func begin(p *Problem, s Settings) (*instance, Settings, error) {
 	in, err := newInstance(p)
 	if err != nil {
@@ -134,7 +137,7 @@ func begin(p *Problem, s Settings) (*instance, Settings, error) {
 	return in, s, err
 }
 
-// beginSearch checks a problem and settings. It rejects a model that is too large before it
+// beginSearch checks a problem and its settings. It rejects a model that is too large before it
 // examines any plan.
 func beginSearch(ctx context.Context, p *Problem, s SearchSettings) (*instance, SearchSettings, error) {
 	in, err := newInstance(p)
@@ -169,7 +172,7 @@ func (in *instance) checkSize(ctx context.Context, s Settings) error {
 	return ctx.Err()
 }
 
-// outcome solves a plan, as exactly as its targets take.
+// outcome solves a plan, as precisely as its targets require.
 func (in *instance) outcome(ctx context.Context, edges bits, steps []int, s Settings) (*Outcome, error) {
 	o := &Outcome{Choice: in.choice(edges, steps), Cost: in.rat(in.cost(edges, steps)), Model: in.model(edges, steps),
 		Targets: make([]TargetOutcome, len(in.targets))}
@@ -228,8 +231,8 @@ func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Sett
 	return err
 }
 
-// EdgeEffects returns what each edge of a problem does to the delays with a plan: without it and
-// with it, whether the plan has it or not.
+// EdgeEffects returns the effect of each edge of a problem on the delays with a plan: without the
+// edge and with it, whether or not the plan includes it.
 //
 // The errors are those of [Evaluate].
 func EdgeEffects(ctx context.Context, p *Problem, c Choice, s Settings) ([]EdgeEffect, error) {
@@ -261,8 +264,8 @@ func EdgeEffects(ctx context.Context, p *Problem, c Choice, s Settings) ([]EdgeE
 	return effects, nil
 }
 
-// Pays returns the classes to which the edge brings a larger mean delay, beyond the errors of the
-// numbers; none where a cluster is unstable.
+// Pays returns the classes whose mean delay the edge increases by more than the errors of the
+// numbers. It returns none if a cluster is unstable.
 func (e EdgeEffect) Pays() (classes []int) {
 	if e.Without == nil || e.With == nil {
 		return nil

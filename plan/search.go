@@ -15,12 +15,12 @@ type box struct {
 	edges        bits
 	lower, upper []int
 	cost         int64   // of lower
-	least        int64   // what those of its plans that meet the targets cost at least
-	delay        float64 // a lower bound on the mean delay of its plans, where that is minimized
-	number       int     // in the order in which boxes are made, which settles ties
+	least        int64   // lower bound on the cost of its plans that meet the targets
+	delay        float64 // lower bound on the mean delay of its plans, if that is minimized
+	number       int     // creation order, which breaks ties
 }
 
-// boxes is a heap of boxes, the most promising first.
+// A boxes is a heap of boxes, the most promising first.
 type boxes struct {
 	list    []*box
 	byDelay bool
@@ -55,30 +55,30 @@ type search struct {
 	tell     func(Progress)
 	open     boxes
 	boxes    int
-	from     Choice // what every plan holds
+	from     Choice // included in every plan
 	known    map[bits]*known
 	encoding *encoding
-	fewer    []corner // whose failure all sets of fewer edges share
-	below    int64    // plans that cost as much are of no interest
-	delay    *float64 // nor, if byDelay, are those with a mean delay as large; nil until a plan is found
-	best     *box     // the best plan found, at lower
+	fewer    []corner // corners whose failure extends to all sets of fewer edges
+	below    int64    // only plans that cost less are of interest
+	delay    *float64 // and, if byDelay, only plans with a smaller mean delay; nil until a plan is found
+	best     *box     // the best plan found, at its lower corner
 	pending  []*box   // single plans that no engine decides
-	tol      float64  // by which, relatively, another plan has to be better, if byDelay
-	most     []int    // all that can be bought
+	tol      float64  // if byDelay, relative improvement that a better plan must have
+	most     []int    // everything that can be bought
 	bound    *box     // the most promising one
-	any      bool     // whether any plan that meets the targets will do
+	any      bool     // any plan that meets the targets suffices
 }
 
 var errLimit = errors.New("plan: limit of solves")
 
-// newSearch starts a search among the plans that hold from and cost less than below.
+// newSearch starts a search among the plans that include from and cost less than below.
 func newSearch(in *instance, j *judge, s SearchSettings, from Choice, below int64, byDelay bool) *search {
 	return &search{in: in, judge: j, limit: j.solves + s.Limit, tell: s.Progress, open: boxes{byDelay: byDelay},
 		from: from, known: map[bits]*known{}, encoding: newEncoding(in.options), below: below,
 		tol: s.RelTol, most: in.maxSteps()}
 }
 
-// run searches to the end, or until the limit of solves.
+// run searches to the end, or until it reaches the limit on solves.
 func (s *search) run(ctx context.Context) error {
 	lower := make([]int, len(s.in.options))
 	copy(lower, s.from.Steps)
@@ -95,7 +95,7 @@ func (s *search) run(ctx context.Context) error {
 		b := heap.Pop(&s.open).(*box)
 		s.bound = b
 		if least := b.cost + s.packedCost(b); !s.open.byDelay && least > b.least {
-			b.least = least // by corners found since it was made
+			b.least = least // because of corners found since it was created
 			heap.Push(&s.open, b)
 			continue
 		}
@@ -119,7 +119,7 @@ func (s *search) run(ctx context.Context) error {
 	return nil
 }
 
-// isDone reports whether a box, the most promising one, holds nothing of interest.
+// isDone reports whether the given box, the most promising one, contains nothing of interest.
 func (s *search) isDone(b *box) bool {
 	if s.open.byDelay {
 		return s.delay != nil && b.delay >= *s.delay
@@ -134,7 +134,7 @@ func (s *search) push(b *box) {
 	heap.Push(&s.open, b)
 }
 
-// test judges a plan by what is known, or by solving it.
+// test judges a plan from known results, or by solving it.
 func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, error) {
 	if err := ctx.Err(); err != nil {
 		return judgement{}, err
@@ -183,9 +183,9 @@ func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, 
 	return r, nil
 }
 
-// lacksCapacity looks, before anything is solved, whether the most capacity with a set of edges is
-// too little. If so, it adds as many edges as leave it so: that is a proof for all sets of fewer
-// edges.
+// lacksCapacity checks, before anything is solved, whether even the largest capacity with a set of
+// edges is insufficient. If so, it adds edges as long as that remains true, which gives a proof for
+// all sets of fewer edges.
 func (s *search) lacksCapacity(ctx context.Context, edges bits, steps []int) (judgement, error) {
 	r, err := s.judge.scales(ctx, s.in.model(edges, steps))
 	if err != nil || r.verdict != Failed {
@@ -207,8 +207,8 @@ func (s *search) lacksCapacity(ctx context.Context, edges bits, steps []int) (ju
 	return c.fails, nil
 }
 
-// affordable returns the upper corner of a box, each step within what can be spent on it alone; nil
-// if its plans cost too much.
+// affordable returns the upper corner of a box, limiting each step to what can be spent on it
+// alone. It returns nil if the plans of the box cost too much.
 func (s *search) affordable(b *box) []int {
 	left := s.below - 1 - b.cost
 	if left < 0 {
@@ -223,8 +223,8 @@ func (s *search) affordable(b *box) []int {
 	return upper
 }
 
-// leastCost returns the cost that no plan which meets the targets is below, unless none does at
-// any.
+// leastCost returns a lower bound on the cost of the plans that meet the targets, unless no plan
+// does.
 func (s *search) leastCost() (units int64, isLimited bool) {
 	least := s.below
 	for _, b := range slices.Concat(s.open.list, s.pending) {
@@ -242,8 +242,8 @@ func (s *search) progress() Progress {
 	return p
 }
 
-// corners returns those that prove the result, without those that others cover: plans that fail, or
-// have a mean delay of at least delay.
+// corners returns the corners that prove the result, without those covered by others: plans that
+// fail, or have a mean delay of at least delay.
 func (s *search) corners(ctx context.Context, delay float64) ([]corner, error) {
 	all := slices.Clone(s.fewer)
 	for edges := range bits(1) << len(s.in.edges) {

@@ -12,8 +12,8 @@ import (
 	"productform/num"
 )
 
-// queue returns a problem of one class that uses all servers, of capacity 1, each of which can get
-// more.
+// queue returns a problem with one class that uses all servers. Each has capacity 1 and can be
+// upgraded.
 func queue(servers, most int, target Target) *Problem {
 	p := &Problem{
 		Model:   &cluster.Model{Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(int64(servers), 2)}}},
@@ -67,7 +67,7 @@ func TestTooLargeAtOnce(t *testing.T) {
 	}
 }
 
-// Words compare plans as their steps do, and give them back.
+// Packed plans compare like their steps, and unpack to the same steps.
 func TestEncoding(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -93,7 +93,7 @@ func TestEncoding(t *testing.T) {
 	}
 }
 
-// Even if everything is known, and nothing is solved, a search checks its context.
+// A search checks its context even if everything is known and nothing is solved.
 func TestSearchLooksAtItsContext(t *testing.T) {
 	in, s, err := begin(queue(3, 2, Target{Measure: Margin, Limit: big.NewRat(100, 1)}), Settings{})
 	if err != nil {
@@ -122,8 +122,8 @@ func TestSearchLooksAtItsContext(t *testing.T) {
 	}
 }
 
-// A corner covers all plans that are cheaper than 1 among those of 60 options of a million steps
-// each, though its part of them all is far below the range of float64.
+// A corner covers all plans cheaper than 1 among those of 60 options of a million steps each,
+// although its share of all plans is far below the range of float64.
 func TestCoverOfManyOptions(t *testing.T) {
 	in, _, err := begin(queue(60, MaxSteps, Target{Measure: Margin, Limit: big.NewRat(61, 2)}), Settings{})
 	if err != nil {
@@ -139,8 +139,8 @@ func TestCoverOfManyOptions(t *testing.T) {
 	}
 }
 
-// No plan is solved twice, whatever is minimized, and one that was good enough fails once a better
-// one is known.
+// No plan is solved twice, whatever is minimized, and a plan that was good enough fails once a
+// better one is known.
 func TestSearchSolvesPlansOnce(t *testing.T) {
 	for _, byDelay := range []bool{false, true} {
 		in, s, err := begin(queue(3, 4, Target{Measure: MeanDelay, Class: "a", Limit: big.NewRat(1, 3)}), Settings{})
@@ -173,11 +173,11 @@ func TestSearchSolvesPlansOnce(t *testing.T) {
 	}
 }
 
-// A bracket continues at both sides of an undecided interval, and is narrow only if the interval
+// A bracket continues on both sides of an undecided interval, and is narrow only if the interval
 // is.
 func TestBracket(t *testing.T) {
 	for _, c := range []struct {
-		holds, fails float64 // known to hold up to, and to fail from
+		holds, fails float64 // targets known to hold up to holds, and to fail from fails on
 		narrow       bool
 	}{
 		{0.3, 0.3, true}, {0.5, 0.5, true}, {0.4999999999, 0.5000000001, true}, {0.4, 0.6, false},

@@ -8,9 +8,9 @@ import (
 )
 
 // explore searches a box for cheaper plans, and pushes its undecided parts to the heap. If its
-// lower corner is within a known corner, the rest of the box are the plans with more steps than
-// that corner of one option or another. If not, explore searches for corners and for a plan that
-// meets the targets. Everything learned before the limit of solves is kept.
+// lower corner is within a known corner, the remaining plans are those with more steps of some
+// option than that corner. Otherwise, explore searches for corners and for a plan that meets the
+// targets. Everything learned before the limit on solves is kept.
 func (s *search) explore(ctx context.Context, b *box) error {
 	upper := s.affordable(b)
 	if upper == nil {
@@ -48,9 +48,9 @@ func (s *search) explore(ctx context.Context, b *box) error {
 	return nil
 }
 
-// widest returns the steps of a corner around the lower corner of a box, nil if none is known: one
-// beyond which even the cheapest plans of the box cost most, and among these one that leaves fewest
-// options.
+// widest returns the steps of a corner around the lower corner of a box, or nil if none is known.
+// It picks a corner beyond which even the cheapest plans of the box are most expensive and, among
+// these, one that leaves the fewest options.
 func (s *search) widest(b *box, upper []int) (steps []int) {
 	k, plan := s.of(b.edges), s.encoding.pack(b.lower)
 	most, fewest := int64(-1), 0
@@ -73,9 +73,9 @@ func (s *search) widest(b *box, upper []int) (steps []int) {
 	return steps
 }
 
-// pushRemainder leaves to the heap what a corner leaves of a box: for each option the plans that
-// have more steps of it than the corner, and at most as many of the options before, those first
-// whose plans cost most.
+// pushRemainder pushes to the heap the parts of a box that a corner leaves: for each option, the
+// plans with more steps of it than the corner, and at most as many of the options before it. Parts
+// whose plans cost most come first.
 func (s *search) pushRemainder(b *box, upper, corner []int) {
 	var order []int
 	for k := range corner {
@@ -102,9 +102,9 @@ func (s *search) pushRemainder(b *box, upper, corner []int) {
 	}
 }
 
-// gather looks for corners around the lower corner of a box, which fails: one after the other
-// without an element in common (see packedCost), until a plan beyond all of them does not fail.
-// That one is taken down to a plan that meets the targets.
+// gather looks for corners around the lower corner of a box, which fails. It finds them one by one,
+// without common elements (see packedCost), until a plan beyond all of them does not fail. It then
+// reduces this plan to one that meets the targets.
 func (s *search) gather(ctx context.Context, b *box) error {
 	at := slices.Clone(b.lower)
 	for {
@@ -129,7 +129,7 @@ func (s *search) gather(ctx context.Context, b *box) error {
 	}
 }
 
-// inOrder returns the options, the cheapest steps first, rotated to start at some place.
+// inOrder returns the options by increasing cost of a step, rotated to start at some place.
 func (s *search) inOrder(from int) []int {
 	order := make([]int, len(s.in.options))
 	for k := range order {
@@ -142,9 +142,9 @@ func (s *search) inOrder(from int) []int {
 	return order
 }
 
-// extend returns a corner beyond a plan that fails, to which no step can be added. Steps of cheap
-// options come first, which makes the purchases beyond the corner expensive, but each time another
-// option starts, which keeps corners different.
+// extend extends a failing plan to a corner, to which no step can be added. Steps of cheap options
+// are added first, which makes the purchases beyond the corner expensive, but each call starts with
+// another option, which keeps corners different.
 func (s *search) extend(ctx context.Context, edges bits, plan []int) ([]int, error) {
 	at := slices.Clone(plan)
 	for _, k := range s.inOrder(s.boxes) {
@@ -164,8 +164,8 @@ func (s *search) extend(ctx context.Context, edges bits, plan []int) ([]int, err
 	return at, nil
 }
 
-// descend looks for a plan at or below upper, which meets the targets, that none of its steps can
-// be taken off: dear steps are taken off first.
+// descend starts at upper, which meets the targets, and looks for a plan from which no step can be
+// removed. It removes expensive steps first.
 func (s *search) descend(ctx context.Context, b *box, upper []int) error {
 	at := slices.Clone(upper)
 	order := s.inOrder(0)
@@ -192,19 +192,19 @@ func (s *search) descend(ctx context.Context, b *box, upper []int) error {
 	return nil
 }
 
-// found records a plan that is better than the best known.
+// found records a plan that is better than the best known one.
 func (s *search) found(edges bits, steps []int) {
 	s.best = &box{edges: edges, lower: slices.Clone(steps), cost: s.in.cost(edges, steps)}
 	s.below = s.best.cost
 }
 
-// packedCost returns a lower bound on what the plans of a box that meet the targets cost beyond its
-// lower corner. Such a plan has, for each corner that fails, a step k above it: it buys the element
-// (k, j), step j of option k, for j one more than the corner has. The cost of each element is
-// shared out among the corners: a corner takes from all its elements what the cheapest of them has
-// left. As every corner has an element that is bought, and no element gives more than it costs, the
-// sum of what corners take is a bound (weak duality of covering and packing). Corners with few
-// elements in the box take first.
+// packedCost returns a lower bound on the additional cost, beyond its lower corner, of the plans of
+// a box that meet the targets. For each failing corner, such a plan exceeds it in some option k: it
+// buys the element (k, j), step j of option k, where j is one more than the steps of the corner.
+// The cost of each element is divided among the corners: a corner takes from all its elements the
+// remaining cost of the cheapest of them. Every corner has an element that is bought, and no
+// element gives more than its cost. So the sum of the amounts taken is a bound (weak duality of
+// covering and packing). Corners with few elements in the box take first.
 func (s *search) packedCost(b *box) (sum int64) {
 	upper := s.affordable(b)
 	if upper == nil || s.open.byDelay {

@@ -7,8 +7,9 @@ import (
 )
 
 // exploreDelay searches a box for plans with smaller mean delays, and pushes its undecided parts to
-// the heap. With the others at their upper ends, it raises a step to the smallest value that does
-// not fail, as everything below also fails; it drops the box if its upper corner fails.
+// the heap. With the other steps at their upper ends, it raises each step to the smallest value
+// that does not fail, since all smaller values fail, too. It drops the box if its upper corner
+// fails.
 func (s *search) exploreDelay(ctx context.Context, b *box) error {
 	upper := s.affordable(b)
 	if upper == nil {
@@ -24,7 +25,7 @@ func (s *search) exploreDelay(ctx context.Context, b *box) error {
 	}
 	switch {
 	case top.verdict == Met && s.in.cost(b.edges, upper) < s.below:
-		s.recordBetter(b.edges, upper, top.delay) // the others in the box buy less
+		s.recordBetter(b.edges, upper, top.delay) // the other plans in the box buy less
 		return nil
 	case slices.Equal(b.lower, upper):
 		s.pending = append(s.pending, b)
@@ -38,7 +39,7 @@ func (s *search) exploreDelay(ctx context.Context, b *box) error {
 }
 
 // raise raises each step of the lower corner to the smallest value that does not fail with the
-// others at upper.
+// other steps at upper.
 func (s *search) raise(ctx context.Context, b *box, upper []int) error {
 	at := slices.Clone(upper)
 	for k, o := range s.in.options {
@@ -65,12 +66,12 @@ func (s *search) raise(ctx context.Context, b *box, upper []int) error {
 	return nil
 }
 
-// spend tries a plan that spends all it can within a box, on one option after the other.
+// spend tries a plan that spends as much as possible within a box, on one option after the other.
 func (s *search) spend(ctx context.Context, b *box, upper []int) error {
 	at := slices.Clone(b.lower)
 	left := s.below - 1 - b.cost
 	for i := range s.in.options {
-		k := (i + b.number) % len(s.in.options) // another order in each box
+		k := (i + b.number) % len(s.in.options) // a different order in each box
 		n := int64(upper[k] - at[k])
 		if cost := s.in.options[k].cost; cost > 0 {
 			n = min(n, left/cost)
@@ -85,14 +86,15 @@ func (s *search) spend(ctx context.Context, b *box, upper []int) error {
 	return err
 }
 
-// recordBetter records a plan with a smaller mean delay than the best known. It is at least delay.
+// recordBetter records a plan with a smaller mean delay than the best known one. That delay is at
+// least delay.
 func (s *search) recordBetter(edges bits, steps []int, delay float64) {
 	s.best = &box{edges: edges, lower: slices.Clone(steps), cost: s.in.cost(edges, steps)}
 	least := math.Nextafter(delay*(1-s.tol), 0)
 	s.delay = &least
 }
 
-// split cuts a box in two across the side that the most money can be spent on.
+// split cuts a box in two along the side on which the most money can be spent.
 func (s *search) split(b *box, upper []int) {
 	side, most := -1, int64(-1)
 	for k, o := range s.in.options {
@@ -117,8 +119,8 @@ func (s *search) split(b *box, upper []int) {
 	s.push(right)
 }
 
-// leastDelay returns the mean delay that no plan which meets the targets and costs less than
-// s.below is below, unless there is none.
+// leastDelay returns a lower bound on the mean delay of the plans that meet the targets and cost
+// less than s.below, unless there are none.
 func (s *search) leastDelay() (delay float64, isLimited bool) {
 	least := math.Inf(1)
 	if s.delay != nil {

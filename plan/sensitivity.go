@@ -12,21 +12,21 @@ import (
 	"productform/num"
 )
 
-// A Sensitivity is the change of the minimized mean delay, of the class Problem.Minimize or of all
-// jobs, with an option: its derivative at a plan, in the capacity that is added, times the capacity
-// of a step.
+// A Sensitivity is the change of the minimized mean delay (of the class Problem.Minimize or of all
+// jobs) with an option: the derivative at a plan with respect to the added capacity, times the
+// capacity of a step.
 type Sensitivity struct {
 	Name    string     `json:"name"`                // of the server whose capacity grows, or of the new ones
 	Option  int        `json:"-"`                   // row among the upgrades, then the new servers
 	PerStep num.Value  `json:"mean_delay_per_step"` // <= 0, units of time
-	PerCost *num.Value `json:"mean_delay_per_cost"` // over the cost of a step; nil if it costs nothing
+	PerCost *num.Value `json:"mean_delay_per_cost"` // divided by the cost of a step; nil if it costs nothing
 }
 
-// Sensitivities returns the sensitivities at a plan, those of the options that are worth most for
-// their cost first. They rank and explain, and prove nothing: a step is not small.
+// Sensitivities returns the sensitivities at a plan, starting with the options that gain most for
+// their cost. They rank options and explain results, but prove nothing, since a step is not small.
 //
-// The error wraps [num.ErrUnstable] for a plan that leaves the cluster unstable; others are those
-// of [Evaluate].
+// The error wraps [num.ErrUnstable] for a plan that leaves the cluster unstable; other errors are
+// those of [Evaluate].
 func Sensitivities(ctx context.Context, p *Problem, c Choice, s Settings) ([]Sensitivity, error) {
 	in, s, err := begin(p, s)
 	if err != nil {
@@ -43,7 +43,7 @@ func Sensitivities(ctx context.Context, p *Problem, c Choice, s Settings) ([]Sen
 		case o.server >= 0:
 		case steps[k] > 0:
 			rows[k] = slices.IndexFunc(m.Servers, func(s cluster.Server) bool { return s.Name == o.name })
-		default: // a new server of capacity 0 so far
+		default: // a new server, so far of capacity 0
 			rows[k] = len(m.Servers)
 			m.Servers = append(m.Servers, cluster.Server{Name: o.name, Count: 1, Capacity: new(big.Rat)})
 			for _, i := range in.usersOf(k, edges) {
@@ -72,7 +72,7 @@ func Sensitivities(ctx context.Context, p *Problem, c Choice, s Settings) ([]Sen
 	}
 	worth := func(x Sensitivity) float64 {
 		if x.PerCost == nil {
-			return math.Inf(-1) // first, for nothing
+			return math.Inf(-1) // comes first, since it costs nothing
 		}
 		return x.PerCost.Float
 	}
@@ -80,8 +80,8 @@ func Sensitivities(ctx context.Context, p *Problem, c Choice, s Settings) ([]Sen
 	return list, nil
 }
 
-// aimedGradient returns the derivatives of the mean delay that is minimized in the capacity of each
-// row of servers.
+// aimedGradient returns the derivatives of the minimized mean delay with respect to the capacity of
+// each row of servers.
 func (in *instance) aimedGradient(ctx context.Context, m *cluster.Model, s bf.Settings) ([]num.Value, error) {
 	r, err := bf.Answer(ctx, m, bf.Question{Gradient: in.aim < 0, Gradients: in.aim >= 0}, s)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // Settings tunes the solutions of models. The zero value means a tolerance of [num.DefaultRelTol]
 // and tables in [num.DefaultMaxBytes].
 type Settings struct {
-	// RelTol is the relative tolerance of numbers in the answer, in [1e-12, 1). Another plan has a
-	// smaller mean delay only if it is smaller by RelTol. 0 means [num.DefaultRelTol].
+	// RelTol is the relative tolerance of numbers in the answer, in [1e-12, 1). A mean delay counts
+	// as smaller only if it is smaller by RelTol. 0 means [num.DefaultRelTol].
 	RelTol float64
 
 	MaxBytes int64 // memory for tables; 0 means [num.DefaultMaxBytes]; at most 2 GiB if an int has 32 bits
@@ -25,7 +25,7 @@ type SearchSettings struct {
 	Settings // settings of each solution
 
 	// Limit is the maximum number of models to solve, for [Growth] at each load. A search that
-	// reaches it returns how far from the best its plan can be. 0 means 100,000.
+	// reaches it reports how far its plan may be from the best one. 0 means 100,000.
 	Limit int
 
 	Progress func(Progress) // called after each solve unless nil
@@ -34,12 +34,12 @@ type SearchSettings struct {
 // Progress is the progress of a search.
 type Progress struct {
 	Solves  int      // models solved so far
-	AtLeast *big.Rat // what the plans that are left cost at least
-	Cost    *big.Rat // cost of the best plan so far, nil if there is none
+	AtLeast *big.Rat // lower bound on the cost of the remaining plans
+	Cost    *big.Rat // cost of the best plan so far; nil if there is none
 }
 
-// MinRelTol is the least Settings.RelTol: answers are checked by enclosures of this relative width,
-// so that finer ones could be rejected though they are right.
+// MinRelTol is the smallest Settings.RelTol. Answers are checked by enclosures of this relative
+// width, so more precise ones could be rejected although they are correct.
 const MinRelTol = 1e-12
 
 // defaultLimit replaces a SearchSettings.Limit of 0.
@@ -56,7 +56,7 @@ func (s Settings) validate() (Settings, error) {
 	return s, err
 }
 
-// validate does the same for the settings of a search.
+// validate is [Settings.validate] for the settings of a search.
 func (s SearchSettings) validate() (SearchSettings, error) {
 	if s.Limit < 0 {
 		return s, input.Errorf("Limit", s.Limit, "a number of solves, or 0 for %d", defaultLimit)

@@ -11,8 +11,8 @@ import (
 	"productform/plan"
 )
 
-// The shop at one and a half times its load: of 90 plans one small upgrade is the cheapest. All
-// numbers were found by enumeration in another program.
+// At one and a half times the load of the shop, one small upgrade is the cheapest of 90 plans. All
+// numbers come from an enumeration by another program.
 func TestShop(t *testing.T) {
 	ctx := context.Background()
 	p, err := plan.ReadFile("testdata/plan.yaml")
@@ -52,9 +52,9 @@ func TestShop(t *testing.T) {
 	}
 }
 
-// The delay of one M/M/1 queue has the tail exp(-(μ - λ) t). With a percentile that is 100 (1 -
-// 1/e) to 45 digits no engine can compare 1/e with the remainder: the plan is reported as
-// undecided, and the search finds the next one that is decided.
+// The delay of one M/M/1 queue has the tail exp(-(μ - λ) t). If the level of a percentile is 100 (1
+// - 1/e) to 45 digits, no engine can compare 1/e with the remainder. The plan is reported as
+// undecided, and the search finds the next plan that can be decided.
 func TestUndecided(t *testing.T) {
 	p := &plan.Problem{
 		Model: &cluster.Model{

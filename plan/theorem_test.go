@@ -26,9 +26,9 @@ func solved(t rapid.TB, m *cluster.Model) *bf.Result {
 	return r
 }
 
-// The theorem of the package, in fractions: with more capacity at a server or fewer arrivals of a
-// class no class has more jobs, no server is busier, no tail of a delay is heavier, and neither
-// margin nor critical scale is smaller.
+// The theorem of the package holds in fractions: with more capacity at a server or fewer arrivals
+// of a class, no class has more jobs, no server is busier, no tail of a delay is heavier, and
+// neither the margin nor the critical scale is smaller.
 func TestMonotone(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
@@ -88,8 +88,8 @@ func TestMonotone(t *testing.T) {
 	})
 }
 
-// Every edge keeps or raises margin and critical scale, and keeps or lowers the bound on mean
-// delays that depends on capacities only; that bound holds.
+// No edge lowers the margin or the critical scale, or raises the bound on mean delays that depends
+// only on capacities. That bound holds.
 func TestEdgesAndCapacity(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
@@ -132,9 +132,9 @@ func TestEdgesAndCapacity(t *testing.T) {
 	})
 }
 
-// An edge can hurt: two servers of capacity 1, a at 0.9 on the first, b at 0.4 on the second. If b
-// may use the first too, the mean delay of all jobs is 7730/1001 instead of 290/39, that of a
-// 810/77 instead of 10.
+// An edge can hurt. Two servers have capacity 1; a uses the first at load 0.9, b the second at 0.4.
+// If b may also use the first, the mean delay of all jobs is 7730/1001 instead of 290/39, and that
+// of a is 810/77 instead of 10.
 func TestEdgeCanHurt(t *testing.T) {
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}, {Name: "t", Capacity: big.NewRat(1, 1)}},
@@ -170,8 +170,8 @@ func TestEdgeCanHurt(t *testing.T) {
 	}
 }
 
-// The mean number of jobs is not convex in the capacities: half way between (11, 2, 15) and (5,
-// 8, 15) it is above the mean of both.
+// The mean number of jobs is not convex in the capacities: halfway between (11, 2, 15) and (5, 8,
+// 15) it exceeds the average of the two values.
 func TestNotConvex(t *testing.T) {
 	jobs := func(c1, c2 int64) *big.Rat {
 		return solved(t, &cluster.Model{
@@ -194,8 +194,7 @@ func TestNotConvex(t *testing.T) {
 	}
 }
 
-// An edge to new servers adds its class to those that use them, as many as are bought; where none
-// is, it has no effect.
+// An edge to new servers lets its class use all that are bought. If none are, it has no effect.
 func TestEdgeToNewServers(t *testing.T) {
 	p := &plan.Problem{
 		Model: &cluster.Model{
@@ -232,7 +231,7 @@ func TestEdgeToNewServers(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", c.choice, m.Classes, err)
 		}
 	}
-	// Both classes on all servers have a mean delay of 1/(4 - 3/2) = 2/5; nothing less will do.
+	// Both classes on all servers have a mean delay of 1/(4 - 3/2) = 2/5; no cheaper plan works.
 	p.Targets = []plan.Target{{Measure: plan.MeanDelay, Limit: big.NewRat(2, 5)}}
 	a, err := plan.LeastCost(t.Context(), p, plan.SearchSettings{})
 	if err != nil {

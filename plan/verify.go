@@ -24,24 +24,25 @@ func unproved(format string, args ...any) error {
 // verifyTol is the relative width of the enclosures that check an answer, before fractions do.
 const verifyTol = MinRelTol
 
-// Verify checks an answer to a problem, whoever found it, and never searches:
+// Verify checks an answer to a problem, whatever its source, without a search:
 //
 //   - the plan has the reported cost and meets the targets, and Proof.Delay, if there is one, is
 //     at most the mean delay of the plan;
-//   - each corner of the proof fails at what it says, solved again by enclosures and if they leave
-//     it open by fractions, where the search goes by float64 first (for percentiles of more than
-//     six classes float64 comes first here, too);
-//   - each plan that the proof speaks of is within a corner: boxes of plans are cut up along the
+//   - each corner of the proof fails for its stated reason, according to enclosures and, if they
+//     leave it undecided, fractions; the search, in contrast, uses float64 first (for percentiles
+//     of more than six classes, float64 comes first here, too);
+//   - each plan that the proof is about is within a corner: boxes of plans are divided along the
 //     corners, in whole numbers;
-//   - if the answer is complete, the proof speaks of all plans that cost less than the one found,
-//     or of that one and others, and its mean delay is within three times Settings.RelTol of that
-//     of the plan; without a plan, of all, or of all within the budget;
-//   - if it is not complete, and no delay is minimized, the proof does not speak of all these
+//   - if the answer is complete, the proof is about all plans that cost less than the one found, or
+//     about that plan and others, and its mean delay is within three times Settings.RelTol of that
+//     of the plan; without a plan, it is about all plans, or all within the budget;
+//   - if the answer is not complete, and no delay is minimized, the proof is not about all these
 //     plans;
-//   - the plan holds Proof.From, and Proof.AtMost is the budget of the problem or nil; a proof that
-//     nothing is cheaper speaks of all plans.
+//   - the plan includes Proof.From, and Proof.AtMost is the budget of the problem or nil; a proof
+//     that nothing is cheaper is about all plans.
 //
-// It reads only Choice and Cost of a.Plan. The error wraps [ErrUnproved], or is that of [Evaluate].
+// Verify reads only Choice and Cost of a.Plan. The error wraps [ErrUnproved], or is that of
+// [Evaluate].
 func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
 	in, s, err := begin(p, s)
 	if err != nil {
@@ -76,7 +77,7 @@ func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
 	return v.proof(ctx, a.Proof)
 }
 
-// reaches checks that the proof of a complete answer speaks of enough plans.
+// reaches checks that the proof of a complete answer is about enough plans.
 func (a *Answer) reaches() error {
 	least := a.Proof.Delay
 	switch {
@@ -94,12 +95,14 @@ func (a *Answer) reaches() error {
 	return nil
 }
 
-// VerifyLoad checks the greatest load of a plan, whoever found it, by enclosures and fractions: the
-// plan meets the targets at the factor At of the arrival rates, and fails one at the larger factor
-// Below. If the load is complete, the difference is at most 2 Settings.RelTol of Below or, if At is
-// nil, Below is at most 2^-30 of the critical scale, below which [GreatestLoad] does not search.
+// VerifyLoad checks the greatest load of a plan, whatever its source, by enclosures and fractions:
+// the plan meets the targets at the factor At of the arrival rates, and misses one at the larger
+// factor Below. If the load is complete, the difference is at most 2 Settings.RelTol of Below. If
+// At is nil, Below is at most 2^-30 of the critical scale instead, below which [GreatestLoad] does
+// not search.
 //
-// It reads At, Below and Complete of l. The error wraps [ErrUnproved], or is one of [Evaluate].
+// VerifyLoad reads only At, Below and Complete of l. The error wraps [ErrUnproved], or is one of
+// [Evaluate].
 func VerifyLoad(ctx context.Context, p *Problem, c Choice, l *Load, s Settings) error {
 	holds, fails := l.At, l.Below
 	in, s, err := begin(p, s)
@@ -181,7 +184,7 @@ func (in *instance) isNarrow(ctx context.Context, m *cluster.Model, holds, fails
 	return nil
 }
 
-// isSame reports whether a bound on costs is the cost of a plan, or there is neither.
+// isSame reports whether a bound on costs equals the cost of a plan, or both are missing.
 func isSame(below *big.Rat, o *Outcome) bool {
 	if below == nil || o == nil {
 		return below == nil && o == nil
@@ -195,7 +198,7 @@ type verifier struct {
 	base map[num.Engine]*bf.Result
 }
 
-// plan checks the plan that was found.
+// plan checks the plan of the answer.
 func (v *verifier) plan(ctx context.Context, o *Outcome, proof Proof, complete bool) error {
 	edges, steps, err := v.in.resolve(o.Choice)
 	if err != nil {
@@ -271,7 +274,7 @@ func (v *verifier) meets(ctx context.Context, m *cluster.Model, edges bits) erro
 	return nil
 }
 
-// cost adds up what a plan costs, in the words of the problem.
+// cost computes the cost of a plan from the problem.
 func (v *verifier) cost(c Choice) *big.Rat {
 	sum := new(big.Rat)
 	for k, n := range c.Steps {
@@ -289,10 +292,10 @@ func (v *verifier) cost(c Choice) *big.Rat {
 	return sum
 }
 
-// proof checks the corners, and that they cover what they should.
+// proof checks the corners, and that they cover the required plans.
 func (v *verifier) proof(ctx context.Context, proof Proof) error {
 	if proof.Delay != nil && !(*proof.Delay > 0) {
-		return nil // no claim
+		return nil // nothing is claimed
 	}
 	for i, c := range proof.Corners {
 		if _, _, err := v.in.resolve(c.Choice); err != nil {
@@ -333,7 +336,7 @@ func (v *verifier) proof(ctx context.Context, proof Proof) error {
 	return nil
 }
 
-// fails reports whether a corner fails at what it says.
+// fails reports whether a corner fails for its stated reason.
 func (v *verifier) fails(ctx context.Context, c Corner, delay *float64) (bool, error) {
 	edges, steps, _ := v.in.resolve(c.Choice)
 	m := v.in.model(edges, steps)
@@ -346,7 +349,7 @@ func (v *verifier) fails(ctx context.Context, c Corner, delay *float64) (bool, e
 	switch row := v.targetRow(c.Fails); {
 	case row >= 0:
 		verdict, err = v.misses(ctx, m, r, v.in.targets[row], c.Fewer)
-	case c.Fewer: // nothing else is known of fewer edges
+	case c.Fewer: // nothing else is known about fewer edges
 	case c.Fails == FailsNoWorse && v.in.NoWorse && class >= 0 && m.Classes[class].ArrivalRate.Sign() > 0:
 		verdict, err = v.isWorse(ctx, m, class)
 	case c.Fails == FailsDelay && delay != nil && *delay <= math.MaxFloat64:
@@ -362,7 +365,8 @@ func (v *verifier) fails(ctx context.Context, c Corner, delay *float64) (bool, e
 	return verdict == Met, err
 }
 
-// targetRow returns the row of the target that a corner fails at, -1 if it fails at something else.
+// targetRow returns the row of the target that a corner misses, or -1 if it fails for another
+// reason.
 func (v *verifier) targetRow(f Failure) int {
 	for row := range v.in.targets {
 		if f == FailsTarget(row) {
@@ -372,8 +376,8 @@ func (v *verifier) targetRow(f Failure) int {
 	return -1
 }
 
-// isFailure reports whether a corner says what it fails at, and of which class only if that
-// matters.
+// isFailure reports whether a corner states a reason for its failure, and a class only if the
+// reason needs one.
 func (v *verifier) isFailure(c Corner) bool {
 	if c.Fails == FailsNoWorse {
 		return v.in.ClassRow(c.Class) >= 0
@@ -390,8 +394,8 @@ func (v *verifier) stability(ctx context.Context, m *cluster.Model) (*stability.
 	return r, stability.Verify(ctx, m, r)
 }
 
-// misses decides whether a stable cluster misses a target: Met if it does. With fewer set it has to
-// be by a bound that fewer edges only make worse.
+// misses decides whether a stable cluster misses a target: Met if it does. With fewer set, only
+// bounds that get worse with fewer edges count.
 func (v *verifier) misses(
 	ctx context.Context, m *cluster.Model, r *stability.Result, t target, fewer bool,
 ) (Verdict, error) {
@@ -414,9 +418,9 @@ func (v *verifier) misses(
 	})
 }
 
-// isLate decides whether a class misses a target on a percentile: Met if it does. Enclosures of
-// many classes take hundreds of times as long as double precision, whose bounds are proved as well,
-// and come second then.
+// isLate decides whether a class misses a target on a percentile: Met if it does. With many
+// classes, enclosures take hundreds of times as long as double precision, whose bounds are also
+// proved, so they come second then.
 func (v *verifier) isLate(ctx context.Context, m *cluster.Model, t target) (Verdict, error) {
 	const few = 6
 	engines := []num.Engine{num.Enclose}
@@ -442,13 +446,13 @@ func (v *verifier) isLate(ctx context.Context, m *cluster.Model, t target) (Verd
 	return Undecided, nil
 }
 
-// isWorse decides whether a class has a larger mean delay than in the cluster as it is: Met if so.
+// isWorse decides whether a class has a larger mean delay than without purchases: Met if so.
 func (v *verifier) isWorse(ctx context.Context, m *cluster.Model, class int) (Verdict, error) {
 	return v.byEngines(ctx, m, func(r *bf.Result) (Verdict, error) {
 		base, err := v.solve(ctx, v.in.base, r.Engine)
 		switch {
 		case errors.Is(err, num.ErrUnstable):
-			return Failed, nil // no delay now to compare with
+			return Failed, nil // there is no delay now to compare with
 		case err != nil:
 			return Undecided, err
 		}
@@ -456,7 +460,7 @@ func (v *verifier) isWorse(ctx context.Context, m *cluster.Model, class int) (Ve
 	})
 }
 
-// byEngines decides something by enclosures or if they leave it open by fractions.
+// byEngines decides something by enclosures or, if they leave it undecided, by fractions.
 func (v *verifier) byEngines(
 	ctx context.Context, m *cluster.Model, decide func(*bf.Result) (Verdict, error),
 ) (Verdict, error) {
@@ -495,7 +499,7 @@ func (v *verifier) solve(ctx context.Context, m *cluster.Model, engine num.Engin
 	return r, err
 }
 
-// isAbove decides whether x > y: Met if so, Failed if not, by their fractions or bounds.
+// isAbove decides whether x > y, by their fractions or bounds: Met if so, Failed if not.
 func isAbove(x, y num.Value) Verdict {
 	switch {
 	case lowOf(x).Cmp(highOf(y)) > 0:
@@ -522,7 +526,7 @@ func highOf(v num.Value) *big.Rat {
 	return x
 }
 
-// A cover asks whether the corners of a set of edges cover all plans that a proof speaks of.
+// A cover checks whether the corners of a set of edges cover all plans that a proof is about.
 type cover struct {
 	in      *instance
 	edges   bits
@@ -530,17 +534,17 @@ type cover struct {
 	corners [][]int
 }
 
-// isMeant reports whether the proof speaks of plans of this cost.
+// isMeant reports whether the proof is about plans of this cost.
 func (c *cover) isMeant(units int64) bool {
 	cost := c.in.rat(units)
 	return (c.proof.Below == nil || cost.Cmp(c.proof.Below) < 0) &&
 		(c.proof.AtMost == nil || cost.Cmp(c.proof.AtMost) <= 0)
 }
 
-// open returns a plan between two corners of the proof that no corner covers, nil if there is none.
-// It takes the corner that covers most of the box starting at lower, and continues with the rest:
-// for each step k, the plans that have more than the corner of k, and at most as much of the steps
-// before.
+// open returns a plan between two corners of the proof that no corner covers, or nil if there is
+// none. It takes the corner that covers most of the box starting at lower, and continues with the
+// rest: for each option k, the plans with more steps of k than the corner, and at most as many
+// steps of the options before k.
 func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) ([]int, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -556,7 +560,7 @@ func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) (
 			continue
 		}
 		here = append(here, corner)
-		part := 0. // the logarithm, for the product of many parts is too small for float64
+		part := 0. // a logarithm, since a product of many parts is too small for float64
 		for k := range lower {
 			part += math.Log(float64(min(corner[k], upper[k])-lower[k]+1) / float64(upper[k]-lower[k]+1))
 		}
@@ -582,13 +586,14 @@ func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) (
 	return nil, nil
 }
 
-// VerifyMostLoad checks the plan for the greatest load, whoever found it. At the factor At of the
-// arrival rates, the plan meets the targets within the budget. At the factor Below, the corners of
-// the proof fail and cover all plans within the budget. If the answer is complete, the factors are
-// within Settings.RelTol of each other or, without a plan, Below is at most 2^-30 of the critical
-// scale with everything bought.
+// VerifyMostLoad checks the plan for the greatest load, whatever its source. At the factor At of
+// the arrival rates, the plan meets the targets within the budget. At the factor Below, the corners
+// of the proof fail and cover all plans within the budget. If the answer is complete, the factors
+// are within Settings.RelTol of each other or, without a plan, Below is at most 2^-30 of the
+// critical scale with everything bought.
 //
-// It reads Choice and Cost of a.Plan. The error wraps [ErrUnproved], or is one of [Evaluate].
+// VerifyMostLoad reads only Choice and Cost of a.Plan. The error wraps [ErrUnproved], or is one of
+// [Evaluate].
 func VerifyMostLoad(ctx context.Context, p *Problem, a *MostLoad, s Settings) error {
 	in, s, err := begin(p, s)
 	if err != nil {

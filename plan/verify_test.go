@@ -14,9 +14,9 @@ import (
 	"productform/plan"
 )
 
-// Answers are proved, by another routine than that which found them, and what is broken on purpose
-// is rejected: a corner that is left out or moved, a cost or a bound that is changed, another plan,
-// another model.
+// Answers are proved by a routine other than the one that found them, and broken ones are rejected:
+// a corner that is omitted or moved, a cost or a bound that is changed, another plan, another
+// model.
 func TestVerify(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
@@ -42,7 +42,7 @@ func TestVerify(t *testing.T) {
 			change(&b)
 			err := verify(p, &b)
 			if isRight(t, p, &b, all) {
-				// right, but not by a bound that is known of fewer edges
+				// true, but not by a bound that is known for fewer edges
 				if err != nil && what != "more for fewer edges" {
 					t.Fatalf("%s, still right: %v", what, err)
 				}
@@ -131,7 +131,7 @@ func isRight(t *rapid.T, p *plan.Problem, a *plan.Answer, all []measured) bool {
 	return true
 }
 
-// failsAt reports whether a plan fails at the target of a corner.
+// failsAt reports whether a plan misses the target of a corner.
 func failsAt(p *plan.Problem, m, now measured, c plan.Corner) bool {
 	alone := *p
 	alone.NoWorse, alone.Targets = false, nil
@@ -148,7 +148,7 @@ func failsAt(p *plan.Problem, m, now measured, c plan.Corner) bool {
 	return !m.meets(&alone, now)
 }
 
-// Proofs that hold, but not of what the answer says, are rejected.
+// Valid proofs that do not prove the answer are rejected.
 func TestVerifyOtherStatements(t *testing.T) {
 	ctx := t.Context()
 	p, err := plan.ReadFile("testdata/plan.yaml")
@@ -209,7 +209,7 @@ func TestVerifyOtherStatements(t *testing.T) {
 	}
 }
 
-// An answer without a load is proved by a tiny load that fails, not by a large one.
+// An answer without a load is proved by a tiny load that fails, but not by a large one.
 func TestVerifyNoLoad(t *testing.T) {
 	ctx := t.Context()
 	p, err := plan.ReadFile("testdata/plan.yaml")
@@ -239,8 +239,8 @@ func TestVerifyNoLoad(t *testing.T) {
 }
 
 // The bound on the error of double precision, 6.4e-13 for 300 servers, is more than half of the
-// smallest tolerance. Enclosures then find the minimum delay, and its bound is below the delay of
-// the plan by at least the tolerance and at most 1.5 times that.
+// smallest tolerance. Enclosures then find the minimum delay. Its bound is below the delay of the
+// plan by at least the tolerance and at most 1.5 times that.
 func TestVerifyFineDelay(t *testing.T) {
 	groups := func(first, second int) []cluster.Choice {
 		return []cluster.Choice{{Server: 0, Choose: first}, {Server: 1, Choose: second}}
@@ -278,8 +278,8 @@ func TestVerifyFineDelay(t *testing.T) {
 	}
 }
 
-// A factor at which no engine decides a target lies in the bracket, and both of its ends are
-// proved. A wide bracket proves what it says, but not that it is narrow.
+// If no engine decides a target at some factor, the factor lies in the bracket, and both ends of
+// the bracket are proved. A wide bracket proves its ends, but not that it is narrow.
 func TestUndecidedLoad(t *testing.T) {
 	p := &plan.Problem{
 		Model: &cluster.Model{
@@ -287,7 +287,7 @@ func TestUndecidedLoad(t *testing.T) {
 			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0)}},
 		},
 		Targets: []plan.Target{{Measure: plan.Percentile, Class: "a", Limit: big.NewRat(1, 1),
-			// 1 - exp(-1): the load 1 meets it with equality up to the 46th digit
+			// 1 - exp(-1): at load 1 it equals the limit up to the 46th digit
 			Level: num.Rat("63.2120558828557678404476229838539132554188868968")}},
 	}
 	for _, tol := range []float64{1e-9, 1e-3, plan.MinRelTol} {
