@@ -10,7 +10,7 @@ type AliasTable []AliasColumn
 // An AliasColumn of an [AliasTable] stands for the code Own with probability Cut/2^64, otherwise
 // for Other. Each of n columns has probability 1/n.
 type AliasColumn struct {
-	Cut   uint64 // fractions of a word below it give Own
+	Cut   uint64 // fractions of a word below Cut give Own
 	Own   uint32 // code of the column
 	Other uint32 // code that shares the column
 }
@@ -52,7 +52,7 @@ func (t AliasTable) Pick(word uint64) uint32 {
 // aliasColumns returns n columns of equal probability for n weights >= 0 with a positive finite
 // sum: column i stands for index i with probability keep[i], otherwise for other[i]. It takes
 // linear time (M. D. Vose, IEEE Transactions on Software Engineering 17, 1991, 972–975). A column
-// of keep 1 has itself for other.
+// with keep 1 has other = i.
 func aliasColumns(weights []float64) (keep []float64, other []int) {
 	var sum float64
 	for _, w := range weights {
@@ -79,7 +79,7 @@ func aliasColumns(weights []float64) (keep []float64, other []int) {
 			small = append(small, l)
 		}
 	}
-	for _, i := range append(small, large...) { // full up to rounding, since all sum to their number
+	for _, i := range append(small, large...) { // full up to rounding, since the sum of all is their number
 		keep[i] = 1
 	}
 	return keep, other

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The parts of an index in all columns add up to its weight.
+// The shares of an index in all columns add up to its weight.
 func TestAliasColumnsKeepWeights(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		weights := rapid.SliceOfN(

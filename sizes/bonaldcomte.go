@@ -2,8 +2,8 @@ package sizes
 
 import "math"
 
-// BonaldComteBimodal returns the bimodal distribution of [BC17], section 5: 25 phases with
-// probability 1/6, else 1, of mean 1/5: mean 1, standard deviation √3.4 = 1.84.
+// BonaldComteBimodal returns the bimodal distribution of [BC17], section 5: 25 phases of mean 1/5
+// with probability 1/6, otherwise one. Its mean is 1 and its standard deviation √3.4 = 1.84.
 func BonaldComteBimodal() Phased {
 	probs := make([]float64, 25)
 	probs[0], probs[24] = 5.0/6, 1.0/6
@@ -11,15 +11,15 @@ func BonaldComteBimodal() Phased {
 }
 
 // BonaldComteHyperexponential returns the hyperexponential distribution of [BC17], section 5: mean
-// 5 with probability 1/6, else 1/5. Its mean is 1 and its standard deviation √7.4 = 2.72. (The 2.05
-// printed there is √4.2, the square root of E[X²]/2.)
+// 5 with probability 1/6, otherwise 1/5. Its mean is 1 and its standard deviation √7.4 = 2.72. (The
+// 2.05 printed there is √4.2, the square root of E[X²]/2.)
 func BonaldComteHyperexponential() Phased {
 	return must(NewHyperexponential([]float64{1.0 / 6, 5.0 / 6}, []float64{5, 1.0 / 5}))
 }
 
 // BonaldComteZipf returns the Zipf distribution of [BC17], section 5: k phases of mean 1 with
-// probability proportional to 1/k², k = 1..200: mean 3.58, standard deviation 10.62 (cut to 10.61
-// there).
+// probability proportional to 1/k², k = 1..200. Its mean is 3.58 and its standard deviation 10.62
+// (truncated to 10.61 there).
 func BonaldComteZipf() Phased { return must(newZipf(200, 2)) }
 
 // newZipf returns the distribution of k phases of mean 1 with probability proportional to k^-alpha,
@@ -37,7 +37,7 @@ func newZipf(n int, alpha float64) (Phased, error) {
 	return NewPhaseSum(probs, 1)
 }
 
-// must is for distributions whose parameters are written in the code.
+// must panics if err is not nil. It is for distributions with constant parameters.
 func must(d Phased, err error) Phased {
 	if err != nil {
 		panic(err)

@@ -9,14 +9,15 @@ import (
 	"productform/internal/input"
 )
 
-// A Distribution is that of a job size X > 0, in units of work.
+// A Distribution is the distribution of a job size X > 0, in units of work.
 type Distribution interface {
 	// Moment returns E[X^order] for any real order in [-1000, 1000]. The error wraps [ErrInfinite]
-	// if the moment is infinite and [ErrOverflow] if it, or a step on the way to it, exceeds
-	// float64. It may be 0 by underflow.
+	// if the moment is infinite, and [ErrOverflow] if the moment or an intermediate result exceeds
+	// float64. The moment may underflow to 0.
 	Moment(order float64) (float64, error)
-	// PartialMoment returns E[X^order; low < X <= high] for such orders and 0 <= low <= high; high
-	// may be math.Inf(1). Its errors are those of Moment, and those for arguments out of range.
+	// PartialMoment returns E[X^order; low < X <= high] for the same orders and 0 <= low <= high;
+	// high may be math.Inf(1). Its errors are those of Moment, and errors for arguments out of
+	// range.
 	PartialMoment(order, low, high float64) (float64, error)
 	// CDF returns P(X <= x). It panics if x is NaN.
 	CDF(x float64) float64
@@ -24,21 +25,21 @@ type Distribution interface {
 	Survival(x float64) float64
 	// MeanExcess returns E[(X - x)^+] = E[X] - E[min(X, x)] = ∫_x^∞ P(X > t) dt, by sums of
 	// positive terms, so its relative error is also small near the top of the support. It is E[X] -
-	// x for x <= 0, and +Inf if E[X] is, which happens only for [NewPareto] with alpha <= 1. It
-	// panics if x is NaN.
+	// x for x <= 0, and +Inf if E[X] is infinite, which happens only for [NewPareto] with alpha <=
+	// 1. It panics if x is NaN.
 	//
-	// It takes about 0.1 microseconds for exponential, Pareto, bounded Pareto, deterministic and
-	// empirical distributions (of n sizes, O(log n)), the same per branch for hyperexponential
-	// ones, about 5 microseconds for lognormal and Weibull ones, and as long as Survival for sums
-	// of phases.
+	// It takes about 0.1 microseconds for exponential, Pareto, bounded Pareto and deterministic
+	// distributions, and for empirical ones, where it takes O(log n) time for n sizes.
+	// Hyperexponential distributions take the same time per branch, lognormal and Weibull
+	// distributions about 5 microseconds, and sums of phases as long as Survival.
 	MeanExcess(x float64) float64
 	// Quantile returns the smallest x with CDF(x) >= p, up to rounding, for p in [0, 1), and also
 	// for p = 1 if X is bounded. It is the low end of the support for p = 0.
 	Quantile(p float64) (float64, error)
 	// Sample draws X > 0.
 	Sample(r *rand.Rand) float64
-	// Support returns the ends of the shortest interval that holds X; high is 0 if X is not
-	// bounded.
+	// Support returns the ends of the shortest interval that contains X; high is 0 if X is
+	// unbounded.
 	Support() (low, high float64, bounded bool)
 	// Scaled returns the distribution of factor * X, for a finite factor > 0.
 	Scaled(factor float64) (Distribution, error)
@@ -47,7 +48,7 @@ type Distribution interface {
 	String() string
 }
 
-// ErrInfinite is wrapped by the error for a moment that is infinite.
+// ErrInfinite is wrapped by the error for an infinite moment.
 var ErrInfinite = errors.New("moment is infinite")
 
 // ErrOverflow is wrapped by the error for a finite moment that exceeds the range of float64.
@@ -57,7 +58,7 @@ var ErrOverflow = errors.New("moment exceeds the range of float64")
 func Mean(d Distribution) (float64, error) { return d.Moment(1) }
 
 // SCV returns the squared coefficient of variation E[X²]/E[X]² - 1. Its errors are those of
-// [Distribution.Moment]. It does not cancel for the distributions of this package.
+// [Distribution.Moment]. There is no cancellation for the distributions of this package.
 func SCV(d Distribution) (float64, error) {
 	if v, ok := d.(interface{ scv() (float64, error) }); ok {
 		return v.scv()
@@ -93,24 +94,23 @@ func WithMean(d Distribution, mean float64) (Distribution, error) {
 	return d.Scaled(mean / m)
 }
 
-// Phases represents a size as a sum X = Y_1 + ... + Y_K of independent exponential variables of one
-// mean ς, with K independent of them, so a simulation can run as a Markov chain.
+// Phases represents a size as a sum X = Y_1 + ... + Y_K of independent exponential variables with
+// the same mean ς and an independent K, so a simulation can run as a Markov chain.
 type Phases struct {
 	Mean      float64                // ς, work
-	MeanCount float64                // E[K], so that E[X] = ς E[K]
-	Fixed     int                    // K if it is the same for all jobs, else 0
+	MeanCount float64                // E[K]; E[X] = ς E[K]
+	Fixed     int                    // K if it is the same for all jobs, otherwise 0
 	Draw      func(r *rand.Rand) int // draws K >= 1; nil if Fixed > 0. It may be called concurrently
 }
 
 // Phased is implemented by distributions that are sums of a random number K >= 1 of independent
-// exponential variables of one mean.
+// exponential variables with the same mean.
 type Phased interface {
 	Distribution
-	Phases() Phases // the distribution of K, and the mean of a phase
+	Phases() Phases // the distribution of K and the mean of a phase
 }
 
-// checkPositive accepts numbers that can be multiplied by small integers, and inverted, without
-// overflow.
+// checkPositive rejects numbers that overflow if they are multiplied by small integers or inverted.
 func checkPositive(path string, v float64) error {
 	if !(v >= 1e-300 && v <= 1e300) {
 		return input.Errorf(path, v, "a number in [1e-300, 1e300]")
@@ -159,7 +159,7 @@ func mustNotBeNaN(x float64) {
 	}
 }
 
-// finite passes a moment on unless it overflowed.
+// finite returns a moment, or an error if it overflowed.
 func finite(v float64) (float64, error) {
 	if !(math.Abs(v) <= math.MaxFloat64) {
 		return 0, ErrOverflow
@@ -168,8 +168,8 @@ func finite(v float64) (float64, error) {
 }
 
 // bisectQuantile returns the smallest float x with CDF(x) >= p, for a distribution that is
-// unbounded above, in 63 evaluations: positive floats are ordered as their bits. Above p = 1/2,
-// where 1-p is exact, it asks for Survival(x) <= 1-p.
+// unbounded above, in 63 evaluations: positive floats have the order of their bits. Above p = 1/2,
+// where 1-p is exact, it uses Survival(x) <= 1-p.
 func bisectQuantile(d Distribution, p float64) float64 {
 	low, high := uint64(0), math.Float64bits(math.MaxFloat64)
 	for high-low > 1 {
@@ -190,5 +190,5 @@ func bisectQuantile(d Distribution, p float64) float64 {
 	return math.Float64frombits(high)
 }
 
-// text writes v so that it reads back as v.
+// text formats v such that it parses back to v.
 func text(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

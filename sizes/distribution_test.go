@@ -16,11 +16,11 @@ import (
 	"productform/internal/oracle"
 )
 
-// A checked distribution comes with what gonum or a formula says of its density.
+// A checked distribution comes with its density according to gonum or a formula.
 type checked struct {
 	Distribution
 	density  func(x float64) float64
-	infinite float64 // moments of orders up to this are infinite at 0
+	infinite float64 // moments of orders up to this one are infinite at 0
 }
 
 func ok[T any](v T, err error) T {
@@ -89,7 +89,7 @@ func continuous() []checked {
 	}
 }
 
-// all returns distributions of every kind.
+// all returns distributions of all kinds.
 func all() []Distribution {
 	var list []Distribution
 	for _, c := range continuous() {
@@ -118,7 +118,7 @@ func integrals(f func(float64) float64, orders []float64, a, b float64) []float6
 	return sums
 }
 
-// Partial moments are integrals of the density, wherever the interval lies.
+// Partial moments match integrals of the density, wherever the interval lies.
 func TestPartialMomentsMatchIntegrals(t *testing.T) {
 	orders := []float64{-2.5, -1, -0.5, 0, 0.3, 1, 2, 3.5}
 	for _, c := range continuous() {
@@ -136,8 +136,8 @@ func TestPartialMomentsMatchIntegrals(t *testing.T) {
 				}
 				for n, r := range orders {
 					got, err := c.PartialMoment(r, low, high)
-					// gonum's densities have errors of some 1e-13: k ln x and the log-gamma
-					// function cancel.
+					// The densities of gonum have errors of about 1e-13, since k ln x and the
+					// log-gamma function cancel.
 					if err != nil || !oracle.Near(got, want[n], 2e-12) {
 						t.Errorf("%v: E[X^%v; %v, %v] = %v, want %v, error %v", c, r, low, high, got, want[n], err)
 					}
@@ -147,8 +147,8 @@ func TestPartialMomentsMatchIntegrals(t *testing.T) {
 	}
 }
 
-// Intervals of a relative length of 1e-9, and those between neighbouring numbers, have the moment
-// x^r f(x) (b - a).
+// On intervals of a relative length of 1e-9, and between neighbouring numbers, moments are x^r f(x)
+// (b - a).
 func TestShortIntervals(t *testing.T) {
 	for _, c := range continuous() {
 		for _, p := range []float64{1e-6, 0.2, 0.7, 1 - 1e-9} {
@@ -157,8 +157,8 @@ func TestShortIntervals(t *testing.T) {
 				mid := low + (high-low)/2
 				for _, r := range []float64{-1, 0, 1.5} {
 					got, err := c.PartialMoment(r, low, high)
-					// The density changes by up to 1e-9 n relative to itself over the interval, and
-					// second order is left.
+					// Over the interval the density changes by a relative 1e-9 n at most, and only
+					// the second order remains.
 					if want := math.Pow(mid, r) * c.density(mid) * (high - low); err != nil ||
 						!oracle.Near(got, want, 1e-12) {
 						t.Errorf("%v: E[X^%v; %v, +%g] = %v, want %v, error %v", c, r, low, high-low, got, want, err)
@@ -176,7 +176,7 @@ func TestMomentsMatchWholePartialMoments(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			// Cut anywhere, parts add up.
+			// The parts of any partition add up to the whole.
 			for _, q := range []float64{1e-5, 0.2, 0.5, 0.99} {
 				x := ok(d.Quantile(q))
 				a, b := ok(d.PartialMoment(r, 0, x)), ok(d.PartialMoment(r, x, math.Inf(1)))
@@ -221,13 +221,13 @@ func TestInfiniteMoments(t *testing.T) {
 	}
 }
 
-// CDF and Survival are partial moments of order 0, with a small relative error each.
+// CDF and Survival are partial moments of order 0, each with a small relative error.
 func TestDistributionFunctions(t *testing.T) {
 	for _, d := range all() {
 		for _, p := range []float64{1e-13, 1e-6, 0.1, 0.5, 0.9, 1 - 1e-6, 1 - 1e-13} {
 			x := ok(d.Quantile(p))
 			cdf, survival := d.CDF(x), d.Survival(x)
-			// NormalQuantile and the powers of Weibull bring some 1e-14.
+			// NormalQuantile and the powers of Weibull have errors of about 1e-14.
 			if want := ok(d.PartialMoment(0, 0, x)); !oracle.Near(cdf, want, 1e-13) {
 				t.Errorf("%v: CDF(%v) = %v, want %v", d, x, cdf, want)
 			}
@@ -247,8 +247,8 @@ func TestDistributionFunctions(t *testing.T) {
 	}
 }
 
-// The far tail against gonum, which has the regularized incomplete gamma function, and against
-// elementary forms.
+// The far tails match gonum, which has the regularized incomplete gamma function, and elementary
+// forms.
 func TestTails(t *testing.T) {
 	e := ok(NewErlang(10, 10))
 	for _, x := range []float64{1e-3, 0.5, 5, 40, 100, 300} {
@@ -274,8 +274,8 @@ func TestQuantileInvertsCDF(t *testing.T) {
 		if zero := ok(d.Quantile(0)); zero != low {
 			t.Fatalf("%v: quantile of 0 is %v", d, zero)
 		}
-		// A step of 1e-12 to the left falls below p, one to the right reaches it; quantiles and CDF
-		// are rounded.
+		// A step of 1e-12 to the left of a quantile falls below p, and one to the right reaches it;
+		// quantiles and CDF are rounded.
 		if left, right := d.CDF(x*(1-1e-12)), d.CDF(x*(1+1e-12)); left > p*(1+1e-14) || right < p*(1-1e-14) {
 			t.Fatalf("%v: CDF runs from %v to %v at quantile %v of %v", d, left, right, x, p)
 		}
@@ -312,7 +312,7 @@ func TestScaled(t *testing.T) {
 // stdDev returns the standard deviation.
 func stdDev(d Distribution) float64 { return math.Sqrt(ok(SCV(d))) * ok(Mean(d)) }
 
-// The variance from raw moments, which cancels; SCV does not.
+// SCV matches the variance from raw moments, which cancels, whereas SCV does not.
 func TestSCV(t *testing.T) {
 	for _, d := range all() {
 		m, m2 := ok(d.Moment(1)), ok(d.Moment(2))
@@ -336,8 +336,8 @@ func TestSCV(t *testing.T) {
 	if got := ok(SCV(ok(NewErlang(1e6, 3)))); got != 1e-6 {
 		t.Errorf("SCV of Erlang-1e6 is %v", got)
 	}
-	// ln Γ(1+2h) - 2 ln Γ(1+h) = ζ(2) h² - 2ζ(3) h³ + 7ζ(4)/2 h⁴ - ..., of which h⁵ is 4e-9 of the
-	// whole here.
+	// ln Γ(1+2h) - 2 ln Γ(1+h) = ζ(2) h² - 2ζ(3) h³ + 7ζ(4)/2 h⁴ - ..., where h⁵ is 4e-9 of the sum
+	// here.
 	h := 1e-3
 	want := math.Expm1(h * h * (math.Pi*math.Pi/6 - 2*1.2020569031595942*h + 7*math.Pow(math.Pi, 4)/180*h*h))
 	if got := ok(SCV(ok(NewWeibull(1/h, 1)))); !oracle.Near(got, want, 1e-8) {
@@ -345,7 +345,7 @@ func TestSCV(t *testing.T) {
 	}
 }
 
-// ks is the Kolmogorov-Smirnov distance between a sample and a distribution without atoms.
+// ks returns the Kolmogorov-Smirnov distance between a sample and a distribution without atoms.
 func ks(sample []float64, cdf func(float64) float64) float64 {
 	slices.Sort(sample)
 	n := float64(len(sample))
@@ -357,12 +357,12 @@ func ks(sample []float64, cdf func(float64) float64) float64 {
 	return d
 }
 
-// ksLimit is exceeded with probability 2 exp(-2 n d²) < 2e-8 at most (Massart's bound): all tests
-// together stay below 1e-6.
+// ksLimit is exceeded with probability at most 2 exp(-2 n d²) < 2e-8 (Massart's bound), so all
+// tests together stay below 1e-6.
 func ksLimit(n int) float64 { return math.Sqrt(math.Log(2/2e-8) / 2 / float64(n)) }
 
-// meanNear reports whether the mean of n samples is within 6 standard errors; with n = 40000 and
-// the mild distributions tested, the tail is close to normal, 2e-9.
+// meanNear reports whether the mean of n samples is within 6 standard errors; for n = 40000 and the
+// moderate distributions of the tests, the tail is close to the normal one, 2e-9.
 func meanNear(sample []float64, mean, sd float64) bool {
 	var sum float64
 	for _, x := range sample {
@@ -386,7 +386,7 @@ func TestSamples(t *testing.T) {
 		if d := ks(sample, c.CDF); d > ksLimit(n) {
 			t.Errorf("%v: distance %v, limit %v", c, d, ksLimit(n))
 		}
-		// The mean of X^(1/4), all of whose moments that matter exist.
+		// X^(1/4) has the right mean; all of its relevant moments exist.
 		root, half := ok(c.Moment(0.25)), ok(c.Moment(0.5))
 		for j, x := range sample {
 			sample[j] = math.Sqrt(math.Sqrt(x))
@@ -408,7 +408,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// K phases have the distribution: K is drawn, and a gamma variable of gonum takes the place of the
+// Sums of K phases have the distribution: K is drawn, and a gamma variable of gonum replaces the
 // sum.
 func TestPhases(t *testing.T) {
 	const n = 40000
@@ -445,8 +445,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// The largest ratio, of 1e9 where an int has 64 bits, makes as many phases on average for the slow
-// jobs.
+// The largest ratio, 1e9 if an int has 64 bits, gives slow jobs that many phases on average.
 func TestGeometricIsNotCut(t *testing.T) {
 	h := ok(NewHyperexponential([]float64{0.5, 0.5}, []float64{1, float64(maxSpread)})).Phases()
 	r := rand.New(rand.NewPCG(5, 5))
@@ -463,11 +462,11 @@ func TestGeometricIsNotCut(t *testing.T) {
 func TestBonaldComte(t *testing.T) {
 	for _, c := range []struct {
 		d        Phased
-		mean, sd float64 // to two decimals
+		mean, sd float64 // rounded to two decimals
 	}{
 		{BonaldComteBimodal(), 1, 1.84},
 		{BonaldComteHyperexponential(), 1, 2.72}, // √7.4; the paper prints 2.05 = √4.2
-		{BonaldComteZipf(), 3.58, 10.62},         // the paper cuts 10.6157 to 10.61
+		{BonaldComteZipf(), 3.58, 10.62},         // the paper truncates 10.6157 to 10.61
 	} {
 		mean, sd := ok(Mean(c.d)), stdDev(c.d)
 		if math.Abs(mean-c.mean) > 0.005 || math.Abs(sd-c.sd) > 0.005 {
@@ -560,7 +559,7 @@ func TestEqualTextsEqualDistributions(t *testing.T) {
 	}
 }
 
-// Whatever the arguments, an answer is a number >= 0 or an error, at the limits of float64 too.
+// For all arguments, even at the limits of float64, an answer is a number >= 0 or an error.
 func TestExtremeArguments(t *testing.T) {
 	distributions := append(all(), ok(NewExponential(1e-300)), ok(NewExponential(1e300)), ok(NewErlang(1e6, 1)),
 		ok(NewWeibull(0.05, 1e200)), ok(NewWeibull(1000, 1e-200)), ok(NewLognormal(1e-300, 1e6)),

@@ -1,5 +1,5 @@
 // Package sizes holds distributions of job sizes: how large are jobs, how much of the work is in
-// the large ones, and how much remains of a job that has run for a while? It has moments and
+// the large ones, and how much remains of a job that has run for a while? It provides moments and
 // partial moments of any real order, distribution functions, quantiles, samples, and the
 // exponential phases of some distributions.
 //
@@ -28,18 +28,18 @@
 //	// the largest hundredth of the jobs, above 29.7, bring 43 % of the work
 //	// beyond size 10 lie 1.341 of 3 units of work a job
 //
-// All distributions compute it over (a, b] itself, never as a difference of two nearly equal
+// All distributions compute it directly over (a, b], never as a difference of two nearly equal
 // numbers, so short intervals and far tails keep their digits. The building blocks are
 //
 //	∫_a^b t^(m-1) dt = b^m (1 - e^(-m l))/m,  l = ln(b/a),  with expm1, so that m may be near 0 and b near a,
 //	∫_a^b t^(s-1) e^-t dt,  as a series of the former where t < 1/2, and by Gauss's rule in ln t elsewhere.
 //
-// Distributions may tell more: [Phased] the phases they are sums of, [Unimodal] a density with one
-// mode, [Atomic] a finite list of sizes.
+// Some distributions provide more: [Phased] ones their phases, [Unimodal] ones a density with one
+// mode, [Atomic] ones a finite list of sizes.
 //
 // The distributions come from constructors, which check their arguments, and are immutable: all
 // functions and methods may be used concurrently, [Distribution.Sample] and [Phases.Draw] with one
-// source of random numbers a goroutine.
+// source of random numbers per goroutine.
 //
 // Relative errors of moments, partial moments, densities, mean excesses and the smaller of CDF and
 // Survival are about 1e-14 for numbers of usual size. They grow with the conditioning of the

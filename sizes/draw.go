@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// exponentialDraw draws an exponential variable of mean 1 that is neither 0 nor infinite, which
-// math/rand/v2 gives in fewer than one of 2^31 draws.
+// exponentialDraw draws an exponential variable of mean 1 that is neither 0 nor infinite. Fewer
+// than one in 2^31 draws of math/rand/v2 are.
 func exponentialDraw(r *rand.Rand) float64 {
 	for {
 		if e := r.ExpFloat64(); e > 0 && e <= math.MaxFloat64 {
@@ -16,7 +16,7 @@ func exponentialDraw(r *rand.Rand) float64 {
 }
 
 // geometricDraw draws K with P(K > k) = (1-p)^k, the exponential variable of rate -ln(1-p) rounded
-// up. For p at least 1/maxSpread it is below 100 maxSpread, as exponentialDraw is below 100: the
+// up. For p >= 1/maxSpread it is below 100 maxSpread, because exponentialDraw is below 100: the
 // tail of r.ExpFloat64 is 7.7 - ln U, U >= 2^-53 if not 0.
 func geometricDraw(r *rand.Rand, p float64) int {
 	return 1 + int(exponentialDraw(r)/-math.Log1p(-p))
@@ -51,7 +51,7 @@ func gammaDraw(r *rand.Rand, k int) float64 {
 // An indexTable draws an index with a probability proportional to its weight in O(1) time, like an
 // [AliasTable] but from the numbers of a rand.Rand.
 type indexTable struct {
-	keep  []float64 // probability to keep column i
+	keep  []float64 // probability of column i itself
 	other []int     // index taken otherwise
 }
 

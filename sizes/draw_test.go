@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A script is a source of the given numbers, then of those of another source.
+// A script is a source that first returns the given numbers, then those of another source.
 type script struct {
 	numbers []uint64
 	rand.Source
@@ -23,7 +23,7 @@ func (s *script) Uint64() uint64 {
 	return v
 }
 
-// The bits 2^32-1 lead ExpFloat64 to its tail, and a uniform number 0 there to infinity, which is
+// The bits 2^32-1 send ExpFloat64 to its tail. A uniform number of 0 then gives infinity, which is
 // drawn again.
 func TestDrawsOfInfiniteExponentials(t *testing.T) {
 	infinite := func() *rand.Rand {

@@ -14,15 +14,15 @@ import (
 // empirical is the distribution of a size drawn uniformly from a list.
 type empirical struct {
 	sizes  []float64              // increasing
-	prefix map[float64][]twoFloat // for orders -1, 1 and 2, Σ_{i<n} sizes[i]^order at n
-	excess []float64              // Σ_j (sizes[j] - sizes[i])^+/n at i
-	sha    string                 // prefix
+	prefix map[float64][]twoFloat // for orders -1, 1 and 2, Σ_{i<n} sizes[i]^order at index n
+	excess []float64              // Σ_j (sizes[j] - sizes[i])^+/n at index i
+	sha    string                 // prefix of the hash
 }
 
 // A twoFloat is the number hi + lo, |lo| at most half a unit in the last place of hi.
 type twoFloat struct{ hi, lo float64 }
 
-// plus returns the sum with an error of about 2^-105 of it for positive numbers (Dekker's sum).
+// plus returns the sum, with a relative error of about 2^-105 for positive numbers (Dekker's sum).
 func (a twoFloat) plus(x float64) twoFloat {
 	s := a.hi + x
 	z := s - a.hi
@@ -47,7 +47,7 @@ func NewEmpirical(sizes []float64) (Distribution, error) {
 		for i, v := range sorted {
 			p[i+1] = p[i].plus(math.Pow(v, order))
 		}
-		if last := p[len(sorted)]; math.Abs(last.hi+last.lo) <= math.MaxFloat64 { // otherwise the sums of O(n) find it
+		if last := p[len(sorted)]; math.Abs(last.hi+last.lo) <= math.MaxFloat64 { // otherwise the O(n) sums report it
 			e.prefix[order] = p
 		}
 	}

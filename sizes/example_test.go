@@ -30,7 +30,7 @@ func Example() {
 	// beyond size 10 lie 1.341 of 3 units of work a job
 }
 
-// The share of the work that the largest 1 % of the jobs bring.
+// The 1 % largest jobs bring this fraction of the work.
 func ExampleNewBoundedParetoOfMean() {
 	d, err := sizes.NewBoundedParetoOfMean(1.1, 1e10, 3000)
 	if err != nil {
@@ -71,7 +71,7 @@ func ExampleReadList() {
 	// Output: 2
 }
 
-// The distribution of Harchol-Balter's jobs from a sample of them.
+// The distribution of Harchol-Balter's jobs, fitted to a sample of them.
 func ExampleFitBoundedPareto() {
 	truth, _ := sizes.NewBoundedParetoOfMean(1.1, 1e10, 3000)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -88,7 +88,7 @@ func ExampleFitBoundedPareto() {
 	// sizes = (geometric mean 4.16): want a geometric mean below √(min·max) = 3; otherwise the likelihood grows as alpha falls to 0 and below
 }
 
-// A job is killed at size 10: the work that remains for another host.
+// A job is killed at size 10: this much work remains for another host.
 func ExampleDistribution_MeanExcess() {
 	d, _ := sizes.NewBoundedPareto(1, 1000, 1)
 	mean, _ := sizes.Mean(d)

@@ -2,14 +2,14 @@ package sizes
 
 import "math"
 
-// MeanExcess returns the size less x, or 0.
+// MeanExcess returns the size minus x, or 0 if that is negative.
 func (d deterministic) MeanExcess(x float64) float64 {
 	mustNotBeNaN(x)
 	return max(0, d.size-x)
 }
 
-// MeanExcess returns Σ_{s > x} (s - x)/n: with s_m the smallest size above x, the mean excess of
-// s_m plus (n-m)/n (s_m - x).
+// MeanExcess returns Σ_{s > x} (s - x)/n: with s_m the smallest size above x, it is the mean excess
+// over s_m plus (n-m)/n (s_m - x).
 func (e empirical) MeanExcess(x float64) float64 {
 	mustNotBeNaN(x)
 	m := e.upTo(x)
@@ -19,11 +19,11 @@ func (e empirical) MeanExcess(x float64) float64 {
 	return e.excess[m] + e.above(m)*(e.sizes[m]-x)
 }
 
-// above returns the part of the sizes that come after the first m in order.
+// above returns the fraction of the sizes after the first m.
 func (e empirical) above(m int) float64 { return float64(len(e.sizes)-m) / float64(len(e.sizes)) }
 
-// meanExcesses returns Σ_j (s_j - s_m)^+/n at each m, from the top down: below s_m the part (n-m)/n
-// is above.
+// meanExcesses returns Σ_j (s_j - s_m)^+/n for each m, from the top down: a fraction (n-m)/n of the
+// sizes is above s_m.
 func (e empirical) meanExcesses() []float64 {
 	excess := make([]float64, len(e.sizes))
 	var sum twoFloat
@@ -34,8 +34,9 @@ func (e empirical) meanExcesses() []float64 {
 	return excess
 }
 
-// MeanExcess returns Σ_{j<k} P(N = j) (k - j) phases, with N Poisson of mean x/phase: the phases
-// not begun at x, and the rest of the current one, which by lack of memory counts in full.
+// MeanExcess returns Σ_{j<k} P(N = j) (k - j) phases, with N Poisson of mean x/phase. It counts the
+// phases not yet started at x, and the current one in full, because exponential phases have no
+// memory.
 func (e erlang) MeanExcess(x float64) float64 {
 	mustNotBeNaN(x)
 	k, t := float64(e.phases), x/e.phase
@@ -60,7 +61,7 @@ func (h hyperexponential) MeanExcess(x float64) float64 {
 	return sum - min(x, 0)
 }
 
-// MeanExcess returns Σ_j P(N = j) E[(K - j)^+] phases, N of Poisson's distribution of mean x/phase.
+// MeanExcess returns Σ_j P(N = j) E[(K - j)^+] phases, with N Poisson of mean x/phase.
 func (s phaseSum) MeanExcess(x float64) float64 {
 	mustNotBeNaN(x)
 	mean, t := s.left[0], x/s.phase
@@ -73,7 +74,8 @@ func (s phaseSum) MeanExcess(x float64) float64 {
 	return s.phase * mean * poissonSum(t, 0, len(s.left)-1, func(j int) float64 { return s.left[j] / mean })
 }
 
-// phasesLeft returns E[(K - j)^+] = Σ_{i>=j} P(K > i) at j < n, given P(K > i) at i <= n.
+// phasesLeft returns E[(K - j)^+] = Σ_{i>=j} P(K > i) at index j < n, given P(K > i) at index i <=
+// n.
 func phasesLeft(tail []float64) []float64 {
 	left := make([]float64, len(tail)-1)
 	var sum float64
@@ -99,8 +101,8 @@ func (p pareto) MeanExcess(x float64) float64 {
 }
 
 // MeanExcess returns min^α x^(1-α) ∫_0^l e^(-αv) (e^v - 1) dv / ∫_1^(max/min) t^(-α-1) dt, l =
-// ln(max/x), or where the integral is too large for that, ∫_x^max t f(t) dt - x P(X > x), of which
-// less than 2/3 cancels there.
+// ln(max/x). If the integral is too large for that, it returns ∫_x^max t f(t) dt - x P(X > x), of
+// which less than 2/3 then cancels.
 func (p boundedPareto) MeanExcess(x float64) float64 {
 	mustNotBeNaN(x)
 	if x >= p.max {
@@ -165,7 +167,7 @@ func (d lognormal) MeanExcess(x float64) float64 {
 }
 
 // millsDrop returns R(a) - R(a+σ) = ∫_0^∞ (1 - e^(-σv)) e^(-av - v²/2) dv for a >= -σ/2 and σ < 4,
-// up to the point where av + v²/2 = 48, beyond which lies less than 1e-17 of it.
+// up to the point where av + v²/2 = 48. The rest is less than 1e-17 of the integral.
 func millsDrop(a, sigma float64) float64 {
 	end := 96 / (a + math.Sqrt(a*a+96))
 	f := func(v float64) float64 { return -math.Expm1(-sigma*v) * math.Exp(-v*(a+v/2)) }

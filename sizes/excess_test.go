@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// E[X; X > x] - x P(X > x), which costs the digits that cancel.
+// Mean excesses match E[X; X > x] - x P(X > x), up to the digits that cancel.
 func TestMeanExcessMatchesDifference(t *testing.T) {
 	for _, d := range all() {
 		for _, p := range []float64{1e-9, 0.01, 0.2, 0.5, 0.7, 0.9, 0.999, 1 - 1e-9} {
@@ -26,9 +26,9 @@ func TestMeanExcessMatchesDifference(t *testing.T) {
 	}
 }
 
-// E[(X - a)^+] is ∫_a^b P(X > t) dt and E[(X - b)^+], near the top of the support too: Gauss's rule
-// of 24 points on an eighth of a factor of 1.3 leaves less than 1e-14 for these distributions, and
-// Survival has errors of some 1e-14.
+// E[(X - a)^+] is the sum of ∫_a^b P(X > t) dt and E[(X - b)^+], even near the top of the support.
+// For these distributions, Gauss's rule of 24 points on an eighth of a factor of 1.3 has an error
+// of less than 1e-14, and Survival has errors of about 1e-14.
 func TestMeanExcessIntegratesSurvival(t *testing.T) {
 	for _, c := range continuous() {
 		x := []float64{
@@ -36,7 +36,7 @@ func TestMeanExcessIntegratesSurvival(t *testing.T) {
 			ok(c.Quantile(1 - 1e-13)),
 		}
 		if _, high, bounded := c.Support(); bounded {
-			x = append(x, high*0.9, high*0.99, high) // nearer to the top, roundings of points would count
+			x = append(x, high*0.9, high*0.99, high) // nearer to the top, the rounding of points would matter
 			slices.Sort(x)
 		}
 		for i, a := range x[:len(x)-1] {
@@ -61,8 +61,8 @@ func TestMeanExcessIntegratesSurvival(t *testing.T) {
 	}
 }
 
-// bigExcess is E[X; X > x] - x P(X > x) of the bounded Pareto distribution with 400 bits, of which
-// x near the top leaves 200.
+// bigExcess returns E[X; X > x] - x P(X > x) of the bounded Pareto distribution with 400 bits, of
+// which 200 remain for x near the top.
 func bigExcess(k, p, alpha, x float64) float64 {
 	one := bigFloat(1)
 	a := bigFloat(alpha)
@@ -72,9 +72,9 @@ func bigExcess(k, p, alpha, x float64) float64 {
 	return v
 }
 
-// The power alpha of min/x makes alpha times the error of the ratio, 5 units of 2^-53, through a
-// logarithm up to 23, of which the fraction of alpha counts; two terms of which 2/3 cancels add
-// about 10 units each; 40 in total are 5e-15.
+// The power alpha multiplies the error of min/x by alpha, 5 units of 2^-53, and a logarithm of up
+// to 23 counts with the fractional part of alpha. Two terms, of which 2/3 cancels, add about 10
+// units each. The total of 40 units is 5e-15.
 func TestBoundedParetoMeanExcess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "ln k"))
@@ -97,7 +97,7 @@ func TestBoundedParetoMeanExcess(t *testing.T) {
 			t.Fatalf("%v: E[(X-x)^+] = %v at min/2, want %v", d, got, want)
 		}
 	})
-	// Large alpha: 1/(α(α-1)) min far from the top.
+	// for large alpha, far from the top: min/(α(α-1))
 	for _, alpha := range []float64{100, 1e6, 1e9} {
 		d := ok(NewBoundedPareto(2, 1e300, alpha))
 		if got, want := d.MeanExcess(2), 2/(alpha-1); !oracle.Near(got, want, 1e-15) {
@@ -106,8 +106,8 @@ func TestBoundedParetoMeanExcess(t *testing.T) {
 	}
 }
 
-// The Pareto distribution with 400 bits, min^α x^(1-α)/(α-1), and exponential distributions, m
-// e^(-x/m); as above.
+// The mean excesses of the Pareto distribution, min^α x^(1-α)/(α-1), and of exponential
+// distributions, m e^(-x/m), match formulas with 400 bits, as above.
 func TestParetoAndExponentialMeanExcess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "ln k"))
@@ -141,8 +141,8 @@ func TestParetoAndExponentialMeanExcess(t *testing.T) {
 	})
 }
 
-// A list of sizes adds exactly in 400 bits; the distribution rounds each gap, its part and the sum,
-// and adds in twice the bits.
+// The mean excess of a list matches an exact sum in 400 bits. The distribution rounds each gap, its
+// part and the sum, and adds with twice the bits.
 func TestEmpiricalMeanExcess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.OneOf(
@@ -170,8 +170,8 @@ func TestEmpiricalMeanExcess(t *testing.T) {
 	})
 }
 
-// Erlang distributions as rational sums: e^-t Σ_{j<k} (k-j) t^j/j! in 400 bits. The probabilities
-// have errors of some 1e-14, from logarithms up to 30.
+// Erlang distributions match sums with 400 bits: e^-t Σ_{j<k} (k-j) t^j/j!. The probabilities have
+// errors of about 1e-14, from logarithms of up to 30.
 func TestErlangMeanExcess(t *testing.T) {
 	for _, k := range []int{1, 2, 5, 15, 40} {
 		for _, x := range []float64{1e-9, 0.3, 1, 4, 17, 60, 200} {
@@ -192,8 +192,8 @@ func TestErlangMeanExcess(t *testing.T) {
 	}
 }
 
-// The lognormal distribution by its closed form E[X] Q(z-σ) - x Q(z) in 400 bits, with Q from a
-// separate series.
+// The lognormal distribution matches its closed form E[X] Q(z-σ) - x Q(z) with 400 bits, with Q
+// from a separate series.
 func TestLognormalMeanExcess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := math.Exp(rapid.Float64Range(-14, 13).Draw(t, "ln scv"))
@@ -211,8 +211,8 @@ func TestLognormalMeanExcess(t *testing.T) {
 		v.Sub(v, op().Mul(bigFloat(x), bigNormalTail(below)))
 		want, _ := v.Float64()
 		zf, _ := below.Float64()
-		// z has a relative error of a few units of 2^-53, which counts z² times; ln x has another,
-		// divided by σ, which moves the excess by P(X > x) x in total.
+		// z has a relative error of a few units of 2^-53, which is multiplied by z². The error of
+		// ln x, divided by σ, changes the excess by P(X > x) x in total.
 		tol := 1e-14*(1+zf*zf) + 4e-16*math.Abs(l)*x*d.Survival(x)/want
 		if got := d.MeanExcess(x); !oracle.Near(got, want, tol) {
 			t.Fatalf("%v: E[(X-x)^+] = %v at %v, want %v: relative error %v", d, got, x, want, got/want-1)
@@ -220,8 +220,8 @@ func TestLognormalMeanExcess(t *testing.T) {
 	})
 }
 
-// bigNormalTail is 1/2 - f(z) Σ_n z^(2n+1)/(1·3·…·(2n+1)) (Abramowitz and Stegun 26.2.11), which
-// for |z| < 12 leaves 100 of the digits.
+// bigNormalTail returns 1/2 - f(z) Σ_n z^(2n+1)/(1·3·…·(2n+1)) (Abramowitz and Stegun 26.2.11). For
+// |z| < 12, 100 digits remain.
 func bigNormalTail(z *big.Float) *big.Float {
 	pi, _ := op().SetString("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803")
 	z2 := op().Mul(z, z)
@@ -250,7 +250,7 @@ func TestWeibullMeanExcess(t *testing.T) {
 		mean := math.Gamma(1 + 1/shape)
 		seam := math.Pow(0x1p-60, 1/shape)
 		for _, x := range []float64{seam * (1 - 1e-9), seam * (1 + 1e-9), seam / 2} {
-			// Their difference x t is 1e-18, 1/shape is rounded twice, and mean - x may be 1/25 of
+			// The difference x t is 1e-18, 1/shape is rounded twice, and mean - x may be 1/25 of
 			// the mean.
 			if got, want := d.MeanExcess(x), mean-x; !oracle.Near(got, want, 1e-12) {
 				t.Errorf("shape %v: E[(X-x)^+] = %v at %v, want %v", shape, got, x, want)
@@ -259,7 +259,7 @@ func TestWeibullMeanExcess(t *testing.T) {
 	}
 }
 
-// The ends of the line, and of float64.
+// Arguments at both ends of the line, and at the limits of float64.
 func TestMeanExcessAtTheLimits(t *testing.T) {
 	distributions := append(all(), ok(NewExponential(1e-300)), ok(NewExponential(1e300)), ok(NewErlang(1e6, 1)),
 		ok(NewWeibull(0.05, 1e200)), ok(NewWeibull(1000, 1e-200)), ok(NewLognormal(1e-300, 1e6)),

@@ -9,10 +9,11 @@ import (
 	"productform/internal/input"
 )
 
-// maxErlangPhases bounds the phases of an Erlang distribution, which keeps sums of K phases cheap.
+// maxErlangPhases is the largest number of phases of an Erlang distribution; it keeps sums of K
+// phases cheap.
 const maxErlangPhases = 1_000_000
 
-// erlang is the distribution of a sum of exponential phases; of one phase it is the exponential
+// erlang is the distribution of a sum of exponential phases. With one phase, it is the exponential
 // distribution.
 type erlang struct {
 	phases int
@@ -28,8 +29,8 @@ func NewExponential(mean float64) (Phased, error) {
 	return erlang{1, mean}, nil
 }
 
-// NewErlang returns the distribution of the sum of 1 to 1,000,000 independent exponential phases,
-// of the given mean together. Its squared coefficient of variation is 1/phases. The error names the
+// NewErlang returns the distribution of the sum of 1 to 1,000,000 independent exponential phases
+// with the given total mean. Its squared coefficient of variation is 1/phases. The error names the
 // argument that is out of range.
 func NewErlang(phases int, mean float64) (Phased, error) {
 	if phases < 1 || phases > maxErlangPhases {
@@ -88,7 +89,7 @@ func newScaledRange(phase, low, high float64) scaledRange {
 }
 
 // diverges reports whether the integral of t^order over the gamma distribution of shape k is
-// infinite, being so at 0.
+// infinite because it diverges at 0.
 func (s scaledRange) diverges(k int, order float64) bool {
 	return s.a == 0 && s.b > 0 && math.IsInf(s.l, 1) && float64(k)+order <= 0
 }
@@ -135,8 +136,8 @@ func (e erlang) Scaled(factor float64) (Distribution, error) {
 	return newErlang(e.phases, e.phase*factor)
 }
 
-// maxSpread bounds the ratio of the means of a hyperexponential distribution, which makes counts of
-// phases fit an int: see geometricDraw.
+// maxSpread is the largest ratio of the means of a hyperexponential distribution. It ensures that
+// counts of phases fit an int: see geometricDraw.
 const maxSpread int = min(1e9, math.MaxInt/100)
 
 // hyperexponential is a mixture of exponential distributions.
@@ -148,11 +149,11 @@ type hyperexponential struct {
 // NewHyperexponential returns the mixture of exponential distributions that has mean means[i] with
 // probability probs[i]. The means may span a factor of at most 1e9, or 2.1e7 if an int has 32 bits.
 // The probabilities, each > 0, must sum to 1 within 1e-12; they are divided by their sum, so
-// decimals need not add up to the last bit. The error names the entry that is out of range. The
-// slices are copied.
+// decimals need not add up exactly. The error names the entry that is out of range. The slices are
+// copied.
 //
-// As a sum of phases of the smallest mean m the size has K phases, geometric with P(K > k) = (1 -
-// m/means[i])^k.
+// As a sum of phases with the smallest mean m, a size of branch i has a geometric number of phases
+// K, with P(K > k) = (1 - m/means[i])^k.
 func NewHyperexponential(probs, means []float64) (Phased, error) {
 	if len(probs) < 1 || len(probs) > maxBranches {
 		return nil, input.Errorf("probs", len(probs), "1 to %d probabilities", maxBranches)
@@ -199,8 +200,8 @@ func NewBalancedHyperexponential(mean, scv float64) (Phased, error) {
 	return newHyperexponential([]float64{p1, p2}, []float64{mean / (2 * p1), mean / (2 * p2)})
 }
 
-// normalized returns probabilities relative to their sum, which must be 1 within 1e-12; they may be
-// 0 if zeros.
+// normalized returns probabilities divided by their sum, which must be 1 within 1e-12.
+// Probabilities may be 0 if zeros is set.
 func normalized(name string, p []float64, zeros bool) ([]float64, error) {
 	var sum float64
 	for i, v := range p {
@@ -277,7 +278,7 @@ func (h hyperexponential) PartialMoment(order, low, high float64) (float64, erro
 	return finite(sum)
 }
 
-// scv returns E[X²]/E[X]² - 1 = 1 + 2 Var(M)/E[M]² for the random mean M.
+// scv returns E[X²]/E[X]² - 1 = 1 + 2 Var(M)/E[M]² for the random mean M of a branch.
 func (h hyperexponential) scv() (float64, error) {
 	scale := h.smallest()
 	var mean, variance float64

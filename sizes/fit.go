@@ -9,19 +9,19 @@ import (
 	"productform/num"
 )
 
-// FitBoundedPareto returns the distribution of [NewBoundedPareto] that makes the sizes most likely,
-// and its alpha. Its ends are the smallest and the largest size, and with y = ln(x/low), l =
-// ln(high/low), alpha solves the likelihood equation
+// FitBoundedPareto returns the distribution of [NewBoundedPareto] with the maximum likelihood for
+// the sizes, and its alpha. Its ends are the smallest and the largest size. With y = ln(x/low) and
+// l = ln(high/low), alpha solves the likelihood equation
 //
 //	1/alpha - l/(e^(alpha l) - 1) = mean of y,
 //
-// whose left side falls from l/2 to 0. So there is one solution if the mean of y is below l/2;
-// otherwise the likelihood grows as alpha falls to 0 and beyond, and the sizes have no bounded
-// Pareto distribution. For n sizes of such a distribution the standard deviation of alpha is about
+// whose left side falls from l/2 to 0. So there is one solution if the mean of y is below l/2.
+// Otherwise the likelihood grows as alpha falls to 0 and below, and no bounded Pareto distribution
+// fits the sizes best. For n sizes of such a distribution the standard deviation of alpha is about
 // 1/√(n I), I = 1/alpha² - (l/(2 sinh(alpha l/2)))².
 //
-// The error names the size out of [1e-300, 1e300], or tells that all are equal, that there is no
-// solution, or that alpha is out of the range of [NewBoundedPareto].
+// The error names a size outside [1e-300, 1e300]. It also reports if all sizes are equal, if there
+// is no solution, or if alpha is out of the range of [NewBoundedPareto].
 func FitBoundedPareto(sizes []float64) (d Distribution, alpha float64, err error) {
 	if err := checkSizes(sizes); err != nil {
 		return nil, 0, err
@@ -31,7 +31,7 @@ func FitBoundedPareto(sizes []float64) (d Distribution, alpha float64, err error
 		return nil, 0, input.Errorf("sizes", fmt.Sprintf("%d of %v", len(sizes), low), "at least two different sizes")
 	}
 	var below, above num.Sum // Σ ln(x/low) and Σ ln(high/x)
-	var lead num.Sum         // the second less the first
+	var lead num.Sum         // the second minus the first
 	for _, x := range sizes {
 		y, rest := logRatio(low, x), logRatio(x, high)
 		below.Add(y)
@@ -55,8 +55,8 @@ func FitBoundedPareto(sizes []float64) (d Distribution, alpha float64, err error
 }
 
 // inverseLangevin returns the h > 0 with coth h - 1/h = d, given d in (0, 1) and rest = 1 - d. The
-// function is concave and below h/3, so Newton's steps from 3d rise to the root. Close to 1 it is 1
-// - 1/h, and the steps double h.
+// left side is concave and below h/3, so Newton's steps from 3d increase to the root. Close to 1 it
+// is 1 - 1/h, and each step doubles h.
 func inverseLangevin(d, rest float64) float64 {
 	h := 3 * d
 	for range 200 {

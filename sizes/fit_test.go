@@ -14,8 +14,8 @@ import (
 	"productform/internal/oracle"
 )
 
-// fisher returns the standard deviation of alpha, 1/√(n I), I the variance of ln(X/low): its second
-// moment and its mean by quadrature of the density.
+// fisher returns the standard deviation of alpha, 1/√(n I). I is the variance of ln(X/low), whose
+// second moment and mean come from quadrature of the density.
 func fisher(n int, low, high, alpha float64) float64 {
 	d := ok(NewBoundedPareto(low, high, alpha)).(Unimodal)
 	moment := func(r float64) float64 {
@@ -26,9 +26,9 @@ func fisher(n int, low, high, alpha float64) float64 {
 	return 1 / math.Sqrt(float64(n)*(moment(2)-m*m))
 }
 
-// Samples of a distribution give its alpha back within 6 standard deviations, which the normal
-// limit exceeds with probability 2e-9; the ends are off by 1/n of the range of probabilities, which
-// moves alpha by far less.
+// From samples, the fit recovers alpha within 6 standard deviations, which the normal limit exceeds
+// with probability 2e-9. The ends are off by 1/n of the range of probabilities, which changes alpha
+// by far less.
 func TestFitRecoversAlpha(t *testing.T) {
 	const n = 20000
 	for i, alpha := range []float64{0.05, 0.2, 1 - 1e-9, 1, 1.1, 2, 2.5, 7} {
@@ -50,7 +50,7 @@ func TestFitRecoversAlpha(t *testing.T) {
 			t.Errorf("distribution %v of alpha %v, sizes from %v to %v",
 				distribution, got, slices.Min(sizes), slices.Max(sizes))
 		}
-		// The formula of the standard deviation in the comment.
+		// The standard deviation matches the formula in the comment.
 		l := math.Log(1e4)
 		s := l / 2 / math.Sinh(alpha*l/2)
 		if want := 1 / math.Sqrt(n*(1/(alpha*alpha)-s*s)); !oracle.Near(sd, want, 1e-9) {
@@ -69,8 +69,8 @@ func logLikelihood(sizes []float64, low, high, alpha float64) float64 {
 	return sum
 }
 
-// At the solution the likelihood equation holds in 400 bits, and the likelihood is larger than on
-// both sides; without a solution it grows as alpha falls.
+// At the solution, the likelihood equation holds in 400 bits, and the likelihood is larger than on
+// either side. Without a solution, it grows as alpha falls.
 func TestFitSolvesTheLikelihoodEquation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spread := math.Exp(rapid.Float64Range(-10, 3).Draw(t, "ln spread"))
@@ -110,14 +110,14 @@ func TestFitSolvesTheLikelihoodEquation(t *testing.T) {
 		a := bigFloat(alpha)
 		gap := op().Quo(bigFloat(1), a)
 		gap.Sub(gap, op().Quo(l, op().Sub(bigExp(op().Mul(a, l)), bigFloat(1)))).Sub(gap, mean)
-		// In units of 2^-53 of the mean of y or of l - y, which are summed exactly up to the
-		// rounding of each.
+		// in units of 2^-53 of the mean of y or of l - y; sums are exact, up to the rounding of
+		// each term
 		if g, _ := gap.Float64(); !(math.Abs(g) <= 2e-15*logRatio(low, high)) {
 			t.Fatalf("%v: gradient %v at alpha = %v, ln(max/min) = %v", sizes, g, alpha, logRatio(low, high))
 		}
 		top := logLikelihood(sizes, low, high, alpha)
 		for _, other := range []float64{alpha * 0.9, alpha * 1.1} {
-			// Its sums are rounded to some 1e-15 of terms that are ln(density), large for short
+			// Its sums are rounded to about 1e-15 of terms that are ln(density), large for short
 			// ranges.
 			if v := logLikelihood(sizes, low, high, other); v > top+1e-13*float64(n)*(1+math.Abs(math.Log(spread))) {
 				t.Fatalf("%v: log-likelihood %v at %v, %v at %v", sizes, v, other, top, alpha)
@@ -144,10 +144,10 @@ func TestFitOfFewSizes(t *testing.T) {
 	// l/2 - mean of y = α l²/12 for small α; here 2^-40/4 of l.
 	e := 0x1p-40
 	_, small, err := FitBoundedPareto([]float64{1, math.E * math.E, math.E * (1 - 2*e), math.E})
-	if want := 12 * (e / 2) / 4; err != nil || !oracle.Near(small, want, 1e-3) { // e is rounded to 2^-52, l to 2^-52
+	if want := 12 * (e / 2) / 4; err != nil || !oracle.Near(small, want, 1e-3) { // e and l are both rounded to 2^-52
 		t.Errorf("alpha = %v, want %v, error %v", small, want, err)
 	}
-	// A million sizes at the low end and one at e: 1/alpha = 1e-6, up to e^-1e6.
+	// With a million sizes at the low end and one at e, 1/alpha = 1e-6, up to e^-1e6.
 	many := slices.Repeat([]float64{1}, 1_000_000)
 	many[777] = math.E
 	if _, b, err := FitBoundedPareto(many); err != nil || !oracle.Near(b, 1e6, 1e-15) {

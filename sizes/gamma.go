@@ -17,7 +17,8 @@ func gammaMoment(k int, r float64) float64 {
 	case r == 2:
 		return x * (x + 1)
 	case x >= 16 && s >= 16:
-		// Stirling's formula for both, with (s-1/2) ln s - (x-1/2) ln x = (s-1/2) ln(s/x) + r ln x.
+		// Stirling's formula for both gamma functions, with (s-1/2) ln s - (x-1/2) ln x = (s-1/2)
+		// ln(s/x) + r ln x.
 		return math.Exp((s-0.5)*math.Log1p(r/x) + r*(math.Log(x)-1) + stirlingSeries(s) - stirlingSeries(x))
 	case x <= 170 && s <= 170:
 		return math.Gamma(s) / math.Gamma(x)
@@ -43,7 +44,7 @@ func logPoisson(j int, x float64) float64 {
 	}
 	n := float64(j)
 	if j < 16 {
-		return n*math.Log(x) - x - math.Log(math.Gamma(n+1)) // no term is large where the sum is small
+		return n*math.Log(x) - x - math.Log(math.Gamma(n+1)) // no term is large if the sum is small
 	}
 	return -stirlingSeries(n) - deviance(n, x) - math.Log(2*math.Pi*n)/2
 }
@@ -69,9 +70,9 @@ func deviance(n, x float64) float64 {
 }
 
 // gammaPartial returns E[T^r; a < T <= b] for T of the gamma distribution of shape k >= 1, mean k,
-// and 0 <= a <= b, with l = ln(b/a), +Inf if a = 0 or b is infinite; +Inf if it diverges, which
-// takes a = 0 and k+r <= 0. The caller gives l from the unscaled ends: for a short interval it is
-// more exact than a and b.
+// and 0 <= a <= b. l is ln(b/a), which is +Inf if a = 0 or b is infinite. The result is +Inf if the
+// integral diverges, that is, if a = 0 and k+r <= 0. The caller computes l from the unscaled ends:
+// for a short interval it is more accurate than a and b.
 func gammaPartial(k int, r, a, b, l float64) float64 {
 	const seam = 0.5
 	switch {
@@ -92,7 +93,7 @@ func gammaPartial(k int, r, a, b, l float64) float64 {
 	return below + gammaPeak(k, r, seam, b, logRatio(seam, b))
 }
 
-// logRatioFromZero is logRatio for a that may be 0.
+// logRatioFromZero is logRatio for a >= 0.
 func logRatioFromZero(a, b float64) float64 {
 	if a == 0 {
 		return math.Inf(1)
@@ -120,8 +121,8 @@ func gammaSeries(k int, r, a, b, l float64) float64 {
 	return sum * math.Exp(-g)
 }
 
-// gammaPeak is gammaPartial for a >= 1/2 or l < 1. With s = k+r and t = m e^v, m the point of [a,
-// b] nearest to s, where the integrand in v is largest,
+// gammaPeak is gammaPartial for a >= 1/2 or l < 1. With s = k+r and t = m e^v, where m is the point
+// of [a, b] nearest to s, at which the integrand in v is largest,
 //
 //	∫_a^b t^(s-1) e^-t dt = m^s e^-m ∫ exp(s v - m(e^v - 1)) dv,  and m^s e^-m/Γ(k) = m^(r+1) e^-m m^(k-1)/(k-1)!.
 func gammaPeak(k int, r, a, b, l float64) float64 {
@@ -140,13 +141,13 @@ func gammaPeak(k int, r, a, b, l float64) float64 {
 	default:
 		left = logRatio(a, m)
 		right = logRatio(m, b)
-		if l < 1 { // where the roundings of a and b would show, l tells the length
+		if l < 1 { // if a and b are too rounded, use the length l
 			left = min(left, l)
 			right = l - left
 		}
 	}
-	// Near v = 0 both terms of the drop are large compared with their sum; written with m-s, small
-	// or 0, and e^v-1-v.
+	// Near v = 0 both terms of the drop are large compared with their sum, so it is written with
+	// m-s, which is small or 0, and e^v-1-v.
 	drop := func(v float64) float64 { return m*expm1Minus(v) + (m-s)*v }
 	var sum float64
 	if right > 0 {
@@ -163,7 +164,7 @@ func expm1Minus(v float64) float64 {
 	if math.Abs(v) > 0.3 {
 		return math.Expm1(v) - v
 	}
-	// Taylor's series in Horner's form; 0.3^15/15! < 1e-19 times the first term v²/2.
+	// Taylor's series in Horner's form; 0.3^15/15! is below 1e-19 times the first term v²/2.
 	sum := 1.0
 	for n := 14.0; n >= 3; n-- {
 		sum = 1 + v/n*sum
@@ -173,8 +174,8 @@ func expm1Minus(v float64) float64 {
 
 // poissonSum returns Σ_{j=low}^{high} e^-x x^j/j! weight(j) for x > 0 and weights in [0, 1]. It
 // sums outward from the largest probability, and stops when the remainder is below 1e-20 of the sum
-// per term. Close to the smallest numbers, where rounded terms would no longer fall, they are
-// multiples of the largest.
+// per term. Close to the smallest floats, where rounded terms would stop falling, terms are
+// computed as multiples of the largest.
 func poissonSum(x float64, low, high int, weight func(int) float64) float64 {
 	start := low
 	if x >= float64(high) {
@@ -209,9 +210,9 @@ func poissonSum(x float64, low, high int, weight func(int) float64) float64 {
 	return unit * sum
 }
 
-// erlangTails returns P(T <= x) and P(T > x) for T of the gamma distribution of integer shape k: at
-// least, or fewer than, k events of a Poisson process of rate 1 up to x. The smaller one is the
-// sum, the other its complement.
+// erlangTails returns P(T <= x) and P(T > x) for T of the gamma distribution of integer shape k:
+// the probabilities that a Poisson process of rate 1 has at least, or fewer than, k events up to x.
+// The smaller one is computed as a sum, the other as its complement.
 func erlangTails(k int, x float64) (cdf, survival float64) {
 	one := func(int) float64 { return 1 }
 	switch {

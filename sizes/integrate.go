@@ -2,7 +2,7 @@ package sizes
 
 import "math"
 
-// logRatio returns ln(b/a) for 0 < a <= b with a small relative error also when b is near a.
+// logRatio returns ln(b/a) for 0 < a <= b, with a small relative error even if b is near a.
 func logRatio(a, b float64) float64 {
 	switch {
 	case b < 2*a:
@@ -25,7 +25,7 @@ func phi(x float64) float64 {
 }
 
 // powerIntegral returns ∫_a^b t^(m-1) dt for 0 <= a < b, with l = ln(b/a) (+Inf if a = 0 or b is
-// infinite), anchored at the end where t^m is largest. It is +Inf if it diverges.
+// infinite), anchored at the end where t^m is largest. It is +Inf if the integral diverges.
 func powerIntegral(m, a, b, l float64) float64 {
 	switch {
 	case m > 0 && math.IsInf(l, 1):
@@ -39,7 +39,7 @@ func powerIntegral(m, a, b, l float64) float64 {
 }
 
 // legendre20 returns ∫_x^y f by Gauss's rule of 20 points (nodes and weights: Davis and Rabinowitz,
-// Methods of Numerical Integration, 1984; they are those of gonum's quad.Legendre).
+// Methods of Numerical Integration, 1984; the same as in gonum's quad.Legendre).
 func legendre20(f func(float64) float64, x, y float64) float64 {
 	rule := [10][2]float64{
 		{0.076526521133497338, 0.15275338713072584},
@@ -62,9 +62,9 @@ func legendre20(f func(float64) float64, x, y float64) float64 {
 }
 
 // expDecay returns ∫_0^end e^-drop(v) dv for a convex function with drop(0) = 0 that does not
-// decrease; end may be infinite. Beyond the point e with drop(e) = 40 lies less than e^-40 = 4e-18
-// of the integral: since drop is convex, ∫_0^e is at least e (1 - e^-40)/40, and the rest is at
-// most e^-40 e/40. The range is cut into panels no longer than 1 over which drop rises by at
+// decrease; end may be infinite. Less than e^-40 = 4e-18 of the integral lies beyond the point e
+// with drop(e) = 40: since drop is convex, ∫_0^e is at least e (1 - e^-40)/40, and the rest is at
+// most e^-40 e/40. The range is divided into panels no longer than 1, over which drop rises by at
 // most 6. There the rule of 20 points is exact to double precision for the functions used here,
 // drop(v) = z v + v²/2 and m(e^v - 1) - s v with m e^v >= 1/2, of either sign of v.
 func expDecay(drop func(float64) float64, end float64) float64 {
@@ -94,8 +94,8 @@ func expDecay(drop func(float64) float64, end float64) float64 {
 	return panels(0, e, 0, drop(e))
 }
 
-// normalInterval returns P(z < Z <= z + width) for a standard normal Z; z may be -Inf, then width
-// is the upper end, and width +Inf.
+// normalInterval returns P(z < Z <= z + width) for a standard normal Z; z may be -Inf, in which
+// case width is the upper end. width may be +Inf.
 func normalInterval(z, width float64) float64 {
 	if width <= 0 && !math.IsInf(z, -1) {
 		return 0

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// The rule of 20 points integrates polynomials of degree 39, and agrees with gonum's.
+// The rule of 20 points integrates polynomials of degree 39 exactly, and agrees with that of gonum.
 func TestLegendre(t *testing.T) {
 	for n := range 40 {
 		f := func(x float64) float64 { return math.Pow(x, float64(n)) }
@@ -26,7 +26,8 @@ func TestLegendre(t *testing.T) {
 	}
 }
 
-// Shape k and order r make the regularized incomplete gamma function of k+r, if that is positive.
+// With shape k and order r, the result is the regularized incomplete gamma function of k+r, if that
+// is positive.
 func TestGammaPartialAgainstIncompleteGamma(t *testing.T) {
 	for _, k := range []int{1, 2, 15, 16, 17, 40, 170, 171, 5000} {
 		for _, r := range []float64{-0.5, 0, 0.25, 1, 2, 7, 30} {
@@ -36,7 +37,7 @@ func TestGammaPartialAgainstIncompleteGamma(t *testing.T) {
 			for _, q := range []float64{0.01, 0.4, 1, 1.5} {
 				b := s * q
 				got := gammaPartial(k, r, 0, b, math.Inf(1)) / gammaMoment(k, r)
-				// gonum's function loses digits as k ln k grows: 5000 ln 5000 2^-53 = 5e-12.
+				// The function of gonum loses digits as k ln k grows: 5000 ln 5000 2^-53 = 5e-12.
 				tol := 1e-13 + 1e-15*s*math.Log(s+1)
 				if want := mathext.GammaIncReg(s, b); want > 1e-300 && !oracle.Near(got, want, tol) {
 					t.Errorf("shape %d, order %v: P(T <= %v) = %v, gonum %v", k, r, b, got, want)
@@ -53,7 +54,7 @@ func TestGammaPartialAgainstIncompleteGamma(t *testing.T) {
 	}
 }
 
-// E1(x) = ∫_x^∞ e^-t/t dt by the series 5.1.11 of Abramowitz and Stegun, whose largest term is
+// E1(x) = ∫_x^∞ e^-t/t dt matches the series 5.1.11 of Abramowitz and Stegun, whose largest term is
 // below 10.
 func TestExponentialIntegral(t *testing.T) {
 	for _, x := range []float64{1e-8, 0.1, 0.4, 1, 3} {
@@ -67,7 +68,7 @@ func TestExponentialIntegral(t *testing.T) {
 			t.Errorf("E1(%v) = %v, want %v", x, got, series)
 		}
 	}
-	// At 10, by the continued fraction 5.1.22.
+	// At 10, it matches the continued fraction 5.1.22.
 	frac := 0.0
 	for n := 200.0; n >= 1; n-- {
 		frac = n / (1 + n/(10+frac))

@@ -14,11 +14,10 @@ import (
 	"productform/num"
 )
 
-// A List is the sizes that a file holds, such as [NewEmpirical] takes.
+// A List holds the sizes in a file, as input for [NewEmpirical].
 type List struct {
 	Sizes []float64 // in the order of the file: at least one, each in [1e-300, 1e300]
-	// the same as fractions, which decimals are; nil if all of Sizes are exact or there are over
-	// 10^6
+	// the same numbers as fractions; nil if all of Sizes are exact or there are more than 10^6
 	Exact   []*big.Rat
 	Skipped int // jobs of the log whose size is 0 or unknown
 }
@@ -29,12 +28,13 @@ const (
 )
 
 // ReadList reads sizes, one per line. It ignores blank lines and lines that start with ";", and
-// unpacks gzip files. The name is for errors. It takes memory for a line and for the sizes, 8 bytes
-// each, of which there are at most 10^7.
+// unpacks gzip files. The name is used in errors. ReadList needs memory for one line and for the
+// sizes, 8 bytes each, of which there are at most 10^7.
 //
-// The error is a [num.InputError] with the line that holds no size, has over 65535 bytes, or is one
-// too many, or without a line if there is no size at all; or it is that of r or of unpacking. If a
-// packed file ends early, it wraps [io.ErrUnexpectedEOF].
+// The error is a [num.InputError] with the line that has no size, has more than 65535 bytes, or
+// exceeds the maximum number of sizes; without a line if there are no sizes. It can also be an
+// error from r or from unpacking. If a compressed file ends early, the error wraps
+// [io.ErrUnexpectedEOF].
 func ReadList(r io.Reader, name string) (*List, error) {
 	text := input.NewReader(r, name)
 	var list growingList
@@ -60,7 +60,7 @@ func ReadList(r io.Reader, name string) (*List, error) {
 	}
 }
 
-// parseSize returns the number in a line, the first or another one.
+// parseSize returns the number in a line; first is set for the first number of the file.
 func parseSize(line []byte, first bool) (float64, error) {
 	const want = "a number in [1e-300, 1e300]"
 	v, err := strconv.ParseFloat(string(line), 64)
@@ -68,7 +68,7 @@ func parseSize(line []byte, first bool) (float64, error) {
 		return v, nil
 	}
 	fields, isNames := len(bytes.Fields(line)), first && isLetter(line[0])
-	if at := bytes.IndexAny(line, ",;"); at > 0 { // a table
+	if at := bytes.IndexAny(line, ",;"); at > 0 { // the line is a table row
 		more := "decimals are written with a point"
 		if isNames {
 			more = "tail -n +2 leaves out the line of names"
@@ -99,14 +99,13 @@ func ReadRunTimes(r io.Reader, name string) (*List, error) {
 }
 
 // ReadWork reads a log as [ReadRunTimes] does, but the size of a job is its work in
-// processor-seconds, the run time times the number of processors. Jobs of which one of the two is 0
-// or unknown are skipped.
+// processor-seconds, the run time times the number of processors. Jobs with either of the two 0 or
+// unknown are skipped.
 func ReadWork(r io.Reader, name string) (*List, error) {
 	return readLog(r, name, "run time and processors", func(j swf.Job) int64 { return j.Processors })
 }
 
-// readLog reads run times, each as often as factor says; a job that has none of them is one without
-// what is named.
+// readLog reads run times times factor. without names what a skipped job lacks.
 func readLog(r io.Reader, name, without string, factor func(swf.Job) int64) (*List, error) {
 	const runTime = 4 // the field
 	log := swf.NewReader(r, name)
@@ -146,7 +145,8 @@ func (l *growingList) skip() error {
 	return nil
 }
 
-// add adds the size v, rounded from the number in a text, times a factor unless that is empty.
+// add adds the size v, rounded from a number in a text, times a factor unless the text of the
+// factor is empty.
 func (l *growingList) add(v float64, text, factor string) error {
 	if err := l.skip(); err != nil {
 		return err
@@ -177,8 +177,8 @@ func (l *growingList) add(v float64, text, factor string) error {
 	return nil
 }
 
-// exact returns the product as a fraction, nil if it is not needed: no fractions are kept, or none
-// so far and v is exact.
+// exact returns the product as a fraction, or nil if it is not needed: because no fractions are
+// kept, or because none are needed so far and v is exact.
 func (l *growingList) exact(v float64, text, factor string) *big.Rat {
 	if len(l.Sizes) >= mostExact {
 		return nil
@@ -187,7 +187,7 @@ func (l *growingList) exact(v float64, text, factor string) *big.Rat {
 		return nil
 	}
 	x, err := num.ParseRat(text)
-	if err != nil { // another way to write a double, such as 0x1p-3
+	if err != nil { // another notation for a double, such as 0x1p-3
 		return new(big.Rat).SetFloat64(v)
 	}
 	if factor != "" {
@@ -196,7 +196,7 @@ func (l *growingList) exact(v float64, text, factor string) *big.Rat {
 	return x
 }
 
-// finish returns the list, or the error if no size was added.
+// finish returns the list, or an error if no size was added.
 func (l *growingList) finish(none error) (*List, error) {
 	if len(l.Sizes) == 0 {
 		return nil, none

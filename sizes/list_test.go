@@ -41,7 +41,7 @@ func TestReadList(t *testing.T) {
 		{"run times", ReadRunTimes, log, List{Sizes: []float64{120, 0.5, 7, 7}, Skipped: 2}},
 		{"work", ReadWork, log, List{Sizes: []float64{480, 2}, Skipped: 4}},
 	} {
-		// A file may be packed, have several parts, and come byte by byte.
+		// A file may be compressed, consist of several parts, and arrive byte by byte.
 		half := len(c.text) / 2
 		for _, text := range []string{
 			c.text, packed(c.text), packed(c.text) + packed(""), packed(c.text[:half]) + packed(c.text[half:]),
@@ -129,7 +129,7 @@ func TestReadListErrors(t *testing.T) {
 	}
 }
 
-// A file without end is rejected once it has too many sizes.
+// An endless file is rejected once it has too many sizes.
 func TestReadListEnds(t *testing.T) {
 	want := input.Error{
 		File:  "f",
@@ -143,8 +143,8 @@ func TestReadListEnds(t *testing.T) {
 	}
 }
 
-// Sizes that are no doubles are read as the exact decimals, and then all sizes are; otherwise there
-// are no fractions.
+// If a size is not a double, all sizes are read as exact decimals; otherwise there are no
+// fractions.
 func TestReadListExactly(t *testing.T) {
 	job := func(run, processors string) string {
 		return "1 0 0 " + run + " " + processors + strings.Repeat(" -1", 13) + "\n"
@@ -177,7 +177,7 @@ func TestReadListExactly(t *testing.T) {
 	}
 }
 
-// An endless reader gives its text over and over.
+// An endless reader repeats its text forever.
 type endless struct {
 	text string
 	at   int
@@ -200,7 +200,7 @@ func packed(text string) string {
 	return b.String()
 }
 
-// The sizes in a real log, by hand from its jobs.
+// The sizes in a real log match those derived by hand from its jobs.
 func TestReadLog(t *testing.T) {
 	const name = "SDSC-Par-1996"
 	var times, work List
@@ -227,7 +227,7 @@ func TestReadLog(t *testing.T) {
 	}
 }
 
-// A failure to unpack or read is an error, wherever it happens.
+// A failure to unpack or read gives an error, wherever it happens.
 func TestReadListDamaged(t *testing.T) {
 	good := packed("3\n1\n")
 	for _, c := range []struct {
@@ -247,7 +247,7 @@ func TestReadListDamaged(t *testing.T) {
 			t.Errorf("%q: %v, error %v, want %v", c.text, got, err, c.want)
 		}
 	}
-	// A packed file that ends within a line says so, whatever is left of the line.
+	// A compressed file that ends within a line gives an error, whatever is left of the line.
 	for _, left := range []string{"1 2 3", "-", "12"} {
 		p := packed("3\n" + left + "\n")
 		p = p[:len(p)-8-5-len("\n")] // without the trailer, the last block and the end of the line

@@ -12,7 +12,7 @@ import (
 // lognormal is the distribution of median·e^(σZ), Z standard normal.
 type lognormal struct{ mean, c, sigma float64 }
 
-// NewLognormal returns the lognormal distribution of the given mean and squared coefficient of
+// NewLognormal returns the lognormal distribution with the given mean and squared coefficient of
 // variation c in [1e-12, 1e6]: ln X is normal with variance σ² = ln(1 + c) and mean ln(mean) -
 // σ²/2, and E[X^r] = mean^r (1 + c)^(r(r-1)/2). The error names the argument that is out of range.
 func NewLognormal(mean, scv float64) (Distribution, error) {

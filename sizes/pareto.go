@@ -7,7 +7,7 @@ import (
 	"productform/internal/input"
 )
 
-// pareto has P(X > x) = (min/x)^alpha for x >= min.
+// pareto is the distribution with P(X > x) = (min/x)^alpha for x >= min.
 type pareto struct{ min, alpha float64 }
 
 // NewPareto returns the Pareto distribution P(X > x) = (low/x)^alpha, x >= low, whose moments of
@@ -55,8 +55,8 @@ func (p pareto) PartialMoment(order, low, high float64) (float64, error) {
 	return finite(p.alpha * paretoIntegral(order, p.min, p.alpha, low, high))
 }
 
-// paretoIntegral returns low^α ∫_a^b x^(r-α-1) dx for low <= a < b < ∞, from the end where the
-// power is larger.
+// paretoIntegral returns low^α ∫_a^b x^(r-α-1) dx for low <= a < b < ∞, computed from the end where
+// the power is larger.
 func paretoIntegral(r, low, alpha, a, b float64) float64 {
 	m, l := r-alpha, logRatio(a, b)
 	if m > 0 {
@@ -65,7 +65,7 @@ func paretoIntegral(r, low, alpha, a, b float64) float64 {
 	return paretoPower(r, low, a, alpha) * l * phi(-m*l)
 }
 
-// paretoPower returns x^r (low/x)^alpha, also where the latter underflows.
+// paretoPower returns x^r (low/x)^alpha, even if the latter underflows.
 func paretoPower(r, low, x, alpha float64) float64 {
 	if tail := paretoTail(low, x, alpha); tail > 1e-290 {
 		return math.Pow(x, r) * tail
@@ -73,9 +73,9 @@ func paretoPower(r, low, x, alpha float64) float64 {
 	return math.Exp(r*math.Log(x) - alpha*logRatio(low, x))
 }
 
-// paretoTail returns (low/x)^alpha, also where low/x underflows. Rounding low/x costs alpha/2 units
-// in the last place: of a steep tail, which is nothing beyond 2 low, the logarithm is taken, which
-// is right next to low.
+// paretoTail returns (low/x)^alpha, even if low/x underflows. Rounding low/x costs alpha/2 units in
+// the last place. A steep tail, which is negligible beyond 2 low, therefore uses the logarithm,
+// which is accurate near low.
 func paretoTail(low, x, alpha float64) float64 {
 	if alpha > 1000 && x < 2*low {
 		return math.Exp(-alpha * logRatio(low, x))
@@ -128,7 +128,7 @@ func (p pareto) Scaled(factor float64) (Distribution, error) {
 	return NewPareto(p.min*factor, p.alpha)
 }
 
-// boundedPareto has density α min^α x^(-α-1)/(1 - (min/max)^α) on [min, max].
+// boundedPareto has the density α min^α x^(-α-1)/(1 - (min/max)^α) on [min, max].
 type boundedPareto struct{ min, max, alpha, log float64 } // log = ln(max/min)
 
 // NewBoundedPareto returns the distribution with density alpha low^alpha x^(-alpha-1)/(1 -
@@ -159,8 +159,8 @@ func checkAlpha(alpha float64) error {
 	return nil
 }
 
-// NewBoundedParetoOfMean returns the distribution of [NewBoundedPareto] with the low end that gives
-// it the mean, below high. The error also says when that end would be below 1e-300.
+// NewBoundedParetoOfMean returns the distribution of [NewBoundedPareto] whose low end gives it the
+// mean, which must be below high. It also returns an error if that end would be below 1e-300.
 func NewBoundedParetoOfMean(alpha, high, mean float64) (Distribution, error) {
 	if err := checkAlpha(alpha); err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func NewBoundedParetoOfMean(alpha, high, mean float64) (Distribution, error) {
 		}
 	}
 	low := high * math.Exp(-long)
-	if long < 0.5 { // a small high - low is more exact so
+	if long < 0.5 { // for a small range, high - low is more accurate this way
 		low = high + high*math.Expm1(-long)
 	}
 	return NewBoundedPareto(low, high, alpha)
@@ -214,7 +214,7 @@ func (p boundedPareto) PartialMoment(order, low, high float64) (float64, error) 
 }
 
 // scv returns S(a+h) S(a-h)/S(a)² - 1 for S(x) = sinh(x)/x, h = ln(max/min)/2 and a = |1-α| h,
-// which since sinh(a+h) sinh(a-h) = sinh²(a) - sinh²(h) is
+// which, since sinh(a+h) sinh(a-h) = sinh²(a) - sinh²(h), is
 //
 //	(S(h)²/S(a)² - 1)/(α(2-α)) = (e^y - 1)/y 2hc/max(α, 2-α),  y = min(α, 2-α) 2hc,
 //
@@ -232,8 +232,8 @@ func (p boundedPareto) scv() (float64, error) {
 	return finite(math.Exp(max(y, 0)) * phi(math.Abs(y)) * p.log * c / max(p.alpha, 2-p.alpha))
 }
 
-// langevin returns coth x - 1/x for x >= 0: the rest of Lambert's continued fraction of coth x,
-// x/(3 + x²/(5 + ...)), where the difference would cancel.
+// langevin returns coth x - 1/x for x >= 0. If the difference would cancel, it uses the rest of
+// Lambert's continued fraction of coth x, x/(3 + x²/(5 + ...)).
 func langevin(x float64) float64 {
 	if x > 2 {
 		return 1/math.Tanh(x) - 1/x
@@ -278,7 +278,7 @@ func (p boundedPareto) Quantile(q float64) (float64, error) {
 	return p.quantile(q), nil
 }
 
-// quantile solves P(X <= x) = q: in ln(x/min), or from the other end, where 1-q is exact, in
+// quantile solves P(X <= x) = q in ln(x/min) or, from the other end, where 1-q is exact, in
 // ln(max/x).
 func (p boundedPareto) quantile(q float64) float64 {
 	al := p.alpha * p.log
@@ -292,8 +292,8 @@ func (p boundedPareto) quantile(q float64) float64 {
 	return min(p.min+p.min*math.Expm1(l), p.max)
 }
 
-// Sample takes ln(X/min) exponential of rate alpha below ln(max/min), by rejection if more than 63
-// % are, which resolves the tail better than 53 bits of q do.
+// Sample draws ln(X/min) as an exponential variable of rate alpha below ln(max/min), by rejection
+// if more than 63 % are below it. This resolves the tail better than 53 bits of q.
 func (p boundedPareto) Sample(r *rand.Rand) float64 {
 	for p.alpha*p.log > 1 {
 		if l := exponentialDraw(r) / p.alpha; l <= p.log {

@@ -21,15 +21,15 @@ func bigLog(x *big.Float) *big.Float { return ok(num.LogInterval(x, prec+64)).Lo
 
 func bigExp(x *big.Float) *big.Float { return ok(num.ExpInterval(x, prec)).Low }
 
-// power returns x^y = exp(y log x). The digits of y log x before the point are lost from those
-// behind it.
+// power returns x^y = exp(y log x). The digits of y log x before the decimal point reduce those
+// after it.
 func power(x, y *big.Float) *big.Float {
 	return bigExp(new(big.Float).SetPrec(prec+64).Mul(y, bigLog(x)))
 }
 
 func op() *big.Float { return new(big.Float).SetPrec(prec) }
 
-// bigIntegral is (b^m - a^m)/m, or ln(b/a) for m = 0.
+// bigIntegral returns (b^m - a^m)/m, or ln(b/a) for m = 0.
 func bigIntegral(m *big.Float, a, b float64) *big.Float {
 	if m.Sign() == 0 {
 		return bigLog(op().Quo(bigFloat(b), bigFloat(a)))
@@ -38,9 +38,9 @@ func bigIntegral(m *big.Float, a, b float64) *big.Float {
 	return d.Quo(d, m)
 }
 
-// bigPartial is α k^α/(1 - (k/p)^α) (b^m - a^m)/m, m = r-α, or ln(b/a) in place of the last
-// fraction, with 400 bits: the cancellations of short intervals and small m and α, 2^-53 and 1e-16
-// of 1 here, leave more than 200.
+// bigPartial returns α k^α/(1 - (k/p)^α) (b^m - a^m)/m, m = r-α, or ln(b/a) in place of the last
+// fraction. Of 400 bits, more than 200 remain after the cancellations of short intervals and of
+// small m and α, 2^-53 and 1e-16 of 1 here.
 func bigPartial(k, p, alpha, r, a, b float64) float64 {
 	one := bigFloat(1)
 	integral := bigIntegral(op().Sub(bigFloat(r), bigFloat(alpha)), a, b)
@@ -50,11 +50,11 @@ func bigPartial(k, p, alpha, r, a, b float64) float64 {
 	return v
 }
 
-// Partial moments to the last digits: any order, also next to alpha, alpha next to 0, intervals of
-// any length. In units of 2^-53, the power alpha of min/a makes alpha times the error of the ratio,
-// at most 5. math.Pow computes the fractional part of an exponent, 0.2 or 1/2 by a root here,
-// through a logarithm of up to 31 for a^r and 23 for min/a, each rounded twice, 22 in total. The
-// other operations add about 20. Together these are 5e-15.
+// Partial moments are accurate to the last digits for any order, including orders near alpha, for
+// alpha near 0, and for intervals of any length. In units of 2^-53, the power alpha multiplies the
+// error of min/a by alpha, at most 5. math.Pow computes the fractional part of an exponent (0.2, or
+// 1/2 by a root here) through a logarithm of up to 31 for a^r and 23 for min/a. Each is rounded
+// twice, which gives 22 in total. The other operations add about 20. The sum is 5e-15.
 func TestBoundedParetoAgainstBigFloats(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "ln k"))
@@ -87,9 +87,9 @@ func TestBoundedParetoAgainstBigFloats(t *testing.T) {
 	})
 }
 
-// The squared coefficient of variation from moments of 400 bits, of which ln(max/min) and α of
-// 1e-15 leave 200. Relative errors are some units in the last place of ln(max/min), and where SCV +
-// 1 is large that of its logarithm, which is below 40 here: 5e-15.
+// The squared coefficient of variation matches that from moments with 400 bits, of which 200 remain
+// for ln(max/min) and α of 1e-15. Relative errors are a few units in the last place of ln(max/min)
+// and, if SCV + 1 is large, that of its logarithm, which is below 40 here: 5e-15.
 func TestBoundedParetoSCV(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "ln k"))
@@ -118,8 +118,8 @@ func TestBoundedParetoSCV(t *testing.T) {
 	}
 }
 
-// If (min/max)^alpha underflows, its product with a power of max need not: as an exponential
-// function of 700 it has an error of 700 units of 2^-53.
+// If (min/max)^alpha underflows, its product with a power of max need not. As an exponential of
+// 700, the product has an error of 700 units of 2^-53.
 func TestBoundedParetoBelowFloat64(t *testing.T) {
 	const k, p = 1e-300, 1e300
 	for _, c := range [][2]float64{{0.999, 1}, {1.5, 2}, {1.5, 1}, {0.6, 1}} {
@@ -143,7 +143,7 @@ func TestParetoNamesTheLeastAlpha(t *testing.T) {
 	}
 }
 
-// Closed forms of min: mean²/max for alpha = 1/2, mean/(2 - mean/max) for alpha = 2.
+// For alpha = 1/2 and alpha = 2, min has the closed forms mean²/max and mean/(2 - mean/max).
 func TestBoundedParetoOfMean(t *testing.T) {
 	for _, c := range []struct{ alpha, max, mean, min float64 }{
 		{0.5, 1e10, 3000, 9e-4},
@@ -152,7 +152,7 @@ func TestBoundedParetoOfMean(t *testing.T) {
 		{2, 10, 9.99, 9.99 / (2 - 0.999)},
 	} {
 		d := ok(NewBoundedParetoOfMean(c.alpha, c.max, c.mean))
-		// ln min is found to an ulp or two of itself and of max/min.
+		// ln min is accurate to an ulp or two of itself and of max/min.
 		if low, high, _ := d.Support(); !oracle.Near(low, c.min, 1e-14) || high != c.max {
 			t.Errorf("%+v: support from %v to %v", c, low, high)
 		}
@@ -171,7 +171,7 @@ func TestBoundedParetoOfMean(t *testing.T) {
 	}
 }
 
-// The Pareto distribution is the bounded one far from the bound.
+// The Pareto distribution matches the bounded one far from the bound.
 func TestParetoMatchesBoundedParetoOfFarMax(t *testing.T) {
 	p, b := ok(NewPareto(2, 3)), ok(NewBoundedPareto(2, 2e12, 3)) // (min/max)³ = 1e-36
 	for _, r := range []float64{-2, -1, 0, 1, 2} {

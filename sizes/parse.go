@@ -8,16 +8,17 @@ import (
 	"productform/internal/input"
 )
 
-// A shape is a family of distributions that differ by a factor, with the names of its parameters.
+// A shape is a family of distributions that differ only by a factor, with the names of its
+// parameters.
 type shape struct {
 	name string // with parameters, such as "erlang:K"
-	want string // what the parameters may be
+	want string // valid parameters
 	make func(parameters []float64, mean float64) (Distribution, error)
-	// distribution with the mean that follows from the parameters; nil if none does
+	// distribution with the mean that follows from the parameters; nil if they imply no mean
 	unscaled func(parameters []float64) (Distribution, error)
 }
 
-// form is the name with what the parameters may be.
+// form returns the name with its valid parameters.
 func (s shape) form() string {
 	if s.want == "" {
 		return s.name
@@ -149,8 +150,8 @@ func Parse(text string, mean float64) (Distribution, error) {
 }
 
 // ParseUnscaled returns the distribution that the text names in the form
-// bounded-pareto:ALPHA:MIN:MAX, with the mean that follows from these numbers, and nil for the
-// other forms of [Parse], whose mean is free. The error is as for [Parse].
+// bounded-pareto:ALPHA:MIN:MAX, with the mean that follows from these numbers. It returns nil for
+// the other forms of [Parse], which imply no mean. The error is as for [Parse].
 func ParseUnscaled(text string) (Distribution, error) {
 	s, parameters, err := parseShape(text)
 	if err != nil || s.unscaled == nil {
@@ -166,7 +167,7 @@ func ParseUnscaled(text string) (Distribution, error) {
 // parseShape returns the shape that the text names, and its parameters.
 func parseShape(text string) (shape, []float64, error) {
 	parts := strings.Split(text, ":")
-	var family []string // forms that begin as the text does
+	var family []string // forms with the same family as the text
 	for _, s := range shapes() {
 		words := strings.Split(s.name, ":")
 		if words[0] != parts[0] {

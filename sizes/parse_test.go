@@ -67,8 +67,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// With min and max given, the distribution has these ends and the mean that follows; other names
-// leave the mean open.
+// If min and max are given, the distribution has these ends and the mean that follows. Other names
+// imply no mean.
 func TestParseUnscaled(t *testing.T) {
 	d, want := ok(ParseUnscaled("bounded-pareto:1.5:2:700")), ok(NewBoundedPareto(2, 700, 1.5))
 	if d != want {
@@ -106,7 +106,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		m, err := Mean(d)
-		if err != nil || !oracle.Near(m, mean, 1e-9) { // alpha near 1 makes min small compared with the mean
+		if err != nil || !oracle.Near(m, mean, 1e-9) { // with alpha near 1, min is small compared with the mean
 			t.Fatalf("%v: mean %v, want %v, error %v", d, m, mean, err)
 		}
 		for _, r := range []float64{-1, 0, 1, 2} {

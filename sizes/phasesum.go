@@ -12,16 +12,17 @@ import (
 	"productform/internal/input"
 )
 
-// maxListed is the number of parameters up to which a distribution writes them out.
+// maxListed is the maximum number of parameters that a distribution lists in its name.
 const maxListed = 8
 
-// phaseSum is the distribution of K exponential phases of one mean, K random and bounded.
+// phaseSum is the distribution of the sum of K exponential phases with the same mean, where K is
+// random and bounded.
 type phaseSum struct {
-	probs  []float64 // P(K = k) at k-1, the last one > 0
+	probs  []float64 // P(K = k) at index k-1; the last one is > 0
 	phase  float64
 	count  indexTable
 	biased [4]biasedCount // for orders -1, 0, 1, 2
-	left   []float64      // E[(K-j)^+] at j < n
+	left   []float64      // E[(K-j)^+] at index j < n
 }
 
 // A biasedCount is the distribution of a number of phases K' = K + r in which K has weight E[T^r],
@@ -31,7 +32,7 @@ type phaseSum struct {
 //	E[T^r; a < T <= b] = total P(a < T' <= b),  T' the sum of K' phases,  r an integer, K + r >= 1.
 type biasedCount struct {
 	total      float64   // Σ_k P(K = k) Γ(k+r)/Γ(k), k+r >= 1
-	head, tail []float64 // P(K' <= j) and P(K' > j) at j
+	head, tail []float64 // P(K' <= j) and P(K' > j) at index j
 }
 
 func newBiasedCount(probs []float64, r int) biasedCount {
@@ -56,8 +57,8 @@ func newBiasedCount(probs []float64, r int) biasedCount {
 	return c
 }
 
-// tails returns P(T' <= x) and P(T' > x): while j events of a Poisson process of rate 1 occur up to
-// x, the sum is longer than x with probability P(K' > j).
+// tails returns P(T' <= x) and P(T' > x): if a Poisson process of rate 1 has j events up to x, the
+// sum exceeds x with probability P(K' > j).
 func (c biasedCount) tails(x float64) (below, above float64) {
 	n := len(c.head) - 1
 	switch {
@@ -77,8 +78,8 @@ func (c biasedCount) tails(x float64) (below, above float64) {
 	return min(below, 1), 1 - min(below, 1)
 }
 
-// between returns total P(a < T' <= b) as a difference, and whether at least a twentieth is left of
-// the minuend.
+// between returns total P(a < T' <= b) as a difference, and whether at least a twentieth of the
+// minuend remains.
 func (c biasedCount) between(a, b float64) (v float64, exact bool) {
 	if c.total == 0 {
 		return 0, true
@@ -95,12 +96,12 @@ func (c biasedCount) between(a, b float64) (v float64, exact bool) {
 
 // NewPhaseSum returns the distribution of the sum of K independent exponential phases of the given
 // mean, where K = k with probability probs[k-1], k = 1..n, n at most 100,000. The probabilities
-// must sum to 1 within 1e-12 and are taken relative to their sum. The error names the entry that is
-// out of range. The slice is copied.
+// must sum to 1 within 1e-12 and are divided by their sum. The error names the entry that is out of
+// range. The slice is copied.
 //
 // CDF, Survival and partial moments of orders -1, 0, 1 and 2 over intervals that are not short take
-// O(n) time at most, Quantile 63 times as much; other partial moments take an integral for each k
-// of positive probability, some microseconds.
+// at most O(n) time, Quantile 63 times as long. Other partial moments take an integral, a few
+// microseconds, for each k with positive probability.
 func NewPhaseSum(probs []float64, phaseMean float64) (Phased, error) {
 	if len(probs) < 1 || len(probs) > maxBranches {
 		return nil, input.Errorf("probs", len(probs), "1 to %d probabilities", maxBranches)
@@ -191,7 +192,7 @@ func (s phaseSum) PartialMoment(order, low, high float64) (float64, error) {
 			return 0, ErrInfinite
 		}
 		if v, exact := s.biased[int(order)+1].between(r.a, r.b); exact {
-			if order == -1 && s.probs[0] > 0 { // one phase has no biased count
+			if order == -1 && s.probs[0] > 0 { // a single phase has no biased count
 				v += s.probs[0] * r.moment(1, order)
 			}
 			return finite(math.Pow(s.phase, order) * v)

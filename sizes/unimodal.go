@@ -2,24 +2,23 @@ package sizes
 
 import "math"
 
-// Unimodal is implemented by distributions with a density that does not fall up to the mode, and
-// does not rise beyond it: over an interval inside the support the density is least at an end. They
+// Unimodal is implemented by distributions whose density does not fall up to the mode and does not
+// rise beyond it. So over an interval inside the support the density is smallest at an end. They
 // are those of [NewExponential], [NewErlang], [NewHyperexponential], [NewBalancedHyperexponential],
 // [NewPareto], [NewBoundedPareto], [NewBoundedParetoOfMean], [NewLognormal] and [NewWeibull], and
-// what [Parse] makes of these. Mixtures of sums of phases may have several modes.
+// the results of [Parse] for these. Mixtures of sums of phases may have several modes.
 type Unimodal interface {
 	Distribution
-	// Density returns f(x), P(a < X <= b) = ∫_a^b f(x) dx, at the ends of the support too if they
-	// are > 0, and 0 outside of it and for x <= 0. A density that exceeds float64, as that of a
-	// Weibull distribution of shape below 1 can close to 0, is given as math.MaxFloat64. It panics
-	// if x is NaN.
+	// Density returns f(x), P(a < X <= b) = ∫_a^b f(x) dx, including the ends of the support if
+	// they are > 0. It is 0 outside the support and for x <= 0. A density beyond float64, which is
+	// possible near 0 for a Weibull distribution of shape below 1, is returned as math.MaxFloat64.
+	// Density panics if x is NaN.
 	Density(x float64) float64
-	// Mode returns the point where the density is largest, 0 if it falls, or falls from infinity,
-	// over all x > 0.
+	// Mode returns the point where the density is largest, or 0 if it falls over all x > 0.
 	Mode() float64
 }
 
-// density keeps a density within float64.
+// density limits a density to the range of float64.
 func density(v float64) float64 { return min(v, math.MaxFloat64) }
 
 // Density returns e^-t t^(k-1)/(k-1)!/phase for t = x/phase.
@@ -32,7 +31,7 @@ func (e erlang) Density(x float64) float64 {
 		return 0
 	case n >= 16:
 		return density(math.Exp(logPoisson(e.phases-1, t)) / e.phase)
-	case t > 1000: // where the power could be infinite, it is e^-1000 10^45
+	case t > 1000: // the power might be infinite; here it is e^-1000 10^45
 		return 0
 	}
 	return density(math.Exp(-t) * math.Pow(t, n) / math.Gamma(n+1) / e.phase)
@@ -54,7 +53,7 @@ func (h hyperexponential) Density(x float64) float64 {
 	return density(sum)
 }
 
-// Mode returns 0: all branches have falling densities.
+// Mode returns 0, since all branches have falling densities.
 func (h hyperexponential) Mode() float64 { return 0 }
 
 // Density returns α (min/x)^α/x.

@@ -10,7 +10,7 @@ import (
 	"productform/internal/oracle"
 )
 
-// randomUnimodal draws a distribution of any family that has one mode.
+// randomUnimodal draws a distribution of any unimodal family.
 func randomUnimodal(t *rapid.T) Unimodal {
 	mean := math.Exp(rapid.Float64Range(-5, 5).Draw(t, "ln mean"))
 	var d Distribution
@@ -36,8 +36,8 @@ func randomUnimodal(t *rapid.T) Unimodal {
 	return d.(Unimodal)
 }
 
-// Integrals of the density are probabilities, and inside an interval it is at least what it is at
-// one of the ends.
+// Integrals of the density are probabilities, and inside an interval the density is at least the
+// smaller of its values at the ends.
 func TestDensityIsUnimodal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := randomUnimodal(t)
@@ -47,8 +47,8 @@ func TestDensityIsUnimodal(t *testing.T) {
 		if a == b {
 			return
 		}
-		// Errors of both sides are some 1e-14, a few more for Weibull and lognormal tails; the ends
-		// of the integral are rounded as logarithms, up to 30 here.
+		// The errors of both sides are about 1e-14, and slightly larger for Weibull and lognormal
+		// tails; the ends of the integral are rounded as logarithms, up to 30 here.
 		got := integrals(d.Density, []float64{0}, a, b)[0]
 		if want := ok(d.PartialMoment(0, a, b)); !oracle.Near(got, want, 1e-12+30*0x1p-52/logRatio(a, b)) {
 			t.Fatalf("%v: ∫ f over [%v, %v] = %v, want %v", d, a, b, got, want)
@@ -72,8 +72,8 @@ func TestDensityIsUnimodal(t *testing.T) {
 	})
 }
 
-// Densities against gonum's and elementary ones; the distributions without a density here may have
-// several modes.
+// Densities match those of gonum and elementary ones; the distributions without a density here may
+// have several modes.
 func TestDensityAgainstGonum(t *testing.T) {
 	for _, c := range continuous() {
 		d, has := c.Distribution.(Unimodal)
@@ -93,9 +93,9 @@ func TestDensityAgainstGonum(t *testing.T) {
 	}
 }
 
-// The last digits, with formulas of 400 bits in the parameters as stored. Quotients such as x/mean,
-// at most 20 here, are rounded before exp takes them, or raised to powers up to the eleventh: about
-// 50 units of 2^-53 in total, 6e-15.
+// Densities match formulas with 400 bits in the stored parameters, to the last digits. Quotients
+// such as x/mean, at most 20 here, are rounded before they are exponentiated or raised to powers up
+// to the eleventh: about 50 units of 2^-53 in total, 6e-15.
 func TestDensityAgainstBigFloats(t *testing.T) {
 	div := func(a, b *big.Float) *big.Float { return op().Quo(a, b) }
 	mul := func(a, b *big.Float) *big.Float { return op().Mul(a, b) }
@@ -129,7 +129,7 @@ func TestDensityAgainstBigFloats(t *testing.T) {
 			whole := bigIntegral(op().Neg(ba), scale, high) // ∫ x^(-alpha-1)
 			check(ok(NewBoundedPareto(scale, high, alpha)), div(power(bx, op().Neg(op().Add(ba, bigFloat(1)))), whole))
 		}
-		if u < 3 { // its exponent, up to 9, has the error of a power
+		if u < 3 { // the exponent, up to 9, has the error of a power
 			p := power(div(bx, bs), bigFloat(shape))
 			check(weibull{shape, scale}, div(mul(mul(bigFloat(shape), p), bigExp(op().Neg(p))), bx))
 		}
@@ -147,8 +147,8 @@ func TestDensityAgainstBigFloats(t *testing.T) {
 	})
 }
 
-// Modes where the derivative of the density, by its quotients, is 0; of distributions without a
-// peak inside, its low end.
+// At the mode the derivative of the density, by difference quotients, is 0. Distributions without
+// an interior peak have their mode at the low end.
 func TestMode(t *testing.T) {
 	for _, c := range []struct {
 		d    Distribution
@@ -168,8 +168,8 @@ func TestMode(t *testing.T) {
 		ok(NewErlang(200, 8)).(Unimodal), ok(NewLognormal(8, 0.3)).(Unimodal), ok(NewWeibull(1.3, 5)).(Unimodal),
 	} {
 		m := d.Mode()
-		// The top is flat to first order: what is left at 1e-3 of a relative step is of third
-		// order.
+		// The peak is flat to first order, so at a relative step of 1e-3 only the third order
+		// remains.
 		left, right, top := d.Density(m*(1-1e-3)), d.Density(m*(1+1e-3)), d.Density(m)
 		if !(left < top && right < top && math.Abs(left-right) < 0.1*(top-left)) {
 			t.Errorf("%v: densities %v, %v, %v around the mode %v", d, left, top, right, m)
@@ -177,7 +177,7 @@ func TestMode(t *testing.T) {
 	}
 }
 
-// Outside of the support the density is 0, and at the limits of float64 it is a number.
+// Outside the support the density is 0, and at the limits of float64 it is a number.
 func TestDensityAtTheLimits(t *testing.T) {
 	distributions := []Distribution{
 		ok(NewExponential(1e-300)), ok(NewExponential(1e300)), ok(NewErlang(1e6, 1)),

@@ -7,11 +7,12 @@ import (
 	"productform/internal/input"
 )
 
-// weibull has P(X > x) = exp(-(x/scale)^shape): X = scale T^(1/shape), T exponential of mean 1.
+// weibull is the distribution with P(X > x) = exp(-(x/scale)^shape): X = scale T^(1/shape), T
+// exponential of mean 1.
 type weibull struct{ shape, scale float64 }
 
 // NewWeibull returns the Weibull distribution P(X > x) = exp(-(x/s)^shape) of the given mean s Γ(1
-// + 1/shape), shape in [0.05, 1000]. Shape 1 is the exponential distribution, smaller shapes have
+// + 1/shape), shape in [0.05, 1000]. Shape 1 is the exponential distribution; smaller shapes have
 // heavier tails. Samples below the smallest positive float64 are drawn again. The error names the
 // argument that is out of range.
 func NewWeibull(shape, mean float64) (Distribution, error) {
@@ -52,8 +53,8 @@ func (w weibull) PartialMoment(order, low, high float64) (float64, error) {
 
 func (w weibull) power(x float64) float64 { return math.Pow(x/w.scale, w.shape) }
 
-// scv returns Γ(1+2/shape)/Γ(1+1/shape)² - 1, which for large shape, where it is about π²/(6
-// shape²), is taken as expm1(∫∫ ψ'): the second difference of ln Γ at 1.
+// scv returns Γ(1+2/shape)/Γ(1+1/shape)² - 1, For a large shape, for which it is about π²/(6
+// shape²), it is computed as expm1(∫∫ ψ'), from the second difference of ln Γ at 1.
 func (w weibull) scv() (float64, error) {
 	h := 1 / w.shape
 	if h > 0.5 {

@@ -41,7 +41,7 @@ func (d BoundedPareto) Check() error {
 	return nil
 }
 
-// Enclose takes a logarithm and an exponential a point.
+// Enclose takes one logarithm and one exponential per point.
 func (d BoundedPareto) Enclose(_ context.Context, prec uint) (*Enclosure, error) {
 	l, err := d.toBits(prec)
 	if err != nil {
@@ -101,7 +101,8 @@ func (d BoundedPareto) Enclose(_ context.Context, prec uint) (*Enclosure, error)
 	return e, nil
 }
 
-// powersWithWork returns the point x with E[X; X > x] = work, to rounding: with part's formula,
+// powersWithWork returns the point x with E[X; X > x] = work, up to rounding: by the formula of
+// part,
 //
 //	x^(1-α) = p^(1-α) - (1-α)/α (k^-α - p^-α) work,  and ln x = ln p - (1/k - 1/p) work if α = 1.
 func (l *boundedPareto) powersWithWork(work num.Interval) (b powers, ok bool, err error) {
@@ -124,10 +125,11 @@ func (l *boundedPareto) powersWithWork(work num.Interval) (b powers, ok bool, er
 	return l.raise(x, log, power.Quo(x).Point()), true, nil
 }
 
-// mostPower is the largest α for which loads are fractions.
+// mostPower is the largest α for which loads are computed as fractions.
 const mostPower = 64
 
-// Fractions returns them for an integer α > 1 and a rational k: with c the constant of the density,
+// Fractions returns fractions for an integer α > 1 and a rational k: with c the constant of the
+// density,
 //
 //	E[X; X > x] = c (x^(1-α) - p^(1-α))/(α-1),  P(X > x) = c (x^-α - p^-α)/α.
 func (d BoundedPareto) Fractions(x *big.Rat) (work, tail *big.Rat) {
@@ -161,11 +163,11 @@ func inversePower(x *big.Rat, n int64) *big.Rat {
 	return new(big.Rat).SetFrac(new(big.Int).Exp(x.Denom(), e, nil), new(big.Int).Exp(x.Num(), e, nil))
 }
 
-// A boundedPareto is a [BoundedPareto] to a number of bits.
+// A boundedPareto is a [BoundedPareto] with a given number of bits.
 type boundedPareto struct {
 	prec        uint
 	alpha       *big.Rat
-	exactLow    *big.Rat // nil if k follows from the mean
+	exactLow    *big.Rat // nil if k is computed from the mean
 	exactHigh   *big.Rat
 	a           num.Interval    // α
 	aLess1      num.Interval    // α - 1
@@ -175,7 +177,7 @@ type boundedPareto struct {
 	mass        num.Interval    // k^-α - p^-α
 }
 
-// powers are a size x with the powers that all partial moments need.
+// A powers holds a size x with the powers that all partial moments need.
 type powers struct {
 	x, log num.Interval
 	power  [4]num.Interval // x^(j-α) for j = -1, 0, 1, 2
@@ -205,7 +207,7 @@ func (d BoundedPareto) toBits(prec uint) (boundedPareto, error) {
 	return l, err
 }
 
-// setLow completes l for the given k.
+// setLow completes l for a given k.
 func (l *boundedPareto) setLow(k num.Interval) error {
 	var err error
 	if l.low, err = l.powersOf(k); err != nil {
@@ -217,7 +219,7 @@ func (l *boundedPareto) setLow(k num.Interval) error {
 	return nil
 }
 
-// powersOf returns the point x without its tail, from a logarithm and an exponential.
+// powersOf returns the point x without its tail, from one logarithm and one exponential.
 func (l *boundedPareto) powersOf(x num.Interval) (powers, error) {
 	log, err := x.Log()
 	if err != nil {
@@ -278,9 +280,9 @@ func (l *boundedPareto) anyPart(order *big.Rat, a, b powers) (num.Interval, erro
 // density returns f(x).
 func (l *boundedPareto) density(b powers) num.Interval { return l.a.Mul(b.power[0]).Quo(l.mass) }
 
-// clip returns the points a = max(low, k) and b = min(high, p), and false if a >= b. If only the
-// ends of k are known, the ends of max(k, x) are the greater of their lower and the greater of
-// their upper ends.
+// clip returns the points a = max(low, k) and b = min(high, p), and false if a >= b. If only bounds
+// on k are known, the ends of max(k, x) are the larger of the lower ends and the larger of the
+// upper ends.
 func (l *boundedPareto) clip(low, high *big.Rat) (a, b powers, ok bool, err error) {
 	if low.Cmp(high) >= 0 || low.Cmp(l.exactHigh) >= 0 {
 		return a, b, false, nil

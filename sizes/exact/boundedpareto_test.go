@@ -48,7 +48,8 @@ func TestLawAgainstReference(t *testing.T) {
 	}
 }
 
-// drawBoundedPareto draws a distribution of doubles, also with α next to 0, 1 and 2.
+// drawBoundedPareto draws a distribution with double-precision parameters, sometimes with α near 0,
+// 1 or 2.
 func drawBoundedPareto(t *rapid.T) BoundedPareto {
 	alpha := rapid.Float64Range(0.02, 4).Draw(t, "alpha")
 	switch rapid.IntRange(0, 3).Draw(t, "special alpha") {
@@ -64,7 +65,8 @@ func drawBoundedPareto(t *rapid.T) BoundedPareto {
 	return BoundedPareto{Alpha: rat(alpha), High: rat(high), Low: rat(low)}
 }
 
-// The float distributions, which evaluate the same formulas another way.
+// The enclosures contain the values of the float distributions, which evaluate the same formulas in
+// another way.
 func TestLawAgainstDist(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawBoundedPareto(t)
@@ -88,7 +90,8 @@ func TestLawAgainstDist(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			// sizes is good to some roundings times the exponents, which are below 300.
+			// the error of package sizes is a few roundings times the exponents, which are below
+			// 300
 			if f, _ := got.Float64(); math.Abs(f-want) > 2e-13*math.Abs(f) {
 				t.Errorf("%s: %v, package sizes %v", name, f, want)
 			}
@@ -108,7 +111,7 @@ func TestLawAgainstDist(t *testing.T) {
 	})
 }
 
-// Enclosures of all precisions are as narrow as they promise and overlap; the parts of a moment add
+// Enclosures of all precisions overlap and are as narrow as promised; the parts of a moment add up
 // to it.
 func TestLawEnclosures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -153,8 +156,8 @@ func TestLawEnclosures(t *testing.T) {
 	})
 }
 
-// The low end in closed form: k = E[X]²/p for α = 1/2, E[X]/(2 - E[X]/p) for α = 2; with α near 0
-// it is far below doubles.
+// The low end has the closed forms k = E[X]²/p for α = 1/2 and E[X]/(2 - E[X]/p) for α = 2; with α
+// near 0 it is far below doubles.
 func TestLowEndClosedForms(t *testing.T) {
 	for _, high := range []string{"3000.0000001", "3001", "1e5", "1e10", "1e300"} {
 		p, mean := num.Rat(high), big.NewRat(3000, 1)
@@ -179,14 +182,15 @@ func TestLowEndClosedForms(t *testing.T) {
 			t.Errorf("α = %s: mean %g, %v", alpha, e.Low, err)
 		}
 	}
-	// α so small and p so large that k is beyond big.Float.
+	// With such a small α and large p, k is beyond big.Float.
 	m := BoundedPareto{Alpha: num.Rat("1e-30"), High: num.Rat("1e30"), Mean: big.NewRat(1, 1)}
 	if _, err := m.LowEnd(t.Context(), 100); !errors.Is(err, num.ErrRange) {
 		t.Errorf("k below e^-2e8: %v", err)
 	}
 }
 
-// At k itself: exact where k is given, undecided where it follows from the mean, and never wrong.
+// At k itself, results are exact if k is given, and undecided if it is computed from the mean. They
+// are never wrong.
 func TestLawAtTheEnds(t *testing.T) {
 	given := BoundedPareto{Alpha: big.NewRat(1, 2), High: num.Rat("1e10"), Low: num.Rat("0.0009")}
 	solved := BoundedPareto{Alpha: given.Alpha, High: given.High, Mean: num.Rat("3000")}

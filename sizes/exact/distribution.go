@@ -9,26 +9,26 @@ import (
 	"productform/num"
 )
 
-// A Distribution of job sizes: [BoundedPareto], [Pareto], [Gammas], [Hyperexponential], [Weibull]
-// or [List].
+// A Distribution is a distribution of job sizes: [BoundedPareto], [Pareto], [Gammas],
+// [Hyperexponential], [Weibull] or [List].
 type Distribution interface {
 	// Check checks the parameters. The error names the field, its value and the range.
 	Check() error
-	// Enclose returns the distribution to a number of bits. The error is [ErrMoreBits] if these are
-	// too few, or [num.ErrRange]. Soon after ctx is done, it is ctx.Err(), here and from the
-	// methods of the enclosure.
+	// Enclose returns the distribution with a given number of bits. The error is [ErrMoreBits] if
+	// these are too few, or [num.ErrRange]. Once ctx is done, Enclose and the methods of the
+	// enclosure promptly return ctx.Err().
 	Enclose(ctx context.Context, prec uint) (*Enclosure, error)
-	// Fractions returns E[X; X > x] and P(X > x) for x >= 0 where they are known to be fractions,
-	// else nil.
+	// Fractions returns E[X; X > x] and P(X > x) for x >= 0 if they are known to be fractions,
+	// otherwise nil.
 	Fractions(x *big.Rat) (work, tail *big.Rat)
 }
 
 // ErrMoreBits reports that a question needs more bits.
 var ErrMoreBits = errors.New("exact: more bits are needed")
 
-// WithPrecision calls try with prec bits, then with twice as many, and so on up to most, while it
-// returns [ErrMoreBits]: that is the error if most do not help. It is ctx.Err() if ctx is done
-// before a try.
+// WithPrecision calls try with prec bits, then with twice as many, and so on up to most, as long as
+// it returns [ErrMoreBits]. If most bits are too few, that is the error. If ctx is done before a
+// try, the error is ctx.Err().
 func WithPrecision(ctx context.Context, prec, most uint, try func(prec uint) error) error {
 	for ; prec <= most; prec *= 2 {
 		if err := ctx.Err(); err != nil {
@@ -41,18 +41,18 @@ func WithPrecision(ctx context.Context, prec, most uint, try func(prec uint) err
 	return ErrMoreBits
 }
 
-// An Enclosure is a [Distribution] to a number of bits.
+// An Enclosure is a [Distribution] enclosed with a given number of bits.
 type Enclosure struct {
 	Prec      uint  // bits of the ends of all intervals
 	Low, High Point // ends of the support; High.X is unset if there is none
 	NoInverse bool  // E[1/X] is infinite, and Low.Above[0] is unset
 	Smooth    bool  // there is a density
 
-	low, high *big.Rat // the ends, nil if Low follows from the mean or there is no high one
+	low, high *big.Rat // the ends; low is nil if Low is computed from the mean, high if there is no high end
 	at        func(x num.Interval) (Point, error)
-	listed    func(x *big.Rat) Point // of lists, in place of at
+	listed    func(x *big.Rat) Point // for lists, in place of at
 
-	// Inside, AtLog and WithWork where there is a shorter way, else nil.
+	// Inside, AtLog and WithWork if there is a shorter way, otherwise nil.
 	inside   func(x num.Interval) (Point, error)
 	atLog    func(x, log num.Interval) (Point, error)
 	withWork func(work num.Interval) (Point, bool, error)
@@ -62,8 +62,8 @@ type Enclosure struct {
 type Point struct {
 	X              num.Interval    // the size
 	Above          [4]num.Interval // E[X^j; X > x] for j = -1, 0, 1, 2
-	Density, Slope num.Interval    // f(x) and f'(x), of a point from [Enclosure.Inside]
-	Log            num.Interval    // ln x, likewise
+	Density, Slope num.Interval    // f(x) and f'(x), for a point from [Enclosure.Inside]
+	Log            num.Interval    // ln x, for a point from [Enclosure.Inside]
 }
 
 // Part encloses E[X^j; a < X <= b] for j = -1, 0, 1, 2 and a <= b.
@@ -77,16 +77,16 @@ func (a Point) Part(j int, b Point) num.Interval {
 // Tail encloses P(X > x).
 func (a Point) Tail() num.Interval { return a.Above[1] }
 
-// Same reports whether no size is between two points: it compares where the numbers stand, as two
-// intervals of one value are not known to be equal.
+// Same reports whether no size lies between two points. It compares their positions, since two
+// intervals of the same value are not known to be equal.
 func (a Point) Same(b Point) bool { return a.Above[1].Low == b.Above[1].Low }
 
 // Mean encloses E[X].
 func (e *Enclosure) Mean() num.Interval { return e.Low.Above[2] }
 
-// At returns the point of a size x >= 0: one at or below the support has the moments of its low
-// end, and one at or above it those of its high end. The error is [ErrMoreBits] if the low end
-// follows from the mean and may be x, or [num.ErrRange].
+// At returns the point of a size x >= 0. A size at or below the support has the moments of the low
+// end, and one at or above it those of the high end. The error is [ErrMoreBits] if the low end is
+// computed from the mean and may be x, or [num.ErrRange].
 func (e *Enclosure) At(x *big.Rat) (Point, error) {
 	wide := num.FromRat(x, e.Prec)
 	p := Point{}
@@ -106,8 +106,8 @@ func (e *Enclosure) At(x *big.Rat) (Point, error) {
 	return p, nil
 }
 
-// Inside returns the point of an interval inside the support of a distribution with a density, with
-// that and ln x.
+// Inside returns the point of an interval inside the support of a distribution with a density,
+// including the density and ln x.
 func (e *Enclosure) Inside(x num.Interval) (Point, error) {
 	if x.Sign() <= 0 {
 		return Point{}, ErrMoreBits
@@ -122,7 +122,7 @@ func (e *Enclosure) Inside(x num.Interval) (Point, error) {
 	return p, err
 }
 
-// AtLog returns the point e^log, all of it to rounding only, for searches: it encloses nothing.
+// AtLog returns the point e^log up to rounding, without enclosures, for searches.
 func (e *Enclosure) AtLog(log num.Interval) (Point, error) {
 	x, err := log.Exp()
 	if err != nil {
@@ -134,8 +134,8 @@ func (e *Enclosure) AtLog(log num.Interval) (Point, error) {
 	return e.Inside(x.Point())
 }
 
-// WithWork returns the point x with E[X; X > x] = work, likewise, and false if there is none, or no
-// closed form.
+// WithWork returns the point x with E[X; X > x] = work up to rounding, without enclosures. It
+// returns false if there is no such point, or no closed form.
 func (e *Enclosure) WithWork(work num.Interval) (p Point, ok bool, err error) {
 	if e.withWork == nil {
 		return p, false, nil
@@ -143,7 +143,7 @@ func (e *Enclosure) WithWork(work num.Interval) (p Point, ok bool, err error) {
 	return e.withWork(work)
 }
 
-// nothingAbove returns the point of moments that are all 0.
+// nothingAbove returns a point whose moments are all 0.
 func nothingAbove(x num.Interval, prec uint) Point {
 	p := Point{X: x}
 	for j := range p.Above {
@@ -152,7 +152,7 @@ func nothingAbove(x num.Interval, prec uint) Point {
 	return p
 }
 
-// checkPositive accepts a fraction above 0.
+// checkPositive rejects a fraction that is not above 0.
 func checkPositive(path string, x *big.Rat) error {
 	if x == nil || x.Sign() <= 0 {
 		return input.Errorf(path, Text(x), "a number > 0")
@@ -174,7 +174,7 @@ func Text(x *big.Rat) string {
 // ratio returns a/b.
 func ratio(a, b int64) *big.Rat { return big.NewRat(a, b) }
 
-// integer returns x as an integer, and false if it is none, or beyond most.
+// integer returns x as an integer. It returns false if x is not an integer or exceeds most.
 func integer(x *big.Rat, most int64) (int64, bool) {
 	if !x.IsInt() || new(big.Int).Abs(x.Num()).Cmp(big.NewInt(most)) > 0 {
 		return 0, false

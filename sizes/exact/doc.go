@@ -1,5 +1,5 @@
 // Package exact encloses partial moments of job sizes whose parameters are fractions: what can be
-// proved for the decimals as written, rather than for the float64 numbers next to them?
+// proved for the decimals as written, rather than for the nearest float64 numbers?
 //
 // For example:
 //
@@ -22,12 +22,12 @@
 //	// P(X > 10) >= 0.075623447068633373237
 //	// P(X > 10) <= 0.075623447068633373238
 //
-// A [Distribution] to a number of bits is an [Enclosure], and a size there a [Point] with the
-// moments
+// A [Distribution] with a given number of bits is an [Enclosure]. A size in it is a [Point] with
+// the moments
 //
 //	E[X^j; X > x],  j = -1, 0, 1, 2,
 //
-// in intervals: what is proved from them is proved for the decimals that were written, not for the
-// doubles next to them. Moments between two sizes are differences, and what cancels is paid with
-// bits: who asks doubles them until the answer is narrow enough.
+// as intervals, so proofs hold for the decimals as written, not for the nearest doubles. Moments
+// between two sizes are differences, whose cancellation costs bits. Callers double the number of
+// bits until the answer is narrow enough.
 package exact

@@ -25,7 +25,7 @@ func must[T any](v T, err error) T {
 
 func rat(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
 
-// A pair is one distribution, exact and in doubles.
+// A pair holds one distribution, exact and in doubles.
 type pair struct {
 	exact  exact.Distribution
 	double sizes.Distribution
@@ -69,8 +69,8 @@ func draw(t *rapid.T) pair {
 	return pair{list, must(sizes.NewEmpirical(doubles))}
 }
 
-// All moments agree with those in double precision, which are found by other formulas, and
-// enclosures of few bits hold those of many.
+// All moments agree with those in double precision, which use other formulas, and enclosures with
+// few bits contain those with many.
 func TestMomentsAgainstDoubles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
@@ -122,7 +122,7 @@ func holds(e num.Interval, v *big.Rat) bool {
 	return low.Cmp(v) <= 0 && v.Cmp(high) <= 0
 }
 
-// check compares: doubles have a relative error of 1e-11 where much cancels.
+// check compares moments; doubles have a relative error of 1e-11 if much cancels.
 func check(t *rapid.T, name string, coarse, fine num.Interval, want float64) {
 	t.Helper()
 	if fine.Low.Cmp(coarse.High) > 0 || fine.High.Cmp(coarse.Low) < 0 {
@@ -133,7 +133,7 @@ func check(t *rapid.T, name string, coarse, fine num.Interval, want float64) {
 	}
 }
 
-// The slope of the density is what differences of it give.
+// The slope of the density matches difference quotients.
 func TestSlopes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
@@ -153,10 +153,10 @@ func TestSlopes(t *testing.T) {
 		}
 		want := up.Density.Sub(down.Density).Quo(num.FromRat(new(big.Rat).Add(h, h), 300)).Approx()
 		scale := math.Abs(want) + p.Density.Approx()/x
-		if got := p.Slope.Approx(); math.Abs(got-want) > 1e-9*scale { // of h² f'''/6, and f''' some 1e6 f'/x² at most
+		if got := p.Slope.Approx(); math.Abs(got-want) > 1e-9*scale { // h² f'''/6, with f''' at most about 1e6 f'/x²
 			t.Errorf("%v at %v: slope %v, by differences %v", d.double, x, got, want)
 		}
-		// The tail falls by the density.
+		// The slope of the tail is minus the density.
 		want = down.Tail().Sub(up.Tail()).Quo(num.FromRat(new(big.Rat).Add(h, h), 300)).Approx()
 		if got := p.Density.Approx(); math.Abs(got-want) > 1e-9*(got+1/x) {
 			t.Errorf("%v at %v: density %v, by differences %v", d.double, x, got, want)
@@ -187,7 +187,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// Texts name the distributions that they name in doubles.
+// A text names the same distribution as in package sizes.
 func TestParse(t *testing.T) {
 	mean := big.NewRat(7, 2)
 	for _, text := range []string{
@@ -220,7 +220,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Points that are found by their work or logarithm, to rounding, are those of their sizes.
+// Points found by their work or logarithm match, up to rounding, those of their sizes.
 func TestPointsOfWorkAndLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)

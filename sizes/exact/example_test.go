@@ -30,7 +30,7 @@ func Example() {
 	// P(X > 10) <= 0.075623447068633373238
 }
 
-// The mean of 1/X that slowdowns are made of, to thirty digits, from decimals.
+// The mean of 1/X, which enters slowdowns, to thirty digits, from decimals.
 func ExampleBoundedPareto_Moment() {
 	d := exact.BoundedPareto{Alpha: num.Rat("1.1"), High: num.Rat("1e10"), Mean: num.Rat("3000")}
 	e, err := d.Moment(context.Background(), num.Rat("-1"), 120)

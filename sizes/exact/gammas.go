@@ -17,11 +17,11 @@ type Branch struct {
 	Mean   *big.Rat // mean of a phase, > 0
 }
 
-// Gammas is a mixture of sums of exponential phases: the exponential distribution, those of Erlang
-// and hyperexponential ones.
+// Gammas is a mixture of sums of exponential phases. It includes exponential, Erlang and
+// hyperexponential distributions.
 type Gammas []Branch
 
-// mostPhases bounds the terms of a sum of phases.
+// mostPhases is the largest number of terms of a sum of phases.
 const mostPhases = 1000
 
 // Check checks the branches.
@@ -43,12 +43,12 @@ func (d Gammas) Check() error {
 	return nil
 }
 
-// Enclose has, for n phases of mean m and t = x/m,
+// Enclose uses, for n phases of mean m and t = x/m,
 //
 //	E[X^j; X > x] = m^j Γ(n+j, t)/(n-1)!,  Γ(i, t) = (i-1)! e^-t Σ_{k<i} t^k/k! for i >= 1, and Γ(0, t) = E_1(t).
 //
-// It takes an exponential a branch and point, and where a branch has one phase what E_1 does: terms
-// by the number of bits.
+// It takes one exponential per branch and point. A branch of one phase also takes E_1, whose number
+// of terms grows with the number of bits.
 func (d Gammas) Enclose(ctx context.Context, prec uint) (*Enclosure, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (d Gammas) Enclose(ctx context.Context, prec uint) (*Enclosure, error) {
 	return encloseGammas(ctx, branches, prec)
 }
 
-// A branch is a [Branch] to a number of bits.
+// A branch is a [Branch] with a given number of bits.
 type branch struct {
 	weight num.Interval
 	phases int
@@ -88,7 +88,7 @@ func encloseGammas(ctx context.Context, branches []branch, prec uint) (*Enclosur
 			if err != nil {
 				return p, err
 			}
-			terms := gammaTerms(t, b.phases+2, prec)      // Σ_{k<i} t^k/k! at i
+			terms := gammaTerms(t, b.phases+2, prec)      // Σ_{k<i} t^k/k! at index i
 			power := b.weight.Quo(b.mean)                 // weight m^j
 			factor := ratio(1, int64(max(1, b.phases-1))) // Γ(n+j)/Γ(n)
 			for j := -1; j <= 2; j++ {
@@ -136,11 +136,11 @@ func gammaTerms(t num.Interval, most int, prec uint) []num.Interval {
 	return sums
 }
 
-// Fractions returns nil: there are exponentials.
+// Fractions returns nil, since moments contain exponentials.
 func (d Gammas) Fractions(*big.Rat) (work, tail *big.Rat) { return nil, nil }
 
-// A Hyperexponential is a mixture of two exponential distributions of balanced means, p_1 m_1 = p_2
-// m_2 = E[X]/2, with p_1 = (1 + s)/2 and s² = (c - 1)/(c + 1) for the squared coefficient of
+// A Hyperexponential is a mixture of two exponential distributions with balanced means, p_1 m_1 =
+// p_2 m_2 = E[X]/2, with p_1 = (1 + s)/2 and s² = (c - 1)/(c + 1) for the squared coefficient of
 // variation c.
 type Hyperexponential struct {
 	Mean *big.Rat // E[X] > 0
@@ -155,7 +155,7 @@ func (d Hyperexponential) Check() error {
 	return checkPositive("Mean", d.Mean)
 }
 
-// Enclose encloses the distribution of [Gammas].
+// Enclose encloses the distribution as [Gammas].
 func (d Hyperexponential) Enclose(ctx context.Context, prec uint) (*Enclosure, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
@@ -174,11 +174,11 @@ func (d Hyperexponential) Enclose(ctx context.Context, prec uint) (*Enclosure, e
 	return encloseGammas(ctx, branches, prec)
 }
 
-// Fractions returns nil: there are exponentials.
+// Fractions returns nil, since moments contain exponentials.
 func (d Hyperexponential) Fractions(*big.Rat) (work, tail *big.Rat) { return nil, nil }
 
-// positiveEnclosure returns the enclosure of sizes in (0, ∞), given the moments above a point:
-// without E[1/X; X > x] unless requested.
+// positiveEnclosure returns the enclosure of sizes in (0, ∞), given the moments above a point. It
+// omits E[1/X; X > x] unless requested.
 func positiveEnclosure(
 	prec uint, noInverse bool, above func(x num.Interval, inverse bool) (Point, error),
 ) (*Enclosure, error) {

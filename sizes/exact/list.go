@@ -13,7 +13,7 @@ import (
 // A List is the distribution of the sizes in a list, each with its frequency there.
 type List []*big.Rat
 
-// Check checks that there are sizes, all above 0.
+// Check checks that there are sizes, all of them positive.
 func (d List) Check() error {
 	if len(d) == 0 {
 		return input.Errorf("Sizes", "none", "at least one size")
@@ -26,7 +26,8 @@ func (d List) Check() error {
 	return nil
 }
 
-// Enclose sums from the largest size down. It takes a sort of the list and four operations a size.
+// Enclose sums from the largest size down. It takes one sort of the list and four operations per
+// size.
 func (d List) Enclose(_ context.Context, prec uint) (*Enclosure, error) {
 	sorted := slices.Clone(d)
 	slices.SortFunc(sorted, (*big.Rat).Cmp)

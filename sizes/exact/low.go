@@ -13,7 +13,7 @@ import (
 //	E[X]/p = N/D,  N = (1 - e^(-(1-α)l))/(1-α), l if α = 1,  D = (e^(αl) - 1)/α,
 //	d ln E[X]/dl = e^(-(1-α)l)/N - e^(αl)/D.
 //
-// The proof tries wider and wider brackets around what Newton's method gives.
+// The proof tries wider and wider brackets around the result of Newton's method.
 func (l *boundedPareto) solveLow(mean *big.Rat) error {
 	ratio := num.FromRat(new(big.Rat).Quo(mean, l.exactHigh), l.prec)
 	start, err := roughLog(l.alpha, ratio)
@@ -73,8 +73,8 @@ func (l *boundedPareto) solveLow(mean *big.Rat) error {
 	return ErrMoreBits
 }
 
-// brackets reports whether E[X] is proved to be below want for the lower end of k and above it for
-// the upper one.
+// brackets reports whether E[X] is proved to be below want at the lower end of k and above it at
+// the upper end.
 func (l *boundedPareto) brackets(k, want num.Interval) (bool, error) {
 	for _, end := range []*big.Float{k.Low, k.High} {
 		if err := l.setLow(num.FromBig(end, l.prec)); err != nil {

@@ -16,12 +16,12 @@ import (
 //	E[X] = α/(1-α) (p^(1-α) - k^(1-α))/(k^-α - p^-α)
 //
 // and is found by Newton's method. The proof is separate: E[X] rises with k, since the sizes do,
-// and the mean is proved to be below the one given at the lower end of the enclosure and above at
-// the upper end.
+// and the mean is proved to be below the given one at the lower end of the enclosure, and above it
+// at the upper end.
 //
-// The error of this and the methods below names the field of m or the argument that is out of
-// range, wraps [ErrMoreBits], is [num.ErrRange] for powers beyond e^±2e8, or ctx.Err() promptly
-// after ctx is done.
+// The error of LowEnd and the methods below names the field of m or the argument that is out of
+// range, wraps [ErrMoreBits], or is [num.ErrRange] for powers beyond e^±2e8. Once ctx is done, they
+// promptly return ctx.Err().
 func (d BoundedPareto) LowEnd(ctx context.Context, prec uint) (num.Interval, error) {
 	return d.measure(ctx, prec, func(l boundedPareto) (num.Interval, error) { return l.low.x, nil })
 }
@@ -33,8 +33,8 @@ func (d BoundedPareto) Moment(ctx context.Context, order *big.Rat, prec uint) (n
 }
 
 // PartialMoment encloses E[X^order; low < X <= high] for 0 <= low <= high, to a relative width of
-// at most 2^(1-prec); prec 0 means 64. The error wraps [ErrMoreBits] if k follows from the mean and
-// is high itself.
+// at most 2^(1-prec); prec 0 means 64. The error wraps [ErrMoreBits] if k is computed from the mean
+// and equals high.
 func (d BoundedPareto) PartialMoment(ctx context.Context, order, low, high *big.Rat, prec uint) (num.Interval, error) {
 	if err := d.Check(); err != nil {
 		return num.Interval{}, err
@@ -70,7 +70,7 @@ func (d BoundedPareto) Tail(ctx context.Context, x *big.Rat, prec uint) (num.Int
 }
 
 // CDF encloses P(X <= x), to a relative width of at most 2^(1-prec); prec 0 means 64. The error
-// wraps [ErrMoreBits] if k follows from the mean and is x itself.
+// wraps [ErrMoreBits] if k is computed from the mean and equals x.
 func (d BoundedPareto) CDF(ctx context.Context, x *big.Rat, prec uint) (num.Interval, error) {
 	if x == nil || x.Sign() < 0 {
 		return num.Interval{}, input.Errorf("x", Text(x), "a number >= 0")
@@ -78,8 +78,9 @@ func (d BoundedPareto) CDF(ctx context.Context, x *big.Rat, prec uint) (num.Inte
 	return d.PartialMoment(ctx, new(big.Rat), new(big.Rat), x, prec)
 }
 
-// Density encloses f(x), that inside at the ends, to a relative width of at most 2^(1-prec); prec 0
-// means 64. The error wraps [ErrMoreBits] if k follows from the mean and is x itself.
+// Density encloses f(x) to a relative width of at most 2^(1-prec); prec 0 means 64. At an end of
+// the support it is the limit from inside. The error wraps [ErrMoreBits] if k is computed from the
+// mean and equals x.
 func (d BoundedPareto) Density(ctx context.Context, x *big.Rat, prec uint) (num.Interval, error) {
 	if x == nil || x.Sign() < 0 {
 		return num.Interval{}, input.Errorf("x", Text(x), "a number >= 0")
@@ -100,7 +101,7 @@ func (d BoundedPareto) Density(ctx context.Context, x *big.Rat, prec uint) (num.
 	})
 }
 
-// measure doubles the precision until what f returns is narrow enough.
+// measure doubles the precision until the result of f is narrow enough.
 func (d BoundedPareto) measure(
 	ctx context.Context, prec uint, f func(boundedPareto) (num.Interval, error),
 ) (num.Interval, error) {
@@ -136,5 +137,5 @@ func (d BoundedPareto) measure(
 	return e, nil
 }
 
-// maxPrec is the greatest precision of a computation, in bits.
+// maxPrec is the maximum precision of a computation, in bits.
 const maxPrec = 1 << 14

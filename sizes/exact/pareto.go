@@ -9,9 +9,9 @@ import (
 	"productform/sizes"
 )
 
-// A Pareto has P(X > x) = (k/x)^α for x >= k.
+// A Pareto is the distribution with P(X > x) = (k/x)^α for x >= k.
 type Pareto struct {
-	Alpha *big.Rat // α > 2, for E[X²] to be finite
+	Alpha *big.Rat // α > 2, so that E[X²] is finite
 	Low   *big.Rat // k > 0
 }
 
@@ -26,7 +26,7 @@ func (d Pareto) Check() error {
 	return checkPositive("Low", d.Low)
 }
 
-// Enclose has E[X^j; X > x] = α/(α-j) x^j (k/x)^α.
+// Enclose uses E[X^j; X > x] = α/(α-j) x^j (k/x)^α.
 func (d Pareto) Enclose(_ context.Context, prec uint) (*Enclosure, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (d Pareto) Enclose(_ context.Context, prec uint) (*Enclosure, error) {
 	return e, nil
 }
 
-// Fractions returns them for an integer α.
+// Fractions returns fractions for an integer α.
 func (d Pareto) Fractions(x *big.Rat) (work, tail *big.Rat) {
 	alpha, ok := integer(d.Alpha, mostPower)
 	if !ok {

@@ -8,11 +8,11 @@ import (
 	"productform/num"
 )
 
-// Parse returns the distribution of the given mean > 0 that the text names in the words of
+// Parse returns the distribution of the given mean > 0 that the text names, in the notation of
 // [sizes.Parse]: exponential, deterministic, bimodal, hyperexponential, zipf, erlang:K for K up to
-// 1000, hyperexponential:SCV, pareto:ALPHA for ALPHA > 2, or weibull:SHAPE. The error names "sizes"
-// for any other, whose partial moments are not enclosed, as those of lognormal:SCV and
-// bounded-pareto:ALPHA:RATIO are not, or is that of [Distribution.Check].
+// 1000, hyperexponential:SCV, pareto:ALPHA for ALPHA > 2, or weibull:SHAPE. The error is that of
+// [Distribution.Check], or names "sizes" for any other text, such as lognormal:SCV and
+// bounded-pareto:ALPHA:RATIO, whose partial moments are not enclosed.
 func Parse(text string, mean *big.Rat) (Distribution, error) {
 	name, parameter, given := strings.Cut(text, ":")
 	var p *big.Rat

@@ -9,7 +9,7 @@ import (
 	"productform/num"
 )
 
-// A Weibull has P(X > x) = exp(-(x/s)^c) with s = E[X]/Γ(1 + 1/c).
+// A Weibull is the distribution with P(X > x) = exp(-(x/s)^c), s = E[X]/Γ(1 + 1/c).
 type Weibull struct {
 	Shape *big.Rat // c in [1/20, 1000]
 	Mean  *big.Rat // E[X] > 0
@@ -23,7 +23,8 @@ func (d Weibull) Check() error {
 	return checkPositive("Mean", d.Mean)
 }
 
-// Enclose has E[X^j; X > x] = s^j Γ(1 + j/c, t) for t = (x/s)^c: sums of as many terms as bits.
+// Enclose uses E[X^j; X > x] = s^j Γ(1 + j/c, t) for t = (x/s)^c. It sums about as many terms as
+// there are bits.
 func (d Weibull) Enclose(ctx context.Context, prec uint) (*Enclosure, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func (d Weibull) Enclose(ctx context.Context, prec uint) (*Enclosure, error) {
 	})
 }
 
-// Fractions returns nil: there are exponentials.
+// Fractions returns nil, since moments contain exponentials.
 func (d Weibull) Fractions(*big.Rat) (work, tail *big.Rat) { return nil, nil }
 
 // upperGamma encloses Γ(z, t) = ∫_t^∞ u^(z-1) e^-u du for t >= 0, and z > 0 if t = 0. An integer
@@ -80,8 +81,8 @@ func (d Weibull) Fractions(*big.Rat) (work, tail *big.Rat) { return nil, nil }
 //	γ(z, t) = t^z e^-t Σ_{k>=0} t^k/(z(z+1)...(z+k)),
 //
 // all terms positive, and for z <= 0, Γ(z, t) = (Γ(z+1, t) - t^z e^-t)/z, from E_1 if z is an
-// integer. These cancel 1.44 t bits, so that t >= 0.7 prec + 150 is left to [distantGamma], whose
-// terms fall to about e^-t.
+// integer. This cancels 1.44 t bits, so [distantGamma], whose terms fall to about e^-t, handles t
+// >= 0.7 prec + 150.
 func upperGamma(ctx context.Context, z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 	minus, err := t.Neg().Exp()
 	if err != nil {
@@ -152,8 +153,8 @@ func beyond(z *big.Rat, far num.Interval, prec uint) (num.Interval, error) {
 //
 //	Γ(z, t) = t^(z-1) e^-t (Σ_{k<n} (z-1)(z-2)...(z-k)/t^k + R),
 //
-// where R lies between 0 and the term of k = n if n >= z - 1. It takes as many terms as bits, or
-// fewer, until they grow.
+// where R lies between 0 and the term of k = n if n >= z - 1. It takes as many terms as there are
+// bits, or fewer if terms start to grow.
 func distantGamma(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 	power, err := powerOf(t, new(big.Rat).Sub(z, ratio(1, 1)), prec)
 	if err != nil {
@@ -177,12 +178,12 @@ func distantGamma(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 	}
 }
 
-// mostTerms bounds the terms of the series for an incomplete gamma function.
+// mostTerms is the largest number of terms of the series for an incomplete gamma function.
 const mostTerms = 1 << 20
 
-// farEnd returns a number N above t and 2z, beyond which e^-u is of no account. The error is
-// [ErrMoreBits] if a series at N, of up to 4N terms, has more than mostTerms, which is so only if t
-// is very wide or there are very many bits.
+// farEnd returns a number N above t and 2z, beyond which e^-u is negligible. The error is
+// [ErrMoreBits] if a series at N, of up to 4N terms, has more than mostTerms. This happens only if
+// t is very wide or there are very many bits.
 func farEnd(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 	n, _ := z.Float64()
 	far := math.Ceil(max(float64(prec)+20, 2*n+10, 2*t.Approx()+10))

@@ -34,8 +34,8 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// Γ(z, t) of few bits, by the asymptotic series, holds that of many, by the series for γ(z, t), and
-// is about as narrow as its bits allow.
+// Γ(z, t) with few bits, by the asymptotic series, contains that with many, by the series for γ(z,
+// t), and is about as narrow as its bits allow.
 func TestDistantGamma(t *testing.T) {
 	ctx := context.Background()
 	for _, z := range []*big.Rat{
@@ -54,7 +54,7 @@ func TestDistantGamma(t *testing.T) {
 			}
 		}
 	}
-	// Computed elsewhere.
+	// computed elsewhere
 	for _, c := range []struct {
 		z    *big.Rat
 		far  int64
@@ -77,7 +77,7 @@ func TestDistantGamma(t *testing.T) {
 	}
 }
 
-// A series of too many terms is rejected before its first, and one under way stops with its
+// A series with too many terms is rejected before its first one, and a running one stops with its
 // context.
 func TestSeriesStops(t *testing.T) {
 	wide := num.Interval{Low: num.FromInt(1, 100).Low, High: num.FromInt(1e8, 100).High}
