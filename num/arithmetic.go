@@ -6,9 +6,9 @@ import (
 )
 
 // The operations on intervals round Low down and High up to the precision of the first operand. The
-// result contains the result of the same operation on any numbers of the operands, so everything
-// computed from intervals alone is proved. That holds within the exponents of big.Float: beyond
-// 2^±(2^31) it goes to 0 or infinity, whatever the direction.
+// result contains the results of the same operation on all numbers in the operands, so everything
+// computed only from intervals is proved. This holds within the exponents of big.Float: beyond
+// 2^±(2^31) it returns 0 or infinity, whatever the direction.
 
 // Down returns a big.Float of prec bits that rounds down.
 func Down(prec uint) *big.Float { return new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf) }
@@ -49,7 +49,7 @@ func (a Interval) Middle() *big.Float {
 	return m.SetMantExp(m, -1)
 }
 
-// Approx returns a double near the middle of a, 0 or infinite where none is near.
+// Approx returns a double near the middle of a, or 0 or an infinity if none is near.
 func (a Interval) Approx() float64 { f, _ := a.Middle().Float64(); return f }
 
 // Point returns the interval of one number, that of Middle.
@@ -63,8 +63,8 @@ func (a Interval) Abs() *big.Float {
 // Inside reports whether a lies in b without touching its ends.
 func (a Interval) Inside(b Interval) bool { return a.Low.Cmp(b.Low) > 0 && a.High.Cmp(b.High) < 0 }
 
-// Neg encloses -a. The sign changes first, exactly: big.Float.Neg rounds before, in the direction
-// that is then wrong.
+// Neg encloses -a. The sign changes first, which is exact: big.Float.Neg would round first, in the
+// wrong direction.
 func (a Interval) Neg() Interval {
 	return Interval{Down(a.Prec()).Set(new(big.Float).Neg(a.High)), Up(a.Prec()).Set(new(big.Float).Neg(a.Low))}
 }
@@ -74,16 +74,16 @@ func (a Interval) Add(b Interval) Interval {
 	return Interval{add(Down(a.Prec()), a.Low, b.Low), add(Up(a.Prec()), a.High, b.High)}
 }
 
-// Sub encloses a - b. It adds -b, since big.Float.Sub takes 0 - y for a Neg.
+// Sub encloses a - b. It adds -b because big.Float.Sub treats 0 - y as a Neg.
 func (a Interval) Sub(b Interval) Interval {
 	return Interval{
 		add(Down(a.Prec()), a.Low, new(big.Float).Neg(b.High)), add(Up(a.Prec()), a.High, new(big.Float).Neg(b.Low)),
 	}
 }
 
-// add sets z to x + y, rounded down or up as z is. big.Float.Add writes out all bits between the
-// two, which may be millions. A number far below the last bit of the other, and of the last place
-// of z, only determines the direction of rounding, and any other number as far below has the same
+// add sets z to x + y, rounded down or up as z is. big.Float.Add would store all bits between the
+// two, which may be millions. But a number far below the last bit of the other, and below the last
+// place of z, only determines the direction of rounding, and any other number as small has the same
 // effect. To see this, let x have exponent e and p be the greater of the precisions of x and z.
 // Then all x + d for 0 < |d| <= 2^(e-p-3) of one sign lie strictly between two neighbours of p + 1
 // bits, of which x is one.
@@ -119,7 +119,7 @@ func (a Interval) Mul(b Interval) Interval {
 	case b.High.Sign() <= 0:
 		return a.Mul(b.Neg()).Neg()
 	}
-	// Both hold 0 inside.
+	// both contain 0 in their interior
 	low, low2 := Down(prec).Mul(a.Low, b.High), Down(prec).Mul(a.High, b.Low)
 	if low2.Cmp(low) < 0 {
 		low = low2
@@ -133,14 +133,14 @@ func (a Interval) Mul(b Interval) Interval {
 
 // Square encloses a².
 func (a Interval) Square() Interval {
-	if a.Sign() == 0 { // a times a, as if they were two numbers, would go below 0
+	if a.Sign() == 0 { // a times a, as if they were independent, would extend below 0
 		s := a.Abs()
 		return Interval{Down(a.Prec()), s.Mul(s, s)}
 	}
 	return a.Mul(a)
 }
 
-// Quo encloses a/b. It panics if b holds 0.
+// Quo encloses a/b. It panics if b contains 0.
 func (a Interval) Quo(b Interval) Interval {
 	switch b.Sign() {
 	case 0:
@@ -148,7 +148,7 @@ func (a Interval) Quo(b Interval) Interval {
 	case -1:
 		return a.Neg().Quo(b.Neg())
 	}
-	low, high := b.High, b.Low // divisors that put the quotient of a positive number down and up
+	low, high := b.High, b.Low // divisors that round the quotient of a positive number down and up
 	if a.Low.Sign() < 0 {
 		low = b.Low
 	}
@@ -158,7 +158,7 @@ func (a Interval) Quo(b Interval) Interval {
 	return Interval{Down(a.Prec()).Quo(a.Low, low), Up(a.Prec()).Quo(a.High, high)}
 }
 
-// Sqrt encloses the square root of a, of which Low is at least 0.
+// Sqrt encloses the square root of a, whose Low must be at least 0.
 func (a Interval) Sqrt() Interval {
 	low, high := Down(a.Prec()).Set(sqrt(a.Low, a.Prec(), big.ToNegativeInf)), sqrt(a.High, a.Prec(), big.ToPositiveInf)
 	if low.Sign() < 0 {
@@ -188,7 +188,7 @@ func (a Interval) Scale2(n int) Interval {
 }
 
 // MaxLog bounds |ln x| of the operands of [Interval.Log] and [Interval.Exp]. The exponents of
-// big.Float go to 2^31 ln 2 = 1.5e9, so products and quotients of seven such powers stay within.
+// big.Float go to 2^31 ln 2 = 1.5e9, so products and quotients of seven such powers stay in range.
 const MaxLog = 2e8
 
 // Log encloses ln a from one logarithm, as ln High <= ln Low + (High - Low)/Low. The error is that
@@ -208,8 +208,8 @@ func (a Interval) Log() (Interval, error) {
 	return Interval{Down(prec).Set(e.Low), Up(prec).Add(e.High, gap)}, nil
 }
 
-// Exp encloses e^a: from one exponential if High - Low = d <= 1, as e^d <= 1 + 2d, else from two.
-// The error is [ErrRange] beyond e^±2e8.
+// Exp encloses e^a: from one exponential if High - Low = d <= 1, since e^d <= 1 + 2d, and otherwise
+// from two. The error is [ErrRange] beyond e^±2e8.
 func (a Interval) Exp() (Interval, error) {
 	prec := a.Prec()
 	if a.Abs().Cmp(big.NewFloat(MaxLog)) > 0 {
@@ -229,12 +229,12 @@ func (a Interval) Exp() (Interval, error) {
 	return Interval{Down(prec).Set(low.Low), gap.Mul(gap, low.High)}, nil
 }
 
-// Max encloses the greater of a and b.
+// Max encloses the larger of a and b.
 func (a Interval) Max(b Interval) Interval {
 	return Interval{larger(a.Low, b.Low), larger(a.High, b.High)}
 }
 
-// Both returns what a and b have in common: an interval of a number that lies in each of them.
+// Both returns the intersection of a and b, which encloses a number that lies in each of them.
 func (a Interval) Both(b Interval) Interval {
 	high := a.High
 	if b.High.Cmp(high) < 0 {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The operations hold the exact results for any rationals inside the intervals.
+// The operations enclose the exact results for any rationals inside the intervals.
 func TestArithmeticEncloses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) (Interval, *big.Rat) {
@@ -77,7 +77,7 @@ func TestArithmeticEncloses(t *testing.T) {
 	})
 }
 
-// Intervals of one number keep it: roots of squares are as narrow as the bits allow.
+// Intervals of one number remain points: roots of squares are as narrow as the bits allow.
 func TestSqrtIsNarrow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prec := uint(rapid.IntRange(20, 200).Draw(t, "bits"))
@@ -91,7 +91,7 @@ func TestSqrtIsNarrow(t *testing.T) {
 	}
 }
 
-// Sums of numbers however far apart are those of big.Float.
+// Sums of numbers match those of big.Float, however far apart the numbers are.
 func TestAddFarApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) *big.Float {

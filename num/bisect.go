@@ -2,7 +2,7 @@ package num
 
 import "math"
 
-// LastGood returns the largest x in [low, high] for which good holds, which is so from low up to
+// LastGood returns the largest x in [low, high] for which good holds; good must hold from low up to
 // some x.
 func LastGood(low, high float64, good func(x float64) bool) float64 {
 	if low >= high || good(high) {
@@ -20,7 +20,7 @@ func LastGood(low, high float64, good func(x float64) bool) float64 {
 }
 
 // FirstGood returns the smallest x in [low, high] for which good holds; good must hold from some x
-// up to high. Positive floats are ordered as their bits, so 64 steps find it to the last digit.
+// up to high. Positive floats have the order of their bits, so 64 steps find it to the last digit.
 func FirstGood(low, high float64, good func(x float64) bool) float64 {
 	if good(low) {
 		return low

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The unit makes integers of all numbers, and no part of it does: they have no common divisor with
-// it.
+// The unit makes all numbers integers, and no proper divisor of it does: the integers have no
+// common divisor with it.
 func TestJoinDenominator(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		unit := big.NewInt(1)
@@ -37,7 +37,7 @@ func TestJoinDenominator(t *testing.T) {
 	})
 }
 
-// Sums and integers over a common denominator are those of plain fractions.
+// Sums and integers over a common denominator match those of plain fractions.
 func TestSumRatsOverCommon(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) *big.Rat {

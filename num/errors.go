@@ -6,19 +6,19 @@ import (
 )
 
 // ErrUnstable is wrapped by the errors of all theories for a model that has no stationary
-// distribution. They name what is overloaded: cluster.UnstableError, tags.UnstableError and
+// distribution. The errors name the overloaded part: cluster.UnstableError, tags.UnstableError and
 // traffic.UnstableError.
 var ErrUnstable = errors.New("unstable: work arrives at least as fast as it can be done")
 
-// ErrDigits is the error of the engine Float, requested by name, where float64 has too few digits
+// ErrDigits is the error of the engine Float, if requested by name, when float64 has too few digits
 // for a proved bound.
 var ErrDigits = errors.New("float64 has too few digits for a proved bound: use auto, enclose or exact")
 
-// ErrFloatRange is the error of the engine Float, requested by name, where numbers leave the range
-// of float64.
+// ErrFloatRange is the error of the engine Float, if requested by name, when numbers leave the
+// range of float64.
 var ErrFloatRange = errors.New("numbers leave the range of float64: use auto, enclose or exact")
 
-// A Remedy is a way to an answer about a model that is too large.
+// A Remedy is a way to get an answer for a model that is too large.
 type Remedy string
 
 // The remedies.
@@ -27,14 +27,14 @@ const (
 	Simulation Remedy = "simulation"
 )
 
-// A TooLargeError rejects a model, or an engine for it, for the memory that it would take. It wraps
-// an *[InputError], whose words its message has.
+// A TooLargeError rejects a model, or an engine for it, because of the memory that it would need.
+// It wraps an *[InputError], whose text its message includes.
 type TooLargeError struct {
 	Input   *InputError
-	States  float64  // states of the tables, 0 if they were not counted
-	Bytes   float64  // that it would take, 0 if only that the limit was passed is known
+	States  float64  // states of the tables; 0 if they were not counted
+	Bytes   float64  // required memory; 0 if it is only known to exceed the limit
 	Limit   int64    // bytes allowed
-	Instead []Remedy // what has no such limit
+	Instead []Remedy // alternatives without this limit
 }
 
 func (e *TooLargeError) Error() string {
@@ -45,8 +45,8 @@ func (e *TooLargeError) Error() string {
 	return text
 }
 
-// Remedies returns a sentence about what has no such limit, with the names that name gives, "" for
-// none of it. It is "" if nothing is known.
+// Remedies returns a sentence about the alternatives without this limit, named by name, which
+// returns "" for an alternative to omit. It returns "" if there are none.
 func (e *TooLargeError) Remedies(name func(Remedy) string) string {
 	var names []string
 	for _, r := range e.Instead {

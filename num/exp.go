@@ -7,16 +7,16 @@ import (
 	"math/bits"
 )
 
-// Throughout exp.go and log.go a real v is held as an integer V with a bound E: |V - v 2^w| <= E.
-// An ulp is 2^-w, and errors of V are in ulps. A shift right rounds down and a quotient to zero, so
-// each is off by less than one.
+// Throughout exp.go and log.go, a real v is represented by an integer V with a bound E: |V - v 2^w|
+// <= E. An ulp is 2^-w, and errors of V are in ulps. A right shift rounds down and a quotient
+// towards zero, so the error of each is less than one.
 
 // ExpInterval encloses exp(x) with a relative width of at most 2^(1-prec); prec 0 means 64. The
-// ends carry four bits more than prec. It is exact for x = 0. Time is that of about 2√prec
+// ends carry four bits more than prec. It is exact for x = 0. It takes the time of about 2√prec
 // products of prec bits.
 //
-// The error is [ErrRange] if exp(x) is beyond 2^±(2^31-1), nearly all that a big.Float holds, an
-// *[InputError] if x is infinite or prec more than 2^30. x is not modified.
+// The error is [ErrRange] if exp(x) is beyond 2^±(2^31-1), nearly the range of big.Float, and an
+// *[InputError] if x is infinite or prec exceeds 2^30. x is not modified.
 func ExpInterval(x *big.Float, prec uint) (Interval, error) {
 	prec = cmp.Or(prec, defaultPrec)
 	if err := checkPrec(prec); err != nil {
@@ -30,16 +30,16 @@ func ExpInterval(x *big.Float, prec uint) (Interval, error) {
 	case x.MantExp(nil) > 31: // |x| >= 2^31 > 2^31 ln 2
 		return Interval{}, ErrRange
 	}
-	// x = k ln 2 + r. X is off by 1 ulp; L = 2^(w+32) ln 2 by 2, so kL / 2^32, as |k| < 2^32, by
-	// 2 and its shift by 1: R is off by 4 from r. As k is the integer nearest to X/L, |R| is at
-	// most 2^w (ln 2)/2 + 4 < 2^w/2.
+	// x = k ln 2 + r. X is off by 1 ulp; L = 2^(w+32) ln 2 by 2, so kL / 2^32 is off by 2, since
+	// |k| < 2^32, and its shift by 1: R is off by 4 from r. Since k is the integer nearest to X/L,
+	// |R| is at most 2^w (ln 2)/2 + 4 < 2^w/2.
 	w := workBits(prec)
 	bigX := fixed(x, w)
 	bigL := ln2(w + 32)
 	k := new(big.Int).Lsh(bigX, 33) // k = floor(x/ln 2 + 1/2) = floor((2x + ln 2) / (2 ln 2))
 	k.Add(k, bigL)
 	k.Div(k, new(big.Int).Lsh(bigL, 1))
-	if k.Int64() > big.MaxExp || k.Int64() < big.MinExp { // at these two, enclose looks at exp(r)
+	if k.Int64() > big.MaxExp || k.Int64() < big.MinExp { // in these two cases, enclose examines exp(r)
 		return Interval{}, ErrRange
 	}
 	r := new(big.Int).Mul(k, bigL)
@@ -56,8 +56,8 @@ func ExpInterval(x *big.Float, prec uint) (Interval, error) {
 //
 // Taylor. P_0 = 2^W, P_j = trunc(floor(P_(j-1) T / 2^W) / j) is t^j/j! with an error of δ_j <=
 // δ_(j-1) |t|/j + 1/j + 1 ulps, where δ_1 = 0 since P_0 T/2^W = T: so δ_j <= 2. At the first N with
-// P_N = 0 the true term is at most 2 ulps, and all from N on at most 4, as each is less than half
-// of the one before. The sum of P_0 to P_(N-1) is off by E_0 = 2(N-1) + 4.
+// P_N = 0 the true term is at most 2 ulps, and all terms from N on sum to at most 4, since each is
+// less than half of the previous one. The sum of P_0 to P_(N-1) is off by E_0 = 2(N-1) + 4.
 //
 // Squaring. V_0 is that sum, V_(i+1) = floor(V_i²/2^W), and ρ_i the relative error of V_i. All
 // powers v_i are at least exp(-1/2) > 0.6, so ρ_0 <= 2E_0 ulps, and rounding costs at most 2:
@@ -91,7 +91,7 @@ func expFixed(r *big.Int, w uint) *big.Int {
 	return v.Rsh(v, g)
 }
 
-// workBits returns the bits w after the binary point that serve a relative error of 2^-prec.
+// workBits returns the bits w after the binary point that suffice for a relative error of 2^-prec.
 func workBits(prec uint) uint { return prec + 32 + uint(bits.Len(prec)) }
 
 // ln2 returns 2^w ln 2 with an error below 2, from ln 2 = 18 atanh(1/26) - 2 atanh(1/4801) + 8
@@ -111,7 +111,7 @@ func ln2(w uint) *big.Int {
 }
 
 // atanhInverse returns 2^w atanh(1/q) = 2^w Σ_j 1/((2j+1) q^(2j+1)), q > 10. U_j =
-// floor(U_(j-1)/q²) is below 2^w/q^(2j+1) by at most 1.02, and so is each term by at most
+// floor(U_(j-1)/q²) is below 2^w/q^(2j+1) by at most 1.02, and each term is low by at most
 // 1.02/(2j+1) + 1 <= 2; the terms after the last sum to less than 2. N terms are off by 2N + 2.
 func atanhInverse(q int64, w uint) *big.Int {
 	u := new(big.Int).Lsh(big.NewInt(1), w)
@@ -133,8 +133,8 @@ func fixed(x *big.Float, w uint) *big.Int {
 }
 
 // enclose returns [V-E, V+E] 2^(exponent-w), rounded outward to prec+4 bits. If 2E/(|V|-E) is at
-// most 2^-prec, the two roundings of at most 2^-(prec+3) each, relatively, bring its relative
-// width to less than 2^(1-prec).
+// most 2^-prec, its relative width is less than 2^(1-prec), including the two relative roundings of
+// at most 2^-(prec+3) each.
 func enclose(v *big.Int, e int64, exponent int, w, prec uint) (Interval, error) {
 	end := func(e int64, mode big.RoundingMode) *big.Float {
 		z := new(big.Float).SetPrec(prec + 4).SetMode(mode)
@@ -149,7 +149,7 @@ func enclose(v *big.Int, e int64, exponent int, w, prec uint) (Interval, error) 
 	return c, nil
 }
 
-// point is the enclosure of n by itself.
+// point returns the interval that contains only n.
 func point(n int64) Interval {
 	return Interval{new(big.Float).SetInt64(n), new(big.Float).SetInt64(n)}
 }

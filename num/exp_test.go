@@ -21,7 +21,7 @@ func drawFloat(t *rapid.T, name string, minExp, maxExp int) *big.Float {
 	}
 	m.SetBit(m, m.BitLen(), 1)
 	x := new(big.Float).SetInt(m)
-	x.SetMantExp(x, -m.BitLen()) // by itself, as an int has 32 bits here and there
+	x.SetMantExp(x, -m.BitLen()) // separately, since an int may have 32 bits
 	x.SetMantExp(x, rapid.IntRange(minExp, maxExp).Draw(t, name+" exponent"))
 	return x
 }
@@ -48,7 +48,7 @@ func drawPrec(t *rapid.T) uint {
 // tight checks that the relative width is at most 2^(1-prec), in rationals.
 func tight(t *rapid.T, e Interval, prec uint) {
 	t.Helper()
-	width := new(big.Float).SetPrec(2*prec+300).Sub(e.High, e.Low) // both within a factor of 3: exact
+	width := new(big.Float).SetPrec(2*prec+300).Sub(e.High, e.Low) // exact, since both are within a factor of 3
 	smaller := new(big.Float).Abs(e.Low)
 	if high := new(big.Float).Abs(e.High); high.Cmp(smaller) < 0 {
 		smaller = high
@@ -70,8 +70,8 @@ func toDecimal(x *big.Float) *apd.Decimal {
 	return d
 }
 
-// near checks e against an answer of apd with an error of at most 10^-digits, relatively: e has to
-// meet the answer so widened, which is itself far narrower than e.
+// near checks e against an answer of apd with a relative error of at most 10^-digits: e must meet
+// the answer widened by that error, which is still far narrower than e.
 func near(t *rapid.T, e Interval, d *apd.Decimal, digits int) {
 	t.Helper()
 	answer, _, err := big.ParseFloat(d.Text('E'), 10, 8192, big.ToNearestEven) // d has far fewer bits
@@ -90,8 +90,8 @@ func near(t *rapid.T, e Interval, d *apd.Decimal, digits int) {
 	}
 }
 
-// againstAPD runs a property at 30, 100 and 300 digits; apd works with 20 digits more, of which it
-// is trusted for 15.
+// againstAPD runs a property at 30, 100 and 300 digits. apd works with 20 more digits, 15 of which
+// are trusted.
 func againstAPD(t *testing.T, property func(t *rapid.T, prec uint, digits int, apd *apd.Context)) {
 	for _, digits := range []int{30, 100, 300} {
 		t.Run(fmt.Sprintf("digits=%d", digits), func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestExpAgainstAPD(t *testing.T) {
 		}
 		tight(t, e, prec)
 		want := new(apd.Decimal)
-		context.Precision = max(context.Precision, 360) // apd refuses |x| > 23 times its precision
+		context.Precision = max(context.Precision, 360) // apd rejects |x| > 23 times its precision
 		if _, err := context.Exp(want, toDecimal(x)); err != nil {
 			t.Fatal(err)
 		}
@@ -120,8 +120,8 @@ func TestExpAgainstAPD(t *testing.T) {
 	})
 }
 
-// exp(x) lies between two partial sums of its series, taken in rationals, for any sign: for
-// 0 < x <= 1 the rest after n terms is below 2x^n/n!, and exp(-x) = 1/exp(x).
+// exp(x) lies between two partial sums of its series in rationals, for either sign: for 0 < x <= 1
+// the remainder after n terms is below 2x^n/n!, and exp(-x) = 1/exp(x).
 func TestExpAgainstRationalSeries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prec := rapid.UintRange(1, 200).Draw(t, "prec")
@@ -152,7 +152,7 @@ func TestExpAgainstRationalSeries(t *testing.T) {
 	})
 }
 
-// exp(a) exp(b) meets exp(a+b), far outside the range of doubles and of apd.
+// exp(a) exp(b) overlaps exp(a+b), far outside the range of doubles and of apd.
 func TestExpSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prec := drawPrec(t)
@@ -180,7 +180,7 @@ func TestExpSum(t *testing.T) {
 }
 
 func TestLn2(t *testing.T) {
-	// OEIS A002162.
+	// OEIS A002162
 	const digits = "0.69314718055994530941723212145817656807550013436025525412068000949339362196969471560586332699641868754200148102057068573368552023575813055703267075163507596193072757082837143519030703862389167347112335"
 	want, _, err := big.ParseFloat(digits, 10, 1000, big.ToNearestEven)
 	if err != nil {
@@ -227,7 +227,7 @@ func TestExpLimits(t *testing.T) {
 			t.Errorf("exp(%s): relative width %v", s, e.RelWidth())
 		}
 	}
-	// x/ln 2 = 2147483646.2, by bc; exp(x) is in [1/2, 1) 2^want
+	// x/ln 2 = 2147483646.2, according to bc; exp(x) is in [1/2, 1) 2^want
 	for s, want := range map[string]int{"1488522235": big.MaxExp, "-1488522235": big.MinExp + 2} {
 		if e, err := ExpInterval(parse(s), 100); err != nil || e.Low.MantExp(nil) != want {
 			t.Errorf("exp(%s) = [%g, %g], %v; want exponent %d", s, e.Low, e.High, err, want)

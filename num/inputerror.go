@@ -2,19 +2,19 @@ package num
 
 import "fmt"
 
-// An InputError points at one entry of a model, a setting or a file that cannot be used: where it
-// is, its value, and what would have been accepted. All packages of this module return it.
+// An InputError points at one invalid entry of a model, a setting or a file: its place, its value,
+// and the valid values. All packages of this module return it.
 type InputError struct {
-	File  string // its name; empty if the entry is not in a file, or the file has no name
+	File  string // name of the file; empty if the entry is not in a file, or the file has no name
 	Line  int    // line in the file, from 1; 0 if unknown
 	Path  string // field, as written in the file: "classes[3].arrival_rate"; empty for the whole input
-	Value string // the invalid value as written, shortened; empty when the entry is missing
+	Value string // the invalid value as written, shortened; empty if the entry is missing
 	Want  string // the accepted range, such as "a number >= 0"
-	Cause error  // the wrapped error, whose text ends the message; nil if there is none
+	Cause error  // wrapped error, whose text ends the message; nil if there is none
 }
 
 // InputErrorf returns an [InputError] with a value formatted with %v and cut at 60 characters. Want
-// is formatted like the text of [fmt.Errorf].
+// is a format, as in [fmt.Errorf].
 func InputErrorf(path string, value any, want string, args ...any) *InputError {
 	v := []rune(fmt.Sprint(value))
 	if len(v) > 60 {
@@ -25,7 +25,7 @@ func InputErrorf(path string, value any, want string, args ...any) *InputError {
 
 func (e *InputError) Unwrap() error { return e.Cause }
 
-// Error returns the message after the place, FILE:LINE.
+// Error returns the place, FILE:LINE, followed by the message.
 func (e *InputError) Error() string {
 	switch what := e.what(); {
 	case e.File != "" && e.Line > 0:
@@ -61,9 +61,9 @@ func (e *InputError) short() string {
 
 // A SyntaxError names the place where a file stops being JSON, YAML or text.
 type SyntaxError struct {
-	File         string // its name, empty if it has none
+	File         string // name of the file; empty if it has none
 	Line, Column int    // from 1; columns count characters
-	Reason       string // what is wrong there
+	Reason       string // description of the fault
 }
 
 func (e *SyntaxError) Error() string {

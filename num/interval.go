@@ -12,14 +12,15 @@ import (
 // ErrRange is the error of a result outside the exponent range of big.Float, about 2^±(2^31).
 var ErrRange = errors.New("result is outside the exponent range of big.Float")
 
-// An Interval is an interval that holds the exact value: Low <= value <= High, both finite.
+// An Interval contains an exact value: Low <= value <= High, both finite.
 type Interval struct{ Low, High *big.Float }
 
-// defaultPrec is the precision used if it is given as 0.
+// defaultPrec replaces a precision of 0.
 const defaultPrec = 64
 
-// FromRat encloses x between two neighbours of prec mantissa bits (64 if prec is 0); they are
-// the same number if x needs no more bits. Its relative width is at most 2^(1-prec).
+// FromRat encloses x between two adjacent numbers of prec mantissa bits (64 if prec is 0), or
+// returns the interval of x itself if x needs no more bits. Its relative width is at most
+// 2^(1-prec).
 func FromRat(x *big.Rat, prec uint) Interval {
 	prec = cmp.Or(prec, defaultPrec)
 	return Interval{
@@ -33,8 +34,8 @@ func (e Interval) Contains(x *big.Float) bool {
 	return e.Low.Cmp(x) <= 0 && x.Cmp(e.High) <= 0
 }
 
-// Float64 returns the double nearest to the midpoint of e, computed with 64 bits more than its
-// longer end has. As for the function [Float64], ok is false and f is 0 if no double is near.
+// Float64 returns the double nearest to the midpoint of e, computed with 64 more bits than its
+// longer end. As for the function [Float64], ok is false and f is 0 if no double is near.
 func (e Interval) Float64() (f float64, ok bool) {
 	prec := max(e.Low.Prec(), e.High.Prec()) + 64
 	mid := new(big.Float).SetPrec(prec)
@@ -50,7 +51,7 @@ func (e Interval) Float64() (f float64, ok bool) {
 	return normal(f, acc == big.Exact)
 }
 
-// exponentGap returns the binary exponent of y less that of x, or 0 if either is 0.
+// exponentGap returns the binary exponent of y minus that of x, or 0 if either is 0.
 func exponentGap(x, y *big.Float) int64 {
 	if x.Sign() == 0 || y.Sign() == 0 {
 		return 0
@@ -58,9 +59,9 @@ func exponentGap(x, y *big.Float) int64 {
 	return int64(y.MantExp(nil)) - int64(x.MantExp(nil))
 }
 
-// RelWidth returns an upper bound of (High-Low)/min(|Low|, |High|), rounded up; it bounds the
-// relative error of taking any number of e for any other. It is 0 for a point, and
-// math.MaxFloat64 if e is wider than a point and holds 0, or the quotient is larger than that.
+// RelWidth returns an upper bound on (High-Low)/min(|Low|, |High|), rounded up. It bounds the
+// relative error if any number of e replaces any other. It is 0 for a point, and math.MaxFloat64 if
+// e is wider than a point and contains 0, or if the quotient is larger than that.
 func (e Interval) RelWidth() float64 {
 	if e.Low.Cmp(e.High) == 0 {
 		return 0
@@ -92,7 +93,7 @@ func Float64(x *big.Rat) (f float64, ok bool) {
 	return normal(f, exact && (f != 0 || x.Sign() == 0)) // Rat.Float64 takes 0 for an exact 2^-2000
 }
 
-// normal accepts f, a number rounded to nearest, if its relative error is at most 2^-53.
+// normal accepts a number f that was rounded to nearest if its relative error is at most 2^-53.
 func normal(f float64, exact bool) (float64, bool) {
 	const smallest = 0x1p-1022
 	if math.IsInf(f, 0) || !exact && math.Abs(f) < smallest {
@@ -102,9 +103,9 @@ func normal(f float64, exact bool) (float64, bool) {
 }
 
 // Text returns decimal strings of the given number of significant digits (17 if digits < 1) with
-// low <= Low and High <= high, each as close as decimals of that length allow. If the power of ten
-// that scales it is beyond about 10^±1700, it may be one unit of the last digit farther out.
-// Exponents from -5 to 20 are written plainly, others as in "1.25e-31".
+// low <= Low and High <= high, each as close as decimals of that length allow. If the scaling power
+// of ten is beyond about 10^±1700, it may be one unit of the last digit farther out. Numbers with
+// exponents from -5 to 20 are written without an exponent, others as in "1.25e-31".
 func (e Interval) Text(digits int) (low, high string) {
 	if digits < 1 {
 		digits = 17
@@ -125,9 +126,9 @@ func outward(x *big.Float, digits int, up bool) string {
 	if up {
 		mode = big.ToPositiveInf
 	}
-	// exponent is floor(log10 |x|) or, next to a power of ten, wrong by one. One digit more than
-	// requested is computed, so enough remain, and cutting in the same direction loses nothing:
-	// floor(floor(10c)/10) = floor(c), and likewise for the ceiling.
+	// exponent is floor(log10 |x|) or, next to a power of ten, wrong by one. One more digit than
+	// requested is computed, so enough digits remain, and truncating in the same direction loses
+	// nothing: floor(floor(10c)/10) = floor(c), and likewise for the ceiling.
 	exponent := int(math.Floor(float64(x.MantExp(nil)-1) * math.Log10(2)))
 	scaled := timesPowerOfTen(new(big.Float).Abs(x), digits-exponent, digits, mode)
 	n, acc := scaled.Int(nil)

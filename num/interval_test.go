@@ -23,8 +23,8 @@ func drawInterval(t *rapid.T, minExp, maxExp int) Interval {
 	return Interval{a, b}
 }
 
-// The decimals are outside and of the length asked, and no decimal of that length lies between
-// them and the ends: all in rationals.
+// The decimals lie outside, have the requested length, and no decimal of that length lies between
+// them and the ends. All of this is checked in rationals.
 func TestTextRoundsOutward(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawInterval(t, -500, 500)
@@ -83,7 +83,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// At the ends of the exponent range, 2^n = 10^(n log10 2), reached by [LogInterval] instead.
+// At the ends of the exponent range, the test uses 2^n = 10^(n log10 2), with the logarithm from
+// [LogInterval].
 func TestTextOfExtremes(t *testing.T) {
 	ln := func(x *big.Float) *big.Float {
 		e, err := LogInterval(x, 200)
@@ -149,7 +150,7 @@ func TestRelWidthBoundsWidth(t *testing.T) {
 		if bound.Cmp(exact) < 0 {
 			t.Fatalf("%v is below the relative width of [%g, %g]", got, e.Low, e.High)
 		}
-		// a rounding up and those to 64 bits
+		// one rounding up, and the roundings to 64 bits
 		if got > 0x1p-1000 && bound.Cmp(exact.Mul(exact, big.NewRat(1<<52+3, 1<<52))) > 0 {
 			t.Fatalf("%v is far above the relative width of [%g, %g]", got, e.Low, e.High)
 		}
@@ -182,8 +183,8 @@ func TestRelWidthOfZero(t *testing.T) {
 	}
 }
 
-// FromRat contains the number, has no double between its ends, and its midpoint rounds as the
-// number does.
+// The interval of FromRat contains the number, has no double between its ends, and its midpoint
+// rounds like the number.
 func TestFromRat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prec := drawPrec(t)
@@ -195,7 +196,7 @@ func TestFromRat(t *testing.T) {
 			t.Fatalf("%v is not in [%g, %g]", x, e.Low, e.High)
 		}
 		tight(t, e, prec)
-		if prec >= 200 { // a quotient of 63-bit integers is no nearer than 2^-128 to where rounding changes
+		if prec >= 200 { // a quotient of 63-bit integers is at least 2^-128 from any point where rounding changes
 			want, _ := x.Float64()
 			if got, ok := e.Float64(); got != want || !ok {
 				t.Fatalf("%v: midpoint is %v, want %v", x, got, want)

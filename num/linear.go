@@ -2,9 +2,10 @@ package num
 
 import "math/big"
 
-// SolveLinear solves A X = B by Gauss's method with the largest pivot of each column, in the
+// SolveLinear solves A X = B by Gaussian elimination with the largest pivot of each column, in the
 // precision of the entries. A is square and B has as many rows as A; both are overwritten, B with
-// X. It reports false if a pivot is 0. It takes O(n³) operations; X is rounded, not proved.
+// X. It reports false if a pivot is 0. It takes O(n³) operations. X is approximate, without a
+// bound.
 func SolveLinear(a, b [][]*big.Float) bool {
 	n := len(a)
 	for c := range n {
@@ -40,7 +41,7 @@ func SolveLinear(a, b [][]*big.Float) bool {
 	return true
 }
 
-// subtractTimes takes f times y from x.
+// subtractTimes subtracts f times y from x.
 func subtractTimes(x []*big.Float, f *big.Float, y []*big.Float) {
 	t := new(big.Float)
 	for i := range x {
@@ -48,10 +49,11 @@ func subtractTimes(x []*big.Float, f *big.Float, y []*big.Float) {
 	}
 }
 
-// SolveSemidefinite returns x with H x = r, for a symmetric and positive semidefinite H of which h
-// holds the rows up to the diagonal, by the factors L D L' in numbers of prec bits. H may be
-// singular: a pivot below 2^(8-prec) of what it was computed from is rounding, and that bound is
-// taken in its place, or 1 if the row is 0. It takes O(n³) operations; x is rounded, not proved.
+// SolveSemidefinite returns x with H x = r for a symmetric and positive semidefinite H, by the
+// factors L D L' in numbers of prec bits. h holds the rows of H up to the diagonal. H may be
+// singular: a pivot below 2^(8-prec) of the numbers that it was computed from is rounding noise and
+// is replaced by that bound, or by 1 if the row is 0. It takes O(n³) operations. x is approximate,
+// without a bound.
 func SolveSemidefinite(h [][]*big.Float, r []*big.Float, prec uint) []*big.Float {
 	n := len(h)
 	x, pivot, noise := zeros(prec, n), zeros(prec, n), zeros(prec, n)
@@ -98,8 +100,8 @@ func zeros(prec uint, n int) []*big.Float {
 	return x
 }
 
-// InverseNear returns an inverse of the middles of a square matrix, each entry a point of prec
-// bits: near enough for any use, but not proved. It reports false if a pivot is 0.
+// InverseNear returns an approximate inverse of the middles of a square matrix, each entry a point
+// of prec bits, without a bound. It reports false if a pivot is 0.
 func InverseNear(a [][]Interval, prec uint) ([][]Interval, bool) {
 	n := len(a)
 	middle, unit := make([][]*big.Float, n), make([][]*big.Float, n)

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The solution of Gauss's method, multiplied out in fractions, gives the right-hand side up to
-// rounding.
+// The solution of Gaussian elimination, multiplied out in fractions, gives the right-hand side up
+// to rounding.
 func TestSolveLinear(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const prec = 200
@@ -37,7 +37,7 @@ func TestSolveLinear(t *testing.T) {
 				x, _ := b[j][0].Rat(nil)
 				sum.Add(sum, x.Mul(x, exact[i][j]))
 			}
-			if off, _ := sum.Float64(); off > 0x1p-180 || off < -0x1p-180 { // of 200 bits, few are lost
+			if off, _ := sum.Float64(); off > 0x1p-180 || off < -0x1p-180 { // few of the 200 bits are lost
 				t.Errorf("row %d is off by %g", i, off)
 			}
 		}
@@ -68,8 +68,8 @@ func TestSolveLinearPivots(t *testing.T) {
 	}
 }
 
-// H = A A' + D in integers is positive definite, or singular for D = 0 and fewer columns than rows:
-// the solution, multiplied out in fractions, gives the right-hand side up to rounding wherever that
+// H = A A' + D in integers is positive definite, or singular for D = 0 and fewer columns than rows.
+// The solution, multiplied out in fractions, gives the right-hand side up to rounding whenever that
 // is in the range of H.
 func TestSolveSemidefinite(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,12 +6,12 @@ import (
 	"math/big"
 )
 
-// LogInterval encloses the natural logarithm of x > 0 with a relative width of at most
-// 2^(1-prec), also for x next to 1; prec 0 means 64. The ends carry four bits more than prec. It
-// is exact for x = 1. Time is that of [ExpInterval] and prec/64 products of prec bits more.
+// LogInterval encloses the natural logarithm of x > 0 with a relative width of at most 2^(1-prec),
+// even for x near 1; prec 0 means 64. The ends carry four bits more than prec. It is exact for x =
+// 1. It takes the time of [ExpInterval] plus prec/64 products of prec bits.
 //
-// The error is an *[InputError] if x is not positive or infinite, or prec more than 2^30. x is not
-// modified.
+// The error is an *[InputError] if x is not positive, if x is infinite, or if prec exceeds 2^30. x
+// is not modified.
 func LogInterval(x *big.Float, prec uint) (Interval, error) {
 	prec = cmp.Or(prec, defaultPrec)
 	if err := checkPrec(prec); err != nil {
@@ -71,10 +71,10 @@ func logNearOne(z *big.Int, p, prec uint) (Interval, error) {
 // an inaccurate y0 would cost terms of the series, not correctness.
 //
 // V = 2^w exp(-y0) is off by 2; M = 2^w m by 1; as m < 1.4 and exp(-y0) < 1.65, floor(MV/2^w) is
-// off by 2.8 + 1.65 + 1 and a trifle, below 6. log(1+z) = 2y F(y²), y = z/(2+z), changes at most
-// twice as fast as z while |z| < 1/4: 12. Y is off by 1, Q = floor(Y²/2^w) by 2, F by 2N+2, and
-// floor(2YF/2^w) by 2 (1.03 + |y| (2N+2)) + 2 <= N+6, as |y| <= 1/7. k ln 2 is off by 2 and its
-// shift by 1, as |k| < 2^32; y0 is exact. Together E = N+21.
+// off by slightly more than 2.8 + 1.65 + 1, which is below 6. log(1+z) = 2y F(y²), y = z/(2+z),
+// changes at most twice as fast as z while |z| < 1/4: 12. Y is off by 1, Q = floor(Y²/2^w) by 2, F
+// by 2N+2, and floor(2YF/2^w) by 2 (1.03 + |y| (2N+2)) + 2 <= N+6, as |y| <= 1/7. k ln 2 is off by
+// 2 and its shift by 1, as |k| < 2^32; y0 is exact. Together E = N+21.
 //
 // As |log x| > 2^-17 and N <= w/60 + 2, 2E/(|V|-E) < 2^(19-w) (w/60 + 23) <= 2^-prec.
 func logReduced(m *big.Float, k int, prec uint) (Interval, error) {

@@ -30,7 +30,7 @@ func TestLogAgainstAPD(t *testing.T) {
 		}
 		tight(t, e, prec)
 		want := new(apd.Decimal)
-		// apd loses the digits that cancel near 1.
+		// apd loses digits to cancellation near 1
 		z := new(big.Float).SetPrec(1000).Sub(x, big.NewFloat(1))
 		context.Precision += uint32(max(0, -z.MantExp(nil)) / 3)
 		if _, err := context.Ln(want, toDecimal(x)); err != nil {
@@ -40,7 +40,7 @@ func TestLogAgainstAPD(t *testing.T) {
 	})
 }
 
-// log(1+z) lies between partial sums of its alternating series for 0 < z < 1, taken in rationals.
+// log(1+z) lies between partial sums of its alternating series in rationals, for 0 < z < 1.
 func TestLogNearOneSeries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prec := rapid.UintRange(1, 200).Draw(t, "prec")
@@ -52,7 +52,8 @@ func TestLogNearOneSeries(t *testing.T) {
 		}
 		tight(t, e, prec)
 		r, _ := z.Rat(nil)
-		// Alternating: an even number of terms is a lower bound, an odd one an upper bound.
+		// The series alternates: an even number of terms gives a lower bound, an odd one an upper
+		// bound.
 		low, high, power := new(big.Rat), new(big.Rat), big.NewRat(1, 1)
 		for n := int64(1); n <= 14; n++ { // z^14 < 2^-208 z
 			power.Mul(power, r)
@@ -72,7 +73,7 @@ func TestLogNearOneSeries(t *testing.T) {
 	})
 }
 
-// The interval exp(log x) contains x, also for x as large and small as big.Float goes.
+// The interval exp(log x) contains x, even for x near the limits of big.Float.
 func TestExpOfLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prec := drawPrec(t)
@@ -99,14 +100,14 @@ func TestExpOfLog(t *testing.T) {
 	})
 }
 
-// log(ab) meets log a + log b, with a and b so chosen that the product may be near 1.
+// log(ab) overlaps log a + log b, with a and b chosen such that the product may be near 1.
 func TestLogProduct(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prec := drawPrec(t)
 		a := drawFloat(t, "a", -50, 50)
 		b := new(big.Float).SetPrec(100).Quo(big.NewFloat(1), a)
 		b.Mul(b, drawNearOne(t))
-		product := new(big.Float).SetPrec(400).Mul(a, b) // 200 and 100 bits: exact
+		product := new(big.Float).SetPrec(400).Mul(a, b) // exact: the factors have 200 and 100 bits
 		if product.Cmp(big.NewFloat(1)) == 0 {
 			return
 		}
@@ -125,7 +126,7 @@ func TestLogProduct(t *testing.T) {
 	})
 }
 
-// Around the seams of the reduction (0.7, 1.4, 1 ± 2^-16) both sides agree with exp.
+// Around the boundaries of the reduction (0.7, 1.4, 1 ± 2^-16), both sides agree with exp.
 func TestLogSeams(t *testing.T) {
 	for _, centre := range []float64{0.7, 1.4, 0.5, 2, 1 - 0x1p-16, 1 + 0x1p-16, 1 - 0x1p-17, 1 + 0x1p-15} {
 		for _, step := range []float64{-0x1p-53, 0, 0x1p-52} {

@@ -1,10 +1,10 @@
 package num
 
-// PairwiseBlock is the length up to which [PairwiseSum] adds in four rows.
+// PairwiseBlock is the maximum length that [PairwiseSum] adds in four rows.
 const PairwiseBlock = 64
 
-// PairwiseSum returns Σ x, long sums by halves: each term rounded at most PairwiseBlock/4 + 2 +
-// log2(len(x)) times.
+// PairwiseSum returns Σ x. It adds long sums by halves, so each term is rounded at most
+// PairwiseBlock/4 + 2 + log2(len(x)) times.
 func PairwiseSum(x []float64) float64 {
 	if len(x) > PairwiseBlock {
 		half := len(x) / 2

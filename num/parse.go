@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	maxLength   = 10_000 // characters ParseRat reads
-	maxExponent = 4096   // largest |decimal exponent|, of either part and of their quotient
+	maxLength   = 10_000 // maximum number of characters that ParseRat reads
+	maxExponent = 4096   // largest |decimal exponent| of either part and of their quotient
 )
 
 const wantNumber = `want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5"`
@@ -24,15 +24,15 @@ var errExponent = fmt.Errorf("decimal exponent out of range; want one from %d to
 //	decimal = digits [ "." [ digits ] ] [ exponent ]  |  "." digits [ exponent ]
 //	exponent = ( "e" | "E" ) [ "+" | "-" ] digits
 //
-// it accepts [ "+" | "-" ] decimal [ "/" decimal ]: "2", "-0.5", "2.5E+4", "4/5", "0.1/3".
-// Digits are 0 to 9 in base ten whatever zeros lead them ("010" is ten), only the numerator
-// has a sign, and no spaces are allowed around or inside.
+// it accepts [ "+" | "-" ] decimal [ "/" decimal ]: "2", "-0.5", "2.5E+4", "4/5", "0.1/3". Digits
+// are 0 to 9 in base ten, even after leading zeros ("010" is ten). Only the numerator may have a
+// sign, and spaces are not allowed.
 //
-// Everything else is an error that says what was wrong: an empty string, NaN, Inf, base
-// prefixes (0x, 0o, 0b), underscores, binary exponents (p), a zero denominator, more than
-// 10,000 characters, and a decimal exponent beyond ±4096 in either part or in their quotient
-// (1e4000/1e-4000). Exponents are checked before any power is computed, so the cost is at
-// most about that of a gcd of two integers of 14,100 digits.
+// Everything else is an error with a reason: an empty string, NaN, Inf, base prefixes (0x, 0o, 0b),
+// underscores, binary exponents (p), a zero denominator, more than 10,000 characters, and a decimal
+// exponent beyond ±4096 in either part or in their quotient (1e4000/1e-4000). Exponents are checked
+// before any power is computed, so the cost is at most about that of a gcd of two integers of
+// 14,100 digits.
 func ParseRat(s string) (*big.Rat, error) {
 	if s == "" {
 		return nil, errors.New("empty; " + wantNumber)
@@ -81,14 +81,14 @@ func ParseRat(s string) (*big.Rat, error) {
 	return new(big.Rat).SetFrac(a.digits, b.digits), nil
 }
 
-// parseShort reads what most numbers of files are, at most 18 digits with a point or without, and
-// returns nil for others.
+// parseShort reads numbers of at most 18 digits, with or without a point, as most numbers in files
+// are. It returns nil for others.
 func parseShort(s string) *big.Rat {
 	const mostDigits = 18 // in an int64
 	if len(s) > mostDigits+1 {
 		return nil
 	}
-	var number, power int64 = 0, 0 // the power of ten to divide by, 0 before the point
+	var number, power int64 = 0, 0 // the power of ten to divide by; 0 before the point
 	digits := 0
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -109,7 +109,7 @@ func parseShort(s string) *big.Rat {
 }
 
 // Rat returns the fraction that a literal stands for, such as "1.5" or "2/3". It is ParseRat for
-// programs and tests: like regexp.MustCompile, it panics on an error.
+// constants in programs and tests: like regexp.MustCompile, it panics on an error.
 func Rat(s string) *big.Rat {
 	x, err := ParseRat(s)
 	if err != nil {
@@ -118,8 +118,8 @@ func Rat(s string) *big.Rat {
 	return x
 }
 
-// Decimal returns the shortest decimal fraction of which x is the nearest float64: 0.1 is one
-// tenth, as in a file. The error is that of [ParseRat], for an infinite x or NaN.
+// Decimal returns the shortest decimal fraction whose nearest float64 is x: 0.1 is one tenth, as in
+// a file. For an infinite x or NaN, the error is that of [ParseRat].
 func Decimal(x float64) (*big.Rat, error) { return ParseRat(strconv.FormatFloat(x, 'g', -1, 64)) }
 
 // A decimal is digits · 10^(exponent - places), digits >= 0.

@@ -106,7 +106,7 @@ func FuzzParseRat(f *testing.F) {
 	})
 }
 
-// A shortest decimal of a double rounds back to the double.
+// The shortest decimal of a double rounds back to the double.
 func TestFloat64RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64).Draw(t, "x")

@@ -6,8 +6,8 @@ import (
 	"math/big"
 )
 
-// SumRats adds fractions, the first half and the second half each by itself: denominators grow with
-// the number of terms, and so most additions are of short fractions.
+// SumRats adds fractions by halves: denominators grow with the number of terms, so most additions
+// are of short fractions.
 func SumRats(terms []*big.Rat) *big.Rat {
 	switch len(terms) {
 	case 0:
@@ -28,8 +28,8 @@ const LongestSum = 1 << 20
 var ErrLongSum = errors.New("num: a sum of fractions without a common denominator of reasonable length")
 
 // BoundedSumRats is [SumRats] of value(0), ..., value(n-1), for sums that may take long. The error
-// is [ErrLongSum], or ctx.Err() promptly after ctx is done. The values are not changed, nor is the
-// sum one of them.
+// is [ErrLongSum], or ctx.Err() promptly after ctx is done. The values are not modified, and the
+// sum shares no memory with them.
 func BoundedSumRats(ctx context.Context, n int, value func(i int) *big.Rat) (*big.Rat, error) {
 	var sum func(first, last int) (*big.Rat, error)
 	sum = func(first, last int) (*big.Rat, error) {
@@ -57,8 +57,8 @@ func BoundedSumRats(ctx context.Context, n int, value func(i int) *big.Rat) (*bi
 	return sum(0, n)
 }
 
-// OverCommon returns integers n_i and a unit with x_i = n_i unit, 1/unit being the least common
-// denominator of the fractions x, of which there is at least one.
+// OverCommon returns integers n_i and a unit with x_i = n_i unit, where 1/unit is the least common
+// denominator of the fractions x. There must be at least one.
 func OverCommon(x []*big.Rat) (number []*big.Rat, unit *big.Rat) {
 	common := commonDenominator(x)
 	for _, v := range x {
@@ -68,7 +68,7 @@ func OverCommon(x []*big.Rat) (number []*big.Rat, unit *big.Rat) {
 	return number, new(big.Rat).SetFrac(big.NewInt(1), common)
 }
 
-// commonDenominator multiplies halves first, so most of the common divisors are of short numbers.
+// commonDenominator multiplies by halves, so most greatest common divisors are of short numbers.
 func commonDenominator(x []*big.Rat) *big.Int {
 	if len(x) == 1 {
 		return x[0].Denom()
@@ -81,8 +81,8 @@ func commonDenominator(x []*big.Rat) *big.Int {
 // mostCommonBits is the maximum number of bits of a common denominator that are counted.
 const mostCommonBits = 1 << 18
 
-// CommonBits returns the bits of the least common denominator of n fractions, or of the first ones
-// if that is long already.
+// CommonBits returns the number of bits of the least common denominator of n fractions, or of the
+// first ones if theirs is already long.
 func CommonBits(n int, x func(i int) *big.Rat) float64 {
 	common := big.NewInt(1)
 	for i := 0; i < n && common.BitLen() < mostCommonBits; i++ {
@@ -91,14 +91,15 @@ func CommonBits(n int, x func(i int) *big.Rat) float64 {
 	return float64(common.BitLen())
 }
 
-// SumSeconds estimates the time for so many sums of n fractions each, given the bits of their
-// common denominator: that of greatest common divisors of the sums, and of products of the sums
-// with each term. The constants were measured and are right within a factor of a few.
+// SumSeconds estimates the time for the given number of sums of n fractions each, given the bits of
+// their common denominator: the time for greatest common divisors of the sums, and for products of
+// the sums with each term. The constants were measured, and are correct within a small factor.
 func SumSeconds(n, sums int, bits float64) float64 {
 	return float64(sums) * (3e-11*bits*bits + 5e-9*float64(n)*bits)
 }
 
-// ratOf returns a/b for a >= 0 and b > 0. It is [big.NewRat] with a faster way to lowest terms.
+// ratOf returns a/b for a >= 0 and b > 0. It is [big.NewRat] with a faster reduction to lowest
+// terms.
 func ratOf(a, b int64) *big.Rat {
 	if a == 0 {
 		return new(big.Rat)
@@ -114,10 +115,10 @@ func ratOf(a, b int64) *big.Rat {
 	return x
 }
 
-// QuoRat returns x/y for x >= 0 and y > 0, faster than [big.Rat.Quo] where numerators and
-// denominators are short.
+// QuoRat returns x/y for x >= 0 and y > 0, faster than [big.Rat.Quo] if numerators and denominators
+// are short.
 func QuoRat(x, y *big.Rat) *big.Rat {
-	const short = 31 // bits, of which a product of two fits into an int64
+	const short = 31 // bits; a product of two such numbers fits into an int64
 	for _, z := range [...]*big.Rat{x, y} {
 		if z.Sign() < 0 || z.Num().BitLen() > short || z.Denom().BitLen() > short {
 			return new(big.Rat).Quo(x, y)
@@ -126,8 +127,8 @@ func QuoRat(x, y *big.Rat) *big.Rat {
 	return ratOf(x.Num().Int64()*y.Denom().Int64(), x.Denom().Int64()*y.Num().Int64())
 }
 
-// Nearest returns the float64 nearest to x, as [big.Rat.Float64] does, faster where numerator and
-// denominator are float64 themselves: then the quotient is rounded once.
+// Nearest returns the float64 nearest to x, like [big.Rat.Float64]. It is faster if numerator and
+// denominator are float64 numbers, since the quotient is then rounded once.
 func Nearest(x *big.Rat) float64 {
 	const exact = 53 // bits
 	if x.Num().BitLen() <= exact && x.Denom().BitLen() <= exact {
@@ -137,8 +138,8 @@ func Nearest(x *big.Rat) float64 {
 	return f
 }
 
-// OrOne returns x, or 1 for nil: numbers of a model that may be left out are 1 then. It is x
-// itself, not a copy.
+// OrOne returns x, or 1 for nil, the default of optional numbers of a model. It returns x itself,
+// not a copy.
 func OrOne(x *big.Rat) *big.Rat {
 	if x == nil {
 		return new(big.Rat).SetInt64(1)

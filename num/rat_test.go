@@ -12,7 +12,8 @@ import (
 	"productform/num"
 )
 
-// The sum by halves is the sum in order, and none of the values is changed or is the sum.
+// The sum by halves equals the sum in order. None of the values is modified, and the sum is a new
+// number.
 func TestBoundedSumRats(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) *big.Rat {
@@ -39,11 +40,11 @@ func TestBoundedSumRats(t *testing.T) {
 	})
 }
 
-// Denominators without common factors are rejected where their product grows too long, and a
-// context that ends stops the sum.
+// Denominators without common factors are rejected once their product is too long, and cancelling
+// the context stops the sum.
 func TestBoundedSumRatsEnds(t *testing.T) {
 	long := func(bits uint) func(i int) *big.Rat {
-		return func(i int) *big.Rat { // 2^bits + 2i + 1: hardly a factor in common
+		return func(i int) *big.Rat { // 2^bits + 2i + 1: such numbers have few common factors
 			d := new(big.Int).Lsh(big.NewInt(1), bits)
 			return new(big.Rat).SetFrac(big.NewInt(1), d.Add(d, big.NewInt(int64(2*i+1))))
 		}

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Short decimals are read as the general way reads them, which a sign makes it take.
+// Short decimals are read like the general parser reads them; a sign forces the general parser.
 func TestParseShort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`[0-9]{0,12}(\.[0-9]{0,12})?`).Draw(t, "s")
@@ -24,7 +24,7 @@ func TestParseShort(t *testing.T) {
 	})
 }
 
-// Quotients and nearest doubles are those of math/big, short or long.
+// Quotients and nearest doubles match those of math/big, for short and long numbers.
 func TestQuoRatAndNearest(t *testing.T) {
 	integer := func(least int64) *rapid.Generator[int64] {
 		return rapid.OneOf(

@@ -29,7 +29,7 @@ func (a *Sum) Value() float64 { return a.hi + a.lo }
 // same digits.
 func (a Sum) MarshalJSON() ([]byte, error) { return json.Marshal([2]float64{a.hi, a.lo}) }
 
-// UnmarshalJSON reads what [Sum.MarshalJSON] writes.
+// UnmarshalJSON reads the output of [Sum.MarshalJSON].
 func (a *Sum) UnmarshalJSON(text []byte) error {
 	var pair []float64
 	if err := json.Unmarshal(text, &pair); err != nil {

@@ -51,7 +51,7 @@ func TestSumBound(t *testing.T) {
 	})
 }
 
-// A sum that is written and read between any two terms ends at the same digits.
+// A sum that is written and read between any two terms ends with the same digits.
 func TestSumJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var sum, read Sum
@@ -75,7 +75,7 @@ func TestSumJSON(t *testing.T) {
 	}
 }
 
-// Ten million times 0.1 in one double loses six digits; compensated it loses none.
+// Adding 0.1 ten million times in one double loses six digits; the compensated sum loses none.
 func TestSumOfManyTenths(t *testing.T) {
 	const n = 10_000_000
 	var sum Sum

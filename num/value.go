@@ -5,7 +5,7 @@ import (
 	"math/big"
 )
 
-// A Value is one number of a result, with what its engine knows of it.
+// A Value is one number of a result, with everything that its engine knows about it.
 type Value struct {
 	Float     float64    // always set, finite: the value rounded to nearest (exact, enclose) or computed (float)
 	Exact     *big.Rat   // set by exact engines
@@ -50,7 +50,7 @@ func finite(f float64) float64 { return max(-math.MaxFloat64, min(f, math.MaxFlo
 // Interval returns Low and High as an interval, and false if they are not set.
 func (v Value) Interval() (Interval, bool) { return Interval{v.Low, v.High}, v.Low != nil }
 
-// Bounds returns the doubles next to Low and High, outward, or twice Float if they are not set.
+// Bounds returns Low and High rounded outward to doubles, or Float twice if they are not set.
 func (v Value) Bounds() (low, high float64) {
 	if v.Low == nil {
 		return v.Float, v.Float
@@ -66,7 +66,7 @@ func (v Value) Bounds() (low, high float64) {
 	return low, high
 }
 
-// Times returns m v for m > 0, as well known as v is.
+// Times returns m v for m > 0, with the same kinds of information as v.
 func (v Value) Times(m *big.Rat) Value {
 	if v.Exact != nil {
 		return ExactValue(new(big.Rat).Mul(v.Exact, m))
@@ -78,7 +78,7 @@ func (v Value) Times(m *big.Rat) Value {
 	return Value{Float: v.Float * f}
 }
 
-// Quo returns v/w for w > 0, as well known as both are.
+// Quo returns v/w for w > 0, with the kinds of information that both have.
 func (v Value) Quo(w Value) Value {
 	if v.Exact != nil && w.Exact != nil {
 		return ExactValue(new(big.Rat).Quo(v.Exact, w.Exact))
@@ -92,7 +92,7 @@ func (v Value) Quo(w Value) Value {
 	return Value{Float: v.Float / w.Float}
 }
 
-// enclosed returns bounds of v, and false if none are known.
+// enclosed returns bounds on v, and false if none are known.
 func (v Value) enclosed() (Interval, bool) {
 	if v.Exact != nil {
 		return FromRat(v.Exact, 64), true

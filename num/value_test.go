@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Products and quotients of values are as well known as these: bounds hold those of all numbers
-// between them, fractions are exact, and doubles alone stay doubles.
+// Products and quotients of values keep the information of their operands: bounds contain the
+// results for all numbers between them, fractions are exact, and plain doubles remain doubles.
 func TestValueArithmetic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) *big.Rat {
