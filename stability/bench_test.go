@@ -11,9 +11,9 @@ import (
 	"productform/cluster"
 )
 
-// randomCluster has classes of degree servers each, drawn from near neighbours on a ring or from
-// all, capacities and rates of some digits, and the load given, in parts per million of its
-// critical scale.
+// randomCluster returns a cluster with classes of degree servers each, drawn from near neighbours
+// on a ring or from all. Capacities and rates have a few digits, and the load is given in parts per
+// million of the critical scale.
 func randomCluster(b testing.TB, classes, servers, degree, spread int, load int64) *cluster.Model {
 	rng := rand.New(rand.NewPCG(1, 2))
 	m := &cluster.Model{}
@@ -72,7 +72,7 @@ func BenchmarkCluster(b *testing.B) {
 	}
 }
 
-// Racks of equal servers, from which jobs choose some, alone and two racks together.
+// Racks of equal servers, from which jobs choose some, either in one rack or in two together.
 func BenchmarkGroups(b *testing.B) {
 	for _, racks := range []int{4, 40} {
 		b.Run(fmt.Sprintf("racks=%d/servers=25", racks), func(b *testing.B) {
@@ -124,8 +124,8 @@ func BenchmarkRank(b *testing.B) {
 	}
 }
 
-// chainOf has n classes of rate 1/2 on servers of capacity 1: class i on servers i to i+next, in
-// the order given, if any.
+// chainOf returns n classes of rate 1/2 on servers of capacity 1: class i uses servers i to i+next.
+// If an order is given, classes have that order.
 func chainOf(n, next int, order []int) *cluster.Model {
 	m := &cluster.Model{}
 	for s := range n + next {
@@ -148,7 +148,7 @@ func chainOf(n, next int, order []int) *cluster.Model {
 	return m
 }
 
-// Equal classes, of which all sets of some size tie, each on a separate server or chained.
+// Equal classes, for which all sets of some size tie, each on a separate server or chained.
 func BenchmarkAlike(b *testing.B) {
 	const n = 100_000
 	shuffled := rand.New(rand.NewPCG(1, 2)).Perm(n)
@@ -169,7 +169,7 @@ func BenchmarkAlike(b *testing.B) {
 	}
 }
 
-// The verdict alone.
+// Only the verdict.
 func BenchmarkOverload(b *testing.B) {
 	for _, c := range []struct {
 		classes, servers, degree, spread int

@@ -7,16 +7,16 @@ import (
 
 // binomial returns C(n,k), 0 <= k <= n.
 //
-// The power of a prime p in it is the number of carries when k and n-k are added in base p (Kummer,
-// "Über die Ergänzungssätze zu den allgemeinen Reciprocitätsgesetzen", Journal für die reine und
-// angewandte Mathematik 44, 1852). If k is large, the product of these powers takes O(n) small
-// steps and some products of large numbers, while the library divides k times.
+// The exponent of a prime p in it is the number of carries when k and n-k are added in base p
+// (Kummer, "Über die Ergänzungssätze zu den allgemeinen Reciprocitätsgesetzen", Journal für die
+// reine und angewandte Mathematik 44, 1852). If k is large, the product of these powers takes O(n)
+// small steps and some products of large numbers, while the library divides k times.
 func binomial(n, k int) *big.Int {
 	if k = min(k, n-k); k/8*k < n {
 		return new(big.Int).Binomial(int64(n), int64(k))
 	}
 	var factors []*big.Int
-	word := uint64(1) // of factors to come
+	word := uint64(1) // product of factors not yet applied
 	for p := range primes(n) {
 		for i, j, carry := k, n-k, 0; i > 0 || j > 0; i, j = i/p, j/p {
 			if carry = (i%p + j%p + carry) / p; carry == 0 {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Factors of primes against divisions.
+// Factors from primes match those from divisions.
 func TestBinomial(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.OneOf(rapid.IntRange(0, 40), rapid.IntRange(0, 5000)).Draw(t, "n")

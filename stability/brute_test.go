@@ -12,7 +12,7 @@ import (
 	"productform/internal/oracle"
 )
 
-// An answer is the result of listing all sets of classes of a model, straight from the definitions.
+// An answer is the result of listing all sets of classes of a model, by the definitions.
 type answer struct {
 	margin    *big.Rat
 	marginSet []int
@@ -64,7 +64,7 @@ func drawModel(t *rapid.T, groups bool) *cluster.Model {
 	return oracle.DrawModel(t, o)
 }
 
-// drawLoad returns the model with its rates scaled to a load of 1 or close by, half of the time.
+// drawLoad returns the model with its rates scaled, half of the time to a load of 1 or close to it.
 func drawLoad(t *rapid.T, m *cluster.Model) *cluster.Model {
 	factor := rapid.SampledFrom([]*big.Rat{
 		nil, nil, nil, big.NewRat(1, 1), big.NewRat(999_999, 1_000_000), big.NewRat(1_000_001, 1_000_000),
@@ -80,7 +80,7 @@ func equal(a, b *big.Rat) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.Cmp(b) == 0
 }
 
-// The results by flows match listing all sets on single servers, as do those of Rank.
+// The results by flows match a list of all sets on single servers, and so do those of Rank.
 func TestClusterAgainstSubsets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLoad(t, drawModel(t, false))
@@ -106,7 +106,7 @@ func TestClusterAgainstSubsets(t *testing.T) {
 		if err := verifyRank(t.Context(), lambda, table, got); err != nil {
 			t.Fatal(err)
 		}
-		table[0] = nil // stands for 0
+		table[0] = nil // nil represents 0
 		if got, err = Rank(t.Context(), lambda, table); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func compare(t *rapid.T, got *Result, want answer) {
 	}
 }
 
-// A model with groups has the verdict, margin and scale of the model of all combinations.
+// A model with groups has the same verdict, margin and scale as the model of all combinations.
 func TestGroupsAgainstExpansion(t *testing.T) {
 	small := rapid.Custom(func(t *rapid.T) *cluster.Model {
 		return drawModel(t, true)
@@ -169,7 +169,7 @@ func countRows(set, row []int) int {
 	return len(rows)
 }
 
-// In larger groups the minima are those over all numbers k of servers of each row.
+// In larger groups, the minima match those over all numbers k of servers of each row.
 func TestGroupsAgainstCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{
@@ -195,12 +195,13 @@ func TestGroupsAgainstCounts(t *testing.T) {
 	})
 }
 
-// Numbers of hundreds of digits take the flow in several digits, and the margin in big steps.
+// With numbers of hundreds of digits, the flow is computed in several digits, and the margin in
+// large steps.
 func TestLongNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, false)
 		digits := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(rapid.IntRange(30, 90).Draw(t, "digits"))), nil)
-		stretch := func(x *big.Rat, k int64) *big.Rat { // a fraction close to x with its own long denominator
+		stretch := func(x *big.Rat, k int64) *big.Rat { // a fraction near x with a separate long denominator
 			if x.Sign() == 0 {
 				return x
 			}
@@ -225,8 +226,8 @@ func TestLongNumbers(t *testing.T) {
 	})
 }
 
-// In larger clusters the critical scale is proved, and the margin is that of one maximum flow a
-// class.
+// In larger clusters the critical scale is proved, and the margin matches that from one maximum
+// flow per class.
 func TestLargerClusters(t *testing.T) {
 	for _, spread := range []int{3, 40} {
 		for _, load := range []int64{200_000, 900_000, 999_999, 1_000_000, 1_300_000} {
@@ -260,16 +261,15 @@ func TestLargerClusters(t *testing.T) {
 	}
 }
 
-// leastByFlows lets one class after the other send without end: the minimum cut of this flow is the
-// set with the smallest margin that contains the class and none before it. all is more than any
-// cut.
+// leastByFlows lets each class in turn send without limit: the minimum cut of this flow is the set
+// with the smallest margin that contains the class and no earlier one. all exceeds every cut.
 func leastByFlows(g *graph, all *big.Int) *subset {
 	need := slices.Clone(g.load)
 	var best *subset
 	for i := range g.load {
 		need[i] = all
 		if _, err := g.solve(context.Background(), need, g.capacity); err != nil {
-			panic(err) // its context has no end
+			panic(err) // the context is never cancelled
 		}
 		if candidate := g.subsetOf(cut{g.classes, g.servers}); candidate.before(best) {
 			best = candidate

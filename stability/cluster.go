@@ -14,19 +14,20 @@ import (
 //	μ(A) = Σ C_s over the servers s that some class of A can use,
 //
 // and the condition is Σ_{i∈A} λ_i < μ(A) for all non-empty A, with λ_i the arrival rate times σ_i;
-// a group of servers of which jobs choose some stands for one class for each combination (as in
+// a class that chooses servers of a group stands for one class for each combination (as in
 // [cluster.Model.Expand], which is not needed). All results are exact.
 //
 // The critical scale takes a few maximum flows (rarely more than three), each fast in practice,
 // also in long chains of classes, and polynomial in the worst case. The margin of a stable cluster
-// takes one more. For each class it also takes a search for a flow that proves the class to be in
-// no set of smaller margin, and most of these end among the neighbours. A separate maximum flow is
-// needed for a class that chooses from a group. If the common denominator makes numbers of more
-// than 126 bits, it is also needed for a class whose smallest margin agrees with the best so far to
-// about 30 digits.
+// takes one more. For each class it also takes a search for a flow that proves that no set with a
+// smaller margin contains the class; most of these searches end among the neighbours. A class that
+// chooses from a group needs a separate maximum flow. If the common denominator leads to numbers of
+// more than 126 bits, so does a class whose smallest margin agrees with the best so far to about 30
+// digits.
 //
-// The error is that of [cluster.Model.Check], or names a number or a choice too large to handle. It
-// is ctx.Err() promptly after ctx is done. m is not modified; the result shares no memory with it.
+// The error is that of [cluster.Model.Check], or names a number or a choice too large to handle.
+// Once ctx is done, Cluster promptly returns ctx.Err(). m is not modified; the result shares no
+// memory with it.
 func Cluster(ctx context.Context, m *cluster.Model) (*Result, error) {
 	g, err := newGraph(ctx, m)
 	if err != nil {
@@ -50,7 +51,7 @@ func Cluster(ctx context.Context, m *cluster.Model) (*Result, error) {
 	return r, nil
 }
 
-// A ratio is a scale, capacity over load.
+// A ratio is a scale: capacity divided by load.
 type ratio struct{ capacity, load *big.Int }
 
 func newRatio(load, capacity *big.Int) ratio {
@@ -58,16 +59,16 @@ func newRatio(load, capacity *big.Int) ratio {
 	return ratio{new(big.Int).Quo(capacity, d), new(big.Int).Quo(load, d)}
 }
 
-// A cut is a set of classes of the network with the servers they can use.
+// A cut is a set of classes of the network with the servers that they can use.
 type cut struct{ classes, servers []int32 }
 
-// criticalScale sets everything in r but the margin, and returns the bottleneck, empty if no work
-// arrives.
+// criticalScale sets everything in r except the margin, and returns the bottleneck, which is empty
+// if no work arrives.
 //
 // Newton's method on the concave function t -> min_A μ(A) - t λ(A) (Dinkelbach, "On nonlinear
-// fractional programming", Management Science 13, 1967) starts at a t that is not below its
-// root; the minimising A gives the next t = μ(A)/λ(A), until the minimum is 0. Minimising sets
-// shrink as t decreases, so each step looks inside the last one's.
+// fractional programming", Management Science 13, 1967) starts at some t >= its root. The
+// minimising A gives the next t = μ(A)/λ(A), until the minimum is 0. Minimising sets shrink as t
+// decreases, so each step searches inside the previous set.
 func (g *graph) criticalScale(ctx context.Context, r *Result) (cut, error) {
 	var all []int32
 	for i, x := range g.load {
@@ -110,8 +111,8 @@ func (g *graph) criticalScale(ctx context.Context, r *Result) (cut, error) {
 	return tight, nil
 }
 
-// firstScale returns the minimum of μ(A)/λ(A) over the single classes and the set of all, which
-// have λ_i > 0.
+// firstScale returns the minimum of μ(A)/λ(A) over the single classes and the set of all classes,
+// all with λ_i > 0.
 func (g *graph) firstScale(all []int32) ratio {
 	used := make([]bool, len(g.capacity))
 	mu, least := new(big.Int), ratio{}
@@ -139,8 +140,8 @@ func (g *graph) firstScale(all []int32) ratio {
 	return least
 }
 
-// atScale finds the maximum flow when these classes bring t λ_i and the others nothing, in
-// multiples of 1/(unit·t.load), which make t λ_i and C_s whole numbers.
+// atScale finds the maximum flow if these classes bring t λ_i and the others nothing. Numbers are
+// multiples of 1/(unit·t.load), so t λ_i and C_s are integers.
 func (g *graph) atScale(ctx context.Context, t ratio, classes []int32) ([]*big.Int, error) {
 	need, capacity := make([]*big.Int, len(g.load)), make([]*big.Int, len(g.capacity))
 	zero := new(big.Int)
@@ -156,8 +157,8 @@ func (g *graph) atScale(ctx context.Context, t ratio, classes []int32) ([]*big.I
 	return g.solve(ctx, need, capacity)
 }
 
-// split turns a flow at scale t, as [network.solve] leaves it, into shares: the rows of a class of
-// the network take what they need from its servers one after the other.
+// split converts a flow at scale t, as left by [network.solve], into shares: the rows of a class of
+// the network take what they need from its servers one by one.
 func (g *graph) split(ctx context.Context, t ratio, flow []*big.Int) ([][]Share, error) {
 	shares := make([][]Share, len(g.work))
 	unit := new(big.Int).Mul(g.unit, t.load)

@@ -24,7 +24,7 @@ func TestContextEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// longer than the network takes
+	// longer than the network needs
 	digits := ring.Scale(new(big.Rat).SetFrac(huge, new(big.Int).Add(huge, big.NewInt(1))))
 	for name, ask := range map[string]func(ctx context.Context) error{
 		"Cluster, chain":  func(ctx context.Context) error { _, err := Cluster(ctx, chain); return err },

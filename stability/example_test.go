@@ -34,7 +34,8 @@ classes:
 	// limited by the classes [web reports]
 }
 
-// Two classes have a server each and share a third; the first class brings more than its part.
+// Each of two classes has its own server, and they share a third. The first class brings more than
+// its own server can do.
 func ExampleCluster() {
 	one := num.Rat("1")
 	m := &cluster.Model{
@@ -68,7 +69,7 @@ func ExampleCluster() {
 	// at that scale b gives 5/8 to s2
 }
 
-// 100 servers, two drawn for each job: the margin is that of one pair of servers, not of all.
+// Each job draws two of 100 servers: the margin is that of one pair of servers, not of all.
 func ExampleCluster_group() {
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "rack", Count: 100, Capacity: num.Rat("1")}},
@@ -83,7 +84,7 @@ func ExampleCluster_group() {
 	// Output: <nil> 5/4 982/495 [2]
 }
 
-// Two machines that work at rate 1 each, and only at 3/2 together.
+// Two machines, each of which works at rate 1 alone, but which work at rate 3/2 together.
 func ExampleRank() {
 	rates := []*big.Rat{num.Rat("2/3"), num.Rat("5/6")}
 	rank := []*big.Rat{num.Rat("0"), num.Rat("1"), num.Rat("1"), num.Rat("3/2")}

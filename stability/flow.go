@@ -6,9 +6,9 @@ import (
 )
 
 // A network carries a flow from classes to servers along their compatibilities, the edges, which
-// have no limit. Class i has need[i] more to send, server s room for slack[s] more. In the residual
-// graph a class leads to all its servers, and a server to the classes that send it something, since
-// these could send it elsewhere.
+// have no limit. Class i still has to send need[i], and server s can still take slack[s]. In the
+// residual graph a class leads to all its servers, and a server to the classes that send flow to
+// it, since these could send it elsewhere.
 type network struct {
 	first []int32 // edges of class i are first[i]..first[i+1]-1
 	tail  []int32 // class of an edge
@@ -24,13 +24,13 @@ type network struct {
 
 	// A search numbers the classes and servers it reaches by their distance, from 1.
 	classLevel, serverLevel []int32
-	classNext, serverNext   []int32 // edges before these lead nowhere in this phase
+	classNext, serverNext   []int32 // edges before these are exhausted in this phase
 	classes, servers        []int32 // reached by the last search, nearest first
-	deepest                 int32   // level at which the last search met slack
+	deepest                 int32   // level at which the last search found slack
 	path                    []int32
 	sources                 []int32
 
-	taken []part // for hasRoom
+	taken []part // used by hasRoom
 }
 
 // A part is an amount of slack at a server.
@@ -73,11 +73,11 @@ func newNetwork(servers [][]int32, numServers int) *network {
 	return g
 }
 
-// fill does what maximize does, in less time where paths are long, as in a chain of classes whose
-// slack is at one end, or in little pieces: needs are not bound to go all the way to slack. Limits
-// must be those of the network, none cut as in [network.solve].
+// fill does the same as maximize, but faster if paths are long, as in a chain of classes whose
+// slack is at one end, or in small amounts: needs do not have to move all the way to slack. Limits
+// must be those of the network; none may be truncated as in [network.solve].
 func (g *network) fill(ctx context.Context) error {
-	const long = 64 // few networks except chains and grids have shortest paths of this many classes
+	const long = 64 // few networks except chains and grids have shortest paths through so many classes
 	together := false
 	for g.search() {
 		if g.deepest <= long {
@@ -96,10 +96,10 @@ func (g *network) fill(ctx context.Context) error {
 	return nil
 }
 
-// maximize pushes as much of the needs of the sources as finds room, by Dinic's method:
-// shortest augmenting paths, all of one length in a phase. Afterwards g.classes and g.servers
-// are those reached from sources still in need; with the sources they are the smallest
-// minimum cut. Only the part of the graph that is reached is touched.
+// maximize pushes as much of the needs of the sources as possible, by Dinic's method: shortest
+// augmenting paths, all of the same length in a phase. Afterwards g.classes and g.servers are those
+// reached from sources with remaining needs; together with the sources they are the smallest
+// minimum cut. Only the part of the graph that is reached is modified.
 func (g *network) maximize(ctx context.Context) error {
 	for g.search() {
 		if err := g.augmentAll(ctx, false); err != nil {
@@ -118,12 +118,12 @@ func (g *network) augmentAll(ctx context.Context, together bool) error {
 	return nil
 }
 
-// spread moves the needs of all classes towards slack, as far as each can go, after measure.
-// Classes in need give way from far to near: they take the room of classes nearer to slack, which
-// are in need in their place. So needs that go the same way go together, once over each edge,
-// however long the way is. A class that is still in need after its turn is farther from slack then
-// (push-relabel with exact distances; Goldberg and Tarjan, "A new approach to the maximum-flow
-// problem", Journal of the ACM 35, 1988).
+// spread moves the needs of all classes towards slack, as far as possible, after measure. It
+// processes classes with needs from far to near: each takes the capacity used by classes nearer to
+// slack, which then have the need instead. So needs on the same way move together, once over each
+// edge, however long the way is. A class that still has a need after its turn is then farther from
+// slack (push-relabel with exact distances; Goldberg and Tarjan, "A new approach to the
+// maximum-flow problem", Journal of the ACM 35, 1988).
 func (g *network) spread() {
 	for k := len(g.classes) - 1; k >= 0; k-- {
 		if i := g.classes[k]; !g.need[i].isZero() {
@@ -132,8 +132,8 @@ func (g *network) spread() {
 	}
 }
 
-// measure finds the distances of classes and servers to slack, up to those classes in need that
-// have a way there.
+// measure finds the distances of classes and servers to slack, up to the farthest class with a need
+// that can reach slack.
 func (g *network) measure() {
 	g.clearLevels()
 	inNeed := 0
@@ -171,7 +171,7 @@ func (g *network) measure() {
 	}
 }
 
-// yield moves the need of class i to slack, or to classes one step nearer to it.
+// yield moves the need of class i to slack, or to classes that are one step nearer to it.
 func (g *network) yield(i int32) {
 	for e := g.first[i]; e < g.first[i+1]; e++ {
 		s := g.head[e]
@@ -195,7 +195,7 @@ func (g *network) yield(i int32) {
 					return
 				}
 			}
-			g.serverNext[s]-- // f is done; what took its place in used is done before
+			g.serverNext[s]-- // f is done; the edge that replaced it in used has been processed before
 		}
 		if g.need[i].isZero() {
 			return
@@ -203,7 +203,7 @@ func (g *network) yield(i int32) {
 	}
 }
 
-// search measures distances from the sources in need, up to the nearest servers with slack, and
+// search measures distances from the sources with needs up to the nearest servers with slack, and
 // reports whether there are any.
 func (g *network) search() bool {
 	g.clearLevels()
@@ -240,7 +240,7 @@ func (g *network) search() bool {
 	return false
 }
 
-// clearLevels forgets what the last search reached.
+// clearLevels clears the levels of the last search.
 func (g *network) clearLevels() {
 	for _, i := range g.classes {
 		g.classLevel[i] = 0
@@ -263,8 +263,8 @@ func (g *network) reachServer(s, level, next int32) {
 	g.servers = append(g.servers, s)
 }
 
-// augment pushes what it can of the need of class i, if any, along shortest paths, depth first. The
-// path alternates: an edge of a class, then an edge that gives back flow at its server, and so on.
+// augment pushes as much as possible of the need of class i along shortest paths, depth first. The
+// path alternates between an edge of a class and an edge that returns flow at its server.
 func (g *network) augment(ctx context.Context, source int32, together bool) error {
 	if err := ctx.Err(); err != nil || g.need[source].isZero() {
 		return err
@@ -272,7 +272,7 @@ func (g *network) augment(ctx context.Context, source int32, together bool) erro
 	g.path = g.path[:0]
 	for i := source; ; {
 		e, ok := g.nextServer(i)
-		if !ok { // back to the server that led here
+		if !ok { // back to the previous server
 			last := len(g.path) - 1
 			if last < 0 {
 				return nil
@@ -310,8 +310,8 @@ func (g *network) nextServer(i int32) (int32, bool) {
 	return 0, false
 }
 
-// advance continues from server s, the end of the path, to the next class, or returns to the class
-// before s; it returns that class.
+// advance continues from server s, the end of the path, to the next class or, if there is none,
+// goes back to the class before s. It returns the class reached.
 func (g *network) advance(s int32) int32 {
 	if level := g.serverLevel[s]; level < g.deepest {
 		for k := g.serverNext[s]; k < g.count[s]; k++ {
@@ -331,9 +331,9 @@ func (g *network) advance(s int32) int32 {
 	return i
 }
 
-// push sends along the path what fits, and cuts the path behind the server before the first edge
-// that ran dry. If together is set, the last class on the path is handed what all edges but not the
-// slack have room for.
+// push sends as much as possible along the path, and truncates the path after the server before the
+// first exhausted edge. If together is set, the last class on the path receives the part that fits
+// the edges but exceeds the slack.
 func (g *network) push(source int32, together bool) {
 	last := len(g.path) - 1
 	end := g.head[g.path[last]]
@@ -363,7 +363,7 @@ func (g *network) push(source int32, together bool) {
 	g.path = g.path[:keep]
 }
 
-// add puts more flow, a positive amount, on edge e.
+// add adds flow, a positive amount, to edge e.
 func (g *network) add(e int32, amount uint128) {
 	if g.flow[e].isZero() {
 		s := g.head[e]
@@ -374,8 +374,8 @@ func (g *network) add(e int32, amount uint128) {
 	g.flow[e] = g.flow[e].plus(amount)
 }
 
-// take removes flow from edge e. An edge that runs dry leaves its place to the last one in use
-// at its server; in a phase such an edge is the one serverNext points at, so none is skipped.
+// take removes flow from edge e. The last edge in use at its server replaces an exhausted edge.
+// During a phase, the exhausted edge is the one serverNext points at, so no edge is skipped.
 func (g *network) take(e int32, amount uint128) {
 	g.flow[e] = g.flow[e].minus(amount)
 	if g.flow[e].isZero() {
@@ -387,7 +387,7 @@ func (g *network) take(e int32, amount uint128) {
 	}
 }
 
-// release takes all flow of class i back.
+// release returns all flow of class i.
 func (g *network) release(i int32) {
 	for e := g.first[i]; e < g.first[i+1]; e++ {
 		if f := g.flow[e]; !f.isZero() {

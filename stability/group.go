@@ -9,21 +9,22 @@ import (
 	"productform/num"
 )
 
-// maxTerms bounds the terms of λ(k), which double with each group that two classes share.
+// maxTerms is the maximum number of terms of λ(k), which doubles with each group that two classes
+// share.
 const maxTerms = 1 << 20
 
 // leastWith returns the set with the smallest margin among those with a combination of the class in
-// this row; nil if its margin is known to exceed that of best.
+// this row, or nil if its margin is known to exceed that of best.
 //
 // By symmetry such a set is determined by the numbers k_g of servers it uses in each row g, k_g >=
 // d_g if the class draws d_g of them. As λ(k) = Σ_t λ_t Π_g C(k_g,d_tg)/C(n_g,d_tg) is convex in
 // each k_g, the margin Σ_g k_g C_g - λ(k) is smallest with each k_g either d_g (0 if the class does
-// not use row g) or n_g. With a_tg = C(d_g,d_tg)/C(n_g,d_tg) and U the rows taken whole, class t
-// brings
+// not use row g) or n_g. With a_tg = C(d_g,d_tg)/C(n_g,d_tg) and U the rows used completely, class
+// t brings
 //
 //	λ_t Π_{g∉U} a_tg = Σ_{V⊆U} λ_t Π_{g∈V} (1-a_tg) Π_{g∉V} a_tg,
 //
-// so each V works like a class that uses the rows V, and U is a minimum cut. Only those V count
+// so each V acts like a class that uses the rows V, and U is a minimum cut. Only those V matter
 // that contain the rows with a_tg = 0 and none with a_tg = 1.
 func (g *graph) leastWith(ctx context.Context, row int, critical *big.Rat, best *subset) (*subset, error) {
 	counts := make([]int, len(g.total))
@@ -56,8 +57,9 @@ func (g *graph) leastWith(ctx context.Context, row int, critical *big.Rat, best 
 	return g.subsetWithin(counts, row), nil
 }
 
-// countTerms returns how many sets [graph.terms] lists, or more than maxTerms if that is more: 2^k
-// for a class with k choices such that 0 < a_tg < 1, less the empty set if no a_tg is 0.
+// countTerms returns the number of sets that [graph.terms] lists, or some number above maxTerms if
+// it exceeds that: 2^k for a class with k choices such that 0 < a_tg < 1, minus the empty set if no
+// a_tg is 0.
 func (g *graph) countTerms(counts []int) int {
 	total := 0
 	for i, load := range g.load {
@@ -81,8 +83,7 @@ func (g *graph) countTerms(counts []int) int {
 	return total
 }
 
-// terms lists the sets V of servers of the network, other than the empty set, and their rates,
-// given d_g.
+// terms lists the nonempty sets V of servers of the network and their rates, given d_g.
 func (g *graph) terms(ctx context.Context, counts []int) (servers [][]int32, rates []*big.Rat, err error) {
 	one := big.NewRat(1, 1)
 	for i, load := range g.load {
@@ -100,7 +101,7 @@ func (g *graph) terms(ctx context.Context, counts []int) (servers [][]int32, rat
 			if err := ctx.Err(); err != nil {
 				return nil, nil, err
 			}
-			for k := range sets { // V without s stays in place, V with s goes to the end
+			for k := range sets { // V without s stays in place, V with s is appended
 				with := append(sets[k][:len(sets[k]):len(sets[k])], s)
 				switch {
 				case a.Sign() == 0:
@@ -167,8 +168,8 @@ func (g *graph) takeWhole(ctx context.Context, counts []int, servers [][]int32, 
 	return nil
 }
 
-// subsetWithin returns the set of all combinations with work within the counts, or, if there is
-// none, that of the row.
+// subsetWithin returns the set of all combinations with work within the counts or, if there is
+// none, the combination of the row.
 func (g *graph) subsetWithin(counts []int, row int) *subset {
 	margin := new(big.Rat)
 	for s, k := range counts {

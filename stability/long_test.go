@@ -14,8 +14,8 @@ import (
 	"productform/cluster"
 )
 
-// drawShares returns numbers near 1, most of them equal, which makes sets tie and slack thin or at
-// one end.
+// drawShares returns numbers near 1, most of them equal. So sets tie, and slack is small or at one
+// end.
 func drawShares(t *rapid.T, n int, name string) []int64 {
 	usual := rapid.Int64Range(990, 1010).Draw(t, name)
 	spread := rapid.SampledFrom([]int64{0, 0, 1, 10, 300}).Draw(t, "spread of "+name)
@@ -32,9 +32,9 @@ func drawShares(t *rapid.T, n int, name string) []int64 {
 	return x
 }
 
-// drawChain returns classes of which the i-th of the chain, in row[i], shares server i with the one
-// before and server i+1 with the next; rates and capacities are in multiples of unit, of hundreds
-// of bits if long is set.
+// drawChain returns a chain of classes. The i-th, in row[i], shares server i with the previous one
+// and server i+1 with the next. Rates and capacities are multiples of unit, of hundreds of bits if
+// long is set.
 func drawChain(t *rapid.T, most int, long bool) (
 	m *cluster.Model, row []int, rates, capacities []*big.Int, unit *big.Rat,
 ) {
@@ -51,7 +51,7 @@ func drawChain(t *rapid.T, most int, long bool) (
 	if long {
 		factor, bits := big.NewInt(rapid.Int64().Draw(t, "factor")), rapid.UintRange(130, 400).Draw(t, "bits")
 		factor.SetBit(factor.Abs(factor), int(bits), 1)
-		thin := rapid.Bool().Draw(t, "thin") // margins differ in the last digits only
+		thin := rapid.Bool().Draw(t, "thin") // margins differ only in the last digits
 		for _, x := range slices.Concat(rates, capacities) {
 			x.Mul(x, factor)
 			if thin {
@@ -81,16 +81,16 @@ func drawChain(t *rapid.T, most int, long bool) (
 	return m, row, rates, capacities, unit
 }
 
-// Chains of small numbers, long enough that needs are moved together, and short ones of long
-// numbers.
+// Chains of small numbers are long enough that needs are moved together; chains of long numbers are
+// short.
 func TestChainsAgainstRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkChain(t, 250, false) })
 	rapid.Check(t, func(t *rapid.T) { checkChain(t, 30, true) })
 }
 
-// checkChain compares Cluster with all runs of classes of a chain. A set of classes is a number of
+// checkChain compares Cluster with all runs of classes of a chain. A set of classes consists of
 // runs that share no server, whose margins add up. So the critical scale is that of a run, and so
-// is the margin if it is positive; otherwise it is found from the left, one class after the other.
+// is the margin if it is positive. Otherwise it is found from the left, one class at a time.
 func checkChain(t *rapid.T, most int, long bool) {
 	m, row, rates, capacities, unit := drawChain(t, most, long)
 	var margin, load, capacity *big.Int // the run with the smallest margin; the run with the smallest scale
@@ -132,7 +132,7 @@ func checkChain(t *rapid.T, most int, long bool) {
 			}
 			return a
 		}
-		var in *big.Int // least margin of sets of the classes so far, with the last of them
+		var in *big.Int // smallest margin of the sets of the classes so far that contain the last of them
 		out := new(big.Int)
 		for i, r := range rates {
 			with := least(in, new(big.Int).Add(out, capacities[i]))
@@ -147,7 +147,7 @@ func checkChain(t *rapid.T, most int, long bool) {
 	}
 }
 
-// However a maximum flow is found, as much finds room, and the smallest minimum cut is the same.
+// Both ways to find a maximum flow send the same amount and give the same smallest minimum cut.
 func TestFillMatchesMaximize(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 400).Draw(t, "classes")
@@ -235,7 +235,7 @@ func TestTiesTakeLittleMemory(t *testing.T) {
 		return float64(after.TotalAlloc-before.TotalAlloc) / float64(n)
 	}
 	few, many := perClass(500), perClass(8000)
-	if many > 2*few { // tables that grow by doubling hold up to twice what they need
+	if many > 2*few { // tables that grow by doubling take up to twice the required memory
 		t.Errorf("%.0f bytes per class of 8000, %.0f of 500", many, few)
 	}
 }

@@ -14,7 +14,7 @@ type subset struct {
 	servers []int
 }
 
-// before reports whether a is preferred to b: by margin, number of classes, and first rows.
+// before reports whether a is preferred to b: by margin, then number of classes, then first rows.
 func (a *subset) before(b *subset) bool {
 	if b == nil || a == nil {
 		return a != nil
@@ -62,15 +62,15 @@ func (g *graph) subsetOf(c cut) *subset {
 	return &subset{new(big.Rat).SetFrac(capacity.Sub(capacity, load), g.unit), rows, g.serversOf(c.servers, rows)}
 }
 
-// leastOfSingles returns the set with the smallest margin among those with a class of one
-// combination of servers; nil if there is no such class.
+// leastOfSingles returns the set with the smallest margin among those that contain a class with a
+// single combination of servers, or nil if there is no such class.
 //
 // It starts from a flow of all λ_i. The amount that class i can send beyond λ_i is the smallest
-// margin of the sets that contain i. These sets are done once i is done: the remaining sets belong
-// to a network without i, whose flow is taken back. So slack grows, and the search for most classes
-// ends early, when they find more than the smallest margin known nearby. Many sets may attain the
-// smallest margin, for example if classes are equal: only the part that the search has reached of
-// each is examined.
+// margin of the sets that contain i. Once i is finished, the remaining sets belong to a network
+// without i, whose flow is returned. So slack grows, and the searches of most classes end early,
+// because they find more slack nearby than the smallest known margin. Many sets may attain the
+// smallest margin, for example if classes are equal. Of each, only the part that the search has
+// reached is examined.
 func (g *graph) leastOfSingles(ctx context.Context, tight cut) (*subset, error) {
 	bound := g.marginBound(tight)
 	if bound == nil {
@@ -113,9 +113,8 @@ func (g *graph) leastOfSingles(ctx context.Context, tight cut) (*subset, error) 
 	return g.subsetOf(best), nil
 }
 
-// lack sends as much as it can, up to more, from class i beyond its need, and returns the rest; if
-// the rest is positive, g.classes and g.servers are the set with the smallest margin that contains
-// i.
+// lack sends up to more from class i beyond its need, and returns the part that cannot be sent. If
+// that is positive, g.classes and g.servers are the set with the smallest margin that contains i.
 func (g *network) lack(ctx context.Context, i int32, more uint128) (uint128, error) {
 	if !g.slackAt(i).less(more) || g.hasRoom(i, more) {
 		return uint128{}, ctx.Err()
@@ -130,9 +129,9 @@ func (g *network) lack(ctx context.Context, i int32, more uint128) (uint128, err
 	return left, nil
 }
 
-// hasRoom reports whether class i finds room for more at its servers if the classes that send there
-// give way to it, each to slack at its other servers. It only looks, which is much faster than to
-// send the flow, and no longer than a search looks.
+// hasRoom reports whether class i can send more to its servers if the classes that send flow there
+// move it to slack at their other servers. It only checks, which is much faster than sending the
+// flow, and takes no more steps than a search.
 func (g *network) hasRoom(i int32, more uint128) bool {
 	g.taken = g.taken[:0]
 	looks := len(g.head)
@@ -175,7 +174,7 @@ func (g *network) hasRoom(i int32, more uint128) bool {
 	return false
 }
 
-// slackAt returns the slack of the servers of class i together.
+// slackAt returns the total slack of the servers of class i.
 func (g *network) slackAt(i int32) uint128 {
 	var sum uint128
 	for _, s := range g.head[g.first[i]:g.first[i+1]] {
@@ -184,9 +183,9 @@ func (g *network) slackAt(i int32) uint128 {
 	return sum
 }
 
-// marginBound returns the minimum of the margins of each class of one combination alone and of the
-// bottleneck, in units: the margin is not above it. It is nil if there is no class of one
-// combination.
+// marginBound returns an upper bound on the margin, in units: the minimum of the margins of the
+// bottleneck and of each class with a single combination, alone. It is nil if there is no such
+// class.
 func (g *graph) marginBound(tight cut) *big.Int {
 	var bound *big.Int
 	margin := new(big.Int)
@@ -211,12 +210,12 @@ func (g *graph) marginBound(tight cut) *big.Int {
 	return bound
 }
 
-// leastOfSinglesBig does the same as leastOfSingles for numbers too long for the network, given
-// their sum and a margin that is attained. On a network of loads rounded up and capacities rounded
-// down, margins are no larger, which shows that most classes are in no set of so small a margin.
-// Each other class sends without end, and the minimum cut of this flow is the required set.
+// leastOfSinglesBig is leastOfSingles for numbers too long for the network, given their sum and a
+// margin that is attained. On a network with loads rounded up and capacities rounded down, margins
+// are no larger. This shows for most classes that no set with such a small margin contains them.
+// Each other class sends without limit, and the minimum cut of this flow is the required set.
 func (g *graph) leastOfSinglesBig(ctx context.Context, bound, size *big.Int) (*subset, error) {
-	shift := uint(size.BitLen() - wideBits + 2) // room for one more unit per class, twice
+	shift := uint(size.BitLen() - wideBits + 2) // space for one more unit per class, twice
 	up := func(x *big.Int) *big.Int {
 		x = new(big.Int).Neg(x)
 		return x.Neg(x.Rsh(x, shift)) // Rsh rounds down
@@ -232,7 +231,7 @@ func (g *graph) leastOfSinglesBig(ctx context.Context, bound, size *big.Int) (*s
 	if _, err := rounded.solve(ctx, load, capacity); err != nil {
 		return nil, err
 	}
-	fits := len(rounded.classes) == 0 // otherwise the margin is lost in the rounding
+	fits := len(rounded.classes) == 0 // otherwise rounding hides the margin
 	more := wideOf(up(bound)).plus(uint128{0, 1})
 	need := slices.Clone(g.load)
 	endless := new(big.Int).Add(size, big.NewInt(1))

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Room that is seen is there: where hasRoom says so the flow can be sent, and it changes nothing.
+// hasRoom is correct: if it reports room, the flow can be sent. It changes nothing.
 func TestHasRoom(t *testing.T) {
 	seen := 0
 	rapid.Check(t, func(t *rapid.T) {

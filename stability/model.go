@@ -11,30 +11,30 @@ import (
 	"productform/num"
 )
 
-// maxDenominatorBits bounds the bits of the common denominator times the numbers brought to it: 1
-// GB.
+// maxDenominatorBits is the maximum number of bits of the common denominator times the number of
+// numbers brought to it: 1 GB.
 const maxDenominatorBits int64 = 1 << 33
 
-// A graph is a model brought to whole numbers: rates and capacities are multiples of 1/unit.
-// Classes with the same choices are one, groups of servers one server of the summed capacity,
-// and servers without capacity are left out.
+// A graph is a model in integers: rates and capacities are multiples of 1/unit. Classes with the
+// same choices are merged, a group of servers becomes one server of the summed capacity, and
+// servers without capacity are omitted.
 //
-// Such a graph has the critical scale of its model. If the combinations of a class can share their
-// work among servers without overload, they still can after averaging over all permutations of
-// equal servers. Then each combination of a class gives the same part to each server of a group,
+// Such a graph has the critical scale of its model. If the combinations of a class can divide their
+// work among servers without overload, this remains true after averaging over all permutations of
+// equal servers. Then each combination of a class gives the same amount to each server of a group,
 // and only the total that the class gives to the group matters.
 type graph struct {
 	model    *cluster.Model
 	work     []*big.Rat // λ_i of each row of classes
-	total    []*big.Rat // capacity of each row of servers, all together
+	total    []*big.Rat // total capacity of each row of servers
 	unit     *big.Int
 	server   []int      // row of a server of the network
-	index    []int32    // server of the network of a row, or -1
+	index    []int32    // server of the network for each row, or -1
 	capacity []*big.Int // capacity of each server of the network
 	class    []int32    // class of the network of a row
 	rows     [][]int    // rows of a class of the network: those with λ_i > 0, or otherwise the first
 	load     []*big.Int // λ of a class of the network
-	single   []bool     // whether a class of the network has one combination of servers
+	single   []bool     // whether a class of the network has a single combination of servers
 	*network
 }
 
@@ -112,7 +112,7 @@ func work(m *cluster.Model) []*big.Rat {
 	return rates
 }
 
-// totals returns the capacity of each row of servers, all its servers together.
+// totals returns the total capacity of each row of servers.
 func totals(m *cluster.Model) []*big.Rat {
 	capacities := make([]*big.Rat, len(m.Servers))
 	for s, server := range m.Servers {
@@ -145,7 +145,7 @@ func (g *graph) findUnit(ctx context.Context) error {
 	return nil
 }
 
-// whole returns x·unit, a whole number.
+// whole returns x·unit, an integer.
 func (g *graph) whole(x *big.Rat) *big.Int { return scaled(x, g.unit) }
 
 func scaled(x *big.Rat, unit *big.Int) *big.Int {
@@ -153,7 +153,7 @@ func scaled(x *big.Rat, unit *big.Int) *big.Int {
 	return w.Mul(w, x.Num())
 }
 
-// sums returns λ(A) and μ(A) of classes and servers of the network, in units.
+// sums returns λ(A) and μ(A) for classes and servers of the network, in units.
 func (g *graph) sums(classes, servers []int32) (load, capacity *big.Int) {
 	load, capacity = new(big.Int), new(big.Int)
 	for _, i := range classes {
@@ -179,8 +179,8 @@ func (g *graph) rowsOf(classes []int32) []int {
 	return rows
 }
 
-// serversOf returns how many servers of each row belong to a set of servers of the network,
-// together with all servers without capacity that these rows of classes may use.
+// serversOf returns the number of servers of each row that belong to a set of servers of the
+// network, including all servers without capacity that these rows of classes may use.
 func (g *graph) serversOf(servers []int32, classes []int) []int {
 	counts := make([]int, len(g.model.Servers))
 	for _, s := range servers {

@@ -8,13 +8,14 @@ import (
 	"productform/num"
 )
 
-// Overload returns nil for a stable cluster, and otherwise a set of classes whose jobs arrive at
-// least as fast as all the servers they can use can work: the verdict of [Cluster] with a witness,
-// but no margins, by one maximum flow. A row of classes that choose from a group stands for all its
-// combinations. Rates and capacities of the witness are those of [cluster.Model.EqualSizes].
+// Overload returns nil for a stable cluster. Otherwise it returns a set of classes whose jobs bring
+// at least as much work as all the servers that they can use can do. This is the verdict of
+// [Cluster] with a witness, but without margins, from one maximum flow. A row of classes that
+// choose from a group stands for all its combinations. Rates and capacities of the witness are
+// those of [cluster.Model.EqualSizes].
 //
-// The error is that of [cluster.Model.Check], or names a number too large to handle. It is
-// ctx.Err() promptly after ctx is done. m is not modified.
+// The error is that of [cluster.Model.Check], or names a number too large to handle. Once ctx is
+// done, Overload promptly returns ctx.Err(). m is not modified.
 func Overload(ctx context.Context, m *cluster.Model) (*cluster.UnstableError, error) {
 	g, err := newGraph(ctx, m)
 	if err != nil {
@@ -29,8 +30,8 @@ func Overload(ctx context.Context, m *cluster.Model) (*cluster.UnstableError, er
 	if len(all) == 0 {
 		return nil, nil
 	}
-	// λ(A) and μ(A) are whole numbers of units, so λ(A) < μ(A) if and only if λ(A) (1 + 1/Λ) <=
-	// μ(A), with Λ >= λ(A) that of all classes.
+	// λ(A) and μ(A) are integers in units, so λ(A) < μ(A) if and only if λ(A) (1 + 1/Λ) <= μ(A),
+	// where Λ >= λ(A) is the load of all classes.
 	total, _ := g.sums(all, nil)
 	if _, err := g.atScale(ctx, ratio{capacity: new(big.Int).Add(total, big.NewInt(1)), load: total}, all); err != nil {
 		return nil, err

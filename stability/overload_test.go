@@ -9,7 +9,7 @@ import (
 	"productform/internal/oracle"
 )
 
-// One flow gives the verdict that the sum over all sets gives, at the boundary too, and a set that
+// One flow gives the same verdict as the sums over all sets, even at the boundary, and a set that
 // proves it.
 func TestOverloadAgainstSubsets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

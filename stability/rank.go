@@ -12,7 +12,7 @@ import (
 	"productform/num"
 )
 
-// maxClasses bounds the classes of [Rank], which looks at all their sets.
+// maxClasses is the maximum number of classes of [Rank], which examines all sets of classes.
 const maxClasses = 24
 
 // setsBetween is the number of sets between two checks of a context.
@@ -21,13 +21,14 @@ const setsBetween = 1 << 12
 // Rank decides whether an order-independent queue with n = len(arrivalRates) classes is stable.
 // rank[A] is μ(A) at the bit mask of A, in jobs per unit of time. rank[0] must be nil or 0; the
 // others must be positive and not decrease as classes join. Otherwise the error, a
-// *[num.InputError], names an A for which that fails. With h(A) = μ(A) - Σ_{i∈A} λ_i the result has
+// *[num.InputError], names an A for which this fails. With h(A) = μ(A) - Σ_{i∈A} λ_i, the proof of
+// a stable result is
 //
 //	η_i = λ_i + ½ min_{A∋i} h(A)/|A|
 //
-// as its proof when it is stable (Bonald and Comte 2017, Appendix). Rank examines all sets, in O(n
-// 2^n) time and, if all fractions fit into 64-bit multiples of one, 8·2^n bytes; n is at most 24.
-// The error is ctx.Err() promptly after ctx is done.
+// (Bonald and Comte 2017, Appendix). Rank examines all sets, in O(n 2^n) time. If all numbers are
+// 64-bit multiples of one fraction, it takes 8·2^n bytes; n is at most 24. Once ctx is done, Rank
+// promptly returns ctx.Err().
 func Rank(ctx context.Context, arrivalRates, rank []*big.Rat) (*Result, error) {
 	t, err := newTable(ctx, arrivalRates, rank)
 	if err != nil {
@@ -74,7 +75,7 @@ func load(rates []*big.Rat, a int) *big.Rat {
 	return sum
 }
 
-// smaller reports whether a has fewer classes than b, or as many and comes first as a list.
+// smaller reports whether a has fewer classes than b, or the same number and precedes it as a list.
 func smaller(a, b int) bool {
 	if d := bits.OnesCount(uint(a)) - bits.OnesCount(uint(b)); d != 0 {
 		return d < 0
@@ -86,15 +87,15 @@ func smaller(a, b int) bool {
 // A table is the input as whole multiples of a common unit.
 type table struct {
 	n     int
-	small []int64 // μ, if all fit and 2n times any h(A) does too
-	low   []int64 // λ of the sets of the first half of the classes, then
-	high  []int64 // numbers of the others
+	small []int64 // μ, if all entries, and 2n times any h(A), fit
+	low   []int64 // λ of the sets of the first half of the classes
+	high  []int64 // λ of the sets of the other classes
 	half  int
 	big   []*big.Int // μ otherwise
 	rates []*big.Int
 }
 
-// findings are the masks that a scan finds.
+// A findings holds the masks that a scan finds.
 type findings struct {
 	bad           int   // the first mask whose rank falls as a class joins; 0 if none
 	margin, scale int   // masks that attain the margin and the critical scale; 0 if none
@@ -157,7 +158,8 @@ func newTable(ctx context.Context, rates, rank []*big.Rat) (*table, error) {
 	return t, nil
 }
 
-// fillSmall sets small, if all its entries are below 2^57: times 2·maxClasses < 2^6 they fit.
+// fillSmall sets small if all its entries are below 2^57, so they still fit after multiplication by
+// 2·maxClasses < 2^6.
 func (t *table) fillSmall(rank []*big.Rat, unit int64) bool {
 	t.small = make([]int64, len(rank))
 	for a := 1; a < len(rank); a++ {
@@ -187,7 +189,7 @@ func subsetSums(x []*big.Int) []int64 {
 }
 
 func (t *table) scanSmall(ctx context.Context, f *findings) error {
-	margin, mu, lambda := int64(math.MaxInt64), uint64(1), uint64(0) // numbers of the best set so far
+	margin, mu, lambda := int64(math.MaxInt64), uint64(1), uint64(0) // values of the best set so far
 	least := make([]int64, t.n)                                      // h of etas
 	count := make([]int64, t.n)                                      // |A| of etas, 0 before the first
 	mask := 1<<t.half - 1
@@ -222,7 +224,7 @@ func (t *table) scanSmall(ctx context.Context, f *findings) error {
 	return nil
 }
 
-// scanBig is scanSmall in numbers of any length.
+// scanBig is scanSmall for numbers of any length.
 func (t *table) scanBig(ctx context.Context, f *findings) error {
 	sums := make([]*big.Int, len(t.big))
 	sums[0] = new(big.Int)

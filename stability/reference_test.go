@@ -7,7 +7,7 @@ import (
 	"productform/internal/oracle"
 )
 
-// Exact answers of an independent program.
+// The results match the exact answers of an independent program.
 func TestReference(t *testing.T) {
 	for _, c := range oracle.References() {
 		t.Run(c.Name, func(t *testing.T) {

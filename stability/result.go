@@ -3,8 +3,8 @@ package stability
 import "math/big"
 
 // A Result is a verdict with its margins and its proof. Sets of classes are lists of rows in
-// increasing order; among the sets that attain a minimum the one reported has the fewest
-// classes and, among these, the lexicographically first list of rows.
+// increasing order; of the sets that attain a minimum, the result has one with the fewest classes
+// and, among these, the lexicographically first list of rows.
 //
 // In a cluster with groups the classes of Theorem 1 are the combinations of servers that jobs
 // draw. A row stands for all its combinations in Bottleneck, and for those that fit in
@@ -17,7 +17,8 @@ type Result struct {
 	MarginSet     []int    `json:"margin_set"` // classes of an A that attains Margin
 	MarginServers []int    `json:"-"`          // number of servers of each row that A uses; nil from [Rank]
 
-	// CriticalScale is min_A μ(A) / Σ_{i∈A} λ_i. It and the next fields are nil if no work arrives.
+	// CriticalScale is min_A μ(A) / Σ_{i∈A} λ_i. It and the following fields are nil if no work
+	// arrives.
 	CriticalScale *big.Rat `json:"critical_scale" beside:"1"`
 	Bottleneck    []int    `json:"bottleneck"` // classes of an A that attains CriticalScale
 	// number of servers of each row that A uses; nil from [Rank]
@@ -25,19 +26,19 @@ type Result struct {
 	Arrival           *big.Rat `json:"bottleneck_work"`     // Σ_{i∈A} λ_i of Bottleneck, work per unit of time
 	Capacity          *big.Rat `json:"bottleneck_capacity"` // μ(A) of Bottleneck, work per unit of time
 
-	// Splitting[i] shares CriticalScale·λ_i, the work of class i at the critical scale, among its
+	// Splitting[i] divides CriticalScale·λ_i, the work of class i at the critical scale, among its
 	// servers, none of which gets more than its capacity. It exists if and only if no set is
-	// overloaded at that scale, which proves the scale, hence the verdict. Set by [Cluster].
+	// overloaded at that scale, so it proves the scale and thus the verdict. [Cluster] sets it.
 	Splitting [][]Share `json:"-"`
 
-	// Eta holds rates with λ_i < η_i and Σ_{i∈A} η_i < μ(A) for every non-empty A, which the
-	// proof of Theorem 1 rests on. Set by [Rank] if the queue is stable.
+	// Eta holds rates with λ_i < η_i and Σ_{i∈A} η_i < μ(A) for every non-empty A, on which the
+	// proof of Theorem 1 is based. [Rank] sets it if the queue is stable.
 	Eta []*big.Rat `json:"-"`
 }
 
-// A Share is the work of a class that one row of servers takes.
+// A Share is the work of a class that one row of servers does.
 type Share struct {
 	Name   string   // name of the row, as in the model
 	Server int      // row of the model's servers
-	Rate   *big.Rat // > 0, work per unit of time, over all servers of the row together
+	Rate   *big.Rat // > 0, total work per unit of time of all servers of the row
 }

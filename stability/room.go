@@ -11,35 +11,36 @@ import (
 // A Room is the additional amount of one class that a stable cluster can sustain.
 type Room struct {
 	Name        string   `json:"name" title:"class"` // name of the class
-	ArrivalRate *big.Rat `json:"arrival_rate"`       // jobs per unit of time, as they are
+	ArrivalRate *big.Rat `json:"arrival_rate"`       // current arrival rate, jobs per unit of time
 
-	// Limit is the arrival rate of the class below which the cluster is stable, and Scale is this
-	// over the arrival rate, nil if that is 0.
+	// Limit is the arrival rate of the class below which the cluster is stable. Scale is Limit
+	// divided by the arrival rate, or nil if that is 0.
 	Limit *big.Rat `json:"arrival_rate_limit" title:"stable below"`
 	Scale *big.Rat `json:"critical_scale" title:"times" beside:"1"`
 
-	// Work is the least μ(A) - Σ_{j∈A} λ_j of the sets A that contain the class: with any less work
-	// of it per unit of time the cluster stays stable.
+	// Work is the smallest μ(A) - Σ_{j∈A} λ_j of the sets A that contain the class: the cluster
+	// stays stable if the class brings less than this amount of additional work per unit of time.
 	Work *big.Rat `json:"-"`
 
-	// Set holds the classes of the smallest A that attains Work; nil if they are more than
+	// Set holds the classes of the smallest A that attains Work; nil if there are more than
 	// MostInSet.
 	Set []int `json:"limit_set" title:"full then"`
 }
 
-// MostInSet bounds the classes of [Room.Set]: of many classes each may be stopped by many.
+// MostInSet is the maximum number of classes in [Room.Set]: each of many classes may be limited by
+// many.
 const MostInSet = 16
 
-// Rooms returns for each class how much its work alone may grow, while the other classes stay as
-// they are. A row of classes that choose from a group grows equally in all its combinations, and in
-// Set it stands for all of them.
+// Rooms returns, for each class, how much its work may grow while the other classes do not change.
+// A row of classes that choose from a group grows equally in all its combinations, and in Set it
+// stands for all of them.
 //
-// After one flow of all λ_i it takes one augmentation for each class: what the class can send
-// beyond λ_i, which is given back then. If the common denominator makes numbers of more than 126
-// bits it is a maximum flow for each class.
+// After one flow of all λ_i, it takes one augmentation for each class, which sends as much as
+// possible beyond λ_i and is then undone. If the common denominator leads to numbers of more than
+// 126 bits, it takes a maximum flow for each class.
 //
-// The error of an unstable cluster is the *[cluster.UnstableError] of [Overload], others are those
-// of [Cluster]. m is not modified.
+// The error of an unstable cluster is the *[cluster.UnstableError] of [Overload]; other errors are
+// those of [Cluster]. m is not modified.
 func Rooms(ctx context.Context, m *cluster.Model) ([]Room, error) {
 	overload, err := Overload(ctx, m)
 	if err != nil {
@@ -72,7 +73,7 @@ func Rooms(ctx context.Context, m *cluster.Model) ([]Room, error) {
 	for row, i := range g.class {
 		rooms[row] = of[i]
 		r, class := &rooms[row], m.Classes[row]
-		if at, found := slices.BinarySearch(r.Set, row); !found && r.Set != nil { // it brings no work yet
+		if at, found := slices.BinarySearch(r.Set, row); !found && r.Set != nil { // so far it brings no work
 			r.Set = slices.Insert(slices.Clone(r.Set), at, row)
 		}
 		r.Name, r.ArrivalRate = class.Name, class.ArrivalRate
@@ -85,8 +86,8 @@ func Rooms(ctx context.Context, m *cluster.Model) ([]Room, error) {
 	return rooms, nil
 }
 
-// roomOf returns the room of a class of the network that carries a flow of all λ_i, and leaves such
-// a flow.
+// roomOf returns the room of a class of a network that carries a flow of all λ_i, and leaves such a
+// flow.
 func (g *graph) roomOf(ctx context.Context, i int32) (Room, error) {
 	more := uint128{0, 1}
 	for _, x := range g.slack {
@@ -122,7 +123,7 @@ func (g *graph) roomOfBig(ctx context.Context, i int32) (Room, error) {
 }
 
 // room returns the margin of the set that the last search reached, and its rows that bring work if
-// they are few.
+// there are few.
 func (g *graph) room() Room {
 	load, capacity := g.sums(g.classes, g.servers)
 	r := Room{Work: new(big.Rat).SetFrac(capacity.Sub(capacity, load), g.unit)}

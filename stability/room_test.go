@@ -51,8 +51,8 @@ func TestRoomsAgainstSubsets(t *testing.T) {
 	})
 }
 
-// In groups as well, a class that brings all of its room more makes the cluster unstable, and one
-// that brings slightly less does not.
+// The same holds in groups: a class that brings additional work equal to its room makes the cluster
+// unstable, and one that brings slightly less does not.
 func TestRoomsOfGroups(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLoad(t, drawModel(t, true))

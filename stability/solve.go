@@ -6,17 +6,18 @@ import (
 	"math/bits"
 )
 
-// solve puts a maximum flow for these needs and capacities, whole numbers of any size, on the
-// network; g.classes and g.servers are then the smallest minimum cut, empty if all needs are met.
+// solve finds a maximum flow on the network for these needs and capacities, integers of any size.
+// g.classes and g.servers are then the smallest minimum cut, which is empty if all needs are met.
 //
 // Numbers of more than wideBits bits are read from the front, in digits of k bits. Let m be the
 // number of limited arcs. The best flow for the digits read so far, times 2^k, falls short of the
-// best for one more digit by less than m·2^k, because the minimum cut grows by less than that. So
-// it is completed in a residual graph whose limits are cut at m·2^k + m + 1, which bounds no step;
-// any limit that was cut stays above m, hence above the next bound times 2^-k, and is cut again.
+// best flow for one more digit by less than m·2^k, because the minimum cut grows by less than that.
+// So it is completed in a residual graph whose limits are truncated at m·2^k + m + 1, which
+// restricts no step. A truncated limit stays above m, hence above the next bound times 2^-k, and is
+// truncated again.
 //
-// solve returns the flow on each edge in that case; if it is nil, g.flow has the flow. The error is
-// that of the context.
+// In that case solve returns the flow on each edge; if it returns nil, g.flow has the flow. The
+// error is that of the context.
 func (g *network) solve(ctx context.Context, need, capacity []*big.Int) ([]*big.Int, error) {
 	for i := range g.need {
 		g.release(int32(i))
@@ -28,7 +29,7 @@ func (g *network) solve(ctx context.Context, need, capacity []*big.Int) ([]*big.
 	for _, x := range capacity {
 		size.Add(size, x)
 	}
-	digit := wideBits - 3 - uint(bits.Len64(m)) // far more than 64
+	digit := wideBits - 3 - uint(bits.Len64(m)) // far above 64
 	var rest uint                               // bits not yet read
 	if excess := size.BitLen() - wideBits; excess > 0 {
 		rest = (uint(excess) + digit - 1) / digit * digit
@@ -59,7 +60,7 @@ func (g *network) solve(ctx context.Context, need, capacity []*big.Int) ([]*big.
 	mask.Sub(mask, big.NewInt(1))
 	most := uint128{0, m}
 	limit := most.shift(digit).plus(most)
-	widen := func(x uint128, low uint128) uint128 { // x·2^digit + low, or the limit if that is less
+	widen := func(x uint128, low uint128) uint128 { // x·2^digit + low, or the limit if that is smaller
 		if most.less(x) {
 			return limit
 		}

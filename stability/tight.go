@@ -1,15 +1,15 @@
 package stability
 
-// smallestTight returns the tight set of fewest classes, the one with the first row if there are
-// several, after a maximum flow at the critical scale.
+// smallestTight returns the tight set with the fewest classes, after a maximum flow at the critical
+// scale. If there are several, it returns the one with the first row.
 //
-// A set of classes is tight if its servers are full and serve no others: nothing leads out of it
-// in the residual graph, and no slack is inside. So the smallest tight sets are the strongly
-// connected components that nothing leaves and that have no slack; they are disjoint.
+// A set of classes is tight if its servers are full and serve no other classes: no arc leads out of
+// it in the residual graph, and there is no slack inside. So the smallest tight sets are the
+// strongly connected components without outgoing arcs and without slack; they are disjoint.
 func (g *graph) smallestTight() cut {
 	component := g.components()
 	n := len(g.load)
-	leaves := make([]bool, len(component)) // whether an arc leaves a component, or slack is inside
+	leaves := make([]bool, len(component)) // whether an arc leaves a component, or it has slack
 	rows := make([]int, len(component))
 	firstRow := make([]int, len(component))
 	for e, s := range g.head {
@@ -61,9 +61,9 @@ func (g *network) components() []int32 {
 	n := int32(len(g.first) - 1)
 	nodes := int(n) + len(g.slack)
 	component := make([]int32, nodes)
-	order := make([]int32, nodes) // 1, 2, ... as the search meets them
-	low := make([]int32, nodes)   // the first node on the stack known to be reached
-	next := make([]int32, nodes)  // arcs followed
+	order := make([]int32, nodes) // 1, 2, ... in the order of the search
+	low := make([]int32, nodes)   // first node on the stack known to be reachable
+	next := make([]int32, nodes)  // number of arcs followed
 	var stack, path []int32
 	met, found := int32(0), int32(0)
 	enter := func(v int32) {

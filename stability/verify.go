@@ -16,14 +16,15 @@ func unproved(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrProof, fmt.Sprintf(format, args...))
 }
 
-// Verify checks the proof that r holds for m, in time linear in both, whoever found it:
+// Verify checks the proof that r holds for m, whatever its source, in time linear in both:
 //
 //   - Bottleneck A, of load Arrival > 0, uses servers of total Capacity, and Capacity/Arrival =
 //     CriticalScale;
 //   - Splitting brings t λ_i for each class, with t = CriticalScale, to its servers, and to none
 //     more than its capacity, so that t λ(A) <= μ(A) for all A;
-//   - the queue is said to be stable if and only if t > 1 (or no work arrives);
-//   - MarginSet and MarginServers have the margin stated. That none has less is not proved.
+//   - the queue is reported as stable if and only if t > 1 (or no work arrives);
+//   - MarginSet and MarginServers have the stated margin. It is not proved that no set has a
+//     smaller one.
 //
 // The error wraps [ErrProof], is that of [cluster.Model.Check], or ctx.Err() promptly after ctx is
 // done.
@@ -101,7 +102,7 @@ func verifyScale(r *Result, lambda []*big.Rat, n int) error {
 	return nil
 }
 
-// verifySet checks that rows increase within 0..n-1 and are not empty.
+// verifySet checks that rows are nonempty, increasing and in 0..n-1.
 func verifySet(what string, rows []int, n int) error {
 	last := -1
 	for _, i := range rows {
@@ -163,7 +164,7 @@ func verifySplitting(ctx context.Context, m *cluster.Model, r *Result, lambda []
 	return nil
 }
 
-// verifyMargin checks that the margin is that of its set.
+// verifyMargin checks that the set has the margin.
 func verifyMargin(ctx context.Context, m *cluster.Model, r *Result, lambda []*big.Rat) error {
 	if r.Margin == nil || len(r.MarginServers) != len(m.Servers) {
 		return unproved("the margin or its servers are missing")
@@ -203,8 +204,8 @@ func verifyMargin(ctx context.Context, m *cluster.Model, r *Result, lambda []*bi
 	return nil
 }
 
-// quotients returns Π_{from<=j<to} (k-j)/(n-j), by halves, which keeps most factors small; to >
-// from.
+// quotients returns Π_{from<=j<to} (k-j)/(n-j) for to > from. It multiplies by halves, which keeps
+// most factors small.
 func quotients(k, n, from, to int) *big.Rat {
 	if to-from == 1 {
 		return big.NewRat(int64(k-from), int64(n-from))

@@ -17,8 +17,8 @@ import (
 	"productform/num"
 )
 
-// threeServers is the first example of [BC17] with a class that brings no work: servers 1 and 2 are
-// dedicated, server 3 is shared.
+// threeServers returns the first example of [BC17] with an additional class that brings no work:
+// servers 1 and 2 are dedicated, server 3 is shared.
 func threeServers(a, b *big.Rat) *cluster.Model {
 	one := big.NewRat(1, 1)
 	return &cluster.Model{
@@ -33,7 +33,7 @@ func threeServers(a, b *big.Rat) *cluster.Model {
 	}
 }
 
-// Each tampering of a proof is rejected, of a stable model and of an overloaded one.
+// Each altered proof is rejected, for a stable model and for an overloaded one.
 func TestVerifyRefuses(t *testing.T) {
 	one := big.NewRat(1, 1)
 	for name, tamper := range map[string]func(*Result){
@@ -90,7 +90,8 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 }
 
-// negate moves more than all of class a to one of its servers, less than nothing to the other.
+// negate moves more than all work of class a to one of its servers, and a negative amount to the
+// other.
 func negate(r *Result) {
 	sum := new(big.Rat)
 	for _, share := range r.Splitting[0] {
@@ -110,7 +111,7 @@ func overfill(r *Result) {
 	}
 }
 
-// A proof is one for its own model only: with capacities cut it is rejected.
+// A proof holds only for its own model: with smaller capacities it is rejected.
 func TestVerifyOtherModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, rapid.Bool().Draw(t, "groups"))
@@ -129,11 +130,11 @@ func TestVerifyOtherModel(t *testing.T) {
 	})
 }
 
-// verifyRank checks the proof that r holds. Bottleneck has the load and capacity stated and attains
-// CriticalScale, and MarginSet has the margin stated. The queue is said to be stable if and only if
-// CriticalScale exceeds 1; then λ_i < η_i for all i, and Σ_{i∈A} η_i < μ(A) for all 2^n - 1 sets A.
-// Another set may have less margin or scale: no proof rules that out. The error wraps [ErrProof],
-// or is that of [Rank] for unusable input.
+// verifyRank checks the proof that r holds. Bottleneck must have the stated load and capacity and
+// attain CriticalScale, and MarginSet must have the stated margin. The queue must be reported as
+// stable if and only if CriticalScale exceeds 1; then λ_i < η_i for all i, and Σ_{i∈A} η_i < μ(A)
+// for all 2^n - 1 sets A. Another set may have a smaller margin or scale: no proof rules that out.
+// The error wraps [ErrProof], or is that of [Rank] for unusable input.
 func verifyRank(ctx context.Context, arrivalRates, rank []*big.Rat, r *Result) error {
 	if _, err := newTable(ctx, arrivalRates, rank); err != nil {
 		return err
@@ -213,7 +214,8 @@ func TestVerifyRankRefuses(t *testing.T) {
 	}
 }
 
-// Rates and capacities times x: scales and sets stay, margins and shares are times x.
+// If rates and capacities are multiplied by x, scales and sets stay, and margins and shares are
+// multiplied by x.
 func TestScalingInvariance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLoad(t, drawModel(t, rapid.Bool().Draw(t, "groups")))
@@ -276,7 +278,7 @@ func TestBadInput(t *testing.T) {
 		if err := verifyRank(t.Context(), c.rates, c.rank, new(Result)); err == nil {
 			t.Errorf("%s: accepted", c.want)
 		}
-		for i := range c.rank { // the same in numbers too long for 64 bits
+		for i := range c.rank { // the same with numbers too long for 64 bits
 			if c.rank[i] != nil {
 				c.rank[i] = new(big.Rat).Mul(c.rank[i], new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 70)))
 			}
@@ -320,7 +322,7 @@ func TestTooManyGroups(t *testing.T) {
 	}
 }
 
-// The terms are counted as they are listed.
+// The count of terms matches the list.
 func TestCountTerms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, err := newGraph(t.Context(), drawModel(t, true))
@@ -337,7 +339,7 @@ func TestCountTerms(t *testing.T) {
 	})
 }
 
-// Many rates with different long denominators have a common one too long to handle.
+// Many rates with different long denominators have a common denominator that is too long to handle.
 func TestLongCommonDenominator(t *testing.T) {
 	m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}}}
 	for i := range int64(60_000) {
