@@ -8,16 +8,17 @@ import (
 	"productform/internal/input"
 )
 
-// Check reports whether the model is valid. It returns nil or an error that wraps an
-// *[num.InputError] for the first entry, in the order of the file, that does not:
+// Check reports whether the model is valid. It returns nil, or an error that wraps an
+// *[num.InputError] for the first entry, in the order of the file, that violates one of the
+// following:
 //
 //   - there are servers and classes, each with a unique name among its kind, in UTF-8
 //     without control characters;
 //   - C_s >= 0, λ_i >= 0, σ > 0 and σ_i > 0, with numerators and denominators of at most 16,384
 //     bits;
-//   - a row of servers counts 1 to 1,000,000 (0 stands for 1);
+//   - a row of servers has a count of 1 to 1,000,000 (0 means 1);
 //   - each class has servers, none twice, and at least one of them has a positive capacity;
-//   - of each row a class chooses between one server and all.
+//   - a class chooses at least one and at most all servers of each of its rows.
 //
 // Fields are named as in a file: classes[3].arrival_rate. The readers call Check. It takes
 // time linear in the model.
@@ -27,7 +28,7 @@ func (m *Model) Check() error { return modelFile.CheckAll(m) }
 func (m *Model) checkChoices() error {
 	lastUse := make([]int, len(m.Servers)) // 1 + the last class that chose from the row
 	for i, class := range m.Classes {
-		path := func() string { return input.Index("classes", i) + ".servers" } // only of what is refused
+		path := func() string { return input.Index("classes", i) + ".servers" } // only for rejected choices
 		if len(class.Servers) == 0 {
 			return input.Errorf(path(), "[]", "at least one server")
 		}

@@ -9,7 +9,7 @@ import (
 	"productform/internal/input"
 )
 
-const maxCount = 1_000_000 // servers a group may hold
+const maxCount = 1_000_000 // maximum number of servers in a group
 
 // Schema returns a JSON schema of the files that [Read] reads. It refers to the definitions name,
 // nonnegative, positive and count in $defs.
@@ -19,8 +19,8 @@ func Schema() map[string]any { return modelFile.Schema() }
 // defaults, and examples.
 func Help() string { return modelFile.Help() }
 
-// modelFile describes the file of a model. It is never changed, like the descriptions that it is
-// made of.
+// modelFile describes the file of a model. Like the descriptions that it consists of, it is never
+// modified.
 var modelFile = file.Description[Model]{
 	Want: "an object with servers and classes",
 	Fields: []file.Field[Model]{
@@ -78,7 +78,7 @@ func choicesSchema() file.Schema {
 	}}
 }
 
-// decodeChoices reads the servers of a class. Their ranges are left to [Model.Check].
+// decodeChoices reads the servers of a class. [Model.Check] checks their ranges.
 func decodeChoices(sc *file.Scope, n *file.Node, path string, c *Class) error {
 	choices, err := n.Elements(path, "an array of names of servers")
 	if err != nil {
@@ -94,10 +94,10 @@ func decodeChoices(sc *file.Scope, n *file.Node, path string, c *Class) error {
 	return nil
 }
 
-// decodeChoice reads entry k of a list: the name of a server, or of a group for all of it, or a
-// group and a number.
+// decodeChoice reads entry k of a list: the name of a server, the name of a group for the whole
+// group, or a group and a number.
 func decodeChoice(n *file.Node, list string, k int, servers []Server, rows map[string]int) (Choice, error) {
-	path := func() string { return input.Index(list, k) } // seldom needed, and there may be millions
+	path := func() string { return input.Index(list, k) } // rarely needed, and there may be millions
 	switch n.Kind {
 	case file.TextKind:
 		row, ok := rows[n.Text]
@@ -124,8 +124,7 @@ func decodeChoice(n *file.Node, list string, k int, servers []Server, rows map[s
 	return Choice{}, input.Errorf(path(), n, `the name of a server or group in quotes, or {"group": name, "choose": d}`)
 }
 
-// unknownServer rejects a name that no server has; what is "server", or "group" where only these
-// are meant.
+// unknownServer rejects an unknown name. what is "server", or "group" if only groups are allowed.
 func unknownServer(path, name, what string, servers []Server) error {
 	isGroup := func(s Server) bool { return s.Size() > 1 }
 	all := what == "server" || !slices.ContainsFunc(servers, isGroup)

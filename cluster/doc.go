@@ -1,12 +1,11 @@
-// Package cluster holds the model of a computer cluster that the solvers share: which servers are
+// Package cluster defines the model of a computer cluster that all solvers use: which servers are
 // there, which jobs arrive, and which servers can serve them? It defines how a model is read from a
-// file, when it is valid, and how far it can be reduced without changing any answer.
+// file, when it is valid, and how it is reduced without changing any answer.
 //
 // A cluster has servers s = 1..S and classes of jobs i = 1..N. Class-i jobs arrive as a Poisson
-// process of rate λ_i, bring work of mean σ_i each (of one mean σ for all classes where none has
-// its own), and can be served by the servers of the set S_i, jointly. Server s does C_s units of
-// work per unit of time. While A is the set of classes that have jobs, the cluster works at the
-// rate
+// process of rate λ_i, bring work of mean σ_i each (one mean σ for all classes without their own),
+// and can be served jointly by the servers of the set S_i. Server s does C_s units of work per unit
+// of time. While A is the set of classes that have jobs, the cluster works at the rate
 //
 //	μ(A) = Σ_{s ∈ ∪_{i∈A} S_i} C_s,
 //
@@ -37,9 +36,9 @@
 //		mu[1<<0|1<<1].RatString())
 //	// Output: reports alone are served at rate 1 and both classes at 3
 //
-// A row of servers may stand for a group of equal ones, of which each job of a class gets
-// some number d drawn uniformly at random, independently of the other jobs and groups. It
-// keeps large symmetric clusters short; [Model.Expand] writes the groups out.
+// A row of servers may be a group of equal servers. Each job of a class then gets some number d of
+// them, drawn uniformly at random and independently of the other jobs and groups. Groups keep large
+// symmetric clusters short; [Model.Expand] expands them.
 //
-// All numbers are rational and exactly those of the file: 0.1 is one tenth.
+// All numbers are rational and exactly as in the file: 0.1 is one tenth.
 package cluster

@@ -10,27 +10,27 @@ import (
 	"productform/num"
 )
 
-// An UnstableError names a set of classes whose jobs arrive at least as fast as all the
-// servers they can use can work. It wraps [num.ErrUnstable].
+// An UnstableError names a set of classes whose jobs bring at least as much work as all the servers
+// that they can use can do. It wraps [num.ErrUnstable].
 type UnstableError struct {
-	Classes []int    // rows of the model's classes; for classes with "choose", some of their server sets
+	Classes []int    // rows of the model's classes; for classes with "choose", only some of their server sets
 	Names   []string // names of these classes; nil if the model has no names
-	// arrival rate of the jobs of these classes (of those server sets), jobs per unit of time; of
+	// total arrival rate of these classes (for these server sets), jobs per unit of time, in
 	// [Model.EqualSizes]
 	ArrivalRate *big.Rat
-	Capacity    *big.Rat // capacity of all servers they can use, jobs per unit of time; at most ArrivalRate
+	Capacity    *big.Rat // capacity of all servers that they can use, jobs per unit of time; at most ArrivalRate
 }
 
 func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
 
-// Error names the classes, at most the first eight, or numbers them where they have no names.
+// Error names the classes, at most the first eight, or their numbers if they have no names.
 func (e *UnstableError) Error() string {
 	return fmt.Sprintf("unstable: jobs arrive at least as fast as their servers can work: %s %s jobs per unit of "+
 		"time to servers that can do %s",
 		e.subject(), e.ArrivalRate.RatString(), e.Capacity.RatString())
 }
 
-// subject is the subject of the message, with its verb.
+// subject returns the subject of the message with its verb.
 func (e *UnstableError) subject() string {
 	const most = 8
 	list := make([]string, 0, most+1)

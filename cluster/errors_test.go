@@ -9,7 +9,7 @@ import (
 	"productform/num"
 )
 
-// The message names classes where the model does, and not thousands of them.
+// The message names the classes if the model has names, but not thousands of them.
 func TestUnstableError(t *testing.T) {
 	m := &cluster.Model{Classes: []cluster.Class{{Name: "web"}, {Name: "a \"b\""}, {Name: "c"}}}
 	for _, c := range []struct {

@@ -56,7 +56,7 @@ classes:
 	// rack 100 1/2
 }
 
-// An error names the field, its value and what is accepted.
+// An error names the field, its value and the accepted values.
 func ExampleReadJSON_error() {
 	_, err := cluster.ReadJSON(strings.NewReader(`{
   "servers": [{"name": "s1", "capacity": 1}],
@@ -139,8 +139,8 @@ func ExampleModel_Expand() {
 	// a/3 1/3 [{1 1} {2 1}]
 }
 
-// Reports are twelve times as large as the other jobs. Balanced fairness counts their work, in jobs
-// of mean size 1.
+// Reports are twelve times as large as the other jobs. Under balanced fairness only their work
+// matters, in jobs of mean size 1.
 func ExampleModel_EqualSizes() {
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(4, 1)}},

@@ -16,7 +16,7 @@ import (
 // processes. All stationary measures are thus those of m, summed over the classes and servers of a
 // row.
 //
-// serverRow[s] and classRow[i] are the rows of m that server s and class i of e come from.
+// serverRow[s] and classRow[i] are the rows of m from which server s and class i of e originate.
 // The error is a *[num.InputError] for the first list that would exceed limit rows.
 func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err error) {
 	e = &Model{MeanSize: m.MeanSize}
@@ -66,7 +66,7 @@ func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err erro
 	return e, serverRow, classRow, nil
 }
 
-// combinations returns the number of ways to choose the servers of a job, if within limit.
+// combinations returns the number of ways to choose the servers of a job, if it is within limit.
 func (m *Model) combinations(c Class, limit int) (count int, ok bool) {
 	count = 1
 	for _, choice := range c.Servers {
@@ -88,7 +88,7 @@ func (m *Model) combinations(c Class, limit int) (count int, ok bool) {
 	return count, count <= limit
 }
 
-// firstCombination returns the first servers of each row chosen from.
+// firstCombination returns the first combination: the first servers of each chosen row.
 func (m *Model) firstCombination(c Class, first []int) []int {
 	var servers []int
 	for _, choice := range c.Servers {
@@ -116,13 +116,13 @@ func (m *Model) nextCombination(c Class, first, servers []int) {
 				return
 			}
 		}
-		for k := range part { // the last combination: back to the first, and on to the row before
+		for k := range part { // after the last combination, restart at the first and advance the previous row
 			part[k] = start + k
 		}
 	}
 }
 
-// names holds the names that rows of a model have, to find new ones.
+// A names holds the names of the rows of a model, to find new ones.
 type names map[string]bool
 
 func newNames[Row any](rows []Row, name func(Row) string) names {
@@ -133,7 +133,7 @@ func newNames[Row any](rows []Row, name func(Row) string) names {
 	return taken
 }
 
-// part returns a name for part k of a row that no other has.
+// part returns a unique name for part k of a row.
 func (taken names) part(row string, k int) string {
 	name := fmt.Sprintf("%s/%d", row, k)
 	for taken[name] {

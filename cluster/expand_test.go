@@ -11,8 +11,8 @@ import (
 	"productform/internal/oracle"
 )
 
-// The classes of a row are all the sets with the right number of servers of each row, by
-// trying every set of servers, and share its rate.
+// The classes of a row are all sets with the right number of servers of each row, found by trying
+// every set of servers, and share its rate.
 func TestExpandListsAllSets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t, 4, 3, 3)
@@ -69,7 +69,7 @@ func TestExpandListsAllSets(t *testing.T) {
 	})
 }
 
-// wantCopies wants Count single servers for each row, in order.
+// wantCopies requires Count single servers for each row, in order.
 func wantCopies(t *rapid.T, m, e *cluster.Model, serverRow []int) {
 	var rows []int
 	for row, s := range m.Servers {

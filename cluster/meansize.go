@@ -31,10 +31,10 @@ func (m *Model) Work(i int) *big.Rat {
 	return new(big.Rat).Mul(m.Classes[i].ArrivalRate, m.MeanSizeOf(i))
 }
 
-// OneMeanSize returns the mean size of all jobs that arrive, that of the model if none do. The
-// error is a *[num.InputError] if there are several mean sizes: balanced fairness has formulas then
-// ([Model.EqualSizes]), but not service in order of arrival, which needs exponential sizes of one
-// mean. m has passed [Model.Check].
+// OneMeanSize returns the mean size of all arriving jobs, or that of the model if none arrive. The
+// error is a *[num.InputError] if there are several mean sizes. Balanced fairness then still has
+// formulas ([Model.EqualSizes]), but first come, first served has none: it needs exponential sizes
+// with one mean. m must have passed [Model.Check].
 func (m *Model) OneMeanSize() (*big.Rat, error) {
 	first := slices.IndexFunc(m.Classes, func(c Class) bool { return c.ArrivalRate.Sign() > 0 })
 	if first < 0 {
@@ -51,15 +51,16 @@ func (m *Model) OneMeanSize() (*big.Rat, error) {
 	return size, nil
 }
 
-// EqualSizes returns the model of the same work in jobs of one mean size σ: the common one of all
-// jobs that arrive or, if they have several, the model's. Class i has the arrival rate λ_i σ_i/σ,
-// and no class has its own mean size. Under balanced fairness the numbers of jobs X have the same
-// distribution in both models, since it depends on the work λ_i σ_i only (Bonald and Proutière,
-// "Insensitive bandwidth sharing in data networks", Queueing Systems 44, 2003, 69–100). The mean
-// delays of m are E[X_i]/λ_i with its own rates. One model is stable if and only if the other is.
+// EqualSizes returns the model with the same work in jobs of one mean size σ: the common one of all
+// arriving jobs or, if they have several, that of the model. Class i has the arrival rate λ_i
+// σ_i/σ, and no class has its own mean size. Under balanced fairness the numbers of jobs X have the
+// same distribution in both models, since it depends on the work λ_i σ_i only (Bonald and
+// Proutière, "Insensitive bandwidth sharing in data networks", Queueing Systems 44, 2003, 69–100).
+// The mean delays of m are E[X_i]/λ_i with its own rates. One model is stable if and only if the
+// other is.
 //
-// It is m itself if no class has its own mean size, and shares everything but rates and sizes with
-// m otherwise. m has passed [Model.Check].
+// EqualSizes returns m itself if no class has its own mean size; otherwise the result shares
+// everything except rates and sizes with m. m must have passed [Model.Check].
 func (m *Model) EqualSizes() *Model {
 	if !slices.ContainsFunc(m.Classes, func(c Class) bool { return c.MeanSize != nil }) {
 		return m

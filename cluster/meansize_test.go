@@ -12,8 +12,8 @@ import (
 	"productform/num"
 )
 
-// Equal sizes keep the work of each class and of each set of classes, whatever sizes classes have,
-// and are those of the model if no class has its own.
+// EqualSizes keeps the work of each class and of each set of classes for all sizes of classes, and
+// returns the model itself if no class has its own.
 func TestEqualSizesKeepWork(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t, 4, 5, 2)
@@ -55,9 +55,9 @@ func TestEqualSizesKeepWork(t *testing.T) {
 	})
 }
 
-// Sizes of classes that are all the same are one mean size, and rates stay as they are; a class
-// without jobs has no say. Otherwise the error names the first class that has another than the
-// first.
+// If all classes have the same size, that is the mean size, and rates do not change; a class
+// without jobs does not count. Otherwise the error names the first class whose size differs from
+// that of the first.
 func TestOneMeanSize(t *testing.T) {
 	size := func(n int64) *big.Rat { return big.NewRat(n, 1) }
 	model := func(whole *big.Rat, own ...*big.Rat) *cluster.Model {

@@ -12,21 +12,21 @@ type Model struct {
 
 // A Server is one server or a group of Count equal ones.
 type Server struct {
-	Name     string   // not empty, and unlike those of the other servers
+	Name     string   // not empty, and different from the names of the other servers
 	Count    int      // servers in the group, >= 1; 0 means 1
 	Capacity *big.Rat // C_s >= 0, work per unit of time of each server of the group
 }
 
 // A Class is a kind of job: how often such jobs arrive and which servers can serve them.
 type Class struct {
-	Name        string   // not empty, and unlike those of the other classes
+	Name        string   // not empty, and different from the names of the other classes
 	ArrivalRate *big.Rat // λ_i >= 0, jobs per unit of time
-	MeanSize    *big.Rat // σ_i > 0, mean work that a job of the class brings; nil means that of the model
-	Servers     []Choice // where its jobs may run; not empty, no server row twice
+	MeanSize    *big.Rat // σ_i > 0, mean work per job of the class; nil means that of the model
+	Servers     []Choice // servers of its jobs; not empty, no server row twice
 }
 
 // A Choice names servers that serve each job of a class together: Choose servers of the row
-// Model.Servers[Server], drawn uniformly at random for every job when the row holds more.
+// Model.Servers[Server]. If the row has more, they are drawn uniformly at random for every job.
 type Choice struct {
 	Server int // index into Model.Servers
 	Choose int // 1..Count of that row

@@ -11,7 +11,7 @@ import (
 )
 
 // draw draws a model with rates and capacities that are often 0, and groups that are often chosen
-// whole.
+// completely.
 func draw(t *rapid.T, servers, classes, count int) *cluster.Model {
 	return oracle.DrawModel(t, oracle.Options{
 		Servers:        servers,
@@ -23,7 +23,7 @@ func draw(t *rapid.T, servers, classes, count int) *cluster.Model {
 	})
 }
 
-// shape writes a model so that two are the same if and only if the texts are.
+// shape formats a model such that two models are equal if and only if the texts are.
 func shape(m *cluster.Model) string {
 	var b strings.Builder
 	for _, s := range m.Servers {

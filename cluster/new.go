@@ -10,8 +10,8 @@ import (
 
 // New returns a model of single servers with these capacities and of classes with these arrival
 // rates. Class i runs on the servers with the indices servers[i]; jobs have mean size 1. The names
-// are "server 1", "server 2", ..., "class 1", "class 2", .... Numbers are those of [num.Decimal]:
-// 0.1 is one tenth, as in a file.
+// are "server 1", "server 2", ..., "class 1", "class 2", .... Numbers are converted by
+// [num.Decimal]: 0.1 is one tenth, as in a file.
 //
 // The error is that of [Model.Check], or a [*num.InputError] for an infinite number or NaN, or for
 // lists of different lengths.

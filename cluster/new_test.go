@@ -12,7 +12,7 @@ import (
 	"productform/num"
 )
 
-// A model made of floats is the one that a file with their decimals gives.
+// A model built from floats equals the model of a file with their decimals.
 func TestNewAsInFile(t *testing.T) {
 	got, err := cluster.New([]float64{2, 0.1}, []float64{1e-7, 0.4}, [][]int{{0, 1}, {1}})
 	if err != nil {
@@ -57,7 +57,7 @@ func TestNewBad(t *testing.T) {
 	}
 }
 
-// The numbers of a model are nearest to the floats that it was made of.
+// The floats nearest to the numbers of a model are those from which it was built.
 func TestNewRounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		positive := rapid.SliceOfN(rapid.Float64Range(1e-300, 1e300), 1, 5)

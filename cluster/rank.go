@@ -9,17 +9,17 @@ import (
 	"productform/internal/ranktable"
 )
 
-// maxRankClasses bounds the table of [Model.Rank]: 2^20 rationals take about 0.1 GB.
+// maxRankClasses limits the table of [Model.Rank]: 2^20 rationals take about 0.1 GB.
 const maxRankClasses = 20
 
 // Rank returns the rank function in jobs per unit of time: μ(A)/σ at the bit mask of each set A of
-// classes (class i is bit i), 2^N values in O(N 2^N) additions. A group of which every class takes
-// all servers is one server of the summed capacity.
+// classes (class i is bit i), 2^N values in O(N 2^N) additions. A group counts as one server of the
+// summed capacity if every class that uses it takes all its servers.
 //
 // The error is that of [Model.Check], or a *[num.InputError] in three cases: there are more than 20
-// classes; a class chooses some servers of a group, and so stands for one class for each
-// combination, see [Model.Expand]; or classes differ in mean size, see [Model.EqualSizes]. It is
-// ctx.Err() promptly after ctx is done.
+// classes; a class chooses some servers of a group, and thus stands for one class for each
+// combination, see [Model.Expand]; or classes differ in mean size, see [Model.EqualSizes]. Once ctx
+// is done, Rank promptly returns ctx.Err().
 func (m *Model) Rank(ctx context.Context) ([]*big.Rat, error) {
 	if err := m.Check(); err != nil {
 		return nil, err

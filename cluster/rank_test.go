@@ -13,7 +13,7 @@ import (
 	"productform/num"
 )
 
-// The table is the capacity of the union of servers of each set, whole groups included.
+// The table contains the capacity of the union of the servers of each set, including whole groups.
 func TestRankMatchesUnionOfServers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t, 5, 6, 3).EqualSizes()

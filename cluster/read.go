@@ -12,14 +12,14 @@ import (
 //	 "classes": [{"name": "a", "arrival_rate": "4/5", "servers": ["s1", {"group": "rack", "choose": 2}]}],
 //	 "mean_size": 1}
 //
-// Numbers are JSON numbers or strings and are taken exactly as written: 0.1, "0.1" and "1/10" are
+// Numbers are JSON numbers or strings and are read exactly as written: 0.1, "0.1" and "1/10" are
 // all one tenth. count is 1 if missing, as is mean_size. A class may have its own mean_size in
 // place of the model's.
 //
-// The error is a *[num.SyntaxError] where the text is not JSON, and otherwise wraps an
-// *[num.InputError] with the path of the field, its value and what is accepted: for an unknown,
-// missing or repeated field, a value of another type, and everything that [Model.Check] rejects. At
-// most 64 MiB are read.
+// The error is a *[num.SyntaxError] if the text is not JSON. Otherwise it wraps an
+// *[num.InputError] with the path of the field, its value and the accepted values: for an unknown,
+// missing or repeated field, a value of the wrong type, and everything that [Model.Check] rejects.
+// At most 64 MiB are read.
 func ReadJSON(r io.Reader) (*Model, error) { return read(r, file.JSON) }
 
 // ReadYAML reads a model from a YAML text of one document with the fields of [ReadJSON]. Numbers

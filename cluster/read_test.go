@@ -41,7 +41,7 @@ func theModel() *cluster.Model {
 	}
 }
 
-// The plain name of a group is all of it.
+// The plain name of a group means the whole group.
 func TestGroupByName(t *testing.T) {
 	const text = `servers: [{name: s, capacity: 1}, {name: rack, capacity: 2, count: 4}]
 classes: [{name: a, arrival_rate: 1, servers: [s, %s]}]`
@@ -115,7 +115,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// A model is the same after it was written as JSON, or here as YAML, and read again.
+// A model that is written as JSON, or here as YAML, and read again does not change.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t, 5, 5, 4)
@@ -133,8 +133,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// Long lines of flow YAML with names such as rack:1 without quotes, indented however far, are the
-// model that they are in JSON.
+// Long lines of flow YAML with unquoted names such as rack:1 mean the same as in JSON, however far
+// they are indented.
 func TestFlowStyles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		servers, classes := rapid.IntRange(1, 400).Draw(t, "servers"), rapid.IntRange(1, 5).Draw(t, "classes")
@@ -186,7 +186,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// sameAgain writes m and reads it as JSON and as YAML, of which JSON is a part.
+// sameAgain writes m and reads it as JSON and as YAML, which includes JSON.
 func sameAgain(t fataler, m *cluster.Model) {
 	var b bytes.Buffer
 	if err := m.WriteJSON(&b); err != nil {
@@ -203,7 +203,7 @@ func sameAgain(t fataler, m *cluster.Model) {
 	}
 }
 
-// asYAML writes a model in block style, numbers without quotes.
+// asYAML writes a model in block style, with unquoted numbers.
 func asYAML(m *cluster.Model) string {
 	var b strings.Builder
 	b.WriteString("servers:\n")
@@ -284,7 +284,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// wide returns a model of n classes that choose among as many servers, degree each.
+// wide returns a model of n classes on the same number of servers, with degree servers per class.
 func wide(n, degree int) *cluster.Model {
 	m := &cluster.Model{}
 	for i := range n {

@@ -16,9 +16,9 @@ import (
 
 // A Component is a part of a model that shares no server with the others, in its smallest form.
 // Every class has a positive rate, every server a positive capacity, no two classes have the same
-// choices, and no two single servers the same classes. No group is always chosen whole: such a
-// group is one server of the summed capacity. Its Model comes from [Model.EqualSizes] with mean
-// size 1: capacities are divided by σ, so they count jobs per unit of time.
+// choices, and no two single servers the same classes. No group is always chosen completely: such a
+// group becomes one server of the summed capacity. Its Model comes from [Model.EqualSizes] with
+// mean size 1: capacities are divided by σ, so they count jobs per unit of time.
 type Component struct {
 	Model   Model
 	Servers [][]int // Servers[s] lists the rows of the original model merged into Model.Servers[s]
@@ -30,23 +30,21 @@ type Component struct {
 // μ(A)/σ = Σ_components μ(A). All stationary measures also keep their values (under balanced
 // fairness, if mean sizes differ), and the normalizations multiply.
 //
-// Dropped, and in no component, are classes of rate 0 and servers that carry nothing: of
-// capacity 0, or without a class of positive rate. Merged are then
+// Reduce drops classes of rate 0 and servers without work, that is, of capacity 0 or without a
+// class of positive rate. It then merges
 //
 //  1. classes with the same choices: their rates add, their jobs split in proportion (to λ_i σ_i,
 //     if mean sizes differ);
-//  2. a group chosen whole by all classes that use it, into one server of Count C_s;
+//  2. a group chosen completely by all classes that use it, into one server of Count C_s;
 //  3. single servers (those of step 2 among them) used by the same classes: their capacities add.
 //
-// One pass ends it: steps 2 and 3 map the choices of different classes to different
-// choices, and step 1 changes no set of classes but by merging equals. Reduce of a
-// component's Model returns that component.
+// One pass suffices: steps 2 and 3 map the choices of different classes to different choices, and
+// step 1 only merges equal classes. For the Model of a component, Reduce returns that component.
 //
-// Rows keep the order and the name of the first row merged into them; components are in
-// the order of their first row of servers; the lists of rows increase. Numbers are new, m
-// is not modified. For E choices in all it takes O(E log E) time and O(E) memory, besides
-// the arithmetic: the sum of many fractions has a long denominator, and may exceed the
-// length that Check grants.
+// Rows keep the order and the name of the first row merged into them; components are in the order
+// of their first row of servers; the lists of rows increase. Numbers are new, m is not modified.
+// For a total of E choices it takes O(E log E) time and O(E) memory, in addition to the arithmetic:
+// the sum of many fractions has a long denominator, and may exceed the length that Check accepts.
 //
 // The error is a *[num.TooLargeError] for rows whose sum has a denominator of more than
 // [num.LongestSum] bits, or ctx.Err() promptly after ctx is done.
@@ -106,11 +104,11 @@ func (r *reduction) mergeClasses() [][]int {
 	return p.parts
 }
 
-// mergeServers groups the single servers by the reduced classes that use them. A row with
-// the key of no other is a group that some class chooses in part.
+// mergeServers groups the single servers by the reduced classes that use them. A row with a unique
+// key is a group that some class chooses in part.
 func (r *reduction) mergeServers() [][]int {
 	users := make([][]byte, len(r.m.Servers)) // the reduced classes that use the row, encoded
-	whole := make([]bool, len(r.m.Servers))   // by all of them
+	whole := make([]bool, len(r.m.Servers))   // chosen completely by all of them
 	for s := range whole {
 		whole[s] = true
 	}
@@ -186,7 +184,8 @@ func (r *reduction) components() []Component {
 	return parts
 }
 
-// server merges rows: a group is alone and keeps its count, all others add up to one server.
+// server merges rows: a group remains separate and keeps its count, and all other rows become one
+// server.
 func (r *reduction) server(rows []int, group bool) Server {
 	first := r.m.Servers[rows[0]]
 	s := Server{Name: first.Name, Count: 1}
@@ -221,7 +220,7 @@ func (r *reduction) class(rows []int, choices []Choice, position []int, grouped 
 	return c
 }
 
-// ended reports whether the reduction can stop.
+// ended reports whether the reduction must stop.
 func (r *reduction) ended() bool {
 	if r.err == nil {
 		r.err = r.ctx.Err()

@@ -18,7 +18,7 @@ import (
 )
 
 // μ(A)/σ of every set A of classes of positive rate is the sum of those of its images in the
-// components, where σ is the mean size in whose jobs they count.
+// components, where σ is the mean size of jobs in their units.
 func TestReduceKeepsRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t, 6, 7, 1)
@@ -53,8 +53,9 @@ func TestReduceKeepsRank(t *testing.T) {
 	})
 }
 
-// The measures of a stable model are those of its components: the normalization is their
-// product, the jobs of merged classes add up, a server works as often as the one it is merged into.
+// The measures of a stable model follow from those of its components: the normalization is the
+// product, the jobs of merged classes add up, and a server has the utilization of the server into
+// which it is merged.
 func TestReduceKeepsMeasures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
@@ -95,7 +96,7 @@ func TestReduceKeepsMeasures(t *testing.T) {
 	})
 }
 
-// The properties in the comment of Component hold, and reducing again changes nothing.
+// The properties in the comment of Component hold, and another reduction changes nothing.
 func TestReduceIsSmallest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t, 7, 7, 3)
@@ -162,7 +163,8 @@ func wantSmallest(t *rapid.T, m *cluster.Model) {
 	}
 }
 
-// wantRows returns all rows, if each list increases and the lists are in order of their first.
+// wantRows returns all rows, and checks that each list is increasing and that the lists are in
+// order of their first rows.
 func wantRows(t *rapid.T, lists [][]int) (all []int) {
 	last := -1
 	for _, rows := range lists {
@@ -175,7 +177,7 @@ func wantRows(t *rapid.T, lists [][]int) (all []int) {
 	return all
 }
 
-// wantOnce wants each row that matters once, and no other.
+// wantOnce requires each relevant row once, and no other.
 func wantOnce(t *rapid.T, kind string, rows []int, matters func(int) bool, n int) {
 	count := make([]int, n)
 	for _, row := range rows {
@@ -190,7 +192,7 @@ func wantOnce(t *rapid.T, kind string, rows []int, matters func(int) bool, n int
 
 func TestReduceGiven(t *testing.T) {
 	for _, c := range []struct{ name, want string }{
-		// c1 and c2 both use s1 and s2, which no class uses apart: 1 + 2 = 3, 1/3 + 1/4 = 7/12.
+		// c1 and c2 both use s1 and s2, which no other class uses: 1 + 2 = 3, 1/3 + 1/4 = 7/12.
 		{"twins", `[[0 1] [2]] [[0 1] [2] [3]]
 "s1" x1 3
 "s3" x1 1/2
@@ -198,7 +200,7 @@ func TestReduceGiven(t *testing.T) {
 "c3" 1/5 [{0 1} {1 1}]
 "c4" 1/7 [{1 1}]
 `},
-		// c1 alone, c2 and c3 through s2, c4 alone.
+		// c1 is alone, c2 and c3 share s2, and c4 is alone.
 		{"disconnected", `[[0]] [[0]]
 "s1" x1 1
 "c1" 1/3 [{0 1}]
@@ -211,7 +213,7 @@ func TestReduceGiven(t *testing.T) {
 "s4" x1 5/3
 "c4" 4/7 [{0 1}]
 `},
-		// s2 carries nothing.
+		// s2 has no work.
 		{"zero-capacity", `[[0] [2]] [[0] [1]]
 "s1" x1 1
 "s3" x1 1
@@ -235,8 +237,8 @@ func TestReduceGiven(t *testing.T) {
 	}
 }
 
-// A group that all classes choose whole is one server, which may have twins; one that some
-// class chooses in part stays.
+// A group that all classes choose completely is one server, which may have twins; one that some
+// class chooses in part remains a group.
 func TestReduceGroups(t *testing.T) {
 	m := &cluster.Model{
 		Servers: []cluster.Server{
@@ -284,8 +286,8 @@ func BenchmarkReduce(b *testing.B) {
 	})
 }
 
-// Rates without a common denominator of reasonable length are rejected, and whenever a context
-// ends, so does the reduction.
+// Rates without a common denominator of reasonable length are rejected. Whenever a context ends,
+// the reduction stops.
 func TestReduceEnds(t *testing.T) {
 	m := wide(3000, 10)
 	for i := range m.Classes {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Scale multiplies the rates of a copy and leaves the model as it is.
+// Scale multiplies the rates of a copy and leaves the model unchanged.
 func TestScale(t *testing.T) {
 	m := &Model{Servers: []Server{{Name: "s", Capacity: big.NewRat(3, 1)}},
 		Classes: []Class{

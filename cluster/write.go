@@ -9,9 +9,9 @@ import (
 	"strconv"
 )
 
-// WriteJSON writes the model in the form that [ReadJSON] reads, one row a line. Numbers are
-// plain integers up to 2^53, which any reader of JSON takes exactly, and otherwise strings
-// such as "4/5". Reading the text back gives the same model. The error is that of
+// WriteJSON writes the model in the form that [ReadJSON] reads, one row per line. Integers up to
+// 2^53, which any JSON reader reads exactly, are written as numbers, and all other numbers as
+// strings such as "4/5". Reading the text back gives the same model. The error is that of
 // [Model.Check], with nothing written, or that of w.
 func (m *Model) WriteJSON(w io.Writer) error {
 	if err := m.Check(); err != nil {
@@ -76,7 +76,7 @@ func jsonString(s string) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(s); err != nil {
-		panic("cluster: " + err.Error()) // a string always encodes
+		panic("cluster: " + err.Error()) // a string can always be encoded
 	}
 	return string(bytes.TrimRight(b.Bytes(), "\n"))
 }
