@@ -1,4 +1,4 @@
-// This file tells processors apart by how they round, so that results of different arithmetic are not
+// This file distinguishes processors by how they round, so results of different arithmetic are not
 // mixed.
 
 package sweep
@@ -12,8 +12,8 @@ import (
 )
 
 // Arithmetic returns a hash of about a thousand values whose rounding may depend on the processor:
-// where it has fused multiply-add, compilers round x*y + z once instead of twice, and math.Exp uses
-// it. It is computed once, in less than a millisecond.
+// with fused multiply-add, compilers round x*y + z once instead of twice, and math.Exp uses it. It
+// is computed once, in less than a millisecond.
 func Arithmetic() string { return arithmetic() }
 
 var arithmetic = sync.OnceValue(func() string {

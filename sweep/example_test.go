@@ -28,7 +28,8 @@ func Example() {
 	// Output: [0 1 4 9 16 25 36 49 64 81]
 }
 
-// Ten replications of a simulation at each of three loads; run again, none of them is simulated.
+// Ten replications of a simulation at each of three loads. A second run simulates none of them
+// again.
 func ExampleRun() {
 	folder, err := os.MkdirTemp("", "sweep")
 	if err != nil {

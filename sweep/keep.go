@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// staleAfter is the age from which a temporary file is taken for one of a process that was killed.
-// Writing one takes milliseconds.
+// staleAfter is the age at which a temporary file is attributed to a killed process. Writing one
+// takes milliseconds.
 const staleAfter = 24 * time.Hour
 
 // folderDigits is the number of digits of a key that name the directory of its file, which limits
@@ -32,7 +32,7 @@ func envelope(key string, body []byte) []byte {
 }
 
 // readFile returns the body of the file for a key, and whether the file is exactly as writeFile
-// leaves it.
+// writes it.
 func readFile(folder, key string) (body []byte, ok bool) {
 	text, err := os.ReadFile(fileOf(folder, key))
 	if err != nil {
@@ -67,14 +67,14 @@ func writeFile(folder, key string, body []byte) error {
 	return nil
 }
 
-// isTemporary reports whether writeFile gives such a name to a temporary file.
+// isTemporary reports whether a name is one that writeFile gives to temporary files.
 func isTemporary(name string) bool {
 	key, rest, ok := strings.Cut(name, ".json.")
 	return ok && isHex(key, keyDigits-folderDigits) && strings.HasSuffix(rest, ".tmp")
 }
 
-// prepare makes the folder, writes and removes a file in it to see that this can be done, and
-// removes temporary files older than staleAfter. Nothing else is touched.
+// prepare creates the folder, checks that a file can be written there, and removes temporary files
+// older than staleAfter. It touches nothing else.
 func prepare(folder string, now time.Time) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
@@ -84,7 +84,7 @@ func prepare(folder string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.Write(bytes.Repeat(envelope(probe, nil), 64)) // some kilobytes, to meet a full disk
+	_, err = t.Write(bytes.Repeat(envelope(probe, nil), 64)) // several kilobytes, to detect a full disk
 	if err := errors.Join(err, t.Close(), os.Remove(t.Name())); err != nil {
 		return err
 	}
@@ -105,8 +105,8 @@ func prepare(folder string, now time.Time) error {
 	return nil
 }
 
-// removeStale removes the stale temporary files directly in a folder. One that another process
-// removes or renames meanwhile is no error.
+// removeStale removes the stale temporary files directly in a folder. It is not an error if another
+// process removes or renames a file meanwhile.
 func removeStale(folder string, now time.Time) error {
 	files, err := os.ReadDir(folder)
 	if err != nil {
@@ -127,8 +127,8 @@ func removeStale(folder string, now time.Time) error {
 	return nil
 }
 
-// decode returns the value whose JSON is body. It is an error if the JSON of that value is not body
-// again: something of body was lost, or R has fields that body does not name.
+// decode returns the value whose JSON is body. It returns an error if the JSON of that value
+// differs from body: part of body was lost, or R has fields that body lacks.
 func decode[R any](body []byte) (R, error) {
 	var r, none R
 	if err := json.Unmarshal(body, &r); err != nil {
@@ -144,7 +144,7 @@ func decode[R any](body []byte) (R, error) {
 	return r, nil
 }
 
-// firstDifference returns the first place at which two texts differ, -1 if they are one.
+// firstDifference returns the first position at which two texts differ, or -1 if they are equal.
 func firstDifference(a, b []byte) int {
 	if bytes.Equal(a, b) {
 		return -1
@@ -156,7 +156,7 @@ func firstDifference(a, b []byte) int {
 	return i
 }
 
-// excerpt returns some of text around its byte at i.
+// excerpt returns part of text around its byte at i.
 func excerpt(text []byte, i int) []byte {
 	return text[max(0, i-30):min(len(text), i+30)]
 }

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// files returns the names of all files below a folder.
+// files returns the names of all files in a folder and its subfolders.
 func files(t testing.TB, folder string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
@@ -35,7 +35,7 @@ func temporaries(t testing.TB, folder string) []string {
 	return slices.DeleteFunc(files(t, folder), func(name string) bool { return strings.HasSuffix(name, ".json") })
 }
 
-// A file is one JSON object in the place that its key says.
+// A file is one JSON object at the path that its key determines.
 func TestFile(t *testing.T) {
 	folder := t.TempDir()
 	tasks, want, _ := walks(t, 1, 3)
@@ -58,8 +58,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// Whatever is done to a file, the answer is right; the task runs again if and only if the file has
-// changed; and then the file is good again.
+// Whatever happens to a file, the answer is correct. The task runs again if and only if the file
+// has changed, and then the file is valid again.
 func TestDamage(t *testing.T) {
 	folder := t.TempDir()
 	tasks, want, runs := walks(t, 3, 4)
@@ -80,7 +80,7 @@ func TestDamage(t *testing.T) {
 			}
 			return text
 		},
-		"digit": func(t *rapid.T, text []byte) []byte { // JSON as good as before
+		"digit": func(t *rapid.T, text []byte) []byte { // still valid JSON
 			at := bytes.LastIndexAny(text, "0123456789")
 			text[at] = '0' + (text[at]-'0'+1)%10
 			return text
@@ -93,7 +93,7 @@ func TestDamage(t *testing.T) {
 		},
 		"space":    func(t *rapid.T, text []byte) []byte { return append(text, ' ') },
 		"twice":    func(t *rapid.T, text []byte) []byte { return append(text, text...) },
-		"zeros":    func(t *rapid.T, text []byte) []byte { return make([]byte, len(text)) }, // as after a power failure
+		"zeros":    func(t *rapid.T, text []byte) []byte { return make([]byte, len(text)) }, // a power failure
 		"noise":    func(t *rapid.T, _ []byte) []byte { return rapid.SliceOf(rapid.Byte()).Draw(t, "noise") },
 		"of other": func(t *rapid.T, _ []byte) []byte { return slices.Clone(good[1]) },
 		"unknown":  func(t *rapid.T, _ []byte) []byte { return slices.Clone(foreign) },
@@ -114,7 +114,7 @@ func TestDamage(t *testing.T) {
 			rt.Fatal(err)
 		}
 		before, expected := sum(runs), int64(1)
-		if bytes.Equal(text, good[0]) { // two flips of one bit
+		if bytes.Equal(text, good[0]) { // two flips of the same bit
 			expected = 0
 		}
 		for range 2 {
@@ -132,7 +132,7 @@ func TestDamage(t *testing.T) {
 	})
 }
 
-// Results of a type that has changed since are computed again.
+// If the type of the results has changed, they are computed again.
 func TestTypeChanged(t *testing.T) {
 	type more struct {
 		Seed  uint64
@@ -152,7 +152,7 @@ func TestTypeChanged(t *testing.T) {
 	mustRun(t, tasks, Settings{Folder: folder}, want)
 }
 
-// If no file can be written, the error comes before any work or names the task.
+// If no file can be written, the error occurs before any work or names the task.
 func TestFolderErrors(t *testing.T) {
 	tasks, _, runs := walks(t, 3, 3)
 	file := filepath.Join(t.TempDir(), "file")
@@ -200,7 +200,7 @@ func TestStaleFiles(t *testing.T) {
 		stay bool
 	}{
 		{name + ".123.tmp", old, false},
-		{filepath.Base(name) + ".7.tmp", old, false}, // what prepare leaves if killed
+		{filepath.Base(name) + ".7.tmp", old, false}, // what a killed prepare leaves
 		{name + ".124.tmp", young, true},
 		{name + ".125.tmp", time.Now().Add(48 * time.Hour), true},
 		{name + ".126", old, true},

@@ -17,18 +17,17 @@ import (
 const keyDigits = 2 * sha256.Size
 
 // Key returns the SHA-256, in hex, of all parts written as JSON (maps sorted by key, structs in the
-// order of their fields), each after its length in 8 bytes. So no two lists of different parts have
-// the same key, short of a collision of SHA-256: ("ab", "c") and ("a", "bc") differ, and so do
-// ("a") and ("a", nil). Parts with the same JSON are equal: 1 and 1.0, a value and a pointer to it,
-// two structs that differ in a field tagged "-".
+// order of their fields), each preceded by its length in 8 bytes. So no two lists of different
+// parts have the same key, except for collisions of SHA-256: ("ab", "c") and ("a", "bc") differ,
+// and so do ("a") and ("a", nil). Parts with the same JSON are equal: 1 and 1.0, a value and a
+// pointer to it, two structs that differ in a field tagged "-".
 //
 // The parts of a task's key are all that its result depends on: the model, the settings, the seed,
 // the number of the replication, and a version of the code that computes it.
 //
-// The error names a part that JSON cannot hold whole: NaN, an infinity, a function, text that is
-// not UTF-8, or a struct with fields that JSON does not see because they are not exported, which
-// would give unlike values one key. A type that writes itself (MarshalJSON, MarshalText) is
-// trusted.
+// The error names a part that JSON cannot represent completely: NaN, an infinity, a function, text
+// that is not UTF-8, or a struct with unexported fields, which JSON ignores, so different values
+// would have the same key. A type with its own encoding (MarshalJSON, MarshalText) is trusted.
 func Key(parts ...any) (string, error) {
 	h := sha256.New()
 	for i, part := range parts {
@@ -52,8 +51,8 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// writesItself reports whether encoding/json leaves v to a method. One of a pointer counts only
-// where v has an address, as it does there.
+// writesItself reports whether encoding/json encodes v by a method. As in that package, a pointer
+// method counts only if v is addressable.
 func writesItself(v reflect.Value) bool {
 	t := v.Type()
 	if v.CanAddr() {
@@ -62,8 +61,8 @@ func writesItself(v reflect.Value) bool {
 	return t.Implements(jsonMarshaler) || t.Implements(textMarshaler)
 }
 
-// checkSeen returns an error if v, which encoding/json has accepted and which is therefore not
-// cyclic, holds what is lost in its JSON.
+// checkSeen returns an error if v contains data that its JSON loses. encoding/json has accepted v,
+// so it is not cyclic.
 func checkSeen(v reflect.Value) error {
 	if !v.IsValid() || writesItself(v) {
 		return nil
@@ -107,7 +106,7 @@ func checkSeen(v reflect.Value) error {
 }
 
 // isEmbeddedStruct reports whether f is an embedded struct or a pointer to one, whose exported
-// fields JSON holds even if the name of its type is not exported.
+// fields are part of the JSON even if the name of its type is not exported.
 func isEmbeddedStruct(f reflect.StructField) bool {
 	t := f.Type
 	if t.Kind() == reflect.Pointer {
@@ -116,7 +115,7 @@ func isEmbeddedStruct(f reflect.StructField) bool {
 	return f.Anonymous && t.Kind() == reflect.Struct
 }
 
-// isHex reports whether text is n hex digits in lower case.
+// isHex reports whether text consists of n lower-case hex digits.
 func isHex(text string, n int) bool {
 	for _, c := range []byte(text) {
 		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {

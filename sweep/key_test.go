@@ -17,7 +17,7 @@ import (
 	"productform/internal/input"
 )
 
-// The bytes that are hashed, written out.
+// The hashed bytes, written out.
 func TestKeyMatchesHashOfParts(t *testing.T) {
 	type point struct {
 		Load  float64
@@ -57,7 +57,7 @@ func TestKeySplits(t *testing.T) {
 	}
 }
 
-// Two lists of texts have one key if and only if they are equal.
+// Two lists of texts have the same key if and only if they are equal.
 func TestKeyOfTexts(t *testing.T) {
 	lists := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune(`",[]0a`)), 0, 3, -1), 0, 4)
 	rapid.Check(t, func(t *rapid.T) {
@@ -98,7 +98,7 @@ func TestKeyAlike(t *testing.T) {
 
 type base struct{ Shown int }
 
-// Parts that JSON holds whole are taken, others rejected.
+// Parts that JSON represents completely are accepted, others rejected.
 func TestKeyParts(t *testing.T) {
 	type hidden struct {
 		Shown int
@@ -108,13 +108,13 @@ func TestKeyParts(t *testing.T) {
 		Shown int
 		Name  string `json:"-"`
 	}
-	type number struct{ N big.Int } // whose MarshalJSON needs an address
+	type number struct{ N big.Int } // its MarshalJSON needs an address
 	cyclic := []any{nil}
 	cyclic[0] = cyclic
 	var none *hidden
 	for _, c := range []struct {
 		part any
-		want string // what the error says; "" if there is none
+		want string // text of the error; "" if there is none
 	}{
 		{big.NewRat(1, 3), ""}, {[]*big.Rat{big.NewRat(1, 3), nil}, ""}, {time.Unix(0, 0).UTC(), ""}, {&number{}, ""},
 		{struct{ base }{base{1}}, ""}, {struct{ *base }{&base{1}}, ""}, {tagged{}, ""}, {none, ""},

@@ -7,12 +7,12 @@ import (
 	"productform/internal/input"
 )
 
-// MostParts is the largest number of parts that [Part] makes.
+// MostParts is the maximum number of parts of [Part].
 const MostParts = 1_000_000
 
-// Part returns the tasks whose place is k modulo n: the k-th of n parts, counted from 0, 0 <= k < n
-// <= [MostParts]. Every task is in exactly one part, whatever a folder holds. Thus n processes that
-// share a folder, on as many machines, do the work of one. A part may be empty.
+// Part returns the tasks whose index is k modulo n: the k-th of n parts, counted from 0, 0 <= k < n
+// <= [MostParts]. Every task is in exactly one part, whatever a folder contains. So n processes
+// that share a folder, possibly on n machines, do the work of one. A part may be empty.
 func Part[R any](tasks []Task[R], k, n int) ([]Task[R], error) {
 	if n < 1 || n > MostParts {
 		return nil, input.Errorf("n", n, "an integer in 1..%d", MostParts)
@@ -27,9 +27,9 @@ func Part[R any](tasks []Task[R], k, n int) ([]Task[R], error) {
 	return part, nil
 }
 
-// Missing returns the tasks, in their order, whose result the folder does not hold: those that
-// [Run] would run. It writes nothing; a folder that is not there holds nothing. Tasks without a key
-// are missing, always. The errors are those of Run for bad tasks, and ctx.Err().
+// Missing returns the tasks, in their order, whose results are not in the folder: those that [Run]
+// would run. It writes nothing, and a missing folder counts as empty. Tasks without a key are
+// always missing. The errors are those of Run for bad tasks, and ctx.Err().
 func Missing[R any](ctx context.Context, tasks []Task[R], folder string) ([]Task[R], error) {
 	if err := check(tasks, Settings{}); err != nil {
 		return nil, err
@@ -52,20 +52,20 @@ func Missing[R any](ctx context.Context, tasks []Task[R], folder string) ([]Task
 	return missing, nil
 }
 
-// Body runs the task and returns its result as [Run] would write it, for a [Put] elsewhere. Nothing
-// is kept.
+// Body runs the task and returns its result as [Run] would write it, for a [Put] elsewhere. It
+// keeps nothing.
 func (t Task[R]) Body(ctx context.Context) ([]byte, error) {
 	var result R
 	return t.body(ctx, &result)
 }
 
-// Put keeps a result that another process computed: body is what [Task.Body] returned there for the
-// task of that key. The file is written whole or not at all, and is then as Run would have written
-// it; the folder is made if missing.
+// Put stores a result that another process computed: body is what [Task.Body] returned there for
+// the task with that key. The file is either written completely, exactly as Run would write it, or
+// not at all. The folder is created if missing.
 //
 // The error names the key or the body if it does not have the form that Run[R] writes and trusts.
-// It is also an error if the folder holds another result for the key, since a task has one result:
-// of two computers that differ, one is wrong or rounds otherwise.
+// It is also an error if the folder has a different result for the key, since a task has one
+// result: if two computers differ, one of them is wrong or rounds differently.
 func Put[R any](folder, key string, body []byte) error {
 	if !isHex(key, keyDigits) {
 		return input.Errorf("key", key, "%d hex digits in lower case", keyDigits)

@@ -15,8 +15,8 @@ import (
 	"productform/internal/input"
 )
 
-// Parts run in any order, some twice and some not at all: then the whole finds what they did, runs
-// the rest, and its results are those of a run without parts.
+// Parts run in any order, some twice and some not at all. Then the whole run finds their results,
+// runs the rest, and returns the same results as a run without parts.
 func TestParts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		folder, err := os.MkdirTemp(t.TempDir(), "")
@@ -96,8 +96,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-// A file that Put writes is the one that Run would have written, to the byte; bad bodies and keys
-// leave no trace.
+// Put writes the same bytes as Run would; bad bodies and keys leave no trace.
 func TestPut(t *testing.T) {
 	byRun, byPut := t.TempDir(), filepath.Join(t.TempDir(), "new", "folder")
 	tasks, want, _ := walks(t, 2, 3)
@@ -161,8 +160,8 @@ func TestPut(t *testing.T) {
 	}
 }
 
-// Missing results are reported as missing if there is no folder, and Run does not look for them
-// once the context is done.
+// Missing reports all results as missing if there is no folder, and Run does not look for them once
+// the context is done.
 func TestMissing(t *testing.T) {
 	tasks, _, runs := walks(t, 3, 1)
 	folder := filepath.Join(t.TempDir(), "none")

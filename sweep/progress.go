@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// Progress is the progress of a [Run].
+// Progress reports the progress of a [Run].
 type Progress struct {
-	Done      int           // tasks that have their result, computed or reused
-	Reused    int           // those whose result was on disk
+	Done      int           // tasks with a result, computed or reused
+	Reused    int           // tasks whose result was on disk
 	Total     int           // all tasks
 	Elapsed   time.Duration // since the start of this run
-	Left      time.Duration // estimate, from the cost of the tasks computed in this run and the time they took
-	LeftKnown bool          // whether Left is known: after the first computed task, and at the end
+	Left      time.Duration // estimate from the cost and the time of the tasks computed in this run
+	LeftKnown bool          // Left is known: after the first computed task, and at the end
 }
 
 // A meter counts tasks and reports progress.
 type meter struct {
-	mu      sync.Mutex // held while report runs, so reports come one at a time and in order
+	mu      sync.Mutex // held while report runs, so reports occur one at a time and in order
 	report  func(Progress)
 	start   time.Time
 	workers int
 	now     Progress
 
-	costLeft, costDone float64       // cost of the tasks without result, cost of those computed
-	busy               time.Duration // time that the computed tasks took, added up over workers
+	costLeft, costDone float64       // cost of the tasks without a result, and of the computed tasks
+	busy               time.Duration // total time of the computed tasks over all workers
 }
 
 func newMeter(report func(Progress), workers int) *meter {
@@ -67,14 +67,14 @@ func (m *meter) finish(cost float64) {
 }
 
 // timeLeft returns (busy/costDone) costLeft / min(tasks, workers), the time for the remaining
-// tasks, of total cost costLeft, if a unit of cost takes as long as before, and whether this is
-// known. Running tasks count as not begun: Left is too long by half a task.
+// tasks, of total cost costLeft, if a unit of cost takes as long as before, and whether it is
+// known. Running tasks count as not started, so Left is too long by half a task.
 func timeLeft(busy time.Duration, costDone, costLeft float64, tasks, workers int) (time.Duration, bool) {
 	if tasks == 0 {
 		return 0, true
 	}
 	left := float64(busy) * (max(costLeft, 0) / costDone) / float64(min(tasks, workers))
-	// nothing computed yet (0/0, or costs so unlike that their sum lost them), or 292 years
+	// nothing computed yet (0/0, or costs so different that their sum lost them), or over 292 years
 	if !(left < math.MaxInt64) {
 		return 0, false
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// sleeper returns a task that takes as many seconds as it costs.
+// sleeper returns a task whose time in seconds equals its cost.
 func sleeper(t testing.TB, seconds float64) Task[float64] {
 	return Task[float64]{Key: key(t, seconds), Cost: seconds, Run: func(context.Context) (float64, error) {
 		time.Sleep(time.Duration(seconds * float64(time.Second)))
@@ -17,7 +17,8 @@ func sleeper(t testing.TB, seconds float64) Task[float64] {
 	}}
 }
 
-// If a task takes as long as it costs, the time left is exact with one worker, whatever was reused.
+// If each task takes as long as its cost, the time left is exact with one worker, whatever was
+// reused.
 func TestTimeLeft(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,7 +90,7 @@ func TestTimeLeftFormula(t *testing.T) {
 	}{
 		{0, 0, 5, 5, 2, 0, false},
 		{8 * time.Second, 4, 6, 3, 2, 6 * time.Second, true},
-		{8 * time.Second, 4, 6, 1, 2, 12 * time.Second, true}, // one task is on one worker
+		{8 * time.Second, 4, 6, 1, 2, 12 * time.Second, true}, // one task runs on one worker
 		{8 * time.Second, 4, 1e-17, 0, 2, 0, true},
 		{8 * time.Second, 4, -1e-17, 1, 2, 0, true}, // rounding
 		{0, 4, 6, 3, 2, 0, true},
@@ -104,7 +105,7 @@ func TestTimeLeftFormula(t *testing.T) {
 	}
 }
 
-// Progress is called once a task and never twice at once, with counts that go up.
+// Progress is called once per task and never concurrently, with increasing counts.
 func TestProgressOneAtATime(t *testing.T) {
 	tasks, want, _ := walks(t, 300, 3)
 	folder := t.TempDir()

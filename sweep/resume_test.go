@@ -13,7 +13,7 @@ import (
 
 const (
 	resumeTasks = 60
-	resumeSteps = 5000 // 100 kB of JSON, so writing takes a good part of the time
+	resumeSteps = 5000 // 100 kB of JSON, so a large part of the time goes into writing
 )
 
 // TestMain runs the tasks of TestResume instead of the tests, in a process that will be killed.
@@ -24,13 +24,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runToBeKilled runs the tasks; those with number stop or higher never end.
+// runToBeKilled runs the tasks. Tasks with number stop or higher never end.
 func runToBeKilled(folder, stop string) int {
 	first, err := strconv.Atoi(stop)
 	if err != nil {
 		return 2
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // should the parent have died
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // in case the parent has died
 	defer cancel()
 	var tasks []Task[walk]
 	for i := range resumeTasks {
@@ -52,7 +52,7 @@ func runToBeKilled(folder, stop string) int {
 	return 0
 }
 
-// runAndKill runs the tasks in another process and kills it once count results are kept.
+// runAndKill runs the tasks in another process and kills it once it has stored count results.
 func runAndKill(t *testing.T, folder string, stop, count int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -82,7 +82,7 @@ func kept(t *testing.T, folder string) int {
 	return len(files(t, folder)) - len(temporaries(t, folder))
 }
 
-// After SIGKILL between tasks, exactly the tasks without result run.
+// After SIGKILL between tasks, exactly the tasks without a result run.
 func TestResume(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "results")
 	if err := os.Mkdir(folder, 0o700); err != nil {
@@ -106,7 +106,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// After SIGKILL at any moment, in particular while files are written, what was kept is whole, and
+// After SIGKILL at any moment, even while files are being written, stored results are complete, and
 // the rest runs.
 func TestResumeWherever(t *testing.T) {
 	folder := t.TempDir()

@@ -20,10 +20,10 @@
 //	fmt.Println(squares)
 //	// Output: [0 1 4 9 16 25 36 49 64 81]
 //
-// A task is named by the hash of everything that its result depends on ([Key]). Its result is kept
-// in a file of that name, written under another name first and then renamed, so a file is complete
-// or missing, even if the process is killed. A file is trusted only if it is, byte for byte, what
-// [Run] would write; any other is computed again and replaced.
+// A task is identified by the hash of everything that its result depends on ([Key]). Its result is
+// stored in a file of that name, which is written under another name first and then renamed. So a
+// file is complete or missing, even if the process is killed. A file is trusted only if it is, byte
+// for byte, what [Run] would write; otherwise the result is computed again and the file replaced.
 package sweep
 
 import (
@@ -41,46 +41,47 @@ import (
 	"productform/internal/input"
 )
 
-// A Task is one piece of work. Run is a pure function of what Key stands for. It returns an
-// error if it stops early because ctx is done: a result without an error is kept.
+// A Task is one piece of work. Run is a pure function of the data that Key represents. It must
+// return an error if it stops early because ctx is done, since a result without an error is stored.
 type Task[R any] struct {
-	// as [Key] returns it, unlike those of the other tasks; "" means that the result is never kept
+	// as returned by [Key], different from those of the other tasks; "" means that the result is
+	// never stored
 	Key  string
-	Cost float64                              // expected work >= 0 in any unit, for the time left only; 0 means 1
+	Cost float64                              // expected work >= 0 in any unit, only for the time left; 0 means 1
 	Run  func(ctx context.Context) (R, error) // does the work
 }
 
-// Settings tunes [Run]. The zero value uses all processors and keeps nothing.
+// Settings tunes [Run]. The zero value uses all processors and stores nothing.
 type Settings struct {
-	Workers  int            // tasks at a time; 0 means GOMAXPROCS
-	Folder   string         // where results are kept, made if missing; "" keeps none
+	Workers  int            // number of tasks at a time; 0 means GOMAXPROCS
+	Folder   string         // where results are stored, created if missing; "" stores none
 	Progress func(Progress) // called after each task, never concurrently, while the other workers continue; may be nil
 }
 
-// Run returns the results of the tasks in their order. Tasks start in that order, s.Workers
-// at a time, and results are the same digits for any number of workers.
+// Run returns the results of the tasks in their order. Tasks start in that order, s.Workers at a
+// time, and the digits of the results do not depend on the number of workers.
 //
-// A result that s.Folder holds is reused, and its task does not run. So that it makes no difference
-// whether a result was reused, or whether there is a folder, every result is written as JSON and
-// the one returned is read back from it. float64 survives this exactly. A result for which JSON has
-// no place (NaN, an infinity), or that is written otherwise after it was read back (text that is
-// not UTF-8, an integer beyond 2^53 in an interface), is an error. Fields that JSON leaves out come
-// back as zero. A file is not reused either if R has gained fields (that are not omitted when
-// empty), lost or renamed some since.
+// A result in s.Folder is reused, and its task does not run. Every result is written as JSON, and
+// the returned one is read back from it, so it makes no difference whether a result was reused, or
+// whether there is a folder. float64 numbers survive this exactly. It is an error if JSON cannot
+// represent a result (NaN, an infinity), or if the result is written differently after it was read
+// back (text that is not UTF-8, an integer beyond 2^53 in an interface). Fields that JSON omits are
+// returned as zero. A file is not reused if R has since gained fields (that are not omitted when
+// empty), lost fields or renamed them.
 //
 // Several processes may use one folder at once, and a task may then run in each. Files are
-// s.Folder/ab/cdef….json for the key abcdef…. A killed process leaves at most one temporary
-// file a worker; those older than a day are removed when a run starts. Files are not forced to
-// the disk: what a power failure spoils is computed again.
+// s.Folder/ab/cdef….json for the key abcdef…. A killed process leaves at most one temporary file
+// per worker; those older than a day are removed when a run starts. Files are not forced to the
+// disk: results lost in a power failure are computed again.
 //
 // The first error of a task stops the rest and is returned wrapped, with the task's index; the same
 // holds for an error of the disk. When ctx is done, Run returns ctx.Err(). In each case it first
-// waits for the running tasks, whose ctx is done then, and leaves no goroutine behind; results on
-// disk stay. Bad settings or tasks, and a folder that cannot be written, are errors before any
-// work.
+// waits for the running tasks, whose ctx is then done, and leaves no goroutine behind; results on
+// disk remain. Invalid settings or tasks, and a folder that cannot be written, are reported before
+// any work.
 //
-// In addition to the tasks, Run takes time in proportion to the size of the results as JSON, about
-// 25 ns per byte, and about 0.3 ms to write a file. It holds all results in memory.
+// In addition to the tasks, Run takes about 25 ns per byte of the results as JSON, and about 0.3 ms
+// to write a file. It holds all results in memory.
 func Run[R any](ctx context.Context, tasks []Task[R], s Settings) ([]R, error) {
 	if err := check(tasks, s); err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func Run[R any](ctx context.Context, tasks []Task[R], s Settings) ([]R, error) {
 
 func (t Task[R]) cost() float64 { return cmp.Or(t.Cost, 1) }
 
-// reuse fills result from the folder and reports whether it could.
+// reuse reads result from the folder and reports whether it could.
 func (t Task[R]) reuse(folder string, result *R) bool {
 	if folder == "" || t.Key == "" {
 		return false
@@ -159,7 +160,8 @@ func (t Task[R]) reuse(folder string, result *R) bool {
 	return true
 }
 
-// compute fills result by running t, and keeps it in the folder if both have a name.
+// compute sets result by running t, and stores it in the folder if t has a key and there is a
+// folder.
 func (t Task[R]) compute(ctx context.Context, folder string, result *R) error {
 	body, err := t.body(ctx, result)
 	if err != nil || folder == "" || t.Key == "" {
@@ -168,7 +170,7 @@ func (t Task[R]) compute(ctx context.Context, folder string, result *R) error {
 	return writeFile(folder, t.Key, body)
 }
 
-// body runs t, returns its result as JSON and fills result with what is read back from that.
+// body runs t, returns its result as JSON, and sets result to the value read back from it.
 func (t Task[R]) body(ctx context.Context, result *R) ([]byte, error) {
 	r, err := t.Run(ctx)
 	if err != nil {
@@ -206,9 +208,9 @@ func inOrder(ctx context.Context, n, workers int, do func(ctx context.Context, i
 	return g.Wait()
 }
 
-// check returns an error for settings and tasks that cannot be used. Two tasks of one key are
-// rejected, since a key that forgets what tells tasks apart, such as the number of a replication,
-// would give one of them the result of the other.
+// check returns an error for invalid settings and tasks. Two tasks with the same key are rejected:
+// a key that lacks what distinguishes tasks, such as the number of a replication, would give one of
+// them the result of the other.
 func check[R any](tasks []Task[R], s Settings) error {
 	if s.Workers < 0 {
 		return input.Errorf("Workers", s.Workers, "an integer >= 0")

@@ -49,7 +49,8 @@ func key(t testing.TB, parts ...any) string {
 	return k
 }
 
-// walks returns tasks with their results, computed without Run, and how often each task has run.
+// walks returns tasks with their results, computed without Run, and the number of times that each
+// task has run.
 func walks(t testing.TB, n, steps int) (tasks []Task[walk], want []walk, runs []atomic.Int64) {
 	runs = make([]atomic.Int64, n)
 	for i := range n {
@@ -138,7 +139,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// A task without key runs each time, and leaves no file.
+// A task without a key runs each time, and leaves no file.
 func TestNoKey(t *testing.T) {
 	tasks, want, runs := walks(t, 4, 3)
 	for i := range tasks {
@@ -156,7 +157,7 @@ func TestNoKey(t *testing.T) {
 	}
 }
 
-// Every finite float64 comes back with its bits, computed, reused, and without a folder.
+// Every finite float64 is returned with the same bits: computed, reused, and without a folder.
 func TestFloatsKeepTheirBits(t *testing.T) {
 	folder := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -186,7 +187,7 @@ func TestFloatsKeepTheirBits(t *testing.T) {
 	})
 }
 
-// A result that JSON does not hold is rejected with the task's index, with a folder or without.
+// A result that JSON cannot represent is rejected with the task's index, with a folder or without.
 func TestResultBeyondJSON(t *testing.T) {
 	for _, c := range []struct {
 		result any
@@ -213,7 +214,7 @@ func TestResultBeyondJSON(t *testing.T) {
 	}
 }
 
-// Parts of a result that JSON leaves out are left out whether it was reused or not.
+// Parts of a result that JSON omits are omitted whether or not it was reused.
 func TestFieldsLeftOut(t *testing.T) {
 	type result struct {
 		Shown  int
@@ -230,7 +231,7 @@ func TestFieldsLeftOut(t *testing.T) {
 	}
 }
 
-// The first error stops the rest, says which task it is, and leaves what was kept.
+// The first error stops the rest, names its task, and leaves the stored results.
 func TestTaskError(t *testing.T) {
 	failure := errors.New("no convergence")
 	for _, workers := range []int{1, 2, 7} {
@@ -240,7 +241,7 @@ func TestTaskError(t *testing.T) {
 			w, err := bad(ctx)
 			return w, errors.Join(err, failure)
 		}
-		for i := 21; i < len(tasks); i++ { // so that none ends before the error, and later ones wait for it
+		for i := 21; i < len(tasks); i++ { // none of them ends before the error, and later ones wait for it
 			run := tasks[i].Run
 			tasks[i].Run = func(ctx context.Context) (walk, error) {
 				<-ctx.Done()
@@ -268,8 +269,8 @@ func TestTaskError(t *testing.T) {
 	}
 }
 
-// Run ends when its context does: immediately if the tasks heed it, otherwise when the running
-// tasks have ended. Then none is left.
+// Run returns when its context is done: immediately if the tasks observe it, otherwise when the
+// running tasks have ended. Then none is left.
 func TestCancel(t *testing.T) {
 	cause := errors.New("a separate cause")
 	for _, heed := range []bool{true, false} {
@@ -343,7 +344,7 @@ func TestContextDoneBefore(t *testing.T) {
 	}
 }
 
-// One good input with one entry spoilt is rejected before any work.
+// A valid input with one invalid entry is rejected before any work.
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct {
 		path  string
@@ -371,7 +372,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Two runs in one folder at once give the right results, and leave files that a third one reuses.
+// Two simultaneous runs in one folder give the correct results, and leave files that a third one
+// reuses.
 func TestTwoRunsInOneFolder(t *testing.T) {
 	folder := t.TempDir()
 	tasks, want, runs := walks(t, 200, 50)
@@ -398,7 +400,7 @@ func TestTwoRunsInOneFolder(t *testing.T) {
 	}
 }
 
-// A result that another process keeps while this one runs is reused.
+// A result that another process stores during the run is reused.
 func TestAnotherWasFaster(t *testing.T) {
 	folder := t.TempDir()
 	tasks, want, runs := walks(t, 10, 3)
