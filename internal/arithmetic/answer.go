@@ -127,7 +127,7 @@ func (o *Output) Check() error {
 	return nil
 }
 
-// IsZero reports whether a is 0 for certain.
+// IsZero reports whether a is certainly 0.
 func (a Number) IsZero() bool {
 	switch {
 	case a.Exact != nil:

@@ -31,7 +31,7 @@ func TestClimb(t *testing.T) {
 	for _, c := range []struct {
 		engine num.Engine
 		relTol float64
-		prec   uint // of the enclosure, 0 for float64, 1 for a fraction
+		prec   uint // precision of the enclosure; 0 for float64, 1 for a fraction
 	}{
 		{"", 0, 0}, {num.Auto, 1e-14, 0}, {num.Auto, 1e-17, 128}, {num.Auto, 1e-60, 256}, {num.Float, 1e-60, 0},
 		{num.Enclose, 0, 128}, {num.Enclose, 1e-100, 512}, {num.Exact, 0, 1},
@@ -71,7 +71,8 @@ func TestClimb(t *testing.T) {
 	}
 }
 
-// Numbers without correct digits in float64 are left to enclosures by Auto, and rejected by Float.
+// Numbers without correct digits in float64 are computed by enclosures with Auto, and rejected by
+// Float.
 func TestWithoutDigits(t *testing.T) {
 	power := func(engine num.Engine, prec uint) (num.Value, float64, error) {
 		one := arithmetic.One(engine, prec)

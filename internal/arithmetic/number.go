@@ -9,7 +9,7 @@ import (
 )
 
 // A Number is a number >= 0 as represented by one of the engines: x with f 2^(512 exp) = x(1+ε),
-// |ε| <= e, or in an interval, or x exactly. The operations below carry the bound along.
+// |ε| <= e, or in an interval, or x exactly. The operations below propagate the bound.
 type Number struct {
 	Wide
 	Bound    float64
@@ -19,8 +19,8 @@ type Number struct {
 
 const Roundoff = 0x1p-53 // u: relative error of one float64 operation
 
-// Least is the smallest float64 trusted to full precision among those that a sweep gives; whatever
-// comes out smaller or not finite loses its bound.
+// Least is the smallest result of a sweep that is trusted to full precision. Smaller results, and
+// those that are not finite, lose their bounds.
 const Least = 0x1p-1000
 
 // FromFloat returns a number computed in float64.

@@ -22,8 +22,8 @@ func of(r *big.Rat) numbers {
 	}
 }
 
-// For any computation, even far beyond the range of float64, the fraction lies in the interval and
-// within the bound of the float64.
+// For any computation, even far beyond the range of float64, the fraction lies in the interval, and
+// the float64 differs from it by at most its bound.
 func TestBoundsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := []numbers{of(new(big.Rat)), of(big.NewRat(1, 1))}

@@ -112,7 +112,7 @@ func (c *Cube) sweep(
 	n := len(c.Weight)
 	bit := min(n, LeafBits)
 	parts := make([]Sums, 1<<(n-bit))
-	size := 1 << (bit - LowBits) // blocks a part
+	size := 1 << (bit - LowBits) // blocks per part
 	flip := oneIf(down)
 	queries := c.queries(meet)
 	var run func(part, high, workers int)

@@ -17,12 +17,12 @@ type Denominators struct {
 
 // rates holds the terms of denominators.
 type rates[T int64 | float64] struct {
-	capacity []T     // of each server
+	capacity []T     // capacity of each server
 	classes  []int   // classes of each server, as a mask
 	servers  [][]int // servers of each class; nil if all classes are low
-	rate     []T     // of each class
-	// capacity[s] at the low subsets that server s can serve; nil if there is none, or all classes
-	// are low
+	rate     []T     // rate of each class
+	// capacity[s] at the low subsets that server s can serve; nil if there are none, or if all
+	// classes are low
 	low  []*[BlockSize]T
 	base [BlockSize]T // d of the first block
 }
@@ -109,7 +109,7 @@ func (d *rates[T]) setBase() {
 type walk[T int64 | float64] struct {
 	*rates[T]
 	stack []([BlockSize]T)
-	at    []int // block at each place of stack, 0 if none
+	at    []int // block at each place of stack; 0 if none
 	fresh []*[BlockSize]T
 	shift func(out, from, less *[BlockSize]T, plus T)
 	none  [BlockSize]T // zeros

@@ -172,7 +172,7 @@ func (r *reciprocals) set(from, less *eight, plus, least float64) float64 {
 	return least
 }
 
-// shift sets out to (from + plus) - less. All of it is exact.
+// shift sets out to (from + plus) - less. The result is exact.
 func shift(out, from, less *block, plus float64) {
 	for i := 0; i < BlockSize; i += 4 {
 		o, p, q := (*four)(out[i:]), (*four)(from[i:]), (*four)(less[i:])

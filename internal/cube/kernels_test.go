@@ -302,7 +302,7 @@ func TestMostlyIdle(t *testing.T) {
 		rng := rand.New(rand.NewPCG(uint64(trial), 19))
 		n := LowBits + 1 + rng.IntN(3)
 		capacity, _, _ := randomCube(rng, n)
-		capacity = capacity[:n] // of the servers, the elements
+		capacity = capacity[:n] // capacities of the servers, which are the elements
 		den := make([]int64, 1<<n)
 		for k := range den {
 			for s, c := range capacity {

@@ -9,7 +9,7 @@ import (
 // successive cubes of any size, which saves clearing new memory.
 type Memory struct {
 	table   []float64
-	scratch scratch // of the first part swept
+	scratch scratch // scratch of the first part swept
 }
 
 // scratch holds the buffers of one part of a sweep.
@@ -46,7 +46,7 @@ func (c *Cube) Release() {
 	c.memory, c.x = nil, nil
 }
 
-// tableOf returns a table for n elements, whatever it holds.
+// tableOf returns a table for n elements with arbitrary contents.
 func (m *Memory) tableOf(n int) []float64 {
 	if cap(m.table) < 1<<n {
 		m.table = NewTable(1 << n)

@@ -25,7 +25,7 @@ type bounds struct {
 	flows        [][]*big.Float
 	steps        int
 	a            [][]*big.Float // Z a_n of each class
-	perStep      int            // products
+	perStep      int            // products per step
 	product, one big.Float
 }
 
@@ -271,7 +271,7 @@ func (b *bounds) tail(i int, m, z *big.Float) (*big.Float, error) {
 	}
 	mode, jump := int(float), b.jump(i)
 	sum, total := b.Number().Set(a[mode]), b.Other().SetInt64(1)
-	// weights as sum and as total need them; the ratio to the next, and what follows
+	// weights rounded as sum and as total require; the ratio to the next weight, and the remainder
 	var w, v, r, rest, integer *big.Float
 	begin := func() { w, v = b.Number().SetInt64(1), b.Other().SetInt64(1) }
 	r, rest, integer = num.Up(b.Prec), num.Up(b.Prec), new(big.Float)

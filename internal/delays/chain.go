@@ -11,10 +11,10 @@ import (
 type Chain struct {
 	*recursion.Graph
 	problem  *recursion.Problem
-	maxBytes int64    // of the numbers of all steps
-	maxWork  float64  // products of all steps
+	maxBytes int64    // memory limit for the numbers of all steps
+	maxWork  float64  // limit on the products of all steps
 	Work     float64  // products of the steps taken in float64
-	marks    [][]mark // of each class
+	marks    [][]mark // marks of each class
 	top      int      // the states are 1..top: neither the empty set nor the sum over all sets takes part
 }
 

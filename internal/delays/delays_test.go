@@ -16,8 +16,8 @@ import (
 )
 
 // With m = n(1+δ) the exponent n(1 + log(m/n)) - m is n(log(1+δ) - δ) = n(-δ²/2 + δ³/3 - ...),
-// which is more than a sum of terms up to one below 0. The bound is at least its exponential, even
-// if the two terms of the exponent cancel.
+// which exceeds any partial sum that ends with a negative term. The bound is at least its
+// exponential, even if the two terms of the exponent cancel.
 func TestChernoffIsABound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := math.Floor(math.Exp2(rapid.Float64Range(0, 52).Draw(t, "log n")))
@@ -26,13 +26,13 @@ func TestChernoffIsABound(t *testing.T) {
 		d := exact(0).Sub(exact(m), exact(n))
 		d.Quo(d, exact(n))
 		sum, power := exact(0), exact(0).Set(d)
-		for k := 2; k <= 12; k += 2 { // two terms each time, the second the less one
+		for k := 2; k <= 12; k += 2 { // two terms at a time, the second of them negative
 			power.Mul(power, d)
 			sum.Sub(sum, exact(0).Quo(power, exact(float64(k))))
 			if power.Mul(power, d); k < 12 {
 				sum.Add(sum, exact(0).Quo(power, exact(float64(k+1))))
 			}
-		} // ends below the limit
+		} // the sum ends below the limit
 		least, _ := sum.Mul(sum, exact(n)).Float64()
 		if got := chernoff(n, m); !(got >= math.Exp(least)*(1-1e-9)) {
 			t.Fatalf("n = %v, m = n(1+%v): %v, less than %v", n, d, got, math.Exp(least))

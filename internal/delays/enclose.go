@@ -94,7 +94,7 @@ type enclosure struct {
 	unit      *big.Rat // 1/q, in units of time of the model
 	low, high *bounds
 	normal    num.Interval // Z
-	near      []Survival   // of each class, roughly
+	near      []Survival   // approximate distribution for each class
 }
 
 // forBothBounds calls do for both bounds, in parallel.

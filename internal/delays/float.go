@@ -41,12 +41,12 @@ type Floats struct {
 	weight      []float64 // over q
 	y, next     []float64 // P^n y, and its successor
 	question    Question
-	entries     []entries   // of each requested class
-	flows       [][]float64 // and s_0, s_1, ...
+	entries     []entries   // entries of each requested class
+	flows       [][]float64 // s_0, s_1, ... of each requested class
 	steps       int         // last n for which a_n is known
 	normal      float64     // start Z
 	base        float64     // bounds the relative error of c_i and Z
-	perStep     float64     // roundings
+	perStep     float64     // roundings per step
 	stepsPerRun int
 }
 

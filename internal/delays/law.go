@@ -17,7 +17,7 @@ type Law interface {
 // A Lookup answers questions about the delay of a class from its distribution.
 type Lookup struct {
 	Law
-	Unit   *big.Rat // of its time, in units of time of the model
+	Unit   *big.Rat // unit of its time, in units of time of the model
 	Mean   float64  // approximate mean
 	Rarest float64  // smallest probability that is known, or required for the answer if that is smaller
 }

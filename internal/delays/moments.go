@@ -118,7 +118,7 @@ func (r *moments) initial(i, k int) arithmetic.Number {
 		}
 	}
 	if r.reader != nil {
-		// of λ_i q_i
+		// share of λ_i q_i
 		share = r.reader.Number(k, int32(i), r.Kernel.Like).Quo(r.Kernel.Integer(c.problem.Classes[i].Rate))
 	}
 	return x.Mul(share)

@@ -14,8 +14,8 @@ import (
 // Tails, each in (0, 1), and P(T > t) at the Times of the class.
 type Question struct {
 	Tails []*big.Rat
-	Times [][]*big.Rat // of each class
-	Rough bool         // whether in float64 a relative error of 1e-3 suffices, which needs fewer steps
+	Times [][]*big.Rat // times for each class
+	Rough bool         // whether a relative error of 1e-3 suffices in float64, which needs fewer steps
 }
 
 // asks reports whether the question concerns class i.
@@ -28,7 +28,7 @@ type Answer struct{ Quantiles, Tails []num.Interval }
 // A StepsError reports a question that needs too many steps.
 type StepsError struct {
 	Steps  float64 // lower bound on the required steps
-	Each   float64 // operations of a step
+	Each   float64 // operations per step
 	States int
 }
 
@@ -169,7 +169,7 @@ func (s *Survival) answer(ctx context.Context, tails, times []*big.Rat, unit *bi
 		if !ok {
 			high = 1
 		}
-		low, _, ok := s.Bounds(min(later, math.MaxFloat64)) // 0, or not ok, that far
+		low, _, ok := s.Bounds(min(later, math.MaxFloat64)) // 0, or not ok, if it is that late
 		if !ok {
 			low = 0
 		}

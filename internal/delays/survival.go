@@ -16,9 +16,9 @@ import (
 type Survival struct {
 	A     []float64
 	Jump  float64
-	Bound float64 // on the relative error of each A, in addition to slop
+	Bound float64 // bound on the relative error of each A, in addition to slop
 
-	omitted    float64 // relative part of a sum that may be omitted at either end: truncation or roughTruncation
+	omitted    float64 // fraction of a sum that may be omitted at either end: truncation or roughTruncation
 	deviations float64 // approximate distance, in standard deviations, of a negligible Poisson tail
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // Every field RelTol or MaxBytes of exported settings has the default of package num, and its
-// comment says so.
+// comment documents that.
 func TestSettingsShareDefaults(t *testing.T) {
 	found := 0
 	for _, l := range libraries(t, root) {

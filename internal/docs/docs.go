@@ -13,7 +13,7 @@ import (
 
 // A Block is the text between two lines that start with ```.
 type Block struct {
-	Line int    // of its first line, from 1
+	Line int    // number of its first line, from 1
 	Info string // text after the opening ```, such as "go" or "yaml shop.yaml"
 	Text string // ends in a line feed, unless empty
 }
@@ -101,8 +101,8 @@ func CheckOutput(file, command string, run func(io.Writer) error) error {
 	return nil
 }
 
-// CheckTable compares the table of a file that starts with head, two lines, with the given table,
-// which starts with it too. If update is set, it writes the given table instead.
+// CheckTable compares the table of a file that starts with head (two lines) with the given table,
+// which starts with the same lines. If update is set, it writes the given table instead.
 func CheckTable(file, head, table string, update bool) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

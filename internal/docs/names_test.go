@@ -22,7 +22,7 @@ type source struct {
 	// "bf.Solve", "cluster.Model.Reduce", "bf.TestReference"; also with the folder,
 	// "sim/farm.TestTAGSFarm"
 	functions map[string]bool
-	types     map[string]bool // "plots.Figure", likewise
+	types     map[string]bool // "plots.Figure", in both forms
 	imports   map[string]bool // paths, including those of tests
 }
 

@@ -19,7 +19,7 @@ import (
 type library struct {
 	folder   string
 	files    []*ast.File // without tests
-	comment  string      // of the package
+	comment  string      // package comment
 	example  string      // body of its function Example, unindented by one tab
 	position func(token.Pos) token.Position
 }
@@ -195,7 +195,7 @@ func (l *library) bare(d ast.Decl) []*ast.Ident {
 					fields = t.Methods
 				}
 				if fields != nil && s.Name.IsExported() {
-					var above *ast.CommentGroup // above this field or the adjacent lines before it
+					var above *ast.CommentGroup // comment above this field or the adjacent lines before it
 					for k, f := range fields.List {
 						if k == 0 || f.Doc != nil || line(f) != line(fields.List[k-1])+1 {
 							above = f.Doc

@@ -70,7 +70,8 @@ func TestSnippets(t *testing.T) {
 }
 
 // A shell runs commands in its own directory, as if that were a clone of the module: "go run ./x"
-// runs the program of the module or, failing that, of the directory, and pfq is that of the module.
+// runs the program of the module or, if there is none, of the directory, and pfq is the program of
+// the module.
 type shell struct {
 	t        *testing.T
 	clone    string
@@ -255,7 +256,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// pfq solve answers for every model of the examples and of pfq.
+// pfq solve works for every model of the examples and of pfq.
 func TestModelsAreSolved(t *testing.T) {
 	for _, pattern := range []string{"examples/*/model.yaml", "cmd/pfq/examples/*.yaml"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))

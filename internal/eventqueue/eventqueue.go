@@ -1,16 +1,16 @@
-// Package eventqueue answers: which event of a simulation is next? It has the queue of future
-// events that simulations share.
+// Package eventqueue answers: which event of a simulation is next? It provides the queue of future
+// events for all simulations.
 package eventqueue
 
-// An Event is that of Item, on the clock of its queue: time, or work attained by each job of a
-// server.
+// An Event happens to Item at a point on the clock of its queue, which measures time, or the work
+// attained by each job of a server.
 type Event[T any] struct {
 	Time float64
 	Item T
 }
 
-// A Queue is a binary heap, the earliest event first, of events that never change and that need not
-// know their places.
+// A Queue is a binary heap of events, the earliest first. Events never change, and their places are
+// not tracked.
 type Queue[T any] []Event[T]
 
 // Push adds an event.
@@ -29,7 +29,7 @@ func (q *Queue[T]) Push(time float64, item T) {
 	*q = events
 }
 
-// Pop takes out the earliest event.
+// Pop removes and returns the earliest event.
 func (q *Queue[T]) Pop() Event[T] {
 	events := *q
 	first, last := events[0], len(events)-1

@@ -1,14 +1,14 @@
 package eventqueue
 
-// An Entry is that of an item, the earlier the smaller Time and, at the same Time, the smaller Tie.
+// An Entry schedules an item. Entries are ordered by Time, then by Tie.
 type Entry struct {
 	Time, Tie float64
 	Item      uint32
 }
 
-// A Schedule is a binary heap, the earliest entry first, of items whose entries change:
-// places[item], which the methods keep up to date, is where in the heap its entry is. Several
-// schedules may share the places of their items.
+// A Schedule is a binary heap of entries, the earliest first. Entries may change. places[item] is
+// the position of its entry in the heap; the methods keep it up to date. Several schedules may
+// share the places of their items.
 type Schedule []Entry
 
 func earlier(a, b Entry) bool { return a.Time < b.Time || a.Time == b.Time && a.Tie < b.Tie }
@@ -19,7 +19,7 @@ func (s *Schedule) Push(e Entry, places []int32) {
 	s.Up(len(*s)-1, places)
 }
 
-// Up moves the entry at place k, which may be too early for it, to where it belongs.
+// Up moves the entry at place k, whose time may have decreased, to its correct place.
 func (s Schedule) Up(k int, places []int32) {
 	e := s[k]
 	for k > 0 {
@@ -35,7 +35,7 @@ func (s Schedule) Up(k int, places []int32) {
 	places[e.Item] = int32(k)
 }
 
-// Down moves the entry at place k, which may be too late for it, to where it belongs.
+// Down moves the entry at place k, whose time may have increased, to its correct place.
 func (s Schedule) Down(k int, places []int32) {
 	e := s[k]
 	for {
@@ -57,7 +57,7 @@ func (s Schedule) Down(k int, places []int32) {
 	places[e.Item] = int32(k)
 }
 
-// Remove takes out the entry at place k.
+// Remove removes the entry at place k.
 func (s *Schedule) Remove(k int, places []int32) {
 	last := len(*s) - 1
 	e := (*s)[last]

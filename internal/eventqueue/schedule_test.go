@@ -10,7 +10,7 @@ import (
 func TestSchedule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s Schedule
-		at := make([]float64, rapid.IntRange(10, 40).Draw(t, "items")) // 0 if not there
+		at := make([]float64, rapid.IntRange(10, 40).Draw(t, "items")) // 0 if not scheduled
 		places := make([]int32, len(at))
 		tie := func(item int) float64 { return float64(item * 17 % 41) }
 		for range 400 {

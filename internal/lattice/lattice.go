@@ -98,7 +98,7 @@ func (w *Walker) Leaves(i int) bool {
 }
 
 // A Walker visits the states in the order of the index, starting at 0. The state x-e_i is at
-// At-Drop[i], hence behind.
+// At-Drop[i], that is, behind.
 type Walker struct {
 	Lattice
 	X      []int
@@ -149,8 +149,8 @@ func (w *Walker) nextInBox() {
 	w.Active = others | 1<<rose
 }
 
-// nextInSimplex moves all jobs of the first queue and one of the first other queue k+1 with jobs to
-// queue k, or, if only the first has jobs, these and a new one to the last.
+// nextInSimplex moves all jobs of the first queue, and one job of the next nonempty queue k+1, to
+// queue k. If only the first queue has jobs, it moves these and a new one to the last queue.
 func (w *Walker) nextInSimplex() {
 	first := w.X[0]
 	w.X[0] = 0

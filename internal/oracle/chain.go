@@ -6,7 +6,7 @@ import "math/big"
 // fractions.
 type Chain[S comparable] struct {
 	Prob map[S]*big.Rat
-	rate []map[int]*big.Rat // of the transitions from each state
+	rate []map[int]*big.Rat // rate of the transitions from each state to each other one
 	row  map[S]int
 	all  []S
 }

@@ -8,7 +8,8 @@ type ClosedForm struct {
 	Normalization *big.Rat   // Z = Σ_x Φ(x) Π_i λ_i^x_i, 1/P(empty)
 	MeanJobs      *big.Rat   // E[Σ_i X_i]
 	ClassJobs     []*big.Rat // E[X_i]; nil if the formula gives only the total
-	Utilization   []*big.Rat // of each server, or a single entry if all are equal; nil if the formula does not give it
+	// one entry per server, or a single entry if all are equal; nil if not given by the formula
+	Utilization []*big.Rat
 }
 
 // LineLocality returns the measures of S servers of capacity mu in a line where each job is served

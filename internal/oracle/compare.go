@@ -30,7 +30,7 @@ func Rats(text string) []*big.Rat {
 	return list
 }
 
-// Must returns v, and panics on an error, which cannot occur.
+// Must returns v, and panics on an error, which must not occur.
 func Must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -30,9 +30,10 @@ func (c *Countdown) Err() error {
 	return nil
 }
 
-// CheckEnds returns an error unless ask returns the error of its context at whatever check that is
-// cancelled, after at most more further checks, those of the loops that it must leave. The context
-// is cancelled after 0, 1, 9, 73, ... checks, up to looks or the number that ask needs to answer.
+// CheckEnds returns an error unless ask returns the error of its context, at whichever check the
+// context is cancelled, after at most the given number of further checks (those of the loops that
+// it must leave). The context is cancelled after 0, 1, 9, 73, ... checks, up to the given number,
+// or up to the number that ask needs to answer.
 func CheckEnds(ask func(context.Context) error, looks, more int) error {
 	for last := 0; last <= looks; last = 8*last + 1 {
 		ctx := NewCountdown(last)

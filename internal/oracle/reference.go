@@ -12,7 +12,7 @@ import (
 type Reference struct {
 	Name   string
 	Text   string         // the model as a JSON file
-	Model  *cluster.Model // the same, read by this package
+	Model  *cluster.Model // the same model, read by this package
 	Expect Expect
 }
 

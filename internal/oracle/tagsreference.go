@@ -45,7 +45,7 @@ func Rows(t testing.TB, file string) []Row {
 	return rows
 }
 
-// Rat reads an exact decimal.
+// Rat parses an exact decimal.
 func Rat(t testing.TB, s string) *big.Rat {
 	t.Helper()
 	x, err := num.ParseRat(s)

@@ -13,7 +13,7 @@ func TestBusyIsWhatJobsTakeInAnyOrder(t *testing.T) {
 		const classes = 4
 		small := rapid.IntRange(1, 4)
 		var limits []Limit
-		for from := 0; from < classes; { // blocks of classes, some with a limit, and inside some classes with their own
+		for from := 0; from < classes; { // blocks of classes, some with a limit, and limits inside
 			to := from + rapid.IntRange(1, classes-from).Draw(t, "block")
 			var block []int
 			for i := from; i < to; i++ {

@@ -31,7 +31,7 @@ func Check(ctx context.Context, rank []*big.Rat, classes int) error {
 	return nil
 }
 
-// CheckShape is the part of [Check] about the length and the empty set.
+// CheckShape is the part of [Check] for the length and the empty set.
 func CheckShape(rank []*big.Rat, classes int) error {
 	if len(rank) != 1<<classes {
 		return input.Errorf("Rank", fmt.Sprintf("%d values", len(rank)),
@@ -44,7 +44,7 @@ func CheckShape(rank []*big.Rat, classes int) error {
 	return nil
 }
 
-// CheckSet is the part of [Check] about one non-empty set: its value is positive, and not below
+// CheckSet is the part of [Check] for one non-empty set: its value must be positive, and not below
 // that of A without one of its classes.
 func CheckSet(rank []*big.Rat, a int) error {
 	if rank[a] == nil {
@@ -66,11 +66,11 @@ func CheckSet(rank []*big.Rat, a int) error {
 	return nil
 }
 
-// OfServers returns the rank function of classes that use servers, μ(A) the capacity of all servers
-// that some class of A uses, for servers[i] the servers of class i and the capacity of each server.
-// With w(B) the capacity of the servers used by the classes of B and no other, the capacity used
-// only inside a set is a subset sum of w, and capacity not used only outside A is used by A: O(N
-// 2^N) additions. The error is ctx.Err(), promptly after ctx is cancelled.
+// OfServers returns the rank function of classes that use servers: μ(A) is the capacity of all
+// servers used by some class of A, where servers[i] lists the servers of class i. Let w(B) be the
+// capacity of the servers used by exactly the classes of B. The capacity used only inside a set is
+// a subset sum of w, and A uses all capacity that is not used only outside A. This takes O(N 2^N)
+// additions. The error is ctx.Err(), promptly after ctx is cancelled.
 func OfServers(ctx context.Context, servers [][]int, capacities []*big.Rat) ([]*big.Rat, error) {
 	inside := make([]*big.Rat, 1<<len(servers))
 	for b := range inside {
@@ -137,7 +137,7 @@ func Mask(classes []int) (a int) {
 	return a
 }
 
-// Present returns the set of the classes of which there are jobs.
+// Present returns the set of the classes that have jobs.
 func Present(x []int) (a int) {
 	for i, n := range x {
 		if n > 0 {

@@ -2,11 +2,11 @@ package recursion
 
 import "context"
 
-// stepsPerLook is the number of float64 additions and products between two checks of a context: 0.1
-// ms.
+// stepsPerLook is the number of float64 additions and products between two checks of a context,
+// which take 0.1 ms.
 const stepsPerLook = 1 << 16
 
-// BigSteps is the number of steps that one addition and product of long numbers counts for.
+// BigSteps is the number of steps that one addition and product of long numbers counts as.
 const BigSteps = 1 << 8
 
 // A Cancellation checks a context once every stepsPerLook steps.

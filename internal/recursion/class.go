@@ -83,7 +83,7 @@ func (c *classSeries) prepare(stop *Cancellation, p *Problem, share *big.Rat, n 
 	if g.Shares != nil {
 		reader = g.Shares.Reader()
 	}
-	common := big.NewInt(1) // of all d(k) + r(k), for fractions
+	common := big.NewInt(1) // common denominator of all d(k) + r(k), for fractions
 	for k := range states {
 		if err := stop.After(BigSteps); err != nil {
 			return err

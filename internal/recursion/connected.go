@@ -92,11 +92,11 @@ func (p *Problem) leastTerms() (terms float64) {
 
 type connectedBuilder struct {
 	*links
-	setTable // of all states
+	setTable // table of all states
 	p        *Problem
 	g        *Graph
 	stop     Cancellation
-	err      error   // of the context
+	err      error   // error of the context
 	stack    []int32 // children of the states in progress, the innermost last
 }
 

@@ -54,7 +54,7 @@ type boundRun struct {
 	rates   []*big.Float
 	jobs    []big.Float // Z E[X_i]
 	part    []big.Float // Z P(busy) of each server on the class lattice, Z P(idle) on others
-	product *big.Float  // under way
+	product *big.Float  // current product
 }
 
 func newBoundRun(ctx context.Context, p *Problem, g *Graph, prec uint, mode big.RoundingMode) *boundRun {

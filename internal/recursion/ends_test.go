@@ -20,7 +20,7 @@ func singleServers(n int, small bool) *Problem {
 	return problemOf(groups, classes, small)
 }
 
-// After cancellation the sums over the sets of active classes take few more sets.
+// After cancellation, the sums over the sets of active classes visit only a few more sets.
 func TestActiveSumsEnd(t *testing.T) {
 	const n = 12
 	p := singleServers(n, true)
@@ -46,8 +46,8 @@ func TestActiveSumsEnd(t *testing.T) {
 	}
 }
 
-// All work on a graph of 2^14 states checks the context once in a few states, and ends promptly
-// after cancellation.
+// All work on a graph of 2^14 states checks the context every few states, and ends promptly after
+// cancellation.
 func TestGraphsEnd(t *testing.T) {
 	const n = 14
 	for _, small := range []bool{true, false} {

@@ -23,7 +23,7 @@ func Evaluate(ctx context.Context, p *Problem, g *Graph) (Measures, error) {
 	z := arithmetic.FromFloat(f.v[root], arithmetic.Inflate(f.e[root]))
 	m := Measures{Normalization: z}
 	first, _ := g.Terms(root)
-	// of each weight: 1 + the place among them of the single server it is of, or 0
+	// for each weight, 1 + the position of its single server among these servers, or 0
 	idleOf := make([]int32, len(g.Weights))
 	var mostlyIdle []int
 	for s, group := range p.Groups { // the terms of the root take one server out of each group
@@ -107,7 +107,7 @@ func Values(ctx context.Context, g *Graph) (v, e []float64, err error) {
 // up computes v and e: a term adds the errors of its children, a sum takes the largest of its terms
 // plus one rounding per addition, and the weight, d(k) and the division have one each. A d(k)
 // computed from shares has slightly more, see denRoundoff. The error is num.ErrFloatRange if a
-// value is not safe from underflow, or too large.
+// value may underflow, or is too large.
 func (f *floatRun) up() error {
 	n := f.Inner()
 	f.v, f.e = make([]float64, n), make([]float64, n)
@@ -140,9 +140,9 @@ func (f *floatRun) up() error {
 }
 
 // down returns Σ_k coef(k, i) w(k) v(k) for each class i, w being the adjoint of the numerator of a
-// state: E[X_i] is rate_i/Z times that. Sums over the states with a class among their own or in
-// their rest are carried down along the rests. For the single servers that are mostly idle it
-// returns Z - Z(without the server): see LowUtilization.
+// state: E[X_i] is rate_i/Z times that. Sums over the states that have a class, themselves or
+// through their rest, are passed down along the rests. For the single servers that are mostly idle
+// it returns Z - Z(without the server): see LowUtilization.
 func (f *floatRun) down(classes int, idleOf []int32, count int) (sums, differences []arithmetic.Number, err error) {
 	n := f.States()
 	a := adjoints{w: make([]float64, n), e: make([]float64, n), count: make([]float64, n)}
@@ -266,7 +266,7 @@ func (f *floatRun) busy(low, n int32) (arithmetic.Number, error) {
 	return arithmetic.FromWide(sum.Wide, arithmetic.Compound(sum.Bound, missing, 0)), err
 }
 
-// differences returns D(root). With lost it uses the bounds of the omitted gains in place of the
+// differences returns D(root). With lost it uses the bounds on the omitted gains in place of the
 // gains. complete reports that no gains are omitted.
 func (f *floatRun) differences(low, n int32, lost bool) (root arithmetic.Number, complete bool, err error) {
 	d, ed := make([]float64, f.States()), make([]float64, f.States())
@@ -325,8 +325,8 @@ func (f *floatRun) differences(low, n int32, lost bool) (root arithmetic.Number,
 	return arithmetic.FromFloat(d[last], arithmetic.Inflate(ed[last])), complete, nil
 }
 
-// rateWith returns λ(k) minus that of the children of one of its terms, rounded once, or 0 and a
-// bound if it is too small.
+// rateWith returns λ(k) minus the rate of the children of one of its terms, rounded once, or 0 and
+// a bound if it is too small.
 func (f *floatRun) rateWith(k int, children []int32) (gain, bound float64) {
 	g := f.Graph
 	switch {

@@ -89,7 +89,7 @@ type evaluation struct {
 	p       []big.Int  // P(k)
 	sums    []big.Int  // rate_i Σ_k coef(k, i) dZ/d(numerator of k) v(k), over common
 
-	layer        int32      // now visited
+	layer        int32      // layer being visited
 	total, above *big.Int   // E/L and F L of the layer
 	known        []*big.Int // factors of terms with one child, by the layer of the child
 	run          big.Int    // sum of the last terms, which have the factor cof
@@ -245,8 +245,8 @@ func (x *evaluation) Begin(z *big.Int, k int) {
 	z.SetInt64(0)
 }
 
-// factor returns a quotient for the children of term t. That of a single child depends only on its
-// layer.
+// factor returns a quotient for the children of term t. For a single child, it depends only on the
+// layer of the child.
 func (x *evaluation) factor(t int32, quotient func(children []int32) *big.Int) *big.Int {
 	children := x.Graph.Children(t)
 	if len(children) != 1 {

@@ -24,10 +24,10 @@ import (
 type Graph struct {
 	ByClass bool       // the states are sets of classes, except the root, which sums the others
 	Weights []*big.Int // distinct weights
-	Layer   []int32    // of each state; the children of its terms lie on lower layers
+	Layer   []int32    // layer of each state; the children of its terms lie on lower layers
 
 	First  []int32 // the terms of state k are first[k]..first[k+1]-1
-	Weight []int32 // of each term: its place in weights, -1 for weight 1
+	Weight []int32 // place of each term in weights; -1 for weight 1
 	begin  []int32 // the children of term t are child[begin[t]:begin[t+1]]
 	Child  []int32
 
@@ -43,7 +43,7 @@ type Graph struct {
 	// On the symmetric lattice of a shared problem, these replace coef, rate and den.
 	Shares *Shares
 	float  []float64   // d(k), within denRoundoff, for the float engine
-	Big    []big.Float // d(k), within 2^-prec, for others
+	Big    []big.Float // d(k), within 2^-prec, for other engines
 }
 
 // Integers is a list of integers that uses one word each as long as all are small.
@@ -145,8 +145,7 @@ func (g *Graph) For(ctx context.Context, p, other *Problem) (*Graph, error) {
 	return &n, n.close(ctx, other)
 }
 
-// scale multiplies capacities by times, which leaves them integers. The error is that of the
-// context.
+// scale multiplies capacities by times; they remain integers. The error is that of the context.
 func (g *Graph) scale(stop *Cancellation, times *big.Rat) error {
 	var buf big.Int
 	scaled := func(x *big.Int) *big.Int {

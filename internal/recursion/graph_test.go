@@ -166,7 +166,7 @@ func TestMeasuresAreWithinTheirBounds(t *testing.T) {
 			g, _, err := recursion.ConnectedGraph(ctx, p, 1000)
 			evaluate("connected sets", p, g, err)
 		}
-		shared := *p // rates of all ways together
+		shared := *p // rates for all ways together
 		shared.Shared, shared.Whole, shared.Small, shared.Capacity64, shared.Rate64, shared.Classes = true,
 			false, false, nil, nil, nil
 		for _, k := range p.Classes {
@@ -338,7 +338,7 @@ func TestSharesBelowTheRange(t *testing.T) {
 
 // Numbers beyond the range of float64 are rejected.
 func TestBeyondTheRange(t *testing.T) {
-	// each server has jobs of its own: Z = (C/(C-λ))^n
+	// each server has its own jobs: Z = (C/(C-λ))^n
 	own := func(servers int, capacity, slack *big.Int) *recursion.Problem {
 		return &recursion.Problem{Scale: big.NewInt(1), Groups: []recursion.Group{{N: servers, Capacity: capacity}},
 			Classes: []recursion.Class{{

@@ -13,16 +13,16 @@ type Measures struct {
 	Busy          []arithmetic.Number // utilization of the servers of each group
 }
 
-// A Rounded is a [Kernel] that rounds every number in one direction, divisors in the other: for
-// lower bounds of all numbers, or upper bounds.
+// A Rounded is a [Kernel] that rounds every number in one direction and divisors in the other. It
+// gives lower bounds on all numbers, or upper bounds.
 type Rounded struct {
 	Graph        *Graph
 	Prec         uint
 	Mode         big.RoundingMode
 	Weights      []*big.Float
-	Denominators *Integers // nil for those of shares
+	Denominators *Integers // nil with shares
 	divisor      *big.Float
-	edge         *big.Float // for denominators of shares
+	edge         *big.Float // factor for the denominators of shares
 	buf          big.Int
 }
 
@@ -88,7 +88,7 @@ type Numbers struct {
 	Graph        *Graph
 	Like         arithmetic.Number // 1
 	Weights      []arithmetic.Number
-	Denominators []arithmetic.Number // d(k), as far as they are known
+	Denominators []arithmetic.Number // d(k), if known
 }
 
 // NewNumbers returns the kernel for the first states of a graph.

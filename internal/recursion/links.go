@@ -10,7 +10,7 @@ type links struct {
 	servers, words int
 	class          []serverSet // servers of each class
 	through        [][]int32   // classes that use each server
-	seen           []int32     // round in which each last met each class
+	seen           []int32     // last round in which each class was met
 	round          int32
 }
 
@@ -55,8 +55,8 @@ func (l *links) each(set serverSet, f func(class int32)) (classes int) {
 }
 
 // count returns the number of terms of the graph of connected sets and the work of building it in
-// the same unit, or some number above the limit if there are more. Each state counts its servers
-// and the classes that use them.
+// the same unit, or a number above the limit if it is exceeded. Each state counts its servers and
+// the classes that use them.
 //
 // A connected set is a union of classes in which each class meets an earlier one, so all such sets
 // are found from single classes by adding one class at a time. The last sets found are extended

@@ -14,7 +14,7 @@ type Problem struct {
 	Whole   bool     // every group is a single server
 	Shared  bool     // rates count all ways to choose servers as one; see Shares
 	Scale   *big.Int // capacities and rates are these integers over scale
-	Bits    int      // of the sum of all capacities and rates
+	Bits    int      // bits of the sum of all capacities and rates
 
 	// When the sum of all capacities and rates fits into 62 bits, every difference
 	// μ(A) - λ(A) is an exact int64, and these are set.
@@ -29,13 +29,13 @@ type Choice struct{ Group, Choose int }
 // A Group is n equal servers.
 type Group struct {
 	N        int
-	Capacity *big.Int // of each server
+	Capacity *big.Int // capacity of each server
 }
 
 // A Class spreads its arrivals evenly over the ways to choose its servers.
 type Class struct {
 	Rate   *big.Int // per way, λ_t / Π_g C(n_g, d_tg); λ_t if the problem is shared
-	Choose []Choice // servers chosen from which groups
+	Choose []Choice // choices of servers from groups
 }
 
 // Words returns the capacities and rates as int64 whose sum fits into 62 bits: exact if slop is 0;
@@ -100,8 +100,8 @@ func (p *Problem) WeightGroups() (group []int, copies []*big.Rat) {
 	return group, copies
 }
 
-// Overloaded returns the error for a set of classes whose servers are all single ones. Its
-// rows are the classes of the component.
+// Overloaded returns the error for a set of classes, all of whose servers are single ones. Its rows
+// are the classes of the component.
 func (p *Problem) Overloaded(classes []int) error {
 	used := make(map[int]bool)
 	rate, capacity := new(big.Int), new(big.Int)
@@ -153,7 +153,7 @@ func (p *Problem) unstable(rows []int, rate *big.Rat, capacity *big.Int) error {
 // An Overload is the error for a set of classes that bring at least as much work as all their
 // servers can do.
 type Overload struct {
-	Classes               []int // of the problem
+	Classes               []int // classes of the problem
 	ArrivalRate, Capacity *big.Rat
 }
 

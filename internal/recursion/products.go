@@ -109,7 +109,7 @@ func floatProducts(ctx context.Context, g *Graph, n int) ([]arithmetic.Number, e
 }
 
 // AddProduct adds the product of two series to sum, truncated to its length; a and b have the same
-// length. A coefficient takes part in [ProductAdditions] additions.
+// length. A coefficient is involved in [ProductAdditions] additions.
 func AddProduct(sum, a, b []float64) {
 	n := len(sum)
 	a, b = a[:n], b[:n]
@@ -133,6 +133,6 @@ func AddProduct(sum, a, b []float64) {
 	}
 }
 
-// ProductAdditions bounds the additions in which a coefficient of a product takes part, in sums of
-// the given number of products of n coefficients each.
+// ProductAdditions bounds the number of additions that involve a coefficient of a product, in sums
+// of the given number of products of n coefficients each.
 func ProductAdditions(products, n int) float64 { return float64(products*(n/4+4)) + 2 }

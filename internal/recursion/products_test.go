@@ -36,7 +36,8 @@ func drawCounts(t *rapid.T) *Problem {
 	return p
 }
 
-// In float64 the coefficients on connected sets are within their bounds of the exact fractions.
+// In float64, the coefficients on connected sets differ from the exact fractions by at most their
+// bounds.
 func TestFloatProducts(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
@@ -81,7 +82,7 @@ func TestFarProducts(t *testing.T) {
 		k.Choose = k.Choose[i:]
 		p.Classes = append(p.Classes, k)
 	}
-	p.Classes[0].Choose = p.Classes[0].Choose[:1] // alone on the first server, far below what the second has
+	p.Classes[0].Choose = p.Classes[0].Choose[:1] // alone on the first server, with far less than the second has
 	g, _, err := ConnectedGraph(ctx, p, 1e6)
 	if err != nil {
 		t.Fatal(err)

@@ -82,8 +82,8 @@ func setsOfServers(p *Problem) (ways []uint, rates, capacities []int64) {
 }
 
 // normalization returns Z by the recursion over all sets K of single servers, in which every way to
-// choose servers is a class: Z(∅) = 1, (M(K) - λ(K)) Z(K) = Σ_{s∈K} C_s Z(K∖s), with λ(K) that of
-// the ways within K; nil if it is unstable.
+// choose servers is a class: Z(∅) = 1, (M(K) - λ(K)) Z(K) = Σ_{s∈K} C_s Z(K∖s), with λ(K) the rate
+// of the ways within K. It returns nil for an unstable problem.
 func normalization(p *Problem) *big.Rat {
 	ways, rates, capacities := setsOfServers(p)
 	z := make([]*big.Rat, 1<<len(capacities))
@@ -110,8 +110,8 @@ func normalization(p *Problem) *big.Rat {
 	return z[len(z)-1]
 }
 
-// root returns the value of the last state of a graph, literally, and checks that children lie on
-// lower layers.
+// root returns the value of the last state of a graph by a literal recursion, and checks that
+// children lie on lower layers.
 func root(t *rapid.T, g *Graph) *big.Rat {
 	values := make([]*big.Rat, g.States())
 	for k := range values {
@@ -221,7 +221,7 @@ func TestConnectedSetsAreCounted(t *testing.T) {
 		states, want := 0, 0
 		all := uint(1)<<len(p.Groups) - 1
 		for k := uint(1); k <= all; k++ {
-			part, touching := uint(0), 0 // what is linked to the first class inside
+			part, touching := uint(0), 0 // part linked to the first class inside
 			for grown := true; grown; {
 				grown = false
 				for _, set := range sets {
@@ -262,7 +262,8 @@ func TestConnectedSetsOfALine(t *testing.T) {
 	}
 }
 
-// The terms of a tree with jobs on pairs are counted in linear time, also those of a large star.
+// The terms of a tree with jobs on pairs are counted in linear time, including those of a large
+// star.
 func TestTermsOfTrees(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
@@ -300,7 +301,7 @@ func TestGraphsOfGroups(t *testing.T) {
 		shared := *p
 		shared.Shared, shared.Whole, shared.Small, shared.Capacity64, shared.Rate64, shared.Classes = true,
 			false, false, nil, nil, slices.Clone(p.Classes)
-		for i, k := range p.Classes { // the rate of all ways together
+		for i, k := range p.Classes { // rate of all ways together
 			for _, c := range k.Choose {
 				shared.Classes[i].Rate = new(big.Int).Mul(
 					shared.Classes[i].Rate, new(big.Int).Binomial(int64(p.Groups[c.Group].N), int64(c.Choose)),
@@ -340,7 +341,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// line has jobs on each two neighbours among n servers in a line.
+// line returns a problem of n servers in a line, with jobs on each two neighbours.
 func line(n int) *Problem {
 	var groups []Group
 	var classes []Class

@@ -101,8 +101,8 @@ type Difference = arithmetic.Difference
 // with respect to the integers of the problem.
 type Slopes struct {
 	Mean       arithmetic.Number
-	Rates      []Difference // of each class
-	Capacities []Difference // of each group, all its servers together
+	Rates      []Difference // for each class
+	Capacities []Difference // for each group, all its servers together
 }
 
 // OfAll returns the slopes in the direction of all rates, of E = Σ_i E[X_i]. It takes two sweeps
@@ -202,7 +202,7 @@ func (r *SlopeSweep) down() error {
 		}
 		if r.ByClass {
 			if state == n-1 {
-				return // sums the other states: its denominator is 1
+				return // it sums the other states, so its denominator is 1
 			}
 			for s, mask := range masks {
 				if mask&state != 0 {

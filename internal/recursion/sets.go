@@ -64,8 +64,8 @@ func (s serverSet) list() []int {
 
 // A setTable numbers sets of servers.
 type setTable struct {
-	width int      // words of a set
-	sets  []uint64 // one after another
+	width int      // words per set
+	sets  []uint64 // one set after the other
 	slots []int32  // hash table: number of a set + 1, or 0
 }
 

@@ -107,7 +107,7 @@ func (s *Shares) at(t *tableOf, state int) int {
 }
 
 // Float returns q_i in float64, each factor within two roundings and each product one more; 0 if it
-// may be below tinyShare, with ok false unless it is 0.
+// may be below tinyShare; ok is then false, unless the share is exactly 0.
 func (s *Shares) Float(state int, i int32) (q float64, ok bool) {
 	q = 1
 	for _, c := range s.Choices[i] {
@@ -129,8 +129,8 @@ type ShareReader struct {
 	*Shares
 	term, sum, difference, integer big.Float
 	buf                            big.Int
-	outer                          []outerShare // of each class
-	above                          int          // the state that inner is valid for, as in outerShare
+	outer                          []outerShare // for each class
+	above                          int          // the state for which inner is valid, as in outerShare
 	// sums of outer over the classes without a factor of the first group, then over the classes
 	// with each table
 	inner []big.Float

@@ -28,7 +28,7 @@ type Sweep[T any, K Kernel[T]] struct {
 	*Graph
 	Kernel K
 	Value  []T
-	Order  []int32 // of Up, which Down reverses; nil is that of the states of Value
+	Order  []int32 // order of Up, which Down reverses; nil for the order of the states of Value
 	Stop   Cancellation
 	Steps  int // cost of a term in float64 additions
 
@@ -158,7 +158,7 @@ func (s *Sweep[T, K]) Carry(carried []T, k int, x *T, own func(o, i int32, x *T)
 	}
 }
 
-// Both calls two functions in parallel, and returns an error of either.
+// Both calls two functions in parallel, and returns an error from either.
 func Both(one, other func() error) error {
 	done := make(chan error)
 	go func() { done <- one() }()

@@ -309,7 +309,7 @@ func (s *boundSeries) coefficient(int) (arithmetic.Number, error) {
 // or E_l U^n.
 type exactSeries struct {
 	Whole
-	sweep    *Sweep[big.Int, *exactSeries] // whose kernel this is
+	sweep    *Sweep[big.Int, *exactSeries] // the sweep with this kernel
 	order    int64
 	c        []big.Int  // its values
 	perLayer []*big.Int // lcm of the M(k) of each layer
@@ -341,7 +341,7 @@ func newExactSeries(ctx context.Context, g *Graph, n int, maxBytes int64) (*exac
 	if g.ByClass {
 		return s, nil
 	}
-	bits := make([]float64, len(s.perLayer)) // of E_l
+	bits := make([]float64, len(s.perLayer)) // bits of E_l
 	for l, x := range s.perLayer {
 		bits[l] = bits[max(l-1, 0)] + float64(x.BitLen())
 	}

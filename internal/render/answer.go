@@ -16,14 +16,14 @@ var Formats = []string{"text", "json", "csv"}
 // An Answer holds the content of an answer in all [Formats].
 type Answer struct {
 	JSON    any         // a struct, or a list of structs
-	Lines   []Lines     // of CSV
-	Columns []string    // of CSV, the first ones; the others follow in the order in which the lines have them
+	Lines   []Lines     // lines of CSV
+	Columns []string    // first columns of CSV; the others follow in the order of the lines
 	Text    func(*Text) // writes the text
 }
 
 // Lines holds lines of CSV about things of one kind.
 type Lines struct {
-	Kind string // the word in the column kind unless rows have their own; without any the column is absent
+	Kind string // value of the column kind, unless rows have their own; if it is always empty, there is no such column
 	Head any    // a struct whose fields every line has, nil for none
 	Of   any    // a struct or a list of structs; lists in them are omitted
 }

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawValue draws a value of an answer, nested so deep at most, and what a decoder of JSON makes of
-// it.
+// drawValue draws a value of an answer with at most the given nesting, and returns what a JSON
+// decoder makes of it.
 func drawValue(t *rapid.T, depth int) (v, decoded any) {
 	kind := rapid.IntRange(0, 7).Draw(t, "kind")
 	switch {
@@ -55,7 +55,7 @@ func drawRecord(t *rapid.T, depth int) (Record, any) {
 	return r, m
 }
 
-// A decoder gets back what was written, and the text is laid out as encoding/json does it.
+// Decoding returns what was written, and the layout is that of encoding/json.
 func TestAppendJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v, want := drawValue(t, 3)

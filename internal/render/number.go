@@ -160,7 +160,7 @@ func roundText(decimal string, digits int) (string, bool) {
 	return fmt.Sprintf("%se%+d", text, exponent), true
 }
 
-// decimals returns the text of a number with more digits or as "<1" if it reads 1 and cannot be.
+// decimals formats a number below 1 that would read as 1: with more digits, or as "<1".
 func (n Number) decimals(text string) string {
 	f, ok := n.Float.(float64)
 	if !ok || text != "1" || !n.BelowOne {
@@ -197,8 +197,8 @@ func SixRat(v *big.Rat) string {
 	return new(big.Float).SetPrec(128).SetRat(v).Text('g', 6)
 }
 
-// SixBeside returns a fraction to six digits; if that reads like the boundary, as the distance from
-// it: "1 + 3e-23".
+// SixBeside returns a fraction to six digits. If that reads like the boundary, it returns the
+// distance from it instead: "1 + 3e-23".
 func SixBeside(v, boundary *big.Rat) string {
 	short := SixRat(v)
 	if v.Cmp(boundary) == 0 || short != SixRat(boundary) {

@@ -2,7 +2,7 @@ package render
 
 import "testing"
 
-// Decimals are rounded to digits, also of exponents that binary takes long for.
+// Decimals are rounded to digits, even with exponents that would take long in binary.
 func TestRoundText(t *testing.T) {
 	for text, want := range map[string]string{
 		"1.23456789e-30":         "1.2346e-30",

@@ -16,7 +16,7 @@ type Record []Field
 
 // A Field is one entry of an answer.
 type Field struct {
-	Key string // in JSON and CSV
+	Key string // name in JSON and CSV
 	// nil, bool, string, int, float64, json.Number, [Number], Record, []Record or a list of such
 	// values
 	Value       any
@@ -132,7 +132,7 @@ func namedFields(t reflect.Type) []namedField {
 	return all
 }
 
-// fieldsOf returns the fields of a struct; named keeps what the tags of types say.
+// fieldsOf returns the fields of a struct; named caches the tags of types.
 func (s Style) fieldsOf(v reflect.Value, named map[reflect.Type][]namedField) Record {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		v = v.Elem()
@@ -234,8 +234,8 @@ func (r Record) Flat() Record {
 	return flat
 }
 
-// expanded adds the fractions and bounds of numbers after them; those of a list of numbers follow
-// it as lists.
+// expanded inserts the fractions and bounds of numbers after them, and those of a list of numbers,
+// as lists, after the list.
 func (r Record) expanded() Record {
 	var out Record
 	for _, f := range r {

@@ -165,7 +165,7 @@ c      -               -            -      -      no    -        0.5
 	}
 }
 
-// A number that is none is an error in JSON and in CSV.
+// NaN and infinite numbers are errors in JSON and in CSV.
 func TestNaN(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1)} {
 		for _, format := range []string{"json", "csv"} {
@@ -177,8 +177,8 @@ func TestNaN(t *testing.T) {
 	}
 }
 
-// Numbers beside a boundary do not read as the boundary, and those beyond the range of doubles have
-// 17 digits.
+// Numbers close to a boundary do not read as the boundary, and those beyond the range of doubles
+// have 17 digits.
 func TestNumbers(t *testing.T) {
 	rat := func(text string) *big.Rat { return num.Rat(text) }
 	if n := RatBeside(rat("1e-400"), new(big.Rat), Fraction); n.Float != math.SmallestNonzeroFloat64 {
@@ -191,7 +191,7 @@ func TestNumbers(t *testing.T) {
 		t.Errorf("1e320 is %v", n.Float)
 	}
 	far, _, _ := big.ParseFloat("2e500", 10, 100, big.ToNearestEven)
-	beyond := num.Value{Low: far, High: far} // its double is 0, since none is near
+	beyond := num.Value{Low: far, High: far} // its double is 0, the nearest one
 	if n := Value(&beyond, Bounds, 3); n.Float != json.Number("2e+500") {
 		t.Errorf("2e500 is %+v", n)
 	}
@@ -237,8 +237,8 @@ func TestPlusMinus(t *testing.T) {
 	}
 }
 
-// An estimate without an interval has an empty place in CSV and null in JSON, and says in text that
-// no run has seen it, or that all gave the same.
+// An estimate without an interval is empty in CSV and null in JSON. Text shows that no run has seen
+// it, or that all runs gave the same value.
 func TestEstimateWithoutInterval(t *testing.T) {
 	type both struct {
 		Never  Estimate `json:"never"`
@@ -304,8 +304,8 @@ func TestQuantileIsFlat(t *testing.T) {
 	}
 }
 
-// A fraction lies between its roundings down and up, which have six digits and differ by one unit
-// of the last unless they are it.
+// A fraction lies between its roundings down and up, which have six digits. They differ by one unit
+// of the last digit, unless they equal the fraction.
 func TestSixDownUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := big.NewRat(rapid.Int64Range(1, 1<<40).Draw(t, "above"), rapid.Int64Range(1, 1<<40).Draw(t, "below"))

@@ -161,8 +161,7 @@ func TestSetWritesGoValues(t *testing.T) {
 	}
 }
 
-// In a style of ranges, a number is its bounds, as doubles next to them; one that does not exist
-// has none.
+// In the range style, a number is written as its bounds, as doubles; a missing number has none.
 func TestStyleOfRanges(t *testing.T) {
 	v := num.Value{Float: 0.3, Low: big.NewFloat(0.25), High: big.NewFloat(0.5)}
 	want := Number{Proof: Bounds, Low: 0.25, High: 0.5}
@@ -183,7 +182,7 @@ func TestRecordPick(t *testing.T) {
 	}
 }
 
-// Merge keeps names, units and order, takes all values, and appends the fields that are new.
+// Merge keeps names, units and order, takes all values, and appends new fields.
 func TestRecordMerge(t *testing.T) {
 	r := Record{{Key: "a", Value: 1}, {Key: "b", Value: 2, Unit: "s"}}
 	want := Record{{Key: "a"}, {Key: "b", Value: 3, Unit: "s"}, {Key: "c", Value: 4}}

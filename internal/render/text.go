@@ -15,7 +15,7 @@ import (
 // A Text is a human-readable answer: lines, and tables followed by an empty line.
 type Text struct {
 	bytes.Buffer
-	Digits int // of numbers with bounds, if more than six are shown
+	Digits int // digits of numbers with bounds, if more than six are shown
 	// maximum number of digits of a numerator or denominator shown as a fraction; 0 for fractions
 	// of at most 24 characters
 	Fraction int
@@ -24,7 +24,7 @@ type Text struct {
 // Line writes a line.
 func (t *Text) Line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
-// Blank writes an empty line unless the last one is.
+// Blank writes an empty line unless the last one is empty.
 func (t *Text) Blank() {
 	if !bytes.HasSuffix(t.Bytes(), []byte("\n\n")) {
 		t.Line("")
@@ -96,7 +96,7 @@ func (t *Text) Table(rows any, columns ...string) {
 	fmt.Fprintln(t)
 }
 
-// Columns writes lines of cells, one under the other.
+// Columns writes rows of cells, aligned in columns.
 func (t *Text) Columns(lines [][]string) {
 	w := tabwriter.NewWriter(t, 0, 0, 2, ' ', 0)
 	for _, line := range lines {

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	vectors = 64 // of a block, 4 subsets each: elements 0 and 1 are lanes, 2..7 count vectors
-	bytes   = 32 // of a vector
+	vectors = 64 // vectors of a block, 4 subsets each: elements 0 and 1 are lanes, 2..7 count vectors
+	bytes   = 32 // bytes of a vector
 	rows    = 8  // vectors of a row of folded, or of picks
 	step    = 8  // vectors summed at a time
 )
@@ -41,7 +41,7 @@ func at(base Register, vector int) Mem { return Mem{Base: base, Disp: bytes * ve
 func pointer(name string) Register { return Load(Param(name), GP64()) }
 
 // broadcast returns a parameter in all lanes. Load would mix instructions of SSE with those of AVX,
-// which costs much.
+// which is slow.
 func broadcast(name string) VecVirtual {
 	p, err := Param(name).Resolve()
 	if err != nil {
@@ -66,7 +66,7 @@ func end() {
 	RET()
 }
 
-// pull goes through the blocks for some vectors at a time, which stay in registers.
+// pull processes the blocks for a few vectors at a time, which stay in registers.
 func pull() {
 	TEXT(
 		"pullAVX2", NOSPLIT,
@@ -106,8 +106,8 @@ func pull() {
 	end()
 }
 
-// bySize are the vectors by increasing number of elements: those of one number do not depend on
-// each other.
+// bySize lists the vectors by increasing number of elements; those with the same number do not
+// depend on each other.
 func bySize() []int {
 	list := make([]int, vectors)
 	for v := range list {
@@ -117,7 +117,7 @@ func bySize() []int {
 	return list
 }
 
-// solve writes up or down.
+// solve writes the kernel up or down.
 func solve(name, signature string, down bool) {
 	TEXT(name, NOSPLIT, signature)
 	Doc(name + " is the kernel of that name in Go.")
@@ -155,8 +155,8 @@ func solve(name, signature string, down bool) {
 	end()
 }
 
-// lanes solves for elements 0 and 1: lane first is done, and goes into lanes 1 and 2, these into
-// lane last.
+// lanes solves for elements 0 and 1: lane first is done and is added to lanes 1 and 2, which are
+// then added to lane last.
 func lanes(s, d, zero VecVirtual, first, last int) VecVirtual {
 	y, t := YMM(), YMM()
 	VMULPD(d, s, y)
@@ -208,7 +208,7 @@ func add(a, b Op) VecVirtual {
 	return s
 }
 
-// fold goes through the vectors of a row.
+// fold processes the vectors of a row.
 func fold() {
 	TEXT("foldAVX2", NOSPLIT, "func(f *[9][32]float64, y *[256]float64)")
 	Doc("foldAVX2 is fold.")
@@ -240,7 +240,7 @@ func fold() {
 	end()
 }
 
-// halves adds up eight vectors by halves.
+// halves sums eight vectors by repeated halving.
 func halves(x []VecVirtual) VecVirtual {
 	if len(x) == 1 {
 		return x[0]
@@ -253,7 +253,7 @@ func tally() {
 	TEXT("tallyAVX2", NOSPLIT, "func(hi, lo []float64, queries []struct{meet, pick, high int}, f *[9][32]float64, "+
 		"picks *[33][32]uint64, b int, factor float64)")
 	Doc("tallyAVX2 is tally.")
-	const size = 24 // of a query
+	const size = 24 // bytes of a query
 	hi, lo := Load(Param("hi").Base(), GP64()), Load(Param("lo").Base(), GP64())
 	queries, count := Load(Param("queries").Base(), GP64()), Load(Param("queries").Len(), GP64())
 	f, picks, b := pointer("f"), pointer("picks"), pointer("b")

@@ -13,7 +13,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-const bytes = 32 // of a vector of four numbers
+const bytes = 32 // bytes of a vector of four numbers
 
 func main() {
 	ConstraintExpr("amd64")
@@ -21,18 +21,18 @@ func main() {
 	Generate()
 }
 
-// A kernel has the registers of multiplyAdd.
+// A kernel holds the registers of multiplyAdd.
 type kernel struct {
-	c, a, b             Register // where the columns at hand begin
-	rows, inner, left   Register // left is the number of columns that are still to be done
+	c, a, b             Register // start of the current columns
+	rows, inner, left   Register // left is the number of remaining columns
 	row, to, factors, i Register
 	stride              Register // bytes of a row of b and c
 	from, second        Register // rows of b
 	mask                VecVirtual
 }
 
-// multiplyAdd takes the columns sixteen, eight and four at a time, and then what is left, and for
-// each all rows. The sums of a row stay in registers.
+// multiplyAdd processes the columns sixteen, eight and four at a time, then the rest, and each time
+// all rows. The sums of a row stay in registers.
 func multiplyAdd() {
 	TEXT("multiplyAddAVX2", NOSPLIT, "func(c, a, b *float64, rows, inner, columns int, masks *[4][4]uint64)")
 	Doc("multiplyAddAVX2 is multiplyAdd, for at least one row and one column. Row k of the masks has all bits of the " +
@@ -72,7 +72,7 @@ func (k *kernel) columns(label string, vectors int) {
 	Label(label + "done")
 }
 
-// product does all rows of some vectors of columns.
+// product computes all rows of a few vectors of columns.
 func (k *kernel) product(label string, vectors int, masked bool) {
 	MOVQ(k.rows, k.row)
 	MOVQ(k.c, k.to)

@@ -11,7 +11,7 @@ import (
 
 // checkFigures checks the files that figures has written with its default formats: every figure in
 // every format; checks.json, with no check failed; and an index.html whose links work. It reads the
-// output of figures --list and reports each fault on a line.
+// output of figures --list and reports each fault on a separate line.
 func checkFigures(args []string) error {
 	if len(args) != 1 {
 		return errUsage
@@ -34,7 +34,7 @@ func checkFigures(args []string) error {
 	return nil
 }
 
-// readIDs returns the first fields of the lines of a list, which a tab ends.
+// readIDs returns the first, tab-terminated fields of the lines of a list.
 func readIDs(r io.Reader) (ids []string, err error) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
