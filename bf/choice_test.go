@@ -24,7 +24,7 @@ import (
 // servers, or, for sparse, of classes.
 type family struct {
 	model func(size int) *cluster.Model
-	most  int // largest size for which all methods are planned within some milliseconds
+	most  int // largest size for which all methods are planned within a few milliseconds
 }
 
 var families = map[string]family{
@@ -32,17 +32,17 @@ var families = map[string]family{
 	"star":    {starModel, 14},
 	"line":    {func(n int) *cluster.Model { return lineModel(n, 3) }, 60},
 	"ring":    {ringModel, 40},
-	"ladder":  {func(n int) *cluster.Model { return atLoad(gridModel(2, n/2)) }, 16},
+	"ladder":  {func(n int) *cluster.Model { return scaleToHighLoad(gridModel(2, n/2)) }, 16},
 	"graph":   {graphModel, 14},
-	"sparse":  {func(n int) *cluster.Model { return atLoad(sparseModel(n)) }, 14},
+	"sparse":  {func(n int) *cluster.Model { return scaleToHighLoad(sparseModel(n)) }, 14},
 	"dense":   {denseModel, 26},
 	"triples": {triplesModel, 12},
 	"drawn":   {drawnModel, 40},
-	"racks":   {func(n int) *cluster.Model { return atLoad(rackModel(4, n/4)) }, 20},
+	"racks":   {func(n int) *cluster.Model { return scaleToHighLoad(rackModel(4, n/4)) }, 20},
 }
 
-// atLoad scales a model to a load of 4/5.
-func atLoad(m *cluster.Model) *cluster.Model {
+// scaleToHighLoad scales a model to a load of 4/5.
+func scaleToHighLoad(m *cluster.Model) *cluster.Model {
 	r, err := stability.Cluster(context.Background(), m)
 	if err != nil {
 		panic(err)
@@ -80,7 +80,7 @@ func starModel(n int) *cluster.Model {
 			d.add(0, s)
 		}
 	}
-	return atLoad(d.Model)
+	return scaleToHighLoad(d.Model)
 }
 
 // ringModel has a class for each server of a ring, and one for each pair of neighbours.
@@ -90,7 +90,7 @@ func ringModel(n int) *cluster.Model {
 		d.add(s)
 		d.add(s, (s+1)%n)
 	}
-	return atLoad(d.Model)
+	return scaleToHighLoad(d.Model)
 }
 
 // graphModel has two classes per server, each on a random pair of servers.
@@ -99,7 +99,7 @@ func graphModel(n int) *cluster.Model {
 	for range 2 * n {
 		d.add(d.Perm(n)[:2]...)
 	}
-	return atLoad(d.Model)
+	return scaleToHighLoad(d.Model)
 }
 
 // denseModel has one class per server, on a random half of the servers.
@@ -108,7 +108,7 @@ func denseModel(n int) *cluster.Model {
 	for range n {
 		d.add(d.Perm(n)[:(n+1)/2]...)
 	}
-	return atLoad(d.Model)
+	return scaleToHighLoad(d.Model)
 }
 
 // drawnModel has three groups of n/3 servers. Jobs draw two servers of a group, or one each of two.
@@ -123,7 +123,7 @@ func drawnModel(n int) *cluster.Model {
 			cluster.Class{Name: fmt.Sprint("pair", g), ArrivalRate: big.NewRat(1, 1),
 				Servers: []cluster.Choice{{Server: g, Choose: 1}, {Server: (g + 1) % 3, Choose: 1}}})
 	}
-	return atLoad(m)
+	return scaleToHighLoad(m)
 }
 
 var choiceLattices = []Lattice{ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice, EliminationLattice}

@@ -63,7 +63,7 @@ const (
 	stabilityTerms = 1 << 18
 
 	// Servers in a line or a ring are solved over intervals if the lattice of all sets has more
-	// than intervalTerms, which take some milliseconds.
+	// than intervalTerms, which take a few milliseconds.
 	intervalTerms = 1 << 22
 
 	// Servers are eliminated if the tables of sets have more than eliminationTerms, about 30 ms,

@@ -178,7 +178,7 @@ var badJSON = []badText{
 			Line:  1,
 			Path:  "servers[0].capacity",
 			Value: "the number 2",
-			Want:  "the field once; it is there already",
+			Want:  "the field once; it is already there",
 		}},
 	{`{"servers": [{"name": "s", "capacity": 1}], "clases": []}`,
 		&input.Error{
@@ -190,7 +190,7 @@ var badJSON = []badText{
 	{`{"servers": [{"name": "s", "capacity": 1}], "": []}`,
 		&input.Error{Line: 1, Path: `[""]`, Value: "an array", Want: "one of the fields servers, classes, mean_size"}},
 	{`{"servers": [{"name": "s", "capacity": 1}], "servers": [], "classes": []}`,
-		&input.Error{Line: 1, Path: "servers", Value: "an array", Want: "the field once; it is there already"}},
+		&input.Error{Line: 1, Path: "servers", Value: "an array", Want: "the field once; it is already there"}},
 	{goodModel + ` 7`,
 		&num.SyntaxError{Line: 1, Column: 110, Reason: "text after the end of the JSON value"}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"]}, {"name": "a", "arrival_rate": 1, "servers": ["s1"]}]}`,
@@ -243,7 +243,7 @@ var badJSON = []badText{
 			Line:  2,
 			Path:  "classes[0].servers[2]",
 			Value: `"s1"`,
-			Want:  "each server once; it is in this class already",
+			Want:  "each server once; it is already in this class",
 		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 0, "servers": ["off"]}]}`,
 		&input.Error{Line: 2, Path: "classes[0].servers", Value: `["off"]`, Want: "a server of positive capacity"}},
@@ -252,7 +252,7 @@ var badJSON = []badText{
 			Line:  2,
 			Path:  "classes[0].servers[1]",
 			Value: `"rack"`,
-			Want:  "each server once; it is in this class already",
+			Want:  "each server once; it is already in this class",
 		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "rack", "choose": 5}]}]}`,
 		&input.Error{
@@ -295,7 +295,7 @@ var badJSON = []badText{
 			Line:  2,
 			Path:  "classes[0].servers[1]",
 			Value: `"rack"`,
-			Want:  "each server once; it is in this class already",
+			Want:  "each server once; it is already in this class",
 		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "rate": 2, "servers": ["s1"]}]}`,
 		&input.Error{
@@ -392,7 +392,7 @@ var badJSON = []badText{
 			Want:  `the name of a server or group in quotes, or {"group": name, "choose": d}`,
 		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"]}, {"name": "b", "arrival_rate": 1, "servers": [{"group": "s1", "choose": 2}]}]}`,
-		&input.Error{Line: 2, Path: "classes[1].servers[0].choose", Value: "2", Want: `1, for "s1" is one server`}},
+		&input.Error{Line: 2, Path: "classes[1].servers[0].choose", Value: "2", Want: `1, since "s1" is one server`}},
 	{`{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["t"]}]}`,
 		&input.Error{Line: 1, Path: "classes[0].servers[0]", Value: `"t"`, Want: "the name of a server"}},
 }
@@ -480,7 +480,7 @@ classes: []
 			Line:  4,
 			Path:  "servers[0].capacity",
 			Value: "the number 2",
-			Want:  "the field once; it is there already",
+			Want:  "the field once; it is already there",
 		}},
 	{`servers:
 - name: s
@@ -496,18 +496,26 @@ classes: []
 	{`servers: &x []
 classes: *x
 `,
-		&num.SyntaxError{Line: 1, Column: 10, Reason: "anchors and aliases are not read; write the value in full"}},
+		&num.SyntaxError{
+			Line:   1,
+			Column: 10,
+			Reason: "anchors and aliases are not supported; write the value in full",
+		}},
 	{`servers: []
 classes: *x
 `,
-		&num.SyntaxError{Line: 2, Column: 10, Reason: "anchors and aliases are not read; write the value in full"}},
+		&num.SyntaxError{
+			Line:   2,
+			Column: 10,
+			Reason: "anchors and aliases are not supported; write the value in full",
+		}},
 	{`<<: {}
 `,
-		&num.SyntaxError{Line: 1, Column: 1, Reason: "merge keys are not read; write the fields in full"}},
+		&num.SyntaxError{Line: 1, Column: 1, Reason: "merge keys are not supported; write the fields in full"}},
 	{`servers:
 - {name: s, capacity: !!float 1}
 `,
-		&num.SyntaxError{Line: 2, Column: 23, Reason: "tags are not read; write the plain value"}},
+		&num.SyntaxError{Line: 2, Column: 23, Reason: "tags are not supported; write the plain value"}},
 	{`? [servers]
 : []
 `,
@@ -516,12 +524,12 @@ classes: *x
 ---
 classes: []
 `,
-		&num.SyntaxError{Line: 2, Column: 1, Reason: "a second document; want one model a file"}},
+		&num.SyntaxError{Line: 2, Column: 1, Reason: "a second document; want one model per file"}},
 	{`servers: []
 ...
 classes: []
 `,
-		&num.SyntaxError{Line: 3, Column: 1, Reason: "a second document; want one model a file"}},
+		&num.SyntaxError{Line: 3, Column: 1, Reason: "a second document; want one model per file"}},
 	{"servers:\n\t- {}\n",
 		&num.SyntaxError{Line: 2, Column: 1, Reason: "a tab; want spaces"}},
 	{`# nothing
@@ -619,7 +627,7 @@ func TestErrorText(t *testing.T) {
 		{"servers:\n- {name: s}\n", ":2: servers[0].capacity is missing: want a number >= 0"},
 		{"- servers\n", ":1: want an object with servers and classes, not an array"},
 		{"\n", ": want a model with servers and classes, not an empty file"},
-		{"servers: *x\n", ":1:10: anchors and aliases are not read; write the value in full"},
+		{"servers: *x\n", ":1:10: anchors and aliases are not supported; write the value in full"},
 	} {
 		if err := os.WriteFile(name, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)

@@ -40,7 +40,7 @@ func (m *Model) checkChoices() error {
 			s := m.Servers[c.Server]
 			if lastUse[c.Server] == i+1 {
 				return input.Errorf(input.Index(path(), k), strconv.Quote(s.Name),
-					"each server once; it is in this class already")
+					"each server once; it is already in this class")
 			}
 			lastUse[c.Server] = i + 1
 			if c.Choose < 1 || c.Choose > s.Size() {
@@ -57,7 +57,7 @@ func (m *Model) checkChoices() error {
 
 func wantChoose(s Server) string {
 	if s.Size() == 1 {
-		return fmt.Sprintf("1, for %s is one server", input.Quote(s.Name))
+		return fmt.Sprintf("1, since %s is one server", input.Quote(s.Name))
 	}
 	return fmt.Sprintf("an integer from 1 to %d, the servers in %s", s.Size(), input.Quote(s.Name))
 }

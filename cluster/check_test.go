@@ -65,7 +65,7 @@ func TestCheck(t *testing.T) {
 		},
 		{
 			func(m *cluster.Model) { m.Classes[0].Servers = cluster.On(0, 1, 0) },
-			`classes[0].servers[2] = "s1": want each server once; it is in this class already`,
+			`classes[0].servers[2] = "s1": want each server once; it is already in this class`,
 		},
 		{
 			func(m *cluster.Model) { m.Classes[0].Servers[1].Choose = 0 },
@@ -77,7 +77,7 @@ func TestCheck(t *testing.T) {
 		},
 		{
 			func(m *cluster.Model) { m.Classes[0].Servers[0].Choose = 2 },
-			`classes[0].servers[0].choose = 2: want 1, for "s1" is one server`,
+			`classes[0].servers[0].choose = 2: want 1, since "s1" is one server`,
 		},
 		{
 			func(m *cluster.Model) { m.Servers[2].Capacity.SetInt64(0) },

@@ -155,7 +155,7 @@ func ExampleModel_EqualSizes() {
 		fmt.Println(c.Name, "rate", c.ArrivalRate, "work", m.Work(i), "of mean size", m.MeanSizeOf(i))
 	}
 	// Output:
-	// classes[1].mean_size = 12: want 1, that of "web": service in order of arrival has formulas for exponential sizes of one mean only
+	// classes[1].mean_size = 12: want 1, that of "web": first come, first served has formulas only for exponential sizes with one mean
 	// web rate 1/2 work 1/2 of mean size 1/1
 	// report rate 3/2 work 3/2 of mean size 12/1
 }

@@ -39,7 +39,7 @@ func TestExpandListsAllSets(t *testing.T) {
 			}
 			rate[row].Add(rate[row], c.ArrivalRate)
 			if c.ArrivalRate.Cmp(e.Classes[slices.Index(classRow, row)].ArrivalRate) != 0 {
-				t.Fatalf("%s has not the rate of its kin", c.Name)
+				t.Fatalf("%s has a different rate than the other classes of its row", c.Name)
 			}
 		}
 		for row, c := range m.Classes {

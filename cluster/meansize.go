@@ -44,7 +44,7 @@ func (m *Model) OneMeanSize() (*big.Rat, error) {
 	for i, c := range m.Classes {
 		if own := m.MeanSizeOf(i); c.ArrivalRate.Sign() > 0 && own.Cmp(size) != 0 {
 			return nil, input.Errorf(input.Index("classes", i)+".mean_size", own.RatString(),
-				"%s, that of %s: service in order of arrival has formulas for exponential sizes of one mean only",
+				"%s, that of %s: first come, first served has formulas only for exponential sizes with one mean",
 				size.RatString(), input.Quote(m.Classes[first].Name))
 		}
 	}

@@ -89,11 +89,11 @@ func TestOneMeanSize(t *testing.T) {
 		{m: none, want: size(5)},
 		{
 			m:   model(nil, nil, size(2)),
-			err: `classes[1].mean_size = 2: want 1, that of "a": service in order of arrival has formulas for exponential sizes of one mean only`,
+			err: `classes[1].mean_size = 2: want 1, that of "a": first come, first served has formulas only for exponential sizes with one mean`,
 		},
 		{
 			m:   model(size(4), size(2), nil),
-			err: `classes[1].mean_size = 4: want 2, that of "a": service in order of arrival has formulas for exponential sizes of one mean only`,
+			err: `classes[1].mean_size = 4: want 2, that of "a": first come, first served has formulas only for exponential sizes with one mean`,
 		},
 	} {
 		got, err := c.m.OneMeanSize()

@@ -43,8 +43,8 @@ func (m *Model) Rank(ctx context.Context) ([]*big.Rat, error) {
 		for k, c := range class.Servers {
 			if n := m.Servers[c.Server].Size(); c.Choose < n {
 				return nil, input.Errorf(input.Index(input.Index("classes", i)+".servers", k)+".choose", c.Choose,
-					"all %d servers of %s; Model.Expand writes other choices out as single servers and classes, "+
-						"package bf takes them as they are",
+					"all %d servers of %s; Model.Expand expands other choices into single servers and classes, "+
+						"package bf supports them directly",
 					n, input.Quote(m.Servers[c.Server].Name))
 			}
 			servers[i] = append(servers[i], c.Server)

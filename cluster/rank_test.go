@@ -37,7 +37,7 @@ func TestRankMatchesUnionOfServers(t *testing.T) {
 	})
 }
 
-func TestRankRefuses(t *testing.T) {
+func TestRankRejects(t *testing.T) {
 	model := func(classes, choose int) *cluster.Model {
 		m := &cluster.Model{Servers: []cluster.Server{{Name: "rack", Count: 4, Capacity: big.NewRat(1, 1)}}}
 		for i := range classes {
@@ -57,7 +57,7 @@ func TestRankRefuses(t *testing.T) {
 	}{
 		{
 			model(2, 3),
-			`classes[0].servers[0].choose = 3: want all 4 servers of "rack"; Model.Expand writes other choices out as single servers and classes, package bf takes them as they are`,
+			`classes[0].servers[0].choose = 3: want all 4 servers of "rack"; Model.Expand expands other choices into single servers and classes, package bf supports them directly`,
 		},
 		{
 			model(21, 4),

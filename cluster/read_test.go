@@ -123,9 +123,9 @@ func TestRoundTrip(t *testing.T) {
 			m.Servers[i].Name = fmt.Sprint(rapid.StringMatching(`[^\pC]{0,3}`).Draw(t, "name"), i)
 		}
 		sameAgain(t, m)
-		read, err := cluster.ReadYAML(strings.NewReader(asYAML(m)))
+		read, err := cluster.ReadYAML(strings.NewReader(formatYAML(m)))
 		if err != nil {
-			t.Fatalf("%v\n%s", err, asYAML(m))
+			t.Fatalf("%v\n%s", err, formatYAML(m))
 		}
 		if shape(read) != shape(m) {
 			t.Fatalf("got\n%s\nwant\n%s", shape(read), shape(m))
@@ -203,8 +203,8 @@ func sameAgain(t fataler, m *cluster.Model) {
 	}
 }
 
-// asYAML writes a model in block style, with unquoted numbers.
-func asYAML(m *cluster.Model) string {
+// formatYAML writes a model in block style, with unquoted numbers.
+func formatYAML(m *cluster.Model) string {
 	var b strings.Builder
 	b.WriteString("servers:\n")
 	for _, s := range m.Servers {
@@ -242,7 +242,7 @@ func FuzzReadYAML(f *testing.F) {
 		f.Add([]byte(c.text))
 	}
 	f.Add([]byte(everything))
-	f.Add([]byte(asYAML(theModel())))
+	f.Add([]byte(formatYAML(theModel())))
 	f.Fuzz(func(t *testing.T, data []byte) { acceptedIsGood(t, data, cluster.ReadYAML) })
 }
 

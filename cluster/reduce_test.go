@@ -79,7 +79,7 @@ func TestReduceKeepsMeasures(t *testing.T) {
 					got.MeanJobs[i].Sub(got.MeanJobs[i], want.MeanJobs[row])
 				}
 				if got.MeanJobs[i].Sign() != 0 {
-					t.Fatalf("classes %v have %v more jobs merged than apart", rows, got.MeanJobs[i])
+					t.Fatalf("classes %v have %v more jobs when merged", rows, got.MeanJobs[i])
 				}
 			}
 			for s, rows := range p.Servers {

@@ -75,7 +75,7 @@ const (
 	wantNonnegative = "a number >= 0"
 	wantName        = "a name, not empty"
 	wantResources   = "an array of resources"
-	wantOnce        = "the field once; it is there already"
+	wantOnce        = "the field once; it is already there"
 	wantDemand      = "an object with numbers by the names of resources"
 	wantSomeDemand  = "a positive demand of some resource"
 	wantCount       = "an integer from 1 to 1000000000"
@@ -249,7 +249,7 @@ var badPools = []badText{
 		&input.Error{Path: "jobs[0].declared", Value: "an object", Want: wantFields, Cause: fluid.ErrTraffic}},
 	{
 		"resources: &r []\njobs: *r\n",
-		&num.SyntaxError{Line: 1, Column: 12, Reason: "anchors and aliases are not read; write the value in full"},
+		&num.SyntaxError{Line: 1, Column: 12, Reason: "anchors and aliases are not supported; write the value in full"},
 	},
 	{"resources:\n- {name: cpu, capacity: 010}\n", &input.Error{
 		Path:  "resources[0].capacity",

@@ -111,7 +111,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"servers: 4", "servers: 4, servers: 5",
-			`line 3: stations[1].servers = the number 5: want the field once; it is there already`,
+			`line 3: stations[1].servers = the number 5: want the field once; it is already there`,
 		},
 		{
 			"rates: [1, 1.5]", "rates: []",
@@ -313,7 +313,7 @@ func TestMalformed(t *testing.T) {
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}",
 			"{station: think, mean_size: 5, next: {cpu: 0.5, cpu: 0.5}}",
-			`line 14: classes[0].visits[0].next.cpu = the number 0.5: want the field once; it is there already`,
+			`line 14: classes[0].visits[0].next.cpu = the number 0.5: want the field once; it is already there`,
 		},
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}",

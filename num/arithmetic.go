@@ -144,7 +144,7 @@ func (a Interval) Square() Interval {
 func (a Interval) Quo(b Interval) Interval {
 	switch b.Sign() {
 	case 0:
-		panic("num: division by an interval that holds 0")
+		panic("num: division by an interval that contains 0")
 	case -1:
 		return a.Neg().Quo(b.Neg())
 	}

@@ -70,9 +70,9 @@ func toDecimal(x *big.Float) *apd.Decimal {
 	return d
 }
 
-// near checks e against an answer of apd with a relative error of at most 10^-digits: e must meet
-// the answer widened by that error, which is still far narrower than e.
-func near(t *rapid.T, e Interval, d *apd.Decimal, digits int) {
+// checkAgainst checks e against an answer of apd with a relative error of at most 10^-digits: e
+// must meet the answer widened by that error, which is still far narrower than e.
+func checkAgainst(t *rapid.T, e Interval, d *apd.Decimal, digits int) {
 	t.Helper()
 	answer, _, err := big.ParseFloat(d.Text('E'), 10, 8192, big.ToNearestEven) // d has far fewer bits
 	if err != nil {
@@ -116,7 +116,7 @@ func TestExpAgainstAPD(t *testing.T) {
 		if _, err := context.Exp(want, toDecimal(x)); err != nil {
 			t.Fatal(err)
 		}
-		near(t, e, want, digits)
+		checkAgainst(t, e, want, digits)
 	})
 }
 

@@ -27,7 +27,7 @@ func (e *InputError) Unwrap() error { return e.Cause }
 
 // Error returns the place, FILE:LINE, followed by the message.
 func (e *InputError) Error() string {
-	switch what := e.what(); {
+	switch what := e.message(); {
 	case e.File != "" && e.Line > 0:
 		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, what)
 	case e.File != "":
@@ -39,8 +39,8 @@ func (e *InputError) Error() string {
 	}
 }
 
-// what returns the message without the place.
-func (e *InputError) what() string {
+// message returns the message without the place.
+func (e *InputError) message() string {
 	text := e.short()
 	if e.Cause != nil {
 		text += "; " + e.Cause.Error()

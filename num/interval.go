@@ -110,11 +110,11 @@ func (e Interval) Text(digits int) (low, high string) {
 	if digits < 1 {
 		digits = 17
 	}
-	return outward(e.Low, digits, false), outward(e.High, digits, true)
+	return roundDecimal(e.Low, digits, false), roundDecimal(e.High, digits, true)
 }
 
-// outward rounds x up or down to a decimal.
-func outward(x *big.Float, digits int, up bool) string {
+// roundDecimal rounds x up or down to a decimal.
+func roundDecimal(x *big.Float, digits int, up bool) string {
 	if x.Sign() == 0 {
 		return "0"
 	}

@@ -36,7 +36,7 @@ func TestLogAgainstAPD(t *testing.T) {
 		if _, err := context.Ln(want, toDecimal(x)); err != nil {
 			t.Fatal(err)
 		}
-		near(t, e, want, digits)
+		checkAgainst(t, e, want, digits)
 	})
 }
 

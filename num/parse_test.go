@@ -33,7 +33,7 @@ func TestParseRat(t *testing.T) {
 	}
 }
 
-func TestParseRatRefuses(t *testing.T) {
+func TestParseRatRejects(t *testing.T) {
 	const (
 		malformed   = `malformed number; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5"`
 		exponent    = "decimal exponent out of range; want one from -4096 to 4096"
@@ -101,7 +101,7 @@ func FuzzParseRat(f *testing.F) {
 		if want, ok := new(big.Rat).SetString(s); ok && got.Cmp(want) != 0 {
 			t.Errorf("ParseRat(%q) = %v, SetString gives %v", s, got, want)
 		} else if !ok && !fraction {
-			t.Errorf("ParseRat(%q) = %v, SetString refuses it", s, got)
+			t.Errorf("ParseRat(%q) = %v, SetString rejects it", s, got)
 		}
 	})
 }

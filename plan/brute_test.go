@@ -96,7 +96,7 @@ func (m measured) meets(p *plan.Problem, now measured) bool {
 	}
 	for _, target := range p.Targets {
 		if v := m.value(p, target); v != nil && v.Cmp(target.Limit) != 0 &&
-			(v.Cmp(target.Limit) > 0) == atMost(target) {
+			(v.Cmp(target.Limit) > 0) == isUpperBound(target) {
 			return false
 		}
 	}
@@ -109,7 +109,7 @@ func (m measured) meets(p *plan.Problem, now measured) bool {
 	return true
 }
 
-func atMost(t plan.Target) bool {
+func isUpperBound(t plan.Target) bool {
 	return t.Measure != plan.LoadFactor && t.Measure != plan.Margin
 }
 
@@ -290,7 +290,7 @@ func covers(t *rapid.T, p *plan.Problem, proof plan.Proof, all []measured) {
 		}
 		covered := false
 		for _, c := range proof.Corners {
-			covered = covered || within(m.choice, c)
+			covered = covered || isCovered(m.choice, c)
 		}
 		if !covered {
 			t.Fatalf("no corner of %+v covers %+v", proof, m.choice)
@@ -298,7 +298,7 @@ func covers(t *rapid.T, p *plan.Problem, proof plan.Proof, all []measured) {
 	}
 }
 
-func within(c plan.Choice, corner plan.Corner) bool {
+func isCovered(c plan.Choice, corner plan.Corner) bool {
 	for k, n := range c.Steps {
 		if n > corner.Choice.Steps[k] {
 			return false

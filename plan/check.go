@@ -167,7 +167,7 @@ func (p *Problem) checkTarget(path string, t Target) error {
 		}
 		if _, err := p.Model.OneMeanSize(); err != nil {
 			return input.Errorf(path+".percentile", ratText(t.Level), "mean_delay: targets on percentiles need one "+
-				"mean size of all classes; simulation shows what a plan does to them")
+				"mean size of all classes; simulation shows the effect of a plan on them")
 		}
 		if t.Level == nil || t.Level.Sign() <= 0 || t.Level.Cmp(hundred) >= 0 {
 			return input.Errorf(path+".percentile", ratText(t.Level), wantPercent)
@@ -274,7 +274,7 @@ func (p *Problem) checkClasses(path string, classes []string) error {
 			return err
 		}
 		if slices.Contains(classes[:i], name) {
-			return input.Errorf(input.Index(path, i), strconv.Quote(name), "each class once; it is there already")
+			return input.Errorf(input.Index(path, i), strconv.Quote(name), "each class once; it is already there")
 		}
 		arrivals = arrivals || p.Model.Classes[row].ArrivalRate.Sign() > 0
 	}
@@ -337,7 +337,7 @@ func (p *Problem) checkNewEdge(path string, e Edge, s NewServer) error {
 		return input.Errorf(path+".server", strconv.Quote(e.Server), "a server that %s cannot use yet",
 			input.Quote(e.Class))
 	case e.Choose != 0:
-		return input.Errorf(path+".choose", e.Choose, "no such field for new servers: each job is at all of them")
+		return input.Errorf(path+".choose", e.Choose, "no such field for new servers: each job uses all of them")
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ type instance struct {
 // An option is something that can be bought in a number of steps.
 type option struct {
 	server   int   // row whose capacity grows; -1 for new servers
-	classes  []int // of new servers
+	classes  []int // classes of new servers
 	name     string
 	capacity *big.Rat // capacity of a step
 	cost     int64

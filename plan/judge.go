@@ -75,7 +75,7 @@ func (j *judge) byMeans(ctx context.Context, m *cluster.Model, edges bits, below
 		switch {
 		case errors.Is(err, num.ErrUnstable):
 			return judgement{verdict: Failed, fails: failsStability}, nil
-		case beyond(err):
+		case needsOtherEngine(err):
 			continue
 		case err != nil:
 			return judgement{}, err
@@ -117,7 +117,7 @@ func (j *judge) percentiles(ctx context.Context, m *cluster.Model, result judgem
 		j.solves++
 		s.MaxBytes = j.s.MaxBytes
 		tails, err := bf.Tails(ctx, m, q, s)
-		if beyond(err) {
+		if needsOtherEngine(err) {
 			continue
 		}
 		if err != nil {
@@ -140,8 +140,8 @@ func (j *judge) percentiles(ctx context.Context, m *cluster.Model, result judgem
 	return result, nil
 }
 
-// beyond reports whether an engine fails on a model that others may solve.
-func beyond(err error) bool {
+// needsOtherEngine reports whether an engine fails on a model that others may solve.
+func needsOtherEngine(err error) bool {
 	var large *num.TooLargeError
 	return errors.Is(err, num.ErrDigits) || errors.Is(err, num.ErrFloatRange) || errors.As(err, &large)
 }
@@ -332,7 +332,7 @@ func (j *judge) hasSlowerClass(ctx context.Context, m *cluster.Model, edges bits
 	base, ok := j.base[r.Engine]
 	if !ok {
 		if base, err = j.solve(ctx, j.in.base, r.Engine); err != nil {
-			if beyond(err) {
+			if needsOtherEngine(err) {
 				return 0, Undecided, nil
 			}
 			return 0, Undecided, err

@@ -31,7 +31,7 @@ func (s *search) of(edges bits) *known {
 // failure returns a corner that covers a plan, or nil if none is known.
 func (k *known) failure(plan []uint64) *corner {
 	for i := range k.failed.rows {
-		if k.encoding.atMost(plan, k.failed.at(i, len(plan))) {
+		if k.encoding.isAtMost(plan, k.failed.at(i, len(plan))) {
 			return &k.failed.rows[i]
 		}
 	}
@@ -41,7 +41,7 @@ func (k *known) failure(plan []uint64) *corner {
 // isMet reports whether some known plan meets the targets and buys no more.
 func (k *known) isMet(plan []uint64) bool {
 	for i := range k.met.rows {
-		if k.encoding.atMost(k.met.at(i, len(plan)), plan) {
+		if k.encoding.isAtMost(k.met.at(i, len(plan)), plan) {
 			return true
 		}
 	}
@@ -52,7 +52,7 @@ func (k *known) isMet(plan []uint64) bool {
 func (k *known) fail(c corner) {
 	plan := k.encoding.pack(c.steps)
 	if k.failure(plan) == nil {
-		k.failed.keep(len(plan), func(other []uint64) bool { return !k.encoding.atMost(other, plan) })
+		k.failed.keep(len(plan), func(other []uint64) bool { return !k.encoding.isAtMost(other, plan) })
 		k.failed.add(c, plan)
 	}
 }
@@ -60,7 +60,7 @@ func (k *known) fail(c corner) {
 // recordMet records a plan that meets the targets, and removes those that buy more.
 func (k *known) recordMet(steps []int) {
 	plan := k.encoding.pack(steps)
-	k.met.keep(len(plan), func(other []uint64) bool { return !k.encoding.atMost(plan, other) })
+	k.met.keep(len(plan), func(other []uint64) bool { return !k.encoding.isAtMost(plan, other) })
 	k.met.add(struct{}{}, plan)
 }
 
@@ -145,9 +145,9 @@ func (p *encoding) pack(steps []int) []uint64 {
 	return words
 }
 
-// atMost reports whether a plan buys at most the steps of another. The guards of the other are set,
-// so no step borrows from the next one, and a step that is not smaller keeps its guard.
-func (p *encoding) atMost(plan, other []uint64) bool {
+// isAtMost reports whether a plan buys at most the steps of another. The guards of the other are
+// set, so no step borrows from the next one, and a step that is not smaller keeps its guard.
+func (p *encoding) isAtMost(plan, other []uint64) bool {
 	for i, guard := range p.guards {
 		if ((other[i]|guard)-plan[i])&guard != guard {
 			return false
@@ -156,8 +156,8 @@ func (p *encoding) atMost(plan, other []uint64) bool {
 	return true
 }
 
-// atMost reports whether x <= y in each step.
-func atMost(x, y []int) bool {
+// isAtMost reports whether x <= y in each step.
+func isAtMost(x, y []int) bool {
 	for k, v := range x {
 		if v > y[k] {
 			return false

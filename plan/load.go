@@ -66,7 +66,7 @@ func GreatestLoad(ctx context.Context, p *Problem, c Choice, s Settings) (*Load,
 
 func refuseNoWorse(p *Problem) error {
 	if p.NoWorse {
-		return input.Errorf("no_worse", true, "false: the delays are those of another load")
+		return input.Errorf("no_worse", true, "false: delays at different loads are not compared")
 	}
 	return nil
 }
@@ -121,15 +121,15 @@ func (b *bracket) factor(part float64) *big.Rat {
 // next returns a fraction to try, midway between two that are too far apart.
 func (b *bracket) next(tol float64) (x float64, ok bool) {
 	if b.first == 0 {
-		return between(b.low, b.high, tol)
+		return midpoint(b.low, b.high, tol)
 	}
-	if x, ok = between(b.low, b.first, tol); ok {
+	if x, ok = midpoint(b.low, b.first, tol); ok {
 		return x, ok
 	}
-	return between(b.last, b.high, tol)
+	return midpoint(b.last, b.high, tol)
 }
 
-func between(low, high, tol float64) (x float64, ok bool) {
+func midpoint(low, high, tol float64) (x float64, ok bool) {
 	x = high / 2
 	if low > 0 {
 		x = low + (high-low)/2
@@ -175,7 +175,7 @@ func Growth(ctx context.Context, p *Problem, loads []*big.Rat, s SearchSettings)
 			return nil, err
 		}
 		if i > 0 && load.Cmp(loads[i-1]) <= 0 {
-			return nil, input.Errorf(path, load.RatString(), "a number above the one before it")
+			return nil, input.Errorf(path, load.RatString(), "a number above the previous one")
 		}
 	}
 	for _, load := range loads {

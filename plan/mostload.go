@@ -76,7 +76,7 @@ type mostLoad struct {
 	high   *big.Rat // factor at which no plan within the budget meets the targets
 	edges  bits     // edges of the best plan
 	steps  []int
-	proof  Proof // for high
+	proof  Proof // proof for high
 	little bool  // the last factor was slightly above low
 	solves int
 }

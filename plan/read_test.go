@@ -256,7 +256,7 @@ func TestBadPlans(t *testing.T) {
 			Line:  8,
 			Path:  "new_servers[0].classes[1]",
 			Value: `"web"`,
-			Want:  "each class once; it is there already",
+			Want:  "each class once; it is already there",
 		}},
 		{someModel + "new_servers:\n  - {name: x, capacity: 1, classes: [never], cost: 1}", input.Error{
 			Line:  8,
@@ -294,7 +294,7 @@ func TestBadPlans(t *testing.T) {
 			Line:  10,
 			Path:  "edges[0].choose",
 			Value: "1",
-			Want:  "no such field for new servers: each job is at all of them",
+			Want:  "no such field for new servers: each job uses all of them",
 		}},
 		{someModel + "edges:" + strings.Repeat("\n  - {class: web, server: idle, cost: 1}", 17), input.Error{
 			Line:  7,
@@ -338,7 +338,7 @@ func TestEdgeToGroup(t *testing.T) {
 }
 
 // A target names the subject of its measure, and nothing else.
-func TestTargetOfAnother(t *testing.T) {
+func TestTargetOfOtherSubject(t *testing.T) {
 	p, err := plan.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)

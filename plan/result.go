@@ -221,7 +221,7 @@ func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Sett
 		switch {
 		case err == nil:
 			out.Value = &r.Classes[t.row].Quantiles[0]
-		case !beyond(err):
+		case !needsOtherEngine(err):
 			return err
 		}
 	}

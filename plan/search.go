@@ -14,7 +14,7 @@ import (
 type box struct {
 	edges        bits
 	lower, upper []int
-	cost         int64   // of lower
+	cost         int64   // cost of lower
 	least        int64   // lower bound on the cost of its plans that meet the targets
 	delay        float64 // lower bound on the mean delay of its plans, if that is minimized
 	number       int     // creation order, which breaks ties
@@ -144,7 +144,7 @@ func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, 
 		return c.fails, nil
 	}
 	for i := range s.fewer {
-		if c := &s.fewer[i]; edges&^c.edges == 0 && atMost(steps, c.steps) {
+		if c := &s.fewer[i]; edges&^c.edges == 0 && isAtMost(steps, c.steps) {
 			return c.fails, nil
 		}
 	}
@@ -263,7 +263,7 @@ func (s *search) corners(ctx context.Context, delay float64) ([]corner, error) {
 		}
 		for _, c := range k.failed.rows {
 			covered := slices.ContainsFunc(s.fewer, func(f corner) bool {
-				return edges&^f.edges == 0 && atMost(c.steps, f.steps)
+				return edges&^f.edges == 0 && isAtMost(c.steps, f.steps)
 			})
 			if !covered {
 				all = append(all, c)

@@ -34,7 +34,7 @@ func queue(servers, most int, target Target) *Problem {
 }
 
 // A model that is too large is rejected before any plan is judged, even if it is unstable as it is.
-func TestTooLargeAtOnce(t *testing.T) {
+func TestTooLargeRejected(t *testing.T) {
 	const n = 26
 	p := queue(n, 1, Target{Measure: MeanDelay, Limit: big.NewRat(2, 1)})
 	p.Model.Classes = nil
@@ -84,7 +84,7 @@ func TestEncoding(t *testing.T) {
 		if k := r.IntN(len(options)); r.IntN(2) == 0 {
 			y[k] = r.IntN(options[k].most + 1)
 		}
-		if got := p.atMost(p.pack(x), p.pack(y)); got != atMost(x, y) {
+		if got := p.isAtMost(p.pack(x), p.pack(y)); got != isAtMost(x, y) {
 			t.Fatalf("%v <= %v: %v", x, y, got)
 		}
 		if got := p.unpack(key(p.pack(x))); !slices.Equal(got, x) {
@@ -94,7 +94,7 @@ func TestEncoding(t *testing.T) {
 }
 
 // A search checks its context even if everything is known and nothing is solved.
-func TestSearchLooksAtItsContext(t *testing.T) {
+func TestSearchChecksContext(t *testing.T) {
 	in, s, err := begin(queue(3, 2, Target{Measure: Margin, Limit: big.NewRat(100, 1)}), Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestSearchSolvesPlansOnce(t *testing.T) {
 // is.
 func TestBracket(t *testing.T) {
 	for _, c := range []struct {
-		holds, fails float64 // targets known to hold up to holds, and to fail from fails on
+		holds, fails float64 // targets are known to hold at holds, and to fail at fails
 		narrow       bool
 	}{
 		{0.3, 0.3, true}, {0.5, 0.5, true}, {0.4999999999, 0.5000000001, true}, {0.4, 0.6, false},

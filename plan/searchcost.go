@@ -55,7 +55,7 @@ func (s *search) widest(b *box, upper []int) (steps []int) {
 	k, plan := s.of(b.edges), s.encoding.pack(b.lower)
 	most, fewest := int64(-1), 0
 	for i := range k.failed.rows {
-		if !k.encoding.atMost(plan, k.failed.at(i, len(plan))) {
+		if !k.encoding.isAtMost(plan, k.failed.at(i, len(plan))) {
 			continue
 		}
 		c := k.failed.rows[i].steps
@@ -217,7 +217,7 @@ func (s *search) packedCost(b *box) (sum int64) {
 	var cores []core
 	failed, plan := &s.of(b.edges).failed, s.encoding.pack(b.lower)
 	for i, c := range failed.rows {
-		if s.encoding.atMost(plan, failed.at(i, len(plan))) {
+		if s.encoding.isAtMost(plan, failed.at(i, len(plan))) {
 			size := 0
 			for k, n := range c.steps {
 				if n < upper[k] {

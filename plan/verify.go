@@ -51,7 +51,7 @@ func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
 	v := &verifier{in: in, s: s}
 	if a.Proof.AtMost != nil && (p.Budget == nil || a.Proof.AtMost.Cmp(p.Budget) != 0) {
 		return unproved(
-			"the proof speaks of plans that cost at most %s, which is not the budget", a.Proof.AtMost.RatString(),
+			"the proof is limited to plans that cost at most %s, which is not the budget", a.Proof.AtMost.RatString(),
 		)
 	}
 	switch err := a.reaches(); {
@@ -68,7 +68,7 @@ func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
 	if a.Cheaper != nil {
 		if a.Cheaper.Delay != nil || a.Cheaper.AtMost != nil || !isSame(a.Cheaper.Below, a.Plan) ||
 			!a.Cheaper.From.IsNothing() {
-			return unproved("the first proof does not speak of all plans that cost less than the one found")
+			return unproved("the first proof does not extend to all plans that cost less than the one found")
 		}
 		if err := v.proof(ctx, *a.Cheaper); err != nil {
 			return err
@@ -82,15 +82,15 @@ func (a *Answer) reaches() error {
 	least := a.Proof.Delay
 	switch {
 	case least == nil && (!isSame(a.Proof.Below, a.Plan) || a.Plan != nil && a.Proof.AtMost != nil):
-		return unproved("the proof does not speak of all plans that cost less than the one found")
+		return unproved("the proof does not extend to all plans that cost less than the one found")
 	case least == nil:
 		return nil
 	case a.Plan == nil:
-		return unproved("there is no plan, and the proof speaks only of those with a mean delay below %v", *least)
+		return unproved("there is no plan, and the proof extends only to plans with a mean delay below %v", *least)
 	case !(*least > 0):
-		return unproved("the proof says nothing of mean delays above %v", *least)
+		return unproved("the proof does not extend to mean delays above %v", *least)
 	case a.Plan.Cost == nil || a.Proof.Below != nil && a.Plan.Cost.Cmp(a.Proof.Below) >= 0:
-		return unproved("the proof does not speak of all plans that cost as much as the one found")
+		return unproved("the proof does not extend to all plans that cost as much as the one found")
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func VerifyLoad(ctx context.Context, p *Problem, c Choice, l *Load, s Settings) 
 		return err
 	}
 	if p.NoWorse || fails == nil || fails.Sign() <= 0 || holds != nil && (holds.Sign() <= 0 || holds.Cmp(fails) >= 0) {
-		return unproved("no load is said to be too much, or it is not above one at which the targets hold")
+		return unproved("Below is missing, or not above a load at which the targets hold")
 	}
 	// The search ends when the difference is 2 tol times the larger load ([bracket.isNarrow]).
 	// Roundings of the ratio of the loads add up to 1e-4 of that at [MinRelTol].
@@ -179,7 +179,7 @@ func (in *instance) isNarrow(ctx context.Context, m *cluster.Model, holds, fails
 	}
 	least := new(big.Rat).SetFloat64(leastPart)
 	if least.Mul(least, r.CriticalScale); fails.Cmp(least) > 0 {
-		return unproved("no load is said to hold, and smaller ones than %s are not said to fail", fails.RatString())
+		return unproved("At is missing, and no load below %s is reported to fail", fails.RatString())
 	}
 	return nil
 }
@@ -210,12 +210,12 @@ func (v *verifier) plan(ctx context.Context, o *Outcome, proof Proof, complete b
 	}
 	cost := v.cost(o.Choice)
 	switch {
-	case first&^edges != 0 || !atMost(from, steps):
-		return unproved("the plan does not hold what was bought before")
+	case first&^edges != 0 || !isAtMost(from, steps):
+		return unproved("the plan lacks earlier purchases")
 	case o.Cost == nil || cost.Cmp(o.Cost) != 0:
 		return unproved("the plan costs %s", cost.RatString())
 	case proof.Below != nil && cost.Cmp(proof.Below) < 0 && proof.Delay == nil:
-		return unproved("the plan costs less than %s, which is said to be impossible", proof.Below.RatString())
+		return unproved("the plan costs less than %s, which the proof excludes", proof.Below.RatString())
 	case proof.AtMost != nil && cost.Cmp(proof.AtMost) > 0:
 		return unproved("the plan costs more than %s", proof.AtMost.RatString())
 	}
@@ -227,14 +227,15 @@ func (v *verifier) plan(ctx context.Context, o *Outcome, proof Proof, complete b
 	case err != nil:
 		return err
 	case !fails:
-		return unproved("the plan has a mean delay below %v, which is said to be impossible", *proof.Delay)
+		return unproved("the plan has a mean delay below %v, which the proof excludes", *proof.Delay)
 	case !complete:
 		return nil
 	}
 	far := *proof.Delay * (1 + 3*v.s.RelTol)
 	if fails, err = v.fails(ctx, Corner{Choice: o.Choice, Fails: FailsDelay}, &far); err == nil && fails {
 		err = unproved(
-			"the mean delay of the plan is more than %g above %v, below which no other is", v.s.RelTol, *proof.Delay,
+			"the mean delay of the plan is more than %g above %v, the lower bound for all plans",
+			v.s.RelTol, *proof.Delay,
 		)
 	}
 	return err
@@ -434,7 +435,7 @@ func (v *verifier) isLate(ctx context.Context, m *cluster.Model, t target) (Verd
 			MaxBytes: v.s.MaxBytes,
 		})
 		switch {
-		case beyond(err):
+		case needsOtherEngine(err):
 			continue
 		case err != nil:
 			return Undecided, err
@@ -466,7 +467,7 @@ func (v *verifier) byEngines(
 ) (Verdict, error) {
 	for _, engine := range []num.Engine{num.Enclose, num.Exact} {
 		r, err := v.solve(ctx, m, engine)
-		if err != nil && !beyond(err) {
+		if err != nil && !needsOtherEngine(err) {
 			return Undecided, err
 		}
 		if err != nil {
@@ -556,7 +557,7 @@ func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) (
 	var best []int
 	most := 0.
 	for _, corner := range corners {
-		if !atMost(lower, corner) {
+		if !isAtMost(lower, corner) {
 			continue
 		}
 		here = append(here, corner)
@@ -603,10 +604,10 @@ func VerifyMostLoad(ctx context.Context, p *Problem, a *MostLoad, s Settings) er
 	switch {
 	case p.NoWorse || a.Below == nil || a.Below.Sign() <= 0 || (a.At == nil) != (a.Plan == nil) ||
 		a.At != nil && (a.At.Sign() <= 0 || a.At.Cmp(a.Below) >= 0):
-		return unproved("no load is said to be too much, or it is not above one at which the plan meets the targets")
+		return unproved("Below is missing, or not above a load at which the plan meets the targets")
 	case proof.Delay != nil || proof.Below != nil || !proof.From.IsNothing() ||
 		(proof.AtMost == nil) != (p.Budget == nil) || proof.AtMost != nil && proof.AtMost.Cmp(p.Budget) != 0:
-		return unproved("the proof does not speak of all plans within the budget")
+		return unproved("the proof does not extend to all plans within the budget")
 	}
 	if a.Plan != nil {
 		if err := (&verifier{in: in.scaled(a.At), s: s}).plan(ctx, a.Plan, Proof{AtMost: p.Budget}, false); err != nil {

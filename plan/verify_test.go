@@ -115,7 +115,7 @@ func isRight(t *rapid.T, p *plan.Problem, a *plan.Answer, all []measured) bool {
 			return false
 		}
 		for i := range all {
-			if c.Fewer && within(all[i].choice, c) && !failsAt(p, all[i], all[0], c) {
+			if c.Fewer && isCovered(all[i].choice, c) && !failsAt(p, all[i], all[0], c) {
 				return false
 			}
 		}
@@ -124,7 +124,7 @@ func isRight(t *rapid.T, p *plan.Problem, a *plan.Answer, all []measured) bool {
 		if a.Proof.Below != nil && m.cost.Cmp(a.Proof.Below) >= 0 {
 			continue
 		}
-		if !slices.ContainsFunc(a.Proof.Corners, func(c plan.Corner) bool { return within(m.choice, c) }) {
+		if !slices.ContainsFunc(a.Proof.Corners, func(c plan.Corner) bool { return isCovered(m.choice, c) }) {
 			return false
 		}
 	}
@@ -149,7 +149,7 @@ func failsAt(p *plan.Problem, m, now measured, c plan.Corner) bool {
 }
 
 // Valid proofs that do not prove the answer are rejected.
-func TestVerifyOtherStatements(t *testing.T) {
+func TestVerifyUnrelatedProofs(t *testing.T) {
 	ctx := t.Context()
 	p, err := plan.ReadFile("testdata/plan.yaml")
 	if err != nil {
@@ -179,13 +179,13 @@ func TestVerifyOtherStatements(t *testing.T) {
 		answer *plan.Answer
 		change func(*plan.Answer)
 	}{
-		"no plan with a tiny delay":          {delay, func(a *plan.Answer) { a.Plan = nil; least(a, 1e-300) }},
-		"no plan with the delay 0":           {delay, func(a *plan.Answer) { a.Plan = nil; least(a, 0) }},
-		"a plan, and nothing said of delays": {delay, func(a *plan.Answer) { least(a, 0) }},
-		"a plan without what was bought": {
+		"no plan with a tiny delay":         {delay, func(a *plan.Answer) { a.Plan = nil; least(a, 1e-300) }},
+		"no plan with the delay 0":          {delay, func(a *plan.Answer) { a.Plan = nil; least(a, 0) }},
+		"a plan, and no claim about delays": {delay, func(a *plan.Answer) { least(a, 0) }},
+		"a plan without earlier purchases": {
 			cost, func(a *plan.Answer) { a.Proof = plan.Proof{From: p.Everything(), Below: a.Plan.Cost} },
 		},
-		"nothing cheaper that holds everything": {
+		"nothing cheaper with everything bought": {
 			points[0], func(a *plan.Answer) { a.Cheaper = &plan.Proof{From: p.Everything(), Below: a.Plan.Cost} },
 		},
 		"a cheapest plan, and a proof of another": {
@@ -195,7 +195,7 @@ func TestVerifyOtherStatements(t *testing.T) {
 			delay, func(a *plan.Answer) { a.Proof.AtMost = big.NewRat(11, 1) },
 		},
 		"a delay among the plans that cost less": {delay, func(a *plan.Answer) { a.Proof.Below = a.Plan.Cost }},
-		"no plan, and only the free ones are seen": {
+		"no plan, and a proof for free plans only": {
 			cost, func(a *plan.Answer) { a.Plan, a.Proof.Below = nil, new(big.Rat) },
 		},
 	} {
@@ -204,7 +204,7 @@ func TestVerifyOtherStatements(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.change(&a); !errors.Is(plan.Verify(ctx, p, &a, plan.Settings{}), plan.ErrUnproved) {
-			t.Errorf("%s is not refused", what)
+			t.Errorf("%s is accepted", what)
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestVerifyNoLoad(t *testing.T) {
 		return plan.VerifyLoad(ctx, p, plan.Choice{}, &plan.Load{Below: fails, Complete: true}, plan.Settings{})
 	}
 	if err := verify(big.NewRat(2, 1)); !errors.Is(err, plan.ErrUnproved) {
-		t.Errorf("twice the load fails, which says nothing of less: %v", err)
+		t.Errorf("a proof with twice the smallest load: %v", err)
 	}
 	p.Targets = append(p.Targets, plan.Target{Measure: plan.MeanDelay, Limit: big.NewRat(1, 1000)})
 	l, err := plan.GreatestLoad(ctx, p, plan.Choice{}, plan.Settings{})
@@ -305,11 +305,11 @@ func TestUndecidedLoad(t *testing.T) {
 		}
 		wide := &plan.Load{At: big.NewRat(1, 2), Below: big.NewRat(3, 2)}
 		if err := plan.VerifyLoad(t.Context(), p, plan.Choice{}, wide, s); err != nil {
-			t.Errorf("a wide bracket that is said to be one: %v", err)
+			t.Errorf("a wide bracket reported as wide: %v", err)
 		}
 		wide.Complete = true
 		if err := plan.VerifyLoad(t.Context(), p, plan.Choice{}, wide, s); !errors.Is(err, plan.ErrUnproved) {
-			t.Errorf("a wide bracket that is said to be narrow: %v", err)
+			t.Errorf("a wide bracket reported as narrow: %v", err)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestAtoms(t *testing.T) {
 			t.Fatalf("%v: a caller changed the distribution", sizes)
 		}
 	})
-	for _, d := range all() {
+	for _, d := range allDistributions() {
 		_, has := d.(Atomic)
 		if x := ok(d.Quantile(0.5)); has != (d.CDF(x)-d.CDF(math.Nextafter(x, 0)) > 1e-9) {
 			t.Errorf("%v: atomic is %v", d, has)

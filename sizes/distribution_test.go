@@ -89,8 +89,8 @@ func continuous() []checked {
 	}
 }
 
-// all returns distributions of all kinds.
-func all() []Distribution {
+// allDistributions returns distributions of all kinds.
+func allDistributions() []Distribution {
 	var list []Distribution
 	for _, c := range continuous() {
 		list = append(list, c.Distribution)
@@ -170,7 +170,7 @@ func TestShortIntervals(t *testing.T) {
 }
 
 func TestMomentsMatchWholePartialMoments(t *testing.T) {
-	for _, d := range all() {
+	for _, d := range allDistributions() {
 		for _, r := range []float64{-3, -1, -0.7, 0, 0.5, 1, 2, 3, 3.4} {
 			m, err := d.Moment(r)
 			if err != nil {
@@ -223,7 +223,7 @@ func TestInfiniteMoments(t *testing.T) {
 
 // CDF and Survival are partial moments of order 0, each with a small relative error.
 func TestDistributionFunctions(t *testing.T) {
-	for _, d := range all() {
+	for _, d := range allDistributions() {
 		for _, p := range []float64{1e-13, 1e-6, 0.1, 0.5, 0.9, 1 - 1e-6, 1 - 1e-13} {
 			x := ok(d.Quantile(p))
 			cdf, survival := d.CDF(x), d.Survival(x)
@@ -264,7 +264,7 @@ func TestTails(t *testing.T) {
 
 func TestQuantileInvertsCDF(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := rapid.SampledFrom(all()).Draw(t, "distribution")
+		d := rapid.SampledFrom(allDistributions()).Draw(t, "distribution")
 		p := rapid.Float64Range(1e-15, 1-1e-12).Draw(t, "p")
 		x := ok(d.Quantile(p))
 		low, high, bounded := d.Support()
@@ -283,7 +283,7 @@ func TestQuantileInvertsCDF(t *testing.T) {
 }
 
 func TestScaled(t *testing.T) {
-	for _, d := range all() {
+	for _, d := range allDistributions() {
 		s := ok(d.Scaled(3.7))
 		if _, phased := d.(Phased); phased {
 			p, q := d.(Phased).Phases(), s.(Phased).Phases()
@@ -314,7 +314,7 @@ func stdDev(d Distribution) float64 { return math.Sqrt(ok(SCV(d))) * ok(Mean(d))
 
 // SCV matches the variance from raw moments, which cancels, whereas SCV does not.
 func TestSCV(t *testing.T) {
-	for _, d := range all() {
+	for _, d := range allDistributions() {
 		m, m2 := ok(d.Moment(1)), ok(d.Moment(2))
 		if got, want := ok(SCV(d)), m2/m/m-1; math.Abs(got-want) > 1e-14*m2/m/m*20 {
 			t.Errorf("%v: SCV %v, want %v", d, got, want)
@@ -412,7 +412,7 @@ func TestSamples(t *testing.T) {
 // sum.
 func TestPhases(t *testing.T) {
 	const n = 40000
-	for i, d := range all() {
+	for i, d := range allDistributions() {
 		p, phased := d.(Phased)
 		if !phased {
 			continue
@@ -446,7 +446,7 @@ func TestPhases(t *testing.T) {
 }
 
 // The largest ratio, 1e9 if an int has 64 bits, gives slow jobs that many phases on average.
-func TestGeometricIsNotCut(t *testing.T) {
+func TestGeometricIsNotTruncated(t *testing.T) {
 	h := ok(NewHyperexponential([]float64{0.5, 0.5}, []float64{1, float64(maxSpread)})).Phases()
 	r := rand.New(rand.NewPCG(5, 5))
 	const n = 40000
@@ -512,11 +512,11 @@ func TestBadArguments(t *testing.T) {
 		check(NewEmpirical([]float64{1, v}))
 		check(Parse("exponential", v))
 		check(WithMean(BonaldComteZipf(), v))
-		for _, d := range all() {
+		for _, d := range allDistributions() {
 			check(d.Scaled(v))
 		}
 	}
-	for _, d := range all() {
+	for _, d := range allDistributions() {
 		for _, v := range []float64{nan, inf, -inf, 1001} {
 			check(d.Moment(v))
 			check(d.PartialMoment(v, 1, 2))
@@ -551,7 +551,7 @@ func TestBadArguments(t *testing.T) {
 
 func TestEqualTextsEqualDistributions(t *testing.T) {
 	seen := map[string]bool{}
-	for _, d := range all() {
+	for _, d := range allDistributions() {
 		if seen[fmt.Sprint(d)] {
 			t.Errorf("%v occurs twice", d)
 		}
@@ -561,13 +561,14 @@ func TestEqualTextsEqualDistributions(t *testing.T) {
 
 // For all arguments, even at the limits of float64, an answer is a number >= 0 or an error.
 func TestExtremeArguments(t *testing.T) {
-	distributions := append(all(), ok(NewExponential(1e-300)), ok(NewExponential(1e300)), ok(NewErlang(1e6, 1)),
+	distributions := append(
+		allDistributions(), ok(NewExponential(1e-300)), ok(NewExponential(1e300)), ok(NewErlang(1e6, 1)),
 		ok(NewWeibull(0.05, 1e200)), ok(NewWeibull(1000, 1e-200)), ok(NewLognormal(1e-300, 1e6)),
-		ok(NewLognormal(1, 1e-12)), ok(NewPareto(1e100, 0.35)),
-		ok(NewBoundedPareto(1e-300, 1e300, 1e9)), ok(NewBoundedPareto(1, 1+1e-15, 1e-100)),
-		ok(NewBoundedPareto(1e-300, 1e300, 1e-100)),
+		ok(NewLognormal(1, 1e-12)), ok(NewPareto(1e100, 0.35)), ok(NewBoundedPareto(1e-300, 1e300, 1e9)),
+		ok(NewBoundedPareto(1, 1+1e-15, 1e-100)), ok(NewBoundedPareto(1e-300, 1e300, 1e-100)),
 		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1 / float64(maxSpread), 1})),
-		ok(NewEmpirical([]float64{1e-300, 1e300})))
+		ok(NewEmpirical([]float64{1e-300, 1e300})),
+	)
 	points := []float64{0, 5e-324, 1e-100, 1e-3, 1, 1 + 1e-15, 1e3, 1e308, math.Inf(1)}
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, d := range distributions {

@@ -78,7 +78,7 @@ func (e empirical) PartialMoment(order, low, high float64) (float64, error) {
 	if err := checkPartial(order, low, high); err != nil {
 		return 0, err
 	}
-	from, to := e.upTo(low), e.upTo(high)
+	from, to := e.countUpTo(low), e.countUpTo(high)
 	n := float64(len(e.sizes))
 	if from == to {
 		return 0, nil
@@ -96,8 +96,8 @@ func (e empirical) PartialMoment(order, low, high float64) (float64, error) {
 	return finite(sum.Value() / n)
 }
 
-// upTo returns the number of sizes <= x.
-func (e empirical) upTo(x float64) int {
+// countUpTo returns the number of sizes <= x.
+func (e empirical) countUpTo(x float64) int {
 	return sort.Search(len(e.sizes), func(i int) bool { return e.sizes[i] > x })
 }
 
@@ -117,12 +117,12 @@ func (e empirical) scv() (float64, error) {
 
 func (e empirical) CDF(x float64) float64 {
 	mustNotBeNaN(x)
-	return float64(e.upTo(x)) / float64(len(e.sizes))
+	return float64(e.countUpTo(x)) / float64(len(e.sizes))
 }
 
 func (e empirical) Survival(x float64) float64 {
 	mustNotBeNaN(x)
-	return float64(len(e.sizes)-e.upTo(x)) / float64(len(e.sizes))
+	return float64(len(e.sizes)-e.countUpTo(x)) / float64(len(e.sizes))
 }
 
 func (e empirical) Quantile(p float64) (float64, error) {

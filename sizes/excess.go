@@ -12,15 +12,17 @@ func (d deterministic) MeanExcess(x float64) float64 {
 // over s_m plus (n-m)/n (s_m - x).
 func (e empirical) MeanExcess(x float64) float64 {
 	mustNotBeNaN(x)
-	m := e.upTo(x)
+	m := e.countUpTo(x)
 	if m == len(e.sizes) {
 		return 0
 	}
-	return e.excess[m] + e.above(m)*(e.sizes[m]-x)
+	return e.excess[m] + e.fractionAbove(m)*(e.sizes[m]-x)
 }
 
-// above returns the fraction of the sizes after the first m.
-func (e empirical) above(m int) float64 { return float64(len(e.sizes)-m) / float64(len(e.sizes)) }
+// fractionAbove returns the fraction of the sizes after the first m.
+func (e empirical) fractionAbove(m int) float64 {
+	return float64(len(e.sizes)-m) / float64(len(e.sizes))
+}
 
 // meanExcesses returns Σ_j (s_j - s_m)^+/n for each m, from the top down: a fraction (n-m)/n of the
 // sizes is above s_m.
@@ -28,7 +30,7 @@ func (e empirical) meanExcesses() []float64 {
 	excess := make([]float64, len(e.sizes))
 	var sum twoFloat
 	for m := len(excess) - 1; m > 0; m-- {
-		sum = sum.plus(e.above(m) * (e.sizes[m] - e.sizes[m-1]))
+		sum = sum.plus(e.fractionAbove(m) * (e.sizes[m] - e.sizes[m-1]))
 		excess[m-1] = sum.hi
 	}
 	return excess

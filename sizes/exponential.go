@@ -159,7 +159,7 @@ func NewHyperexponential(probs, means []float64) (Phased, error) {
 		return nil, input.Errorf("probs", len(probs), "1 to %d probabilities", maxBranches)
 	}
 	if len(means) != len(probs) {
-		return nil, input.Errorf("means", len(means), "%d means, one a probability", len(probs))
+		return nil, input.Errorf("means", len(means), "%d means, one per probability", len(probs))
 	}
 	p, err := normalized("probs", probs, false)
 	if err != nil {
@@ -179,7 +179,7 @@ func newHyperexponential(p, means []float64) (Phased, error) {
 		low, high = min(low, m), max(high, m)
 	}
 	if high/low > float64(maxSpread) {
-		return nil, input.Errorf("means", fmt.Sprintf("%v to %v", low, high), "means that span a factor of %d at most",
+		return nil, input.Errorf("means", fmt.Sprintf("%v to %v", low, high), "means that span a factor of at most %d",
 			maxSpread)
 	}
 	return hyperexponential{p, means, newIndexTable(p)}, nil

@@ -71,7 +71,7 @@ func logLikelihood(sizes []float64, low, high, alpha float64) float64 {
 
 // At the solution, the likelihood equation holds in 400 bits, and the likelihood is larger than on
 // either side. Without a solution, it grows as alpha falls.
-func TestFitSolvesTheLikelihoodEquation(t *testing.T) {
+func TestFitSolvesLikelihoodEquation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spread := math.Exp(rapid.Float64Range(-10, 3).Draw(t, "ln spread"))
 		skew := rapid.Float64Range(0.8, 6).Draw(t, "skew")

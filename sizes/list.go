@@ -41,7 +41,7 @@ func ReadList(r io.Reader, name string) (*List, error) {
 	for {
 		line, err := text.Next()
 		if err == io.EOF {
-			return list.finish(input.InFile(name, input.Errorf("", "a file without sizes", "one size a line")))
+			return list.finish(input.InFile(name, input.Errorf("", "a file without sizes", "one size per line")))
 		}
 		if err != nil {
 			return nil, err

@@ -87,7 +87,7 @@ func TestReadListErrors(t *testing.T) {
 			Value: "1 0 5 120 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1",
 			Want:  size + "; a log in Standard Workload Format is read as swf:PATH",
 		}},
-		{ReadList, "; nothing", input.Error{Value: "a file without sizes", Want: "one size a line"}},
+		{ReadList, "; nothing", input.Error{Value: "a file without sizes", Want: "one size per line"}},
 		{
 			ReadList, "1\n" + strings.Repeat("9", 65536),
 			input.Error{Line: 2, Value: strings.Repeat("9", 57) + "...", Want: "a line of at most 65535 bytes"},
@@ -316,7 +316,7 @@ func FuzzReadList(f *testing.F) {
 				list, again, cmp.Comparer(func(a, b *big.Rat) bool { return a.Cmp(b) == 0 }),
 			); err != nil ||
 				diff != "" {
-				t.Fatalf("packed: error %v\n%s", err, diff)
+				t.Fatalf("compressed: error %v\n%s", err, diff)
 			}
 		}
 	})

@@ -39,7 +39,7 @@ func bigIntegral(m *big.Float, a, b float64) *big.Float {
 }
 
 // bigPartial returns α k^α/(1 - (k/p)^α) (b^m - a^m)/m, m = r-α, or ln(b/a) in place of the last
-// fraction. Of 400 bits, more than 200 remain after the cancellations of short intervals and of
+// fraction. More than 200 of 400 bits remain after the cancellations of short intervals and of
 // small m and α, 2^-53 and 1e-16 of 1 here.
 func bigPartial(k, p, alpha, r, a, b float64) float64 {
 	one := bigFloat(1)
@@ -131,14 +131,14 @@ func TestBoundedParetoBelowFloat64(t *testing.T) {
 	}
 }
 
-func TestParetoNamesTheLeastAlpha(t *testing.T) {
+func TestParetoNamesSmallestAlpha(t *testing.T) {
 	for _, c := range []struct{ low, least float64 }{{1e-100, 0.1}, {1, 0.1}, {1e40, 0.2}, {1e100, 0.35}} {
 		if _, err := NewPareto(c.low, c.least+1e-12); err != nil {
 			t.Errorf("low %v: %v", c.low, err)
 		}
 		_, err := NewPareto(c.low, c.least-1e-12)
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("in [%v, 1e9] for low = %v", c.least, c.low)) {
-			t.Errorf("low %v: error %v does not tell %v", c.low, err, c.least)
+			t.Errorf("low %v: error %v does not state %v", c.low, err, c.least)
 		}
 	}
 }

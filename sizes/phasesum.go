@@ -78,9 +78,9 @@ func (c biasedCount) tails(x float64) (below, above float64) {
 	return min(below, 1), 1 - min(below, 1)
 }
 
-// between returns total P(a < T' <= b) as a difference, and whether at least a twentieth of the
-// minuend remains.
-func (c biasedCount) between(a, b float64) (v float64, exact bool) {
+// intervalProbability returns total P(a < T' <= b) as a difference, and whether at least a
+// twentieth of the minuend remains.
+func (c biasedCount) intervalProbability(a, b float64) (v float64, exact bool) {
 	if c.total == 0 {
 		return 0, true
 	}
@@ -191,7 +191,7 @@ func (s phaseSum) PartialMoment(order, low, high float64) (float64, error) {
 		if r.diverges(1, order) && s.probs[0] > 0 {
 			return 0, ErrInfinite
 		}
-		if v, exact := s.biased[int(order)+1].between(r.a, r.b); exact {
+		if v, exact := s.biased[int(order)+1].intervalProbability(r.a, r.b); exact {
 			if order == -1 && s.probs[0] > 0 { // a single phase has no biased count
 				v += s.probs[0] * r.moment(1, order)
 			}

@@ -271,7 +271,7 @@ func leastByFlows(g *graph, all *big.Int) *subset {
 		if _, err := g.solve(context.Background(), need, g.capacity); err != nil {
 			panic(err) // the context is never cancelled
 		}
-		if candidate := g.subsetOf(cut{g.classes, g.servers}); candidate.before(best) {
+		if candidate := g.subsetOf(cut{g.classes, g.servers}); candidate.isPreferred(best) {
 			best = candidate
 		}
 		need[i] = new(big.Int)

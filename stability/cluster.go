@@ -81,19 +81,19 @@ func (g *graph) criticalScale(ctx context.Context, r *Result) (cut, error) {
 	}
 	t := g.firstScale(all)
 	inside := all
-	flow, err := g.atScale(ctx, t, inside)
+	flow, err := g.flowAtScale(ctx, t, inside)
 	if err != nil {
 		return cut{}, err
 	}
 	for len(g.classes) > 0 {
 		inside = slices.Clone(g.classes)
 		t = newRatio(g.sums(g.classes, g.servers))
-		if flow, err = g.atScale(ctx, t, inside); err != nil {
+		if flow, err = g.flowAtScale(ctx, t, inside); err != nil {
 			return cut{}, err
 		}
 	}
 	if len(inside) < len(all) {
-		if flow, err = g.atScale(ctx, t, all); err != nil {
+		if flow, err = g.flowAtScale(ctx, t, all); err != nil {
 			return cut{}, err
 		}
 	}
@@ -140,9 +140,9 @@ func (g *graph) firstScale(all []int32) ratio {
 	return least
 }
 
-// atScale finds the maximum flow if these classes bring t λ_i and the others nothing. Numbers are
-// multiples of 1/(unit·t.load), so t λ_i and C_s are integers.
-func (g *graph) atScale(ctx context.Context, t ratio, classes []int32) ([]*big.Int, error) {
+// flowAtScale finds the maximum flow if these classes bring t λ_i and the others nothing. Numbers
+// are multiples of 1/(unit·t.load), so t λ_i and C_s are integers.
+func (g *graph) flowAtScale(ctx context.Context, t ratio, classes []int32) ([]*big.Int, error) {
 	need, capacity := make([]*big.Int, len(g.load)), make([]*big.Int, len(g.capacity))
 	zero := new(big.Int)
 	for i := range need {

@@ -77,7 +77,7 @@ func newNetwork(servers [][]int32, numServers int) *network {
 // slack is at one end, or in small amounts: needs do not have to move all the way to slack. Limits
 // must be those of the network; none may be truncated as in [network.solve].
 func (g *network) fill(ctx context.Context) error {
-	const long = 64 // few networks except chains and grids have shortest paths through so many classes
+	const long = 64 // few networks except chains and grids have shortest paths of this length
 	together := false
 	for g.search() {
 		if g.deepest <= long {
@@ -178,7 +178,7 @@ func (g *network) yield(i int32) {
 		if g.serverLevel[s] != g.classLevel[i] {
 			continue
 		}
-		if amount := least(g.need[i], g.slack[s]); !amount.isZero() {
+		if amount := minUint128(g.need[i], g.slack[s]); !amount.isZero() {
 			g.slack[s] = g.slack[s].minus(amount)
 			g.need[i] = g.need[i].minus(amount)
 			g.add(e, amount)
@@ -186,7 +186,7 @@ func (g *network) yield(i int32) {
 		for !g.need[i].isZero() && g.serverNext[s] > 0 {
 			f := g.used[g.base[s]+g.serverNext[s]-1]
 			if j := g.tail[f]; g.classLevel[j] == g.classLevel[i]-1 {
-				amount := least(g.need[i], g.flow[f])
+				amount := minUint128(g.need[i], g.flow[f])
 				g.need[i] = g.need[i].minus(amount)
 				g.need[j] = g.need[j].plus(amount)
 				g.take(f, amount)
@@ -339,9 +339,9 @@ func (g *network) push(source int32, together bool) {
 	end := g.head[g.path[last]]
 	amount := g.need[source]
 	for k := 1; k < last; k += 2 {
-		amount = least(amount, g.flow[g.path[k]])
+		amount = minUint128(amount, g.flow[g.path[k]])
 	}
-	final := least(amount, g.slack[end])
+	final := minUint128(amount, g.slack[end])
 	if !together {
 		amount = final
 	}

@@ -14,8 +14,9 @@ type subset struct {
 	servers []int
 }
 
-// before reports whether a is preferred to b: by margin, then number of classes, then first rows.
-func (a *subset) before(b *subset) bool {
+// isPreferred reports whether a is preferred to b: by margin, then number of classes, then first
+// rows.
+func (a *subset) isPreferred(b *subset) bool {
 	if b == nil || a == nil {
 		return a != nil
 	}
@@ -48,7 +49,7 @@ func (g *graph) margin(ctx context.Context, r *Result, tight cut) (*subset, erro
 		if err != nil {
 			return nil, err
 		}
-		if candidate.before(best) {
+		if candidate.isPreferred(best) {
 			best = candidate
 		}
 	}
@@ -100,7 +101,7 @@ func (g *graph) leastOfSingles(ctx context.Context, tight cut) (*subset, error) 
 		}
 		if !left.isZero() {
 			margin, rows := more.minus(left), g.rowsOf(g.classes)
-			if bestRows == nil || margin.less(limit) || compareRows(rows, bestRows) < 0 {
+			if bestRows == nil || margin.isLess(limit) || compareRows(rows, bestRows) < 0 {
 				best, bestRows = cut{slices.Clone(g.classes), slices.Clone(g.servers)}, rows
 			}
 			limit = margin
@@ -116,7 +117,7 @@ func (g *graph) leastOfSingles(ctx context.Context, tight cut) (*subset, error) 
 // lack sends up to more from class i beyond its need, and returns the part that cannot be sent. If
 // that is positive, g.classes and g.servers are the set with the smallest margin that contains i.
 func (g *network) lack(ctx context.Context, i int32, more uint128) (uint128, error) {
-	if !g.slackAt(i).less(more) || g.hasRoom(i, more) {
+	if !g.slackAt(i).isLess(more) || g.hasRoom(i, more) {
 		return uint128{}, ctx.Err()
 	}
 	g.sources = append(g.sources[:0], i)
@@ -138,7 +139,7 @@ func (g *network) hasRoom(i int32, more uint128) bool {
 	take := func(s int32, amount uint128) {
 		g.slack[s] = g.slack[s].minus(amount)
 		g.taken = append(g.taken, part{s, amount})
-		more = more.minus(least(more, amount))
+		more = more.minus(minUint128(more, amount))
 	}
 	defer func() {
 		for _, x := range g.taken {
@@ -160,7 +161,7 @@ func (g *network) hasRoom(i int32, more uint128) bool {
 				return false
 			}
 			for _, t := range others {
-				if amount := least(left, g.slack[t]); !amount.isZero() {
+				if amount := minUint128(left, g.slack[t]); !amount.isZero() {
 					if take(t, amount); more.isZero() {
 						return true
 					}
@@ -251,7 +252,7 @@ func (g *graph) leastOfSinglesBig(ctx context.Context, bound, size *big.Int) (*s
 			}
 			sent, room := g.sums(g.classes, g.servers)
 			if margin := room.Sub(room, sent); margin.Cmp(bound) <= 0 {
-				if candidate := g.subsetOf(cut{g.classes, g.servers}); candidate.before(best) {
+				if candidate := g.subsetOf(cut{g.classes, g.servers}); candidate.isPreferred(best) {
 					best = candidate
 				}
 				bound = margin

@@ -49,6 +49,6 @@ func TestHasRoom(t *testing.T) {
 		}
 	})
 	if seen == 0 {
-		t.Error("room was never seen")
+		t.Error("hasRoom never found room")
 	}
 }

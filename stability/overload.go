@@ -33,7 +33,9 @@ func Overload(ctx context.Context, m *cluster.Model) (*cluster.UnstableError, er
 	// λ(A) and μ(A) are integers in units, so λ(A) < μ(A) if and only if λ(A) (1 + 1/Λ) <= μ(A),
 	// where Λ >= λ(A) is the load of all classes.
 	total, _ := g.sums(all, nil)
-	if _, err := g.atScale(ctx, ratio{capacity: new(big.Int).Add(total, big.NewInt(1)), load: total}, all); err != nil {
+	if _, err := g.flowAtScale(
+		ctx, ratio{capacity: new(big.Int).Add(total, big.NewInt(1)), load: total}, all,
+	); err != nil {
 		return nil, err
 	}
 	if len(g.classes) == 0 {

@@ -102,7 +102,7 @@ func (g *graph) roomOf(ctx context.Context, i int32) (Room, error) {
 	g.need[i] = uint128{}
 	room := g.room()
 	for e := g.first[i]; e < g.first[i+1] && !sent.isZero(); e++ {
-		if amount := least(sent, g.flow[e]); !amount.isZero() {
+		if amount := minUint128(sent, g.flow[e]); !amount.isZero() {
 			g.take(e, amount)
 			g.slack[g.head[e]] = g.slack[g.head[e]].plus(amount)
 			sent = sent.minus(amount)

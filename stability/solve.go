@@ -61,7 +61,7 @@ func (g *network) solve(ctx context.Context, need, capacity []*big.Int) ([]*big.
 	most := uint128{0, m}
 	limit := most.shift(digit).plus(most)
 	widen := func(x uint128, low uint128) uint128 { // x·2^digit + low, or the limit if that is smaller
-		if most.less(x) {
+		if most.isLess(x) {
 			return limit
 		}
 		return x.shift(digit).plus(low)

@@ -34,7 +34,7 @@ func threeServers(a, b *big.Rat) *cluster.Model {
 }
 
 // Each altered proof is rejected, for a stable model and for an overloaded one.
-func TestVerifyRefuses(t *testing.T) {
+func TestVerifyRejects(t *testing.T) {
 	one := big.NewRat(1, 1)
 	for name, tamper := range map[string]func(*Result){
 		"verdict":                 func(r *Result) { r.Stable = !r.Stable },
@@ -187,7 +187,7 @@ func maskOf(set []int) int {
 	return a
 }
 
-func TestVerifyRankRefuses(t *testing.T) {
+func TestVerifyRankRejects(t *testing.T) {
 	rates := []*big.Rat{big.NewRat(1, 2), big.NewRat(2, 3)}
 	rank := []*big.Rat{new(big.Rat), big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)}
 	for name, tamper := range map[string]func(*Result){

@@ -13,7 +13,7 @@ const wideBits = 126
 
 func (a uint128) isZero() bool { return a.hi|a.lo == 0 }
 
-func (a uint128) less(b uint128) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }
+func (a uint128) isLess(b uint128) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }
 
 func (a uint128) plus(b uint128) uint128 {
 	lo, carry := bits.Add64(a.lo, b.lo, 0)
@@ -25,8 +25,8 @@ func (a uint128) minus(b uint128) uint128 {
 	return uint128{a.hi - b.hi - borrow, lo}
 }
 
-func least(a, b uint128) uint128 {
-	if b.less(a) {
+func minUint128(a, b uint128) uint128 {
+	if b.isLess(a) {
 		return b
 	}
 	return a

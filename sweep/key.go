@@ -37,7 +37,7 @@ func Key(parts ...any) (string, error) {
 		}
 		if err != nil {
 			return "", input.Errorf(fmt.Sprintf("parts[%d]", i),
-				fmt.Sprintf("a %T", part), "a value that JSON can hold (%v)",
+				fmt.Sprintf("a %T", part), "a value that JSON can represent (%v)",
 				err)
 		}
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))

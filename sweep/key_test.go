@@ -17,7 +17,7 @@ import (
 	"productform/internal/input"
 )
 
-// The hashed bytes, written out.
+// Keys match the hash of explicitly given bytes.
 func TestKeyMatchesHashOfParts(t *testing.T) {
 	type point struct {
 		Load  float64
@@ -79,7 +79,7 @@ func TestKeyOfTexts(t *testing.T) {
 	})
 }
 
-func TestKeyAlike(t *testing.T) {
+func TestKeyOfEqualParts(t *testing.T) {
 	half := 0.5
 	m := map[string]int{}
 	for i := range 100 {

@@ -68,16 +68,16 @@ func (t Task[R]) Body(ctx context.Context) ([]byte, error) {
 // result: if two computers differ, one of them is wrong or rounds differently.
 func Put[R any](folder, key string, body []byte) error {
 	if !isHex(key, keyDigits) {
-		return input.Errorf("key", key, "%d hex digits in lower case", keyDigits)
+		return input.Errorf("key", key, "%d lower-case hex digits", keyDigits)
 	}
 	if _, err := decode[R](body); err != nil {
-		return input.Errorf("body", string(excerpt(body, 0)), "a result as it is kept (%v)", err)
+		return input.Errorf("body", string(excerpt(body, 0)), "a result in the form of Task.Body (%v)", err)
 	}
 	if kept, ok := readFile(folder, key); ok {
 		if _, err := decode[R](kept); err == nil {
 			if i := firstDifference(kept, body); i >= 0 {
 				return input.Errorf("body", string(excerpt(body, i)),
-					"the result that %s holds for the key %s, with %s there",
+					"the result in %s for the key %s, which has %s there",
 					folder, key, excerpt(kept, i))
 			}
 			return nil

@@ -108,7 +108,7 @@ func TestResume(t *testing.T) {
 
 // After SIGKILL at any moment, even while files are being written, stored results are complete, and
 // the rest runs.
-func TestResumeWherever(t *testing.T) {
+func TestResumeAnywhere(t *testing.T) {
 	folder := t.TempDir()
 	for _, count := range []int{1, 7, 18, 19, 33, 50} {
 		runAndKill(t, folder, 55, count)

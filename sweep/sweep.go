@@ -227,7 +227,7 @@ func check[R any](tasks []Task[R], s Settings) error {
 			continue
 		}
 		if !isHex(t.Key, keyDigits) {
-			return input.Errorf(fmt.Sprintf("tasks[%d].Key", i), t.Key, "%d hex digits in lower case, or none",
+			return input.Errorf(fmt.Sprintf("tasks[%d].Key", i), t.Key, "%d lower-case hex digits, or none",
 				keyDigits)
 		}
 		if j, ok := first[t.Key]; ok {

@@ -401,7 +401,7 @@ func TestTwoRunsInOneFolder(t *testing.T) {
 }
 
 // A result that another process stores during the run is reused.
-func TestAnotherWasFaster(t *testing.T) {
+func TestOtherProcessFaster(t *testing.T) {
 	folder := t.TempDir()
 	tasks, want, runs := walks(t, 10, 3)
 	others := slices.Clone(tasks)

@@ -95,7 +95,7 @@ func TestFairWithUnequalSpeeds(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 2, 2)), Hosts: 3, Load: 0.05, Speeds: []float64{3, 0.5, 1}}
 	o := ok(Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true}))
 	for i, want := range []float64{1.9773398233666128, 1.9985199013536745} {
-		if !within(o.Cutoffs[i], want, 1e-13) {
+		if !isWithinTol(o.Cutoffs[i], want, 1e-13) {
 			t.Errorf("cutoff %v, want %v", o.Cutoffs[i], want)
 		}
 	}
@@ -145,7 +145,7 @@ func TestUnfairIsProved(t *testing.T) {
 	}
 }
 
-// If all cutoffs of a box overload a host, the search abandons the box only. A first host that
+// If all cutoffs of a box overload a host, the search abandons only that box. A first host that
 // cannot take any jobs changes nothing.
 func TestUnfairWithOverloadedHosts(t *testing.T) {
 	t.Parallel()

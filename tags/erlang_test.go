@@ -14,7 +14,7 @@ import (
 func isClose(got, want, tol float64) bool { return math.Abs(got-want) <= tol*math.Abs(want) }
 
 // C matches an independent computation with 60 to 80 digits.
-func TestCReference(t *testing.T) {
+func TestErlangCReference(t *testing.T) {
 	for _, c := range []struct {
 		servers int
 		load, c float64
@@ -55,7 +55,7 @@ func sumOf(servers int, load float64) float64 {
 	return c
 }
 
-func TestCIsDirectSum(t *testing.T) {
+func TestErlangCMatchesSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		servers := rapid.IntRange(1, 300).Draw(t, "servers")
 		load := rapid.Float64Range(1e-3, 1-1e-9).Draw(t, "load")

@@ -187,8 +187,9 @@ func (m Model) ArrivalRate() (float64, error) {
 // rate returns λ.
 func (m Model) rate(l *moments) float64 { return m.Load * m.capacity() / l.mean }
 
-// between returns the cutoffs below and above host i: s_{i-1} and s_i, of which the last is +Inf.
-func between(cutoffs []float64, i int) (a, b float64) {
+// hostCutoffs returns the cutoffs below and above host i: s_{i-1} and s_i, of which the last is
+// +Inf.
+func hostCutoffs(cutoffs []float64, i int) (a, b float64) {
 	if i > 0 {
 		a = cutoffs[i-1]
 	}
@@ -203,7 +204,7 @@ func (f *tagsCost) visits(cutoffs []float64) []visit[double] {
 	l := f.l
 	visits := make([]visit[double], 0, len(f.speed))
 	for i, speed := range f.speed {
-		a, b := between(cutoffs, i)
+		a, b := hostCutoffs(cutoffs, i)
 		p, q := f.work(a), f.work(b)
 		v := visit[double]{
 			speed: double(speed), part: double(p.Tail), end: double(l.partial(0, a, b)),
@@ -232,7 +233,7 @@ func (f sitaCost) visits(cutoffs []float64) []visit[double] {
 	l := f.l
 	visits := make([]visit[double], 0, len(f.speed))
 	for i, speed := range f.speed {
-		a, b := between(cutoffs, i)
+		a, b := hostCutoffs(cutoffs, i)
 		part, work := double(l.partial(0, a, b)), double(l.partial(1, a, b))
 		v := visit[double]{
 			speed:  double(speed),
@@ -259,7 +260,7 @@ func (f *tagsCost) inverses(p Policy, cutoffs []float64, visits []visit[double])
 	l := f.l
 	for i := range visits {
 		v := &visits[i]
-		a, b := between(cutoffs, i)
+		a, b := hostCutoffs(cutoffs, i)
 		v.hasInverse = a > 0 && (p == PolicyTAGS || a > l.low) || !l.noInverse
 		v.whole = double(l.partial(1, a, b))
 		if v.hasInverse {

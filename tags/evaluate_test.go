@@ -28,7 +28,9 @@ func drawCutoffs(t *rapid.T, m Model) []float64 {
 	return cutoffs
 }
 
-func within(got, want, tolerance float64) bool { return math.Abs(got-want) <= tolerance*math.Abs(want) }
+func isWithinTol(got, want, tolerance float64) bool {
+	return math.Abs(got-want) <= tolerance*math.Abs(want)
+}
 
 // Evaluate matches a literal implementation of the formulas in the paper's appendix, by the final
 // host of a job. The distribution is a list of sizes, so all expectations are sums over the list.
@@ -100,7 +102,7 @@ func TestAnalyzeMatchesAppendix(t *testing.T) {
 			check := func(name string, got, want float64) {
 				// Sums have at most 40 terms; 1 - load exceeds 1e-3, or a separate test below
 				// covers it.
-				if !within(got, want, 1e-10) && math.Abs(got-want) > 1e-15 {
+				if !isWithinTol(got, want, 1e-10) && math.Abs(got-want) > 1e-15 {
 					t.Fatalf("host %d of %v, cutoffs %v: %s %v, want %v", i, xs, cutoffs, name, got, want)
 				}
 			}
@@ -142,7 +144,7 @@ func TestAnalyzeMatchesAppendix(t *testing.T) {
 			"excess": {got.Excess.Float, excess}, "excess as sum of loads": {got.Excess.Float, sumOfLoads},
 			"rate": {got.ArrivalRate.Float, lambda}, "rate of the model": {ok(m.ArrivalRate()), lambda},
 		} {
-			if !within(pair[0], pair[1], 1e-10) && math.Abs(pair[0]-pair[1]) > 1e-14 {
+			if !isWithinTol(pair[0], pair[1], 1e-10) && math.Abs(pair[0]-pair[1]) > 1e-14 {
 				t.Fatalf("%v, cutoffs %v: %s %v, want %v", xs, cutoffs, name, pair[0], pair[1])
 			}
 		}
@@ -187,10 +189,10 @@ func TestVisitMomentsByQuadrature(t *testing.T) {
 				continue
 			}
 			// Legendre's rule with 1500 points, for a smooth integrand over at most 50 units of u.
-			if m1 := moment(1) / m.Sizes.Survival(a); !within(h.VisitMean.Float, m1, 1e-9) {
+			if m1 := moment(1) / m.Sizes.Survival(a); !isWithinTol(h.VisitMean.Float, m1, 1e-9) {
 				t.Errorf("%v, (%v, %v]: mean of a visit %v, by quadrature %v", m.Sizes, a, b, h.VisitMean.Float, m1)
 			}
-			if m2 := moment(2) / m.Sizes.Survival(a); !within(h.VisitSquare.Float, m2, 1e-9) {
+			if m2 := moment(2) / m.Sizes.Survival(a); !isWithinTol(h.VisitSquare.Float, m2, 1e-9) {
 				t.Errorf("%v, (%v, %v]: square of a visit %v, by quadrature %v", m.Sizes, a, b, h.VisitSquare.Float, m2)
 			}
 		}
@@ -206,9 +208,9 @@ func TestOneHost(t *testing.T) {
 		v := m.Speeds[0]
 		ex, ex2 := ok(m.Sizes.Moment(1)), ok(m.Sizes.Moment(2))
 		want := m.Load * v / ex * ex2 / (v * v) / (2 * (1 - m.Load))
-		if !within(got.MeanWaiting.Float, want, 1e-12) ||
-			!within(got.MeanSlowdown.Float, want*ok(m.Sizes.Moment(-1)), 1e-12) ||
-			!within(got.MeanDelay.Float, want+ex/v, 1e-12) || got.Excess.Float != 0 || got.Lost.Float != 0 {
+		if !isWithinTol(got.MeanWaiting.Float, want, 1e-12) ||
+			!isWithinTol(got.MeanSlowdown.Float, want*ok(m.Sizes.Moment(-1)), 1e-12) ||
+			!isWithinTol(got.MeanDelay.Float, want+ex/v, 1e-12) || got.Excess.Float != 0 || got.Lost.Float != 0 {
 			t.Errorf("%+v, want E[W] = %v", got, want)
 		}
 	})
@@ -226,7 +228,7 @@ func TestNoSlowdown(t *testing.T) {
 	e, lambda := math.E, 0.8
 	v1 := lambda * (2 - 4/e) / (2 * (1 - lambda*(1-1/e)))
 	v2 := lambda / e * 5 / (2 * (1 - lambda*2/e))
-	if want := v1 + v2/e; !within(got.MeanWaiting.Float, want, 1e-14) {
+	if want := v1 + v2/e; !isWithinTol(got.MeanWaiting.Float, want, 1e-14) {
 		t.Errorf("E[W] = %v, want %v", got.MeanWaiting.Float, want)
 	}
 	if got.Hosts[1].Slowdown.Float <= 0 || got.Lost.Float != 1/e {

@@ -103,7 +103,7 @@ func (r *Result) slowdowns() (least, largest float64) {
 type fairCost struct {
 	*tagsCost
 	low, high  []float64  // bounds on the cutoffs
-	at0, atEnd path.Point // of s_0 = 0 and s_h = ∞
+	at0, atEnd path.Point // points of s_0 = 0 and s_h = ∞
 }
 
 // setRanges sets bounds on the cutoffs, in (0, ∞) unless the sizes are a list, or returns false if
@@ -145,7 +145,7 @@ func (f *fairCost) need(i int, a, b float64) float64 {
 // smooth even where the host becomes overloaded.
 func (f *fairCost) surplus(i int, waited, a, b, slowdown float64) float64 {
 	wait := slowdown*f.harmonic(a, b) - waited // the V_i that gives this slowdown
-	slack := f.spareSlack(i, f.l.partial(1, 0, a), f.l.above(b))
+	slack := f.spareSlack(i, f.l.partial(1, 0, a), f.l.partialExcess(b))
 	need := f.need(i, a, b)
 	if wait < 0 {
 		return (-math.Abs(wait*slack) - need) / (need - wait)

@@ -14,8 +14,8 @@ import (
 	"productform/sizes"
 )
 
-// apart returns |a/b - 1|.
-func apart(a, b float64) float64 { return math.Abs(a/b - 1) }
+// relativeDifference returns |a/b - 1|.
+func relativeDifference(a, b float64) float64 { return math.Abs(a/b - 1) }
 
 // checkFair checks that the slowdowns are equal in the result and, if the slacks are not tiny,
 // according to Analyze. With cutoffs within a relative 1e-13, slacks are within 1e-12, or a
@@ -24,12 +24,12 @@ func checkFair(t interface{ Errorf(string, ...any) }, m Model, o Result) {
 	slack := 1.0
 	for i, h := range o.Hosts {
 		slack = min(slack, h.Slack.Float)
-		if !(apart(h.Slowdown.Float, o.Objective.Float) < 1e-12) {
+		if !(relativeDifference(h.Slowdown.Float, o.Objective.Float) < 1e-12) {
 			t.Errorf("%v, %d hosts, load %v: slowdown %v at host %d, want %v",
 				m.Sizes, m.Hosts, m.Load, h.Slowdown.Float, i, o.Objective.Float)
 		}
 	}
-	if !(apart(o.MeanSlowdown.Float, o.Objective.Float) < 1e-12) || !(o.Gap >= 0 && o.Gap < 1e-12) {
+	if !(relativeDifference(o.MeanSlowdown.Float, o.Objective.Float) < 1e-12) || !(o.Gap >= 0 && o.Gap < 1e-12) {
 		t.Errorf("%v: mean slowdown %v, gap %v", m.Sizes, o.MeanSlowdown.Float, o.Gap)
 	}
 	if slack < 1e-6 {
@@ -40,7 +40,7 @@ func checkFair(t interface{ Errorf(string, ...any) }, m Model, o Result) {
 		t.Errorf("%v: %v", m.Sizes, err)
 	}
 	for i, h := range r.Hosts {
-		if !(apart(h.Slowdown.Float, o.Objective.Float) < 1e-12+1e-12/slack) {
+		if !(relativeDifference(h.Slowdown.Float, o.Objective.Float) < 1e-12+1e-12/slack) {
 			t.Errorf("%v, %d hosts, load %v: Analyze has slowdown %v at host %d, want %v",
 				m.Sizes, m.Hosts, m.Load, h.Slowdown.Float, i,
 				o.Objective.Float)
@@ -91,11 +91,11 @@ func TestFairReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !(apart(o.Objective.Float, c.slowdown) < 1e-13) {
+		if !(relativeDifference(o.Objective.Float, c.slowdown) < 1e-13) {
 			t.Errorf("alpha %v: slowdown %v, want %v", c.alpha, o.Objective.Float, c.slowdown)
 		}
 		for i, want := range c.cutoffs {
-			if !(apart(o.Cutoffs[i], want) < 1e-13) {
+			if !(relativeDifference(o.Cutoffs[i], want) < 1e-13) {
 				t.Errorf("alpha %v: cutoff %v, want %v", c.alpha, o.Cutoffs[i], want)
 			}
 		}
@@ -196,7 +196,7 @@ func TestFairTwoHosts(t *testing.T) {
 		// The difference of the slowdowns is of the size of S and exact to 1e-13 of S/slack. Its
 		// slope in ln s_1 is at least a few hundredths of S.
 		tol := 1e-11 / min(o.Hosts[0].Slack.Float, o.Hosts[1].Slack.Float, 1)
-		if !(apart(o.Cutoffs[0], high) < tol) {
+		if !(relativeDifference(o.Cutoffs[0], high) < tol) {
 			t.Fatalf("%v, load %v: cutoff %v, by bisection %v", d, m.Load, o.Cutoffs[0], high)
 		}
 	})
@@ -235,11 +235,11 @@ func TestFairUnits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !(apart(p.Objective.Float*d, o.Objective.Float) < 1e-11) {
+		if !(relativeDifference(p.Objective.Float*d, o.Objective.Float) < 1e-11) {
 			t.Errorf("seed %d: slowdown %v, want %v", seed, p.Objective.Float*d, o.Objective.Float)
 		}
 		for i := range o.Cutoffs { // the loads, at least 1e-3 or so, are exact to 1e-15
-			if !(apart(p.Cutoffs[i], c*o.Cutoffs[i]) < 1e-9) {
+			if !(relativeDifference(p.Cutoffs[i], c*o.Cutoffs[i]) < 1e-9) {
 				t.Errorf("seed %d: cutoff %v, want %v", seed, p.Cutoffs[i], c*o.Cutoffs[i])
 			}
 		}
@@ -293,7 +293,8 @@ func TestFairSmallest(t *testing.T) {
 	r, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{
 		10.025020242772925, 17.137804712230206, 55.94275149664536,
 	})
-	if least, largest := r.slowdowns(); err != nil || !(apart(least, 1.1093) < 1e-4 && apart(least, largest) < 1e-12) {
+	if least, largest := r.slowdowns(); err != nil ||
+		!(relativeDifference(least, 1.1093) < 1e-4 && relativeDifference(least, largest) < 1e-12) {
 		t.Errorf("slowdowns from %v to %v, error %v: want a solution", least, largest, err)
 	}
 	o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
@@ -378,7 +379,7 @@ func TestFairAtoms(t *testing.T) {
 			t.Fatalf("seed %d: %v, brute force %v", seed, err, want)
 		}
 		tried++
-		if !(apart(o.Objective.Float, want) < 1e-12) {
+		if !(relativeDifference(o.Objective.Float, want) < 1e-12) {
 			t.Errorf("seed %d: %v, by brute force %v", seed, o.Objective.Float, want)
 		}
 		if got := 1 - o.Gap; !(got <= least/want*(1+1e-12)) || m.Hosts == 2 && got < least/want*(1-1e-12) {
@@ -406,7 +407,7 @@ func TestFairLongList(t *testing.T) {
 			want = min(want, w)
 		}
 	}
-	if !(apart(o.Objective.Float, want) < 1e-12) {
+	if !(relativeDifference(o.Objective.Float, want) < 1e-12) {
 		t.Errorf("two hosts: %v, by brute force %v", o.Objective.Float, want)
 	}
 	m.Hosts, m.Load = 4, 0.3
@@ -468,7 +469,8 @@ func TestFairWithoutChoice(t *testing.T) {
 	}
 	m = Model{Sizes: ok(sizes.NewDeterministic(2)), Hosts: 3, Load: 0.2}
 	o, err = Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
-	if err != nil || !(apart(o.Objective.Float, 0.6/(2*(1-0.6))) < 1e-14) || o.Gap != 0 { // M/D/1 at load 0.6
+	// M/D/1 at load 0.6
+	if err != nil || !(relativeDifference(o.Objective.Float, 0.6/(2*(1-0.6))) < 1e-14) || o.Gap != 0 {
 		t.Errorf("one size: %v, %v", o, err)
 	}
 }

@@ -53,7 +53,7 @@ func TestFloatReference(t *testing.T) {
 		default:
 			t.Fatalf("%s: unknown kind", r.Row.Row)
 		}
-		if want := parseNumber(t, r.Value); !within(got, want, tolerance) {
+		if want := parseNumber(t, r.Value); !isWithinTol(got, want, tolerance) {
 			t.Errorf("%s: %v, relative error %.1e", r.Row.Row, got, got/want-1)
 		}
 	}

@@ -224,8 +224,8 @@ func (m Model) pace(i int) *big.Rat {
 	return new(big.Rat).Quo(speed(i), total.Mul(total, ratOf(exact.Load, m.Load)))
 }
 
-// upTo returns the number of atoms <= x.
-func (l *list) upTo(x float64) int {
+// countUpTo returns the number of atoms <= x.
+func (l *list) countUpTo(x float64) int {
 	i, found := slices.BinarySearch(l.atoms, x)
 	if found {
 		i++
@@ -235,7 +235,7 @@ func (l *list) upTo(x float64) int {
 
 // workUpTo returns Σ of the sizes <= x, times unit; the caller must not modify it.
 func (l *list) workUpTo(x float64) *big.Int {
-	if i := l.upTo(x); i > 0 {
+	if i := l.countUpTo(x); i > 0 {
 		return l.work[i-1]
 	}
 	return new(big.Int)
@@ -247,7 +247,7 @@ func (l *list) workUpTo(x float64) *big.Int {
 func (l *list) slack(pace *big.Rat, a, b float64, kills bool) float64 {
 	l.fill()
 	work := new(big.Rat).SetInt(new(big.Int).Sub(l.workUpTo(b), l.workUpTo(a)))
-	if n := l.upTo(b); kills && n < len(l.atoms) {
+	if n := l.countUpTo(b); kills && n < len(l.atoms) {
 		left := l.count
 		size := new(big.Rat)
 		if n > 0 {

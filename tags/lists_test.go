@@ -67,13 +67,13 @@ func (f literalFarm) visits(r int, a, b *big.Rat, kills bool) *big.Rat {
 func (f literalFarm) loads(cutoffs []*big.Rat, kills bool) []*big.Rat {
 	var loads []*big.Rat
 	for i, v := range f.speeds {
-		a, b := f.between(cutoffs, i)
+		a, b := f.hostCutoffs(cutoffs, i)
 		loads = append(loads, quo(mul(f.rate(), f.visits(1, a, b, kills)), v))
 	}
 	return loads
 }
 
-func (f literalFarm) between(cutoffs []*big.Rat, i int) (a, b *big.Rat) {
+func (f literalFarm) hostCutoffs(cutoffs []*big.Rat, i int) (a, b *big.Rat) {
 	a = new(big.Rat)
 	if i > 0 {
 		a = cutoffs[i-1]
@@ -93,7 +93,7 @@ func (f literalFarm) means(cutoffs []*big.Rat) (waiting, slowdown, largest *big.
 		if load.Cmp(one) >= 0 {
 			return nil, nil, nil, false
 		}
-		a, b := f.between(cutoffs, i)
+		a, b := f.hostCutoffs(cutoffs, i)
 		v := f.speeds[i]
 		slack := new(big.Rat).Sub(one, load)
 		wait := quo(mul(f.rate(), f.visits(2, a, b, true)), mul(mul(v, v), mul(big.NewRat(2, 1), slack)))
@@ -146,8 +146,8 @@ func (f literalFarm) candidates() []*big.Rat {
 	return list
 }
 
-// each calls try with all nondecreasing cutoffs among the candidates.
-func (f literalFarm) each(try func(cutoffs []*big.Rat)) {
+// eachCutoffs calls try with all nondecreasing cutoffs among the candidates.
+func (f literalFarm) eachCutoffs(try func(cutoffs []*big.Rat)) {
 	list := f.candidates()
 	cutoffs := make([]*big.Rat, len(f.speeds)-1)
 	var next func(j, from int)
@@ -210,7 +210,7 @@ func TestAnalyzeListsInFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawLiteral(t)
 		m := f.model()
-		f.each(func(cutoffs []*big.Rat) {
+		f.eachCutoffs(func(cutoffs []*big.Rat) {
 			m.Fractions.Cutoffs = cutoffs
 			var rounded []float64
 			for _, x := range cutoffs {
@@ -222,8 +222,8 @@ func TestAnalyzeListsInFractions(t *testing.T) {
 			if below != (err == nil) || err != nil && !(errors.As(err, &unstable) && !unstable.Undecided) {
 				t.Fatalf("cutoffs %v: error %v, every host below load 1: %v", rounded, err, below)
 			}
-			if below && !(within(got.MeanWaiting.Float, doubleOf(waiting), 1e-10) &&
-				within(got.MeanSlowdown.Float, doubleOf(slowdown), 1e-10)) {
+			if below && !(isWithinTol(got.MeanWaiting.Float, doubleOf(waiting), 1e-10) &&
+				isWithinTol(got.MeanSlowdown.Float, doubleOf(slowdown), 1e-10)) {
 				t.Fatalf("cutoffs %v: %v and %v, want %v and %v",
 					rounded, got.MeanWaiting.Float, got.MeanSlowdown.Float, doubleOf(waiting), doubleOf(slowdown))
 			}
@@ -236,8 +236,8 @@ func TestAnalyzeListsInFractions(t *testing.T) {
 func TestListsByBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawLiteral(t)
-		var best [3]*big.Rat // of waiting, slowdown and the largest slowdown of a host
-		f.each(func(cutoffs []*big.Rat) {
+		var best [3]*big.Rat // best waiting time, slowdown and largest slowdown of a host
+		f.eachCutoffs(func(cutoffs []*big.Rat) {
 			waiting, slowdown, largest, below := f.means(cutoffs)
 			if !below {
 				return
@@ -262,7 +262,7 @@ func TestListsByBruteForce(t *testing.T) {
 				}
 			case err != nil:
 				t.Fatalf("problem %d: error %v, by brute force %v", i, err, doubleOf(best[i]))
-			case !within(got.Objective.Float, doubleOf(best[i]), 1e-9): // the search ends within 5e-11
+			case !isWithinTol(got.Objective.Float, doubleOf(best[i]), 1e-9): // the search ends within 5e-11
 				t.Fatalf("problem %d: %v with cutoffs %v, by brute force %v",
 					i, got.Objective.Float, got.Cutoffs, doubleOf(best[i]))
 			}
@@ -276,7 +276,7 @@ func TestMaxLoadOfLists(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawLiteral(t)
 		want := new(big.Rat)
-		f.each(func(cutoffs []*big.Rat) {
+		f.eachCutoffs(func(cutoffs []*big.Rat) {
 			largest := slices.MaxFunc(f.loads(cutoffs, true), (*big.Rat).Cmp)
 			if most := quo(f.load, largest); most.Cmp(want) > 0 {
 				want = most
@@ -295,7 +295,7 @@ func TestSITAListsInFractions(t *testing.T) {
 		f := drawLiteral(t)
 		m := f.model()
 		feasible := false
-		f.each(func(cutoffs []*big.Rat) {
+		f.eachCutoffs(func(cutoffs []*big.Rat) {
 			m.Fractions.Cutoffs = cutoffs
 			var rounded []float64
 			for _, x := range cutoffs {
@@ -313,7 +313,7 @@ func TestSITAListsInFractions(t *testing.T) {
 	})
 }
 
-// Sizes 2 and 5 at load 0.7: cutoff 2 gives host 2 a load of (2/5)(1/2) 5 = 1, and no other cutoff
+// Sizes 2 and 5 at load 0.7: cutoff 2 gives host 2 a load of (2/5)(1/2)(5) = 1, and no other cutoff
 // is better. The double next to 0.7 is below it.
 func TestLoadOfExactlyOne(t *testing.T) {
 	m := Model{

@@ -123,7 +123,7 @@ func TestFactorMatchesSimulation(t *testing.T) {
 	}
 }
 
-func TestFactorRefuses(t *testing.T) {
+func TestFactorRejects(t *testing.T) {
 	var bad *input.Error
 	for _, hosts := range []int{0, -1, tags.MaxQueueHosts + 1} {
 		if _, err := tags.LowLoadFactor(parse(t, "exponential"), hosts); !errors.As(err, &bad) || bad.Path != "hosts" {

@@ -81,8 +81,8 @@ func (l *moments) tail(x float64) float64 {
 	return l.d.Survival(x)
 }
 
-// above returns E[X - x; X > x].
-func (l *moments) above(x float64) float64 {
+// partialExcess returns E[X - x; X > x].
+func (l *moments) partialExcess(x float64) float64 {
 	if x >= l.high {
 		return 0
 	}

@@ -20,7 +20,7 @@ func (f *fairCost) middle(b *fairBox) []float64 {
 			x[i] = from + (to-from)*float64(i+1)/float64(n+1)
 			end = math.Exp(x[i])
 		}
-		waited += f.need(i, a, end) / max(f.spareSlack(i, f.l.partial(1, 0, a), f.l.above(end)), 1e-3)
+		waited += f.need(i, a, end) / max(f.spareSlack(i, f.l.partial(1, 0, a), f.l.partialExcess(end)), 1e-3)
 		x[n] += math.Log(waited/f.harmonic(a, end)) / float64(n+1)
 		a = end
 	}
@@ -135,7 +135,7 @@ func (f *fairCost) result(x []float64) ([]float64, []visit[double]) {
 	visits := f.visits(cutoffs)
 	before := 0.0
 	for i := range visits {
-		a, b := between(cutoffs, i)
+		a, b := hostCutoffs(cutoffs, i)
 		h := f.harmonic(a, b)
 		visits[i].slack = double(f.need(i, a, b) / (math.Exp(x[n]) * (h - before)))
 		before = h

@@ -136,7 +136,7 @@ func TestSlopesBoundCosts(t *testing.T) {
 				continue
 			}
 			if !possible {
-				t.Fatalf("host %d between %v and %v costs %v, said to be impossible in %v", i, p.X, q.X, c, x)
+				t.Fatalf("host %d between %v and %v costs %v, excluded by %v", i, p.X, q.X, c, x)
 			}
 			least := s.Cost + s.Before*(q.X-b.Low.X)
 			if f.density != nil {
@@ -433,7 +433,7 @@ func TestSlowHostInTheWay(t *testing.T) {
 	// λ s e^(-s) = 1/2 at host 2 and λ e^(-s)(s+1) = 2 at host 3 give 3 s = 1 and ρ = λ/3.5 = 3/7
 	// e^(1/3)
 	most, want := ok(MaxLoad(context.Background(), m)), 3.0/7*math.Exp(1.0/3)
-	if !within(most, want, 1e-12) {
+	if !isWithinTol(most, want, 1e-12) {
 		t.Errorf("largest load %v, want %v", most, want)
 	}
 	for _, part := range []float64{0.5, 0.99, 0.99995} {
@@ -476,7 +476,7 @@ func TestVerySlowHosts(t *testing.T) {
 		Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.5, Speeds: []float64{1, 1e-9}},
 		PolicyTAGS, []float64{24.48},
 	))
-	if want := 1 - 0.5*(1+1e-9)*math.Exp(-24.48)*25.48/1e-9; !within(r.Hosts[1].Slack.Float, want, 1e-14) {
+	if want := 1 - 0.5*(1+1e-9)*math.Exp(-24.48)*25.48/1e-9; !isWithinTol(r.Hosts[1].Slack.Float, want, 1e-14) {
 		t.Errorf("slack %v, want %v", r.Hosts[1].Slack.Float, want)
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 // The sizes in (a, b] of a Pareto distribution, bounded or not, again have a Pareto distribution,
 // so each host is a separate farm with one host.
-func TestSITAIsMixtureOfHosts(t *testing.T) {
+func TestSITAMatchesSeparateHosts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		low := math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log low"))
 		alpha := rapid.Float64Range(2.1, 4).Draw(t, "alpha")

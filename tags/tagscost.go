@@ -75,7 +75,7 @@ func hostsOf(m Model, l *moments, o Objective) *tagsCost {
 // at returns the point of cutoff x.
 func (f *tagsCost) at(x float64) path.Point {
 	l := f.l
-	p := path.Point{X: x, Tail: l.tail(x), Above: l.above(x), Beyond: l.partial(2, x, math.Inf(1))}
+	p := path.Point{X: x, Tail: l.tail(x), Above: l.partialExcess(x), Beyond: l.partial(2, x, math.Inf(1))}
 	if x > 0 {
 		p.First, p.Second, p.Number = l.partial(1, 0, x), l.partial(2, 0, x), l.partial(0, 0, x)
 	}
@@ -362,7 +362,7 @@ func (f *tagsCost) isBelowOne(i int, a, b path.Point) bool {
 
 // work returns the quantities of cutoff x that a load needs.
 func (f *tagsCost) work(x float64) path.Point {
-	p := path.Point{X: x, Tail: f.l.tail(x), Above: f.l.above(x)}
+	p := path.Point{X: x, Tail: f.l.tail(x), Above: f.l.partialExcess(x)}
 	if x > 0 {
 		p.First = f.l.partial(1, 0, x)
 	}
@@ -375,7 +375,7 @@ func (f *tagsCost) workUpTo(i int, x float64) path.Point {
 	if !f.kills || f.spare[i] < cancellationLimit {
 		return f.work(x)
 	}
-	return path.Point{X: x, Tail: f.l.tail(x), Above: f.l.above(x)}
+	return path.Point{X: x, Tail: f.l.tail(x), Above: f.l.partialExcess(x)}
 }
 
 // top returns the high end of the sizes or, if they are unbounded, a size that almost no job

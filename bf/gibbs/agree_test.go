@@ -217,7 +217,7 @@ func TestAgreeOnTrees(t *testing.T) {
 				Servers:     on,
 			})
 		}
-		c.compare(int(seed), atLoad(t, m, big.NewRat(50+random.Int64N(49), 100)), gibbs.Settings{
+		c.compare(int(seed), scaleToLoad(t, m, big.NewRat(50+random.Int64N(49), 100)), gibbs.Settings{
 			Sweeps: 200,
 			Seed:   seed,
 		})

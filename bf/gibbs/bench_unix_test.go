@@ -55,9 +55,9 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkBesideSimulation reports the ratio of the simulator's processor time to that of Run for
+// BenchmarkAgainstSimulation reports the ratio of the simulator's processor time to that of Run for
 // the same standard error of the mean number of jobs.
-func BenchmarkBesideSimulation(b *testing.B) {
+func BenchmarkAgainstSimulation(b *testing.B) {
 	for _, load := range []*big.Rat{big.NewRat(1, 2), big.NewRat(9, 10), big.NewRat(95, 100), big.NewRat(99, 100)} {
 		m := randomModel(b, 100, 50, load, 1)
 		b.Run(fmt.Sprintf("classes=100/servers=50/load=%s", load.FloatString(2)), func(b *testing.B) {

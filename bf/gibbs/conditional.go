@@ -79,7 +79,7 @@ func (p *conditional) draw(rises []rise, last float64, random *rand.Rand) (t, at
 		if k > 0 {
 			length -= rises[k-1].at
 		}
-		mean, end := fall(rate[k] * length)
+		mean, end := meanDecay(rate[k] * length)
 		height[k], mass[k] = h, h*length*mean
 		total += mass[k]
 		h *= end
@@ -92,7 +92,7 @@ func (p *conditional) draw(rises []rise, last float64, random *rand.Rand) (t, at
 		if k > 0 {
 			length -= rises[k-1].at
 		}
-		mean, end := fall(-rate[k] * length)
+		mean, end := meanDecay(-rate[k] * length)
 		height[k], mass[k] = h, h*length*mean
 		total += mass[k]
 		h *= end
@@ -112,8 +112,8 @@ func (p *conditional) draw(rises []rise, last float64, random *rand.Rand) (t, at
 	return t + timeTo(u/height[k], rate[k]), h / total
 }
 
-// fall returns (1 - e^-x)/x, the mean of e^-u over u in [0, x], and e^-x, for x >= 0.
-func fall(x float64) (mean, end float64) {
+// meanDecay returns (1 - e^-x)/x, the mean of e^-u over u in [0, x], and e^-x, for x >= 0.
+func meanDecay(x float64) (mean, end float64) {
 	if x < 1./64 { // the next term of the series is below 1e-14
 		mean = 1 - x/2*(1-x/3*(1-x/4*(1-x/5*(1-x/6))))
 		return mean, 1 - x*mean

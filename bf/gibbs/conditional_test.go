@@ -154,7 +154,7 @@ func firstDeath(c cluster.Class, life []float64) float64 {
 
 // The rises of a server match the joint density, expanded over all classes and all draws of
 // servers.
-func TestUpdateIsJointDensity(t *testing.T) {
+func TestUpdateMatchesJointDensity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, out := drawParts(t)
 		if a == nil {
@@ -193,7 +193,7 @@ func TestUpdateIsJointDensity(t *testing.T) {
 }
 
 // Measures of an order equal sums over all classes and all draws of servers.
-func TestOrderIsSumOverDraws(t *testing.T) {
+func TestOrderMatchesSumOverDraws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, out := drawParts(t)
 		if a == nil {
@@ -246,7 +246,7 @@ func TestOrderIsSumOverDraws(t *testing.T) {
 		within := make([]float64, n)
 		for i, c := range a.classes {
 			sum += c.rate * of[i]
-			s.withinOf(int32(i), within)
+			s.survivingFraction(int32(i), within)
 			mean := 0.0
 			for k, w := range within {
 				mean += w / s.slack[k]

@@ -49,9 +49,9 @@ func (e Estimate) inverse(c float64) Estimate {
 
 // A sample holds the measurements of all chains, batch by batch.
 type sample struct {
-	tallies    []*tally // of equal lengths
+	tallies    []*tally // tallies of equal lengths
 	confidence float64
-	quantile   float64 // of Student's distribution, for intervals
+	quantile   float64 // quantile of Student's distribution, for intervals
 	unseen     float64 // the probability of orders that may not have come up
 }
 

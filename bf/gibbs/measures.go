@@ -206,7 +206,7 @@ func (m *meter) measureLaws(ctx context.Context, samplers []*sampler) error {
 		for _, s := range samplers {
 			if c := row.class - s.firstClass; c >= 0 && c < len(s.classes) {
 				within := m.within[:len(s.slack)]
-				s.withinOf(int32(c), within)
+				s.survivingFraction(int32(c), within)
 				for k, w := range within {
 					addGeometric(law, w*row.rate*row.size*s.unit, s.slack[k])
 				}
@@ -216,8 +216,8 @@ func (m *meter) measureLaws(ctx context.Context, samplers []*sampler) error {
 	return nil
 }
 
-// withinOf sets the fraction of the ways to serve a class that remain up to each death.
-func (o *order) withinOf(c int32, within []float64) {
+// survivingFraction sets the fraction of the ways to serve a class that remain up to each death.
+func (o *order) survivingFraction(c int32, within []float64) {
 	if len(o.classes[c].draws) == 0 {
 		clear(within)
 		for k := range within[:o.ends[c]+1] {

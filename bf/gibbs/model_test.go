@@ -25,11 +25,11 @@ func randomModel(tb testing.TB, classes, servers int, load *big.Rat, seed uint64
 			Servers:     cluster.On(r.Perm(servers)[:3]...),
 		})
 	}
-	return atLoad(tb, m, load)
+	return scaleToLoad(tb, m, load)
 }
 
-// atLoad scales the rates of a model to a fraction of the critical ones.
-func atLoad(tb testing.TB, m *cluster.Model, load *big.Rat) *cluster.Model {
+// scaleToLoad scales the rates of a model to a fraction of the critical ones.
+func scaleToLoad(tb testing.TB, m *cluster.Model, load *big.Rat) *cluster.Model {
 	v, err := stability.Cluster(tb.Context(), m)
 	if err != nil {
 		tb.Fatal(err)

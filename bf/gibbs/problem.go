@@ -37,11 +37,11 @@ type serverRow struct {
 	// added to the capacity of each server of the part's row per unit of this row's capacity, in
 	// jobs per unit of time
 	gain    float64
-	reached []reaches // if its capacity is 0, the jobs that a server of the row could serve
+	reached []reachable // if its capacity is 0, the jobs that a server of the row could serve
 }
 
-// A reaches is the fraction of the jobs of a class that may be assigned to a server.
-type reaches struct {
+// A reachable is the fraction of the jobs of a class that may be assigned to a server.
+type reachable struct {
 	class int // row of the model
 	part  float64
 }
@@ -305,7 +305,7 @@ func (p *problem) findReached() {
 		for _, choice := range c.Servers {
 			if row := p.model.Servers[choice.Server]; row.Capacity.Sign() == 0 {
 				to := &p.servers[choice.Server].reached
-				*to = append(*to, reaches{i, float64(choice.Choose) / float64(row.Size())})
+				*to = append(*to, reachable{i, float64(choice.Choose) / float64(row.Size())})
 			}
 		}
 	}

@@ -25,8 +25,8 @@ type Progress struct {
 const (
 	chains       = 8
 	burnInTimes  = 20 // before measuring
-	batchTimes   = 10 // in a batch, of all jobs
-	classTimes   = 5  // in a batch, of the slowest class
+	batchTimes   = 10 // autocorrelation times of all jobs in a batch
+	classTimes   = 5  // autocorrelation times of the slowest class in a batch
 	firstBurnIn  = 64 // sweeps
 	firstSweeps  = 128
 	mostBytes    = min(4<<30, math.MaxInt) // memory limit for all tallies
@@ -113,13 +113,13 @@ func (r *runner) advance(ctx context.Context, n int) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(cmp.Or(r.settings.Workers, runtime.GOMAXPROCS(0)))
 	for _, h := range r.chains {
-		g.Go(func() error { return h.run(ctx, n, r.tell) })
+		g.Go(func() error { return h.run(ctx, n, r.countSweep) })
 	}
 	return g.Wait()
 }
 
-// tell counts a sweep.
-func (r *runner) tell() {
+// countSweep counts a sweep.
+func (r *runner) countSweep() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.now.Done++
@@ -165,7 +165,7 @@ func (r *runner) measure(ctx context.Context) (*sample, error) {
 		h.measureFrom(every)
 	}
 	unit := max(every, 1)
-	want := inBatches(max(cmp.Or(r.settings.Sweeps, firstSweeps), fewest*unit), unit)
+	want := roundToBatches(max(cmp.Or(r.settings.Sweeps, firstSweeps), fewest*unit), unit)
 	for {
 		r.expect(r.burned + want)
 		if err := r.advance(ctx, want-r.swept); err != nil {
@@ -176,12 +176,12 @@ func (r *runner) measure(ctx context.Context) (*sample, error) {
 		if r.settings.Sweeps > 0 || r.swept >= MostSweeps {
 			return x, nil
 		}
-		times := r.lacking(x)
+		times := r.growthFactor(x)
 		if times <= 1 {
 			return x, nil
 		}
 		times = min(max(times, slowestGrows), fastestGrows)
-		want = inBatches(int(math.Ceil(times*float64(r.swept))), unit)
+		want = roundToBatches(int(math.Ceil(times*float64(r.swept))), unit)
 	}
 }
 
@@ -190,8 +190,8 @@ func (r *runner) batchLength(x *sample) float64 {
 	return max(batchTimes*x.autocorrelation(r.jobs), classTimes*x.slowest())
 }
 
-// lacking returns the factor by which the chains must grow, at most 1 if they are long enough.
-func (r *runner) lacking(x *sample) float64 {
+// growthFactor returns the factor by which the chains must grow, at most 1 if they are long enough.
+func (r *runner) growthFactor(x *sample) float64 {
 	short := r.batchLength(x) / float64(x.tallies[0].length)
 	e := x.mean(r.jobs)
 	if e.HalfWidth <= r.settings.Precision*e.Mean {
@@ -201,9 +201,9 @@ func (r *runner) lacking(x *sample) float64 {
 	return max(short, off*off)
 }
 
-// inBatches rounds a number of sweeps up to fewest..2*fewest-1 batches, each a power of two times
-// unit sweeps.
-func inBatches(n, unit int) int {
+// roundToBatches rounds a number of sweeps up to fewest..2*fewest-1 batches, each a power of two
+// times unit sweeps.
+func roundToBatches(n, unit int) int {
 	length := unit
 	for n > (mostBatches-1)*length {
 		length *= 2

@@ -68,7 +68,7 @@ func TestSameDigits(t *testing.T) {
 
 // Measures that do not depend on an order are exact: one server, a group from which all classes
 // draw, and models made of such parts.
-func TestNothingToEstimate(t *testing.T) {
+func TestExactMeasures(t *testing.T) {
 	m := &cluster.Model{
 		Servers: []cluster.Server{
 			{Name: "rack", Count: 30, Capacity: big.NewRat(1, 1)}, {Name: "one", Capacity: big.NewRat(2, 1)},

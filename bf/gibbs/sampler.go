@@ -32,12 +32,12 @@ func newSampler(p *part, start []int32, random *rand.Rand) *sampler {
 		s.deaths[k].server = server
 	}
 	s.set()
-	s.spread()
+	s.redrawLifetimes()
 	return s
 }
 
-// spread redraws all lifetimes given the order of deaths.
-func (s *sampler) spread() {
+// redrawLifetimes redraws all lifetimes given the order of deaths.
+func (s *sampler) redrawLifetimes() {
 	t := 0.0
 	for r := range s.byRow {
 		s.byRow[r] = s.byRow[r][:0]
@@ -73,7 +73,7 @@ func (s *sampler) sweep(ctx context.Context) error {
 	for range s.exchanges {
 		s.exchange()
 	}
-	s.spread()
+	s.redrawLifetimes()
 	return nil
 }
 

@@ -10,11 +10,11 @@ const (
 // A tally sums the measurements of a chain, in batches of equal numbers of sweeps. When there are
 // mostBatches, it merges them in pairs.
 type tally struct {
-	watched int // columns with squares
-	length  int // sweeps of a batch
-	done    int // sweeps in the last batch, which is not full
-	batches []batch
-	spare   []batch
+	watched     int // columns with squares
+	length      int // sweeps of a batch
+	done        int // sweeps in the last batch, which is not full
+	batches     []batch
+	freeBatches []batch
 }
 
 // A batch holds sums over its sweeps: of the columns, and of the squares of the first ones.
@@ -23,7 +23,7 @@ type batch struct{ sums, squares []float64 }
 func newTally(columns, watched, length int) *tally {
 	t := &tally{watched: watched, length: length}
 	for range mostBatches {
-		t.spare = append(t.spare, batch{make([]float64, columns), make([]float64, watched)})
+		t.freeBatches = append(t.freeBatches, batch{make([]float64, columns), make([]float64, watched)})
 	}
 	t.open()
 	return t
@@ -31,16 +31,16 @@ func newTally(columns, watched, length int) *tally {
 
 // open starts a batch.
 func (t *tally) open() {
-	last := len(t.spare) - 1
-	b := t.spare[last]
+	last := len(t.freeBatches) - 1
+	b := t.freeBatches[last]
 	clear(b.sums)
 	clear(b.squares)
-	t.spare, t.batches, t.done = t.spare[:last], append(t.batches, b), 0
+	t.freeBatches, t.batches, t.done = t.freeBatches[:last], append(t.batches, b), 0
 }
 
 // reset discards all batches and starts again with batches of the given length.
 func (t *tally) reset(length int) {
-	t.spare, t.batches, t.length = append(t.spare, t.batches...), t.batches[:0], length
+	t.freeBatches, t.batches, t.length = append(t.freeBatches, t.batches...), t.batches[:0], length
 	t.open()
 }
 
@@ -76,7 +76,7 @@ func (t *tally) next() {
 			a.squares[j] += v
 		}
 		t.batches[k/2] = a
-		t.spare = append(t.spare, b)
+		t.freeBatches = append(t.freeBatches, b)
 	}
 	t.batches = t.batches[:fewest]
 	t.length *= 2

@@ -8,12 +8,12 @@ import (
 )
 
 // For any number of sweeps, batches have equal lengths and contain all sweeps in order. After a
-// number of sweeps returned by inBatches, which rounds up by at most an eighth, there are 8 to 15
-// batches.
+// number of sweeps returned by roundToBatches, which rounds up by at most an eighth, there are 8 to
+// 15 batches.
 func TestBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		unit, asked := rapid.IntRange(1, 5).Draw(t, "unit"), rapid.IntRange(1, 2000).Draw(t, "asked")
-		n := inBatches(max(asked, fewest*unit), unit)
+		n := roundToBatches(max(asked, fewest*unit), unit)
 		if low := max(asked, fewest*unit); n < low || 8*n > 9*low+8*unit {
 			t.Fatalf("%d sweeps for %d", n, low)
 		}

@@ -40,9 +40,9 @@ func newComponent(m *cluster.Model, servers int) *component {
 
 // bound finds bounds on the mean delay of class i.
 func (c *component) bound(ctx context.Context, i int) error {
-	near, own := c.near(i)
+	near, own := c.nearestServers(i)
 	if own > len(near) {
-		c.bounds[i].raise(c.alone(i))
+		c.bounds[i].raise(c.isolatedDelay(i))
 	} else if _, err := c.solve(ctx, i, near, false); err != nil {
 		return err
 	}
@@ -54,10 +54,10 @@ func (c *component) bound(ctx context.Context, i int) error {
 	return nil
 }
 
-// near lists the servers of a window by their rows: first those of a job of class i, then their
-// neighbours. A job of the class has own servers; if the window is smaller, only the first are
-// listed. Servers of a group are interchangeable, so a job may have any of them.
-func (c *component) near(i int) (list []int, own int) {
+// nearestServers lists the servers of a window by their rows: first those of a job of class i, then
+// their neighbours. A job of the class has own servers; if the window is smaller, only the first
+// are listed. Servers of a group are interchangeable, so a job may have any of them.
+func (c *component) nearestServers(i int) (list []int, own int) {
 	taken := map[int]int{}
 	take := func(row, n int) {
 		n = min(n, c.servers-len(list))
@@ -85,9 +85,9 @@ func (c *component) near(i int) (list []int, own int) {
 	return list, own
 }
 
-// alone returns the mean delay of a job of class i on its servers without any jobs of other
+// isolatedDelay returns the mean delay of a job of class i on its servers without any jobs of other
 // classes. Other jobs of class i are included if all have the same servers.
-func (c *component) alone(i int) *big.Rat {
+func (c *component) isolatedDelay(i int) *big.Rat {
 	free, whole := new(big.Rat), true
 	for _, choice := range c.model.Classes[i].Servers {
 		row := c.model.Servers[choice.Server]

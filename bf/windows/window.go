@@ -27,7 +27,7 @@ func (c *component) newWindow(list []int, restricted bool) *window {
 	w.rows = slices.Compact(slices.Sorted(slices.Values(list)))
 	for _, row := range w.rows {
 		w.model.Servers = append(w.model.Servers, cluster.Server{Name: fmt.Sprint(row), Count: w.inside[row],
-			Capacity: short(c.model.Servers[row].Capacity, !restricted)})
+			Capacity: shortenRate(c.model.Servers[row].Capacity, !restricted)})
 	}
 	return w
 }
@@ -78,7 +78,7 @@ func (w *window) add(class cluster.Class) {
 			name := fmt.Sprint(len(w.model.Classes))
 			w.model.Classes = append(w.model.Classes, cluster.Class{
 				Name:        name,
-				ArrivalRate: short(s.rate, w.restricted),
+				ArrivalRate: shortenRate(s.rate, w.restricted),
 				Servers:     s.servers,
 			})
 		}
@@ -102,9 +102,10 @@ func falling(n, k int) *big.Int {
 	return new(big.Int).MulRange(int64(n-k+1), int64(n))
 }
 
-// short returns x, or a number just above or below it if x has too many digits for a model. Delays
-// grow with rates and fall with capacities, so rounding in the right direction keeps bounds valid.
-func short(x *big.Rat, up bool) *big.Rat {
+// shortenRate returns x, or a number just above or below it if x has too many digits for a model.
+// Delays grow with rates and fall with capacities, so rounding in the right direction keeps bounds
+// valid.
+func shortenRate(x *big.Rat, up bool) *big.Rat {
 	const longest, digits = 4096, 128
 	if x.Num().BitLen() <= longest && x.Denom().BitLen() <= longest {
 		return x

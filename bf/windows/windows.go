@@ -103,18 +103,18 @@ func (b *bracket) lower(x *big.Rat) {
 
 // times returns the bounds of size times the quantity, rounded outward.
 func (b *bracket) times(size *big.Rat) *Bounds {
-	out := &Bounds{Low: min(outward(new(big.Rat).Mul(b.low, size), -1), math.MaxFloat64)}
+	out := &Bounds{Low: min(roundOutward(new(big.Rat).Mul(b.low, size), -1), math.MaxFloat64)}
 	if b.high != nil {
-		if high := outward(new(big.Rat).Mul(b.high, size), 1); high <= math.MaxFloat64 {
+		if high := roundOutward(new(big.Rat).Mul(b.high, size), 1); high <= math.MaxFloat64 {
 			out.High = &high
 		}
 	}
 	return out
 }
 
-// outward returns x > 0 rounded to a float64 in the direction of sign; out of range, it may be
+// roundOutward returns x > 0 rounded to a float64 in the direction of sign; out of range, it may be
 // infinite.
-func outward(x *big.Rat, sign int) float64 {
+func roundOutward(x *big.Rat, sign int) float64 {
 	f, exact := x.Float64()
 	if exact || math.IsInf(f, 0) || new(big.Rat).SetFloat64(f).Cmp(x) == sign {
 		return f

@@ -222,7 +222,7 @@ func TestLongNumbers(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestDelaysRejects(t *testing.T) {
 	m := grid(2, 2, big.NewRat(1, 2))
 	for _, size := range []int{-1, 0, windows.MostServers + 1} {
 		var bad *num.InputError

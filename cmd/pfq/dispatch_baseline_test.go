@@ -224,7 +224,7 @@ func TestBaselineBadUsage(t *testing.T) {
 		{"rigid.swf --policy sjf,easy --emergency 3",
 			"--emergency needs a --policy that takes workers away: sjf,easy does not"},
 		{"rigid.swf --policy sjf,edf --learn 3",
-			"--learn needs a --policy that uses run times: sjf,edf does not look at run times"},
+			"--learn needs a --policy that uses run times: sjf,edf ignores run times"},
 		{"rigid.swf --policy edf --kill", "--kill needs fcfs, sjf, easy or conservative in --policy"},
 		{"rigid.swf --requests 2", "--requests needs fcfs, sjf, easy or conservative in --policy"},
 		{

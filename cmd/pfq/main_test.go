@@ -285,7 +285,7 @@ func TestBadUsage(t *testing.T) {
 		{"stability good.json --exact", "pfq: unknown flag: --exact; fractions are always given\n"},
 		{
 			"solve good.json --jobs 2",
-			"pfq: unknown flag: --jobs; it is --parallel of allocate, network, plot, simulate and tags now\n",
+			"pfq: unknown flag: --jobs; it is now --parallel of allocate, network, plot, simulate and tags\n",
 		},
 		{
 			"solve good.json --policy ps",

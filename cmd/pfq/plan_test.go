@@ -319,7 +319,7 @@ func TestPlanRefusals(t *testing.T) {
 		}},
 		{
 			"--find growth --scale 2,1",
-			input.Error{Path: "--scale[1]", Value: "1", Want: "a number above the one before it"},
+			input.Error{Path: "--scale[1]", Value: "1", Want: "a number above the previous one"},
 		},
 	} {
 		if got := planProgram.Refusal(t, text, strings.Fields("plan - "+c.args)...); got != c.want {
@@ -483,7 +483,7 @@ func TestVerifyOtherQuestion(t *testing.T) {
 			"no plan, as if the search had ended", "--find delay --limit 1", "",
 			func(a any) any { object(a)["complete"] = true; return a },
 		},
-		{"nothing cheaper that holds everything", "--find frontier", "", func(a any) any {
+		{"nothing cheaper with everything bought", "--find frontier", "", func(a any) any {
 			cheaper := object(object(a.([]any)[0])["cheaper_proof"])
 			cheaper["from"], cheaper["corners"] = map[string]any{"steps": []int{4, 1, 1}, "edges": []int{0}}, []any{}
 			return a
@@ -555,7 +555,7 @@ func TestVerifyGrowthHolds(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answer.json")
 	commandtest.WriteFile(t, file, string(broken))
 	stdout, _, status := runPlan(text, strings.Fields("plan - --find growth --scale 1,3 --verify "+file)...)
-	if status != 1 || !strings.Contains(stdout, "the plan does not hold what was bought before") {
+	if status != 1 || !strings.Contains(stdout, "the plan lacks earlier purchases") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 }

@@ -528,7 +528,7 @@ func TestSimulateBadUsage(t *testing.T) {
 			"good.json --sizes file:random.txt",
 			"pfq: random.txt:1: size = 1 2 3: want a number in [1e-300, 1e300], one per line\n",
 		},
-		{"good.json --sizes file:empty.txt", "pfq: empty.txt: want one size a line, not a file without sizes\n"},
+		{"good.json --sizes file:empty.txt", "pfq: empty.txt: want one size per line, not a file without sizes\n"},
 		{
 			"good.json --policy interrupt",
 			"pfq: --interruptions is missing: want a number in [1e-6, 1e6], with --policy interrupt\n",

@@ -90,7 +90,7 @@ func TestPercentilesRefused(t *testing.T) {
 			Want: "class, server or symmetric for delays: on the connected lattice the recursion is not linear"}},
 		{sizes, "--percentiles 50", input.Error{File: "standard input", Line: 2, Path: "classes[1].mean_size",
 			Value: `"1/4"`,
-			Want: `1, that of "a": service in order of arrival has formulas for exponential sizes of one mean only; ` +
+			Want: `1, that of "a": first come, first served has formulas only for exponential sizes with one mean; ` +
 				`pfq simulate --percentiles estimates them`}},
 	} {
 		if diff := cmp.Diff(

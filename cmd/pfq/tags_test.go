@@ -1009,7 +1009,7 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + "--alpha 1 --max 10 --min 1 --mean 2", "pfq: --min and --mean exclude each other\n"},
 		{farm + "--sizes file:list --alpha 1", "pfq: --sizes file:list and --alpha exclude each other\n"},
 		{farm + "--sizes file:list --mean 1", "pfq: --sizes file:list and --mean exclude each other\n"},
-		{farm + "--law exponential", "pfq: unknown flag: --law; it is --sizes now\n"},
+		{farm + "--law exponential", "pfq: unknown flag: --law; it is now --sizes\n"},
 		{farm + sizes + "--arrival-rate 1", "pfq: --load and --arrival-rate exclude each other\n"},
 		{"--hosts 2 --arrival-rate 0.1 --sizes exponential --mean 40 --objective waiting", "pfq: --arrival-rate = " +
 			"0.1: want a rate below 0.05, at which the system load is 1, and a load within double precision\n"},
@@ -1030,7 +1030,7 @@ func TestTagsBadUsage(t *testing.T) {
 			"pfq: --processor-seconds needs a file, --sizes file:PATH or swf:PATH\n"},
 		{farm + "--sizes file:absent", "pfq: absent: no such file or directory\n"},
 		{farm + "--sizes file:.", "pfq: .: is a directory\n"},
-		{farm + "--sizes file:empty", "pfq: empty: want one size a line, not a file without sizes\n"},
+		{farm + "--sizes file:empty", "pfq: empty: want one size per line, not a file without sizes\n"},
 		{farm + "--sizes file:negative", "pfq: negative:3: size = -2: want a number in [1e-300, 1e300]\n"},
 		{farm + "--sizes file:word", "pfq: word:2: size = two: want a number in [1e-300, 1e300]\n"},
 		{

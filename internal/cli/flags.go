@@ -111,13 +111,13 @@ func (f *LogFlags) Check(given func(string) bool) error {
 	if err := f.checkBaselines(given); err != nil {
 		return err
 	}
-	looksAtRunTimes := func(p Policy) bool {
+	usesRunTimes := func(p Policy) bool {
 		return p.Baseline == nil && p.Rule != dispatch.Priority && p.Rule != dispatch.EDF
 	}
 	f.Uniform = strings.HasPrefix(f.heterogeneous, uniformPrefix)
 	switch {
-	case given("learn") && !slices.ContainsFunc(f.Policies, looksAtRunTimes):
-		return fmt.Errorf("--learn needs a --policy that uses run times: %s %s", f.PolicyList, f.looksAt())
+	case given("learn") && !slices.ContainsFunc(f.Policies, usesRunTimes):
+		return fmt.Errorf("--learn needs a --policy that uses run times: %s %s", f.PolicyList, f.policyInputs())
 	case given("parallelism") && f.Sampling.DeadlineFactor == 0:
 		return errors.New("--parallelism needs deadlines: with --deadline-factor 0 no job has one")
 	case given("seed") && !given("sample") && !f.IsSampled && !f.Uniform && !f.Requests.Uniform:
@@ -130,18 +130,18 @@ func (f *LogFlags) Check(given func(string) bool) error {
 	return nil
 }
 
-// looksAt describes the inputs of policies that ignore run times.
-func (f *LogFlags) looksAt() string {
+// policyInputs describes the inputs of policies that ignore run times.
+func (f *LogFlags) policyInputs() string {
 	only := func(r dispatch.Rule) bool {
 		return !slices.ContainsFunc(f.Policies, func(p Policy) bool { return p.Baseline != nil || p.Rule != r })
 	}
 	switch {
 	case only(dispatch.EDF):
-		return "looks at deadlines only"
+		return "uses only deadlines"
 	case only(dispatch.Priority):
-		return "looks at priorities only"
+		return "uses only priorities"
 	}
-	return "does not look at run times"
+	return "ignores run times"
 }
 
 // checkBaselines rejects flags that baselines do not support.
@@ -204,7 +204,7 @@ func (f *LogFlags) ReadSamples(
 		f.Sampling.Count = dispatch.LinSampling(len(log.Jobs)).Count
 	}
 	for k := range samples {
-		j, err := f.take(log.Jobs, Source(name), f.Seed+uint64(k))
+		j, err := f.selectJobs(log.Jobs, Source(name), f.Seed+uint64(k))
 		if err != nil {
 			return nil, err
 		}
@@ -213,8 +213,8 @@ func (f *LogFlags) ReadSamples(
 	return all, nil
 }
 
-// take returns the jobs of a sample of the log, or all jobs.
-func (f *LogFlags) take(log []swf.Job, name string, seed uint64) (j *Jobs, err error) {
+// selectJobs returns the jobs of a sample of the log, or all jobs.
+func (f *LogFlags) selectJobs(log []swf.Job, name string, seed uint64) (j *Jobs, err error) {
 	j = &Jobs{Name: name}
 	var places []int
 	if j.List, places, j.Skipped, err = f.jobsOf(log, j.Name, seed); err != nil {

@@ -34,7 +34,7 @@ type Task struct {
 // An Answer is a line written by serve: the result for a key, or the reason for its absence.
 type Answer struct {
 	Key    string          `json:"key"`
-	SHA256 string          `json:"sha256,omitempty"` // of Result
+	SHA256 string          `json:"sha256,omitempty"` // hash of Result
 	Result json.RawMessage `json:"result,omitempty"` // exactly the bytes for [productform/sweep.Put]
 	Error  string          `json:"error,omitempty"`
 }

@@ -96,7 +96,7 @@ func CheckNew(file string) error {
 	return nil
 }
 
-func existsError(file string) error { return fmt.Errorf("%s: this file exists already", file) }
+func existsError(file string) error { return fmt.Errorf("%s: this file already exists", file) }
 
 // checkFolder returns an error if the folder of a new file is missing.
 func checkFolder(file string) error {

@@ -65,7 +65,7 @@ func TestWriteNewExistingFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{file, link} {
-		want := name + ": this file exists already"
+		want := name + ": this file already exists"
 		if err := WriteNew([]byte("second"), name); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -145,7 +145,7 @@ func flagError(cmd *cobra.Command, err error) error {
 // spelling, or the same flag of another command.
 func rightFlag(cmd *cobra.Command, name string) string {
 	if now, renamed := cmd.Annotations[renamedFlag+name]; renamed {
-		return fmt.Sprintf("; it is --%s now", now)
+		return fmt.Sprintf("; it is now --%s", now)
 	}
 	if why, gone := cmd.Annotations[goneFlag+name]; gone {
 		return "; " + why
@@ -166,7 +166,7 @@ func rightFlag(cmd *cobra.Command, name string) string {
 	}
 	switch {
 	case had != nil:
-		return fmt.Sprintf("; it is --%s of %s now", now, andOf(had))
+		return fmt.Sprintf("; it is now --%s of %s", now, andOf(had))
 	case have != nil:
 		return "; it is a flag of " + andOf(have)
 	}

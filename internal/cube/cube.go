@@ -199,7 +199,7 @@ func (c *Cube) leafDown(first, last int, w *scratch, s *Sums) {
 	for b := last - 1; b >= first; b-- {
 		from, less, plus := den.next(b)
 		x := c.block(b)
-		others := c.above(b, w.others[:0])
+		others := c.higherBlocks(b, w.others[:0])
 		if c.AllSets {
 			c.kernels.pull(&w.sum, c.product(b), &c.low, c.x, others)
 			c.kernels.down(x, &w.sum, &w.product, from, less, plus)
@@ -232,9 +232,9 @@ func (c *Cube) lowerBlocks(b int, list []int) (first *block, others []int) {
 	return c.block(b & (b - 1)), list
 }
 
-// above puts the numbers of the blocks with one more high element than b into the list, in
+// higherBlocks puts the numbers of the blocks with one more high element than b into the list, in
 // increasing order of that element.
-func (c *Cube) above(b int, list []int) []int {
+func (c *Cube) higherBlocks(b int, list []int) []int {
 	for set := len(c.x)>>LowBits - 1 ^ b; set != 0; set &= set - 1 {
 		list = append(list, b|set&-set)
 	}

@@ -112,12 +112,12 @@ func TestCubeMatchesRecursion(t *testing.T) {
 }
 
 // The recursions and sums here take fewer than 2^n roundings, far below 1e-12 at these sizes.
-func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) }
+func isClose(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) }
 
 func checkTable(t *testing.T, name string, got, want []float64) {
 	t.Helper()
 	for a := 1; a < len(want); a++ {
-		if !near(got[a], want[a]) {
+		if !isClose(got[a], want[a]) {
 			t.Fatalf("%s: entry %b = %v, want %v", name, a, got[a], want[a])
 		}
 	}
@@ -141,16 +141,16 @@ func checkSums(t *testing.T, name string, got Sums, terms []float64, meet []int,
 			}
 		}
 	}
-	if !near(got.All(), all) {
+	if !isClose(got.All(), all) {
 		t.Errorf("%s: sum = %v, want %v", name, got.All(), all)
 	}
 	for i := range n {
-		if !near(got.With(i), with[i]) {
+		if !isClose(got.With(i), with[i]) {
 			t.Errorf("%s: sum with element %d = %v, want %v", name, i, got.With(i), with[i])
 		}
 	}
 	for i := range meet {
-		if !near(got.Meet(i), meeting[i]) {
+		if !isClose(got.Meet(i), meeting[i]) {
 			t.Errorf("%s: sum meeting %b = %v, want %v", name, meet[i], got.Meet(i), meeting[i])
 		}
 	}

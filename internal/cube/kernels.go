@@ -181,11 +181,11 @@ func shift(out, from, less *block, plus float64) {
 }
 
 // folded holds sums of a block over elements 5..7, at the masks of elements 0..4. Row m < 8 sums
-// over the subsets that meet mask m of these elements, so row 0 holds zeros; row everything sums
+// over the subsets that meet mask m of these elements, so row 0 holds zeros; row allBits sums
 // over all subsets.
 type folded [9][32]float64
 
-const everything = 8
+const allBits = 8
 
 // fold sums a block over elements 5..7.
 func fold(f *folded, y *block) {
@@ -201,7 +201,7 @@ func fold(f *folded, y *block) {
 		f[5][j] = (y1 + y3) + y4567
 		f[6][j] = y23 + y4567
 		f[7][j] = y123 + y4567
-		f[everything][j] = (y0 + y123) + y4567
+		f[allBits][j] = (y0 + y123) + y4567
 	}
 }
 
@@ -219,7 +219,7 @@ const allSets = 32
 // does. If the block meets the high elements of a query, the answer is the sum of the block. The
 // lengths of hi, lo and queries are equal and multiples of four.
 func tally(hi, lo []float64, queries []query, f *folded, b int, factor float64) {
-	a0, a1, a2, a3 := sumLanes(&f[everything], &f[everything], 0)
+	a0, a1, a2, a3 := sumLanes(&f[allBits], &f[allBits], 0)
 	hi, lo = hi[:len(queries)], lo[:len(queries)]
 	for i := range queries {
 		q := &queries[i]
@@ -229,7 +229,7 @@ func tally(hi, lo []float64, queries []query, f *folded, b int, factor float64) 
 		case q.meet|q.pick == 0:
 			s0, s1, s2, s3 = 0, 0, 0, 0
 		default:
-			s0, s1, s2, s3 = sumLanes(&f[q.meet&7], &f[everything], q.pick>>2&7)
+			s0, s1, s2, s3 = sumLanes(&f[q.meet&7], &f[allBits], q.pick>>2&7)
 			if q.pick&1 != 0 { // all masks of lanes 1 and 3 meet the query
 				s1, s3 = a1, a3
 			}

@@ -40,7 +40,7 @@ func foldAVX2(f *folded, y *block)
 func tallyAVX2(hi, lo []float64, queries []query, f *folded, picks *[allSets + 1][32]uint64, b int, factor float64)
 
 // picks has a row for each mask of a query. In each row, all bits are set at the masks of elements
-// 0..4 that meet the mask of the row. There the sum over elements 5..7 comes from row everything of
+// 0..4 that meet the mask of the row. There the sum over elements 5..7 comes from row allBits of
 // folded, otherwise from the row of the query. The last row is for all subsets. It is never
 // changed.
 var picks = func() (t [allSets + 1][32]uint64) {

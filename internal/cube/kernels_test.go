@@ -149,7 +149,7 @@ func oneByOne(c *Cube, d func(a int) float64) (h, v []float64) {
 	return h, v
 }
 
-// denominator is d(A) of the cubes of these tests.
+// denominator returns d(A) for the cubes of these tests.
 func denominator(capacity []int64, classes []int, rate []int64) func(a int) float64 {
 	return func(a int) float64 {
 		var sum int64
@@ -329,7 +329,7 @@ func TestMostlyIdle(t *testing.T) {
 					want += v[k] * float64(capacity[s]-den[k]+den[rest]) * h[rest] * c.Unit / c.Weight[s]
 				}
 			}
-			if got := sums.MostlyIdle[i].Value(); !near(got, want) {
+			if got := sums.MostlyIdle[i].Value(); !isClose(got, want) {
 				t.Fatalf("%d servers: sum of server %d is %v, want %v", n, s, got, want)
 			}
 		}

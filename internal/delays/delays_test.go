@@ -18,7 +18,7 @@ import (
 // With m = n(1+δ) the exponent n(1 + log(m/n)) - m is n(log(1+δ) - δ) = n(-δ²/2 + δ³/3 - ...),
 // which exceeds any partial sum that ends with a negative term. The bound is at least its
 // exponential, even if the two terms of the exponent cancel.
-func TestChernoffIsABound(t *testing.T) {
+func TestChernoffBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := math.Floor(math.Exp2(rapid.Float64Range(0, 52).Draw(t, "log n")))
 		m := n * (1 + rapid.Float64Range(0, min(1e-3, 30/math.Sqrt(n))).Draw(t, "excess"))
@@ -40,7 +40,7 @@ func TestChernoffIsABound(t *testing.T) {
 	})
 }
 
-// The quotient of two numbers within a bound of their values is within quotientBound.
+// The error of a quotient of two numbers with bounded errors is at most quotientBound.
 func TestQuotientBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := rapid.Float64Range(0, 0.9).Draw(t, "bound")

@@ -128,7 +128,7 @@ func (e *enclosure) runSteps(q Question) error {
 			if !q.asks(i) {
 				continue
 			}
-			s, err := e.low.near(i, e.normal.Low)
+			s, err := e.low.approximate(i, e.normal.Low)
 			if err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func (e *enclosure) runSteps(q Question) error {
 func (e *enclosure) quantile(i int, p *big.Rat) (num.Interval, error) {
 	target := num.FromRat(p, e.prec)
 	about, _ := p.Float64()
-	m, slope := e.near[i].near(about)
+	m, slope := e.near[i].solveTail(about)
 	x := new(big.Float).SetPrec(e.prec).SetFloat64(m)
 	perSlope := new(big.Float).SetFloat64(1 / slope)
 	move, last := new(big.Float).SetPrec(e.prec), math.MaxInt

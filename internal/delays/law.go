@@ -31,7 +31,7 @@ func (d *Lookup) Answer(tails, times []*big.Rat) (a Answer, ok bool) {
 		if !ok {
 			return a, false
 		}
-		a.Quantiles = append(a.Quantiles, between(low, high, d.Unit))
+		a.Quantiles = append(a.Quantiles, intervalOf(low, high, d.Unit))
 	}
 	for _, t := range times {
 		earlier, later := arithmetic.Around(new(big.Rat).Quo(t, d.Unit))
@@ -52,8 +52,8 @@ func (d *Lookup) Answer(tails, times []*big.Rat) (a Answer, ok bool) {
 	return a, true
 }
 
-// between returns the interval from low to high, in a unit.
-func between(low, high float64, unit *big.Rat) num.Interval {
+// intervalOf returns the interval from low to high, in a unit.
+func intervalOf(low, high float64, unit *big.Rat) num.Interval {
 	first, last := new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high)
 	return num.Interval{Low: num.Down(64).SetRat(first.Mul(first, unit)), High: num.Up(64).SetRat(last.Mul(last, unit))}
 }

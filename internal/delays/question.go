@@ -158,7 +158,7 @@ func (s *Survival) answer(ctx context.Context, tails, times []*big.Rat, unit *bi
 			return a, err
 		}
 		low, high := s.Quantile(arithmetic.Around(x))
-		a.Quantiles = append(a.Quantiles, between(low, high, unit))
+		a.Quantiles = append(a.Quantiles, intervalOf(low, high, unit))
 	}
 	for _, t := range times {
 		if err := ctx.Err(); err != nil {

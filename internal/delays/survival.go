@@ -135,7 +135,7 @@ func (s *Survival) Quantile(below, above float64) (low, high float64) {
 	if !under(most) {
 		return 0, math.Inf(1)
 	}
-	m, fall := s.near(below)
+	m, fall := s.solveTail(below)
 	p, e, _ := s.Tail(m)
 	width := (e+0x1p-50)*p/fall + m*0x1p-50
 	if !(width > 0 && width <= most) {
@@ -156,10 +156,10 @@ func (s *Survival) Quantile(below, above float64) (low, high float64) {
 	return low, high
 }
 
-// near returns a time m at which P(T > m/q) is about target, and its rate of decrease there. The
-// logarithm of the tail is almost linear, so the rule of false position takes few steps (in the
+// solveTail returns a time m at which P(T > m/q) is about target, and its rate of decrease there.
+// The logarithm of the tail is almost linear, so the rule of false position takes few steps (in the
 // Illinois variant, which halves a retained end).
-func (s *Survival) near(target float64) (m, fall float64) {
+func (s *Survival) solveTail(target float64) (m, fall float64) {
 	excess := func(m float64) float64 {
 		p, _, _ := s.Tail(m)
 		return math.Log(max(p, slop) / target)

@@ -257,7 +257,7 @@ func TestLinks(t *testing.T) {
 }
 
 // pfq solve works for every model of the examples and of pfq.
-func TestModelsAreSolved(t *testing.T) {
+func TestSolveModels(t *testing.T) {
 	for _, pattern := range []string{"examples/*/model.yaml", "cmd/pfq/examples/*.yaml"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(files) == 0 {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The queue agrees with a sorted list, with few values that tie often.
+// The queue agrees with a sorted list, with so few values that ties are common.
 func TestQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q Queue[float64]

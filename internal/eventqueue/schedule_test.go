@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The heap agrees with a scan of all items, with few times that tie often.
+// The heap agrees with a scan of all items, with so few times that ties are common.
 func TestSchedule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s Schedule

@@ -112,7 +112,7 @@ func (n *Node) Entries(path, want string) (keys []string, values []Node, err err
 }
 
 func repeated(path, key string, value *Node) error {
-	return value.errorf(input.Field(path, key), value, "the field once; it is there already")
+	return value.errorf(input.Field(path, key), value, "the field once; it is already there")
 }
 
 // Elements returns the elements of an array; n is nil if the field is missing.

@@ -177,7 +177,7 @@ func (d *Description[T]) read(sc *Scope, names []string, n *Node, path string, v
 	if err != nil {
 		return err
 	}
-	err = d.each(sc, path, func(f *Field[T], path string) error {
+	err = d.eachField(sc, path, func(f *Field[T], path string) error {
 		if n := found[f.name]; f.ahead && (n != nil || !f.optional) {
 			return f.readNames(sc, n, path)
 		}
@@ -186,7 +186,7 @@ func (d *Description[T]) read(sc *Scope, names []string, n *Node, path string, v
 	if err != nil {
 		return err
 	}
-	return d.each(sc, path, func(f *Field[T], path string) error {
+	return d.eachField(sc, path, func(f *Field[T], path string) error {
 		field := found[f.name]
 		switch {
 		case field == nil && f.optional:
@@ -214,7 +214,7 @@ func (d *Description[T]) check(sc *Scope, path string, v *T) error {
 			f.checkNames(sc, v)
 		}
 	}
-	err := d.each(sc, path, func(f *Field[T], path string) error {
+	err := d.eachField(sc, path, func(f *Field[T], path string) error {
 		if f.optional && f.isZero(v) {
 			return nil
 		}
@@ -226,8 +226,8 @@ func (d *Description[T]) check(sc *Scope, path string, v *T) error {
 	return err
 }
 
-// each calls do for each field and its path.
-func (d *Description[T]) each(sc *Scope, path string, do func(f *Field[T], path string) error) error {
+// eachField calls do for each field and its path.
+func (d *Description[T]) eachField(sc *Scope, path string, do func(f *Field[T], path string) error) error {
 	for i := range d.Fields {
 		f := &d.Fields[i]
 		at := ""

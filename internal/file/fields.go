@@ -262,7 +262,7 @@ func Refs[T any](name, doc, in string, at func(*T) *[]int, list string, l Length
 				}
 				if seen[row] && in != "" {
 					return input.Errorf(input.Index(path, j), strconv.Quote(names[row]),
-						"each %s once; it is in this %s already", l.One, in)
+						"each %s once; it is already in this %s", l.One, in)
 				}
 				seen[row] = true
 			}

@@ -65,7 +65,7 @@ func goodLine() *line {
 		Fares: [][]*big.Rat{{big.NewRat(1, 2), big.NewRat(3, 1)}, {}}}
 }
 
-const goodText = `kind: tram
+const validText = `kind: tram
 stops: [{depot: b}, {depot: a, wait: 3, doors: 1}]
 depots: [{name: a}, {name: b}]
 owner: {city: Graz}
@@ -82,7 +82,7 @@ func readLine(t *testing.T, text string) (*line, error) {
 }
 
 func TestReadFields(t *testing.T) {
-	l, err := readLine(t, goodText)
+	l, err := readLine(t, validText)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestReadBadFields(t *testing.T) {
 			`want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`},
 		{"[1/2, 3]", "3", "fares[0] = the number 3: want an array of fares"},
 	} {
-		text := strings.Replace(goodText, c.old, c.new, 1)
+		text := strings.Replace(validText, c.old, c.new, 1)
 		if _, err := readLine(t, text); err == nil || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%q: got %v, want %s", c.new, err, c.want)
 		}

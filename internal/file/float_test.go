@@ -39,7 +39,7 @@ func readGrams(t fataler, text string) (float64, error) {
 
 // A number of any length and size is read as by strconv, or rejected if strconv overflows or
 // returns 0.
-func TestFloatIsTheNearest(t *testing.T) {
+func TestFloatIsNearest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?`).Draw(t, "digits") +
 			rapid.SampledFrom([]string{"", "e-", "e"}).Draw(t, "sign")

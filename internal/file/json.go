@@ -44,7 +44,7 @@ var jsonReasons = []struct{ part, reason string }{
 	{"in string escape code", `an escape that JSON does not have; want \\ for a backslash`},
 	{"hexadecimal", "an escape without its four hexadecimal digits"},
 	{"in string literal", "a line break or tab within a text; want a double quote at its end"},
-	{"numeric literal", "a number that does not end well; want digits, such as 0.5 or 1e-3"},
+	{"numeric literal", "an incomplete number; want digits, such as 0.5 or 1e-3"},
 	{"in literal", "want true, false, null, or a text in double quotes"},
 	{"unexpected end", "the text ends within a value"},
 	{"max depth", "nested more deeply than any model, over 10,000 levels"},

@@ -20,9 +20,9 @@ import (
 // A Node is one value of a JSON or YAML file, with its numbers as written.
 type Node struct {
 	Kind Kind
-	Line int32    // from 1: of its key if it is a field of an object, otherwise of its start
+	Line int32    // line, from 1, of its key if it is a field of an object, otherwise of its start
 	Text string   // a number as written, a string decoded, true or false
-	Keys []string // of an object, in the order of the file; keys may repeat
+	Keys []string // keys of an object, in the order of the file; they may repeat
 	Kids []Node   // values of an object, in step with Keys, or elements of an array
 }
 

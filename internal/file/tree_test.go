@@ -82,8 +82,8 @@ func TestEntries(t *testing.T) {
 	for _, c := range []struct{ text, keys, want string }{
 		{`{"b": 1, "a b": 2, "": 3}`, "b;a b;", ""},
 		{`{}`, "", ""},
-		{`{"a": 1, "b": 2, "a": 3}`, "", "line 1: demand.a = the number 3: want the field once; it is there already"},
-		{`{"a b": 1, "a b": []}`, "", `line 1: demand["a b"] = an array: want the field once; it is there already`},
+		{`{"a": 1, "b": 2, "a": 3}`, "", "line 1: demand.a = the number 3: want the field once; it is already there"},
+		{`{"a b": 1, "a b": []}`, "", `line 1: demand["a b"] = an array: want the field once; it is already there`},
 		{`[1]`, "", "line 1: demand = an array: want an object"},
 	} {
 		n, err := Read(strings.NewReader(c.text), JSON, "")

@@ -150,7 +150,7 @@ func fieldName(y *yaml.Node) (string, error) {
 	case y.Kind != yaml.ScalarNode || y.Value == "" && y.Style == 0:
 		return "", nodeError(y, "want a plain word as the name of a field")
 	case y.Value == "<<" && y.Style == 0:
-		return "", nodeError(y, "merge keys are not read; write the fields in full")
+		return "", nodeError(y, "merge keys are not supported; write the fields in full")
 	}
 	return y.Value, nil
 }

@@ -254,8 +254,8 @@ func TestBadYAML(t *testing.T) {
 		start  = "a character that no value starts with; want texts in quotes"
 		block  = "want a value, or a text that starts with | or > in quotes"
 		escape = `an escape that is no character; want the character itself, or \U and eight digits`
-		only   = "directives other than %YAML 1.2 are not read"
-		merge  = "merge keys are not read; write the fields in full"
+		only   = "directives other than %YAML 1.2 are not supported"
+		merge  = "merge keys are not supported; write the fields in full"
 	)
 	for _, c := range []struct{ text, want string }{
 		{"a: b: c", "line 1, column 5: " + colon},
@@ -293,7 +293,7 @@ func TestBadYAML(t *testing.T) {
 		{"? [a]\n: b", "line 1, column 3: " + name},
 		{"[\"a\"\n: b]", "line 2, column 1: want a comma or ]"},
 		{"a: 1\n: a", "line 2, column 1: " + name},
-		{"a: ? b", "line 1, column 4: a field after ? where there can be none"},
+		{"a: ? b", "line 1, column 4: an unexpected field after ?"},
 		{"a: &b c", "line 1, column 4: " + anchored},
 		{"- *directive", "line 1, column 3: " + anchored},
 		{"a: &b c\nd: *b", "line 1, column 4: " + anchored},

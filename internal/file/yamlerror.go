@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	secondDocument = "a second document; want one model a file"
-	anchored       = "anchors and aliases are not read; write the value in full"
+	secondDocument = "a second document; want one model per file"
+	anchored       = "anchors and aliases are not supported; write the value in full"
 	noValue        = "a character that no value starts with; want texts in quotes"
-	tagged         = "tags are not read; write the plain value"
+	tagged         = "tags are not supported; write the plain value"
 )
 
 // yamlReasons translates messages of the parser into plain words; the first entry whose part occurs
@@ -26,8 +26,8 @@ var yamlReasons = []struct {
 	{"anchor", anchored, false},
 	{"alias", anchored, false},
 	{"before directive", secondDocument, false},
-	{"directive", "directives other than %YAML 1.2 are not read", true},
-	{"incompatible YAML document", "directives other than %YAML 1.2 are not read", false},
+	{"directive", "directives other than %YAML 1.2 are not supported", true},
+	{"incompatible YAML document", "directives other than %YAML 1.2 are not supported", false},
 	{"tag", tagged, false},
 	{"a tab character", "a tab in the indentation; want spaces", false},
 	{"unexpected document indicator", "a quote without its end", true},
@@ -47,7 +47,7 @@ var yamlReasons = []struct {
 	},
 	{"mapping values", "an unexpected colon; want each field on a separate line, indented like the field " +
 		"above, or a value with a colon in quotes", false},
-	{"mapping keys", "a field after ? where there can be none", false},
+	{"mapping keys", "an unexpected field after ?", false},
 	{"expected ':'", "want a field, a name with a colon and a space after it", true},
 	{"expected ',' or ']'", "want a comma or ]", false},
 	{"expected ',' or '}'", "want a comma or }", false},

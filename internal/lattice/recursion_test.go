@@ -48,7 +48,7 @@ func inNumbers(y Lattice, lambda, drain []*big.Rat, engine num.Engine) *Recursio
 
 // Plain float64 gives the same digits as the literal recursion in numbers with exponents, and its
 // bound holds for the fractions of the same recursion.
-func TestFloatsAreLiteral(t *testing.T) {
+func TestFloatsMatchRecursion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		y, lambda, drain := drawSteps(t, rapid.SampledFrom([]int{0, 20, 60, 190}).Draw(t, "largest exponent"))
 		g, jobs, z, bound, ok := Floats(y, lambda, drain)

@@ -103,9 +103,9 @@ func same(t *rapid.T, what string, got, want num.Value) {
 	}
 }
 
-// within reports whether a number of a result is correct: its fraction equals the exact one, its
+// isCorrect reports whether a number of a result is correct: its fraction equals the exact one, its
 // bounds enclose it, and its float64 is within the error bound.
-func within(r *bf.Result, v *num.Value, want *big.Rat) bool {
+func isCorrect(r *bf.Result, v *num.Value, want *big.Rat) bool {
 	if r.Engine == num.Exact {
 		return v.Exact.Cmp(want) == 0
 	}
@@ -172,11 +172,11 @@ func (done comparisons) agree(t *rapid.T, m *cluster.Model) {
 			if err != nil {
 				t.Fatalf("%s, %s: %v", engine, lattice, err)
 			}
-			if !within(r, r.Normalization, want.normalization) {
+			if !isCorrect(r, r.Normalization, want.normalization) {
 				t.Fatalf("%s, %s: normalization %+v, want %v", engine, lattice, *r.Normalization, want.normalization)
 			}
 			for i := range r.Classes {
-				if got := &r.Classes[i].MeanJobs; !within(r, got, want.jobs[i]) {
+				if got := &r.Classes[i].MeanJobs; !isCorrect(r, got, want.jobs[i]) {
 					t.Fatalf("%s, %s: mean jobs of class %d %+v, want %v", engine, lattice, i, *got, want.jobs[i])
 				}
 			}

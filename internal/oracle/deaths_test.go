@@ -148,7 +148,7 @@ func TestFailureOrdersMatchSolve(t *testing.T) {
 
 // The number of jobs of a class is mixed Poisson with mean λ_i min_{S_i} T, over the lifetimes T of
 // servers.
-func TestJobsAreMixedPoisson(t *testing.T) {
+func TestJobsMatchMixedPoisson(t *testing.T) {
 	const most = 4
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawDeaths(t)

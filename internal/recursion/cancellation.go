@@ -2,9 +2,9 @@ package recursion
 
 import "context"
 
-// stepsPerLook is the number of float64 additions and products between two checks of a context,
+// stepsPerCheck is the number of float64 additions and products between two checks of a context,
 // which take 0.1 ms.
-const stepsPerLook = 1 << 16
+const stepsPerCheck = 1 << 16
 
 // BigSteps is the number of steps that one addition and product of long numbers counts as.
 const BigSteps = 1 << 8
@@ -17,7 +17,7 @@ type Cancellation struct {
 
 // After counts steps, and returns the error of the context if it is cancelled.
 func (c *Cancellation) After(steps int) error {
-	if c.steps += steps; c.steps < stepsPerLook {
+	if c.steps += steps; c.steps < stepsPerCheck {
 		return nil
 	}
 	c.steps = 0

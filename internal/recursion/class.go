@@ -115,7 +115,7 @@ func (c *classSeries) prepare(stop *Cancellation, p *Problem, share *big.Rat, n 
 					Limit:  maxBytes,
 					Input: input.Errorf("engine", num.Exact,
 						"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs of a "+
-							"class pass %d MiB; enclose gives as many digits as asked",
+							"class exceed %d MiB; enclose gives as many digits as requested",
 						states, n, maxBytes>>20),
 				}
 			}

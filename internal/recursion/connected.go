@@ -38,7 +38,7 @@ func ConnectedGraph(ctx context.Context, p *Problem, limit int) (g *Graph, used 
 	for _, group := range p.Groups {
 		b.g.Weights = append(b.g.Weights, group.Capacity)
 	}
-	if b.state(l.all()) < 0 {
+	if b.state(l.allServers()) < 0 {
 		return nil, used, b.err
 	}
 	return b.g, used, b.g.close(ctx, p)
@@ -117,7 +117,7 @@ func (b *connectedBuilder) state(set serverSet) int32 {
 	t := servers[0]
 	var own []int32 // classes inside through t
 	for _, c := range b.through[t] {
-		if b.class[c].within(set) {
+		if b.class[c].isSubset(set) {
 			own = append(own, c)
 			link.or(b.class[c]) // the servers they link
 		}
@@ -179,7 +179,7 @@ func (b *connectedBuilder) componentsOf(rest []int32, s, t int, tie, merged serv
 			keep(c)
 			continue
 		}
-		for _, cc := range b.g.Children(b.g.First[c] + int32(b.set(c).below(s))) {
+		for _, cc := range b.g.Children(b.g.First[c] + int32(b.set(c).countBelow(s))) {
 			keep(cc)
 		}
 	}
@@ -196,8 +196,8 @@ func (b *connectedBuilder) componentsOf(rest []int32, s, t int, tie, merged serv
 // components appends the states of the components of set without server t to the stack.
 func (b *connectedBuilder) components(set serverSet, t int) bool {
 	var parts []serverSet
-	b.each(set, func(c int32) {
-		if !b.class[c].has(t) && b.class[c].within(set) {
+	b.eachClass(set, func(c int32) {
+		if !b.class[c].has(t) && b.class[c].isSubset(set) {
 			parts = join(parts, b.class[c])
 		}
 	})

@@ -40,7 +40,7 @@ func TestActiveSumsEnd(t *testing.T) {
 		// The class and its server are active in every second set. A set takes a step of a long
 		// number for each class and server.
 		sets, _ := b.part[0].Int64()
-		if most := int64(looks+1) * (stepsPerLook/(BigSteps*2*n) + 1); sets > most {
+		if most := int64(looks+1) * (stepsPerCheck/(BigSteps*2*n) + 1); sets > most {
 			t.Errorf("after %d checks: %d sets with the first server, want at most %d", looks, sets, most)
 		}
 	}

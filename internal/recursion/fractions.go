@@ -131,17 +131,17 @@ func (x *evaluation) denominators(maxBytes int64) error {
 			Limit:  maxBytes,
 			Input: input.Errorf("engine", num.Exact,
 				"a smaller model: exact values of the %d states (lattice %q) take %.0f MiB, more than the %d MiB "+
-					"left; enclose gives as many digits as asked",
+					"left; enclose gives as many digits as requested",
 				x.Graph.States(), x.lattice, need/(1<<20), maxBytes>>20),
 		}
 	}
 	return nil
 }
 
-func (x *evaluation) tooLong(maxBytes int64) error {
+func (x *evaluation) sizeError(maxBytes int64) error {
 	return &num.TooLargeError{States: float64(x.Graph.States()), Limit: maxBytes, Input: input.Errorf("engine",
 		num.Exact,
-		"a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits "+
+		"a smaller model: exact values of the %d states (lattice %q) exceed %d MiB; enclose gives as many digits "+
 			"as asked",
 		x.Graph.States(), x.lattice, maxBytes>>20)}
 }
@@ -159,7 +159,7 @@ func (x *evaluation) findL(maxBytes int64) error {
 			}
 			x.l[l] = LCM(x.l[l], x.Graph.Den.At(int(k), &buf))
 			if now := chain + float64(x.l[l].BitLen()-1); need+(float64(len(states))+all)*now/8 > float64(maxBytes) {
-				return x.tooLong(maxBytes)
+				return x.sizeError(maxBytes)
 			}
 		}
 		chain += float64(x.l[l].BitLen() - 1)
@@ -187,7 +187,7 @@ func (x *evaluation) findE(maxBytes int64) error {
 				}
 			}
 			if need += 3. / 8 * float64(x.e[l].BitLen()+x.l[l].BitLen()); need > float64(maxBytes) {
-				return x.tooLong(maxBytes)
+				return x.sizeError(maxBytes)
 			}
 		}
 		x.e[l] = new(big.Int).Mul(x.e[l], x.l[l])

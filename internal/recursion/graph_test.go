@@ -47,15 +47,15 @@ func drawFloatProblem(t *rapid.T, most int) *recursion.Problem {
 	return p
 }
 
-// exactly returns the measures of a problem by recursion over all sets K of single servers, in
-// which every way to choose servers is a separate class: with C_s the capacities, M(K) their sum,
-// and λ_i(K) the rate of the ways of class i within K,
+// referenceMeasures returns the measures of a problem by recursion over all sets K of single
+// servers, in which every way to choose servers is a separate class: with C_s the capacities, M(K)
+// their sum, and λ_i(K) the rate of the ways of class i within K,
 //
 //	Z(K) = Σ_{s∈K} C_s Z(K∖s) / (M(K) - λ(K)),  J_i(K) = (Σ_{s∈K} C_s J_i(K∖s) + λ_i(K) Z(K)) / (M(K) - λ(K)),
 //
 // E[X_i] = J_i/Z, as J_i is λ_i times the derivative of Z, and server s is idle with probability
 // Z(all∖s)/Z(all). It is nil if the problem is unstable.
-func exactly(p *recursion.Problem) (z *big.Rat, jobs, busy []*big.Rat) {
+func referenceMeasures(p *recursion.Problem) (z *big.Rat, jobs, busy []*big.Rat) {
 	var capacity []*big.Int
 	start := make([]int, len(p.Groups))
 	for s, g := range p.Groups {
@@ -139,7 +139,7 @@ func TestMeasuresAreWithinTheirBounds(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawFloatProblem(t, 2)
-		z, jobs, busy := exactly(p)
+		z, jobs, busy := referenceMeasures(p)
 		if z == nil {
 			return
 		}

@@ -28,7 +28,7 @@ func newLinks(p *Problem) *links {
 	return l
 }
 
-func (l *links) all() serverSet {
+func (l *links) allServers() serverSet {
 	set := make(serverSet, l.words)
 	for s := range l.servers {
 		set.put(s)
@@ -36,9 +36,9 @@ func (l *links) all() serverSet {
 	return set
 }
 
-// each calls f once for each class that uses a server of the set, and returns the number of these
-// classes.
-func (l *links) each(set serverSet, f func(class int32)) (classes int) {
+// eachClass calls f once for each class that uses a server of the set, and returns the number of
+// these classes.
+func (l *links) eachClass(set serverSet, f func(class int32)) (classes int) {
 	l.round++
 	for at, w := range set {
 		for ; w != 0; w &= w - 1 {
@@ -71,14 +71,14 @@ func (l *links) count(ctx context.Context, limit int) (used int, err error) {
 			open = append(open, found.remember(set))
 		}
 	}
-	add(l.all())
+	add(l.allServers())
 	for _, class := range l.class {
 		add(class)
 		for len(open) > 0 && used <= limit {
 			set := found.set(open[len(open)-1])
 			open = open[:len(open)-1]
-			scanned := l.each(set, func(c int32) {
-				if copy(union, set); !l.class[c].within(set) {
+			scanned := l.eachClass(set, func(c int32) {
+				if copy(union, set); !l.class[c].isSubset(set) {
 					union.or(l.class[c])
 					add(union)
 				}

@@ -26,7 +26,7 @@ func (s serverSet) meets(t serverSet) bool {
 	return false
 }
 
-func (s serverSet) within(t serverSet) bool {
+func (s serverSet) isSubset(t serverSet) bool {
 	for i, w := range s {
 		if w&^t[i] != 0 {
 			return false
@@ -35,8 +35,8 @@ func (s serverSet) within(t serverSet) bool {
 	return true
 }
 
-// below returns the number of servers of the set before i.
-func (s serverSet) below(i int) int {
+// countBelow returns the number of servers of the set before i.
+func (s serverSet) countBelow(i int) int {
 	n := bits.OnesCount64(s[i>>6] & (1<<(i&63) - 1))
 	for _, w := range s[:i>>6] {
 		n += bits.OnesCount64(w)

@@ -161,7 +161,7 @@ func (p *Problem) addServers(g *Graph, count []int, at []int32) int {
 func (p *Problem) addInside(g *Graph, count []int, lowest [][]int32) {
 	first := slices.IndexFunc(count, func(n int) bool { return n > 0 })
 	for _, i := range lowest[first] {
-		if p.inside(i, count) {
+		if p.hasAllServers(i, count) {
 			g.Own = append(g.Own, i)
 		}
 	}
@@ -180,8 +180,8 @@ func (p *Problem) byLowestServer() [][]int32 {
 	return lists
 }
 
-// inside reports whether count has all servers of class i, each a single one.
-func (p *Problem) inside(i int32, count []int) bool {
+// hasAllServers reports whether count has all servers of class i, each a single one.
+func (p *Problem) hasAllServers(i int32, count []int) bool {
 	for _, c := range p.Classes[i].Choose {
 		if count[c.Group] == 0 {
 			return false

@@ -233,7 +233,7 @@ type boundSeries struct {
 type roundedSeries struct {
 	Rounded                 // the denominators are M(k)
 	shares     *ShareReader // nil unless the graph has shares
-	edge, rate *big.Float   // of shares, and λ(k)
+	edge, rate *big.Float   // factor of shares, and λ(k)
 	buf        big.Int
 	order      int64
 	value      []big.Float // one for each state
@@ -333,7 +333,7 @@ func newExactSeries(ctx context.Context, g *Graph, n int, maxBytes int64) (*exac
 			s.perLayer[g.Layer[k]] = LCM(s.perLayer[g.Layer[k]], g.Total.At(k, &s.buf))
 			s.all = LCM(s.all, g.Total.At(k, &s.buf))
 			if float64(s.all.BitLen())/8*float64(n)*float64(len(s.c)) > float64(maxBytes) {
-				return nil, tooLong(g, n, maxBytes)
+				return nil, seriesSizeError(g, n, maxBytes)
 			}
 		}
 	}
@@ -350,7 +350,7 @@ func newExactSeries(ctx context.Context, g *Graph, n int, maxBytes int64) (*exac
 		need += bits[g.Layer[k]]/8 + 64
 	}
 	if need > float64(maxBytes) {
-		return nil, tooLong(g, n, maxBytes)
+		return nil, seriesSizeError(g, n, maxBytes)
 	}
 	for _, l := range s.perLayer {
 		s.scale.Mul(s.scale, l)
@@ -358,11 +358,12 @@ func newExactSeries(ctx context.Context, g *Graph, n int, maxBytes int64) (*exac
 	return s, nil
 }
 
-// tooLong returns an error for fractions of more than maxBytes.
-func tooLong(g *Graph, n int, maxBytes int64) error {
+// seriesSizeError returns an error for fractions of more than maxBytes.
+func seriesSizeError(g *Graph, n int, maxBytes int64) error {
 	return &num.TooLargeError{States: float64(g.Inner()), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
-		"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose "+
-			"gives as many digits as asked",
+		"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs exceed %d MiB; "+
+			"enclose "+
+			"gives as many digits as requested",
 		g.Inner(), n, maxBytes>>20)}
 }
 
@@ -440,7 +441,7 @@ func seriesOfProducts(
 			}
 		}
 		if bits/8 > int(maxBytes) {
-			return nil, tooLong(g, n, maxBytes)
+			return nil, seriesSizeError(g, n, maxBytes)
 		}
 		series[k] = sum
 	}

@@ -72,7 +72,7 @@ func TestStyleFollowsEngine(t *testing.T) {
 }
 
 // A fraction that rounds to its boundary is written as a double on its own side of it.
-func TestStyleBesideBoundary(t *testing.T) {
+func TestStyleNearBoundary(t *testing.T) {
 	result := struct {
 		Scale *big.Rat `json:"scale" beside:"1"`
 	}{num.Rat("1.0000000000000000000001")}

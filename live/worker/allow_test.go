@@ -61,7 +61,7 @@ func TestBadAllow(t *testing.T) {
 		{"seconds: 1/2", "seconds: -1", `line 7: allow.bill.seconds`},
 		{"seconds: 1/2", "seconds: 1e99", `line 7: allow.bill.seconds = 1e99: want a number in (0, 1e50]`},
 		{"  bill:", "  a.b:", `line 3: allow["a.b"] = "a.b": want a name of 1 to 64 letters`},
-		{"  mail:", "  bill:", `line 8: allow.bill = an object: want the field once; it is there already`},
+		{"  mail:", "  bill:", `line 8: allow.bill = an object: want the field once; it is already there`},
 	} {
 		text := strings.Replace(allowText, c.from, c.to, 1)
 		if text == allowText {

@@ -47,7 +47,7 @@ func TestBadModels(t *testing.T) {
 		},
 		{
 			"room: 3\nroom: 4\n" + some,
-			input.Error{Line: 2, Path: "room", Value: "the number 4", Want: "the field once; it is there already"},
+			input.Error{Line: 2, Path: "room", Value: "the number 4", Want: "the field once; it is already there"},
 		},
 		{"room: 0\n" + some, input.Error{Line: 1, Path: "room", Value: "0", Want: unit}},
 		{"room: 2.5\n" + some, input.Error{Line: 1, Path: "room", Value: "2.5", Want: unit}},
@@ -139,7 +139,7 @@ func TestBadModels(t *testing.T) {
 			Line:  2,
 			Path:  "classes[0].servers[1]",
 			Value: `"s"`,
-			Want:  "each server once; it is in this class already",
+			Want:  "each server once; it is already in this class",
 		}},
 		{graph + "classes: [{name: a, arrival_rate: 1, servers: [t]}]", input.Error{
 			Line:  2,

@@ -113,7 +113,7 @@ func TestBadModels(t *testing.T) {
 			Line:  2,
 			Path:  "classes[0].servers[1]",
 			Value: `"s"`,
-			Want:  "each server once; it is in this class already",
+			Want:  "each server once; it is already in this class",
 		}},
 		{some + "classes: [{name: a, arrival_rate: 1, servers: [t]}]", input.Error{
 			Line:  2,

@@ -11,7 +11,7 @@ import (
 
 // A Pareto is the distribution with P(X > x) = (k/x)^α for x >= k.
 type Pareto struct {
-	Alpha *big.Rat // α > 2, so that E[X²] is finite
+	Alpha *big.Rat // α > 2, since E[X²] must be finite
 	Low   *big.Rat // k > 0
 }
 

@@ -116,7 +116,7 @@ func upperGamma(ctx context.Context, z *big.Rat, t num.Interval, prec uint) (num
 	if err != nil {
 		return t, err
 	}
-	rest, err := beyond(z, far, prec)
+	rest, err := enclosePastEnd(z, far, prec)
 	if err != nil {
 		return t, err
 	}
@@ -128,10 +128,10 @@ func upperGamma(ctx context.Context, z *big.Rat, t num.Interval, prec uint) (num
 	return sum.Sub(below), err
 }
 
-// beyond encloses Γ(z, N) for N > 0 and N > z - 1, as 0 <= Γ(z, N) <= N^(z-1) e^-N max(1,
+// enclosePastEnd encloses Γ(z, N) for N > 0 and N > z - 1, as 0 <= Γ(z, N) <= N^(z-1) e^-N max(1,
 // N/(N-z+1)). It is N^(z-1) e^-N ∫_0^∞ (1+u/N)^(z-1) e^-u du, in which the power is at most 1 for z
 // <= 1, and otherwise at most e^((z-1)u/N).
-func beyond(z *big.Rat, far num.Interval, prec uint) (num.Interval, error) {
+func enclosePastEnd(z *big.Rat, far num.Interval, prec uint) (num.Interval, error) {
 	less := new(big.Rat).Sub(z, ratio(1, 1))
 	high, err := powerOf(far, less, prec)
 	if err != nil {

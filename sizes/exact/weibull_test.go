@@ -27,7 +27,7 @@ func TestBeyond(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := beyond(c.z, num.FromRat(c.far, 100), 100)
+		got, err := enclosePastEnd(c.z, num.FromRat(c.far, 100), 100)
 		if err != nil || !got.Contains(want) {
 			t.Errorf("Γ(%v, %v) = %s is not in %v, %v", c.z, c.far, c.want, got, err)
 		}

@@ -90,7 +90,7 @@ func (p *search) recover(goals []goal) (state, bool, error) {
 		ok := goals[i].log.Low != nil
 		if ok {
 			var err error
-			if at[i], err = p.atLog(goals[i].log); err != nil {
+			if at[i], err = p.pointAtLog(goals[i].log); err != nil {
 				return state{}, false, err
 			}
 			if goals[i].slack.Low != nil {
@@ -112,8 +112,8 @@ func (p *search) recover(goals []goal) (state, bool, error) {
 	return state{at, stages}, ok, nil
 }
 
-// atLog returns a point near e^log, without proof.
-func (p *search) atLog(log num.Interval) (exact.Point, error) {
+// pointAtLog returns a point near e^log, without proof.
+func (p *search) pointAtLog(log num.Interval) (exact.Point, error) {
 	return p.AtLog(num.FromBig(log.Middle(), p.Prec))
 }
 
@@ -139,7 +139,7 @@ func (p *search) withSlack(i int, b exact.Point, slack num.Interval) (exact.Poin
 		return exact.Point{}, false, err
 	}
 	for range 20 {
-		a, err := p.atLog(u)
+		a, err := p.pointAtLog(u)
 		if err != nil {
 			return a, false, err
 		}

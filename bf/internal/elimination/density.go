@@ -24,10 +24,10 @@ func (c *clique) minimumDensity(ctx context.Context, servers []int) (*density, e
 		if err != nil {
 			return nil, err
 		}
-		d.parts = append(d.parts, collapse(c.mesh, c.problem, f, v, c.rooms[0]))
+		d.parts = append(d.parts, collapse(c.mesh, c.problem, f, v, c.scratches[0]))
 		if c.weights != nil {
 			for _, term := range c.terms(f) {
-				d.hats = append(d.hats, collapse(c.mesh, c.problem, term, v, c.rooms[0]))
+				d.hats = append(d.hats, collapse(c.mesh, c.problem, term, v, c.scratches[0]))
 			}
 		}
 	}

@@ -41,8 +41,8 @@ func (f factors) times(g factors) factors {
 	}
 }
 
-// without removes a function.
-func (f factors) without(k *function) factors {
+// remove removes a function.
+func (f factors) remove(k *function) factors {
 	f.functions = slices.DeleteFunc(slices.Clone(f.functions), func(x *function) bool { return x == k })
 	return f
 }

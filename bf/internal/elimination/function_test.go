@@ -22,12 +22,12 @@ func TestDefectsMultiply(t *testing.T) {
 		list = append(list, f)
 		product *= 1 + d
 		off, all := product-1, factors{functions: list}
-		integral, err := integrate(context.Background(), g, p, all, 0, -1, []*scratch{newRoom(g, 1)})
+		integral, err := integrate(context.Background(), g, p, all, 0, -1, []*scratch{newScratch(g, 1)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, k := range map[string]*function{
-			"product":  collapse(g, p, all, 0, newRoom(g, 1)),
+			"product":  collapse(g, p, all, 0, newScratch(g, 1)),
 			"integral": integral,
 		} {
 			if got := math.Ldexp(k.defect[0], k.exponent); !(got >= off && got <= off*1.01) {

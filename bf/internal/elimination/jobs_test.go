@@ -73,7 +73,7 @@ func TestJobsOfClassesMatchFractions(t *testing.T) {
 func checkJobs(p *Problem, r *Result, n int) error {
 	for i := range r.ClassJobs {
 		for k, want := range literalJobs(p, i, n) {
-			if err := within(r.ClassJobs[i][k], want); err != nil {
+			if err := checkNumber(r.ClassJobs[i][k], want); err != nil {
 				return fmt.Errorf("class %d, %d jobs: %w", i, k, err)
 			}
 		}
@@ -177,8 +177,8 @@ func literalDerivative(p *Problem, of, i, s int) *big.Rat {
 	return x.Quo(x, new(big.Rat).Mul(all[0], all[0]))
 }
 
-// inside reports whether want equals Plus - Minus within their bounds.
-func inside(got Difference, want *big.Rat) bool {
+// boundsContain reports whether want equals Plus - Minus within their bounds.
+func boundsContain(got Difference, want *big.Rat) bool {
 	plus, minus := rat(got.Plus.F), rat(got.Minus.F)
 	off := new(big.Rat).Sub(plus, minus)
 	off.Sub(off, want).Abs(off)
@@ -214,12 +214,12 @@ func TestGradientsMatchFractions(t *testing.T) {
 func checkDerivatives(p *Problem, r *Result, ask Settings) error {
 	check := func(g Gradients, of int) error {
 		for i, k := range p.Classes {
-			if want := literalDerivative(p, of, i, -1); !inside(g.Rates[i], want) {
+			if want := literalDerivative(p, of, i, -1); !boundsContain(g.Rates[i], want) {
 				return fmt.Errorf("jobs of %d, class %d of rate %v: %+v, want %v", of, i, k.Rate, g.Rates[i], want)
 			}
 		}
 		for s := range p.Capacities {
-			if want := literalDerivative(p, of, -1, s); !inside(g.Capacities[s], want) {
+			if want := literalDerivative(p, of, -1, s); !boundsContain(g.Capacities[s], want) {
 				return fmt.Errorf("jobs of %d, server %d: %+v, want %v", of, s, g.Capacities[s], want)
 			}
 		}

@@ -38,7 +38,7 @@ func (l *law) Tail(t float64) arithmetic.Number {
 	k := min(l.panels()-1, max(0, sort.SearchFloat64s(l.breaks, t)-1))
 	var sum estimate
 	for v, f := range l.parts {
-		own := l.after(f, k, t).plus(l.rest[v][k+1])
+		own := l.integrateAfter(f, k, t).plus(l.rest[v][k+1])
 		if v == 0 {
 			sum = own
 		} else {
@@ -52,11 +52,12 @@ func (l *law) Tail(t float64) arithmetic.Number {
 	return p
 }
 
-// after integrates a function of one time over panel k to the right of t, with n nodes on that part
-// of the panel. With x = x_0 + r y the ellipse ρ of y lies in that of x, because this ellipse is
-// convex and x_0/(1-r) is in [-1, 1]. There e^{-a(t-c)} times the function is at most its norm, and
-// a function of at most M there differs from its interpolation by at most 4Mρ^-n ρ/(ρ-1).
-func (l *law) after(f *function, k int, t float64) estimate {
+// integrateAfter integrates a function of one time over panel k to the right of t, with n nodes on
+// that part of the panel. With x = x_0 + r y the ellipse ρ of y lies in that of x, because this
+// ellipse is convex and x_0/(1-r) is in [-1, 1]. There e^{-a(t-c)} times the function is at most
+// its norm, and a function of at most M there differs from its interpolation by at most 4Mρ^-n
+// ρ/(ρ-1).
+func (l *law) integrateAfter(f *function, k int, t float64) estimate {
 	n, c, h, slope := l.n, l.centre(k), l.half(k), f.slopes[k]
 	coefficients, own := make([]float64, n), 0.0
 	for j := range n {

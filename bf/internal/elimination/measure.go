@@ -14,7 +14,7 @@ type scratch struct {
 	growth                          [radii][]float64 // (ρ^k + ρ^-k)/2
 }
 
-func newRoom(g *mesh, w int) *scratch {
+func newScratch(g *mesh, w int) *scratch {
 	size := power(g.n, w)
 	r := &scratch{}
 	for _, list := range []*[]float64{&r.scaled, &r.polynomial, &r.kept, &r.other, &r.sum, &r.thin} {
@@ -72,7 +72,7 @@ func (f *function) measure(g *mesh, order []int, cell int, panel []int, r *scrat
 	f.fuzz[cell] = noise
 	f.defect[cell] = math.Pow(g.lebesgue, float64(w)) * (off + 2*noise)
 	f.contract(cell, w-1, 0, 0, polynomial, r)
-	return f.least(g, order, panel, polynomial, r) - float64(w*g.n+4)*u*total
+	return f.cornerMinimum(g, order, panel, polynomial, r) - float64(w*g.n+4)*u*total
 }
 
 // slope returns the slope of the logarithm along axis v, or 0: between nodes not far from the ends
@@ -149,20 +149,20 @@ func (f *function) contract(cell, v, mask, e int, tensor []float64, r *scratch) 
 	}
 }
 
-// least returns the smallest value of a polynomial at the corners of its cell. Along each axis
-// T_k(-1) = (-1)^k and T_k(1) = 1. In a cell with two servers in one panel the first is not at the
-// end unless the second is.
-func (f *function) least(g *mesh, order, panel []int, polynomial []float64, r *scratch) float64 {
+// cornerMinimum returns the smallest value of a polynomial at the corners of its cell. Along each
+// axis T_k(-1) = (-1)^k and T_k(1) = 1. In a cell with two servers in one panel the first is not at
+// the end unless the second is.
+func (f *function) cornerMinimum(g *mesh, order, panel []int, polynomial []float64, r *scratch) float64 {
 	least, w := math.Inf(1), len(f.servers)
 	for corner := range 1 << w {
 		if !(w == 2 && panel[0] == panel[1] && corner == 1<<order[0]) {
-			least = min(least, g.atCorner(corner, w-1, polynomial, r))
+			least = min(least, g.cornerValue(corner, w-1, polynomial, r))
 		}
 	}
 	return least
 }
 
-func (g *mesh) atCorner(corner, v int, polynomial []float64, r *scratch) float64 {
+func (g *mesh) cornerValue(corner, v int, polynomial []float64, r *scratch) float64 {
 	for ; v >= 0; v-- {
 		rest := r.levels[v][:len(polynomial)/g.n]
 		for x := range rest {

@@ -34,21 +34,21 @@ type mesh struct {
 	absolute  float64   // at least Σ_j |weight|, |before| and |after| in each row
 
 	multiplyAdd MultiplyAdd
-	layouts     map[int]*layout // of functions, by their number of servers
+	layouts     map[int]*layout // layouts of functions, by their number of servers
 }
 
 // flaws records the worst defects over all cells so far.
 type flaws struct {
-	coarse []float64 // for each panel, the largest relative defect of a cell with it
-	spare  []float64 // the same for cells whose values may be small relative to others
-	noise  float64   // the largest part due to rounding
+	coarse      []float64 // for each panel, the largest relative defect of a cell with it
+	coarseSmall []float64 // the same for cells whose values may be small relative to others
+	noise       float64   // the largest part due to rounding
 }
 
 func newFlaws(panels int) flaws { return flaws{make([]float64, panels), make([]float64, panels), 0} }
 
 func (w *flaws) join(other *flaws) {
 	for k := range w.coarse {
-		w.coarse[k], w.spare[k] = max(w.coarse[k], other.coarse[k]), max(w.spare[k], other.spare[k])
+		w.coarse[k], w.coarseSmall[k] = max(w.coarse[k], other.coarse[k]), max(w.coarseSmall[k], other.coarseSmall[k])
 	}
 	w.noise = max(w.noise, other.noise)
 }
@@ -135,9 +135,9 @@ func (g *mesh) chebyshev(k, j int) float64 {
 	return math.Cos(math.Pi * float64(m) / float64(2*g.n))
 }
 
-// setWeights integrates the ℓ_j = Σ_k analysis T_k: ∫_{-1}^x T_k = T_{k+1}/(2k+2) - T_{k-1}/(2k-2)
-// - (-1)^k/(k²-1) for k >= 2. The terms of an entry sum to less than 10/n, so compensated sums err
-// by less than 60u/n.
+// setWeights integrates the ℓ_j = Σ_k analysis T_k: ∫_{-1}^x T_k = T_{k+1}/(2k+2) -
+// T_{k-1}/(2k-2) - (-1)^k/(k²-1) for k >= 2. The terms of an entry sum to less than 10/n, so
+// compensated sums are off by less than 60u/n.
 func (g *mesh) setWeights() {
 	n := g.n
 	g.absolute = 2

@@ -69,7 +69,7 @@ func drawNarrow(r *rand.Rand, servers int) *Problem {
 	for i := range p.Classes {
 		p.Classes[i].Rate = float64(1 + r.IntN(4))
 	}
-	return atLoad(p, []float64{0.1, 0.4, 0.6, 0.8, 0.9, 0.95}[r.IntN(6)])
+	return scaleToLoad(p, []float64{0.1, 0.4, 0.6, 0.8, 0.9, 0.95}[r.IntN(6)])
 }
 
 // narrowModels problems are drawn with consecutive seeds from narrowSeed. In a long run of 3000

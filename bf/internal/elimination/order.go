@@ -35,7 +35,7 @@ func NewOrder(p *Problem) (*Order, error) {
 			continue
 		}
 		if len(k.Servers) > MaxWidth+1 {
-			return nil, tooWide(len(k.Servers) - 1)
+			return nil, widthError(len(k.Servers) - 1)
 		}
 		for a, s := range k.Servers {
 			for _, t := range k.Servers[:a] {
@@ -49,7 +49,7 @@ func NewOrder(p *Problem) (*Order, error) {
 		o.Width = max(o.Width, degree)
 	})
 	if least > 0 {
-		return nil, tooWide(least)
+		return nil, widthError(least)
 	}
 	return o, nil
 }
@@ -68,7 +68,7 @@ func first(place, servers []int) int {
 	return slices.MinFunc(servers, func(a, b int) int { return place[a] - place[b] })
 }
 
-func tooWide(width int) error {
+func widthError(width int) error {
 	return &num.TooLargeError{Input: input.Errorf("model", width,
 		"servers whose graph has a width of at most %d, where one message depends on %d servers or more",
 		MaxWidth, width)}

@@ -9,21 +9,21 @@ import (
 // passes holds one forward and one backward elimination on a mesh.
 type passes struct {
 	*mesh
-	problem *Problem
-	ask     Settings
-	weights *weights // nil if there are none
-	order   []int
-	place   []int       // position of each server in the order
-	buckets []factors   // for each server, the factors that depend on its time when it is eliminated
-	kept    []*function // integral of those factors
-	outside []factors   // for each of kept, all other factors with all other times integrated out
-	rooms   []*scratch  // scratch of each worker
+	problem   *Problem
+	ask       Settings
+	weights   *weights // nil if there are none
+	order     []int
+	place     []int       // position of each server in the order
+	buckets   []factors   // for each server, the factors that depend on its time when it is eliminated
+	kept      []*function // integral of those factors
+	outside   []factors   // for each of kept, all other factors with all other times integrated out
+	scratches []*scratch  // scratch of each worker
 }
 
 func newPasses(p *Problem, o *Order, g *mesh, s Settings) *passes {
 	e := &passes{mesh: g, problem: p, ask: s, order: o.Servers}
 	for range runtime.GOMAXPROCS(0) {
-		e.rooms = append(e.rooms, newRoom(g, max(1, slices.Max(widths(p, o)))))
+		e.scratches = append(e.scratches, newScratch(g, max(1, slices.Max(widths(p, o)))))
 	}
 	e.place, e.buckets, e.kept, e.outside = o.places(), make([]factors, len(o.Servers)),
 		make([]*function, len(o.Servers)), make([]factors, len(o.Servers))
@@ -66,7 +66,7 @@ func widths(p *Problem, o *Order) []int {
 }
 
 func (e *passes) integrate(ctx context.Context, f factors, gone, above int) (*function, error) {
-	k, err := integrate(ctx, e.mesh, e.problem, f, gone, above, e.rooms)
+	k, err := integrate(ctx, e.mesh, e.problem, f, gone, above, e.scratches)
 	if err == nil && e.weights != nil {
 		k.hat, err = e.hat(ctx, f, gone, above)
 	}
@@ -121,7 +121,7 @@ func (e *passes) back(ctx context.Context, look func(c *clique) error) error {
 			if !slices.Contains(e.buckets[s].functions, f) {
 				continue
 			}
-			rest, err := c.reduce(ctx, c.all.without(f), f.servers, nil)
+			rest, err := c.reduce(ctx, c.all.remove(f), f.servers, nil)
 			if err != nil {
 				return err
 			}

@@ -46,15 +46,15 @@ type Result struct {
 	Busy      []arithmetic.Number   // probability that a server has a job to serve
 	ClassJobs [][]arithmetic.Number // P(X_i = n) of each class, if requested
 	Laws      []Law                 // distribution of min_{S_i} T for each class with arrivals, if requested
-	Gradients *Gradients            // of E[Σ_i X_i], if requested
+	Gradients *Gradients            // gradients of E[Σ_i X_i], if requested
 
-	ClassGradients []Gradients // of E[X_i] for each class of Settings.Of
+	ClassGradients []Gradients // gradients of E[X_i] for each class of Settings.Of
 }
 
 // Types shared by the results of trees and of other components.
 type (
 	Gradients      = forest.Gradients      // derivatives of a mean number of jobs
-	Difference     = forest.Difference     // of two numbers >= 0
+	Difference     = forest.Difference     // difference of two numbers >= 0
 	Law            = forest.Law            // the distribution of a time
 	ToleranceError = forest.ToleranceError // bounds exceed the tolerance
 )

@@ -95,8 +95,8 @@ func literal(p *Problem) exact {
 	return e
 }
 
-// within returns an error unless want is within the bound of got.
-func within(got arithmetic.Number, want *big.Rat) error {
+// checkNumber returns an error unless want is within the bound of got.
+func checkNumber(got arithmetic.Number, want *big.Rat) error {
 	if got.F == 0 && want.Sign() == 0 {
 		return nil
 	}
@@ -119,25 +119,25 @@ func within(got arithmetic.Number, want *big.Rat) error {
 }
 
 func (e *exact) check(r *Result) error {
-	if err := within(r.Normalization, e.z); err != nil {
+	if err := checkNumber(r.Normalization, e.z); err != nil {
 		return fmt.Errorf("Z: %w", err)
 	}
 	for i := range e.jobs {
-		if err := within(r.Jobs[i], e.jobs[i]); err != nil {
+		if err := checkNumber(r.Jobs[i], e.jobs[i]); err != nil {
 			return fmt.Errorf("jobs of class %d: %w", i, err)
 		}
 	}
 	for s := range e.busy {
-		if err := within(r.Busy[s], e.busy[s]); err != nil {
+		if err := checkNumber(r.Busy[s], e.busy[s]); err != nil {
 			return fmt.Errorf("server %d: %w", s, err)
 		}
 	}
 	return nil
 }
 
-// atLoad returns a problem with capacities multiplied by 2^20 and rates such that the smallest
+// scaleToLoad returns a problem with capacities multiplied by 2^20 and rates such that the smallest
 // C(K)/λ(K) is 1/load or slightly more: all are rounded down to integers.
-func atLoad(p *Problem, load float64) *Problem {
+func scaleToLoad(p *Problem, load float64) *Problem {
 	least := big.NewRat(1<<40, 1)
 	for k, slack := range slackOf(p) {
 		capacity := new(big.Rat)
@@ -182,7 +182,7 @@ func drawForest(t *rapid.T, most int) *Problem {
 			p.Classes = append(p.Classes, Class{number("own rate") - 1, []int{s}})
 		}
 	}
-	return atLoad(p, rapid.SampledFrom([]float64{0, 0.01, 0.3, 0.7, 0.9, 0.99, 0.9999}).Draw(t, "load"))
+	return scaleToLoad(p, rapid.SampledFrom([]float64{0, 0.01, 0.3, 0.7, 0.9, 0.99, 0.9999}).Draw(t, "load"))
 }
 
 func solved(t interface{ Fatal(...any) }, p *Problem, tolerance float64) *Result {

@@ -42,14 +42,14 @@ type region struct {
 // defect, in addition to err for the incoming error. Each worker has its own scratch; the result
 // does not depend on their number.
 func integrate(
-	ctx context.Context, g *mesh, p *Problem, f factors, gone, above int, rooms []*scratch,
+	ctx context.Context, g *mesh, p *Problem, f factors, gone, above int, scratches []*scratch,
 ) (*function, error) {
 	st := newStep(g, p, f, gone, above)
 	if len(st.out.cells)*st.out.size*g.n < 1<<14 { // not worth another worker
-		rooms = rooms[:1]
+		scratches = scratches[:1]
 	}
-	workers := make([]*worker, len(rooms))
-	for i, r := range rooms {
+	workers := make([]*worker, len(scratches))
+	for i, r := range scratches {
 		workers[i] = &worker{
 			step:    st,
 			scratch: r,
@@ -59,7 +59,7 @@ func integrate(
 			at:      make([]int, len(st.functions)),
 		}
 	}
-	err := share(ctx, len(rooms), len(st.out.cells), func(worker, cell int) {
+	err := share(ctx, len(scratches), len(st.out.cells), func(worker, cell int) {
 		k := workers[worker]
 		k.own = max(k.own, k.cell(cell))
 	})
@@ -211,7 +211,7 @@ func (k *worker) cell(cell int) float64 {
 		k.noise = max(k.noise, noise/least)
 	}
 	if k.loose && defect > k.g.most {
-		coarse, own, k.out.defect[cell] = k.spare, 0, bad+lost
+		coarse, own, k.out.defect[cell] = k.coarseSmall, 0, bad+lost
 	}
 	for _, panel := range stay {
 		coarse[panel] = max(coarse[panel], defect)

@@ -33,7 +33,7 @@ func (e *passes) linear(i int) *function {
 	servers := slices.Sorted(slices.Values(e.problem.Classes[i].Servers))
 	f := newFunction(servers, e.mesh)
 	c, factor := e.weights.constants[i], e.weights.factors[i]
-	f.each(func(order, panel []int, cell int) {
+	f.eachCell(func(order, panel []int, cell int) {
 		first, w := order[0], len(servers)
 		values, stride := f.cellValues(cell), power(e.n, w-1-order[0])
 		for x := range values {
@@ -57,8 +57,8 @@ func (e *passes) linear(i int) *function {
 	return f
 }
 
-// each calls do for every cell.
-func (f *function) each(do func(order, panel []int, cell int)) {
+// eachCell calls do for every cell.
+func (f *function) eachCell(do func(order, panel []int, cell int)) {
 	for i, c := range f.cells {
 		do(f.orders[c.order], c.panel, i)
 	}
@@ -86,7 +86,7 @@ func (e *passes) terms(f factors) (list []factors) {
 func (e *passes) hat(ctx context.Context, f factors, gone, above int) (*function, error) {
 	var list []*function
 	for _, term := range e.terms(f) {
-		k, err := integrate(ctx, e.mesh, e.problem, term, gone, above, e.rooms)
+		k, err := integrate(ctx, e.mesh, e.problem, term, gone, above, e.scratches)
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +115,7 @@ func (e *passes) sum(list []*function) *function {
 	for k, f := range list {
 		scale[k] = math.Ldexp(1, f.exponent-out.exponent)
 	}
-	out.each(func(order, panel []int, cell int) {
+	out.eachCell(func(order, panel []int, cell int) {
 		values := out.cellValues(cell)
 		for k, f := range list {
 			for x, v := range f.cellValues(cell) {
@@ -125,7 +125,7 @@ func (e *passes) sum(list []*function) *function {
 		if e.rough {
 			return
 		}
-		least := out.measure(e.mesh, order, cell, panel, e.rooms[0])
+		least := out.measure(e.mesh, order, cell, panel, e.scratches[0])
 		bad := out.defect[cell]
 		for k, f := range list {
 			bad += (scale[k]*(1+0x1p-40) + lost) * e.resloped(f, cell, panel, out.cellSlopes(cell), len(list))
@@ -136,7 +136,7 @@ func (e *passes) sum(list []*function) *function {
 		}
 		coarse := e.coarse
 		if out.defect[cell] = 0; !relative && defect > e.most {
-			coarse, out.defect[cell] = e.spare, bad+lost
+			coarse, out.defect[cell] = e.coarseSmall, bad+lost
 		} else {
 			worst = max(worst, defect)
 		}

@@ -23,7 +23,7 @@ const leastWide = 0x1p-36
 // solveWide returns the measures of a problem by functions of up to [MaxWidth] times.
 func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.Result, error) {
 	if w := slices.Max(widths(p, o)); w > MaxWidth { // including classes without arrivals
-		return nil, tooWide(w)
+		return nil, widthError(w)
 	}
 	tolerance := min(s.Tolerance, 0x1p-10) // the largest bound that an arithmetic.Number may have
 	g, err := firstMesh(ctx, p, o, s)
@@ -80,7 +80,7 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 				aim.lower(aim.target / 2)
 				continue
 			}
-			for k, defect := range g.spare {
+			for k, defect := range g.coarseSmall {
 				g.coarse[k] = max(g.coarse[k], min(defect, 1))
 			}
 			if aim.lower(min(aim.target, slices.Max(g.coarse)) / 4); slices.Max(g.coarse) <= aim.target {

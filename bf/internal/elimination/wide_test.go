@@ -18,7 +18,7 @@ func drawWide(t *rapid.T, servers int) (*Problem, *Order) {
 	for s := range p.Capacities {
 		p.Capacities[s] = float64(rapid.IntRange(1, 3).Draw(t, "capacity"))
 	}
-	p = atLoad(p, rapid.SampledFrom([]float64{0.2, 0.5, 0.7, 0.9}).Draw(t, "load"))
+	p = scaleToLoad(p, rapid.SampledFrom([]float64{0.2, 0.5, 0.7, 0.9}).Draw(t, "load"))
 	o, err := NewOrder(p)
 	if err != nil {
 		t.Skip(err)
@@ -84,7 +84,7 @@ func TestWideOrdersAgree(t *testing.T) {
 		for i, x := range a.Jobs {
 			y := b.Jobs[i]
 			if y.Bound += 1.01 * x.Bound; p.Classes[i].Rate > 0 {
-				if err := within(y, rat(x.Double())); err != nil {
+				if err := checkNumber(y, rat(x.Double())); err != nil {
 					t.Fatalf("class %d: %v", i, err)
 				}
 			}
@@ -128,7 +128,7 @@ func TestLadders(t *testing.T) {
 // The mesh extends far enough for the measures of the fastest server and for derivatives of rare
 // classes.
 func TestShortTimes(t *testing.T) {
-	unequal := atLoad(
+	unequal := scaleToLoad(
 		&Problem{[]float64{1, 300, 1}, []Class{{1, []int{0, 1}}, {1, []int{1, 2}}, {1, []int{0, 2}}}}, 0.5,
 	)
 	rare := &Problem{[]float64{1000, 1000, 1000}, []Class{{3, []int{0, 1}}, {24, []int{1, 2}}, {43, []int{0, 2}}}}
@@ -156,7 +156,9 @@ func TestShortTimes(t *testing.T) {
 
 // Powers beyond the range of float64 are detected before any pass.
 func TestOverflow(t *testing.T) {
-	p := atLoad(&Problem{[]float64{1, 300, 1}, []Class{{300, []int{0, 1}}, {1, []int{1, 2}}, {1, []int{0, 2}}}}, 0.5)
+	p := scaleToLoad(
+		&Problem{[]float64{1, 300, 1}, []Class{{300, []int{0, 1}}, {1, []int{1, 2}}, {1, []int{0, 2}}}}, 0.5,
+	)
 	o, err := NewOrder(p)
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +183,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-func TestWideRefusals(t *testing.T) {
+func TestWideRejects(t *testing.T) {
 	p := lattice(2, 10, 0.7)
 	o, err := NewOrder(p)
 	if err != nil {
@@ -209,8 +211,8 @@ func TestWideRefusals(t *testing.T) {
 	}
 }
 
-// evenly divides [0, end] into equal panels.
-func evenly(end float64, panels int) []float64 {
+// equalPanels divides [0, end] into equal panels.
+func equalPanels(end float64, panels int) []float64 {
 	breaks := make([]float64, panels+1)
 	for k := range breaks {
 		breaks[k] = end * float64(k) / float64(panels)
@@ -227,10 +229,10 @@ func TestWorkersAgree(t *testing.T) {
 	}
 	var first *answer
 	for _, workers := range []int{1, 3} {
-		e := newPasses(p, o, newMesh(evenly(0.02, 4), 13), Settings{Tolerance: 1e-3})
-		e.rooms = nil
+		e := newPasses(p, o, newMesh(equalPanels(0.02, 4), 13), Settings{Tolerance: 1e-3})
+		e.scratches = nil
 		for range workers {
-			e.rooms = append(e.rooms, newRoom(e.mesh, o.Width))
+			e.scratches = append(e.scratches, newScratch(e.mesh, o.Width))
 		}
 		a, err := e.answer(context.Background(), math.Inf(1))
 		if err != nil {

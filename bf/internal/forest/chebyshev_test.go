@@ -61,7 +61,7 @@ func drawPoly(t *rapid.T) *poly {
 	return p
 }
 
-func off(x *big.Float, y float64) float64 {
+func absoluteError(x *big.Float, y float64) float64 {
 	d, _ := minus(x, long(y)).Float64()
 	return math.Abs(d)
 }
@@ -84,10 +84,10 @@ func TestPolynomials(t *testing.T) {
 				t.Fatalf("%v is not between %v and %v", v, a.low(), a.high())
 			}
 		}
-		if v, e := a.right(); !(off(at(pa, long(1)), v) <= e+lost) {
+		if v, e := a.right(); !(absoluteError(at(pa, long(1)), v) <= e+lost) {
 			t.Fatalf("right end %v, bound %v", v, e)
 		}
-		if v, e := a.left(); !(off(at(pa, long(-1)), v) <= e+lost) {
+		if v, e := a.left(); !(absoluteError(at(pa, long(-1)), v) <= e+lost) {
 			t.Fatalf("left end %v, bound %v", v, e)
 		}
 	})

@@ -115,7 +115,7 @@ func (s *solver) backward(kappa, lambda float64, q curve, most float64) (r curve
 	if q[last].poly[0] == 0 {
 		return r, 0
 	}
-	v, exp := lambda*s.beyond(kappa, &q[last].poly, most), q[last].exp
+	v, exp := lambda*s.smoothEnd(kappa, &q[last].poly, most), q[last].exp
 	carried, own := 0.0, 0.0 // relative bounds of v and of the part that the panel adds
 	for k := last; k >= 0; k-- {
 		e := max(exp, q[k].exp)
@@ -138,9 +138,9 @@ func share(v, theta float64, p *poly) float64 {
 	return max(lost, min(1, v*math.Exp(-2*theta)/p.low()*(1+0x1p-20)))
 }
 
-// beyond returns the smooth r(T) of backward for λ = 1, or q(T)/κ if the former is not between 1/2
-// and most times the latter.
-func (s *solver) beyond(kappa float64, q *poly, most float64) float64 {
+// smoothEnd returns the smooth r(T) of backward for λ = 1, or q(T)/κ if the former is not between
+// 1/2 and most times the latter.
+func (s *solver) smoothEnd(kappa float64, q *poly, most float64) float64 {
 	half := s.half(s.count() - 1)
 	var source [terms + 2]float64
 	copy(source[:], q[:])

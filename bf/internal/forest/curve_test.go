@@ -8,14 +8,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// exactly evaluates a piece at x.
-func (c *piece) exactly(x float64) *big.Float {
+// exactValue evaluates a piece at x.
+func (c *piece) exactValue(x float64) *big.Float {
 	v := at(c.powers(), long(x))
 	return v.SetMantExp(v, c.exp)
 }
 
-// apart returns |log(a/b)|, only roughly if it is large.
-func apart(a, b *big.Float) float64 {
+// logDistance returns |log(a/b)|, only roughly if it is large.
+func logDistance(a, b *big.Float) float64 {
 	r, _ := new(big.Float).SetPrec(precision).Quo(minus(a, b), b).Float64()
 	return math.Abs(math.Log1p(r))
 }
@@ -38,12 +38,12 @@ func TestBackward(t *testing.T) {
 		}
 		r, bound := s.backward(kappa, 1, q, smoothest)
 		last := g.count() - 1
-		v := r[last].exactly(1)
+		v := r[last].exactValue(1)
 		for k := last; k >= 0; k-- {
 			one := newPiece(&q[k].poly, 0)
 			exact := exactDecay(t, kappa*g.half(k), math.Ldexp(g.half(k), one.exp+q[k].exp), &one.poly, v)
 			for _, x := range []float64{-1, rapid.Float64Range(-1, 1).Draw(t, "x")} {
-				if d := apart(r[k].exactly(x), exact(x)); bound < 1 && !(d <= bound) {
+				if d := logDistance(r[k].exactValue(x), exact(x)); bound < 1 && !(d <= bound) {
 					t.Fatalf("error %v on panel %d, bound %v", d, k, bound)
 				}
 			}
@@ -72,7 +72,7 @@ func TestForward(t *testing.T) {
 			for _, x := range []float64{-1, 1, rapid.Float64Range(-1, 1).Draw(t, "x")} {
 				at := g.middle(k) + g.half(k)*x
 				want := math.Exp(-growth*at) - lambda*math.Expm1(-math.Abs(lambda-kappa)*at)/math.Abs(lambda-kappa)
-				got, _ := m[k].exactly(x).Float64()
+				got, _ := m[k].exactValue(x).Float64()
 				// rounding of exponents in the closed form
 				if d := math.Abs(math.Log(got / want)); !(d <= bound+1e-14*(1+30*at)) {
 					t.Fatalf("error %v at %v, bound %v", d, at, bound)

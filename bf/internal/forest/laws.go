@@ -24,7 +24,7 @@ type law struct {
 	*panels
 	gamma curve
 	decay float64 // κ
-	bound float64 // on |log(kept/true)| of γ e^{-κt}
+	bound float64 // bound on |log(kept/true)| of γ e^{-κt}
 	lack  float64 // logarithm of the absolute error of P(τ > t) due to times beyond T
 }
 

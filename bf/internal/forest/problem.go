@@ -33,8 +33,9 @@ type Result struct {
 	Times         []arithmetic.Number   // E~[min_{S_i} T] of each class
 	Busy          []arithmetic.Number   // probability that a server has a job to serve
 	Jobs          [][]arithmetic.Number // P(X_i = n) of each class, if requested
-	Laws          []Law                 // of min_{S_i} T of each class with arrivals, if requested
-	Gradients     []Gradients           // of E[Σ_i X_i], if requested, then of E[X_i] for each class of Settings.Of
+	Laws          []Law                 // laws of min_{S_i} T for each class with arrivals, if requested
+	// gradients of E[Σ_i X_i], if requested, then of E[X_i] for each class of Settings.Of
+	Gradients []Gradients
 }
 
 // Gradients holds derivatives of a mean number of jobs.

@@ -8,7 +8,7 @@ import (
 // A pair is a function x and, if weights are requested, its weighted version y: see sweep.
 type pair struct {
 	x, y  curve
-	bound float64 // on |log(kept/true)| of both
+	bound float64 // bound on |log(kept/true)| of both
 }
 
 // A message holds q, r and m of a direction of a forest.

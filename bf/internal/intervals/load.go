@@ -46,7 +46,7 @@ func (c *Chain) loads(stop *recursion.Cancellation, shift int) (table [][]load, 
 			}
 			d, positive := of.first(i)
 			if !positive {
-				return nil, load{}, c.problem.Overloaded(c.inside(i%n, servers))
+				return nil, load{}, c.problem.Overloaded(c.classesInside(i%n, servers))
 			}
 			if i < n {
 				table[i][servers] = d
@@ -66,15 +66,15 @@ func (c *Chain) loads(stop *recursion.Cancellation, shift int) (table [][]load, 
 		}
 		d, positive := of.first(0)
 		if s == n-1 && !positive {
-			return nil, load{}, c.problem.Overloaded(c.inside(0, n))
+			return nil, load{}, c.problem.Overloaded(c.classesInside(0, n))
 		}
 		all = d
 	}
 	return table, all, nil
 }
 
-// inside returns the classes within an interval.
-func (c *Chain) inside(first, servers int) (classes []int) {
+// classesInside returns the classes within an interval.
+func (c *Chain) classesInside(first, servers int) (classes []int) {
 	for k, a := range c.arcs {
 		if servers == c.servers || (a.first-first+c.servers)%c.servers+a.servers <= servers {
 			classes = append(classes, k)

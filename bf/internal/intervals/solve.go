@@ -54,7 +54,7 @@ func (c *Chain) Solve(ctx context.Context) (recursion.Measures, error) {
 	)
 	var mostlyIdle []int
 	for s := range m.Busy {
-		idle := value(w.without(s), c.servers) // one fewer server, one more product
+		idle := value(w.valueWithout(s), c.servers) // one fewer server, one more product
 		m.Busy[s] = idle.Mul(arithmetic.FromFloat(w.scale[s], 0)).Quo(z).OneMinus()
 		if !(m.Busy[s].Double() > recursion.LowUtilization) {
 			mostlyIdle = append(mostlyIdle, s)
@@ -211,8 +211,8 @@ func (w *sweep) capacityBefore(i int) float64 {
 	return w.capacity[s] * w.scale[s]
 }
 
-// without returns Z of all servers except s, divided by its power of two.
-func (w *sweep) without(s int) float64 {
+// valueWithout returns Z of all servers except s, divided by its power of two.
+func (w *sweep) valueWithout(s int) float64 {
 	if w.Ring {
 		return w.row(w.from, s+1)[w.servers-1]
 	}
@@ -255,8 +255,8 @@ func (w *sweep) down() ([]float64, error) {
 
 // A descent holds the partial sums of down.
 type descent struct {
-	r    []float64 // of R, by first server
-	t    []float64 // of T, by end
+	r    []float64 // partial sums of R, by first server
+	t    []float64 // partial sums of T, by end
 	sums []float64
 	next [][]int // the remaining classes that start at a server, the longest first
 }

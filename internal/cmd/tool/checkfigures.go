@@ -30,7 +30,7 @@ func checkFigures(args []string) error {
 	if len(faults) > 0 {
 		return fmt.Errorf("%d faults", len(faults))
 	}
-	fmt.Println(files, "files as they should be")
+	fmt.Println(files, "all files are correct")
 	return nil
 }
 

@@ -45,7 +45,7 @@ func openTerminal(t *testing.T) *os.File {
 // file is never overwritten. Everything else is written as without a terminal.
 func TestPictureOnTerminal(t *testing.T) {
 	terminal := openTerminal(t)
-	const exists = "pfq: shop.svg: this file exists already; name a file with -o\n"
+	const exists = "pfq: shop.svg: this file already exists; name a file with -o\n"
 	for _, c := range []struct {
 		line, exists string // command line, and a file that already exists
 		file, stderr string // file written, if any, and start of the standard error
