@@ -201,7 +201,7 @@ func TestClassGradientsHaveSigns(t *testing.T) {
 
 // For one server of capacity C, E[X_i] = w_i/(C - w) with w_i = λ_i σ_i and w = Σ w_j. So
 // ∂E[X_i]/∂C = -w_i/(C - w)² and ∂E[X_i]/∂λ_j = σ_j (w_i/(C - w)² + [i = j]/(C - w)), with every
-// engine, also for long fractions.
+// engine, even for long fractions.
 func TestClassGradientsOfOneServer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{Servers: 1, OwnSizes: true, ZeroRates: true, Stable: true, Long: true})

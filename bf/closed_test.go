@@ -193,7 +193,7 @@ func isUnstable(t *rapid.T, load *big.Rat, err error) bool {
 	return unstable
 }
 
-// 1/γ_i is the derivative of log Z with respect to λ_i, also at λ_i = 0.
+// 1/γ_i is the derivative of log Z with respect to λ_i, even at λ_i = 0.
 func TestThreeServersMatchesRecursion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := activeSets{

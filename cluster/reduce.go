@@ -140,7 +140,7 @@ func (r *reduction) components() []Component {
 	for s, rows := range r.servers {
 		merged[rows[0]] = s + 1
 	}
-	choices := make([][]Choice, len(r.classes)) // of reduced servers
+	choices := make([][]Choice, len(r.classes)) // choices of reduced servers
 	grouped := make([]bool, len(r.servers))     // the reduced server is still a group
 	links := ranktable.Singles(len(r.servers))
 	for i, rows := range r.classes {

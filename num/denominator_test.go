@@ -27,7 +27,7 @@ func TestJoinDenominator(t *testing.T) {
 		for _, x := range list {
 			whole := new(big.Rat).Mul(x, new(big.Rat).SetInt(unit))
 			if !whole.IsInt() {
-				t.Fatalf("%v times %v is no integer", x, unit)
+				t.Fatalf("%v times %v is not an integer", x, unit)
 			}
 			common.GCD(nil, nil, common, new(big.Int).Abs(whole.Num()))
 		}

@@ -70,7 +70,7 @@ func TestSumJSON(t *testing.T) {
 	})
 	for _, text := range []string{`1`, `[1]`, `[1,2,3]`, `["1",2]`, `[1e999,0]`, `null`} {
 		if err := json.Unmarshal([]byte(text), new(Sum)); err == nil {
-			t.Errorf("%s is no sum", text)
+			t.Errorf("%s is not a sum", text)
 		}
 	}
 }

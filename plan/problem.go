@@ -62,7 +62,7 @@ type Upgrade struct {
 	Most   int      // steps that can be bought, >= 1
 }
 
-// A NewServer adds up to Most servers that serve some classes, each job at all of them at once.
+// A NewServer adds up to Most servers that serve some classes. Each job uses all of them at once.
 type NewServer struct {
 	Name     string   // not empty, and different from the names of all other servers
 	Capacity *big.Rat // > 0, of each server, work per unit of time

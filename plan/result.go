@@ -150,8 +150,8 @@ func beginSearch(ctx context.Context, p *Problem, s SearchSettings) (*instance, 
 	return in, s, err
 }
 
-// checkSize returns the error of a model that is too large to solve as it is, at half its critical
-// scale if it is unstable. Other errors appear when plans are judged.
+// checkSize returns the error of a model that is too large to solve without purchases. An unstable
+// model is solved at half its critical scale. Other errors appear when plans are judged.
 func (in *instance) checkSize(ctx context.Context, s Settings) error {
 	solve := func(m *cluster.Model) error {
 		_, err := bf.Solve(ctx, m, bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})

@@ -33,7 +33,8 @@ func queue(servers, most int, target Target) *Problem {
 	return p
 }
 
-// A model that is too large is rejected before any plan is judged, even if it is unstable as it is.
+// A model that is too large is rejected before any plan is judged, even if it is unstable without
+// purchases.
 func TestTooLargeRejected(t *testing.T) {
 	const n = 26
 	p := queue(n, 1, Target{Measure: MeanDelay, Limit: big.NewRat(2, 1)})

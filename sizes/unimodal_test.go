@@ -117,7 +117,7 @@ func TestDensityAgainstBigFloats(t *testing.T) {
 		gamma := mul(fall, power(div(bx, bs), bigFloat(float64(k-1))))
 		check(ok(newErlang(k, scale)), div(div(gamma, op().SetInt(factorial)), bs))
 		second := bigExp(op().Neg(div(bx, bigFloat(3)))) // e^(-x/3)
-		mix := op().Add(div(fall, bs), second)           // of half and half: e^(-x/3)/3 has weight 1/2
+		mix := op().Add(div(fall, bs), second)           // equal mixture: e^(-x/3)/3 has weight 1/2
 		mix.Sub(mix, div(mul(second, bigFloat(2)), bigFloat(3)))
 		check(ok(NewHyperexponential([]float64{0.5, 0.5}, []float64{scale, 3})), div(mix, bigFloat(2)))
 		alpha := rapid.Float64Range(0.2, 5).Draw(t, "alpha")

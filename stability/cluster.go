@@ -18,7 +18,7 @@ import (
 // [cluster.Model.Expand], which is not needed). All results are exact.
 //
 // The critical scale takes a few maximum flows (rarely more than three), each fast in practice,
-// also in long chains of classes, and polynomial in the worst case. The margin of a stable cluster
+// even in long chains of classes, and polynomial in the worst case. The margin of a stable cluster
 // takes one more. For each class it also takes a search for a flow that proves that no set with a
 // smaller margin contains the class; most of these searches end among the neighbours. A class that
 // chooses from a group needs a separate maximum flow. If the common denominator leads to numbers of

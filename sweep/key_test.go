@@ -52,7 +52,7 @@ func TestKeySplits(t *testing.T) {
 		}
 		seen[k] = list
 		if !isHex(k, 64) {
-			t.Errorf("%q is no key", k)
+			t.Errorf("%q is not a key", k)
 		}
 	}
 }

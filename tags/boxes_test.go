@@ -35,7 +35,7 @@ func plantFair(r *rand.Rand) (m Model, cutoffs []float64, slowdown float64, foun
 		cutoffs = append(cutoffs, ok(m.Sizes.Quantile(0.02+0.979*r.Float64())))
 	}
 	slices.Sort(cutoffs)
-	rate := math.Exp(4*r.Float64()-4) / ok(m.Sizes.Moment(1)) // of speed 1
+	rate := math.Exp(4*r.Float64()-4) / ok(m.Sizes.Moment(1)) // for speed 1
 	s := append(append([]float64{0}, cutoffs...), math.Inf(1))
 	waited := 0.0
 	for i := range hosts {

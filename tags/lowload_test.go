@@ -34,7 +34,7 @@ func TestFactorInClosedForm(t *testing.T) {
 			isClose2(t, parse(t, "deterministic"), hosts, (h+1)/h/2)
 		}
 		const alpha = 2.5
-		low := 1 - 1/alpha // of mean 1
+		low := 1 - 1/alpha // for a mean of 1
 		first := low * ((1-math.Pow(1/alpha, h+1))/(h+1)/(1-1/alpha) + math.Pow(1/alpha, h)/((alpha-1)*h-1))
 		square := alpha * low * low / (alpha - 2)
 		isClose2(t, parse(t, "pareto:2.5"), hosts, square/2/(h*first))

@@ -26,7 +26,7 @@ type Kind string
 // The kinds.
 const (
 	Exact         Kind = "exact"         // exact up to rounding
-	Approximation Kind = "approximation" // of unknown error
+	Approximation Kind = "approximation" // the error is unknown
 	Bounds        Kind = "bounds"        // proved; the truth is between Low and High of each value
 )
 

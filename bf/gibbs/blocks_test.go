@@ -95,7 +95,7 @@ func drawHanging(t *rapid.T) *cluster.Model {
 }
 
 // An estimate more than four half-widths from the exact value of package bf comes with a warning,
-// also for models that mislead chains: two or three groups of servers, nearly short of capacity and
+// even for models that mislead chains: two or three groups of servers, nearly short of capacity and
 // weakly linked.
 func TestLinkedBlocksWarnOrAgree(t *testing.T) { checkWarnOrAgree(t, drawBlocks) }
 

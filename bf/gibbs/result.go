@@ -20,8 +20,8 @@ type Result struct {
 	Chains           int      `json:"chains"`            // independent of each other
 	Sweeps           int      `json:"sweeps"`            // measured in each chain
 	BurnIn           int      `json:"burn_in"`           // sweeps of each chain before measuring
-	Autocorrelation  float64  `json:"autocorrelation"`   // of E[X] given the order: sweeps per independent sweep
-	EffectiveSamples float64  `json:"effective_samples"` // of E[X]: all sweeps over Autocorrelation
+	Autocorrelation  float64  `json:"autocorrelation"`   // sweeps per independent sweep, for E[X] given the order
+	EffectiveSamples float64  `json:"effective_samples"` // all sweeps divided by Autocorrelation, for E[X]
 	RHat             float64  `json:"r_hat"`             // largest split R-hat of the total and the classes
 	PrecisionMet     bool     `json:"precision_met"`     // true with Settings.Sweeps
 	Warnings         []string `json:"warnings"`          // reasons not to trust the numbers; empty for none

@@ -35,8 +35,8 @@ const (
 )
 
 // Run estimates the stationary measures of a cluster under balanced fairness. Package bf, which
-// computes the same measures, defines them, also for classes that differ in mean size. The model is
-// reduced first ([cluster.Model.Reduce]).
+// computes the same measures, defines them, including those of classes with different mean sizes.
+// The model is reduced first ([cluster.Model.Reduce]).
 //
 // Eight chains first burn in for at least twenty times their measured autocorrelation time. Then
 // they are measured and evaluated at increasing numbers of sweeps. These numbers follow from the

@@ -18,7 +18,7 @@ type Settings struct {
 	Seed       uint64  // seed of the random numbers; pfq uses 1 by default
 	Confidence float64 // confidence of the intervals, in (0, 0.999999]; 0 means 0.95
 	MaxJobs    int     // if > 0, at most MostJobs: also estimate P(n jobs), n = 0..MaxJobs
-	ByClass    bool    // also for each class; MaxJobs must be > 0
+	ByClass    bool    // distributions for each class as well; MaxJobs must be > 0
 	Gradient   bool    // also estimate the derivatives of the mean number of jobs
 	Workers    int     // parallel chains, 1..10,000; 0 means one per core. The result does not depend on it
 }

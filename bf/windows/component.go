@@ -110,7 +110,7 @@ func (c *component) solve(ctx context.Context, i int, list []int, restricted boo
 	if stable, known := c.solved[key]; known && (!stable || w.holds(c.model.Classes[i])) {
 		return stable, nil
 	}
-	places := map[int]int{} // of classes in the window's model
+	places := map[int]int{} // rows of classes in the window's model
 	for _, row := range w.rows {
 		for _, j := range c.uses[row] {
 			if _, known := places[j]; known {

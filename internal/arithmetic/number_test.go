@@ -11,7 +11,7 @@ import (
 	"productform/num"
 )
 
-// numbers is one number in each of the arithmetics.
+// numbers returns one number in each of the arithmetics.
 type numbers struct{ exact, float, interval arithmetic.Number }
 
 func of(r *big.Rat) numbers {

@@ -14,10 +14,10 @@ import "productform/internal/arithmetic"
 // Within a block a value passes at most 9 additions on its way to a sum: 4 in fold, 5 in tally.
 // Sums of blocks are compensated, which adds 4u (see num.Sum).
 type ErrorBounds struct {
-	Value      float64 // of X
-	Up         float64 // of sums of X
-	Product    float64 // of WX
-	ProductSum float64 // of sums of WX
+	Value      float64 // bound for X
+	Up         float64 // bound for sums of X
+	Product    float64 // bound for WX
+	ProductSum float64 // bound for sums of WX
 }
 
 // NewErrorBounds returns the bounds for n elements, given the bound for the denominators.

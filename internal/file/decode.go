@@ -32,7 +32,7 @@ func (n *Node) Fields(path, want string, known ...string) (map[string]*Node, err
 			if hint == "" {
 				hint = synonym(key, known)
 			}
-			// {rate: 3,5} of YAML
+			// YAML {rate: 3,5}
 			if n.Kids[i].Kind == NullKind && i > 0 && n.Kids[i-1].Kind == NumberKind && isDigits(key) {
 				hint = wantPoint
 			}

@@ -44,7 +44,7 @@ type Field[T any] struct {
 	isZero func(v *T) bool
 	check  func(sc *Scope, path string, v *T) error
 	schema func() Schema
-	isList bool // of objects with names, to which other fields can refer
+	isList bool // a list of objects with names, to which other fields can refer
 
 	// For a list of objects with names: whether names are known before any field is read or
 	// checked.

@@ -144,7 +144,7 @@ func TestDidYouMean(t *testing.T) {
 		// a swap is one letter wrong, and move is two away
 		{"slove", []string{"move", "solve"}, `; did you mean "solve"?`},
 		{"plna", []string{"plot", "plan"}, `; did you mean "plan"?`},
-		{"s3", []string{"s1", "s2"}, ""}, // as far from both
+		{"s3", []string{"s1", "s2"}, ""}, // equally far from both
 		{"rate", []string{"max_rate", "min_rate"}, ""},
 		{"s3", []string{"s1", "s1"}, `; did you mean "s1"?`},
 		{"rate", []string{"arrival_rate", "rates"}, `; did you mean "rates"?`}, // one letter wrong comes before a part

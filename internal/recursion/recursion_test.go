@@ -175,7 +175,7 @@ func check(t *rapid.T, name string, p *Problem, g *Graph, err error, want *big.R
 		}
 	}
 	if rate.Cmp(o.ArrivalRate) != 0 || rate.Cmp(capacity) < 0 {
-		t.Errorf("%s: %v is no witness: %v to %v", name, o, rate, capacity)
+		t.Errorf("%s: %v is not a witness: %v to %v", name, o, rate, capacity)
 	}
 }
 

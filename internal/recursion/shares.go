@@ -106,8 +106,8 @@ func (s *Shares) at(t *tableOf, state int) int {
 	return state/s.stride[t.group]%(s.p.Groups[t.group].N+1) - t.choose
 }
 
-// Float returns q_i in float64, each factor within two roundings and each product one more; 0 if it
-// may be below tinyShare; ok is then false, unless the share is exactly 0.
+// Float returns q_i in float64, each factor within two roundings and each product within one more.
+// It returns 0 if q_i may be below tinyShare; ok is then false, unless q_i is exactly 0.
 func (s *Shares) Float(state int, i int32) (q float64, ok bool) {
 	q = 1
 	for _, c := range s.Choices[i] {

@@ -93,7 +93,7 @@ const GapTol = 5e-11
 const (
 	rounds  = 80 // enough to halve any range down to adjacent floats
 	pieces  = 48 // initial pieces of the range of a cutoff, of equal ratio
-	decades = 12 // of refinement towards its ends
+	decades = 12 // decades of refinement towards its ends
 )
 
 // pairs returns the maximum number of pairs of cells of neighbouring hosts, 24 bytes each: fewer if
