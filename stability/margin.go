@@ -70,7 +70,7 @@ func (g *graph) subsetOf(c cut) *subset {
 // margin of the sets that contain i. Once i is finished, the remaining sets belong to a network
 // without i, whose flow is returned. So slack grows, and the searches of most classes end early,
 // because they find more slack nearby than the smallest known margin. Many sets may attain the
-// smallest margin, for example if classes are equal. Of each, only the part that the search has
+// smallest margin, for example if classes are equal. Only the part of each that the search has
 // reached is examined.
 func (g *graph) leastOfSingles(ctx context.Context, tight cut) (*subset, error) {
 	bound := g.marginBound(tight)

@@ -308,7 +308,7 @@ func TestBadInput(t *testing.T) {
 // A class that chooses from 25 groups, each shared with another such class, would take 2^25 terms.
 func TestTooManyGroups(t *testing.T) {
 	m := &cluster.Model{}
-	c := cluster.Class{Name: "uint128", ArrivalRate: big.NewRat(1, 1)}
+	c := cluster.Class{Name: "wide", ArrivalRate: big.NewRat(1, 1)}
 	for g := range 25 {
 		m.Servers = append(m.Servers, cluster.Server{Name: string(rune('a' + g)), Count: 3, Capacity: big.NewRat(1, 1)})
 		c.Servers = append(c.Servers, cluster.Choice{Server: g, Choose: 2})
@@ -316,7 +316,7 @@ func TestTooManyGroups(t *testing.T) {
 	m.Classes = []cluster.Class{c}
 	_, err := Cluster(t.Context(), m)
 	want :=
-		`classes[0].servers = "uint128": want classes that have fewer groups in common: the margin of this one's combinations takes a sum of more than 1048576 terms`
+		`classes[0].servers = "wide": want classes that have fewer groups in common: the margin of this one's combinations takes a sum of more than 1048576 terms`
 	if e := new(num.InputError); !errors.As(err, &e) || err.Error() != want {
 		t.Errorf("error %v, want %v", err, want)
 	}

@@ -10,7 +10,8 @@
 //		if err != nil {
 //			log.Fatal(err)
 //		}
-//		tasks = append(tasks, sweep.Task[int]{Key: key, Run: func(context.Context) (int, error) { return n * n, nil }})
+//		square := func(context.Context) (int, error) { return n * n, nil }
+//		tasks = append(tasks, sweep.Task[int]{Key: key, Run: square})
 //	}
 //	// with a Folder, none is computed twice
 //	squares, err := sweep.Run(context.Background(), tasks, sweep.Settings{Workers: 4})

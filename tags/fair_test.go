@@ -193,7 +193,7 @@ func TestFairTwoHosts(t *testing.T) {
 				high = mid
 			}
 		}
-		// The difference of the slowdowns is of the size of S and exact to 1e-13 of S/slack. Its
+		// The difference of the slowdowns is about as large as S and exact to 1e-13 of S/slack. Its
 		// slope in ln s_1 is at least a few hundredths of S.
 		tol := 1e-11 / min(o.Hosts[0].Slack.Float, o.Hosts[1].Slack.Float, 1)
 		if !(relativeDifference(o.Cutoffs[0], high) < tol) {

@@ -344,7 +344,7 @@ func randomPath(r *rand.Rand, s *path.Search) []float64 {
 	return nil
 }
 
-// Of 10^5 random cutoffs that overload no host, none is better than the optimum or below its proved
+// None of 10^5 random cutoffs that overload no host is better than the optimum or below its proved
 // bound.
 func TestOptimizeAgainstRandomCutoffs(t *testing.T) {
 	t.Parallel()

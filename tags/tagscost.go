@@ -168,7 +168,8 @@ func (f *tagsCost) Cost(i int, a, b *path.Point) float64 {
 
 // Slope uses the derivatives of the waiting time V = λ M_2/(2 v² σ), where σ is the slack:
 //
-//	∂V/∂b = λ P(X > b)/(vσ) (b/v + V),  -∂V/∂a = f(a) λ/(vσ) (a²/(2v) + a V),  -w'(a) = f(a) (o.Slowdown/a + o.Waiting).
+//	∂V/∂b = λ P(X > b)/(vσ) (b/v + V),  -∂V/∂a = f(a) λ/(vσ) (a²/(2v) + a V),
+//	-w'(a) = f(a) (o.Slowdown/a + o.Waiting).
 //
 // V and 1/σ are smallest for the largest a and the smallest b.
 func (f *tagsCost) Slope(i int, a, b *path.Cell) (path.Slope, bool) {

@@ -58,13 +58,13 @@ func OfClass(
 
 // A classSeries is the kernel of a sweep that moves every state from one order to the next.
 type classSeries struct {
-	Numbers        // the denominators are d(k) + r(k)
-	class          int
-	order          int
-	value          []arithmetic.Number // values of the states
-	part           []arithmetic.Number // r(k)
-	holds          []bool              // r(k) > 0
-	others, within arithmetic.Number   // λ_i - ρ and ρ
+	Numbers     // the denominators are d(k) + r(k)
+	class       int
+	order       int
+	value       []arithmetic.Number // values of the states
+	part        []arithmetic.Number // r(k)
+	holds       []bool              // r(k) > 0
+	others, row arithmetic.Number   // λ_i - ρ and ρ
 }
 
 // prepare finds r(k) and d(k) + r(k).
@@ -73,7 +73,7 @@ func (c *classSeries) prepare(stop *Cancellation, p *Problem, share *big.Rat, n 
 	g, states := c.Graph, c.Graph.Inner()
 	rate := new(big.Rat).SetInt(p.Classes[c.class].Rate)
 	rho := new(big.Rat).Mul(rate, share)
-	c.within, c.others = c.Like.Rational(rho), c.Like.Rational(new(big.Rat).Sub(rate, rho))
+	c.row, c.others = c.Like.Rational(rho), c.Like.Rational(new(big.Rat).Sub(rate, rho))
 	c.part, c.holds = make([]arithmetic.Number, states), make([]bool, states)
 	ways, err := g.Ways(stop, c.class) // r(k)/ρ, unless the graph has shares
 	if err != nil {
@@ -143,7 +143,7 @@ func (c *classSeries) Weigh(z, x *arithmetic.Number, k int, t int32) bool {
 	case c.order == 0:
 		*z = c.others.Mul(*x)
 	case c.order == 1:
-		*z = c.within.Mul(*x)
+		*z = c.row.Mul(*x)
 	}
 	return c.order <= 1
 }

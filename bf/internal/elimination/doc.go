@@ -14,7 +14,9 @@
 // the recursion of the server lattice, (C(K) - λ(K)) u(K) = Σ_{s∈K} C_s u(K∖s). With E~ the
 // expectation under the density p(t) ∝ exp(Σ_i λ_i min_{S_i} t - Σ_s C_s t_s),
 //
-//	E[X_i] = λ_i E~[min_{S_i} T],  P(s idle) = p_s(0)/C_s,  X_i given T is Poisson with mean λ_i min_{S_i} T, independently.
+//	E[X_i] = λ_i E~[min_{S_i} T],  P(s idle) = p_s(0)/C_s,
+//
+// and given T, the X_i are independent and Poisson with means λ_i min_{S_i} T.
 //
 // The factors of p are local: servers are integrated out one after the other, in the order of
 // [NewOrder]. An eliminated part of the cluster leaves a function of its few neighbouring servers,

@@ -17,7 +17,8 @@ import (
 // has two directions, 2e from its first end to its second and 2e+1 back. With all times on the far
 // side of direction d = (s -> t) except T_s integrated out,
 //
-//	F_d(x) = e^{-κ_d x} q_d(x),  R_d(x) = ∫_x^∞ F_d = e^{-κ_d x} r_d(x),  M_d(x) = ∫ F_d(y) e^{λ min(x,y)} dy = e^{g_d x} m_d(x),
+//	F_d(x) = e^{-κ_d x} q_d(x),  R_d(x) = ∫_x^∞ F_d = e^{-κ_d x} r_d(x),
+//	M_d(x) = ∫ F_d(y) e^{λ min(x,y)} dy = e^{g_d x} m_d(x),
 //
 // where q_d is the product of the m of the other directions into s, κ_d = C_s - λ_s minus their g,
 // and M' = λ e^{λx} R, so g_d = max(0, λ - κ_d). Each κ_d is the smallest slack C(K) - λ(K) of the

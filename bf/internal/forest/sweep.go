@@ -19,7 +19,8 @@ type message struct{ q, r, m pair }
 // With weights it also keeps each function with weight Ŷ = Σ_i w_i min_{S_i} T + Σ_s c_s over the
 // classes and servers integrated out, such as q̂ for q:
 //
-//	q̂ = (c_s + w_s x) q + Σ_k m̂_k Π_{j≠k} m_j,  r̂' = κ r̂ - q̂,  m̂' = λ e^{-μx} (r̂ + w (1/λ + x) r) - g m̂,  m̂(0) = r̂(0).
+//	q̂ = (c_s + w_s x) q + Σ_k m̂_k Π_{j≠k} m_j,  r̂' = κ r̂ - q̂,
+//	m̂' = λ e^{-μx} (r̂ + w (1/λ + x) r) - g m̂,  m̂(0) = r̂(0).
 type sweep struct {
 	*Forest
 	solver
