@@ -814,9 +814,9 @@ func TestEliminationDistributions(t *testing.T) {
 }
 
 // If elimination finds the distributions by class faster than tables, it computes these, and the
-// tables compute the rest, including the distribution of all jobs. All match connected sets, also
-// in a sweep. A class whose numbers are too long for float64, and engines other than float, use
-// tables only.
+// tables compute the rest, including the distribution of all jobs. All match connected sets,
+// including in a sweep. A class whose numbers are too long for float64, and engines other than
+// float, use tables only.
 func TestDistributionsWithTables(t *testing.T) {
 	tree := treeModel(18, 2, big.NewRat(3, 4))
 	tree.Classes = append(tree.Classes,

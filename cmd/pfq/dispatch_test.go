@@ -395,7 +395,7 @@ func TestDispatchOptions(t *testing.T) {
 		"--policy edf --time-scale 0.5":                      {"makespan": 5.5},
 		// B from 0 to 1, then A on its worker
 		"--policy edf --batch 3":       {"makespan": 11.0, "missed": 0.0},
-		"--policy priority:1/reserved": {"makespan": 20.0}, // B on the second worker
+		"--policy priority:1/kept": {"makespan": 20.0}, // B on the second worker
 		"--policy priority:0.5/kept":   {"makespan": 20.0},
 		"--policy priority:0.4/kept":   {"makespan": 20.0}, // ceil(0.8) workers are kept
 		"--policy priority/kept":       {"makespan": 11.0},

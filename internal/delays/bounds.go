@@ -238,8 +238,8 @@ func (b *bounds) jump(i int) *big.Float {
 	return j.Add(j, &b.one)
 }
 
-// approximate returns a_0, ... of class i in float64, as if they were exact, given Z. The error is that of
-// the context.
+// approximate returns a_0, ... of class i in float64, as if they were exact, given Z. The error is
+// that of the context.
 func (b *bounds) approximate(i int, z *big.Float) (Survival, error) {
 	s := Survival{A: make([]float64, len(b.a[i])), omitted: truncation}
 	x := b.Number()

@@ -206,7 +206,7 @@ func TestStepByClass(t *testing.T) {
 			if err := f.stepByClass(); err != nil {
 				t.Fatal(err)
 			}
-			want[0], f.next[0] = 0, 0 // the empty set takes no part
+			want[0], f.next[0] = 0, 0 // the empty set is excluded
 			if diff := cmp.Diff(want, f.next); diff != "" {
 				t.Fatal(diff)
 			}

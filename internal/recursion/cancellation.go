@@ -9,7 +9,7 @@ const stepsPerCheck = 1 << 16
 // BigSteps is the number of steps that one addition and product of long numbers counts as.
 const BigSteps = 1 << 8
 
-// A Cancellation checks a context once every stepsPerLook steps.
+// A Cancellation checks a context once every stepsPerCheck steps.
 type Cancellation struct {
 	Ctx   context.Context
 	steps int
@@ -32,7 +32,7 @@ func Fill[T any](c *Cancellation, x T, n int) []T {
 	for first := 0; first < n; first += size {
 		block := list[first:min(first+size, n)]
 		if err := c.After(len(block)); err != nil {
-			c.steps = stepsPerLook
+			c.steps = stepsPerCheck
 			break
 		}
 		block[0] = x
