@@ -36,6 +36,7 @@ func (e *UnfairError) Unwrap() error { return ErrUnfair }
 
 // fair implements [Optimize] for equal slowdowns.
 func (m Model) fair(l *moments) (Result, error) {
+	l.keep()
 	f := &fairCost{tagsCost: newTAGSCost(m, l, Objective{Slowdown: 1})}
 	ok := f.setRanges()
 	if l.err != nil {

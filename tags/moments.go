@@ -15,12 +15,14 @@ import (
 type moments struct {
 	ctx                   context.Context // context of the call that uses the distribution
 	d                     sizes.Distribution
-	mean, square, inverse float64      // E[X], E[X²], E[1/X]
-	noInverse             bool         // E[1/X] is infinite, or beyond float64; inverse is 0
-	low, high             float64      // ends of the support; high may be +Inf
-	list                  *list        // list of the sizes; nil if there is none
-	atoms                 []float64    // 0 and the sizes of a list, computed on first use
-	atomWork              []path.Point // data for loads, computed on first use
+	mean, square, inverse float64                // E[X], E[X²], E[1/X]
+	noInverse             bool                   // E[1/X] is infinite, or beyond float64; inverse is 0
+	low, high             float64                // ends of the support; high may be +Inf
+	list                  *list                  // list of the sizes; nil if there is none
+	atoms                 []float64              // 0 and the sizes of a list, computed on first use
+	atomWork              []path.Point           // data for loads, computed on first use
+	partials              map[[3]float64]float64 // values of partial by its arguments, nil if they are not kept
+	excesses              map[float64]float64    // values of above by its argument, likewise
 	err                   error
 }
 
@@ -52,6 +54,27 @@ func newMoments(ctx context.Context, m Model) (*moments, error) {
 	return l, nil
 }
 
+// mostKept is the number of values of a function that are kept, at most: some megabytes.
+const mostKept = 1 << 16
+
+// keep keeps the values of partial and above, for a search that asks for most of them several
+// times. Those of a list are computed faster than found.
+func (l *moments) keep() {
+	if l.list == nil {
+		l.partials, l.excesses = make(map[[3]float64]float64), make(map[float64]float64)
+	}
+}
+
+// keepIn adds a value to those kept, if any are.
+func keepIn[K comparable](kept map[K]float64, key K, v float64) {
+	if len(kept) >= mostKept {
+		clear(kept)
+	}
+	if kept != nil {
+		kept[key] = v
+	}
+}
+
 // stopped reports whether the context is done, and records its error.
 func (l *moments) stopped() bool {
 	err := l.ctx.Err()
@@ -66,8 +89,15 @@ func (l *moments) partial(order, a, b float64) float64 {
 	if b <= a {
 		return 0
 	}
+	key := [3]float64{order, a, b}
+	if v, isKept := l.partials[key]; isKept {
+		return v
+	}
 	v, err := l.d.PartialMoment(order, a, b)
-	if err != nil && l.err == nil {
+	switch {
+	case err == nil:
+		keepIn(l.partials, key, v)
+	case l.err == nil:
 		l.err = fmt.Errorf("tags: E[X^%v; %v < X <= %v] of %v: %w", order, a, b, l.d, err)
 	}
 	return v
@@ -86,7 +116,12 @@ func (l *moments) partialExcess(x float64) float64 {
 	if x >= l.high {
 		return 0
 	}
-	return l.d.MeanExcess(x)
+	if v, isKept := l.excesses[x]; isKept {
+		return v
+	}
+	v := l.d.MeanExcess(x)
+	keepIn(l.excesses, x, v)
+	return v
 }
 
 // capped returns E[min(X, b)^order; X > a] for order 1 or 2.

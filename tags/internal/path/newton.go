@@ -63,7 +63,7 @@ func (s *Search) Total(cutoffs []float64) float64 {
 			if !s.holds(i, cutoffs[i]) {
 				return math.Inf(1)
 			}
-			b = s.At(cutoffs[i])
+			b = s.point(cutoffs[i])
 		}
 		sum += s.Cost(i, &a, &b)
 		a = b
@@ -83,7 +83,7 @@ func (s *Search) gradient(cutoffs []float64) ([]float64, bool) {
 	for i := range len(cutoffs) + 1 {
 		b := Cell{Low: s.End, High: s.End}
 		if i < len(cutoffs) {
-			p := s.At(cutoffs[i])
+			p := s.point(cutoffs[i])
 			b = Cell{Low: p, High: p}
 		}
 		l, ok := s.Slope(i, &a, &b)
@@ -205,7 +205,7 @@ func (s *Search) zoom(cutoffs []float64, cost float64) ([]float64, float64) {
 			}
 			for _, x := range xs {
 				if s.holds(j, x) {
-					p := s.At(x)
+					p := s.point(x)
 					stages[j] = append(stages[j], Cell{Low: p, High: p})
 				}
 			}

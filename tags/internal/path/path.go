@@ -61,14 +61,28 @@ type Search struct {
 	HostCost
 	Stopped   func() bool // whether to return early, with any result
 	At        func(x float64) Point
-	Low, High []float64 // ranges of s_1, ..., s_n that contain all feasible cutoffs
-	Start     Point     // s_0 = 0
-	End       Point     // s_h = ∞
-	Atoms     []float64 // sizes, if there are finitely many: then only they are candidates
-	Shared    bool      // hosts may have equal cutoffs at the optimum
-	IdleFirst bool      // the first cutoffs may be 0, which leaves their hosts idle
-	buffers   [][]Slope // slopes between the cells, reused from round to round
-	Smooth    bool      // the density at the ends of a cell bounds that inside from below
+	Low, High []float64         // ranges of s_1, ..., s_n that contain all feasible cutoffs
+	Start     Point             // s_0 = 0
+	End       Point             // s_h = ∞
+	Atoms     []float64         // sizes, if there are finitely many: then only they are candidates
+	Shared    bool              // hosts may have equal cutoffs at the optimum
+	IdleFirst bool              // the first cutoffs may be 0, which leaves their hosts idle
+	buffers   [][]Slope         // slopes between the cells, reused from round to round
+	Smooth    bool              // the density at the ends of a cell bounds that inside from below
+	points    map[float64]Point // those computed so far: cells of neighbouring cutoffs have common ends
+}
+
+// point returns the point of cutoff x.
+func (s *Search) point(x float64) Point {
+	p, isKnown := s.points[x]
+	if !isKnown {
+		if s.points == nil {
+			s.points = make(map[float64]Point)
+		}
+		p = s.At(x)
+		s.points[x] = p
+	}
+	return p
 }
 
 // A Path holds the best path, its cost, and a proved bound: no path costs less than Least.
@@ -234,16 +248,16 @@ func (s *Search) halve(c *Cell) (l, r Cell, ok bool) {
 	if !(x > low && x < high) {
 		return l, r, false
 	}
-	mid := s.At(x)
+	mid := s.point(x)
 	return Cell{Low: c.Low, High: mid}, Cell{Low: mid, High: c.High}, true
 }
 
 func (s *Search) atomCell(first, last int) Cell {
-	low := s.At(s.Atoms[first])
+	low := s.point(s.Atoms[first])
 	if first == last {
 		return Cell{Low: low, High: low, first: first, last: last}
 	}
-	return Cell{Low: low, High: s.At(s.Atoms[last]), first: first, last: last}
+	return Cell{Low: low, High: s.point(s.Atoms[last]), first: first, last: last}
 }
 
 // grid returns the initial cells of cutoff j: of equal ratio, and increasingly fine towards both
@@ -270,10 +284,10 @@ func (s *Search) grid(j int) []Cell {
 		}
 	}
 	first := len(cells)
-	last := s.At(low)
+	last := s.point(low)
 	for _, x := range xs {
 		if x > last.X && x <= high {
-			next := s.At(x)
+			next := s.point(x)
 			cells = append(cells, Cell{Low: last, High: next})
 			last = next
 		}
@@ -290,12 +304,12 @@ func (s *Search) marks(j int) []float64 {
 	xs := append(make([]float64, 0, 4+pieces+2*decades), low, high)
 	from, to := low, high
 	if math.IsInf(high, 1) {
-		for to = max(low, 1e-300); s.At(to).Tail > 1e-18 && to < 1e290; to *= 2 {
+		for to = max(low, 1e-300); s.point(to).Tail > 1e-18 && to < 1e290; to *= 2 {
 		}
 		xs = append(xs, to)
 	}
 	if low == 0 {
-		for from = min(to, 1e300); s.At(from).Number > 1e-6 && from > 1e-290; from /= 2 {
+		for from = min(to, 1e300); s.point(from).Number > 1e-6 && from > 1e-290; from /= 2 {
 		}
 		xs = append(xs, from)
 	}
