@@ -118,7 +118,7 @@ func TestUnfairIsProved(t *testing.T) {
 		for range m.Hosts {
 			m.Speeds = append(m.Speeds, []float64{0.3, 0.6, 1, 2}[r.IntN(4)])
 		}
-		m.Load = ok(MaxLoad(context.Background(), m.withLoad(0.5))) * (0.02 + 0.9*r.Float64())
+		m.Load = possibleLoad(m) * (0.02 + 0.9*r.Float64())
 		_, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
 		var none *UnfairError
 		if !errors.As(err, &none) || !none.Proved {
