@@ -18,7 +18,7 @@ type claims struct {
 type claim struct {
 	priority, due, submit float64 // due is +Inf if there is no deadline
 	work                  float64 // work left
-	most                  int     // number of workers that the job can use
+	maxWorkers            int     // number of workers that the job can use
 }
 
 // due returns a deadline, or +Inf if there is none.
@@ -52,7 +52,7 @@ func claimsOf(jobs []Request) claims {
 	c := claims{of: make([]claim, len(jobs))}
 	for j := range jobs {
 		r := &jobs[j]
-		c.of[j] = claim{priority: r.Priority, due: due(r.Deadline), work: r.Work, most: r.maxWorkers()}
+		c.of[j] = claim{priority: r.Priority, due: due(r.Deadline), work: r.Work, maxWorkers: r.maxWorkers()}
 		c.setSpeeds(j, r.Speeds)
 	}
 	return c

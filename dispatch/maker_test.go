@@ -54,9 +54,10 @@ func sameState(t *rapid.T, what string, got, want *dispatch.Maker) {
 }
 
 // For all happenings, including late, repeated, simultaneous and ineffective ones, the decision
-// maker makes the same decisions and summaries as the naive one. So does a maker that receives the
-// happenings in another order. A maker that applies the events has the same state at every moment,
-// and a maker restored from the state as JSON continues in the same way. Each task ends once.
+// maker makes the same decisions and summaries as the naive one. A maker does the same that
+// receives the happenings in another order. A maker that applies the events has the same state at
+// every moment, and a maker restored from the state as JSON continues in the same way. Each task
+// ends once.
 func TestMakerMatchesNaive(t *testing.T) {
 	for _, rule := range dispatch.AllRules() {
 		t.Run(fmt.Sprintf("rule=%s", rule), func(t *testing.T) {
@@ -428,7 +429,7 @@ func TestMakerSurvivesGarbage(t *testing.T) {
 	})
 }
 
-// A tampered state is either rejected, or restored to a decision maker that continues without
+// A tampered state is either rejected, or restored to a decision maker that continues without a
 // panic.
 func TestMakerOfTampered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

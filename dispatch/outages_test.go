@@ -279,7 +279,7 @@ func TestEmptiedClusterWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := dispatch.Record{Finish: 55, Delay: 55, Missed: 35, Slowdown: 55 / (40. / 3), Lost: 2}
-	// Worker 0 is up for 7 seconds, worker 1 for 8 + 15. Of these, 20 are useful and 7 + 3 are
+	// Worker 0 is up for 7 seconds, worker 1 for 8 + 15: 20 of them are useful, and 7 + 3 are
 	// wasted.
 	if r.Jobs[0] != want || r.Utilization != 20./30 || r.Wasted != 10./30 || r.Decisions != 8 || r.Lost != 2 {
 		t.Errorf("%+v", r)

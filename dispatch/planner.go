@@ -94,7 +94,7 @@ func (q *planner) assign(jobs claims, byPriority, byDeadline []int, now float64)
 	switch q.policy.Rule {
 	case Priority:
 		order := byPriority
-		for len(order) > 0 && jobs.of[order[0]].most == 0 {
+		for len(order) > 0 && jobs.of[order[0]].maxWorkers == 0 {
 			order = order[1:]
 		}
 		if len(order) > 0 {
@@ -214,7 +214,7 @@ func (q *planner) giveUntil(j int, need float64) {
 }
 
 // usable returns how many of the remaining workers job j can use.
-func (q *planner) usable(j int) int { return min(q.jobs.of[j].most-q.planned[j], q.plan.Left()) }
+func (q *planner) usable(j int) int { return min(q.jobs.of[j].maxWorkers-q.planned[j], q.plan.Left()) }
 
 // arrange sorts the remaining workers in the order in which job j takes them, and returns their
 // speeds at its tasks.

@@ -20,7 +20,7 @@ func TestProportionToTheLastDigit(t *testing.T) {
 			work := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1, 1e-50, 1e50, 0.1})).Draw(
 				t, "work",
 			)
-			c.of[j] = claim{work: work, most: rapid.IntRange(0, 2*workers).Draw(t, "most")}
+			c.of[j] = claim{work: work, maxWorkers: rapid.IntRange(0, 2*workers).Draw(t, "most")}
 			order = append(order, j)
 			sum += work
 		}
@@ -61,11 +61,11 @@ func TestProportionToTheLastDigit(t *testing.T) {
 			if total > 0 {
 				parts = max(1, int(math.Ceil(m*(c.of[j].work/total)*(1-needTol))))
 			}
-			want[j] = min(parts, c.of[j].most, left)
+			want[j] = min(parts, c.of[j].maxWorkers, left)
 			left -= want[j]
 		}
 		for _, j := range order { // spare workers are given by priority
-			more := min(c.of[j].most-want[j], left)
+			more := min(c.of[j].maxWorkers-want[j], left)
 			want[j], left = want[j]+more, left-more
 		}
 		for j := range want {

@@ -119,10 +119,10 @@ func (l *literal) given(j int) int {
 }
 
 // canUse reports whether job j can use one more worker.
-func (l *literal) canUse(j int) bool { return l.given(j) < most(&l.jobs[j]) && l.idle() > 0 }
+func (l *literal) canUse(j int) bool { return l.given(j) < maxWorkersOf(&l.jobs[j]) && l.idle() > 0 }
 
-// most is the number of workers that a job can use.
-func most(r *dispatch.Request) int {
+// maxWorkersOf returns the number of workers that a job can use.
+func maxWorkersOf(r *dispatch.Request) int {
 	if r.MaxWorkers > 0 && r.MaxWorkers < r.Tasks {
 		return r.MaxWorkers
 	}
@@ -322,10 +322,10 @@ func TestAssignInvariants(t *testing.T) {
 		n := counts(plan, len(in.jobs))
 		kept := in.policy.Spare == dispatch.SpareKept && in.policy.Rule != dispatch.EDF
 		for j := range n {
-			if n[j] > most(&in.jobs[j]) {
-				t.Fatalf("job %d can use %d workers but has %d", j, most(&in.jobs[j]), n[j])
+			if n[j] > maxWorkersOf(&in.jobs[j]) {
+				t.Fatalf("job %d can use %d workers but has %d", j, maxWorkersOf(&in.jobs[j]), n[j])
 			}
-			if n[j] < most(&in.jobs[j]) && !kept && slices.Contains(plan, -1) {
+			if n[j] < maxWorkersOf(&in.jobs[j]) && !kept && slices.Contains(plan, -1) {
 				t.Fatalf("a worker that job %d can use is idle: %v", j, plan)
 			}
 		}
@@ -355,7 +355,7 @@ func TestReserve(t *testing.T) {
 			switch part := (100 - in.percent) * len(in.speeds); {
 			case i == 0 && n[j] > 1 && n[j]*100 > part:
 				for other := range n {
-					if other != j && n[other] < most(&in.jobs[other]) || in.policy.Spare == dispatch.SpareKept {
+					if other != j && n[other] < maxWorkersOf(&in.jobs[other]) || in.policy.Spare == dispatch.SpareKept {
 						t.Fatalf("first job %d has %v of %d workers, reserve %v",
 							j, n, len(in.speeds), in.policy.Reserve)
 					}
@@ -706,9 +706,9 @@ type schedule struct {
 	broken float64 // violation rate
 }
 
-// The example by hand, second by second. Workers 1 to 4 take two seconds per task, workers 5 to 7
-// one. Remaining work is given in tasks: "A4" means that 4 tasks, of work 8, of job A are left,
-// running ones included.
+// The example worked out by hand, second by second. Workers 1 to 4 take two seconds per task,
+// workers 5 to 7 one. Remaining work is given in tasks: "A4" means that 4 tasks, of work 8, of job
+// A are left, running ones included.
 var schedules = map[string]schedule{
 	// 0: A may have 7 and has 4 tasks: AAAA, then B C D one each. No worker is left for E.
 	// 1: workers 5, 6, 7 have done B, C, D. A4 B1 C4 D3 E3: the same plan.

@@ -23,7 +23,7 @@ type Profile struct {
 }
 
 // A speed is published once minProfileTasks tasks are known, and again when it differs from the
-// published speed by a fraction above speedStep, so that plans do not change with every task. At
+// published speed by a fraction above speedStep: plans should not change with every task. At
 // maxProfileTasks tasks all sums are halved, since machines change over time.
 const (
 	minProfileTasks = 3

@@ -13,8 +13,8 @@ import (
 )
 
 // A worker that becomes slower than stated at one kind of task is detected: after a few tasks its
-// published speed is accurate to 5 %, the threshold for publishing. A new worker with its number
-// starts afresh.
+// published speed is accurate to 5 %, the threshold for publishing. A new worker with the same
+// number starts without a history.
 func TestSpeedsLearnt(t *testing.T) {
 	for _, learning := range []dispatch.Learning{{Speeds: true}, {Speeds: true, Default: 3, Window: 10}} {
 		rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Deadline}, Learning: learning}
@@ -101,6 +101,6 @@ func TestRunLearnsSpeeds(t *testing.T) {
 		return r.Missed
 	}
 	if told, learnt := missed(dispatch.Learning{}), missed(dispatch.Learning{Speeds: true}); told != 1 || learnt != 0 {
-		t.Errorf("%d deadlines are missed by what jobs say, %d by what is learnt; want 1 and 0", told, learnt)
+		t.Errorf("%d deadlines are missed with the estimates of jobs, %d with learnt ones; want 1 and 0", told, learnt)
 	}
 }

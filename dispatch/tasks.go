@@ -206,7 +206,7 @@ func (m *Maker) estimate(i int) {
 	if j.MaxWorkers > 0 {
 		most = max(0, min(most, j.MaxWorkers-t.leaving))
 	}
-	q.most = most
+	q.maxWorkers = most
 	before := q.work
 	switch {
 	case most == 0:
@@ -267,7 +267,7 @@ func (m *Maker) cancel(i int) {
 		}
 	}
 	m.remove(i)
-	m.claims.of[i].most = 0
+	m.claims.of[i].maxWorkers = 0
 	m.tasks[i] = tasks{state: JobCancelled}
 	m.record(Cancelled, i, -1, -1, 0)
 }

@@ -71,7 +71,7 @@ func (c *capped) extended(count []float64) (*problem, error) {
 		own[i] = 1 / (count[i] * c.problem.limit[i])
 		if !InRange(own[i]) {
 			return nil, input.Errorf(indexed("jobs", i)+".max_tasks",
-				own[i], "a limit with a part of the resources in [%g, %g]",
+				own[i], "a limit with a fraction of the resources in [%g, %g]",
 				LeastFloat, MostFloat)
 		}
 		x.need = append(x.need, own)

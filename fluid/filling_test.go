@@ -383,7 +383,7 @@ func TestFillingProperties(t *testing.T) {
 				t.Fatalf("job %d has no bottleneck", i)
 			}
 			if policy == DRF && new(big.Rat).Mul(shares[i], total).Cmp(e.Weight[i]) < 0 {
-				t.Fatalf("job %d has a share of %v, less than its part by weight", i, shares[i])
+				t.Fatalf("job %d has a share of %v, less than its fraction by weight", i, shares[i])
 			}
 		}
 	})

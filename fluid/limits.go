@@ -109,7 +109,7 @@ func (e *Profiles) extended(rows [][]int, taken map[int]bool) (*Profiles, error)
 		part := capacity.Inv(capacity)
 		if f, _ := part.Float64(); !InRange(f) {
 			return nil, input.Errorf(indexed("jobs", members[0])+".max_tasks",
-				f, "a limit with a part of the resources in [%g, %g]",
+				f, "a limit with a fraction of the resources in [%g, %g]",
 				LeastFloat, MostFloat)
 		}
 		for i := range x.Need {

@@ -101,7 +101,7 @@ func newProblem(e *Profiles, other string) (*problem, error) {
 			p.need[j][i] = num.Nearest(a)
 			if p.need[j][i] < leastNeed && a.Sign() > 0 {
 				return nil, input.Errorf(indexed("jobs", i)+".demand", p.need[j][i],
-					"parts of the capacities that are 0 or at least %g of the largest%s", leastNeed, other)
+					"fractions of the capacities that are 0 or at least %g of the largest%s", leastNeed, other)
 			}
 		}
 		p.dominant[i], p.weight[i] = num.Nearest(e.Dominant[i]), num.Nearest(e.Weight[i])
@@ -111,7 +111,7 @@ func newProblem(e *Profiles, other string) (*problem, error) {
 		}
 		if !InRange(p.dominant[i]) {
 			return nil, input.Errorf(indexed("jobs", i)+".demand", p.dominant[i],
-				"parts of the capacities in [%g, %g]%s", LeastFloat, MostFloat, other)
+				"fractions of the capacities in [%g, %g]%s", LeastFloat, MostFloat, other)
 		}
 		if !InRange(p.weight[i]) {
 			return nil, input.Errorf(indexed("jobs", i)+".weight", e.Weight[i].RatString(), "a number in [%g, %g]%s",

@@ -12,8 +12,8 @@ import (
 // ErrStaticPool and ErrTraffic are wrapped by errors about fields of the other kind of file: the
 // text is meant for [ReadPool] or traffic.Read.
 var (
-	ErrStaticPool = errors.New("this one is for jobs that stay")
-	ErrTraffic    = errors.New("this one is for jobs that come and go")
+	ErrStaticPool = errors.New("this one is for permanent jobs")
+	ErrTraffic    = errors.New("this one is for jobs that arrive and depart")
 )
 
 // ReadPool reads a static pool, as JSON if the first character other than a space is { or [,
@@ -68,7 +68,7 @@ var jobFile = file.Description[Job]{
 	Fields: []file.Field[Job]{
 		file.Name("name of the job", func(j *Job) *string { return &j.Name }).Example("a"),
 		file.Demand("demand",
-			"amount of each resource that one task takes, in the units of the capacities; 0 where not named",
+			"amount of each resource that one task takes, in the units of the capacities; 0 if not named",
 			func(j *Job) *[]*big.Rat { return (*[]*big.Rat)(&j.Demand) }).Example("{cpu: 1, ram: 4}"),
 		file.Rat("weight", "weight of the job in comparisons", func(j *Job) **big.Rat { return &j.Weight },
 			input.Positive).Default(1).Example("2"),

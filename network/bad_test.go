@@ -228,7 +228,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"  - name: batch\n", "  - name: batch\n    arrival_rate: 0.5\n",
-			`line 21: classes[1].arrival_rate = 0.5: want none, for jobs of "batch" and "user" turn into one another, and "user" has a population: a chain is open or closed`,
+			`line 21: classes[1].arrival_rate = 0.5: want none, because jobs of "batch" and "user" turn into one another, and "user" has a population: a chain is open or closed`,
 		},
 		{"arrival_rate: 0.7", "arrival_rate: -0.7", `line 29: classes[3].arrival_rate = -0.7: want a number >= 0`},
 		{
@@ -237,7 +237,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"    arrival_rate: 0.7\n    arrives: {cpu: 0.9, disk: 0.1}\n", "    population: 4\n",
-			`line 31: classes[3].visits[0].next.out = "1/2": want none, for the chain is closed`,
+			`line 31: classes[3].visits[0].next.out = "1/2": want none, because the chain is closed`,
 		},
 		{
 			"arrives: {cpu: 0.9, disk: 0.1}", "arrives: {cpu: 0.9}",
@@ -257,7 +257,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"population: 3\n", "population: 3\n    reference: tabled\n",
-			`line 25: classes[2].reference = "tabled": want none, for visits are given per cycle`,
+			`line 25: classes[2].reference = "tabled": want none, because visits are given per cycle`,
 		},
 		{
 			"reference: think", "reference: tabled",
@@ -303,7 +303,7 @@ func TestMalformed(t *testing.T) {
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}",
 			"{station: think, mean_size: 5, next: {cpu: 0.5, out: 0.5}}",
-			`line 14: classes[0].visits[0].next.out = 0.5: want none, for the chain is closed`,
+			`line 14: classes[0].visits[0].next.out = 0.5: want none, because the chain is closed`,
 		},
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}",
@@ -378,7 +378,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"    arrives: {cpu: 0.9, disk: 0.1}\n", "    reference: disk\n",
-			`line 30: classes[3].reference = "disk": want none, for the chain is open`,
+			`line 30: classes[3].reference = "disk": want none, because the chain is open`,
 		},
 		{
 			"arrives: {cpu: 0.9, disk: 0.1}", "arrives: {disk: 1}\n    reference: 1",
@@ -388,7 +388,7 @@ func TestMalformed(t *testing.T) {
 			"    visits:\n      - {station: cpu, mean_size: 1/3, next: {think/user: 1}}",
 			"    reference: think\n    visits:\n      - {station: cpu, mean_size: 1/3, next: {think: 1}}\n" +
 				"      - {station: think, next: {think/user: 1}}",
-			`line 21: classes[1].reference = "think": want none, for that of "user", the first class of the chain, counts`,
+			`line 21: classes[1].reference = "think": want none, because that of "user", the first class of the chain, counts`,
 		},
 		{
 			"next: {cpu: 1}}\n      - {station: pool", "next: {disk: 1}}\n      - {station: pool",
@@ -401,7 +401,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"{station: cpu, next: {disk: 1/2, out: 1/2}}", "{station: cpu, next: {disk: 1}}",
-			`line 32: classes[3].visits[0].next = no way that leads out: want a way out of the network from every visit, for the chain of "web" is open`,
+			`line 32: classes[3].visits[0].next = no way that leads out: want a way out of the network from every visit, because the chain of "web" is open`,
 		},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)

@@ -153,7 +153,7 @@ func (m *Model) checkChains() error {
 				if m.Classes[c].Population > 0 {
 					return input.Errorf(input.Index("classes", open)+".arrival_rate",
 						m.Classes[open].ArrivalRate.RatString(),
-						"none, for jobs of %s and %s turn into one another, and %s has a population: a chain is open "+
+						"none, because jobs of %s and %s turn into one another, and %s has a population: a chain is open "+
 							"or closed",
 						input.Quote(m.Classes[open].Name), input.Quote(m.Classes[c].Name),
 						input.Quote(m.Classes[c].Name))
@@ -170,18 +170,18 @@ func (m *Model) checkChains() error {
 		for _, c := range classes {
 			if m.Classes[c].Reference != 0 && k.open[i] >= 0 {
 				return input.Errorf(
-					input.Index("classes", c)+".reference", m.Classes[c].Reference, "none, for the chain is open",
+					input.Index("classes", c)+".reference", m.Classes[c].Reference, "none, because the chain is open",
 				)
 			}
 			if m.Classes[c].Reference != 0 && m.Classes[c].Visits[0].Count != nil {
 				return input.Errorf(
 					input.Index("classes", c)+".reference", m.Classes[c].Reference,
-					"none, for visits are given per cycle",
+					"none, because visits are given per cycle",
 				)
 			}
 			if c != first && m.Classes[c].Reference != 0 {
 				return input.Errorf(input.Index("classes", c)+".reference", m.Classes[c].Reference,
-					"none, for that of %s, the first class of the chain, counts", input.Quote(m.Classes[first].Name))
+					"none, because that of %s, the first class of the chain, counts", input.Quote(m.Classes[first].Name))
 			}
 		}
 		if m.Classes[first].Visits[0].Count != nil {
@@ -288,7 +288,7 @@ func (m *Model) checkReach(classes []int, open bool) error {
 		}
 		if !left[a] {
 			return input.Errorf(path+".next", "no way that leads out",
-				"a way out of the network from every visit, for the chain of %s is open",
+				"a way out of the network from every visit, because the chain of %s is open",
 				m.classNames(classes))
 		}
 	}
@@ -302,7 +302,7 @@ func (m *Model) checkRecurrent(g visitGraph) error {
 	for a, leaves := range g.leaves {
 		if leaves {
 			at := g.visits[a]
-			return input.Errorf(visitPath(at.Class, at.Visit)+".next.out", "a way out", "none, for the chain is closed")
+			return input.Errorf(visitPath(at.Class, at.Visit)+".next.out", "a way out", "none, because the chain is closed")
 		}
 	}
 	back := reversed(g.next)

@@ -123,7 +123,7 @@ func serve(m *Model, station int, jobs []int) []*big.Rat {
 					count++
 				}
 			}
-			rates[at].Quo(balance(m, station, without(jobs, at)), balance(m, station, jobs))
+			rates[at].Quo(balance(m, station, removeAt(jobs, at)), balance(m, station, jobs))
 			rates[at].Quo(rates[at], big.NewRat(count, 1))
 		}
 	}
@@ -138,13 +138,13 @@ func balance(m *Model, station int, jobs []int) *big.Rat {
 	sum := new(big.Rat)
 	for at, c := range jobs {
 		if slices.Index(jobs, c) == at {
-			sum.Add(sum, balance(m, station, without(jobs, at)))
+			sum.Add(sum, balance(m, station, removeAt(jobs, at)))
 		}
 	}
 	return sum.Quo(sum, busy(m, station, jobs))
 }
 
-func without(jobs []int, at int) []int { return slices.Delete(slices.Clone(jobs), at, at+1) }
+func removeAt(jobs []int, at int) []int { return slices.Delete(slices.Clone(jobs), at, at+1) }
 
 // An allState holds the classes of the jobs at each of three stations, one byte per job, in order
 // of arrival if it matters.

@@ -174,7 +174,7 @@ func (q *waitingQueue) Quantile(ctx context.Context, share *big.Rat, relTol floa
 	want := num.FromRat(share, waitingPrecision)
 	if q.Rest.Cmp(want.Low) >= 0 {
 		return num.Value{}, input.Errorf("levels", share.RatString(),
-			"a level below 1 - %.2g: the sum leaves out states with more jobs of this probability",
+			"a level below 1 - %.2g: the sum omits states with more jobs of this probability",
 			q.Rest)
 	}
 	relTol = max(relTol, 0x1p-48) // float64 has a precision of 2^-52

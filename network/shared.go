@@ -55,7 +55,7 @@ func (s *system) newShared(ctx context.Context, i int) (*convolution.Shared, err
 	}
 	if vectors := lattice.Size(sh.Most); vectors > convolution.MaxVectors {
 		bad := input.Errorf(input.Index("stations", i), fmt.Sprintf("%d kinds of classes", len(sh.Kinds)),
-			"at most %d sets of classes that it tells apart, or vectors of their numbers up to the limits, not %.0f",
+			"at most %d sets of classes that it distinguishes, or vectors of their numbers up to the limits, not %.0f",
 			convolution.MaxVectors, vectors)
 		return nil, &num.TooLargeError{
 			Input:  bad,

@@ -606,9 +606,9 @@ func tabled(m *Model, table *Table) *Model {
 	return &c
 }
 
-// For two stations with Order, the product form matches the Markov chain of all states, the jobs of
-// each station in order of arrival, whose rates follow from the definition and whose stationary
-// distribution is solved in fractions: populations, jobs by class and idle nodes agree. Pairs in
+// For two stations with Order, the product form matches the Markov chain whose states list the jobs
+// of each station in order of arrival. Its rates follow from the definition, and its stationary
+// distribution is solved in fractions. Populations, jobs by class and idle nodes agree. Pairs in
 // which jobs cannot get into every order are omitted, since there the product form is the mean over
 // the orders at the start.
 func TestClosedPairInAllStates(t *testing.T) {

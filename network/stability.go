@@ -224,8 +224,8 @@ func (a *tightSet) classes(st *convolution.Station) []int {
 }
 
 // tightest returns the set with the smallest (μ(A) - ρ(A))/w(A), with w the work of visits that
-// bring work and ρ the work of visits that take capacity away, over all A with w(A) > 0. Of equal
-// sets it returns the first with the fewest kinds.
+// bring work and ρ the work of visits that take capacity away, over all A with w(A) > 0. Among
+// equal sets it returns the first with the fewest kinds.
 func tightest(
 	ctx context.Context, st *convolution.Station, brings, takes func(v convolution.Visit) bool,
 ) (*tightSet, error) {

@@ -58,7 +58,7 @@ classes:
 
 // Tables of a station with Order count towards the memory limit of a network, and too many sets of
 // classes are rejected.
-func TestSharedStationsAreRefusedByTheirSize(t *testing.T) {
+func TestLargeSharedStationsAreRejected(t *testing.T) {
 	m := &Model{Stations: []Station{{Name: "pool", Discipline: Order}, {Name: "think", Discipline: Delay}}}
 	one := big.NewRat(1, 1)
 	for c := range 24 {

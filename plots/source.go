@@ -64,6 +64,6 @@ func Tally(figures []*Figure) string {
 	if all == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Of %d statements put to the numbers %d hold, %d are open and %d are refuted.",
+	return fmt.Sprintf("%d statements were checked against the numbers: %d hold, %d are open and %d are refuted.",
 		all, count[Holds], count[Open], count[Refuted])
 }

@@ -47,8 +47,8 @@ func (c *Counter) merge(h *Histogram) {
 	}
 }
 
-// all iterates over the nonempty bins and their counts, in order.
-func (c *Counter) all(yield func(bin int, values int64) bool) {
+// bins iterates over the nonempty bins and their counts, in order.
+func (c *Counter) bins(yield func(bin int, values int64) bool) {
 	for k, octave := range c.octaves {
 		if octave == nil {
 			continue
@@ -65,7 +65,7 @@ func (c *Counter) all(yield func(bin int, values int64) bool) {
 func (c *Counter) histogram() Histogram {
 	h := Histogram{Gaps: []int32{}, Counts: []int64{}}
 	last := 0
-	for bin, n := range c.all {
+	for bin, n := range c.bins {
 		h.Gaps, h.Counts = append(h.Gaps, int32(bin-last)), append(h.Counts, n)
 		last = bin
 	}
@@ -104,7 +104,7 @@ func (t *tally) add(bin int32, values int64) {
 // tally returns the counts and resets them.
 func (c *Counter) tally() tally {
 	t := tally{below: []int64{0}}
-	for bin, n := range c.all {
+	for bin, n := range c.bins {
 		t.add(int32(bin), n)
 	}
 	for _, octave := range c.octaves {

@@ -57,7 +57,7 @@ func (s *Samples) Estimate(value func(*Sample) float64) *Estimate {
 
 // EstimateIf returns the estimate of the mean of a value, or nil if some replication has no data.
 func (s *Samples) EstimateIf(seen func(*Sample) bool, value func(*Sample) float64) *Estimate {
-	if !s.all(seen) {
+	if !s.holdsInAll(seen) {
 		return nil
 	}
 	return s.Estimate(value)
@@ -153,8 +153,8 @@ func (s *Samples) Utilizations(kind Kind) (list []Measure) {
 	return list
 }
 
-// all reports whether a condition holds in all replications.
-func (s *Samples) all(ok func(*Sample) bool) bool {
+// holdsInAll reports whether a condition holds in all replications.
+func (s *Samples) holdsInAll(ok func(*Sample) bool) bool {
 	for _, one := range s.list {
 		if !ok(one) {
 			return false

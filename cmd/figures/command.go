@@ -74,7 +74,7 @@ func command(all []plots.Spec, s plots.Settings) *cobra.Command {
 figures writes one file per figure and format. Then it writes index.html (the figures with
 captions, parameters, the claims of the papers and the table of checks) and checks.json. The
 standard output lists the files written. --list and --check print to the standard output and write
-no files, so they exclude each other, --output and --format.
+no files, so they cannot be combined, nor used with --output or --format.
 
 Simulated runs are kept in the folder of --results, so an interrupted command resumes where it
 stopped, and repeating a command takes seconds. The same seed gives the same figures, whatever
@@ -235,7 +235,7 @@ func checkExclusive(cmd *cobra.Command) error {
 	for _, pair := range [][2]string{{"list", "check"}, {"list", "output"}, {"list", "format"}, {"list", "results"},
 		{"list", "part"}, {"list", "tasks"}, {"check", "output"}, {"check", "format"}} {
 		if cmd.Flags().Changed(pair[0]) && cmd.Flags().Changed(pair[1]) {
-			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
+			return fmt.Errorf("--%s and --%s cannot be combined", pair[0], pair[1])
 		}
 	}
 	return nil

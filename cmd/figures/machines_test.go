@@ -88,7 +88,7 @@ func TestSharedRuns(t *testing.T) {
 	sameFiles(t, "one", "many")
 
 	var keys strings.Builder
-	for _, text := range after(t, run("--tasks", "list", "--results", "of-put")) {
+	for _, text := range skipFingerprint(t, run("--tasks", "list", "--results", "of-put")) {
 		var task cli.Task
 		if err := json.Unmarshal(text, &task); err != nil || !(task.Cost > 0) {
 			t.Fatalf("%s: %v", text, err)
@@ -100,7 +100,7 @@ func TestSharedRuns(t *testing.T) {
 		errs.Len() > 0 {
 		t.Fatalf("status %d, %s", status, &errs)
 	}
-	for _, text := range after(t, out.String()) {
+	for _, text := range skipFingerprint(t, out.String()) {
 		a, err := cli.ParseAnswer(text)
 		if err == nil {
 			err = sweep.Put[sim.Sample]("of-put", a.Key, a.Result)
@@ -109,7 +109,7 @@ func TestSharedRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if missing := after(t, run("--tasks", "list", "--results", "of-put")); len(missing) != 0 {
+	if missing := skipFingerprint(t, run("--tasks", "list", "--results", "of-put")); len(missing) != 0 {
 		t.Errorf("%d runs are missing", len(missing))
 	}
 	run("-o", "put", "--results", "of-put")
@@ -129,8 +129,8 @@ func runWith(t *testing.T, stdin string, args []string, stdout, stderr *bytes.Bu
 	})
 }
 
-// after returns the lines after the fingerprint.
-func after(t *testing.T, text string) (lines [][]byte) {
+// skipFingerprint returns the lines after the fingerprint.
+func skipFingerprint(t *testing.T, text string) (lines [][]byte) {
 	t.Helper()
 	all := bufio.NewScanner(strings.NewReader(text))
 	var f cli.Fingerprint

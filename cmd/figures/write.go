@@ -150,7 +150,7 @@ func summarize(w io.Writer, s plots.Summary) {
 	if !s.OK() {
 		verdict = "no"
 	}
-	fmt.Fprintf(w, "  agrees, which asks for %s: %s\n", asked, verdict)
+	fmt.Fprintf(w, "  agrees (%s): %s\n", asked, verdict)
 }
 
 func optional(v *float64, format string) string {

@@ -84,7 +84,7 @@ func (f *allocateQuestion) check(given func(string) bool) error {
 		{"audit", "an audit covers one allocation, and in random traffic every state has another"},
 	} {
 		if given(c.name) && f.dynamic {
-			return fmt.Errorf("--%s and --dynamic exclude each other: %s", c.name, c.why)
+			return fmt.Errorf("--%s and --dynamic cannot be combined: %s", c.name, c.why)
 		}
 	}
 	if err := f.policies.Check(); err != nil {

@@ -382,7 +382,7 @@ func TestAllocateLies(t *testing.T) {
 	}
 	overload := strings.Replace(lies, `0.5`, `"13/12"`, 1)
 	stdout, _, status := runAllocate(overload, "allocate", "-", "--dynamic")
-	const text = "unstable: the load of cpu is 1.0625 by what jobs declare (0.9375 by what they need), and jobs pile " +
+	const text = "unstable: the load of cpu is 1.0625 with declared demands (0.9375 with true demands), and jobs pile " +
 		"up under every policy\n" +
 		"loads would be below 1 with the arrival rates multiplied by anything below 0.941176, when cpu is full\n" +
 		told + "\nresource  load    true load\ncpu       1.0625  0.9375\n"
@@ -539,10 +539,10 @@ func TestAllocateBadUsage(t *testing.T) {
 		},
 		{"traffic.json", "pfq: traffic.json:2: jobs[0].arrival_rate = a string \"1/4\": want one of the fields name, " +
 			"demand, weight, count, max_tasks; " +
-			"this one is for jobs that come and go, with --dynamic\n"},
+			"this one is for jobs that arrive and depart, with --dynamic\n"},
 		{"counted.json --dynamic", "pfq: counted.json:2: jobs[0].count = the number 2: want one of the fields name, " +
 			"demand, weight, arrival_rate, mean_size, " +
-			"declared, max_tasks; this one is for jobs that stay, without --dynamic\n"},
+			"declared, max_tasks; this one is for permanent jobs, without --dynamic\n"},
 		{"pool.json --dynamic", "pfq: pool.json:2: jobs[0].arrival_rate is missing: want a number >= 0\n"},
 		{"pool.json --policy fair", "pfq: --policy = fair: want pf, drf, maxmin, bmf, bf or all\n"},
 		{"pool.json --engine fast", "pfq: --engine = fast: want auto, float, enclose or exact"},
@@ -566,9 +566,9 @@ func TestAllocateBadUsage(t *testing.T) {
 			"never.json --dynamic --runs 5",
 			"pfq: never.json: jobs = arrival rates that are all 0: want a class with an arrival rate > 0\n",
 		},
-		{"traffic.json --dynamic --engine exact", "pfq: --engine and --dynamic exclude each other: means in random " +
+		{"traffic.json --dynamic --engine exact", "pfq: --engine and --dynamic cannot be combined: means in random " +
 			"traffic are computed in double precision only, with bounds\n"},
-		{"traffic.json --dynamic --audit", "pfq: --audit and --dynamic exclude each other: an audit covers one " +
+		{"traffic.json --dynamic --audit", "pfq: --audit and --dynamic cannot be combined: an audit covers one " +
 			"allocation, and in random traffic every state has another\n"},
 		{"traffic.json --dynamic --tol 1e-20", "pfq: --tol = 1e-20: want a number >= 1e-14 and < 1 with --dynamic\n"},
 		{"shared.json --dynamic --states 9", "pfq: --states = 9: want more than "},
@@ -576,7 +576,7 @@ func TestAllocateBadUsage(t *testing.T) {
 			"means would take more than 29500000000000 states, for up to 15350564 jobs of a and 15350564 of b, and " +
 			"--states is 10000000; or --runs 20 to simulate\n"},
 		{"rank.json", "pfq: rank.json:2: jobs[1].priority = the number 2: want one of the fields name, demand, " +
-			"weight, count, max_tasks; a larger weight gives a job more, and pfq dispatch knows priorities\n"},
+			"weight, count, max_tasks; a larger weight gives a job more resources, and pfq dispatch has priorities\n"},
 		{
 			"case.json",
 			`pfq: case.json:2: jobs[1].demand["C<U>"] = the number 3: want a demand of one of the resources "c<u>"; did you mean "c<u>"?` + "\n",

@@ -68,7 +68,7 @@ func (a *audited) words(t *render.Text) []string {
 		{0, "over_limit", "a job of %s runs %s tasks, and can run %s"},
 		{0, "overload", "the utilization of %s is %s"},
 		{1, "growth", "a job of %s could run %s tasks more"},
-		{2, "shortfall", "a job of %s has a dominant share of %s, below its part by weight, %s"},
+		{2, "shortfall", "a job of %s has a dominant share of %s, below its fraction by weight, %s"},
 		{3, "envy", "a job of %s runs %[3]s tasks, and would run %[4]s with what one of %[2]s holds"},
 	} {
 		witness, found := a.Get(w.witness).(render.Record)
@@ -89,7 +89,7 @@ func (a *trafficCase) text(t *render.Text, body render.Record, joint *command.Jo
 		r, one := traffic.NewResult(a.traffic, a.policy).Resources[o.Resource], big.NewRat(1, 1)
 		load := render.SixBeside(r.Load, one)
 		if r.TrueLoad != nil {
-			load += fmt.Sprintf(" by what jobs declare (%s by what they need)", render.SixBeside(r.TrueLoad, one))
+			load += fmt.Sprintf(" with declared demands (%s with true demands)", render.SixBeside(r.TrueLoad, one))
 		}
 		t.Line("unstable: the load of %s is %s, and jobs pile up under every policy", r.Name, load)
 		t.Line("%s", a.limitText("loads would be below 1"))
@@ -155,7 +155,7 @@ func (a *trafficCase) accuracy() string {
 		where = fmt.Sprintf("up to %s jobs", strings.Join(words, ", "))
 	}
 	proved := map[bool]string{true: "proved", false: "measured"}[r.TruncationProved]
-	return fmt.Sprintf("%s of %d states, %s\nrelative error: %s from the states left out (%s), %s",
+	return fmt.Sprintf("%s of %d states, %s\nrelative error: %s from the omitted states (%s), %s",
 		method, r.States, where, render.OneDigitUp(r.TruncationBound), proved, rounding)
 }
 

@@ -82,7 +82,7 @@ func newDispatchCommand() *cobra.Command {
 func (f *dispatchFlags) add(cmd *cobra.Command) {
 	f.Add(cmd)
 	cli.AddGone(cmd, "spare", "--policy names who gets spare workers, as in deadline/kept")
-	cli.AddGone(cmd, "reserve", "--policy names the part R that is kept, as in priority:R")
+	cli.AddGone(cmd, "reserve", "--policy names the fraction R that is kept, as in priority:R")
 	cli.AddGone(cmd, "horizon", "--policy names the seconds H, as in workload:H")
 	cli.AddRenamed(cmd, "jobs", "records")
 	cli.AddText(cmd, &f.records, "records", "", "the name of a file",
@@ -108,7 +108,7 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 		}
 		for _, other := range []string{"records", "timeline", "outages"} {
 			if given(other) {
-				return fmt.Errorf("--%s and --samples exclude each other: --%[1]s is about one run", other)
+				return fmt.Errorf("--%s and --samples cannot be combined: --%[1]s is about one run", other)
 			}
 		}
 	}

@@ -218,8 +218,8 @@ func TestBaselineBadUsage(t *testing.T) {
 			"workers, as they run together under easy/fcfs"},
 		{"huge.swf --policy edf", "huge.swf: MaxProcs = 1000001: want an integer in 1..1000000"},
 		{"rigid.swf --policy edf,fcfs --heterogeneous 4x1",
-			"--heterogeneous and --policy fcfs exclude each other: the workers of this policy are equal"},
-		{"rigid.swf --policy sjf --timeline", "--timeline and --policy sjf exclude each other: this policy does " +
+			"--heterogeneous and --policy fcfs cannot be combined: the workers of this policy are equal"},
+		{"rigid.swf --policy sjf --timeline", "--timeline and --policy sjf cannot be combined: this policy does " +
 			"not assign jobs to single workers, which the timeline shows"},
 		{"rigid.swf --policy sjf,easy --emergency 3",
 			"--emergency needs a --policy that takes workers away: sjf,easy does not"},

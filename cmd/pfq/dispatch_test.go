@@ -254,7 +254,7 @@ func TestDispatchText(t *testing.T) {
 	)
 	head, table, _ := strings.Cut(stdout, "\n\n")
 	want := "policy workload:1/kept\n5 jobs of five.swf; 15 tasks\nrun times x 0.5\n" +
-		"4 workers of speeds 0.5 to 2, 4.5 in all; 1 outage\n" +
+		"4 workers of speeds 0.5 to 2, 4.5 in total; 1 outage\n" +
 		"load 1.11111: work submitted, over what the workers can do from the first submission to the last\n" +
 		"above load 1 jobs pile up: delays depend on how long the log is"
 	if head != want || stderr != "" || status != 0 {
@@ -447,7 +447,7 @@ func TestDispatchSkips(t *testing.T) {
 		jobs := []string{"1 job", "2 jobs", "3 jobs"}[k]
 		verb := []string{"is", "are", "are"}[k]
 		if want := "pfq: warning: standard input: " + jobs + " without submission, run time or processors " +
-			verb + " left out\n"; status != 0 || stderr != want {
+			verb + " omitted\n"; status != 0 || stderr != want {
 			t.Errorf("status %d, %s", status, stderr)
 		}
 		if got := commandtest.ParseJSON(t, stdout)["policies"].([]any)[0].(map[string]any); got["skipped"] != float64(k+
@@ -645,8 +645,8 @@ func TestDispatchSomeStranded(t *testing.T) {
 	}
 }
 
-// Bad usage and bad input: status 2, one line on the standard error, nothing on the standard
-// output, no file.
+// Bad usage and bad input give status 2 and one line on the standard error. Nothing is written to
+// the standard output or to files.
 func TestDispatchBadUsage(t *testing.T) {
 	log := fiveJobs(t)
 	lines := strings.SplitAfter(log, "\n")
@@ -746,9 +746,9 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 4 --samples 3", "--samples needs --sample N, the jobs of each"},
 		{"five.swf --workers 4 --sample 2 --samples 1", "--samples = 1: want an integer in 2..1000"},
 		{"five.swf --workers 4 --sample 2 --samples 2 --timeline",
-			"--timeline and --samples exclude each other: --timeline is about one run"},
+			"--timeline and --samples cannot be combined: --timeline is about one run"},
 		{"five.swf --workers 4 --sample 2 --samples 2 --outages 1@1-2",
-			"--outages and --samples exclude each other: --outages is about one run"},
+			"--outages and --samples cannot be combined: --outages is about one run"},
 		{"five.swf --workers 4 --policies edf", "unknown flag: --policies; did you mean --policy?"},
 		{"five.swf --workers 4 --policy all,edf", "--policy[1] = edf: want each policy once"},
 		{"comma.csv --workers 4", `comma.csv:1: want 18 numbers separated by blanks, not job_id,submitted,run; this ` +
@@ -765,7 +765,7 @@ func TestDispatchBadUsage(t *testing.T) {
 		},
 		{
 			"five.swf --workers 4 --reserve 0.5",
-			"unknown flag: --reserve; --policy names the part R that is kept, as in priority:R",
+			"unknown flag: --reserve; --policy names the fraction R that is kept, as in priority:R",
 		},
 		{"five.swf --workers 4 --horizon 1", "unknown flag: --horizon; --policy names the seconds H, as in workload:H"},
 		{"five.swf --workers 4 --jobs a.csv", "unknown flag: --jobs; it is now --records"},

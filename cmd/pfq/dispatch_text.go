@@ -98,7 +98,7 @@ func (f *dispatchFlags) workersText() string {
 	if low == high {
 		text += " of speed " + render.Six(low)
 	} else {
-		text += fmt.Sprintf(" of speeds %s to %s, %s in all", render.Six(low), render.Six(high), render.Six(sum))
+		text += fmt.Sprintf(" of speeds %s to %s, %s in total", render.Six(low), render.Six(high), render.Six(sum))
 	}
 	if f.Uniform {
 		text += fmt.Sprintf(" (seed %d)", f.Seed)

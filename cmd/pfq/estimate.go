@@ -65,7 +65,7 @@ func newEstimateCommand() *cobra.Command {
 func (f *estimateQuestion) check(given func(string) bool) error {
 	switch {
 	case given("sweeps") && given("precision"):
-		return fmt.Errorf("--sweeps and --precision exclude each other")
+		return fmt.Errorf("--sweeps and --precision cannot be combined")
 	case f.settings.ByClass && !given("distribution"):
 		return input.Errorf("--distribution", "", "an integer in 1..%d, with --by-class", gibbs.MostJobs)
 	}

@@ -244,7 +244,7 @@ func TestEstimateRefusals(t *testing.T) {
 		}
 	}
 	_, stderr, status := estimateProgram.Run(estimateModel, "estimate", "-", "--sweeps", "10", "--precision", "0.1")
-	if status != 2 || stderr != "pfq: --sweeps and --precision exclude each other\n" {
+	if status != 2 || stderr != "pfq: --sweeps and --precision cannot be combined\n" {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }

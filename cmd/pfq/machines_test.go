@@ -273,11 +273,11 @@ func TestSharingRefused(t *testing.T) {
 		{"--part 0/99999999999999999999", "--part = 0/99999999999999999999: " + wanted},
 		{"--part 0/4", "--results is missing: want a folder with --part, in which this part and the others leave " +
 			"their runs for the command that answers"},
-		{"--part 0/4 --results x --tasks list", "--part and --tasks exclude each other"},
+		{"--part 0/4 --results x --tasks list", "--part and --tasks cannot be combined"},
 		{"--tasks run", "--tasks = run: want list or serve"},
 		{
 			"--tasks serve --results x",
-			"--tasks serve and --results exclude each other: results go to the standard output",
+			"--tasks serve and --results cannot be combined: results go to the standard output",
 		},
 		{"--tasks serve", "standard input: --tasks serve reads keys from the standard input: want the name of a file " +
 			"for what else is read, not -"},

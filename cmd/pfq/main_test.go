@@ -741,7 +741,7 @@ func TestLatticeThatDoesNotApply(t *testing.T) {
 	}
 }
 
-// Errors of the solver do not name Go functions.
+// Solver errors do not name Go functions.
 func TestErrorsForTheCommandLine(t *testing.T) {
 	model, _, _ := pfq("", "example", "random-100-2")
 	for _, engine := range strings.Fields("auto float enclose exact") {
@@ -1017,7 +1017,7 @@ func TestSolveNoSuchField(t *testing.T) {
 	for _, c := range []struct{ field, want string }{
 		{
 			`"servers": ["s"], "priority": 2`,
-			"; no model has priorities, and pfq dispatch replays a log of jobs with them\n",
+			"; no model has priorities; pfq dispatch replays a log of jobs with priorities\n",
 		},
 		{`"servers": ["s"], "cost": 2`, "; what to buy, and at which cost, belongs in a plan, for pfq plan\n"},
 		{`"servers": ["s"], "speed": 2`, "want one of the fields name, arrival_rate, servers, mean_size\n"},

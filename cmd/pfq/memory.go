@@ -26,7 +26,7 @@ func collectLess() {
 	runtime.SetFinalizer(new([16]byte), adjust)
 }
 
-// garbagePercent returns the permitted amount of garbage, in per cent of the bytes in use.
+// garbagePercent returns the permitted amount of garbage, as a percentage of the bytes in use.
 func garbagePercent(inUse uint64) int {
 	const least, most = 100, 400
 	const mostGarbage = 512 << 20

@@ -72,22 +72,22 @@ func newNetworkCommand() *cobra.Command {
 	return cmd
 }
 
-// check rejects flags that exclude each other.
+// check rejects flags that cannot be combined.
 func (f *networkQuestion) check(given func(string) bool) error {
 	if k := slices.IndexFunc(stationFlags, given); k >= 0 {
 		f.stationFlag = stationFlags[k]
 	}
 	if given("population") && given("scale") {
-		return errors.New("--population and --scale exclude each other: one thing changes at a time")
+		return errors.New("--population and --scale cannot be combined: one thing changes at a time")
 	}
 	for _, flag := range []string{"engine", "tol", "distribution", "states", "memory", "population"} {
 		if f.bounds && given(flag) {
-			return fmt.Errorf("--bounds and --%s exclude each other: bounds are fractions, and solve nothing", flag)
+			return fmt.Errorf("--bounds and --%s cannot be combined: bounds are fractions, and solve nothing", flag)
 		}
 	}
 	for _, flag := range []string{"bounds", "population"} {
 		if given("runs") && given(flag) {
-			return fmt.Errorf("--runs and --%s exclude each other", flag)
+			return fmt.Errorf("--runs and --%s cannot be combined", flag)
 		}
 	}
 	if given("sizes") && !given("runs") {
@@ -95,7 +95,7 @@ func (f *networkQuestion) check(given func(string) bool) error {
 	}
 	for _, flag := range []string{"bounds", "population"} {
 		if given("percentiles") && given(flag) {
-			return fmt.Errorf("--percentiles and --%s exclude each other", flag)
+			return fmt.Errorf("--percentiles and --%s cannot be combined", flag)
 		}
 	}
 	if err := command.CheckRuns(given); err != nil {

@@ -120,7 +120,7 @@ func TestStatesRefused(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"--states 1 --bounds": "--bounds and --states exclude each other",
+		"--states 1 --bounds": "--bounds and --states cannot be combined",
 		"--states 1":          "--states needs a network with stations",
 	} {
 		model := pair

@@ -87,7 +87,7 @@ func (n stations) solution(
 		setDelays(body.Get("visits").([]render.Record), delays, f.percentiles, s.digits)
 	}
 	if n.isLINE && f.simulation.Runs > 0 && f.sizes == "" {
-		note = joined(note, "the simulated sizes are exponential, whatever distributions the LINE file has; "+
+		note = joined(note, "the simulated sizes are exponential, not those of the LINE file; "+
 			"--sizes draws others")
 	}
 	f.setBody(&s, body, note, tables)

@@ -470,7 +470,7 @@ func TestRefused(t *testing.T) {
 			"--engine doubles", input.Error{Path: "--engine", Value: "doubles", Want: "auto, float, enclose or exact"},
 		},
 		{batch, "--population 1.5", input.Error{Path: "--population", Value: "1.5", Want: "numbers of jobs or ranges " +
-			"FROM:TO:STEP, after CLASS= if several classes are closed, at most 10000 in all"}},
+			"FROM:TO:STEP, after CLASS= if several classes are closed, at most 10000 in total"}},
 		{
 			batch,
 			"--population 1", input.Error{Path: "--population", Want: "CLASS= before the list, one of short, long"},
@@ -761,7 +761,7 @@ func TestNoteOnSimulatedSizes(t *testing.T) {
 	erlang := fmt.Sprintf(file, "PS", `{"type": "Erlang", "params": {"lambda": 2, "k": 2}}`)
 	exponential := fmt.Sprintf(file, "FCFS", `{"type": "Exp", "params": {"lambda": 2}}`)
 	const inexact = "the exact numbers hold for exponential sizes only; the simulated sizes are erlang:2"
-	const fromLINE = "the simulated sizes are exponential, whatever distributions the LINE file has; " +
+	const fromLINE = "the simulated sizes are exponential, not those of the LINE file; " +
 		"--sizes draws others"
 	for _, c := range []struct{ model, args, want string }{
 		{station("fcfs"), "--runs 2 --sizes erlang:2", inexact},

@@ -79,13 +79,13 @@ func newPlanCommand() *cobra.Command {
 func (f *planQuestion) check(given func(string) bool) error {
 	switch {
 	case given("choice") && f.find != findCost && f.find != findLoad:
-		return fmt.Errorf("--choice and --find %s exclude each other: a plan that is given is not looked for", f.find)
+		return fmt.Errorf("--choice and --find %s cannot be combined: a plan that is given is not looked for", f.find)
 	case given("choice") && given("verify") && f.find != findLoad:
-		return errors.New("--choice and --verify exclude each other: measures of a plan that is given need no proof")
+		return errors.New("--choice and --verify cannot be combined: measures of a plan that is given need no proof")
 	case given("gradients") && (f.find == findLoad || f.find == findMostLoad || given("verify")):
 		return errors.New("--gradients needs --find cost, delay, frontier or growth, and no --verify")
 	case f.find == findFrontier && given("scale"):
-		return errors.New("--find frontier and --scale exclude each other: a frontier is that of one load, which " +
+		return errors.New("--find frontier and --scale cannot be combined: a frontier is that of one load, which " +
 			"is in the file as scale")
 	case f.find == findGrowth && !given("scale"):
 		const want = "growing factors of the arrival rates, such as 1,1.25,1.5,2, with --find growth"
@@ -155,7 +155,7 @@ func (f *planQuestion) answerAt(q command.Query, p *plan.Problem) (render.Answer
 }
 
 // describe returns the answer to a search, with the effects of edges.
-func (f *planQuestion) describe(q command.Query, p *plan.Problem, r *plan.Answer) (*found, error) {
+func (f *planQuestion) describe(q command.Query, p *plan.Problem, r *plan.Answer) (*searchAnswer, error) {
 	at := plan.Choice{}
 	if r.Plan != nil {
 		at = r.Plan.Choice
@@ -190,7 +190,7 @@ func (f *planQuestion) findSeveral(q command.Query, p *plan.Problem) (a render.A
 	if err != nil {
 		return a, false, err
 	}
-	all := make([]*found, len(answers))
+	all := make([]*searchAnswer, len(answers))
 	good = f.loads == nil || len(answers) == len(f.loads)
 	for i, r := range answers {
 		at := p

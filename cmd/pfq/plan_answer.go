@@ -17,8 +17,8 @@ import (
 	"productform/plan"
 )
 
-// A found is the answer to a search, or about a given plan.
-type found struct {
+// A searchAnswer is the answer to a search, or about a given plan.
+type searchAnswer struct {
 	Find     string   `json:"find"`
 	Found    bool     `json:"found"`
 	Complete bool     `json:"complete"`
@@ -109,8 +109,8 @@ type planGradientRow struct {
 	plan.Sensitivity
 }
 
-func newFound(find string, p *plan.Problem, r *plan.Answer, effects []plan.EdgeEffect) *found {
-	a := &found{Find: find, Found: r.Plan != nil, Complete: r.Complete, StableNow: r.Now.Solution != nil,
+func newFound(find string, p *plan.Problem, r *plan.Answer, effects []plan.EdgeEffect) *searchAnswer {
+	a := &searchAnswer{Find: find, Found: r.Plan != nil, Complete: r.Complete, StableNow: r.Now.Solution != nil,
 		Budget: p.Budget, MeanDelay: aimed(p, r.Plan), Solves: r.Solves, Undecided: r.Undecided, Proof: &r.Proof,
 		Cheaper: r.Cheaper, problem: p, minimum: cmp.Or(p.Minimize, "all jobs")}
 	if a.Found {
@@ -184,7 +184,7 @@ func newTargetRow(t plan.Target, row int, r *plan.Answer) targetRow {
 }
 
 // addMeasures adds the mean delays and utilizations.
-func (a *found) addMeasures(p *plan.Problem, r *plan.Answer) {
+func (a *searchAnswer) addMeasures(p *plan.Problem, r *plan.Answer) {
 	delay := func(o *plan.Outcome, i int) *num.Value {
 		if o == nil || o.Solution == nil {
 			return nil
@@ -233,7 +233,7 @@ func newEdgeRow(r *plan.Answer, e plan.EdgeEffect) edgeRow {
 }
 
 // addBounds adds bounds on how far the plan is from the best one.
-func (a *found) addBounds(r *plan.Answer) {
+func (a *searchAnswer) addBounds(r *plan.Answer) {
 	gap := func(x, least float64) {
 		if g := (x - least) / least; least > 0 {
 			g = max(g, 0)
@@ -256,7 +256,7 @@ func (a *found) addBounds(r *plan.Answer) {
 }
 
 // addGradients adds the effects of options.
-func (a *found) addGradients(p *plan.Problem, list []plan.Sensitivity) {
+func (a *searchAnswer) addGradients(p *plan.Problem, list []plan.Sensitivity) {
 	for _, x := range list {
 		kind := "upgrade"
 		if x.Option >= len(p.Upgrades) {
@@ -267,12 +267,12 @@ func (a *found) addGradients(p *plan.Problem, list []plan.Sensitivity) {
 }
 
 // isGiven marks the answer as one about a given plan, not a search.
-func (a *found) isGiven() {
+func (a *searchAnswer) isGiven() {
 	a.Find, a.Complete, a.Proof = "choice", true, nil
 }
 
 // isGood reports whether there is a plan that meets the targets within the budget.
-func (a *found) isGood() bool {
+func (a *searchAnswer) isGood() bool {
 	return a.Found && a.allMet() && (a.WithinBudget == nil || *a.WithinBudget)
 }
 
@@ -284,7 +284,7 @@ var foundColumns = []string{"kind", "name", "target", "class", "server", "limit"
 // sections returns the lines of CSV and the tables of text. Text shows the measures now and with
 // the plan, or with everything bought if there is no plan. If the plan buys nothing, it shows only
 // the measures now.
-func (a *found) sections() []render.Section {
+func (a *searchAnswer) sections() []render.Section {
 	last, then, busyThen := "plan", " mean_delay", " utilization"
 	switch {
 	case !a.Found:
@@ -312,7 +312,7 @@ func (a *found) sections() []render.Section {
 var buySection = render.Section{Kind: "buy", Of: "buy", Columns: "kind name steps count? capacity_each? capacity cost",
 	Rows: buyRows}
 
-func (a *found) answer() render.Answer {
+func (a *searchAnswer) answer() render.Answer {
 	point := render.Point{Body: render.Fields(a), Sections: a.sections()}
 	out := render.Points([]render.Point{point}, false, foundColumns, a.heading)
 	tables := out.Text
@@ -324,7 +324,7 @@ func (a *found) answer() render.Answer {
 }
 
 // severalAnswer combines the points of a frontier, or the answers at growing loads.
-func severalAnswer(all []*found) render.Answer {
+func severalAnswer(all []*searchAnswer) render.Answer {
 	out := render.Answer{Columns: append([]string{"scale"}, foundColumns...)}
 	var objects []render.Record
 	for i, a := range all {

@@ -626,7 +626,7 @@ func TestFrontierAtLoads(t *testing.T) {
 		"plan - --find frontier --scale 1", "plan - --find frontier --scale 1,2 --verify answer.json",
 	} {
 		if _, stderr, status := runPlan(shop(t), strings.Fields(args)...); status != 2 ||
-			!strings.Contains(stderr, "--find frontier and --scale exclude each other") {
+			!strings.Contains(stderr, "--find frontier and --scale cannot be combined") {
 			t.Errorf("%s: status %d, %s", args, status, stderr)
 		}
 	}

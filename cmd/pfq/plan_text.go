@@ -12,7 +12,7 @@ import (
 )
 
 // heading writes the result.
-func (a *found) heading(t *render.Text) {
+func (a *searchAnswer) heading(t *render.Text) {
 	a.verdict(t)
 	if !a.StableNow {
 		t.Line("now unstable: without any purchase queues grow without bound, so there are no delays to " +
@@ -21,7 +21,7 @@ func (a *found) heading(t *render.Text) {
 }
 
 // ending writes the lines after the tables.
-func (a *found) ending(t *render.Text) {
+func (a *searchAnswer) ending(t *render.Text) {
 	a.edgesText(t)
 	for _, c := range a.Undecided {
 		t.Line("undecided: %s, where a bound straddles a limit at the widest precision", a.problem.Words(c))
@@ -49,7 +49,7 @@ func buyRows(rows []render.Record) []render.Record {
 }
 
 // verdict describes the result and what is proved about it.
-func (a *found) verdict(t *render.Text) {
+func (a *searchAnswer) verdict(t *render.Text) {
 	cost, good := t.Cell(a.Cost), a.planText()
 	if a.Proof == nil {
 		t.Line("cost %s; the %s", cost, a.givenText())
@@ -85,10 +85,10 @@ func (a *found) verdict(t *render.Text) {
 }
 
 // hasGoals reports whether a plan must meet targets besides stability.
-func (a *found) hasGoals() bool { return len(a.Targets) > 0 || a.problem.NoWorse }
+func (a *searchAnswer) hasGoals() bool { return len(a.Targets) > 0 || a.problem.NoWorse }
 
 // planText describes a plan that meets the targets.
-func (a *found) planText() string {
+func (a *searchAnswer) planText() string {
 	if a.hasGoals() {
 		return "meets the targets"
 	}
@@ -96,7 +96,7 @@ func (a *found) planText() string {
 }
 
 // givenText reports whether a given plan meets the targets.
-func (a *found) givenText() string {
+func (a *searchAnswer) givenText() string {
 	switch met := a.allMet(); {
 	case a.hasGoals() && met:
 		return "targets are met"
@@ -108,7 +108,7 @@ func (a *found) givenText() string {
 	return "cluster is unstable, and there are no other targets"
 }
 
-func (a *found) allMet() bool {
+func (a *searchAnswer) allMet() bool {
 	for _, row := range a.Targets {
 		if row.Verdict != "met" {
 			return false
@@ -118,7 +118,7 @@ func (a *found) allMet() bool {
 }
 
 // stoppedText explains why the search stopped.
-func (a *found) stoppedText() string {
+func (a *searchAnswer) stoppedText() string {
 	if len(a.Undecided) > 0 {
 		return render.Counted(len(a.Undecided), "plan") + " could not be decided"
 	}
@@ -126,7 +126,7 @@ func (a *found) stoppedText() string {
 }
 
 // gapText gives the largest possible distance of a plan from the minimum.
-func (a *found) gapText(least string) string {
+func (a *searchAnswer) gapText(least string) string {
 	if a.Gap == nil {
 		return ""
 	}
@@ -134,7 +134,7 @@ func (a *found) gapText(least string) string {
 }
 
 // proofText describes the plans that a proof covers.
-func (a *found) proofText(t *render.Text) string {
+func (a *searchAnswer) proofText(t *render.Text) string {
 	text := " that " + a.planText()
 	switch {
 	case a.Proof.Below != nil:
@@ -145,7 +145,7 @@ func (a *found) proofText(t *render.Text) string {
 	return text
 }
 
-func (a *found) budgetText(t *render.Text) {
+func (a *searchAnswer) budgetText(t *render.Text) {
 	if a.WithinBudget != nil && a.Found && !*a.WithinBudget {
 		t.Line("above the budget of %s; --find most-load says at which load that is enough", t.Cell(a.Budget))
 	}
@@ -159,7 +159,7 @@ type pointRow struct {
 }
 
 // severalText writes the points of a frontier, or the answers at growing loads one after another.
-func severalText(t *render.Text, all []*found) {
+func severalText(t *render.Text, all []*searchAnswer) {
 	if all[0].Find == findFrontier {
 		frontierText(t, all)
 		return
@@ -174,7 +174,7 @@ func severalText(t *render.Text, all []*found) {
 }
 
 // frontierText writes the points of a frontier, one per line.
-func frontierText(t *render.Text, all []*found) {
+func frontierText(t *render.Text, all []*searchAnswer) {
 	if len(all) == 1 {
 		all[0].answer().Text(t)
 		return
@@ -204,10 +204,10 @@ func frontierText(t *render.Text, all []*found) {
 }
 
 // neverBought returns the names of the options that no plan buys.
-func neverBought(all []*found) (names []string) {
+func neverBought(all []*searchAnswer) (names []string) {
 	p := all[0].problem
 	for k, o := range p.Options() {
-		if !slices.ContainsFunc(all, func(a *found) bool { return p.Bought(*a.Choice)[k] > 0 }) {
+		if !slices.ContainsFunc(all, func(a *searchAnswer) bool { return p.Bought(*a.Choice)[k] > 0 }) {
 			names = append(names, o.Name)
 		}
 	}
@@ -215,7 +215,7 @@ func neverBought(all []*found) (names []string) {
 }
 
 // edgesText lists the edges that increase delays, and the classes affected.
-func (a *found) edgesText(t *render.Text) {
+func (a *searchAnswer) edgesText(t *render.Text) {
 	for _, e := range a.Edges {
 		name := e.Class + ":" + e.Server
 		verb := "would change"

@@ -80,7 +80,7 @@ func (f *simulateQuestion) check(flags interface{ Changed(string) bool }) error 
 	}
 	for _, name := range []string{"jumps", "warmup"} {
 		if given("horizon") && given(name) {
-			return fmt.Errorf("--horizon and --%s exclude each other", name)
+			return fmt.Errorf("--horizon and --%s cannot be combined", name)
 		}
 	}
 	if given("horizon") {

@@ -489,7 +489,7 @@ func TestSimulateSizesOfFile(t *testing.T) {
 			t.Errorf("mean jobs %v, want %v, of sizes %v", got, r.All(sim.MeanJobs).Mean, answer["sizes"])
 		}
 		if told := strings.Contains(stderr, log+
-			": 1 job without a run time > 0 is left out\n"); told != (name == "swf:"+log) {
+			": 1 job without a run time > 0 is omitted\n"); told != (name == "swf:"+log) {
 			t.Error(stderr)
 		}
 	}
@@ -535,8 +535,8 @@ func TestSimulateBadUsage(t *testing.T) {
 		},
 		{"good.json --policy ps --interruptions 1", "pfq: --policy = ps: want interrupt, with --interruptions\n"},
 		{"good.json --policy fcfs --interruptions 1", "pfq: --policy = fcfs: want interrupt, with --interruptions\n"},
-		{"good.json --horizon 10 --jumps 1e5", "pfq: --horizon and --jumps exclude each other\n"},
-		{"good.json --horizon 10 --warmup 0", "pfq: --horizon and --warmup exclude each other\n"},
+		{"good.json --horizon 10 --jumps 1e5", "pfq: --horizon and --jumps cannot be combined\n"},
+		{"good.json --horizon 10 --warmup 0", "pfq: --horizon and --warmup cannot be combined\n"},
 		{"good.json --results words.txt", "pfq: --results = words.txt: not a directory\n"},
 		{"good.json --runs 2 --jumps 1000 -o absent/answer", "pfq: absent/answer: the folder absent does not exist\n"},
 		{"good.json --run 3", "pfq: unknown flag: --run; did you mean --runs?\n"},

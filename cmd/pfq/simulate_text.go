@@ -15,7 +15,7 @@ func (s *simulation) heading(t *render.Text) {
 		verdict = "unstable"
 	}
 	if s.interruptions > 0 {
-		policy = fmt.Sprintf("%s, %.6g a job on average", policy, s.interruptions)
+		policy = fmt.Sprintf("%s, %.6g per job on average", policy, s.interruptions)
 	}
 	if from := s.jobs.scaledFrom; from != nil {
 		of += fmt.Sprintf(", scaled from the mean %.6g to that of the model", *from)

@@ -127,7 +127,7 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 	}
 	switch {
 	case given("load") && given("arrival-rate"):
-		return fmt.Errorf("--load and --arrival-rate exclude each other")
+		return fmt.Errorf("--load and --arrival-rate cannot be combined")
 	case !given("load") && !given("arrival-rate"):
 		return &input.Error{Path: "--load", Want: "a number > 0 and < 1, or --arrival-rate"}
 	}

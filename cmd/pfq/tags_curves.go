@@ -54,7 +54,7 @@ func (c *farmCurves) load(k int) float64 { return c.flags.loads[k].float }
 
 // axis returns the horizontal axis.
 func (c *farmCurves) axis() plots.Axis {
-	a := plots.Axis{Quantity: "system load", Unit: "part of what all hosts can do", Max: 1}
+	a := plots.Axis{Quantity: "system load", Unit: "fraction of the total capacity", Max: 1}
 	const narrow = 1e-6 // an axis this narrow has no ticks
 	if first, last := c.load(0), c.load(len(c.answers)-1); first >= last/2 && last-first > narrow {
 		a.Min, a.Max = first, last

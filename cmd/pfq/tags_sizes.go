@@ -96,7 +96,7 @@ func (s *sizeFlags) check(b *cli.Binding) error {
 		case name == "fit" || name == "processor-seconds":
 			return fmt.Errorf("--%s needs a file, --sizes file:PATH or swf:PATH", name)
 		default:
-			return fmt.Errorf("--sizes %s and --%s exclude each other", s.text, name)
+			return fmt.Errorf("--sizes %s and --%s cannot be combined", s.text, name)
 		}
 	}
 	switch {
@@ -117,7 +117,7 @@ func (s *sizeFlags) check(b *cli.Binding) error {
 	case !given("max"):
 		return &input.Error{Path: "--max", Want: "the largest size of the bounded Pareto distribution"}
 	case given("min") && given("mean"):
-		return fmt.Errorf("--min and --mean exclude each other")
+		return fmt.Errorf("--min and --mean cannot be combined")
 	case !given("min") && !given("mean"):
 		return &input.Error{Path: "--min",
 			Want: "the smallest size of the bounded Pareto distribution, or its mean as --mean"}

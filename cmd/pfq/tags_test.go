@@ -669,10 +669,10 @@ func TestTagsSizesOfFile(t *testing.T) {
 		model      tags.Model
 	}{
 		{"file:list", "", model(1, 2, 3)},
-		{"swf:log", "log: 1 job without a run time > 0 is left out", model(1, 3, 2)},
-		{"swf:log.gz", "log.gz: 1 job without a run time > 0 is left out", model(1, 3, 2)},
+		{"swf:log", "log: 1 job without a run time > 0 is omitted", model(1, 3, 2)},
+		{"swf:log.gz", "log.gz: 1 job without a run time > 0 is omitted", model(1, 3, 2)},
 		{
-			"swf:log.gz --processor-seconds", "log.gz: 1 job without a run time > 0 and processors is left out",
+			"swf:log.gz --processor-seconds", "log.gz: 1 job without a run time > 0 and processors is omitted",
 			model(6, 6, 2),
 		},
 	} {
@@ -1006,14 +1006,14 @@ func TestTagsBadUsage(t *testing.T) {
 			"pfq: --max is missing: want the largest size of the bounded Pareto distribution\n",
 		},
 		{farm + "--max 10 --mean 1", "pfq: --alpha is missing: want the exponent of the bounded Pareto distribution\n"},
-		{farm + "--alpha 1 --max 10 --min 1 --mean 2", "pfq: --min and --mean exclude each other\n"},
-		{farm + "--sizes file:list --alpha 1", "pfq: --sizes file:list and --alpha exclude each other\n"},
-		{farm + "--sizes file:list --mean 1", "pfq: --sizes file:list and --mean exclude each other\n"},
+		{farm + "--alpha 1 --max 10 --min 1 --mean 2", "pfq: --min and --mean cannot be combined\n"},
+		{farm + "--sizes file:list --alpha 1", "pfq: --sizes file:list and --alpha cannot be combined\n"},
+		{farm + "--sizes file:list --mean 1", "pfq: --sizes file:list and --mean cannot be combined\n"},
 		{farm + "--law exponential", "pfq: unknown flag: --law; it is now --sizes\n"},
-		{farm + sizes + "--arrival-rate 1", "pfq: --load and --arrival-rate exclude each other\n"},
+		{farm + sizes + "--arrival-rate 1", "pfq: --load and --arrival-rate cannot be combined\n"},
 		{"--hosts 2 --arrival-rate 0.1 --sizes exponential --mean 40 --objective waiting", "pfq: --arrival-rate = " +
 			"0.1: want a rate below 0.05, at which the system load is 1, and a load within double precision\n"},
-		{farm + "--sizes exponential --mean 1 --max 3", "pfq: --sizes exponential and --max exclude each other\n"},
+		{farm + "--sizes exponential --mean 1 --max 3", "pfq: --sizes exponential and --max cannot be combined\n"},
 		{farm + "--sizes exponential", "pfq: --mean is missing: want the mean size, with --sizes\n"},
 		{farm + "--sizes exponentil --mean 1", "pfq: --sizes = exponentil: want exponential, "},
 		{

@@ -122,7 +122,7 @@ func (a *tagsAnswer) headline(t *render.Text, f render.Record) {
 		t.Line("infeasible: %s; there are such cutoffs at system loads below %s", a.reason, render.Six(a.maxLoad))
 	}
 	a.hint(t)
-	t.Line("%s at system load %s, %s jobs a second", render.Counted(a.model.Hosts, "host"), render.Six(a.model.Load),
+	t.Line("%s at system load %s, %s jobs per second", render.Counted(a.model.Hosts, "host"), render.Six(a.model.Load),
 		render.Six(f.Get("arrival_rate").(render.Number).Float))
 	a.flags.sizes.describe(t, a.model.Sizes)
 	if !a.feasible() {
@@ -133,7 +133,7 @@ func (a *tagsAnswer) headline(t *render.Text, f render.Record) {
 	if a.enclosed != nil {
 		t.Line("engine enclose: numbers of TAGS are proved to %g, relatively", a.flags.tol)
 		if a.enclosed.radius > 0 {
-			t.Line("the best cutoffs are within a part %s of those here, %s", render.OneDigitUp(a.enclosed.radius),
+			t.Line("the best cutoffs are within a relative distance %s of these, %s", render.OneDigitUp(a.enclosed.radius),
 				strings.Join(a.enclosed.texts, ", "))
 		}
 	}
@@ -244,23 +244,23 @@ func (s *sizeFlags) describe(w io.Writer, d sizes.Distribution) {
 	switch {
 	case s.file() != "":
 		low, high, _ := s.own.Support()
-		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", s.name, render.Counted(s.count, "size"), spread(s.own),
+		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", s.name, render.Counted(s.count, "size"), momentsText(s.own),
 			render.Six(low), render.Six(high))
 		if s.fit {
 			fmt.Fprintf(w, "the distribution that fits them is bounded Pareto of alpha %s: %s\n", render.Six(s.fitted),
-				spread(d))
+				momentsText(d))
 		}
 	case s.text != "":
-		fmt.Fprintf(w, "sizes are %s: %s\n", s.text, spread(d))
+		fmt.Fprintf(w, "sizes are %s: %s\n", s.text, momentsText(d))
 	default:
 		low, _, _ := d.Support()
 		fmt.Fprintf(w, "sizes are bounded Pareto of alpha %s from %s to %s: %s\n", s.alpha.short(), render.Six(low),
-			s.max.short(), spread(d))
+			s.max.short(), momentsText(d))
 	}
 }
 
-// spread returns mean and squared coefficient of variation as text.
-func spread(d sizes.Distribution) string {
+// momentsText returns mean and squared coefficient of variation as text.
+func momentsText(d sizes.Distribution) string {
 	mean, err := sizes.Mean(d)
 	scv, errSCV := sizes.SCV(d)
 	text := func(v float64, err error) string {

@@ -26,11 +26,11 @@ type cluster struct {
 }
 
 type liveJob struct {
-	what   dispatch.Job
-	turn   int
-	ended  map[int]bool
-	begun  map[int]bool
-	isDone bool
+	what     dispatch.Job
+	position int
+	ended    map[int]bool
+	begun    map[int]bool
+	isDone   bool
 }
 
 type liveWorker struct {
@@ -144,7 +144,7 @@ func (c *cluster) moment(p rigid.Policy, what []dispatch.Happening) {
 func (c *cluster) follow(e dispatch.Event) {
 	switch e.Kind {
 	case dispatch.Submitted:
-		c.jobs[e.Job].turn = c.turns()
+		c.jobs[e.Job].position = c.submitted()
 	case dispatch.Started:
 		w, j := c.workers[e.Worker], c.jobs[e.Job]
 		if !w.up || w.busy || w.hold >= 0 && w.hold != e.Job || j.ended[e.Task] || j.isDone {
@@ -184,11 +184,11 @@ func (c *cluster) follow(e dispatch.Event) {
 	}
 }
 
-// turns returns the number of jobs submitted so far.
-func (c *cluster) turns() (n int) {
+// submitted returns the number of jobs submitted so far.
+func (c *cluster) submitted() (n int) {
 	for _, j := range c.jobs {
 		if j != nil {
-			n = max(n, j.turn+1)
+			n = max(n, j.position+1)
 		}
 	}
 	return n
@@ -221,7 +221,7 @@ func (c *cluster) check(p rigid.Policy) {
 		if err != nil || progress.Left != left || progress.AtWork != atWork || atWork != 0 && atWork != left {
 			c.t.Fatalf("job %d: %d tasks left, %d of them running, progress %+v", i, left, atWork, progress)
 		}
-		if atWork == 0 && left <= up && (first < 0 || j.turn < c.jobs[first].turn) {
+		if atWork == 0 && left <= up && (first < 0 || j.position < c.jobs[first].position) {
 			first = i
 		}
 	}
@@ -362,9 +362,9 @@ func TestTakeover(t *testing.T) {
 	})
 }
 
-// Of two workers, A runs on one and requests 2 s, B waits for both, and C, which requests 3 s,
-// waits behind B. At 3 the request of A becomes 4 s, and C would end after it. At 5 it becomes 8 s,
-// and C starts before B under both EASY and conservative.
+// There are two workers. A runs on one and requests 2 s, B waits for both, and C, which requests 3
+// s, waits behind B. At 3 the request of A becomes 4 s, and C would end after it. At 5 it becomes 8
+// s, and C starts before B under both EASY and conservative.
 func TestMakerOutlast(t *testing.T) {
 	for _, p := range []rigid.Policy{
 		{Order: rigid.FCFS, Backfill: rigid.EASY}, {Order: rigid.FCFS, Backfill: rigid.Conservative},

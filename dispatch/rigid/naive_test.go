@@ -102,7 +102,7 @@ func (r *slow) moment() {
 	for _, j := range slices.Clone(r.running) {
 		if j.start+j.runs == r.now {
 			early = early || j.runs < j.asks
-			r.running = without(r.running, j)
+			r.running = removeJob(r.running, j)
 		}
 	}
 	more, fewer := r.outages()
@@ -113,7 +113,7 @@ func (r *slow) moment() {
 		slices.Clone(r.coming), func(a, b *slowJob) int { return cmp.Compare(a.submit, b.submit) },
 	) {
 		if j.submit == r.now {
-			r.coming = without(r.coming, j)
+			r.coming = removeJob(r.coming, j)
 			if r.s.Policy.Backfill == rigid.Conservative && j.workers <= r.count() {
 				r.reserve(j)
 			}
@@ -154,7 +154,7 @@ func (r *slow) outages() (more, fewer bool) {
 		for _, j := range slices.Clone(r.running) {
 			if slices.Contains(j.hands, o.Worker) {
 				j.lost++
-				r.running = without(r.running, j)
+				r.running = removeJob(r.running, j)
 				r.waiting = append(r.waiting, j)
 			}
 		}
@@ -214,7 +214,7 @@ func (r *slow) begin(j *slowJob) {
 			j.hands = append(j.hands, w)
 		}
 	}
-	r.waiting = without(r.waiting, j)
+	r.waiting = removeJob(r.waiting, j)
 	r.running = append(r.running, j)
 }
 
@@ -335,6 +335,6 @@ func (r *slow) sortedBy(list []*slowJob, compare func(a, b *slowJob) int) []*slo
 	return list
 }
 
-func without(list []*slowJob, j *slowJob) []*slowJob {
+func removeJob(list []*slowJob, j *slowJob) []*slowJob {
 	return slices.DeleteFunc(slices.Clone(list), func(k *slowJob) bool { return k == j })
 }

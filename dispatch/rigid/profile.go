@@ -51,7 +51,7 @@ func (p *profile) earliestBefore(n int, seconds, start, freed float64) (at float
 		if p.free[i] < n {
 			continue
 		}
-		at, end := p.at[i], p.at[i]+seconds // workers of its own reservation count as free
+		at, end := p.at[i], p.at[i]+seconds // workers that it has reserved count as free
 		for i++; i < len(p.at) && isLater(end, p.at[i]) && isLater(start, p.at[i]) && p.free[i] >= n; i++ {
 		}
 		if i == len(p.at) || !isLater(end, p.at[i]) || !isLater(start, p.at[i]) {

@@ -16,12 +16,12 @@ type schedule struct {
 	policy Policy
 	jobs   []job // by number
 
-	now     float64
-	workers int  // number of workers that are up
-	free    int  // number of workers that are up and have no job
-	turns   int  // number of jobs submitted so far
-	work    int  // work since the last check of the context
-	isSafe  bool // whether no worker fails and no job exceeds its request; active then stays empty under Conservative
+	now       float64
+	workers   int  // number of workers that are up
+	free      int  // number of workers that are up and have no job
+	submitted int  // number of jobs submitted so far
+	work      int  // work since the last check of the context
+	isSafe    bool // whether no worker fails and no job exceeds its request; active then stays empty under Conservative
 
 	queue  []int // waiting jobs in the order of the policy; under Conservative, of reservations
 	large  []int // waiting jobs that need more workers than are up, in the order of the policy
@@ -48,16 +48,16 @@ type sums struct {
 
 // A job is the state of a job in a schedule.
 type job struct {
-	size    int     // number of workers that it requests
-	held    int     // number of its workers that are up
-	asks    float64 // requested seconds
-	start   float64 // start time, or its reservation under Conservative
-	runs    float64 // seconds that its run takes, once known
-	turn    int     // position in the order of submission
-	run     int32   // number of runs started
-	stage   stage
-	ahead   bool // whether it started before a job ahead of it
-	outlast bool // whether it exceeded its requested time
+	size     int     // number of workers that it requests
+	held     int     // number of its workers that are up
+	asks     float64 // requested seconds
+	start    float64 // start time, or its reservation under Conservative
+	runs     float64 // seconds that its run takes, once known
+	position int     // position in the order of submission
+	run      int32   // number of runs started
+	stage    stage
+	ahead    bool // whether it started before a job ahead of it
+	outlast  bool // whether it exceeded its requested time
 }
 
 // A stage is the stage of a job in its life cycle.
@@ -91,7 +91,7 @@ func (s *schedule) comparePolicy(a, b int) int {
 	if s.policy.Order == SJF && x.asks != y.asks {
 		return cmp.Compare(x.asks, y.asks)
 	}
-	return cmp.Compare(x.turn, y.turn)
+	return cmp.Compare(x.position, y.position)
 }
 
 // compareQueue compares jobs by the order of the queue: under Conservative by reservations,
@@ -271,8 +271,8 @@ func (s *schedule) hold(i int) {
 
 // submit adds a job.
 func (s *schedule) submit(i, size int, asks float64) {
-	s.jobs[i] = job{stage: waiting, size: size, asks: asks, turn: s.turns}
-	s.turns++
+	s.jobs[i] = job{stage: waiting, size: size, asks: asks, position: s.submitted}
+	s.submitted++
 	if !s.Started {
 		s.Started, s.First = true, s.now
 	}

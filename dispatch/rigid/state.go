@@ -48,7 +48,7 @@ var stageNames = [...]string{absent: "", waiting: "waiting", running: "running"}
 // entries of Works).
 func (m *Maker) State() State {
 	l := m.line
-	s := State{Policy: l.policy, Ledger: m.ledger.State(), Turns: l.turns, Freed: l.freed, Sums: l.sums}
+	s := State{Policy: l.policy, Ledger: m.ledger.State(), Turns: l.submitted, Freed: l.freed, Sums: l.sums}
 	for _, p := range m.workers {
 		s.Workers = append(s.Workers, p.job)
 	}
@@ -56,7 +56,7 @@ func (m *Maker) State() State {
 		if j.Number < len(l.jobs) && l.jobs[j.Number] != (job{}) {
 			own := &l.jobs[j.Number]
 			s.Jobs = append(s.Jobs, JobState{
-				j.Number, stageNames[own.stage], own.size, own.asks, own.turn, own.start, own.runs,
+				j.Number, stageNames[own.stage], own.size, own.asks, own.position, own.start, own.runs,
 				own.ahead, own.outlast,
 			})
 		}
@@ -98,7 +98,7 @@ func MakerOf(s State) (*Maker, error) {
 			l.jobs[i].held++
 		}
 	}
-	l.turns, l.freed, l.sums = s.Turns, s.Freed, s.Sums
+	l.submitted, l.freed, l.sums = s.Turns, s.Freed, s.Sums
 	if l.isConservative() {
 		l.profile = profile{}
 		for k, step := range s.Profile {
@@ -156,7 +156,7 @@ func (m *Maker) restore(s *JobState) error {
 		return input.Errorf("Start", s.Start, "a time >= 0")
 	}
 	m.line.jobs[s.Number] = job{
-		stage: stage(k), size: s.Size, asks: s.Asks, turn: s.Turn, start: s.Start, runs: s.Runs,
+		stage: stage(k), size: s.Size, asks: s.Asks, position: s.Turn, start: s.Start, runs: s.Runs,
 		ahead: s.IsAhead, outlast: s.Outlasted,
 	}
 	return nil

@@ -62,7 +62,7 @@ func teamsAt(load string) *traffic.Model {
 }
 
 func run(w io.Writer) error {
-	for _, table := range []func(*tabwriter.Writer) error{atRest, inTraffic, lying} {
+	for _, table := range []func(*tabwriter.Writer) error{printStatic, printTraffic, printLies} {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		if err := table(t); err != nil {
 			return err
@@ -74,8 +74,8 @@ func run(w io.Writer) error {
 	return nil
 }
 
-// atRest prints what each of ten training jobs and ten queries gets.
-func atRest(t *tabwriter.Writer) error {
+// printStatic prints what each of ten training jobs and ten queries gets.
+func printStatic(t *tabwriter.Writer) error {
 	fmt.Fprintln(t, "Ten training jobs and ten queries at rest, tasks of each job:")
 	fmt.Fprintln(t, "\ttraining\tquery\tprocessors used\tmemory used")
 	pool := teamsAt("0").Pool()
@@ -94,9 +94,9 @@ func atRest(t *tabwriter.Writer) error {
 	return nil
 }
 
-// inTraffic prints how long jobs take if they arrive and depart.
-func inTraffic(t *tabwriter.Writer) error {
-	fmt.Fprintln(t, "Jobs that come and go, mean minutes of a training job and of a query:")
+// printTraffic prints how long jobs take if they arrive and depart.
+func printTraffic(t *tabwriter.Writer) error {
+	fmt.Fprintln(t, "Jobs that arrive and depart, mean minutes of a training job and of a query:")
 	fmt.Fprintln(t, "processors busy\t40 %\t\t60 %\t\t80 %\t\t90 %\t")
 	for _, p := range policies {
 		fmt.Fprint(t, p.name)
@@ -113,9 +113,9 @@ func inTraffic(t *tabwriter.Writer) error {
 	return nil
 }
 
-// lying prints what queries gain by asking for more processors than they use.
-func lying(t *tabwriter.Writer) error {
-	fmt.Fprintln(t, "Queries ask for more processors than they use; tasks of one query beside one training job, and "+
+// printLies prints what queries gain by asking for more processors than they use.
+func printLies(t *tabwriter.Writer) error {
+	fmt.Fprintln(t, "Queries ask for more processors than they use; tasks of one query and one training job, and "+
 		"mean minutes at load 0.4:")
 	fmt.Fprintln(t, "\tproportional fairness\t\t\tdominant resource fairness\t\t")
 	fmt.Fprintln(t, "processors asked for\tat rest\tquery\ttraining\tat rest\tquery\ttraining")

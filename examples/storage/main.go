@@ -50,7 +50,7 @@ func run(w io.Writer) error {
 	if err := now.printWorth(w); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nWhat helps %s (delays in ms):\n", m.Classes[worst].Name)
+	fmt.Fprintf(w, "\nChanges that help %s (delays in ms):\n", m.Classes[worst].Name)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "change\tdelay of %s\tdelay of all\treads may grow by\n", m.Classes[worst].Name)
 	for _, c := range options {

@@ -45,8 +45,8 @@ type OverLimit struct {
 	Limit *big.Rat `json:"max_tasks" beside:"1"` // L_i
 }
 
-// A Shortfall is a job that gets less than if the resources were split by weight. Of all such jobs
-// it is the one whose dominant share is the smallest fraction of Split.
+// A Shortfall is a job that gets less than if the resources were split by weight: the one whose
+// dominant share is the smallest fraction of Split.
 type Shortfall struct {
 	Job   int      `json:"job"`                       // row of Pool.Jobs
 	Share *big.Rat `json:"dominant_share" beside:"1"` // φ_i d_i
@@ -71,9 +71,9 @@ type Shortfall struct {
 // feasible, the other properties are still computed from the numbers. Audit computes in fractions.
 // If these would take more than about a second and tol is at least 2^-49, it uses fractions of 128
 // bits, with the same conclusions. The numbers in the report are then within a factor 1 ± 2^-99,
-// except Growth, in which 1 - u_j loses digits to cancellation. Of nearly equal witnesses it may
-// name any. For 1000 rows and 8 resources with numbers from float64 it then takes 0.1 s, and
-// several seconds with tol = 0.
+// except Growth, in which 1 - u_j loses digits to cancellation. If several witnesses are nearly
+// equal, it may name any of them. For 1000 rows and 8 resources with numbers from float64 it then
+// takes 0.1 s, and several seconds with tol = 0.
 //
 // The error is that of [fluid.Pool.Check], or an *[num.InputError] for the tasks or tol.
 func Audit(ctx context.Context, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (*Report, error) {
@@ -186,8 +186,8 @@ func (h *holdings) report(ctx context.Context, more *big.Rat) (*Report, error) {
 	return r, err
 }
 
-// agreesWith reports whether two reports have the same conclusions. So does any report with more
-// between theirs, since each comparison is monotone in it.
+// agreesWith reports whether two reports have the same conclusions. Each comparison is monotone in
+// the tolerance, so a report with a tolerance in between has them, too.
 func (r *Report) agreesWith(s *Report) bool {
 	return slices.Equal(r.Saturated, s.Saturated) && slices.Equal(r.AtLimit, s.AtLimit) &&
 		(r.OverLimit == nil) == (s.OverLimit == nil) && slices.EqualFunc(r.Bottlenecks, s.Bottlenecks, slices.Equal) &&

@@ -8,8 +8,8 @@ import (
 	"sort"
 )
 
-// An Envy is a job that would run more tasks with what another holds. Of all such pairs it has the
-// largest WithOther/Tasks, compared in float64; ties go to the first row.
+// An Envy is a job that would run more tasks with what another holds. If there are several, it is
+// the one with the largest WithOther/Tasks, compared in float64; ties go to the first row.
 type Envy struct {
 	Job   int      `json:"job"`              // row of Pool.Jobs
 	Other int      `json:"other"`            // row of Pool.Jobs

@@ -6,8 +6,8 @@ import (
 	"productform/num"
 )
 
-// A Growth is a job that could run more tasks while all others keep theirs. Of all such jobs it is
-// the one whose dominant share could grow most.
+// A Growth is a job that could run more tasks while all others keep theirs: the one whose dominant
+// share could grow most.
 type Growth struct {
 	Job int `json:"job"` // row of Pool.Jobs
 

@@ -92,7 +92,7 @@ func (l *liar) search(ctx context.Context) lieTry {
 	best := tries[0]
 	var starts []lieTry
 	for _, from := range tries {
-		if slices.ContainsFunc(starts, func(s lieTry) bool { return near(s.at, from.at) }) {
+		if slices.ContainsFunc(starts, func(s lieTry) bool { return isNear(s.at, from.at) }) {
 			continue
 		}
 		if l.evaluations >= l.limit/4*3 {
@@ -106,8 +106,8 @@ func (l *liar) search(ctx context.Context) lieTry {
 	return l.climb(ctx, best, 1e-2, 1e-11, l.limit, random)
 }
 
-// near reports whether two points differ by less than 1/16 in every coordinate.
-func near(x, y []float64) bool {
+// isNear reports whether two points differ by less than 1/16 in every coordinate.
+func isNear(x, y []float64) bool {
 	for d := range x {
 		if math.Abs(x[d]-y[d]) >= 1./16 {
 			return false

@@ -55,7 +55,7 @@ var classFile = file.Description[Class]{
 	Fields: []file.Field[Class]{
 		file.Name("name of the class", func(c *Class) *string { return &c.Name }).Example("a"),
 		file.Demand("demand",
-			"amount of each resource that one task takes, in the units of the capacities; 0 where not named",
+			"amount of each resource that one task takes, in the units of the capacities; 0 if not named",
 			func(c *Class) *[]*big.Rat { return (*[]*big.Rat)(&c.Demand) }).Example("{cpu: 1, ram: 4}"),
 		file.Rat("weight", "weight of a job in comparisons", func(c *Class) **big.Rat { return &c.Weight },
 			input.Positive).Default(1).Example("2"),

@@ -95,7 +95,7 @@ func (t *Model) merged(policy fluid.Policy) []group {
 
 // components returns groups such that no resource is used in two of them. They are independent:
 // their jobs arrive independently, and every policy decomposes. A maximum of Σ_i w_i log φ_i is a
-// maximum in each component, filling and bottlenecks compare only jobs of one resource, and Φ is
+// maximum in each component, and filling and bottlenecks compare only jobs of one resource. Φ is
 // the product of the Φ of the components, which satisfies its recursion: the maximum is at a
 // resource of one component, and the other factors are unchanged.
 func (t *Model) components(groups []group) [][]group {

@@ -73,7 +73,7 @@ func (c RunChoice) Given() bool { return c.Part.N > 0 || c.Tasks != "" }
 func (c RunChoice) Check(results string) error {
 	switch {
 	case c.Part.N > 0 && c.Tasks != "":
-		return fmt.Errorf("--part and --tasks exclude each other")
+		return fmt.Errorf("--part and --tasks cannot be combined")
 	case c.Part.N > 0 && results == "":
 		return &input.Error{
 			Path: "--results",
@@ -81,7 +81,7 @@ func (c RunChoice) Check(results string) error {
 				"that answers",
 		}
 	case c.Tasks == Serve && results != "":
-		return fmt.Errorf("--tasks serve and --results exclude each other: results go to the standard output")
+		return fmt.Errorf("--tasks serve and --results cannot be combined: results go to the standard output")
 	}
 	return nil
 }

@@ -161,7 +161,7 @@ func (f *LogFlags) checkBaselines(given func(string) bool) error {
 		{"timeline", "this policy does not assign jobs to single workers, which the timeline shows"},
 	} {
 		if given(c.flag) {
-			return fmt.Errorf("--%s and --policy %s exclude each other: %s", c.flag, f.Policies[first], c.why)
+			return fmt.Errorf("--%s and --policy %s cannot be combined: %s", c.flag, f.Policies[first], c.why)
 		}
 	}
 	if given("emergency") && !slices.ContainsFunc(f.Policies, func(p Policy) bool { return !isBaseline(p) }) {

@@ -65,8 +65,8 @@ func (d *desk) hear(in ...book.Input) (why []string) {
 	}
 }
 
-// says passes a message of PFQ_IN to hear.
-func (d *desk) says(in wire.In) []string {
+// send passes a message of PFQ_IN to hear.
+func (d *desk) send(in wire.In) []string {
 	d.t.Helper()
 	d.next++
 	return d.hear(book.Input{Sequence: d.next, In: in})
@@ -113,7 +113,7 @@ func (d *desk) joins(workers ...string) {
 
 // submits submits a batch with one job of the same name, whose tasks have work 1.
 func (d *desk) submits(job string, tasks int) []string {
-	return d.says(wire.In{Batch: &wire.Batch{
+	return d.send(wire.In{Batch: &wire.Batch{
 		Version: 1,
 		Name:    job,
 		Jobs:    []wire.Job{{Name: job, Tasks: tasks, Work: 1, Run: wire.Run{Kind: "sleep"}}},
@@ -121,7 +121,7 @@ func (d *desk) submits(job string, tasks int) []string {
 }
 
 func (d *desk) wishes(verb wire.Verb, name string) []string {
-	return d.says(wire.In{Wish: &wire.Wish{Verb: verb, Name: name, Version: 1}})
+	return d.send(wire.In{Wish: &wire.Wish{Verb: verb, Name: name, Version: 1}})
 }
 
 // order returns the task assigned to a worker.
@@ -149,7 +149,7 @@ func (d *desk) holder() string {
 }
 
 func (d *desk) reports(worker string, o wire.Order) []string {
-	return d.says(wire.In{Report: &wire.Report{
+	return d.send(wire.In{Report: &wire.Report{
 		Version: 1,
 		Job:     o.Job,
 		Task:    o.Task,
@@ -161,7 +161,7 @@ func (d *desk) reports(worker string, o wire.Order) []string {
 }
 
 func (d *desk) fails(worker string, o wire.Order) []string {
-	return d.says(wire.In{Failure: &wire.Failure{
+	return d.send(wire.In{Failure: &wire.Failure{
 		Version: 1,
 		Job:     o.Job,
 		Task:    o.Task,
@@ -216,14 +216,14 @@ func TestBatches(t *testing.T) {
 			{Name: job1, Tasks: 1, Run: wire.Run{Kind: "sleep"}},
 			{Name: job2, Tasks: 1, Run: wire.Run{Kind: "sleep"}}}}}
 	}
-	refuses(t, d.says(two("b", "b1", "a")), `jobs[1].name = a: want a name that no other job has or had`)
+	refuses(t, d.send(two("b", "b1", "a")), `jobs[1].name = a: want a name that no other job has or had`)
 	if _, ok := d.book.Job("b1"); ok {
 		t.Error("half of a batch is accepted")
 	}
 	if v, ok := d.book.Batch("b"); !ok || !strings.Contains(v.Refused, "jobs[1].name") || len(d.book.Removals()) != 1 {
 		t.Errorf("%+v, %+v", v, d.book.Removals())
 	}
-	accepts(t, d.says(two("b", "b1", "b2"))) // a corrected batch
+	accepts(t, d.send(two("b", "b1", "b2"))) // a corrected batch
 	if v, ok := d.book.Batch("b"); !ok || v.Refused != "" || len(v.Jobs) != 2 {
 		t.Errorf("%+v", v)
 	}
@@ -235,12 +235,12 @@ func TestBatches(t *testing.T) {
 	accepts(t, d.submits("c", 5))
 	late := wire.Job{Name: "d", Tasks: 1, DeadlineAt: 1e9 + 2, Run: wire.Run{Kind: "sleep"}}
 	refuses(
-		t, d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: "d", Jobs: []wire.Job{late}}}),
+		t, d.send(wire.In{Batch: &wire.Batch{Version: 1, Name: "d", Jobs: []wire.Job{late}}}),
 		"jobs[0].deadline = 2001-09-09T01:46:42Z: want a time after the submission, at 2001-09-09T01:46:51Z",
 	)
 	at := 3.0
 	refuses(
-		t, d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: "e", Jobs: []wire.Job{{Name: "e", Tasks: 1}}, At: &at}}),
+		t, d.send(wire.In{Batch: &wire.Batch{Version: 1, Name: "e", Jobs: []wire.Job{{Name: "e", Tasks: 1}}, At: &at}}),
 		"wall clock",
 	)
 }
@@ -251,7 +251,7 @@ func TestDeadlines(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("w")
 	five, nine := 5.0, 9.0
-	d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: "b", Jobs: []wire.Job{
+	d.send(wire.In{Batch: &wire.Batch{Version: 1, Name: "b", Jobs: []wire.Job{
 		{Name: "in", Tasks: 9, Work: 1, DeadlineIn: 10, Run: wire.Run{Kind: "sleep"}},
 		{Name: "at", Tasks: 9, Work: 1, DeadlineAt: 1e9 + 40, Run: wire.Run{Kind: "sleep"}}}}}) // at 2
 	deadline := func(job string, want float64) {
@@ -262,9 +262,9 @@ func TestDeadlines(t *testing.T) {
 	}
 	deadline("in", 12)
 	deadline("at", 40)
-	d.says(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "in", Version: 1, DeadlineIn: &five}}) // at 3
+	d.send(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "in", Version: 1, DeadlineIn: &five}}) // at 3
 	deadline("in", 8)
-	d.says(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "in", Version: 1, Priority: &nine}})
+	d.send(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "in", Version: 1, Priority: &nine}})
 	deadline("in", 8)
 	if v := d.job("in", wire.JobPresent); v.Priority != 9 {
 		t.Errorf("%+v", v)
@@ -280,11 +280,11 @@ func TestDeadlines(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	refuses(
-		t, d.says(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "at", Version: 1, DeadlineAt: &five}}),
+		t, d.send(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "at", Version: 1, DeadlineAt: &five}}),
 		"deadline",
 	)
 	refuses(
-		t, d.says(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "no", Version: 1, DeadlineAt: &five}}),
+		t, d.send(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "no", Version: 1, DeadlineAt: &five}}),
 		"there is no such job",
 	)
 }
@@ -402,11 +402,11 @@ func TestReports(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	refuses(
-		t, d.says(wire.In{Report: &wire.Report{Version: 1, Job: "no", Worker: "a", Token: "x", Attempt: 1}}),
+		t, d.send(wire.In{Report: &wire.Report{Version: 1, Job: "no", Worker: "a", Token: "x", Attempt: 1}}),
 		"there is no such job",
 	)
 	refuses(
-		t, d.says(wire.In{Report: &wire.Report{Version: 1, Job: "j", Task: 1, Worker: "a", Token: "x", Attempt: 1}}),
+		t, d.send(wire.In{Report: &wire.Report{Version: 1, Job: "j", Task: 1, Worker: "a", Token: "x", Attempt: 1}}),
 		"there is no such task",
 	)
 	d.next++

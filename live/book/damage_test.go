@@ -293,7 +293,7 @@ func TestRestoredReportIsRemovedAgain(t *testing.T) {
 	d.joins("a")
 	d.submits("j", 1)
 	forged := wire.In{Report: &wire.Report{Version: 1, Job: "j", Attempt: 1, Worker: "a", Token: "guessed"}}
-	refuses(t, d.says(forged), "the token does not match the attempt")
+	refuses(t, d.send(forged), "the token does not match the attempt")
 	for _, r := range d.book.Removals() {
 		d.hear(book.Input{Removed: &r})
 	}

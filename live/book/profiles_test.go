@@ -12,7 +12,7 @@ import (
 func TestProfiles(t *testing.T) {
 	d := newDesk(t, func(s *book.Settings) { s.Rules.Learning.Speeds, s.MaxWorkers = true, 1 })
 	d.joins("w0")
-	accepts(t, d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: "b", Jobs: []wire.Job{
+	accepts(t, d.send(wire.In{Batch: &wire.Batch{Version: 1, Name: "b", Jobs: []wire.Job{
 		{Name: "j", Tasks: 90, Work: 0.5, Run: wire.Run{Kind: "command", Program: "bill"}}}}}))
 	d.book.Changes()
 	shown := 0

@@ -87,7 +87,7 @@ func Rights() []Right {
 		{Manager, Publish, "_INBOX_{name}.>", "to itself", false},
 		{Manager, Publish, "$O." + wire.SnapshotStore + ".>", "snapshots", false},
 		{Manager, Publish, "$KV." + wire.LeaderBucket + ".>", "which manager leads", false},
-		{Manager, Publish, direct + ">", "all that is kept", false},
+		{Manager, Publish, direct + ">", "everything that is stored", false},
 		{Manager, Publish, api + "INFO", "limits of the account", false},
 		{Manager, Publish, api + "STREAM.NAMES", "the library looks up a stream by its subject", false},
 		{Manager, Publish, "$JS.ACK.>", "acknowledgements of consumers", false},
@@ -109,14 +109,14 @@ func Rights() []Right {
 		all = append(all,
 			Right{Manager, Publish, api + "STREAM.CREATE." + stream, "made at the first start", false},
 			Right{Manager, Publish, api + "STREAM.INFO." + stream, "checked at each start", false},
-			Right{Manager, Publish, api + "STREAM.MSG.GET." + stream, "all that is kept", false},
+			Right{Manager, Publish, api + "STREAM.MSG.GET." + stream, "everything that is stored", false},
 			Right{
 				Manager, Publish, api + "STREAM.PURGE." + stream, "jobs that are cleared, plans before a snapshot",
 				false,
 			},
-			Right{Manager, Publish, api + "CONSUMER.*." + stream, "what is read as it comes", false},
-			Right{Manager, Publish, api + "CONSUMER.*." + stream + ".>", "what is read as it comes", false},
-			Right{Manager, Publish, api + "CONSUMER.MSG.NEXT." + stream + ".*", "what is read as it comes", false})
+			Right{Manager, Publish, api + "CONSUMER.*." + stream, "messages read as they arrive", false},
+			Right{Manager, Publish, api + "CONSUMER.*." + stream + ".>", "messages read as they arrive", false},
+			Right{Manager, Publish, api + "CONSUMER.MSG.NEXT." + stream + ".*", "messages read as they arrive", false})
 	}
 	return all
 }

@@ -186,7 +186,7 @@ func (m *manager) replayPlans(ctx context.Context) (*fold, error) {
 		if isOutdated(err) {
 			return nil, fmt.Errorf("snapshot %s: %w", o.Name, err)
 		}
-		m.settings.Log.Error("snapshot not read", "name", o.Name, "error", err)
+		m.settings.Log.Error("cannot read a snapshot", "name", o.Name, "error", err)
 	}
 	if f.book == nil {
 		if f.book, err = book.New(settings); err != nil {

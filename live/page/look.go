@@ -19,7 +19,7 @@ var palette = [...]string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9",
 // functions are the functions of the templates.
 var functions = template.FuncMap{
 	"number": number,
-	"since":  since,
+	"since":  formatDuration,
 	"whole":  func(v *float64) string { return optional(v, number) },
 }
 
@@ -119,9 +119,9 @@ func look(s *wire.Status, h *wire.History, job string) view {
 	v.Present = c.Jobs - c.Completed - c.Cancelled
 	v.More = max(0, v.Present-listed)
 	for _, w := range s.Workers {
-		r := workerRow{WorkerView: w, Colour: colours[w.Job], Held: since(s.Cluster.At - w.Since)}
+		r := workerRow{WorkerView: w, Colour: colours[w.Job], Held: formatDuration(s.Cluster.At - w.Since)}
 		if w.Heard != nil {
-			r.Silent = since(s.Cluster.At - *w.Heard)
+			r.Silent = formatDuration(s.Cluster.At - *w.Heard)
 		}
 		v.Workers = append(v.Workers, r)
 	}
@@ -247,8 +247,8 @@ func number(v float64) string {
 	return strconv.FormatFloat(cmp.Or(math.Round(1000*v)/1000, 0), 'f', -1, 64)
 }
 
-// since formats a duration in seconds.
-func since(seconds float64) string {
+// formatDuration formats a duration in seconds.
+func formatDuration(seconds float64) string {
 	switch seconds = max(seconds, 0); {
 	case seconds < 120:
 		return number(seconds) + " s"

@@ -78,8 +78,8 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	count("reports_late_total", "Results of attempts that had been taken from their workers.", n.Late)
 	count("messages_refused_total", "Messages that were not followed.", n.Refused)
 	count("workers_down_total", "Workers that went down.", n.Downs)
-	count("orders_resent_total", "Orders sent again since this manager leads.", s.Resent)
-	count("messages_malformed_total", "Unreadable messages since this manager leads.", s.Malformed)
+	count("orders_resent_total", "Orders sent again since this manager began to lead.", s.Resent)
+	count("messages_malformed_total", "Unreadable messages since this manager began to lead.", s.Malformed)
 
 	var r dispatch.Result
 	if err := c.page.ask(context.Background(), wire.ReportService, "", &r); err != nil {

@@ -57,7 +57,7 @@ func TestDiskFull(t *testing.T) {
 			t.Fatal(i, err)
 		}
 	}
-	if n := len(all(ctx, t, js, wire.InStream)); n != 20 {
+	if n := len(readAll(ctx, t, js, wire.InStream)); n != 20 {
 		t.Errorf("%d results", n)
 	}
 	if js.Conn().Stats().Reconnects != 0 {

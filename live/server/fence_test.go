@@ -61,8 +61,8 @@ func (r *restarted) restart(t *testing.T) {
 	}
 }
 
-// all reads a stream from the start.
-func all(ctx context.Context, t *testing.T, js jetstream.JetStream, name string) (list []*wire.Stored) {
+// readAll reads a stream from the start.
+func readAll(ctx context.Context, t *testing.T, js jetstream.JetStream, name string) (list []*wire.Stored) {
 	t.Helper()
 	for from := uint64(1); ; {
 		page, next, err := wire.NextMessages(ctx, js, name, ">", from, 1000)
@@ -137,7 +137,7 @@ func TestFence(t *testing.T) {
 	s.restart(t)
 	writers.Wait()
 
-	log := all(ctx, t, s.connect(t), wire.PlanStream)
+	log := readAll(ctx, t, s.connect(t), wire.PlanStream)
 	found := 0
 	for i, m := range log {
 		if m.Sequence != uint64(i+1) || !strings.HasSuffix(string(m.Data), fmt.Sprintf(" after %d", i)) {
@@ -198,7 +198,7 @@ func TestWriteOnce(t *testing.T) {
 	done.Wait()
 
 	seen, unknown := map[string]bool{}, 0
-	list := all(ctx, t, s.connect(t), wire.InStream)
+	list := readAll(ctx, t, s.connect(t), wire.InStream)
 	for _, m := range list {
 		var task int
 		if _, err := fmt.Sscanf(m.Subject, "pfq.in.done.j.%d", &task); err != nil || seen[m.Subject] {
@@ -270,7 +270,7 @@ func TestFull(t *testing.T) {
 		}
 	}
 	results := func() (n int) {
-		for _, m := range all(ctx, t, js, wire.InStream) {
+		for _, m := range readAll(ctx, t, js, wire.InStream) {
 			if strings.HasPrefix(m.Subject, "pfq.in.done.a.") {
 				n++
 			}

@@ -16,8 +16,8 @@ import (
 	"productform/live/wire"
 )
 
-// outside runs a NATS server with a configuration file, as an operator does.
-func outside(t *testing.T, config string) *natsserver.Server {
+// externalServer runs a NATS server with a configuration file, as an operator does.
+func externalServer(t *testing.T, config string) *natsserver.Server {
 	t.Helper()
 	o, err := natsserver.ProcessConfigFile(config)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestConfigurationOfPage(t *testing.T) {
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := outside(t, path)
+	s := externalServer(t, path)
 	g := guarded{folder: folder, outside: s.ClientURL()}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*soon)
 	defer cancel()
@@ -108,7 +108,7 @@ func TestCheck(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		nc, err := nats.Connect(outside(t, path).ClientURL())
+		nc, err := nats.Connect(externalServer(t, path).ClientURL())
 		if err != nil {
 			t.Fatal(name, err)
 		}

@@ -61,9 +61,9 @@ func (c *cluster) work(name string, slots int, environment ...string) *exec.Cmd 
 	return w
 }
 
-// others starts two more workers, after the first one has refused a task if it is unfit. It kills
+// startOthers starts two more workers, after the first one has refused a task if it is unfit. It kills
 // one of them after ten runs.
-func (c *cluster) others(ctx context.Context, kept func() int) error {
+func (c *cluster) startOthers(ctx context.Context, kept func() int) error {
 	for refused := runtime.GOARCH != "amd64"; !refused; time.Sleep(time.Millisecond) {
 		jobs, err := c.user.Jobs(ctx)
 		if err != nil {
@@ -119,7 +119,7 @@ func TestLive(t *testing.T) {
 	}
 	c.work("unfit", 1, "GODEBUG=cpu.all=off")
 	killed := make(chan error, 1)
-	go func() { killed <- c.others(ctx, kept) }()
+	go func() { killed <- c.startOthers(ctx, kept) }()
 	command, err := sweep.NewCommand(words, results)
 	if err != nil {
 		t.Fatal(err)

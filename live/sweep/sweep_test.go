@@ -194,8 +194,8 @@ func (f *farm) submit(ctx context.Context, job wire.Job, files map[string][]byte
 
 var speed = regexp.MustCompile(`"jumps_per_second": [0-9.e+]+`)
 
-// alone returns the output of a command that runs by itself, with the speed for stored runs.
-func alone(t *testing.T, words []string) string {
+// outputOf returns the output of a command that runs by itself, with the speed for stored runs.
+func outputOf(t *testing.T, words []string) string {
 	t.Helper()
 	out, err := exec.Command(words[0], words[1:]...).Output()
 	if err != nil {
@@ -221,7 +221,7 @@ func TestSweep(t *testing.T) {
 			for i := range words {
 				words[i] = strings.Replace(words[i], "SIZES", sizes, 1)
 			}
-			want := alone(t, words)
+			want := outputOf(t, words)
 			folder := filepath.Join(t.TempDir(), "results")
 			command, err := NewCommand(words, folder)
 			if err != nil {
@@ -277,7 +277,7 @@ func TestAllWorkersRefuse(t *testing.T) {
 	f.runners[0].programs = nil
 	var out, errs bytes.Buffer
 	err = Run(t.Context(), command, Settings{Least: time.Hour, Stdout: &out, Stderr: &errs, Name: "me"}, f.submit)
-	if got := speed.ReplaceAllString(out.String(), `"jumps_per_second": null`); err != nil || got != alone(t, words) {
+	if got := speed.ReplaceAllString(out.String(), `"jumps_per_second": null`); err != nil || got != outputOf(t, words) {
 		t.Errorf("%v\n%s", err, got)
 	}
 	const want = "me: note: 1 of 1 tasks were given up (refused: this worker has no program pfq); " +

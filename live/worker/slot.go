@@ -74,7 +74,7 @@ func (s *slot) isNew(o *wire.Order) bool {
 	if s.older < forgetLeast || time.Since(s.since) < forgetAfter {
 		return false
 	}
-	s.log.Warn("the plans have restarted, and so does this worker", "plan", o.Plan, "before", s.wanted.Plan)
+	s.log.Warn("the plans have restarted, so this worker restarts, too", "plan", o.Plan, "before", s.wanted.Plan)
 	s.process, s.wanted, s.older = rand.Text(), nil, 0
 	return true // the assigned task is dropped
 }

@@ -77,7 +77,7 @@ func (b *builder) find(at place) error {
 	}
 	if n.mean[at.class] == nil {
 		return input.Errorf(input.Field(input.Index("model.nodes", at.node)+".service", b.classes[at.class].name), "",
-			"a distribution, for jobs of the class get to %s", input.Quote(n.station.Name))
+			"a distribution, because jobs of the class get to %s", input.Quote(n.station.Name))
 	}
 	b.visits[at] = b.counts[at.class]
 	b.counts[at.class]++
@@ -144,7 +144,7 @@ func (b *builder) nextStations(at place) ([]branch, error) {
 		if ways = n.switches[at.class]; ways == nil {
 			return nil, input.Errorf(
 				input.Field(input.Index("model.nodes", at.node)+".classSwitchMatrix", b.classes[at.class].name),
-				"", "probabilities, for jobs of the class get there",
+				"", "probabilities, because jobs of the class get there",
 			)
 		}
 	}

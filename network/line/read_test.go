@@ -198,7 +198,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			`"Users": {"type": "Exp", "params": {"lambda": 5}}, `, ``,
-			`line 6: model.nodes[3].service.Users is missing: want a distribution, for jobs of the class get to "Disk"`,
+			`line 6: model.nodes[3].service.Users is missing: want a distribution, because jobs of the class get to "Disk"`,
 		},
 		{
 			`"Users": {"type": "Exp", "params": {"lambda": 5}}`, `"User": {"type": "Exp", "params": {"lambda": 5}}`,
@@ -257,7 +257,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			`"Stack": {"Think": 1}`, `"Stack": {"Out": 1}`,
-			`line 1: model = a network whose classes[0].visits[3].next.out is a way out: want none, for the chain is closed`,
+			`line 1: model = a network whose classes[0].visits[3].next.out is a way out: want none, because the chain is closed`,
 		},
 		{
 			`"In": {"Web": "RAND"}`, `"In": {"Web": "JSQ"}`,

@@ -235,7 +235,7 @@ func (b *builder) wait(servers int, rows [][]int) error {
 func (b *builder) sets(ctx context.Context, m *Model, rows [][]int) error {
 	n := len(b.members)
 	if n > maxSets {
-		return tooManySets("classes", n)
+		return setLimitError("classes", n)
 	}
 	for k := range b.members {
 		if b.members[k].own < 0 {
@@ -307,7 +307,7 @@ func (b *builder) rank(ctx context.Context, m *Model, rows [][]int) ([]*big.Rat,
 	return ranktable.OfServers(ctx, servers, capacities)
 }
 
-func tooManySets(path string, n int) error {
+func setLimitError(path string, n int) error {
 	return &num.TooLargeError{States: float64(uint64(1) << min(n, 63)),
 		Input: input.Errorf(path, fmt.Sprintf("%d of them", n),
 			"at most %d, with named servers or a rank function: all their sets are tabulated",

@@ -100,7 +100,7 @@ func (m *Model) checkClass(k int) error {
 			return input.Errorf(path+".units", c.Units, "one unit with tokens: each job takes one")
 		case num.OrOne(c.MeanSize).Cmp(num.OrOne(first.MeanSize)) != 0:
 			return input.Errorf(path+".mean_size", num.OrOne(c.MeanSize).RatString(),
-				"the mean size of all classes, %s: servers do not tell classes apart",
+				"the mean size of all classes, %s: servers do not distinguish classes",
 				num.OrOne(first.MeanSize).RatString())
 		}
 	}
@@ -132,7 +132,7 @@ func (m *Model) checkRank() error {
 	}
 	n := len(m.Classes)
 	if n > maxSets {
-		return tooManySets("classes", n)
+		return setLimitError("classes", n)
 	}
 	rate, row := make([]*big.Rat, 1<<n), make([]int, 1<<n)
 	for r, x := range m.Rank {

@@ -62,7 +62,7 @@ func (t *table) scan(ctx context.Context, one arithmetic.Number, tokens bool, em
 // rounding for the work, two products), the sum of two entries, the product, N additions, the
 // rounded difference and the quotient. In V a step takes 2N + 8, as an entry gets at most two terms
 // from each of N members. A term of a mean takes the roundings of L steps of W and V together and
-// of three products; a sum of m terms by halves takes log2(m) + 1 more; the integers and the
+// of three products. A sum of m terms by halves takes log2(m) + 1 more. The integers and the
 // quotient by G, which has the roundings of W, take four more. So all numbers, divided by G or not,
 // have at most
 //

@@ -117,7 +117,7 @@ var classFile = file.Description[Class]{Want: "an object with name and arrival_r
 		func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative).Example("12"),
 	file.Int("sources", "number of sources, each with at most one job in the system",
 		func(c *Class) *int { return &c.Sources }, maxUnits,
-		fmt.Sprintf("an integer from 1 to %d; leave it out for Poisson arrivals", maxUnits)).
+		fmt.Sprintf("an integer from 1 to %d; omit it for Poisson arrivals", maxUnits)).
 		Otherwise("arrivals from outside").Example("20"),
 	file.Rat("mean_size", "mean work of a job", func(c *Class) **big.Rat { return &c.MeanSize }, input.Positive).
 		Default(1).Example("3"),

@@ -116,7 +116,7 @@ func TestBadModels(t *testing.T) {
 			Line:  4,
 			Path:  "classes[1].mean_size",
 			Value: "2",
-			Want:  "the mean size of all classes, 1: servers do not tell classes apart",
+			Want:  "the mean size of all classes, 1: servers do not distinguish classes",
 		}},
 		{"servers: [{name: s, capacity: 1, tokens: 1, count: 0}]\n" + some,
 			input.Error{Line: 1, Path: "servers[0].count", Value: "0", Want: "an integer from 1 to 10000"}},
@@ -190,7 +190,7 @@ func TestBadModels(t *testing.T) {
 			Line:  2,
 			Path:  "classes[0].sources",
 			Value: "0",
-			Want:  unit + "; leave it out for Poisson arrivals",
+			Want:  unit + "; omit it for Poisson arrivals",
 		}},
 		{
 			some + "limits:\n  - {classes: [c], most: 4}",

@@ -70,7 +70,7 @@ func (m *Model) pools() (pools []pool, uses []uint, ok []bool) {
 // newTokens returns the table of the free tokens: its members are the pools, its nodes the classes.
 func (m *Model) newTokens(ctx context.Context, pools []pool, uses []uint) (*table, error) {
 	if len(pools) > maxSets {
-		return nil, tooManySets("servers", len(pools))
+		return nil, setLimitError("servers", len(pools))
 	}
 	b := newBuilder()
 	for p, pool := range pools {

@@ -60,7 +60,7 @@
 // the other (none joined to itself, unless it has one job). Every later order then has the same
 // placement. To see this, let a job of class i take the place of the first job behind it of a
 // joined class k. All joined classes behind i are behind that place or at it, and all before i are
-// before all jobs of i; the same holds for the displaced job of k, and so on up to the last, which
+// before all jobs of i. The same holds for the displaced job of k, and so on up to the last, which
 // is joined to no class behind it.
 //
 // Some jobs of a class may never leave: each time they complete, they find a place further back.
@@ -82,7 +82,7 @@
 // m can be left in their order, with B_{m+1}..B_n behind them. For m = n there is nothing to do.
 // From such an order for m, let the oldest job of class m complete on its own server. It skips the
 // rest of the classes up to m, since joined classes among them are before it, and ends up behind
-// them; so do all jobs that it displaces, which are of classes above m. By the hypothesis these can
+// them, like all jobs that it displaces, which are of classes above m. By the hypothesis these can
 // be sorted with the jobs of classes up to m in their order and that job behind them. After all
 // jobs of class m have done so, oldest first, they are B_m, behind the classes below. ∎
 //

@@ -80,7 +80,7 @@ func (c configuration) claims(ctx context.Context, e plots.Effort, shown []point
 	}
 	claims := []plots.Claim{{
 		Place:    c.ID,
-		Sentence: "One interruption a job brings a significant improvement compared to FCFS.",
+		Sentence: "One interruption per job brings a significant improvement compared to FCFS.",
 		Criterion: fmt.Sprintf("For every distribution, the largest excess of the mean delay over balanced fairness "+
 			"is at most %g of that of FCFS.", improved),
 		Numbers: "Largest ratio of the mean delay to that of balanced fairness: " + fcfsText + "; " + onceText + ".",

@@ -79,7 +79,7 @@ func (c configuration) gap(ctx context.Context, id string, rho *big.Rat, ms []fl
 ) {
 	panel := plots.Panel{
 		Title:      c.Short,
-		X:          plots.Axis{Quantity: "mean number m of interruptions a job", Scale: plots.Log, Min: 0.2, Max: 80},
+		X:          plots.Axis{Quantity: "mean number m of interruptions per job", Scale: plots.Log, Min: 0.2, Max: 80},
 		Y:          plots.Axis{Quantity: "mean delay above balanced fairness", Unit: "%", Min: -10},
 		References: []plots.Reference{{Label: "balanced fairness", Y: 0}},
 	}
@@ -110,7 +110,7 @@ func (c configuration) gap(ctx context.Context, id string, rho *big.Rat, ms []fl
 	}
 	return panel, plots.Claim{
 		Place:    id,
-		Sentence: "Only a few interruptions a job suffice for approximate insensitivity. " + c.Short + ".",
+		Sentence: "Only a few interruptions per job suffice for approximate insensitivity. " + c.Short + ".",
 		Criterion: fmt.Sprintf("For every distribution, the mean delay is at most %g %% above that of balanced "+
 			"fairness for every m >= %d at load %s.", 100*near, fewEnough, plots.Decimal(rho)),
 		Numbers: "Largest ratio: " + strings.Join(words, ", ") + ".",

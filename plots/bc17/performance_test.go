@@ -22,10 +22,10 @@ func figures(t *testing.T) map[string]*plots.Figure {
 
 func TestPictures(t *testing.T) { plotstest.CheckPictures(t, figures(t)) }
 
-// activeSetDelays returns E[X_i]/λ_i by the recursion over the sets A of active classes: with G(A)
-// (μ(A) - λ(A)) = Σ_{i∈A} λ_i G(A∖i), the weight of the states whose active set is A, the weighted
-// number of class-i jobs G_i(A) obeys G_i(A) (μ(A) - λ(A)) = λ_i (G(A) + G(A∖i)) + Σ_{j∈A} λ_j
-// G_i(A∖j) for i in A, which follows by differentiation with respect to λ_i.
+// activeSetDelays returns E[X_i]/λ_i by the recursion over the sets A of active classes. The weight
+// G(A) of the states whose active set is A obeys G(A) (μ(A) - λ(A)) = Σ_{i∈A} λ_i G(A∖i). The
+// weighted number of class-i jobs G_i(A) obeys G_i(A) (μ(A) - λ(A)) = λ_i (G(A) + G(A∖i)) + Σ_{j∈A}
+// λ_j G_i(A∖j) for i in A, which follows by differentiation with respect to λ_i.
 func activeSetDelays(lambda, mu []*big.Rat) []*big.Rat {
 	n := len(lambda)
 	g := make([]*big.Rat, 1<<n)

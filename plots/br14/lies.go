@@ -45,7 +45,7 @@ func lieCases() []lieCase {
 		{liar: rats("1", "1/4"), honest: rats("3/4", "1"), rates: rats("1/100", "3/5"), most: one},
 		{liar: rats("1/10", "0"), honest: rats("9/10", "1"), rates: rats("1/100", "4/5"), most: big.NewRat(1, 10)},
 	} {
-		c.title = "Few liars, " + profileWords(c.liar) + ", beside " + profileWords(c.honest)
+		c.title = "Few liars, " + profileWords(c.liar) + ", with " + profileWords(c.honest)
 		all = append(all, c)
 	}
 	return all
@@ -295,12 +295,12 @@ func lieClaims(f *plots.Figure, pf, drf []lieCurve) {
 	}
 	f.Claims = append(f.Claims,
 		plots.Finding(f.ID, strategyProof+"."+profiles,
-			"The most that lies of a class bring it under PF is smaller at every load than at rest, and less than 5 "+
+			"The largest gain of a class from lies under PF is smaller at every load than at rest, and less than 5 "+
 				"% of its service rate.",
-			"The best lie under PF brings "+strings.Join(words, "; ")+".", most < atRest && most < 1.05),
+			"The best lie under PF gains "+strings.Join(words, "; ")+".", most < atRest && most < 1.05),
 		plots.Finding(f.ID, "(Not in the paper.) What liars take from honest jobs under PF is no more than what "+
 			"these have more there than under DRF."+profiles,
-			"The mean service rate of honest jobs beside liars is at least as large under PF as under DRF, at every "+
+			"The mean service rate of honest jobs with liars is at least as large under PF as under DRF, at every "+
 				"load and need shown.",
 			fmt.Sprintf("PF against DRF where liars declare the need %s: ",
 				plots.Short(pf[0].x[where]))+strings.Join(beside, "; ")+".", better))
@@ -311,7 +311,7 @@ func lieClaims(f *plots.Figure, pf, drf []lieCurve) {
 		gain, at := c.best()
 		none = none && gain <= 1+lieMargin
 		unharmed, _ := drf[k].best()
-		examples = append(examples, fmt.Sprintf("%s %s declared as (%s, %s), at rate %s beside %s at rate %s: mean "+
+		examples = append(examples, fmt.Sprintf("%s %s declared as (%s, %s), at rate %s with %s at rate %s: mean "+
 			"delay of a liar %s s, %s s with the truth, a mean service rate %.3g times as large; under DRF the best "+
 			"lie brings %s",
 			plots.Letter(k), profileWords(c.lieCase.liar), plots.Decimal(c.lieCase.liar[0]), plots.Short(c.x[at]),
@@ -319,8 +319,8 @@ func lieClaims(f *plots.Figure, pf, drf []lieCurve) {
 			plots.Short(1/c.liar[at]), plots.Short(1/c.liar[0]), gain, gainWords(unharmed)))
 	}
 	f.Claims = append(f.Claims, plots.Finding(f.ID,
-		strategyProof+", read as: under PF no class gains by lying in random traffic, whatever its profile.",
-		"In (e) and (f) no need that liars declare brings them under PF a larger mean service rate than the truth.",
+		strategyProof+", read as: under PF no class gains by lying in random traffic, for any profile.",
+		"In (e) and (f) no declared need gives liars a larger mean service rate under PF than the truth.",
 		strings.Join(examples, "; ")+".", none))
 }
 
@@ -354,7 +354,7 @@ func loneLiars(ctx context.Context, f *plots.Figure) error {
 	f.Claims = append(f.Claims, plots.Finding(f.ID,
 		fmt.Sprintf("%s. Profiles (1, %[2]s) and (%[2]s, 1), a tenth of the jobs of class 1 lie.", strategyProof,
 			plots.Decimal(a)),
-		"Of the needs 0.625, 0.75 and 1 declared the best brings a liar under PF less than 5 %.",
+		"The best of the declared needs 0.625, 0.75 and 1 gains a liar less than 5 % under PF.",
 		"The mean service rate of a liar is "+strings.Join(words, "; ")+".", most < 1.05))
 	return nil
 }

@@ -90,8 +90,8 @@ func (s pairResults) at(ctx context.Context, k int, p fluid.Policy, rho *big.Rat
 	return r, err
 }
 
-// both returns the results under PF and DRF.
-func (s pairResults) both(ctx context.Context, k int, rho *big.Rat) (pf, drf *traffic.Result, err error) {
+// solveBoth returns the results under PF and DRF.
+func (s pairResults) solveBoth(ctx context.Context, k int, rho *big.Rat) (pf, drf *traffic.Result, err error) {
 	if pf, err = s.at(ctx, k, fluid.PF, rho); err != nil {
 		return nil, nil, err
 	}
@@ -104,7 +104,7 @@ func (s pairResults) both(ctx context.Context, k int, rho *big.Rat) (pf, drf *tr
 func (s pairResults) finding(ctx context.Context, rho *big.Rat) (string, error) {
 	var fewer, slower []string
 	for k, c := range profilePairs() {
-		pf, drf, err := s.both(ctx, k, rho)
+		pf, drf, err := s.solveBoth(ctx, k, rho)
 		if err != nil {
 			return "", err
 		}
@@ -358,7 +358,7 @@ func rateClaims(ctx context.Context, f *plots.Figure, loads []*big.Rat, exact pa
 		slower, fewer := 0, true
 		var words []string
 		for _, rho := range loads {
-			pf, drf, err := exact.both(ctx, k, rho)
+			pf, drf, err := exact.solveBoth(ctx, k, rho)
 			if err != nil {
 				return err
 			}

@@ -58,7 +58,8 @@ type tradeoff struct {
 	ratio  float64    // ratio of the smaller rate to the larger
 }
 
-func (m mixture) under(ctx context.Context, p fluid.Policy, rho *big.Rat) (tradeoff, error) {
+// tradeoffUnder solves the mixture under a policy.
+func (m mixture) tradeoffUnder(ctx context.Context, p fluid.Policy, rho *big.Rat) (tradeoff, error) {
 	t := m.traffic(rho)
 	r, err := traffic.Solve(ctx, t, p, traffic.Settings{TruncationTol: 1e-6})
 	if err != nil {
@@ -91,7 +92,7 @@ func tradeOff(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			v, err := m.under(ctx, p, tradeLoad())
+			v, err := m.tradeoffUnder(ctx, p, tradeLoad())
 			if err != nil {
 				return err
 			}
@@ -196,7 +197,7 @@ func tradeChecks(ctx context.Context, f *plots.Figure, m mixture, byPolicy map[f
 	same := m
 	same.d = big.NewRat(1, 1)
 	for _, p := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.BMF, fluid.BF} {
-		v, err := same.under(ctx, p, tradeLoad())
+		v, err := same.tradeoffUnder(ctx, p, tradeLoad())
 		if err != nil {
 			return err
 		}
@@ -204,7 +205,7 @@ func tradeChecks(ctx context.Context, f *plots.Figure, m mixture, byPolicy map[f
 			fmt.Sprintf("service rate of all jobs, %s, %v, against d = 1", policyShort(p), m), byPolicy[p][0].all,
 			v.all, 1e-6))
 	}
-	v, err := same.under(ctx, fluid.MaxMin, tradeLoad())
+	v, err := same.tradeoffUnder(ctx, fluid.MaxMin, tradeLoad())
 	if err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func loggedUsers(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	users := u.users[:shownUsers]
 	for _, one := range users {
 		if !(one.busy() > 0 && one.busy() < 1) {
-			return fmt.Errorf("user %d: part of the time that nodes work = %v, want one in (0, 1)", one.user,
+			return fmt.Errorf("user %d: fraction of the time that nodes work = %v, want one in (0, 1)", one.user,
 				one.busy())
 		}
 	}
@@ -161,7 +161,7 @@ func loggedUsers(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	}
 	axis := plots.Axis{Quantity: "user, by processor-seconds in the log", Min: 0.5, Max: shownUsers + 0.5, Ticks: ranks}
 	needs := plots.Panel{Title: "Needs of a node relative to the pool", X: axis,
-		Y: plots.Axis{Quantity: "part of capacity, nodes = 1", Scale: plots.Log},
+		Y: plots.Axis{Quantity: "fraction of capacity, nodes = 1", Scale: plots.Log},
 		Series: []plots.Series{{Label: "processor time", Kind: plots.Points, Look: 3, X: ranks, Y: work},
 			{Label: "waiting", Kind: plots.Points, Look: 2, X: ranks, Y: wait}},
 		References: []plots.Reference{{Label: "nodes", Y: 1}}}
@@ -275,7 +275,7 @@ func logClaims(f *plots.Figure, results map[fluid.Policy]*fluid.Allocation) {
 	f.Claims = append(f.Claims, plots.Finding(f.ID,
 		"(Of the paper's abstract, on a mix estimated from a log, at rest) PF offers a better efficiency–fairness "+
 			"trade-off than DRF.",
-		"PF uses no resource less, and holds more nodes in all.",
+		"PF uses no resource less, and holds more nodes in total.",
 		fmt.Sprintf("PF holds %s nodes, DRF %s; geometric means %s and %s nodes per user. %d of %d users hold more "+
 			"under PF. The least used resource is used to %s %% under PF, %s %% under DRF.",
 			plots.Short(pfAll), plots.Short(drfAll), plots.Short(pfMean), plots.Short(drfMean), moreNodes(pf, drf),

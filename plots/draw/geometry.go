@@ -82,21 +82,21 @@ func distance(a, b vg.Point, r vg.Rectangle) vg.Length {
 	if _, _, touch := clip(a, b, r); touch {
 		return 0
 	}
-	d := min(outside(a, r), outside(b, r))
+	d := min(pointDistance(a, r), pointDistance(b, r))
 	for _, corner := range []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}} {
 		d = min(d, toSegment(corner, a, b))
 	}
 	return d
 }
 
-// atLeast returns a lower bound on [distance] at a fraction of its cost: the gap between r and the
+// distanceBound returns a lower bound on [distance] at a fraction of its cost: the gap between r and the
 // bounding box of the segment.
-func atLeast(a, b vg.Point, r vg.Rectangle) vg.Length {
+func distanceBound(a, b vg.Point, r vg.Rectangle) vg.Length {
 	return max(r.Min.X-max(a.X, b.X), min(a.X, b.X)-r.Max.X, r.Min.Y-max(a.Y, b.Y), min(a.Y, b.Y)-r.Max.Y)
 }
 
-// outside returns the distance of p from r, 0 inside.
-func outside(p vg.Point, r vg.Rectangle) vg.Length {
+// pointDistance returns the distance of p from r, 0 inside.
+func pointDistance(p vg.Point, r vg.Rectangle) vg.Length {
 	return vg.Length(math.Hypot(float64(max(r.Min.X-p.X, p.X-r.Max.X, 0)), float64(max(r.Min.Y-p.Y, p.Y-r.Max.Y, 0))))
 }
 

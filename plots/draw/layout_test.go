@@ -122,13 +122,13 @@ func TestPointNames(t *testing.T) {
 		}
 		l := layout(t, f)[0]
 		for i, n := range l.pointNames {
-			if !l.isFree(n.at, slices.Concat(l.names, l.regions)) || !inside(n.at.Min, l.plot) ||
-				!inside(n.at.Max, l.plot) {
+			if !l.isFree(n.at, slices.Concat(l.names, l.regions)) || !contains(n.at.Min, l.plot) ||
+				!contains(n.at.Max, l.plot) {
 				rt.Errorf("name %d at %v is not free", i, n.at)
 			}
 			near := 0
 			for _, p := range l.markers(*s) {
-				if outside(p, n.at) < 2*labelGap {
+				if pointDistance(p, n.at) < 2*labelGap {
 					near++
 				}
 			}
@@ -161,7 +161,7 @@ func TestBetween(t *testing.T) {
 			p := s[0].Add(s[1].Sub(s[0]).Scale(vg.Length(k) / parts))
 			least = min(least, toSegment(p, o[0], o[1]))
 		}
-		got := between(s, o)
+		got := segmentDistance(s, o)
 		if got > least+1e-9 || got < least-12./parts { // s is at most 8√2 long
 			t.Errorf("%v and %v: %v, want %v", s, o, got, least)
 		}

@@ -381,7 +381,7 @@ func (l *panelPlan) trace(t typesetter) {
 		}
 		if s.Kind == plots.Points || s.Marked {
 			for _, p := range l.markers(s) {
-				if inside(p, l.plot) {
+				if contains(p, l.plot) {
 					if s.Kind == plots.Points {
 						tr.anchors = append(tr.anchors, p)
 					}
@@ -410,7 +410,7 @@ func (l *panelPlan) trace(t typesetter) {
 	l.traceRegions(t)
 }
 
-func inside(p vg.Point, r vg.Rectangle) bool {
+func contains(p vg.Point, r vg.Rectangle) bool {
 	return r.Min.X <= p.X && p.X <= r.Max.X && r.Min.Y <= p.Y && p.Y <= r.Max.Y
 }
 
@@ -623,7 +623,7 @@ func (l *panelPlan) drawSeries(c vg.Canvas, s plots.Series) {
 		stroke(c, look.color, barWidth, nil, b[:])
 	}
 	for _, p := range l.markers(s) {
-		if inside(p, l.plot) {
+		if contains(p, l.plot) {
 			drawMarker(c, look, p)
 		}
 	}

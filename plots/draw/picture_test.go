@@ -543,7 +543,7 @@ func TestRegionLabel(t *testing.T) {
 			t.Errorf("the label at %v crosses the line of %v", label, k.value)
 		}
 	}
-	if d := outside(l.at(2, 1.8), label); d < 20 {
+	if d := pointDistance(l.at(2, 1.8), label); d < 20 {
 		t.Errorf("the label at %v is %v from a mark", label, d)
 	}
 }

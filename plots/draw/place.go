@@ -124,7 +124,7 @@ func confusion(traces []trace, i int, placed []vg.Rectangle, r vg.Rectangle) flo
 			nearest = &own
 		}
 		for _, s := range t.segments {
-			if atLeast(s[0], s[1], r) >= max(clearance, *nearest) {
+			if distanceBound(s[0], s[1], r) >= max(clearance, *nearest) {
 				continue
 			}
 			d := distance(s[0], s[1], r)

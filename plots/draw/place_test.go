@@ -50,7 +50,7 @@ func TestGeometryAgainstSampling(t *testing.T) {
 				t.Fatalf("%v of the segment is inside, clipped to %v %v %v", s, p, q, ok)
 			}
 		}
-		if ok && (outside(p, r) > rounding || outside(q, r) > rounding) {
+		if ok && (pointDistance(p, r) > rounding || pointDistance(q, r) > rounding) {
 			t.Fatalf("clipped to %v %v outside %v", p, q, r)
 		}
 		d := float64(distance(a, b, r))
@@ -58,7 +58,7 @@ func TestGeometryAgainstSampling(t *testing.T) {
 		if d > nearest+rounding || d < nearest-math.Sqrt(step)/n-rounding {
 			t.Fatalf("distance %v, sampled %v", d, nearest)
 		}
-		if bound := float64(atLeast(a, b, r)); bound > d+rounding {
+		if bound := float64(distanceBound(a, b, r)); bound > d+rounding {
 			t.Fatalf("distance %v, which is not at least %v", d, bound)
 		}
 	})
@@ -129,7 +129,7 @@ func TestPlacedNamesTouchNothing(t *testing.T) {
 				for k := 1; k < len(points); k++ {
 					for s := range 101 {
 						p := onSegment(points[k-1], points[k], s, 100)
-						if inside(p, area) && inside(p, r) {
+						if contains(p, area) && contains(p, r) {
 							t.Fatalf("a curve runs through the place %v at %v", r, p)
 						}
 					}

@@ -37,7 +37,7 @@ func (l *panelPlan) namePoints(t typesetter) (all bool) {
 			if s.Marked || s.Kind == plots.Points {
 				points = append(points, p)
 			}
-			if s.Names != nil && s.Names[k] != "" && inside(p, l.plot) {
+			if s.Names != nil && s.Names[k] != "" && contains(p, l.plot) {
 				named = append(named, pointName{text: s.Names[k], at: vg.Rectangle{Min: p, Max: p}})
 			}
 		}
@@ -111,7 +111,7 @@ func (l *panelPlan) namePoint(
 
 // isNearest reports whether p is the point nearest to its name, unless a line leads to the name.
 func isNearest(p vg.Point, points []vg.Point, name vg.Rectangle) bool {
-	return !slices.ContainsFunc(points, func(o vg.Point) bool { return o != p && outside(o, name) < 2.5*labelGap })
+	return !slices.ContainsFunc(points, func(o vg.Point) bool { return o != p && pointDistance(o, name) < 2.5*labelGap })
 }
 
 // isOnLeader reports whether a leader line is close to r.
@@ -125,14 +125,14 @@ func (l *panelPlan) isOnLeader(r vg.Rectangle) bool {
 func (l *panelPlan) isClear(line []vg.Point, taken []vg.Rectangle) bool {
 	for _, t := range l.traces {
 		for _, s := range t.segments {
-			if between(s, [2]vg.Point{line[0], line[1]}) < clearance/2 {
+			if segmentDistance(s, [2]vg.Point{line[0], line[1]}) < clearance/2 {
 				return false
 			}
 		}
 	}
 	for _, n := range l.pointNames {
 		if n.leader != nil &&
-			between([2]vg.Point{n.leader[0], n.leader[1]}, [2]vg.Point{line[0], line[1]}) < clearance {
+			segmentDistance([2]vg.Point{n.leader[0], n.leader[1]}, [2]vg.Point{line[0], line[1]}) < clearance {
 			return false
 		}
 	}
@@ -141,8 +141,8 @@ func (l *panelPlan) isClear(line []vg.Point, taken []vg.Rectangle) bool {
 	})
 }
 
-// between returns the distance of two segments, 0 if they cross.
-func between(s, t [2]vg.Point) vg.Length {
+// segmentDistance returns the distance of two segments, 0 if they cross.
+func segmentDistance(s, t [2]vg.Point) vg.Length {
 	side := func(p vg.Point, s [2]vg.Point) vg.Length {
 		d, e := s[1].Sub(s[0]), p.Sub(s[0])
 		return d.X*e.Y - d.Y*e.X

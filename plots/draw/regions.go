@@ -80,7 +80,7 @@ func (l *panelPlan) roomIn(area vg.Rectangle, size vg.Point, others []trace) (be
 func (l *panelPlan) isFree(r vg.Rectangle, names []vg.Rectangle) bool {
 	for _, t := range l.traces {
 		for _, s := range t.segments {
-			if atLeast(s[0], s[1], r) < clearance && distance(s[0], s[1], r) < clearance {
+			if distanceBound(s[0], s[1], r) < clearance && distance(s[0], s[1], r) < clearance {
 				return false
 			}
 		}

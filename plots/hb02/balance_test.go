@@ -29,7 +29,7 @@ func balanceClaims() []claim {
 				}
 				return x
 			},
-			asked:   all(fromZeroTo(0.1)),
+			asked:   allWithin(fromZeroTo(0.1)),
 			verdict: plots.Holds,
 			want:    []float64{0.0118884, 0.0960481, 0.0354325, 1.03766e-7, 0.033905, 7.84791e-7},
 		},
@@ -47,10 +47,10 @@ func balanceClaims() []claim {
 			place:    "5.2, Figure 8",
 			sentence: "at α ≈ 1 the load is balanced",
 			numbers:  "loads are equal, load 0.5, at α = # for slowdown, # for waiting, # for fairness",
-			values: each(func(_ tags.Policy, flavor float64) float64 {
+			values: valuesAt(func(_ tags.Policy, flavor float64) float64 {
 				return balanced(0.8, 1.2, func(alpha float64) tags.Result { return flavors(alpha, 0.5)[int(flavor)] })
 			}, 0, 1, 2),
-			asked:   all(plots.Limit{Least: 0.9, Most: 1.1}),
+			asked:   allWithin(plots.Limit{Least: 0.9, Most: 1.1}),
 			verdict: plots.Holds,
 			want:    []float64{1.08189, 0.995256, 0.995702},
 		},
@@ -87,7 +87,7 @@ func balanceClaims() []claim {
 				h := loadGame().Hosts
 				return []float64{h[1].Slack.Float, h[0].Load.Float}
 			},
-			asked:   all(fromZeroTo(1e-5)),
+			asked:   allWithin(fromZeroTo(1e-5)),
 			verdict: plots.Holds,
 			want:    []float64{1.97698e-8, 9.79115e-8},
 		},
@@ -108,7 +108,7 @@ func balanceClaims() []claim {
 			sentence: "the less heavy the tail, the larger the fraction of the jobs that must go to host 2 to load " +
 				"it highly",
 			numbers: "fraction that gives it load 0.9, system load 0.5: # at α = 0.2, # at 0.6, # at 1, # at 1.5",
-			values: each(func(_ tags.Policy, alpha float64) float64 {
+			values: valuesAt(func(_ tags.Policy, alpha float64) float64 {
 				m := farm(alpha, 0.5, 2)
 				return m.Sizes.Survival(math.Exp(root(math.Log(lowEnd(m.Sizes))+1e-9, math.Log(1e10)-1e-9, func(
 					u float64,
@@ -163,10 +163,10 @@ func balanceClaims() []claim {
 			place:    "5.2, Figure 8(c)",
 			sentence: "under TAGS-opt-fairness short and long jobs have the same mean slowdown",
 			numbers:  "slowdown of long jobs over that of short ones, load 0.5: # at α = 0.4, # at 1, # at 1.6",
-			values: each(func(_ tags.Policy, alpha float64) float64 {
+			values: valuesAt(func(_ tags.Policy, alpha float64) float64 {
 				return unfairness(forFairness(farm(alpha, 0.5, 2)))
 			}, 0.4, 1, 1.6),
-			asked:   all(about(1, 1e-7)),
+			asked:   allWithin(about(1, 1e-7)),
 			verdict: plots.Holds,
 			want:    []float64{1, 1, 1},
 		},
@@ -179,7 +179,7 @@ func balanceClaims() []claim {
 				h := forFairness(m).Hosts[0]
 				return []float64{h.Load.Float, h.VisitSquare.Float / moment(m.Sizes, 2)}
 			},
-			asked:   all(fromZeroTo(0.01)),
+			asked:   allWithin(fromZeroTo(0.01)),
 			verdict: plots.Holds,
 			want:    []float64{0.00195295, 2.60578e-8},
 		},

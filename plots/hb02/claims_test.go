@@ -52,8 +52,8 @@ func (d demand) verdict(x []float64) plots.Verdict {
 	return d.Verdict(plots.Exactly(x...)...)
 }
 
-// all requires every number to be within the limit.
-func all(l plots.Limit) demands { return demands{{l, nil}} }
+// allWithin requires every number to be within the limit.
+func allWithin(l plots.Limit) demands { return demands{{l, nil}} }
 
 // numbers requires the limit of some numbers, counted from 0.
 func numbers(l plots.Limit, which ...int) demand {
@@ -85,7 +85,7 @@ func rises(l plots.Limit, pairs ...int) demand {
 	}}
 }
 
-func exactly(v float64) plots.Limit    { return plots.Limit{Least: v, Most: v} }
+func equalTo(v float64) plots.Limit    { return plots.Limit{Least: v, Most: v} }
 func about(v, tol float64) plots.Limit { return plots.Limit{Least: v * (1 - tol), Most: v * (1 + tol)} }
 func fromZeroTo(v float64) plots.Limit { return plots.Limit{Least: 0, Most: v} }
 

@@ -14,8 +14,8 @@ func excessClaims() []claim {
 			place:     "5.3, Figure 9(a)",
 			sentence:  "at load 0.3 TAGS-opt-slowdown improves upon LWR for all α",
 			numbers:   "least improvement, in orders: # (at α = 2)",
-			values:    one(func(lwr tags.Policy) float64 { return leastGain(lwr, 0.3) }),
-			asked:     all(plots.Over(0)),
+			values:    singleValue(func(lwr tags.Policy) float64 { return leastGain(lwr, 0.3) }),
+			asked:     allWithin(plots.Over(0)),
 			verdict:   plots.Refuted,
 			asPrinted: plots.Holds,
 			want:      []float64{-0.173814},
@@ -25,8 +25,8 @@ func excessClaims() []claim {
 			place:     "5.3, Figure 9(b)",
 			sentence:  "at load 0.5",
 			numbers:   "least improvement, in orders: # (at α = 2)",
-			values:    one(func(lwr tags.Policy) float64 { return leastGain(lwr, 0.5) }),
-			asked:     all(plots.Over(0)),
+			values:    singleValue(func(lwr tags.Policy) float64 { return leastGain(lwr, 0.5) }),
+			asked:     allWithin(plots.Over(0)),
 			verdict:   plots.Refuted,
 			asPrinted: plots.Holds,
 			want:      []float64{-0.196736},
@@ -48,10 +48,10 @@ func excessClaims() []claim {
 			place:    "5.3, Figure 9",
 			sentence: "at all three loads TAGS-opt-slowdown improves upon Random for all α",
 			numbers:  "least improvement, in orders, all at α = 2: # at load 0.3, # at 0.5, # at 0.7",
-			values: each(func(_ tags.Policy, load float64) float64 {
+			values: valuesAt(func(_ tags.Policy, load float64) float64 {
 				return leastGain(tags.PolicyRandom, load)
 			}, 0.3, 0.5, 0.7),
-			asked:   all(plots.AtLeast(0)),
+			asked:   allWithin(plots.AtLeast(0)),
 			verdict: plots.Refuted,
 			want:    []float64{0.463008, 0.280386, -0.327},
 		},
@@ -104,7 +104,7 @@ func excessClaims() []claim {
 			sentence:  "at load 0.3 and α = 1 TAGS-opt-slowdown improves upon LWR by over 4 orders of magnitude",
 			numbers:   "# orders",
 			values:    gains(0.3, 2, 1),
-			asked:     all(plots.Over(4)),
+			asked:     allWithin(plots.Over(4)),
 			verdict:   plots.Refuted,
 			asPrinted: plots.Holds,
 			want:      []float64{3.77287},
@@ -115,7 +115,7 @@ func excessClaims() []claim {
 			sentence:  "by 7 when α = 0.6",
 			numbers:   "# orders (after \"by over 4\", read as at least 7; rounded it would hold)",
 			values:    gains(0.3, 2, 0.6),
-			asked:     all(plots.AtLeast(7)),
+			asked:     allWithin(plots.AtLeast(7)),
 			verdict:   plots.Refuted,
 			asPrinted: plots.Holds,
 			want:      []float64{6.78921},
@@ -126,7 +126,7 @@ func excessClaims() []claim {
 			sentence: "by almost 20 when α = 0.2",
 			numbers:  "# orders",
 			values:   gains(0.3, 2, 0.2),
-			asked:    all(plots.Limit{Least: 19, Most: 20}),
+			asked:    allWithin(plots.Limit{Least: 19, Most: 20}),
 			verdict:  plots.Holds,
 			want:     []float64{19.6015},
 			printed:  []float64{19.9026},
@@ -146,7 +146,7 @@ func excessClaims() []claim {
 			sentence: "at load 0.7 and α ≈ 1 the improvement is still about 4 orders of magnitude",
 			numbers:  "# orders",
 			values:   gains(0.7, 2, 1),
-			asked:    all(plots.Limit{Least: 3.5, Most: 4.5}),
+			asked:    allWithin(plots.Limit{Least: 3.5, Most: 4.5}),
 			verdict:  plots.Holds,
 			want:     []float64{3.96358},
 			printed:  []float64{4.26461},
@@ -198,7 +198,7 @@ func excessClaims() []claim {
 			place:    "5.3, Figure 10",
 			sentence: "at load 0.7 there is excess for low and high α, not for α ≈ 1",
 			numbers:  "# at α = 0.2, # at 1, # at 2",
-			values: each(func(_ tags.Policy, alpha float64) float64 {
+			values: valuesAt(func(_ tags.Policy, alpha float64) float64 {
 				return excess(alpha, 0.7)
 			}, 0.2, 1, 2),
 			asked:   demands{numbers(plots.Under(0.1), 1), numbers(plots.Over(0.4), 0, 2)},
@@ -209,10 +209,10 @@ func excessClaims() []claim {
 			place:    "5.3",
 			sentence: "overall excess increases with load",
 			numbers:  "least rise, for α from 0.2 to 2, from load 0.3 to 0.5: a factor #; from 0.5 to 0.7: #",
-			values: each(func(_ tags.Policy, load float64) float64 {
-				return least(func(alpha float64) float64 { return excess(alpha, load+0.2) / excess(alpha, load) })
+			values: valuesAt(func(_ tags.Policy, load float64) float64 {
+				return minOverAlpha(func(alpha float64) float64 { return excess(alpha, load+0.2) / excess(alpha, load) })
 			}, 0.3, 0.5),
-			asked:   all(plots.AtLeast(1)),
+			asked:   allWithin(plots.AtLeast(1)),
 			verdict: plots.Holds,
 			want:    []float64{1.66667, 1.4},
 		},
@@ -249,10 +249,10 @@ func excessClaims() []claim {
 			place:    "5.3",
 			sentence: "α ≈ 1 is where balancing load is optimal, whatever the system load",
 			numbers:  "loads are equal at α = # at load 0.3, # at 0.5, # at 0.7",
-			values: each(func(_ tags.Policy, load float64) float64 {
+			values: valuesAt(func(_ tags.Policy, load float64) float64 {
 				return balanced(0.9, 1.3, func(alpha float64) tags.Result { return forSlowdown(farm(alpha, load, 2)) })
 			}, 0.3, 0.5, 0.7),
-			asked:   all(plots.Limit{Least: 0.9, Most: 1.1}),
+			asked:   allWithin(plots.Limit{Least: 0.9, Most: 1.1}),
 			verdict: plots.Holds,
 			want:    []float64{1.08134, 1.08189, 1.0831},
 		},

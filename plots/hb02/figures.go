@@ -12,7 +12,7 @@ func Source() plots.Source {
 		Prefix: "tags", Name: "M. Harchol-Balter (2002)", Title: "Task assignment with unknown duration",
 		Address: "https://doi.org/10.1145/506147.506154",
 		Claim: "Killing jobs after a time limit and starting them again elsewhere (TAGS) makes slowdowns far " +
-			"shorter than one queue does, if sizes vary much.",
+			"shorter than one queue does, if sizes vary greatly.",
 		Verdict: "The main claim holds for its distributions; on the run times of a real supercomputer only the " +
 			"slowdown gains, and several numbers of its text are not those of its formulas.",
 		Figures: len(Figures()),

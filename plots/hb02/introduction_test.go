@@ -20,7 +20,7 @@ func introductionClaims() []claim {
 					gain(lwr, 1, 0.5, 2), orders(evaluate(m, lwr).MeanDelay.Float, forWaiting(m).MeanDelay.Float),
 				}
 			},
-			asked:   all(plots.AtLeast(2)),
+			asked:   allWithin(plots.AtLeast(2)),
 			verdict: plots.Holds,
 			want:    []float64{3.92768, 2.62699},
 			printed: []float64{4.22871, 2.92801},
@@ -53,7 +53,7 @@ func introductionClaims() []claim {
 			numbers: "least rise, in orders, of LWR over TAGS as α falls by 0.1, between 2 and 0.2: # at load 0.3, # " +
 				"at 0.5; " +
 				"# at 0.7, where the improvement is largest near α = 1",
-			values: each(func(lwr tags.Policy, load float64) float64 {
+			values: valuesAt(func(lwr tags.Policy, load float64) float64 {
 				return leastRise(func(alpha float64) float64 { return gain(lwr, alpha, load, 2) })
 			}, 0.3, 0.5, 0.7),
 			asked:   demands{numbers(plots.Over(0), 0, 1)},
@@ -120,12 +120,12 @@ func introductionClaims() []claim {
 			place:    "1, 5, 8",
 			sentence: "the mean slowdown of TAGS-opt-fairness is close to that of TAGS-opt-slowdown",
 			numbers:  "its ratio, 2 hosts, load 0.5: # at α = 0.2, # at 0.4, # at 1, # at 1.5, # at 1.9",
-			values: each(func(_ tags.Policy, alpha float64) float64 {
+			values: valuesAt(func(_ tags.Policy, alpha float64) float64 {
 				m := farm(alpha, 0.5, 2)
 				return slowdown(forFairness(m)) / slowdown(forSlowdown(m))
 
 			}, 0.2, 0.4, 1, 1.5, 1.9),
-			asked:   all(fromZeroTo(2)),
+			asked:   allWithin(fromZeroTo(2)),
 			verdict: plots.Refuted,
 			want:    []float64{50.3203, 40.1234, 9.85117, 2.97114, 1.4103},
 		},
@@ -133,12 +133,12 @@ func introductionClaims() []claim {
 			place:    "1",
 			sentence: "the mean waiting time of TAGS-opt-fairness is close to that of TAGS-opt-waitingtime",
 			numbers:  "its ratio, 2 hosts, load 0.5: # at α = 0.2, # at 0.4, # at 0.6, # at 1, # at 1.5",
-			values: each(func(_ tags.Policy, alpha float64) float64 {
+			values: valuesAt(func(_ tags.Policy, alpha float64) float64 {
 				m := farm(alpha, 0.5, 2)
 				return waiting(forFairness(m)) / waiting(forWaiting(m))
 
 			}, 0.2, 0.4, 0.6, 1, 1.5),
-			asked:   all(fromZeroTo(2)),
+			asked:   allWithin(fromZeroTo(2)),
 			verdict: plots.Refuted,
 			want:    []float64{758777, 156.718, 7.27178, 1, 1.26767},
 		},
@@ -154,7 +154,7 @@ func introductionClaims() []claim {
 					orders(slowdown(evaluate(m, lwr)), s), orders(slowdown(evaluate(m, tags.PolicyRandom)), s),
 				}
 			},
-			asked:   all(plots.AtLeast(2)),
+			asked:   allWithin(plots.AtLeast(2)),
 			verdict: plots.Holds,
 			want:    []float64{3.10977, 3.58689},
 			printed: []float64{3.4108, 3.58689},
@@ -165,12 +165,12 @@ func introductionClaims() []claim {
 				"heavy-tailed",
 			numbers: "orders in mean slowdown, 2 hosts, load 0.3: # at α = 0.4, # at 0.8, # at 0.9, # at 1, # at " +
 				"1.1, # at 1.5",
-			values: each(func(_ tags.Policy, alpha float64) float64 {
+			values: valuesAt(func(_ tags.Policy, alpha float64) float64 {
 				m := farm(alpha, 0.3, 2)
 				return orders(slowdown(evaluate(m, tags.PolicySITAE)), slowdown(forSlowdown(m)))
 
 			}, 0.4, 0.8, 0.9, 1, 1.1, 1.5),
-			asked:   all(plots.AtLeast(2)),
+			asked:   allWithin(plots.AtLeast(2)),
 			verdict: plots.Refuted,
 			want:    []float64{10.3612, 4.10999, 2.59401, 0.8228, -0.188043, 1.07163},
 		},

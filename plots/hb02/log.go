@@ -195,7 +195,7 @@ func (s *logPanel) byTheory() []method {
 		return means{r.MeanSlowdown.Float, r.MeanWaiting.Float}, err
 	}}
 	least := queueing("LWR (Lee, Longton)", leastLook, false, tags.PolicyCentral)
-	return []method{forTAGS, least, atRandom(), equalLoads(), bySize}
+	return []method{forTAGS, least, randomPolicy(), equalLoads(), bySize}
 }
 
 // roundRobinLook is the look of Round-Robin, shortestQueueLook the look of Shortest-Queue.

@@ -117,7 +117,7 @@ func leastWork() method {
 func leastWorkPrinted() method {
 	return queueing("LWR as printed", printedLook, true, tags.PolicyCentralPrinted)
 }
-func atRandom() method { return queueing("Random", randomLook, false, tags.PolicyRandom) }
+func randomPolicy() method { return queueing("Random", randomLook, false, tags.PolicyRandom) }
 
 // equalLoads returns SITA-E.
 func equalLoads() method {
@@ -128,7 +128,7 @@ func equalLoads() method {
 }
 
 // otherPolicies returns the policies compared with TAGS in most figures.
-func otherPolicies() []method { return []method{leastWork(), leastWorkPrinted(), atRandom()} }
+func otherPolicies() []method { return []method{leastWork(), leastWorkPrinted(), randomPolicy()} }
 
 // series computes one number of a policy for each x, and omits points without cutoffs.
 func (c method) series(ctx context.Context, x []float64, model func(x float64) (tags.Model, error),

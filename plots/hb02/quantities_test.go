@@ -119,7 +119,7 @@ func gain(rival tags.Policy, alpha, load float64, hosts int) float64 {
 
 // leastGain returns the smallest gain over all alpha, with 2 hosts.
 func leastGain(rival tags.Policy, load float64) float64 {
-	return least(func(alpha float64) float64 { return gain(rival, alpha, load, 2) })
+	return minOverAlpha(func(alpha float64) float64 { return gain(rival, alpha, load, 2) })
 }
 
 // added returns the number of hosts that a policy needs beyond 2 for a mean slowdown of 3.
@@ -131,13 +131,13 @@ func added(p tags.Policy, alpha, load float64) float64 {
 	return e.Extra.Float
 }
 
-// one returns a single value.
-func one(f func(lwr tags.Policy) float64) values {
+// singleValue returns a single value.
+func singleValue(f func(lwr tags.Policy) float64) values {
 	return func(lwr tags.Policy) []float64 { return []float64{f(lwr)} }
 }
 
-// each returns f at some x.
-func each(f func(lwr tags.Policy, x float64) float64, at ...float64) values {
+// valuesAt returns f at some x.
+func valuesAt(f func(lwr tags.Policy, x float64) float64, at ...float64) values {
 	return func(lwr tags.Policy) []float64 {
 		return mapped(at, func(x float64) float64 { return f(lwr, x) })
 	}
@@ -145,7 +145,7 @@ func each(f func(lwr tags.Policy, x float64) float64, at ...float64) values {
 
 // gains returns the gains over LWR at some alpha.
 func gains(load float64, hosts int, alphas ...float64) values {
-	return each(func(lwr tags.Policy, alpha float64) float64 { return gain(lwr, alpha, load, hosts) }, alphas...)
+	return valuesAt(func(lwr tags.Policy, alpha float64) float64 { return gain(lwr, alpha, load, hosts) }, alphas...)
 }
 
 // bestLoads returns the loads of hosts 1 and 2 under TAGS-opt-slowdown at some alpha.
@@ -179,8 +179,8 @@ func mapped(x []float64, f func(x float64) float64) []float64 {
 	return y
 }
 
-// least returns the minimum of f over all alpha.
-func least(f func(alpha float64) float64) float64 { return slices.Min(mapped(grid(), f)) }
+// minOverAlpha returns the minimum of f over all alpha.
+func minOverAlpha(f func(alpha float64) float64) float64 { return slices.Min(mapped(grid(), f)) }
 
 // leastRise returns the smallest increase of f as alpha decreases by 0.1.
 func leastRise(f func(alpha float64) float64) float64 {

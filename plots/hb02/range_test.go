@@ -33,7 +33,7 @@ func rangeClaims() []claim {
 			place:    "7, Figure 14",
 			sentence: "for p = 10^7 the coefficient of variation ranges from 2 (α = 2) to 33 (α = 0.2)",
 			numbers:  "from # to #; it is # at α = 0.5",
-			values: each(func(_ tags.Policy, alpha float64) float64 {
+			values: valuesAt(func(_ tags.Policy, alpha float64) float64 {
 				return math.Sqrt(oracle.Must(sizes.SCV(shortFarm(alpha).Sizes)))
 			}, 2, 0.2, 0.5),
 			asked:   demands{numbers(plots.Rounded(2), 0), numbers(plots.Rounded(33), 1)},
@@ -44,7 +44,7 @@ func rangeClaims() []claim {
 			place:    "7, Figure 14",
 			sentence: "the job size variability is far lower than for p = 10^10",
 			numbers:  "E[X²] is lower by a factor # at α = 0.2, # at 1, # at 1.5, # at 2",
-			values: each(func(_ tags.Policy, alpha float64) float64 {
+			values: valuesAt(func(_ tags.Policy, alpha float64) float64 {
 				return moment(paperSizes(alpha), 2) / moment(shortFarm(alpha).Sizes, 2)
 
 			}, 0.2, 1, 1.5, 2),
@@ -56,12 +56,12 @@ func rangeClaims() []claim {
 			place:    "7, Figure 15",
 			sentence: "for p = 10^7 the improvement of TAGS is not as dramatic as for p = 10^10",
 			numbers:  "least difference, in orders, for α from 0.2 to 2: #",
-			values: one(func(lwr tags.Policy) float64 {
-				return least(func(alpha float64) float64 {
+			values: singleValue(func(lwr tags.Policy) float64 {
+				return minOverAlpha(func(alpha float64) float64 {
 					return gain(lwr, alpha, 0.5, 2) - gainOf(lwr, shortFarm(alpha))
 				})
 			}),
-			asked:   all(plots.Over(0)),
+			asked:   allWithin(plots.Over(0)),
 			verdict: plots.Holds,
 			want:    []float64{0.168219},
 			printed: []float64{0.168219},
@@ -73,7 +73,7 @@ func rangeClaims() []claim {
 			values: func(lwr tags.Policy) []float64 {
 				return []float64{gainOf(lwr, shortFarm(1)), gainOf(tags.PolicyRandom, shortFarm(1))}
 			},
-			asked:     all(plots.AtLeast(2)),
+			asked:     allWithin(plots.AtLeast(2)),
 			verdict:   plots.Refuted,
 			asPrinted: plots.Holds,
 			want:      []float64{1.75564, 2.23277},
@@ -83,10 +83,10 @@ func rangeClaims() []claim {
 			place:    "7, Figure 15",
 			sentence: "as α drops, the improvement increases",
 			numbers:  "least rise, in orders, as α falls by 0.1, between 2 and 0.2: #",
-			values: one(func(lwr tags.Policy) float64 {
+			values: singleValue(func(lwr tags.Policy) float64 {
 				return leastRise(func(alpha float64) float64 { return gainOf(lwr, shortFarm(alpha)) })
 			}),
-			asked:   all(plots.Over(0)),
+			asked:   allWithin(plots.Over(0)),
 			verdict: plots.Holds,
 			want:    []float64{0.135956},
 			printed: []float64{0.135956},

@@ -20,7 +20,7 @@ func rivalsClaims() []claim {
 			sentence: "for very high α all policies are comparable and very good",
 			numbers:  "mean slowdown at α = 2, 2 hosts, load 0.5: TAGS #, LWR #, Random #",
 			values:   func(lwr tags.Policy) []float64 { return rivals(lwr, farm(2, 0.5, 2)) },
-			asked:    all(fromZeroTo(10)),
+			asked:    allWithin(fromZeroTo(10)),
 			verdict:  plots.Holds,
 			want:     []float64{2.74626, 1.74585, 5.23754},
 			printed:  []float64{2.74626, 3.4917, 5.23754},
@@ -30,12 +30,12 @@ func rivalsClaims() []claim {
 			sentence: "as α decreases, all policies degrade",
 			numbers: "least growth of log10 E[S] as α falls by 0.1, between 2 and 0.2, 2 hosts, load 0.5: TAGS #, " +
 				"LWR #, Random #",
-			values: each(func(lwr tags.Policy, rival float64) float64 {
+			values: valuesAt(func(lwr tags.Policy, rival float64) float64 {
 				return leastRise(func(alpha float64) float64 {
 					return math.Log10(rivals(lwr, farm(alpha, 0.5, 2))[int(rival)])
 				})
 			}, 0, 1, 2),
-			asked:   all(plots.AtLeast(1e-9)),
+			asked:   allWithin(plots.AtLeast(1e-9)),
 			verdict: plots.Holds,
 			want:    []float64{0.0759555, 0.334638, 0.334638},
 		},
@@ -43,11 +43,11 @@ func rivalsClaims() []claim {
 			place:    "5, Figure 6",
 			sentence: "LWR consistently outperforms Random by about an order of magnitude",
 			numbers:  "Random over LWR, 2 hosts, for every α: # at load 0.3, # at 0.5, # at 0.7",
-			values: each(func(lwr tags.Policy, load float64) float64 {
+			values: valuesAt(func(lwr tags.Policy, load float64) float64 {
 				s := rivals(lwr, farm(1, load, 2))
 				return s[2] / s[1]
 			}, 0.3, 0.5, 0.7),
-			asked:   all(plots.Limit{Least: math.Sqrt(10), Most: 10 * math.Sqrt(10)}),
+			asked:   allWithin(plots.Limit{Least: math.Sqrt(10), Most: 10 * math.Sqrt(10)}),
 			verdict: plots.Refuted,
 			want:    []float64{4.33333, 3, 2.42857},
 			printed: []float64{2.16667, 1.5, 1.21429},
@@ -57,7 +57,7 @@ func rivalsClaims() []claim {
 			sentence: "at α = 1.5 TAGS-opt-slowdown outperforms LWR by 2 orders of magnitude",
 			numbers:  "# orders",
 			values:   gains(0.5, 2, 1.5),
-			asked:    all(plots.Limit{Least: 1.5, Most: 2.5}),
+			asked:    allWithin(plots.Limit{Least: 1.5, Most: 2.5}),
 			verdict:  plots.Holds,
 			want:     []float64{1.58038},
 			printed:  []float64{1.88141},
@@ -67,7 +67,7 @@ func rivalsClaims() []claim {
 			sentence:  "at α ≈ 1 by over 4 orders of magnitude",
 			numbers:   "# orders",
 			values:    gains(0.5, 2, 1),
-			asked:     all(plots.Over(4)),
+			asked:     allWithin(plots.Over(4)),
 			verdict:   plots.Refuted,
 			asPrinted: plots.Holds,
 			want:      []float64{3.92768},
@@ -78,7 +78,7 @@ func rivalsClaims() []claim {
 			sentence:  "at α = 0.4 by over 9 orders of magnitude",
 			numbers:   "# orders",
 			values:    gains(0.5, 2, 0.4),
-			asked:     all(plots.Over(9)),
+			asked:     allWithin(plots.Over(9)),
 			verdict:   plots.Refuted,
 			asPrinted: plots.Holds,
 			want:      []float64{8.70947},
@@ -89,7 +89,7 @@ func rivalsClaims() []claim {
 			sentence: "in mean waiting time TAGS improves by several orders of magnitude, too (read as " +
 				"TAGS-opt-waitingtime)",
 			numbers: "orders over LWR, 2 hosts, load 0.5: # at α = 0.2, # at 0.6, # at 1, # at 1.5",
-			values: each(func(lwr tags.Policy, alpha float64) float64 {
+			values: valuesAt(func(lwr tags.Policy, alpha float64) float64 {
 				m := farm(alpha, 0.5, 2)
 				return orders(waiting(evaluate(m, lwr)), waiting(forWaiting(m)))
 
@@ -103,7 +103,7 @@ func rivalsClaims() []claim {
 			place:    "5, Figure 7(a)",
 			sentence: "the same, as the caption has it: TAGS-opt-slowdown",
 			numbers:  "orders over LWR in mean waiting time: # at α = 0.2, # at 0.4, # at 0.6, # at 1, # at 1.5",
-			values: each(func(lwr tags.Policy, alpha float64) float64 {
+			values: valuesAt(func(lwr tags.Policy, alpha float64) float64 {
 				m := farm(alpha, 0.5, 2)
 				return orders(waiting(evaluate(m, lwr)), waiting(forSlowdown(m)))
 
@@ -117,7 +117,7 @@ func rivalsClaims() []claim {
 			place:    "5, Figure 7(b)",
 			sentence: "the same, TAGS-opt-fairness",
 			numbers:  "orders over LWR in mean waiting time: # at α = 0.2, # at 0.4, # at 0.6, # at 1, # at 1.5",
-			values: each(func(lwr tags.Policy, alpha float64) float64 {
+			values: valuesAt(func(lwr tags.Policy, alpha float64) float64 {
 				m := farm(alpha, 0.5, 2)
 				return orders(waiting(evaluate(m, lwr)), waiting(forFairness(m)))
 
@@ -144,7 +144,7 @@ func rivalsClaims() []claim {
 					waiting(evaluate(four, lwr)) / exact,
 				}
 			},
-			asked:     all(about(1, 1e-12)),
+			asked:     allWithin(about(1, 1e-12)),
 			verdict:   plots.Holds,
 			asPrinted: plots.Refuted,
 			want:      []float64{1, 1},
@@ -166,13 +166,13 @@ func rivalsClaims() []claim {
 			place:    "5.1",
 			sentence: "under Random all metrics are proportional to E[X²]",
 			numbers:  "E[W]/E[X²] relative to α = 2, load 0.5: # at α = 0.2, # at 1",
-			values: each(func(_ tags.Policy, alpha float64) float64 {
+			values: valuesAt(func(_ tags.Policy, alpha float64) float64 {
 				ratio := func(alpha float64) float64 {
 					return waiting(evaluate(farm(alpha, 0.5, 2), tags.PolicyRandom)) / moment(paperSizes(alpha), 2)
 				}
 				return ratio(alpha) / ratio(2)
 			}, 0.2, 1),
-			asked:   all(about(1, 1e-9)), // the accuracy of the mean of 3000
+			asked:   allWithin(about(1, 1e-9)), // the accuracy of the mean of 3000
 			verdict: plots.Holds,
 			want:    []float64{1, 1},
 		},
@@ -181,13 +181,13 @@ func rivalsClaims() []claim {
 			sentence: "Round-Robin performs almost as Random does",
 			numbers: "Round-Robin over Random in mean waiting time, 2 hosts, load 0.5: at least # at α = 1, # at " +
 				"1.5, # at 2",
-			values: each(func(_ tags.Policy, alpha float64) float64 {
+			values: valuesAt(func(_ tags.Policy, alpha float64) float64 {
 				m := farm(alpha, 0.5, 2)
 				low, _ := evaluate(m, tags.PolicyRoundRobin).MeanWaiting.Bounds()
 				return low / waiting(evaluate(m, tags.PolicyRandom))
 
 			}, 1, 1.5, 2),
-			asked:   all(plots.Limit{Least: 0.8, Most: 1}),
+			asked:   allWithin(plots.Limit{Least: 0.8, Most: 1}),
 			verdict: plots.Holds,
 			want:    []float64{0.999995, 0.999051, 0.872714},
 		},
@@ -208,7 +208,7 @@ func rivalsClaims() []claim {
 				}
 				return []float64{most}
 			},
-			asked:   all(plots.Under(1)),
+			asked:   allWithin(plots.Under(1)),
 			verdict: plots.Holds,
 			want:    []float64{0.204265},
 		},
@@ -224,7 +224,7 @@ func rivalsClaims() []claim {
 					forSlowdown(m).Hosts[1].VisitSquare.Float / square,
 				}
 			},
-			asked:   all(fromZeroTo(1)),
+			asked:   allWithin(fromZeroTo(1)),
 			verdict: plots.Refuted,
 			want:    []float64{13768.2, 2.27611e-8},
 		},

@@ -109,7 +109,7 @@ func tailFits(ctx context.Context, f *plots.Figure) error {
 		panel := plots.Panel{
 			Title: m.title,
 			X:     plots.Axis{Quantity: "size", Symbol: "x", Scale: plots.Log},
-			Y:     plots.Axis{Quantity: "part of the jobs that are larger", Scale: plots.Log, Min: 1e-5, Max: 2},
+			Y:     plots.Axis{Quantity: "fraction of the jobs that are larger", Scale: plots.Log, Min: 1e-5, Max: 2},
 		}
 		panel.Series = []plots.Series{
 			tail("measured", plots.Steps, randomLook, p.distribution, low, high),

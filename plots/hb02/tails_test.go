@@ -29,7 +29,7 @@ func tailsClaims() []claim {
 				}
 				return x
 			},
-			asked:   demands{numbers(exactly(2), 0), numbers(exactly(1), 1)},
+			asked:   demands{numbers(equalTo(2), 0), numbers(equalTo(1), 1)},
 			verdict: plots.Holds,
 			want:    []float64{2, 1},
 		},
@@ -37,7 +37,7 @@ func tailsClaims() []claim {
 			place: "3",
 			sentence: "if sizes are heavy-tailed, fewer than 1 % of the jobs, the longest, make up over half of " +
 				"the load",
-			numbers: "the part of the jobs that carries half, p = 10^10: # at α = 1, # at 1.1, # at 1.2, # at 1.5, # " +
+			numbers: "the fraction of the jobs that carries half, p = 10^10: # at α = 1, # at 1.1, # at 1.2, # at 1.5, # " +
 				"at 1.9; 0.01 at α = #",
 			values: func(tags.Policy) []float64 {
 				half := func(alpha float64) float64 { return longest(paperSizes(alpha), 0.5) }
@@ -51,12 +51,12 @@ func tailsClaims() []claim {
 		},
 		{
 			place:    "3",
-			sentence: "the lower α, the smaller the part of the jobs that makes up half of the load",
+			sentence: "the lower α, the smaller the fraction of the jobs that makes up half of the load",
 			numbers:  "least fall of its log10 as α falls by 0.1, between 2 and 0.2: #",
-			values: one(func(tags.Policy) float64 {
+			values: singleValue(func(tags.Policy) float64 {
 				return leastRise(func(alpha float64) float64 { return -math.Log10(longest(paperSizes(alpha), 0.5)) })
 			}),
-			asked:   all(plots.Over(0)),
+			asked:   allWithin(plots.Over(0)),
 			verdict: plots.Holds,
 			want:    []float64{0.0279301},
 		},
@@ -64,7 +64,7 @@ func tailsClaims() []claim {
 			place:    "3",
 			sentence: "for the mean 3000, k is adjusted slightly, 0 < k ≤ 1500",
 			numbers:  "k = # at α = 0.2, # at 1, # at 2 (1500.000225)",
-			values: each(func(_ tags.Policy, alpha float64) float64 {
+			values: valuesAt(func(_ tags.Policy, alpha float64) float64 {
 				return lowEnd(paperSizes(alpha))
 			}, 0.2, 1, 2),
 			asked:   demands{numbers(plots.Over(0), 0), numbers(plots.AtMost(1500), 2), ratios(plots.Under(10), 2, 0)},
@@ -76,7 +76,7 @@ func tailsClaims() []claim {
 			sentence: "the second moment explodes exponentially as α declines",
 			numbers: "log10 E[X²] = # at α = 2, # at 1.5, # at 1, # at 0.5, # at 0.2: " +
 				"over a hundredfold for each half of α down to 1, then it levels off",
-			values: each(func(_ tags.Policy, alpha float64) float64 {
+			values: valuesAt(func(_ tags.Policy, alpha float64) float64 {
 				return math.Log10(moment(paperSizes(alpha), 2))
 
 			}, 2, 1.5, 1, 0.5, 0.2),

@@ -18,7 +18,7 @@ const (
 // resampled returns the ends of the middle 95 % of a statistic of size samples drawn with
 // replacement from n; the statistic receives their numbers. With size = n this is the percentile
 // bootstrap interval (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, section
-// 13.3); with fewer it is the range that so few samples would have shown. The random numbers are
+// 13.3); with fewer it is the range that this few samples would have shown. The random numbers are
 // always the same.
 func resampled(n, size int, statistic func(drawn []int) float64) (low, high float64) {
 	r := rand.New(rand.NewPCG(bootstrapSeed, uint64(size)))

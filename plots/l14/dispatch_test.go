@@ -6,8 +6,8 @@ import (
 	"productform/dispatch"
 )
 
-// Of jobs with priorities 3, 2, 2 and 1, only the second and the last have workers: the first and
-// the third are violated.
+// The jobs have priorities 3, 2, 2 and 1. Only the second and the last have workers, so the first
+// and the third are violated.
 func TestViolated(t *testing.T) {
 	jobs := []dispatch.Job{{Priority: 3}, {Priority: 2}, {Priority: 2}, {Priority: 1}}
 	for _, c := range []struct {

@@ -190,9 +190,9 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 	}
 	_, sum := allWorks()
 	f.Checks = append(f.Checks,
-		plots.SolverCheck(f.ID+"a", "seconds of work, without failures, as the area below the workers at work", sum,
+		plots.SolverCheck(f.ID+"a", "seconds of work, without failures, as the area below the active workers", sum,
 			normal.spent(), 1e-12),
-		plots.SolverCheck(f.ID+"b", "seconds of work, with failures, as the area below the workers at work less what "+
+		plots.SolverCheck(f.ID+"b", "seconds of work, with failures, as the area below the active workers less what "+
 			"was lost", sum, failing.spent()-failing.lostWork, 1e-12))
 	failureClaims(f, normal, failing)
 	return nil
@@ -236,7 +236,7 @@ func failureClaims(f *plots.Figure, normal, failing course) {
 	least, most := normal.planRange()
 	f.Claims = append(f.Claims, plots.Finding(f.ID+"a",
 		"Without run time information the scheduler uses the default (4 workers); when tasks prove fast it decreases "+
-			"the number of workers, later it schedules more (section 6.2, of a workload that is not at hand).",
+			"the number of workers, later it schedules more (section 6.2, of a workload that is not available).",
 		"The plan begins with 4 workers, falls before 55 s, and rises later.",
 		fmt.Sprintf("%g workers at the beginning, then %g, later up to %g.", normal.planned[0], least, most),
 		normal.planned[0] == 4 && least < 4 && most > least))

@@ -26,7 +26,7 @@ func Figures() []plots.Spec {
 		plots.Exact("dispatch-5", "Penalty for missed deadlines, unequal workers", penalties(unequalWorkers())),
 		plots.Exact("dispatch-6", "Violations against penalty over many samples", manySamples),
 		plots.Exact("dispatch-7", "Policies against the number of workers and the spread of their speeds", sensitivity),
-		plots.Exact("dispatch-8", "Baselines of real sites beside the policies of [L14]", baselines),
-		plots.Exact("dispatch-9", "Workers of a job over time, live beside simulated", liveJob),
+		plots.Exact("dispatch-8", "Baselines of real sites and the policies of [L14]", baselines),
+		plots.Exact("dispatch-9", "Workers of a job over time, live and simulated", liveJob),
 	}
 }

@@ -438,7 +438,7 @@ func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
 		},
 		"dispatch-2": slices.Concat(sampled, few, []string{"20 workers of speed 1", "Figure 6.2", "workers are ours"}),
 		"dispatch-3": slices.Concat(sampled, few, []string{
-			"20 workers of speeds uniform on [0.5, 1.5], drawn anew for each sample", "Figure 6.3",
+			"20 workers of speeds uniform on [0.5, 1.5], redrawn for each sample", "Figure 6.3",
 		}),
 		"dispatch-4": slices.Concat(sampled, few, []string{"20 workers of speed 1", "Σ_j P_jM_j", "Figure 6.4"}),
 		"dispatch-5": slices.Concat(sampled, few, []string{"[0.5, 1.5]", "Σ_j P_jM_j", "Figure 6.5"}),

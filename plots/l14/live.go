@@ -167,7 +167,7 @@ func liveJob(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	times, working, _ := runningTasks(want)
 	liveTimes, liveWorking, lost := runningTasks(got)
 	x := plots.Axis{Quantity: "time", Unit: "s", Max: 260, Ticks: []float64{0, 60, 120, 180, 240}}
-	y := plots.Axis{Quantity: "workers at work", Max: failingWorkers + 0.5, Ticks: plots.Grid(0, failingWorkers, 1)}
+	y := plots.Axis{Quantity: "active workers", Max: failingWorkers + 0.5, Ticks: plots.Grid(0, failingWorkers, 1)}
 	f.OneLegend = true
 	f.Panels = []plots.Panel{
 		{Title: "Live and simulated", X: x, Y: y, Regions: outageRegion(), Series: []plots.Series{
@@ -176,7 +176,7 @@ func liveJob(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 			deadlineLine(),
 		}},
 		{
-			Title:   "Killed on the way, with the same answer",
+			Title:   "Killed during the run, with the same answer",
 			X:       x,
 			Y:       killAxis(),
 			Regions: outageRegion(),

@@ -66,7 +66,7 @@ func (m machines) String() string {
 	if m.spread == 0 {
 		return fmt.Sprintf("%d workers of speed 1", m.workers)
 	}
-	return fmt.Sprintf("%d workers of speeds uniform on [%.3g, %.3g], drawn anew for each sample", m.workers,
+	return fmt.Sprintf("%d workers of speeds uniform on [%.3g, %.3g], redrawn for each sample", m.workers,
 		1-m.spread, 1+m.spread)
 }
 

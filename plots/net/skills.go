@@ -150,7 +150,7 @@ func loadAxis() plots.Axis {
 }
 
 func blockingAxis() plots.Axis {
-	return plots.Axis{Quantity: "part of the jobs that is lost", Scale: plots.Log}
+	return plots.Axis{Quantity: "fraction of the jobs that is lost", Scale: plots.Log}
 }
 
 // checkSkills compares with Erlang's formula: if all agents have both skills they are one group,

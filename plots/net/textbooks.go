@@ -91,7 +91,7 @@ func textbooks(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 		ours := plots.Series{Label: "here", Look: firstLook}
 		theirs := plots.Series{Label: "mean value analysis", Thin: true, Look: secondLook}
 		gap := plots.Series{Label: fmt.Sprintf("%d servers", servers), Look: thirdLook + k}
-		wrong := 0 // number of jobs from which on all digits are wrong
+		wrong := 0 // smallest number of jobs at which all digits are wrong
 		least := math.Inf(1)
 		for i, x := range meanValueAnalysis(mostJobs, servers) {
 			n, v := float64(i+1), exact[i].Chains[0].Throughput.Float

@@ -146,7 +146,7 @@ func prepareLarge(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 	return func(ctx context.Context, f *plots.Figure) error {
 		jobs := plots.Panel{
 			Title: "Mean number of jobs",
-			X:     plots.Axis{Quantity: "load, as a part of the critical one"},
+			X:     plots.Axis{Quantity: "load, as a fraction of the critical load"},
 			Y:     plots.Axis{Quantity: "mean number of jobs", Scale: plots.Log},
 		}
 		widths := plots.Panel{
@@ -179,7 +179,7 @@ func prepareLarge(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 			s := runs[k].Result.All(sim.MeanJobs)
 			simulated.X, simulated.Y = append(simulated.X, x), append(simulated.Y, s.Mean)
 			f.Checks = append(f.Checks, twoEstimates(
-				f.ID+"a", "mean number of jobs, "+load.FloatString(2)+" of capacity, estimated beside simulated",
+				f.ID+"a", "mean number of jobs, "+load.FloatString(2)+" of capacity, estimated and simulated",
 				r.MeanJobs, s, runs[k].Name,
 			))
 			simulated.Low, simulated.High = append(simulated.Low, s.Mean-s.HalfWidth),

@@ -31,7 +31,7 @@ import (
 // FrontSource returns the source of the entries.
 func FrontSource() plots.Source {
 	return plots.Source{
-		Prefix: "front", Name: "This project", Title: "What it answers",
+		Prefix: "front", Name: "This project", Title: "Four questions",
 		Claim:   "Four questions about a shared cluster have exact answers, each from one command.",
 		Verdict: "Simulations and other engines give the same numbers.",
 		Figures: len(FrontFigures()),

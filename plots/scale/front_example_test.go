@@ -13,6 +13,6 @@ func Example_front() {
 		fmt.Println(f.ID, f.Title)
 	}
 	// Output:
-	// What it answers
+	// Four questions
 	// front-1 Four questions
 }

@@ -36,7 +36,7 @@ func (c Cluster) describeSharing(ctx context.Context, f *flat) (*sim.Description
 	}
 	for k, part := range components {
 		if n := len(part.Model.Classes); n > stations.MaxClasses {
-			return nil, tooManySets(n)
+			return nil, setLimitError(n)
 		}
 		from := len(net.PartOf)
 		for i, rows := range part.Classes {
@@ -96,7 +96,7 @@ func (c Cluster) single(f *flat) (model *cluster.Model, serverRow, classRow []in
 	return c.Model, serverRow, classRow, nil
 }
 
-func tooManySets(n int) error {
+func setLimitError(n int) error {
 	return input.Errorf("Policy", fmt.Sprintf("ps with %d sets of servers linked by common ones", n),
 		"at most %d of them, or the policy interrupt with many interruptions, which comes close", stations.MaxClasses)
 }

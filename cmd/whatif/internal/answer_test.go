@@ -249,7 +249,7 @@ func TestSimulationMatchesSim(t *testing.T) {
 
 // Each listed change improves the model by the difference of the two solutions, and the best comes
 // first.
-func TestChangesAreSolved(t *testing.T) {
+func TestChangesMatchSolutions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, load := drawn(t)
 		got := ask[Changes](t, Question{Ask: "changes", Model: text(t, m), Load: load.RatString()})

@@ -37,7 +37,7 @@ func solve(ctx context.Context, m *cluster.Model, percentiles []string) (render.
 }
 
 // solution returns the numbers of a result under the names that they have in the JSON of pfq solve,
-// with percentiles of the delays if the question requests any, or else the reason no_percentiles.
+// with percentiles of the delays if the question requests any, otherwise the reason no_percentiles.
 func solution(ctx context.Context, m *cluster.Model, r *bf.Result, percentiles []string) (render.Record, error) {
 	s := slices.Concat(head(true), render.Fields(r))
 	levels, err := levelsOf(percentiles)

@@ -147,7 +147,7 @@ func newSubmit() *cobra.Command {
 			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {
 				var b *client.Batch
 				err := withWaitNote(
-					cmd, "no manager has looked at the batch yet; it is waited for", func() (err error) {
+					cmd, "no manager has looked at the batch yet; waiting for one", func() (err error) {
 						b, err = submit(ctx, c, file)
 						return err
 					},
@@ -329,7 +329,7 @@ func newResults() *cobra.Command {
 		Use: "results JOB", Args: arguments("JOB"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if isFailures && folder != "" {
-				return errors.New("--to and --failures exclude each other")
+				return errors.New("--to and --failures cannot be combined")
 			}
 			if folder != "" { // downloads large outputs
 				if err := keys.Check(url, "", keys.Client); err != nil {

@@ -239,7 +239,7 @@ func newRepair() *cobra.Command {
 				return err
 			}
 			if folder != "" && apply {
-				return errors.New("--to and --apply exclude each other")
+				return errors.New("--to and --apply cannot be combined")
 			}
 			nc, err := keys.Connect(cmd.Context(), url, "repair")
 			if err != nil {
@@ -392,7 +392,7 @@ func newTimeline() *cobra.Command {
 func drawTimeline(t *render.Text, h *wire.History) {
 	const columns, most = 100, 26
 	if len(h.Spans) == 0 {
-		t.Line("nothing has run since this manager leads")
+		t.Line("nothing has run since this manager began to lead")
 		return
 	}
 	first, length := h.Spans[0].From, max(h.Now-h.Spans[0].From, 1e-9)

@@ -33,13 +33,13 @@ func (f *scenarioFlags) add(cmd *cobra.Command) {
 	addNumber(cmd, &f.replan, "replan", "", "seconds after which to plan again if nothing happens (default never)")
 }
 
-// check rejects flags that exclude each other.
+// check rejects flags that cannot be combined.
 func (f *scenarioFlags) check(given func(string) bool) error {
 	if err := f.Check(given); err != nil {
 		return err
 	}
 	if p := f.Policies[0]; given("replan") && p.Baseline != nil {
-		return fmt.Errorf("--replan and --policy %s exclude each other: its plans do not depend on time", p)
+		return fmt.Errorf("--replan and --policy %s cannot be combined: its plans do not depend on time", p)
 	}
 	return nil
 }

@@ -70,13 +70,13 @@ func (f *managerFlags) settings() (manager.Settings, error) {
 		s.Rules.Policy = policy.Policy
 		return s, nil
 	case learning.Speeds:
-		return s, fmt.Errorf("--learn-speeds and --policy %s exclude each other: "+
+		return s, fmt.Errorf("--learn-speeds and --policy %s cannot be combined: "+
 			"the workers of this policy are equal", policy)
 	case learning.Default > 0:
-		return s, fmt.Errorf("--learn and --policy %s exclude each other: "+
+		return s, fmt.Errorf("--learn and --policy %s cannot be combined: "+
 			"jobs request their run times under this policy", policy)
 	case f.rules.Emergency > 0:
-		return s, fmt.Errorf("--emergency and --policy %s exclude each other: "+
+		return s, fmt.Errorf("--emergency and --policy %s cannot be combined: "+
 			"this policy takes no workers away", policy)
 	}
 	s.Rigid = *policy.Baseline
@@ -126,7 +126,7 @@ func (f *serverFlags) settings() (server.Settings, server.Layout, error) {
 	s := f.Settings
 	if f.memory {
 		if s.Store != "" {
-			return s, server.Layout{}, errors.New("--store and --memory exclude each other")
+			return s, server.Layout{}, errors.New("--store and --memory cannot be combined")
 		}
 		if s.MaxStore > 0 {
 			return s, server.Layout{}, errors.New("--store-limit needs a store on disk, not --memory")

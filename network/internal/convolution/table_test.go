@@ -204,8 +204,8 @@ func hold(t interface {
 	}
 }
 
-// All arithmetics match the sum over all states, even far beyond the range of float64, and segments
-// of length 1 never lose their bound.
+// All types of arithmetic match the sum over all states, even far beyond the range of float64, and
+// segments of length 1 never lose their bound.
 func TestProductsMatchSumsOverStates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := drawPopulations(t)

@@ -111,7 +111,7 @@ func path(t *testing.T, p *sim.Plan, length float64, advances int) (*sim.Totals,
 		return own
 	}
 	var seen *sim.Totals
-	left := p.NewTotals() // a job of each class, so that empty means are 0, not nil
+	left := p.NewTotals() // a job of each class, so empty means are 0, not nil
 	for i := range left.Left {
 		left.Left[i] = 1
 	}
@@ -129,14 +129,14 @@ func path(t *testing.T, p *sim.Plan, length float64, advances int) (*sim.Totals,
 		}
 	}
 	if diff := cmp.Diff(nothing[0], nothing[1], toRounding); diff != "" {
-		t.Errorf("a restart forgets not all: %s", diff)
+		t.Errorf("a restart does not forget everything: %s", diff)
 	}
 	return seen, observed(seen)
 }
 
 // Golden fails if the mean jobs of one short replication differ from want. If a system uses its
-// random numbers in a new way, also change the version of package sim, so that old samples are not
-// mistaken for new ones. The tolerance allows for machines that fuse x*y + z.
+// random numbers in a new way, also change the version of package sim, which keeps old samples from
+// being mistaken for new ones. The tolerance allows for machines that fuse x*y + z.
 func Golden(t *testing.T, system sim.System, want float64) {
 	t.Helper()
 	p, err := sim.NewPlan(t.Context(), system, sim.Settings{Jumps: 1000, Seed: 1})

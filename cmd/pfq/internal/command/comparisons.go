@@ -151,7 +151,7 @@ func (j *Joint) Text(t *render.Text) {
 	}
 	leftOut := ""
 	if j.LeftOut > 0 {
-		leftOut = fmt.Sprintf(" (%d left out: too rare or skewed)", j.LeftOut)
+		leftOut = fmt.Sprintf(" (%d omitted: too rare or skewed)", j.LeftOut)
 	}
 	verdict := "consistent with theory"
 	switch {

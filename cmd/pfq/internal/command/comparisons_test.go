@@ -64,7 +64,7 @@ func TestJointVerdict(t *testing.T) {
 		if math.Abs(math.Log(*j.PValue/step.p)) > 0.03 || math.Abs(*j.LargestZ) < math.Abs(step.z)-0.01 {
 			t.Errorf("p = %v, largest z %v, want %v, %v", *j.PValue, *j.LargestZ, step.p, step.z)
 		}
-		const between = " with exact values (2 left out: too rare or skewed); largest |z| "
+		const between = " with exact values (2 omitted: too rare or skewed); largest |z| "
 		want := strings.Replace(step.want, " | ", between, 1)
 		if got := text(); got != want {
 			t.Errorf("%s\nwant %s", got, want)

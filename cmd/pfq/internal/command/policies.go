@@ -48,7 +48,7 @@ func (p *Policies) List() (list []fluid.Policy) {
 	return list
 }
 
-// Several reports whether several policies are to be compared.
+// Several reports whether several policies are compared.
 func (p *Policies) Several() bool { return len(p.List()) > 1 }
 
 // String returns the policies as given.

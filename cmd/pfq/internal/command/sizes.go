@@ -217,6 +217,6 @@ func WarnSkipped(stderr io.Writer, log string, skipped int, without string) {
 	case 1:
 		verb = "is"
 	}
-	fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s left out\n", log,
+	fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s omitted\n", log,
 		render.Counted(skipped, "job"), without, verb)
 }

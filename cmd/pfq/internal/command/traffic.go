@@ -29,7 +29,7 @@ func TranslateTraffic(b *cli.Binding, err error, s traffic.Settings, runs int, a
 	}
 	switch {
 	case large.Classes > 0 && runs == 0:
-		bad.Want += "; add --runs 20 to simulate, or leave out a resource that is never full"
+		bad.Want += "; add --runs 20 to simulate, or omit a resource that is never full"
 	case large.States == 0 && large.Classes == 0 && bad.Path == "jobs":
 		return err
 	case large.Classes == 0 && advice != nil:

@@ -74,8 +74,8 @@ func (c chosen) caption(count, of int, last *big.Rat) string {
 	case c.areAll() || c.worst >= of:
 		return ""
 	case c.worst > 0:
-		return fmt.Sprintf(" Drawn are the %d of %d classes that have the longest mean delays at load %s, "+
+		return fmt.Sprintf(" The picture shows the %d of %d classes that have the longest mean delays at load %s, "+
 			"and the servers that these can use.", c.worst, of, plots.Short(float(last)))
 	}
-	return fmt.Sprintf(" Drawn are %d of %d classes, and the servers that these can use.", count, of)
+	return fmt.Sprintf(" The picture shows %d of %d classes, and the servers that these can use.", count, of)
 }

@@ -86,7 +86,7 @@ func TestRefusedOfKinds(t *testing.T) {
 		{shop, "--find frontier", "--find needs a plan, and standard input holds a cluster", 2},
 		{
 			shop, "--policy drf",
-			"--policy needs a pool of jobs that arrive and depart or a pool of jobs that stay, and " +
+			"--policy needs a pool of jobs that arrive and depart or a pool of permanent jobs, and " +
 				"standard input holds a cluster",
 			2,
 		},
@@ -99,7 +99,7 @@ func TestRefusedOfKinds(t *testing.T) {
 		{buy, "--runs 3", "--runs needs a cluster or a pool of jobs that arrive and depart, and", 2},
 		{buy, "--find growth", "--scale is missing: want growing factors", 2},
 		{buy, "--find cost", "--find = cost: want frontier, growth or load", 2},
-		{buy, "--scale 1,2", "--find frontier and --scale exclude each other", 2},
+		{buy, "--scale 1,2", "--find frontier and --scale cannot be combined", 2},
 		{buy, "--limit 0", "--limit = 0: want an integer in 1..1000000000", 2},
 		{strings.Replace(buy, `"cost": 2`, `"cost": -2`, 1), "", "upgrades[0].cost = -2: want", 2},
 		{
@@ -132,8 +132,8 @@ func TestRefusedOfKinds(t *testing.T) {
 			strings.NewReplacer("3.6", "0", "1.35", "0").Replace(busy), "",
 			"jobs = no arrivals: want a class with an arrival_rate > 0", 2,
 		},
-		{strings.Replace(busy, `"arrival_rate": 3.6`, `"count": 2`, 1), "", "this one is for jobs that stay", 2},
-		{rest, "--show delay", "--show = delay: want tasks or utilization, of a pool of jobs that stay", 2},
+		{strings.Replace(busy, `"arrival_rate": 3.6`, `"count": 2`, 1), "", "this one is for permanent jobs", 2},
+		{rest, "--show delay", "--show = delay: want tasks or utilization, of a pool of permanent jobs", 2},
 		{rest, "--policy bf", "jobs[1].weight = 2: want the same weight", 2},
 		{rest, "--states 5", "--states needs a pool of jobs that arrive and depart, and", 2},
 		{"", "", "standard input: want a cluster, a plan or a pool, not an empty file", 2},
@@ -184,14 +184,14 @@ func TestTruncationCaption(t *testing.T) {
 	}{
 		{
 			[]fluid.Policy{"bf"}, [][]*traffic.Result{bf},
-			" States left out change means by a part 3e-11 at most, which is proved.",
+			" Omitted states change means by a fraction of at most 3e-11, which is proved.",
 		},
 		{
 			[]fluid.Policy{"pf", "drf"}, [][]*traffic.Result{pf, pf},
-			" States left out change means by a part 4e-12, as measured, which is no proof.",
+			" Omitted states change means by a fraction of 4e-12, as measured, which is no proof.",
 		},
 		{[]fluid.Policy{"pf", "drf", "bf"}, [][]*traffic.Result{pf, pf, bf},
-			" States left out change means by a part 3e-11 at most under bf, which is proved. States left out change " +
+			" Omitted states change means by a fraction of at most 3e-11 under bf, which is proved. Omitted states change " +
 				"means by a part 4e-12 under pf, drf, as measured, which is no proof."},
 		{[]fluid.Policy{"pf"}, [][]*traffic.Result{{of(0, true)}}, ""},
 	} {

@@ -54,7 +54,7 @@ func (f *question) planned(q command.Query, s source) (*plots.Figure, error) {
 	case f.find == findGrowth:
 		find = c.growth
 	case f.factors != nil:
-		return nil, cli.FlagError{Err: fmt.Errorf("--find %s and --scale exclude each other: plans are those of one "+
+		return nil, cli.FlagError{Err: fmt.Errorf("--find %s and --scale cannot be combined: plans are those of one "+
 			"load, which is in the file as scale", f.find)}
 	}
 	if err := c.check(); err != nil {
@@ -174,7 +174,7 @@ func (c *planCurves) growth(q command.Query) (why string, err error) {
 	}
 	if n := len(c.answers); n < len(loads) {
 		failed := answers[len(answers)-1]
-		label, why := "targets missed whatever is bought", "no plan meets the targets"
+		label, why := "targets missed with every purchase", "no plan meets the targets"
 		if !failed.Complete {
 			label, why = "no plan found", "no plan was found within --limit"
 		}

@@ -293,8 +293,8 @@ func TestClasses(t *testing.T) {
 		t.Errorf("reports wait no longer: %v", d)
 	}
 	for flag, want := range map[string]string{
-		"web":     "Drawn are 1 of 2 classes, ",
-		"worst:1": "Drawn are the 1 of 2 classes that have the longest mean delays at load 2, ",
+		"web":     "The picture shows 1 of 2 classes, ",
+		"worst:1": "The picture shows the 1 of 2 classes that have the longest mean delays at load 2, ",
 		"worst:2": "order of arrival with exponential sizes.",
 	} {
 		f := &question{
@@ -310,7 +310,7 @@ func TestClasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.Contains(figure.Caption, want) ||
-			strings.Contains(figure.Caption, "Drawn") != strings.HasPrefix(want, "Drawn") {
+			strings.Contains(figure.Caption, "The picture shows") != strings.HasPrefix(want, "The picture shows") {
 			t.Errorf("%s: no %q in %s", flag, want, figure.Caption)
 		}
 	}

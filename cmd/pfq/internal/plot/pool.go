@@ -26,7 +26,7 @@ type shares struct {
 	results  [][][]*fluid.Allocation // results of each policy and resource, at each factor of its capacity
 }
 
-// shared draws a pool of jobs that stay.
+// shared draws a pool of permanent jobs.
 func (f *question) shared(q command.Query, s source) (*plots.Figure, error) {
 	p, err := command.Read(s.query, fluid.ReadPool, fluid.ReadPoolFile, "solve")
 	if err != nil {

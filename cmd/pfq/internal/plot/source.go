@@ -19,7 +19,7 @@ const (
 	clusterFile kind = "a cluster"
 	planFile    kind = "a plan"
 	trafficFile kind = "a pool of jobs that arrive and depart"
-	poolFile    kind = "a pool of jobs that stay"
+	poolFile    kind = "a pool of permanent jobs"
 )
 
 // A limited is a flag that only some kinds accept.

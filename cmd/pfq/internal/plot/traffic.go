@@ -312,11 +312,11 @@ func (c *poolCurves) truncationCaption() string {
 	}
 	text := ""
 	if proved != nil {
-		text += fmt.Sprintf(" States left out change means by a part %s at most%s, which is proved.",
+		text += fmt.Sprintf(" Omitted states change means by a fraction of at most %s%s, which is proved.",
 			render.OneDigitUp(bound), under(proved))
 	}
 	if measured != nil {
-		text += fmt.Sprintf(" States left out change means by a part %s%s, as measured, which is no proof.",
+		text += fmt.Sprintf(" Omitted states change means by a fraction of %s%s, as measured, which is no proof.",
 			render.OneDigitUp(size), under(measured))
 	}
 	return text
