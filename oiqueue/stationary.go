@@ -95,7 +95,7 @@ func Stationary(ctx context.Context, q *Queue, s Settings) (*Result, error) {
 	}
 	r := &Result{Engine: engine, States: t.States, Slack: t.slack}
 	if engine == num.Float {
-		if g, jobs, z, bound, ok := lattice.Floats(t.Lattice, q.ArrivalRates, t.drain); ok {
+		if g, jobs, z, bound, ok := lattice.Floats(ctx, t.Lattice, q.ArrivalRates, t.drain); ok {
 			for at := range g {
 				g[at] /= z
 			}
@@ -114,7 +114,11 @@ func Stationary(ctx context.Context, q *Queue, s Settings) (*Result, error) {
 // bound for each number.
 func (t *table) solve(ctx context.Context, q *Queue, r *Result) error {
 	one := arithmetic.One(r.Engine, 0)
-	g, jobs, z, err := t.recursion(q, one).Measures(ctx)
+	recursion, err := t.recursion(ctx, q, one)
+	if err != nil {
+		return err
+	}
+	g, jobs, z, err := recursion.Measures(ctx)
 	if err != nil {
 		return err
 	}

@@ -101,14 +101,18 @@ func checkNeighbours(q *Queue, w *lattice.Walker, mu []*big.Rat, i int) error {
 	return err
 }
 
-// recursion returns the recursion of the table in the arithmetic of one.
-func (t *table) recursion(q *Queue, one arithmetic.Number) *lattice.Recursion {
+// recursion returns the recursion of the table in the arithmetic of one. The error is that of the
+// context.
+func (t *table) recursion(ctx context.Context, q *Queue, one arithmetic.Number) (*lattice.Recursion, error) {
 	r := &lattice.Recursion{Lattice: t.Lattice, Drain: make([]arithmetic.Number, t.States)}
 	for _, l := range q.ArrivalRates {
 		r.Lambda = append(r.Lambda, one.Rational(l))
 	}
 	for at := 1; at < t.States; at++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		r.Drain[at] = one.Rational(t.drain[at])
 	}
-	return r
+	return r, nil
 }

@@ -1,6 +1,7 @@
 package lattice
 
 import (
+	"context"
 	"math/big"
 	"math/bits"
 )
@@ -16,7 +17,7 @@ const (
 // Floats returns the same G, E[X_i] and Z as [Recursion.Measures], to the same digits, in plain
 // float64. Each λ_i >= 0 and d(y) > 0 is rounded once. ok is false if numbers leave the range in
 // which this is valid, or if there are more than 2^20 states; then use the numbers of package
-// arithmetic. It takes about 3 N additions per state, less than a second, so it needs no context.
+// arithmetic. ok is also false once the context is done. It takes about 3 N additions per state.
 //
 // bound applies to the relative error of G(y), G(y)/Z, E[X_i], Z and 1/Z, however close d(y) is to
 // 0. With K = Σ_i m_i, G(y) takes N+3 roundings per level Σ_i y_i (λ_i, the product, N-1 additions,
@@ -29,14 +30,21 @@ const (
 // the maximum. Since only positive numbers are added, multiplied and divided, n roundings of
 // relative size u = 2^-53 make at most n u/(1 - n u) (Higham, Accuracy and Stability of Numerical
 // Algorithms, 2002, Lemma 3.1).
-func Floats(y Lattice, lambda, drain []*big.Rat) (g, jobs []float64, z, bound float64, ok bool) {
-	r := floatRecursion{y, make([]float64, y.Classes), make([]float64, y.States)}
-	if y.States > 1<<20 || !roundAll(r.lambda, lambda) || !roundAll(r.drain[1:], drain[1:]) {
+func Floats(
+	ctx context.Context, y Lattice, lambda, drain []*big.Rat,
+) (g, jobs []float64, z, bound float64, ok bool) {
+	r := floatRecursion{ctx, y, make([]float64, y.Classes), make([]float64, y.States)}
+	if y.States > 1<<20 || !r.roundAll(r.lambda, lambda) || !r.roundAll(r.drain[1:], drain[1:]) {
 		return nil, nil, 0, 0, false
 	}
 	x := make([]int, y.Classes)
-	g = r.up(x)
+	if g = r.up(x); ctx.Err() != nil {
+		return nil, nil, 0, 0, false
+	}
 	v := r.down(x)
+	if ctx.Err() != nil {
+		return nil, nil, 0, 0, false
+	}
 	for at := range g {
 		if !(g[at] == 0 || g[at] >= leastValue && g[at] <= mostValue) ||
 			at > 0 && !(v[at] >= leastValue && v[at] <= mostValue) {
@@ -47,6 +55,9 @@ func Floats(y Lattice, lambda, drain []*big.Rat) (g, jobs []float64, z, bound fl
 	jobs = make([]float64, y.Classes)
 	terms := r.drain // no longer needed
 	for i := range jobs {
+		if ctx.Err() != nil {
+			return nil, nil, 0, 0, false
+		}
 		r.terms(i, g, v, terms)
 		jobs[i] = r.lambda[i] * sumByHalves(terms) / z
 	}
@@ -54,11 +65,18 @@ func Floats(y Lattice, lambda, drain []*big.Rat) (g, jobs []float64, z, bound fl
 	return g, jobs, z, n / (1 - n) * (1 + 0x1p-50), true
 }
 
-// roundAll rounds rates and reports whether they are in range.
-func roundAll(to []float64, from []*big.Rat) bool {
-	for k, r := range from {
-		f, _ := r.Float64()
-		if !(f >= leastRate && f <= mostRate || r.Sign() == 0) {
+// statesPerLook is the number of states between two checks of the context.
+const statesPerLook = 1 << 12
+
+// roundAll rounds rates and reports whether they are in range. Like up and down, it stops once the
+// context is done.
+func (r *floatRecursion) roundAll(to []float64, from []*big.Rat) bool {
+	for k, x := range from {
+		if k%statesPerLook == 0 && r.ctx.Err() != nil {
+			return false
+		}
+		f, _ := x.Float64()
+		if !(f >= leastRate && f <= mostRate || x.Sign() == 0) {
 			return false
 		}
 		to[k] = f
@@ -68,6 +86,7 @@ func roundAll(to []float64, from []*big.Rat) bool {
 
 // A floatRecursion is a [Recursion] in float64.
 type floatRecursion struct {
+	ctx context.Context
 	Lattice
 	lambda, drain []float64
 }
@@ -77,6 +96,9 @@ func (r *floatRecursion) up(x []int) []float64 {
 	g := make([]float64, r.States)
 	g[0] = 1
 	for at := 1; at < r.States; at++ {
+		if at%statesPerLook == 0 && r.ctx.Err() != nil {
+			break
+		}
 		r.Next(x)
 		flow := 0.0
 		for i, n := range x {
@@ -93,6 +115,9 @@ func (r *floatRecursion) up(x []int) []float64 {
 func (r *floatRecursion) down(x []int) []float64 {
 	v := make([]float64, r.States)
 	for at := r.States - 1; at > 0; at-- {
+		if at%statesPerLook == 0 && r.ctx.Err() != nil {
+			break
+		}
 		flow := 1.0
 		for i, n := range x {
 			if n < r.Limits[i] {

@@ -1,13 +1,16 @@
 package lattice
 
 import (
+	"context"
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"productform/internal/arithmetic"
+	"productform/internal/oracle"
 	"productform/num"
 )
 
@@ -51,7 +54,7 @@ func inNumbers(y Lattice, lambda, drain []*big.Rat, engine num.Engine) *Recursio
 func TestFloatsMatchRecursion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		y, lambda, drain := drawSteps(t, rapid.SampledFrom([]int{0, 20, 60, 190}).Draw(t, "largest exponent"))
-		g, jobs, z, bound, ok := Floats(y, lambda, drain)
+		g, jobs, z, bound, ok := Floats(context.Background(), y, lambda, drain)
 		if !ok {
 			return
 		}
@@ -107,7 +110,7 @@ func TestFloatsRefuse(t *testing.T) {
 		for at := 1; at < y.States; at++ {
 			drain[at] = c.drain
 		}
-		if _, _, _, _, ok := Floats(y, []*big.Rat{c.lambda, c.lambda}, drain); ok != c.ok {
+		if _, _, _, _, ok := Floats(t.Context(), y, []*big.Rat{c.lambda, c.lambda}, drain); ok != c.ok {
 			t.Errorf("%s: ok %v", c.name, ok)
 		}
 	}
@@ -165,5 +168,27 @@ func TestRecursionAgainstStates(t *testing.T) {
 		near("E[X_0]", gotJobs[0], jobs[0]/z)
 		near("E[X_1]", gotJobs[1], jobs[1]/z)
 		near("Z", gotZ, z)
+	}
+}
+
+// Floats stops at any check of its context that finds it done, and has no answer then.
+func TestFloatsStopsWithItsContext(t *testing.T) {
+	y := NewBox(slices.Repeat([]int{1}, 15))
+	lambda, drain := make([]*big.Rat, 15), make([]*big.Rat, y.States)
+	for i := range lambda {
+		lambda[i] = big.NewRat(1, 2)
+	}
+	for at := range drain {
+		drain[at] = big.NewRat(1, 1)
+	}
+	all := oracle.NewCountdown(1 << 30)
+	if _, _, _, _, ok := Floats(all, y, lambda, drain); !ok || all.Asked() < 3*y.States/statesPerLook {
+		t.Fatalf("%d checks for %d states, ok = %v", all.Asked(), y.States, ok)
+	}
+	for last := range all.Asked() {
+		ctx := oracle.NewCountdown(last)
+		if _, _, _, _, ok := Floats(ctx, y, lambda, drain); ok || ctx.Asked() > last+3 {
+			t.Errorf("cancelled after %d checks: %d checks, ok = %v", last, ctx.Asked(), ok)
+		}
 	}
 }

@@ -219,7 +219,7 @@ func (q *queue) sets(drains []*big.Rat) (g, jobs []arithmetic.Number, z arithmet
 	}
 	box := lattice.NewBox(ones)
 	if q.one.Exact == nil && q.one.Interval.Low == nil {
-		if g, jobs, z, bound, ok := lattice.Floats(box, rates, drains); ok {
+		if g, jobs, z, bound, ok := lattice.Floats(q.ctx, box, rates, drains); ok {
 			return bounded(g, bound), bounded(jobs, bound), arithmetic.FromFloat(z, bound), nil
 		}
 	}
@@ -228,6 +228,9 @@ func (q *queue) sets(drains []*big.Rat) (g, jobs []arithmetic.Number, z arithmet
 		r.Lambda = append(r.Lambda, q.one.Rational(x))
 	}
 	for _, x := range drains {
+		if err := q.ctx.Err(); err != nil {
+			return nil, nil, z, err
+		}
 		r.Drain = append(r.Drain, q.one.Rational(x))
 	}
 	return r.Measures(q.ctx)
