@@ -16,8 +16,8 @@ import (
 //
 // The engine Exact supports all policies except proportional fairness, whose shares are irrational
 // in general; Enclose supports only that policy. Float has a residual but no proof; see
-// Allocation.Residual. Auto takes whichever of Exact and Enclose supports the policy, or Float if
-// that takes too long.
+// Allocation.Residual. Auto takes Exact or Enclose, depending on the policy, or Float if that takes
+// too long.
 type Settings struct {
 	Engine num.Engine // "" means Auto
 

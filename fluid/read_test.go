@@ -286,7 +286,7 @@ func TestBadPools(t *testing.T) {
 	}
 }
 
-// A truncated text is an error, wherever it is cut.
+// A text truncated at any point is an error.
 func TestTruncatedPool(t *testing.T) {
 	for end := range len(goodPool) {
 		if _, err := fluid.ReadPool(strings.NewReader(goodPool[:end])); err == nil {

@@ -18,7 +18,7 @@ import (
 // single replications are not computed because they would be biased.
 //
 // For the interval, let N_r of the n_r jobs of replication r have delays below the true quantile.
-// In the stationary state N_r - Level n_r has mean 0, however short the replications are, because
+// In the stationary state N_r - Level n_r has mean 0 even in short replications, because
 // all are observed for the same time; over a horizon this defines the true quantile. Since
 // replications are independent, the variance of N_r - Level n_r, computed at Value, includes all
 // correlations between jobs. It gives Student's interval Level ± δ for the fraction of the jobs

@@ -65,7 +65,7 @@ func TestSingleServer(t *testing.T) {
 	simtest.Golden(t, singleServer{ArrivalRate: 0.7, Sizes: simtest.Sizes(t, "erlang:2", 1)}, 1.4749764262424376)
 }
 
-// The parts of the series add up to the total time, wherever the warm-up ends, and the warm-up
+// The parts of the series add up to the total time for any end of the warm-up, and the warm-up
 // counts only in the series.
 func TestSeriesCoversTheTime(t *testing.T) {
 	for _, warmUp := range []float64{sim.NoWarmUp, 0.01, 1, 333, 1000, 2e4, 1e6} {

@@ -268,7 +268,7 @@ func (w worsts) warn(r *Result) {
 	}
 }
 
-// mser5 returns the number of leading values, among 0..len/2, to leave out to minimize the standard
+// mser5 returns the number of leading values, among 0..len/2, to omit to minimize the standard
 // error of the mean of the others, treated as independent (K. P. White, "An effective truncation
 // heuristic for bias reduction in simulation output", Simulation 69, 1997, 323–334). The values are
 // the means of groups of five of MSER-5.

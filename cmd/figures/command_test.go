@@ -145,7 +145,7 @@ func TestListAndCheckWriteNothing(t *testing.T) {
 		}
 	}
 	if !strings.HasPrefix(summary, "simulated numbers: 3 from 3 simulations\n") ||
-		!strings.HasSuffix(summary, "  agrees, which asks for no |z| > 5: yes\n") {
+		!strings.HasSuffix(summary, "  agrees (no |z| > 5): yes\n") {
 		t.Errorf("--check: %q", summary)
 	}
 	if got := files(t, "."); got != nil {
@@ -246,7 +246,7 @@ func TestFailuresSetStatus(t *testing.T) {
 	}{
 		{
 			plots.Figure{Checks: shifted(50)}, "figures: a check failed: the simulated numbers together\n",
-			"agrees, which asks for no |z| > 5 and p >= 1e-06: no\n",
+			"agrees (no |z| > 5 and p >= 1e-06): no\n",
 		},
 		{
 			plots.Figure{Claims: []plots.Claim{{Verdict: plots.Refuted}, {Verdict: plots.Open}}},
@@ -255,7 +255,7 @@ func TestFailuresSetStatus(t *testing.T) {
 		{plots.Figure{Claims: []plots.Claim{{Verdict: plots.Refuted, Finding: true}}}, "", ""},
 		{
 			plots.Figure{Checks: shifted(3), Claims: []plots.Claim{{Verdict: plots.Open}}}, "",
-			"agrees, which asks for no |z| > 5: yes\n",
+			"agrees (no |z| > 5): yes\n",
 		},
 	} {
 		var out, errs bytes.Buffer

@@ -272,7 +272,7 @@ func (f *allocateQuestion) plans(q command.Query) (plans []*sim.Plan, err error)
 }
 
 // plansOf returns the plan of each policy. If there are several, policies that reject the traffic
-// are left out unless all do.
+// are omitted unless all do.
 func (f *allocateQuestion) plansOf(q command.Query, t *traffic.Model) (plans []*sim.Plan, err error) {
 	for _, policy := range f.policies.List() {
 		plan, failed := f.plan(q.Ctx, t, policy)

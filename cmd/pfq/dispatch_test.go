@@ -270,7 +270,7 @@ func TestDispatchText(t *testing.T) {
 }
 
 // Three tasks of 6 s on workers of speeds 1 and 2: the slow one runs one and the fast one two,
-// however the speeds are written. Alone, the job would take 18/3 s.
+// for any notation of the speeds. Alone, the job would take 18/3 s.
 func TestDispatchSpeeds(t *testing.T) {
 	const log = "1 0 -1 6 3 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n"
 	for speeds, makespan := range map[string]float64{"1,2": 6, "1x1,1x2": 6, "2x3": 4, "uniform:2:2": 6, "1e0,2e0": 6} {
@@ -394,13 +394,13 @@ func TestDispatchOptions(t *testing.T) {
 		"--policy edf --gap-scale 6":                         {"makespan": 13.0, "missed": 0.0},
 		"--policy edf --time-scale 0.5":                      {"makespan": 5.5},
 		// B from 0 to 1, then A on its worker
-		"--policy edf --batch 3":       {"makespan": 11.0, "missed": 0.0},
-		"--policy priority:1/kept": {"makespan": 20.0}, // B on the second worker
-		"--policy priority:0.5/kept":   {"makespan": 20.0},
-		"--policy priority:0.4/kept":   {"makespan": 20.0}, // ceil(0.8) workers are kept
-		"--policy priority/kept":       {"makespan": 11.0},
-		"--policy workload/kept":       {"makespan": 11.0}, // A needs 20 workers to finish in 1 s
-		"--policy workload:20/kept":    {"makespan": 20.0}, // and one worker to finish in 20 s
+		"--policy edf --batch 3":     {"makespan": 11.0, "missed": 0.0},
+		"--policy priority:1/kept":   {"makespan": 20.0}, // B on the second worker
+		"--policy priority:0.5/kept": {"makespan": 20.0},
+		"--policy priority:0.4/kept": {"makespan": 20.0}, // ceil(0.8) workers are kept
+		"--policy priority/kept":     {"makespan": 11.0},
+		"--policy workload/kept":     {"makespan": 11.0}, // A needs 20 workers to finish in 1 s
+		"--policy workload:20/kept":  {"makespan": 20.0}, // and one worker to finish in 20 s
 		// three workers, according to the learned estimate
 		"--policy workload:20/kept --learn 30": {"makespan": 11.0},
 		"--policy edf --outages 1-2@1-2":       {"makespan": 13.0, "lost": 2.0}, // B at 2, A at 2 and 3

@@ -30,7 +30,7 @@ func TestTimelineStranded(t *testing.T) {
 	}
 }
 
-// Whatever the speeds, times and numbers, no line of a timeline has more than 100 characters.
+// No line of a timeline has more than 100 characters, for all speeds, times and numbers.
 func TestTimelineFits(t *testing.T) {
 	for _, args := range []string{
 		"--workers 4 --heterogeneous 3x1.23456e-50,1e50 --outages 1@1-2",

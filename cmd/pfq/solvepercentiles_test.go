@@ -101,7 +101,7 @@ func TestPercentilesRefused(t *testing.T) {
 	}
 }
 
-// A percentile below one per cent may be a mistake: it is computed, with a note. An error
+// A percentile below 1 may be a mistake: it is computed, with a note. An error
 // about a file names the line.
 func TestSmallPercentile(t *testing.T) {
 	stdout, stderr, status := pfq(twoQueues, "solve", "-", "--percentiles", "0.95,50")

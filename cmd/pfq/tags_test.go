@@ -261,7 +261,7 @@ func TestTagsBetweenEnds(t *testing.T) {
 	commandtest.Near(t, "mean slowdown", got["mean_slowdown"], want["mean_slowdown"].(float64), 1e-12)
 }
 
-// The fields have a fixed order and the numbers of the package.
+// The fields have a fixed order, and their numbers are those of the package.
 func TestTagsJSON(t *testing.T) {
 	stdout, stderr, status := tagsCommand("--hosts 2 --load 0.5 --alpha 1 " + tagsPaper + "--format json")
 	if status != 0 || stderr != "" {

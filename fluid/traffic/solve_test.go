@@ -227,7 +227,7 @@ func TestSolveClosedForms(t *testing.T) {
 }
 
 // Every policy is work conserving on one resource: with exponential sizes the mean work there,
-// Σ_k a_k σ_k E[x_k], is that of the M/G/1 queue, Σ_k λ_k (a_k σ_k)² / (1-ρ), whatever the weights.
+// Σ_k a_k σ_k E[x_k], is that of the M/G/1 queue, Σ_k λ_k (a_k σ_k)² / (1-ρ), for all weights.
 func TestSolveConservesWork(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 1))

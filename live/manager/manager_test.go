@@ -164,7 +164,7 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// inProcess is the URL of a server that is connected within the process, whatever its host.
+// inProcess is the URL of a server that is connected within the process; its host does not matter.
 const inProcess = "nats://127.0.0.1"
 
 // The wait of a job that finds an idle worker is measured too: it includes the append to the log.

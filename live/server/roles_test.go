@@ -309,7 +309,7 @@ func strayed(t *testing.T, manager, victim *nats.Conn, attackers ...*nats.Conn) 
 	return reached
 }
 
-// A manager learns which worker disconnected, whatever name the worker uses.
+// A manager learns which worker disconnected, even if the worker uses another name.
 func TestLeft(t *testing.T) {
 	g := guard(t)
 	gone := hear(t, g.connect(t, "manager"), keys.Gone)

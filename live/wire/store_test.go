@@ -27,7 +27,7 @@ func start(t *testing.T) jetstream.JetStream {
 	return js
 }
 
-// The first message on a subject stays, whoever writes to it later.
+// The first message on a subject stays, and later writes change nothing.
 func TestOnce(t *testing.T) {
 	ctx, js := context.Background(), start(t)
 	if wrote, err := wire.WriteOnce(ctx, js, wire.Done("a", 1), []byte("first")); !wrote || err != nil {

@@ -217,8 +217,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A sleep takes work/speed. On a logical clock the report gives this time to the last digit,
-// whatever the pace.
+// A sleep takes work/speed. On a logical clock the report gives this time to the last digit, at any
+// pace.
 func TestSleep(t *testing.T) {
 	m, _ := begin(t, worker.Settings{Speed: 3, Pace: 1000})
 	o := order(1, "real", wire.Run{Kind: worker.KindSleep})

@@ -27,8 +27,8 @@ const closeBy = 1.8 * labelGap
 var headings = []float64{45, 65, 25, 85, 5, 135, 115, 95, 155, 315, 335, 225}
 
 // namePoints finds places for the names of points in the space left by the names of the series,
-// starting at the first point or at the last one, whichever finds more. Names without a place are
-// omitted; it reports whether all names have a place.
+// starting at the first point or at the last one: the one that finds more. Names without a place
+// are omitted; it reports whether all names have a place.
 func (l *panelPlan) namePoints(t typesetter) (all bool) {
 	var named []pointName // names at their points
 	var points []vg.Point
@@ -111,7 +111,9 @@ func (l *panelPlan) namePoint(
 
 // isNearest reports whether p is the point nearest to its name, unless a line leads to the name.
 func isNearest(p vg.Point, points []vg.Point, name vg.Rectangle) bool {
-	return !slices.ContainsFunc(points, func(o vg.Point) bool { return o != p && pointDistance(o, name) < 2.5*labelGap })
+	return !slices.ContainsFunc(points, func(o vg.Point) bool {
+		return o != p && pointDistance(o, name) < 2.5*labelGap
+	})
 }
 
 // isOnLeader reports whether a leader line is close to r.

@@ -284,7 +284,7 @@ func TestUnstable(t *testing.T) {
 	}
 }
 
-// A station that no class visits stays empty, whatever its discipline.
+// A station that no class visits stays empty under every discipline.
 func TestStationWithoutVisits(t *testing.T) {
 	nodes := []network.Node{{Name: "node", Capacity: rat("1")}}
 	for _, s := range []network.Station{
@@ -374,7 +374,9 @@ func TestKeys(t *testing.T) {
 }
 
 func TestGolden(t *testing.T) {
-	simtest.Golden(t, Network{Model: single(network.Station{Discipline: network.LCFS}, "1/2", "1/4")}, 3.9717466718127099)
+	simtest.Golden(
+		t, Network{Model: single(network.Station{Discipline: network.LCFS}, "1/2", "1/4")}, 3.9717466718127099,
+	)
 }
 
 // A run allocates only when there are more jobs than ever before.

@@ -18,7 +18,7 @@ func bytesOf(text string) *strings.Reader { return strings.NewReader(text) }
 
 var compareRats = cmp.Comparer(func(a, b *big.Rat) bool { return a == b || a != nil && b != nil && a.Cmp(b) == 0 })
 
-// Both texts of a model read as the model, whatever its numbers and names.
+// Both texts of a model read as the model, for all numbers and names.
 func TestTextsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{Count: 3, Long: true, ZeroRates: true, OwnSizes: true})

@@ -20,7 +20,7 @@ import (
 // TestMain runs the program itself, or a NATS server, in processes that tests start.
 func TestMain(m *testing.M) {
 	if os.Getenv("PFQ_LIVE_TEST_PROGRAM") != "" {
-		go func() { // ends with the test, however that ends
+		go func() { // ends with the test
 			_, _ = io.Copy(io.Discard, os.Stdin)
 			os.Exit(1)
 		}()

@@ -15,7 +15,7 @@ import (
 // A Plan is the part of a system that is computed on the lattice of populations.
 //
 // Its axes are Chains, with the chain with the most jobs last. A station that no closed chain
-// visits is left out, since its jobs are independent of all others. The first factor is all delays
+// visits is omitted, since its jobs are independent of all others. The first factor is all delays
 // together, with Σ_i D_ik/rate_i: their product has the coefficients Π_k D_k^n_k/n_k!.
 type Plan struct {
 	System *System

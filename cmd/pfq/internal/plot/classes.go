@@ -31,7 +31,7 @@ func parseChosen(text string) (c chosen, ok bool) {
 	return c, !slices.Contains(c.names, "")
 }
 
-// areAll reports whether no class is left out.
+// areAll reports whether no class is omitted.
 func (c chosen) areAll() bool { return c.names == nil && c.worst == 0 }
 
 // rows returns the rows of the names, or of all classes, in the order of the model.

@@ -173,7 +173,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// No panel has two curves with the same look or the same name, however many classes there are, and
+// No panel has two curves with the same look or the same name, for any number of classes, and
 // the panels have the same axes.
 func TestManyClasses(t *testing.T) {
 	for _, n := range []int{7, 8, 20, 91} {

@@ -101,7 +101,7 @@ func (f *question) poolCurves(q command.Query, t *traffic.Model) (*poolCurves, e
 }
 
 // solve solves the traffic under all requested policies. If there are several, those that do not
-// support it are reported and left out.
+// support it are reported and omitted.
 func (c *poolCurves) solve(q command.Query) error {
 	var refused error
 	asked := c.flags.policies.List()
