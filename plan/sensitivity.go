@@ -16,7 +16,7 @@ import (
 // jobs) with an option: the derivative at a plan with respect to the added capacity, times the
 // capacity of a step.
 type Sensitivity struct {
-	Name    string     `json:"name"`                // of the server whose capacity grows, or of the new ones
+	Name    string     `json:"name"`                // name of the upgraded server, or of the new servers
 	Option  int        `json:"-"`                   // row among the upgrades, then the new servers
 	PerStep num.Value  `json:"mean_delay_per_step"` // <= 0, units of time
 	PerCost *num.Value `json:"mean_delay_per_cost"` // divided by the cost of a step; nil if it costs nothing

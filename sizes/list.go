@@ -105,7 +105,8 @@ func ReadWork(r io.Reader, name string) (*List, error) {
 	return readLog(r, name, "run time and processors", func(j swf.Job) int64 { return j.Processors })
 }
 
-// readLog reads run times times factor. without names what a skipped job lacks.
+// readLog reads the run times of a log, multiplied by factor. without names what a skipped job
+// lacks.
 func readLog(r io.Reader, name, without string, factor func(swf.Job) int64) (*List, error) {
 	const runTime = 4 // the field
 	log := swf.NewReader(r, name)

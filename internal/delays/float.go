@@ -35,7 +35,7 @@ const start, floor, slop = 0x1p500, 0x1p-700, 0x1p-1000
 type Floats struct {
 	c           *Chain
 	cancel      recursion.Cancellation
-	stepCancel  recursion.Cancellation // of step, which may run beside the rest
+	stepCancel  recursion.Cancellation // used by step, which may run concurrently with the rest
 	topRate     float64                // q, in the units of the problem
 	stay        []float64
 	weight      []float64 // over q

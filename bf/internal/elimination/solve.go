@@ -38,7 +38,7 @@ func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, erro
 		if err != nil {
 			return nil, err
 		}
-		r.take(p, c, part, s)
+		r.addComponent(p, c, part, s)
 	}
 	return r, nil
 }
@@ -106,8 +106,8 @@ func newResult(p *Problem, s Settings) *Result {
 	return r
 }
 
-// take adds the result of a component.
-func (r *Result) take(p *Problem, c *component, part *forest.Result, s Settings) {
+// addComponent adds the result of a component.
+func (r *Result) addComponent(p *Problem, c *component, part *forest.Result, s Settings) {
 	r.Normalization = r.Normalization.Mul(part.Normalization)
 	for k, row := range c.servers {
 		r.Busy[row] = part.Busy[k]

@@ -48,7 +48,7 @@ func solvedWide(t *rapid.T, p *Problem, o *Order, s Settings) *Result {
 		all.classes = append(all.classes, i)
 	}
 	whole := newResult(p, s)
-	whole.take(p, all, r, s)
+	whole.addComponent(p, all, r, s)
 	return whole
 }
 
