@@ -204,7 +204,7 @@ func TestBadModels(t *testing.T) {
 			Line:  5,
 			Path:  "limits[0].classes[1]",
 			Value: `"a"`,
-			Want:  "each class once; it is in this limit already",
+			Want:  "each class once; it is already in this limit",
 		}},
 		{
 			some + "limits:\n  - {classes: [a], most: 0}",
@@ -250,7 +250,7 @@ func TestBadModels(t *testing.T) {
 			Line:  4,
 			Path:  "rank[0].classes[1]",
 			Value: `"a"`,
-			Want:  "each class once; it is in this set already",
+			Want:  "each class once; it is already in this set",
 		}},
 		{
 			some + "rank: [{classes: [a], rate: 0}]",
