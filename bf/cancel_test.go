@@ -38,8 +38,8 @@ func questions() map[string]func(ctx context.Context) error {
 				}
 				if name == "sparse" || name == "line" {
 					m := m
-					if name == "sparse" && engine == num.Exact {
-						m = sparseModel(7) // fractions of thousands of digits take seconds
+					if engine != num.Float { // derivatives in long numbers take seconds
+						m = map[string]*cluster.Model{"sparse": sparseModel(7), "line": lineModel(9, 3)}[name]
 					}
 					list[fmt.Sprint("gradient ", name, " ", lattice, " ", engine)] = func(ctx context.Context) error {
 						_, err := gradientOf(ctx, m, s)

@@ -84,23 +84,23 @@ func TestPlanUsesLeastWork(t *testing.T) {
 // The largest work of a pass counts.
 func TestEstimateOfElimination(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, err := prepare(t.Context(), drawGraph(t, 6))
+		p, err := prepare(t.Context(), drawGraph(t, 5))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for k := range p.components {
 			q := oracle.Must(p.query(k, num.Float, 0,
-				checkedRequest(Settings{Lattice: EliminationLattice, RelTol: 1e-3, MaxBytes: 1 << 30})))
+				checkedRequest(Settings{Lattice: EliminationLattice, RelTol: 1e-2, MaxBytes: 1 << 30})))
 			l, err := p.plan(t.Context(), k, q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if l.elimination().Width < 2 || l.elimination().operations > 3e8 {
+			if l.elimination().Width < 2 || l.elimination().operations > 1e8 {
 				continue
 			}
 			for _, times := range []float64{0.1, 10} {
 				_, err := elimination.Solve(t.Context(), eliminationProblem(l.problem), l.elimination().Order,
-					elimination.Settings{Tolerance: 1e-3, MaxWork: times * l.elimination().operations})
+					elimination.Settings{Tolerance: 1e-2, MaxWork: times * l.elimination().operations})
 				var large *num.TooLargeError
 				if isRefused := errors.As(err, &large); isRefused != (times < 1) {
 					t.Errorf("%g times the estimate %.3g: %v", times, l.elimination().operations, err)

@@ -17,10 +17,10 @@ import (
 func drawTree(t *rapid.T) *cluster.Model {
 	m := &cluster.Model{}
 	rate := func() *big.Rat { return big.NewRat(rapid.Int64Range(1, 9).Draw(t, "rate"), 10) }
-	isStar := rapid.Bool().Draw(t, "star") // a star has by far the most connected sets
-	servers := 13
+	isStar := rapid.IntRange(0, 2).Draw(t, "star") == 0 // a star has by far the most connected sets
+	servers := 12
 	if !isStar {
-		servers = rapid.IntRange(12, 16).Draw(t, "servers")
+		servers = rapid.IntRange(9, 13).Draw(t, "servers")
 	}
 	for s := range servers {
 		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s),
@@ -70,9 +70,11 @@ func TestGradientUsesLeastWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sets, err := p.gradientPlans(t.Context(), request{Settings: s}, false, false)
-		if err != nil {
-			t.Fatal(err)
+		sets := plans
+		if plans[0].lattice != ConnectedLattice {
+			if sets, err = p.gradientPlans(t.Context(), request{Settings: s}, false, false); err != nil {
+				t.Fatal(err)
+			}
 		}
 		s.Lattice, s.Engine = EliminationLattice, num.Float
 		eliminated, err := gradientOf(t.Context(), m, s)

@@ -231,20 +231,25 @@ func single(m *cluster.Model) (e *cluster.Model, serverRow, classRow []int) {
 // the numbers k_s of servers in each row matter, with a fraction C(k,d)/C(n,d) of the jobs of a
 // class inside; all numbers are tried.
 func Extremes(m *cluster.Model) (margin, scale *big.Rat) {
-	k, rates := make([]int, len(m.Servers)), Rates(m)
+	k, rates, size := make([]int, len(m.Servers)), Rates(m), num.OrOne(m.MeanSize)
 	for {
 		mu, load, some := new(big.Rat), new(big.Rat), false
 		for s, n := range k {
-			mu.Add(mu, new(big.Rat).Mul(big.NewRat(int64(n), 1), m.Servers[s].Capacity))
+			if n > 0 {
+				mu.Add(mu, new(big.Rat).Mul(big.NewRat(int64(n), 1), m.Servers[s].Capacity))
+			}
 		}
 		for i, c := range m.Classes {
-			part, inside := new(big.Rat).Mul(rates[i], num.OrOne(m.MeanSize)), true
-			for _, choice := range c.Servers {
-				n, d := m.Servers[choice.Server].Size(), choice.Choose
-				part.Mul(part, new(big.Rat).SetFrac(binomial(k[choice.Server], d), binomial(n, d)))
-				inside = inside && k[choice.Server] >= d
+			if slices.ContainsFunc(c.Servers, func(s cluster.Choice) bool { return k[s.Server] < s.Choose }) {
+				continue // C(k,d) = 0
 			}
-			some = some || inside
+			part := new(big.Rat).Mul(rates[i], size)
+			for _, choice := range c.Servers {
+				if n, d := m.Servers[choice.Server].Size(), choice.Choose; d < n {
+					part.Mul(part, new(big.Rat).SetFrac(binomial(k[choice.Server], d), binomial(n, d)))
+				}
+			}
+			some = true
 			load.Add(load, part)
 		}
 		if h := new(big.Rat).Sub(mu, load); some && (margin == nil || h.Cmp(margin) < 0) {
