@@ -995,7 +995,7 @@ func TestLikelyStatesMatchSumsOverSequences(t *testing.T) {
 			case is && !oracle.Near(p, unit*f, 1e-9):
 				t.Fatalf("P(%s) = %g, by its sequences %g", key, p, unit*f)
 			case !is && unit*f > last*(1+1e-9):
-				t.Fatalf("%s is left out, with probability %g, and one of %g is not", key, unit*f, last)
+				t.Fatalf("%s is omitted, with probability %g, and one of %g is not", key, unit*f, last)
 			}
 		}
 	})

@@ -100,7 +100,7 @@ func TestLikelyStatesOfRankFunctions(t *testing.T) {
 			if i == n {
 				bound := new(big.Rat).Mul(least, big.NewRat(1e9+1, 1e9))
 				if p := want(x); !listed[fmt.Sprint(x)] && p.Cmp(bound) > 0 {
-					t.Fatalf("%v is left out, with probability %v, and one of %v is not", x, p, least)
+					t.Fatalf("%v is omitted, with probability %v, and one of %v is not", x, p, least)
 				}
 				return
 			}
@@ -199,7 +199,7 @@ func checkNeighbours(t *rapid.T, m *network.Model, s network.StateResult, listed
 		case is && !oracle.Near(found, p, 1e-9):
 			t.Fatalf("P(%s) = %g, by that of %s it is %g", nameOf(m, x), found, s.Name, p)
 		case !is && p > last*(1+1e-9):
-			t.Fatalf("%s is left out, with probability %g, and one of %g is not", nameOf(m, x), p, last)
+			t.Fatalf("%s is omitted, with probability %g, and one of %g is not", nameOf(m, x), p, last)
 		}
 	}
 	for c := range x {

@@ -88,10 +88,10 @@ func TestMSER5(t *testing.T) {
 			}
 		}
 		if cut := mser5(v); cut < 11 || cut > parts/2 {
-			t.Errorf("%d of %v left out, want at least 11 and at most half", cut, v)
+			t.Errorf("%d of %v omitted, want at least 11 and at most half", cut, v)
 		}
 	}
 	if cut := mser5(make([]float64, parts)); cut != 0 {
-		t.Errorf("%d of a constant series left out", cut)
+		t.Errorf("%d of a constant series omitted", cut)
 	}
 }

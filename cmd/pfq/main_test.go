@@ -43,7 +43,7 @@ func TestSolveJSON(t *testing.T) {
 	got := commandtest.ParseJSON(t, stdout)
 	part := got["parts"].([]any)[0].(map[string]any)
 	if why, ok := part["why"].(string); !ok || why == "" {
-		t.Errorf("parts say nothing of why: %v", part)
+		t.Errorf("parts do not say why: %v", part)
 	}
 	delete(part, "why")
 	want := map[string]any{

@@ -194,7 +194,7 @@ func readInputs(_ *file.Scope, n *file.Node, path string, r *wire.Run) error {
 		case err != nil:
 			return err
 		case !isFileName(name):
-			return input.Errorf(at, &values[i], "as its name a file name of letters, digits, _, - and dots")
+			return input.Errorf(at, &values[i], "a file name of letters, digits, _, - and dots")
 		case r.Inputs[name] == "":
 			return input.Errorf(at, `""`, "the path or the digest of a file")
 		}

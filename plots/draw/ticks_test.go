@@ -139,7 +139,7 @@ func TestSpanHoldsValues(t *testing.T) {
 			// roundings
 			slack := forgiven*(hi-lo) + 8*0x1p-53*math.Abs(v)
 			if v < lo-slack || v > hi+slack {
-				t.Fatalf("span of %v: [%v, %v] leaves out %v", values, lo, hi, v)
+				t.Fatalf("span of %v: [%v, %v] omits %v", values, lo, hi, v)
 			}
 		}
 	})

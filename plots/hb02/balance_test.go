@@ -94,7 +94,7 @@ func balanceClaims() []claim {
 		{
 			place:    "5.2",
 			sentence: "since most jobs run at such reduced load, the overall mean slowdown is very low",
-			numbers:  "there # (the least is #, with s_1 almost the same), LWR #: low only beside LWR",
+			numbers:  "there # (the minimum is #, with s_1 almost the same), LWR #: low only in comparison with LWR",
 			values: func(lwr tags.Policy) []float64 {
 				return append([]float64{slowdown(loadGame())}, rivals(lwr, farm(0.2, 0.5, 2))[:2]...)
 			},
@@ -137,7 +137,7 @@ func balanceClaims() []claim {
 		{
 			place:    "5.2",
 			sentence: "for α > 1 it pays to overload host 1 a little and underload host 2 slightly",
-			numbers: "loads for the least slowdown, system load 0.5: # and # at α = 1.1, # and # at 1.3, # and # at " +
+			numbers: "loads for the smallest slowdown, system load 0.5: # and # at α = 1.1, # and # at 1.3, # and # at " +
 				"1.5, # and # at 2 (more than a little)",
 			values:  bestLoads(0.5, 1.1, 1.3, 1.5, 2),
 			asked:   demands{ratios(plots.Over(1), 0, 1, 2, 3, 4, 5, 6, 7)},

@@ -13,7 +13,7 @@ func excessClaims() []claim {
 		{
 			place:     "5.3, Figure 9(a)",
 			sentence:  "at load 0.3 TAGS-opt-slowdown improves upon LWR for all α",
-			numbers:   "least improvement, in orders: # (at α = 2)",
+			numbers:   "smallest improvement, in orders: # (at α = 2)",
 			values:    singleValue(func(lwr tags.Policy) float64 { return leastGain(lwr, 0.3) }),
 			asked:     allWithin(plots.Over(0)),
 			verdict:   plots.Refuted,
@@ -24,7 +24,7 @@ func excessClaims() []claim {
 		{
 			place:     "5.3, Figure 9(b)",
 			sentence:  "at load 0.5",
-			numbers:   "least improvement, in orders: # (at α = 2)",
+			numbers:   "smallest improvement, in orders: # (at α = 2)",
 			values:    singleValue(func(lwr tags.Policy) float64 { return leastGain(lwr, 0.5) }),
 			asked:     allWithin(plots.Over(0)),
 			verdict:   plots.Refuted,
@@ -35,7 +35,7 @@ func excessClaims() []claim {
 		{
 			place:    "5.3, Figure 9(c)",
 			sentence: "at load 0.7",
-			numbers:  "least improvement, in orders: # (at α = 2); # at 0.2, # at 0.3, # at 1.7, # at 1.8, # at 1.9",
+			numbers:  "smallest improvement, in orders: # (at α = 2); # at 0.2, # at 0.3, # at 1.7, # at 1.8, # at 1.9",
 			values: func(lwr tags.Policy) []float64 {
 				return append([]float64{leastGain(lwr, 0.7)}, gains(0.7, 2, 0.2, 0.3, 1.7, 1.8, 1.9)(lwr)...)
 			},
@@ -47,7 +47,7 @@ func excessClaims() []claim {
 		{
 			place:    "5.3, Figure 9",
 			sentence: "at all three loads TAGS-opt-slowdown improves upon Random for all α",
-			numbers:  "least improvement, in orders, all at α = 2: # at load 0.3, # at 0.5, # at 0.7",
+			numbers:  "smallest improvement, in orders, all at α = 2: # at load 0.3, # at 0.5, # at 0.7",
 			values: valuesAt(func(_ tags.Policy, load float64) float64 {
 				return leastGain(tags.PolicyRandom, load)
 			}, 0.3, 0.5, 0.7),
@@ -81,7 +81,7 @@ func excessClaims() []claim {
 		{
 			place:    "5.3, Figure 9",
 			sentence: "all policies improve as the load is dropped, TAGS most",
-			numbers: "from load 0.7 to 0.3 E[S] falls by so many orders: LWR #, Random #, TAGS # at α = 0.2, # at " +
+			numbers: "from load 0.7 to 0.3 E[S] falls by these orders of magnitude: LWR #, Random #, TAGS # at α = 0.2, # at " +
 				"0.6, # at 1, # at 1.1, # at 1.5",
 			values: func(lwr tags.Policy) []float64 {
 				fall := func(alpha float64) []float64 { // orders by which it falls: TAGS, LWR, Random
@@ -208,7 +208,7 @@ func excessClaims() []claim {
 		{
 			place:    "5.3",
 			sentence: "overall excess increases with load",
-			numbers:  "least rise, for α from 0.2 to 2, from load 0.3 to 0.5: a factor #; from 0.5 to 0.7: #",
+			numbers:  "smallest increase, for α from 0.2 to 2, from load 0.3 to 0.5: a factor #; from 0.5 to 0.7: #",
 			values: valuesAt(func(_ tags.Policy, load float64) float64 {
 				return minOverAlpha(func(alpha float64) float64 { return excess(alpha, load+0.2) / excess(alpha, load) })
 			}, 0.3, 0.5),
@@ -247,7 +247,7 @@ func excessClaims() []claim {
 		},
 		{
 			place:    "5.3",
-			sentence: "α ≈ 1 is where balancing load is optimal, whatever the system load",
+			sentence: "α ≈ 1 is where balancing load is optimal, for every system load",
 			numbers:  "loads are equal at α = # at load 0.3, # at 0.5, # at 0.7",
 			values: valuesAt(func(_ tags.Policy, load float64) float64 {
 				return balanced(0.9, 1.3, func(alpha float64) tags.Result { return forSlowdown(farm(alpha, load, 2)) })

@@ -31,7 +31,7 @@ func introductionClaims() []claim {
 			numbers: "hosts that TAGS and LWR need beyond 2: at α = 1, # and # from load 0.5, # and # from 0.7, # " +
 				"and # from 0.9; " +
 				"at α = 1.9, # and # from 0.5, # and # from 0.7; at α = 2, 3 hosts at load 0.7 have λk = #, " +
-				"which overloads host 1 of TAGS however many hosts are added",
+				"which overloads host 1 of TAGS for any number of added hosts",
 			values: func(lwr tags.Policy) []float64 {
 				var x []float64
 				for _, c := range []struct{ alpha, load float64 }{
@@ -50,7 +50,7 @@ func introductionClaims() []claim {
 		{
 			place:    "1",
 			sentence: "the more heavy-tailed the sizes, the greater the improvement of TAGS, unless the load is high",
-			numbers: "least rise, in orders, of LWR over TAGS as α falls by 0.1, between 2 and 0.2: # at load 0.3, # " +
+			numbers: "smallest increase, in orders, of LWR over TAGS as α falls by 0.1, between 2 and 0.2: # at load 0.3, # " +
 				"at 0.5; " +
 				"# at 0.7, where the improvement is largest near α = 1",
 			values: valuesAt(func(lwr tags.Policy, load float64) float64 {

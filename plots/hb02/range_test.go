@@ -55,7 +55,7 @@ func rangeClaims() []claim {
 		{
 			place:    "7, Figure 15",
 			sentence: "for p = 10^7 the improvement of TAGS is not as dramatic as for p = 10^10",
-			numbers:  "least difference, in orders, for α from 0.2 to 2: #",
+			numbers:  "smallest difference, in orders, for α from 0.2 to 2: #",
 			values: singleValue(func(lwr tags.Policy) float64 {
 				return minOverAlpha(func(alpha float64) float64 {
 					return gain(lwr, alpha, 0.5, 2) - gainOf(lwr, shortFarm(alpha))
@@ -82,7 +82,7 @@ func rangeClaims() []claim {
 		{
 			place:    "7, Figure 15",
 			sentence: "as α drops, the improvement increases",
-			numbers:  "least rise, in orders, as α falls by 0.1, between 2 and 0.2: #",
+			numbers:  "smallest increase, in orders, as α falls by 0.1, between 2 and 0.2: #",
 			values: singleValue(func(lwr tags.Policy) float64 {
 				return leastRise(func(alpha float64) float64 { return gainOf(lwr, shortFarm(alpha)) })
 			}),
@@ -95,7 +95,7 @@ func rangeClaims() []claim {
 			place: "8",
 			sentence: "TAGS restarts jobs at a host that is typically at extremely high load, much higher than that " +
 				"of the first",
-			numbers: "loads of hosts 1 and 2, least slowdown, system load 0.5: # and # at α = 0.6, # and # at 0.9, " +
+			numbers: "loads of hosts 1 and 2, smallest slowdown, system load 0.5: # and # at α = 0.6, # and # at 0.9, " +
 				"# and # at 1, # and # at 1.3",
 			values:  bestLoads(0.5, 0.6, 0.9, 1, 1.3),
 			asked:   demands{numbers(plots.Over(0.8), 1, 3, 5, 7), ratios(plots.Over(2), 1, 0, 3, 2, 5, 4, 7, 6)},

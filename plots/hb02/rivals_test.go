@@ -28,7 +28,7 @@ func rivalsClaims() []claim {
 		{
 			place:    "5, Figure 6",
 			sentence: "as α decreases, all policies degrade",
-			numbers: "least growth of log10 E[S] as α falls by 0.1, between 2 and 0.2, 2 hosts, load 0.5: TAGS #, " +
+			numbers: "smallest growth of log10 E[S] as α falls by 0.1, between 2 and 0.2, 2 hosts, load 0.5: TAGS #, " +
 				"LWR #, Random #",
 			values: valuesAt(func(lwr tags.Policy, rival float64) float64 {
 				return leastRise(func(alpha float64) float64 {

@@ -52,7 +52,7 @@ func tailsClaims() []claim {
 		{
 			place:    "3",
 			sentence: "the lower α, the smaller the fraction of the jobs that makes up half of the load",
-			numbers:  "least fall of its log10 as α falls by 0.1, between 2 and 0.2: #",
+			numbers:  "smallest decrease of its log10 as α falls by 0.1, between 2 and 0.2: #",
 			values: singleValue(func(tags.Policy) float64 {
 				return leastRise(func(alpha float64) float64 { return -math.Log10(longest(paperSizes(alpha), 0.5)) })
 			}),

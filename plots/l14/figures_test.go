@@ -627,7 +627,7 @@ func TestZeros(t *testing.T) {
 		results: []benchmarkResult{{equalWorkers(), all}, {equalWorkers(), all}},
 	}.panel("t", plots.Axis{Quantity: "x"}, y, penaltyOf)
 	if none < 2 || none != 2*(len(comparedPolicies())-len(p.Series)) {
-		t.Errorf("%d means left out, %d series", none, len(p.Series))
+		t.Errorf("%d means omitted, %d series", none, len(p.Series))
 	}
 	for _, s := range [][]plots.Series{few, some.Series, p.Series} {
 		f := plots.Figure{

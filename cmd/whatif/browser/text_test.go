@@ -71,7 +71,7 @@ func TestDrop(t *testing.T) {
 	drop("bad.yaml", "servers: 3")
 	p.wait(`document.getElementById("text-error").className === "error"`)
 	if p.saved() != before {
-		t.Error("a file that is no model has changed the page")
+		t.Error("a file without a model has changed the page")
 	}
 	p.button("Back to the model in use")
 	p.wait(`document.getElementById("text-error").className !== "error"`)
