@@ -1,4 +1,4 @@
-// The chart: one measure of all classes or servers against the load.
+// The chart of one measure of all classes or servers against the load.
 
 const plot = { width: 680, height: 340, left: 52, right: 112, top: 26, bottom: 38 }; // in pixels
 
@@ -18,7 +18,7 @@ function fitChart(model) {
   graph.height = clamp(0.45 * graph.row, 36, 48);
 }
 
-// What the views show: numbers in the rows of a solution, and estimates of the same names in those of a simulation.
+// The numbers of the views: in the rows of a solution, and estimates with the same names in those of a simulation.
 const measures = {
   delay: { name: "Mean delay", axis: "mean delay (s)", rows: "classes", of: (row) => row.mean_delay },
   percentile: { name: "Percentile", axis: "percentile of the delay (s)", rows: "classes", of: (row) => row.delay?.[`p${state.saved.percentile}`] ?? null },

@@ -87,8 +87,8 @@ function ask(machine, question) {
 
 let pumpTimer = null;
 
-// endUnwanted ends a solver that takes long for a question that the state no longer has, so edits are answered. An example
-// is the percentiles of a model with very different capacities.
+// endUnwanted ends a solver that takes long for a question that the state no longer has, such as the percentiles of a model with
+// very different capacities. This keeps edits fast.
 function endUnwanted(wanted) {
   if (!solver.asked) return;
   const key = JSON.stringify(solver.asked);

@@ -1,16 +1,16 @@
 "use strict";
-// The server sends the body anew every second. A browser that loses it connects again by itself; one that is refused, here.
+// The server sends a new body every second. A browser that loses the connection reconnects by itself; if it is refused, this script does.
 const body = document.getElementById("body");
 const old = document.getElementById("old");
-const patience = 5000; // milliseconds without news after which what is shown is called old
-let silence = 0; // the timer of that
+const patience = 5000; // milliseconds without news after which the page is marked as old
+let silence = 0; // timer for the mark
 
 function wait() {
   clearTimeout(silence);
   silence = setTimeout(() => { old.hidden = false; }, patience);
 }
 
-// show replaces the body; what is scrolled and what has the focus stays so.
+// show replaces the body, and keeps the scroll positions and the focus.
 function show(html) {
   const scrolled = Array.from(body.querySelectorAll(".scroll"), (e) => e.scrollLeft);
   const focused = body.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
@@ -26,7 +26,7 @@ function listen() {
   events.onmessage = (event) => {
     wait();
     old.hidden = true;
-    if (getSelection().type !== "Range") show(event.data); // not under the hand of who marks text
+    if (getSelection().type !== "Range") show(event.data); // not while the user selects text
   };
   events.onerror = () => {
     old.hidden = false;
