@@ -39,7 +39,7 @@ func (s *span) side(ctx context.Context, q *waitingQueue, want num.Interval, t f
 const mostProbes = 30
 
 // probeTol is the distance of a probe from the ends of the span, as a fraction of the tolerance.
-// The bisection ends with times about a quarter of the tolerance apart, so few of them are inside
+// The bisection ends with times about a quarter of the tolerance apart, so only a few of them are inside
 // the final span.
 const probeTol = 1. / 32
 

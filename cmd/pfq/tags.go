@@ -87,7 +87,7 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 	cli.AddChoice(cmd, &f.engine, "engine", tagsEngines, "arithmetic")
 	f.tol = 1e-15
 	cli.AddNumber(cmd, &f.tol, "tol", "1e-15", "a number >= 1e-290 and < 1",
-		"relative width of the bounds of the engine enclose",
+		"relative width of the bounds that the engine enclose proves",
 		func(v float64) bool { return v >= 1e-290 && v < 1 })
 	cli.AddSwitch(cmd, &f.printed, "printed", "also give least-work-remaining as printed in the paper")
 	b.Number(&f.target, "Target", "expand", "", "a number in [1e-100, 1e100]",

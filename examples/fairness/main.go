@@ -118,7 +118,7 @@ func printLies(t *tabwriter.Writer) error {
 	fmt.Fprintln(t, "Queries ask for more processors than they use; tasks of one query and one training job, and "+
 		"mean minutes at load 0.4:")
 	fmt.Fprintln(t, "\tproportional fairness\t\t\tdominant resource fairness\t\t")
-	fmt.Fprintln(t, "processors asked for\tat rest\tquery\ttraining\tat rest\tquery\ttraining")
+	fmt.Fprintln(t, "processors requested\tat rest\tquery\ttraining\tat rest\tquery\ttraining")
 	for _, asked := range []string{"1", "2", "3", "4", "5", "7"} {
 		fmt.Fprint(t, asked)
 		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {

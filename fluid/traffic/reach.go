@@ -109,7 +109,7 @@ func (r *reach) direction(x []int) (distance float64, d int) {
 
 // extended returns the distance of weight e^-t in each direction, slightly enlarged: as observed
 // or, beyond the edge, linear in t with the slope between half of the edge and the edge. Beyond the
-// edge it is at least an eighth more than at the edge, so that the next solution shows more, and at
+// edge it is at least an eighth more than at the edge, so the next solution shows more, and at
 // maxProbability four times as much, because tails are not known better. It is the maximum over neighbouring
 // directions.
 func (r *reach) extended(t float64) []float64 {

@@ -45,8 +45,8 @@ const (
 	defaultTasks    = 10_000_000
 )
 
-// maxFormer is the number of former processes that the book remembers per worker, so that their
-// late beats do not count. maxRefused is the number of refused batches that it remembers. After
+// maxFormer is the number of former processes that the book remembers per worker, so it ignores
+// their late beats. maxRefused is the number of refused batches that it remembers. After
 // maxStaleBeats beats of a former process and none of the current one, the current one counts as
 // gone.
 const (

@@ -18,5 +18,5 @@
 //	// Output:
 //	// Balanced fair resource sharing in computer clusters
 //	// bf-1 Two classes sharing three equal servers
-//	// bf-2 Two classes, one with a server of its own
+//	// bf-2 Two classes, one with an exclusive server
 package bc17

@@ -18,7 +18,7 @@ func Example() {
 	// Output:
 	// Balanced fair resource sharing in computer clusters
 	// bf-1 Two classes sharing three equal servers
-	// bf-2 Two classes, one with a server of its own
+	// bf-2 Two classes, one with an exclusive server
 }
 
 // A figure is data: print the mean delay under balanced fairness at load 0.9, from a run with very

@@ -22,7 +22,7 @@ func Source() plots.Source {
 func Figures() []plots.Spec {
 	equal := threeServers(1, "Two classes sharing three equal servers", 1, 1, 1,
 		curve{Label: "both classes", Class: allClasses, Max: 2})
-	unequal := threeServers(2, "Two classes, one with a server of its own", 1, 0, 1,
+	unequal := threeServers(2, "Two classes, one with an exclusive server", 1, 0, 1,
 		curve{Label: "class 1", Class: 0, Max: 2}, curve{Label: "class 2", Class: 1, Max: 1})
 	two, three := randomAssignment(3, 100, 2), randomAssignment(4, 100, 3)
 	var entries []plots.Spec

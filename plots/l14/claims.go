@@ -82,8 +82,8 @@ func linClaims(f *plots.Figure, results []benchmarkResult) {
 				Place: id, Sentence: stated(v.machines) + q.sentence, Criterion: q.criterion,
 				Verdict: plots.Limit{Least: q.least, Most: q.most}.Verdict(all.Number), Finding: true,
 				Numbers: fmt.Sprintf("%v over the first %d samples (bootstrap intervals of this few are too narrow), "+
-					"%v over %d; of groups of %d drawn from all, 95 %% show %s to %s, and %s %% a ratio within what "+
-					"is asked.",
+					"%v over %d; of groups of %d drawn from all, 95 %% show %s to %s, and %s %% a ratio within "+
+					"the required range.",
 					ratioOf(few.of(q.above, q.of), few.of(q.below, q.of)), len(few.all[0]), all, len(a), fewSamples,
 					finite(low), finite(high), plots.Short(100*q.shown(a, b))),
 			})

@@ -151,7 +151,7 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 	y := plots.Axis{Quantity: "workers", Max: failingWorkers + 0.5, Ticks: plots.Grid(0, failingWorkers, 1)}
 	at := func(c course) []plots.Series {
 		return []plots.Series{
-			{Label: "at work", Kind: plots.Area, Look: 0, X: c.times, Y: c.working},
+			{Label: "active", Kind: plots.Area, Look: 0, X: c.times, Y: c.working},
 			{Label: "planned", Kind: plots.Steps, Look: 1, X: c.times, Y: c.planned},
 			deadlineLine(),
 		}

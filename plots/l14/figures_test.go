@@ -119,7 +119,7 @@ func checkFailure(t *testing.T, f *plots.Figure) {
 	}
 	for k, outage := range []bool{false, true} {
 		planned, working := secondBySecond(outage)
-		for label, want := range map[string][]float64{"planned": planned, "at work": working} {
+		for label, want := range map[string][]float64{"planned": planned, "active": working} {
 			s := plotstest.Series(t, f.Panels[k], label)[0]
 			for now, v := range want {
 				i, found := slices.BinarySearch(s.X, float64(now))

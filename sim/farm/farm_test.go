@@ -120,7 +120,7 @@ func TestCentralQueueMatchesErlangC(t *testing.T) {
 			used.Mean += r.Estimate(OfHost, i, sim.Utilization).Mean
 			used.StdError += r.Estimate(OfHost, i, sim.Utilization).StdError // upper bound
 			if scv := r.Estimate(OfHost, i, InterarrivalSCV); scv != nil {
-				t.Errorf("jobs come to hosts of a central queue: %+v", scv)
+				t.Errorf("jobs arrive at hosts of a central queue: %+v", scv)
 			}
 		}
 		simtest.Near(t, at+"busy hosts", &used, offered)

@@ -30,7 +30,7 @@ type allocations struct {
 const maxKnown = 1 << 18
 
 // maxLattice limits the states below a state whose allocation is computed under balanced fairness,
-// Π (x+1) over the profiles with x jobs. With two resources so many states take 0.1 s, or up to 0.6
+// Π (x+1) over the profiles with x jobs. With two resources this many states take 0.1 s, or up to 0.6
 // s with many profiles. With this limit, a run that reaches ever larger states ends, and a
 // cancelled run stops promptly.
 const maxLattice = 1 << 22
@@ -171,7 +171,7 @@ func (a *allocations) checkLattice(x []int) error {
 	if present <= 1 || states <= maxLattice { // a single profile needs no states for any number of jobs
 		return nil
 	}
-	return fmt.Errorf("%w: balanced fairness of so many jobs of %d profiles takes more than %d states: "+
+	return fmt.Errorf("%w: balanced fairness of this many jobs of %d profiles takes more than %d states: "+
 		// the error omits the numbers of jobs, which depend on the run that hits the limit first
 		"lower the load or, with a horizon, shorten it", sim.ErrTooManyStates, len(a.jobs), maxLattice)
 }

@@ -100,7 +100,7 @@ func TestAccessibilityTree(t *testing.T) {
 		"button server big, capacity 2, busy 38.5 %, in the bottleneck", "checkbox big",
 		"textbox Name", "tab Mean delay", "checkbox log scale", "table Classes", "rowheader reports",
 		"columnheader Mean delay", "button Undo", "textbox Model as YAML or JSON",
-		"image Mean delay of each class against the load, up to 2.143; numbers stand in the table",
+		"image Mean delay of each class against the load, up to 2.143; the tables have the numbers",
 	} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no %q in the accessibility tree:\n%s", want, strings.Join(names, "\n"))

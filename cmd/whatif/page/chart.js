@@ -61,7 +61,7 @@ function drawChart(saved, seen) {
   const title = saved.view === "percentile" ? `${saved.percentile}th percentile of the delay` : measure.name;
   const refining = !none && isRefining(saved);
   const strokes = curves.map((curve) => cutCurve(curve, scale));
-  return h("svg", { id: "chart", role: "img", "aria-busy": String(refining), viewBox: `0 0 ${plot.width} ${plot.height}`, "aria-label": `${title} of each ${measure.rows === "classes" ? "class" : "server"} against the load, up to ${shown(critical)}; numbers stand in the table`,
+  return h("svg", { id: "chart", role: "img", "aria-busy": String(refining), viewBox: `0 0 ${plot.width} ${plot.height}`, "aria-label": `${title} of each ${measure.rows === "classes" ? "class" : "server"} against the load, up to ${shown(critical)}; the tables have the numbers`,
     on: { pointerdown: chartPoint(scale), pointermove: chartPoint(scale), pointerup: endGesture } },
   drawAxes(scale, critical, saved.view === "percentile" ? `${saved.percentile}th ${measure.axis}` : measure.axis),
   h("g", { key: "ghosts", class: "ghosts", "aria-hidden": "true" }, ghosts.map((curve, i) => drawCurve(cutCurve(curve, scale), i))),

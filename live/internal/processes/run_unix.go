@@ -24,7 +24,7 @@ const (
 // Run starts cmd as the leader of a new process group, whose mark is in folder, and waits for its
 // end. After that, or when ctx is done, it kills the whole group. The error is the cause of ctx if
 // that ended the program, otherwise that of [exec.Cmd.Wait]. Stdin, Stdout and Stderr of cmd must
-// be files or nil, so that processes left behind cannot keep them open. cmd must be from
+// be files or nil, so processes left behind cannot keep them open. cmd must be from
 // [exec.Command].
 func Run(ctx context.Context, folder string, cmd *exec.Cmd) error {
 	if err := context.Cause(ctx); err != nil {

@@ -226,7 +226,7 @@ func (t *Tabulation) fit(y, n []int) int {
 	return of
 }
 
-// unfit resets them to 0, so that y counts only the free kinds.
+// unfit resets them to 0, so y counts only the free kinds.
 func (t *Tabulation) unfit(y []int) {
 	for c, free := range t.free {
 		if !free {

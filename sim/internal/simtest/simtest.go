@@ -51,12 +51,12 @@ func SameDigits(t *testing.T, system sim.System, s sim.Settings) *sim.Result {
 	return first
 }
 
-// Conforms fails if a system violates the contract of package sim in one of these ways: its digits
-// depend on the number of workers or on stored samples; it does not report all delays; the path of
-// its engine depends on how time is divided into advances; its observations depend on events before
-// a restart; or a run does not observe the requested time or number of jumps, which is only
-// approximate if no jobs arrive. It does not suit jump chains with equal steps, which draw random
-// numbers for many steps at once: their path depends on the advances.
+// Conforms fails if a system violates the contract of package sim. Its digits must not depend on
+// the number of workers or on stored samples, nor the path of its engine on how time is divided
+// into advances, nor its observations on events before a restart. It must report all delays. A run
+// must observe the requested time or number of jumps, which is only approximate if no jobs arrive.
+// It does not suit jump chains with equal steps, which draw random numbers for many steps at once:
+// their path depends on the advances.
 func Conforms(t *testing.T, system sim.System) {
 	t.Helper()
 	s := sim.Settings{Runs: 8, Jumps: 1e4, Seed: 9, Distribution: 3, Levels: []float64{0.5, 0.9}}
@@ -72,7 +72,7 @@ func Conforms(t *testing.T, system sim.System) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k := range 2 { // of equal lengths, so that means of time averages are unbiased
+	for k := range 2 { // of equal lengths, so means of time averages are unbiased
 		if one, err := p.Replicate(t.Context(), k); err != nil || math.Abs(one.Time-r.Time) > 1e-9*r.Time {
 			t.Errorf("replication %d observes the time %v, want %v: %v", k, one.Time, r.Time, err)
 		}

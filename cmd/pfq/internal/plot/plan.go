@@ -332,7 +332,7 @@ func (c *planCurves) costs() plots.Panel {
 		between.X, between.Y = append(between.X, c.at[n-1]), append(between.Y, between.Y[n-2])
 		series = append(series, between)
 	}
-	y := plots.Axis{Quantity: "cost in all", Unit: "as in the file"}
+	y := plots.Axis{Quantity: "total cost", Unit: "as in the file"}
 	panel := c.panel("cheapest plans", y, values, series...)
 	panel.Y = y.Hold(values, false)
 	return panel
