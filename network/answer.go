@@ -124,7 +124,9 @@ func (a *answer) ofTotals(i int, m *convolution.Measure) stationMeasure {
 // (u + ρ)^n/n! = Σ_j u^j/j! ρ^(n-j)/(n-j)!,
 //
 //	P(n) f(ρ) = n!/Π_{i <= n} α(i) Σ_j s_j a^j/j! ρ^(n-j)/(n-j)!.
-func (a *answer) distributionOf(powers []arithmetic.Number, load, first *big.Rat, alone []*big.Rat) []arithmetic.Number {
+func (a *answer) distributionOf(
+	powers []arithmetic.Number, load, first *big.Rat, alone []*big.Rat,
+) []arithmetic.Number {
 	integer := func(n int) arithmetic.Number { return a.one.Integer(n) }
 	of, rho := a.one.Rational(first), a.one.Rational(load)
 	closed, open := make([]arithmetic.Number, len(powers)), []arithmetic.Number{a.one}

@@ -382,8 +382,8 @@ func TestAllocateLies(t *testing.T) {
 	}
 	overload := strings.Replace(lies, `0.5`, `"13/12"`, 1)
 	stdout, _, status := runAllocate(overload, "allocate", "-", "--dynamic")
-	const text = "unstable: the load of cpu is 1.0625 with declared demands (0.9375 with true demands), and jobs pile " +
-		"up under every policy\n" +
+	const text = "unstable: the load of cpu is 1.0625 with declared demands (0.9375 with true demands), and jobs " +
+		"pile up under every policy\n" +
 		"loads would be below 1 with the arrival rates multiplied by anything below 0.941176, when cpu is full\n" +
 		told + "\nresource  load    true load\ncpu       1.0625  0.9375\n"
 	if status != 1 || stdout != text {

@@ -29,7 +29,8 @@ func (a *tagsAnswer) plans(ctx context.Context) (plans []*sim.Plan, of []*policy
 		if policy == tags.PolicyCentralPrinted || policy == tags.PolicySITA && cutoffs == nil {
 			continue
 		}
-		plan, err := sim.NewPlan(ctx, farm.Farm{Model: a.model, Policy: policy, Cutoffs: cutoffs}, a.flags.settings.Settings)
+		system := farm.Farm{Model: a.model, Policy: policy, Cutoffs: cutoffs}
+		plan, err := sim.NewPlan(ctx, system, a.flags.settings.Settings)
 		var bad *input.Error
 		switch {
 		case errors.Is(err, num.ErrUnstable):

@@ -95,7 +95,8 @@ var batchFile = file.Description[wire.Batch]{
 	Start: wire.Batch{Version: wire.Version},
 	Fields: []file.Field[wire.Batch]{
 		file.Text("name", "name of the batch, which is submitted only once, however often you try",
-			func(b *wire.Batch) *string { return &b.Name }).Otherwise("a name that the client chooses").Example("monday"),
+			func(b *wire.Batch) *string { return &b.Name }).
+			Otherwise("a name that the client chooses").Example("monday"),
 		file.Objects("jobs", "list of jobs, submitted together", "an array of jobs",
 			func(b *wire.Batch) *[]wire.Job { return &b.Jobs }, &jobFile, file.Length{}, nil),
 	},

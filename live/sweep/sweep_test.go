@@ -277,7 +277,8 @@ func TestAllWorkersRefuse(t *testing.T) {
 	f.runners[0].programs = nil
 	var out, errs bytes.Buffer
 	err = Run(t.Context(), command, Settings{Least: time.Hour, Stdout: &out, Stderr: &errs, Name: "me"}, f.submit)
-	if got := speed.ReplaceAllString(out.String(), `"jumps_per_second": null`); err != nil || got != outputOf(t, words) {
+	got := speed.ReplaceAllString(out.String(), `"jumps_per_second": null`)
+	if err != nil || got != outputOf(t, words) {
 		t.Errorf("%v\n%s", err, got)
 	}
 	const want = "me: note: 1 of 1 tasks were given up (refused: this worker has no program pfq); " +

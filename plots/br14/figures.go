@@ -10,7 +10,8 @@ func Source() plots.Source {
 		Prefix: "fluid", Name: "T. Bonald and J. Roberts (2014)",
 		Title:   "Enhanced cluster computing performance through proportional fairness",
 		Address: "https://doi.org/10.1016/j.peva.2014.07.009",
-		Claim:   "When jobs arrive and depart, proportional fairness serves them faster than dominant resource fairness.",
+		Claim: "When jobs arrive and depart, proportional fairness serves them faster than dominant " +
+			"resource fairness.",
 		Verdict: "In the mean over all jobs it does; one class may lose, and lies can pay.",
 		Figures: len(Figures()),
 	}

@@ -137,8 +137,8 @@ func balanceClaims() []claim {
 		{
 			place:    "5.2",
 			sentence: "for α > 1 it pays to overload host 1 a little and underload host 2 slightly",
-			numbers: "loads for the smallest slowdown, system load 0.5: # and # at α = 1.1, # and # at 1.3, # and # at " +
-				"1.5, # and # at 2 (more than a little)",
+			numbers: "loads for the smallest slowdown, system load 0.5: # and # at α = 1.1, # and # at 1.3, # and # " +
+				"at 1.5, # and # at 2 (more than a little)",
 			values:  bestLoads(0.5, 1.1, 1.3, 1.5, 2),
 			asked:   demands{ratios(plots.Over(1), 0, 1, 2, 3, 4, 5, 6, 7)},
 			verdict: plots.Holds,

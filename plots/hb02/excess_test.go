@@ -81,8 +81,8 @@ func excessClaims() []claim {
 		{
 			place:    "5.3, Figure 9",
 			sentence: "all policies improve as the load is dropped, TAGS most",
-			numbers: "from load 0.7 to 0.3 E[S] falls by these orders of magnitude: LWR #, Random #, TAGS # at α = 0.2, # at " +
-				"0.6, # at 1, # at 1.1, # at 1.5",
+			numbers: "from load 0.7 to 0.3 E[S] falls by these orders of magnitude: LWR #, Random #, TAGS # at α = " +
+				"0.2, # at 0.6, # at 1, # at 1.1, # at 1.5",
 			values: func(lwr tags.Policy) []float64 {
 				fall := func(alpha float64) []float64 { // orders by which it falls: TAGS, LWR, Random
 					high, low := rivals(lwr, farm(alpha, 0.7, 2)), rivals(lwr, farm(alpha, 0.3, 2))
@@ -210,7 +210,9 @@ func excessClaims() []claim {
 			sentence: "overall excess increases with load",
 			numbers:  "smallest increase, for α from 0.2 to 2, from load 0.3 to 0.5: a factor #; from 0.5 to 0.7: #",
 			values: valuesAt(func(_ tags.Policy, load float64) float64 {
-				return minOverAlpha(func(alpha float64) float64 { return excess(alpha, load+0.2) / excess(alpha, load) })
+				return minOverAlpha(func(alpha float64) float64 {
+					return excess(alpha, load+0.2) / excess(alpha, load)
+				})
 			}, 0.3, 0.5),
 			asked:   allWithin(plots.AtLeast(1)),
 			verdict: plots.Holds,

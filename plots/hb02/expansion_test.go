@@ -205,8 +205,8 @@ func expansionClaims() []claim {
 		{
 			place:    "6.1, Figure 13",
 			sentence: "and no more than 2 for all other α",
-			numbers: "largest for α = 0.3, ..., 1.9: #; at α = 2: #; if slowdown counted killed runs, 2 more hosts with " +
-				"these cutoffs " +
+			numbers: "largest for α = 0.3, ..., 1.9: #; at α = 2: #; if slowdown counted killed runs, 2 more hosts " +
+				"with these cutoffs " +
 				"would give # at α = 1.8, # at 1.9",
 			values: func(tags.Policy) []float64 {
 				needs := func(alpha float64) float64 { return added(tags.PolicyTAGS, alpha, 0.7) }

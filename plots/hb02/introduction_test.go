@@ -50,8 +50,8 @@ func introductionClaims() []claim {
 		{
 			place:    "1",
 			sentence: "the more heavy-tailed the sizes, the greater the improvement of TAGS, unless the load is high",
-			numbers: "smallest increase, in orders, of LWR over TAGS as α falls by 0.1, between 2 and 0.2: # at load 0.3, # " +
-				"at 0.5; " +
+			numbers: "smallest increase, in orders, of LWR over TAGS as α falls by 0.1, between 2 and 0.2: # at " +
+				"load 0.3, # at 0.5; " +
 				"# at 0.7, where the improvement is largest near α = 1",
 			values: valuesAt(func(lwr tags.Policy, load float64) float64 {
 				return leastRise(func(alpha float64) float64 { return gain(lwr, alpha, load, 2) })

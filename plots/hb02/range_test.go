@@ -95,8 +95,8 @@ func rangeClaims() []claim {
 			place: "8",
 			sentence: "TAGS restarts jobs at a host that is typically at extremely high load, much higher than that " +
 				"of the first",
-			numbers: "loads of hosts 1 and 2, smallest slowdown, system load 0.5: # and # at α = 0.6, # and # at 0.9, " +
-				"# and # at 1, # and # at 1.3",
+			numbers: "loads of hosts 1 and 2, smallest slowdown, system load 0.5: # and # at α = 0.6, # and # at " +
+				"0.9, # and # at 1, # and # at 1.3",
 			values:  bestLoads(0.5, 0.6, 0.9, 1, 1.3),
 			asked:   demands{numbers(plots.Over(0.8), 1, 3, 5, 7), ratios(plots.Over(2), 1, 0, 3, 2, 5, 4, 7, 6)},
 			verdict: plots.Refuted,

@@ -37,8 +37,8 @@ func tailsClaims() []claim {
 			place: "3",
 			sentence: "if sizes are heavy-tailed, fewer than 1 % of the jobs, the longest, make up over half of " +
 				"the load",
-			numbers: "the fraction of the jobs that carries half, p = 10^10: # at α = 1, # at 1.1, # at 1.2, # at 1.5, # " +
-				"at 1.9; 0.01 at α = #",
+			numbers: "the fraction of the jobs that carries half, p = 10^10: # at α = 1, # at 1.1, # at 1.2, # at " +
+				"1.5, # at 1.9; 0.01 at α = #",
 			values: func(tags.Policy) []float64 {
 				half := func(alpha float64) float64 { return longest(paperSizes(alpha), 0.5) }
 				return append(mapped([]float64{1, 1.1, 1.2, 1.5, 1.9}, half), root(

@@ -211,8 +211,9 @@ func liveJob(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 		"Down": failingWorkers - stayingWorkers,
 		"From": outageFrom, "To": outageTo, "Deadline": jobDeadline, "Tasks": lightTasks + heavyTasks,
 		"LightTasks": lightTasks,
-		"HeavyTasks": heavyTasks, "Light": workList(lightWorks()), "Heavy": workList(heavyWorks()), "Default": defaultWork,
-		"Learnt": learntFrom,
+		"HeavyTasks": heavyTasks, "Light": workList(lightWorks()), "Heavy": workList(heavyWorks()),
+		"Default": defaultWork,
+		"Learnt":  learntFrom,
 	}, verdicts)
 }
 

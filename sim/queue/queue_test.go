@@ -492,7 +492,8 @@ func TestNoRatesKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Run(t.Context(), sweep.Settings{Folder: folder}); !errors.As(err, &bad) || bad.Path != "RatesKey" {
+		_, err = p.Run(t.Context(), sweep.Settings{Folder: folder})
+		if !errors.As(err, &bad) || bad.Path != "RatesKey" {
 			t.Error(err)
 		}
 	}
