@@ -145,7 +145,7 @@ func (c *convolver[T]) setDelays(t T, think []*big.Rat) error {
 	factors := make([][]arithmetic.Number, len(think))
 	for k, d := range think {
 		x, by := c.one, c.one.Rational(d)
-		factors[k] = append(factors[k], x)
+		factors[k] = append(make([]arithmetic.Number, 0, c.Most[k]+1), x)
 		for n := 1; n <= c.Most[k]; n++ {
 			if err := stop.After(recursion.BigSteps); err != nil {
 				return err

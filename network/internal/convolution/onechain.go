@@ -21,7 +21,7 @@ func (c *convolver[T]) isDirect(g int) bool {
 func (c *convolver[T]) list(g, first int) ([]arithmetic.Number, error) {
 	over := c.over[g]
 	stop := recursion.Cancellation{Ctx: c.ctx}
-	f := []arithmetic.Number{c.one}
+	f := append(make([]arithmetic.Number, 0, c.Most[0]+1), c.one)
 	for j := range c.Most[0] {
 		if err := stop.After(recursion.BigSteps); err != nil {
 			return nil, err
