@@ -358,7 +358,7 @@ func TestMakerSurvivesGarbage(t *testing.T) {
 		}
 		small := func() int { return []int{0, 1, 2, 3, 4, -1, math.MaxInt}[min(random.IntN(7), random.IntN(7))] }
 		speeds := slices.Repeat([]float64{1}, random.IntN(4))
-		m := mustMake(t, randomRules(dispatch.AllRules()[random.IntN(5)], random.IntN), speeds)
+		m := mustMake(t, randomRules(dispatch.AllRules()[random.IntN(len(dispatch.AllRules()))], random.IntN), speeds)
 		at := 0.0
 		for range 60 {
 			if random.IntN(3) == 0 {
@@ -435,7 +435,7 @@ func TestMakerOfTampered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
 		naive := &naiveMaker{
-			rules: randomRules(dispatch.AllRules()[random.IntN(5)], random.IntN),
+			rules: randomRules(dispatch.AllRules()[random.IntN(len(dispatch.AllRules()))], random.IntN),
 			jobs:  map[int]*naiveJob{},
 		}
 		m := mustMake(t, naive.rules, []float64{1, 2})

@@ -73,7 +73,7 @@ func TestSpeedsLearnt(t *testing.T) {
 func TestRunLearnsSpeeds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 9))
-		rule := dispatch.AllRules()[random.IntN(5)]
+		rule := dispatch.AllRules()[random.IntN(len(dispatch.AllRules()))]
 		s := randomScenario(rule, dispatch.AllSpares()[random.IntN(3)], random.IntN)
 		s.Learning = dispatch.Learning{}
 		for i := range s.Jobs {

@@ -63,7 +63,7 @@ func drawDisciplines(t *rapid.T) *Model {
 
 func drawDiscipline(t *rapid.T, m *Model, i int) {
 	s := &m.Stations[i]
-	s.Discipline = rapid.SampledFrom([]Discipline{Sharing, FCFS, LCFS, Random, Order, Balanced}).Draw(t, "discipline")
+	s.Discipline = rapid.SampledFrom(disciplines[1:]).Draw(t, "discipline")
 	sizes := make([]*big.Rat, len(m.Classes))
 	for c := range sizes {
 		sizes[c] = m.Classes[c].Visits[i].MeanSize
