@@ -158,9 +158,9 @@ func allocate(ctx context.Context, e *Profiles, m method, s Settings) (*Allocati
 		return allocateExact(ctx, e, m)
 	}
 	switch {
-	case m.exact == nil && size <= exactSize:
+	case m.policy == PF && size <= exactSize:
 		return allocateEnclosed(ctx, e, s.RelTol)
-	case size <= exactSize && m.seconds(e) <= exactSeconds:
+	case m.exact != nil && size <= exactSize && m.seconds(e) <= exactSeconds:
 		if a, err := allocateExact(ctx, e, m); err == nil || ctx.Err() != nil || m.always {
 			return a, err
 		} // too many states for fractions, or no certified bottleneck allocation: float64 may still have an answer

@@ -44,7 +44,7 @@ func (p Policy) Check(path string) error {
 type method struct {
 	policy  Policy
 	kernel  func(*problem) kernel                                // in float64
-	exact   func(*Profiles, context.Context) ([]*big.Rat, error) // in fractions; nil for proportional fairness
+	exact   func(*Profiles, context.Context) ([]*big.Rat, error) // in fractions; nil if there is none
 	seconds func(*Profiles) float64                              // estimated time of exact
 	// l_i of [problem.residual] at resource j; nil if there is none
 	level  func(p *problem, share []float64, i, j int) float64
