@@ -243,8 +243,9 @@ func TestFilesOfDesign(t *testing.T) {
 	}
 }
 
-// The recipes in CONTRIBUTING.md and docs/design.md name files and identifiers that exist. Parts of
-// names in capitals, such as NAME, match anything.
+// The recipes in CONTRIBUTING.md and docs/design.md name files and identifiers that exist, and
+// identifiers are in the files that the texts name for them. Parts of names in capitals, such as
+// NAME, match anything.
 func TestRecipes(t *testing.T) {
 	s := readSource(t)
 	words := readWords(t)
@@ -267,8 +268,19 @@ func TestRecipes(t *testing.T) {
 				t.Errorf("%s: there is no %s %s", name, what, n[1])
 			}
 		}
+		for _, n := range nameInFile.FindAllStringSubmatch(string(text), -1) {
+			file, err := os.ReadFile(filepath.Join(root, n[2]))
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if !regexp.MustCompile(`\b` + n[1] + `\b`).Match(file) {
+				t.Errorf("%s: there is no %s in %s", name, n[1], n[2])
+			}
+		}
 	}
 }
+
+// nameInFile matches "`NAME` in `FILE`" and "`NAME` (`FILE`)", where the file has a folder.
+var nameInFile = regexp.MustCompile("`(?:\\w+\\.)*(\\w+)`\\s+(?:in |\\()`(\\w[\\w.]*/[\\w./]+\\.(?:go|js))`")
 
 var (
 	anyName    = regexp.MustCompile(`\b[A-Z]{2,}\b`)
