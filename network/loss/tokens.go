@@ -58,7 +58,7 @@ func (m *Model) pools() (pools []pool, uses []uint, ok []bool) {
 		for k := range key {
 			switch {
 			case key[k] == 1 && used:
-				uses[k] |= 1 << min(p, 63)
+				uses[k] |= 1 << min(p, 63) // newTokens rejects more than maxSets pools
 			case key[k] == 1:
 				ok[k] = false
 			}
@@ -156,7 +156,7 @@ func (x *measures) byTokens(ctx context.Context, maxBytes float64) error {
 			if err != nil {
 				return err
 			}
-			x.server(row, s.marginal[p], poly[p], others, s.total)
+			x.setServer(row, s.marginal[p], poly[p], others, s.total)
 		}
 	}
 	for k := range x.m.Classes {
@@ -168,9 +168,9 @@ func (x *measures) byTokens(ctx context.Context, maxBytes float64) error {
 	return nil
 }
 
-// server sets the measures of a server, from the weights of n free tokens of its pool, n = 0, 1,
+// setServer sets the measures of a server, from the weights of n free tokens of its pool, n = 0, 1,
 // ...
-func (x *measures) server(row int, marginal, poly, others []arithmetic.Number, total arithmetic.Number) {
+func (x *measures) setServer(row int, marginal, poly, others []arithmetic.Number, total arithmetic.Number) {
 	own := x.exponential(row)
 	var busy, jobs accumulator[arithmetic.Number]
 	for n, weight := range marginal {
