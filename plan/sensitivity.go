@@ -70,13 +70,13 @@ func Sensitivities(ctx context.Context, p *Problem, c Choice, s Settings) ([]Sen
 			list[k].PerCost = &v
 		}
 	}
-	worth := func(x Sensitivity) float64 {
+	perCost := func(x Sensitivity) float64 { // negative: the best options come first
 		if x.PerCost == nil {
 			return math.Inf(-1) // comes first, since it costs nothing
 		}
 		return x.PerCost.Float
 	}
-	slices.SortStableFunc(list, func(x, y Sensitivity) int { return cmp.Compare(worth(x), worth(y)) })
+	slices.SortStableFunc(list, func(x, y Sensitivity) int { return cmp.Compare(perCost(x), perCost(y)) })
 	return list, nil
 }
 
