@@ -108,7 +108,7 @@ func (f *simulateQuestion) answer(q command.Query) (a render.Answer, found bool,
 }
 
 // plans returns the plans of the simulations that answer runs, at every factor. An unstable model
-// has none.
+// has none without --horizon.
 func (f *simulateQuestion) plans(q command.Query) (plans []*sim.Plan, err error) {
 	m, jobs, err := f.read(q)
 	if err != nil {
@@ -184,7 +184,8 @@ func (f *simulateQuestion) jobSizes(q command.Query, m *cluster.Model) (jobs job
 	return jobs, nil
 }
 
-// plan makes the plan of a simulation. It is nil if the model is unstable.
+// plan makes the plan of a simulation. It is nil if the model is unstable and --horizon is not
+// given.
 func (f *simulateQuestion) plan(q command.Query, m *cluster.Model, jobs jobSizes) (
 	system simcluster.Cluster, plan *sim.Plan, verdict *stability.Result, err error) {
 	verdict, err = command.Decide(q, m)

@@ -128,7 +128,8 @@ func hint(err error, text string, fields ...string) error {
 // numbers are the row numbers in a path.
 var numbers = regexp.MustCompile(`\[[0-9]+\]`)
 
-// mostText is the maximum length of the text examined, which is also the limit of the readers.
+// mostText is the maximum length of the text examined. It exceeds the limit of the readers, so that
+// they reject longer texts.
 const mostText = 65 << 20
 
 // Look returns the tree of the file of the question, which should contain the kind of model that
