@@ -56,7 +56,7 @@ func (f sitaCost) weight(a, b *path.Point) (w, size float64) {
 	return w, size
 }
 
-// cost returns 0 for a host that gets no jobs.
+// Cost returns 0 for a host that gets no jobs.
 func (f sitaCost) Cost(i int, a, b *path.Point) float64 {
 	if a.X > b.X {
 		return math.Inf(1)

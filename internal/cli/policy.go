@@ -12,7 +12,7 @@ import (
 	"productform/internal/input"
 )
 
-// A policy is a policy of package dispatch, or a baseline if that is not nil.
+// A Policy is a policy of package dispatch, or a baseline if that is not nil.
 type Policy struct {
 	dispatch.Policy
 	Baseline *rigid.Policy

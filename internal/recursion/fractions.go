@@ -220,6 +220,7 @@ func (x *evaluation) findF(int64) error {
 	return nil
 }
 
+// lef returns L E F of a layer.
 func (x *evaluation) lef(l int) *big.Int {
 	d := new(big.Int).Mul(x.l[l], x.e[l])
 	return d.Mul(d, x.f[l])
@@ -333,6 +334,7 @@ func (x *evaluation) push(z, y *big.Int, k int, t int32, child int) {
 	z.Add(z, y)
 }
 
+// down sweeps from the root and computes the sums.
 func (x *evaluation) down(s *Sweep[big.Int, *evaluation], p *Problem) error {
 	g := x.Graph
 	a := x.numbers(func(l int) int { return x.f[l].BitLen() })
