@@ -33,13 +33,9 @@ func (s *Stream) Uint64() uint64 {
 	return r
 }
 
-// Draw fills codes with independent draws from the table, writes the indices of the codes above
-// limit into high, which is as long as codes, and returns their number. It does not branch on the
-// draws.
-func (s *Stream) Draw(table sizes.AliasTable, limit uint32, codes, high []uint32) int {
+// Fill fills codes with independent draws from the table. It does not branch on the draws.
+func (s *Stream) Fill(table sizes.AliasTable, codes []uint32) {
 	s0, s1, s2, s3 := s.s0, s.s1, s.s2, s.s3
-	found := 0
-	high = high[:len(codes)]
 	for i := range codes {
 		r := bits.RotateLeft64(s0+s3, 23) + s0 // same step as Uint64
 		t := s1 << 17
@@ -50,12 +46,7 @@ func (s *Stream) Draw(table sizes.AliasTable, limit uint32, codes, high []uint32
 		s2 ^= t
 		s3 = bits.RotateLeft64(s3, 45)
 
-		code := table.Pick(r)
-		codes[i] = code
-		high[found] = uint32(i)
-		_, above := bits.Sub64(uint64(limit), uint64(code), 0)
-		found += int(above)
+		codes[i] = table.Pick(r)
 	}
 	s.s0, s.s1, s.s2, s.s3 = s0, s1, s2, s3
-	return found
 }

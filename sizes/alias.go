@@ -7,12 +7,11 @@ import "math/bits"
 // Transactions on Mathematical Software 3, 1977, 253–256).
 type AliasTable []AliasColumn
 
-// An AliasColumn of an [AliasTable] stands for the code Own with probability Cut/2^64, otherwise
-// for Other. Each of n columns has probability 1/n.
+// An AliasColumn of an [AliasTable] stands for Codes[1] with probability Cut/2^64, otherwise for
+// Codes[0]. Each of n columns has probability 1/n.
 type AliasColumn struct {
-	Cut   uint64 // fractions of a word below Cut give Own
-	Own   uint32 // code of the column
-	Other uint32 // code that shares the column
+	Cut   uint64    // fractions of a word below it give Codes[1]
+	Codes [2]uint32 // the code that shares the column, then the code of the column
 }
 
 // NewAliasTable returns the table that draws codes[i] with a probability proportional to
@@ -33,7 +32,7 @@ func NewAliasTable(weights []float64, codes []uint32) AliasTable {
 	keep, other := aliasColumns(positive)
 	table := make(AliasTable, len(positive))
 	for i, k := range keep {
-		table[i] = AliasColumn{Cut: 1<<64 - 1, Own: own[i], Other: own[other[i]]}
+		table[i] = AliasColumn{Cut: 1<<64 - 1, Codes: [2]uint32{own[other[i]], own[i]}}
 		if other[i] != i {
 			table[i].Cut = uint64(k * (1 << 63) * 2)
 		}
@@ -46,7 +45,7 @@ func (t AliasTable) Pick(word uint64) uint32 {
 	column, fraction := bits.Mul64(word, uint64(len(t)))
 	c := &t[column]
 	_, below := bits.Sub64(fraction, c.Cut, 0)
-	return c.Other ^ (c.Own^c.Other)&-uint32(below)
+	return c.Codes[below&1]
 }
 
 // aliasColumns returns n columns of equal probability for n weights >= 0 with a positive finite

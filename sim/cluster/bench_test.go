@@ -20,6 +20,8 @@ func BenchmarkJumpChain(b *testing.B) {
 		{"servers=3", simtest.ThreeServers(load)},
 		{"servers=100/d=2", simtest.RandomAssignment(100, 2, load)},
 		{"servers=100/d=3", simtest.RandomAssignment(100, 3, load)},
+		{"groups=4x25", groups(load)},
+		{"classes=6", sixClasses(load)},
 	} {
 		for _, jobSizes := range []string{"exponential", "bimodal"} {
 			for _, interruptions := range []float64{0, 1, 5} {
@@ -37,4 +39,32 @@ func BenchmarkJumpChain(b *testing.B) {
 			}
 		}
 	}
+}
+
+// groups returns four groups of 25 servers, each with a class that draws two of its servers and one
+// that draws two of them and two of the next group.
+func groups(load *big.Rat) *cluster.Model {
+	m := &cluster.Model{}
+	for g := range 4 {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("g", g), Count: 25, Capacity: big.NewRat(1, 1)})
+		rate := new(big.Rat).Mul(load, big.NewRat(25, 2))
+		own, next := cluster.Choice{Server: g, Choose: 2}, cluster.Choice{Server: (g + 1) % 4, Choose: 2}
+		m.Classes = append(m.Classes,
+			cluster.Class{Name: fmt.Sprint("own", g), ArrivalRate: rate, Servers: []cluster.Choice{own}},
+			cluster.Class{Name: fmt.Sprint("both", g), ArrivalRate: rate, Servers: []cluster.Choice{own, next}})
+	}
+	return m
+}
+
+// sixClasses returns six classes on a ring of eight servers, each of which uses three of them.
+func sixClasses(load *big.Rat) *cluster.Model {
+	m := &cluster.Model{}
+	for s := range 8 {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1, 1)})
+	}
+	for i := range 6 {
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i),
+			ArrivalRate: new(big.Rat).Mul(load, big.NewRat(8, 6)), Servers: cluster.On(i, i+1, i+2)})
+	}
+	return m
 }

@@ -284,9 +284,9 @@ func simulateLiterally(c Cluster, t float64, r *sim.Stream) *sim.Totals {
 		q.pass(tick, y)
 		table := tables[len(q.queue) == 0]
 		column, fraction := bits.Mul64(r.Uint64(), uint64(len(table)))
-		code := table[column].Other
+		code := table[column].Codes[0]
 		if fraction < table[column].Cut {
-			code = table[column].Own
+			code = table[column].Codes[1]
 		}
 		if code < arrivals {
 			if j := q.activity[code]; j != nil {

@@ -38,7 +38,7 @@ func choices(chosen [][]chosenServers) (own [][]chosenServers, degree []uint32, 
 const wordRange = 1 << 24
 
 // draw returns the servers of a job. The next draw overwrites them.
-func (c chosenServers) draw(random *sim.Stream) []uint32 {
+func (c *chosenServers) draw(random *sim.Stream) []uint32 {
 	servers := c.order[:c.choose]
 	if c.choose == len(c.order) {
 		return servers

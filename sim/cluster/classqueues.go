@@ -59,8 +59,7 @@ type classQueues struct {
 	sojourn  [256]int64                 // Σ over the departed jobs of their steps, by class
 	left     [256]int64
 
-	codes, high [batch]uint32
-	sizes       [batch]int64 // number of phases of each arriving job
+	codes [batch]uint32
 }
 
 // A watched row is a row of servers that all serve the same classes, because jobs of a class use
@@ -98,7 +97,7 @@ func newClassQueues(c *jumpChain, serves []uint8, width int, random *sim.Stream)
 	for i := range q.first {
 		q.first[i] = noJob
 	}
-	q.size = batch
+	q.size = 64
 	q.jobs = make([]queued, maxClassQueues*q.size)
 	return q
 }
@@ -123,25 +122,6 @@ func (q *classQueues) Advance(t float64, seen *sim.Totals) error {
 	return nil
 }
 
-// prepare draws the codes and sizes of the next steps and makes space for the jobs.
-func (q *classQueues) prepare(codes []uint32) {
-	found := q.random.Draw(q.table, arrivals-1, codes, q.high[:])
-	for k := range found {
-		q.sizes[k] = int64(q.phases.fixed)
-		if q.phases.fixed == 0 {
-			q.sizes[k] = int64(q.phases.draw(q.draws))
-		}
-	}
-	for i := range q.classes {
-		if q.tail[i]-q.head[i]+found >= q.size { // the position after the last job must stay free
-			q.grow()
-		}
-	}
-	if need := q.present + found + 1 - len(q.count); need > 0 {
-		q.count = append(q.count, make([]int64, need+need/2)...)
-	}
-}
-
 // grow doubles the rings.
 func (q *classQueues) grow() {
 	jobs := make([]queued, 2*len(q.jobs))
@@ -155,18 +135,27 @@ func (q *classQueues) grow() {
 
 // step draws and performs one batch of steps.
 func (q *classQueues) step(codes []uint32) {
-	q.prepare(codes)
+	if need := q.present + len(codes) + 1 - len(q.count); need > 0 {
+		q.count = append(q.count, make([]int64, need+need/2)...)
+	}
+	q.random.Fill(q.table, codes)
 	jobs, mask, clock := q.jobs, q.size-1, q.clock
-	serves, width := q.serves, q.width
-	arrived := 0
+	serves, width, fixed := q.serves, q.width, q.phases.fixed
 	for _, code := range codes {
 		clock++
 		if code >= arrivals {
 			i := uint8(code - arrivals)
 			q.countSteps(clock)
-			jobs[(q.tail[i]&mask)<<classShift|int(i)] = queued{clock, clock, q.sizes[arrived&(batch-1)]}
+			phases := int64(fixed)
+			if phases == 0 {
+				phases = q.drawPhases()
+			}
+			if q.tail[i]-q.head[i]+1 == q.size { // the position after the last job stays free
+				q.grow()
+				jobs, mask = q.jobs, q.size-1
+			}
+			jobs[(q.tail[i]&mask)<<classShift|int(i)] = queued{clock, clock, phases}
 			q.tail[i]++
-			arrived++
 			q.present++
 			q.active |= 1 << i
 			q.area[i] -= clock
@@ -177,7 +166,8 @@ func (q *classQueues) step(codes []uint32) {
 		at := int(code >> 1)
 		i := serves[at]
 		oldest := q.first[i]
-		for _, j := range serves[at+1 : at+width] {
+		for k := 1; k < width; k++ {
+			j := serves[at+k]
 			o := q.first[j]
 			older := (o - oldest) >> 63
 			oldest += (o - oldest) & older
@@ -219,6 +209,12 @@ func (q *classQueues) step(codes []uint32) {
 	}
 	q.clock = clock
 }
+
+// drawPhases draws the phases of a job. Inlined, it would keep the values of the loop out of
+// registers.
+//
+//go:noinline
+func (q *classQueues) drawPhases() int64 { return int64(q.phases.draw(q.draws)) }
 
 // countSteps counts the steps since the number of jobs last changed.
 func (q *classQueues) countSteps(clock int64) {

@@ -20,6 +20,7 @@ type chainJob struct {
 	born   int64 // step at which it arrived
 	phases int64 // remaining phases
 	class  uint32
+	degree uint32 // number of servers
 }
 
 // A chainCount holds the counts of serverQueues for a class. Sums of steps may wrap around in very
@@ -60,7 +61,7 @@ type serverQueues struct {
 	busy     []int64      // steps with a job in the queue, by server
 	counts   []chainCount // by class
 
-	codes, high [batch]uint32
+	codes [batch]uint32
 }
 
 func newServerQueues(c *jumpChain, chosen [][]chosenServers, random *sim.Stream) *serverQueues {
@@ -99,38 +100,6 @@ func (q *serverQueues) Advance(t float64, seen *sim.Totals) error {
 	return nil
 }
 
-// prepare draws the codes of the next steps, and the sizes and servers of the arriving jobs, whose
-// code becomes arrivals + job.
-func (q *serverQueues) prepare(codes []uint32) {
-	found := q.random.Draw(q.table, arrivals-1, codes, q.high[:])
-	if found > q.unused {
-		q.grow(found)
-	}
-	if need := q.total + found + 1 - len(q.count); need > 0 {
-		q.count = append(q.count, make([]int64, need+need/2)...)
-	}
-	fixed := q.phases.fixed
-	for k, at := range q.high[:found] {
-		j := q.free[q.unused-1-k]
-		class := codes[at] - arrivals
-		q.counts[class].came++
-		phases := fixed
-		if fixed == 0 {
-			phases = q.phases.draw(q.draws)
-		}
-		q.jobs[j] = chainJob{phases: int64(phases), class: class}
-		codes[at] = arrivals + j
-		n := int(j*q.stride) + len(q.rows)
-		for _, c := range q.chosen[class] {
-			for _, s := range c.draw(q.random) {
-				q.nodes[n] = node{sentinel: s, job: j}
-				n++
-			}
-		}
-	}
-	q.unused -= found
-}
-
 // grow makes space for at least as many more jobs.
 func (q *serverQueues) grow(jobs int) {
 	more := len(q.jobs) + jobs
@@ -145,34 +114,19 @@ func (q *serverQueues) grow(jobs int) {
 
 // step draws and performs one batch of steps.
 func (q *serverQueues) step(codes []uint32) {
-	q.prepare(codes)
-	nodes, jobs, busy, servers := q.nodes, q.jobs, q.busy, uint32(len(q.rows))
-	free, unused, counts, count := q.free, q.unused, q.counts, q.count
-	clock, total, last := q.clock, q.total, q.last
-	idle := int64(0)
+	if q.unused < len(codes) {
+		q.grow(len(codes))
+	}
+	if need := q.total + len(codes) + 1 - len(q.count); need > 0 {
+		q.count = append(q.count, make([]int64, need+need/2)...)
+	}
+	q.random.Fill(q.table, codes)
+	nodes, jobs, servers, stride := q.nodes, q.jobs, uint32(len(q.rows)), q.stride
+	clock, idle := q.clock, int64(0)
 	for _, code := range codes {
 		clock++
 		if code >= arrivals {
-			job := &jobs[code-arrivals]
-			job.born = clock
-			counts[job.class].cameAt += clock
-			count[total] += clock - last
-			last = clock
-			total++
-			n := servers + (code-arrivals)*q.stride
-			for end := n + q.degree[job.class]; n < end; n++ { // link it behind the last
-				x := &nodes[n]
-				s := &nodes[x.sentinel]
-				tail := s.prev
-				x.next, x.prev = x.sentinel, tail
-				nodes[tail].next = n
-				s.prev = n
-				since := int64(0)
-				if tail == x.sentinel {
-					since = clock
-				}
-				busy[x.sentinel] -= since
-			}
+			q.arrive(code-arrivals, clock)
 			continue
 		}
 		head := nodes[code>>1].next
@@ -182,35 +136,14 @@ func (q *serverQueues) step(codes []uint32) {
 		}
 		j := nodes[head].job
 		job := &jobs[j]
-		n := servers + j*q.stride
 		if code&1 == 0 {
-			job.phases--
-			if job.phases > 0 {
-				continue
-			}
-			c := &counts[job.class]
-			c.left++
-			c.leftAt += clock
-			c.bornAt += job.born
-			count[total] += clock - last
-			last = clock
-			total--
-			free[unused] = j
-			unused++
-			for end := n + q.degree[job.class]; n < end; n++ { // unlink it
-				x := &nodes[n]
-				prev, next := x.prev, x.next
-				nodes[prev].next = next
-				nodes[next].prev = prev
-				until := int64(0)
-				if prev == next {
-					until = clock
-				}
-				busy[x.sentinel] += until
+			if job.phases--; job.phases == 0 {
+				q.depart(j, clock)
 			}
 			continue
 		}
-		for end := n + q.degree[job.class]; n < end; n++ { // move it behind the last
+		n := servers + j*stride
+		for end := n + job.degree; n < end; n++ { // move it behind the last
 			x := &nodes[n]
 			prev, next, sentinel := x.prev, x.next, x.sentinel
 			s := &nodes[sentinel]
@@ -222,8 +155,77 @@ func (q *serverQueues) step(codes []uint32) {
 			x.next, x.prev = sentinel, tail
 		}
 	}
-	q.clock, q.total, q.last, q.unused = clock, total, last, unused
+	q.clock = clock
 	q.idle += idle
+}
+
+// arrive draws the size and the servers of a job and links it behind the last job of each. Inlined,
+// it would keep the values of the loop out of registers.
+//
+//go:noinline
+func (q *serverQueues) arrive(class uint32, clock int64) {
+	q.unused--
+	j := q.free[q.unused]
+	phases := q.phases.fixed
+	if phases == 0 {
+		phases = q.phases.draw(q.draws)
+	}
+	q.jobs[j] = chainJob{born: clock, phases: int64(phases), class: class, degree: q.degree[class]}
+	c := &q.counts[class]
+	c.came++
+	c.cameAt += clock
+	q.countSteps(clock)
+	q.total++
+	n := uint32(len(q.rows)) + j*q.stride
+	chosen := q.chosen[class]
+	for k := range chosen {
+		for _, s := range chosen[k].draw(q.random) {
+			sentinel := &q.nodes[s]
+			tail := sentinel.prev
+			q.nodes[n] = node{next: s, prev: tail, sentinel: s, job: j}
+			q.nodes[tail].next = n
+			sentinel.prev = n
+			since := int64(0)
+			if tail == s {
+				since = clock
+			}
+			q.busy[s] -= since
+			n++
+		}
+	}
+}
+
+// depart counts a job that has received all its work and unlinks it.
+//
+//go:noinline
+func (q *serverQueues) depart(j uint32, clock int64) {
+	job := &q.jobs[j]
+	c := &q.counts[job.class]
+	c.left++
+	c.leftAt += clock
+	c.bornAt += job.born
+	q.countSteps(clock)
+	q.total--
+	q.free[q.unused] = j
+	q.unused++
+	n := uint32(len(q.rows)) + j*q.stride
+	for end := n + job.degree; n < end; n++ {
+		x := &q.nodes[n]
+		prev, next := x.prev, x.next
+		q.nodes[prev].next = next
+		q.nodes[next].prev = prev
+		until := int64(0)
+		if prev == next {
+			until = clock
+		}
+		q.busy[x.sentinel] += until
+	}
+}
+
+// countSteps counts the steps since the number of jobs last changed.
+func (q *serverQueues) countSteps(clock int64) {
+	q.count[q.total] += clock - q.last
+	q.last = clock
 }
 
 // report adds the counts since the step start to the totals and starts again.
@@ -232,7 +234,7 @@ func (q *serverQueues) report(start int64, seen *sim.Totals) {
 	seen.Time += float64(q.clock-start) * step
 	seen.Jumps += float64(q.clock - start - q.idle)
 	q.idle = 0
-	q.count[q.total] += q.clock - q.last
+	q.countSteps(q.clock)
 	for n, steps := range q.count {
 		if steps > 0 {
 			seen.Add(n, float64(steps)*step)

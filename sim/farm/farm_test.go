@@ -506,9 +506,7 @@ func literalHost(f Farm, job literalVisit, visits []literalVisit, free []float64
 		for i := range hosts {
 			codes = append(codes, uint32(i))
 		}
-		var drawn, high [1]uint32
-		r.Draw(sizes.NewAliasTable(speeds, codes), math.MaxUint32, drawn[:], high[:])
-		return int(drawn[0])
+		return int(sizes.NewAliasTable(speeds, codes).Pick(r.Uint64()))
 	case ShortestQueue:
 		present := make([]int, hosts)
 		for _, v := range visits {

@@ -129,7 +129,7 @@ func (s *system) solveFlows(ctx context.Context) error {
 			for _, part := range []struct {
 				code uint32
 				p    float64
-			}{{c.Own, cut}, {c.Other, 1 - cut}} {
+			}{{c.Codes[1], cut}, {c.Codes[0], 1 - cut}} {
 				if part.code != leaves && part.p > 0 {
 					into[part.code] = append(into[part.code], edge{a, part.p / float64(len(v.next))})
 				}

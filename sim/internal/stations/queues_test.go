@@ -114,9 +114,9 @@ func (q *literalNetwork) run(t float64, draws *rand.Rand, y *sim.Totals) {
 		}
 		arrival = now + draws.ExpFloat64()/q.Rate
 		column, fraction := bits.Mul64(draws.Uint64(), uint64(len(q.Table)))
-		code := q.Table[column].Other
+		code := q.Table[column].Codes[0]
 		if fraction < q.Table[column].Cut {
-			code = q.Table[column].Own
+			code = q.Table[column].Codes[1]
 		}
 		s := q.Sources[code]
 		q.x[s.Queue]++
