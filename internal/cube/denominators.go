@@ -185,18 +185,12 @@ func (w *walk[T]) made(b int) *[BlockSize]T {
 	return d
 }
 
-// shiftWords is shift for integers.
-func shiftWords(out, from, less *[BlockSize]int64, plus int64) {
-	for i := range out {
-		out[i] = from[i] + plus - less[i]
-	}
-}
-
 // A denominatorWalk returns the blocks of denominators of one part of the lattice.
 type denominatorWalk struct {
 	*Denominators
 	floats walk[float64]
 	words  walk[int64]
+	round  func(out *block, from, less *words, plus int64, unit float64)
 	out    block
 	empty  float64 // d(∅)
 }
@@ -212,7 +206,8 @@ func (w *denominatorWalk) begin(d *Denominators, k *kernels, empty float64) {
 		w.floats.begin(d.floats, k.shift)
 		w.empty = max(empty, powerAbove(d.floats.base[1]))
 	default:
-		w.words.begin(d.words, shiftWords)
+		w.words.begin(d.words, k.shiftWords)
+		w.round = k.roundWords
 		w.empty = max(empty, powerAbove(float64(d.words.base[1])*d.unit))
 	}
 }
@@ -235,10 +230,8 @@ func (w *denominatorWalk) next(b int) (from, less *block, plus float64) {
 	case w.Denominators.floats != nil:
 		from, less, plus = w.floats.next(b)
 	default:
-		words, none, add := w.words.next(b)
-		for l := range w.out {
-			w.out[l] = float64(words[l]+add-none[l]) * w.unit
-		}
+		long, used, add := w.words.next(b)
+		w.round(&w.out, long, used, add, w.unit)
 		from, less = &w.out, &w.floats.none
 	}
 	if b == 0 {

@@ -6,22 +6,26 @@ package cube
 
 type (
 	block = [BlockSize]float64
+	words = [BlockSize]int64
 	four  = [4]float64
 	eight = [8]float64
 )
 
 // kernels are the inner loops for one kind of processor.
 type kernels struct {
-	pull  func(sum *block, factor float64, start *block, table []float64, others []int)
-	up    func(x, sum, product *block, from, less *block, plus float64, low *block) (least float64)
-	down  func(x, sum, product *block, from, less *block, plus float64) (least float64)
-	shift func(out, from, less *block, plus float64)
-	fold  func(f *folded, y *block)
-	tally func(hi, lo []float64, queries []query, f *folded, b int, factor float64)
+	pull       func(sum *block, factor float64, start *block, table []float64, others []int)
+	up         func(x, sum, product *block, from, less *block, plus float64, low *block) (least float64)
+	down       func(x, sum, product *block, from, less *block, plus float64) (least float64)
+	shift      func(out, from, less *block, plus float64)
+	shiftWords func(out, from, less *words, plus int64)
+	roundWords func(out *block, from, less *words, plus int64, unit float64)
+	fold       func(f *folded, y *block)
+	tally      func(hi, lo []float64, queries []query, f *folded, b int, factor float64)
 }
 
 func inGo() kernels {
-	return kernels{pull: pull, up: up, down: down, shift: shift, fold: fold, tally: tally}
+	return kernels{pull: pull, up: up, down: down, shift: shift, shiftWords: shiftWords, roundWords: roundWords,
+		fold: fold, tally: tally}
 }
 
 // pull sets sum to factor·start plus the other blocks of the table, given by number, in order.
@@ -177,6 +181,20 @@ func shift(out, from, less *block, plus float64) {
 	for i := 0; i < BlockSize; i += 4 {
 		o, p, q := (*four)(out[i:]), (*four)(from[i:]), (*four)(less[i:])
 		o[0], o[1], o[2], o[3] = p[0]+plus-q[0], p[1]+plus-q[1], p[2]+plus-q[2], p[3]+plus-q[3]
+	}
+}
+
+// shiftWords is shift for integers.
+func shiftWords(out, from, less *words, plus int64) {
+	for i := range out {
+		out[i] = from[i] + plus - less[i]
+	}
+}
+
+// roundWords sets out to (from + plus) - less, rounded to nearest, times the unit, a power of two.
+func roundWords(out *block, from, less *words, plus int64, unit float64) {
+	for i := range out {
+		out[i] = float64(from[i]+plus-less[i]) * unit
 	}
 }
 

@@ -15,7 +15,8 @@ func fastest() kernels {
 // inAVX2 returns the kernels of kernels_amd64.s, for four subsets at a time. They give the same
 // digits as those in Go.
 func inAVX2() kernels {
-	return kernels{pull: pullAVX2, up: upAVX2, down: downAVX2, shift: shiftAVX2, fold: foldAVX2,
+	return kernels{pull: pullAVX2, up: upAVX2, down: downAVX2, shift: shiftAVX2, shiftWords: shiftWordsAVX2,
+		roundWords: roundWordsAVX2, fold: foldAVX2,
 		tally: func(hi, lo []float64, queries []query, f *folded, b int, factor float64) {
 			tallyAVX2(hi, lo, queries, f, &picks, b, factor)
 		}}
@@ -32,6 +33,12 @@ func downAVX2(x, sum, product, from, less *block, plus float64) (least float64)
 
 //go:noescape
 func shiftAVX2(out, from, less *block, plus float64)
+
+//go:noescape
+func shiftWordsAVX2(out, from, less *words, plus int64)
+
+//go:noescape
+func roundWordsAVX2(out *block, from, less *words, plus int64, unit float64)
 
 //go:noescape
 func foldAVX2(f *folded, y *block)

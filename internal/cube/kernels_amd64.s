@@ -3253,6 +3253,804 @@ TEXT ·shiftAVX2(SB), NOSPLIT, $0-32
 	VZEROUPPER
 	RET
 
+// func shiftWordsAVX2(out *[256]int64, from *[256]int64, less *[256]int64, plus int64)
+// Requires: AVX, AVX2
+TEXT ·shiftWordsAVX2(SB), NOSPLIT, $0-32
+	MOVQ         out+0(FP), AX
+	MOVQ         from+8(FP), CX
+	MOVQ         less+16(FP), DX
+	VBROADCASTSD plus+24(FP), Y0
+	VPADDQ       (CX), Y0, Y1
+	VPSUBQ       (DX), Y1, Y1
+	VMOVDQU      Y1, (AX)
+	VPADDQ       32(CX), Y0, Y1
+	VPSUBQ       32(DX), Y1, Y1
+	VMOVDQU      Y1, 32(AX)
+	VPADDQ       64(CX), Y0, Y1
+	VPSUBQ       64(DX), Y1, Y1
+	VMOVDQU      Y1, 64(AX)
+	VPADDQ       96(CX), Y0, Y1
+	VPSUBQ       96(DX), Y1, Y1
+	VMOVDQU      Y1, 96(AX)
+	VPADDQ       128(CX), Y0, Y1
+	VPSUBQ       128(DX), Y1, Y1
+	VMOVDQU      Y1, 128(AX)
+	VPADDQ       160(CX), Y0, Y1
+	VPSUBQ       160(DX), Y1, Y1
+	VMOVDQU      Y1, 160(AX)
+	VPADDQ       192(CX), Y0, Y1
+	VPSUBQ       192(DX), Y1, Y1
+	VMOVDQU      Y1, 192(AX)
+	VPADDQ       224(CX), Y0, Y1
+	VPSUBQ       224(DX), Y1, Y1
+	VMOVDQU      Y1, 224(AX)
+	VPADDQ       256(CX), Y0, Y1
+	VPSUBQ       256(DX), Y1, Y1
+	VMOVDQU      Y1, 256(AX)
+	VPADDQ       288(CX), Y0, Y1
+	VPSUBQ       288(DX), Y1, Y1
+	VMOVDQU      Y1, 288(AX)
+	VPADDQ       320(CX), Y0, Y1
+	VPSUBQ       320(DX), Y1, Y1
+	VMOVDQU      Y1, 320(AX)
+	VPADDQ       352(CX), Y0, Y1
+	VPSUBQ       352(DX), Y1, Y1
+	VMOVDQU      Y1, 352(AX)
+	VPADDQ       384(CX), Y0, Y1
+	VPSUBQ       384(DX), Y1, Y1
+	VMOVDQU      Y1, 384(AX)
+	VPADDQ       416(CX), Y0, Y1
+	VPSUBQ       416(DX), Y1, Y1
+	VMOVDQU      Y1, 416(AX)
+	VPADDQ       448(CX), Y0, Y1
+	VPSUBQ       448(DX), Y1, Y1
+	VMOVDQU      Y1, 448(AX)
+	VPADDQ       480(CX), Y0, Y1
+	VPSUBQ       480(DX), Y1, Y1
+	VMOVDQU      Y1, 480(AX)
+	VPADDQ       512(CX), Y0, Y1
+	VPSUBQ       512(DX), Y1, Y1
+	VMOVDQU      Y1, 512(AX)
+	VPADDQ       544(CX), Y0, Y1
+	VPSUBQ       544(DX), Y1, Y1
+	VMOVDQU      Y1, 544(AX)
+	VPADDQ       576(CX), Y0, Y1
+	VPSUBQ       576(DX), Y1, Y1
+	VMOVDQU      Y1, 576(AX)
+	VPADDQ       608(CX), Y0, Y1
+	VPSUBQ       608(DX), Y1, Y1
+	VMOVDQU      Y1, 608(AX)
+	VPADDQ       640(CX), Y0, Y1
+	VPSUBQ       640(DX), Y1, Y1
+	VMOVDQU      Y1, 640(AX)
+	VPADDQ       672(CX), Y0, Y1
+	VPSUBQ       672(DX), Y1, Y1
+	VMOVDQU      Y1, 672(AX)
+	VPADDQ       704(CX), Y0, Y1
+	VPSUBQ       704(DX), Y1, Y1
+	VMOVDQU      Y1, 704(AX)
+	VPADDQ       736(CX), Y0, Y1
+	VPSUBQ       736(DX), Y1, Y1
+	VMOVDQU      Y1, 736(AX)
+	VPADDQ       768(CX), Y0, Y1
+	VPSUBQ       768(DX), Y1, Y1
+	VMOVDQU      Y1, 768(AX)
+	VPADDQ       800(CX), Y0, Y1
+	VPSUBQ       800(DX), Y1, Y1
+	VMOVDQU      Y1, 800(AX)
+	VPADDQ       832(CX), Y0, Y1
+	VPSUBQ       832(DX), Y1, Y1
+	VMOVDQU      Y1, 832(AX)
+	VPADDQ       864(CX), Y0, Y1
+	VPSUBQ       864(DX), Y1, Y1
+	VMOVDQU      Y1, 864(AX)
+	VPADDQ       896(CX), Y0, Y1
+	VPSUBQ       896(DX), Y1, Y1
+	VMOVDQU      Y1, 896(AX)
+	VPADDQ       928(CX), Y0, Y1
+	VPSUBQ       928(DX), Y1, Y1
+	VMOVDQU      Y1, 928(AX)
+	VPADDQ       960(CX), Y0, Y1
+	VPSUBQ       960(DX), Y1, Y1
+	VMOVDQU      Y1, 960(AX)
+	VPADDQ       992(CX), Y0, Y1
+	VPSUBQ       992(DX), Y1, Y1
+	VMOVDQU      Y1, 992(AX)
+	VPADDQ       1024(CX), Y0, Y1
+	VPSUBQ       1024(DX), Y1, Y1
+	VMOVDQU      Y1, 1024(AX)
+	VPADDQ       1056(CX), Y0, Y1
+	VPSUBQ       1056(DX), Y1, Y1
+	VMOVDQU      Y1, 1056(AX)
+	VPADDQ       1088(CX), Y0, Y1
+	VPSUBQ       1088(DX), Y1, Y1
+	VMOVDQU      Y1, 1088(AX)
+	VPADDQ       1120(CX), Y0, Y1
+	VPSUBQ       1120(DX), Y1, Y1
+	VMOVDQU      Y1, 1120(AX)
+	VPADDQ       1152(CX), Y0, Y1
+	VPSUBQ       1152(DX), Y1, Y1
+	VMOVDQU      Y1, 1152(AX)
+	VPADDQ       1184(CX), Y0, Y1
+	VPSUBQ       1184(DX), Y1, Y1
+	VMOVDQU      Y1, 1184(AX)
+	VPADDQ       1216(CX), Y0, Y1
+	VPSUBQ       1216(DX), Y1, Y1
+	VMOVDQU      Y1, 1216(AX)
+	VPADDQ       1248(CX), Y0, Y1
+	VPSUBQ       1248(DX), Y1, Y1
+	VMOVDQU      Y1, 1248(AX)
+	VPADDQ       1280(CX), Y0, Y1
+	VPSUBQ       1280(DX), Y1, Y1
+	VMOVDQU      Y1, 1280(AX)
+	VPADDQ       1312(CX), Y0, Y1
+	VPSUBQ       1312(DX), Y1, Y1
+	VMOVDQU      Y1, 1312(AX)
+	VPADDQ       1344(CX), Y0, Y1
+	VPSUBQ       1344(DX), Y1, Y1
+	VMOVDQU      Y1, 1344(AX)
+	VPADDQ       1376(CX), Y0, Y1
+	VPSUBQ       1376(DX), Y1, Y1
+	VMOVDQU      Y1, 1376(AX)
+	VPADDQ       1408(CX), Y0, Y1
+	VPSUBQ       1408(DX), Y1, Y1
+	VMOVDQU      Y1, 1408(AX)
+	VPADDQ       1440(CX), Y0, Y1
+	VPSUBQ       1440(DX), Y1, Y1
+	VMOVDQU      Y1, 1440(AX)
+	VPADDQ       1472(CX), Y0, Y1
+	VPSUBQ       1472(DX), Y1, Y1
+	VMOVDQU      Y1, 1472(AX)
+	VPADDQ       1504(CX), Y0, Y1
+	VPSUBQ       1504(DX), Y1, Y1
+	VMOVDQU      Y1, 1504(AX)
+	VPADDQ       1536(CX), Y0, Y1
+	VPSUBQ       1536(DX), Y1, Y1
+	VMOVDQU      Y1, 1536(AX)
+	VPADDQ       1568(CX), Y0, Y1
+	VPSUBQ       1568(DX), Y1, Y1
+	VMOVDQU      Y1, 1568(AX)
+	VPADDQ       1600(CX), Y0, Y1
+	VPSUBQ       1600(DX), Y1, Y1
+	VMOVDQU      Y1, 1600(AX)
+	VPADDQ       1632(CX), Y0, Y1
+	VPSUBQ       1632(DX), Y1, Y1
+	VMOVDQU      Y1, 1632(AX)
+	VPADDQ       1664(CX), Y0, Y1
+	VPSUBQ       1664(DX), Y1, Y1
+	VMOVDQU      Y1, 1664(AX)
+	VPADDQ       1696(CX), Y0, Y1
+	VPSUBQ       1696(DX), Y1, Y1
+	VMOVDQU      Y1, 1696(AX)
+	VPADDQ       1728(CX), Y0, Y1
+	VPSUBQ       1728(DX), Y1, Y1
+	VMOVDQU      Y1, 1728(AX)
+	VPADDQ       1760(CX), Y0, Y1
+	VPSUBQ       1760(DX), Y1, Y1
+	VMOVDQU      Y1, 1760(AX)
+	VPADDQ       1792(CX), Y0, Y1
+	VPSUBQ       1792(DX), Y1, Y1
+	VMOVDQU      Y1, 1792(AX)
+	VPADDQ       1824(CX), Y0, Y1
+	VPSUBQ       1824(DX), Y1, Y1
+	VMOVDQU      Y1, 1824(AX)
+	VPADDQ       1856(CX), Y0, Y1
+	VPSUBQ       1856(DX), Y1, Y1
+	VMOVDQU      Y1, 1856(AX)
+	VPADDQ       1888(CX), Y0, Y1
+	VPSUBQ       1888(DX), Y1, Y1
+	VMOVDQU      Y1, 1888(AX)
+	VPADDQ       1920(CX), Y0, Y1
+	VPSUBQ       1920(DX), Y1, Y1
+	VMOVDQU      Y1, 1920(AX)
+	VPADDQ       1952(CX), Y0, Y1
+	VPSUBQ       1952(DX), Y1, Y1
+	VMOVDQU      Y1, 1952(AX)
+	VPADDQ       1984(CX), Y0, Y1
+	VPSUBQ       1984(DX), Y1, Y1
+	VMOVDQU      Y1, 1984(AX)
+	VPADDQ       2016(CX), Y0, Y0
+	VPSUBQ       2016(DX), Y0, Y0
+	VMOVDQU      Y0, 2016(AX)
+	VZEROUPPER
+	RET
+
+// func roundWordsAVX2(out *[256]float64, from *[256]int64, less *[256]int64, plus int64, unit float64)
+// Requires: AVX, AVX2
+TEXT ·roundWordsAVX2(SB), NOSPLIT, $0-40
+	MOVQ         out+0(FP), AX
+	MOVQ         from+8(FP), CX
+	MOVQ         less+16(FP), DX
+	VBROADCASTSD plus+24(FP), Y0
+	VBROADCASTSD unit+32(FP), Y1
+	MOVQ         $0x4330000000000000, BX
+	VMOVQ        BX, X2
+	VBROADCASTSD X2, Y2
+	MOVQ         $0x4530000080000000, BX
+	VMOVQ        BX, X3
+	VBROADCASTSD X3, Y3
+	MOVQ         $0x4530000080100000, BX
+	VMOVQ        BX, X4
+	VBROADCASTSD X4, Y4
+	VPADDQ       (CX), Y0, Y5
+	VPSUBQ       (DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, (AX)
+	VPADDQ       32(CX), Y0, Y5
+	VPSUBQ       32(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 32(AX)
+	VPADDQ       64(CX), Y0, Y5
+	VPSUBQ       64(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 64(AX)
+	VPADDQ       96(CX), Y0, Y5
+	VPSUBQ       96(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 96(AX)
+	VPADDQ       128(CX), Y0, Y5
+	VPSUBQ       128(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 128(AX)
+	VPADDQ       160(CX), Y0, Y5
+	VPSUBQ       160(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 160(AX)
+	VPADDQ       192(CX), Y0, Y5
+	VPSUBQ       192(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 192(AX)
+	VPADDQ       224(CX), Y0, Y5
+	VPSUBQ       224(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 224(AX)
+	VPADDQ       256(CX), Y0, Y5
+	VPSUBQ       256(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 256(AX)
+	VPADDQ       288(CX), Y0, Y5
+	VPSUBQ       288(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 288(AX)
+	VPADDQ       320(CX), Y0, Y5
+	VPSUBQ       320(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 320(AX)
+	VPADDQ       352(CX), Y0, Y5
+	VPSUBQ       352(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 352(AX)
+	VPADDQ       384(CX), Y0, Y5
+	VPSUBQ       384(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 384(AX)
+	VPADDQ       416(CX), Y0, Y5
+	VPSUBQ       416(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 416(AX)
+	VPADDQ       448(CX), Y0, Y5
+	VPSUBQ       448(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 448(AX)
+	VPADDQ       480(CX), Y0, Y5
+	VPSUBQ       480(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 480(AX)
+	VPADDQ       512(CX), Y0, Y5
+	VPSUBQ       512(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 512(AX)
+	VPADDQ       544(CX), Y0, Y5
+	VPSUBQ       544(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 544(AX)
+	VPADDQ       576(CX), Y0, Y5
+	VPSUBQ       576(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 576(AX)
+	VPADDQ       608(CX), Y0, Y5
+	VPSUBQ       608(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 608(AX)
+	VPADDQ       640(CX), Y0, Y5
+	VPSUBQ       640(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 640(AX)
+	VPADDQ       672(CX), Y0, Y5
+	VPSUBQ       672(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 672(AX)
+	VPADDQ       704(CX), Y0, Y5
+	VPSUBQ       704(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 704(AX)
+	VPADDQ       736(CX), Y0, Y5
+	VPSUBQ       736(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 736(AX)
+	VPADDQ       768(CX), Y0, Y5
+	VPSUBQ       768(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 768(AX)
+	VPADDQ       800(CX), Y0, Y5
+	VPSUBQ       800(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 800(AX)
+	VPADDQ       832(CX), Y0, Y5
+	VPSUBQ       832(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 832(AX)
+	VPADDQ       864(CX), Y0, Y5
+	VPSUBQ       864(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 864(AX)
+	VPADDQ       896(CX), Y0, Y5
+	VPSUBQ       896(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 896(AX)
+	VPADDQ       928(CX), Y0, Y5
+	VPSUBQ       928(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 928(AX)
+	VPADDQ       960(CX), Y0, Y5
+	VPSUBQ       960(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 960(AX)
+	VPADDQ       992(CX), Y0, Y5
+	VPSUBQ       992(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 992(AX)
+	VPADDQ       1024(CX), Y0, Y5
+	VPSUBQ       1024(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1024(AX)
+	VPADDQ       1056(CX), Y0, Y5
+	VPSUBQ       1056(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1056(AX)
+	VPADDQ       1088(CX), Y0, Y5
+	VPSUBQ       1088(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1088(AX)
+	VPADDQ       1120(CX), Y0, Y5
+	VPSUBQ       1120(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1120(AX)
+	VPADDQ       1152(CX), Y0, Y5
+	VPSUBQ       1152(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1152(AX)
+	VPADDQ       1184(CX), Y0, Y5
+	VPSUBQ       1184(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1184(AX)
+	VPADDQ       1216(CX), Y0, Y5
+	VPSUBQ       1216(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1216(AX)
+	VPADDQ       1248(CX), Y0, Y5
+	VPSUBQ       1248(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1248(AX)
+	VPADDQ       1280(CX), Y0, Y5
+	VPSUBQ       1280(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1280(AX)
+	VPADDQ       1312(CX), Y0, Y5
+	VPSUBQ       1312(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1312(AX)
+	VPADDQ       1344(CX), Y0, Y5
+	VPSUBQ       1344(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1344(AX)
+	VPADDQ       1376(CX), Y0, Y5
+	VPSUBQ       1376(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1376(AX)
+	VPADDQ       1408(CX), Y0, Y5
+	VPSUBQ       1408(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1408(AX)
+	VPADDQ       1440(CX), Y0, Y5
+	VPSUBQ       1440(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1440(AX)
+	VPADDQ       1472(CX), Y0, Y5
+	VPSUBQ       1472(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1472(AX)
+	VPADDQ       1504(CX), Y0, Y5
+	VPSUBQ       1504(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1504(AX)
+	VPADDQ       1536(CX), Y0, Y5
+	VPSUBQ       1536(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1536(AX)
+	VPADDQ       1568(CX), Y0, Y5
+	VPSUBQ       1568(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1568(AX)
+	VPADDQ       1600(CX), Y0, Y5
+	VPSUBQ       1600(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1600(AX)
+	VPADDQ       1632(CX), Y0, Y5
+	VPSUBQ       1632(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1632(AX)
+	VPADDQ       1664(CX), Y0, Y5
+	VPSUBQ       1664(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1664(AX)
+	VPADDQ       1696(CX), Y0, Y5
+	VPSUBQ       1696(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1696(AX)
+	VPADDQ       1728(CX), Y0, Y5
+	VPSUBQ       1728(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1728(AX)
+	VPADDQ       1760(CX), Y0, Y5
+	VPSUBQ       1760(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1760(AX)
+	VPADDQ       1792(CX), Y0, Y5
+	VPSUBQ       1792(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1792(AX)
+	VPADDQ       1824(CX), Y0, Y5
+	VPSUBQ       1824(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1824(AX)
+	VPADDQ       1856(CX), Y0, Y5
+	VPSUBQ       1856(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1856(AX)
+	VPADDQ       1888(CX), Y0, Y5
+	VPSUBQ       1888(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1888(AX)
+	VPADDQ       1920(CX), Y0, Y5
+	VPSUBQ       1920(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1920(AX)
+	VPADDQ       1952(CX), Y0, Y5
+	VPSUBQ       1952(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1952(AX)
+	VPADDQ       1984(CX), Y0, Y5
+	VPSUBQ       1984(DX), Y5, Y5
+	VPBLENDD     $0x55, Y5, Y2, Y6
+	VPSRLQ       $0x20, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y5, 1984(AX)
+	VPADDQ       2016(CX), Y0, Y0
+	VPSUBQ       2016(DX), Y0, Y0
+	VPBLENDD     $0x55, Y0, Y2, Y2
+	VPSRLQ       $0x20, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VSUBPD       Y4, Y0, Y0
+	VADDPD       Y2, Y0, Y0
+	VMULPD       Y1, Y0, Y0
+	VMOVUPD      Y0, 2016(AX)
+	VZEROUPPER
+	RET
+
 // func foldAVX2(f *[9][32]float64, y *[256]float64)
 // Requires: AVX
 TEXT ·foldAVX2(SB), NOSPLIT, $0-16

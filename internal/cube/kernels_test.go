@@ -77,6 +77,32 @@ func TestKernelsAgree(t *testing.T) {
 	})
 }
 
+// The kernels for integers agree with those in Go on integers of all lengths, in place, too.
+func TestWordKernelsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var from, less, want, got words
+		var wantFloats, gotFloats block
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		for i := range from {
+			from[i], less[i] = int64(rng.Uint64())>>rng.IntN(64), int64(rng.Uint64())>>rng.IntN(64)
+		}
+		copy(from[:], rapid.SliceOfN(rapid.Int64(), 0, BlockSize).Draw(t, "from"))
+		plus, unit := rapid.Int64().Draw(t, "plus"), math.Ldexp(1, rapid.IntRange(-80, 80).Draw(t, "unit"))
+		k := fastest()
+		roundWords(&wantFloats, &from, &less, plus, unit)
+		k.roundWords(&gotFloats, &from, &less, plus, unit)
+		if !sameBits(gotFloats[:], wantFloats[:]) {
+			t.Fatalf("rounded %v, in Go %v", gotFloats, wantFloats)
+		}
+		shiftWords(&want, &from, &less, plus)
+		k.shiftWords(&got, &from, &less, plus)
+		k.shiftWords(&from, &from, &less, plus)
+		if got != want || from != want {
+			t.Fatalf("shifted %v, in place %v, in Go %v", got, from, want)
+		}
+	})
+}
+
 // tally returns the sums over the subsets that meet each mask, and shift the smallest d.
 func TestTallySumsMeetingSubsets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -343,6 +369,10 @@ func BenchmarkKernels(b *testing.B) {
 	for i := range x {
 		sum[i], from[i], less[i], low[i] = rng.Float64(), 3+rng.Float64(), rng.Float64(), rng.Float64()
 	}
+	var fromWords, lessWords words
+	for i := range fromWords {
+		fromWords[i], lessWords[i] = rng.Int64()>>2, rng.Int64()>>3
+	}
 	var f folded
 	hi, lo, queries := make([]float64, 48), make([]float64, 48), make([]query, 48)
 	for i := range queries {
@@ -361,6 +391,8 @@ func BenchmarkKernels(b *testing.B) {
 			{"up", func() { c.k.up(&x, &sum, &product, &from, &less, 1, &low) }},
 			{"down", func() { c.k.down(&x, &sum, &product, &from, &less, 1) }},
 			{"shift", func() { c.k.shift(&x, &from, &less, 1) }},
+			{"shift-words", func() { c.k.shiftWords(&fromWords, &fromWords, &lessWords, 1) }},
+			{"round-words", func() { c.k.roundWords(&x, &fromWords, &lessWords, 1, 0.25) }},
 			{"fold", func() { c.k.fold(&f, &product) }},
 			{"tally", func() { c.k.tally(hi, lo, queries, &f, 5, 0.5) }},
 		} {

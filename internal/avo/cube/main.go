@@ -31,6 +31,8 @@ func main() {
 	)
 	solve("downAVX2", "func(x, sum, product, from, less *[256]float64, plus float64) (least float64)", true)
 	shift()
+	shiftWords()
+	roundWords()
 	fold()
 	tally()
 	Generate()
@@ -52,10 +54,10 @@ func broadcast(name string) VecVirtual {
 	return v
 }
 
-// ones returns 1 in all lanes.
-func ones() VecVirtual {
+// constant returns 64 bits in all lanes.
+func constant(value uint64) VecVirtual {
 	bits, x, v := GP64(), XMM(), YMM()
-	MOVQ(U64(0x3ff0000000000000), bits)
+	MOVQ(U64(value), bits)
 	VMOVQ(bits, x)
 	VBROADCASTSD(x, v)
 	return v
@@ -127,7 +129,7 @@ func solve(name, signature string, down bool) {
 	if !down {
 		other, flip, first, last = pointer("low"), 0, 0, 3
 	}
-	one, least, zero := ones(), YMM(), YMM()
+	one, least, zero := constant(0x3ff0000000000000), YMM(), YMM()
 	VXORPD(zero, zero, zero)
 	VMOVUPD(at(from, flip), least)
 	VADDPD(plus, least, least)
@@ -197,6 +199,43 @@ func shift() {
 		VADDPD(at(from, v), plus, d)
 		VSUBPD(at(less, v), d, d)
 		VMOVUPD(d, at(out, v))
+	}
+	end()
+}
+
+func shiftWords() {
+	TEXT("shiftWordsAVX2", NOSPLIT, "func(out, from, less *[256]int64, plus int64)")
+	Doc("shiftWordsAVX2 is shiftWords.")
+	out, from, less, plus := pointer("out"), pointer("from"), pointer("less"), broadcast("plus")
+	for v := range vectors {
+		x := YMM()
+		VPADDQ(at(from, v), plus, x)
+		VPSUBQ(at(less, v), x, x)
+		VMOVDQU(x, at(out, v))
+	}
+	end()
+}
+
+// roundWords makes two doubles of the words of x, 2^52 + (x mod 2^32) and 2^84 + 2^63 + (x - x mod
+// 2^32). The difference of the second and 2^84 + 2^63 + 2^52 is exact, and its sum with the first
+// is x, rounded once.
+func roundWords() {
+	TEXT("roundWordsAVX2", NOSPLIT, "func(out *[256]float64, from, less *[256]int64, plus int64, unit float64)")
+	Doc("roundWordsAVX2 is roundWords.")
+	out, from, less := pointer("out"), pointer("from"), pointer("less")
+	plus, unit := broadcast("plus"), broadcast("unit")
+	lowBits, highBits, offset := constant(0x4330000000000000), constant(0x4530000080000000), constant(0x4530000080100000)
+	for v := range vectors {
+		x, low, high := YMM(), YMM(), YMM()
+		VPADDQ(at(from, v), plus, x)
+		VPSUBQ(at(less, v), x, x)
+		VPBLENDD(U8(0b01010101), x, lowBits, low)
+		VPSRLQ(U8(32), x, high)
+		VPXOR(highBits, high, high)
+		VSUBPD(offset, high, high)
+		VADDPD(low, high, high)
+		VMULPD(unit, high, high)
+		VMOVUPD(high, at(out, v))
 	}
 	end()
 }
