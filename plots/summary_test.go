@@ -151,7 +151,7 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 	if got := AtMost(1.5).Verdict(limit(1, 9), limit(2, 3)); got != Refuted {
-		t.Errorf("one open, one refuted: %s", got)
+		t.Errorf("one open, one refuted: %s, want refuted", got)
 	}
 	for _, c := range []struct {
 		limit  Limit

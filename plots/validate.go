@@ -53,7 +53,7 @@ func (f *Figure) checkOneLegend() error {
 			if s.Look != o.Look || s.Kind != of.Kind || s.Thin != of.Thin || s.Marked != of.Marked ||
 				s.Bars != of.Bars {
 				return input.Errorf(fmt.Sprintf("panels[%d].series[%d].label", i, j), s.Label,
-					"another, or the look, kind and line of the series before of that label")
+					"another label, or the look, kind and line of the earlier series with it")
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func (a *Axis) validateCategories(path string) error {
 			return input.Errorf(at, "", "a name")
 		}
 		if slices.Contains(a.Categories[:k], name) {
-			return input.Errorf(at, name, "another name than those before")
+			return input.Errorf(at, name, "a name that no earlier category has")
 		}
 	}
 	return nil

@@ -92,14 +92,14 @@ func TestValidate(t *testing.T) {
 		},
 		{
 			func(f *Figure) { f.Panels[0].X = Axis{Quantity: "q", Categories: []string{"a", "a"}} },
-			"panels[0].x.categories[1] = a: want another name than those before",
+			"panels[0].x.categories[1] = a: want a name that no earlier category has",
 		},
 		{func(f *Figure) {
 			f.OneLegend = true
 			f.Panels = append(f.Panels, good().Panels[0])
 			f.Panels[1].Series[0].Look = 1
-		}, "panels[1].series[0].label = s: want another, or the look, kind and line of the series before of " +
-			"that label"},
+		}, "panels[1].series[0].label = s: want another label, or the look, kind and line of the " +
+			"earlier series with it"},
 		{func(f *Figure) { f.Panels[0].Series = nil }, "panels[0].series is missing: want at least one series"},
 		{func(f *Figure) { f.Panels[0].Series[0].Label = "" }, "panels[0].series[0].label is missing: want a name"},
 		{func(f *Figure) { f.Panels[0].Series[0].Look = -1 }, "panels[0].series[0].look = -1: want an integer >= 0"},

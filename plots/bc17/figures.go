@@ -10,7 +10,7 @@ func Source() plots.Source {
 		Prefix: "bf", Name: "T. Bonald and C. Comte (2017)",
 		Title:   "Balanced fair resource sharing in computer clusters",
 		Address: "https://doi.org/10.1016/j.peva.2017.08.006",
-		Claim: "Servers that work in order of arrival and interrupt jobs now and then come close to balanced " +
+		Claim: "First come, first served with an occasional interruption of jobs comes close to balanced " +
 			"fairness: mean delays hardly depend on the distribution of job sizes.",
 		Verdict: "They do: with five interruptions per job, simulated delays are close to the exact ones of balanced " +
 			"fairness in all four systems.",

@@ -91,7 +91,7 @@ func zipfMean() *big.Rat {
 func checkExact(t *testing.T, f *plots.Figure, stride int, delays func(rho *big.Rat) []*big.Rat) {
 	t.Helper()
 	if len(f.Panels) != 6 {
-		t.Fatalf("%s: %d panels", f.ID, len(f.Panels))
+		t.Fatalf("%s: %d panels, want 6", f.ID, len(f.Panels))
 	}
 	for k, rho := range exactLoads() {
 		if k%stride != 0 {

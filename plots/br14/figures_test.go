@@ -102,7 +102,7 @@ func checkRates(t *testing.T, f *plots.Figure) {
 		}
 	}
 	if compared < 12 {
-		t.Errorf("%d numbers compared", compared)
+		t.Errorf("only %d numbers compared", compared)
 	}
 }
 
@@ -274,7 +274,7 @@ func boxRates(c lieCase, need *big.Rat) [2]float64 {
 // within three tasks.
 func checkTasks(t *testing.T, f *plots.Figure) {
 	if len(f.Panels) != 6 {
-		t.Fatalf("%d panels", len(f.Panels))
+		t.Fatalf("%d panels, want 6", len(f.Panels))
 	}
 	for k, label := range []string{"PF", "DRF"} {
 		for class, s := range plotstest.Series(t, f.Panels[0], label) {
@@ -424,6 +424,6 @@ func checkFluidClaims(t *testing.T, figures map[string]*plots.Figure) {
 		}
 	}
 	if n := len(figures["fluid-5"].Claims); n != 2+4*2 {
-		t.Errorf("fluid-5 has %d claims", n)
+		t.Errorf("fluid-5 has %d claims, want 10", n)
 	}
 }

@@ -71,7 +71,7 @@ func TestCSVHoldsTheData(t *testing.T) {
 				gotX, gotY = append(gotX, a), append(gotY, b)
 			}
 			if !slices.Equal(gotX, x) || !slices.Equal(gotY, y) {
-				t.Errorf("%s: column %q does not hold the series", f.ID, name)
+				t.Errorf("%s: column %q does not contain the series", f.ID, name)
 			}
 			column++
 		}

@@ -108,7 +108,7 @@ func TestGrid(t *testing.T) {
 func TestPointNames(t *testing.T) {
 	l := layout(t, planned())[0]
 	if len(l.pointNames) != 9 {
-		t.Errorf("%d of 9 points have names", len(l.pointNames))
+		t.Errorf("%d of 9 points have names, want 9", len(l.pointNames))
 	}
 	if l.regions[0] == (vg.Rectangle{}) || l.regions[1] != (vg.Rectangle{}) {
 		t.Errorf("labels of regions at %v: want one for the first only", l.regions)

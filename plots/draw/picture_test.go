@@ -43,7 +43,7 @@ func TestRenderIsDeterministic(t *testing.T) {
 			t.Errorf("%s.%s differs from one run to the next", f.ID, format)
 		}
 		if bytes.Contains(a, []byte("CreationDate")) || bytes.Contains(a, []byte("ModDate")) {
-			t.Errorf("%s.%s is dated", f.ID, format)
+			t.Errorf("%s.%s contains a date", f.ID, format)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func TestPDFOffsets(t *testing.T) {
 	}
 	entries := regexp.MustCompile(`(?m)^([0-9]{10}) 00000 n`).FindAllSubmatch(b[at:], -1)
 	if len(entries) < 5 {
-		t.Fatalf("%d objects", len(entries))
+		t.Fatalf("only %d objects", len(entries))
 	}
 	for i, e := range entries {
 		var offset int

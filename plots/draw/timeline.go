@@ -245,9 +245,9 @@ func (t *Timeline) Write(b *bytes.Buffer) {
 		six(t.width/unit), name)
 	if t.rows != nil {
 		fmt.Fprintln(b,
-			"a worker's letter is the job it is longest at in a column, x if it is longer down, . for nothing")
+			"a worker's letter is the job it runs longest in a column, x if it is down longer, . if idle")
 		if len(s.Jobs) > len(jobLetters) {
-			fmt.Fprintf(b, "letters come again after %d jobs, in order of submission\n", len(jobLetters))
+			fmt.Fprintf(b, "letters repeat after %d jobs, in order of submission\n", len(jobLetters))
 		}
 	}
 	fmt.Fprintln(b)

@@ -108,7 +108,7 @@ func TestTimelineAddsUp(t *testing.T) {
 		}
 		for w, row := range line.rows {
 			if len(row) != line.columns {
-				t.Errorf("worker %d has %d columns of %d", w, len(row), line.columns)
+				t.Errorf("worker %d has %d columns, want %d", w, len(row), line.columns)
 			}
 		}
 	})

@@ -107,7 +107,7 @@ func checkTAGSChecks(t *testing.T, figures map[string]*plots.Figure) {
 		}
 	}
 	if len(simulations) != 6+10 { // eight farms with the paper's sizes, two of them in several figures; the log
-		t.Errorf("%d simulations are checked: %v", len(simulations), simulations)
+		t.Errorf("%d simulations are checked, want 16: %v", len(simulations), simulations)
 	}
 }
 
@@ -247,7 +247,7 @@ func checkTAGSClaims(t *testing.T, figures map[string]*plots.Figure) {
 			}
 		}
 		if len(found) != 1 {
-			t.Errorf("%s: %d claims begin with %q", c.id, len(found), c.start)
+			t.Errorf("%s: %d claims begin with %q, want 1", c.id, len(found), c.start)
 			continue
 		}
 		got := found[0]

@@ -16,7 +16,7 @@ import (
 // 1 both kinds of factors agree.
 func checkBaselines(t *testing.T, f *plots.Figure) {
 	if len(f.Panels) != 6 {
-		t.Fatalf("%d panels", len(f.Panels))
+		t.Fatalf("%d panels, want 6", len(f.Panels))
 	}
 	for k := range 2 {
 		together, apart := f.Panels[2*k], f.Panels[2*k+1]
@@ -73,10 +73,10 @@ func TestMeanDelays(t *testing.T) {
 	}
 	s := &site{workers: 2}
 	if got := s.recursionDelay(jobs); got != 4 {
-		t.Errorf("recursion: %v", got)
+		t.Errorf("recursion: %v, want 4", got)
 	}
 	if got := littleDelay([]span{{0, 4}, {1, 6}, {1, 7}, {9, 10}}); got != 4 {
-		t.Errorf("Little's law: %v", got)
+		t.Errorf("Little's law: %v, want 4", got)
 	}
 	f, spans, err := s.runRigid(t.Context(), jobs, comparedBaselines()[byArrival].policy)
 	if err != nil || f.delay != 4 || f.waiting != 2 || f.slowdown != 1 || littleDelay(spans) != 4 {

@@ -94,7 +94,7 @@ func TestDensest(t *testing.T) {
 		level := own[n-int(math.Ceil(part*float64(n)))]
 		if math.IsNaN(level) || len(bands) == 0 { // identical values have no width
 			if len(bands) > 0 {
-				t.Errorf("%d bands of %+v", len(bands), c)
+				t.Errorf("%d bands of %+v, want none", len(bands), c)
 			}
 			return
 		}
@@ -148,6 +148,6 @@ func TestNearlyEqualSamplesHaveNoRegion(t *testing.T) {
 		c.x, c.y = append(c.x, 8103*(1+float64(i)*0x1p-44)), append(c.y, 1+float64(i))
 	}
 	if bands := c.densest(0.5); len(bands) > 0 {
-		t.Errorf("%d bands", len(bands))
+		t.Errorf("%d bands, want none", len(bands))
 	}
 }

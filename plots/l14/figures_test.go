@@ -183,7 +183,7 @@ func checkFewSamples(t *testing.T, figures map[string]*plots.Figure) {
 		}
 		for k, p := range f.Panels {
 			if names := p.X.Categories; len(names) != len(comparedPolicies()) {
-				t.Fatalf("%s: categories %q", c.id, names)
+				t.Fatalf("%s: categories %q, want one per policy", c.id, names)
 			}
 			for place, one := range comparedPolicies() {
 				if name := p.X.Categories[place]; name != one.label {
@@ -331,7 +331,7 @@ func checkManySamples(t *testing.T, f *plots.Figure) {
 			// half to three quarters, as the texts state, up to the sampling error of 100
 			for _, v := range [][]float64{penalties, rates} {
 				if held := covered(v, fewSamples, 100, 1); held < 35 || held > 88 {
-					t.Errorf("%s, %s: %d of 100 intervals of few samples hold the mean of all",
+					t.Errorf("%s, %s: %d of 100 intervals of few samples contain the mean of all",
 						p.Title, names[look], held)
 				}
 			}
@@ -342,7 +342,7 @@ func checkManySamples(t *testing.T, f *plots.Figure) {
 				}
 			}
 			if inside < n/2-2 || inside > n/2+2 { // a few may be on the edge
-				t.Errorf("%s, %s: %d of %d samples are in the region of half of them", p.Title, names[look], inside, n)
+				t.Errorf("%s, %s: %d of %d samples are in the region meant for half", p.Title, names[look], inside, n)
 			}
 		}
 	}
@@ -379,7 +379,7 @@ func checkSensitivity(t *testing.T, f *plots.Figure) {
 	}
 	for k, p := range f.Panels {
 		if of := f.Panels[k%2].Y; p.Y.Min != of.Min || p.Y.Max != of.Max {
-			t.Errorf("panel %d: an axis from %v to %v, want that of the same quantity, %v to %v",
+			t.Errorf("panel %d: an axis from %v to %v, want %v to %v as for the same quantity",
 				k, p.Y.Min, p.Y.Max, of.Min, of.Max)
 		}
 		for _, s := range p.Series {
@@ -533,7 +533,7 @@ func TestResampled(t *testing.T) {
 		t.Errorf("part %v, want 0.75", got)
 	}
 	if a, b := partOf(2, 2, atMost), partOf(2, 2, atMost); a != b {
-		t.Errorf("%v, then %v", a, b)
+		t.Errorf("two draws with the same seed: %v, then %v", a, b)
 	}
 }
 
@@ -584,7 +584,7 @@ func TestRatioWords(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 	if r := ratioOf([]float64{0, 0}, []float64{0, 0}); r.String() != "1 (1 to 1)" {
-		t.Errorf("%v", r)
+		t.Errorf("ratio of zeros: %v, want 1 (1 to 1)", r)
 	}
 }
 

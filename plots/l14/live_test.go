@@ -105,7 +105,7 @@ func TestRecordDiffers(t *testing.T) {
 		events, alike := countAgreeing(want, got)
 		recorded, _ := countAgreeing(got, want)
 		if same := events == alike && events == recorded; same != (what == "nothing") {
-			t.Errorf("%s: %d events, %d alike, %d recorded", what, events, alike, recorded)
+			t.Errorf("%s: %d events, %d identical, %d recorded", what, events, alike, recorded)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func TestReadRecord(t *testing.T) {
 		"", "time,kind\n", head + "soon,started,0,2,1,1\n", head + "0,started,0,x,1,1\n", head + "0,started\n",
 	} {
 		if _, err := readRecord([]byte(text)); err == nil {
-			t.Errorf("%q is read", text)
+			t.Errorf("%q is accepted", text)
 		}
 	}
 	if !bytes.HasPrefix(liveRecord, []byte("# productform/live, ")) {

@@ -15,5 +15,5 @@ func Example() {
 	// Output:
 	// Networks of stations, losses, and pass-and-swap queues
 	// net-1 An interactive system against its number of users
-	// net-2 Many servers: mean value analysis of the textbooks loses all digits
+	// net-2 Many servers: textbook mean value analysis loses all digits
 }

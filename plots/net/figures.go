@@ -18,7 +18,7 @@ func Source() plots.Source {
 		Prefix: "net", Name: "Networks", Title: "Networks of stations, losses, and pass-and-swap queues",
 		Claim: "Product forms reach beyond one cluster: closed networks, loss systems, token balancers, " +
 			"pass-and-swap queues.",
-		Verdict: "Exact numbers and simulations agree, also where recursions of the textbooks lose all digits.",
+		Verdict: "Exact numbers and simulations agree, even where textbook recursions lose all digits.",
 		Figures: len(Figures()),
 	}
 }
@@ -27,11 +27,11 @@ func Source() plots.Source {
 func Figures() []plots.Spec {
 	return []plots.Spec{
 		{ID: "net-1", Title: "An interactive system against its number of users", Prepare: prepareInteractive},
-		plots.Exact("net-2", "Many servers: mean value analysis of the textbooks loses all digits", textbooks),
+		plots.Exact("net-2", "Many servers: textbook mean value analysis loses all digits", textbooks),
 		{ID: "net-3", Title: "Calls that are lost, for agents with one skill or both", Prepare: prepareSkills},
 		{ID: "net-4", Title: "The server whose token was released first, against others", Prepare: prepareAssignments},
-		{ID: "net-5", Title: "Losses depend on the sizes only in order of arrival", Prepare: prepareLosses},
-		{ID: "net-6", Title: "Pass-and-swap queues against order of arrival", Prepare: prepareSwaps},
+		{ID: "net-5", Title: "Losses depend on the sizes only under first come, first served", Prepare: prepareLosses},
+		{ID: "net-6", Title: "Pass-and-swap queues against first come, first served", Prepare: prepareSwaps},
 	}
 }
 

@@ -58,7 +58,7 @@ func checkUsers(t *testing.T, f *plots.Figure) {
 	for _, p := range f.Panels {
 		bounds, line := plotstest.Series(t, p, "bounds")[0], plotstest.Series(t, p, "exact")[0]
 		if len(line.X) != mostUsers {
-			t.Errorf("%s: %d points", p.Title, len(line.X))
+			t.Errorf("%s: %d points, want %d", p.Title, len(line.X), mostUsers)
 		}
 		for k, y := range line.Y {
 			if y < bounds.Low[k]*(1-1e-12) || y > bounds.High[k]*(1+1e-12) {
@@ -69,7 +69,7 @@ func checkUsers(t *testing.T, f *plots.Figure) {
 	}
 	rate, delay := plotstest.Series(t, f.Panels[0], "exact")[0], plotstest.Series(t, f.Panels[1], "exact")[0]
 	if first := rate.Y[0] * (thinkTime + 2.5/20 + 1.5*3/100); math.Abs(first-1) > 1e-12 {
-		t.Errorf("a single user makes %v cycles in the time of one", first)
+		t.Errorf("a single user makes %v cycles in the time of one cycle", first)
 	}
 	if most := rate.Y[mostUsers-1]; !(most > 15.99 && most < 16) {
 		t.Errorf("%v cycles per second", most)
@@ -176,7 +176,7 @@ func checkSensitive(t *testing.T, f *plots.Figure) {
 // checkWhoLeaves verifies a total departure rate of 5/2, with swaps only of class 2.
 func checkWhoLeaves(t *testing.T, f *plots.Figure) {
 	swaps := plotstest.Series(t, f.Panels[0], "pass-and-swap")
-	order := plotstest.Series(t, f.Panels[0], "order of arrival")
+	order := plotstest.Series(t, f.Panels[0], "first come, first served")
 	for k, x := range order[0].X {
 		var sum float64
 		for _, s := range order {
@@ -185,7 +185,7 @@ func checkWhoLeaves(t *testing.T, f *plots.Figure) {
 			}
 		}
 		if math.Abs(sum-2.5) > 1e-9 || swaps[0].Y[k] != 0 {
-			t.Errorf("%v jobs: %v leave in order of arrival, %v of class 1 with swaps", x, sum, swaps[0].Y[k])
+			t.Errorf("%v jobs: %v leave under FCFS, %v of class 1 with swaps", x, sum, swaps[0].Y[k])
 		}
 	}
 }

@@ -61,9 +61,9 @@ func lossPanels() []lossPanel {
 			sharing: true,
 		},
 		{
-			Title:   "The same in order of arrival",
+			Title:   "The same, first come, first served",
 			letter:  "d",
-			system:  "server in order of arrival",
+			system:  "server, first come, first served",
 			model:   oneServer,
 			ordered: true,
 		},

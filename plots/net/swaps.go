@@ -60,7 +60,7 @@ func orderName(joined bool) string {
 	if joined {
 		return "pass-and-swap"
 	}
-	return "order of arrival"
+	return "first come, first served"
 }
 
 // A swapRun is a simulation of the closed queue, if jobs > 0, or of the open queue.

@@ -45,7 +45,7 @@ func TestRecord(t *testing.T) {
 	for k, c := range Cases() {
 		if k >= len(rows) || rows[k].family != c.Family || rows[k].size != c.Size || !(rows[k].seconds > 0) ||
 			!(rows[k].mebibytes > 0) {
-			t.Fatalf("row %d is not that of %s, %d", k, c.Family, c.Size)
+			t.Fatalf("row %d does not belong to %s, %d", k, c.Family, c.Size)
 		}
 		if !done[c.Family] {
 			done[c.Family] = true

@@ -85,7 +85,7 @@ func checkPNG(t *testing.T, f *plots.Figure, data []byte, legendRows int) {
 	}
 	// 300/0.0254 = 11811 = 0x2e23 per metre
 	if !bytes.Contains(data, []byte("pHYs\x00\x00\x2e\x23\x00\x00\x2e\x23\x01")) {
-		t.Errorf("%s does not tell its resolution", f.ID)
+		t.Errorf("%s does not state its resolution", f.ID)
 	}
 	pixels := image.NewRGBA(picture.Bounds())
 	draw.Draw(pixels, picture.Bounds(), picture, image.Point{}, draw.Src)
