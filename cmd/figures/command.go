@@ -109,7 +109,7 @@ written; 130 interrupted.`,
 		ids = append(ids, spec.ID)
 	}
 	cli.AddPrefixes(cmd, &o.only, "only", ids,
-		"names of the figures to draw, or beginnings of names, such as bf-1,tags (default all)")
+		"names of the figures to draw, or prefixes of names, such as bf-1,tags (default all)")
 	o.precision = string(plots.Normal)
 	cli.AddChoice(cmd, &o.precision, "precision", names(plots.Precisions()), "amount of simulation")
 	o.seed = 1

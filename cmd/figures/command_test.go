@@ -72,7 +72,7 @@ func TestDefaultRun(t *testing.T) {
 		t.Errorf("standard output (-want +got):\n%s", diff)
 	}
 	if !docs.Matches(shown, stdout) {
-		t.Errorf("README.md shows other output: %s", shown)
+		t.Errorf("README.md shows different output: %s", shown)
 	}
 	if got := files(t, "figures-out"); len(got) != len(want)+1 || !slices.Contains(got, "results") {
 		t.Errorf("%d files, want %d and the results: %v", len(got), len(want), got)
@@ -370,7 +370,7 @@ func TestInterruptedMidway(t *testing.T) {
 		t.Errorf("files %v", got)
 	}
 	if got := files(t, filepath.Join("figures-out", "results")); got == nil {
-		t.Error("no results are kept")
+		t.Error("no results were kept")
 	}
 }
 

@@ -92,7 +92,7 @@ func (f *allocateQuestion) check(given func(string) bool) error {
 	}
 	rational := !slices.Contains(f.policies.List(), fluid.PF)
 	if e := f.sharing.Engine; f.policies.Several() && (e == num.Enclose || e == num.Exact && !rational) {
-		return input.Errorf("--engine", e, "auto or float with --policy %s: no other engine has all of them",
+		return input.Errorf("--engine", e, "auto or float with --policy %s: no other engine supports all of them",
 			f.policies.String())
 	}
 	tol := f.sharing.RelTol

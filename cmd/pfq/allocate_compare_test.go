@@ -143,7 +143,7 @@ func TestAllocateLieWitness(t *testing.T) {
 	}
 	limited := strings.Replace(pool, `"ram": 1}`, `"ram": 1}, "max_tasks": 2`, 1)
 	if stdout, _, _ := runAllocate(limited, "allocate", "-", "--audit"); !strings.Contains(
-		stdout, "lie-proof          not looked at: some job has max_tasks\n",
+		stdout, "lie-proof          not checked: some job has max_tasks\n",
 	) {
 		t.Error(stdout)
 	}

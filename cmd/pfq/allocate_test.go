@@ -528,7 +528,7 @@ func TestAllocateBadUsage(t *testing.T) {
 		commandtest.WriteFile(t, name, text)
 	}
 	for _, c := range []struct{ args, want string }{
-		{"", "pfq: allocate wants one POOL, a file or - for the standard input, not 0 arguments\n"},
+		{"", "pfq: allocate takes one POOL, a file or - for the standard input, not 0 arguments\n"},
 		{"absent.json", "pfq: absent.json: no such file or directory\n"},
 		{"-", "pfq: standard input: want a pool with resources and jobs, not an empty file\n"},
 		{"- --dynamic", "pfq: standard input: want traffic with resources and jobs, not an empty file\n"},

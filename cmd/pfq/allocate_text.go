@@ -59,7 +59,7 @@ func (a *audited) words(t *render.Text) []string {
 	case a.Get("lie_proof") != nil:
 		words[4] = "yes"
 	case a.unsearched != "":
-		words[4] = "not looked at: " + a.unsearched
+		words[4] = "not checked: " + a.unsearched
 	}
 	for _, w := range []struct {
 		property      int
@@ -67,7 +67,7 @@ func (a *audited) words(t *render.Text) []string {
 	}{
 		{0, "over_limit", "a job of %s runs %s tasks, and can run %s"},
 		{0, "overload", "the utilization of %s is %s"},
-		{1, "growth", "a job of %s could run %s tasks more"},
+		{1, "growth", "a job of %s could run %s more tasks"},
 		{2, "shortfall", "a job of %s has a dominant share of %s, below its fraction by weight, %s"},
 		{3, "envy", "a job of %s runs %[3]s tasks, and would run %[4]s with what one of %[2]s holds"},
 	} {

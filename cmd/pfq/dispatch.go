@@ -43,7 +43,7 @@ func newDispatchCommand() *cobra.Command {
 		Use: "dispatch TRACE",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("%s wants one TRACE, a file, - for the standard input or the name of a log, "+
+				return fmt.Errorf("%s takes one TRACE, a file, - for the standard input or the name of a log, "+
 					"not %d arguments", cmd.Name(), len(args))
 			}
 			return nil
@@ -116,7 +116,7 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 	case given("timeline") && f.timeline && f.format != render.Formats[0]:
 		return fmt.Errorf("--timeline needs --format text, not %s", f.format)
 	case given("records") && len(f.Policies) > 1:
-		return errors.New("--records wants one --policy: what becomes of a job depends on it")
+		return errors.New("--records needs a single --policy: the fate of a job depends on it")
 	case f.records == "-":
 		return input.Errorf("--records", f.records, "the name of a file")
 	}

@@ -106,7 +106,7 @@ func TestBaselineOutages(t *testing.T) {
 		}
 	}
 	if waiting := got["waiting"].(map[string]any)["mean"]; waiting != (2+5+8+8+8)/5.0 {
-		t.Errorf("waiting %v", waiting)
+		t.Errorf("mean waiting %v, want 6.2", waiting)
 	}
 	stdout, stderr, status := runDispatch(
 		rigidLog, "dispatch", "-", "--policy", "easy", "--outages", "1@2-", "--format", "json",
@@ -155,7 +155,7 @@ func TestBaselineWithOthers(t *testing.T) {
 	text, _, _ := runDispatch(rigidLog, "dispatch", "-", "--policy", list)
 	for _, line := range []string{
 		"\nrunning violation rate           of jobs     0", "\nwaiting mean                     s           -",
-		"\ntasks of a job begin together under easy/fcfs, conservative, and need not under edf, deadline/kept\n",
+		"\ntasks of a job start together under easy/fcfs, conservative, and need not under edf, deadline/kept\n",
 		"\nrequested times: those of the log for 2 jobs, run times x 1 for 3\n",
 	} {
 		if !strings.Contains(text, line) {
@@ -164,7 +164,7 @@ func TestBaselineWithOthers(t *testing.T) {
 	}
 	alone, _, _ := runDispatch(rigidLog, "dispatch", "-", "--policy", "fcfs", "--requests", "uniform:3", "--kill")
 	for _, line := range []string{
-		"\ntasks of a job begin together under fcfs\n",
+		"\ntasks of a job start together under fcfs\n",
 		"\nrequested times: run times x uniform on [1, 3] (seed 1); jobs are killed at them\n",
 	} {
 		if !strings.Contains(alone, line) {

@@ -81,7 +81,7 @@ func TestDispatchSamples(t *testing.T) {
 			}
 		}
 		if having != m.having {
-			t.Errorf("%v: %d policies have it", m, having)
+			t.Errorf("%v: %d policies have it, want %d", m, having, m.having)
 		}
 	}
 	table, _, _ := runDispatch("", strings.Fields(args+"csv --seed 5 --samples 4")...)

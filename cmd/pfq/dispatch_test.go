@@ -51,7 +51,7 @@ func onePolicy(t *testing.T, log, args string) map[string]any {
 	t.Helper()
 	list := dispatchJSON(t, log, args)["policies"].([]any)
 	if len(list) != 1 {
-		t.Fatalf("%s: %d policies", args, len(list))
+		t.Fatalf("%s: %d policies, want 1", args, len(list))
 	}
 	return list[0].(map[string]any)
 }
@@ -174,7 +174,7 @@ func TestDispatchPolicies(t *testing.T) {
 // Common rules at sites are named if all rules are compared without them, although they could run.
 func TestDispatchLeftOut(t *testing.T) {
 	fiveJobs(t)
-	const line = "\nnot among these: fcfs, sjf, easy/fcfs, easy/sjf, conservative (--policy all,sites has them, too)\n"
+	const line = "\nnot among these: fcfs, sjf, easy/fcfs, easy/sjf, conservative (--policy all,sites includes them)\n"
 	for args, told := range map[string]bool{
 		"":                           true,
 		"--policy deadline/kept,all": true,
@@ -331,7 +331,7 @@ func TestDispatchSources(t *testing.T) {
 		args[1] = name
 		commandtest.WriteFile(t, name, log)
 		if stdout, _, _ := runDispatch("", args...); !strings.Contains(stdout, `"job_count": 5,`) {
-			t.Errorf("the file %s does not win: %s", name, stdout)
+			t.Errorf("the file %s does not take precedence: %s", name, stdout)
 		}
 	}
 }
@@ -364,7 +364,7 @@ func TestDispatchSample(t *testing.T) {
 		}
 	}
 	if len(starts) != 4 {
-		t.Errorf("samples start at %v", starts)
+		t.Errorf("samples start at %v, want 4 starts", starts)
 	}
 }
 
@@ -671,11 +671,11 @@ func TestDispatchBadUsage(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{
 			"--workers 4",
-			"dispatch wants one TRACE, a file, - for the standard input or the name of a log, not 0 arguments",
+			"dispatch takes one TRACE, a file, - for the standard input or the name of a log, not 0 arguments",
 		},
 		{
 			"five.swf five.swf --workers 4",
-			"dispatch wants one TRACE, a file, - for the standard input or the name of a log, not 2 arguments",
+			"dispatch takes one TRACE, a file, - for the standard input or the name of a log, not 2 arguments",
 		},
 		{"five.swf", "--workers is missing: want an integer in 1..1000000"},
 		{"five.swf --workers 0", "--workers = 0: want an integer in 1..1000000"},
@@ -839,7 +839,7 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 4 --outages 1-2@1-3,2-4@2-", "--outages[1] = 2-4@2-: want an outage that does not " +
 			"overlap 1-2@1-3, --outages[0], which takes worker 2 as well"},
 		{"five.swf --workers 4 --timeline --format json", "--timeline needs --format text, not json"},
-		{"five.swf --workers 4 --records a.csv", "--records wants one --policy: what becomes of a job depends on it"},
+		{"five.swf --workers 4 --records a.csv", "--records needs a single --policy: the fate of a job depends on it"},
 		{"five.swf --workers 4 --policy edf --records -", "--records = -: want the name of a file"},
 		{
 			"five.swf --workers 4 --policy edf --records a.csv -o ./a.csv",
@@ -923,7 +923,7 @@ func TestDispatchWritesTheAnswerLast(t *testing.T) {
 		var said strings.Builder
 		if status := command.Run(dispatchProgram(), strings.Fields(args), nil, full, &said); status != 2 ||
 			!strings.Contains(said.String(), "no space left on device") {
-			t.Errorf("%s: status %d, %q, want that the standard output is full", args, status, &said)
+			t.Errorf("%s: status %d, %q, want an error that the standard output is full", args, status, &said)
 		}
 	}
 	if text, err := os.ReadFile("a.csv"); err != nil || strings.Count(string(text), "\n") != 6 {

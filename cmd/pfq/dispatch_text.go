@@ -29,7 +29,7 @@ func (a *dispatchAnswer) write(t *render.Text, rows []render.Record) {
 		t.Line("slowdown: %s, %s", slowdownFormula, slowdownLetters)
 		a.writeBaselines(t)
 		if names := a.flags.LeftOut(); names != nil && !a.flags.timeline {
-			t.Line("not among these: %s (--policy all,sites has them, too)", strings.Join(names, ", "))
+			t.Line("not among these: %s (--policy all,sites includes them)", strings.Join(names, ", "))
 		}
 		t.Line("")
 	}
@@ -139,7 +139,7 @@ func (a *dispatchAnswer) writeBaselines(t *render.Text) {
 	if a.Asking == nil {
 		return
 	}
-	t.Line("bounded slowdown: max(1, delay / max(run time, 10 s)); waiting: from submission to begin")
+	t.Line("bounded slowdown: max(1, delay / max(run time, 10 s)); waiting: from submission to start")
 	var names, others []string
 	for _, p := range a.flags.Policies {
 		if p.Baseline != nil {
@@ -148,7 +148,7 @@ func (a *dispatchAnswer) writeBaselines(t *render.Text) {
 			others = append(others, p.String())
 		}
 	}
-	line := "tasks of a job begin together under " + strings.Join(names, ", ")
+	line := "tasks of a job start together under " + strings.Join(names, ", ")
 	if others != nil {
 		line += ", and need not under " + strings.Join(others, ", ")
 	}

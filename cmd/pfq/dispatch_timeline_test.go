@@ -48,7 +48,7 @@ func TestTimelineFits(t *testing.T) {
 		}
 		for line := range strings.SplitSeq("timeline: "+drawn, "\n") {
 			if n := utf8.RuneCountInString(line); n > 100 {
-				t.Errorf("%s: %d characters: %s", args, n, line)
+				t.Errorf("%s: %d characters, want at most 100: %s", args, n, line)
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func TestTimelineManyWorkersManyJobs(t *testing.T) {
 		"", "dispatch", "SDSC-Par-1996", "--sample", "51", "--workers", "40", "--policy", "edf", "--timeline",
 	)
 	if status != 0 || !strings.Contains(stdout, "worker 40 ") || strings.Contains(stdout, "letter  job") ||
-		!strings.Contains(stdout, "\nletters come again after 50 jobs, in order of submission\n") {
+		!strings.Contains(stdout, "\nletters repeat after 50 jobs, in order of submission\n") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 }

@@ -27,7 +27,7 @@ func newExample() *cobra.Command {
 		Use: "example [NAME]",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return fmt.Errorf("example wants at most one NAME, not %d arguments", len(args))
+				return fmt.Errorf("example takes at most one NAME, not %d arguments", len(args))
 			}
 			return nil
 		},

@@ -190,7 +190,7 @@ func checkTypes(t *testing.T, question, path string, v any, types map[string]str
 	}
 	kind := fmt.Sprintf("%T", v)
 	if before, ok := types[path]; ok && before != kind {
-		t.Errorf("%s: %s is a %s, and was a %s", question, path, kind, before)
+		t.Errorf("%s: %s is a %s, but was a %s", question, path, kind, before)
 	}
 	types[path] = kind
 	switch v := v.(type) {
@@ -259,7 +259,7 @@ func TestKeepSizes(t *testing.T) {
 	)
 	for _, answer := range []map[string]any{kept, same} {
 		if _, ok := answer["scaled_from"]; ok {
-			t.Error("sizes that were not scaled are said to be")
+			t.Error("unscaled sizes are reported as scaled")
 		}
 		delete(answer, "jumps_per_second")
 	}
@@ -295,7 +295,7 @@ func TestKeepSizesBetweenEnds(t *testing.T) {
 		same["mean_jobs"].(map[string]any)["mean"].(float64), 1e-12,
 	)
 	if kept["scaled_from"] != nil {
-		t.Errorf("sizes that were not scaled are said to be, from %v", kept["scaled_from"])
+		t.Errorf("unscaled sizes are reported as scaled from %v", kept["scaled_from"])
 	}
 }
 
@@ -304,7 +304,7 @@ func TestHelpIsShort(t *testing.T) {
 	root := newRoot()
 	for _, c := range root.Commands() {
 		if n := strings.Count("\n\n"+c.Example, "\n\n  $ "); n > 2 {
-			t.Errorf("%s has %d examples", c.Name(), n)
+			t.Errorf("%s has %d examples, want at most 2", c.Name(), n)
 		}
 		if c.Long == "" && c.Name() != "version" && c.Name() != "completion" && c.Name() != "help" {
 			t.Errorf("%s has no text", c.Name())

@@ -70,7 +70,7 @@ func (s shared) check(t *testing.T, folder, want string) {
 		t.Errorf("%s: (-one process, +many)\n%s", s.line, diff)
 	}
 	if diff := cmp.Diff(before, commandtest.Kept(t, folder)); diff != "" {
-		t.Errorf("%s: runs were done again: %s", s.line, diff)
+		t.Errorf("%s: runs were repeated: %s", s.line, diff)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestSolveJSON(t *testing.T) {
 	got := commandtest.ParseJSON(t, stdout)
 	part := got["parts"].([]any)[0].(map[string]any)
 	if why, ok := part["why"].(string); !ok || why == "" {
-		t.Errorf("parts do not say why: %v", part)
+		t.Errorf("parts give no reason: %v", part)
 	}
 	delete(part, "why")
 	want := map[string]any{
@@ -269,13 +269,13 @@ func TestBadUsage(t *testing.T) {
 		{"slove good.json", `pfq: unknown command "slove" for "pfq"; did you mean solve?` + "\n"},
 		{"estimat good.json", `pfq: unknown command "estimat" for "pfq"; did you mean estimate?` + "\n"},
 		{"pulverize good.json", `pfq: unknown command "pulverize" for "pfq"` + "\n"},
-		{"man", "pfq: man wants one FOLDER for the pages, not 0 arguments\n"},
-		{"solve", "pfq: solve wants one MODEL, a file or - for the standard input, not 0 arguments"},
+		{"man", "pfq: man takes one FOLDER for the pages, not 0 arguments\n"},
+		{"solve", "pfq: solve takes one MODEL, a file or - for the standard input, not 0 arguments"},
 		{
 			"solve good.json good.json",
-			"pfq: solve wants one MODEL, a file or - for the standard input, not 2 arguments",
+			"pfq: solve takes one MODEL, a file or - for the standard input, not 2 arguments",
 		},
-		{"stability", "pfq: stability wants one MODEL, a file or - for the standard input, not 0 arguments"},
+		{"stability", "pfq: stability takes one MODEL, a file or - for the standard input, not 0 arguments"},
 		{"solve cut.json", "pfq: cut.json:2:1: "},
 		{"stability binary.bin", "pfq: binary.bin:1:1: "},
 		{"solve absent.json", "pfq: absent.json: no such file or directory"},
@@ -299,7 +299,7 @@ func TestBadUsage(t *testing.T) {
 			"warehouse, batch, call-centre, gpus, interactive, reentrant, swaps, ten-servers, tokens, trunks, " +
 			"shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
-		{"example line racks", "pfq: example wants at most one NAME, not 2 arguments\n"},
+		{"example line racks", "pfq: example takes at most one NAME, not 2 arguments\n"},
 		{"version now", `pfq: unknown command "now" for "pfq version"`},
 		{"solve good.json -o absent/answer.json", "pfq: absent/answer.json: the folder absent does not exist"},
 		{"solve good.json -o .", "pfq: .: is a directory"},
@@ -411,7 +411,7 @@ func TestMistakes(t *testing.T) {
 			"classes: [{name: a, arrival_rate: 1, servers: [s]}]\n", "solve a.yaml",
 			"a.yaml:3: servers[0].capacity = 1e400: want a number within the range of float64, 1e±308: count time, " +
 				"or work, in other units"},
-		{"my model.yaml", good, "solve my model.yaml", "solve wants one MODEL, a file or - for the standard input, " +
+		{"my model.yaml", good, "solve my model.yaml", "solve takes one MODEL, a file or - for the standard input, " +
 			"not 2 arguments; put a name with blanks in quotes"},
 		{"a.yaml", good, "solve a.yaml -percentiles 99", "unknown flag: -percentiles; did you mean --percentiles?"},
 		{"a.yaml", good, "solve a.yaml -percentile 99", "unknown flag: -percentile; did you mean --percentiles?"},
@@ -453,7 +453,7 @@ func TestOutputFile(t *testing.T) {
 	}
 	commandtest.WriteFile(t, file, "old")
 	if _, _, status := pfq("nonsense", "solve", "-", "-o", file); status != 2 {
-		t.Errorf("status %d for a bad model", status)
+		t.Errorf("status %d for a bad model, want 2", status)
 	}
 	if text, err := os.ReadFile(file); err != nil || string(text) != "old" {
 		t.Errorf("a failure left %q, %v", text, err)
@@ -472,7 +472,7 @@ func TestOutputFile(t *testing.T) {
 		t.Errorf("the link is gone: %v, %v", info, err)
 	}
 	if _, _, status := pfq(overloaded, "solve", "-", "-o", file); status != 1 {
-		t.Errorf("status %d for an unstable model", status)
+		t.Errorf("status %d for an unstable model, want 1", status)
 	}
 	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), allServers+"unstable") {
 		t.Errorf("the reason is not in the file: %q, %v", text, err)
@@ -1019,7 +1019,7 @@ func TestSolveNoSuchField(t *testing.T) {
 			`"servers": ["s"], "priority": 2`,
 			"; no model has priorities; pfq dispatch replays a log of jobs with priorities\n",
 		},
-		{`"servers": ["s"], "cost": 2`, "; what to buy, and at which cost, belongs in a plan, for pfq plan\n"},
+		{`"servers": ["s"], "cost": 2`, "; purchases and their costs belong in a plan, for pfq plan\n"},
 		{`"servers": ["s"], "speed": 2`, "want one of the fields name, arrival_rate, servers, mean_size\n"},
 	} {
 		text := `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0.5, ` +
@@ -1041,7 +1041,7 @@ func TestFullOutput(t *testing.T) {
 		var said strings.Builder
 		if status := command.Run(program(), strings.Fields(args), nil, full, &said); status != 2 ||
 			!strings.Contains(said.String(), "no space left on device") {
-			t.Errorf("%s: status %d, %q, want that the standard output is full", args, status, &said)
+			t.Errorf("%s: status %d, %q, want an error that the standard output is full", args, status, &said)
 		}
 	}
 }

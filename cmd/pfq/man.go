@@ -16,7 +16,7 @@ func newMan() *cobra.Command {
 		Use: "man FOLDER",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("man wants one FOLDER for the pages, not %d arguments", len(args))
+				return fmt.Errorf("man takes one FOLDER for the pages, not %d arguments", len(args))
 			}
 			return nil
 		},

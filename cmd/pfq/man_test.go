@@ -29,7 +29,7 @@ func TestMan(t *testing.T) {
 	}
 	page, err := os.ReadFile(filepath.Join(folder, "pfq-stability.1"))
 	if err != nil || !strings.Contains(string(page), `margin               smallest`) {
-		t.Errorf("a table is lost: %v", err)
+		t.Errorf("a table is missing: %v", err)
 	}
 	if _, stderr, status := pfq("", "man"); status != 2 || stderr == "" {
 		t.Errorf("no folder: %q, %d", stderr, status)

@@ -67,8 +67,8 @@ func (n stations) solution(
 	if r == nil {
 		why := "too large to be solved"
 		if n.uneven != nil {
-			why = "by the work that comes: mean sizes differ by class, and service in order of arrival has no " +
-				"exact values then"
+			why = "by the arriving work: mean sizes differ by class, and then first come, first served has " +
+				"no exact values"
 		}
 		body = n.body(&network.Result{Why: why}, limits, s.digits)
 		for _, unknown := range []string{"engine", "method", "states", "relative_error_bound"} {

@@ -166,7 +166,7 @@ func TestCallCentre(t *testing.T) {
 	add(got["classes"], "throughput_exact", 1)
 	add(got["servers"], "throughput_exact", -1)
 	if left.Sign() != 0 {
-		t.Errorf("%v more calls are let in than taken", left)
+		t.Errorf("the throughputs of classes and servers differ by %v", left)
 	}
 }
 
@@ -368,7 +368,7 @@ func TestBoundsHaveLimitOfSolution(t *testing.T) {
 		}
 	})
 	if falling == 0 {
-		t.Error("no station whose rates end below their largest")
+		t.Error("no station has a last rate below its largest")
 	}
 }
 
@@ -446,7 +446,7 @@ func TestSimulated(t *testing.T) {
 		t, stdout,
 	)["simulated"].(map[string]any)["chains"].([]any)[0].(map[string]any)["throughput"].(map[string]any); status != 0 ||
 		e["exact"] != nil {
-		t.Errorf("status %d, %s; order of arrival has no theory for lognormal sizes: %v", status, stderr, e)
+		t.Errorf("status %d, %s; first come, first served has no theory for lognormal sizes: %v", status, stderr, e)
 	}
 	large := strings.Replace(commandtest.Example(t, "networks/batch.yaml"), "population: 20", "population: 200000", 1)
 	stdout, stderr, status = networkProgram.Run(
@@ -568,11 +568,11 @@ func TestOneServerAJob(t *testing.T) {
 		Want: `8, that of "training": station "gpus" has a product form for exponential sizes of one mean only; --runs simulates it as it is, and with discipline balanced (sharing in place of fcfs) any sizes have one`}
 	for _, args := range []string{"network -", "network - --scale 1,2"} {
 		if bad := networkProgram.Refusal(t, order, strings.Fields(args)...); bad != want {
-			t.Errorf("%s: %+v", args, bad)
+			t.Errorf("%s: %+v, want %+v", args, bad, want)
 		}
 	}
 	stdout, stderr, status := networkProgram.Run(order, strings.Fields("network - --runs 10 --jumps 1e4")...)
-	if status != 0 || !strings.HasPrefix(stdout, "stable; by the work that comes: mean sizes differ by class, ") {
+	if status != 0 || !strings.HasPrefix(stdout, "stable; by the arriving work: mean sizes differ by class, ") {
 		t.Errorf("status %d, %s%s", status, stderr, stdout)
 	}
 	one := networkProgram.JSON(t, order, "network - --runs 10 "+
@@ -661,7 +661,7 @@ func TestUnknownPercentiles(t *testing.T) {
 	stdout, _, _ = networkProgram.Run(text, append(args, "--format", "json")...)
 	for _, v := range commandtest.ParseJSON(t, stdout)["visits"].([]any) {
 		if p95, ok := v.(map[string]any)["delay"].(map[string]any)["p95"]; !ok || p95 != nil {
-			t.Errorf("%v, want a p95 that is null", v)
+			t.Errorf("%v, want a null p95", v)
 		}
 	}
 }
@@ -697,7 +697,7 @@ func TestNoteBeforeALongEnclosure(t *testing.T) {
 	}
 	few := fmt.Sprintf(text, 600)
 	if _, stderr, _ := networkProgram.Run(few, "network", "-", "--tol", "1e-15"); strings.Contains(stderr, "note") {
-		t.Errorf("a short one: %s", stderr)
+		t.Errorf("a short solution has a note: %s", stderr)
 	}
 }
 

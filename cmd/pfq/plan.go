@@ -79,7 +79,7 @@ func newPlanCommand() *cobra.Command {
 func (f *planQuestion) check(given func(string) bool) error {
 	switch {
 	case given("choice") && f.find != findCost && f.find != findLoad:
-		return fmt.Errorf("--choice and --find %s cannot be combined: a plan that is given is not looked for", f.find)
+		return fmt.Errorf("--choice and --find %s cannot be combined: a given plan needs no search", f.find)
 	case given("choice") && given("verify") && f.find != findLoad:
 		return errors.New("--choice and --verify cannot be combined: measures of a plan that is given need no proof")
 	case given("gradients") && (f.find == findLoad || f.find == findMostLoad || given("verify")):

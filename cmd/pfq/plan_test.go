@@ -50,7 +50,7 @@ func TestEdgeThatHurts(t *testing.T) {
 	commandtest.Near(t, "with", edge["mean_delay_with"], 7730./1001, 1e-12)
 	pays := edge["pays"].([]any)
 	if len(pays) != 1 || pays[0].(map[string]any)["name"] != "a" {
-		t.Errorf("who pays: %v", pays)
+		t.Errorf("payers: %v", pays)
 	}
 	commandtest.Near(t, "a before", pays[0].(map[string]any)["mean_delay_without"], 10, 1e-12)
 	commandtest.Near(t, "a after", pays[0].(map[string]any)["mean_delay_with"], 10.52, 1e-3)
@@ -376,7 +376,7 @@ func TestNoPlan(t *testing.T) {
 		},
 		{
 			"model: {servers: [{name: s, capacity: 1, cost: 2}]}",
-			"fields name, capacity, count; what to buy, and at which cost, belongs in a plan, for pfq plan\n",
+			"fields name, capacity, count; purchases and their costs belong in a plan, for pfq plan\n",
 		},
 		{"model: {classes: []}", ": model.servers is missing: want an array of servers\n"},
 		{

@@ -269,7 +269,7 @@ func mostLoadHeading(t *render.Text, p *plan.Problem, l *plan.MostLoad) {
 			within, render.SixUp(l.Below))
 	}
 	if !l.Complete {
-		t.Line("what lies between is not known: the limit of solves ended the search, or a plan could not be " +
+		t.Line("the factors in between are undecided: the limit of solves ended the search, or a plan could not be " +
 			"decided")
 	}
 	t.Line("proof: %s; %s", render.Counted(len(l.Proof.Corners), "corner"), render.Counted(l.Solves, "solve"))

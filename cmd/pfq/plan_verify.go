@@ -126,7 +126,7 @@ func (f *planQuestion) checkFound(
 		right = f.isPoint(p, answers, i)
 	}
 	if !right || !slices.Equal(nonzero(r.Proof.From), nonzero(from)) {
-		return nil, fmt.Errorf("%w: the proof is of something else", plan.ErrUnproved)
+		return nil, fmt.Errorf("%w: the proof belongs to something else", plan.ErrUnproved)
 	}
 	err := plan.Verify(ctx, p, &r, s)
 	if err != nil {

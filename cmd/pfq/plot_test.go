@@ -343,7 +343,7 @@ func TestPlotFormats(t *testing.T) {
 					t.Errorf("%s, %s: %v, %.20q", c.line, format, err, text)
 				}
 				if k == 1 && !slices.Equal(text, before) {
-					t.Errorf("%s, %s: other bytes", c.line, format)
+					t.Errorf("%s, %s: bytes differ", c.line, format)
 				}
 				before = text
 			}

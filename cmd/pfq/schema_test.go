@@ -134,12 +134,12 @@ func TestSchemaMatchesReaders(t *testing.T) {
 					t.Fatal(err)
 				}
 				if a, b := schemas[k.name].Validate(v), schemas["any"].Validate(v); a == nil && b != nil {
-					t.Errorf("%s: a %s but no model: %v", file, k.name, b)
+					t.Errorf("%s: valid as %s, but not as a model: %v", file, k.name, b)
 				}
 				return schemas[k.name].Validate(v), k.read(bytes.NewReader(text))
 			}
 			if a, b := verdicts(); a != nil || b != nil {
-				t.Errorf("%s: the schema says %v, the reader %v", file, a, b)
+				t.Errorf("%s: the schema returns %v, the reader %v", file, a, b)
 				continue
 			}
 			refused := 0
@@ -149,11 +149,11 @@ func TestSchemaMatchesReaders(t *testing.T) {
 					refused++
 				}
 				if a != nil && b == nil || both && (a == nil || b == nil) {
-					t.Errorf("%s, %s: the schema says %v, the reader %v", file, where, a, b)
+					t.Errorf("%s, %s: the schema returns %v, the reader %v", file, where, a, b)
 				}
 			})
 			if refused < 10 {
-				t.Errorf("%s: the schema refuses %d variants", file, refused)
+				t.Errorf("%s: the schema rejects only %d variants", file, refused)
 			}
 		}
 	}
@@ -185,7 +185,7 @@ func TestSchemaNamesThePlace(t *testing.T) {
 				places := mistakes(model, whole)
 				delete(last, "arival_rate")
 				if want := fmt.Sprintf("/%s/%d", key, len(rows)-1); !slices.Equal(places, []string{want}) {
-					t.Errorf("%s: the mistake is at %q, want %s", file, places, want)
+					t.Errorf("%s: the error is at %q, want %s", file, places, want)
 				}
 			}
 		}
@@ -194,11 +194,11 @@ func TestSchemaNamesThePlace(t *testing.T) {
 	class := cluster["classes"].([]any)[0].(map[string]any)
 	class["arrival_rate"] = -1
 	if places := mistakes(model, cluster); len(places) == 0 || places[0] != "/classes/0/arrival_rate" {
-		t.Errorf("a negative rate: the mistake is at %q", places)
+		t.Errorf("a negative rate: the error is at %q", places)
 	}
 	class["arrival_rate"], class["servers"] = 1, "own-1"
 	if places := mistakes(model, cluster); !slices.Equal(places, []string{"/classes/0/servers"}) {
-		t.Errorf("servers that are no list: the mistake is at %q", places)
+		t.Errorf("servers that are not a list: the error is at %q", places)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestSchemaOnRandomChanges(t *testing.T) {
 		}
 		bySchema, byReader := schemas[k.name].Validate(v), k.read(bytes.NewReader(text))
 		if bySchema != nil && byReader == nil || inOneValue && bySchema == nil {
-			r.Errorf("%s, %s: the schema says %v, the reader %v", k.name, path, bySchema, byReader)
+			r.Errorf("%s, %s: the schema returns %v, the reader %v", k.name, path, bySchema, byReader)
 		}
 	})
 }
@@ -357,7 +357,7 @@ func TestSchemaHasAllFields(t *testing.T) {
 		}
 	}
 	if fields < 60 {
-		t.Errorf("%d fields", fields)
+		t.Errorf("only %d fields", fields)
 	}
 	if _, stderr, status := pfq("", "help", "solve", "--format", "schema"); status != 2 ||
 		!strings.Contains(stderr, "--format = schema: want text, or the topic model") {

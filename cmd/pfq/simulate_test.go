@@ -251,7 +251,7 @@ func TestNeverSeen(t *testing.T) {
 	if stdout, _, _ := pfqSimulate(model, "--runs 3 --jumps 1e3 --distribution 60"); !strings.Contains(stdout,
 		"\n60    none seen ") ||
 		strings.Contains(stdout, "± 0 ") {
-		t.Errorf("no word that none was seen:\n%s", stdout)
+		t.Errorf("no note that none was seen:\n%s", stdout)
 	}
 }
 
@@ -276,7 +276,7 @@ func TestSimulateWithoutTheory(t *testing.T) {
 		`merge similar classes or servers, or describe equal servers as groups with "choose"`
 	for _, c := range []struct{ model, args, note string }{
 		{wide, "", large},
-		{small, "--sizes zipf", "service in order of arrival has exact values for exponential sizes only"},
+		{small, "--sizes zipf", "first come, first served has exact values for exponential sizes only"},
 		{small, "--horizon 50", "there are no exact values over a horizon"},
 	} {
 		args := "--runs 2 " + c.args
@@ -388,7 +388,7 @@ func TestSimulateJobs(t *testing.T) {
 					model, args+" --runs 15 --jumps 5e3 --parallel "+jobs+" --format "+format,
 				)
 				if status != 0 {
-					t.Fatalf("%s: status %d", args, status)
+					t.Fatalf("%s: status %d, want 0", args, status)
 				}
 				answers = append(answers, regexp.MustCompile(`"jumps_per_second": .*`).ReplaceAllString(stdout, ""))
 			}
@@ -405,7 +405,7 @@ func TestSimulateResults(t *testing.T) {
 	simulateJSON(t, oneServer, "--runs 4 --jumps 1e3 --results "+folder)
 	first := commandtest.Kept(t, folder)
 	if len(first) != 4 {
-		t.Fatalf("%d files for 4 runs", len(first))
+		t.Fatalf("%d files for 4 runs, want 4", len(first))
 	}
 	for path := range first {
 		if err := os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)); err != nil { // no file written now has this time
@@ -510,7 +510,7 @@ func TestSimulateBadUsage(t *testing.T) {
 		commandtest.WriteFile(t, name, text)
 	}
 	for _, c := range []struct{ args, want string }{
-		{"", "pfq: simulate wants one MODEL, a file or - for the standard input, not 0 arguments\n"},
+		{"", "pfq: simulate takes one MODEL, a file or - for the standard input, not 0 arguments\n"},
 		{
 			"good.json --scale 1,0",
 			"pfq: --scale = 0: want factors > 0: without arrivals there is nothing to simulate\n",
@@ -593,8 +593,8 @@ func TestOwnMeanSizes(t *testing.T) {
 			model, "--policy ps --sizes zipf", true,
 			"mean sizes differ by class: the sizes of each are scaled to its own",
 		},
-		{model, "", false, "mean sizes differ by class: the sizes of each are scaled to its own, and service in " +
-			"order of arrival has no exact values"},
+		{model, "", false, "mean sizes differ by class: the sizes of each are scaled to its own, and " +
+			"first come, first served has no exact values"},
 		{same, "", true, nil},
 	} {
 		text, stderr, status := pfq(

@@ -68,9 +68,9 @@ func (f *simulateQuestion) isInexact(c simcluster.Cluster) (why string, err erro
 	case c.Policy == simcluster.ProcessorSharing:
 		return "", nil
 	case differ != nil:
-		return "service in order of arrival has no exact values", nil
+		return "first come, first served has no exact values", nil
 	case c.Sizes.String() != e.String():
-		return "service in order of arrival has exact values for exponential sizes only", nil
+		return "first come, first served has exact values for exponential sizes only", nil
 	}
 	return "", nil
 }

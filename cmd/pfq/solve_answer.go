@@ -101,7 +101,7 @@ func headOf(at *command.Scaled) render.Record {
 	return render.Fields(at)
 }
 
-const whenDelaysHold = "in order of arrival with exponential sizes"
+const whenDelaysHold = "under first come, first served with exponential sizes"
 
 // delays states the assumptions of the percentiles of delay, and their accuracy.
 type delays struct {

@@ -32,7 +32,7 @@ func TestSolvePercentiles(t *testing.T) {
 		if err := json.Unmarshal([]byte(stdout), &answer); err != nil || status != 0 || stderr != "" {
 			t.Fatalf("status %d, %v, %q", status, err, stderr)
 		}
-		if want := "in order of arrival with exponential sizes"; answer.Delays.Hold != want ||
+		if want := "under first come, first served with exponential sizes"; answer.Delays.Hold != want ||
 			engine != "auto" && answer.Delays.Engine != engine {
 			t.Errorf("%s: %+v", engine, answer.Delays)
 		}
@@ -58,7 +58,7 @@ func TestSolvePercentiles(t *testing.T) {
 			twoQueues, append([]string{"solve", "-", "--percentiles", "50,99.9"}, strings.Fields(args)...)...,
 		)
 		if !strings.Contains(stdout, want) ||
-			!strings.Contains(stdout, "means hold for any sizes, percentiles in order of arrival") {
+			!strings.Contains(stdout, "means hold for any sizes, percentiles under first come, first served") {
 			t.Errorf("%s: %s", args, stdout)
 		}
 	}

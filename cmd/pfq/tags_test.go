@@ -573,7 +573,7 @@ func TestTagsEnclose(t *testing.T) {
 		}
 	}
 	if looked != 3 {
-		t.Errorf("%d rows", looked)
+		t.Errorf("%d rows, want 3", looked)
 	}
 	// A slack of 1e-18 is too small for cutoffs in float64, so auto encloses. The engine float
 	// warns and gives no other result.
@@ -743,7 +743,7 @@ func TestTagsCSV(t *testing.T) {
 		seen := map[string]bool{}
 		for _, column := range lines[0] {
 			if seen[column] {
-				t.Errorf("column %s comes twice", column)
+				t.Errorf("column %s appears twice", column)
 			}
 			seen[column] = true
 		}
@@ -850,7 +850,7 @@ func TestTagsSimulate(t *testing.T) {
 		}
 	}
 	if looked != 9+6 { // random, sita-e, sita; five at host 1; the load of host 2
-		t.Errorf("%d exact values", looked)
+		t.Errorf("%d exact values, want 15", looked)
 	}
 	settings := answer["simulation"].(map[string]any)
 	commandtest.Joint(t, settings["joint"], answer)
@@ -931,7 +931,7 @@ func TestTagsSimulateNotes(t *testing.T) {
 	// An infeasible farm still has its rivals simulated.
 	infeasible := tagsJSON(t, "--hosts 4 --load 0.9 --sizes erlang:2 --mean 1 --runs 2 --jumps 1e3", 1)
 	if policyOf(t, infeasible, "policies", "shortest-queue")["simulated"] == nil {
-		t.Error("nothing is simulated")
+		t.Error("nothing was simulated")
 	}
 }
 

@@ -348,7 +348,7 @@ func TestTagsJumps(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := same.Key(0); err != nil || key != again {
-		t.Errorf("the default number of jumps is another; error %v", err)
+		t.Errorf("the default number of jumps differs; error %v", err)
 	}
 }
 
@@ -390,7 +390,7 @@ func TestTagsWarnings(t *testing.T) {
 	for _, w := range answer["warnings"].([]any) {
 		_, text, _ := strings.Cut(w.(string), ": ")
 		if seen[text] {
-			t.Errorf("%q comes twice", text)
+			t.Errorf("%q appears twice", text)
 		}
 		seen[text] = true
 		if _, part, ok := strings.Cut(text, "make up "); ok {

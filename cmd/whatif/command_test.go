@@ -56,7 +56,7 @@ func TestReadStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(readme), "```yaml shop.yaml\n"+example+"```") {
-		t.Error("the example is not that of the README")
+		t.Error("the example differs from the README")
 	}
 }
 

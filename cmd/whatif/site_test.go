@@ -94,7 +94,7 @@ func TestOnePage(t *testing.T) {
 		element(t, index, `<script>(.*?)</script>`), element(t, index, `<style>(.*?)</style>`),
 	} {
 		if !strings.Contains(policy, hash(text)) {
-			t.Errorf("%s does not allow what begins with %.60q", policy, text)
+			t.Errorf("%s does not allow the element starting with %.60q", policy, text)
 		}
 	}
 	if strings.Contains(policy, "unsafe-inline") || !strings.Contains(policy, "connect-src 'none'") {
@@ -116,7 +116,7 @@ func TestBare(t *testing.T) {
 		}
 	}
 	if got := bare("a\n  // b\n\tc // d\n"); got != "a\nc // d\n" {
-		t.Errorf("%q", got)
+		t.Errorf("without comments: %q", got)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if low := bytes.ToLower(text); bytes.Contains(low, []byte("</s")) || bytes.Contains(low, []byte("<!--")) {
-			t.Errorf("%s holds the end of an element", name)
+			t.Errorf("%s contains the end of an element", name)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func TestHandler(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 		if w.Code != want {
-			t.Errorf("%s: status %d", path, w.Code)
+			t.Errorf("%s: status %d, want %d", path, w.Code, want)
 		}
 	}
 }

@@ -87,7 +87,7 @@ func (s *site) check(results string) {
 	got, _ := s.run(nil, strings.Fields(command+" --results "+results)...)
 	got = regexp.MustCompile(`"jumps_per_second": null.*`).ReplaceAllString(got, `"jumps_per_second": null,`)
 	if got != want {
-		s.Errorf("%s: the answer is\n%s\nthat of one process\n%s", results, got, want)
+		s.Errorf("%s: the answer is\n%s\nbut one process gives\n%s", results, got, want)
 	}
 }
 

@@ -174,7 +174,7 @@ func (p *tab) wait(expression string) {
 			return
 		}
 	}
-	p.Fatalf("never: %s", expression)
+	p.Fatalf("not true within a minute: %s", expression)
 }
 
 // settle waits until the page shows the numbers of its state, and the address contains its link.

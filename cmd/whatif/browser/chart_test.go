@@ -178,7 +178,7 @@ func TestRefiningAfterEdit(t *testing.T) {
 		t.Errorf("%d drawings with coarse curves do not say so", n)
 	}
 	if n := eval[int](p, `pointsOf(state.saved, "percentile").length`); n != 65 {
-		t.Errorf("%d points", n)
+		t.Errorf("%d points, want 65", n)
 	}
 }
 

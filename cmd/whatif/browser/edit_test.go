@@ -60,7 +60,7 @@ func TestEditUndoReload(t *testing.T) {
 
 	last := states[len(states)-1]
 	if !strings.Contains(last, `"arrival_rate":"2/3"`) || !strings.Contains(last, `"name":"batch"`) {
-		t.Fatalf("in the end: %s", last)
+		t.Fatalf("at the end: %s", last)
 	}
 	model := eval[string](p, "JSON.stringify(state.saved.model)")
 	load := eval[string](p, "state.saved.load")
@@ -85,7 +85,7 @@ func TestEditUndoReload(t *testing.T) {
 		p.button("Redo")
 		p.settle()
 		if got := p.saved(); got != want {
-			t.Fatalf("done again:\n%s\nwant\n%s", got, want)
+			t.Fatalf("redone:\n%s\nwant\n%s", got, want)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func TestUnstableAndBack(t *testing.T) {
 		t.Errorf("verdict: %s", got)
 	}
 	if p.number("all/mean_delay") != nil || eval[int](p, `document.querySelectorAll("#graph .ring.over").length`) != 4 {
-		t.Error("numbers of an unstable cluster, or no rings")
+		t.Error("an unstable cluster has numbers, or no rings")
 	}
 	p.wait(`document.querySelectorAll("#chart path[data-curve]").length === 2`)
 	p.keys("\b", "\b", "\b", "1")
@@ -127,7 +127,7 @@ func TestPin(t *testing.T) {
 	p.button("Unpin")
 	p.settle()
 	if eval[int](p, `document.querySelectorAll(".change").length`) != 0 {
-		t.Error("changes without a pin")
+		t.Error("changes are shown without a pin")
 	}
 }
 
@@ -143,7 +143,7 @@ func TestRefusals(t *testing.T) {
 	p.button("Remove server")
 	p.fill(".inspector input[type=text]", "big\r")
 	if got := p.text("#message"); got != "Choose another name: big exists already." {
-		t.Errorf("message: %s", got)
+		t.Errorf("message: %s, want \"Choose another name: big exists already.\"", got)
 	}
 	p.fill(`[id="capacity/big/text"]`, "-1")
 	if eval[string](p, `document.activeElement.getAttribute("aria-invalid")`) != "true" {
@@ -152,6 +152,6 @@ func TestRefusals(t *testing.T) {
 	p.keys("\t")
 	p.settle()
 	if got := p.saved(); got != before {
-		t.Errorf("changed to %s", got)
+		t.Errorf("the model changed to %s", got)
 	}
 }

@@ -81,13 +81,13 @@ func TestInvalidFields(t *testing.T) {
 	p.fill("#load-text", "x")
 	p.keys(kb.Escape)
 	if got := eval[string](p, `document.getElementById("load-text").value`); got != "1" {
-		t.Errorf("after Escape the load is %s", got)
+		t.Errorf("after Escape the load is %s, want 1", got)
 	}
 	p.fill("#load-text", "x")
 	p.do(chromedp.Focus(chromedp.CSS("#load")))
 	p.keys(kb.ArrowRight)
 	if eval[bool](p, `document.querySelector(".field-error") !== null`) {
-		t.Error("the slider has set the load, and the field still has another text")
+		t.Error("the slider set the load, but the field shows another value")
 	}
 }
 

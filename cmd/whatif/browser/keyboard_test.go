@@ -19,7 +19,7 @@ func (p *tab) tabTo(selector string) {
 		}
 		p.keys("\t")
 	}
-	p.Fatalf("Tab never comes to %s", selector)
+	p.Fatalf("Tab never reaches %s", selector)
 }
 
 // Everything can be done with the keyboard alone: selecting, connecting, adding and removing,
@@ -34,34 +34,34 @@ func TestKeyboardOnly(t *testing.T) {
 	p.tabTo("[data-node]")
 	p.keys(kb.ArrowDown, "\r")
 	if got := eval[string](p, "state.selected.name"); got != "reports" {
-		t.Fatalf("%s is selected", got)
+		t.Fatalf("%s is selected, want reports", got)
 	}
 	p.tabTo(".inspector input[type=checkbox]")
 	p.keys(" ") // on big as well
 	p.settle()
 	if got := eval[string](p, "state.saved.model.classes[1].servers.join()"); got != "big,small" {
-		t.Errorf("reports on %s", got)
+		t.Errorf("reports on %s, want \"big,small\"", got)
 	}
 	p.tabTo(`[role=tab]`)
 	p.keys(kb.ArrowRight, kb.ArrowRight)
 	if got := eval[string](p, "state.saved.view"); got != "rate" {
-		t.Errorf("view %s", got)
+		t.Errorf("view %s, want rate", got)
 	}
 	p.tabTo(`[id="capacity/small"]`)
 	p.keys(kb.End)
 	if got := eval[string](p, "state.saved.model.servers[1].capacity"); got != "2" {
-		t.Errorf("capacity %s", got)
+		t.Errorf("capacity %s, want 2", got)
 	}
 	p.do(chromedp.KeyEvent("z", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 	if got := eval[string](p, "state.saved.model.servers[1].capacity"); got != "1" {
-		t.Errorf("capacity %s after Ctrl+Z", got)
+		t.Errorf("capacity %s after Ctrl+Z, want 1", got)
 	}
 	eval[chromedp.Void](p, "document.activeElement.blur()")
 	p.tabTo("[data-node]")
 	p.keys(kb.ArrowRight, kb.ArrowUp, kb.Delete) // the server big, which other classes use besides web and reports
 	p.settle()
 	if got := eval[string](p, "state.saved.model.servers.map((row) => row.name).join()"); got != "small" {
-		t.Errorf("servers %s after Delete", got)
+		t.Errorf("servers %s after Delete, want small", got)
 	}
 }
 

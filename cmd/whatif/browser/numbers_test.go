@@ -88,7 +88,7 @@ func TestNumbersMatchPfq(t *testing.T) {
 			seen++
 		} else if !strings.Contains(p.text("#tables"), why) ||
 			!strings.HasSuffix(why, "use pfq beyond that") && !strings.HasSuffix(why, "with a common mean only") {
-			t.Errorf("%s: no percentiles, since %s", name, why)
+			t.Errorf("%s: no percentiles: %s", name, why)
 		}
 		p.sameAs(run(t, text, args...))
 		var stability struct {
@@ -105,7 +105,7 @@ func TestNumbersMatchPfq(t *testing.T) {
 		p.sameAs(string(scaled[0]))
 	}
 	if seen < 3 {
-		t.Errorf("percentiles of %d examples", seen)
+		t.Errorf("only %d examples have percentiles", seen)
 	}
 }
 

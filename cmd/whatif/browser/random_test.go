@@ -67,6 +67,6 @@ func TestDigitsOfRandomModels(t *testing.T) {
 		}
 	}
 	if stable < 20 {
-		t.Errorf("%d models are stable", stable)
+		t.Errorf("only %d models are stable", stable)
 	}
 }

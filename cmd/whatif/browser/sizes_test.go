@@ -39,16 +39,16 @@ func TestMeanSizes(t *testing.T) {
 	const note = "No percentiles: classes differ in mean size, and first come, first served has formulas for " +
 		"exponential sizes with a common mean only. Mean delays are those of balanced fairness."
 	if got := p.text("#tables > p"); got != note {
-		t.Errorf("note: %s", got)
+		t.Errorf("note %q, want %q", got, note)
 	}
 	if got := p.text("#chart"); !strings.Contains(got, "There is no formula; use Simulate.") {
 		t.Errorf("chart: %s", got)
 	}
 	if n := eval[int](p, `document.querySelectorAll("#chart path[data-curve], #chart circle").length`); n != 0 {
-		t.Errorf("%d curves and dots of percentiles that do not exist", n)
+		t.Errorf("%d curves and dots for percentiles that do not exist", n)
 	}
 	if got := eval[string](p, `document.getElementById("mean_size").placeholder`); got != "differ" {
-		t.Errorf("of all classes: %q", got)
+		t.Errorf("mean size of all classes: %q, want differ", got)
 	}
 	fresh := newTab(t, eval[string](p, "location.href"))
 	if got := fresh.saved(); got != p.saved() {
@@ -72,7 +72,7 @@ func TestMeanSizes(t *testing.T) {
 	if eval[bool](
 		p, `document.querySelector("#tables > p") !== null || document.querySelector("#chart").textContent.includes("No formula")`,
 	) {
-		t.Error("sizes are equal, and the page has a note")
+		t.Error("sizes are equal, but the page shows a note")
 	}
 	for _, bad := range []string{"0", "-1", "x"} {
 		p.fill(`[id="mean_size/reports/text"]`, bad)
@@ -109,7 +109,7 @@ classes:
 		}
 	}
 	if got := p.text("#graph .node.servers .number"); got != "74 %" {
-		t.Errorf("busy %s", got)
+		t.Errorf("utilization %q, want 74 %%", got)
 	}
 	for text, want := range map[string]string{
 		"percent(0.996, 0)": ">99 %",

@@ -29,10 +29,10 @@ func TestTextOfTheModel(t *testing.T) {
 		p.write(changed[:cut])
 		if p.text("#text-error") == "" ||
 			eval[string](p, `document.getElementById("text").getAttribute("aria-invalid")`) != "true" {
-			t.Errorf("%q is no model, and no error is shown", changed[:cut])
+			t.Errorf("%q is not a model, but no error is shown", changed[:cut])
 		}
 		if p.saved() != before || p.text("#classes") != numbers {
-			t.Errorf("%q has changed the model", changed[:cut])
+			t.Errorf("%q changed the model", changed[:cut])
 		}
 	}
 	p.write(strings.Replace(shop, "capacity: 1}", "capacity: one}", 1))
@@ -40,14 +40,14 @@ func TestTextOfTheModel(t *testing.T) {
 		t.Errorf("error: %s", got)
 	}
 	if got := p.text(".lines .bad"); got != "3" {
-		t.Errorf("line %s is marked", got)
+		t.Errorf("line %s is marked, want 3", got)
 	}
 	p.write(changed)
 	if got := eval[string](p, "state.saved.model.classes[1].arrival_rate"); got != "0.25" {
-		t.Errorf("the rate is %s", got)
+		t.Errorf("the rate is %s, want 0.25", got)
 	}
 	if eval[string](p, `document.getElementById("text").value`) != changed {
-		t.Error("the text is not as it was typed")
+		t.Error("the text differs from what was typed")
 	}
 	p.sameAs(run(t, changed, "solve", "-", "--format", "json"))
 }
@@ -71,7 +71,7 @@ func TestDrop(t *testing.T) {
 	drop("bad.yaml", "servers: 3")
 	p.wait(`document.getElementById("text-error").className === "error"`)
 	if p.saved() != before {
-		t.Error("a file without a model has changed the page")
+		t.Error("a file without a model changed the page")
 	}
 	p.button("Back to the model in use")
 	p.wait(`document.getElementById("text-error").className !== "error"`)

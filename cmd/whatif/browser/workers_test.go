@@ -18,7 +18,7 @@ func TestSimulationStops(t *testing.T) {
 	p.button("Stop")
 	p.wait("simulator.asked === null && simulator.ready")
 	if got := eval[int](p, `document.querySelectorAll("#chart .bars .bar").length`); got != 0 {
-		t.Errorf("%d bars", got)
+		t.Errorf("%d bars, want 0", got)
 	}
 	p.button("Simulate")
 	p.wait("simulator.asked !== null")
@@ -71,7 +71,7 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("verdict: %s", got)
 	}
 	if p.number("all/mean_delay") != nil {
-		t.Error("a number")
+		t.Error("the page shows a mean delay")
 	}
 	p.button("Simulate")
 	p.wait(`document.querySelectorAll("#chart .bars .bar").length >= 40`)

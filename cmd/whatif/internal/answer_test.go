@@ -278,7 +278,7 @@ classes: [{name: slow, arrival_rate: 0.9, servers: [a]}, {name: fast, arrival_ra
 	}
 	shopChanges := ask[Changes](t, Question{Ask: "changes", Model: text(t, model(t, shop)), Load: "1"})
 	if first := shopChanges.Changes[0]; first.Words != "reports on big as well" {
-		t.Errorf("first: %s", first.Words)
+		t.Errorf("first: %s, want reports on big as well", first.Words)
 	}
 }
 

@@ -101,7 +101,7 @@ func TestAnswersAfterRandomEdits(t *testing.T) {
 		}
 	})
 	if answered < 50 {
-		t.Errorf("only %d questions have an answer", answered)
+		t.Errorf("only %d questions were answered", answered)
 	}
 }
 

@@ -94,7 +94,7 @@ func NewWriter(
 				if len(args) > 1 {
 					hint = "; put a name with blanks in quotes"
 				}
-				return fmt.Errorf("%s wants one %s, a file or - for the standard input, not %d arguments%s",
+				return fmt.Errorf("%s takes one %s, a file or - for the standard input, not %d arguments%s",
 					name, kind, len(args), hint)
 			}
 			return nil

@@ -71,7 +71,7 @@ func TestPercentileErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := SetLevels(new(sim.Settings), list); err == nil {
-			t.Errorf("%s is taken", text)
+			t.Errorf("%s is accepted", text)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func hintAlternative(err error) error {
 		ofModels("priority", "servers.priority", "classes.priority", "stations.priority")...)
 	err = hint(err, "write one node for each server: capacity is its speed, not a number of servers",
 		"stations.nodes.count")
-	return hint(err, "what to buy, and at which cost, belongs in a plan, for pfq plan",
+	return hint(err, "purchases and their costs belong in a plan, for pfq plan",
 		ofModels("cost", "servers.cost", "classes.cost", "stations.cost", "resources.cost", "jobs.cost")...)
 }
 

@@ -193,7 +193,7 @@ func PlansAt[M any](q Query, factors []*big.Rat, m M, scale func(M, *big.Rat) M,
 		some, err := of(m)
 		switch {
 		case errors.Is(err, num.ErrUnstable):
-			fmt.Fprintf(q.Stderr, "pfq: note: %s no runs; without --part and --tasks the command says why\n",
+			fmt.Fprintf(q.Stderr, "pfq: note: %s no runs; without --part and --tasks the command explains why\n",
 				unstableHas)
 			continue
 		case err != nil:

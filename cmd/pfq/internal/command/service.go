@@ -10,7 +10,7 @@ const AllServers Service = "all"
 
 // DifferentSizes is the note on an answer of balanced fairness for classes of different mean sizes.
 const DifferentSizes = "mean sizes differ by class: the answer is that of balanced fairness, " +
-	"not that of service in order of arrival"
+	"not that of first come, first served"
 
 // Head returns the first fields of an answer.
 func (s Service) Head(stable bool) render.Record {

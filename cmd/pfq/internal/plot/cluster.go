@@ -297,14 +297,14 @@ func (c *curves) caption(file string) string {
 	text := fmt.Sprintf("%s, against its load, a factor of all arrival rates. It is stable below load %s. "+
 		"Means are exact under balanced fairness", inFile(file, "cluster"), plots.Short(float(c.critical)))
 	if !c.uneven {
-		text += ", and in order of arrival with exponential sizes"
+		text += ", and under first come, first served with exponential sizes"
 	}
 	switch {
 	case len(c.flags.percentiles) == 0:
 	case c.uneven:
 		text += "; percentiles are simulated, with exponential sizes"
 	default:
-		text += "; percentiles are exact in order of arrival"
+		text += "; percentiles are exact under first come, first served"
 	}
 	last := c.factors[len(c.factors)-1]
 	return text + "." + c.flags.classes.caption(len(c.classes), len(c.model.Classes), last) +

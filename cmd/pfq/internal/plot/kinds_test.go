@@ -51,7 +51,7 @@ func TestKinds(t *testing.T) {
 				t.Errorf("%s of %s: %v, %v", text, name, got.kind, err)
 			}
 			if kept, err := io.ReadAll(got.query.Stdin); !again && (err != nil || string(kept) != text) {
-				t.Errorf("%s: %q is read again, %v", text, kept, err)
+				t.Errorf("%s: %q is left to read, %v", text, kept, err)
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func TestRefusedOfKinds(t *testing.T) {
 		{shop, "--show tasks", "--show = tasks: want delay, jobs, rate or utilization, of a cluster", 2},
 		{shop, "--dynamic", "unknown flag: --dynamic; the file decides", 2},
 		{shop, "--hosts 2", "unknown flag: --hosts; pfq plot tags draws", 2},
-		{shop, "x.png", "plot wants one MODEL, not 2 arguments; the picture is named by --output x.png", 2},
+		{shop, "x.png", "plot takes one MODEL, not 2 arguments; the picture is named by --output x.png", 2},
 		{buy, "--budget 5", "unknown flag: --budget; it is in the file of the plan", 2},
 		{buy, "--percentiles 99", "--percentiles needs a cluster, and", 2},
 		{buy, "--runs 3", "--runs needs a cluster or a pool of jobs that arrive and depart, and", 2},
@@ -146,7 +146,7 @@ func TestRefusedOfKinds(t *testing.T) {
 				c.text, c.args, status, stdout, stderr, c.status, c.want)
 		}
 		if _, err := os.Stat(file); err == nil {
-			t.Fatalf("%s: a picture", c.args)
+			t.Fatalf("%s: a picture was written", c.args)
 		}
 	}
 	if _, stderr, status := pfq("", "plot", "frontier", "buy.yaml"); status != 2 ||
@@ -196,7 +196,7 @@ func TestTruncationCaption(t *testing.T) {
 		{[]fluid.Policy{"pf"}, [][]*traffic.Result{{of(0, true)}}, ""},
 	} {
 		if got := (&poolCurves{policies: c.policies, results: c.results}).truncationCaption(); got != c.want {
-			t.Errorf("%s: %s", c.policies, got)
+			t.Errorf("%s: %s, want %s", c.policies, got, c.want)
 		}
 	}
 }
@@ -354,7 +354,7 @@ func TestEnds(t *testing.T) {
 				t.Errorf("%s after %v: %v", c.args, after, err)
 			}
 			if err == nil && after == 0 {
-				t.Errorf("%s: a picture", c.args)
+				t.Errorf("%s: a picture was written", c.args)
 			}
 		}
 	}

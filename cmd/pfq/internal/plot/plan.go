@@ -138,7 +138,7 @@ func (c *planCurves) frontier(q command.Query) (why string, err error) {
 	if last.Complete {
 		return "", nil
 	}
-	c.note = fmt.Sprintf(" The search ended after %d solves: that the last plan is best for its cost is not proved.",
+	c.note = fmt.Sprintf(" The search ended after %d solves, before proving that the last plan is best for its cost.",
 		c.solves())
 	if searched < c.x.Max {
 		c.regions = append(c.regions, plots.Region{Label: "not searched", From: searched, To: c.x.Max})

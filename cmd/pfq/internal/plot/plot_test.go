@@ -110,7 +110,7 @@ func TestNumbers(t *testing.T) {
 // Simulated points lie near their curves, at loads that are drawn.
 func TestSimulated(t *testing.T) {
 	for _, c := range []struct{ name, model string }{
-		{"in order of arrival", shop},
+		{"first come, first served", shop},
 		{"balanced fairness", strings.Replace(shop, `"arrival_rate": 1,`, `"arrival_rate": 0.5, "mean_size": 2,`, 1)},
 	} {
 		args := []string{"--runs", "10", "--jumps", "20000", "--scale", "0.5,1,1.5", "--confidence", "0.9999"}
@@ -163,7 +163,7 @@ func TestFormats(t *testing.T) {
 				t.Errorf("%s begins with %q", ending, got[:8])
 			}
 			if before != nil && !slices.Equal(got, before) {
-				t.Errorf("%s: other bytes", ending)
+				t.Errorf("%s: bytes differ", ending)
 			}
 			before = got
 		}
@@ -290,12 +290,12 @@ func TestClasses(t *testing.T) {
 		}
 	}
 	if d := all["mean delay, reports"]; !(d[1] > all["mean delay, web"][1]) {
-		t.Errorf("reports wait no longer: %v", d)
+		t.Errorf("reports do not wait longer: %v", d)
 	}
 	for flag, want := range map[string]string{
 		"web":     "The picture shows 1 of 2 classes, ",
 		"worst:1": "The picture shows the 1 of 2 classes that have the longest mean delays at load 2, ",
-		"worst:2": "order of arrival with exponential sizes.",
+		"worst:2": "under first come, first served with exponential sizes.",
 	} {
 		f := &question{
 			show:    []string{delay},
@@ -359,7 +359,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: status %d, %q %q, want %d, %q", c.args, status, stdout, stderr, c.status, c.want)
 		}
 		if _, err := os.Stat(file); err == nil {
-			t.Fatalf("%s: a picture", c.args)
+			t.Fatalf("%s: a picture was written", c.args)
 		}
 	}
 	if _, stderr, status := pfq(shop, "plot", "-", "-o", "p.gif"); status != 2 ||

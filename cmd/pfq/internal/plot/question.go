@@ -101,10 +101,10 @@ func (f *question) addHints(cmd *cobra.Command) {
 	accept := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 2 && slices.Contains(draw.Formats(), extension(args[1])) {
-			return fmt.Errorf("plot wants one MODEL, not 2 arguments; the picture is named by --output %s", args[1])
+			return fmt.Errorf("plot takes one MODEL, not 2 arguments; the picture is named by --output %s", args[1])
 		}
 		if len(args) == 2 && slices.Contains([]string{findFrontier, findGrowth, findLoad}, args[0]) {
-			return fmt.Errorf("plot wants one MODEL, not 2 arguments; of a plan %s is drawn with --find %s",
+			return fmt.Errorf("plot takes one MODEL, not 2 arguments; of a plan %s is drawn with --find %s",
 				args[0], args[0])
 		}
 		return accept(cmd, args)
