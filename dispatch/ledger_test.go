@@ -51,7 +51,7 @@ func TestLedgerFollowsMaker(t *testing.T) {
 			}
 			got, err := l.Note(float64(at), what)
 			if err != nil || !slices.Equal(got, want[:len(got)]) {
-				t.Fatalf("noted %v, error %v, want those first of %v", got, err, want)
+				t.Fatalf("noted %v, error %v, want the first of %v", got, err, want)
 			}
 			for _, e := range want[len(got):] {
 				switch {

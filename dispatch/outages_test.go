@@ -214,7 +214,7 @@ func TestConservation(t *testing.T) {
 		}
 	}
 	if stranded < 20 || emptied < 200 || seen[dispatch.Lost] < 1000 || seen[dispatch.Preempted] < 100 {
-		t.Errorf("%d runs stranded, %d decisions without workers, events %v: the scripts miss what they are for",
+		t.Errorf("%d runs stranded, %d decisions without workers, events %v: the scripts do not cover their cases",
 			stranded, emptied, seen)
 	}
 }
@@ -313,6 +313,6 @@ func TestStranded(t *testing.T) {
 	s.Jobs, s.Outages[0].From = s.Jobs[:2], 14
 	s.Outages[1].From = 14
 	if _, err := dispatch.Run(context.Background(), s); err != nil {
-		t.Errorf("all ends at 14, but: %v", err)
+		t.Errorf("outages from 14 on: %v", err)
 	}
 }

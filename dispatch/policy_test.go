@@ -312,7 +312,7 @@ func TestAssignInvariants(t *testing.T) {
 			t.Fatalf("arguments changed: %s", diff)
 		}
 		if len(plan) != len(in.speeds) {
-			t.Fatalf("%d workers planned of %d", len(plan), len(in.speeds))
+			t.Fatalf("%d of %d workers planned", len(plan), len(in.speeds))
 		}
 		for s, j := range plan {
 			if j < -1 || j >= len(in.jobs) {

@@ -48,7 +48,7 @@ func TestSpeedsLearnt(t *testing.T) {
 		}
 		told := m.Speeds("bill")
 		if told == nil {
-			t.Fatalf("%+v: nothing is published; %+v", learning, m.Profiles())
+			t.Fatalf("%+v: no profile is published: %+v", learning, m.Profiles())
 		}
 		if ratio := told[1] / told[0]; ratio < 0.5*0.9 || ratio > 0.5*1.1 {
 			t.Errorf("%+v: the second worker at bills has %v of the published speed of the first, want 0.5; %+v",
@@ -61,7 +61,7 @@ func TestSpeedsLearnt(t *testing.T) {
 		}
 		for _, p := range m.Profiles() {
 			if p.Worker == 1 {
-				t.Errorf("a worker that has just come is known: %+v", p)
+				t.Errorf("a worker that just joined has a profile: %+v", p)
 			}
 		}
 	}

@@ -97,7 +97,7 @@ func TestRecordsReadBack(t *testing.T) {
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-13*b } // sum of twenty positive terms
 		if !near(penalty, r.DeadlineMissPenalty) || !near(response, r.Delay.Mean) ||
 			missed != r.Missed || lost != r.Lost || slow != r.Slowdown.Count {
-			t.Fatalf("%v, %v, %d missed, %d lost, %d slowdowns; the run says %+v",
+			t.Fatalf("%v, %v, %d missed, %d lost, %d slowdowns; the run reports %+v",
 				penalty, response, missed, lost, slow, r)
 		}
 	})

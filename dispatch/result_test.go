@@ -60,7 +60,7 @@ func TestQuantilesOfBadLevels(t *testing.T) {
 		}
 	}
 	if _, err := dispatch.Quantiles([]float64{1}, []*big.Rat{nil}); err == nil {
-		t.Error("no level is taken for one")
+		t.Error("a missing level is accepted")
 	}
 }
 

@@ -609,7 +609,7 @@ func compareWithSlow(t interface{ Fatalf(string, ...any) }, s dispatch.Scenario)
 		t.Fatalf("%v, error %v, want error %v\nscenario %+v", got, err, stranded, s)
 	}
 	if !slices.Equal(starts, wanted) {
-		t.Fatalf("time, job, task, worker of tasks begun: %q, want %q\nscenario %+v", starts, wanted, s)
+		t.Fatalf("time, job, task, worker of tasks started: %q, want %q\nscenario %+v", starts, wanted, s)
 	}
 	if !slices.Equal(finishes, wantedFinishes) {
 		t.Fatalf("time, job, task, worker of tasks finished: %q, want %q\nscenario %+v", finishes, wantedFinishes, s)

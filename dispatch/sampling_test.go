@@ -156,10 +156,10 @@ func TestSamplingAgainstNaive(t *testing.T) {
 			found = from(start)
 		}
 		if !found {
-			t.Fatalf("%+v is no sample of the log from any start", jobs)
+			t.Fatalf("%+v is not a sample of the log from any start", jobs)
 		}
 		if again, _, _ := s.Jobs(log, seed); !slices.EqualFunc(again, jobs, identical) {
-			t.Fatal("the same seed gives other jobs")
+			t.Fatal("the same seed gives different jobs")
 		}
 		if !slices.Equal(log, before) {
 			t.Fatal("the log was changed")
@@ -361,7 +361,7 @@ func TestBatchEnds(t *testing.T) {
 	}
 	for i, j := range jobs {
 		if j.Submit != float64(i) {
-			t.Fatalf("job %d is submitted at %v", i, j.Submit)
+			t.Fatalf("job %d is submitted at %v, want %d", i, j.Submit, i)
 		}
 	}
 }

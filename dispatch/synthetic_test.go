@@ -208,7 +208,7 @@ func TestSyntheticStreams(t *testing.T) {
 	}
 	base := draw(s, 1)
 	if again := draw(s, 1); !slices.EqualFunc(base, again, identical) {
-		t.Error("the same seed gives other jobs")
+		t.Error("the same seed gives different jobs")
 	}
 	if other := draw(s, 2); slices.EqualFunc(base, other, identical) {
 		t.Error("another seed gives the same jobs")
@@ -242,7 +242,7 @@ func TestSyntheticStreams(t *testing.T) {
 			t.Errorf("%s: same tasks: %v", name, got)
 		}
 		if got := same(func(j dispatch.Job) float64 { return j.Priority }); c.priority && !got {
-			t.Errorf("%s: other priorities", name)
+			t.Errorf("%s: priorities differ", name)
 		}
 		if sameUsers(base, c.jobs) != c.user {
 			t.Errorf("%s: same users: %v", name, !c.user)
@@ -258,7 +258,7 @@ func TestSyntheticStreams(t *testing.T) {
 	for i := range jobs[1:] { // submissions are sums, so gaps are exact up to 1e-12
 		if gap := jobs[i+1].Submit - jobs[i].Submit; math.Abs(gap-jobs[i].Work) < 1e-9 ||
 			math.Abs(gap-jobs[i+1].Work) < 1e-9 {
-			t.Fatalf("gap %v is a draw of work, too", gap)
+			t.Fatalf("gap %v is also a draw of work", gap)
 		}
 	}
 }

@@ -56,6 +56,6 @@ func TestSkewedEstimates(t *testing.T) {
 		}
 	}
 	if skewed > 100 { // about 30, most of them with few values
-		t.Errorf("%d of 2000 normal samples are skewed", skewed)
+		t.Errorf("%d of 2000 normal samples are skewed, want at most 100", skewed)
 	}
 }

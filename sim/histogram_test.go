@@ -30,7 +30,7 @@ func TestBins(t *testing.T) {
 			t.Errorf("[%v, %v] is too wide", low, high)
 		}
 		if binOf(low) != bin || binOf(math.Nextafter(high, 0)) != bin || binOf(high) != bin+1 {
-			t.Errorf("the ends of [%v, %v] are in other bins", low, high)
+			t.Errorf("the ends of [%v, %v] are not at bin limits", low, high)
 		}
 	})
 }
@@ -64,10 +64,10 @@ func TestHistogramsMerge(t *testing.T) {
 		want := whole.histogram()
 		tally := whole.tally()
 		if diff := cmp.Diff(want.tally(), tally, cmp.AllowUnexported(tally), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("a histogram is tallied as %s", diff)
+			t.Errorf("the tally of a histogram differs: %s", diff)
 		}
 		if again := whole.tally(); again.total() != 0 {
-			t.Errorf("%d values are still there", again.total())
+			t.Errorf("%d values are left", again.total())
 		}
 		if diff := cmp.Diff(want, merged.histogram()); diff != "" {
 			t.Error(diff)
@@ -104,6 +104,6 @@ func TestCounterAllocates(t *testing.T) {
 	add()
 	add()
 	if n := testing.AllocsPerRun(100, add); n > 0 {
-		t.Errorf("%v allocations for 1000 values", n)
+		t.Errorf("%v allocations for 1000 values, want none", n)
 	}
 }

@@ -94,7 +94,7 @@ func TestKeys(t *testing.T) {
 	add("levels", keyOf(base, sim.Settings{Levels: []float64{0.5}}, 0))
 	if keyOf(base, sim.Settings{Levels: []float64{0.1, 0.9}}, 0) != keyOf(base,
 		sim.Settings{Levels: []float64{0.5}}, 0) {
-		t.Error("samples with delays serve for some levels only")
+		t.Error("samples with delays are reused for some levels only")
 	}
 	other := base
 	other.Interruptions = 2
@@ -533,6 +533,6 @@ func TestBadFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := plan.Run(t.Context(), sweep.Settings{Folder: file}); err == nil {
-		t.Error("a file as folder is no error")
+		t.Error("a file as the folder is accepted")
 	}
 }

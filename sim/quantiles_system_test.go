@@ -99,7 +99,7 @@ func exactQuantiles(t *testing.T) []struct {
 		system sim.System
 		tail   func(float64) float64
 	}{
-		{"cluster in order of arrival", simcluster.Cluster{Model: model}, oneServerTail},
+		{"FCFS cluster", simcluster.Cluster{Model: model}, oneServerTail},
 		{
 			"cluster under processor sharing", simcluster.Cluster{Model: model, Policy: simcluster.ProcessorSharing},
 			sharedTail,
@@ -224,16 +224,16 @@ func TestQuantilesAndDigits(t *testing.T) {
 		if plain.Quantiles != nil {
 			t.Errorf("%s: quantiles that were not requested", c.name)
 		}
-		if real := slices.Contains([]string{"cluster in order of arrival", "order-independent queue"}, c.name); !real {
+		if real := slices.Contains([]string{"FCFS cluster", "order-independent queue"}, c.name); !real {
 			if diff := cmp.Diff(plain, r, cmpopts.IgnoreFields(sim.Result{}, "Quantiles")); diff != "" {
 				t.Errorf("%s: %s", c.name, diff)
 			}
 		}
 		if diff := cmp.Diff(r, run(s)); diff != "" {
-			t.Errorf("%s, samples without delays at hand: %s", c.name, diff)
+			t.Errorf("%s, with stored samples without delays: %s", c.name, diff)
 		}
 		if diff := cmp.Diff(plain, run(without)); diff != "" {
-			t.Errorf("%s, samples with delays at hand: %s", c.name, diff)
+			t.Errorf("%s, with stored samples with delays: %s", c.name, diff)
 		}
 	}
 }

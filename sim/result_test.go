@@ -92,6 +92,6 @@ func TestMSER5(t *testing.T) {
 		}
 	}
 	if cut := mser5(make([]float64, parts)); cut != 0 {
-		t.Errorf("%d of a constant series omitted", cut)
+		t.Errorf("%d of a constant series omitted, want 0", cut)
 	}
 }

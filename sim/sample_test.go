@@ -81,7 +81,7 @@ func TestSeriesCoversTheTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(s.Series) != 50 {
-			t.Fatalf("%d parts", len(s.Series))
+			t.Fatalf("%d parts, want 50", len(s.Series))
 		}
 		step := 1 / p.StepRate
 		if math.Abs(s.Time-2e4/p.JumpRate) > 2*step {

@@ -37,14 +37,14 @@ func TestStreamsOfKeys(t *testing.T) {
 	for range 1000 {
 		x := a.Uint64()
 		if x != again.Uint64() {
-			t.Fatal("one key, two streams")
+			t.Fatal("one key gives two streams")
 		}
 		if x == b.Uint64() {
 			same++
 		}
 	}
 	if same > 0 {
-		t.Errorf("%d draws in common", same)
+		t.Errorf("%d draws in common, want none", same)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestFill(t *testing.T) {
 	codes := []uint32{10, 11, 12, 1 << 24, 14, 1<<24 + 1}
 	table := sizes.NewAliasTable(weights, codes)
 	if len(table) != 5 {
-		t.Fatalf("%d columns for 5 weights above 0", len(table))
+		t.Fatalf("%d columns for 5 weights above 0, want 5", len(table))
 	}
 	total := Sum(weights)
 	mass := map[uint32]float64{}
@@ -83,7 +83,7 @@ func TestFill(t *testing.T) {
 	for i, w := range weights {
 		p := w / total
 		if e := math.Abs(counts[codes[i]]-1e6*p) / math.Sqrt(1e6*p*(1-p)+1e-300); e > 6 {
-			t.Errorf("code %d came %g times of 1e6, probability %g", codes[i], counts[codes[i]], p)
+			t.Errorf("code %d drawn %g times in 1e6, probability %g", codes[i], counts[codes[i]], p)
 		}
 	}
 }

@@ -124,10 +124,10 @@ func (c *cluster) draw(turn int, before []dispatch.Happening) (h dispatch.Happen
 func (c *cluster) moment(p rigid.Policy, what []dispatch.Happening) {
 	events, err := c.m.Decide(c.now, what)
 	if err != nil {
-		c.t.Fatalf("told %+v: %v", what, err)
+		c.t.Fatalf("input %+v: %v", what, err)
 	}
 	if err := c.copy.Apply(c.now, what, events); err != nil {
-		c.t.Fatalf("told %+v, events %v: %v", what, events, err)
+		c.t.Fatalf("input %+v, events %v: %v", what, events, err)
 	}
 	if !reflect.DeepEqual(c.copy.State(), c.m.State()) {
 		c.t.Fatalf("applied\n%+v\ndecided\n%+v", c.copy.State(), c.m.State())
@@ -148,7 +148,7 @@ func (c *cluster) follow(e dispatch.Event) {
 	case dispatch.Started:
 		w, j := c.workers[e.Worker], c.jobs[e.Job]
 		if !w.up || w.busy || w.hold >= 0 && w.hold != e.Job || j.ended[e.Task] || j.isDone {
-			c.t.Fatalf("%v begins on %+v", e, w)
+			c.t.Fatalf("%v starts on %+v", e, w)
 		}
 		w.busy, w.hold, w.hand = true, e.Job, dispatch.Happening{
 			Job:     e.Job,
@@ -162,7 +162,7 @@ func (c *cluster) follow(e dispatch.Event) {
 			c.workers[e.Worker].busy = false
 		}
 		if c.jobs[e.Job].ended[e.Task] {
-			c.t.Fatalf("%v ends again", e)
+			c.t.Fatalf("%v ends twice", e)
 		}
 		c.jobs[e.Job].ended[e.Task] = true
 	case dispatch.Lost, dispatch.Preempted, dispatch.Refused, dispatch.Dropped:
@@ -226,7 +226,7 @@ func (c *cluster) check(p rigid.Policy) {
 		}
 	}
 	if first >= 0 && !slices.ContainsFunc(c.workers, func(w *liveWorker) bool { return w.busy }) {
-		c.t.Fatalf("nothing is running, so nothing will happen, but job %d could begin", first)
+		c.t.Fatalf("nothing is running, so nothing will happen, but job %d could start", first)
 	}
 	if first >= 0 && p == (rigid.Policy{Order: rigid.FCFS, Backfill: rigid.None}) {
 		if left := c.jobs[first].what.Tasks - len(c.jobs[first].ended); left <= free {
@@ -393,7 +393,7 @@ func TestMakerOutlast(t *testing.T) {
 		decide(6, dispatch.Happening{Kind: dispatch.Finished, Job: 0, Attempt: 1, Work: 6})
 		decide(8, dispatch.Happening{Kind: dispatch.Finished, Job: 2, Worker: 1, Attempt: 2, Work: 3})
 		if begun[0] != 0 || begun[2] != 5 || begun[1] != 8 {
-			t.Errorf("%s: begun at %v", p, begun)
+			t.Errorf("%s: started at %v", p, begun)
 		}
 		decide(
 			9, dispatch.Happening{Kind: dispatch.Finished, Job: 1, Worker: 0, Attempt: 3, Work: 1},

@@ -63,7 +63,7 @@ func TestMakerMatchesRun(t *testing.T) {
 			at, what := nextMoment(s, m, want[:k])
 			events, err := m.Decide(at, what)
 			if err != nil || at != w.at || !slices.Equal(events, w.events) {
-				t.Fatalf("moment %d, told %+v: at %v %v, error %v, want %v", k, what, at, events, err, w)
+				t.Fatalf("moment %d, input %+v: at %v %v, error %v, want %v", k, what, at, events, err, w)
 			}
 			if err := other.Apply(at, what, events); err != nil {
 				t.Fatal(err)
@@ -111,7 +111,7 @@ func restored(t *rapid.T, m *rigid.Maker) *rigid.Maker {
 		t.Fatal(err)
 	}
 	if got, want := fmt.Sprintf("%+v", again.State()), fmt.Sprintf("%+v", m.State()); got != want {
-		t.Fatalf("remembered\n%s\nwas\n%s", got, want)
+		t.Fatalf("restored\n%s\nwant\n%s", got, want)
 	}
 	return again
 }

@@ -44,12 +44,12 @@ func TestOutagesMatchSlow(t *testing.T) {
 		var stranded *dispatch.StrandedError
 		if errors.As(err, &stranded) {
 			if len(never) == 0 || stranded.Jobs != len(never) || stranded.Job != never[0].place {
-				t.Fatalf("%v; the literal program is left with %d jobs", err, len(never))
+				t.Fatalf("%v; the reference program has %d jobs left", err, len(never))
 			}
 			return
 		}
 		if err != nil || len(never) > 0 {
-			t.Fatalf("%v, %d jobs never end", err, len(never))
+			t.Fatalf("%v, %d jobs never finish", err, len(never))
 		}
 		for i, want := range want {
 			got := got.Jobs[i]

@@ -84,7 +84,7 @@ func TestRequestsUniform(t *testing.T) {
 	}
 	q.Seed = 2
 	if other, _ := q.Apply(jobs, nil); reflect.DeepEqual(other, got) {
-		t.Error("all seeds give the same")
+		t.Error("all seeds give the same requests")
 	}
 }
 
@@ -112,7 +112,7 @@ func TestWriteRecords(t *testing.T) {
 		t.Errorf("%s, want %s", b.String(), want)
 	}
 	if err := rigid.WriteRecords(&b, jobs[:1], r); err == nil {
-		t.Error("another number of jobs is written")
+		t.Error("a different number of jobs was written")
 	}
 }
 

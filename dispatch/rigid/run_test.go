@@ -68,7 +68,7 @@ func TestRunMatchesSlow(t *testing.T) {
 			}
 			for _, time := range want.promised {
 				if want.start > time && s.Policy.Order == rigid.FCFS {
-					t.Fatalf("job %d begins at %v, promised %v", i, want.start, want.promised)
+					t.Fatalf("job %d starts at %v, promised %v", i, want.start, want.promised)
 				}
 			}
 		}
@@ -78,7 +78,7 @@ func TestRunMatchesSlow(t *testing.T) {
 		for i, j := range runSlow(s) {
 			if perfect && s.Policy.Backfill == rigid.Conservative &&
 				(len(j.promised) != 1 || j.start != j.promised[0]) {
-				t.Fatalf("job %d begins at %v, promised %v", i, j.start, j.promised)
+				t.Fatalf("job %d starts at %v, promised %v", i, j.start, j.promised)
 			}
 		}
 	})
@@ -191,7 +191,7 @@ func TestRunInOrder(t *testing.T) {
 		fewer := mustRun(t, s)
 		for i, rec := range fewer.Jobs {
 			if rec.Start != all.Jobs[i].Start {
-				t.Fatalf("job %d begins at %v, with one more at %v", i, rec.Start, all.Jobs[i].Start)
+				t.Fatalf("job %d starts at %v, with one more at %v", i, rec.Start, all.Jobs[i].Start)
 			}
 		}
 	})
@@ -213,7 +213,7 @@ func TestRunFCFSRecursion(t *testing.T) {
 			}
 			slices.Sort(free)
 			if rec.Start != begin {
-				t.Fatalf("job %d begins at %v, want %v", i, rec.Start, begin)
+				t.Fatalf("job %d starts at %v, want %v", i, rec.Start, begin)
 			}
 		}
 	})
@@ -338,7 +338,7 @@ func TestRunRefuses(t *testing.T) {
 	s := good()
 	s.Policy = rigid.Policy{Order: rigid.SJF, Backfill: rigid.Conservative}
 	if _, err := rigid.Run(t.Context(), s); err == nil {
-		t.Error("conservative/sjf runs")
+		t.Error("conservative/sjf is accepted")
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()

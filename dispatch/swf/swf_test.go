@@ -143,7 +143,7 @@ func TestRealLog(t *testing.T) {
 	for name, text := range map[string]string{"plain": text, "packed": packed(text), "written": written(t, want)} {
 		got, err := ReadAll(strings.NewReader(text), name)
 		if err != nil || !slices.Equal(got.Header, want.Header) || !slices.Equal(got.Jobs, want.Jobs) {
-			t.Errorf("%s: not as the naive reader reads it, error %v", name, err)
+			t.Errorf("%s: differs from the naive reader, error %v", name, err)
 		}
 	}
 }
@@ -648,7 +648,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: %d jobs, want %d", name, count, jobs)
 		}
 		if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 100_000 {
-			t.Errorf("%s: %d bytes allocated", name, bytes)
+			t.Errorf("%s: %d bytes allocated, want at most 100,000", name, bytes)
 		}
 	}
 }
@@ -672,7 +672,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 	each()
 	if n := testing.AllocsPerRun(900, each); n != 0 {
-		t.Errorf("%v allocations in three jobs", n)
+		t.Errorf("%v allocations in three jobs, want 0", n)
 	}
 }
 

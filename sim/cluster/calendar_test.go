@@ -535,7 +535,7 @@ func TestCalendarRounding(t *testing.T) {
 		}
 		q.gain(0, r.ExpFloat64()*math.Pow(10, -18*r.Float64()))
 		if job := q.jobs[0]; !(job.left >= 0) || !(q.service[0].Time >= q.now && q.service[0].Time <= at) {
-			t.Fatalf("%+v is done at %v instead of %v", job, q.service[0].Time, at)
+			t.Fatalf("%+v finishes at %v, want %v", job, q.service[0].Time, at)
 		}
 	}
 }
@@ -545,7 +545,7 @@ func TestCalendarTooManyJobs(t *testing.T) {
 	e, p := newEngine(t, interrupted(simtest.ThreeServers(big.NewRat(2, 1)), nil, 1), sim.Settings{Horizon: 1}, 1)
 	q := e.(*calendar)
 	if q.most != sim.MaxJobs {
-		t.Errorf("at most %d jobs, not %d", q.most, sim.MaxJobs)
+		t.Errorf("at most %d jobs, want %d", q.most, sim.MaxJobs)
 	}
 	q.most = 100
 	err := e.Advance(1e4, sim.NewTotals(len(p.Classes), len(p.Servers)))
@@ -602,7 +602,7 @@ func TestCalendarAllocatesNothing(t *testing.T) {
 			advance()
 		}
 		if n := testing.AllocsPerRun(10, advance); n != 0 {
-			t.Errorf("m = %v: %v allocations in 10,000 events", interruptions, n)
+			t.Errorf("m = %v: %v allocations in 10,000 events, want 0", interruptions, n)
 		}
 	}
 }

@@ -80,8 +80,8 @@ func (c Cluster) single(f *flat) (model *cluster.Model, serverRow, classRow []in
 		model, serverRow, classRow, err = c.Model.Expand(maxExpanded)
 		if err != nil {
 			return nil, nil, nil, fmt.Errorf(
-				"processor sharing looks at single servers and at all sets of servers that jobs draw; "+
-					"the policy interrupt with many interruptions comes close to it and does not: %w",
+				"processor sharing tracks single servers and all sets of servers that jobs draw; "+
+					"the policy interrupt with many interruptions comes close without them: %w",
 				err,
 			)
 		}

@@ -642,7 +642,7 @@ func compareLiterally(t interface {
 	}
 	near := func(what string, got, want, unit float64) {
 		if !(math.Abs(got-want) <= 1e-9*max(unit, want)) {
-			t.Errorf("%s: %v, literally %v", what, got, want)
+			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
 	for now := 0.0; ; { // from event to event; each becomes time 0
@@ -661,7 +661,7 @@ func compareLiterally(t interface {
 			smallest = math.Inf(1)
 			n := int(y.Left[i])
 			if n > len(ends[i]) {
-				t.Fatalf("class %d: more jobs left than came", i)
+				t.Fatalf("class %d: more jobs departed than arrived", i)
 			}
 			for _, v := range ends[i][:n] {
 				sojourn += v.end - v.born

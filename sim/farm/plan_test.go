@@ -346,7 +346,7 @@ func TestFarmAllocatesNothing(t *testing.T) {
 			advance()
 		}
 		if n := testing.AllocsPerRun(10, advance); n != 0 {
-			t.Errorf("%s: %v allocations in 10,000 events", policy, n)
+			t.Errorf("%s: %v allocations in 10,000 events, want 0", policy, n)
 		}
 	}
 }

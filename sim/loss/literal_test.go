@@ -368,7 +368,7 @@ func TestEngineMatchesLiteral(t *testing.T) {
 		simtest.CompareTotals(rt, got, want)
 		for k, v := range seen {
 			if m := e.byClass[k]; m.offered != v.offered || m.lost != v.lost || m.met != v.met {
-				rt.Errorf("class %d: %+v, literally %+v", k, m, v)
+				rt.Errorf("class %d: %+v, want %+v", k, m, v)
 			}
 		}
 	})

@@ -507,7 +507,7 @@ func TestEngineMatchesLiteral(t *testing.T) {
 		}
 		for i, v := range own[EmptyProbability] {
 			if math.Abs(*v-empty[i]/length) > 1e-9 {
-				rt.Errorf("station %d is empty for %v, literally %v", i, *v*length, empty[i])
+				rt.Errorf("station %d is empty for %v, want %v", i, *v*length, empty[i])
 			}
 		}
 	})

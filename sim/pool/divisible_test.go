@@ -223,7 +223,7 @@ func TestDivisibleConforms(t *testing.T) {
 		f.Traffic.Classes[0].Weight, f.Traffic.Classes[1].MeanSize = big.NewRat(1, 1), big.NewRat(2, 2)
 		f.Sizes = []sizes.Distribution{nil, simtest.Sizes(t, "exponential", 1)}
 		if diff := cmp.Diff(first, simtest.Run(t, f, s)); diff != "" {
-			t.Errorf("written out: %s", diff)
+			t.Errorf("explicit defaults change the result: %s", diff)
 		}
 	}
 }

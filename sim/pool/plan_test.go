@@ -107,7 +107,7 @@ func TestTasksKeys(t *testing.T) {
 	f.Machines[1].Count, f.Jobs[0].Weight, f.Jobs[0].MeanDuration = 1, big.NewRat(1, 1), big.NewRat(1, 1)
 	f.Jobs[0].Durations = simtest.Sizes(t, "exponential", 1)
 	if what := keys[key(f)]; what != "nothing" {
-		t.Errorf("written out: %q", what)
+		t.Errorf("explicit defaults have the key of %q", what)
 	}
 }
 
@@ -321,7 +321,7 @@ func TestStandingTasksLast(t *testing.T) {
 		}
 	}
 	if found < 50 {
-		t.Errorf("%d standing populations", found)
+		t.Errorf("only %d standing populations", found)
 	}
 }
 

@@ -125,7 +125,7 @@ func TestZeroRates(t *testing.T) {
 	}
 	simtest.Near(t, "jobs", r.All(sim.MeanJobs), 2)
 	if r.Distribution[0].Mean != 0 {
-		t.Errorf("P(empty) = %v", r.Distribution[0].Mean)
+		t.Errorf("P(empty) = %v, want 0", r.Distribution[0].Mean)
 	}
 	simtest.Near(t, "P(2 jobs)", &r.Distribution[2], 0.25)
 }
@@ -167,7 +167,7 @@ func TestNetworkAllocatesLittle(t *testing.T) {
 			advance()
 		}
 		if k := testing.AllocsPerRun(5, advance); k > 20 {
-			t.Errorf("%v allocations", k)
+			t.Errorf("%v allocations, want at most 20", k)
 		}
 	}
 }
@@ -323,7 +323,7 @@ func TestNetworkKeys(t *testing.T) {
 		seen[key(n)] = true
 	}
 	if len(seen) != 7 {
-		t.Errorf("%d keys of 7 networks", len(seen))
+		t.Errorf("%d keys of 7 networks, want 7", len(seen))
 	}
 }
 

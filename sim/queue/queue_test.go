@@ -346,7 +346,7 @@ func TestQueueAllocatesLittle(t *testing.T) {
 			advance()
 		}
 		if k := testing.AllocsPerRun(5, advance); k > 30 {
-			t.Errorf("%q: %v allocations", name, k)
+			t.Errorf("%q: %v allocations, want at most 30", name, k)
 		}
 	}
 }

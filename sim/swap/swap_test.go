@@ -177,7 +177,7 @@ func TestEngineMatchesLiteral(t *testing.T) {
 		ended, gone := (&literalQueue{system: s}).run(length, rand.New(sim.NewStream(key)), want)
 		simtest.CompareTotals(rt, got, want)
 		if !slices.Equal(ended, e.ended) || !slices.Equal(gone, e.gone) {
-			rt.Errorf("%v done and %v left, literally %v and %v", e.ended, e.gone, ended, gone)
+			rt.Errorf("%v done and %v left, want %v and %v", e.ended, e.gone, ended, gone)
 		}
 	})
 }
@@ -295,7 +295,7 @@ func TestAllocatesNothing(t *testing.T) {
 		}
 		advance(1e5)
 		if n := testing.AllocsPerRun(5, func() { advance(1e3) }); n > 1 {
-			t.Errorf("%v allocations in 1000 jumps", n)
+			t.Errorf("%v allocations in 1000 jumps, want at most 1", n)
 		}
 	}
 }

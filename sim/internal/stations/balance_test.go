@@ -144,6 +144,6 @@ func TestBalanceRefusesInTheSameWords(t *testing.T) {
 		texts = append(texts, err.Error())
 	}
 	if texts[0] != texts[1] || texts[0] != texts[2] {
-		t.Errorf("refusals differ: %q", texts)
+		t.Errorf("errors differ: %q", texts)
 	}
 }

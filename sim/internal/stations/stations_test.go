@@ -120,7 +120,7 @@ func TestLongQueues(t *testing.T) {
 			}
 			// the remaining work of the naive station accumulates rounding errors
 			if got := c.station.Next(); math.Abs(got-at) > 1e-7*max(1, at) {
-				t.Fatalf("%s, event %d: next at %v, naively %v", name, k, got, at)
+				t.Fatalf("%s, event %d: next at %v, want %v", name, k, got, at)
 			}
 			job, err := c.station.Depart()
 			if err != nil {
@@ -128,7 +128,7 @@ func TestLongQueues(t *testing.T) {
 			}
 			s.pass(at)
 			if job != s.jobs[first].Job {
-				t.Fatalf("%s, event %d: %v leaves, naively %v", name, k, job, s.jobs[first].Job)
+				t.Fatalf("%s, event %d: %v leaves, want %v", name, k, job, s.jobs[first].Job)
 			}
 			s.jobs = slices.Delete(s.jobs, first, first+1)
 			if k%100 == 0 {
@@ -199,7 +199,7 @@ func TestSharingNeverEmpty(t *testing.T) {
 	for id := int32(jobs); id < 20_000; id++ {
 		first, at := s.next()
 		if got := station.Next(); math.Abs(got-at) > 1e-9 {
-			t.Fatalf("job %d: next at %v, naively %v", id, got, at)
+			t.Fatalf("job %d: next at %v, want %v", id, got, at)
 		}
 		before := station.queues[0].attained
 		job, err := station.Depart()
@@ -211,7 +211,7 @@ func TestSharingNeverEmpty(t *testing.T) {
 		}
 		s.pass(at)
 		if job != s.jobs[first].Job {
-			t.Fatalf("%v leaves, naively %v", job, s.jobs[first].Job)
+			t.Fatalf("%v leaves, want %v", job, s.jobs[first].Job)
 		}
 		s.jobs = slices.Delete(s.jobs, first, first+1)
 		arrive(id)
@@ -219,7 +219,7 @@ func TestSharingNeverEmpty(t *testing.T) {
 		s.now = 0
 	}
 	if anew < 3 {
-		t.Errorf("work was reset %d times", anew)
+		t.Errorf("work was reset only %d times", anew)
 	}
 }
 
