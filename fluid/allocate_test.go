@@ -99,7 +99,7 @@ func TestAutoBalancedManyStates(t *testing.T) {
 	p.Jobs[0].Count, p.Jobs[1].Count = 3000, 3000
 	a := mustAllocate(t, p, BF)
 	if a.Engine != num.Float {
-		t.Errorf("engine %s", a.Engine)
+		t.Errorf("engine %s, want float", a.Engine)
 	}
 	x, y := a.Jobs[0].Tasks.Float, a.Jobs[1].Tasks.Float
 	if !(math.Abs(x-y) <= 1e-10*x && math.Abs(3000*x*4/3-1) <= 0.05) { // near 1/(1 + 1/3), the limit for many jobs

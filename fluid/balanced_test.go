@@ -286,7 +286,7 @@ func TestBalancedSuccessiveStates(t *testing.T) {
 	}
 	count = []float64{3, 4, 2, 5}
 	if allocs := testing.AllocsPerRun(20, func() { _ = kept.Tasks(context.Background(), count, got) }); allocs != 0 {
-		t.Errorf("%v allocations a call", allocs)
+		t.Errorf("%v allocations per call, want 0", allocs)
 	}
 }
 

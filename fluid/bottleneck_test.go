@@ -442,12 +442,12 @@ func TestBottleneckPathMeetsNoLineTwice(t *testing.T) {
 		for path.members[path.resources] > 0 {
 			line := fmt.Sprint(path.at)
 			if seen[line] {
-				t.Fatalf("seed %d: line %s again", seed, line)
+				t.Fatalf("seed %d: line %s occurs twice", seed, line)
 			}
 			seen[line] = true
 			before := capacity(path)
 			if class, left = path.step(class, left); class < 0 {
-				t.Fatalf("seed %d: lost", seed)
+				t.Fatalf("seed %d: no next class", seed)
 			}
 			if capacity(path) < before*(1-1e-9) {
 				back++
@@ -455,7 +455,7 @@ func TestBottleneckPathMeetsNoLineTwice(t *testing.T) {
 		}
 	}
 	if back < 10 {
-		t.Errorf("%d lines go back, too few to say anything", back)
+		t.Errorf("only %d lines go back: too few for a test", back)
 	}
 }
 

@@ -27,12 +27,12 @@ func TestAllocateEnds(t *testing.T) {
 			}
 			questions := asked.Asked()
 			if questions < 1 && engine != num.Float {
-				t.Errorf("%s, %s: %d questions", policy, engine, questions)
+				t.Errorf("%s, %s: %d checks of the context", policy, engine, questions)
 			}
 			for left := range questions {
 				a, err := Allocate(oracle.NewCountdown(left), p, policy, Settings{Engine: engine})
 				if a != nil || !errors.Is(err, context.Canceled) {
-					t.Fatalf("%s, %s, done at question %d of %d: %v, %v", policy, engine, left+1, questions, a, err)
+					t.Fatalf("%s, %s, cancelled at check %d of %d: %v, %v", policy, engine, left+1, questions, a, err)
 				}
 			}
 		}

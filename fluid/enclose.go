@@ -70,7 +70,7 @@ func allocateEnclosed(ctx context.Context, e *Profiles, relTol float64) (*Alloca
 			return a, nil
 		}
 	}
-	return nil, fmt.Errorf("proportional fairness: bounds a relative %g apart were not found with numbers of %d bits",
+	return nil, fmt.Errorf("proportional fairness: bounds within a relative %g were not found with numbers of %d bits",
 		relTol, maxPrecision)
 }
 

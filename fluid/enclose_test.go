@@ -94,7 +94,7 @@ func TestEncloseWidths(t *testing.T) {
 			}
 			if last != nil {
 				if y := last.Jobs[i].Tasks; x.Low.Cmp(y.High) > 0 || x.High.Cmp(y.Low) < 0 {
-					t.Errorf("RelTol %g: tasks[%d] is apart from what was proved before", tol, i)
+					t.Errorf("RelTol %g: tasks[%d] contradicts the earlier bounds", tol, i)
 				}
 			}
 		}

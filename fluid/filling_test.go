@@ -53,7 +53,7 @@ type require interface {
 func fillingRat(t require, s string) *big.Rat {
 	r, ok := new(big.Rat).SetString(s)
 	if !ok {
-		t.Fatalf("no fraction: %q", s)
+		t.Fatalf("not a fraction: %q", s)
 	}
 	return r
 }
@@ -435,7 +435,7 @@ func TestFillingFloatHasBottlenecks(t *testing.T) {
 		}
 		shares, level := make([]*big.Rat, p.rows), make([]float64, p.rows)
 		if f.tie > 2e-14 {
-			t.Fatalf("seed %d: the kernel allows itself an error of %v", seed, f.tie)
+			t.Fatalf("seed %d: the kernel has an error bound of %v", seed, f.tie)
 		}
 		for i, s := range share {
 			if !(s > 0 && s <= 1) {
@@ -797,7 +797,7 @@ func TestFillingAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if fresh := fillingTasks(t, p, policy); !slices.Equal(tasks, fresh) {
-			t.Errorf("%s: a used allocator answers differently", policy)
+			t.Errorf("%s: a reused allocator gives a different answer", policy)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func TestLimitsMatchResources(t *testing.T) {
 			}
 		}
 		if len(exact.Resources) != len(p.Resources) {
-			t.Fatalf("%d resources", len(exact.Resources))
+			t.Fatalf("%d resources, want %d", len(exact.Resources), len(p.Resources))
 		}
 	})
 }

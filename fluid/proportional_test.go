@@ -54,7 +54,7 @@ func checkKKT(p *Pool, tasks, prices []float64, tol float64) error {
 		}
 		value.Quo(value, job.WeightOf())
 		if d := value.Sub(value, one); d.Abs(d).Cmp(off) > 0 {
-			return fmt.Errorf("row %d: φ_i Σ_j p_j a_ij / w_i is off 1 by %s", i, d.FloatString(18))
+			return fmt.Errorf("row %d: φ_i Σ_j p_j a_ij / w_i differs from 1 by %s", i, d.FloatString(18))
 		}
 	}
 	for j, u := range used {
@@ -66,7 +66,7 @@ func checkKKT(p *Pool, tasks, prices []float64, tol float64) error {
 			d.Abs(d)
 		}
 		if d.Cmp(off) > 0 {
-			return fmt.Errorf("resource %d, price %v: utilization is off 1 by %s", j, prices[j], d.FloatString(18))
+			return fmt.Errorf("resource %d, price %v: utilization is off by %s", j, prices[j], d.FloatString(18))
 		}
 	}
 	return nil
@@ -497,7 +497,7 @@ func TestProportionalNoAllocation(t *testing.T) {
 				t.Fatal(err)
 			}
 		}); n != 0 {
-			t.Errorf("%d resources: %v allocations a call", resources, n)
+			t.Errorf("%d resources: %v allocations per call", resources, n)
 		}
 	}
 }

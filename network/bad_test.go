@@ -277,7 +277,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5}",
-			`line 14: classes[0].visits[0].next is missing: want where jobs go next with which probability, or visits, how often they come`,
+			`line 14: classes[0].visits[0].next is missing: want the next visits with their probabilities, or visits, their number`,
 		},
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, visits: 2}",
@@ -336,7 +336,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"next: {think/user: 1}", "next: {cpu: 1}",
-			`line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; those that have come to "cpu/batch" never get here again`,
+			`line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; jobs that reach "cpu/batch" never return here`,
 		},
 		{
 			"{station: cpu, mean_size: 0.02", "{station: think, mean_size: 0.02",
@@ -344,7 +344,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"next: {cpu/batch: 1}", "next: {think: 1}",
-			`line 22: classes[1].visits[0] = "cpu/batch": want routing by which jobs of a closed chain get from each visit to every other; those that have come to "think/user" never get here again`,
+			`line 22: classes[1].visits[0] = "cpu/batch": want routing by which jobs of a closed chain get from each visit to every other; jobs that reach "think/user" never return here`,
 		},
 		{
 			"nodes: [s1, s2]", "nodes: [s1, s3]",
@@ -392,16 +392,16 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"next: {cpu: 1}}\n      - {station: pool", "next: {disk: 1}}\n      - {station: pool",
-			`line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; those that have come to "disk/user" never get here again`,
+			`line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; jobs that reach "disk/user" never return here`,
 		},
 		{
 			"{station: disk, mean_size: 0.03, next: {cpu: 1}}\n      - {station: pool",
 			"{station: disk, mean_size: 0.03, next: {disk: 1}}\n      - {station: pool",
-			`line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; those that have come to "disk/user" never get here again`,
+			`line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; jobs that reach "disk/user" never return here`,
 		},
 		{
 			"{station: cpu, next: {disk: 1/2, out: 1/2}}", "{station: cpu, next: {disk: 1}}",
-			`line 32: classes[3].visits[0].next = no way that leads out: want a way out of the network from every visit, because the chain of "web" is open`,
+			`line 32: classes[3].visits[0].next = no way out: want a way out of the network from every visit, because the chain of "web" is open`,
 		},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)
@@ -411,7 +411,7 @@ func TestMalformed(t *testing.T) {
 		}
 		m, err := network.Read(strings.NewReader(text))
 		if err == nil || m != nil {
-			t.Errorf("%q is read", c.new)
+			t.Errorf("%q is accepted", c.new)
 			continue
 		}
 		var bad *num.InputError

@@ -219,7 +219,7 @@ func (m *Model) checkForm(c int) (short bool, err error) {
 			return short, input.Errorf(path+".visits", "", "a number > 0, as the other visits of the class have")
 		case visit.Count == nil && visit.Next == nil:
 			return short, input.Errorf(
-				path+".next", "", "where jobs go next with which probability, or visits, how often they come",
+				path+".next", "", "the next visits with their probabilities, or visits, their number",
 			)
 		case short != (visit.Count != nil):
 			return short, input.Errorf(

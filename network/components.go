@@ -287,7 +287,7 @@ func (m *Model) checkReach(classes []int, open bool) error {
 			return input.Errorf(path, input.Quote(name), "a visit that arriving jobs can get to")
 		}
 		if !left[a] {
-			return input.Errorf(path+".next", "no way that leads out",
+			return input.Errorf(path+".next", "no way out",
 				"a way out of the network from every visit, because the chain of %s is open",
 				m.classNames(classes))
 		}
@@ -322,11 +322,11 @@ func (m *Model) checkRecurrent(g visitGraph) error {
 		switch {
 		case !to[a]:
 			return input.Errorf(visitPath(at.Class, at.Visit), name,
-				"%s; no way leads from here to %s, nor from there to here",
+				"%s; there is no way from here to %s, nor back",
 				want, end)
 		case !from[a]:
 			return input.Errorf(visitPath(at.Class, at.Visit), name,
-				"%s; those that have come to %s never get here again",
+				"%s; jobs that reach %s never return here",
 				want, end)
 		}
 	}

@@ -53,6 +53,6 @@ func TestDelayAtLCFSAlone(t *testing.T) {
 		}
 	})
 	if resting == 0 {
-		t.Error("no job that rests")
+		t.Error("no job that is never served")
 	}
 }

@@ -92,7 +92,7 @@ func TestLikelyStatesOfRankFunctions(t *testing.T) {
 		}
 		some := slices.ContainsFunc(lambda, func(l *big.Rat) bool { return l.Sign() > 0 })
 		if len(listed) != len(r.LikelyStates) || some && len(listed) != states || !some && len(listed) != 1 {
-			t.Fatalf("%d states, %d of them different, want %d", len(r.LikelyStates), len(listed), states)
+			t.Fatalf("%d states, %d of them distinct, want %d", len(r.LikelyStates), len(listed), states)
 		}
 		x := make([]int, n)
 		var look func(i, left int)
@@ -422,7 +422,7 @@ func TestLikelyStatesOfASweep(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(r.LikelyStates) != len(alone.LikelyStates) {
-				t.Fatalf("%d states, alone %d", len(r.LikelyStates), len(alone.LikelyStates))
+				t.Fatalf("%d states, %d alone", len(r.LikelyStates), len(alone.LikelyStates))
 			}
 			for k, s := range r.LikelyStates {
 				if want := alone.LikelyStates[k].Probability.Float; !oracle.Near(s.Probability.Float, want, 1e-9) {

@@ -51,7 +51,7 @@ classes:
 	}
 	for c, v := range cpu.Visits {
 		if v.Class != c {
-			t.Errorf("visit %d is of class %d", c, v.Class)
+			t.Errorf("visit %d is of class %d, want %d", c, v.Class, c)
 		}
 	}
 }

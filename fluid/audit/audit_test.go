@@ -483,7 +483,7 @@ func TestLongFractions(t *testing.T) {
 	for _, p := range []*fluid.Pool{longPool(80, 4, 1024), longPool(4, 3, 16_384), floatPool(1000, 8)} {
 		a := mustAllocate(t, p, fluid.DRF)
 		if a.Engine != num.Float {
-			t.Errorf("%d rows: engine %s", len(p.Jobs), a.Engine)
+			t.Errorf("%d rows: engine %s, want float", len(p.Jobs), a.Engine)
 		}
 		// Allocate has an error of 1e-9
 		if _, text := wrongs(t, p, a.TaskFractions(), big.NewRat(1, 100_000_000)); text != "" {
@@ -615,7 +615,7 @@ func TestMaxMinShortfall(t *testing.T) {
 	}
 	r, text := wrongs(t, p, a.TaskFractions(), nil)
 	if text != "shortfall envy " {
-		t.Fatalf("%s", text)
+		t.Fatalf("failures %q, want shortfall and envy", text)
 	}
 	if diff := cmp.Diff(&Shortfall{0, num.Rat("1/11"), num.Rat("1/2")}, r.Shortfall, sameRat); diff != "" {
 		t.Error(diff)
@@ -756,12 +756,12 @@ func TestAuditEnds(t *testing.T) {
 		}
 		questions := asked.Asked()
 		if questions < 2 {
-			t.Errorf("%s: %d questions", name, questions)
+			t.Errorf("%s: %d checks of the context, want at least 2", name, questions)
 		}
 		for part := range min(questions, 50) {
 			left := part * questions / min(questions, 50)
 			if err := work(oracle.NewCountdown(left)); !errors.Is(err, context.Canceled) {
-				t.Fatalf("%s, done at question %d of %d: %v", name, left+1, questions, err)
+				t.Fatalf("%s, cancelled at check %d of %d: %v", name, left+1, questions, err)
 			}
 		}
 	}

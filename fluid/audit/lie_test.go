@@ -159,7 +159,7 @@ func TestBestLieIsReal(t *testing.T) {
 					}
 					for j, d := range lie.Declared {
 						if d.Cmp(p.Jobs[job].Demand.Of(j)) < 0 {
-							t.Fatalf("declares %v, less than is needed", lie.Declared)
+							t.Fatalf("declares %v, less than needed", lie.Declared)
 						}
 					}
 				}

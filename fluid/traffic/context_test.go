@@ -33,7 +33,7 @@ func TestSolveEnds(t *testing.T) {
 			left := part * questions / 20
 			if v, err := Solve(oracle.NewCountdown(left), c.t, c.policy, c.s); v != nil ||
 				!errors.Is(err, context.Canceled) {
-				t.Fatalf("%s, done at question %d of %d: %v, %v", c.policy, left+1, questions, v, err)
+				t.Fatalf("%s, cancelled at check %d of %d: %v, %v", c.policy, left+1, questions, v, err)
 			}
 		}
 	}

@@ -167,17 +167,17 @@ func TestLimitsAutomatic(t *testing.T) {
 	scaleTo(tr, big.NewRat(1, 2))
 	for _, policy := range []fluid.Policy{fluid.DRF, fluid.BF, fluid.PF} {
 		if r := solved(t, tr, policy, Settings{}); len(r.Parts[0].Groups) != 2 {
-			t.Errorf("%s: groups %v", policy, r.Parts[0].Groups)
+			t.Errorf("%s: groups %v, want 2", policy, r.Parts[0].Groups)
 		} else if apart := solved(t, tr, policy, Settings{
 			Limits: []int{40, 40, 40},
 		}); math.Abs(apart.Classes[2].MeanJobs/r.Classes[2].MeanJobs-1) > 1e-6 {
-			t.Errorf("%s: %v jobs of the third class, %v with classes apart",
+			t.Errorf("%s: %v jobs of the third class, %v with separate classes",
 				policy, r.Classes[2].MeanJobs, apart.Classes[2].MeanJobs)
 		}
 	}
 	tr.Classes[1].MaxTasks = big.NewRat(1, 2)
 	if r := solved(t, tr, fluid.BF, Settings{}); len(r.Parts[0].Groups) != 3 {
-		t.Errorf("groups %v of classes with other limits", r.Parts[0].Groups)
+		t.Errorf("%v are the groups of classes with different limits, want 3", r.Parts[0].Groups)
 	}
 }
 

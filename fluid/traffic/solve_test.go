@@ -489,7 +489,7 @@ func TestSolveRefuses(t *testing.T) {
 		}
 		large := e != nil && (e.Path == "MaxStates" && strings.HasPrefix(e.Want, "more than ") || e.Path == "jobs")
 		if errors.Is(err, ErrUnsolved) != large {
-			t.Errorf("%s %+v: that %v is for simulation is %v", test.policy, test.s, err, !large)
+			t.Errorf("%s %+v: errors.Is(%v, ErrUnsolved) = %v", test.policy, test.s, err, !large)
 		}
 	}
 	for _, load := range []string{"1", "3/2"} {
@@ -608,7 +608,7 @@ func TestForecast(t *testing.T) {
 		}
 		if states := solved(t, tr, policy, Settings{TruncationTol: 1e-6}).States; many.states > float64(states) ||
 			many.states < float64(states)/8 {
-			t.Errorf("seed %d, %s: %d states, forecast are more than %.0f", seed, policy, states, many.states)
+			t.Errorf("seed %d, %s: %d states, forecast more than %.0f", seed, policy, states, many.states)
 		}
 	}
 }

@@ -135,7 +135,7 @@ func (b *builder) nextStations(at place) ([]branch, error) {
 	if b.onPath[at] {
 		return nil, input.Errorf(
 			input.Index("model.nodes", at.node), input.Quote(n.station.Name),
-			"no way round through nodes that are no stations",
+			"no cycle of nodes that are not stations",
 		)
 	}
 	b.onPath[at] = true

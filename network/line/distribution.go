@@ -73,7 +73,7 @@ func distribution(n *file.Node, path string) (mean *big.Rat, exponential bool, e
 	}
 	if l.mean == nil {
 		return nil, false, input.Errorf(path, n,
-			"a fit with a mean: parameters of %s are not read", kind)
+			"a fit with a mean: parameters of %s are not supported", kind)
 	}
 	if f[given] == nil || len(n.Keys) != 2 {
 		return nil, false, input.Errorf(path, n, wantService)
@@ -224,7 +224,7 @@ func meanOfPhases(f map[string]*file.Node, path string) (*big.Rat, error) {
 	}
 	for k := range rows { // pivots of such a matrix stay > 0 if every phase can end
 		if rows[k][k].Sign() <= 0 {
-			return nil, input.Errorf(path+".T", "a matrix of rates", "one whose phases all come to an end")
+			return nil, input.Errorf(path+".T", "a matrix of rates", "one in which every phase ends")
 		}
 		for i := range rows {
 			if i == k || rows[i][k].Sign() == 0 {

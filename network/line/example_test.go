@@ -41,5 +41,5 @@ func ExampleRead() {
  "routing": {"type": "matrix", "matrix": {"Users,Users": {"Think": {"Disk": 1}, "Disk": {"Think": 1}}}}}}`),
 	)
 	fmt.Println(err)
-	// Output: line 4: model.nodes[1].scheduling = a string "SJF": want one of INF (the only one of a Delay), FCFS, PS, LCFSPR, SIRO: no other strategy is read
+	// Output: line 4: model.nodes[1].scheduling = a string "SJF": want one of INF (the only one of a Delay), FCFS, PS, LCFSPR, SIRO: no other strategy is supported
 }

@@ -173,7 +173,7 @@ func names(n *file.Node, path string) (map[string]int, error) {
 }
 
 const wantType = "one of Source, Sink, Queue, Delay, Router, ClassSwitch; other types have no product form, or none " +
-	"that is read"
+	"that is supported"
 
 func (d *document) node(n *file.Node, i int) error {
 	path := input.Index("model.nodes", i)
@@ -246,7 +246,7 @@ func (d *document) station(f map[string]*file.Node, path string, s *node) error 
 	var ok bool
 	if s.station.Discipline, ok = disciplines[scheduling]; !ok {
 		return input.Errorf(path+".scheduling", f["scheduling"],
-			"one of INF (the only one of a Delay), FCFS, PS, LCFSPR, SIRO: no other strategy is read")
+			"one of INF (the only one of a Delay), FCFS, PS, LCFSPR, SIRO: no other strategy is supported")
 	}
 	if n := f["servers"]; n != nil && s.station.Discipline == network.Delay {
 		if n.Text != "-1" && n.Text != "1" {

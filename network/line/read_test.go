@@ -141,7 +141,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			`"type": "Router"`, `"type": "Fork"`,
-			`line 8: model.nodes[5].type = "Fork": want one of Source, Sink, Queue, Delay, Router, ClassSwitch; other types have no product form, or none that is read`,
+			`line 8: model.nodes[5].type = "Fork": want one of Source, Sink, Queue, Delay, Router, ClassSwitch; other types have no product form, or none that is supported`,
 		},
 		{
 			`"type": "Router"`, `"type": "Router", "servers": 2`,
@@ -154,7 +154,7 @@ func TestMalformed(t *testing.T) {
 		{`"scheduling": "PS", `, ``,
 			`line 5: model.nodes[2].scheduling is missing: want one of INF, FCFS, PS, LCFSPR, SIRO`},
 		{`"scheduling": "PS"`, `"scheduling": "DPS"`, `line 5: model.nodes[2].scheduling = a string "DPS": want ` +
-			`one of INF (the only one of a Delay), FCFS, PS, LCFSPR, SIRO: no other strategy is read`},
+			`one of INF (the only one of a Delay), FCFS, PS, LCFSPR, SIRO: no other strategy is supported`},
 		{`"servers": 2`, `"servers": 0`, `line 5: model.nodes[2].servers = 0: want an integer from 1 to 1000000`},
 		{
 			`"fit": {"method": "fitMean", "mean": 4.0}`, `"fit": {"method": "fitMeanAndSCV", "mean": 4.0}`,
@@ -178,7 +178,7 @@ func TestMalformed(t *testing.T) {
 			`line 7: model.nodes[4].service.Users.params.phi[1] = 1/2: want 1: the job ends after its last phase`},
 		{`{"type": "Exp", "params": {"lambda": 3}}`,
 			`{"type": "PH", "ph": {"alpha": [1, 0], "T": [[-1, 1], [1, -1]]}}`,
-			`line 7: model.nodes[4].service.Users.ph.T = a matrix of rates: want one whose phases all come to an end`},
+			`line 7: model.nodes[4].service.Users.ph.T = a matrix of rates: want one in which every phase ends`},
 		{`{"type": "Exp", "params": {"lambda": 3}}`,
 			`{"type": "PH", "ph": {"alpha": [1, 0], "T": [[-1, 2], [0, -1]]}}`,
 			`line 7: model.nodes[4].service.Users.ph.T[0] = 1: want rates with a sum of at most 0`},
@@ -188,7 +188,7 @@ func TestMalformed(t *testing.T) {
 			`line 7: model.nodes[4].service.Users.params.b = 1: want at least a = 2`},
 		{`{"type": "Exp", "params": {"lambda": 3}}`, `{"type": "Gamma", "params": {"alpha": 2, "beta": 1}}`,
 			`line 7: model.nodes[4].service.Users = an object: want a fit with a mean: parameters of ` +
-				`Gamma are not read`},
+				`Gamma are not supported`},
 		{`"Users": {"type": "Exp", "params": {"lambda": 5}}`, `"Users": {"type": "Det", "params": {"value": 0.2}}`,
 			`line 6: model.nodes[3].service.Users = an object: want Exp: with FCFS, SIRO, and LCFSPR with several ` +
 				`servers, only exponential sizes have a product form`},
@@ -253,7 +253,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			`"Stack": 0.3333333333333333, `, `"Fork": 0.3333333333333333, `,
-			`line 8: model.nodes[5] = "Fork": want no way round through nodes that are no stations`,
+			`line 8: model.nodes[5] = "Fork": want no cycle of nodes that are not stations`,
 		},
 		{
 			`"Stack": {"Think": 1}`, `"Stack": {"Out": 1}`,
@@ -271,7 +271,7 @@ func TestMalformed(t *testing.T) {
 		}
 		m, err := line.Read(strings.NewReader(text))
 		if err == nil || m != nil {
-			t.Errorf("%q is read", c.new)
+			t.Errorf("%q is accepted", c.new)
 			continue
 		}
 		var bad *num.InputError

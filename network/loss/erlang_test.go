@@ -51,7 +51,7 @@ func TestFormulas(t *testing.T) {
 		r := solve(t, one, num.Exact)
 		equal(t, "B of Solve", r.Classes[0].Blocking, b)
 		if r.Method != loss.Tree {
-			t.Errorf("method %s", r.Method)
+			t.Errorf("method %s, want %s", r.Method, loss.Tree)
 		}
 
 		sources := rapid.IntRange(1, 15).Draw(t, "sources")

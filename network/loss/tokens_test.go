@@ -178,7 +178,7 @@ func TestPoolsOfTokens(t *testing.T) {
 	equal(t, "blocking", r.Classes[1].Blocking, want.Exact)
 	equal(t, "utilization", r.Servers[7].Utilization, mul(rat(43, 50), new(big.Rat).Sub(rat(1, 1), want.Exact)))
 	if r.States != 51 {
-		t.Errorf("%d states", r.States)
+		t.Errorf("%d states, want 51", r.States)
 	}
 	m.Classes[1].Servers = m.Classes[0].Servers[:20]
 	for s := range m.Servers {
@@ -187,7 +187,7 @@ func TestPoolsOfTokens(t *testing.T) {
 	}
 	r = solve(t, m, num.Float)
 	if r.States != 161*241 {
-		t.Errorf("%d states", r.States)
+		t.Errorf("%d states, want %d", r.States, 161*241)
 	}
 	jobs, throughput := 0.0, 0.0
 	for s, server := range r.Servers {

@@ -170,7 +170,7 @@ func TestCountsMatchSumsOverOrders(t *testing.T) {
 	visit(nil, []int{3, 3, 3})
 	r := solve(t, m, num.Exact)
 	if r.Method != swap.Counts {
-		t.Errorf("method %s", r.Method)
+		t.Errorf("method %s, want %s", r.Method, swap.Counts)
 	}
 	equal(t, "normalization", *r.Normalization, total)
 	for i := range leave {

@@ -217,7 +217,7 @@ func TestMeasureAgainstChains(t *testing.T) {
 		}
 	})
 	if others == 0 {
-		t.Error("in no state did others leave than in order of arrival")
+		t.Error("in every state departures are first come, first served")
 	}
 }
 
