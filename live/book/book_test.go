@@ -643,12 +643,12 @@ func TestClear(t *testing.T) {
 	d.job("j", wire.JobCleared)
 	accepts(t, d.wishes(wire.ToClear, "j"))
 	if got := fmt.Sprint(d.book.Removals()); got != "[{0 false j } {0 false  j}]" {
-		t.Errorf("%s", got)
+		t.Errorf("removals %s", got)
 	}
 	refuses(t, d.submits("j", 1), "a name that no other job has or had")
 	d.submits("k", 1)
 	if name := d.book.JobName(0); name != "k" {
-		t.Errorf("job 0 is %q", name)
+		t.Errorf("job 0 is %q, want k", name)
 	}
 	d.reports("a", d.order("a"))
 	d.at = d.book.Next() - 2
@@ -768,7 +768,7 @@ func TestRulesChange(t *testing.T) {
 	d.hear()
 	d.reports("a", d.order("a"))
 	if p := d.book.Cluster().Policy; p != "edf" {
-		t.Errorf("policy %s", p)
+		t.Errorf("policy %s, want edf", p)
 	}
 	if _, err := audit(s, d.plans); err != nil {
 		t.Error(err)
@@ -781,7 +781,7 @@ func TestRulesChange(t *testing.T) {
 	}
 	var difference *book.Difference
 	if _, err := audit(s, d.plans); !errors.As(err, &difference) || difference.Plan != last.Number {
-		t.Errorf("audit of a plan that was changed: %v", err)
+		t.Errorf("audit of a modified plan: %v", err)
 	}
 }
 

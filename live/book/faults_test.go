@@ -444,7 +444,7 @@ func (w *world) check() {
 		}
 		for _, token := range p.Tokens {
 			if tokens[token] {
-				t.Fatalf("token %s is given twice", token)
+				t.Fatalf("token %s is issued twice", token)
 			}
 			tokens[token] = true
 		}
@@ -482,7 +482,7 @@ func (w *world) checkTask(v wire.JobView, task, attempt int, givenUp bool) {
 	case attempt == 0 && len(results) != 0:
 		w.t.Fatalf("task %d of %s: never finished, results %+v", task, v.Name, results)
 	case isPoison(v.Name, task) && !givenUp && v.State != wire.JobCancelled:
-		w.t.Fatalf("task %d of %s always fails, and is not given up", task, v.Name)
+		w.t.Fatalf("task %d of %s always fails, but is not given up", task, v.Name)
 	case attempt == 0 && !givenUp && v.State != wire.JobCancelled:
 		w.t.Fatalf("task %d of %s has not ended", task, v.Name)
 	}

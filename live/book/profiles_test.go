@@ -23,7 +23,7 @@ func TestProfiles(t *testing.T) {
 		}
 	}
 	if shown != 3 { // at first, after 3 tasks when the speed is first used, and after 25 more tasks
-		t.Errorf("the view has changed %d times", shown)
+		t.Errorf("the view changed %d times, want 3", shown)
 	}
 	views := d.book.Profiles()
 	if len(views) != 1 || views[0].Kind != "command.bill" || len(views[0].Workers) != 1 {

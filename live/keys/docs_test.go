@@ -36,7 +36,7 @@ func TestRightsMatchPage(t *testing.T) {
 	}
 	tests := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(string(page), -1)
 	if len(tests) < 10 {
-		t.Errorf("%d tests are named", len(tests))
+		t.Errorf("only %d tests are named", len(tests))
 	}
 	var code strings.Builder
 	for _, dir := range []string{"../server", "../wire", "../manager", "../book"} {

@@ -79,7 +79,7 @@ func TestFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.Contains(string(text), f.Seed) != (file.Name() == "w7.key") {
-			t.Errorf("%s: where the seed of w7 is", file.Name())
+			t.Errorf("%s: the seed of w7 is here, or missing in its key file", file.Name())
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "accounts.conf"))

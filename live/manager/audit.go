@@ -339,5 +339,5 @@ func earliest(ctx context.Context, js jetstream.JetStream) (*book.Book, uint64, 
 type nothingDrawn struct{}
 
 func (nothingDrawn) Read([]byte) (int, error) {
-	return 0, fmt.Errorf("a book that only reads needs no random bytes")
+	return 0, fmt.Errorf("a read-only book needs no random bytes")
 }

@@ -381,7 +381,7 @@ func checkJobs(ctx context.Context, t *testing.T, js jetstream.JetStream, c *cli
 			}
 			var b bytes.Buffer
 			if err := c.Output(ctx, &r.Report, &b); err != nil || !bytes.Equal(b.Bytes(), say(job, r.Report.Task)) {
-				t.Errorf("output of task %d of job %s: %v, or it is wrong; the audit names %q", r.Report.Task, job,
+				t.Errorf("output of task %d of job %s is missing or wrong: %v; the audit names %q", r.Report.Task, job,
 					err, contents)
 			}
 		}

@@ -304,7 +304,7 @@ func TestServerLosesMessages(t *testing.T) {
 	stop()
 	work("later", 3)
 	if n := results(ctx, t, js, "after") + results(ctx, t, js, "later"); n != 6 {
-		t.Errorf("%d results", n)
+		t.Errorf("%d results, want 6", n)
 	}
 }
 

@@ -97,7 +97,7 @@ func TestAuditNamesJobsOfLostPlans(t *testing.T) {
 			}
 		}
 		if len(a.Contents) != 3 {
-			t.Errorf("%q", a.Contents)
+			t.Errorf("contents %q, want 3", a.Contents)
 		}
 	}
 	check(map[string]int{"gone": tasks})

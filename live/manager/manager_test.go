@@ -115,7 +115,7 @@ func TestJobsRun(t *testing.T) {
 			seen[r.Report.Task] = true
 		}
 		if len(seen) != want {
-			t.Errorf("job %s: %d results", v.Name, len(seen))
+			t.Errorf("job %s: %d results, want %d", v.Name, len(seen), want)
 		}
 	}
 	status, err := c.Status(ctx)

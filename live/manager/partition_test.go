@@ -135,9 +135,9 @@ func TestLateOrderIsNotFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := count("late").Load(); n != 1 {
-		t.Errorf("the task of the late order ran %d times", n)
+		t.Errorf("the task of the late order ran %d times, want 1", n)
 	}
 	if n := count("next").Load(); n != 1 {
-		t.Errorf("the next task ran %d times", n)
+		t.Errorf("the next task ran %d times, want 1", n)
 	}
 }

@@ -76,7 +76,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	count("tasks_preempted_total", "Attempts preempted by emergencies.", n.Preempted)
 	count("tasks_failed_total", "Attempts that failed on healthy workers.", n.Failures)
 	count("reports_late_total", "Results of attempts that had been taken from their workers.", n.Late)
-	count("messages_refused_total", "Messages that were not followed.", n.Refused)
+	count("messages_refused_total", "Messages that were refused.", n.Refused)
 	count("workers_down_total", "Workers that went down.", n.Downs)
 	count("orders_resent_total", "Orders sent again since this manager began to lead.", s.Resent)
 	count("messages_malformed_total", "Unreadable messages since this manager began to lead.", s.Malformed)

@@ -152,7 +152,7 @@ func TestPageShowsStatus(t *testing.T) {
 		t.Errorf("Content-Security-Policy %q", p)
 	}
 	if other, _ := get(t, url+"/?job=mail", 200); strings.Contains(other, "Workers of") {
-		t.Error("a curve is shown of a job that has none")
+		t.Error("a curve is shown for a job that has none")
 	}
 	for _, file := range []string{"/page.css", "/page.js"} {
 		if text, _ := get(t, url+file, 200); len(text) < 100 {
@@ -178,7 +178,7 @@ func TestPageSendsEvents(t *testing.T) {
 		case line == "":
 			into = &second
 		case !strings.HasPrefix(line, "data: "):
-			t.Fatalf("line %q is no event", line)
+			t.Fatalf("line %q is not an event", line)
 		default:
 			*into += line + "\n"
 		}
@@ -266,7 +266,7 @@ func TestReadOnly(t *testing.T) {
 	}
 	r.Body.Close()
 	if r.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("POST: status %d", r.StatusCode)
+		t.Errorf("POST: status %d, want 405", r.StatusCode)
 	}
 	// A foreign web page whose name resolves to this machine.
 	q, err := http.NewRequest("GET", url, nil)
@@ -279,6 +279,6 @@ func TestReadOnly(t *testing.T) {
 	}
 	r.Body.Close()
 	if r.StatusCode != http.StatusMisdirectedRequest {
-		t.Errorf("another name: status %d", r.StatusCode)
+		t.Errorf("another name: status %d, want 421", r.StatusCode)
 	}
 }

@@ -58,7 +58,7 @@ func TestDiskFull(t *testing.T) {
 		}
 	}
 	if n := len(readAll(ctx, t, js, wire.InStream)); n != 20 {
-		t.Errorf("%d results", n)
+		t.Errorf("%d results, want 20", n)
 	}
 	if js.Conn().Stats().Reconnects != 0 {
 		t.Error("the connection was lost")

@@ -299,6 +299,6 @@ func TestFull(t *testing.T) {
 		}
 	}
 	if n := results(); n != 2 {
-		t.Errorf("%d of 2 results are there", n)
+		t.Errorf("%d of 2 results are there, want 2", n)
 	}
 }

@@ -144,7 +144,7 @@ func TestSystemWithKeys(t *testing.T) {
 		results++
 	}
 	if results != 6 {
-		t.Errorf("%d results", results)
+		t.Errorf("%d results, want 6", results)
 	}
 
 	// A monitor watches the system by views and by the page.

@@ -142,7 +142,7 @@ func (f *farm) submit(ctx context.Context, job wire.Job, files map[string][]byte
 	}
 	for name, digest := range job.Run.Inputs {
 		if wire.Digest(files[name]) != digest {
-			f.Errorf("%s has another digest", name)
+			f.Errorf("%s has a different digest", name)
 		}
 	}
 	queue := make(chan wire.Task, job.Tasks)
@@ -493,7 +493,7 @@ func TestGroup(t *testing.T) {
 				next++
 			}
 			if len(own) == 0 || works[k] != work || k < len(keys)-1 && work < least.Seconds() {
-				rt.Fatalf("task %d: %d runs of %v s, said to be %v s", k, len(own), work, works[k])
+				rt.Fatalf("task %d: %d runs of %v s, reported as %v s", k, len(own), work, works[k])
 			}
 			total += work
 		}

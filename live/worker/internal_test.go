@@ -47,7 +47,7 @@ func TestOrderIsTimely(t *testing.T) {
 			{9.5, 1, true}, {9, 1, false}, {8, 1, false}, {0, 10.5, true}, {0, 10, false}, {0, 0, true},
 		} {
 			if got := s.isTimely(&wire.Order{Heard: c.heard, Within: c.within}); got != c.want {
-				t.Errorf("at 10 s, heard at %v s, within %v s: %v", c.heard, c.within, got)
+				t.Errorf("at 10 s, heard at %v s, within %v s: %v, want %v", c.heard, c.within, got, c.want)
 			}
 		}
 	})

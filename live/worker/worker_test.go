@@ -157,7 +157,7 @@ func TestInvalidOrdersAreIgnored(t *testing.T) {
 		t.Error("dropped without a cause")
 	}
 	if task := wait(t, w.begun); task.Job != "newer" {
-		t.Errorf("started %s", task.Job)
+		t.Errorf("started %s, want newer", task.Job)
 	}
 }
 
@@ -303,7 +303,7 @@ func TestInputsAreKept(t *testing.T) {
 		o := next()
 		task := wait(t, w.begun)
 		if got := readFile(t, task.Folder+"/a.txt"); string(got) != "content" {
-			t.Errorf("input %q", got)
+			t.Errorf("input %q, want content", got)
 		}
 		writeFile(t, task.Folder+"/a.txt", "another") // only its own copy changes
 		w.end <- result{}
@@ -336,7 +336,7 @@ func TestSlots(t *testing.T) {
 	}
 	for i := 1; i <= 3; i++ {
 		if r := m.report(fmt.Sprintf("job%d", i), 0); r.Worker != fmt.Sprintf("w-%d", i) {
-			t.Errorf("job%d by %s", i, r.Worker)
+			t.Errorf("job%d was run by %s", i, r.Worker)
 		}
 	}
 }

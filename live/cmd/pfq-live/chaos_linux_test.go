@@ -461,7 +461,7 @@ func checkResults(ctx context.Context, t *testing.T, users *client.Client, job s
 	}
 	for k := range chaosTasks {
 		if seen[k] != 1 {
-			t.Errorf("job %s: task %d has %d results", job, k, seen[k])
+			t.Errorf("job %s: task %d has %d results, want 1", job, k, seen[k])
 		}
 	}
 	if len(seen) != chaosTasks {
@@ -491,7 +491,7 @@ func checkPlans(
 	}
 	for task, n := range finished {
 		if n != 1 {
-			t.Errorf("job and task %v finish %d times", task, n)
+			t.Errorf("job and task %v finish %d times, want 1", task, n)
 		}
 	}
 	if len(finished) != chaosTasks*len(views) {

@@ -125,7 +125,7 @@ func (r *reader) background(args []string, want string) {
 		for line = strings.TrimSpace(line); line != "..." &&
 			!strings.Contains(p.said.String(), line+"\n"); sleep(r.ctx, 5*time.Millisecond) {
 			if r.ctx.Err() != nil {
-				r.t.Fatalf("%s: %v does not say %q", r.page, args, line)
+				r.t.Fatalf("%s: %v does not print %q", r.page, args, line)
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func TestDocumentedFiles(t *testing.T) {
 		files++
 	}
 	if files != 3 {
-		t.Errorf("%d files", files)
+		t.Errorf("%d files, want 3", files)
 	}
 }
 
@@ -242,6 +242,6 @@ func TestDocumentedTestsExist(t *testing.T) {
 		}
 	}
 	if named < 30 {
-		t.Errorf("%d tests are named", named)
+		t.Errorf("only %d tests are named", named)
 	}
 }

@@ -229,7 +229,7 @@ func Read(ctx context.Context, js jetstream.JetStream, s *Scenario, done func(in
 type noRandom struct{}
 
 func (noRandom) Read([]byte) (int, error) {
-	return 0, fmt.Errorf("a book that only reads needs no random bytes")
+	return 0, fmt.Errorf("a read-only book needs no random bytes")
 }
 
 // ScenarioSettings configure a replay within this process.
