@@ -76,7 +76,7 @@ func TestPolicy(t *testing.T) {
 // the problem.
 func TestBrokenLinks(t *testing.T) {
 	for link, want := range map[string]string{
-		"#nonsense":           "The link is broken; this is the model that the page came with.",
+		"#nonsense":           "The link is broken; this is the original model of the page.",
 		"#q1ZSKlayUlBKVKoFAA": "",
 	} {
 		p := newTab(t, onePage+link)
@@ -90,7 +90,7 @@ func TestBrokenLinks(t *testing.T) {
 		p, `linkOf({ ...state.saved, name: 7, load: "-3", view: "x", model: { ...state.saved.model, servers: [] } })`,
 	)
 	eval[chromedp.Void](p, `location.hash = "`+link+`"; 0`)
-	p.wait(`state.message.startsWith("The link holds a model that does not work")`)
+	p.wait(`state.message.startsWith("The link contains an invalid model")`)
 	p.settle()
 	p.sameAs(run(t, shop, "solve", "-", "--format", "json"))
 }
