@@ -40,6 +40,7 @@ func chainModel(rng *rand.Rand, ring bool) *cluster.Model {
 // Servers in a line or a ring are solved by intervals. Enclosures over the graph of connected sets
 // contain their means and distributions of jobs. A sweep returns the same numbers.
 func TestChains(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(6) {
 		ring := seed%2 == 1
 		m := chainModel(rand.New(rand.NewPCG(seed, 17)), ring)

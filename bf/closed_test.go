@@ -214,6 +214,7 @@ func TestThreeServersMatchesRecursion(t *testing.T) {
 
 // In the recursion every set of d of the S servers is a separate class.
 func TestRandomAssignmentMatchesRecursion(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(t, "servers")
 		q := activeSets{}

@@ -317,6 +317,7 @@ func referenceTail(m *cluster.Model, class int, t *big.Rat) *big.Float {
 // Tails and quantiles of both engines on all lattices contain those of the reference implementation
 // within their bounds.
 func TestDelaysMatchReference(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		groups := rapid.Bool().Draw(t, "groups")
 		o := oracle.Options{Servers: 3, Classes: 3, Stable: true, ZeroRates: true}

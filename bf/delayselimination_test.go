@@ -18,6 +18,7 @@ func areDisjoint(a, b num.Value) bool { return a.Low.Cmp(b.High) > 0 || b.Low.Cm
 // recursion in time over sets of classes or servers, within the bounds of both. The recursion does
 // not use minima of lifetimes.
 func TestDelaysByElimination(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(18, 1))
 	for k := range 8 {
 		m := oracle.ScaleTo(drawForest(r, 2+r.IntN(5)), big.NewRat(1+r.Int64N(98), 100))

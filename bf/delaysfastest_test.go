@@ -42,6 +42,7 @@ func drawStiff(t *rapid.T) *cluster.Model {
 // table of sets of classes. Steps over tables never take more work than twice the estimate for
 // elimination, if elimination has an answer.
 func TestDelaysUseFastestMethod(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawStiff(t)
 		q := Question{Levels: oracle.Rats("0.5 0.99")}

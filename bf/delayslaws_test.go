@@ -24,6 +24,7 @@ import (
 // exponential time of rate d_j with probability λ_j/(d_j + λ_j), otherwise 0. The d_j differ, and
 // partial fractions give the distribution of T_i in 300 bits.
 func TestDelaysOfNestedClusters(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(t, "classes")
 		m := &cluster.Model{}

@@ -146,6 +146,7 @@ func TestTreesByElimination(t *testing.T) {
 
 // Elimination of a ladder matches sets of servers; a longer ladder conserves work.
 func TestLaddersByElimination(t *testing.T) {
+	t.Parallel()
 	ladder := func(columns int) *cluster.Model {
 		m := &cluster.Model{}
 		for s := range 2 * columns {
@@ -279,6 +280,7 @@ func rackModel(racks, servers int) *cluster.Model {
 // their means match counts of servers and fractions. If there are too many counts, elimination
 // takes over automatically, and work is conserved.
 func TestDrawsByElimination(t *testing.T) {
+	t.Parallel()
 	for _, m := range []*cluster.Model{rackModel(2, 3), rackModel(1, 12)} {
 		want, err := Solve(t.Context(), m, Settings{Engine: num.Enclose, Lattice: SymmetricLattice})
 		if err != nil {
@@ -586,6 +588,7 @@ func TestEliminationSweeps(t *testing.T) {
 // The derivatives of the mean number of jobs by elimination match those by the recursions, within
 // both bounds. A class without arrivals also has a derivative.
 func TestEliminationGradients(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		m := oracle.ScaleTo(drawForest(rng, 2+rng.IntN(6)), big.NewRat(1+rng.Int64N(98), 100))
@@ -637,6 +640,7 @@ func TestEliminationGradients(t *testing.T) {
 // fractions. Their bounds are tight if terms do not cancel. Identical rows, classes without
 // arrivals and classes with different sizes have derivatives, too.
 func TestClassGradientsByElimination(t *testing.T) {
+	t.Parallel()
 	check := func(m *cluster.Model, s Settings, within float64) {
 		t.Helper()
 		want, err := gradientsOf(t.Context(), m, Settings{Engine: num.Exact})
@@ -700,6 +704,7 @@ func TestClassGradientsByElimination(t *testing.T) {
 // automatically. They add up to those of the mean number of all jobs, have the right signs, and are
 // near difference quotients.
 func TestLargeClassGradients(t *testing.T) {
+	t.Parallel()
 	m := treeModel(30, 2, big.NewRat(4, 5))
 	g, err := gradientsOf(t.Context(), m, Settings{RelTol: 1e-6})
 	if err != nil {
@@ -818,6 +823,7 @@ func TestEliminationDistributions(t *testing.T) {
 // including in a sweep. A class whose numbers are too long for float64, and engines other than
 // float, use tables only.
 func TestDistributionsWithTables(t *testing.T) {
+	t.Parallel()
 	tree := treeModel(18, 2, big.NewRat(3, 4))
 	tree.Classes = append(tree.Classes,
 		cluster.Class{Name: "twin", ArrivalRate: big.NewRat(1, 10), Servers: cluster.On(2, 5)})

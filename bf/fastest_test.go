@@ -49,6 +49,7 @@ func drawGraph(t *rapid.T, most int) *cluster.Model {
 // By its own estimates the selected lattice takes at most three times the work of any other, or
 // less than about 10 ms. Estimates for connected sets use counted terms.
 func TestPlanUsesLeastWork(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := prepare(t.Context(), drawGraph(t, 12))
 		if err != nil {
@@ -83,6 +84,7 @@ func TestPlanUsesLeastWork(t *testing.T) {
 // Elimination exceeds a limit of a tenth of its estimate, and meets one of ten times the estimate.
 // The largest work of a pass counts.
 func TestEstimateOfElimination(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := prepare(t.Context(), drawGraph(t, 5))
 		if err != nil {

@@ -48,6 +48,7 @@ func drawTree(t *rapid.T) *cluster.Model {
 // its estimate is below half of the work of these sets and its bounds meet the tolerance of each
 // derivative.
 func TestGradientUsesLeastWork(t *testing.T) {
+	t.Parallel()
 	methods := make(map[Lattice]int)
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTree(t)

@@ -57,6 +57,7 @@ func drawModel(t *rapid.T, groups, long bool) *cluster.Model {
 // as fractions, enclosed, and within the error bound in float64. On these well-conditioned models
 // the bound is at most 10^4 times the true error or the roundoff of the output.
 func TestLatticesAgree(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		groups := rapid.Bool().Draw(t, "groups")
 		long := rapid.IntRange(0, 3).Draw(t, "long") == 0

@@ -128,6 +128,7 @@ func TestDistributionMatchesSumOverStates(t *testing.T) {
 // Far in the tail, probabilities leave the normal range of float64. Normal numbers are within the
 // bound; subnormal numbers may be off by the spacing there as well.
 func TestDistributionTail(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, rapid.Bool().Draw(t, "groups"), false)
 		far := num.Rat(rapid.SampledFrom([]string{"1", "1e-3", "1e-30", "1e-100", "1e-300"}).Draw(t, "rates times"))
@@ -287,6 +288,7 @@ func TestLoadSweep(t *testing.T) {
 // digits of individual points. This includes factors at which long fractions fit into words, the
 // factor 0, and distributions of jobs.
 func TestLoadSweepMatchesSolve(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, rapid.Bool().Draw(t, "groups"), rapid.IntRange(0, 2).Draw(t, "long") == 0)
 		factor := rapid.Custom(func(t *rapid.T) *big.Rat {

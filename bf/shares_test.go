@@ -67,6 +67,7 @@ func drawLongWays(t *rapid.T) *cluster.Model {
 // contain the fractions. The exact engine uses the ways themselves; on one group the closed form is
 // an independent recursion.
 func TestSharesAgainstFractions(t *testing.T) {
+	t.Parallel()
 	shared := 0
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLongWays(t)
@@ -157,6 +158,7 @@ var minNormal = new(big.Rat).SetFloat64(0x1p-1022) // never modified
 // Shares of small groups, forced on problems that store the ways in a word, match the reference
 // recursion over sets of servers.
 func TestSharesMatchReference(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, true, rapid.Bool().Draw(t, "long"))
 		want := oracle.Solve(m)

@@ -16,6 +16,7 @@ import (
 // Tails at a separate time per class match those of all classes at all times. Rough bounds contain
 // those of an enclosure, and are as tight as documented.
 func TestTails(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := context.Background()
 		m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: 2, Stable: true})
