@@ -388,7 +388,7 @@ func TestMalformed(t *testing.T) {
 			"    visits:\n      - {station: cpu, mean_size: 1/3, next: {think/user: 1}}",
 			"    reference: think\n    visits:\n      - {station: cpu, mean_size: 1/3, next: {think: 1}}\n" +
 				"      - {station: think, next: {think/user: 1}}",
-			`line 21: classes[1].reference = "think": want none, because that of "user", the first class of the chain, counts`,
+			`line 21: classes[1].reference = "think": want none, because the reference of "user", the first class of the chain, is used`,
 		},
 		{
 			"next: {cpu: 1}}\n      - {station: pool", "next: {disk: 1}}\n      - {station: pool",

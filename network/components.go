@@ -153,8 +153,8 @@ func (m *Model) checkChains() error {
 				if m.Classes[c].Population > 0 {
 					return input.Errorf(input.Index("classes", open)+".arrival_rate",
 						m.Classes[open].ArrivalRate.RatString(),
-						"none, because jobs of %s and %s turn into one another, and %s has a population: a chain is open "+
-							"or closed",
+						"none, because jobs of %s and %s turn into one another, and %s has a population: "+
+							"a chain is open or closed",
 						input.Quote(m.Classes[open].Name), input.Quote(m.Classes[c].Name),
 						input.Quote(m.Classes[c].Name))
 				}
@@ -181,7 +181,8 @@ func (m *Model) checkChains() error {
 			}
 			if c != first && m.Classes[c].Reference != 0 {
 				return input.Errorf(input.Index("classes", c)+".reference", m.Classes[c].Reference,
-					"none, because that of %s, the first class of the chain, counts", input.Quote(m.Classes[first].Name))
+					"none, because the reference of %s, the first class of the chain, is used",
+					input.Quote(m.Classes[first].Name))
 			}
 		}
 		if m.Classes[first].Visits[0].Count != nil {
@@ -302,7 +303,8 @@ func (m *Model) checkRecurrent(g visitGraph) error {
 	for a, leaves := range g.leaves {
 		if leaves {
 			at := g.visits[a]
-			return input.Errorf(visitPath(at.Class, at.Visit)+".next.out", "a way out", "none, because the chain is closed")
+			return input.Errorf(visitPath(at.Class, at.Visit)+".next.out", "a way out",
+				"none, because the chain is closed")
 		}
 	}
 	back := reversed(g.next)

@@ -64,8 +64,8 @@ func (r *Result) Prob(index int) num.Value {
 	return r.overZ(r.fractions[index], r.fractions[index])
 }
 
-// Phi returns Φ(x) for the state at an index of the lattice, as a fraction that is not to be
-// changed. It is nil if the engine is Float, which tabulates w(x) only.
+// Phi returns Φ(x) for the state at an index of the lattice, as a fraction that the caller
+// must not change. It is nil if the engine is Float, which tabulates w(x) only.
 func (r *Result) Phi(index int) *big.Rat {
 	if r.phi == nil {
 		return nil

@@ -563,8 +563,8 @@ func TestVerifyGrowthHolds(t *testing.T) {
 	}
 }
 
-// Whether the percentile 100 (1 - 1/e), to 45 digits, of an M/M/1 meets its target at load 1 is
-// undecidable for every engine. Nearby loads meet or miss the target, which proves the answer.
+// No engine can decide at load 1 whether the percentile 100 (1 - 1/e), to 45 digits, of an M/M/1
+// meets its target. Nearby loads meet or miss the target, which proves the answer.
 func TestUndecidedLoad(t *testing.T) {
 	const text = `{"model": {"servers": [{"name": "s", "capacity": 2}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]},
 		"targets": [{"class": "a", "percentile": "63.2120558828557678404476229838539132554188868968", "delay": 1}]}`

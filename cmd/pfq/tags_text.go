@@ -133,8 +133,8 @@ func (a *tagsAnswer) headline(t *render.Text, f render.Record) {
 	if a.enclosed != nil {
 		t.Line("engine enclose: numbers of TAGS are proved to %g, relatively", a.flags.tol)
 		if a.enclosed.radius > 0 {
-			t.Line("the best cutoffs are within a relative distance %s of these, %s", render.OneDigitUp(a.enclosed.radius),
-				strings.Join(a.enclosed.texts, ", "))
+			t.Line("the best cutoffs are within a relative distance %s of these, %s",
+				render.OneDigitUp(a.enclosed.radius), strings.Join(a.enclosed.texts, ", "))
 		}
 	}
 	t.Line("")

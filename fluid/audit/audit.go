@@ -60,7 +60,8 @@ type Shortfall struct {
 //
 //	feasible            Σ_i n_i φ_i a_ij <= 1 for every resource j, and no job runs more tasks than it can
 //	Pareto efficient    no job can run more tasks unless another runs fewer
-//	sharing incentive   φ_i d_i >= w_i / Σ_k n_k w_k: no job would run more with its fraction by weight of every resource
+//	sharing incentive   φ_i d_i >= w_i / Σ_k n_k w_k: no job would run more with the fraction of every resource
+//	                    that its weight gives it
 //	envy-free           no job would run more with what another job holds, scaled by their weights
 //
 // A limit on tasks counts as a resource of that job alone: at its limit a job cannot grow and

@@ -50,8 +50,8 @@ func solution(ctx context.Context, m *cluster.Model, r *bf.Result, percentiles [
 			"exponential sizes with a common mean only"), nil
 	}
 	if r.States > mostPercentileStates {
-		return without(fmt.Sprintf("this model has %d states; the page computes percentiles up to %d states; use pfq beyond that",
-			r.States, mostPercentileStates)), nil
+		return without(fmt.Sprintf("this model has %d states; the page computes percentiles up to %d states; "+
+			"use pfq beyond that", r.States, mostPercentileStates)), nil
 	}
 	d, err := bf.Answer(ctx, m, bf.Question{Levels: levels}, settings())
 	if err != nil {

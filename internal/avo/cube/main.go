@@ -224,7 +224,8 @@ func roundWords() {
 	Doc("roundWordsAVX2 is roundWords.")
 	out, from, less := pointer("out"), pointer("from"), pointer("less")
 	plus, unit := broadcast("plus"), broadcast("unit")
-	lowBits, highBits, offset := constant(0x4330000000000000), constant(0x4530000080000000), constant(0x4530000080100000)
+	lowBits, highBits := constant(0x4330000000000000), constant(0x4530000080000000) // 2^52, 2^84 + 2^63
+	offset := constant(0x4530000080100000)                                          // 2^84 + 2^63 + 2^52
 	for v := range vectors {
 		x, low, high := YMM(), YMM(), YMM()
 		VPADDQ(at(from, v), plus, x)
