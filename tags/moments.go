@@ -21,8 +21,8 @@ type moments struct {
 	list                  *list                  // list of the sizes; nil if there is none
 	atoms                 []float64              // 0 and the sizes of a list, computed on first use
 	atomWork              []path.Point           // data for loads, computed on first use
-	partials              map[[3]float64]float64 // values of partial by its arguments, nil if they are not kept
-	excesses              map[float64]float64    // values of above by its argument, likewise
+	partials              map[[3]float64]float64 // values of partial by its arguments; nil if none are stored
+	excesses              map[float64]float64    // values of partialExcess by its argument; likewise
 	err                   error
 }
 
@@ -54,18 +54,18 @@ func newMoments(ctx context.Context, m Model) (*moments, error) {
 	return l, nil
 }
 
-// mostKept is the number of values of a function that are kept, at most: some megabytes.
+// mostKept limits the values of a function that are stored, to some megabytes.
 const mostKept = 1 << 16
 
-// keep keeps the values of partial and above, for a search that asks for most of them several
-// times. Those of a list are computed faster than found.
+// keep makes partial and partialExcess store their values, for a search that needs most of them
+// several times. Values of a list are not stored: computing them is faster than finding them.
 func (l *moments) keep() {
 	if l.list == nil {
 		l.partials, l.excesses = make(map[[3]float64]float64), make(map[float64]float64)
 	}
 }
 
-// keepIn adds a value to those kept, if any are.
+// keepIn stores a value unless kept is nil. If kept is full, it is emptied first.
 func keepIn[K comparable](kept map[K]float64, key K, v float64) {
 	if len(kept) >= mostKept {
 		clear(kept)

@@ -69,14 +69,17 @@ type Search struct {
 	IdleFirst bool              // the first cutoffs may be 0, which leaves their hosts idle
 	buffers   [][]Slope         // slopes between the cells, reused from round to round
 	Smooth    bool              // the density at the ends of a cell bounds that inside from below
-	points    map[float64]Point // those computed so far: cells of neighbouring cutoffs have common ends
+	points    map[float64]Point // some of those computed so far: neighbouring cells share ends
 }
+
+// mostPoints limits the points that a search stores, to some megabytes.
+const mostPoints = 1 << 16
 
 // point returns the point of cutoff x.
 func (s *Search) point(x float64) Point {
 	p, isKnown := s.points[x]
 	if !isKnown {
-		if s.points == nil {
+		if s.points == nil || len(s.points) >= mostPoints {
 			s.points = make(map[float64]Point)
 		}
 		p = s.At(x)
