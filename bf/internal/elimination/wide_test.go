@@ -26,7 +26,8 @@ func drawWide(t *rapid.T, servers int) (*Problem, *Order) {
 	return p, o
 }
 
-// solvedWide solves a problem with solveWide, whatever its width, if that needs little work.
+// solvedWide solves a problem of any width with solveWide, and rejects the draw if that needs much
+// work.
 func solvedWide(t *rapid.T, p *Problem, o *Order, s Settings) *Result {
 	s.MaxWork = 3e7
 	r, err := solveWide(context.Background(), p, o, s)
