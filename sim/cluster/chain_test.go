@@ -109,7 +109,7 @@ func TestRandomClustersAgainstTheory(t *testing.T) {
 		}
 		m = oracle.ScaleTo(m, big.NewRat(int64(1+k%8), 10))
 		c := jump(m, []float64{0, 0.5, 4}[k%3])
-		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 2e4, Seed: uint64(k)})
+		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 4e4, Seed: uint64(k)})
 		if err != nil {
 			t.Fatal(err)
 		}
