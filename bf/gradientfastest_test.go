@@ -13,7 +13,7 @@ import (
 	"productform/stability"
 )
 
-// drawTree draws a tree of 12 to 16 servers, or a star of 13, at a load of at most 0.95.
+// drawTree draws a tree of 9 to 13 servers, or a star of 13, at a load of at most 0.95.
 func drawTree(t *rapid.T) *cluster.Model {
 	m := &cluster.Model{}
 	rate := func() *big.Rat { return big.NewRat(rapid.Int64Range(1, 9).Draw(t, "rate"), 10) }
