@@ -18,9 +18,9 @@ type ledger struct {
 	s        dispatch.Scenario
 	now      float64
 	up       []bool
-	hand     []heldTask // by job and task: number of times it finished
+	hand     []heldTask // by worker
 	came     []bool     // by job
-	finished [][]int    // by job and task: how many times
+	finished [][]int    // by job and task: number of times it finished
 	counts   map[dispatch.Kind]int
 	lost     []int // by job
 	err      error

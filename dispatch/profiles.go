@@ -11,8 +11,8 @@ import (
 
 // A Profile holds what [Learning] has determined about the speed of a worker at a kind of task.
 type Profile struct {
-	Kind   string  `json:"kind"`   // of tasks, as in [Job]
-	Worker int     `json:"worker"` // kind of tasks, as in [Job]
+	Kind   string  `json:"kind"`   // kind of tasks, as in [Job]
+	Worker int     `json:"worker"` // number of the worker
 	Speed  float64 `json:"speed"`  // speed published to policies
 
 	// Work and Seconds are sums over Tasks tasks; the work of each is the estimate when it

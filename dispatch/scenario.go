@@ -174,9 +174,9 @@ func (j *Job) checkDemand(submit float64) error {
 // A StrandedError reports that jobs can never finish because too few workers will be available
 // again: none, or fewer than a job of package rigid needs at once.
 type StrandedError struct {
-	Time    float64 // number of unfinished jobs, submitted or not
-	Jobs    int     // index in Scenario.Jobs of the first such job
-	Job     int     // index in Scenario.Jobs of the first of them
+	Time    float64 // when the last worker left for good
+	Jobs    int     // number of unfinished jobs, submitted or not
+	Job     int     // index in Scenario.Jobs of the first such job
 	Workers int     // workers that Job needs at once; 0 if any number will do
 	Left    int     // workers that are left
 }

@@ -39,8 +39,8 @@ type JobState struct {
 	Stage   Stage    `json:"stage"`
 	What    Job      `json:"what"`
 	Next    int      `json:"next,omitempty"`    // the first task that never started
-	Lost    []int    `json:"lost,omitempty"`    // tasks that run again after those that never started, sorted
-	Refused []int    `json:"refused,omitempty"` // tasks that run again after those, sorted
+	Lost    []int    `json:"lost,omitempty"`    // tasks that run again before those that never started, sorted
+	Refused []int    `json:"refused,omitempty"` // tasks that run again after those that never started, sorted
 	Before  int      `json:"before,omitempty"`  // number of attempts started before the job arrived
 	Left    *num.Sum `json:"left,omitempty"`    // work of unfinished tasks; nil if all are equal or none is left
 

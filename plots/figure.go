@@ -44,11 +44,13 @@ type Panel struct {
 
 // An Axis states what is measured and how the values are laid out.
 type Axis struct {
-	Quantity string  // such as "mean delay"
-	Symbol   string  // such as "δ"; may be empty
-	Unit     string  // such as "units of time"; may be empty
-	Scale    Scale   // ends of the axis, Min < Max, Min > 0 on a Log axis; both zero means that the data determine them
-	Min, Max float64 // ends of the axis, Min < Max, Min > 0 on a Log axis; both zero means from the data
+	Quantity string // such as "mean delay"
+	Symbol   string // such as "δ"; may be empty
+	Unit     string // such as "units of time"; may be empty
+	Scale    Scale  // Linear or Log
+	// ends of the axis, Min < Max, Min > 0 on a Log axis; both zero means that the data determine
+	// them
+	Min, Max float64
 
 	// Ticks are the labelled values, in increasing order. They must be within Min and Max, which
 	// must then be given. Nil means round numbers.

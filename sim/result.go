@@ -13,8 +13,8 @@ type Result struct {
 	Method   string    `json:"method"`  // how the system was simulated
 	Runs     int       `json:"runs"`    // number of replications
 	Jumps    float64   `json:"jumps"`   // arrivals, ends of phases and interruptions observed in all runs
-	Time     float64   `json:"time"`    // warm-up time before that
-	WarmUp   float64   `json:"warm_up"` // time before that
+	Time     float64   `json:"time"`    // observed time of each replication
+	WarmUp   float64   `json:"warm_up"` // warm-up time before that
 	Classes  []Class   `json:"-"`       // classes of the system
 	Visits   []Class   `json:"-"`       // visits of the system
 	Servers  []Server  `json:"-"`       // servers of the system

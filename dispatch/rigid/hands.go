@@ -11,9 +11,9 @@ import (
 // k-th worker.
 type hands struct {
 	up       []bool // by worker
-	job      []int  // by job: the attempt at its first task; the other attempts follow consecutively
+	job      []int  // by worker: the job that holds it, or -1
 	workers  [][]int
-	first    []int // by job: the attempt at its first task; the others follow consecutively
+	first    []int // by job: the attempt at its first task; the other attempts follow consecutively
 	attempts int   // number of attempts started so far
 
 	isRecording bool

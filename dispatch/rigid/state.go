@@ -24,8 +24,8 @@ type State struct {
 
 // A JobState is the part of the state of a job that is not in the ledger.
 type JobState struct {
-	Number    int     `json:"number"`              // waiting, running, or "" when it is done
-	Stage     string  `json:"stage,omitempty"`     // waiting, running, or empty when it is done
+	Number    int     `json:"number"`              // job number, from 0
+	Stage     string  `json:"stage,omitempty"`     // waiting, running, or "" when it is done
 	Size      int     `json:"size"`                // number of workers that it requests
 	Asks      float64 `json:"asks"`                // requested seconds
 	Turn      int     `json:"turn"`                // position in the order of submission
@@ -37,8 +37,8 @@ type JobState struct {
 
 // A Step starts at a time and gives the number of free workers until the next step.
 type Step struct {
-	Time float64 `json:"time"` // number of free workers
-	Free int     `json:"free"` // workers
+	Time float64 `json:"time"` // start of the step, seconds
+	Free int     `json:"free"` // number of free workers
 }
 
 // stageNames are the names of stages in a JobState.

@@ -29,7 +29,7 @@ type MissingError struct {
 	Job     string // name of the job
 	Missing int    // number of lost results
 	GivenUp int    // number of tasks without a result because they failed too often
-	Tasks   []int  // all tasks without a result, also those given up
+	Tasks   []int  // all tasks without a result, including those given up
 }
 
 func newMissingError(v *wire.JobView, missing int, seen map[int]bool) *MissingError {

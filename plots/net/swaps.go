@@ -17,8 +17,8 @@ const (
 	mostSwapJobs  = 10
 	swapPercent   = 95
 	swapLevel     = swapPercent / 100.
-	simulatedJobs = 3 // number of class-2 jobs
-	otherJobs     = 4 // of class 2
+	simulatedJobs = 3 // number of class-1 jobs; twice and three times as many are also simulated
+	otherJobs     = 4 // number of class-2 jobs
 )
 
 // swapQueue returns a queue of two classes with one server each and a shared one, whose jobs may

@@ -15,7 +15,7 @@ type passes struct {
 	order     []int
 	place     []int       // position of each server in the order
 	buckets   []factors   // for each server, the factors that depend on its time when it is eliminated
-	kept      []*function // integral of those factors
+	kept      []*function // for each server, the integral of the product of these factors
 	outside   []factors   // for each of kept, all other factors with all other times integrated out
 	scratches []*scratch  // scratch of each worker
 }

@@ -46,8 +46,8 @@ type convolver[T Operand[T]] struct {
 	with    []*Tabulation
 	jobs    int       // required number of powers
 	at      []int     // indices of the requested populations
-	sums    []topSums // G at each of them
-	results []*Result // G at each requested population
+	sums    []topSums // G at each requested population
+	results []*Result // one result per requested population
 }
 
 // topSums holds the numbers of a table at a population N and at N - e_k, by axis.

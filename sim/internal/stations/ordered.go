@@ -10,9 +10,9 @@ type Ordered struct {
 	head    int
 	x       []int // number of jobs by class
 	classes int   // number of classes with jobs
-	working []int // time up to which work has been applied
+	working []int // indices of jobs with a rate > 0
 	rate    float64
-	since   float64 // time up to which work has been done
+	since   float64 // time up to which work has been applied
 	next    float64
 	which   int // index of the job that finishes next
 
