@@ -2,6 +2,7 @@ package whittle
 
 import (
 	"context"
+	"fmt"
 	"math/big"
 
 	"productform/internal/input"
@@ -123,7 +124,8 @@ func LocalImbalances(
 // checkOn checks n, that it has as many classes as the lattice, and that it is stable.
 func (n *Network) checkOn(ctx context.Context, y lattice.Lattice) error {
 	if n != nil && len(n.ArrivalRates) != y.Classes {
-		return input.Errorf("ArrivalRates", len(n.ArrivalRates), "%d rates, one per class of the lattice", y.Classes)
+		return input.Errorf("ArrivalRates", fmt.Sprintf("%d rates", len(n.ArrivalRates)),
+			"as many rates as the lattice has classes, %d", y.Classes)
 	}
 	if err := n.Check(ctx); err != nil {
 		return err

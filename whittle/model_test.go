@@ -39,7 +39,7 @@ func TestBadNetworks(t *testing.T) {
 		},
 		{
 			func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates = nil },
-			"ArrivalRates = 0: want 2 rates, one per class of the lattice",
+			"ArrivalRates = 0 rates: want as many rates as the lattice has classes, 2",
 		},
 		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank = n.Rank[:3] }, "Rank = 3 values: want 2^2 = 4 values"},
 		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[3] = nil }, "Rank[3] is missing: want a number > 0"},
@@ -82,7 +82,7 @@ func TestBadNetworks(t *testing.T) {
 			func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(2, 20000) },
 			"Lattice.Total = 20000: want at most",
 		},
-		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(3, 2) }, "ArrivalRates = 2: want 3 rates"},
+		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(3, 2) }, "ArrivalRates = 2 rates: want as many rates as the lattice has classes, 3"},
 	} {
 		n, l := good(), whittle.Lattice{Limits: slices.Clone(box.Limits)}
 		c.spoil(n, &l)

@@ -682,10 +682,10 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers -4", "--workers = -4: want an integer in 1..1000000"},
 		{"five.swf --workers 1.5", "--workers = 1.5: want an integer in 1..1000000"},
 		{"five.swf --worker 4", "unknown flag: --worker; did you mean --workers?"},
-		{"absent.swf --workers 4", "absent.swf: no such file or directory; the logs that pfq holds are SDSC-Par-1996"},
+		{"absent.swf --workers 4", "absent.swf: no such file or directory; the built-in logs are: SDSC-Par-1996"},
 		{
 			"sdsc-par-1996 --workers 4",
-			"sdsc-par-1996: no such file or directory; the logs that pfq holds are SDSC-Par-1996",
+			"sdsc-par-1996: no such file or directory; the built-in logs are: SDSC-Par-1996",
 		},
 		{". --workers 4", ".: is a directory"},
 		{

@@ -31,7 +31,7 @@ func Open(name string, stdin io.Reader) (io.ReadCloser, error) {
 	}
 	err = input.InFile(name, err)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w; the logs that pfq holds are %s", err, strings.Join(traces.Names(), ", "))
+		return nil, fmt.Errorf("%w; the built-in logs are: %s", err, strings.Join(traces.Names(), ", "))
 	}
 	return nil, err
 }
