@@ -116,12 +116,12 @@ func (s pairResults) finding(ctx context.Context, rho *big.Rat) (string, error) 
 			}
 		}
 	}
-	text := "At load " + plots.Decimal(rho) + " the mean number of jobs is under PF, against DRF, " +
+	text := "At load " + plots.Decimal(rho) + " the mean number of jobs under PF, compared with DRF, is " +
 		strings.Join(fewer, ", ") + "; "
 	if slower == nil {
-		return text + "no class is served more slowly. ", nil
+		return text + "PF is slower for no class. ", nil
 	}
-	return text + "served more slowly is " + strings.Join(slower, " and ") + ". ", nil
+	return text + "PF is slower for " + strings.Join(slower, " and ") + ". ", nil
 }
 
 // dynamicPolicies returns the policies with curves in random traffic.

@@ -37,9 +37,9 @@ func (p taskPanel) title() string {
 	case !p.traffic:
 		return "At rest, " + machines
 	case p.wait:
-		return "Traffic, " + machines + ", none may pass"
+		return "Traffic, " + machines + ", without overtaking"
 	}
-	return "Traffic, " + machines + ", others may pass"
+	return "Traffic, " + machines + ", with overtaking"
 }
 
 func taskPanels() []taskPanel {
@@ -209,7 +209,7 @@ func drawTasks(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 	for k, panel := range taskPanels() {
 		fine := panel.finenesses(e)
 		from, to := 1.0, float64(fine[len(fine)-1])
-		x := plots.Axis{Quantity: "tasks are smaller by the factor", Symbol: "g", Scale: plots.Log, Min: from / 1.1,
+		x := plots.Axis{Quantity: "tasks smaller by the factor", Symbol: "g", Scale: plots.Log, Min: from / 1.1,
 			Max: to * 1.1}
 		for g := from; g <= to; g *= 2 {
 			x.Ticks = append(x.Ticks, g)

@@ -100,12 +100,12 @@ func tradeOff(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 		}
 	}
 	drf := byPolicy[fluid.DRF]
-	axis := plots.Axis{Quantity: "mean service rate of all jobs, over that under DRF"}
+	axis := plots.Axis{Quantity: "mean service rate of all jobs relative to DRF"}
 	slow := plots.Panel{Title: "The slower class", X: axis,
-		Y:          plots.Axis{Quantity: "rate of the slower class, over that under DRF"},
+		Y:          plots.Axis{Quantity: "rate of the slower class relative to DRF"},
 		References: []plots.Reference{{Label: "as under DRF", Y: 1}}}
 	fair := plots.Panel{Title: "Fairness", X: axis,
-		Y: plots.Axis{Quantity: "rate of the slower class over the faster", Min: 0.2, Max: 1.05}}
+		Y: plots.Axis{Quantity: "rate of the slower class relative to the faster", Min: 0.2, Max: 1.05}}
 	shown, same := []fluid.Policy{fluid.PF, fluid.BMF, fluid.BF, fluid.MaxMin}, alikeTradeoffs(byPolicy[fluid.PF],
 		byPolicy[fluid.BMF])
 	if same {

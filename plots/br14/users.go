@@ -168,7 +168,7 @@ func loggedUsers(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	shares := plots.Panel{Title: "Dominant share of one job per user", X: axis,
 		Y: plots.Axis{Quantity: "dominant share", Max: 0.2}}
 	nodes := plots.Panel{Title: "Nodes held", X: axis, Y: plots.Axis{Quantity: "nodes held", Scale: plots.Log}}
-	gains := plots.Panel{Title: "Nodes held under PF over DRF", X: axis, Y: plots.Axis{Quantity: "ratio of nodes held"},
+	gains := plots.Panel{Title: "Nodes held, PF over DRF", X: axis, Y: plots.Axis{Quantity: "ratio of nodes held"},
 		References: []plots.Reference{{Label: "equal", Y: 1}}}
 	var words []useWords
 	results := make(map[fluid.Policy]*fluid.Allocation)
