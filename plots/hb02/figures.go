@@ -32,7 +32,7 @@ func Figures() []plots.Spec {
 		twoHosts("tags-7", "Mean waiting time with two hosts"),
 		hostLoads("tags-8", "TAGS unbalances the loads of two hosts"),
 		systemLoads("tags-9", "Mean slowdown with two hosts at three loads"),
-		excess("tags-10", "Loads of two hosts, and the excess by killed runs"),
+		excess("tags-10", "Loads of two hosts, and the excess due to killed runs"),
 		fourHosts("tags-12", "Mean slowdown with four hosts"),
 		expansion("tags-13", "Server expansion: hosts to add for a mean slowdown of 3"),
 		exact("tags-14", "Second moment of sizes of a smaller range", smallerMoment),

@@ -209,7 +209,7 @@ func moreHosts(id, title string) plots.Spec {
 func drawMoreHosts(ctx context.Context, f *plots.Figure, most int) error {
 	shown := []float64{0.2, 0.6, 1, 1.4, 1.8}
 	hosts := plots.Axis{Quantity: "number of hosts", Symbol: "h", Scale: plots.Log, Min: 0.9, Max: 1.1 * float64(most)}
-	for _, h := range []float64{1, 2, 3, 4, 6, 8, 12, 16} {
+	for _, h := range []float64{1, 2, 3, 4, 5, 6, 8, 12, 16} {
 		if h <= hosts.Max {
 			hosts.Ticks = append(hosts.Ticks, h)
 		}

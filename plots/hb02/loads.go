@@ -127,7 +127,7 @@ func excess(id, title string) plots.Spec {
 		a := paperAlphas()
 		extra := make(map[float64]plots.Series)
 		parts := plots.Panel{
-			Title: "Excess by killed runs",
+			Title: "Excess due to killed runs",
 			X:     alphaAxis(),
 			Y:     plots.Axis{Quantity: "excess over the load 2ρ", Unit: "%"},
 		}
@@ -153,7 +153,7 @@ func excess(id, title string) plots.Spec {
 				}
 			}
 			extra[load] = e
-			parts.Series = append(parts.Series, named(e, fmt.Sprintf("ρ = %g", load), k+3, false))
+			parts.Series = append(parts.Series, named(e, fmt.Sprintf("load %g", load), k+3, false))
 			b := balance(first, second)
 			cross = append(cross, fmt.Sprintf("%.2f at load %g", b, load))
 			balanced = balanced && math.Abs(b-1) <= 0.2

@@ -21,11 +21,11 @@ type logMeasure struct {
 }
 
 func runTimes() logMeasure {
-	return logMeasure{"Run times, in seconds", "s", "run times", sizes.ReadRunTimes}
+	return logMeasure{"Run times", "s", "run times", sizes.ReadRunTimes}
 }
 
 func work() logMeasure {
-	return logMeasure{"Work, in processor-seconds", "processor-s", "run times by processors", sizes.ReadWork}
+	return logMeasure{"Work", "processor-s", "processor-seconds", sizes.ReadWork}
 }
 
 // sizes returns the positive sizes in the log, and the number of jobs without one.
@@ -108,7 +108,7 @@ func tailFits(ctx context.Context, f *plots.Figure) error {
 		}
 		panel := plots.Panel{
 			Title: m.title,
-			X:     plots.Axis{Quantity: "size", Symbol: "x", Scale: plots.Log},
+			X:     plots.Axis{Quantity: "size", Symbol: "x", Unit: m.unit, Scale: plots.Log},
 			Y:     plots.Axis{Quantity: "fraction of the jobs that are larger", Scale: plots.Log, Min: 1e-5, Max: 2},
 		}
 		panel.Series = []plots.Series{
@@ -213,10 +213,10 @@ func secondMoment(ctx context.Context, f *plots.Figure) error {
 	f.Panels = []plots.Panel{
 		{Title: "Smallest size", X: alphaAxis(),
 			Y:      plots.Axis{Quantity: "smallest size", Symbol: "k", Unit: "s", Scale: plots.Log},
-			Series: []plots.Series{named(low, "p = 10¹⁰", tagsLook, false)}},
+			Series: []plots.Series{named(low, "p = 10¹⁰ s", tagsLook, false)}},
 		{Title: "Second moment", X: alphaAxis(),
 			Y:      plots.Axis{Quantity: "second moment", Symbol: "E[X²]", Unit: "s²", Scale: plots.Log},
-			Series: []plots.Series{named(second, "p = 10¹⁰", tagsLook, false)}},
+			Series: []plots.Series{named(second, "p = 10¹⁰ s", tagsLook, false)}},
 	}
 	type example struct{ Alpha, Low, Second float64 }
 	var examples []example
@@ -283,7 +283,7 @@ func smallerMoment(ctx context.Context, f *plots.Figure) error {
 		return err
 	}
 	pair := func(s, w plots.Series) []plots.Series {
-		return []plots.Series{named(s, "p = 10⁷", tagsLook, false), named(w, "p = 10¹⁰", leastLook, true)}
+		return []plots.Series{named(s, "p = 10⁷ s", tagsLook, false), named(w, "p = 10¹⁰ s", leastLook, true)}
 	}
 	f.Panels = []plots.Panel{
 		{Title: "Second moment", X: alphaAxis(),

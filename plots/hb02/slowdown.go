@@ -45,10 +45,10 @@ func (v twoHostFigure) build(ctx context.Context, f *plots.Figure, runs plots.Ru
 	best, fair, rest := all[0], all[1], all[2:]
 	f.OneLegend = true
 	ratios := plots.Panel{
-		Title:      "Over " + v.method.label,
+		Title:      "Ratio to " + v.method.label,
 		X:          alphaAxis(),
 		References: []plots.Reference{{Label: "equal", Y: 1}},
-		Y:          plots.Axis{Quantity: "ratio of the " + v.word + "s", Scale: plots.Log},
+		Y:          plots.Axis{Quantity: "ratio of " + v.word + "s", Scale: plots.Log},
 	}
 	for _, s := range append([]plots.Series{fair}, rest...) {
 		q := named(quotient(s, best), s.Label, s.Look, s.Thin)
@@ -217,7 +217,7 @@ func systemLoads(id, title string) plots.Spec {
 	return withCheckFarms(id, title, farms, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
 		gains := plots.Panel{
-			Title:      "LWR over TAGS-opt-slowdown",
+			Title:      "Ratio of LWR to TAGS-opt-slowdown",
 			X:          alphaAxis(),
 			Y:          plots.Axis{Quantity: "ratio of mean slowdowns", Scale: plots.Log},
 			References: []plots.Reference{{Label: "equal", Y: 1}},
@@ -278,7 +278,7 @@ func overTAGS(s []plots.Series, name string, look int) []plots.Series {
 
 // ratioPanel draws the ratios of overTAGS.
 func ratioPanel(series []plots.Series) plots.Panel {
-	return plots.Panel{Title: "LWR over TAGS-opt-slowdown", X: alphaAxis(),
+	return plots.Panel{Title: "Ratio of LWR to TAGS-opt-slowdown", X: alphaAxis(),
 		Y:      plots.Axis{Quantity: "ratio of mean slowdowns", Scale: plots.Log},
 		Series: series, References: []plots.Reference{{Label: "equal", Y: 1}}}
 }
@@ -368,8 +368,8 @@ func smallerRange(id, title string) plots.Spec {
 				return err
 			}
 			f.Panels = []plots.Panel{
-				{Title: "Two hosts, system load 0.5, p = 10⁷", X: alphaAxis(), Y: slowdownAxis(), Series: s},
-				ratioPanel(append(overTAGS(s, "p = 10⁷", tagsLook), overTAGS(w, "p = 10¹⁰", leastLook)...)),
+				{Title: "Two hosts, system load 0.5, p = 10⁷ s", X: alphaAxis(), Y: slowdownAxis(), Series: s},
+				ratioPanel(append(overTAGS(s, "p = 10⁷ s", tagsLook), overTAGS(w, "p = 10¹⁰ s", leastLook)...)),
 			}
 			if err := bestCutoffs(f, "a", ", p = 10⁷", narrow, 0.5, s[0], slowdownOf, 1, 1.5, 2); err != nil {
 				return err
