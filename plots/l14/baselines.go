@@ -345,7 +345,7 @@ func (c *comparison) panels() (panels []plots.Panel) {
 		{"delay", plots.Axis{Quantity: "mean delay", Unit: "h", Scale: plots.Log}, delayOf},
 	} {
 		together := plots.Panel{Title: "Tasks together, " + m.name, X: load, Y: m.y}
-		apart := plots.Panel{Title: "Tasks by themselves, " + m.name, X: load, Y: m.y}
+		apart := plots.Panel{Title: "Tasks separately, " + m.name, X: load, Y: m.y}
 		// conservative may coincide with EASY
 		for _, k := range []int{byArrival, byEASY, byConservative, bySize, byEASYSize} {
 			p := comparedBaselines()[k]
@@ -361,7 +361,7 @@ func (c *comparison) panels() (panels []plots.Panel) {
 		panels = append(panels, together, apart)
 	}
 	factor := plots.Axis{
-		Quantity: "factor of requested times",
+		Quantity: "factor of overestimation",
 		Symbol:   "F",
 		Scale:    plots.Log,
 		Min:      0.9,
@@ -374,7 +374,7 @@ func (c *comparison) panels() (panels []plots.Panel) {
 		of   func(siteOutcome) float64
 	}{
 		{"slowdown", plots.Axis{Quantity: "mean bounded slowdown"}, slowdownOf},
-		{"waiting", plots.Axis{Quantity: "mean waiting", Unit: "h"}, waitingOf},
+		{"waiting time", plots.Axis{Quantity: "mean waiting time", Unit: "h"}, waitingOf},
 	} {
 		p := plots.Panel{Title: "Overestimates, " + m.name, X: factor, Y: m.y}
 		var values []float64

@@ -146,7 +146,7 @@ func TestBaselinesInDocs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		row(c.policy.String(), "by themselves", "-", plots.Short(delayOf(f)), plots.Short(f.slowdown), "-")
+		row(c.policy.String(), "separately", "-", plots.Short(delayOf(f)), plots.Short(f.slowdown), "-")
 	}
 	if err := docs.CheckTable("../../docs/dispatch.md", head, table, *updateOutcomes); err != nil {
 		t.Error(err)

@@ -176,7 +176,7 @@ func liveJob(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 			deadlineLine(),
 		}},
 		{
-			Title:   "Killed during the run, with the same answer",
+			Title:   "Processes killed in a second run",
 			X:       x,
 			Y:       killAxis(),
 			Regions: outageRegion(),
