@@ -253,7 +253,7 @@ func addDispatch(ctx context.Context, f *plots.Figure) error {
 	}
 	axis := plots.Axis{Quantity: "policy"}
 	together, apart := plots.Series{Label: "tasks of a job together", Kind: plots.Points, Look: 0}, plots.Series{
-		Label: "tasks by themselves",
+		Label: "tasks separately",
 		Kind:  plots.Points,
 		Look:  1,
 	}

@@ -41,7 +41,7 @@ func TestFront(t *testing.T) {
 		}
 	}
 	if kept, err := os.ReadFile(file); err != nil || !bytes.Equal(kept, svg) {
-		t.Errorf("%s is not the picture that is drawn (%v): go test ./plots/front -update", file, err)
+		t.Errorf("%s is not the picture that is drawn (%v): go test ./plots/scale -update", file, err)
 	}
 	plans := f.Panels[1].Series[0]
 	for k := 1; k < len(plans.Y); k++ {
