@@ -111,7 +111,7 @@ func prepareAssignments(ctx context.Context, e plots.Effort, p *plots.Plan) (plo
 
 // drawAssignments draws blocking against the load.
 func drawAssignments(ctx context.Context, f *plots.Figure, c choice, runs []assigned) (plots.Panel, error) {
-	panel := plots.Panel{Title: c.Words, X: loadAxis(), Y: blockingAxis()}
+	panel := plots.Panel{Title: capital(c.Words), X: loadAxis(), Y: blockingAxis("jobs")}
 	random := plots.Series{Label: "at random", Look: secondLook}
 	oldest := plots.Series{Label: "oldest token", Look: firstLook}
 	for _, rho := range exactLoads() {

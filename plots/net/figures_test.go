@@ -103,7 +103,7 @@ func checkTextbooks(t *testing.T, f *plots.Figure) {
 			t.Errorf("%d servers: an error of %v", servers, errors.Y[mostJobs-1])
 		}
 	}
-	ours := plotstest.Series(t, f.Panels[0], "here")[0].Y
+	ours := plotstest.Series(t, f.Panels[0], "convolution")[0].Y
 	for k, y := range ours {
 		if full := float64(shownServers) / bookSize; !(y > 0 && y <= full*(1+1e-12) &&
 			(k == 0 || y >= ours[k-1]*(1-1e-12))) {

@@ -42,6 +42,7 @@ func oneServer(rho *big.Rat) *loss.Model {
 // A lossPanel is a system of net-5.
 type lossPanel struct {
 	Title, letter string
+	jobs          string // what is lost
 	system        string // panels of the same system share their runs
 	model         func(rho *big.Rat) *loss.Model
 	class         int // class that is drawn
@@ -51,11 +52,12 @@ type lossPanel struct {
 
 func lossPanels() []lossPanel {
 	return []lossPanel{
-		{Title: "Calls on a link", letter: "a", system: "link", model: link},
-		{Title: "Conferences on the same link", letter: "b", system: "link", model: link, class: 1},
+		{Title: "Calls on a link", letter: "a", jobs: "calls", system: "link", model: link},
+		{Title: "Conferences on the same link", letter: "b", jobs: "conferences", system: "link", model: link, class: 1},
 		{
 			Title:   "A shared server with a waiting room",
 			letter:  "c",
+			jobs:    "jobs",
 			system:  "shared server",
 			model:   oneServer,
 			sharing: true,
@@ -63,6 +65,7 @@ func lossPanels() []lossPanel {
 		{
 			Title:   "The same, first come, first served",
 			letter:  "d",
+			jobs:    "jobs",
 			system:  "server, first come, first served",
 			model:   oneServer,
 			ordered: true,
@@ -120,7 +123,7 @@ func prepareLosses(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bu
 
 // draw draws blocking against the load.
 func (l lossPanel) draw(ctx context.Context, f *plots.Figure, runs []sizedRun) (plots.Panel, error) {
-	panel := plots.Panel{Title: l.Title, X: loadAxis(), Y: blockingAxis()}
+	panel := plots.Panel{Title: l.Title, X: loadAxis(), Y: blockingAxis(l.jobs)}
 	line := plots.Series{Label: "exact", Look: firstLook}
 	for _, rho := range exactLoads() {
 		r, err := loss.Solve(ctx, l.model(rho), loss.Settings{})

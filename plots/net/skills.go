@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"strings"
 
 	"productform/network/loss"
 	"productform/num"
@@ -26,8 +27,8 @@ type mix struct {
 
 func mixes() []mix {
 	return []mix{
-		{"as many calls of both languages", big.NewRat(1, 2), "a"},
-		{"three calls of one for one of the other", big.NewRat(3, 4), "b"},
+		{"equally many calls in both languages", big.NewRat(1, 2), "a"},
+		{"three times as many calls in one language", big.NewRat(3, 4), "b"},
 	}
 }
 
@@ -114,7 +115,7 @@ func exactLoads() (list []*big.Rat) {
 
 // drawSkills draws blocking against the load.
 func drawSkills(ctx context.Context, f *plots.Figure, m mix, runs []lossRun) (plots.Panel, error) {
-	panel := plots.Panel{Title: m.Words, X: loadAxis(), Y: blockingAxis()}
+	panel := plots.Panel{Title: capital(m.Words), X: loadAxis(), Y: blockingAxis("calls")}
 	for look, both := range bothSkills() {
 		line := plots.Series{Label: fmt.Sprintf("%d with both skills", both), Look: look}
 		for _, rho := range exactLoads() {
@@ -149,27 +150,34 @@ func loadAxis() plots.Axis {
 	return plots.Axis{Quantity: "load", Symbol: "ρ", Min: 0.45, Max: 1.25}
 }
 
-func blockingAxis() plots.Axis {
-	return plots.Axis{Quantity: "fraction of the jobs that is lost", Scale: plots.Log}
+// blockingAxis returns the axis of the fraction of jobs, or calls, that are lost.
+func blockingAxis(jobs string) plots.Axis {
+	return plots.Axis{Quantity: "fraction of " + jobs + " lost", Scale: plots.Log}
 }
+
+// capital returns words, of which the first is in ASCII, as a title.
+func capital(words string) string { return strings.ToUpper(words[:1]) + words[1:] }
 
 // checkSkills compares with Erlang's formula: if all agents have both skills they are one group,
 // and if none has, two groups.
 func checkSkills(ctx context.Context, f *plots.Figure) error {
 	rho := big.NewRat(9, 10)
-	for both, group := range map[int]int64{0: agents / 2, agents: agents} {
-		r, err := loss.Solve(ctx, callCentre(both, mixes()[0], rho), loss.Settings{})
+	for _, one := range []struct {
+		both  int
+		group int64
+	}{{0, agents / 2}, {agents, agents}} {
+		r, err := loss.Solve(ctx, callCentre(one.both, mixes()[0], rho), loss.Settings{})
 		if err != nil {
 			return err
 		}
 		want, err := loss.ErlangB(
-			ctx, int(group), new(big.Rat).Mul(rho, big.NewRat(group, 1)), loss.FormulaSettings{Engine: num.Exact},
+			ctx, int(one.group), new(big.Rat).Mul(rho, big.NewRat(one.group, 1)), loss.FormulaSettings{Engine: num.Exact},
 		)
 		if err != nil {
 			return err
 		}
 		f.Checks = append(f.Checks, plots.SolverCheck(
-			f.ID+"a", fmt.Sprintf("blocking, %d of both skills, load 0.9, by Erlang's formula", both),
+			f.ID+"a", fmt.Sprintf("blocking, %d of both skills, load 0.9, by Erlang's formula", one.both),
 			r.Blocking.Float, want.Float, solverTolerance(r.RelativeErrorBound),
 		))
 	}

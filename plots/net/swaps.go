@@ -126,7 +126,7 @@ func prepareSwaps(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 func drawClosedSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plots.Panel, error) {
 	panel := plots.Panel{
 		Title: "Closed: who leaves",
-		X:     plots.Axis{Quantity: "jobs of class 1", Min: 0, Max: mostSwapJobs + 1},
+		X:     plots.Axis{Quantity: "number of jobs of class 1", Min: 0, Max: mostSwapJobs + 1},
 		Y:     plots.Axis{Quantity: "throughput", Unit: "jobs per unit of time", Min: -0.1, Max: swapServers},
 	}
 	for look, joined := range orders() {
@@ -162,7 +162,7 @@ func drawClosedSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plot
 
 // drawOpenSwaps draws delays against the load.
 func drawOpenSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plots.Panel, error) {
-	panel := plots.Panel{Title: "Open: delays of a class", X: plots.Axis{Quantity: "load", Symbol: "ρ", Min: 0, Max: 1},
+	panel := plots.Panel{Title: "Open: delays", X: plots.Axis{Quantity: "load", Symbol: "ρ", Min: 0, Max: 1},
 		Y: plots.Axis{Quantity: "delay", Unit: "units of time", Scale: plots.Log}}
 	line := plots.Series{Label: "mean of both, exact", Look: thirdLook}
 	for k := int64(1); k <= 19; k++ {

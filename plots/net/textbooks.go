@@ -88,7 +88,7 @@ func textbooks(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 		if err != nil {
 			return err
 		}
-		ours := plots.Series{Label: "here", Look: firstLook}
+		ours := plots.Series{Label: "convolution", Look: firstLook}
 		theirs := plots.Series{Label: "mean value analysis", Thin: true, Look: secondLook}
 		gap := plots.Series{Label: fmt.Sprintf("%d servers", servers), Look: thirdLook + k}
 		wrong := 0 // smallest number of jobs at which all digits are wrong
