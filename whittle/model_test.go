@@ -82,7 +82,10 @@ func TestBadNetworks(t *testing.T) {
 			func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(2, 20000) },
 			"Lattice.Total = 20000: want at most",
 		},
-		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(3, 2) }, "ArrivalRates = 2 rates: want as many rates as the lattice has classes, 3"},
+		{
+			func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(3, 2) },
+			"ArrivalRates = 2 rates: want as many rates as the lattice has classes, 3",
+		},
 	} {
 		n, l := good(), whittle.Lattice{Limits: slices.Clone(box.Limits)}
 		c.spoil(n, &l)
