@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,9 +31,10 @@ type Prepared struct {
 }
 
 // Prepare checks and reduces a model, which must not be modified afterwards. It returns the errors
-// of [cluster.Model.Check] and [cluster.Model.Reduce].
+// of [cluster.Model.Check], [cluster.Model.RequireService] for the service [cluster.AllServers],
+// and [cluster.Model.Reduce].
 func Prepare(ctx context.Context, m *cluster.Model) (p *Prepared, err error) {
-	if err := m.Check(); err != nil {
+	if err := cmp.Or(m.Check(), m.RequireService(cluster.AllServers)); err != nil {
 		return nil, err
 	}
 	return prepare(ctx, m)

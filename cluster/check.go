@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -18,7 +19,8 @@ import (
 //     bits;
 //   - a row of servers has a count of 1 to 1,000,000 (0 means 1);
 //   - each class has servers, none twice, and at least one of them has a positive capacity;
-//   - a class chooses at least one and at most all servers of each of its rows.
+//   - a class chooses at least one and at most all servers of each of its rows;
+//   - with the service [OneServer], C_s > 0 for all servers that a class chooses.
 //
 // Fields are named as in a file: classes[3].arrival_rate. The readers call Check. It takes
 // time linear in the model.
@@ -51,6 +53,31 @@ func (m *Model) checkChoices() error {
 		if !served {
 			return input.Errorf(path(), m.serverNames(class.Servers), "a server of positive capacity")
 		}
+	}
+	return nil
+}
+
+// checkCapacities rejects servers on which a job would stay forever.
+func (m *Model) checkCapacities() error {
+	if m.Service != OneServer {
+		return nil
+	}
+	for i, class := range m.Classes {
+		for k, c := range class.Servers {
+			if s := m.Servers[c.Server]; s.Capacity.Sign() == 0 {
+				return input.Errorf(input.Index(input.Index("classes", i)+".servers", k), strconv.Quote(s.Name),
+					"a server of positive capacity, as a job runs on one server")
+			}
+		}
+	}
+	return nil
+}
+
+// RequireService rejects a model with another service than the given one. The error is a
+// [*num.InputError].
+func (m *Model) RequireService(want Service) error {
+	if got := cmp.Or(m.Service, AllServers); got != want {
+		return input.Errorf("service", strconv.Quote(string(got)), "%s", want)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 	"strconv"
@@ -32,8 +33,11 @@ var modelFile = file.Description[Model]{
 			func(c *Class) string { return c.Name }),
 		file.Rat("mean_size", "mean work of a job",
 			func(m *Model) **big.Rat { return &m.MeanSize }, input.Positive).Default(1).Example("64"),
+		file.Word("service", "servers that a job runs on at a time: all of its servers, or one of them",
+			func(m *Model) *Service { return &m.Service }, []Service{AllServers, OneServer}, nil).
+			Otherwise(string(AllServers)).Example("one"),
 	},
-	Check: func(m *Model, _ string) error { return m.checkChoices() },
+	Check: func(m *Model, _ string) error { return cmp.Or(m.checkChoices(), m.checkCapacities()) },
 }
 
 var serverFile = file.Description[Server]{

@@ -19,7 +19,7 @@ import (
 // serverRow[s] and classRow[i] are the rows of m from which server s and class i of e originate.
 // The error is a *[num.InputError] for the first list that would exceed limit rows.
 func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err error) {
-	e = &Model{MeanSize: m.MeanSize}
+	e = &Model{MeanSize: m.MeanSize, Service: m.Service}
 	first := make([]int, len(m.Servers)) // first server of e of each row
 	names := newNames(m.Servers, func(s Server) string { return s.Name })
 	for row, s := range m.Servers {

@@ -8,7 +8,17 @@ type Model struct {
 	Servers  []Server
 	Classes  []Class
 	MeanSize *big.Rat // σ > 0, mean work of a job of a class without its own mean size; nil means 1
+	Service  Service  // "" means AllServers
 }
+
+// A Service says on how many servers a job runs at a time.
+type Service string
+
+// The services.
+const (
+	AllServers Service = "all" // on all servers that are working on no earlier job that they can serve
+	OneServer  Service = "one" // on one server, from its start to its end; other jobs wait in one queue
+)
 
 // A Server is one server or a group of Count equal ones.
 type Server struct {

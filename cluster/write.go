@@ -53,6 +53,9 @@ func (m *Model) WriteJSON(w io.Writer) error {
 	if m.MeanSize != nil {
 		b.WriteString(",\n  \"mean_size\": " + jsonNumber(m.MeanSize))
 	}
+	if m.Service == OneServer {
+		b.WriteString(",\n  \"service\": " + jsonString(string(m.Service)))
+	}
 	b.WriteString("\n}\n")
 	return b.Flush()
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -35,7 +36,7 @@ func (p *Problem) checkConditions() error {
 	if p.Model == nil {
 		return input.Errorf("model", "", "%s", wantModel)
 	}
-	if err := input.Inside("model", p.Model.Check()); err != nil {
+	if err := input.Inside("model", cmp.Or(p.Model.Check(), p.Model.RequireService(cluster.AllServers))); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(p.Model.Classes, func(c cluster.Class) bool { return c.ArrivalRate.Sign() > 0 }) {

@@ -74,7 +74,7 @@ func (f *estimateQuestion) check(given func(string) bool) error {
 
 // answer estimates the measures of the model, at every factor if factors are given.
 func (f *estimateQuestion) answer(q command.Query) (a render.Answer, found bool, err error) {
-	m, err := command.ReadModel(q)
+	m, err := command.ReadModelOfAll(q)
 	if err != nil {
 		return a, false, err
 	}

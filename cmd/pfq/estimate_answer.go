@@ -31,7 +31,7 @@ var estimateColumns = []string{
 // answer returns the answer for a result, with proved bounds on the mean delays of the classes
 // unless bounds is nil.
 func answer(m *cluster.Model, r *gibbs.Result, s gibbs.Settings, bounds []*windows.Bounds) render.Answer {
-	body := append(command.AllServers.Head(true), render.Fields(r)...).Set("seed", s.Seed, "warnings")
+	body := append(command.ServiceHead(m, true), render.Fields(r)...).Set("seed", s.Seed, "warnings")
 	if s.Sweeps > 0 {
 		body = body.Set("precision_met", nil, "")
 	}
@@ -58,7 +58,7 @@ func answer(m *cluster.Model, r *gibbs.Result, s gibbs.Settings, bounds []*windo
 	sections = append(sections, render.Section{Kind: "distribution", Of: "jobs_distribution"},
 		render.Section{Kind: "distribution", Of: "classes.jobs_distribution"})
 	return render.Points([]render.Point{{Body: body, Sections: sections}}, false, estimateColumns,
-		func(t *render.Text) { heading(t, r, s, note) })
+		func(t *render.Text) { heading(t, m, r, s, note) })
 }
 
 // setBounds adds bounds to the classes, null for those that have none.

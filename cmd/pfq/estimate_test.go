@@ -104,7 +104,7 @@ func TestPrecision(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	text, _, status := estimateProgram.Run(estimateModel, "estimate", "-", "--precision", "0.02")
-	const head = "each job runs on all its servers at once (one server per job: see pfq network)\n" +
+	const head = "each job runs on all its servers at once (on one of them: service: one)\n" +
 		"stable; estimates, not bounds: ± at confidence 0.95\n8 chains of "
 	if status != 0 || !strings.HasPrefix(text, head) {
 		t.Errorf("status %d\n%s", status, text)

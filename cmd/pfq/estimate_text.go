@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"productform/bf/gibbs"
+	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
 )
 
 // heading writes the lines above the tables.
-func heading(t *render.Text, r *gibbs.Result, s gibbs.Settings, note string) {
-	command.AllServers.Write(t)
+func heading(t *render.Text, m *cluster.Model, r *gibbs.Result, s gibbs.Settings, note string) {
+	command.WriteService(t, m)
 	t.Line("stable; estimates, not bounds: ± at confidence %g", s.Confidence)
 	t.Line("%d chains of %d sweeps, after a warm-up of %d each; autocorrelation time %.3g sweeps; "+
 		"split R-hat %.4g; seed %d", r.Chains, r.Sweeps, r.BurnIn, r.Autocorrelation, r.RHat, s.Seed)

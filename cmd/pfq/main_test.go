@@ -176,7 +176,7 @@ const overloaded = `{"servers": [{"name": "s", "capacity": 1}, {"name": "t", "ca
 	{"name": "c", "arrival_rate": 1, "servers": ["s", "t"]}]}`
 
 // allServers is the line that explains the service of a cluster.
-const allServers = "each job runs on all its servers at once (one server per job: see pfq network)\n"
+const allServers = "each job runs on all its servers at once (on one of them: service: one)\n"
 
 // Every answer of solve names the service first, whether the model is stable or not.
 func TestSolveNamesService(t *testing.T) {
@@ -1006,7 +1006,7 @@ func TestSolvePool(t *testing.T) {
 	if _, stderr, status := pfq(
 		`{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`, "solve", "-",
 	); status != 2 ||
-		stderr != "pfq: standard input:1: resources = an array: want one of the fields servers, classes, mean_size; "+
+		stderr != "pfq: standard input:1: resources = an array: want one of the fields servers, classes, mean_size, service; "+
 			"this looks like a model for pfq allocate, with --dynamic if jobs arrive and depart\n" {
 		t.Errorf("status %d, %s", status, stderr)
 	}

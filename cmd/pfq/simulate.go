@@ -133,7 +133,7 @@ func (f *simulateQuestion) read(q command.Query) (m *cluster.Model, jobs jobSize
 		return nil, jobs, input.Errorf("--sizes", f.sizes, "%sPATH, %sPATH or %s, with --keep-sizes",
 			command.FromList, command.FromLog, command.BoundedPareto)
 	}
-	if m, err = command.ReadModel(q); err != nil {
+	if m, err = command.ReadModelOfAll(q); err != nil {
 		return nil, jobs, err
 	}
 	for i, c := range m.Classes {

@@ -62,7 +62,7 @@ func (s *simulation) answer() render.Answer {
 
 // given returns the fields that describe the system and the runs.
 func (s *simulation) given() render.Record {
-	r := append(command.AllServers.Head(s.stable), render.Fields(s.result)...)
+	r := append(command.ServiceHead(s.model, s.stable), render.Fields(s.result)...)
 	r = r.Set("policy", s.policy, "method").Set("sizes", s.sizes, "method")
 	if s.jobs.scaledFrom != nil {
 		r = r.Set("scaled_from", s.jobs.scaledFrom, "method")

@@ -20,7 +20,7 @@ func (s *simulation) heading(t *render.Text) {
 	if from := s.jobs.scaledFrom; from != nil {
 		of += fmt.Sprintf(", scaled from the mean %.6g to that of the model", *from)
 	}
-	command.AllServers.Write(t)
+	command.WriteService(t, s.model)
 	t.Line("%s; policy %s; sizes %s; %s", verdict, policy, of, r.Method)
 	from := fmt.Sprintf("after a warm-up of %.6g", r.WarmUp)
 	if r.WarmUp == 0 {

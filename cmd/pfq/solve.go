@@ -60,7 +60,7 @@ func newSolveCommand() *cobra.Command {
 
 // answer solves the model, at every factor if factors are given.
 func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, err error) {
-	m, err := command.ReadModel(q)
+	m, err := command.ReadModelOfAll(q)
 	if err == nil {
 		err = command.CheckPercentiles(f.percentiles)
 	}

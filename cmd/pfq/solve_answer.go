@@ -79,7 +79,7 @@ func (s *solveResult) singleAnswer() render.Answer {
 
 // point returns the fields of the answer.
 func (s *solveResult) point() render.Point {
-	body := append(command.AllServers.Head(true), s.style.Record(s.result)...)
+	body := append(command.ServiceHead(s.model, true), s.style.Record(s.result)...)
 	if d := s.result.Delays; len(s.percentiles) > 0 {
 		body = body.Set("delays", delays{whenDelaysHold, d.Engine, d.RelativeErrorBound}, "parts")
 		s.setDelays(body.Get("classes").([]render.Record))

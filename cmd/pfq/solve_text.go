@@ -13,14 +13,14 @@ import (
 
 // text writes the lines above the tables.
 func (s *solveResult) text(t *render.Text) {
-	command.AllServers.Write(t)
+	command.WriteService(t, s.model)
 	s.heading(t, "")
 	s.partsText(t)
 }
 
 // sweepText writes the lines above the tables of all points.
 func sweepText(t *render.Text, m *cluster.Model, points []point, engine num.Engine) {
-	command.AllServers.Write(t)
+	command.WriteService(t, m)
 	var last *solveResult
 	for _, p := range points {
 		before := "scale " + render.SixRat(p.factor)

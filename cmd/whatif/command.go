@@ -168,7 +168,11 @@ func readStart(file string, stdin io.Reader) (first start, err error) {
 	if err != nil {
 		return first, input.InFile(name, err)
 	}
-	if _, err := cluster.Read(bytes.NewReader(text)); err != nil {
+	m, err := cluster.Read(bytes.NewReader(text))
+	if err == nil {
+		err = m.RequireService(cluster.AllServers)
+	}
+	if err != nil {
 		return first, forClusters(input.InFile(name, err))
 	}
 	return start{Name: filepath.Base(name), Text: string(text)}, nil

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -55,7 +56,7 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 	if c.Model == nil {
 		return nil, input.Errorf("Model", "", "a cluster model")
 	}
-	if err := c.Model.Check(); err != nil {
+	if err := cmp.Or(c.Model.Check(), c.Model.RequireService(cluster.AllServers)); err != nil {
 		return nil, err
 	}
 	if c.Policy == "" {

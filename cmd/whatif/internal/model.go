@@ -49,6 +49,9 @@ type Group struct {
 // read reads a text.
 func read(text string) (*Description, error) {
 	m, err := cluster.Read(strings.NewReader(text))
+	if err == nil {
+		err = m.RequireService(cluster.AllServers)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -34,15 +34,25 @@ func Read[T any](
 	if errors.As(err, &bad) && bad.File == cli.Source(q.File) { // the error is about this file, not one that it names
 		err = meantFor(err, other, fields...)
 	}
-	return v, hintAlternative(err)
+	return v, hintService(hintAlternative(err))
 }
 
-// ReadModel reads the cluster of the question.
+// ReadModel reads the cluster of the question, with any service.
 func ReadModel(q Query) (*cluster.Model, error) {
 	m, err := Read(q, cluster.Read, cluster.ReadFile, "")
 	err = MeantForPool(err)
 	err = MeantForPlan(err)
 	return m, MeantForNetwork(err, "which also simulates, with --runs")
+}
+
+// ReadModelOfAll reads the cluster of a question about jobs that run on all their servers at once,
+// and rejects other services.
+func ReadModelOfAll(q Query) (*cluster.Model, error) {
+	m, err := ReadModel(q)
+	if err == nil {
+		err = InFile(q.File, m.RequireService(cluster.AllServers))
+	}
+	return m, hintService(err)
 }
 
 // locate adds the line to an error about a number in the file of the question, and writes the

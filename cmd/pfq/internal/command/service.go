@@ -1,23 +1,38 @@
 package command
 
-import "productform/internal/render"
+import (
+	"cmp"
+	"errors"
+	"fmt"
 
-// A Service names, in answers, how a cluster serves its jobs.
-type Service string
-
-// AllServers serves each job on all its servers at once.
-const AllServers Service = "all"
+	"productform/cluster"
+	"productform/internal/input"
+	"productform/internal/render"
+)
 
 // DifferentSizes is the note on an answer of balanced fairness for classes of different mean sizes.
 const DifferentSizes = "mean sizes differ by class: the answer is that of balanced fairness, " +
 	"not that of first come, first served"
 
-// Head returns the first fields of an answer.
-func (s Service) Head(stable bool) render.Record {
-	return render.Record{}.Set("stable", stable, "").Set("service", s, "")
+// ServiceHead returns the first fields of an answer about a cluster, which name its service.
+func ServiceHead(m *cluster.Model, stable bool) render.Record {
+	return render.Record{}.Set("stable", stable, "").Set("service", cmp.Or(m.Service, cluster.AllServers), "")
 }
 
-// Write writes a line that explains the service.
-func (s Service) Write(t *render.Text) {
-	t.Line("each job runs on all its servers at once (one server per job: see pfq network)")
+// WriteService writes a line that explains the service of a cluster.
+func WriteService(t *render.Text, m *cluster.Model) {
+	if m.Service == cluster.OneServer {
+		t.Line("each job runs on one of its servers (on all of them at once: service: all)")
+		return
+	}
+	t.Line("each job runs on all its servers at once (on one of them: service: one)")
+}
+
+// hintService adds to an error about the service which commands accept another one.
+func hintService(err error) error {
+	var bad *input.Error
+	if errors.As(err, &bad) && bad.Want == string(cluster.AllServers) {
+		return fmt.Errorf("%w; pfq solve and pfq stability accept one", err)
+	}
+	return err
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -45,14 +46,14 @@ func drawnServers(m *cluster.Model, r *stability.Result) int {
 
 // Unstable returns the fields that explain why a model has no answer.
 func Unstable(m *cluster.Model, r *stability.Result, e num.Engine) render.Record {
-	return Limits(m, r, e).Set("service", AllServers, "margin")
+	return Limits(m, r, e).Set("service", cmp.Or(m.Service, cluster.AllServers), "margin")
 }
 
 // UnstableAnswer explains why a model has no answer.
 func UnstableAnswer(m *cluster.Model, r *stability.Result, e num.Engine) render.Answer {
 	point := render.Point{Body: Unstable(m, r, e), Sections: []render.Section{{Columns: "-"}}}
 	return render.Points([]render.Point{point}, false, nil, func(t *render.Text) {
-		AllServers.Write(t)
+		WriteService(t, m)
 		WriteLimits(t, m, r, e)
 	})
 }

@@ -33,7 +33,7 @@ type curves struct {
 // cluster draws a cluster. If there is nothing to draw, the figure is nil, and the standard error
 // gives the reason.
 func (f *question) cluster(q command.Query, s source) (*plots.Figure, error) {
-	m, err := command.ReadModel(s.query)
+	m, err := command.ReadModelOfAll(s.query)
 	if err != nil {
 		return nil, err
 	}

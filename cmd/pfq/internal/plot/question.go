@@ -170,7 +170,7 @@ func (f *question) plans(q command.Query) (plans []*sim.Plan, err error) {
 	if s.kind == trafficFile {
 		return f.trafficPlans(q, s)
 	}
-	m, err := command.ReadModel(s.query)
+	m, err := command.ReadModelOfAll(s.query)
 	if err != nil {
 		return nil, err
 	}
