@@ -33,7 +33,7 @@ var modelFile = file.Description[Model]{
 			func(c *Class) string { return c.Name }),
 		file.Rat("mean_size", "mean work of a job",
 			func(m *Model) **big.Rat { return &m.MeanSize }, input.Positive).Default(1).Example("64"),
-		file.Word("service", "servers that a job runs on at a time: all of its servers, or one of them",
+		file.Word("service", "how many of its servers a job runs on at a time",
 			func(m *Model) *Service { return &m.Service }, []Service{AllServers, OneServer}, nil).
 			Otherwise(string(AllServers)).Example("one"),
 	},
@@ -59,7 +59,7 @@ var classFile = file.Description[Class]{
 		file.Rat("arrival_rate", "jobs per unit of time",
 			func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative).Example("0.4"),
 		file.Of(file.Custom("servers",
-			"servers of a job of the class, which runs on all of them at once: names of servers, "+
+			"servers of a job of the class, which runs on all of them or on one (service): names of servers, "+
 				"of groups for all of a group, or servers drawn from a group for each job",
 			decodeChoices, nil, nil, choicesSchema), &drawnFile).
 			Example("[s1, s2]", "[s1, rack]", "[{group: rack, choose: 2}]"),
