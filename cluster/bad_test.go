@@ -302,7 +302,7 @@ var badJSON = []badText{
 			Line:  2,
 			Path:  "classes[0].rate",
 			Value: "the number 2",
-			Want:  "one of the fields name, arrival_rate, servers, mean_size; did you mean arrival_rate?",
+			Want:  "one of the fields name, arrival_rate, servers, mean_size, priority; did you mean arrival_rate?",
 		}},
 	{someServers + `"classes": [[]]}`,
 		&input.Error{
@@ -322,7 +322,7 @@ var badJSON = []badText{
 			Line:  2,
 			Path:  "classes[0].mean_sizes",
 			Value: "the number 2",
-			Want:  "one of the fields name, arrival_rate, servers, mean_size; did you mean mean_size?",
+			Want:  "one of the fields name, arrival_rate, servers, mean_size, priority; did you mean mean_size?",
 		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"]}], "mean_size": 0}`,
 		&input.Error{Line: 2, Path: "mean_size", Value: "0", Want: "a number > 0"}},

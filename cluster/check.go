@@ -20,7 +20,8 @@ import (
 //   - a row of servers has a count of 1 to 1,000,000 (0 means 1);
 //   - each class has servers, none twice, and at least one of them has a positive capacity;
 //   - a class chooses at least one and at most all servers of each of its rows;
-//   - with the service [OneServer], C_s > 0 for all servers that a class chooses.
+//   - with the service [OneServer], C_s > 0 for all servers that a class chooses, and priorities are
+//     from 0 to 1,000,000; otherwise they are 0.
 //
 // Fields are named as in a file: classes[3].arrival_rate. The readers call Check. It takes
 // time linear in the model.
@@ -57,9 +58,15 @@ func (m *Model) checkChoices() error {
 	return nil
 }
 
-// checkCapacities rejects servers on which a job would stay forever.
-func (m *Model) checkCapacities() error {
+// checkService rejects priorities of jobs that run on all their servers, and servers on which a job
+// that runs on one would stay forever.
+func (m *Model) checkService() error {
 	if m.Service != OneServer {
+		for i, class := range m.Classes {
+			if class.Priority != 0 {
+				return input.Errorf(input.Index("classes", i)+".priority", class.Priority, "none with service all")
+			}
+		}
 		return nil
 	}
 	for i, class := range m.Classes {

@@ -10,7 +10,10 @@ import (
 	"productform/internal/input"
 )
 
-const maxCount = 1_000_000 // maximum number of servers in a group
+const (
+	maxCount    = 1_000_000 // maximum number of servers in a group
+	maxPriority = 1_000_000
+)
 
 // Schema returns a JSON schema of the files that [Read] reads. It refers to the definitions name,
 // nonnegative, positive and count in $defs.
@@ -37,7 +40,7 @@ var modelFile = file.Description[Model]{
 			func(m *Model) *Service { return &m.Service }, []Service{AllServers, OneServer}, nil).
 			Otherwise(string(AllServers)).Example("one"),
 	},
-	Check: func(m *Model, _ string) error { return cmp.Or(m.checkChoices(), m.checkCapacities()) },
+	Check: func(m *Model, _ string) error { return cmp.Or(m.checkChoices(), m.checkService()) },
 }
 
 var serverFile = file.Description[Server]{
@@ -66,6 +69,9 @@ var classFile = file.Description[Class]{
 		file.Rat("mean_size", "mean work of a job of the class",
 			func(c *Class) **big.Rat { return &c.MeanSize }, input.Positive).
 			Otherwise("that of the cluster").Example("12"),
+		file.Whole("priority", "priority of its jobs with service one, if a simulated policy has priorities; "+
+			"larger ones go first",
+			func(c *Class) *int { return &c.Priority }, maxPriority).Default(0).Example("3"),
 	},
 }
 

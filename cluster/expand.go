@@ -58,6 +58,7 @@ func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err erro
 				ArrivalRate: rate,
 				MeanSize:    c.MeanSize,
 				Servers:     On(servers...),
+				Priority:    c.Priority,
 			})
 			classRow = append(classRow, row)
 			m.nextCombination(c, first, servers)

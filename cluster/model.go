@@ -33,6 +33,7 @@ type Class struct {
 	ArrivalRate *big.Rat // λ_i >= 0, jobs per unit of time
 	MeanSize    *big.Rat // σ_i > 0, mean work per job of the class; nil means that of the model
 	Servers     []Choice // servers of its jobs; not empty, no server row twice
+	Priority    int      // 0..1,000,000; larger ones go first where a policy has priorities; 0 with AllServers
 }
 
 // A Choice names servers that serve each job of a class together: Choose servers of the row

@@ -14,7 +14,7 @@ import (
 //
 // Numbers are JSON numbers or strings and are read exactly as written: 0.1, "0.1" and "1/10" are
 // all one tenth. count is 1 if missing, as is mean_size. A class may have its own mean_size in
-// place of the model's.
+// place of the model's, and with "service": "one" a priority.
 //
 // The error is a *[num.SyntaxError] if the text is not JSON. Otherwise it wraps an
 // *[num.InputError] with the path of the field, its value and the accepted values: for an unknown,

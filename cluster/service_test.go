@@ -56,3 +56,48 @@ service: `
 		t.Error(err)
 	}
 }
+
+// Priorities are kept by readers, writers and changes of a model, omitted if they are 0, and
+// rejected out of range or with service all.
+func TestPriority(t *testing.T) {
+	const model = `
+servers: [{name: s, capacity: 2, count: 3}]
+classes: [{name: web, arrival_rate: 1, servers: [{group: s, choose: 2}], priority: 3},
+  {name: x, arrival_rate: 1, servers: [s]}]
+service: `
+	m, err := ReadYAML(strings.NewReader(model + "one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := m.WriteJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	if written := text.String(); strings.Count(written, `"priority": 3}`) != 1 || strings.Count(written, "prio") != 1 {
+		t.Error(written)
+	}
+	again, err := ReadJSON(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expanded, _, _, err := m.Expand(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*Model{m, again, expanded, m.EqualSizes(), m.Scale(m.Servers[0].Capacity)} {
+		if last := len(m.Classes) - 1; m.Classes[0].Priority != 3 || m.Classes[last].Priority != 0 {
+			t.Errorf("%+v", m.Classes)
+		}
+	}
+	for text, want := range map[string]string{
+		model + "all": "line 3: classes[0].priority = 3: want none with service all",
+		strings.ReplaceAll(model, "priority: 3", "priority: -1") + "one": "line 3: classes[0].priority = -1: " +
+			"want an integer from 0 to 1000000",
+		strings.ReplaceAll(model, "priority: 3", "priority: 1000001") + "one": "line 3: classes[0].priority = 1000001: " +
+			"want an integer from 0 to 1000000",
+	} {
+		if _, err := ReadYAML(strings.NewReader(text)); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

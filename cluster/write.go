@@ -47,6 +47,9 @@ func (m *Model) WriteJSON(w io.Writer) error {
 		if c.MeanSize != nil {
 			b.WriteString(`, "mean_size": ` + jsonNumber(c.MeanSize))
 		}
+		if c.Priority != 0 {
+			b.WriteString(`, "priority": ` + strconv.Itoa(c.Priority))
+		}
 		b.WriteByte('}')
 	}
 	b.WriteString("\n  ]")

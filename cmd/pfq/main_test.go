@@ -1017,10 +1017,11 @@ func TestSolveNoSuchField(t *testing.T) {
 	for _, c := range []struct{ field, want string }{
 		{
 			`"servers": ["s"], "priority": 2`,
-			"; no model has priorities; pfq dispatch replays a log of jobs with priorities\n",
+			"classes[0].priority = 2: want none with service all; classes of a cluster with service: one have priorities, " +
+				"and pfq dispatch replays a log of jobs with priorities\n",
 		},
 		{`"servers": ["s"], "cost": 2`, "; purchases and their costs belong in a plan, for pfq plan\n"},
-		{`"servers": ["s"], "speed": 2`, "want one of the fields name, arrival_rate, servers, mean_size\n"},
+		{`"servers": ["s"], "speed": 2`, "want one of the fields name, arrival_rate, servers, mean_size, priority\n"},
 	} {
 		text := `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0.5, ` +
 			c.field + `}]}`

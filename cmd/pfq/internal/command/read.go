@@ -110,8 +110,11 @@ func meantFor(err error, command string, fields ...string) error {
 // hintAlternative adds an alternative to an error about a field that no model has.
 func hintAlternative(err error) error {
 	err = hint(err, "a larger weight gives a job more resources, and pfq dispatch has priorities", "jobs.priority")
-	err = hint(err, "no model has priorities; pfq dispatch replays a log of jobs with priorities",
-		ofModels("priority", "servers.priority", "classes.priority", "stations.priority")...)
+	var bad *input.Error
+	if errors.As(err, &bad) && !strings.HasPrefix(bad.Want, "an integer") { // no model has such a field
+		err = hint(err, "classes of a cluster with service: one have priorities, and pfq dispatch replays a log of "+
+			"jobs with priorities", ofModels("priority", "servers.priority", "classes.priority", "stations.priority")...)
+	}
 	err = hint(err, "write one node for each server: capacity is its speed, not a number of servers",
 		"stations.nodes.count")
 	return hint(err, "purchases and their costs belong in a plan, for pfq plan",
