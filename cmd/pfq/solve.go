@@ -32,6 +32,7 @@ type solveQuestion struct {
 	settings    bf.Settings
 	percentiles []command.Percentile // asked.Levels as written
 	scaling     command.Scaling
+	within      []*big.Rat // times of --within, for one server per job
 }
 
 // newSolveCommand returns the command solve.
@@ -50,6 +51,7 @@ func newSolveCommand() *cobra.Command {
 	command.AddPercentiles(cmd, &f.percentiles,
 		"also give these percentiles of the delay of each class, first come, first served with exponential sizes")
 	b.Name("Levels", "percentiles")
+	f.addWithin(cmd)
 	cli.AddSwitch(cmd, &f.asked.Gradients, "gradients",
 		"also give the derivatives of the means of each class with respect to every rate and capacity")
 	b.Memory(&s.MaxBytes)
@@ -60,12 +62,15 @@ func newSolveCommand() *cobra.Command {
 
 // answer solves the model, at every factor if factors are given.
 func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, err error) {
-	m, err := command.ReadModelOfAll(q)
+	m, err := command.ReadModel(q)
 	if err == nil {
 		err = command.CheckPercentiles(f.percentiles)
 	}
 	if err == nil && f.asked.ByClass && f.asked.MaxJobs == 0 {
 		err = input.Errorf("--by-class", "true", "--distribution N as well")
+	}
+	if err == nil {
+		err = f.checkOneServer(m)
 	}
 	if err != nil {
 		return a, false, err
@@ -75,9 +80,12 @@ func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, e
 	}
 	// The solver counts its tables; this limit keeps other garbage from growing as large.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(f.settings.MaxBytes))
-	if f.scaling.Factors != nil {
+	switch {
+	case m.Service == cluster.OneServer:
+		a, stable, err = f.answerOneServer(q, m)
+	case f.scaling.Factors != nil:
 		a, stable, err = f.sweep(q, m)
-	} else {
+	default:
 		a, stable, err = f.answerOne(q, m)
 	}
 	return a, stable, command.InFile(q.File, err)
@@ -140,6 +148,11 @@ func (f *solveQuestion) warn(results []*bf.Result, stderr io.Writer) {
 			worst = max(worst, r.RelativeErrorBound)
 		}
 	}
+	f.warnMissed(worst, stderr)
+}
+
+// warnMissed writes a warning if an error bound of the engine float is above the tolerance.
+func (f *solveQuestion) warnMissed(worst float64, stderr io.Writer) {
 	if worst > f.settings.RelTol {
 		fmt.Fprintf(stderr, "pfq: warning: the error bound %s of the engine float is above --tol %g, "+
 			"which auto and enclose keep\n", render.OneDigitUp(worst), f.settings.RelTol)

@@ -113,7 +113,7 @@ func (e *enclosure) check(n float64) error {
 
 // runSteps takes as many steps as the question needs.
 func (e *enclosure) runSteps(q Question) error {
-	least, latest := q.extremes(e.unit)
+	least, latest := q.Extremes(e.unit)
 	forTimes := latest + e.deviations()*math.Sqrt(latest) + 4*e.deviations()
 	if err := e.check(max(firstSteps, forTimes)); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (e *enclosure) runSteps(q Question) error {
 			}
 			s.deviations = e.deviations()
 			e.near[i] = s
-			want = max(want, s.wanted(least, 0), forTimes)
+			want = max(want, s.Wanted(least, 0), forTimes)
 		}
 		if want <= float64(steps) {
 			return nil
@@ -142,7 +142,7 @@ func (e *enclosure) runSteps(q Question) error {
 		if err := e.check(want); err != nil {
 			return err
 		}
-		steps = nextSteps(steps, want)
+		steps = NextSteps(steps, want)
 	}
 }
 

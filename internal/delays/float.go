@@ -429,8 +429,7 @@ func (f *Floats) survivalsNow() ([]Survival, error) {
 			return nil, err
 		}
 		s := &list[i]
-		// beyond 10, less than truncation
-		*s = Survival{A: make([]float64, n+1), Jump: 1, omitted: truncation, deviations: 10}
+		*s = NewSurvival(make([]float64, n+1), 0)
 		if f.question.Rough {
 			s.omitted, s.deviations = roughTruncation, 5 // beyond 5, less than that over a Jump of hundreds
 		}

@@ -63,7 +63,7 @@ func Float(ctx context.Context, c *Chain, v []float64, bound float64, q Question
 		if !q.asks(i) {
 			continue
 		}
-		if answers[i], err = list[i].answer(ctx, q.Tails, q.Times[i], f.unit()); err != nil {
+		if answers[i], err = list[i].Answer(ctx, q.Tails, q.Times[i], f.unit()); err != nil {
 			return nil, err
 		}
 	}
@@ -74,7 +74,7 @@ const firstSteps = 64
 
 // survivals takes as many steps as the question needs.
 func (f *Floats) survivals(q Question) ([]Survival, error) {
-	least, latest := q.extremes(f.unit())
+	least, latest := q.Extremes(f.unit())
 	for steps := firstSteps; ; {
 		if err := f.c.check(float64(steps), f.stepsPerRun, 8); err != nil {
 			return nil, err
@@ -89,7 +89,7 @@ func (f *Floats) survivals(q Question) ([]Survival, error) {
 		want := 0.0
 		for i := range list {
 			if q.asks(i) {
-				want = max(want, list[i].wanted(least, latest))
+				want = max(want, list[i].Wanted(least, latest))
 			}
 		}
 		if want <= float64(steps) {
@@ -98,13 +98,13 @@ func (f *Floats) survivals(q Question) ([]Survival, error) {
 		if err := f.c.check(want, f.stepsPerRun, 8); err != nil {
 			return nil, err
 		}
-		steps = nextSteps(steps, want)
+		steps = NextSteps(steps, want)
 	}
 }
 
-// extremes returns the smallest requested tail, rounded down (1 for none), and the latest time, in
+// Extremes returns the smallest requested tail, rounded down (1 for none), and the latest time, in
 // a unit and rounded up.
-func (q Question) extremes(unit *big.Rat) (least, latest float64) {
+func (q Question) Extremes(unit *big.Rat) (least, latest float64) {
 	least = 1
 	for _, p := range q.Tails {
 		below, _ := arithmetic.Around(p)
@@ -119,15 +119,15 @@ func (q Question) extremes(unit *big.Rat) (least, latest float64) {
 	return least, latest
 }
 
-// nextSteps returns the number of steps to run next for an estimated number: more than now, but at
+// NextSteps returns the number of steps to run next for an estimated number: more than now, but at
 // most twice as many.
-func nextSteps(now int, want float64) int {
+func NextSteps(now int, want float64) int {
 	return int(min(max(want, 1.125*float64(now)), 2*float64(now)))
 }
 
-// wanted estimates the number of steps that determine the time at which P(T > t) passes p, and P(T
+// Wanted estimates the number of steps that determine the time at which P(T > t) passes p, and P(T
 // > t) at t = m/q; it is at most the known number if that suffices. p = 1 requests no such time.
-func (s *Survival) wanted(p, m float64) (steps float64) {
+func (s *Survival) Wanted(p, m float64) (steps float64) {
 	known := float64(len(s.A) - 1)
 	most := s.reach()
 	if _, _, ok := s.Tail(m); !ok {
@@ -150,8 +150,8 @@ func (s *Survival) wanted(p, m float64) (steps float64) {
 	return max(steps, known+1+1.1*more)
 }
 
-// answer returns bounds on the requested measures.
-func (s *Survival) answer(ctx context.Context, tails, times []*big.Rat, unit *big.Rat) (a Answer, err error) {
+// Answer returns bounds on the requested measures, in a unit of time, 1/q.
+func (s *Survival) Answer(ctx context.Context, tails, times []*big.Rat, unit *big.Rat) (a Answer, err error) {
 	const prec = 64
 	for _, x := range tails {
 		if err := ctx.Err(); err != nil {

@@ -22,6 +22,12 @@ type Survival struct {
 	deviations float64 // approximate distance, in standard deviations, of a negligible Poisson tail
 }
 
+// NewSurvival returns a distribution whose a_n, within a bound on their relative errors, never
+// increase.
+func NewSurvival(a []float64, bound float64) Survival {
+	return Survival{A: a, Jump: 1, Bound: bound, omitted: truncation, deviations: 10} // beyond 10, less than truncation
+}
+
 const (
 	truncation      = 0x1p-60
 	roughTruncation = 0x1p-13

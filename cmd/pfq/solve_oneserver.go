@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"io"
+	"math/big"
+
+	"github.com/spf13/cobra"
+
+	"productform/cluster"
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/internal/render"
+	"productform/num"
+	"productform/oneserver"
+	"productform/stability"
+)
+
+// oneServerColumns are the first columns of CSV.
+var oneServerColumns = []string{"kind", "name", "count", "arrival_rate", "wait_probability", "mean_waiting",
+	"mean_delay", "mean_queue", "mean_jobs", "server", "rate", "share", "utilization", "service", "engine", "states",
+	"relative_error_bound", "time", "waiting", "delay", "jobs", "probability"}
+
+// oneServerSections are the lines of CSV and the tables of text.
+var oneServerSections = []render.Section{
+	{Kind: "cluster", Columns: "mean_queue mean_jobs mean_waiting? mean_delay?"},
+	{Kind: "class", Of: "classes",
+		Columns: "name arrival_rate wait_probability mean_waiting mean_delay mean_queue"},
+	{Of: "classes.waiting"},
+	{Of: "classes.delay"},
+	{Kind: "within", Of: "classes.within"},
+	{Kind: "served_by", Of: "classes.served_by"},
+	{Kind: "server", Of: "servers", Columns: "name count? utilization"},
+	{Kind: "queue_distribution", Of: "queue_distribution", Before: "jobs that wait"},
+	{Kind: "distribution", Of: "jobs_distribution", Before: "all jobs"},
+}
+
+// checkOneServer rejects flags that have no meaning for one server per job, and for all servers per
+// job those that have none there.
+func (f *solveQuestion) checkOneServer(m *cluster.Model) error {
+	if m.Service != cluster.OneServer {
+		if f.within != nil {
+			return cli.FlagError{Err: input.Errorf("--within", f.within[0].RatString(),
+				"a model with service: one; --percentiles gives times for both")}
+		}
+		return nil
+	}
+	for _, flag := range []struct {
+		name, value string
+		given       bool
+	}{
+		{"--lattice", string(f.settings.Lattice), f.settings.Lattice != "" && f.settings.Lattice != "auto"},
+		{"--by-class", "true", f.asked.ByClass},
+		{"--gradients", "true", f.asked.Gradients},
+	} {
+		if flag.given {
+			return cli.FlagError{Err: input.Errorf(flag.name, flag.value, "a model with service: all")}
+		}
+	}
+	return nil
+}
+
+// A oneServerPoint is the answer for one factor of the arrival rates.
+type oneServerPoint struct {
+	factor   *big.Rat        // nil without --scale
+	at       *command.Scaled // nil without --scale
+	unstable *stability.Result
+	result   *oneserver.Result // nil if unstable
+}
+
+// answerOneServer solves a model in which each job runs on one server.
+func (f *solveQuestion) answerOneServer(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
+	row, err := f.scaling.Row(m)
+	if err != nil {
+		return a, false, err
+	}
+	points := []oneServerPoint{{}}
+	if f.scaling.Factors != nil {
+		points = nil
+		for _, factor := range f.scaling.Factors {
+			scale := render.Style{Engine: f.settings.Engine}.Given(factor)
+			points = append(points, oneServerPoint{factor, &command.Scaled{Class: f.scaling.Class, Scale: scale}, nil, nil})
+		}
+	}
+	stable = true
+	for i := range points {
+		if err := f.solveOneServer(q.Part(i, len(points)), m, row, &points[i]); err != nil {
+			return a, false, err
+		}
+		stable = stable && points[i].result != nil
+	}
+	f.warnOneServer(points, q.Stderr)
+	all := make([]render.Point, len(points))
+	for i := range points {
+		all[i] = f.oneServerBody(m, &points[i])
+	}
+	columns := oneServerColumns
+	if f.scaling.Factors != nil {
+		columns = append([]string{"scale"}, columns...)
+	}
+	return render.Points(all, f.scaling.Factors != nil, columns,
+		func(t *render.Text) { f.oneServerText(t, m, points) }), stable, nil
+}
+
+// solveOneServer solves the model at one factor.
+func (f *solveQuestion) solveOneServer(q command.Query, m *cluster.Model, row int, p *oneServerPoint) error {
+	if p.factor != nil {
+		m = command.ScaleRow(m, row, p.factor)
+	}
+	verdict, err := command.Decide(q, m)
+	if err != nil {
+		return err
+	}
+	if !verdict.Stable {
+		p.unstable = verdict
+		return nil
+	}
+	ask := oneserver.Question{Levels: f.asked.Levels, Times: f.within, MaxJobs: f.asked.MaxJobs}
+	s := oneserver.Settings{Engine: f.settings.Engine, RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes}
+	p.result, err = command.WithProgress(q, func(ctx context.Context) (*oneserver.Result, error) {
+		return oneserver.Answer(ctx, m, ask, s)
+	})
+	return f.binding.Translate(err, "or pfq simulate, which estimates the means")
+}
+
+// warnOneServer writes a warning if the engine float was requested and missed the tolerance.
+func (f *solveQuestion) warnOneServer(points []oneServerPoint, stderr io.Writer) {
+	worst := 0.0
+	for _, p := range points {
+		if p.result != nil && p.result.Engine == num.Float {
+			worst = max(worst, p.result.RelativeErrorBound)
+		}
+	}
+	f.warnMissed(worst, stderr)
+}
+
+// oneServerBody returns the fields of the answer at a point.
+func (f *solveQuestion) oneServerBody(m *cluster.Model, p *oneServerPoint) render.Point {
+	if p.unstable != nil {
+		kind := ""
+		if p.at != nil {
+			kind = "unstable"
+		}
+		return render.Point{Head: headOf(p.at), Body: command.Unstable(m, p.unstable, f.settings.Engine),
+			Sections: []render.Section{{Kind: kind, Columns: "-"}}}
+	}
+	r := p.result
+	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.settings.RelTol)}
+	body := append(command.ServiceHead(m, true), style.Record(r)...)
+	if r.Times != nil {
+		body = body.Set("times", precisionOf(r.Times), "")
+	}
+	times := render.Style{Engine: num.Float, Digits: style.Digits}
+	rows := body.Get("classes").([]render.Record)
+	for i, c := range r.Classes {
+		if len(f.percentiles) > 0 {
+			rows[i] = rows[i].Set("waiting", command.PercentileFields(f.percentiles, c.Waiting, times), "")
+			rows[i] = rows[i].Set("delay", command.PercentileFields(f.percentiles, c.Delay, times), "")
+		}
+		if f.within != nil {
+			rows[i] = rows[i].Set("within", times.Rows(c.Within), "")
+		}
+	}
+	return render.Point{Head: headOf(p.at), Body: body, Sections: oneServerSections}
+}
+
+// A timesPrecision states the accuracy of percentiles and probabilities of times.
+type timesPrecision struct {
+	Engine             num.Engine `json:"engine"`
+	RelativeErrorBound float64    `json:"relative_error_bound"`
+}
+
+func precisionOf(p *oneserver.Precision) timesPrecision {
+	return timesPrecision{p.Engine, p.RelativeErrorBound}
+}
+
+// oneServerText writes the lines above the tables.
+func (f *solveQuestion) oneServerText(t *render.Text, m *cluster.Model, points []oneServerPoint) {
+	command.WriteService(t, m)
+	for _, p := range points {
+		before := ""
+		if p.factor != nil {
+			before = "scale " + render.SixRat(p.factor)
+			if p.at.Class != "" {
+				before += " of " + p.at.Class
+			}
+			before += ": "
+		}
+		if p.unstable != nil {
+			t.WriteString(before)
+			command.WriteLimits(t, m, p.unstable, f.settings.Engine)
+			continue
+		}
+		r := p.result
+		t.Digits = command.Digits(f.settings.RelTol)
+		trust, shown := command.Trust(r.Engine, r.RelativeErrorBound)
+		t.Line("%sstable; %s engine, computed %s, shown %s", before, r.Engine, trust, shown)
+		t.Line("%d states: numbers of busy servers by group", r.States)
+		if r.Times != nil {
+			t.Line("percentiles and probabilities of times by the %s engine, within %s of exact", r.Times.Engine,
+				render.OneDigitUp(r.Times.RelativeErrorBound))
+		}
+	}
+}
+
+// parseTime reads a time of --within.
+func parseTime(word string) ([]*big.Rat, bool) {
+	v, err := num.ParseRat(word)
+	return []*big.Rat{v}, err == nil && v.Sign() >= 0
+}
+
+// addWithin adds --within, a list of times.
+func (f *solveQuestion) addWithin(cmd *cobra.Command) {
+	const most = 100
+	cli.AddList(cmd, &f.within, most, cli.Flag[[]*big.Rat]{Name: "within", Parse: parseTime,
+		Want: "a number >= 0, such as 0.25",
+		Usage: "also give the probabilities that the waiting time and the delay of each class are at most these `TIMES`, " +
+			"such as 0.25,2 (service: one)"})
+	f.binding.Name("Times", "within")
+}

@@ -1,0 +1,85 @@
+package oneserver
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"testing"
+
+	"productform/cluster"
+	"productform/internal/input"
+	"productform/internal/oracle"
+	"productform/num"
+)
+
+// TestBadQuestions checks that each error names the field, the value and the valid range.
+func TestBadQuestions(t *testing.T) {
+	sized := model("1 1", "1/4 1/4", "a", "ab")
+	sized.Classes[1].MeanSize = big.NewRat(2, 1)
+	all := model("1 1", "1/4 1/4", "a", "ab")
+	all.Service = cluster.AllServers
+	good := model("1 1", "1/4 1/4", "a", "ab")
+	for _, c := range []struct {
+		m    *cluster.Model
+		q    Question
+		s    Settings
+		want string
+	}{
+		{all, Question{}, Settings{}, `service = "all": want one`},
+		{sized, Question{}, Settings{}, "classes[1].mean_size = 2: want the mean size of the other classes, as one server " +
+			"per job has formulas only for exponential sizes with one mean"},
+		{model("1", "0.5", "aa"), Question{}, Settings{},
+			`classes[0].servers[1] = "a": want each server once; it is already in this class`},
+		{good, Question{MaxJobs: -1}, Settings{}, "MaxJobs = -1: want an integer in 0..10000"},
+		{good, Question{Levels: []*big.Rat{big.NewRat(1, 1)}}, Settings{},
+			"Levels[0] = 1: want a number > 0 and < 1, at most 1 - 2^-150"},
+		{good, Question{Times: []*big.Rat{nil}}, Settings{}, "Times[0] = nil: want a number >= 0"},
+		{good, Question{Times: oracle.Rats("1")}, Settings{Engine: num.Exact}, "Engine = exact: want auto, float or " +
+			"enclose, as quantiles and probabilities of times are not fractions"},
+		{good, Question{}, Settings{RelTol: 2}, "RelTol = 2: want a number in (0, 1), or 0 for 1e-9"},
+	} {
+		_, err := Answer(t.Context(), c.m, c.q, c.s)
+		var bad *input.Error
+		if !errors.As(err, &bad) || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+	_, err := Solve(t.Context(), model("1 1", "3/2 1/4", "a", "ab"), Settings{})
+	var unstable *cluster.UnstableError
+	if !errors.As(err, &unstable) || unstable.Names[0] != "a0" {
+		t.Error(err)
+	}
+	large := &cluster.Model{Service: cluster.OneServer}
+	for s := range 30 {
+		name := string(rune('A' + s))
+		large.Servers = append(large.Servers, cluster.Server{Name: name, Capacity: big.NewRat(int64(s+1), 1)})
+		large.Classes = append(large.Classes, cluster.Class{Name: name, ArrivalRate: big.NewRat(1, 10),
+			Servers: cluster.On(s, (s+1)%30)})
+	}
+	var tooLarge *num.TooLargeError
+	if _, err := Solve(t.Context(), large, Settings{}); !errors.As(err, &tooLarge) {
+		t.Error(err)
+	}
+}
+
+// TestCancel ends questions at many points.
+func TestCancel(t *testing.T) {
+	m := &cluster.Model{Service: cluster.OneServer,
+		Servers: []cluster.Server{{Name: "a", Count: 40, Capacity: big.NewRat(1, 1)},
+			{Name: "b", Count: 30, Capacity: big.NewRat(2, 1)}},
+		Classes: []cluster.Class{
+			{Name: "a", ArrivalRate: big.NewRat(30, 1), Servers: []cluster.Choice{{Server: 0, Choose: 40}}},
+			{Name: "ab", ArrivalRate: big.NewRat(50, 1),
+				Servers: []cluster.Choice{{Server: 0, Choose: 3}, {Server: 1, Choose: 30}}},
+		}}
+	for _, engine := range []num.Engine{num.Float, num.Enclose} {
+		q := Question{MaxJobs: 2, Levels: oracle.Rats("0.99")}
+		err := oracle.CheckEnds(func(ctx context.Context) error {
+			_, err := Answer(ctx, m, q, Settings{Engine: engine})
+			return err
+		}, 50, 16)
+		if err != nil {
+			t.Errorf("%s: %v", engine, err)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package oneserver
+
+import (
+	"fmt"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/cluster"
+	"productform/internal/delays"
+	"productform/internal/oracle"
+	"productform/num"
+)
+
+// drawModel draws a model with groups, draws of some servers, and classes and servers without use.
+func drawModel(t *rapid.T) *cluster.Model {
+	m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: 3, ZeroRates: true, Stable: true})
+	m.Service = cluster.OneServer
+	return m
+}
+
+// values lists the numbers of a result in a fixed order.
+func values(r *Result) (list []*num.Value) {
+	list = append(list, &r.MeanQueue, &r.MeanJobs, r.MeanWaiting, r.MeanDelay)
+	for i := range r.Classes {
+		c := &r.Classes[i]
+		list = append(list, c.WaitProbability, c.MeanWaiting, c.MeanDelay, &c.MeanQueue)
+		for k := range c.ServedBy {
+			list = append(list, &c.ServedBy[k].Rate, &c.ServedBy[k].Share)
+		}
+	}
+	for i := range r.Servers {
+		list = append(list, &r.Servers[i].Utilization)
+	}
+	for _, law := range [][]num.Value{r.QueueDistribution, r.JobsDistribution} {
+		for n := range law {
+			list = append(list, &law[n])
+		}
+	}
+	return list
+}
+
+// TestEnginesAgree compares float64 and enclosures with fractions.
+func TestEnginesAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t)
+		q := Question{MaxJobs: rapid.IntRange(0, 4).Draw(t, "jobs")}
+		exact, err := Answer(t.Context(), m, q, Settings{Engine: num.Exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, engine := range []num.Engine{num.Float, num.Enclose, num.Auto} {
+			r, err := Answer(t.Context(), m, q, Settings{Engine: engine})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.RelativeErrorBound > 1e-9 {
+				t.Fatalf("%s: bound %g", engine, r.RelativeErrorBound)
+			}
+			oracle.HoldValues(t, r.Engine, r.RelativeErrorBound, values(r), values(exact))
+		}
+	})
+}
+
+// TestRatesBalance checks in fractions that all jobs begin, that servers are busy with the jobs that
+// they begin, and that Little's law holds.
+func TestRatesBalance(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t)
+		r, err := Solve(t.Context(), m, Settings{Engine: num.Exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		size, err := m.OneMeanSize()
+		if err != nil {
+			t.Fatal(err)
+		}
+		busy := make(map[string]*big.Rat)
+		jobs := new(big.Rat)
+		for i, c := range r.Classes {
+			if m.Classes[i].ArrivalRate.Sign() == 0 {
+				if c.WaitProbability != nil || c.ServedBy != nil {
+					t.Fatalf("class %d has no arrivals: %+v", i, c)
+				}
+				continue
+			}
+			rate, share := new(big.Rat), new(big.Rat)
+			for _, s := range c.ServedBy {
+				rate.Add(rate, s.Rate.Exact)
+				share.Add(share, s.Share.Exact)
+				if busy[s.Server] == nil {
+					busy[s.Server] = new(big.Rat)
+				}
+				busy[s.Server].Add(busy[s.Server], s.Rate.Exact)
+			}
+			if rate.Cmp(c.ArrivalRate) != 0 || share.Cmp(big.NewRat(1, 1)) != 0 {
+				t.Errorf("class %d begins at rate %v of %v", i, rate, c.ArrivalRate)
+			}
+			jobs.Add(jobs, new(big.Rat).Mul(c.ArrivalRate, c.MeanDelay.Exact))
+		}
+		if jobs.Cmp(r.MeanJobs.Exact) != 0 {
+			t.Errorf("%v jobs by Little's law, %v present", jobs, r.MeanJobs.Exact)
+		}
+		for s, x := range r.Servers {
+			want := new(big.Rat)
+			if rate := busy[x.Name]; rate != nil {
+				all := new(big.Rat).Mul(m.Servers[s].Capacity, big.NewRat(int64(m.Servers[s].Size()), 1))
+				want.Mul(rate, size).Quo(want, all)
+			}
+			if want.Cmp(x.Utilization.Exact) != 0 {
+				t.Errorf("server %s is busy with probability %v, begins jobs for %v", x.Name, x.Utilization.Exact, want)
+			}
+		}
+	})
+}
+
+// TestGroupsAreServers solves a model again with a row for every server and a class for every draw.
+func TestGroupsAreServers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 3, Count: 3, Stable: true})
+		m.Service = cluster.OneServer
+		all, rows, classes, err := m.Expand(9)
+		if err != nil {
+			t.Skip()
+		}
+		q := Question{Levels: oracle.Rats("0.5 0.99"), Times: oracle.Rats("0 0.7"), MaxJobs: 3}
+		r, err := Answer(t.Context(), m, q, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := Answer(t.Context(), all, q, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near := func(what string, a, b num.Value) {
+			if !oracle.Near(a.Float, b.Float, 1e-9) {
+				t.Errorf("%s: %v by groups, %v by servers", what, a.Float, b.Float)
+			}
+		}
+		for k, row := range rows {
+			near("utilization of "+m.Servers[row].Name, r.Servers[row].Utilization, e.Servers[k].Utilization)
+		}
+		for k, row := range classes {
+			a, b := r.Classes[row], e.Classes[k]
+			near("wait probability", *a.WaitProbability, *b.WaitProbability)
+			near("waiting", *a.MeanWaiting, *b.MeanWaiting)
+			for n := range q.Levels {
+				low, high := a.Waiting[n].Bounds()
+				if from, to := b.Waiting[n].Bounds(); !(from <= high && low <= to) {
+					t.Errorf("waiting level %d: %v..%v by groups, %v..%v by servers", n, low, high, from, to)
+				}
+			}
+			for n := range q.Times {
+				near(fmt.Sprint("waiting within ", n), a.Within[n].Waiting, b.Within[n].Waiting)
+			}
+			if len(classes) == len(m.Classes) {
+				near("delay", *a.MeanDelay, *b.MeanDelay)
+				near("delay within", a.Within[1].Delay, b.Within[1].Delay)
+			}
+		}
+		for n := range r.QueueDistribution {
+			near("queue", r.QueueDistribution[n], e.QueueDistribution[n])
+			near("jobs", r.JobsDistribution[n], e.JobsDistribution[n])
+		}
+	})
+}
+
+// TestTimesHaveTheirMeans sums the tails of the waiting times and delays at the points of the Poisson
+// process, 1/q apart on average.
+func TestTimesHaveTheirMeans(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 3, Count: 3})
+		m.Service = cluster.OneServer
+		m = oracle.ScaleTo(m, big.NewRat(rapid.Int64Range(1, 9).Draw(t, "load"), 10))
+		r, err := Solve(t.Context(), m, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range split(m, oracle.Must(m.OneMeanSize())) {
+			x := oracle.Must(newTables(t.Context(), oracle.Must(newStates(t.Context(), p))))
+			q := delays.Question{Tails: []*big.Rat{big.NewRat(1, 1<<40)}, Times: make([][]*big.Rat, len(p.classes))}
+			l, list, err := distributionsOf(t.Context(), x, oracle.Must(x.measure(t.Context())), q, num.DefaultMaxBytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean := func(s *delays.Survival) float64 {
+				sum := 0.0
+				for _, a := range s.A {
+					sum += a
+				}
+				return sum / (l.rate * l.unit)
+			}
+			for i, c := range p.classes {
+				c := r.Classes[c.row]
+				if got := mean(&list[i].waiting); !oracle.Near(got, c.MeanWaiting.Float, 1e-8) {
+					t.Errorf("class %s waits %v, want %v", c.Name, got, c.MeanWaiting.Float)
+				}
+				if got := mean(&list[i].delay); !oracle.Near(got, c.MeanDelay.Float, 1e-8) {
+					t.Errorf("class %s takes %v, want %v", c.Name, got, c.MeanDelay.Float)
+				}
+				if got := list[i].waiting.A[0]; !oracle.Near(got, c.WaitProbability.Float, 1e-11) {
+					t.Errorf("class %s waits with probability %v, want %v", c.Name, got, c.WaitProbability.Float)
+				}
+			}
+		}
+	})
+}

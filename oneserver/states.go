@@ -1,0 +1,150 @@
+package oneserver
+
+import (
+	"context"
+	"math/big"
+	"math/bits"
+
+	"productform/internal/lattice"
+	"productform/num"
+)
+
+// states are the numbers k_g of busy servers of each group, with the numbers that the recursions
+// need, as integers in a common unit if they fit into words.
+type states struct {
+	*part
+	lattice.Box
+
+	// share[i*groups+g][k] = C(k, d)/C(n, d), d servers drawn of n: the fraction of the draws of
+	// class i from group g that are among k given servers; nil if the class does not use the group.
+	share [][]*big.Rat
+
+	unit *big.Int // 1 as an integer; nil if there are no integers
+	gain []int64  // d(k) = μ(k) - λ(k)
+	idle []int64  // λ - λ(k)
+}
+
+// newStates returns the states of a part.
+func newStates(ctx context.Context, p *part) (*states, error) {
+	s := &states{part: p, Box: lattice.FirstFastest(p.limits())}
+	s.share = make([][]*big.Rat, len(p.classes)*len(p.groups))
+	whole := true
+	for i, c := range p.classes {
+		for _, choice := range c.choices {
+			n := p.groups[choice.group].n
+			s.share[i*len(p.groups)+choice.group] = shares(n, choice.servers)
+			whole = whole && choice.servers == n
+		}
+	}
+	if whole {
+		return s, s.addIntegers(ctx)
+	}
+	return s, ctx.Err()
+}
+
+// shares returns C(k, d)/C(n, d), k = 0..n.
+func shares(n, d int) []*big.Rat {
+	list := make([]*big.Rat, n+1)
+	for k := range list {
+		list[k] = new(big.Rat)
+	}
+	list[n].SetInt64(1)
+	for k := n - 1; k >= d; k-- { // C(k, d) = C(k+1, d) (k+1-d)/(k+1)
+		list[k].Mul(list[k+1], big.NewRat(int64(k+1-d), int64(k+1)))
+	}
+	return list
+}
+
+// addIntegers tabulates d(k) and λ - λ(k) as integers, for classes that use whole groups, unless
+// they do not fit.
+func (s *states) addIntegers(ctx context.Context) error {
+	unit, total := big.NewInt(1), new(big.Rat)
+	for _, g := range s.groups {
+		num.JoinDenominator(unit, g.capacity)
+		total.Add(total, new(big.Rat).Mul(g.capacity, big.NewRat(int64(g.n), 1)))
+	}
+	for _, c := range s.classes {
+		num.JoinDenominator(unit, c.rate)
+		total.Add(total, c.rate)
+	}
+	total.Mul(total, new(big.Rat).SetInt(unit))
+	if bits.UintSize < 64 || total.Num().BitLen() > 62 {
+		return nil
+	}
+	integer := func(x *big.Rat) int64 {
+		return new(big.Int).Mul(x.Num(), new(big.Int).Quo(unit, x.Denom())).Int64()
+	}
+	s.unit, s.gain, s.idle = unit, make([]int64, s.States), make([]int64, s.States)
+	all := int64(0)
+	for _, c := range s.classes { // λ(k) sums over the classes whose least state is at most k
+		least := 0
+		for _, choice := range c.choices {
+			least += s.groups[choice.group].n * s.Stride[choice.group]
+		}
+		s.idle[least] += integer(c.rate)
+		all += integer(c.rate)
+	}
+	for g, group := range s.groups {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		stride, size := s.Stride[g], s.Stride[g]*(group.n+1)
+		capacity := integer(group.capacity)
+		for from := 0; from < s.States; from += size {
+			for k := 1; k <= group.n; k++ {
+				at := from + k*stride
+				below := s.idle[at-stride : at]
+				inside, work := s.idle[at:at+stride], s.gain[at:at+stride]
+				for l := range below {
+					inside[l] += below[l]
+					work[l] += int64(k) * capacity
+				}
+			}
+		}
+	}
+	for at, inside := range s.idle {
+		s.gain[at] -= inside
+		s.idle[at] = all - inside
+	}
+	return nil
+}
+
+// inside returns λ(x), the rate of the jobs whose servers are all busy in state x.
+func (s *states) inside(x []int) *big.Rat {
+	sum := new(big.Rat)
+	for i, c := range s.classes {
+		if p := s.fraction(i, x); p.Sign() > 0 {
+			sum.Add(sum, p.Mul(p, c.rate))
+		}
+	}
+	return sum
+}
+
+// fraction returns the fraction of the draws of class i that are among the busy servers of state x.
+func (s *states) fraction(i int, x []int) *big.Rat {
+	p := big.NewRat(1, 1)
+	for _, choice := range s.classes[i].choices {
+		p.Mul(p, s.share[i*len(s.groups)+choice.group][x[choice.group]])
+		if p.Sign() == 0 {
+			break
+		}
+	}
+	return p
+}
+
+// exact calls visit with λ(x) and μ(x) of every state, in order.
+func (s *states) exact(ctx context.Context, visit func(at int, x []int, inside, work *big.Rat)) error {
+	x, work := make([]int, len(s.groups)), new(big.Rat)
+	for at := range s.States {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		work.SetInt64(0)
+		for g, k := range x {
+			work.Add(work, new(big.Rat).Mul(big.NewRat(int64(k), 1), s.groups[g].capacity))
+		}
+		visit(at, x, s.inside(x), work)
+		s.Next(x)
+	}
+	return nil
+}
