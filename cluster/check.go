@@ -20,8 +20,8 @@ import (
 //   - a row of servers has a count of 1 to 1,000,000 (0 means 1);
 //   - each class has servers, none twice, and at least one of them has a positive capacity;
 //   - a class chooses at least one and at most all servers of each of its rows;
-//   - with the service [OneServer], C_s > 0 for all servers that a class chooses, and priorities are
-//     from 0 to 1,000,000; otherwise they are 0.
+//   - with the service [OneServer], C_s > 0 for all servers that a class chooses, and priorities
+//     are from 0 to 1,000,000; otherwise they are 0.
 //
 // Fields are named as in a file: classes[3].arrival_rate. The readers call Check. It takes
 // time linear in the model.

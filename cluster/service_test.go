@@ -93,7 +93,8 @@ service: `
 		model + "all": "line 3: classes[0].priority = 3: want none with service all",
 		strings.ReplaceAll(model, "priority: 3", "priority: -1") + "one": "line 3: classes[0].priority = -1: " +
 			"want an integer from 0 to 1000000",
-		strings.ReplaceAll(model, "priority: 3", "priority: 1000001") + "one": "line 3: classes[0].priority = 1000001: " +
+		strings.ReplaceAll(model, "priority: 3", "priority: 1000001") +
+			"one": "line 3: classes[0].priority = 1000001: " +
 			"want an integer from 0 to 1000000",
 	} {
 		if _, err := ReadYAML(strings.NewReader(text)); err == nil || err.Error() != want {

@@ -153,5 +153,13 @@ type place struct {
 
 func (p place) value() float64 {
 	low := binEnd(p.bin)
-	return low + p.part*(binEnd(p.bin+1)-low)
+	return low + p.part*(p.end()-low)
+}
+
+// end returns the upper end of the bin, 0 for bin 0: its values are those of jobs that do not wait.
+func (p place) end() float64 {
+	if p.bin == 0 {
+		return 0
+	}
+	return binEnd(p.bin + 1)
 }

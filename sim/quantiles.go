@@ -168,7 +168,7 @@ func (d *seenDelays) estimate(q *Quantile) (known bool, why string, enough float
 	if lower > 0 {
 		low = d.whole.reached(lower * d.jobs())
 	}
-	q.Value, q.Low, q.High = at.value(), binEnd(low.bin), binEnd(high.bin+1)
+	q.Value, q.Low, q.High = at.value(), binEnd(low.bin), high.end()
 	q.StdError = (high.value() - low.value()) / (2 * student)
 	if independent := rare * q.Level * (1 - q.Level) / (part * part); independent < minIndependent {
 		why = fmt.Sprintf("the runs are worth about %.2g independent jobs %s it, and intervals need %d",

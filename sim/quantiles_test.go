@@ -212,3 +212,21 @@ func TestOneWarningOfEachKind(t *testing.T) {
 		t.Errorf("%q", r.Warnings)
 	}
 }
+
+// Delays of 0, which waiting times often are, have the quantile 0 exactly.
+func TestQuantilesOfZero(t *testing.T) {
+	delays := make([][]float64, 4)
+	for r := range delays {
+		delays[r] = append(make([]float64, 600+r), 1, 2, 3)
+		for len(delays[r]) < 1000 {
+			delays[r] = append(delays[r], 1+float64(len(delays[r]))/1000)
+		}
+	}
+	q, why := estimated(seen(delays), 0.5, 0.95)
+	if q == nil || q.Value != 0 || q.Low != 0 || q.High != 0 || q.StdError != 0 || why != "" {
+		t.Errorf("%+v, %s", q, why)
+	}
+	if q, _ := estimated(seen(delays), 0.7, 0.95); !(q.Low > 1.6 && q.Value >= q.Low && q.High >= q.Value && q.High < 1.8) {
+		t.Errorf("%+v", q)
+	}
+}

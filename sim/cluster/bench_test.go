@@ -68,3 +68,31 @@ func sixClasses(load *big.Rat) *cluster.Model {
 	}
 	return m
 }
+
+// One server a job: a pool, and skills of a hundred servers in ten rows of which each class has
+// three.
+func BenchmarkOneServer(b *testing.B) {
+	equal := simtest.RandomAssignment(100, 100, big.NewRat(9, 10))
+	skills := &cluster.Model{}
+	for k := range 10 {
+		skills.Servers = append(skills.Servers, cluster.Server{
+			Name: fmt.Sprint("s", k), Count: 10, Capacity: big.NewRat(int64(10+k), 10),
+		})
+		class := cluster.Class{Name: fmt.Sprint("c", k), ArrivalRate: big.NewRat(12, 1), Priority: k % 2}
+		for _, row := range []int{k, (k + 1) % 10, (k + 3) % 10} {
+			class.Servers = append(class.Servers, cluster.Choice{Server: row, Choose: 10})
+		}
+		skills.Classes = append(skills.Classes, class)
+	}
+	for _, m := range []struct {
+		name  string
+		model *cluster.Model
+	}{{"pool=100", equal}, {"pool=100/d=2", simtest.RandomAssignment(100, 2, big.NewRat(9, 10))}, {"skills=100", skills}} {
+		m.model.Service = cluster.OneServer
+		for _, policy := range append(onePolicies[:len(onePolicies):len(onePolicies)], Power(2)) {
+			b.Run(fmt.Sprintf("%s/policy=%s", m.name, policy), func(b *testing.B) {
+				simtest.Benchmark(b, Cluster{Model: m.model, Policy: policy})
+			})
+		}
+	}
+}

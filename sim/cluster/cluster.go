@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"productform/cluster"
 	"productform/internal/input"
@@ -17,7 +18,8 @@ import (
 // A Policy determines how a cluster serves its jobs.
 type Policy string
 
-// The policies. The zero value of Policy means FCFS.
+// The policies of clusters in which a job runs on all its servers ([cluster.AllServers]). The zero
+// value of Policy means FCFS.
 const (
 	FCFS Policy = "fcfs" // each server serves the oldest job that it can serve
 	// as FCFS, but jobs are interrupted and move to the end of the queue ([BC17], Algorithm 1)
@@ -56,46 +58,40 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 	if c.Model == nil {
 		return nil, input.Errorf("Model", "", "a cluster model")
 	}
-	if err := cmp.Or(c.Model.Check(), c.Model.RequireService(cluster.AllServers)); err != nil {
+	if err := c.Model.Check(); err != nil {
 		return nil, err
 	}
-	if c.Policy == "" {
-		c.Policy = FCFS
-	}
-	switch c.Policy {
-	case FCFS, ProcessorSharing:
-		if c.Interruptions != 0 {
-			return nil, input.Errorf("Interruptions", c.Interruptions, "0 with the policy %s", c.Policy)
-		}
-	case Interrupt:
-		if !(c.Interruptions >= 1e-6 && c.Interruptions <= 1e6) {
-			return nil, input.Errorf(
-				"Interruptions", c.Interruptions, "a number in [1e-6, 1e6] with the policy interrupt",
-			)
-		}
-	default:
-		return nil, input.Errorf("Policy", string(c.Policy), "fcfs, interrupt or ps")
+	c.Policy = cmp.Or(c.Policy, Policy(PolicyNames(c.Model.Service)[0]))
+	if err := c.checkPolicy(); err != nil {
+		return nil, err
 	}
 	jobSizes, _, err := sim.SizesOf(c.Sizes, c.Model.MeanSize, "Sizes", "Model.MeanSize")
 	if err != nil {
 		return nil, err
 	}
 	c.Sizes = jobSizes
-	verdict, err := stability.Cluster(ctx, c.Model)
+	compared, rows, err := c.compared()
+	if err != nil {
+		return nil, err
+	}
+	verdict, err := stability.Cluster(ctx, compared)
 	if err != nil {
 		return nil, err
 	}
 	if !verdict.Stable && !o.OverHorizon {
-		return nil, unstable(c.Model, verdict)
+		return nil, unstable(compared, rows, verdict, c.Model)
 	}
 	f, err := c.flatten()
 	if err != nil {
 		return nil, err
 	}
 	var d *sim.Description
-	if c.Policy == ProcessorSharing {
+	switch {
+	case c.Model.Service == cluster.OneServer:
+		d, err = c.describeOne(f, o)
+	case c.Policy == ProcessorSharing:
 		d, err = c.describeSharing(ctx, f)
-	} else {
+	default:
 		d, err = c.describeQueues(f, o)
 	}
 	if err != nil {
@@ -107,13 +103,33 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 	return d, nil
 }
 
-// unstable returns the error for an unstable model, in jobs per unit of time.
-func unstable(m *cluster.Model, v *stability.Result) error {
+// checkPolicy checks the policy and the number of interruptions.
+func (c Cluster) checkPolicy() error {
+	if err := c.Policy.Check(c.Model.Service); err != nil {
+		return err
+	}
+	switch interrupts := c.Policy == Interrupt; {
+	case interrupts && !(c.Interruptions >= 1e-6 && c.Interruptions <= 1e6):
+		return input.Errorf("Interruptions", c.Interruptions, "a number in [1e-6, 1e6] with the policy interrupt")
+	case !interrupts && c.Interruptions != 0:
+		return input.Errorf("Interruptions", c.Interruptions, "0 with the policy %s", c.Policy)
+	}
+	return nil
+}
+
+// unstable returns the error for an unstable model, in jobs per unit of time. Its class k belongs to
+// class rows[k] of the original model.
+func unstable(m *cluster.Model, rows []int, v *stability.Result, original *cluster.Model) error {
 	size := num.OrOne(m.EqualSizes().MeanSize)
 	perJob := func(work *big.Rat) *big.Rat { return new(big.Rat).Quo(work, size) }
+	var classes []int
+	for _, k := range v.Bottleneck {
+		classes = append(classes, rows[k])
+	}
+	classes = slices.Compact(classes)
 	return &cluster.UnstableError{
-		Classes:     v.Bottleneck,
-		Names:       m.NamesOf(v.Bottleneck),
+		Classes:     classes,
+		Names:       original.NamesOf(classes),
 		ArrivalRate: perJob(v.Arrival),
 		Capacity:    perJob(v.Capacity),
 	}
@@ -276,6 +292,9 @@ func canonical(m *cluster.Model) []any {
 		class := []any{"class", c.ArrivalRate.RatString(), c.Servers}
 		if c.MeanSize != nil {
 			class = append(class, "mean size "+c.MeanSize.RatString())
+		}
+		if c.Priority != 0 {
+			class = append(class, "priority", c.Priority)
 		}
 		out = append(out, class)
 	}

@@ -9,6 +9,12 @@
 // over all jobs, is the mean number of interruptions of a job (policy [Interrupt]). With many
 // interruptions the servers are shared as under balanced fairness (policy [ProcessorSharing]).
 //
+// In a model with the service [cluster.OneServer] a job runs on one of its servers instead. The
+// policies from [LongestIdle] to [PreemptivePriority], and [Power], say which server a job takes
+// and which job a server takes; some use the priorities of the classes. Such a run also has the
+// measures [MeanWaiting], [MeasuredWaiting], [WaitProbability], [MeanQueue] and [ServedBy], and
+// quantiles of waiting times.
+//
 // For example:
 //
 //	m, err := cluster.Read(strings.NewReader(`

@@ -1,0 +1,86 @@
+package cluster
+
+import "productform/sim"
+
+// Additional measures of a cluster in which a job runs on one server, of all jobs and of each
+// class. Quantiles of waiting times are those of the visits of a result: visit i is the waiting of
+// class i, and the last one that of all jobs. Under PreemptivePriority a job also waits while it
+// has lost its server.
+const (
+	MeanWaiting     = "mean_waiting"     // mean time that a job waits by Little's law: MeanQueue over the arrival rate
+	MeasuredWaiting = "measured_waiting" // mean time that the departed jobs waited
+	WaitProbability = "wait_probability" // fraction of the departed jobs that had to wait
+	MeanQueue       = "mean_queue"       // mean number of waiting jobs
+	// fraction of the departed jobs of a class that left from a server of a row, of kind
+	// [OfServing], for the rows that the class uses
+	ServedBy = "served_by"
+)
+
+// OfServing is the kind of measures of a class and a row of servers, at class * rows + row.
+const OfServing sim.Kind = "serving"
+
+// Restart discards everything accumulated so far.
+func (q *oneCalendar) Restart() {
+	clear(q.met)
+	clear(q.served)
+}
+
+// Observed returns the fractions of the departed jobs that had to wait, by class and finally of all
+// jobs, and those that each row of servers served, by class and row.
+func (q *oneCalendar) Observed(seen *sim.Totals) (map[string][]*float64, error) {
+	n := len(q.classes)
+	own := map[string][]*float64{}
+	for i, met := range q.met {
+		own[WaitProbability] = append(own[WaitProbability], ratio(met, seen.Left[i]))
+	}
+	own[WaitProbability] = append(own[WaitProbability], ratio(sim.Sum(q.met), sim.Sum(seen.Left[:n])))
+	for k, jobs := range q.served {
+		own[ServedBy] = append(own[ServedBy], ratio(jobs, seen.Left[k/len(q.rows)]))
+	}
+	return own, nil
+}
+
+// ratio returns a fraction, or nil if there are no jobs.
+func ratio(some, all float64) *float64 {
+	if !(all > 0) {
+		return nil
+	}
+	v := some / all
+	return &v
+}
+
+// measures returns the measures of a run.
+func (y *oneSystem) measures(s *sim.Samples) []sim.Measure {
+	n := len(y.classes)
+	list := append(s.Jobs(), s.Utilizations(sim.OfServer)...)
+	for row := range n + 1 {
+		kind, index, of, rate := sim.OfAll, 0, "", y.totalRates
+		if row < n {
+			kind, index, of, rate = sim.OfClass, row, y.classes[row].Name, y.classes[row].ArrivalRate
+		}
+		add := func(name, unit string, e *sim.Estimate) {
+			list = append(list, sim.Measure{Name: name, Kind: kind, Index: index, Of: of, Unit: unit, Estimate: e})
+		}
+		queue := s.Estimate(func(one *sim.Sample) float64 { return one.Jobs[n+row] })
+		var waiting *sim.Estimate
+		if rate > 0 && !y.horizon {
+			waiting = queue.Scaled(1 / rate)
+		}
+		add(MeanWaiting, "time", waiting)
+		add(MeasuredWaiting, "time", s.EstimateIf(
+			func(one *sim.Sample) bool { return one.Left[n+row] > 0 },
+			func(one *sim.Sample) float64 { return one.Sojourn[n+row] },
+		))
+		add(WaitProbability, "", s.Own(WaitProbability, row))
+		add(MeanQueue, "jobs", queue)
+	}
+	for i, chosen := range y.chosen {
+		for _, choice := range chosen {
+			at := i*len(y.rows) + int(y.row[choice.order[0]])
+			list = append(list, sim.Measure{
+				Name: ServedBy, Kind: OfServing, Index: at, Of: y.classes[i].Name, Estimate: s.Own(ServedBy, at),
+			})
+		}
+	}
+	return list
+}
