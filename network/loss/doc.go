@@ -1,7 +1,7 @@
 // Package loss solves systems in which arrivals that do not fit are lost: how many jobs are lost?
-// It covers Erlang's and Engset's formulas, links that classes share (Kaufman and Roberts), limits
-// on sets of classes, finite waiting rooms, order-independent loss queues, and load balancing with
-// tokens.
+// It covers Erlang's and Engset's formulas, queues whose jobs give up (Erlang A), links that classes
+// share (Kaufman and Roberts), limits on sets of classes, finite waiting rooms, order-independent
+// loss queues, and load balancing with tokens.
 //
 // Class-k jobs arrive as a Poisson process of rate λ_k, or each of N_k sources generates one at
 // rate λ_k while it has none in the system (Engset). They bring work of mean σ_k and take b_k

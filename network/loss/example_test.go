@@ -47,6 +47,22 @@ func ExampleErlangB() {
 	// Output: 0.018385 = 390625/21247437
 }
 
+// 50 agents answer 48 calls a minute, of one minute each. Callers wait two minutes on average before
+// they give up.
+func ExampleErlangA() {
+	r, err := loss.ErlangA(context.Background(), &loss.Queue{
+		Servers: 50, ArrivalRate: big.NewRat(48, 1), MeanDuration: big.NewRat(1, 1), MeanPatience: big.NewRat(2, 1),
+	}, loss.QueueQuestion{Within: []*big.Rat{big.NewRat(1, 6)}}, loss.FormulaSettings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.4f wait, %.4f give up\n", r.WaitProbability.Float, r.AbandonProbability.Float)
+	fmt.Printf("%.4f are answered within ten seconds\n", r.Within[0].ServedWithin.Float)
+	// Output:
+	// 0.4678 wait, 0.0309 give up
+	// 0.8326 are answered within ten seconds
+}
+
 // Two classes of jobs have one server each and share a third; each server has three tokens.
 func ExampleSolve_tokens() {
 	m, err := loss.Read(strings.NewReader(`

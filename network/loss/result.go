@@ -28,8 +28,8 @@ type Settings struct {
 	MaxBytes int64 // memory for tables; 0 means [num.DefaultMaxBytes]; at most 2 GiB if an int has 32 bits
 }
 
-// FormulaSettings tunes [ErlangB], [ErlangC] and [Engset]. The zero value means a tolerance of
-// [num.DefaultRelTol].
+// FormulaSettings tunes [ErlangA], [ErlangB], [ErlangC] and [Engset]. The zero value means a
+// tolerance of [num.DefaultRelTol].
 type FormulaSettings struct {
 	Engine num.Engine // "" means Auto
 

@@ -191,6 +191,12 @@ func TestContextEnds(t *testing.T) {
 			_, err := loss.ErlangB(ctx, 10_000_000, rat(1, 1), loss.FormulaSettings{})
 			return err
 		},
+		"Erlang A": func(ctx context.Context) error {
+			_, err := loss.ErlangA(ctx, &loss.Queue{
+				Servers: 100_000, ArrivalRate: rat(99_000, 1), MeanDuration: rat(1, 1), MeanPatience: rat(20, 1),
+			}, loss.QueueQuestion{Within: []*big.Rat{rat(1, 50)}, Levels: []*big.Rat{rat(9, 10)}}, loss.FormulaSettings{})
+			return err
+		},
 		"Erlang, exact": func(ctx context.Context) error {
 			_, err := loss.ErlangC(ctx, 4000, rat(7, 3), loss.FormulaSettings{Engine: num.Exact})
 			return err

@@ -1,0 +1,403 @@
+package loss
+
+import (
+	"errors"
+	"math"
+	"math/big"
+
+	"productform/internal/arithmetic"
+	"productform/internal/input"
+	"productform/num"
+)
+
+// The offered waiting V is the time after which a job would start if it did not give up. With
+// y = λ/θ, and k >= 0 jobs that wait,
+//
+//	P(V > t)         = P(N = n) exp(y(1-e^{-θt}) - nμt) Σ_k Π_{i=1..k} λe^{-θt}/(nμ+iθ)
+//	P(served, V > t) = the same with nμ+θ in place of nμ, times nμ/(nμ+θ),
+//	P(W > t)         = e^{-θt} P(V > t).
+//
+// Where these are most of the total, their complements are sums of positive terms: with D the
+// departures within t from a queue that is never empty, in which jobs give up,
+//
+//	P(V <= t) = P(N < n) + Σ_k P(N = n+k) P(D > k),  P(D = 0) = e^{-nμt},
+//	P(D = j+1) / P(D = j) = (nμ+jθ) (1-e^{-θt})/θ / (j+1),
+//
+// and likewise for the served jobs.
+
+// waits holds the distribution of waiting at one time t.
+type waits struct {
+	all          arithmetic.Number // P(W <= t)
+	served       arithmetic.Number // P(W <= t | served)
+	servedLonger arithmetic.Number // P(W > t | served)
+}
+
+// within returns the distribution of waiting at t.
+func (l *line) within(t *big.Rat) (waits, error) {
+	one := l.one
+	if l.theta == nil {
+		return waits{all: one, served: one, servedLonger: one.Zero()}, nil
+	}
+	f, err := l.newFactors(t)
+	if err != nil {
+		return waits{}, err
+	}
+	var w waits
+	short, long, err := l.split(f, 0, l.wait, l.total)
+	if err != nil {
+		return waits{}, err
+	}
+	w.all = probability(short.Add(f.gone.Mul(long)))
+	w.served, w.servedLonger, err = l.split(f, 1, l.waitServed, l.servedTotal)
+	return w, err
+}
+
+// split returns the probabilities that V is at most t and that it is longer, for e = 0 over all
+// jobs and for e = 1 over served ones, of which waited of total wait. The sum over D takes about 50
+// e^{θt} terms. V is mostly longer than a t with e^{θt} > λ/nμ only if jobs give up in much less
+// time than it takes to serve one, and then V has about the exponential distribution with mean
+// 1/nμ.
+func (l *line) split(f *factors, e int, waited, total arithmetic.Number) (short, long arithmetic.Number, err error) {
+	if f.wait[e] == nil {
+		return l.number(num.Interval{Low: nextBelowOne(l.bits), High: big.NewFloat(1)}), l.one.Zero(), nil
+	}
+	series, err := l.series(f.stays, e)
+	if err != nil {
+		return short, long, err
+	}
+	long = l.one.Rational(new(big.Rat).Quo(l.rate, l.outWith(e))).Mul(*f.wait[e]).Mul(series).Quo(total)
+	tooWide := f.stays.IsZero() || share(l.one, f.stays) > max(1<<12, 4*share(l.lambda, l.out))
+	if upper(long) < 0.5 || tooWide {
+		return long.OneMinus(), long, nil
+	}
+	short, err = l.startWithin(f, e, waited)
+	return probability(short.Quo(total)), probability(long), err
+}
+
+// nextBelowOne returns 1 - 2^-bits.
+func nextBelowOne(bits uint) *big.Float {
+	one := new(big.Float).SetPrec(bits + 1).SetInt64(1)
+	return one.Sub(one, new(big.Float).SetMantExp(big.NewFloat(1), -int(bits)))
+}
+
+// series returns Σ_k Π_{i=1..k} λs/(nμ+(i+e)θ), s = e^{-θt}.
+func (l *line) series(stays arithmetic.Number, e int) (arithmetic.Number, error) {
+	if l.theta.Sign() == 0 {
+		return l.wait, nil
+	}
+	lambda := l.lambda.Mul(stays)
+	term, sum := l.one, l.one
+	for k := 1; ; k++ {
+		if err := l.checkTerm(k); err != nil {
+			return sum, err
+		}
+		r := lambda.Quo(l.out.Add(l.leave.Mul(l.one.Integer(k + e))))
+		term = term.Mul(r)
+		sum = sum.Add(term)
+		if k%8 != 0 {
+			continue
+		}
+		if next := upper(r); next < 1 { // ratios fall
+			if rest := next / (1 - next) * (1 + 1e-10); share(term, sum)*rest < l.tiny {
+				return widen(sum, term, rest), nil
+			}
+		}
+	}
+}
+
+// startWithin returns P(V <= t), in units of P(N = n), for e as in split:
+//
+//	Σ_j P(D = j) (P(N < n) + Σ_{k<j} p_k),  p_k = t_k, or t_k nμ/(nμ+(k+1)θ) for e = 1,
+//
+// where D has nμ+eθ in place of nμ. The ratios of successive P(D = j) approach 1-e^{-θt} from one
+// side, and the factors are at most the sum over all k.
+func (l *line) startWithin(f *factors, e int, waited arithmetic.Number) (arithmetic.Number, error) {
+	if f.t.Sign() == 0 {
+		return l.below, nil
+	}
+	none, err := l.exp(new(big.Rat).Neg(new(big.Rat).Mul(l.outWith(e), f.t)))
+	if err != nil {
+		return none, err
+	}
+	most := l.below.Add(waited)
+	departs, start, t := none, l.below, l.one // P(D = j), its factor, t_j
+	sum := departs.Mul(start)
+	out := l.one.Rational(l.outWith(e))
+	limit := upper(f.gone)
+	for j := 0; ; j++ {
+		if err := l.checkTerm(j); err != nil {
+			return sum, err
+		}
+		rate := l.out.Add(l.leave.Mul(l.one.Integer(j + 1)))
+		next := t.Mul(l.lambda).Quo(rate)
+		if e == 0 {
+			start = start.Add(t)
+		} else {
+			start = start.Add(t.Mul(l.out).Quo(rate))
+		}
+		t = next
+		r := out.Add(l.leave.Mul(l.one.Integer(j))).Mul(f.each).Quo(l.one.Integer(j + 1))
+		departs = departs.Mul(r)
+		sum = sum.Add(departs.Mul(start))
+		if j%8 != 7 {
+			continue
+		}
+		if worst := max(upper(r), limit); worst < 1 {
+			omitted := departs.Mul(most)
+			if rest := worst / (1 - worst) * (1 + 1e-10); share(omitted, sum)*rest < l.tiny {
+				return widen(sum, omitted, rest), nil
+			}
+		}
+	}
+}
+
+// factors are numbers that depend on a time t and are not rational.
+type factors struct {
+	t     *big.Rat
+	stays arithmetic.Number     // e^{-θt}; 0 below e^-2e8
+	gone  arithmetic.Number     // 1 - e^{-θt}
+	each  arithmetic.Number     // (1 - e^{-θt})/θ; t for θ = 0
+	wait  [2]*arithmetic.Number // exp(λ each - (nμ+eθ)t) for e = 0, 1; nil below e^-2e8
+}
+
+// newFactors returns the factors at t, computed with more bits than the numbers of the line have.
+func (l *line) newFactors(t *big.Rat) (*factors, error) {
+	spread := new(big.Rat).Mul(l.theta, t)
+	prec := l.bits + 64 + wholeBits(new(big.Rat).Mul(l.rate, t)) + wholeBits(new(big.Rat).Mul(l.q.ArrivalRate, t)) +
+		wholeBits(spread)
+	each := num.FromRat(t, prec)
+	f := &factors{t: t, stays: l.one, gone: l.one.Zero()}
+	if spread.Sign() > 0 {
+		prec += wholeBits(new(big.Rat).Inv(spread))
+		stays, err := expInterval(num.FromRat(new(big.Rat).Neg(spread), prec))
+		if err != nil {
+			return nil, err
+		}
+		if stays == nil {
+			stays = &num.Interval{
+				Low:  num.Down(prec),
+				High: new(big.Float).SetPrec(prec).SetMantExp(big.NewFloat(1), -int(prec)),
+			}
+			f.stays = l.one.Zero()
+		} else {
+			f.stays = l.number(*stays)
+		}
+		gone := num.FromInt(1, prec).Sub(*stays)
+		f.gone = l.number(gone)
+		each = gone.Quo(num.FromRat(l.theta, prec))
+	}
+	f.each = l.number(each)
+	flow := each.Mul(num.FromRat(l.q.ArrivalRate, prec))
+	for e := range f.wait {
+		wait, err := expInterval(flow.Sub(num.FromRat(new(big.Rat).Mul(l.outWith(e), t), prec)))
+		if err != nil {
+			return nil, l.explain(err)
+		}
+		if wait != nil {
+			x := l.number(*wait)
+			f.wait[e] = &x
+		}
+	}
+	return f, nil
+}
+
+// outWith returns nμ + eθ.
+func (l *line) outWith(e int) *big.Rat {
+	if e == 0 {
+		return l.rate
+	}
+	return new(big.Rat).Add(l.rate, l.theta)
+}
+
+// exp returns e^x for a rational x.
+func (l *line) exp(x *big.Rat) (arithmetic.Number, error) {
+	v, err := num.FromRat(x, l.bits+64+wholeBits(new(big.Rat).Abs(x))).Exp()
+	if err != nil {
+		return l.one, l.explain(err)
+	}
+	return l.number(v), nil
+}
+
+// expInterval returns e^x, nil if it is below e^-2e8.
+func expInterval(x num.Interval) (*num.Interval, error) {
+	if x.High.Cmp(big.NewFloat(-num.MaxLog)) < 0 {
+		return nil, nil
+	}
+	v, err := x.Exp()
+	return &v, err
+}
+
+// explain returns the error for a queue in which an idle server is too unlikely.
+func (l *line) explain(err error) error {
+	if !errors.Is(err, num.ErrRange) {
+		return err
+	}
+	return &num.TooLargeError{Input: input.Errorf("MeanPatience", l.q.MeanPatience.RatString(),
+		"a mean patience with which a server is idle with a probability above e^-%.0e", num.MaxLog)}
+}
+
+// number returns a number >= 0 within an interval much shorter than a rounding.
+func (l *line) number(x num.Interval) arithmetic.Number {
+	if l.engine == num.Enclose {
+		prec := l.one.Interval.Prec()
+		return arithmetic.Number{Interval: num.Interval{Low: num.Down(prec).Set(x.Low), High: num.Up(prec).Set(x.High)}}
+	}
+	return arithmetic.FromWide(arithmetic.WideOf(x.Middle()), 2*arithmetic.Roundoff)
+}
+
+// wholeBits returns the bits of x before the point, rounded up; 0 if x < 1.
+func wholeBits(x *big.Rat) uint { return uint(max(0, x.Num().BitLen()-x.Denom().BitLen()+1)) }
+
+// percentile returns the shortest t with P(W <= t | served) >= level, and the relative width of its
+// bounds.
+//
+// With h(t) = (nμ+θ)/Σ_k(...) the hazard of V among the served jobs, which rises, Newton's method
+// on the logarithm of P(W > t | served) falls to the percentile from any time beyond it. The bounds
+// are times at which the probability is certainly below and above the level.
+func (l *line) percentile(level *big.Rat, tol float64) (num.Value, float64, error) {
+	side, err := l.side(new(big.Rat), level)
+	if err != nil || side >= 0 {
+		return num.ExactValue(new(big.Rat)), 0, err
+	}
+	t, err := l.beyond(level)
+	if err != nil {
+		return num.Value{}, 0, err
+	}
+	target := l.one.Rational(new(big.Rat).Sub(ratOf(1), level))
+	for range 200 {
+		long, hazard, err := l.servedTail(t)
+		if err != nil {
+			return num.Value{}, 0, err
+		}
+		step := logRatio(long, target, l.bits)
+		step.Quo(step, middle(hazard))
+		next := new(big.Float).SetPrec(l.bits).Add(new(big.Float).SetRat(t), step)
+		if next.Sign() <= 0 {
+			next.Quo(new(big.Float).SetRat(t), big.NewFloat(2))
+		}
+		done := step.Sign() >= 0 || step.MantExp(nil) < next.MantExp(nil)-int(l.bits)+12
+		t, _ = next.Rat(nil)
+		if done {
+			break
+		}
+	}
+	return l.aroundPercentile(t, level, tol)
+}
+
+// aroundPercentile returns t, which is close to a percentile, with bounds on the percentile.
+func (l *line) aroundPercentile(t, level *big.Rat, tol float64) (num.Value, float64, error) {
+	low, err := l.end(t, level, -1, tol)
+	if err != nil {
+		return num.Value{}, 0, err
+	}
+	high, err := l.end(t, level, 1, tol)
+	if err != nil {
+		return num.Value{}, 0, err
+	}
+	v := num.Value{Low: num.Down(l.bits).SetRat(low), High: num.Up(l.bits).SetRat(high)}
+	v.Float, _ = t.Float64()
+	width, _ := new(big.Rat).Quo(high.Sub(high, low), t).Float64()
+	return v, width, nil
+}
+
+// end returns a time near t whose probability is certainly below the level, or above for side 1.
+func (l *line) end(t, level *big.Rat, side int, tol float64) (*big.Rat, error) {
+	gap := big.NewRat(int64(side), 1<<52)
+	if l.engine == num.Enclose {
+		gap.SetFloat64(float64(side) * tol / 4)
+	}
+	for range 1100 {
+		end := new(big.Rat).Mul(t, gap)
+		end.Add(end, t)
+		if end.Sign() <= 0 {
+			return new(big.Rat), nil
+		}
+		got, err := l.side(end, level)
+		if err != nil || got == side {
+			return end, err
+		}
+		gap.Mul(gap, ratOf(2))
+	}
+	return nil, num.ErrDigits
+}
+
+// side compares P(W <= t | served) with a level. It returns 0 if the bounds leave that open.
+func (l *line) side(t, level *big.Rat) (int, error) {
+	w, err := l.within(t)
+	if err != nil {
+		return 0, err
+	}
+	if upper(w.servedLonger) < 0.5 {
+		return -compare(w.servedLonger, new(big.Rat).Sub(ratOf(1), level)), nil
+	}
+	return compare(w.served, level), nil
+}
+
+// compare returns the sign of a - x, 0 if the bounds of a leave it open.
+func compare(a arithmetic.Number, x *big.Rat) int {
+	low, high := a.Interval.Low, a.Interval.High
+	if low == nil {
+		if !(a.Bound < 1) {
+			return 0
+		}
+		low, high = quotientBounds(a)
+	}
+	want := num.FromRat(x, low.Prec()+64)
+	switch {
+	case low.Cmp(want.High) > 0:
+		return 1
+	case high.Cmp(want.Low) < 0:
+		return -1
+	}
+	return 0
+}
+
+// beyond returns a time, at most twice as long as necessary, within which more than the level of
+// the served jobs start.
+func (l *line) beyond(level *big.Rat) (*big.Rat, error) {
+	t := new(big.Rat).Inv(l.rate)
+	if load := num.Nearest(new(big.Rat).Quo(l.q.ArrivalRate, l.rate)); l.theta.Sign() > 0 && load > 1 {
+		drained := new(big.Rat).SetFloat64(math.Log(load)) // P(V = t) is largest at ln(load)/θ
+		if drained.Quo(drained, l.theta); drained.Cmp(t) > 0 {
+			t = drained
+		}
+	}
+	target := new(big.Rat).Sub(ratOf(1), level)
+	for {
+		long, _, err := l.servedTail(t)
+		if err != nil || compare(long, target) < 0 {
+			return t, err
+		}
+		t.Mul(t, ratOf(2))
+	}
+}
+
+// servedTail returns P(W > t | served), and the hazard of W at t among served jobs.
+func (l *line) servedTail(t *big.Rat) (long, hazard arithmetic.Number, err error) {
+	f, err := l.newFactors(t)
+	if err != nil || f.wait[1] == nil {
+		return l.one.Zero(), l.one, err
+	}
+	series, err := l.series(f.stays, 1)
+	return l.out.Mul(*f.wait[1]).Mul(series).Quo(l.one.Rational(l.outWith(1))).Quo(l.servedTotal),
+		l.one.Rational(l.outWith(1)).Quo(series), err
+}
+
+// logRatio returns ln(x/y), precise if it is small.
+func logRatio(x, y arithmetic.Number, bits uint) *big.Float {
+	r := middle(x)
+	r.Quo(r, middle(y))
+	near := new(big.Float).SetPrec(bits).Sub(r, big.NewFloat(1))
+	if f, _ := near.Float64(); !(math.Abs(f) < 0x1p-30) {
+		return big.NewFloat(x.Quo(y).Log2() * math.Ln2)
+	}
+	return near
+}
+
+// middle returns about the middle of the numbers that x may be.
+func middle(x arithmetic.Number) *big.Float {
+	if x.Interval.Low != nil {
+		return x.Interval.Middle()
+	}
+	return new(big.Float).SetPrec(64).SetMantExp(big.NewFloat(x.F), 512*x.Exp)
+}
