@@ -59,8 +59,8 @@ func (p *part) chosen(i, g int) int {
 	return 0
 }
 
-// split returns the parts of a model whose jobs have this mean size. Classes without arrivals and servers that no other class uses
-// are in none.
+// split returns the parts of a model whose jobs have this mean size. Classes without arrivals and
+// servers that no other class uses are in none.
 func split(m *cluster.Model, size *big.Rat) []*part {
 	arriving := make([]int, 0, len(m.Classes))
 	for i := range m.Classes {

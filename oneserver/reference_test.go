@@ -105,8 +105,8 @@ func TestReferenceTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(c.Name, err)
 		}
-		if !(r.Times.RelativeErrorBound < 1e-9) {
-			t.Errorf("%s: bound %g", c.Name, r.Times.RelativeErrorBound)
+		if !(r.Times.RelativeErrorBound < 1e-9 && r.Times.AbsoluteErrorBound < 1e-9) {
+			t.Errorf("%s: bounds %+v", c.Name, *r.Times)
 		}
 		for i, x := range r.Classes {
 			near := func(what string, got num.Value, text string) {

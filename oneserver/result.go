@@ -34,10 +34,11 @@ type Result struct {
 	Times *Precision `json:"-"`
 }
 
-// A Precision describes the precision of numbers that may have a separate engine.
+// A Precision describes the precision of the distributions of times. The bounds are proved.
 type Precision struct {
-	Engine             num.Engine
-	RelativeErrorBound float64 // proved, for every quantile and probability
+	Engine             num.Engine `json:"engine"`
+	RelativeErrorBound float64    `json:"relative_error_bound"` // for every quantile that is not 0
+	AbsoluteErrorBound float64    `json:"absolute_error_bound"` // for every probability
 }
 
 // A ClassResult holds the measures of one class. Those of a class without arrivals are nil, and it

@@ -129,7 +129,8 @@ type builder struct {
 	one      arithmetic.Number
 	result   *Result
 	out      arithmetic.Output // means and numbers of jobs
-	times    arithmetic.Output // distributions of times
+	times    arithmetic.Output // quantiles of times
+	absolute float64           // bound on the errors of the probabilities of times
 
 	queue, jobs []arithmetic.Number // distributions of the numbers of jobs in the parts so far
 }
@@ -179,7 +180,7 @@ func (b *builder) build(spaces []*states) error {
 		}
 	}
 	if r.Times != nil {
-		r.Times.RelativeErrorBound = b.times.Bound
+		r.Times.RelativeErrorBound, r.Times.AbsoluteErrorBound = b.times.Bound, b.absolute
 	}
 	return nil
 }
@@ -304,13 +305,17 @@ func (b *builder) answer(s *delays.Survival, q delays.Question, unit *big.Rat) (
 	if err != nil {
 		return a, err
 	}
-	one := big.NewFloat(1)
 	for _, x := range list.Tails {
-		if high, _ := x.High.Float64(); high < leastTail {
-			x = num.Interval{Low: new(big.Float), High: big.NewFloat(leastTail)}
+		low, high := x.Value().Bounds()
+		if high < leastTail {
+			low, high = 0, leastTail
 		}
-		within := num.Interval{Low: num.Down(64).Sub(one, x.High), High: num.Up(64).Sub(one, x.Low)}
-		a.within = append(a.within, b.times.Value(arithmetic.Number{Interval: within}))
+		within := num.BetweenFloats(math.Nextafter(1-high, 0), math.Nextafter(1-low, 2))
+		if within.Float > 1 {
+			within.Float = 1
+		}
+		a.within = append(a.within, within)
+		b.absolute = max(b.absolute, math.Nextafter(1-low, 2)-math.Nextafter(1-high, 0))
 	}
 	return a, nil
 }

@@ -178,7 +178,9 @@ func (l *times) now(ctx context.Context) ([]distributions, error) {
 }
 
 // distributionsOf returns the distributions of all classes, with as many steps as a question needs.
-func distributionsOf(ctx context.Context, t *tables, m *measures, q delays.Question, maxBytes int64) (*times, []distributions, error) {
+func distributionsOf(
+	ctx context.Context, t *tables, m *measures, q delays.Question, maxBytes int64,
+) (*times, []distributions, error) {
 	l, err := newTimes(ctx, t, m)
 	if err != nil {
 		return nil, nil, err

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math/big"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -108,19 +110,20 @@ func (f *solveQuestion) solveOneServer(q command.Query, m *cluster.Model, row in
 	if p.factor != nil {
 		m = command.ScaleRow(m, row, p.factor)
 	}
-	verdict, err := command.Decide(q, m)
-	if err != nil {
-		return err
-	}
-	if !verdict.Stable {
-		p.unstable = verdict
-		return nil
-	}
 	ask := oneserver.Question{Levels: f.asked.Levels, Times: f.within, MaxJobs: f.asked.MaxJobs}
 	s := oneserver.Settings{Engine: f.settings.Engine, RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes}
+	var err error
 	p.result, err = command.WithProgress(q, func(ctx context.Context) (*oneserver.Result, error) {
 		return oneserver.Answer(ctx, m, ask, s)
 	})
+	var bad *input.Error
+	switch {
+	case errors.Is(err, num.ErrUnstable):
+		p.unstable, err = command.Decide(q, m)
+		return err
+	case errors.As(err, &bad) && strings.HasSuffix(bad.Path, ".mean_size"):
+		return &input.Error{Path: bad.Path, Value: bad.Value, Want: bad.Want + "; pfq simulate takes any sizes"}
+	}
 	return f.binding.Translate(err, "or pfq simulate, which estimates the means")
 }
 
@@ -149,7 +152,7 @@ func (f *solveQuestion) oneServerBody(m *cluster.Model, p *oneServerPoint) rende
 	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.settings.RelTol)}
 	body := append(command.ServiceHead(m, true), style.Record(r)...)
 	if r.Times != nil {
-		body = body.Set("times", precisionOf(r.Times), "")
+		body = body.Set("times", *r.Times, "")
 	}
 	times := render.Style{Engine: num.Float, Digits: style.Digits}
 	rows := body.Get("classes").([]render.Record)
@@ -163,16 +166,6 @@ func (f *solveQuestion) oneServerBody(m *cluster.Model, p *oneServerPoint) rende
 		}
 	}
 	return render.Point{Head: headOf(p.at), Body: body, Sections: oneServerSections}
-}
-
-// A timesPrecision states the accuracy of percentiles and probabilities of times.
-type timesPrecision struct {
-	Engine             num.Engine `json:"engine"`
-	RelativeErrorBound float64    `json:"relative_error_bound"`
-}
-
-func precisionOf(p *oneserver.Precision) timesPrecision {
-	return timesPrecision{p.Engine, p.RelativeErrorBound}
 }
 
 // oneServerText writes the lines above the tables.
@@ -198,8 +191,8 @@ func (f *solveQuestion) oneServerText(t *render.Text, m *cluster.Model, points [
 		t.Line("%sstable; %s engine, computed %s, shown %s", before, r.Engine, trust, shown)
 		t.Line("%d states: numbers of busy servers by group", r.States)
 		if r.Times != nil {
-			t.Line("percentiles and probabilities of times by the %s engine, within %s of exact", r.Times.Engine,
-				render.OneDigitUp(r.Times.RelativeErrorBound))
+			t.Line("times by the %s engine: percentiles within %s of exact (relative), probabilities within %s", r.Times.Engine,
+				render.OneDigitUp(r.Times.RelativeErrorBound), render.OneDigitUp(r.Times.AbsoluteErrorBound))
 		}
 	}
 }

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// gpus is a model with one server per job, and with a server that no class uses.
+const gpus = `service: one
+servers: [{name: new, count: 8, capacity: 3}, {name: old, count: 16, capacity: 1}, {name: spare, capacity: 1}]
+classes:
+- {name: a, arrival_rate: 14, servers: [new]}
+- {name: b, arrival_rate: 20, servers: [new, old]}
+`
+
+// TestSolveOneServer checks the fields of an answer.
+func TestSolveOneServer(t *testing.T) {
+	stdout, stderr, status := pfq(gpus, strings.Fields(
+		"solve - --format json --percentiles 5,95 --within 0,0.1 --distribution 2")...)
+	if status != 0 || stderr != "" {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
+	var got struct {
+		Stable  bool
+		Service string
+		Times   struct {
+			Engine string
+			Bound  float64 `json:"relative_error_bound"`
+		}
+		Classes []struct {
+			Name            string
+			WaitProbability float64 `json:"wait_probability"`
+			MeanWaiting     float64 `json:"mean_waiting"`
+			MeanDelay       float64 `json:"mean_delay"`
+			MeanQueue       float64 `json:"mean_queue"`
+			ServedBy        []struct {
+				Server      string
+				Rate, Share float64
+			} `json:"served_by"`
+			Waiting, Delay struct{ P5, P95 float64 }
+			Within         []struct{ Time, Waiting, Delay float64 }
+		}
+		Servers []struct {
+			Name        string
+			Utilization float64
+		}
+		Queue []float64 `json:"queue_distribution"`
+		Jobs  []float64 `json:"jobs_distribution"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	if !got.Stable || got.Service != "one" || got.Times.Engine != "float" || !(got.Times.Bound < 1e-9) {
+		t.Errorf("%+v", got)
+	}
+	a := got.Classes[0]
+	if a.Waiting.P5 != 0 || !(a.Waiting.P95 > 0 && a.Delay.P95 > a.Waiting.P95) {
+		t.Errorf("percentiles of waiting %v and of delay %v", a.Waiting, a.Delay)
+	}
+	if len(a.ServedBy) != 1 || a.ServedBy[0].Server != "new" || len(got.Classes[1].ServedBy) != 2 {
+		t.Errorf("served by %v and %v", a.ServedBy, got.Classes[1].ServedBy)
+	}
+	if p := 1 - a.Within[0].Waiting; !(p-a.WaitProbability < 1e-12 && a.WaitProbability-p < 1e-12) {
+		t.Errorf("P(W <= 0) = %v, P(W > 0) = %v", a.Within[0].Waiting, a.WaitProbability)
+	}
+	if got.Servers[2].Name != "spare" || got.Servers[2].Utilization != 0 {
+		t.Errorf("server without use: %+v", got.Servers[2])
+	}
+	if len(got.Queue) != 3 || len(got.Jobs) != 3 || !(got.Queue[0] > got.Jobs[2]) {
+		t.Errorf("distributions %v and %v", got.Queue, got.Jobs)
+	}
+}
+
+// TestSolveOneServerScale solves at several loads, beyond the stable ones.
+func TestSolveOneServerScale(t *testing.T) {
+	stdout, stderr, status := pfq(gpus, "solve", "-", "--format", "csv", "--scale", "a=0.5,2", "--engine", "float")
+	if status != 1 || stderr != "" {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
+	var kinds []string
+	for line := range strings.Lines(stdout) {
+		fields := strings.Split(line, ",")
+		kinds = append(kinds, fields[0]+" "+fields[1])
+	}
+	want := []string{"scale kind", "0.5 cluster", "0.5 class", "0.5 class", "0.5 served_by", "0.5 served_by",
+		"0.5 served_by", "0.5 server", "0.5 server", "0.5 server", "2 unstable"}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Error(diff, stdout)
+	}
+}
+
+// TestServiceIsChecked checks that flags and commands that do not fit the service are rejected.
+func TestServiceIsChecked(t *testing.T) {
+	all := strings.Replace(gpus, "service: one\n", "", 1)
+	for _, c := range []struct{ model, args, want string }{
+		{gpus, "solve - --lattice server", "pfq: --lattice = server: want a model with service: all\n"},
+		{gpus, "solve - --distribution 2 --by-class", "pfq: --by-class = true: want a model with service: all\n"},
+		{gpus, "solve - --gradients", "pfq: --gradients = true: want a model with service: all\n"},
+		{all, "solve - --within 2",
+			"pfq: --within = 2: want a model with service: one; --percentiles gives times for both\n"},
+		{gpus, "solve - --within soon", "pfq: --within[0] = soon: want a number >= 0, such as 0.25\n"},
+		{gpus, "solve - --within 1,-1", "pfq: --within[1] = -1: want a number >= 0, such as 0.25\n"},
+		{gpus, "solve - --percentiles 50 --engine exact", "pfq: --engine = exact: want auto, float or enclose, " +
+			"as quantiles and probabilities of times are not fractions\n"},
+		{gpus, "estimate -", `pfq: standard input: service = "one": want all; `},
+		{gpus, "plot - -o x.svg", `pfq: standard input: service = "one": want all; `},
+		{strings.Replace(gpus, "servers: [new]", "servers: [new], mean_size: 1/2", 1), "solve -",
+			"pfq: standard input: classes[1].mean_size = 1: want the mean size of the other classes"},
+		{strings.Replace(gpus, "servers: [new]", "servers: []", 1), "solve -",
+			"pfq: standard input:4: classes[0].servers = []: want at least one server"},
+		{strings.Replace(gpus, "servers: [new]", "servers: [{group: new, choose: 9}]", 1), "solve -",
+			`pfq: standard input:4: classes[0].servers[0].choose = 9: want an integer from 1 to 8, the servers in`},
+	} {
+		stdout, stderr, status := pfq(c.model, strings.Fields(c.args)...)
+		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) {
+			t.Errorf("%s: status %d, %q, %q, want %q", c.args, status, stdout, stderr, c.want)
+		}
+	}
+}
