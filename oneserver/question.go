@@ -34,6 +34,10 @@ type Question struct {
 	// MaxJobs > 0, at most MostJobs, requests P(n = 0), ..., P(n = MaxJobs) for the number of waiting
 	// jobs and for the number of all jobs.
 	MaxJobs int
+
+	// Gradients requests the derivatives of the mean waiting time of each class with respect to all
+	// rates and capacities: four sweeps for each class and two for each group.
+	Gradients bool
 }
 
 // MostJobs is the largest [Question.MaxJobs].

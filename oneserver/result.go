@@ -32,6 +32,8 @@ type Result struct {
 
 	// Times gives the precision of the distributions of times; nil if none are requested.
 	Times *Precision `json:"-"`
+
+	Gradients []ClassGradient `json:"-"` // one per row of the model's classes; nil unless Question.Gradients
 }
 
 // A Precision describes the precision of the distributions of times. The bounds are proved.

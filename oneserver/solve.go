@@ -70,7 +70,7 @@ func Answer(ctx context.Context, m *cluster.Model, q Question, s Settings) (*Res
 	ladder := arithmetic.Ladder{Engine: s.Engine, RelTol: s.RelTol, MaxPrec: 1 << 14,
 		Next: func(err error) bool { return errors.Is(err, num.ErrDigits) || errors.Is(err, num.ErrFloatRange) }}
 	return arithmetic.Climb(ladder, func(engine num.Engine, prec uint) (*Result, float64, error) {
-		b := &builder{ctx: ctx, model: m, question: q, settings: s, one: arithmetic.One(engine, prec),
+		b := &builder{ctx: ctx, model: m, size: size, question: q, settings: s, one: arithmetic.One(engine, prec),
 			result: &Result{Engine: engine}}
 		if err := b.build(spaces); err != nil {
 			return nil, 0, err
@@ -110,6 +110,9 @@ func checkSize(parts []*part, q Question, s Settings) error {
 		if s.Engine == num.Enclose || s.Engine == num.Exact || q.MaxJobs > 0 {
 			perState += 12 * 300
 		}
+		if q.Gradients {
+			perState += 300 * float64(18+2*len(p.classes)+len(p.groups))
+		}
 		if need := states * perState; states > mostStates || need > float64(s.MaxBytes) {
 			want := fmt.Sprintf("at most %d numbers of busy servers by group, in %d MiB (fewer groups, or equal servers as "+
 				"one group)", mostStates, s.MaxBytes>>20)
@@ -124,6 +127,7 @@ func checkSize(parts []*part, q Question, s Settings) error {
 type builder struct {
 	ctx      context.Context
 	model    *cluster.Model
+	size     *big.Rat // σ
 	question Question
 	settings Settings
 	one      arithmetic.Number
@@ -145,6 +149,9 @@ func (b *builder) build(spaces []*states) error {
 	}
 	for _, c := range m.Classes {
 		r.Classes = append(r.Classes, ClassResult{Name: c.Name, ArrivalRate: c.ArrivalRate, MeanQueue: zero})
+	}
+	if b.question.Gradients {
+		r.Gradients = b.newGradients()
 	}
 	if b.question.asksTimes() {
 		r.Times = &Precision{Engine: num.Float}
@@ -189,14 +196,14 @@ func (b *builder) build(spaces []*states) error {
 func (b *builder) solve(s *states) (*measures, error) {
 	var t *tables
 	var err error
-	if (b.result.Engine == num.Float) || b.question.asksTimes() {
+	if b.result.Engine == num.Float || b.question.asksTimes() {
 		t, err = newTables(b.ctx, s)
 		if err != nil && !(errors.Is(err, num.ErrFloatRange) && !b.question.asksTimes()) {
 			return nil, err
 		}
 	}
 	var w *sweep
-	if t == nil || !(b.result.Engine == num.Float) || b.question.MaxJobs > 0 {
+	if t == nil || b.result.Engine != num.Float || b.question.MaxJobs > 0 || b.question.Gradients {
 		n, err := newNumbers(b.ctx, s, b.one)
 		if err != nil {
 			return nil, err
@@ -212,13 +219,18 @@ func (b *builder) solve(s *states) (*measures, error) {
 		}
 		a = float
 	}
-	if w != nil && !(t != nil && (b.result.Engine == num.Float)) {
+	if w != nil && (t == nil || b.result.Engine != num.Float) {
 		if a, err = w.measure(b.ctx); err != nil {
 			return nil, err
 		}
 	}
 	if b.question.MaxJobs > 0 {
 		if err := b.addNumbers(w); err != nil {
+			return nil, err
+		}
+	}
+	if b.question.Gradients {
+		if err := b.addGradients(w, b.size); err != nil {
 			return nil, err
 		}
 	}

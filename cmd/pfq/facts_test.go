@@ -55,7 +55,7 @@ func questions() []struct{ model, args string } {
 		{small, "solve - --engine enclose --percentiles 50,99.9 --scale 0.5,1"},
 		{small, "solve - --engine exact --distribution 3 --by-class --scale 0.5,1"},
 		{gpus, "solve - --percentiles 50,95 --within 0.5 --distribution 2"},
-		{gpus, "solve - --engine exact --scale 0.5,2"},
+		{gpus, "solve - --engine exact --gradients --scale 0.5,2"},
 		{overloaded, "solve -"},
 		{small, "solve - --gradients"},
 		{small, "solve - --gradients --engine exact --scale 0.5,1"},

@@ -178,6 +178,9 @@ const overloaded = `{"servers": [{"name": "s", "capacity": 1}, {"name": "t", "ca
 // allServers is the line that explains the service of a cluster.
 const allServers = "each job runs on all its servers at once (on one of them: service: one)\n"
 
+// onOneServer is the same line for one server per job.
+const onOneServer = "each job runs on one of its servers (on all of them at once: service: all)\n"
+
 // Every answer of solve names the service first, whether the model is stable or not.
 func TestSolveNamesService(t *testing.T) {
 	for _, model := range []string{twoQueues, overloaded} {
@@ -386,7 +389,7 @@ func TestMistakes(t *testing.T) {
 				"mean_size; did you mean arrival_rate?"},
 		{"a.yaml", yaml("capacity: 3", "arrival_rate: 1, mean_service_time: 3"), "solve a.yaml",
 			"a.yaml:2: classes[0].mean_service_time = the number 3: want one of the fields name, arrival_rate, " +
-				"servers, mean_size; did you mean mean_size?"},
+				"servers, mean_size, priority; did you mean mean_size?"},
 		{"a.yaml", yaml("capacity: 3", "arrival_rate: 1, servers: s"), "solve a.yaml",
 			`a.yaml:2: classes[0].servers = a string "s": want an array of names of servers; write ["s"]`},
 		{"a.yaml", yaml("capacity: 64Gi", "arrival_rate: 1, servers: [s]"), "solve a.yaml",
@@ -547,6 +550,9 @@ func TestSolveExamples(t *testing.T) {
 			continue
 		}
 		command, want := "solve", allServers+"stable"
+		if strings.Contains(model, "\nservice: one") {
+			want = onOneServer + "stable"
+		}
 		if text, err := fs.Glob(examples, "examples/networks/"+name+".yaml"); err != nil || len(text) > 0 {
 			command, want = "network", "stable"
 		}

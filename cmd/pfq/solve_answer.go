@@ -120,13 +120,18 @@ func (s *solveResult) setDelays(classes []render.Record) {
 	}
 }
 
-// A gradient holds the derivatives of the means of a class with respect to one rate or capacity.
-type gradient struct {
+// changedBy names a class, and the rate or capacity that changes its means.
+type changedBy struct {
 	Class string `json:"class"`
 	By    string `json:"by" title:"for each unit of"` // arrival_rate or capacity
 	Of    string `json:"of"`                          // a class or a server
 	// number of servers that each grow by one unit; nil for a rate
-	Count     *int          `json:"count"`
+	Count *int `json:"count"`
+}
+
+// A gradient holds the derivatives of the means of a class with respect to one rate or capacity.
+type gradient struct {
+	changedBy
 	MeanJobs  render.Number `json:"mean_jobs_change"`
 	MeanDelay render.Number `json:"mean_delay_change"`
 }
@@ -144,7 +149,7 @@ func (s *solveResult) gradients(g *bf.Gradients) []gradient {
 			if isZeroValue(jobs) && (delay == nil || isZeroValue(delay)) {
 				return
 			}
-			list = append(list, gradient{m.Classes[i].Name, by, of, count,
+			list = append(list, gradient{changedBy{m.Classes[i].Name, by, of, count},
 				s.bounded(jobs, g.Engine), s.bounded(delay, g.Engine)})
 		}
 		for j, of := range m.Classes {
@@ -165,15 +170,19 @@ func isZeroValue(v *num.Value) bool {
 // bounded returns a derivative with its bounds, as decimals for every engine; float64 bounds have
 // 17 digits.
 func (s *solveResult) bounded(v *num.Value, engine num.Engine) render.Number {
+	return bounded(v, engine, s.style.Digits)
+}
+
+func bounded(v *num.Value, engine num.Engine, digits int) render.Number {
 	switch engine {
 	case num.Exact:
-		return render.Value(v, render.Fraction, s.style.Digits)
+		return render.Value(v, render.Fraction, digits)
 	case num.Float:
 		n := render.Value(v, render.Bounds, 17)
 		n.Double = true
 		return n
 	}
-	return render.Value(v, render.Bounds, s.style.Digits)
+	return render.Value(v, render.Bounds, digits)
 }
 
 // A point is the answer for one factor of the arrival rates.

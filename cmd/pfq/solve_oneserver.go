@@ -34,6 +34,7 @@ var oneServerSections = []render.Section{
 	{Kind: "within", Of: "classes.within"},
 	{Kind: "served_by", Of: "classes.served_by"},
 	{Kind: "server", Of: "servers", Columns: "name count? utilization"},
+	{Kind: "gradient", Of: "gradients", Columns: "class by of mean_waiting_change", Rows: perServer},
 	{Kind: "queue_distribution", Of: "queue_distribution", Before: "jobs that wait"},
 	{Kind: "distribution", Of: "jobs_distribution", Before: "all jobs"},
 }
@@ -54,7 +55,6 @@ func (f *solveQuestion) checkOneServer(m *cluster.Model) error {
 	}{
 		{"--lattice", string(f.settings.Lattice), f.settings.Lattice != "" && f.settings.Lattice != "auto"},
 		{"--by-class", "true", f.asked.ByClass},
-		{"--gradients", "true", f.asked.Gradients},
 	} {
 		if flag.given {
 			return cli.FlagError{Err: input.Errorf(flag.name, flag.value, "a model with service: all")}
@@ -110,7 +110,8 @@ func (f *solveQuestion) solveOneServer(q command.Query, m *cluster.Model, row in
 	if p.factor != nil {
 		m = command.ScaleRow(m, row, p.factor)
 	}
-	ask := oneserver.Question{Levels: f.asked.Levels, Times: f.within, MaxJobs: f.asked.MaxJobs}
+	ask := oneserver.Question{Levels: f.asked.Levels, Times: f.within, MaxJobs: f.asked.MaxJobs,
+		Gradients: f.asked.Gradients}
 	s := oneserver.Settings{Engine: f.settings.Engine, RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes}
 	var err error
 	p.result, err = command.WithProgress(q, func(ctx context.Context) (*oneserver.Result, error) {
@@ -151,6 +152,9 @@ func (f *solveQuestion) oneServerBody(m *cluster.Model, p *oneServerPoint) rende
 	r := p.result
 	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.settings.RelTol)}
 	body := append(command.ServiceHead(m, true), style.Record(r)...)
+	if r.Gradients != nil {
+		body = body.Set("gradients", waitingGradients(m, r, style.Digits), "")
+	}
 	if r.Times != nil {
 		body = body.Set("times", *r.Times, "")
 	}
@@ -166,6 +170,36 @@ func (f *solveQuestion) oneServerBody(m *cluster.Model, p *oneServerPoint) rende
 		}
 	}
 	return render.Point{Head: headOf(p.at), Body: body, Sections: oneServerSections}
+}
+
+// A waitingGradient holds the derivative of the mean waiting time of a class with respect to one rate
+// or capacity.
+type waitingGradient struct {
+	changedBy
+	MeanWaiting render.Number `json:"mean_waiting_change"`
+}
+
+// waitingGradients returns the derivatives that are not 0.
+func waitingGradients(m *cluster.Model, r *oneserver.Result, digits int) []waitingGradient {
+	list := []waitingGradient{}
+	for _, c := range r.Gradients {
+		if c.MeanWaiting == nil {
+			continue
+		}
+		add := func(by, of string, count *int, v *num.Value) {
+			if !isZeroValue(v) {
+				list = append(list, waitingGradient{changedBy{c.Name, by, of, count}, bounded(v, r.Engine, digits)})
+			}
+		}
+		for j, of := range m.Classes {
+			add("arrival_rate", of.Name, nil, &c.MeanWaiting.ArrivalRates[j])
+		}
+		for k, of := range m.Servers {
+			size := of.Size()
+			add("capacity", of.Name, &size, &c.MeanWaiting.Capacities[k])
+		}
+	}
+	return list
 }
 
 // oneServerText writes the lines above the tables.

@@ -98,7 +98,6 @@ func TestServiceIsChecked(t *testing.T) {
 	for _, c := range []struct{ model, args, want string }{
 		{gpus, "solve - --lattice server", "pfq: --lattice = server: want a model with service: all\n"},
 		{gpus, "solve - --distribution 2 --by-class", "pfq: --by-class = true: want a model with service: all\n"},
-		{gpus, "solve - --gradients", "pfq: --gradients = true: want a model with service: all\n"},
 		{all, "solve - --within 2",
 			"pfq: --within = 2: want a model with service: one; --percentiles gives times for both\n"},
 		{gpus, "solve - --within soon", "pfq: --within[0] = soon: want a number >= 0, such as 0.25\n"},
