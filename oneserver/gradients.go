@@ -11,7 +11,7 @@ import (
 // A ClassGradient holds the derivatives of the mean waiting time of one class: as fractions with the
 // engine Exact, and otherwise between proved bounds Low and High.
 type ClassGradient struct {
-	Name        string
+	Name        string    // as in the model
 	MeanWaiting *Partials // nil if λ_i = 0
 }
 

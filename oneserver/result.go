@@ -38,7 +38,7 @@ type Result struct {
 
 // A Precision describes the precision of the distributions of times. The bounds are proved.
 type Precision struct {
-	Engine             num.Engine `json:"engine"`
+	Engine             num.Engine `json:"engine"`               // Float: the engine of all distributions of times
 	RelativeErrorBound float64    `json:"relative_error_bound"` // for every quantile that is not 0
 	AbsoluteErrorBound float64    `json:"absolute_error_bound"` // for every probability
 }
@@ -71,9 +71,9 @@ type Serving struct {
 
 // A Within holds the probabilities that the waiting time and the delay of a job are at most a time.
 type Within struct {
-	Time    *big.Rat  `json:"time"`
-	Waiting num.Value `json:"waiting" below:"1"`
-	Delay   num.Value `json:"delay" below:"1"`
+	Time    *big.Rat  `json:"time"`              // as in Question.Times
+	Waiting num.Value `json:"waiting" below:"1"` // P(W_i <= Time)
+	Delay   num.Value `json:"delay" below:"1"`   // P(the delay of a job is at most Time)
 }
 
 // A ServerResult holds the measures of one server, or of each server of a group.

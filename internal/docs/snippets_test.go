@@ -15,6 +15,7 @@ import (
 	"productform/bf"
 	"productform/cluster"
 	"productform/internal/docs"
+	"productform/oneserver"
 )
 
 // root is the directory of the module.
@@ -268,7 +269,12 @@ func TestSolveModels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := bf.Solve(t.Context(), m, bf.Settings{}); err != nil {
+			if m.Service == cluster.OneServer {
+				_, err = oneserver.Solve(t.Context(), m, oneserver.Settings{})
+			} else {
+				_, err = bf.Solve(t.Context(), m, bf.Settings{})
+			}
+			if err != nil {
 				t.Errorf("%s: %v", file, err)
 			}
 		}
