@@ -386,7 +386,7 @@ func TestMistakes(t *testing.T) {
 				"did you mean capacity?"},
 		{"a.yaml", yaml("capacity: 3", "lambda: 1, servers: [s]"), "solve a.yaml",
 			"a.yaml:2: classes[0].lambda = the number 1: want one of the fields name, arrival_rate, servers, " +
-				"mean_size; did you mean arrival_rate?"},
+				"mean_size, priority; did you mean arrival_rate?"},
 		{"a.yaml", yaml("capacity: 3", "arrival_rate: 1, mean_service_time: 3"), "solve a.yaml",
 			"a.yaml:2: classes[0].mean_service_time = the number 3: want one of the fields name, arrival_rate, " +
 				"servers, mean_size, priority; did you mean mean_size?"},
