@@ -100,7 +100,8 @@ func (q *waitingQueue) approach(ctx context.Context, want num.Interval, relTol f
 	return s
 }
 
-// moments returns approximations of the mean delay and its standard deviation.
+// moments returns approximations of the mean of the time that Tail describes and of its standard
+// deviation.
 func (q *waitingQueue) moments() (mean, deviation float64) {
 	rate, _ := q.Rate.Float64()
 	busy := rate * float64(q.Servers)
@@ -116,8 +117,11 @@ func (q *waitingQueue) moments() (mean, deviation float64) {
 		mean += q.Wait.Approx() / free
 		square += 2 * q.Wait.Approx() / free / free
 	}
-	variance := max(0, square-mean*mean) + 1/rate/rate
-	return mean + 1/rate, math.Sqrt(variance)
+	variance := max(0, square-mean*mean)
+	if q.BeforeService {
+		return mean, math.Sqrt(variance)
+	}
+	return mean + 1/rate, math.Sqrt(variance + 1/rate/rate)
 }
 
 // floatLog returns the logarithm of x >= 0, approximately.

@@ -23,10 +23,19 @@ type VisitDelays struct {
 	Name             string      // name of the class
 	Class, Visit     int         // rows of the model's classes, and of the visits of that class
 	Quantiles, Tails []num.Value // in the order of the question
+	Waiting          Waiting     // until service begins
 }
 
-// Delays returns quantiles and tails of the delays, from arrival to departure, of the visits to a
-// station: one visit of each class that visits it. Sizes there are exponential with one mean σ, so
+// Waiting holds the requested numbers for the waiting time W of a visit, from arrival until service
+// begins. A quantile is 0 if at least that fraction of the jobs does not wait.
+type Waiting struct {
+	Probability      num.Value   // P(W > 0)
+	Mean             *num.Value  // E[W]; nil if open and closed chains share the station
+	Quantiles, Tails []num.Value // in the order of the question
+}
+
+// Delays returns quantiles and tails of the delays, from arrival to departure, and of the waiting
+// times of the visits to a station: one visit of each class that visits it. Sizes there are exponential with one mean σ, so
 // each of m servers completes jobs at rate ν = rate/σ. The delay of a job that finds n jobs is
 //
 //	an exponential time of rate ν if n < m, or n - m + 1 such times of rate m ν and one of rate ν.
@@ -138,21 +147,44 @@ func (d *delays) chainDelays(k int) (*VisitDelays, error) {
 		return nil, err
 	}
 	r := &VisitDelays{}
+	var err error
+	if r.Quantiles, r.Tails, err = d.times(); err != nil {
+		return nil, err
+	}
+	d.queue.BeforeService = true
+	defer func() { d.queue.BeforeService = false }()
+	if r.Waiting.Quantiles, r.Waiting.Tails, err = d.times(); err != nil {
+		return nil, err
+	}
+	waits, err := d.queue.waitingTail(d.ctx, new(big.Rat))
+	if err != nil {
+		return nil, err
+	}
+	r.Waiting.Probability = waits.Value()
+	if d.queue.Rest.Sign() == 0 {
+		mean := d.queue.meanWaiting().Value()
+		r.Waiting.Mean = &mean
+	}
+	return r, nil
+}
+
+// times returns the requested quantiles and tails of the delay, or of the waiting time.
+func (d *delays) times() (quantiles, tails []num.Value, err error) {
 	for _, t := range d.question.Times {
 		tail, err := d.queue.Tail(d.ctx, t)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		r.Tails = append(r.Tails, tail.Value())
+		tails = append(tails, tail.Value())
 	}
 	for _, p := range d.question.Levels {
 		x, err := d.queue.Quantile(d.ctx, new(big.Rat).Sub(big.NewRat(1, 1), p), d.request.RelTol)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		r.Quantiles = append(r.Quantiles, x)
+		quantiles = append(quantiles, x)
 	}
-	return r, nil
+	return quantiles, tails, nil
 }
 
 // find computes the state that a job of the chain finds.

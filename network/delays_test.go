@@ -61,7 +61,21 @@ func TestDelaysOfOpenQueues(t *testing.T) {
 				t.Errorf("%d servers: P(T > %v) = %v, want %v", servers, at, x, tail(at))
 			}
 		}
+		w := r[0].Waiting
+		if !oracle.Near(w.Probability.Float, c, 1e-12) || !oracle.Near(w.Mean.Float, c/theta, 1e-12) {
+			t.Errorf("%d servers: waits with probability %v for %v, want %v and %v",
+				servers, w.Probability.Float, w.Mean.Float, c, c/theta)
+		}
+		for i, x := range w.Tails {
+			at, _ := times[i].Float64()
+			if !oracle.Near(x.Float, c*math.Exp(-theta*at), 1e-12) {
+				t.Errorf("%d servers: P(W > %v) = %v, want %v", servers, at, x.Float, c*math.Exp(-theta*at))
+			}
+		}
 		for i, share := range []float64{0.5, 0.01} {
+			if want := max(0, math.Log(c/share)/theta); !oracle.Near(w.Quantiles[i].Float, want, 1e-9) {
+				t.Errorf("%d servers: waiting quantile %v, want %v", servers, w.Quantiles[i].Float, want)
+			}
 			q := r[0].Quantiles[i]
 			low, _ := q.Low.Float64()
 			high, _ := q.High.Float64()

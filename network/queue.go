@@ -34,10 +34,61 @@ type waitingQueue struct {
 	// only n < m; nil if Seen covers all n
 	Wait *num.Interval
 	Free *big.Rat // different from ν
+
+	// BeforeService selects the waiting time E_k, or 0, in place of the delay.
+	BeforeService bool
 }
 
-// Tail encloses P(T > t).
+// waitingTail encloses P(W > t), W the time until service begins: P(E_k > t) = P(Poisson(mνt) < k).
+func (q *waitingQueue) waitingTail(ctx context.Context, t *big.Rat) (num.Interval, error) {
+	x := new(big.Rat).Mul(q.Rate, t)
+	tail := num.FromInt(0, waitingPrecision)
+	if steps := len(q.Seen) - q.Servers; steps > 0 {
+		few, err := q.poisson(ctx, x.Mul(x, big.NewRat(int64(q.Servers), 1)), steps)
+		if err != nil {
+			return num.Interval{}, err
+		}
+		for k, p := range few {
+			tail = tail.Add(q.Seen[q.Servers+k].Mul(p))
+		}
+	}
+	if q.Wait != nil {
+		e, err := decay(new(big.Rat).Mul(q.Free, t))
+		if err != nil {
+			return num.Interval{}, err
+		}
+		tail = q.Wait.Mul(e)
+	}
+	return q.withRest(tail), nil
+}
+
+// withRest adds the probability of the states that are omitted to the upper bound on a tail.
+func (q *waitingQueue) withRest(tail num.Interval) num.Interval {
+	tail.High.Add(tail.High, q.Rest)
+	if one := big.NewFloat(1); tail.High.Cmp(one) > 0 {
+		tail.High.Set(one)
+	}
+	return tail
+}
+
+// meanWaiting encloses E[W] if no states are omitted.
+func (q *waitingQueue) meanWaiting() num.Interval {
+	if q.Wait != nil {
+		return q.Wait.Quo(num.FromRat(q.Free, waitingPrecision))
+	}
+	sum := num.FromInt(0, waitingPrecision)
+	for n := q.Servers; n < len(q.Seen); n++ {
+		sum = sum.Add(q.Seen[n].Mul(num.FromInt(int64(n-q.Servers+1), waitingPrecision)))
+	}
+	ends := new(big.Rat).Mul(q.Rate, big.NewRat(int64(q.Servers), 1))
+	return sum.Quo(num.FromRat(ends, waitingPrecision))
+}
+
+// Tail encloses P(T > t), or P(W > t) with BeforeService.
 func (q *waitingQueue) Tail(ctx context.Context, t *big.Rat) (num.Interval, error) {
+	if q.BeforeService {
+		return q.waitingTail(ctx, t)
+	}
 	x := new(big.Rat).Mul(q.Rate, t)
 	alone, err := decay(x) // e^(-νt): the job is served immediately
 	if err != nil {
@@ -71,12 +122,7 @@ func (q *waitingQueue) Tail(ctx context.Context, t *big.Rat) (num.Interval, erro
 		}
 		busy = q.Wait.Mul(w)
 	}
-	tail := busy.Add(free.Mul(alone))
-	tail.High.Add(tail.High, q.Rest)
-	if one := big.NewFloat(1); tail.High.Cmp(one) > 0 {
-		tail.High.Set(one)
-	}
-	return tail, nil
+	return q.withRest(busy.Add(free.Mul(alone))), nil
 }
 
 // decay encloses e^-x for x >= 0. Beyond the range of [num.Interval.Exp] it lies between 0 and the
@@ -169,7 +215,9 @@ func (q *waitingQueue) poissonTerms(ctx context.Context, y *big.Rat, n int) ([]n
 	return terms, nil
 }
 
-// Quantile brackets the t with P(T > t) = share, for a share above Rest.
+// Quantile brackets the t with P(T > t) = share, for a share above Rest. With BeforeService it is 0
+// if at most that share waits. If the share that waits is that share to within the bounds, Float is
+// 0, and High bounds the quantile.
 func (q *waitingQueue) Quantile(ctx context.Context, share *big.Rat, relTol float64) (num.Value, error) {
 	want := num.FromRat(share, waitingPrecision)
 	if q.Rest.Cmp(want.Low) >= 0 {
@@ -178,9 +226,20 @@ func (q *waitingQueue) Quantile(ctx context.Context, share *big.Rat, relTol floa
 			q.Rest)
 	}
 	relTol = max(relTol, 0x1p-48) // float64 has a precision of 2^-52
+	rate, _ := q.Rate.Float64()
+	if q.BeforeService {
+		waits, err := q.waitingTail(ctx, new(big.Rat))
+		switch {
+		case err != nil:
+			return num.Value{}, err
+		case waits.High.Cmp(want.Low) <= 0:
+			return num.ExactValue(new(big.Rat)), nil
+		case waits.Low.Cmp(want.High) <= 0:
+			return q.nearZero(ctx, want, 1/rate)
+		}
+	}
 	known := q.approach(ctx, want, relTol)
 	side := func(t float64) (int, error) { return known.side(ctx, q, want, t) }
-	rate, _ := q.Rate.Float64()
 	low, high := 0.0, 1/rate
 	for {
 		at, err := side(high)
@@ -213,6 +272,22 @@ func (q *waitingQueue) Quantile(ctx context.Context, share *big.Rat, relTol floa
 		}
 	}
 	return num.BetweenFloats(low, high), nil
+}
+
+// nearZero bounds a quantile that may be 0, by halving a time that is too late.
+func (q *waitingQueue) nearZero(ctx context.Context, want num.Interval, late float64) (num.Value, error) {
+	const halvings = 64
+	for range halvings {
+		x, err := q.Tail(ctx, new(big.Rat).SetFloat64(late/2))
+		if err != nil {
+			return num.Value{}, err
+		}
+		if x.High.Cmp(want.Low) >= 0 {
+			break
+		}
+		late /= 2
+	}
+	return num.Value{Low: new(big.Float), High: big.NewFloat(late)}, nil
 }
 
 // narrow evaluates the tails at times on either side of middle, until their sides are known.

@@ -28,15 +28,24 @@ func TestQuantileAgainstUniformization(t *testing.T) {
 			shares[n] = float64(w) / float64(sum)
 		}
 		share := big.NewRat(rapid.Int64Range(1, 9999).Draw(t, "share"), 10000)
+		q.BeforeService = rapid.Bool().Draw(t, "before service")
 		x, err := q.Quantile(t.Context(), share, 1e-9)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if x.Low == nil || x.Low.Sign() == 0 { // at most that share waits
+			waits := uniformized(q.Servers, 1, shares, 0, true)
+			if most, _ := share.Float64(); !q.BeforeService || waits > most*(1+1e-12) {
+				t.Errorf("quantile 0, but the share %v waits", waits)
+			}
+			return
 		}
 		low, _ := x.Low.Float64()
 		high, _ := x.High.Float64()
 		want, _ := share.Float64()
 		rate, _ := q.Rate.Float64()
-		before, after := uniformized(q.Servers, rate, shares, low), uniformized(q.Servers, rate, shares, high)
+		before, after := uniformized(q.Servers, rate, shares, low, q.BeforeService),
+			uniformized(q.Servers, rate, shares, high, q.BeforeService)
 		if before < want*(1-1e-9) || after > want*(1+1e-9) {
 			t.Errorf("tails %v at %v and %v at %v, want %v between them", before, low, after, high, want)
 		}
@@ -48,7 +57,8 @@ func TestQuantileAgainstUniformization(t *testing.T) {
 
 // uniformized returns the tail at time t by uniformization: at the times of a Poisson process with
 // rate mν, a waiting job moves up one position, and a job in service finishes with probability 1/m.
-func uniformized(servers int, rate float64, found []float64, t float64) float64 {
+// Waits counts only the jobs that are not in service.
+func uniformized(servers int, rate float64, found []float64, t float64, waits bool) float64 {
 	places := make([]float64, max(len(found)-servers, 0)+1) // index 0 means in service, k means k - 1 jobs ahead
 	for n, p := range found {
 		places[max(n-servers+1, 0)] += p
@@ -57,8 +67,10 @@ func uniformized(servers int, rate float64, found []float64, t float64) float64 
 	weight, tail := math.Exp(-mean), 0.0
 	for j := 1; ; j++ {
 		left := 0.0
-		for _, p := range places {
-			left += p
+		for k, p := range places {
+			if k > 0 || !waits {
+				left += p
+			}
 		}
 		tail += weight * left
 		if float64(j) > 2*mean && weight < 1e-30 {

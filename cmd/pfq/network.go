@@ -36,13 +36,14 @@ type networkQuestion struct {
 	bounds      bool // whether to compute bounds, for networks of any size
 	simulation  command.Simulation
 	percentiles []command.Percentile
+	within      []*big.Rat         // times
 	sizes       string             // simulated sizes, "" for exponential ones
 	shape       sizes.Distribution // the same, nil for exponential ones
 	stationFlag string             // the first of [stationFlags] that is given, or ""
 }
 
 // stationFlags are the flags that only networks with stations accept.
-var stationFlags = []string{"bounds", "distribution", "states", "population"}
+var stationFlags = []string{"bounds", "distribution", "states", "population", "within"}
 
 // newNetworkCommand returns the command network.
 func newNetworkCommand() *cobra.Command {
@@ -65,6 +66,7 @@ func newNetworkCommand() *cobra.Command {
 		"do not solve: give proved bounds on throughputs and delays of closed chains, at any size")
 	command.AddPercentiles(cmd, &f.percentiles, "also give these percentiles of the delays of visits to stations "+
 		"with first come, first served; with --runs, of all delays")
+	command.AddWithin(cmd, &f.within, "the waiting times and the delays of visits to these stations")
 	command.AddRuns(b, &f.simulation, "also simulate the model, in this many `RUNS`", f.plans)
 	command.AddSizes(b, &f.sizes, "with --runs, `DISTRIBUTION` of the simulated sizes, or the sizes in "+
 		"file:PATH or swf:PATH, scaled to each mean size (default exponential)")
@@ -94,8 +96,10 @@ func (f *networkQuestion) check(given func(string) bool) error {
 		return errors.New("--sizes needs --runs")
 	}
 	for _, flag := range []string{"bounds", "population"} {
-		if given("percentiles") && given(flag) {
-			return fmt.Errorf("--percentiles and --%s cannot be combined", flag)
+		for _, times := range []string{"percentiles", "within"} {
+			if given(times) && given(flag) {
+				return fmt.Errorf("--%s and --%s cannot be combined", times, flag)
+			}
 		}
 	}
 	if err := command.CheckRuns(given); err != nil {
@@ -125,6 +129,9 @@ func (f *networkQuestion) answer(q command.Query) (a render.Answer, found bool, 
 	if f.percentiles != nil && f.simulation.Runs == 0 && !known {
 		return a, false, errors.New("--percentiles needs --runs here: exact percentiles exist only at stations with " +
 			"fcfs and equal servers")
+	}
+	if f.within != nil && !known {
+		return a, false, errors.New("--within needs a station with fcfs and equal servers")
 	}
 	switch {
 	case n.uneven != nil && f.simulation.Runs == 0:

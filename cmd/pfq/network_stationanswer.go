@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"productform/internal/render"
 	"productform/network"
 	"productform/num"
+	"productform/oneserver"
 	"productform/sim"
 	simnetwork "productform/sim/network"
 )
@@ -26,6 +28,7 @@ var networkSections = []render.Section{
 	{Kind: "chain", Of: "chains", Columns: chainColumns},
 	{Kind: "station", Of: "stations", Columns: "name discipline mean_jobs utilization empty_probability"},
 	{Kind: "visit", Of: "visits", Columns: "station class throughput mean_jobs mean_delay utilization"},
+	{Kind: "within", Of: "visits.within"},
 	{Kind: "node", Of: "nodes", Columns: "station name idle_probability"},
 	{Kind: "distribution", Of: "stations.jobs_distribution"},
 	{Kind: "state", Of: "likely_states", Columns: "state probability"},
@@ -51,7 +54,7 @@ var sweepSections = []render.Section{
 // solution returns the answer for a result, nil if there is none, with the percentiles of each row
 // of visits.
 func (n stations) solution(
-	f *networkQuestion, r *network.Result, limits *network.Stability, delays [][]num.Value,
+	f *networkQuestion, r *network.Result, limits *network.Stability, delays []*network.VisitDelays,
 ) networkSolution {
 	flow := []string{sim.Throughput, sim.MeanJobs, sim.MeasuredDelay}
 	s := networkSolution{columns: networkColumns, digits: command.Digits(f.settings.RelTol), parts: []part{
@@ -79,12 +82,12 @@ func (n stations) solution(
 		body = n.body(r, limits, s.digits)
 		note = n.noteResting(r)
 		s.lines = []string{trust(r.Engine, r.RelativeErrorBound)}
-		if slices.ContainsFunc(delays, func(known []num.Value) bool { return known != nil }) {
-			s.lines = append(s.lines, "percentiles between proved bounds, shown to the digits that these share")
-			tables = slices.Insert(slices.Clone(networkSections), 4, delaySection(f.percentiles))
+		if slices.ContainsFunc(delays, func(known *network.VisitDelays) bool { return known != nil }) {
+			s.lines = append(s.lines, "times between proved bounds, shown to the digits that these share")
+			tables = slices.Insert(slices.Clone(networkSections), 4, timeSections(f.percentiles)...)
 		}
 		s.lines = append(s.lines, fmt.Sprintf("%s: %s", r.Method, strings.TrimPrefix(r.Why, string(r.Method)+": ")))
-		setDelays(body.Get("visits").([]render.Record), delays, f.percentiles, s.digits)
+		f.setDelays(body.Get("visits").([]render.Record), delays, s.digits)
 	}
 	if n.isLINE && f.simulation.Runs > 0 && f.sizes == "" {
 		note = joined(note, "the simulated sizes are exponential, not those of the LINE file; "+
@@ -149,12 +152,40 @@ func (n stations) noteResting(r *network.Result) string {
 	return strings.Join(notes, "; ")
 }
 
-// setDelays adds the percentiles to the visits, null if they are not known.
-func setDelays(visits []render.Record, known [][]num.Value, asked []command.Percentile, digits int) {
+// setDelays adds the waiting times and delays to the visits, null if they are not known.
+func (f *networkQuestion) setDelays(visits []render.Record, known []*network.VisitDelays, digits int) {
 	style := render.Style{Engine: num.Enclose, Digits: digits}
-	for k, quantiles := range known {
-		visits[k] = visits[k].Set("delay", command.PercentileFields(asked, quantiles, style), "")
+	for k, d := range known {
+		v := visits[k]
+		if d == nil {
+			d = new(network.VisitDelays)
+			v = v.Set("wait_probability", nil, "").Set("mean_waiting", nil, "")
+		} else {
+			v = v.Set("wait_probability", style.Computed(&d.Waiting.Probability), "").
+				Set("mean_waiting", style.Computed(d.Waiting.Mean), "")
+		}
+		if f.percentiles != nil {
+			v = v.Set("waiting", command.PercentileFields(f.percentiles, d.Waiting.Quantiles, style), "").
+				Set("delay", command.PercentileFields(f.percentiles, d.Quantiles, style), "")
+		}
+		if f.within != nil {
+			v = v.Set("within", style.Rows(withinOf(f.within, d)), "")
+		}
+		visits[k] = v
 	}
+}
+
+// withinOf returns the probabilities that the waiting time and the delay of a visit are at most some
+// times; none if they are not known.
+func withinOf(times []*big.Rat, d *network.VisitDelays) (list []oneserver.Within) {
+	rest := func(tail num.Value) num.Value {
+		low, high := tail.Bounds()
+		return num.BetweenFloats(math.Nextafter(1-high, 0), math.Nextafter(1-low, 1))
+	}
+	for k := range d.Tails {
+		list = append(list, oneserver.Within{Time: times[k], Waiting: rest(d.Waiting.Tails[k]), Delay: rest(d.Tails[k])})
+	}
+	return list
 }
 
 // swept returns the answer of the results for all populations.

@@ -138,7 +138,7 @@ func (n stations) solve(f *networkQuestion, q command.Query, limits *network.Sta
 			return s, err
 		}
 	}
-	delays, err := command.WithProgress(q, func(ctx context.Context) ([][]num.Value, error) {
+	delays, err := command.WithProgress(q, func(ctx context.Context) ([]*network.VisitDelays, error) {
 		return n.delays(ctx, f, r)
 	})
 	if err = f.unlessNoted(q, "percentiles", err); err != nil {
@@ -191,19 +191,21 @@ func tolAbove(bound float64) string {
 // knowsDelays reports whether percentiles of delays at a station are known.
 func knowsDelays(s network.Station) bool { return s.Discipline == network.FCFS && s.Rates == nil }
 
-// delays returns the percentiles of each row of visits in the answer, nil for a visit without known
-// percentiles. It returns nil without --percentiles, or if the network is not solved.
-func (n stations) delays(ctx context.Context, f *networkQuestion, r *network.Result) ([][]num.Value, error) {
-	if f.percentiles == nil || r == nil {
+// delays returns the waiting times and delays of each row of visits in the answer, nil for a visit
+// whose times are not known. It returns nil without --percentiles and --within, or if the network is
+// not solved.
+func (n stations) delays(
+	ctx context.Context, f *networkQuestion, r *network.Result,
+) (known []*network.VisitDelays, err error) {
+	if f.percentiles == nil && f.within == nil || r == nil {
 		return nil, nil
 	}
-	var asked network.DelayQuestion
+	asked := network.DelayQuestion{Times: f.within}
 	for _, p := range f.percentiles {
 		asked.Levels = append(asked.Levels, p.Level)
 	}
-	var known [][]num.Value
 	for i, s := range r.Stations {
-		ofStation := make([][]num.Value, len(s.Visits))
+		ofStation := make([]*network.VisitDelays, len(s.Visits))
 		if knowsDelays(n.Stations[i]) {
 			asked.Station = i
 			settings := network.Settings{RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes}
@@ -211,8 +213,8 @@ func (n stations) delays(ctx context.Context, f *networkQuestion, r *network.Res
 			if err != nil {
 				return nil, err
 			}
-			for k, v := range visits {
-				ofStation[k] = v.Quantiles
+			for k := range visits {
+				ofStation[k] = &visits[k]
 			}
 		}
 		known = append(known, ofStation...)

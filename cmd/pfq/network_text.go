@@ -32,19 +32,24 @@ func (u *unstable) text(t *render.Text) {
 		u.Station, classes, work, capacity)
 }
 
-// delaySection is the table of the percentiles.
-func delaySection(asked []command.Percentile) render.Section {
-	s := render.Section{Of: "visits", Columns: "station class"}
-	s.Rows = func(visits []render.Record) (rows []render.Record) {
+// timeSections are the tables of waiting times and delays.
+func timeSections(asked []command.Percentile) []render.Section {
+	flat := func(visits []render.Record) (rows []render.Record) {
 		for _, v := range visits {
 			rows = append(rows, v.Flat())
 		}
 		return rows
 	}
+	waiting := render.Section{Of: "visits", Columns: "station class wait_probability mean_waiting", Rows: flat}
+	delay := render.Section{Of: "visits", Columns: "station class", Rows: flat}
 	for _, p := range asked {
-		s.Columns += " delay_" + p.Name
+		waiting.Columns += " waiting_" + p.Name
+		delay.Columns += " delay_" + p.Name
 	}
-	return s
+	if asked == nil {
+		return []render.Section{waiting}
+	}
+	return []render.Section{waiting, delay}
 }
 
 // spans returns bounds for text: with six digits, without fractions.

@@ -51,7 +51,8 @@ func newSolveCommand() *cobra.Command {
 	command.AddPercentiles(cmd, &f.percentiles,
 		"also give these percentiles of the delay of each class, first come, first served with exponential sizes")
 	b.Name("Levels", "percentiles")
-	f.addWithin(cmd)
+	command.AddWithin(cmd, &f.within, "the waiting time and the delay of each class (service: one)")
+	b.Name("Times", "within")
 	cli.AddSwitch(cmd, &f.asked.Gradients, "gradients",
 		"also give the derivatives of the means of each class with respect to every rate and capacity")
 	b.Memory(&s.MaxBytes)

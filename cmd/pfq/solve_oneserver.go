@@ -7,8 +7,6 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
@@ -229,20 +227,4 @@ func (f *solveQuestion) oneServerText(t *render.Text, m *cluster.Model, points [
 				render.OneDigitUp(r.Times.RelativeErrorBound), render.OneDigitUp(r.Times.AbsoluteErrorBound))
 		}
 	}
-}
-
-// parseTime reads a time of --within.
-func parseTime(word string) ([]*big.Rat, bool) {
-	v, err := num.ParseRat(word)
-	return []*big.Rat{v}, err == nil && v.Sign() >= 0
-}
-
-// addWithin adds --within, a list of times.
-func (f *solveQuestion) addWithin(cmd *cobra.Command) {
-	const most = 100
-	cli.AddList(cmd, &f.within, most, cli.Flag[[]*big.Rat]{Name: "within", Parse: parseTime,
-		Want: "a number >= 0, such as 0.25",
-		Usage: "also give the probabilities that the waiting time and the delay of each class are at most these `TIMES`, " +
-			"such as 0.25,2 (service: one)"})
-	f.binding.Name("Times", "within")
 }

@@ -36,6 +36,16 @@ func AddPercentiles(cmd *cobra.Command, target *[]Percentile, usage string) {
 	}
 }
 
+// AddWithin adds --within, a list of times at which probabilities are requested.
+func AddWithin(cmd *cobra.Command, target *[]*big.Rat, what string) {
+	cli.AddList(cmd, target, mostPercentiles, cli.Flag[[]*big.Rat]{Name: "within", Want: "a number >= 0, such as 0.25",
+		Usage: "also give the probabilities that " + what + " are at most these `TIMES`, such as 0.25,2",
+		Parse: func(word string) ([]*big.Rat, bool) {
+			v, err := num.ParseRat(word)
+			return []*big.Rat{v}, err == nil && v.Sign() >= 0
+		}})
+}
+
 // noteSmall explains percentiles below 1, since 0.95 may mean 95.
 func noteSmall(stderr io.Writer, list []Percentile) {
 	for _, p := range list {
