@@ -17,9 +17,10 @@ import (
 // tables are the recursions over the states of a part in float64. Rates are in a unit, a power of
 // two that keeps the numbers in range.
 //
-// Roundings. With n servers in G groups, a step of a recursion takes at most G additions, a
-// division, and the rounding of its denominator. So F and H are within n(G+2) roundings. A, B and
-// G_g begin with F or H, and have one more rounding in each step: all are within 2n(G+3).
+// Roundings. A denominator has at most 4: of an integer, of the unit and its inverse, and of their
+// product. With n servers in G groups, a step of a recursion adds at most G additions and a
+// division, so F and H are within n(G+5). A, B and G_g begin with these; they have one more addition
+// in each step, one more step, and G_g a sum as its denominator. So all are within (2n+1)(G+7).
 type tables struct {
 	*states
 	grid       *grid
@@ -52,7 +53,7 @@ func newTables(ctx context.Context, s *states) (*tables, error) {
 	if err := t.solve(ctx); err != nil {
 		return nil, err
 	}
-	t.bound = arithmetic.Roundings(2 * float64(s.servers()) * float64(len(s.groups)+3))
+	t.bound = arithmetic.Roundings(float64(2*s.servers()+1) * float64(len(s.groups)+7))
 	all := holding{from: []int32{0}, to: []int32{int32(s.States)}}
 	t.z = all.dot(nil, t.busy, t.free, 0)
 	if !t.isWithin(0x1p-900, 0x1p900) {

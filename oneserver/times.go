@@ -14,8 +14,9 @@ import (
 // mixtures over the points of a Poisson process of rate q (see the package comment). They keep V
 // after n steps, P^n H, and the flows s_n of every choice of every class.
 //
-// Roundings. Since q exceeds all rates by an eighth, the probability to stay has at most 20, and a
-// step of V at most G+22; a sum of flows adds one for each step, and the last one a sweep down.
+// Roundings. A rate d has 4 and d/q one more. Since q exceeds all d by an eighth, 1 - d/q is at
+// least 1/9 and has at most 5*8+1, and a step of V at most 42 + 2 + G. A sum of flows adds one for
+// each step, and the last one a sweep down.
 type times struct {
 	*tables
 	direct  []float64 // a_ig/λ_i at class*groups+group
@@ -143,9 +144,9 @@ func (l *times) now(ctx context.Context) ([]distributions, error) {
 		return nil, err
 	}
 	list := make([]distributions, len(l.classes))
-	levels := float64(l.servers() * (len(l.groups) + 6))
+	levels := float64((l.servers() + 1) * (len(l.groups) + 8))
 	bound := arithmetic.Compound(4*l.bound,
-		arithmetic.Roundings(float64(l.steps)*float64(len(l.groups)+24)+levels+2*dotRoundings+16), 0)
+		arithmetic.Roundings(float64(l.steps)*float64(len(l.groups)+46)+levels+2*dotRoundings+16), 0)
 	for i := range list {
 		list[i] = distributions{delays.NewSurvival(make([]float64, l.steps+1), bound),
 			delays.NewSurvival(make([]float64, l.steps+1), bound)}
