@@ -1,0 +1,17 @@
+package oneserver_test
+
+import (
+	"fmt"
+
+	"productform/plots/oneserver"
+)
+
+func Example() {
+	fmt.Println(oneserver.Source().Title)
+	for _, f := range oneserver.Figures() {
+		fmt.Println(f.ID, f.Title)
+	}
+	// Output:
+	// One server per job
+	// one-1 Which server, and when to cancel copies
+}
