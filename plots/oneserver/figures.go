@@ -21,7 +21,7 @@ func Source() plots.Source {
 		Prefix: "one", Name: "One server per job", Title: "One server per job",
 		Claim: "If a job takes the server that has been idle longest, waiting times have a product form for any " +
 			"compatibilities and speeds of servers.",
-		Verdict: "Simulations agree. Other rules differ when servers are idle, and hardly at high load.",
+		Verdict: "Simulations agree. Rules that keep one queue differ while servers are idle, and hardly at high load.",
 		Figures: len(Figures()),
 	}
 }
@@ -244,7 +244,7 @@ func drawCopies(ctx context.Context, f *plots.Figure, points []point) error {
 	for k, r := range services() {
 		look := 0
 		if k > 0 {
-			look = len(rules())
+			look = 1 // dark enough for its label
 		}
 		known, err := line(ctx, r.label, look, func(ctx context.Context, rho *big.Rat) (float64, error) {
 			if serviceOf(r) == cluster.AllServers {
