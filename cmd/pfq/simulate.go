@@ -1,5 +1,5 @@
-// This file implements pfq simulate: estimates by simulation, under three policies, for any
-// distribution of sizes.
+// This file implements pfq simulate: estimates by simulation, under any policy, for any distribution
+// of sizes.
 
 package main
 
@@ -19,15 +19,13 @@ import (
 	"productform/sim"
 	simcluster "productform/sim/cluster"
 	"productform/sizes"
-	"productform/stability"
 )
-
-var policies = []string{string(simcluster.FCFS), string(simcluster.Interrupt), string(simcluster.ProcessorSharing)}
 
 // A simulateQuestion holds the flags of pfq simulate.
 type simulateQuestion struct {
 	binding       *cli.Binding
-	sizes, policy string
+	sizes, policy string   // policy is "" if the flag is not given
+	policies      []string // those of the flag, or the default of the model
 	keepSizes     bool
 	interruptions float64    // rate of interruptions; 0 for none
 	factors       []*big.Rat // factors of the arrival rates; nil leaves them unchanged
@@ -48,8 +46,7 @@ func newSimulateCommand() *cobra.Command {
 	b.Number(&f.interruptions, "Interruptions", "interruptions", "", "a number in [1e-6, 1e6]",
 		"mean number `M` of interruptions of a job, for the policy interrupt",
 		func(v float64) bool { return v >= 1e-6 && v <= 1e6 })
-	cli.Choice(b, &f.policy, "Policy", "policy", policies,
-		"how servers share jobs, interrupt if --interruptions is given")
+	f.addPolicy(b)
 	s.Runs = 100
 	b.Number(&s.Precision, "Precision", "precision", "", "a number > 0 and < 1",
 		"stop when the half-widths of the mean jobs of all classes are below this fraction of them",
@@ -96,7 +93,7 @@ func (f *simulateQuestion) answer(q command.Query) (a render.Answer, found bool,
 		return a, false, err
 	}
 	one := func(q command.Query, m *cluster.Model) (render.Answer, bool, error) {
-		a, found, err := f.simulate(q, m, jobs)
+		a, found, err := f.simulateAll(q, m, jobs)
 		return a, found, command.InFile(q.File, err)
 	}
 	if f.factors == nil {
@@ -115,12 +112,20 @@ func (f *simulateQuestion) plans(q command.Query) (plans []*sim.Plan, err error)
 		return nil, err
 	}
 	return command.PlansAt(q, f.factors, m, (*cluster.Model).Scale, "an unstable model has",
-		func(m *cluster.Model) ([]*sim.Plan, error) {
-			_, plan, _, err := f.plan(q, m, jobs)
-			if err == nil && plan == nil {
+		func(m *cluster.Model) (plans []*sim.Plan, err error) {
+			for _, policy := range f.policies {
+				s, err := f.plan(q, m, jobs, policy)
+				if err != nil {
+					return nil, err
+				}
+				if s.plan != nil {
+					plans = append(plans, s.plan)
+				}
+			}
+			if plans == nil {
 				err = num.ErrUnstable
 			}
-			return []*sim.Plan{plan}, err
+			return plans, err
 		})
 }
 
@@ -133,7 +138,10 @@ func (f *simulateQuestion) read(q command.Query) (m *cluster.Model, jobs jobSize
 		return nil, jobs, input.Errorf("--sizes", f.sizes, "%sPATH, %sPATH or %s, with --keep-sizes",
 			command.FromList, command.FromLog, command.BoundedPareto)
 	}
-	if m, err = command.ReadModelOfAll(q); err != nil {
+	if m, err = command.ReadModel(q); err != nil {
+		return nil, jobs, err
+	}
+	if f.policies, err = f.policiesOf(m); err != nil {
 		return nil, jobs, err
 	}
 	for i, c := range m.Classes {
@@ -184,44 +192,72 @@ func (f *simulateQuestion) jobSizes(q command.Query, m *cluster.Model) (jobs job
 	return jobs, nil
 }
 
-// plan makes the plan of a simulation. It is nil if the model is unstable and --horizon is not
-// given.
-func (f *simulateQuestion) plan(q command.Query, m *cluster.Model, jobs jobSizes) (
-	system simcluster.Cluster, plan *sim.Plan, verdict *stability.Result, err error) {
-	verdict, err = command.Decide(q, m)
-	if err != nil || !verdict.Stable && f.settings.Horizon == 0 {
-		return system, nil, verdict, err
+// plan makes the plan of a simulation under a policy. The plan is nil if the model is unstable and
+// --horizon is not given.
+func (f *simulateQuestion) plan(q command.Query, m *cluster.Model, jobs jobSizes, policy string) (
+	s *simulation, err error,
+) {
+	s = &simulation{simulateQuestion: f, model: m, jobs: jobs, policy: policy}
+	s.system = simcluster.Cluster{
+		Model: m, Sizes: jobs.Distribution, Policy: simcluster.Policy(policy), Interruptions: f.interruptions,
 	}
-	system = simcluster.Cluster{
-		Model: m, Sizes: jobs.Distribution, Policy: simcluster.Policy(f.policy), Interruptions: f.interruptions,
+	translate := func(err error) error { return command.SimulationError(f.binding, err, f.settings.Sweep.Folder) }
+	if s.compared, _, err = s.system.Compared(); err != nil {
+		return nil, translate(err)
 	}
-	plan, err = command.WithProgress(q, func(ctx context.Context) (*sim.Plan, error) {
-		return sim.NewPlan(ctx, system, f.settings.Settings)
+	if s.verdict, err = command.Decide(q, s.compared); err != nil {
+		return nil, err
+	}
+	if !s.verdict.Stable && f.settings.Horizon == 0 {
+		return s, nil
+	}
+	s.plan, err = command.WithProgress(q, func(ctx context.Context) (*sim.Plan, error) {
+		return sim.NewPlan(ctx, s.system, f.settings.Settings)
 	})
 	if err != nil {
-		return system, nil, nil, command.SimulationError(f.binding, err, f.settings.Sweep.Folder)
+		return nil, translate(err)
 	}
-	return system, plan, verdict, nil
+	return s, nil
 }
 
-// simulate simulates the model, or explains why it is unstable.
-func (f *simulateQuestion) simulate(q command.Query, m *cluster.Model, jobs jobSizes) (
+// simulateAll simulates the model under each policy, or explains why it is unstable.
+func (f *simulateQuestion) simulateAll(q command.Query, m *cluster.Model, jobs jobSizes) (
 	a render.Answer, found bool, err error,
 ) {
-	system, plan, verdict, err := f.plan(q, m, jobs)
-	if err != nil {
-		return a, false, err
+	found = true
+	var all []*simulation
+	for i, policy := range f.policies {
+		s, err := f.simulate(q.Part(i, len(f.policies)), m, jobs, policy)
+		if err != nil {
+			return a, false, err
+		}
+		all, found = append(all, s), found && s.result != nil
 	}
-	if plan == nil {
-		return command.UnstableAnswer(m, verdict, num.Float), false, nil
+	switch {
+	case len(all) > 1:
+		return comparePolicies(all), found, nil
+	case !found:
+		return command.UnstableAnswer(all[0].compared, all[0].verdict, num.Float), false, nil
 	}
-	s := &simulation{simulateQuestion: f, model: m, stable: verdict.Stable, jobs: jobs}
+	return all[0].answer(), true, nil
+}
+
+// simulate simulates the model under a policy. There is no result if the model is unstable.
+func (f *simulateQuestion) simulate(q command.Query, m *cluster.Model, jobs jobSizes, policy string) (
+	s *simulation, err error,
+) {
+	s, err = f.plan(q, m, jobs, policy)
+	if err != nil || s.plan == nil {
+		return s, err
+	}
 	// Theory comes first: if it runs out of memory or time, no simulation is lost.
-	if s.known, err = f.solve(q, system); err != nil {
-		return a, false, err
+	if s.known, err = f.solve(q, s.system); err != nil {
+		return nil, err
 	}
-	if s.result, s.speed, err = command.Replicate(q.Ctx, plan, f.settings, q.Stderr); err != nil {
-		return a, false, err
+	settings := f.settings
+	if len(f.policies) > 1 {
+		settings.Of = policy
 	}
-	return s.answer(), true, nil
+	s.result, s.speed, err = command.Replicate(q.Ctx, s.plan, settings, q.Stderr)
+	return s, err
 }

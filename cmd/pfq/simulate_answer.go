@@ -9,50 +9,39 @@ import (
 	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
+	simcluster "productform/sim/cluster"
+	"productform/stability"
 )
 
-// A simulation holds the simulated system, the estimates, and the exact values.
+// A simulation holds the system simulated under a policy, the estimates, and the exact values.
 type simulation struct {
 	*simulateQuestion
-	model  *cluster.Model
-	stable bool
-	jobs   jobSizes
-	result *sim.Result
-	speed  *float64 // in jumps per second; nil if all runs were found
-	known  theory
+	model    *cluster.Model
+	compared *cluster.Model    // decides stability: model, unless jobs compare some of their servers
+	verdict  *stability.Result // of compared
+	jobs     jobSizes
+	policy   string
+	system   simcluster.Cluster
+	plan     *sim.Plan   // nil if the model is unstable and there is no horizon
+	result   *sim.Result // nil without a plan
+	speed    *float64    // in jumps per second; nil if all runs were found
+	known    theory
 
 	comparisons command.Comparisons
+	joint       *command.Joint // verdict on them
 }
 
 // simulateColumns are the first columns of CSV.
 var simulateColumns = []string{"kind", "name", "quantity", "mean", "half_width", "confidence", "exact", "z"}
 
+// answer returns the answer about a single policy.
 func (s *simulation) answer() render.Answer {
-	var exact render.Record
-	classes, servers := make([]render.Record, len(s.model.Classes)), make([]render.Record, len(s.model.Servers))
-	if s.known.means != nil {
-		exact = render.Fields(s.known.means)
-		classes, servers = exact.Get("classes").([]render.Record), exact.Get("servers").([]render.Record)
-	}
-	all := s.add(nil, sim.OfAll, 0, exact, s.known.delays.all, sim.MeanJobs, sim.MeanDelay)
-	body := s.given().Set("classes", s.classes(classes), "runs").Set("servers", s.servers(servers), "runs")
-	for _, f := range all {
-		body = body.Set(f.Key, f.Value, "runs")
-	}
-	if law := s.distribution(); law != nil {
-		body = body.Set("jobs_distribution", law, "runs")
-	}
-	joint := s.comparisons.Joint()
-	body = body.Set("joint", joint, "effective_samples")
-	note := s.note()
-	if note != "" {
-		body = body.Set("note", note, "")
-	}
+	body, all := s.body()
 	point := render.Point{Body: body, Sections: s.sections(all)}
 	a := render.Points([]render.Point{point}, false, simulateColumns, func(t *render.Text) {
 		s.heading(t)
-		joint.Text(t)
-		if note != "" {
+		s.joint.Text(t)
+		if note := s.note(); note != "" {
 			t.Line("\n%s", note)
 		}
 	})
@@ -60,14 +49,80 @@ func (s *simulation) answer() render.Answer {
 	return a
 }
 
+// comparePolicies returns the answer about several policies.
+func comparePolicies(list []*simulation) render.Answer {
+	var points []render.Point
+	var lines []render.Lines
+	for _, s := range list {
+		head := render.Record{{Key: "policy", Value: s.policy}}
+		if s.result == nil {
+			body := command.Unstable(s.compared, s.verdict, num.Float)
+			points = append(points, render.Point{Head: head, Body: body})
+			lines = append(lines, render.Lines{Kind: "unstable", Head: head, Of: body})
+			continue
+		}
+		body, all := s.body()
+		body = slices.DeleteFunc(body, func(f render.Field) bool { return f.Key == "policy" })
+		points = append(points, render.Point{Head: head, Body: body, Sections: s.sections(all)})
+		for _, l := range quantities(body, all) {
+			lines = append(lines, render.Lines{Kind: l.Kind, Head: head, Of: l.Of})
+		}
+	}
+	a := render.Points(points, true, append([]string{"policy"}, simulateColumns...), func(t *render.Text) {
+		compareHeading(t, list)
+	})
+	a.JSON, a.Lines = render.Record{{Key: "policies", Value: a.JSON}}, lines
+	return a
+}
+
+// body returns the fields of the answer about a policy, and those of them about all jobs.
+func (s *simulation) body() (body, all render.Record) {
+	exact, measures := s.exact(), s.measures()
+	classes, servers := make([]render.Record, len(s.model.Classes)), make([]render.Record, len(s.model.Servers))
+	if exact != nil {
+		classes, servers = exact.Get("classes").([]render.Record), exact.Get("servers").([]render.Record)
+	}
+	all = s.add(nil, sim.OfAll, 0, exact, measures.all...)
+	all = s.addTimes(all, sim.OfAll, 0)
+	body = s.given().Set("classes", s.classes(classes, measures.class), "runs").Set("servers", s.servers(servers), "runs")
+	for _, f := range all {
+		body = body.Set(f.Key, f.Value, "runs")
+	}
+	if law := s.distribution(); law != nil {
+		body = body.Set("jobs_distribution", law, "runs")
+	}
+	s.joint = s.comparisons.Joint()
+	body = body.Set("joint", s.joint, "effective_samples")
+	if note := s.note(); note != "" {
+		body = body.Set("note", note, "")
+	}
+	return body, all
+}
+
+// A measureNames lists the measures of an answer.
+type measureNames struct{ all, class []string }
+
+// measures returns the names of the measures of all jobs and of each class.
+func (s *simulation) measures() measureNames {
+	if s.model.Service == cluster.OneServer {
+		return oneMeasures
+	}
+	return measureNames{
+		all:   []string{sim.MeanJobs, sim.MeanDelay},
+		class: []string{sim.MeanJobs, sim.MeanDelay, sim.MeasuredDelay, sim.ServiceRate},
+	}
+}
+
 // given returns the fields that describe the system and the runs.
 func (s *simulation) given() render.Record {
-	r := append(command.ServiceHead(s.model, s.stable), render.Fields(s.result)...)
+	r := append(command.ServiceHead(s.model, s.verdict.Stable), render.Fields(s.result)...)
 	r = r.Set("policy", s.policy, "method").Set("sizes", s.sizes, "method")
 	if s.jobs.scaledFrom != nil {
 		r = r.Set("scaled_from", s.jobs.scaledFrom, "method")
 	}
-	r = r.Set("interruptions", nil, "method")
+	if s.model.Service != cluster.OneServer {
+		r = r.Set("interruptions", nil, "method")
+	}
 	if s.interruptions > 0 {
 		r = r.Set("interruptions", s.interruptions, "")
 	}
@@ -87,17 +142,33 @@ func (s *simulation) note() string {
 }
 
 // add appends the estimates for one part of the system to its row.
-func (s *simulation) add(row render.Record, kind sim.Kind, i int, exact render.Record, delays []num.Value,
-	names ...string) render.Record {
-	row = append(row, s.comparisons.Estimates(s.result, kind, i, exact, names...)...)
-	if len(s.percentiles) > 0 && kind != sim.OfServer {
-		delay := s.comparisons.Quantiles(s.percentiles, s.settings.Levels, s.result, kind, i, delays)
-		row = row.Set("delay", delay, "")
-	}
-	return row
+func (s *simulation) add(row render.Record, kind sim.Kind, i int, exact render.Record, names ...string) render.Record {
+	return append(row, s.comparisons.Estimates(s.result, kind, i, exact, names...)...)
 }
 
-func (s *simulation) classes(exact []render.Record) []render.Record {
+// addTimes appends the percentiles of times of all jobs or of a class to their row.
+func (s *simulation) addTimes(row render.Record, kind sim.Kind, i int) render.Record {
+	if len(s.percentiles) == 0 {
+		return row
+	}
+	times := func(kind sim.Kind, index int, exact []num.Value) render.Record {
+		return s.comparisons.Quantiles(s.percentiles, s.settings.Levels, s.result, kind, index, exact)
+	}
+	delay, waiting := s.known.delays.all, []num.Value(nil)
+	if kind == sim.OfClass {
+		delay, waiting = s.known.delays.of(i), s.known.waiting.of(i)
+	}
+	if s.model.Service == cluster.OneServer {
+		visit := i // the waiting of the class; that of all jobs comes last
+		if kind == sim.OfAll {
+			visit = len(s.model.Classes)
+		}
+		row = row.Set("waiting", times(sim.OfVisit, visit, waiting), "")
+	}
+	return row.Set("delay", times(kind, i, delay), "")
+}
+
+func (s *simulation) classes(exact []render.Record, names []string) []render.Record {
 	rows := make([]render.Record, len(exact))
 	ownSizes := s.model.HasOwnMeanSizes()
 	for i, class := range s.model.Classes {
@@ -106,8 +177,14 @@ func (s *simulation) classes(exact []render.Record) []render.Record {
 		if ownSizes {
 			row = row.Set("mean_size", s.model.MeanSizeOf(i), "")
 		}
-		rows[i] = s.add(row, sim.OfClass, i, exact[i], s.known.delays.of(i),
-			sim.MeanJobs, sim.MeanDelay, sim.MeasuredDelay, sim.ServiceRate)
+		if slices.ContainsFunc(s.model.Classes, func(c cluster.Class) bool { return c.Priority != 0 }) {
+			row = row.Set("priority", class.Priority, "")
+		}
+		row = s.add(row, sim.OfClass, i, exact[i], names...)
+		if s.model.Service == cluster.OneServer {
+			row = row.Set("served_by", s.servedBy(i, exact[i]), "")
+		}
+		rows[i] = s.addTimes(row, sim.OfClass, i)
 	}
 	return rows
 }
@@ -119,7 +196,7 @@ func (s *simulation) servers(exact []render.Record) []render.Record {
 		if n := server.GroupSize(); n > 0 {
 			row = row.Set("count", n, "")
 		}
-		rows[i] = s.add(row, sim.OfServer, i, exact[i], nil, sim.Utilization)
+		rows[i] = s.add(row, sim.OfServer, i, exact[i], sim.Utilization)
 		if busy, ok := rows[i].Get(sim.Utilization).(render.Record); ok && !serves(s.model, i) {
 			busy.Set("half_width", 0., "") // this server is never busy
 		}
@@ -139,8 +216,8 @@ func serves(m *cluster.Model, row int) bool {
 func (s *simulation) distribution() (law []*render.Estimate) {
 	for n := range s.result.Distribution {
 		var exact *num.Value
-		if s.known.means != nil && n < len(s.known.means.JobsDistribution) {
-			exact = &s.known.means.JobsDistribution[n]
+		if n < len(s.known.distribution) {
+			exact = &s.known.distribution[n]
 		}
 		law = append(law, s.comparisons.Estimated(&s.result.Distribution[n], exact))
 	}
@@ -155,11 +232,14 @@ func quantities(body, all render.Record) (lines []render.Lines) {
 			line := render.Record{{Key: "name", Value: name}, {Key: "quantity", Value: f.Key}}
 			switch v := f.Value.(type) {
 			case render.Record:
-				if f.Key == "delay" {
-					lines = append(lines, delayLines(kind, name, v)...)
+				if f.Key == "delay" || f.Key == "waiting" {
+					lines = append(lines, timeLines(kind, name, f.Key, v)...)
 					continue
 				}
 				line = append(line, v...)
+			case []render.Record:
+				lines = append(lines, servingLines(name, v)...)
+				continue
 			case string, bool, []any:
 				line = append(line, render.Field{Key: "word", Value: v})
 			default:
@@ -181,18 +261,18 @@ func quantities(body, all render.Record) (lines []render.Lines) {
 	if joint, ok := body.Get("joint").(render.Record); ok {
 		add("joint", nil, joint)
 	}
-	elsewhere := []string{"joint", "classes", "servers", "mean_jobs", "mean_delay", "delay", "jobs_distribution",
-		"jumps_per_second"}
+	elsewhere := []string{"joint", "classes", "servers", "jobs_distribution", "jumps_per_second"}
 	add("simulation", nil, slices.DeleteFunc(slices.Clone(body), func(f render.Field) bool {
-		return slices.Contains(elsewhere, f.Key)
+		isOfAll := slices.ContainsFunc(all, func(x render.Field) bool { return x.Key == f.Key })
+		return isOfAll || slices.Contains(elsewhere, f.Key)
 	}))
 	return lines
 }
 
-// delayLines returns a line of CSV for each percentile.
-func delayLines(kind string, name any, delay render.Record) (lines []render.Lines) {
-	for _, f := range delay {
-		line := render.Record{{Key: "name", Value: name}, {Key: "quantity", Value: "delay_" + f.Key}}
+// timeLines returns a line of CSV for each percentile of a time.
+func timeLines(kind string, name any, key string, percentiles render.Record) (lines []render.Lines) {
+	for _, f := range percentiles {
+		line := render.Record{{Key: "name", Value: name}, {Key: "quantity", Value: key + "_" + f.Key}}
 		if q, ok := f.Value.(render.Record); ok {
 			line = append(line, render.Field{Key: "mean", Value: q.Get("estimate")})
 			line = append(line, q[1:]...)
@@ -204,28 +284,47 @@ func delayLines(kind string, name any, delay render.Record) (lines []render.Line
 
 // sections are the tables of text. Those of the classes begin with all jobs.
 func (s *simulation) sections(all render.Record) (sections []render.Section) {
+	times := []string{"delay"}
+	tables := []string{"name arrival_rate mean_size? mean_jobs service_rate", "name mean_delay measured_delay"}
+	one := s.model.Service == cluster.OneServer
+	if one {
+		times, tables = []string{"waiting", "delay"}, s.oneTables()
+	}
+	several := len(s.policies) > 1
 	withAll := func(classes []render.Record) []render.Record {
 		first := slices.Concat(render.Record{{Key: "name", Value: "all classes"}}, all)
 		rows := append([]render.Record{first}, classes...)
 		for i, row := range rows {
-			delay, _ := row.Get("delay").(render.Record)
-			for _, f := range delay {
-				rows[i] = rows[i].Set("delay_"+f.Key, f.Value, "")
+			for _, time := range times {
+				percentiles, _ := row.Get(time).(render.Record)
+				for _, f := range percentiles {
+					rows[i] = rows[i].Set(time+"_"+f.Key, f.Value, "")
+				}
 			}
+		}
+		if several {
+			return withoutTheory(rows)
 		}
 		return rows
 	}
-	tables := []string{"name arrival_rate mean_size? mean_jobs service_rate", "name mean_delay measured_delay"}
-	for some := range slices.Chunk(s.percentiles, 3) {
-		columns := "name"
-		for _, p := range some {
-			columns += " delay_" + p.Name
+	for _, time := range times {
+		for some := range slices.Chunk(s.percentiles, 3) {
+			columns := "name"
+			for _, p := range some {
+				columns += " " + time + "_" + p.Name
+			}
+			tables = append(tables, columns)
 		}
-		tables = append(tables, columns)
 	}
 	for _, columns := range tables {
 		sections = append(sections, render.Section{Of: "classes", Columns: columns, Rows: withAll})
 	}
-	return append(sections, render.Section{Of: "servers", Columns: "name count? utilization"},
-		render.Section{Of: "jobs_distribution"})
+	servers := render.Section{Of: "servers", Columns: "name count? utilization"}
+	switch {
+	case several:
+		servers.Rows = withoutTheory
+	case one:
+		sections = append(sections, render.Section{Of: "classes.served_by", Columns: "name server share"})
+	}
+	return append(sections, servers, render.Section{Of: "jobs_distribution"})
 }

@@ -11,16 +11,32 @@ import (
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
+	"productform/internal/render"
 	"productform/num"
+	"productform/oneserver"
 	simcluster "productform/sim/cluster"
 	"productform/sizes"
 )
 
 // A theory holds the exact values of the estimated quantities.
 type theory struct {
-	means   *bf.Result // nil if balanced fairness is not exact or takes too long
-	missing string     // reason why there are no means
-	delays  exactDelays
+	means        *bf.Result        // nil if balanced fairness is not exact or takes too long
+	one          *oneserver.Result // the same for one server per job
+	missing      string            // reason why there are no means
+	distribution []num.Value       // of the number of jobs
+	delays       exactTimes
+	waiting      exactTimes // for one server per job
+}
+
+// exact returns the exact means as fields of an answer, nil if there are none.
+func (s *simulation) exact() render.Record {
+	switch {
+	case s.known.one != nil:
+		return render.Fields(s.known.one)
+	case s.known.means != nil:
+		return render.Fields(s.known.means)
+	}
+	return nil
 }
 
 // maxWork limits the operations for exact values to about ten seconds of one core.
@@ -32,6 +48,9 @@ func (f *simulateQuestion) solve(q command.Query, c simcluster.Cluster) (t theor
 	if t.missing, err = f.isInexact(c); t.missing != "" || err != nil {
 		return t, err
 	}
+	if c.Model.Service == cluster.OneServer {
+		return f.solveOne(q, c.Model)
+	}
 	t.means, err = command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) {
 		asked := bf.Question{MaxJobs: min(f.settings.Distribution, bf.MostJobs)}
 		return bf.Answer(ctx, c.Model, asked, bf.Settings{MaxWork: maxWork})
@@ -39,19 +58,23 @@ func (f *simulateQuestion) solve(q command.Query, c simcluster.Cluster) (t theor
 	var large *num.TooLargeError
 	switch {
 	case err == nil:
-		t.delays, err = f.solveDelays(q, c.Model, t.means)
+		t.distribution = t.means.JobsDistribution
+		t.delays, err = f.solveDelays(q, c, t.means)
 		return t, err
 	case errors.Is(err, command.ErrInterrupted):
 		return t, err
 	}
-	t.missing = "there are no exact values: " + cli.OneLine(err)
+	t.missing = noExactValues(err)
 	if errors.As(err, &large) && large.Bytes <= float64(large.Limit) {
 		t.missing += "; pfq solve allows more operations"
 	}
 	return theory{missing: t.missing}, nil
 }
 
-// isInexact returns the reason why balanced fairness is not exact for a system, or "" if it is.
+// noExactValues returns the reason why a solver has failed.
+func noExactValues(err error) string { return "there are no exact values: " + cli.OneLine(err) }
+
+// isInexact returns the reason why theory has no exact values for a system, or "" if it has.
 func (f *simulateQuestion) isInexact(c simcluster.Cluster) (why string, err error) {
 	mean, err := sizes.Mean(c.Sizes)
 	if err != nil {
@@ -62,9 +85,13 @@ func (f *simulateQuestion) isInexact(c simcluster.Cluster) (why string, err erro
 		return "", err
 	}
 	_, differ := c.Model.OneMeanSize()
-	switch {
+	switch one := c.Model.Service == cluster.OneServer; {
 	case f.settings.Horizon != 0:
 		return "there are no exact values over a horizon", nil
+	case one && c.Policy != simcluster.LongestIdle && c.Policy != simcluster.LeastWork:
+		return fmt.Sprintf("the policy %s has no exact values", c.Policy), nil
+	case one && (differ != nil || c.Sizes.String() != e.String()):
+		return "one server per job has exact values only for exponential sizes with one mean", nil
 	case c.Policy == simcluster.ProcessorSharing:
 		return "", nil
 	case differ != nil:
@@ -78,14 +105,14 @@ func (f *simulateQuestion) isInexact(c simcluster.Cluster) (why string, err erro
 // mostProducts limits the products for exact percentiles to about ten seconds of one core.
 const mostProducts = 1e10
 
-// exactDelays holds percentiles of delays in the order of --percentiles, nil if they are not known.
-type exactDelays struct {
+// exactTimes holds percentiles of times in the order of --percentiles, nil if they are not known.
+type exactTimes struct {
 	all     []num.Value
 	classes [][]num.Value
 }
 
 // of returns the percentiles of a class.
-func (d exactDelays) of(class int) []num.Value {
+func (d exactTimes) of(class int) []num.Value {
 	if d.classes == nil {
 		return nil
 	}
@@ -94,24 +121,19 @@ func (d exactDelays) of(class int) []num.Value {
 
 // solveDelays computes the percentiles, given the means, if they are exact, that is, under FCFS. If
 // they would take too long, it writes a note and returns none.
-func (f *simulateQuestion) solveDelays(q command.Query, m *cluster.Model, means *bf.Result) (d exactDelays, err error) {
-	if len(f.percentiles) == 0 || f.policy != string(simcluster.FCFS) {
+func (f *simulateQuestion) solveDelays(q command.Query, c simcluster.Cluster, means *bf.Result) (
+	d exactTimes, err error,
+) {
+	if len(f.percentiles) == 0 || c.Policy != simcluster.FCFS {
 		return d, nil
 	}
-	note := func(why string) { fmt.Fprintln(q.Stderr, "pfq: note: no exact percentiles with the estimates:", why) }
-	var levels []*big.Rat
-	highest := new(big.Rat)
-	for _, p := range f.percentiles {
-		levels = append(levels, p.Level)
-		if p.Level.Cmp(highest) > 0 {
-			highest = p.Level
-		}
-	}
+	m := c.Model
+	levels, highest := f.levels()
 	if products := delayProducts(m, means, highest); products > mostProducts {
-		note(fmt.Sprintf("they take about %.1g products; the limit is %g", products, float64(mostProducts)))
+		noteProducts(q, products)
 		return d, nil
 	}
-	d, err = command.WithProgress(q, func(ctx context.Context) (d exactDelays, err error) {
+	d, err = command.WithProgress(q, func(ctx context.Context) (d exactTimes, err error) {
 		s := bf.Settings{Engine: num.Float, MaxBytes: 1 << 30}
 		r, err := bf.Answer(ctx, m, bf.Question{Levels: levels, OfAll: true}, s)
 		if err != nil {
@@ -124,10 +146,32 @@ func (f *simulateQuestion) solveDelays(q command.Query, m *cluster.Model, means 
 		return d, nil
 	})
 	if err != nil && !errors.Is(err, command.ErrInterrupted) {
-		note(cli.OneLine(err))
-		return exactDelays{}, nil
+		noteTimes(q, cli.OneLine(err))
+		return exactTimes{}, nil
 	}
 	return d, err
+}
+
+// levels returns the levels of the percentiles, and the highest of them.
+func (f *simulateQuestion) levels() (levels []*big.Rat, highest *big.Rat) {
+	highest = new(big.Rat)
+	for _, p := range f.percentiles {
+		levels = append(levels, p.Level)
+		if p.Level.Cmp(highest) > 0 {
+			highest = p.Level
+		}
+	}
+	return levels, highest
+}
+
+// noteTimes explains why there are no exact percentiles.
+func noteTimes(q command.Query, why string) {
+	fmt.Fprintln(q.Stderr, "pfq: note: no exact percentiles with the estimates:", why)
+}
+
+// noteProducts explains that exact percentiles take too many products.
+func noteProducts(q command.Query, products float64) {
+	noteTimes(q, fmt.Sprintf("they take about %.1g products; the limit is %g", products, float64(mostProducts)))
 }
 
 // delayProducts estimates the products that percentiles up to a level require, given the means.

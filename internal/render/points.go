@@ -86,13 +86,14 @@ func (s Section) table(t *Text, points []Point) {
 	var rows []Record
 	columns := strings.Fields(s.Columns)
 	for _, p := range points {
-		if !slices.ContainsFunc(p.Sections, s.isLike) {
+		k := slices.IndexFunc(p.Sections, s.isLike)
+		if k < 0 {
 			continue
 		}
 		some := s.rows(p.Body)
-		if s.Rows != nil {
-			some = s.Rows(some)
-			s.check(some)
+		if own := p.Sections[k]; own.Rows != nil {
+			some = own.Rows(some)
+			own.check(some)
 		}
 		if s.Columns == "" && len(some) > 0 && len(columns) == 0 {
 			columns = some[0].plain()

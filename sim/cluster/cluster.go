@@ -70,7 +70,7 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 		return nil, err
 	}
 	c.Sizes = jobSizes
-	compared, rows, err := c.compared()
+	compared, rows, err := c.Compared()
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -296,22 +297,31 @@ func (c Cluster) describeOne(f *flat, o sim.Observation) (*sim.Description, erro
 // of its class, summed over the classes.
 const maxDraws = 100_000
 
-// compared returns the model whose jobs see only the servers that they compare under a policy
-// power:d, which is stable if and only if the cluster is, and the class of c of each of its
-// classes. A job of a class that chooses n_r servers from row r, n = Σ_r n_r > d, compares k_r of
-// them, Σ_r k_r = d, with probability Π_r C(n_r, k_r)/C(n, d).
-func (c Cluster) compared() (m *cluster.Model, rows []int, err error) {
+// Compared returns the model whose jobs see only the servers that they compare under a policy
+// power:d, and the class of c.Model of each of its classes: the cluster is stable if and only if
+// that model is. Under other policies it is c.Model. A job of a class that chooses n_r servers from
+// row r, n = Σ_r n_r > d, compares k_r of them, Σ_r k_r = d, with probability Π_r C(n_r, k_r)/C(n,
+// d). The classes of c.Model must be valid. The error names the policy if there are too many ways.
+func (c Cluster) Compared() (m *cluster.Model, classRow []int, err error) {
 	d := c.Policy.draws()
+	taken := make(map[string]bool)
+	for i, class := range c.Model.Classes {
+		taken[class.Name] = true
+		classRow = append(classRow, i)
+	}
+	if d == 0 {
+		return c.Model, classRow, nil
+	}
 	copied := *c.Model
-	m = &copied
+	m, classRow = &copied, nil
 	m.Classes = nil
 	for i, class := range c.Model.Classes {
 		sees := 0
 		for _, choice := range class.Servers {
 			sees += choice.Choose
 		}
-		if d == 0 || d >= sees {
-			m.Classes, rows = append(m.Classes, class), append(rows, i)
+		if d >= sees {
+			m.Classes, classRow = append(m.Classes, class), append(classRow, i)
 			continue
 		}
 		list := divisions(class.Servers, d, maxDraws-len(m.Classes))
@@ -320,20 +330,24 @@ func (c Cluster) compared() (m *cluster.Model, rows []int, err error) {
 				"a policy under which the jobs of all classes compare at most %d combinations of rows", maxDraws)
 		}
 		all := binomial(sees, d)
-		for _, servers := range list {
+		for k, servers := range list {
 			one := class
+			if len(list) > 1 {
+				one.Name = fmt.Sprintf("%s/%d", class.Name, k+1)
+			}
+			for len(list) > 1 && taken[one.Name] {
+				one.Name += "'"
+			}
+			taken[one.Name] = true
 			one.Servers, one.ArrivalRate = servers, new(big.Rat).Quo(class.ArrivalRate, all)
 			for _, choice := range servers {
 				row := slices.IndexFunc(class.Servers, func(x cluster.Choice) bool { return x.Server == choice.Server })
 				one.ArrivalRate.Mul(one.ArrivalRate, binomial(class.Servers[row].Choose, choice.Choose))
 			}
-			m.Classes, rows = append(m.Classes, one), append(rows, i)
+			m.Classes, classRow = append(m.Classes, one), append(classRow, i)
 		}
 	}
-	for k := range m.Classes {
-		m.Classes[k].Name = strconv.Itoa(k) // unique
-	}
-	return m, rows, nil
+	return m, classRow, nil
 }
 
 // divisions returns all ways to choose a number of servers from these choices, or nil if there are

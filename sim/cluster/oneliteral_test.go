@@ -45,15 +45,6 @@ type literalOne struct {
 	served   [][]float64
 }
 
-func (q *literalOne) servedAt(s int) *literalOneJob {
-	for _, j := range q.jobs {
-		if j.at == s {
-			return j
-		}
-	}
-	return nil
-}
-
 // pass lets time pass up to an instant before the next event.
 func (q *literalOne) pass(to float64) {
 	dt := to - q.now

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"productform/internal/render"
 	"productform/num"
@@ -59,13 +60,13 @@ func (c *Comparisons) Estimated(e *sim.Estimate, exact *num.Value) *render.Estim
 }
 
 // Estimates returns measures of one part of a simulated system as fields of an answer, each with
-// the exact value of the same name if there is one; for [sim.MeasuredDelay] that is the mean delay.
+// the exact value of the same name if there is one; that of a measured mean is the mean.
 func (c *Comparisons) Estimates(r *sim.Result, kind sim.Kind, index int, exact render.Record,
 	names ...string) (fields render.Record) {
 	for _, name := range names {
 		of := name
-		if name == sim.MeasuredDelay {
-			of = sim.MeanDelay
+		if measured, ok := strings.CutPrefix(name, "measured_"); ok {
+			of = "mean_" + measured
 		}
 		fields = fields.Set(name, c.Estimated(r.Estimate(kind, index, name), ExactValue(exact.Get(of))), "")
 	}

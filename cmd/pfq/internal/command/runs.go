@@ -26,6 +26,7 @@ var runFlags = append([]string{"jumps", "warmup", "seed", "confidence", "results
 type Simulation struct {
 	sim.Settings
 	Sweep sweep.Settings // --results and --parallel
+	Of    string         // name of the simulation in its warnings, if there are several; otherwise ""
 }
 
 // AddSimulation adds --runs to a command that simulates only if it is given, --percentiles, and the
@@ -161,8 +162,12 @@ func Replicate(
 		rate := all / time.Since(start).Seconds()
 		speed = &rate
 	}
+	of := settings.Of
+	if of != "" {
+		of += ": "
+	}
 	for _, w := range r.Warnings {
-		fmt.Fprintln(stderr, "pfq: warning:", w)
+		fmt.Fprintf(stderr, "pfq: warning: %s%s\n", of, w)
 	}
 	return r, speed, nil
 }

@@ -32,7 +32,7 @@ func WriteService(t *render.Text, m *cluster.Model) {
 func hintService(err error) error {
 	var bad *input.Error
 	if errors.As(err, &bad) && bad.Want == string(cluster.AllServers) {
-		return fmt.Errorf("%w; pfq solve and pfq stability accept one", err)
+		return fmt.Errorf("%w; pfq solve, pfq stability and pfq simulate accept one", err)
 	}
 	return err
 }

@@ -1,0 +1,214 @@
+// This file implements pfq simulate for clusters in which each job runs on one server.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"productform/cluster"
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/internal/render"
+	"productform/num"
+	"productform/oneserver"
+	"productform/sim"
+	simcluster "productform/sim/cluster"
+)
+
+// addPolicy adds --policy. Its words depend on the service of the model, so [policiesOf] checks
+// them.
+func (f *simulateQuestion) addPolicy(b *cli.Binding) {
+	all, one := simcluster.PolicyNames(cluster.AllServers), simcluster.PolicyNames(cluster.OneServer)
+	cli.AddText(b.Cmd, &f.policy, "policy", "", cli.OneOf(all)+"; with service: one, "+cli.OneOf(one),
+		"how servers serve jobs: "+cli.OneOf(all)+" (by default interrupt with --interruptions, otherwise fcfs); "+
+			"with service: one, "+cli.OneOf(one)+" (by default longest-idle), or several, such as longest-idle,jsq, to "+
+			"compare them")
+	b.Name("Policy", "policy")
+	words := slices.Concat(all, one)
+	if err := b.Cmd.RegisterFlagCompletionFunc("policy",
+		cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // cannot fail: the flag exists
+	}
+}
+
+// policiesOf returns the policies of --policy, or the default of the service of the model.
+func (f *simulateQuestion) policiesOf(m *cluster.Model) (list []string, err error) {
+	names := simcluster.PolicyNames(m.Service)
+	switch {
+	case m.Service == cluster.OneServer && f.interruptions > 0:
+		return nil, cli.FlagError{Err: input.Errorf("--interruptions", f.interruptions, "a model with service: all")}
+	case f.policy == "":
+		return names[:1], nil
+	case m.Service != cluster.OneServer:
+		if err := cli.CheckWord("--policy", f.policy, names); err != nil {
+			return nil, cli.FlagError{Err: err}
+		}
+		return []string{f.policy}, nil
+	}
+	words := strings.Split(f.policy, ",")
+	for i, word := range words {
+		var bad *input.Error
+		if errors.As(simcluster.Policy(word).Check(m.Service), &bad) {
+			path := "--policy"
+			if len(words) > 1 {
+				path = input.Index(path, i)
+			}
+			return nil, cli.FlagError{Err: input.Errorf(path, word, "%s", bad.Want)}
+		}
+		if !slices.Contains(list, word) {
+			list = append(list, word)
+		}
+	}
+	return list, nil
+}
+
+// oneMeasures are the measures for one server per job.
+var oneMeasures = measureNames{all: ofOne, class: ofOne}
+
+var ofOne = []string{
+	sim.MeanJobs, simcluster.MeanQueue, simcluster.WaitProbability, simcluster.MeanWaiting, simcluster.MeasuredWaiting,
+	sim.MeanDelay, sim.MeasuredDelay,
+}
+
+// oneTables returns the columns of the tables of classes for one server per job. Several policies
+// are compared in one table.
+func (s *simulation) oneTables() []string {
+	const measured = "measured_waiting measured_delay"
+	switch several := len(s.policies) > 1; {
+	case several && s.settings.Horizon > 0:
+		return []string{"name wait_probability " + measured}
+	case several:
+		return []string{"name wait_probability mean_waiting mean_delay"}
+	}
+	return []string{
+		"name arrival_rate mean_size? priority? mean_jobs mean_queue", "name wait_probability mean_waiting mean_delay",
+		"name " + measured,
+	}
+}
+
+// withoutTheory returns rows without exact values, which text omits when it compares policies.
+func withoutTheory(rows []render.Record) []render.Record {
+	list := make([]render.Record, len(rows))
+	for i, row := range rows {
+		list[i] = slices.Clone(row)
+		for k, f := range row {
+			if r, ok := f.Value.(render.Record); ok {
+				list[i][k].Value = slices.DeleteFunc(slices.Clone(r), func(f render.Field) bool {
+					return f.Key == "exact" || f.Key == "z"
+				})
+			}
+		}
+	}
+	return list
+}
+
+// servedBy returns the fractions of the jobs of a class that the rows of servers serve.
+func (s *simulation) servedBy(class int, exact render.Record) (rows []render.Record) {
+	known, _ := exact.Get("served_by").([]render.Record)
+	for _, choice := range s.model.Classes[class].Servers {
+		server := s.model.Servers[choice.Server].Name
+		var share *num.Value
+		for _, row := range known {
+			if row.Get("server") == server {
+				share = command.ExactValue(row.Get("share"))
+			}
+		}
+		e := s.result.Estimate(simcluster.OfServing, class*len(s.model.Servers)+choice.Server, simcluster.ServedBy)
+		rows = append(rows, render.Record{{Key: "server", Value: server}}.
+			Set("share", s.comparisons.Estimated(e, share), ""))
+	}
+	return rows
+}
+
+// servingLines returns a line of CSV for each row of servers that serves a class.
+func servingLines(name any, rows []render.Record) (lines []render.Lines) {
+	for _, row := range rows {
+		line := render.Record{{Key: "name", Value: name}, {Key: "quantity", Value: "share"}}
+		share, _ := row.Get("share").(render.Record)
+		line = append(append(line, share...), render.Field{Key: "server", Value: row.Get("server")})
+		lines = append(lines, render.Lines{Kind: "served_by", Of: line})
+	}
+	return lines
+}
+
+// solveOne computes the exact values for one server per job.
+func (f *simulateQuestion) solveOne(q command.Query, m *cluster.Model) (t theory, err error) {
+	if steps := oneSteps(m); steps > mostOneSteps {
+		t.missing = "there are no exact values: they take too many steps here; pfq solve takes as long as needed"
+		return t, nil
+	}
+	solve := func(ask oneserver.Question) (*oneserver.Result, error) {
+		return command.WithProgress(q, func(ctx context.Context) (*oneserver.Result, error) {
+			return oneserver.Answer(ctx, m, ask, oneserver.Settings{})
+		})
+	}
+	t.one, err = solve(oneserver.Question{MaxJobs: min(f.settings.Distribution, oneserver.MostJobs)})
+	if err != nil {
+		if errors.Is(err, command.ErrInterrupted) {
+			return t, err
+		}
+		return theory{missing: noExactValues(err)}, nil
+	}
+	t.distribution = t.one.JobsDistribution
+	if len(f.percentiles) == 0 {
+		return t, nil
+	}
+	levels, highest := f.levels()
+	rest, _ := highest.Float64()
+	if products := oneProducts(m, t.one, 1-rest); products > mostProducts {
+		noteProducts(q, products)
+		return t, nil
+	}
+	times, err := solve(oneserver.Question{Levels: levels})
+	switch {
+	case errors.Is(err, command.ErrInterrupted):
+		return t, err
+	case err != nil:
+		noteTimes(q, cli.OneLine(err))
+		return t, nil
+	}
+	for _, c := range times.Classes {
+		t.delays.classes = append(t.delays.classes, c.Delay)
+		t.waiting.classes = append(t.waiting.classes, c.Waiting)
+	}
+	return t, nil
+}
+
+// mostOneSteps limits the steps for exact means to about ten seconds of one core.
+const mostOneSteps = 1e8
+
+// oneSteps returns a bound on the steps for exact means: the states, numbers of busy servers by
+// group, for each group and each group that serves.
+func oneSteps(m *cluster.Model) float64 {
+	states, groups := 1., float64(len(m.Servers))
+	for _, s := range m.Servers {
+		states *= float64(s.Size() + 1)
+	}
+	return states * groups * (groups + float64(len(m.Classes)))
+}
+
+// oneProducts estimates the products for exact percentiles up to a level of which a fraction rest
+// is above, given the means: for each class one for each state and each event in the time that an
+// exponential delay of twice the mean exceeds with probability rest.
+func oneProducts(m *cluster.Model, means *oneserver.Result, rest float64) float64 {
+	var capacity, delay float64
+	for _, s := range m.Servers {
+		v, _ := s.Capacity.Float64()
+		capacity += v * float64(s.Size())
+	}
+	for _, c := range means.Classes {
+		if c.MeanDelay != nil {
+			delay = max(delay, c.MeanDelay.Float)
+		}
+	}
+	size, _ := num.OrOne(m.MeanSize).Float64()
+	events := capacity / size * 2 * delay * -math.Log(rest)
+	return float64(len(m.Classes)*len(m.Servers)*means.States) * (events + 8*math.Sqrt(events))
+}
