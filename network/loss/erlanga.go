@@ -61,7 +61,7 @@ type QueueWithin struct {
 
 // A QueuePercentile is a percentile of the waiting of served jobs.
 type QueuePercentile struct {
-	Level   *big.Rat  `json:"level"`
+	Level   *big.Rat  `json:"level"`   // in (0, 1)
 	Waiting num.Value `json:"waiting"` // the shortest t with P(W <= t | served) >= Level
 }
 
