@@ -40,6 +40,10 @@ type Cluster struct {
 	// the mean size over all jobs
 	Interruptions float64
 	Calendar      bool // always simulate on a calendar of events, even if a Markov chain is possible
+	// how long jobs of each class wait before they give up, or nil for no limit; jobs that have
+	// been in service stay. nil means that no jobs give up, as with the service
+	// [cluster.AllServers]
+	Patience []sizes.Distribution
 }
 
 // Limits on a simulated cluster.
@@ -62,7 +66,7 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 		return nil, err
 	}
 	c.Policy = cmp.Or(c.Policy, Policy(PolicyNames(c.Model.Service)[0]))
-	if err := c.checkPolicy(); err != nil {
+	if err := cmp.Or(c.checkPolicy(), c.checkPatience()); err != nil {
 		return nil, err
 	}
 	jobSizes, _, err := sim.SizesOf(c.Sizes, c.Model.MeanSize, "Sizes", "Model.MeanSize")
@@ -74,7 +78,7 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 	if err != nil {
 		return nil, err
 	}
-	verdict, err := stability.Cluster(ctx, compared)
+	verdict, err := stability.Cluster(ctx, c.withoutPatient(compared, rows))
 	if err != nil {
 		return nil, err
 	}
@@ -117,8 +121,8 @@ func (c Cluster) checkPolicy() error {
 	return nil
 }
 
-// unstable returns the error for an unstable model, in jobs per unit of time. Its class k belongs to
-// class rows[k] of the original model.
+// unstable returns the error for an unstable model, in jobs per unit of time. Its class k belongs
+// to class rows[k] of the original model.
 func unstable(m *cluster.Model, rows []int, v *stability.Result, original *cluster.Model) error {
 	size := num.OrOne(m.EqualSizes().MeanSize)
 	perJob := func(work *big.Rat) *big.Rat { return new(big.Rat).Quo(work, size) }

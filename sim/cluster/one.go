@@ -15,6 +15,7 @@ import (
 	"productform/internal/file"
 	"productform/internal/input"
 	"productform/sim"
+	"productform/sizes"
 )
 
 // The policies of clusters in which a job runs on one server ([cluster.OneServer]). Under
@@ -108,11 +109,12 @@ type oneSystem struct {
 	policy   Policy
 	central  bool
 	horizon  bool
-	compares int               // servers that a job compares under a policy power:D, otherwise 0
-	level    []uint32          // by class: 0 for the jobs that go first
-	members  [][]uint32        // by class: its servers, if its jobs draw none, otherwise nil
-	drawn    [][]chosenServers // by class, for the others: choices among their queues
-	pools    [][]uint32        // by class with members: pools of its servers, fastest first
+	patience []sizes.Distribution // by class, nil entries for no limit; nil if no jobs give up
+	compares int                  // servers that a job compares under a policy power:D, otherwise 0
+	level    []uint32             // by class: 0 for the jobs that go first
+	members  [][]uint32           // by class: its servers, if its jobs draw none, otherwise nil
+	drawn    [][]chosenServers    // by class, for the others: choices among their queues
+	pools    [][]uint32           // by class with members: pools of its servers, fastest first
 	// by server: servers of a pool are equally fast, and the same classes have them as members
 	poolOf  []uint32
 	nPools  int
@@ -128,8 +130,9 @@ type oneSystem struct {
 // newOneSystem prepares a cluster for its engine.
 func newOneSystem(c Cluster, f *flat, o sim.Observation) *oneSystem {
 	y := &oneSystem{
-		flat: f, policy: c.Policy, central: c.Policy.isCentral(), horizon: o.OverHorizon, compares: c.Policy.draws(),
-		level: levels(c), shared: make([]uint32, len(f.classes)), watched: make([][]uint32, len(f.capacity)),
+		flat: f, policy: c.Policy, central: c.Policy.isCentral(), horizon: o.OverHorizon, patience: c.Patience,
+		compares: c.Policy.draws(),
+		level:    levels(c), shared: make([]uint32, len(f.classes)), watched: make([][]uint32, len(f.capacity)),
 	}
 	for _, chosen := range f.chosen {
 		var members []uint32
@@ -281,6 +284,13 @@ func (y *oneSystem) addQueues() {
 // describeOne describes a cluster in which a job runs on one server.
 func (c Cluster) describeOne(f *flat, o sim.Observation) (*sim.Description, error) {
 	y := newOneSystem(c, f, o)
+	for _, p := range c.Patience {
+		words := "none"
+		if p != nil {
+			words = p.String()
+		}
+		f.system = append(f.system, "patience "+words)
+	}
 	d := &sim.Description{
 		Method: "calendar of events", Classes: f.classes, Servers: f.rows, Identity: f.system,
 		JumpRate: 2 * f.totalRates, StepCost: 10 + float64(f.degree)/4, Moments: f.moments(2), Measures: y.measures,
@@ -291,6 +301,36 @@ func (c Cluster) describeOne(f *flat, o sim.Observation) (*sim.Description, erro
 	}
 	d.Visits = append(d.Visits, sim.Class{Name: "waiting of all jobs", ArrivalRate: f.totalRates})
 	return d, sim.CheckRate("Model", d.JumpRate)
+}
+
+// checkPatience checks the list of distributions of patience.
+func (c Cluster) checkPatience() error {
+	list := fmt.Sprintf("%d distributions", len(c.Patience))
+	switch {
+	case c.Patience == nil:
+	case c.Model.Service != cluster.OneServer:
+		return input.Errorf("Patience", list, "none with service all")
+	case len(c.Patience) != len(c.Model.Classes):
+		return input.Errorf("Patience", list, "%d, one for each class, or none", len(c.Model.Classes))
+	}
+	return nil
+}
+
+// withoutPatient returns a model without the arrivals of classes whose jobs give up: the cluster is
+// stable if the jobs of the others do not overload it. classRow[i] is the row of class i in
+// c.Model.
+func (c Cluster) withoutPatient(m *cluster.Model, classRow []int) *cluster.Model {
+	if c.Patience == nil {
+		return m
+	}
+	others := *m
+	others.Classes = slices.Clone(m.Classes)
+	for i, row := range classRow {
+		if c.Patience[row] != nil {
+			others.Classes[i].ArrivalRate = new(big.Rat)
+		}
+	}
+	return &others
 }
 
 // maxDraws limits the ways in which the servers that a job compares can be divided among the rows

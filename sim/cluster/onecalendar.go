@@ -21,14 +21,16 @@ type oneJob struct {
 	class  uint32
 	waits  bool // whether it waits
 	met    bool // whether it ever had to wait
+	begun  bool // whether it has ever been in service
+	limit  bool // whether it gives up if it waits too long
 }
 
 // oneCalendar simulates a cluster in which a job runs on one server, for any sizes, in continuous
 // time. The jobs that wait in a queue are linked from its node, oldest first, and the nodes of job
-// j start at queues + j stride. The next event is the earliest end of a service or an arrival; at
-// equal times an end comes first. An event takes O(log S) for S servers and, for a job, the time to
-// look at the pools of its servers or, if it compares or draws servers, at these. It allocates only
-// when there are more jobs than ever before.
+// j start at queues + j stride. The next event is the earliest end of a service, the earliest time
+// at which a job gives up, or an arrival; at equal times they come in this order. An event takes
+// O(log S) for S servers and, for a job, the time to look at the pools of its servers or, if it
+// compares or draws servers, at these. It allocates only when there are more jobs than ever before.
 type oneCalendar struct {
 	*oneSystem
 	random  *sim.Stream
@@ -39,12 +41,14 @@ type oneCalendar struct {
 	seen    []uint32          // servers that the current job may take
 	scratch []uint32
 
-	service eventqueue.Schedule // busy servers, by the end of their service; ties go to the job that arrived first
-	places  []int32             // index in service, by server
-	serving []int32             // job in service, by server; idle for none
-	began   []float64           // by server: time at which the service of its job started
-	count   []int32             // by server: its jobs, if jobs wait at the servers
-	done    []float64           // by server: time at which its present jobs are done, under LeastWork
+	service     eventqueue.Schedule // busy servers, by the end of their service; ties go to the job that arrived first
+	places      []int32             // index in service, by server
+	limits      eventqueue.Schedule // waiting jobs that give up, by the time when they do
+	limitPlaces []int32             // index in limits, by job
+	serving     []int32             // job in service, by server; idle for none
+	began       []float64           // by server: time at which the service of its job started
+	count       []int32             // by server: its jobs, if jobs wait at the servers
+	done        []float64           // by server: time at which its present jobs are done, under LeastWork
 
 	// idle servers of each pool, linked in the order in which they became idle from the node S +
 	// pool
@@ -61,6 +65,7 @@ type oneCalendar struct {
 	sim.Population
 	waiting []waitCount // by class, then of all classes
 	met     []float64   // departed jobs that had to wait, by class
+	gaveUp  []float64   // jobs that gave up, by class
 	served  []float64   // departed jobs by the row of their server, at class * rows + row
 }
 
@@ -73,8 +78,8 @@ type waitCount struct {
 const idle = -1
 
 // newOneCalendar returns an empty cluster that draws random numbers from r: the time to the first
-// arrival; at each arrival the class, the size, the servers of the job, if they are random, and the
-// time to the next arrival.
+// arrival; at each arrival the class, the size, the servers of the job, if they are random, its
+// patience, if it has to wait, and the time to the next arrival.
 func newOneCalendar(y *oneSystem, r *sim.Stream) sim.Engine {
 	servers, classes := len(y.capacity), len(y.classes)
 	q := &oneCalendar{
@@ -84,7 +89,7 @@ func newOneCalendar(y *oneSystem, r *sim.Stream) sim.Engine {
 		idleSince: make([]int64, servers), nodes: make([]node, y.queues),
 		most:       min(sim.MaxJobs, maxLinks/int(y.stride)),
 		Population: sim.NewPopulation(classes), waiting: make([]waitCount, classes+1),
-		met: make([]float64, classes), served: make([]float64, classes*len(y.rows)),
+		met: make([]float64, classes), gaveUp: make([]float64, classes), served: make([]float64, classes*len(y.rows)),
 	}
 	var weights []float64
 	for _, class := range y.classes {
@@ -111,12 +116,24 @@ func newOneCalendar(y *oneSystem, r *sim.Stream) sim.Engine {
 // Advance simulates t units of time. The error wraps [sim.ErrTooManyJobs].
 func (q *oneCalendar) Advance(t float64, seen *sim.Totals) error {
 	for {
-		if len(q.service) > 0 && q.service[0].Time <= q.next {
+		next := q.next
+		if len(q.limits) > 0 {
+			next = min(next, q.limits[0].Time)
+		}
+		if len(q.service) > 0 && q.service[0].Time <= next {
 			if q.service[0].Time > t {
 				break
 			}
 			q.now = q.service[0].Time
 			q.finish(q.service[0].Item, seen)
+			continue
+		}
+		if len(q.limits) > 0 && q.limits[0].Time == next {
+			if next > t {
+				break
+			}
+			q.now = next
+			q.giveUp(q.limits[0].Item, seen)
 			continue
 		}
 		if q.next > t {
@@ -130,6 +147,19 @@ func (q *oneCalendar) Advance(t float64, seen *sim.Totals) error {
 	}
 	q.flush(t, seen)
 	return nil
+}
+
+// giveUp removes a job that has waited too long.
+func (q *oneCalendar) giveUp(j uint32, seen *sim.Totals) {
+	job := &q.jobs[j]
+	q.stopWaiting(j, seen)
+	if !q.central {
+		s := q.nodes[q.first(j)].sentinel
+		q.count[s]--
+		q.done[s] -= job.left / q.capacity[s]
+	}
+	q.gaveUp[job.class]++
+	q.leave(j, seen)
 }
 
 // arrive adds an arriving job.
@@ -384,6 +414,29 @@ func (q *oneCalendar) wait(j uint32, seen *sim.Totals) {
 		q.nodes[after].prev = n
 	}
 	q.countWaiting(job.class, 1, seen)
+	if q.patience != nil && !job.begun && q.patience[job.class] != nil {
+		job.limit = true
+		until := min(q.now+q.patience[job.class].Sample(q.draws), math.MaxFloat64)
+		q.limits.Push(eventqueue.Entry{Time: until, Tie: job.born, Item: j}, q.limitPlaces)
+	}
+}
+
+// stopWaiting removes a job from its queues.
+func (q *oneCalendar) stopWaiting(j uint32, seen *sim.Totals) {
+	job := &q.jobs[j]
+	job.waits = false
+	job.waited += q.now - job.queued
+	q.countWaiting(job.class, -1, seen)
+	first := q.first(j)
+	for n := first; n < first+q.links[job.class]; n++ {
+		prev, next := q.nodes[n].prev, q.nodes[n].next
+		q.nodes[prev].next = next
+		q.nodes[next].prev = prev
+	}
+	if job.limit {
+		job.limit = false
+		q.limits.Remove(int(q.limitPlaces[j]), q.limitPlaces)
+	}
 }
 
 // countWaiting counts the waiting jobs up to now, and then changes the number of those of a class.
@@ -399,16 +452,9 @@ func (q *oneCalendar) countWaiting(class uint32, by int, seen *sim.Totals) {
 // start starts the service of a job at a server, which is idle or has just become free.
 func (q *oneCalendar) start(j, s uint32, seen *sim.Totals) {
 	job := &q.jobs[j]
+	job.begun = true
 	if job.waits {
-		job.waits = false
-		job.waited += q.now - job.queued
-		q.countWaiting(job.class, -1, seen)
-		first := q.first(j)
-		for n := first; n < first+q.links[job.class]; n++ {
-			prev, next := q.nodes[n].prev, q.nodes[n].next
-			q.nodes[prev].next = next
-			q.nodes[next].prev = prev
-		}
+		q.stopWaiting(j, seen)
 	}
 	if prev, next := q.idlePrev[s], q.idleNext[s]; next != s {
 		q.idleNext[prev] = next
@@ -442,8 +488,20 @@ func (q *oneCalendar) release(s uint32) {
 // finish removes the job in service at a server, which then takes another one or becomes idle.
 func (q *oneCalendar) finish(s uint32, seen *sim.Totals) {
 	j := uint32(q.serving[s])
-	job := &q.jobs[j]
 	q.stop(s, seen)
+	q.served[int(q.jobs[j].class)*len(q.rows)+int(q.row[s])]++
+	q.count[s]--
+	q.leave(j, seen)
+	if next, found := q.nextJob(s); found {
+		q.start(next, s, seen)
+		return
+	}
+	q.release(s)
+}
+
+// leave removes a job that is in no queue and at no server.
+func (q *oneCalendar) leave(j uint32, seen *sim.Totals) {
+	job := &q.jobs[j]
 	class, classes := int(job.class), len(q.classes)
 	seen.Jumps++
 	q.Change(class, -1, q.now, seen)
@@ -453,14 +511,7 @@ func (q *oneCalendar) finish(s uint32, seen *sim.Totals) {
 	if job.met {
 		q.met[class]++
 	}
-	q.served[class*len(q.rows)+int(q.row[s])]++
-	q.count[s]--
 	q.free = append(q.free, j)
-	if next, found := q.nextJob(s); found {
-		q.start(next, s, seen)
-		return
-	}
-	q.release(s)
 }
 
 // nextJob returns the waiting job that a server takes, if there is one: of the first level, the one
@@ -498,6 +549,10 @@ func (q *oneCalendar) flush(t float64, seen *sim.Totals) {
 		e.Time -= t
 		e.Tie -= t
 	}
+	for k := range q.limits {
+		q.limits[k].Time -= t
+		q.limits[k].Tie -= t
+	}
 	for s := range q.done {
 		q.done[s] -= t
 	}
@@ -514,5 +569,6 @@ func (q *oneCalendar) grow() {
 		q.free = append(q.free, uint32(j))
 	}
 	q.jobs = append(q.jobs, make([]oneJob, more)...)
+	q.limitPlaces = append(q.limitPlaces, make([]int32, more)...)
 	q.nodes = append(q.nodes, make([]node, more*int(q.stride))...)
 }

@@ -27,6 +27,7 @@ type literalOneJob struct {
 	queue              int   // server in whose queue it is, -1 with one queue
 	at                 int   // server that serves it, -1 if it waits
 	met                bool
+	until              float64 // time at which it gives up; +Inf for never
 }
 
 // A literalOne is a cluster in which a job runs on one server, by the words of the policies. All
@@ -42,6 +43,7 @@ type literalOne struct {
 	y        *sim.Totals
 	classes  int
 	met      []float64
+	gaveUp   []float64
 	served   [][]float64
 }
 
@@ -158,14 +160,7 @@ func (q *literalOne) join(j *literalOneJob) {
 // finish removes a job. Its server takes the first job of the largest priority that it can.
 func (q *literalOne) finish(j *literalOneJob) {
 	s := j.at
-	q.jobs = slices.DeleteFunc(q.jobs, func(other *literalOneJob) bool { return other == j })
-	q.y.Jumps++
-	q.y.Leave(j.class, q.now-j.born)
-	q.y.Leave(q.classes+j.class, j.waited)
-	q.y.Leave(2*q.classes, j.waited)
-	if j.met {
-		q.met[j.class]++
-	}
+	q.leave(j)
 	q.served[j.class][q.row[s]]++
 	var next *literalOneJob
 	for _, other := range q.jobs {
@@ -181,6 +176,18 @@ func (q *literalOne) finish(j *literalOneJob) {
 	q.begin(next, s)
 }
 
+// leave removes a job.
+func (q *literalOne) leave(j *literalOneJob) {
+	q.jobs = slices.DeleteFunc(q.jobs, func(other *literalOneJob) bool { return other == j })
+	q.y.Jumps++
+	q.y.Leave(j.class, q.now-j.born)
+	q.y.Leave(q.classes+j.class, j.waited)
+	q.y.Leave(2*q.classes, j.waited)
+	if j.met {
+		q.met[j.class]++
+	}
+}
+
 // simulateOneLiterally simulates t units of time with the random numbers that the engine would
 // draw.
 func simulateOneLiterally(c Cluster, t float64, r *sim.Stream) *literalOne {
@@ -188,6 +195,7 @@ func simulateOneLiterally(c Cluster, t float64, r *sim.Stream) *literalOne {
 	n := len(m.Classes)
 	q := &literalOne{
 		policy: c.Policy, random: r, classes: n, y: sim.NewTotals(2*n+1, len(m.Servers)), met: make([]float64, n),
+		gaveUp: make([]float64, n),
 	}
 	first := make([]int, len(m.Servers))
 	for row, s := range m.Servers {
@@ -220,12 +228,24 @@ func simulateOneLiterally(c Cluster, t float64, r *sim.Stream) *literalOne {
 	table, rate, draws := sizes.NewAliasTable(weights, nil), sim.Sum(weights), rand.New(r)
 	next := draws.ExpFloat64() / rate
 	for {
-		var first *literalOneJob
-		end := math.Inf(1)
+		var first, impatient *literalOneJob
+		end, until := math.Inf(1), math.Inf(1)
 		for _, j := range q.jobs {
+			if j.at >= 0 {
+				j.until = math.Inf(1)
+			}
 			if j.at >= 0 && q.now+j.left/q.capacity[j.at] < end {
 				first, end = j, q.now+j.left/q.capacity[j.at]
 			}
+			if j.until < until {
+				impatient, until = j, j.until
+			}
+		}
+		if until <= min(end, next, t) {
+			q.pass(until)
+			q.leave(impatient)
+			q.gaveUp[impatient.class]++
+			continue
 		}
 		if end > t && next > t {
 			q.pass(t)
@@ -242,7 +262,7 @@ func simulateOneLiterally(c Cluster, t float64, r *sim.Stream) *literalOne {
 		if err != nil {
 			panic(err) // cannot fail: the plan has checked them
 		}
-		j := &literalOneJob{class: i, born: q.now, left: own.Sample(draws), queue: -1, at: -1}
+		j := &literalOneJob{class: i, born: q.now, left: own.Sample(draws), queue: -1, at: -1, until: math.Inf(1)}
 		if c.Policy.hasPriorities() {
 			j.priority = m.Classes[i].Priority
 		}
@@ -267,6 +287,9 @@ func simulateOneLiterally(c Cluster, t float64, r *sim.Stream) *literalOne {
 			q.admit(j)
 		} else {
 			q.join(j)
+		}
+		if j.at < 0 && c.Patience != nil && c.Patience[i] != nil {
+			j.until = q.now + c.Patience[i].Sample(draws)
 		}
 		next = q.now + draws.ExpFloat64()/rate
 	}
@@ -347,6 +370,19 @@ func TestOneMatchesLiteral(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := Cluster{Model: m, Sizes: jobSizes, Policy: rapid.SampledFrom(everyOnePolicy()).Draw(t, "policy")}
+		if rapid.Bool().Draw(t, "patience") {
+			for range m.Classes {
+				var p sizes.Distribution
+				if name := rapid.SampledFrom([]string{
+					"", "exponential", "deterministic",
+				}).Draw(t, "patience"); name != "" {
+					if p, err = sizes.Parse(name, rapid.Float64Range(0.1, 3).Draw(t, "mean patience")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				c.Patience = append(c.Patience, p)
+			}
+		}
 		p, err := sim.NewPlan(t.Context(), c, sim.Settings{Horizon: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -364,7 +400,8 @@ func TestOneMatchesLiteral(t *testing.T) {
 			checkOneCalendar(t, e)
 		}
 		simtest.CompareTotals(t, got, want.y)
-		if diff := cmp.Diff(want.met, e.met) + cmp.Diff(slices.Concat(want.served...), e.served); diff != "" {
+		if diff := cmp.Diff(want.met, e.met) + cmp.Diff(want.gaveUp, e.gaveUp) +
+			cmp.Diff(slices.Concat(want.served...), e.served); diff != "" {
 			t.Error(diff)
 		}
 	})

@@ -11,6 +11,8 @@ const (
 	MeasuredWaiting = "measured_waiting" // mean time that the departed jobs waited
 	WaitProbability = "wait_probability" // fraction of the departed jobs that had to wait
 	MeanQueue       = "mean_queue"       // mean number of waiting jobs
+	// fraction of the departed jobs that gave up; only if some do. All other measures include them
+	AbandonProbability = "abandon_probability"
 	// fraction of the departed jobs of a class that left from a server of a row, of kind
 	// [OfServing], for the rows that the class uses
 	ServedBy = "served_by"
@@ -22,18 +24,21 @@ const OfServing sim.Kind = "serving"
 // Restart discards everything accumulated so far.
 func (q *oneCalendar) Restart() {
 	clear(q.met)
+	clear(q.gaveUp)
 	clear(q.served)
 }
 
-// Observed returns the fractions of the departed jobs that had to wait, by class and finally of all
-// jobs, and those that each row of servers served, by class and row.
+// Observed returns the fractions of the departed jobs that had to wait and that gave up, by class
+// and finally of all jobs, and those that each row of servers served, by class and row.
 func (q *oneCalendar) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	n := len(q.classes)
 	own := map[string][]*float64{}
-	for i, met := range q.met {
-		own[WaitProbability] = append(own[WaitProbability], ratio(met, seen.Left[i]))
+	for name, jobs := range map[string][]float64{WaitProbability: q.met, AbandonProbability: q.gaveUp} {
+		for i, some := range jobs {
+			own[name] = append(own[name], ratio(some, seen.Left[i]))
+		}
+		own[name] = append(own[name], ratio(sim.Sum(jobs), sim.Sum(seen.Left[:n])))
 	}
-	own[WaitProbability] = append(own[WaitProbability], ratio(sim.Sum(q.met), sim.Sum(seen.Left[:n])))
 	for k, jobs := range q.served {
 		own[ServedBy] = append(own[ServedBy], ratio(jobs, seen.Left[k/len(q.rows)]))
 	}
@@ -72,6 +77,9 @@ func (y *oneSystem) measures(s *sim.Samples) []sim.Measure {
 			func(one *sim.Sample) float64 { return one.Sojourn[n+row] },
 		))
 		add(WaitProbability, "", s.Own(WaitProbability, row))
+		if y.patience != nil {
+			add(AbandonProbability, "", s.Own(AbandonProbability, row))
+		}
 		add(MeanQueue, "jobs", queue)
 	}
 	for i, chosen := range y.chosen {
