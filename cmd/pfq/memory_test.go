@@ -1,6 +1,15 @@
 package main
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
+
+// TestMain runs the tests with as much garbage as the program.
+func TestMain(m *testing.M) {
+	collectLess()
+	os.Exit(m.Run())
+}
 
 // Garbage may take four times the memory in use, then a constant 512 MiB, and finally as much as is
 // in use.
