@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,8 +27,17 @@ type source struct {
 	imports   map[string]bool // paths, including those of tests
 }
 
+// readSource returns the source, read once for all tests.
 func readSource(t *testing.T) source {
 	t.Helper()
+	s, err := parsedSource()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var parsedSource = sync.OnceValues(func() (source, error) {
 	s := source{map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -76,11 +86,8 @@ func readSource(t *testing.T) source {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
+	return s, err
+})
 
 // receiver returns the name of the receiver type of a function, "" if it has none.
 func receiver(f *ast.FuncDecl) string {
