@@ -5,9 +5,9 @@
 // Sizes are exponential with one mean, and server s ends the job that it runs at rate μ_s. A job
 // takes the server of S_i that has been idle longest. If none is idle it waits in one queue, and a
 // server that becomes free takes the job that has waited longest among those it may run. The same
-// queue results if a job joins the server of S_i with the least work, or all queues of S_i until its
-// first copy starts (U. Ayesta, T. Bodas, I. M. Verloop, "On a unifying product form framework for
-// redundancy models", Performance Evaluation 127-128, 2018, 93-119).
+// queue results if a job joins the server of S_i with the least work, or all queues of S_i until
+// its first copy starts (U. Ayesta, T. Bodas, I. M. Verloop, "On a unifying product form framework
+// for redundancy models", Performance Evaluation 127-128, 2018, 93-119).
 //
 // For example:
 //
@@ -38,29 +38,25 @@
 // Let λ(K) be the rate of the classes whose servers are all in the set K, λ = λ(S) for the set S of
 // all servers, and μ(K) the capacity of K. The cluster is stable if λ(K) < μ(K) for every non-empty
 // K. Then the busy servers are the set K with probability F(K) H(K) / Z (J. Visschers, I. Adan, G.
-// Weiss, "A product form solution to a system with multi-type jobs and multi-type servers", Queueing
-// Systems 70, 2012, 269-298; I. Adan, G. Weiss, "A skill based parallel service system under
-// FCFS-ALIS", Stochastic Systems 4(1), 2014, 250-299). Their sums over all orders of servers are
-// sums over sets here:
+// Weiss, "A product form solution to a system with multi-type jobs and multi-type servers",
+// Queueing Systems 70, 2012, 269-298; I. Adan, G. Weiss, "A skill based parallel service system
+// under FCFS-ALIS", Stochastic Systems 4(1), 2014, 250-299). Their sums over all orders of servers
+// are sums over sets here:
 //
 //	F(∅) = 1,  F(K) = Σ_{s∈K} F(K∖s) / d(K),          d(K) = μ(K) - λ(K),
 //	H(S) = 1,  H(K) = Σ_{s∉K} H(K∪s) / (λ - λ(K)),    Z = Σ_K F(K) H(K).
 //
-// F sums over the orders of the busy servers and the jobs that wait behind them, H over the orders of
-// the idle servers. Given that K are busy, the waiting jobs have the distribution of all jobs of
+// F sums over the orders of the busy servers and the jobs that wait behind them, H over the orders
+// of the idle servers. Given that K are busy, the waiting jobs have the distribution of all jobs of
 // package bf in the cluster of K with the classes inside. So E[Q_i] = λ_i ∂ log Z/∂λ_i with H held
 // fixed. With the adjoints A of F and B of H,
 //
 //	A(K) = H(K) + Σ_{s∉K} A(K∪s) / d(K∪s),  B(K) = F(K) + Σ_{s∈K} B(K∖s) / (λ - λ(K∖s)),
 //
-// and for each server s
-//
-//	G_s(K) = (F(K∖s) + Σ_{t∈K, t≠s} G_s(K∖t)) / (d(K∖s) + μ_s),  s ∈ K,
-//
 // the means are sums over the sets that contain S_i:
 //
 //	P(W_i > 0) = Σ_K F(K) H(K) / Z,  E[Q_i] = λ_i Σ_K A(K) F(K) / (d(K) Z),  E[W_i] = E[Q_i]/λ_i,
-//	r_is = λ_i/Z (Σ_K H(K) B(K∖s) / (λ - λ(K∖s)) + μ_s Σ_K G_s(K) A(K) / d(K)),
+//	r_is = λ_i/Z (Σ_K H(K) B(K∖s) / (λ - λ(K∖s)) + Σ_K F(K∖s) A(K) / d(K)),
 //
 // where r_is is the rate at which jobs of class i begin on server s, first those that do not wait.
 // Then Σ_s r_is = λ_i, the mean delay is E[W_i] + Σ_s r_is/(λ_i μ_s), and server s is busy with
@@ -71,9 +67,9 @@
 //
 //	V_K'(t) = -d(K) V_K(t) + Σ_{s∉K} V_{K∪s}(t),
 //
-// a waiting job of class i begins on server s at time t with density μ_s Σ_{K⊇S_i} G_s(K) V_K(t) / Z,
-// and departs after a further time of rate μ_s. Both times are mixtures over the points of a Poisson
-// process, as in [productform/internal/delays].
+// a waiting job of class i begins on server s at time t with density Σ_{K⊇S_i} F(K∖s) V_K(t) / Z,
+// and departs after a further time of rate μ_s. Both times are mixtures over the points of a
+// Poisson process, as in [productform/internal/delays].
 //
 // Servers of equal capacity that the same classes use form a group, and the functions of K depend
 // on the numbers k_g of busy servers of each group only: Π_g (n_g + 1) states in place of 2^n. F is
@@ -81,6 +77,6 @@
 // includes the number of sets. A class may draw d servers of a group at random and use the first
 // that is free: it waits in a fraction q_i(k) of the sets.
 //
-// All sums are of positive numbers; the differences μ(K) - λ(K) and λ - λ(K) are exact. So the three
-// engines of [num.Engine] prove their bounds as in package bf.
+// All sums are of positive numbers; the differences μ(K) - λ(K) and λ - λ(K) are exact. So the
+// three engines of [num.Engine] prove their bounds as in package bf.
 package oneserver

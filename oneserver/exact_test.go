@@ -1,6 +1,7 @@
 package oneserver
 
 import (
+	"math"
 	"math/big"
 	"testing"
 
@@ -82,7 +83,7 @@ func TestPool(t *testing.T) {
 			Servers: []cluster.Server{{Name: "pool", Count: c.n, Capacity: big.NewRat(1, 1)}},
 			Classes: []cluster.Class{{Name: "jobs", ArrivalRate: c.load, Servers: []cluster.Choice{{Server: 0, Choose: c.n}}}}}
 		for _, engine := range []num.Engine{num.Float, num.Enclose} {
-			r, err := Solve(t.Context(), m, Settings{Engine: engine})
+			r, err := Answer(t.Context(), m, Question{Levels: oracle.Rats("0.5 0.99 0.99999")}, Settings{Engine: engine})
 			if err != nil {
 				t.Fatal(c.n, err)
 			}
@@ -91,6 +92,12 @@ func TestPool(t *testing.T) {
 				t.Fatal(err)
 			}
 			free, _ := new(big.Rat).Sub(big.NewRat(int64(c.n), 1), c.load).Float64()
+			for k, tail := range []float64{0.5, 0.01, 0.00001} { // of an exponential time of rate free, if it waits
+				want := max(0, math.Log(want.Float/tail)/free)
+				if got := r.Classes[0].Waiting[k].Float; !oracle.Near(got, want, 1e-9) {
+					t.Errorf("%d servers, %s: waiting quantile %v, want %v", c.n, engine, got, want)
+				}
+			}
 			for _, x := range []struct {
 				what      string
 				got, want float64

@@ -104,6 +104,9 @@ func (g *gradients) prepare(ctx context.Context) error {
 		}
 		for i := range g.classes {
 			q := g.fraction(i, x)
+			if q == nil {
+				q = new(big.Rat)
+			}
 			g.share[i] = append(g.share[i], g.one.Rational(q))
 			g.rest[i] = append(g.rest[i], g.one.Rational(new(big.Rat).Sub(big.NewRat(1, 1), q)))
 		}

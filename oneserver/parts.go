@@ -49,16 +49,6 @@ func (p *part) limits() []int {
 	return list
 }
 
-// chosen returns the number of servers that a job of class i draws from group g.
-func (p *part) chosen(i, g int) int {
-	for _, c := range p.classes[i].choices {
-		if c.group == g {
-			return c.servers
-		}
-	}
-	return 0
-}
-
 // split returns the parts of a model whose jobs have this mean size. Classes without arrivals and
 // servers that no other class uses are in none.
 func split(m *cluster.Model, size *big.Rat) []*part {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
+	"productform/internal/arithmetic"
 	"productform/internal/delays"
 	"productform/internal/oracle"
 	"productform/num"
@@ -180,10 +181,13 @@ func TestTimesHaveTheirMeans(t *testing.T) {
 		for _, p := range split(m, oracle.Must(m.OneMeanSize())) {
 			x := oracle.Must(newTables(t.Context(), oracle.Must(newStates(t.Context(), p))))
 			q := delays.Question{Tails: []*big.Rat{big.NewRat(1, 1<<40)}, Times: make([][]*big.Rat, len(p.classes))}
-			l, list, err := distributionsOf(t.Context(), x, oracle.Must(x.measure(t.Context())), q, num.DefaultMaxBytes)
-			if err != nil {
-				t.Fatal(err)
+			l := timesOf(x, oracle.Must(x.measure(t.Context())))
+			if rapid.Bool().Draw(t, "wide") {
+				n := oracle.Must(newNumbers(t.Context(), x.states, arithmetic.One(num.Float, 0)))
+				w := oracle.Must(newSweep(t.Context(), n))
+				l = oracle.Must(timesOfSweep(t.Context(), w, oracle.Must(w.measure(t.Context()))))
 			}
+			list := oracle.Must(l.distributions(t.Context(), q, num.DefaultMaxBytes))
 			mean := func(s *delays.Survival) float64 {
 				sum := 0.0
 				for _, a := range s.A {

@@ -194,16 +194,20 @@ func (b *builder) build(spaces []*states) error {
 
 // solve returns the means of a part, and adds its distributions to the result.
 func (b *builder) solve(s *states) (*measures, error) {
+	isFloat, asksTimes := b.result.Engine == num.Float, b.question.asksTimes()
 	var t *tables
+	var a, float *measures // by the engine, and in float64
 	var err error
-	if b.result.Engine == num.Float || b.question.asksTimes() {
-		t, err = newTables(b.ctx, s)
-		if err != nil && !(errors.Is(err, num.ErrFloatRange) && !b.question.asksTimes()) {
+	if isFloat || asksTimes {
+		if t, err = newTables(b.ctx, s); err == nil {
+			float, err = t.measure(b.ctx)
+		}
+		if err != nil && !errors.Is(err, num.ErrFloatRange) {
 			return nil, err
 		}
 	}
 	var w *sweep
-	if t == nil || b.result.Engine != num.Float || b.question.MaxJobs > 0 || b.question.Gradients {
+	if float == nil || !isFloat || b.question.MaxJobs > 0 || b.question.Gradients {
 		n, err := newNumbers(b.ctx, s, b.one)
 		if err != nil {
 			return nil, err
@@ -212,14 +216,7 @@ func (b *builder) solve(s *states) (*measures, error) {
 			return nil, err
 		}
 	}
-	var a, float *measures
-	if t != nil {
-		if float, err = t.measure(b.ctx); err != nil {
-			return nil, err
-		}
-		a = float
-	}
-	if w != nil && (t == nil || b.result.Engine != num.Float) {
+	if a = float; a == nil || !isFloat {
 		if a, err = w.measure(b.ctx); err != nil {
 			return nil, err
 		}
@@ -234,10 +231,34 @@ func (b *builder) solve(s *states) (*measures, error) {
 			return nil, err
 		}
 	}
-	if b.question.asksTimes() {
-		return a, b.addTimes(t, float)
+	if !asksTimes {
+		return a, nil
 	}
-	return a, nil
+	if float != nil {
+		return a, b.addTimes(timesOf(t, float))
+	}
+	l, err := b.wideTimes(s)
+	if err != nil {
+		return nil, err
+	}
+	return a, b.addTimes(l)
+}
+
+// wideTimes returns the times of a part whose numbers are beyond the range of float64.
+func (b *builder) wideTimes(s *states) (*times, error) {
+	n, err := newNumbers(b.ctx, s, arithmetic.One(num.Float, 0))
+	if err != nil {
+		return nil, err
+	}
+	w, err := newSweep(b.ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	m, err := w.measure(b.ctx)
+	if err != nil {
+		return nil, err
+	}
+	return timesOfSweep(b.ctx, w, m)
 }
 
 // addClass sets the means of class i of a part.
@@ -264,17 +285,17 @@ func (b *builder) addClass(p *part, a *measures, i int) {
 }
 
 // addTimes sets the quantiles and probabilities of the times of the classes of a part.
-func (b *builder) addTimes(t *tables, m *measures) error {
+func (b *builder) addTimes(l *times) error {
 	q := delays.Question{Times: [][]*big.Rat{b.question.Times}}
 	for _, x := range b.question.Levels {
 		q.Tails = append(q.Tails, new(big.Rat).Sub(big.NewRat(1, 1), x))
 	}
-	l, list, err := distributionsOf(b.ctx, t, m, q, b.settings.MaxBytes)
+	list, err := l.distributions(b.ctx, q, b.settings.MaxBytes)
 	if err != nil {
 		return err
 	}
 	unit := l.time()
-	for i, x := range t.classes {
+	for i, x := range l.classes {
 		c := &b.result.Classes[x.row]
 		waiting, err := b.answer(&list[i].waiting, q, unit)
 		if err != nil {

@@ -19,9 +19,9 @@ type states struct {
 	// class i from group g that are among k given servers; nil if the class does not use the group.
 	share [][]*big.Rat
 
-	unit *big.Int // 1 as an integer; nil if there are no integers
-	gain []int64  // d(k) = μ(k) - λ(k)
-	idle []int64  // λ - λ(k)
+	unit   *big.Int // 1 as an integer; nil if there are no integers
+	gain64 []int64  // d(k) = μ(k) - λ(k)
+	idle64 []int64  // λ - λ(k)
 }
 
 // newStates returns the states of a part.
@@ -74,14 +74,14 @@ func (s *states) addIntegers(ctx context.Context) error {
 	integer := func(x *big.Rat) int64 {
 		return new(big.Int).Mul(x.Num(), new(big.Int).Quo(unit, x.Denom())).Int64()
 	}
-	s.unit, s.gain, s.idle = unit, make([]int64, s.States), make([]int64, s.States)
+	s.unit, s.gain64, s.idle64 = unit, make([]int64, s.States), make([]int64, s.States)
 	all := int64(0)
 	for _, c := range s.classes { // λ(k) sums over the classes whose least state is at most k
 		least := 0
 		for _, choice := range c.choices {
 			least += s.groups[choice.group].n * s.Stride[choice.group]
 		}
-		s.idle[least] += integer(c.rate)
+		s.idle64[least] += integer(c.rate)
 		all += integer(c.rate)
 	}
 	for g, group := range s.groups {
@@ -93,8 +93,8 @@ func (s *states) addIntegers(ctx context.Context) error {
 		for from := 0; from < s.States; from += size {
 			for k := 1; k <= group.n; k++ {
 				at := from + k*stride
-				below := s.idle[at-stride : at]
-				inside, work := s.idle[at:at+stride], s.gain[at:at+stride]
+				below := s.idle64[at-stride : at]
+				inside, work := s.idle64[at:at+stride], s.gain64[at:at+stride]
 				for l := range below {
 					inside[l] += below[l]
 					work[l] += int64(k) * capacity
@@ -102,9 +102,9 @@ func (s *states) addIntegers(ctx context.Context) error {
 			}
 		}
 	}
-	for at, inside := range s.idle {
-		s.gain[at] -= inside
-		s.idle[at] = all - inside
+	for at, inside := range s.idle64 {
+		s.gain64[at] -= inside
+		s.idle64[at] = all - inside
 	}
 	return nil
 }
@@ -113,21 +113,25 @@ func (s *states) addIntegers(ctx context.Context) error {
 func (s *states) inside(x []int) *big.Rat {
 	sum := new(big.Rat)
 	for i, c := range s.classes {
-		if p := s.fraction(i, x); p.Sign() > 0 {
-			sum.Add(sum, p.Mul(p, c.rate))
+		if p := s.fraction(i, x); p != nil {
+			sum.Add(sum, new(big.Rat).Mul(p, c.rate))
 		}
 	}
 	return sum
 }
 
-// fraction returns the fraction of the draws of class i that are among the busy servers of state x.
+// fraction returns the fraction of the draws of class i that are among the busy servers of state x,
+// nil for none. It must not be modified.
 func (s *states) fraction(i int, x []int) *big.Rat {
-	p := big.NewRat(1, 1)
-	for _, choice := range s.classes[i].choices {
-		p.Mul(p, s.share[i*len(s.groups)+choice.group][x[choice.group]])
-		if p.Sign() == 0 {
-			break
+	choices := s.classes[i].choices
+	for _, c := range choices {
+		if x[c.group] < c.servers {
+			return nil
 		}
+	}
+	p := s.share[i*len(s.groups)+choices[0].group][x[choices[0].group]]
+	for _, c := range choices[1:] {
+		p = new(big.Rat).Mul(p, s.share[i*len(s.groups)+c.group][x[c.group]])
 	}
 	return p
 }

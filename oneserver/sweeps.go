@@ -20,6 +20,9 @@ type numbers struct {
 // newNumbers tabulates the numbers.
 func newNumbers(ctx context.Context, s *states, one arithmetic.Number) (*numbers, error) {
 	n := &numbers{states: s, one: one}
+	if s.unit != nil {
+		return n, n.fromIntegers(ctx)
+	}
 	total := new(big.Rat)
 	for _, c := range s.classes {
 		total.Add(total, c.rate)
@@ -31,6 +34,28 @@ func newNumbers(ctx context.Context, s *states, one arithmetic.Number) (*numbers
 		n.idle = append(n.idle, one.Rational(new(big.Rat).Sub(total, inside)))
 	})
 	return n, err
+}
+
+// fromIntegers tabulates the numbers if they are integers in a unit.
+func (n *numbers) fromIntegers(ctx context.Context) error {
+	unit, _ := new(big.Float).SetInt(n.unit).Float64()
+	number := func(x int64) arithmetic.Number {
+		if n.one.Exact == nil && n.one.Interval.Low == nil { // three roundings
+			return arithmetic.FromFloat(float64(x)/unit, arithmetic.Roundings(3))
+		}
+		return n.one.Rational(new(big.Rat).SetFrac(big.NewInt(x), n.unit))
+	}
+	all := n.idle64[0]
+	for at, gain := range n.gain64 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		idle := n.idle64[at]
+		n.work = append(n.work, number(gain+all-idle))
+		n.held = append(n.held, number(all-idle))
+		n.gain, n.idle = append(n.gain, number(gain)), append(n.idle, number(idle))
+	}
+	return nil
 }
 
 // A sweep holds the solutions of the recursions of the package comment over the states of a part,

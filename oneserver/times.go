@@ -11,18 +11,24 @@ import (
 )
 
 // times are the distributions of the waiting times and delays of the classes of a part, in float64:
-// mixtures over the points of a Poisson process of rate q (see the package comment). They keep V
-// after n steps, P^n H, and the flows s_n of every choice of every class.
+// mixtures over the points of a Poisson process of rate q (see the package comment). They keep
+// V/H after n steps, whose numbers are in the range of float64 when those of H are not, and the
+// flows s_n of every choice of every class.
 //
 // Roundings. A rate d has 4 and d/q one more. Since q exceeds all d by an eighth, 1 - d/q is at
-// least 1/9 and has at most 5*8+1, and a step of V at most 42 + 2 + G. A sum of flows adds one for
-// each step, and the last one a sweep down.
+// least 1/9 and has at most 5*8+1, and a step at most 42 + 4 + G. A sum of flows adds one for each
+// step, and the last one a sweep down.
 type times struct {
-	*tables
-	direct  []float64 // a_ig/λ_i at class*groups+group
-	rate    float64   // q in the unit of the tables
-	stay    []float64 // 1 - d/q
-	v, next []float64 // P^n H, and its successor
+	*states
+	holds   []holding
+	gain    []float64   // d in the unit
+	lift    [][]float64 // H(k+e_g)/H(k) of each group
+	direct  []float64   // a_ig/λ_i at class*groups+group
+	bound   float64     // on the relative errors of H, of the entries and of direct
+	unit    float64     // of rates
+	rate    float64     // q in the unit
+	stay    []float64   // 1 - d/q
+	v, next []float64   // P^n H / H, and its successor
 	entries []entry
 	steps   int
 }
@@ -30,10 +36,7 @@ type times struct {
 // An entry is the way in which waiting jobs of a class begin on the servers of a group.
 type entry struct {
 	class, group int
-	hold         *holding
-	weight       []float64 // q_i(k) d_ig/k_g of the holding; nil if all are 1
-	begins       []float64 // G_g
-	factor       float64   // μ_g/(q Z)
+	weight       []float64 // q_i(k) d_ig/k_g F(k-e_g) H(k)/(q Z) at the states of the class
 	flow         []float64 // s_0, s_1, ...
 }
 
@@ -43,50 +46,94 @@ const (
 	mostSteps  = 1 << 24
 )
 
-// leastTail is the smallest probability of a distribution that is known. If all tables are between
-// 2^-400 and 2^400, a step loses less than 2^-1074 of a number below the range of float64, which
-// changes no a_n by more than 2^-200 in 2^24 steps over 2^22 states.
+// leastTail is the smallest probability of a distribution that is known. Weights and V/H below the
+// range of float64 change no a_n by more than 2^-900 in 2^24 steps over 2^24 states.
 const leastTail = 0x1p-150
 
-// newTimes returns the times before the first step, given the means.
-func newTimes(ctx context.Context, t *tables, m *measures) (*times, error) {
-	if !t.isWithin(0x1p-400, 0x1p400) {
-		return nil, num.ErrFloatRange
-	}
-	l := &times{tables: t, v: append([]float64(nil), t.free...), next: make([]float64, t.States)}
-	capacity := make([]float64, len(t.groups))
-	for g := range t.groups {
-		c, _ := t.groups[g].capacity.Float64()
-		capacity[g] = c / t.unit
-		l.rate = max(l.rate, capacity[g])
-	}
-	for _, d := range t.gain {
-		l.rate = max(l.rate, d)
-	}
-	l.rate *= 1.125
-	l.stay = make([]float64, t.States)
-	for at, d := range t.gain {
-		l.stay[at] = 1 - d/l.rate
-	}
-	l.direct = make([]float64, len(m.direct))
-	for g := range t.groups {
-		begins, err := t.begins(ctx, g, new(buffers))
-		if err != nil {
-			return nil, err
+// timesOf returns the times before the first step, from tables and the means.
+func timesOf(t *tables, m *measures) *times {
+	l := &times{states: t.states, holds: t.holds, gain: t.gain, unit: t.unit, bound: 4 * t.bound}
+	l.begin(m)
+	factor := 1 / l.rate / t.z
+	for g, stride := range t.Stride {
+		lift := make([]float64, t.States)
+		for at := range t.States - stride {
+			lift[at] = t.free[at+stride] / t.free[at] // not used at k_g = n_g
 		}
+		l.lift = append(l.lift, lift)
 		for i, c := range t.classes {
 			for k, choice := range c.choices {
-				if choice.group != g {
-					continue
+				if choice.group == g {
+					e := entry{class: i, group: g}
+					t.holds[i].visit(t.holds[i].each[k], func(at int, each float64) {
+						e.weight = append(e.weight, each*t.busy[at-stride]*t.free[at]*factor)
+					})
+					l.entries = append(l.entries, e)
 				}
-				at := i*len(t.groups) + g
-				l.direct[at] = m.direct[at].Quo(m.direct[at].Rational(c.rate)).Double()
-				l.entries = append(l.entries, entry{class: i, group: g, hold: &t.holds[i], weight: t.holds[i].each[k],
-					begins: begins, factor: capacity[g] / l.rate / t.z})
 			}
 		}
 	}
+	return l
+}
+
+// timesOfSweep returns the times before the first step, from numbers of any size and the means.
+func timesOfSweep(ctx context.Context, w *sweep, m *measures) (*times, error) {
+	l := &times{states: w.states, unit: 1, gain: make([]float64, w.States)}
+	var err error
+	if l.holds, err = w.holdings(ctx); err != nil {
+		return nil, err
+	}
+	for at := range w.States {
+		l.gain[at] = w.gain[at].Double()
+	}
+	l.begin(m)
+	for _, stride := range w.Stride {
+		lift := make([]float64, w.States)
+		for at := range w.States - stride {
+			lift[at] = w.free[at+stride].Quo(w.free[at]).Double()
+		}
+		l.lift = append(l.lift, lift)
+	}
+	entries := make([]entry, len(w.classes)*len(w.groups))
+	for i, h := range l.holds {
+		for k, choice := range w.classes[i].choices {
+			e := &entries[i*len(w.groups)+choice.group]
+			h.visit(h.each[k], func(at int, each float64) {
+				x := w.busy[at-w.Stride[choice.group]].Mul(w.free[at]).Quo(w.z)
+				l.bound = max(l.bound, x.RelativeError())
+				e.weight = append(e.weight, each*x.Double()/l.rate)
+			})
+		}
+	}
+	for k := range entries {
+		if e := &entries[k]; e.weight != nil {
+			e.class, e.group = k/len(w.groups), k%len(w.groups)
+			l.entries = append(l.entries, *e)
+		}
+	}
+	l.bound *= 2 // those of H are at most those of the entries
 	return l, nil
+}
+
+// begin sets q, the state before the first step, and the jobs that do not wait.
+func (l *times) begin(m *measures) {
+	for _, g := range l.groups {
+		c, _ := g.capacity.Float64()
+		l.rate = max(l.rate, c/l.unit)
+	}
+	for _, d := range l.gain {
+		l.rate = max(l.rate, d)
+	}
+	l.rate *= 1.125
+	l.stay, l.v, l.next = make([]float64, l.States), make([]float64, l.States), make([]float64, l.States)
+	for at, d := range l.gain {
+		l.stay[at], l.v[at] = 1-d/l.rate, 1
+	}
+	l.direct = make([]float64, len(m.direct))
+	for k, x := range m.direct {
+		l.direct[k] = x.Quo(x.Rational(l.classes[k/len(l.groups)].rate)).Double()
+		l.bound = max(l.bound, x.RelativeError())
+	}
 }
 
 // extendTo takes steps until there are n.
@@ -97,7 +144,7 @@ func (l *times) extendTo(ctx context.Context, n int) error {
 		}
 		for j := range l.entries {
 			e := &l.entries[j]
-			e.flow = append(e.flow, e.factor*e.hold.dot(e.weight, e.begins, l.v, 0))
+			e.flow = append(e.flow, l.holds[e.class].dot(e.weight, l.v))
 		}
 		l.step()
 	}
@@ -113,25 +160,33 @@ func (l *times) step() {
 	for g, stride := range l.Stride {
 		inner := stride * l.Limits[g] // states to which a server of the group can be added
 		for from := 0; from < l.States; from += inner + stride {
-			to, above := l.next[from:from+inner], l.v[from+stride:from+stride+inner]
+			to, lift := l.next[from:from+inner], l.lift[g][from:from+inner]
+			above := l.v[from+stride : from+stride+inner]
 			for k, x := range above {
-				to[k] += float64(w * x)
+				to[k] += float64(float64(w*lift[k]) * x)
 			}
 		}
 	}
 	l.v, l.next = l.next, l.v
 }
 
-// rest returns q (-Q)^-1 V, except at k = 0, where no job waits.
+// rest returns q (-Q)^-1 V / H, except at k = 0, where no job waits.
 func (l *times) rest(ctx context.Context) ([]float64, error) {
-	w := make([]float64, l.States)
-	l.gain[0] = 1
-	err := l.grid.fall(ctx, w, l.v, l.gain)
-	l.gain[0] = 0
-	for at := range w {
-		w[at] *= l.rate
+	w, x := append([]float64(nil), l.v...), l.Point(l.States-1)
+	for at := l.States - 1; at > 0; at-- {
+		if at&0xfff == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		sum := w[at]
+		for g, k := range x {
+			if k < l.Limits[g] {
+				sum += float64(l.lift[g][at] / l.rate * w[at+l.Stride[g]])
+			}
+		}
+		w[at] = sum / (l.gain[at] / l.rate)
+		l.Back(x)
 	}
-	return w, err
+	return w, nil
 }
 
 // distributions are those of the waiting time and the delay of a class.
@@ -145,8 +200,8 @@ func (l *times) now(ctx context.Context) ([]distributions, error) {
 	}
 	list := make([]distributions, len(l.classes))
 	levels := float64((l.servers() + 1) * (len(l.groups) + 8))
-	bound := arithmetic.Compound(4*l.bound,
-		arithmetic.Roundings(float64(l.steps)*float64(len(l.groups)+46)+levels+2*dotRoundings+16), 0)
+	bound := arithmetic.Compound(l.bound,
+		arithmetic.Roundings(float64(l.steps)*float64(len(l.groups)+48)+levels+2*dotRoundings+16), 0)
 	for i := range list {
 		list[i] = distributions{delays.NewSurvival(make([]float64, l.steps+1), bound),
 			delays.NewSurvival(make([]float64, l.steps+1), bound)}
@@ -157,7 +212,7 @@ func (l *times) now(ctx context.Context) ([]distributions, error) {
 		}
 		e := &l.entries[j]
 		a := &list[e.class]
-		waiting := e.factor * e.hold.dot(e.weight, e.begins, rest, 0)
+		waiting := l.holds[e.class].dot(e.weight, rest)
 		for n := l.steps; n >= 0; n-- {
 			if n < l.steps {
 				waiting += e.flow[n]
@@ -178,29 +233,28 @@ func (l *times) now(ctx context.Context) ([]distributions, error) {
 	return list, nil
 }
 
-// distributionsOf returns the distributions of all classes, with as many steps as a question needs.
-func distributionsOf(
-	ctx context.Context, t *tables, m *measures, q delays.Question, maxBytes int64,
-) (*times, []distributions, error) {
-	l, err := newTimes(ctx, t, m)
-	if err != nil {
-		return nil, nil, err
-	}
+// distributions returns the distributions of all classes, with as many steps as a question needs.
+func (l *times) distributions(
+	ctx context.Context, q delays.Question, maxBytes int64,
+) ([]distributions, error) {
 	least, latest := q.Extremes(l.time())
 	for steps := firstSteps; ; {
 		if steps > mostSteps || 16*float64(steps)*float64(len(l.entries)+2*len(l.classes)) > float64(maxBytes) {
-			return nil, nil, &num.TooLargeError{States: float64(t.States), Input: input.Errorf("Times", latest,
+			return nil, &num.TooLargeError{States: float64(l.States), Input: input.Errorf("Times", latest,
 				"times and levels that take fewer than %d steps", steps)}
 		}
 		if err := l.extendTo(ctx, steps); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		list, err := l.now(ctx)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		want := 0.0
 		for i := range list {
+			if a := list[i].delay.A; !(a[0] < 2 && a[steps] < 2) {
+				return nil, num.ErrFloatRange // V/H is beyond float64
+			}
 			for _, s := range []*delays.Survival{&list[i].waiting, &list[i].delay} {
 				tail := least
 				if s.A[0] <= tail {
@@ -210,7 +264,7 @@ func distributionsOf(
 			}
 		}
 		if want <= float64(steps) {
-			return l, list, nil
+			return list, nil
 		}
 		steps = delays.NextSteps(steps, want)
 	}
