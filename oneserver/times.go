@@ -30,6 +30,7 @@ type times struct {
 	stay    []float64   // 1 - d/q
 	v, next []float64   // P^n H / H, and its successor
 	entries []entry
+	first   int // state before which no job waits; V does not depend on lower states
 	steps   int
 }
 
@@ -125,6 +126,10 @@ func (l *times) begin(m *measures) {
 		l.rate = max(l.rate, d)
 	}
 	l.rate *= 1.125
+	l.first = l.States
+	for _, h := range l.holds {
+		l.first = min(l.first, int(h.from[0]))
+	}
 	l.stay, l.v, l.next = make([]float64, l.States), make([]float64, l.States), make([]float64, l.States)
 	for at, d := range l.gain {
 		l.stay[at], l.v[at] = 1-d/l.rate, 1
@@ -153,15 +158,19 @@ func (l *times) extendTo(ctx context.Context, n int) error {
 
 // step sets v to P v: V(k) = (1 - d(k)/q) V(k) + Σ_g V(k+e_g)/q.
 func (l *times) step() {
-	for at, x := range l.v {
-		l.next[at] = l.stay[at] * x
+	next, stay := l.next[l.first:], l.stay[l.first:]
+	for k, x := range l.v[l.first:] {
+		next[k] = stay[k] * x
 	}
 	w := 1 / l.rate
 	for g, stride := range l.Stride {
 		inner := stride * l.Limits[g] // states to which a server of the group can be added
-		for from := 0; from < l.States; from += inner + stride {
-			to, lift := l.next[from:from+inner], l.lift[g][from:from+inner]
-			above := l.v[from+stride : from+stride+inner]
+		for row := l.first / (inner + stride) * (inner + stride); row < l.States; row += inner + stride {
+			from, end := max(row, l.first), row+inner
+			if from >= end {
+				continue
+			}
+			to, lift, above := l.next[from:end], l.lift[g][from:end], l.v[from+stride:end+stride]
 			for k, x := range above {
 				to[k] += float64(float64(w*lift[k]) * x)
 			}
@@ -170,10 +179,10 @@ func (l *times) step() {
 	l.v, l.next = l.next, l.v
 }
 
-// rest returns q (-Q)^-1 V / H, except at k = 0, where no job waits.
+// rest returns q (-Q)^-1 V / H at the states in which jobs wait.
 func (l *times) rest(ctx context.Context) ([]float64, error) {
 	w, x := append([]float64(nil), l.v...), l.Point(l.States-1)
-	for at := l.States - 1; at > 0; at-- {
+	for at := l.States - 1; at >= l.first; at-- {
 		if at&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
