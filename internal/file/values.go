@@ -39,7 +39,7 @@ func Word[T any, S ~string](name, doc string, at func(*T) *S, words []S, elsewhe
 	return Field[T]{
 		name: name, doc: doc, within: "one of " + strings.Join(all, ", "),
 		read: func(_ *Scope, n *Node, path string, v *T) error {
-			if n == nil || n.Kind != TextKind {
+			if n == nil || n.Kind != TextKind || n.Text == "" { // "" would pass as a missing word
 				return refuse(path, shown(n), "")
 			}
 			*at(v) = S(strings.Clone(n.Text))
