@@ -84,7 +84,8 @@ func (s *simulation) body() (body, all render.Record) {
 	}
 	all = s.add(nil, sim.OfAll, 0, exact, measures.all...)
 	all = s.addTimes(all, sim.OfAll, 0)
-	body = s.given().Set("classes", s.classes(classes, measures.class), "runs").Set("servers", s.servers(servers), "runs")
+	body = s.given().Set("classes", s.classes(classes, measures.class), "runs")
+	body = body.Set("servers", s.servers(servers), "runs")
 	for _, f := range all {
 		body = body.Set(f.Key, f.Value, "runs")
 	}

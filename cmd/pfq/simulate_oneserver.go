@@ -28,8 +28,8 @@ func (f *simulateQuestion) addPolicy(b *cli.Binding) {
 	all, one := simcluster.PolicyNames(cluster.AllServers), simcluster.PolicyNames(cluster.OneServer)
 	cli.AddText(b.Cmd, &f.policy, "policy", "", cli.OneOf(all)+"; with service: one, "+cli.OneOf(one),
 		"how servers serve jobs: "+cli.OneOf(all)+" (by default interrupt with --interruptions, otherwise fcfs); "+
-			"with service: one, "+cli.OneOf(one)+" (by default longest-idle), or several, such as longest-idle,jsq, to "+
-			"compare them")
+			"with service: one, "+cli.OneOf(one)+" (by default longest-idle), or several, such as longest-idle,jsq, "+
+			"to compare them")
 	b.Name("Policy", "policy")
 	words := slices.Concat(all, one)
 	if err := b.Cmd.RegisterFlagCompletionFunc("policy",
@@ -136,6 +136,25 @@ func servingLines(name any, rows []render.Record) (lines []render.Lines) {
 		lines = append(lines, render.Lines{Kind: "served_by", Of: line})
 	}
 	return lines
+}
+
+// exactOne returns the exact means as fields of an answer. By Little's law E[X_i] is λ_i times the
+// mean delay, and the wait probability of all jobs is the mean of those of the classes, weighted by
+// λ_i.
+func (s *simulation) exactOne() render.Record {
+	body := render.Fields(s.known.one)
+	rows := body.Get("classes").([]render.Record)
+	var arrive, wait float64
+	for i, c := range s.known.one.Classes {
+		if c.MeanDelay == nil {
+			continue
+		}
+		rate, _ := c.ArrivalRate.Float64()
+		rows[i] = rows[i].Set("mean_jobs", rate*c.MeanDelay.Float, "")
+		arrive += rate
+		wait += rate * c.WaitProbability.Float
+	}
+	return body.Set("wait_probability", wait/arrive, "")
 }
 
 // solveOne computes the exact values for one server per job.

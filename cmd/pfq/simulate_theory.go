@@ -32,7 +32,7 @@ type theory struct {
 func (s *simulation) exact() render.Record {
 	switch {
 	case s.known.one != nil:
-		return render.Fields(s.known.one)
+		return s.exactOne()
 	case s.known.means != nil:
 		return render.Fields(s.known.means)
 	}
