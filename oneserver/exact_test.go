@@ -92,7 +92,7 @@ func TestPool(t *testing.T) {
 				t.Fatal(err)
 			}
 			free, _ := new(big.Rat).Sub(big.NewRat(int64(c.n), 1), c.load).Float64()
-			for k, tail := range []float64{0.5, 0.01, 0.00001} { // of an exponential time of rate free, if it waits
+			for k, tail := range []float64{0.5, 0.01, 0.00001} { // a job that waits does so for an exponential time
 				want := max(0, math.Log(want.Float/tail)/free)
 				if got := r.Classes[0].Waiting[k].Float; !oracle.Near(got, want, 1e-9) {
 					t.Errorf("%d servers, %s: waiting quantile %v, want %v", c.n, engine, got, want)

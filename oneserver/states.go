@@ -94,17 +94,17 @@ func (s *states) addIntegers(ctx context.Context) error {
 			for k := 1; k <= group.n; k++ {
 				at := from + k*stride
 				below := s.idle64[at-stride : at]
-				inside, work := s.idle64[at:at+stride], s.gain64[at:at+stride]
+				held, work := s.idle64[at:at+stride], s.gain64[at:at+stride]
 				for l := range below {
-					inside[l] += below[l]
+					held[l] += below[l]
 					work[l] += int64(k) * capacity
 				}
 			}
 		}
 	}
-	for at, inside := range s.idle64 {
-		s.gain64[at] -= inside
-		s.idle64[at] = all - inside
+	for at, held := range s.idle64 {
+		s.gain64[at] -= held
+		s.idle64[at] = all - held
 	}
 	return nil
 }

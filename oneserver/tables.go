@@ -25,7 +25,7 @@ type tables struct {
 	busy, free []float64 // F, H
 	up, down   []float64 // A/d, B/(λ - λ(k))
 	z          float64   // Z
-	holds      []holding // of each class
+	holds      []holding // one per class
 	bound      float64   // on the relative errors of the above
 }
 

@@ -198,7 +198,7 @@ func (l *times) rest(ctx context.Context) ([]float64, error) {
 	return w, nil
 }
 
-// distributions are those of the waiting time and the delay of a class.
+// distributions holds the distributions of the waiting time and the delay of a class.
 type distributions struct{ waiting, delay delays.Survival }
 
 // now returns the distributions of all classes after the steps taken.

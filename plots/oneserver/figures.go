@@ -193,7 +193,7 @@ func delayOfOne(ctx context.Context, m *cluster.Model) (float64, error) {
 	return r.MeanDelay.Float, nil
 }
 
-// delayOfAll returns that of jobs that run on all their servers.
+// delayOfAll returns the exact mean delay of all jobs if each runs on all its servers.
 func delayOfAll(ctx context.Context, m *cluster.Model) (float64, error) {
 	r, err := bf.Solve(ctx, m, bf.Settings{})
 	if err != nil {
