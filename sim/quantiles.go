@@ -60,7 +60,7 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 	}
 	lists := make([][]Histogram, len(samples))
 	var doubts worsts
-	add := func(one Quantile, name string, warn bool) error {
+	add := func(one Quantile, name, times string, warn bool) error {
 		d, err := newSeenDelays(ctx, lists)
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 				r.Quantiles = append(r.Quantiles, q)
 			}
 			if warn && why != "" {
-				words := fmt.Sprintf("%s: percentile %.12g of delays: %s", name, 100*level, why)
+				words := fmt.Sprintf("%s: percentile %.12g of %s: %s", name, 100*level, times, why)
 				doubts.add(fmt.Sprint(level, known, enough > 0), enough, "", words)
 			}
 		}
@@ -90,21 +90,24 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 		lists[k] = s.Delays[:len(p.Classes)]
 	}
 	// with only one such class, the warning names that class
-	if err := add(Quantile{Kind: OfAll}, "all jobs", arrive > 1); err != nil {
+	if err := add(Quantile{Kind: OfAll}, "all jobs", "delays", arrive > 1); err != nil {
 		return err
 	}
 	for i := range samples[0].Delays {
 		for k, s := range samples {
 			lists[k] = s.Delays[i : i+1]
 		}
-		one, what, rows := Quantile{Kind: OfClass, Index: i, Of: p.rowName(i)}, "class ", p.Classes
+		one, what, times, rows := Quantile{Kind: OfClass, Index: i, Of: p.rowName(i)}, "class ", "delays", p.Classes
 		if visit := i - len(p.Classes); visit >= 0 {
 			one.Kind, one.Index, what, rows = OfVisit, visit, "visit ", p.Visits
+			if p.VisitTimes != "" {
+				what, times = "", p.VisitTimes
+			}
 		}
 		// the jobs of closed systems depart although they have no arrival rates
 		warn := rows[one.Index].ArrivalRate > 0 ||
 			slices.ContainsFunc(samples, func(s *Sample) bool { return s.Left[i] > 0 })
-		if err := add(one, what+one.Of, warn); err != nil {
+		if err := add(one, what+one.Of, times, warn); err != nil {
 			return err
 		}
 	}

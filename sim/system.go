@@ -48,6 +48,10 @@ type Description struct {
 	// are not separate jobs. [Totals] list them after the classes.
 	Visits []Class
 
+	// VisitTimes is a noun for the times whose quantiles visits have, for warnings, if they are not
+	// delays at stations but, for instance, waiting times; the names of visits then stand alone.
+	VisitTimes string
+
 	Servers []Server
 
 	// JumpRate is the expected number of jumps per unit of time: arrivals, ends of phases or tasks,

@@ -130,7 +130,13 @@ func (s *simulation) given() render.Record {
 	return r.Set("jumps_per_second", s.speed, "time").Set("seed", s.settings.Seed, "effective_samples")
 }
 
-// note explains different mean sizes and missing exact values; it is "" if there are neither.
+// hasPriorities reports whether any class of the model has a priority.
+func (s *simulation) hasPriorities() bool {
+	return slices.ContainsFunc(s.model.Classes, func(c cluster.Class) bool { return c.Priority != 0 })
+}
+
+// note explains different mean sizes, missing exact values and priorities without effect; it is ""
+// if there are none of these.
 func (s *simulation) note() string {
 	var notes []string
 	if _, err := s.model.OneMeanSize(); err != nil {
@@ -138,6 +144,9 @@ func (s *simulation) note() string {
 	}
 	if s.known.missing != "" {
 		notes = append(notes, s.known.missing)
+	}
+	if s.hasPriorities() && !s.system.Policy.HasPriorities() {
+		notes = append(notes, "priorities have no effect under the policy "+s.policy)
 	}
 	return strings.Join(notes, ", and ")
 }
@@ -178,7 +187,7 @@ func (s *simulation) classes(exact []render.Record, names []string) []render.Rec
 		if ownSizes {
 			row = row.Set("mean_size", s.model.MeanSizeOf(i), "")
 		}
-		if slices.ContainsFunc(s.model.Classes, func(c cluster.Class) bool { return c.Priority != 0 }) {
+		if s.hasPriorities() {
 			row = row.Set("priority", class.Priority, "")
 		}
 		row = s.add(row, sim.OfClass, i, exact[i], names...)

@@ -42,14 +42,19 @@ func TestSimulateOneServer(t *testing.T) {
 		args   string
 		policy simcluster.Policy
 		shape  string
+		exact  bool
 		note   any
 	}{
-		{"", simcluster.LongestIdle, "exponential", nil},
-		{"--policy least-work", simcluster.LeastWork, "exponential", nil},
-		{"--policy priority", simcluster.Priority, "exponential", "the policy priority has no exact values"},
-		{"--policy power:2", simcluster.Power(2), "exponential", "the policy power:2 has no exact values"},
-		{"--sizes deterministic", simcluster.LongestIdle, "deterministic",
-			"one server per job has exact values only for exponential sizes with one mean"},
+		{"", simcluster.LongestIdle, "exponential", true,
+			"priorities have no effect under the policy longest-idle"},
+		{"--policy least-work", simcluster.LeastWork, "exponential", true,
+			"priorities have no effect under the policy least-work"},
+		{"--policy priority", simcluster.Priority, "exponential", false, "the policy priority has no exact values"},
+		{"--policy power:2", simcluster.Power(2), "exponential", false,
+			"the policy power:2 has no exact values, and priorities have no effect under the policy power:2"},
+		{"--sizes deterministic --policy longest-idle", simcluster.LongestIdle, "deterministic", false,
+			"one server per job has exact values only for exponential sizes with one mean, and " +
+				"priorities have no effect under the policy longest-idle"},
 	} {
 		answer := simulateJSON(t, onePerJob, "--runs 10 --jumps 2e4 --percentiles 95 --distribution 2 "+c.args)
 		d, err := sizes.Parse(c.shape, 1)
@@ -78,7 +83,7 @@ func TestSimulateOneServer(t *testing.T) {
 				}
 			}
 		}
-		exact := c.note == nil
+		exact := c.exact
 		for _, key := range []string{"mean_jobs", "mean_queue", "wait_probability", "mean_waiting", "mean_delay"} {
 			near(key, answer[key], r.All(key), exact)
 		}

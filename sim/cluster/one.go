@@ -99,8 +99,8 @@ func (p Policy) Check(s cluster.Service) error {
 // isCentral reports whether jobs wait in one queue rather than at the servers.
 func (p Policy) isCentral() bool { return p != JSQ && p != LeastWork && p.draws() == 0 }
 
-// hasPriorities reports whether the policy uses the priorities of classes.
-func (p Policy) hasPriorities() bool { return p == Priority || p == PreemptivePriority }
+// HasPriorities reports whether the policy uses the priorities of classes.
+func (p Policy) HasPriorities() bool { return p == Priority || p == PreemptivePriority }
 
 // A oneSystem is a cluster in which a job runs on one server, in the form that its engine uses. It
 // is not modified.
@@ -164,7 +164,7 @@ func newOneSystem(c Cluster, f *flat, o sim.Observation) *oneSystem {
 // priorities all are 0.
 func levels(c Cluster) []uint32 {
 	ranks := make([]uint32, len(c.Model.Classes))
-	if !c.Policy.hasPriorities() {
+	if !c.Policy.HasPriorities() {
 		return ranks
 	}
 	var distinct []int
@@ -294,12 +294,13 @@ func (c Cluster) describeOne(f *flat, o sim.Observation) (*sim.Description, erro
 	d := &sim.Description{
 		Method: "calendar of events", Classes: f.classes, Servers: f.rows, Identity: f.system,
 		JumpRate: 2 * f.totalRates, StepCost: 10 + float64(f.degree)/4, Moments: f.moments(2), Measures: y.measures,
-		Start: func(_ context.Context, r *sim.Stream) sim.Engine { return newOneCalendar(y, r) },
+		VisitTimes: "waiting times",
+		Start:      func(_ context.Context, r *sim.Stream) sim.Engine { return newOneCalendar(y, r) },
 	}
 	for _, class := range f.classes {
-		d.Visits = append(d.Visits, sim.Class{Name: "waiting of " + class.Name, ArrivalRate: class.ArrivalRate})
+		d.Visits = append(d.Visits, sim.Class{Name: "class " + class.Name, ArrivalRate: class.ArrivalRate})
 	}
-	d.Visits = append(d.Visits, sim.Class{Name: "waiting of all jobs", ArrivalRate: f.totalRates})
+	d.Visits = append(d.Visits, sim.Class{Name: "all jobs", ArrivalRate: f.totalRates})
 	return d, sim.CheckRate("Model", d.JumpRate)
 }
 

@@ -207,3 +207,16 @@ func TestOneAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// Warnings about quantiles tell waiting times from delays.
+func TestOneWarnings(t *testing.T) {
+	r := simtest.Run(t, Cluster{Model: pool(4, "3.8")}, sim.Settings{
+		Runs: 4, Jumps: 2000, Seed: 1, Levels: []float64{0.5},
+	})
+	if list := strings.Join(r.Warnings, "\n"); !strings.Contains(list, "class c0: percentile 50 of waiting times: ") {
+		t.Error(list)
+	}
+	if of := r.Visits; len(of) != 2 || of[0].Name != "class c0" || of[1].Name != "all jobs" {
+		t.Errorf("visits %+v", of)
+	}
+}

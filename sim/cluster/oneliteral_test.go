@@ -263,7 +263,7 @@ func simulateOneLiterally(c Cluster, t float64, r *sim.Stream) *literalOne {
 			panic(err) // cannot fail: the plan has checked them
 		}
 		j := &literalOneJob{class: i, born: q.now, left: own.Sample(draws), queue: -1, at: -1, until: math.Inf(1)}
-		if c.Policy.hasPriorities() {
+		if c.Policy.HasPriorities() {
 			j.priority = m.Classes[i].Priority
 		}
 		var servers []uint32

@@ -70,7 +70,7 @@ func TestOneMatchesErlangC(t *testing.T) {
 		if policy != PreemptivePriority {
 			near("wait probability", r.All(WaitProbability), c)
 		}
-		if policy.hasPriorities() {
+		if policy.HasPriorities() {
 			continue
 		}
 		for i := range m.Classes {
