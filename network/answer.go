@@ -55,18 +55,18 @@ func (a *answer) fill(ctx context.Context) error {
 			}
 		}
 	}
-	inChain := make([]arithmetic.Number, len(a.System.Chains))
-	for k := range inChain {
-		inChain[k] = a.one.Zero()
+	chains := make([]jobsOfChain, len(a.System.Chains))
+	for k := range chains {
+		chains[k] = jobsOfChain{a.one.Zero(), a.one.Zero(), false}
 	}
 	for i := range all {
 		a.result.Stations = append(a.result.Stations, a.station(i, &all[i]))
 		for row, v := range a.System.Stations[i].Visits {
-			inChain[v.Chain] = inChain[v.Chain].Add(all[i].jobs[row])
+			chains[v.Chain].add(all[i].jobs[row], a.model.Stations[i].Discipline == Delay)
 		}
 	}
 	for k := range a.System.Chains {
-		a.result.Chains = append(a.result.Chains, a.chain(k, inChain[k]))
+		a.result.Chains = append(a.result.Chains, a.chain(k, chains[k]))
 	}
 	if a.request.States > 0 {
 		if err := a.likely(ctx, all); err != nil {
@@ -366,8 +366,25 @@ func (a *answer) movingJobs(chain int, jobs arithmetic.Number) arithmetic.Number
 	return jobs
 }
 
-// chain fills in the measures of one chain, given the mean number of its jobs if it is open.
-func (a *answer) chain(k int, jobs arithmetic.Number) ChainResult {
+// jobsOfChain holds the mean numbers of jobs of a chain at all stations, and at those that do not
+// just delay them.
+type jobsOfChain struct {
+	all, served arithmetic.Number
+	delayed     bool // whether the chain visits a station with Delay
+}
+
+func (j *jobsOfChain) add(jobs arithmetic.Number, delay bool) {
+	j.all = j.all.Add(jobs)
+	if delay {
+		j.delayed = true
+	} else {
+		j.served = j.served.Add(jobs)
+	}
+}
+
+// chain fills in the measures of one chain, given the mean numbers of its jobs.
+func (a *answer) chain(k int, j jobsOfChain) ChainResult {
+	jobs := j.all
 	c := &a.System.Chains[k]
 	r := ChainResult{Names: a.model.names(c.Classes), Classes: c.Classes, Closed: c.Closed, Population: c.Population}
 	x := a.one.Zero()
@@ -385,6 +402,9 @@ func (a *answer) chain(k int, jobs arithmetic.Number) ChainResult {
 	r.Throughput, r.MeanJobs = a.value(x, false), a.value(jobs, false)
 	if c.Closed && c.Population > 0 || !c.Closed && c.ArrivalRate.Sign() > 0 {
 		r.MeanDelay = a.pointer(a.movingJobs(k, jobs).Quo(x))
+		if c.Closed && j.delayed {
+			r.MeanResponseTime = a.pointer(j.served.Quo(x))
+		}
 	}
 	return r
 }

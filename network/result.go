@@ -78,6 +78,10 @@ type ChainResult struct {
 	// MeanDelay is the mean time of a cycle, MovingJobs/X, or of an open job in the network; nil
 	// without jobs.
 	MeanDelay *num.Value `json:"mean_delay"`
+
+	// MeanResponseTime is the mean time that a job spends in a cycle at stations other than those
+	// with Delay, such as think times; nil unless the chain is closed and visits a station with Delay.
+	MeanResponseTime *num.Value `json:"mean_response_time"`
 }
 
 // A StationResult holds the measures of one station.

@@ -45,6 +45,7 @@ func questions() []struct{ model, args string } {
 	trunks, _, _ := pfq("", "example", "trunks")
 	swaps, _, _ := pfq("", "example", "swaps")
 	calls, _, _ := pfq("", "example", "call-centre")
+	thinking, _, _ := pfq("", "example", "interactive")
 	return []struct{ model, args string }{
 		{model, "stability -"},
 		{model, "stability - --by-class"},
@@ -77,6 +78,9 @@ func questions() []struct{ model, args string } {
 		{closed, "network - --states 3 --engine enclose"},
 		{closed, "network - --population long=1,3 --engine exact"},
 		{closed, "network - --bounds"},
+		{thinking, "network - --percentiles 95 --within 0.5"},
+		{thinking, "network - --engine exact --population 3,5"},
+		{thinking, "network - --engine enclose"},
 		{closed, "network - --runs 3 --jumps 2000 --percentiles 50"},
 		{reentrant, "network - --engine exact --scale 1,3"},
 		{trunks, "network - --engine enclose"},

@@ -18,9 +18,11 @@ import (
 
 // networkColumns are the first columns of CSV.
 var networkColumns = []string{"kind", "name", "station", "class", "classes", "population", "discipline", "throughput",
-	"mean_jobs", "mean_delay", "utilization", "empty_probability", "idle_probability", "jobs", "probability"}
+	"mean_jobs", "mean_delay", "mean_response_time", "utilization", "empty_probability", "idle_probability", "jobs",
+	"probability"}
 
-const chainColumns = "classes population throughput mean_jobs mean_delay throughput_limit? limit_station?"
+const chainColumns = "classes population throughput mean_jobs mean_delay mean_response_time? " +
+	"throughput_limit? limit_station?"
 
 // networkSections are the lines of CSV and the tables of text.
 var networkSections = []render.Section{
