@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,7 @@ import (
 //   - a row of servers has a count of 1 to 1,000,000 (0 means 1);
 //   - each class has servers, none twice, and at least one of them has a positive capacity;
 //   - a class chooses at least one and at most all servers of each of its rows;
+//   - mean patience is > 0, and only with the service [OneServer]; its distribution only beside it;
 //   - with the service [OneServer], C_s > 0 for all servers that a class chooses, and priorities
 //     are from 0 to 1,000,000; otherwise they are 0.
 //
@@ -54,6 +56,55 @@ func (m *Model) checkChoices() error {
 		if !served {
 			return input.Errorf(path(), m.serverNames(class.Servers), "a server of positive capacity")
 		}
+	}
+	return nil
+}
+
+// checkPatience rejects patience with another service than [OneServer], and distributions without
+// a mean.
+func (m *Model) checkPatience() error {
+	check := func(path string, mean *big.Rat, distribution string) error {
+		switch {
+		case mean != nil && m.Service != OneServer:
+			return input.Errorf(path+"mean_patience", mean.RatString(), "none with service all")
+		case distribution != "" && m.Service != OneServer:
+			return input.Errorf(path+"patience", strconv.Quote(distribution), "none with service all")
+		case distribution != "" && mean == nil:
+			return input.Errorf(path+"patience", strconv.Quote(distribution), "a mean_patience beside it")
+		}
+		return nil
+	}
+	for i, c := range m.Classes {
+		if c.MeanPatience == nil && c.Patience == "" {
+			continue
+		}
+		if err := check(input.Index("classes", i)+".", c.MeanPatience, c.Patience); err != nil {
+			return err
+		}
+	}
+	return check("", m.MeanPatience, m.Patience)
+}
+
+// PatienceOf returns the mean patience of the jobs of class i, nil if they never give up, and its
+// distribution, which is "exponential" unless the model has another.
+func (m *Model) PatienceOf(i int) (mean *big.Rat, distribution string) {
+	if c := &m.Classes[i]; c.MeanPatience != nil {
+		return c.MeanPatience, cmp.Or(c.Patience, "exponential")
+	}
+	return m.MeanPatience, cmp.Or(m.Patience, "exponential")
+}
+
+// RequireEndlessPatience rejects a model in which jobs give up. The error is a [*num.InputError]
+// that names the field, with the reason.
+func (m *Model) RequireEndlessPatience(reason string) error {
+	for i, c := range m.Classes {
+		if c.MeanPatience != nil {
+			return input.Errorf(input.Index("classes", i)+".mean_patience", c.MeanPatience.RatString(), "none: %s",
+				reason)
+		}
+	}
+	if m.MeanPatience != nil {
+		return input.Errorf("mean_patience", m.MeanPatience.RatString(), "none: %s", reason)
 	}
 	return nil
 }

@@ -39,8 +39,14 @@ var modelFile = file.Description[Model]{
 		file.Word("service", "how many of its servers a job runs on at a time",
 			func(m *Model) *Service { return &m.Service }, []Service{AllServers, OneServer}, nil).
 			Otherwise(string(AllServers)).Example("one"),
+		file.Rat("mean_patience", "mean time after which a job that still waits gives up, with service one",
+			func(m *Model) **big.Rat { return &m.MeanPatience }, input.Positive).
+			Otherwise("jobs never give up").Example("2"),
+		file.Text("patience", "distribution of that time, as --sizes takes it",
+			func(m *Model) *string { return &m.Patience }).
+			Otherwise("exponential").Example("deterministic"),
 	},
-	Check: func(m *Model, _ string) error { return cmp.Or(m.checkChoices(), m.checkService()) },
+	Check: func(m *Model, _ string) error { return cmp.Or(m.checkChoices(), m.checkService(), m.checkPatience()) },
 }
 
 var serverFile = file.Description[Server]{
@@ -72,6 +78,12 @@ var classFile = file.Description[Class]{
 		file.Whole("priority", "priority of its jobs with service one, if a simulated policy has priorities; "+
 			"larger ones go first",
 			func(c *Class) *int { return &c.Priority }, maxPriority).Default(0).Example("3"),
+		file.Rat("mean_patience", "mean patience of the jobs of the class, with service one",
+			func(c *Class) **big.Rat { return &c.MeanPatience }, input.Positive).
+			Otherwise("that of the cluster").Example("5"),
+		file.Text("patience", "distribution of the patience of the class, with its own mean_patience",
+			func(c *Class) *string { return &c.Patience }).
+			Otherwise("exponential").Example("erlang:2"),
 	},
 }
 

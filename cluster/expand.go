@@ -19,7 +19,7 @@ import (
 // serverRow[s] and classRow[i] are the rows of m from which server s and class i of e originate.
 // The error is a *[num.InputError] for the first list that would exceed limit rows.
 func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err error) {
-	e = &Model{MeanSize: m.MeanSize, Service: m.Service}
+	e = &Model{MeanSize: m.MeanSize, Service: m.Service, MeanPatience: m.MeanPatience, Patience: m.Patience}
 	first := make([]int, len(m.Servers)) // first server of e of each row
 	names := newNames(m.Servers, func(s Server) string { return s.Name })
 	for row, s := range m.Servers {
@@ -54,11 +54,13 @@ func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err erro
 				name = names.part(c.Name, k+1)
 			}
 			e.Classes = append(e.Classes, Class{
-				Name:        name,
-				ArrivalRate: rate,
-				MeanSize:    c.MeanSize,
-				Servers:     On(servers...),
-				Priority:    c.Priority,
+				Name:         name,
+				ArrivalRate:  rate,
+				MeanSize:     c.MeanSize,
+				Servers:      On(servers...),
+				Priority:     c.Priority,
+				MeanPatience: c.MeanPatience,
+				Patience:     c.Patience,
 			})
 			classRow = append(classRow, row)
 			m.nextCombination(c, first, servers)

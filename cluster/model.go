@@ -9,6 +9,13 @@ type Model struct {
 	Classes  []Class
 	MeanSize *big.Rat // σ > 0, mean work of a job of a class without its own mean size; nil means 1
 	Service  Service  // "" means AllServers
+
+	// MeanPatience > 0 and Patience are the patience of jobs of a class without its own
+	// MeanPatience: a job that has waited for its patience gives up. Patience is a distribution as
+	// package sizes parses it; "" means exponential. With MeanPatience nil, jobs wait until they
+	// run, as they do with AllServers.
+	MeanPatience *big.Rat
+	Patience     string
 }
 
 // A Service says on how many servers a job runs at a time.
@@ -34,6 +41,9 @@ type Class struct {
 	MeanSize    *big.Rat // σ_i > 0, mean work per job of the class; nil means that of the model
 	Servers     []Choice // servers of its jobs; not empty, no server row twice
 	Priority    int      // 0..1,000,000; larger ones go first where a policy has priorities; 0 with AllServers
+
+	MeanPatience *big.Rat // that of its jobs, as in [Model]; nil means that of the model
+	Patience     string   // with its own MeanPatience only
 }
 
 // A Choice names servers that serve each job of a class together: Choose servers of the row

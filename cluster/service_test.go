@@ -103,3 +103,68 @@ service: `
 		}
 	}
 }
+
+// Patience is kept by readers, writers and changes of a model, and rejected out of range, with
+// service all, or as a distribution without a mean.
+func TestPatience(t *testing.T) {
+	const model = `
+servers: [{name: s, capacity: 2, count: 3}]
+classes: [{name: web, arrival_rate: 1, servers: [{group: s, choose: 2}], mean_patience: 1/3, patience: 'erlang:2'},
+  {name: x, arrival_rate: 1, servers: [s]}, {name: y, arrival_rate: 1, servers: [s], mean_patience: 4}]
+mean_patience: 5
+patience: deterministic
+service: `
+	m, err := ReadYAML(strings.NewReader(model + "one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := m.WriteJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadJSON(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expanded, _, _, err := m.Expand(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expanded.Classes = expanded.Classes[len(expanded.Classes)-3:]
+	for _, m := range []*Model{m, again, expanded, m.EqualSizes(), m.Scale(m.Servers[0].Capacity)} {
+		for i, want := range []string{"1/3 erlang:2", "5 deterministic", "4 exponential"} {
+			if mean, distribution := m.PatienceOf(i); mean.RatString()+" "+distribution != want {
+				t.Errorf("class %d: %v %s, want %s", i, mean, distribution, want)
+			}
+		}
+		if err := m.RequireEndlessPatience("x"); err == nil ||
+			err.Error() != `classes[0].mean_patience = 1/3: want none: x` {
+			t.Error(err)
+		}
+	}
+	m.Classes = m.Classes[1:2]
+	if err := m.RequireEndlessPatience("x"); err == nil || err.Error() != `mean_patience = 5: want none: x` {
+		t.Error(err)
+	}
+	m.MeanPatience = nil
+	if err := m.RequireEndlessPatience("x"); err != nil {
+		t.Error(err)
+	}
+	if mean, _ := m.PatienceOf(0); mean != nil {
+		t.Errorf("mean patience %v without any", mean)
+	}
+	for text, want := range map[string]string{
+		model + "all": "line 3: classes[0].mean_patience = \"1/3\": want none with service all",
+		strings.ReplaceAll(model, "mean_patience: 1/3", "mean_patience: 0") +
+			"one": "line 3: classes[0].mean_patience = 0: " +
+			"want a number > 0",
+		strings.ReplaceAll(model, "mean_patience: 1/3, ", "") + "one": `line 3: classes[0].patience = "erlang:2": ` +
+			"want a mean_patience beside it",
+		strings.ReplaceAll(model, "mean_patience: 5", "") + "one": `line 6: patience = "deterministic": ` +
+			"want a mean_patience beside it",
+	} {
+		if _, err := ReadYAML(strings.NewReader(text)); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

@@ -50,6 +50,12 @@ func (m *Model) WriteJSON(w io.Writer) error {
 		if c.Priority != 0 {
 			b.WriteString(`, "priority": ` + strconv.Itoa(c.Priority))
 		}
+		if c.MeanPatience != nil {
+			b.WriteString(`, "mean_patience": ` + jsonNumber(c.MeanPatience))
+		}
+		if c.Patience != "" {
+			b.WriteString(`, "patience": ` + jsonString(c.Patience))
+		}
 		b.WriteByte('}')
 	}
 	b.WriteString("\n  ]")
@@ -58,6 +64,12 @@ func (m *Model) WriteJSON(w io.Writer) error {
 	}
 	if m.Service == OneServer {
 		b.WriteString(",\n  \"service\": " + jsonString(string(m.Service)))
+	}
+	if m.MeanPatience != nil {
+		b.WriteString(",\n  \"mean_patience\": " + jsonNumber(m.MeanPatience))
+	}
+	if m.Patience != "" {
+		b.WriteString(",\n  \"patience\": " + jsonString(m.Patience))
 	}
 	b.WriteString("\n}\n")
 	return b.Flush()
