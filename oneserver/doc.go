@@ -71,6 +71,8 @@
 // and departs after a further time of rate μ_s. Both times are mixtures over the points of a
 // Poisson process, as in [productform/internal/delays].
 //
+// If waiting jobs give up, F depends on the time after which they would begin: see [SolvePatience].
+//
 // Servers of equal capacity that the same classes use form a group, and the functions of K depend
 // on the numbers k_g of busy servers of each group only: Π_g (n_g + 1) states in place of 2^n. F is
 // divided by Π_g k_g! and H by Π_g (n_g - k_g)!, after which a sum over s is a sum over g, and F H

@@ -10,6 +10,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/oracle"
+	"productform/num"
 )
 
 // A room is a cluster in which at most n jobs wait and others are lost, as a literal Markov chain.
@@ -60,6 +61,11 @@ func (r room) moves(state string) (list []move) {
 			continue
 		}
 		list = append(list, move{idle + "|" + waiting[:at] + waiting[at+1:], rate, waiting[at], server})
+	}
+	for at := range waiting { // exponential patience
+		if mean, _ := r.m.PatienceOf(int(waiting[at] - 'a')); mean != nil {
+			list = append(list, move{idle + "|" + waiting[:at] + waiting[at+1:], 1 / num.Nearest(mean), 0, 0})
+		}
 	}
 	return list
 }

@@ -31,7 +31,7 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 //   - an [*cluster.UnstableError] that names an overloaded set of classes and wraps
 //     [num.ErrUnstable];
 //   - a [*num.InputError] if the model fails [cluster.Model.Check], has another service than
-//     [cluster.OneServer] or classes of different mean sizes, if a setting or question is out of
+//     [cluster.OneServer], patience (see [SolvePatience]) or classes of different mean sizes, if a setting or question is out of
 //     range, or for distributions of times as fractions;
 //   - a [*num.TooLargeError];
 //   - [num.ErrFloatRange] if float64 has no bound for the engine Float or for the distributions;
@@ -41,6 +41,9 @@ func Answer(ctx context.Context, m *cluster.Model, q Question, s Settings) (*Res
 		return nil, err
 	}
 	if err := m.RequireService(cluster.OneServer); err != nil {
+		return nil, err
+	}
+	if err := m.RequireEndlessPatience("SolvePatience solves models in which jobs give up"); err != nil {
 		return nil, err
 	}
 	size, err := oneMeanSize(m)

@@ -1,0 +1,353 @@
+package oneserver
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"productform/cluster"
+	"productform/internal/input"
+	"productform/internal/lattice"
+	"productform/num"
+	"productform/sizes"
+	"productform/stability"
+)
+
+// PatienceSettings tunes [SolvePatience]. The zero value means a tolerance of [num.DefaultRelTol]
+// in [num.DefaultMaxBytes].
+type PatienceSettings struct {
+	RelTol   float64    // bound on ErrorEstimate, in [1e-12, 1); 0 means [num.DefaultRelTol]
+	MaxBytes int64      // limit on the memory for tables; 0 means [num.DefaultMaxBytes]
+	Times    []*big.Rat // times t >= 0 for the probabilities of waiting at most t
+}
+
+// A PatienceResult holds the stationary measures of a cluster in which each job runs on one server
+// and waiting jobs may give up. The waiting of a job ends when it begins or gives up.
+type PatienceResult struct {
+	States int `json:"states"` // numbers of busy servers by group, of all parts
+
+	// ErrorEstimate is the largest difference, relative to the number, to the same equations on
+	// steps twice as long, or between arriving jobs and those that are served or give up, or served
+	// jobs and the work of the servers; at least 1e-13. It is not a proved bound, but tests found
+	// no larger error: that of a step of length h falls like h^12 in the end. For probabilities
+	// below 1e-12 it is relative to 1e-12.
+	ErrorEstimate float64 `json:"error_estimate"`
+
+	AbandonProbability *float64 `json:"abandon_probability"` // of a job of any class; nil if no jobs arrive
+	MeanWaiting        *float64 `json:"mean_waiting"`        // of a job of any class; nil if no jobs arrive
+	MeanQueue          float64  `json:"mean_queue"`          // mean number of waiting jobs
+	MeanJobs           float64  `json:"mean_jobs"`           // mean number of jobs, waiting or in service
+
+	Classes []PatienceClass  `json:"classes"` // one per row of the model's classes
+	Servers []PatienceServer `json:"servers"` // one per row of the model's servers
+}
+
+// A PatienceClass holds the measures of one class. Those of a class without arrivals are nil.
+type PatienceClass struct {
+	Name                 string   `json:"name" title:"class"`     // as in the model
+	ArrivalRate          *big.Rat `json:"arrival_rate"`           // λ_i, jobs per unit of time
+	WaitProbability      *float64 `json:"wait_probability"`       // probability that all its servers are busy
+	AbandonProbability   *float64 `json:"abandon_probability"`    // fraction of the jobs that give up
+	MeanWaiting          *float64 `json:"mean_waiting"`           // of all jobs
+	MeanWaitingServed    *float64 `json:"mean_waiting_served"`    // of the jobs that are served
+	MeanWaitingAbandoned *float64 `json:"mean_waiting_abandoned"` // of the jobs that give up; nil if none do
+	MeanQueue            float64  `json:"mean_queue"`             // mean number of waiting jobs
+
+	Within []PatienceWithin `json:"within"` // in the order of PatienceSettings.Times
+}
+
+// A PatienceWithin holds the fractions of the jobs of a class that wait at most a given time.
+type PatienceWithin struct {
+	Time           *big.Rat `json:"time"`             // t
+	WaitWithin     float64  `json:"wait_within"`      // P(W <= t) over all jobs
+	ServedWithin   float64  `json:"served_within"`    // P(served and W <= t) over all jobs
+	WithinIfServed float64  `json:"within_if_served"` // P(W <= t) over served jobs
+}
+
+// A PatienceServer holds the measures of one server, or of each server of a group.
+type PatienceServer struct {
+	Name        string  `json:"name" title:"server"`   // as in the model
+	Count       int     `json:"count,omitempty"`       // servers in the group; 0 for a single one
+	Utilization float64 `json:"utilization" below:"1"` // probability that it is busy; 0 if no class uses it
+}
+
+// SolvePatience returns the stationary measures of a cluster in which each job runs on one server
+// and gives up when its patience ends before it begins. Patience has any distribution of package
+// sizes, by class; it does not include the time in service.
+//
+// With g_i(x) the probability that the patience of class i exceeds x, the busy servers are K with a
+// probability proportional to F_K(0) H(K), where H is that of the package comment, and
+//
+//	F_K'(x) = (μ(K) - Σ_{i: S_i⊆K} λ_i g_i(x)) F_K(x) - Σ_{s∈K} F_{K∖s}(x),  F_∅ = 1,  F_K bounded.
+//
+// With V_i the time after which a job of class i would begin if it did not give up, and a(x) the
+// adjoint of F(x), a(0) = H, P(V_i > x) = Σ_{K⊇S_i} a_K(x) F_K(x) / Z. All measures are integrals
+// of g_i, P(V_i > x) and its derivative over x. The equations are integrated from large x to 0 and
+// back by a method of order 12 (Gauss) that preserves Z, on steps that are halved until the
+// measures change by less than the tolerance. A step takes about 0.1 microseconds per state, three
+// times.
+//
+// The error is that of [Answer], a *[num.InputError] for an unknown distribution, or a
+// *[num.TooLargeError] for models that need more than 2^20 steps. Patience may overload the
+// servers. A cluster is unstable only if the classes that never give up overload it.
+func SolvePatience(ctx context.Context, m *cluster.Model, s PatienceSettings) (*PatienceResult, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if err := m.RequireService(cluster.OneServer); err != nil {
+		return nil, err
+	}
+	size, err := oneMeanSize(m)
+	if err != nil {
+		return nil, err
+	}
+	if !(s.RelTol == 0 || s.RelTol >= 1e-12 && s.RelTol < 1) {
+		return nil, input.Errorf("RelTol", s.RelTol, "a number in [1e-12, 1), or 0 for 1e-9")
+	}
+	q := Question{Times: s.Times}
+	checked, err := q.check(Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})
+	if err != nil {
+		return nil, err
+	}
+	s.RelTol, s.MaxBytes = checked.RelTol, checked.MaxBytes
+	laws, err := lawsOf(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkEndless(ctx, m); err != nil {
+		return nil, err
+	}
+	parts := split(m, size)
+	if err := checkSize(parts, Question{}, checked); err != nil {
+		return nil, err
+	}
+	b := newPatienceBuilder(m, s)
+	for _, p := range parts {
+		if err := b.add(ctx, p, laws); err != nil {
+			return nil, err
+		}
+	}
+	return b.finish(), nil
+}
+
+// lawsOf returns the patience of all classes.
+func lawsOf(m *cluster.Model) ([]patience, error) {
+	laws := make([]patience, len(m.Classes))
+	for i, c := range m.Classes {
+		mean, text := m.PatienceOf(i)
+		if mean == nil {
+			continue
+		}
+		path := ""
+		if c.MeanPatience != nil {
+			path = input.Index("classes", i) + "."
+		}
+		f, _ := mean.Float64()
+		if !(f >= 1e-100 && f <= 1e100) {
+			return nil, input.Errorf(path+"mean_patience", mean.RatString(), "a number in [1e-100, 1e100]")
+		}
+		d, err := sizes.Parse(text, f)
+		if err != nil {
+			var bad *input.Error
+			want := err.Error()
+			if errors.As(err, &bad) {
+				want = bad.Want
+			}
+			return nil, input.Errorf(path+"patience", strconv.Quote(text), "%s", want)
+		}
+		if laws[i], err = newPatience(d); err != nil {
+			return nil, input.Errorf(path+"patience", strconv.Quote(text), "a distribution with a median: %v", err)
+		}
+	}
+	return laws, nil
+}
+
+// checkEndless returns an error if the classes that never give up overload the cluster.
+func checkEndless(ctx context.Context, m *cluster.Model) error {
+	endless := *m
+	endless.MeanPatience, endless.Patience, endless.Classes = nil, "", slices.Clone(m.Classes)
+	for i := range endless.Classes {
+		c := &endless.Classes[i]
+		if mean, _ := m.PatienceOf(i); mean != nil {
+			c.ArrivalRate = new(big.Rat)
+		}
+		c.MeanPatience, c.Patience = nil, ""
+	}
+	overload, err := stability.Overload(ctx, &endless)
+	if err == nil && overload != nil {
+		err = overload
+	}
+	return err
+}
+
+// A patienceBuilder makes a result from the measures of the parts.
+type patienceBuilder struct {
+	m        *cluster.Model
+	settings PatienceSettings
+	times    []float64
+	result   *PatienceResult
+
+	arrivals, abandoned float64
+}
+
+func newPatienceBuilder(m *cluster.Model, s PatienceSettings) *patienceBuilder {
+	r := &PatienceResult{}
+	for _, c := range m.Classes {
+		r.Classes = append(r.Classes, PatienceClass{Name: c.Name, ArrivalRate: c.ArrivalRate})
+	}
+	for i := range m.Servers {
+		r.Servers = append(r.Servers, PatienceServer{Name: m.Servers[i].Name, Count: m.Servers[i].GroupSize()})
+	}
+	b := &patienceBuilder{m: m, settings: s, result: r}
+	for _, t := range s.Times {
+		b.times = append(b.times, num.Nearest(t))
+	}
+	return b
+}
+
+// add solves a part, on finer steps until the measures are within the tolerance, and adds its
+// measures.
+func (b *patienceBuilder) add(ctx context.Context, p *part, laws []patience) error {
+	s := &states{part: p, Box: lattice.FirstFastest(p.limits())}
+	s.share = make([][]*big.Rat, len(p.classes)*len(p.groups))
+	own := make([]patience, len(p.classes))
+	for i, c := range p.classes {
+		own[i] = laws[c.row]
+		for _, choice := range c.choices {
+			s.share[i*len(p.groups)+choice.group] = shares(p.groups[choice.group].n, choice.servers)
+		}
+	}
+	b.result.States += s.States
+	r, err := newRace(ctx, s, own)
+	if err != nil {
+		return err
+	}
+	grid, err := r.grid(ctx, b.times)
+	var last *patienceMeasures
+	for level := 0; ; level++ {
+		if errors.Is(err, errTooManySteps) || len(grid) > maxSteps || level > mostHalvings {
+			return &num.TooLargeError{States: float64(s.States), Input: input.Errorf("RelTol", b.settings.RelTol,
+				"a tolerance, and durations and patience of such lengths, that %d steps suffice", maxSteps)}
+		}
+		if err != nil {
+			return err
+		}
+		m, err := r.measure(ctx, b.times, grid, b.settings.MaxBytes)
+		if err != nil {
+			return err
+		}
+		off := max(m.difference(last), r.imbalance(m))
+		if off <= b.settings.RelTol {
+			b.result.ErrorEstimate = max(b.result.ErrorEstimate, off)
+			return b.addPart(p, m)
+		}
+		last, grid = m, halve(grid)
+	}
+}
+
+// mostHalvings limits how often steps are halved: more than a few times only for a tolerance that
+// roundings exceed.
+const mostHalvings = 10
+
+// leastProbability is the smallest probability with a relative error estimate.
+const leastProbability = 1e-12
+
+// difference returns the largest relative difference of two results, at least 1e-13. It is infinite
+// for a nil one.
+func (m *patienceMeasures) difference(other *patienceMeasures) float64 {
+	if other == nil {
+		return math.Inf(1)
+	}
+	worst := 1e-13
+	compare := func(x, y, least float64) {
+		if x != y {
+			if off := math.Abs(x-y) / max(math.Abs(x), least); !(off <= worst) {
+				worst = off
+			}
+		}
+	}
+	for g := range m.busy {
+		compare(m.busy[g], other.busy[g], leastProbability)
+	}
+	for i := range m.classes {
+		x, y := &m.classes[i], &other.classes[i]
+		p, q := x.probabilities(), y.probabilities()
+		for k := range p {
+			compare(p[k], q[k], leastProbability)
+		}
+		compare(x.waiting, y.waiting, 0)
+		compare(x.waitingServed, y.waitingServed, 0)
+		compare(x.waitingAbandoned, y.waitingAbandoned, 0)
+	}
+	if math.IsNaN(worst) {
+		return math.Inf(1)
+	}
+	return worst
+}
+
+// imbalance returns the largest relative difference of numbers that are equal: the jobs that are
+// served or give up and all jobs, their waiting times, and the served jobs and the work of the
+// servers.
+func (r *race) imbalance(m *patienceMeasures) float64 {
+	worst, served, done := 0.0, 0.0, 0.0
+	for i, c := range m.classes {
+		worst = max(worst, math.Abs(c.served+c.abandoned-1))
+		if c.waiting > 0 {
+			worst = max(worst, math.Abs(c.waitingServed+c.waitingAbandoned-c.waiting)/c.waiting)
+		}
+		served += r.lambda[i] * c.served
+	}
+	for g, busy := range m.busy {
+		done += r.mu[g] * float64(r.groups[g].n) * busy
+	}
+	return max(worst, math.Abs(served-done)/done)
+}
+
+// addPart adds the measures of a part to the result.
+func (b *patienceBuilder) addPart(p *part, m *patienceMeasures) error {
+	r := b.result
+	for g, x := range p.groups {
+		for _, row := range x.rows {
+			r.Servers[row].Utilization = min(m.busy[g], 1)
+		}
+		r.MeanJobs += m.busy[g] * float64(x.n)
+	}
+	for i, x := range p.classes {
+		c, own := &r.Classes[x.row], &m.classes[i]
+		rate := num.Nearest(x.rate)
+		c.WaitProbability, c.AbandonProbability = pointer(own.wait), pointer(own.abandoned)
+		c.MeanWaiting, c.MeanWaitingServed = pointer(own.waiting), pointer(own.waitingServed/own.served)
+		if own.abandoned > 0 {
+			c.MeanWaitingAbandoned = pointer(own.waitingAbandoned / own.abandoned)
+		}
+		c.MeanQueue = rate * own.waiting
+		for k, t := range b.settings.Times {
+			c.Within = append(c.Within, PatienceWithin{t, min(own.within[k], 1), min(own.servedSoon[k], 1),
+				min(own.servedSoon[k]/own.served, 1)})
+		}
+		r.MeanQueue += c.MeanQueue
+		b.arrivals += rate
+		b.abandoned += rate * own.abandoned
+	}
+	for _, x := range []float64{r.MeanJobs, r.MeanQueue} {
+		if !(x <= math.MaxFloat64) {
+			return num.ErrFloatRange
+		}
+	}
+	return nil
+}
+
+// finish returns the result.
+func (b *patienceBuilder) finish() *PatienceResult {
+	r := b.result
+	r.MeanJobs += r.MeanQueue
+	if b.arrivals > 0 {
+		r.AbandonProbability, r.MeanWaiting = pointer(b.abandoned/b.arrivals), pointer(r.MeanQueue/b.arrivals)
+	}
+	return r
+}
+
+func pointer(x float64) *float64 { return &x }

@@ -1,0 +1,106 @@
+package oneserver_test
+
+import (
+	"encoding/json"
+	"math"
+	"math/big"
+	"os"
+	"strings"
+	"testing"
+
+	"productform/cluster"
+	"productform/internal/oracle"
+	"productform/network/loss"
+	"productform/num"
+	"productform/oneserver"
+)
+
+// The measures match reference answers, which an independent program computed from the differential
+// equations over sets; a few tests of it simulated the queue.
+func TestPatienceReference(t *testing.T) {
+	var cases []struct {
+		Name   string
+		Model  json.RawMessage
+		Answer struct {
+			Wait    []float64  `json:"wait_probability"`
+			Waiting []float64  `json:"mean_wait"`
+			Abandon []*float64 `json:"abandon_probability"`
+			Busy    []float64  `json:"utilization"`
+		}
+	}
+	if err := json.Unmarshal(oracle.Must(os.ReadFile("testdata/patience.json")), &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		m := oracle.Must(cluster.ReadJSON(strings.NewReader(string(c.Model))))
+		r, err := oneserver.SolvePatience(t.Context(), m, oneserver.PatienceSettings{})
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		check := func(what string, got, want float64) {
+			if !(math.Abs(got-want) <= 1e-9*want) { // the precision of the reference answers
+				t.Errorf("%s: %s = %v, want %v", c.Name, what, got, want)
+			}
+		}
+		for i, x := range r.Classes {
+			check("wait probability of "+x.Name, *x.WaitProbability, c.Answer.Wait[i])
+			check("mean waiting of "+x.Name, *x.MeanWaiting, c.Answer.Waiting[i])
+			if a := c.Answer.Abandon[i]; a != nil {
+				check("abandon probability of "+x.Name, *x.AbandonProbability, *a)
+			}
+		}
+		for s, x := range r.Servers {
+			check("utilization of "+x.Name, x.Utilization, c.Answer.Busy[s])
+		}
+		t.Log(c.Name, r.ErrorEstimate)
+	}
+}
+
+// One pool matches Erlang A.
+func TestPatienceOfPoolMatchesErlangA(t *testing.T) {
+	for _, c := range []struct{ servers, rate, patience int64 }{
+		{1, 3, 1}, {5, 4, 2}, {50, 48, 2}, {50, 60, 5}, {200, 190, 1},
+	} {
+		q := &loss.Queue{
+			Servers:      int(c.servers),
+			ArrivalRate:  big.NewRat(c.rate, 1),
+			MeanDuration: big.NewRat(1, 1),
+			MeanPatience: big.NewRat(c.patience, 1),
+		}
+		times := []*big.Rat{big.NewRat(1, 10), big.NewRat(3, 2)}
+		want := oracle.Must(loss.ErlangA(t.Context(), q, loss.QueueQuestion{Within: times}, loss.FormulaSettings{}))
+		m := &cluster.Model{
+			Service: cluster.OneServer,
+			Servers: []cluster.Server{{Name: "s", Count: int(c.servers), Capacity: big.NewRat(1, 1)}},
+			Classes: []cluster.Class{{
+				Name:        "c",
+				ArrivalRate: q.ArrivalRate,
+				Servers:     []cluster.Choice{{Server: 0, Choose: int(c.servers)}},
+			}},
+			MeanPatience: q.MeanPatience,
+		}
+		r := oracle.Must(oneserver.SolvePatience(t.Context(), m, oneserver.PatienceSettings{
+			Times:  times,
+			RelTol: 1e-11,
+		}))
+		x := r.Classes[0]
+		check := func(what string, got float64, want num.Value) {
+			if !(math.Abs(got-want.Float) <= 1e-11*want.Float) {
+				t.Errorf("%v: %s = %v, want %v: %g", c, what, got, want.Float, got/want.Float-1)
+			}
+		}
+		check("wait", *x.WaitProbability, want.WaitProbability)
+		check("abandon", *x.AbandonProbability, want.AbandonProbability)
+		check("E[W]", *x.MeanWaiting, want.MeanWaiting)
+		check("served", *x.MeanWaitingServed, want.MeanWaitingServed)
+		check("abandoned", *x.MeanWaitingAbandoned, *want.MeanWaitingAbandoned)
+		check("busy", r.Servers[0].Utilization, want.Utilization)
+		check("jobs", r.MeanJobs, want.MeanJobs)
+		for k := range times {
+			check("within", x.Within[k].WaitWithin, want.Within[k].WaitWithin)
+			check("served within", x.Within[k].ServedWithin, want.Within[k].ServedWithin)
+			check("within if served", x.Within[k].WithinIfServed, want.Within[k].WithinIfServed)
+		}
+		t.Log(c, r.ErrorEstimate)
+	}
+}
