@@ -27,9 +27,8 @@ import (
 func (f *simulateQuestion) addPolicy(b *cli.Binding) {
 	all, one := simcluster.PolicyNames(cluster.AllServers), simcluster.PolicyNames(cluster.OneServer)
 	cli.AddText(b.Cmd, &f.policy, "policy", "", cli.OneOf(all)+"; with service: one, "+cli.OneOf(one),
-		"how servers serve jobs: "+cli.OneOf(all)+" (by default interrupt with --interruptions, otherwise fcfs); "+
-			"with service: one, "+cli.OneOf(one)+" (by default longest-idle), or several, such as longest-idle,jsq, "+
-			"to compare them")
+		"how servers serve jobs, by default fcfs, or interrupt with --interruptions: "+cli.OneOf(all)+"; with service: "+
+			"one by default longest-idle, or several, such as longest-idle,jsq, to compare them")
 	b.Name("Policy", "policy")
 	words := slices.Concat(all, one)
 	if err := b.Cmd.RegisterFlagCompletionFunc("policy",
