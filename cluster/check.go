@@ -21,7 +21,8 @@ import (
 //   - a row of servers has a count of 1 to 1,000,000 (0 means 1);
 //   - each class has servers, none twice, and at least one of them has a positive capacity;
 //   - a class chooses at least one and at most all servers of each of its rows;
-//   - mean patience is > 0, and only with the service [OneServer]; its distribution only beside it;
+//   - mean patience is > 0, and only with the service [OneServer]; its distribution only together
+//     with it;
 //   - with the service [OneServer], C_s > 0 for all servers that a class chooses, and priorities
 //     are from 0 to 1,000,000; otherwise they are 0.
 //
@@ -70,7 +71,7 @@ func (m *Model) checkPatience() error {
 		case distribution != "" && m.Service != OneServer:
 			return input.Errorf(path+"patience", strconv.Quote(distribution), "none with service all")
 		case distribution != "" && mean == nil:
-			return input.Errorf(path+"patience", strconv.Quote(distribution), "a mean_patience beside it")
+			return input.Errorf(path+"patience", strconv.Quote(distribution), "a mean_patience, too")
 		}
 		return nil
 	}

@@ -159,9 +159,9 @@ service: `
 			"one": "line 3: classes[0].mean_patience = 0: " +
 			"want a number > 0",
 		strings.ReplaceAll(model, "mean_patience: 1/3, ", "") + "one": `line 3: classes[0].patience = "erlang:2": ` +
-			"want a mean_patience beside it",
+			"want a mean_patience, too",
 		strings.ReplaceAll(model, "mean_patience: 5", "") + "one": `line 6: patience = "deterministic": ` +
-			"want a mean_patience beside it",
+			"want a mean_patience, too",
 	} {
 		if _, err := ReadYAML(strings.NewReader(text)); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

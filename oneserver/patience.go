@@ -36,8 +36,8 @@ type PatienceResult struct {
 	// below 1e-12 it is relative to 1e-12.
 	ErrorEstimate float64 `json:"error_estimate"`
 
-	AbandonProbability *float64 `json:"abandon_probability"` // of a job of any class; nil if no jobs arrive
-	MeanWaiting        *float64 `json:"mean_waiting"`        // of a job of any class; nil if no jobs arrive
+	AbandonProbability *float64 `json:"abandon_probability"` // fraction of all jobs that give up; nil if no jobs arrive
+	MeanWaiting        *float64 `json:"mean_waiting"`        // mean over all jobs; nil if no jobs arrive
 	MeanQueue          float64  `json:"mean_queue"`          // mean number of waiting jobs
 	MeanJobs           float64  `json:"mean_jobs"`           // mean number of jobs, waiting or in service
 
@@ -51,9 +51,9 @@ type PatienceClass struct {
 	ArrivalRate          *big.Rat `json:"arrival_rate"`           // λ_i, jobs per unit of time
 	WaitProbability      *float64 `json:"wait_probability"`       // probability that all its servers are busy
 	AbandonProbability   *float64 `json:"abandon_probability"`    // fraction of the jobs that give up
-	MeanWaiting          *float64 `json:"mean_waiting"`           // of all jobs
-	MeanWaitingServed    *float64 `json:"mean_waiting_served"`    // of the jobs that are served
-	MeanWaitingAbandoned *float64 `json:"mean_waiting_abandoned"` // of the jobs that give up; nil if none do
+	MeanWaiting          *float64 `json:"mean_waiting"`           // mean time until a job begins or gives up
+	MeanWaitingServed    *float64 `json:"mean_waiting_served"`    // mean over the jobs that are served
+	MeanWaitingAbandoned *float64 `json:"mean_waiting_abandoned"` // mean over the jobs that give up; nil if none do
 	MeanQueue            float64  `json:"mean_queue"`             // mean number of waiting jobs
 
 	Within []PatienceWithin `json:"within"` // in the order of PatienceSettings.Times

@@ -253,7 +253,7 @@ func (r *race) integrate(
 }
 
 // addEndless adds the waiting of the jobs that never give up, after the last step: a is that at its
-// end, from which on all rates are constant.
+// end; all rates are constant after it.
 func (r *race) addEndless(m *patienceMeasures, a []float64) {
 	if !slices.ContainsFunc(r.laws, func(p patience) bool { return p.endless() }) {
 		return

@@ -256,7 +256,7 @@ classes:
 				for _, x := range means[i][k] {
 					squares += (x - mean) * (x - mean)
 				}
-				// 1e-12 for deterministic patience, whose jobs give up at the same time but for
+				// 1e-12 for deterministic patience, whose jobs give up at the same time up to
 				// roundings
 				if z := (mean - want) / (math.Sqrt(squares/batches/(batches-1)) + 1e-12); !(math.Abs(z) < 5) {
 					t.Errorf("%v: measure %d of %s = %v, simulated %v: z = %.1f", list, k, c.Name, want, mean, z)

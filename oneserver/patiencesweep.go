@@ -295,10 +295,10 @@ func rescale(v []float64) {
 	}
 }
 
-// end returns a time after which waiting jobs can be omitted. Those with less than endless patience
-// wait for less than 1e-18 after that on average, or the probability that any job could wait for
-// longer is about e^-45: if d_K(y) >= c for all K that are not empty, P(V > x) falls like e^{-cx}
-// from x = y on.
+// end returns a time after which waiting jobs can be omitted, for one of two reasons. After it,
+// jobs with less than endless patience wait for less than 1e-18 on average. Or V is longer with a
+// probability of about e^-45: if d_K(y) >= c for all K that are not empty, P(V > x) falls like
+// e^{-cx} after x = y.
 func (r *race) end() float64 {
 	rest := func(x float64) float64 {
 		sum := 0.0

@@ -40,7 +40,7 @@ type graph struct {
 }
 
 func newGraph(ctx context.Context, m *cluster.Model) (*graph, error) {
-	if err := cmp.Or(m.Check(), m.RequireEndlessPatience("jobs that give up overload no cluster")); err != nil {
+	if err := cmp.Or(m.Check(), m.RequireEndlessPatience("jobs that give up overload no cluster; in Go, oneserver.SolvePatience solves such models")); err != nil {
 		return nil, err
 	}
 	g := &graph{model: m, work: work(m), total: totals(m)}

@@ -62,7 +62,7 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 	if c.Model == nil {
 		return nil, input.Errorf("Model", "", "a cluster model")
 	}
-	if err := cmp.Or(c.Model.Check(), c.Model.RequireEndlessPatience("simulated jobs never give up")); err != nil {
+	if err := cmp.Or(c.Model.Check(), c.Model.RequireEndlessPatience("simulated jobs never give up; in Go, oneserver.SolvePatience solves such models")); err != nil {
 		return nil, err
 	}
 	c.Policy = cmp.Or(c.Policy, Policy(PolicyNames(c.Model.Service)[0]))
