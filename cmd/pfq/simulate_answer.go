@@ -106,7 +106,7 @@ type measureNames struct{ all, class []string }
 // measures returns the names of the measures of all jobs and of each class.
 func (s *simulation) measures() measureNames {
 	if s.model.Service == cluster.OneServer {
-		return oneMeasures
+		return s.oneMeasures()
 	}
 	return measureNames{
 		all:   []string{sim.MeanJobs, sim.MeanDelay},

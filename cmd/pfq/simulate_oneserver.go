@@ -68,13 +68,18 @@ func (f *simulateQuestion) policiesOf(m *cluster.Model) (list []string, err erro
 	return list, nil
 }
 
-// oneMeasures are the measures for one server per job.
-var oneMeasures = measureNames{all: ofOne, class: ofOne}
-
-var ofOne = []string{
-	sim.MeanJobs, simcluster.MeanQueue, simcluster.WaitProbability, simcluster.MeanWaiting, simcluster.MeasuredWaiting,
-	sim.MeanDelay, sim.MeasuredDelay,
+// oneMeasures returns the names of the measures for one server per job.
+func (s *simulation) oneMeasures() measureNames {
+	list := []string{sim.MeanJobs, simcluster.MeanQueue, simcluster.WaitProbability}
+	if givesUp(s.model) {
+		list = append(list, simcluster.AbandonProbability)
+	}
+	list = append(list, simcluster.MeanWaiting, simcluster.MeasuredWaiting, sim.MeanDelay, sim.MeasuredDelay)
+	return measureNames{all: list, class: list}
 }
+
+// givesUp reports whether some jobs of a model give up.
+func givesUp(m *cluster.Model) bool { return m.RequireEndlessPatience("") != nil }
 
 // oneTables returns the columns of the tables of classes for one server per job. Several policies
 // are compared in one table.
@@ -84,10 +89,11 @@ func (s *simulation) oneTables() []string {
 	case several && s.settings.Horizon > 0:
 		return []string{"name wait_probability " + measured}
 	case several:
-		return []string{"name wait_probability mean_waiting mean_delay"}
+		return []string{"name wait_probability abandon_probability? mean_waiting mean_delay"}
 	}
 	return []string{
-		"name arrival_rate mean_size? priority? mean_jobs mean_queue", "name wait_probability mean_waiting mean_delay",
+		"name arrival_rate mean_size? priority? mean_jobs mean_queue abandon_probability?",
+		"name wait_probability mean_waiting mean_delay",
 		"name " + measured,
 	}
 }

@@ -214,3 +214,21 @@ func TestSimulateOneServerBadUsage(t *testing.T) {
 		}
 	}
 }
+
+// If the model has patience, jobs give up, and an overload by such jobs is no reason to reject it.
+func TestSimulatePatience(t *testing.T) {
+	heavy := strings.ReplaceAll(onePerJob, "arrival_rate: 1,", "arrival_rate: 9,")
+	answer := simulateJSON(t, heavy+"mean_patience: 2\n", "--runs 3 --jumps 5e3 --policy power:1")
+	if answer["abandon_probability"].(map[string]any)["mean"].(float64) < 0.3 {
+		t.Errorf("%v", answer["abandon_probability"])
+	}
+	for _, row := range answer["classes"].([]any) {
+		if row.(map[string]any)["abandon_probability"] == nil {
+			t.Errorf("%v", row)
+		}
+	}
+	answer = simulateJSON(t, onePerJob, "--runs 3 --jumps 5e3")
+	if _, has := answer["abandon_probability"]; has {
+		t.Errorf("%v", answer)
+	}
+}

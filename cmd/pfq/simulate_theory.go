@@ -90,6 +90,8 @@ func (f *simulateQuestion) isInexact(c simcluster.Cluster) (why string, err erro
 		return "there are no exact values over a horizon", nil
 	case one && c.Policy != simcluster.LongestIdle && c.Policy != simcluster.LeastWork:
 		return fmt.Sprintf("the policy %s has no exact values", c.Policy), nil
+	case one && givesUp(c.Model):
+		return "jobs that give up have no exact values here", nil
 	case one && (differ != nil || c.Sizes.String() != e.String()):
 		return "one server per job has exact values only for exponential sizes with one mean", nil
 	case c.Policy == simcluster.ProcessorSharing:

@@ -40,9 +40,8 @@ type Cluster struct {
 	// the mean size over all jobs
 	Interruptions float64
 	Calendar      bool // always simulate on a calendar of events, even if a Markov chain is possible
-	// how long jobs of each class wait before they give up, or nil for no limit; jobs that have
-	// been in service stay. nil means that no jobs give up, as with the service
-	// [cluster.AllServers]
+	// how long jobs of each class wait before they give up, or nil for no limit; jobs that have been
+	// in service stay. A nil list means the patience of the model
 	Patience []sizes.Distribution
 }
 
@@ -62,7 +61,7 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 	if c.Model == nil {
 		return nil, input.Errorf("Model", "", "a cluster model")
 	}
-	if err := cmp.Or(c.Model.Check(), c.Model.RequireEndlessPatience("simulated jobs never give up; in Go, oneserver.SolvePatience solves such models")); err != nil {
+	if err := c.Model.Check(); err != nil {
 		return nil, err
 	}
 	c.Policy = cmp.Or(c.Policy, Policy(PolicyNames(c.Model.Service)[0]))
@@ -74,11 +73,14 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 		return nil, err
 	}
 	c.Sizes = jobSizes
+	if c.Patience, err = c.patience(); err != nil {
+		return nil, err
+	}
 	compared, rows, err := c.Compared()
 	if err != nil {
 		return nil, err
 	}
-	verdict, err := stability.Cluster(ctx, c.withoutPatient(compared, rows))
+	verdict, err := stability.Cluster(ctx, compared)
 	if err != nil {
 		return nil, err
 	}

@@ -317,21 +317,58 @@ func (c Cluster) checkPatience() error {
 	return nil
 }
 
-// withoutPatient returns a model without the arrivals of classes whose jobs give up: the cluster is
-// stable if the jobs of the others do not overload it. classRow[i] is the row of class i in
-// c.Model.
-func (c Cluster) withoutPatient(m *cluster.Model, classRow []int) *cluster.Model {
-	if c.Patience == nil {
-		return m
-	}
-	others := *m
-	others.Classes = slices.Clone(m.Classes)
-	for i, row := range classRow {
-		if c.Patience[row] != nil {
-			others.Classes[i].ArrivalRate = new(big.Rat)
+// patience returns the distributions of the patience of each class, nil if no jobs give up.
+func (c Cluster) patience() ([]sizes.Distribution, error) {
+	list := c.Patience
+	for i := range c.Model.Classes {
+		mean, text := c.Model.PatienceOf(i)
+		if c.Patience != nil || mean == nil {
+			continue
 		}
+		path := "Model."
+		if c.Model.Classes[i].MeanPatience != nil {
+			path = input.Index("Model.classes", i) + "."
+		}
+		v, err := sim.RateOf(path+"mean_patience", mean)
+		if err != nil {
+			return nil, err
+		}
+		d, err := sizes.Parse(text, v)
+		if err != nil {
+			return nil, input.Errorf(
+				path+"patience", strconv.Quote(text), "a distribution such as deterministic or erlang:2",
+			)
+		}
+		if list == nil {
+			list = make([]sizes.Distribution, len(c.Model.Classes))
+		}
+		list[i] = d
 	}
-	return &others
+	return list, nil
+}
+
+// givesUp reports whether jobs of a class give up.
+func (c Cluster) givesUp(class int) bool {
+	if c.Patience != nil {
+		return c.Patience[class] != nil
+	}
+	mean, _ := c.Model.PatienceOf(class)
+	return mean != nil
+}
+
+// endless returns a model without patience, and without the arrivals of classes whose jobs give up:
+// the cluster is stable if the jobs of the others do not overload it.
+func (c Cluster) endless() *cluster.Model {
+	m := *c.Model
+	m.Classes = slices.Clone(m.Classes)
+	for i := range m.Classes {
+		if c.givesUp(i) {
+			m.Classes[i].ArrivalRate = new(big.Rat)
+		}
+		m.Classes[i].MeanPatience, m.Classes[i].Patience = nil, ""
+	}
+	m.MeanPatience, m.Patience = nil, ""
+	return &m
 }
 
 // maxDraws limits the ways in which the servers that a job compares can be divided among the rows
@@ -340,23 +377,31 @@ const maxDraws = 100_000
 
 // Compared returns the model whose jobs see only the servers that they compare under a policy
 // power:d, and the class of c.Model of each of its classes: the cluster is stable if and only if
-// that model is. Under other policies it is c.Model. A job of a class that chooses n_r servers from
-// row r, n = Σ_r n_r > d, compares k_r of them, Σ_r k_r = d, with probability Π_r C(n_r, k_r)/C(n,
-// d). The classes of c.Model must be valid. The error names the policy if there are too many ways.
+// that model is. Under other policies it is c.Model. Classes whose jobs give up have no arrivals. A
+// job of a class that chooses n_r servers from row r, n = Σ_r n_r > d, compares k_r of them, Σ_r
+// k_r = d, with probability Π_r C(n_r, k_r)/C(n, d). The classes of c.Model must be valid. The
+// error names the policy if there are too many ways.
 func (c Cluster) Compared() (m *cluster.Model, classRow []int, err error) {
 	d := c.Policy.draws()
 	taken := make(map[string]bool)
-	for i, class := range c.Model.Classes {
+	from := c.Model
+	for i := range c.Model.Classes {
+		if c.givesUp(i) {
+			from = c.endless()
+			break
+		}
+	}
+	for i, class := range from.Classes {
 		taken[class.Name] = true
 		classRow = append(classRow, i)
 	}
 	if d == 0 {
-		return c.Model, classRow, nil
+		return from, classRow, nil
 	}
-	copied := *c.Model
+	copied := *from
 	m, classRow = &copied, nil
 	m.Classes = nil
-	for i, class := range c.Model.Classes {
+	for i, class := range from.Classes {
 		sees := 0
 		for _, choice := range class.Servers {
 			sees += choice.Choose

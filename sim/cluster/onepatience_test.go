@@ -8,6 +8,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"productform/cluster"
 	"productform/internal/oracle"
 	"productform/num"
@@ -108,5 +110,31 @@ func TestBadPatience(t *testing.T) {
 		if _, err := k.c.Describe(t.Context(), sim.Observation{}); err == nil || err.Error() != k.want {
 			t.Errorf("%v, want %s", err, k.want)
 		}
+	}
+}
+
+// The patience of a model is that of its classes, and a bad distribution is rejected.
+func TestPatienceOfModel(t *testing.T) {
+	given := Cluster{Model: pool(2, "3", "1/2"), Patience: []sizes.Distribution{
+		simtest.Sizes(t, "deterministic", 0.5), simtest.Sizes(t, "exponential", 2),
+	}}
+	m := pool(2, "3", "1/2")
+	m.MeanPatience = big.NewRat(2, 1)
+	m.Classes[0].MeanPatience, m.Classes[0].Patience = big.NewRat(1, 2), "deterministic"
+	s := sim.Settings{Runs: 2, Jumps: 2000}
+	want, got := simtest.Run(t, given, s), simtest.Run(t, Cluster{Model: m, Policy: Power(1)}, s)
+	if got.All(AbandonProbability) == nil {
+		t.Error("no jobs give up")
+	}
+	got = simtest.Run(t, Cluster{Model: m}, s)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	m.Classes[0].Patience = "gamma"
+	_, err := Cluster{Model: m}.Describe(t.Context(), sim.Observation{})
+	if want := `Model.classes[0].patience = "gamma": want a distribution such as deterministic or erlang:2`; err ==
+		nil ||
+		err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
