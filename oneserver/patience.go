@@ -61,10 +61,10 @@ type PatienceClass struct {
 
 // A PatienceWithin holds the fractions of the jobs of a class that wait at most a given time.
 type PatienceWithin struct {
-	Time           *big.Rat `json:"time"`             // t
-	WaitWithin     float64  `json:"wait_within"`      // P(W <= t) over all jobs
-	ServedWithin   float64  `json:"served_within"`    // P(served and W <= t) over all jobs
-	WithinIfServed float64  `json:"within_if_served"` // P(W <= t) over served jobs
+	Time           *big.Rat `json:"time"`                   // t
+	WaitWithin     float64  `json:"waiting" below:"1"`      // P(W <= t) over all jobs
+	ServedWithin   float64  `json:"served" below:"1"`       // P(served and W <= t) over all jobs
+	WithinIfServed float64  `json:"served_share" below:"1"` // P(W <= t) over served jobs
 }
 
 // A PatienceServer holds the measures of one server, or of each server of a group.

@@ -43,7 +43,7 @@ func Answer(ctx context.Context, m *cluster.Model, q Question, s Settings) (*Res
 	if err := m.RequireService(cluster.OneServer); err != nil {
 		return nil, err
 	}
-	if err := m.RequireEndlessPatience("SolvePatience solves models in which jobs give up"); err != nil {
+	if err := m.RequireEndlessPatience("in Go, oneserver.SolvePatience solves models in which jobs give up"); err != nil {
 		return nil, err
 	}
 	size, err := oneMeanSize(m)

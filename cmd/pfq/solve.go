@@ -82,6 +82,8 @@ func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, e
 	// The solver counts its tables; this limit keeps other garbage from growing as large.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(f.settings.MaxBytes))
 	switch {
+	case m.Service == cluster.OneServer && m.RequireEndlessPatience("") != nil:
+		a, stable, err = f.answerPatience(q, m)
 	case m.Service == cluster.OneServer:
 		a, stable, err = f.answerOneServer(q, m)
 	case f.scaling.Factors != nil:

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"strings"
@@ -124,6 +125,55 @@ func (f *solveQuestion) solveOneServer(q command.Query, m *cluster.Model, row in
 		return &input.Error{Path: bad.Path, Value: bad.Value, Want: bad.Want + "; pfq simulate takes any sizes"}
 	}
 	return f.binding.Translate(err, "or pfq simulate, which estimates the means")
+}
+
+// patienceColumns are the first columns of CSV if jobs give up.
+var patienceColumns = []string{"kind", "name", "count", "arrival_rate", "wait_probability", "abandon_probability",
+	"mean_waiting", "mean_waiting_served", "mean_waiting_abandoned", "mean_queue", "mean_jobs", "utilization",
+	"service", "states", "error_estimate", "time", "waiting", "served", "served_share"}
+
+// patienceSections are the lines of CSV and the tables of text.
+var patienceSections = []render.Section{
+	{Kind: "cluster", Columns: "mean_queue mean_jobs abandon_probability mean_waiting"},
+	{Kind: "class", Of: "classes", Columns: "name arrival_rate wait_probability abandon_probability mean_waiting " +
+		"mean_waiting_served mean_waiting_abandoned mean_queue"},
+	{Kind: "within", Of: "classes.within"},
+	{Kind: "server", Of: "servers", Columns: "name count? utilization"},
+}
+
+// answerPatience solves a model in which waiting jobs give up.
+func (f *solveQuestion) answerPatience(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
+	for _, flag := range []struct {
+		name, value string
+		given       bool
+	}{
+		{"--engine", string(f.settings.Engine), f.settings.Engine != num.Auto && f.settings.Engine != num.Float},
+		{"--percentiles", "", f.percentiles != nil},
+		{"--distribution", fmt.Sprint(f.asked.MaxJobs), f.asked.MaxJobs > 0},
+		{"--gradients", "true", f.asked.Gradients},
+		{"--scale", f.scaling.Class, f.scaling.Factors != nil},
+	} {
+		if flag.given {
+			return a, false, cli.FlagError{Err: input.Errorf(flag.name, flag.value,
+				"a model without mean_patience: jobs that give up are solved in float64, for means and --within")}
+		}
+	}
+	s := oneserver.PatienceSettings{RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes, Times: f.within}
+	r, err := command.WithProgress(q, func(ctx context.Context) (*oneserver.PatienceResult, error) {
+		return oneserver.SolvePatience(ctx, m, s)
+	})
+	if err != nil {
+		return a, false, f.binding.Translate(err, "or pfq simulate, which estimates the means")
+	}
+	style := render.Style{Engine: num.Float, Digits: command.Digits(f.settings.RelTol)}
+	body := append(command.ServiceHead(m, true), style.Record(r)...)
+	return render.Points([]render.Point{{Body: body, Sections: patienceSections}}, false, patienceColumns,
+		func(t *render.Text) {
+			command.WriteService(t, m)
+			t.Line("jobs that have waited for their patience give up; error estimate %s, tested and not proved",
+				render.OneDigitUp(r.ErrorEstimate))
+			t.Line("%d states: numbers of busy servers by group", r.States)
+		}), true, nil
 }
 
 // warnOneServer writes a warning if the engine float was requested and missed the tolerance.

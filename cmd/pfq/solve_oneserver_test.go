@@ -119,3 +119,52 @@ func TestServiceIsChecked(t *testing.T) {
 		}
 	}
 }
+
+// TestSolvePatience checks the fields of an answer about jobs that give up, and the flags that do not
+// fit.
+func TestSolvePatience(t *testing.T) {
+	patient := strings.Replace(gpus, "service: one", "service: one\nmean_patience: 0.2", 1)
+	stdout, stderr, status := pfq(patient, "solve", "-", "--format", "json", "--within", "0.1")
+	if status != 0 || stderr != "" {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
+	var got struct {
+		Service string
+		Error   float64 `json:"error_estimate"`
+		Classes []struct {
+			Abandon   float64 `json:"abandon_probability"`
+			Waiting   float64 `json:"mean_waiting"`
+			Served    float64 `json:"mean_waiting_served"`
+			Abandoned float64 `json:"mean_waiting_abandoned"`
+			Within    []struct {
+				Waiting, Served float64
+				Share           float64 `json:"served_share"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Service != "one" || !(got.Error < 1e-8) {
+		t.Errorf("%+v", got)
+	}
+	for i, c := range got.Classes {
+		mean := (1-c.Abandon)*c.Served + c.Abandon*c.Abandoned
+		if off := mean - c.Waiting; !(off < 1e-9 && off > -1e-9) {
+			t.Errorf("class %d waits %v, and %v by those who are served or give up", i, c.Waiting, mean)
+		}
+		// exponential patience ends at a constant rate
+		if off := c.Waiting/0.2 - c.Abandon; !(off < 1e-9 && off > -1e-9) {
+			t.Errorf("class %d gives up with probability %v, and %v by its wait", i, c.Abandon, c.Waiting/0.2)
+		}
+		if w := c.Within[0]; !(w.Served < w.Waiting && w.Share > w.Served) {
+			t.Errorf("class %d within 0.1: %+v", i, w)
+		}
+	}
+	for _, flag := range []string{"--engine exact", "--percentiles 50", "--distribution 2", "--gradients", "--scale 2"} {
+		_, stderr, status := pfq(patient, strings.Fields("solve - "+flag)...)
+		if status != 2 || !strings.Contains(stderr, "want a model without mean_patience") {
+			t.Errorf("%s: status %d, %s", flag, status, stderr)
+		}
+	}
+}
