@@ -31,8 +31,8 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 //   - an [*cluster.UnstableError] that names an overloaded set of classes and wraps
 //     [num.ErrUnstable];
 //   - a [*num.InputError] if the model fails [cluster.Model.Check], has another service than
-//     [cluster.OneServer], patience (see [SolvePatience]) or classes of different mean sizes, if a setting or question is out of
-//     range, or for distributions of times as fractions;
+//     [cluster.OneServer], patience (see [SolvePatience]) or classes of different mean sizes, if a
+//     setting or question is out of range, or for distributions of times as fractions;
 //   - a [*num.TooLargeError];
 //   - [num.ErrFloatRange] if float64 has no bound for the engine Float or for the distributions;
 //   - the error of the context, promptly after it is cancelled.
