@@ -61,10 +61,10 @@ func BenchmarkSolve(b *testing.B) {
 }
 
 func BenchmarkSolvePatience(b *testing.B) {
-	for _, law := range []string{"exponential", "deterministic", "lognormal:2"} {
-		b.Run("groups=3/patience="+law, func(b *testing.B) {
+	for _, distribution := range []string{"exponential", "deterministic", "lognormal:2"} {
+		b.Run("groups=3/patience="+distribution, func(b *testing.B) {
 			m := skillGroups()
-			m.MeanPatience, m.Patience = big.NewRat(2, 1), law
+			m.MeanPatience, m.Patience = big.NewRat(2, 1), distribution
 			for b.Loop() {
 				if _, err := SolvePatience(b.Context(), m, PatienceSettings{}); err != nil {
 					b.Fatal(err)

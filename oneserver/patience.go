@@ -113,7 +113,7 @@ func SolvePatience(ctx context.Context, m *cluster.Model, s PatienceSettings) (*
 		return nil, err
 	}
 	s.RelTol, s.MaxBytes = checked.RelTol, checked.MaxBytes
-	laws, err := lawsOf(m)
+	byClass, err := patienceByClass(m)
 	if err != nil {
 		return nil, err
 	}
@@ -126,16 +126,16 @@ func SolvePatience(ctx context.Context, m *cluster.Model, s PatienceSettings) (*
 	}
 	b := newPatienceBuilder(m, s)
 	for _, p := range parts {
-		if err := b.add(ctx, p, laws); err != nil {
+		if err := b.add(ctx, p, byClass); err != nil {
 			return nil, err
 		}
 	}
 	return b.finish(), nil
 }
 
-// lawsOf returns the patience of all classes.
-func lawsOf(m *cluster.Model) ([]patience, error) {
-	laws := make([]patience, len(m.Classes))
+// patienceByClass returns the patience of all classes.
+func patienceByClass(m *cluster.Model) ([]patience, error) {
+	byClass := make([]patience, len(m.Classes))
 	for i, c := range m.Classes {
 		mean, text := m.PatienceOf(i)
 		if mean == nil {
@@ -158,11 +158,11 @@ func lawsOf(m *cluster.Model) ([]patience, error) {
 			}
 			return nil, input.Errorf(path+"patience", strconv.Quote(text), "%s", want)
 		}
-		if laws[i], err = newPatience(d); err != nil {
+		if byClass[i], err = newPatience(d); err != nil {
 			return nil, input.Errorf(path+"patience", strconv.Quote(text), "a distribution with a median: %v", err)
 		}
 	}
-	return laws, nil
+	return byClass, nil
 }
 
 // checkEndless returns an error if the classes that never give up overload the cluster.
@@ -210,12 +210,12 @@ func newPatienceBuilder(m *cluster.Model, s PatienceSettings) *patienceBuilder {
 
 // add solves a part, on finer steps until the measures are within the tolerance, and adds its
 // measures.
-func (b *patienceBuilder) add(ctx context.Context, p *part, laws []patience) error {
+func (b *patienceBuilder) add(ctx context.Context, p *part, byClass []patience) error {
 	s := &states{part: p, Box: lattice.FirstFastest(p.limits())}
 	s.share = make([][]*big.Rat, len(p.classes)*len(p.groups))
 	own := make([]patience, len(p.classes))
 	for i, c := range p.classes {
-		own[i] = laws[c.row]
+		own[i] = byClass[c.row]
 		for _, choice := range c.choices {
 			s.share[i*len(p.groups)+choice.group] = shares(p.groups[choice.group].n, choice.servers)
 		}

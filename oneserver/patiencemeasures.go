@@ -35,8 +35,8 @@ func (m *waitMeasures) probabilities() []float64 {
 func (r *race) grid(ctx context.Context, times []float64) ([]float64, error) {
 	corners := slices.Clone(times)
 	end := r.end()
-	for i := range r.laws {
-		corners = append(corners, r.laws[i].corners()...)
+	for i := range r.byClass {
+		corners = append(corners, r.byClass[i].corners()...)
 	}
 	for _, t := range times {
 		end = max(end, t)
@@ -103,9 +103,9 @@ func (r *race) measure(ctx context.Context, times, grid []float64, maxBytes int6
 func (r *race) start(u []float64, times []float64) *patienceMeasures {
 	m := &patienceMeasures{busy: make([]float64, len(r.groups))}
 	z := product(r.weights, u)
-	wait := make([]float64, len(r.laws))
-	idle := make([]float64, len(r.laws))
-	left := make([]float64, len(r.laws))
+	wait := make([]float64, len(r.byClass))
+	idle := make([]float64, len(r.byClass))
+	left := make([]float64, len(r.byClass))
 	x := make([]int, len(r.groups))
 	for at := range u {
 		p := r.weights[at] * u[at] / z
@@ -125,7 +125,7 @@ func (r *race) start(u []float64, times []float64) *patienceMeasures {
 		}
 		r.Next(x)
 	}
-	for i := range r.laws {
+	for i := range r.byClass {
 		c := waitMeasures{idle: idle[i], wait: wait[i], served: idle[i]}
 		c.within, c.servedSoon = make([]float64, len(times)), make([]float64, len(times))
 		for k := range times {
@@ -141,8 +141,8 @@ func (r *race) start(u []float64, times []float64) *patienceMeasures {
 func (r *race) addPoint(m *patienceMeasures, x float64, a, u []float64, z float64, times []float64) {
 	atTime := slices.Contains(times, x)
 	var longer []float64 // P(V > x)
-	for i := range r.laws {
-		k, atom := slices.BinarySearch(r.laws[i].atoms, x)
+	for i := range r.byClass {
+		k, atom := slices.BinarySearch(r.byClass[i].atoms, x)
 		if !atom && !atTime {
 			continue
 		}
@@ -151,13 +151,13 @@ func (r *race) addPoint(m *patienceMeasures, x float64, a, u []float64, z float6
 		}
 		c := &m.classes[i]
 		if atom {
-			c.abandoned += r.laws[i].chances[k] * longer[i]
-			c.waitingAbandoned += x * r.laws[i].chances[k] * longer[i]
+			c.abandoned += r.byClass[i].chances[k] * longer[i]
+			c.waitingAbandoned += x * r.byClass[i].chances[k] * longer[i]
 		}
-		if atTime && !r.laws[i].endless() {
+		if atTime && !r.byClass[i].endless() {
 			for k, t := range times {
 				if t == x {
-					c.within[k] += r.laws[i].CDF(x) * longer[i]
+					c.within[k] += r.byClass[i].CDF(x) * longer[i]
 				}
 			}
 		}
@@ -166,7 +166,7 @@ func (r *race) addPoint(m *patienceMeasures, x float64, a, u []float64, z float6
 
 // longer returns P(V > x) of all classes.
 func (r *race) longer(a, u []float64, z float64) []float64 {
-	sum := make([]float64, len(r.laws))
+	sum := make([]float64, len(r.byClass))
 	for at, v := range a {
 		for first, end := span(r.insideEnd, at); first < end; first++ {
 			sum[r.inside[first]] += r.fractions[first] * v * u[at]
@@ -180,9 +180,9 @@ func (r *race) longer(a, u []float64, z float64) []float64 {
 
 // addStep adds the integrals over a step.
 func (r *race) addStep(m *patienceMeasures, g *grade, a, u [][stages]float64, z float64, times []float64) {
-	longer := make([][stages]float64, len(r.laws))  // π at the nodes
-	density := make([][stages]float64, len(r.laws)) // f
-	fraction := make([]float64, len(r.laws))
+	longer := make([][stages]float64, len(r.byClass))  // π at the nodes
+	density := make([][stages]float64, len(r.byClass)) // f
+	fraction := make([]float64, len(r.byClass))
 	for at := range a {
 		first, end := span(r.insideEnd, at)
 		if first == end {
@@ -216,8 +216,8 @@ func (r *race) addStep(m *patienceMeasures, g *grade, a, u [][stages]float64, z 
 			}
 		}
 	}
-	for i := range r.laws {
-		r.integrate(&m.classes[i], &r.laws[i], g, &g.tail[i], &longer[i], &density[i], z, times)
+	for i := range r.byClass {
+		r.integrate(&m.classes[i], &r.byClass[i], g, &g.tail[i], &longer[i], &density[i], z, times)
 	}
 }
 
@@ -255,7 +255,7 @@ func (r *race) integrate(
 // addEndless adds the waiting of the jobs that never give up, after the last step: a is that at its
 // end; all rates are constant after it.
 func (r *race) addEndless(m *patienceMeasures, a []float64) {
-	if !slices.ContainsFunc(r.laws, func(p patience) bool { return p.endless() }) {
+	if !slices.ContainsFunc(r.byClass, func(p patience) bool { return p.endless() }) {
 		return
 	}
 	z := product(a, r.final)
@@ -268,15 +268,15 @@ func (r *race) addEndless(m *patienceMeasures, a []float64) {
 		sums[at] = sum / r.finalGain(at)
 	}
 	rest := r.longer(sums, r.final, z)
-	for i := range r.laws {
-		if r.laws[i].endless() {
+	for i := range r.byClass {
+		if r.byClass[i].endless() {
 			m.classes[i].waiting += rest[i]
 			m.classes[i].waitingServed = m.classes[i].waiting
 		}
 	}
 	longer := r.longer(a, r.final, z)
-	for i := range r.laws {
-		if r.laws[i].endless() {
+	for i := range r.byClass {
+		if r.byClass[i].endless() {
 			m.classes[i].served += longer[i]
 		}
 	}

@@ -24,10 +24,10 @@ var errTooManySteps = errors.New("too many steps")
 // no more jobs arrive, Z = Σ_K a_K u_K the same for all x.
 type race struct {
 	*states
-	laws   []patience // by class
-	lambda []float64
-	mu     []float64 // by group
-	work   []float64 // μ(k) by state
+	byClass []patience
+	lambda  []float64
+	mu      []float64 // by group
+	work    []float64 // μ(k) by state
 
 	// The fractions q_i(k) > 0 of the draws of class i among the servers of state k: those of state
 	// at are number insideEnd[at-1] to insideEnd[at].
@@ -48,8 +48,8 @@ type race struct {
 }
 
 // newRace tabulates the equations of a part.
-func newRace(ctx context.Context, s *states, laws []patience) (*race, error) {
-	r := &race{states: s, laws: laws, method: newCollocation()}
+func newRace(ctx context.Context, s *states, byClass []patience) (*race, error) {
+	r := &race{states: s, byClass: byClass, method: newCollocation()}
 	for _, c := range s.classes {
 		r.lambda = append(r.lambda, num.Nearest(c.rate))
 	}
@@ -162,7 +162,7 @@ func (r *race) addFinal() {
 func (r *race) finalGain(at int) float64 {
 	gain := r.work[at]
 	for first, end := span(r.insideEnd, at); first < end; first++ {
-		if i := r.inside[first]; r.laws[i].endless() {
+		if i := r.inside[first]; r.byClass[i].endless() {
 			gain -= r.lambda[i] * r.fractions[first]
 		}
 	}
@@ -183,10 +183,10 @@ type grade struct {
 }
 
 func (r *race) newGrade(x, h float64) *grade {
-	g := &grade{x: x, h: h, tail: make([][stages]float64, len(r.laws)), inside: make([][stages]float64, len(r.laws))}
-	for i := range r.laws {
+	g := &grade{x: x, h: h, tail: make([][stages]float64, len(r.byClass)), inside: make([][stages]float64, len(r.byClass))}
+	for i := range r.byClass {
 		for j, c := range r.method.nodes {
-			g.tail[i][j] = r.laws[i].tail(x + h*c)
+			g.tail[i][j] = r.byClass[i].tail(x + h*c)
 			g.inside[i][j] = h * r.lambda[i] * g.tail[i][j]
 		}
 	}
@@ -302,13 +302,13 @@ func rescale(v []float64) {
 func (r *race) end() float64 {
 	rest := func(x float64) float64 {
 		sum := 0.0
-		for i := range r.laws {
-			sum += r.lambda[i] * r.laws[i].rest(x)
+		for i := range r.byClass {
+			sum += r.lambda[i] * r.byClass[i].rest(x)
 		}
 		return sum
 	}
 	end := firstTime(func(x float64) bool { return rest(x) <= 1e-18 })
-	if slices.ContainsFunc(r.laws, func(p patience) bool { return p.endless() }) {
+	if slices.ContainsFunc(r.byClass, func(p patience) bool { return p.endless() }) {
 		end = math.Inf(1)
 	}
 	last := r.gap(math.Inf(1))
@@ -321,10 +321,10 @@ func (r *race) end() float64 {
 
 // gap returns the smallest d_K(x).
 func (r *race) gap(x float64) float64 {
-	rates := make([]float64, len(r.laws))
+	rates := make([]float64, len(r.byClass))
 	for i := range rates {
-		if !math.IsInf(x, 1) || r.laws[i].endless() {
-			rates[i] = r.lambda[i] * r.laws[i].tail(x)
+		if !math.IsInf(x, 1) || r.byClass[i].endless() {
+			rates[i] = r.lambda[i] * r.byClass[i].tail(x)
 		}
 	}
 	least := math.Inf(1)
@@ -370,9 +370,9 @@ func (r *race) longest(fineness float64) func(x float64) float64 {
 	for g := range long {
 		long[g] = firstTime(func(x float64) bool {
 			sum := 0.0
-			for i := range r.laws {
-				if r.share[i*len(r.groups)+g] != nil && !r.laws[i].endless() {
-					sum += r.lambda[i] * r.laws[i].tail(x)
+			for i := range r.byClass {
+				if r.share[i*len(r.groups)+g] != nil && !r.byClass[i].endless() {
+					sum += r.lambda[i] * r.byClass[i].tail(x)
 				}
 			}
 			return sum <= r.mu[g]*float64(r.groups[g].n)/2
@@ -380,9 +380,9 @@ func (r *race) longest(fineness float64) func(x float64) float64 {
 	}
 	return func(x float64) float64 {
 		rate, scale := 0.0, math.Inf(1)
-		for i := range r.laws {
-			rate += r.lambda[i] * r.laws[i].tail(x)
-			scale = min(scale, r.laws[i].scale(x))
+		for i := range r.byClass {
+			rate += r.lambda[i] * r.byClass[i].tail(x)
+			scale = min(scale, r.byClass[i].scale(x))
 		}
 		for g, group := range r.groups {
 			busy := min(1, 3*math.Exp(-r.mu[g]*max(0, x-long[g])))

@@ -8,7 +8,7 @@ import (
 
 // A grid solves recursions over the points of a box in float64. It takes a row of points at a time:
 // those that differ in the first coordinates only. The neighbours of a row in the other coordinates
-// are rows, too, and are added as a whole.
+// are rows as well, and are added as a whole.
 type grid struct {
 	lattice.Box
 	low  int // first coordinates of a row

@@ -109,8 +109,8 @@ func (s *states) addIntegers(ctx context.Context) error {
 	return nil
 }
 
-// inside returns λ(x), the rate of the jobs whose servers are all busy in state x.
-func (s *states) inside(x []int) *big.Rat {
+// heldRate returns λ(x), the rate of the jobs whose servers are all busy in state x.
+func (s *states) heldRate(x []int) *big.Rat {
 	sum := new(big.Rat)
 	for i, c := range s.classes {
 		if p := s.fraction(i, x); p != nil {
@@ -147,7 +147,7 @@ func (s *states) exact(ctx context.Context, visit func(at int, x []int, inside, 
 		for g, k := range x {
 			work.Add(work, new(big.Rat).Mul(big.NewRat(int64(k), 1), s.groups[g].capacity))
 		}
-		visit(at, x, s.inside(x), work)
+		visit(at, x, s.heldRate(x), work)
 		s.Next(x)
 	}
 	return nil
