@@ -40,7 +40,8 @@ type graph struct {
 }
 
 func newGraph(ctx context.Context, m *cluster.Model) (*graph, error) {
-	if err := cmp.Or(m.Check(), m.RequireEndlessPatience("jobs that give up overload no cluster; in Go, oneserver.SolvePatience solves such models")); err != nil {
+	const why = "jobs that give up overload no cluster, and pfq solve answers about them"
+	if err := cmp.Or(m.Check(), m.RequireEndlessPatience(why)); err != nil {
 		return nil, err
 	}
 	g := &graph{model: m, work: work(m), total: totals(m)}
