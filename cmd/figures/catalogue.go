@@ -16,15 +16,15 @@ import (
 // sources returns the sources of the figures, in the order of the page.
 func sources() []plots.Source {
 	return []plots.Source{
-		scale.FrontSource(), bc17.Source(), hb02.Source(), br14.Source(), l14.Source(), net.Source(), oneserver.Source(),
-		scale.Source(),
+		scale.FrontSource(), bc17.Source(), hb02.Source(), br14.Source(), l14.Source(), net.Source(),
+		oneserver.Source(), scale.Source(),
 	}
 }
 
 // catalogue returns all figures, in the order of the papers.
 func catalogue() []plots.Spec {
 	return slices.Concat(
-		bc17.Figures(), hb02.Figures(), br14.Figures(), l14.Figures(), net.Figures(), oneserver.Figures(), scale.Figures(),
-		scale.FrontFigures(),
+		bc17.Figures(), hb02.Figures(), br14.Figures(), l14.Figures(), net.Figures(), oneserver.Figures(),
+		scale.Figures(), scale.FrontFigures(),
 	)
 }
