@@ -222,17 +222,12 @@ func oneSteps(m *cluster.Model) float64 {
 // is above, given the means: for each class one for each state and each event in the time that an
 // exponential delay of twice the mean exceeds with probability rest.
 func oneProducts(m *cluster.Model, means *oneserver.Result, rest float64) float64 {
-	var capacity, delay float64
-	for _, s := range m.Servers {
-		v, _ := s.Capacity.Float64()
-		capacity += v * float64(s.Size())
-	}
+	delay := 0.0
 	for _, c := range means.Classes {
 		if c.MeanDelay != nil {
 			delay = max(delay, c.MeanDelay.Float)
 		}
 	}
-	size, _ := num.OrOne(m.MeanSize).Float64()
-	events := capacity / size * 2 * delay * -math.Log(rest)
+	events := eventsUntil(m, delay, rest)
 	return float64(len(m.Classes)*len(m.Servers)*means.States) * (events + 8*math.Sqrt(events))
 }

@@ -183,19 +183,14 @@ func noteProducts(q command.Query, products float64) {
 // variables as its width.
 func delayProducts(m *cluster.Model, means *bf.Result, level *big.Rat) float64 {
 	const solves = 6 // one for each of a few classes, and for all jobs
-	var capacity, delay, products float64
-	for _, s := range m.Servers {
-		v, _ := s.Capacity.Float64()
-		capacity += v * float64(s.Size())
-	}
+	var delay, products float64
 	for _, c := range means.Classes {
 		if c.MeanDelay != nil {
 			delay = max(delay, c.MeanDelay.Float)
 		}
 	}
-	size, _ := num.OrOne(m.MeanSize).Float64()
 	rest, _ := new(big.Rat).Sub(big.NewRat(1, 1), level).Float64()
-	events := capacity / size * 2 * delay * -math.Log(rest)
+	events := eventsUntil(m, delay, rest)
 	for _, part := range means.Parts {
 		classes, servers := float64(len(part.Classes)), float64(len(part.Servers))
 		each := classes * float64(part.States)
@@ -212,4 +207,16 @@ func delayProducts(m *cluster.Model, means *bf.Result, level *big.Rat) float64 {
 		products += each * (events + 8*math.Sqrt(events))
 	}
 	return solves * products
+}
+
+// eventsUntil estimates the events of a cluster, at most one for each job that its servers can do, in
+// the time that an exponential delay of twice the given mean exceeds with probability rest.
+func eventsUntil(m *cluster.Model, delay, rest float64) float64 {
+	capacity := 0.0
+	for _, s := range m.Servers {
+		v, _ := s.Capacity.Float64()
+		capacity += v * float64(s.Size())
+	}
+	size, _ := num.OrOne(m.MeanSize).Float64()
+	return capacity / size * 2 * delay * -math.Log(rest)
 }
