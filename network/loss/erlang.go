@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"productform/internal/arithmetic"
+	"productform/internal/delays"
 	"productform/internal/input"
 	"productform/num"
 )
@@ -19,7 +20,7 @@ import (
 // error of the context.
 func ErlangB(ctx context.Context, n int, load *big.Rat, s FormulaSettings) (num.Value, error) {
 	return formula(
-		n, load, s, func(one arithmetic.Number) (arithmetic.Number, error) { return inverseB(ctx, n, load, one) },
+		n, load, s, func(one arithmetic.Number) (arithmetic.Number, error) { return delays.InverseB(ctx, n, load, one) },
 		func(inverse arithmetic.Number) arithmetic.Number { return inverse.One().Quo(inverse) },
 	)
 }
@@ -43,7 +44,7 @@ func ErlangC(ctx context.Context, n int, load *big.Rat, s FormulaSettings) (num.
 		return num.Value{}, &UnstableError{Load: load, Capacity: ratOf(n)}
 	}
 	return formula(n, load, s, func(one arithmetic.Number) (arithmetic.Number, error) {
-		return inverseB(ctx, n, load, one)
+		return delays.InverseB(ctx, n, load, one)
 	},
 		func(inverse arithmetic.Number) arithmetic.Number {
 			return inverse.One().Quo(inverse.Rational(slack).Mul(inverse).Add(inverse.Rational(rho)))
@@ -67,7 +68,7 @@ func Engset(ctx context.Context, n, sources int, load *big.Rat, s FormulaSetting
 			return one, nil
 		}
 		a := one.Rational(load)
-		return inverse(ctx, n, one, func(j int) arithmetic.Number {
+		return delays.Inverse(ctx, n, one, func(j int) arithmetic.Number {
 			return one.Integer(j).Quo(a.Mul(one.Integer(sources - j)))
 		})
 	}, func(inverse arithmetic.Number) arithmetic.Number {
@@ -76,52 +77,6 @@ func Engset(ctx context.Context, n, sources int, load *big.Rat, s FormulaSetting
 		}
 		return inverse.One().Quo(inverse)
 	})
-}
-
-// inverseB returns 1/B(n).
-func inverseB(ctx context.Context, n int, load *big.Rat, one arithmetic.Number) (arithmetic.Number, error) {
-	a := one.Rational(load)
-	return inverse(ctx, n, one, func(j int) arithmetic.Number { return one.Integer(j).Quo(a) })
-}
-
-// inverse returns x_n, x_0 = 1, x_j = 1 + factor(j) x_{j-1}.
-func inverse(
-	ctx context.Context, n int, one arithmetic.Number, factor func(j int) arithmetic.Number,
-) (arithmetic.Number, error) {
-	if one.Exact == nil && one.Interval.Low == nil {
-		return inverseFloat(ctx, n, factor)
-	}
-	x := one
-	for j := 1; j <= n; j++ {
-		if err := ctx.Err(); err != nil {
-			return x, err
-		}
-		x = one.Add(factor(j).Mul(x))
-	}
-	return x, nil
-}
-
-// inverseFloat is inverse in float64 with exponents. Up to terms of second order, the bound is
-// e_j = (1 - 1/x_j) (e_{j-1} + f + u) + u, with f the bound of factor(j): the 1 has no error, and
-// dampens the error of the sum. So the bound stays near u times the number of rarely idle servers,
-// even for large n.
-func inverseFloat(ctx context.Context, n int, factor func(j int) arithmetic.Number) (arithmetic.Number, error) {
-	const u = arithmetic.Roundoff
-	one := arithmetic.Wide{F: 1}
-	x, e := one, 0.0
-	for j := 1; j <= n; j++ {
-		if j%1024 == 0 {
-			if err := ctx.Err(); err != nil {
-				return arithmetic.Number{}, err
-			}
-		}
-		f := factor(j)
-		product, worst := f.Wide.Times(x), arithmetic.Compound(e, f.Bound, u)
-		x = one.Plus(product)
-		part := product.Over(x).Double() * (1 + 4*worst + 8*u)
-		e = arithmetic.Compound(min(part, 1)*worst, u, 0x1p-100)
-	}
-	return arithmetic.FromWide(x, e), nil
 }
 
 // formula evaluates a function of the final value of a recursion with the engine of the settings.
@@ -152,18 +107,8 @@ func formula(
 		x := answer(end)
 		v := o.Value(x)
 		if engine == num.Float && o.Check() == nil {
-			v.Low, v.High = quotientBounds(x)
+			v.Low, v.High = delays.QuotientBounds(x)
 		}
 		return v, o.Width, o.Check()
 	})
-}
-
-// quotientBounds returns bounds on a float64 result: f/(1+e) and f/(1-e), rounded outward.
-func quotientBounds(x arithmetic.Number) (low, high *big.Float) {
-	f := new(big.Float).SetMantExp(big.NewFloat(x.F), 512*x.Exp)
-	e := big.NewFloat(x.Bound)
-	one := big.NewFloat(1)
-	low = num.Down(64).Quo(f, num.Up(64).Add(one, e))
-	high = num.Up(64).Quo(f, num.Down(64).Sub(one, e))
-	return low, high
 }

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"productform/internal/arithmetic"
+	"productform/internal/delays"
 	"productform/internal/input"
 	"productform/num"
 )
@@ -97,18 +98,19 @@ func ErlangA(ctx context.Context, q *Queue, ask QueueQuestion, s FormulaSettings
 		return nil, input.Errorf("Engine", s.Engine, "auto, float or enclose: infinite series have no exact fractions")
 	}
 	return arithmetic.Climb(ladder(s.Engine, tol), func(engine num.Engine, prec uint) (*QueueResult, float64, error) {
-		l, err := newLine(ctx, q, engine, prec, false)
+		l, err := delays.NewLine(ctx, delays.Queue(*q), engine, prec)
 		if err != nil {
 			return nil, 0, err
 		}
 		var o arithmetic.Output
-		r := l.means(&o)
-		if l.first > 0 && len(ask.Within)+len(ask.Levels) > 0 {
-			if l, err = newLine(ctx, q, engine, prec, true); err != nil {
+		r := queueMeans(l, &o)
+		r.Engine = engine
+		if len(ask.Within)+len(ask.Levels) > 0 {
+			if l, err = l.Whole(); err != nil {
 				return nil, 0, err
 			}
 		}
-		if err := l.laws(r, &o, ask, tol); err != nil {
+		if err := r.addLaws(l, &o, ask, tol); err != nil {
 			return nil, 0, err
 		}
 		r.RelativeErrorBound = o.Bound
@@ -131,7 +133,7 @@ func (q *Queue) check(ask QueueQuestion) error {
 		if err := input.CheckNumber("MeanPatience", q.MeanPatience, input.Nonnegative); err != nil {
 			return err
 		}
-	} else if load := q.load(); load.Cmp(ratOf(q.Servers)) >= 0 {
+	} else if load := new(big.Rat).Mul(q.ArrivalRate, q.MeanDuration); load.Cmp(ratOf(q.Servers)) >= 0 {
 		return &UnstableError{Load: load, Capacity: ratOf(q.Servers)}
 	}
 	for i, t := range ask.Within {
@@ -151,41 +153,33 @@ func (q *Queue) check(ask QueueQuestion) error {
 	return nil
 }
 
-// load returns a = λσ.
-func (q *Queue) load() *big.Rat { return new(big.Rat).Mul(q.ArrivalRate, q.MeanDuration) }
-
-// means returns a result with all means.
-func (l *line) means(o *arithmetic.Output) *QueueResult {
-	r := &QueueResult{Engine: l.engine}
-	waited := l.servedWait.Add(l.lostWait)
-	waiting := waited.Quo(l.total)
-	queue := waiting.Mul(l.lambda)
-	servedLoad := l.probServed().Mul(l.one.Rational(l.q.load()))
-	r.WaitProbability = o.Value(probability(l.wait.Quo(l.total)))
-	r.AbandonProbability = o.Value(l.lost.Quo(l.total))
-	r.MeanWaiting, r.MeanWaitingServed = o.Value(waiting), o.Value(l.servedWait.Quo(l.servedTotal))
-	if !l.lost.IsZero() {
-		r.MeanWaitingAbandoned = o.Pointer(l.lostWait.Quo(l.lost))
+// queueMeans returns a result with all means.
+func queueMeans(l *delays.Line, o *arithmetic.Output) *QueueResult {
+	m := l.Measures()
+	r := &QueueResult{
+		WaitProbability: o.Value(m.Wait), AbandonProbability: o.Value(m.Abandon), MeanWaiting: o.Value(m.Waiting),
+		MeanWaitingServed: o.Value(m.WaitingServed), MeanQueue: o.Value(m.Queue), MeanJobs: o.Value(m.Queue.Add(m.Busy)),
+		Utilization: o.Value(m.Utilization),
 	}
-	r.MeanQueue, r.MeanJobs = o.Value(queue), o.Value(queue.Add(servedLoad))
-	r.Utilization = o.Value(probability(servedLoad.Quo(l.one.Integer(l.q.Servers))))
+	if m.WaitingAbandoned != nil {
+		r.MeanWaitingAbandoned = o.Pointer(*m.WaitingAbandoned)
+	}
 	return r
 }
 
-// laws adds the answers to a question about the distribution of waiting.
-func (l *line) laws(r *QueueResult, o *arithmetic.Output, ask QueueQuestion, tol float64) error {
+// addLaws adds the answers to a question about the distribution of waiting.
+func (r *QueueResult) addLaws(l *delays.Line, o *arithmetic.Output, ask QueueQuestion, tol float64) error {
 	for _, t := range ask.Within {
-		w, err := l.within(t)
+		w, err := l.Within(t)
 		if err != nil {
 			return err
 		}
 		r.Within = append(r.Within, QueueWithin{
-			Time: t, WaitWithin: o.Value(w.all),
-			ServedWithin: o.Value(w.served.Mul(l.probServed())), WithinIfServed: o.Value(w.served),
+			Time: t, WaitWithin: o.Value(w.All), ServedWithin: o.Value(w.Served), WithinIfServed: o.Value(w.IfServed),
 		})
 	}
 	for _, level := range ask.Levels {
-		v, width, err := l.percentile(level, tol)
+		v, width, err := l.Percentile(delays.ServedJobs, level, tol)
 		if err != nil {
 			return err
 		}
@@ -193,12 +187,4 @@ func (l *line) laws(r *QueueResult, o *arithmetic.Output, ask QueueQuestion, tol
 		r.Percentiles = append(r.Percentiles, QueuePercentile{level, v})
 	}
 	return nil
-}
-
-// probability returns x, or 1 with the bound of x if rounding made a probability larger than 1.
-func probability(x arithmetic.Number) arithmetic.Number {
-	if x.Interval.Low == nil && x.Double() > 1 {
-		return arithmetic.FromFloat(1, x.Bound)
-	}
-	return x
 }

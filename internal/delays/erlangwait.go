@@ -1,4 +1,4 @@
-package loss
+package delays
 
 import (
 	"errors"
@@ -25,31 +25,48 @@ import (
 //
 // and likewise for the served jobs.
 
-// waits holds the distribution of waiting at one time t.
-type waits struct {
-	all          arithmetic.Number // P(W <= t)
-	served       arithmetic.Number // P(W <= t | served)
-	servedLonger arithmetic.Number // P(W > t | served)
+// Jobs selects the jobs of a percentile.
+type Jobs int
+
+// The jobs of a percentile.
+const (
+	AllJobs    Jobs = 0
+	ServedJobs Jobs = 1 // the jobs that do not give up
+)
+
+// A Within holds the distribution of waiting at one time t.
+type Within struct {
+	All      arithmetic.Number // P(W <= t)
+	Served   arithmetic.Number // P(served and W <= t)
+	IfServed arithmetic.Number // P(W <= t | served)
 }
 
-// within returns the distribution of waiting at t.
-func (l *line) within(t *big.Rat) (waits, error) {
-	one := l.one
+// Within returns the distribution of waiting at t. The line must be whole.
+func (l *Line) Within(t *big.Rat) (w Within, err error) {
+	if w.All, _, err = l.within(AllJobs, t); err != nil {
+		return w, err
+	}
+	w.IfServed, _, err = l.within(ServedJobs, t)
+	w.Served = w.IfServed.Mul(l.probServed())
+	return w, err
+}
+
+// within returns P(W <= t) and P(W > t) for some of the jobs.
+func (l *Line) within(of Jobs, t *big.Rat) (short, long arithmetic.Number, err error) {
 	if l.theta == nil {
-		return waits{all: one, served: one, servedLonger: one.Zero()}, nil
+		return l.one, l.one.Zero(), nil
 	}
 	f, err := l.newFactors(t)
 	if err != nil {
-		return waits{}, err
+		return short, long, err
 	}
-	var w waits
-	short, long, err := l.split(f, 0, l.wait, l.total)
-	if err != nil {
-		return waits{}, err
+	if of == ServedJobs {
+		return l.split(f, 1, l.waitServed, l.servedTotal)
 	}
-	w.all = probability(short.Add(f.gone.Mul(long)))
-	w.served, w.servedLonger, err = l.split(f, 1, l.waitServed, l.servedTotal)
-	return w, err
+	if short, long, err = l.split(f, 0, l.wait, l.total); err != nil {
+		return short, long, err
+	}
+	return probability(short.Add(f.gone.Mul(long))), f.stays.Mul(long), nil
 }
 
 // split returns the probabilities that V is at most t and that it is longer, for e = 0 over all
@@ -57,7 +74,7 @@ func (l *line) within(t *big.Rat) (waits, error) {
 // e^{θt} terms. V is mostly longer than a t with e^{θt} > λ/nμ only if jobs give up in much less
 // time than it takes to serve one, and then V has about the exponential distribution with mean
 // 1/nμ.
-func (l *line) split(f *factors, e int, waited, total arithmetic.Number) (short, long arithmetic.Number, err error) {
+func (l *Line) split(f *factors, e int, waited, total arithmetic.Number) (short, long arithmetic.Number, err error) {
 	if f.wait[e] == nil {
 		return l.number(num.Interval{Low: nextBelowOne(l.bits), High: big.NewFloat(1)}), l.one.Zero(), nil
 	}
@@ -81,7 +98,7 @@ func nextBelowOne(bits uint) *big.Float {
 }
 
 // series returns Σ_k Π_{i=1..k} λs/(nμ+(i+e)θ), s = e^{-θt}.
-func (l *line) series(stays arithmetic.Number, e int) (arithmetic.Number, error) {
+func (l *Line) series(stays arithmetic.Number, e int) (arithmetic.Number, error) {
 	if l.theta.Sign() == 0 {
 		return l.wait, nil
 	}
@@ -111,7 +128,7 @@ func (l *line) series(stays arithmetic.Number, e int) (arithmetic.Number, error)
 //
 // where D has nμ+eθ in place of nμ. The ratios of successive P(D = j) approach 1-e^{-θt} from one
 // side, and the factors are at most the sum over all k.
-func (l *line) startWithin(f *factors, e int, waited arithmetic.Number) (arithmetic.Number, error) {
+func (l *Line) startWithin(f *factors, e int, waited arithmetic.Number) (arithmetic.Number, error) {
 	if f.t.Sign() == 0 {
 		return l.below, nil
 	}
@@ -161,7 +178,7 @@ type factors struct {
 }
 
 // newFactors returns the factors at t, computed with more bits than the numbers of the line have.
-func (l *line) newFactors(t *big.Rat) (*factors, error) {
+func (l *Line) newFactors(t *big.Rat) (*factors, error) {
 	spread := new(big.Rat).Mul(l.theta, t)
 	prec := l.bits + 64 + wholeBits(new(big.Rat).Mul(l.rate, t)) + wholeBits(new(big.Rat).Mul(l.q.ArrivalRate, t)) +
 		wholeBits(spread)
@@ -202,7 +219,7 @@ func (l *line) newFactors(t *big.Rat) (*factors, error) {
 }
 
 // outWith returns nμ + eθ.
-func (l *line) outWith(e int) *big.Rat {
+func (l *Line) outWith(e int) *big.Rat {
 	if e == 0 {
 		return l.rate
 	}
@@ -210,7 +227,7 @@ func (l *line) outWith(e int) *big.Rat {
 }
 
 // exp returns e^x for a rational x.
-func (l *line) exp(x *big.Rat) (arithmetic.Number, error) {
+func (l *Line) exp(x *big.Rat) (arithmetic.Number, error) {
 	v, err := num.FromRat(x, l.bits+64+wholeBits(new(big.Rat).Abs(x))).Exp()
 	if err != nil {
 		return l.one, l.explain(err)
@@ -228,7 +245,7 @@ func expInterval(x num.Interval) (*num.Interval, error) {
 }
 
 // explain returns the error for a queue in which an idle server is too unlikely.
-func (l *line) explain(err error) error {
+func (l *Line) explain(err error) error {
 	if !errors.Is(err, num.ErrRange) {
 		return err
 	}
@@ -237,7 +254,7 @@ func (l *line) explain(err error) error {
 }
 
 // number returns a number >= 0 within an interval much shorter than a rounding.
-func (l *line) number(x num.Interval) arithmetic.Number {
+func (l *Line) number(x num.Interval) arithmetic.Number {
 	if l.engine == num.Enclose {
 		prec := l.one.Interval.Prec()
 		return arithmetic.Number{Interval: num.Interval{Low: num.Down(prec).Set(x.Low), High: num.Up(prec).Set(x.High)}}
@@ -248,24 +265,24 @@ func (l *line) number(x num.Interval) arithmetic.Number {
 // wholeBits returns the bits of x before the point, rounded up; 0 if x < 1.
 func wholeBits(x *big.Rat) uint { return uint(max(0, x.Num().BitLen()-x.Denom().BitLen()+1)) }
 
-// percentile returns the shortest t with P(W <= t | served) >= level, and the relative width of its
-// bounds.
+// Percentile returns the shortest t with P(W <= t) >= level for some of the jobs, and the relative
+// width of its bounds. The line must be whole.
 //
-// With h(t) = (nμ+θ)/Σ_k(...) the hazard of V among the served jobs, which rises, Newton's method
-// on the logarithm of P(W > t | served) falls to the percentile from any time beyond it. The bounds
-// are times at which the probability is certainly below and above the level.
-func (l *line) percentile(level *big.Rat, tol float64) (num.Value, float64, error) {
-	side, err := l.side(new(big.Rat), level)
+// The hazard of W rises, so Newton's method on the logarithm of P(W > t) falls to the percentile
+// from any time beyond it. The bounds are times at which the probability is certainly below and
+// above the level.
+func (l *Line) Percentile(of Jobs, level *big.Rat, tol float64) (num.Value, float64, error) {
+	side, err := l.side(of, new(big.Rat), level)
 	if err != nil || side >= 0 {
 		return num.ExactValue(new(big.Rat)), 0, err
 	}
-	t, err := l.beyond(level)
+	t, err := l.beyond(of, level)
 	if err != nil {
 		return num.Value{}, 0, err
 	}
-	target := l.one.Rational(new(big.Rat).Sub(ratOf(1), level))
+	target := l.one.Rational(new(big.Rat).Sub(integer(1), level))
 	for range 200 {
-		long, hazard, err := l.servedTail(t)
+		long, hazard, err := l.tail(of, t)
 		if err != nil {
 			return num.Value{}, 0, err
 		}
@@ -281,16 +298,16 @@ func (l *line) percentile(level *big.Rat, tol float64) (num.Value, float64, erro
 			break
 		}
 	}
-	return l.aroundPercentile(t, level, tol)
+	return l.aroundPercentile(of, t, level, tol)
 }
 
 // aroundPercentile returns t, which is close to a percentile, with bounds on the percentile.
-func (l *line) aroundPercentile(t, level *big.Rat, tol float64) (num.Value, float64, error) {
-	low, err := l.end(t, level, -1, tol)
+func (l *Line) aroundPercentile(of Jobs, t, level *big.Rat, tol float64) (num.Value, float64, error) {
+	low, err := l.end(of, t, level, -1, tol)
 	if err != nil {
 		return num.Value{}, 0, err
 	}
-	high, err := l.end(t, level, 1, tol)
+	high, err := l.end(of, t, level, 1, tol)
 	if err != nil {
 		return num.Value{}, 0, err
 	}
@@ -301,7 +318,7 @@ func (l *line) aroundPercentile(t, level *big.Rat, tol float64) (num.Value, floa
 }
 
 // end returns a time near t whose probability is certainly below the level, or above for side 1.
-func (l *line) end(t, level *big.Rat, side int, tol float64) (*big.Rat, error) {
+func (l *Line) end(of Jobs, t, level *big.Rat, side int, tol float64) (*big.Rat, error) {
 	gap := big.NewRat(int64(side), 1<<52)
 	if l.engine == num.Enclose {
 		gap.SetFloat64(float64(side) * tol / 4)
@@ -312,25 +329,25 @@ func (l *line) end(t, level *big.Rat, side int, tol float64) (*big.Rat, error) {
 		if end.Sign() <= 0 {
 			return new(big.Rat), nil
 		}
-		got, err := l.side(end, level)
+		got, err := l.side(of, end, level)
 		if err != nil || got == side {
 			return end, err
 		}
-		gap.Mul(gap, ratOf(2))
+		gap.Mul(gap, integer(2))
 	}
 	return nil, num.ErrDigits
 }
 
-// side compares P(W <= t | served) with a level. It returns 0 if the bounds leave that open.
-func (l *line) side(t, level *big.Rat) (int, error) {
-	w, err := l.within(t)
+// side compares P(W <= t) with a level. It returns 0 if the bounds leave that open.
+func (l *Line) side(of Jobs, t, level *big.Rat) (int, error) {
+	short, long, err := l.within(of, t)
 	if err != nil {
 		return 0, err
 	}
-	if upper(w.servedLonger) < 0.5 {
-		return -compare(w.servedLonger, new(big.Rat).Sub(ratOf(1), level)), nil
+	if upper(long) < 0.5 {
+		return -compare(long, new(big.Rat).Sub(integer(1), level)), nil
 	}
-	return compare(w.served, level), nil
+	return compare(short, level), nil
 }
 
 // compare returns the sign of a - x, 0 if the bounds of a leave it open.
@@ -340,7 +357,7 @@ func compare(a arithmetic.Number, x *big.Rat) int {
 		if !(a.Bound < 1) {
 			return 0
 		}
-		low, high = quotientBounds(a)
+		low, high = QuotientBounds(a)
 	}
 	want := num.FromRat(x, low.Prec()+64)
 	switch {
@@ -352,9 +369,9 @@ func compare(a arithmetic.Number, x *big.Rat) int {
 	return 0
 }
 
-// beyond returns a time, at most twice as long as necessary, within which more than the level of
-// the served jobs start.
-func (l *line) beyond(level *big.Rat) (*big.Rat, error) {
+// beyond returns a time, at most twice as long as necessary, within which the waits of more than the
+// level of the jobs end.
+func (l *Line) beyond(of Jobs, level *big.Rat) (*big.Rat, error) {
 	t := new(big.Rat).Inv(l.rate)
 	if load := num.Nearest(new(big.Rat).Quo(l.q.ArrivalRate, l.rate)); l.theta.Sign() > 0 && load > 1 {
 		drained := new(big.Rat).SetFloat64(math.Log(load)) // P(V = t) is largest at ln(load)/θ
@@ -362,25 +379,30 @@ func (l *line) beyond(level *big.Rat) (*big.Rat, error) {
 			t = drained
 		}
 	}
-	target := new(big.Rat).Sub(ratOf(1), level)
+	target := new(big.Rat).Sub(integer(1), level)
 	for {
-		long, _, err := l.servedTail(t)
+		long, _, err := l.tail(of, t)
 		if err != nil || compare(long, target) < 0 {
 			return t, err
 		}
-		t.Mul(t, ratOf(2))
+		t.Mul(t, integer(2))
 	}
 }
 
-// servedTail returns P(W > t | served), and the hazard of W at t among served jobs.
-func (l *line) servedTail(t *big.Rat) (long, hazard arithmetic.Number, err error) {
+// tail returns P(W > t), and the hazard of W at t.
+func (l *Line) tail(of Jobs, t *big.Rat) (long, hazard arithmetic.Number, err error) {
+	e := int(of)
 	f, err := l.newFactors(t)
-	if err != nil || f.wait[1] == nil {
+	if err != nil || f.wait[e] == nil {
 		return l.one.Zero(), l.one, err
 	}
-	series, err := l.series(f.stays, 1)
-	return l.out.Mul(*f.wait[1]).Mul(series).Quo(l.one.Rational(l.outWith(1))).Quo(l.servedTotal),
-		l.one.Rational(l.outWith(1)).Quo(series), err
+	series, err := l.series(f.stays, e)
+	out := l.one.Rational(l.outWith(e))
+	long, hazard = l.out.Mul(*f.wait[e]).Mul(series).Quo(out), out.Quo(series)
+	if of == ServedJobs {
+		return long.Quo(l.servedTotal), hazard, err
+	}
+	return long.Mul(f.stays).Quo(l.total), hazard.Add(l.leave), err
 }
 
 // logRatio returns ln(x/y), precise if it is small.

@@ -1,4 +1,4 @@
-package loss
+package delays
 
 import (
 	"context"
@@ -13,12 +13,13 @@ import (
 // maxTerms limits the terms of a series.
 const maxTerms = 1 << 24
 
-// A line holds the sums of [ErlangA] in the arithmetic of an engine, in units of P(N = n+first).
-type line struct {
+// A Line holds the sums of a [Queue] in the arithmetic of an engine, in units of P(N = n+first).
+type Line struct {
 	ctx    context.Context
-	q      *Queue
+	q      Queue
 	engine num.Engine
 	one    arithmetic.Number
+	prec   uint
 	bits   uint    // precision of numbers that are not rational
 	tiny   float64 // relative size of omitted terms
 
@@ -40,14 +41,28 @@ type line struct {
 	total       arithmetic.Number // 1
 }
 
+// NewLine sums the series of a queue. prec is the precision of enclosures. The error is a
+// *[num.TooLargeError] beyond 2^24 terms, or that of the context.
+func NewLine(ctx context.Context, q Queue, engine num.Engine, prec uint) (*Line, error) {
+	return newLine(ctx, q, engine, prec, false)
+}
+
+// Whole returns the sums over all states, as distributions of waiting need them.
+func (l *Line) Whole() (*Line, error) {
+	if l.first == 0 {
+		return l, nil
+	}
+	return newLine(l.ctx, l.q, l.engine, l.prec, true)
+}
+
 // newLine sums the series of a queue. With whole, it omits no states below others.
-func newLine(ctx context.Context, q *Queue, engine num.Engine, prec uint, whole bool) (*line, error) {
+func newLine(ctx context.Context, q Queue, engine num.Engine, prec uint, whole bool) (*Line, error) {
 	one := arithmetic.One(engine, prec)
-	l := &line{ctx: ctx, q: q, engine: engine, one: one, bits: 96, tiny: 0x1p-64}
+	l := &Line{ctx: ctx, q: q, engine: engine, one: one, prec: prec, bits: 96, tiny: 0x1p-64}
 	if engine == num.Enclose {
 		l.bits, l.tiny = prec+16, math.Ldexp(1, -int(min(prec, 1000)))
 	}
-	l.rate = new(big.Rat).Quo(ratOf(q.Servers), q.MeanDuration)
+	l.rate = new(big.Rat).Quo(integer(q.Servers), q.MeanDuration)
 	l.out, l.lambda, l.leave = one.Rational(l.rate), one.Rational(q.ArrivalRate), one.Zero()
 	switch {
 	case q.MeanPatience == nil:
@@ -65,11 +80,11 @@ func newLine(ctx context.Context, q *Queue, engine num.Engine, prec uint, whole 
 	}
 	l.below = one.Zero()
 	if l.first == 0 { // 1/B(n) - 1 = n/a 1/B(n-1)
-		before, err := inverseB(ctx, q.Servers-1, q.load(), one)
+		before, err := InverseB(ctx, q.Servers-1, l.load(), one)
 		if err != nil {
 			return nil, err
 		}
-		l.below = one.Rational(new(big.Rat).Quo(ratOf(q.Servers), q.load())).Mul(before)
+		l.below = one.Rational(new(big.Rat).Quo(integer(q.Servers), l.load())).Mul(before)
 	}
 	zero := one.Zero()
 	switch {
@@ -97,7 +112,7 @@ func newLine(ctx context.Context, q *Queue, engine num.Engine, prec uint, whole 
 // choose returns about the mean number of waiting jobs, and a number which that of the waiting jobs
 // exceeds so often that states below can be omitted; 0 if there is none. The number of waiting jobs
 // has about the normal distribution with mean (λ-nμ)/θ and variance λ/θ if its mean is large.
-func (l *line) choose() (mid, first int) {
+func (l *Line) choose() (mid, first int) {
 	excess := new(big.Rat).Sub(l.q.ArrivalRate, l.rate)
 	mean := num.Nearest(excess.Quo(excess, l.theta))
 	variance := num.Nearest(new(big.Rat).Quo(l.q.ArrivalRate, l.theta))
@@ -105,8 +120,11 @@ func (l *line) choose() (mid, first int) {
 	return bounded(mean), bounded(mean - math.Sqrt(2*variance*(20-math.Log(l.tiny))))
 }
 
+// load returns a = λσ.
+func (l *Line) load() *big.Rat { return new(big.Rat).Mul(l.q.ArrivalRate, l.q.MeanDuration) }
+
 // probServed returns the probability that a job is served.
-func (l *line) probServed() arithmetic.Number { return probability(l.servedTotal.Quo(l.total)) }
+func (l *Line) probServed() arithmetic.Number { return probability(l.servedTotal.Quo(l.total)) }
 
 // sum sums the series for θ > 0. With a_k = t_k/(nμ+(k+1)θ), h_k = Σ_{i=1..k+1} 1/(nμ+iθ) and
 // g_k = Σ_{i=1..k+1} iθ/(nμ+iθ), they are Σ t_k = 1 + λ Σ a_k, Σ a_k h_k and Σ a_k g_k.
@@ -120,7 +138,7 @@ func (l *line) probServed() arithmetic.Number { return probability(l.servedTotal
 // the ratio after the first term, of k = L, the terms omitted before it are at most 1/(r-1) times
 // it, as are Σ_{k<L} t_k and P(N < n) together: there, ratios are larger. enough is false if these
 // are not negligible.
-func (l *line) sum() (enough bool, err error) {
+func (l *Line) sum() (enough bool, err error) {
 	one := l.one
 	t, a, ah, ag := one, one.Zero(), one.Zero(), one.Zero()
 	h, g := one.Zero(), one.Zero()
@@ -175,7 +193,7 @@ func (l *line) sum() (enough bool, err error) {
 }
 
 // checkTerm checks the number of terms and the context.
-func (l *line) checkTerm(k int) error {
+func (l *Line) checkTerm(k int) error {
 	if k > maxTerms {
 		return &num.TooLargeError{States: float64(k), Input: input.Errorf("MeanPatience", l.q.MeanPatience.RatString(),
 			"a mean patience with at most %d terms of the series", maxTerms)}
