@@ -40,6 +40,33 @@ func (p *part) servers() int {
 	return sum
 }
 
+// choices returns the number of groups that the classes use, added up.
+func (p *part) choices() int {
+	sum := 0
+	for _, c := range p.classes {
+		sum += len(c.choices)
+	}
+	return sum
+}
+
+// listsPerState returns the number of float64 that draws of some servers of a group add to the
+// tables for each state, at most.
+func (p *part) listsPerState() int {
+	lists := 0
+	for _, c := range p.classes {
+		for _, k := range c.choices {
+			if k.servers < p.groups[k.group].n {
+				lists += 1 + len(c.choices)
+				break
+			}
+		}
+	}
+	if lists > 0 {
+		lists += 2 // d and λ - λ(k)
+	}
+	return lists
+}
+
 // limits returns the numbers of servers of the groups.
 func (p *part) limits() []int {
 	list := make([]int, len(p.groups))

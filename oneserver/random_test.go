@@ -3,6 +3,8 @@ package oneserver
 import (
 	"fmt"
 	"math/big"
+	"reflect"
+	"runtime"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -207,6 +209,30 @@ func TestGroupsAreServers(t *testing.T) {
 	})
 }
 
+// TestCoresKeepDigits solves models on one core and on several, with the same digits.
+func TestCoresKeepDigits(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	pools := skillGroups()
+	pools.Classes[0].Servers[1].Choose = 10
+	for _, m := range []*cluster.Model{singles(15), pools} {
+		q := Question{Levels: oracle.Rats("0.9"), Times: oracle.Rats("0.1")}
+		var want *Result
+		for _, cores := range []int{1, 2, 3, 8} {
+			runtime.GOMAXPROCS(cores)
+			r, err := Answer(t.Context(), m, q, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = r
+			}
+			if !reflect.DeepEqual(r, want) {
+				t.Errorf("%d states: %d cores give other digits than one", r.States, cores)
+			}
+		}
+	}
+}
+
 // TestTimesHaveTheirMeans sums the tails of the waiting times and delays at the points of the Poisson
 // process, 1/q apart on average.
 func TestTimesHaveTheirMeans(t *testing.T) {
@@ -221,7 +247,7 @@ func TestTimesHaveTheirMeans(t *testing.T) {
 		for _, p := range split(m, oracle.Must(m.OneMeanSize())) {
 			x := oracle.Must(newTables(t.Context(), oracle.Must(newStates(t.Context(), p))))
 			q := delays.Question{Tails: []*big.Rat{big.NewRat(1, 1<<40)}, Times: make([][]*big.Rat, len(p.classes))}
-			l := timesOf(x, oracle.Must(x.measure(t.Context())))
+			l := timesOf(x, x.measure())
 			if rapid.Bool().Draw(t, "wide") {
 				n := oracle.Must(newNumbers(t.Context(), x.states, arithmetic.One(num.Float, 0)))
 				w := oracle.Must(newSweep(t.Context(), n))

@@ -106,9 +106,9 @@ const mostStates = 1 << 24
 func checkSize(parts []*part, q Question, s Settings) error {
 	for _, p := range parts {
 		states := lattice.Size(p.limits())
-		perState := 8 * 12.
+		perState := 8 * float64(5+p.listsPerState())
 		if q.asksTimes() {
-			perState += 8 * float64(len(p.groups)+4)
+			perState += 8 * float64(len(p.groups)+5+p.choices())
 		}
 		if s.Engine == num.Enclose || s.Engine == num.Exact || q.MaxJobs > 0 {
 			perState += 12 * 300
@@ -202,10 +202,10 @@ func (b *builder) solve(s *states) (*measures, error) {
 	var a, float *measures // by the engine, and in float64
 	var err error
 	if isFloat || asksTimes {
-		if t, err = newTables(b.ctx, s); err == nil {
-			float, err = t.measure(b.ctx)
-		}
-		if err != nil && !errors.Is(err, num.ErrFloatRange) {
+		switch t, err = newTables(b.ctx, s); {
+		case err == nil:
+			float = t.measure()
+		case !errors.Is(err, num.ErrFloatRange):
 			return nil, err
 		}
 	}

@@ -14,19 +14,24 @@ import (
 type states struct {
 	*part
 	lattice.Box
+	grid *grid
 
 	// share[i*groups+g][k] = C(k, d)/C(n, d), d servers drawn of n: the fraction of the draws of
 	// class i from group g that are among k given servers; nil if the class does not use the group.
 	share [][]*big.Rat
 
-	unit   *big.Int // 1 as an integer; nil if there are no integers
-	gain64 []int64  // d(k) = μ(k) - λ(k)
-	idle64 []int64  // λ - λ(k)
+	holds []holding // one per class
+
+	held64     []int64  // λ(k) as integers; nil if there are none
+	all64      int64    // λ
+	capacity64 []int64  // of each group
+	unit       *big.Int // 1 as an integer
 }
 
 // newStates returns the states of a part.
 func newStates(ctx context.Context, p *part) (*states, error) {
-	s := &states{part: p, Box: lattice.FirstFastest(p.limits())}
+	s := &states{part: p, grid: newGrid(p.limits())}
+	s.Box = s.grid.Box
 	s.share = make([][]*big.Rat, len(p.classes)*len(p.groups))
 	whole := true
 	for i, c := range p.classes {
@@ -36,10 +41,11 @@ func newStates(ctx context.Context, p *part) (*states, error) {
 			whole = whole && choice.servers == n
 		}
 	}
-	if whole {
-		return s, s.addIntegers(ctx)
+	var err error
+	if s.holds, err = s.holdings(ctx); err == nil && whole {
+		err = s.addIntegers(ctx)
 	}
-	return s, ctx.Err()
+	return s, err
 }
 
 // shares returns C(k, d)/C(n, d), k = 0..n.
@@ -55,8 +61,8 @@ func shares(n, d int) []*big.Rat {
 	return list
 }
 
-// addIntegers tabulates d(k) and λ - λ(k) as integers, for classes that use whole groups, unless
-// they do not fit.
+// addIntegers tabulates λ(k) as integers, for classes that use whole groups, unless they do not
+// fit.
 func (s *states) addIntegers(ctx context.Context) error {
 	unit, total := big.NewInt(1), new(big.Rat)
 	for _, g := range s.groups {
@@ -74,39 +80,28 @@ func (s *states) addIntegers(ctx context.Context) error {
 	integer := func(x *big.Rat) int64 {
 		return new(big.Int).Mul(x.Num(), new(big.Int).Quo(unit, x.Denom())).Int64()
 	}
-	s.unit, s.gain64, s.idle64 = unit, make([]int64, s.States), make([]int64, s.States)
-	all := int64(0)
-	for _, c := range s.classes { // λ(k) sums over the classes whose least state is at most k
-		least := 0
-		for _, choice := range c.choices {
-			least += s.groups[choice.group].n * s.Stride[choice.group]
-		}
-		s.idle64[least] += integer(c.rate)
-		all += integer(c.rate)
+	s.unit, s.held64 = unit, make([]int64, s.States)
+	for _, g := range s.groups {
+		s.capacity64 = append(s.capacity64, integer(g.capacity))
 	}
-	for g, group := range s.groups {
-		if err := ctx.Err(); err != nil {
-			return err
+	for i, c := range s.classes { // in the first row of the class; the others follow by addition
+		h, rate := &s.holds[i], integer(c.rate)
+		row := s.held64[h.rows[0]:]
+		for _, l := range h.position {
+			row[l] += rate
 		}
-		stride, size := s.Stride[g], s.Stride[g]*(group.n+1)
-		capacity := integer(group.capacity)
-		for from := 0; from < s.States; from += size {
-			for k := 1; k <= group.n; k++ {
-				at := from + k*stride
-				below := s.idle64[at-stride : at]
-				held, work := s.idle64[at:at+stride], s.gain64[at:at+stride]
-				for l := range below {
-					held[l] += below[l]
-					work[l] += int64(k) * capacity
-				}
-			}
-		}
+		s.all64 += rate
 	}
-	for at, held := range s.idle64 {
-		s.gain64[at] -= held
-		s.idle64[at] = all - held
+	return s.grid.accumulate(ctx, s.held64)
+}
+
+// work64 returns μ(k) as an integer.
+func (s *states) work64(at int) int64 {
+	sum := int64(0)
+	for g, capacity := range s.capacity64 {
+		sum += int64(s.Digit(at, g)) * capacity
 	}
-	return nil
+	return sum
 }
 
 // heldRate returns λ(x), the rate of the jobs whose servers are all busy in state x.

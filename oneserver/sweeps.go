@@ -20,7 +20,7 @@ type numbers struct {
 // newNumbers tabulates the numbers.
 func newNumbers(ctx context.Context, s *states, one arithmetic.Number) (*numbers, error) {
 	n := &numbers{states: s, one: one}
-	if s.unit != nil {
+	if s.held64 != nil {
 		return n, n.fromIntegers(ctx)
 	}
 	total := new(big.Rat)
@@ -45,15 +45,13 @@ func (n *numbers) fromIntegers(ctx context.Context) error {
 		}
 		return n.one.Rational(new(big.Rat).SetFrac(big.NewInt(x), n.unit))
 	}
-	all := n.idle64[0]
-	for at, gain := range n.gain64 {
+	for at, held := range n.held64 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		idle := n.idle64[at]
-		n.work = append(n.work, number(gain+all-idle))
-		n.held = append(n.held, number(all-idle))
-		n.gain, n.idle = append(n.gain, number(gain)), append(n.idle, number(idle))
+		work := n.work64(at)
+		n.work, n.held = append(n.work, number(work)), append(n.held, number(held))
+		n.gain, n.idle = append(n.gain, number(work-held)), append(n.idle, number(n.all64-held))
 	}
 	return nil
 }

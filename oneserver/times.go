@@ -20,7 +20,6 @@ import (
 // step, and the last one a sweep down.
 type times struct {
 	*states
-	holds   []holding
 	gain    []float64   // d in the unit
 	lift    [][]float64 // H(k+e_g)/H(k) of each group
 	direct  []float64   // a_ig/λ_i at class*groups+group
@@ -53,9 +52,13 @@ const leastTail = 0x1p-150
 
 // timesOf returns the times before the first step, from tables and the means.
 func timesOf(t *tables, m *measures) *times {
-	l := &times{states: t.states, holds: t.holds, gain: t.gain, unit: t.unit, bound: 4 * t.bound}
+	l := &times{states: t.states, gain: make([]float64, t.States), unit: t.unit, bound: 4 * t.bound}
+	for from := 0; from < t.States; from += t.grid.size {
+		t.gain(l.gain[from:][:t.grid.size], from)
+	}
+	l.gain[0] = 0
 	l.begin(m)
-	factor := 1 / l.rate / t.z
+	factor := 1 / l.rate / t.totals.z.Value()
 	for g, stride := range t.Stride {
 		lift := make([]float64, t.States)
 		for at := range t.States - stride {
@@ -80,10 +83,6 @@ func timesOf(t *tables, m *measures) *times {
 // timesOfSweep returns the times before the first step, from numbers of any size and the means.
 func timesOfSweep(ctx context.Context, w *sweep, m *measures) (*times, error) {
 	l := &times{states: w.states, unit: 1, gain: make([]float64, w.States)}
-	var err error
-	if l.holds, err = w.holdings(ctx); err != nil {
-		return nil, err
-	}
 	for at := range w.States {
 		l.gain[at] = w.gain[at].Double()
 	}
@@ -127,8 +126,8 @@ func (l *times) begin(m *measures) {
 	}
 	l.rate *= 1.125
 	l.first = l.States
-	for _, h := range l.holds {
-		l.first = min(l.first, int(h.from[0]))
+	for i := range l.holds {
+		l.first = min(l.first, l.holds[i].first())
 	}
 	l.stay, l.v, l.next = make([]float64, l.States), make([]float64, l.States), make([]float64, l.States)
 	for at, d := range l.gain {
@@ -147,26 +146,36 @@ func (l *times) extendTo(ctx context.Context, n int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for j := range l.entries {
-			e := &l.entries[j]
+		tasks := (l.States - l.first + taskStates - 1) / taskStates
+		err := l.grid.inParallel(tasks+len(l.entries), func(k int) error {
+			if k < tasks {
+				first := l.first + k*taskStates
+				l.step(first, min(first+taskStates, l.States))
+				return nil
+			}
+			e := &l.entries[k-tasks]
 			e.flow = append(e.flow, l.holds[e.class].dot(e.weight, l.v))
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		l.step()
+		l.v, l.next = l.next, l.v
 	}
 	return nil
 }
 
-// step sets v to P v: V(k) = (1 - d(k)/q) V(k) + Σ_g V(k+e_g)/q.
-func (l *times) step() {
-	next, stay := l.next[l.first:], l.stay[l.first:]
-	for k, x := range l.v[l.first:] {
+// step sets next to P v from one state to another: V(k) = (1 - d(k)/q) V(k) + Σ_g V(k+e_g)/q.
+func (l *times) step(first, last int) {
+	next, stay := l.next[first:last], l.stay[first:last]
+	for k, x := range l.v[first:last] {
 		next[k] = stay[k] * x
 	}
 	w := 1 / l.rate
 	for g, stride := range l.Stride {
 		inner := stride * l.Limits[g] // states to which a server of the group can be added
-		for row := l.first / (inner + stride) * (inner + stride); row < l.States; row += inner + stride {
-			from, end := max(row, l.first), row+inner
+		for row := first / (inner + stride) * (inner + stride); row < last; row += inner + stride {
+			from, end := max(row, first), min(row+inner, last)
 			if from >= end {
 				continue
 			}
@@ -176,7 +185,6 @@ func (l *times) step() {
 			}
 		}
 	}
-	l.v, l.next = l.next, l.v
 }
 
 // rest returns q (-Q)^-1 V / H at the states in which jobs wait.
