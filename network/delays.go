@@ -10,8 +10,8 @@ import (
 	"productform/num"
 )
 
-// A DelayQuestion asks about the delays of visits to one station, which must be FCFS with equal
-// servers.
+// A DelayQuestion asks about the delays of visits to one station, which must be Order, or FCFS with
+// equal servers.
 type DelayQuestion struct {
 	Station int        // row of the model's stations
 	Levels  []*big.Rat // quantiles, each in (0, 1): 99/100 for the 99th percentile
@@ -27,7 +27,8 @@ type VisitDelays struct {
 }
 
 // Waiting holds the requested numbers for the waiting time W of a visit, from arrival until service
-// begins. A quantile is 0 if at least that fraction of the jobs does not wait.
+// begins: at a station with Order, until the job is first served. A quantile is 0 if at least that
+// fraction of the jobs does not wait.
 type Waiting struct {
 	Probability      num.Value   // P(W > 0)
 	Mean             *num.Value  // E[W]; nil if open and closed chains share the station
@@ -35,8 +36,9 @@ type Waiting struct {
 }
 
 // Delays returns quantiles and tails of the delays, from arrival to departure, and of the waiting
-// times of the visits to a station: one visit of each class that visits it. Sizes there are exponential with one mean σ, so
-// each of m servers completes jobs at rate ν = rate/σ. The delay of a job that finds n jobs is
+// times of the visits to a station: one visit of each class that visits it. Sizes there are
+// exponential with one mean σ. At a station with FCFS each of m servers thus completes jobs at rate
+// ν = rate/σ, and the delay of a job that finds n jobs is
 //
 //	an exponential time of rate ν if n < m, or n - m + 1 such times of rate m ν and one of rate ν.
 //
@@ -48,8 +50,16 @@ type Waiting struct {
 // bound. A quantile is bracketed by two times whose tails are proved to be on either side.
 //
 // The network is solved once for the distribution of the jobs at the station. Each time and each
-// step of a bisection then takes as many operations as there are values of n. It returns the errors
-// of [Solve], and an *[num.InputError] for a question out of range.
+// step of a bisection then takes as many operations as there are values of n.
+//
+// At a station with Order, jobs ahead of a job determine its rate, and later jobs do not affect it.
+// Its times follow from sums over the orders of the jobs that it finds (see sojourn.go in
+// network/internal/convolution), in float64 with proved bounds: about μ t/σ steps for the time t,
+// each over the numbers of jobs that the station distinguishes and the populations of the closed
+// chains there.
+//
+// Delays returns the errors of [Solve], and an *[num.InputError] for a question out of range or a
+// tolerance that float64 misses.
 func Delays(ctx context.Context, m *Model, q DelayQuestion, s Settings) ([]VisitDelays, error) {
 	ask, err := newRequest(Question{}, s)
 	if err != nil {
@@ -66,11 +76,14 @@ func Delays(ctx context.Context, m *Model, q DelayQuestion, s Settings) ([]Visit
 	if err != nil {
 		return nil, err
 	}
-	d := &delays{ctx: ctx, sys: sys, problem: p, question: q, request: ask}
+	d := &delaySolver{ctx: ctx, sys: sys, problem: p, question: q, request: ask}
 	st := &m.Stations[q.Station]
 	d.queue.Servers = max(st.Servers, 1)
 	if len(sys.Stations[q.Station].Visits) == 0 {
 		return nil, nil
+	}
+	if st.Discipline == Order {
+		return d.orderDelays()
 	}
 	first := &sys.Stations[q.Station].Visits[0]
 	d.queue.Rate = new(big.Rat).Quo(num.OrOne(st.Rate), m.Classes[first.Class].Visits[first.Visit].size())
@@ -98,15 +111,20 @@ func Delays(ctx context.Context, m *Model, q DelayQuestion, s Settings) ([]Visit
 	return all, nil
 }
 
+// KnowsDelays reports whether the distributions of waiting times and delays at the station are known.
+func (s *Station) KnowsDelays() bool {
+	return s.Discipline == Order || s.Discipline == FCFS && s.Rates == nil
+}
+
 // checkDelays rejects a question out of range.
 func (m *Model) checkDelays(q DelayQuestion) error {
 	if q.Station < 0 || q.Station >= len(m.Stations) {
 		return input.Errorf("station", q.Station, "a row of the %d stations", len(m.Stations))
 	}
-	if st := &m.Stations[q.Station]; st.Discipline != FCFS || st.Rates != nil {
+	if st := &m.Stations[q.Station]; !st.KnowsDelays() {
 		return input.Errorf(
 			"station", input.Quote(st.Name),
-			"a station with discipline fcfs and equal servers: delays are known of no others",
+			"a station with discipline order, or with fcfs and equal servers: delays are known of no others",
 		)
 	}
 	for i, p := range q.Levels {
@@ -122,8 +140,8 @@ func (m *Model) checkDelays(q DelayQuestion) error {
 	return nil
 }
 
-// A delays evaluates a question.
-type delays struct {
+// A delaySolver evaluates a question.
+type delaySolver struct {
 	ctx      context.Context
 	sys      *system
 	problem  problem
@@ -141,7 +159,7 @@ const restTol = 0x1p-70
 
 // chainDelays returns the answers for the visits of one closed chain, or of the open chains if k is
 // -1.
-func (d *delays) chainDelays(k int) (*VisitDelays, error) {
+func (d *delaySolver) chainDelays(k int) (*VisitDelays, error) {
 	d.queue.Wait = nil
 	if err := d.find(k); err != nil {
 		return nil, err
@@ -169,7 +187,7 @@ func (d *delays) chainDelays(k int) (*VisitDelays, error) {
 }
 
 // times returns the requested quantiles and tails of the delay, or of the waiting time.
-func (d *delays) times() (quantiles, tails []num.Value, err error) {
+func (d *delaySolver) times() (quantiles, tails []num.Value, err error) {
 	for _, t := range d.question.Times {
 		tail, err := d.queue.Tail(d.ctx, t)
 		if err != nil {
@@ -188,7 +206,7 @@ func (d *delays) times() (quantiles, tails []num.Value, err error) {
 }
 
 // find computes the state that a job of the chain finds.
-func (d *delays) find(k int) error {
+func (d *delaySolver) find(k int) error {
 	plan := *d.problem.Plan
 	plan.LawsOf = []int{d.question.Station}
 	p := problem{&plan, d.problem.model}
@@ -244,7 +262,7 @@ func (d *delays) find(k int) error {
 
 // isOpen reports whether no closed chain visits the station and θ differs enough from ν for their
 // difference to keep its digits.
-func (d *delays) isOpen(st *convolution.Station) bool {
+func (d *delaySolver) isOpen(st *convolution.Station) bool {
 	if slices.ContainsFunc(st.Demand, func(x *big.Rat) bool { return x.Sign() > 0 }) {
 		return false
 	}
@@ -257,7 +275,7 @@ func (d *delays) isOpen(st *convolution.Station) bool {
 }
 
 // findOpen sets the distribution that jobs find at an M/M/m queue: P(n >= m) = P(m)/(1 - λ/(mν)).
-func (d *delays) findOpen(p problem, at []int, st *convolution.Station) error {
+func (d *delaySolver) findOpen(p problem, at []int, st *convolution.Station) error {
 	s := d.request
 	s.MaxJobs = d.queue.Servers
 	list, err := p.solve(d.ctx, s, [][]int{at})

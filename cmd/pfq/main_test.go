@@ -436,7 +436,7 @@ func TestMistakes(t *testing.T) {
 		{"a.yaml", "stations: [{name: s, discipline: sharing}]\n" +
 			"classes: [{name: a, arrival_rate: 0.5, visits: [{station: s, visits: 1}]}]\n",
 			"network a.yaml --percentiles 95",
-			"--percentiles needs --runs here: exact percentiles exist only at stations with fcfs and equal servers"},
+			"--percentiles needs --runs here: exact percentiles exist only at stations with order, or with fcfs and equal servers"},
 	} {
 		commandtest.WriteFile(t, c.name, c.text)
 		stdout, stderr, status := pfq("", strings.Fields(c.args)...)

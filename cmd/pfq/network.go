@@ -65,7 +65,7 @@ func newNetworkCommand() *cobra.Command {
 	cli.AddSwitch(cmd, &f.bounds, "bounds",
 		"do not solve: give proved bounds on throughputs and delays of closed chains, at any size")
 	command.AddPercentiles(cmd, &f.percentiles, "also give these percentiles of the delays of visits to stations "+
-		"with first come, first served; with --runs, of all delays")
+		"with order or fcfs; with --runs, of all delays")
 	command.AddWithin(cmd, &f.within, "the waiting times and the delays of visits to these stations")
 	command.AddRuns(b, &f.simulation, "also simulate the model, in this many `RUNS`", f.plans)
 	command.AddSizes(b, &f.sizes, "with --runs, `DISTRIBUTION` of the simulated sizes, or the sizes in "+
@@ -125,13 +125,13 @@ func (f *networkQuestion) answer(q command.Query) (a render.Answer, found bool, 
 		return a, false, errors.New("--scale needs arrivals: it multiplies their rates, and here all jobs " +
 			"are present from the start")
 	}
-	known := hasStations && slices.ContainsFunc(n.Stations, knowsDelays)
+	known := hasStations && slices.ContainsFunc(n.Stations, func(s network.Station) bool { return s.KnowsDelays() })
 	if f.percentiles != nil && f.simulation.Runs == 0 && !known {
 		return a, false, errors.New("--percentiles needs --runs here: exact percentiles exist only at stations with " +
-			"fcfs and equal servers")
+			"order, or with fcfs and equal servers")
 	}
 	if f.within != nil && !known {
-		return a, false, errors.New("--within needs a station with fcfs and equal servers")
+		return a, false, errors.New("--within needs a station with order, or with fcfs and equal servers")
 	}
 	switch {
 	case n.uneven != nil && f.simulation.Runs == 0:

@@ -188,9 +188,6 @@ func tolAbove(bound float64) string {
 	return fmt.Sprintf("%.0fe%d", math.Floor(bound/math.Pow10(exponent))+1, exponent)
 }
 
-// knowsDelays reports whether percentiles of delays at a station are known.
-func knowsDelays(s network.Station) bool { return s.Discipline == network.FCFS && s.Rates == nil }
-
 // delays returns the waiting times and delays of each row of visits in the answer, nil for a visit
 // whose times are not known. It returns nil without --percentiles and --within, or if the network is
 // not solved.
@@ -206,7 +203,7 @@ func (n stations) delays(
 	}
 	for i, s := range r.Stations {
 		ofStation := make([]*network.VisitDelays, len(s.Visits))
-		if knowsDelays(n.Stations[i]) {
+		if n.Stations[i].KnowsDelays() {
 			asked.Station = i
 			settings := network.Settings{RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes}
 			visits, err := network.Delays(ctx, n.Model, asked, settings)

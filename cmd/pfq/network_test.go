@@ -651,7 +651,7 @@ func TestMeasuredSizes(t *testing.T) {
 func TestUnknownPercentiles(t *testing.T) {
 	text := commandtest.Example(t, "networks/gpus.yaml")
 	text = strings.NewReplacer("mean_size: 8", "mean_size: 2", "mean_size: 0.5", "mean_size: 2",
-		"arrival_rate: 6", "arrival_rate: 1", "balanced", "order").Replace(text)
+		"arrival_rate: 6", "arrival_rate: 1").Replace(text)
 	args := []string{"network", "-", "--runs", "4", "--jumps", "1e4", "--percentiles", "95"}
 	stdout, stderr, status := networkProgram.Run(text, args...)
 	if status != 0 || strings.Contains(stdout, "proved bounds") ||
@@ -662,6 +662,13 @@ func TestUnknownPercentiles(t *testing.T) {
 	for _, v := range commandtest.ParseJSON(t, stdout)["visits"].([]any) {
 		if p95, ok := v.(map[string]any)["delay"].(map[string]any)["p95"]; !ok || p95 != nil {
 			t.Errorf("%v, want a null p95", v)
+		}
+	}
+	ordered := networkProgram.JSON(t, strings.Replace(text, "balanced", "order", 1), "network - --percentiles 95")
+	for _, v := range ordered["visits"].([]any) { // a job that does not wait has p95 = 2 ln 20
+		delay := v.(map[string]any)["delay"].(map[string]any)
+		if p95, ok := delay["p95"].(float64); !ok || p95 < 2*math.Log(20) || p95 > 2.01*math.Log(20) {
+			t.Errorf("%v, want a p95 just above %v", v, 2*math.Log(20))
 		}
 	}
 }

@@ -1,0 +1,193 @@
+package network
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"productform/internal/arithmetic"
+	"productform/internal/delays"
+	"productform/internal/input"
+	"productform/network/internal/convolution"
+	"productform/num"
+)
+
+// mostSteps and mostStepWork limit the steps in time and the products that they take, about a
+// quarter of an hour.
+const (
+	mostSteps    = 1 << 24
+	mostStepWork = 1 << 36
+)
+
+// orderDelays answers for a station with Order. Visits that the station does not distinguish, of
+// one closed chain or of open chains, have equal times.
+func (d *delaySolver) orderDelays() ([]VisitDelays, error) {
+	m, st := d.problem.model, &d.sys.Stations[d.question.Station]
+	all := make([]VisitDelays, len(st.Visits))
+	var rest []arithmetic.Number // by population; nil if no closed chain visits the station
+	if !slices.Contains(d.problem.Apart, d.question.Station) {
+		if err := d.problem.Check(num.Float, 0, d.request.MaxBytes); err != nil {
+			return nil, err
+		}
+		var err error
+		if rest, err = d.problem.Rest(d.ctx, d.question.Station); err != nil {
+			return nil, err
+		}
+	}
+	for kind, k := range st.Shared.Kinds {
+		t, weights, err := d.found(k.K, rest)
+		if err != nil {
+			return nil, err
+		}
+		of, err := d.kindDelays(t, kind, weights)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range k.Visits {
+			v := &st.Visits[row]
+			all[row] = *of
+			all[row].Name, all[row].Class, all[row].Visit = m.Classes[v.Class].Name, v.Class, v.Visit
+		}
+	}
+	return all, nil
+}
+
+// found returns the tables of the station without a job of closed chain k (-1 for none), and the
+// factors of the rest of the network by populations of these tables: with n jobs at the station,
+// the others are elsewhere.
+func (d *delaySolver) found(k int, rest []arithmetic.Number) (
+	t *convolution.Tabulation, weights []arithmetic.Number, err error,
+) {
+	one, shared := arithmetic.One(num.Float, 0), d.sys.Stations[d.question.Station].Shared
+	if rest == nil {
+		t, err = shared.Tabulate(d.ctx, nil, nil, one)
+		return t, []arithmetic.Number{one}, err
+	}
+	most := slices.Clone(d.problem.Most)
+	for axis, place := range d.problem.Order {
+		if place == k {
+			most[axis]--
+		}
+	}
+	if t, err = shared.Tabulate(d.ctx, d.problem.Order, most, one); err != nil {
+		return nil, nil, err
+	}
+	return t, t.Elsewhere(rest, d.problem.Most), nil
+}
+
+// kindDelays returns the times of a job of a kind.
+func (d *delaySolver) kindDelays(
+	t *convolution.Tabulation, kind int, weights []arithmetic.Number,
+) (*VisitDelays, error) {
+	r := &VisitDelays{}
+	delay, err := t.NewSojourn(d.ctx, kind, false, weights)
+	if err != nil {
+		return nil, err
+	}
+	if r.Quantiles, r.Tails, err = d.sojournTimes(delay); err != nil {
+		return nil, err
+	}
+	waiting, err := t.NewSojourn(d.ctx, kind, true, weights)
+	if err != nil {
+		return nil, err
+	}
+	if r.Waiting.Quantiles, r.Waiting.Tails, err = d.sojournTimes(waiting); err != nil {
+		return nil, err
+	}
+	waits, err := waiting.Probability(d.ctx)
+	if err != nil {
+		return nil, err
+	}
+	mean, err := waiting.Mean(d.ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.Waiting.Probability = boundsOf(waits)
+	mean = mean.Mul(mean.Rational(d.meanSize()))
+	value := boundsOf(mean)
+	r.Waiting.Mean = &value
+	return r, nil
+}
+
+// boundsOf returns a number in float64 with its bounds.
+func boundsOf(x arithmetic.Number) num.Value {
+	v, _ := x.Value()
+	return enclosure(v, x.Bound).Value()
+}
+
+// meanSize returns σ of the visits to the station.
+func (d *delaySolver) meanSize() *big.Rat {
+	first := &d.sys.Stations[d.question.Station].Visits[0]
+	return d.problem.model.Classes[first.Class].Visits[first.Visit].size()
+}
+
+// sojournTimes returns the requested quantiles and tails of a time.
+func (d *delaySolver) sojournTimes(s *convolution.Sojourn) (quantiles, tails []num.Value, err error) {
+	q := delays.Question{Times: [][]*big.Rat{d.question.Times}}
+	for _, p := range d.question.Levels {
+		q.Tails = append(q.Tails, new(big.Rat).Sub(big.NewRat(1, 1), p))
+	}
+	unit := new(big.Rat).Quo(d.meanSize(), s.Rate())
+	law, err := d.survival(s, q, unit)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, tail := range q.Tails {
+		if below, _ := arithmetic.Around(tail); law.A[0]*(1+law.Bound) <= below {
+			quantiles = append(quantiles, num.ExactValue(new(big.Rat))) // most jobs do not wait
+			continue
+		}
+		a, err := law.Answer(d.ctx, q.Tails[i:i+1], nil, unit)
+		if err != nil {
+			return nil, nil, err
+		}
+		x := a.Quantiles[0]
+		width := (arithmetic.Number{Interval: x}).Width()
+		if x.Low.Sign() > 0 && width > max(d.request.RelTol, 0x1p-48) {
+			return nil, nil, input.Errorf("RelTol", d.request.RelTol,
+				"at least %.2g, the relative width of the bounds on a quantile by float64, at stations with order",
+				width)
+		}
+		quantiles = append(quantiles, x.Value())
+	}
+	a, err := law.Answer(d.ctx, nil, d.question.Times, unit)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, x := range a.Tails {
+		tails = append(tails, x.Value())
+	}
+	return quantiles, tails, nil
+}
+
+// firstSteps is the number of steps to begin with.
+const firstSteps = 64
+
+// survival takes as many steps as a question needs.
+func (d *delaySolver) survival(s *convolution.Sojourn, q delays.Question, unit *big.Rat) (delays.Survival, error) {
+	least, latest := q.Extremes(unit)
+	for steps := firstSteps; ; {
+		if work := float64(steps) * s.Work(); steps > mostSteps || work > mostStepWork {
+			bad := input.Errorf("times", fmt.Sprintf("%d steps", steps),
+				"times and levels that take fewer than %d steps in time and %.2g products; these take at least %.2g",
+				mostSteps, float64(mostStepWork), work)
+			return delays.Survival{}, &num.TooLargeError{
+				Input:   bad,
+				States:  s.Work(),
+				Instead: []num.Remedy{num.Simulation},
+			}
+		}
+		if err := s.ExtendTo(d.ctx, steps); err != nil {
+			return delays.Survival{}, err
+		}
+		law, tail := s.Survival(), least
+		if law.A[0] <= tail {
+			tail = 1 // the quantile is 0
+		}
+		want := law.Wanted(tail, latest)
+		if want <= float64(steps) {
+			return law, nil
+		}
+		steps = delays.NextSteps(steps, want)
+	}
+}
