@@ -34,7 +34,7 @@ type Prepared struct {
 // of [cluster.Model.Check], [cluster.Model.RequireService] for the service [cluster.AllServers],
 // and [cluster.Model.Reduce].
 func Prepare(ctx context.Context, m *cluster.Model) (p *Prepared, err error) {
-	if err := cmp.Or(m.Check(), m.RequireService(cluster.AllServers)); err != nil {
+	if err := cmp.Or(m.Check(), m.RequireService(cluster.AllServers), m.RequireNoTimeouts()); err != nil {
 		return nil, err
 	}
 	return prepare(ctx, m)

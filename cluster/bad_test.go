@@ -185,7 +185,7 @@ var badJSON = []badText{
 			Line:  1,
 			Path:  "clases",
 			Value: "an array",
-			Want: "one of the fields servers, classes, mean_size, service, mean_patience, patience; did you mean " +
+			Want: "one of the fields servers, classes, mean_size, service, mean_patience, patience, mean_timeout; did you mean " +
 				"classes?",
 		}},
 	{`{"servers": [{"name": "s", "capacity": 1}], "": []}`,
@@ -193,7 +193,7 @@ var badJSON = []badText{
 			Line:  1,
 			Path:  `[""]`,
 			Value: "an array",
-			Want:  "one of the fields servers, classes, mean_size, service, mean_patience, patience",
+			Want:  "one of the fields servers, classes, mean_size, service, mean_patience, patience, mean_timeout",
 		}},
 	{`{"servers": [{"name": "s", "capacity": 1}], "servers": [], "classes": []}`,
 		&input.Error{Line: 1, Path: "servers", Value: "an array", Want: "the field once; it is already there"}},
@@ -308,7 +308,7 @@ var badJSON = []badText{
 			Line:  2,
 			Path:  "classes[0].rate",
 			Value: "the number 2",
-			Want: "one of the fields name, arrival_rate, servers, mean_size, priority, mean_patience, patience; did " +
+			Want: "one of the fields name, arrival_rate, servers, mean_size, priority, mean_patience, patience, mean_timeout; did " +
 				"you mean arrival_rate?",
 		}},
 	{someServers + `"classes": [[]]}`,
@@ -329,7 +329,7 @@ var badJSON = []badText{
 			Line:  2,
 			Path:  "classes[0].mean_sizes",
 			Value: "the number 2",
-			Want: "one of the fields name, arrival_rate, servers, mean_size, priority, mean_patience, patience; did " +
+			Want: "one of the fields name, arrival_rate, servers, mean_size, priority, mean_patience, patience, mean_timeout; did " +
 				"you mean mean_size?",
 		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"]}], "mean_size": 0}`,
@@ -343,7 +343,7 @@ var badJSON = []badText{
 			Line:  2,
 			Path:  "mean_sise",
 			Value: "the number 1",
-			Want: "one of the fields servers, classes, mean_size, service, mean_patience, patience; did you mean " +
+			Want: "one of the fields servers, classes, mean_size, service, mean_patience, patience, mean_timeout; did you mean " +
 				"mean_size?",
 		}},
 	{`{"servers": [{"name": "s", "capacity": 1}, {"name": "s", "capacity": 2}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`,
@@ -377,7 +377,7 @@ var badJSON = []badText{
 			Line:  1,
 			Path:  `["server groups!"]`,
 			Value: "an array",
-			Want:  "one of the fields servers, classes, mean_size, service, mean_patience, patience",
+			Want:  "one of the fields servers, classes, mean_size, service, mean_patience, patience, mean_timeout",
 		}},
 	{`{"servers": [{"name": "s", "capacity": "1e-4096/1e4096"}], "classes": []}`,
 		&input.Error{

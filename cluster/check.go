@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,7 @@ import (
 //   - a class chooses at least one and at most all servers of each of its rows;
 //   - mean patience is > 0, and only with the service [OneServer]; its distribution only together
 //     with it;
+//   - mean timeouts are > 0, and no job of the model has patience then;
 //   - with the service [OneServer], C_s > 0 for all servers that a class chooses, and priorities
 //     are from 0 to 1,000,000; otherwise they are 0.
 //
@@ -108,6 +110,51 @@ func (m *Model) RequireEndlessPatience(reason string) error {
 		return input.Errorf("mean_patience", m.MeanPatience.RatString(), "none: %s", reason)
 	}
 	return nil
+}
+
+// checkTimeouts rejects timeouts together with patience.
+func (m *Model) checkTimeouts() error {
+	path, mean := m.firstTimeout()
+	if mean != nil && m.RequireEndlessPatience("") != nil {
+		return input.Errorf(path, mean.RatString(), "none with mean_patience")
+	}
+	return nil
+}
+
+// firstTimeout returns the first mean timeout of the model and its path, or nil.
+func (m *Model) firstTimeout() (path string, mean *big.Rat) {
+	for i, c := range m.Classes {
+		if c.MeanTimeout != nil {
+			return input.Index("classes", i) + ".mean_timeout", c.MeanTimeout
+		}
+	}
+	return "mean_timeout", m.MeanTimeout
+}
+
+// TimeoutOf returns the mean timeout of the jobs of class i, nil if they have none.
+func (m *Model) TimeoutOf(i int) *big.Rat { return cmp.Or(m.Classes[i].MeanTimeout, m.MeanTimeout) }
+
+// RequireNoTimeouts rejects a model in which jobs time out. The error is a [*num.InputError] that
+// names the field.
+func (m *Model) RequireNoTimeouts() error {
+	if path, mean := m.firstTimeout(); mean != nil {
+		return input.Errorf(path, mean.RatString(), "none: only pfq solve answers about jobs that time out")
+	}
+	return nil
+}
+
+// WithoutTimed returns m without timeouts and without arrivals of the classes that had one.
+// Everything else is shared with m.
+func (m *Model) WithoutTimed() *Model {
+	c := *m
+	c.MeanTimeout, c.Classes = nil, slices.Clone(m.Classes)
+	for i := range c.Classes {
+		if m.TimeoutOf(i) != nil {
+			c.Classes[i].ArrivalRate = new(big.Rat)
+		}
+		c.Classes[i].MeanTimeout = nil
+	}
+	return &c
 }
 
 // checkService rejects priorities of jobs that run on all their servers, and servers on which a job

@@ -45,8 +45,13 @@ var modelFile = file.Description[Model]{
 		file.Text("patience", "distribution of that time, as --sizes takes it",
 			func(m *Model) *string { return &m.Patience }).
 			Otherwise("exponential").Example("deterministic"),
+		file.Rat("mean_timeout", "mean of the exponential time after which a job leaves, done or not",
+			func(m *Model) **big.Rat { return &m.MeanTimeout }, input.Positive).
+			Otherwise("jobs never time out").Example("30"),
 	},
-	Check: func(m *Model, _ string) error { return cmp.Or(m.checkChoices(), m.checkService(), m.checkPatience()) },
+	Check: func(m *Model, _ string) error {
+		return cmp.Or(m.checkChoices(), m.checkService(), m.checkPatience(), m.checkTimeouts())
+	},
 }
 
 var serverFile = file.Description[Server]{
@@ -84,6 +89,9 @@ var classFile = file.Description[Class]{
 		file.Text("patience", "distribution of the patience of the class, with its own mean_patience",
 			func(c *Class) *string { return &c.Patience }).
 			Otherwise("exponential").Example("erlang:2"),
+		file.Rat("mean_timeout", "mean timeout of the jobs of the class",
+			func(c *Class) **big.Rat { return &c.MeanTimeout }, input.Positive).
+			Otherwise("that of the cluster").Example("60"),
 	},
 }
 

@@ -19,7 +19,8 @@ import (
 // serverRow[s] and classRow[i] are the rows of m from which server s and class i of e originate.
 // The error is a *[num.InputError] for the first list that would exceed limit rows.
 func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err error) {
-	e = &Model{MeanSize: m.MeanSize, Service: m.Service, MeanPatience: m.MeanPatience, Patience: m.Patience}
+	e = &Model{MeanSize: m.MeanSize, Service: m.Service, MeanPatience: m.MeanPatience, Patience: m.Patience,
+		MeanTimeout: m.MeanTimeout}
 	first := make([]int, len(m.Servers)) // first server of e of each row
 	names := newNames(m.Servers, func(s Server) string { return s.Name })
 	for row, s := range m.Servers {
@@ -61,6 +62,7 @@ func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err erro
 				Priority:     c.Priority,
 				MeanPatience: c.MeanPatience,
 				Patience:     c.Patience,
+				MeanTimeout:  c.MeanTimeout,
 			})
 			classRow = append(classRow, row)
 			m.nextCombination(c, first, servers)

@@ -16,6 +16,10 @@ type Model struct {
 	// run, as they do with AllServers.
 	MeanPatience *big.Rat
 	Patience     string
+
+	// MeanTimeout > 0 is the mean of the exponential time after which a job of a class without its
+	// own MeanTimeout leaves, whether in service or not. With nil, jobs leave when they are done.
+	MeanTimeout *big.Rat
 }
 
 // A Service says on how many servers a job runs at a time.
@@ -44,6 +48,8 @@ type Class struct {
 
 	MeanPatience *big.Rat // that of its jobs, as in [Model]; nil means that of the model
 	Patience     string   // with its own MeanPatience only
+
+	MeanTimeout *big.Rat // that of its jobs, as in [Model]; nil means that of the model
 }
 
 // A Choice names servers that serve each job of a class together: Choose servers of the row

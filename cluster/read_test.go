@@ -21,6 +21,14 @@ const everything = `{
   "mean_size": "2.50"
 }`
 
+// patient and timed have the fields of jobs that give up and of jobs that time out.
+const (
+	patient = `{"servers": [{"name": "s", "capacity": 1}], "service": "one", "mean_patience": "1/3", "patience": "erlang:2",
+  "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"], "mean_patience": 2, "patience": "deterministic"}]}`
+	timed = `{"servers": [{"name": "s", "capacity": 1}], "mean_timeout": "1/3",
+  "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"], "mean_timeout": 2}]}`
+)
+
 func theModel() *cluster.Model {
 	large, _ := new(big.Rat).SetString("123456789012345678901234567890")
 	return &cluster.Model{
@@ -233,6 +241,8 @@ func FuzzReadJSON(f *testing.F) {
 		f.Add([]byte(c.text))
 	}
 	f.Add([]byte(everything))
+	f.Add([]byte(patient))
+	f.Add([]byte(timed))
 	f.Add([]byte(goodModel))
 	f.Fuzz(func(t *testing.T, data []byte) { acceptedIsGood(t, data, cluster.ReadJSON) })
 }
@@ -242,6 +252,8 @@ func FuzzReadYAML(f *testing.F) {
 		f.Add([]byte(c.text))
 	}
 	f.Add([]byte(everything))
+	f.Add([]byte(patient))
+	f.Add([]byte(timed))
 	f.Add([]byte(formatYAML(theModel())))
 	f.Fuzz(func(t *testing.T, data []byte) { acceptedIsGood(t, data, cluster.ReadYAML) })
 }

@@ -16,7 +16,7 @@ import (
 
 // A Component is a part of a model that shares no server with the others, in its smallest form.
 // Every class has a positive rate, every server a positive capacity, no two classes have the same
-// choices, and no two single servers the same classes. No group is always chosen completely: such a
+// choices and mean timeout, and no two single servers the same classes. No group is always chosen completely: such a
 // group becomes one server of the summed capacity. Its Model comes from [Model.EqualSizes] with
 // mean size 1: capacities are divided by σ, so they count jobs per unit of time.
 type Component struct {
@@ -33,8 +33,8 @@ type Component struct {
 // Reduce drops classes of rate 0 and servers without work, that is, of capacity 0 or without a
 // class of positive rate. It then merges
 //
-//  1. classes with the same choices: their rates add, their jobs split in proportion (to λ_i σ_i,
-//     if mean sizes differ);
+//  1. classes with the same choices and mean timeout: their rates add, their jobs split in
+//     proportion (to λ_i σ_i, if mean sizes differ);
 //  2. a group chosen completely by all classes that use it, into one server of Count C_s;
 //  3. single servers (those of step 2 among them) used by the same classes: their capacities add.
 //
@@ -83,7 +83,7 @@ func (r *reduction) positiveChoices(class int) []Choice {
 	return choices
 }
 
-// mergeClasses groups the classes of positive rate by their choices.
+// mergeClasses groups the classes of positive rate by their choices and mean timeouts.
 func (r *reduction) mergeClasses() [][]int {
 	var p partition
 	var key []byte
@@ -98,6 +98,9 @@ func (r *reduction) mergeClasses() [][]int {
 		for _, choice := range r.positiveChoices(i) {
 			key = binary.AppendUvarint(key, uint64(choice.Server))
 			key = binary.AppendUvarint(key, uint64(choice.Choose))
+		}
+		if mean := r.m.TimeoutOf(i); mean != nil {
+			key = append(append(key, 0, 0), mean.RatString()...) // no choice has 0 servers
 		}
 		p.add(string(key), i)
 	}
@@ -210,6 +213,7 @@ func (r *reduction) class(rows []int, choices []Choice, position []int, grouped 
 		Name:        r.m.Classes[rows[0]].Name,
 		ArrivalRate: r.sum("classes", rows, func(row int) *big.Rat { return r.m.Classes[row].ArrivalRate }),
 		Servers:     make([]Choice, len(choices)),
+		MeanTimeout: r.m.TimeoutOf(rows[0]),
 	}
 	for k, choice := range choices {
 		c.Servers[k] = Choice{Server: position[choice.Server], Choose: 1}

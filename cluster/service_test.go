@@ -3,6 +3,7 @@ package cluster
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -166,5 +167,86 @@ service: `
 		if _, err := ReadYAML(strings.NewReader(text)); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// Timeouts are kept by readers, writers and changes of a model, and rejected out of range or
+// together with patience.
+func TestTimeouts(t *testing.T) {
+	const model = `
+servers: [{name: s, capacity: 2, count: 3}]
+classes: [{name: web, arrival_rate: 1, servers: [{group: s, choose: 2}], mean_timeout: 1/3},
+  {name: x, arrival_rate: 1, servers: [s]}, {name: y, arrival_rate: 1, servers: [s], mean_timeout: 4}]
+mean_timeout: 5
+`
+	m, err := ReadYAML(strings.NewReader(model))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := m.WriteJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadJSON(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expanded, _, _, err := m.Expand(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expanded.Classes = expanded.Classes[len(expanded.Classes)-3:]
+	for _, m := range []*Model{m, again, expanded, m.EqualSizes(), m.Scale(m.Servers[0].Capacity)} {
+		for i, want := range []string{"1/3", "5", "4"} {
+			if mean := m.TimeoutOf(i); mean.RatString() != want {
+				t.Errorf("class %d: %v, want %s", i, mean, want)
+			}
+		}
+		const want = "classes[0].mean_timeout = 1/3: want none: only pfq solve answers about jobs that time out"
+		if err := m.RequireNoTimeouts(); err == nil || err.Error() != want {
+			t.Error(err)
+		}
+	}
+	m.Classes = m.Classes[1:]
+	m.MeanTimeout = nil
+	without := m.WithoutTimed()
+	if err := without.RequireNoTimeouts(); err != nil {
+		t.Error(err)
+	}
+	if x, y := without.Classes[0].ArrivalRate.Sign(), without.Classes[1].ArrivalRate.Sign(); x != 1 || y != 0 {
+		t.Error("rates do not remain without timeouts only")
+	}
+	for text, want := range map[string]string{
+		strings.ReplaceAll(model, "mean_timeout: 5", "mean_timeout: -5"): "line 5: mean_timeout = -5: want a number > 0",
+		model + "service: one\nmean_patience: 1\n": "line 3: classes[0].mean_timeout = \"1/3\": " +
+			"want none with mean_patience",
+	} {
+		if _, err := ReadYAML(strings.NewReader(text)); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// Classes with the same choices are merged if they have the same mean timeout, too.
+func TestReduceTimeouts(t *testing.T) {
+	m, err := ReadYAML(strings.NewReader(`
+servers: [{name: s, capacity: 1}, {name: t, capacity: 1}]
+mean_timeout: 2
+classes: [{name: a, arrival_rate: 1, servers: [s, t]}, {name: b, arrival_rate: 1, servers: [s, t], mean_timeout: 3},
+  {name: c, arrival_rate: 1, servers: [s, t], mean_timeout: 4/2}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := m.Reduce(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text []string
+	for i, rows := range parts[0].Classes {
+		text = append(text, fmt.Sprintf("%v %s", rows, parts[0].Model.TimeoutOf(i).RatString()))
+	}
+	if got, want := strings.Join(text, "; "), "[0 2] 2; [1] 3"; len(parts) != 1 || got != want {
+		t.Errorf("%d parts, %s, want %s", len(parts), got, want)
 	}
 }

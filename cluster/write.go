@@ -56,6 +56,9 @@ func (m *Model) WriteJSON(w io.Writer) error {
 		if c.Patience != "" {
 			b.WriteString(`, "patience": ` + jsonString(c.Patience))
 		}
+		if c.MeanTimeout != nil {
+			b.WriteString(`, "mean_timeout": ` + jsonNumber(c.MeanTimeout))
+		}
 		b.WriteByte('}')
 	}
 	b.WriteString("\n  ]")
@@ -70,6 +73,9 @@ func (m *Model) WriteJSON(w io.Writer) error {
 	}
 	if m.Patience != "" {
 		b.WriteString(",\n  \"patience\": " + jsonString(m.Patience))
+	}
+	if m.MeanTimeout != nil {
+		b.WriteString(",\n  \"mean_timeout\": " + jsonNumber(m.MeanTimeout))
 	}
 	b.WriteString("\n}\n")
 	return b.Flush()

@@ -1,6 +1,7 @@
 package oiqueue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -95,7 +96,7 @@ func FromCluster(ctx context.Context, m *cluster.Model) (*Queue, error) {
 		return nil, input.Errorf("", "nothing", "a cluster model")
 	}
 	rank, err := m.Rank(ctx)
-	if err != nil {
+	if err := cmp.Or(err, m.RequireNoTimeouts()); err != nil {
 		return nil, err
 	}
 	q := &Queue{Rank: rank}

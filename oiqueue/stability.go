@@ -9,12 +9,12 @@ import (
 	"productform/internal/ranktable"
 )
 
-// stability checks the stability condition Σ_{i∈A} λ_i < μ(A) for every non-empty set A of classes.
+// checkStability checks the stability condition Σ_{i∈A} λ_i < μ(A) for every non-empty set A of classes.
 // It fills load and returns the slack, or the [*cluster.UnstableError] of the first overloaded set.
 // Since mu is nondecreasing, it makes every drain positive: the classes A saturated in y alone
 // leave the smallest rate, μ(A). G is then finite: the partial sums of G(y) over at most n jobs
 // satisfy the recursion with <=.
-func stability(ctx context.Context, q *Queue, l lattice.Lattice, mu, load []*big.Rat) (*big.Rat, error) {
+func checkStability(ctx context.Context, q *Queue, l lattice.Lattice, mu, load []*big.Rat) (*big.Rat, error) {
 	one, slack := big.NewRat(1, 1), big.NewRat(1, 1)
 	at := make([]int, len(load)) // index of the state with m_i jobs of each class of A
 	load[0] = new(big.Rat)

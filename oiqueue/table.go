@@ -39,7 +39,7 @@ func newTable(ctx context.Context, q *Queue, limit int) (*table, error) {
 		return nil, err
 	}
 	load := make([]*big.Rat, 1<<len(top)) // Σ_{i∈A} λ_i
-	slack, err := stability(ctx, q, l, mu, load)
+	slack, err := checkStability(ctx, q, l, mu, load)
 	if err != nil {
 		return nil, err
 	}

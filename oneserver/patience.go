@@ -1,6 +1,7 @@
 package oneserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -97,7 +98,7 @@ func SolvePatience(ctx context.Context, m *cluster.Model, s PatienceSettings) (*
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := m.RequireService(cluster.OneServer); err != nil {
+	if err := cmp.Or(m.RequireService(cluster.OneServer), m.RequireNoTimeouts()); err != nil {
 		return nil, err
 	}
 	size, err := oneMeanSize(m)

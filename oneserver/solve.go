@@ -1,6 +1,7 @@
 package oneserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func Answer(ctx context.Context, m *cluster.Model, q Question, s Settings) (*Res
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := m.RequireService(cluster.OneServer); err != nil {
+	if err := cmp.Or(m.RequireService(cluster.OneServer), m.RequireNoTimeouts()); err != nil {
 		return nil, err
 	}
 	if err := m.RequireEndlessPatience("in Go, oneserver.SolvePatience solves models in which jobs give up"); err != nil {

@@ -36,7 +36,8 @@ func (p *Problem) checkConditions() error {
 	if p.Model == nil {
 		return input.Errorf("model", "", "%s", wantModel)
 	}
-	if err := input.Inside("model", cmp.Or(p.Model.Check(), p.Model.RequireService(cluster.AllServers))); err != nil {
+	if err := input.Inside("model", cmp.Or(p.Model.Check(), p.Model.RequireService(cluster.AllServers),
+		p.Model.RequireNoTimeouts())); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(p.Model.Classes, func(c cluster.Class) bool { return c.ArrivalRate.Sign() > 0 }) {

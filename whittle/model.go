@@ -1,6 +1,7 @@
 package whittle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -30,7 +31,7 @@ func FromCluster(ctx context.Context, m *cluster.Model) (*Network, error) {
 	if m == nil {
 		return nil, input.Errorf("", "nothing", "a cluster model")
 	}
-	if err := m.Check(); err != nil {
+	if err := cmp.Or(m.Check(), m.RequireNoTimeouts()); err != nil {
 		return nil, err
 	}
 	m = m.EqualSizes()

@@ -59,7 +59,7 @@ func Run(ctx context.Context, m *cluster.Model, s Settings, progress func(Progre
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(m.Check(), m.RequireService(cluster.AllServers)); err != nil {
+	if err := cmp.Or(m.Check(), m.RequireService(cluster.AllServers), m.RequireNoTimeouts()); err != nil {
 		return nil, err
 	}
 	p, err := newProblem(ctx, m)

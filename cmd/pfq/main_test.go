@@ -299,7 +299,7 @@ func TestBadUsage(t *testing.T) {
 		{"help foo", `pfq: unknown command "foo" for "pfq"` + "\n"},
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
 		{"example rack", "pfq: example = rack: want caches, gpu-pool, line, racks, random-100-2, storage, three-servers, " +
-			"warehouse, batch, call-centre, gpus, interactive, reentrant, swaps, ten-servers, tokens, trunks, " +
+			"timeouts, warehouse, batch, call-centre, gpus, interactive, reentrant, swaps, ten-servers, tokens, trunks, " +
 			"shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
 		{"example line racks", "pfq: example takes at most one NAME, not 2 arguments\n"},
@@ -386,10 +386,10 @@ func TestMistakes(t *testing.T) {
 				"did you mean capacity?"},
 		{"a.yaml", yaml("capacity: 3", "lambda: 1, servers: [s]"), "solve a.yaml",
 			"a.yaml:2: classes[0].lambda = the number 1: want one of the fields name, arrival_rate, servers, " +
-				"mean_size, priority, mean_patience, patience; did you mean arrival_rate?"},
+				"mean_size, priority, mean_patience, patience, mean_timeout; did you mean arrival_rate?"},
 		{"a.yaml", yaml("capacity: 3", "arrival_rate: 1, mean_service_time: 3"), "solve a.yaml",
 			"a.yaml:2: classes[0].mean_service_time = the number 3: want one of the fields name, arrival_rate, " +
-				"servers, mean_size, priority, mean_patience, patience; did you mean mean_size?"},
+				"servers, mean_size, priority, mean_patience, patience, mean_timeout; did you mean mean_size?"},
 		{"a.yaml", yaml("capacity: 3", "arrival_rate: 1, servers: s"), "solve a.yaml",
 			`a.yaml:2: classes[0].servers = a string "s": want an array of names of servers; write ["s"]`},
 		{"a.yaml", yaml("capacity: 64Gi", "arrival_rate: 1, servers: [s]"), "solve a.yaml",
@@ -1012,7 +1012,7 @@ func TestSolvePool(t *testing.T) {
 	if _, stderr, status := pfq(
 		`{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`, "solve", "-",
 	); status != 2 ||
-		stderr != "pfq: standard input:1: resources = an array: want one of the fields servers, classes, mean_size, service, mean_patience, patience; "+
+		stderr != "pfq: standard input:1: resources = an array: want one of the fields servers, classes, mean_size, service, mean_patience, patience, mean_timeout; "+
 			"this looks like a model for pfq allocate, with --dynamic if jobs arrive and depart\n" {
 		t.Errorf("status %d, %s", status, stderr)
 	}
@@ -1028,7 +1028,7 @@ func TestSolveNoSuchField(t *testing.T) {
 		},
 		{`"servers": ["s"], "cost": 2`, "; purchases and their costs belong in a plan, for pfq plan\n"},
 		{`"servers": ["s"], "speed": 2`, "want one of the fields name, arrival_rate, servers, mean_size, " +
-			"priority, mean_patience, patience\n"},
+			"priority, mean_patience, patience, mean_timeout\n"},
 	} {
 		text := `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0.5, ` +
 			c.field + `}]}`

@@ -372,7 +372,7 @@ func TestNoPlan(t *testing.T) {
 		},
 		{
 			"model: {stations: []}",
-			":1: model.stations = an array: want one of the fields servers, classes, mean_size, service, mean_patience, patience; " + network,
+			":1: model.stations = an array: want one of the fields servers, classes, mean_size, service, mean_patience, patience, mean_timeout; " + network,
 		},
 		{
 			"model: {servers: [{name: s, capacity: 1, cost: 2}]}",
@@ -381,7 +381,7 @@ func TestNoPlan(t *testing.T) {
 		{"model: {classes: []}", ": model.servers is missing: want an array of servers\n"},
 		{
 			"model: network.yaml",
-			"network.yaml:1: stations = an array: want one of the fields servers, classes, mean_size, service, mean_patience, patience; " + network,
+			"network.yaml:1: stations = an array: want one of the fields servers, classes, mean_size, service, mean_patience, patience, mean_timeout; " + network,
 		},
 		{"model: without.yaml", "without.yaml:1: servers is missing: want an array of servers\n"},
 	} {

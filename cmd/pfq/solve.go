@@ -71,6 +71,9 @@ func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, e
 		err = input.Errorf("--by-class", "true", "--distribution N as well")
 	}
 	if err == nil {
+		err = f.checkTimeouts(m)
+	}
+	if err == nil {
 		err = f.checkOneServer(m)
 	}
 	if err != nil {
@@ -82,6 +85,8 @@ func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, e
 	// The solver counts its tables; this limit keeps other garbage from growing as large.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(f.settings.MaxBytes))
 	switch {
+	case m.RequireNoTimeouts() != nil:
+		a, stable, err = f.answerTimeouts(q, m)
 	case m.Service == cluster.OneServer && m.RequireEndlessPatience("") != nil:
 		a, stable, err = f.answerPatience(q, m)
 	case m.Service == cluster.OneServer:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -170,7 +171,7 @@ func readStart(file string, stdin io.Reader) (first start, err error) {
 	}
 	m, err := cluster.Read(bytes.NewReader(text))
 	if err == nil {
-		err = m.RequireService(cluster.AllServers)
+		err = cmp.Or(m.RequireService(cluster.AllServers), m.RequireNoTimeouts())
 	}
 	if err != nil {
 		return first, forClusters(input.InFile(name, err))

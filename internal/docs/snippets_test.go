@@ -15,6 +15,7 @@ import (
 	"productform/bf"
 	"productform/cluster"
 	"productform/internal/docs"
+	"productform/oiqueue"
 	"productform/oneserver"
 )
 
@@ -269,9 +270,12 @@ func TestSolveModels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if m.Service == cluster.OneServer {
+			switch {
+			case m.RequireNoTimeouts() != nil:
+				_, err = oiqueue.SolveTimeouts(t.Context(), m, oiqueue.TimeoutSettings{})
+			case m.Service == cluster.OneServer:
 				_, err = oneserver.Solve(t.Context(), m, oneserver.Settings{})
-			} else {
+			default:
 				_, err = bf.Solve(t.Context(), m, bf.Settings{})
 			}
 			if err != nil {

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"regexp"
@@ -50,7 +51,7 @@ type Group struct {
 func read(text string) (*Description, error) {
 	m, err := cluster.Read(strings.NewReader(text))
 	if err == nil {
-		err = m.RequireService(cluster.AllServers)
+		err = cmp.Or(m.RequireService(cluster.AllServers), m.RequireNoTimeouts())
 	}
 	if err != nil {
 		return nil, err

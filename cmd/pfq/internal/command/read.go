@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -50,7 +51,7 @@ func ReadModel(q Query) (*cluster.Model, error) {
 func ReadModelOfAll(q Query) (*cluster.Model, error) {
 	m, err := ReadModel(q)
 	if err == nil {
-		err = InFile(q.File, m.RequireService(cluster.AllServers))
+		err = InFile(q.File, cmp.Or(m.RequireService(cluster.AllServers), m.RequireNoTimeouts()))
 	}
 	return m, hintService(err)
 }

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"productform/internal/oracle"
+)
+
+// timed has a class whose jobs never time out.
+const timed = `
+servers: [{name: a, capacity: 1}, {name: b, capacity: 2}]
+classes: [{name: x, arrival_rate: 3/2, servers: [a, b]}, {name: y, arrival_rate: 3, servers: [b], mean_timeout: 2},
+  {name: z, arrival_rate: 0, servers: [b], mean_timeout: 2}]
+`
+
+// TestSolveTimeouts checks the fields of an answer about jobs that time out, and the flags that do
+// not apply.
+func TestSolveTimeouts(t *testing.T) {
+	for _, engine := range []string{"float", "enclose", "auto"} {
+		stdout, stderr, status := pfq(timed, strings.Fields("solve - --format json --engine "+engine)...)
+		if status != 0 || stderr != "" {
+			t.Fatal(status, stderr)
+		}
+		type measures struct {
+			Timeout float64 `json:"timeout_probability"`
+			Jobs    float64 `json:"mean_jobs"`
+			Delay   float64 `json:"mean_delay"`
+		}
+		var a struct {
+			measures
+			Service string
+			Bound   float64 `json:"relative_error_bound"`
+			Classes []struct {
+				measures
+				Name    string
+				MeanOut *float64 `json:"mean_timeout"`
+			}
+		}
+		if err := json.Unmarshal([]byte(strings.ReplaceAll(stdout, "null", "-1")), &a); err != nil {
+			t.Fatal(err)
+		}
+		x, y, z := a.Classes[0], a.Classes[1], a.Classes[2]
+		if a.Service != "all" || !(a.Bound > 0 && a.Bound < 1e-12) || x.Timeout != 0 || z.Timeout != -1 || z.Jobs != 0 {
+			t.Errorf("%s: %+v", engine, a)
+		}
+		for _, c := range [][2]float64{{x.Delay * 1.5, x.Jobs}, {y.Delay * 3, y.Jobs}, {y.Delay / 2, y.Timeout},
+			{x.Jobs + y.Jobs, a.Jobs}, {a.Delay * 4.5, a.Jobs}, {a.Timeout * 4.5, y.Timeout * 3}} {
+			if !oracle.Near(c[0], c[1], 1e-11) {
+				t.Errorf("%s: %v, want %v", engine, c[0], c[1])
+			}
+		}
+	}
+	for _, flag := range []string{"--engine exact", "--lattice class", "--percentiles 50", "--within 1",
+		"--distribution 3", "--gradients", "--scale 2", "--distribution 3 --by-class"} {
+		_, stderr, status := pfq(timed, strings.Fields("solve - "+flag)...)
+		if name, _, _ := strings.Cut(flag, " "); status != 2 || !strings.Contains(stderr, name+" = ") ||
+			!strings.Contains(stderr, "want a model without mean_timeout") {
+			t.Errorf("%s: %d, %s", flag, status, stderr)
+		}
+	}
+	stdout, _, status := pfq(strings.Replace(timed, "3/2", "3", 1), strings.Fields("solve -")...)
+	if status != 1 || !strings.Contains(stdout, "unstable") || !strings.Contains(stdout, "x: work 3 on capacity 3") {
+		t.Error(status, stdout)
+	}
+}
+
+// Every command that reads a cluster and has no answer about jobs that time out rejects it.
+func TestTimeoutsRejected(t *testing.T) {
+	for _, command := range []string{"stability -", "estimate -", "simulate -", "plot -"} {
+		_, stderr, status := pfq(timed, strings.Fields(command)...)
+		if status != 2 || !strings.Contains(stderr, "classes[1].mean_timeout = 2: want none: only pfq solve answers "+
+			"about jobs that time out") {
+			t.Errorf("%s: %d, %s", command, status, stderr)
+		}
+	}
+	_, stderr, status := pfq(timed+"service: one\n", strings.Fields("solve -")...)
+	if status != 2 || !strings.Contains(stderr, "want none with service one unless all classes may use all servers") {
+		t.Error(status, stderr)
+	}
+}
