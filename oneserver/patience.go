@@ -122,7 +122,7 @@ func SolvePatience(ctx context.Context, m *cluster.Model, s PatienceSettings) (*
 		return nil, err
 	}
 	parts := split(m, size)
-	if err := checkSize(parts, Question{}, checked); err != nil {
+	if err := checkSize(parts, checked, func(*part) float64 { return 8 * 12 }); err != nil {
 		return nil, err
 	}
 	b := newPatienceBuilder(m, s)

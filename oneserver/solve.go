@@ -62,7 +62,8 @@ func Answer(ctx context.Context, m *cluster.Model, q Question, s Settings) (*Res
 		return nil, overload
 	}
 	parts := split(m, size)
-	if err := checkSize(parts, q, s); err != nil {
+	err = checkSize(parts, s, func(p *part) float64 { return q.bytesPerState(p, s.Engine) })
+	if err != nil {
 		return nil, err
 	}
 	spaces := make([]*states, len(parts))
@@ -103,28 +104,37 @@ func oneMeanSize(m *cluster.Model) (*big.Rat, error) {
 // mostStates limits the states of a part.
 const mostStates = 1 << 24
 
-// checkSize rejects parts that are too large.
-func checkSize(parts []*part, q Question, s Settings) error {
+// checkSize rejects parts that are too large, given the bytes for each state.
+func checkSize(parts []*part, s Settings, perState func(*part) float64) error {
 	for _, p := range parts {
 		states := lattice.Size(p.limits())
-		perState := 8 * float64(5+p.listsPerState())
-		if q.asksTimes() {
-			perState += 8 * float64(len(p.groups)+5+p.choices())
+		need, limit := states*perState(p), s.MaxBytes
+		if states <= mostStates && need <= float64(limit) {
+			continue
 		}
-		if s.Engine == num.Enclose || s.Engine == num.Exact || q.MaxJobs > 0 {
-			perState += 12 * 300
+		if states > mostStates {
+			limit = 0 // memory does not help
 		}
-		if q.Gradients {
-			perState += 300 * float64(18+2*len(p.classes)+len(p.groups))
-		}
-		if need := states * perState; states > mostStates || need > float64(s.MaxBytes) {
-			want := fmt.Sprintf("at most %d numbers of busy servers by group, in %d MiB (fewer groups, or equal servers as "+
-				"one group)", mostStates, s.MaxBytes>>20)
-			return &num.TooLargeError{States: states, Bytes: need, Limit: s.MaxBytes,
-				Input: input.Errorf("servers", fmt.Sprintf("%d groups of %d servers", len(p.groups), p.servers()), "%s", want)}
-		}
+		value := fmt.Sprintf("%d servers in %d groups of equal ones, %.2g states", p.servers(), len(p.groups), states)
+		return &num.TooLargeError{States: states, Bytes: need, Limit: limit, Input: input.Errorf("model", value,
+			"at most %d states, in %d MiB: fewer groups, or equal servers as one group", mostStates, s.MaxBytes>>20)}
 	}
 	return nil
+}
+
+// bytesPerState returns the memory that the answer takes for each state of a part.
+func (q *Question) bytesPerState(p *part, engine num.Engine) float64 {
+	bytes := 8 * float64(5+p.listsPerState())
+	if q.asksTimes() {
+		bytes += 8 * float64(len(p.groups)+5+p.choices())
+	}
+	if engine == num.Enclose || engine == num.Exact || q.MaxJobs > 0 {
+		bytes += 12 * 300
+	}
+	if q.Gradients {
+		bytes += 300 * float64(18+2*len(p.classes)+len(p.groups))
+	}
+	return bytes
 }
 
 // A builder makes a result from the measures of the parts.

@@ -48,16 +48,12 @@ func (f *solveQuestion) checkOneServer(m *cluster.Model) error {
 		}
 		return nil
 	}
-	for _, flag := range []struct {
-		name, value string
-		given       bool
-	}{
-		{"--lattice", string(f.settings.Lattice), f.settings.Lattice != "" && f.settings.Lattice != "auto"},
-		{"--by-class", "true", f.asked.ByClass},
-	} {
-		if flag.given {
-			return cli.FlagError{Err: input.Errorf(flag.name, flag.value, "a model with service: all")}
-		}
+	switch {
+	case f.settings.Lattice != "" && f.settings.Lattice != "auto":
+		return cli.FlagError{Err: input.Errorf("--lattice", f.settings.Lattice, "a model with service: all; "+
+			"service: one sums over numbers of busy servers, and pfq simulate takes any number of servers")}
+	case f.asked.ByClass:
+		return cli.FlagError{Err: input.Errorf("--by-class", true, "a model with service: all")}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -96,7 +97,8 @@ func TestSolveOneServerScale(t *testing.T) {
 func TestServiceIsChecked(t *testing.T) {
 	all := strings.Replace(gpus, "service: one\n", "", 1)
 	for _, c := range []struct{ model, args, want string }{
-		{gpus, "solve - --lattice server", "pfq: --lattice = server: want a model with service: all\n"},
+		{gpus, "solve - --lattice server", "pfq: --lattice = server: want a model with service: all; service: one sums " +
+			"over numbers of busy servers, and pfq simulate takes any number of servers\n"},
 		{gpus, "solve - --distribution 2 --by-class", "pfq: --by-class = true: want a model with service: all\n"},
 		{all, "solve - --within 2",
 			"pfq: --within = 2: want a model with service: one; --percentiles gives times for both\n"},
@@ -116,6 +118,43 @@ func TestServiceIsChecked(t *testing.T) {
 		stdout, stderr, status := pfq(c.model, strings.Fields(c.args)...)
 		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) {
 			t.Errorf("%s: status %d, %q, %q, want %q", c.args, status, stdout, stderr, c.want)
+		}
+	}
+}
+
+// TestLargeOneServer checks that a ring of 40 servers is rejected with its size and an alternative,
+// before any table is made, and that the alternative accepts it.
+func TestLargeOneServer(t *testing.T) {
+	var servers, classes strings.Builder
+	for s := range 40 {
+		fmt.Fprintf(&servers, "- {name: s%d, capacity: %d}\n", s, 2+s)
+		fmt.Fprintf(&classes, "- {name: c%d, arrival_rate: 1, servers: [s%d, s%d]}\n", s, s, (s+1)%40)
+	}
+	ring := "service: one\nservers:\n" + servers.String() + "classes:\n" + classes.String()
+	want := "pfq: standard input: model = 40 servers in 40 groups of equal ones, 1.1e+12 states: want at most " +
+		"16777216 states, in 16384 MiB: fewer groups, or equal servers as one group; or pfq simulate, which " +
+		"estimates the means\n"
+	for _, model := range []string{ring, ring + "mean_patience: 2\n"} {
+		for _, args := range []string{"", "--engine float", "--percentiles 50", "--gradients", "--memory 1000000"} {
+			if model != ring && args != "" {
+				continue
+			}
+			want := want
+			if strings.HasPrefix(args, "--memory") {
+				want = strings.Replace(want, "16384", "1000000", 1)
+			}
+			stdout, stderr, status := pfq(model, strings.Fields("solve - "+args)...)
+			if status != 2 || stdout != "" || stderr != want {
+				t.Errorf("%s: status %d, %q, %q, want %q", args, status, stdout, stderr, want)
+			}
+		}
+		_, stderr, status := pfq(model, "estimate", "-")
+		if status != 2 || !strings.Contains(stderr, "want all; pfq solve, pfq stability and pfq simulate accept one") {
+			t.Errorf("estimate: status %d, %q", status, stderr)
+		}
+		stdout, _, status := pfq(model, "simulate", "-", "--runs", "2", "--jumps", "1000")
+		if status != 0 || !strings.Contains(stdout, "c39") {
+			t.Errorf("simulate: status %d, %q", status, stdout)
 		}
 	}
 }
