@@ -75,6 +75,37 @@ func TestSolveOneServer(t *testing.T) {
 	}
 }
 
+// TestEnclosedTimes checks that an answer with proved means names the engine and the bounds of the
+// percentiles, which come from float64.
+func TestEnclosedTimes(t *testing.T) {
+	args := strings.Fields("solve - --percentiles 95 --within 1 --engine enclose --format")
+	text, _, _ := pfq(gpus, append(args, "text")...)
+	for _, want := range []string{
+		"stable; enclose engine, computed within 2e-16 of exact",
+		"\ntimes by the float engine: percentiles within ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+	stdout, _, _ := pfq(gpus, append(args, "json")...)
+	var got struct {
+		Engine string
+		Times  struct {
+			Engine   string
+			Relative float64 `json:"relative_error_bound"`
+			Absolute float64 `json:"absolute_error_bound"`
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	x := got.Times
+	if got.Engine != "enclose" || x.Engine != "float" || !(x.Relative > 0 && x.Relative < 2e-9 && x.Absolute > 0) {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestSolveOneServerScale solves at several loads, beyond the stable ones.
 func TestSolveOneServerScale(t *testing.T) {
 	stdout, stderr, status := pfq(gpus, "solve", "-", "--format", "csv", "--scale", "a=0.5,2", "--engine", "float")
