@@ -206,7 +206,7 @@ func (n stations) swept(f *networkQuestion, results []*network.Result, limits *n
 	return networkSolution{points: points, list: true, digits: digits,
 		columns: append([]string{"varied_class", "varied_population"}, networkColumns...),
 		lines: []string{trust(worst.Engine, worst.RelativeErrorBound),
-			fmt.Sprintf("%d populations of %s; %s", len(points), name, worst.Method)}}
+			fmt.Sprintf("%s of %s; %s", render.Counted(len(points), "population"), name, worst.Method)}}
 }
 
 // bounded returns the answer of bounds.

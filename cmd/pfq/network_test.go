@@ -831,3 +831,13 @@ func TestManyServersAreSimulated(t *testing.T) {
 		t.Errorf("%s%s", stdout, stderr)
 	}
 }
+
+// Fractions have no error that --tol could limit.
+func TestTolWithExact(t *testing.T) {
+	for _, line := range []string{"solve examples/three-servers.yaml", "network examples/networks/batch.yaml"} {
+		_, stderr, status := pfq("", append(strings.Fields(line), "--engine", "exact", "--tol", "1e-9")...)
+		if status != 2 || !strings.Contains(stderr, "--tol and --engine exact cannot be combined") {
+			t.Errorf("%s: status %d, %s", line, status, stderr)
+		}
+	}
+}

@@ -78,7 +78,7 @@ func newPlanCommand() *cobra.Command {
 // check rejects flags that contradict each other.
 func (f *planQuestion) check(given func(string) bool) error {
 	switch {
-	case given("choice") && f.find != findCost && f.find != findLoad:
+	case given("choice") && given("find") && f.find != findLoad:
 		return fmt.Errorf("--choice and --find %s cannot be combined: a given plan needs no search", f.find)
 	case given("choice") && given("verify") && f.find != findLoad:
 		return errors.New("--choice and --verify cannot be combined: measures of a plan that is given need no proof")

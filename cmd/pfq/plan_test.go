@@ -635,6 +635,16 @@ func TestFrontierAtLoads(t *testing.T) {
 	}
 }
 
+// A given plan is measured, not sought.
+func TestChoiceWithoutSearch(t *testing.T) {
+	for _, find := range []string{"cost", "delay"} {
+		_, stderr, status := runPlan(shop(t), "plan", "-", "--choice", "web1=2", "--find", find)
+		if want := "--choice and --find " + find + " cannot be combined"; status != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("--find %s: status %d, %s", find, status, stderr)
+		}
+	}
+}
+
 // planGPUs is unstable as it is; its purchases are for a group of four, and the budget is too
 // small.
 const planGPUs = `model:

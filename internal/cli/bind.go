@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"productform/internal/input"
 	"productform/num"
@@ -60,6 +61,15 @@ func (b *Binding) Tol(tol *float64) {
 		tol, "RelTol", "tol", fmt.Sprint(*tol), "a number >= 1e-300 and < 1",
 		"relative tolerance for the engines auto and enclose", func(v float64) bool { return v >= 1e-300 && v < 1 },
 	)
+}
+
+// CheckTol rejects --tol with --engine exact, which has no tolerance.
+func CheckTol(flags *pflag.FlagSet) error {
+	engine := flags.Lookup("engine")
+	if engine == nil || engine.Value.String() != string(num.Exact) || !flags.Changed("tol") {
+		return nil
+	}
+	return errors.New("--tol and --engine exact cannot be combined: fractions have no error")
 }
 
 // Number adds a flag that takes numbers accepted by good.

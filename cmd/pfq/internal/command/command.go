@@ -101,6 +101,9 @@ func NewWriter(
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.ask(cmd, args)
+			if err := cli.CheckTol(cmd.Flags()); err != nil {
+				return err
+			}
 			if kind != "" {
 				if err := cli.Check("--output", q.To, q.File, q.Stdin); err != nil {
 					return err

@@ -75,16 +75,20 @@ func fileOnTerminal(q command.Query) string {
 }
 
 // formatOf returns the format of the picture: the requested format, or the one that the file name
-// implies.
+// implies. They must not differ.
 func formatOf(q command.Query) (draw.Format, error) {
+	format := extension(q.To)
+	isPicture := format != draw.HTML && slices.Contains(draw.Formats(), format)
 	if q.Format != byName {
-		return draw.Format(q.Format), nil
+		if asked := draw.Format(q.Format); !isPicture || format == asked {
+			return asked, nil
+		}
+		return "", input.Errorf("--output", q.To, "a name that ends in .%s, for --format %[1]s", q.Format)
 	}
 	if q.To == "" || q.To == "-" {
 		return draw.SVG, nil
 	}
-	format := extension(q.To)
-	if format == draw.HTML || !slices.Contains(draw.Formats(), format) {
+	if !isPicture {
 		return "", input.Errorf("--output", q.To, "a name that ends in .png, .svg, .pdf or .csv, or --format as well")
 	}
 	return format, nil

@@ -323,6 +323,7 @@ func TestRefused(t *testing.T) {
 		model, args, want string
 		status            int
 	}{
+		{shop, "--format svg -o shop.png", `--output = shop.png: want a name that ends in .svg, for --format svg`, 2},
 		{shop, "--show none", `--show = none: want something to draw`, 2},
 		{shop, "--show none,delay", `--show = none,delay: want none alone`, 2},
 		{shop, "--show speed", `--show = speed: want delay, jobs, rate, utilization, tasks or none`, 2},
