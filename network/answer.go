@@ -242,6 +242,8 @@ func (a *answer) isolatedMeasure(ctx context.Context, i int) (stationMeasure, er
 		return a.ofShared(i, m), nil
 	case st.Totals.Delay != nil:
 		return a.delayMeasure(i, &convolution.Measure{Empty: a.one, Powers: []arithmetic.Number{a.one}}), nil
+	case st.Totals.Pool != nil:
+		return a.poolMeasure(ctx, i)
 	}
 	zero := a.one.Zero()
 	return a.ofTotals(i, &convolution.Measure{

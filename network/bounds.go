@@ -99,8 +99,11 @@ type stationBound struct {
 }
 
 func boundOf(t *convolution.Totals, total int) stationBound {
-	if t.Delay != nil {
+	switch {
+	case t.Delay != nil:
 		return stationBound{delay: new(big.Rat).Inv(t.Delay)}
+	case t.Pool != nil: // no closed chain visits it
+		return stationBound{}
 	}
 	b := stationBound{alone: new(big.Rat).Inv(t.Rates[0]), rise: new(big.Rat), single: len(t.Rates) == 1}
 	take := func(n int, alpha *big.Rat) {

@@ -222,7 +222,11 @@ func (d *delaySolver) find(k int) error {
 		}
 	}
 	open := st.Load.Sign() > 0
-	if jobs == 0 && open && d.isOpen(st) {
+	isOpen := jobs == 0 && open && d.isOpen(st)
+	switch {
+	case st.Totals.Pool != nil:
+		return d.findPool(st)
+	case isOpen:
 		return d.findOpen(p, at, st)
 	}
 	for more := max(jobs, 64); ; more *= 4 {
@@ -269,9 +273,7 @@ func (d *delaySolver) isOpen(st *convolution.Station) bool {
 	busy := new(big.Rat).Quo(st.Load, st.Totals.Most)
 	d.queue.Free = busy.Sub(big.NewRat(1, 1), busy) // 1 - λ/(mν)
 	d.queue.Free.Mul(d.queue.Free, d.queue.Rate).Mul(d.queue.Free, big.NewRat(int64(d.queue.Servers), 1))
-	gap := new(big.Rat).Quo(d.queue.Free, d.queue.Rate)
-	gap.Sub(gap, big.NewRat(1, 1))
-	return gap.Abs(gap).Cmp(big.NewRat(1, 1<<40)) > 0
+	return !d.queue.isNearService()
 }
 
 // findOpen sets the distribution that jobs find at an M/M/m queue: P(n >= m) = P(m)/(1 - λ/(mν)).

@@ -324,6 +324,35 @@ func (q *waitingQueue) waited(x *big.Rat, alone num.Interval) (num.Interval, err
 	if err != nil {
 		return num.Interval{}, err
 	}
+	if q.isNearService() {
+		both, err := equalStages(x, ratio)
+		return alone.Add(alone.Mul(both)), err
+	}
 	gap := num.FromRat(new(big.Rat).Sub(big.NewRat(1, 1), ratio), waitingPrecision)
 	return alone.Add(e.Sub(alone).Quo(gap)), nil
+}
+
+// isNearService reports whether θ is so close to ν that their difference loses its digits.
+func (q *waitingQueue) isNearService() bool {
+	gap := new(big.Rat).Quo(q.Free, q.Rate)
+	gap.Sub(gap, big.NewRat(1, 1))
+	return gap.Abs(gap).Cmp(big.NewRat(1, 1<<40)) <= 0
+}
+
+// equalStages encloses ν (e^(-θt) - e^(-νt))/(ν - θ)/e^(-νt) = x (1 - e^-y)/y with y = x (θ/ν - 1),
+// for θ close to ν, given x = νt and θ/ν. For |y| <= 1 the quotient is within y² of 1 - y/2. It is
+// at most e^|y|, but then t is so late that e^-x is beyond any question.
+func equalStages(x, ratio *big.Rat) (num.Interval, error) {
+	y := new(big.Rat).Sub(ratio, big.NewRat(1, 1))
+	y.Mul(y, x)
+	of := num.FromRat(x, waitingPrecision)
+	if size := new(big.Rat).Abs(y); size.Cmp(big.NewRat(1, 1)) > 0 {
+		e, err := num.FromRat(size, waitingPrecision).Exp()
+		return of.Mul(num.Interval{Low: num.Down(waitingPrecision), High: e.High}), err
+	}
+	square, middle := new(big.Rat).Mul(y, y), new(big.Rat).Sub(big.NewRat(1, 1), y.Mul(y, big.NewRat(1, 2)))
+	return of.Mul(num.Interval{
+		Low:  num.Down(waitingPrecision).SetRat(new(big.Rat).Sub(middle, square)),
+		High: num.Up(waitingPrecision).SetRat(middle.Add(middle, square)),
+	}), nil
 }

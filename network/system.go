@@ -130,6 +130,10 @@ func (s *system) describe(ctx context.Context, i int) (err error) {
 			if st.Load.Sign() == 0 { // more servers are never busy
 				n = min(n, s.Visiting(i)+1)
 			}
+			if n >= convolution.ManyServers && s.Visiting(i) == 0 {
+				st.Totals.Pool = &convolution.Pool{Servers: n, Rate: r}
+				n = 0
+			}
 			for j := range n {
 				st.Totals.Alone = append(st.Totals.Alone, new(big.Rat).Mul(big.NewRat(int64(j)+1, 1), r))
 			}

@@ -13,7 +13,8 @@ import (
 
 func TestFoldRejectsLargeChains(t *testing.T) {
 	text := `{"stations": [{"name": "s", "discipline": "fcfs", "servers": 200000}],
-		"classes": [{"name": "a", "arrival_rate": 3, "visits": [{"station": "s", "next": {"out": 1}}]}]}`
+		"classes": [{"name": "a", "arrival_rate": 3, "visits": [{"station": "s", "next": {"out": 1}}]},
+			{"name": "b", "population": 1, "visits": [{"station": "s", "visits": 1}]}]}`
 	m, err := Read(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)

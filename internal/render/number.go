@@ -58,9 +58,22 @@ func Nearest(v num.Value) any {
 	case v.Exact != nil:
 		return nearestRat(v.Exact)
 	case v.Low != nil && v.Low.Sign()*v.High.Sign() > 0:
-		return json.Number(v.Low.Text('g', 17))
+		return json.Number(decimal(v.Low))
 	}
 	return v.Float
+}
+
+// decimal returns 17 digits of x. Text of a big.Float computes all digits before or after the point,
+// which takes long for exponents far from 0.
+func decimal(x *big.Float) string {
+	const far = 1 << 14
+	if exponent := x.MantExp(nil); exponent < -far || exponent > far {
+		long, _ := num.Interval{Low: x, High: x}.Text(40)
+		if text, ok := roundText(long, 17); ok {
+			return text
+		}
+	}
+	return x.Text('g', 17)
 }
 
 func nearestRat(v *big.Rat) any {

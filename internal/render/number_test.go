@@ -1,6 +1,10 @@
 package render
 
-import "testing"
+import (
+	"math"
+	"math/big"
+	"testing"
+)
 
 // Decimals are rounded to digits, even with exponents that would take long in binary.
 func TestRoundText(t *testing.T) {
@@ -15,6 +19,18 @@ func TestRoundText(t *testing.T) {
 	} {
 		if got, ok := roundText(text, 5); !ok || got != want {
 			t.Errorf("%s: %q, %v, want %s", text, got, ok, want)
+		}
+	}
+}
+
+// Numbers with exponents far from 0 have the digits of big.Float.
+func TestDecimalOfFarNumbers(t *testing.T) {
+	for _, exponent := range []int{-40_000, -16_385, -16_000, 16_000, 16_385, 40_000} {
+		for _, f := range []float64{1, -1.25, 0x1.23456789abcdep0, math.Pi} {
+			x := new(big.Float).SetMantExp(big.NewFloat(f), exponent)
+			if got, want := decimal(x), x.Text('g', 17); got != want {
+				t.Errorf("%v 2^%d = %s, want %s", f, exponent, got, want)
+			}
 		}
 	}
 }

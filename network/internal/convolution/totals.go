@@ -26,8 +26,19 @@ type Totals struct {
 	Scale  *big.Rat
 	Alone  []*big.Rat // α(1), ..., α(m) of the model, up to the last one that matters; nil with Delay
 	Listed bool       // whether the rates are given as a list, not by a number of servers
+	Pool   *Pool      // in place of Rates, Scale and Alone: too many servers for fractions
 	Most   *big.Rat   // α(n) for the maximum number of jobs; nil with Delay
 }
+
+// A Pool is a number of equal servers that only open chains visit.
+type Pool struct {
+	Servers int
+	Rate    *big.Rat // work per unit of time of each server
+}
+
+// ManyServers is a number of servers from which on Fold rejects open chains: their fractions have at
+// least log2(ManyServers) bits.
+const ManyServers = 1 << 15
 
 // Limits on folding open chains into a station: memory, and the bits of all integers that it adds.
 const (
@@ -42,7 +53,7 @@ const (
 // The coefficients of f(u + ρ) = Σ c_j u^j and p(u + ρ) = Σ q_j u^j thus satisfy (1 - ρ/a) c_j =
 // q_j + c_{j-1}/a. Then α'(j) = c_{j-1}/c_j, which is a - ρ for j >= m.
 func (t *Totals) Fold(ctx context.Context, path string, load *big.Rat, jobs int) error {
-	if t.Delay != nil {
+	if t.Delay != nil || t.Pool != nil {
 		return nil
 	}
 	m := len(t.Alone)
