@@ -74,6 +74,9 @@ func (q *Question) check(s Settings) (Settings, error) {
 	return s, nil
 }
 
+// asksMeans reports whether the question is about means only.
+func (q *Question) asksMeans() bool { return !q.asksTimes() && q.MaxJobs == 0 && !q.Gradients }
+
 // asksTimes reports whether the question includes distributions of times.
 func (q *Question) asksTimes() bool { return len(q.Levels)+len(q.Times) > 0 }
 

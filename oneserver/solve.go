@@ -68,7 +68,9 @@ func Answer(ctx context.Context, m *cluster.Model, q Question, s Settings) (*Res
 	}
 	spaces := make([]*states, len(parts))
 	for k, p := range parts {
-		if spaces[k], err = newStates(ctx, p); err != nil {
+		if p.isLargePool() && q.asksMeans() && s.Engine != num.Exact {
+			spaces[k] = &states{part: p, Box: lattice.FirstFastest(p.limits())}
+		} else if spaces[k], err = newStates(ctx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -208,6 +210,9 @@ func (b *builder) build(spaces []*states) error {
 
 // solve returns the means of a part, and adds its distributions to the result.
 func (b *builder) solve(s *states) (*measures, error) {
+	if s.grid == nil { // a large pool
+		return s.measurePool(b.ctx, b.one)
+	}
 	isFloat, asksTimes := b.result.Engine == num.Float, b.question.asksTimes()
 	var t *tables
 	var a, float *measures // by the engine, and in float64

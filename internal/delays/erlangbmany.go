@@ -29,7 +29,7 @@ func InverseBOfMany(
 func startOfB(n int, load *big.Rat, bits float64) int {
 	a, _ := load.Float64()
 	k := math.Sqrt(2 * a * (bits*math.Ln2 + math.Log(a+1)))
-	return int(max(0, math.Floor(min(a-1-k, float64(n)))))
+	return int(max(0, math.Floor(min(a, float64(n))-1-k)))
 }
 
 // lastInverses encloses x_n, starting at j.
