@@ -59,7 +59,8 @@ func TestLargePoolMatchesSweep(t *testing.T) {
 			near("queue", c.MeanQueue, want.queue[i])
 			near("rate", c.ServedBy[0].Rate, want.direct[i].Add(want.waited[i]))
 		}
-		if most := 8 * float64(n) * arithmetic.Roundoff; !(got.RelativeErrorBound < most) || got.States != n+1 {
+		// a step of the recursion has eight roundings, and there are a few more
+		if most := 9 * float64(n) * arithmetic.Roundoff; !(got.RelativeErrorBound < most) || got.States != n+1 {
 			t.Fatalf("bound %v, %d states", got.RelativeErrorBound, got.States)
 		}
 	})
