@@ -138,7 +138,7 @@ func (m *Model) TimeoutOf(i int) *big.Rat { return cmp.Or(m.Classes[i].MeanTimeo
 // names the field.
 func (m *Model) RequireNoTimeouts() error {
 	if path, mean := m.firstTimeout(); mean != nil {
-		return input.Errorf(path, mean.RatString(), "none: only pfq solve answers about jobs that time out")
+		return input.Errorf(path, mean.RatString(), "none: only pfq solve and pfq simulate answer about jobs that time out")
 	}
 	return nil
 }

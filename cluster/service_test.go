@@ -202,7 +202,7 @@ mean_timeout: 5
 				t.Errorf("class %d: %v, want %s", i, mean, want)
 			}
 		}
-		const want = "classes[0].mean_timeout = 1/3: want none: only pfq solve answers about jobs that time out"
+		const want = "classes[0].mean_timeout = 1/3: want none: only pfq solve and pfq simulate answer about jobs that time out"
 		if err := m.RequireNoTimeouts(); err == nil || err.Error() != want {
 			t.Error(err)
 		}

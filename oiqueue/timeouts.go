@@ -289,7 +289,8 @@ func pool(m *cluster.Model, size *big.Rat) (*timedPart, error) {
 		var bad *input.Error
 		if errors.As(err, &bad) {
 			err = input.Errorf(bad.Path, bad.Value,
-				"none with service one unless all classes may use all servers, which have one capacity")
+				"none with service one unless all classes may use all servers, which have one capacity; pfq simulate "+
+					"takes any")
 		}
 		return err
 	}

@@ -395,7 +395,7 @@ classes: [{name: x, arrival_rate: 1, servers: [a, b]}, {name: y, arrival_rate: 1
 `
 	const one = "service: one\n"
 	const reject = "mean_timeout = 3: want none with service one unless all classes may use all servers, which have " +
-		"one capacity"
+		"one capacity; pfq simulate takes any"
 	replace := func(old, new string) string { return strings.ReplaceAll(all, old, new) }
 	for _, c := range []struct {
 		text string

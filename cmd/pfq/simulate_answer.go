@@ -108,11 +108,18 @@ func (s *simulation) measures() measureNames {
 	if s.model.Service == cluster.OneServer {
 		return s.oneMeasures()
 	}
+	if timesOut(s.model) {
+		list := []string{sim.MeanJobs, simcluster.TimeoutProbability, sim.MeanDelay, sim.MeasuredDelay}
+		return measureNames{all: list, class: list}
+	}
 	return measureNames{
 		all:   []string{sim.MeanJobs, sim.MeanDelay},
 		class: []string{sim.MeanJobs, sim.MeanDelay, sim.MeasuredDelay, sim.ServiceRate},
 	}
 }
+
+// timesOut reports whether some jobs of a model time out.
+func timesOut(m *cluster.Model) bool { return m.RequireNoTimeouts() != nil }
 
 // given returns the fields that describe the system and the runs.
 func (s *simulation) given() render.Record {
@@ -296,6 +303,9 @@ func timeLines(kind string, name any, key string, percentiles render.Record) (li
 func (s *simulation) sections(all render.Record) (sections []render.Section) {
 	times := []string{"delay"}
 	tables := []string{"name arrival_rate mean_size? mean_jobs service_rate", "name mean_delay measured_delay"}
+	if timesOut(s.model) {
+		tables[0] = "name arrival_rate mean_size? mean_jobs timeout_probability"
+	}
 	one := s.model.Service == cluster.OneServer
 	if one {
 		times, tables = []string{"waiting", "delay"}, s.oneTables()

@@ -74,6 +74,9 @@ func (s *simulation) oneMeasures() measureNames {
 	if givesUp(s.model) {
 		list = append(list, simcluster.AbandonProbability)
 	}
+	if timesOut(s.model) {
+		list = append(list, simcluster.TimeoutProbability)
+	}
 	list = append(list, simcluster.MeanWaiting, simcluster.MeasuredWaiting, sim.MeanDelay, sim.MeasuredDelay)
 	return measureNames{all: list, class: list}
 }
@@ -89,10 +92,10 @@ func (s *simulation) oneTables() []string {
 	case several && s.settings.Horizon > 0:
 		return []string{"name wait_probability " + measured}
 	case several:
-		return []string{"name wait_probability abandon_probability? mean_waiting mean_delay"}
+		return []string{"name wait_probability abandon_probability? timeout_probability? mean_waiting mean_delay"}
 	}
 	return []string{
-		"name arrival_rate mean_size? priority? mean_jobs mean_queue abandon_probability?",
+		"name arrival_rate mean_size? priority? mean_jobs mean_queue abandon_probability? timeout_probability?",
 		"name wait_probability mean_waiting mean_delay",
 		"name " + measured,
 	}

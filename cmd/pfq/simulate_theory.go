@@ -13,6 +13,7 @@ import (
 	"productform/internal/cli"
 	"productform/internal/render"
 	"productform/num"
+	"productform/oiqueue"
 	"productform/oneserver"
 	simcluster "productform/sim/cluster"
 	"productform/sizes"
@@ -20,10 +21,11 @@ import (
 
 // A theory holds the exact values of the estimated quantities.
 type theory struct {
-	means        *bf.Result        // nil if balanced fairness is not exact or takes too long
-	one          *oneserver.Result // the same for one server per job
-	missing      string            // reason why there are no means
-	distribution []num.Value       // of the number of jobs
+	means        *bf.Result             // nil if balanced fairness is not exact or takes too long
+	one          *oneserver.Result      // the same for one server per job
+	timeouts     *oiqueue.TimeoutResult // the same for jobs that time out
+	missing      string                 // reason why there are no means
+	distribution []num.Value            // of the number of jobs
 	delays       exactTimes
 	waiting      exactTimes // for one server per job
 }
@@ -33,6 +35,8 @@ func (s *simulation) exact() render.Record {
 	switch {
 	case s.known.one != nil:
 		return s.exactOne()
+	case s.known.timeouts != nil:
+		return render.Fields(s.known.timeouts).Set("servers", make([]render.Record, len(s.model.Servers)), "")
 	case s.known.means != nil:
 		return render.Fields(s.known.means)
 	}
@@ -46,6 +50,15 @@ const maxWork = 1e10
 // that pfq solve allows by default. It returns an error only if it is interrupted.
 func (f *simulateQuestion) solve(q command.Query, c simcluster.Cluster) (t theory, err error) {
 	if t.missing, err = f.isInexact(c); t.missing != "" || err != nil {
+		return t, err
+	}
+	if c.Model.RequireNoTimeouts() != nil {
+		t.timeouts, err = command.WithProgress(q, func(ctx context.Context) (*oiqueue.TimeoutResult, error) {
+			return oiqueue.SolveTimeouts(ctx, c.Model, oiqueue.TimeoutSettings{})
+		})
+		if err != nil && !errors.Is(err, command.ErrInterrupted) {
+			return theory{missing: noExactValues(err)}, nil
+		}
 		return t, err
 	}
 	if c.Model.Service == cluster.OneServer {
@@ -88,6 +101,8 @@ func (f *simulateQuestion) isInexact(c simcluster.Cluster) (why string, err erro
 	switch one := c.Model.Service == cluster.OneServer; {
 	case f.settings.Horizon != 0:
 		return "there are no exact values over a horizon", nil
+	case timesOut(c.Model) && c.Policy != simcluster.FCFS && c.Policy != simcluster.LongestIdle:
+		return fmt.Sprintf("jobs that time out have no exact values under the policy %s", c.Policy), nil
 	case one && c.Policy != simcluster.LongestIdle && c.Policy != simcluster.LeastWork:
 		return fmt.Sprintf("the policy %s has no exact values", c.Policy), nil
 	case one && givesUp(c.Model):

@@ -85,7 +85,7 @@ func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, e
 	// The solver counts its tables; this limit keeps other garbage from growing as large.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(f.settings.MaxBytes))
 	switch {
-	case m.RequireNoTimeouts() != nil:
+	case timesOut(m):
 		a, stable, err = f.answerTimeouts(q, m)
 	case m.Service == cluster.OneServer && m.RequireEndlessPatience("") != nil:
 		a, stable, err = f.answerPatience(q, m)

@@ -30,7 +30,7 @@ var timeoutSections = []render.Section{
 
 // checkTimeouts rejects flags about more than the means of jobs that time out.
 func (f *solveQuestion) checkTimeouts(m *cluster.Model) error {
-	if m.RequireNoTimeouts() == nil {
+	if !timesOut(m) {
 		return nil
 	}
 	first := func(list []*big.Rat) string {

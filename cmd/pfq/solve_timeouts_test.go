@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
@@ -66,12 +67,41 @@ func TestSolveTimeouts(t *testing.T) {
 	}
 }
 
+// pfq simulate estimates the same numbers, also where pfq solve has none.
+func TestSimulateTimeouts(t *testing.T) {
+	answer := simulateJSON(t, timed, "--runs 10 --jumps 2e4")
+	var exact int
+	for _, row := range answer["classes"].([]any) {
+		for _, name := range []string{"mean_jobs", "mean_delay", "measured_delay", "timeout_probability"} {
+			estimate, _ := row.(map[string]any)[name].(map[string]any) // nil without arrivals
+			if z, ok := estimate["z"].(float64); ok {
+				exact++
+				if math.Abs(z) > 5 {
+					t.Errorf("%s: z = %v", name, z)
+				}
+			}
+		}
+	}
+	if exact < 7 {
+		t.Errorf("%d comparisons with exact values", exact)
+	}
+	const other = "service: one\n"
+	stdout, _, status := pfqSimulate(timed+other, "--runs 3 --jumps 5e3 --policy jsq,longest-idle")
+	if status != 0 || !strings.Contains(stdout, "timeout probability") {
+		t.Error(status, stdout)
+	}
+	_, stderr, status := pfqSimulate(timed, "--runs 3 --jumps 5e3 --policy ps")
+	if status != 2 || !strings.Contains(stderr, "--policy = ps: want fcfs or interrupt with mean_timeout") {
+		t.Error(status, stderr)
+	}
+}
+
 // Every command that reads a cluster and has no answer about jobs that time out rejects it.
 func TestTimeoutsRejected(t *testing.T) {
-	for _, command := range []string{"stability -", "estimate -", "simulate -", "plot -"} {
+	for _, command := range []string{"stability -", "estimate -", "plot -"} {
 		_, stderr, status := pfq(timed, strings.Fields(command)...)
-		if status != 2 || !strings.Contains(stderr, "classes[1].mean_timeout = 2: want none: only pfq solve answers "+
-			"about jobs that time out") {
+		if status != 2 || !strings.Contains(stderr, "classes[1].mean_timeout = 2: want none: only pfq solve and pfq "+
+			"simulate answer about jobs that time out") {
 			t.Errorf("%s: %d, %s", command, status, stderr)
 		}
 	}

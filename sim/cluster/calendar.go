@@ -22,11 +22,12 @@ type calendarJob struct {
 // nodes of job j start at servers + j stride. Each server works on the first job of its queue. A
 // finished job leaves all its queues; an interrupted job moves to their ends.
 //
-// The next event is the earliest end in a schedule of the jobs in service, or a tick of a Poisson
-// process. Ticks are the arrivals of all classes and the interruptions of all servers, busy or not,
-// at the total rate Σ_i λ_i + Σ_s C_s m/σ; in the empty cluster, only arrivals. At equal times an
-// end precedes a tick, and the oldest job ends first. An event takes O(d log S) for a job with d of
-// S servers, and allocates only when there are more jobs than ever before.
+// The next event is the earliest end in a schedule of the jobs in service, the earliest time at
+// which a job times out, or a tick of a Poisson process. Ticks are the arrivals of all classes and
+// the interruptions of all servers, busy or not, at the total rate Σ_i λ_i + Σ_s C_s m/σ; in the
+// empty cluster, only arrivals. At equal times an end precedes a timeout, this a tick, and the
+// oldest job ends first. An event takes O(d log S) for a job with d of S servers, and allocates
+// only when there are more jobs than ever before.
 type calendar struct {
 	sizes  []sizes.Distribution // by class
 	random *sim.Stream
@@ -54,17 +55,18 @@ type calendar struct {
 
 	now, next float64   // current time, and time of the next tick
 	busy      []float64 // start of the busy period of a server, if it is busy
+	timer     timer
 	sim.Population
 }
 
 // newCalendar returns an empty cluster that draws random numbers from r: the time to the next tick;
-// then at each tick its kind, the size and the servers of an arriving job, and the time to the next
-// tick.
+// then at each tick its kind, the size, the servers and the timeout of an arriving job, if it has
+// one, and the time to the next tick.
 func newCalendar(f *flat, c Cluster, r *sim.Stream) sim.Engine {
 	servers := len(f.capacity)
 	q := &calendar{
 		sizes: f.sizes, random: r, draws: rand.New(r), capacity: f.capacity, row: f.row, nodes: make([]node, servers),
-		busy: make([]float64, servers), Population: sim.NewPopulation(len(f.classes)),
+		busy: make([]float64, servers), timer: newTimer(f.timeouts), Population: sim.NewPopulation(len(f.classes)),
 	}
 	var weights []float64
 	var codes []uint32
@@ -80,18 +82,30 @@ func newCalendar(f *flat, c Cluster, r *sim.Stream) sim.Engine {
 	q.idleTable, q.idleMean = sizes.NewAliasTable(weights[servers:], codes[servers:]), 1/sim.Sum(weights[servers:])
 	q.most = min(sim.MaxJobs, maxLinks/int(q.stride))
 	q.next = q.draws.ExpFloat64() * q.idleMean
+	if f.timeouts != nil {
+		return timedCalendar{q}
+	}
 	return q
 }
 
 // Advance simulates t units of time. The error wraps [sim.ErrTooManyJobs].
 func (q *calendar) Advance(t float64, seen *sim.Totals) error {
 	for {
-		if len(q.service) > 0 && q.service[0].Time <= q.next {
-			if q.service[0].Time > t {
+		departures := q.timer.limits
+		isEnd := len(q.service) > 0 && q.service[0].Time <= q.timer.next()
+		if isEnd {
+			departures = q.service
+		}
+		if len(departures) > 0 && departures[0].Time <= q.next {
+			if departures[0].Time > t {
 				break
 			}
-			q.now = q.service[0].Time
-			q.depart(q.service[0].Item, seen)
+			q.now = departures[0].Time
+			j := departures[0].Item
+			if !isEnd {
+				q.timer.timedOut[q.jobs[j].class]++
+			}
+			q.depart(j, seen)
 			if q.Total == 0 { // a Poisson process is memoryless, so the pending tick can be replaced
 				q.next = q.now + q.draws.ExpFloat64()*q.idleMean
 			}
@@ -153,16 +167,18 @@ func (q *calendar) arrive(i uint32, seen *sim.Totals) error {
 			n++
 		}
 	}
+	q.timer.add(j, i, q.now, q.draws)
 	q.join(j)
 	return nil
 }
 
-// depart removes a finished job.
+// depart removes a job that is done or has timed out.
 func (q *calendar) depart(j uint32, seen *sim.Totals) {
 	job := &q.jobs[j]
 	seen.Leave(int(job.class), q.now-job.born)
 	seen.Jumps++
 	q.Change(int(job.class), -1, q.now, seen)
+	q.timer.remove(j, job.class)
 	q.release(j, seen)
 	q.free = append(q.free, j)
 }
@@ -199,10 +215,12 @@ func (q *calendar) start(j uint32) {
 	q.service.Push(eventqueue.Entry{Time: q.now + job.left/job.rate, Tie: job.born, Item: j}, q.places)
 }
 
-// release removes a job in service from its queues. Its servers continue with the next jobs there.
+// release removes a job from its queues. Its servers continue with the next jobs there.
 func (q *calendar) release(j uint32, seen *sim.Totals) {
 	job := &q.jobs[j]
-	q.service.Remove(int(q.places[j]), q.places)
+	if job.rate > 0 {
+		q.service.Remove(int(q.places[j]), q.places)
+	}
 	job.rate = 0
 	first := q.first(j)
 	for n := first; n < first+q.degree[job.class]; n++ {
@@ -254,6 +272,7 @@ func (q *calendar) flush(t float64, seen *sim.Totals) {
 		q.service[k].Time -= t
 		q.service[k].Tie -= t
 	}
+	q.timer.flush(t)
 	for j := range q.jobs {
 		q.jobs[j].born -= t
 		q.jobs[j].since -= t

@@ -14,6 +14,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/oracle"
+	"productform/num"
 	"productform/sim"
 	"productform/sim/internal/simtest"
 	"productform/sizes"
@@ -161,6 +162,7 @@ type literalJob struct {
 	class      int
 	servers    []int
 	born, left float64
+	out        float64 // time at which it times out; +Inf for never
 }
 
 func (q *literalCluster) rate(j *literalJob) (rate float64) {
@@ -217,7 +219,7 @@ func (q *literalCluster) hand(j *literalJob, k int) {
 
 // simulateLiterally simulates a cluster for t units of time with the random numbers of newCalendar.
 // The weights are equal to the last bit, so the alias table is the same.
-func simulateLiterally(c Cluster, t float64, r *sim.Stream) *sim.Totals {
+func simulateLiterally(c Cluster, t float64, r *sim.Stream) (y *sim.Totals, timedOut []float64) {
 	mean, err := sizes.Mean(c.Sizes)
 	if err != nil {
 		panic(err)
@@ -255,7 +257,7 @@ func simulateLiterally(c Cluster, t float64, r *sim.Stream) *sim.Totals {
 	// true means the empty cluster, in which only arrivals count
 	rates := map[bool]float64{false: sim.Sum(weights), true: sim.Sum(weights[servers:])}
 	draws := rand.New(r)
-	y := sim.NewTotals(len(c.Model.Classes), len(c.Model.Servers))
+	y, timedOut = sim.NewTotals(len(c.Model.Classes), len(c.Model.Servers)), make([]float64, len(c.Model.Classes))
 	tick := draws.ExpFloat64() / rates[true]
 	for {
 		first, finish := -1, math.Inf(1)
@@ -263,14 +265,20 @@ func simulateLiterally(c Cluster, t float64, r *sim.Stream) *sim.Totals {
 			if v := q.rate(j); v > 0 && q.now+j.left/v < finish {
 				first, finish = k, q.now+j.left/v
 			}
+			if j.out < finish {
+				first, finish = k, j.out
+			}
 		}
 		if finish > t && tick > t {
 			q.pass(t, y)
-			return y
+			return y, timedOut
 		}
 		if finish <= tick {
 			q.pass(finish, y)
 			j := q.queue[first]
+			if j.out == finish {
+				timedOut[j.class]++
+			}
 			q.queue = slices.Delete(q.queue, first, first+1)
 			q.hand(j, first)
 			y.Jumps++
@@ -298,11 +306,14 @@ func simulateLiterally(c Cluster, t float64, r *sim.Stream) *sim.Totals {
 			}
 		} else {
 			i := int(code - arrivals)
-			j := &literalJob{class: i, born: q.now, left: c.Sizes.Sample(draws)}
+			j := &literalJob{class: i, born: q.now, left: c.Sizes.Sample(draws), out: math.Inf(1)}
 			for _, choice := range chosen[i] {
 				for _, s := range choice.draw(r) {
 					j.servers = append(j.servers, int(s))
 				}
+			}
+			if mean := c.Model.TimeoutOf(i); mean != nil {
+				j.out = q.now + num.Nearest(mean)*draws.ExpFloat64()
 			}
 			q.enqueue(j)
 			y.Jumps++
@@ -378,6 +389,9 @@ func TestCalendarMatchesLiteral(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if rapid.Bool().Draw(t, "timeouts") {
+			drawTimeouts(t, m)
+		}
 		c := interrupted(m, jobSizes, rapid.SampledFrom([]float64{0, 0, 0.5, 3}).Draw(t, "m"))
 		p, err := sim.NewPlan(t.Context(), c, sim.Settings{Horizon: 1})
 		if err != nil {
@@ -385,7 +399,7 @@ func TestCalendarMatchesLiteral(t *testing.T) {
 		}
 		horizon := rapid.Float64Range(1, 500).Draw(t, "jumps") / p.JumpRate
 		key := [32]byte{rapid.Byte().Draw(t, "key")}
-		want := simulateLiterally(c, horizon, sim.NewStream(key))
+		want, timedOut := simulateLiterally(c, horizon, sim.NewStream(key))
 		got := sim.NewTotals(len(p.Classes), len(p.Servers))
 		e := p.Start(t.Context(), sim.NewStream(key))
 		pieces := rapid.IntRange(1, 20).Draw(t, "pieces")
@@ -393,9 +407,21 @@ func TestCalendarMatchesLiteral(t *testing.T) {
 			if err := e.Advance(horizon/float64(pieces), got); err != nil {
 				t.Fatal(err)
 			}
-			checkCalendar(t, e.(*calendar), c.Policy == FCFS)
+			q, ok := e.(*calendar)
+			if !ok {
+				q = e.(timedCalendar).calendar
+			}
+			checkCalendar(t, q, c.Policy == FCFS)
+			if diff := diffTimeouts(&q.timer, q.timer.timedOut); diff != "" {
+				t.Error(diff)
+			}
 		}
 		simtest.CompareTotals(t, got, want)
+		if q, ok := e.(timedCalendar); ok {
+			if diff := diffTimeouts(&q.timer, timedOut); diff != "" {
+				t.Error(diff)
+			}
+		}
 	})
 }
 
@@ -439,7 +465,8 @@ func TestCalendarMatchesLiteralLong(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				simtest.CompareTotals(t, got, simulateLiterally(c, 300, sim.NewStream([32]byte{byte(key)})))
+				want, _ := simulateLiterally(c, 300, sim.NewStream([32]byte{byte(key)}))
+				simtest.CompareTotals(t, got, want)
 			}
 		}
 	}

@@ -61,11 +61,11 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 	if c.Model == nil {
 		return nil, input.Errorf("Model", "", "a cluster model")
 	}
-	if err := cmp.Or(c.Model.Check(), c.Model.RequireNoTimeouts()); err != nil {
+	if err := c.Model.Check(); err != nil {
 		return nil, err
 	}
 	c.Policy = cmp.Or(c.Policy, Policy(PolicyNames(c.Model.Service)[0]))
-	if err := cmp.Or(c.checkPolicy(), c.checkPatience()); err != nil {
+	if err := cmp.Or(c.checkPolicy(), c.checkPatience(), c.checkTimeouts()); err != nil {
 		return nil, err
 	}
 	jobSizes, _, err := sim.SizesOf(c.Sizes, c.Model.MeanSize, "Sizes", "Model.MeanSize")
@@ -89,6 +89,9 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 	}
 	f, err := c.flatten()
 	if err != nil {
+		return nil, err
+	}
+	if err := f.addTimeouts(c.Model); err != nil {
 		return nil, err
 	}
 	var d *sim.Description
@@ -155,6 +158,7 @@ type flat struct {
 	oneSize    sizes.Distribution   // sizes of all arriving jobs; nil if they differ
 	sizeOfJob  float64              // σ, the mean over all arriving jobs
 	totalRates float64              // Σ λ_i
+	timeouts   []float64            // mean timeout by class, 0 for none; nil if no jobs time out
 }
 
 // flatten lists the single servers, and the servers of each class among them.
@@ -320,7 +324,10 @@ func (c Cluster) describeQueues(f *flat, o sim.Observation) (*sim.Description, e
 	}
 	capacity := sim.Sum(f.capacity)
 	idle := capacity/phases.Mean > maxIdle*f.totalRates*(1+phases.MeanCount)
-	if !ok || idle || c.Calendar || o.OverHorizon || o.Delays || phases.MeanCount > maxMeanPhases {
+	if f.timeouts != nil {
+		d.Measures = f.timeoutMeasures
+	}
+	if !ok || idle || f.timeouts != nil || c.Calendar || o.OverHorizon || o.Delays || phases.MeanCount > maxMeanPhases {
 		d.Method = "calendar of events"
 		d.JumpRate = f.totalRates * (2 + c.Interruptions)
 		d.StepRate = 2*f.totalRates + capacity*c.Interruptions/f.sizeOfJob

@@ -12,9 +12,11 @@
 // In a model with the service [cluster.OneServer] a job runs on one of its servers instead. The
 // policies from [LongestIdle] to [PreemptivePriority], and [Power], say which server a job takes
 // and which job a server takes; some use the priorities of the classes. Waiting jobs may give up
-// ([Cluster].Patience). Such a run also has the
-// measures [MeanWaiting], [MeasuredWaiting], [WaitProbability], [MeanQueue] and [ServedBy], and
-// quantiles of waiting times.
+// ([Cluster].Patience). Such a run also has the measures [MeanWaiting], [MeasuredWaiting],
+// [WaitProbability], [MeanQueue] and [ServedBy], and quantiles of waiting times.
+//
+// With either service jobs may time out, in service or not, except under [ProcessorSharing]; see
+// [TimeoutProbability].
 //
 // For example:
 //

@@ -347,19 +347,19 @@ func (c Cluster) patience() ([]sizes.Distribution, error) {
 	return list, nil
 }
 
-// givesUp reports whether jobs of a class give up.
+// givesUp reports whether jobs of a class give up or time out.
 func (c Cluster) givesUp(class int) bool {
 	if c.Patience != nil {
 		return c.Patience[class] != nil
 	}
 	mean, _ := c.Model.PatienceOf(class)
-	return mean != nil
+	return mean != nil || c.Model.TimeoutOf(class) != nil
 }
 
-// endless returns a model without patience, and without the arrivals of classes whose jobs give up:
-// the cluster is stable if the jobs of the others do not overload it.
+// endless returns a model without patience and timeouts, and without the arrivals of classes whose
+// jobs give up or time out: the cluster is stable if the jobs of the others do not overload it.
 func (c Cluster) endless() *cluster.Model {
-	m := *c.Model
+	m := *c.Model.WithoutTimed()
 	m.Classes = slices.Clone(m.Classes)
 	for i := range m.Classes {
 		if c.givesUp(i) {

@@ -19,18 +19,20 @@ type oneJob struct {
 	left   float64 // work left when its service started or, if it waits, now
 	number int64   // jobs that arrived before it
 	class  uint32
-	waits  bool // whether it waits
-	met    bool // whether it ever had to wait
-	begun  bool // whether it has ever been in service
-	limit  bool // whether it gives up if it waits too long
+	waits  bool   // whether it waits
+	met    bool   // whether it ever had to wait
+	begun  bool   // whether it has ever been in service
+	limit  bool   // whether it gives up if it waits too long
+	server uint32 // where it is or was last in service
 }
 
 // oneCalendar simulates a cluster in which a job runs on one server, for any sizes, in continuous
 // time. The jobs that wait in a queue are linked from its node, oldest first, and the nodes of job
 // j start at queues + j stride. The next event is the earliest end of a service, the earliest time
-// at which a job gives up, or an arrival; at equal times they come in this order. An event takes
-// O(log S) for S servers and, for a job, the time to look at the pools of its servers or, if it
-// compares or draws servers, at these. It allocates only when there are more jobs than ever before.
+// at which a job gives up or times out, or an arrival; at equal times they come in this order. An
+// event takes O(log S) for S servers and, for a job, the time to look at the pools of its servers
+// or, if it compares or draws servers, at these. It allocates only when there are more jobs than
+// ever before.
 type oneCalendar struct {
 	*oneSystem
 	random  *sim.Stream
@@ -62,6 +64,7 @@ type oneCalendar struct {
 
 	arrived, becameIdle int64
 	now, next           float64 // current time, and time of the next arrival
+	timer               timer
 	sim.Population
 	waiting []waitCount // by class, then of all classes
 	met     []float64   // departed jobs that had to wait, by class
@@ -78,8 +81,8 @@ type waitCount struct {
 const idle = -1
 
 // newOneCalendar returns an empty cluster that draws random numbers from r: the time to the first
-// arrival; at each arrival the class, the size, the servers of the job, if they are random, its
-// patience, if it has to wait, and the time to the next arrival.
+// arrival; at each arrival the class, the size, the timeout, if it has one, the servers of the job,
+// if they are random, its patience, if it has to wait, and the time to the next arrival.
 func newOneCalendar(y *oneSystem, r *sim.Stream) sim.Engine {
 	servers, classes := len(y.capacity), len(y.classes)
 	q := &oneCalendar{
@@ -87,8 +90,8 @@ func newOneCalendar(y *oneSystem, r *sim.Stream) sim.Engine {
 		began: make([]float64, servers), count: make([]int32, servers), done: make([]float64, servers),
 		idleNext: make([]uint32, servers+y.nPools), idlePrev: make([]uint32, servers+y.nPools),
 		idleSince: make([]int64, servers), nodes: make([]node, y.queues),
-		most:       min(sim.MaxJobs, maxLinks/int(y.stride)),
-		Population: sim.NewPopulation(classes), waiting: make([]waitCount, classes+1),
+		most:  min(sim.MaxJobs, maxLinks/int(y.stride)),
+		timer: newTimer(y.timeouts), Population: sim.NewPopulation(classes), waiting: make([]waitCount, classes+1),
 		met: make([]float64, classes), gaveUp: make([]float64, classes), served: make([]float64, classes*len(y.rows)),
 	}
 	var weights []float64
@@ -116,7 +119,7 @@ func newOneCalendar(y *oneSystem, r *sim.Stream) sim.Engine {
 // Advance simulates t units of time. The error wraps [sim.ErrTooManyJobs].
 func (q *oneCalendar) Advance(t float64, seen *sim.Totals) error {
 	for {
-		next := q.next
+		next := min(q.next, q.timer.next())
 		if len(q.limits) > 0 {
 			next = min(next, q.limits[0].Time)
 		}
@@ -133,7 +136,17 @@ func (q *oneCalendar) Advance(t float64, seen *sim.Totals) error {
 				break
 			}
 			q.now = next
-			q.giveUp(q.limits[0].Item, seen)
+			j := q.limits[0].Item
+			q.gaveUp[q.jobs[j].class]++
+			q.giveUp(j, seen)
+			continue
+		}
+		if q.timer.next() == next && next < q.next {
+			if next > t {
+				break
+			}
+			q.now = next
+			q.timeOut(q.timer.limits[0].Item, seen)
 			continue
 		}
 		if q.next > t {
@@ -149,7 +162,23 @@ func (q *oneCalendar) Advance(t float64, seen *sim.Totals) error {
 	return nil
 }
 
-// giveUp removes a job that has waited too long.
+// timeOut removes a job that has been present too long.
+func (q *oneCalendar) timeOut(j uint32, seen *sim.Totals) {
+	job := &q.jobs[j]
+	q.timer.timedOut[job.class]++
+	if job.waits {
+		q.giveUp(j, seen)
+		return
+	}
+	s := job.server
+	q.done[s] -= q.service[q.places[s]].Time - q.now
+	q.stop(s, seen)
+	q.count[s]--
+	q.leave(j, seen)
+	q.restart(s, seen)
+}
+
+// giveUp removes a waiting job.
 func (q *oneCalendar) giveUp(j uint32, seen *sim.Totals) {
 	job := &q.jobs[j]
 	q.stopWaiting(j, seen)
@@ -158,7 +187,6 @@ func (q *oneCalendar) giveUp(j uint32, seen *sim.Totals) {
 		q.count[s]--
 		q.done[s] -= job.left / q.capacity[s]
 	}
-	q.gaveUp[job.class]++
 	q.leave(j, seen)
 }
 
@@ -177,6 +205,7 @@ func (q *oneCalendar) arrive(seen *sim.Totals) error {
 	q.arrived++
 	seen.Jumps++
 	q.Change(int(i), 1, q.now, seen)
+	q.timer.add(j, i, q.now, q.draws)
 	q.draw(j)
 	if q.central {
 		q.place(j, seen)
@@ -461,7 +490,7 @@ func (q *oneCalendar) start(j, s uint32, seen *sim.Totals) {
 		q.idlePrev[next] = prev
 		q.idleNext[s] = s
 	}
-	q.serving[s], q.began[s] = int32(j), q.now
+	q.serving[s], q.began[s], job.server = int32(j), q.now, s
 	end := min(q.now+job.left/q.capacity[s], math.MaxFloat64)
 	q.service.Push(eventqueue.Entry{Time: end, Tie: job.born, Item: s}, q.places)
 }
@@ -492,6 +521,11 @@ func (q *oneCalendar) finish(s uint32, seen *sim.Totals) {
 	q.served[int(q.jobs[j].class)*len(q.rows)+int(q.row[s])]++
 	q.count[s]--
 	q.leave(j, seen)
+	q.restart(s, seen)
+}
+
+// restart lets a server that has lost its job take another one or become idle.
+func (q *oneCalendar) restart(s uint32, seen *sim.Totals) {
 	if next, found := q.nextJob(s); found {
 		q.start(next, s, seen)
 		return
@@ -503,6 +537,7 @@ func (q *oneCalendar) finish(s uint32, seen *sim.Totals) {
 func (q *oneCalendar) leave(j uint32, seen *sim.Totals) {
 	job := &q.jobs[j]
 	class, classes := int(job.class), len(q.classes)
+	q.timer.remove(j, job.class)
 	seen.Jumps++
 	q.Change(class, -1, q.now, seen)
 	seen.Leave(class, q.now-job.born)
@@ -553,6 +588,7 @@ func (q *oneCalendar) flush(t float64, seen *sim.Totals) {
 		q.limits[k].Time -= t
 		q.limits[k].Tie -= t
 	}
+	q.timer.flush(t)
 	for s := range q.done {
 		q.done[s] -= t
 	}

@@ -14,6 +14,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/oracle"
+	"productform/num"
 	"productform/sim"
 	"productform/sim/internal/simtest"
 	"productform/sizes"
@@ -28,6 +29,7 @@ type literalOneJob struct {
 	at                 int   // server that serves it, -1 if it waits
 	met                bool
 	until              float64 // time at which it gives up; +Inf for never
+	out                float64 // time at which it times out; +Inf for never
 }
 
 // A literalOne is a cluster in which a job runs on one server, by the words of the policies. All
@@ -44,6 +46,7 @@ type literalOne struct {
 	classes  int
 	met      []float64
 	gaveUp   []float64
+	timedOut []float64
 	served   [][]float64
 }
 
@@ -157,11 +160,11 @@ func (q *literalOne) join(j *literalOneJob) {
 	}
 }
 
-// finish removes a job. Its server takes the first job of the largest priority that it can.
-func (q *literalOne) finish(j *literalOneJob) {
+// vacate removes a job in service. Its server takes the first job of the largest priority that it
+// can.
+func (q *literalOne) vacate(j *literalOneJob) {
 	s := j.at
 	q.leave(j)
-	q.served[j.class][q.row[s]]++
 	var next *literalOneJob
 	for _, other := range q.jobs {
 		mine := other.at < 0 && (other.queue == s || other.queue < 0 && slices.Contains(other.servers, s))
@@ -195,7 +198,7 @@ func simulateOneLiterally(c Cluster, t float64, r *sim.Stream) *literalOne {
 	n := len(m.Classes)
 	q := &literalOne{
 		policy: c.Policy, random: r, classes: n, y: sim.NewTotals(2*n+1, len(m.Servers)), met: make([]float64, n),
-		gaveUp: make([]float64, n),
+		gaveUp: make([]float64, n), timedOut: make([]float64, n),
 	}
 	first := make([]int, len(m.Servers))
 	for row, s := range m.Servers {
@@ -237,14 +240,23 @@ func simulateOneLiterally(c Cluster, t float64, r *sim.Stream) *literalOne {
 			if j.at >= 0 && q.now+j.left/q.capacity[j.at] < end {
 				first, end = j, q.now+j.left/q.capacity[j.at]
 			}
-			if j.until < until {
-				impatient, until = j, j.until
+			if u := min(j.until, j.out); u < until {
+				impatient, until = j, u
 			}
 		}
 		if until <= min(end, next, t) {
 			q.pass(until)
-			q.leave(impatient)
-			q.gaveUp[impatient.class]++
+			switch {
+			case impatient.out > until:
+				q.leave(impatient)
+				q.gaveUp[impatient.class]++
+				continue
+			case impatient.at < 0:
+				q.leave(impatient)
+			default:
+				q.vacate(impatient)
+			}
+			q.timedOut[impatient.class]++
 			continue
 		}
 		if end > t && next > t {
@@ -253,7 +265,8 @@ func simulateOneLiterally(c Cluster, t float64, r *sim.Stream) *literalOne {
 		}
 		if end <= next {
 			q.pass(end)
-			q.finish(first)
+			q.served[first.class][q.row[first.at]]++
+			q.vacate(first)
 			continue
 		}
 		q.pass(next)
@@ -262,7 +275,11 @@ func simulateOneLiterally(c Cluster, t float64, r *sim.Stream) *literalOne {
 		if err != nil {
 			panic(err) // cannot fail: the plan has checked them
 		}
-		j := &literalOneJob{class: i, born: q.now, left: own.Sample(draws), queue: -1, at: -1, until: math.Inf(1)}
+		j := &literalOneJob{class: i, born: q.now, left: own.Sample(draws), queue: -1, at: -1, until: math.Inf(1),
+			out: math.Inf(1)}
+		if mean := m.TimeoutOf(i); mean != nil {
+			j.out = q.now + num.Nearest(mean)*draws.ExpFloat64()
+		}
 		if c.Policy.HasPriorities() {
 			j.priority = m.Classes[i].Priority
 		}
@@ -310,6 +327,28 @@ func drawOne(t *rapid.T, o oracle.Options) *cluster.Model {
 
 func everyOnePolicy() []Policy {
 	return append(slices.Clone(onePolicies), Power(1), Power(2), Power(3))
+}
+
+// drawTimeouts draws mean timeouts for the classes of a model, none for some.
+func drawTimeouts(t *rapid.T, m *cluster.Model) {
+	for i := range m.Classes {
+		m.Classes[i].MeanTimeout = rapid.SampledFrom([]*big.Rat{
+			nil, big.NewRat(1, 4), big.NewRat(1, 1), big.NewRat(5, 1),
+		}).Draw(t, "mean timeout")
+	}
+}
+
+// diffTimeouts compares the numbers of jobs that timed out, by class, and checks the timer.
+func diffTimeouts(q *timer, want []float64) string {
+	for k, e := range q.limits {
+		if int(q.places[e.Item]) != k || q.limits[max(k-1, 0)/2].Time > e.Time {
+			return fmt.Sprintf("job %d is at place %d of %v", e.Item, q.places[e.Item], q.limits)
+		}
+	}
+	if q.means == nil {
+		return ""
+	}
+	return cmp.Diff(want, q.timedOut)
 }
 
 // checkOneCalendar checks that the lists, the schedule and the counts are consistent.
@@ -370,7 +409,10 @@ func TestOneMatchesLiteral(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := Cluster{Model: m, Sizes: jobSizes, Policy: rapid.SampledFrom(everyOnePolicy()).Draw(t, "policy")}
-		if rapid.Bool().Draw(t, "patience") {
+		switch rapid.SampledFrom([]string{"none", "patience", "timeouts"}).Draw(t, "limits") {
+		case "timeouts":
+			drawTimeouts(t, m)
+		case "patience":
 			for range m.Classes {
 				var p sizes.Distribution
 				if name := rapid.SampledFrom([]string{
@@ -400,7 +442,7 @@ func TestOneMatchesLiteral(t *testing.T) {
 			checkOneCalendar(t, e)
 		}
 		simtest.CompareTotals(t, got, want.y)
-		if diff := cmp.Diff(want.met, e.met) + cmp.Diff(want.gaveUp, e.gaveUp) +
+		if diff := cmp.Diff(want.met, e.met) + cmp.Diff(want.gaveUp, e.gaveUp) + diffTimeouts(&e.timer, want.timedOut) +
 			cmp.Diff(slices.Concat(want.served...), e.served); diff != "" {
 			t.Error(diff)
 		}

@@ -26,6 +26,7 @@ func (q *oneCalendar) Restart() {
 	clear(q.met)
 	clear(q.gaveUp)
 	clear(q.served)
+	clear(q.timer.timedOut)
 }
 
 // Observed returns the fractions of the departed jobs that had to wait and that gave up, by class
@@ -41,6 +42,9 @@ func (q *oneCalendar) Observed(seen *sim.Totals) (map[string][]*float64, error) 
 	}
 	for k, jobs := range q.served {
 		own[ServedBy] = append(own[ServedBy], ratio(jobs, seen.Left[k/len(q.rows)]))
+	}
+	if q.timeouts != nil {
+		own[TimeoutProbability] = q.timer.observed(seen)
 	}
 	return own, nil
 }
@@ -58,6 +62,9 @@ func ratio(some, all float64) *float64 {
 func (y *oneSystem) measures(s *sim.Samples) []sim.Measure {
 	n := len(y.classes)
 	list := append(s.Jobs(), s.Utilizations(sim.OfServer)...)
+	if y.timeouts != nil {
+		list = append(list, y.timeoutProbabilities(s)...)
+	}
 	for row := range n + 1 {
 		kind, index, of, rate := sim.OfAll, 0, "", y.totalRates
 		if row < n {
