@@ -22,7 +22,7 @@ import (
 //   - a row of servers has a count of 1 to 1,000,000 (0 means 1);
 //   - each class has servers, none twice, and at least one of them has a positive capacity;
 //   - a class chooses at least one and at most all servers of each of its rows;
-//   - mean patience is > 0, and only with the service [OneServer]; its distribution only together
+//   - mean patience is >= 0, and only with the service [OneServer]; its distribution only together
 //     with it;
 //   - mean timeouts are > 0, and no job of the model has patience then;
 //   - with the service [OneServer], C_s > 0 for all servers that a class chooses, and priorities

@@ -39,8 +39,8 @@ var modelFile = file.Description[Model]{
 		file.Word("service", "how many of its servers a job runs on at a time",
 			func(m *Model) *Service { return &m.Service }, []Service{AllServers, OneServer}, nil).
 			Otherwise(string(AllServers)).Example("one"),
-		file.Rat("mean_patience", "mean time after which a job that still waits gives up, with service one",
-			func(m *Model) **big.Rat { return &m.MeanPatience }, input.Positive).
+		file.Rat("mean_patience", "mean time after which a job that still waits gives up, 0 for at once, with service one",
+			func(m *Model) **big.Rat { return &m.MeanPatience }, input.Nonnegative).
 			Otherwise("jobs never give up").Example("2"),
 		file.Text("patience", "distribution of that time, as --sizes takes it",
 			func(m *Model) *string { return &m.Patience }).
@@ -84,7 +84,7 @@ var classFile = file.Description[Class]{
 			"larger ones go first",
 			func(c *Class) *int { return &c.Priority }, maxPriority).Default(0).Example("3"),
 		file.Rat("mean_patience", "mean patience of the jobs of the class, with service one",
-			func(c *Class) **big.Rat { return &c.MeanPatience }, input.Positive).
+			func(c *Class) **big.Rat { return &c.MeanPatience }, input.Nonnegative).
 			Otherwise("that of the cluster").Example("5"),
 		file.Text("patience", "distribution of the patience of the class, with its own mean_patience",
 			func(c *Class) *string { return &c.Patience }).

@@ -10,10 +10,10 @@ type Model struct {
 	MeanSize *big.Rat // σ > 0, mean work of a job of a class without its own mean size; nil means 1
 	Service  Service  // "" means AllServers
 
-	// MeanPatience > 0 and Patience are the patience of jobs of a class without its own
-	// MeanPatience: a job that has waited for its patience gives up. Patience is a distribution as
-	// package sizes parses it; "" means exponential. With MeanPatience nil, jobs wait until they
-	// run, as they do with AllServers.
+	// MeanPatience >= 0 and Patience are the patience of jobs of a class without its own
+	// MeanPatience: a job that has waited for its patience gives up. If it is 0, jobs that find all
+	// their servers busy are lost. Patience is a distribution as package sizes parses it; "" means
+	// exponential. With MeanPatience nil, jobs wait until they run, as they do with AllServers.
 	MeanPatience *big.Rat
 	Patience     string
 

@@ -156,9 +156,8 @@ service: `
 	}
 	for text, want := range map[string]string{
 		model + "all": "line 3: classes[0].mean_patience = \"1/3\": want none with service all",
-		strings.ReplaceAll(model, "mean_patience: 1/3", "mean_patience: 0") +
-			"one": "line 3: classes[0].mean_patience = 0: " +
-			"want a number > 0",
+		strings.ReplaceAll(model, "mean_patience: 1/3", "mean_patience: -1") +
+			"one": "line 3: classes[0].mean_patience = -1: want a number >= 0",
 		strings.ReplaceAll(model, "mean_patience: 1/3, ", "") + "one": `line 3: classes[0].patience = "erlang:2": ` +
 			"want a mean_patience, too",
 		strings.ReplaceAll(model, "mean_patience: 5", "") + "one": `line 6: patience = "deterministic": ` +

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"productform/cluster"
+	"productform/internal/arithmetic"
 	"productform/internal/input"
 	"productform/internal/lattice"
 	"productform/num"
@@ -20,9 +21,10 @@ import (
 // PatienceSettings tunes [SolvePatience]. The zero value means a tolerance of [num.DefaultRelTol]
 // in [num.DefaultMaxBytes].
 type PatienceSettings struct {
-	RelTol   float64    // bound on ErrorEstimate, in [1e-12, 1); 0 means [num.DefaultRelTol]
+	RelTol   float64    // bound on RelativeErrorBound or ErrorEstimate, in [1e-12, 1); 0 means [num.DefaultRelTol]
 	MaxBytes int64      // limit on the memory for tables; 0 means [num.DefaultMaxBytes]
 	Times    []*big.Rat // times t >= 0 for the probabilities of waiting at most t
+	Levels   []*big.Rat // levels in (0, 1) of percentiles of the waiting time
 }
 
 // A PatienceResult holds the stationary measures of a cluster in which each job runs on one server
@@ -30,17 +32,24 @@ type PatienceSettings struct {
 type PatienceResult struct {
 	States int `json:"states"` // numbers of busy servers by group, of all parts
 
-	// ErrorEstimate is the largest difference, relative to the number, to the same equations on
-	// steps twice as long, or between arriving jobs and those that are served or give up, or served
-	// jobs and the work of the servers; at least 1e-13. It is not a proved bound, but tests found
-	// no larger error: that of a step of length h falls like h^12 in the end. For probabilities
-	// below 1e-12 it is relative to 1e-12.
-	ErrorEstimate float64 `json:"error_estimate"`
+	// RelativeErrorBound is a proved bound on the relative error of every number. It is nil if the
+	// cluster has a part that is not one pool; see [SolvePatience].
+	RelativeErrorBound *float64 `json:"relative_error_bound"`
+
+	// ErrorEstimate is nil if RelativeErrorBound is not. It is the largest difference, relative to
+	// the number, to the same equations on steps twice as long, or between arriving jobs and those
+	// that are served or give up, or served jobs and the work of the servers; at least 1e-13. It is
+	// not a proved bound, but tests found no larger error: that of a step of length h falls like
+	// h^12 in the end. For probabilities below 1e-12 it is relative to 1e-12, and for percentiles
+	// below 1/1000 of the mean waiting time relative to that.
+	ErrorEstimate *float64 `json:"error_estimate"`
 
 	AbandonProbability *float64 `json:"abandon_probability"` // fraction of all jobs that give up; nil if no jobs arrive
 	MeanWaiting        *float64 `json:"mean_waiting"`        // mean over all jobs; nil if no jobs arrive
-	MeanQueue          float64  `json:"mean_queue"`          // mean number of waiting jobs
-	MeanJobs           float64  `json:"mean_jobs"`           // mean number of jobs, waiting or in service
+	// mean time until a job departs or gives up; nil if no jobs arrive
+	MeanDelay *float64 `json:"mean_delay"`
+	MeanQueue float64  `json:"mean_queue"` // mean number of waiting jobs
+	MeanJobs  float64  `json:"mean_jobs"`  // mean number of jobs, waiting or in service
 
 	Classes []PatienceClass  `json:"classes"` // one per row of the model's classes
 	Servers []PatienceServer `json:"servers"` // one per row of the model's servers
@@ -50,12 +59,23 @@ type PatienceResult struct {
 type PatienceClass struct {
 	Name                 string   `json:"name" title:"class"`     // as in the model
 	ArrivalRate          *big.Rat `json:"arrival_rate"`           // λ_i, jobs per unit of time
-	WaitProbability      *float64 `json:"wait_probability"`       // probability that all its servers are busy
+	WaitProbability      *float64 `json:"wait_probability"`       // probability that its jobs wait
 	AbandonProbability   *float64 `json:"abandon_probability"`    // fraction of the jobs that give up
 	MeanWaiting          *float64 `json:"mean_waiting"`           // mean time until a job begins or gives up
 	MeanWaitingServed    *float64 `json:"mean_waiting_served"`    // mean over the jobs that are served
 	MeanWaitingAbandoned *float64 `json:"mean_waiting_abandoned"` // mean over the jobs that give up; nil if none do
+	MeanDelay            *float64 `json:"mean_delay"`             // mean time until a job departs or gives up
 	MeanQueue            float64  `json:"mean_queue"`             // mean number of waiting jobs
+
+	// ServedBy has a row for each row of servers that its jobs may use. Its shares are fractions of
+	// all jobs: their sum is the fraction of jobs that do not give up.
+	ServedBy []Serving `json:"served_by"`
+
+	// Waiting holds percentiles of the waiting time of all jobs, in the order of
+	// PatienceSettings.Levels: 0 if at least that fraction does not wait. WaitingServed holds those
+	// over the jobs that are served.
+	Waiting       []num.Value `json:"-"`
+	WaitingServed []num.Value `json:"-"`
 
 	Within []PatienceWithin `json:"within"` // in the order of PatienceSettings.Times
 }
@@ -88,12 +108,17 @@ type PatienceServer struct {
 // adjoint of F(x), a(0) = H, P(V_i > x) = Σ_{K⊇S_i} a_K(x) F_K(x) / Z. All measures are integrals
 // of g_i, P(V_i > x) and its derivative over x. The equations are integrated from large x to 0 and
 // back by a method of order 12 (Gauss) that preserves Z, on steps that are halved until the
-// measures change by less than the tolerance. A step takes about 0.1 microseconds per state, three
-// times.
+// measures change by less than the tolerance. A step takes about a microsecond per state.
+//
+// A part of the cluster that is one pool of equal servers, which all its classes use as a whole,
+// is the queue M/M/n+M if all of them have the same exponential patience. It is solved by series of
+// positive terms with proved bounds, see [productform/network/loss.ErlangA]: 100,000 servers take
+// less than a second. So is a pool without patience, or with patience 0, where jobs that find all
+// servers busy are lost.
 //
 // The error is that of [Answer], a *[num.InputError] for an unknown distribution, or a
-// *[num.TooLargeError] for models that need more than 2^20 steps. Patience may overload the
-// servers. A cluster is unstable only if the classes that never give up overload it.
+// *[num.TooLargeError] for models whose states times steps are more than 5e7. Patience may overload
+// the servers. A cluster is unstable only if the classes that never give up overload it.
 func SolvePatience(ctx context.Context, m *cluster.Model, s PatienceSettings) (*PatienceResult, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -108,7 +133,7 @@ func SolvePatience(ctx context.Context, m *cluster.Model, s PatienceSettings) (*
 	if !(s.RelTol == 0 || s.RelTol >= 1e-12 && s.RelTol < 1) {
 		return nil, input.Errorf("RelTol", s.RelTol, "a number in [1e-12, 1), or 0 for 1e-9")
 	}
-	q := Question{Times: s.Times}
+	q := Question{Levels: s.Levels, Times: s.Times}
 	checked, err := q.check(Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})
 	if err != nil {
 		return nil, err
@@ -122,16 +147,13 @@ func SolvePatience(ctx context.Context, m *cluster.Model, s PatienceSettings) (*
 		return nil, err
 	}
 	parts := split(m, size)
-	if err := checkSize(parts, checked, func(*part) float64 { return 8 * 12 }); err != nil {
-		return nil, err
-	}
 	b := newPatienceBuilder(m, s)
 	for _, p := range parts {
 		if err := b.add(ctx, p, byClass); err != nil {
 			return nil, err
 		}
 	}
-	return b.finish(), nil
+	return b.finish()
 }
 
 // patienceByClass returns the patience of all classes.
@@ -147,8 +169,11 @@ func patienceByClass(m *cluster.Model) ([]patience, error) {
 			path = input.Index("classes", i) + "."
 		}
 		f, _ := mean.Float64()
-		if !(f >= 1e-100 && f <= 1e100) {
-			return nil, input.Errorf(path+"mean_patience", mean.RatString(), "a number in [1e-100, 1e100]")
+		if mean.Sign() == 0 {
+			f = 1 // any distribution
+		}
+		if !(f >= 1e-90 && f <= 1e90) {
+			return nil, input.Errorf(path+"mean_patience", mean.RatString(), "0 or a number in [1e-90, 1e90]")
 		}
 		d, err := sizes.Parse(text, f)
 		if err != nil {
@@ -159,7 +184,11 @@ func patienceByClass(m *cluster.Model) ([]patience, error) {
 			}
 			return nil, input.Errorf(path+"patience", strconv.Quote(text), "%s", want)
 		}
-		if byClass[i], err = newPatience(d); err != nil {
+		if mean.Sign() == 0 {
+			byClass[i] = patience{Distribution: noPatience{}, atoms: []float64{0}, chances: []float64{1}}
+			continue
+		}
+		if byClass[i], err = newPatience(d, f); err != nil {
 			return nil, input.Errorf(path+"patience", strconv.Quote(text), "a distribution with a median: %v", err)
 		}
 	}
@@ -188,9 +217,10 @@ func checkEndless(ctx context.Context, m *cluster.Model) error {
 type patienceBuilder struct {
 	m        *cluster.Model
 	settings PatienceSettings
-	times    []float64
 	result   *PatienceResult
 
+	bound               float64 // on the relative errors of the pools that series solve
+	estimate            float64 // of the errors of the other parts; 0 if there are none
 	arrivals, abandoned float64
 }
 
@@ -203,58 +233,94 @@ func newPatienceBuilder(m *cluster.Model, s PatienceSettings) *patienceBuilder {
 		r.Servers = append(r.Servers, PatienceServer{Name: m.Servers[i].Name, Count: m.Servers[i].GroupSize()})
 	}
 	b := &patienceBuilder{m: m, settings: s, result: r}
-	for _, t := range s.Times {
-		b.times = append(b.times, num.Nearest(t))
-	}
 	return b
 }
 
-// add solves a part, on finer steps until the measures are within the tolerance, and adds its
-// measures.
-func (b *patienceBuilder) add(ctx context.Context, p *part, byClass []patience) error {
-	s := &states{part: p, Box: lattice.FirstFastest(p.limits())}
-	s.share = make([][]*big.Rat, len(p.classes)*len(p.groups))
-	own := make([]patience, len(p.classes))
+// add solves a part and adds its measures.
+func (b *patienceBuilder) add(ctx context.Context, p *part, all []patience) error {
+	b.result.States += int(lattice.Size(p.limits()))
+	byClass := make([]patience, len(p.classes))
 	for i, c := range p.classes {
-		own[i] = byClass[c.row]
-		for _, choice := range c.choices {
-			s.share[i*len(p.groups)+choice.group] = shares(p.groups[choice.group].n, choice.servers)
-		}
+		byClass[i] = all[c.row]
 	}
-	b.result.States += s.States
-	r, err := newRace(ctx, s, own)
+	if isPool(b.m, p, byClass) {
+		return b.addPool(ctx, p)
+	}
+	return b.addEquations(ctx, p, byClass)
+}
+
+// addEquations solves the equations of a part, on finer steps until the measures are within the
+// tolerance.
+func (b *patienceBuilder) addEquations(ctx context.Context, p *part, byClass []patience) error {
+	limits := Settings{RelTol: b.settings.RelTol, MaxBytes: b.settings.MaxBytes}
+	if err := cmp.Or(checkSize([]*part{p}, limits, func(*part) float64 { return 8 * 12 }), p.checkSteps(4, 1)); err != nil { // at least 4 steps
+		return err
+	}
+	ask, err := b.question()
 	if err != nil {
 		return err
 	}
-	grid, err := r.grid(ctx, b.times)
+	plan, err := newPace(ctx, p, byClass)
+	if err != nil {
+		return err
+	}
+	grid, err := plan.grid(ctx, ask.times)
+	if err != nil {
+		return err
+	}
+	r, err := newRace(ctx, plan)
+	if err != nil {
+		return err
+	}
 	var last *patienceMeasures
 	for level := 0; ; level++ {
-		if errors.Is(err, errTooManySteps) || len(grid) > maxSteps || level > mostHalvings {
-			return &num.TooLargeError{States: float64(s.States), Input: input.Errorf("RelTol", b.settings.RelTol,
-				"a tolerance, and durations and patience of such lengths, that %d steps suffice", maxSteps)}
+		if level > mostHalvings {
+			return &num.TooLargeError{States: float64(r.States), Input: input.Errorf("RelTol", b.settings.RelTol,
+				"a tolerance that roundings do not exceed")}
 		}
-		if err != nil {
+		if err := p.checkSteps(len(grid), 4); err != nil {
 			return err
 		}
-		m, err := r.measure(ctx, b.times, grid, b.settings.MaxBytes)
+		m, err := r.measure(ctx, ask, grid, b.settings.MaxBytes)
 		if err != nil {
 			return err
 		}
 		off := max(m.difference(last), r.imbalance(m))
 		if off <= b.settings.RelTol {
-			b.result.ErrorEstimate = max(b.result.ErrorEstimate, off)
+			b.estimate = max(b.estimate, off)
 			return b.addPart(p, m)
 		}
 		last, grid = m, halve(grid)
 	}
 }
 
+// question returns the question in float64.
+func (b *patienceBuilder) question() (ask patienceQuestion, err error) {
+	for _, t := range b.settings.Times {
+		ask.times = append(ask.times, num.Nearest(t))
+	}
+	for i, level := range b.settings.Levels {
+		tail := num.Nearest(new(big.Rat).Sub(big.NewRat(1, 1), level))
+		if tail < leastProbability {
+			return ask, badRat(
+				input.Index("Levels", i), level, "a number > 0 and < 1, at most 1 - 1e-12 if jobs give up",
+			)
+		}
+		ask.tails = append(ask.tails, tail)
+	}
+	return ask, nil
+}
+
 // mostHalvings limits how often steps are halved: more than a few times only for a tolerance that
 // roundings exceed.
 const mostHalvings = 10
 
-// leastProbability is the smallest probability with a relative error estimate.
-const leastProbability = 1e-12
+// leastProbability is the smallest probability with a relative error estimate, and leastTime is
+// the shortest percentile in units of the mean.
+const (
+	leastProbability = 1e-12
+	leastTime        = 1e-3
+)
 
 // difference returns the largest relative difference of two results, at least 1e-13. It is infinite
 // for a nil one.
@@ -279,9 +345,16 @@ func (m *patienceMeasures) difference(other *patienceMeasures) float64 {
 		for k := range p {
 			compare(p[k], q[k], leastProbability)
 		}
+		for g := range x.servedBy {
+			compare(x.servedBy[g], y.servedBy[g], leastProbability)
+		}
 		compare(x.waiting, y.waiting, 0)
 		compare(x.waitingServed, y.waitingServed, 0)
 		compare(x.waitingAbandoned, y.waitingAbandoned, 0)
+		for k := range x.quantiles {
+			compare(x.quantiles[k], y.quantiles[k], leastTime*x.waiting)
+			compare(x.servedQuantiles[k], y.servedQuantiles[k], leastTime*x.waiting)
+		}
 	}
 	if math.IsNaN(worst) {
 		return math.Inf(1)
@@ -290,65 +363,111 @@ func (m *patienceMeasures) difference(other *patienceMeasures) float64 {
 }
 
 // imbalance returns the largest relative difference of numbers that are equal: the jobs that are
-// served or give up and all jobs, their waiting times, and the served jobs and the work of the
-// servers.
+// served or give up and all jobs, their waiting times, the served jobs and those of each group, and
+// the served jobs and the work of the servers.
 func (r *race) imbalance(m *patienceMeasures) float64 {
 	worst, served, done := 0.0, 0.0, 0.0
+	own := make([]float64, len(r.groups))
 	for i, c := range m.classes {
 		worst = max(worst, math.Abs(c.served+c.abandoned-1))
 		if c.waiting > 0 {
 			worst = max(worst, math.Abs(c.waitingServed+c.waitingAbandoned-c.waiting)/c.waiting)
 		}
 		served += r.lambda[i] * c.served
+		sum := 0.0
+		for g, share := range c.servedBy {
+			sum += share
+			own[g] += r.lambda[i] * share
+		}
+		worst = max(worst, math.Abs(sum-c.served)/c.served)
 	}
 	for g, busy := range m.busy {
-		done += r.mu[g] * float64(r.groups[g].n) * busy
+		work := r.mu[g] * float64(r.groups[g].n) * busy
+		done += work
+		worst = max(worst, math.Abs(own[g]-work)/max(work, leastProbability*served))
 	}
 	return max(worst, math.Abs(served-done)/done)
 }
 
 // addPart adds the measures of a part to the result.
 func (b *patienceBuilder) addPart(p *part, m *patienceMeasures) error {
-	r := b.result
-	for g, x := range p.groups {
-		for _, row := range x.rows {
-			r.Servers[row].Utilization = min(m.busy[g], 1)
-		}
-		r.MeanJobs += m.busy[g] * float64(x.n)
+	for g := range p.groups {
+		b.addGroup(p, g, m.busy[g])
 	}
 	for i, x := range p.classes {
-		c, own := &r.Classes[x.row], &m.classes[i]
-		rate := num.Nearest(x.rate)
+		c, own := &b.result.Classes[x.row], &m.classes[i]
 		c.WaitProbability, c.AbandonProbability = pointer(own.wait), pointer(own.abandoned)
 		c.MeanWaiting, c.MeanWaitingServed = pointer(own.waiting), pointer(own.waitingServed/own.served)
 		if own.abandoned > 0 {
 			c.MeanWaitingAbandoned = pointer(own.waitingAbandoned / own.abandoned)
 		}
-		c.MeanQueue = rate * own.waiting
+		delay := own.waiting
+		for _, choice := range x.choices {
+			share := own.servedBy[choice.group]
+			delay += share / num.Nearest(p.groups[choice.group].capacity)
+			b.addServing(c, p, choice.group, share)
+		}
+		c.MeanDelay = pointer(delay)
 		for k, t := range b.settings.Times {
 			c.Within = append(c.Within, PatienceWithin{t, min(own.within[k], 1), min(own.servedSoon[k], 1),
 				min(own.servedSoon[k]/own.served, 1)})
 		}
-		r.MeanQueue += c.MeanQueue
-		b.arrivals += rate
-		b.abandoned += rate * own.abandoned
-	}
-	for _, x := range []float64{r.MeanJobs, r.MeanQueue} {
-		if !(x <= math.MaxFloat64) {
-			return num.ErrFloatRange
+		for k := range own.quantiles {
+			c.Waiting = append(c.Waiting, num.Value{Float: own.quantiles[k]})
+			c.WaitingServed = append(c.WaitingServed, num.Value{Float: own.servedQuantiles[k]})
 		}
+		b.addClass(x)
 	}
 	return nil
 }
 
+// addGroup adds the busy servers of a group.
+func (b *patienceBuilder) addGroup(p *part, g int, busy float64) {
+	for _, row := range p.groups[g].rows {
+		b.result.Servers[row].Utilization = min(busy, 1)
+	}
+	b.result.MeanJobs += busy * float64(p.groups[g].n)
+}
+
+// addServing adds the rows of a group, which serves a share of the jobs of a class.
+func (b *patienceBuilder) addServing(c *PatienceClass, p *part, g int, share float64) {
+	rate := num.Nearest(c.ArrivalRate)
+	for _, row := range p.groups[g].rows {
+		s := b.m.Servers[row]
+		own := share * float64(s.Size()) / float64(p.groups[g].n)
+		c.ServedBy = append(c.ServedBy, Serving{s.Name, num.Value{Float: rate * own}, num.Value{Float: own}})
+	}
+}
+
+// addClass adds a class, whose measures are set, to the totals.
+func (b *patienceBuilder) addClass(x class) {
+	c, rate := &b.result.Classes[x.row], num.Nearest(x.rate)
+	c.MeanQueue = rate * *c.MeanWaiting
+	b.result.MeanQueue += c.MeanQueue
+	b.arrivals += rate
+	b.abandoned += rate * *c.AbandonProbability
+}
+
 // finish returns the result.
-func (b *patienceBuilder) finish() *PatienceResult {
+func (b *patienceBuilder) finish() (*PatienceResult, error) {
 	r := b.result
+	for _, x := range []float64{r.MeanJobs, r.MeanQueue} {
+		if !(x <= math.MaxFloat64) {
+			return nil, num.ErrFloatRange
+		}
+	}
 	r.MeanJobs += r.MeanQueue
 	if b.arrivals > 0 {
 		r.AbandonProbability, r.MeanWaiting = pointer(b.abandoned/b.arrivals), pointer(r.MeanQueue/b.arrivals)
+		r.MeanDelay = pointer(r.MeanJobs / b.arrivals)
 	}
-	return r
+	if b.estimate == 0 {
+		sums := float64(2*len(r.Servers) + 2*len(r.Classes) + 8)
+		r.RelativeErrorBound = pointer(arithmetic.Compound(b.bound, arithmetic.Roundings(sums), 0))
+	} else {
+		r.ErrorEstimate = pointer(max(b.estimate, b.bound))
+	}
+	return r, nil
 }
 
 func pointer(x float64) *float64 { return &x }

@@ -52,11 +52,14 @@ func TestPatienceReference(t *testing.T) {
 		for s, x := range r.Servers {
 			check("utilization of "+x.Name, x.Utilization, c.Answer.Busy[s])
 		}
-		t.Log(c.Name, r.ErrorEstimate)
+		if (r.ErrorEstimate == nil) == (r.RelativeErrorBound == nil) {
+			t.Errorf("%s: error estimate %v, bound %v", c.Name, r.ErrorEstimate, r.RelativeErrorBound)
+		}
 	}
 }
 
-// One pool matches Erlang A.
+// One pool has the numbers of Erlang A, with a proved bound; TestPoolMatchesEquations compares them
+// with those of other pools.
 func TestPatienceOfPoolMatchesErlangA(t *testing.T) {
 	for _, c := range []struct{ servers, rate, patience int64 }{
 		{1, 3, 1}, {5, 4, 2}, {50, 48, 2}, {50, 60, 5}, {200, 190, 1},
@@ -67,8 +70,10 @@ func TestPatienceOfPoolMatchesErlangA(t *testing.T) {
 			MeanDuration: big.NewRat(1, 1),
 			MeanPatience: big.NewRat(c.patience, 1),
 		}
-		times := []*big.Rat{big.NewRat(1, 10), big.NewRat(3, 2)}
-		want := oracle.Must(loss.ErlangA(t.Context(), q, loss.QueueQuestion{Within: times}, loss.FormulaSettings{}))
+		times, levels := []*big.Rat{big.NewRat(1, 10), big.NewRat(3, 2)}, []*big.Rat{big.NewRat(19, 20)}
+		want := oracle.Must(loss.ErlangA(
+			t.Context(), q, loss.QueueQuestion{Within: times, Levels: levels}, loss.FormulaSettings{},
+		))
 		m := &cluster.Model{
 			Service: cluster.OneServer,
 			Servers: []cluster.Server{{Name: "s", Count: int(c.servers), Capacity: big.NewRat(1, 1)}},
@@ -81,6 +86,7 @@ func TestPatienceOfPoolMatchesErlangA(t *testing.T) {
 		}
 		r := oracle.Must(oneserver.SolvePatience(t.Context(), m, oneserver.PatienceSettings{
 			Times:  times,
+			Levels: levels,
 			RelTol: 1e-11,
 		}))
 		x := r.Classes[0]
@@ -96,11 +102,14 @@ func TestPatienceOfPoolMatchesErlangA(t *testing.T) {
 		check("abandoned", *x.MeanWaitingAbandoned, *want.MeanWaitingAbandoned)
 		check("busy", r.Servers[0].Utilization, want.Utilization)
 		check("jobs", r.MeanJobs, want.MeanJobs)
+		check("percentile", x.WaitingServed[0].Float, want.Percentiles[0].Waiting)
 		for k := range times {
 			check("within", x.Within[k].WaitWithin, want.Within[k].WaitWithin)
 			check("served within", x.Within[k].ServedWithin, want.Within[k].ServedWithin)
 			check("within if served", x.Within[k].WithinIfServed, want.Within[k].WithinIfServed)
 		}
-		t.Log(c, r.ErrorEstimate)
+		if r.ErrorEstimate != nil || !(*r.RelativeErrorBound < 1e-11) {
+			t.Errorf("%v: error estimate %v, bound %v", c, r.ErrorEstimate, *r.RelativeErrorBound)
+		}
 	}
 }

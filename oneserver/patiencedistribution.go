@@ -11,6 +11,8 @@ import (
 // waits. The zero value is endless patience.
 type patience struct {
 	sizes.Distribution
+	exponential bool
+
 	density sizes.Unimodal // nil if the distribution has no density in closed form
 	atoms   []float64      // increasing; the whole distribution if not empty
 	chances []float64      // probabilities of the atoms
@@ -18,9 +20,22 @@ type patience struct {
 	first   float64 // where the tail has no power series at 0, a time before which almost no jobs give up; 0 otherwise
 }
 
-// newPatience prepares a distribution.
-func newPatience(d sizes.Distribution) (p patience, err error) {
+// noPatience is the patience of jobs that do not wait at all. The other methods of a distribution
+// are not used.
+type noPatience struct{ sizes.Distribution }
+
+func (noPatience) CDF(float64) float64        { return 1 }
+func (noPatience) Survival(float64) float64   { return 0 }
+func (noPatience) MeanExcess(float64) float64 { return 0 }
+
+// newPatience prepares a distribution with a mean > 0, which is given, too.
+func newPatience(d sizes.Distribution, mean float64) (p patience, err error) {
 	p = patience{Distribution: d}
+	e, err := sizes.NewExponential(mean)
+	if err != nil {
+		return p, err
+	}
+	p.exponential = e.String() == d.String()
 	if p.median, err = d.Quantile(0.5); err != nil {
 		return p, err
 	}
@@ -43,6 +58,9 @@ func newPatience(d sizes.Distribution) (p patience, err error) {
 	return p, err
 }
 
+// none reports whether jobs do not wait at all.
+func (p *patience) none() bool { return p.Distribution == noPatience{} }
+
 // endless reports whether no jobs give up.
 func (p *patience) endless() bool { return p.Distribution == nil }
 
@@ -52,6 +70,14 @@ func (p *patience) tail(x float64) float64 {
 		return 1
 	}
 	return p.Survival(x)
+}
+
+// tailBefore returns the probability that the patience is at least x.
+func (p *patience) tailBefore(x float64) float64 {
+	if k, atom := slices.BinarySearch(p.atoms, x); atom {
+		return p.tail(x) + p.chances[k]
+	}
+	return p.tail(x)
 }
 
 // rest returns ∫_x^∞ g, 0 for endless patience.

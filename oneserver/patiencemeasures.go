@@ -24,79 +24,163 @@ type waitMeasures struct {
 	waitingServed      float64 // E[W; served]
 	waitingAbandoned   float64 // E[W; gave up]
 	within, servedSoon []float64
+	servedBy           []float64 // by group, the fraction of all jobs that its servers serve
+
+	quantiles, servedQuantiles []float64 // of W, over all jobs and over those that are served
 }
+
+// A patienceQuestion holds times at which probabilities are requested, and the probabilities of
+// exceeding percentiles.
+type patienceQuestion struct{ times, tails []float64 }
 
 // probabilities lists the probabilities.
 func (m *waitMeasures) probabilities() []float64 {
 	return slices.Concat([]float64{m.idle, m.wait, m.served, m.abandoned}, m.within, m.servedSoon)
 }
 
-// grid returns the ends of steps that are about as long as they can be.
-func (r *race) grid(ctx context.Context, times []float64) ([]float64, error) {
-	corners := slices.Clone(times)
-	end := r.end()
-	for i := range r.byClass {
-		corners = append(corners, r.byClass[i].corners()...)
+// measure solves the equations of a part on steps with these ends, and returns the measures.
+func (r *race) measure(ctx context.Context, ask patienceQuestion, grid []float64, maxBytes int64) (
+	*patienceMeasures, error,
+) {
+	back, err := r.solveBack(ctx, grid, maxBytes)
+	if err != nil {
+		return nil, err
 	}
-	for _, t := range times {
-		end = max(end, t)
+	n, times := len(grid)-1, ask.times
+	m := r.start(back.first, times)
+	var tails *waitTails
+	if len(ask.tails) > 0 {
+		tails = newWaitTails(len(r.byClass), n)
 	}
-	return steps(ctx, corners, end, r.longest(64))
-}
-
-// measure solves the equations of a part on steps with these ends, and returns the measures at the
-// given times. The numbers u at the ends of as many steps as fit into the memory are stored; the
-// others are computed twice.
-func (r *race) measure(ctx context.Context, times, grid []float64, maxBytes int64) (*patienceMeasures, error) {
-	n := len(grid) - 1
-	stride := 1 // steps between stored numbers
-	if 8*float64(r.States)*float64(n) > float64(maxBytes)/2 {
-		stride = int(math.Ceil(math.Sqrt(float64(n))))
-	}
-	u := slices.Clone(r.final)
-	stored := make(map[int][]float64)
-	inner := make([][stages]float64, r.States)
-	for k := n; k > 0; k-- {
-		if k%stride == 0 || k == n {
-			stored[k] = slices.Clone(u)
-		}
-		if err := r.back(ctx, r.newGrade(grid[k-1], grid[k]-grid[k-1]), u, inner); err != nil {
-			return nil, err
-		}
-		rescale(u)
-	}
-	m := r.start(u, times)
 	a := slices.Clone(r.weights)
 	ahead := make([][stages]float64, r.States)
 	for k := 1; k <= n; k++ {
-		if stored[k] == nil { // the numbers up to the next stored ones
-			last := min((k/stride+1)*stride, n)
-			u := slices.Clone(stored[last])
-			for l := last; l > k; l-- {
-				if err := r.back(ctx, r.newGrade(grid[l-1], grid[l]-grid[l-1]), u, inner); err != nil {
-					return nil, err
-				}
-				rescale(u)
-				stored[l-1] = slices.Clone(u)
-			}
-		}
 		g := r.newGrade(grid[k-1], grid[k]-grid[k-1])
-		u := stored[k]
-		delete(stored, k)
-		if err := r.back(ctx, g, u, inner); err != nil {
+		u, inner, err := back.solved(ctx, k, g)
+		if err != nil {
 			return nil, err
 		}
 		z := product(a, u)
 		r.addPoint(m, grid[k-1], a, u, z, times)
+		tails.addPoint(r, k-1, a, u, z)
 		if err := r.forth(ctx, g, a, ahead); err != nil {
 			return nil, err
 		}
-		r.addStep(m, g, ahead, inner, z, times)
+		tails.addStep(k-1, r.addStep(m, g, ahead, inner, z, times))
 		rescale(a)
+		if tails == nil {
+			back.drop(k)
+		}
 	}
-	r.addPoint(m, grid[n], a, r.final, product(a, r.final), times)
+	z := product(a, r.final)
+	r.addPoint(m, grid[n], a, r.final, z, times)
+	tails.addPoint(r, n, a, r.final, z)
 	r.addEndless(m, a)
-	return m, nil
+	if tails == nil {
+		return m, nil
+	}
+	tails.finish(r)
+	return m, r.addQuantiles(ctx, m, back, tails, ask.tails)
+}
+
+// A backward holds the numbers u at the ends of steps. Those at as many ends as fit into the memory
+// are stored, and also those at the nodes if all fit; the others are computed again.
+type backward struct {
+	r      *race
+	grid   []float64
+	stride int // steps between stored numbers
+	stored map[int][]float64
+	nodes  map[int][][stages]float64
+	first  []float64 // at 0
+	inner  [][stages]float64
+}
+
+// solveBack solves u from the last end to 0.
+func (r *race) solveBack(ctx context.Context, grid []float64, maxBytes int64) (*backward, error) {
+	n := len(grid) - 1
+	b := &backward{
+		r:      r,
+		grid:   grid,
+		stride: 1,
+		stored: make(map[int][]float64),
+		inner:  make([][stages]float64, r.States),
+	}
+	need := 8 * float64(r.States) * float64(n)
+	if need > float64(maxBytes)/2 {
+		b.stride = int(math.Ceil(math.Sqrt(float64(n))))
+	}
+	if need*(stages+1) < float64(maxBytes)/2 {
+		b.nodes = make(map[int][][stages]float64)
+	}
+	u := slices.Clone(r.final)
+	for k := n; k > 0; k-- {
+		if k%b.stride == 0 || k == n {
+			b.stored[k] = slices.Clone(u)
+		}
+		if b.nodes != nil {
+			b.inner = make([][stages]float64, r.States)
+			b.nodes[k] = b.inner
+		}
+		moved, err := b.step(ctx, k, u)
+		if err != nil {
+			return nil, err
+		}
+		if moved { // the numbers at the nodes are in another unit than those at the start
+			delete(b.nodes, k)
+		}
+	}
+	b.first = u
+	return b, nil
+}
+
+// step moves u from the end of step k to its start, and reports whether it was rescaled.
+func (b *backward) step(ctx context.Context, k int, u []float64) (bool, error) {
+	if err := b.r.back(ctx, b.r.newGrade(b.grid[k-1], b.grid[k]-b.grid[k-1]), u, b.inner); err != nil {
+		return false, err
+	}
+	return rescale(u), nil
+}
+
+// at returns u at the end of step k, computed from the next stored numbers if necessary.
+func (b *backward) at(ctx context.Context, k int) ([]float64, error) {
+	if b.stored[k] == nil {
+		last := min((k/b.stride+1)*b.stride, len(b.grid)-1)
+		for l := range b.stored { // those of the steps before
+			if l < k && l%b.stride != 0 {
+				delete(b.stored, l)
+			}
+		}
+		u := slices.Clone(b.stored[last])
+		for l := last; l > k; l-- {
+			if _, err := b.step(ctx, l, u); err != nil {
+				return nil, err
+			}
+			b.stored[l-1] = slices.Clone(u)
+		}
+	}
+	return b.stored[k], nil
+}
+
+// solved returns u at the start of step k, a grade, and at its nodes.
+func (b *backward) solved(ctx context.Context, k int, g *grade) (u []float64, inner [][stages]float64, err error) {
+	if b.nodes[k] != nil && k == 1 {
+		return b.first, b.nodes[k], nil
+	}
+	if b.nodes[k] != nil {
+		return b.stored[k-1], b.nodes[k], nil
+	}
+	end, err := b.at(ctx, k)
+	if err != nil {
+		return nil, nil, err
+	}
+	u = slices.Clone(end)
+	return u, b.inner, b.r.back(ctx, g, u, b.inner)
+}
+
+// drop forgets step k, after all before it.
+func (b *backward) drop(k int) {
+	delete(b.stored, k-1)
+	delete(b.nodes, k)
 }
 
 // start returns the measures of idle and busy servers; u is that at 0.
@@ -125,8 +209,12 @@ func (r *race) start(u []float64, times []float64) *patienceMeasures {
 		}
 		r.Next(x)
 	}
+	direct := r.direct(u, z)
 	for i := range r.byClass {
-		c := waitMeasures{idle: idle[i], wait: wait[i], served: idle[i]}
+		c := waitMeasures{idle: idle[i], wait: wait[i], served: idle[i], servedBy: direct[i]}
+		if r.byClass[i].none() {
+			c.wait = 0
+		}
 		c.within, c.servedSoon = make([]float64, len(times)), make([]float64, len(times))
 		for k := range times {
 			c.within[k], c.servedSoon[k] = idle[i], idle[i]
@@ -134,6 +222,37 @@ func (r *race) start(u []float64, times []float64) *patienceMeasures {
 		m.classes = append(m.classes, c)
 	}
 	return m
+}
+
+// direct returns, by class and group, the fraction of the jobs that begin on the group without
+// waiting. Going back in time from the present, the servers that are idle become busy, one after
+// the other: the longer a server has been idle, the later. A job takes the last of its servers.
+func (r *race) direct(u []float64, z float64) [][]float64 {
+	by := make([][]float64, len(r.byClass))
+	for i := range by {
+		by[i] = make([]float64, len(r.groups))
+	}
+	fraction := make([]float64, len(r.byClass))
+	reach := make([]float64, r.States) // probability that this happens through a state
+	for at := range u {
+		reach[at] += r.weights[at] * u[at] / z
+		for first, end := span(r.insideEnd, at); first < end; first++ {
+			fraction[r.inside[first]] = r.fractions[first]
+		}
+		for b, last := span(r.aboveEnd, at); b < last; b++ {
+			next := int(r.above[b])
+			p := reach[at] * r.rise[b]
+			reach[next] += p
+			for first, end := span(r.insideEnd, next); first < end; first++ {
+				i := r.inside[first]
+				by[i][r.aboveGroup[b]] += p * (r.fractions[first] - fraction[i])
+			}
+		}
+		for first, end := span(r.insideEnd, at); first < end; first++ {
+			fraction[r.inside[first]] = 0
+		}
+	}
+	return by
 }
 
 // addPoint adds the jobs that give up at x because their patience has an atom there, and those that
@@ -178,10 +297,12 @@ func (r *race) longer(a, u []float64, z float64) []float64 {
 	return sum
 }
 
-// addStep adds the integrals over a step.
-func (r *race) addStep(m *patienceMeasures, g *grade, a, u [][stages]float64, z float64, times []float64) {
+// addStep adds the integrals over a step. It returns the fractions of jobs of each class that begin
+// in it.
+func (r *race) addStep(m *patienceMeasures, g *grade, a, u [][stages]float64, z float64, times []float64) []float64 {
 	longer := make([][stages]float64, len(r.byClass))  // π at the nodes
 	density := make([][stages]float64, len(r.byClass)) // f
+	own := make([][stages]float64, len(r.byClass)*len(r.groups))
 	fraction := make([]float64, len(r.byClass))
 	for at := range a {
 		first, end := span(r.insideEnd, at)
@@ -206,9 +327,11 @@ func (r *race) addStep(m *patienceMeasures, g *grade, a, u [][stages]float64, z 
 				if rate == 0 {
 					continue
 				}
-				sum, w := &density[i], &u[low]
+				sum, part, w := &density[i], &own[int(i)*len(r.groups)+int(r.belowGroup[b])], &u[low]
 				for j := range sum {
-					sum[j] += rate * v[j] * w[j]
+					x := rate * v[j] * w[j]
+					sum[j] += x
+					part[j] += x
 				}
 			}
 			for first, end := span(r.insideEnd, low); first < end; first++ {
@@ -216,9 +339,19 @@ func (r *race) addStep(m *patienceMeasures, g *grade, a, u [][stages]float64, z 
 			}
 		}
 	}
+	begun := make([]float64, len(r.byClass))
 	for i := range r.byClass {
-		r.integrate(&m.classes[i], &r.byClass[i], g, &g.tail[i], &longer[i], &density[i], z, times)
+		c := &m.classes[i]
+		r.integrate(c, &r.byClass[i], g, &g.tail[i], &longer[i], &density[i], z, times)
+		for group := range c.servedBy {
+			for j, x := range own[i*len(r.groups)+group] {
+				served := g.h * r.method.weights[j] / z * x * g.tail[i][j]
+				c.servedBy[group] += served
+				begun[i] += served
+			}
+		}
 	}
+	return begun
 }
 
 // integrate adds the integrals of a class over a step.
@@ -278,6 +411,25 @@ func (r *race) addEndless(m *patienceMeasures, a []float64) {
 	for i := range r.byClass {
 		if r.byClass[i].endless() {
 			m.classes[i].served += longer[i]
+		}
+	}
+	fraction := make([]float64, len(r.byClass))
+	for at := range sums {
+		first, end := span(r.insideEnd, at)
+		for b, last := span(r.belowEnd, at); b < last; b++ {
+			low := int(r.below[b])
+			for first, end := span(r.insideEnd, low); first < end; first++ {
+				fraction[r.inside[first]] = r.fractions[first]
+			}
+			for k := first; k < end; k++ {
+				if i := r.inside[k]; r.byClass[i].endless() {
+					rate := (r.fractions[k] - fraction[i]) * r.down[b]
+					m.classes[i].servedBy[r.belowGroup[b]] += rate * sums[at] * r.final[low] / z
+				}
+			}
+			for first, end := span(r.insideEnd, low); first < end; first++ {
+				fraction[r.inside[first]] = 0
+			}
 		}
 	}
 }

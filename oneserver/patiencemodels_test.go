@@ -119,9 +119,9 @@ type waiter struct {
 	from, until float64
 }
 
-// run simulates arrivals, and calls done with the class of each job, its waiting time and whether
-// it was served.
-func (l *line) run(arrivals int, done func(class int, waiting float64, served bool)) {
+// run simulates arrivals, and calls done with the class of each job, its waiting time and its
+// server, -1 if it gave up.
+func (l *line) run(arrivals int, done func(class int, waiting float64, server int)) {
 	serves := func(i, s int) bool {
 		return slices.ContainsFunc(l.m.Classes[i].Servers, func(c cluster.Choice) bool { return c.Server == s })
 	}
@@ -166,7 +166,7 @@ func (l *line) run(arrivals int, done func(class int, waiting float64, served bo
 			}
 			if best >= 0 {
 				service(best)
-				done(who, 0, true)
+				done(who, 0, best)
 			} else {
 				l.waiting = append(l.waiting, waiter{who, at, at + l.byClass[who].Sample(l.random)})
 			}
@@ -178,18 +178,18 @@ func (l *line) run(arrivals int, done func(class int, waiting float64, served bo
 				break
 			}
 			service(who)
-			done(l.waiting[k].class, at-l.waiting[k].from, true)
+			done(l.waiting[k].class, at-l.waiting[k].from, who)
 			l.waiting = slices.Delete(l.waiting, k, k+1)
 		default:
-			done(l.waiting[who].class, at-l.waiting[who].from, false)
+			done(l.waiting[who].class, at-l.waiting[who].from, -1)
 			l.waiting = slices.Delete(l.waiting, who, who+1)
 		}
 	}
 }
 
 // TestPatienceMatchesSimulation simulates three servers, overloaded by jobs of several kinds of
-// patience. Batches of 4000 arrivals have nearly independent means; with 63 comparisons of normal
-// ones, one beyond 5 standard errors has a probability of 3e-5, and the seed is fixed.
+// patience. Batches of 4000 arrivals have nearly independent means; with 90 comparisons of normal
+// ones, one beyond 5 standard errors has a probability of 5e-5, and the seed is fixed.
 func TestPatienceMatchesSimulation(t *testing.T) {
 	t.Parallel()
 	const text = `
@@ -212,13 +212,13 @@ classes:
 			mean, law := m.PatienceOf(i)
 			l.byClass = append(l.byClass, oracle.Must(sizes.Parse(law, num.Nearest(mean))))
 		}
-		l.run(4000, func(int, float64, bool) {})
+		l.run(4000, func(int, float64, int) {})
 		const batches = 100
-		var means [3][7][]float64
+		var means [3][10][]float64
 		for range batches {
-			var sums [3][7]float64
+			var sums [3][10]float64
 			var count, served [3]float64
-			l.run(4000, func(i int, waiting float64, ok bool) {
+			l.run(4000, func(i int, waiting float64, server int) {
 				count[i]++
 				soon := 0.0
 				if waiting <= 1./3 {
@@ -229,7 +229,8 @@ classes:
 				if waiting > 0 {
 					sums[i][0]++
 				}
-				if ok {
+				if server >= 0 {
+					sums[i][7+server]++
 					served[i]++
 					sums[i][3] += waiting
 					sums[i][6] += soon
@@ -239,16 +240,21 @@ classes:
 				}
 			})
 			for i := range sums {
-				for k, by := range [7]float64{count[i], count[i], count[i], served[i], sums[i][1], count[i], count[i]} {
+				for k, by := range [10]float64{count[i], count[i], count[i], served[i], sums[i][1],
+					count[i], count[i], count[i], count[i], count[i]} {
 					means[i][k] = append(means[i][k], sums[i][k]/by)
 				}
 			}
 		}
 		for i, c := range r.Classes {
-			for k, want := range []float64{
+			shares := make([]float64, len(m.Servers))
+			for _, x := range c.ServedBy {
+				shares[strings.Index("abc", x.Server)] = x.Share.Float
+			}
+			for k, want := range append([]float64{
 				*c.WaitProbability, *c.AbandonProbability, *c.MeanWaiting, *c.MeanWaitingServed,
 				*c.MeanWaitingAbandoned, c.Within[0].WaitWithin, c.Within[0].ServedWithin,
-			} {
+			}, shares...) {
 				mean, squares := 0.0, 0.0
 				for _, x := range means[i][k] {
 					mean += x / batches
@@ -320,7 +326,8 @@ func TestPatienceIdentities(t *testing.T) {
 				t.Errorf("%s: %v, want %v", what, got, want)
 			}
 		}
-		served, work, queue := 0.0, 0.0, 0.0
+		served, work, queue, jobs := 0.0, 0.0, 0.0, 0.0
+		own := make([]float64, len(m.Servers)) // jobs of each row per unit of time
 		for _, c := range r.Classes {
 			rate := num.Nearest(c.ArrivalRate)
 			if rate == 0 {
@@ -331,6 +338,16 @@ func TestPatienceIdentities(t *testing.T) {
 			}
 			lost := *c.AbandonProbability
 			served += rate * (1 - lost)
+			shares, duration := 0.0, 0.0
+			for _, x := range c.ServedBy {
+				s := slices.IndexFunc(m.Servers, func(s cluster.Server) bool { return s.Name == x.Server })
+				shares += x.Share.Float
+				duration += x.Share.Float / num.Nearest(m.Servers[s].Capacity)
+				own[s] += x.Rate.Float
+			}
+			near("shares", shares, 1-lost)
+			near("delay", *c.MeanDelay, *c.MeanWaiting+duration)
+			jobs += rate * *c.MeanDelay
 			queue += c.MeanQueue
 			near("waiting", *c.MeanWaiting, (1-lost)**c.MeanWaitingServed+lost**c.MeanWaitingAbandoned)
 			near("no wait", c.Within[0].WaitWithin, 1-*c.WaitProbability)
@@ -345,7 +362,9 @@ func TestPatienceIdentities(t *testing.T) {
 			n := float64(m.Servers[s].Size())
 			work += n * num.Nearest(m.Servers[s].Capacity) * x.Utilization
 			busy += n * x.Utilization
+			near("jobs of "+x.Name, own[s], n*num.Nearest(m.Servers[s].Capacity)*x.Utilization)
 		}
+		near("Little's law", r.MeanJobs, jobs)
 		near("work", work, served)
 		near("queue", r.MeanQueue, queue)
 		near("jobs", r.MeanJobs, queue+busy)
@@ -359,6 +378,7 @@ func TestPatienceIdentities(t *testing.T) {
 				near("wait probability of "+c.Name, *c.WaitProbability, *of.WaitProbability)
 				near("mean waiting of "+c.Name, *c.MeanWaiting, *of.MeanWaiting)
 				near("abandon probability of "+c.Name, *c.AbandonProbability, *of.AbandonProbability)
+				near("mean delay of "+c.Name, *c.MeanDelay, *of.MeanDelay)
 			}
 		}
 	})
@@ -399,6 +419,13 @@ func TestPatienceWithoutEnd(t *testing.T) {
 						t.Errorf("mean patience %v: %v, want %v", mean, pair[0], pair[1])
 					}
 				}
+				for k, s := range x.ServedBy {
+					got := c.ServedBy[k]
+					if got.Server != s.Server ||
+						!(math.Abs(got.Share.Float-s.Share.Float) <= 1e-7*s.Share.Float+1e-13) {
+						t.Errorf("mean patience %v: served by %v, want %v", mean, got, s)
+					}
+				}
 			}
 		}
 	})
@@ -420,8 +447,19 @@ func TestBadPatience(t *testing.T) {
 			m.Classes[1].MeanPatience, m.Classes[1].Patience = big.NewRat(1, 1), "lognormal"
 		}, `classes[1].patience = "lognormal": want`},
 		{
-			func(m *cluster.Model, _ *PatienceSettings) { m.MeanPatience = new(big.Rat) },
-			"mean_patience = 0: want a number > 0",
+			func(m *cluster.Model, _ *PatienceSettings) { m.MeanPatience = big.NewRat(-1, 2) },
+			"mean_patience = -1/2: want a number >= 0",
+		},
+		{func(m *cluster.Model, _ *PatienceSettings) {
+			m.MeanPatience, m.Patience = new(big.Rat), "lognormal"
+		}, `patience = "lognormal": want`},
+		{
+			func(_ *cluster.Model, s *PatienceSettings) { s.Levels = oracle.Rats("1/2 1") },
+			"Levels[1] = 1: want a number > 0 and < 1",
+		},
+		{
+			func(_ *cluster.Model, s *PatienceSettings) { s.Levels = oracle.Rats("0.9999999999999") },
+			"Levels[0] = 9999999999999/10000000000000: want a number > 0 and < 1, at most 1 - 1e-12",
 		},
 		{func(m *cluster.Model, _ *PatienceSettings) { m.MeanPatience, _ = new(big.Rat).SetString("1e200") },
 			"mean_patience = 1000"},

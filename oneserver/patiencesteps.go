@@ -103,9 +103,6 @@ func (c *collocation) step(y, hd *[stages]float64, y0 float64) float64 {
 	return y1
 }
 
-// maxSteps limits the steps.
-const maxSteps = 1 << 20
-
 // halve halves all steps.
 func halve(grid []float64) []float64 {
 	list := make([]float64, 0, 2*len(grid))
@@ -119,8 +116,11 @@ func halve(grid []float64) []float64 {
 }
 
 // steps returns the ends of the steps from 0 to end: all corners are among them, and in between the
-// lengths rise by at most a factor of 5 and are at most those that longest returns.
-func steps(ctx context.Context, corners []float64, end float64, longest func(x float64) float64) ([]float64, error) {
+// lengths rise by at most a factor of 5 and are at most those that longest returns. It ends after a
+// number of steps that is too large.
+func steps(
+	ctx context.Context, corners []float64, end float64, longest func(x float64) float64, most int,
+) ([]float64, error) {
 	list := []float64{0}
 	corners = slices.DeleteFunc(slices.Clone(corners), func(x float64) bool { return !(x > 0 && x < end) })
 	slices.Sort(corners)
@@ -130,8 +130,8 @@ func steps(ctx context.Context, corners []float64, end float64, longest func(x f
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if len(list) > maxSteps {
-				return nil, errTooManySteps
+			if len(list) > most {
+				return list, nil
 			}
 			h := min(longest(x), 5*last)
 			if n := math.Ceil((corner - x) / h); n < 8 { // equal steps up to the corner

@@ -2,14 +2,12 @@ package oneserver
 
 import (
 	"context"
-	"errors"
-	"math"
 	"slices"
 
+	"productform/internal/arithmetic"
+	"productform/internal/lattice"
 	"productform/num"
 )
-
-var errTooManySteps = errors.New("too many steps")
 
 // A race holds the equations of a part whose jobs may give up, in float64. With g_i(x) the
 // probability that the patience of class i exceeds x, and u_K(x) = F_K(x) Π_{s∈K} μ_s,
@@ -23,11 +21,9 @@ var errTooManySteps = errors.New("too many steps")
 // a_K(x) u_K(x) / Z is the probability that K are the servers that stay busy for longer than x if
 // no more jobs arrive, Z = Σ_K a_K u_K the same for all x.
 type race struct {
-	*states
-	byClass []patience
-	lambda  []float64
-	mu      []float64 // by group
-	work    []float64 // μ(k) by state
+	*pace
+	lattice.Box
+	work []float64 // μ(k) by state
 
 	// The fractions q_i(k) > 0 of the draws of class i among the servers of state k: those of state
 	// at are number insideEnd[at-1] to insideEnd[at].
@@ -35,10 +31,16 @@ type race struct {
 	inside    []int32 // classes
 	fractions []float64
 
-	// Likewise the neighbours of each state, with the rates k_g μ_g between the states.
-	belowEnd, aboveEnd []int32
-	below, above       []int32
-	down, up           []float64
+	// Likewise the neighbours of each state, the groups in which they differ, and the rates k_g μ_g
+	// between the states.
+	belowEnd, aboveEnd     []int32
+	below, above           []int32
+	belowGroup, aboveGroup []int32
+	down, up               []float64
+
+	// by neighbour above: the probability that the servers which become idle next, going back in
+	// time, lead to it
+	rise []float64
 
 	corners []int // states in which the servers of a group are all busy or all idle
 
@@ -48,22 +50,19 @@ type race struct {
 }
 
 // newRace tabulates the equations of a part.
-func newRace(ctx context.Context, s *states, byClass []patience) (*race, error) {
-	r := &race{states: s, byClass: byClass, method: newCollocation()}
-	for _, c := range s.classes {
-		r.lambda = append(r.lambda, num.Nearest(c.rate))
-	}
-	for _, g := range s.groups {
-		r.mu = append(r.mu, num.Nearest(g.capacity))
-	}
-	share := make([][]float64, len(s.share))
-	for k, list := range s.share {
-		for _, x := range list {
-			share[k] = append(share[k], num.Nearest(x))
+func newRace(ctx context.Context, p *pace) (*race, error) {
+	r := &race{pace: p, Box: lattice.FirstFastest(p.limits()), method: newCollocation()}
+	share := make([][]float64, len(p.classes)*len(p.groups))
+	for i, c := range p.classes {
+		for _, choice := range c.choices {
+			for _, x := range shares(p.groups[choice.group].n, choice.servers) {
+				k := i*len(p.groups) + choice.group
+				share[k] = append(share[k], num.Nearest(x))
+			}
 		}
 	}
-	x := make([]int, len(s.groups))
-	for at := range s.States {
+	x := make([]int, len(p.groups))
+	for at := range r.States {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -71,17 +70,19 @@ func newRace(ctx context.Context, s *states, byClass []patience) (*race, error) 
 		for g, k := range x {
 			work += float64(k) * r.mu[g]
 			if k > 0 {
-				r.below, r.down = append(r.below, int32(at-s.Stride[g])), append(r.down, float64(k)*r.mu[g])
+				r.below, r.down = append(r.below, int32(at-r.Stride[g])), append(r.down, float64(k)*r.mu[g])
+				r.belowGroup = append(r.belowGroup, int32(g))
 			}
-			if k < s.Limits[g] {
-				r.above, r.up = append(r.above, int32(at+s.Stride[g])), append(r.up, float64(k+1)*r.mu[g])
+			if k < r.Limits[g] {
+				r.above, r.up = append(r.above, int32(at+r.Stride[g])), append(r.up, float64(k+1)*r.mu[g])
+				r.aboveGroup = append(r.aboveGroup, int32(g))
 			}
 		}
 		r.work = append(r.work, work)
-		if isCorner(x, s.Limits) {
+		if isCorner(x, r.Limits) {
 			r.corners = append(r.corners, at)
 		}
-		for i := range s.classes {
+		for i := range p.classes {
 			q := 1.0
 			for g, k := range x {
 				if list := share[i*len(x)+g]; list != nil {
@@ -94,7 +95,7 @@ func newRace(ctx context.Context, s *states, byClass []patience) (*race, error) 
 		}
 		r.insideEnd = append(r.insideEnd, int32(len(r.inside)))
 		r.belowEnd, r.aboveEnd = append(r.belowEnd, int32(len(r.below))), append(r.aboveEnd, int32(len(r.above)))
-		s.Next(x)
+		r.Next(x)
 	}
 	r.addWeights()
 	r.addFinal()
@@ -118,15 +119,25 @@ const (
 //
 //	a(k) = Σ_g (k_g+1) μ_g a(k+e_g) / Σ_i λ_i (1 - q_i(k)).
 //
-// States beyond the range of float64 in comparison with others become 0.
+// States beyond the range of float64 in comparison with others become 0. Each term is a part of the
+// sum, and gives the probability of the step to k+e_g; these parts keep their range.
 func (r *race) addWeights() {
 	r.weights = make([]float64, r.States)
 	r.weights[r.States-1] = 1
+	r.rise = make([]float64, len(r.above))
+	wide := make([]arithmetic.Wide, r.States)
+	wide[r.States-1] = arithmetic.Wide{F: 1}
 	outside := make([]float64, len(r.lambda))
 	for at := r.States - 2; at >= 0; at-- {
 		sum := 0.0
-		for first, end := span(r.aboveEnd, at); first < end; first++ {
-			sum += r.up[first] * r.weights[r.above[first]]
+		var total arithmetic.Wide
+		first, end := span(r.aboveEnd, at)
+		for k := first; k < end; k++ {
+			sum += r.up[k] * r.weights[r.above[k]]
+			total = total.Plus(arithmetic.NewWide(r.up[k], 0).Times(wide[r.above[k]]))
+		}
+		for k := first; k < end; k++ {
+			r.rise[k] = arithmetic.NewWide(r.up[k], 0).Times(wide[r.above[k]]).Over(total).Double()
 		}
 		idle := 0.0
 		copy(outside, r.lambda)
@@ -136,6 +147,7 @@ func (r *race) addWeights() {
 		for _, x := range outside {
 			idle += x
 		}
+		wide[at] = total.Over(arithmetic.NewWide(idle, 0))
 		r.weights[at] = sum / idle
 		if r.weights[at] > large {
 			for k := at; k < r.States; k++ {
@@ -183,7 +195,12 @@ type grade struct {
 }
 
 func (r *race) newGrade(x, h float64) *grade {
-	g := &grade{x: x, h: h, tail: make([][stages]float64, len(r.byClass)), inside: make([][stages]float64, len(r.byClass))}
+	g := &grade{
+		x:      x,
+		h:      h,
+		tail:   make([][stages]float64, len(r.byClass)),
+		inside: make([][stages]float64, len(r.byClass)),
+	}
 	for i := range r.byClass {
 		for j, c := range r.method.nodes {
 			g.tail[i][j] = r.byClass[i].tail(x + h*c)
@@ -286,108 +303,14 @@ func product(a, u []float64) float64 {
 	return sum
 }
 
-// rescale divides large numbers by a power of 2. Those that become 0 are negligible.
-func rescale(v []float64) {
-	if slices.Max(v) > large {
-		for k := range v {
-			v[k] *= small
-		}
+// rescale divides large numbers by a power of 2, and reports whether it did. Those that become 0
+// are negligible.
+func rescale(v []float64) bool {
+	if slices.Max(v) <= large {
+		return false
 	}
-}
-
-// end returns a time after which waiting jobs can be omitted, for one of two reasons. After it,
-// jobs with less than endless patience wait for less than 1e-18 on average. Or V is longer with a
-// probability of about e^-45: if d_K(y) >= c for all K that are not empty, P(V > x) falls like
-// e^{-cx} after x = y.
-func (r *race) end() float64 {
-	rest := func(x float64) float64 {
-		sum := 0.0
-		for i := range r.byClass {
-			sum += r.lambda[i] * r.byClass[i].rest(x)
-		}
-		return sum
+	for k := range v {
+		v[k] *= small
 	}
-	end := firstTime(func(x float64) bool { return rest(x) <= 1e-18 })
-	if slices.ContainsFunc(r.byClass, func(p patience) bool { return p.endless() }) {
-		end = math.Inf(1)
-	}
-	last := r.gap(math.Inf(1))
-	for c := last / 2; c > last/1e6; c /= 4 {
-		from := firstTime(func(x float64) bool { return r.gap(x) >= c })
-		end = min(end, from+45/c)
-	}
-	return end
-}
-
-// gap returns the smallest d_K(x).
-func (r *race) gap(x float64) float64 {
-	rates := make([]float64, len(r.byClass))
-	for i := range rates {
-		if !math.IsInf(x, 1) || r.byClass[i].endless() {
-			rates[i] = r.lambda[i] * r.byClass[i].tail(x)
-		}
-	}
-	least := math.Inf(1)
-	for at := 1; at < r.States; at++ {
-		d := r.work[at]
-		for first, end := span(r.insideEnd, at); first < end; first++ {
-			d -= rates[r.inside[first]] * r.fractions[first]
-		}
-		least = min(least, d)
-	}
-	return least
-}
-
-// firstTime returns about the first time x at which a condition holds that remains true; 0 if it
-// always does.
-func firstTime(holds func(x float64) bool) float64 {
-	if holds(0) {
-		return 0
-	}
-	high := 1.0
-	for !holds(high) && high < 1e150 {
-		high *= 2
-	}
-	for high > 1e-150 && holds(high/2) {
-		high /= 2
-	}
-	low := high / 2
-	for high > 1.01*low {
-		if middle := (low + high) / 2; holds(middle) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return high
-}
-
-// longest returns the function that limits the steps: the numbers that a step solves change by at
-// most about e^fineness. Servers of group g that have jobs to do for longer than x are all of them
-// as long as those jobs may be half its capacity, and then about e^(-μ_g x) of them.
-func (r *race) longest(fineness float64) func(x float64) float64 {
-	long := make([]float64, len(r.groups))
-	for g := range long {
-		long[g] = firstTime(func(x float64) bool {
-			sum := 0.0
-			for i := range r.byClass {
-				if r.share[i*len(r.groups)+g] != nil && !r.byClass[i].endless() {
-					sum += r.lambda[i] * r.byClass[i].tail(x)
-				}
-			}
-			return sum <= r.mu[g]*float64(r.groups[g].n)/2
-		})
-	}
-	return func(x float64) float64 {
-		rate, scale := 0.0, math.Inf(1)
-		for i := range r.byClass {
-			rate += r.lambda[i] * r.byClass[i].tail(x)
-			scale = min(scale, r.byClass[i].scale(x))
-		}
-		for g, group := range r.groups {
-			busy := min(1, 3*math.Exp(-r.mu[g]*max(0, x-long[g])))
-			rate += r.mu[g] * max(1, busy*float64(group.n))
-		}
-		return fineness * min(1/rate, scale/2)
-	}
+	return true
 }

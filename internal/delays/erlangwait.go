@@ -369,8 +369,8 @@ func compare(a arithmetic.Number, x *big.Rat) int {
 	return 0
 }
 
-// beyond returns a time, at most twice as long as necessary, within which the waits of more than the
-// level of the jobs end.
+// beyond returns a time, at most twice as long as necessary, within which the waits of more than
+// the level of the jobs end.
 func (l *Line) beyond(of Jobs, level *big.Rat) (*big.Rat, error) {
 	t := new(big.Rat).Inv(l.rate)
 	if load := num.Nearest(new(big.Rat).Quo(l.q.ArrivalRate, l.rate)); l.theta.Sign() > 0 && load > 1 {

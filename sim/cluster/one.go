@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -333,6 +334,9 @@ func (c Cluster) patience() ([]sizes.Distribution, error) {
 		if err != nil {
 			return nil, err
 		}
+		if v == 0 {
+			v = 1 // any distribution
+		}
 		d, err := sizes.Parse(text, v)
 		if err != nil {
 			return nil, input.Errorf(
@@ -342,10 +346,20 @@ func (c Cluster) patience() ([]sizes.Distribution, error) {
 		if list == nil {
 			list = make([]sizes.Distribution, len(c.Model.Classes))
 		}
+		if mean.Sign() == 0 {
+			d = noPatience{}
+		}
 		list[i] = d
 	}
 	return list, nil
 }
+
+// noPatience is the patience of jobs that are lost if no server is idle. The other methods of a
+// distribution are not used.
+type noPatience struct{ sizes.Distribution }
+
+func (noPatience) Sample(*rand.Rand) float64 { return 0 }
+func (noPatience) String() string            { return "0" }
 
 // givesUp reports whether jobs of a class give up or time out.
 func (c Cluster) givesUp(class int) bool {

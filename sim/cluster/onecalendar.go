@@ -182,6 +182,7 @@ func (q *oneCalendar) timeOut(j uint32, seen *sim.Totals) {
 func (q *oneCalendar) giveUp(j uint32, seen *sim.Totals) {
 	job := &q.jobs[j]
 	q.stopWaiting(j, seen)
+	job.met = job.met && job.waited > 0 // jobs without patience do not wait
 	if !q.central {
 		s := q.nodes[q.first(j)].sentinel
 		q.count[s]--

@@ -91,6 +91,23 @@ func TestPatienceIsStable(t *testing.T) {
 	}
 }
 
+// Jobs with a mean patience of 0 are lost if all servers are busy, and do not wait: Erlang's formula
+// gives 2/5 for two servers and a load of 2.
+func TestNoPatience(t *testing.T) {
+	m := pool(2, "3/2", "1/2")
+	m.MeanPatience = new(big.Rat)
+	for _, policy := range everyOnePolicy() {
+		if !policy.isCentral() && policy != LeastWork && policy != "jsq" || policy == PreemptivePriority {
+			continue // jobs may choose a busy server although another one is idle, or wait when interrupted
+		}
+		r := simtest.Run(t, Cluster{Model: m, Policy: policy}, sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1})
+		simtest.Near(t, string(policy)+": abandon probability", r.All(AbandonProbability), 0.4)
+		if w, mean := r.All(WaitProbability).Mean, r.All(MeanWaiting).Mean; w != 0 || mean != 0 {
+			t.Errorf("%s: a fraction %v of the jobs waits, %v on average", policy, w, mean)
+		}
+	}
+}
+
 // A list of another length, or for jobs on all their servers, is rejected.
 func TestBadPatience(t *testing.T) {
 	short := simtest.Sizes(t, "exponential", 0.5)
