@@ -23,6 +23,7 @@ import (
 type PatienceSettings struct {
 	RelTol   float64    // bound on RelativeErrorBound or ErrorEstimate, in [1e-12, 1); 0 means [num.DefaultRelTol]
 	MaxBytes int64      // limit on the memory for tables; 0 means [num.DefaultMaxBytes]
+	MaxWork  float64    // limit on the states times the first steps in time, see [SolvePatience]; 0 means 5e7
 	Times    []*big.Rat // times t >= 0 for the probabilities of waiting at most t
 	Levels   []*big.Rat // levels in (0, 1) of percentiles of the waiting time
 }
@@ -108,7 +109,8 @@ type PatienceServer struct {
 // adjoint of F(x), a(0) = H, P(V_i > x) = Σ_{K⊇S_i} a_K(x) F_K(x) / Z. All measures are integrals
 // of g_i, P(V_i > x) and its derivative over x. The equations are integrated from large x to 0 and
 // back by a method of order 12 (Gauss) that preserves Z, on steps that are halved until the
-// measures change by less than the tolerance. A step takes about a microsecond per state.
+// measures change by less than the tolerance: once to three times. A step takes about a microsecond
+// per state, so the limit of 5e7 allows about five minutes.
 //
 // A part of the cluster that is one pool of equal servers, which all its classes use as a whole,
 // is the queue M/M/n+M if all of them have the same exponential patience. It is solved by series of
@@ -117,7 +119,7 @@ type PatienceServer struct {
 // servers busy are lost.
 //
 // The error is that of [Answer], a *[num.InputError] for an unknown distribution, or a
-// *[num.TooLargeError] for models whose states times steps are more than 5e7. Patience may overload
+// *[num.TooLargeError] for models that need more than MaxWork states times steps. Patience may overload
 // the servers. A cluster is unstable only if the classes that never give up overload it.
 func SolvePatience(ctx context.Context, m *cluster.Model, s PatienceSettings) (*PatienceResult, error) {
 	if err := m.Check(); err != nil {
@@ -133,12 +135,15 @@ func SolvePatience(ctx context.Context, m *cluster.Model, s PatienceSettings) (*
 	if !(s.RelTol == 0 || s.RelTol >= 1e-12 && s.RelTol < 1) {
 		return nil, input.Errorf("RelTol", s.RelTol, "a number in [1e-12, 1), or 0 for 1e-9")
 	}
+	if !(s.MaxWork >= 0 && s.MaxWork <= math.MaxFloat64) {
+		return nil, input.Errorf("MaxWork", s.MaxWork, "a number > 0, or 0 for %g", maxWork)
+	}
 	q := Question{Levels: s.Levels, Times: s.Times}
 	checked, err := q.check(Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})
 	if err != nil {
 		return nil, err
 	}
-	s.RelTol, s.MaxBytes = checked.RelTol, checked.MaxBytes
+	s.RelTol, s.MaxBytes, s.MaxWork = checked.RelTol, checked.MaxBytes, cmp.Or(s.MaxWork, maxWork)
 	byClass, err := patienceByClass(m)
 	if err != nil {
 		return nil, err
@@ -253,7 +258,10 @@ func (b *patienceBuilder) add(ctx context.Context, p *part, all []patience) erro
 // tolerance.
 func (b *patienceBuilder) addEquations(ctx context.Context, p *part, byClass []patience) error {
 	limits := Settings{RelTol: b.settings.RelTol, MaxBytes: b.settings.MaxBytes}
-	if err := cmp.Or(checkSize([]*part{p}, limits, func(*part) float64 { return 8 * 12 }), p.checkSteps(4, 1)); err != nil { // at least 4 steps
+	if err := checkSize([]*part{p}, limits, func(*part) float64 { return 8 * 12 }); err != nil {
+		return err
+	}
+	if err := p.checkSteps(4, b.settings.MaxWork); err != nil { // at least as many are necessary
 		return err
 	}
 	ask, err := b.question()
@@ -264,7 +272,7 @@ func (b *patienceBuilder) addEquations(ctx context.Context, p *part, byClass []p
 	if err != nil {
 		return err
 	}
-	grid, err := plan.grid(ctx, ask.times)
+	grid, err := plan.grid(ctx, ask.times, b.settings.MaxWork)
 	if err != nil {
 		return err
 	}
@@ -278,7 +286,7 @@ func (b *patienceBuilder) addEquations(ctx context.Context, p *part, byClass []p
 			return &num.TooLargeError{States: float64(r.States), Input: input.Errorf("RelTol", b.settings.RelTol,
 				"a tolerance that roundings do not exceed")}
 		}
-		if err := p.checkSteps(len(grid), 4); err != nil {
+		if err := p.checkSteps(len(grid), 4*b.settings.MaxWork); err != nil {
 			return err
 		}
 		m, err := r.measure(ctx, ask, grid, b.settings.MaxBytes)

@@ -88,32 +88,35 @@ func (p *pace) addLowest(x []int) {
 	p.lowest, p.insideEnd = append(p.lowest, work), append(p.insideEnd, len(p.inside))
 }
 
-// maxWork limits the states times the steps of the first grid. A step takes about a microsecond per
-// state, in all passes, and one or two grids of half the steps follow: in total 3 to 7 times as
-// much, up to about five minutes. maxSteps limits the steps.
+// maxWork is the default of PatienceSettings.MaxWork. A step takes about a microsecond per state, in
+// all passes, and one or two grids of half the steps follow: in total 3 to 7 times as much, up to
+// about five minutes. maxSteps limits the steps.
 const (
 	maxWork  = 5e7
 	maxSteps = 1 << 20
 )
 
 // checkSteps returns an error if there are more than a number of steps for each state, of which
-// factor times maxWork are possible.
-func (p *part) checkSteps(steps int, factor float64) error {
+// work is possible in total.
+func (p *part) checkSteps(steps int, work float64) error {
 	states := lattice.Size(p.limits())
-	most := min(maxSteps, factor*maxWork/states)
+	most := min(maxSteps, work/states)
 	if float64(steps) <= most {
 		return nil
 	}
+	groups := "1 group"
+	if len(p.groups) > 1 {
+		groups = fmt.Sprintf("%d groups", len(p.groups))
+	}
 	return &num.TooLargeError{States: states, Input: input.Errorf("model",
-		fmt.Sprintf("%.6g states and more than %.3g steps in time", states, most),
-		"a product of at most %.2g (fewer servers, or one pool that all classes use with the same exponential "+
-			"patience)",
-		factor*maxWork)}
+		fmt.Sprintf("%d servers in %s of equal ones, %.2g states", p.servers(), groups, states),
+		"at most %.3g steps in time, and more are necessary: fewer servers, or one pool that all classes use with the "+
+			"same exponential patience", most)}
 }
 
 // grid returns the ends of steps that are about as long as they can be. The error is a
 // *[num.TooLargeError] if they are too many.
-func (p *pace) grid(ctx context.Context, times []float64) ([]float64, error) {
+func (p *pace) grid(ctx context.Context, times []float64, work float64) ([]float64, error) {
 	corners := slices.Clone(times)
 	end := p.end(ctx)
 	for i := range p.byClass {
@@ -126,7 +129,7 @@ func (p *pace) grid(ctx context.Context, times []float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list, p.checkSteps(len(list), 1)
+	return list, p.checkSteps(len(list), work)
 }
 
 // end returns a time after which waiting jobs can be omitted, for one of two reasons. After it,

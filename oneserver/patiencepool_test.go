@@ -40,7 +40,7 @@ func drawPool(t *rapid.T) *cluster.Model {
 func TestPoolMatchesEquations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawPool(t)
-		s := PatienceSettings{RelTol: 1e-10, MaxBytes: 1 << 30, Times: oracle.Rats("0 1/3 2"),
+		s := PatienceSettings{RelTol: 1e-10, MaxBytes: 1 << 30, MaxWork: maxWork, Times: oracle.Rats("0 1/3 2"),
 			Levels: oracle.Rats("1/10 1/2 19/20 999/1000")}
 		want, err := SolvePatience(t.Context(), m, s)
 		if err != nil {

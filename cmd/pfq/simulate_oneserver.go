@@ -146,27 +146,55 @@ func servingLines(name any, rows []render.Record) (lines []render.Lines) {
 	return lines
 }
 
-// exactOne returns the exact means as fields of an answer. By Little's law E[X_i] is λ_i times the
-// mean delay, and the wait probability of all jobs is the mean of those of the classes, weighted by
-// λ_i.
-func (s *simulation) exactOne() render.Record {
-	body := render.Fields(s.known.one)
+// exactOne adds exact means to the fields of an answer. By Little's law E[X_i] is λ_i times the mean
+// delay, and the wait probability of all jobs is the mean of those of the classes, weighted by λ_i.
+func exactOne(body render.Record) render.Record {
 	rows := body.Get("classes").([]render.Record)
 	var arrive, wait float64
-	for i, c := range s.known.one.Classes {
-		if c.MeanDelay == nil {
+	for i, row := range rows {
+		delay := command.ExactValue(row.Get("mean_delay"))
+		if delay == nil {
 			continue
 		}
-		rate, _ := c.ArrivalRate.Float64()
-		rows[i] = rows[i].Set("mean_jobs", rate*c.MeanDelay.Float, "")
+		rate := command.ExactValue(row.Get("arrival_rate")).Float
+		rows[i] = row.Set("mean_jobs", rate*delay.Float, "")
 		arrive += rate
-		wait += rate * c.WaitProbability.Float
+		wait += rate * command.ExactValue(row.Get("wait_probability")).Float
 	}
 	return body.Set("wait_probability", wait/arrive, "")
 }
 
+// maxPatienceWork limits the work for jobs that give up to about ten seconds of one core.
+const maxPatienceWork = 2e6
+
+// solvePatience computes the exact values if waiting jobs give up.
+func (f *simulateQuestion) solvePatience(q command.Query, m *cluster.Model) (t theory, err error) {
+	levels, _ := f.levels()
+	t.patience, err = command.WithProgress(q, func(ctx context.Context) (*oneserver.PatienceResult, error) {
+		return oneserver.SolvePatience(ctx, m, oneserver.PatienceSettings{Levels: levels, MaxWork: maxPatienceWork})
+	})
+	var large *num.TooLargeError
+	switch {
+	case errors.Is(err, command.ErrInterrupted):
+		return t, err
+	case errors.As(err, &large):
+		return theory{missing: noExactValues(err) + "; pfq solve allows more operations"}, nil
+	case err != nil:
+		return theory{missing: noExactValues(err)}, nil
+	}
+	if len(levels) > 0 {
+		for _, c := range t.patience.Classes {
+			t.waiting.classes = append(t.waiting.classes, c.Waiting)
+		}
+	}
+	return t, nil
+}
+
 // solveOne computes the exact values for one server per job.
 func (f *simulateQuestion) solveOne(q command.Query, m *cluster.Model) (t theory, err error) {
+	if givesUp(m) {
+		return f.solvePatience(q, m)
+	}
 	if steps := oneSteps(m); steps > mostOneSteps {
 		t.missing = "there are no exact values: they take too many steps here; pfq solve takes as long as needed"
 		return t, nil

@@ -21,11 +21,12 @@ import (
 
 // A theory holds the exact values of the estimated quantities.
 type theory struct {
-	means        *bf.Result             // nil if balanced fairness is not exact or takes too long
-	one          *oneserver.Result      // the same for one server per job
-	timeouts     *oiqueue.TimeoutResult // the same for jobs that time out
-	missing      string                 // reason why there are no means
-	distribution []num.Value            // of the number of jobs
+	means        *bf.Result                // nil if balanced fairness is not exact or takes too long
+	one          *oneserver.Result         // the same for one server per job
+	patience     *oneserver.PatienceResult // the same if waiting jobs give up
+	timeouts     *oiqueue.TimeoutResult    // the same for jobs that time out
+	missing      string                    // reason why there are no means
+	distribution []num.Value               // of the number of jobs
 	delays       exactTimes
 	waiting      exactTimes // for one server per job
 }
@@ -34,7 +35,9 @@ type theory struct {
 func (s *simulation) exact() render.Record {
 	switch {
 	case s.known.one != nil:
-		return s.exactOne()
+		return exactOne(render.Fields(s.known.one))
+	case s.known.patience != nil:
+		return exactOne(render.Fields(s.known.patience))
 	case s.known.timeouts != nil:
 		return render.Fields(s.known.timeouts).Set("servers", make([]render.Record, len(s.model.Servers)), "")
 	case s.known.means != nil:
@@ -105,8 +108,8 @@ func (f *simulateQuestion) isInexact(c simcluster.Cluster) (why string, err erro
 		return fmt.Sprintf("jobs that time out have no exact values under the policy %s", c.Policy), nil
 	case one && c.Policy != simcluster.LongestIdle && c.Policy != simcluster.LeastWork:
 		return fmt.Sprintf("the policy %s has no exact values", c.Policy), nil
-	case one && givesUp(c.Model):
-		return "jobs that give up have no exact values here", nil
+	case one && c.Policy == simcluster.LeastWork && givesUp(c.Model):
+		return "the policy least-work has no exact values if jobs give up", nil
 	case one && (differ != nil || c.Sizes.String() != e.String()):
 		return "one server per job has exact values only for exponential sizes with one mean", nil
 	case c.Policy == simcluster.ProcessorSharing:

@@ -125,15 +125,20 @@ func (f *solveQuestion) solveOneServer(q command.Query, m *cluster.Model, row in
 
 // patienceColumns are the first columns of CSV if jobs give up.
 var patienceColumns = []string{"kind", "name", "count", "arrival_rate", "wait_probability", "abandon_probability",
-	"mean_waiting", "mean_waiting_served", "mean_waiting_abandoned", "mean_queue", "mean_jobs", "utilization",
-	"service", "states", "error_estimate", "time", "waiting", "served", "served_share"}
+	"mean_waiting", "mean_waiting_served", "mean_waiting_abandoned", "mean_delay", "mean_queue", "mean_jobs", "server",
+	"rate", "share", "utilization", "service", "states", "relative_error_bound", "error_estimate", "time", "waiting",
+	"delay", "served", "served_share"}
 
 // patienceSections are the lines of CSV and the tables of text.
 var patienceSections = []render.Section{
-	{Kind: "cluster", Columns: "mean_queue mean_jobs abandon_probability mean_waiting"},
-	{Kind: "class", Of: "classes", Columns: "name arrival_rate wait_probability abandon_probability mean_waiting " +
-		"mean_waiting_served mean_waiting_abandoned mean_queue"},
-	{Kind: "within", Of: "classes.within"},
+	{Kind: "cluster", Columns: "mean_queue mean_jobs abandon_probability mean_waiting mean_delay"},
+	{Kind: "class", Of: "classes",
+		Columns: "name arrival_rate wait_probability abandon_probability mean_waiting mean_delay mean_queue"},
+	{Of: "classes", Columns: "name mean_waiting_served mean_waiting_abandoned"},
+	{Of: "classes.waiting"},
+	{Of: "classes.waiting_served"},
+	{Kind: "within", Of: "classes.within", Columns: "name time waiting served served_share"},
+	{Kind: "served_by", Of: "classes.served_by"},
 	{Kind: "server", Of: "servers", Columns: "name count? utilization"},
 }
 
@@ -144,32 +149,55 @@ func (f *solveQuestion) answerPatience(q command.Query, m *cluster.Model) (a ren
 		given       bool
 	}{
 		{"--engine", string(f.settings.Engine), f.settings.Engine != num.Auto && f.settings.Engine != num.Float},
-		{"--percentiles", "", f.percentiles != nil},
 		{"--distribution", fmt.Sprint(f.asked.MaxJobs), f.asked.MaxJobs > 0},
 		{"--gradients", "true", f.asked.Gradients},
 		{"--scale", f.scaling.Class, f.scaling.Factors != nil},
 	} {
 		if flag.given {
-			return a, false, cli.FlagError{Err: input.Errorf(flag.name, flag.value,
-				"a model without mean_patience: jobs that give up are solved in float64, for means and --within")}
+			return a, false, cli.FlagError{Err: input.Errorf(flag.name, flag.value, "a model without mean_patience: "+
+				"jobs that give up are solved in float64, for means, --percentiles and --within")}
 		}
 	}
-	s := oneserver.PatienceSettings{RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes, Times: f.within}
+	s := oneserver.PatienceSettings{RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes, Times: f.within,
+		Levels: f.asked.Levels}
 	r, err := command.WithProgress(q, func(ctx context.Context) (*oneserver.PatienceResult, error) {
 		return oneserver.SolvePatience(ctx, m, s)
 	})
 	if err != nil {
 		return a, false, f.binding.Translate(err, "or pfq simulate, which estimates the means")
 	}
-	style := render.Style{Engine: num.Float, Digits: command.Digits(f.settings.RelTol)}
-	body := append(command.ServiceHead(m, true), style.Record(r)...)
+	body := f.patienceBody(m, r)
 	return render.Points([]render.Point{{Body: body, Sections: patienceSections}}, false, patienceColumns,
 		func(t *render.Text) {
 			command.WriteService(t, m)
-			t.Line("jobs that have waited for their patience give up; error estimate %s, tested and not proved",
-				render.OneDigitUp(r.ErrorEstimate))
+			if r.RelativeErrorBound != nil {
+				trust, shown := command.Trust(num.Float, *r.RelativeErrorBound)
+				t.Line("jobs that have waited for their patience give up; computed %s, shown %s", trust, shown)
+			} else {
+				t.Line("jobs that have waited for their patience give up; error estimate %s, tested and not proved",
+					render.OneDigitUp(*r.ErrorEstimate))
+			}
 			t.Line("%d states: numbers of busy servers by group", r.States)
 		}), true, nil
+}
+
+// patienceBody returns the fields of an answer about jobs that give up. There is no distribution of
+// their delays.
+func (f *solveQuestion) patienceBody(m *cluster.Model, r *oneserver.PatienceResult) render.Record {
+	style := render.Style{Engine: num.Float, Digits: command.Digits(f.settings.RelTol)}
+	body := append(command.ServiceHead(m, true), style.Record(r)...)
+	rows := body.Get("classes").([]render.Record)
+	for i, c := range r.Classes {
+		if len(f.percentiles) > 0 {
+			rows[i] = rows[i].Set("waiting", command.PercentileFields(f.percentiles, c.Waiting, style), "within")
+			rows[i] = rows[i].Set("waiting_served", command.PercentileFields(f.percentiles, c.WaitingServed, style), "within")
+			rows[i] = rows[i].Set("delay", command.PercentileFields(f.percentiles, nil, style), "within")
+		}
+		for k, row := range rows[i].Get("within").([]render.Record) {
+			rows[i].Get("within").([]render.Record)[k] = row.Set("delay", nil, "served")
+		}
+	}
+	return body
 }
 
 // warnOneServer writes a warning if the engine float was requested and missed the tolerance.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -194,20 +195,31 @@ func TestLargeOneServer(t *testing.T) {
 // fit.
 func TestSolvePatience(t *testing.T) {
 	patient := strings.Replace(gpus, "service: one", "service: one\nmean_patience: 0.2", 1)
-	stdout, stderr, status := pfq(patient, "solve", "-", "--format", "json", "--within", "0.1")
+	stdout, stderr, status := pfq(patient, "solve", "-", "--format", "json", "--within", "0.1", "--percentiles", "5,95")
 	if status != 0 || stderr != "" {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
 	var got struct {
 		Service string
-		Error   float64 `json:"error_estimate"`
+		Error   float64  `json:"error_estimate"`
+		Bound   *float64 `json:"relative_error_bound"`
 		Classes []struct {
+			Rate      float64 `json:"arrival_rate"`
 			Abandon   float64 `json:"abandon_probability"`
-			Waiting   float64 `json:"mean_waiting"`
-			Served    float64 `json:"mean_waiting_served"`
-			Abandoned float64 `json:"mean_waiting_abandoned"`
-			Within    []struct {
+			MeanDelay float64 `json:"mean_delay"`
+			ServedBy  []struct {
+				Server      string
+				Rate, Share float64
+			} `json:"served_by"`
+			Percentiles       struct{ P5, P95 float64 } `json:"waiting"`
+			ServedPercentiles struct{ P5, P95 float64 } `json:"waiting_served"`
+			Delay             struct{ P5, P95 *float64 }
+			Waiting           float64 `json:"mean_waiting"`
+			Served            float64 `json:"mean_waiting_served"`
+			Abandoned         float64 `json:"mean_waiting_abandoned"`
+			Within            []struct {
 				Waiting, Served float64
+				Delay           *float64
 				Share           float64 `json:"served_share"`
 			}
 		}
@@ -215,7 +227,7 @@ func TestSolvePatience(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Service != "one" || !(got.Error < 1e-8) {
+	if got.Service != "one" || !(got.Error < 1e-8) || got.Bound != nil {
 		t.Errorf("%+v", got)
 	}
 	for i, c := range got.Classes {
@@ -227,14 +239,96 @@ func TestSolvePatience(t *testing.T) {
 		if off := c.Waiting/0.2 - c.Abandon; !(off < 1e-9 && off > -1e-9) {
 			t.Errorf("class %d gives up with probability %v, and %v by its wait", i, c.Abandon, c.Waiting/0.2)
 		}
-		if w := c.Within[0]; !(w.Served < w.Waiting && w.Share > w.Served) {
+		if w := c.Within[0]; !(w.Served < w.Waiting && w.Share > w.Served) || w.Delay != nil {
 			t.Errorf("class %d within 0.1: %+v", i, w)
 		}
+		delay, share := c.Waiting, 0.0
+		for _, s := range c.ServedBy {
+			share += s.Share
+			delay += s.Share / map[string]float64{"new": 3, "old": 1}[s.Server]
+			if off := s.Rate - c.Rate*s.Share; !(off < 1e-9 && off > -1e-9) {
+				t.Errorf("class %d: %+v", i, s)
+			}
+		}
+		if off := share + c.Abandon - 1; !(off < 1e-8 && off > -1e-8) {
+			t.Errorf("class %d: served by %v, gives up with probability %v", i, c.ServedBy, c.Abandon)
+		}
+		if off := delay - c.MeanDelay; !(off < 1e-8 && off > -1e-8) {
+			t.Errorf("class %d: mean delay %v, want %v", i, c.MeanDelay, delay)
+		}
+		if p, q := c.Percentiles, c.ServedPercentiles; p.P5 != 0 || q.P5 != 0 || !(p.P95 > 0 && q.P95 > 0) ||
+			c.Delay.P95 != nil {
+			t.Errorf("class %d: percentiles %v, %v, %v", i, p, q, c.Delay)
+		}
 	}
-	for _, flag := range []string{"--engine exact", "--percentiles 50", "--distribution 2", "--gradients", "--scale 2"} {
+	for _, flag := range []string{"--engine exact", "--distribution 2", "--gradients", "--scale 2"} {
 		_, stderr, status := pfq(patient, strings.Fields("solve - "+flag)...)
 		if status != 2 || !strings.Contains(stderr, "want a model without mean_patience") {
 			t.Errorf("%s: status %d, %s", flag, status, stderr)
 		}
+	}
+}
+
+// manyAgents is one pool of 100,000 agents with two classes, and too few agents by 2 %.
+const manyAgents = `service: one
+mean_patience: 2
+servers: [{name: agents, count: 100000, capacity: 1}]
+classes:
+- {name: a, arrival_rate: 50000, servers: [agents]}
+- {name: b, arrival_rate: 52000, servers: [agents]}
+`
+
+// TestSolvePatiencePool solves one pool with proved bounds, jobs that do not wait at all, by Erlang's
+// formula, and rejects a large pool with other patience.
+func TestSolvePatiencePool(t *testing.T) {
+	type answer struct {
+		Bound   *float64 `json:"relative_error_bound"`
+		Error   *float64 `json:"error_estimate"`
+		Abandon float64  `json:"abandon_probability"`
+		Classes []struct {
+			Wait    float64 `json:"wait_probability"`
+			Waiting struct{ P95 float64 }
+		}
+	}
+	solve := func(model string) (a answer) {
+		stdout, stderr, status := pfq(model, "solve", "-", "--format", "json", "--percentiles", "95")
+		if err := json.Unmarshal([]byte(stdout), &a); err != nil || status != 0 || stderr != "" {
+			t.Fatalf("status %d, %s, %v", status, stderr, err)
+		}
+		if a.Bound == nil || !(*a.Bound < 1e-9) || a.Error != nil {
+			t.Errorf("bound %v, error estimate %v", a.Bound, a.Error)
+		}
+		return a
+	}
+	// nearly all agents are always busy, so 2 of 102 jobs give up
+	if a := solve(manyAgents); !(math.Abs(a.Abandon-2./102) < 1e-9) {
+		t.Errorf("%+v", a)
+	}
+	small := strings.NewReplacer("100000", "2", "50000", "1", "52000", "1", "patience: 2",
+		"patience: 0").Replace(manyAgents)
+	if a := solve(small); !(math.Abs(a.Abandon-0.4) < 1e-12) || a.Classes[1].Wait != 0 ||
+		a.Classes[1].Waiting.P95 != 0 {
+		t.Errorf("%+v", a)
+	}
+	stdout, stderr, status := pfq(manyAgents+"patience: deterministic\n", "solve", "-")
+	if status != 2 || stdout != "" || stderr != "pfq: standard input: model = 100000 servers in 1 group of equal ones, "+
+		"1e+05 states: want at most 500 steps in time, and more are necessary: fewer servers, or one pool that all "+
+		"classes use with the same exponential patience; or pfq simulate, which estimates the means\n" {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"--percentiles 0", "pfq: --percentiles[0] = 0: want a number > 0 and < 100"},
+		{"--percentiles 50,x", "pfq: --percentiles[1] = x: want a number > 0 and < 100"},
+	} {
+		_, stderr, status := pfq(manyAgents, strings.Fields("solve - "+c.args)...)
+		if status != 2 || !strings.HasPrefix(stderr, c.want) {
+			t.Errorf("%s: status %d, %s", c.args, status, stderr)
+		}
+	}
+	const far = "--percentiles 99.99999999999"
+	_, stderr, status = pfq(strings.Replace(gpus, "service: one", "service: one\nmean_patience: 0.2", 1),
+		strings.Fields("solve - "+far)...)
+	if status != 2 || !strings.Contains(stderr, "at most 1 - 1e-12 if jobs give up") {
+		t.Errorf("%s: status %d, %s", far, status, stderr)
 	}
 }

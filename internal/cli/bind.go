@@ -145,7 +145,7 @@ func (b *Binding) Translate(err error, instead string) error {
 		if more := large.Remedies(func(r num.Remedy) string { return b.remedies[r] }); more != "" {
 			want += "; " + more
 		}
-		if (large.Input.Path == "model" || large.Input.Path == "servers") && instead != "" {
+		if large.Input.Path == "model" && instead != "" {
 			want += "; " + instead
 		}
 		if need := math.RoundToEven(large.Bytes / (1 << 20)); b.memoryHelps(large, need) {
