@@ -58,13 +58,53 @@ func (f *solveQuestion) checkOneServer(m *cluster.Model) error {
 	return nil
 }
 
-// A oneServerPoint is the answer for one factor of the arrival rates.
-type oneServerPoint struct {
+// A scaledPoint is the answer for one factor of the arrival rates.
+type scaledPoint[R any] struct {
 	factor   *big.Rat        // nil without --scale
 	at       *command.Scaled // nil without --scale
 	unstable *stability.Result
-	result   *oneserver.Result // nil if unstable
+	result   *R // nil if unstable
 }
+
+// newPoints returns a point for each factor of --scale, or one for the model itself.
+func newPoints[R any](f *solveQuestion) (points []scaledPoint[R]) {
+	for _, factor := range f.scaling.Factors {
+		scale := render.Style{Engine: f.settings.Engine}.Given(factor)
+		points = append(points, scaledPoint[R]{factor, &command.Scaled{Class: f.scaling.Class, Scale: scale}, nil, nil})
+	}
+	if points == nil {
+		points = make([]scaledPoint[R], 1)
+	}
+	return points
+}
+
+// unstablePoint returns the answer at a point where the model is unstable.
+func (p *scaledPoint[R]) unstablePoint(m *cluster.Model, e num.Engine) render.Point {
+	kind := ""
+	if p.at != nil {
+		kind = "unstable"
+	}
+	return render.Point{Head: headOf(p.at), Body: command.Unstable(m, p.unstable, e),
+		Sections: []render.Section{{Kind: kind, Columns: "-"}}}
+}
+
+// text starts a line about a point and reports whether its model is stable; otherwise it writes
+// why.
+func (p *scaledPoint[R]) text(t *render.Text, m *cluster.Model, e num.Engine) (stable bool) {
+	if p.factor != nil {
+		t.WriteString("scale " + render.SixRat(p.factor))
+		if p.at.Class != "" {
+			t.WriteString(" of " + p.at.Class)
+		}
+		t.WriteString(": ")
+	}
+	if p.unstable != nil {
+		command.WriteLimits(t, m, p.unstable, e)
+	}
+	return p.unstable == nil
+}
+
+type oneServerPoint = scaledPoint[oneserver.Result]
 
 // answerOneServer solves a model in which each job runs on one server.
 func (f *solveQuestion) answerOneServer(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
@@ -72,14 +112,7 @@ func (f *solveQuestion) answerOneServer(q command.Query, m *cluster.Model) (a re
 	if err != nil {
 		return a, false, err
 	}
-	points := []oneServerPoint{{}}
-	if f.scaling.Factors != nil {
-		points = nil
-		for _, factor := range f.scaling.Factors {
-			scale := render.Style{Engine: f.settings.Engine}.Given(factor)
-			points = append(points, oneServerPoint{factor, &command.Scaled{Class: f.scaling.Class, Scale: scale}, nil, nil})
-		}
-	}
+	points := newPoints[oneserver.Result](f)
 	stable = true
 	for i := range points {
 		if err := f.solveOneServer(q.Part(i, len(points)), m, row, &points[i]); err != nil {
@@ -214,12 +247,7 @@ func (f *solveQuestion) warnOneServer(points []oneServerPoint, stderr io.Writer)
 // oneServerBody returns the fields of the answer at a point.
 func (f *solveQuestion) oneServerBody(m *cluster.Model, p *oneServerPoint) render.Point {
 	if p.unstable != nil {
-		kind := ""
-		if p.at != nil {
-			kind = "unstable"
-		}
-		return render.Point{Head: headOf(p.at), Body: command.Unstable(m, p.unstable, f.settings.Engine),
-			Sections: []render.Section{{Kind: kind, Columns: "-"}}}
+		return p.unstablePoint(m, f.settings.Engine)
 	}
 	r := p.result
 	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.settings.RelTol)}
@@ -244,8 +272,8 @@ func (f *solveQuestion) oneServerBody(m *cluster.Model, p *oneServerPoint) rende
 	return render.Point{Head: headOf(p.at), Body: body, Sections: oneServerSections}
 }
 
-// A waitingGradient holds the derivative of the mean waiting time of a class with respect to one rate
-// or capacity.
+// A waitingGradient holds the derivative of the mean waiting time of a class with respect to one
+// rate or capacity.
 type waitingGradient struct {
 	changedBy
 	MeanWaiting render.Number `json:"mean_waiting_change"`
@@ -278,27 +306,20 @@ func waitingGradients(m *cluster.Model, r *oneserver.Result, digits int) []waiti
 func (f *solveQuestion) oneServerText(t *render.Text, m *cluster.Model, points []oneServerPoint) {
 	command.WriteService(t, m)
 	for _, p := range points {
-		before := ""
-		if p.factor != nil {
-			before = "scale " + render.SixRat(p.factor)
-			if p.at.Class != "" {
-				before += " of " + p.at.Class
-			}
-			before += ": "
-		}
-		if p.unstable != nil {
-			t.WriteString(before)
-			command.WriteLimits(t, m, p.unstable, f.settings.Engine)
+		if !p.text(t, m, f.settings.Engine) {
 			continue
 		}
 		r := p.result
 		t.Digits = command.Digits(f.settings.RelTol)
 		trust, shown := command.Trust(r.Engine, r.RelativeErrorBound)
-		t.Line("%sstable; %s engine, computed %s, shown %s", before, r.Engine, trust, shown)
+		t.Line("stable; %s engine, computed %s, shown %s", r.Engine, trust, shown)
 		t.Line("%d states: numbers of busy servers by group", r.States)
 		if r.Times != nil {
-			t.Line("times by the %s engine: percentiles within %s of exact (relative), probabilities within %s", r.Times.Engine,
-				render.OneDigitUp(r.Times.RelativeErrorBound), render.OneDigitUp(r.Times.AbsoluteErrorBound))
+			t.Line(
+				"times by the %s engine: percentiles within %s of exact (relative), probabilities within %s",
+				r.Times.Engine, render.OneDigitUp(r.Times.RelativeErrorBound),
+				render.OneDigitUp(r.Times.AbsoluteErrorBound),
+			)
 		}
 	}
 }

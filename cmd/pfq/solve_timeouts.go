@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"strings"
 
 	"productform/cluster"
@@ -33,15 +32,12 @@ func (f *solveQuestion) checkTimeouts(m *cluster.Model) error {
 	if !timesOut(m) {
 		return nil
 	}
-	first := func(list []*big.Rat) string {
-		if len(list) == 0 {
-			return ""
-		}
-		return list[0].RatString()
-	}
-	percentiles := ""
+	percentiles, within := "", ""
 	if len(f.percentiles) > 0 {
 		percentiles = strings.TrimPrefix(f.percentiles[0].Name, "p")
+	}
+	if len(f.within) > 0 {
+		within = f.within[0].RatString()
 	}
 	for _, flag := range []struct {
 		name, value string
@@ -50,10 +46,9 @@ func (f *solveQuestion) checkTimeouts(m *cluster.Model) error {
 		{"--engine", string(f.settings.Engine), f.settings.Engine == num.Exact},
 		{"--lattice", string(f.settings.Lattice), f.settings.Lattice != "" && f.settings.Lattice != "auto"},
 		{"--percentiles", percentiles, f.percentiles != nil},
-		{"--within", first(f.within), f.within != nil},
+		{"--within", within, f.within != nil},
 		{"--distribution", fmt.Sprint(f.asked.MaxJobs), f.asked.MaxJobs > 0},
 		{"--gradients", "true", f.asked.Gradients},
-		{"--scale", first(f.scaling.Factors), f.scaling.Factors != nil},
 	} {
 		if flag.given {
 			return cli.FlagError{Err: input.Errorf(flag.name, flag.value,
@@ -65,37 +60,73 @@ func (f *solveQuestion) checkTimeouts(m *cluster.Model) error {
 
 // answerTimeouts solves a model in which jobs time out.
 func (f *solveQuestion) answerTimeouts(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
+	row, err := f.scaling.Row(m)
+	if err != nil {
+		return a, false, err
+	}
+	points, all := newPoints[oiqueue.TimeoutResult](f), []render.Point(nil)
+	stable = true
+	for i := range points {
+		p := &points[i]
+		if err := f.solveTimeouts(q.Part(i, len(points)), m, row, p); err != nil {
+			return a, false, err
+		}
+		if p.result == nil {
+			stable = false
+			all = append(all, p.unstablePoint(m, f.settings.Engine))
+			continue
+		}
+		if p.result.Engine == num.Float {
+			f.warnMissed(p.result.RelativeErrorBound, q.Stderr)
+		}
+		style := render.Style{Engine: p.result.Engine, Digits: command.Digits(f.settings.RelTol)}
+		body := append(command.ServiceHead(m, true), style.Record(p.result)...)
+		all = append(all, render.Point{Head: headOf(p.at), Body: body, Sections: timeoutSections})
+	}
+	columns := timeoutColumns
+	if f.scaling.Factors != nil {
+		columns = append([]string{"scale"}, columns...)
+	}
+	return render.Points(all, f.scaling.Factors != nil, columns,
+		func(t *render.Text) { f.timeoutText(t, m, points) }), stable, nil
+}
+
+// solveTimeouts solves the model at one factor.
+func (f *solveQuestion) solveTimeouts(
+	q command.Query, m *cluster.Model, row int, p *scaledPoint[oiqueue.TimeoutResult],
+) (err error) {
+	if p.factor != nil {
+		m = command.ScaleRow(m, row, p.factor)
+	}
 	s := oiqueue.TimeoutSettings{Engine: f.settings.Engine, RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes}
-	r, err := command.WithProgress(q, func(ctx context.Context) (*oiqueue.TimeoutResult, error) {
+	p.result, err = command.WithProgress(q, func(ctx context.Context) (*oiqueue.TimeoutResult, error) {
 		return oiqueue.SolveTimeouts(ctx, m, s)
 	})
 	var bad *input.Error
 	switch {
 	case errors.Is(err, num.ErrUnstable): // by jobs that never time out
-		untimed := m.WithoutTimed()
-		verdict, err := command.Decide(q, untimed)
-		if err != nil {
-			return a, false, err
-		}
-		return command.UnstableAnswer(untimed, verdict, f.settings.Engine), false, nil
+		p.unstable, err = command.Decide(q, m.WithoutTimed())
+		return err
 	case errors.As(err, &bad) && strings.HasSuffix(bad.Path, ".mean_size"):
-		return a, false, input.Errorf(bad.Path, bad.Value, "the mean size of the other classes, as jobs that time out "+
-			"have formulas only for exponential sizes with one mean")
-	case err != nil:
-		return a, false, f.binding.Translate(err, "")
+		return input.Errorf(
+			bad.Path, bad.Value, "the mean size of the other classes, as jobs that time out have formulas "+
+				"only for exponential sizes with one mean",
+		)
 	}
-	if r.Engine == num.Float {
-		f.warnMissed(r.RelativeErrorBound, q.Stderr)
+	return f.binding.Translate(err, "or pfq simulate, which estimates the means")
+}
+
+// timeoutText writes the lines above the tables.
+func (f *solveQuestion) timeoutText(t *render.Text, m *cluster.Model, points []scaledPoint[oiqueue.TimeoutResult]) {
+	command.WriteService(t, m)
+	for _, p := range points {
+		if !p.text(t, m, f.settings.Engine) {
+			continue
+		}
+		t.Digits = command.Digits(f.settings.RelTol)
+		trust, shown := command.Trust(p.result.Engine, p.result.RelativeErrorBound)
+		t.Line("stable; %s engine, computed %s, shown %s", p.result.Engine, trust, shown)
+		t.Line("%d states: numbers of jobs by mean timeout and of busy servers", p.result.States)
 	}
-	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.settings.RelTol)}
-	body := append(command.ServiceHead(m, true), style.Record(r)...)
-	return render.Points([]render.Point{{Body: body, Sections: timeoutSections}}, false, timeoutColumns,
-		func(t *render.Text) {
-			command.WriteService(t, m)
-			t.Digits = style.Digits
-			trust, shown := command.Trust(r.Engine, r.RelativeErrorBound)
-			t.Line("stable; %s engine, computed %s, shown %s", r.Engine, trust, shown)
-			t.Line("jobs leave when they time out, in service or not; first come, first served, exponential sizes")
-			t.Line("%d states: numbers of jobs by mean timeout and of busy servers", r.States)
-		}), true, nil
+	t.Line("jobs leave when they time out, in service or not; first come, first served, exponential sizes")
 }

@@ -54,11 +54,23 @@ func TestSolveTimeouts(t *testing.T) {
 		}
 	}
 	for _, flag := range []string{"--engine exact", "--lattice class", "--percentiles 50", "--within 1",
-		"--distribution 3", "--gradients", "--scale 2", "--distribution 3 --by-class"} {
+		"--distribution 3", "--gradients", "--distribution 3 --by-class"} {
 		_, stderr, status := pfq(timed, strings.Fields("solve - "+flag)...)
 		if name, _, _ := strings.Cut(flag, " "); status != 2 || !strings.Contains(stderr, name+" = ") ||
 			!strings.Contains(stderr, "want a model without mean_timeout") {
 			t.Errorf("%s: %d, %s", flag, status, stderr)
+		}
+	}
+	for flags, want := range map[string]string{
+		"--scale 1,2":               "scale 2: unstable: ",
+		"--scale x=1,2":             "scale 2 of x: unstable: ",
+		"--scale y=1,2":             "scale 2 of y: stable; float engine",
+		"--scale 1,2 --format csv":  "\n2,unstable,",
+		"--scale 1,2 --format json": `"stable": false`,
+	} {
+		stdout, stderr, status := pfq(timed, strings.Fields("solve - "+flags)...)
+		if stable := strings.Contains(flags, "y="); (status == 0) != stable || stderr != "" || !strings.Contains(stdout, want) {
+			t.Errorf("%s: %d, %s, %s", flags, status, stdout, stderr)
 		}
 	}
 	stdout, _, status := pfq(strings.Replace(timed, "3/2", "3", 1), strings.Fields("solve -")...)
