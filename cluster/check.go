@@ -26,11 +26,18 @@ import (
 //     with it;
 //   - mean timeouts are > 0, and no job of the model has patience then;
 //   - with the service [OneServer], C_s > 0 for all servers that a class chooses, and priorities
-//     are from 0 to 1,000,000; otherwise they are 0.
+//     are from 0 to 1,000,000; otherwise they are 0;
+//   - with the service [Gang], all capacities are 1 or nil, and each class has needs in place of
+//     servers: at least one row, none twice, and 1 to all servers of each; no other model has needs.
 //
 // Fields are named as in a file: classes[3].arrival_rate. The readers call Check. It takes
 // time linear in the model.
-func (m *Model) Check() error { return modelFile.CheckAll(m) }
+func (m *Model) Check() error {
+	if m.Service == Gang {
+		return gangFile.CheckAll(m)
+	}
+	return modelFile.CheckAll(m)
+}
 
 // checkChoices checks the servers of all classes.
 func (m *Model) checkChoices() error {
@@ -69,9 +76,9 @@ func (m *Model) checkPatience() error {
 	check := func(path string, mean *big.Rat, distribution string) error {
 		switch {
 		case mean != nil && m.Service != OneServer:
-			return input.Errorf(path+"mean_patience", mean.RatString(), "none with service all")
+			return input.Errorf(path+"mean_patience", mean.RatString(), "none with service %s", m.service())
 		case distribution != "" && m.Service != OneServer:
-			return input.Errorf(path+"patience", strconv.Quote(distribution), "none with service all")
+			return input.Errorf(path+"patience", strconv.Quote(distribution), "none with service %s", m.service())
 		case distribution != "" && mean == nil:
 			return input.Errorf(path+"patience", strconv.Quote(distribution), "a mean_patience, too")
 		}
@@ -163,7 +170,8 @@ func (m *Model) checkService() error {
 	if m.Service != OneServer {
 		for i, class := range m.Classes {
 			if class.Priority != 0 {
-				return input.Errorf(input.Index("classes", i)+".priority", class.Priority, "none with service all")
+				return input.Errorf(input.Index("classes", i)+".priority", class.Priority, "none with service %s",
+					m.service())
 			}
 		}
 		return nil
@@ -179,14 +187,22 @@ func (m *Model) checkService() error {
 	return nil
 }
 
-// RequireService rejects a model with another service than the given one. The error is a
+// RequireService rejects a model with another service than the given ones. The error is a
 // [*num.InputError].
-func (m *Model) RequireService(want Service) error {
-	if got := cmp.Or(m.Service, AllServers); got != want {
-		return input.Errorf("service", strconv.Quote(string(got)), "%s", want)
+func (m *Model) RequireService(want ...Service) error {
+	got := m.service()
+	if slices.Contains(want, got) {
+		return nil
 	}
-	return nil
+	names := make([]string, len(want))
+	for i, s := range want {
+		names[i] = string(s)
+	}
+	return input.Errorf("service", strconv.Quote(string(got)), "%s", strings.Join(names, " or "))
 }
+
+// service returns the service of the model.
+func (m *Model) service() Service { return cmp.Or(m.Service, AllServers) }
 
 func wantChoose(s Server) string {
 	if s.Size() == 1 {

@@ -37,7 +37,7 @@ var modelFile = file.Description[Model]{
 		file.Rat("mean_size", "mean work of a job",
 			func(m *Model) **big.Rat { return &m.MeanSize }, input.Positive).Default(1).Example("64"),
 		file.Word("service", "how many of its servers a job runs on at a time",
-			func(m *Model) *Service { return &m.Service }, []Service{AllServers, OneServer}, nil).
+			func(m *Model) *Service { return &m.Service }, []Service{AllServers, OneServer, Gang}, nil).
 			Otherwise(string(AllServers)).Example("one"),
 		file.Rat("mean_patience", "mean time after which a job that still waits gives up, 0 for at once, with service one",
 			func(m *Model) **big.Rat { return &m.MeanPatience }, input.Nonnegative).
@@ -50,7 +50,7 @@ var modelFile = file.Description[Model]{
 			Otherwise("jobs never time out").Example("30"),
 	},
 	Check: func(m *Model, _ string) error {
-		return cmp.Or(m.checkChoices(), m.checkService(), m.checkPatience(), m.checkTimeouts())
+		return cmp.Or(m.checkChoices(), m.checkService(), m.checkPatience(), m.checkTimeouts(), m.rejectNeeds())
 	},
 }
 

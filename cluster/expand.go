@@ -17,8 +17,12 @@ import (
 // row.
 //
 // serverRow[s] and classRow[i] are the rows of m from which server s and class i of e originate.
-// The error is a *[num.InputError] for the first list that would exceed limit rows.
+// The error is a *[num.InputError] for the service [Gang], or for the first list that would exceed
+// limit rows.
 func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err error) {
+	if err := m.RequireService(AllServers, OneServer); err != nil {
+		return nil, nil, nil, err
+	}
 	e = &Model{MeanSize: m.MeanSize, Service: m.Service, MeanPatience: m.MeanPatience, Patience: m.Patience,
 		MeanTimeout: m.MeanTimeout}
 	first := make([]int, len(m.Servers)) // first server of e of each row

@@ -29,13 +29,17 @@ type Service string
 const (
 	AllServers Service = "all" // on all servers that are working on no earlier job that they can serve
 	OneServer  Service = "one" // on one server, from its start to its end; other jobs wait in one queue
+
+	// Gang: on all the servers that its class needs, from its start to its end. Jobs start in the
+	// order of their arrival, so a job that does not fit blocks all jobs behind it.
+	Gang Service = "gang"
 )
 
 // A Server is one server or a group of Count equal ones.
 type Server struct {
 	Name     string   // not empty, and different from the names of the other servers
 	Count    int      // servers in the group, >= 1; 0 means 1
-	Capacity *big.Rat // C_s >= 0, work per unit of time of each server of the group
+	Capacity *big.Rat // C_s >= 0, work per unit of time of each server of the group; 1 or nil with Gang
 }
 
 // A Class is a kind of job: how often such jobs arrive and which servers can serve them.
@@ -43,8 +47,13 @@ type Class struct {
 	Name        string   // not empty, and different from the names of the other classes
 	ArrivalRate *big.Rat // λ_i >= 0, jobs per unit of time
 	MeanSize    *big.Rat // σ_i > 0, mean work per job of the class; nil means that of the model
-	Servers     []Choice // servers of its jobs; not empty, no server row twice
+	Servers     []Choice // servers of its jobs; not empty, no server row twice; nil with Gang
 	Priority    int      // 0..1,000,000; larger ones go first where a policy has priorities; 0 with AllServers
+
+	// Needs are the servers that each job of the class holds at once, with the service Gang: Choose
+	// servers of the row Model.Servers[Server]. Rows may be resources of any kind, such as memory in
+	// GB. Not empty, no row twice; nil with another service.
+	Needs []Choice `json:",omitempty"`
 
 	MeanPatience *big.Rat // that of its jobs, as in [Model]; nil means that of the model
 	Patience     string   // with its own MeanPatience only

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -16,12 +17,12 @@ const maxRankClasses = 20
 // classes (class i is bit i), 2^N values in O(N 2^N) additions. A group counts as one server of the
 // summed capacity if every class that uses it takes all its servers.
 //
-// The error is that of [Model.Check], or a *[num.InputError] in three cases: there are more than 20
-// classes; a class chooses some servers of a group, and thus stands for one class for each
+// The error is that of [Model.Check], or a *[num.InputError] in four cases: the service is [Gang];
+// there are more than 20 classes; a class chooses some servers of a group, and thus stands for one class for each
 // combination, see [Model.Expand]; or classes differ in mean size, see [Model.EqualSizes]. Once ctx
 // is done, Rank promptly returns ctx.Err().
 func (m *Model) Rank(ctx context.Context) ([]*big.Rat, error) {
-	if err := m.Check(); err != nil {
+	if err := cmp.Or(m.Check(), m.RequireService(AllServers, OneServer)); err != nil {
 		return nil, err
 	}
 	size, err := m.OneMeanSize()

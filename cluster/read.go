@@ -14,7 +14,12 @@ import (
 //
 // Numbers are JSON numbers or strings and are read exactly as written: 0.1, "0.1" and "1/10" are
 // all one tenth. count is 1 if missing, as is mean_size. A class may have its own mean_size in
-// place of the model's, and with "service": "one" a priority.
+// place of the model's, and with "service": "one" a priority. With "service": "gang" a class has
+// needs, and capacities may be missing:
+//
+//	{"service": "gang", "servers": [{"name": "gpu", "count": 16}, {"name": "memory", "count": 512}],
+//	 "classes": [{"name": "a", "arrival_rate": 1, "servers": ["gpu"], "needs": 4},
+//	             {"name": "b", "arrival_rate": 1, "needs": {"gpu": 4, "memory": 32}, "mean_size": 2}]}
 //
 // The error is a *[num.SyntaxError] if the text is not JSON. Otherwise it wraps an
 // *[num.InputError] with the path of the field, its value and the accepted values: for an unknown,
@@ -48,4 +53,9 @@ func read(r io.Reader, format file.Format) (*Model, error) {
 }
 
 // decode returns the model that a tree describes.
-func decode(root *file.Node) (*Model, error) { return file.DecodeRoot(root, modelFile.Read) }
+func decode(root *file.Node) (*Model, error) {
+	if n := root.Get("service"); n != nil && n.Kind == file.TextKind && n.Text == string(Gang) {
+		return file.DecodeRoot(root, gangFile.Read)
+	}
+	return file.DecodeRoot(root, modelFile.Read)
+}

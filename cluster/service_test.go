@@ -40,10 +40,10 @@ service: `
 		}
 	}
 	for _, c := range []struct{ text, path, value, want string }{
-		{model + "two", "service", `"two"`, "one of all, one"},
-		{model + "on", "service", `"on"`, "one of all, one; did you mean \"one\"?"},
-		{model + "1", "service", "the number 1", "one of all, one"},
-		{model + `""`, "service", `a string ""`, "one of all, one"},
+		{model + "two", "service", `"two"`, "one of all, one, gang"},
+		{model + "on", "service", `"on"`, "one of all, one, gang; did you mean \"one\"?"},
+		{model + "1", "service", "the number 1", "one of all, one, gang"},
+		{model + `""`, "service", `a string ""`, "one of all, one, gang"},
 		{strings.ReplaceAll(model, "[fast]", "[fast, off]") + "one", "classes[0].servers[1]", `"off"`,
 			"a server of positive capacity, as a job runs on one server"},
 	} {

@@ -25,25 +25,16 @@ func (m *Model) WriteJSON(w io.Writer) error {
 		if s.Size() > 1 {
 			b.WriteString(`, "count": ` + strconv.Itoa(s.Size()))
 		}
-		b.WriteString(`, "capacity": ` + jsonNumber(s.Capacity) + "}")
+		if s.Capacity != nil { // it may be nil with the service Gang
+			b.WriteString(`, "capacity": ` + jsonNumber(s.Capacity))
+		}
+		b.WriteByte('}')
 	}
 	b.WriteString("\n  ],\n  \"classes\": [")
 	for i, c := range m.Classes {
 		startRow(b, i)
-		b.WriteString(`{"name": ` + jsonString(c.Name) + `, "arrival_rate": ` + jsonNumber(c.ArrivalRate) +
-			`, "servers": [`)
-		for k, choice := range c.Servers {
-			if k > 0 {
-				b.WriteString(", ")
-			}
-			s := m.Servers[choice.Server]
-			if s.Size() == 1 {
-				b.WriteString(jsonString(s.Name))
-			} else {
-				b.WriteString(`{"group": ` + jsonString(s.Name) + `, "choose": ` + strconv.Itoa(choice.Choose) + "}")
-			}
-		}
-		b.WriteByte(']')
+		b.WriteString(`{"name": ` + jsonString(c.Name) + `, "arrival_rate": ` + jsonNumber(c.ArrivalRate))
+		m.writeServers(b, c)
 		if c.MeanSize != nil {
 			b.WriteString(`, "mean_size": ` + jsonNumber(c.MeanSize))
 		}
@@ -65,7 +56,7 @@ func (m *Model) WriteJSON(w io.Writer) error {
 	if m.MeanSize != nil {
 		b.WriteString(",\n  \"mean_size\": " + jsonNumber(m.MeanSize))
 	}
-	if m.Service == OneServer {
+	if m.service() != AllServers {
 		b.WriteString(",\n  \"service\": " + jsonString(string(m.Service)))
 	}
 	if m.MeanPatience != nil {
@@ -79,6 +70,34 @@ func (m *Model) WriteJSON(w io.Writer) error {
 	}
 	b.WriteString("\n}\n")
 	return b.Flush()
+}
+
+// writeServers writes the servers or the needs of a class.
+func (m *Model) writeServers(b *bufio.Writer, c Class) {
+	if m.Service == Gang {
+		b.WriteString(`, "needs": {`)
+		for k, need := range c.Needs {
+			if k > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(jsonString(m.Servers[need.Server].Name) + ": " + strconv.Itoa(need.Choose))
+		}
+		b.WriteByte('}')
+		return
+	}
+	b.WriteString(`, "servers": [`)
+	for k, choice := range c.Servers {
+		if k > 0 {
+			b.WriteString(", ")
+		}
+		s := m.Servers[choice.Server]
+		if s.Size() == 1 {
+			b.WriteString(jsonString(s.Name))
+		} else {
+			b.WriteString(`{"group": ` + jsonString(s.Name) + `, "choose": ` + strconv.Itoa(choice.Choose) + "}")
+		}
+	}
+	b.WriteByte(']')
 }
 
 func startRow(b *bufio.Writer, i int) {

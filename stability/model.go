@@ -41,7 +41,8 @@ type graph struct {
 
 func newGraph(ctx context.Context, m *cluster.Model) (*graph, error) {
 	const why = "jobs that give up overload no cluster, and pfq solve answers about them"
-	if err := cmp.Or(m.Check(), m.RequireEndlessPatience(why), m.RequireNoTimeouts()); err != nil {
+	if err := cmp.Or(m.Check(), m.RequireService(cluster.AllServers, cluster.OneServer),
+		m.RequireEndlessPatience(why), m.RequireNoTimeouts()); err != nil {
 		return nil, err
 	}
 	g := &graph{model: m, work: work(m), total: totals(m)}

@@ -61,7 +61,7 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 	if c.Model == nil {
 		return nil, input.Errorf("Model", "", "a cluster model")
 	}
-	if err := c.Model.Check(); err != nil {
+	if err := cmp.Or(c.Model.Check(), c.Model.RequireService(cluster.AllServers, cluster.OneServer)); err != nil {
 		return nil, err
 	}
 	c.Policy = cmp.Or(c.Policy, Policy(PolicyNames(c.Model.Service)[0]))
