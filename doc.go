@@ -4,6 +4,7 @@
 //	cluster, sizes, num   models of clusters, sizes of jobs, numbers with proved bounds
 //	bf                    means and delays of jobs that share servers
 //	oneserver             waiting times and delays if each job runs on one server
+//	gang                  load limit and mean waits if jobs hold several servers at once
 //	stability, plan       how much load a cluster can carry, and what to buy to meet targets
 //	network               jobs that go from station to station; network/loss, jobs that may be lost
 //	oiqueue, whittle      order-independent queues and Whittle networks

@@ -51,14 +51,18 @@ func TestGang(t *testing.T) {
 // Each fault is rejected with its line, path and value, and the accepted values.
 func TestBadGangs(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
-		{"needs: 4", "needs: 17", `line 4: classes[0].needs = 17: want an integer from 1 to 16, the count of "gpu"`},
+		{"needs: 4", "needs: 17",
+			`line 4: classes[0].needs = 17: want an integer from 1 to 16, the count of "gpu"`},
 		{"needs: 4", "needs: 0", `line 4: classes[0].needs = 0: want an integer from 1 to 16, the count of "gpu"`},
-		{"needs: 4", "needs: -1", `line 4: classes[0].needs = -1: want an integer from 1 to 16, the count of "gpu"`},
-		{"needs: 4", "needs: 2.5", `line 4: classes[0].needs = 2.5: want an integer from 1 to 16, the count of "gpu"`},
+		{"needs: 4", "needs: -1",
+			`line 4: classes[0].needs = -1: want an integer from 1 to 16, the count of "gpu"`},
+		{"needs: 4", "needs: 2.5",
+			`line 4: classes[0].needs = 2.5: want an integer from 1 to 16, the count of "gpu"`},
 		{"needs: 4", "needs: many",
 			`line 4: classes[0].needs = "many": want an integer from 1 to 16, the count of "gpu" (character 'm' at ` +
 				`position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`},
-		{", needs: 4", "", `line 4: classes[0].needs is missing: want an integer from 1 to 16, the count of "gpu"`},
+		{", needs: 4", "",
+			`line 4: classes[0].needs is missing: want an integer from 1 to 16, the count of "gpu"`},
 		{"servers: [gpu], needs: 4", "needs: 4", `line 4: classes[0].needs = the number 4: want a map from names of ` +
 			`servers to amounts, such as {gpu: 4, memory: 32}, or servers with one name and an integer`},
 		{"servers: [gpu], needs: 4, ", "", `line 4: classes[0].needs is missing: want a map from names of ` +
@@ -73,14 +77,16 @@ func TestBadGangs(t *testing.T) {
 		{"gpu: 1", "gpus: 1", `line 5: classes[1].needs.gpus = "gpus": want the name of a server; did you mean "gpu"?`},
 		{"gpu: 1", "gpu: 17", `line 5: classes[1].needs.gpu = 17: want an integer from 1 to 16, the count of "gpu"`},
 		{"gpu: 1", "gpu: 0", `line 5: classes[1].needs.gpu = 0: want an integer from 1 to 16, the count of "gpu"`},
-		{"gpu: 1", "gpu: 1/2", `line 5: classes[1].needs.gpu = "1/2": want an integer from 1 to 16, the count of "gpu"`},
+		{"gpu: 1", "gpu: 1/2",
+			`line 5: classes[1].needs.gpu = "1/2": want an integer from 1 to 16, the count of "gpu"`},
 		{"capacity: 1", "capacity: 2",
 			"line 2: servers[1].capacity = 2: want 1 with service gang, since mean_size is a time"},
 		{"capacity: 1", "capacity: 0",
 			"line 2: servers[1].capacity = 0: want 1 with service gang, since mean_size is a time"},
 		{"mean_size: 3", "mean_size: 0", "line 4: classes[0].mean_size = 0: want a number > 0"},
 		{"mean_size: 3", "priority: 3",
-			"line 4: classes[0].priority = the number 3: want one of the fields name, arrival_rate, servers, needs, mean_size"},
+			"line 4: classes[0].priority = the number 3: want one of the fields name, arrival_rate, servers, needs, " +
+				"mean_size"},
 		{"service: gang", "service: all", "line 2: servers[0].capacity is missing: want a number >= 0"},
 	} {
 		text := strings.Replace(gangs, c.old, c.new, 1)
@@ -105,7 +111,9 @@ func TestBadGangRows(t *testing.T) {
 		"classes[0].needs is missing: want at least one row of servers and its amount": func(m *cluster.Model) {
 			m.Classes[0].Needs = nil
 		},
-		"classes[1].needs = 2: want a row of servers, 0 to 1": func(m *cluster.Model) { m.Classes[1].Needs[0].Server = 2 },
+		"classes[1].needs = 2: want a row of servers, 0 to 1": func(m *cluster.Model) {
+			m.Classes[1].Needs[0].Server = 2
+		},
 		"classes[1].needs.gpu = 1: want each server once; it is already in this class": func(m *cluster.Model) {
 			m.Classes[1].Needs[0].Server = 0
 			m.Classes[1].Needs[0].Choose = 2
@@ -143,8 +151,11 @@ func TestGangsAreRejected(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, solve := range map[string]func(context.Context) error{
-		"all":        func(ctx context.Context) error { _, err := bf.Solve(ctx, m, bf.Settings{}); return err },
-		"one":        func(ctx context.Context) error { _, err := oneserver.Solve(ctx, m, oneserver.Settings{}); return err },
+		"all": func(ctx context.Context) error { _, err := bf.Solve(ctx, m, bf.Settings{}); return err },
+		"one": func(ctx context.Context) error {
+			_, err := oneserver.Solve(ctx, m, oneserver.Settings{})
+			return err
+		},
 		"all or one": func(ctx context.Context) error { _, err := stability.Cluster(ctx, m); return err },
 	} {
 		err := solve(t.Context())

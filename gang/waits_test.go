@@ -1,0 +1,172 @@
+package gang
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/cluster"
+	"productform/internal/oracle"
+	"productform/num"
+)
+
+// One class that needs w of n servers is the queue M/M/c with c = ⌊n/w⌋, also with thousands of
+// servers.
+func TestSingleClassMatchesErlangC(t *testing.T) {
+	for _, c := range []struct {
+		n, w int
+		load float64
+	}{{5, 1, 4}, {17, 3, 4.5}, {1000, 2, 480}, {3000, 1, 2900}} {
+		lambda := big.NewRat(int64(1000*c.load), 2000)
+		m := gangOf(c.n, []int{c.w}, []string{"2"}, []string{lambda.RatString()})
+		r, err := Solve(t.Context(), m, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		servers := float64(c.n / c.w)
+		want := erlangC(c.n/c.w, c.load)
+		x := r.Classes[0]
+		if !oracle.Near(x.WaitProbability.Float, want, 1e-9) ||
+			!oracle.Near(x.MeanWaiting.Float, 2*want/(servers-c.load), 1e-9) {
+			t.Errorf("%v: wait probability %v, want %v; mean wait %v",
+				c, x.WaitProbability.Float, want, x.MeanWaiting.Float)
+		}
+		if !(math.Abs(x.WaitProbability.Float/want-1) <= r.RelativeErrorBound+1e-11 && r.RelativeErrorBound < 1e-6) {
+			t.Errorf("%v: error bound %v", c, r.RelativeErrorBound)
+		}
+		if h := r.HeavyTrafficDelay.Float; !oracle.Near(h, 2/servers, 1e-14) {
+			t.Errorf("heavy traffic delay %v", h)
+		}
+	}
+}
+
+// erlangC returns the wait probability of the queue M/M/c by the recursion of Erlang B.
+func erlangC(servers int, load float64) float64 {
+	b := 1.0
+	for k := 1; k <= servers; k++ {
+		b = load * b / (float64(k) + load*b)
+	}
+	return b / (1 - load/float64(servers)*(1-b))
+}
+
+// By Little's law the mean number of jobs in service is that of the offered load: the probabilities
+// of the levels give it, too. The mean number of jobs is the sum over the levels.
+func TestLevelsHaveOfferedLoad(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawStable(t, 12, 3)
+		p, err := solveProfile(t, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		busy := make([]float64, len(p.classes))
+		total := 0.0
+		p.eachWaiting(func(s *set, prob, _ float64, _ bool) {
+			total += prob
+			for k, n := range s.x {
+				busy[k] += prob * float64(n)
+			}
+		})
+		if !oracle.Near(total, 1, 1e-13) {
+			t.Errorf("total %v", total)
+		}
+		for k, c := range p.classes {
+			want := new(big.Rat).Mul(p.rate, c.share)
+			if x := num.Nearest(want.Mul(want, c.mean)); !oracle.Near(busy[k], x, 1e-9) {
+				t.Errorf("class %d: %v jobs in service, want %v", k, busy[k], x)
+			}
+		}
+	})
+}
+
+// drawStable draws a model of one group of servers at 5 to 95 % of its limit.
+func drawStable(t *rapid.T, most, classes int) *cluster.Model {
+	m := drawGang(t, 1, most, classes, false)
+	r, err := CheckStability(t.Context(), m, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := big.NewRat(rapid.Int64Range(1, 19).Draw(t, "load"), 20)
+	scale, _ := new(big.Rat).SetString(big.NewFloat(r.CriticalScale.Float).Text('g', 6))
+	return m.Scale(load.Mul(load, scale))
+}
+
+func solveProfile(t *rapid.T, m *cluster.Model) (*profile, error) {
+	q, err := newQueue(t.Context(), newProblem(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q.solve(t.Context())
+}
+
+// One more server, shorter durations and fewer jobs of a class lengthen no wait.
+func TestMonotone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawStable(t, 8, 3)
+		solve := func(m *cluster.Model) *Result {
+			r, err := Solve(t.Context(), m, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		before := solve(m)
+		k := rapid.IntRange(0, len(m.Classes)-1).Draw(t, "class")
+		more, shorter := *m, m.ScaleClass(k, big.NewRat(1, 1))
+		more.Servers = []cluster.Server{{Name: "s", Count: m.Servers[0].Count + 1}}
+		shorter.Classes[k].MeanSize = new(big.Rat).Mul(m.MeanSizeOf(k), big.NewRat(9, 10))
+		for what, m := range map[string]*cluster.Model{
+			"one more server": &more, "shorter durations": shorter, "fewer jobs": m.ScaleClass(k, big.NewRat(9, 10)),
+		} {
+			after := solve(m)
+			for i, x := range after.Classes {
+				old := before.Classes[i]
+				if !(x.MeanWaiting.Float <= old.MeanWaiting.Float*(1+1e-9)+1e-14) ||
+					!(x.WaitProbability.Float <= old.WaitProbability.Float*(1+1e-9)+1e-14) {
+					t.Errorf("%s: class %d waits %v with probability %v, before %v with %v",
+						what, i, x.MeanWaiting.Float,
+						x.WaitProbability.Float, old.MeanWaiting.Float, old.WaitProbability.Float)
+				}
+			}
+		}
+	})
+}
+
+// Near the limit, (1 - λ/λ*) E[T] approaches its limit.
+func TestHeavyTraffic(t *testing.T) {
+	for _, m := range []*cluster.Model{
+		gangOf(5, []int{1, 2, 4}, []string{"1", "2", "1/2"}, []string{"1", "1/2", "1/3"}),
+		gangOf(8, []int{1, 8}, []string{"2", "1"}, []string{"1", "1/10"}),
+		gangOf(6, []int{2, 3}, []string{"1", "3"}, []string{"1", "2"}),
+	} {
+		r, err := CheckStability(t.Context(), m, Settings{Engine: num.Exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near := new(big.Rat).Mul(r.CriticalScale.Exact, big.NewRat(9999, 10000))
+		got, err := Solve(t.Context(), m.Scale(near), Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ratio := 1e-4 * got.MeanDelay.Float / got.HeavyTrafficDelay.Float; !(math.Abs(ratio-1) < 1e-3) {
+			t.Errorf("ratio %v", ratio)
+		}
+	}
+}
+
+// Several rows of servers have their own mean numbers of busy servers.
+func TestSeveralResources(t *testing.T) {
+	m := gangOf(4, []int{1, 2}, []string{"1", "2"}, []string{"1/2", "1/4"})
+	m.Servers = append(m.Servers, cluster.Server{Name: "memory", Count: 3})
+	m.Classes[0].Needs = append(m.Classes[0].Needs, cluster.Choice{Server: 1, Choose: 2})
+	r, err := Solve(t.Context(), m, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.MeanBusyServers != nil || r.Servers[0].MeanBusy.Exact.Cmp(big.NewRat(3, 2)) != 0 ||
+		r.Servers[1].MeanBusy.Exact.Cmp(big.NewRat(1, 1)) != 0 ||
+		r.Servers[1].Utilization.Exact.Cmp(big.NewRat(1, 3)) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
