@@ -1,6 +1,7 @@
 package network
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"slices"
@@ -84,14 +85,14 @@ func (d *delaySolver) kindDelays(
 	if err != nil {
 		return nil, err
 	}
-	if r.Quantiles, r.Tails, err = d.sojournTimes(delay); err != nil {
+	if r.Quantiles, r.Tails, err = d.lawTimes(delay, d.sojournUnit(delay)); err != nil {
 		return nil, err
 	}
 	waiting, err := t.NewSojourn(d.ctx, kind, true, weights)
 	if err != nil {
 		return nil, err
 	}
-	if r.Waiting.Quantiles, r.Waiting.Tails, err = d.sojournTimes(waiting); err != nil {
+	if r.Waiting.Quantiles, r.Waiting.Tails, err = d.lawTimes(waiting, d.sojournUnit(waiting)); err != nil {
 		return nil, err
 	}
 	waits, err := waiting.Probability(d.ctx)
@@ -121,13 +122,24 @@ func (d *delaySolver) meanSize() *big.Rat {
 	return d.problem.model.Classes[first.Class].Visits[first.Visit].size()
 }
 
-// sojournTimes returns the requested quantiles and tails of a time.
-func (d *delaySolver) sojournTimes(s *convolution.Sojourn) (quantiles, tails []num.Value, err error) {
+// sojournUnit returns the time between the points of a sojourn.
+func (d *delaySolver) sojournUnit(s *convolution.Sojourn) *big.Rat {
+	return new(big.Rat).Quo(d.meanSize(), s.Rate())
+}
+
+// A walk computes the distribution of a time at the points of a Poisson process.
+type walk interface {
+	ExtendTo(ctx context.Context, n int) error // takes steps until there are n
+	Survival() delays.Survival                 // after the steps taken
+	Work() float64                             // products of a step
+}
+
+// lawTimes returns the requested quantiles and tails of a time, given the mean time between points.
+func (d *delaySolver) lawTimes(s walk, unit *big.Rat) (quantiles, tails []num.Value, err error) {
 	q := delays.Question{Times: [][]*big.Rat{d.question.Times}}
 	for _, p := range d.question.Levels {
 		q.Tails = append(q.Tails, new(big.Rat).Sub(big.NewRat(1, 1), p))
 	}
-	unit := new(big.Rat).Quo(d.meanSize(), s.Rate())
 	law, err := d.survival(s, q, unit)
 	if err != nil {
 		return nil, nil, err
@@ -145,8 +157,7 @@ func (d *delaySolver) sojournTimes(s *convolution.Sojourn) (quantiles, tails []n
 		width := (arithmetic.Number{Interval: x}).Width()
 		if x.Low.Sign() > 0 && width > max(d.request.RelTol, 0x1p-48) {
 			return nil, nil, input.Errorf("RelTol", d.request.RelTol,
-				"at least %.2g, the relative width of the bounds on a quantile by float64, at stations with order",
-				width)
+				"at least %.2g, the relative width of the bounds on this quantile, which needs float64", width)
 		}
 		quantiles = append(quantiles, x.Value())
 	}
@@ -164,7 +175,7 @@ func (d *delaySolver) sojournTimes(s *convolution.Sojourn) (quantiles, tails []n
 const firstSteps = 64
 
 // survival takes as many steps as a question needs.
-func (d *delaySolver) survival(s *convolution.Sojourn, q delays.Question, unit *big.Rat) (delays.Survival, error) {
+func (d *delaySolver) survival(s walk, q delays.Question, unit *big.Rat) (delays.Survival, error) {
 	least, latest := q.Extremes(unit)
 	for steps := firstSteps; ; {
 		if work := float64(steps) * s.Work(); steps > mostSteps || work > mostStepWork {

@@ -53,10 +53,10 @@ var sweepSections = []render.Section{
 	{Kind: "state_visit", Of: "likely_states.jobs", Columns: "-"},
 }
 
-// solution returns the answer for a result, nil if there is none, with the percentiles of each row
-// of visits.
+// solution returns the answer for a result, nil if there is none, with the known distributions of
+// times.
 func (n stations) solution(
-	f *networkQuestion, r *network.Result, limits *network.Stability, delays []*network.VisitDelays,
+	f *networkQuestion, r *network.Result, limits *network.Stability, known knownTimes,
 ) networkSolution {
 	flow := []string{sim.Throughput, sim.MeanJobs, sim.MeasuredDelay}
 	s := networkSolution{columns: networkColumns, digits: command.Digits(f.settings.RelTol), parts: []part{
@@ -84,12 +84,19 @@ func (n stations) solution(
 		body = n.body(r, limits, s.digits)
 		note = n.noteResting(r)
 		s.lines = []string{trust(r.Engine, r.RelativeErrorBound)}
-		if slices.ContainsFunc(delays, func(known *network.VisitDelays) bool { return known != nil }) {
+		if slices.ContainsFunc(known.visits, func(d *network.VisitDelays) bool { return d != nil }) {
 			s.lines = append(s.lines, "times between proved bounds, shown to the digits that these share")
 			tables = slices.Insert(slices.Clone(networkSections), 4, timeSections(f.percentiles)...)
+			if slices.ContainsFunc(known.chains, func(r *network.ResponseTime) bool { return r != nil }) {
+				tables = slices.Insert(tables, 2, responseSection(f.percentiles))
+			}
 		}
 		s.lines = append(s.lines, fmt.Sprintf("%s: %s", r.Method, strings.TrimPrefix(r.Why, string(r.Method)+": ")))
-		f.setDelays(body.Get("visits").([]render.Record), delays, s.digits)
+		f.setDelays(body.Get("visits").([]render.Record), known.visits, s.digits)
+		hasResponse := func(c network.ChainResult) bool { return c.MeanResponseTime != nil }
+		if f.percentiles != nil && slices.ContainsFunc(r.Chains, hasResponse) {
+			f.setResponses(body.Get("chains").([]render.Record), known.chains, s.digits)
+		}
 	}
 	if n.isLINE && f.simulation.Runs > 0 && f.sizes == "" {
 		note = joined(note, "the simulated sizes are exponential, not those of the LINE file; "+
@@ -177,15 +184,31 @@ func (f *networkQuestion) setDelays(visits []render.Record, known []*network.Vis
 	}
 }
 
-// withinOf returns the probabilities that the waiting time and the delay of a visit are at most some
-// times; none if they are not known.
+// setResponses adds the response times to the chains, null if they are not known.
+func (f *networkQuestion) setResponses(chains []render.Record, known []*network.ResponseTime, digits int) {
+	style := render.Style{Engine: num.Enclose, Digits: digits}
+	for k, c := range chains {
+		var quantiles []num.Value
+		if known != nil && known[k] != nil {
+			quantiles = known[k].Quantiles
+		}
+		chains[k] = c.Set("response_time", command.PercentileFields(f.percentiles, quantiles, style), "")
+	}
+}
+
+// withinOf returns the probabilities that the waiting time and the delay of a visit are at most
+// some times; none if they are not known.
 func withinOf(times []*big.Rat, d *network.VisitDelays) (list []oneserver.Within) {
 	rest := func(tail num.Value) num.Value {
 		low, high := tail.Bounds()
 		return num.BetweenFloats(math.Nextafter(1-high, 0), math.Nextafter(1-low, 1))
 	}
 	for k := range d.Tails {
-		list = append(list, oneserver.Within{Time: times[k], Waiting: rest(d.Waiting.Tails[k]), Delay: rest(d.Tails[k])})
+		list = append(list, oneserver.Within{
+			Time:    times[k],
+			Waiting: rest(d.Waiting.Tails[k]),
+			Delay:   rest(d.Tails[k]),
+		})
 	}
 	return list
 }

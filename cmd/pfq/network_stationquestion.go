@@ -138,13 +138,11 @@ func (n stations) solve(f *networkQuestion, q command.Query, limits *network.Sta
 			return s, err
 		}
 	}
-	delays, err := command.WithProgress(q, func(ctx context.Context) ([]*network.VisitDelays, error) {
-		return n.delays(ctx, f, r)
-	})
+	t, err := command.WithProgress(q, func(ctx context.Context) (knownTimes, error) { return n.times(ctx, f, r) })
 	if err = f.unlessNoted(q, "percentiles", err); err != nil {
 		return s, err
 	}
-	return n.solution(f, r, limits, delays), nil
+	return n.solution(f, r, limits, t), nil
 }
 
 // unlessNoted returns err. But if the network is simulated and is too large to solve, unlessNoted
@@ -188,33 +186,42 @@ func tolAbove(bound float64) string {
 	return fmt.Sprintf("%.0fe%d", math.Floor(bound/math.Pow10(exponent))+1, exponent)
 }
 
-// delays returns the waiting times and delays of each row of visits in the answer, nil for a visit
-// whose times are not known. It returns nil without --percentiles and --within, or if the network is
-// not solved.
-func (n stations) delays(
-	ctx context.Context, f *networkQuestion, r *network.Result,
-) (known []*network.VisitDelays, err error) {
+// knownTimes are the distributions of times for each row of visits and chains in the answer, nil if
+// they are not known.
+type knownTimes struct {
+	visits []*network.VisitDelays
+	chains []*network.ResponseTime
+}
+
+// times returns the requested distributions of times, none without --percentiles and --within, or
+// if the network is not solved.
+func (n stations) times(ctx context.Context, f *networkQuestion, r *network.Result) (known knownTimes, err error) {
 	if f.percentiles == nil && f.within == nil || r == nil {
-		return nil, nil
+		return known, nil
 	}
 	asked := network.DelayQuestion{Times: f.within}
 	for _, p := range f.percentiles {
 		asked.Levels = append(asked.Levels, p.Level)
 	}
+	settings := network.Settings{RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes}
+	if f.percentiles != nil {
+		if known.chains, err = network.ResponseTimes(ctx, n.Model, asked.Levels, nil, settings); err != nil {
+			return knownTimes{}, err
+		}
+	}
 	for i, s := range r.Stations {
 		ofStation := make([]*network.VisitDelays, len(s.Visits))
 		if n.Stations[i].KnowsDelays() {
 			asked.Station = i
-			settings := network.Settings{RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes}
 			visits, err := network.Delays(ctx, n.Model, asked, settings)
 			if err != nil {
-				return nil, err
+				return knownTimes{}, err
 			}
 			for k := range visits {
 				ofStation[k] = &visits[k]
 			}
 		}
-		known = append(known, ofStation...)
+		known.visits = append(known.visits, ofStation...)
 	}
 	return known, nil
 }

@@ -121,10 +121,38 @@ func TestPercentiles(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
 	}
-	reentrant := commandtest.Example(t, "networks/reentrant.yaml")
-	if _, stderr, status := networkProgram.Run(reentrant, "network", "-", "--percentiles", "99"); status != 2 ||
+	shared := strings.Replace(model, "fcfs", "lcfs", 1)
+	if _, stderr, status := networkProgram.Run(shared, "network", "-", "--percentiles", "99"); status != 2 ||
 		!strings.Contains(stderr, "needs --runs here: ") {
 		t.Errorf("status %d, %s", status, stderr)
+	}
+}
+
+// With one user, the response time is that of two exponential services in a row, which are equal.
+// Chains whose jobs may repeat a visit have none.
+func TestResponseTime(t *testing.T) {
+	const model = `
+stations: [{name: think, discipline: delay}, {name: one, discipline: fcfs}, {name: two, discipline: fcfs}]
+classes:
+- {name: user, population: 1, visits: [{station: think, next: {one: 1}}, {station: one, next: {two: 1}},
+  {station: two, next: {think: 1}}]}
+`
+	chain := func(text string) map[string]any {
+		got := networkProgram.JSON(t, text, "network - --percentiles 50,99")
+		return got["chains"].([]any)[0].(map[string]any)["response_time"].(map[string]any)
+	}
+	for name, level := range map[string]float64{"p50": 0.5, "p99": 0.99} {
+		x := chain(model)[name].(float64)
+		if tail := math.Exp(-x) * (1 + x); math.Abs(tail-(1-level)) > 1e-10 {
+			t.Errorf("%s = %v, with the tail %v", name, x, tail)
+		}
+	}
+	if got := chain(strings.Replace(model, "next: {think: 1}", "next: {think: 0.5, one: 0.5}", 1)); got["p50"] != nil {
+		t.Errorf("a response time %v of jobs that may return", got)
+	}
+	stdout, _, _ := networkProgram.Run(model, "network", "-", "--percentiles", "50")
+	if !strings.Contains(stdout, "\nchain  response time p50\nuser   1.678346") {
+		t.Errorf("no response time in\n%s", stdout)
 	}
 }
 

@@ -34,14 +34,8 @@ func (u *unstable) text(t *render.Text) {
 
 // timeSections are the tables of waiting times and delays.
 func timeSections(asked []command.Percentile) []render.Section {
-	flat := func(visits []render.Record) (rows []render.Record) {
-		for _, v := range visits {
-			rows = append(rows, v.Flat())
-		}
-		return rows
-	}
-	waiting := render.Section{Of: "visits", Columns: "station class wait_probability mean_waiting", Rows: flat}
-	delay := render.Section{Of: "visits", Columns: "station class", Rows: flat}
+	waiting := render.Section{Of: "visits", Columns: "station class wait_probability mean_waiting", Rows: flatRows}
+	delay := render.Section{Of: "visits", Columns: "station class", Rows: flatRows}
 	for _, p := range asked {
 		waiting.Columns += " waiting_" + p.Name
 		delay.Columns += " delay_" + p.Name
@@ -50,6 +44,23 @@ func timeSections(asked []command.Percentile) []render.Section {
 		return []render.Section{waiting}
 	}
 	return []render.Section{waiting, delay}
+}
+
+// responseSection is the table of response times of chains.
+func responseSection(asked []command.Percentile) render.Section {
+	s := render.Section{Of: "chains", Columns: "classes", Rows: flatRows}
+	for _, p := range asked {
+		s.Columns += " response_time_" + p.Name
+	}
+	return s
+}
+
+// flatRows returns records without nested fields.
+func flatRows(rows []render.Record) (flat []render.Record) {
+	for _, r := range rows {
+		flat = append(flat, r.Flat())
+	}
+	return flat
 }
 
 // spans returns bounds for text: with six digits, without fractions.

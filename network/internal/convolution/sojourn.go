@@ -29,6 +29,7 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"slices"
 
 	"productform/internal/arithmetic"
 	"productform/internal/delays"
@@ -36,19 +37,19 @@ import (
 	"productform/num"
 )
 
-// Rest returns, at the index of each population, the product of all stations but one that closed
-// chains visit, in float64. The error is that of the context.
-func (p *Plan) Rest(ctx context.Context, station int) ([]arithmetic.Number, error) {
+// Rest returns, at the index of each population, the product of all stations that closed chains
+// visit except for the given ones, in float64. The error is that of the context.
+func (p *Plan) Rest(ctx context.Context, without ...int) ([]arithmetic.Number, error) {
 	lattice := NewLattice(p.Most)
 	for segment := p.segment(); ; segment = max(1, segment/8) {
-		list, err := p.restWith(ctx, station, NewFloat(ctx, lattice, segment, p.tilt()))
+		list, err := p.restWith(ctx, without, NewFloat(ctx, lattice, segment, p.tilt()))
 		if err != nil || segment == 1 || !hasLostBounds(list) {
 			return list, err
 		}
 	}
 }
 
-func (p *Plan) restWith(ctx context.Context, station int, zeros *Float) ([]arithmetic.Number, error) {
+func (p *Plan) restWith(ctx context.Context, without []int, zeros *Float) ([]arithmetic.Number, error) {
 	c := &convolver[*Float]{Plan: p, ctx: ctx, zeros: zeros, one: arithmetic.Number{Wide: arithmetic.Wide{F: 1}}}
 	if err := c.prepare(); err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func (p *Plan) restWith(ctx context.Context, station int, zeros *Float) ([]arith
 	}
 	for g := range p.Groups {
 		for _, i := range p.Groups[g].Stations {
-			if i == station {
+			if slices.Contains(without, i) {
 				continue
 			}
 			if err := w.times(&h, g, think); err != nil {
