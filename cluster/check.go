@@ -164,6 +164,20 @@ func (m *Model) WithoutTimed() *Model {
 	return &c
 }
 
+// WithoutImpatient returns m without patience and without arrivals of the classes that had one.
+// Everything else is shared with m.
+func (m *Model) WithoutImpatient() *Model {
+	c := *m
+	c.MeanPatience, c.Patience, c.Classes = nil, "", slices.Clone(m.Classes)
+	for i := range c.Classes {
+		if mean, _ := m.PatienceOf(i); mean != nil {
+			c.Classes[i].ArrivalRate = new(big.Rat)
+		}
+		c.Classes[i].MeanPatience, c.Classes[i].Patience = nil, ""
+	}
+	return &c
+}
+
 // checkService rejects priorities of jobs that run on all their servers, and servers on which a job
 // that runs on one would stay forever.
 func (m *Model) checkService() error {

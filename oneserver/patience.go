@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 
 	"productform/cluster"
@@ -119,8 +118,8 @@ type PatienceServer struct {
 // servers busy are lost.
 //
 // The error is that of [Answer], a *[num.InputError] for an unknown distribution, or a
-// *[num.TooLargeError] for models that need more than MaxWork states times steps. Patience may overload
-// the servers. A cluster is unstable only if the classes that never give up overload it.
+// *[num.TooLargeError] for models that need more than MaxWork states times steps. Patience may
+// overload the servers. A cluster is unstable only if the classes that never give up overload it.
 func SolvePatience(ctx context.Context, m *cluster.Model, s PatienceSettings) (*PatienceResult, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -148,8 +147,12 @@ func SolvePatience(ctx context.Context, m *cluster.Model, s PatienceSettings) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := checkEndless(ctx, m); err != nil {
+	overload, err := stability.Overload(ctx, m.WithoutImpatient())
+	if err != nil {
 		return nil, err
+	}
+	if overload != nil {
+		return nil, overload
 	}
 	parts := split(m, size)
 	b := newPatienceBuilder(m, s)
@@ -200,24 +203,6 @@ func patienceByClass(m *cluster.Model) ([]patience, error) {
 	return byClass, nil
 }
 
-// checkEndless returns an error if the classes that never give up overload the cluster.
-func checkEndless(ctx context.Context, m *cluster.Model) error {
-	endless := *m
-	endless.MeanPatience, endless.Patience, endless.Classes = nil, "", slices.Clone(m.Classes)
-	for i := range endless.Classes {
-		c := &endless.Classes[i]
-		if mean, _ := m.PatienceOf(i); mean != nil {
-			c.ArrivalRate = new(big.Rat)
-		}
-		c.MeanPatience, c.Patience = nil, ""
-	}
-	overload, err := stability.Overload(ctx, &endless)
-	if err == nil && overload != nil {
-		err = overload
-	}
-	return err
-}
-
 // A patienceBuilder makes a result from the measures of the parts.
 type patienceBuilder struct {
 	m        *cluster.Model
@@ -225,7 +210,7 @@ type patienceBuilder struct {
 	result   *PatienceResult
 
 	bound               float64 // on the relative errors of the pools that series solve
-	estimate            float64 // of the errors of the other parts; 0 if there are none
+	estimate            float64 // largest estimate of the errors of the other parts; 0 if there are none
 	arrivals, abandoned float64
 }
 
@@ -248,7 +233,7 @@ func (b *patienceBuilder) add(ctx context.Context, p *part, all []patience) erro
 	for i, c := range p.classes {
 		byClass[i] = all[c.row]
 	}
-	if isPool(b.m, p, byClass) {
+	if isErlangA(b.m, p, byClass) {
 		return b.addPool(ctx, p)
 	}
 	return b.addEquations(ctx, p, byClass)

@@ -10,22 +10,19 @@ import (
 	"productform/num"
 )
 
-// isPool reports whether a part is the queue M/M/n+M: equal servers, which all classes use as a
-// whole, with the same patience, which is exponential, endless or 0.
-func isPool(m *cluster.Model, p *part, byClass []patience) bool {
-	if len(p.groups) != 1 {
-		return false
-	}
+// isErlangA reports whether a part is the queue M/M/n+M: a pool whose classes have the same
+// patience, which is exponential, endless or 0.
+func isErlangA(m *cluster.Model, p *part, byClass []patience) bool {
 	first, _ := m.PatienceOf(p.classes[0].row)
 	for i, c := range p.classes {
 		mean, _ := m.PatienceOf(c.row)
 		law := &byClass[i]
 		same := mean == nil && first == nil || mean != nil && first != nil && mean.Cmp(first) == 0
-		if !same || c.choices[0].servers != p.groups[0].n || !(law.endless() || law.none() || law.exponential) {
+		if !same || !(law.endless() || law.none() || law.exponential) {
 			return false
 		}
 	}
-	return true
+	return p.isPool()
 }
 
 // A poolAnswer holds the measures of a pool, which are those of all its classes.

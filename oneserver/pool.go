@@ -12,10 +12,13 @@ import (
 // about e^(n/3) in the unit of [tables].
 const manyServers = 1 << 11
 
-// isLargePool reports whether the servers are equal and at least manyServers, and all jobs may use
-// all of them. Then they are the queue M/M/n.
-func (p *part) isLargePool() bool {
-	if len(p.groups) != 1 || p.groups[0].n < manyServers {
+// isLargePool reports whether a part is a pool of at least manyServers.
+func (p *part) isLargePool() bool { return p.isPool() && p.groups[0].n >= manyServers }
+
+// isPool reports whether the servers are equal and all jobs may use all of them. Then they are the
+// queue M/M/n.
+func (p *part) isPool() bool {
+	if len(p.groups) != 1 {
 		return false
 	}
 	for _, c := range p.classes {
@@ -26,8 +29,8 @@ func (p *part) isLargePool() bool {
 	return true
 }
 
-// measurePool returns the means of M/M/n. With ρ = λ/(nμ) and Erlang's B, the states with fewer than
-// n, n and more jobs have the weights 1/B - 1, 1 and ρ/(1 - ρ).
+// measurePool returns the means of M/M/n. With ρ = λ/(nμ) and Erlang's B, the states with fewer
+// than n, n and more jobs have the weights 1/B - 1, 1 and ρ/(1 - ρ).
 func (p *part) measurePool(ctx context.Context, one arithmetic.Number) (*measures, error) {
 	n, rate := p.groups[0].n, new(big.Rat)
 	for _, c := range p.classes {

@@ -145,12 +145,17 @@ func (f *solveQuestion) solveOneServer(q command.Query, m *cluster.Model, row in
 	p.result, err = command.WithProgress(q, func(ctx context.Context) (*oneserver.Result, error) {
 		return oneserver.Answer(ctx, m, ask, s)
 	})
-	var bad *input.Error
-	switch {
-	case errors.Is(err, num.ErrUnstable):
+	if errors.Is(err, num.ErrUnstable) {
 		p.unstable, err = command.Decide(q, m)
 		return err
-	case errors.As(err, &bad) && strings.HasSuffix(bad.Path, ".mean_size"):
+	}
+	return f.explainOneServer(err)
+}
+
+// explainOneServer adds what simulations can do to an error of package oneserver.
+func (f *solveQuestion) explainOneServer(err error) error {
+	var bad *input.Error
+	if errors.As(err, &bad) && strings.HasSuffix(bad.Path, ".mean_size") {
 		return &input.Error{Path: bad.Path, Value: bad.Value, Want: bad.Want + "; pfq simulate takes any sizes"}
 	}
 	return f.binding.Translate(err, "or pfq simulate, which estimates the means")
@@ -196,8 +201,16 @@ func (f *solveQuestion) answerPatience(q command.Query, m *cluster.Model) (a ren
 	r, err := command.WithProgress(q, func(ctx context.Context) (*oneserver.PatienceResult, error) {
 		return oneserver.SolvePatience(ctx, m, s)
 	})
+	if errors.Is(err, num.ErrUnstable) { // by jobs that never give up
+		endless := m.WithoutImpatient()
+		verdict, err := command.Decide(q, endless)
+		if err != nil {
+			return a, false, err
+		}
+		return command.UnstableAnswer(endless, verdict, f.settings.Engine), false, nil
+	}
 	if err != nil {
-		return a, false, f.binding.Translate(err, "or pfq simulate, which estimates the means")
+		return a, false, f.explainOneServer(err)
 	}
 	body := f.patienceBody(m, r)
 	return render.Points([]render.Point{{Body: body, Sections: patienceSections}}, false, patienceColumns,
@@ -222,12 +235,16 @@ func (f *solveQuestion) patienceBody(m *cluster.Model, r *oneserver.PatienceResu
 	rows := body.Get("classes").([]render.Record)
 	for i, c := range r.Classes {
 		if len(f.percentiles) > 0 {
-			rows[i] = rows[i].Set("waiting", command.PercentileFields(f.percentiles, c.Waiting, style), "within")
-			rows[i] = rows[i].Set("waiting_served", command.PercentileFields(f.percentiles, c.WaitingServed, style), "within")
-			rows[i] = rows[i].Set("delay", command.PercentileFields(f.percentiles, nil, style), "within")
+			set := func(name string, values []num.Value) {
+				rows[i] = rows[i].Set(name, command.PercentileFields(f.percentiles, values, style), "within")
+			}
+			set("waiting", c.Waiting)
+			set("waiting_served", c.WaitingServed)
+			set("delay", nil)
 		}
-		for k, row := range rows[i].Get("within").([]render.Record) {
-			rows[i].Get("within").([]render.Record)[k] = row.Set("delay", nil, "served")
+		within := rows[i].Get("within").([]render.Record)
+		for k, row := range within {
+			within[k] = row.Set("delay", nil, "served")
 		}
 	}
 	return body

@@ -332,3 +332,24 @@ func TestSolvePatiencePool(t *testing.T) {
 		t.Errorf("%s: status %d, %s", far, status, stderr)
 	}
 }
+
+// TestSolvePatienceUnstable overloads a cluster with jobs that never give up: the answer names them,
+// as without patience.
+func TestSolvePatienceUnstable(t *testing.T) {
+	const model = `service: one
+servers: [{name: s, capacity: 1, count: 2}]
+classes:
+- {name: x, arrival_rate: 3, servers: [s]}
+- {name: y, arrival_rate: 1, servers: [s], mean_patience: 1}
+`
+	stdout, stderr, status := pfq(model, "solve", "-")
+	if status != 1 || stderr != "" || !strings.Contains(stdout, "bottleneck  x: work 3 on capacity 2\n") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+	sized := strings.Replace(model, "arrival_rate: 3", "arrival_rate: 1, mean_size: 2", 1)
+	if _, stderr, status := pfq(sized, "solve", "-"); status != 2 || !strings.HasPrefix(stderr,
+		"pfq: standard input: classes[1].mean_size = 1: want the mean size of the other classes") ||
+		!strings.HasSuffix(stderr, "; pfq simulate takes any sizes\n") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+}
