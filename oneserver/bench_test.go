@@ -72,4 +72,16 @@ func BenchmarkSolvePatience(b *testing.B) {
 			}
 		})
 	}
+	levels := oracle.Rats("0.5 0.95")
+	groups := skillGroups()
+	groups.MeanPatience = big.NewRat(2, 1)
+	for name, m := range map[string]*cluster.Model{"groups=3": groups, "servers=100000": largePool(100_000)} {
+		b.Run(name+"/percentiles", func(b *testing.B) {
+			for b.Loop() {
+				if _, err := SolvePatience(b.Context(), m, PatienceSettings{Levels: levels}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

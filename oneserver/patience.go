@@ -114,8 +114,8 @@ type PatienceServer struct {
 // A part of the cluster that is one pool of equal servers, which all its classes use as a whole,
 // is the queue M/M/n+M if all of them have the same exponential patience. It is solved by series of
 // positive terms with proved bounds, see [productform/network/loss.ErlangA]: 100,000 servers take
-// less than a second. So is a pool without patience, or with patience 0, where jobs that find all
-// servers busy are lost.
+// less than a second. The same holds for a pool without patience, or with patience 0, where jobs
+// that find all servers busy are lost.
 //
 // The error is that of [Answer], a *[num.InputError] for an unknown distribution, or a
 // *[num.TooLargeError] for models that need more than MaxWork states times steps. Patience may
