@@ -154,8 +154,7 @@ func (d *delaySolver) lawTimes(s walk, unit *big.Rat) (quantiles, tails []num.Va
 			return nil, nil, err
 		}
 		x := a.Quantiles[0]
-		width := (arithmetic.Number{Interval: x}).Width()
-		if x.Low.Sign() > 0 && width > max(d.request.RelTol, 0x1p-48) {
+		if width := widthOf(x, unit); x.Low.Sign() > 0 && width > max(d.request.RelTol, 0x1p-48) {
 			return nil, nil, input.Errorf("RelTol", d.request.RelTol,
 				"at least %.2g, the relative width of the bounds on this quantile, which needs float64", width)
 		}
@@ -169,6 +168,13 @@ func (d *delaySolver) lawTimes(s walk, unit *big.Rat) (quantiles, tails []num.Va
 		tails = append(tails, x.Value())
 	}
 	return quantiles, tails, nil
+}
+
+// widthOf returns the width of bounds on a time, in units of the time or of the mean time between
+// points if that is larger: the quantile of a waiting time may be close to 0.
+func widthOf(x num.Interval, unit *big.Rat) float64 {
+	low, high := x.Value().Bounds()
+	return (high - low) / max(low, num.Nearest(unit))
 }
 
 // firstSteps is the number of steps to begin with.
