@@ -2,6 +2,7 @@ package oneserver
 
 import (
 	"context"
+	"math/bits"
 
 	"productform/num"
 )
@@ -9,10 +10,14 @@ import (
 // A holding lists the states in which a class may have to wait: the same positions of some rows of
 // the grid. For a class that does not use whole groups it has numbers for each of these states.
 type holding struct {
-	rows     []int32     // first states of the rows
-	position []int32     // positions in each row
+	rows     []int32 // first states of the rows
+	position []int32 // positions in each row
+	isWhole  bool
+	ways     int64       // number of draws, 0 if it is 2^53 or more
+	low      []int64     // at each position, draws among the busy servers of the groups of the row; nil without ways
 	share    []float64   // q(k); nil if all are 1
-	each     [][]float64 // q(k) d_g/k_g of each choice, the share of one busy server of the group
+	drawn    []float64   // servers that each choice draws
+	busy     [][]float64 // k_g of each choice at each position; nil if it is constant in a row
 }
 
 // holdings returns the states in which each class may wait.
@@ -25,6 +30,7 @@ func (s *states) holdings(ctx context.Context) ([]holding, error) {
 			least[i][choice.group] = choice.servers
 		}
 		list[i].position = s.grid.positions(least[i])
+		s.addWays(i, &list[i])
 	}
 	x := make([]int, len(s.groups))
 	for from := 0; from < s.States; from += s.grid.size {
@@ -38,76 +44,114 @@ func (s *states) holdings(ctx context.Context) ([]holding, error) {
 		}
 		s.grid.move(x, 1)
 	}
-	for i := range list {
-		if err := s.addShares(ctx, i, &list[i]); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	return list, s.grid.inParallel(len(list), func(i int) error { return s.addShares(ctx, i, &list[i]) })
 }
 
-// addShares adds the numbers of a class that does not use whole groups.
-func (s *states) addShares(ctx context.Context, i int, h *holding) error {
+// addWays counts the draws of a class.
+func (s *states) addWays(i int, h *holding) {
 	choices := s.classes[i].choices
-	h.each = make([][]float64, len(choices))
-	isWhole, isConstant := true, true // q in a row
-	for _, c := range choices {
-		isWhole = isWhole && c.servers == s.Limits[c.group]
-		isConstant = isConstant && c.group >= s.grid.low
+	h.isWhole, h.ways, h.busy = true, 1, make([][]float64, len(choices))
+	for k, c := range choices {
+		h.isWhole = h.isWhole && c.servers == s.Limits[c.group]
+		h.drawn = append(h.drawn, float64(c.servers))
+		if ways := binomial(s.Limits[c.group], c.servers); h.ways > (1<<53-1)/ways {
+			h.ways = 0
+		} else {
+			h.ways *= ways
+		}
+		if c.group < s.grid.low {
+			for _, l := range h.position {
+				h.busy[k] = append(h.busy[k], float64(s.Digit(int(l), c.group)))
+			}
+		}
 	}
-	if isWhole {
-		return nil
+	if h.ways == 0 || h.isWhole {
+		return
 	}
-	q := 0.0
+	for n := range h.position {
+		ways := int64(1)
+		for k, c := range choices {
+			if h.busy[k] != nil {
+				ways *= binomial(int(h.busy[k][n]), c.servers)
+			}
+		}
+		h.low = append(h.low, ways)
+	}
+}
+
+// binomial returns C(n, d), and 2^53 if it is as large or larger.
+func binomial(n, d int) int64 {
+	x := int64(1)
+	for k := 1; k <= min(d, n-d); k++ { // C(n, k) = C(n, k-1) (n-k+1)/k
+		high, low := bits.Mul64(uint64(x), uint64(n-k+1))
+		if high > 0 || low/uint64(k) >= 1<<53 {
+			return 1 << 53
+		}
+		x = int64(low / uint64(k))
+	}
+	return x
+}
+
+// addShares adds q of a class that does not use whole groups: the nearest float64.
+func (s *states) addShares(ctx context.Context, i int, h *holding) error {
+	if h.isWhole {
+		return ctx.Err()
+	}
+	h.share = make([]float64, 0, len(h.rows)*len(h.position))
 	for _, from := range h.rows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for n, l := range h.position {
-			x := s.Point(int(from + l))
-			if n == 0 || !isConstant {
-				q, _ = s.fraction(i, x).Float64()
+		if h.ways > 0 {
+			ways := s.waysOfRow(i, int(from))
+			for _, low := range h.low {
+				h.share = append(h.share, float64(ways*low)/float64(h.ways))
 			}
+			continue
+		}
+		for _, l := range h.position {
+			q, _ := s.fraction(i, s.Point(int(from+l))).Float64()
 			h.share = append(h.share, q)
-			for k, c := range choices {
-				h.each[k] = append(h.each[k], q*float64(c.servers)/float64(x[c.group]))
-			}
 		}
 	}
 	return nil
 }
 
-// first returns the first state in which the class may wait.
-func (h *holding) first() int { return int(h.rows[0] + h.position[0]) }
-
-// numbersOf returns the numbers of a list that belong to the n-th row, nil for no list.
-func (h *holding) numbersOf(list []float64, n int) []float64 {
-	if list == nil {
+// eachOf sets list to q(k) d_g/k_g of a choice in the n-th row, the share of one busy server of the
+// group, which has a number of busy servers in the row unless it varies there. It returns nil if all
+// are 1.
+func (h *holding) eachOf(list []float64, n, choice, busy int) []float64 {
+	if h.isWhole {
 		return nil
 	}
-	return list[n*len(h.position):][:len(h.position)]
-}
-
-// visit calls do for the states in increasing order, each with its number in a list; without a list
-// these are 1.
-func (h *holding) visit(list []float64, do func(at int, x float64)) {
-	for n, from := range h.rows {
-		row := h.numbersOf(list, n)
-		for k, l := range h.position {
-			x := 1.0
-			if row != nil {
-				x = row[k]
-			}
-			do(int(from+l), x)
+	list = list[:len(h.position)]
+	drawn, varies, constant := h.drawn[choice], h.busy[choice], float64(busy)
+	for l, q := range h.sharesOf(n) {
+		if varies == nil {
+			list[l] = q * drawn / constant
+		} else {
+			list[l] = q * drawn / varies[l]
 		}
 	}
+	return list
 }
+
+// sharesOf returns q(k) in the n-th row, nil if all are 1.
+func (h *holding) sharesOf(n int) []float64 {
+	if h.isWhole {
+		return nil
+	}
+	return h.share[n*len(h.position):][:len(h.position)]
+}
+
+// first returns the first state in which the class may wait.
+func (h *holding) first() int { return int(h.rows[0] + h.position[0]) }
 
 // dot returns Σ_k w(k) a(k) over the states, with one w for each.
 func (h *holding) dot(w, a []float64) float64 {
 	var total num.Sum
 	for n, from := range h.rows {
-		row, w := a[from:], h.numbersOf(w, n)
+		row, w := a[from:], w[n*len(h.position):]
 		for position := h.position; len(position) > 0; {
 			size := min(len(position), dotBlock)
 			sum := 0.0

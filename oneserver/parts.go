@@ -49,22 +49,18 @@ func (p *part) choices() int {
 	return sum
 }
 
-// listsPerState returns the number of float64 that draws of some servers of a group add to the
-// tables for each state, at most.
-func (p *part) listsPerState() int {
-	lists := 0
+// draws returns the number of classes that draw some servers of a group.
+func (p *part) draws() int {
+	sum := 0
 	for _, c := range p.classes {
 		for _, k := range c.choices {
 			if k.servers < p.groups[k.group].n {
-				lists += 1 + len(c.choices)
+				sum++
 				break
 			}
 		}
 	}
-	if lists > 0 {
-		lists += 2 // d and λ - λ(k)
-	}
-	return lists
+	return sum
 }
 
 // limits returns the numbers of servers of the groups.

@@ -209,6 +209,57 @@ func TestGroupsAreServers(t *testing.T) {
 	})
 }
 
+// TestSharesOfDraws compares q(k) and λ(k) with fractions, also where the draws are too many to count.
+func TestSharesOfDraws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: 4, Stable: true})
+		if rapid.IntRange(0, 9).Draw(t, "many") == 0 {
+			m.Servers[0].Count = 60
+			for i := range m.Classes {
+				for k, c := range m.Classes[i].Servers {
+					if c.Server == 0 {
+						m.Classes[i].Servers[k].Choose = rapid.SampledFrom([]int{1, 2, 30, 58, 60}).Draw(t, "choose")
+					}
+				}
+			}
+		}
+		for _, p := range split(m, oracle.Must(m.OneMeanSize())) {
+			s := oracle.Must(newStates(t.Context(), p))
+			for i := range p.classes {
+				h, seen := &s.holds[i], 0
+				for n, from := range h.rows {
+					share := h.sharesOf(n)
+					for l, at := range h.position {
+						want, _ := s.fraction(i, s.Point(int(from+at))).Float64()
+						got := 1.0
+						if share != nil {
+							got = share[l]
+						}
+						if got != want {
+							t.Fatalf("class %d in state %d: share %v, want %v", i, from+at, got, want)
+						}
+						seen++
+					}
+				}
+				for at := range s.States {
+					if s.fraction(i, s.Point(at)) != nil {
+						seen--
+					}
+				}
+				if seen != 0 {
+					t.Fatalf("class %d: %d states too many", i, seen)
+				}
+			}
+			for at, held := range s.held64 {
+				x := new(big.Rat).SetFrac(big.NewInt(held), s.unit)
+				if want := s.heldRate(s.Point(at)); x.Cmp(want) != 0 {
+					t.Fatalf("state %d: %v, want %v", at, x, want)
+				}
+			}
+		}
+	})
+}
+
 // TestCoresKeepDigits solves models on one core and on several, with the same digits.
 func TestCoresKeepDigits(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -247,7 +298,7 @@ func TestTimesHaveTheirMeans(t *testing.T) {
 		for _, p := range split(m, oracle.Must(m.OneMeanSize())) {
 			x := oracle.Must(newTables(t.Context(), oracle.Must(newStates(t.Context(), p))))
 			q := delays.Question{Tails: []*big.Rat{big.NewRat(1, 1<<40)}, Times: make([][]*big.Rat, len(p.classes))}
-			l := timesOf(x, x.measure())
+			l := oracle.Must(timesOf(t.Context(), x, x.measure()))
 			if rapid.Bool().Draw(t, "wide") {
 				n := oracle.Must(newNumbers(t.Context(), x.states, arithmetic.One(num.Float, 0)))
 				w := oracle.Must(newSweep(t.Context(), n))

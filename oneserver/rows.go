@@ -15,8 +15,9 @@ import (
 // are rows as well, and are added as a whole.
 type grid struct {
 	lattice.Box
-	low  int // first coordinates of a row
-	size int // points of a row
+	low    int  // first coordinates of a row
+	size   int  // points of a row
+	single bool // at least three first coordinates, with limits of 1
 
 	// below[belowEnd[l-1]:belowEnd[l]] are the points of a row below its point l, and above those
 	// above it.
@@ -32,6 +33,7 @@ func newGrid(limits []int) *grid {
 		g.size *= limits[g.low] + 1
 		g.low++
 	}
+	g.single = g.low >= 3 && g.size == 1<<g.low
 	for l := range g.size {
 		for k := range g.low {
 			switch x := g.Digit(l, k); {
@@ -127,18 +129,8 @@ func (g *grid) climb(ctx context.Context, v, source []float64, d filler) error {
 			row[0] = den[0]
 		}
 		addRows(row, others)
-		first, isIn := int32(0), true
-		for l, end := range g.belowEnd {
-			sum := row[l]
-			for _, b := range g.below[first:end] {
-				sum += row[b]
-			}
-			sum /= den[l]
-			row[l] = sum
-			isIn = isIn && sum >= leastValue && sum <= mostValue
-			first = end
-		}
-		if !isIn {
+		g.climbRow(row, den)
+		if !isInRange(row) {
 			return num.ErrFloatRange
 		}
 		g.move(x, 1)
@@ -167,27 +159,97 @@ func (g *grid) fall(ctx context.Context, v, source []float64, d filler) error {
 			row[g.size-1] = den[g.size-1]
 		}
 		addRows(row, others)
-		end, isIn := int32(len(g.above)), true
-		for l := g.size - 1; l >= 0; l-- {
-			first := int32(0)
-			if l > 0 {
-				first = g.aboveEnd[l-1]
-			}
-			sum := row[l]
-			for _, a := range g.above[first:end] {
-				sum += row[a]
-			}
-			sum /= den[l]
-			row[l] = sum
-			isIn = isIn && sum >= leastValue && sum <= mostValue
-			end = first
-		}
-		if !isIn {
+		g.fallRow(row, den)
+		if !isInRange(row) {
 			return num.ErrFloatRange
 		}
 		g.move(x, -1)
 	}
 	return nil
+}
+
+// climbRow adds the points below in the row, and divides.
+func (g *grid) climbRow(row, den []float64) {
+	if g.single {
+		climbSets(row, den)
+		return
+	}
+	first := int32(0)
+	for l, end := range g.belowEnd {
+		sum := row[l]
+		for _, b := range g.below[first:end] {
+			sum += row[b]
+		}
+		row[l] = sum / den[l]
+		first = end
+	}
+}
+
+// fallRow adds the points above in the row, and divides.
+func (g *grid) fallRow(row, den []float64) {
+	if g.single {
+		fallSets(row, den)
+		return
+	}
+	end := int32(len(g.above))
+	for l := g.size - 1; l >= 0; l-- {
+		first := int32(0)
+		if l > 0 {
+			first = g.aboveEnd[l-1]
+		}
+		sum := row[l]
+		for _, a := range g.above[first:end] {
+			sum += row[a]
+		}
+		row[l] = sum / den[l]
+		end = first
+	}
+}
+
+// climbSets is climbRow for limits of 1, eight points at a time.
+func climbSets(row, den []float64) {
+	for j := 0; j < len(row); j += 8 {
+		x, d := (*[8]float64)(row[j:]), (*[8]float64)(den[j:])
+		x0, x1, x2, x3, x4, x5, x6, x7 := x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
+		for h := j; h != 0; h &= h - 1 {
+			y := (*[8]float64)(row[j&^(h&-h):])
+			x0, x1, x2, x3 = x0+y[0], x1+y[1], x2+y[2], x3+y[3]
+			x4, x5, x6, x7 = x4+y[4], x5+y[5], x6+y[6], x7+y[7]
+		}
+		x0 /= d[0]
+		x1, x2, x4 = (x1+x0)/d[1], (x2+x0)/d[2], (x4+x0)/d[4]
+		x3, x5, x6 = (x3+x2+x1)/d[3], (x5+x4+x1)/d[5], (x6+x4+x2)/d[6]
+		x7 = (x7 + x6 + x5 + x3) / d[7]
+		*x = [8]float64{x0, x1, x2, x3, x4, x5, x6, x7}
+	}
+}
+
+// fallSets is fallRow for limits of 1, eight points at a time.
+func fallSets(row, den []float64) {
+	for j := len(row) - 8; j >= 0; j -= 8 {
+		x, d := (*[8]float64)(row[j:]), (*[8]float64)(den[j:])
+		x0, x1, x2, x3, x4, x5, x6, x7 := x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
+		for h := len(row) - 8 - j; h != 0; h &= h - 1 {
+			y := (*[8]float64)(row[j|h&-h:])
+			x0, x1, x2, x3 = x0+y[0], x1+y[1], x2+y[2], x3+y[3]
+			x4, x5, x6, x7 = x4+y[4], x5+y[5], x6+y[6], x7+y[7]
+		}
+		x7 /= d[7]
+		x6, x5, x3 = (x6+x7)/d[6], (x5+x7)/d[5], (x3+x7)/d[3]
+		x4, x2, x1 = (x4+x5+x6)/d[4], (x2+x3+x6)/d[2], (x1+x3+x5)/d[1]
+		x0 = (x0 + x1 + x2 + x4) / d[0]
+		*x = [8]float64{x0, x1, x2, x3, x4, x5, x6, x7}
+	}
+}
+
+// isInRange reports whether the numbers of a row are between leastValue and mostValue.
+func isInRange(row []float64) bool {
+	for _, x := range row {
+		if !(x >= leastValue && x <= mostValue) {
+			return false
+		}
+	}
+	return true
 }
 
 // begin sets a row to that of the source, or to 0 if there is none.

@@ -126,7 +126,10 @@ func checkSize(parts []*part, s Settings, perState func(*part) float64) error {
 
 // bytesPerState returns the memory that the answer takes for each state of a part.
 func (q *Question) bytesPerState(p *part, engine num.Engine) float64 {
-	bytes := 8 * float64(5+p.listsPerState())
+	bytes := 8 * float64(5+p.draws())
+	if p.draws() > 0 {
+		bytes += 8 * 2 // d and λ - λ(k), if they are not integers
+	}
 	if q.asksTimes() {
 		bytes += 8 * float64(len(p.groups)+5+p.choices())
 	}
@@ -253,10 +256,12 @@ func (b *builder) solve(s *states) (*measures, error) {
 	if !asksTimes {
 		return a, nil
 	}
+	var l *times
 	if float != nil {
-		return a, b.addTimes(timesOf(t, float))
+		l, err = timesOf(b.ctx, t, float)
+	} else {
+		l, err = b.wideTimes(s)
 	}
-	l, err := b.wideTimes(s)
 	if err != nil {
 		return nil, err
 	}

@@ -33,16 +33,14 @@ func newStates(ctx context.Context, p *part) (*states, error) {
 	s := &states{part: p, grid: newGrid(p.limits())}
 	s.Box = s.grid.Box
 	s.share = make([][]*big.Rat, len(p.classes)*len(p.groups))
-	whole := true
 	for i, c := range p.classes {
 		for _, choice := range c.choices {
 			n := p.groups[choice.group].n
 			s.share[i*len(p.groups)+choice.group] = shares(n, choice.servers)
-			whole = whole && choice.servers == n
 		}
 	}
 	var err error
-	if s.holds, err = s.holdings(ctx); err == nil && whole {
+	if s.holds, err = s.holdings(ctx); err == nil {
 		err = s.addIntegers(ctx)
 	}
 	return s, err
@@ -61,16 +59,21 @@ func shares(n, d int) []*big.Rat {
 	return list
 }
 
-// addIntegers tabulates λ(k) as integers, for classes that use whole groups, unless they do not
-// fit.
+// addIntegers tabulates λ(k) as integers unless they do not fit.
 func (s *states) addIntegers(ctx context.Context) error {
 	unit, total := big.NewInt(1), new(big.Rat)
 	for _, g := range s.groups {
 		num.JoinDenominator(unit, g.capacity)
 		total.Add(total, new(big.Rat).Mul(g.capacity, big.NewRat(int64(g.n), 1)))
 	}
-	for _, c := range s.classes {
-		num.JoinDenominator(unit, c.rate)
+	each := make([]*big.Rat, len(s.classes)) // rate of each draw of servers
+	for i, c := range s.classes {
+		ways := s.holds[i].ways
+		if ways == 0 {
+			return nil
+		}
+		each[i] = new(big.Rat).Quo(c.rate, new(big.Rat).SetInt64(ways))
+		num.JoinDenominator(unit, each[i])
 		total.Add(total, c.rate)
 	}
 	total.Mul(total, new(big.Rat).SetInt(unit))
@@ -84,15 +87,46 @@ func (s *states) addIntegers(ctx context.Context) error {
 	for _, g := range s.groups {
 		s.capacity64 = append(s.capacity64, integer(g.capacity))
 	}
-	for i, c := range s.classes { // in the first row of the class; the others follow by addition
-		h, rate := &s.holds[i], integer(c.rate)
-		row := s.held64[h.rows[0]:]
-		for _, l := range h.position {
-			row[l] += rate
+	for i, c := range s.classes {
+		s.all64 += integer(c.rate)
+		if h := &s.holds[i]; h.isWhole { // in the first row of the class; the others follow by addition
+			row := s.held64[h.rows[0]:]
+			for _, l := range h.position {
+				row[l] += integer(c.rate)
+			}
 		}
-		s.all64 += rate
 	}
-	return s.grid.accumulate(ctx, s.held64)
+	if err := s.grid.accumulate(ctx, s.held64); err != nil {
+		return err
+	}
+	for i := range s.classes {
+		h, rate := &s.holds[i], integer(each[i])
+		if h.isWhole {
+			continue
+		}
+		for _, from := range h.rows {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			row, ways := s.held64[from:], rate*s.waysOfRow(i, int(from))
+			for n, l := range h.position {
+				row[l] += ways * h.low[n]
+			}
+		}
+	}
+	return nil
+}
+
+// waysOfRow returns the number of draws of class i among the busy servers of the groups that are
+// constant in a row.
+func (s *states) waysOfRow(i, from int) int64 {
+	ways := int64(1)
+	for _, c := range s.classes[i].choices {
+		if c.group >= s.grid.low {
+			ways *= binomial(s.Digit(from, c.group), c.servers)
+		}
+	}
+	return ways
 }
 
 // work64 returns μ(k) as an integer.

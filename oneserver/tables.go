@@ -167,7 +167,8 @@ func (t *tables) addTotals(ctx context.Context) error {
 func (t *tables) sumRows(ctx context.Context, sum *totals, first, end int) error {
 	size := t.grid.size
 	present, walls := make([]float64, size), make([]float64, size) // F H and F A/d
-	next := make([]int, len(t.classes))                            // row of each class
+	list := make([]float64, size)
+	next := make([]int, len(t.classes)) // row of each class
 	for i := range next {
 		rows := t.holds[i].rows
 		next[i] = sort.Search(len(rows), func(n int) bool { return int(rows[n]) >= first })
@@ -188,11 +189,12 @@ func (t *tables) sumRows(ctx context.Context, sum *totals, first, end int) error
 				continue
 			}
 			next[i]++
-			share := h.numbersOf(h.share, n)
+			share := h.sharesOf(n)
 			addSums(&sum.wait[i], share, h.position, present)
 			addSums(&sum.queue[i], share, h.position, walls)
 			for k, choice := range t.classes[i].choices {
-				each, at := h.numbersOf(h.each[k], n), i*len(t.groups)+choice.group
+				each := h.eachOf(list, n, k, t.Digit(from, choice.group))
+				at := i*len(t.groups) + choice.group
 				begin, shift := from, t.Stride[choice.group]
 				if choice.group >= t.grid.low { // k-e is in another row
 					begin, shift = from-shift, 0

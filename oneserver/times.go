@@ -33,11 +33,13 @@ type times struct {
 	steps   int
 }
 
-// An entry is the way in which waiting jobs of a class begin on the servers of a group.
+// An entry is the way in which waiting jobs of a class begin on servers of one capacity.
 type entry struct {
-	class, group int
-	weight       []float64 // q_i(k) d_ig/k_g F(k-e_g) H(k)/(q Z) at the states of the class
-	flow         []float64 // s_0, s_1, ...
+	class    int
+	capacity *big.Rat
+	service  float64   // Σ_g a_ig/λ_i over the groups of the capacity
+	weight   []float64 // Σ_g q_i(k) d_ig/k_g F(k-e_g) H(k)/(q Z) at the states of the class
+	flow     []float64 // s_0, s_1, ...
 }
 
 // firstSteps is the number of steps to begin with, and mostSteps limits them.
@@ -51,7 +53,7 @@ const (
 const leastTail = 0x1p-150
 
 // timesOf returns the times before the first step, from tables and the means.
-func timesOf(t *tables, m *measures) *times {
+func timesOf(ctx context.Context, t *tables, m *measures) (*times, error) {
 	l := &times{states: t.states, gain: make([]float64, t.States), unit: t.unit, bound: 4 * t.bound}
 	for from := 0; from < t.States; from += t.grid.size {
 		t.gain(l.gain[from:][:t.grid.size], from)
@@ -59,25 +61,54 @@ func timesOf(t *tables, m *measures) *times {
 	l.gain[0] = 0
 	l.begin(m)
 	factor := 1 / l.rate / t.totals.z.Value()
-	for g, stride := range t.Stride {
+	for _, stride := range t.Stride {
 		lift := make([]float64, t.States)
 		for at := range t.States - stride {
 			lift[at] = t.free[at+stride] / t.free[at] // not used at k_g = n_g
 		}
 		l.lift = append(l.lift, lift)
-		for i, c := range t.classes {
-			for k, choice := range c.choices {
-				if choice.group == g {
-					e := entry{class: i, group: g}
-					t.holds[i].visit(t.holds[i].each[k], func(at int, each float64) {
-						e.weight = append(e.weight, each*t.busy[at-stride]*t.free[at]*factor)
-					})
-					l.entries = append(l.entries, e)
+	}
+	err := l.addEntries(ctx, func(at, below int, each float64) float64 {
+		return each * t.busy[below] * t.free[at] * factor
+	})
+	return l, err
+}
+
+// addEntries adds the entries, given the weight of state k, which depends on k, k-e_g and q d_g/k_g.
+func (l *times) addEntries(ctx context.Context, weight func(at, below int, each float64) float64) error {
+	list := make([]float64, l.grid.size)
+	for i, c := range l.classes {
+		h, first := &l.holds[i], len(l.entries)
+		for k, choice := range c.choices {
+			capacity := l.groups[choice.group].capacity
+			j := first
+			for j < len(l.entries) && l.entries[j].capacity.Cmp(capacity) != 0 {
+				j++
+			}
+			if j == len(l.entries) {
+				l.entries = append(l.entries, entry{class: i, capacity: capacity,
+					weight: make([]float64, len(h.rows)*len(h.position))})
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			e := &l.entries[j]
+			e.service += l.direct[i*len(l.groups)+choice.group]
+			for n, from := range h.rows {
+				each := h.eachOf(list, n, k, l.Digit(int(from), choice.group))
+				w := e.weight[n*len(h.position):]
+				for m, p := range h.position {
+					x := 1.0
+					if each != nil {
+						x = each[m]
+					}
+					at := int(from + p)
+					w[m] += weight(at, at-l.Stride[choice.group], x)
 				}
 			}
 		}
 	}
-	return l
+	return nil
 }
 
 // timesOfSweep returns the times before the first step, from numbers of any size and the means.
@@ -94,25 +125,13 @@ func timesOfSweep(ctx context.Context, w *sweep, m *measures) (*times, error) {
 		}
 		l.lift = append(l.lift, lift)
 	}
-	entries := make([]entry, len(w.classes)*len(w.groups))
-	for i, h := range l.holds {
-		for k, choice := range w.classes[i].choices {
-			e := &entries[i*len(w.groups)+choice.group]
-			h.visit(h.each[k], func(at int, each float64) {
-				x := w.busy[at-w.Stride[choice.group]].Mul(w.free[at]).Quo(w.z)
-				l.bound = max(l.bound, x.RelativeError())
-				e.weight = append(e.weight, each*x.Double()/l.rate)
-			})
-		}
-	}
-	for k := range entries {
-		if e := &entries[k]; e.weight != nil {
-			e.class, e.group = k/len(w.groups), k%len(w.groups)
-			l.entries = append(l.entries, *e)
-		}
-	}
+	err := l.addEntries(ctx, func(at, below int, each float64) float64 {
+		x := w.busy[below].Mul(w.free[at]).Quo(w.z)
+		l.bound = max(l.bound, x.RelativeError())
+		return each * x.Double() / l.rate
+	})
 	l.bound *= 2 // those of H are at most those of the entries
-	return l, nil
+	return l, err
 }
 
 // begin sets q, the state before the first step, and the jobs that do not wait.
@@ -216,7 +235,7 @@ func (l *times) now(ctx context.Context) ([]distributions, error) {
 		return nil, err
 	}
 	list := make([]distributions, len(l.classes))
-	levels := float64((l.servers() + 1) * (len(l.groups) + 8))
+	levels := float64((l.servers()+1)*(len(l.groups)+8) + len(l.groups))
 	bound := arithmetic.Compound(l.bound,
 		arithmetic.Roundings(float64(l.steps)*float64(len(l.groups)+48)+levels+2*dotRoundings+16), 0)
 	for i := range list {
@@ -237,9 +256,8 @@ func (l *times) now(ctx context.Context) ([]distributions, error) {
 			a.waiting.A[n] += waiting
 			a.delay.A[n] += waiting
 		}
-		capacity, _ := l.groups[e.group].capacity.Float64()
-		ends := capacity / l.unit / l.rate
-		service := l.direct[e.class*len(l.groups)+e.group]
+		capacity, _ := e.capacity.Float64()
+		ends, service := capacity/l.unit/l.rate, e.service
 		for n := range a.delay.A {
 			a.delay.A[n] += service
 			if n < l.steps {
