@@ -332,11 +332,18 @@ func (f *solveQuestion) oneServerText(t *render.Text, m *cluster.Model, points [
 		t.Line("stable; %s engine, computed %s, shown %s", r.Engine, trust, shown)
 		t.Line("%d states: numbers of busy servers by group", r.States)
 		if r.Times != nil {
-			t.Line(
-				"times by the %s engine: percentiles within %s of exact (relative), probabilities within %s",
-				r.Times.Engine, render.OneDigitUp(r.Times.RelativeErrorBound),
-				render.OneDigitUp(r.Times.AbsoluteErrorBound),
-			)
+			t.Line("times by the %s engine: %s", r.Times.Engine, strings.Join(f.trustInTimes(r.Times), ", "))
 		}
 	}
+}
+
+// trustInTimes returns the bounds on the errors of the requested distributions of times.
+func (f *solveQuestion) trustInTimes(p *oneserver.Precision) (list []string) {
+	if f.percentiles != nil {
+		list = append(list, "percentiles within "+render.OneDigitUp(p.RelativeErrorBound)+" of exact (relative)")
+	}
+	if f.within != nil {
+		list = append(list, "probabilities within "+render.OneDigitUp(p.AbsoluteErrorBound)+" of exact")
+	}
+	return list
 }
