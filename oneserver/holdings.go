@@ -154,11 +154,7 @@ func (h *holding) dot(w, a []float64) float64 {
 		row, w := a[from:], w[n*len(h.position):]
 		for position := h.position; len(position) > 0; {
 			size := min(len(position), dotBlock)
-			sum := 0.0
-			for k, l := range position[:size] {
-				sum += float64(w[k] * row[l])
-			}
-			total.Add(sum)
+			total.Add(weightedSum(w[:size], position, row))
 			position, w = position[size:], w[size:]
 		}
 	}
@@ -215,18 +211,32 @@ func weightedDots(w []float64, position []int32, a, b []float64, shift int) floa
 func addSums(total *num.Sum, w []float64, position []int32, a []float64) {
 	for len(position) > 0 {
 		size := min(len(position), dotBlock)
-		sum := 0.0
 		if w == nil {
+			sum := 0.0
 			for _, l := range position[:size] {
 				sum += a[l]
 			}
+			total.Add(sum)
 		} else {
-			for k, l := range position[:size] {
-				sum += float64(w[k] * a[l])
-			}
+			total.Add(weightedSum(w[:size], position, a))
 			w = w[size:]
 		}
-		total.Add(sum)
 		position = position[size:]
 	}
+}
+
+// weightedSum returns Σ_l w(l) a(l) over the first len(w) positions.
+func weightedSum(w []float64, position []int32, a []float64) float64 {
+	var s0, s1, s2, s3 float64
+	position = position[:len(w)]
+	for ; len(w) >= 4 && len(position) >= 4; w, position = w[4:], position[4:] {
+		s0 += float64(w[0] * a[position[0]])
+		s1 += float64(w[1] * a[position[1]])
+		s2 += float64(w[2] * a[position[2]])
+		s3 += float64(w[3] * a[position[3]])
+	}
+	for k, l := range position {
+		s0 += float64(w[k] * a[l])
+	}
+	return (s0 + s1) + (s2 + s3)
 }
