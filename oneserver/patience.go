@@ -167,15 +167,12 @@ func SolvePatience(ctx context.Context, m *cluster.Model, s PatienceSettings) (*
 // patienceByClass returns the patience of all classes.
 func patienceByClass(m *cluster.Model) ([]patience, error) {
 	byClass := make([]patience, len(m.Classes))
-	for i, c := range m.Classes {
+	for i := range m.Classes {
 		mean, text := m.PatienceOf(i)
 		if mean == nil {
 			continue
 		}
-		path := ""
-		if c.MeanPatience != nil {
-			path = input.Index("classes", i) + "."
-		}
+		path := patiencePath(m, i)
 		f, _ := mean.Float64()
 		if mean.Sign() == 0 {
 			f = 1 // any distribution
@@ -201,6 +198,14 @@ func patienceByClass(m *cluster.Model) ([]patience, error) {
 		}
 	}
 	return byClass, nil
+}
+
+// patiencePath returns the path of the object whose patience the jobs of class i have.
+func patiencePath(m *cluster.Model, i int) string {
+	if m.Classes[i].MeanPatience != nil {
+		return input.Index("classes", i) + "."
+	}
+	return ""
 }
 
 // A patienceBuilder makes a result from the measures of the parts.

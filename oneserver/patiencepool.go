@@ -2,6 +2,7 @@ package oneserver
 
 import (
 	"context"
+	"errors"
 	"math/big"
 
 	"productform/cluster"
@@ -51,6 +52,12 @@ func (b *patienceBuilder) addPool(ctx context.Context, p *part) error {
 		}
 		return b.answerPool(l, q.MeanDuration)
 	})
+	var large *num.TooLargeError
+	if errors.As(err, &large) { // by its patience
+		in := *large.Input
+		in.Path = patiencePath(b.m, p.classes[0].row) + "mean_patience"
+		return &num.TooLargeError{States: large.States, Input: &in}
+	}
 	if err != nil {
 		return err
 	}

@@ -273,6 +273,20 @@ func TestLargePool(t *testing.T) {
 	}
 }
 
+// TestPoolOfEndlessQueue rejects patience with which too many jobs wait for a sum over their number.
+func TestPoolOfEndlessQueue(t *testing.T) {
+	m := largePool(1000)
+	m.MeanPatience = big.NewRat(1e9, 1)
+	const want = "mean_patience = 1000000000: want a mean patience with at most"
+	for _, path := range []string{"", "classes[0]."} {
+		if r, err := SolvePatience(t.Context(), m, PatienceSettings{}); r != nil || err == nil ||
+			!strings.HasPrefix(err.Error(), path+want) {
+			t.Errorf("%v, error %v", r, err)
+		}
+		m.Classes[0].MeanPatience, m.Classes[1].MeanPatience, m.MeanPatience = m.MeanPatience, m.MeanPatience, nil
+	}
+}
+
 // TestPatienceTooLarge checks that large models are rejected before anything is solved.
 func TestPatienceTooLarge(t *testing.T) {
 	deterministic, differ, groups := largePool(100_000), largePool(100_000), skillGroups()

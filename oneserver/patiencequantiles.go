@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"productform/internal/input"
 )
 
 // waitTails holds the tails of V, the time after which a job would begin if it did not give up.
@@ -75,7 +77,10 @@ func (r *race) addQuantiles(
 				{class: i, tail: tail, result: &c.quantiles[q]},
 				{class: i, served: true, tail: tail * c.served, result: &c.servedQuantiles[q]},
 			} {
-				k := r.place(b.grid, t, &task)
+				k, found := r.place(b.grid, t, &task)
+				if !found {
+					return input.Errorf(input.Index("Levels", q), 1-tail, "a lower level, since too few jobs wait longer")
+				}
 				if k > 0 {
 					tasks[k] = append(tasks[k], task)
 					last = max(last, k)
@@ -109,8 +114,9 @@ func (r *race) addQuantiles(
 }
 
 // place returns the step in which a percentile is, with the probabilities of the task at its ends;
-// 0 if the percentile is an end, after setting the result.
-func (r *race) place(grid []float64, t *waitTails, task *quantileTask) int {
+// 0 if the percentile is an end, after setting the result. found is false if it is beyond the last
+// end.
+func (r *race) place(grid []float64, t *waitTails, task *quantileTask) (step int, found bool) {
 	law := &r.byClass[task.class]
 	at := func(k int) (before, after float64) { // the probability before and after jobs give up
 		if task.served {
@@ -124,15 +130,14 @@ func (r *race) place(grid []float64, t *waitTails, task *quantileTask) int {
 		switch {
 		case k == 0 && after <= task.tail || k > 0 && before > task.tail && after <= task.tail:
 			*task.result = grid[k]
-			return 0
+			return 0, true
 		case after <= task.tail:
 			task.start, task.end = start, before
-			return k
+			return k, true
 		}
 		start = after
 	}
-	*task.result = math.NaN() // too far for its tail to be known
-	return 0
+	return 0, false
 }
 
 // A stretch is a step in which percentiles are computed: a is that at its start, u that at its end,
