@@ -143,6 +143,7 @@ type solution struct {
 	value     []float64 // v with r + Qv about λ*
 	rest      []float64 // to be added to v, beyond its digits
 	pi        []float64 // stationary distribution, about
+	defect    float64   // sum of the absolute values of πQ, divided by the mean rate
 	work      float64   // multiplications
 }
 
@@ -360,6 +361,7 @@ func (f *flow) flush(y int) {
 // reset sets the flow to yQ and returns the sum of its absolute values.
 func (f *flow) reset(y []float64) (size float64) {
 	clear(f.rest)
+	clear(f.refill)
 	for x, p := range y {
 		f.scatter(x, p)
 	}
@@ -391,7 +393,7 @@ func (c *chain) balance(ctx context.Context, s *solution) error {
 	e := extrapolation{weights: weights}
 	best, least := append([]float64(nil), s.pi...), math.Inf(1)
 	f.reset(s.pi)
-	for sweeps, stalled := 0, 0; stalled < 40 && s.work < workLimit/4; sweeps++ {
+	for sweeps, stalled := 0, 0; stalled < 10 && s.work < workLimit/4; sweeps++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -422,7 +424,7 @@ func (c *chain) balance(ctx context.Context, s *solution) error {
 			copy(s.pi, best)
 			f.reset(s.pi)
 			stalled++
-		case size < 0.9*least:
+		case size < 0.9999*least:
 			stalled = 0
 		default:
 			stalled++
@@ -431,11 +433,12 @@ func (c *chain) balance(ctx context.Context, s *solution) error {
 			least = size
 			copy(best, s.pi)
 		}
-		if size < 1e-14 {
+		if size < 1e-13 {
 			break
 		}
 	}
 	copy(s.pi, best)
+	s.defect = least
 	return nil
 }
 

@@ -38,6 +38,9 @@ func newGrid(p *problem) *grid {
 
 // steps returns the number of additions of a convolution, about.
 func (g *grid) steps() float64 {
+	if len(g.classes) == 1 {
+		return float64(g.cells) // one cell for each number of jobs
+	}
 	jobs := math.Inf(1)
 	for r, n := range g.amounts {
 		least, sum := n, 0

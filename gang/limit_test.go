@@ -1,12 +1,14 @@
 package gang
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
 	"math/big"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"productform/cluster"
@@ -326,4 +328,65 @@ func TestCancel(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// The derivatives of value iteration agree with those of the product form for thousands of servers,
+// also if rates and shares differ by orders of magnitude.
+func TestDerivativesOfLargeChains(t *testing.T) {
+	for _, c := range []struct {
+		n             int
+		needs         []int
+		means, shares []string
+	}{
+		{2000, []int{1, 50}, []string{"1", "2"}, []string{"1", "1"}},
+		{3000, []int{1, 500}, []string{"1", "20"}, []string{"1", "1/1000"}},
+		{2000, []int{3, 7}, []string{"30", "1"}, []string{"1", "1"}},
+		{2000, []int{1, 2}, []string{"1", "1000"}, []string{"1", "1"}},
+		{1000, []int{1, 1000}, []string{"1", "1/1000"}, []string{"1", "1/1000000"}},
+	} {
+		m := gangOf(c.n, c.needs, c.means, c.shares)
+		r, err := CheckStability(t.Context(), m, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := newAnalysis(m, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := newStates(t.Context(), a.problem, maxStates)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.chain, err = newChain(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.chain.iterate(t.Context(), &a.found, 1e-10); err != nil {
+			t.Fatal(err)
+		}
+		d := a.chain.derivatives(a.found.pi, a.found.value)
+		for k := range d { // classes are in decreasing order of their needs
+			if want := r.LimitDerivatives[1-k].Value.Float; !oracle.Near(d[k], want, 1e-9) {
+				t.Errorf("%v: derivative %v, want %v", c.needs, d[k], want)
+			}
+		}
+	}
+}
+
+// Models survive being written and read.
+func TestModelsSurviveFiles(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawGang(t, 3, 20, 4, false)
+		var text bytes.Buffer
+		if err := m.WriteJSON(&text); err != nil {
+			t.Fatal(err)
+		}
+		again, err := cluster.ReadJSON(&text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := cmp.Comparer(func(x, y *big.Rat) bool { return x == y || x != nil && y != nil && x.Cmp(y) == 0 })
+		if d := cmp.Diff(m, again, same); d != "" {
+			t.Error(d)
+		}
+	})
 }

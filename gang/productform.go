@@ -28,8 +28,6 @@ type step struct {
 // and λ* = Σ g μ(x) / Σ g. Both sums are evaluated from the end, Σ = 1 + g'/g (1 + ...), with
 // integers in place of fractions: there are no differences, and common factors cancel once, in the
 // quotient.
-//
-// The derivatives are those of λ* with respect to p_1 along p + ε (e_1 - p), in float64.
 func (p *problem) productForm(ctx context.Context, one arithmetic.Number) (limit arithmetic.Number, err error) {
 	path, unit := p.path()
 	sum, flow := one.Zero(), one.Zero() // Σ g, Σ g μ(x) unit, times the product of the divisors
@@ -115,7 +113,7 @@ func join(unit, x *big.Int) {
 
 // productFormDerivatives returns the derivatives of λ* along p + ε (e_k - p) for each class: those
 // of the logarithms of the weights add up along the path.
-func (p *problem) productFormDerivatives(ctx context.Context, limit float64) ([]float64, error) {
+func (p *problem) productFormDerivatives(ctx context.Context) ([]float64, error) {
 	if len(p.classes) == 1 {
 		return []float64{0}, nil
 	}
@@ -138,15 +136,18 @@ func (p *problem) productFormDerivatives(ctx context.Context, limit float64) ([]
 	x1, x2 := n/w1, 0
 	free := n - x1*w1
 	weight, rise := blocked(free), slope(free)
-	var sum, change float64 // Σ g, Σ g (μ - λ*) d log g
+	var sum, flow, rises, change float64 // Σ g, Σ g μ, Σ g d log g, Σ g μ d log g
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		rate := float64(x1)*mu1 + float64(x2)*mu2
 		sum += weight
-		change += weight * (rate - limit) * rise
+		flow += weight * rate
+		rises += weight * rise
+		change += weight * rate * rise
 		if x1 == 0 {
+			change -= flow / sum * rises
 			return []float64{-p1 * change / sum, p2 * change / sum}, nil
 		}
 		ratio := float64(x1) * mu1 / p1
@@ -164,7 +165,8 @@ func (p *problem) productFormDerivatives(ctx context.Context, limit float64) ([]
 		ratio *= blocked(free)
 		rise += slope(free)
 		if weight *= ratio; weight > 1e200 {
-			weight, sum, change = weight*1e-200, sum*1e-200, change*1e-200
+			weight, sum, flow = weight*1e-200, sum*1e-200, flow*1e-200
+			rises, change = rises*1e-200, change*1e-200
 		}
 	}
 }

@@ -54,7 +54,8 @@ type Stability struct {
 	WorkConservingLimit *num.Value `json:"work_conserving_limit"` // λ_max = n/Σ p_k w_k/μ_k; nil if no jobs arrive
 	FIFOWaste           *num.Value `json:"fifo_waste" below:"1"`  // 1 - λ*/λ_max; nil if no jobs arrive
 
-	// LimitDerivatives has one row for each class that arrives, in the order of the model.
+	// LimitDerivatives has one row for each class that arrives, in the order of the model; nil if they
+	// are beyond the work allowed for value iteration.
 	LimitDerivatives []LimitDerivative `json:"limit_derivatives"`
 }
 

@@ -28,6 +28,9 @@ const (
 // undecidedTol is the relative width of the bounds below which an open verdict is Undecided.
 const undecidedTol = 1e-12
 
+// defectTol is the defect of a stationary distribution above which derivatives are not reported.
+const defectTol = 1e-9
+
 // CheckStability returns how much load a cluster with the service [cluster.Gang] carries, and
 // whether it carries that of the model; see the package comment for the formulas. Job sizes are
 // exponential; the limit depends on their distribution. m is not modified.
@@ -296,12 +299,14 @@ func (a *analysis) addDerivatives(ctx context.Context) (err error) {
 	switch {
 	case a.method == Convolution:
 	case a.method == ProductForm:
-		a.dps, err = a.productFormDerivatives(ctx, num.Nearest(a.low))
+		a.dps, err = a.productFormDerivatives(ctx)
 	default:
 		if err := a.chain.iterate(ctx, &a.found, min(a.settings.RelTol, 1e-10)); err != nil {
 			return err
 		}
-		a.dps = a.chain.derivatives(a.found.pi, a.found.value)
+		if a.found.defect <= defectTol {
+			a.dps = a.chain.derivatives(a.found.pi, a.found.value)
+		}
 	}
 	return err
 }
@@ -341,6 +346,9 @@ func (a *analysis) answer() *Stability {
 		return x
 	})
 	for k, rows := range a.rows {
+		if a.dps == nil && a.exactDPs == nil {
+			break
+		}
 		for _, row := range rows {
 			d := LimitDerivative{Class: a.model.Classes[row].Name}
 			if r.Engine == num.Exact && a.exactDPs != nil {
