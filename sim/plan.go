@@ -92,6 +92,9 @@ func (p *Plan) Key(replication int) (string, error) {
 	if len(p.settings.Levels) > 0 {
 		parts = append(parts, delayFormat)
 	}
+	if p.Format != "" {
+		parts = append(parts, p.Format)
+	}
 	return sweep.Key(parts...)
 }
 

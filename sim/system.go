@@ -48,6 +48,9 @@ type Description struct {
 	// are not separate jobs. [Totals] list them after the classes.
 	Visits []Class
 
+	// Format identifies rows of Visits that stored samples of the same system may lack; "" for none.
+	Format string
+
 	// VisitTimes is a noun for the times whose quantiles visits have, for warnings, if they are not
 	// delays at stations but, for instance, waiting times; the names of visits then stand alone.
 	VisitTimes string

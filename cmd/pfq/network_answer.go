@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
+	"strings"
 
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
+	simnetwork "productform/sim/network"
 )
 
 // A networkSolution is an exact answer, with the parts that a simulation also estimates.
@@ -162,9 +164,24 @@ func (s *simulated) add(p part, exact []render.Record) {
 			row = row.Set("delay", s.comparisons.Quantiles(s.flags.percentiles, s.flags.simulation.Levels,
 				s.found, p.kind, index, exactValues(of.Get("delay"))), "")
 		}
+		if p.kind == sim.OfClass {
+			row = s.addResponse(row, names[index], of)
+		}
 		t.rows = append(t.rows, row)
 	}
 	s.tables = append(s.tables, t)
+}
+
+// addResponse adds percentiles of the response time to the row of a chain, null if it has none, unless
+// no chain has one.
+func (s *simulated) addResponse(row render.Record, chain string, exact render.Record) render.Record {
+	hasResponse := func(m sim.Measure) bool { return strings.HasSuffix(m.Of, simnetwork.ResponseTime("")) }
+	if !slices.ContainsFunc(s.found.Measures, hasResponse) {
+		return row
+	}
+	index := slices.IndexFunc(s.found.Visits, func(v sim.Class) bool { return v.Name == simnetwork.ResponseTime(chain) })
+	return row.Set("response_time", s.comparisons.Quantiles(s.flags.percentiles, s.flags.simulation.Levels,
+		s.found, sim.OfVisit, index, exactValues(exact.Get("response_time"))), "")
 }
 
 // exactValues returns the percentiles in an answer, nil if they are not known.

@@ -97,7 +97,7 @@ func (s *simulated) text(t *render.Text) {
 		}
 		var columns []string
 		for _, f := range one.rows[0] {
-			if f.Key != "delay" {
+			if f.Key != "delay" && f.Key != "response_time" {
 				columns = append(columns, f.Key)
 			}
 		}
@@ -105,5 +105,6 @@ func (s *simulated) text(t *render.Text) {
 			t.Table(one.rows, append(columns[:1:1], some...)...)
 		}
 		command.QuantileTables(t, one.rows, "delay")
+		command.QuantileTables(t, one.rows, "response_time")
 	}
 }

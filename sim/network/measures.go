@@ -92,7 +92,11 @@ func (s *system) measures(all *sim.Samples) []sim.Measure {
 			add(JobsAway, "jobs", all.Own(JobsAway, k))
 		}
 	}
-	list = append(list, all.Visits()...)
+	for _, v := range all.Visits() {
+		if v.Index < len(s.visits) || v.Name == sim.MeasuredDelay { // of response times
+			list = append(list, v)
+		}
+	}
 	for i, station := range s.stations {
 		sum := func(value func(one *sim.Sample, row int) float64) *sim.Estimate {
 			return all.Estimate(func(one *sim.Sample) float64 {

@@ -35,6 +35,8 @@ type job struct {
 	born  float64 // time when it arrived or its cycle started, +Inf before its first cycle
 	came  float64 // arrival time at its station
 	visit int32
+
+	served float64 // time at stations other than those with Delay since born
 }
 
 // A count is a number of jobs and the time since which it holds.
@@ -70,7 +72,7 @@ func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
 
 // populate adds the jobs of closed chains.
 func (m *motion) populate(ctx context.Context) error {
-	nothing := sim.NewTotals(len(m.chains)+len(m.visits), len(m.stations)+len(m.nodes))
+	nothing := m.newTotals()
 	for v := range m.visits {
 		chain, born := m.chains[m.visits[v].chain], math.Inf(1)
 		if chain.reference == v || chain.cycle > 0 {
@@ -126,7 +128,7 @@ func (m *motion) begin(visit int, born float64, seen *sim.Totals) error {
 	if first {
 		m.jobs = append(m.jobs, job{})
 	}
-	m.jobs[id].born = born
+	m.jobs[id].born, m.jobs[id].served = born, 0
 	m.change(&m.byChain[m.visits[visit].chain], m.visits[visit].chain, 1, seen)
 	return m.enter(id, visit, seen)
 }
@@ -157,12 +159,18 @@ func (m *motion) depart(seen *sim.Totals) error {
 	m.move(int(j.visit), -1, seen)
 	m.settle(station)
 	seen.Leave(len(m.chains)+int(j.visit), m.now-j.came)
+	if !m.isDelay(v.station) {
+		j.served += m.now - j.came
+	}
 	code := v.next.Pick(m.draws.Uint64())
 	if code == leaves || code&newCycle != 0 {
 		if !math.IsInf(j.born, 1) {
 			seen.Leave(v.chain, m.now-j.born)
+			if row := m.chains[v.chain].response; row > 0 {
+				seen.Leave(len(m.chains)+len(m.visits)+row-1, j.served)
+			}
 		}
-		j.born = m.now
+		j.born, j.served = m.now, 0
 	}
 	if code == leaves {
 		m.change(&m.byChain[v.chain], v.chain, -1, seen)
@@ -261,7 +269,7 @@ func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 	for _, k := range s.chains {
 		closed += k.population
 	}
-	seen := sim.NewTotals(len(s.chains)+len(s.visits), len(s.stations)+len(s.nodes))
+	seen := s.newTotals()
 	return stations.Pilot(ctx, 3*closed, unstable, func() error { return m.step(seen) }, func() (now, visits float64) {
 		return m.now, m.closedVisits(seen)
 	})

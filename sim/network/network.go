@@ -40,9 +40,10 @@ import (
 //
 // Closed jobs start at the first visit of their class. The classes of the result are the chains.
 // Delays are times in the network (open chains) or cycle times (closed chains), from one arrival at
-// the reference to the next. A run with more than 10,000,000 jobs present at a time ends with an
-// error that wraps [sim.ErrTooManyJobs]. If open chains overload a station,
-// the error wraps a *[network.UnstableError], except over a horizon.
+// the reference to the next. With Levels, the response times of closed chains with Delay are
+// measured like visits; see [ResponseTime]. A run with more than 10,000,000 jobs present at a time
+// ends with an error that wraps [sim.ErrTooManyJobs]. If open chains overload a station, the error
+// wraps a *[network.UnstableError], except over a horizon.
 type Network struct {
 	Model *network.Model
 
@@ -64,7 +65,9 @@ type system struct {
 	arrivals sizes.AliasTable // draws the first visit of an arrival
 	rate     float64          // total rate of arrivals from outside
 	closed   bool             // whether there are closed chains; n then counts the jobs away from the references
-	horizon  bool             // whether runs are observed from the start, when Little's law does not hold
+	// chains whose response times are observed, in rows of totals after the visits
+	responses []int
+	horizon   bool // whether runs are observed from the start, when Little's law does not hold
 }
 
 // A chain is a set of classes between which jobs change.
@@ -75,6 +78,7 @@ type chain struct {
 	rate       float64 // rate of arrivals from outside
 	reference  int     // closed: the visit at which cycles start
 	cycle      float64 // total visits per cycle, for a closed chain that gives numbers of visits; otherwise 0
+	response   int     // row of its response times after the visits, counted from 1; 0 if there is none
 }
 
 // A visit is a visit of a class to a station.
@@ -112,6 +116,34 @@ type node struct{ name string }
 // maxVisits is the maximum total number of visits of all classes.
 const maxVisits = 1_000_000
 
+// ResponseTime returns the name of the visit, after those of the model, whose delays are the
+// response times of a closed chain with Delay: of the times in a cycle at other stations. It exists
+// if delays are needed ([sim.Observation]).
+func ResponseTime(chain string) string { return chain + ": response time" }
+
+// addResponses adds rows for the response times of closed chains with Delay.
+func (s *system) addResponses() {
+	delayed := make([]bool, len(s.chains))
+	for _, v := range s.visits {
+		delayed[v.chain] = delayed[v.chain] || s.isDelay(v.station)
+	}
+	for k := range s.chains {
+		if s.chains[k].closed && delayed[k] {
+			s.responses = append(s.responses, k)
+			s.chains[k].response = len(s.responses)
+		}
+	}
+}
+
+func (s *system) isDelay(station int) bool {
+	return s.model.Stations[station].Discipline == network.Delay
+}
+
+// newTotals returns empty totals.
+func (s *system) newTotals() *sim.Totals {
+	return sim.NewTotals(len(s.chains)+len(s.visits)+len(s.responses), len(s.stations)+len(s.nodes))
+}
+
 // Describe implements [sim.System].
 func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Description, error) {
 	s, err := n.prepare(ctx)
@@ -119,6 +151,9 @@ func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 		return nil, err
 	}
 	s.horizon = o.OverHorizon
+	if o.Delays {
+		s.addResponses()
+	}
 	d := s.describe()
 	if s.rate > 0 {
 		if err := checkStable(ctx, n.Model); errors.Is(err, num.ErrUnstable) && o.OverHorizon {
@@ -178,6 +213,10 @@ func (s *system) describe() *sim.Description {
 		}
 		d.Moments = append(d.Moments, sim.Moment{Sizes: v.sizes, Orders: orders, Rate: v.rate, Of: v.name})
 		sizes = append(sizes, v.sizes.String())
+	}
+	for _, k := range s.responses {
+		d.Visits = append(d.Visits, sim.Class{Name: ResponseTime(s.chains[k].name), MeanSize: 1})
+		d.Format = "response times of chains"
 	}
 	d.Identity = []any{"network", anonymous(s.model), sizes}
 	for _, i := range s.stations {

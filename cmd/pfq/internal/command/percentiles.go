@@ -135,7 +135,7 @@ func PercentileFields(asked []Percentile, values []num.Value, s render.Style) (f
 	return fields
 }
 
-// QuantileTables writes tables of delay percentiles, three per table. Each row begins with its
+// QuantileTables writes tables of percentiles, three per table. Each row begins with its
 // name; a field of it holds the percentiles.
 func QuantileTables(t *render.Text, rows []render.Record, key string) {
 	var flat []render.Record
@@ -144,7 +144,7 @@ func QuantileTables(t *render.Text, rows []render.Record, key string) {
 		one := slices.Clone(row[:1])
 		delay, _ := row.Get(key).(render.Record)
 		for _, f := range delay {
-			f.Key = "delay_" + f.Key
+			f.Key = strings.TrimSuffix(key, "_percentiles") + "_" + f.Key
 			if one = append(one, f); !slices.Contains(columns, f.Key) {
 				columns = append(columns, f.Key)
 			}
