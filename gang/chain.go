@@ -96,9 +96,9 @@ func (c *chain) bounds(v, rest, pi, excess []float64, target float64) (low, high
 	for i := len(v) - 1; i >= 0; i-- {
 		sum, here, below, size, e := 0.0, v[i], rest[i], 0.0, 0.0
 		for _, a := range c.start[c.first[i]:c.first[i+1]] {
-			d := (v[a.to] - here) + (rest[a.to] - below)
-			sum += a.weight * (g[a.to] + d)
-			size += a.weight * (math.Abs(g[a.to]) + math.Abs(d))
+			d, more := v[a.to]-here, rest[a.to]-below
+			sum += a.weight * (g[a.to] + (d + more))
+			size += a.weight * (math.Abs(g[a.to]) + math.Abs(d) + math.Abs(more))
 			e += a.weight * wrong[a.to]
 		}
 		g[i], wrong[i] = sum, e+(classes+8)*u*size
@@ -108,14 +108,14 @@ func (c *chain) bounds(v, rest, pi, excess []float64, target float64) (low, high
 		arcs := c.moves[c.from[i]:c.from[i+1]]
 		for _, a := range arcs {
 			if a.to < 0 {
-				d := (v[-1-a.to] - here) + (rest[-1-a.to] - below)
-				sum += a.weight * d
-				size += a.weight * math.Abs(d)
+				d, more := v[-1-a.to]-here, rest[-1-a.to]-below
+				sum += a.weight * (d + more)
+				size += a.weight * (math.Abs(d) + math.Abs(more))
 				continue
 			}
-			d := (v[a.to] - here) + (rest[a.to] - below)
-			sum += a.weight * (g[a.to] + d)
-			size += a.weight * (math.Abs(g[a.to]) + math.Abs(d))
+			d, more := v[a.to]-here, rest[a.to]-below
+			sum += a.weight * (g[a.to] + (d + more))
+			size += a.weight * (math.Abs(g[a.to]) + math.Abs(d) + math.Abs(more))
 			e += a.weight * wrong[a.to]
 		}
 		e += (2*classes+float64(len(arcs))+14)*u*size + (classes+4)*u*c.rate[i]

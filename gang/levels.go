@@ -81,6 +81,14 @@ func newQueue(ctx context.Context, p *problem) (*queue, error) {
 	}
 	q.first = append(q.first, len(q.sets))
 	q.most = len(byJobs) - 1
+	work := 0.0
+	for level := range q.most {
+		n := float64(q.before[level] + len(byJobs[level]))
+		work += n * n * n
+	}
+	if work > 5*mostWaitWork {
+		return nil, waitSizeError()
+	}
 	for i := range q.sets {
 		q.link(&q.sets[i])
 	}

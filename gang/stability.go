@@ -19,7 +19,7 @@ import (
 // path, and the states of the saturated chain. Auto reports bounds in place of fractions of more bits
 // than longest.
 const (
-	shortWords, longWords   = 1e6, 2e10
+	shortWords, longWords   = 2e5, 2e10
 	shortPath, longPath     = 200, 20_000
 	shortStates, longStates = 24, 150
 	longest                 = 1024
