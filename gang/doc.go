@@ -46,8 +46,10 @@
 //
 // Otherwise the state of this line is x, the numbers of jobs in service. Let f = n - w·x. The job
 // at the head is only known not to fit, so it has class k with probability p_k / T(x), w_k > f,
-// where T(x) = Σ_{w_k > f} p_k. For two classes of one resource, x has a product form. For others,
-// λ* is enclosed: with r(x) = Σ x_k μ_k and the generator Q of the chain,
+// where T(x) = Σ_{w_k > f} p_k. For two classes of one resource, x has a product form (see I.
+// Grosof, M. Harchol-Balter and A. Scheller-Wolf, "Stability for two-class multiserver-job
+// systems", 2020, https://arxiv.org/abs/2010.00631). For others, λ* is enclosed: with r(x) = Σ x_k
+// μ_k and the generator Q of the chain,
 //
 //	min_x (r + Qv)(x) <= λ* <= max_x (r + Qv)(x)  for every v,
 //
