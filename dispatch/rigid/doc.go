@@ -36,7 +36,7 @@
 // the start. A job that requests more workers than are up is skipped until there are enough.
 //
 // [Run] applies these policies on a simulated clock, [Maker] in live systems, where durations vary
-// by task.
+// by task, and [Planner] to streams of jobs that a simulation draws.
 //
 // EASY is due to D. Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, LNCS 949, 295–303. Both
 // backfilling policies, and the measures, follow A. Mu'alem and D. Feitelson, "Utilization,

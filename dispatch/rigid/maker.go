@@ -168,9 +168,7 @@ func (m *Maker) submit(i int) {
 	if err != nil || p.Stage != dispatch.JobPresent {
 		return
 	}
-	if more := i + 1 - len(m.line.jobs); more > 0 {
-		m.line.jobs = append(m.line.jobs, make([]job, more)...)
-	}
+	m.line.reserveNumbers(i)
 	j, _ := m.ledger.Job(i)
 	asks := j.Work
 	for _, w := range j.Works {

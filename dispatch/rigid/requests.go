@@ -1,6 +1,7 @@
 package rigid
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -28,12 +29,8 @@ const streamRequests = 6
 // job in seconds, are used if they are above 0. All others, or all if the list is nil, are computed
 // from the run times. The jobs passed in are not modified. The error is a [num.InputError].
 func (q Requests) Apply(jobs []dispatch.Job, requested []float64) ([]dispatch.Job, error) {
-	factor := q.Factor
-	switch {
-	case factor == 0:
-		factor = 1
-	case !(factor >= 1 && factor <= input.Largest):
-		return nil, input.Errorf("Factor", factor, "a number in [1, 1e50], or 0 for 1")
+	if err := q.Check(); err != nil {
+		return nil, err
 	}
 	if requested != nil && len(requested) != len(jobs) {
 		return nil, input.Errorf("Requested", len(requested), "%d numbers, one per job", len(jobs))
@@ -42,12 +39,7 @@ func (q Requests) Apply(jobs []dispatch.Job, requested []float64) ([]dispatch.Jo
 	jobs = slices.Clone(jobs)
 	for i := range jobs {
 		j := &jobs[i]
-		by := factor
-		if q.Uniform {
-			above := (factor - 1) * random.Float64() // rounded before the sum, which rules out fused multiply-add
-			by = min(factor, 1+above)
-		}
-		j.Estimate = by * j.Work
+		j.Estimate = q.Of(j.Work, random.Float64)
 		if requested != nil && requested[i] > 0 {
 			j.Estimate = requested[i]
 		}
@@ -58,6 +50,25 @@ func (q Requests) Apply(jobs []dispatch.Job, requested []float64) ([]dispatch.Jo
 		}
 	}
 	return jobs, nil
+}
+
+// Check returns an error with the path Factor if the factor is out of range.
+func (q Requests) Check() error {
+	if q.Factor != 0 && !(q.Factor >= 1 && q.Factor <= input.Largest) {
+		return input.Errorf("Factor", q.Factor, "a number in [1, 1e50], or 0 for 1")
+	}
+	return nil
+}
+
+// Of returns the requested time of a job with a run time. It draws a number in [0, 1) if the factor
+// is random.
+func (q Requests) Of(time float64, draw func() float64) float64 {
+	factor := cmp.Or(q.Factor, 1)
+	if q.Uniform {
+		above := (factor - 1) * draw() // rounded before the sum, which rules out fused multiply-add
+		factor = min(factor, 1+above)
+	}
+	return factor * time
 }
 
 // Requested returns the requested times of the jobs at some indices of a log, as returned by

@@ -127,7 +127,7 @@ func (r *run) advance() {
 	if len(r.submits) > 0 {
 		first = min(first, r.s.Jobs[r.submits[0]].Submit)
 	}
-	now, last := first, first*(1+timeTol)
+	now, last := first, LastOf(first)
 	r.due = r.due[:0]
 	for r.isDue(last) {
 		e := r.ends.Pop()

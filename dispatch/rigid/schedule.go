@@ -269,6 +269,13 @@ func (s *schedule) hold(i int) {
 	s.active = slices.Insert(s.active, at, i)
 }
 
+// reserveNumbers makes room for jobs with numbers up to i.
+func (s *schedule) reserveNumbers(i int) {
+	if more := i + 1 - len(s.jobs); more > 0 {
+		s.jobs = append(s.jobs, make([]job, more)...)
+	}
+}
+
 // submit adds a job.
 func (s *schedule) submit(i, size int, asks float64) {
 	s.jobs[i] = job{stage: waiting, size: size, asks: asks, position: s.submitted}
