@@ -66,16 +66,10 @@ type oneCalendar struct {
 	now, next           float64 // current time, and time of the next arrival
 	timer               timer
 	sim.Population
-	waiting []waitCount // by class, then of all classes
-	met     []float64   // departed jobs that had to wait, by class
-	gaveUp  []float64   // jobs that gave up, by class
-	served  []float64   // departed jobs by the row of their server, at class * rows + row
-}
-
-// A waitCount is a number of waiting jobs and the time since which it holds.
-type waitCount struct {
-	jobs  int
-	since float64
+	waiting waitingJobs
+	met     []float64 // departed jobs that had to wait, by class
+	gaveUp  []float64 // jobs that gave up, by class
+	served  []float64 // departed jobs by the row of their server, at class * rows + row
 }
 
 const idle = -1
@@ -91,7 +85,7 @@ func newOneCalendar(y *oneSystem, r *sim.Stream) sim.Engine {
 		idleNext: make([]uint32, servers+y.nPools), idlePrev: make([]uint32, servers+y.nPools),
 		idleSince: make([]int64, servers), nodes: make([]node, y.queues),
 		most:  min(sim.MaxJobs, maxLinks/int(y.stride)),
-		timer: newTimer(y.timeouts), Population: sim.NewPopulation(classes), waiting: make([]waitCount, classes+1),
+		timer: newTimer(y.timeouts), Population: sim.NewPopulation(classes), waiting: newWaitingJobs(classes),
 		met: make([]float64, classes), gaveUp: make([]float64, classes), served: make([]float64, classes*len(y.rows)),
 	}
 	var weights []float64
@@ -443,7 +437,7 @@ func (q *oneCalendar) wait(j uint32, seen *sim.Totals) {
 		q.nodes[before].next = n
 		q.nodes[after].prev = n
 	}
-	q.countWaiting(job.class, 1, seen)
+	q.waiting.change(job.class, 1, q.now, seen)
 	if q.patience != nil && !job.begun && q.patience[job.class] != nil {
 		job.limit = true
 		until := min(q.now+q.patience[job.class].Sample(q.draws), math.MaxFloat64)
@@ -456,7 +450,7 @@ func (q *oneCalendar) stopWaiting(j uint32, seen *sim.Totals) {
 	job := &q.jobs[j]
 	job.waits = false
 	job.waited += q.now - job.queued
-	q.countWaiting(job.class, -1, seen)
+	q.waiting.change(job.class, -1, q.now, seen)
 	first := q.first(j)
 	for n := first; n < first+q.links[job.class]; n++ {
 		prev, next := q.nodes[n].prev, q.nodes[n].next
@@ -466,16 +460,6 @@ func (q *oneCalendar) stopWaiting(j uint32, seen *sim.Totals) {
 	if job.limit {
 		job.limit = false
 		q.limits.Remove(int(q.limitPlaces[j]), q.limitPlaces)
-	}
-}
-
-// countWaiting counts the waiting jobs up to now, and then changes the number of those of a class.
-func (q *oneCalendar) countWaiting(class uint32, by int, seen *sim.Totals) {
-	for _, row := range [2]int{int(class), len(q.classes)} {
-		w := &q.waiting[row]
-		seen.Jobs[len(q.classes)+row] += float64(w.jobs) * (q.now - w.since)
-		w.since = q.now
-		w.jobs += by
 	}
 }
 
@@ -572,11 +556,7 @@ func (q *oneCalendar) nextJob(s uint32) (best uint32, found bool) {
 // flush counts up to time t, which becomes time 0.
 func (q *oneCalendar) flush(t float64, seen *sim.Totals) {
 	q.Population.Flush(t, seen)
-	for row := range q.waiting {
-		w := &q.waiting[row]
-		seen.Jobs[len(q.classes)+row] += float64(w.jobs) * (t - w.since)
-		w.since = 0
-	}
+	q.waiting.flush(t, seen)
 	q.now, q.next = 0, q.next-t
 	for k := range q.service { // rounding is monotone, so the order is preserved
 		e := &q.service[k]

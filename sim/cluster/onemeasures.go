@@ -32,13 +32,8 @@ func (q *oneCalendar) Restart() {
 // Observed returns the fractions of the departed jobs that had to wait and that gave up, by class
 // and finally of all jobs, and those that each row of servers served, by class and row.
 func (q *oneCalendar) Observed(seen *sim.Totals) (map[string][]*float64, error) {
-	n := len(q.classes)
-	own := map[string][]*float64{}
-	for name, jobs := range map[string][]float64{WaitProbability: q.met, AbandonProbability: q.gaveUp} {
-		for i, some := range jobs {
-			own[name] = append(own[name], ratio(some, seen.Left[i]))
-		}
-		own[name] = append(own[name], ratio(sim.Sum(jobs), sim.Sum(seen.Left[:n])))
+	own := map[string][]*float64{
+		WaitProbability: fractions(q.met, seen), AbandonProbability: fractions(q.gaveUp, seen),
 	}
 	for k, jobs := range q.served {
 		own[ServedBy] = append(own[ServedBy], ratio(jobs, seen.Left[k/len(q.rows)]))
@@ -60,35 +55,11 @@ func ratio(some, all float64) *float64 {
 
 // measures returns the measures of a run.
 func (y *oneSystem) measures(s *sim.Samples) []sim.Measure {
-	n := len(y.classes)
 	list := append(s.Jobs(), s.Utilizations(sim.OfServer)...)
 	if y.timeouts != nil {
 		list = append(list, y.timeoutProbabilities(s)...)
 	}
-	for row := range n + 1 {
-		kind, index, of, rate := sim.OfAll, 0, "", y.totalRates
-		if row < n {
-			kind, index, of, rate = sim.OfClass, row, y.classes[row].Name, y.classes[row].ArrivalRate
-		}
-		add := func(name, unit string, e *sim.Estimate) {
-			list = append(list, sim.Measure{Name: name, Kind: kind, Index: index, Of: of, Unit: unit, Estimate: e})
-		}
-		queue := s.Estimate(func(one *sim.Sample) float64 { return one.Jobs[n+row] })
-		var waiting *sim.Estimate
-		if rate > 0 && !y.horizon {
-			waiting = queue.Scaled(1 / rate)
-		}
-		add(MeanWaiting, "time", waiting)
-		add(MeasuredWaiting, "time", s.EstimateIf(
-			func(one *sim.Sample) bool { return one.Left[n+row] > 0 },
-			func(one *sim.Sample) float64 { return one.Sojourn[n+row] },
-		))
-		add(WaitProbability, "", s.Own(WaitProbability, row))
-		if y.patience != nil {
-			add(AbandonProbability, "", s.Own(AbandonProbability, row))
-		}
-		add(MeanQueue, "jobs", queue)
-	}
+	list = append(list, y.waitMeasures(s, y.horizon, y.patience != nil)...)
 	for i, chosen := range y.chosen {
 		for _, choice := range chosen {
 			at := i*len(y.rows) + int(y.row[choice.order[0]])
