@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"productform/cluster"
+	"productform/dispatch/rigid"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
@@ -43,6 +44,9 @@ type Cluster struct {
 	// how long jobs of each class wait before they give up, or nil for no limit; jobs that have been
 	// in service stay. A nil list means the patience of the model
 	Patience []sizes.Distribution
+	// requested times, which the policies EASY and Conservative use; zero means the exact durations.
+	// Random factors depend on the seed of the run, not on Requests.Seed, which must be 0
+	Requests rigid.Requests
 }
 
 // Limits on a simulated cluster.
@@ -61,11 +65,11 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 	if c.Model == nil {
 		return nil, input.Errorf("Model", "", "a cluster model")
 	}
-	if err := cmp.Or(c.Model.Check(), c.Model.RequireService(cluster.AllServers, cluster.OneServer)); err != nil {
+	if err := c.Model.Check(); err != nil {
 		return nil, err
 	}
 	c.Policy = cmp.Or(c.Policy, Policy(PolicyNames(c.Model.Service)[0]))
-	if err := cmp.Or(c.checkPolicy(), c.checkPatience(), c.checkTimeouts()); err != nil {
+	if err := cmp.Or(c.checkPolicy(), c.checkPatience(), c.checkTimeouts(), c.checkGang()); err != nil {
 		return nil, err
 	}
 	jobSizes, _, err := sim.SizesOf(c.Sizes, c.Model.MeanSize, "Sizes", "Model.MeanSize")
@@ -73,6 +77,9 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 		return nil, err
 	}
 	c.Sizes = jobSizes
+	if c.Model.Service == cluster.Gang {
+		return c.describeGang(o)
+	}
 	if c.Patience, err = c.patience(); err != nil {
 		return nil, err
 	}
@@ -182,23 +189,11 @@ func (c Cluster) flatten() (*flat, error) {
 			f.row = append(f.row, int32(k))
 		}
 	}
+	if err := c.addClasses(f); err != nil {
+		return nil, err
+	}
 	links := 0
 	for i, row := range c.Model.Classes {
-		v, err := sim.RateOf(fmt.Sprintf("Model.classes[%d].arrival_rate", i), row.ArrivalRate)
-		if err != nil {
-			return nil, err
-		}
-		jobSizes, err := c.sizesOf(i)
-		if err != nil {
-			return nil, err
-		}
-		mean, err := sizes.Mean(jobSizes) // includes its rounding
-		if err != nil {
-			return nil, err
-		}
-		f.sizes = append(f.sizes, jobSizes)
-		f.classes = append(f.classes, sim.Class{Name: row.Name, ArrivalRate: v, MeanSize: mean})
-		f.totalRates += v
 		var list []chosenServers
 		degree := 0
 		for _, choice := range row.Servers {
@@ -220,11 +215,33 @@ func (c Cluster) flatten() (*flat, error) {
 		f.chosen = append(f.chosen, list)
 		f.degree = max(f.degree, degree)
 	}
+	return f, nil
+}
+
+// addClasses sets the classes and their sizes.
+func (c Cluster) addClasses(f *flat) error {
+	for i, row := range c.Model.Classes {
+		v, err := sim.RateOf(fmt.Sprintf("Model.classes[%d].arrival_rate", i), row.ArrivalRate)
+		if err != nil {
+			return err
+		}
+		jobSizes, err := c.sizesOf(i)
+		if err != nil {
+			return err
+		}
+		mean, err := sizes.Mean(jobSizes) // includes its rounding
+		if err != nil {
+			return err
+		}
+		f.sizes = append(f.sizes, jobSizes)
+		f.classes = append(f.classes, sim.Class{Name: row.Name, ArrivalRate: v, MeanSize: mean})
+		f.totalRates += v
+	}
 	if f.totalRates == 0 {
-		return nil, input.Errorf("Model.classes", "arrival rates that are all 0", "a class with an arrival rate > 0")
+		return input.Errorf("Model.classes", "arrival rates that are all 0", "a class with an arrival rate > 0")
 	}
 	f.findMeanSize()
-	return f, nil
+	return nil
 }
 
 // sizesOf returns the distribution of the sizes of the jobs of a class.

@@ -55,14 +55,14 @@ var (
 // parameters in capitals.
 func PolicyNames(s cluster.Service) (names []string) {
 	list := allPolicies
-	if s == cluster.OneServer {
-		list = onePolicies
+	switch s {
+	case cluster.OneServer:
+		list = append(slices.Clone(onePolicies), powerPrefix+"D")
+	case cluster.Gang:
+		list = gangPolicies
 	}
 	for _, p := range list {
 		names = append(names, string(p))
-	}
-	if s == cluster.OneServer {
-		names = append(names, powerPrefix+"D")
 	}
 	return names
 }
@@ -80,14 +80,16 @@ func (p Policy) draws() int {
 // Check returns an error with the path Policy unless the policy is one of clusters with the
 // service.
 func (p Policy) Check(s cluster.Service) error {
-	switch {
+	switch isOne := slices.Contains(onePolicies, p) || p.draws() > 0; {
+	case s == cluster.Gang:
+		return p.checkGangPolicy()
 	case s != cluster.OneServer && slices.Contains(allPolicies, p):
 		return nil
-	case s != cluster.OneServer && (slices.Contains(onePolicies, p) || p.draws() > 0):
+	case s != cluster.OneServer && (isOne || slices.Contains(gangPolicies, p)):
 		return input.Errorf("Policy", string(p), "fcfs, interrupt or ps with service all")
 	case s != cluster.OneServer:
 		return input.Errorf("Policy", string(p), "fcfs, interrupt or ps")
-	case slices.Contains(onePolicies, p) || p.draws() > 0:
+	case isOne:
 		return nil
 	case strings.HasPrefix(string(p), powerPrefix):
 		return input.Errorf("Policy", string(p), "power:D, D an integer from 1 to %d", maxServers)
@@ -298,10 +300,7 @@ func (c Cluster) describeOne(f *flat, o sim.Observation) (*sim.Description, erro
 		VisitTimes: "waiting times",
 		Start:      func(_ context.Context, r *sim.Stream) sim.Engine { return newOneCalendar(y, r) },
 	}
-	for _, class := range f.classes {
-		d.Visits = append(d.Visits, sim.Class{Name: "class " + class.Name, ArrivalRate: class.ArrivalRate})
-	}
-	d.Visits = append(d.Visits, sim.Class{Name: "all jobs", ArrivalRate: f.totalRates})
+	d.Visits = f.waitingRows()
 	return d, sim.CheckRate("Model", d.JumpRate)
 }
 
@@ -311,7 +310,7 @@ func (c Cluster) checkPatience() error {
 	switch {
 	case c.Patience == nil:
 	case c.Model.Service != cluster.OneServer:
-		return input.Errorf("Patience", list, "none with service all")
+		return input.Errorf("Patience", list, "none with service %s", cmp.Or(c.Model.Service, cluster.AllServers))
 	case len(c.Patience) != len(c.Model.Classes):
 		return input.Errorf("Patience", list, "%d, one for each class, or none", len(c.Model.Classes))
 	}
