@@ -2,6 +2,7 @@ package oneserver_test
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"math/big"
 	"os"
@@ -110,6 +111,74 @@ func TestPatienceOfPoolMatchesErlangA(t *testing.T) {
 		}
 		if r.ErrorEstimate != nil || !(*r.RelativeErrorBound < 1e-11) {
 			t.Errorf("%v: error estimate %v, bound %v", c, r.ErrorEstimate, *r.RelativeErrorBound)
+		}
+	}
+}
+
+// One pool has the reference answers of Erlang A to 1e-11, which are among the tests of package loss.
+func TestPatienceOfPoolReference(t *testing.T) {
+	var cases []struct {
+		Name  string
+		Model struct {
+			Servers      int
+			MeanDuration string  `json:"mean_duration"`
+			MeanPatience *string `json:"mean_patience"`
+			Classes      []struct {
+				Rate string `json:"arrival_rate"`
+			}
+		}
+		Within     string
+		Percentile *string
+		Answer     map[string]any
+	}
+	text := oracle.Must(os.ReadFile("../network/loss/testdata/patience.json"))
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		m := &cluster.Model{Service: cluster.OneServer, MeanSize: num.Rat(c.Model.MeanDuration),
+			Servers: []cluster.Server{{Name: "s", Count: c.Model.Servers, Capacity: big.NewRat(1, 1)}}}
+		for i, k := range c.Model.Classes {
+			m.Classes = append(m.Classes, cluster.Class{Name: string(rune('a' + i)), ArrivalRate: num.Rat(k.Rate),
+				Servers: []cluster.Choice{{Server: 0, Choose: c.Model.Servers}}})
+		}
+		if c.Model.MeanPatience != nil {
+			m.MeanPatience = num.Rat(*c.Model.MeanPatience)
+		}
+		s := oneserver.PatienceSettings{RelTol: 1e-12, Times: []*big.Rat{num.Rat(c.Within)}}
+		if c.Percentile != nil {
+			s.Levels = []*big.Rat{new(big.Rat).Quo(num.Rat(*c.Percentile), big.NewRat(100, 1))}
+		}
+		r, err := oneserver.SolvePatience(t.Context(), m, s)
+		if c.Answer["stable"] == false {
+			if !errors.Is(err, num.ErrUnstable) {
+				t.Errorf("%s: error %v", c.Name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		k := r.Classes[0]
+		got := map[string]*float64{
+			"wait_probability": k.WaitProbability, "abandon_probability": r.AbandonProbability,
+			"mean_wait": r.MeanWaiting, "mean_wait_served": k.MeanWaitingServed,
+			"mean_wait_abandoned": k.MeanWaitingAbandoned, "mean_queue": &r.MeanQueue, "mean_jobs": &r.MeanJobs,
+			"utilization": &r.Servers[0].Utilization, "served_within": &k.Within[0].ServedWithin,
+		}
+		if c.Percentile != nil {
+			got["wait_percentile_served"] = &k.WaitingServed[0].Float
+		}
+		for name, x := range got {
+			text, known := c.Answer[name].(string)
+			if known != (x != nil) {
+				t.Errorf("%s: %s = %v, want %v", c.Name, name, x, c.Answer[name])
+			} else if known {
+				want := num.Nearest(num.Rat(text))
+				if !(math.Abs(*x-want) <= 1e-11*want) {
+					t.Errorf("%s: %s = %v, want %v", c.Name, name, *x, want)
+				}
+			}
 		}
 	}
 }
