@@ -46,6 +46,9 @@ func questions() []struct{ model, args string } {
 	swaps, _, _ := pfq("", "example", "swaps")
 	calls, _, _ := pfq("", "example", "call-centre")
 	thinking, _, _ := pfq("", "example", "interactive")
+	machines := `{"stations": [{"name": "up", "discipline": "delay"}, {"name": "repair", "discipline": "fcfs"}],
+		"classes": [{"name": "machine", "population": 4, "visits": [{"station": "up", "next": {"repair": 1}},
+		{"station": "repair", "next": {"up": 1}}]}]}`
 	return []struct{ model, args string }{
 		{model, "stability -"},
 		{model, "stability - --by-class"},
@@ -82,9 +85,8 @@ func questions() []struct{ model, args string } {
 		{closed, "network - --population long=1,3 --engine exact"},
 		{closed, "network - --bounds"},
 		{thinking, "network - --percentiles 95 --within 0.5"},
-		{`{"stations": [{"name": "think", "discipline": "delay"}, {"name": "queue", "discipline": "fcfs"}],
-			"classes": [{"name": "user", "population": 4, "visits": [{"station": "think", "next": {"queue": 1}},
-			{"station": "queue", "next": {"think": 1}}]}]}`, "network - --percentiles 95"},
+		{machines, "network - --percentiles 95"},
+		{machines, "network - --runs 3 --jumps 2000 --percentiles 95"},
 		{thinking, "network - --engine exact --population 3,5"},
 		{thinking, "network - --engine enclose"},
 		{closed, "network - --runs 3 --jumps 2000 --percentiles 50"},

@@ -179,7 +179,8 @@ func (s *simulated) addResponse(row render.Record, chain string, exact render.Re
 	if !slices.ContainsFunc(s.found.Measures, hasResponse) {
 		return row
 	}
-	index := slices.IndexFunc(s.found.Visits, func(v sim.Class) bool { return v.Name == simnetwork.ResponseTime(chain) })
+	name := simnetwork.ResponseTime(chain)
+	index := slices.IndexFunc(s.found.Visits, func(v sim.Class) bool { return v.Name == name })
 	return row.Set("response_time", s.comparisons.Quantiles(s.flags.percentiles, s.flags.simulation.Levels,
 		s.found, sim.OfVisit, index, exactValues(exact.Get("response_time"))), "")
 }
