@@ -35,12 +35,15 @@ func (d *delaySolver) orderDelays() ([]VisitDelays, error) {
 			return nil, err
 		}
 	}
+	found := map[int]*convolution.Arrivals{} // by closed chain, -1 for open ones
 	for kind, k := range st.Shared.Kinds {
-		t, weights, err := d.found(k.K, rest)
-		if err != nil {
-			return nil, err
+		if found[k.K] == nil {
+			var err error
+			if found[k.K], err = d.found(k.K, rest); err != nil {
+				return nil, err
+			}
 		}
-		of, err := d.kindDelays(t, kind, weights)
+		of, err := d.kindDelays(found[k.K], kind)
 		if err != nil {
 			return nil, err
 		}
@@ -53,16 +56,16 @@ func (d *delaySolver) orderDelays() ([]VisitDelays, error) {
 	return all, nil
 }
 
-// found returns the tables of the station without a job of closed chain k (-1 for none), and the
-// factors of the rest of the network by populations of these tables: with n jobs at the station,
-// the others are elsewhere.
-func (d *delaySolver) found(k int, rest []arithmetic.Number) (
-	t *convolution.Tabulation, weights []arithmetic.Number, err error,
-) {
+// found returns what a job finds at the station, given the product of the other stations. It is not
+// one of the jobs of its closed chain k (-1 for none).
+func (d *delaySolver) found(k int, rest []arithmetic.Number) (*convolution.Arrivals, error) {
 	one, shared := arithmetic.One(num.Float, 0), d.sys.Stations[d.question.Station].Shared
 	if rest == nil {
-		t, err = shared.Tabulate(d.ctx, nil, nil, one)
-		return t, []arithmetic.Number{one}, err
+		t, err := shared.Tabulate(d.ctx, nil, nil, one)
+		if err != nil {
+			return nil, err
+		}
+		return convolution.NewArrivals(d.ctx, t, []arithmetic.Number{one})
 	}
 	most := slices.Clone(d.problem.Most)
 	for axis, place := range d.problem.Order {
@@ -70,25 +73,24 @@ func (d *delaySolver) found(k int, rest []arithmetic.Number) (
 			most[axis]--
 		}
 	}
-	if t, err = shared.Tabulate(d.ctx, d.problem.Order, most, one); err != nil {
-		return nil, nil, err
+	t, err := shared.Tabulate(d.ctx, d.problem.Order, most, one)
+	if err != nil {
+		return nil, err
 	}
-	return t, t.Elsewhere(rest, d.problem.Most), nil
+	return convolution.NewArrivals(d.ctx, t, t.Elsewhere(rest, d.problem.Most))
 }
 
 // kindDelays returns the times of a job of a kind.
-func (d *delaySolver) kindDelays(
-	t *convolution.Tabulation, kind int, weights []arithmetic.Number,
-) (*VisitDelays, error) {
+func (d *delaySolver) kindDelays(t *convolution.Arrivals, kind int) (*VisitDelays, error) {
 	r := &VisitDelays{}
-	delay, err := t.NewSojourn(d.ctx, kind, false, weights)
+	delay, err := t.NewSojourn(d.ctx, kind, false)
 	if err != nil {
 		return nil, err
 	}
 	if r.Quantiles, r.Tails, err = d.lawTimes(delay, d.sojournUnit(delay)); err != nil {
 		return nil, err
 	}
-	waiting, err := t.NewSojourn(d.ctx, kind, true, weights)
+	waiting, err := t.NewSojourn(d.ctx, kind, true)
 	if err != nil {
 		return nil, err
 	}

@@ -86,37 +86,56 @@ func hasLostBounds(list []arithmetic.Number) bool {
 	return false
 }
 
+// Arrivals are what jobs find at a station with Order.
+type Arrivals struct {
+	*Tabulation
+	rest  []arithmetic.Number // by index of n: factor of the other stations, with the jobs that are not here
+	jobs  arithmetic.Number   // Σ_n rest(n) F(n)
+	rates []*big.Rat          // μ(y) by row of y
+}
+
+// NewArrivals returns what jobs find if they find the other jobs with the weights rest, by index of
+// the populations of a tabulation, which must be in float64 and have no table. The error is
+// [num.ErrFloatRange] or that of the context.
+func NewArrivals(ctx context.Context, t *Tabulation, rest []arithmetic.Number) (*Arrivals, error) {
+	a := &Arrivals{Tabulation: t, rest: rest}
+	err := t.sh.vectors(ctx, func(y []int) { a.rates = append(a.rates, t.sh.Rate(y)) })
+	if err != nil {
+		return nil, err
+	}
+	if a.jobs, err = a.weigh(ctx, t.f); err == nil && math.IsInf(a.jobs.Bound, 1) {
+		err = num.ErrFloatRange
+	}
+	return a, err
+}
+
 // A Sojourn is the time that a job spends at a station with Order, or the time until it is first
 // served, in units of the mean size over q.
 type Sojourn struct {
-	*Tabulation
-	kind   int
-	rest   []arithmetic.Number // by index of n: factor of the other stations, with the jobs that are not here
-	jobs   arithmetic.Number   // Σ_n rest(n) F(n)
-	out    []*big.Rat          // d(y) by row of y; nil if the time has ended
-	rate   *big.Rat            // q
-	stay   []arithmetic.Wide   // 1 - d(y)/q
-	weight []arithmetic.Wide   // w/q of each kind
-	now    []arithmetic.Wide   // F^y(n) after the steps taken, at row*States + index of n
-	tails  []float64           // P(more than n points)
+	*Arrivals
+	out    []*big.Rat        // d(y) by row of y; nil if the time has ended
+	rate   *big.Rat          // q
+	stay   []arithmetic.Wide // 1 - d(y)/q
+	weight []arithmetic.Wide // w/q of each kind
+	now    []arithmetic.Wide // F^y(n) after the steps taken, at row*States + index of n
+	tails  []float64         // P(more than n points)
 }
 
 // NewSojourn returns the time that a job of a kind spends at the station or, if waiting is true,
-// the time until it is first served. The job finds the other jobs with the weights rest, by index
-// of the populations of the tabulation, which must be in float64 and have no table.
-func (t *Tabulation) NewSojourn(
-	ctx context.Context, kind int, waiting bool, rest []arithmetic.Number,
-) (*Sojourn, error) {
-	s := &Sojourn{Tabulation: t, kind: kind, rest: rest, rate: new(big.Rat)}
+// the time until it is first served.
+func (t *Arrivals) NewSojourn(ctx context.Context, kind int, waiting bool) (*Sojourn, error) {
+	s := &Sojourn{Arrivals: t, rate: new(big.Rat)}
 	err := t.sh.vectors(ctx, func(y []int) {
-		rate, before := t.sh.Rate(y), y[kind]
-		y[kind] = min(before+1, t.sh.Most[kind])
-		d := new(big.Rat).Set(t.sh.Rate(y))
-		y[kind] = before
-		if waiting && d.Cmp(rate) > 0 {
+		row := len(s.out)
+		with := row
+		if y[kind] < t.sh.Most[kind] {
+			with += t.rows.Stride[kind]
+		}
+		if waiting && t.rates[with].Cmp(t.rates[row]) > 0 {
 			s.out = append(s.out, nil)
 			return
 		}
+		d := new(big.Rat).Set(t.rates[with])
 		for c, k := range t.sh.Kinds {
 			if k.K < 0 && y[c] == t.sh.Most[c] {
 				d.Sub(d, k.Work)
@@ -129,12 +148,6 @@ func (t *Tabulation) NewSojourn(
 	})
 	if err != nil {
 		return nil, err
-	}
-	switch s.jobs, err = s.weigh(ctx, t.f); {
-	case err != nil:
-		return nil, err
-	case math.IsInf(s.jobs.Bound, 1):
-		return nil, num.ErrFloatRange
 	}
 	if s.rate.Sign() == 0 { // no job waits
 		s.rate.SetInt64(1)
@@ -169,7 +182,7 @@ func (s *Sojourn) begin(ctx context.Context) error {
 }
 
 // weigh returns Σ_n rest(n) Σ_y f^y(n).
-func (s *Sojourn) weigh(ctx context.Context, f [][]arithmetic.Number) (arithmetic.Number, error) {
+func (s *Arrivals) weigh(ctx context.Context, f [][]arithmetic.Number) (arithmetic.Number, error) {
 	total, err := s.total(ctx, f, nil)
 	if err != nil {
 		return s.zero, err
