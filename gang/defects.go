@@ -5,38 +5,70 @@ import (
 	"math"
 )
 
-// A costs holds mean times, and mean costs at the rate q, the number of waiting jobs, until the
-// queue is in some state, from each phase.
-type costs struct{ time, cost []float64 }
+// costs are mean costs until the queue is in some state, from each phase of a level: by cost, of which
+// the first is the time, the next are the times during which a job of each class would wait, and the
+// last those with the numbers of waiting jobs of each class.
+type costs [][]float64
 
 // add adds other costs.
 func (c costs) add(d costs) {
-	addTimes(c.time, 1, d.time)
-	addTimes(c.cost, 1, d.cost)
+	for k := range c {
+		addTimes(c[k], 1, d[k])
+	}
 }
 
 // solve overwrites the costs with the solutions of the equations of a factored matrix.
 func (c costs) solve(f *factored) {
-	f.solve(c.time)
-	f.solve(c.cost)
+	for k := range c {
+		f.solve(c[k])
+	}
 }
 
-// rates returns the rates of costs in the phases of a level.
-func (q *queue) rates(level int) costs {
-	c := costs{make([]float64, q.phases(level)), make([]float64, q.phases(level))}
-	for i := range c.time {
-		c.time[i], c.cost[i] = 1, float64(level-q.set(level, i).jobs)
+// newCosts returns costs that are 0.
+func (q *queue) newCosts(phases int) costs {
+	c := make(costs, 1+2*len(q.classes))
+	for k := range c {
+		c[k] = make([]float64, phases)
 	}
 	return c
 }
 
+// rates returns the rates of costs in the phases of a level.
+func (q *queue) rates(level int) costs {
+	c, n := q.newCosts(q.phases(level)), len(q.classes)
+	for i := range c[0] {
+		s := q.set(level, i)
+		c[0][i] = 1
+		for k, share := range q.load {
+			if level > s.jobs || !s.fits[k] {
+				c[1+k][i] = 1
+			}
+			if level > s.jobs {
+				c[1+n+k][i] = q.waitingOf(s, level, k, share)
+			}
+		}
+	}
+	return c
+}
+
+// waitingOf returns the mean number of waiting jobs of class k next to a set of jobs in service: the
+// head is one of the classes that do not fit, and the others have shares.
+func (q *queue) waitingOf(s *set, level, k int, share float64) float64 {
+	waiting := float64(level-s.jobs-1) * share
+	if !s.fits[k] {
+		waiting += share / s.stop
+	}
+	return waiting
+}
+
 // raise returns the costs after an arrival in each phase of a level, times its rate.
 func (q *queue) raise(level int, after costs) costs {
-	c := costs{make([]float64, q.phases(level)), make([]float64, q.phases(level))}
-	for i := range c.time {
+	c := q.newCosts(q.phases(level))
+	for i := range c[0] {
 		q.up(level, i, func(to int, rate float64) {
-			c.time[i] += rate * after.time[to]
-			c.cost[i] += rate * after.cost[to]
+			for k := range c {
+				c[k][i] += rate * after[k][to]
+			}
 		})
 	}
 	return c
@@ -44,7 +76,11 @@ func (q *queue) raise(level int, after costs) costs {
 
 // drop returns the costs after a departure, times its rate.
 func drop(down *matrix, after costs) costs {
-	return costs{down.times(after.time), down.times(after.cost)}
+	c := make(costs, len(after))
+	for k := range c {
+		c[k] = down.times(after[k])
+	}
+	return c
 }
 
 // A defectProblem holds what the bounds on the errors of a profile need.
@@ -54,32 +90,34 @@ type defectProblem struct {
 	factors  []*factored // B_ℓ
 	drift    *factored   // F
 
-	times, costs []float64 // above level M: the costs of a first passage are τ0 + j τ1, for times τ1 and 0
-	until        []costs   // by level: costs until the queue is in its most likely state
+	base, slope costs   // costs of a first passage from level M+j: base + j slope
+	until       []costs // by level: costs until the queue is in its most likely state
 }
 
-// boundErrors bounds the errors of the means by the defects of the balance equations. If c is a
-// cost and u solves Qu = π c - c, then the error of the mean cost under an approximation is its
-// defect, the approximation times Q, times u. If c is at most the number q of waiting jobs, then
-// |u| is at most V + π(c) W, where V and W are the mean cost q and the mean time until the queue is
-// in its most likely state. Defects include the rounding errors of their computation.
+// boundErrors bounds the errors of the means by the defects of the balance equations. If c is a cost
+// and u solves Qu = π c - c, then the error of the mean cost under an approximation is its defect, the
+// approximation times Q, times u. |u| is at most V + π(c) W, where V and W are the mean cost and the
+// mean time until the queue is in its most likely state. Defects include the rounding errors of their
+// computation.
 func (p *profile) boundErrors(ctx context.Context, g, above *matrix, factors []*factored, drift *factored) error {
 	d := &defectProblem{profile: p, g: g, above: above, factors: factors, drift: drift}
 	if err := d.findCosts(ctx); err != nil {
 		return err
 	}
-	time, cost, err := d.lowDefects(ctx)
-	if err != nil {
+	lost := make([]float64, 1+2*len(p.classes))
+	if err := d.addLow(ctx, lost); err != nil {
 		return err
 	}
-	t, c := d.highDefects()
-	time, cost = time+t, cost+c
-	t, c = d.sumDefects()
-	time, cost = time+t, cost+c
-	mean := 0.0
-	p.eachWaiting(func(_ *set, _, waiting float64, _ bool) { mean += waiting })
-	const slack = 1.01 // times and costs are approximate, too
-	p.wrong, p.apart = slack*(cost+mean*time), slack*2*time
+	d.addHigh(lost)
+	d.addSums(lost)
+	const slack = 1.01 // costs are approximate, too
+	p.bound = 0
+	waiting, waits := p.means()
+	for k, x := range append(waits, waiting...) {
+		if x > 0 {
+			p.bound = max(p.bound, slack*(lost[1+k]/x+lost[0]))
+		}
+	}
 	return nil
 }
 
@@ -88,16 +126,23 @@ func (p *profile) boundErrors(ctx context.Context, g, above *matrix, factors []*
 //
 //	C_ℓ = D_ℓ - down_ℓ H_{ℓ-1},  H_ℓ = C_ℓ⁻¹ up_ℓ,  C_ℓ σ_ℓ = c + down_ℓ σ_{ℓ-1}.
 func (d *defectProblem) findCosts(ctx context.Context) error {
-	n := d.g.rows
-	d.times, d.costs = make([]float64, n), make([]float64, n)
-	for i := range n {
-		d.times[i] = 1
+	n, classes := d.g.rows, len(d.classes)
+	d.base, d.slope = d.newCosts(n), d.newCosts(n)
+	times := d.base[0]
+	for i := range times {
+		times[i] = 1
 	}
-	d.drift.solve(d.times)
-	for i := range n {
-		d.costs[i] = float64(d.most-d.set(d.most, i).jobs) + d.lambda*d.times[i]
+	d.drift.solve(times)
+	for k, share := range d.load {
+		copy(d.base[1+k], times)
+		base, slope := d.base[1+classes+k], d.slope[1+classes+k]
+		addTimes(slope, share, times)
+		for i := range base {
+			base[i] = d.waitingOf(d.set(d.most, i), d.most, k, share) + d.lambda*slope[i]
+			base[i] = max(base[i], 0) // rounding: with M jobs in service it is 0 + λ slope
+		}
+		d.drift.solve(base)
 	}
-	d.drift.solve(d.costs)
 	level, phase := d.mostLikely()
 	down, err := d.passagesDown(ctx, level)
 	if err != nil {
@@ -116,7 +161,7 @@ func (d *defectProblem) findCosts(ctx context.Context) error {
 	}
 	passage := d.passage(level + 1)
 	rest, excess, part := newMatrix(n-1, n-1), make([]float64, n-1), make([]float64, n)
-	short := costs{make([]float64, n-1), make([]float64, n-1)}
+	short := d.newCosts(n - 1)
 	for i := range n - 1 {
 		from := i
 		if i >= phase {
@@ -130,11 +175,15 @@ func (d *defectProblem) findCosts(ctx context.Context) error {
 		excess[i] = part[phase]
 		copy(rest.row(i), part[:phase])
 		copy(rest.row(i)[phase:], part[phase+1:])
-		short.time[i], short.cost[i] = rates.time[from], rates.cost[from]
+		for k := range short {
+			short[k][i] = rates[k][from]
+		}
 	}
 	short.solve(factor(rest, make([]float64, n-1), excess))
 	d.until = make([]costs, d.most+1)
-	d.until[level] = costs{insertZero(short.time, phase), insertZero(short.cost, phase)}
+	for _, v := range short {
+		d.until[level] = append(d.until[level], insertZero(v, phase))
+	}
 	for l := level + 1; l <= d.most; l++ {
 		d.until[l] = drop(d.down(l), d.until[l-1])
 		d.until[l].solve(d.factors[l])
@@ -189,8 +238,9 @@ func (d *defectProblem) passage(level int) *matrix {
 // passagesDown returns the costs of first passages down from the levels above the given one.
 func (d *defectProblem) passagesDown(ctx context.Context, last int) ([]costs, error) {
 	list := make([]costs, d.most+2)
-	list[d.most+1] = costs{d.times, append([]float64(nil), d.costs...)}
-	addTimes(list[d.most+1].cost, 1, d.times)
+	list[d.most+1] = d.newCosts(d.g.rows)
+	list[d.most+1].add(d.base)
+	list[d.most+1].add(d.slope)
 	for level := d.most; level > last; level-- {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -236,15 +286,14 @@ func (d *defectProblem) passagesUp(ctx context.Context, last int) (
 	return list, f, here, nil
 }
 
-// lowDefects returns the defects of the balance equations of the levels up to M, times the mean
-// times and costs.
-func (d *defectProblem) lowDefects(ctx context.Context) (time, cost float64, err error) {
+// addLow adds the defects of the balance equations of the levels up to M, times the costs.
+func (d *defectProblem) addLow(ctx context.Context, lost []float64) error {
 	last := append([]float64(nil), d.levels[d.most]...)
 	scale(last, d.lambda)
 	d.factors[d.most+1].solveLeft(last)
 	for level := 0; level <= d.most; level++ {
 		if err := ctx.Err(); err != nil {
-			return 0, 0, err
+			return err
 		}
 		next, down := last, d.above
 		if level < d.most {
@@ -259,21 +308,22 @@ func (d *defectProblem) lowDefects(ctx context.Context) (time, cost float64, err
 		}
 		for i, x := range d.levels[level] {
 			out := x * (d.lambda + d.set(level, i).rate)
-			wrong := math.Abs(in[i]-out) + d.rounding()*(size[i]+out)
-			time += wrong * d.until[level].time[i]
-			cost += wrong * d.until[level].cost[i]
+			in[i] = math.Abs(in[i]-out) + d.rounding()*(size[i]+out)
+		}
+		for k := range lost {
+			lost[k] += dot(in, d.until[level][k])
 		}
 	}
-	return time, cost, nil
+	return nil
 }
 
 // rounding bounds the relative error of an entry of a balance equation.
 func (d *defectProblem) rounding() float64 { return float64(d.g.rows+len(d.load)+16) * 0x1p-53 }
 
-// highDefects returns the weighted defects of the levels M+j, j >= 1: π_M R^(j-1) times the defect of R, λ - R
-// (D - R A), where A is above. The sums over j of π_M R^(j-1) times 1, j and j² are y0, y1 and at
-// most y2, and the costs are at most linear and quadratic in j.
-func (d *defectProblem) highDefects() (time, cost float64) {
+// addHigh adds those of the levels M+j, j >= 1: π_M R^(j-1) times the defect of R, λ - R (D - R A),
+// where A is above. The sums over j of π_M R^(j-1) times 1, j and j² are y0, y1 and at most y2, and the
+// costs are at most linear and quadratic in j.
+func (d *defectProblem) addHigh(lost []float64) {
 	n := d.g.rows
 	r := newMatrix(n, n)
 	for i := range n {
@@ -306,14 +356,13 @@ func (d *defectProblem) highDefects() (time, cost float64) {
 	d.drift.solveLeft(y2)
 	addTimes(y2, 1, y1)
 	d0, d1, d2 := dot(y0, sums), dot(y1, sums), 2*dot(y2, sums)
-	time = d0*top(d.until[d.most].time) + d1*top(d.times)
-	cost = d0*top(d.until[d.most].cost) + d1*top(d.costs) + d2*top(d.times)
-	return time, cost
+	for k := range lost {
+		lost[k] += d0*top(d.until[d.most][k]) + d1*top(d.base[k]) + d2*top(d.slope[k])
+	}
 }
 
-// sumDefects returns the weighted defects of the sums over the levels above M: tail F = λ π_M, and
-// rises F = λ (π_M + tail).
-func (d *defectProblem) sumDefects() (time, cost float64) {
+// addSums adds those of the sums over the levels above M: tail F = λ π_M, and rises F = λ (π_M + tail).
+func (d *defectProblem) addSums(lost []float64) {
 	y0 := append([]float64(nil), d.levels[d.most]...)
 	addTimes(y0, 1, d.tail)
 	for _, c := range []struct{ source, solution []float64 }{{d.levels[d.most], d.tail}, {y0, d.rises}} {
@@ -321,11 +370,11 @@ func (d *defectProblem) sumDefects() (time, cost float64) {
 		for i, x := range c.solution {
 			out, in := x*d.set(d.most, i).rate, d.lambda*(c.source[i]+flow[i])
 			wrong := math.Abs(out-in) + d.rounding()*(out+in)
-			time += wrong * d.times[i]
-			cost += wrong * (d.costs[i] + d.times[i])
+			for k := range lost {
+				lost[k] += wrong * (d.base[k][i] + d.slope[k][i])
+			}
 		}
 	}
-	return time, cost
 }
 
 func top(v []float64) (m float64) {

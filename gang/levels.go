@@ -270,8 +270,7 @@ type profile struct {
 	tail   []float64   // Σ_{j>=1} π(most+j)
 	rises  []float64   // Σ_{j>=1} j π(most+j)
 	total  float64
-	wrong  float64 // bound on the absolute error of the mean number of waiting jobs of each class
-	apart  float64 // the same of the wait probabilities
+	bound  float64 // on the relative errors of the means
 }
 
 // solve returns the stationary distribution. With G_ℓ the matrix of first passages from level ℓ to

@@ -122,7 +122,7 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	r.States = len(saturated.x)
 	heavy := q.heavyTrafficDelay()
 	r.HeavyTrafficDelay = &num.Value{Float: heavy}
-	if !(p.wrong < math.Inf(1) && heavy < math.Inf(1) && r.RelativeErrorBound < 1) {
+	if !(heavy < math.Inf(1) && r.RelativeErrorBound < math.Inf(1)) {
 		return nil, num.ErrFloatRange
 	}
 	return r, nil
@@ -146,8 +146,8 @@ func (a *analysis) waits(stability *Stability, p *profile) *Result {
 	shares := make([]float64, len(a.model.Classes))
 	if p != nil {
 		waiting, wait = p.means()
+		r.RelativeErrorBound = p.bound
 		for k, rows := range a.rows {
-			r.RelativeErrorBound = max(r.RelativeErrorBound, relative(p.wrong, waiting[k]), relative(p.apart, wait[k]))
 			for _, i := range rows {
 				share := new(big.Rat).Quo(a.model.Classes[i].ArrivalRate, a.rate)
 				row[i], shares[i] = k, num.Nearest(share.Quo(share, a.classes[k].share))
@@ -194,14 +194,6 @@ func (a *analysis) waits(stability *Stability, p *profile) *Result {
 		r.MeanBusyServers = &busy
 	}
 	return r
-}
-
-// relative returns a bound on the relative error of x, given one on the absolute error.
-func relative(wrong, x float64) float64 {
-	if x == 0 {
-		return 0 // no class waits
-	}
-	return wrong / x
 }
 
 // heavyTrafficDelay returns h = (Δ+1)/λ*, the limit of (1-ρ) E[T]. Δ is the mean of v at

@@ -18,7 +18,7 @@ func TestSingleClassMatchesErlangC(t *testing.T) {
 	for _, c := range []struct {
 		n, w int
 		load float64
-	}{{5, 1, 4}, {17, 3, 4.5}, {1000, 2, 480}, {3000, 1, 2900}} {
+	}{{5, 1, 4}, {50, 1, 5}, {17, 3, 4.5}, {1000, 2, 480}, {3000, 1, 2900}} {
 		lambda := big.NewRat(int64(1000*c.load), 2000)
 		m := gangOf(c.n, []int{c.w}, []string{"2"}, []string{lambda.RatString()})
 		r, err := Solve(t.Context(), m, Settings{})
