@@ -181,6 +181,9 @@ const allServers = "each job runs on all its servers at once (on one of them: se
 // onOneServer is the same line for one server per job.
 const onOneServer = "each job runs on one of its servers (on all of them at once: service: all)\n"
 
+// inGangs is the same line for jobs that hold several servers.
+const inGangs = "each job holds several servers at once, and one that does not fit blocks all jobs behind it\n"
+
 // Every answer of solve names the service first, whether the model is stable or not.
 func TestSolveNamesService(t *testing.T) {
 	for _, model := range []string{twoQueues, overloaded} {
@@ -299,7 +302,7 @@ func TestBadUsage(t *testing.T) {
 		{"help foo", `pfq: unknown command "foo" for "pfq"` + "\n"},
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
 		{"example rack", "pfq: example = rack: want caches, gpu-pool, line, racks, random-100-2, storage, three-servers, " +
-			"timeouts, warehouse, batch, call-centre, gpus, interactive, reentrant, swaps, ten-servers, tokens, trunks, " +
+			"timeouts, training, warehouse, batch, call-centre, gpus, interactive, reentrant, swaps, ten-servers, tokens, trunks, " +
 			"shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
 		{"example line racks", "pfq: example takes at most one NAME, not 2 arguments\n"},
@@ -552,6 +555,9 @@ func TestSolveExamples(t *testing.T) {
 		command, want := "solve", allServers+"stable"
 		if strings.Contains(model, "\nservice: one") {
 			want = onOneServer + "stable"
+		}
+		if strings.Contains(model, "\nservice: gang") {
+			want = inGangs + "stable"
 		}
 		if text, err := fs.Glob(examples, "examples/networks/"+name+".yaml"); err != nil || len(text) > 0 {
 			command, want = "network", "stable"

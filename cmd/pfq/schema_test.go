@@ -62,8 +62,13 @@ func kinds(t *testing.T) []kind {
 		}
 		return files
 	}
+	isGang := func(file string) bool { return filepath.Base(file) == "training.yaml" }
+	clusters := glob("examples/*.yaml", "../../examples/*/model.yaml")
+	gangs := glob("examples/training.yaml")
+	clusters = slices.DeleteFunc(clusters, isGang)
 	return []kind{
-		{"cluster", glob("examples/*.yaml", "../../examples/*/model.yaml"), reader(cluster.Read)},
+		{"cluster", clusters, reader(cluster.Read)},
+		{"gangs", gangs, reader(cluster.Read)},
 		{"pool", glob("examples/pools/*.yaml"), reader(fluid.ReadPool)},
 		{"traffic", glob("examples/traffic/*.yaml"), reader(traffic.Read)},
 		{

@@ -71,7 +71,7 @@ func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, e
 		err = input.Errorf("--by-class", "true", "--distribution N as well")
 	}
 	if err == nil {
-		err = f.checkTimeouts(m)
+		err = cmp.Or(f.checkTimeouts(m), f.checkGang(m))
 	}
 	if err == nil {
 		err = f.checkOneServer(m)
@@ -85,6 +85,8 @@ func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, e
 	// The solver counts its tables; this limit keeps other garbage from growing as large.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(f.settings.MaxBytes))
 	switch {
+	case m.Service == cluster.Gang:
+		a, stable, err = f.answerGang(q, m)
 	case timesOut(m):
 		a, stable, err = f.answerTimeouts(q, m)
 	case m.Service == cluster.OneServer && m.RequireEndlessPatience("") != nil:

@@ -181,7 +181,7 @@ func TestLargeOneServer(t *testing.T) {
 			}
 		}
 		_, stderr, status := pfq(model, "estimate", "-")
-		if status != 2 || !strings.Contains(stderr, "want all; pfq solve, pfq stability and pfq simulate accept one") {
+		if status != 2 || !strings.Contains(stderr, "want all; pfq solve, pfq stability and pfq simulate accept one and gang") {
 			t.Errorf("estimate: status %d, %q", status, stderr)
 		}
 		stdout, _, status := pfq(model, "simulate", "-", "--runs", "2", "--jumps", "1000")

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"productform/cluster"
@@ -32,6 +33,13 @@ func (f *solveQuestion) checkTimeouts(m *cluster.Model) error {
 	if !timesOut(m) {
 		return nil
 	}
+	return f.rejectFlags("a model without mean_timeout: the means of jobs that time out are solved by auto, float or "+
+		"enclose", num.Exact)
+}
+
+// rejectFlags rejects some engines and all flags about more than means: the answer wants something
+// else.
+func (f *solveQuestion) rejectFlags(want string, engines ...num.Engine) error {
 	percentiles, within := "", ""
 	if len(f.percentiles) > 0 {
 		percentiles = strings.TrimPrefix(f.percentiles[0].Name, "p")
@@ -43,16 +51,16 @@ func (f *solveQuestion) checkTimeouts(m *cluster.Model) error {
 		name, value string
 		given       bool
 	}{
-		{"--engine", string(f.settings.Engine), f.settings.Engine == num.Exact},
+		{"--engine", string(f.settings.Engine), slices.Contains(engines, f.settings.Engine)},
 		{"--lattice", string(f.settings.Lattice), f.settings.Lattice != "" && f.settings.Lattice != "auto"},
 		{"--percentiles", percentiles, f.percentiles != nil},
 		{"--within", within, f.within != nil},
 		{"--distribution", fmt.Sprint(f.asked.MaxJobs), f.asked.MaxJobs > 0},
+		{"--by-class", "true", f.asked.ByClass},
 		{"--gradients", "true", f.asked.Gradients},
 	} {
 		if flag.given {
-			return cli.FlagError{Err: input.Errorf(flag.name, flag.value,
-				"a model without mean_timeout: the means of jobs that time out are solved by auto, float or enclose")}
+			return cli.FlagError{Err: input.Errorf(flag.name, flag.value, "%s", want)}
 		}
 	}
 	return nil

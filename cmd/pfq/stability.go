@@ -8,6 +8,7 @@ import (
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
+	"productform/internal/input"
 	"productform/internal/render"
 	"productform/num"
 	"productform/stability"
@@ -17,8 +18,14 @@ func newStability() *cobra.Command {
 	var byClass bool
 	cmd := command.New("stability MODEL", func(q command.Query) (a render.Answer, stable bool, err error) {
 		m, err := command.ReadModel(q)
-		if err != nil {
+		switch {
+		case err != nil:
 			return a, false, err
+		case m.Service == cluster.Gang && byClass:
+			return a, false, cli.FlagError{Err: input.Errorf("--by-class", true, "a model with another service; "+
+				"limit_derivatives name the class that costs most")}
+		case m.Service == cluster.Gang:
+			return answerGangStability(q, m)
 		}
 		r, err := command.WithProgress(q, func(ctx context.Context) (*stability.Result, error) {
 			r, err := stability.Cluster(ctx, m)

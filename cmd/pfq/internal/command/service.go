@@ -21,18 +21,21 @@ func ServiceHead(m *cluster.Model, stable bool) render.Record {
 
 // WriteService writes a line that explains the service of a cluster.
 func WriteService(t *render.Text, m *cluster.Model) {
-	if m.Service == cluster.OneServer {
+	switch m.Service {
+	case cluster.OneServer:
 		t.Line("each job runs on one of its servers (on all of them at once: service: all)")
-		return
+	case cluster.Gang:
+		t.Line("each job holds several servers at once, and one that does not fit blocks all jobs behind it")
+	default:
+		t.Line("each job runs on all its servers at once (on one of them: service: one)")
 	}
-	t.Line("each job runs on all its servers at once (on one of them: service: one)")
 }
 
 // hintService adds to an error about the service which commands accept another one.
 func hintService(err error) error {
 	var bad *input.Error
 	if errors.As(err, &bad) && bad.Want == string(cluster.AllServers) {
-		return fmt.Errorf("%w; pfq solve, pfq stability and pfq simulate accept one", err)
+		return fmt.Errorf("%w; pfq solve, pfq stability and pfq simulate accept one and gang", err)
 	}
 	return err
 }
