@@ -14,6 +14,7 @@ import (
 
 	"productform/bf"
 	"productform/cluster"
+	"productform/gang"
 	"productform/internal/docs"
 	"productform/oiqueue"
 	"productform/oneserver"
@@ -271,6 +272,8 @@ func TestSolveModels(t *testing.T) {
 				t.Fatal(err)
 			}
 			switch {
+			case m.Service == cluster.Gang:
+				_, err = gang.Solve(t.Context(), m, gang.Settings{})
 			case m.RequireNoTimeouts() != nil:
 				_, err = oiqueue.SolveTimeouts(t.Context(), m, oiqueue.TimeoutSettings{})
 			case m.Service == cluster.OneServer:
