@@ -44,7 +44,7 @@ func (p *problem) productForm(ctx context.Context, one arithmetic.Number) (limit
 		sum = sum.Add(product)
 		flow = flow.Add(product.Mul(one.Rational(s.throughput)))
 	}
-	return flow.Quo(sum).Quo(one.Rational(unit)), nil
+	return flow.Quo(sum.Mul(one.Rational(unit))), nil
 }
 
 // path returns the states of the product form in order. up and down of a state lead to the next
