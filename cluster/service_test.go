@@ -201,7 +201,8 @@ mean_timeout: 5
 				t.Errorf("class %d: %v, want %s", i, mean, want)
 			}
 		}
-		const want = "classes[0].mean_timeout = 1/3: want none: only pfq solve and pfq simulate answer about jobs that time out"
+		const want = "classes[0].mean_timeout = 1/3: want none: only pfq solve, pfq simulate and " +
+			"pfq stability answer about jobs that time out"
 		if err := m.RequireNoTimeouts(); err == nil || err.Error() != want {
 			t.Error(err)
 		}

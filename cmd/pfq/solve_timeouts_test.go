@@ -110,15 +110,44 @@ func TestSimulateTimeouts(t *testing.T) {
 
 // Every command that reads a cluster and has no answer about jobs that time out rejects it.
 func TestTimeoutsRejected(t *testing.T) {
-	for _, command := range []string{"stability -", "estimate -", "plot -"} {
+	for _, command := range []string{"estimate -", "plot -"} {
 		_, stderr, status := pfq(timed, strings.Fields(command)...)
-		if status != 2 || !strings.Contains(stderr, "classes[1].mean_timeout = 2: want none: only pfq solve and pfq "+
-			"simulate answer about jobs that time out") {
+		if status != 2 || !strings.Contains(stderr, "classes[1].mean_timeout = 2: want none: only pfq solve, pfq "+
+			"simulate and pfq stability answer about jobs that time out") {
 			t.Errorf("%s: %d, %s", command, status, stderr)
 		}
 	}
 	_, stderr, status := pfq(timed+"service: one\n", strings.Fields("solve -")...)
 	if status != 2 || !strings.Contains(stderr, "want none with service one unless all classes may use all servers") {
 		t.Error(status, stderr)
+	}
+}
+
+// TestStabilityOfJobsThatLeave checks that only classes whose jobs stay can overload a cluster.
+func TestStabilityOfJobsThatLeave(t *testing.T) {
+	const model = `service: one
+servers: [{name: s, capacity: 1}]
+classes:
+- {name: stays, arrival_rate: 0.5, servers: [s]}
+- {name: leaves, arrival_rate: 7, servers: [s], mean_patience: 2}
+`
+	for _, c := range []struct {
+		old, new, want string
+		status         int
+	}{
+		{"", "", "limits of the others\n", 0},
+		{"", "", "multiplied by anything below 2\n", 0},
+		{"mean_patience", "mean_timeout", "limits of the others\n", 0},
+		{"0.5", "1", "unstable: would be stable", 1},
+		{"servers: [s]}\n", "servers: [s], mean_patience: 3}\n", "stable: all jobs give up or time out, and leave\n", 0},
+	} {
+		stdout, stderr, status := pfq(strings.Replace(model, c.old, c.new, 1), "stability", "-")
+		if status != c.status || !strings.Contains(stdout, c.want) {
+			t.Errorf("%q for %q: status %d, %s%s", c.new, c.old, status, stdout, stderr)
+		}
+	}
+	if _, stderr, status := pfq(model, "stability", "-", "--by-class"); status != 2 ||
+		!strings.HasPrefix(stderr, "pfq: --by-class = true: want a model without mean_patience and mean_timeout") {
+		t.Errorf("status %d, %s", status, stderr)
 	}
 }

@@ -27,6 +27,12 @@ func newStability() *cobra.Command {
 		case m.Service == cluster.Gang:
 			return answerGangStability(q, m)
 		}
+		leave := m.RequireNoTimeouts() != nil || m.RequireEndlessPatience("") != nil
+		if leave && byClass {
+			return a, false, cli.FlagError{Err: input.Errorf("--by-class", true,
+				"a model without mean_patience and mean_timeout, whose classes have no limit")}
+		}
+		m = m.WithoutTimed().WithoutImpatient()
 		r, err := command.WithProgress(q, func(ctx context.Context) (*stability.Result, error) {
 			r, err := stability.Cluster(ctx, m)
 			if err != nil {
@@ -57,7 +63,16 @@ func newStability() *cobra.Command {
 		}
 		point := render.Point{Body: body, Sections: []render.Section{whole, {Kind: "class", Of: "classes"}}}
 		a = render.Points([]render.Point{point}, false, nil,
-			func(t *render.Text) { command.WriteLimits(t, m, r, num.Exact) })
+			func(t *render.Text) {
+				if leave && r.CriticalScale == nil {
+					t.Line("stable: all jobs give up or time out, and leave")
+					return
+				}
+				command.WriteLimits(t, m, r, num.Exact)
+				if leave {
+					t.Line("jobs that give up or time out overload no cluster: these are the limits of the others")
+				}
+			})
 		if byClass && !r.Stable {
 			a.JSON = body.Set("classes", nil, "") // not a column of CSV
 		}
