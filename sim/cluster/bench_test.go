@@ -99,7 +99,7 @@ func BenchmarkOneServer(b *testing.B) {
 
 // Jobs of 1 to 64 servers on 64 servers at 55 % of the work-conserving limit, which FCFS carries.
 func BenchmarkGang(b *testing.B) {
-	m := gang(64, []int{1, 4, 16, 64}, "88/10", "22/10", "55/100", "1375/10000")
+	m := gangOf(64, []int{1, 4, 16, 64}, "88/10", "22/10", "55/100", "1375/10000")
 	for _, policy := range gangPolicies {
 		b.Run(fmt.Sprintf("servers=64/policy=%s", policy), func(b *testing.B) {
 			simtest.Benchmark(b, Cluster{Model: m, Policy: policy})

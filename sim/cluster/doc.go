@@ -15,7 +15,12 @@
 // ([Cluster].Patience). Such a run also has the measures [MeanWaiting], [MeasuredWaiting],
 // [WaitProbability], [MeanQueue] and [ServedBy], and quantiles of waiting times.
 //
-// With either service jobs may time out, in service or not, except under [ProcessorSharing]; see
+// In a model with the service [cluster.Gang] a job holds several servers at once, from its start to
+// its end. The policies are [FCFS] and those from [FirstFit] to [ServerFilling]; [Cluster].Requests
+// sets the requested times of [EASY] and [Conservative]. Such a run has the same measures of waiting,
+// and [MeanBusy].
+//
+// With the other services jobs may time out, in service or not, except under [ProcessorSharing]; see
 // [TimeoutProbability].
 //
 // For example:

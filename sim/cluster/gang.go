@@ -21,7 +21,7 @@ import (
 // under which a job that does not fit blocks all jobs behind it. Only ServerFilling interrupts jobs.
 // FCFS and FirstFit suit any resources, the others one row of servers.
 const (
-	FirstFit Policy = "first-fit" // of the jobs that fit, the one that arrived first starts
+	FirstFit Policy = "first-fit" // the job that arrived first among those that fit starts
 	// the first waiting job has a reservation at the earliest time at which enough servers are free if
 	// jobs take their requested times; others may start if that does not delay it ([rigid.EASY])
 	EASY Policy = "easy"
@@ -84,7 +84,8 @@ func (c Cluster) checkGang() error {
 		for _, need := range class.Needs {
 			if need.Server != row {
 				return input.Errorf("Policy", string(c.Policy),
-					"fcfs or first-fit for several resources, here %s and %s; the other policies need one row of servers",
+					"fcfs or first-fit for several resources, here %s and %s; the other policies need one row of "+
+						"servers",
 					input.Quote(c.Model.Servers[row].Name), input.Quote(c.Model.Servers[need.Server].Name))
 			}
 		}
@@ -269,8 +270,9 @@ func (y *gangSystem) warnings(r *sim.Result) (list []string) {
 			}
 		}
 		if busy := r.Server(k, MeanBusy); busy.Z(work) < -maxIdleZ {
-			list = append(list, fmt.Sprintf("the cluster looks unstable under the policy %s: the jobs that arrive would keep %.6g of "+
-				"%s busy, but only %.6g are, so the number of jobs grows, and means are those of these runs only",
+			list = append(list, fmt.Sprintf("the cluster looks unstable under the policy %s: the jobs that arrive "+
+				"would keep %.6g of %s busy, but only %.6g are, so the number of jobs grows, and means are those of "+
+				"these runs only",
 				y.policy, work, input.Quote(row.Name), busy.Mean))
 		}
 	}

@@ -294,7 +294,8 @@ func (q *gangCalendar) check(t *rapid.T) {
 	}
 	if listed != want || runs != len(q.service) || waits+runs != q.Total || !slices.Equal(idle, q.idle) ||
 		q.waiting[len(q.classes)].jobs != waits || slices.Min(idle) < 0 {
-		t.Fatalf("%d jobs listed, %d wait and %d run of %d, servers free %v, %v", listed, waits, runs, q.Total, idle, q.idle)
+		t.Fatalf("%d jobs listed, %d wait and %d run of %d, servers free %v, %v",
+			listed, waits, runs, q.Total, idle, q.idle)
 	}
 }
 
@@ -354,7 +355,8 @@ func TestGangMatchesRigid(t *testing.T) {
 		}
 		c := Cluster{Model: m, Sizes: jobSizes, Policy: policy}
 		if policy.HasRequests() {
-			c.Requests = rapid.SampledFrom([]rigid.Requests{{}, {Factor: 3}, {Factor: 20, Uniform: true}}).Draw(t, "requests")
+			requests := []rigid.Requests{{}, {Factor: 3}, {Factor: 20, Uniform: true}}
+			c.Requests = rapid.SampledFrom(requests).Draw(t, "requests")
 		}
 		p, err := sim.NewPlan(t.Context(), c, sim.Settings{Horizon: 1})
 		if err != nil {

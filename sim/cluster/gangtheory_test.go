@@ -19,9 +19,9 @@ import (
 	"productform/sizes"
 )
 
-// gang returns a cluster of equal servers with a class for each need, which arrives at the rate of
+// gangOf returns a cluster of equal servers with a class for each need, which arrives at the rate of
 // the same index.
-func gang(servers int, needs []int, rates ...string) *cluster.Model {
+func gangOf(servers int, needs []int, rates ...string) *cluster.Model {
 	m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Count: servers}}, Service: cluster.Gang}
 	for i, rate := range simtest.Rationals(rates...) {
 		m.Classes = append(m.Classes, cluster.Class{
@@ -42,7 +42,7 @@ func TestGangMatchesErlangC(t *testing.T) {
 	c := 1 / (1 + (inverse-1)*(1-lambda/servers)) // C from B
 	levels := []float64{0.9}
 	for _, policy := range gangPolicies {
-		system := Cluster{Model: gang(servers, []int{1, 1}, "2", "1.2"), Policy: policy}
+		system := Cluster{Model: gangOf(servers, []int{1, 1}, "2", "1.2"), Policy: policy}
 		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 2e4, Seed: 3, Levels: levels})
 		near := func(what string, e *sim.Estimate, exact float64) {
 			t.Helper()
@@ -73,7 +73,7 @@ func TestGangOfOneMatchesOneServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one, many := pool(servers, "1.2", "0.9", "0"), gang(servers, []int{1, 1, 1}, "1.2", "0.9", "0")
+		one, many := pool(servers, "1.2", "0.9", "0"), gangOf(servers, []int{1, 1, 1}, "1.2", "0.9", "0")
 		one.Classes[1].MeanSize, many.Classes[1].MeanSize = big.NewRat(3, 2), big.NewRat(3, 2)
 		policy := rapid.SampledFrom([]Policy{FCFS, FirstFit, MostServersFirst, ServerFilling}).Draw(t, "policy")
 		key := [32]byte{rapid.Byte().Draw(t, "key")}
@@ -103,7 +103,7 @@ func TestGangOfAllMatchesPollaczekKhinchine(t *testing.T) {
 	t.Parallel()
 	for _, policy := range gangPolicies {
 		for shape, scv := range map[string]float64{"exponential": 1, "deterministic": 0, "erlang:4": 0.25} {
-			system := Cluster{Model: gang(8, []int{8}, "0.6"), Sizes: simtest.Sizes(t, shape, 1), Policy: policy}
+			system := Cluster{Model: gangOf(8, []int{8}, "0.6"), Sizes: simtest.Sizes(t, shape, 1), Policy: policy}
 			r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 2e4, Seed: 5})
 			simtest.Near(t, fmt.Sprint(policy, " ", shape), r.All(MeanWaiting), 0.6*(1+scv)/2/(1-0.6))
 			simtest.Near(t, fmt.Sprint(policy, " ", shape), r.Server(0, sim.Utilization), 0.6)
@@ -116,7 +116,7 @@ func TestGangOfAllMatchesPollaczekKhinchine(t *testing.T) {
 func TestGangBalancesWork(t *testing.T) {
 	t.Parallel()
 	for _, policy := range gangPolicies {
-		m := gang(8, []int{1, 4, 8}, "1", "0.3", "0.1")
+		m := gangOf(8, []int{1, 4, 8}, "1", "0.3", "0.1")
 		m.Classes[1].MeanSize = big.NewRat(2, 1)
 		busy := []float64{1 + 0.3*4*2 + 0.1*8}
 		if policy == FCFS || policy == FirstFit {
@@ -145,7 +145,7 @@ func TestServerFillingCarriesFullLoad(t *testing.T) {
 	for seed := range 6 {
 		servers := 4 << (seed % 3)
 		needs := []int{1, servers, 2, servers / 2}[:2+seed/2]
-		m := gang(servers, needs, []string{"1", "1", "1", "1"}[:len(needs)]...)
+		m := gangOf(servers, needs, []string{"1", "1", "1", "1"}[:len(needs)]...)
 		for i, n := range needs { // equal loads of 0.98 in total, some of few long jobs
 			m.Classes[i].MeanSize = big.NewRat(int64(1+(seed+i)%3), 2)
 			m.Classes[i].ArrivalRate = big.NewRat(int64(98*servers), int64(100*len(needs)*n))
@@ -176,7 +176,7 @@ func TestGangConforms(t *testing.T) {
 		Conservative: 7.3719714308156572, MostServersFirst: 4.118381541305328, ServerFilling: 3.9000871775357564,
 	}
 	for k, policy := range gangPolicies {
-		m := gang(8, []int{1, 4, 8}, "1.5", "0.3", "0.1")
+		m := gangOf(8, []int{1, 4, 8}, "1.5", "0.3", "0.1")
 		m.Classes[1].MeanSize = big.NewRat(3, 2)
 		shape := []string{"exponential", "lognormal:2", "deterministic"}[k%3]
 		c := Cluster{Model: m, Sizes: simtest.Sizes(t, shape, 1), Policy: policy}
@@ -194,7 +194,7 @@ func TestGangConforms(t *testing.T) {
 // Policies without reservations allocate nothing once they have had as many jobs as they get.
 func TestGangAllocates(t *testing.T) {
 	for _, policy := range []Policy{FCFS, FirstFit, MostServersFirst, ServerFilling} {
-		p, err := sim.NewPlan(t.Context(), Cluster{Model: gang(8, []int{1, 4, 8}, "1", "0.2", "0.1"), Policy: policy},
+		p, err := sim.NewPlan(t.Context(), Cluster{Model: gangOf(8, []int{1, 4, 8}, "1", "0.2", "0.1"), Policy: policy},
 			sim.Settings{})
 		if err != nil {
 			t.Fatal(err)
@@ -215,14 +215,14 @@ func TestGangAllocates(t *testing.T) {
 }
 
 func TestGangRejects(t *testing.T) {
-	good := gang(8, []int{1, 4}, "1", "0.2")
-	three, two := gang(8, []int{1, 3}, "1", "0.2"), gang(8, []int{1, 4}, "1", "0.2")
-	six := gang(6, []int{1, 4}, "1", "0.2")
+	good := gangOf(8, []int{1, 4}, "1", "0.2")
+	three, two := gangOf(8, []int{1, 3}, "1", "0.2"), gangOf(8, []int{1, 4}, "1", "0.2")
+	six := gangOf(6, []int{1, 4}, "1", "0.2")
 	two.Servers = append(two.Servers, cluster.Server{Name: "memory", Count: 9})
 	two.Classes[1].Needs = []cluster.Choice{{Server: 0, Choose: 4}, {Server: 1, Choose: 2}}
 	exact := rigid.Requests{Factor: 1}
-	const several = ": want fcfs or first-fit for several resources, here \"s\" and \"memory\"; the other policies need one " +
-		"row of servers"
+	const several = ": want fcfs or first-fit for several resources, here \"s\" and \"memory\"; the other policies " +
+		"need one row of servers"
 	const powers = "Policy = server-filling: want a policy other than server-filling, which requires needs that are " +
 		"powers of two and divide the number of servers, "
 	for _, c := range []struct {
@@ -233,8 +233,8 @@ func TestGangRejects(t *testing.T) {
 			"most-servers-first, server-filling with service gang; did you mean easy?"},
 		{Cluster{Model: good, Policy: JSQ}, "Policy = jsq: want one of fcfs, first-fit, easy, conservative, " +
 			"most-servers-first, server-filling with service gang"},
-		{Cluster{Model: pool(2, "1"), Policy: EASY}, "Policy = easy: want one of longest-idle, fastest-idle, random-idle, " +
-			"jsq, least-work, priority, preemptive-priority, power:D with service one"},
+		{Cluster{Model: pool(2, "1"), Policy: EASY}, "Policy = easy: want one of longest-idle, fastest-idle, " +
+			"random-idle, jsq, least-work, priority, preemptive-priority, power:D with service one"},
 		{Cluster{Model: good, Interruptions: 2}, "Interruptions = 2: want 0 with the policy fcfs"},
 		{Cluster{Model: three, Policy: ServerFilling}, powers + "8: class \"c1\" needs 3"},
 		{Cluster{Model: six, Policy: ServerFilling}, powers + "6: class \"c1\" needs 4"},
@@ -242,12 +242,12 @@ func TestGangRejects(t *testing.T) {
 		{Cluster{Model: two, Policy: ServerFilling}, "Policy = server-filling" + several},
 		{Cluster{Model: good, Policy: EASY, Requests: rigid.Requests{Factor: 0.5}},
 			"Requests.Factor = 0.5: want a number in [1, 1e50], or 0 for 1"},
-		{Cluster{Model: good, Requests: exact}, "Requests = {Factor:1 Uniform:false Seed:0}: want none, except under the " +
-			"policies easy and conservative with service gang"},
-		{Cluster{Model: pool(2, "1"), Requests: exact}, "Requests = {Factor:1 Uniform:false Seed:0}: want none, except under " +
+		{Cluster{Model: good, Requests: exact}, "Requests = {Factor:1 Uniform:false Seed:0}: want none, except under " +
 			"the policies easy and conservative with service gang"},
-		{Cluster{Model: gang(8, []int{1, 4}, "0", "0")}, "Model.classes = arrival rates that are all 0: want a class with an " +
-			"arrival rate > 0"},
+		{Cluster{Model: pool(2, "1"), Requests: exact}, "Requests = {Factor:1 Uniform:false Seed:0}: want none, " +
+			"except under the policies easy and conservative with service gang"},
+		{Cluster{Model: gangOf(8, []int{1, 4}, "0", "0")}, "Model.classes = arrival rates that are all 0: want a " +
+			"class with an arrival rate > 0"},
 	} {
 		if _, err := c.cluster.Describe(t.Context(), sim.Observation{}); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
@@ -262,7 +262,7 @@ func TestGangRejects(t *testing.T) {
 // At the work-conserving limit no policy is stable. Classes that do not need the scarcest row are not
 // to blame.
 func TestGangUnstable(t *testing.T) {
-	m := gang(8, []int{1, 4, 2}, "4", "1", "1")
+	m := gangOf(8, []int{1, 4, 2}, "4", "1", "1")
 	m.Servers = append(m.Servers, cluster.Server{Name: "memory", Count: 100})
 	m.Classes[2].Needs[0].Server = 1
 	_, err := sim.NewPlan(t.Context(), Cluster{Model: m}, sim.Settings{})

@@ -59,16 +59,22 @@ func TestSimulationMatchesOneserver(t *testing.T) {
 		}
 	}
 	for what, list := range zs {
-		slices.Sort(list)
-		gap, n := 0.0, float64(len(list)) // statistic of Kolmogorov and Smirnov
-		for k, z := range list {
-			p := distuv.UnitNormal.CDF(z)
-			gap = max(gap, p-float64(k)/n, float64(k+1)/n-p)
-		}
-		t.Logf("%s: √n D = %.2f, from %.2f to %.2f", what, gap*math.Sqrt(n), list[0], list[len(list)-1])
-		if gap*math.Sqrt(n) > 2.7 { // probability 1e-6
-			t.Errorf("%s: the z values do not look normal: %.2f", what, list)
-		}
-		looksNormal(t, list)
+		fitsNormal(t, what, list)
 	}
+}
+
+// fitsNormal fails if independent z values do not look like a standard normal sample.
+func fitsNormal(t *testing.T, what string, list []float64) {
+	t.Helper()
+	slices.Sort(list)
+	gap, n := 0.0, float64(len(list)) // statistic of Kolmogorov and Smirnov
+	for k, z := range list {
+		p := distuv.UnitNormal.CDF(z)
+		gap = max(gap, p-float64(k)/n, float64(k+1)/n-p)
+	}
+	t.Logf("%s: √n D = %.2f, from %.2f to %.2f", what, gap*math.Sqrt(n), list[0], list[len(list)-1])
+	if gap*math.Sqrt(n) > 2.7 { // probability 1e-6
+		t.Errorf("%s: the z values do not look normal: %.2f", what, list)
+	}
+	looksNormal(t, list)
 }

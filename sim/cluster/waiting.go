@@ -75,7 +75,7 @@ func (f *flat) waitMeasures(s *sim.Samples, horizon, giveUp bool) (list []sim.Me
 	return list
 }
 
-// fractions returns those of the departed jobs that some jobs are, by class and finally of all jobs.
+// fractions divides numbers of jobs by the numbers of departed jobs, by class and finally in total.
 func fractions(some []float64, seen *sim.Totals) (list []*float64) {
 	for i, jobs := range some {
 		list = append(list, ratio(jobs, seen.Left[i]))
