@@ -12,6 +12,7 @@ import (
 
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
+	"productform/dispatch/rigid"
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/render"
@@ -27,6 +28,7 @@ type simulateQuestion struct {
 	sizes, policy string   // policy is "" if the flag is not given
 	policies      []string // those of the flag, or the default of the model
 	keepSizes     bool
+	requests      rigid.Requests
 	interruptions float64    // rate of interruptions; 0 for none
 	factors       []*big.Rat // factors of the arrival rates; nil leaves them unchanged
 	percentiles   []command.Percentile
@@ -47,6 +49,7 @@ func newSimulateCommand() *cobra.Command {
 		"mean number `M` of interruptions of a job, for the policy interrupt",
 		func(v float64) bool { return v >= 1e-6 && v <= 1e6 })
 	f.addPolicy(b)
+	f.addRequests(b)
 	s.Runs = 100
 	b.Number(&s.Precision, "Precision", "precision", "", "a number > 0 and < 1",
 		"stop when the half-widths of the mean jobs of all classes are below this fraction of them",
@@ -144,6 +147,9 @@ func (f *simulateQuestion) read(q command.Query) (m *cluster.Model, jobs jobSize
 	if f.policies, err = f.policiesOf(m); err != nil {
 		return nil, jobs, err
 	}
+	if err := f.checkRequests(m); err != nil {
+		return nil, jobs, err
+	}
 	for i, c := range m.Classes {
 		if f.keepSizes && c.MeanSize != nil {
 			path := input.Index("classes", i) + ".mean_size"
@@ -200,15 +206,22 @@ func (f *simulateQuestion) plan(q command.Query, m *cluster.Model, jobs jobSizes
 	s = &simulation{simulateQuestion: f, model: m, jobs: jobs, policy: policy}
 	s.system = simcluster.Cluster{
 		Model: m, Sizes: jobs.Distribution, Policy: simcluster.Policy(policy), Interruptions: f.interruptions,
+		Requests: f.requestsOf(m, policy),
 	}
 	translate := func(err error) error { return command.SimulationError(f.binding, err, f.settings.Sweep.Folder) }
-	if s.compared, _, err = s.system.Compared(); err != nil {
-		return nil, translate(err)
+	if m.Service == cluster.Gang {
+		if s.gang, s.known.gang, err = f.decideGang(q, s.system); err != nil {
+			return nil, err
+		}
+	} else {
+		if s.compared, _, err = s.system.Compared(); err != nil {
+			return nil, translate(err)
+		}
+		if s.verdict, err = command.Decide(q, s.compared); err != nil {
+			return nil, err
+		}
 	}
-	if s.verdict, err = command.Decide(q, s.compared); err != nil {
-		return nil, err
-	}
-	if !s.verdict.Stable && f.settings.Horizon == 0 {
+	if s.isUnstable() && f.settings.Horizon == 0 {
 		return s, nil
 	}
 	s.plan, err = command.WithProgress(q, func(ctx context.Context) (*sim.Plan, error) {
@@ -236,6 +249,8 @@ func (f *simulateQuestion) simulateAll(q command.Query, m *cluster.Model, jobs j
 	switch {
 	case len(all) > 1:
 		return comparePolicies(all), found, nil
+	case !found && all[0].gang != nil:
+		return gangUnstableAnswer(all[0]), false, nil
 	case !found:
 		return command.UnstableAnswer(all[0].compared, all[0].verdict, num.Float), false, nil
 	}
@@ -251,7 +266,7 @@ func (f *simulateQuestion) simulate(q command.Query, m *cluster.Model, jobs jobS
 		return s, err
 	}
 	// Theory comes first: if it runs out of memory or time, no simulation is lost.
-	if s.known, err = f.solve(q, s.system); err != nil {
+	if s.known, err = f.solve(q, s.system, s.known.gang); err != nil {
 		return nil, err
 	}
 	settings := f.settings

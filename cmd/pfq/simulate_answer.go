@@ -6,6 +6,7 @@ import (
 
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
 	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
@@ -19,6 +20,7 @@ type simulation struct {
 	model    *cluster.Model
 	compared *cluster.Model    // decides stability: model, unless jobs compare some of their servers
 	verdict  *stability.Result // of compared
+	gang     *gangVerdict      // in place of both for jobs that hold several servers at once
 	jobs     jobSizes
 	policy   string
 	system   simcluster.Cluster
@@ -56,7 +58,7 @@ func comparePolicies(list []*simulation) render.Answer {
 	for _, s := range list {
 		head := render.Record{{Key: "policy", Value: s.policy}}
 		if s.result == nil {
-			body := command.Unstable(s.compared, s.verdict, num.Float)
+			body := s.unstable()
 			points = append(points, render.Point{Head: head, Body: body})
 			lines = append(lines, render.Lines{Kind: "unstable", Head: head, Of: body})
 			continue
@@ -73,6 +75,14 @@ func comparePolicies(list []*simulation) render.Answer {
 	})
 	a.JSON, a.Lines = render.Record{{Key: "policies", Value: a.JSON}}, lines
 	return a
+}
+
+// unstable returns the fields that explain why there are no estimates.
+func (s *simulation) unstable() render.Record {
+	if s.gang != nil {
+		return slices.DeleteFunc(s.gang.unstable(s.policy), func(f render.Field) bool { return f.Key == "policy" })
+	}
+	return command.Unstable(s.compared, s.verdict, num.Float)
 }
 
 // body returns the fields of the answer about a policy, and those of them about all jobs.
@@ -105,7 +115,7 @@ type measureNames struct{ all, class []string }
 
 // measures returns the names of the measures of all jobs and of each class.
 func (s *simulation) measures() measureNames {
-	if s.model.Service == cluster.OneServer {
+	if s.hasWaiting() {
 		return s.oneMeasures()
 	}
 	if timesOut(s.model) {
@@ -118,18 +128,24 @@ func (s *simulation) measures() measureNames {
 	}
 }
 
+// hasWaiting reports whether jobs wait for a server or for several, rather than share them.
+func (s *simulation) hasWaiting() bool { return s.model.RequireService(cluster.AllServers) != nil }
+
 // timesOut reports whether some jobs of a model time out.
 func timesOut(m *cluster.Model) bool { return m.RequireNoTimeouts() != nil }
 
 // given returns the fields that describe the system and the runs.
 func (s *simulation) given() render.Record {
-	r := append(command.ServiceHead(s.model, s.verdict.Stable), render.Fields(s.result)...)
+	r := append(command.ServiceHead(s.model, true).Set("stable", s.isStable(), ""), render.Fields(s.result)...)
 	r = r.Set("policy", s.policy, "method").Set("sizes", s.sizes, "method")
 	if s.jobs.scaledFrom != nil {
 		r = r.Set("scaled_from", s.jobs.scaledFrom, "method")
 	}
-	if s.model.Service != cluster.OneServer {
+	if !s.hasWaiting() {
 		r = r.Set("interruptions", nil, "method")
+	}
+	if s.gang != nil && s.system.Policy.HasRequests() {
+		r = r.Set("requests", cli.FactorsText(s.requests), "method")
 	}
 	if s.interruptions > 0 {
 		r = r.Set("interruptions", s.interruptions, "")
@@ -155,6 +171,9 @@ func (s *simulation) note() string {
 	if s.hasPriorities() && !s.system.Policy.HasPriorities() {
 		notes = append(notes, "priorities have no effect under the policy "+s.policy)
 	}
+	if s.gang != nil {
+		notes = append(notes, gangNote)
+	}
 	return strings.Join(notes, ", and ")
 }
 
@@ -175,7 +194,7 @@ func (s *simulation) addTimes(row render.Record, kind sim.Kind, i int) render.Re
 	if kind == sim.OfClass {
 		delay, waiting = s.known.delays.of(i), s.known.waiting.of(i)
 	}
-	if s.model.Service == cluster.OneServer {
+	if s.hasWaiting() {
 		visit := i // the waiting of the class; that of all jobs comes last
 		if kind == sim.OfAll {
 			visit = len(s.model.Classes)
@@ -213,7 +232,11 @@ func (s *simulation) servers(exact []render.Record) []render.Record {
 		if n := server.GroupSize(); n > 0 {
 			row = row.Set("count", n, "")
 		}
-		rows[i] = s.add(row, sim.OfServer, i, exact[i], sim.Utilization)
+		names := []string{sim.Utilization}
+		if s.gang != nil {
+			names = append(names, simcluster.MeanBusy)
+		}
+		rows[i] = s.add(row, sim.OfServer, i, exact[i], names...)
 		if busy, ok := rows[i].Get(sim.Utilization).(render.Record); ok && !serves(s.model, i) {
 			busy.Set("half_width", 0., "") // this server is never busy
 		}
@@ -225,7 +248,7 @@ func (s *simulation) servers(exact []render.Record) []render.Record {
 func serves(m *cluster.Model, row int) bool {
 	return slices.ContainsFunc(m.Classes, func(c cluster.Class) bool {
 		onRow := func(s cluster.Choice) bool { return s.Server == row }
-		return c.ArrivalRate.Sign() > 0 && slices.ContainsFunc(c.Servers, onRow)
+		return c.ArrivalRate.Sign() > 0 && slices.ContainsFunc(slices.Concat(c.Servers, c.Needs), onRow)
 	})
 }
 
@@ -307,7 +330,7 @@ func (s *simulation) sections(all render.Record) (sections []render.Section) {
 		tables[0] = "name arrival_rate mean_size? mean_jobs timeout_probability"
 	}
 	one := s.model.Service == cluster.OneServer
-	if one {
+	if s.hasWaiting() {
 		times, tables = []string{"waiting", "delay"}, s.oneTables()
 	}
 	several := len(s.policies) > 1
@@ -339,7 +362,7 @@ func (s *simulation) sections(all render.Record) (sections []render.Section) {
 	for _, columns := range tables {
 		sections = append(sections, render.Section{Of: "classes", Columns: columns, Rows: withAll})
 	}
-	servers := render.Section{Of: "servers", Columns: "name count? utilization"}
+	servers := render.Section{Of: "servers", Columns: "name count? utilization mean_busy?"}
 	switch {
 	case several:
 		servers.Rows = withoutTheory

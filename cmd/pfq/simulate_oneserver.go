@@ -26,11 +26,14 @@ import (
 // them.
 func (f *simulateQuestion) addPolicy(b *cli.Binding) {
 	all, one := simcluster.PolicyNames(cluster.AllServers), simcluster.PolicyNames(cluster.OneServer)
-	cli.AddText(b.Cmd, &f.policy, "policy", "", cli.OneOf(all)+"; with service: one, "+cli.OneOf(one),
+	several := simcluster.PolicyNames(cluster.Gang)
+	cli.AddText(b.Cmd, &f.policy, "policy", "", cli.OneOf(all)+"; with service: one, "+cli.OneOf(one)+
+		"; with service: gang, "+cli.OneOf(several),
 		"how servers serve jobs, by default fcfs, or interrupt with --interruptions: "+cli.OneOf(all)+"; with service: "+
-			"one by default longest-idle, or several, such as longest-idle,jsq, to compare them")
+			"one by default longest-idle, or several, such as longest-idle,jsq, to compare them; with service: gang "+
+			"by default fcfs, or several")
 	b.Name("Policy", "policy")
-	words := slices.Concat(all, one)
+	words := slices.Concat(all, one, several[1:])
 	if err := b.Cmd.RegisterFlagCompletionFunc("policy",
 		cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // cannot fail: the flag exists
@@ -41,11 +44,11 @@ func (f *simulateQuestion) addPolicy(b *cli.Binding) {
 func (f *simulateQuestion) policiesOf(m *cluster.Model) (list []string, err error) {
 	names := simcluster.PolicyNames(m.Service)
 	switch {
-	case m.Service == cluster.OneServer && f.interruptions > 0:
+	case m.RequireService(cluster.AllServers) != nil && f.interruptions > 0:
 		return nil, cli.FlagError{Err: input.Errorf("--interruptions", f.interruptions, "a model with service: all")}
 	case f.policy == "":
 		return names[:1], nil
-	case m.Service != cluster.OneServer:
+	case m.RequireService(cluster.AllServers) == nil:
 		if err := cli.CheckWord("--policy", f.policy, names); err != nil {
 			return nil, cli.FlagError{Err: err}
 		}

@@ -5,7 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
+	"productform/dispatch/rigid"
+	"productform/internal/cli"
 	"productform/internal/render"
 	"productform/num"
 )
@@ -16,13 +19,18 @@ func (s *simulation) heading(t *render.Text) {
 	if s.interruptions > 0 {
 		policy = fmt.Sprintf("%s, %.6g per job on average", policy, s.interruptions)
 	}
-	command.WriteService(t, s.model)
-	verdict := "stable"
-	if !s.verdict.Stable {
-		verdict = "unstable"
-	}
-	t.Line("%s; policy %s; %s", verdict, policy, s.means())
+	writeService(t, s.model)
+	t.Line("%s; policy %s; %s", s.stability(), policy, s.means())
 	s.writeRuns(t)
+}
+
+// writeService writes a line that explains the service of a cluster under any policy.
+func writeService(t *render.Text, m *cluster.Model) {
+	if m.Service == cluster.Gang {
+		t.Line("each job holds all the servers that it needs from its start to its end")
+		return
+	}
+	command.WriteService(t, m)
 }
 
 // means describes the sizes and the method.
@@ -30,6 +38,9 @@ func (s *simulation) means() string {
 	of := s.sizes
 	if from := s.jobs.scaledFrom; from != nil {
 		of += fmt.Sprintf(", scaled from the mean %.6g to that of the model", *from)
+	}
+	if s.requests != (rigid.Requests{}) {
+		of += ", requested times " + cli.FactorsText(s.requests)
 	}
 	return fmt.Sprintf("sizes %s; %s", of, s.result.Method)
 }
@@ -47,26 +58,39 @@ func (s *simulation) writeRuns(t *render.Text) {
 
 // compareHeading describes the simulated systems.
 func compareHeading(t *render.Text, list []*simulation) {
-	command.WriteService(t, list[0].model)
+	writeService(t, list[0].model)
 	for _, s := range list {
 		if s.result == nil {
 			t.WriteString(s.policy + ": ")
+			if s.gang != nil {
+				s.gang.write(t)
+				continue
+			}
 			command.WriteLimits(t, s.compared, s.verdict, num.Float)
 		}
 	}
-	verdict := "stable"
-	var unstable []string // over a horizon
-	for _, s := range list {
-		if s.result != nil && !s.verdict.Stable {
-			unstable = append(unstable, s.policy)
+	var verdicts []string
+	for _, word := range []string{"unstable", "stability not known", "stable"} {
+		var policies []string
+		for _, s := range list {
+			if s.result != nil && s.stability() == word {
+				policies = append(policies, s.policy)
+			}
+		}
+		switch {
+		case policies == nil || word == "stable" && verdicts != nil && list[0].gang == nil:
+		case word == "stable" && verdicts == nil:
+			verdicts = append(verdicts, word)
+		default:
+			verdicts = append(verdicts, word+" under "+strings.Join(policies, ", "))
 		}
 	}
-	if unstable != nil {
-		verdict = "unstable under " + strings.Join(unstable, ", ")
-	}
 	if k := slices.IndexFunc(list, func(s *simulation) bool { return s.result != nil }); k >= 0 {
-		t.Line("%s; %s", verdict, list[k].means())
+		t.Line("%s; %s", strings.Join(verdicts, "; "), list[k].means())
 		list[k].writeRuns(t)
+	}
+	if list[0].gang != nil {
+		t.Line("%s", gangNote)
 	}
 	for _, s := range list {
 		if s.joint != nil {

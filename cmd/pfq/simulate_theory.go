@@ -10,13 +10,13 @@ import (
 	"productform/bf"
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
+	"productform/gang"
 	"productform/internal/cli"
 	"productform/internal/render"
 	"productform/num"
 	"productform/oiqueue"
 	"productform/oneserver"
 	simcluster "productform/sim/cluster"
-	"productform/sizes"
 )
 
 // A theory holds the exact values of the estimated quantities.
@@ -24,6 +24,7 @@ type theory struct {
 	means        *bf.Result                // nil if balanced fairness is not exact or takes too long
 	one          *oneserver.Result         // the same for one server per job
 	patience     *oneserver.PatienceResult // the same if waiting jobs give up
+	gang         *gang.Result              // the same for jobs that hold several servers at once
 	timeouts     *oiqueue.TimeoutResult    // the same for jobs that time out
 	missing      string                    // reason why there are no means
 	distribution []num.Value               // of the number of jobs
@@ -34,6 +35,8 @@ type theory struct {
 // exact returns the exact means as fields of an answer, nil if there are none.
 func (s *simulation) exact() render.Record {
 	switch {
+	case s.known.gang != nil:
+		return s.exactGang()
 	case s.known.one != nil:
 		return exactOne(render.Fields(s.known.one))
 	case s.known.patience != nil:
@@ -50,8 +53,12 @@ func (s *simulation) exact() render.Record {
 const maxWork = 1e10
 
 // solve computes the exact values of a system, if any, within maxWork operations and the memory
-// that pfq solve allows by default. It returns an error only if it is interrupted.
-func (f *simulateQuestion) solve(q command.Query, c simcluster.Cluster) (t theory, err error) {
+// that pfq solve allows by default. known holds the means of jobs that hold several servers at once,
+// if they are known. It returns an error only if it is interrupted.
+func (f *simulateQuestion) solve(q command.Query, c simcluster.Cluster, known *gang.Result) (t theory, err error) {
+	if c.Model.Service == cluster.Gang {
+		return f.theoryOfGang(q, c, known)
+	}
 	if t.missing, err = f.isInexact(c); t.missing != "" || err != nil {
 		return t, err
 	}
@@ -92,11 +99,7 @@ func noExactValues(err error) string { return "there are no exact values: " + cl
 
 // isInexact returns the reason why theory has no exact values for a system, or "" if it has.
 func (f *simulateQuestion) isInexact(c simcluster.Cluster) (why string, err error) {
-	mean, err := sizes.Mean(c.Sizes)
-	if err != nil {
-		return "", err
-	}
-	e, err := sizes.NewExponential(mean)
+	exponential, err := isExponential(c.Sizes)
 	if err != nil {
 		return "", err
 	}
@@ -110,13 +113,13 @@ func (f *simulateQuestion) isInexact(c simcluster.Cluster) (why string, err erro
 		return fmt.Sprintf("the policy %s has no exact values", c.Policy), nil
 	case one && c.Policy == simcluster.LeastWork && givesUp(c.Model):
 		return "the policy least-work has no exact values if jobs give up", nil
-	case one && (differ != nil || c.Sizes.String() != e.String()):
+	case one && (differ != nil || !exponential):
 		return "one server per job has exact values only for exponential sizes with one mean", nil
 	case c.Policy == simcluster.ProcessorSharing:
 		return "", nil
 	case differ != nil:
 		return "first come, first served has no exact values", nil
-	case c.Sizes.String() != e.String():
+	case !exponential:
 		return "first come, first served has exact values for exponential sizes only", nil
 	}
 	return "", nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -38,36 +39,46 @@ func (f *LogFlags) addRequests(cmd *cobra.Command) {
 
 // parseRequests reads --requests.
 func parseRequests(text string) (q Requests, ok bool) {
-	q.Factor = 1
-	factor, uniform := strings.CutPrefix(text, uniformPrefix)
-	q.Uniform = uniform
-	if !uniform {
-		rest, ofLog := strings.CutPrefix(text, "log")
-		after, hasFactor := strings.CutPrefix(rest, ":")
-		switch {
-		case ofLog && rest == "":
-			return Requests{rigid.Requests{Factor: 1}, true}, true
-		case ofLog && !hasFactor:
-			return q, false
-		case ofLog:
-			factor, q.OfLog = after, true
-		}
+	rest, ofLog := strings.CutPrefix(text, "log")
+	factor, hasFactor := strings.CutPrefix(rest, ":")
+	switch {
+	case ofLog && rest == "":
+		return Requests{rigid.Requests{Factor: 1}, true}, true
+	case !ofLog:
+		factor = text
+	case !hasFactor || strings.HasPrefix(factor, uniformPrefix):
+		return q, false
 	}
+	q.OfLog = ofLog
+	q.Requests, ok = ParseFactors(factor)
+	return q, ok
+}
+
+// FactorsWanted describes what [ParseFactors] reads.
+const FactorsWanted = "F or uniform:F with 1 <= F <= 1e50"
+
+// ParseFactors reads requested times that are run times times F, or times a number drawn from [1, F].
+func ParseFactors(text string) (q rigid.Requests, ok bool) {
+	factor, uniform := strings.CutPrefix(text, uniformPrefix)
 	v, err := strconv.ParseFloat(factor, 64)
-	q.Factor = v
-	return q, err == nil && v >= 1 && v <= 1e50
+	return rigid.Requests{Factor: v, Uniform: uniform}, err == nil && v >= 1 && v <= 1e50
+}
+
+// FactorsText returns requested times in the form that [ParseFactors] reads.
+func FactorsText(q rigid.Requests) string {
+	factor := strconv.FormatFloat(cmp.Or(q.Factor, 1), 'g', -1, 64)
+	if q.Uniform {
+		return uniformPrefix + factor
+	}
+	return factor
 }
 
 // String returns the value in the form of the flag.
 func (q Requests) String() string {
-	factor := strconv.FormatFloat(q.Factor, 'g', -1, 64)
-	switch {
-	case q.Uniform:
-		return uniformPrefix + factor
-	case q.OfLog:
-		return "log:" + factor
+	if q.OfLog {
+		return "log:" + FactorsText(q.Requests)
 	}
-	return factor
+	return FactorsText(q.Requests)
 }
 
 // ask sets the requested times of jobs if there is a baseline. places holds the positions of the
