@@ -31,5 +31,5 @@
 // figures into PNG, SVG, PDF, CSV or HTML.
 //
 // Each paper has its own package: plots/bc17, plots/hb02, plots/br14 and plots/l14. Figures of this
-// project are in plots/net and plots/scale.
+// project are in plots/net, plots/oneserver, plots/gang and plots/scale.
 package plots

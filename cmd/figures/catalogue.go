@@ -6,6 +6,7 @@ import (
 	"productform/plots"
 	"productform/plots/bc17"
 	"productform/plots/br14"
+	"productform/plots/gang"
 	"productform/plots/hb02"
 	"productform/plots/l14"
 	"productform/plots/net"
@@ -17,7 +18,7 @@ import (
 func sources() []plots.Source {
 	return []plots.Source{
 		scale.FrontSource(), bc17.Source(), hb02.Source(), br14.Source(), l14.Source(), net.Source(),
-		oneserver.Source(), scale.Source(),
+		oneserver.Source(), gang.Source(), scale.Source(),
 	}
 }
 
@@ -25,6 +26,6 @@ func sources() []plots.Source {
 func catalogue() []plots.Spec {
 	return slices.Concat(
 		bc17.Figures(), hb02.Figures(), br14.Figures(), l14.Figures(), net.Figures(), oneserver.Figures(),
-		scale.Figures(), scale.FrontFigures(),
+		gang.Figures(), scale.Figures(), scale.FrontFigures(),
 	)
 }

@@ -127,7 +127,7 @@ func TestListAndCheckWriteNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	status, stdout, stderr := figuresOf(t.Context(), catalogue(), "--list")
 	if want := "bf-1\tTwo classes sharing three equal servers\n"; status != 0 || stderr != "" ||
-		!strings.HasPrefix(stdout, want) || strings.Count(stdout, "\n") != 44 {
+		!strings.HasPrefix(stdout, want) || strings.Count(stdout, "\n") != 45 {
 		t.Errorf("--list: %d %q %q", status, stdout, stderr)
 	}
 	status, stdout, stderr = figures(t.Context(), "--check", "--only", "bf-6", "--precision", "draft")
