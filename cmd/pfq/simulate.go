@@ -28,6 +28,7 @@ type simulateQuestion struct {
 	sizes, policy string   // policy is "" if the flag is not given
 	policies      []string // those of the flag, or the default of the model
 	keepSizes     bool
+	patience      string // distribution in place of those of the model; "" for the model's
 	requests      rigid.Requests
 	interruptions float64    // rate of interruptions; 0 for none
 	factors       []*big.Rat // factors of the arrival rates; nil leaves them unchanged
@@ -48,6 +49,8 @@ func newSimulateCommand() *cobra.Command {
 	b.Number(&f.interruptions, "Interruptions", "interruptions", "", "a number in [1e-6, 1e6]",
 		"mean number `M` of interruptions of a job, for the policy interrupt",
 		func(v float64) bool { return v >= 1e-6 && v <= 1e6 })
+	cli.AddText(cmd, &f.patience, "patience", "", "the name of a distribution of patience",
+		"`DISTRIBUTION` of the patience of all classes, scaled to the mean_patience of each (default that of the model)")
 	f.addPolicy(b)
 	f.addRequests(b)
 	s.Runs = 100
@@ -148,6 +151,9 @@ func (f *simulateQuestion) read(q command.Query) (m *cluster.Model, jobs jobSize
 		return nil, jobs, err
 	}
 	if err := f.checkRequests(m); err != nil {
+		return nil, jobs, err
+	}
+	if m, err = f.withPatience(m); err != nil {
 		return nil, jobs, err
 	}
 	for i, c := range m.Classes {

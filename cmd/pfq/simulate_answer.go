@@ -144,6 +144,9 @@ func (s *simulation) given() render.Record {
 	if !s.hasWaiting() {
 		r = r.Set("interruptions", nil, "method")
 	}
+	if s.patience != "" {
+		r = r.Set("patience", s.patience, "method")
+	}
 	if s.gang != nil && s.system.Policy.HasRequests() {
 		r = r.Set("requests", cli.FactorsText(s.requests), "method")
 	}

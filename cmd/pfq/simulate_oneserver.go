@@ -20,6 +20,7 @@ import (
 	"productform/oneserver"
 	"productform/sim"
 	simcluster "productform/sim/cluster"
+	"productform/sizes"
 )
 
 // addPolicy adds --policy. Its words depend on the service of the model, so [policiesOf] checks
@@ -264,4 +265,29 @@ func oneProducts(m *cluster.Model, means *oneserver.Result, rest float64) float6
 	}
 	events := eventsUntil(m, delay, rest)
 	return float64(len(m.Classes)*len(m.Servers)*means.States) * (events + 8*math.Sqrt(events))
+}
+
+// withPatience returns the model with the distribution of --patience, if it is given, in place of its
+// own ones.
+func (f *simulateQuestion) withPatience(m *cluster.Model) (*cluster.Model, error) {
+	if f.patience == "" {
+		return m, nil
+	}
+	if _, err := sizes.Parse(f.patience, 1); err != nil {
+		return nil, cli.FlagError{Err: input.Errorf("--patience", f.patience, "%s", cli.OneOf(sizes.Names()))}
+	}
+	if m.RequireEndlessPatience("") == nil {
+		return nil, cli.FlagError{Err: input.Errorf("--patience", f.patience, "a model with mean_patience")}
+	}
+	c := *m
+	if c.MeanPatience != nil {
+		c.Patience = f.patience
+	}
+	c.Classes = slices.Clone(m.Classes)
+	for i := range c.Classes {
+		if c.Classes[i].MeanPatience != nil {
+			c.Classes[i].Patience = f.patience
+		}
+	}
+	return &c, nil
 }

@@ -279,3 +279,28 @@ func TestSimulatePatienceExact(t *testing.T) {
 		}
 	}
 }
+
+// TestPatienceFlag checks that --patience is the field patience of every class, and its errors.
+func TestPatienceFlag(t *testing.T) {
+	const runs = "--runs 3 --jumps 2e4 --format json"
+	patient := strings.Replace(gpus, "service: one", "service: one\nmean_patience: 0.2", 1)
+	inFile := strings.Replace(patient, "mean_patience: 0.2", "mean_patience: 0.2\npatience: deterministic", 1)
+	want, _, status := pfqSimulate(inFile, runs)
+	got, _, _ := pfqSimulate(patient, runs+" --patience deterministic")
+	cut := func(text string) string {
+		return text[strings.Index(text, `"classes"`):strings.Index(text, `"jumps_per_second"`)]
+	}
+	if status != 0 || cut(got) != cut(want) || !strings.Contains(got, `"patience": "deterministic"`) {
+		t.Errorf("status %d, %s, want %s", status, got, want)
+	}
+	for _, c := range []struct{ model, value, want string }{
+		{patient, "soon", "pfq: --patience = soon: want exponential, deterministic, "},
+		{patient, "file:patience.txt", "pfq: --patience = file:patience.txt: want exponential, deterministic, "},
+		{gpus, "deterministic", "pfq: --patience = deterministic: want a model with mean_patience\n"},
+	} {
+		if _, stderr, status := pfqSimulate(c.model, "--patience "+c.value); status != 2 ||
+			!strings.HasPrefix(stderr, c.want) {
+			t.Errorf("--patience %s: status %d, %s", c.value, status, stderr)
+		}
+	}
+}

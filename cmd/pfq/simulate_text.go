@@ -39,6 +39,9 @@ func (s *simulation) means() string {
 	if from := s.jobs.scaledFrom; from != nil {
 		of += fmt.Sprintf(", scaled from the mean %.6g to that of the model", *from)
 	}
+	if s.patience != "" {
+		of += ", patience " + s.patience
+	}
 	if s.requests != (rigid.Requests{}) {
 		of += ", requested times " + cli.FactorsText(s.requests)
 	}
