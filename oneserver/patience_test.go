@@ -182,3 +182,51 @@ func TestPatienceOfPoolReference(t *testing.T) {
 		}
 	}
 }
+
+// Rare jobs have the measures of their class, however rare they are: with class a alone, one server
+// of rate 1 has work V > 0 with density rate e^((rate-1)v) up to the patience of a and e^(-v) times
+// as much after it, in units of P(V = 0).
+func TestPatienceOfRareJobs(t *testing.T) {
+	for _, c := range []struct{ rate, patience, rare, rarePatience float64 }{
+		{2, 10, 1e-19, 12}, {2, 10, 1e-25, 9.5}, {1e-12, 2, 1e-25, 3}, {1e-20, 1, 1e-35, 5}, {1e-80, 3, 1e-95, 1},
+	} {
+		m := &cluster.Model{
+			Service: cluster.OneServer, Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
+		}
+		for i, x := range [][2]float64{{c.rate, c.patience}, {c.rare, c.rarePatience}} {
+			m.Classes = append(m.Classes, cluster.Class{
+				Name: string(rune('a' + i)), ArrivalRate: new(big.Rat).SetFloat64(x[0]),
+				Servers:      []cluster.Choice{{Server: 0, Choose: 1}},
+				MeanPatience: new(big.Rat).SetFloat64(x[1]), Patience: "deterministic",
+			})
+		}
+		r, err := oneserver.SolvePatience(t.Context(), m, oneserver.PatienceSettings{})
+		if err != nil {
+			t.Fatalf("%v: %v", c, err)
+		}
+		up := func(v float64) float64 { return c.rate * math.Expm1((c.rate-1)*v) / (c.rate - 1) } // V in (0, v)
+		edge := c.rate * math.Exp((c.rate-1)*c.patience)                                          // V > patience
+		busy := up(c.patience) + edge
+		all := 1 + busy
+		for i, p := range []float64{c.patience, c.rarePatience} {
+			low := min(p, c.patience)
+			longer := edge * math.Exp(c.patience-p) // V > p
+			waiting := (c.rate*low*math.Exp((c.rate-1)*low) - up(low)) / (c.rate - 1)
+			if p > c.patience { // E[V; patience < V < p] + p P(V > p)
+				waiting += edge*(c.patience+1) - longer
+			} else {
+				longer = edge + up(c.patience) - up(p)
+				waiting += p * longer
+			}
+			x := r.Classes[i]
+			for _, pair := range [][2]float64{
+				{*x.AbandonProbability, longer / all}, {*x.MeanWaiting, waiting / all}, {*x.MeanWaitingAbandoned, p},
+				{*x.WaitProbability, busy / all},
+			} {
+				if !(math.Abs(pair[0]-pair[1]) <= 1e-9*pair[1]) { // the default tolerance
+					t.Errorf("%v, class %s: %v, want %v", c, x.Name, pair[0], pair[1])
+				}
+			}
+		}
+	}
+}

@@ -132,15 +132,18 @@ func (p *pace) grid(ctx context.Context, times []float64, work float64) ([]float
 	return list, p.checkSteps(len(list), work)
 }
 
-// end returns a time after which waiting jobs can be omitted, for one of two reasons. After it,
-// jobs with less than endless patience wait for less than 1e-18 on average. Or V is longer with a
-// probability of about e^-45: if d_K(y) >= c for all K that are not empty, P(V > x) falls like
-// e^{-cx} after x = y.
+// end returns a time after which waiting jobs can be omitted, for one of two reasons. After it, at
+// most 1e-18 jobs arrive that are patient enough to wait, and no class with less than endless
+// patience waits for more than 1e-18 of its mean waiting time, since P(V > x) falls. Or V is longer
+// with a probability of about e^-45: if d_K(y) >= c for all K that are not empty, P(V > x) falls
+// like e^{-cx} after x = y.
 func (p *pace) end(ctx context.Context) float64 {
 	rest := func(x float64) float64 {
 		sum := 0.0
 		for i := range p.byClass {
-			sum += p.lambda[i] * p.byClass[i].rest(x)
+			if mean := p.byClass[i].rest(0); mean > 0 {
+				sum += max(p.lambda[i], 1/mean) * p.byClass[i].rest(x)
+			}
 		}
 		return sum
 	}
