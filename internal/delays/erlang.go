@@ -48,7 +48,7 @@ type Measures struct {
 // Measures returns the means.
 func (l *Line) Measures() *Measures {
 	m := &Measures{
-		Wait: probability(l.wait.Quo(l.total)), Abandon: l.lost.Quo(l.total), Served: l.probServed(),
+		Wait: probability(l.wait.Quo(l.total)), Abandon: probability(l.lost.Quo(l.total)), Served: l.probServed(),
 		Waiting: l.servedWait.Add(l.lostWait).Quo(l.total), WaitingServed: l.servedWait.Quo(l.servedTotal),
 	}
 	if !l.lost.IsZero() {

@@ -61,34 +61,52 @@ func (l *Line) within(of Jobs, t *big.Rat) (short, long arithmetic.Number, err e
 		return short, long, err
 	}
 	if of == ServedJobs {
-		return l.split(f, 1, l.waitServed, l.servedTotal)
+		if long, err = l.longer(f, 1, l.servedTotal); err != nil {
+			return short, long, err
+		}
+		return l.split(f, 1, long, l.waitServed, l.servedTotal)
 	}
-	if short, long, err = l.split(f, 0, l.wait, l.total); err != nil {
+	if long, err = l.longer(f, 0, l.total); err != nil {
+		return short, long, err
+	}
+	if stay := f.stays.Mul(long); upper(long) >= 0.5 && upper(stay) < 0.5 {
+		return stay.OneMinus(), stay, nil
+	}
+	if short, long, err = l.split(f, 0, long, l.wait, l.total); err != nil {
 		return short, long, err
 	}
 	return probability(short.Add(f.gone.Mul(long))), f.stays.Mul(long), nil
 }
 
-// split returns the probabilities that V is at most t and that it is longer, for e = 0 over all
-// jobs and for e = 1 over served ones, of which waited of total wait. The sum over D takes about 50
-// e^{θt} terms. V is mostly longer than a t with e^{θt} > λ/nμ only if jobs give up in much less
-// time than it takes to serve one, and then V has about the exponential distribution with mean
-// 1/nμ.
-func (l *Line) split(f *factors, e int, waited, total arithmetic.Number) (short, long arithmetic.Number, err error) {
+// longer returns the probability that V is longer than t, for e and total as in split.
+func (l *Line) longer(f *factors, e int, total arithmetic.Number) (arithmetic.Number, error) {
 	if f.wait[e] == nil {
-		return l.number(num.Interval{Low: nextBelowOne(l.bits), High: big.NewFloat(1)}), l.one.Zero(), nil
+		return l.one.Zero(), nil
 	}
 	series, err := l.series(f.stays, e)
 	if err != nil {
-		return short, long, err
+		return series, err
 	}
-	long = l.one.Rational(new(big.Rat).Quo(l.rate, l.outWith(e))).Mul(*f.wait[e]).Mul(series).Quo(total)
+	return l.one.Rational(new(big.Rat).Quo(l.rate, l.outWith(e))).Mul(*f.wait[e]).Mul(series).Quo(total), nil
+}
+
+// split returns the probabilities that V is at most t and that it is longer, which is given, for
+// e = 0 over all jobs and for e = 1 over served ones, of which waited of total wait. The sum over D
+// takes about 50 e^{θt} terms. V is mostly longer than a t with e^{θt} > λ/nμ only if jobs give up
+// in much less time than it takes to serve one, and then V has about the exponential distribution
+// with mean 1/nμ.
+func (l *Line) split(
+	f *factors, e int, longer, waited, total arithmetic.Number,
+) (short, long arithmetic.Number, err error) {
+	if f.wait[e] == nil {
+		return l.number(num.Interval{Low: nextBelowOne(l.bits), High: big.NewFloat(1)}), l.one.Zero(), nil
+	}
 	tooWide := f.stays.IsZero() || share(l.one, f.stays) > max(1<<12, 4*share(l.lambda, l.out))
-	if upper(long) < 0.5 || tooWide {
-		return long.OneMinus(), long, nil
+	if upper(longer) < 0.5 || tooWide {
+		return longer.OneMinus(), longer, nil
 	}
 	short, err = l.startWithin(f, e, waited)
-	return probability(short.Quo(total)), probability(long), err
+	return probability(short.Quo(total)), probability(longer), err
 }
 
 // nextBelowOne returns 1 - 2^-bits.
@@ -369,12 +387,12 @@ func compare(a arithmetic.Number, x *big.Rat) int {
 	return 0
 }
 
-// beyond returns a time, at most twice as long as necessary, within which the waits of more than
-// the level of the jobs end.
+// beyond returns a time within which the waits of more than the level of the jobs end. The
+// first time is 1/(nμ+θ), since the hazard of W is at most nμ+θ.
 func (l *Line) beyond(of Jobs, level *big.Rat) (*big.Rat, error) {
-	t := new(big.Rat).Inv(l.rate)
-	if load := num.Nearest(new(big.Rat).Quo(l.q.ArrivalRate, l.rate)); l.theta.Sign() > 0 && load > 1 {
-		drained := new(big.Rat).SetFloat64(math.Log(load)) // P(V = t) is largest at ln(load)/θ
+	t := new(big.Rat).Inv(l.outWith(1))
+	if log := l.lambda.Quo(l.out).Log2() * math.Ln2; l.theta.Sign() > 0 && log > 0 {
+		drained := new(big.Rat).SetFloat64(log) // P(V = t) is largest at ln(λ/nμ)/θ
 		if drained.Quo(drained, l.theta); drained.Cmp(t) > 0 {
 			t = drained
 		}

@@ -450,3 +450,40 @@ func TestBadQueues(t *testing.T) {
 		t.Errorf("unstable: error %v", err)
 	}
 }
+
+// In heavy overload nearly all jobs give up, and the time for which they wait has nearly the
+// distribution of their patience: P(W > t) = e^{-θt} P(V > t), where V is about ln(load)/θ. A load
+// beyond float64 gives an answer or an error.
+func TestErlangAOverloaded(t *testing.T) {
+	level := num.Rat("0.999999")
+	for _, load := range []string{"1e8", "1e14", "1e20"} {
+		for _, patience := range []int64{1, 50} {
+			q := &loss.Queue{
+				Servers: 3, ArrivalRate: big.NewRat(1, 1), MeanDuration: num.Rat(load), MeanPatience: big.NewRat(patience, 1),
+			}
+			r, err := loss.ErlangA(
+				t.Context(), q, loss.QueueQuestion{Levels: []*big.Rat{level}, Within: []*big.Rat{big.NewRat(14*patience, 1)}},
+				loss.FormulaSettings{},
+			)
+			if err != nil {
+				t.Fatalf("load %s: %v", load, err)
+			}
+			off := 1e-14 + 10*math.Exp(14)/num.Nearest(num.Rat(load))*float64(patience) // P(V <= t) and roundings
+			if p := r.Within[0].WaitWithin.Float; !(math.Abs((1-p)/math.Exp(-14)-1) <= off+1e-9) {
+				t.Errorf("load %s: P(W > %d) = %v, want %v", load, 14*patience, 1-p, math.Exp(-14))
+			}
+			if !(r.AbandonProbability.Float <= 1) {
+				t.Errorf("load %s: P(gave up) = %v", load, r.AbandonProbability.Float)
+			}
+		}
+	}
+	q := &loss.Queue{
+		Servers: 3, ArrivalRate: num.Rat("1e90"), MeanDuration: num.Rat("1e300"), MeanPatience: num.Rat("1e-90"),
+	}
+	r, err := loss.ErlangA(
+		t.Context(), q, loss.QueueQuestion{Levels: []*big.Rat{level}}, loss.FormulaSettings{Engine: num.Float},
+	)
+	if err == nil && !(math.Abs(r.Percentiles[0].Waiting.Float/13.8e-90-1) < 0.01) {
+		t.Errorf("percentile %v", r.Percentiles[0].Waiting.Float)
+	}
+}
