@@ -180,7 +180,7 @@ var patienceSections = []render.Section{
 	{Kind: "server", Of: "servers", Columns: "name count? utilization"},
 }
 
-// answerPatience solves a model in which waiting jobs give up.
+// answerPatience solves a model in which waiting jobs give up, at every factor if factors are given.
 func (f *solveQuestion) answerPatience(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
 	for _, flag := range []struct {
 		name, value string
@@ -189,42 +189,75 @@ func (f *solveQuestion) answerPatience(q command.Query, m *cluster.Model) (a ren
 		{"--engine", string(f.settings.Engine), f.settings.Engine != num.Auto && f.settings.Engine != num.Float},
 		{"--distribution", fmt.Sprint(f.asked.MaxJobs), f.asked.MaxJobs > 0},
 		{"--gradients", "true", f.asked.Gradients},
-		{"--scale", f.scaling.Class, f.scaling.Factors != nil},
 	} {
 		if flag.given {
 			return a, false, cli.FlagError{Err: input.Errorf(flag.name, flag.value, "a model without mean_patience: "+
 				"jobs that give up are solved in float64, for means, --percentiles and --within")}
 		}
 	}
+	row, err := f.scaling.Row(m)
+	if err != nil {
+		return a, false, err
+	}
+	points, all := newPoints[oneserver.PatienceResult](f), []render.Point(nil)
+	stable = true
+	for i := range points {
+		p := &points[i]
+		if err := f.solvePatience(q.Part(i, len(points)), m, row, p); err != nil {
+			return a, false, err
+		}
+		if p.result == nil {
+			stable = false
+			all = append(all, p.unstablePoint(m, f.settings.Engine))
+			continue
+		}
+		all = append(all, render.Point{Head: headOf(p.at), Body: f.patienceBody(m, p.result), Sections: patienceSections})
+	}
+	columns := patienceColumns
+	if f.scaling.Factors != nil {
+		columns = append([]string{"scale"}, columns...)
+	}
+	return render.Points(all, f.scaling.Factors != nil, columns,
+		func(t *render.Text) { f.patienceText(t, m, points) }), stable, nil
+}
+
+// solvePatience solves the model at one factor.
+func (f *solveQuestion) solvePatience(
+	q command.Query, m *cluster.Model, row int, p *scaledPoint[oneserver.PatienceResult],
+) (err error) {
+	if p.factor != nil {
+		m = command.ScaleRow(m, row, p.factor)
+	}
 	s := oneserver.PatienceSettings{RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes, Times: f.within,
 		Levels: f.asked.Levels}
-	r, err := command.WithProgress(q, func(ctx context.Context) (*oneserver.PatienceResult, error) {
+	p.result, err = command.WithProgress(q, func(ctx context.Context) (*oneserver.PatienceResult, error) {
 		return oneserver.SolvePatience(ctx, m, s)
 	})
 	if errors.Is(err, num.ErrUnstable) { // by jobs that never give up
-		endless := m.WithoutImpatient()
-		verdict, err := command.Decide(q, endless)
-		if err != nil {
-			return a, false, err
+		p.unstable, err = command.Decide(q, m.WithoutImpatient())
+		return err
+	}
+	return f.explainOneServer(err)
+}
+
+// patienceText writes the lines above the tables.
+func (f *solveQuestion) patienceText(
+	t *render.Text, m *cluster.Model, points []scaledPoint[oneserver.PatienceResult],
+) {
+	command.WriteService(t, m)
+	for _, p := range points {
+		if !p.text(t, m, f.settings.Engine) {
+			continue
 		}
-		return command.UnstableAnswer(endless, verdict, f.settings.Engine), false, nil
+		if r := p.result; r.RelativeErrorBound != nil {
+			trust, shown := command.Trust(num.Float, *r.RelativeErrorBound)
+			t.Line("jobs that have waited for their patience give up; computed %s, shown %s", trust, shown)
+		} else {
+			t.Line("jobs that have waited for their patience give up; error estimate %s, tested and not proved",
+				render.OneDigitUp(*r.ErrorEstimate))
+		}
+		t.Line("%d states: numbers of busy servers by group", p.result.States)
 	}
-	if err != nil {
-		return a, false, f.explainOneServer(err)
-	}
-	body := f.patienceBody(m, r)
-	return render.Points([]render.Point{{Body: body, Sections: patienceSections}}, false, patienceColumns,
-		func(t *render.Text) {
-			command.WriteService(t, m)
-			if r.RelativeErrorBound != nil {
-				trust, shown := command.Trust(num.Float, *r.RelativeErrorBound)
-				t.Line("jobs that have waited for their patience give up; computed %s, shown %s", trust, shown)
-			} else {
-				t.Line("jobs that have waited for their patience give up; error estimate %s, tested and not proved",
-					render.OneDigitUp(*r.ErrorEstimate))
-			}
-			t.Line("%d states: numbers of busy servers by group", r.States)
-		}), true, nil
 }
 
 // patienceBody returns the fields of an answer about jobs that give up. There is no distribution of

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -261,7 +262,7 @@ func TestSolvePatience(t *testing.T) {
 			t.Errorf("class %d: percentiles %v, %v, %v", i, p, q, c.Delay)
 		}
 	}
-	for _, flag := range []string{"--engine exact", "--distribution 2", "--gradients", "--scale 2"} {
+	for _, flag := range []string{"--engine exact", "--distribution 2", "--gradients"} {
 		_, stderr, status := pfq(patient, strings.Fields("solve - "+flag)...)
 		if status != 2 || !strings.Contains(stderr, "want a model without mean_patience") {
 			t.Errorf("%s: status %d, %s", flag, status, stderr)
@@ -330,6 +331,57 @@ func TestSolvePatiencePool(t *testing.T) {
 		strings.Fields("solve - "+far)...)
 	if status != 2 || !strings.Contains(stderr, "at most 1 - 1e-12 if jobs give up") {
 		t.Errorf("%s: status %d, %s", far, status, stderr)
+	}
+}
+
+// TestSolvePatienceScale solves a model with patience at two factors. The answers are those of the
+// models with the arrival rates of both.
+func TestSolvePatienceScale(t *testing.T) {
+	const model = `service: one
+servers: [{name: s, capacity: 1, count: 2}]
+classes:
+- {name: x, arrival_rate: 1, servers: [s]}
+- {name: y, arrival_rate: 2, servers: [s], mean_patience: 1}
+`
+	solve := func(model, args string) (stdout string, status int) {
+		args = "solve - --within 1 --percentiles 95 --format json" + args
+		stdout, stderr, status := pfq(model, strings.Fields(args)...)
+		if stderr != "" {
+			t.Errorf("%s: %s", args, stderr)
+		}
+		return stdout, status
+	}
+	type answer = map[string]any
+	var list []answer
+	stdout, status := solve(model, " --scale 1,1.5")
+	if err := json.Unmarshal([]byte(stdout), &list); err != nil || status != 0 || len(list) != 2 {
+		t.Fatalf("status %d, %v, %s", status, err, stdout)
+	}
+	faster := strings.NewReplacer("arrival_rate: 1", "arrival_rate: 1.5", "arrival_rate: 2", "arrival_rate: 3")
+	for i, scaled := range []string{model, faster.Replace(model)} {
+		var want answer
+		stdout, _ := solve(scaled, "")
+		if err := json.Unmarshal([]byte(stdout), &want); err != nil {
+			t.Fatal(err)
+		}
+		if delete(list[i], "scale"); !reflect.DeepEqual(list[i], want) {
+			t.Errorf("factor %d: %v, want %v", i, list[i], want)
+		}
+	}
+	for args, want := range map[string]string{
+		"--scale 1,2":               "\nscale 2: unstable: would be stable with the arrival rates multiplied by anything",
+		"--scale y=1,2":             "\nscale 2 of y: jobs that have waited for their patience give up",
+		"--scale 1,2 --format csv":  "\n2,unstable,",
+		"--scale 1,2 --format json": `"stable": false`,
+	} {
+		wantStatus := 1
+		if strings.Contains(args, "y=") {
+			wantStatus = 0
+		}
+		stdout, stderr, status := pfq(model, strings.Fields("solve - "+args)...)
+		if status != wantStatus || stderr != "" || !strings.Contains(stdout, want) {
+			t.Errorf("%s: status %d, %s%s", args, status, stdout, stderr)
+		}
 	}
 }
 
