@@ -130,7 +130,8 @@ func prepare(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, e
 		}
 		return texts.Describe(f, map[string]any{
 			"Servers": servers, "Load": waitLoad(), "Full": fullLoad(),
-			"From": 100 * unstable.From, "To": 100 * unstable.To, "Rare": rare(), "Simulated": simulatedShares(), "Runs": words,
+			"From": 100 * unstable.From, "To": 100 * unstable.To,
+			"Rare": rare(), "Simulated": simulatedShares(), "Runs": words,
 		}, nil)
 	}, nil
 }
