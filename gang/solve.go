@@ -2,6 +2,7 @@ package gang
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/big"
 
@@ -78,8 +79,9 @@ func waitSizeError() error {
 // package comment for the formulas. It takes M S³ steps for each of M levels of S states. Sizes are
 // exponential; waits depend on their distribution. m is not modified.
 //
-// The error is that of [CheckStability], an [*UnstableError], which wraps [num.ErrUnstable], or a
-// [*num.TooLargeError] for more than [MostWaitStates] states or M S³ above 2e10.
+// The error is that of [CheckStability], an [*UnstableError], which wraps [num.ErrUnstable], a
+// [*num.TooLargeError] for more than [MostWaitStates] states or M S³ above 2e10, or a
+// [*num.InputError] for arrival rates so close to the limit that RelativeErrorBound is not below 1.
 func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	a, err := newAnalysis(m, s)
 	if err != nil {
@@ -122,8 +124,12 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	r.States = len(saturated.x)
 	heavy := q.heavyTrafficDelay()
 	r.HeavyTrafficDelay = &num.Value{Float: heavy}
-	if !(heavy < math.Inf(1) && r.RelativeErrorBound < math.Inf(1)) {
+	if !(heavy < math.Inf(1)) {
 		return nil, num.ErrFloatRange
+	}
+	if !(r.RelativeErrorBound < 1) {
+		return nil, input.Errorf("classes", fmt.Sprintf("arrival rates of %v times the throughput limit",
+			1/stability.CriticalScale.Float), "lower rates: no digit of the waits is proved so close to the limit")
 	}
 	return r, nil
 }

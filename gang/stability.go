@@ -42,9 +42,9 @@ const defectTol = 1e-9
 //
 // The error is one of the following:
 //   - a [*num.InputError] if the model fails [cluster.Model.Check] or has another service, or if a
-//     setting is out of range;
+//     setting, a mean size or a share is out of range;
 //   - a [*num.TooLargeError] for too many states or steps;
-//   - [num.ErrFloatRange] if shares or rates leave the range of float64;
+//   - [num.ErrFloatRange] if rates leave the range of float64;
 //   - the error of the context, promptly after it is cancelled.
 func CheckStability(ctx context.Context, m *cluster.Model, s Settings) (*Stability, error) {
 	a, err := newAnalysis(m, s)
@@ -98,12 +98,29 @@ func newAnalysis(m *cluster.Model, s Settings) (*analysis, error) {
 	if a.problem == nil {
 		return a, nil
 	}
-	for k, x := range a.load {
-		if mu, _ := new(big.Rat).Inv(a.classes[k].mean).Float64(); !(x >= 1e-150 && mu >= 1e-150 && mu <= 1e150) {
-			return nil, num.ErrFloatRange
+	return a, a.checkRange()
+}
+
+// checkRange rejects mean sizes and shares beyond the range of the solvers in float64.
+func (a *analysis) checkRange() error {
+	for k, rows := range a.rows {
+		i := rows[0]
+		c, path := a.model.Classes[i], input.Index("classes", i)
+		if mean := num.Nearest(a.classes[k].mean); !(mean >= 1e-150 && mean <= 1e150) {
+			if c.MeanSize == nil {
+				path = ""
+			} else {
+				path += "."
+			}
+			return input.Errorf(path+"mean_size", a.classes[k].mean.RatString(),
+				"a number in [1e-150, 1e150]: count time in other units")
+		}
+		if !(a.load[k] >= 1e-150) {
+			return input.Errorf(path+".arrival_rate", c.ArrivalRate.RatString(),
+				"0 or at least 1e-150 of the rate of all classes")
 		}
 	}
-	return a, nil
+	return nil
 }
 
 // isAuto reports whether the engine may change.

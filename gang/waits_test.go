@@ -1,13 +1,16 @@
 package gang
 
 import (
+	"errors"
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"productform/cluster"
+	"productform/internal/input"
 	"productform/internal/oracle"
 	"productform/num"
 )
@@ -168,5 +171,27 @@ func TestSeveralResources(t *testing.T) {
 		r.Servers[1].MeanBusy.Exact.Cmp(big.NewRat(1, 1)) != 0 ||
 		r.Servers[1].Utilization.Exact.Cmp(big.NewRat(1, 3)) != 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Waits of which no digit is proved are rejected, and further from the limit they are those of an M/M/2
+// queue.
+func TestWaitsNearLimit(t *testing.T) {
+	m := gangOf(4, []int{2}, []string{"1"}, []string{"1.999999999999"})
+	_, err := Solve(t.Context(), m, Settings{})
+	var bad *input.Error
+	if !errors.As(err, &bad) || bad.Path != "classes" ||
+		!strings.HasPrefix(bad.Value, "arrival rates of 0.99999999999") {
+		t.Error(err)
+	}
+	m.Classes[0].ArrivalRate = big.NewRat(19999, 10000)
+	r, err := Solve(t.Context(), m, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const load = 0.99995
+	want := load * load / (1 - load*load) // mean wait of M/M/2 with mean size 1
+	if got := r.MeanWaiting.Float; !(math.Abs(got/want-1) <= r.RelativeErrorBound && r.RelativeErrorBound < 1e-3) {
+		t.Errorf("mean waiting %v within %v, want %v", got, r.RelativeErrorBound, want)
 	}
 }

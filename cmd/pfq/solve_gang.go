@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 
 	"productform/cluster"
@@ -81,6 +82,10 @@ func (f *solveQuestion) solveGang(q command.Query, m *cluster.Model, row int, fa
 		return &gangPoint{limits: unstable.Stability}, nil
 	case err != nil:
 		return nil, f.binding.Translate(err, "")
+	}
+	if bound := waits.RelativeErrorBound; bound > f.settings.RelTol {
+		fmt.Fprintf(q.Stderr, "pfq: warning: the error bound %s of the waits is above --tol %g: arrival rates are too "+
+			"close to the limit\n", render.OneDigitUp(bound), f.settings.RelTol)
 	}
 	return &gangPoint{waits.Stability, waits}, nil
 }

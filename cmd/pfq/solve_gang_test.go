@@ -122,3 +122,23 @@ func TestBadGangs(t *testing.T) {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }
+
+// TestGangsNearLimit warns of waits whose bound exceeds the tolerance, and rejects waits without proved
+// digits. An error about a number beyond the range of float64 names its line.
+func TestGangsNearLimit(t *testing.T) {
+	const one = "service: gang\nservers: [{name: s, count: 4}]\n" +
+		"classes: [{name: a, arrival_rate: RATE, servers: [s], needs: 2}]\n"
+	for _, c := range []struct {
+		rate, want string
+		status     int
+	}{
+		{"1.99999", "pfq: warning: the error bound ", 0},
+		{"1.999999999999", "pfq: standard input: classes = arrival rates of 0.99999999999", 2},
+		{"1, mean_size: 1e400", "pfq: standard input:3: classes[0].mean_size = 1e400: want ", 2},
+	} {
+		stdout, stderr, status := pfq(strings.Replace(one, "RATE", c.rate, 1), "solve", "-")
+		if status != c.status || (status == 0) == (stdout == "") || !strings.HasPrefix(stderr, c.want) {
+			t.Errorf("%s: status %d, %q, %q", c.rate, status, stdout, stderr)
+		}
+	}
+}
