@@ -393,3 +393,16 @@ func TestModelsSurviveFiles(t *testing.T) {
 		}
 	})
 }
+
+// If value iteration ends early, as with means that differ by 1e20, the limit is still at most that
+// of a policy that never idles.
+func TestLimitBelowWorkConserving(t *testing.T) {
+	m := gangOf(10, []int{1, 2, 4}, []string{"1e10", "1e-10", "1"}, []string{"1"})
+	r, err := CheckStability(t.Context(), m, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := r.WorkConservingLimit.Float; !(r.ThroughputLimit.Float <= most) {
+		t.Errorf("limit %v, of all policies %v", r.ThroughputLimit.Float, most)
+	}
+}

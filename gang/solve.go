@@ -2,6 +2,7 @@ package gang
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -75,13 +76,22 @@ func waitSizeError() error {
 	}
 }
 
+// digitsError returns the error for waits without a proved digit: close to the limit, or of classes
+// with much lower rates than others.
+func digitsError(s *Stability) error {
+	return input.Errorf("classes",
+		fmt.Sprintf("arrival rates of %v times the throughput limit", 1/s.CriticalScale.Float),
+		"lower rates, or less different ones: float64 proves no digit of the waits")
+}
+
 // Solve returns the mean waits of each class of a cluster with the service [cluster.Gang]; see the
 // package comment for the formulas. It takes M S³ steps for each of M levels of S states. Sizes are
 // exponential; waits depend on their distribution. m is not modified.
 //
 // The error is that of [CheckStability], an [*UnstableError], which wraps [num.ErrUnstable], a
 // [*num.TooLargeError] for more than [MostWaitStates] states or M S³ above 2e10, or a
-// [*num.InputError] for arrival rates so close to the limit that RelativeErrorBound is not below 1.
+// [*num.InputError] for arrival rates so close to the limit, or so different, that RelativeErrorBound
+// is not below 1.
 func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	a, err := newAnalysis(m, s)
 	if err != nil {
@@ -117,6 +127,9 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 		return nil, err
 	}
 	p, err := q.solve(ctx)
+	if errors.Is(err, num.ErrDigits) {
+		return nil, digitsError(stability)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +141,7 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 		return nil, num.ErrFloatRange
 	}
 	if !(r.RelativeErrorBound < 1) {
-		return nil, input.Errorf("classes", fmt.Sprintf("arrival rates of %v times the throughput limit",
-			1/stability.CriticalScale.Float), "lower rates: no digit of the waits is proved so close to the limit")
+		return nil, digitsError(stability)
 	}
 	return r, nil
 }

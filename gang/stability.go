@@ -302,12 +302,15 @@ func (a *analysis) followPathExactly(ctx context.Context) (*big.Rat, error) {
 	return limit.Exact, err
 }
 
-// iterate sets the bounds by value iteration.
+// iterate sets the bounds by value iteration. λ_max is an upper bound, too.
 func (a *analysis) iterate(ctx context.Context, tol float64) error {
 	if err := a.chain.iterate(ctx, &a.found, tol); err != nil {
 		return err
 	}
 	a.low, a.high = new(big.Rat).SetFloat64(max(a.found.low, 0)), new(big.Rat).SetFloat64(a.found.high)
+	if a.high.Cmp(a.most) > 0 {
+		a.high = a.most
+	}
 	return nil
 }
 

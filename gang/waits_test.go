@@ -174,15 +174,23 @@ func TestSeveralResources(t *testing.T) {
 	}
 }
 
-// Waits of which no digit is proved are rejected, and further from the limit they are those of an M/M/2
-// queue.
+// Waits of which no digit is proved are rejected: at a load of 1 - 1e-12 or 1 - 5e-19, or of a class
+// with a rate of 1e-30. Further from the limit they are those of an M/M/2 queue.
 func TestWaitsNearLimit(t *testing.T) {
 	m := gangOf(4, []int{2}, []string{"1"}, []string{"1.999999999999"})
-	_, err := Solve(t.Context(), m, Settings{})
-	var bad *input.Error
-	if !errors.As(err, &bad) || bad.Path != "classes" ||
-		!strings.HasPrefix(bad.Value, "arrival rates of 0.99999999999") {
-		t.Error(err)
+	for _, bad := range []struct {
+		m    *cluster.Model
+		load string
+	}{
+		{m, "0.99999999999"},
+		{gangOf(2, []int{2, 1}, []string{"1"}, []string{"0.999999999", "1e-9"}), "1 "},
+		{gangOf(2, []int{2, 1}, []string{"1"}, []string{"1e-30", "0.5"}), "0.25 "},
+	} {
+		_, err := Solve(t.Context(), bad.m, Settings{})
+		var got *input.Error
+		if !errors.As(err, &got) || got.Path != "classes" || !strings.HasPrefix(got.Value, "arrival rates of "+bad.load) {
+			t.Error(err)
+		}
 	}
 	m.Classes[0].ArrivalRate = big.NewRat(19999, 10000)
 	r, err := Solve(t.Context(), m, Settings{})
