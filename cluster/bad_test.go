@@ -17,8 +17,10 @@ import (
 )
 
 const (
-	goodModel   = `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`
-	someServers = `{"servers": [{"name": "s1", "capacity": 1}, {"name": "s2", "capacity": 2}, {"name": "off", "capacity": 0}, {"name": "rack", "count": 4, "capacity": 1}],
+	goodModel = `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, ` +
+		`"servers": ["s"]}]}`
+	someServers = `{"servers": [{"name": "s1", "capacity": 1}, {"name": "s2", "capacity": 2}, ` +
+		`{"name": "off", "capacity": 0}, {"name": "rack", "count": 4, "capacity": 1}],
  `
 )
 
@@ -85,7 +87,8 @@ var badJSON = []badText{
 			Line:  1,
 			Path:  "servers[0].capacity",
 			Value: `"one"`,
-			Want:  `a number >= 0 (character 'o' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+			Want: `a number >= 0 (character 'o' at position 1; want a decimal or a fraction such as "2", "-0.5", ` +
+				`"1e-3" or "4/5")`,
 		}},
 	{`{"servers": [{"name": "s", "capacity": ""}], "classes": []}`,
 		&input.Error{
@@ -99,7 +102,8 @@ var badJSON = []badText{
 			Line:  1,
 			Path:  "servers[0].capacity",
 			Value: `"NaN"`,
-			Want:  `a number >= 0 (character 'N' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+			Want: `a number >= 0 (character 'N' at position 1; want a decimal or a fraction such as "2", "-0.5", ` +
+				`"1e-3" or "4/5")`,
 		}},
 	{`{"servers": [{"name": "s", "capacity": NaN}], "classes": []}`,
 		&num.SyntaxError{Line: 1, Column: 40, Reason: "want a value; put texts in double quotes"}},
@@ -108,7 +112,8 @@ var badJSON = []badText{
 			Line:  1,
 			Path:  "servers[0].capacity",
 			Value: `"Inf"`,
-			Want:  `a number >= 0 (character 'I' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+			Want: `a number >= 0 (character 'I' at position 1; want a decimal or a fraction such as "2", "-0.5", ` +
+				`"1e-3" or "4/5")`,
 		}},
 	{`{"servers": [{"name": "s", "capacity": "1/0"}], "classes": []}`,
 		&input.Error{
@@ -129,7 +134,8 @@ var badJSON = []badText{
 			Line:  1,
 			Path:  "servers[0].capacity",
 			Value: `"0x10"`,
-			Want:  `a number >= 0 (character 'x' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+			Want: `a number >= 0 (character 'x' at position 2; want a decimal or a fraction such as "2", "-0.5", ` +
+				`"1e-3" or "4/5")`,
 		}},
 	{`{"servers": [{"name": "s", "capacity": "010"}], "classes": []}`,
 		&input.Error{
@@ -157,7 +163,8 @@ var badJSON = []badText{
 			Line:  1,
 			Path:  "servers[0].count",
 			Value: `"many"`,
-			Want:  `an integer from 1 to 1000000 (character 'm' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+			Want: `an integer from 1 to 1000000 (character 'm' at position 1; want a decimal or a fraction such as ` +
+				`"2", "-0.5", "1e-3" or "4/5")`,
 		}},
 	{`{"servers": [{"name": "s", "capacity": 1, "capacitty": 2}], "classes": []}`,
 		&input.Error{
@@ -185,8 +192,8 @@ var badJSON = []badText{
 			Line:  1,
 			Path:  "clases",
 			Value: "an array",
-			Want: "one of the fields servers, classes, mean_size, service, mean_patience, patience, mean_timeout; did you mean " +
-				"classes?",
+			Want: "one of the fields servers, classes, mean_size, service, mean_patience, patience, mean_timeout; " +
+				"did you mean classes?",
 		}},
 	{`{"servers": [{"name": "s", "capacity": 1}], "": []}`,
 		&input.Error{
@@ -199,7 +206,8 @@ var badJSON = []badText{
 		&input.Error{Line: 1, Path: "servers", Value: "an array", Want: "the field once; it is already there"}},
 	{goodModel + ` 7`,
 		&num.SyntaxError{Line: 1, Column: 110, Reason: "text after the end of the JSON value"}},
-	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"]}, {"name": "a", "arrival_rate": 1, "servers": ["s1"]}]}`,
+	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"]}, ` +
+		`{"name": "a", "arrival_rate": 1, "servers": ["s1"]}]}`,
 		&input.Error{
 			Line:  2,
 			Path:  "classes[1].name",
@@ -217,7 +225,8 @@ var badJSON = []badText{
 			Line:  2,
 			Path:  "classes[0].arrival_rate",
 			Value: `"4/5/6"`,
-			Want:  `a number >= 0 (malformed number; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+			Want: `a number >= 0 (malformed number; want a decimal or a fraction such as "2", "-0.5", "1e-3" or ` +
+				`"4/5")`,
 		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1}]}`,
 		&input.Error{Line: 2, Path: "classes[0].servers", Want: "an array of names of servers"}},
@@ -296,7 +305,8 @@ var badJSON = []badText{
 			Value: "the number 2",
 			Want:  "one of the fields group, choose; did you mean choose?",
 		}},
-	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "rack", "choose": 2}, {"group": "rack", "choose": 1}]}]}`,
+	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "rack", "choose": 2}, ` +
+		`{"group": "rack", "choose": 1}]}]}`,
 		&input.Error{
 			Line:  2,
 			Path:  "classes[0].servers[1]",
@@ -308,8 +318,8 @@ var badJSON = []badText{
 			Line:  2,
 			Path:  "classes[0].rate",
 			Value: "the number 2",
-			Want: "one of the fields name, arrival_rate, servers, mean_size, priority, mean_patience, patience, mean_timeout; did " +
-				"you mean arrival_rate?",
+			Want: "one of the fields name, arrival_rate, servers, mean_size, priority, mean_patience, patience, " +
+				"mean_timeout; did you mean arrival_rate?",
 		}},
 	{someServers + `"classes": [[]]}`,
 		&input.Error{
@@ -329,8 +339,8 @@ var badJSON = []badText{
 			Line:  2,
 			Path:  "classes[0].mean_sizes",
 			Value: "the number 2",
-			Want: "one of the fields name, arrival_rate, servers, mean_size, priority, mean_patience, patience, mean_timeout; did " +
-				"you mean mean_size?",
+			Want: "one of the fields name, arrival_rate, servers, mean_size, priority, mean_patience, patience, " +
+				"mean_timeout; did you mean mean_size?",
 		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"]}], "mean_size": 0}`,
 		&input.Error{Line: 2, Path: "mean_size", Value: "0", Want: "a number > 0"}},
@@ -343,10 +353,11 @@ var badJSON = []badText{
 			Line:  2,
 			Path:  "mean_sise",
 			Value: "the number 1",
-			Want: "one of the fields servers, classes, mean_size, service, mean_patience, patience, mean_timeout; did you mean " +
-				"mean_size?",
+			Want: "one of the fields servers, classes, mean_size, service, mean_patience, patience, mean_timeout; " +
+				"did you mean mean_size?",
 		}},
-	{`{"servers": [{"name": "s", "capacity": 1}, {"name": "s", "capacity": 2}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`,
+	{`{"servers": [{"name": "s", "capacity": 1}, {"name": "s", "capacity": 2}], ` +
+		`"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`,
 		&input.Error{
 			Line:  1,
 			Path:  "servers[1].name",
@@ -400,7 +411,8 @@ var badJSON = []badText{
 			Value: "an array",
 			Want:  `the name of a server or group in quotes, or {"group": name, "choose": d}`,
 		}},
-	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"]}, {"name": "b", "arrival_rate": 1, "servers": [{"group": "s1", "choose": 2}]}]}`,
+	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"]}, ` +
+		`{"name": "b", "arrival_rate": 1, "servers": [{"group": "s1", "choose": 2}]}]}`,
 		&input.Error{Line: 2, Path: "classes[1].servers[0].choose", Value: "2", Want: `1, since "s1" is one server`}},
 	{`{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["t"]}]}`,
 		&input.Error{Line: 1, Path: "classes[0].servers[0]", Value: `"t"`, Want: "the name of a server"}},
@@ -418,7 +430,8 @@ classes: []
 			Line:  2,
 			Path:  "servers[0].capacity",
 			Value: `"1_000"`,
-			Want:  `a number >= 0 (character '_' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+			Want: `a number >= 0 (character '_' at position 2; want a decimal or a fraction such as "2", "-0.5", ` +
+				`"1e-3" or "4/5")`,
 		}},
 	{`servers:
 - {name: s, capacity: 0x10}
@@ -428,7 +441,8 @@ classes: []
 			Line:  2,
 			Path:  "servers[0].capacity",
 			Value: "0x10",
-			Want:  `a number >= 0 (character 'x' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+			Want: `a number >= 0 (character 'x' at position 2; want a decimal or a fraction such as "2", "-0.5", ` +
+				`"1e-3" or "4/5")`,
 		}},
 	{`servers:
 - {name: s, capacity: 010}
@@ -448,7 +462,8 @@ classes: []
 			Line:  2,
 			Path:  "servers[0].capacity",
 			Value: ".inf",
-			Want:  `a number >= 0 (character 'i' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+			Want: `a number >= 0 (character 'i' at position 2; want a decimal or a fraction such as "2", "-0.5", ` +
+				`"1e-3" or "4/5")`,
 		}},
 	{`servers:
 - {name: s, capacity: .nan}
@@ -458,7 +473,8 @@ classes: []
 			Line:  2,
 			Path:  "servers[0].capacity",
 			Value: ".nan",
-			Want:  `a number >= 0 (character 'n' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+			Want: `a number >= 0 (character 'n' at position 2; want a decimal or a fraction such as "2", "-0.5", ` +
+				`"1e-3" or "4/5")`,
 		}},
 	{`servers:
 - {name: s, capacity: -1/2}
@@ -607,7 +623,8 @@ classes:
 			Line:  5,
 			Path:  "classes[0].arrival_rate",
 			Value: `"1:30"`,
-			Want:  `a number >= 0 (character ':' at position 2; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+			Want: `a number >= 0 (character ':' at position 2; want a decimal or a fraction such as "2", "-0.5", ` +
+				`"1e-3" or "4/5")`,
 		}},
 }
 

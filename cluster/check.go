@@ -128,7 +128,7 @@ func (m *Model) checkTimeouts() error {
 	return nil
 }
 
-// firstTimeout returns the first mean timeout of the model and its path, or nil.
+// firstTimeout returns the first mean timeout of the model with its path, or nil.
 func (m *Model) firstTimeout() (path string, mean *big.Rat) {
 	for i, c := range m.Classes {
 		if c.MeanTimeout != nil {
@@ -138,20 +138,20 @@ func (m *Model) firstTimeout() (path string, mean *big.Rat) {
 	return "mean_timeout", m.MeanTimeout
 }
 
-// TimeoutOf returns the mean timeout of the jobs of class i, nil if they have none.
+// TimeoutOf returns the mean timeout of the jobs of class i, or nil if they have none.
 func (m *Model) TimeoutOf(i int) *big.Rat { return cmp.Or(m.Classes[i].MeanTimeout, m.MeanTimeout) }
 
 // RequireNoTimeouts rejects a model in which jobs time out. The error is a [*num.InputError] that
 // names the field.
 func (m *Model) RequireNoTimeouts() error {
 	if path, mean := m.firstTimeout(); mean != nil {
-		return input.Errorf(path, mean.RatString(), "none: only pfq solve, pfq simulate and pfq stability answer about jobs that time out")
+		return input.Errorf(path, mean.RatString(), "none: only pfq solve, simulate and stability accept timeouts")
 	}
 	return nil
 }
 
-// WithoutTimed returns m without timeouts and without arrivals of the classes that had one.
-// Everything else is shared with m.
+// WithoutTimed returns m without timeouts, and without arrivals of the classes that had one. The
+// result shares everything else with m.
 func (m *Model) WithoutTimed() *Model {
 	c := *m
 	c.MeanTimeout, c.Classes = nil, slices.Clone(m.Classes)
@@ -164,8 +164,8 @@ func (m *Model) WithoutTimed() *Model {
 	return &c
 }
 
-// WithoutImpatient returns m without patience and without arrivals of the classes that had one.
-// Everything else is shared with m.
+// WithoutImpatient returns m without patience, and without arrivals of the classes that had it. The
+// result shares everything else with m.
 func (m *Model) WithoutImpatient() *Model {
 	c := *m
 	c.MeanPatience, c.Patience, c.Classes = nil, "", slices.Clone(m.Classes)

@@ -39,7 +39,7 @@ var modelFile = file.Description[Model]{
 		file.Word("service", "how many of its servers a job runs on at a time",
 			func(m *Model) *Service { return &m.Service }, []Service{AllServers, OneServer, Gang}, nil).
 			Otherwise(string(AllServers)).Example("one"),
-		file.Rat("mean_patience", "mean time after which a job that still waits gives up, 0 for at once, with service one",
+		file.Rat("mean_patience", "with service one: mean time after which a waiting job gives up, 0 for at once",
 			func(m *Model) **big.Rat { return &m.MeanPatience }, input.Nonnegative).
 			Otherwise("jobs never give up").Example("2"),
 		file.Text("patience", "distribution of that time, as --sizes takes it",

@@ -29,7 +29,7 @@ var gangFile = file.Description[Model]{
 			func(c *Class) string { return c.Name }),
 		file.Rat("mean_size", "mean time for which a job holds its servers",
 			func(m *Model) **big.Rat { return &m.MeanSize }, input.Positive).Default(1).Example("64"),
-		file.Word("service", "gang: jobs hold several servers at once, first come, first served",
+		file.Word("service", "jobs hold several servers at once, first come, first served",
 			func(m *Model) *Service { return &m.Service }, []Service{Gang}, nil).Example("gang"),
 	},
 	Check: func(m *Model, _ string) error { return m.checkGang() },
@@ -42,7 +42,7 @@ var resourceFile = file.Description[Server]{
 		file.Name("name of the resource", func(s *Server) *string { return &s.Name }).Example("gpu"),
 		file.Int("count", "amount of the resource", func(s *Server) *int { return &s.Count }, maxCount, "").
 			Default(1).Example("16"),
-		file.Rat("capacity", "1, since mean_size is a time",
+		file.Rat("capacity", "always 1, as mean_size is a time",
 			func(s *Server) **big.Rat { return &s.Capacity }, input.Nonnegative).Default(1).Example("1"),
 	},
 }
@@ -53,10 +53,10 @@ var gangClassFile = file.Description[Class]{
 		file.Name("name of the class", func(c *Class) *string { return &c.Name }).Example("training"),
 		file.Rat("arrival_rate", "jobs per unit of time",
 			func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative).Example("0.4"),
-		file.Custom("servers", "resource of which each job needs an amount, if needs is an integer",
+		file.Custom("servers", "the one resource that jobs need, if needs is an integer",
 			decodeResource, nil, func(c *Class) bool { return c.Servers == nil }, func() file.Schema {
 				return file.Schema{"type": "array", "minItems": 1, "maxItems": 1, "items": file.Ref("name")}
-			}).Otherwise("those in needs").Example("[gpu]"),
+			}).Otherwise("the resources in needs").Example("[gpu]"),
 		file.Custom("needs", "amount that each job holds, 1..count, or amounts by resource",
 			decodeNeeds, nil, nil, needsSchema).Example("4", "{gpu: 4, memory: 32}"),
 		file.Rat("mean_size", "mean time for which a job of the class holds its servers",
@@ -78,7 +78,8 @@ func needsSchema() file.Schema {
 	}
 }
 
-// decodeResource reads the servers of a class whose needs are an integer: the name of one row.
+// decodeResource reads the servers of a class whose needs are an integer: a list with the name of
+// one row.
 func decodeResource(sc *file.Scope, n *file.Node, path string, c *Class) error {
 	names, err := n.Elements(path, "an array of one name")
 	if err != nil {
@@ -86,7 +87,7 @@ func decodeResource(sc *file.Scope, n *file.Node, path string, c *Class) error {
 	}
 	if len(names) != 1 {
 		return input.Errorf(path, fmt.Sprintf("%d of them", len(names)),
-			"one name; jobs that need several resources have needs such as {gpu: 4, memory: 32} and no servers")
+			"one name; for several resources use needs such as {gpu: 4, memory: 32} and no servers")
 	}
 	servers, rows := file.Rows[Server](sc, "servers")
 	name, err := names[0].Name(input.Index(path, 0))
@@ -113,7 +114,7 @@ func decodeNeeds(sc *file.Scope, n *file.Node, path string, c *Class) error {
 		c.Needs = []Choice{{Server: named[0].Server, Choose: need}}
 		return err
 	case len(named) == 1:
-		return input.Errorf(path, n, "%s, as the class names servers; a map goes without servers",
+		return input.Errorf(path, n, "%s; a class with a map has no servers",
 			wantNeed(servers[named[0].Server]))
 	case n == nil || n.Kind != file.ObjectKind || len(n.Keys) == 0:
 		return input.Errorf(path, missing(n), "a map from names of servers to amounts, such as {gpu: 4, memory: 32}, "+
@@ -164,7 +165,7 @@ func (m *Model) checkGang() error {
 		switch {
 		case class.Servers != nil:
 			return input.Errorf(path+".servers", fmt.Sprintf("%d of them", len(class.Servers)),
-				"none in a model with service gang, which has needs")
+				"none with service gang: needs replace servers")
 		case len(class.Needs) == 0:
 			return input.Errorf(path+".needs", "", "at least one row of servers and its amount")
 		}

@@ -24,7 +24,7 @@ classes:
 - {name: b, arrival_rate: 2, needs: {memory: 32, gpu: 1}}
 `
 
-// Both forms of needs are read, written and read again, and changes of a model keep them.
+// Both forms of needs survive reading, writing and changes of a model.
 func TestGang(t *testing.T) {
 	m, err := cluster.ReadYAML(strings.NewReader(gangs))
 	if err != nil {
@@ -48,7 +48,7 @@ func TestGang(t *testing.T) {
 	}
 }
 
-// Each fault is rejected with its line, path and value, and the accepted values.
+// Errors name the line, the path, the value and the accepted values.
 func TestBadGangs(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"needs: 4", "needs: 17",
@@ -69,10 +69,11 @@ func TestBadGangs(t *testing.T) {
 			`servers to amounts, such as {gpu: 4, memory: 32}, or servers with one name and an integer`},
 		{"needs: {memory: 32, gpu: 1}", "needs: {}", `line 5: classes[1].needs = an object: want a map from names of ` +
 			`servers to amounts, such as {gpu: 4, memory: 32}, or servers with one name and an integer`},
-		{"servers: [gpu]", "servers: [gpu, memory]", `line 4: classes[0].servers = 2 of them: want one name; jobs that ` +
-			`need several resources have needs such as {gpu: 4, memory: 32} and no servers`},
-		{"needs: 4", "needs: {gpu: 4}", `line 4: classes[0].needs = an object: want an integer from 1 to 16, the count ` +
-			`of "gpu", as the class names servers; a map goes without servers`},
+		{"servers: [gpu]", "servers: [gpu, memory]",
+			`line 4: classes[0].servers = 2 of them: want one name; for several resources use needs such as ` +
+				`{gpu: 4, memory: 32} and no servers`},
+		{"needs: 4", "needs: {gpu: 4}", `line 4: classes[0].needs = an object: want an integer from 1 to 16, the ` +
+			`count of "gpu"; a class with a map has no servers`},
 		{"[gpu]", "[gpus]", `line 4: classes[0].servers[0] = "gpus": want the name of a server; did you mean "gpu"?`},
 		{"gpu: 1", "gpus: 1", `line 5: classes[1].needs.gpus = "gpus": want the name of a server; did you mean "gpu"?`},
 		{"gpu: 1", "gpu: 17", `line 5: classes[1].needs.gpu = 17: want an integer from 1 to 16, the count of "gpu"`},
@@ -102,10 +103,10 @@ func TestBadGangs(t *testing.T) {
 	}
 }
 
-// Models made in Go are checked too.
+// Check also rejects bad models built in Go.
 func TestBadGangRows(t *testing.T) {
 	for want, change := range map[string]func(*cluster.Model){
-		"classes[0].servers = 1 of them: want none in a model with service gang, which has needs": func(m *cluster.Model) {
+		"classes[0].servers = 1 of them: want none with service gang: needs replace servers": func(m *cluster.Model) {
 			m.Classes[0].Servers = cluster.On(0)
 		},
 		"classes[0].needs is missing: want at least one row of servers and its amount": func(m *cluster.Model) {
@@ -122,8 +123,12 @@ func TestBadGangRows(t *testing.T) {
 			m.Classes[1].Needs[0].Choose = 513
 		},
 		"classes[0].priority = 1: want none with service gang": func(m *cluster.Model) { m.Classes[0].Priority = 1 },
-		"mean_timeout = 1: want none with service gang":        func(m *cluster.Model) { m.MeanTimeout = big.NewRat(1, 1) },
-		"mean_patience = 1: want none with service gang":       func(m *cluster.Model) { m.MeanPatience = big.NewRat(1, 1) },
+		"mean_timeout = 1: want none with service gang": func(m *cluster.Model) {
+			m.MeanTimeout = big.NewRat(1, 1)
+		},
+		"mean_patience = 1: want none with service gang": func(m *cluster.Model) {
+			m.MeanPatience = big.NewRat(1, 1)
+		},
 	} {
 		m, err := cluster.ReadYAML(strings.NewReader(gangs))
 		if err != nil {

@@ -10,15 +10,17 @@ type Model struct {
 	MeanSize *big.Rat // σ > 0, mean work of a job of a class without its own mean size; nil means 1
 	Service  Service  // "" means AllServers
 
-	// MeanPatience >= 0 and Patience are the patience of jobs of a class without its own
-	// MeanPatience: a job that has waited for its patience gives up. If it is 0, jobs that find all
-	// their servers busy are lost. Patience is a distribution as package sizes parses it; "" means
-	// exponential. With MeanPatience nil, jobs wait until they run, as they do with AllServers.
+	// MeanPatience >= 0 and Patience are the mean and the distribution of the patience of jobs, for
+	// classes without their own MeanPatience. A job gives up once it has waited for its patience. If
+	// MeanPatience is 0, jobs that find all their servers busy are lost. Patience is a distribution
+	// as package sizes parses it; "" means exponential. If MeanPatience is nil, jobs wait until they
+	// run, as they do with AllServers.
 	MeanPatience *big.Rat
 	Patience     string
 
-	// MeanTimeout > 0 is the mean of the exponential time after which a job of a class without its
-	// own MeanTimeout leaves, whether in service or not. With nil, jobs leave when they are done.
+	// MeanTimeout > 0 is the mean of the exponential time after which a job leaves, whether in
+	// service or not, for classes without their own MeanTimeout. If it is nil, jobs leave when they
+	// are done.
 	MeanTimeout *big.Rat
 }
 
@@ -30,8 +32,8 @@ const (
 	AllServers Service = "all" // on all servers that are working on no earlier job that they can serve
 	OneServer  Service = "one" // on one server, from its start to its end; other jobs wait in one queue
 
-	// Gang: on all the servers that its class needs, from its start to its end. Jobs start in the
-	// order of their arrival, so a job that does not fit blocks all jobs behind it.
+	// Gang: on all servers that its class needs, from its start to its end. Jobs start in order of
+	// arrival, so a job that does not fit blocks all jobs behind it.
 	Gang Service = "gang"
 )
 
@@ -50,15 +52,15 @@ type Class struct {
 	Servers     []Choice // servers of its jobs; not empty, no server row twice; nil with Gang
 	Priority    int      // 0..1,000,000; larger ones go first where a policy has priorities; 0 with AllServers
 
-	// Needs are the servers that each job of the class holds at once, with the service Gang: Choose
-	// servers of the row Model.Servers[Server]. Rows may be resources of any kind, such as memory in
-	// GB. Not empty, no row twice; nil with another service.
+	// Needs lists the servers that each job of the class holds at once, with the service Gang:
+	// Choose servers of the row Model.Servers[Server]. Rows may be resources of any kind, such as
+	// memory in GB. It is not empty and lists no row twice; it is nil with another service.
 	Needs []Choice `json:",omitempty"`
 
 	MeanPatience *big.Rat // that of its jobs, as in [Model]; nil means that of the model
 	Patience     string   // with its own MeanPatience only
 
-	MeanTimeout *big.Rat // that of its jobs, as in [Model]; nil means that of the model
+	MeanTimeout *big.Rat // mean timeout of its jobs, as in [Model]; nil means the model's
 }
 
 // A Choice names servers that serve each job of a class together: Choose servers of the row

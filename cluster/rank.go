@@ -17,10 +17,10 @@ const maxRankClasses = 20
 // classes (class i is bit i), 2^N values in O(N 2^N) additions. A group counts as one server of the
 // summed capacity if every class that uses it takes all its servers.
 //
-// The error is that of [Model.Check], or a *[num.InputError] in four cases: the service is [Gang];
-// there are more than 20 classes; a class chooses some servers of a group, and thus stands for one class for each
-// combination, see [Model.Expand]; or classes differ in mean size, see [Model.EqualSizes]. Once ctx
-// is done, Rank promptly returns ctx.Err().
+// It returns the errors of [Model.Check], and a *[num.InputError] in four cases. The service is
+// [Gang]. There are more than 20 classes. A class chooses some servers of a group, and thus stands
+// for one class per combination; see [Model.Expand]. Classes differ in mean size; see
+// [Model.EqualSizes]. Once ctx is done, Rank promptly returns ctx.Err().
 func (m *Model) Rank(ctx context.Context) ([]*big.Rat, error) {
 	if err := cmp.Or(m.Check(), m.RequireService(AllServers, OneServer)); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 //
 // Numbers are JSON numbers or strings and are read exactly as written: 0.1, "0.1" and "1/10" are
 // all one tenth. count is 1 if missing, as is mean_size. A class may have its own mean_size in
-// place of the model's, and with "service": "one" a priority. With "service": "gang" a class has
+// place of the model's, and with "service": "one" a priority. With "service": "gang" classes have
 // needs, and capacities may be missing:
 //
 //	{"service": "gang", "servers": [{"name": "gpu", "count": 16}, {"name": "memory", "count": 512}],

@@ -15,7 +15,8 @@ import (
 )
 
 const everything = `{
-  "servers": [{"name": "s1", "capacity": 0.1}, {"capacity": "1/3", "name": "rack", "count": "4"}, {"name": "t", "capacity": 1e-3}],
+  "servers": [{"name": "s1", "capacity": 0.1}, {"capacity": "1/3", "name": "rack", "count": "4"},
+              {"name": "t", "capacity": 1e-3}],
   "classes": [{"name": "a \"é\" 😀", "arrival_rate": "4/5", "servers": ["s1", {"choose": 2, "group": "rack"}]},
               {"name": "b", "arrival_rate": 123456789012345678901234567890, "servers": [{"group": "t", "choose": 1}]}],
   "mean_size": "2.50"
@@ -23,7 +24,8 @@ const everything = `{
 
 // patient and timed have the fields of jobs that give up and of jobs that time out.
 const (
-	patient = `{"servers": [{"name": "s", "capacity": 1}], "service": "one", "mean_patience": "1/3", "patience": "erlang:2",
+	patient = `{"servers": [{"name": "s", "capacity": 1}], "service": "one",
+  "mean_patience": "1/3", "patience": "erlang:2",
   "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"], "mean_patience": 2, "patience": "deterministic"}]}`
 	timed = `{"servers": [{"name": "s", "capacity": 1}], "mean_timeout": "1/3",
   "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"], "mean_timeout": 2}]}`

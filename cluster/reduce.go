@@ -46,8 +46,9 @@ type Component struct {
 // For a total of E choices it takes O(E log E) time and O(E) memory, in addition to the arithmetic:
 // the sum of many fractions has a long denominator, and may exceed the length that Check accepts.
 //
-// The error is a *[num.InputError] for the service [Gang], a *[num.TooLargeError] for rows whose sum has a denominator of more than
-// [num.LongestSum] bits, or ctx.Err() promptly after ctx is done.
+// The error is a *[num.InputError] for the service [Gang], a *[num.TooLargeError] if the sum of
+// some rows has a denominator of more than [num.LongestSum] bits, or ctx.Err() promptly after ctx
+// is done.
 func (m *Model) Reduce(ctx context.Context) ([]Component, error) {
 	if err := m.RequireService(AllServers, OneServer); err != nil {
 		return nil, err

@@ -169,8 +169,8 @@ service: `
 	}
 }
 
-// Timeouts are kept by readers, writers and changes of a model, and rejected out of range or
-// together with patience.
+// Reading, writing and changing a model keep its timeouts. Timeouts out of range or together with
+// patience are rejected.
 func TestTimeouts(t *testing.T) {
 	const model = `
 servers: [{name: s, capacity: 2, count: 3}]
@@ -201,8 +201,7 @@ mean_timeout: 5
 				t.Errorf("class %d: %v, want %s", i, mean, want)
 			}
 		}
-		const want = "classes[0].mean_timeout = 1/3: want none: only pfq solve, pfq simulate and " +
-			"pfq stability answer about jobs that time out"
+		const want = "classes[0].mean_timeout = 1/3: want none: only pfq solve, simulate and stability accept timeouts"
 		if err := m.RequireNoTimeouts(); err == nil || err.Error() != want {
 			t.Error(err)
 		}
@@ -217,7 +216,7 @@ mean_timeout: 5
 		t.Error("rates do not remain without timeouts only")
 	}
 	for text, want := range map[string]string{
-		strings.ReplaceAll(model, "mean_timeout: 5", "mean_timeout: -5"): "line 5: mean_timeout = -5: want a number > 0",
+		strings.ReplaceAll(model, "_timeout: 5", "_timeout: -5"): "line 5: mean_timeout = -5: want a number > 0",
 		model + "service: one\nmean_patience: 1\n": "line 3: classes[0].mean_timeout = \"1/3\": " +
 			"want none with mean_patience",
 	} {
@@ -227,7 +226,7 @@ mean_timeout: 5
 	}
 }
 
-// Classes with the same choices are merged if they have the same mean timeout, too.
+// Classes with the same choices are merged only if they also have the same mean timeout.
 func TestReduceTimeouts(t *testing.T) {
 	m, err := ReadYAML(strings.NewReader(`
 servers: [{name: s, capacity: 1}, {name: t, capacity: 1}]

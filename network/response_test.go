@@ -199,7 +199,8 @@ func TestTandemResponseMatchesLiteralChain(t *testing.T) {
 // With another chain at other stations, tails integrate to the mean response time.
 func TestResponsesIntegrateToTheirMean(t *testing.T) {
 	m := readNetwork(t, `
-stations: [{name: think, discipline: delay}, {name: a, discipline: fcfs}, {name: b, discipline: fcfs}, {name: c, discipline: sharing}]
+stations: [{name: think, discipline: delay}, {name: a, discipline: fcfs}, {name: b, discipline: fcfs},
+  {name: c, discipline: sharing}]
 classes:
 - name: user
   population: 6
@@ -258,15 +259,18 @@ stations: [{name: think, discipline: delay}, {name: rest, discipline: delay}, {n
 classes:
 - {name: user, population: 5, visits: [`
 	for visits, known := range map[string]int{ // station whose delay is the response time, 0 if unknown
-		"{station: think, next: {a: 1}}, {station: a, next: {think: 1/2, rest: 1/2}}, {station: rest, next: {think: 1}}": 2,
-		"{station: think, next: {c: 1}}, {station: c, next: {think: 1}}":                                                 4,
-		"{station: a, next: {think: 1}}, {station: think, next: {a: 1}}":                                                 2,
-		"{station: think, next: {a: 1}}, {station: a, next: {think: 1/2, a: 1/2}}":                                       0,
-		"{station: think, next: {a: 1}}, {station: a, next: {b: 1}}, {station: b, next: {think: 1}}":                     0,
-		"{station: think, next: {a: 1/2, rest: 1/2}}, {station: a, next: {think: 1}}, {station: rest, next: {think: 1}}": 0,
-		"{station: think, next: {a: 1}}, {station: a, next: {think: 1/2, rest: 1/2}}, {station: rest, next: {a: 1}}":     0,
-		"{station: think, visits: 1}, {station: a, visits: 1}":                                                           0,
-		"{station: a, visits: 1}": 0,
+		"{station: think, next: {a: 1}}, " +
+			"{station: a, next: {think: 1/2, rest: 1/2}}, {station: rest, next: {think: 1}}": 2,
+		"{station: think, next: {c: 1}}, {station: c, next: {think: 1}}":                             4,
+		"{station: a, next: {think: 1}}, {station: think, next: {a: 1}}":                             2,
+		"{station: think, next: {a: 1}}, {station: a, next: {think: 1/2, a: 1/2}}":                   0,
+		"{station: think, next: {a: 1}}, {station: a, next: {b: 1}}, {station: b, next: {think: 1}}": 0,
+		"{station: think, next: {a: 1/2, rest: 1/2}}, " +
+			"{station: a, next: {think: 1}}, {station: rest, next: {think: 1}}": 0,
+		"{station: think, next: {a: 1}}, " +
+			"{station: a, next: {think: 1/2, rest: 1/2}}, {station: rest, next: {a: 1}}": 0,
+		"{station: think, visits: 1}, {station: a, visits: 1}": 0,
+		"{station: a, visits: 1}":                              0,
 	} {
 		text := head + visits + "]}\n"
 		if known != 4 {

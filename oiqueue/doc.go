@@ -42,8 +42,8 @@
 // https://doi.org/10.1016/j.peva.2017.08.006, cited as [BC17] with the numbers of its equations.
 //
 // [Stationary] and [TrafficEquations] work in float64 with proved bounds, or in fractions, by
-// [Settings]. [SolveTimeouts] solves clusters in which jobs leave when they time out, in float64 or
-// between bounds. [Truncated] returns bounds. Everything else is exact in big.Rat, with the
+// [Settings]. [SolveTimeouts] solves clusters in which jobs may time out, in float64 or between
+// bounds. [Truncated] returns bounds. Everything else is exact in big.Rat, with the
 // formulas in their most literal form. Package bf solves much larger clusters. Functions with a
 // context return its error promptly after it is done. Functions of a queue q call q.TotalRate and
 // q.OrderedRate with separate slices, never modify q, and may run concurrently if these functions

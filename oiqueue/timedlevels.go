@@ -14,18 +14,18 @@ import (
 	"productform/num"
 )
 
-// Limits on a part of a cluster with timeouts.
+// Limits on the part of a cluster with timeouts.
 const (
 	mostMoves       = 1 << 21 // sets of busy servers times classes
 	mostTimedStates = 1 << 22
 	mostThetas      = 60
 
-	mostRest = 1e-15 // largest relative measure of the states that are left out
+	mostRest = 1e-15 // largest relative measure of the omitted states
 )
 
 // timedLevels visits the states of a part in the order of the number of jobs that may time out. A
 // state is a vector y of numbers of these jobs by timeout and a point K of a box, the busy servers
-// by group. Its values are W and the D_i of the tracked classes; for other classes, D_i = y_r W.
+// by group. Its values are W, and D_i of the tracked classes; for other classes, D_i = y_r W.
 type timedLevels struct {
 	*timedPart
 	ctx    context.Context
@@ -37,7 +37,7 @@ type timedLevels struct {
 	moves  [][]timedMove       // by class and point; see movesOf
 	slot   []int               // by class: the position of D_i in the values of a state; 0 unless tracked
 	width  int                 // number of values of a state
-	member [][]int             // classes by timeout; the last list is of classes without one
+	member [][]int             // classes by timeout; the last list has the classes without one
 
 	walk      *lattice.Walker
 	last      timedLevel // the level below
@@ -69,7 +69,7 @@ type timedLevel struct {
 	values []arithmetic.Number
 }
 
-// newTimedLevels tabulates the rates of a part.
+// newTimedLevels tabulates the rates of a part of a cluster.
 func newTimedLevels(ctx context.Context, p *timedPart, one arithmetic.Number) (*timedLevels, error) {
 	l := &timedLevels{timedPart: p, ctx: ctx, one: one, zero: one.Zero(), box: lattice.FirstFastest(p.limits),
 		slot: make([]int, len(p.classes)), width: 1, member: make([][]int, len(p.thetas)+1)}
@@ -125,7 +125,7 @@ func newTimedLevels(ctx context.Context, p *timedPart, one arithmetic.Number) (*
 // firstTotal is the number of jobs of the first lattice, which is doubled when it is too small.
 const firstTotal = 64
 
-// unlimited returns a simplex whose number of states, which may exceed an int, is not a limit.
+// unlimited returns a simplex without a limit on its number of states, which may exceed an int.
 func unlimited(classes, total int) lattice.Lattice {
 	y := lattice.NewSimplex(classes, total)
 	y.States = math.MaxInt
@@ -151,8 +151,9 @@ type timedStep struct {
 	rate *big.Rat
 }
 
-// steps returns what arrivals of class i do to the busy servers at a point: d servers drawn from n
-// of which k are busy make v more busy with probability C(k, d-v) C(n-k, v) / C(n, d).
+// steps returns the effects of arrivals of class i on the busy servers at a point. If d servers are
+// drawn from n, of which k are busy, v more become busy with probability
+// C(k, d-v) C(n-k, v) / C(n, d).
 func (p *timedPart) steps(b *lattice.Box, i, at int) []timedStep {
 	x := &p.classes[i]
 	list := []timedStep{{at, x.rate}}
@@ -187,7 +188,7 @@ func drawn(n, k, d, v int) *big.Rat {
 	return new(big.Rat).SetFrac(ways, new(big.Int).Binomial(int64(n), int64(d)))
 }
 
-// movesOf returns the moves of class i at a point, computed once.
+// movesOf returns the moves of class i at a point. It computes them once.
 func (l *timedLevels) movesOf(i, at int) []timedMove {
 	list := &l.moves[i*l.box.States+at]
 	if *list == nil {
@@ -252,8 +253,7 @@ func (l *timedLevels) sizeError(states, bytes float64, limit int64) error {
 
 // predict returns an error if a part needs too many states. The measure of n jobs that may time out
 // is at least λ/(μ + n max θ_r) times that of n-1, for the rate λ of these jobs and the rate μ of
-// all servers. So n jobs are at least as likely as in the birth and death process with these
-// ratios.
+// all servers. So n jobs are at least as likely as in the birth-death process with these ratios.
 func (l *timedLevels) predict() error {
 	if len(l.thetas) == 0 {
 		return nil
@@ -387,8 +387,8 @@ func (l *timedLevels) visit() error {
 	return nil
 }
 
-// settle divides what flows into a state by its drain. Jobs of class i that find their servers busy
-// and never time out add λ_i W to D_i.
+// settle divides the flow into a state by its drain. Jobs of class i that never time out and find
+// their servers busy add λ_i W to D_i.
 func (l *timedLevels) settle(v []arithmetic.Number, at int, drain arithmetic.Number) {
 	if l.jobs > 0 || at > 0 {
 		v[0] = v[0].Quo(drain)
@@ -418,7 +418,7 @@ func (l *timedLevels) flow(m timedMove, i int, from []arithmetic.Number) {
 	}
 }
 
-// cell returns the values of a point, 0 at first.
+// cell returns the values of a point, initially 0.
 func (l *timedLevels) cell(at int) []arithmetic.Number {
 	v := l.cells[at*l.width : (at+1)*l.width]
 	if !l.marked[at] {
@@ -431,14 +431,14 @@ func (l *timedLevels) cell(at int) []arithmetic.Number {
 	return v
 }
 
-// sortFrom sorts the points from k on if new ones were added.
+// sortFrom sorts the points after the first k if new ones were added.
 func (l *timedLevels) sortFrom(k int) {
 	if rest := l.touched[k:]; !slices.IsSorted(rest) {
 		slices.Sort(rest)
 	}
 }
 
-// A halves adds numbers in pairs, pairs of pairs and so on, like [arithmetic.Sum], one at a time.
+// A halves adds numbers one at a time, in pairs, pairs of pairs and so on, like [arithmetic.Sum].
 type halves struct {
 	sums   []arithmetic.Number
 	levels []int

@@ -24,25 +24,25 @@ func (l *timedLevels) relative(x, y arithmetic.Number) float64 {
 // all states up to it: of W first, then of D_i by class. It is the smaller one of two bounds.
 //
 // First, a state (y, K) beyond the level has a total rate of at least μ(K) + c, c = (n+1) min θ_r.
-// So a unit that flows into it makes at most V(K) there and beyond, with U_j(K) jobs of class j
-// that arrive later, where
+// So a unit that flows into it adds at most V(K) there and beyond, with U_j(K) jobs of class j that
+// arrive later. If the left sides are positive,
 //
 //	(μ(K) + c - λ(K)) V(K)   = 1 + Σ_i λ_i Σ_{K'≠K} p_i(K,K') V(K'),
 //	(μ(K) + c - λ(K)) U_j(K) = λ_j Σ_K' p_j(K,K') V(K') + Σ_i λ_i Σ_{K'≠K} p_i(K,K') U_j(K'),
 //
-// p_i(K,K') is the probability that a job of class i makes K' of K, and λ(K) = Σ_i λ_i p_i(K,K), if
-// the left sides are positive. λ_i p_i(K,K') W(y, K) flows from the level by arrivals of jobs that
-// may time out.
+// where p_i(K,K') is the probability that a job of class i changes K to K', and λ(K) = Σ_i λ_i
+// p_i(K,K). Arrivals of jobs that may time out let λ_i p_i(K,K') W(y, K) flow from the level.
 //
 // Second, jobs of class i leave at a rate of at least θ_i x_i, whatever the other jobs: for the
 // measure W̄(x) of all orders of x_i jobs of class i, θ_i x_i W̄(x) <= λ_i W̄(x-e_i). The mean of
 // λ_i/(θ_i x_i) W̄(x-e_i), with weights x_i/k over the k jobs that may time out, bounds W̄(x). So
 // the measure of k of these jobs is at most a/k times that of k-1, a = Σ_i λ_i/θ_i, and the same
-// holds for D_j of jobs that never time out. With r = a/(n+1) < 1, beyond the level are at most
+// holds for D_j of jobs that never time out. With r = a/(n+1) < 1, and W and D_j of the level, the
+// measures beyond the level are at most
 //
-//	r/(1-r) W,  r/(1-r) D_j,  and 1/(1-r) λ_i/θ_i W for x_i W̄(x) of a class that may time out,
+//	r/(1-r) W,  r/(1-r) D_j,  and 1/(1-r) λ_i/θ_i W for x_i W̄(x) of a class that may time out.
 //
-// W and D_j being those of the level. Rounding errors are within 1 % and included.
+// Rounding errors are below 1 % and included.
 func (l *timedLevels) tail() []float64 {
 	a, b := l.frozenTail(), l.ratioTail()
 	for k := range a {
@@ -127,7 +127,7 @@ func (l *timedLevels) levelByServers() (w, d []float64) {
 		for j := range l.classes {
 			if slot := l.slot[j]; slot > 0 {
 				d[at*classes+j] += l.relative(values[slot], l.total[1+j])
-			} else { // at most all jobs
+			} else { // at most all jobs have the class
 				d[at*classes+j] += float64(l.jobs) * l.relative(values[0], l.total[1+j])
 			}
 		}

@@ -28,11 +28,12 @@ type TimeoutResult struct {
 	Engine num.Engine `json:"engine"` // Float or Enclose
 	States int        `json:"states"` // numbers of jobs by mean timeout, and of busy servers by group, in all parts
 
-	TimeoutProbability *num.Value `json:"timeout_probability"` // fraction of all jobs; nil if no jobs arrive
+	TimeoutProbability *num.Value `json:"timeout_probability"` // fraction of jobs that time out; nil without arrivals
 	MeanJobs           num.Value  `json:"mean_jobs"`           // mean number of jobs
-	MeanDelay          *num.Value `json:"mean_delay"`          // mean time until a job departs; nil if no jobs arrive
+	MeanDelay          *num.Value `json:"mean_delay"`          // mean time until a job departs; nil without arrivals
 
-	// RelativeErrorBound is a proved bound for each number, including the states that are left out.
+	// RelativeErrorBound is a proved bound on the relative error of each number. It includes the
+	// omitted states.
 	RelativeErrorBound float64 `json:"relative_error_bound"`
 
 	Classes []TimeoutClass `json:"classes"` // one per row of the model's classes
@@ -50,8 +51,8 @@ type TimeoutClass struct {
 
 // SolveTimeouts returns the means of a cluster in which a job of class i leaves after an
 // exponential time of rate θ_i, whether in service or not. Jobs are served first come, first
-// served, and sizes are exponential with one mean. With [cluster.AllServers] a job runs on all of
-// its servers that work on no earlier job. With [cluster.OneServer] there is one pool of equal
+// served, and sizes are exponential with a common mean. With [cluster.AllServers] a job runs on all
+// of its servers that work on no earlier job. With [cluster.OneServer] there is one pool of equal
 // servers that all classes may use.
 //
 // With c_1, ..., c_n the classes of the jobs, oldest first, the job in position k leaves at
@@ -68,22 +69,22 @@ type TimeoutClass struct {
 //	(μ(K) + Σ_r θ_r y_r - λ_0(K)) W(y, K) = Σ_i λ_i Σ_{K': K'∪S_i=K} W(y-e_{r(i)}, K'),  W(0, ∅) = 1,
 //
 // where λ_0(K) is the rate of the jobs that never time out and whose servers are all in K; the sum
-// is over jobs that change y or K. Servers that are drawn from a group are numbers of busy servers,
-// with the probabilities of their changes. With Z = Σ W, E[X_i] = λ_i ∂ log Z/∂λ_i: the measure
+// is over jobs that change y or K. For groups, K counts the busy servers, and a draw changes K with
+// the probability of each count. With Z = Σ W, E[X_i] = λ_i ∂ log Z/∂λ_i: the measure
 // D_i = λ_i ∂W/∂λ_i follows from the derivative of the recursion. All terms are positive, and the
 // differences μ(K) - λ_0(K) are exact. The cluster is stable if and only if the jobs that never
-// time out do not overload it without the others.
+// time out would not overload it on their own.
 //
-// Sums are over Σ y_r <= n, with n so large that the rest is proved to be below the tolerance; see
+// Sums are over Σ y_r <= n, where n is so large that the rest is provably below the tolerance; see
 // tail. A state takes about a microsecond with three classes, and more if classes with the same
-// mean timeout use different servers; at most 2^22 states are visited.
+// mean timeout use different servers. At most 2^22 states are visited.
 //
 // The error is one of the following:
 //   - an [*cluster.UnstableError] that names an overloaded set of classes and wraps
 //     [num.ErrUnstable];
-//   - a [*num.InputError] if the model fails [cluster.Model.Check], has patience or classes of
-//     different mean sizes, is another cluster of one server per job than a pool of equal servers,
-//     has rates beyond 2^±200, or if a setting is out of range;
+//   - a [*num.InputError] if the model fails [cluster.Model.Check], has patience, has classes with
+//     different mean sizes, has one server per job but is no pool of equal servers, or has rates
+//     beyond 2^±200; or if a setting is out of range;
 //   - a [*num.TooLargeError];
 //   - the error of the context, promptly after it is cancelled.
 func SolveTimeouts(ctx context.Context, m *cluster.Model, s TimeoutSettings) (*TimeoutResult, error) {
@@ -125,7 +126,7 @@ func SolveTimeouts(ctx context.Context, m *cluster.Model, s TimeoutSettings) (*T
 	})
 }
 
-// checkTimedRates rejects rates with which float64 might underflow.
+// checkTimedRates rejects rates that might make float64 underflow.
 func checkTimedRates(m *cluster.Model, size *big.Rat) error {
 	check := func(path string, x, rate *big.Rat) error {
 		if f := num.Nearest(rate); rate.Sign() > 0 && !(f >= 0x1p-200 && f <= 0x1p200) {
@@ -282,7 +283,7 @@ func (p *timedPart) add(x timedJobs, mean *big.Rat) {
 }
 
 // pool returns the part of a model in which each job runs on one server of a pool of equal servers,
-// nil without arrivals. Classes with the same timeout are merged.
+// or nil without arrivals. It merges classes with the same timeout.
 func pool(m *cluster.Model, size *big.Rat) (*timedPart, error) {
 	reject := func() error {
 		err := m.RequireNoTimeouts()

@@ -51,7 +51,7 @@ func timedValues(r *TimeoutResult) []*num.Value {
 	return list
 }
 
-// A literal is a queue as a Markov chain. Its states list the classes of at most n jobs, oldest
+// A literal is the queue as a Markov chain. Its states list the classes of at most n jobs, oldest
 // first; further jobs are lost.
 type literal struct {
 	m *cluster.Model // of single servers and single choices
@@ -88,7 +88,7 @@ func (l literal) moves(state string, move func(to string, rate float64)) {
 	}
 }
 
-// means returns E[X_i] and the probability of n jobs, by the method of Gauss and Seidel.
+// means returns E[X_i] and the probability of n jobs, by the Gauss-Seidel method.
 func (l literal) means() (jobs []float64, full float64) {
 	type arc struct {
 		from int
@@ -138,7 +138,7 @@ func (l literal) means() (jobs []float64, full float64) {
 	return jobs, full
 }
 
-// The means are those of the literal queue, a Markov chain of ordered lists of jobs, at low load.
+// At low load the means match those of the literal queue, a Markov chain of ordered lists of jobs.
 func TestTimeoutsMatchOrders(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTimed(t, oracle.Options{Servers: 3, Classes: 3, Count: 2})

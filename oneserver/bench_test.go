@@ -15,8 +15,11 @@ func skillGroups() *cluster.Model {
 	one := big.NewRat(1, 1)
 	return &cluster.Model{
 		Service: cluster.OneServer,
-		Servers: []cluster.Server{{Name: "english", Count: 30, Capacity: one}, {Name: "french", Count: 20, Capacity: one},
-			{Name: "both", Count: 50, Capacity: one}},
+		Servers: []cluster.Server{
+			{Name: "english", Count: 30, Capacity: one},
+			{Name: "french", Count: 20, Capacity: one},
+			{Name: "both", Count: 50, Capacity: one},
+		},
 		Classes: []cluster.Class{
 			{Name: "english", ArrivalRate: big.NewRat(50, 1),
 				Servers: []cluster.Choice{{Server: 0, Choose: 30}, {Server: 2, Choose: 50}}},

@@ -79,7 +79,8 @@ func (r *race) addQuantiles(
 			} {
 				k, found := r.place(b.grid, t, &task)
 				if !found {
-					return input.Errorf(input.Index("Levels", q), 1-tail, "a lower level, since too few jobs wait longer")
+					return input.Errorf(input.Index("Levels", q), 1-tail,
+						"a lower level, since too few jobs wait longer")
 				}
 				if k > 0 {
 					tasks[k] = append(tasks[k], task)

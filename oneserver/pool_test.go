@@ -50,7 +50,8 @@ func TestLargePoolMatchesSweep(t *testing.T) {
 		}
 		near := func(what string, x num.Value, y arithmetic.Number) {
 			if f := y.Double(); !(math.Abs(x.Float-f) <= (got.RelativeErrorBound+y.RelativeError())*f+0x1p-1000) {
-				t.Fatalf("%s = %v, want %v within %v and %v", what, x.Float, f, got.RelativeErrorBound, y.RelativeError())
+				t.Fatalf("%s = %v, want %v within %v and %v", what, x.Float, f, got.RelativeErrorBound,
+					y.RelativeError())
 			}
 		}
 		near("utilization", got.Servers[0].Utilization, want.busy[0])

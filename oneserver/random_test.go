@@ -143,8 +143,9 @@ func separate(p *part) *part {
 // answerBySets answers a question about a model of single servers over all sets of servers.
 func answerBySets(t *rapid.T, m *cluster.Model, q Question) *Result {
 	size := oracle.Must(m.OneMeanSize())
-	b := &builder{ctx: t.Context(), model: m, size: size, question: q, settings: Settings{MaxBytes: num.DefaultMaxBytes},
-		one: arithmetic.One(num.Float, 0), result: &Result{Engine: num.Float}}
+	b := &builder{ctx: t.Context(), model: m, size: size, question: q,
+		settings: Settings{MaxBytes: num.DefaultMaxBytes},
+		one:      arithmetic.One(num.Float, 0), result: &Result{Engine: num.Float}}
 	var spaces []*states
 	servers := 0
 	for _, p := range split(m, size) {

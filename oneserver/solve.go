@@ -44,7 +44,7 @@ func Answer(ctx context.Context, m *cluster.Model, q Question, s Settings) (*Res
 	if err := cmp.Or(m.RequireService(cluster.OneServer), m.RequireNoTimeouts()); err != nil {
 		return nil, err
 	}
-	if err := m.RequireEndlessPatience("in Go, oneserver.SolvePatience solves models in which jobs give up"); err != nil {
+	if err := m.RequireEndlessPatience("in Go, oneserver.SolvePatience accepts patience"); err != nil {
 		return nil, err
 	}
 	size, err := oneMeanSize(m)
@@ -301,7 +301,8 @@ func (b *builder) addClass(p *part, a *measures, i int) {
 		for _, row := range g.rows {
 			s := b.model.Servers[row]
 			part := b.one.Rational(big.NewRat(int64(s.Size()), int64(g.n)))
-			c.ServedBy = append(c.ServedBy, Serving{s.Name, b.out.Value(served.Mul(part)), b.out.Value(share.Mul(part))})
+			c.ServedBy = append(c.ServedBy, Serving{s.Name, b.out.Value(served.Mul(part)),
+				b.out.Value(share.Mul(part))})
 		}
 	}
 	c.WaitProbability, c.MeanQueue = b.out.Pointer(a.wait[i]), b.out.Value(a.queue[i])

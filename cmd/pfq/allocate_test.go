@@ -576,7 +576,7 @@ func TestAllocateBadUsage(t *testing.T) {
 			"means would take more than 29500000000000 states, for up to 15350564 jobs of a and 15350564 of b, and " +
 			"--states is 10000000; or --runs 20 to simulate\n"},
 		{"rank.json", "pfq: rank.json:2: jobs[1].priority = the number 2: want one of the fields name, demand, " +
-			"weight, count, max_tasks; a larger weight gives a job more resources, and pfq dispatch has priorities\n"},
+			"weight, count, max_tasks; a larger weight gives a job a larger share, and pfq dispatch has priorities\n"},
 		{
 			"case.json",
 			`pfq: case.json:2: jobs[1].demand["C<U>"] = the number 3: want a demand of one of the resources "c<u>"; did you mean "c<u>"?` + "\n",

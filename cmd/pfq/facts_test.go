@@ -254,7 +254,8 @@ func TestMarginSet(t *testing.T) {
 // A class that draws two of three servers counts as one class per pair, with a margin of 2 - 1/3;
 // the margin of all jobs is 3 - 1.
 func TestMarginOfDraws(t *testing.T) {
-	const model = `{"servers": [{"name": "s", "count": 3, "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "s", "choose": 2}]}]}`
+	const model = `{"servers": [{"name": "s", "count": 3, "capacity": 1}], ` +
+		`"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "s", "choose": 2}]}]}`
 	stdout, _, _ := pfq(model, "stability", "-")
 	if !strings.Contains(
 		stdout,

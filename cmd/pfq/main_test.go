@@ -151,7 +151,8 @@ func TestGroupsHaveCounts(t *testing.T) {
 
 // A model without arrivals is stable at every scale, and no delay exists.
 func TestNoArrivals(t *testing.T) {
-	const model = `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0, "servers": ["s"]}]}`
+	const model = `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0, ` +
+		`"servers": ["s"]}]}`
 	stdout, _, status := pfq(model, "stability", "-", "--format", "json")
 	if got := commandtest.ParseJSON(t, stdout); status != 0 || got["stable"] != true || got["critical_scale"] != nil ||
 		got["critical_scale_exact"] != nil {
@@ -301,8 +302,9 @@ func TestBadUsage(t *testing.T) {
 		{"completion bassh", `pfq: unknown command "bassh" for "pfq completion"; did you mean bash?` + "\n"},
 		{"help foo", `pfq: unknown command "foo" for "pfq"` + "\n"},
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
-		{"example rack", "pfq: example = rack: want caches, gpu-pool, line, racks, random-100-2, storage, three-servers, " +
-			"timeouts, training, warehouse, batch, call-centre, gpus, interactive, reentrant, swaps, ten-servers, tokens, trunks, " +
+		{"example rack", "pfq: example = rack: want caches, gpu-pool, line, racks, random-100-2, storage, " +
+			"three-servers, timeouts, training, warehouse, batch, call-centre, gpus, interactive, reentrant, swaps, " +
+			"ten-servers, tokens, trunks, " +
 			"shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
 		{"example line racks", "pfq: example takes at most one NAME, not 2 arguments\n"},
@@ -439,7 +441,8 @@ func TestMistakes(t *testing.T) {
 		{"a.yaml", "stations: [{name: s, discipline: sharing}]\n" +
 			"classes: [{name: a, arrival_rate: 0.5, visits: [{station: s, visits: 1}]}]\n",
 			"network a.yaml --percentiles 95",
-			"--percentiles needs --runs here: exact percentiles exist only at stations with order, or with fcfs and equal servers"},
+			"--percentiles needs --runs here: exact percentiles exist only at stations with order, or with fcfs and " +
+				"equal servers"},
 	} {
 		commandtest.WriteFile(t, c.name, c.text)
 		stdout, stderr, status := pfq("", strings.Fields(c.args)...)
@@ -1020,7 +1023,8 @@ func TestSolvePool(t *testing.T) {
 	if _, stderr, status := pfq(
 		`{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`, "solve", "-",
 	); status != 2 ||
-		stderr != "pfq: standard input:1: resources = an array: want one of the fields servers, classes, mean_size, service, mean_patience, patience, mean_timeout; "+
+		stderr != "pfq: standard input:1: resources = an array: want one of the fields servers, classes, mean_size, "+
+			"service, mean_patience, patience, mean_timeout; "+
 			"this looks like a model for pfq allocate, with --dynamic if jobs arrive and depart\n" {
 		t.Errorf("status %d, %s", status, stderr)
 	}
@@ -1031,8 +1035,8 @@ func TestSolveNoSuchField(t *testing.T) {
 	for _, c := range []struct{ field, want string }{
 		{
 			`"servers": ["s"], "priority": 2`,
-			"classes[0].priority = 2: want none with service all; classes of a cluster with service: one have priorities, " +
-				"and pfq dispatch replays a log of jobs with priorities\n",
+			"classes[0].priority = 2: want none with service all; classes of a cluster with service: one have " +
+				"priorities, and pfq dispatch replays a log of jobs with priorities\n",
 		},
 		{`"servers": ["s"], "cost": 2`, "; purchases and their costs belong in a plan, for pfq plan\n"},
 		{`"servers": ["s"], "speed": 2`, "want one of the fields name, arrival_rate, servers, mean_size, " +
@@ -1101,8 +1105,10 @@ func TestScaleOfClass(t *testing.T) {
 // One class can grow until the tightest set that contains it is full: web to 13/5, when both
 // classes fill both servers, and reports to 1, when it fills the small one.
 func TestStabilityByClass(t *testing.T) {
-	const shop = `{"servers": [{"name": "big", "capacity": 2}, {"name": "small", "capacity": 1}], "classes": [{"name": "web", "arrival_rate": 1, "servers": ["big", "small"]},
-		{"name": "reports", "arrival_rate": "1/5", "mean_size": 2, "servers": ["small"]}, {"name": "none", "arrival_rate": 0, "servers": ["small"]}]}`
+	const shop = `{"servers": [{"name": "big", "capacity": 2}, {"name": "small", "capacity": 1}], "classes": [
+		{"name": "web", "arrival_rate": 1, "servers": ["big", "small"]},
+		{"name": "reports", "arrival_rate": "1/5", "mean_size": 2, "servers": ["small"]},
+		{"name": "none", "arrival_rate": 0, "servers": ["small"]}]}`
 	stdout, stderr, status := pfq(shop, "stability", "-", "--by-class", "--format", "json")
 	var answer struct{ Classes []map[string]any }
 	if err := json.Unmarshal([]byte(stdout), &answer); err != nil || status != 0 || stderr != "" {

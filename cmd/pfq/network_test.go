@@ -47,11 +47,14 @@ func TestTenServers(t *testing.T) {
 func TestFileOfLINE(t *testing.T) {
 	const text = `{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "m",
 "nodes": [{"name": "Think", "type": "Delay", "service": {"Users": {"type": "Exp", "params": {"lambda": 0.2}}}},
- {"name": "Disk", "type": "Queue", "scheduling": "PS", "servers": 2, "service": {"Users": {"type": "Exp", "params": {"lambda": 4}}}}],
+ {"name": "Disk", "type": "Queue", "scheduling": "PS", "servers": 2,
+  "service": {"Users": {"type": "Exp", "params": {"lambda": 4}}}}],
 "classes": [{"name": "Users", "type": "Closed", "population": 40, "refNode": "Think"}],
 "routing": {"type": "matrix", "matrix": {"Users,Users": {"Think": {"Disk": 1}, "Disk": {"Think": 0.5, "Disk": 0.5}}}}}}`
-	const same = `{"stations": [{"name": "Think", "discipline": "delay"}, {"name": "Disk", "discipline": "sharing", "servers": 2}],
-"classes": [{"name": "Users", "population": 40, "visits": [{"station": "Think", "mean_size": 5, "visits": 1}, {"station": "Disk", "mean_size": 0.25, "visits": 2}]}]}`
+	const same = `{"stations": [{"name": "Think", "discipline": "delay"},
+ {"name": "Disk", "discipline": "sharing", "servers": 2}],
+"classes": [{"name": "Users", "population": 40, "visits": [{"station": "Think", "mean_size": 5, "visits": 1},
+ {"station": "Disk", "mean_size": 0.25, "visits": 2}]}]}`
 	got, want := networkProgram.JSON(t, text, "network - --engine exact"),
 		networkProgram.JSON(t, same, "network - --engine exact")
 	if !reflect.DeepEqual(got["stations"], want["stations"]) || !reflect.DeepEqual(got["chains"], want["chains"]) {
@@ -108,7 +111,8 @@ func TestStations(t *testing.T) {
 // The delay in M/M/1 is exponential: its 99th percentile at load 1/2 is 2 log 100. The percentile
 // at a processor-sharing station is not known.
 func TestPercentiles(t *testing.T) {
-	const model = `{"stations": [{"name": "one", "discipline": "fcfs"}, {"name": "two", "discipline": "sharing"}], "classes": [{"name": "job", "arrival_rate": 0.5,
+	const model = `{"stations": [{"name": "one", "discipline": "fcfs"}, {"name": "two", "discipline": "sharing"}],
+		"classes": [{"name": "job", "arrival_rate": 0.5,
 		"visits": [{"station": "one", "next": {"two": 1}}, {"station": "two", "next": {"out": 1}}]}]}`
 	visits := networkProgram.JSON(t, model, "network - --percentiles 50,99")["visits"].([]any)
 	commandtest.Near(t, "p99", visits[0].(map[string]any)["delay"].(map[string]any)["p99"], 2*math.Log(100), 1e-9)
@@ -128,8 +132,8 @@ func TestPercentiles(t *testing.T) {
 	}
 }
 
-// With one user, the response time is that of two exponential services in a row, which are equal.
-// Chains whose jobs may repeat a visit have none.
+// With one user, the response time is the sum of two exponential services with equal means. Chains
+// whose jobs may repeat a visit have no response time.
 func TestResponseTime(t *testing.T) {
 	const model = `
 stations: [{name: think, discipline: delay}, {name: one, discipline: fcfs}, {name: two, discipline: fcfs}]
@@ -329,8 +333,9 @@ func TestNetworkUnstable(t *testing.T) {
 // weights 25/2, 5 and 1. The server is thus busy, and finishes jobs at rate 1, for 6/(37/2) = 12/37
 // of the time.
 func TestPopulations(t *testing.T) {
-	const model = `{"stations": [{"name": "think", "discipline": "delay"}, {"name": "cpu", "discipline": "fcfs"}], "classes": [{"name": "user", "population": 9,
-		"visits": [{"station": "think", "mean_size": 5, "next": {"cpu": 1}}, {"station": "cpu", "next": {"think": 1}}]}]}`
+	const model = `{"stations": [{"name": "think", "discipline": "delay"}, {"name": "cpu", "discipline": "fcfs"}],
+		"classes": [{"name": "user", "population": 9, "visits": [
+			{"station": "think", "mean_size": 5, "next": {"cpu": 1}}, {"station": "cpu", "next": {"think": 1}}]}]}`
 	stdout, stderr, status := networkProgram.Run(
 		model, "network", "-", "--population", "1,2:4:2", "--engine", "exact", "--format", "csv",
 	)
@@ -593,7 +598,8 @@ func TestOneServerAJob(t *testing.T) {
 	}
 	order := strings.Replace(networkGPUs, "balanced", "order", 1)
 	want := input.Error{File: "standard input", Line: 5, Path: "classes[1].visits[0].mean_size", Value: "2",
-		Want: `8, that of "training": station "gpus" has a product form for exponential sizes of one mean only; --runs simulates it as it is, and with discipline balanced (sharing in place of fcfs) any sizes have one`}
+		Want: `8, that of "training": station "gpus" has a product form for exponential sizes of one mean only; ` +
+			`--runs simulates it as it is, and with discipline balanced (sharing in place of fcfs) any sizes have one`}
 	for _, args := range []string{"network -", "network - --scale 1,2"} {
 		if bad := networkProgram.Refusal(t, order, strings.Fields(args)...); bad != want {
 			t.Errorf("%s: %+v, want %+v", args, bad, want)

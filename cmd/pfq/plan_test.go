@@ -372,7 +372,8 @@ func TestNoPlan(t *testing.T) {
 		},
 		{
 			"model: {stations: []}",
-			":1: model.stations = an array: want one of the fields servers, classes, mean_size, service, mean_patience, patience, mean_timeout; " + network,
+			":1: model.stations = an array: want one of the fields servers, classes, mean_size, service, " +
+				"mean_patience, patience, mean_timeout; " + network,
 		},
 		{
 			"model: {servers: [{name: s, capacity: 1, cost: 2}]}",
@@ -381,7 +382,8 @@ func TestNoPlan(t *testing.T) {
 		{"model: {classes: []}", ": model.servers is missing: want an array of servers\n"},
 		{
 			"model: network.yaml",
-			"network.yaml:1: stations = an array: want one of the fields servers, classes, mean_size, service, mean_patience, patience, mean_timeout; " + network,
+			"network.yaml:1: stations = an array: want one of the fields servers, classes, mean_size, service, " +
+				"mean_patience, patience, mean_timeout; " + network,
 		},
 		{"model: without.yaml", "without.yaml:1: servers is missing: want an array of servers\n"},
 	} {
@@ -423,7 +425,8 @@ s       0.5
 		{"--find frontier", "stable plans, each with the smallest mean delay"},
 	} {
 		text :=
-			`{"model": {"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0.5, "servers": ["s"]}]},
+			`{"model": {"servers": [{"name": "s", "capacity": 1}],
+			"classes": [{"name": "a", "arrival_rate": 0.5, "servers": ["s"]}]},
 			"upgrades": [{"server": "s", "step": 1, "cost": 2, "most": 2}], "budget": 4}`
 		if stdout, stderr, _ := runPlan(text, strings.Fields("plan - "+c.args)...); !strings.HasPrefix(stdout, c.want) {
 			t.Errorf("%s: %s%s", c.args, stdout, stderr)
@@ -566,7 +569,8 @@ func TestVerifyGrowthHolds(t *testing.T) {
 // No engine can decide at load 1 whether the percentile 100 (1 - 1/e), to 45 digits, of an M/M/1
 // meets its target. Nearby loads meet or miss the target, which proves the answer.
 func TestUndecidedLoad(t *testing.T) {
-	const text = `{"model": {"servers": [{"name": "s", "capacity": 2}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]},
+	const text = `{"model": {"servers": [{"name": "s", "capacity": 2}],
+		"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]},
 		"targets": [{"class": "a", "percentile": "63.2120558828557678404476229838539132554188868968", "delay": 1}]}`
 	stdout, stderr, status := runPlan(text, "plan", "-", "--find", "load")
 	if want := "the targets hold with the arrival rates multiplied by 0.999999, and fail at 1.00001\n"; status != 0 ||
@@ -635,11 +639,12 @@ func TestFrontierAtLoads(t *testing.T) {
 	}
 }
 
-// A given plan is measured, not sought.
+// --choice evaluates a given plan, so it excludes a search.
 func TestChoiceWithoutSearch(t *testing.T) {
 	for _, find := range []string{"cost", "delay"} {
 		_, stderr, status := runPlan(shop(t), "plan", "-", "--choice", "web1=2", "--find", find)
-		if want := "--choice and --find " + find + " cannot be combined"; status != 2 || !strings.Contains(stderr, want) {
+		want := "--choice and --find " + find + " cannot be combined"
+		if status != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("--find %s: status %d, %s", find, status, stderr)
 		}
 	}
@@ -649,7 +654,9 @@ func TestChoiceWithoutSearch(t *testing.T) {
 // small.
 const planGPUs = `model:
   servers: [{name: old, capacity: 1, count: 8}, {name: new, capacity: 2, count: 4}]
-  classes: [{name: training, arrival_rate: 1.25, mean_size: 8, servers: [new]}, {name: batch, arrival_rate: 2, mean_size: 2, servers: [old]}]
+  classes:
+    - {name: training, arrival_rate: 1.25, mean_size: 8, servers: [new]}
+    - {name: batch, arrival_rate: 2, mean_size: 2, servers: [old]}
 targets: [{class: training, mean_delay: 6}]
 upgrades: [{server: new, step: 0.5, cost: 8, most: 6}, {server: old, step: 0.5, cost: 8, most: 6}]
 new_servers: [{name: l4, capacity: 1, cost: 5, most: 4, classes: [batch]}]

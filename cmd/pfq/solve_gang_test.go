@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// In one class of jobs that need one server, gangs are M/M/m; of jobs that need all, M/M/1.
+// One class of jobs that need one server is M/M/m; one class that needs all servers is M/M/1.
 const gangs = `service: gang
 servers: [{name: gpu, count: 4}]
 classes:
@@ -81,8 +81,8 @@ func TestGangs(t *testing.T) {
 	}
 }
 
-// TestUnstableGangs checks that both commands give the limit of a model that is unstable, and a
-// sweep the waits at the other factors.
+// TestUnstableGangs checks that both commands report the limit of an unstable model, and that a
+// sweep reports the waits at the other factors.
 func TestUnstableGangs(t *testing.T) {
 	overloaded := strings.Replace(gangs, "arrival_rate: 2", "arrival_rate: 9", 1)
 	for _, command := range []string{"stability", "solve"} {
@@ -99,8 +99,8 @@ func TestUnstableGangs(t *testing.T) {
 	}
 }
 
-// TestBadGangs checks errors about flags that have no meaning for gangs, and about commands that do
-// not take them.
+// TestBadGangs checks errors about flags that do not apply to gangs, and about commands that reject
+// gangs.
 func TestBadGangs(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"solve - --percentiles 95", "pfq: --percentiles = 95: want a model with another service"},

@@ -77,8 +77,8 @@ func TestSolveOneServer(t *testing.T) {
 	}
 }
 
-// TestEnclosedTimes checks that an answer with proved means names the engine and the bounds of the
-// percentiles, which come from float64.
+// TestEnclosedTimes checks that an answer with enclosed means names the engine and the error bound
+// of the percentiles, which come from float64.
 func TestEnclosedTimes(t *testing.T) {
 	args := strings.Fields("solve - --percentiles 95 --within 1 --engine enclose --format")
 	text, _, _ := pfq(gpus, append(args, "text")...)
@@ -130,8 +130,8 @@ func TestSolveOneServerScale(t *testing.T) {
 func TestServiceIsChecked(t *testing.T) {
 	all := strings.Replace(gpus, "service: one\n", "", 1)
 	for _, c := range []struct{ model, args, want string }{
-		{gpus, "solve - --lattice server", "pfq: --lattice = server: want a model with service: all; service: one sums " +
-			"over numbers of busy servers, and pfq simulate takes any number of servers\n"},
+		{gpus, "solve - --lattice server", "pfq: --lattice = server: want a model with service: all; service: one " +
+			"sums over numbers of busy servers, and pfq simulate takes any number of servers\n"},
 		{gpus, "solve - --distribution 2 --by-class", "pfq: --by-class = true: want a model with service: all\n"},
 		{all, "solve - --within 2",
 			"pfq: --within = 2: want a model with service: one; --percentiles gives times for both\n"},
@@ -182,7 +182,8 @@ func TestLargeOneServer(t *testing.T) {
 			}
 		}
 		_, stderr, status := pfq(model, "estimate", "-")
-		if status != 2 || !strings.Contains(stderr, "want all; pfq solve, pfq stability and pfq simulate accept one and gang") {
+		const others = "want all; pfq solve, pfq stability and pfq simulate accept one and gang"
+		if status != 2 || !strings.Contains(stderr, others) {
 			t.Errorf("estimate: status %d, %q", status, stderr)
 		}
 		stdout, _, status := pfq(model, "simulate", "-", "--runs", "2", "--jumps", "1000")
@@ -270,7 +271,7 @@ func TestSolvePatience(t *testing.T) {
 	}
 }
 
-// manyAgents is one pool of 100,000 agents with two classes, and too few agents by 2 %.
+// manyAgents is one pool of 100,000 agents with two classes, which bring 2 % too much work.
 const manyAgents = `service: one
 mean_patience: 2
 servers: [{name: agents, count: 100000, capacity: 1}]
@@ -279,8 +280,8 @@ classes:
 - {name: b, arrival_rate: 52000, servers: [agents]}
 `
 
-// TestSolvePatiencePool solves one pool with proved bounds, jobs that do not wait at all, by Erlang's
-// formula, and rejects a large pool with other patience.
+// TestSolvePatiencePool solves one pool with proved bounds, also if jobs do not wait at all, as in
+// Erlang's formula. A large pool with another patience is rejected.
 func TestSolvePatiencePool(t *testing.T) {
 	type answer struct {
 		Bound   *float64 `json:"relative_error_bound"`
@@ -312,9 +313,9 @@ func TestSolvePatiencePool(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	stdout, stderr, status := pfq(manyAgents+"patience: deterministic\n", "solve", "-")
-	if status != 2 || stdout != "" || stderr != "pfq: standard input: model = 100000 servers in 1 group of equal ones, "+
-		"1e+05 states: want at most 500 steps in time, and more are necessary: fewer servers, or one pool that all "+
-		"classes use with the same exponential patience; or pfq simulate, which estimates the means\n" {
+	if status != 2 || stdout != "" || stderr != "pfq: standard input: model = 100000 servers in 1 group of equal "+
+		"ones, 1e+05 states: want at most 500 steps in time, and more are necessary: fewer servers, or one pool that "+
+		"all classes use with the same exponential patience; or pfq simulate, which estimates the means\n" {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 	for _, c := range []struct{ args, want string }{
@@ -385,8 +386,8 @@ classes:
 	}
 }
 
-// TestSolvePatienceUnstable overloads a cluster with jobs that never give up: the answer names them,
-// as without patience.
+// TestSolvePatienceUnstable overloads a cluster with jobs that never give up. The answer names them,
+// as it does without patience.
 func TestSolvePatienceUnstable(t *testing.T) {
 	const model = `service: one
 servers: [{name: s, capacity: 1, count: 2}]

@@ -16,8 +16,7 @@ classes: [{name: x, arrival_rate: 3/2, servers: [a, b]}, {name: y, arrival_rate:
   {name: z, arrival_rate: 0, servers: [b], mean_timeout: 2}]
 `
 
-// TestSolveTimeouts checks the fields of an answer about jobs that time out, and the flags that do
-// not apply.
+// TestSolveTimeouts checks the fields of an answer with timeouts, and the flags that do not apply.
 func TestSolveTimeouts(t *testing.T) {
 	for _, engine := range []string{"float", "enclose", "auto"} {
 		stdout, stderr, status := pfq(timed, strings.Fields("solve - --format json --engine "+engine)...)
@@ -69,7 +68,8 @@ func TestSolveTimeouts(t *testing.T) {
 		"--scale 1,2 --format json": `"stable": false`,
 	} {
 		stdout, stderr, status := pfq(timed, strings.Fields("solve - "+flags)...)
-		if stable := strings.Contains(flags, "y="); (status == 0) != stable || stderr != "" || !strings.Contains(stdout, want) {
+		stable := strings.Contains(flags, "y=")
+		if (status == 0) != stable || stderr != "" || !strings.Contains(stdout, want) {
 			t.Errorf("%s: %d, %s, %s", flags, status, stdout, stderr)
 		}
 	}
@@ -79,7 +79,7 @@ func TestSolveTimeouts(t *testing.T) {
 	}
 }
 
-// pfq simulate estimates the same numbers, also where pfq solve has none.
+// pfq simulate estimates the same numbers, and others that pfq solve cannot compute.
 func TestSimulateTimeouts(t *testing.T) {
 	answer := simulateJSON(t, timed, "--runs 10 --jumps 2e4")
 	var exact int
@@ -108,12 +108,12 @@ func TestSimulateTimeouts(t *testing.T) {
 	}
 }
 
-// Every command that reads a cluster and has no answer about jobs that time out rejects it.
+// Commands that read a cluster but do not support timeouts reject it.
 func TestTimeoutsRejected(t *testing.T) {
 	for _, command := range []string{"estimate -", "plot -"} {
 		_, stderr, status := pfq(timed, strings.Fields(command)...)
-		if status != 2 || !strings.Contains(stderr, "classes[1].mean_timeout = 2: want none: only pfq solve, pfq "+
-			"simulate and pfq stability answer about jobs that time out") {
+		want := "classes[1].mean_timeout = 2: want none: only pfq solve, simulate and stability accept timeouts"
+		if status != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: %d, %s", command, status, stderr)
 		}
 	}
@@ -139,7 +139,8 @@ classes:
 		{"", "", "multiplied by anything below 2\n", 0},
 		{"mean_patience", "mean_timeout", "limits of the others\n", 0},
 		{"0.5", "1", "unstable: would be stable", 1},
-		{"servers: [s]}\n", "servers: [s], mean_patience: 3}\n", "stable: all jobs give up or time out, and leave\n", 0},
+		{"servers: [s]}\n", "servers: [s], mean_patience: 3}\n",
+			"stable: all jobs give up or time out, and leave\n", 0},
 	} {
 		stdout, stderr, status := pfq(strings.Replace(model, c.old, c.new, 1), "stability", "-")
 		if status != c.status || !strings.Contains(stdout, c.want) {

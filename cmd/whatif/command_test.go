@@ -30,7 +30,8 @@ func TestBadUsage(t *testing.T) {
 		{[]string{"--output", "a.html", "--folder", "b"}, "--folder = b: want no such flag with --output"},
 		{[]string{"--folder", "b", "--port", "8000"}, "--port = 8000: want no such flag with --output or --folder"},
 		{[]string{plan}, "plan.yaml:1: model = a string \"shop.yaml\": want one of the fields servers, classes, " +
-			"mean_size, service, mean_patience, patience, mean_timeout; the page takes clusters, the models of pfq solve"},
+			"mean_size, service, mean_patience, patience, mean_timeout; the page takes clusters, the models of pfq " +
+			"solve"},
 		{[]string{bad, "--output", bad}, "--output"},
 	} {
 		var out, errs bytes.Buffer

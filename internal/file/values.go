@@ -29,15 +29,20 @@ func Word[T any, S ~string](name, doc string, at func(*T) *S, words []S, elsewhe
 	for i, w := range words {
 		all[i] = string(w)
 	}
+	want, within := all[0], "always "+all[0]
+	if len(all) > 1 {
+		want = "one of " + strings.Join(all, ", ")
+		within = want
+	}
 	refuse := func(path string, value any, word string) error {
 		hint := DidYouMean(word, slices.Values(all), strconv.Quote)
 		if w, ok := elsewhere[strings.ToLower(word)]; ok {
 			hint = "; that is " + string(w) + " here"
 		}
-		return input.Errorf(path, value, "one of %s%s", strings.Join(all, ", "), hint)
+		return input.Errorf(path, value, "%s%s", want, hint)
 	}
 	return Field[T]{
-		name: name, doc: doc, within: "one of " + strings.Join(all, ", "),
+		name: name, doc: doc, within: within,
 		read: func(_ *Scope, n *Node, path string, v *T) error {
 			if n == nil || n.Kind != TextKind || n.Text == "" { // "" would pass as a missing word
 				return refuse(path, shown(n), "")

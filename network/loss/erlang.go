@@ -20,7 +20,8 @@ import (
 // error of the context.
 func ErlangB(ctx context.Context, n int, load *big.Rat, s FormulaSettings) (num.Value, error) {
 	return formula(
-		n, load, s, func(one arithmetic.Number) (arithmetic.Number, error) { return delays.InverseB(ctx, n, load, one) },
+		n, load, s,
+		func(one arithmetic.Number) (arithmetic.Number, error) { return delays.InverseB(ctx, n, load, one) },
 		func(inverse arithmetic.Number) arithmetic.Number { return inverse.One().Quo(inverse) },
 	)
 }

@@ -158,7 +158,8 @@ func queueMeans(l *delays.Line, o *arithmetic.Output) *QueueResult {
 	m := l.Measures()
 	r := &QueueResult{
 		WaitProbability: o.Value(m.Wait), AbandonProbability: o.Value(m.Abandon), MeanWaiting: o.Value(m.Waiting),
-		MeanWaitingServed: o.Value(m.WaitingServed), MeanQueue: o.Value(m.Queue), MeanJobs: o.Value(m.Queue.Add(m.Busy)),
+		MeanWaitingServed: o.Value(m.WaitingServed), MeanQueue: o.Value(m.Queue),
+		MeanJobs:    o.Value(m.Queue.Add(m.Busy)),
 		Utilization: o.Value(m.Utilization),
 	}
 	if m.WaitingAbandoned != nil {

@@ -87,7 +87,11 @@ func BenchmarkOneServer(b *testing.B) {
 	for _, m := range []struct {
 		name  string
 		model *cluster.Model
-	}{{"pool=100", equal}, {"pool=100/d=2", simtest.RandomAssignment(100, 2, big.NewRat(9, 10))}, {"skills=100", skills}} {
+	}{
+		{"pool=100", equal},
+		{"pool=100/d=2", simtest.RandomAssignment(100, 2, big.NewRat(9, 10))},
+		{"skills=100", skills},
+	} {
 		m.model.Service = cluster.OneServer
 		for _, policy := range append(onePolicies[:len(onePolicies):len(onePolicies)], Power(2)) {
 			b.Run(fmt.Sprintf("%s/policy=%s", m.name, policy), func(b *testing.B) {

@@ -76,7 +76,8 @@ type modelFile struct {
 func modelFiles() []modelFile {
 	return []modelFile{
 		{"cluster", "for solve, stability, simulate, estimate and plot", cluster.Schema, cluster.Help},
-		{"gangs", "for solve, stability and simulate: jobs hold several servers at once", cluster.GangSchema, cluster.GangHelp},
+		{"gangs", "for solve, stability and simulate: jobs hold several servers at once", cluster.GangSchema,
+			cluster.GangHelp},
 		{"pool", "for allocate and plot", fluid.Schema, fluid.Help},
 		{"traffic", "for allocate --dynamic and plot", traffic.Schema, traffic.Help},
 		{"plan", "for plan and plot", plan.Schema, plan.Help},

@@ -110,11 +110,12 @@ func meantFor(err error, command string, fields ...string) error {
 
 // hintAlternative adds an alternative to an error about a field that no model has.
 func hintAlternative(err error) error {
-	err = hint(err, "a larger weight gives a job more resources, and pfq dispatch has priorities", "jobs.priority")
+	err = hint(err, "a larger weight gives a job a larger share, and pfq dispatch has priorities", "jobs.priority")
 	var bad *input.Error
 	if errors.As(err, &bad) && !strings.HasPrefix(bad.Want, "an integer") { // no model has such a field
 		err = hint(err, "classes of a cluster with service: one have priorities, and pfq dispatch replays a log of "+
-			"jobs with priorities", ofModels("priority", "servers.priority", "classes.priority", "stations.priority")...)
+			"jobs with priorities",
+			ofModels("priority", "servers.priority", "classes.priority", "stations.priority")...)
 	}
 	err = hint(err, "write one node for each server: capacity is its speed, not a number of servers",
 		"stations.nodes.count")
@@ -142,8 +143,8 @@ func hint(err error, text string, fields ...string) error {
 // numbers are the row numbers in a path.
 var numbers = regexp.MustCompile(`\[[0-9]+\]`)
 
-// mostText is the maximum length of the text examined. It exceeds the limit of the readers, so that
-// they reject longer texts.
+// mostText is the maximum length of the text examined. It exceeds the limit of the readers: they
+// reject longer texts.
 const mostText = 65 << 20
 
 // Look returns the tree of the file of the question, which should contain the kind of model that

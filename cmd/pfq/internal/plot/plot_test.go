@@ -28,7 +28,8 @@ import (
 var pfq = commandtest.Program(func() *cobra.Command { return command.Root(New()) }).Run
 
 const shop = `{"servers": [{"name": "big", "capacity": 2}, {"name": "small", "capacity": 1}], "classes": [
-	{"name": "web", "arrival_rate": 1, "servers": ["big", "small"]}, {"name": "reports", "arrival_rate": 0.4, "servers": ["small"]}]}`
+	{"name": "web", "arrival_rate": 1, "servers": ["big", "small"]},
+	{"name": "reports", "arrival_rate": 0.4, "servers": ["small"]}]}`
 
 // unit is the part of a header after the name of the quantity.
 var unit = regexp.MustCompile(`: [^,(]*| \([^)]*\)`)
@@ -180,7 +181,8 @@ func TestManyClasses(t *testing.T) {
 		var classes []string
 		for i := range n {
 			classes = append(classes, fmt.Sprintf(
-				`{"name": "a class with a long name, number %d", "arrival_rate": 0.001, "servers": [{"group": "s", "choose": %d}]}`, i, i+1,
+				`{"name": "a class with a long name, number %d", "arrival_rate": 0.001, "servers": [{"group": "s", `+
+					`"choose": %d}]}`, i, i+1,
 			))
 		}
 		m, err := cluster.ReadJSON(strings.NewReader(
