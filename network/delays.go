@@ -53,10 +53,10 @@ type Waiting struct {
 // step of a bisection then takes as many operations as there are values of n.
 //
 // At a station with Order, jobs ahead of a job determine its rate, and later jobs do not affect it.
-// Its times follow from sums over the orders of the jobs that it finds (see sojourn.go in
-// network/internal/convolution), in float64 with proved bounds: about μ t/σ steps for the time t,
-// each over the numbers of jobs that the station distinguishes and the populations of the closed
-// chains there.
+// Its times follow from sums over the orders of the jobs that it finds; see sojourn.go in
+// network/internal/convolution. The sums are in float64 with proved bounds. A time t takes about
+// μ t/σ steps, each over the numbers of jobs that the station distinguishes and the populations of
+// the closed chains there.
 //
 // Delays returns the errors of [Solve], and an *[num.InputError] for a question out of range or a
 // tolerance that float64 misses.

@@ -56,8 +56,8 @@ func (d *delaySolver) orderDelays() ([]VisitDelays, error) {
 	return all, nil
 }
 
-// found returns what a job finds at the station, given the product of the other stations. It is not
-// one of the jobs of its closed chain k (-1 for none).
+// found returns the jobs that a job of the closed chain k (-1 for none) finds at the station, given
+// the product of the other stations. They do not include the job itself.
 func (d *delaySolver) found(k int, rest []arithmetic.Number) (*convolution.Arrivals, error) {
 	one, shared := arithmetic.One(num.Float, 0), d.sys.Stations[d.question.Station].Shared
 	if rest == nil {
@@ -179,7 +179,7 @@ func widthOf(x num.Interval, unit *big.Rat) float64 {
 	return (high - low) / max(low, num.Nearest(unit))
 }
 
-// firstSteps is the number of steps to begin with.
+// firstSteps is the initial number of steps.
 const firstSteps = 64
 
 // survival takes as many steps as a question needs.

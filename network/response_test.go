@@ -46,7 +46,7 @@ type tandemState struct {
 
 // A literalTandem follows a job through the queues, with all others, from its arrival.
 type literalTandem struct {
-	rates  []float64 // of a thinking job and of the queues
+	rates  []float64 // rate of a thinking job, then of each queue
 	found  map[tandemState]float64
 	states []tandemState
 	known  map[tandemState]bool
@@ -103,8 +103,8 @@ func (l *literalTandem) add(s tandemState, queues int) {
 	})
 }
 
-// moves calls do with each move: a job that thinks joins the first queue, the first job of a queue
-// joins the next one, and the last queue leads to thinking.
+// moves calls do with each move: a thinking job joins the first queue, and the first job of a queue
+// joins the next queue or, after the last one, thinks.
 func (l *literalTandem) moves(s tandemState, do func(to tandemState, rate float64)) {
 	queues := len(l.rates) - 1
 	if n := s.jobs[0]; n > 0 {

@@ -165,7 +165,7 @@ func (b *boundedRoom) waiting(k int) int {
 	return len(waiting)
 }
 
-// potential returns an approximate solution of f - c + Q h = 0, by the method of Gauss and Seidel.
+// potential returns an approximate solution of f - c + Q h = 0, by the Gauss-Seidel method.
 func (b *boundedRoom) potential(f []float64, c float64) []float64 {
 	h := make([]float64, len(f))
 	for range 300 {
@@ -208,9 +208,9 @@ func drawSmall(r *rand.Rand) *cluster.Model {
 	return m
 }
 
-// TestLiteralChainInFractions holds fractions and enclosures between proved bounds on the means of
-// the chain of all orders of idle servers and waiting jobs. Most bounds are within 1e-9 with one class
-// and within 1e-5 with two.
+// TestLiteralChainInFractions checks that fractions and enclosures are between proved bounds on the
+// means of the chain of all orders of idle servers and waiting jobs. Most bounds are within 1e-9
+// with one class and within 1e-5 with two.
 func TestLiteralChainInFractions(t *testing.T) {
 	for seed := range uint64(20) {
 		m := drawSmall(rand.New(rand.NewPCG(seed, 1)))

@@ -113,8 +113,8 @@ type PatienceServer struct {
 //
 // A part of the cluster that is one pool of equal servers, which all its classes use as a whole,
 // is the queue M/M/n+M if all of them have the same exponential patience. It is solved by series of
-// positive terms with proved bounds, see [productform/network/loss.ErlangA]: 100,000 servers take
-// less than a second. The same holds for a pool without patience, or with patience 0, where jobs
+// positive terms with proved bounds; see [productform/network/loss.ErlangA]. 100,000 servers take
+// less than a second. The same holds for a pool without patience, and for patience 0, where jobs
 // that find all servers busy are lost.
 //
 // The error is that of [Answer], a *[num.InputError] for an unknown distribution, or a
@@ -251,7 +251,7 @@ func (b *patienceBuilder) addEquations(ctx context.Context, p *part, byClass []p
 	if err := checkSize([]*part{p}, limits, func(*part) float64 { return 8 * 12 }); err != nil {
 		return err
 	}
-	if err := p.checkSteps(4, b.settings.MaxWork); err != nil { // at least as many are necessary
+	if err := p.checkSteps(4, b.settings.MaxWork); err != nil { // at least four steps are necessary
 		return err
 	}
 	ask, err := b.question()

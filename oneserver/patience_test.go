@@ -115,7 +115,7 @@ func TestPatienceOfPoolMatchesErlangA(t *testing.T) {
 	}
 }
 
-// One pool has the reference answers of Erlang A to 1e-11, which are among the tests of package loss.
+// One pool matches the reference answers of Erlang A in package loss to 1e-11.
 func TestPatienceOfPoolReference(t *testing.T) {
 	var cases []struct {
 		Name  string

@@ -28,7 +28,7 @@ func (noPatience) CDF(float64) float64        { return 1 }
 func (noPatience) Survival(float64) float64   { return 0 }
 func (noPatience) MeanExcess(float64) float64 { return 0 }
 
-// newPatience prepares a distribution with a mean > 0, which is given, too.
+// newPatience prepares a distribution, given its mean > 0.
 func newPatience(d sizes.Distribution, mean float64) (p patience, err error) {
 	p = patience{Distribution: d}
 	e, err := sizes.NewExponential(mean)

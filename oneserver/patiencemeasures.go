@@ -83,8 +83,8 @@ func (r *race) measure(ctx context.Context, ask patienceQuestion, grid []float64
 	return m, r.addQuantiles(ctx, m, back, tails, ask.tails)
 }
 
-// A backward holds the numbers u at the ends of steps. Those at as many ends as fit into the memory
-// are stored, and also those at the nodes if all fit; the others are computed again.
+// A backward holds the numbers u at the ends of steps. It stores them at as many ends as fit into
+// the memory, and also at the nodes if all fit. It recomputes the others.
 type backward struct {
 	r      *race
 	grid   []float64
@@ -125,7 +125,7 @@ func (r *race) solveBack(ctx context.Context, grid []float64, maxBytes int64) (*
 		if err != nil {
 			return nil, err
 		}
-		if moved { // the numbers at the nodes are in another unit than those at the start
+		if moved { // the numbers at the nodes and at the start differ in unit
 			delete(b.nodes, k)
 		}
 	}

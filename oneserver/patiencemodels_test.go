@@ -393,8 +393,8 @@ func count(list []int, x int) (n int) {
 	return n
 }
 
-// TestPatienceWithoutEnd compares jobs that never give up with [Solve], beside classes so impatient
-// that they hardly wait, and classes of long patience.
+// TestPatienceWithoutEnd compares jobs that never give up with [Solve], together with classes so
+// impatient that they hardly wait, and with classes of long patience.
 func TestPatienceWithoutEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t)

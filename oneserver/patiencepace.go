@@ -96,8 +96,8 @@ const (
 	maxSteps = 1 << 20
 )
 
-// checkSteps returns an error if there are more than a number of steps for each state, of which
-// work is possible in total.
+// checkSteps returns an error if a number of steps for each state exceeds the limit on their
+// product, work.
 func (p *part) checkSteps(steps int, work float64) error {
 	states := lattice.Size(p.limits())
 	most := min(maxSteps, work/states)
@@ -114,8 +114,8 @@ func (p *part) checkSteps(steps int, work float64) error {
 			"same exponential patience", most)}
 }
 
-// grid returns the ends of steps that are about as long as they can be. The error is a
-// *[num.TooLargeError] if they are too many.
+// grid returns the ends of steps that are about as long as possible. The error is a
+// *[num.TooLargeError] if there are too many.
 func (p *pace) grid(ctx context.Context, times []float64, work float64) ([]float64, error) {
 	corners := slices.Clone(times)
 	end := p.end(ctx)

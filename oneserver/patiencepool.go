@@ -26,7 +26,7 @@ func isErlangA(m *cluster.Model, p *part, byClass []patience) bool {
 	return p.isPool()
 }
 
-// A poolAnswer holds the measures of a pool, which are those of all its classes.
+// A poolAnswer holds the measures of a pool, which are the same for all its classes.
 type poolAnswer struct {
 	class       PatienceClass
 	served      float64 // fraction of the jobs

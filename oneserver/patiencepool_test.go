@@ -161,7 +161,7 @@ func TestPatienceQuantiles(t *testing.T) {
 	})
 }
 
-// TestPatienceNearZero compares jobs that do not wait at all with jobs that wait very little.
+// TestPatienceNearZero compares patience 0 with very short patience.
 func TestPatienceNearZero(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawPatience(t, oracle.Options{Servers: 3, Classes: 3}, "exponential", "deterministic")
@@ -273,7 +273,8 @@ func TestLargePool(t *testing.T) {
 	}
 }
 
-// TestPoolOfEndlessQueue rejects patience with which too many jobs wait for a sum over their number.
+// TestPoolOfEndlessQueue checks that patience is rejected if too many jobs wait to sum over their
+// number.
 func TestPoolOfEndlessQueue(t *testing.T) {
 	m := largePool(1000)
 	m.MeanPatience = big.NewRat(1e9, 1)
@@ -287,7 +288,7 @@ func TestPoolOfEndlessQueue(t *testing.T) {
 	}
 }
 
-// TestPatienceTooLarge checks that large models are rejected before anything is solved.
+// TestPatienceTooLarge checks that models that are too large are rejected before any work is done.
 func TestPatienceTooLarge(t *testing.T) {
 	deterministic, differ, groups := largePool(100_000), largePool(100_000), skillGroups()
 	deterministic.Patience = "deterministic"

@@ -15,8 +15,8 @@ const manyServers = 1 << 11
 // isLargePool reports whether a part is a pool of at least manyServers.
 func (p *part) isLargePool() bool { return p.isPool() && p.groups[0].n >= manyServers }
 
-// isPool reports whether the servers are equal and all jobs may use all of them. Then they are the
-// queue M/M/n.
+// isPool reports whether the servers are equal and all jobs may use all of them, which is the queue
+// M/M/n.
 func (p *part) isPool() bool {
 	if len(p.groups) != 1 {
 		return false

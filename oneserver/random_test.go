@@ -210,7 +210,8 @@ func TestGroupsAreServers(t *testing.T) {
 	})
 }
 
-// TestSharesOfDraws compares q(k) and λ(k) with fractions, also where the draws are too many to count.
+// TestSharesOfDraws compares q(k) and λ(k) with fractions, also if there are too many draws to
+// count.
 func TestSharesOfDraws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: 4, Stable: true})
@@ -261,7 +262,7 @@ func TestSharesOfDraws(t *testing.T) {
 	})
 }
 
-// TestCoresKeepDigits solves models on one core and on several, with the same digits.
+// TestCoresKeepDigits checks that one core and several give the same digits.
 func TestCoresKeepDigits(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	pools := skillGroups()

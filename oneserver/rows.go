@@ -98,7 +98,7 @@ func (g *grid) inParallel(n int, do func(k int) error) error {
 	return group.Wait()
 }
 
-// A filler sets numbers to those of the row that begins at a point.
+// A filler computes the numbers of the row that begins at a point.
 type filler func(row []float64, from int)
 
 // Limits on the solutions of a recursion.
@@ -303,7 +303,7 @@ func (g *grid) accumulate(ctx context.Context, table []int64) error {
 	})
 }
 
-// accumulateBelow does so along the coordinates before one.
+// accumulateBelow accumulates along the coordinates before a given one.
 func (g *grid) accumulateBelow(ctx context.Context, table []int64, end int) error {
 	if end == g.low {
 		return ctx.Err()

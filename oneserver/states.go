@@ -24,7 +24,7 @@ type states struct {
 
 	held64     []int64  // λ(k) as integers; nil if there are none
 	all64      int64    // λ
-	capacity64 []int64  // of each group
+	capacity64 []int64  // capacity of each server, by group
 	unit       *big.Int // 1 as an integer
 }
 

@@ -123,8 +123,8 @@ func (t *tables) solve(ctx context.Context) error {
 // totals are the sums over the states that [sweep.measure] explains, before the division by Z.
 type totals struct {
 	z              num.Sum
-	busy           []num.Sum // of each group
-	wait, queue    []num.Sum // of each class
+	busy           []num.Sum // by group
+	wait, queue    []num.Sum // by class
 	direct, waited []num.Sum // at class*groups+group
 }
 

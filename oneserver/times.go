@@ -33,7 +33,7 @@ type times struct {
 	steps   int
 }
 
-// An entry is the way in which waiting jobs of a class begin on servers of one capacity.
+// An entry describes how waiting jobs of a class begin on servers of one capacity.
 type entry struct {
 	class    int
 	capacity *big.Rat

@@ -51,8 +51,8 @@ type Description struct {
 	// Format identifies rows of Visits that stored samples of the same system may lack; "" for none.
 	Format string
 
-	// VisitTimes is a noun for the times whose quantiles visits have, for warnings, if they are not
-	// delays at stations but, for instance, waiting times; the names of visits then stand alone.
+	// VisitTimes names the times whose quantiles visits have, such as waiting times, if they are not
+	// delays at stations. Warnings then show the names of visits alone.
 	VisitTimes string
 
 	Servers []Server

@@ -161,7 +161,7 @@ func (f *solveQuestion) warn(results []*bf.Result, stderr io.Writer) {
 	f.warnMissed(worst, stderr)
 }
 
-// warnMissed writes a warning if an error bound of the engine float is above the tolerance.
+// warnMissed writes a warning if the error bound exceeds the tolerance with the engine float.
 func (f *solveQuestion) warnMissed(worst float64, stderr io.Writer) {
 	if worst > f.settings.RelTol {
 		fmt.Fprintf(stderr, "pfq: warning: the error bound %s of the engine float is above --tol %g, "+

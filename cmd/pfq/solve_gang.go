@@ -117,5 +117,5 @@ func (f *solveQuestion) gangText(t *render.Text, m *cluster.Model, points []scal
 			t.Line("waits   computed %s, shown %s; %d sets of jobs in service", trust, shown, r.States)
 		}
 	}
-	t.Line("limit and waits are those of exponential sizes, and differ for others: pfq simulate --sizes")
+	t.Line("limit and waits hold for exponential sizes; for others use pfq simulate --sizes")
 }

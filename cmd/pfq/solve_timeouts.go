@@ -37,8 +37,8 @@ func (f *solveQuestion) checkTimeouts(m *cluster.Model) error {
 		"enclose", num.Exact)
 }
 
-// rejectFlags rejects some engines and all flags about more than means: the answer wants something
-// else.
+// rejectFlags rejects some engines and all flags about more than means, with a text that names what
+// they need.
 func (f *solveQuestion) rejectFlags(want string, engines ...num.Engine) error {
 	percentiles, within := "", ""
 	if len(f.percentiles) > 0 {

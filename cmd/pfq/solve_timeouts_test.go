@@ -140,7 +140,7 @@ classes:
 		{"mean_patience", "mean_timeout", "limits of the others\n", 0},
 		{"0.5", "1", "unstable: would be stable", 1},
 		{"servers: [s]}\n", "servers: [s], mean_patience: 3}\n",
-			"stable: all jobs give up or time out, and leave\n", 0},
+			"stable: all jobs leave when they give up or time out\n", 0},
 	} {
 		stdout, stderr, status := pfq(strings.Replace(model, c.old, c.new, 1), "stability", "-")
 		if status != c.status || !strings.Contains(stdout, c.want) {

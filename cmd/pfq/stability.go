@@ -65,12 +65,12 @@ func newStability() *cobra.Command {
 		a = render.Points([]render.Point{point}, false, nil,
 			func(t *render.Text) {
 				if leave && r.CriticalScale == nil {
-					t.Line("stable: all jobs give up or time out, and leave")
+					t.Line("stable: all jobs leave when they give up or time out")
 					return
 				}
 				command.WriteLimits(t, m, r, num.Exact)
 				if leave {
-					t.Line("jobs that give up or time out overload no cluster: these are the limits of the others")
+					t.Line("jobs that give up or time out cannot overload a cluster: these limits are for the others")
 				}
 			})
 		if byClass && !r.Stable {

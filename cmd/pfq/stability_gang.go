@@ -20,7 +20,7 @@ var gangLimitSections = []render.Section{
 		Before: "change of the limit per unit of the share of a class, at the expense of the others"},
 }
 
-// answerGangStability decides whether a cluster is stable in which jobs hold several servers.
+// answerGangStability decides whether a cluster whose jobs hold several servers is stable.
 func answerGangStability(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
 	s, err := command.WithProgress(q, func(ctx context.Context) (*gang.Stability, error) {
 		return gang.CheckStability(ctx, m, gang.Settings{})
@@ -32,7 +32,7 @@ func answerGangStability(q command.Query, m *cluster.Model) (a render.Answer, st
 		command.WriteService(t, m)
 		writeGangVerdict(t, s)
 		writeGangLimit(t, s)
-		t.Line("the limit is that of exponential sizes, and differs for others: pfq simulate --sizes")
+		t.Line("the limit holds for exponential sizes; for others use pfq simulate --sizes")
 	}), s.Verdict == gang.Stable, nil
 }
 
@@ -40,8 +40,8 @@ func answerGangStability(q command.Query, m *cluster.Model) (a render.Answer, st
 var gangLimitColumns = []string{"kind", "class", "value", "service", "verdict", "stable", "arrival_rate",
 	"throughput_limit", "critical_scale", "work_conserving_limit", "fifo_waste", "engine", "method", "states"}
 
-// gangLimits returns the answer about the limit of gangs. Derivatives may be approximate where the
-// limit is a fraction.
+// gangLimits returns the answer about the limit of gangs. Derivatives may be approximate although
+// the limit is a fraction.
 func gangLimits(s *gang.Stability) render.Point {
 	limits, derivatives := *s, render.Style{Engine: num.Exact}
 	if slices.ContainsFunc(s.LimitDerivatives, func(d gang.LimitDerivative) bool { return d.Value.Exact == nil }) {
@@ -63,7 +63,7 @@ func limitStyle(s *gang.Stability) render.Style {
 	return render.Style{Engine: num.Enclose}
 }
 
-// writeGangVerdict writes whether the arrival rates are below the limit, and by how much.
+// writeGangVerdict writes whether the arrival rates are below the limit, and by what factor.
 func writeGangVerdict(t *render.Text, s *gang.Stability) {
 	if s.CriticalScale == nil {
 		t.Line("stable: no jobs arrive")

@@ -6,10 +6,10 @@ import (
 	"productform/internal/input"
 )
 
-// A Planner decides which jobs of a stream start, on a clock of its caller, such as a simulation
-// that draws its jobs one by one. At each moment the caller calls Reach, then Submit for each job
-// that arrives, and finally Decide. If it combines events to moments as [LastOf] says, the jobs
-// start at the times of [Run], to the last digit.
+// A Planner decides which jobs of a stream start. The caller keeps the clock, for example a
+// simulation that draws its jobs one by one. At each moment the caller calls Reach, then Submit for
+// each job that arrives, and finally Decide. If it combines events into moments as [LastOf]
+// specifies, the jobs start at the times of [Run], to the last digit.
 //
 // Jobs have small numbers from 0; a number may be used again once its job has ended. No job runs
 // longer than requested, and workers do not fail. A Planner must not be used by several goroutines
@@ -30,8 +30,8 @@ func NewPlanner(p Policy, workers int) (*Planner, error) {
 	return &Planner{line}, nil
 }
 
-// LastOf returns the last time that belongs to the same moment as a first time: later by no more
-// than rounding. Events in between happen at the time of the last of them.
+// LastOf returns the last time that belongs to the same moment as a first time: it is later only by
+// rounding. Events in between happen at the time of the last of them.
 func LastOf(first float64) float64 { return first * (1 + timeTol) }
 
 // Reach advances the clock to a moment, at which some running jobs end.

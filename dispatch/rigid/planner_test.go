@@ -12,8 +12,8 @@ import (
 	"productform/dispatch/rigid"
 )
 
-// A planner that gets the jobs one by one, under numbers that it uses again, starts them at the times
-// of Run, to the last digit.
+// A planner that receives jobs one by one, with reused numbers, starts them at the times of Run, to
+// the last digit.
 func TestPlannerMatchesRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)

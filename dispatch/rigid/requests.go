@@ -60,8 +60,8 @@ func (q Requests) Check() error {
 	return nil
 }
 
-// Of returns the requested time of a job with a run time. It draws a number in [0, 1) if the factor
-// is random.
+// Of returns the time that a job requests, given its run time. If the factor is random, it draws a
+// number in [0, 1).
 func (q Requests) Of(time float64, draw func() float64) float64 {
 	factor := cmp.Or(q.Factor, 1)
 	if q.Uniform {

@@ -33,6 +33,6 @@
 // so one vector P^n y serves all classes and all times. All operations are additions and
 // multiplications, without subtraction.
 //
-// A [Line] answers the same for one pool of equal servers whose waiting jobs may give up, a
-// [Queue], by series of positive terms.
+// A [Line] computes the same for a [Queue], one pool of equal servers whose waiting jobs may give
+// up, by series of positive terms.
 package delays

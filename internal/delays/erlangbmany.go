@@ -51,8 +51,8 @@ func lastInverses(
 	return x, nil
 }
 
-// lastInversesFloat returns x_n, starting at j with the upper bound; start bounds what is left of
-// the relative error of x_j. Roundings count as in inverseFloat, with 2u for the error of j/a.
+// lastInversesFloat returns x_n, starting at j with the upper bound. start bounds the remaining
+// relative error of x_j. Roundings count as in inverseFloat, with 2u for the error of j/a.
 func lastInversesFloat(ctx context.Context, j, n int, load *big.Rat) (arithmetic.Number, error) {
 	const u, most = arithmetic.Roundoff, 0x1p400
 	a, _ := load.Float64()

@@ -109,9 +109,9 @@ func newLine(ctx context.Context, q Queue, engine num.Engine, prec uint, whole b
 	return l, nil
 }
 
-// choose returns about the mean number of waiting jobs, and a number which that of the waiting jobs
-// exceeds so often that states below can be omitted; 0 if there is none. The number of waiting jobs
-// has about the normal distribution with mean (λ-nμ)/θ and variance λ/θ if its mean is large.
+// choose returns an approximate mean of the number of waiting jobs, and a number below which states
+// can be omitted because they are so rare, or 0 if there is none. If its mean is large, the number
+// of waiting jobs is about normal with mean (λ-nμ)/θ and variance λ/θ.
 func (l *Line) choose() (mid, first int) {
 	excess := new(big.Rat).Sub(l.q.ArrivalRate, l.rate)
 	mean := num.Nearest(excess.Quo(excess, l.theta))
@@ -216,8 +216,8 @@ func upper(x arithmetic.Number) float64 {
 // share returns x/y, rounded.
 func share(x, y arithmetic.Number) float64 { return upper(x.Quo(y)) }
 
-// widen returns the number that is larger than sum by at most rest times the term, a small share of
-// the sum.
+// widen returns the number that exceeds sum by at most rest times the term, a small fraction of the
+// sum.
 func widen(sum, term arithmetic.Number, rest float64) arithmetic.Number {
 	if sum.Interval.Low == nil {
 		return arithmetic.FromWide(sum.Wide, arithmetic.Compound(sum.Bound, share(term, sum)*rest*(1+1e-10), 0x1p-100))

@@ -17,7 +17,7 @@ import (
 //	P(served, V > t) = the same with nμ+θ in place of nμ, times nμ/(nμ+θ),
 //	P(W > t)         = e^{-θt} P(V > t).
 //
-// Where these are most of the total, their complements are sums of positive terms: with D the
+// If these are most of the total, their complements are sums of positive terms: with D the
 // departures within t from a queue that is never empty, in which jobs give up,
 //
 //	P(V <= t) = P(N < n) + Σ_k P(N = n+k) P(D > k),  P(D = 0) = e^{-nμt},
@@ -262,7 +262,7 @@ func expInterval(x num.Interval) (*num.Interval, error) {
 	return &v, err
 }
 
-// explain returns the error for a queue in which an idle server is too unlikely.
+// explain returns the error for a queue whose servers are too rarely idle.
 func (l *Line) explain(err error) error {
 	if !errors.Is(err, num.ErrRange) {
 		return err
@@ -356,7 +356,7 @@ func (l *Line) end(of Jobs, t, level *big.Rat, side int, tol float64) (*big.Rat,
 	return nil, num.ErrDigits
 }
 
-// side compares P(W <= t) with a level. It returns 0 if the bounds leave that open.
+// side compares P(W <= t) with a level. It returns 0 if the bounds do not decide it.
 func (l *Line) side(of Jobs, t, level *big.Rat) (int, error) {
 	short, long, err := l.within(of, t)
 	if err != nil {
@@ -368,7 +368,7 @@ func (l *Line) side(of Jobs, t, level *big.Rat) (int, error) {
 	return compare(short, level), nil
 }
 
-// compare returns the sign of a - x, 0 if the bounds of a leave it open.
+// compare returns the sign of a - x, or 0 if the bounds on a do not decide it.
 func compare(a arithmetic.Number, x *big.Rat) int {
 	low, high := a.Interval.Low, a.Interval.High
 	if low == nil {

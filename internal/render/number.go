@@ -63,8 +63,8 @@ func Nearest(v num.Value) any {
 	return v.Float
 }
 
-// decimal returns 17 digits of x. Text of a big.Float computes all digits before or after the point,
-// which takes long for exponents far from 0.
+// decimal returns 17 digits of x. The method Text of big.Float is slow for exponents far from 0: it
+// computes all digits before or after the point.
 func decimal(x *big.Float) string {
 	const far = 1 << 14
 	if exponent := x.MantExp(nil); exponent < -far || exponent > far {

@@ -41,9 +41,9 @@ type QueueResult struct {
 
 	WaitProbability      num.Value  `json:"wait_probability"`       // P(W > 0)
 	AbandonProbability   num.Value  `json:"abandon_probability"`    // fraction of the jobs that give up
-	MeanWaiting          num.Value  `json:"mean_waiting"`           // of all jobs
-	MeanWaitingServed    num.Value  `json:"mean_waiting_served"`    // of the jobs that are served
-	MeanWaitingAbandoned *num.Value `json:"mean_waiting_abandoned"` // of the jobs that give up; nil if none do
+	MeanWaiting          num.Value  `json:"mean_waiting"`           // mean waiting time of all jobs
+	MeanWaitingServed    num.Value  `json:"mean_waiting_served"`    // mean over the jobs that are served
+	MeanWaitingAbandoned *num.Value `json:"mean_waiting_abandoned"` // mean over the jobs that give up; nil if none do
 	MeanQueue            num.Value  `json:"mean_queue"`             // mean number of waiting jobs
 	MeanJobs             num.Value  `json:"mean_jobs"`              // mean number of jobs, running or waiting
 	Utilization          num.Value  `json:"utilization"`            // fraction of the time that a server is busy
@@ -77,7 +77,7 @@ type QueuePercentile struct {
 //	E[W; served]  = P(N = n) Σ_k t_k nμ/(nμ+(k+1)θ) Σ_{i=1..k+1} 1/(nμ+iθ)
 //	E[W; gave up] = P(N = n) Σ_k t_k  1/(nμ+(k+1)θ) Σ_{i=1..k+1} iθ/(nμ+iθ).
 //
-// All terms are positive. A proved bound on the omitted ones is part of the bounds of the result.
+// All terms are positive. The bounds on the result include a proved bound on the omitted terms.
 // The number of terms is about the smaller of 50/(1-ρ) and 10 √(λ/θ), ρ = λ/nμ, if ρ < 1, and
 // otherwise (λ-nμ)/θ + 10 √(λ/θ). A time of the question takes as many, a percentile ten to twenty
 // times as many. No fractions exist, so the engine [num.Exact] is rejected.

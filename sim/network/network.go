@@ -117,8 +117,8 @@ type node struct{ name string }
 const maxVisits = 1_000_000
 
 // ResponseTime returns the name of the visit, after those of the model, whose delays are the
-// response times of a closed chain with Delay: of the times in a cycle at other stations. It exists
-// if delays are needed ([sim.Observation]).
+// response times of a closed chain with Delay: the times in a cycle at other stations. It exists if
+// delays are needed ([sim.Observation]).
 func ResponseTime(chain string) string { return chain + ": response time" }
 
 // addResponses adds rows for the response times of closed chains with Delay.

@@ -86,7 +86,7 @@ func hasLostBounds(list []arithmetic.Number) bool {
 	return false
 }
 
-// Arrivals are what jobs find at a station with Order.
+// Arrivals holds the distribution of the jobs that an arriving job finds at a station with Order.
 type Arrivals struct {
 	*Tabulation
 	rest  []arithmetic.Number // by index of n: factor of the other stations, with the jobs that are not here
@@ -94,9 +94,9 @@ type Arrivals struct {
 	rates []*big.Rat          // μ(y) by row of y
 }
 
-// NewArrivals returns what jobs find if they find the other jobs with the weights rest, by index of
-// the populations of a tabulation, which must be in float64 and have no table. The error is
-// [num.ErrFloatRange] or that of the context.
+// NewArrivals returns the jobs that an arriving job finds if rest has the weights of the jobs
+// elsewhere, by index of the populations of a tabulation. The tabulation must be in float64 and
+// have no table. The error is [num.ErrFloatRange] or that of the context.
 func NewArrivals(ctx context.Context, t *Tabulation, rest []arithmetic.Number) (*Arrivals, error) {
 	a := &Arrivals{Tabulation: t, rest: rest}
 	err := t.sh.vectors(ctx, func(y []int) { a.rates = append(a.rates, t.sh.Rate(y)) })
@@ -224,7 +224,7 @@ func (s *Sojourn) ExtendTo(ctx context.Context, n int) error {
 	return nil
 }
 
-// step goes from the last sum to the first, since each needs only itself and earlier ones.
+// step proceeds from the last sum to the first, since each needs only itself and earlier ones.
 func (s *Sojourn) step(ctx context.Context) error {
 	stop := recursion.Cancellation{Ctx: ctx}
 	y, n := append([]int(nil), s.freeCaps.Limits...), append([]int(nil), s.most.Limits...)
