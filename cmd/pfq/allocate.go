@@ -25,7 +25,7 @@ import (
 )
 
 // clusterFields are fields of the models of other commands.
-var clusterFields = []string{"servers", "classes", "mean_size"}
+var clusterFields = command.ClusterFields("servers", "classes", "mean_size")
 
 // An allocateQuestion holds the flags of pfq allocate.
 type allocateQuestion struct {

@@ -215,7 +215,7 @@ func read(q command.Query) (networkModel, error) {
 	}
 	switch has := func(field string) bool { return slices.Contains(root.Keys, field) }; {
 	case has("stations"):
-		m, err := command.Read(q, network.Read, network.ReadFile, "solve", "servers", "mean_size")
+		m, err := command.Read(q, network.Read, network.ReadFile, "solve", command.ClusterFields("servers", "mean_size")...)
 		if err != nil {
 			return nil, err
 		}
@@ -230,7 +230,7 @@ func read(q command.Query) (networkModel, error) {
 		m, err := command.Read(q, loss.Read, loss.ReadFile, "")
 		return losses{m}, command.MeantForPool(err)
 	}
-	m, err := command.Read(q, loss.Read, loss.ReadFile, "solve", "mean_size", "servers.count")
+	m, err := command.Read(q, loss.Read, loss.ReadFile, "solve", command.ClusterFields("mean_size", "servers.count")...)
 	return losses{m}, command.MeantForPlan(err)
 }
 

@@ -97,7 +97,8 @@ func (f *planQuestion) check(given func(string) bool) error {
 // answer reads the plan and answers the question. It reports whether the targets can be met.
 func (f *planQuestion) answer(q command.Query) (a render.Answer, found bool, err error) {
 	read := func(r io.Reader) (*plan.Problem, error) { return plan.Read(r, ".") }
-	p, err := command.Read(q, read, plan.ReadFile, "solve, and a plan names it as its model", "servers", "classes")
+	p, err := command.Read(q, read, plan.ReadFile, "solve, and a plan names it as its model",
+		command.ClusterFields("servers", "classes")...)
 	err = command.MeantForPool(err)
 	err = command.MeantForNetwork(err, "and plans are for clusters")
 	if err != nil {

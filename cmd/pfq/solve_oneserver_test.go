@@ -406,3 +406,26 @@ classes:
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }
+
+// TestClustersElsewhere reads a cluster with another command, whose error names pfq solve, and needs
+// with the wrong service.
+func TestClustersElsewhere(t *testing.T) {
+	const solve = "; this looks like a model for pfq solve"
+	needy := strings.Replace(gpus, ", servers: [new]", ", servers: [new], needs: 2", 1)
+	if needy == gpus {
+		t.Fatal("no classes")
+	}
+	for _, c := range []struct{ model, command, want string }{
+		{gpus, "network", solve + "\n"},
+		{gpus, "allocate", solve + "\n"},
+		{gpus, "plan", solve + ", and a plan names it as its model\n"},
+		{"mean_patience: 2\n" + gpus, "network", solve + "\n"},
+		{needy, "solve", "; jobs that hold several servers have service: gang\n"},
+		{strings.Replace(gangs, "needs: 4", "needs: 5", 1), "solve", `the count of "gpu"` + "\n"},
+	} {
+		_, stderr, status := pfq(c.model, c.command, "-")
+		if status != 2 || !strings.HasSuffix(stderr, c.want) {
+			t.Errorf("%s: status %d, %s", c.command, status, stderr)
+		}
+	}
+}

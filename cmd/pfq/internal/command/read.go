@@ -103,6 +103,11 @@ func MeantForNetwork(err error, more string) error {
 	return meantFor(err, "network, "+more, fields...)
 }
 
+// ClusterFields returns the names of fields that only clusters have, and some more.
+func ClusterFields(more ...string) []string {
+	return append([]string{"service", "mean_patience", "patience", "mean_timeout"}, more...)
+}
+
 // meantFor adds to an error about a field of another command's models the name of that command.
 func meantFor(err error, command string, fields ...string) error {
 	return hint(err, "this looks like a model for pfq "+command, fields...)
@@ -116,6 +121,9 @@ func hintAlternative(err error) error {
 		err = hint(err, "classes of a cluster with service: one have priorities, and pfq dispatch replays a log of "+
 			"jobs with priorities",
 			ofModels("priority", "servers.priority", "classes.priority", "stations.priority")...)
+	}
+	if errors.As(err, &bad) && strings.HasPrefix(bad.Want, "one of the fields") { // not about its value
+		err = hint(err, "jobs that hold several servers have service: gang", ofModels("classes.needs")...)
 	}
 	err = hint(err, "write one node for each server: capacity is its speed, not a number of servers",
 		"stations.nodes.count")
