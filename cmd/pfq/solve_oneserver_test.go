@@ -370,7 +370,7 @@ classes:
 		}
 	}
 	for args, want := range map[string]string{
-		"--scale 1,2":               "\nscale 2: unstable: would be stable with the arrival rates multiplied by anything",
+		"--scale 1,2":               "\nscale 2: unstable: would be stable with the arrival rates multiplied by",
 		"--scale y=1,2":             "\nscale 2 of y: jobs that have waited for their patience give up",
 		"--scale 1,2 --format csv":  "\n2,unstable,",
 		"--scale 1,2 --format json": `"stable": false`,
