@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// costs are mean costs until the queue is in some state, from each phase of a level: by cost, of which
-// the first is the time, the next are the times during which a job of each class would wait, and the
-// last those with the numbers of waiting jobs of each class.
+// costs holds mean costs until the queue is in some state, by cost and phase of a level. The first
+// cost is the time. The next ones are the times during which a job of each class would wait. The
+// last ones are the integrals of the numbers of waiting jobs of each class.
 type costs [][]float64
 
 // add adds other costs.
@@ -94,11 +94,11 @@ type defectProblem struct {
 	until       []costs // by level: costs until the queue is in its most likely state
 }
 
-// boundErrors bounds the errors of the means by the defects of the balance equations. If c is a cost
-// and u solves Qu = π c - c, then the error of the mean cost under an approximation is its defect, the
-// approximation times Q, times u. |u| is at most V + π(c) W, where V and W are the mean cost and the
-// mean time until the queue is in its most likely state. Defects include the rounding errors of their
-// computation.
+// boundErrors bounds the errors of the means by the defects of the balance equations. The defect of
+// an approximation is the approximation times Q. If c is a cost and u solves Qu = π c - c, the error
+// of the mean cost is the defect times u. |u| is at most V + π(c) W, where V and W are the mean cost
+// and the mean time until the queue is in its most likely state. Defects include the rounding errors
+// of their computation.
 func (p *profile) boundErrors(ctx context.Context, g, above *matrix, factors []*factored, drift *factored) error {
 	d := &defectProblem{profile: p, g: g, above: above, factors: factors, drift: drift}
 	if err := d.findCosts(ctx); err != nil {

@@ -262,8 +262,8 @@ func (q *queue) firstPassage(ctx context.Context, down *matrix) (*matrix, error)
 	return nil, num.ErrDigits
 }
 
-// A profile holds the stationary distribution of a queue by level, and sums over the levels from
-// most on, all divided by total.
+// A profile holds the stationary distribution of a queue by level, and sums over the levels >= most,
+// all divided by total.
 type profile struct {
 	*queue
 	levels [][]float64 // up to level most

@@ -77,7 +77,7 @@ type analysis struct {
 
 	grid     *grid
 	chain    *chain
-	found    solution // of the chain
+	found    solution // solution of the chain
 	exactDPs []*big.Rat
 	dps      []float64 // dλ*/dε by merged class
 }

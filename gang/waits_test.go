@@ -188,7 +188,8 @@ func TestWaitsNearLimit(t *testing.T) {
 	} {
 		_, err := Solve(t.Context(), bad.m, Settings{})
 		var got *input.Error
-		if !errors.As(err, &got) || got.Path != "classes" || !strings.HasPrefix(got.Value, "arrival rates of "+bad.load) {
+		if !errors.As(err, &got) || got.Path != "classes" ||
+			!strings.HasPrefix(got.Value, "arrival rates of "+bad.load) {
 			t.Error(err)
 		}
 	}

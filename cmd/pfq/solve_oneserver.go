@@ -211,7 +211,9 @@ func (f *solveQuestion) answerPatience(q command.Query, m *cluster.Model) (a ren
 			all = append(all, p.unstablePoint(m, f.settings.Engine))
 			continue
 		}
-		all = append(all, render.Point{Head: headOf(p.at), Body: f.patienceBody(m, p.result), Sections: patienceSections})
+		all = append(all, render.Point{
+			Head: headOf(p.at), Body: f.patienceBody(m, p.result), Sections: patienceSections,
+		})
 	}
 	columns := patienceColumns
 	if f.scaling.Factors != nil {

@@ -135,9 +135,9 @@ classes:
 		old, new, want string
 		status         int
 	}{
-		{"", "", "limits of the others\n", 0},
+		{"", "", "limits are for the others\n", 0},
 		{"", "", "multiplied by anything below 2\n", 0},
-		{"mean_patience", "mean_timeout", "limits of the others\n", 0},
+		{"mean_patience", "mean_timeout", "limits are for the others\n", 0},
 		{"0.5", "1", "unstable: would be stable", 1},
 		{"servers: [s]}\n", "servers: [s], mean_patience: 3}\n",
 			"stable: all jobs leave when they give up or time out\n", 0},

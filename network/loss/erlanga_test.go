@@ -459,10 +459,12 @@ func TestErlangAOverloaded(t *testing.T) {
 	for _, load := range []string{"1e8", "1e14", "1e20"} {
 		for _, patience := range []int64{1, 50} {
 			q := &loss.Queue{
-				Servers: 3, ArrivalRate: big.NewRat(1, 1), MeanDuration: num.Rat(load), MeanPatience: big.NewRat(patience, 1),
+				Servers: 3, ArrivalRate: big.NewRat(1, 1), MeanDuration: num.Rat(load),
+				MeanPatience: big.NewRat(patience, 1),
 			}
 			r, err := loss.ErlangA(
-				t.Context(), q, loss.QueueQuestion{Levels: []*big.Rat{level}, Within: []*big.Rat{big.NewRat(14*patience, 1)}},
+				t.Context(), q,
+				loss.QueueQuestion{Levels: []*big.Rat{level}, Within: []*big.Rat{big.NewRat(14*patience, 1)}},
 				loss.FormulaSettings{},
 			)
 			if err != nil {

@@ -452,7 +452,7 @@ func (c Cluster) Compared() (m *cluster.Model, classRow []int, err error) {
 // divisions returns all ways to choose a number of servers from these choices, or nil if there are
 // more than most.
 func divisions(from []cluster.Choice, servers, most int) (list [][]cluster.Choice) {
-	after := make([]int, len(from)+1) // servers in the choices from k on
+	after := make([]int, len(from)+1) // servers in choice k and all later ones
 	for k := len(from) - 1; k >= 0; k-- {
 		after[k] = after[k+1] + from[k].Choose
 	}

@@ -74,9 +74,9 @@ type oneCalendar struct {
 
 const idle = -1
 
-// newOneCalendar returns an empty cluster that draws random numbers from r: the time to the first
-// arrival; at each arrival the class, the size, the timeout, if it has one, the servers of the job,
-// if they are random, its patience, if it has to wait, and the time to the next arrival.
+// newOneCalendar returns an empty cluster that draws random numbers from r, first the time to the
+// first arrival. Each arrival draws the class, the size, the timeout if there is one, the servers if
+// they are random, the patience if the job has to wait, and the time to the next arrival.
 func newOneCalendar(y *oneSystem, r *sim.Stream) sim.Engine {
 	servers, classes := len(y.capacity), len(y.classes)
 	q := &oneCalendar{
