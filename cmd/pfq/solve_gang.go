@@ -114,7 +114,7 @@ func (f *solveQuestion) gangText(t *render.Text, m *cluster.Model, points []scal
 		}
 		if r := p.result.waits; r != nil {
 			trust, shown := command.Trust(num.Float, r.RelativeErrorBound)
-			t.Line("waits   computed %s, shown %s; %d sets of jobs in service", trust, shown, r.States)
+			t.Line("waits   computed %s, shown %s; sets of jobs in service: %d", trust, shown, r.States)
 		}
 	}
 	t.Line("limit and waits hold for exponential sizes; for others use pfq simulate --sizes")

@@ -86,6 +86,10 @@ func writeGangLimit(t *render.Text, s *gang.Stability) {
 	style := limitStyle(s)
 	t.Line("limit   %s jobs per unit of time; a policy that leaves no server idle could reach %s",
 		t.Cell(style.Computed(s.ThroughputLimit)), t.Cell(style.Computed(s.WorkConservingLimit)))
+	if s.FIFOWaste.Float == 0 {
+		t.Line("waste   none: no job blocks servers that others could use")
+		return
+	}
 	t.Line("waste   %s of that is lost because a job that does not fit blocks those behind it",
 		t.Cell(style.Computed(s.FIFOWaste)))
 	if len(s.LimitDerivatives) > 1 {
