@@ -83,3 +83,20 @@ func TestCancel(t *testing.T) {
 		}
 	}
 }
+
+// A delay below the range of float64 is an error of the engine Float, not 0, and Auto encloses it.
+func TestTinyDelay(t *testing.T) {
+	fast := new(big.Rat).SetFrac(new(big.Int).Exp(big.NewInt(10), big.NewInt(400), nil), big.NewInt(1))
+	m := &cluster.Model{
+		Service: cluster.OneServer,
+		Servers: []cluster.Server{{Name: "s", Capacity: fast}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0)}},
+	}
+	if _, err := Solve(t.Context(), m, Settings{Engine: num.Float}); !errors.Is(err, num.ErrFloatRange) {
+		t.Error(err)
+	}
+	r, err := Solve(t.Context(), m, Settings{})
+	if err != nil || r.Engine != num.Enclose || r.Classes[0].MeanDelay.Low.Sign() <= 0 {
+		t.Errorf("%v, %+v", err, r)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"productform/cluster"
 	"productform/internal/arithmetic"
@@ -82,11 +83,18 @@ func Answer(ctx context.Context, m *cluster.Model, q Question, s Settings) (*Res
 		if err := b.build(spaces); err != nil {
 			return nil, 0, err
 		}
-		if engine == num.Float && math.IsInf(b.out.Bound, 1) {
+		if engine == num.Float && (math.IsInf(b.out.Bound, 1) || b.result.underflows()) {
 			return nil, 0, num.ErrFloatRange
 		}
 		b.result.RelativeErrorBound = b.out.Bound
 		return b.result, b.out.Width, nil
+	})
+}
+
+// underflows reports whether a mean delay, which is positive, is too small for float64.
+func (r *Result) underflows() bool {
+	return slices.ContainsFunc(r.Classes, func(c ClassResult) bool {
+		return c.MeanDelay != nil && c.MeanDelay.Float == 0
 	})
 }
 
