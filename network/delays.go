@@ -264,8 +264,7 @@ func (d *delaySolver) find(k int) error {
 	}
 }
 
-// isOpen reports whether no closed chain visits the station and θ differs enough from ν for their
-// difference to keep its digits.
+// isOpen reports whether no closed chain visits the station. Then it sets θ.
 func (d *delaySolver) isOpen(st *convolution.Station) bool {
 	if slices.ContainsFunc(st.Demand, func(x *big.Rat) bool { return x.Sign() > 0 }) {
 		return false
@@ -273,7 +272,7 @@ func (d *delaySolver) isOpen(st *convolution.Station) bool {
 	busy := new(big.Rat).Quo(st.Load, st.Totals.Most)
 	d.queue.Free = busy.Sub(big.NewRat(1, 1), busy) // 1 - λ/(mν)
 	d.queue.Free.Mul(d.queue.Free, d.queue.Rate).Mul(d.queue.Free, big.NewRat(int64(d.queue.Servers), 1))
-	return !d.queue.isNearService()
+	return true
 }
 
 // findOpen sets the distribution that jobs find at an M/M/m queue: P(n >= m) = P(m)/(1 - λ/(mν)).

@@ -160,3 +160,32 @@ func TestMillionServers(t *testing.T) {
 		t.Errorf("bounds %v, %v", b, err)
 	}
 }
+
+// With m servers of rate 1 and m-1 arrivals, jobs that wait do so for an exponential time of mean 1:
+// E[W] is the probability that a job waits, Erlang's C, and P(T > t) = e^-t (1 + C t).
+func TestWaitsAsLongAsService(t *testing.T) {
+	for m := 2; m <= 20; m++ {
+		q := network.DelayQuestion{Times: []*big.Rat{big.NewRat(3, 2)}}
+		model := queueOf(m, big.NewRat(int64(m-1), 1), big.NewRat(1, 1))
+		list, err := network.Delays(t.Context(), model, q, network.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, inverse := float64(m-1), 1.0
+		for j := 1; j <= m; j++ {
+			inverse = 1 + float64(j)/a*inverse
+		}
+		wait := 1 / (inverse/float64(m) + a/float64(m))
+		d := list[0]
+		for _, x := range []struct {
+			got  *num.Value
+			want float64
+		}{
+			{&d.Waiting.Probability, wait}, {d.Waiting.Mean, wait}, {&d.Tails[0], math.Exp(-1.5) * (1 + 1.5*wait)},
+		} {
+			if x.got == nil || !(math.Abs(x.got.Float-x.want) <= 1e-13*x.want) { // a few roundings per server
+				t.Errorf("%d servers: %v, want %v", m, x.got, x.want)
+			}
+		}
+	}
+}

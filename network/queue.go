@@ -33,7 +33,7 @@ type waitingQueue struct {
 	// P(it waits for an exponential time with rate Free before service), in which case Seen covers
 	// only n < m; nil if Seen covers all n
 	Wait *num.Interval
-	Free *big.Rat // different from ν
+	Free *big.Rat // θ
 
 	// BeforeService selects the waiting time E_k, or 0, in place of the delay.
 	BeforeService bool
