@@ -60,12 +60,7 @@ func (f *solveQuestion) answerGang(q command.Query, m *cluster.Model) (a render.
 		stable = stable && p.result.waits != nil
 		all = append(all, p.result.answer(f, p.at))
 	}
-	columns := gangColumns
-	if f.scaling.Factors != nil {
-		columns = append([]string{"scale"}, columns...)
-	}
-	return render.Points(all, f.scaling.Factors != nil, columns,
-		func(t *render.Text) { f.gangText(t, m, points) }), stable, nil
+	return f.answerPoints(all, gangColumns, func(t *render.Text) { f.gangText(t, m, points) }), stable, nil
 }
 
 // solveGang solves the model with its arrival rates multiplied by a factor, nil for 1.

@@ -78,6 +78,15 @@ func newPoints[R any](f *solveQuestion) (points []scaledPoint[R]) {
 	return points
 }
 
+// answerPoints returns the answer at all points. With --scale, the factor is the first column.
+func (f *solveQuestion) answerPoints(all []render.Point, columns []string, text func(t *render.Text)) render.Answer {
+	scaled := f.scaling.Factors != nil
+	if scaled {
+		columns = append([]string{"scale"}, columns...)
+	}
+	return render.Points(all, scaled, columns, text)
+}
+
 // unstablePoint returns the answer at a point where the model is unstable.
 func (p *scaledPoint[R]) unstablePoint(m *cluster.Model, e num.Engine) render.Point {
 	kind := ""
@@ -125,12 +134,7 @@ func (f *solveQuestion) answerOneServer(q command.Query, m *cluster.Model) (a re
 	for i := range points {
 		all[i] = f.oneServerBody(m, &points[i])
 	}
-	columns := oneServerColumns
-	if f.scaling.Factors != nil {
-		columns = append([]string{"scale"}, columns...)
-	}
-	return render.Points(all, f.scaling.Factors != nil, columns,
-		func(t *render.Text) { f.oneServerText(t, m, points) }), stable, nil
+	return f.answerPoints(all, oneServerColumns, func(t *render.Text) { f.oneServerText(t, m, points) }), stable, nil
 }
 
 // solveOneServer solves the model at one factor.
@@ -215,12 +219,7 @@ func (f *solveQuestion) answerPatience(q command.Query, m *cluster.Model) (a ren
 			Head: headOf(p.at), Body: f.patienceBody(m, p.result), Sections: patienceSections,
 		})
 	}
-	columns := patienceColumns
-	if f.scaling.Factors != nil {
-		columns = append([]string{"scale"}, columns...)
-	}
-	return render.Points(all, f.scaling.Factors != nil, columns,
-		func(t *render.Text) { f.patienceText(t, m, points) }), stable, nil
+	return f.answerPoints(all, patienceColumns, func(t *render.Text) { f.patienceText(t, m, points) }), stable, nil
 }
 
 // solvePatience solves the model at one factor.

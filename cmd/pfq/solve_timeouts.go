@@ -91,12 +91,7 @@ func (f *solveQuestion) answerTimeouts(q command.Query, m *cluster.Model) (a ren
 		body := append(command.ServiceHead(m, true), style.Record(p.result)...)
 		all = append(all, render.Point{Head: headOf(p.at), Body: body, Sections: timeoutSections})
 	}
-	columns := timeoutColumns
-	if f.scaling.Factors != nil {
-		columns = append([]string{"scale"}, columns...)
-	}
-	return render.Points(all, f.scaling.Factors != nil, columns,
-		func(t *render.Text) { f.timeoutText(t, m, points) }), stable, nil
+	return f.answerPoints(all, timeoutColumns, func(t *render.Text) { f.timeoutText(t, m, points) }), stable, nil
 }
 
 // solveTimeouts solves the model at one factor.
