@@ -39,7 +39,7 @@ func (q *oneCalendar) Observed(seen *sim.Totals) (map[string][]*float64, error) 
 		own[ServedBy] = append(own[ServedBy], ratio(jobs, seen.Left[k/len(q.rows)]))
 	}
 	if q.timeouts != nil {
-		own[TimeoutProbability] = q.timer.observed(seen)
+		own[TimeoutProbability] = fractions(q.timer.timedOut, seen)
 	}
 	return own, nil
 }

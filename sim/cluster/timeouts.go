@@ -93,15 +93,6 @@ func (t *timer) flush(now float64) {
 	}
 }
 
-// observed returns the fractions of the departed jobs that timed out, by class and of all jobs.
-func (t *timer) observed(seen *sim.Totals) (list []*float64) {
-	n := len(t.timedOut)
-	for i, some := range t.timedOut {
-		list = append(list, ratio(some, seen.Left[i]))
-	}
-	return append(list, ratio(sim.Sum(t.timedOut), sim.Sum(seen.Left[:n])))
-}
-
 // timeoutMeasures returns the measures of a run of jobs on all their servers.
 func (f *flat) timeoutMeasures(s *sim.Samples) []sim.Measure {
 	return append(append(s.Jobs(), s.Utilizations(sim.OfServer)...), f.timeoutProbabilities(s)...)
@@ -125,5 +116,5 @@ func (q timedCalendar) Restart() { clear(q.timer.timedOut) }
 
 // Observed returns the fractions of the departed jobs that timed out.
 func (q timedCalendar) Observed(seen *sim.Totals) (map[string][]*float64, error) {
-	return map[string][]*float64{TimeoutProbability: q.timer.observed(seen)}, nil
+	return map[string][]*float64{TimeoutProbability: fractions(q.timer.timedOut, seen)}, nil
 }
