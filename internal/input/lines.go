@@ -1,4 +1,4 @@
-// This file reads text files, compressed by gzip or not, line by line; memory holds one line at a
+// This file reads text files, compressed by gzip, zstd or not at all, line by line; memory holds one line at a
 // time.
 
 package input
@@ -12,6 +12,8 @@ import (
 	"io"
 	"io/fs"
 	"strconv"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Longest is the maximum number of bytes in a line, without its end.
@@ -22,18 +24,17 @@ type Reader struct {
 	name   string
 	source io.Reader
 	text   *bufio.Reader // uncompressed; nil before the first line
-	packed bool
-	number int // number of the last line read
+	number int           // number of the last line read
 }
 
-// NewReader returns a reader of the lines in r, which is unpacked if it is a gzip file, one that
-// starts with the bytes 1f 8b. It reads ahead. Errors contain the name and the line of the unpacked
+// NewReader returns a reader of the lines in r, which is unpacked if it is a gzip or zstd file,
+// recognized by its first bytes. It reads ahead. Errors contain the name and the line of the unpacked
 // text.
 func NewReader(r io.Reader, name string) *Reader { return &Reader{name: name, source: r} }
 
 // Next returns the next line without its end, until the next call, or [io.EOF] after the last one.
 // Any other error concerns a line of more than [Longest] bytes, or one that cannot be read or
-// unpacked. If a gzip file ends early, the error wraps [io.ErrUnexpectedEOF]. Lines end in a line
+// unpacked. If a compressed file ends early, the error wraps [io.ErrUnexpectedEOF]. Lines end in a line
 // feed, possibly after carriage returns; only the last one may lack it. A byte order mark at the
 // start of the text is skipped.
 func (r *Reader) Next() ([]byte, error) {
@@ -53,7 +54,7 @@ func (r *Reader) Next() ([]byte, error) {
 	case err == bufio.ErrBufferFull || len(line) > Longest:
 		return nil, r.At(Errorf("", Shown(line[:64]), "a line of at most %d bytes", Longest))
 	case err != nil && err != io.EOF: // the line may be incomplete
-		return nil, r.At(r.unpacking(err))
+		return nil, r.At(err)
 	}
 	if r.number == 1 {
 		line = bytes.TrimPrefix(line, []byte("\ufeff"))
@@ -64,47 +65,85 @@ func (r *Reader) Next() ([]byte, error) {
 // Line returns the number of the last line read, from 1.
 func (r *Reader) Line() int { return r.number }
 
-// At adds the file name and the number of the last line read to an error; an error of the operating
+// At adds the file name and the number of the last line read to an error, as [AtLine] does.
+func (r *Reader) At(err error) error { return AtLine(r.name, r.number, err) }
+
+// AtLine adds the name of a file and the number of a line to an error; an error of the operating
 // system gets only the name.
-func (r *Reader) At(err error) error {
+func AtLine(name string, line int, err error) error {
 	if bad, ok := err.(*Error); ok {
 		at := *bad
-		at.Line = r.number
-		return InFile(r.name, &at)
+		at.Line = line
+		return InFile(name, &at)
 	}
 	if system := (*fs.PathError)(nil); errors.As(err, &system) {
-		return InFile(r.name, err)
+		return InFile(name, err)
 	}
-	return InFile(fmt.Sprintf("%s:%d", r.name, r.number), err)
+	return InFile(fmt.Sprintf("%s:%d", name, line), err)
 }
 
 // open unpacks the file if it is compressed, and checks that its text is not in UTF-16.
 func (r *Reader) open() error {
-	b := bufio.NewReaderSize(r.source, Longest+1)
-	start, err := b.Peek(2)
-	if err != nil && err != io.EOF {
+	text, err := Unpack(r.source)
+	if err != nil {
 		return err
 	}
-	r.text = b
-	if r.packed = string(start) == "\x1f\x8b"; r.packed {
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return r.unpacking(err)
-		}
-		r.text = bufio.NewReaderSize(z, Longest+1)
-	}
-	if start, err = r.text.Peek(4); err != nil && err != io.EOF {
-		return r.unpacking(err)
+	r.text = text
+	start, err := text.Peek(4)
+	if err != nil && err != io.EOF {
+		return err
 	}
 	return CheckEncoding(start)
 }
 
-// unpacking adds the failed operation, and the meaning of an unexpected end, to a read error.
-func (r *Reader) unpacking(err error) error {
+// The first bytes of compressed files.
+const (
+	gzipStart = "\x1f\x8b"
+	zstdStart = "\x28\xb5\x2f\xfd"
+)
+
+// largestWindow is the maximum number of bytes to which a file compressed by zstd may refer back, as
+// in the program zstd.
+const largestWindow = 128 << 20
+
+// Unpack returns the text of a file, unpacked if it is a gzip or zstd file. It buffers a line of
+// [Longest] bytes. Errors of the unpacked text name the failed operation; if the file ends early,
+// they wrap [io.ErrUnexpectedEOF].
+func Unpack(r io.Reader) (*bufio.Reader, error) {
+	b := bufio.NewReaderSize(r, Longest+1)
+	start, err := b.Peek(len(zstdStart))
+	if err != nil && err != io.EOF && len(start) < len(gzipStart) {
+		return b, err
+	}
+	var packed io.Reader
 	switch {
-	case !r.packed:
-		return err
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	case bytes.HasPrefix(start, []byte(gzipStart)):
+		packed, err = gzip.NewReader(b)
+	case string(start) == zstdStart:
+		packed, err = zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(largestWindow))
+	default:
+		return b, nil
+	}
+	if err != nil {
+		return b, unpacking(err)
+	}
+	return bufio.NewReaderSize(unpacker{packed}, Longest+1), nil
+}
+
+// An unpacker adds the failed operation to the errors of a reader that unpacks.
+type unpacker struct{ io.Reader }
+
+func (u unpacker) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		err = unpacking(err)
+	}
+	return n, err
+}
+
+// unpacking adds the failed operation, and the meaning of an unexpected end, to a read error.
+func unpacking(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("unpacking: the file ends early: %w", err)
 	}
 	return fmt.Errorf("unpacking: %w", err)

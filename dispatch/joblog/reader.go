@@ -1,0 +1,271 @@
+package joblog
+
+import (
+	"bytes"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"productform/dispatch/swf"
+	"productform/internal/input"
+)
+
+// A Reader reads a log job by job. It keeps one line, the comments and the names of users, groups
+// and so on in memory.
+type Reader struct {
+	name    string
+	source  io.Reader
+	columns map[string]string
+
+	swf      *swf.Reader // nil if the log is in another format
+	text     *input.Reader
+	split    *splitter // nil before the first line
+	record   record
+	comments []string
+	names    [fieldCount]numbering
+	jobs     int64
+	account  int64
+	last     swf.Job
+	counts   [reasonCount]Count
+	err      error // error that ended the log
+}
+
+// NewReader returns a reader of the log in r. Columns name the column of a field, of [Fields];
+// other columns are found by common names. Errors begin with "name:LINE: ", where lines are counted
+// in the decompressed text.
+func NewReader(r io.Reader, name string, columns map[string]string) *Reader {
+	return &Reader{name: name, source: r, columns: columns, account: swf.Unknown}
+}
+
+// Read returns the next job, or [io.EOF] after the last one. Any other error concerns a line that
+// is not a record, a log in none of the formats, columns that are missing, or a failure to read or
+// decompress; the errors of a log in Standard Workload Format are those of [swf.Reader.Read]. An
+// error about a cell names the line, the column, the value and the valid form. After an error, Read
+// keeps returning it.
+func (r *Reader) Read() (swf.Job, error) {
+	if r.err == nil && r.swf == nil && r.text == nil {
+		r.err = r.open()
+	}
+	if r.swf != nil && r.err == nil {
+		r.last, r.err = r.swf.Read()
+		return r.last, r.err
+	}
+	for r.err == nil {
+		line, err := r.text.Next()
+		if err == io.EOF && r.split != nil && r.split.heading == nil && r.jobs > 0 {
+			if bad := r.split.checkColumns(r.split.seenNames()); bad != nil {
+				err = input.InFile(r.name, bad)
+			}
+		}
+		if err != nil {
+			r.err = err
+			break
+		}
+		if line = bytes.TrimRight(line, " "); len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		isJob, err := r.take(line)
+		if err != nil {
+			r.err = r.text.At(err)
+		} else if isJob {
+			return r.last, nil
+		}
+	}
+	return swf.Job{}, r.err
+}
+
+// All iterates over the remaining jobs. An error other than the end of the log is yielded last,
+// with a zero job.
+func (r *Reader) All() iter.Seq2[swf.Job, error] {
+	return func(yield func(swf.Job, error) bool) {
+		for {
+			job, err := r.Read()
+			if err == io.EOF || !yield(job, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// open checks the names of columns, and finds out whether the log is in Standard Workload Format:
+// whether its first line that is not a comment has numbers only, or all lines that can be seen are
+// comments.
+func (r *Reader) open() error {
+	for name := range r.columns {
+		if !slices.Contains(Fields(), name) {
+			return input.Errorf("columns", name, "fields among %s", strings.Join(Fields(), ", "))
+		}
+	}
+	text, err := input.Unpack(r.source)
+	if err != nil {
+		return input.AtLine(r.name, 1, err)
+	}
+	start, err := text.Peek(input.Longest + 1)
+	if err != nil && err != io.EOF && len(start) == 0 {
+		return input.AtLine(r.name, 1, err)
+	}
+	isOther := false
+	for line := range bytes.Lines(bytes.TrimPrefix(start, []byte("\ufeff"))) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != ';' {
+			isOther = !isSWF(line)
+			break
+		}
+	}
+	if !isOther && len(r.columns) > 0 {
+		return input.InFile(r.name, input.Errorf("columns", "a log in Standard Workload Format",
+			"no names of columns: the fields of this format have fixed places"))
+	}
+	if !isOther {
+		r.swf = swf.NewReader(text, r.name)
+		return nil
+	}
+	r.text = input.NewReader(text, r.name)
+	return nil
+}
+
+// take reads a line that is not empty. It reports whether the line is a job, which is then the
+// last.
+func (r *Reader) take(line []byte) (isJob bool, err error) {
+	if r.split == nil {
+		if line[0] == ';' {
+			r.comments = append(r.comments, string(line))
+			return false, nil
+		}
+		if err := r.begin(line); err != nil || r.split.heading != nil {
+			return false, err
+		}
+	}
+	r.record.clear()
+	drop, err := r.split.split(r.split, line, &r.record)
+	if err != nil {
+		return false, err
+	}
+	if drop == 0 {
+		j, err := r.record.job(&r.names, r.jobs+1)
+		if err != nil {
+			return false, err
+		}
+		if j.local {
+			r.note(LocalTime)
+		}
+		for _, n := range j.notes {
+			r.note(n)
+		}
+		if drop = j.drop; drop == 0 {
+			r.last, r.account = j.Job, j.account
+			r.jobs++
+			return true, nil
+		}
+	}
+	r.note(drop)
+	return false, nil
+}
+
+// begin recognizes the format by the first line that is not a comment.
+func (r *Reader) begin(line []byte) error {
+	for _, f := range formats() {
+		if !f.starts(line) {
+			continue
+		}
+		s := &splitter{format: f, bindings: newBindings(r.columns)}
+		if f.heading != nil {
+			if err := f.heading(s, line); err != nil {
+				return err
+			}
+		}
+		r.split = s
+		return nil
+	}
+	return unknownFormat(line)
+}
+
+func (r *Reader) note(reason Reason) {
+	if reason == 0 {
+		return
+	}
+	c := &r.counts[reason]
+	if c.Records++; c.Records == 1 {
+		c.Reason, c.FirstLine = reason, r.text.Line()
+	}
+}
+
+// seenNames returns the names of the columns that are read.
+func (s *splitter) seenNames() (names []string) {
+	for f, seen := range s.seen {
+		if seen {
+			names = append(names, s.best[f].name)
+		}
+	}
+	return names
+}
+
+// Report returns how the log was read so far.
+func (r *Reader) Report() Report {
+	if r.swf != nil {
+		return Report{Format: "SWF"}
+	}
+	if r.split == nil {
+		return Report{}
+	}
+	report := Report{Format: r.split.format.name}
+	for f, seen := range r.split.seen {
+		name := fields[f].name
+		if _, isGiven := r.columns[name]; seen && !isGiven && !r.split.isFixed {
+			report.Guesses = append(report.Guesses, Column{name, r.split.best[f].name})
+		}
+	}
+	for _, c := range r.counts {
+		if c.Records > 0 {
+			report.Counts = append(report.Counts, c)
+		}
+	}
+	return report
+}
+
+// Line returns the number of the last line read, from 1.
+func (r *Reader) Line() int {
+	switch {
+	case r.swf != nil:
+		return r.swf.Line()
+	case r.text != nil:
+		return r.text.Line()
+	}
+	return 0
+}
+
+// RunTime returns the run time of the last job in decimals, with all digits that the log has.
+func (r *Reader) RunTime() string {
+	if r.swf != nil {
+		return r.swf.Field(4)
+	}
+	return strconv.FormatFloat(r.last.RunTime, 'f', -1, 64)
+}
+
+// Header returns the comments read so far, without line ends: lines that start with ";", in formats
+// other than the Standard Workload Format only those before the first record.
+func (r *Reader) Header() []string {
+	if r.swf != nil {
+		return r.swf.Header()
+	}
+	return slices.Clone(r.comments)
+}
+
+// Account returns the number of the account of the last job, [swf.Unknown] if the log has none.
+func (r *Reader) Account() int64 { return r.account }
+
+// Names returns the names that became numbers, by number, for a field such as user, group, account,
+// partition or queue. Names that are numbers keep them.
+func (r *Reader) Names(fieldName string) map[int64]string {
+	names := map[int64]string{}
+	for f, row := range fields {
+		if row.name != fieldName {
+			continue
+		}
+		for name, number := range r.names[f].numbers {
+			names[number] = strings.Clone(name)
+		}
+	}
+	return names
+}

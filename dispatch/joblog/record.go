@@ -1,0 +1,329 @@
+package joblog
+
+import (
+	"math"
+
+	"productform/dispatch/swf"
+	"productform/internal/input"
+)
+
+// Valid values of cells.
+const (
+	wantTime     = "seconds from any origin, or a date such as 2026-03-01T12:30:00 from 1970 on, with a zone if wanted"
+	wantDuration = "seconds >= 0, or a duration such as 01:30:00, 2-12:00:00 or 05:30"
+	wantLimit    = wantDuration + ", UNLIMITED or Partition_Limit"
+	wantMinutes  = "minutes >= 0, UNLIMITED or Partition_Limit"
+	wantCount    = "an integer from 0 to 2^53"
+	wantAmount   = "a finite number >= 0"
+	wantStatus   = "a state of Slurm such as COMPLETED or CANCELLED by 1001, or an integer as in SWF"
+	wantTRES     = "resources such as cpu=4,mem=16G,node=1"
+	wantChunks   = "chunks such as 2:ncpus=8+1:ncpus=4"
+	wantNodes    = "nodes such as 2:ppn=8+n17:ppn=4"
+	wantExit     = "an integer"
+)
+
+// clockTol is the maximum difference, in seconds, of an elapsed time and the times that round to
+// it: both times and the elapsed time may be rounded to seconds.
+const clockTol = 2
+
+// A record is a row of a log: the cell of each field, nil without a column.
+type record struct {
+	cells    [fieldCount][]byte
+	bindings [fieldCount]binding // of the columns of the cells
+	err      error               // error about the first invalid cell
+}
+
+// clear empties the record.
+func (r *record) clear() {
+	clear(r.cells[:])
+	r.err = nil
+}
+
+// set sets the cell of a field. Of several columns for it, the one of the lowest rank counts whose
+// value is known.
+func (r *record) set(b binding, cell []byte) {
+	f := b.field
+	if old := r.cells[f]; old != nil && (isMissing(cell) || !isMissing(old) && r.bindings[f].rank < b.rank) {
+		return
+	}
+	r.cells[f], r.bindings[f] = cell, b
+}
+
+func (r *record) refuse(f field, want string) {
+	if r.err == nil {
+		r.err = input.Errorf(r.bindings[f].name, input.Shown(r.cells[f]), "%s", want)
+	}
+}
+
+// cellOf returns the value of a cell by a function, or Unknown if it is missing.
+func cellOf[T int64 | float64](r *record, f field, want string, parse func([]byte) (T, bool)) T {
+	text := r.cells[f]
+	if isMissing(text) {
+		return swf.Unknown
+	}
+	v, ok := parse(text)
+	if !ok {
+		r.refuse(f, want)
+		return swf.Unknown
+	}
+	return v
+}
+
+func (r *record) time(f field) (m moment) {
+	text := r.cells[f]
+	if isMissing(text) {
+		return m
+	}
+	m, ok := parseTime(text)
+	if !ok {
+		r.refuse(f, wantTime)
+	}
+	return m
+}
+
+func (r *record) duration(f field) float64 { return cellOf(r, f, wantDuration, parseDuration) }
+func (r *record) count(f field) int64      { return cellOf(r, f, wantCount, digits) }
+func (r *record) amount(f field) float64   { return cellOf(r, f, wantAmount, decimal) }
+
+// limit returns a time limit, in minutes or in the forms of a duration.
+func (r *record) limit() float64 {
+	isOpen := func(text []byte) bool { return string(text) == "UNLIMITED" || string(text) == "Partition_Limit" }
+	limit := cellOf(r, fieldRequestedTime, wantLimit, func(text []byte) (float64, bool) {
+		if isOpen(text) {
+			return swf.Unknown, true
+		}
+		return parseDuration(text)
+	})
+	if limit != swf.Unknown {
+		return limit
+	}
+	minutes := cellOf(r, fieldRequestedMinutes, wantMinutes, func(text []byte) (float64, bool) {
+		if isOpen(text) {
+			return swf.Unknown, true
+		}
+		return decimal(text)
+	})
+	if minutes == swf.Unknown || math.IsInf(60*minutes, 0) {
+		return swf.Unknown
+	}
+	return 60 * minutes
+}
+
+// processors returns the allocated processors: as a number, in a list of resources or in chunks. If
+// the log has no column of these, it returns the requested processors or the nodes, and a remark.
+func (r *record) processors() (int64, Reason) {
+	chunks := func(key string) func([]byte) (int64, bool) {
+		return func(text []byte) (int64, bool) { return chunkCPUs(text, key) }
+	}
+	hasColumn := false
+	for _, f := range []field{fieldSelect, fieldNodeSpec, fieldProcessors, fieldTRES} {
+		n := int64(swf.Unknown)
+		switch f {
+		case fieldSelect:
+			n = cellOf(r, f, wantChunks, chunks("ncpus"))
+		case fieldNodeSpec:
+			n = cellOf(r, f, wantNodes, chunks("ppn"))
+		case fieldProcessors:
+			n = r.count(f)
+		default:
+			n = cellOf(r, f, wantTRES, tresCPUs)
+		}
+		if n != swf.Unknown {
+			return n, 0
+		}
+		hasColumn = hasColumn || r.cells[f] != nil
+	}
+	if hasColumn {
+		return swf.Unknown, 0
+	}
+	if n := r.requestedProcessors(); n != swf.Unknown {
+		return n, RequestedCPUs
+	}
+	if n := r.count(fieldNodes); n != swf.Unknown {
+		return n, NodesAsCPUs
+	}
+	return swf.Unknown, 0
+}
+
+func (r *record) requestedProcessors() int64 {
+	if n := r.count(fieldRequestedProcessors); n != swf.Unknown {
+		return n
+	}
+	return cellOf(r, fieldRequestedTRES, wantTRES, tresCPUs)
+}
+
+func (r *record) status() int64 {
+	if s := cellOf(r, fieldStatus, wantStatus, statusOf); s != swf.Unknown {
+		return s
+	}
+	text := r.cells[fieldExit]
+	switch _, ok := digits(text); {
+	case len(text) == 0:
+		return swf.Unknown
+	case string(text) == "0":
+		return 1
+	case ok:
+		return 0
+	case len(text) > 1 && text[0] == '-':
+		if _, ok := digits(text[1:]); ok {
+			return 0
+		}
+	}
+	r.refuse(fieldExit, wantExit)
+	return swf.Unknown
+}
+
+// jobNumber returns the number with which an id starts, ok if it has one: that of the array for
+// 123_4. isStep reports whether it is a step of a job, such as 123.batch.
+func jobNumber(id []byte) (number int64, isStep, ok bool) {
+	end := 0
+	for end < len(id) && id[end] >= '0' && id[end] <= '9' {
+		end++
+	}
+	number, ok = digits(id[:end])
+	return number, ok && stepOf(id[end:]), ok
+}
+
+// stepOf reports whether the rest of an id of Slurm names a step: .batch, .extern, .interactive or
+// a number, after the number of an array task if there is one.
+func stepOf(rest []byte) bool {
+	for i, c := range rest {
+		if c != '.' {
+			continue
+		}
+		switch step := string(rest[i+1:]); step {
+		case "batch", "extern", "interactive":
+			return true
+		default:
+			_, ok := digits([]byte(step))
+			if whole, _, isHet := cutByte(rest[i+1:], '+'); isHet {
+				_, ok = digits(whole)
+			}
+			return ok
+		}
+	}
+	return false
+}
+
+func cutByte(text []byte, c byte) (before, after []byte, found bool) {
+	for i := range text {
+		if text[i] == c {
+			return text[:i], text[i+1:], true
+		}
+	}
+	return text, nil, false
+}
+
+// A job is what a record says: a job, or why it is none, and what to note about it.
+type job struct {
+	swf.Job
+	account int64
+	drop    Reason    // 0 if it is a job that ran
+	notes   [3]Reason // 0 for none
+	local   bool      // has a date without a zone
+}
+
+// job returns the job of the record. Names become numbers by the numberings.
+func (r *record) job(names *[fieldCount]numbering, count int64) (j job, err error) {
+	number, isStep, hasNumber := jobNumber(r.cells[fieldID])
+	if isStep {
+		j.drop = StepOfJob
+		return j, nil
+	}
+	if !hasNumber {
+		number = count
+	}
+	submit, start, end := r.time(fieldSubmit), r.time(fieldStart), r.time(fieldEnd)
+	j.local = submit.local || start.local || end.local
+	processors, remark := r.processors()
+	j.notes[2] = remark
+	j.Job = swf.Job{
+		Number: number, Submit: swf.Unknown, Wait: r.duration(fieldWait), RunTime: r.duration(fieldRunTime),
+		Processors: processors, CPUTime: r.duration(fieldCPUTime), Memory: r.amount(fieldMemory),
+		RequestedProcessors: r.requestedProcessors(), RequestedTime: r.limit(),
+		RequestedMemory: r.amount(fieldRequestedMemory), Status: r.status(),
+		User: names[fieldUser].number(r.cells[fieldUser]), Group: names[fieldGroup].number(r.cells[fieldGroup]),
+		Executable:   names[fieldExecutable].number(r.cells[fieldExecutable]),
+		Queue:        names[fieldQueue].number(r.cells[fieldQueue]),
+		Partition:    names[fieldPartition].number(r.cells[fieldPartition]),
+		PrecedingJob: r.count(fieldPrecedingJob), ThinkTime: r.duration(fieldThinkTime),
+	}
+	j.account = names[fieldAccount].number(r.cells[fieldAccount])
+	if total := r.duration(fieldTotalCPU); j.CPUTime == swf.Unknown && total != swf.Unknown && j.Processors > 0 {
+		j.CPUTime = total / float64(j.Processors)
+	}
+	if submit.known {
+		j.Submit = submit.value
+	}
+	if r.err != nil {
+		return job{}, r.err
+	}
+	r.settleTimes(&j, submit, start, end)
+	return j, nil
+}
+
+// settleTimes sets the run time and the waiting time, or the reason to drop the job.
+func (r *record) settleTimes(j *job, submit, start, end moment) {
+	hasStart, hasEnd := r.cells[fieldStart] != nil, r.cells[fieldEnd] != nil
+	isUnassigned := string(r.cells[fieldNodeList]) == "None assigned"
+	switch {
+	case hasStart && !start.known, isUnassigned,
+		hasStart && j.Status == 5 && j.RunTime == 0 && j.Processors <= 0:
+		j.drop = NeverStarted
+		return
+	case hasEnd && !end.known:
+		j.drop = NoEnd
+		return
+	}
+	if start.known && end.known {
+		span := end.minus(start)
+		switch off := math.Abs(span - j.RunTime); {
+		case j.RunTime == swf.Unknown && span < 0:
+			j.drop = EndBeforeStart
+			return
+		case j.RunTime == swf.Unknown:
+			j.RunTime = span
+		case off <= clockTol:
+		case math.Abs(off-3600) <= clockTol:
+			j.notes[0] = ClockChange
+		case span < 0:
+			j.drop = EndBeforeStart
+			return
+		default:
+			j.notes[0] = OtherElapsed
+		}
+	}
+	if j.Wait == swf.Unknown && start.known && submit.known {
+		if j.Wait = start.minus(submit); j.Wait < 0 {
+			j.Wait, j.notes[1] = swf.Unknown, StartBeforeSubmit
+		}
+	}
+}
+
+// A numbering gives numbers to names. Names that are numbers keep them.
+type numbering struct {
+	numbers map[string]int64
+	taken   map[int64]bool
+	last    int64
+}
+
+// number returns the number of a name, Unknown if it is missing.
+func (n *numbering) number(name []byte) int64 {
+	if isMissing(name) {
+		return swf.Unknown
+	}
+	if found, ok := n.numbers[string(name)]; ok {
+		return found
+	}
+	if n.numbers == nil {
+		n.numbers, n.taken = map[string]int64{}, map[int64]bool{}
+	}
+	v, ok := digits(name)
+	if !ok || n.taken[v] || len(name) > 1 && name[0] == '0' {
+		for n.last++; n.taken[n.last]; n.last++ {
+		}
+		v = n.last
+	}
+	n.numbers[string(name)], n.taken[v] = v, true
+	return v
+}

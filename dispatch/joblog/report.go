@@ -1,0 +1,85 @@
+package joblog
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Reason says why a record is not a job, or what is odd about a job.
+type Reason int
+
+// The reasons to drop a record, and after them the remarks about jobs that are kept.
+const (
+	StepOfJob Reason = iota + 1
+	NeverStarted
+	NoEnd
+	EndBeforeStart
+	OtherRecord
+	RepeatedHeading
+	ClockChange
+	OtherElapsed
+	StartBeforeSubmit
+	LocalTime
+	RequestedCPUs
+	NodesAsCPUs
+	reasonCount
+)
+
+// String returns the reason as in a report.
+func (r Reason) String() string {
+	return [...]string{
+		"",
+		"steps of jobs are omitted",
+		"jobs that never started are omitted",
+		"jobs without an end are omitted",
+		"jobs that end before they start are omitted",
+		"records other than the end of a job are omitted",
+		"repeated headings are omitted",
+		"jobs run an hour more or less than from start to end, as over a change of the clock; the elapsed time counts",
+		"jobs run another time than from start to end; the elapsed time counts",
+		"jobs start before their submission; their waiting time is unknown",
+		"times without a zone are read as UTC",
+		"processors are the requested ones, as no column has those used",
+		"processors are the nodes, as no column has processors",
+	}[r]
+}
+
+// A Count is how many records have a reason.
+type Count struct {
+	Reason    Reason // why they are dropped or odd
+	Records   int    // at least 1
+	FirstLine int    // line of the first one
+}
+
+// A Column is a column of the log that is read.
+type Column struct {
+	Field string // name of the field, one of [Fields]
+	Name  string // name of the column
+}
+
+// A Report says how a log was read.
+type Report struct {
+	Format  string   // such as "CSV"; empty before the first record
+	Guesses []Column // columns found by common names, unless the format has fixed names
+	Counts  []Count  // in the order of the reasons
+}
+
+// Lines returns the report as sentences, one per line; none for a log in Standard Workload Format.
+func (r Report) Lines() []string {
+	var lines []string
+	if len(r.Guesses) > 0 {
+		var pairs []string
+		for _, c := range r.Guesses {
+			pairs = append(pairs, c.Field+"="+c.Name)
+		}
+		lines = append(lines, fmt.Sprintf("%s; columns guessed: %s", r.Format, strings.Join(pairs, ",")))
+	}
+	for _, c := range r.Counts {
+		noun := "records"
+		if c.Records == 1 {
+			noun = "record"
+		}
+		lines = append(lines, fmt.Sprintf("%s: %d %s, the first in line %d", c.Reason, c.Records, noun, c.FirstLine))
+	}
+	return lines
+}
