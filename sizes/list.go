@@ -95,35 +95,58 @@ func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 // size of a job is its run time in seconds. Jobs whose run time is 0 or unknown are skipped. In all
 // other respects it works like [ReadList].
 func ReadRunTimes(r io.Reader, name string) (*List, error) {
-	return readLog(r, name, "run time", func(swf.Job) int64 { return 1 })
+	return readLog(swfLog{swf.NewReader(r, name)}, name, "a log in Standard Workload Format", false)
 }
 
 // ReadWork reads a log as [ReadRunTimes] does, but the size of a job is its work in
 // processor-seconds, the run time times the number of processors. Jobs with either of the two 0 or
 // unknown are skipped.
 func ReadWork(r io.Reader, name string) (*List, error) {
-	return readLog(r, name, "run time and processors", func(j swf.Job) int64 { return j.Processors })
+	return readLog(swfLog{swf.NewReader(r, name)}, name, "a log in Standard Workload Format", true)
 }
 
-// readLog reads the run times of a log, multiplied by factor. without names what a skipped job
-// lacks.
-func readLog(r io.Reader, name, without string, factor func(swf.Job) int64) (*List, error) {
-	const runTime = 4 // the field
-	log := swf.NewReader(r, name)
+// A LogReader reads a log job by job, as the reader of package joblog does.
+type LogReader interface {
+	Read() (swf.Job, error) // the next job, or io.EOF after the last one
+	Line() int              // number of the last line read
+	RunTime() string        // run time of the last job, with all digits of the log
+}
+
+// A swfLog reads a log in Standard Workload Format.
+type swfLog struct{ *swf.Reader }
+
+func (l swfLog) RunTime() string { return l.Field(4) }
+
+// ReadLog reads a log in any format, as [ReadRunTimes] or, if work is set, [ReadWork] reads a log in
+// Standard Workload Format. The name is used in errors.
+func ReadLog(log LogReader, name string, work bool) (*List, error) {
+	return readLog(log, name, "a log", work)
+}
+
+// readLog reads the run times of a log, multiplied by the processors if work is set. The kind of log
+// is used in errors.
+func readLog(log LogReader, name, kind string, work bool) (*List, error) {
+	without := "run time"
+	if work {
+		without = "run time and processors"
+	}
 	var list growingList
 	for {
 		job, err := log.Read()
 		if err == io.EOF {
-			none := input.Errorf("", "a log without", "a log in Standard Workload Format with jobs of known %s",
-				without)
+			none := input.Errorf("", "a log without", "%s with jobs of known %s",
+				kind, without)
 			return list.finish(input.InFile(name, none))
 		}
 		if err != nil {
 			return nil, err
 		}
-		times := factor(job)
+		times := int64(1)
+		if work {
+			times = job.Processors
+		}
 		if job.RunTime > 0 && times > 0 {
-			err = list.add(job.RunTime*float64(times), log.Field(runTime), strconv.FormatInt(times, 10))
+			err = list.add(job.RunTime*float64(times), log.RunTime(), strconv.FormatInt(times, 10))
 		} else {
 			err = list.skip()
 		}

@@ -194,6 +194,7 @@ func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer
 	if err != nil {
 		return nil, err
 	}
+	cli.WriteReport(stderr, "pfq", name, f.Report)
 	command.WarnSkipped(stderr, a.Name, a.Skipped, "submission, run time or processors")
 	return a, nil
 }

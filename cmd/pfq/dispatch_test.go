@@ -751,8 +751,8 @@ func TestDispatchBadUsage(t *testing.T) {
 			"--outages and --samples cannot be combined: --outages is about one run"},
 		{"five.swf --workers 4 --policies edf", "unknown flag: --policies; did you mean --policy?"},
 		{"five.swf --workers 4 --policy all,edf", "--policy[1] = edf: want each policy once"},
-		{"comma.csv --workers 4", `comma.csv:1: want 18 numbers separated by blanks, not job_id,submitted,run; this ` +
-			`looks like CSV, not SWF: see "A log of my own" in docs/guide/dispatch.md`},
+		{"comma.csv --workers 4", "comma.csv:1: columns = job_id,submitted,run: want a column of run times, or " +
+			"of starts and ends, such as run_time=NAME or start=NAME,end=NAME"},
 		{"five.swf --workers 4 --parallelism 4 --deadline-factor 0",
 			"--parallelism needs deadlines: with --deadline-factor 0 no job has one"},
 		{

@@ -292,7 +292,7 @@ func TestKeepSizes(t *testing.T) {
 	}
 	_, stderr, status := pfqSimulate(oneServer, "--sizes exponential --keep-sizes")
 	if status != 2 || !strings.HasPrefix(stderr,
-		"pfq: --sizes = exponential: want file:PATH, swf:PATH or bounded-pareto:ALPHA:MIN:MAX, with --keep-sizes") {
+		"pfq: --sizes = exponential: want file:PATH, log:PATH, swf:PATH or bounded-pareto:ALPHA:MIN:MAX, with --keep-sizes") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,7 @@ type networkQuestion struct {
 	simulation  command.Simulation
 	percentiles []command.Percentile
 	within      []*big.Rat         // times
+	columns     map[string]string  // of the log of sizes
 	sizes       string             // simulated sizes, "" for exponential ones
 	shape       sizes.Distribution // the same, nil for exponential ones
 	stationFlag string             // the first of [stationFlags] that is given, or ""
@@ -68,8 +70,8 @@ func newNetworkCommand() *cobra.Command {
 		"with order or fcfs; with --runs, of all delays")
 	command.AddWithin(cmd, &f.within, "the waiting times and the delays of visits to these stations")
 	command.AddRuns(b, &f.simulation, "also simulate the model, in this many `RUNS`", f.plans)
-	command.AddSizes(b, &f.sizes, "with --runs, `DISTRIBUTION` of the simulated sizes, or the sizes in "+
-		"file:PATH or swf:PATH, scaled to each mean size (default exponential)")
+	command.AddSizes(b, &f.sizes, &f.columns, "with --runs, `DISTRIBUTION` of the simulated sizes, or the sizes in "+
+		"file:PATH or log:PATH, scaled to each mean size (default exponential)")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	return cmd
 }
@@ -193,13 +195,13 @@ type networkModel interface {
 // read reads the model and the sizes to simulate.
 func (f *networkQuestion) read(q command.Query) (m networkModel, err error) {
 	if m, err = read(q); err != nil || f.sizes == "" {
-		return m, err
+		return m, cmp.Or(err, command.CheckColumns(f.sizes, f.columns))
 	}
 	mean, err := command.MeanOfSizes(m.meanSize())
 	if err != nil {
 		return m, command.InFile(q.File, err)
 	}
-	f.shape, _, err = command.ReadSizes(q, f.sizes, mean)
+	f.shape, _, err = command.ReadSizes(q, f.sizes, f.columns, mean)
 	return m, err
 }
 

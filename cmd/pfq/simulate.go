@@ -25,8 +25,9 @@ import (
 // A simulateQuestion holds the flags of pfq simulate.
 type simulateQuestion struct {
 	binding       *cli.Binding
-	sizes, policy string   // policy is "" if the flag is not given
-	policies      []string // those of the flag, or the default of the model
+	sizes, policy string            // policy is "" if the flag is not given
+	columns       map[string]string // of the log of sizes
+	policies      []string          // those of the flag, or the default of the model
 	keepSizes     bool
 	patience      string // distribution in place of those of the model; "" for the model's
 	requests      rigid.Requests
@@ -43,7 +44,7 @@ func newSimulateCommand() *cobra.Command {
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags()) }
 	b, s := cli.Bind(cmd), &f.settings
 	f.binding = b
-	command.AddSizes(b, &f.sizes, "`DISTRIBUTION` of job sizes, scaled to the mean size of the model")
+	command.AddSizes(b, &f.sizes, &f.columns, "`DISTRIBUTION` of job sizes, scaled to the mean size of the model")
 	cli.AddSwitch(cmd, &f.keepSizes, "keep-sizes",
 		"use the sizes of a file, or of bounded-pareto:ALPHA:MIN:MAX, unscaled")
 	b.Number(&f.interruptions, "Interruptions", "interruptions", "", "a number in [1e-6, 1e6]",
@@ -141,8 +142,8 @@ func (f *simulateQuestion) read(q command.Query) (m *cluster.Model, jobs jobSize
 	if d, err := command.ParseUnscaled("--sizes", f.sizes); path == "" && err != nil {
 		return nil, jobs, err
 	} else if f.keepSizes && path == "" && d == nil {
-		return nil, jobs, input.Errorf("--sizes", f.sizes, "%sPATH, %sPATH or %s, with --keep-sizes",
-			command.FromList, command.FromLog, command.BoundedPareto)
+		return nil, jobs, input.Errorf("--sizes", f.sizes, "%sPATH, %sPATH, %sPATH or %s, with --keep-sizes",
+			command.FromList, command.FromLog, command.FromSWF, command.BoundedPareto)
 	}
 	if m, err = command.ReadModel(q); err != nil {
 		return nil, jobs, err
@@ -190,10 +191,10 @@ func (f *simulateQuestion) jobSizes(q command.Query, m *cluster.Model) (jobs job
 		if err != nil {
 			return jobs, command.InFile(q.File, err)
 		}
-		jobs.Distribution, jobs.scaledFrom, err = command.ReadSizes(q, f.sizes, mean)
+		jobs.Distribution, jobs.scaledFrom, err = command.ReadSizes(q, f.sizes, f.columns, mean)
 		return jobs, err
 	}
-	if jobs.Distribution, err = command.ReadOwnSizes(q, f.sizes); err != nil {
+	if jobs.Distribution, err = command.ReadOwnSizes(q, f.sizes, f.columns); err != nil {
 		return jobs, err
 	}
 	mean, err := sizes.Mean(jobs.Distribution)

@@ -16,8 +16,9 @@ import (
 
 // A sizeFlags holds the flags that name a distribution of job sizes.
 type sizeFlags struct {
-	alpha, max, min, mean decimal // parameters of the bounded Pareto distribution; exact is nil if not given
-	text                  string  // value of --sizes
+	alpha, max, min, mean decimal           // parameters of the bounded Pareto distribution; exact is nil if not given
+	text                  string            // value of --sizes
+	columns               map[string]string // of the log
 	fit, processorSeconds bool
 	name                  string             // name of the file, once read
 	count                 int                // number of sizes in it
@@ -36,11 +37,11 @@ func (s *sizeFlags) add(b *cli.Binding) {
 	number(&s.max, "high", "max", "largest size `P` of the bounded Pareto distribution", 1e-300, 1e300)
 	number(&s.min, "low", "min", "smallest size `K` of the bounded Pareto distribution", 1e-300, 1e300)
 	number(&s.mean, "mean", "mean", "mean size `M`, of the bounded Pareto distribution or with --sizes", 1e-300, 1e300)
-	command.AddSizes(b, &s.text,
-		"`DISTRIBUTION` of job sizes, with mean --mean unless it has its own, or the sizes in file:PATH or swf:PATH")
+	command.AddSizes(b, &s.text, &s.columns,
+		"`DISTRIBUTION` of job sizes, with mean --mean unless it has its own, or the sizes in file:PATH or log:PATH")
 	cli.AddSwitch(b.Cmd, &s.fit, "fit", "use the bounded Pareto distribution that fits the file of --sizes best")
 	cli.AddSwitch(b.Cmd, &s.processorSeconds, "processor-seconds",
-		"sizes of swf:PATH are run times multiplied by numbers of processors")
+		"sizes of log:PATH are run times multiplied by numbers of processors")
 }
 
 // file returns the path in --sizes, or "" if it names no file.
@@ -81,7 +82,10 @@ func (s *sizeFlags) check(b *cli.Binding) error {
 	b.Name("Model.Sizes", source)
 	if source == "alpha" && !slices.ContainsFunc([]string{"alpha", "max", "min", "mean"}, given) {
 		return &input.Error{Path: "--sizes",
-			Want: "DISTRIBUTION --mean M, file:PATH, swf:PATH, or --alpha A --max P with --min K or --mean M"}
+			Want: "DISTRIBUTION --mean M, file:PATH, log:PATH, swf:PATH, or --alpha A --max P with --min K or --mean M"}
+	}
+	if err := command.CheckColumns(s.text, s.columns); err != nil {
+		return err
 	}
 	own := []string{"alpha", "max", "min", "mean"}
 	switch {
@@ -94,7 +98,7 @@ func (s *sizeFlags) check(b *cli.Binding) error {
 		switch {
 		case !given(name) || slices.Contains(own, name):
 		case name == "fit" || name == "processor-seconds":
-			return fmt.Errorf("--%s needs a file, --sizes file:PATH or swf:PATH", name)
+			return fmt.Errorf("--%s needs a file, --sizes file:PATH, log:PATH or swf:PATH", name)
 		default:
 			return fmt.Errorf("--sizes %s and --%s cannot be combined", s.text, name)
 		}
@@ -175,7 +179,7 @@ func (s *sizeFlags) exactMean(d sizes.Distribution) (*big.Rat, error) {
 
 // empirical returns the distribution of the sizes in the file, or the one that fits them.
 func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d sizes.Distribution, err error) {
-	list, name, err := command.ReadSizeFile(s.text, stdin, s.processorSeconds, stderr)
+	list, name, err := command.ReadSizeFile(s.text, s.columns, stdin, s.processorSeconds, stderr)
 	if err != nil {
 		return nil, err
 	}

@@ -967,8 +967,8 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + "--sizes list", "pfq: --sizes = list: want file:list, as files are named\n"},
 		{"--load 0.5 " + sizes, "pfq: --hosts is missing: want an integer in 1..64\n"},
 		{"--hosts 2 " + sizes, "pfq: --load is missing: want a number > 0 and < 1, or --arrival-rate\n"},
-		{farm, "pfq: --sizes is missing: want DISTRIBUTION --mean M, file:PATH, swf:PATH, or --alpha A --max P with " +
-			"--min K or --mean M\n"},
+		{farm, "pfq: --sizes is missing: want DISTRIBUTION --mean M, file:PATH, log:PATH, swf:PATH, or --alpha A --max P " +
+			"with --min K or --mean M\n"},
 		{"--hosts 0 --load 0.5 " + sizes, "pfq: --hosts = 0: want an integer in 1..64\n"},
 		{"--hosts 65 --load 0.5 " + sizes, "pfq: --hosts = 65: want an integer in 1..64\n"},
 		{"--hosts two --load 0.5 " + sizes, "pfq: --hosts = two: want an integer in 1..64\n"},
@@ -1025,9 +1025,9 @@ func TestTagsBadUsage(t *testing.T) {
 			farm + "--sizes pareto:1.5 --mean 1 --objective waiting",
 			"pfq: --sizes = pareto:1.5: want sizes with a finite mean square",
 		},
-		{farm + "--fit " + sizes, "pfq: --fit needs a file, --sizes file:PATH or swf:PATH\n"},
+		{farm + "--fit " + sizes, "pfq: --fit needs a file, --sizes file:PATH, log:PATH or swf:PATH\n"},
 		{farm + "--processor-seconds " + sizes,
-			"pfq: --processor-seconds needs a file, --sizes file:PATH or swf:PATH\n"},
+			"pfq: --processor-seconds needs a file, --sizes file:PATH, log:PATH or swf:PATH\n"},
 		{farm + "--sizes file:absent", "pfq: absent: no such file or directory\n"},
 		{farm + "--sizes file:.", "pfq: .: is a directory\n"},
 		{farm + "--sizes file:empty", "pfq: empty: want one size per line, not a file without sizes\n"},
@@ -1035,7 +1035,7 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + "--sizes file:word", "pfq: word:2: size = two: want a number in [1e-300, 1e300]\n"},
 		{
 			farm + "--sizes file:list --processor-seconds",
-			"pfq: list: --processor-seconds = a list of sizes: want a log, swf:PATH\n",
+			"pfq: list: --processor-seconds = a list of sizes: want a log, log:PATH\n",
 		},
 		{farm + "--sizes file:equal --fit", "pfq: equal: sizes = 2 of 2: want at least two different sizes\n"},
 		{farm + "--sizes lognormal:2 --mean 1 --engine enclose", "pfq: --engine = enclose: want auto or float for " +

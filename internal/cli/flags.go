@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/dispatch"
+	"productform/dispatch/joblog"
 	"productform/dispatch/swf"
 	"productform/internal/input"
 )
@@ -40,6 +41,8 @@ type LogFlags struct {
 	Kill      bool
 	Sampling  dispatch.Sampling
 	Seed      uint64
+	Columns   map[string]string // names of the columns of the log by field
+	Report    joblog.Report     // how the log was read
 
 	binding       *Binding
 	heterogeneous string // "" if all speeds are 1
@@ -100,6 +103,7 @@ func (f *LogFlags) Add(cmd *cobra.Command) {
 	)
 	f.addRequests(cmd)
 	f.addSampling(Bind(cmd))
+	AddColumns(cmd, &f.Columns)
 }
 
 // Check reads the flags that name policies and workers, and rejects incompatible ones; given
@@ -193,10 +197,11 @@ func (f *LogFlags) Read(ctx context.Context, name string, stdin io.Reader) (*Job
 func (f *LogFlags) ReadSamples(
 	ctx context.Context, name string, stdin io.Reader, samples int,
 ) (all []*Jobs, err error) {
-	log, err := read(ctx, name, stdin)
+	log, report, err := read(ctx, name, stdin, f.Columns)
 	if err != nil {
 		return nil, err
 	}
+	f.Report = report
 	if err := f.settleWorkers(log.Header, Source(name)); err != nil {
 		return nil, err
 	}

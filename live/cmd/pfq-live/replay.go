@@ -36,6 +36,7 @@ func newReplay() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			cli.WriteReport(cmd.ErrOrStderr(), "pfq-live", args[0], f.Report)
 			want, err := Simulate(ctx, s) // rejects scenarios that never end
 			if err != nil {
 				return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"productform/dispatch/joblog"
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/render"
@@ -19,23 +20,29 @@ import (
 	"productform/traces"
 )
 
-// The prefixes of --sizes that name a file: a list of sizes, or a log in Standard Workload Format.
+// The prefixes of --sizes that name a file: a list of sizes, a log in any format, or a log in
+// Standard Workload Format.
 const (
 	FromList = "file:"
-	FromLog  = "swf:"
+	FromLog  = "log:"
+	FromSWF  = "swf:"
 )
 
 // BoundedPareto is the form of --sizes that names a distribution with its own mean.
 const BoundedPareto = "bounded-pareto:ALPHA:MIN:MAX"
 
 // SizeNames returns the possible forms of --sizes.
-func SizeNames() []string { return append(sizes.Names(), FromList+"PATH", FromLog+"PATH") }
+func SizeNames() []string {
+	return append(sizes.Names(), FromList+"PATH", FromLog+"PATH", FromSWF+"PATH")
+}
 
 // SizePath returns the path in a value of --sizes that names a file, and whether the file is a log;
 // "" if the value names no file.
 func SizePath(text string) (path string, isLog bool) {
-	if path, isLog = strings.CutPrefix(text, FromLog); isLog {
-		return path, true
+	for _, prefix := range []string{FromLog, FromSWF} {
+		if path, isLog = strings.CutPrefix(text, prefix); isLog {
+			return path, true
+		}
 	}
 	if path, isList := strings.CutPrefix(text, FromList); isList {
 		return path, false
@@ -43,12 +50,13 @@ func SizePath(text string) (path string, isLog bool) {
 	return "", false
 }
 
-// AddSizes adds --sizes, whose default is the value of the target.
-func AddSizes(b *cli.Binding, target *string, usage string) {
+// AddSizes adds --sizes, whose default is the value of the target, and --columns of its log.
+func AddSizes(b *cli.Binding, target *string, columns *map[string]string, usage string) {
 	cmd := b.Cmd
 	b.Name("Sizes", "sizes")
 	cli.AddText(cmd, target, "sizes", "", "the name of a distribution of job sizes", usage)
 	cli.AddRenamed(cmd, "law", "sizes")
+	cli.AddColumns(cmd, columns)
 	complete := cobra.FixedCompletions(SizeNames(), cobra.ShellCompDirectiveNoSpace)
 	if err := cmd.RegisterFlagCompletionFunc("sizes", complete); err != nil {
 		panic(err) // cannot fail: the flag exists
@@ -87,8 +95,10 @@ func ParseUnscaled(flag, text string) (sizes.Distribution, error) {
 
 // ReadSizes returns the distribution that a value of --sizes names, with the given mean. Sizes from
 // a file or between given ends are scaled to this mean; scaledFrom is then their original mean.
-func ReadSizes(q Query, text string, mean float64) (d sizes.Distribution, scaledFrom *float64, err error) {
-	if d, err = ReadOwnSizes(q, text); err != nil {
+func ReadSizes(q Query, text string, columns map[string]string, mean float64) (
+	d sizes.Distribution, scaledFrom *float64, err error,
+) {
+	if d, err = ReadOwnSizes(q, text, columns); err != nil {
 		return nil, nil, err
 	}
 	if d == nil {
@@ -110,15 +120,18 @@ func ReadSizes(q Query, text string, mean float64) (d sizes.Distribution, scaled
 
 // ReadOwnSizes returns the sizes in the file that a value of --sizes names, or sizes between given
 // ends, unscaled. It returns nil if the value names another distribution.
-func ReadOwnSizes(q Query, text string) (sizes.Distribution, error) {
+func ReadOwnSizes(q Query, text string, columns map[string]string) (sizes.Distribution, error) {
 	path, _ := SizePath(text)
+	if err := CheckColumns(text, columns); err != nil {
+		return nil, err
+	}
 	if path == "" {
 		return ParseUnscaled("--sizes", text)
 	}
 	if err := cli.Check("--output", q.To, path, nil); err != nil {
 		return nil, err
 	}
-	list, name, err := ReadSizeFile(text, nil, false, q.Stderr)
+	list, name, err := ReadSizeFile(text, columns, nil, false, q.Stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +167,7 @@ func nameSizesFlag(flag, text string, err error) error {
 // FileSizes returns the value of --sizes that names a file, as a log if its name looks like one.
 func FileSizes(path string) string {
 	if isLogName(path) {
-		return FromLog + path
+		return FromSWF + path
 	}
 	return FromList + path
 }
@@ -162,7 +175,7 @@ func FileSizes(path string) string {
 // isLogName reports whether a name is that of a log in Standard Workload Format, compressed or not,
 // or of a log embedded in pfq.
 func isLogName(path string) bool {
-	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
+	name := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(path), ".gz"), ".zst")
 	return strings.HasSuffix(name, ".swf") || slices.Contains(traces.Names(), path)
 }
 
@@ -170,7 +183,7 @@ func isLogName(path string) bool {
 // file. The path is that of a file, the name of a log embedded in pfq, or "-" for the standard
 // input if available. The sizes in a log are run times, or the work of the processors.
 func ReadSizeFile(
-	text string, stdin io.Reader, work bool, stderr io.Writer,
+	text string, columns map[string]string, stdin io.Reader, work bool, stderr io.Writer,
 ) (list *sizes.List, name string, err error) {
 	path, isLog := SizePath(text)
 	name = path
@@ -192,7 +205,14 @@ func ReadSizeFile(
 	without := "a run time > 0"
 	switch {
 	case work && !isLog:
-		return nil, name, input.InFile(name, input.Errorf("--processor-seconds", "a list of sizes", "a log, swf:PATH"))
+		return nil, name, input.InFile(name, input.Errorf("--processor-seconds", "a list of sizes", "a log, log:PATH"))
+	case strings.HasPrefix(text, FromLog):
+		if work {
+			without = "a run time > 0 and processors"
+		}
+		log := joblog.NewReader(from, name, columns)
+		list, err = sizes.ReadLog(log, name, work)
+		cli.WriteReport(stderr, "pfq", name, log.Report())
 	case work:
 		without = "a run time > 0 and processors"
 		list, err = sizes.ReadWork(from, name)
@@ -206,6 +226,14 @@ func ReadSizeFile(
 	}
 	WarnSkipped(stderr, name, list.Skipped, without)
 	return list, name, nil
+}
+
+// CheckColumns rejects --columns without a log that has columns.
+func CheckColumns(text string, columns map[string]string) error {
+	if columns != nil && !strings.HasPrefix(text, FromLog) {
+		return errors.New("--columns needs a log, --sizes log:PATH")
+	}
+	return nil
 }
 
 // WarnSkipped warns if jobs of a log are skipped: how many, and which fields they lack.
