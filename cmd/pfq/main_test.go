@@ -302,8 +302,8 @@ func TestBadUsage(t *testing.T) {
 		{"completion bassh", `pfq: unknown command "bassh" for "pfq completion"; did you mean bash?` + "\n"},
 		{"help foo", `pfq: unknown command "foo" for "pfq"` + "\n"},
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
-		{"example rack", "pfq: example = rack: want caches, gpu-pool, line, racks, random-100-2, storage, " +
-			"three-servers, timeouts, training, warehouse, batch, call-centre, gpus, interactive, reentrant, swaps, " +
+		{"example rack", "pfq: example = rack: want caches, gpu-pool, hotline, line, racks, random-100-2, " +
+			"storage, three-servers, timeouts, training, warehouse, batch, call-centre, gpus, interactive, reentrant, swaps, " +
 			"ten-servers, tokens, trunks, " +
 			"shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
@@ -559,6 +559,9 @@ func TestSolveExamples(t *testing.T) {
 		command, want := "solve", allServers+"stable"
 		if strings.Contains(model, "\nservice: one") {
 			want = onOneServer + "stable"
+		}
+		if strings.Contains(model, "\nmean_patience: ") {
+			want = onOneServer + "jobs that have waited for their patience give up; "
 		}
 		if strings.Contains(model, "\nservice: gang") {
 			want = inGangs + "stable"

@@ -276,6 +276,8 @@ func TestSolveModels(t *testing.T) {
 				_, err = gang.Solve(t.Context(), m, gang.Settings{})
 			case m.RequireNoTimeouts() != nil:
 				_, err = oiqueue.SolveTimeouts(t.Context(), m, oiqueue.TimeoutSettings{})
+			case m.RequireEndlessPatience("") != nil:
+				_, err = oneserver.SolvePatience(t.Context(), m, oneserver.PatienceSettings{})
 			case m.Service == cluster.OneServer:
 				_, err = oneserver.Solve(t.Context(), m, oneserver.Settings{})
 			default:
