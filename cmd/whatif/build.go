@@ -26,7 +26,7 @@ var coldPackages = []string{"go.yaml.in/...", "gonum.org/...", "encoding/...", "
 	"productform/bf", "productform/cluster", "productform/dispatch/...", "productform/internal/file",
 	"productform/internal/input", "productform/internal/render", "productform/internal/file",
 	"productform/cmd/whatif/internal", "productform/sim", "productform/sizes/...", "productform/stability",
-	"productform/sweep"}
+	"productform/sweep", "productform/num", "github.com/...", "golang.org/...", "math/big", "sort"}
 
 // buildSolver compiles the solver with the installed Go.
 func buildSolver(ctx context.Context) (s solver, err error) {
