@@ -291,8 +291,8 @@ func TestKeepSizes(t *testing.T) {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 	_, stderr, status := pfqSimulate(oneServer, "--sizes exponential --keep-sizes")
-	if status != 2 || !strings.HasPrefix(stderr,
-		"pfq: --sizes = exponential: want file:PATH, log:PATH, swf:PATH or bounded-pareto:ALPHA:MIN:MAX, with --keep-sizes") {
+	if status != 2 || !strings.HasPrefix(stderr, "pfq: --sizes = exponential: want file:PATH, log:PATH, swf:PATH or "+
+		"bounded-pareto:ALPHA:MIN:MAX, with --keep-sizes") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }

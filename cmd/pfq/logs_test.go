@@ -13,7 +13,8 @@ func TestLogsInOtherFormats(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "a.swf", "7 60 0 5400 3 -1 -1 -1 7200 -1 1 1 -1 -1 -1 -1 -1 -1\n"+
 		"8 120 0 600 2 -1 -1 -1 3600 -1 1 2 -1 -1 -1 -1 -1 -1\n")
-	commandtest.WriteFile(t, "a.csv", "Nr,submitted,Seconds,cpus,limit,user\n7,60,5400,3,7200,ann\n8,120,600,2,3600,bob\n")
+	commandtest.WriteFile(t, "a.csv", "Nr,submitted,Seconds,cpus,limit,user\n"+
+		"7,60,5400,3,7200,ann\n8,120,600,2,3600,bob\n")
 	commandtest.WriteFile(t, "a.txt", "JobID|Submit|Start|End|NCPUS|Timelimit|User\n"+
 		"7|2026-03-01T12:01:00|2026-03-01T12:01:00|2026-03-01T13:31:00|3|02:00:00|ann\n"+
 		"7.0|2026-03-01T12:01:00|2026-03-01T12:01:00|2026-03-01T13:31:00|3||\n"+

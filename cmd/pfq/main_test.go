@@ -303,9 +303,8 @@ func TestBadUsage(t *testing.T) {
 		{"help foo", `pfq: unknown command "foo" for "pfq"` + "\n"},
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
 		{"example rack", "pfq: example = rack: want caches, gpu-pool, hotline, line, racks, random-100-2, " +
-			"storage, three-servers, timeouts, training, warehouse, batch, call-centre, gpus, interactive, reentrant, swaps, " +
-			"ten-servers, tokens, trunks, " +
-			"shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
+			"storage, three-servers, timeouts, training, warehouse, batch, call-centre, gpus, interactive, reentrant, " +
+			"swaps, ten-servers, tokens, trunks, shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
 		{"example line racks", "pfq: example takes at most one NAME, not 2 arguments\n"},
 		{"version now", `pfq: unknown command "now" for "pfq version"`},
@@ -431,14 +430,14 @@ func TestMistakes(t *testing.T) {
 			"class; FROM is above TO: write 1:2:0.5"},
 		{"a.yaml", good, "solve a.yaml -o absent/a.txt", "absent/a.txt: the folder absent does not exist"},
 		{"a.yaml", good, "dispatch a.yaml", "a.yaml:1: want a log in Standard Workload Format (18 numbers), from " +
-			"sacct -P, in CSV or TSV with a heading, in JSON lines, or PBS accounting records; each may be compressed by " +
-			"gzip or zstd, not servers: [{name: s, capacity: 3}]; this looks like YAML"},
+			"sacct -P, in CSV or TSV with a heading, in JSON lines, or PBS accounting records; each may be compressed " +
+			"by gzip or zstd, not servers: [{name: s, capacity: 3}]; this looks like YAML"},
 		{"a.yaml", "stations:\n  - {name: s, discipline: order, nodes: [{name: n, capacity: 1, count: 8}]}\n" +
 			"classes: []\n", "network a.yaml",
 			"a.yaml:2: stations[0].nodes[0].count = the number 8: want one of the fields name, capacity; " +
 				"write one node for each server: capacity is its speed, not a number of servers"},
-		{"a.csv", "job;submitted\n", "dispatch a.csv", "a.csv:1: columns = job,submitted: want a column of run times, " +
-			"or of starts and ends, such as run_time=NAME or start=NAME,end=NAME"},
+		{"a.csv", "job;submitted\n", "dispatch a.csv", "a.csv:1: columns = job,submitted: want a column of run " +
+			"times, or of starts and ends, such as run_time=NAME or start=NAME,end=NAME"},
 		{"a.yaml", "stations: [{name: s, discipline: sharing}]\n" +
 			"classes: [{name: a, arrival_rate: 0.5, visits: [{station: s, visits: 1}]}]\n",
 			"network a.yaml --percentiles 95",

@@ -38,7 +38,7 @@ type networkQuestion struct {
 	simulation  command.Simulation
 	percentiles []command.Percentile
 	within      []*big.Rat         // times
-	columns     map[string]string  // of the log of sizes
+	columns     map[string]string  // of the log that has the sizes, by field
 	sizes       string             // simulated sizes, "" for exponential ones
 	shape       sizes.Distribution // the same, nil for exponential ones
 	stationFlag string             // the first of [stationFlags] that is given, or ""
@@ -217,7 +217,8 @@ func read(q command.Query) (networkModel, error) {
 	}
 	switch has := func(field string) bool { return slices.Contains(root.Keys, field) }; {
 	case has("stations"):
-		m, err := command.Read(q, network.Read, network.ReadFile, "solve", command.ClusterFields("servers", "mean_size")...)
+		fields := command.ClusterFields("servers", "mean_size")
+		m, err := command.Read(q, network.Read, network.ReadFile, "solve", fields...)
 		if err != nil {
 			return nil, err
 		}

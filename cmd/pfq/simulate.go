@@ -26,7 +26,7 @@ import (
 type simulateQuestion struct {
 	binding       *cli.Binding
 	sizes, policy string            // policy is "" if the flag is not given
-	columns       map[string]string // of the log of sizes
+	columns       map[string]string // of the log that has the sizes, by field
 	policies      []string          // those of the flag, or the default of the model
 	keepSizes     bool
 	patience      string // distribution in place of those of the model; "" for the model's
@@ -51,7 +51,8 @@ func newSimulateCommand() *cobra.Command {
 		"mean number `M` of interruptions of a job, for the policy interrupt",
 		func(v float64) bool { return v >= 1e-6 && v <= 1e6 })
 	cli.AddText(cmd, &f.patience, "patience", "", "the name of a distribution of patience",
-		"`DISTRIBUTION` of the patience of all classes, scaled to the mean_patience of each (default that of the model)")
+		"`DISTRIBUTION` of the patience of all classes, scaled to the mean_patience of each (default that of the "+
+			"model)")
 	f.addPolicy(b)
 	f.addRequests(b)
 	s.Runs = 100

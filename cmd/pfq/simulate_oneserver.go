@@ -30,8 +30,8 @@ func (f *simulateQuestion) addPolicy(b *cli.Binding) {
 	several := simcluster.PolicyNames(cluster.Gang)
 	cli.AddText(b.Cmd, &f.policy, "policy", "", cli.OneOf(all)+"; with service: one, "+cli.OneOf(one)+
 		"; with service: gang, "+cli.OneOf(several),
-		"how servers serve jobs, by default fcfs, or interrupt with --interruptions: "+cli.OneOf(all)+"; with service: "+
-			"one by default longest-idle, or several, such as longest-idle,jsq, to compare them; with service: gang "+
+		"how servers serve jobs, by default fcfs, or interrupt with --interruptions: "+cli.OneOf(all)+"; with "+
+			"service: one by default longest-idle, or several, such as longest-idle,jsq, to compare them; with service: gang "+
 			"by default fcfs, or several")
 	b.Name("Policy", "policy")
 	words := slices.Concat(all, one, several[1:])

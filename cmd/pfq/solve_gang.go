@@ -17,7 +17,7 @@ import (
 
 // gangColumns are the first columns of CSV.
 var gangColumns = []string{"kind", "name", "count", "arrival_rate", "wait_probability", "mean_waiting", "mean_delay",
-	"mean_queue", "mean_jobs", "mean_busy", "utilization", "mean_busy_servers", "heavy_traffic_delay", "service",
+	"mean_queue", "mean_jobs", "mean_busy", "utilization", "mean_busy_servers", "heavy_traffic_delay", "service", "sizes",
 	"states", "relative_error_bound"}
 
 // gangSections are the lines of CSV and the tables of text.
@@ -93,7 +93,7 @@ func (p *gangPoint) answer(f *solveQuestion, at *command.Scaled) render.Point {
 		return point
 	}
 	style := render.Style{Engine: num.Float, Digits: command.Digits(f.settings.RelTol)}
-	body := render.Record{}.Set("stable", true, "").Set("service", cluster.Gang, "")
+	body := render.Record{}.Set("stable", true, "").Set("service", cluster.Gang, "").Set("sizes", gangSizes, "")
 	return render.Point{Head: headOf(at), Body: append(body, style.Record(p.waits)...), Sections: gangSections}
 }
 

@@ -33,8 +33,8 @@ func (f *solveQuestion) checkTimeouts(m *cluster.Model) error {
 	if !timesOut(m) {
 		return nil
 	}
-	return f.rejectFlags("a model without mean_timeout: only the means of jobs that time out are solved, by auto, float "+
-		"or enclose; pfq simulate estimates percentiles", num.Exact)
+	return f.rejectFlags("a model without mean_timeout: only the means of jobs that time out are solved, by auto, "+
+		"float or enclose; pfq simulate estimates percentiles", num.Exact)
 }
 
 // rejectFlags rejects some engines and all flags about more than means, with a text that names what

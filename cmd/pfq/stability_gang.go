@@ -20,6 +20,9 @@ var gangLimitSections = []render.Section{
 		Before: "change of the limit per unit of the share of a class, at the expense of the others"},
 }
 
+// gangSizes is the distribution of sizes for which limits and waits of gangs hold.
+const gangSizes = "exponential"
+
 // answerGangStability decides whether a cluster whose jobs hold several servers is stable.
 func answerGangStability(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
 	s, err := command.WithProgress(q, func(ctx context.Context) (*gang.Stability, error) {
@@ -37,7 +40,7 @@ func answerGangStability(q command.Query, m *cluster.Model) (a render.Answer, st
 }
 
 // gangLimitColumns are the first columns of CSV.
-var gangLimitColumns = []string{"kind", "class", "value", "service", "verdict", "stable", "arrival_rate",
+var gangLimitColumns = []string{"kind", "class", "value", "service", "sizes", "verdict", "stable", "arrival_rate",
 	"throughput_limit", "critical_scale", "work_conserving_limit", "fifo_waste", "engine", "method", "states"}
 
 // gangLimits returns the answer about the limit of gangs. Derivatives may be approximate although
@@ -48,7 +51,7 @@ func gangLimits(s *gang.Stability) render.Point {
 		derivatives.Engine = num.Float
 	}
 	limits.LimitDerivatives = nil
-	body := limitStyle(s).Record(limits).Set("service", cluster.Gang, "engine")
+	body := limitStyle(s).Record(limits).Set("service", cluster.Gang, "engine").Set("sizes", gangSizes, "engine")
 	return render.Point{
 		Body:     body.Set("limit_derivatives", derivatives.Rows(s.LimitDerivatives), ""),
 		Sections: gangLimitSections,

@@ -18,7 +18,7 @@ import (
 type sizeFlags struct {
 	alpha, max, min, mean decimal           // parameters of the bounded Pareto distribution; exact is nil if not given
 	text                  string            // value of --sizes
-	columns               map[string]string // of the log
+	columns               map[string]string // of the log, by field
 	fit, processorSeconds bool
 	name                  string             // name of the file, once read
 	count                 int                // number of sizes in it

@@ -967,8 +967,8 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + "--sizes list", "pfq: --sizes = list: want file:list, as files are named\n"},
 		{"--load 0.5 " + sizes, "pfq: --hosts is missing: want an integer in 1..64\n"},
 		{"--hosts 2 " + sizes, "pfq: --load is missing: want a number > 0 and < 1, or --arrival-rate\n"},
-		{farm, "pfq: --sizes is missing: want DISTRIBUTION --mean M, file:PATH, log:PATH, swf:PATH, or --alpha A --max P " +
-			"with --min K or --mean M\n"},
+		{farm, "pfq: --sizes is missing: want DISTRIBUTION --mean M, file:PATH, log:PATH, swf:PATH, or --alpha A " +
+			"--max P with --min K or --mean M\n"},
 		{"--hosts 0 --load 0.5 " + sizes, "pfq: --hosts = 0: want an integer in 1..64\n"},
 		{"--hosts 65 --load 0.5 " + sizes, "pfq: --hosts = 65: want an integer in 1..64\n"},
 		{"--hosts two --load 0.5 " + sizes, "pfq: --hosts = two: want an integer in 1..64\n"},

@@ -12,5 +12,5 @@
 //	}
 //	// Output:
 //	// Jobs that need several servers
-//	// gang-1 What blocking costs
+//	// gang-1 Cost of blocking
 package gang

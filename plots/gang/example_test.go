@@ -13,5 +13,5 @@ func Example() {
 	}
 	// Output:
 	// Jobs that need several servers
-	// gang-1 What blocking costs
+	// gang-1 Cost of blocking
 }

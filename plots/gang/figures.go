@@ -29,7 +29,7 @@ func Source() plots.Source {
 
 // Figures returns the entries.
 func Figures() []plots.Spec {
-	return []plots.Spec{{ID: "gang-1", Title: "What blocking costs", Prepare: prepare}}
+	return []plots.Spec{{ID: "gang-1", Title: "Cost of blocking", Prepare: prepare}}
 }
 
 // texts are the captions and parameters.
