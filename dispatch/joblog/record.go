@@ -82,8 +82,8 @@ func (r *record) time(f field) (m moment) {
 }
 
 func (r *record) duration(f field) float64 { return cellOf(r, f, wantDuration, parseDuration) }
-func (r *record) count(f field) int64      { return cellOf(r, f, wantCount, digits) }
-func (r *record) amount(f field) float64   { return cellOf(r, f, wantAmount, decimal) }
+func (r *record) count(f field) int64      { return cellOf(r, f, wantCount, input.Digits) }
+func (r *record) amount(f field) float64   { return cellOf(r, f, wantAmount, input.Decimal) }
 
 // limit returns a time limit, in minutes or in the forms of a duration.
 func (r *record) limit() float64 {
@@ -101,7 +101,7 @@ func (r *record) limit() float64 {
 		if isOpen(text) {
 			return swf.Unknown, true
 		}
-		return decimal(text)
+		return input.Decimal(text)
 	})
 	if minutes == swf.Unknown || math.IsInf(60*minutes, 0) {
 		return swf.Unknown
@@ -157,7 +157,7 @@ func (r *record) status() int64 {
 		return s
 	}
 	text := r.cells[fieldExit]
-	switch _, ok := digits(text); {
+	switch _, ok := input.Digits(text); {
 	case len(text) == 0:
 		return swf.Unknown
 	case string(text) == "0":
@@ -165,7 +165,7 @@ func (r *record) status() int64 {
 	case ok:
 		return 0
 	case len(text) > 1 && text[0] == '-':
-		if _, ok := digits(text[1:]); ok {
+		if _, ok := input.Digits(text[1:]); ok {
 			return 0
 		}
 	}
@@ -180,7 +180,7 @@ func jobNumber(id []byte) (number int64, isStep, ok bool) {
 	for end < len(id) && id[end] >= '0' && id[end] <= '9' {
 		end++
 	}
-	number, ok = digits(id[:end])
+	number, ok = input.Digits(id[:end])
 	return number, ok && stepOf(id[end:]), ok
 }
 
@@ -195,9 +195,9 @@ func stepOf(rest []byte) bool {
 		case "batch", "extern", "interactive":
 			return true
 		default:
-			_, ok := digits([]byte(step))
+			_, ok := input.Digits([]byte(step))
 			if whole, _, isHet := cutByte(rest[i+1:], '+'); isHet {
-				_, ok = digits(whole)
+				_, ok = input.Digits(whole)
 			}
 			return ok
 		}
@@ -318,7 +318,7 @@ func (n *numbering) number(name []byte) int64 {
 	if n.numbers == nil {
 		n.numbers, n.taken = map[string]int64{}, map[int64]bool{}
 	}
-	v, ok := digits(name)
+	v, ok := input.Digits(name)
 	if !ok || n.taken[v] || len(name) > 1 && name[0] == '0' {
 		for n.last++; n.taken[n.last]; n.last++ {
 		}

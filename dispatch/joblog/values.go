@@ -3,13 +3,10 @@ package joblog
 import (
 	"bytes"
 	"math"
-	"strconv"
 
 	"productform/dispatch/swf"
+	"productform/internal/input"
 )
-
-// largest is the largest integer in a log: all integers up to it are exact in float64.
-const largest = 1 << 53
 
 // isMissing reports whether a cell says that its value is unknown.
 func isMissing(text []byte) bool {
@@ -27,33 +24,6 @@ func isMissing(text []byte) bool {
 		return true
 	}
 	return false
-}
-
-// digits returns the integer written as one or more digits, at most 2^53.
-func digits(text []byte) (n int64, ok bool) {
-	for _, c := range text {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		if n = 10*n + int64(c-'0'); n > largest {
-			return 0, false
-		}
-	}
-	return n, len(text) > 0
-}
-
-// decimal returns a finite number >= 0 in decimals.
-func decimal(text []byte) (float64, bool) {
-	if n, ok := digits(text); ok {
-		return float64(n), true
-	}
-	for _, c := range text {
-		if (c < '0' || c > '9') && c != '.' && c != 'e' && c != 'E' && c != '-' && c != '+' {
-			return 0, false
-		}
-	}
-	v, err := strconv.ParseFloat(string(text), 64)
-	return v, err == nil && v >= 0 && text[0] != '-' && text[0] != '+'
 }
 
 // A moment is a time: whole seconds and a fraction of a second, since their sum has fewer digits.
@@ -75,12 +45,12 @@ func parseTime(text []byte) (m moment, ok bool) {
 	if len(text) >= 16 && text[4] == '-' {
 		return parseDate(text)
 	}
-	v, ok := decimal(text)
-	if !ok || v > largest {
+	v, ok := input.Decimal(text)
+	if !ok || v > input.MaxInteger {
 		return m, false
 	}
 	whole, rest, _ := bytes.Cut(text, []byte("."))
-	if n, isWhole := digits(whole); isWhole {
+	if n, isWhole := input.Digits(whole); isWhole {
 		if fraction, isPlain := decimalFraction(rest); isPlain {
 			return moment{value: v, seconds: n, fraction: fraction, known: true}, true
 		}
@@ -94,7 +64,7 @@ func decimalFraction(text []byte) (float64, bool) {
 	if len(text) == 0 {
 		return 0, true
 	}
-	n, ok := digits(text)
+	n, ok := input.Digits(text)
 	return float64(n) / math.Pow10(len(text)), ok && len(text) <= 15
 }
 
@@ -103,11 +73,11 @@ func parseDate(text []byte) (m moment, ok bool) {
 	if text[7] != '-' || text[10] != 'T' && text[10] != ' ' || text[13] != ':' {
 		return m, false
 	}
-	year, ok1 := digits(text[:4])
-	month, ok2 := digits(text[5:7])
-	day, ok3 := digits(text[8:10])
-	hour, ok4 := digits(text[11:13])
-	minute, ok5 := digits(text[14:16])
+	year, ok1 := input.Digits(text[:4])
+	month, ok2 := input.Digits(text[5:7])
+	day, ok3 := input.Digits(text[8:10])
+	hour, ok4 := input.Digits(text[11:13])
+	minute, ok5 := input.Digits(text[14:16])
 	if !(ok1 && ok2 && ok3 && ok4 && ok5) || year < 1970 || month < 1 || month > 12 || day < 1 ||
 		day > daysIn(year, month) || hour > 23 || minute > 59 {
 		return m, false
@@ -115,7 +85,7 @@ func parseDate(text []byte) (m moment, ok bool) {
 	m = moment{seconds: 86400*daysBefore(year, month, day) + 3600*hour + 60*minute, known: true}
 	rest := text[16:]
 	if len(rest) >= 3 && rest[0] == ':' {
-		second, ok := digits(rest[1:3])
+		second, ok := input.Digits(rest[1:3])
 		if !ok || second > 59 {
 			return m, false
 		}
@@ -156,7 +126,7 @@ func parseZone(text []byte) (offset int64, ok bool) {
 	if len(text) == 5 && text[2] == ':' {
 		text = []byte{text[0], text[1], text[3], text[4]}
 	}
-	n, ok := digits(text)
+	n, ok := input.Digits(text)
 	switch {
 	case !ok || len(text) != 2 && len(text) != 4:
 		return 0, false
@@ -192,7 +162,7 @@ func daysBefore(year, month, day int64) int64 {
 // MM:SS, the last part with decimals if wanted.
 func parseDuration(text []byte) (seconds float64, ok bool) {
 	if bytes.IndexByte(text, ':') < 0 && bytes.IndexByte(text, '-') <= 0 {
-		return decimal(text)
+		return input.Decimal(text)
 	}
 	days, clock, hasDays := bytes.Cut(text, []byte("-"))
 	if !hasDays {
@@ -206,11 +176,11 @@ func parseDuration(text []byte) (seconds float64, ok bool) {
 		if count == len(parts) {
 			return 0, false
 		}
-		n, isInteger := digits(part)
+		n, isInteger := input.Digits(part)
 		parts[count] = float64(n)
 		if !more && !isInteger {
 			whole, decimals, _ := bytes.Cut(part, []byte("."))
-			n, ok1 := digits(whole)
+			n, ok1 := input.Digits(whole)
 			fraction, ok2 := decimalFraction(decimals)
 			if !ok1 || !ok2 || len(decimals) == 0 {
 				return 0, false
@@ -231,18 +201,18 @@ func parseDuration(text []byte) (seconds float64, ok bool) {
 	}
 	total := 3600*hours + 60*minutes + seconds
 	if hasDays {
-		n, ok := digits(days)
+		n, ok := input.Digits(days)
 		if !ok || hours >= 24 {
 			return 0, false
 		}
 		total += 86400 * float64(n)
 	}
-	return total, seconds < 60 && (minutes < 60 || count == 2 && !hasDays) && total <= largest
+	return total, seconds < 60 && (minutes < 60 || count == 2 && !hasDays) && total <= input.MaxInteger
 }
 
 // statusOf returns the SWF status of a state of Slurm, or of a number.
 func statusOf(text []byte) (int64, bool) {
-	if n, ok := digits(text); ok {
+	if n, ok := input.Digits(text); ok {
 		return n, true
 	}
 	word, _, _ := bytes.Cut(text, []byte(" ")) // CANCELLED by 1001
@@ -272,7 +242,7 @@ func tresCPUs(text []byte) (cpus int64, ok bool) {
 			return 0, false
 		}
 		if string(name) == "cpu" {
-			if cpus, ok = digits(value); !ok {
+			if cpus, ok = input.Digits(value); !ok {
 				return 0, false
 			}
 		}
@@ -296,11 +266,11 @@ func chunkCPUs(text []byte, key string) (cpus int64, ok bool) {
 			case len(part) == 0:
 				return 0, false
 			case isPair && string(name) == key:
-				if each, ok = digits(value); !ok || each > 1<<31 {
+				if each, ok = input.Digits(value); !ok || each > 1<<31 {
 					return 0, false
 				}
 			case first && !isPair:
-				if n, isCount := digits(part); isCount {
+				if n, isCount := input.Digits(part); isCount {
 					count = n
 				}
 			}

@@ -3,6 +3,8 @@ package swf
 import (
 	"strconv"
 	"strings"
+
+	"productform/internal/input"
 )
 
 // MaxProcs returns the largest number of processors in use at a time according to the comments of a
@@ -17,7 +19,7 @@ func MaxProcs(header []string) (processors int64, ok bool) {
 		}
 		number, _, _ := strings.Cut(strings.TrimLeft(value, " \t"), " ")
 		n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
-		return n, err == nil && n >= 1 && n <= largest
+		return n, err == nil && n >= 1 && n <= input.MaxInteger
 	}
 	return 0, false
 }

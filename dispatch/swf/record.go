@@ -8,9 +8,6 @@ import (
 	"productform/internal/input"
 )
 
-// largest is the largest integer that a log may hold: all integers up to it are exact in float64.
-const largest = 1 << 53
-
 // fieldPath returns the path of field 1 to 18 of a job in an error. Further fields have only a
 // number.
 func fieldPath(field int) string {
@@ -123,13 +120,12 @@ const (
 
 func (r *record) integer() int64 {
 	text := r.next()
-	if n, ok := parseDigits(text); ok {
+	digits, isNegative := bytes.CutPrefix(text, []byte("-"))
+	switch n, ok := input.Digits(digits); {
+	case ok && !isNegative:
 		return n
-	}
-	if rest, below := bytes.CutPrefix(text, []byte("-")); below {
-		if n, ok := parseDigits(rest); ok && n == -Unknown {
-			return Unknown
-		}
+	case ok && n == -Unknown:
+		return Unknown
 	}
 	r.refuse(text, wantInteger)
 	return 0
@@ -137,44 +133,15 @@ func (r *record) integer() int64 {
 
 func (r *record) real(want string) float64 {
 	text := r.next()
-	if n, ok := parseDigits(text); ok {
-		return float64(n)
-	}
-	if string(text) == "-1" {
+	decimals, isNegative := bytes.CutPrefix(text, []byte("-"))
+	switch v, ok := input.Decimal(decimals); {
+	case ok && !isNegative:
+		return v
+	case ok && v == -Unknown:
 		return Unknown
-	}
-	if isDecimal(text) {
-		v, err := strconv.ParseFloat(string(text), 64)
-		if err == nil && (text[0] != '-' || v == Unknown) {
-			return v
-		}
 	}
 	r.refuse(text, want)
 	return 0
-}
-
-// parseDigits returns the integer written as digits, if it is at most 2^53.
-func parseDigits(text []byte) (n int64, ok bool) {
-	for _, c := range text {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		if n = 10*n + int64(c-'0'); n > largest {
-			return 0, false
-		}
-	}
-	return n, len(text) > 0
-}
-
-// isDecimal reports whether a text may be a decimal number without a leading plus. It rules out
-// words such as NaN, hexadecimal digits and digit separators.
-func isDecimal(text []byte) bool {
-	for _, c := range text {
-		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
-			return false
-		}
-	}
-	return len(text) > 0 && text[0] != '+'
 }
 
 // refuse records an error unless there is one already.

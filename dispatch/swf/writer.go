@@ -90,7 +90,7 @@ func (p *printer) separate() {
 
 func (p *printer) integer(v int64) {
 	p.separate()
-	if p.err == nil && v != Unknown && !(v >= 0 && v <= largest) {
+	if p.err == nil && v != Unknown && !(v >= 0 && v <= input.MaxInteger) {
 		p.err = input.Errorf(fieldPath(p.field), v, "%s", wantInteger)
 	}
 	p.line = strconv.AppendInt(p.line, v, 10)
@@ -101,7 +101,7 @@ func (p *printer) real(v float64, want string) {
 	if p.err == nil && v != Unknown && !(v >= 0 && v <= math.MaxFloat64) {
 		p.err = input.Errorf(fieldPath(p.field), v, "%s", want)
 	}
-	if v == math.Trunc(v) && math.Abs(v) <= largest { // -0 is also written as 0
+	if v == math.Trunc(v) && math.Abs(v) <= input.MaxInteger { // -0 is also written as 0
 		p.line = strconv.AppendInt(p.line, int64(v), 10)
 		return
 	}
