@@ -752,7 +752,7 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 4 --policies edf", "unknown flag: --policies; did you mean --policy?"},
 		{"five.swf --workers 4 --policy all,edf", "--policy[1] = edf: want each policy once"},
 		{"comma.csv --workers 4", "comma.csv:1: columns = job_id,submitted,run: want a column of run times, or " +
-			"of starts and ends, such as run_time=NAME or start=NAME,end=NAME"},
+			"of starts and ends; --columns run_time=NAME or start=NAME,end=NAME names them"},
 		{"five.swf --workers 4 --parallelism 4 --deadline-factor 0",
 			"--parallelism needs deadlines: with --deadline-factor 0 no job has one"},
 		{

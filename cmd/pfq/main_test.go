@@ -437,7 +437,7 @@ func TestMistakes(t *testing.T) {
 			"a.yaml:2: stations[0].nodes[0].count = the number 8: want one of the fields name, capacity; " +
 				"write one node for each server: capacity is its speed, not a number of servers"},
 		{"a.csv", "job;submitted\n", "dispatch a.csv", "a.csv:1: columns = job,submitted: want a column of run " +
-			"times, or of starts and ends, such as run_time=NAME or start=NAME,end=NAME"},
+			"times, or of starts and ends; --columns run_time=NAME or start=NAME,end=NAME names them"},
 		{"a.yaml", "stations: [{name: s, discipline: sharing}]\n" +
 			"classes: [{name: a, arrival_rate: 0.5, visits: [{station: s, visits: 1}]}]\n",
 			"network a.yaml --percentiles 95",

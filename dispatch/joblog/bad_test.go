@@ -47,8 +47,8 @@ func TestBrokenLogs(t *testing.T) {
 			"log:3: row = 10 cells: want 9 cells, one per column of the heading"},
 		{"cut row", sacct + ok + "8|2026", "log:3: row = 2 cells: want 9 cells, one per column of the heading"},
 		{"no run time", "JobID|Submit|Start\n",
-			"log:1: columns = JobID,Submit,Start: want a column of run times, or of starts and ends, such as " +
-				"run_time=NAME or start=NAME,end=NAME"},
+			"log:1: columns = JobID,Submit,Start: want a column of run times, or of starts and ends; " +
+				"--columns run_time=NAME or start=NAME,end=NAME names them"},
 		{"same column twice", "id,run_time,run_time\n", "log:1: heading = run_time: want a unique name"},
 		{"open quote", csv + "1,2,\"3,4\n", `log:2: cell = "\"3,4": want a closing quote in the same line`},
 		{"text after a quote", csv + "1,2,\"3\"4,4\n",
@@ -61,8 +61,8 @@ func TestBrokenLogs(t *testing.T) {
 		{"document in JSON", "{\n  \"jobs\": []\n}\n",
 			"log:1: record = {: want a JSON object in one line; unexpected end of JSON input"},
 		{"objects without run times", "{\"id\": 1}\n{\"id\": 2}\n",
-			"log: columns = id: want a column of run times, or of starts and ends, such as run_time=NAME or " +
-				"start=NAME,end=NAME"},
+			"log: columns = id: want a column of run times, or of starts and ends; --columns run_time=NAME or " +
+				"start=NAME,end=NAME names them"},
 		{"other line among records", pbs + "start=1 end=2\nhello\n",
 			"log:2: record = hello: want MM/DD/YYYY HH:MM:SS;TYPE;ID;NAME=VALUE ..."},
 		{"chunks of nothing", pbs + "start=1 end=2 Resource_List.select=2:ncpus=+1\n",
@@ -71,6 +71,9 @@ func TestBrokenLogs(t *testing.T) {
 			"log:1: Exit_status = good: want an integer"},
 		{"sacct without -P", "JobID        Elapsed\n-----  ------\n",
 			"log:1: want " + wantFormat + ", not JobID        Elapsed; this looks like the output of sacct without -P"},
+		{"sacct without -P, to the right", "       JobID    Elapsed\n------------ ----------\n",
+			"log:1: want " + wantFormat +
+				", not        JobID    Elapsed; this looks like the output of sacct without -P"},
 		{"table without a heading", "7001,1764576000,5400\n",
 			"log:1: want " + wantFormat + ", not 7001,1764576000,5400; this looks like a table without a heading"},
 		{
@@ -83,6 +86,10 @@ func TestBrokenLogs(t *testing.T) {
 		{"YAML", "classes:\n", "log:1: want " + wantFormat + ", not classes:; this looks like YAML"},
 		{"binary", "\x7fELF\x00\x01\n",
 			"log:1: want " + wantFormat + `, not "\x7fELF\x00\x01"; this looks like a program or a binary file`},
+		{"binary without zeros", ",\xe4B~*\x1b!\xca \xe4\n",
+			"log:1: want " + wantFormat + `, not ",\xe4B~*\x1b!\xca \xe4"; this looks like a program or a binary file`},
+		{"minutes without an end", "JobID|Elapsed|TimelimitRaw\n1|7|1e308\n",
+			"log:2: TimelimitRaw = 1e308: want " + wantMinutes},
 	} {
 		_, _, err := readAll(c.text, nil)
 		if err == nil || err.Error() != c.want {
@@ -156,6 +163,27 @@ func TestTimesThatDisagree(t *testing.T) {
 		}
 		if c.reason == StartBeforeSubmit && jobs[0].Wait != -1 {
 			t.Errorf("waited for %v", jobs[0].Wait)
+		}
+	}
+}
+
+// If several columns have common names of a field, the report names all, and in each record the
+// first known value counts.
+func TestSeveralColumnsOfAField(t *testing.T) {
+	const csv = "id,queued,Submit,submit,elapsed,duration\n1,3,5,6,7,8\n2,3,,,,8\n"
+	const lines = `{"id":1,"queued":3,"Submit":5,"submit":6,"elapsed":7,"duration":8}` + "\n" +
+		`{"id":2,"queued":3,"Submit":null,"duration":8}` + "\n"
+	for _, text := range []string{csv, lines} {
+		jobs, r, err := readAll(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(jobs) != 2 || jobs[0].Submit != 5 || jobs[0].RunTime != 7 || jobs[1].Submit != 3 || jobs[1].RunTime != 8 {
+			t.Errorf("jobs %v", jobs)
+		}
+		want := "; columns guessed: id=id,submit=Submit or submit or queued,run_time=elapsed or duration"
+		if report := r.Report().Lines(); len(report) != 1 || !strings.HasSuffix(report[0], want) {
+			t.Errorf("report %q, want %q", report, want)
 		}
 	}
 }

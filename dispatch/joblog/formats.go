@@ -56,15 +56,16 @@ func isSWF(line []byte) bool {
 // unknownFormat returns the error about a log that begins with a line of no known format.
 func unknownFormat(line []byte) error {
 	looks := ""
+	isControl := func(c rune) bool { return c < ' ' && c != '\t' || c == '\x7f' }
 	switch {
-	case bytes.HasPrefix(line, []byte("JobID")) || bytes.HasPrefix(line, []byte("----")):
+	case bytes.HasPrefix(line, []byte("#!")) || bytes.ContainsFunc(line, isControl):
+		looks = "a program or a binary file"
+	case bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte("JobID")) || bytes.HasPrefix(line, []byte("----")):
 		looks = "the output of sacct without -P"
 	case line[0] == '[' || line[0] == '{':
 		looks = "JSON, but not one object per line"
 	case line[0] >= '0' && line[0] <= '9' && bytes.ContainsAny(line, ",;|\t"):
 		looks = "a table without a heading"
-	case bytes.HasPrefix(line, []byte("#!")) || bytes.IndexByte(line, 0) >= 0:
-		looks = "a program or a binary file"
 	case len(bytes.Fields(line)) > 1 && bytes.IndexByte(line, ':') < 0:
 		looks = "a table separated by blanks"
 	case bytes.HasSuffix(line, []byte(":")) || bytes.Contains(line, []byte(": ")):
@@ -104,18 +105,20 @@ func isSacct(line []byte) bool {
 type splitter struct {
 	format
 	bindings
-	columns []binding // of a table
-	first   []byte    // the heading
-	scratch []byte    // cells without quotes
-	seen    [fieldCount]bool
-	best    [fieldCount]binding // the columns seen, of the lowest rank
+	columns []binding             // of a table
+	first   []byte                // the heading
+	scratch []byte                // cells without quotes
+	seen    [fieldCount][]binding // the columns of each field, by rank
 }
 
 // note records that the log has a column.
 func (s *splitter) note(b binding) {
-	if f := b.field; f != fieldCount && (!s.seen[f] || b.rank < s.best[f].rank) {
-		s.seen[f], s.best[f] = true, b
+	f := b.field
+	if f == fieldCount || slices.Contains(s.seen[f], b) {
+		return
 	}
+	s.seen[f] = append(s.seen[f], b)
+	slices.SortStableFunc(s.seen[f], func(a, b binding) int { return a.rank - b.rank })
 }
 
 // heads reads the heading of a table.
@@ -138,7 +141,7 @@ func (s *splitter) heads(line []byte) error {
 		s.note(b)
 		s.columns, names = append(s.columns, b), append(names, b.name)
 	}
-	if len(s.given) == 0 && s.seen == [fieldCount]bool{} {
+	if len(s.given) == 0 && len(s.seenNames()) == 0 {
 		return unknownFormat(line)
 	}
 	return s.checkColumns(names)
@@ -148,13 +151,13 @@ func (s *splitter) heads(line []byte) error {
 func (s *splitter) checkColumns(names []string) error {
 	all := input.Shown([]byte(strings.Join(names, ",")))
 	for f, row := range fields {
-		if column, ok := s.given[row.name]; ok && !s.seen[f] {
+		if column, ok := s.given[row.name]; ok && s.seen[f] == nil {
 			return input.Errorf("column "+row.name, column, "a column of this log: %s", all)
 		}
 	}
-	if !s.seen[fieldRunTime] && !(s.seen[fieldStart] && s.seen[fieldEnd]) {
+	if s.seen[fieldRunTime] == nil && (s.seen[fieldStart] == nil || s.seen[fieldEnd] == nil) {
 		return input.Errorf("columns", all,
-			"a column of run times, or of starts and ends, such as run_time=NAME or start=NAME,end=NAME")
+			"a column of run times, or of starts and ends; --columns run_time=NAME or start=NAME,end=NAME names them")
 	}
 	return nil
 }
@@ -242,7 +245,7 @@ func (s *splitter) pbs(line []byte, rec *record) (Reason, error) {
 	if !ok {
 		return 0, input.Errorf("record", input.Shown(line), "MM/DD/YYYY HH:MM:SS;TYPE;ID;NAME=VALUE ...")
 	}
-	number, _, _ := cutByte(id, '.') // 123.server; an array task is 123[4].server
+	number, _, _ := bytes.Cut(id, []byte(".")) // 123.server; an array task is 123[4].server
 	rec.set(binding{fieldID, 0, "id"}, number)
 	for len(rest) > 0 {
 		var pair []byte

@@ -193,9 +193,9 @@ func (r *Reader) note(reason Reason) {
 
 // seenNames returns the names of the columns that are read.
 func (s *splitter) seenNames() (names []string) {
-	for f, seen := range s.seen {
-		if seen {
-			names = append(names, s.best[f].name)
+	for _, columns := range s.seen {
+		for _, c := range columns {
+			names = append(names, c.name)
 		}
 	}
 	return names
@@ -212,8 +212,11 @@ func (r *Reader) Report() Report {
 	report := Report{Format: r.split.format.name}
 	for f, seen := range r.split.seen {
 		name := fields[f].name
-		if _, isGiven := r.columns[name]; seen && !isGiven && !r.split.isFixed {
-			report.Guesses = append(report.Guesses, Column{name, r.split.best[f].name})
+		if _, isGiven := r.columns[name]; isGiven || r.split.isFixed {
+			continue
+		}
+		for _, c := range seen {
+			report.Guesses = append(report.Guesses, Column{name, c.name})
 		}
 	}
 	for _, c := range r.counts {

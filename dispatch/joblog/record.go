@@ -1,6 +1,7 @@
 package joblog
 
 import (
+	"bytes"
 	"math"
 
 	"productform/dispatch/swf"
@@ -12,7 +13,7 @@ const (
 	wantTime     = "seconds from any origin, or a date such as 2026-03-01T12:30:00 from 1970 on, with a zone if wanted"
 	wantDuration = "seconds >= 0, or a duration such as 01:30:00, 2-12:00:00 or 05:30"
 	wantLimit    = wantDuration + ", UNLIMITED or Partition_Limit"
-	wantMinutes  = "minutes >= 0, UNLIMITED or Partition_Limit"
+	wantMinutes  = "minutes from 0 to 2^53, UNLIMITED or Partition_Limit"
 	wantCount    = "an integer from 0 to 2^53"
 	wantAmount   = "a finite number >= 0"
 	wantStatus   = "a state of Slurm such as COMPLETED or CANCELLED by 1001, or an integer as in SWF"
@@ -39,11 +40,11 @@ func (r *record) clear() {
 	r.err = nil
 }
 
-// set sets the cell of a field. Of several columns for it, the one of the lowest rank counts whose
-// value is known.
+// set sets the cell of a field. Of several columns for it, the first one of the lowest rank counts
+// whose value is known.
 func (r *record) set(b binding, cell []byte) {
 	f := b.field
-	if old := r.cells[f]; old != nil && (isMissing(cell) || !isMissing(old) && r.bindings[f].rank < b.rank) {
+	if old := r.cells[f]; old != nil && (isMissing(cell) || !isMissing(old) && r.bindings[f].rank <= b.rank) {
 		return
 	}
 	r.cells[f], r.bindings[f] = cell, b
@@ -87,26 +88,21 @@ func (r *record) amount(f field) float64   { return cellOf(r, f, wantAmount, inp
 
 // limit returns a time limit, in minutes or in the forms of a duration.
 func (r *record) limit() float64 {
-	isOpen := func(text []byte) bool { return string(text) == "UNLIMITED" || string(text) == "Partition_Limit" }
-	limit := cellOf(r, fieldRequestedTime, wantLimit, func(text []byte) (float64, bool) {
-		if isOpen(text) {
-			return swf.Unknown, true
-		}
-		return parseDuration(text)
-	})
-	if limit != swf.Unknown {
+	if limit := cellOf(r, fieldRequestedTime, wantLimit, unlessOpen(parseDuration)); limit != swf.Unknown {
 		return limit
 	}
-	minutes := cellOf(r, fieldRequestedMinutes, wantMinutes, func(text []byte) (float64, bool) {
-		if isOpen(text) {
+	return cellOf(r, fieldRequestedMinutes, wantMinutes, unlessOpen(parseMinutes))
+}
+
+// unlessOpen returns a function that reads a time limit as parse does, and the words for no limit
+// as Unknown.
+func unlessOpen(parse func([]byte) (float64, bool)) func([]byte) (float64, bool) {
+	return func(text []byte) (float64, bool) {
+		if string(text) == "UNLIMITED" || string(text) == "Partition_Limit" {
 			return swf.Unknown, true
 		}
-		return input.Decimal(text)
-	})
-	if minutes == swf.Unknown || math.IsInf(60*minutes, 0) {
-		return swf.Unknown
+		return parse(text)
 	}
-	return 60 * minutes
 }
 
 // processors returns the allocated processors: as a number, in a list of resources or in chunks. If
@@ -156,21 +152,19 @@ func (r *record) status() int64 {
 	if s := cellOf(r, fieldStatus, wantStatus, statusOf); s != swf.Unknown {
 		return s
 	}
-	text := r.cells[fieldExit]
-	switch _, ok := input.Digits(text); {
-	case len(text) == 0:
+	text := r.cells[fieldExit] // -1 is a failure, not an unknown value
+	if len(text) == 0 {
 		return swf.Unknown
-	case string(text) == "0":
-		return 1
-	case ok:
-		return 0
-	case len(text) > 1 && text[0] == '-':
-		if _, ok := input.Digits(text[1:]); ok {
-			return 0
-		}
 	}
-	r.refuse(fieldExit, wantExit)
-	return swf.Unknown
+	n, ok := input.Digits(bytes.TrimPrefix(text, []byte("-")))
+	switch {
+	case !ok:
+		r.refuse(fieldExit, wantExit)
+		return swf.Unknown
+	case n == 0:
+		return 1
+	}
+	return 0
 }
 
 // jobNumber returns the number with which an id starts, ok if it has one: that of the array for
@@ -191,27 +185,16 @@ func stepOf(rest []byte) bool {
 		if c != '.' {
 			continue
 		}
-		switch step := string(rest[i+1:]); step {
+		switch step := rest[i+1:]; string(step) {
 		case "batch", "extern", "interactive":
 			return true
 		default:
-			_, ok := input.Digits([]byte(step))
-			if whole, _, isHet := cutByte(rest[i+1:], '+'); isHet {
-				_, ok = input.Digits(whole)
-			}
+			whole, _, _ := bytes.Cut(step, []byte("+")) // 7.0+1 is part of a step
+			_, ok := input.Digits(whole)
 			return ok
 		}
 	}
 	return false
-}
-
-func cutByte(text []byte, c byte) (before, after []byte, found bool) {
-	for i := range text {
-		if text[i] == c {
-			return text[:i], text[i+1:], true
-		}
-	}
-	return text, nil, false
 }
 
 // A job is what a record says: a job, or why it is none, and what to note about it.

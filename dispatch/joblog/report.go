@@ -59,9 +59,11 @@ type Column struct {
 
 // A Report says how a log was read.
 type Report struct {
-	Format  string   // such as "CSV"; empty before the first record
-	Guesses []Column // columns found by common names, unless the format has fixed names
-	Counts  []Count  // in the order of the reasons
+	Format string // such as "CSV"; empty before the first record
+	// columns found by common names, unless the format has fixed names; of several for a field, the
+	// first one whose value is known counts in each record
+	Guesses []Column
+	Counts  []Count // in the order of the reasons
 }
 
 // Lines returns the report as sentences, one per line; none for a log in Standard Workload Format.
@@ -69,7 +71,11 @@ func (r Report) Lines() []string {
 	var lines []string
 	if len(r.Guesses) > 0 {
 		var pairs []string
-		for _, c := range r.Guesses {
+		for i, c := range r.Guesses {
+			if i > 0 && c.Field == r.Guesses[i-1].Field {
+				pairs[len(pairs)-1] += " or " + c.Name
+				continue
+			}
 			pairs = append(pairs, c.Field+"="+c.Name)
 		}
 		lines = append(lines, fmt.Sprintf("%s; columns guessed: %s", r.Format, strings.Join(pairs, ",")))

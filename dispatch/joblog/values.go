@@ -3,6 +3,7 @@ package joblog
 import (
 	"bytes"
 	"math"
+	"time"
 
 	"productform/dispatch/swf"
 	"productform/internal/input"
@@ -78,11 +79,12 @@ func parseDate(text []byte) (m moment, ok bool) {
 	day, ok3 := input.Digits(text[8:10])
 	hour, ok4 := input.Digits(text[11:13])
 	minute, ok5 := input.Digits(text[14:16])
-	if !(ok1 && ok2 && ok3 && ok4 && ok5) || year < 1970 || month < 1 || month > 12 || day < 1 ||
-		day > daysIn(year, month) || hour > 23 || minute > 59 {
+	date := time.Date(int(year), time.Month(month), int(day), int(hour), int(minute), 0, 0, time.UTC)
+	if !(ok1 && ok2 && ok3 && ok4 && ok5) || year < 1970 || month < 1 || month > 12 || date.Day() != int(day) ||
+		hour > 23 || minute > 59 { // package time takes February 30 as a day of March
 		return m, false
 	}
-	m = moment{seconds: 86400*daysBefore(year, month, day) + 3600*hour + 60*minute, known: true}
+	m = moment{seconds: date.Unix(), known: true}
 	rest := text[16:]
 	if len(rest) >= 3 && rest[0] == ':' {
 		second, ok := input.Digits(rest[1:3])
@@ -136,28 +138,6 @@ func parseZone(text []byte) (offset int64, ok bool) {
 	return sign * (3600*(n/100) + 60*(n%100)), n/100 <= 14 && n%100 <= 59
 }
 
-func daysIn(year, month int64) int64 {
-	switch month {
-	case 2:
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return 29
-		}
-		return 28
-	case 4, 6, 9, 11:
-		return 30
-	}
-	return 31
-}
-
-// daysBefore returns the days from 1970-01-01 to a date of the Gregorian calendar. Years are
-// counted from March, so that a leap day is the last day of its year.
-func daysBefore(year, month, day int64) int64 {
-	if month <= 2 {
-		year, month = year-1, month+12
-	}
-	return 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 1 - 719468
-}
-
 // parseDuration returns the seconds in a number, in [D-]HH:MM:SS, [D-]HH:MM with days, D-HH or
 // MM:SS, the last part with decimals if wanted.
 func parseDuration(text []byte) (seconds float64, ok bool) {
@@ -208,6 +188,12 @@ func parseDuration(text []byte) (seconds float64, ok bool) {
 		total += 86400 * float64(n)
 	}
 	return total, seconds < 60 && (minutes < 60 || count == 2 && !hasDays) && total <= input.MaxInteger
+}
+
+// parseMinutes returns the seconds in a number of minutes.
+func parseMinutes(text []byte) (seconds float64, ok bool) {
+	minutes, ok := input.Decimal(text)
+	return 60 * minutes, ok && minutes <= input.MaxInteger
 }
 
 // statusOf returns the SWF status of a state of Slurm, or of a number.
