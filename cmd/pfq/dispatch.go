@@ -174,7 +174,7 @@ func (a *dispatchAnswer) finishesBaseline() bool {
 // progressEvery is the time between updates of the progress. Only a terminal shows all of them.
 const progressEvery = 100 * time.Millisecond
 
-// answer reads the log and runs it under all policies ; a signal interrupts it.
+// answer reads the log and runs it under all policies; a signal interrupts it.
 func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer, error) {
 	stdin, stderr := cmd.InOrStdin(), cmd.ErrOrStderr()
 	var done, total atomic.Int64
@@ -191,10 +191,12 @@ func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer
 		return f.dispatch(ctx, name, stdin, &done, &total)
 	})
 	bar.Clear()
+	if !errors.Is(err, command.ErrInterrupted) { // reading may go on after an interrupt
+		cli.WriteReport(stderr, "pfq", name, f.Report)
+	}
 	if err != nil {
 		return nil, err
 	}
-	cli.WriteReport(stderr, "pfq", name, f.Report)
 	command.WarnSkipped(stderr, a.Name, a.Skipped, "submission, run time or processors")
 	return a, nil
 }

@@ -37,7 +37,10 @@ func TestLogsInOtherFormats(t *testing.T) {
 			t.Errorf("%s: status %d, stderr %q, want %q\ngot\n%s\nwant\n%s", c.log, status, stderr, c.stderr, got, want)
 		}
 	}
+	commandtest.WriteFile(t, "b.csv", "submitted,Seconds\n60,5400\n")
 	for args, want := range map[string]string{
+		"dispatch b.csv --workers 4 --columns run_time=Seconds": "pfq: b.csv: CSV; columns guessed: submit=submitted\n" +
+			"pfq: b.csv: want a job of known submission, run time and processors, not a log without\n",
 		"dispatch a.csv --columns id": "pfq: --columns = id: want pairs FIELD=NAME such as " +
 			"submit=Submitted,run_time=Seconds,cpus=Cores, each field once\n",
 		"tags --hosts 2 --load 0.1 --sizes swf:a.swf --columns id=x": "pfq: --columns needs a log, --sizes log:PATH\n",

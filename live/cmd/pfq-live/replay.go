@@ -33,10 +33,10 @@ func newReplay() *cobra.Command {
 				return err
 			}
 			s, outlived, err := f.scenario(ctx, args[0], cmd.InOrStdin())
+			cli.WriteReport(cmd.ErrOrStderr(), "pfq-live", args[0], f.Report)
 			if err != nil {
 				return err
 			}
-			cli.WriteReport(cmd.ErrOrStderr(), "pfq-live", args[0], f.Report)
 			want, err := Simulate(ctx, s) // rejects scenarios that never end
 			if err != nil {
 				return err
