@@ -66,6 +66,9 @@ func (l *Line) within(of Jobs, t *big.Rat) (short, long arithmetic.Number, err e
 		}
 		return l.split(f, 1, long, l.waitServed, l.servedTotal)
 	}
+	if f.stays.IsZero() { // W ends with the patience
+		return l.nearlyOne(), l.one.Zero(), nil
+	}
 	if long, err = l.longer(f, 0, l.total); err != nil {
 		return short, long, err
 	}
@@ -99,7 +102,7 @@ func (l *Line) split(
 	f *factors, e int, longer, waited, total arithmetic.Number,
 ) (short, long arithmetic.Number, err error) {
 	if f.wait[e] == nil {
-		return l.number(num.Interval{Low: nextBelowOne(l.bits), High: big.NewFloat(1)}), l.one.Zero(), nil
+		return l.nearlyOne(), l.one.Zero(), nil
 	}
 	tooWide := f.stays.IsZero() || share(l.one, f.stays) > max(1<<12, 4*share(l.lambda, l.out))
 	if upper(longer) < 0.5 || tooWide {
@@ -109,10 +112,11 @@ func (l *Line) split(
 	return probability(short.Quo(total)), probability(longer), err
 }
 
-// nextBelowOne returns 1 - 2^-bits.
-func nextBelowOne(bits uint) *big.Float {
-	one := new(big.Float).SetPrec(bits + 1).SetInt64(1)
-	return one.Sub(one, new(big.Float).SetMantExp(big.NewFloat(1), -int(bits)))
+// nearlyOne returns a probability from 1 - 2^-bits to 1, such as one above 1 - e^-2e8.
+func (l *Line) nearlyOne() arithmetic.Number {
+	one := new(big.Float).SetPrec(l.bits + 1).SetInt64(1)
+	low := new(big.Float).Sub(one, new(big.Float).SetMantExp(one, -int(l.bits)))
+	return l.number(num.Interval{Low: low, High: one})
 }
 
 // series returns Σ_k Π_{i=1..k} λs/(nμ+(i+e)θ), s = e^{-θt}.

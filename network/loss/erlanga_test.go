@@ -451,6 +451,32 @@ func TestBadQueues(t *testing.T) {
 	}
 }
 
+// Patience so short that e^{-θt} is beyond the range of numbers leaves P(W <= t) below 1: a single
+// server is busy at nearly all times, so about half of the jobs would still wait at the median of a
+// service.
+func TestErlangAShortPatience(t *testing.T) {
+	q := &loss.Queue{
+		Servers: 1, ArrivalRate: big.NewRat(100, 1), MeanDuration: big.NewRat(1, 1), MeanPatience: big.NewRat(1, 1e11),
+	}
+	ask := loss.QueueQuestion{Within: []*big.Rat{num.Rat("0.01"), num.Rat("0.7")}}
+	for _, engine := range []num.Engine{num.Float, num.Enclose} {
+		r, err := loss.ErlangA(t.Context(), q, ask, loss.FormulaSettings{Engine: engine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range r.Within {
+			for _, x := range []num.Value{w.WaitWithin, w.WithinIfServed} {
+				if x.Float != 1 {
+					t.Errorf("%s: P(W <= %v) = %v, want 1, rounded", engine, w.Time, x.Float)
+				}
+				if one := big.NewFloat(1); engine == num.Enclose && !(x.Low.Cmp(one) < 0 && x.High.Cmp(one) == 0) {
+					t.Errorf("P(W <= %v) in [%v, %v], want bounds around a number below 1", w.Time, x.Low, x.High)
+				}
+			}
+		}
+	}
+}
+
 // In heavy overload nearly all jobs give up, and the time for which they wait has nearly the
 // distribution of their patience: P(W > t) = e^{-θt} P(V > t), where V is about ln(load)/θ. A load
 // beyond float64 gives an answer or an error.
