@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
-	"unsafe"
 
 	"productform/internal/arithmetic"
 	"productform/internal/input"
@@ -16,11 +16,13 @@ import (
 
 // Limits on the part of a cluster with timeouts.
 const (
-	mostMoves       = 1 << 21 // sets of busy servers times classes
-	mostTimedStates = 1 << 22
-	mostThetas      = 60
+	mostMoves       = 1 << 23       // arrivals of a class at a set of busy servers: about 1 GiB
+	mostTimedStates = 1 << 22       // about ten seconds in float64 with few classes
+	mostThetas      = bits.UintSize // bits of the mask of a [lattice.Walker]
 
-	mostRest = 1e-15 // largest relative measure of the omitted states
+	// mostRest is the largest relative measure of the omitted states. It is about that of the
+	// roundings of float64, so smaller ones would not narrow the bounds of the engine Float.
+	mostRest = 1e-15
 )
 
 // timedLevels visits the states of a part in the order of the number of jobs that may time out. A
@@ -28,16 +30,18 @@ const (
 // by group. Its values are W, and D_i of the tracked classes; for other classes, D_i = y_r W.
 type timedLevels struct {
 	*timedPart
-	ctx    context.Context
-	one    arithmetic.Number
-	box    lattice.Box
-	drain  []arithmetic.Number // μ(K) - λ_0(K)
-	slack  []float64           // μ(K) - λ(K), rounded
-	theta  []arithmetic.Number // θ_r
-	moves  [][]timedMove       // by class and point; see movesOf
-	slot   []int               // by class: the position of D_i in the values of a state; 0 unless tracked
-	width  int                 // number of values of a state
-	member [][]int             // classes by timeout; the last list has the classes without one
+	ctx      context.Context
+	one      arithmetic.Number
+	maxBytes int64
+	box      lattice.Box
+	drain    []arithmetic.Number // μ(K) - λ_0(K)
+	slack    []float64           // μ(K) - λ(K), rounded
+	theta    []arithmetic.Number // θ_r
+	moves    [][]timedMove       // by class and point; see movesOf
+	tables   float64             // size of drain, moves and cells, in numbers
+	slot     []int               // by class: the position of D_i in the values of a state; 0 unless tracked
+	width    int                 // number of values of a state
+	member   [][]int             // classes by timeout; the last list has the classes without one
 
 	walk      *lattice.Walker
 	last      timedLevel // the level below
@@ -70,9 +74,11 @@ type timedLevel struct {
 }
 
 // newTimedLevels tabulates the rates of a part of a cluster.
-func newTimedLevels(ctx context.Context, p *timedPart, one arithmetic.Number) (*timedLevels, error) {
+func newTimedLevels(
+	ctx context.Context, p *timedPart, one arithmetic.Number, maxBytes int64,
+) (*timedLevels, error) {
 	l := &timedLevels{timedPart: p, ctx: ctx, one: one, zero: one.Zero(), box: lattice.FirstFastest(p.limits),
-		slot: make([]int, len(p.classes)), width: 1, member: make([][]int, len(p.thetas)+1)}
+		slot: make([]int, len(p.classes)), width: 1, member: make([][]int, len(p.thetas)+1), maxBytes: maxBytes}
 	for i, x := range p.classes {
 		r := len(p.thetas)
 		if x.group >= 0 {
@@ -91,6 +97,12 @@ func newTimedLevels(ctx context.Context, p *timedPart, one arithmetic.Number) (*
 	l.drain = make([]arithmetic.Number, l.box.States)
 	l.slack = make([]float64, l.box.States)
 	l.moves = make([][]timedMove, l.box.States*len(p.classes))
+	l.tables = float64(l.box.States*(1+l.width)) + 2*p.countMoves() // a move takes as much as two numbers
+	if used := l.bytes(); used > float64(maxBytes) {
+		return nil, &num.TooLargeError{Bytes: used, Limit: maxBytes, Input: input.Errorf("servers",
+			fmt.Sprintf("%d sets of busy servers", l.box.States),
+			"sets whose rates take at most %d MiB (fewer servers, or equal servers as one group)", maxBytes>>20)}
+	}
 	l.cells = make([]arithmetic.Number, l.box.States*l.width)
 	l.marked = make([]bool, l.box.States)
 	for at := range l.drain {
@@ -100,7 +112,10 @@ func newTimedLevels(ctx context.Context, p *timedPart, one arithmetic.Number) (*
 		d := p.rank(&l.box, at)
 		timed := new(big.Rat)
 		for i, x := range p.classes {
-			for _, s := range p.steps(&l.box, i, at) {
+			steps := p.steps(&l.box, i, at)
+			list := make([]timedMove, len(steps))
+			for k, s := range steps {
+				list[k] = timedMove{s.to, one.Rational(s.rate)}
 				switch {
 				case s.to == at && x.theta == nil:
 					d.Sub(d, s.rate)
@@ -108,6 +123,7 @@ func newTimedLevels(ctx context.Context, p *timedPart, one arithmetic.Number) (*
 					timed.Add(timed, s.rate)
 				}
 			}
+			l.moves[i*l.box.States+at] = list
 		}
 		l.drain[at] = one.Rational(d)
 		l.slack[at] = num.Nearest(d.Sub(d, timed))
@@ -188,16 +204,8 @@ func drawn(n, k, d, v int) *big.Rat {
 	return new(big.Rat).SetFrac(ways, new(big.Int).Binomial(int64(n), int64(d)))
 }
 
-// movesOf returns the moves of class i at a point. It computes them once.
-func (l *timedLevels) movesOf(i, at int) []timedMove {
-	list := &l.moves[i*l.box.States+at]
-	if *list == nil {
-		for _, s := range l.steps(&l.box, i, at) {
-			*list = append(*list, timedMove{s.to, l.one.Rational(s.rate)})
-		}
-	}
-	return *list
-}
+// movesOf returns the moves of class i at a point.
+func (l *timedLevels) movesOf(i, at int) []timedMove { return l.moves[i*l.box.States+at] }
 
 // float returns the rate of a move, rounded up if it is an interval.
 func (m *timedMove) float() float64 {
@@ -212,7 +220,7 @@ func (m *timedMove) float() float64 {
 func (p *timedPart) solve(ctx context.Context, one arithmetic.Number, s TimeoutSettings) (
 	means []arithmetic.Number, states int, err error,
 ) {
-	l, err := newTimedLevels(ctx, p, one)
+	l, err := newTimedLevels(ctx, p, one, s.MaxBytes)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -222,7 +230,7 @@ func (p *timedPart) solve(ctx context.Context, one arithmetic.Number, s TimeoutS
 	tol := min(mostRest, s.RelTol/4)
 	rest := make([]float64, 1+len(p.classes))
 	for next := 0; ; l.jobs++ {
-		if err := l.fill(s.MaxBytes); err != nil {
+		if err := l.fill(); err != nil {
 			return nil, 0, err
 		}
 		if len(p.thetas) == 0 {
@@ -241,6 +249,11 @@ func (p *timedPart) solve(ctx context.Context, one arithmetic.Number, s TimeoutS
 		means = append(means, widen(mean, max(rest[0], rest[1+i])))
 	}
 	return means, l.states, nil
+}
+
+// bytes estimates the memory in use.
+func (l *timedLevels) bytes() float64 {
+	return l.one.Bytes() * (l.tables + float64(cap(l.level.values)+cap(l.last.values)))
 }
 
 // sizeError returns the error for a number of states.
@@ -293,7 +306,7 @@ func widen(x arithmetic.Number, t float64) arithmetic.Number {
 }
 
 // fill computes the next level and adds it to the sums.
-func (l *timedLevels) fill(maxBytes int64) error {
+func (l *timedLevels) fill() error {
 	l.last, l.level = l.level, timedLevel{l.last.start[:0], l.last.at[:0], l.last.values[:0]}
 	first := l.walk.At
 	if l.jobs > 0 {
@@ -311,9 +324,9 @@ func (l *timedLevels) fill(maxBytes int64) error {
 		if err := l.visit(); err != nil {
 			return err
 		}
-		used := (cap(l.level.values) + cap(l.last.values)) * int(unsafe.Sizeof(l.zero))
-		if states := float64(l.states + len(l.level.at)); states > mostTimedStates || int64(used) > maxBytes {
-			return l.sizeError(states, float64(used), maxBytes)
+		used := l.bytes()
+		if states := float64(l.states + len(l.level.at)); states > mostTimedStates || used > float64(l.maxBytes) {
+			return l.sizeError(states, used, l.maxBytes)
 		}
 		if len(l.thetas) == 0 || l.walk.X[0] == l.jobs {
 			break // the last state of the level has all jobs in the first coordinate

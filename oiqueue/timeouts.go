@@ -245,16 +245,11 @@ func timedParts(ctx context.Context, m *cluster.Model, size *big.Rat) ([]*timedP
 		}
 	}
 	for _, p := range parts {
-		points := 1.0
-		for _, n := range p.limits {
-			points *= float64(n) + 1
-		}
-		if points *= float64(len(p.classes)); points > mostMoves {
-			return nil, &num.TooLargeError{States: points, Input: input.Errorf("servers",
+		if moves := p.countMoves(); moves > mostMoves {
+			return nil, &num.TooLargeError{States: moves, Input: input.Errorf("servers",
 				fmt.Sprintf("%d groups of servers with the same classes", len(p.limits)),
-				"at most %d sets of busy servers, times classes, with timeouts (fewer servers, or equal "+
-					"servers as one "+
-					"group)", mostMoves)}
+				"at most %d arrivals of a class at a set of busy servers, with timeouts (fewer servers, or equal "+
+					"servers as one group)", mostMoves)}
 		}
 		if len(p.thetas) > mostThetas {
 			return nil, &num.TooLargeError{Input: input.Errorf("classes",
@@ -262,6 +257,25 @@ func timedParts(ctx context.Context, m *cluster.Model, size *big.Rat) ([]*timedP
 		}
 	}
 	return parts, nil
+}
+
+// countMoves returns the number of moves of all classes at all points; see steps. Of d servers drawn
+// from n, of which k are busy, several numbers may be busy: (d+1) (n-d+1) in total over k = 0..n.
+func (p *timedPart) countMoves() float64 {
+	sum := 0.0
+	for _, x := range p.classes {
+		moves := 1.0
+		for _, n := range p.limits {
+			moves *= float64(n) + 1
+		}
+		for _, c := range x.choices {
+			if n := p.limits[c.Server]; !p.isPool && c.Choose < n {
+				moves *= float64(c.Choose+1) * float64(n-c.Choose+1) / float64(n+1)
+			}
+		}
+		sum += moves
+	}
+	return sum
 }
 
 // add adds a class. Rates of timeouts are compared as fractions.

@@ -14,6 +14,7 @@ import (
 
 	"productform/bf"
 	"productform/cluster"
+	"productform/internal/lattice"
 	"productform/internal/oracle"
 	"productform/num"
 )
@@ -438,6 +439,13 @@ func TestTimeoutsTooLarge(t *testing.T) {
 	if !errors.As(err, &large) || large.Input.Path != "servers" {
 		t.Error(err)
 	}
+	few := *m
+	few.Servers, few.Classes = m.Servers[:12], m.Classes[:11]
+	_, err = SolveTimeouts(t.Context(), &few, TimeoutSettings{MaxBytes: 1 << 20})
+	const want = "servers = 4096 sets of busy servers: want sets whose rates take at most 1 MiB"
+	if !errors.As(err, &large) || !strings.HasPrefix(large.Input.Error(), want) || !(large.Bytes > 1<<20) {
+		t.Error(err)
+	}
 	m.Servers = m.Servers[:1]
 	for i := range m.Classes {
 		m.Classes[i].Servers, m.Classes[i].MeanTimeout = cluster.On(0), rat(int64(10+i), 1)
@@ -446,6 +454,31 @@ func TestTimeoutsTooLarge(t *testing.T) {
 	if !errors.As(err, &large) || large.Input.Path != "classes" || large.States <= mostTimedStates {
 		t.Error(err)
 	}
+}
+
+// The number of moves is that of the steps of all classes at all points.
+func TestTimedMoves(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawTimed(t, oracle.Options{Servers: 3, Classes: 3, Count: 4})
+		if rapid.Bool().Draw(t, "pool") {
+			m = drawPool(t, m)
+		}
+		parts, err := timedParts(t.Context(), m, oracle.Must(m.OneMeanSize()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range parts {
+			box, moves := lattice.FirstFastest(p.limits), 0
+			for at := range box.States {
+				for i := range p.classes {
+					moves += len(p.steps(&box, i, at))
+				}
+			}
+			if got := p.countMoves(); math.Round(got) != float64(moves) {
+				t.Errorf("%v moves, want %d", got, moves)
+			}
+		}
+	})
 }
 
 func TestTimeoutsContextEnds(t *testing.T) {

@@ -95,6 +95,18 @@ func (a Number) Zero() Number { return a.Rational(new(big.Rat)) }
 // One returns 1 in the arithmetic of a.
 func (a Number) One() Number { return a.Rational(big.NewRat(1, 1)) }
 
+// Bytes estimates the memory of a number in the arithmetic of a. Those of fractions vary.
+func (a Number) Bytes() float64 {
+	const number, header = 56, 40
+	switch {
+	case a.Exact != nil:
+		return number + 1000
+	case a.Interval.Low != nil:
+		return number + 2*(header+float64(a.Interval.Prec())/8+16)
+	}
+	return number
+}
+
 // Sum adds the numbers first..last, at least one, by halves, so each takes part in as few additions
 // as possible. If ctx is cancelled, Sum returns ctx.Err() promptly.
 func Sum(ctx context.Context, first, last int, number func(k int) Number) (Number, error) {

@@ -87,7 +87,7 @@ func (m *Model) solve(ctx context.Context, engine num.Engine, one arithmetic.Num
 	case m.hasTokens():
 		err = x.byTokens(ctx, float64(s.MaxBytes))
 	case m.Count == 0 && !m.hasSets() && nested:
-		err = x.byTree(ctx, roots, numberBytes(one), s.MaxBytes)
+		err = x.byTree(ctx, roots, one.Bytes(), s.MaxBytes)
 	default:
 		err = x.byTable(ctx, float64(s.MaxBytes))
 	}
@@ -95,18 +95,6 @@ func (m *Model) solve(ctx context.Context, engine num.Engine, one arithmetic.Num
 		return nil, err
 	}
 	return x.result()
-}
-
-// numberBytes estimates the memory of a number.
-func numberBytes(one arithmetic.Number) float64 {
-	const number, header = 56, 40
-	switch {
-	case one.Exact != nil:
-		return number + 1000
-	case one.Interval.Low != nil:
-		return number + 2*(header+float64(one.Interval.Prec())/8+16)
-	}
-	return number
 }
 
 // maxExactSeconds is the maximum estimated time for fractions.
@@ -291,7 +279,7 @@ func (x *measures) sweep(ctx context.Context, t *table, tokens bool, maxBytes fl
 		}
 	}
 	if !ok {
-		if err := t.checkSize(tables*numberBytes(x.one), maxBytes); err != nil {
+		if err := t.checkSize(tables*x.one.Bytes(), maxBytes); err != nil {
 			return nil, err
 		}
 		if s, err = t.scan(ctx, x.one, tokens, empty); err != nil {

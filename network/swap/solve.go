@@ -144,16 +144,13 @@ const maxExactStates = 1 << 16
 
 // checkSize rejects a table of too many states, each with a number of numbers.
 func (q *queue) checkSize(states float64, numbers int, s Settings) error {
-	bytes, limit := 56.0, s.MaxBytes
-	switch {
-	case q.one.Exact != nil && states > maxExactStates:
+	if q.one.Exact != nil && states > maxExactStates {
 		return &num.TooLargeError{States: states, Input: input.Errorf("Engine", num.Exact,
 			"float or enclose: %.3g states are more than the %d that fractions are kept for",
 			states, maxExactStates)}
-	case q.one.Interval.Low != nil:
-		bytes += 2 * (56 + float64(q.one.Interval.Prec())/8)
 	}
-	if need := states * bytes * float64(numbers); need > float64(limit) {
+	limit := s.MaxBytes
+	if need := states * q.one.Bytes() * float64(numbers); need > float64(limit) {
 		return &num.TooLargeError{States: states, Bytes: need, Limit: limit,
 			Input: input.Errorf("", fmt.Sprintf("a table of %.3g states, about %.3g GB", states, need/1e9),
 				"one of at most %.3g GB", float64(limit)/1e9)}
