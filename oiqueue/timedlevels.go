@@ -21,7 +21,7 @@ const (
 	mostThetas      = bits.UintSize // bits of the mask of a [lattice.Walker]
 
 	// mostRest is the largest relative measure of the omitted states. It is about that of the
-	// roundings of float64, so smaller ones would not narrow the bounds of the engine Float.
+	// roundings of float64: a smaller one would narrow no bound of the engine Float.
 	mostRest = 1e-15
 )
 

@@ -259,8 +259,8 @@ func timedParts(ctx context.Context, m *cluster.Model, size *big.Rat) ([]*timedP
 	return parts, nil
 }
 
-// countMoves returns the number of moves of all classes at all points; see steps. Of d servers drawn
-// from n, of which k are busy, several numbers may be busy: (d+1) (n-d+1) in total over k = 0..n.
+// countMoves returns the number of moves of all classes at all points; see steps. If d servers are
+// drawn from n, they have (d+1)(n-d+1) moves in total over the numbers 0..n of busy servers.
 func (p *timedPart) countMoves() float64 {
 	sum := 0.0
 	for _, x := range p.classes {

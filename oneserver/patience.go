@@ -227,8 +227,7 @@ func newPatienceBuilder(m *cluster.Model, s PatienceSettings) *patienceBuilder {
 	for i := range m.Servers {
 		r.Servers = append(r.Servers, PatienceServer{Name: m.Servers[i].Name, Count: m.Servers[i].GroupSize()})
 	}
-	b := &patienceBuilder{m: m, settings: s, result: r}
-	return b
+	return &patienceBuilder{m: m, settings: s, result: r}
 }
 
 // add solves a part and adds its measures.
@@ -248,7 +247,7 @@ func (b *patienceBuilder) add(ctx context.Context, p *part, all []patience) erro
 // tolerance.
 func (b *patienceBuilder) addEquations(ctx context.Context, p *part, byClass []patience) error {
 	limits := Settings{RelTol: b.settings.RelTol, MaxBytes: b.settings.MaxBytes}
-	if err := checkSize([]*part{p}, limits, func(*part) float64 { return 8 * 12 }); err != nil {
+	if err := checkSize([]*part{p}, limits, (*part).bytesOfRace); err != nil {
 		return err
 	}
 	if err := p.checkSteps(4, b.settings.MaxWork); err != nil { // at least four steps are necessary
@@ -276,7 +275,7 @@ func (b *patienceBuilder) addEquations(ctx context.Context, p *part, byClass []p
 			return &num.TooLargeError{States: float64(r.States), Input: input.Errorf("RelTol", b.settings.RelTol,
 				"a tolerance that roundings do not exceed")}
 		}
-		if err := p.checkSteps(len(grid), 4*b.settings.MaxWork); err != nil {
+		if err := p.checkSteps(len(grid), 4*b.settings.MaxWork); err != nil { // after two halvings
 			return err
 		}
 		m, err := r.measure(ctx, ask, grid, b.settings.MaxBytes)
@@ -286,7 +285,8 @@ func (b *patienceBuilder) addEquations(ctx context.Context, p *part, byClass []p
 		off := max(m.difference(last), r.imbalance(m))
 		if off <= b.settings.RelTol {
 			b.estimate = max(b.estimate, off)
-			return b.addPart(p, m)
+			b.addPart(p, m)
+			return nil
 		}
 		last, grid = m, halve(grid)
 	}
@@ -388,7 +388,7 @@ func (r *race) imbalance(m *patienceMeasures) float64 {
 }
 
 // addPart adds the measures of a part to the result.
-func (b *patienceBuilder) addPart(p *part, m *patienceMeasures) error {
+func (b *patienceBuilder) addPart(p *part, m *patienceMeasures) {
 	for g := range p.groups {
 		b.addGroup(p, g, m.busy[g])
 	}
@@ -416,7 +416,6 @@ func (b *patienceBuilder) addPart(p *part, m *patienceMeasures) error {
 		}
 		b.addClass(x)
 	}
-	return nil
 }
 
 // addGroup adds the busy servers of a group.

@@ -356,7 +356,7 @@ func (r *race) addStep(m *patienceMeasures, g *grade, a, u [][stages]float64, z 
 
 // integrate adds the integrals of a class over a step.
 func (r *race) integrate(
-	c *waitMeasures, law *patience, g *grade, tail, longer, density *[stages]float64, z float64, times []float64,
+	c *waitMeasures, own *patience, g *grade, tail, longer, density *[stages]float64, z float64, times []float64,
 ) {
 	for j, node := range r.method.nodes {
 		x := g.x + g.h*node
@@ -373,13 +373,13 @@ func (r *race) integrate(
 			}
 		}
 		switch {
-		case law.endless() || len(law.atoms) > 0:
-		case law.density != nil:
-			lost := weight * longer[j] * law.density.Density(x)
+		case own.endless() || len(own.atoms) > 0:
+		case own.density != nil:
+			lost := weight * longer[j] * own.density.Density(x)
 			c.abandoned += lost
 			c.waitingAbandoned += x * lost
 		default: // P(gave up) = ∫ (1-g) f, E[W; gave up] = E[W] - E[W; served]
-			c.abandoned += begin * law.CDF(x)
+			c.abandoned += begin * own.CDF(x)
 			c.waitingAbandoned += weight*tail[j]*longer[j] - x*served
 		}
 	}

@@ -88,9 +88,9 @@ func (p *pace) addLowest(x []int) {
 	p.lowest, p.insideEnd = append(p.lowest, work), append(p.insideEnd, len(p.inside))
 }
 
-// maxWork is the default of PatienceSettings.MaxWork. A step takes about a microsecond per state, in
-// all passes, and one or two grids of half the steps follow: in total 3 to 7 times as much, up to
-// about five minutes. maxSteps limits the steps.
+// maxWork is the default of PatienceSettings.MaxWork. A step takes about a microsecond per state,
+// in all passes, and one or two grids of half the steps follow: in total 3 to 7 times as much, up
+// to about five minutes. maxSteps limits the ends of steps to 8 MiB.
 const (
 	maxWork  = 5e7
 	maxSteps = 1 << 20
@@ -136,7 +136,7 @@ func (p *pace) grid(ctx context.Context, times []float64, work float64) ([]float
 // most 1e-18 jobs arrive that are patient enough to wait, and no class with less than endless
 // patience waits for more than 1e-18 of its mean waiting time, since P(V > x) falls. Or V is longer
 // with a probability of about e^-45: if d_K(y) >= c for all K that are not empty, P(V > x) falls
-// like e^{-cx} after x = y.
+// like e^{-cx} after x = y. Both are below the roundings of float64.
 func (p *pace) end(ctx context.Context) float64 {
 	rest := func(x float64) float64 {
 		sum := 0.0

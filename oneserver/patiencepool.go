@@ -17,9 +17,9 @@ func isErlangA(m *cluster.Model, p *part, byClass []patience) bool {
 	first, _ := m.PatienceOf(p.classes[0].row)
 	for i, c := range p.classes {
 		mean, _ := m.PatienceOf(c.row)
-		law := &byClass[i]
-		same := mean == nil && first == nil || mean != nil && first != nil && mean.Cmp(first) == 0
-		if !same || !(law.endless() || law.none() || law.exponential) {
+		own := &byClass[i]
+		same := (mean == nil) == (first == nil) && (mean == nil || mean.Cmp(first) == 0)
+		if !same || !(own.endless() || own.none() || own.exponential) {
 			return false
 		}
 	}

@@ -118,12 +118,12 @@ func (r *race) addQuantiles(
 // 0 if the percentile is an end, after setting the result. found is false if it is beyond the last
 // end.
 func (r *race) place(grid []float64, t *waitTails, task *quantileTask) (step int, found bool) {
-	law := &r.byClass[task.class]
+	own := &r.byClass[task.class]
 	at := func(k int) (before, after float64) { // the probability before and after jobs give up
 		if task.served {
 			return t.served[k][task.class], t.served[k][task.class]
 		}
-		return law.tailBefore(grid[k]) * t.longer[k][task.class], law.tail(grid[k]) * t.longer[k][task.class]
+		return own.tailBefore(grid[k]) * t.longer[k][task.class], own.tail(grid[k]) * t.longer[k][task.class]
 	}
 	_, start := at(0)
 	for k := range grid {

@@ -49,6 +49,15 @@ type race struct {
 	final   []float64 // u(∞)
 }
 
+// bytesOfRace returns the memory of a race and of the numbers of one step, for each state: five
+// vectors, two numbers for each stage, and the entries of neighbours and classes. A [backward]
+// takes half of the limit on memory for the numbers of other steps.
+func (p *part) bytesOfRace() float64 {
+	const vector, neighbour, entry = 8, 8 + 4 + 4, 4 + 8
+	neighbours := 2 * float64(len(p.groups)) // above and below
+	return vector*(5+2*stages+float64(len(p.groups))) + neighbour*neighbours + entry*float64(len(p.classes))
+}
+
 // newRace tabulates the equations of a part.
 func newRace(ctx context.Context, p *pace) (*race, error) {
 	r := &race{pace: p, Box: lattice.FirstFastest(p.limits()), method: newCollocation()}
@@ -110,6 +119,7 @@ func span(ends []int32, at int) (first, end int32) {
 	return first, ends[at]
 }
 
+// Vectors are rescaled by small beyond large. Then a step may still multiply a number by 2^364.
 const (
 	large = 0x1p+660
 	small = 0x1p-660

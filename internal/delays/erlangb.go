@@ -8,21 +8,32 @@ import (
 	"productform/num"
 )
 
-// InverseB returns 1/B(n).
+// InverseB returns 1/B(n) for a load a > 0, by Erlang's recursion with factors j/a in n steps.
 func InverseB(ctx context.Context, n int, load *big.Rat, one arithmetic.Number) (arithmetic.Number, error) {
-	a := one.Rational(load)
-	return Inverse(ctx, n, one, func(j int) arithmetic.Number { return one.Integer(j).Quo(a) })
+	return Inverse(ctx, n, one, factorOfB(load, one))
 }
 
-// Inverse returns x_n, x_0 = 1, x_j = 1 + factor(j) x_{j-1}.
+// factorOfB returns the function j/a.
+func factorOfB(load *big.Rat, one arithmetic.Number) func(j int) arithmetic.Number {
+	a := one.Rational(load)
+	return func(j int) arithmetic.Number { return one.Integer(j).Quo(a) }
+}
+
+// Inverse returns x_n, x_0 = 1, x_j = 1 + factor(j) x_{j-1}. The error is that of the context.
 func Inverse(
 	ctx context.Context, n int, one arithmetic.Number, factor func(j int) arithmetic.Number,
 ) (arithmetic.Number, error) {
 	if one.Exact == nil && one.Interval.Low == nil {
 		return inverseFloat(ctx, n, factor)
 	}
-	x := one
-	for j := 1; j <= n; j++ {
+	return inverseFrom(ctx, 0, one, n, one, factor)
+}
+
+// inverseFrom returns x_n, given x_j.
+func inverseFrom(
+	ctx context.Context, j int, x arithmetic.Number, n int, one arithmetic.Number, factor func(j int) arithmetic.Number,
+) (arithmetic.Number, error) {
+	for j++; j <= n; j++ {
 		if err := ctx.Err(); err != nil {
 			return x, err
 		}

@@ -13,6 +13,7 @@ import (
 // n - a steps. The recursion x_j = 1 + j/a x_{j-1} forgets where it starts: a relative error of
 // x_{j-1} is multiplied by 1 - 1/x_j, which is at most j/a because x_j = Σ_k Π_{i<k} (j-i)/a <=
 // 1/(1 - j/a) for j < a. So it starts at some j below a with the bounds 1 and 1/(1 - j/a) on x_j.
+// It has no fractions.
 func InverseBOfMany(
 	ctx context.Context, n int, load *big.Rat, one arithmetic.Number,
 ) (arithmetic.Number, error) {
@@ -20,7 +21,7 @@ func InverseBOfMany(
 		j := startOfB(n, load, float64(one.Interval.Prec()))
 		return lastInverses(ctx, j, n, load, one)
 	}
-	return lastInversesFloat(ctx, startOfB(n, load, 64), n, load)
+	return lastInversesFloat(ctx, startOfB(n, load, 64), n, load) // 11 bits more than float64
 }
 
 // startOfB returns a number of servers j such that the product of i/a over j < i < a is about
@@ -41,14 +42,7 @@ func lastInverses(
 		high := new(big.Rat).Quo(load, new(big.Rat).Sub(load, integer(j))) // 1/(1 - j/a)
 		x.Interval.High = num.FromRat(high, one.Interval.Prec()).High
 	}
-	a := one.Rational(load)
-	for j++; j <= n; j++ {
-		if err := ctx.Err(); err != nil {
-			return x, err
-		}
-		x = one.Add(one.Integer(j).Quo(a).Mul(x))
-	}
-	return x, nil
+	return inverseFrom(ctx, j, x, n, one, factorOfB(load, one))
 }
 
 // lastInversesFloat returns x_n, starting at j with the upper bound. start bounds the remaining
@@ -78,5 +72,6 @@ func lastInversesFloat(ctx context.Context, j, n int, load *big.Rat) (arithmetic
 			x, unit, exp = x*0x1p-512, unit*0x1p-512, exp+1
 		}
 	}
-	return arithmetic.FromWide(arithmetic.NewWide(x, exp), arithmetic.Compound(e, 2*start+0x1p-190, 0)), nil
+	const unitLost = 0x1p-190 // units that underflow are below 2^-1000 of x, in fewer than 2^64 steps
+	return arithmetic.FromWide(arithmetic.NewWide(x, exp), arithmetic.Compound(e, 2*start+unitLost, 0)), nil
 }

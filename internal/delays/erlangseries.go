@@ -10,7 +10,7 @@ import (
 	"productform/num"
 )
 
-// maxTerms limits the terms of a series.
+// maxTerms limits the terms of a series, to a few seconds in float64.
 const maxTerms = 1 << 24
 
 // A Line holds the sums of a [Queue] in the arithmetic of an engine, in units of P(N = n+first).
@@ -136,8 +136,13 @@ func (l *Line) probServed() arithmetic.Number { return probability(l.servedTotal
 //
 // (terms of h fall; those of g are concave in i, so (K+2) times the last is at most 2 g_K). With r
 // the ratio after the first term, of k = L, the terms omitted before it are at most 1/(r-1) times
-// it, as are Σ_{k<L} t_k and P(N < n) together: there, ratios are larger. enough is false if these
-// are not negligible.
+// it, as are Σ_{k<L} t_k and P(N < n) together: there, ratios are larger. For P(served) this bound
+// on Σ a_k also covers P(N < n): since λ P(N = j) = (j+1)μ P(N = j+1) for j < n, and λ a_k =
+// t_{k+1}, P(N < n) + nμ Σ_{k<L} a_k is at most nμ/λ times the sum of P(N = j) over 0 < j <= n+L,
+// so at most nμ/λ t_L (1 + 1/(r-1)) = nμ a_L/(r-1). enough is false if these are not negligible.
+//
+// Subtractions from r have a relative rounding of at most 2^-53/|1-r|. With 2^24 terms, |1-r| is
+// above 2e-6 where the series ends or begins, so the factor 1 + 1e-10 covers the roundings.
 func (l *Line) sum() (enough bool, err error) {
 	one := l.one
 	t, a, ah, ag := one, one.Zero(), one.Zero(), one.Zero()
@@ -160,7 +165,7 @@ func (l *Line) sum() (enough bool, err error) {
 		t = term.Mul(l.lambda)
 		if k == l.first && k > 0 {
 			start = [3]arithmetic.Number{term, termH, termG}
-			before = 1 / (1/upper(rate.Quo(l.lambda)) - 1) * (1 + 1e-10) // the roundings here
+			before = 1 / (1/upper(rate.Quo(l.lambda)) - 1) * (1 + 1e-10)
 		}
 		if k%8 != 7 {
 			continue

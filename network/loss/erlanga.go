@@ -110,7 +110,7 @@ func ErlangA(ctx context.Context, q *Queue, ask QueueQuestion, s FormulaSettings
 				return nil, 0, err
 			}
 		}
-		if err := r.addLaws(l, &o, ask, tol); err != nil {
+		if err := r.addDistribution(l, &o, ask, tol); err != nil {
 			return nil, 0, err
 		}
 		r.RelativeErrorBound = o.Bound
@@ -168,8 +168,8 @@ func queueMeans(l *delays.Line, o *arithmetic.Output) *QueueResult {
 	return r
 }
 
-// addLaws adds the answers to a question about the distribution of waiting.
-func (r *QueueResult) addLaws(l *delays.Line, o *arithmetic.Output, ask QueueQuestion, tol float64) error {
+// addDistribution adds the answers to a question about the distribution of waiting.
+func (r *QueueResult) addDistribution(l *delays.Line, o *arithmetic.Output, ask QueueQuestion, tol float64) error {
 	for _, t := range ask.Within {
 		w, err := l.Within(t)
 		if err != nil {
