@@ -238,8 +238,12 @@ func TestTimeoutsMatchTruncated(t *testing.T) {
 		}
 		n := map[int]int{1: 60, 2: 30, 3: 15}[len(m.Classes)]
 		want, err := Truncated(t.Context(), q, n)
+		var few *num.InputError
+		if errors.As(err, &few) && few.Path == "jobs" {
+			t.Skip("more jobs needed for bounds")
+		}
 		if err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		for i, c := range r.Classes {
 			low, high := want.MeanJobs[i].Bounds()
