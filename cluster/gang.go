@@ -193,6 +193,54 @@ func (m *Model) checkGang() error {
 	return m.checkPatience()
 }
 
+// A WorkLimit is the largest load that any policy can carry if jobs hold several servers at once.
+type WorkLimit struct {
+	ArrivalRate *big.Rat // λ, of all classes
+	// λ_max = min_r n_r / Σ p_k w_kr σ_k over the rows r of servers, at the shares p of the classes;
+	// nil if no jobs arrive
+	Limit   *big.Rat
+	Row     int   // the row that attains it
+	Classes []int // classes that arrive and need this row
+}
+
+// IsExceeded reports whether the cluster is unstable under every policy. A load equal to the limit
+// exceeds it.
+func (w *WorkLimit) IsExceeded() bool { return w.Limit != nil && w.ArrivalRate.Cmp(w.Limit) >= 0 }
+
+// LimitOfWork returns the largest load of a valid model with the service [Gang] in time linear in
+// the model: servers do at most one unit of work per unit of time.
+func (m *Model) LimitOfWork() *WorkLimit {
+	w := &WorkLimit{ArrivalRate: new(big.Rat)}
+	work := make([]*big.Rat, len(m.Servers)) // Σ λ_k w_kr σ_k
+	users := make([][]int, len(m.Servers))
+	for r := range work {
+		work[r] = new(big.Rat)
+	}
+	for i, class := range m.Classes {
+		if class.ArrivalRate.Sign() == 0 {
+			continue
+		}
+		w.ArrivalRate.Add(w.ArrivalRate, class.ArrivalRate)
+		each := new(big.Rat).Mul(class.ArrivalRate, m.MeanSizeOf(i))
+		for _, need := range class.Needs {
+			amount := big.NewRat(int64(need.Choose), 1)
+			work[need.Server].Add(work[need.Server], amount.Mul(amount, each))
+			users[need.Server] = append(users[need.Server], i)
+		}
+	}
+	for r, one := range work {
+		if one.Sign() == 0 {
+			continue
+		}
+		limit := big.NewRat(int64(m.Servers[r].Size()), 1)
+		limit.Quo(limit.Mul(limit, w.ArrivalRate), one)
+		if w.Limit == nil || limit.Cmp(w.Limit) < 0 {
+			w.Limit, w.Row, w.Classes = limit, r, users[r]
+		}
+	}
+	return w
+}
+
 // rejectNeeds rejects needs in a model with another service than [Gang].
 func (m *Model) rejectNeeds() error {
 	for i, class := range m.Classes {

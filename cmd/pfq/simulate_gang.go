@@ -70,7 +70,7 @@ type gangVerdict struct {
 func (f *simulateQuestion) decideGang(q command.Query, c simcluster.Cluster) (
 	v *gangVerdict, exact *gang.Result, err error,
 ) {
-	w := simcluster.LimitOfWork(c.Model)
+	w := c.Model.LimitOfWork()
 	v = &gangVerdict{
 		ArrivalRate: w.ArrivalRate, WorkConservingLimit: w.Limit, Bottleneck: c.Model.NamesOf(w.Classes),
 		row: c.Model.Servers[w.Row].Name,

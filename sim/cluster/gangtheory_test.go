@@ -151,7 +151,7 @@ func TestServerFillingCarriesFullLoad(t *testing.T) {
 			m.Classes[i].ArrivalRate = big.NewRat(int64(98*servers), int64(100*len(needs)*n))
 			m.Classes[i].ArrivalRate.Quo(m.Classes[i].ArrivalRate, m.Classes[i].MeanSize)
 		}
-		limit := LimitOfWork(m)
+		limit := m.LimitOfWork()
 		if got := num.Nearest(new(big.Rat).Quo(limit.ArrivalRate, limit.Limit)); math.Abs(got-0.98) > 1e-12 {
 			t.Fatalf("load %v, want 0.98", got)
 		}
