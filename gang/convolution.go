@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"slices"
 
 	"productform/internal/arithmetic"
 	"productform/internal/input"
@@ -120,22 +121,25 @@ func (g *grid) box(m int) (low, high []int, ok bool) {
 // blocked returns t(s), the share of the classes that do not fit if the amounts s are in use.
 func (g *grid) blocked() []float64 {
 	t := make([]float64, g.cells)
-	zero := make([]int, len(g.amounts))
-	for k := range g.classes {
-		p := g.load[k]
-		fits := make([]bool, g.cells)
-		g.rows(zero, g.room(k), func(start, count int) {
-			for s := start; s < start+count; s++ {
-				fits[s] = true
-			}
-		})
-		for s, ok := range fits {
-			if !ok {
+	for k, p := range g.load {
+		for s, fits := range g.fitting(k) {
+			if !fits {
 				t[s] += p
 			}
 		}
 	}
 	return t
+}
+
+// fitting reports for each cell whether a job of class k still fits.
+func (g *grid) fitting(k int) []bool {
+	fits := make([]bool, g.cells)
+	g.rows(make([]int, len(g.amounts)), g.room(k), func(start, count int) {
+		for s := start; s < start+count; s++ {
+			fits[s] = true
+		}
+	})
+	return fits
 }
 
 // A convolution holds the sums over the numbers m of jobs that fit.
@@ -216,7 +220,7 @@ func (g *grid) advance(a, next []float64, m int) bool {
 		return false
 	}
 	g.rows(low, high, func(start, count int) { clear(next[start : start+count]) })
-	any := false
+	some := false
 	for k := range g.classes {
 		p, d, high := g.load[k], g.offset(k), g.room(k)
 		empty := false
@@ -233,19 +237,10 @@ func (g *grid) advance(a, next []float64, m int) bool {
 			for s, v := range x {
 				y[s] += p * v
 			}
-			any = any || x[0] > 0 || !any && isPositive(x)
+			some = some || slices.ContainsFunc(x, func(v float64) bool { return v > 0 })
 		})
 	}
-	return any
-}
-
-func isPositive(x []float64) bool {
-	for _, v := range x {
-		if v > 0 {
-			return true
-		}
-	}
-	return false
+	return some
 }
 
 // convolveExact returns E[1/N] and its derivatives as fractions. The shares are integers over a
@@ -254,17 +249,11 @@ func (g *grid) convolveExact(ctx context.Context) (mean *big.Rat, derivative []*
 	shares, unit := g.integerShares()
 	t := make([]*big.Int, g.cells)
 	fits := make([][]bool, len(g.classes))
-	zero := make([]int, len(g.amounts))
 	for s := range t {
 		t[s] = new(big.Int)
 	}
 	for k := range g.classes {
-		fits[k] = make([]bool, g.cells)
-		g.rows(zero, g.room(k), func(start, count int) {
-			for s := start; s < start+count; s++ {
-				fits[k][s] = true
-			}
-		})
+		fits[k] = g.fitting(k)
 		for s, ok := range fits[k] {
 			if !ok {
 				t[s].Add(t[s], shares[k])

@@ -13,12 +13,12 @@ import (
 // classes arrive, and no resource is implied by another one. Classes are in decreasing order of
 // their needs, so the last one needs least of the first resource.
 type problem struct {
-	amounts []int     // n_r, amount of each resource
-	classes []class   // with λ_k > 0
-	rate    *big.Rat  // λ, arrival rate of all classes
-	rows    [][]int   // rows[k]: the rows of the model merged into class k
-	most    *big.Rat  // work-conserving limit λ_max
-	load    []float64 // p_k, shares rounded to nearest
+	amounts     []int     // n_r, amount of each resource
+	classes     []class   // with λ_k > 0
+	rate        *big.Rat  // λ, arrival rate of all classes
+	rows        [][]int   // rows[k]: the rows of the model merged into class k
+	limitOfWork *big.Rat  // λ_max
+	load        []float64 // p_k, shares rounded to nearest
 }
 
 // A class is a merged class.
@@ -61,32 +61,13 @@ func newProblem(m *cluster.Model) *problem {
 	for _, s := range m.Servers {
 		p.amounts = append(p.amounts, s.Size())
 	}
-	p.most = p.workConservingLimit()
+	p.limitOfWork = m.LimitOfWork().Limit
 	p.reduceResources()
 	p.sortClasses()
 	for _, c := range p.classes {
 		p.load = append(p.load, num.Nearest(c.share))
 	}
 	return p
-}
-
-// workConservingLimit returns λ_max = min_r n_r / Σ p_k w_kr/μ_k over the resources that jobs need.
-func (p *problem) workConservingLimit() *big.Rat {
-	var least *big.Rat
-	for r, n := range p.amounts {
-		work := new(big.Rat)
-		for _, c := range p.classes {
-			x := new(big.Rat).Mul(c.share, c.mean)
-			work.Add(work, x.Mul(x, big.NewRat(int64(c.needs[r]), 1)))
-		}
-		if work.Sign() == 0 {
-			continue
-		}
-		if limit := work.Quo(big.NewRat(int64(n), 1), work); least == nil || limit.Cmp(least) < 0 {
-			least = limit
-		}
-	}
-	return least
 }
 
 // reduceResources divides each resource by the greatest common divisor of the needs, and drops
@@ -153,6 +134,17 @@ func (p *problem) sortClasses() {
 	p.classes, p.rows = classes, rows
 }
 
+// merged returns the merged class of each row of the model's classes, -1 for one without arrivals.
+func (p *problem) merged(rows int) []int {
+	merged := slices.Repeat([]int{-1}, rows)
+	for k, list := range p.rows {
+		for _, i := range list {
+			merged[i] = k
+		}
+	}
+	return merged
+}
+
 // hasOneMean reports whether all classes have the same mean.
 func (p *problem) hasOneMean() bool {
 	return !slices.ContainsFunc(p.classes, func(c class) bool { return c.mean.Cmp(p.classes[0].mean) != 0 })
@@ -181,13 +173,13 @@ func (p *problem) mostJobs(k int, free []int) int {
 
 // integerShares returns integers c_k and their sum c with p_k = c_k/c.
 func (p *problem) integerShares() (shares []*big.Int, sum *big.Int) {
-	sum = big.NewInt(1)
+	var fractions []*big.Rat
 	for _, c := range p.classes {
-		num.JoinDenominator(sum, c.share)
+		fractions = append(fractions, c.share)
 	}
-	for _, c := range p.classes {
-		x := new(big.Int).Mul(c.share.Num(), sum)
-		shares = append(shares, x.Quo(x, c.share.Denom()))
+	whole, unit := num.OverCommon(fractions)
+	for _, x := range whole {
+		shares = append(shares, x.Num())
 	}
-	return shares, sum
+	return shares, unit.Denom()
 }

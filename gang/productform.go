@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"productform/internal/arithmetic"
+	"productform/num"
 )
 
 // hasProductForm reports whether the saturated chain has a product form: at most two classes of one
@@ -94,21 +95,11 @@ func (p *problem) path() (path []step, unit *big.Rat) {
 
 // integerRates returns the rates μ_k times a unit that makes them integers.
 func (p *problem) integerRates() (rates []*big.Rat, unit *big.Rat) {
-	common := big.NewInt(1)
 	for _, c := range p.classes {
-		join(common, c.mean.Num())
+		rates = append(rates, new(big.Rat).Inv(c.mean))
 	}
-	unit = new(big.Rat).SetInt(common)
-	for _, c := range p.classes {
-		rates = append(rates, new(big.Rat).Quo(unit, c.mean))
-	}
-	return rates, unit
-}
-
-// join multiplies unit by the smallest integer that makes it a multiple of x > 0.
-func join(unit, x *big.Int) {
-	common := new(big.Int).GCD(nil, nil, unit, x)
-	unit.Mul(unit, new(big.Int).Quo(x, common))
+	rates, unit = num.OverCommon(rates)
+	return rates, unit.Inv(unit)
 }
 
 // productFormDerivatives returns the derivatives of λ* along p + ε (e_k - p) for each class: those

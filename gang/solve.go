@@ -98,7 +98,7 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 		return nil, err
 	}
 	if a.problem == nil {
-		stability, err := CheckStability(ctx, m, s)
+		stability, err := a.check(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +115,7 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	if jobs := float64(saturated.mostJobsInService()); jobs*n*n*n > mostWaitWork {
 		return nil, waitSizeError()
 	}
-	stability, err := CheckStability(ctx, m, s)
+	stability, err := a.check(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -160,30 +160,26 @@ func (s *states) mostJobsInService() int {
 func (a *analysis) waits(stability *Stability, p *profile) *Result {
 	r := &Result{Stability: stability}
 	var waiting, wait []float64
-	row := make([]int, len(a.model.Classes)) // merged class of each class that arrives
-	shares := make([]float64, len(a.model.Classes))
+	var merged []int
 	if p != nil {
 		waiting, wait = p.means()
 		r.RelativeErrorBound = p.bound
-		for k, rows := range a.rows {
-			for _, i := range rows {
-				share := new(big.Rat).Quo(a.model.Classes[i].ArrivalRate, a.rate)
-				row[i], shares[i] = k, num.Nearest(share.Quo(share, a.classes[k].share))
-			}
-		}
+		merged = a.merged(len(a.model.Classes))
 	}
 	var queue, jobs, rate float64
 	for i, c := range a.model.Classes {
 		x := ClassResult{Name: c.Name, ArrivalRate: c.ArrivalRate, MeanQueue: num.ExactValue(new(big.Rat))}
 		if c.ArrivalRate.Sign() > 0 {
-			k := row[i]
+			k := merged[i]
+			share := new(big.Rat).Quo(c.ArrivalRate, a.rate) // of the merged class
+			own := waiting[k] * num.Nearest(share.Quo(share, a.classes[k].share))
 			lambda, mean := num.Nearest(c.ArrivalRate), num.Nearest(a.model.MeanSizeOf(i))
-			w := waiting[k] * shares[i] / lambda
-			x.MeanQueue = num.Value{Float: waiting[k] * shares[i]}
+			w := own / lambda
+			x.MeanQueue = num.Value{Float: own}
 			x.WaitProbability, x.MeanWaiting, x.MeanDelay = &num.Value{Float: wait[k]}, &num.Value{Float: w},
 				&num.Value{Float: w + mean}
-			queue += waiting[k] * shares[i]
-			jobs += waiting[k]*shares[i] + lambda*mean
+			queue += own
+			jobs += own + lambda*mean
 			rate += lambda
 		}
 		r.Classes = append(r.Classes, x)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"math/big"
-	"slices"
 
 	"productform/cluster"
 	"productform/internal/arithmetic"
@@ -51,6 +50,11 @@ func CheckStability(ctx context.Context, m *cluster.Model, s Settings) (*Stabili
 	if err != nil {
 		return nil, err
 	}
+	return a.check(ctx)
+}
+
+// check returns how much load is carried, and whether the model's is.
+func (a *analysis) check(ctx context.Context) (*Stability, error) {
 	if a.problem == nil {
 		stable := true
 		return &Stability{Verdict: Stable, Stable: &stable, Engine: num.Exact, ArrivalRate: new(big.Rat)}, nil
@@ -308,8 +312,8 @@ func (a *analysis) iterate(ctx context.Context, tol float64) error {
 		return err
 	}
 	a.low, a.high = new(big.Rat).SetFloat64(max(a.found.low, 0)), new(big.Rat).SetFloat64(a.found.high)
-	if a.high.Cmp(a.most) > 0 {
-		a.high = a.most
+	if a.high.Cmp(a.limitOfWork) > 0 {
+		a.high = a.limitOfWork
 	}
 	return nil
 }
@@ -356,36 +360,33 @@ func (a *analysis) answer() *Stability {
 	}
 	r.ThroughputLimit = between(func(x *big.Rat) *big.Rat { return x })
 	r.CriticalScale = between(func(x *big.Rat) *big.Rat { return new(big.Rat).Quo(x, a.rate) })
-	most := num.ExactValue(a.most)
+	most := num.ExactValue(a.limitOfWork)
 	r.WorkConservingLimit = &most
 	r.FIFOWaste = between(func(x *big.Rat) *big.Rat {
-		x = new(big.Rat).Quo(x, a.most)
+		x = new(big.Rat).Quo(x, a.limitOfWork)
 		if x.Sub(big.NewRat(1, 1), x).Sign() < 0 {
 			return x.SetInt64(0) // a bound above λ_max
 		}
 		return x
 	})
-	for k, rows := range a.rows {
-		if a.dps == nil && a.exactDPs == nil {
-			break
-		}
-		for _, row := range rows {
-			d := LimitDerivative{Class: a.model.Classes[row].Name}
-			if r.Engine == num.Exact && a.exactDPs != nil {
-				d.Value = num.ExactValue(a.exactDPs[k])
-			} else if a.exactDPs != nil {
-				d.Value = num.Value{Float: num.Nearest(a.exactDPs[k])}
-			} else {
-				d.Value = num.Value{Float: a.dps[k]}
-			}
-			r.LimitDerivatives = append(r.LimitDerivatives, d)
-		}
+	if a.dps == nil && a.exactDPs == nil {
+		return r
 	}
-	order := map[string]int{}
-	for i, c := range a.model.Classes {
-		order[c.Name] = i
+	for i, k := range a.merged(len(a.model.Classes)) {
+		if k < 0 {
+			continue
+		}
+		d := LimitDerivative{Class: a.model.Classes[i].Name}
+		switch {
+		case a.exactDPs == nil:
+			d.Value = num.Value{Float: a.dps[k]}
+		case r.Engine == num.Exact:
+			d.Value = num.ExactValue(a.exactDPs[k])
+		default:
+			d.Value = num.Value{Float: num.Nearest(a.exactDPs[k])}
+		}
+		r.LimitDerivatives = append(r.LimitDerivatives, d)
 	}
-	slices.SortFunc(r.LimitDerivatives, func(x, y LimitDerivative) int { return order[x.Class] - order[y.Class] })
 	return r
 }
 
