@@ -97,8 +97,8 @@ func checkValue(t *testing.T, what string, v num.Value, want *big.Rat, exact boo
 		return
 	}
 	slack := new(big.Rat)
-	if !exact { // half a unit of the 30th digit
-		slack.Mul(want, new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(28), nil)))
+	if !exact { // the 30th digit is rounded, to within 1e-29 of the number
+		slack.Mul(want, new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(29), nil)))
 		slack.Abs(slack)
 	}
 	low, _ := v.Low.Rat(nil)
