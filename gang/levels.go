@@ -273,7 +273,16 @@ type profile struct {
 	bound  float64 // on the relative errors of the means
 }
 
-// solve returns the stationary distribution. With G_ℓ the matrix of first passages from level ℓ to
+// solve returns the stationary distribution with the bound on the errors of its means.
+func (q *queue) solve(ctx context.Context) (*profile, error) {
+	d, err := q.distribution(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d.profile, d.boundErrors(ctx)
+}
+
+// distribution returns the stationary distribution. With G_ℓ the matrix of first passages from level ℓ to
 // the next lower one and
 //
 //	B_ℓ = D_ℓ - up_ℓ G_{ℓ+1},  G_ℓ = B_ℓ⁻¹ down_ℓ,
@@ -282,7 +291,7 @@ type profile struct {
 // so B_ℓ is factored without subtraction. Above level M, B = D - λG, and with F = μ - λG the
 // sums of the levels are Σ_j π_{M+j} = λ π_M F⁻¹ and Σ_j j π_{M+j} = λ (π_M + λ π_M F⁻¹) F⁻¹,
 // j >= 1.
-func (q *queue) solve(ctx context.Context) (*profile, error) {
+func (q *queue) distribution(ctx context.Context) (*defectProblem, error) {
 	above := q.down(q.most + 1)
 	g, err := q.firstPassage(ctx, above)
 	if err != nil {
@@ -343,7 +352,7 @@ func (q *queue) solve(ctx context.Context) (*profile, error) {
 		p.total += x
 	}
 	p.rescale(1 / p.total)
-	return p, p.boundErrors(ctx, g, above, factors, drift)
+	return &defectProblem{profile: p, g: g, above: above, factors: factors, drift: drift}, nil
 }
 
 // rescale multiplies all probabilities.
