@@ -18,7 +18,8 @@ type grid struct {
 	cells  int
 }
 
-// maxCells limits the cells of a grid, and maxSteps the cells times classes times jobs.
+// maxCells limits the cells of a grid, which has five numbers for each: 2.7 GB. maxSteps limits the
+// cells times classes times jobs, about a minute.
 const (
 	maxCells = 1 << 26
 	maxSteps = 2e11

@@ -3,6 +3,7 @@ package gang
 import (
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -26,11 +27,11 @@ func TestCostsOfDefects(t *testing.T) {
 			t.Fatal(err)
 		}
 		target, phase := d.mostLikely()
-		// at less than half load, the levels further up have probabilities below 1e-16
-		want := costsBySweeps(q, target, phase, q.most+60)
+		want := costsBySweeps(q, target, phase, farLevel(d)+10)
 		for level, costs := range d.until {
 			for k, list := range costs {
 				for i, x := range list {
+					// sweeps stop when they change by 1e-14, which their slow convergence multiplies
 					if y := want[level][k][i]; !(math.Abs(x-y) <= 1e-9*y) {
 						t.Errorf("cost %d of phase %d of level %d: %v, want %v", k, i, level, x, y)
 					}
@@ -39,7 +40,7 @@ func TestCostsOfDefects(t *testing.T) {
 		}
 		for k := range d.base {
 			most := top(d.until[q.most][k])
-			for j := 1; j <= 10; j++ { // 50 levels below the end
+			for j := 1; j <= 10; j++ {
 				most += top(d.base[k]) + float64(j)*top(d.slope[k])
 				if y := top(want[q.most+j][k]); !(y <= most*(1+1e-9)) {
 					t.Errorf("cost %d of level %d: %v, want at most %v", k, q.most+j, y, most)
@@ -47,6 +48,18 @@ func TestCostsOfDefects(t *testing.T) {
 			}
 		}
 	})
+}
+
+// farLevel returns a level above M whose phases are at most 1e-16 times as likely as one of level M.
+func farLevel(d *defectProblem) int {
+	y := slices.Clone(d.levels[d.most])
+	first := top(y)
+	level := d.most
+	for ; top(y) > 1e-16*first; level++ {
+		scale(y, d.lambda)
+		d.factors[d.most+1].solveLeft(y)
+	}
+	return level
 }
 
 // costsBySweeps returns the mean costs until the queue is in a phase of a level, by level up to the

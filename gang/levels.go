@@ -35,7 +35,7 @@ type set struct {
 	less  []int // set after a job of each class leaves, -1 without one
 }
 
-// maxSets limits the sets of jobs in service.
+// maxSets limits the sets of jobs in service, blocking or not, to about 0.1 GB.
 const maxSets = 200_000
 
 func newQueue(ctx context.Context, p *problem) (*queue, error) {
@@ -86,7 +86,7 @@ func newQueue(ctx context.Context, p *problem) (*queue, error) {
 		n := float64(q.before[level] + len(byJobs[level]))
 		work += n * n * n
 	}
-	if work > 5*mostWaitWork {
+	if work > 5*mostWaitWork { // levels below M have all sets of as many jobs, which may be more than S
 		return nil, waitSizeError()
 	}
 	for i := range q.sets {
@@ -235,7 +235,7 @@ func (q *queue) firstPassage(ctx context.Context, down *matrix) (*matrix, error)
 	g, t := newMatrix(n, n), newMatrix(n, n)
 	copy(g.a, low.a)
 	copy(t.a, high.a)
-	for range 200 {
+	for range 200 { // each step doubles the levels that first passages may reach
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -255,7 +255,7 @@ func (q *queue) firstPassage(ctx context.Context, down *matrix) (*matrix, error)
 		for _, x := range t.rowSums() {
 			rest = max(rest, x)
 		}
-		if rest < 1e-20 {
+		if rest < 1e-20 { // far below the rounding errors of G, whose rows have the sum 1
 			return g, nil
 		}
 	}
@@ -331,7 +331,7 @@ func (q *queue) distribution(ctx context.Context) (*defectProblem, error) {
 		}
 		p.levels = append(p.levels, next)
 		if p.total += sum; p.total > 1e100 {
-			p.rescale(1 / p.total)
+			p.rescale(1 / p.total) // long before an overflow
 		}
 	}
 	f := newMatrix(n, n)

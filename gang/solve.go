@@ -12,8 +12,8 @@ import (
 	"productform/num"
 )
 
-// A Result holds the stationary measures of a stable model. Waits have proved algorithms in
-// float64; RelativeErrorBound bounds their errors.
+// A Result holds the stationary measures of a stable model. Waits are computed in float64, to within
+// RelativeErrorBound.
 type Result struct {
 	Stability *Stability `json:"-"`      // throughput limit, by the settings
 	States    int        `json:"states"` // phases of the levels above M
@@ -32,9 +32,10 @@ type Result struct {
 	// at half load it is off by up to two thirds.
 	HeavyTrafficDelay *num.Value `json:"heavy_traffic_delay"`
 
-	// RelativeErrorBound bounds the relative errors of the waits. It is computed from the defects
-	// of the balance equations and mean times until the queue is empty, which are known to within 1
-	// %.
+	// RelativeErrorBound bounds the relative errors of all these means and probabilities except
+	// HeavyTrafficDelay. It is tested but not proved: it multiplies the defects of the balance
+	// equations, and bounds on their rounding errors, by mean times until the queue is in its most
+	// likely state, and takes it for granted that float64 gives these times to within 1 %.
 	RelativeErrorBound float64 `json:"relative_error_bound"`
 
 	Classes []ClassResult  `json:"classes"` // one per row of the model's classes
@@ -60,8 +61,8 @@ type ServerResult struct {
 	Utilization num.Value `json:"utilization" below:"1"` // MeanBusy/Count
 }
 
-// MostWaitStates and mostWaitWork limit the models with exact waits: the states S, and M S³ for at
-// most M jobs in service.
+// MostWaitStates and mostWaitWork limit the models whose waits are computed: the states S, with
+// matrices of at most 2 MB, and M S³ for at most M jobs in service, about half a minute.
 const (
 	MostWaitStates = 500
 	mostWaitWork   = 2e10
@@ -76,17 +77,19 @@ func waitSizeError() error {
 	}
 }
 
-// digitsError returns the error for waits without a proved digit: close to the limit, or of classes
-// with much lower rates than others.
+// digitsError returns the error for waits whose error may be as large as they are: close to the
+// limit, or of classes with much lower rates than others.
 func digitsError(s *Stability) error {
 	return input.Errorf("classes",
 		fmt.Sprintf("arrival rates of %v times the throughput limit", 1/s.CriticalScale.Float),
-		"lower rates, or less different ones: float64 proves no digit of the waits")
+		"lower rates, or less different ones: in float64 the waits may have no correct digit")
 }
 
 // Solve returns the mean waits of each class of a cluster with the service [cluster.Gang]; see the
-// package comment for the formulas. It takes M S³ steps for each of M levels of S states. Sizes are
-// exponential; waits depend on their distribution. m is not modified.
+// package comment for the formulas. It takes a few times S³ multiplications for each level up to M and about
+// 100 S³ for those above, where M is the largest number of jobs in service and S the number of
+// states, and keeps M matrices of S² numbers. Sizes are exponential; waits depend on their distribution. m is not
+// modified.
 //
 // The error is that of [CheckStability], an [*UnstableError], which wraps [num.ErrUnstable], a
 // [*num.TooLargeError] for more than [MostWaitStates] states or M S³ above 2e10, or a

@@ -9,7 +9,8 @@ import (
 	"productform/num"
 )
 
-// maxStates limits the states of the saturated chain.
+// maxStates limits the states of the saturated chain: 222,241 states of five classes take 9 s and
+// 0.2 GB.
 const maxStates = 300_000
 
 // states are the states of the saturated chain: the numbers x of jobs in service of each class next
