@@ -16,9 +16,10 @@ import (
 
 // A Component is a part of a model that shares no server with the others, in its smallest form.
 // Every class has a positive rate, every server a positive capacity, no two classes have the same
-// choices and mean timeout, and no two single servers the same classes. No group is always chosen completely: such a
-// group becomes one server of the summed capacity. Its Model comes from [Model.EqualSizes] with
-// mean size 1: capacities are divided by σ, so they count jobs per unit of time.
+// choices and mean timeout, and no two single servers the same classes. No group is always chosen
+// completely: such a group becomes one server of the summed capacity. Its Model comes from
+// [Model.EqualSizes] with mean size 1: capacities are divided by σ, so they count jobs per unit of
+// time.
 type Component struct {
 	Model   Model
 	Servers [][]int // Servers[s] lists the rows of the original model merged into Model.Servers[s]

@@ -59,6 +59,26 @@ service: `
 	}
 }
 
+// changes returns a model, what reading, writing and changing it make of it, and its file. All have
+// its last classes at the end, and expansion adds classes before them.
+func changes(t *testing.T, m *Model) (models []*Model, written string) {
+	var text bytes.Buffer
+	if err := m.WriteJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	written = text.String()
+	again, err := ReadJSON(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expanded, _, _, err := m.Expand(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expanded.Classes = expanded.Classes[len(expanded.Classes)-len(m.Classes):]
+	return []*Model{m, again, expanded, m.EqualSizes(), m.Scale(m.Servers[0].Capacity)}, written
+}
+
 // Priorities are kept by readers, writers and changes of a model, omitted if they are 0, and
 // rejected out of range or with service all.
 func TestPriority(t *testing.T) {
@@ -71,22 +91,11 @@ service: `
 	if err != nil {
 		t.Fatal(err)
 	}
-	var text bytes.Buffer
-	if err := m.WriteJSON(&text); err != nil {
-		t.Fatal(err)
-	}
-	if written := text.String(); strings.Count(written, `"priority": 3}`) != 1 || strings.Count(written, "prio") != 1 {
+	models, written := changes(t, m)
+	if strings.Count(written, `"priority": 3}`) != 1 || strings.Count(written, "prio") != 1 {
 		t.Error(written)
 	}
-	again, err := ReadJSON(&text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	expanded, _, _, err := m.Expand(10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range []*Model{m, again, expanded, m.EqualSizes(), m.Scale(m.Servers[0].Capacity)} {
+	for _, m := range models {
 		if last := len(m.Classes) - 1; m.Classes[0].Priority != 3 || m.Classes[last].Priority != 0 {
 			t.Errorf("%+v", m.Classes)
 		}
@@ -119,20 +128,8 @@ service: `
 	if err != nil {
 		t.Fatal(err)
 	}
-	var text bytes.Buffer
-	if err := m.WriteJSON(&text); err != nil {
-		t.Fatal(err)
-	}
-	again, err := ReadJSON(&text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	expanded, _, _, err := m.Expand(10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	expanded.Classes = expanded.Classes[len(expanded.Classes)-3:]
-	for _, m := range []*Model{m, again, expanded, m.EqualSizes(), m.Scale(m.Servers[0].Capacity)} {
+	models, _ := changes(t, m)
+	for _, m := range models {
 		for i, want := range []string{"1/3 erlang:2", "5 deterministic", "4 exponential"} {
 			if mean, distribution := m.PatienceOf(i); mean.RatString()+" "+distribution != want {
 				t.Errorf("class %d: %v %s, want %s", i, mean, distribution, want)
@@ -182,20 +179,8 @@ mean_timeout: 5
 	if err != nil {
 		t.Fatal(err)
 	}
-	var text bytes.Buffer
-	if err := m.WriteJSON(&text); err != nil {
-		t.Fatal(err)
-	}
-	again, err := ReadJSON(&text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	expanded, _, _, err := m.Expand(10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	expanded.Classes = expanded.Classes[len(expanded.Classes)-3:]
-	for _, m := range []*Model{m, again, expanded, m.EqualSizes(), m.Scale(m.Servers[0].Capacity)} {
+	models, _ := changes(t, m)
+	for _, m := range models {
 		for i, want := range []string{"1/3", "5", "4"} {
 			if mean := m.TimeoutOf(i); mean.RatString() != want {
 				t.Errorf("class %d: %v, want %s", i, mean, want)
