@@ -95,10 +95,10 @@ type defectProblem struct {
 }
 
 // boundErrors bounds the errors of the means by the defects of the balance equations. The defect of
-// an approximation is the approximation times Q. If c is a cost and u solves Qu = π c - c, the error
-// of the mean cost is the defect times u. |u| is at most V + π(c) W, where V and W are the mean cost
-// and the mean time until the queue is in its most likely state. Defects include the rounding errors
-// of their computation.
+// an approximation is the approximation times Q. Let c be a cost and u a solution of Qu = π c - c.
+// Then the error of the mean cost is the defect times u. Up to a constant, |u| is at most V + π(c) W,
+// where V and W are the mean cost and the mean time until the queue is in its most likely state.
+// Defects include the rounding errors of their computation. docs/theory.md has the proof.
 //
 // V and W are computed in float64, so the bound is not proved. It allows for errors of 1 %; those
 // seen in tests are below 1e-9.

@@ -174,7 +174,8 @@ func (a *analysis) waits(stability *Stability, p *profile) *Result {
 		x := ClassResult{Name: c.Name, ArrivalRate: c.ArrivalRate, MeanQueue: num.ExactValue(new(big.Rat))}
 		if c.ArrivalRate.Sign() > 0 {
 			k := merged[i]
-			share := new(big.Rat).Quo(c.ArrivalRate, a.rate) // of the merged class
+			share := new(big.Rat).Quo(c.ArrivalRate, a.rate)
+			// waiting jobs of the merged class are split by arrival rates
 			own := waiting[k] * num.Nearest(share.Quo(share, a.classes[k].share))
 			lambda, mean := num.Nearest(c.ArrivalRate), num.Nearest(a.model.MeanSizeOf(i))
 			w := own / lambda

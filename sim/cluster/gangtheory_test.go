@@ -13,6 +13,7 @@ import (
 
 	"productform/cluster"
 	"productform/dispatch/rigid"
+	"productform/network/loss"
 	"productform/num"
 	"productform/sim"
 	"productform/sim/internal/simtest"
@@ -35,11 +36,11 @@ func gangOf(servers int, needs []int, rates ...string) *cluster.Model {
 func TestGangMatchesErlangC(t *testing.T) {
 	t.Parallel()
 	const servers, lambda = 4, 3.2
-	inverse := 1.
-	for k := 1; k <= servers; k++ {
-		inverse = 1 + inverse*float64(k)/lambda // 1/B(k)
+	erlang, err := loss.ErlangC(t.Context(), servers, big.NewRat(16, 5), loss.FormulaSettings{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	c := 1 / (1 + (inverse-1)*(1-lambda/servers)) // C from B
+	c := erlang.Float
 	levels := []float64{0.9}
 	for _, policy := range gangPolicies {
 		system := Cluster{Model: gangOf(servers, []int{1, 1}, "2", "1.2"), Policy: policy}
