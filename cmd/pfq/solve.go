@@ -70,12 +70,10 @@ func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, e
 	if err == nil && f.asked.ByClass && f.asked.MaxJobs == 0 {
 		err = input.Errorf("--by-class", "true", "--distribution N as well")
 	}
-	if err == nil {
-		err = cmp.Or(f.checkTimeouts(m), f.checkGang(m))
+	if err != nil {
+		return a, false, err
 	}
-	if err == nil {
-		err = f.checkOneServer(m)
-	}
+	kind, err := f.kindOf(m)
 	if err != nil {
 		return a, false, err
 	}
@@ -85,14 +83,8 @@ func (f *solveQuestion) answer(q command.Query) (a render.Answer, stable bool, e
 	// The solver counts its tables; this limit keeps other garbage from growing as large.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(f.settings.MaxBytes))
 	switch {
-	case m.Service == cluster.Gang:
-		a, stable, err = f.answerGang(q, m)
-	case timesOut(m):
-		a, stable, err = f.answerTimeouts(q, m)
-	case m.Service == cluster.OneServer && m.RequireEndlessPatience("") != nil:
-		a, stable, err = f.answerPatience(q, m)
-	case m.Service == cluster.OneServer:
-		a, stable, err = f.answerOneServer(q, m)
+	case kind.solve != nil:
+		a, stable, err = f.answerKind(q, m, kind)
 	case f.scaling.Factors != nil:
 		a, stable, err = f.sweep(q, m)
 	default:

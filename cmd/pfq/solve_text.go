@@ -23,11 +23,7 @@ func sweepText(t *render.Text, m *cluster.Model, points []point, engine num.Engi
 	command.WriteService(t, m)
 	var last *solveResult
 	for _, p := range points {
-		before := "scale " + render.SixRat(p.factor)
-		if p.at.Class != "" {
-			before += " of " + p.at.Class
-		}
-		before += ": "
+		before := beforeFactor(p.at.Class, p.factor)
 		if p.unstable != nil {
 			t.WriteString(before)
 			command.WriteLimits(t, m, p.unstable, engine)
