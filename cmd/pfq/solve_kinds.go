@@ -58,8 +58,7 @@ func solveKinds() []solveKind {
 		},
 		{
 			includes: service(cluster.OneServer), flags: "percentiles within distribution gradients",
-			want: "a model with service: all; service: one sums over numbers of busy servers, and pfq simulate takes " +
-				"any number of servers",
+			want:  "a model with service: all; service: one has times, --distribution of all jobs and --gradients",
 			solve: (*solveQuestion).solveOneServer, columns: oneServerColumns,
 		},
 		{

@@ -131,8 +131,9 @@ func TestServiceIsChecked(t *testing.T) {
 	all := strings.Replace(gpus, "service: one\n", "", 1)
 	for _, c := range []struct{ model, args, want string }{
 		{gpus, "solve - --lattice server", "pfq: --lattice = server: want a model with service: all; service: one " +
-			"sums over numbers of busy servers, and pfq simulate takes any number of servers\n"},
-		{gpus, "solve - --distribution 2 --by-class", "pfq: --by-class = true: want a model with service: all\n"},
+			"has times, --distribution of all jobs and --gradients\n"},
+		{gpus, "solve - --distribution 2 --by-class", "pfq: --by-class = true: want a model with service: " +
+			"all; service: one has times, --distribution of all jobs and --gradients\n"},
 		{all, "solve - --within 2",
 			"pfq: --within = 2: want a model with service: one; --percentiles gives times for both\n"},
 		{gpus, "solve - --within soon", "pfq: --within[0] = soon: want a number >= 0, such as 0.25\n"},
