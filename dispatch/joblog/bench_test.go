@@ -32,7 +32,7 @@ func BenchmarkRead(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					kept = append(kept, job)
+					kept = append(kept, job.Job)
 				}
 				if len(kept) != times*len(want) {
 					b.Fatalf("%d jobs", len(kept))

@@ -29,7 +29,7 @@ func readAll(text string, columns map[string]string) (jobs []swf.Job, r *Reader,
 		if err != nil {
 			return nil, r, err
 		}
-		jobs = append(jobs, job)
+		jobs = append(jobs, job.Job)
 	}
 	return jobs, r, nil
 }
@@ -400,6 +400,28 @@ func TestSWFReadsAsInPackageSWF(t *testing.T) {
 		}
 		if strings.HasSuffix(text, line) && r.RunTime() != "120.25" {
 			t.Errorf("run time %s", r.RunTime())
+		}
+	}
+}
+
+// Name gives back the names that became numbers, and the digits of numbers.
+func TestNames(t *testing.T) {
+	const csv = "id,run_time,user,account,partition\n1,2,ann,phys,5\n2,2,bob,,gpu\n3,2,7,phys,1\n4,2,07,chem,5\n"
+	const log = "1 0 5 120 4 118.5 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n"
+	for text, want := range map[string]string{
+		csv: "ann/phys/5 bob//gpu 7/phys/1 07/chem/5 ", log: "3// ",
+	} {
+		r := NewReader(strings.NewReader(text), "log", nil)
+		var got strings.Builder
+		for j, err := range r.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&got, "%s/%s/%s ", r.Name("user", j.User), r.Name("account", j.Account),
+				r.Name("partition", j.Partition))
+		}
+		if got.String() != want {
+			t.Errorf("names %q, want %q", got.String(), want)
 		}
 	}
 }

@@ -12,6 +12,14 @@ import (
 	"productform/internal/input"
 )
 
+// A Job is a job of a log: the fields of the Standard Workload Format, and others that logs have.
+// Users, groups, accounts, queues, partitions and executables are numbers, of which [Reader.Name]
+// knows the names.
+type Job struct {
+	swf.Job
+	Account int64 // swf.Unknown or >= 0
+}
+
 // A Reader reads a log job by job. It keeps one line, the comments and the names of users, groups
 // and so on in memory.
 type Reader struct {
@@ -26,8 +34,7 @@ type Reader struct {
 	comments []string
 	names    [fieldCount]numbering
 	jobs     int64
-	account  int64
-	last     swf.Job
+	last     Job
 	counts   [reasonCount]Count
 	err      error // error that ended the log
 }
@@ -36,7 +43,7 @@ type Reader struct {
 // other columns are found by common names. Errors begin with "name:LINE: ", where lines are counted
 // in the decompressed text.
 func NewReader(r io.Reader, name string, columns map[string]string) *Reader {
-	return &Reader{name: name, source: r, columns: columns, account: swf.Unknown}
+	return &Reader{name: name, source: r, columns: columns}
 }
 
 // Read returns the next job, or [io.EOF] after the last one. Any other error concerns a line that
@@ -44,13 +51,17 @@ func NewReader(r io.Reader, name string, columns map[string]string) *Reader {
 // decompress; the errors of a log in Standard Workload Format are those of [swf.Reader.Read]. An
 // error about a cell names the line, the column, the value and the valid form. After an error, Read
 // keeps returning it.
-func (r *Reader) Read() (swf.Job, error) {
+func (r *Reader) Read() (Job, error) {
 	if r.err == nil && r.swf == nil && r.text == nil {
 		r.err = r.open()
 	}
 	if r.swf != nil && r.err == nil {
-		r.last, r.err = r.swf.Read()
-		return r.last, r.err
+		r.last.Account = swf.Unknown
+		r.last.Job, r.err = r.swf.Read()
+		if r.err != nil {
+			return Job{}, r.err
+		}
+		return r.last, nil
 	}
 	for r.err == nil {
 		line, err := r.text.Next()
@@ -73,13 +84,13 @@ func (r *Reader) Read() (swf.Job, error) {
 			return r.last, nil
 		}
 	}
-	return swf.Job{}, r.err
+	return Job{}, r.err
 }
 
 // All iterates over the remaining jobs. An error other than the end of the log is yielded last,
 // with a zero job.
-func (r *Reader) All() iter.Seq2[swf.Job, error] {
-	return func(yield func(swf.Job, error) bool) {
+func (r *Reader) All() iter.Seq2[Job, error] {
+	return func(yield func(Job, error) bool) {
 		for {
 			job, err := r.Read()
 			if err == io.EOF || !yield(job, err) || err != nil {
@@ -154,7 +165,7 @@ func (r *Reader) take(line []byte) (isJob bool, err error) {
 			r.note(n)
 		}
 		if drop = j.drop; drop == 0 {
-			r.last, r.account = j.Job, j.account
+			r.last = j.Job
 			r.jobs++
 			return true, nil
 		}
@@ -255,20 +266,20 @@ func (r *Reader) Header() []string {
 	return slices.Clone(r.comments)
 }
 
-// Account returns the number of the account of the last job, [swf.Unknown] if the log has none.
-func (r *Reader) Account() int64 { return r.account }
-
-// Names returns the names that became numbers, by number, for a field such as user, group, account,
-// partition or queue. Names that are numbers keep them.
-func (r *Reader) Names(fieldName string) map[int64]string {
-	names := map[int64]string{}
+// Name returns the name of a number that a job has in a field: user, group, account, executable,
+// queue or partition. Numbers without a name, as in the Standard Workload Format, have their digits;
+// [swf.Unknown] has no name, "".
+func (r *Reader) Name(fieldName string, number int64) string {
 	for f, row := range fields {
 		if row.name != fieldName {
 			continue
 		}
-		for name, number := range r.names[f].numbers {
-			names[number] = strings.Clone(name)
+		if name, ok := r.names[f].names[number]; ok {
+			return name
 		}
 	}
-	return names
+	if number == swf.Unknown {
+		return ""
+	}
+	return strconv.FormatInt(number, 10)
 }

@@ -199,11 +199,10 @@ func stepOf(rest []byte) bool {
 
 // A job is what a record says: a job, or why it is none, and what to note about it.
 type job struct {
-	swf.Job
-	account int64
-	drop    Reason    // 0 if it is a job that ran
-	notes   [3]Reason // 0 for none
-	local   bool      // has a date without a zone
+	Job
+	drop  Reason    // 0 if it is a job that ran
+	notes [3]Reason // 0 for none
+	local bool      // has a date without a zone
 }
 
 // job returns the job of the record. Names become numbers by the numberings.
@@ -220,7 +219,7 @@ func (r *record) job(names *[fieldCount]numbering, count int64) (j job, err erro
 	j.local = submit.local || start.local || end.local
 	processors, remark := r.processors()
 	j.notes[2] = remark
-	j.Job = swf.Job{
+	j.Job.Job = swf.Job{
 		Number: number, Submit: swf.Unknown, Wait: r.duration(fieldWait), RunTime: r.duration(fieldRunTime),
 		Processors: processors, CPUTime: r.duration(fieldCPUTime), Memory: r.amount(fieldMemory),
 		RequestedProcessors: r.requestedProcessors(), RequestedTime: r.limit(),
@@ -231,7 +230,7 @@ func (r *record) job(names *[fieldCount]numbering, count int64) (j job, err erro
 		Partition:    names[fieldPartition].number(r.cells[fieldPartition]),
 		PrecedingJob: r.count(fieldPrecedingJob), ThinkTime: r.duration(fieldThinkTime),
 	}
-	j.account = names[fieldAccount].number(r.cells[fieldAccount])
+	j.Account = names[fieldAccount].number(r.cells[fieldAccount])
 	if total := r.duration(fieldTotalCPU); j.CPUTime == swf.Unknown && total != swf.Unknown && j.Processors > 0 {
 		j.CPUTime = total / float64(j.Processors)
 	}
@@ -286,7 +285,7 @@ func (r *record) settleTimes(j *job, submit, start, end moment) {
 // A numbering gives numbers to names. Names that are numbers keep them.
 type numbering struct {
 	numbers map[string]int64
-	taken   map[int64]bool
+	names   map[int64]string
 	last    int64
 }
 
@@ -299,14 +298,21 @@ func (n *numbering) number(name []byte) int64 {
 		return found
 	}
 	if n.numbers == nil {
-		n.numbers, n.taken = map[string]int64{}, map[int64]bool{}
+		n.numbers, n.names = map[string]int64{}, map[int64]string{}
 	}
 	v, ok := input.Digits(name)
-	if !ok || n.taken[v] || len(name) > 1 && name[0] == '0' {
-		for n.last++; n.taken[n.last]; n.last++ {
+	if !ok || n.has(v) || len(name) > 1 && name[0] == '0' {
+		for n.last++; n.has(n.last); n.last++ {
 		}
 		v = n.last
 	}
-	n.numbers[string(name)], n.taken[v] = v, true
+	text := string(name)
+	n.numbers[text], n.names[v] = v, text
 	return v
+}
+
+// has reports whether a number has a name.
+func (n *numbering) has(number int64) bool {
+	_, ok := n.names[number]
+	return ok
 }

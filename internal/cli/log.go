@@ -90,7 +90,7 @@ func read(ctx context.Context, name string, stdin io.Reader, columns map[string]
 			return swf.Log{}, report, input.InFile(Source(name), input.Errorf("", "a longer one",
 				"a log of at most %d jobs", mostJobs))
 		}
-		log.Jobs = append(log.Jobs, job)
+		log.Jobs = append(log.Jobs, job.Job)
 		if len(log.Jobs)%1000 == 0 && ctx.Err() != nil {
 			return swf.Log{}, report, context.Cause(ctx)
 		}
