@@ -39,7 +39,29 @@ func TestGang(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []*cluster.Model{m, again, m.Scale(big.NewRat(2, 1)), m.ScaleClass(0, big.NewRat(2, 1))} {
+	text.Reset()
+	comments := cluster.Comments{Head: []string{"Two classes"}, Classes: []string{"", "1 GPU"}}
+	if err := m.WriteYAML(&text, comments); err != nil {
+		t.Fatal(err)
+	}
+	const yaml = `# Two classes
+service: gang
+servers:
+  - {name: gpu, count: 16}
+  - {name: memory, count: 512, capacity: 1}
+classes:
+  - {name: a, arrival_rate: 0.5, needs: {gpu: 4}, mean_size: 3}
+  # 1 GPU
+  - {name: b, arrival_rate: 2, needs: {memory: 32, gpu: 1}}
+`
+	if text.String() != yaml {
+		t.Errorf("got\n%s", text.String())
+	}
+	once, err := cluster.ReadYAML(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*cluster.Model{m, again, once, m.Scale(big.NewRat(2, 1)), m.ScaleClass(0, big.NewRat(2, 1))} {
 		for i, c := range m.Classes {
 			if c.Servers != nil || !cmp.Equal(c.Needs, needs[i]) || m.RequireService(cluster.Gang) != nil {
 				t.Errorf("class %d: %+v", i, c)

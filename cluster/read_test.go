@@ -196,7 +196,8 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// sameAgain writes m and reads it as JSON and as YAML, which includes JSON.
+// sameAgain writes m as JSON and reads it as JSON and as YAML, which includes JSON, and writes m as
+// YAML with comments and reads it.
 func sameAgain(t fataler, m *cluster.Model) {
 	var b bytes.Buffer
 	if err := m.WriteJSON(&b); err != nil {
@@ -210,6 +211,15 @@ func sameAgain(t fataler, m *cluster.Model) {
 		if shape(again) != shape(m) {
 			t.Fatalf("got\n%s\nwant\n%s", shape(again), shape(m))
 		}
+	}
+	b.Reset()
+	comments := cluster.Comments{Head: []string{"no: rows", ""}, Classes: []string{"of one: \n# and\u2028two \xff"}}
+	if err := m.WriteYAML(&b, comments); err != nil {
+		t.Fatalf("%v", err)
+	}
+	again, err := cluster.ReadYAML(bytes.NewReader(b.Bytes()))
+	if err != nil || shape(again) != shape(m) {
+		t.Fatalf("%v\n%s", err, b.String())
 	}
 }
 
