@@ -151,7 +151,7 @@ func (a *tagsAnswer) farm(c *command.Comparisons) render.Record {
 		f.Engine = encloseEngine
 		f.provedCutoffs = &provedCutoffs{e.texts, given(e.radius == 0, e.radius)}
 	}
-	if s := a.flags.settings; s.Runs > 0 {
+	if s := a.flags.settings; a.isSimulated {
 		f.Simulation = &simulatedSettings{s.Runs, a.flags.jumps(), s.Seed, s.Confidence, c.Joint()}
 	}
 	means := a.record(r).Pick(farmMeans...)

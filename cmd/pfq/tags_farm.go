@@ -36,10 +36,11 @@ type tagsAnswer struct {
 	policies []policyAnswer
 	// ratio of the formula of least work remaining to the true value near load 0, to two digits; 0
 	// if it is exact
-	lowLoad    float64
-	expansions []tags.Expansion
-	simulated  *sim.Result // of TAGS, or nil
-	warnings   []string    // never nil
+	lowLoad     float64
+	expansions  []tags.Expansion
+	isSimulated bool
+	simulated   *sim.Result // of TAGS, or nil
+	warnings    []string    // never nil
 }
 
 // A policyAnswer holds the results for a policy.

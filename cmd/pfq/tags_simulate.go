@@ -19,9 +19,14 @@ import (
 // plans returns the policies that can be simulated and their plans. Notes on the other policies
 // give the reasons.
 func (a *tagsAnswer) plans(ctx context.Context) (plans []*sim.Plan, of []*policyAnswer, err error) {
-	a.policies = append(a.policies, policyAnswer{name: farm.ShortestQueue, note: "known by simulation only"})
+	if !a.flags.rivals {
+		a.policies = append(a.policies, policyAnswer{name: farm.ShortestQueue, note: "known by simulation only"})
+	}
 	for i := range a.policies {
 		p := &a.policies[i]
+		if a.flags.rivals && !p.isRival() {
+			continue
+		}
 		policy, cutoffs := p.name, cmp.Or(p.means, &tags.Result{}).Cutoffs
 		if policy == tags.PolicySITAE {
 			policy = tags.PolicySITA // with cutoffs of equal loads
@@ -37,6 +42,8 @@ func (a *tagsAnswer) plans(ctx context.Context) (plans []*sim.Plan, of []*policy
 			p.addNote("not simulated: a host is overloaded")
 		case errors.As(err, &bad) && strings.HasPrefix(bad.Path, "Cutoffs"):
 			p.addNote("not simulated: hosts are idle")
+		case bad != nil && a.flags.rivals: // the answer does not depend on this simulation
+			p.addNote("not simulated: times are beyond the range of the simulator")
 		case err != nil:
 			return nil, nil, err
 		default:
@@ -46,11 +53,17 @@ func (a *tagsAnswer) plans(ctx context.Context) (plans []*sim.Plan, of []*policy
 	return plans, of, nil
 }
 
-// simulate simulates all policies; a signal interrupts it.
+// isRival reports whether a policy is simulated by default: least work remaining, unless its means
+// are exact.
+func (p *policyAnswer) isRival() bool {
+	return p.name == tags.PolicyCentral && (p.means == nil || p.means.Kind != tags.Exact)
+}
+
+// simulate simulates all policies, or only the rival; a signal interrupts it.
 func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
 	settings := a.flags.settings
 	plans, simulated, err := a.plans(ctx)
-	if err != nil {
+	if err != nil || len(plans) == 0 {
 		return err
 	}
 	run := func(ctx context.Context, s sweep.Settings) ([]*sim.Result, error) {
@@ -60,6 +73,7 @@ func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	a.isSimulated = true
 	for k, p := range simulated {
 		p.simulated = results[k]
 		if p.name == tags.PolicyTAGS {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,9 +39,13 @@ var runTags = tagsProgram.Run
 // tagsPaper gives the sizes of [HB02], figure 5: a mean of 3000 and a largest size of 1e10.
 const tagsPaper = "--max 1e10 --mean 3000 "
 
-// tagsCommand runs pfq tags.
+// tagsCommand runs pfq tags, which simulates only if the arguments have --runs.
 func tagsCommand(args string) (stdout, stderr string, status int) {
-	return runTags("", append([]string{"tags"}, strings.Fields(args)...)...)
+	words := append([]string{"tags"}, strings.Fields(args)...)
+	if !slices.Contains(words, "--runs") {
+		words = append(words, "--runs", "0")
+	}
+	return runTags("", words...)
 }
 
 // tagsJSON runs command lines with the given status. Reading the JSON proves that the answer has no
@@ -692,7 +697,7 @@ func TestTagsSizesOfFile(t *testing.T) {
 	}
 	want, _, _ := tagsCommand(farm + "file:list")
 	want = strings.Replace(want, "list: ", "standard input: ", 1)
-	if stdout, stderr, status := runTags("1\n2\n3\n", strings.Fields("tags "+farm+"file:-")...); status != 0 ||
+	if stdout, stderr, status := runTags("1\n2\n3\n", strings.Fields("tags --runs 0 "+farm+"file:-")...); status != 0 ||
 		stdout != want {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
@@ -889,6 +894,72 @@ func TestTagsSimulate(t *testing.T) {
 		two, _, _ := tagsCommand(args + "--parallel 2 --format " + format)
 		if diff := cmp.Diff(one, two); diff != "" || one == "" {
 			t.Error(diff)
+		}
+	}
+}
+
+// Without --runs, least-work-remaining alone is simulated, if its means are approximations or unknown:
+// 10 runs of 10^5 jumps with seed 1. --runs 0 leaves this out.
+func TestTagsSimulatesRival(t *testing.T) {
+	answerOf := func(args string, wanted int) map[string]any {
+		stdout, stderr, status := runTags("", strings.Fields("tags --format json "+args)...)
+		if status != wanted {
+			t.Fatalf("pfq tags %s: status %d, %s", args, status, stderr)
+		}
+		return commandtest.ParseJSON(t, stdout)
+	}
+	const lognormal = "--hosts 2 --sizes lognormal:3 --mean 1 --load "
+	for _, c := range []struct {
+		args      string
+		status    int
+		simulated bool
+		note      string
+	}{
+		{lognormal + "0.8", 1, true, ""},
+		{lognormal + "0.6 --speeds 1,2", 0, true, "not known for hosts of different speeds"},
+		{lognormal + "0.6 --runs 0", 0, false, ""},
+		{"--hosts 2 --load 0.6 --sizes exponential --mean 1 --objective waiting", 0, false, ""},
+		{"--hosts 1 --load 0.6 --sizes lognormal:3 --mean 1", 0, false, ""},
+		{lognormal + "1e-300", 0, false, "not simulated: times are beyond the range of the simulator"},
+	} {
+		answer := answerOf(c.args, c.status)
+		settings, isSimulated := answer["simulation"].(map[string]any)
+		for _, p := range answer["policies"].([]any) {
+			p := p.(map[string]any)
+			estimates, _ := p["simulated"].(map[string]any)
+			if wanted := c.simulated && p["name"] == "least-work-remaining"; (estimates != nil) != wanted {
+				t.Errorf("pfq tags %s: %v", c.args, p)
+			}
+			if note, _ := p["note"].(string); p["name"] == "least-work-remaining" && !strings.HasSuffix(note, c.note) {
+				t.Errorf("pfq tags %s: note %q, want %q", c.args, note, c.note)
+			}
+		}
+		if isSimulated != c.simulated || isSimulated && !cmp.Equal(settings, map[string]any{
+			"runs": 10.0, "jumps": 1e5, "seed": 1.0, "confidence": 0.95, "joint": nil,
+		}) {
+			t.Errorf("pfq tags %s: simulation %v", c.args, settings)
+		}
+	}
+	// The estimates are those of --runs 10 --jumps 1e5, at every factor of the load.
+	estimate := func(answer map[string]any) any {
+		return policyOf(t, answer, "policies", "least-work-remaining")["simulated"]
+	}
+	one, all := answerOf(lognormal+"0.5", 0), answerOf(lognormal+"0.5 --runs 10 --jumps 1e5", 0)
+	if diff := cmp.Diff(estimate(all), estimate(one)); diff != "" || estimate(one) == nil {
+		t.Error(diff)
+	}
+	stdout, _, _ := runTags("", strings.Fields("tags --format json --scale 0.5,1 "+lognormal+"0.5")...)
+	var points []map[string]any
+	if err := json.Unmarshal([]byte(stdout), &points); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(estimate(one), estimate(points[1])); diff != "" {
+		t.Error(diff)
+	}
+	text, _, _ := runTags("", strings.Fields("tags "+lognormal+"0.5")...)
+	for _, want := range []string{"see its simulated means\n", "\nsimulated: 10 runs of 100000 jumps; seed 1;"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
 		}
 	}
 }
@@ -1095,7 +1166,8 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + sizes + "--expand 0", "pfq: --expand = 0: want a number in [1e-100, 1e100]\n"},
 		{farm + sizes + "--engine exact", "pfq: --engine = exact: want auto, float or enclose\n"},
 		{farm + sizes + "--tol 0", "pfq: --tol = 0: want a number >= 1e-290 and < 1\n"},
-		{farm + sizes + "--runs 1", "pfq: --runs = 1: want an integer in 2..1000000\n"},
+		{farm + sizes + "--runs 1", "pfq: --runs = 1: want 0 or an integer in 2..1000000\n"},
+		{farm + sizes + "--runs 0 --jumps 1e4", "pfq: --jumps needs --runs\n"},
 		{farm + sizes + "--runs 2 --jumps 10", "pfq: --jumps = 10: want a number in [1000, 1e15]\n"},
 		{farm + sizes + "--jumps 1e4", "pfq: --jumps needs --runs\n"},
 		{farm + sizes + "--seed 3", "pfq: --seed needs --runs\n"},

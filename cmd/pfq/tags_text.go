@@ -34,7 +34,7 @@ func (a *tagsAnswer) text(t *render.Text, f render.Record, joint *command.Joint)
 	}
 	t.Line("")
 	a.writeExpansion(t, tagsRows(f, "expansion"))
-	if s := a.flags.settings; s.Runs > 0 {
+	if s := a.flags.settings; a.isSimulated {
 		t.Line("simulated: %d runs of %g jumps; seed %d; ± at confidence %g", s.Runs, a.flags.jumps(), s.Seed,
 			s.Confidence)
 		joint.Text(t)

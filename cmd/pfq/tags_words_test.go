@@ -321,6 +321,7 @@ func TestTagsJumps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		a.isSimulated = true
 		if got := a.farm(&command.Comparisons{}).Get("simulation").(render.Record).Get("jumps"); got != want {
 			t.Errorf("%v jumps, want %v", got, want)
 		}

@@ -26,6 +26,7 @@ var runFlags = append([]string{"jumps", "warmup", "seed", "confidence", "results
 type Simulation struct {
 	sim.Settings
 	Sweep sweep.Settings // --results and --parallel
+	None  bool           // whether --runs 0 is valid: no simulation
 	Of    string         // name of the simulation in its warnings, if there are several; otherwise ""
 }
 
@@ -65,7 +66,7 @@ func needRuns(given func(string) bool, flags []string) error {
 // command performs or lists these runs instead of answering.
 func AddRuns(b *cli.Binding, s *Simulation, usage string, plans func(Query) ([]*sim.Plan, error)) {
 	cmd := b.Cmd
-	b.IntFrom(2, &s.Runs, "Runs", "runs", 1e6, usage)
+	addRunCount(b, s, usage)
 	b.Number(&s.Jumps, "Jumps", "jumps", "1e6", "a number in [1000, 1e15]", "jumps observed in a run",
 		func(v float64) bool { return v >= 1000 && v <= 1e15 })
 	cli.Flag[float64]{Name: "warmup", Kind: "float",
@@ -89,6 +90,24 @@ func AddRuns(b *cli.Binding, s *Simulation, usage string, plans func(Query) ([]*
 		q.ask(cmd, args)
 		return share(q, b, choice, *s, plans, cmd.OutOrStdout())
 	}
+}
+
+// addRunCount adds --runs, whose default is the value of the target.
+func addRunCount(b *cli.Binding, s *Simulation, usage string) {
+	const least, most = 2, 1_000_000
+	if !s.None {
+		b.IntFrom(least, &s.Runs, "Runs", "runs", most, usage)
+		return
+	}
+	read := cli.ParseIntFrom(least, most)
+	cli.Flag[int]{Name: "runs", Kind: "int", Usage: usage, Want: fmt.Sprintf("0 or an integer in %d..%d", least, most),
+		Parse: func(text string) (int, bool) {
+			if text == "0" {
+				return 0, true
+			}
+			return read(text)
+		}}.Add(b.Cmd, &s.Runs)
+	b.Name("Runs", "runs")
 }
 
 // share performs or lists the runs of the plans that the flags select.
