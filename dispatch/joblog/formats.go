@@ -202,7 +202,7 @@ func (s *splitter) row(line []byte, rec *record) (Reason, error) {
 		}
 		isEmpty = len(cell) == 0
 		if count < len(s.columns) && s.columns[count].field != fieldCount {
-			rec.set(s.columns[count], bytes.TrimSpace(cell))
+			rec.set(s.columns[count], cell)
 		}
 	}
 	if count == len(s.columns)+1 && isEmpty {

@@ -1,6 +1,7 @@
 package joblog
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"iter"
@@ -19,6 +20,10 @@ type Job struct {
 	swf.Job
 	Account int64 // swf.Unknown or >= 0
 }
+
+// mostComments is the maximum total size of the comments of a log in Standard Workload Format, in
+// bytes.
+const mostComments = 1 << 20
 
 // A Reader reads a log job by job. It keeps one line, the comments and the names of users, groups
 // and so on in memory.
@@ -74,7 +79,7 @@ func (r *Reader) Read() (Job, error) {
 			r.err = err
 			break
 		}
-		if line = bytes.TrimRight(line, " "); len(bytes.TrimSpace(line)) == 0 {
+		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
 		isJob, err := r.take(line)
@@ -101,8 +106,8 @@ func (r *Reader) All() iter.Seq2[Job, error] {
 }
 
 // open checks the names of columns, and finds out whether the log is in Standard Workload Format:
-// whether its first line that is not a comment has numbers only, or all lines that can be seen are
-// comments.
+// whether its first line that is not a comment has numbers only, or there are comments only, at
+// least mostComments bytes if there is more.
 func (r *Reader) open() error {
 	for name := range r.columns {
 		if !slices.Contains(Fields(), name) {
@@ -113,17 +118,18 @@ func (r *Reader) open() error {
 	if err != nil {
 		return input.AtLine(r.name, 1, err)
 	}
-	start, err := text.Peek(input.Longest + 1)
-	if err != nil && err != io.EOF && len(start) == 0 {
-		return input.AtLine(r.name, 1, err)
-	}
-	isOther := false
-	for line := range bytes.Lines(bytes.TrimPrefix(start, []byte("\ufeff"))) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != ';' {
-			isOther = !isSWF(line)
+	var first []byte
+	for _, size := range []int{input.Longest + 1, mostComments + input.Longest + 1} {
+		text = bufio.NewReaderSize(text, size) // the same one for the first size
+		start, err := text.Peek(size)
+		if err != nil && err != io.EOF && len(start) == 0 {
+			return input.AtLine(r.name, 1, err)
+		}
+		if first = firstRecord(start); len(first) > 0 || len(start) < size {
 			break
 		}
 	}
+	isOther := len(first) > 0 && !isSWF(first)
 	if !isOther && len(r.columns) > 0 {
 		return input.InFile(r.name, input.Errorf("columns", "a log in Standard Workload Format",
 			"no names of columns: the fields of this format have fixed places"))
@@ -136,14 +142,27 @@ func (r *Reader) open() error {
 	return nil
 }
 
+// firstRecord returns the first line of a text that is neither a comment nor blank.
+func firstRecord(text []byte) []byte {
+	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != ';' {
+			return line
+		}
+	}
+	return nil
+}
+
 // take reads a line that is not empty. It reports whether the line is a job, which is then the
 // last.
 func (r *Reader) take(line []byte) (isJob bool, err error) {
 	if r.split == nil {
-		if line[0] == ';' {
+		if bytes.TrimLeft(line, " \t")[0] == ';' {
 			r.comments = append(r.comments, string(line))
 			return false, nil
 		}
+	}
+	line = bytes.TrimRight(line, " ")
+	if r.split == nil {
 		if err := r.begin(line); err != nil || r.split.heading != nil {
 			return false, err
 		}

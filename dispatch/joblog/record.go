@@ -44,6 +44,9 @@ func (r *record) clear() {
 // whose value is known.
 func (r *record) set(b binding, cell []byte) {
 	f := b.field
+	if cell = bytes.TrimSpace(cell); cell == nil {
+		cell = []byte{} // a missing value, unlike a missing column
+	}
 	if old := r.cells[f]; old != nil && (isMissing(cell) || !isMissing(old) && r.bindings[f].rank <= b.rank) {
 		return
 	}
@@ -207,12 +210,16 @@ type job struct {
 
 // job returns the job of the record. Names become numbers by the numberings.
 func (r *record) job(names *[fieldCount]numbering, count int64) (j job, err error) {
-	number, isStep, hasNumber := jobNumber(r.cells[fieldID])
+	id := r.cells[fieldID]
+	number, isStep, hasNumber := jobNumber(id)
 	if isStep {
 		j.drop = StepOfJob
 		return j, nil
 	}
-	if !hasNumber {
+	switch {
+	case string(id) == "-1":
+		number = swf.Unknown
+	case !hasNumber:
 		number = count
 	}
 	submit, start, end := r.time(fieldSubmit), r.time(fieldStart), r.time(fieldEnd)
@@ -224,13 +231,8 @@ func (r *record) job(names *[fieldCount]numbering, count int64) (j job, err erro
 		Processors: processors, CPUTime: r.duration(fieldCPUTime), Memory: r.amount(fieldMemory),
 		RequestedProcessors: r.requestedProcessors(), RequestedTime: r.limit(),
 		RequestedMemory: r.amount(fieldRequestedMemory), Status: r.status(),
-		User: names[fieldUser].number(r.cells[fieldUser]), Group: names[fieldGroup].number(r.cells[fieldGroup]),
-		Executable:   names[fieldExecutable].number(r.cells[fieldExecutable]),
-		Queue:        names[fieldQueue].number(r.cells[fieldQueue]),
-		Partition:    names[fieldPartition].number(r.cells[fieldPartition]),
 		PrecedingJob: r.count(fieldPrecedingJob), ThinkTime: r.duration(fieldThinkTime),
 	}
-	j.Account = names[fieldAccount].number(r.cells[fieldAccount])
 	if total := r.duration(fieldTotalCPU); j.CPUTime == swf.Unknown && total != swf.Unknown && j.Processors > 0 {
 		j.CPUTime = total / float64(j.Processors)
 	}
@@ -240,8 +242,17 @@ func (r *record) job(names *[fieldCount]numbering, count int64) (j job, err erro
 	if r.err != nil {
 		return job{}, r.err
 	}
-	r.settleTimes(&j, submit, start, end)
+	if r.settleTimes(&j, submit, start, end); j.drop == 0 {
+		r.settleNames(&j.Job, names)
+	}
 	return j, nil
+}
+
+// settleNames sets the numbers of the names in the cells.
+func (r *record) settleNames(j *Job, names *[fieldCount]numbering) {
+	number := func(f field) int64 { return names[f].number(r.cells[f]) }
+	j.User, j.Group, j.Account = number(fieldUser), number(fieldGroup), number(fieldAccount)
+	j.Executable, j.Queue, j.Partition = number(fieldExecutable), number(fieldQueue), number(fieldPartition)
 }
 
 // settleTimes sets the run time and the waiting time, or the reason to drop the job.

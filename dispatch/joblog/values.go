@@ -38,6 +38,9 @@ type moment struct {
 
 // minus returns the seconds from an earlier to this time.
 func (m moment) minus(earlier moment) float64 {
+	if max(m.value, earlier.value) > input.MaxInteger { // no such time has a fraction
+		return m.value - earlier.value
+	}
 	return float64(m.seconds-earlier.seconds) + (m.fraction - earlier.fraction)
 }
 
@@ -48,7 +51,7 @@ func parseTime(text []byte) (m moment, ok bool) {
 	}
 	v, ok := input.Decimal(text)
 	if !ok || v > input.MaxInteger {
-		return m, false
+		return moment{value: v, known: ok}, ok
 	}
 	whole, rest, _ := bytes.Cut(text, []byte("."))
 	if n, isWhole := input.Digits(whole); isWhole {

@@ -44,7 +44,19 @@ func (w *Writer) Comment(line string) error {
 // Write writes a job, without exponents. If a field is neither [Unknown] nor a number that a
 // [Reader] accepts, it returns an error and writes nothing.
 func (w *Writer) Write(j Job) error {
-	p := printer{line: w.line[:0]}
+	var err error
+	if w.line, err = j.AppendText(w.line[:0]); err != nil {
+		return err
+	}
+	w.line = append(w.line, '\n')
+	_, err = w.text.Write(w.line)
+	return err
+}
+
+// AppendText appends the line of a job to text, without its end, as [Writer.Write] writes it and
+// with the same errors.
+func (j Job) AppendText(text []byte) ([]byte, error) {
+	p := printer{line: text}
 	p.integer(j.Number)
 	p.real(j.Submit, wantSeconds)
 	p.real(j.Wait, wantSeconds)
@@ -63,12 +75,7 @@ func (w *Writer) Write(j Job) error {
 	p.integer(j.Partition)
 	p.integer(j.PrecedingJob)
 	p.real(j.ThinkTime, wantSeconds)
-	w.line = append(p.line, '\n')
-	if p.err != nil {
-		return p.err
-	}
-	_, err := w.text.Write(w.line)
-	return err
+	return p.line, p.err
 }
 
 // Flush writes the buffered text.
