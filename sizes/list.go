@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"productform/dispatch/joblog"
 	"productform/dispatch/swf"
 	"productform/internal/input"
 	"productform/num"
@@ -106,20 +105,15 @@ func ReadWork(r io.Reader, name string) (*List, error) {
 	return readLog(swfLog{swf.NewReader(r, name)}, name, "a log in Standard Workload Format", true)
 }
 
-// A LogReader reads a log job by job, as the reader of package joblog does.
+// A LogReader reads a log job by job, as joblog.Plain does.
 type LogReader interface {
-	Read() (joblog.Job, error) // the next job, or io.EOF after the last one
-	Line() int                 // number of the last line read
-	RunTime() string           // run time of the last job, with all digits of the log
+	Read() (swf.Job, error) // the next job, or io.EOF after the last one
+	Line() int              // number of the last line read
+	RunTime() string        // run time of the last job, with all digits of the log
 }
 
 // A swfLog reads a log in Standard Workload Format.
 type swfLog struct{ *swf.Reader }
-
-func (l swfLog) Read() (joblog.Job, error) {
-	job, err := l.Reader.Read()
-	return joblog.Job{Job: job}, err
-}
 
 func (l swfLog) RunTime() string { return l.Field(4) }
 

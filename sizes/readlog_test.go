@@ -24,7 +24,7 @@ func TestReadLogMatchesSWF(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, text := range []string{csv, swf} {
-			got, err := sizes.ReadLog(joblog.NewReader(strings.NewReader(text), "log", nil), "log", work)
+			got, err := sizes.ReadLog(joblog.Plain{Reader: joblog.NewReader(strings.NewReader(text), "log", nil)}, "log", work)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +34,8 @@ func TestReadLogMatchesSWF(t *testing.T) {
 			}
 		}
 	}
-	_, err := sizes.ReadLog(joblog.NewReader(strings.NewReader("id,run_time\n1,0\n"), "log", nil), "log", false)
+	_, err := sizes.ReadLog(
+		joblog.Plain{Reader: joblog.NewReader(strings.NewReader("id,run_time\n1,0\n"), "log", nil)}, "log", false)
 	if err == nil || err.Error() != "log: want a log with jobs of known run time, not a log without" {
 		t.Errorf("error %v", err)
 	}

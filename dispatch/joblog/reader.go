@@ -21,6 +21,15 @@ type Job struct {
 	Account int64 // swf.Unknown or >= 0
 }
 
+// A Plain reads a log like its Reader, but only the fields of the Standard Workload Format.
+type Plain struct{ *Reader }
+
+// Read returns the next job, as [Reader.Read] does.
+func (p Plain) Read() (swf.Job, error) {
+	job, err := p.Reader.Read()
+	return job.Job, err
+}
+
 // mostComments is the maximum total size of the comments of a log in Standard Workload Format, in
 // bytes.
 const mostComments = 1 << 20

@@ -211,7 +211,7 @@ func ReadSizeFile(
 			without = "a run time > 0 and processors"
 		}
 		log := joblog.NewReader(from, name, columns)
-		list, err = sizes.ReadLog(log, name, work)
+		list, err = sizes.ReadLog(joblog.Plain{Reader: log}, name, work)
 		cli.WriteReport(stderr, "pfq", name, log.Report())
 	case work:
 		without = "a run time > 0 and processors"
