@@ -37,6 +37,9 @@ func job() Job {
 // naive parses a text in the simplest way. Its errors do not name the cause.
 func naive(text string) (log Log, err error) {
 	number := regexp.MustCompile(`^-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$`)
+	if looksWide(text) {
+		return Log{}, errors.New("UTF-16")
+	}
 	for i, line := range strings.Split(text, "\n") {
 		if len(line) > 65535 {
 			return Log{}, errors.New("long")
@@ -73,6 +76,19 @@ func naive(text string) (log Log, err error) {
 		log.Jobs = append(log.Jobs, j)
 	}
 	return log, nil
+}
+
+// looksWide reports whether a text begins like one in UTF-16: with a byte order mark, or with two
+// characters of which each has a zero byte in the same place.
+func looksWide(text string) bool {
+	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
+		return true
+	}
+	zeros := ""
+	for i := range min(4, len(text)) {
+		zeros += strconv.FormatBool(text[i] == 0)
+	}
+	return zeros == "falsetruefalsetrue" || zeros == "truefalsetruefalse"
 }
 
 // places returns pointers to the fields of a job, *int64 or *float64.
@@ -680,7 +696,7 @@ func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		"", line, ";\n" + line + "\r\n\n" + spoilt(4, "1e-3"), line + " 7", spoilt(2, "NaN"),
 		"\ufeff;\xff\r\r\n", spoilt(1, "9007199254740993"),
-		spoilt(3, "-1.0"), spoilt(14, "-01"),
+		spoilt(3, "-1.0"), spoilt(14, "-01"), ";\x00K\x00", "\xff\xfe;\x00", "\n;\x00K\x00",
 	} {
 		f.Add(text)
 		f.Add(packed(text))
@@ -712,6 +728,12 @@ func FuzzRead(f *testing.F) {
 					t.Fatalf("field %d is %v", i+1, *v)
 				}
 			}
+		}
+		if len(log.Header) > 0 && looksWide(log.Header[0]) { // below an empty line or a byte order mark
+			if err := NewWriter(io.Discard).Comment(log.Header[0]); err == nil {
+				t.Fatalf("%q is written first", log.Header[0])
+			}
+			return
 		}
 		again, err := ReadAll(strings.NewReader(written(t, log)), "log")
 		if err != nil || !cmp.Equal(again, log) {

@@ -22,8 +22,8 @@ type Writer struct {
 func NewWriter(w io.Writer) *Writer { return &Writer{text: bufio.NewWriter(w)} }
 
 // Comment writes a header line, which must start with ";". It returns an error if the line contains
-// a line feed, ends in a carriage return or has more than 65535 bytes, or if all comments together,
-// line ends included, exceed 1 MiB.
+// a line feed, ends in a carriage return or has more than 65535 bytes, if the first line looks like
+// UTF-16, or if all comments together, line ends included, exceed 1 MiB.
 func (w *Writer) Comment(line string) error {
 	switch {
 	case !strings.HasPrefix(strings.TrimLeft(line, " \t"), ";"):
@@ -32,6 +32,8 @@ func (w *Writer) Comment(line string) error {
 		return input.Errorf("comment", strconv.Quote(line), "one line without its end")
 	case len(line) > input.Longest:
 		return input.Errorf("comment", strconv.Quote(line), "a line of at most %d bytes", input.Longest)
+	case w.comments == 0 && input.CheckEncoding([]byte(line[:min(4, len(line))])) != nil:
+		return input.Errorf("comment", strconv.Quote(line), "a first line without zero bytes, as in UTF-16")
 	case w.comments+len(line)+1 > mostComments:
 		return lengthError(w.comments + len(line) + 1)
 	}
