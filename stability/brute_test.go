@@ -278,3 +278,59 @@ func leastByFlows(g *graph, all *big.Int) *subset {
 	}
 	return best
 }
+
+// The limits in heavy traffic exist if and only if exactly one set of classes with arrivals, among
+// all sets of combinations of servers, attains the critical scale. They are the fractions of its
+// work.
+func TestHeavyTrafficAgainstSubsets(t *testing.T) {
+	unique, several := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, rapid.Bool().Draw(t, "groups"))
+		expanded, _, classRow, err := m.Expand(12)
+		if err != nil || len(expanded.Classes) > 9 {
+			t.Skip("too many combinations")
+		}
+		lambda, rank := loads(expanded)
+		scale := bruteForce(lambda, rank).scale
+		var tight [][]int
+		for _, set := range oracle.Subsets(len(lambda))[1:] {
+			sum, arrives := new(big.Rat), true
+			for _, i := range set {
+				sum.Add(sum, lambda[i])
+				arrives = arrives && lambda[i].Sign() > 0
+			}
+			if arrives && equal(scale, new(big.Rat).Quo(rank(set), sum)) {
+				tight = append(tight, set)
+			}
+		}
+		got, err := Cluster(t.Context(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (got.HeavyTraffic != nil) != (len(tight) == 1) {
+			t.Fatalf("limits %v, tight sets %v", got.HeavyTraffic, tight)
+		}
+		if got.HeavyTraffic == nil {
+			several++
+			return
+		}
+		unique++
+		want := make([]*big.Rat, len(m.Classes))
+		for i := range want {
+			want[i] = new(big.Rat)
+		}
+		total := new(big.Rat)
+		for _, i := range tight[0] {
+			want[classRow[i]].Add(want[classRow[i]], lambda[i])
+			total.Add(total, lambda[i])
+		}
+		for i, x := range want {
+			if !equal(got.HeavyTraffic[i], x.Quo(x, total)) {
+				t.Fatalf("limit %v of class %d, want %v", got.HeavyTraffic[i], i, x)
+			}
+		}
+	})
+	if unique == 0 || several == 0 {
+		t.Errorf("%d models with one tight set, %d with several", unique, several)
+	}
+}

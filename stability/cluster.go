@@ -107,6 +107,7 @@ func (g *graph) criticalScale(ctx context.Context, r *Result) (cut, error) {
 	r.CriticalScale = new(big.Rat).SetFrac(capacity, load)
 	r.Stable = load.Cmp(capacity) < 0
 	r.Bottleneck = g.rowsOf(tight.classes)
+	r.HeavyTraffic = g.heavyTraffic(tight)
 	r.BottleneckServers = g.serversOf(tight.servers, r.Bottleneck)
 	return tight, nil
 }

@@ -26,6 +26,15 @@ type Result struct {
 	Arrival           *big.Rat `json:"bottleneck_work"`     // Σ_{i∈A} λ_i of Bottleneck, work per unit of time
 	Capacity          *big.Rat `json:"bottleneck_capacity"` // μ(A) of Bottleneck, work per unit of time
 
+	// HeavyTraffic[i] is the limit of (1-ρ) E[X_i] as ρ goes to 1 if the arrival rates are multiplied
+	// by ρ CriticalScale: the fraction of Arrival that class i brings, 0 outside the bottleneck. It
+	// holds for balanced fairness and, if all mean sizes are equal, for first come, first served
+	// with exponential sizes, with either service. It is nil unless Bottleneck is the only set of
+	// classes with arrivals that attains CriticalScale, where every combination of servers that jobs
+	// draw is a class, and with [cluster.OneServer] unless all mean sizes are equal and all servers
+	// have capacity. [Cluster] sets it.
+	HeavyTraffic []*big.Rat `json:"-"`
+
 	// Splitting[i] divides CriticalScale·λ_i, the work of class i at the critical scale, among its
 	// servers, none of which gets more than its capacity. It exists if and only if no set is
 	// overloaded at that scale, so it proves the scale and thus the verdict. [Cluster] sets it.

@@ -23,6 +23,7 @@ func unproved(format string, args ...any) error {
 //   - Splitting brings t λ_i for each class, with t = CriticalScale, to its servers, and to none
 //     more than its capacity, so that t λ(A) <= μ(A) for all A;
 //   - the queue is reported as stable if and only if t > 1 (or no work arrives);
+//   - HeavyTraffic is not checked;
 //   - MarginSet and MarginServers have the stated margin. It is not proved that no set has a
 //     smaller one.
 //

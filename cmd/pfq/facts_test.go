@@ -241,6 +241,10 @@ func TestMarginSet(t *testing.T) {
 		"verdict": "stable", "stable": true, "margin": 0.5, "margin_exact": "1/2", "margin_set": []any{"a"},
 		"critical_scale": 10. / 9, "critical_scale_exact": "10/9", "bottleneck": []any{"b"}, "bottleneck_work": 9.0,
 		"bottleneck_work_exact": "9", "bottleneck_capacity": 10.0, "bottleneck_capacity_exact": "10",
+		"classes": []any{
+			map[string]any{"name": "a", "heavy_traffic_jobs": 0.0, "heavy_traffic_jobs_exact": "0"},
+			map[string]any{"name": "b", "heavy_traffic_jobs": 1.0, "heavy_traffic_jobs_exact": "1"},
+		},
 	}
 	if diff := cmp.Diff(want, commandtest.ParseJSON(t, stdout)); status != 0 || diff != "" {
 		t.Errorf("status %d, %s", status, diff)

@@ -223,7 +223,12 @@ func TestUnstable(t *testing.T) {
 	want = map[string]any{"verdict": "unstable", "stable": false, "critical_scale": 0.8, "critical_scale_exact": "4/5",
 		"margin": -0.25, "margin_exact": "-1/4", "margin_set": set, "bottleneck": set,
 		"bottleneck_work": 1.25, "bottleneck_work_exact": "5/4", "bottleneck_capacity": 1.0,
-		"bottleneck_capacity_exact": "1"}
+		"bottleneck_capacity_exact": "1",
+		"classes": []any{
+			map[string]any{"name": "a", "heavy_traffic_jobs": 0.6, "heavy_traffic_jobs_exact": "3/5"},
+			map[string]any{"name": "b", "heavy_traffic_jobs": 0.4, "heavy_traffic_jobs_exact": "2/5"},
+			map[string]any{"name": "c", "heavy_traffic_jobs": 0.0, "heavy_traffic_jobs_exact": "0"},
+		}}
 	if diff := cmp.Diff(want, commandtest.ParseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
 		t.Errorf("stability: status %d, %s\n%s", status, stderr, diff)
 	}
@@ -643,10 +648,11 @@ func TestHugeNumbers(t *testing.T) {
 	}
 }
 
-// oneLine returns the cells of the only line of CSV by their columns.
+// oneLine returns the cells of the only line of CSV that is not about a class by their columns.
 func oneLine(t *testing.T, text string) map[string]string {
 	t.Helper()
 	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	lines = slices.DeleteFunc(lines, func(line []string) bool { return line[0] == "class" })
 	if err != nil || len(lines) != 2 {
 		t.Fatalf("%v, %d lines in %s", err, len(lines), text)
 	}
@@ -850,7 +856,8 @@ func TestNextToTheBoundary(t *testing.T) {
 	below, above := at("0."+strings.Repeat("9", 25)), at("1."+strings.Repeat("0", 24)+"1")
 	for _, c := range []struct{ model, want string }{
 		{below, "stable: still so with the arrival rates multiplied by anything below 1 + 1e-25\n" +
-			"margin      1e-25, of the bottleneck\nbottleneck  a: work 1 - 1e-25 on capacity 1\n"},
+			"margin      1e-25, of the bottleneck\nbottleneck  a: work 1 - 1e-25 on capacity 1\n" +
+			"mean jobs   near the limit about 1/(1 - load) times 1 of a\n"},
 		{above, "unstable: would be stable with the arrival rates multiplied by anything below 1 - 1e-25\n" +
 			"margin      -1e-25, of the bottleneck\nbottleneck  a: work 1 + 1e-25 on capacity 1\n"},
 	} {
@@ -1127,9 +1134,38 @@ func TestStabilityByClass(t *testing.T) {
 	); diff != "" {
 		t.Error(diff)
 	}
+	// Without --by-class the limits in heavy traffic remain. Jobs that give up have none.
+	for model, want := range map[string][]any{
+		shop: {"5/7", "2/7", "0"},
+		strings.Replace(shop, "{", `{"service": "one", `, 1):       {nil, nil, nil}, // two mean sizes
+		strings.Replace(shop, "{", `{"mean_timeout": 1, `, 1):      {nil, nil, nil},
+		strings.Replace(shop, `"1/5", "mean_size": 2`, `"1/2"`, 1): {nil, nil, nil}, // two tight sets
+		strings.Replace(strings.Replace(shop, "{", `{"service": "one", `, 1), `"1/5", "mean_size": 2`, `"1/4"`, 1): {
+			"4/5", "1/5", "0",
+		},
+	} {
+		stdout, stderr, status := pfq(model, "stability", "-", "--format", "json")
+		var answer struct{ Classes []map[string]any }
+		if err := json.Unmarshal([]byte(stdout), &answer); err != nil || status != 0 {
+			t.Fatalf("status %d, %v, %q", status, err, stderr)
+		}
+		var got []any
+		for _, c := range answer.Classes {
+			got = append(got, c["heavy_traffic_jobs_exact"])
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", model, diff)
+		}
+	}
 	stdout, _, status = pfq(strings.Replace(shop, `"1/5"`, "1", 1), "stability", "-", "--by-class", "--format", "json")
-	if status != 1 || !strings.Contains(stdout, `"classes": null`) {
-		t.Errorf("status %d, %s", status, stdout)
+	if err := json.Unmarshal([]byte(stdout), &answer); err != nil || status != 1 || len(answer.Classes) != 3 {
+		t.Fatalf("status %d, %v, %s", status, err, stdout)
+	}
+	for i, c := range answer.Classes { // reports overload the small server on their own
+		if limit, known := c["arrival_rate_limit"]; !known || limit != nil || c["limit_set"] != nil ||
+			c["heavy_traffic_jobs_exact"] != []string{"0", "1", "0"}[i] {
+			t.Errorf("%v", c)
+		}
 	}
 }
 

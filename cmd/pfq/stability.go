@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"math/big"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,25 +46,27 @@ func newStability() *cobra.Command {
 		if err != nil {
 			return a, false, command.InFile(q.File, err)
 		}
+		if leave {
+			r.HeavyTraffic = nil // jobs that give up or time out change it
+		}
 		body := append(render.Record{{
 			Key:   "verdict",
 			Value: map[bool]string{true: "stable", false: "unstable"}[r.Stable],
 		}},
 			command.Limits(m, r, num.Exact)...)
-		whole := render.Section{Columns: "-"}
-		if byClass {
-			whole.Kind = "cluster"
-		}
+		classes := render.Section{Kind: "class", Of: "classes", Columns: "-"}
+		var rooms []stability.Room
 		if byClass && r.Stable {
-			rooms, err := command.WithProgress(q, func(ctx context.Context) ([]stability.Room, error) {
+			classes.Columns = "name arrival_rate arrival_rate_limit critical_scale limit_set"
+			rooms, err = command.WithProgress(q, func(ctx context.Context) ([]stability.Room, error) {
 				return stability.Rooms(ctx, m)
 			})
 			if err != nil {
 				return a, false, command.InFile(q.File, err)
 			}
-			body = body.Set("classes", roomRows(m, rooms), "")
 		}
-		point := render.Point{Body: body, Sections: []render.Section{whole, {Kind: "class", Of: "classes"}}}
+		body = body.Set("classes", classRows(m, r, rooms, byClass), "")
+		point := render.Point{Body: body, Sections: []render.Section{{Kind: "cluster", Columns: "-"}, classes}}
 		a = render.Points([]render.Point{point}, false, nil,
 			func(t *render.Text) {
 				if leave && r.CriticalScale == nil {
@@ -69,13 +74,11 @@ func newStability() *cobra.Command {
 					return
 				}
 				command.WriteLimits(t, m, r, num.Exact)
+				writeHeavyTraffic(t, m, r)
 				if leave {
 					t.Line("jobs that give up or time out cannot overload a cluster: these limits are for the others")
 				}
 			})
-		if byClass && !r.Stable {
-			a.JSON = body.Set("classes", nil, "") // not a column of CSV
-		}
 		return a, r.Stable, nil
 	})
 	cli.AddSwitch(cmd, &byClass, "by-class", "also report how far the arrival rate of each class alone can grow")
@@ -83,17 +86,58 @@ func newStability() *cobra.Command {
 	return cmd
 }
 
-// roomRows returns the limit to which the rate of each class alone may grow. Below the limit the
-// cluster is stable; at the limit the classes of the set offer as much work as their servers can
-// do.
-func roomRows(m *cluster.Model, rooms []stability.Room) []render.Record {
+// A classLimits holds the limits of a class.
+type classLimits struct {
+	Name         string   `json:"name" title:"class"`
+	HeavyTraffic *big.Rat `json:"heavy_traffic_jobs"`
+}
+
+// classRows returns a row for each class: its mean jobs in heavy traffic and, by class, the limit to
+// which its arrival rate alone may grow, null if the cluster is unstable. Below the limit the
+// cluster is stable; at the limit the classes of the set offer as much work as their servers can do.
+func classRows(m *cluster.Model, r *stability.Result, rooms []stability.Room, byClass bool) []render.Record {
 	style := render.Style{Engine: num.Exact}
-	rows := style.Rows(rooms)
-	for i, room := range rooms {
-		rows[i].Set("arrival_rate_limit", style.Beside(room.Limit, room.ArrivalRate), "")
-		if room.Set != nil {
-			rows[i].Set("limit_set", m.NamesOf(room.Set), "")
+	limits := make([]classLimits, len(m.Classes))
+	for i, c := range m.Classes {
+		limits[i].Name = c.Name
+		if r.HeavyTraffic != nil {
+			limits[i].HeavyTraffic = r.HeavyTraffic[i]
 		}
 	}
+	rows := style.Rows(limits)
+	if !byClass {
+		return rows
+	}
+	if rooms == nil {
+		rooms = make([]stability.Room, len(m.Classes))
+		for i, c := range m.Classes {
+			rooms[i].Name, rooms[i].ArrivalRate = c.Name, c.ArrivalRate
+		}
+	}
+	for i, row := range style.Rows(rooms) {
+		if room := rooms[i]; room.Limit != nil {
+			row.Set("arrival_rate_limit", style.Beside(room.Limit, room.ArrivalRate), "")
+			if room.Set != nil {
+				row.Set("limit_set", m.NamesOf(room.Set), "")
+			}
+		}
+		rows[i] = append(row, rows[i][1:]...)
+	}
 	return rows
+}
+
+// writeHeavyTraffic writes how the mean jobs of the bottleneck grow, if this is known.
+func writeHeavyTraffic(t *render.Text, m *cluster.Model, r *stability.Result) {
+	if r.HeavyTraffic == nil || !r.Stable {
+		return
+	}
+	const most = 6
+	var parts []string
+	for _, i := range r.Bottleneck[:min(most, len(r.Bottleneck))] {
+		parts = append(parts, fmt.Sprintf("%s of %s", render.SixRat(r.HeavyTraffic[i]), m.Classes[i].Name))
+	}
+	if len(r.Bottleneck) > most {
+		parts = append(parts, fmt.Sprintf("... (%d classes)", len(r.Bottleneck)))
+	}
+	t.Line("mean jobs   near the limit about 1/(1 - load) times %s", strings.Join(parts, ", "))
 }
