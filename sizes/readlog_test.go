@@ -24,7 +24,8 @@ func TestReadLogMatchesSWF(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, text := range []string{csv, swf} {
-			got, err := sizes.ReadLog(joblog.Plain{Reader: joblog.NewReader(strings.NewReader(text), "log", nil)}, "log", work)
+			log := joblog.NewReader(strings.NewReader(text), "log", joblog.Dialect{})
+			got, err := sizes.ReadLog(joblog.Plain{Reader: log}, "log", work)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,8 +35,8 @@ func TestReadLogMatchesSWF(t *testing.T) {
 			}
 		}
 	}
-	_, err := sizes.ReadLog(
-		joblog.Plain{Reader: joblog.NewReader(strings.NewReader("id,run_time\n1,0\n"), "log", nil)}, "log", false)
+	log := joblog.NewReader(strings.NewReader("id,run_time\n1,0\n"), "log", joblog.Dialect{})
+	_, err := sizes.ReadLog(joblog.Plain{Reader: log}, "log", false)
 	if err == nil || err.Error() != "log: want a log with jobs of known run time, not a log without" {
 		t.Errorf("error %v", err)
 	}

@@ -26,6 +26,8 @@ func TestLogsInOtherFormats(t *testing.T) {
 		{"dispatch LOG --workers 4 --policy easy", "a.txt", "a.swf",
 			"pfq: a.txt: steps of jobs are omitted: 1 record, the first in line 3\n" +
 				"pfq: a.txt: times without a zone are read as UTC: 2 records, the first in line 2\n"},
+		{"dispatch LOG --workers 4 --policy easy", "a.txt --zone Europe/Berlin", "a.swf",
+			"pfq: a.txt: steps of jobs are omitted: 1 record, the first in line 3\n"},
 		{"tags --hosts 2 --load 0.1 --sizes LOG", "log:a.csv" + columns, "swf:a.swf", "pfq: a.csv: CSV; "},
 		{"tags --hosts 2 --load 0.1 --processor-seconds --sizes LOG", "log:a.txt", "swf:a.swf", "pfq: a.txt: steps "},
 		{"tags --hosts 2 --load 0.1 --sizes LOG", "log:a.swf", "swf:a.swf", ""},
@@ -43,6 +45,11 @@ func TestLogsInOtherFormats(t *testing.T) {
 			"pfq: b.csv: want a job of known submission, run time and processors, not a log without\n",
 		"dispatch a.csv --columns id": "pfq: --columns = id: want pairs FIELD=NAME such as " +
 			"submit=Submitted,run_time=Seconds,cpus=Cores, each field once\n",
+		"dispatch a.txt --zone CEST": "pfq: --zone = CEST: want a name of the IANA time zone database such as " +
+			"Europe/Berlin, America/New_York or UTC\n",
+		"dispatch a.swf --zone UTC": "pfq: a.swf: zone = a log in Standard Workload Format: want no zone: the times of " +
+			"this format are seconds\n",
+		"tags --hosts 2 --load 0.1 --sizes swf:a.swf --zone UTC":     "pfq: --zone needs a log, --sizes log:PATH\n",
 		"tags --hosts 2 --load 0.1 --sizes swf:a.swf --columns id=x": "pfq: --columns needs a log, --sizes log:PATH\n",
 		"tags --hosts 2 --load 0.1 --sizes swf:a.csv": `pfq: a.csv:1: want 18 numbers separated by blanks, not ` +
 			`Nr,submitted,Seconds,cpus,limit,user; this looks like CSV, not SWF: see "A log of my own" in ` +

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cmd/pfq/internal/command"
+	"productform/dispatch/joblog"
 	"productform/internal/cli"
 	"productform/internal/file"
 	"productform/internal/input"
@@ -38,7 +39,7 @@ type networkQuestion struct {
 	simulation  command.Simulation
 	percentiles []command.Percentile
 	within      []*big.Rat         // times
-	columns     map[string]string  // of the log that has the sizes, by field
+	dialect     joblog.Dialect     // of the log that has the sizes
 	sizes       string             // simulated sizes, "" for exponential ones
 	shape       sizes.Distribution // the same, nil for exponential ones
 	stationFlag string             // the first of [stationFlags] that is given, or ""
@@ -70,7 +71,7 @@ func newNetworkCommand() *cobra.Command {
 		"with order or fcfs; with --runs, of all delays")
 	command.AddWithin(cmd, &f.within, "the waiting times and the delays of visits to these stations")
 	command.AddRuns(b, &f.simulation, "also simulate the model, in this many `RUNS`", f.plans)
-	command.AddSizes(b, &f.sizes, &f.columns, "with --runs, `DISTRIBUTION` of the simulated sizes, or the sizes in "+
+	command.AddSizes(b, &f.sizes, &f.dialect, "with --runs, `DISTRIBUTION` of the simulated sizes, or the sizes in "+
 		"file:PATH or log:PATH, scaled to each mean size (default exponential)")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	return cmd
@@ -195,13 +196,13 @@ type networkModel interface {
 // read reads the model and the sizes to simulate.
 func (f *networkQuestion) read(q command.Query) (m networkModel, err error) {
 	if m, err = read(q); err != nil || f.sizes == "" {
-		return m, cmp.Or(err, command.CheckColumns(f.sizes, f.columns))
+		return m, cmp.Or(err, command.CheckColumns(f.sizes, f.dialect))
 	}
 	mean, err := command.MeanOfSizes(m.meanSize())
 	if err != nil {
 		return m, command.InFile(q.File, err)
 	}
-	f.shape, _, err = command.ReadSizes(q, f.sizes, f.columns, mean)
+	f.shape, _, err = command.ReadSizes(q, f.sizes, f.dialect, mean)
 	return m, err
 }
 

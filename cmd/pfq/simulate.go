@@ -12,6 +12,7 @@ import (
 
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
+	"productform/dispatch/joblog"
 	"productform/dispatch/rigid"
 	"productform/internal/cli"
 	"productform/internal/input"
@@ -25,9 +26,9 @@ import (
 // A simulateQuestion holds the flags of pfq simulate.
 type simulateQuestion struct {
 	binding       *cli.Binding
-	sizes, policy string            // policy is "" if the flag is not given
-	columns       map[string]string // of the log that has the sizes, by field
-	policies      []string          // those of the flag, or the default of the model
+	sizes, policy string         // policy is "" if the flag is not given
+	dialect       joblog.Dialect // of the log that has the sizes
+	policies      []string       // those of the flag, or the default of the model
 	keepSizes     bool
 	patience      string // distribution in place of those of the model; "" for the model's
 	requests      rigid.Requests
@@ -44,7 +45,7 @@ func newSimulateCommand() *cobra.Command {
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags()) }
 	b, s := cli.Bind(cmd), &f.settings
 	f.binding = b
-	command.AddSizes(b, &f.sizes, &f.columns, "`DISTRIBUTION` of job sizes, scaled to the mean size of the model")
+	command.AddSizes(b, &f.sizes, &f.dialect, "`DISTRIBUTION` of job sizes, scaled to the mean size of the model")
 	cli.AddSwitch(cmd, &f.keepSizes, "keep-sizes",
 		"use the sizes of a file, or of bounded-pareto:ALPHA:MIN:MAX, unscaled")
 	b.Number(&f.interruptions, "Interruptions", "interruptions", "", "a number in [1e-6, 1e6]",
@@ -192,10 +193,10 @@ func (f *simulateQuestion) jobSizes(q command.Query, m *cluster.Model) (jobs job
 		if err != nil {
 			return jobs, command.InFile(q.File, err)
 		}
-		jobs.Distribution, jobs.scaledFrom, err = command.ReadSizes(q, f.sizes, f.columns, mean)
+		jobs.Distribution, jobs.scaledFrom, err = command.ReadSizes(q, f.sizes, f.dialect, mean)
 		return jobs, err
 	}
-	if jobs.Distribution, err = command.ReadOwnSizes(q, f.sizes, f.columns); err != nil {
+	if jobs.Distribution, err = command.ReadOwnSizes(q, f.sizes, f.dialect); err != nil {
 		return jobs, err
 	}
 	mean, err := sizes.Mean(jobs.Distribution)

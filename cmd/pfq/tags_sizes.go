@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"productform/cmd/pfq/internal/command"
+	"productform/dispatch/joblog"
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/sizes"
@@ -16,9 +17,9 @@ import (
 
 // A sizeFlags holds the flags that name a distribution of job sizes.
 type sizeFlags struct {
-	alpha, max, min, mean decimal           // parameters of the bounded Pareto distribution; exact is nil if not given
-	text                  string            // value of --sizes
-	columns               map[string]string // of the log, by field
+	alpha, max, min, mean decimal        // parameters of the bounded Pareto distribution; exact is nil if not given
+	text                  string         // value of --sizes
+	dialect               joblog.Dialect // of the log
 	fit, processorSeconds bool
 	name                  string             // name of the file, once read
 	count                 int                // number of sizes in it
@@ -37,7 +38,7 @@ func (s *sizeFlags) add(b *cli.Binding) {
 	number(&s.max, "high", "max", "largest size `P` of the bounded Pareto distribution", 1e-300, 1e300)
 	number(&s.min, "low", "min", "smallest size `K` of the bounded Pareto distribution", 1e-300, 1e300)
 	number(&s.mean, "mean", "mean", "mean size `M`, of the bounded Pareto distribution or with --sizes", 1e-300, 1e300)
-	command.AddSizes(b, &s.text, &s.columns,
+	command.AddSizes(b, &s.text, &s.dialect,
 		"`DISTRIBUTION` of job sizes, with mean --mean unless it has its own, or the sizes in file:PATH or log:PATH")
 	cli.AddSwitch(b.Cmd, &s.fit, "fit", "use the bounded Pareto distribution that fits the file of --sizes best")
 	cli.AddSwitch(b.Cmd, &s.processorSeconds, "processor-seconds",
@@ -84,7 +85,7 @@ func (s *sizeFlags) check(b *cli.Binding) error {
 		return &input.Error{Path: "--sizes",
 			Want: "DISTRIBUTION --mean M, file:PATH, log:PATH, swf:PATH, or --alpha A --max P with --min K or --mean M"}
 	}
-	if err := command.CheckColumns(s.text, s.columns); err != nil {
+	if err := command.CheckColumns(s.text, s.dialect); err != nil {
 		return err
 	}
 	own := []string{"alpha", "max", "min", "mean"}
@@ -179,7 +180,7 @@ func (s *sizeFlags) exactMean(d sizes.Distribution) (*big.Rat, error) {
 
 // empirical returns the distribution of the sizes in the file, or the one that fits them.
 func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d sizes.Distribution, err error) {
-	list, name, err := command.ReadSizeFile(s.text, s.columns, stdin, s.processorSeconds, stderr)
+	list, name, err := command.ReadSizeFile(s.text, s.dialect, stdin, s.processorSeconds, stderr)
 	if err != nil {
 		return nil, err
 	}

@@ -170,15 +170,16 @@ func TestTimesThatDisagree(t *testing.T) {
 // If several columns have common names of a field, the report names all, and in each record the
 // first known value counts.
 func TestSeveralColumnsOfAField(t *testing.T) {
-	const csv = "id,queued,Submit,submit,elapsed,duration\n1,3,5,6,7,8\n2,3,,,,8\n"
+	const csv = "id,queued,Submit,submit,elapsed,duration\n1,3,5,6,7,8\n2,9,,,,8\n"
 	const lines = `{"id":1,"queued":3,"Submit":5,"submit":6,"elapsed":7,"duration":8}` + "\n" +
-		`{"id":2,"queued":3,"Submit":null,"duration":8}` + "\n"
+		`{"id":2,"queued":9,"Submit":null,"duration":8}` + "\n"
 	for _, text := range []string{csv, lines} {
 		jobs, r, err := readAll(text, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(jobs) != 2 || jobs[0].Submit != 5 || jobs[0].RunTime != 7 || jobs[1].Submit != 3 || jobs[1].RunTime != 8 {
+		if len(jobs) != 2 || jobs[0].Submit != 5 || jobs[0].RunTime != 7 || jobs[1].Submit != 9 ||
+			jobs[1].RunTime != 8 {
 			t.Errorf("jobs %v", jobs)
 		}
 		want := "; columns guessed: id=id,submit=Submit or submit or queued,run_time=elapsed or duration"

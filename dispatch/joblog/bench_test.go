@@ -28,7 +28,7 @@ func BenchmarkRead(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				var kept []swf.Job
-				for job, err := range NewReader(strings.NewReader(text), "log", nil).All() {
+				for job, err := range NewReader(strings.NewReader(text), "log", Dialect{}).All() {
 					if err != nil {
 						b.Fatal(err)
 					}

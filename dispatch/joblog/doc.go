@@ -8,19 +8,21 @@
 //   - accounting records of PBS and Torque.
 //
 // Each may be compressed by gzip or zstd. A job is a [swf.Job] in all formats. Columns are found by
-// common names, such as Submit, submitted or submit_time, or by the names in a map. A job needs a
+// common names, such as Submit, submitted or submit_time, or by those of a [Dialect]. A job needs a
 // run time, or a start and an end. Cells may be empty, -1, Unknown, None, "None assigned", N/A, NA,
 // null, INVALID or a hyphen if the value is unknown.
 //
 // A time is a number of seconds from any origin, or a date such as 2026-03-01T12:30:00, with a
-// blank for the T and followed by a zone (Z, +01:00) if wanted. Dates without a zone are read as
-// UTC. A duration is a number of seconds, or [D-]HH:MM:SS or MM:SS as in Slurm. The run time is the
-// elapsed time if the log has it, otherwise the end minus the start.
+// blank for the T and followed by a zone (Z, +01:00) if wanted. Dates without a zone are read in
+// the zone of the Dialect, or as UTC. A duration is a number of seconds, or [D-]HH:MM:SS or MM:SS
+// as in Slurm. The run time is the elapsed time if the log has it, otherwise the end minus the
+// start.
 //
 // Records that are not jobs that ran are dropped, and [Report] counts them by reason: steps of
-// jobs, jobs that never started, have no end, or end before they start. It also counts jobs whose
-// elapsed time differs from the end minus the start, by an hour for a change of the clock, and jobs
-// that start before their submission, whose waiting time is then unknown.
+// jobs, jobs that never started, have no end, end before they start, or have a time that the clocks
+// of the zone skip or show twice. It also counts jobs whose elapsed time differs from the end minus
+// the start, by an hour for a change of the clock, jobs that start before their submission, whose
+// waiting time is then unknown, and jobs submitted before the job above them.
 //
 // For example:
 //
@@ -28,7 +30,7 @@
 //	71|ann|2026-03-01T12:00:00|2026-03-01T12:00:05|2026-03-01T12:02:05|00:02:00|4|COMPLETED
 //	71.batch||2026-03-01T12:00:05|2026-03-01T12:00:05|2026-03-01T12:02:05|00:02:00|4|COMPLETED
 //	`
-//	r := joblog.NewReader(strings.NewReader(text), "march.txt", nil)
+//	r := joblog.NewReader(strings.NewReader(text), "march.txt", joblog.Dialect{})
 //	for j, err := range r.All() {
 //		if err != nil {
 //			log.Fatal(err)

@@ -13,7 +13,7 @@ func Example() {
 71|ann|2026-03-01T12:00:00|2026-03-01T12:00:05|2026-03-01T12:02:05|00:02:00|4|COMPLETED
 71.batch||2026-03-01T12:00:05|2026-03-01T12:00:05|2026-03-01T12:02:05|00:02:00|4|COMPLETED
 `
-	r := joblog.NewReader(strings.NewReader(text), "march.txt", nil)
+	r := joblog.NewReader(strings.NewReader(text), "march.txt", joblog.Dialect{})
 	for j, err := range r.All() {
 		if err != nil {
 			log.Fatal(err)

@@ -24,7 +24,7 @@ import (
 
 // readAll reads a log.
 func readAll(text string, columns map[string]string) (jobs []swf.Job, r *Reader, err error) {
-	r = NewReader(strings.NewReader(text), "log", columns)
+	r = NewReader(strings.NewReader(text), "log", Dialect{Columns: columns})
 	for job, err := range r.All() {
 		if err != nil {
 			return nil, r, err
@@ -411,7 +411,7 @@ func TestNames(t *testing.T) {
 	for text, want := range map[string]string{
 		csv: "ann/phys/5 bob//gpu 7/phys/1 07/chem/5 ", log: "3// ",
 	} {
-		r := NewReader(strings.NewReader(text), "log", nil)
+		r := NewReader(strings.NewReader(text), "log", Dialect{})
 		var got strings.Builder
 		for j, err := range r.All() {
 			if err != nil {

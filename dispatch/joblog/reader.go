@@ -39,7 +39,7 @@ const mostComments = 1 << 20
 type Reader struct {
 	name    string
 	source  io.Reader
-	columns map[string]string
+	dialect Dialect
 
 	swf      *swf.Reader // nil if the log is in another format
 	text     *input.Reader
@@ -49,15 +49,15 @@ type Reader struct {
 	names    [fieldCount]numbering
 	jobs     int64
 	last     Job
+	latest   float64 // last known submission, 0 before
 	counts   [reasonCount]Count
 	err      error // error that ended the log
 }
 
-// NewReader returns a reader of the log in r. Columns name the column of a field, of [Fields];
-// other columns are found by common names. Errors begin with "name:LINE: ", where lines are counted
-// in the decompressed text.
-func NewReader(r io.Reader, name string, columns map[string]string) *Reader {
-	return &Reader{name: name, source: r, columns: columns}
+// NewReader returns a reader of the log in r. Errors begin with "name:LINE: ", where lines are
+// counted in the decompressed text.
+func NewReader(r io.Reader, name string, dialect Dialect) *Reader {
+	return &Reader{name: name, source: r, dialect: dialect, record: record{clock: newWallClock(dialect.Zone)}}
 }
 
 // Read returns the next job, or [io.EOF] after the last one. Any other error concerns a line that
@@ -66,6 +66,17 @@ func NewReader(r io.Reader, name string, columns map[string]string) *Reader {
 // error about a cell names the line, the column, the value and the valid form. After an error, Read
 // keeps returning it.
 func (r *Reader) Read() (Job, error) {
+	j, err := r.read()
+	if err == nil && j.Submit != swf.Unknown {
+		if j.Submit < r.latest {
+			r.note(SubmitBackwards)
+		}
+		r.latest = j.Submit
+	}
+	return j, err
+}
+
+func (r *Reader) read() (Job, error) {
 	if r.err == nil && r.swf == nil && r.text == nil {
 		r.err = r.open()
 	}
@@ -118,7 +129,7 @@ func (r *Reader) All() iter.Seq2[Job, error] {
 // whether its first line that is not a comment has numbers only, or there are comments only, at
 // least mostComments bytes if there is more.
 func (r *Reader) open() error {
-	for name := range r.columns {
+	for name := range r.dialect.Columns {
 		if !slices.Contains(Fields(), name) {
 			return input.Errorf("columns", name, "fields among %s", strings.Join(Fields(), ", "))
 		}
@@ -139,9 +150,13 @@ func (r *Reader) open() error {
 		}
 	}
 	isOther := len(first) > 0 && !isSWF(first)
-	if !isOther && len(r.columns) > 0 {
+	if !isOther && len(r.dialect.Columns) > 0 {
 		return input.InFile(r.name, input.Errorf("columns", "a log in Standard Workload Format",
 			"no names of columns: the fields of this format have fixed places"))
+	}
+	if !isOther && r.dialect.Zone != nil {
+		return input.InFile(r.name, input.Errorf("zone", "a log in Standard Workload Format",
+			"no zone: the times of this format are seconds"))
 	}
 	if !isOther {
 		r.swf = swf.NewReader(text, r.name)
@@ -186,7 +201,7 @@ func (r *Reader) take(line []byte) (isJob bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if j.local {
+		if j.local && r.dialect.Zone == nil {
 			r.note(LocalTime)
 		}
 		for _, n := range j.notes {
@@ -208,7 +223,7 @@ func (r *Reader) begin(line []byte) error {
 		if !f.starts(line) {
 			continue
 		}
-		s := &splitter{format: f, bindings: newBindings(r.columns)}
+		s := &splitter{format: f, bindings: newBindings(r.dialect.Columns)}
 		if f.heading != nil {
 			if err := f.heading(s, line); err != nil {
 				return err
@@ -226,7 +241,7 @@ func (r *Reader) note(reason Reason) {
 	}
 	c := &r.counts[reason]
 	if c.Records++; c.Records == 1 {
-		c.Reason, c.FirstLine = reason, r.text.Line()
+		c.Reason, c.FirstLine = reason, r.Line()
 	}
 }
 
@@ -242,21 +257,12 @@ func (s *splitter) seenNames() (names []string) {
 
 // Report returns how the log was read so far.
 func (r *Reader) Report() Report {
-	if r.swf != nil {
-		return Report{Format: "SWF"}
-	}
-	if r.split == nil {
-		return Report{}
-	}
-	report := Report{Format: r.split.format.name}
-	for f, seen := range r.split.seen {
-		name := fields[f].name
-		if _, isGiven := r.columns[name]; isGiven || r.split.isFixed {
-			continue
-		}
-		for _, c := range seen {
-			report.Guesses = append(report.Guesses, Column{name, c.name})
-		}
+	var report Report
+	switch {
+	case r.swf != nil:
+		report.Format = "SWF"
+	case r.split != nil:
+		report.Format, report.Guesses = r.split.format.name, r.guesses()
 	}
 	for _, c := range r.counts {
 		if c.Records > 0 {
@@ -264,6 +270,20 @@ func (r *Reader) Report() Report {
 		}
 	}
 	return report
+}
+
+// guesses returns the columns found by common names.
+func (r *Reader) guesses() (guesses []Column) {
+	for f, seen := range r.split.seen {
+		name := fields[f].name
+		if _, isGiven := r.dialect.Columns[name]; isGiven || r.split.isFixed {
+			continue
+		}
+		for _, c := range seen {
+			guesses = append(guesses, Column{name, c.name})
+		}
+	}
+	return guesses
 }
 
 // Line returns the number of the last line read, from 1.
@@ -295,8 +315,8 @@ func (r *Reader) Header() []string {
 }
 
 // Name returns the name of a number that a job has in a field: user, group, account, executable,
-// queue or partition. Numbers without a name, as in the Standard Workload Format, have their digits;
-// [swf.Unknown] has no name, "".
+// queue or partition. Numbers without a name, as in the Standard Workload Format, have their
+// digits; [swf.Unknown] has no name, "".
 func (r *Reader) Name(fieldName string, number int64) string {
 	for f, row := range fields {
 		if row.name != fieldName {

@@ -32,12 +32,14 @@ type record struct {
 	cells    [fieldCount][]byte
 	bindings [fieldCount]binding // of the columns of the cells
 	err      error               // error about the first invalid cell
+	clock    wallClock
+	offClock Reason // why the clock never shows the time of a cell, or twice; 0 for none
 }
 
 // clear empties the record.
 func (r *record) clear() {
 	clear(r.cells[:])
-	r.err = nil
+	r.err, r.offClock = nil, 0
 }
 
 // set sets the cell of a field. Of several columns for it, the first one of the lowest rank counts
@@ -79,6 +81,12 @@ func (r *record) time(f field) (m moment) {
 		return m
 	}
 	m, ok := parseTime(text)
+	if ok && m.local {
+		if off := r.clock.settle(&m); r.offClock == 0 {
+			r.offClock = off
+		}
+		ok = m.seconds >= 0
+	}
 	if !ok {
 		r.refuse(f, wantTime)
 	}
@@ -266,6 +274,9 @@ func (r *record) settleTimes(j *job, submit, start, end moment) {
 		return
 	case hasEnd && !end.known:
 		j.drop = NoEnd
+		return
+	case r.offClock != 0:
+		j.drop = r.offClock
 		return
 	}
 	if start.known && end.known {

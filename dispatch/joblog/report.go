@@ -14,11 +14,14 @@ const (
 	NeverStarted
 	NoEnd
 	EndBeforeStart
+	SkippedTime
+	RepeatedTime
 	OtherRecord
 	RepeatedHeading
 	ClockChange
 	OtherElapsed
 	StartBeforeSubmit
+	SubmitBackwards
 	LocalTime
 	RequestedCPUs
 	NodesAsCPUs
@@ -33,11 +36,14 @@ func (r Reason) String() string {
 		"jobs that never started are omitted",
 		"jobs without an end are omitted",
 		"jobs that end before they start are omitted",
+		"jobs with a time that the clocks of the zone skip are omitted",
+		"jobs with a time that the clocks of the zone show twice are omitted",
 		"records other than the end of a job are omitted",
 		"repeated headings are omitted",
 		"jobs run an hour more or less than from start to end, as over a change of the clock; the elapsed time counts",
 		"jobs run another time than from start to end; the elapsed time counts",
 		"jobs start before their submission; their waiting time is unknown",
+		"jobs are submitted before the job above them; they count in the order of submission",
 		"times without a zone are read as UTC",
 		"processors are the requested ones, as no column has those used",
 		"processors are the nodes, as no column has processors",
@@ -66,7 +72,8 @@ type Report struct {
 	Counts  []Count // in the order of the reasons
 }
 
-// Lines returns the report as sentences, one per line; none for a log in Standard Workload Format.
+// Lines returns the report as sentences, one per line. A log in Standard Workload Format has at
+// most the one about submissions that run backwards.
 func (r Report) Lines() []string {
 	var lines []string
 	if len(r.Guesses) > 0 {

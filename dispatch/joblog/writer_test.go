@@ -15,7 +15,7 @@ import (
 
 // readJobs reads a log with accounts.
 func readJobs(text string) (jobs []Job, r *Reader, err error) {
-	r = NewReader(strings.NewReader(text), "log", nil)
+	r = NewReader(strings.NewReader(text), "log", Dialect{})
 	for job, err := range r.All() {
 		if err != nil {
 			return nil, r, err

@@ -41,8 +41,8 @@ type LogFlags struct {
 	Kill      bool
 	Sampling  dispatch.Sampling
 	Seed      uint64
-	Columns   map[string]string // names of the columns of the log by field
-	Report    joblog.Report     // how the log was read
+	Dialect   joblog.Dialect // how the log is written
+	Report    joblog.Report  // how the log was read
 
 	binding       *Binding
 	heterogeneous string // "" if all speeds are 1
@@ -103,7 +103,7 @@ func (f *LogFlags) Add(cmd *cobra.Command) {
 	)
 	f.addRequests(cmd)
 	f.addSampling(Bind(cmd))
-	AddColumns(cmd, &f.Columns)
+	AddColumns(cmd, &f.Dialect)
 }
 
 // Check reads the flags that name policies and workers, and rejects incompatible ones; given
@@ -197,7 +197,7 @@ func (f *LogFlags) Read(ctx context.Context, name string, stdin io.Reader) (*Job
 func (f *LogFlags) ReadSamples(
 	ctx context.Context, name string, stdin io.Reader, samples int,
 ) (all []*Jobs, err error) {
-	log, report, err := read(ctx, name, stdin, f.Columns)
+	log, report, err := read(ctx, name, stdin, f.Dialect)
 	if err != nil {
 		return nil, err
 	}

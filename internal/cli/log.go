@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
+	_ "time/tzdata" // for machines without time zones
 
 	"github.com/spf13/cobra"
 
@@ -39,10 +41,12 @@ func Open(name string, stdin io.Reader) (io.ReadCloser, error) {
 	return nil, err
 }
 
-// AddColumns adds --columns, which names the columns of a log.
-func AddColumns(cmd *cobra.Command, target *map[string]string) {
+// AddColumns adds --columns, which names the columns of a log, and --zone, the zone of its dates.
+func AddColumns(cmd *cobra.Command, target *joblog.Dialect) {
 	Flag[map[string]string]{Name: "columns", Kind: "FIELD=NAME,...", Want: columnsWanted, Parse: parseColumns,
-		Usage: "columns of a log by field, such as submit=Submitted,cpus=Cores; others are guessed"}.Add(cmd, target)
+		Usage: "columns of a log by field, such as submit=Submitted,cpus=Cores; others are guessed"}.Add(cmd, &target.Columns)
+	Flag[*time.Location]{Name: "zone", Kind: "ZONE", Want: zoneWanted, Parse: parseZone,
+		Usage: "zone of dates of a log that have none, such as Europe/Berlin (default UTC)"}.Add(cmd, &target.Zone)
 }
 
 const columnsWanted = "pairs FIELD=NAME such as submit=Submitted,run_time=Seconds,cpus=Cores, each field once"
@@ -60,6 +64,14 @@ func parseColumns(text string) (map[string]string, bool) {
 	return columns, true
 }
 
+const zoneWanted = "a name of the IANA time zone database such as Europe/Berlin, America/New_York or UTC"
+
+// parseZone reads the name of a time zone.
+func parseZone(text string) (*time.Location, bool) {
+	zone, err := time.LoadLocation(text)
+	return zone, err == nil && text != "" && text != "Local" // package time reads these as UTC and of this machine
+}
+
 // WriteReport writes how a program read a log.
 func WriteReport(stderr io.Writer, program, log string, report joblog.Report) {
 	for _, line := range report.Lines() {
@@ -68,7 +80,7 @@ func WriteReport(stderr io.Writer, program, log string, report joblog.Report) {
 }
 
 // read reads the log, unless the context is cancelled.
-func read(ctx context.Context, name string, stdin io.Reader, columns map[string]string) (
+func read(ctx context.Context, name string, stdin io.Reader, dialect joblog.Dialect) (
 	log swf.Log, report joblog.Report, err error,
 ) {
 	from, err := Open(name, stdin)
@@ -76,7 +88,7 @@ func read(ctx context.Context, name string, stdin io.Reader, columns map[string]
 		return swf.Log{}, report, err
 	}
 	defer from.Close()
-	reader := joblog.NewReader(from, Source(name), columns)
+	reader := joblog.NewReader(from, Source(name), dialect)
 	for {
 		job, err := reader.Read()
 		switch {

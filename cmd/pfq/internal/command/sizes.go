@@ -50,13 +50,13 @@ func SizePath(text string) (path string, isLog bool) {
 	return "", false
 }
 
-// AddSizes adds --sizes, whose default is the value of the target, and --columns of its log.
-func AddSizes(b *cli.Binding, target *string, columns *map[string]string, usage string) {
+// AddSizes adds --sizes, whose default is the value of the target, and the flags of its log.
+func AddSizes(b *cli.Binding, target *string, dialect *joblog.Dialect, usage string) {
 	cmd := b.Cmd
 	b.Name("Sizes", "sizes")
 	cli.AddText(cmd, target, "sizes", "", "the name of a distribution of job sizes", usage)
 	cli.AddRenamed(cmd, "law", "sizes")
-	cli.AddColumns(cmd, columns)
+	cli.AddColumns(cmd, dialect)
 	complete := cobra.FixedCompletions(SizeNames(), cobra.ShellCompDirectiveNoSpace)
 	if err := cmd.RegisterFlagCompletionFunc("sizes", complete); err != nil {
 		panic(err) // cannot fail: the flag exists
@@ -95,10 +95,10 @@ func ParseUnscaled(flag, text string) (sizes.Distribution, error) {
 
 // ReadSizes returns the distribution that a value of --sizes names, with the given mean. Sizes from
 // a file or between given ends are scaled to this mean; scaledFrom is then their original mean.
-func ReadSizes(q Query, text string, columns map[string]string, mean float64) (
+func ReadSizes(q Query, text string, dialect joblog.Dialect, mean float64) (
 	d sizes.Distribution, scaledFrom *float64, err error,
 ) {
-	if d, err = ReadOwnSizes(q, text, columns); err != nil {
+	if d, err = ReadOwnSizes(q, text, dialect); err != nil {
 		return nil, nil, err
 	}
 	if d == nil {
@@ -120,9 +120,9 @@ func ReadSizes(q Query, text string, columns map[string]string, mean float64) (
 
 // ReadOwnSizes returns the sizes in the file that a value of --sizes names, or sizes between given
 // ends, unscaled. It returns nil if the value names another distribution.
-func ReadOwnSizes(q Query, text string, columns map[string]string) (sizes.Distribution, error) {
+func ReadOwnSizes(q Query, text string, dialect joblog.Dialect) (sizes.Distribution, error) {
 	path, _ := SizePath(text)
-	if err := CheckColumns(text, columns); err != nil {
+	if err := CheckColumns(text, dialect); err != nil {
 		return nil, err
 	}
 	if path == "" {
@@ -131,7 +131,7 @@ func ReadOwnSizes(q Query, text string, columns map[string]string) (sizes.Distri
 	if err := cli.Check("--output", q.To, path, nil); err != nil {
 		return nil, err
 	}
-	list, name, err := ReadSizeFile(text, columns, nil, false, q.Stderr)
+	list, name, err := ReadSizeFile(text, dialect, nil, false, q.Stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func isLogName(path string) bool {
 // file. The path is that of a file, the name of a log embedded in pfq, or "-" for the standard
 // input if available. The sizes in a log are run times, or the work of the processors.
 func ReadSizeFile(
-	text string, columns map[string]string, stdin io.Reader, work bool, stderr io.Writer,
+	text string, dialect joblog.Dialect, stdin io.Reader, work bool, stderr io.Writer,
 ) (list *sizes.List, name string, err error) {
 	path, isLog := SizePath(text)
 	name = path
@@ -210,7 +210,7 @@ func ReadSizeFile(
 		if work {
 			without = "a run time > 0 and processors"
 		}
-		log := joblog.NewReader(from, name, columns)
+		log := joblog.NewReader(from, name, dialect)
 		list, err = sizes.ReadLog(joblog.Plain{Reader: log}, name, work)
 		cli.WriteReport(stderr, "pfq", name, log.Report())
 	case work:
@@ -228,10 +228,13 @@ func ReadSizeFile(
 	return list, name, nil
 }
 
-// CheckColumns rejects --columns without a log that has columns.
-func CheckColumns(text string, columns map[string]string) error {
-	if columns != nil && !strings.HasPrefix(text, FromLog) {
+// CheckColumns rejects --columns and --zone without a log that has columns and dates.
+func CheckColumns(text string, dialect joblog.Dialect) error {
+	switch isLog := strings.HasPrefix(text, FromLog); {
+	case dialect.Columns != nil && !isLog:
 		return errors.New("--columns needs a log, --sizes log:PATH")
+	case dialect.Zone != nil && !isLog:
+		return errors.New("--zone needs a log, --sizes log:PATH")
 	}
 	return nil
 }
