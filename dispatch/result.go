@@ -48,7 +48,10 @@ type Result struct {
 	// tasks lost to outages and emergencies; a task may be lost repeatedly
 	Lost      int `name:"lost" unit:"tasks"`
 	Decisions int `name:"decisions" unit:"plans"` // decisions with jobs present
-	Tasks     int `name:"-"`                      // number of finished tasks
+
+	Waiting Spread `name:"waiting" unit:"s"` // spread of the time from the submission to Record.Start
+
+	Tasks int `name:"-"` // number of finished tasks
 }
 
 // A Record is the outcome of a job.
@@ -245,7 +248,7 @@ func (m *Maker) Result() *Result { return m.result(make([]Record, 0, m.done)) }
 func (m *Maker) result(records []Record) *Result {
 	res := &Result{Jobs: records, Decisions: m.totals.Decisions}
 	fastest, sum := fastestAndSum(m.speeds)
-	var delays, slowdowns []float64
+	var waits, delays, slowdowns []float64
 	for i := range m.records {
 		if m.tasks[i].state != JobCompleted {
 			continue
@@ -257,7 +260,7 @@ func (m *Maker) result(records []Record) *Result {
 			res.Missed++
 			res.DeadlineMissPenalty += float64(j.Priority * late)
 		}
-		delays = append(delays, rec.Delay)
+		waits, delays = append(waits, rec.Start-j.Submit), append(delays, rec.Delay)
 		if shortest := j.minDuration(fastest, sum); shortest > 0 {
 			rec.Slowdown = rec.Delay / shortest
 			slowdowns = append(slowdowns, rec.Slowdown)
@@ -267,7 +270,7 @@ func (m *Maker) result(records []Record) *Result {
 		res.Jobs = append(res.Jobs, rec)
 	}
 	res.Makespan = max(0, m.totals.Last-m.totals.First)
-	res.Delay, res.Slowdown = spread(delays), spread(slowdowns)
+	res.Waiting, res.Delay, res.Slowdown = spread(waits), spread(delays), spread(slowdowns)
 	if m.totals.Present > 0 {
 		res.PriorityViolationRate, res.RunningViolationRate = m.totals.PlannedBy/m.totals.Present,
 			m.totals.RunningBy/m.totals.Present

@@ -325,7 +325,7 @@ func (s *slow) strands() *dispatch.StrandedError {
 func (s *slow) result(end float64) *dispatch.Result {
 	r := &dispatch.Result{}
 	first := s.Jobs[0].Submit
-	var responses, slowdowns []float64
+	var waits, responses, slowdowns []float64
 	for i, j := range s.Jobs {
 		first = min(first, j.Submit)
 		rec := dispatch.Record{
@@ -359,13 +359,13 @@ func (s *slow) result(end float64) *dispatch.Result {
 			rec.Slowdown = rec.Delay / max(longest, work/speeds)
 			slowdowns = append(slowdowns, rec.Slowdown)
 		}
-		responses = append(responses, rec.Delay)
+		waits, responses = append(waits, rec.Start-j.Submit), append(responses, rec.Delay)
 		r.Tasks += j.Tasks
 		r.Lost += rec.Lost
 		r.Jobs = append(r.Jobs, rec)
 	}
 	r.Makespan = end - first
-	r.Delay, r.Slowdown = spreadOf(responses), spreadOf(slowdowns)
+	r.Waiting, r.Delay, r.Slowdown = spreadOf(waits), spreadOf(responses), spreadOf(slowdowns)
 
 	var seconds float64
 	for k, p := range s.phases {
@@ -568,7 +568,7 @@ func sameResult(a, b *dispatch.Result) error {
 		!closeTo(a.DecisionViolationRate, b.DecisionViolationRate),
 		!closeTo(a.RunningViolationRate, b.RunningViolationRate),
 		!closeTo(a.DeadlineMissPenalty, b.DeadlineMissPenalty), !closeTo(a.Utilization, b.Utilization),
-		!closeTo(a.Wasted, b.Wasted), !closeSpreads(a.Delay, b.Delay), a.Slowdown.Count != b.Slowdown.Count,
+		!closeTo(a.Wasted, b.Wasted), !closeSpreads(a.Waiting, b.Waiting), !closeSpreads(a.Delay, b.Delay), a.Slowdown.Count != b.Slowdown.Count,
 		!closeTo(a.Slowdown.Mean, b.Slowdown.Mean), !closeTo(a.Slowdown.P50, b.Slowdown.P50),
 		!closeTo(a.Slowdown.P95, b.Slowdown.P95), !closeTo(a.Slowdown.P99, b.Slowdown.P99),
 		!closeTo(a.Slowdown.Max, b.Slowdown.Max):

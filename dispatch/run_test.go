@@ -43,6 +43,7 @@ func TestMeasuresByHand(t *testing.T) {
 		},
 		RunningViolationRate: (1./2*1 + 2./3*2) / 10,
 		DeadlineMissPenalty:  2 * 2, Missed: 1,
+		Waiting:     dispatch.Spread{Count: 3, Mean: 5. / 3, P50: 2, P95: 3, P99: 3, Max: 3},
 		Delay:       dispatch.Spread{Count: 3, Mean: 6, P50: 6, P95: 8, P99: 8, Max: 8},
 		Slowdown:    dispatch.Spread{Count: 3, Mean: (1 + 2 + 8./6) / 3, P50: 8. / 6, P95: 2, P99: 2, Max: 2},
 		Utilization: 17. / 20, Makespan: 10, Decisions: 5, Tasks: 4,
@@ -402,8 +403,10 @@ func TestUnitOfTime(t *testing.T) {
 			rec := &want.Jobs[i]
 			times = append(times, &rec.Start, &rec.Finish, &rec.Delay, &rec.Missed)
 		}
-		p := &want.Delay
-		for _, v := range append(times, &p.Mean, &p.P50, &p.P95, &p.P99, &p.Max) {
+		for _, p := range []*dispatch.Spread{&want.Waiting, &want.Delay} {
+			times = append(times, &p.Mean, &p.P50, &p.P95, &p.P99, &p.Max)
+		}
+		for _, v := range times {
 			*v *= unit
 		}
 		if !reflect.DeepEqual(got, want) {

@@ -31,14 +31,22 @@ type dispatchFlags struct {
 	cli.LogFlags
 
 	percentiles           []command.Percentile
+	waits                 []string // names of the percentiles of waiting in the first table
+	measures              string   // one of shownMeasures
 	timeline              bool
 	samples               int // 0 for one run
 	records, format, file string
 }
 
+// shownMeasures lists the values of --measures.
+var shownMeasures = []string{"main", "all"}
+
+// showsAll reports whether text shows all measures.
+func (f *dispatchFlags) showsAll() bool { return f.measures == shownMeasures[1] }
+
 // newDispatchCommand returns the command dispatch.
 func newDispatchCommand() *cobra.Command {
-	f := dispatchFlags{LogFlags: cli.LogFlags{PolicyList: "all", MostWorkers: 1_000_000}}
+	f := dispatchFlags{LogFlags: cli.LogFlags{PolicyList: "sites,all", MostWorkers: 1_000_000}}
 	cmd := command.Help(&cobra.Command{
 		Use: "dispatch TRACE",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -87,11 +95,14 @@ func (f *dispatchFlags) add(cmd *cobra.Command) {
 	cli.AddRenamed(cmd, "jobs", "records")
 	cli.AddText(cmd, &f.records, "records", "", "the name of a file",
 		"also write what happened to each job to `FILE`, as CSV")
-	command.AddPercentiles(cmd, &f.percentiles, "give these percentiles of delays and slowdowns (default 50,95,99)")
+	command.AddPercentiles(cmd, &f.percentiles, "give these percentiles of waiting, delays and slowdowns "+
+		"(default 50,95,99)")
+	cli.AddChoice(cmd, &f.measures, "measures", shownMeasures, "measures that text shows")
 	cli.Flag[int]{Name: "samples", Want: samplesWanted,
 		Usage: "run `K` samples of --sample jobs, with --seed and the seeds after it, and report means and their " +
 			"variation",
 		Parse: cli.ParseIntFrom(2, mostSamples)}.Add(cmd, &f.samples)
+	cli.AddSwitch(cmd, &f.DropLarge, "drop-large", "omit jobs of more processors than there are workers")
 	cli.AddSwitch(cmd, &f.timeline, "timeline", "also draw the course of the run, in text")
 	command.AddFormat(cmd, &f.format)
 	command.AddOutput(cmd, &f.file)
@@ -115,12 +126,18 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 	switch {
 	case given("timeline") && f.timeline && f.format != render.Formats[0]:
 		return fmt.Errorf("--timeline needs --format text, not %s", f.format)
+	case given("measures") && f.format != render.Formats[0]:
+		return fmt.Errorf("--measures needs --format text: %s has all measures", f.format)
 	case given("records") && len(f.Policies) > 1:
 		return errors.New("--records needs a single --policy: the fate of a job depends on it")
 	case f.records == "-":
 		return input.Errorf("--records", f.records, "the name of a file")
 	}
+	for _, p := range f.percentiles {
+		f.waits = append(f.waits, p.Name)
+	}
 	if f.percentiles == nil {
+		f.waits = []string{"p95"}
 		for _, percent := range []int64{50, 95, 99} {
 			usual := command.Percentile{Name: fmt.Sprint("p", percent), Level: big.NewRat(percent, 100)}
 			f.percentiles = append(f.percentiles, usual)
@@ -166,7 +183,7 @@ func (a *dispatchAnswer) isFinished() bool {
 	return !slices.ContainsFunc(a.runs, func(r policyRun) bool { return !r.isFinished() })
 }
 
-// finishesBaseline reports whether all jobs finish under a baseline.
+// finishesBaseline reports whether all jobs finish under some baseline.
 func (a *dispatchAnswer) finishesBaseline() bool {
 	return slices.ContainsFunc(a.runs, func(r policyRun) bool { return r.rigid != nil })
 }
@@ -197,7 +214,8 @@ func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer
 	if err != nil {
 		return nil, err
 	}
-	command.WarnSkipped(stderr, a.Name, a.Skipped, "submission, run time or processors")
+	command.WarnSkipped(stderr, a.Name, a.Skipped, "without submission, run time or processors")
+	command.WarnSkipped(stderr, a.Name, f.Dropped, "of more than "+render.Counted(f.Workers, "processor"))
 	return a, nil
 }
 

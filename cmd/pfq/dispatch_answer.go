@@ -13,14 +13,16 @@ import (
 
 // A replayed is the outcome of a log under a policy. Its measures are inserted before the workers.
 type replayed struct {
-	Policy string `json:"policy"`
-	Jobs   int    `json:"job_count"`
-	Tasks  int    `json:"task_count"`
+	Policy   string `json:"policy"`
+	Together bool   `json:"tasks_together" title:"together"` // whether the tasks of a job start together
+	Jobs     int    `json:"job_count"`
+	Tasks    int    `json:"task_count"`
 	*unfinished
 	Workers  int      `json:"workers"`
 	Load     *float64 `json:"offered_load"` // nil if all jobs are submitted at the same time
 	Seed     *uint64  `json:"seed"`         // nil without random draws
 	Skipped  int      `json:"skipped"`
+	Dropped  int      `json:"dropped_large"` // jobs of the log with more tasks than workers
 	FirstJob int64    `json:"first_job"`
 	Finished bool     `json:"finished"`
 }
@@ -57,8 +59,8 @@ func (a *dispatchAnswer) answer() render.Answer {
 func (a *dispatchAnswer) replayed(r policyRun) render.Record {
 	var measures render.Record
 	f := a.flags
-	row := replayed{Policy: r.policy.String(), Jobs: len(a.List), Tasks: a.tasks, Workers: f.Workers,
-		Load: a.offeredLoad(), Skipped: a.Skipped, FirstJob: a.List[0].ID, Finished: r.isFinished()}
+	row := replayed{Policy: r.policy.String(), Together: r.policy.Baseline != nil, Jobs: len(a.List), Tasks: a.tasks,
+		Workers: f.Workers, Load: a.offeredLoad(), Skipped: a.Skipped, Dropped: f.Dropped, FirstJob: a.List[0].ID, Finished: r.isFinished()}
 	if f.Sampling.Count > 0 || f.Uniform || r.rigid != nil && f.Requests.Uniform {
 		row.Seed = &f.Seed
 	}
@@ -87,6 +89,8 @@ func (a *dispatchAnswer) ofPolicy(v *dispatch.Result) render.Record {
 	m := render.Fields(v)
 	setSpread(a.flags, m, "delay", v.Delay, v.Jobs, func(r *dispatch.Record) float64 { return r.Delay })
 	setSpread(a.flags, m, "slowdown", v.Slowdown, v.Jobs, func(r *dispatch.Record) float64 { return r.Slowdown })
+	setSpread(a.flags, m, "waiting", v.Waiting, v.Jobs,
+		func(r *dispatch.Record) float64 { return r.Start - a.List[r.Job].Submit })
 	if v.Delay.Max == 0 { // no job waits
 		m.Set("average_priority_violation_rate", nil, "").Set("running_violation_rate", nil, "")
 	}

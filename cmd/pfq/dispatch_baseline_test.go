@@ -34,14 +34,14 @@ func TestBaselineByHand(t *testing.T) {
 		return map[string]any{"mean": mean, "p50": p50, "p95": most, "p99": most, "max": most}
 	}
 	want := map[string]any{
-		"policy": "easy/fcfs", "job_count": 5.0, "task_count": 11.0, "average_priority_violation_rate": nil,
+		"policy": "easy/fcfs", "tasks_together": true, "job_count": 5.0, "task_count": 11.0, "average_priority_violation_rate": nil,
 		"decision_violation_rate": nil, "running_violation_rate": nil, "deadline_miss_penalty": 4*3 + 3*6 + 1*1.0,
 		"missed": 3.0, "missed_part": 3 / 5.0, "makespan": 13.0, "delay": spread(36/5.0, 6, 12),
 		"slowdown_formula": "delay / max(W/S, w/s)", "slowdown": spread((1+3+4+1+2.5)/5, 2.5, 4),
 		"utilization": 37 / 52.0, "wasted": 0.0, "lost": 0.0, "decisions": nil, "waiting": spread(18/5.0, 3, 9),
 		"bounded_slowdown": spread((4+1.2)/5, 1, 1.2), "backfilled": 2.0, "outlived": 0.0, "requests": "log:1",
 		"requests_of_log": 2.0, "kill": false, "workers": 4.0, "offered_load": 37 / 4.0, "seed": nil,
-		"skipped": 0.0, "first_job": 1.0, "finished": true,
+		"skipped": 0.0, "dropped_large": 0.0, "first_job": 1.0, "finished": true,
 	}
 	if diff := cmp.Diff(want, onePolicy(t, rigidLog, "--priorities 1:5 --policy easy"), afterSums); diff != "" {
 		t.Error(diff)
@@ -154,8 +154,8 @@ func TestBaselineWithOthers(t *testing.T) {
 	}
 	text, _, _ := runDispatch(rigidLog, "dispatch", "-", "--policy", list)
 	for _, line := range []string{
-		"\nrunning violation rate           of jobs     0", "\nwaiting mean                     s           -",
-		"\ntasks of a job start together under easy/fcfs, conservative, and need not under edf, deadline/kept\n",
+		"\nedf            no        2.8           6            2.16667        3       0.711538\n",
+		"\neasy/fcfs      yes       3.6           9            2.3            3       0.711538\n",
 		"\nrequested times: those of the log for 2 jobs, run times x 1 for 3\n",
 	} {
 		if !strings.Contains(text, line) {
@@ -164,8 +164,7 @@ func TestBaselineWithOthers(t *testing.T) {
 	}
 	alone, _, _ := runDispatch(rigidLog, "dispatch", "-", "--policy", "fcfs", "--requests", "uniform:3", "--kill")
 	for _, line := range []string{
-		"\ntasks of a job start together under fcfs\n",
-		"\nrequested times: run times x uniform on [1, 3] (seed 1); jobs are killed at them\n",
+		"\nrequested times: run times x uniform on [1, 3] (seed 1)\njobs are killed at their requested times\n",
 	} {
 		if !strings.Contains(alone, line) {
 			t.Errorf("no %q in %s", line, alone)
@@ -215,7 +214,8 @@ func TestBaselineBadUsage(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"five.swf --policy easy", "--workers is missing: want an integer in 1..1000000"},
 		{"five.swf --workers 4 --policy edf,easy", "five.swf: job 3, processors = 6: want at most 4, the number of " +
-			"workers, as they run together under easy/fcfs"},
+			"workers, as they run together under easy/fcfs; --drop-large omits larger jobs, and under --policy all " +
+			"their tasks need not run together"},
 		{"huge.swf --policy edf", "huge.swf: MaxProcs = 1000001: want an integer in 1..1000000"},
 		{"rigid.swf --policy edf,fcfs --heterogeneous 4x1",
 			"--heterogeneous and --policy fcfs cannot be combined: the workers of this policy are equal"},
@@ -226,7 +226,7 @@ func TestBaselineBadUsage(t *testing.T) {
 		{"rigid.swf --policy sjf,edf --learn 3",
 			"--learn needs a --policy that uses run times: sjf,edf ignores run times"},
 		{"rigid.swf --policy edf --kill", "--kill needs fcfs, sjf, easy or conservative in --policy"},
-		{"rigid.swf --requests 2", "--requests needs fcfs, sjf, easy or conservative in --policy"},
+		{"rigid.swf --policy all --requests 2", "--requests needs fcfs, sjf, easy or conservative in --policy"},
 		{
 			"rigid.swf --policy easy --requests 0.5",
 			"--requests = 0.5: want log, log:F, F or uniform:F with 1 <= F <= 1e50",
@@ -293,9 +293,10 @@ func TestDispatchPercentiles(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"mean": 1.0, "p10": 1.0, "p90": 1.0, "max": 1.0}, row["slowdown"]); diff != "" {
 		t.Error(diff)
 	}
-	stdout, _, _ := runDispatch(rigidLog, "dispatch", "-", "--policy", "easy", "--percentiles", "60,99.9")
-	if !strings.Contains(stdout, "delay p60 ") || !strings.Contains(stdout, "bounded slowdown p99.9") ||
-		strings.Contains(stdout, "p95") {
+	stdout, _, _ := runDispatch(rigidLog, "dispatch", "-", "--policy", "easy", "--percentiles", "60,99.9",
+		"--measures", "all")
+	if !strings.Contains(stdout, "  waiting p60  waiting p99.9  ") || strings.Contains(stdout, "p95") ||
+		!strings.Contains(stdout, "  slowdown p60  slowdown p99.9  slowdown max\n") {
 		t.Error(stdout)
 	}
 	table, _, _ := runDispatch(rigidLog, "dispatch", "-", "--policy", "easy", "--percentiles", "60", "--format", "csv")

@@ -26,14 +26,14 @@ func sampled(all []*dispatchAnswer) render.Answer {
 	answers := make([]render.Record, len(rows))
 	for p, of := range rows {
 		answers[p] = slices.Concat(
-			of[0].Pick("policy").Set("samples", len(of), ""), of[0].Pick("job_count"),
+			of[0].Pick("policy", "tasks_together").Set("samples", len(of), ""), of[0].Pick("job_count"),
 			summaries(fields, "", measures, p),
-			of[0].Pick("workers").Set("seed", f.Seed, ""), of[0].Pick("skipped"))
+			of[0].Pick("workers").Set("seed", f.Seed, ""), of[0].Pick("skipped", "dropped_large"))
 	}
 	return render.Answer{
 		JSON:  render.Record{{Key: "policies", Value: answers}},
 		Lines: []render.Lines{{Of: answers}},
-		Text:  func(t *render.Text) { all[0].writeSamples(t, measures) },
+		Text:  func(t *render.Text) { all[0].writeSamples(t, answers, fields) },
 	}
 }
 
@@ -139,4 +139,23 @@ func (m measure) summary(p int) render.Record {
 		}
 	}
 	return summary
+}
+
+// statistic returns fields with the given part of each summary in its place, such as its mean.
+func statistic(fields render.Record, part string) render.Record {
+	out := slices.Clone(fields)
+	for i, f := range fields {
+		inner, ok := f.Value.(render.Record)
+		isSummary := slices.ContainsFunc(inner, func(g render.Field) bool { return g.Key == "smallest_in" })
+		switch {
+		case isSummary:
+			out[i].Value = inner.Get(part)
+		case ok:
+			out[i].Value = statistic(inner, part)
+		}
+		if part == "smallest_in" {
+			out[i].Unit = "" // a number of samples
+		}
+	}
+	return out
 }

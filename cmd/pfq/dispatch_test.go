@@ -91,12 +91,14 @@ func TestDispatchByHand(t *testing.T) {
 			"running_violation_rate": 2.0 / 9,
 			// 15/10, 5/5, 15/7.5, 20/10, 15/5
 			"deadline_miss_penalty": 10.0, "missed": 1.0, "missed_part": 1 / 5.0, "delay": spread(14, 15, 20, 20, 20),
+			"waiting":  spread(5, 5, 10, 10, 10), // 0, 0, 5, 10, 10
 			"slowdown": spread(1.9, 2, 3, 3, 3),
 		},
 		"priority": {
 			"average_priority_violation_rate": 0.0, "decision_violation_rate": 0.0, "running_violation_rate": 0.0,
 			"deadline_miss_penalty": 3*5 + 1*10.0, "missed": 2.0, "missed_part": 2 / 5.0,
 			"delay": spread(15, 10, 30, 30, 30), "slowdown": spread((3+1+8.0/3+1+2)/5, 2, 3, 3, 3),
+			"waiting": spread(0, 0, 0, 0, 0),
 		},
 		"edf --outages 3-4@2-12": {
 			"average_priority_violation_rate": (5/2.0 + 15/4.0 + 7/2.0 + 5/3.0) / 37,
@@ -105,12 +107,13 @@ func TestDispatchByHand(t *testing.T) {
 			"deadline_miss_penalty":           1*2 + 3*7 + 2*10 + 5*7.0, "missed": 4.0, "missed_part": 4 / 5.0,
 			"makespan": 37.0, "decisions": 11.0, "lost": 2.0, "utilization": 100 / 128.0, "wasted": 4 / 128.0,
 			"delay": spread(96/5.0, 22, 27, 27, 27), "slowdown": spread((2.2+1+22/7.5+2.7+4)/5, 2.7, 4, 4, 4),
+			"waiting": spread(42/5.0, 10, 17, 17, 17), // 0, 0, 10, 15, 17
 		},
 	} {
 		policy, _, _ := strings.Cut(args, " ")
 		want := map[string]any{
-			"policy": policy, "job_count": 5.0, "task_count": 15.0, "slowdown_formula": "delay / max(W/S, w/s)",
-			"makespan": 30.0, "workers": 4.0, "offered_load": 100 / 40.0, "seed": nil, "skipped": 0.0, "first_job": 1.0,
+			"policy": policy, "tasks_together": false, "job_count": 5.0, "task_count": 15.0, "slowdown_formula": "delay / max(W/S, w/s)",
+			"makespan": 30.0, "workers": 4.0, "offered_load": 100 / 40.0, "seed": nil, "skipped": 0.0, "dropped_large": 0.0, "first_job": 1.0,
 			"utilization": 100 / 120.0, "wasted": 0.0, "lost": 0.0, "decisions": 6.0, "finished": true,
 		}
 		maps.Copy(want, changes)
@@ -127,10 +130,10 @@ func TestDispatchJSONOrder(t *testing.T) {
 	log := fiveJobs(t)
 	stdout, _, _ := runDispatch(log, "dispatch", "-", "--workers", "4", "--policy", "deadline", "--format", "json")
 	rest := stdout
-	for _, key := range strings.Fields("policies policy job_count task_count average_priority_violation_rate " +
+	for _, key := range strings.Fields("policies policy tasks_together job_count task_count average_priority_violation_rate " +
 		"decision_violation_rate running_violation_rate " +
 		"deadline_miss_penalty missed missed_part makespan delay mean p50 p95 p99 max slowdown_formula slowdown mean " +
-		"p50 p95 p99 max utilization wasted lost decisions") {
+		"p50 p95 p99 max utilization wasted lost decisions waiting mean p50 p95 p99 max") {
 		_, after, ok := strings.Cut(rest, `"`+key+`": `)
 		if !ok {
 			t.Fatalf("%s is missing or too early in %s", key, stdout)
@@ -144,7 +147,8 @@ func TestDispatchJSONOrder(t *testing.T) {
 func TestDispatchPolicies(t *testing.T) {
 	log := fiveJobs(t)
 	for _, c := range []struct{ list, given string }{
-		{"priority,proportion/priority,workload:1/priority,deadline/priority,deadline/deadline,edf", ""},
+		{"fcfs,sjf,easy/fcfs,easy/sjf,conservative,priority,proportion/priority,workload:1/priority," +
+			"deadline/priority,deadline/deadline,edf", ""},
 		{"priority,proportion/priority,workload:1/priority,deadline/priority,deadline/deadline,edf", "--policy all"},
 		{"edf,workload:4/kept,priority:0.5/deadline", "--policy edf,workload:4/kept,priority:0.5/deadline"},
 		{"workload:60/priority,deadline/kept", "--policy workload:6e1,deadline/kept"},
@@ -171,23 +175,63 @@ func TestDispatchPolicies(t *testing.T) {
 	}
 }
 
-// Common rules at sites are named if all rules are compared without them, although they could run.
-func TestDispatchLeftOut(t *testing.T) {
+// The default leaves the policies of sites out if a flag rejects them, and says so.
+func TestDispatchDefault(t *testing.T) {
 	fiveJobs(t)
-	const line = "\nnot among these: fcfs, sjf, easy/fcfs, easy/sjf, conservative (--policy all,sites includes them)\n"
-	for args, told := range map[string]bool{
-		"":                           true,
-		"--policy deadline/kept,all": true,
-		"--policy all,sites":         false,
-		"--policy edf":               false,
-		"--heterogeneous 6x2":        false,
-		"--timeline":                 false,
+	const sites, all = "\nfcfs  ", "\nworkload:1/priority  "
+	const without = "\nwithout fcfs, sjf, easy/fcfs, easy/sjf, conservative, which reject --"
+	for args, has := range map[string][]string{
+		"":                             {sites, all},
+		"--policy all":                 {all},
+		"--policy sites":               {sites},
+		"--heterogeneous 6x2":          {without + "heterogeneous\n", all},
+		"--timeline":                   {without + "timeline\n", all},
+		"--timeline --policy all":      {all},
+		"--learn 5 --requests 2":       {sites, all},
+		"--emergency 3 --measures all": {sites, all},
 	} {
 		stdout, stderr, status := runDispatch(
 			"", append([]string{"dispatch", "five.swf", "--workers", "6"}, strings.Fields(args)...)...,
 		)
-		if status != 0 || strings.Contains(stdout, line) != told {
-			t.Errorf("%s: status %d, %s%s", args, status, stdout, stderr)
+		for _, part := range []string{sites, all, without} {
+			want := slices.ContainsFunc(has, func(s string) bool { return strings.HasPrefix(s, part) })
+			if strings.Contains(stdout, part) != want {
+				t.Errorf("%s: has %q: %v, want %v: %s", args, part, !want, want, stdout)
+			}
+		}
+		for _, part := range has {
+			if status != 0 || !strings.Contains(stdout, part) {
+				t.Errorf("%s: status %d, no %q in %s%s", args, status, part, stdout, stderr)
+			}
+		}
+	}
+}
+
+// --drop-large omits jobs of more processors than workers, and reports how many: job 3 has 6.
+func TestDispatchDropLarge(t *testing.T) {
+	fiveJobs(t)
+	const warning = "pfq: warning: five.swf: 1 job of more than 4 processors is omitted\n"
+	args := strings.Fields("dispatch five.swf --workers 4 --drop-large --policy")
+	for policy, jobs := range map[string]float64{"sites": 4, "edf": 4} {
+		stdout, stderr, status := runDispatch("", append(args, policy, "--format", "json")...)
+		if status != 0 || stderr != warning {
+			t.Fatalf("%s: status %d, %s", policy, status, stderr)
+		}
+		row := commandtest.ParseJSON(t, stdout)["policies"].([]any)[0].(map[string]any)
+		if row["job_count"] != jobs || row["task_count"] != 9.0 || row["dropped_large"] != 1.0 {
+			t.Errorf("%s: %v", policy, row)
+		}
+	}
+	for args, want := range map[string]string{
+		"--workers 4 --drop-large --policy fcfs":                         "\nwithout 1 job of more than 4 processors\n",
+		"--workers 4 --drop-large --policy fcfs --sample 2 --samples 3":  "\nwithout 1 job of more than 4 processors\n",
+		"--workers 6 --drop-large --policy fcfs":                         "5 jobs of five.swf; 15 tasks\n6 workers",
+		"--workers 4 --drop-large --policy fcfs --sample 4 --seed 5":     "4 jobs of five.swf",
+		"--workers 2 --drop-large --policy easy --priorities 1:4 --kill": "3 jobs of five.swf; 5 tasks",
+	} {
+		stdout, stderr, status := runDispatch("", append([]string{"dispatch", "five.swf"}, strings.Fields(args)...)...)
+		if status != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("%s: status %d, no %q in %s%s", args, status, want, stdout, stderr)
 		}
 	}
 }
@@ -217,25 +261,25 @@ func TestDispatchOfferedLoad(t *testing.T) {
 // CSV has the measures of JSON, with the measures of a spread under its name.
 func TestDispatchCSV(t *testing.T) {
 	log := fiveJobs(t)
-	stdout, stderr, status := runDispatch(log, "dispatch", "-", "--workers", "4", "--format", "csv")
+	stdout, stderr, status := runDispatch(log, "dispatch", "-", "--workers", "4", "--policy", "all", "--format", "csv")
 	lines, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
 	if err != nil || status != 0 || stderr != "" || len(lines) != 7 {
 		t.Fatalf("status %d, %v, %s%s", status, err, stdout, stderr)
 	}
-	header := "policy,job_count,task_count,average_priority_violation_rate,decision_violation_rate," +
+	header := "policy,tasks_together,job_count,task_count,average_priority_violation_rate,decision_violation_rate," +
 		"running_violation_rate,deadline_miss_penalty,missed,missed_part,makespan," +
 		"delay_mean,delay_p50,delay_p95,delay_p99,delay_max,slowdown_formula,slowdown_mean,slowdown_p50,slowdown_p95," +
 		"slowdown_p99,slowdown_max," +
-		"utilization,wasted,lost,decisions,reason,time,unfinished,unfinished_job,workers,offered_load,seed,skipped," +
-		"first_job,finished"
+		"utilization,wasted,lost,decisions,waiting_mean,waiting_p50,waiting_p95,waiting_p99,waiting_max,reason,time,unfinished,unfinished_job,workers,offered_load,seed,skipped," +
+		"dropped_large,first_job,finished"
 	if got := strings.Join(lines[0], ","); got != header {
 		t.Error(cmp.Diff(header, got))
 	}
-	for i, row := range dispatchJSON(t, log, "--workers 4")["policies"].([]any) {
+	for i, row := range dispatchJSON(t, log, "--workers 4 --policy all")["policies"].([]any) {
 		for k, key := range lines[0] {
 			name, part, nested := strings.Cut(key, "_")
 			want := row.(map[string]any)[key]
-			if nested && key != "slowdown_formula" && (name == "delay" || name == "slowdown") {
+			if nested && key != "slowdown_formula" && (name == "delay" || name == "slowdown" || name == "waiting") {
 				want = row.(map[string]any)[name].(map[string]any)[part]
 			}
 			if text := fmt.Sprint(want); want == nil && lines[i+1][k] != "" || want != nil && lines[i+1][k] != text {
@@ -261,7 +305,7 @@ func TestDispatchText(t *testing.T) {
 		t.Errorf("status %d, %s%s", status, cmp.Diff(want, head), stderr)
 	}
 	for _, line := range []string{
-		"deadline miss penalty            priority s  0\n", "missed                           jobs        0\n",
+		"\nworkload:1/kept  no        0             0            1.84           0       0.918367\n",
 	} {
 		if !strings.Contains(table, line) {
 			t.Errorf("no %q in %s", line, table)
@@ -301,9 +345,9 @@ func TestDispatchSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	commandtest.WriteFile(t, "five.swf.gz", packed.String())
-	want := dispatchJSON(t, log, "--workers 4")
+	want := dispatchJSON(t, log, "--workers 6")
 	for _, c := range []struct{ name, stdin string }{{"five.swf", ""}, {"five.swf.gz", ""}, {"-", packed.String()}} {
-		stdout, stderr, status := runDispatch(c.stdin, "dispatch", c.name, "--workers", "4", "--format", "json")
+		stdout, stderr, status := runDispatch(c.stdin, "dispatch", c.name, "--workers", "6", "--format", "json")
 		if status != 0 || stderr != "" {
 			t.Errorf("%s: status %d, %s", c.name, status, stderr)
 		} else if diff := cmp.Diff(want, commandtest.ParseJSON(t, stdout)); diff != "" {
@@ -341,16 +385,16 @@ func TestDispatchSources(t *testing.T) {
 // log.
 func TestDispatchSample(t *testing.T) {
 	log := fiveJobs(t)
-	whole := dispatchJSON(t, log, "--workers 4")
-	got := dispatchJSON(t, log, "--workers 4 --sample 5 --time-scale 1 --gap-scale 1 --batch 0")
+	whole := dispatchJSON(t, log, "--workers 4 --policy all")
+	got := dispatchJSON(t, log, "--workers 4 --policy all --sample 5 --time-scale 1 --gap-scale 1 --batch 0")
 	for _, row := range got["policies"].([]any) {
 		row.(map[string]any)["seed"] = nil
 	}
 	if diff := cmp.Diff(whole, got); diff != "" {
 		t.Error(diff)
 	}
-	lin := dispatchJSON(t, log, "--workers 4 --sample 5 --seed 3")
-	if diff := cmp.Diff(lin, dispatchJSON(t, log, "--workers 4 --sample 5 --seed 3 --time-scale 0.001 --gap-scale "+
+	lin := dispatchJSON(t, log, "--workers 4 --policy all --sample 5 --seed 3")
+	if diff := cmp.Diff(lin, dispatchJSON(t, log, "--workers 4 --policy all --sample 5 --seed 3 --time-scale 0.001 --gap-scale "+
 		"0.1 --batch 1 --deadline-factor 2 --parallelism 4 --priorities 1:100")); diff != "" {
 		t.Error(diff)
 	}
@@ -431,7 +475,7 @@ func TestDispatchNothing(t *testing.T) {
 	}
 	stdout, _, status := runDispatch(log, "dispatch", "-", "--workers", "1", "--policy", "priority", "--timeline")
 	if status != 0 || !strings.HasSuffix(stdout, "\n\ntimeline: no time passes\n") ||
-		!strings.Contains(stdout, "slowdown mean                    -           -\n") {
+		!strings.Contains(stdout, "\npriority  no        0             0            0\n") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 }
@@ -439,7 +483,7 @@ func TestDispatchNothing(t *testing.T) {
 // Jobs that cannot run are counted and reported on the standard error.
 func TestDispatchSkips(t *testing.T) {
 	log := fiveJobs(t)
-	for k, line := range []string{"6 -1 -1 1 1", "7 1 -1 -1 1", "8 1 -1 1 0"} {
+	for k, line := range []string{"6 -1 -1 1 1", "7 11 -1 -1 1", "8 12 -1 1 0"} {
 		log += line + " -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n"
 		stdout, stderr, status := runDispatch(
 			log, "dispatch", "-", "--workers", "4", "--policy", "edf", "--format", "json",
@@ -558,9 +602,9 @@ func TestDispatchStranded(t *testing.T) {
 	const reason = "4 jobs never finish, the first of them job 1: no worker is left after 12 s"
 	stdout, stderr, status := runDispatch("", append(args, "--format", "json", "--records", "jobs.csv")...)
 	want := map[string]any{
-		"finished": false, "policy": "edf", "job_count": 5.0, "task_count": 15.0, "reason": reason,
+		"finished": false, "policy": "edf", "tasks_together": false, "job_count": 5.0, "task_count": 15.0, "reason": reason,
 		"time": 12.0, "unfinished": 4.0, "unfinished_job": 1.0, "workers": 4.0, "offered_load": 2.5,
-		"seed": nil, "skipped": 0.0, "first_job": 1.0,
+		"seed": nil, "skipped": 0.0, "dropped_large": 0.0, "first_job": 1.0,
 	}
 	if diff := cmp.Diff(map[string]any{"policies": []any{want}}, commandtest.ParseJSON(t, stdout)); status != 1 ||
 		stderr != "" || diff != "" {
@@ -569,8 +613,8 @@ func TestDispatchStranded(t *testing.T) {
 	stdout, stderr, status = runDispatch("", append(args, "--format", "csv")...)
 	finished, _, _ := runDispatch("", "dispatch", "five.swf", "--workers", "4", "--policy", "edf", "--format", "csv")
 	header, _, _ := strings.Cut(finished, "\n")
-	if want := header + "\nedf,5,15" + strings.Repeat(",", 23) + "\"" + reason +
-		"\",12,4,1,4,2.5,,0,1,false\n"; status != 1 || stderr != "" || stdout != want {
+	if want := header + "\nedf,false,5,15" + strings.Repeat(",", 28) + "\"" + reason +
+		"\",12,4,1,4,2.5,,0,0,1,false\n"; status != 1 || stderr != "" || stdout != want {
 		t.Errorf("status %d, %s%s", status, stderr, cmp.Diff(want, stdout))
 	}
 	_, stderr, status = runDispatch("", append(args, "-o", "answer.txt")...)
@@ -625,7 +669,7 @@ func TestDispatchSomeStranded(t *testing.T) {
 	table, _, _ := runDispatch(
 		log, "dispatch", "-", "--workers", "2", "--heterogeneous", "1,9", "--outages", "1@8-,2@4-", "--format", "csv",
 	)
-	whole, _, _ := runDispatch(log, "dispatch", "-", "--workers", "2", "--format", "csv")
+	whole, _, _ := runDispatch(log, "dispatch", "-", "--workers", "2", "--policy", "all", "--format", "csv")
 	wholeHeader, _, _ := strings.Cut(whole, "\n")
 	if header, rows, _ := strings.Cut(table, "\n"); header != wholeHeader || strings.Count(rows, ",false\n") != 2 ||
 		strings.Count(rows, ",true\n") != 4 {
@@ -636,8 +680,8 @@ func TestDispatchSomeStranded(t *testing.T) {
 	)
 	for _, line := range []string{
 		"\npolicy priority: 1 job never finishes, the first of them job 1: no worker is left after 8 s\n",
-		"\nmakespan                         s           -         -                    1                    " +
-			"1                  1                  1\n",
+		"\npriority             no        -             -            -              -       -\n",
+		"\nworkload:1/priority  no        0             0            5              0       1\n",
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no %q in %s", line, text)
@@ -658,8 +702,9 @@ func TestDispatchBadUsage(t *testing.T) {
 		"unknown.swf": strings.Replace(lines[3], " 10 4 ", " -1 4 ", 1),
 		"empty.swf":   "; nothing\n",
 		"comma.csv":   "job_id,submitted,run\n1,0,10\n",
-		"late.swf":    strings.Replace(log, "4 10 -1", "4 1e49 -1", 1),
+		"late.swf":    strings.Replace(log, "5 10 -1", "5 1e49 -1", 1),
 		"huge.swf":    strings.Replace(log, "2  0 -1  5", "2  0 -1 1e101", 1),
+		"large.swf":   lines[3],
 		"bad.gz":      "\x1f\x8b junk",
 	} {
 		commandtest.WriteFile(t, name, text)
@@ -711,7 +756,7 @@ func TestDispatchBadUsage(t *testing.T) {
 			"unknown.swf: want a job of known submission, run time and processors, not a log without",
 		},
 		{"huge.swf --workers 4", "huge.swf: job 2, run time = 1e+101: want seconds in [0, 1e50], or -1 for unknown"},
-		{"late.swf --workers 4 --gap-scale 100", "--gap-scale = 100: want a factor that submits job 4 by 1e50"},
+		{"late.swf --workers 4 --gap-scale 100", "--gap-scale = 100: want a factor that submits job 5 by 1e50"},
 		{
 			"five.swf --workers 4 --time-scale 1e50",
 			"--time-scale = 1e50: want a factor that brings the run time of job 1 into [1e-50, 1e50]",
@@ -838,6 +883,10 @@ func TestDispatchBadUsage(t *testing.T) {
 			"or 8@200- for good, in seconds from the first submission"},
 		{"five.swf --workers 4 --outages 1-2@1-3,2-4@2-", "--outages[1] = 2-4@2-: want an outage that does not " +
 			"overlap 1-2@1-3, --outages[0], which takes worker 2 as well"},
+		{"five.swf --workers 4 --measures all --format csv", "--measures needs --format text: csv has all measures"},
+		{"five.swf --workers 4 --measures some", "--measures = some: want main or all"},
+		{"large.swf --workers 1 --drop-large", "large.swf: want a job of at most 1 processor, the number of workers, " +
+			"not larger jobs only"},
 		{"five.swf --workers 4 --timeline --format json", "--timeline needs --format text, not json"},
 		{"five.swf --workers 4 --records a.csv", "--records needs a single --policy: the fate of a job depends on it"},
 		{"five.swf --workers 4 --policy edf --records -", "--records = -: want the name of a file"},
@@ -917,7 +966,7 @@ func TestDispatchWritesTheAnswerLast(t *testing.T) {
 	}
 	defer full.Close()
 	for _, args := range []string{
-		"dispatch five.swf --workers 4 --policy edf --records a.csv", "dispatch five.swf --workers 4",
+		"dispatch five.swf --workers 4 --policy edf --records a.csv", "dispatch five.swf --workers 6",
 		"help", "help dispatch",
 	} {
 		var said strings.Builder

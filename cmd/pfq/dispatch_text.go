@@ -5,14 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"productform/internal/cli"
 	"productform/internal/render"
 )
 
-// The definition of the slowdown of a job, and its letters explained.
-const (
-	slowdownFormula = "delay / max(W/S, w/s)"
-	slowdownLetters = "W work of the job, w of its largest task, S speed of all workers, s of the fastest"
-)
+// slowdownFormula is the definition of the slowdown of a job.
+const slowdownFormula = "delay / max(W/S, w/s)"
 
 // write writes the answer as text.
 func (a *dispatchAnswer) write(t *render.Text, rows []render.Record) {
@@ -24,14 +22,9 @@ func (a *dispatchAnswer) write(t *render.Text, rows []render.Record) {
 	}
 	t.Line("")
 	if slices.ContainsFunc(a.runs, func(r policyRun) bool { return r.isFinished() }) {
-		a.measureTable(t, rows)
-		t.Line("")
-		t.Line("slowdown: %s, %s", slowdownFormula, slowdownLetters)
-		a.writeBaselines(t)
-		if names := a.flags.LeftOut(); names != nil && !a.flags.timeline {
-			t.Line("not among these: %s (--policy all,sites includes them)", strings.Join(names, ", "))
-		}
-		t.Line("")
+		fields := a.noMeasures(a.finishesBaseline())
+		a.tables(t, rows, fields)
+		a.legend(t, fields)
 	}
 	for _, r := range a.runs {
 		if r.timeline == nil {
@@ -53,12 +46,16 @@ func (a *dispatchAnswer) heading(t *render.Text) {
 	} else {
 		t.Line("%d policies", len(a.runs))
 	}
+	if f.Excluding != "" {
+		t.Line("without %s, which reject --%s", strings.Join(cli.PolicyNames(cli.Baselines()), ", "), f.Excluding)
+	}
 	s := f.Sampling
 	sample := ""
 	if s.Count > 0 {
 		sample = fmt.Sprintf(", from job %d on (seed %d)", a.List[0].ID, f.Seed)
 	}
 	t.Line("%s of %s%s; %s", render.Counted(len(a.List), "job"), a.Name, sample, render.Counted(a.tasks, "task"))
+	a.omission(t)
 	a.scaling(t)
 	t.Line("%s", f.workersText())
 	if load := a.offeredLoad(); load != nil {
@@ -67,6 +64,13 @@ func (a *dispatchAnswer) heading(t *render.Text) {
 		if *load > 1 {
 			t.Line("above load 1 jobs pile up: delays depend on how long the log is")
 		}
+	}
+}
+
+// omission writes a line about jobs that --drop-large omits, if there are any.
+func (a *dispatchAnswer) omission(t *render.Text) {
+	if n := a.flags.Dropped; n > 0 {
+		t.Line("without %s of more than %s", render.Counted(n, "job"), render.Counted(a.flags.Workers, "processor"))
 	}
 }
 
@@ -109,108 +113,107 @@ func (f *dispatchFlags) workersText() string {
 	return text
 }
 
-// measureTable writes a line for each measure, and a column for each policy.
-func (a *dispatchAnswer) measureTable(t *render.Text, rows []render.Record) {
-	header := []string{"measure", "unit"}
-	var flat []render.Record
-	for _, r := range rows {
-		flat = append(flat, r.Flat())
-		header = append(header, r.Get("policy").(string))
+// tables writes the main measures of policies, and with --measures all the others of the given
+// fields, one row per policy.
+func (a *dispatchAnswer) tables(t *render.Text, rows []render.Record, fields render.Record) {
+	flat := make([]render.Record, len(rows))
+	for k, r := range rows {
+		flat[k] = r.Flat()
 	}
-	if len(rows) == 1 {
-		header[2] = "value"
+	columns := []string{"policy", "tasks_together", "waiting_mean"}
+	for _, p := range a.flags.waits {
+		columns = append(columns, "waiting_"+p)
 	}
-	lines := [][]string{header}
-	for _, f := range a.noMeasures(a.finishesBaseline()).Flat() {
-		if f.Unit == "" {
-			continue
-		}
-		line := []string{strings.ReplaceAll(f.Key, "_", " "), f.Unit}
-		for _, r := range flat {
-			line = append(line, t.Cell(r.Get(f.Key)))
-		}
-		lines = append(lines, line)
-	}
-	t.Columns(lines)
-}
-
-// writeBaselines describes the baselines and the measures that only they have.
-func (a *dispatchAnswer) writeBaselines(t *render.Text) {
-	if a.Asking == nil {
+	columns = append(columns, "slowdown_mean", "missed", "utilization")
+	t.Wide(flat, columns...)
+	if !a.flags.showsAll() {
 		return
 	}
-	t.Line("bounded slowdown: max(1, delay / max(run time, 10 s)); waiting: from submission to start")
-	var names, others []string
-	for _, p := range a.flags.Policies {
-		if p.Baseline != nil {
-			names = append(names, p.String())
-		} else {
-			others = append(others, p.String())
+	others, spreads := []string{"policy"}, [][]string{}
+	for _, f := range fields {
+		inner, isSpread := f.Value.(render.Record)
+		switch {
+		case isSpread:
+			of := []string{"policy"}
+			for _, part := range inner {
+				of = append(of, f.Key+"_"+part.Key)
+			}
+			spreads = append(spreads, of)
+		case f.Unit != "" && !slices.Contains(columns, f.Key):
+			others = append(others, f.Key)
 		}
 	}
-	line := "tasks of a job start together under " + strings.Join(names, ", ")
-	if others != nil {
-		line += ", and need not under " + strings.Join(others, ", ")
+	for _, of := range append([][]string{others}, spreads...) {
+		t.Wide(flat, of...)
 	}
-	t.Line("%s", line)
+}
+
+// legend explains the measures.
+func (a *dispatchAnswer) legend(t *render.Text, fields render.Record) {
+	t.Line("together: whether all tasks of a job start together; waiting: until the first one starts")
+	t.Line("slowdown: %s, where W is the work of the job, w that of its largest task,", slowdownFormula)
+	t.Line("  S the speed of all workers and s that of the fastest")
+	if a.flags.showsAll() && fields.Get("bounded_slowdown") != nil {
+		t.Line("bounded slowdown: max(1, delay / max(run time, 10 s))")
+	}
+	if a.Asking != nil {
+		for _, line := range a.requestsText() {
+			t.Line("%s", line)
+		}
+	}
+	if !a.flags.showsAll() {
+		t.Line("--measures all shows the other measures")
+	}
+	t.Line("")
+}
+
+// requestsText describes the requested times that baselines know.
+func (a *dispatchAnswer) requestsText() []string {
 	f := a.flags
 	run := "run times x " + render.Six(f.Requests.Factor)
 	if f.Requests.Uniform {
 		run = fmt.Sprintf("run times x uniform on [1, %s] (seed %d)", render.Six(f.Requests.Factor), f.Seed)
 	}
-	line = "requested times: " + run
+	lines := []string{"requested times: " + run}
 	switch {
 	case f.Requests.OfLog && f.samples > 0:
-		line = "requested times: those of the log, otherwise " + run
+		lines[0] = "requested times: those of the log, otherwise " + run
 	case f.Requests.OfLog:
-		line = fmt.Sprintf("requested times: those of the log for %s, %s for %d", render.Counted(a.Asked, "job"), run,
-			len(a.List)-a.Asked)
+		lines[0] = fmt.Sprintf("requested times: those of the log for %s, %s for %d", render.Counted(a.Asked, "job"),
+			run, len(a.List)-a.Asked)
 	}
 	if f.Kill {
-		line += "; jobs are killed at them"
+		lines = append(lines, "jobs are killed at their requested times")
 	}
-	t.Line("%s", line)
+	return lines
 }
 
-// writeSamples writes the answer over several samples as text; a is the first one.
-func (a *dispatchAnswer) writeSamples(t *render.Text, measures []measure) {
+// writeSamples writes the answer over several samples as text; a is the first one. Each measure has
+// its summary in the answers of the policies.
+func (a *dispatchAnswer) writeSamples(t *render.Text, answers []render.Record, fields render.Record) {
 	f := a.flags
 	t.Line("%s of %s of %s (seeds %d to %d)", render.Counted(f.samples, "sample"), render.Counted(len(a.List), "job"),
 		a.Name, f.Seed, f.Seed+uint64(f.samples-1))
+	a.omission(t)
 	a.scaling(t)
 	t.Line("%s", f.workersText())
 	t.Line("")
-	header := []string{"measure", "unit"}
-	for _, p := range f.Policies {
-		header = append(header, p.String())
-	}
-	means, smallest := [][]string{header}, [][]string{header}
-	for _, m := range measures {
-		name := []string{strings.ReplaceAll(m.name, "_", " "), m.unit}
-		mean, count := slices.Clone(name), slices.Clone(name)
-		for p, v := range m.values {
-			if v == nil {
-				mean, count = append(mean, render.Six(nil)), append(count, render.Six(nil))
+	for _, s := range []struct{ key, title string }{
+		{"mean", "mean over the samples"}, {"least", "minimum over the samples"}, {"most", "maximum over the samples"},
+		{"smallest_in", fmt.Sprintf("in how many of the %d samples no other policy has a smaller value", f.samples)},
+	} {
+		if s.key == "smallest_in" {
+			if len(answers) == 1 {
 				continue
 			}
-			mean = append(mean, fmt.Sprintf("%s (%s to %s)", render.Six(m.mean(p)), render.Six(slices.Min(v)),
-				render.Six(slices.Max(v))))
-			count = append(count, fmt.Sprint(m.smallestIn(p)))
+			fields = fields[:len(fields)-1] // without the load, which is the same for all
 		}
-		means = append(means, mean)
-		if m.isCompared() && m.name != "offered_load" {
-			smallest = append(smallest, count)
+		t.Line("%s", s.title)
+		rows := make([]render.Record, len(answers))
+		for p, of := range answers {
+			rows[p] = statistic(of, s.key)
 		}
+		a.tables(t, rows, fields)
 	}
-	t.Line("mean over the samples (minimum to maximum)")
-	t.Columns(means)
-	t.Line("")
-	if len(f.Policies) > 1 {
-		t.Line("in how many of the %d samples no other policy has a smaller value", f.samples)
-		t.Columns(smallest)
-		t.Line("")
-	}
-	t.Line("slowdown: %s, %s", slowdownFormula, slowdownLetters)
-	a.writeBaselines(t)
-	t.Line("")
+	a.legend(t, fields)
 }

@@ -293,7 +293,7 @@ func (m *Maker) Measures(threshold float64) *Result {
 	for _, rec := range m.ledger.Result().Jobs {
 		j, _ := m.ledger.Job(rec.Job)
 		own := &m.line.jobs[rec.Job]
-		out := Record{Job: rec.Job, Start: own.start, Finish: rec.Finish, Lost: rec.Lost}
+		out := Record{Record: dispatch.Record{Job: rec.Job, Start: own.start, Finish: rec.Finish, Lost: rec.Lost}}
 		// as in Run, where the moment differs by rounding
 		if end := own.start + own.runs; !isLater(rec.Finish, end) && !isLater(end, rec.Finish) {
 			out.Finish = end

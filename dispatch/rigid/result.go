@@ -34,18 +34,14 @@ type Result struct {
 }
 
 // A Record is the outcome of a job with run time r; for a killed job, r is the time until it was
-// killed.
+// killed. Start is the start of the run that finished, Slowdown is T / r for a delay T, and Lost
+// counts all tasks of the job each time that it is lost.
 type Record struct {
-	Job             int     // index in Scenario.Jobs
-	Start, Finish   float64 // start and end of the run that finished
+	dispatch.Record
 	Waiting         float64 // W = Start - submission, seconds
-	Delay           float64 // T = Finish - submission, seconds
-	Slowdown        float64 // T / r; 0 for a job that takes no time
 	BoundedSlowdown float64 // max(1, T / max(r, threshold))
-	Missed          float64 // M; see [dispatch.Job.Missed]
 	Backfilled      bool    // whether it started before a job ahead of it
 	Outlived        bool    // whether it exceeded its requested time
-	Lost            int     // running tasks lost: all tasks of the job each time that it is lost
 }
 
 // defaultThreshold is the default threshold of the bounded slowdown, in seconds.

@@ -19,18 +19,21 @@ import (
 	"productform/dispatch/joblog"
 	"productform/dispatch/swf"
 	"productform/internal/input"
+	"productform/internal/render"
 )
 
 // LogFlags selects the jobs of a log, their policies, and the workers. A command sets fields that
 // differ from the zero value before Add.
 type LogFlags struct {
-	PolicyList     string // default of --policy; all means AllRules
+	PolicyList     string // default of --policy; all means AllRules, sites means Baselines
 	IsOnePolicy    bool   // --policy takes a single policy
 	MostWorkers    int    // maximum number of workers
 	StandardNumber int    // default number of workers; 0 for MaxProcs of the log
 	IsSampled      bool   // by default, take one job in a hundred, scaled, not all
+	DropLarge      bool   // omit jobs of more processors than workers
 
 	Policies  []Policy
+	Excluding string // the flag because of which the default has no baselines; "" for none
 	Workers   int
 	Speeds    []float64
 	Uniform   bool // the speeds are drawn
@@ -43,6 +46,7 @@ type LogFlags struct {
 	Seed      uint64
 	Dialect   joblog.Dialect // how the log is written
 	Report    joblog.Report  // how the log was read
+	Dropped   int            // jobs omitted by DropLarge
 
 	binding       *Binding
 	heterogeneous string // "" if all speeds are 1
@@ -109,6 +113,10 @@ func (f *LogFlags) Add(cmd *cobra.Command) {
 // Check reads the flags that name policies and workers, and rejects incompatible ones; given
 // reports whether a flag is given.
 func (f *LogFlags) Check(given func(string) bool) error {
+	if first := slices.IndexFunc(notOfBaselines(), func(n refusal) bool { return given(n.flag) }); first >= 0 &&
+		!given("policy") && !f.IsOnePolicy {
+		f.PolicyList, f.Excluding = everyRule, notOfBaselines()[first].flag
+	}
 	if err := f.parsePolicies(); err != nil {
 		return err
 	}
@@ -148,6 +156,16 @@ func (f *LogFlags) policyInputs() string {
 	return "ignores run times"
 }
 
+// A refusal is a flag that baselines do not support, and why.
+type refusal struct{ flag, why string }
+
+func notOfBaselines() []refusal {
+	return []refusal{
+		{"heterogeneous", "the workers of this policy are equal"},
+		{"timeline", "this policy does not assign jobs to single workers, which the timeline shows"},
+	}
+}
+
 // checkBaselines rejects flags that baselines do not support.
 func (f *LogFlags) checkBaselines(given func(string) bool) error {
 	isBaseline := func(p Policy) bool { return p.Baseline != nil }
@@ -160,10 +178,7 @@ func (f *LogFlags) checkBaselines(given func(string) bool) error {
 		}
 		return nil
 	}
-	for _, c := range []struct{ flag, why string }{
-		{"heterogeneous", "the workers of this policy are equal"},
-		{"timeline", "this policy does not assign jobs to single workers, which the timeline shows"},
-	} {
+	for _, c := range notOfBaselines() {
 		if given(c.flag) {
 			return fmt.Errorf("--%s and --policy %s cannot be combined: %s", c.flag, f.Policies[first], c.why)
 		}
@@ -205,6 +220,11 @@ func (f *LogFlags) ReadSamples(
 	if err := f.settleWorkers(log.Header, Source(name)); err != nil {
 		return nil, err
 	}
+	if f.DropLarge {
+		if err := f.dropLarge(&log, Source(name)); err != nil {
+			return nil, err
+		}
+	}
 	if f.IsSampled && f.Sampling.Count == 0 {
 		f.Sampling.Count = dispatch.LinSampling(len(log.Jobs)).Count
 	}
@@ -216,6 +236,18 @@ func (f *LogFlags) ReadSamples(
 		all = append(all, j)
 	}
 	return all, nil
+}
+
+// dropLarge removes the jobs of more processors than there are workers.
+func (f *LogFlags) dropLarge(log *swf.Log, name string) error {
+	all := len(log.Jobs)
+	log.Jobs = slices.DeleteFunc(log.Jobs, func(j swf.Job) bool { return j.Processors > int64(f.Workers) })
+	f.Dropped = all - len(log.Jobs)
+	if len(log.Jobs) == 0 && all > 0 {
+		return input.InFile(name, input.Errorf("", "larger jobs only", "a job of at most %s, the number of workers",
+			render.Counted(f.Workers, "processor")))
+	}
+	return nil
 }
 
 // selectJobs returns the jobs of a sample of the log, or all jobs.

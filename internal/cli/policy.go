@@ -65,17 +65,6 @@ func (f *LogFlags) parsePolicies() error {
 	return nil
 }
 
-// LeftOut returns the names of the policies that sites use today if --policy selects all rules but
-// none of these policies, and they could also run.
-func (f *LogFlags) LeftOut() []string {
-	isBaseline := func(p Policy) bool { return p.Baseline != nil }
-	if f.heterogeneous != "" || !slices.Contains(strings.Split(f.PolicyList, ","), everyRule) ||
-		slices.ContainsFunc(f.Policies, isBaseline) {
-		return nil
-	}
-	return PolicyNames(Baselines())
-}
-
 // ParsePolicy returns the policy with a name, from either package. The error is an [input.Error]
 // whose path is "policy".
 func ParsePolicy(name string) (Policy, error) {
@@ -115,7 +104,7 @@ func aliasHint(rule string) string {
 	return ""
 }
 
-// AllRules returns the policies that are compared by default.
+// AllRules returns the policies of package dispatch that are compared by default.
 func AllRules() (list []Policy) {
 	for _, name := range []string{
 		"priority", "proportion", "workload", "deadline/priority", "deadline/deadline", "edf",

@@ -90,8 +90,12 @@ func (f *LogFlags) ask(taken *Jobs, log []swf.Job, places []int, seed uint64) (e
 	}
 	for _, j := range taken.List {
 		if j.Tasks > f.Workers {
+			hint := "; --drop-large omits larger jobs, and under --policy all their tasks need not run together"
+			if f.IsOnePolicy {
+				hint = ""
+			}
 			return input.Errorf(fmt.Sprintf("job %d, processors", j.ID), j.Tasks,
-				"at most %d, the number of workers, as they run together under %s", f.Workers, f.Policies[first])
+				"at most %d, the number of workers, as they run together under %s%s", f.Workers, f.Policies[first], hint)
 		}
 	}
 	var requested []float64

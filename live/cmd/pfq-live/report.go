@@ -66,11 +66,11 @@ func measuresOf(r *dispatch.Result) render.Record {
 	return withCounts(m, r.Tasks, r.Delay.Count, r.Slowdown.Count)
 }
 
-// withCounts returns measures after the numbers of jobs with delays and of tasks. Delays and
-// slowdowns are null if there are none.
+// withCounts returns measures after the numbers of jobs with delays and of tasks. Waiting times,
+// delays and slowdowns are null if there are none.
 func withCounts(m render.Record, tasks, delays, slowdowns int) render.Record {
 	if delays == 0 {
-		m.Set("delay", nil, "")
+		m.Set("waiting", nil, "").Set("delay", nil, "")
 	}
 	if slowdowns == 0 {
 		m.Set("slowdown", nil, "")

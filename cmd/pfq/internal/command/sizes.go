@@ -224,7 +224,7 @@ func ReadSizeFile(
 	if err != nil {
 		return nil, name, err
 	}
-	WarnSkipped(stderr, name, list.Skipped, without)
+	WarnSkipped(stderr, name, list.Skipped, "without "+without)
 	return list, name, nil
 }
 
@@ -239,8 +239,8 @@ func CheckColumns(text string, dialect joblog.Dialect) error {
 	return nil
 }
 
-// WarnSkipped warns if jobs of a log are skipped: how many, and which fields they lack.
-func WarnSkipped(stderr io.Writer, log string, skipped int, without string) {
+// WarnSkipped warns if jobs of a log are skipped: how many, and of which kind.
+func WarnSkipped(stderr io.Writer, log string, skipped int, kind string) {
 	verb := "are"
 	switch skipped {
 	case 0:
@@ -248,6 +248,6 @@ func WarnSkipped(stderr io.Writer, log string, skipped int, without string) {
 	case 1:
 		verb = "is"
 	}
-	fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s omitted\n", log,
-		render.Counted(skipped, "job"), without, verb)
+	fmt.Fprintf(stderr, "pfq: warning: %s: %s %s %s omitted\n", log,
+		render.Counted(skipped, "job"), kind, verb)
 }
