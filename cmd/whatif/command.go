@@ -100,7 +100,7 @@ solver cannot be built; 130 interrupted before that.`,
 
 func (o *options) run(cmd *cobra.Command, args []string) error {
 	if o.version {
-		fmt.Fprintln(cmd.OutOrStdout(), cli.Version("whatif"))
+		fmt.Fprint(cmd.OutOrStdout(), cli.Version("whatif"))
 		return nil
 	}
 	file := ""

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -180,16 +179,6 @@ func andOf(words []string) string {
 		return words[0]
 	}
 	return strings.Join(words[:last], ", ") + " and " + words[last]
-}
-
-// Version returns the line that --version prints: the name of the command, its version and the
-// version of Go that built it.
-func Version(name string) string {
-	version, goVersion := "(unknown)", "go (unknown)"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		version, goVersion = info.Main.Version, info.GoVersion
-	}
-	return fmt.Sprintf("%s %s %s\n", name, version, goVersion)
 }
 
 // OneLine returns the message of an error on one line.
