@@ -26,10 +26,8 @@ const root = "../.."
 // texts returns the files whose blocks are run.
 func texts(t *testing.T) []string {
 	t.Helper()
-	files := []string{
-		filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"), filepath.Join(root, "CHANGELOG.md"),
-	}
-	for _, pattern := range []string{"docs/*.md", "docs/guide/*.md", "examples/*/README.md"} {
+	var files []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/guide/*.md", "examples/*/README.md"} {
 		more, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(more) == 0 {
 			t.Fatalf("%s: %v, %v", pattern, more, err)
