@@ -253,6 +253,30 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// The index of the guide links to all its pages, and the first page fits on a screen or two.
+func TestIndex(t *testing.T) {
+	index, err := os.ReadFile(filepath.Join(root, "docs", "guide", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "guide", "*.md"))
+	if err != nil || len(pages) < 20 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	for _, page := range pages {
+		if name := filepath.Base(page); name != "README.md" && !strings.Contains(string(index), "]("+name+")") {
+			t.Errorf("docs/guide/README.md does not link to %s", name)
+		}
+	}
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(string(readme), "\n"); lines > 150 {
+		t.Errorf("README.md has %d lines, want at most 150", lines)
+	}
+}
+
 // pfq solve works for every model of the examples and of pfq.
 func TestSolveModels(t *testing.T) {
 	for _, pattern := range []string{"examples/*/model.yaml", "cmd/pfq/examples/*.yaml"} {
