@@ -316,8 +316,9 @@ func (s *fairSearch) bound(b *fairBox) {
 // leastWait bounds V_i from below for cutoffs s_{i-1} <= a and s_i >= b.
 func (f *fairCost) leastWait(i int, a, b *path.Point) float64 {
 	v := f.speed[i]
-	if a.X > b.X { // each size above a gets at least b of service
-		return f.rate * b.X * b.X * a.Tail / (2 * v * v)
+	if a.X > b.X { // each size above a gets at least the work that is redone, which is b for restarts
+		d := f.m.Resume.leastRedone(b.X, a.X)
+		return f.rate * d * d * a.Tail / (2 * v * v)
 	}
 	slack, off := f.slack(i, a, b)
 	if slack+off <= 0 {

@@ -21,6 +21,7 @@ type ExactModel struct {
 	Hosts  int                // h, 1 to [MaxHosts]
 	Load   *big.Rat           // system load ρ = λ E[X] / Σ_i v_i, in (0, 1)
 	Speeds []*big.Rat         // v_i > 0, in the order in which jobs visit the hosts; nil if all are 1
+	Resume ExactResume        // how stopped jobs continue; the zero value restarts them from scratch
 }
 
 // ErrPrecision is wrapped by the error for a question that 16384 bits cannot settle (4096 bits in a
@@ -63,7 +64,7 @@ func (m ExactModel) Validate() error {
 			return input.Errorf(fmt.Sprintf("Speeds[%d]", i), exact.Text(v), "a number > 0")
 		}
 	}
-	return nil
+	return m.Resume.check()
 }
 
 // speeds returns v_i and Σ_i v_i.
@@ -131,7 +132,7 @@ func (m ExactModel) enclose(
 		if err != nil {
 			return err
 		}
-		if r, undecided, err = f.evaluate(p, at, formal); err != nil {
+		if r, undecided, err = f.evaluate(p, at, m.resumptions(p, cutoffs), formal); err != nil {
 			return err
 		}
 		r.Cutoffs, r.ExactCutoffs = make([]float64, len(cutoffs)), make([]*big.Rat, len(cutoffs))
@@ -178,21 +179,39 @@ func (m ExactModel) fractions(p Policy, cutoffs []*big.Rat) (loads []*big.Rat) {
 	}
 	speeds, total := m.speeds()
 	rate := new(big.Rat).Quo(total.Mul(total, m.Load), mean)
-	before := mean // E[X; X > a]
+	before := mean            // E[X; X > a]
+	visit := big.NewRat(1, 1) // P(X > a)
+	resumed := m.resumptions(p, cutoffs)
 	for i, v := range speeds {
-		work := before
+		work := new(big.Rat).Sub(before, visit.Mul(visit, resumed[i].offset))
 		if i < len(cutoffs) {
 			after, tail := m.Sizes.Fractions(cutoffs[i])
-			work = new(big.Rat).Sub(before, after)
+			work.Sub(work, after)
 			if p == PolicyTAGS {
-				work.Add(work, tail.Mul(tail, cutoffs[i]))
+				work.Add(work, new(big.Rat).Mul(tail, cutoffs[i]))
 			}
-			before = after
+			before, visit = after, tail
 		}
 		load := new(big.Rat).Mul(rate, work)
 		loads = append(loads, load.Quo(load, v))
 	}
 	return loads
+}
+
+// A resumption holds o = a - d, and d, of the jobs that resume after cutoff a.
+type resumption struct{ offset, redone *big.Rat }
+
+// resumptions returns the resumption at each host; offsets are 0 if jobs restart from scratch.
+func (m ExactModel) resumptions(p Policy, cutoffs []*big.Rat) []resumption {
+	list := []resumption{{new(big.Rat), new(big.Rat)}}
+	for _, s := range cutoffs {
+		o := new(big.Rat)
+		if p == PolicyTAGS {
+			o = m.Resume.offset(s)
+		}
+		list = append(list, resumption{o, new(big.Rat).Sub(s, o)})
+	}
+	return list
 }
 
 // measure sets Width. It returns [exact.ErrMoreBits] if Width exceeds the tolerance, and
@@ -228,7 +247,8 @@ type EnclosedFarm struct {
 	Rate   num.Interval   // λ, jobs per second
 	Speeds []num.Interval // v_i, work per second
 
-	full bool // host 1 would have a load of exactly 1 with all the work: ρ Σ v_i = v_1
+	resume ExactResume
+	full   bool // host 1 would have a load of exactly 1 with all the work: ρ Σ v_i = v_1
 }
 
 // Enclosed encloses the model with a given number of bits. The error is [exact.ErrMoreBits], or
@@ -244,6 +264,7 @@ func (m ExactModel) Enclosed(ctx context.Context, prec uint) (f EnclosedFarm, er
 	if f.Mean().Sign() <= 0 {
 		return f, exact.ErrMoreBits
 	}
+	f.resume = m.Resume
 	work := total.Mul(total, m.Load)
 	f.Rate, f.full = num.FromRat(work, f.Prec).Quo(f.Mean()), work.Cmp(list[0]) == 0
 	return f, nil
@@ -274,7 +295,7 @@ func (f *EnclosedFarm) points(ctx context.Context, cutoffs []*big.Rat) ([]exact.
 func (f *EnclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) visit[num.Interval] {
 	zero := num.FromInt(0, f.Prec)
 	v := visit[num.Interval]{speed: speed, part: zero, end: zero, first: zero, second: zero, whole: zero, inverse: zero,
-		weight: zero, load: zero, slack: num.FromInt(1, f.Prec), cutoff: zero, lost: zero, killedInverse: zero}
+		weight: zero, load: zero, slack: num.FromInt(1, f.Prec), run: zero, share: zero, lost: zero, killedInverse: zero}
 	v.ends = !a.Same(b)
 	v.comes, v.kills = v.ends, false
 	if p == PolicyTAGS {
@@ -292,6 +313,7 @@ func (f *EnclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) vis
 			v.inverse = a.Part(-1, b)
 		}
 	}
+	v.share = v.end
 	v.part, v.weight, v.first, v.second = v.end, v.inverse, v.whole, a.Part(2, b)
 	if p != PolicyTAGS {
 		return v
@@ -301,11 +323,35 @@ func (f *EnclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) vis
 		v.weight = a.Above[0]
 	}
 	if v.kills {
-		v.cutoff, v.lost, v.killedInverse = b.X, b.X.Mul(b.Tail()), b.Above[0]
+		v.run, v.lost, v.killedInverse = b.X, b.X.Mul(b.Tail()), b.Above[0]
 		if f.NoInverse && b.Same(f.Low) {
 			v.killedInverse = zero // the means of 1/X are infinite
 		}
 		v.first, v.second = v.first.Add(v.lost), v.second.Add(b.X.Mul(v.lost))
+	}
+	return v
+}
+
+// resumed returns the moments of a visit after cutoff a if the jobs do not restart there from
+// scratch: the host does min(X, b) - o of work on each, o = a - d.
+func (f *EnclosedFarm) resumed(v visit[num.Interval], a, b exact.Point, offset, redone *big.Rat) visit[num.Interval] {
+	if !v.comes {
+		return v
+	}
+	o, d := num.FromRat(offset, f.Prec), num.FromRat(redone, f.Prec)
+	spared := o.Mul(v.part)
+	v.second = v.second.Sub(o.Mul(v.first).Scale2(1)).Add(o.Mul(spared))
+	v.first = v.first.Sub(spared)
+	v.lost = d.Mul(v.part)
+	v.whole = v.whole.Sub(o.Mul(v.end))
+	if v.hasInverse {
+		v.share = v.share.Sub(o.Mul(v.inverse))
+	}
+	if v.kills {
+		v.run = b.X.Sub(o)
+		if a.Same(b) { // no interval that contains 0 if d = 0
+			v.run, v.first, v.second = d, v.lost, d.Mul(v.lost)
+		}
 	}
 	return v
 }
@@ -321,10 +367,16 @@ func (f *EnclosedFarm) leftToOthers(v visit[num.Interval], b exact.Point) num.In
 // evaluate returns all means for the points of 0, s_1, ..., s_{h-1}, ∞. If an interval is not
 // positive as it should be, the error is [exact.ErrMoreBits], or an *[UnstableError] if a load is
 // proved to be at least 1. undecided is the host whose slack may be 0, or -1.
-func (f *EnclosedFarm) evaluate(p Policy, at []exact.Point, formal bool) (r Result, undecided int, err error) {
+func (f *EnclosedFarm) evaluate(
+	p Policy, at []exact.Point, resumed []resumption, formal bool,
+) (r Result, undecided int, err error) {
+	resumes := p == PolicyTAGS && !f.resume.restarts()
 	visits := make([]visit[num.Interval], 0, len(f.Speeds))
 	for i, speed := range f.Speeds {
 		v := f.visit(p, speed, at[i], at[i+1])
+		if resumes && i > 0 {
+			v = f.resumed(v, at[i], at[i+1], resumed[i].offset, resumed[i].redone)
+		}
 		if !v.comes {
 			visits = append(visits, v)
 			continue
@@ -335,6 +387,9 @@ func (f *EnclosedFarm) evaluate(p Policy, at []exact.Point, formal bool) (r Resu
 		v.load = f.Rate.Mul(v.first).Quo(speed)
 		if v.slack = v.slack.Sub(v.load); i == 0 && f.full {
 			v.slack = f.leftToOthers(v, at[1])
+		}
+		if resumes && i == 0 {
+			v.lost = num.FromInt(0, f.Prec)
 		}
 		switch {
 		case v.slack.Sign() == 0 && !(v.slack.High.Sign() == 0 && !formal):

@@ -216,18 +216,25 @@ func TestEnclosuresOverlap(t *testing.T) {
 // amplified by small slacks and close cutoffs.
 func TestEncloseAgainstAnalyze(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m, cutoffs := drawExactModel(t)
-		f, err := m.Rounded()
+		pareto, cutoffs := drawExactModel(t)
+		f, err := pareto.Rounded()
 		if err != nil {
 			t.Fatal(err)
 		}
+		mean, err := f.Sizes.Moment(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := pareto.model()
+		f.Resume = drawResume(t, mean)
+		m.Resume = f.exactResume()
 		var doubles []float64
 		for _, s := range cutoffs {
 			x, _ := s.Float64()
 			doubles = append(doubles, x)
 		}
 		want, errFloat := Evaluate(context.Background(), f, PolicyTAGS, doubles)
-		got, err := encloseFarm(m, cutoffs, 0)
+		got, err := Enclose(context.Background(), m, PolicyTAGS, cutoffs, 0)
 		var a, b *UnstableError
 		if errors.As(errFloat, &a) && errors.As(err, &b) {
 			if a.Host != b.Host || math.Abs(a.Load-b.Load) > 1e-12*a.Load {
@@ -658,7 +665,7 @@ func TestSlackOfFullHost(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range []Policy{PolicyTAGS, PolicySITA} {
-			r, _, err := f.evaluate(p, at, true)
+			r, _, err := f.evaluate(p, at, m.resumptions(p, []*big.Rat{cutoff}), true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -68,6 +68,19 @@ import (
 // takes O(h) time. The formula as printed in [HB02], section 5.1, lacks the factor 1/2; the figures
 // of the paper include it.
 //
+// Foreground-background and shortest remaining processing time: one host with the speed v of all
+// hosts may interrupt jobs, and resumes them at no cost. FB serves the jobs with the least attained
+// service, which share the host; it does not know sizes. SRPT knows them, and serves the job with
+// the least remaining work. With g = λ/v and ρ(t) = g E[X; X <= t], a job of size x is delayed by
+//
+//	FB:    (g E[min(X, x)²]/(2 (1 - g E[min(X, x)])²) + x/(1 - g E[min(X, x)]))/v,
+//	SRPT:  (g E[min(X, x)²]/(2 (1 - ρ(x))²) + ∫_0^x dt/(1 - ρ(t)))/v
+//
+// (L. E. Schrage, "The queue M/G/1 with feedback to lower priority queues", Management Science
+// 13(7), 1967, 466–474; L. E. Schrage and L. W. Miller, "The queue M/G/1 with the shortest remaining
+// processing time discipline", Operations Research 14(4), 1966, 670–684). The waiting time is the
+// delay less x/v. Means over x are integrals to about 1e-12, or sums over a list.
+//
 // The error names the field of m, the policy or the cutoff that is out of range, or wraps
 // [sizes.ErrInfinite] or [sizes.ErrOverflow] if E[X²] or a requested mean is infinite or beyond
 // float64. If a host is overloaded, the error is an *[UnstableError]: the loads, slacks and visits
@@ -76,13 +89,17 @@ import (
 func Evaluate(ctx context.Context, m Model, p Policy, cutoffs []float64) (Result, error) {
 	switch p {
 	case PolicyTAGS, PolicySITA:
-	case PolicySITAE, PolicyRandom, PolicyRoundRobin, PolicyCentral, PolicyCentralPrinted:
+	case PolicySITAE, PolicyRandom, PolicyRoundRobin, PolicyCentral, PolicyCentralPrinted, PolicyFB, PolicySRPT:
 		if cutoffs != nil {
 			return Result{}, input.Errorf("Cutoffs",
 				fmt.Sprintf("%d cutoffs", len(cutoffs)), "none under the policy %s",
 				p)
 		}
-		if p != PolicySITAE {
+		switch p {
+		case PolicySITAE:
+		case PolicyFB, PolicySRPT:
+			return m.preemptive(ctx, p)
+		default:
 			return m.queue(ctx, p)
 		}
 	default:
@@ -90,6 +107,9 @@ func Evaluate(ctx context.Context, m Model, p Policy, cutoffs []float64) (Result
 	}
 	if err := m.Validate(); err != nil {
 		return Result{}, err
+	}
+	if p != PolicyTAGS {
+		m.Resume = Resume{}
 	}
 	if p != PolicySITAE {
 		if err := m.CheckCutoffs(cutoffs); err != nil {
@@ -110,8 +130,8 @@ func Evaluate(ctx context.Context, m Model, p Policy, cutoffs []float64) (Result
 
 // checkPolicy rejects an unknown policy.
 func checkPolicy(p Policy) error {
-	return input.Errorf("Policy", string(p), "%q, %q, %q, %q, %q, %q or %q", PolicyTAGS, PolicyRandom,
-		PolicyRoundRobin, PolicyCentral, PolicyCentralPrinted, PolicySITAE, PolicySITA)
+	return input.Errorf("Policy", string(p), "%q, %q, %q, %q, %q, %q, %q, %q or %q", PolicyTAGS, PolicyRandom,
+		PolicyRoundRobin, PolicyCentral, PolicyCentralPrinted, PolicySITAE, PolicySITA, PolicyFB, PolicySRPT)
 }
 
 // evaluate returns the means for valid cutoffs.
@@ -161,6 +181,7 @@ func (p Policy) kind(hosts int) Kind {
 func (f *tagsCost) waits(r Result, visits []visit[double]) (Result, error) {
 	f.inverses(r.Policy, r.Cutoffs, visits)
 	f.formulas().waits(&r, visits)
+	f.setNoWaits(&r, visits)
 	if f.l.err != nil {
 		return Result{}, f.l.err
 	}
@@ -208,8 +229,9 @@ func (f *tagsCost) visits(cutoffs []float64) []visit[double] {
 		p, q := f.work(a), f.work(b)
 		v := visit[double]{
 			speed: double(speed), part: double(p.Tail), end: double(l.partial(0, a, b)),
-			first: double(l.capped(1, a, b)), second: double(l.capped(2, a, b)),
 		}
+		first, second := l.work(f.m.Resume, a, b)
+		v.first, v.second = double(first), double(second)
 		v.load = double(f.rate) * v.first / v.speed
 		if b == 0 { // the host is skipped
 			v.part = 0
@@ -218,9 +240,16 @@ func (f *tagsCost) visits(cutoffs []float64) []visit[double] {
 		v.slack, v.slackError = double(slack), off
 		v.comes, v.ends, v.kills = v.part > 0, v.end > 0, v.part > 0 && q.Tail > 0
 		if v.kills {
-			v.cutoff, v.lost = double(b), double(b*q.Tail)
+			v.run = double(runLength(&p, &q))
 		}
-		if v.comes && v.second/v.part < leastSquare && l.err == nil {
+		switch {
+		case !f.m.Resume.restarts():
+			v.lost = double(p.Redone * p.Tail)
+		case v.kills:
+			v.lost = double(b * q.Tail)
+		}
+		idle := a == b && p.Redone == 0 // jobs pass without any work
+		if v.comes && !idle && v.second/v.part < leastSquare && l.err == nil {
 			l.err = fmt.Errorf("tags: the mean square of visits of host %d is below the range of float64", i+1)
 		}
 		visits = append(visits, v)
@@ -262,13 +291,17 @@ func (f *tagsCost) inverses(p Policy, cutoffs []float64, visits []visit[double])
 		v := &visits[i]
 		a, b := hostCutoffs(cutoffs, i)
 		v.hasInverse = a > 0 && (p == PolicyTAGS || a > l.low) || !l.noInverse
-		v.whole = double(l.partial(1, a, b))
+		v.whole, v.share = double(l.partial(1, a, b)), v.end
 		if v.hasInverse {
 			v.inverse = double(l.partial(-1, a, b))
 			v.weight = v.inverse
 			if p == PolicyTAGS {
 				v.weight = double(l.partial(-1, a, math.Inf(1)))
 			}
+		}
+		if o := double(f.m.Resume.offset(a)); p == PolicyTAGS && o != 0 {
+			v.whole -= o * v.end
+			v.share -= o * v.inverse
 		}
 		if v.kills {
 			v.killedInverse = double(l.partial(-1, b, math.Inf(1)))

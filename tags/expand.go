@@ -130,7 +130,7 @@ func (m Model) withHosts(hosts int) Model {
 		exact := ratOf(f.Load, m.Load)
 		exact = new(big.Rat).Mul(exact, big.NewRat(int64(m.Hosts), int64(hosts)))
 		n.Load, _ = exact.Float64()
-		n.Fractions = &Fractions{Load: exact, Sizes: f.Sizes}
+		n.Fractions = &Fractions{Load: exact, Sizes: f.Sizes, Overhead: f.Overhead, Every: f.Every}
 		if f.Speeds != nil {
 			n.Fractions.Speeds = slices.Repeat(f.Speeds[:1], hosts)
 		}

@@ -120,7 +120,7 @@ func (f *fairCost) setRanges() (ok bool) {
 			for f.low[j] = f.l.mean; f.low[j] > 1e-150 && f.l.partial(0, 0, f.low[j]) > 1e-30; f.low[j] /= 2 {
 			}
 		}
-		f.low[j], f.high[j] = min(f.low[j], f.top()), min(f.high[j], f.top())
+		f.low[j], f.high[j] = min(max(f.low[j], f.l.low), f.top()), min(f.high[j], f.top())
 	}
 	return ok
 }
@@ -138,7 +138,18 @@ func (f *fairCost) harmonic(a, b float64) float64 {
 // and b.
 func (f *fairCost) need(i int, a, b float64) float64 {
 	v := f.speed[i]
-	return f.rate * f.l.capped(2, a, b) / (2 * v * v)
+	_, second := f.l.work(f.m.Resume, a, b)
+	return f.rate * second / (2 * v * v)
+}
+
+// spared returns the work that a host after cutoff a does not get, per job: E[min(X, a)] less the
+// work redone and the overhead, or E[X; X <= a] if jobs restart from scratch.
+func (f *fairCost) spared(a float64) float64 {
+	below := f.l.partial(1, 0, a)
+	if o := f.m.Resume.offset(a); o != 0 {
+		below += o * f.l.tail(a)
+	}
+	return below
 }
 
 // surplus is positive if host i between cutoffs a and b has a smaller slowdown than the given one,
@@ -146,7 +157,7 @@ func (f *fairCost) need(i int, a, b float64) float64 {
 // smooth even where the host becomes overloaded.
 func (f *fairCost) surplus(i int, waited, a, b, slowdown float64) float64 {
 	wait := slowdown*f.harmonic(a, b) - waited // the V_i that gives this slowdown
-	slack := f.spareSlack(i, f.l.partial(1, 0, a), f.l.partialExcess(b))
+	slack := f.spareSlack(i, f.spared(a), f.l.partialExcess(b))
 	need := f.need(i, a, b)
 	if wait < 0 {
 		return (-math.Abs(wait*slack) - need) / (need - wait)

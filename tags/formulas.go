@@ -23,20 +23,22 @@ func value(v float64) num.Value { return num.Value{Float: v} }
 
 // A visit holds the moments of the sizes from which the means of a host are computed. Under TAGS, a
 // host between the cutoffs a and b sees the jobs X > a, and those with a < X <= b end there; under
-// SITA it sees only the latter.
+// SITA it sees only the latter. o is [Resume.offset], 0 unless there are checkpoints.
 type visit[T number[T]] struct {
 	speed         T       // v
 	part, end     T       // fractions of the jobs that arrive here, and that complete here
 	first, second T       // M_1, M_2: E[work^r of a visit; the job arrives]
-	whole         T       // E[X; the job ends here]
+	whole         T       // work done here by the jobs that end here: E[min(X, b) - o; the job ends here]
+	share         T       // the same, divided by the size: E[(X - o)/X; the job ends here]
 	inverse       T       // E[1/X; the job ends here]
 	weight        T       // E[1/X; the job arrives]
 	load, slack   T       // ρ, 1 - ρ
 	slackError    float64 // bound on the error of slack
-	cutoff, lost  T       // b and b P(X > b), the work lost to kills at this host
+	run           T       // b - o, work done here on a job that is stopped at b
+	lost          T       // work of this host that stops waste: b P(X > b) or, with checkpoints, d P(X > a)
 	killedInverse T       // E[1/X; X > b]
 
-	comes, ends, kills bool // whether jobs arrive, complete, are killed here
+	comes, ends, kills bool // whether jobs arrive, complete, are stopped here
 	hasInverse         bool // E[1/X] of the arriving jobs is finite
 }
 
@@ -58,10 +60,8 @@ func (f formulas[T]) loads(visits []visit[T]) Result {
 		if v.comes {
 			host.VisitMean, host.VisitSquare = f.value(v.first.Quo(v.part)), f.value(v.second.Quo(v.part))
 		}
-		if v.kills {
-			lost = lost.Add(v.lost)
-			excess = excess.Add(f.rate.Mul(v.lost).Quo(v.speed))
-		}
+		lost = lost.Add(v.lost)
+		excess = excess.Add(f.rate.Mul(v.lost).Quo(v.speed))
 		r.Hosts[i] = host
 	}
 	r.Lost, r.Excess = f.value(lost), f.value(excess)
@@ -75,8 +75,8 @@ func (f formulas[T]) loads(visits []visit[T]) Result {
 //
 //	E[T] = E[W] + Σ_i ρ_i/λ,  E[W] = Σ_i P(X > s_{i-1}) V_i,
 //
-// and the mean delay of a job that ends at host i is W_i + Σ_{j<i} s_j/v_j + E[X | s_{i-1} < X <=
-// s_i]/v_i ([HB02], appendix).
+// and the mean delay of a job that ends at host i is W_i + Σ_{j<i} (s_j - o_j)/v_j + E[X - o_i |
+// s_{i-1} < X <= s_i]/v_i, where o_i = s_{i-1} - d_i is 0 without checkpoints ([HB02], appendix).
 func (f formulas[T]) waits(r *Result, visits []visit[T]) {
 	restarts := r.Policy == PolicyTAGS
 	waited, spent := f.zero, f.zero // time that jobs that reach host i have waited and been served before it
@@ -109,9 +109,9 @@ func (f formulas[T]) waits(r *Result, visits []visit[T]) {
 				delays = delays.Add(v.end.Mul(delay))
 			}
 		}
-		stretch = stretch.Add(v.end.Quo(v.speed))
+		stretch = stretch.Add(v.share.Quo(v.speed))
 		if v.kills {
-			run := v.cutoff.Quo(v.speed)
+			run := v.run.Quo(v.speed)
 			spent = spent.Add(run)
 			stretch = stretch.Add(run.Mul(v.killedInverse))
 		}

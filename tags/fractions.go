@@ -26,6 +26,8 @@ type Fractions struct {
 	// Cutoffs are the s_i for [Evaluate], whose arguments are their rounded values. A cutoff that
 	// rounds to a size of the list stands for that size: jobs of that size end there.
 	Cutoffs []*big.Rat
+
+	Overhead, Every *big.Rat // c and τ of [Resume]
 }
 
 // validateFractions checks that the doubles of m are the rounded fractions.
@@ -45,6 +47,16 @@ func (m Model) validateFractions() error {
 	}
 	for i, v := range f.Speeds {
 		if err := roundsTo(fmt.Sprintf("Fractions.Speeds[%d]", i), v, m.Speeds[i]); err != nil {
+			return err
+		}
+	}
+	if f.Overhead != nil {
+		if err := roundsTo("Fractions.Overhead", f.Overhead, m.Resume.Overhead); err != nil {
+			return err
+		}
+	}
+	if f.Every != nil {
+		if err := roundsTo("Fractions.Every", f.Every, m.Resume.Every); err != nil {
 			return err
 		}
 	}
@@ -84,7 +96,8 @@ func (m Model) validateFractions() error {
 func (m Model) withLoad(load float64) Model {
 	m.Load = load
 	if m.Fractions != nil {
-		m.Fractions = &Fractions{Speeds: m.Fractions.Speeds, Sizes: m.Fractions.Sizes}
+		f := m.Fractions
+		m.Fractions = &Fractions{Speeds: f.Speeds, Sizes: f.Sizes, Overhead: f.Overhead, Every: f.Every}
 	}
 	return m
 }
@@ -241,24 +254,35 @@ func (l *list) workUpTo(x float64) *big.Int {
 	return new(big.Int)
 }
 
+// at returns cutoff x, times unit, and the number of sizes above it: the largest of the sizes that
+// round to x if there are any.
+func (l *list) at(x float64) (size *big.Rat, above int64) {
+	size, above = new(big.Rat), l.count
+	n := l.countUpTo(x)
+	if n > 0 {
+		above = l.above[n-1]
+	}
+	if n > 0 && l.atoms[n-1] == x {
+		return size.SetInt(l.sizes[n-1]), above
+	}
+	return size.Mul(ratOf(l.cutoffs[x], x), new(big.Rat).SetInt(l.unit)), above
+}
+
 // slack returns 1 - ρ_i for a host of the given pace, rounded to the nearest double but to 0 only
-// if it is 0. The host serves the sizes above a for at most b of work each or, if kills is false,
-// the sizes in (a, b] completely.
-func (l *list) slack(pace *big.Rat, a, b float64, kills bool) float64 {
+// if it is 0. The host serves the sizes above a for at most b of work each, less what resumed jobs
+// are spared, or, if kills is false, the sizes in (a, b] completely.
+func (l *list) slack(pace *big.Rat, a, b float64, kills bool, resume ExactResume) float64 {
 	l.fill()
 	work := new(big.Rat).SetInt(new(big.Int).Sub(l.workUpTo(b), l.workUpTo(a)))
-	if n := l.countUpTo(b); kills && n < len(l.atoms) {
-		left := l.count
-		size := new(big.Rat)
-		if n > 0 {
-			left = l.above[n-1]
-		}
-		if n > 0 && l.atoms[n-1] == b {
-			size.SetInt(l.sizes[n-1])
-		} else {
-			size.Mul(ratOf(l.cutoffs[b], b), new(big.Rat).SetInt(l.unit))
-		}
+	if kills && l.countUpTo(b) < len(l.atoms) {
+		size, left := l.at(b)
 		work.Add(work, size.Mul(size, new(big.Rat).SetInt64(left)))
+	}
+	if kills && a > 0 && !resume.restarts() {
+		size, left := l.at(a)
+		unit := new(big.Rat).SetInt(l.unit)
+		spared := unit.Mul(resume.offset(size.Quo(size, unit)), unit)
+		work.Sub(work, spared.Mul(spared, new(big.Rat).SetInt64(left)))
 	}
 	all := new(big.Rat).SetInt(l.work[len(l.work)-1])
 	all.Mul(all, pace) // work/all is the load

@@ -15,6 +15,7 @@ type Model struct {
 	Load   float64            // system load ρ = λ E[X] / Σ_i v_i, in (0, 1)
 	Speeds []float64          // v_i, work per second, in the order in which jobs visit the hosts; nil if all are 1
 
+	Resume    Resume     // how stopped jobs continue; the zero value restarts them from scratch
 	Fractions *Fractions // exact values of Load, Speeds and a list of sizes; nil if the doubles are exact
 }
 
@@ -54,6 +55,9 @@ func (m Model) Validate() error {
 		return input.Errorf("Load", m.Load, "a number in (0, 1)")
 	}
 	if err := m.checkSpeeds(); err != nil {
+		return err
+	}
+	if err := m.Resume.check(); err != nil {
 		return err
 	}
 	return m.validateFractions()

@@ -124,6 +124,20 @@ func (l *moments) partialExcess(x float64) float64 {
 	return v
 }
 
+// work returns M_1 and M_2 of a host between the cutoffs a and b: E[Y^r; X > a] of its work Y =
+// min(X, b) - a + d on a job, by sums of positive terms.
+func (l *moments) work(r Resume, a, b float64) (first, second float64) {
+	if r.restarts() || a == 0 {
+		return l.capped(1, a, b), l.capped(2, a, b)
+	}
+	first, second, err := sizes.TailIntegrals(l.d, a, b)
+	if err != nil && l.err == nil {
+		l.err = fmt.Errorf("tags: E[(min(X, %v) - %v)²; X > %v] of %v: %w", b, a, a, l.d, err)
+	}
+	d, tail := r.Redone(a), l.tail(a)
+	return first + d*tail, second + 2*d*first + d*d*tail
+}
+
 // capped returns E[min(X, b)^order; X > a] for order 1 or 2.
 func (l *moments) capped(order int, a, b float64) float64 {
 	v := l.partial(float64(order), a, b)

@@ -20,7 +20,7 @@ func (f *fairCost) middle(b *fairBox) []float64 {
 			x[i] = from + (to-from)*float64(i+1)/float64(n+1)
 			end = math.Exp(x[i])
 		}
-		waited += f.need(i, a, end) / max(f.spareSlack(i, f.l.partial(1, 0, a), f.l.partialExcess(end)), 1e-3)
+		waited += f.need(i, a, end) / max(f.spareSlack(i, f.spared(a), f.l.partialExcess(end)), 1e-3)
 		x[n] += math.Log(waited/f.harmonic(a, end)) / float64(n+1)
 		a = end
 	}

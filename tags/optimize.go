@@ -97,6 +97,12 @@ func Optimize(ctx context.Context, m Model, p Policy, o Objective) (Result, erro
 	if o.Fair && p != PolicyTAGS {
 		return Result{}, input.Errorf("Objective.Fair", o.Fair, "false, but under the policy %s", PolicyTAGS)
 	}
+	if err := m.Validate(); err != nil {
+		return Result{}, err
+	}
+	if p != PolicyTAGS {
+		m.Resume = Resume{}
+	}
 	l, err := m.momentsFor(ctx, o)
 	if err != nil {
 		return Result{}, err
@@ -113,22 +119,15 @@ func Optimize(ctx context.Context, m Model, p Policy, o Objective) (Result, erro
 // optimizeTAGS implements [Optimize] for weights under TAGS.
 func (m Model) optimizeTAGS(l *moments, o Objective) (Result, error) {
 	f := newTAGSCost(m, l, o)
-	low, high, ok := f.ranges()
+	best, ok := f.best()
 	if l.err != nil {
 		return Result{}, l.err
 	}
 	if !ok {
 		return Result{}, m.infeasible(l)
 	}
-	best := path.Path{Cutoffs: []float64{}}
-	if m.Hosts > 1 {
-		best = newSearch(f, low, high).Run()
-	}
-	if l.err != nil {
-		return Result{}, l.err
-	}
 	if best.Cutoffs == nil {
-		if f.hasSlowerLater() {
+		if f.hasSlowerLater() || !m.Resume.restarts() {
 			return Result{}, fmt.Errorf("%w: none was found for these speeds", ErrInfeasible)
 		}
 		return Result{}, fmt.Errorf("tags: the objective: %w", sizes.ErrOverflow)
@@ -139,6 +138,43 @@ func (m Model) optimizeTAGS(l *moments, o Objective) (Result, error) {
 		r.Cutoffs[j] = min(s, math.MaxFloat64)
 	}
 	return withGap(r, o, best, err)
+}
+
+// best returns the best path, with cutoffs nil if the search finds none, or false if there is none.
+func (f *tagsCost) best() (best path.Path, ok bool) {
+	if !f.startsLate() {
+		return f.bestOfAll()
+	}
+	best.Cost, best.Least = math.Inf(1), math.Inf(1)
+	for idle := range f.m.Hosts {
+		g, possible := f.without(idle)
+		if !possible {
+			continue
+		}
+		p, found := g.bestOfAll()
+		if !found {
+			continue
+		}
+		ok = true
+		if best.Least = min(best.Least, p.Least); p.Cutoffs != nil && p.Cost < best.Cost {
+			best.Cost, best.Cutoffs = p.Cost, append(make([]float64, idle), p.Cutoffs...)
+		}
+	}
+	return best, ok
+}
+
+// bestOfAll is the version of best in which the search decides whether the first hosts are idle.
+func (f *tagsCost) bestOfAll() (best path.Path, ok bool) {
+	low, high, ok := f.ranges()
+	if !ok || f.l.err != nil {
+		return best, false
+	}
+	s := newSearch(f, low, high)
+	if f.m.Hosts > 1 {
+		return s.Run(), true
+	}
+	cost := s.Total(nil)
+	return path.Path{Cutoffs: []float64{}, Cost: cost, Least: cost}, true
 }
 
 // optimizeSITA implements [Optimize] for SITA.
@@ -184,6 +220,8 @@ func (m Model) momentsFor(ctx context.Context, o Objective) (*moments, error) {
 	}
 	l, err := newMoments(ctx, m)
 	switch {
+	case err == nil && o.Fair && l.list != nil && !m.Resume.restarts():
+		return nil, input.Errorf("Objective.Fair", o.Fair, "false for a list of sizes, unless jobs restart from scratch")
 	case err != nil || !l.noInverse:
 	case o.Fair:
 		return nil, input.Errorf("Sizes", m.Sizes, "sizes with a finite E[1/X]")
@@ -203,8 +241,13 @@ func (m Model) infeasible(l *moments) error {
 }
 
 func newSearch(f *tagsCost, low, high []float64) *path.Search {
-	return &path.Search{
+	s := &path.Search{
 		HostCost: f, Stopped: f.l.stopped, At: f.at, Low: low, High: high, Start: f.at(0), End: f.at(math.Inf(1)),
-		Atoms: f.atoms, Smooth: f.density != nil, Shared: f.hasSlowerLater(), IdleFirst: f.mayIdleFirst(),
+		Atoms: f.atoms, Smooth: f.density != nil || f.kinks != nil, Shared: f.hasSlowerLater(),
+		IdleFirst: f.mayIdleFirst() && f.m.Resume.restarts(),
 	}
+	if !f.m.Resume.restarts() {
+		s.Split = f.split
+	}
+	return s
 }

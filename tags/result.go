@@ -18,6 +18,8 @@ const (
 	PolicyCentralPrinted Policy = "least-work-remaining-printed" // as printed in [HB02], twice as large
 	PolicySITAE          Policy = "sita-e"                       // knows sizes: as PolicySITA, with equal loads
 	PolicySITA           Policy = "sita"                         // knows sizes: an interval of them for each host
+	PolicyFB             Policy = "fb"                           // one host of all speeds, least attained service first
+	PolicySRPT           Policy = "srpt"                         // one host of all speeds, least remaining work first
 )
 
 // A Kind is the accuracy of a number.
@@ -47,8 +49,11 @@ type Host struct {
 	Final       num.Value `json:"final_fraction"` // p_i = P(s_{i-1} < X <= s_i), the jobs that end here
 	VisitMean   num.Value `json:"-"`              // E[min(X, s_i) | X > s_{i-1}] under TAGS; 0 if no job arrives
 	VisitSquare num.Value `json:"-"`              // mean square of the same work; 0 if no job arrives
-	VisitWait   num.Value `json:"visit_waiting"`  // V_i, waiting time of a visit in seconds
-	Waiting     num.Value `json:"waiting"`        // W_i, seconds: V_1 + ... + V_i under TAGS, otherwise V_i
+	// NoWait reports that no job ever waits here, path by path, although the formula for VisitWait
+	// is positive; see [Resume].
+	NoWait    bool      `json:"-"`
+	VisitWait num.Value `json:"visit_waiting"` // V_i, waiting time of a visit in seconds
+	Waiting   num.Value `json:"waiting"`       // W_i, seconds: V_1 + ... + V_i under TAGS, otherwise V_i
 
 	Slowdown num.Value `json:"slowdown"` // E[S_i] = W_i E[1/X_i]; 0 if no job ends here, or E[1/X_i] is infinite
 
@@ -74,9 +79,12 @@ type Result struct {
 	// NoSlowdown.
 	MeanStretch num.Value `json:"mean_stretch"`
 
-	Lost num.Value `json:"lost_work"` // Σ_{i<h} s_i P(X > s_i), the mean work that a job loses to kills
+	// Lost is the mean work per job that stops waste: Σ_{i<h} s_i P(X > s_i), the work lost to kills,
+	// or with checkpoints Σ_{i>1} d_i P(X > s_{i-1}), redone work and overhead.
+	Lost num.Value `json:"lost_work"`
 
-	// Excess is λ Σ_{i<h} s_i P(X > s_i)/v_i, the load that lost work adds to Σ_i ρ_i.
+	// Excess is the load that lost work adds to Σ_i ρ_i: λ Σ_{i<h} s_i P(X > s_i)/v_i, or with
+	// checkpoints λ Σ_{i>1} d_i P(X > s_{i-1})/v_i.
 	Excess num.Value `json:"excess"`
 
 	NoSlowdown bool   `json:"-"`     // E[1/X] is infinite or beyond float64, and so are E[S], E[T/X] and E[S_1]

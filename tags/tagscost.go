@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 
 	"productform/num"
 	"productform/sizes"
@@ -24,7 +25,8 @@ type tagsCost struct {
 	kills      bool                    // whether hosts kill jobs, or only get the sizes between two cutoffs
 	speedError []float64               // bound on the effect of rounding the ratio of speeds in spare
 	density    func(x float64) float64 // nil if the distribution is not unimodal
-	atoms      []float64               // 0 and the atoms, if there are any: the only cutoffs that matter
+	atoms      []float64               // 0 and the atoms, if they are the only cutoffs that matter
+	kinks      []float64               // 0 and the atoms, if others matter, too: the cost drops there
 }
 
 // cancellationLimit is the spare slack below which the slack of a host is computed from its load.
@@ -46,7 +48,9 @@ func newTAGSCost(m Model, l *moments, o Objective) *tagsCost {
 	if d, ok := m.Sizes.(sizes.Unimodal); ok {
 		f.density = d.Density
 	}
-	f.atoms = atomsFromZero(l)
+	if f.atoms = atomsFromZero(l); !m.Resume.restarts() {
+		f.atoms, f.kinks = nil, f.atoms
+	}
 	return f
 }
 
@@ -76,6 +80,7 @@ func hostsOf(m Model, l *moments, o Objective) *tagsCost {
 func (f *tagsCost) at(x float64) path.Point {
 	l := f.l
 	p := path.Point{X: x, Tail: l.tail(x), Above: l.partialExcess(x), Beyond: l.partial(2, x, math.Inf(1))}
+	p.Redone, p.Offset = f.m.Resume.Redone(x), f.m.Resume.offset(x)
 	if x > 0 {
 		p.First, p.Second, p.Number = l.partial(1, 0, x), l.partial(2, 0, x), l.partial(0, 0, x)
 	}
@@ -83,7 +88,7 @@ func (f *tagsCost) at(x float64) path.Point {
 		p.Inverse = l.partial(-1, x, math.Inf(1))
 	}
 	switch {
-	case !(x > 0 && x <= l.high) || f.atoms != nil:
+	case !(x > 0 && x <= l.high) || f.l.list != nil:
 	case f.density != nil:
 		p.Density = f.density(x)
 	default: // accurate to 1e-10 of its scale, for the local search
@@ -112,7 +117,7 @@ func (f *tagsCost) slack(i int, a, b *path.Point) (slack, off float64) {
 	}
 	var size float64 // largest of the terms
 	if f.spare[i] >= limit {
-		slack = f.spareSlack(i, a.First, above)
+		slack = f.spareSlack(i, a.First+a.Offset*a.Tail, above)
 		if size = slack; f.kills {
 			size += 2 * math.Abs(f.spare[i])
 		}
@@ -122,10 +127,10 @@ func (f *tagsCost) slack(i int, a, b *path.Point) (slack, off float64) {
 			done += b.X * b.Tail
 		}
 		m1, m1Size := difference(a.First, done, larger(a), above)
-		slack, size = 1-f.push[i]*m1, 1+f.push[i]*m1Size
+		slack, size = 1-f.push[i]*(m1-a.Offset*a.Tail), 1+f.push[i]*m1Size
 	}
 	if f.l.list != nil && math.Abs(slack) < nearZeroTol*max(1, size) {
-		slack = f.l.list.slack(f.m.pace(i), a.X, b.X, f.kills)
+		slack = f.l.list.slack(f.m.pace(i), a.X, b.X, f.kills, f.m.exactResume())
 		return slack, 0x1p-52 * math.Abs(slack)
 	}
 	return slack, momentTol*size + f.speedError[i]
@@ -136,9 +141,35 @@ func (f *tagsCost) spareSlack(i int, below, above float64) float64 {
 	return f.spare[i] + f.push[i]*(below+above)
 }
 
-// square returns E[min(X, b)²; X > a] as the difference of numbers that are as small as possible,
-// and the smaller of them.
+// first returns M_1 = ∫_a^b P(X > t) dt + d P(X > a), and the size of the terms that it is computed
+// from.
+func first(a, b *path.Point) (m1, size float64) {
+	limited := func(p *path.Point) float64 { // E[min(X, p)]
+		if p.Tail == 0 {
+			return p.First
+		}
+		return p.First + p.X*p.Tail
+	}
+	m1, size = difference(limited(a), limited(b), a.Above, b.Above)
+	return m1 + a.Redone*a.Tail, size + a.Redone*a.Tail
+}
+
+// square returns M_2 = E[(min(X, b) - o)²; X > a], o = a - d, and the size of the terms that it is
+// computed from. It is E[min(X, b)²; X > a] - o (E[min(X, b); X > a] + M_1).
 func square(a, b *path.Point) (m2, size float64) {
+	m2, size = squareWhole(a, b)
+	if a.Offset == 0 {
+		return m2, size
+	}
+	m1, m1Size := first(a, b)
+	extra := a.Offset * a.Tail
+	m2 -= a.Offset * (2*m1 + extra)
+	return max(m2, 0), size + math.Abs(a.Offset)*(2*m1Size+math.Abs(extra))
+}
+
+// squareWhole returns E[min(X, b)²; X > a] as the difference of numbers that are as small as
+// possible, and the smaller of them.
+func squareWhole(a, b *path.Point) (m2, size float64) {
 	capped, over := b.Second, b.Beyond // E[min(X, b)²] and E[X² - b²; X > b]
 	if b.Tail > 0 {
 		capped += b.X * b.X * b.Tail
@@ -168,10 +199,11 @@ func (f *tagsCost) Cost(i int, a, b *path.Point) float64 {
 
 // Slope uses the derivatives of the waiting time V = λ M_2/(2 v² σ), where σ is the slack:
 //
-//	∂V/∂b = λ P(X > b)/(vσ) (b/v + V),  -∂V/∂a = f(a) λ/(vσ) (a²/(2v) + a V),
-//	-w'(a) = f(a) (o.Slowdown/a + o.Waiting).
+//	∂V/∂b = λ P(X > b)/(vσ) ((b-a+d)/v + V),  -w'(a) = f(a) (o.Slowdown/a + o.Waiting),
+//	-∂V/∂a = f(a) λ/(vσ) (d²/(2v) + d V) + (1-d') λ/(vσ) (M_1/v + P(X > a) V).
 //
-// V and 1/σ are smallest for the largest a and the smallest b.
+// V and 1/σ are smallest for the largest a and the smallest b, and so is b - a + d. Where d drops,
+// V drops too, which can only raise the cost at smaller a.
 func (f *tagsCost) Slope(i int, a, b *path.Cell) (path.Slope, bool) {
 	v, weight := f.speed[i], f.weight(&a.High)
 	if a.Low.X > b.High.X {
@@ -180,13 +212,14 @@ func (f *tagsCost) Slope(i int, a, b *path.Cell) (path.Slope, bool) {
 	if a.High.Tail == 0 {
 		return path.Slope{}, true
 	}
-	if a.High.X > b.Low.X { // V(t, t) for all t in both, of M_1 = t P(X > t)
-		m1 := b.Low.X * a.High.Tail
+	if a.High.X > b.Low.X { // V(t, t) for all t in both, of M_1 = d P(X > t)
+		d := f.m.Resume.leastRedone(b.Low.X, a.High.X)
+		m1 := d * a.High.Tail
 		slack := 1 - f.rate*m1/v + 2*momentTol
 		if !(slack > 0) {
 			return path.Slope{}, false
 		}
-		return path.Slope{Cost: weight * f.rate * m1 * b.Low.X / (2 * v * v * slack)}, true
+		return path.Slope{Cost: weight * f.rate * m1 * d / (2 * v * v * slack)}, true
 	}
 	slack, off := f.slack(i, &a.High, &b.Low)
 	slack += off
@@ -199,11 +232,15 @@ func (f *tagsCost) Slope(i int, a, b *path.Cell) (path.Slope, bool) {
 	s := path.Slope{Cost: weight * wait}
 	push := f.rate / (v * slack)
 	if b.High.Tail > 0 {
-		s.Before = weight * push * b.High.Tail * (b.Low.X/v + wait)
+		s.Before = weight * push * b.High.Tail * (runLength(&a.High, &b.Low)/v + wait)
 	}
 	if density := min(a.Low.Density, a.High.Density); density > 0 {
-		x := a.Low.X
+		x := f.m.Resume.leastRedone(a.Low.X, a.High.X)
 		s.After = density * (wait*(f.o.Slowdown/a.High.X+f.o.Waiting) + weight*push*(x*x/(2*v)+x*wait))
+	}
+	if grows := 1 - f.m.Resume.growth(); grows > 0 && a.High.X > 0 {
+		m1, size := first(&a.High, &b.Low)
+		s.After += grows * weight * push * (max(m1-momentTol*size, 0)/v + a.High.Tail*wait)
 	}
 	return s, true
 }
@@ -230,7 +267,7 @@ func (f *tagsCost) ranges() (low, high []float64, ok bool) {
 	}
 	b := f.work(math.Inf(1))
 	for j := len(low) - 1; j >= 0; j-- {
-		least := num.FirstGood(f.l.low, high[j], func(x float64) bool { return f.isBelowOne(j+1, f.work(x), b) })
+		least := num.FirstGood(f.least(), high[j], func(x float64) bool { return f.isBelowOne(j+1, f.work(x), b) })
 		low[j] = min(least, high[j]) // rounding, or a slow host, may leave an empty range
 		b = f.work(low[j])
 	}
@@ -302,6 +339,18 @@ func (f *tagsCost) atomRanges() (low, high []float64, ok bool) {
 // hosts before it can also have. All work above that cutoff then remains, and host j has load λ s
 // P(X > s)/v.
 func (f *tagsCost) feasible() bool {
+	if f.startsLate() {
+		for idle := range f.m.Hosts {
+			if g, possible := f.without(idle); possible && g.feasibleFromFirst() {
+				return true
+			}
+		}
+		return false
+	}
+	return f.feasibleFromFirst()
+}
+
+func (f *tagsCost) feasibleFromFirst() bool {
 	if f.atoms != nil {
 		_, _, ok := f.atomRanges()
 		return ok
@@ -333,7 +382,7 @@ func (f *tagsCost) feasible() bool {
 func (f *tagsCost) reach(slow func(before []path.Point) float64) (high []path.Point, fits bool) {
 	a := f.work(0)
 	for j := range len(f.speed) - 1 {
-		from, most := max(a.X, f.l.low), 0.0
+		from, most := max(a.X, f.least()), 0.0
 		switch {
 		case f.isBelowOne(j, a, f.work(from)):
 			most = f.last(from, func(x float64) bool { return f.isBelowOne(j, a, f.workUpTo(j, x)) })
@@ -352,6 +401,25 @@ func (f *tagsCost) mayIdleFirst() bool {
 	return !slices.IsSortedFunc(f.speed, func(a, b float64) int { return cmp.Compare(b, a) })
 }
 
+// startsLate reports whether the host at which jobs start is a separate choice: jobs that it stops
+// cost overhead, but not those that start there, so a cutoff of 0 differs from a small one.
+func (f *tagsCost) startsLate() bool { return !f.m.Resume.restarts() && f.mayIdleFirst() }
+
+// without returns the farm without its first hosts, at the same arrival rate, or false if the
+// others cannot do all work.
+func (f *tagsCost) without(first int) (*tagsCost, bool) {
+	rest := f.m.withLoad(f.m.Load)
+	rest.Hosts -= first
+	rest.Speeds = rest.Speeds[first:]
+	if rest.Fractions != nil && rest.Fractions.Speeds != nil {
+		rest.Fractions.Speeds = rest.Fractions.Speeds[first:]
+	}
+	if first > 0 {
+		rest.Load *= f.m.capacity() / rest.capacity()
+	}
+	return newTAGSCost(rest, f.l, f.o), rest.Load < 1
+}
+
 // hasSlowerLater reports whether a host is slower than one before it.
 func (f *tagsCost) hasSlowerLater() bool { return !slices.IsSorted(f.speed) }
 
@@ -364,6 +432,7 @@ func (f *tagsCost) isBelowOne(i int, a, b path.Point) bool {
 // work returns the quantities of cutoff x that a load needs.
 func (f *tagsCost) work(x float64) path.Point {
 	p := path.Point{X: x, Tail: f.l.tail(x), Above: f.l.partialExcess(x)}
+	p.Redone, p.Offset = f.m.Resume.Redone(x), f.m.Resume.offset(x)
 	if x > 0 {
 		p.First = f.l.partial(1, 0, x)
 	}
@@ -377,6 +446,48 @@ func (f *tagsCost) workUpTo(i int, x float64) path.Point {
 		return f.work(x)
 	}
 	return path.Point{X: x, Tail: f.l.tail(x), Above: f.l.partialExcess(x)}
+}
+
+// least returns the smallest cutoff that matters: below all sizes, a cutoff only helps jobs that do
+// not restart from scratch.
+func (f *tagsCost) least() float64 {
+	if f.m.Resume.restarts() {
+		return f.l.low
+	}
+	return 0
+}
+
+// runLength returns b - a + d: the work of a host between the cutoffs a and b on a job that it
+// stops.
+func runLength(a, b *path.Point) float64 {
+	if a.Offset == 0 {
+		return b.X
+	}
+	return b.X - a.X + a.Redone
+}
+
+// split returns where to halve a cell of cutoffs: where the cost has a kink or drops, if that is
+// inside. These points are the smallest size, the sizes of a list, and checkpoints.
+func (f *tagsCost) split(low, high, mid float64) float64 {
+	if x := f.l.low; low < x && x < high {
+		return x
+	}
+	if i := sort.SearchFloat64s(f.kinks, mid); f.kinks != nil {
+		for _, k := range []int{i, i - 1} {
+			if k >= 0 && k < len(f.kinks) && low < f.kinks[k] && f.kinks[k] < high {
+				return f.kinks[k]
+			}
+		}
+	}
+	if tau := f.m.Resume.Every; tau > 0 {
+		near := math.Round(mid / tau)
+		for _, n := range []float64{near, near - 1, near + 1} {
+			if x := n * tau; low < x && x < high {
+				return x
+			}
+		}
+	}
+	return mid
 }
 
 // top returns the high end of the sizes or, if they are unbounded, a size that almost no job
@@ -405,7 +516,17 @@ func (f *tagsCost) last(a float64, good func(x float64) bool) float64 {
 // with steps of 1 % over 20 decades.
 func (f *tagsCost) stop(a float64, good func(x float64) bool) float64 {
 	const points = 4096
-	low := max(f.l.low, min(a, f.l.mean)*1e-20)
+	low := max(f.least(), min(a, f.l.mean)*1e-20)
+	switch f.m.Resume.Rule {
+	case ResumeCut: // at smaller cutoffs, d is the same and more jobs come
+		return 0
+	case ResumeEvery: // the same holds for cutoffs below the last checkpoint
+		x := f.m.Resume.checkpoint(a)
+		if x > 0 && x < a && good(x) {
+			return num.LastGood(x, a, good)
+		}
+		low = max(low, x)
+	}
 	if !(low < a) {
 		return 0
 	}
@@ -423,8 +544,9 @@ func (f *tagsCost) stop(a float64, good func(x float64) bool) float64 {
 // MaxLoad returns the largest ρ such that, under TAGS, cutoffs in the range of the sizes keep every
 // host of m below load 1 at all system loads below ρ; it ignores the Load of m. At ρ, all hosts
 // have load 1, or host 1 is overloaded by the smallest sizes alone. If a host is slower than one
-// before it, MaxLoad searches on a grid, and the result may be too small if x P(X > x) has several
-// peaks. It takes about 0.6 ms per host. The error is that of [Evaluate].
+// before it, or if jobs redo more work than they did before they were stopped, MaxLoad searches on
+// a grid, and the result may be too small if x P(X > x) has several peaks. It takes about 0.6 ms
+// per host. The error is that of [Evaluate].
 func MaxLoad(ctx context.Context, m Model) (float64, error) {
 	m = m.withLoad(0.5)
 	if err := m.Validate(); err != nil {

@@ -130,7 +130,8 @@ func (q *calendar) serve(host int, job job, seen *sim.Totals) {
 	job.waited += wait
 	q.service[host] = job
 	q.began[host] = q.now
-	q.done[host] = min(q.now+min(job.size, q.limit[host])/q.speed[host], math.MaxFloat64)
+	work := min(job.size, q.limit[host]) - q.spared[host]
+	q.done[host] = min(q.now+work/q.speed[host], math.MaxFloat64)
 }
 
 // finish ends a visit. A killed job moves to the next host; the host starts its next job.

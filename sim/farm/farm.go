@@ -24,7 +24,8 @@ const ShortestQueue tags.Policy = "shortest-queue"
 // The policies are:
 //
 //   - [tags.PolicyTAGS], the zero value: jobs start at host 1; after s_i units of work at host i a
-//     job is killed and restarts at host i+1.
+//     job is killed and restarts at host i+1, or continues there by the rule [tags.Resume] of the
+//     model.
 //   - [tags.PolicySITA]: a job of a size in (s_{i-1}, s_i] goes to host i.
 //   - [tags.PolicyCentral]: jobs wait in a central queue.
 //   - [ShortestQueue].
@@ -43,9 +44,10 @@ const ShortestQueue tags.Policy = "shortest-queue"
 // and [MeanSlowdown] of all jobs and of each class, and [VisitWaiting] and [InterarrivalSCV] of
 // each host. A jump is an arrival, the end of a job, or a kill.
 //
-// A farm is stable if the load of each host is below 1: λ E[min(X, s_i); X > s_{i-1}]/v_i with
-// TAGS, λ E[X; s_{i-1} < X <= s_i]/v_i with SITA, λ E[X]/(h v_i) with round-robin, and ρ with the
-// others. An unstable farm is an error that wraps [num.ErrUnstable], except over a horizon. Sizes
+// A farm is stable if the load of each host is below 1: λ E[min(X, s_i) - o_i; X > s_{i-1}]/v_i with
+// TAGS, where o_i is 0 or, if jobs resume, s_{i-1} less the work redone and the overhead, λ E[X;
+// s_{i-1} < X <= s_i]/v_i with SITA, λ E[X]/(h v_i) with round-robin, and ρ with the others. An
+// unstable farm is an error that wraps [num.ErrUnstable], except over a horizon. Sizes
 // need a finite mean. If E[X²] is infinite, there is a warning. Mean slowdowns are nil if E[1/X] is
 // infinite, as for exponential sizes.
 type Farm struct {
@@ -62,6 +64,7 @@ type farm struct {
 	rate     float64   // λ
 	speed    []float64 // v_i
 	cutoffs  []float64
+	spared   []float64        // work that host i does not do again: 0 if jobs restart from scratch
 	limit    []float64        // work after which host i kills a job: s_i with TAGS, otherwise +Inf
 	bySize   bool             // whether classes are by size: TAGS, SITA
 	central  bool             // whether all jobs wait in one queue
@@ -100,6 +103,12 @@ func (f Farm) Describe(ctx context.Context, o sim.Observation) (*sim.Description
 			"sizes for which λ = Load Σ_i Speeds[i]/E[X], here %v, is in [1e-300, 1e300]",
 			g.rate)
 	}
+	g.spared = make([]float64, m.Hosts)
+	if f.Policy == tags.PolicyTAGS {
+		for i, s := range g.cutoffs {
+			g.spared[i+1] = s - m.Resume.Redone(s)
+		}
+	}
 	g.prepare(f.Policy)
 	name := string(f.Policy)
 	if f.Policy == tags.PolicyCentral {
@@ -110,6 +119,9 @@ func (f Farm) Describe(ctx context.Context, o sim.Observation) (*sim.Description
 		Identity: []any{"farm", name, m.Sizes.String(), m.Load, g.speed, g.cutoffs},
 		Measures: g.measures, Warnings: g.warnings,
 		Start: func(_ context.Context, r *sim.Stream) sim.Engine { return newCalendar(g, r) },
+	}
+	if slices.ContainsFunc(g.spared, func(w float64) bool { return w != 0 }) {
+		d.Identity = append(d.Identity, m.Resume)
 	}
 	for i := range m.Hosts {
 		d.Servers = append(d.Servers, sim.Server{Name: strconv.Itoa(i + 1), Size: 1})
@@ -263,6 +275,7 @@ func (g *farm) visits(policy tags.Policy, systemLoad, mean float64) (
 				if i < len(g.cutoffs) {
 					work += b * g.sizes.Survival(b)
 				}
+				work -= g.spared[i] * g.sizes.Survival(a)
 			}
 			rho = g.rate * (work / v)
 		case tags.PolicyRoundRobin:

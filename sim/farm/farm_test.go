@@ -300,6 +300,43 @@ func TestTAGSFarm(t *testing.T) {
 	}
 }
 
+// With checkpoints, loads and the waiting at host 1 match the formulas, hosts without waiting have
+// none, and elsewhere the formula is too high.
+func TestCheckpointFarm(t *testing.T) {
+	m := tags.Model{Sizes: simtest.Sizes(t, "exponential", 1), Hosts: 3, Load: 0.6}
+	for _, c := range []struct {
+		resume  tags.Resume
+		cutoffs []float64
+	}{
+		{tags.Resume{Rule: tags.ResumeCut}, []float64{0.5, 1}},
+		{tags.Resume{Rule: tags.ResumeCut, Overhead: 0.1}, []float64{0.4, 1.2}},
+		{tags.Resume{Rule: tags.ResumeEvery, Overhead: 0.05, Every: 0.3}, []float64{0.4, 1.2}},
+		{tags.Resume{Rule: tags.ResumeCut}, []float64{0.7}},
+	} {
+		m.Resume, m.Hosts = c.resume, len(c.cutoffs)+1
+		want, err := tags.Evaluate(t.Context(), m, tags.PolicyTAGS, c.cutoffs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := simtest.Run(t, Farm{Model: m, Cutoffs: c.cutoffs}, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 5})
+		for i, h := range want.Hosts {
+			at := fmt.Sprintf("%+v, host %d: ", c.resume, i+1)
+			simtest.Near(t, at+"load", r.Estimate(OfHost, i, sim.Utilization), h.Load.Float)
+			wait := r.Estimate(OfHost, i, VisitWaiting)
+			switch {
+			case i == 0:
+				simtest.Near(t, at+"waiting", wait, h.VisitWait.Float)
+			case h.NoWait:
+				if wait.Mean > 1e-12 { // rounding of times of about 1e4
+					t.Errorf("%s%v waiting, want none", at, wait.Mean)
+				}
+			case !(wait.Z(h.VisitWait.Float) < 5 && wait.Mean > 0.4*h.VisitWait.Float):
+				t.Errorf("%swaiting %+v, formula %v", at, *wait, h.VisitWait.Float)
+			}
+		}
+	}
+}
+
 // Jobs skip a host with cutoff 0, so host 2 is an M/G/1 queue. All jobs are killed at a host whose
 // cutoff equals the previous one.
 func TestTAGSFarmOfHostsWithoutJobs(t *testing.T) {
@@ -476,10 +513,14 @@ func simulateVisits(f Farm, lambda, t float64, r *sim.Stream) (visits []literalV
 			limit = f.Cutoffs[i]
 		}
 		var killed []literalVisit
-		free := 0.0
+		free, spared := 0.0, 0.0
+		if i > 0 && f.Model.Resume.Rule != "" {
+			a := f.Cutoffs[i-1]
+			spared = a - f.Model.Resume.Redone(a)
+		}
 		for _, v := range coming {
 			v.host, v.last = i, v.size <= limit
-			v.serve(free, min(v.size, limit)/speed)
+			v.serve(free, (min(v.size, limit)-spared)/speed)
 			free = v.end
 			visits = append(visits, v)
 			if !v.last {
@@ -579,6 +620,10 @@ func drawFarm(t *rapid.T) Farm {
 	}
 	f.Model.Hosts = len(f.Cutoffs) + 1
 	f.Model.Speeds = f.Model.Speeds[:f.Model.Hosts]
+	f.Model.Resume = rapid.SampledFrom([]tags.Resume{
+		{}, {}, {Rule: tags.ResumeCut}, {Rule: tags.ResumeCut, Overhead: 0.3},
+		{Rule: tags.ResumeEvery, Overhead: 0.1, Every: 0.75},
+	}).Draw(t, "resume")
 	return f
 }
 

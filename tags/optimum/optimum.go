@@ -113,6 +113,9 @@ func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []flo
 	if err := m.Validate(); err != nil {
 		return solution{}, err
 	}
+	if r := m.Resume.Rule; r != "" && r != tags.ResumeRestart {
+		return solution{}, input.Errorf("Resume.Rule", string(r), "%q", tags.ResumeRestart)
+	}
 	p := search{
 		ctx:      ctx,
 		fair:     o.Fair,

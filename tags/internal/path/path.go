@@ -19,6 +19,8 @@ type Point struct {
 	Inverse float64 // E[1/X; X > x]
 	Number  float64 // P(X <= x)
 	Density float64 // f(x); 0 if there is none
+	Redone  float64 // d, work that the next host redoes for jobs stopped here, and overhead
+	Offset  float64 // x - d, 0 if jobs restart from scratch
 }
 
 // A Cell is a range of cutoffs, with ends among the atoms if the sizes have atoms.
@@ -61,15 +63,17 @@ type Search struct {
 	HostCost
 	Stopped   func() bool // whether to return early, with any result
 	At        func(x float64) Point
-	Low, High []float64         // ranges of s_1, ..., s_n that contain all feasible cutoffs
-	Start     Point             // s_0 = 0
-	End       Point             // s_h = ∞
-	Atoms     []float64         // sizes, if there are finitely many: then only they are candidates
-	Shared    bool              // hosts may have equal cutoffs at the optimum
-	IdleFirst bool              // the first cutoffs may be 0, which leaves their hosts idle
-	buffers   [][]Slope         // slopes between the cells, reused from round to round
-	Smooth    bool              // the density at the ends of a cell bounds that inside from below
-	points    map[float64]Point // some of those computed so far: neighbouring cells share ends
+	Low, High []float64 // ranges of s_1, ..., s_n that contain all feasible cutoffs
+	Start     Point     // s_0 = 0
+	End       Point     // s_h = ∞
+	Atoms     []float64 // sizes, if there are finitely many: then only they are candidates
+	Shared    bool      // hosts may have equal cutoffs at the optimum
+	IdleFirst bool      // the first cutoffs may be 0, which leaves their hosts idle
+	buffers   [][]Slope // slopes between the cells, reused from round to round
+	// Split returns where to halve the cell between low and high, given the default. It may be nil.
+	Split  func(low, high, mid float64) float64
+	Smooth bool              // the density at the ends of a cell bounds that inside from below
+	points map[float64]Point // some of those computed so far: neighbouring cells share ends
 }
 
 // mostPoints limits the points that a search stores, to some megabytes.
@@ -250,6 +254,9 @@ func (s *Search) halve(c *Cell) (l, r Cell, ok bool) {
 	}
 	if !(x > low && x < high) {
 		return l, r, false
+	}
+	if s.Split != nil {
+		x = s.Split(low, high, x)
 	}
 	mid := s.point(x)
 	return Cell{Low: c.Low, High: mid}, Cell{Low: mid, High: c.High}, true
