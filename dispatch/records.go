@@ -10,7 +10,7 @@ import (
 
 // A Column holds a text for each job, such as the name of its user.
 type Column struct {
-	Name  string
+	Name  string   // heading in CSV, such as "user"
 	Texts []string // by job
 }
 

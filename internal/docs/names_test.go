@@ -159,7 +159,7 @@ func TestEquations(t *testing.T) {
 func TestGuideFromGo(t *testing.T) {
 	s := readSource(t)
 	names := 0
-	for _, row := range tables(t, "guide/go.md") {
+	for _, row := range tables(t, "guide/go-functions.md") {
 		for _, n := range quoted.FindAllStringSubmatch(row[1], -1) {
 			if pkg, name, ok := strings.Cut(n[1], "."); !ok || !ast.IsExported(name) || ast.IsExported(pkg) {
 				continue // a package or a field

@@ -253,7 +253,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// The index of the guide links to all its pages, and the first page fits on a screen or two.
+// The index of the guide links to all its pages, which have at most 800 words, and the README has at
+// most 150 lines.
 func TestIndex(t *testing.T) {
 	index, err := os.ReadFile(filepath.Join(root, "docs", "guide", "README.md"))
 	if err != nil {
@@ -266,6 +267,13 @@ func TestIndex(t *testing.T) {
 	for _, page := range pages {
 		if name := filepath.Base(page); name != "README.md" && !strings.Contains(string(index), "]("+name+")") {
 			t.Errorf("docs/guide/README.md does not link to %s", name)
+		}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if words := len(strings.Fields(string(text))); words > 800 && filepath.Base(page) != "formats.md" {
+			t.Errorf("%s has %d words, want at most 800", page, words)
 		}
 	}
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
