@@ -137,6 +137,10 @@ func TestRecordsErrors(t *testing.T) {
 	if !(badEntry{"Jobs", "999", "the 1000 jobs of the run"}).is(err) || text.Len() > 0 {
 		t.Errorf("error %v after %d bytes", err, text.Len())
 	}
+	err = dispatch.WriteRecords(&text, jobs, r, dispatch.Column{Name: "user", Texts: []string{"ann"}})
+	if !(badEntry{"columns[0].Texts", "1", "1000 texts, one per job"}).is(err) || text.Len() > 0 {
+		t.Errorf("error %v after %d bytes", err, text.Len())
+	}
 }
 
 // The second job has to wait for its single worker, and is late.
@@ -152,13 +156,14 @@ func ExampleWriteRecords() {
 		fmt.Println(err)
 		return
 	}
-	if err := dispatch.WriteRecords(os.Stdout, jobs, r); err != nil {
+	users := dispatch.Column{Name: "user", Texts: []string{"ann", "bob, at night"}}
+	if err := dispatch.WriteRecords(os.Stdout, jobs, r, users); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
-	// id,submit,deadline,priority,tasks,work,start,finish,delay,slowdown,missed,lost
-	// 7,0,,2,4,6,0,3,3,1,0,0
-	// 8,1,4.25,1,1,2,3,5,4,2,0.75,0
+	// id,submit,deadline,priority,tasks,work,start,finish,delay,slowdown,missed,lost,user
+	// 7,0,,2,4,6,0,3,3,1,0,0,ann
+	// 8,1,4.25,1,1,2,3,5,4,2,0.75,0,"bob, at night"
 }
 
 func BenchmarkRecords(b *testing.B) {

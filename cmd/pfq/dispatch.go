@@ -97,6 +97,9 @@ func (f *dispatchFlags) add(cmd *cobra.Command) {
 		"also write what happened to each job to `FILE`, as CSV")
 	command.AddPercentiles(cmd, &f.percentiles, "give these percentiles of waiting, delays and slowdowns "+
 		"(default 50,95,99)")
+	cli.Flag[string]{Name: "by", Want: cli.OneOf(cli.NameFields()),
+		Usage: "also report the jobs of each `FIELD`: " + cli.OneOf(cli.NameFields()),
+		Parse: func(text string) (string, bool) { return text, slices.Contains(cli.NameFields(), text) }}.Add(cmd, &f.By)
 	cli.AddChoice(cmd, &f.measures, "measures", shownMeasures, "measures that text shows")
 	cli.Flag[int]{Name: "samples", Want: samplesWanted,
 		Usage: "run `K` samples of --sample jobs, with --seed and the seeds after it, and report means and their " +
@@ -117,7 +120,7 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 		if !given("sample") {
 			return errors.New("--samples needs --sample N, the jobs of each")
 		}
-		for _, other := range []string{"records", "timeline", "outages"} {
+		for _, other := range []string{"records", "by", "timeline", "outages"} {
 			if given(other) {
 				return fmt.Errorf("--%s and --samples cannot be combined: --%[1]s is about one run", other)
 			}
@@ -143,6 +146,7 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 			f.percentiles = append(f.percentiles, usual)
 		}
 	}
+	f.NeedsNames = f.By != "" || f.records != ""
 	return command.CheckPercentiles(f.percentiles)
 }
 
@@ -160,8 +164,9 @@ func (f *dispatchFlags) checkFiles(trace string, stdin io.Reader, stdout io.Writ
 type dispatchAnswer struct {
 	flags *dispatchFlags
 	*cli.Jobs
-	tasks int // tasks of all jobs
-	runs  []policyRun
+	tasks  int // tasks of all jobs
+	runs   []policyRun
+	groups []jobGroup // by the field of --by, most jobs first
 
 	text, records []byte
 }
@@ -251,6 +256,7 @@ func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Read
 		}
 		a.records = b.Bytes()
 	}
+	a.groups = a.jobGroups()
 	a.text, err = a.answer().Format(f.format)
 	return a, err
 }
@@ -305,7 +311,7 @@ func (a *dispatchAnswer) run(ctx context.Context, p cli.Policy, before int, done
 // writeRecords writes the outcome of each job.
 func (a *dispatchAnswer) writeRecords(w io.Writer, r policyRun) error {
 	if r.rigid != nil {
-		return rigid.WriteRecords(w, a.Asking, r.rigid)
+		return rigid.WriteRecords(w, a.Asking, r.rigid, a.Names...)
 	}
-	return dispatch.WriteRecords(w, a.List, r.result)
+	return dispatch.WriteRecords(w, a.List, r.result, a.Names...)
 }

@@ -48,9 +48,19 @@ func (a *dispatchAnswer) answer() render.Answer {
 	for _, f := range whole.Flat() {
 		columns = append(columns, f.Key)
 	}
+	lines := []render.Lines{{Of: rows}}
+	if by := a.flags.By; by != "" {
+		columns = slices.Concat([]string{"kind", "policy", by}, columns[1:])
+		lines[0].Kind = "policy"
+		for _, r := range rows {
+			if groups := r.Get(a.flags.groupList()); groups != nil {
+				lines = append(lines, render.Lines{Kind: by, Head: r.Pick("policy"), Of: groups})
+			}
+		}
+	}
 	return render.Answer{
 		JSON:  render.Record{{Key: "policies", Value: rows}},
-		Lines: []render.Lines{{Of: rows}}, Columns: columns,
+		Lines: lines, Columns: columns,
 		Text: func(t *render.Text) { a.write(t, rows) },
 	}
 }
@@ -80,7 +90,11 @@ func (a *dispatchAnswer) replayed(r policyRun) render.Record {
 	default:
 		measures = a.ofPolicy(r.result)
 	}
-	return render.Fields(row).Insert("workers", measures...)
+	fields := render.Fields(row).Insert("workers", measures...)
+	if f.By != "" && r.isFinished() {
+		fields = append(fields, render.Field{Key: f.groupList(), Value: a.groupRows(r)})
+	}
+	return fields
 }
 
 // ofPolicy returns the measures of a run under a policy other than a baseline, null for those that
@@ -169,26 +183,32 @@ func (a *dispatchAnswer) unfinished(jobs, first int, left string, time float64) 
 // empty spread. The spread is over the values of all jobs; jobs that it omits count as 0.
 func setSpread[R any](f *dispatchFlags, m render.Record, key string, s dispatch.Spread, jobs []R,
 	value func(*R) float64) {
+	values := make([]float64, len(jobs))
+	for k := range jobs {
+		values[k] = value(&jobs[k])
+	}
+	slices.Sort(values)
+	m.Set(key, f.spread(s, values[len(values)-s.Count:]), "")
+}
+
+// spread returns the mean, the percentiles and the maximum of sorted values, all null if there are
+// none.
+func (f *dispatchFlags) spread(s dispatch.Spread, sorted []float64) render.Record {
 	fields := render.Record{{Key: "mean"}}
 	var levels []*big.Rat
 	for _, p := range f.percentiles {
 		fields, levels = append(fields, render.Field{Key: p.Name}), append(levels, p.Level)
 	}
 	fields = append(fields, render.Field{Key: "max"})
-	m.Set(key, fields, "")
 	if s.Count == 0 {
-		return
+		return fields
 	}
-	values := make([]float64, len(jobs))
-	for k := range jobs {
-		values[k] = value(&jobs[k])
-	}
-	slices.Sort(values)
-	quantiles, err := dispatch.Quantiles(values[len(jobs)-s.Count:], levels)
+	quantiles, err := dispatch.Quantiles(sorted, levels)
 	if err != nil {
 		panic(err) // cannot fail: there are values, and flags accept only levels in (0, 1)
 	}
 	for k, v := range slices.Concat([]float64{s.Mean}, quantiles, []float64{s.Max}) {
 		fields[k].Value = v
 	}
+	return fields
 }

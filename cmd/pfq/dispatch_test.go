@@ -509,12 +509,12 @@ func TestDispatchRecords(t *testing.T) {
 		"", "dispatch", "five.swf", "--workers", "4", "--priorities", "1:5", "--policy", "edf", "--records", "jobs.csv",
 	)
 	text, err := os.ReadFile("jobs.csv")
-	want := `id,submit,deadline,priority,tasks,work,start,finish,delay,slowdown,missed,lost
-1,0,20,1,4,40,0,15,15,1.5,0,0
-2,0,10,4,2,10,0,5,5,1,0,0
-3,5,20,3,6,30,10,20,15,2,0,0
-4,10,30,5,1,10,20,30,20,2,0,0
-5,10,20,2,2,10,20,25,15,3,5,0
+	want := `id,submit,deadline,priority,tasks,work,start,finish,delay,slowdown,missed,lost,user,group,account,partition
+1,0,20,1,4,40,0,15,15,1.5,0,0,5,,,
+2,0,10,4,2,10,0,5,5,1,0,0,2,,,
+3,5,20,3,6,30,10,20,15,2,0,0,3,,,
+4,10,30,5,1,10,20,30,20,2,0,0,1,,,
+5,10,20,2,2,10,20,25,15,3,5,0,4,,,
 `
 	if status != 0 || stderr != "" || err != nil || string(text) != want {
 		t.Errorf("status %d, %s, %v, %s", status, stderr, err, cmp.Diff(want, string(text)))
@@ -705,6 +705,7 @@ func TestDispatchBadUsage(t *testing.T) {
 		"late.swf":    strings.Replace(log, "5 10 -1", "5 1e49 -1", 1),
 		"huge.swf":    strings.Replace(log, "2  0 -1  5", "2  0 -1 1e101", 1),
 		"large.swf":   lines[3],
+		"nobody.swf":  "1 0 -1 9 1" + strings.Repeat(" -1", 13) + "\n",
 		"bad.gz":      "\x1f\x8b junk",
 	} {
 		commandtest.WriteFile(t, name, text)
@@ -887,6 +888,12 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 4 --measures some", "--measures = some: want main or all"},
 		{"large.swf --workers 1 --drop-large", "large.swf: want a job of at most 1 processor, the number of workers, " +
 			"not larger jobs only"},
+		{"five.swf --workers 4 --policy edf --by users", "--by = users: want user, group, account or partition"},
+		{"five.swf --workers 4 --policy edf --by account", "--by = account: want a field that five.swf has: user"},
+		{"nobody.swf --workers 4 --policy edf --by user",
+			"--by = user: want a log with user, group, account or partition, and nobody.swf has none"},
+		{"five.swf --workers 4 --sample 2 --samples 2 --by user",
+			"--by and --samples cannot be combined: --by is about one run"},
 		{"five.swf --workers 4 --timeline --format json", "--timeline needs --format text, not json"},
 		{"five.swf --workers 4 --records a.csv", "--records needs a single --policy: the fate of a job depends on it"},
 		{"five.swf --workers 4 --policy edf --records -", "--records = -: want the name of a file"},

@@ -24,6 +24,7 @@ func (a *dispatchAnswer) write(t *render.Text, rows []render.Record) {
 	if slices.ContainsFunc(a.runs, func(r policyRun) bool { return r.isFinished() }) {
 		fields := a.noMeasures(a.finishesBaseline())
 		a.tables(t, rows, fields)
+		a.writeGroups(t, rows)
 		a.legend(t, fields)
 	}
 	for _, r := range a.runs {
@@ -120,11 +121,8 @@ func (a *dispatchAnswer) tables(t *render.Text, rows []render.Record, fields ren
 	for k, r := range rows {
 		flat[k] = r.Flat()
 	}
-	columns := []string{"policy", "tasks_together", "waiting_mean"}
-	for _, p := range a.flags.waits {
-		columns = append(columns, "waiting_"+p)
-	}
-	columns = append(columns, "slowdown_mean", "missed", "utilization")
+	columns := slices.Concat([]string{"policy", "tasks_together", "waiting_mean"}, a.flags.waitColumns(),
+		[]string{"slowdown_mean", "missed", "utilization"})
 	t.Wide(flat, columns...)
 	if !a.flags.showsAll() {
 		return
@@ -146,6 +144,14 @@ func (a *dispatchAnswer) tables(t *render.Text, rows []render.Record, fields ren
 	for _, of := range append([][]string{others}, spreads...) {
 		t.Wide(flat, of...)
 	}
+}
+
+// waitColumns returns the columns of percentiles of waiting in the first table.
+func (f *dispatchFlags) waitColumns() (columns []string) {
+	for _, p := range f.waits {
+		columns = append(columns, "waiting_"+p)
+	}
+	return columns
 }
 
 // legend explains the measures.

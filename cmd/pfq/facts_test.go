@@ -170,6 +170,7 @@ func TestFieldsHaveOneType(t *testing.T) {
 		{"", "tags --hosts 2 --load 0.5 --sizes lognormal:20 --mean 1 --objective fairness --expand 1"},
 		{"", "tags --hosts 3 --load 0.2 --sizes exponential --mean 1 --speeds 3,2,1 --objective waiting"},
 		{log, "dispatch - --workers 6 --priorities 1:5"},
+		{log, "dispatch - --workers 6 --policy fcfs,edf --by user"},
 		{log, "dispatch - --workers 8 --learn 3 --outages 1-2@5-15 --policy all"},
 		{log, "dispatch - --workers 4 --sample 3 --samples 2 --drop-large"},
 		{shop, "plan -"},

@@ -17,7 +17,6 @@ import (
 
 	"productform/dispatch"
 	"productform/dispatch/joblog"
-	"productform/dispatch/swf"
 	"productform/internal/input"
 	"productform/internal/render"
 )
@@ -31,6 +30,8 @@ type LogFlags struct {
 	StandardNumber int    // default number of workers; 0 for MaxProcs of the log
 	IsSampled      bool   // by default, take one job in a hundred, scaled, not all
 	DropLarge      bool   // omit jobs of more processors than workers
+	NeedsNames     bool   // find out the names in Jobs.Names
+	By             string // the log must have this field, one of NameFields; "" for none
 
 	Policies  []Policy
 	Excluding string // the flag because of which the default has no baselines; "" for none
@@ -193,9 +194,10 @@ func (f *LogFlags) checkBaselines(given func(string) bool) error {
 type Jobs struct {
 	Name    string // name of the log
 	List    []dispatch.Job
-	Skipped int            // jobs with too little data
-	Asking  []dispatch.Job // the same jobs with requested times, for baselines; nil without a baseline
-	Asked   int            // number of jobs whose requested time comes from the log
+	Skipped int               // jobs with too little data
+	Asking  []dispatch.Job    // the same jobs with requested times, for baselines; nil without a baseline
+	Asked   int               // number of jobs whose requested time comes from the log
+	Names   []dispatch.Column // user, group and so on of each job, one column per NameFields; nil unless needed
 }
 
 // Read reads the log, takes the jobs, and determines the workers if their number comes from the
@@ -221,7 +223,12 @@ func (f *LogFlags) ReadSamples(
 		return nil, err
 	}
 	if f.DropLarge {
-		if err := f.dropLarge(&log, Source(name)); err != nil {
+		if err := f.dropLarge(log, Source(name)); err != nil {
+			return nil, err
+		}
+	}
+	if f.By != "" {
+		if err := log.checkField(f.By, Source(name)); err != nil {
 			return nil, err
 		}
 	}
@@ -229,7 +236,7 @@ func (f *LogFlags) ReadSamples(
 		f.Sampling.Count = dispatch.LinSampling(len(log.Jobs)).Count
 	}
 	for k := range samples {
-		j, err := f.selectJobs(log.Jobs, Source(name), f.Seed+uint64(k))
+		j, err := f.selectJobs(log, Source(name), f.Seed+uint64(k))
 		if err != nil {
 			return nil, err
 		}
@@ -239,11 +246,17 @@ func (f *LogFlags) ReadSamples(
 }
 
 // dropLarge removes the jobs of more processors than there are workers.
-func (f *LogFlags) dropLarge(log *swf.Log, name string) error {
-	all := len(log.Jobs)
-	log.Jobs = slices.DeleteFunc(log.Jobs, func(j swf.Job) bool { return j.Processors > int64(f.Workers) })
-	f.Dropped = all - len(log.Jobs)
-	if len(log.Jobs) == 0 && all > 0 {
+func (f *LogFlags) dropLarge(log *siteLog, name string) error {
+	kept := 0
+	for i, j := range log.Jobs {
+		if j.Processors <= int64(f.Workers) {
+			log.Jobs[kept], log.accounts[kept] = j, log.accounts[i]
+			kept++
+		}
+	}
+	f.Dropped = len(log.Jobs) - kept
+	log.Jobs, log.accounts = log.Jobs[:kept], log.accounts[:kept]
+	if kept == 0 && f.Dropped > 0 {
 		return input.InFile(name, input.Errorf("", "larger jobs only", "a job of at most %s, the number of workers",
 			render.Counted(f.Workers, "processor")))
 	}
@@ -251,13 +264,16 @@ func (f *LogFlags) dropLarge(log *swf.Log, name string) error {
 }
 
 // selectJobs returns the jobs of a sample of the log, or all jobs.
-func (f *LogFlags) selectJobs(log []swf.Job, name string, seed uint64) (j *Jobs, err error) {
+func (f *LogFlags) selectJobs(log *siteLog, name string, seed uint64) (j *Jobs, err error) {
 	j = &Jobs{Name: name}
 	var places []int
-	if j.List, places, j.Skipped, err = f.jobsOf(log, j.Name, seed); err != nil {
+	if j.List, places, j.Skipped, err = f.jobsOf(log.Jobs, j.Name, seed); err != nil {
 		return nil, err
 	}
-	err = f.ask(j, log, places, seed)
+	if f.NeedsNames {
+		j.Names = log.columns(places)
+	}
+	err = f.ask(j, log.Jobs, places, seed)
 	if bad := (*input.Error)(nil); errors.As(err, &bad) {
 		return nil, input.InFile(j.Name, bad)
 	}

@@ -14,13 +14,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"productform/dispatch"
 	"productform/dispatch/joblog"
 	"productform/dispatch/swf"
 	"productform/internal/input"
 	"productform/traces"
 )
 
-const mostJobs = 10_000_000 // jobs in a log, of 144 bytes each
+const mostJobs = 10_000_000 // jobs in a log, of 152 bytes each
 
 // Open opens the file, or the log embedded in pfq; "-" is the standard input.
 func Open(name string, stdin io.Reader) (io.ReadCloser, error) {
@@ -79,16 +80,81 @@ func WriteReport(stderr io.Writer, program, log string, report joblog.Report) {
 	}
 }
 
+// A siteLog is a log with what the Standard Workload Format lacks.
+type siteLog struct {
+	swf.Log
+	accounts []int64 // by job
+	name     func(field string, number int64) string
+}
+
+// NameFields returns the fields of a log that name where a job belongs.
+func NameFields() []string { return []string{"user", "group", "account", "partition"} }
+
+// number returns the number of a job in one of the fields of [NameFields].
+func (l *siteLog) number(field string, job int) int64 {
+	switch j := &l.Jobs[job]; field {
+	case "user":
+		return j.User
+	case "group":
+		return j.Group
+	case "partition":
+		return j.Partition
+	}
+	return l.accounts[job]
+}
+
+// columns returns the names of jobs in all [NameFields], "" for unknown ones. places holds the
+// positions of the jobs in the log.
+func (l *siteLog) columns(places []int) (all []dispatch.Column) {
+	for _, field := range NameFields() {
+		c := dispatch.Column{Name: field, Texts: make([]string, len(places))}
+		known := map[int64]string{}
+		for k, i := range places {
+			number := l.number(field, i)
+			text, ok := known[number]
+			if !ok {
+				text = l.name(field, number)
+				known[number] = text
+			}
+			c.Texts[k] = text
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// checkField returns an error unless some job has a value in the field.
+func (l *siteLog) checkField(field, name string) error {
+	var has []string
+	for _, f := range NameFields() {
+		i := 0
+		for i < len(l.Jobs) && l.number(f, i) == swf.Unknown {
+			i++
+		}
+		if i < len(l.Jobs) {
+			has = append(has, f)
+		}
+	}
+	switch {
+	case slices.Contains(has, field):
+		return nil
+	case has == nil:
+		return input.Errorf("--by", field, "a log with %s, and %s has none", OneOf(NameFields()), name)
+	}
+	return input.Errorf("--by", field, "a field that %s has: %s", name, strings.Join(has, ", "))
+}
+
 // read reads the log, unless the context is cancelled.
 func read(ctx context.Context, name string, stdin io.Reader, dialect joblog.Dialect) (
-	log swf.Log, report joblog.Report, err error,
+	log *siteLog, report joblog.Report, err error,
 ) {
 	from, err := Open(name, stdin)
 	if err != nil {
-		return swf.Log{}, report, err
+		return nil, report, err
 	}
 	defer from.Close()
 	reader := joblog.NewReader(from, Source(name), dialect)
+	log = &siteLog{name: reader.Name}
 	for {
 		job, err := reader.Read()
 		switch {
@@ -96,15 +162,15 @@ func read(ctx context.Context, name string, stdin io.Reader, dialect joblog.Dial
 			log.Header = reader.Header()
 			return log, reader.Report(), nil
 		case err != nil:
-			return swf.Log{}, report, err
+			return nil, report, err
 		}
 		if len(log.Jobs) == mostJobs {
-			return swf.Log{}, report, input.InFile(Source(name), input.Errorf("", "a longer one",
+			return nil, report, input.InFile(Source(name), input.Errorf("", "a longer one",
 				"a log of at most %d jobs", mostJobs))
 		}
-		log.Jobs = append(log.Jobs, job.Job)
+		log.Jobs, log.accounts = append(log.Jobs, job.Job), append(log.accounts, job.Account)
 		if len(log.Jobs)%1000 == 0 && ctx.Err() != nil {
-			return swf.Log{}, report, context.Cause(ctx)
+			return nil, report, context.Cause(ctx)
 		}
 	}
 }
