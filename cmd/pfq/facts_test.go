@@ -101,6 +101,7 @@ func questions() []struct{ model, args string } {
 		{swaps, "network - --runs 3 --jumps 2000"},
 		{calls, "network - --scale 0.5:1.5:0.5"},
 		{`{"servers": 2, "room": 5, "classes": [{"name": "a", "arrival_rate": 1}]}`, "network - --engine enclose"},
+		{sacctLog, "log - --zone Europe/Berlin"},
 	}
 }
 

@@ -11,11 +11,12 @@
 //	pfq tags             hosts that guess job sizes: best cutoffs, compared with other policies
 //	pfq allocate POOL    divisible resources shared among jobs, at rest or in random traffic
 //	pfq dispatch TRACE   a log of jobs replayed under policies that share workers
+//	pfq log LOG          loads, waiting times, arrivals and sizes in a log of jobs; the log in another format
 //	pfq live ARGS        runs pfq-live, which shares a real cluster among jobs
 //	pfq example [NAME]   a model to start from
 //	pfq man FOLDER       manual pages of all commands
 //
-// MODEL, PLAN and POOL are files in JSON or YAML, TRACE is a log of jobs, - is the standard input.
+// MODEL, PLAN and POOL are files in JSON or YAML, TRACE and LOG are logs of jobs, - is the standard input.
 // The answer is text, JSON or CSV. The exit status is 0 if there is an answer, 1 if the answer is
 // no (for example, the model is unstable), 2 for bad usage or bad input, with one line on the
 // standard error, and 130 after a signal. An interrupted simulation reports how many of its runs
@@ -41,8 +42,8 @@ func main() {
 func newRoot() *cobra.Command {
 	return command.Root(
 		newSolveCommand(), newStability(), newEstimateCommand(), newSimulateCommand(), newNetworkCommand(),
-		newPlanCommand(), newPlot(), newTagsCommand(), newAllocateCommand(), newDispatchCommand(), newLive(),
-		newExample(), newMan(), newVersion(), command.Help(&cobra.Command{Use: "model"}),
+		newPlanCommand(), newPlot(), newTagsCommand(), newAllocateCommand(), newDispatchCommand(), newLogCommand(),
+		newLive(), newExample(), newMan(), newVersion(), command.Help(&cobra.Command{Use: "model"}),
 	)
 }
 

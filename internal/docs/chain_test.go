@@ -14,7 +14,7 @@ import (
 // maxPackages and maxChain bound the number of packages of both modules, and the number of packages
 // on a chain of imports from internal/input to a command.
 const (
-	maxPackages = 100
+	maxPackages = 101
 	maxChain    = 9
 )
 

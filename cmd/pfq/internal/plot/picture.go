@@ -39,15 +39,22 @@ func NewPicture(use string, figure func(q command.Query, table bool) (*plots.Fig
 		if err != nil || f == nil {
 			return nil, false, err
 		}
-		f.ID, f.Captioned = cmp.Or(f.ID, nameOf(q.File)), true
-		f.Fill()
-		if format != draw.CSV { // columns keep their names as they are
-			capitalize(f)
-		}
-		picture, err = draw.Render(f, format)
-		return picture, true, command.InFile(q.File, explainGlyphError(err))
+		picture, err = Draw(q, f, format)
+		return picture, true, err
 	}
 	return command.NewWriter(use, formats, fileOnTerminal, answer)
+}
+
+// Draw returns the figure about the file of a question in a format. It sets the name, the widths of
+// panels and the titles of the figure.
+func Draw(q command.Query, f *plots.Figure, format draw.Format) ([]byte, error) {
+	f.ID, f.Captioned = cmp.Or(f.ID, nameOf(q.File)), true
+	f.Fill()
+	if format != draw.CSV { // columns keep their names as they are
+		capitalize(f)
+	}
+	picture, err := draw.Render(f, format)
+	return picture, command.InFile(q.File, explainGlyphError(err))
 }
 
 // explainGlyphError adds advice to an error about text that cannot be drawn, such as names in

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"productform/cmd/pfq/internal/commandtest"
+	"productform/dispatch/swf"
+)
+
+// sacctLog is a log of three days with accounts, a step, a job of unknown waiting time and one that
+// never started.
+const sacctLog = "JobID|User|Account|Partition|Submit|Start|End|Elapsed|AllocCPUS|State\n" +
+	"71|ann|phys|long|2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T20:00:00|12:00:00|8|COMPLETED\n" +
+	"71.batch||phys||2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T20:00:00|12:00:00|8|COMPLETED\n" +
+	"72|bob|a name of more than 16 characters|short|2026-03-02T08:30:00|2026-03-02T20:00:00|2026-03-02T20:00:05|" +
+	"00:00:05|2|FAILED\n" +
+	"73|ann|phys|long|2026-03-03T23:59:59|2026-03-04T00:00:00|2026-03-04T06:00:00|06:00:00|16|CANCELLED by 1\n" +
+	"74|ann|phys|long|2026-03-04T09:00:00|Unknown|Unknown|00:00:00|0|PENDING\n" +
+	"75||phys|long|2026-03-04T10:00:00|2026-03-04T09:00:00|2026-03-04T11:00:00|02:00:00|1|COMPLETED\n"
+
+// Lines of text have at most 100 columns.
+func TestLogText(t *testing.T) {
+	const want = `4 jobs of standard input; 2 users
+180000 s (2.08333 days) from the first submission to the last
+16 processors (the peak in use; --workers W gives another number)
+offered load 0.242503: work submitted, over what they can do from the first submission to the last
+carried load 0.240003: work done in that time
+index of dispersion of arrivals (Poisson: 1): 0.999 by minute, 1.639 by hour, 0.333 by day
+squared coefficients of variation (exponential: 1): gaps 0.993, run times 0.84, work 0.959
+waiting time unknown for 1 job
+
+                                   waiting, s                   bounded slowdown
+                     jobs work %    mean    p50    p95    p99     mean    p50    p95    p99
+all                     4          13800      1  41400  41400     1381      1   4140   4140
+
+partition            jobs work %    mean    p50    p95    p99     mean    p50    p95    p99
+long                    3  100.0     0.5      0      1      1        1      1      1      1
+short                   1    0.0   41400  41400  41400  41400     4140   4140   4140   4140
+
+account              jobs work %    mean    p50    p95    p99     mean    p50    p95    p99
+phys                    3  100.0     0.5      0      1      1        1      1      1      1
+a name of more …        1    0.0   41400  41400  41400  41400     4140   4140   4140   4140
+
+user                 jobs work %    mean    p50    p95    p99     mean    p50    p95    p99
+ann                     2   99.0     0.5      0      1      1        1      1      1      1
+unknown                 1    1.0       -      -      -      -        -      -      -      -
+bob                     1    0.0   41400  41400  41400  41400     4140   4140   4140   4140
+
+size                 jobs work %    mean    p50    p95    p99     mean    p50    p95    p99
+1                       1    1.0       -      -      -      -        -      -      -      -
+2                       1    0.0   41400  41400  41400  41400     4140   4140   4140   4140
+5-8                     1   49.5       0      0      0      0        1      1      1      1
+9-16                    1   49.5       1      1      1      1        1      1      1      1
+
+submissions by hour and weekday (zone UTC)
+`
+	stdout, stderr, status := pfq(sacctLog, "log", "-")
+	const days = "\n    Mon    Tue    Wed    Thu    Fri    Sat    Sun\n      2      1      1      0      0      0      0\n"
+	if status != 0 || !strings.HasPrefix(stdout, want) || !strings.HasSuffix(stdout, days) {
+		t.Errorf("status %d, %s, %s", status, stderr, stdout)
+	}
+	for _, line := range []string{
+		"steps of jobs are omitted: 1 record, the first in line 3",
+		"jobs that never started are omitted: 1 record, the first in line 6",
+		"jobs start before their submission; their waiting time is unknown: 1 record, the first in line 7",
+	} {
+		if !strings.Contains(stderr, "pfq: standard input: "+line+"\n") {
+			t.Errorf("standard error %q lacks %q", stderr, line)
+		}
+	}
+	sdsc, _, _ := pfq("", "log", "SDSC-Par-1996")
+	for line := range strings.Lines(stdout + sdsc) {
+		if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 100 {
+			t.Errorf("long line %q", line)
+		}
+	}
+}
+
+// --to converts: SWF to CSV and back is the identity, and CSV keeps names and accounts.
+func TestLogConverts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	run := func(args string) string {
+		t.Helper()
+		stdout, stderr, status := pfq("", strings.Fields(args)...)
+		if status != 0 {
+			t.Fatalf("%s: status %d, %s", args, status, stderr)
+		}
+		return stdout
+	}
+	run("log SDSC-Par-1996 --to swf -o a.swf")
+	run("log a.swf --to csv -o a.csv")
+	first, err := os.ReadFile("a.swf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := run("log a.csv --to swf"); again != string(first) {
+		t.Errorf("%d bytes became %d", len(first), len(again))
+	}
+	log, err := swf.ReadAll(strings.NewReader(string(first)), "a.swf")
+	if err != nil || len(log.Jobs) != 32135 || len(log.Header) != 64 {
+		t.Errorf("%d jobs, %d comments, error %v", len(log.Jobs), len(log.Header), err)
+	}
+	if a, b := run("log a.csv --format json"), run("log SDSC-Par-1996 --format json"); a != b {
+		t.Error("the answers differ")
+	}
+	late := "; a\n1 0 -1 10 4 -1 -1 -1 -1 -1 1 5 -1 -1 -1 -1 -1 -1\n; b\n"
+	commandtest.WriteFile(t, "late.swf", late)
+	if got := run("log late.swf --to csv"); !strings.HasPrefix(got, "; a\n; b\nid,submit,") {
+		t.Errorf("converted %q", got)
+	}
+	commandtest.WriteFile(t, "log.txt", sacctLog)
+	csv := run("log log.txt --to csv")
+	commandtest.WriteFile(t, "log.csv", csv)
+	if a, b := run("log log.csv --format csv"), run("log log.txt --format csv"); a != b {
+		t.Errorf("%s\n%s", a, b)
+	}
+	const account = ",a name of more than 16 characters"
+	if lines := strings.Split(csv, "\n"); len(lines) != 6 || !strings.HasSuffix(lines[2], account) {
+		t.Errorf("converted %q", csv)
+	}
+}
+
+// -o draws the processors in use, and bad usage is named.
+func TestLogPictureAndUsage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	commandtest.WriteFile(t, "log.txt", sacctLog)
+	for _, name := range []string{"a.svg", "a.pdf", "a.PNG"} {
+		if stdout, stderr, status := pfq("", "log", "log.txt", "-o", name); status != 0 || stdout != "" {
+			t.Fatalf("%s: status %d, %s", name, status, stderr)
+		}
+		picture, err := os.ReadFile(name)
+		if err != nil || !slices.ContainsFunc([]string{"<?xml", "%PDF", "\x89PNG"}, func(start string) bool {
+			return strings.HasPrefix(string(picture), start)
+		}) {
+			t.Errorf("%s: %.20q, error %v", name, picture, err)
+		}
+	}
+	commandtest.WriteFile(t, "none.csv", "submit,run_time,cpus\n1,2,3\n")
+	commandtest.WriteFile(t, "bad.csv", "submit,cpus\n1,3\n")
+	for _, c := range []struct {
+		args, want string
+		status     int
+	}{
+		{"log none.csv -o a.svg",
+			"pfq: there is nothing to draw: no job has a known waiting time and a run time > 0\n", 1},
+		{"log log.txt -o a.svg --format json",
+			"pfq: --output = a.svg: want a name for text, JSON or CSV, or no --format, for a picture\n", 2},
+		{"log log.txt -o a.svg --to csv", "pfq: --output = a.svg: want a name for a log\n", 2},
+		{"log log.txt --to xml", "pfq: --to = xml: want swf or csv\n", 2},
+		{"log log.txt --to csv --format json",
+			"pfq: --format and --to cannot be combined: --to writes the log only\n", 2},
+		{"log bad.csv", "pfq: bad.csv:1: columns = submit,cpus: want a column of run ", 2},
+		{"log missing", "pfq: missing: no such file or directory; the built-in logs are: SDSC-Par-1996\n", 2},
+	} {
+		_, stderr, status := pfq("", strings.Fields(c.args)...)
+		if status != c.status || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: status %d, %s", c.args, status, stderr)
+		}
+	}
+}
