@@ -7,8 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -237,20 +239,57 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// Links between the texts lead to existing files.
+// Links between the texts lead to existing files and headings.
 func TestLinks(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	link := regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`)
+	headings := map[string][]string{}
+	for _, file := range texts(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		headings[filepath.Clean(file)] = anchors(string(text))
+	}
 	for _, file := range texts(t) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(file), filepath.FromSlash(m[1]))); err != nil {
+			target := file
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(file), filepath.FromSlash(m[1]))
+			}
+			if _, err := os.Stat(target); err != nil {
 				t.Errorf("%s: %v", file, err)
+			} else if m[2] != "" && !slices.Contains(headings[filepath.Clean(target)], m[2]) {
+				t.Errorf("%s: %s has no heading %s", file, target, m[2])
 			}
 		}
 	}
+}
+
+// anchors returns the anchors of the headings of a text: in lower case, without punctuation, with
+// hyphens for spaces.
+func anchors(text string) []string {
+	var all []string
+	code := false
+	for line := range strings.Lines(text) {
+		code = code != strings.HasPrefix(line, "```")
+		if !code && strings.HasPrefix(line, "#") {
+			heading := strings.ToLower(strings.TrimSpace(strings.TrimLeft(line, "#")))
+			all = append(all, "#"+strings.Map(func(r rune) rune {
+				switch {
+				case r == ' ':
+					return '-'
+				case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+					return r
+				}
+				return -1
+			}, heading))
+		}
+	}
+	return all
 }
 
 // The index of the guide links to all its pages, which have at most 800 words, and the README has at
