@@ -3,7 +3,9 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -200,6 +202,41 @@ func TestFieldsHaveOneType(t *testing.T) {
 			command += " --samples"
 		}
 		checkTypes(t, q.args, command, v, types)
+	}
+	checkPromise(t, types)
+}
+
+// update rewrites the list of fields.
+var update = flag.Bool("update", false, "write testdata/fields.txt")
+
+// checkPromise checks that no number, text or truth value of testdata/fields.txt is gone or has
+// another type, given the type at each path. The flag -update adds new ones; docs/compatibility.md
+// says when others may change.
+func checkPromise(t *testing.T, types map[string]string) {
+	t.Helper()
+	const name = "testdata/fields.txt"
+	words := map[string]string{"float64": "number", "string": "string", "bool": "boolean"}
+	var lines []string
+	for path, kind := range types {
+		if word, leaf := words[kind]; leaf && !strings.Contains(path, " --samples") {
+			lines = append(lines, path+" "+word)
+		}
+	}
+	slices.Sort(lines)
+	if *update {
+		if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for promised := range strings.Lines(string(text)) {
+		promised = strings.TrimSpace(promised)
+		if _, found := slices.BinarySearch(lines, promised); !found {
+			t.Errorf("no answer has the field %s, which docs/compatibility.md promises (-update accepts it)", promised)
+		}
 	}
 }
 
