@@ -27,7 +27,7 @@ type Fractions struct {
 	// rounds to a size of the list stands for that size: jobs of that size end there.
 	Cutoffs []*big.Rat
 
-	Overhead, Every *big.Rat // c and τ of [Resume]
+	Overhead, Every *big.Rat // c and τ of [Resume]; ignored if jobs restart from scratch
 }
 
 // validateFractions checks that the doubles of m are the rounded fractions.
@@ -50,12 +50,12 @@ func (m Model) validateFractions() error {
 			return err
 		}
 	}
-	if f.Overhead != nil {
+	if f.Overhead != nil && !m.Resume.restarts() {
 		if err := roundsTo("Fractions.Overhead", f.Overhead, m.Resume.Overhead); err != nil {
 			return err
 		}
 	}
-	if f.Every != nil {
+	if f.Every != nil && !m.Resume.restarts() {
 		if err := roundsTo("Fractions.Every", f.Every, m.Resume.Every); err != nil {
 			return err
 		}

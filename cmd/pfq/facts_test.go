@@ -172,6 +172,7 @@ func TestFieldsHaveOneType(t *testing.T) {
 		{"", "tags --hosts 2 --load 0.5 --alpha 1 --max 1e10 --mean 3000 --runs 3 --jumps 1000 --percentiles 50"},
 		{"", "tags --hosts 2 --load 0.5 --sizes lognormal:20 --mean 1 --objective fairness --expand 1"},
 		{"", "tags --hosts 3 --load 0.2 --sizes exponential --mean 1 --speeds 3,2,1 --objective waiting"},
+		{"", "tags --hosts 3 --load 0.2 --alpha 1.5 --min 1 --max 1e4 --resume every:0.3 --overhead 0.1"},
 		{log, "dispatch - --workers 6 --priorities 1:5"},
 		{log, "dispatch - --workers 6 --policy fcfs,edf --by user"},
 		{log, "dispatch - --workers 8 --learn 3 --outages 1-2@5-15 --policy all"},

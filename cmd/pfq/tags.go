@@ -34,6 +34,7 @@ type tagsFlags struct {
 	objective      objective
 	objectiveGiven bool
 	cutoffs        []decimal // nil for the best cutoffs
+	resume         resumeFlags
 	printed        bool
 	engine         string
 	tol            float64            // tolerance of the bounds of enclose
@@ -91,6 +92,7 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 		Usage: "use these cutoffs, such as 100,1e4, one fewer than hosts",
 		Parse: parseOne(func(v float64) bool { return v == 0 || v >= 1e-300 && v <= 1e300 })})
 	b.Name("Cutoffs", "cutoffs")
+	f.resume.add(b, cmd)
 	cli.AddChoice(cmd, &f.engine, "engine", tagsEngines, "arithmetic")
 	f.tol = 1e-15
 	cli.AddNumber(cmd, &f.tol, "tol", "1e-15", "a number >= 1e-290 and < 1",
@@ -143,6 +145,9 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 		return err
 	}
 	f.objectiveGiven = given("objective")
+	if err := f.resume.check(given); err != nil {
+		return err
+	}
 	simulated := func(name string) bool { return given(name) && (name != "runs" || f.settings.Runs > 0) }
 	if err := command.CheckSimulation(simulated, &f.settings, f.percentiles); err != nil {
 		return err
@@ -256,6 +261,7 @@ func (f *tagsFlags) farm(q command.Query, d sizes.Distribution) (answer render.A
 func (f *tagsFlags) analyzed(q command.Query, d sizes.Distribution) (*tagsAnswer, error) {
 	m := tags.Model{Sizes: d, Hosts: f.hosts, Load: f.load.float, Speeds: floats(f.speeds), Fractions: &tags.Fractions{
 		Load: f.load.exact, Speeds: exacts(f.speeds), Sizes: f.sizes.exact, Cutoffs: exacts(f.cutoffs)}}
+	f.resume.set(&m)
 	return command.WithProgress(q, func(ctx context.Context) (*tagsAnswer, error) { return f.analyze(ctx, m) })
 }
 

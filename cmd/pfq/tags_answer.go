@@ -21,7 +21,8 @@ type farmAnswer struct {
 	Engine    string        `json:"engine"`
 	Objective string        `json:"objective"`
 	Value     render.Number `json:"objective_value"`
-	Cutoffs   []float64     `json:"cutoffs"`
+	*resumeAnswer
+	Cutoffs []float64 `json:"cutoffs"`
 	*provedCutoffs
 	OptimalityGap *float64           `json:"optimality_gap"`
 	Unfairness    *float64           `json:"unfairness"`
@@ -147,6 +148,7 @@ func (a *tagsAnswer) farm(c *command.Comparisons) render.Record {
 			f.Overloaded = &a.overloaded
 		}
 	}
+	f.resumeAnswer = a.flags.resume.answer()
 	if e := a.enclosed; e != nil {
 		f.Engine = encloseEngine
 		f.provedCutoffs = &provedCutoffs{e.texts, given(e.radius == 0, e.radius)}
@@ -196,6 +198,7 @@ func (a *tagsAnswer) hosts(c *command.Comparisons) []render.Record {
 		unset(row, !a.feasible() || isZero(h.Visit), "visit_waiting")
 		unset(row, !a.feasible() || isZero(h.Final), "waiting", "slowdown", "delay")
 		unset(row, a.result.NoSlowdown && (i == 0 || a.result.Cutoffs[i-1] == 0), "slowdown")
+		row = a.resumedHost(row, i)
 		if a.simulated != nil {
 			row = row.Set("simulated", a.simulatedHost(c, i, row), "")
 		}

@@ -46,6 +46,8 @@ func (f *tagsFlags) checkEngine() error {
 	}
 	var bad *input.Error
 	switch {
+	case !f.resume.restarts() && f.cutoffs == nil && f.sizes.file() == "":
+		return input.Errorf("--engine", f.engine, "auto or float with --resume %s, unless --cutoffs are given", f.resume.text)
 	case f.sizes.fit:
 		return input.Errorf("--engine", f.engine, "auto or float with --fit, whose distribution is that of doubles")
 	case f.sizes.file() != "" || f.sizes.isBoundedPareto():
@@ -64,7 +66,7 @@ func (f *tagsFlags) checkEngine() error {
 // exactModel returns the farm with its numbers as written.
 func (a *tagsAnswer) exactModel() (tags.ExactModel, error) {
 	f := a.flags
-	m := tags.ExactModel{Hosts: f.hosts, Load: f.load.exact, Speeds: exacts(f.speeds)}
+	m := tags.ExactModel{Hosts: f.hosts, Load: f.load.exact, Speeds: exacts(f.speeds), Resume: f.resume.exact()}
 	var err error
 	switch atomic, listed := a.model.Sizes.(sizes.Atomic); {
 	case f.sizes.isBoundedPareto():
@@ -90,7 +92,8 @@ func (a *tagsAnswer) enclose(ctx context.Context) error {
 	switch {
 	case a.result.Hosts == nil, a.flags.engine == floatEngine: // Hosts is nil if no cutoffs exist
 		return nil
-	case auto && !(a.flags.sizes.isBoundedPareto() && a.losesDigits()):
+	case auto && !(a.flags.sizes.isBoundedPareto() && a.losesDigits()),
+		auto && !a.flags.resume.restarts() && a.flags.cutoffs == nil: // the best cutoffs are not proved
 		return nil
 	}
 	m, err := a.exactModel()
@@ -165,7 +168,7 @@ func (a *tagsAnswer) enclosedAt(ctx context.Context, m tags.ExactModel) (*enclos
 	case f.cutoffs != nil:
 	case listed:
 		for _, s := range a.result.Cutoffs {
-			x := sizeNear(list, s)
+			x := sizeNear(list, m.Resume, s)
 			e.texts, cutoffs = append(e.texts, x.RatString()), append(cutoffs, x)
 		}
 	default:
@@ -189,8 +192,8 @@ func (a *tagsAnswer) enclosedAt(ctx context.Context, m tags.ExactModel) (*enclos
 	return e, err
 }
 
-// sizeNear returns the largest size of a list that rounds to x, or x.
-func sizeNear(list exact.List, x float64) *big.Rat {
+// sizeNear returns the largest size of a list that rounds to x, the checkpoint that does, or x.
+func sizeNear(list exact.List, resume tags.ExactResume, x float64) *big.Rat {
 	var best *big.Rat
 	for _, s := range list {
 		if v, ok := num.Float64(s); ok && v == x && (best == nil || s.Cmp(best) > 0) {
@@ -198,7 +201,7 @@ func sizeNear(list exact.List, x float64) *big.Rat {
 		}
 	}
 	if best == nil {
-		return new(big.Rat).SetFloat64(x)
+		return resume.Near(x)
 	}
 	return best
 }

@@ -58,6 +58,10 @@ func (a *tagsAnswer) feasible() bool { return a.reason == "" }
 // analyze computes everything except the simulation.
 func (f *tagsFlags) analyze(ctx context.Context, m tags.Model) (*tagsAnswer, error) {
 	a := &tagsAnswer{flags: f, model: m, ofSITA: f.objective.weights, warnings: []string{}}
+	if f.objective.fair && f.cutoffs == nil && a.listed() && !f.resume.restarts() {
+		return nil, input.Errorf("--objective", f.objectiveText,
+			"slowdown, waiting or slowdown=A,waiting=B for a list of sizes with --resume %s", f.resume.text)
+	}
 	if f.cutoffs != nil {
 		if err := m.CheckCutoffs(floats(f.cutoffs)); err != nil {
 			return nil, err
@@ -84,7 +88,8 @@ func (f *tagsFlags) analyze(ctx context.Context, m tags.Model) (*tagsAnswer, err
 		return nil, err
 	}
 	if m.Hosts > 2 && m.Load >= a.maxLoad {
-		if a.pairs, err = tags.MaxLoad(ctx, tags.Model{Sizes: m.Sizes, Hosts: 2, Load: m.Load}); err != nil {
+		if a.pairs, err = tags.MaxLoad(ctx, tags.Model{Sizes: m.Sizes, Hosts: 2, Load: m.Load,
+			Resume: m.Resume}); err != nil {
 			return nil, err
 		}
 	}
@@ -94,6 +99,9 @@ func (f *tagsFlags) analyze(ctx context.Context, m tags.Model) (*tagsAnswer, err
 	if a.feasible() {
 		p := policyAnswer{name: tags.PolicyTAGS, means: &a.result, loads: loadsOf(a.result), gap: a.gap}
 		a.policies = append(a.policies, p)
+	}
+	if err := a.compareResumed(ctx); err != nil {
+		return nil, err
 	}
 	if err := a.comparePolicies(ctx); err != nil {
 		return nil, err
@@ -111,6 +119,7 @@ func (a *tagsAnswer) tags(ctx context.Context) error {
 	}
 	if a.feasible() {
 		a.warnUndecided()
+		a.warnWorse()
 		for i := range a.result.Hosts { // no load below 1 is shown as 1
 			a.result.Hosts[i].Load.Float = min(a.result.Hosts[i].Load.Float, math.Nextafter(1, 0))
 		}
@@ -286,6 +295,8 @@ func (a *tagsAnswer) add(p policyAnswer, err error) error {
 		p.note = fmt.Sprintf("overloads host %d", unstable.Host+1)
 	case errors.As(err, &infeasible):
 		p.note = fmt.Sprintf("no cutoffs keep every host below load 1; they do at loads below %.6g", infeasible.MaxLoad)
+	case errors.Is(err, tags.ErrInfeasible):
+		p.note = "no cutoffs were found that keep every host below load 1"
 	case errors.As(err, &bad) && strings.HasPrefix(bad.Path, "Speeds["):
 		p.note = "not known for hosts of different speeds"
 	default:

@@ -27,14 +27,20 @@ func (a *tagsAnswer) plans(ctx context.Context) (plans []*sim.Plan, of []*policy
 		if a.flags.rivals && !p.isRival() {
 			continue
 		}
-		policy, cutoffs := p.name, cmp.Or(p.means, &tags.Result{}).Cutoffs
+		policy, cutoffs, model := p.name, cmp.Or(p.means, &tags.Result{}).Cutoffs, a.model
 		if policy == tags.PolicySITAE {
 			policy = tags.PolicySITA // with cutoffs of equal loads
 		}
-		if policy == tags.PolicyCentralPrinted || policy == tags.PolicySITA && cutoffs == nil {
+		switch policy {
+		case policyRestart:
+			policy, model.Resume = tags.PolicyTAGS, tags.Resume{}
+		case tags.PolicyCentralPrinted, tags.PolicyFB, tags.PolicySRPT:
 			continue
 		}
-		system := farm.Farm{Model: a.model, Policy: policy, Cutoffs: cutoffs}
+		if (policy == tags.PolicySITA || policy == tags.PolicyTAGS) && cutoffs == nil {
+			continue
+		}
+		system := farm.Farm{Model: model, Policy: policy, Cutoffs: cutoffs}
 		plan, err := sim.NewPlan(ctx, system, a.flags.settings.Settings)
 		var bad *input.Error
 		switch {

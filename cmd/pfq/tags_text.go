@@ -23,8 +23,12 @@ func (a *tagsAnswer) text(t *render.Text, f render.Record, joint *command.Joint)
 	if a.feasible() {
 		columns = append(columns, "visit_waiting", "waiting", "slowdown", "delay")
 	}
+	if !a.flags.resume.restarts() {
+		columns = append(columns, "accuracy")
+	}
 	hosts, policies := tagsRows(f, "hosts"), tagsRows(f, "policies")
 	t.Table(a.readable(hosts), columns...)
+	a.writeNoWaits(t)
 	t.Table(a.readable(policies), "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_delay", "cutoffs")
 	t.Line("slowdown: waiting / size; stretch: delay / size (in pfq dispatch, slowdown is delay / a lower bound on it)")
 	for _, p := range a.policies {
@@ -125,6 +129,7 @@ func (a *tagsAnswer) headline(t *render.Text, f render.Record) {
 	t.Line("%s at system load %s, %s jobs per second", render.Counted(a.model.Hosts, "host"), render.Six(a.model.Load),
 		render.Six(f.Get("arrival_rate").(render.Number).Float))
 	a.flags.sizes.describe(t, a.model.Sizes)
+	a.flags.resume.describe(t)
 	if !a.feasible() {
 		t.Line("")
 		return
