@@ -28,12 +28,23 @@ type measured struct {
 // everyPlan returns all plans of a problem, measured in fractions.
 func everyPlan(t *rapid.T, p *plan.Problem) (all []measured) {
 	t.Helper()
-	var most []int
-	for _, u := range p.Upgrades {
-		most = append(most, u.Most)
+	for _, c := range everyChoice(p) {
+		all = append(all, measure(t, p, c))
 	}
-	for _, s := range p.NewServers {
-		most = append(most, s.Most)
+	return all
+}
+
+// everyChoice returns all plans of a problem, the one that buys nothing first.
+func everyChoice(p *plan.Problem) (all []plan.Choice) {
+	lists := [][]int{{}}
+	for _, most := range p.Everything().Steps {
+		var longer [][]int
+		for _, steps := range lists {
+			for n := range most + 1 {
+				longer = append(longer, append(slices.Clone(steps), n))
+			}
+		}
+		lists = longer
 	}
 	for edges := range 1 << len(p.Edges) {
 		var rows []int
@@ -42,20 +53,29 @@ func everyPlan(t *rapid.T, p *plan.Problem) (all []measured) {
 				rows = append(rows, k)
 			}
 		}
-		steps := make([]int, len(most))
-		for done := false; !done; {
-			all = append(all, measure(t, p, plan.Choice{Steps: append([]int{}, steps...), Edges: rows}))
-			done = true
-			for k := range steps {
-				if steps[k]++; steps[k] <= most[k] {
-					done = false
-					break
-				}
-				steps[k] = 0
-			}
+		for _, steps := range lists {
+			all = append(all, plan.Choice{Steps: steps, Edges: rows})
 		}
 	}
 	return all
+}
+
+// costOf returns the cost of a plan.
+func costOf(p *plan.Problem, c plan.Choice) *big.Rat {
+	sum := new(big.Rat)
+	for k, n := range c.Steps {
+		each := new(big.Rat)
+		if upgrades := len(p.Upgrades); k < upgrades {
+			each = p.Upgrades[k].Cost
+		} else {
+			each = p.NewServers[k-upgrades].Cost
+		}
+		sum.Add(sum, new(big.Rat).Mul(each, big.NewRat(int64(n), 1)))
+	}
+	for _, k := range c.Edges {
+		sum.Add(sum, p.Edges[k].Cost)
+	}
+	return sum
 }
 
 func measure(t *rapid.T, p *plan.Problem, c plan.Choice) measured {
@@ -64,22 +84,9 @@ func measure(t *rapid.T, p *plan.Problem, c plan.Choice) measured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := measured{choice: c, cost: new(big.Rat)}
+	out := measured{choice: c, cost: costOf(p, c)}
 	if out.stability, err = stability.Cluster(context.Background(), m); err != nil {
 		t.Fatal(err)
-	}
-	for k, n := range c.Steps {
-		cost := p.Upgrades
-		each := new(big.Rat)
-		if k < len(cost) {
-			each = cost[k].Cost
-		} else {
-			each = p.NewServers[k-len(cost)].Cost
-		}
-		out.cost.Add(out.cost, new(big.Rat).Mul(each, big.NewRat(int64(n), 1)))
-	}
-	for _, k := range c.Edges {
-		out.cost.Add(out.cost, p.Edges[k].Cost)
 	}
 	if out.solution, err = bf.Solve(context.Background(), m, bf.Settings{Engine: num.Exact}); err != nil &&
 		!errors.Is(err, num.ErrUnstable) {

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 
 	"productform/cluster"
 	"productform/internal/file"
@@ -36,8 +37,9 @@ func (p *Problem) checkConditions() error {
 	if p.Model == nil {
 		return input.Errorf("model", "", "%s", wantModel)
 	}
-	if err := input.Inside("model", cmp.Or(p.Model.Check(), p.Model.RequireService(cluster.AllServers),
-		p.Model.RequireNoTimeouts())); err != nil {
+	if err := input.Inside(
+		"model", cmp.Or(p.Model.Check(), p.Model.RequireNoTimeouts(), p.checkService()),
+	); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(p.Model.Classes, func(c cluster.Class) bool { return c.ArrivalRate.Sign() > 0 }) {
@@ -50,6 +52,12 @@ func (p *Problem) checkConditions() error {
 			return err
 		}
 	}
+	if p.NoWorse {
+		if p.service() != serviceAll {
+			return input.Errorf("no_worse", true, "false with service %s, as purchases may make delays longer",
+				p.service())
+		}
+	}
 	if p.Minimize != "" {
 		if _, err := p.arriving("minimize", p.Minimize); err != nil {
 			return err
@@ -57,6 +65,18 @@ func (p *Problem) checkConditions() error {
 	}
 	_, _, err := p.WholeCosts()
 	return err
+}
+
+// checkService rejects models that the solvers of their service reject.
+func (p *Problem) checkService() error {
+	switch p.service() {
+	case serviceOne:
+		_, err := p.Model.OneMeanSize()
+		return err
+	case serviceAll, serviceGang:
+		return p.Model.RequireEndlessPatience("package plan accepts patience with service one")
+	}
+	return nil
 }
 
 // class returns the row of a class, or an error for an unknown name.
@@ -104,8 +124,11 @@ func (p *Problem) checkTargets() error {
 			return err
 		}
 		about := subject{string(t.Measure), t.Class + t.Server, ""}
-		if t.Measure == Percentile {
+		if t.Level != nil {
 			about.level = t.Level.RatString()
+		}
+		if t.Within != nil {
+			about.level = t.Within.RatString()
 		}
 		if before, ok := first[about]; ok {
 			return input.Errorf(path, t.limitText(), "one limit for each measure; %s has %s for this one",
@@ -122,11 +145,11 @@ func (p *Problem) checkTargets() error {
 // checkLevels rejects a limit on a percentile that has no effect because of an earlier one, or that
 // makes an earlier one redundant: a higher percentile is at least as long.
 func (p *Problem) checkLevels(path string, t Target, i int) error {
-	if t.Measure != Percentile {
+	if t.Level == nil {
 		return nil
 	}
 	for before, other := range p.Targets[:i] {
-		if other.Measure != Percentile || other.Class != t.Class {
+		if other.Measure != t.Measure || other.Class != t.Class {
 			continue
 		}
 		want := ""
@@ -139,61 +162,98 @@ func (p *Problem) checkLevels(path string, t Target, i int) error {
 			continue
 		}
 		return input.Errorf(
-			path+".delay", t.Limit.RatString(), want, other.Limit.RatString(), input.Index("targets", before),
+			path+"."+t.form().field, t.Limit.RatString(), want, other.Limit.RatString(), input.Index("targets", before),
 			other.Level.RatString(),
 		)
 	}
 	return nil
 }
 
-func (t Target) limitText() string { return t.Limit.RatString() }
+func (t Target) limitText() string { return ratText(t.Limit) }
 
 func (p *Problem) checkTarget(path string, t Target) error {
-	switch delays := t.Measure == MeanDelay || t.Measure == Percentile; {
-	case t.Server != "" && t.Measure != Utilization:
+	f := t.form()
+	switch {
+	case f.measure == "":
+		return input.Errorf(path+".measure", strconv.Quote(string(t.Measure)), "%s", p.wantMeasure())
+	case !slices.Contains(f.services, p.service()):
+		return input.Errorf(path+"."+f.field, t.limitText(), "no such target: %s", p.wantMeasure())
+	case t.Server != "" && f.about != "server":
 		return input.Errorf(path+".server", strconv.Quote(t.Server), "no server: only a utilization has one")
-	case t.Class != "" && !delays:
-		return input.Errorf(
-			path+".class", strconv.Quote(t.Class), "no class: only a mean delay and a percentile have one",
-		)
+	case t.Class != "" && f.about != "class":
+		return input.Errorf(path+".class", strconv.Quote(t.Class),
+			"no class: only times, service levels and probabilities of giving up have one")
+	case t.Level != nil && f.with != percentileField:
+		return input.Errorf(path+"."+percentileField, t.Level.RatString(), "no level: only a percentile has one")
+	case t.Within != nil && f.with != withinField:
+		return input.Errorf(path+"."+withinField, t.Within.RatString(), "no time: only a service level has one")
 	}
-	switch t.Measure {
-	case MeanDelay, Percentile:
-		if t.Class != "" || t.Measure == Percentile {
-			if _, err := p.arriving(path+".class", t.Class); err != nil {
-				return err
-			}
-		}
-		if t.Measure == MeanDelay {
-			break
-		}
-		if _, err := p.Model.OneMeanSize(); err != nil {
-			return input.Errorf(path+".percentile", ratText(t.Level), "mean_delay: targets on percentiles need one "+
-				"mean size of all classes; simulation shows the effect of a plan on them")
-		}
-		if t.Level == nil || t.Level.Sign() <= 0 || t.Level.Cmp(hundred) >= 0 {
-			return input.Errorf(path+".percentile", ratText(t.Level), wantPercent)
-		}
-		return input.CheckNumber(path+".delay", t.Limit, input.Positive)
-	case Utilization:
-		s, err := p.server(path+".server", t.Server)
-		if err != nil {
+	if err := cmp.Or(p.checkSubject(path, t, f), p.checkPatience(path, t)); err != nil {
+		return err
+	}
+	switch {
+	case t.Measure == Percentile && p.hasSizes():
+		return input.Errorf(path+"."+percentileField, ratText(t.Level), "mean_delay: targets on percentiles need one "+
+			"mean size of all classes; simulation shows the effect of a plan on them")
+	case f.with == percentileField && (t.Level == nil || t.Level.Sign() <= 0 || t.Level.Cmp(hundred) >= 0):
+		return input.Errorf(path+"."+percentileField, ratText(t.Level), wantPercent)
+	case f.with == withinField:
+		if err := input.CheckNumber(path+"."+withinField, t.Within, input.Nonnegative); err != nil {
 			return err
 		}
-		if len(p.Users(s)) == 0 {
-			return input.Errorf(path+".server", strconv.Quote(t.Server), "a server that a class with arrivals can use")
-		}
-		if t.Limit == nil || t.Limit.Sign() <= 0 || t.Limit.Cmp(one) >= 0 {
-			return input.Errorf(path+".utilization", ratText(t.Limit), wantBusy)
-		}
-	case LoadFactor, Margin:
-	default:
-		return input.Errorf(
-			path+".measure", strconv.Quote(string(t.Measure)),
-			"mean_delay, percentile, utilization, load_factor or margin",
-		)
 	}
-	return input.CheckNumber(path+"."+string(t.Measure), t.Limit, input.Positive)
+	if f.want == wantBusy {
+		if t.Limit == nil || t.Limit.Sign() <= 0 || t.Limit.Cmp(one) >= 0 {
+			return input.Errorf(path+"."+f.field, ratText(t.Limit), wantBusy)
+		}
+		return nil
+	}
+	return input.CheckNumber(path+"."+f.field, t.Limit, f.want)
+}
+
+// wantMeasure lists the measures of the models that have the service of the problem.
+func (p *Problem) wantMeasure() string {
+	return "with service " + p.service() + " there are " + strings.Join(measureNames(p.service()), ", ")
+}
+
+// hasSizes reports whether classes differ in their mean sizes.
+func (p *Problem) hasSizes() bool {
+	_, err := p.Model.OneMeanSize()
+	return err != nil
+}
+
+// checkSubject rejects a target on an unknown class or server, or on one without jobs.
+func (p *Problem) checkSubject(path string, t Target, f form) error {
+	switch {
+	case f.about == "class" && (t.Class != "" || !f.all):
+		_, err := p.arriving(path+".class", t.Class)
+		return err
+	case f.about == "server":
+		s, err := p.server(path+".server", t.Server)
+		if err == nil && len(p.Users(s)) == 0 {
+			err = input.Errorf(path+".server", strconv.Quote(t.Server), "a server that a class with arrivals can use")
+		}
+		return err
+	}
+	return nil
+}
+
+// checkPatience rejects targets that are not known to improve with servers if jobs give up, or that
+// have no limit then, and targets on giving up if no job does.
+func (p *Problem) checkPatience(path string, t Target) error {
+	name := path + "." + t.form().field
+	switch impatient := isImpatient(p.Model); {
+	case impatient && t.Measure.isDelay():
+		return input.Errorf(
+			name, t.limitText(), "a limit on waiting: jobs that give up depart early, so with patience "+
+				"more servers may make delays longer",
+		)
+	case impatient && (t.Measure == LoadFactor || t.Measure == Margin):
+		return input.Errorf(name, t.limitText(), "a limit on waiting: with patience, no load is too large to be stable")
+	case !impatient && t.Measure == Abandon:
+		return input.Errorf(name, t.limitText(), "mean_patience in the model: no job gives up")
+	}
+	return nil
 }
 
 var one, hundred = big.NewRat(1, 1), big.NewRat(100, 1)
@@ -208,7 +268,9 @@ func ratText(x *big.Rat) string {
 // Users returns the rows of the classes with arrivals that can use a server, with all edges bought.
 func (p *Problem) Users(server int) (classes []int) {
 	for i, c := range p.Model.Classes {
-		uses := slices.ContainsFunc(c.Servers, func(k cluster.Choice) bool { return k.Server == server })
+		uses := slices.ContainsFunc(slices.Concat(c.Servers, c.Needs), func(k cluster.Choice) bool {
+			return k.Server == server
+		})
 		for _, e := range p.Edges {
 			uses = uses || e.Class == c.Name && e.Server == p.Model.Servers[server].Name
 		}
@@ -233,11 +295,64 @@ func (p *Problem) checkUpgrades() error {
 				input.Index("upgrades", before))
 		}
 		first[s] = k
+		if err := p.checkStep(path, u, s); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
+// checkStep checks what a step of an upgrade of a row adds.
+func (p *Problem) checkStep(path string, u Upgrade, row int) error {
+	draws := func(name string, c cluster.Choice) error {
+		if size := p.Model.Servers[row].Size(); c.Server == row && c.Choose < size {
+			return input.Errorf(path+".count", u.Count,
+				"step, or a group of which every job may use all servers: jobs "+
+					"of %s draw from this one, and more servers may make their waits longer", input.Quote(name))
+		}
+		return nil
+	}
+	switch {
+	case u.Count != 0 && u.Step != nil:
+		return input.Errorf(path+".count", u.Count, "step or count, but not both")
+	case u.Count == 0 && u.Step == nil:
+		return input.Errorf(path+".step", "", "%s, or count", input.Positive)
+	case u.Count == 0 && p.service() == serviceGang:
+		return input.Errorf(path+".step", u.Step.RatString(), "count: gangs need numbers of servers")
+	case u.Count == 0:
+		return nil
+	case p.service() == serviceAll:
+		return input.Errorf(path+".count", u.Count, "step, or new_servers: count is for services one and gang")
+	}
+	if most := (mostServers - p.Model.Servers[row].Size()) / u.Count; u.Most > most {
+		return input.Errorf(path+".most", u.Most, "an integer from 1 to %d, for at most %d servers in the group", most,
+			mostServers)
+	}
+	for _, c := range p.Model.Classes {
+		for _, k := range c.Servers {
+			if err := draws(c.Name, k); err != nil {
+				return err
+			}
+		}
+	}
+	for _, e := range p.Edges {
+		if p.ServerRow(e.Server) == row {
+			if err := draws(e.Class, cluster.Choice{Server: row, Choose: max(e.Choose, 1)}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mostServers is the largest number of servers in a group.
+const mostServers = 1_000_000
+
 func (p *Problem) checkNewServers() error {
+	if len(p.NewServers) > 0 && p.service() == serviceGang {
+		return input.Errorf("new_servers", fmt.Sprintf("%d of them", len(p.NewServers)),
+			"none with service gang: upgrades with count add servers")
+	}
 	for k, s := range p.NewServers {
 		path := input.Index("new_servers", k)
 		if row := p.ServerRow(s.Name); row >= 0 {
@@ -287,6 +402,9 @@ func (p *Problem) checkClasses(path string, classes []string) error {
 }
 
 func (p *Problem) checkEdges() error {
+	if len(p.Edges) > 0 && p.service() == serviceGang {
+		return input.Errorf("edges", fmt.Sprintf("%d of them", len(p.Edges)), "none with service gang")
+	}
 	if len(p.Edges) > MaxEdges {
 		return input.Errorf("edges", fmt.Sprintf("%d of them", len(p.Edges)),
 			"at most %d: all their sets are tried, here %d",
@@ -322,8 +440,8 @@ func (p *Problem) checkEdges() error {
 			return input.Errorf(path+".choose", e.Choose, "an integer from 1 to %d, the servers in %s",
 				size, input.Quote(e.Server))
 		}
-		if p.Model.Servers[s].Capacity.Sign() == 0 &&
-			!slices.ContainsFunc(p.Upgrades, func(u Upgrade) bool { return u.Server == e.Server }) {
+		if p.Model.Servers[s].Capacity.Sign() == 0 && (p.service() == serviceOne ||
+			!slices.ContainsFunc(p.Upgrades, func(u Upgrade) bool { return u.Server == e.Server })) {
 			return input.Errorf(
 				path+".server", strconv.Quote(e.Server), "a server of positive capacity, or the edge has no effect",
 			)

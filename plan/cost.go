@@ -51,7 +51,7 @@ func (in *instance) leastCost(ctx context.Context, s SearchSettings, q question)
 	if err != nil {
 		return nil, err
 	}
-	proof := Proof{From: q.from, Delay: q.delay, Corners: corners}
+	proof := Proof{From: q.from, Delay: q.delay, Corners: corners, RestsOn: in.reasons()}
 	if limited && least < q.below {
 		proof.Below = in.rat(least)
 	}
@@ -67,7 +67,7 @@ func (in *instance) leastCost(ctx context.Context, s SearchSettings, q question)
 // newJudge returns a judge. If the cluster is unstable now, any stable plan is no worse for every
 // class.
 func (in *instance) newJudge(ctx context.Context, s Settings) (*judge, error) {
-	j := &judge{in: in, s: s, targets: in.targets, noWorse: in.NoWorse, base: map[num.Engine]*bf.Result{}}
+	j := &judge{in: in, s: s, targets: in.targets, noWorse: in.NoWorse, base: map[num.Engine]*Solution{}}
 	if !in.NoWorse {
 		return j, nil
 	}
@@ -105,7 +105,7 @@ func (s *search) proof(ctx context.Context, delay float64) ([]Corner, error) {
 	corners := []Corner{}
 	fewer := len(s.fewer)
 	for i, c := range list {
-		out := Corner{Choice: s.in.choice(c.edges, c.steps), Fewer: i < fewer}
+		out := Corner{Choice: s.in.choice(c.edges, c.steps), Fewer: i < fewer, Alone: c.fails.alone}
 		switch c.fails.fails {
 		case failsStability:
 			out.Fails = FailsStability

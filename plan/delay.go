@@ -16,6 +16,9 @@ import (
 // errors are those of [Evaluate].
 func LeastDelay(ctx context.Context, p *Problem, s SearchSettings) (*Answer, error) {
 	in, s, err := beginSearch(ctx, p, s)
+	if err == nil {
+		err = p.requireAll(whyAll)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -26,6 +29,9 @@ func LeastDelay(ctx context.Context, p *Problem, s SearchSettings) (*Answer, err
 	a.Proof.AtMost = p.Budget
 	return a, nil
 }
+
+// whyAll explains why other services have no plans of the smallest mean delay.
+const whyAll = "mean delays with other services may grow with a purchase; find the smallest cost for a limit on them"
 
 // belowBudget returns a cost above that of every plan within the budget.
 func (in *instance) belowBudget() int64 {
@@ -51,7 +57,7 @@ func (in *instance) leastDelay(ctx context.Context, s SearchSettings, below int6
 	if err != nil {
 		return nil, err
 	}
-	proof := Proof{Corners: corners}
+	proof := Proof{Corners: corners, RestsOn: in.reasons()}
 	if limited {
 		proof.Delay = &least
 	}
@@ -78,6 +84,9 @@ func (in *instance) leastDelay(ctx context.Context, s SearchSettings, below int6
 // The errors are those of [Evaluate].
 func Frontier(ctx context.Context, p *Problem, s SearchSettings) ([]*Answer, error) {
 	in, s, err := beginSearch(ctx, p, s)
+	if err == nil {
+		err = p.requireAll(whyAll)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,13 @@
 //	// buy small=1 for 2: reports take 1.4806
 //	// checked: <nil>
 //
-// For a fixed set of edges, all of these are monotone in the steps that are bought:
+// The cluster may have any service of package cluster. With one server per job there are also
+// targets on waits, service levels and jobs that give up, by packages oneserver and
+// [productform/network/loss]; with gangs on waits and waste, by package gang. See the reasons, such
+// as [ReasonWaits], for what is proved about them, and the theory for the proofs.
+//
+// With all servers per job and a fixed set of edges, all measures are monotone in the steps that
+// are bought:
 //
 // Theorem. The numbers of jobs X = (X_1..X_N) decrease in the strong stochastic order in every
 // capacity C_s and increase in every arrival rate λ_j. Under first come, first served with

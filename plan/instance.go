@@ -17,16 +17,19 @@ type instance struct {
 	options []option       // upgrades, then new servers
 	edges   []edge
 	targets []target
-	unit    *big.Rat // all costs are whole multiples of it
-	aim     int      // row of the class to minimize; -1 for all jobs
+	unit    *big.Rat  // all costs are whole multiples of it
+	aim     int       // row of the class to minimize; -1 for all jobs
+	kind    kind      // how plans are solved
+	now     *Solution // solution of base; nil until it is known
 }
 
 // An option is something that can be bought in a number of steps.
 type option struct {
-	server   int   // row whose capacity grows; -1 for new servers
+	server   int   // row whose capacity or size grows; -1 for new servers
+	count    int   // servers that a step adds to the row; 0 for capacity
 	classes  []int // classes of new servers
 	name     string
-	capacity *big.Rat // capacity of a step
+	capacity *big.Rat // capacity of a step; nil if it adds servers
 	cost     int64
 	most     int
 }
@@ -40,14 +43,15 @@ type edge struct {
 	cost   int64
 }
 
-// A target is a target of the problem with rows instead of names. For a percentile, limit is the
-// limit on P(T > delay).
+// A target is a target of the problem with rows instead of names. For the distribution of a time,
+// limit is the limit on P(T > time), or on P(T <= time) if isLeast.
 type target struct {
 	measure   Measure
 	row       int // row of the class or server, -1 for all jobs
 	limit     *big.Rat
+	isLeast   bool     // the limit is a minimum
 	low, high float64  // doubles around the limit
-	delay     *big.Rat // limit of a percentile
+	time      *big.Rat // limit of a percentile, or time of a service level
 	level     *big.Rat // level of a percentile, in (0, 1)
 }
 
@@ -60,7 +64,8 @@ func newInstance(p *Problem) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &instance{Problem: p, base: p.Model.Scale(num.OrOne(p.Scale)), unit: unit, aim: -1}
+	in := &instance{Problem: p, base: p.Model.Scale(num.OrOne(p.Scale)), unit: unit, aim: -1,
+		kind: kindOf(p.Model.Service)}
 	if p.Minimize != "" {
 		in.aim = p.ClassRow(p.Minimize)
 	}
@@ -72,6 +77,7 @@ func newInstance(p *Problem) (*instance, error) {
 			server:   p.ServerRow(u.Server),
 			name:     u.Server,
 			capacity: u.Step,
+			count:    u.Count,
 			cost:     whole[len(in.options)],
 			most:     u.Most,
 		})
@@ -92,21 +98,38 @@ func newInstance(p *Problem) (*instance, error) {
 			to.choice = cluster.Choice{Server: p.ServerRow(e.Server), Choose: max(e.Choose, 1)}
 		}
 	}
-	return in, nil
+	return in, in.checkServed()
+}
+
+// checkServed rejects service levels of the served jobs whose dependence on the servers is unknown.
+func (in *instance) checkServed() error {
+	if !isImpatient(in.base) || in.isAlwaysPool() {
+		return nil
+	}
+	for i, t := range in.targets {
+		if t.measure == ServedShareWithin {
+			return input.Errorf(input.Index("targets", i)+".served_share", ratText(t.limit), "served, unless all "+
+				"plans leave one pool of equal servers with one exponential patience")
+		}
+	}
+	return nil
 }
 
 // newTarget resolves a target, with doubles around its limit.
 func newTarget(p *Problem, t Target) target {
-	r := target{measure: t.Measure, row: -1, limit: t.Limit}
+	r := target{measure: t.Measure, row: -1, limit: t.Limit, isLeast: t.IsLeast(), time: t.Within}
 	switch {
 	case t.Measure == Utilization:
 		r.row = p.ServerRow(t.Server)
 	case t.Class != "":
 		r.row = p.ClassRow(t.Class)
 	}
-	if t.Measure == Percentile {
-		r.delay, r.level = t.Limit, new(big.Rat).Quo(t.Level, big.NewRat(100, 1))
-		r.limit = new(big.Rat).Sub(big.NewRat(1, 1), r.level)
+	if t.Level != nil {
+		r.time, r.level = t.Limit, new(big.Rat).Quo(t.Level, hundred)
+		r.limit, r.isLeast = r.level, true
+		if p.service() == serviceAll {
+			r.limit, r.isLeast = new(big.Rat).Sub(one, r.level), false
+		}
 	}
 	r.low, r.high = arithmetic.Around(r.limit)
 	return r
@@ -216,6 +239,8 @@ func (in *instance) model(edges bits, steps []int) *cluster.Model {
 		n := steps[k]
 		switch {
 		case n == 0:
+		case o.count > 0:
+			grow(&m, o.server, n*o.count)
 		case o.server >= 0:
 			more := new(big.Rat).SetInt64(int64(n))
 			more.Mul(more, o.capacity)
@@ -229,10 +254,28 @@ func (in *instance) model(edges bits, steps []int) *cluster.Model {
 	}
 	for k, e := range in.edges {
 		if edges.has(k) && e.option < 0 {
-			add(e.class, e.choice)
+			choice := e.choice
+			if size := in.base.Servers[choice.Server].Size(); choice.Choose == size {
+				choice.Choose = m.Servers[choice.Server].Size()
+			}
+			add(e.class, choice)
 		}
 	}
 	return &m
+}
+
+// grow adds servers to a row. Classes that use all of it use the new ones as well.
+func grow(m *cluster.Model, row, more int) {
+	size := m.Servers[row].Size()
+	m.Servers[row].Count = size + more
+	for i := range m.Classes {
+		for k, c := range m.Classes[i].Servers {
+			if c.Server == row && c.Choose == size {
+				m.Classes[i].Servers = slices.Clone(m.Classes[i].Servers)
+				m.Classes[i].Servers[k].Choose = size + more
+			}
+		}
+	}
 }
 
 // usersOf returns the classes that use the new servers of an option, with a set of edges.

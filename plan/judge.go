@@ -7,11 +7,9 @@ import (
 	"math/big"
 	"slices"
 
-	"productform/bf"
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/num"
-	"productform/stability"
 )
 
 // Reasons why a plan fails, in place of the row of a target.
@@ -27,7 +25,11 @@ type judgement struct {
 	fails   int     // row of a target, or one of the above
 	class   int     // class whose mean delay is worse
 	delay   float64 // a lower bound on the mean delay to be minimized
+	alone   bool    // the failure does not extend to plans with fewer steps
 }
+
+// isCorner reports whether a plan fails, and all plans with fewer steps with it.
+func (r judgement) isCorner() bool { return r.verdict == Failed && !r.alone }
 
 // A judge decides which plans meet the targets.
 type judge struct {
@@ -39,7 +41,7 @@ type judge struct {
 	// mean delays are compared with each other, so they must be accurate to half of Settings.RelTol
 	delays bool
 
-	base map[num.Engine]*bf.Result // the cluster without purchases, for NoWorse
+	base map[num.Engine]*Solution // the cluster without purchases, for NoWorse
 }
 
 // tieTol is the relative width of the enclosures that decide what float64 cannot, before fractions
@@ -56,7 +58,9 @@ const exactBytes = 64 << 20
 // engine that solves the model counts as a solve.
 func (j *judge) judge(ctx context.Context, edges bits, steps []int, below *float64) (judgement, error) {
 	m := j.in.model(edges, steps)
-	if slices.ContainsFunc(j.targets, func(t target) bool { return t.measure == LoadFactor || t.measure == Margin }) {
+	if j.in.service() != serviceGang && slices.ContainsFunc(j.targets, func(t target) bool {
+		return t.measure == LoadFactor || t.measure == Margin
+	}) {
 		if fails, err := j.scales(ctx, m); err != nil || fails.verdict == Failed {
 			return fails, err
 		}
@@ -65,10 +69,10 @@ func (j *judge) judge(ctx context.Context, edges bits, steps []int, below *float
 	if err != nil || r.verdict == Failed {
 		return r, err
 	}
-	return j.percentiles(ctx, m, r)
+	return j.byTimes(ctx, m, r)
 }
 
-// byMeans decides everything that follows from the measures of [bf.Solve].
+// byMeans decides everything that follows from the measures of the solution.
 func (j *judge) byMeans(ctx context.Context, m *cluster.Model, edges bits, below *float64) (open judgement, err error) {
 	for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
 		r, err := j.solve(ctx, m, engine)
@@ -94,29 +98,29 @@ func (j *judge) byMeans(ctx context.Context, m *cluster.Model, edges bits, below
 // quarters of the steps.
 const roughTol = 1e-3
 
-// percentiles decides the targets on percentiles of a plan that fails no other target: T_i <= t at
-// the level p holds if P(T_i > t) <= 1 - p. Each engine computes only those that the previous one
-// leaves undecided.
-func (j *judge) percentiles(ctx context.Context, m *cluster.Model, result judgement) (judgement, error) {
+// byTimes decides the targets on distributions of times of a plan that fails no other target. Each
+// effort computes only those that the previous one leaves undecided.
+func (j *judge) byTimes(ctx context.Context, m *cluster.Model, result judgement) (judgement, error) {
+	if j.in.solvesTimes() {
+		return result, nil
+	}
 	var rows []int
 	for row, t := range j.targets {
-		if t.measure == Percentile {
+		if t.measure.isTime() {
 			rows = append(rows, row)
 		}
 	}
-	for _, s := range []bf.Settings{
-		{Engine: num.Float, RelTol: roughTol}, {Engine: num.Float}, {Engine: num.Enclose, RelTol: tieTol},
-	} {
+	for _, with := range j.in.kind.efforts {
 		if len(rows) == 0 {
 			return result, nil
 		}
-		var q []bf.TailQuestion
-		for _, row := range rows {
-			q = append(q, bf.TailQuestion{Class: j.targets[row].row, Time: j.targets[row].delay})
-		}
 		j.solves++
-		s.MaxBytes = j.s.MaxBytes
-		tails, err := bf.Tails(ctx, m, q, s)
+		with.maxBytes = j.s.MaxBytes
+		targets := make([]target, len(rows))
+		for k, row := range rows {
+			targets[k] = j.targets[row]
+		}
+		tails, err := j.in.kind.tails(ctx, m, targets, with)
 		if needsOtherEngine(err) {
 			continue
 		}
@@ -125,9 +129,11 @@ func (j *judge) percentiles(ctx context.Context, m *cluster.Model, result judgem
 		}
 		var open []int
 		for k, row := range rows {
-			switch compare(tails[k], 0, j.targets[row].limit, 0, 0) {
+			switch targets[k].verdict(tails[k], 0) {
 			case Failed:
-				return judgement{verdict: Failed, fails: row, delay: result.delay}, nil
+				fails := judgement{verdict: Failed, fails: row, delay: result.delay}
+				fails.alone, err = j.isAlone(ctx, m, targets[k], nil)
+				return fails, err
 			case Undecided:
 				open = append(open, row)
 			}
@@ -140,6 +146,55 @@ func (j *judge) percentiles(ctx context.Context, m *cluster.Model, result judgem
 	return result, nil
 }
 
+// solvesTimes reports whether solutions include the distributions of times.
+func (in *instance) solvesTimes() bool {
+	return in.kind.tails == nil || in.service() == serviceOne && isImpatient(in.base)
+}
+
+// isInSolution reports whether a solution has the number that a target limits.
+func (in *instance) isInSolution(t target) bool {
+	return t.level == nil && (in.solvesTimes() || !t.measure.isTime())
+}
+
+// isAlone reports whether the failure of a target does not extend to plans with fewer steps: there
+// is no proof that it does, and a bound on these plans meets the target. The solution may be nil
+// for a target on a time.
+func (j *judge) isAlone(ctx context.Context, m *cluster.Model, t target, r *Solution) (bool, error) {
+	if j.in.extends(t) {
+		return false, nil
+	}
+	fails, err := j.in.failsByBound(ctx, m, t, r, j.in.kind.efforts, j.s)
+	return !fails, err
+}
+
+// failsByBound reports whether a bound on all plans with at most the steps of a plan fails a target
+// on delays.
+func (in *instance) failsByBound(
+	ctx context.Context, m *cluster.Model, t target, r *Solution, efforts []effort, s Settings,
+) (bool, error) {
+	switch {
+	case t.measure == MeanDelay && r != nil:
+		return delayBound(m, t.row, *r.of(t.row).MeanWaiting).Cmp(t.limit) > 0, nil
+	case !t.measure.isDelay() || !t.measure.isTime():
+		return false, nil
+	}
+	t.measure = WaitingWithin // P(T <= t) is at most P(W <= t)
+	for _, with := range efforts {
+		with.maxBytes = s.MaxBytes
+		tails, err := in.kind.tails(ctx, m, []target{t}, with)
+		switch {
+		case needsOtherEngine(err):
+		case err != nil:
+			return false, err
+		default:
+			if v := t.verdict(tails[0], 0); v != Undecided {
+				return v == Failed, nil
+			}
+		}
+	}
+	return false, nil
+}
+
 // needsOtherEngine reports whether an engine fails on a model that others may solve.
 func needsOtherEngine(err error) bool {
 	var large *num.TooLargeError
@@ -147,16 +202,24 @@ func needsOtherEngine(err error) bool {
 }
 
 // solve solves a model with an engine.
-func (j *judge) solve(ctx context.Context, m *cluster.Model, engine num.Engine) (*bf.Result, error) {
+func (j *judge) solve(ctx context.Context, m *cluster.Model, engine num.Engine) (*Solution, error) {
 	j.solves++
-	s := bf.Settings{Engine: engine, MaxBytes: j.s.MaxBytes}
-	switch engine {
+	return j.in.kind.solve(ctx, m, j.in.ask(j.targets, effort{engine: engine, maxBytes: j.s.MaxBytes}, tieTol))
+}
+
+// ask returns the question that decides targets with an engine, given the tolerance of enclosures.
+func (in *instance) ask(targets []target, with effort, tol float64) ask {
+	switch with.engine {
 	case num.Enclose:
-		s.RelTol = tieTol
+		with.relTol = tol
 	case num.Exact:
-		s.MaxBytes = exactBytes
+		with.maxBytes = exactBytes
 	}
-	return bf.Solve(ctx, m, s)
+	a := ask{effort: with, waits: in.needsWaits()}
+	if in.solvesTimes() {
+		a.times = timesOf(targets)
+	}
+	return a
 }
 
 // scales decides the targets on load factor and margin, which are fractions. It also looks for
@@ -168,11 +231,11 @@ func (j *judge) solve(ctx context.Context, m *cluster.Model, engine num.Engine) 
 // with λ(A) and μ(A) in jobs per unit of time. It checks single classes and the set of all classes.
 // A plan that fails this test also fails with fewer edges, because μ only falls.
 func (j *judge) scales(ctx context.Context, m *cluster.Model) (judgement, error) {
-	r, err := stability.Cluster(ctx, m)
+	stable, r, err := j.in.isStable(ctx, m)
 	switch {
 	case err != nil:
 		return judgement{}, err
-	case !r.Stable:
+	case !stable:
 		return judgement{verdict: Failed, fails: failsStability}, nil
 	}
 	for row, t := range j.targets {
@@ -190,6 +253,33 @@ func (j *judge) scales(ctx context.Context, m *cluster.Model) (judgement, error)
 		}
 	}
 	return judgement{}, nil
+}
+
+// lacks reports whether a plan fails, and all plans with fewer edges and steps with it.
+func (j *judge) lacks(ctx context.Context, edges bits, steps []int) (judgement, error) {
+	r, err := j.scales(ctx, j.in.model(edges, steps))
+	if err != nil || r.verdict == Failed || j.in.service() != serviceOne || edges == 0 {
+		return r, err
+	}
+	for row, t := range j.targets {
+		if !j.in.hasEdgeBound(t) {
+			continue
+		}
+		one := &judge{in: j.in, s: j.s, targets: []target{t}}
+		m := j.in.relaxed(edges, steps, t.row)
+		fails, err := one.byMeans(ctx, m, 0, nil)
+		if err == nil && fails.verdict != Failed {
+			fails, err = one.byTimes(ctx, m, fails)
+		}
+		j.solves += one.solves
+		if err != nil {
+			return fails, err
+		}
+		if fails.verdict == Failed {
+			return judgement{verdict: Failed, fails: row}, nil
+		}
+	}
+	return r, nil
 }
 
 // leastDelay returns a lower bound on the mean delay of a class, or of all jobs for -1, in a stable
@@ -217,20 +307,32 @@ func leastDelay(m *cluster.Model, class int) *big.Rat {
 
 // means decides everything that follows from the measures of one engine.
 func (j *judge) means(
-	ctx context.Context, m *cluster.Model, edges bits, r *bf.Result, below *float64,
+	ctx context.Context, m *cluster.Model, edges bits, r *Solution, below *float64,
 ) (judgement, error) {
 	open := false
+	var alone *judgement
+	times := timesAsked(nil)
+	if j.in.solvesTimes() {
+		times = timesOf(j.targets)
+	}
 	for row, t := range j.targets {
-		v := measured(r, t)
+		v := r.measured(t, times)
 		if v == nil {
 			continue
 		}
-		switch compare(*v, r.RelativeErrorBound, t.limit, t.low, t.high) {
+		switch t.verdict(*v, r.RelativeErrorBound) {
 		case Failed:
-			return judgement{verdict: Failed, fails: row}, nil
+			isAlone, err := j.isAlone(ctx, m, t, r)
+			if err != nil || !isAlone {
+				return judgement{verdict: Failed, fails: row}, err
+			}
+			alone = &judgement{verdict: Failed, fails: row, alone: true}
 		case Undecided:
 			open = true
 		}
+	}
+	if alone != nil {
+		return *alone, nil
 	}
 	result := judgement{verdict: Met}
 	if v := aimed(r, j.in.aim); v != nil {
@@ -252,23 +354,29 @@ func (j *judge) means(
 	return result, nil
 }
 
-// measured returns the measure of a target from a solution, or nil if the solution lacks it.
-func measured(r *bf.Result, t target) *num.Value {
-	switch {
-	case t.measure == MeanDelay:
-		return aimed(r, t.row)
-	case t.measure == Utilization:
-		return &r.Servers[t.row].Utilization
-	}
-	return nil
-}
+// aimed returns the mean delay that is minimized, that of a class or of all jobs for -1. It is nil
+// if none arrive.
+func aimed(r *Solution, class int) *num.Value { return r.of(class).MeanDelay }
 
-// aimed returns the mean delay of a class, or of all jobs for -1. It is nil if none arrive.
-func aimed(r *bf.Result, class int) *num.Value {
-	if class < 0 {
-		return r.MeanDelay
+// verdict compares a measure, within a relative error bound unless it has bounds, with the limit.
+func (t target) verdict(v num.Value, bound float64) Verdict {
+	if !t.isLeast {
+		return compare(v, bound, t.limit, t.low, t.high)
 	}
-	return r.Classes[class].MeanDelay
+	if v.Exact != nil {
+		return compare(num.ExactValue(t.limit), 0, v.Exact, 0, 0)
+	}
+	if e, ok := v.Interval(); ok {
+		return compareIntervals(num.FromRat(t.limit, e.Prec()+64), e)
+	}
+	least, most := bounds(v, bound)
+	switch {
+	case least >= t.high:
+		return Met
+	case most < t.low:
+		return Failed
+	}
+	return Undecided
 }
 
 // compare decides whether v <= limit, where v is within a relative error bound, and low and high
@@ -326,7 +434,7 @@ func bounds(v num.Value, b float64) (low, high float64) {
 // hasSlowerClass decides whether some class has a larger mean delay than in the original cluster.
 // By the theorem of the package, this is possible only for classes that share servers, directly or
 // through others, with a class that has a new edge.
-func (j *judge) hasSlowerClass(ctx context.Context, m *cluster.Model, edges bits, r *bf.Result) (
+func (j *judge) hasSlowerClass(ctx context.Context, m *cluster.Model, edges bits, r *Solution) (
 	class int, v Verdict, err error,
 ) {
 	base, ok := j.base[r.Engine]

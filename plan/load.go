@@ -5,10 +5,8 @@ import (
 	"math"
 	"math/big"
 
-	"productform/bf"
 	"productform/internal/input"
 	"productform/num"
-	"productform/stability"
 )
 
 // A Load brackets the greatest common factor of the arrival rates at which a plan meets the targets
@@ -48,7 +46,7 @@ func GreatestLoad(ctx context.Context, p *Problem, c Choice, s Settings) (*Load,
 	if err != nil {
 		return nil, err
 	}
-	if err := refuseNoWorse(p); err != nil {
+	if err := in.refuseLoads(); err != nil {
 		return nil, err
 	}
 	b, _, err := in.greatest(ctx, edges, steps, s)
@@ -64,9 +62,22 @@ func GreatestLoad(ctx context.Context, p *Problem, c Choice, s Settings) (*Load,
 	return l, err
 }
 
-func refuseNoWorse(p *Problem) error {
-	if p.NoWorse {
+// refuseLoads rejects problems whose measures are not known to get worse with the load, or whose
+// load has no limit.
+func (in *instance) refuseLoads() error {
+	switch {
+	case in.NoWorse:
 		return input.Errorf("no_worse", true, "false: delays at different loads are not compared")
+	case in.service() == serviceGang:
+		return in.requireAll("the greatest load of gangs is the load factor of pfq stability")
+	case isImpatient(in.base):
+		return input.Errorf("model.mean_patience", "", "none: with patience, no load is too large to be stable")
+	}
+	for i, t := range in.targets {
+		if in.service() == serviceOne && t.measure.isDelay() && !in.hasOneSpeed(t.row) {
+			return input.Errorf(input.Index("targets", i), in.Targets[i].limitText(),
+				"a limit on a waiting time, since delays at servers of several speeds may fall as the load grows")
+		}
 	}
 	return nil
 }
@@ -74,7 +85,7 @@ func refuseNoWorse(p *Problem) error {
 // scaled returns the instance with all arrival rates multiplied by a factor.
 func (in *instance) scaled(factor *big.Rat) *instance {
 	at := *in
-	at.base = in.base.Scale(factor)
+	at.base, at.now = in.base.Scale(factor), nil
 	return &at
 }
 
@@ -82,7 +93,7 @@ func (in *instance) scaled(factor *big.Rat) *instance {
 func (in *instance) greatest(ctx context.Context, edges bits, steps []int, s Settings) (
 	b *bracket, solves int, err error,
 ) {
-	limit, err := stability.Cluster(ctx, in.model(edges, steps))
+	_, limit, err := in.isStable(ctx, in.model(edges, steps))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -93,7 +104,7 @@ func (in *instance) greatest(ctx context.Context, edges bits, steps []int, s Set
 			return b, solves, nil
 		}
 		at := in.scaled(b.factor(x))
-		j := &judge{in: at, s: s, targets: at.targets, base: map[num.Engine]*bf.Result{}}
+		j := &judge{in: at, s: s, targets: at.targets, base: map[num.Engine]*Solution{}}
 		r, err := j.judge(ctx, edges, steps, nil)
 		if err != nil {
 			return nil, solves, err

@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-
-	"productform/stability"
 )
 
 // A MostLoad is the plan within the budget that meets the targets at the greatest load, with the
@@ -41,7 +39,7 @@ type MostLoad struct {
 func GreatestLoadOfAll(ctx context.Context, p *Problem, s SearchSettings) (*MostLoad, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err == nil {
-		err = refuseNoWorse(p)
+		err = in.refuseLoads()
 	}
 	if err != nil {
 		return nil, err
@@ -84,14 +82,15 @@ type mostLoad struct {
 // beginMostLoad starts at the critical scale with everything bought, at which no plan is stable.
 func (in *instance) beginMostLoad(ctx context.Context, s SearchSettings) (*mostLoad, error) {
 	everything := in.Everything()
-	r, err := stability.Cluster(ctx, in.model(bitsOf(everything.Edges), everything.Steps))
+	_, r, err := in.isStable(ctx, in.model(bitsOf(everything.Edges), everything.Steps))
 	if err != nil {
 		return nil, err
 	}
 	l := &mostLoad{in: in, s: s, below: in.belowBudget(), high: r.CriticalScale}
 	l.least = new(big.Rat).SetFloat64(leastPart)
 	l.least.Mul(l.least, l.high)
-	l.proof = Proof{AtMost: in.Budget, Corners: []Corner{{Choice: everything, Fewer: true, Fails: FailsStability}}}
+	unstable := Corner{Choice: everything, Fewer: true, Fails: FailsStability}
+	l.proof = Proof{AtMost: in.Budget, RestsOn: in.reasons(), Corners: []Corner{unstable}}
 	return l, nil
 }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -76,25 +77,32 @@ func (p *Problem) NewServerRow(name string) int {
 
 // Name describes the measure of a target: "mean delay of web".
 func (t Target) Name() string {
+	f := t.form()
 	who := t.Class
 	if who == "" {
 		who = "all jobs"
 	}
-	switch t.Measure {
-	case MeanDelay:
-		return "mean delay of " + who
-	case Percentile:
-		level := t.Level.RatString()
-		if places, exact := t.Level.FloatPrec(); exact {
-			level = t.Level.FloatString(places)
-		}
-		return "p" + level + " of the delay of " + who
-	case Utilization:
-		return "utilization of " + t.Server
+	switch {
+	case f.with == percentileField:
+		return "p" + decimal(t.Level) + " of the " + f.name + " of " + who
+	case f.with == withinField:
+		return "service level of " + who + " within " + decimal(t.Within) + " (" + f.name + ")"
+	case f.about == "class":
+		return f.name + " of " + who
+	case f.about == "server":
+		return f.name + " of " + t.Server
 	}
-	return strings.ReplaceAll(string(t.Measure), "_", " ")
+	return f.name
 }
 
-// IsLeast reports whether the limit of a target is a minimum rather than a maximum: it is for load
-// factor and margin.
-func (t Target) IsLeast() bool { return t.Measure == LoadFactor || t.Measure == Margin }
+// decimal writes a number as a decimal if it has one, otherwise as a fraction.
+func decimal(x *big.Rat) string {
+	if places, exact := x.FloatPrec(); exact {
+		return x.FloatString(places)
+	}
+	return x.RatString()
+}
+
+// IsLeast reports whether the limit of a target is a minimum rather than a maximum, as for load
+// factor, margin and service levels.
+func (t Target) IsLeast() bool { return t.form().isLeast }

@@ -10,7 +10,7 @@ import (
 func TestWords(t *testing.T) {
 	one := big.NewRat(1, 1)
 	p := &Problem{
-		Upgrades:   []Upgrade{{"small", one, one, 4}, {"big", one, one, 2}},
+		Upgrades:   []Upgrade{{"small", one, one, 4, 0}, {"big", one, one, 2, 0}},
 		NewServers: []NewServer{{"spare", one, nil, one, 3}},
 		Edges:      []Edge{{"web", "small", 0, one}, {"reports", "big", 0, one}},
 	}

@@ -42,27 +42,42 @@ const (
 	Utilization Measure = "utilization" // utilization of a server; at most
 	LoadFactor  Measure = "load_factor" // critical scale of the arrival rates; at least
 	Margin      Measure = "margin"      // min over A of μ(A) - λ(A)σ; at least
+
+	// mean time until a job of a class, or any job, begins or gives up
+	MeanWaiting       Measure = "mean_waiting"
+	Abandon           Measure = "abandon_probability" // fraction of the jobs of a class, or of all jobs, that give up
+	WaitingPercentile Measure = "waiting_percentile"  // percentile of the waiting time of a class; at most
+	WaitingWithin     Measure = "waiting"             // P(W_i <= t) over all jobs of a class; at least
+	ServedWithin      Measure = "served"              // P(served and W_i <= t); at least
+	ServedShareWithin Measure = "served_share"        // P(W_i <= t | served); at least
+	DelayWithin       Measure = "delay"               // P(T_i <= t); at least
+	FIFOWaste         Measure = "fifo_waste"          // fraction of the load lost to blocking; at most
 )
 
-// A Target is an upper bound on a measure, or a lower bound for load factor and margin. A measure
-// equal to its limit meets the target. In addition, every plan must be stable.
+// A Target is an upper bound on a measure, or a lower bound for load factor, margin and service
+// levels, which are probabilities of times within Within. A measure equal to its limit meets the
+// target. In addition, every plan must be stable. The measures depend on the service of the model.
 type Target struct {
 	Measure Measure
-	Class   string   // class of a mean delay, empty for all jobs, or of a percentile
+	Class   string   // class of a mean, empty for all jobs, or of a percentile or service level
 	Server  string   // server of a utilization
 	Level   *big.Rat // level of a percentile, in (0, 100)
-	Limit   *big.Rat // > 0; a time, or a utilization < 1
+	Limit   *big.Rat // > 0; a time, or a utilization or probability < 1
+	Within  *big.Rat // time >= 0 of a service level
 }
 
-// An Upgrade adds capacity to a server, or to each server of a group, in equal steps.
+// An Upgrade adds capacity to a server, or to each server of a group, or further servers to the
+// group, in equal steps. It has either Step or Count.
 type Upgrade struct {
 	Server string   // name of a server of the model
 	Step   *big.Rat // > 0, work per unit of time
 	Cost   *big.Rat // >= 0, cost of one step
 	Most   int      // steps that can be bought, >= 1
+	Count  int      // >= 1, servers that a step adds to the group; 0 for steps of capacity
 }
 
-// A NewServer adds up to Most servers that serve some classes. Each job uses all of them at once.
+// A NewServer adds up to Most servers that serve some classes. Each job uses all of them at once,
+// or any one of them if it runs on one server.
 type NewServer struct {
 	Name     string   // not empty, and different from the names of all other servers
 	Capacity *big.Rat // > 0, of each server, work per unit of time

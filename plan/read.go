@@ -23,6 +23,7 @@ import (
 //	  - {server: small, utilization: 0.8}
 //	  - {load_factor: 1.25}
 //	  - {margin: 0.1}
+//	  - {class: web, within: 20, waiting: 0.8}   # a service level, with the service one
 //	no_worse: true
 //	upgrades:
 //	  - {server: small, step: 0.5, cost: 2, most: 4}
@@ -91,6 +92,23 @@ var problemFile = file.Description[Problem]{
 				[2]string{"utilization of a server, at most", "{server: small, utilization: 0.8}"},
 				[2]string{"critical scale of the arrival rates, at least", "{load_factor: 1.25}"},
 				[2]string{"margin of stability, work per unit of time, at least", "{margin: 0.1}"},
+				[2]string{"with service one or gang: mean waiting of a class or, without class, of all jobs, at most",
+					"{class: en, mean_waiting: 10}"},
+				[2]string{"with service one: percentile of the waiting of a class, at most",
+					"{class: en, percentile: 95, waiting: 60}"},
+				[2]string{"with service one: fraction of the jobs of a class that wait at most 20, at least",
+					"{class: en, within: 20, waiting: 0.8}"},
+				[2]string{"fraction of the jobs that are served after a wait of at most 20; served_share divides by " +
+					"the served jobs",
+					"{class: en, within: 20, served: 0.8}"},
+				[2]string{
+					"fraction of the jobs that depart within 300, at least", "{class: en, within: 300, delay: 0.9}",
+				},
+				[2]string{"fraction of the jobs of a class, or of all jobs, that give up, at most",
+					"{class: en, abandon_probability: 0.05}"},
+				[2]string{
+					"with service gang: fraction of the load that is lost to blocking, at most", "{fifo_waste: 0.2}",
+				},
 			), file.Length{}).Otherwise("none"),
 		file.Bool("no_worse", "whether no class may have a longer mean delay than in the cluster as it is",
 			func(p *Problem) *bool { return &p.NoWorse }).Default(false).Example("true"),
@@ -113,12 +131,14 @@ var problemFile = file.Description[Problem]{
 }
 
 var upgradeFile = file.Description[Upgrade]{
-	Want: "an object with server, step, cost and most",
+	Want: "an object with server, step or count, cost and most",
 	Fields: []file.Field[Upgrade]{
 		file.Text("server", "name of the server or group", func(u *Upgrade) *string { return &u.Server }).
 			Example("small"),
 		file.Rat("step", "capacity of a step, for each server of a group",
-			func(u *Upgrade) **big.Rat { return &u.Step }, input.Positive).Example("0.5"),
+			func(u *Upgrade) **big.Rat { return &u.Step }, input.Positive).Otherwise("none").Example("0.5"),
+		file.Int("count", "servers that a step adds to the group, with service one or gang; step or count is required",
+			func(u *Upgrade) *int { return &u.Count }, MaxSteps, "").Otherwise("none").Example("1"),
 		file.Rat("cost", "cost of a step", func(u *Upgrade) **big.Rat { return &u.Cost }, input.Nonnegative).
 			Example("2"),
 		file.Int("most", "steps that can be bought", func(u *Upgrade) *int { return &u.Most }, MaxSteps, "").
@@ -205,29 +225,18 @@ func decodeModel(n *file.Node, folder string) (*cluster.Model, error) {
 const wantModel = "the name of a file with a model, or a model: an object with servers and classes"
 
 const wantTarget = "an object such as {class: NAME, mean_delay: 2}, {class: NAME, percentile: 99, delay: 4}, " +
-	"{server: NAME, utilization: 0.8}, {load_factor: 1.25} or {margin: 0.1}"
+	"{server: NAME, utilization: 0.8}, {load_factor: 1.25} or {margin: 0.1}; with service one or gang also " +
+	"{class: NAME, mean_waiting: 2}, with service one {class: NAME, within: 20, waiting: 0.8}"
 
 // about are the fields of a target that name its subject.
-var about = []string{"class", "server", "percentile"}
-
-// limits are the measures of targets by the fields that hold the limits.
-var limits = []struct {
-	field   string
-	measure Measure
-	beside  []string // other required fields
-	want    string
-}{
-	{"mean_delay", MeanDelay, nil, input.Positive},
-	{"delay", Percentile, []string{"class", "percentile"}, input.Positive},
-	{"utilization", Utilization, []string{"server"}, wantBusy},
-	{"load_factor", LoadFactor, nil, input.Positive},
-	{"margin", Margin, nil, input.Positive},
-}
+var about = []string{"class", "server", percentileField, withinField}
 
 func targetFields() []string {
 	fields := slices.Clone(about)
-	for _, l := range limits {
-		fields = append(fields, l.field)
+	for _, f := range forms {
+		if !slices.Contains(fields, f.field) {
+			fields = append(fields, f.field)
+		}
 	}
 	return fields
 }
@@ -238,6 +247,7 @@ func targetSchema() file.Schema {
 		properties[field] = file.Ref("positive")
 	}
 	properties["class"], properties["server"] = file.Ref("name"), file.Ref("name")
+	properties[withinField] = file.Ref("nonnegative")
 	return file.Schema{"type": "object", "additionalProperties": false, "minProperties": 1, "properties": properties}
 }
 
@@ -247,38 +257,26 @@ func decodeTarget(_ *file.Scope, n *file.Node, path string, t *Target) error {
 	if err != nil {
 		return err
 	}
-	for _, l := range limits {
-		if f[l.field] == nil {
-			continue
-		}
-		if t.Measure != "" {
-			return input.Errorf(path+"."+l.field, f[l.field],
-				"one limit in a target; another one needs a separate target")
-		}
-		if t.Limit, err = f[l.field].Rat(path+"."+l.field, l.want); err != nil {
-			return err
-		}
-		t.Measure = l.measure
-		allowed := append([]string{l.field}, l.beside...)
-		if l.measure == MeanDelay {
-			allowed = append(allowed, "class")
-		}
-		for _, name := range about {
-			needed, has := slices.Contains(l.beside, name), f[name] != nil
-			switch {
-			case has && !slices.Contains(allowed, name):
-				return input.Errorf(path+"."+name, f[name], "no such field with %s", l.field)
-			case needed && !has:
-				want := map[string]string{"class": input.Name, "server": input.Name, "percentile": wantPercent}[name]
-				return input.Errorf(path+"."+name, "", "%s", want)
-			}
-		}
+	form, err := formOf(n, f, path)
+	if err != nil {
+		return err
 	}
-	if t.Measure == "" {
-		if f["percentile"] != nil {
-			return input.Errorf(path+".delay", "", "%s", input.Positive)
+	t.Measure = form.measure
+	if t.Limit, err = f[form.field].Rat(path+"."+form.field, form.want); err != nil {
+		return err
+	}
+	needs := map[string]bool{form.about: !form.all, form.with: true}
+	wants := map[string]string{
+		"class": input.Name, "server": input.Name, percentileField: wantPercent, withinField: input.Nonnegative,
+	}
+	for _, name := range about {
+		needed, allowed := needs[name]
+		switch {
+		case f[name] != nil && !allowed:
+			return input.Errorf(path+"."+name, f[name], "no such field with %s", form.field)
+		case needed && f[name] == nil:
+			return input.Errorf(path+"."+name, "", "%s", wants[name])
 		}
-		return input.Errorf(path, n, "%s", wantTarget)
 	}
 	if n := f["class"]; n != nil {
 		if t.Class, err = n.Name(path + ".class"); err != nil {
@@ -293,8 +291,44 @@ func decodeTarget(_ *file.Scope, n *file.Node, path string, t *Target) error {
 			return err
 		}
 	}
-	if n := f["percentile"]; n != nil {
-		t.Level, err = n.Rat(path+".percentile", wantPercent)
+	if n := f[percentileField]; n != nil {
+		if t.Level, err = n.Rat(path+"."+percentileField, wantPercent); err != nil {
+			return err
+		}
+	}
+	if n := f[withinField]; n != nil {
+		t.Within, err = n.Rat(path+"."+withinField, input.Nonnegative)
 	}
 	return err
+}
+
+// formOf returns the form of a target, given its fields.
+func formOf(n *file.Node, f map[string]*file.Node, path string) (found form, err error) {
+	for _, l := range forms {
+		other := map[string]string{percentileField: withinField, withinField: percentileField}[l.with]
+		switch {
+		case f[l.field] == nil || l.field == found.field:
+			continue
+		case other != "" && f[other] != nil && f[l.with] == nil && hasForm(l.field, other):
+			continue // the same field with another meaning
+		case found.measure != "":
+			return found, input.Errorf(path+"."+l.field, f[l.field],
+				"one limit in a target; another one needs a separate target")
+		}
+		found = l
+	}
+	switch {
+	case found.measure != "":
+		return found, nil
+	case f[percentileField] != nil:
+		return found, input.Errorf(path+".delay", "", "%s", input.Positive)
+	case f[withinField] != nil:
+		return found, input.Errorf(path+".waiting", "", "%s", wantBusy)
+	}
+	return found, input.Errorf(path, n, "%s", wantTarget)
+}
+
+// hasForm reports whether some targets have these two fields.
+func hasForm(field, with string) bool {
+	return slices.ContainsFunc(forms, func(f form) bool { return f.field == field && f.with == with })
 }

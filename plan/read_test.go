@@ -82,7 +82,9 @@ func TestBadPlans(t *testing.T) {
 			Path:  "targets[0]",
 			Value: "an object",
 			Want: "an object such as {class: NAME, mean_delay: 2}, {class: NAME, percentile: 99, delay: 4}, " +
-				"{server: NAME, utilization: 0.8}, {load_factor: 1.25} or {margin: 0.1}",
+				"{server: NAME, utilization: 0.8}, {load_factor: 1.25} or {margin: 0.1}; with service one or " +
+				"gang also " +
+				"{class: NAME, mean_waiting: 2}, with service one {class: NAME, within: 20, waiting: 0.8}",
 		}},
 		{someModel + "targets:\n  - {class: webb, mean_delay: 2}", input.Error{
 			Line:  8,
@@ -362,12 +364,12 @@ func TestTargetOfOtherSubject(t *testing.T) {
 		{plan.Target{Measure: plan.Utilization, Class: "web", Server: "big"}, input.Error{
 			Path:  "targets[0].class",
 			Value: `"web"`,
-			Want:  "no class: only a mean delay and a percentile have one",
+			Want:  "no class: only times, service levels and probabilities of giving up have one",
 		}},
 		{plan.Target{Measure: plan.Margin, Class: "web"}, input.Error{
 			Path:  "targets[0].class",
 			Value: `"web"`,
-			Want:  "no class: only a mean delay and a percentile have one",
+			Want:  "no class: only times, service levels and probabilities of giving up have one",
 		}},
 	} {
 		c.target.Limit = big.NewRat(1, 2)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/big"
 
-	"productform/bf"
 	"productform/cluster"
 	"productform/internal/input"
 	"productform/num"
@@ -30,8 +29,8 @@ type Outcome struct {
 	Choice    Choice            `json:"choice"`
 	Cost      *big.Rat          `json:"cost" exact:"always"` // total cost of the purchases
 	Model     *cluster.Model    `json:"-"`
-	Stability *stability.Result `json:"-"`
-	Solution  *bf.Result        `json:"-"` // nil if the cluster is unstable
+	Stability *stability.Result `json:"-"` // without the jobs that may give up; nil with the service gang
+	Solution  *Solution         `json:"-"` // nil if the cluster is unstable
 	Targets   []TargetOutcome   `json:"-"`
 }
 
@@ -76,15 +75,17 @@ type Proof struct {
 	Below   *big.Rat `json:"below" exact:"always"`   // cost; see above
 	AtMost  *big.Rat `json:"at_most" exact:"always"` // cost; see above
 	Delay   *float64 `json:"mean_delay"`             // see above
+	RestsOn []string `json:"rests_on"`               // why failures extend to other plans, such as [ReasonWaits]
 	Corners []Corner `json:"corners"`
 }
 
 // A Corner is a plan that fails. By monotonicity, every plan with the same edges and at most its
 // steps fails for the same reason. If Fewer is set, this also holds for plans with only some of its
-// edges.
+// edges. If Alone is set, it holds for no other plan.
 type Corner struct {
 	Choice
-	Fewer bool    `json:"fewer"` // also covers plans with only some of its edges
+	Fewer bool    `json:"fewer"`           // also covers plans with only some of its edges
+	Alone bool    `json:"alone,omitempty"` // covers this plan only
 	Fails Failure `json:"fails"`
 	Class string  `json:"class,omitempty"` // class with a larger mean delay than now, if the corner fails because of it
 }
@@ -105,9 +106,9 @@ const (
 
 // An EdgeEffect is the effect of an edge on the delays.
 type EdgeEffect struct {
-	Class, Server string     // their names, as in the problem's edge
-	Edge          int        // row of the problem's edges
-	Without, With *bf.Result // nil if unstable
+	Class, Server string    // their names, as in the problem's edge
+	Edge          int       // row of the problem's edges
+	Without, With *Solution // nil if unstable
 }
 
 // Evaluate returns the measures of a plan, without a search.
@@ -151,18 +152,19 @@ func beginSearch(ctx context.Context, p *Problem, s SearchSettings) (*instance, 
 }
 
 // checkSize returns the error of a model that is too large to solve without purchases. An unstable
-// model is solved at half its critical scale. Other errors appear when plans are judged.
+// model is solved at half its critical scale. Other errors appear when plans are judged. checkSize
+// keeps the solution.
 func (in *instance) checkSize(ctx context.Context, s Settings) error {
-	solve := func(m *cluster.Model) error {
-		_, err := bf.Solve(ctx, m, bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})
-		return err
+	solve := func(m *cluster.Model) (*Solution, error) {
+		return in.kind.solve(ctx, m, in.ask(in.targets, effort{relTol: s.RelTol, maxBytes: s.MaxBytes}, 0))
 	}
-	err := solve(in.base)
+	var err error
+	in.now, err = solve(in.base)
 	if errors.Is(err, num.ErrUnstable) {
 		var r *stability.Result
-		if r, err = stability.Cluster(ctx, in.base); err == nil && r.CriticalScale != nil &&
+		if _, r, err = in.isStable(ctx, in.base); err == nil && r != nil && r.CriticalScale != nil &&
 			r.CriticalScale.Sign() > 0 {
-			err = solve(in.base.Scale(new(big.Rat).Quo(r.CriticalScale, big.NewRat(2, 1))))
+			_, err = solve(in.base.Scale(new(big.Rat).Quo(r.CriticalScale, big.NewRat(2, 1))))
 		}
 	}
 	var large *num.TooLargeError
@@ -177,17 +179,21 @@ func (in *instance) outcome(ctx context.Context, edges bits, steps []int, s Sett
 	o := &Outcome{Choice: in.choice(edges, steps), Cost: in.rat(in.cost(edges, steps)), Model: in.model(edges, steps),
 		Targets: make([]TargetOutcome, len(in.targets))}
 	var err error
-	if o.Stability, err = stability.Cluster(ctx, o.Model); err != nil {
+	stable := false
+	if stable, o.Stability, err = in.isStable(ctx, o.Model); err != nil {
 		return nil, err
 	}
 	for row := range o.Targets {
 		o.Targets[row].Verdict = Failed
 	}
-	if !o.Stability.Stable {
+	if !stable {
 		return o, nil
 	}
-	if o.Solution, err = bf.Solve(ctx, o.Model, bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes}); err != nil {
-		return nil, err
+	if o.Solution = in.now; o.Solution == nil || !o.Choice.IsNothing() {
+		with := effort{relTol: s.RelTol, maxBytes: s.MaxBytes}
+		if o.Solution, err = in.kind.solve(ctx, o.Model, in.ask(in.targets, with, 0)); err != nil {
+			return nil, err
+		}
 	}
 	for row := range in.targets {
 		if err := in.judgeTarget(ctx, o, row, s); err != nil {
@@ -200,12 +206,7 @@ func (in *instance) outcome(ctx context.Context, edges bits, steps []int, s Sett
 // judgeTarget sets the outcome of a target in a stable cluster.
 func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Settings) error {
 	t, out := in.targets[row], &o.Targets[row]
-	switch t.measure {
-	case LoadFactor, Margin:
-		x := o.Stability.Margin
-		if t.measure == LoadFactor {
-			x = o.Stability.CriticalScale
-		}
+	if x := scaleOf(o.Stability, t.measure); x != nil {
 		value := num.ExactValue(x)
 		out.Value = &value
 		if x.Cmp(t.limit) >= 0 {
@@ -213,21 +214,67 @@ func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Sett
 		}
 		return nil
 	}
-	if out.Value = measured(o.Solution, t); t.measure == Percentile {
-		r, err := bf.Answer(ctx, o.Model, bf.Question{Levels: []*big.Rat{t.level}}, bf.Settings{
-			RelTol:   s.RelTol,
-			MaxBytes: s.MaxBytes,
-		})
-		switch {
-		case err == nil:
-			out.Value = &r.Classes[t.row].Quantiles[0]
-		case !needsOtherEngine(err):
-			return err
+	var err error
+	if out.Value, err = in.valueOf(ctx, o, t, s); err != nil {
+		return err
+	}
+	if in.isInSolution(t) && out.Value != nil {
+		if out.Verdict = t.verdict(*out.Value, o.Solution.RelativeErrorBound); out.Verdict != Undecided {
+			return nil
 		}
 	}
 	j := &judge{in: in, s: s, targets: in.targets[row : row+1]}
 	r, err := j.judge(ctx, bitsOf(o.Choice.Edges), o.Choice.Steps, nil)
 	out.Verdict = r.verdict
+	return err
+}
+
+// scaleOf returns a load factor or margin, or nil for another measure.
+func scaleOf(r *stability.Result, m Measure) *big.Rat {
+	switch {
+	case r == nil:
+	case m == LoadFactor:
+		return r.CriticalScale
+	case m == Margin:
+		return r.Margin
+	}
+	return nil
+}
+
+// valueOf returns the measure of a target in a stable cluster, or nil if it takes too long.
+func (in *instance) valueOf(ctx context.Context, o *Outcome, t target, s Settings) (*num.Value, error) {
+	with := effort{relTol: s.RelTol, maxBytes: s.MaxBytes}
+	switch {
+	case t.level != nil:
+		r, err := in.kind.solve(ctx, o.Model, ask{effort: with, waits: true, levels: []*big.Rat{t.level}})
+		if err != nil {
+			return nil, passable(err)
+		}
+		if c := r.Classes[t.row]; t.measure == Percentile {
+			return &c.delay[0], nil
+		} else {
+			return &c.waiting[0], nil
+		}
+	case t.measure.isTime() && !in.solvesTimes():
+		with.engine = num.Float
+		tails, err := in.kind.tails(ctx, o.Model, []target{t}, with)
+		if err != nil {
+			return nil, passable(err)
+		}
+		return &tails[0], nil
+	}
+	times := timesAsked(nil)
+	if in.solvesTimes() {
+		times = timesOf(in.targets)
+	}
+	return o.Solution.measured(t, times), nil
+}
+
+// passable returns an error unless it is about the limits of an engine.
+func passable(err error) error {
+	if needsOtherEngine(err) {
+		return nil
+	}
 	return err
 }
 
@@ -244,8 +291,9 @@ func EdgeEffects(ctx context.Context, p *Problem, c Choice, s Settings) ([]EdgeE
 	if err != nil {
 		return nil, err
 	}
-	solve := func(edges bits) (*bf.Result, error) {
-		r, err := bf.Solve(ctx, in.model(edges, steps), bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})
+	solve := func(edges bits) (*Solution, error) {
+		with := effort{relTol: s.RelTol, maxBytes: s.MaxBytes}
+		r, err := in.kind.solve(ctx, in.model(edges, steps), in.ask(nil, with, 0))
 		if errors.Is(err, num.ErrUnstable) {
 			return nil, nil
 		}
@@ -270,12 +318,13 @@ func (e EdgeEffect) Pays() (classes []int) {
 	if e.Without == nil || e.With == nil {
 		return nil
 	}
-	for i, c := range e.With.Classes {
-		if c.MeanDelay == nil {
+	for i := range e.With.Classes {
+		before, now := e.Without.of(i).MeanDelay, e.With.of(i).MeanDelay
+		if now == nil {
 			continue
 		}
-		_, before := bounds(*e.Without.Classes[i].MeanDelay, e.Without.RelativeErrorBound)
-		if now, _ := bounds(*c.MeanDelay, e.With.RelativeErrorBound); now > before {
+		_, least := bounds(*before, e.Without.RelativeErrorBound)
+		if low, _ := bounds(*now, e.With.RelativeErrorBound); low > least {
 			classes = append(classes, i)
 		}
 	}

@@ -67,6 +67,7 @@ type search struct {
 	most     []int    // everything that can be bought
 	bound    *box     // the most promising one
 	any      bool     // any plan that meets the targets suffices
+	monotone bool     // all failures extend to plans with fewer steps
 }
 
 var errLimit = errors.New("plan: limit of solves")
@@ -75,7 +76,7 @@ var errLimit = errors.New("plan: limit of solves")
 func newSearch(in *instance, j *judge, s SearchSettings, from Choice, below int64, byDelay bool) *search {
 	return &search{in: in, judge: j, limit: j.solves + s.Limit, tell: s.Progress, open: boxes{byDelay: byDelay},
 		from: from, known: map[bits]*known{}, encoding: newEncoding(in.options), below: below,
-		tol: s.RelTol, most: in.maxSteps()}
+		tol: s.RelTol, most: in.maxSteps(), monotone: in.isMonotone()}
 }
 
 // run searches to the end, or until it reaches the limit on solves.
@@ -148,7 +149,7 @@ func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, 
 			return c.fails, nil
 		}
 	}
-	if k.isMet(plan) {
+	if s.monotone && k.isMet(plan) {
 		return judgement{verdict: Met}, nil
 	}
 	if r, ok := k.seen[key(plan)]; ok {
@@ -170,9 +171,9 @@ func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, 
 	switch {
 	case err != nil:
 		return r, err
-	case r.verdict == Failed:
+	case r.isCorner():
 		k.fail(corner{edges, slices.Clone(steps), r})
-	case r.verdict == Met && !s.open.byDelay:
+	case r.verdict == Met && !s.open.byDelay && s.monotone:
 		k.recordMet(steps)
 	default:
 		k.seen[key(plan)] = r
@@ -187,14 +188,14 @@ func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, 
 // edges is insufficient. If so, it adds edges as long as that remains true, which gives a proof for
 // all sets of fewer edges.
 func (s *search) lacksCapacity(ctx context.Context, edges bits, steps []int) (judgement, error) {
-	r, err := s.judge.scales(ctx, s.in.model(edges, steps))
+	r, err := s.judge.lacks(ctx, edges, steps)
 	if err != nil || r.verdict != Failed {
 		return r, err
 	}
 	c := corner{edges, slices.Clone(steps), r}
 	for k := range s.in.edges {
 		if with := c.edges | 1<<k; with != c.edges {
-			r, err := s.judge.scales(ctx, s.in.model(with, steps))
+			r, err := s.judge.lacks(ctx, with, steps)
 			if err != nil {
 				return r, err
 			}
@@ -259,6 +260,14 @@ func (s *search) corners(ctx context.Context, delay float64) ([]corner, error) {
 				k.fail(corner{
 					edges, s.encoding.unpack(plan), judgement{verdict: Failed, fails: failsDelay, delay: r.delay},
 				})
+			}
+		}
+		for _, plan := range slices.Sorted(maps.Keys(k.seen)) { // those that no corner covers
+			if r := k.seen[plan]; r.verdict == Failed && r.alone {
+				steps := s.encoding.unpack(plan)
+				if s.in.cost(edges, steps) < s.below && k.failure(s.encoding.pack(steps)) == nil {
+					all = append(all, corner{edges, steps, r})
+				}
 			}
 		}
 		for _, c := range k.failed.rows {

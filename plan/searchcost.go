@@ -21,7 +21,7 @@ func (s *search) explore(ctx context.Context, b *box) error {
 		return nil
 	}
 	top, err := s.test(ctx, b.edges, upper)
-	if err != nil || top.verdict == Failed {
+	if err != nil || top.isCorner() {
 		return err
 	}
 	bottom, err := s.test(ctx, b.edges, b.lower)
@@ -40,6 +40,10 @@ func (s *search) explore(ctx context.Context, b *box) error {
 		if err := s.descend(ctx, b, upper); err != nil {
 			return err
 		}
+	}
+	if bottom.alone {
+		s.pushRemainder(b, upper, b.lower)
+		return nil
 	}
 	if err := s.gather(ctx, b); err != nil {
 		return err
@@ -123,7 +127,7 @@ func (s *search) gather(ctx context.Context, b *box) error {
 			return err
 		case r.verdict == Met:
 			return s.descend(ctx, b, at)
-		case r.verdict == Undecided:
+		case r.verdict == Undecided || r.alone:
 			return nil
 		}
 	}
@@ -154,7 +158,7 @@ func (s *search) extend(ctx context.Context, edges bits, plan []int) ([]int, err
 			switch {
 			case err != nil:
 				return nil, err
-			case r.verdict == Failed:
+			case r.isCorner():
 				low = at[k]
 			default:
 				high = at[k] - 1

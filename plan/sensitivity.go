@@ -29,6 +29,9 @@ type Sensitivity struct {
 // those of [Evaluate].
 func Sensitivities(ctx context.Context, p *Problem, c Choice, s Settings) ([]Sensitivity, error) {
 	in, s, err := begin(p, s)
+	if err == nil {
+		err = p.requireAll("pfq solve --gradients has those of one server per job")
+	}
 	if err != nil {
 		return nil, err
 	}

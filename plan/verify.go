@@ -8,7 +8,6 @@ import (
 	"math/big"
 	"slices"
 
-	"productform/bf"
 	"productform/cluster"
 	"productform/num"
 	"productform/stability"
@@ -173,7 +172,7 @@ func (in *instance) isNarrow(ctx context.Context, m *cluster.Model, holds, fails
 		}
 		return nil
 	}
-	r, err := (&verifier{in: in}).stability(ctx, m)
+	_, r, err := (&verifier{in: in}).stability(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -193,9 +192,15 @@ func isSame(below *big.Rat, o *Outcome) bool {
 }
 
 type verifier struct {
-	in   *instance
-	s    Settings
-	base map[num.Engine]*bf.Result
+	in         *instance
+	s          Settings
+	base, last solved
+}
+
+// A solved holds the solutions of one model.
+type solved struct {
+	model *cluster.Model
+	by    map[num.Engine]*Solution
 }
 
 // plan checks the plan of the answer.
@@ -244,15 +249,15 @@ func (v *verifier) plan(ctx context.Context, o *Outcome, proof Proof, complete b
 // meets checks that a plan meets the targets and, if the problem requires it, is no worse for any
 // class.
 func (v *verifier) meets(ctx context.Context, m *cluster.Model, edges bits) error {
-	r, err := v.stability(ctx, m)
+	stable, r, err := v.stability(ctx, m)
 	if err != nil {
 		return err
 	}
-	if !r.Stable {
+	if !stable {
 		return unproved("the plan leaves the cluster unstable")
 	}
 	for row, t := range v.in.targets {
-		misses, err := v.misses(ctx, m, r, t, false)
+		misses, err := v.misses(ctx, m, r, t)
 		if err != nil {
 			return err
 		}
@@ -298,6 +303,9 @@ func (v *verifier) proof(ctx context.Context, proof Proof) error {
 	if proof.Delay != nil && !(*proof.Delay > 0) {
 		return nil // nothing is claimed
 	}
+	if reasons := v.in.reasons(); !slices.Equal(proof.RestsOn, reasons) {
+		return unproved("the proof rests on %q", reasons)
+	}
 	for i, c := range proof.Corners {
 		if _, _, err := v.in.resolve(c.Choice); err != nil {
 			return unproved("corner %d: %v", i, err)
@@ -320,6 +328,14 @@ func (v *verifier) proof(ctx context.Context, proof Proof) error {
 		}
 		cover := &cover{in: v.in, edges: edges, proof: proof}
 		for _, c := range proof.Corners {
+			if c.Alone && bitsOf(c.Choice.Edges) == edges {
+				steps := make([]int, len(v.in.options))
+				copy(steps, c.Choice.Steps)
+				cover.alone = append(cover.alone, steps)
+			}
+			if c.Alone {
+				continue
+			}
 			if with := bitsOf(c.Choice.Edges); with == edges || c.Fewer && edges&^with == 0 {
 				steps := make([]int, len(v.in.options))
 				copy(steps, c.Choice.Steps)
@@ -341,22 +357,26 @@ func (v *verifier) proof(ctx context.Context, proof Proof) error {
 func (v *verifier) fails(ctx context.Context, c Corner, delay *float64) (bool, error) {
 	edges, steps, _ := v.in.resolve(c.Choice)
 	m := v.in.model(edges, steps)
-	r, err := v.stability(ctx, m)
-	if err != nil || !r.Stable {
+	stable, r, err := v.stability(ctx, m)
+	if err != nil || !stable {
 		return err == nil, err // an unstable cluster fails at everything
 	}
 	verdict := Undecided
 	class := v.in.ClassRow(c.Class)
 	switch row := v.targetRow(c.Fails); {
+	case row >= 0 && c.Fewer:
+		verdict, err = v.missesFewer(ctx, m, r, edges, steps, v.in.targets[row])
+	case row >= 0 && !c.Alone && !v.in.extends(v.in.targets[row]):
+		verdict, err = v.missesByBound(ctx, m, v.in.targets[row])
 	case row >= 0:
-		verdict, err = v.misses(ctx, m, r, v.in.targets[row], c.Fewer)
+		verdict, err = v.misses(ctx, m, r, v.in.targets[row])
 	case c.Fewer: // nothing else is known about fewer edges
 	case c.Fails == FailsNoWorse && v.in.NoWorse && class >= 0 && m.Classes[class].ArrivalRate.Sign() > 0:
 		verdict, err = v.isWorse(ctx, m, class)
 	case c.Fails == FailsDelay && delay != nil && *delay <= math.MaxFloat64:
 		bound := new(big.Rat)
 		bound.SetFloat64(*delay)
-		verdict, err = v.byEngines(ctx, m, func(r *bf.Result) (Verdict, error) {
+		verdict, err = v.byEngines(ctx, m, func(r *Solution) (Verdict, error) {
 			if d := aimed(r, v.in.aim); d != nil && lowOf(*d).Cmp(bound) >= 0 {
 				return Met, nil
 			}
@@ -386,70 +406,124 @@ func (v *verifier) isFailure(c Corner) bool {
 	return c.Class == "" && (c.Fails == FailsStability || c.Fails == FailsDelay || v.targetRow(c.Fails) >= 0)
 }
 
-// stability decides whether a cluster is stable, and checks the proof.
-func (v *verifier) stability(ctx context.Context, m *cluster.Model) (*stability.Result, error) {
-	r, err := stability.Cluster(ctx, m)
-	if err != nil {
-		return nil, err
+// stability decides whether a cluster is stable, and checks the proof if there is one.
+func (v *verifier) stability(ctx context.Context, m *cluster.Model) (bool, *stability.Result, error) {
+	stable, r, err := v.in.isStable(ctx, m)
+	if err != nil || r == nil {
+		return stable, r, err
 	}
-	return r, stability.Verify(ctx, m, r)
+	return stable, r, stability.Verify(ctx, m.WithoutImpatient(), r)
 }
 
-// misses decides whether a stable cluster misses a target: Met if it does. With fewer set, only
-// bounds that get worse with fewer edges count.
-func (v *verifier) misses(
-	ctx context.Context, m *cluster.Model, r *stability.Result, t target, fewer bool,
-) (Verdict, error) {
-	switch {
-	case t.measure == LoadFactor && r.CriticalScale == nil:
-		return Failed, nil
-	case t.measure == LoadFactor:
-		return isAbove(num.Value{Exact: t.limit}, num.Value{Exact: r.CriticalScale}), nil
-	case t.measure == Margin:
-		return isAbove(num.Value{Exact: t.limit}, num.Value{Exact: r.Margin}), nil
-	case t.measure == MeanDelay && leastDelay(m, t.row).Cmp(t.limit) > 0:
-		return Met, nil
-	case fewer:
-		return Undecided, nil
-	case t.measure == Percentile:
+// misses decides whether a stable cluster misses a target: Met if it does.
+func (v *verifier) misses(ctx context.Context, m *cluster.Model, r *stability.Result, t target) (Verdict, error) {
+	if verdict := missesByCapacity(m, r, t); verdict != Undecided {
+		return verdict, nil
+	}
+	if t.measure.isTime() && !v.in.solvesTimes() {
 		return v.isLate(ctx, m, t)
 	}
-	return v.byEngines(ctx, m, func(r *bf.Result) (Verdict, error) {
-		return isAbove(*measured(r, t), num.Value{Exact: t.limit}), nil
+	times := timesOf(v.in.targets)
+	if !v.in.solvesTimes() {
+		times = nil
+	}
+	return v.byEngines(ctx, m, func(r *Solution) (Verdict, error) {
+		return t.missed(*r.measured(t, times)), nil
 	})
 }
 
-// isLate decides whether a class misses a target on a percentile: Met if it does. With many
-// classes, enclosures take hundreds of times as long as double precision, whose bounds are also
-// proved, so they come second then.
-func (v *verifier) isLate(ctx context.Context, m *cluster.Model, t target) (Verdict, error) {
-	const few = 6
-	engines := []num.Engine{num.Enclose}
-	if len(m.Classes) > few {
-		engines = []num.Engine{num.Float, num.Enclose}
+// missed decides whether a measure misses its target: Met if so, Failed if not.
+func (t target) missed(v num.Value) Verdict {
+	if t.isLeast {
+		return isAbove(num.ExactValue(t.limit), v)
 	}
-	for _, engine := range engines {
-		tails, err := bf.Tails(ctx, m, []bf.TailQuestion{{Class: t.row, Time: t.delay}}, bf.Settings{
-			Engine:   engine,
-			RelTol:   verifyTol,
-			MaxBytes: v.s.MaxBytes,
-		})
+	return isAbove(v, num.ExactValue(t.limit))
+}
+
+// missesByCapacity decides what follows from capacities. Bounds get worse with fewer edges.
+func missesByCapacity(m *cluster.Model, r *stability.Result, t target) Verdict {
+	switch {
+	case r == nil:
+		return Undecided
+	case t.measure == LoadFactor && r.CriticalScale == nil:
+		return Failed
+	case t.measure == LoadFactor || t.measure == Margin:
+		return t.missed(num.ExactValue(scaleOf(r, t.measure)))
+	case t.measure == MeanDelay && leastDelay(m, t.row).Cmp(t.limit) > 0:
+		return Met
+	}
+	return Undecided
+}
+
+// missesFewer decides whether a plan misses a target, and all plans with fewer edges and steps.
+func (v *verifier) missesFewer(
+	ctx context.Context, m *cluster.Model, r *stability.Result, edges bits, steps []int, t target,
+) (Verdict, error) {
+	if verdict := missesByCapacity(m, r, t); verdict != Undecided || v.in.service() != serviceOne ||
+		!v.in.hasEdgeBound(t) {
+		return verdict, nil
+	}
+	m = v.in.relaxed(edges, steps, t.row)
+	stable, r, err := v.stability(ctx, m)
+	if err != nil || !stable {
+		return Met, err
+	}
+	return v.misses(ctx, m, r, t)
+}
+
+// missesByBound decides whether a bound on all plans with at most the steps of a plan misses a
+// target on delays.
+func (v *verifier) missesByBound(ctx context.Context, m *cluster.Model, t target) (Verdict, error) {
+	if t.measure != MeanDelay {
+		fails, err := v.in.failsByBound(ctx, m, t, nil, v.in.kind.checks, v.s)
+		if fails {
+			return Met, err
+		}
+		return Undecided, err
+	}
+	return v.byEngines(ctx, m, func(r *Solution) (Verdict, error) {
+		if delayBound(m, t.row, *r.of(t.row).MeanWaiting).Cmp(t.limit) > 0 {
+			return Met, nil
+		}
+		return Undecided, nil
+	})
+}
+
+// isLate decides whether a class misses a target on a time: Met if it does.
+func (v *verifier) isLate(ctx context.Context, m *cluster.Model, t target) (Verdict, error) {
+	for _, with := range v.in.kind.checksOf(m) {
+		with.maxBytes = v.s.MaxBytes
+		tails, err := v.in.kind.tails(ctx, m, []target{t}, with)
 		switch {
 		case needsOtherEngine(err):
 			continue
 		case err != nil:
 			return Undecided, err
 		}
-		if verdict := isAbove(tails[0], num.Value{Exact: t.limit}); verdict != Undecided {
+		if verdict := t.missed(tails[0]); verdict != Undecided {
 			return verdict, nil
 		}
 	}
 	return Undecided, nil
 }
 
+// checksOf returns the efforts of a verification. With the service all and many classes, enclosures
+// take hundreds of times as long as double precision, whose bounds are also proved, so they come
+// second then.
+func (k kind) checksOf(m *cluster.Model) []effort {
+	const few = 6
+	switch {
+	case k.checks != nil:
+		return k.checks
+	case len(m.Classes) > few:
+		return []effort{{engine: num.Float, relTol: verifyTol}, {engine: num.Enclose, relTol: verifyTol}}
+	}
+	return []effort{{engine: num.Enclose, relTol: verifyTol}}
+}
+
 // isWorse decides whether a class has a larger mean delay than without purchases: Met if so.
 func (v *verifier) isWorse(ctx context.Context, m *cluster.Model, class int) (Verdict, error) {
-	return v.byEngines(ctx, m, func(r *bf.Result) (Verdict, error) {
+	return v.byEngines(ctx, m, func(r *Solution) (Verdict, error) {
 		base, err := v.solve(ctx, v.in.base, r.Engine)
 		switch {
 		case errors.Is(err, num.ErrUnstable):
@@ -463,9 +537,9 @@ func (v *verifier) isWorse(ctx context.Context, m *cluster.Model, class int) (Ve
 
 // byEngines decides something by enclosures or, if they leave it undecided, by fractions.
 func (v *verifier) byEngines(
-	ctx context.Context, m *cluster.Model, decide func(*bf.Result) (Verdict, error),
+	ctx context.Context, m *cluster.Model, decide func(*Solution) (Verdict, error),
 ) (Verdict, error) {
-	for _, engine := range []num.Engine{num.Enclose, num.Exact} {
+	for _, engine := range v.in.kind.engines() {
 		r, err := v.solve(ctx, m, engine)
 		if err != nil && !needsOtherEngine(err) {
 			return Undecided, err
@@ -480,22 +554,21 @@ func (v *verifier) byEngines(
 	return Undecided, nil
 }
 
-func (v *verifier) solve(ctx context.Context, m *cluster.Model, engine num.Engine) (*bf.Result, error) {
+func (v *verifier) solve(ctx context.Context, m *cluster.Model, engine num.Engine) (*Solution, error) {
+	keep := &v.last
 	if m == v.in.base {
-		if r := v.base[engine]; r != nil {
-			return r, nil
-		}
+		keep = &v.base
 	}
-	s := bf.Settings{Engine: engine, RelTol: verifyTol, MaxBytes: v.s.MaxBytes}
-	if engine == num.Exact {
-		s.MaxBytes = exactBytes
+	if keep.model != m {
+		*keep = solved{m, map[num.Engine]*Solution{}}
 	}
-	r, err := bf.Solve(ctx, m, s)
-	if err == nil && m == v.in.base {
-		if v.base == nil {
-			v.base = map[num.Engine]*bf.Result{}
-		}
-		v.base[engine] = r
+	if r := keep.by[engine]; r != nil {
+		return r, nil
+	}
+	with := effort{engine: engine, maxBytes: v.s.MaxBytes}
+	r, err := v.in.kind.solve(ctx, m, v.in.ask(v.in.targets, with, verifyTol))
+	if err == nil {
+		keep.by[engine] = r
 	}
 	return r, err
 }
@@ -533,6 +606,7 @@ type cover struct {
 	edges   bits
 	proof   Proof
 	corners [][]int
+	alone   [][]int // those that cover one plan only
 }
 
 // isMeant reports whether the proof is about plans of this cost.
@@ -568,6 +642,9 @@ func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) (
 		if best == nil || part > most {
 			best, most = corner, part
 		}
+	}
+	if best == nil && slices.ContainsFunc(c.alone, func(x []int) bool { return slices.Equal(x, lower) }) {
+		best = lower
 	}
 	if best == nil {
 		return lower, nil

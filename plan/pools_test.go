@@ -1,0 +1,231 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math/big"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"productform/cluster"
+	"productform/internal/oracle"
+	"productform/num"
+	"productform/plan"
+)
+
+// The fewest servers of a pool are those that an independent program found, and the measures with
+// them and with one less have the digits that it computed.
+func TestFewestServers(t *testing.T) {
+	var cases []struct {
+		Name  string
+		Model struct {
+			MeanDuration string  `json:"mean_duration"`
+			MeanPatience *string `json:"mean_patience"`
+			Classes      []struct {
+				Rate string `json:"arrival_rate"`
+			}
+		}
+		Target *struct {
+			Measure, Within, Value string
+		}
+		Answer struct {
+			Fewest    int    `json:"fewest_servers"`
+			AtFewest  string `json:"value_at_fewest"`
+			AtOneLess string `json:"value_at_one_less"`
+		}
+	}
+	text := oracle.Must(os.ReadFile("../network/loss/testdata/patience.json"))
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		if c.Target == nil {
+			continue
+		}
+		target := plan.Target{Measure: map[string]plan.Measure{"mean_wait": plan.MeanWaiting,
+			"abandon_probability": plan.Abandon, "served_within": plan.ServedWithin}[c.Target.Measure]}
+		target.Limit = num.Rat(c.Target.Value)
+		if target.Measure == plan.ServedWithin {
+			target.Class, target.Within = "a", num.Rat(c.Target.Within)
+		}
+		// an overloaded pool of very patient jobs would have too long a queue
+		first := max(1, c.Answer.Fewest-10)
+		m := &cluster.Model{Service: cluster.OneServer, MeanSize: num.Rat(c.Model.MeanDuration),
+			Servers: []cluster.Server{{Name: "s", Count: first, Capacity: big.NewRat(1, 1)}}}
+		for i, k := range c.Model.Classes {
+			m.Classes = append(m.Classes, cluster.Class{Name: string(rune('a' + i)), ArrivalRate: num.Rat(k.Rate),
+				Servers: []cluster.Choice{{Choose: first}}})
+		}
+		if c.Model.MeanPatience != nil {
+			m.MeanPatience = num.Rat(*c.Model.MeanPatience)
+		}
+		p := &plan.Problem{Model: m, Targets: []plan.Target{target},
+			Upgrades: []plan.Upgrade{{Server: "s", Count: 1, Cost: big.NewRat(1, 1), Most: 1000}}}
+		a, err := plan.LeastCost(t.Context(), p, plan.SearchSettings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Plan == nil || first+a.Plan.Choice.Steps[0] != c.Answer.Fewest {
+			t.Fatalf("%s: plan %+v, want %d servers", c.Name, a.Plan, c.Answer.Fewest)
+		}
+		if err := plan.Verify(t.Context(), p, a, plan.Settings{}); err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+		}
+		for less, want := range []string{c.Answer.AtFewest, c.Answer.AtOneLess} {
+			if less > a.Plan.Choice.Steps[0] {
+				break
+			}
+			o, err := plan.Evaluate(
+				t.Context(), p, plan.Choice{Steps: []int{c.Answer.Fewest - first - less}}, plan.Settings{},
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+			low, high := o.Targets[0].Value.Bounds()
+			if x := num.Nearest(num.Rat(want)); !(low <= x && x <= high && high-low < 1e-9*x) {
+				t.Errorf("%s: %d less: between %v and %v, want %s", c.Name, less, low, high, want)
+			}
+		}
+	}
+}
+
+// problemOf reads a problem with a model in one line.
+func problemOf(t *testing.T, model, rest string) *plan.Problem {
+	t.Helper()
+	p, err := plan.Read(strings.NewReader("model: {"+model+"}\n"+rest), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+const (
+	twoSkills = "service: one, servers: [{name: s, count: 2, capacity: 1}, {name: u, capacity: 2}], " +
+		"classes: [{name: a, arrival_rate: 1, servers: [s]}, {name: b, arrival_rate: 1, servers: [s, u]}]"
+	onePool = "service: one, servers: [{name: s, count: 2, capacity: 1}], " +
+		"classes: [{name: a, arrival_rate: 3, servers: [s]}], mean_patience: 2"
+	oneGang = "service: gang, servers: [{name: s, count: 4}], " +
+		"classes: [{name: a, arrival_rate: 1, needs: {s: 1}}, {name: b, arrival_rate: 0.25, needs: {s: 3}}]"
+	moreServers  = "\nupgrades: [{server: s, count: 1, cost: 1, most: 6}]"
+	moreCapacity = "\nupgrades: [{server: s, step: 1, cost: 1, most: 6}]"
+)
+
+// A proof names what it rests on.
+func TestRestsOn(t *testing.T) {
+	for _, c := range []struct {
+		model, rest string
+		want        []string
+	}{
+		{
+			"servers: [{name: s, capacity: 1}], classes: [{name: a, arrival_rate: 2, servers: [s]}]",
+			"targets: [{class: a, mean_delay: 1}]" + moreCapacity, []string{plan.ReasonJobs},
+		},
+		{twoSkills, "targets: [{class: a, mean_waiting: 0.1}]" + moreServers, []string{plan.ReasonWaits}},
+		{
+			twoSkills, "targets: [{class: a, within: 2, delay: 0.8}]" + moreServers,
+			[]string{plan.ReasonWaits, plan.ReasonOneSpeed},
+		},
+		{twoSkills, "targets: [{mean_delay: 0.6}]" + moreCapacity, []string{plan.ReasonWaits, plan.ReasonPresent}},
+		{twoSkills, "targets: [{mean_delay: 1}]" + moreServers, []string{plan.ReasonWaits, plan.ReasonDelayBound}},
+		{
+			twoSkills,
+			"targets: [{class: b, percentile: 90, delay: 1.5}]\nupgrades: [{server: u, count: 1, cost: 1, most: 6}]",
+			[]string{plan.ReasonWaits, plan.ReasonDelayBound},
+		},
+		{
+			twoSkills,
+			"targets: [{class: a, within: 1, waiting: 0.99}]\nedges: [{class: a, server: u, cost: 1}]" + moreServers,
+			[]string{plan.ReasonWaits, plan.ReasonEdges},
+		},
+		{
+			twoSkills + ", mean_patience: 1", "targets: [{class: b, abandon_probability: 0.01}]" + moreServers,
+			[]string{plan.ReasonWaits, plan.ReasonEstimates},
+		},
+		{
+			onePool, "targets: [{class: a, within: 0.5, served: 0.9}]" + moreServers, []string{plan.ReasonWaits},
+		},
+		{
+			onePool, "targets: [{class: a, within: 0.5, served_share: 0.9}]" + moreServers,
+			[]string{plan.ReasonWaits, plan.ReasonServed},
+		},
+		{
+			oneGang, "targets: [{class: b, mean_waiting: 0.5}]" + moreServers,
+			[]string{plan.ReasonGang, plan.ReasonEstimates},
+		},
+		{oneGang, "targets: [{load_factor: 2}]" + moreServers, []string{plan.ReasonGang}},
+		{oneGang, "targets: [{fifo_waste: 0.1}]" + moreServers, []string{plan.ReasonGang, plan.ReasonSolved}},
+	} {
+		p := problemOf(t, c.model, c.rest)
+		a, err := plan.LeastCost(t.Context(), p, plan.SearchSettings{})
+		if err != nil {
+			t.Fatalf("%s: %v", c.rest, err)
+		}
+		if a.Plan == nil || !a.Complete || a.Plan.Cost.Sign() == 0 {
+			t.Errorf("%s: plan %+v, want a purchase", c.rest, a.Plan)
+		}
+		if !slices.Equal(a.Proof.RestsOn, c.want) {
+			t.Errorf("%s: rests on %q, want %q", c.rest, a.Proof.RestsOn, c.want)
+		}
+		a.Proof.RestsOn = append(slices.Clone(c.want), "trust")
+		if err := plan.Verify(t.Context(), p, a, plan.Settings{}); !errors.Is(err, plan.ErrUnproved) {
+			t.Errorf("%s: other reasons: error %v", c.rest, err)
+		}
+	}
+}
+
+// Targets and options that a service does not have, and targets that are not known to improve, are
+// rejected.
+func TestBadServices(t *testing.T) {
+	for _, c := range []struct{ model, rest, path, want string }{
+		{twoSkills, "targets: [{fifo_waste: 0.1}]", "targets[0].fifo_waste", "with service one there are mean_delay"},
+		{oneGang, "targets: [{margin: 1}]", "targets[0].margin", "with service gang there are mean_delay"},
+		{oneGang, "targets: [{class: a, within: 1, waiting: 0.5}]", "targets[0].waiting", "no such target"},
+		{
+			twoSkills, "targets: [{class: a, abandon_probability: 0.1}]", "targets[0].abandon_probability",
+			"mean_patience",
+		},
+		{onePool, "targets: [{mean_delay: 1}]", "targets[0].mean_delay", "a limit on waiting"},
+		{onePool, "targets: [{load_factor: 1}]", "targets[0].load_factor", "a limit on waiting"},
+		{
+			twoSkills + ", mean_patience: 1", "targets: [{class: a, within: 1, served_share: 0.5}]",
+			"targets[0].served_share", "one pool of equal servers",
+		},
+		{
+			twoSkills, "targets: [{class: a, within: 1, waiting: 0.5, percentile: 80}]", "targets[0].within",
+			"no such field",
+		},
+		{twoSkills, "targets: [{class: a, within: -1, waiting: 0.5}]", "targets[0].within", "a number >= 0"},
+		{twoSkills, "targets: [{class: a, waiting: 0.5}]", "targets[0].percentile", "a number > 0 and < 100"},
+		{twoSkills, "no_worse: true", "no_worse", "false"},
+		{twoSkills, "upgrades: [{server: s, cost: 1}]", "upgrades[0].step", "or count"},
+		{twoSkills, "upgrades: [{server: s, step: 1, count: 1, cost: 1}]", "upgrades[0].count", "not both"},
+		{twoSkills, "upgrades: [{server: s, count: 1, cost: 1, most: 1000000}]", "upgrades[0].most", "999998"},
+		{oneGang, "upgrades: [{server: s, step: 1, cost: 1}]", "upgrades[0].step", "count"},
+		{
+			oneGang, "new_servers: [{name: x, capacity: 1, classes: [a], cost: 1}]", "new_servers",
+			"none with service gang",
+		},
+		{
+			strings.Replace(twoSkills, "servers: [s, u]", "servers: [{group: s, choose: 1}]", 1),
+			"upgrades: [{server: s, count: 1, cost: 1}]", "upgrades[0].count", "jobs of \"b\" draw from this one",
+		},
+		{
+			strings.Replace(twoSkills, "{name: u, capacity: 2}", "{name: u, capacity: 2}, {name: v, capacity: 0}", 1),
+			"upgrades: [{server: v, step: 1, cost: 1}]\nedges: [{class: a, server: v, cost: 1}]", "edges[0].server",
+			"a server of positive capacity",
+		},
+	} {
+		_, err := plan.Read(strings.NewReader("model: {"+c.model+"}\n"+c.rest), ".")
+		var p *plan.Problem
+		if err == nil {
+			p = problemOf(t, c.model, c.rest)
+			_, err = plan.LeastCost(t.Context(), p, plan.SearchSettings{})
+		}
+		var bad *num.InputError
+		if !errors.As(err, &bad) || bad.Path != c.path || !strings.Contains(bad.Want, c.want) {
+			t.Errorf("%s: error %v, want one of %s with %q", c.rest, err, c.path, c.want)
+		}
+	}
+}
