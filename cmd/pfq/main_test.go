@@ -309,7 +309,8 @@ func TestBadUsage(t *testing.T) {
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
 		{"example rack", "pfq: example = rack: want caches, gpu-pool, hotline, line, racks, random-100-2, " +
 			"storage, three-servers, timeouts, training, warehouse, batch, call-centre, gpus, interactive, reentrant, " +
-			"swaps, ten-servers, tokens, trunks, shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
+			"swaps, ten-servers, tokens, trunks, centre-plan, shop-plan, two-jobs, two-classes or five-jobs; " +
+			"did you mean racks?\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
 		{"example line racks", "pfq: example takes at most one NAME, not 2 arguments\n"},
 		{"version now", `pfq: unknown command "now" for "pfq version"`},
@@ -537,8 +538,8 @@ func TestOutputDash(t *testing.T) {
 	}
 }
 
-// Every example of a cluster is stable and solved by the engine auto, and the example of a plan has
-// a solution. TestAllocateExamples covers pools, TestDispatchByHand logs.
+// Every example of a cluster is stable and solved by the engine auto, and the examples of plans have
+// solutions. TestAllocateExamples covers pools, TestDispatchByHand logs.
 func TestSolveExamples(t *testing.T) {
 	list, _, _ := pfq("", "example")
 	for line := range strings.Lines(list) {
@@ -554,8 +555,9 @@ func TestSolveExamples(t *testing.T) {
 			continue
 		}
 		if strings.Contains(model, "\nmodel:") {
+			cost := map[string]string{"shop-plan": "2", "centre-plan": "180"}[name]
 			if stdout, stderr, status := pfq(model, "plan", "-"); status != 0 ||
-				!strings.HasPrefix(stdout, "cost 2: no plan that meets") {
+				!strings.HasPrefix(stdout, "cost "+cost+": no plan that meets") {
 				t.Errorf("example %s: status %d, %s%s", name, status, stdout, stderr)
 			}
 			continue

@@ -43,9 +43,10 @@ type searchAnswer struct {
 	Proof            *plan.Proof       `json:"proof"`
 	Cheaper          *plan.Proof       `json:"cheaper_proof,omitempty"`
 
-	problem *plan.Problem
-	minimum string   // class whose mean delay is minimized
-	scale   *big.Rat // with --find growth; otherwise nil
+	problem  *plan.Problem
+	minimum  string   // class whose mean delay is minimized
+	scale    *big.Rat // with --find growth; otherwise nil
+	isStable bool     // whether the cluster is stable with the plan
 }
 
 // A purchase is one thing that a plan buys.
@@ -76,7 +77,15 @@ type classRow struct {
 	Now        *num.Value `json:"mean_delay_now"`
 	Plan       *num.Value `json:"mean_delay"`
 	Everything *num.Value `json:"mean_delay_with_everything"`
+
+	// only with the services one and gang
+	WaitingNow        *num.Value `json:"mean_waiting_now,omitempty"`
+	Waiting           *num.Value `json:"mean_waiting,omitempty"`
+	WaitingEverything *num.Value `json:"mean_waiting_with_everything,omitempty"`
 }
+
+// hasDelay reports whether the delays of a class are known, now or with purchases.
+func (c classRow) hasDelay() bool { return c.Now != nil || c.Plan != nil || c.Everything != nil }
 
 type serverRow struct {
 	Name       string     `json:"name" title:"server"`
@@ -114,6 +123,7 @@ func newFound(find string, p *plan.Problem, r *plan.Answer, effects []plan.EdgeE
 		Budget: p.Budget, MeanDelay: aimed(p, r.Plan), Solves: r.Solves, Undecided: r.Undecided, Proof: &r.Proof,
 		Cheaper: r.Cheaper, problem: p, minimum: cmp.Or(p.Minimize, "all jobs")}
 	if a.Found {
+		a.isStable = r.Plan.Solution != nil
 		a.Cost, a.Choice, a.Buy = r.Plan.Cost, &r.Plan.Choice, purchases(p, r.Plan.Choice)
 	}
 	if p.Budget != nil {
@@ -160,6 +170,10 @@ func purchases(p *plan.Problem, c plan.Choice) []purchase {
 		case k < u:
 			u := p.Upgrades[k]
 			row := slices.IndexFunc(p.Model.Servers, func(s cluster.Server) bool { return s.Name == u.Server })
+			if u.Count > 0 {
+				add("upgrade", u.Server, n, n*u.Count, num.OrOne(p.Model.Servers[row].Capacity), u.Cost)
+				continue
+			}
 			add("upgrade", u.Server, n, p.Model.Servers[row].Size(), times(n, u.Step), u.Cost)
 		default:
 			add("new server", p.NewServers[k-u].Name, n, n, p.NewServers[k-u].Capacity, p.NewServers[k-u].Cost)
@@ -185,14 +199,16 @@ func newTargetRow(t plan.Target, row int, r *plan.Answer) targetRow {
 
 // addMeasures adds the mean delays and utilizations.
 func (a *searchAnswer) addMeasures(p *plan.Problem, r *plan.Answer) {
-	delay := func(o *plan.Outcome, i int) *num.Value {
-		if o == nil || o.Solution == nil {
-			return nil
+	of := func(o *plan.Outcome, i int) (c plan.ClassSolution) {
+		if o != nil && o.Solution != nil {
+			c = o.Solution.Classes[i]
 		}
-		return o.Solution.Classes[i].MeanDelay
+		return c
 	}
 	for i, c := range p.Model.Classes {
-		a.Classes = append(a.Classes, classRow{c.Name, delay(r.Now, i), delay(r.Plan, i), delay(r.Most, i)})
+		now, then, most := of(r.Now, i), of(r.Plan, i), of(r.Most, i)
+		a.Classes = append(a.Classes, classRow{c.Name, now.MeanDelay, then.MeanDelay, most.MeanDelay,
+			now.MeanWaiting, then.MeanWaiting, most.MeanWaiting})
 	}
 	busy := func(o *plan.Outcome, name string) *num.Value {
 		if o != nil && o.Solution != nil {
@@ -285,19 +301,24 @@ var foundColumns = []string{"kind", "name", "target", "class", "server", "limit"
 // the plan, or with everything bought if there is no plan. If the plan buys nothing, it shows only
 // the measures now.
 func (a *searchAnswer) sections() []render.Section {
-	last, then, busyThen := "plan", " mean_delay", " utilization"
+	last, then, waitThen, busyThen := "plan", " mean_delay", " mean_waiting?", " utilization"
 	switch {
 	case !a.Found:
 		last, then, busyThen = "everything", " mean_delay_with_everything", " utilization_with_everything"
+		waitThen = " mean_waiting_with_everything?"
 	case len(a.Buy) == 0:
-		then, busyThen = "", ""
+		then, waitThen, busyThen = "", "", ""
+	}
+	classes := "name mean_waiting_now?" + waitThen + " mean_delay_now" + then
+	if a.problem.Model.Service == cluster.Gang && !slices.ContainsFunc(a.Classes, classRow.hasDelay) {
+		classes = "-" // no target needs delays
 	}
 	return []render.Section{
 		{Kind: "plan", Columns: "-"},
 		buySection,
 		{Kind: "target", Of: "targets", Columns: "target limit now " + last + " verdict"},
 		{Of: "gradients", Columns: "option name mean_delay_per_step mean_delay_per_cost"},
-		{Kind: "class", Of: "classes", Columns: "name mean_delay_now" + then},
+		{Kind: "class", Of: "classes", Columns: classes},
 		{Kind: "server", Of: "servers", Columns: "name utilization_now" + busyThen},
 		{Kind: "edge effect", Of: "edges", Columns: "-"},
 		{Kind: "pays", Of: "edges.pays", Columns: "-"},

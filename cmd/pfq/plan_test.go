@@ -150,23 +150,75 @@ func TestVerify(t *testing.T) {
 // Verification finds a change of any field of an answer, except solves, which only a search can
 // count.
 func TestVerifyRejectsAnyChange(t *testing.T) {
-	text := shop(t)
+	var asked []string
+	for _, q := range planQuestions {
+		asked = append(asked, q.args)
+	}
+	rejectsAnyChange(t, map[string][]string{shop(t): asked})
+}
+
+// The same holds with one server per job and with gangs.
+func TestVerifyServicesRejectsAnyChange(t *testing.T) {
+	rejectsAnyChange(t, map[string][]string{
+		oneServerPlan:                 {"", "--find load", "--find most-load", "--find growth --scale 1,1.1"},
+		impatientPlan:                 {"", "--find growth --scale 1,2"},
+		gangWaste:                     {""},
+		"budget: 1\n" + oneServerPlan: {""},
+	})
+}
+
+const (
+	oneServerPlan = `
+model:
+  service: one
+  servers: [{name: en, count: 2, capacity: 1}, {name: both, capacity: 2}]
+  classes: [{name: a, arrival_rate: 1, servers: [en, both]}, {name: b, arrival_rate: 1, servers: [both]}]
+targets: [{class: a, within: 0.5, waiting: 0.9}, {class: b, mean_waiting: 0.3}]
+upgrades: [{server: en, count: 1, cost: 2, most: 3}, {server: both, count: 1, cost: 3, most: 3}]
+edges: [{class: b, server: en, cost: 1}]
+`
+	impatientPlan = `
+model:
+  service: one
+  mean_patience: 1
+  servers: [{name: en, count: 2, capacity: 1}]
+  classes: [{name: a, arrival_rate: 3, servers: [en]}]
+targets: [{class: a, within: 0.5, served: 0.9}, {abandon_probability: 0.05}]
+upgrades: [{server: en, count: 1, cost: 2, most: 6}]
+`
+	gangWaste = `
+model:
+  service: gang
+  servers: [{name: gpu, count: 4}]
+  classes: [{name: a, arrival_rate: 1, needs: {gpu: 1}}, {name: b, arrival_rate: 0.25, needs: {gpu: 3}}]
+targets: [{fifo_waste: 0.1}, {load_factor: 2}]
+upgrades: [{server: gpu, count: 1, cost: 2, most: 6}]
+`
+)
+
+// rejectsAnyChange changes answers to the questions about problems.
+func rejectsAnyChange(t *testing.T, questions map[string][]string) {
 	file := filepath.Join(t.TempDir(), "answer.json")
-	answers := make(map[string]string) // by question
+	answers := make(map[string]string) // by problem and question
 	rapid.Check(t, func(r *rapid.T) {
-		q := rapid.SampledFrom(planQuestions).Draw(r, "question")
-		args := strings.Fields("plan - " + q.args)
-		if answers[q.args] == "" {
-			answers[q.args], _, _ = runPlan(text, append(args, "--format", "json")...)
+		text := rapid.SampledFrom(slices.Sorted(maps.Keys(questions))).Draw(r, "problem")
+		asked := rapid.SampledFrom(questions[text]).Draw(r, "question")
+		args := strings.Fields("plan - " + asked)
+		if answers[text+asked] == "" {
+			answers[text+asked], _, _ = runPlan(text, append(args, "--format", "json")...)
+			commandtest.WriteFile(t, file, answers[text+asked])
+			if stdout, stderr, status := runPlan(text, append(args, "--verify", file)...); status != 0 {
+				r.Fatalf("%s: %s%s", asked, stdout, stderr)
+			}
 		}
 		var answer any
-		if err := json.Unmarshal([]byte(answers[q.args]), &answer); err != nil {
+		if err := json.Unmarshal([]byte(answers[text+asked]), &answer); err != nil {
 			r.Fatal(err)
 		}
 		path := changeLeaf(r, &answer)
 		isCorner := strings.Contains(path, ".corners[") // another corner may prove just as much
 		if strings.HasSuffix(path, ".solves") ||
-			isCorner && regexp.MustCompile(`\.(fewer|steps\[\d+\])$`).MatchString(path) {
+			isCorner && regexp.MustCompile(`\.(fewer|alone|steps\[\d+\])$`).MatchString(path) {
 			return
 		}
 		broken, err := json.Marshal(answer)
@@ -175,7 +227,7 @@ func TestVerifyRejectsAnyChange(t *testing.T) {
 		}
 		commandtest.WriteFile(t, file, string(broken))
 		if stdout, stderr, status := runPlan(text, append(args, "--verify", file)...); status == 0 {
-			r.Errorf("%s, %s changed: %s%s", q.args, path, stdout, stderr)
+			r.Errorf("%s, %s changed: %s%s", asked, path, stdout, stderr)
 		}
 	})
 }

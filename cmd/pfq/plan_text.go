@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"productform/cluster"
 	"productform/internal/render"
 	"productform/num"
 	"productform/plan"
@@ -81,6 +82,9 @@ func (a *searchAnswer) verdict(t *render.Text) {
 		t.Line("no plan %s", good)
 	}
 	t.Line("proof: %s; %s", corners, render.Counted(a.Solves, "solve"))
+	if a.problem.Model.Service != "" && a.problem.Model.Service != cluster.AllServers {
+		t.Line("it rests on: %s", strings.Join(a.Proof.RestsOn, "; "))
+	}
 	a.budgetText(t)
 }
 
@@ -114,7 +118,7 @@ func (a *searchAnswer) allMet() bool {
 			return false
 		}
 	}
-	return a.MeanDelay != nil
+	return a.isStable
 }
 
 // stoppedText explains why the search stopped.
