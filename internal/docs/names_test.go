@@ -155,6 +155,38 @@ func TestEquations(t *testing.T) {
 	}
 }
 
+// The theorems of docs/theory.md are numbered in order, and docs/equations.md has a row for each.
+func TestTheorems(t *testing.T) {
+	read := func(name, pattern string) (numbers []string) {
+		text, err := os.ReadFile(filepath.Join(root, "docs", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
+			numbers = append(numbers, m[1])
+		}
+		return numbers
+	}
+	stated := read("theory.md", `(?m)^\*\*Theorem (\d+) \(`)
+	cited := read("equations.md", `\[theorem (\d+)\]\(theory\.md#`)
+	if len(stated) < 20 {
+		t.Errorf("%d theorems", len(stated))
+	}
+	for i, number := range stated {
+		if want := strconv.Itoa(i + 1); number != want {
+			t.Errorf("theorem %s follows theorem %d", number, i)
+		}
+		if !slices.Contains(cited, number) {
+			t.Errorf("docs/equations.md does not name theorem %s", number)
+		}
+	}
+	for _, number := range cited {
+		if !slices.Contains(stated, number) {
+			t.Errorf("docs/equations.md names theorem %s, which docs/theory.md does not state", number)
+		}
+	}
+}
+
 // Functions that the guide recommends to Go callers exist.
 func TestGuideFromGo(t *testing.T) {
 	s := readSource(t)
