@@ -30,7 +30,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cmd/pfq/internal/command"
-	"productform/cmd/pfq/internal/plot"
 	"productform/internal/cli"
 )
 
@@ -45,13 +44,6 @@ func newRoot() *cobra.Command {
 		newPlanCommand(), newPlot(), newTagsCommand(), newAllocateCommand(), newDispatchCommand(), newLogCommand(),
 		newLive(), newExample(), newMan(), newVersion(), command.Help(&cobra.Command{Use: "model"}),
 	)
-}
-
-// newPlot returns the command plot, with the pictures of hosts that guess job sizes.
-func newPlot() *cobra.Command {
-	cmd := plot.New()
-	cmd.AddCommand(newTagsPlot(plot.NewPicture))
-	return cmd
 }
 
 func newVersion() *cobra.Command {

@@ -350,3 +350,93 @@ func TestPlotFormats(t *testing.T) {
 		}
 	}
 }
+
+// Pictures of clusters that are not solved by balanced fairness show the numbers of pfq solve.
+func TestPlotServices(t *testing.T) {
+	for _, c := range []struct{ example, flags, times string }{
+		{"gpu-pool", "waiting,waits,delay,jobs,queue,utilization", "--percentiles 50,95 --within 0.1,1"},
+		{"hotline", "waiting,waits,abandons,delay,jobs,queue,utilization", "--percentiles 95 --within 0.25"},
+		{"timeouts", "delay,times-out,jobs", ""},
+		{"training", "waiting,waits,delay,jobs,queue,utilization", ""},
+	} {
+		model := string(readExample(c.example))
+		for _, scale := range []string{"0.5,1,1.25", "CLASS=0.5,1,1.1"} {
+			var first struct{ Classes []struct{ Name string } }
+			stdout, _, _ := pfq(model, "solve", "-", "--format", "json")
+			if err := json.Unmarshal([]byte(stdout), &first); err != nil {
+				t.Fatal(err)
+			}
+			line := "- --scale " + strings.Replace(scale, "CLASS", first.Classes[0].Name, 1) + " " + c.times
+			got, want := plotted(t, model, line+" --show "+c.flags), wanted{}
+			for _, a := range answers(t, model, "solve "+line) {
+				for _, row := range append(rows(a, "classes"), optionalRows(a, "servers")...) {
+					addService(want, c.flags, row)
+				}
+			}
+			want.check(t, got, c.example+" "+line)
+		}
+	}
+}
+
+// addService adds the numbers of one row of an answer, with percentiles and service levels.
+func addService(want wanted, show string, row map[string]any) {
+	name := ", " + row["name"].(string)
+	fields := map[string]string{
+		"waiting": "mean_waiting", "waits": "wait_probability", "abandons": "abandon_probability", "delay": "mean_delay",
+		"times-out": "timeout_probability", "jobs": "mean_jobs", "queue": "mean_queue", "utilization": "utilization",
+	}
+	for word := range strings.SplitSeq(show, ",") {
+		want.add(strings.ReplaceAll(fields[word], "_", " ")+name, row[fields[word]])
+	}
+	if waiting, ok := row["waiting"].(map[string]any); ok {
+		for p, v := range waiting {
+			want.add(p+" of the waiting time"+name, v)
+		}
+	}
+	for _, level := range optionalRows(row, "within") {
+		at := fmt.Sprint(level["time"]) + name
+		if served, ok := level["served"]; ok {
+			want.add("probability of service within "+at, served)
+		} else {
+			want.add("probability of waiting at most "+at, level["waiting"])
+		}
+	}
+}
+
+// optionalRows returns a list of an answer, nil if it does not exist.
+func optionalRows(answer map[string]any, field string) []map[string]any {
+	if answer[field] == nil {
+		return nil
+	}
+	return rows(answer, field)
+}
+
+// Pictures against the number of servers show the numbers of clusters of these sizes, and shade the
+// sizes at which a cluster is unstable. Bars show who serves whom.
+func TestPlotCount(t *testing.T) {
+	model := func(count int) string {
+		return fmt.Sprintf("service: one\nservers: [{name: agents, count: %d, capacity: 1}, {name: expert, capacity: 2}]\n"+
+			"classes:\n- {name: easy, arrival_rate: 4, servers: [agents]}\n"+
+			"- {name: hard, arrival_rate: 1, servers: [agents, expert]}\n", count)
+	}
+	got, want := plotted(t, model(7), "- --count agents=3:9 --show waiting,served-by"), wanted{}
+	for n := 5; n <= 9; n++ {
+		stdout, _, _ := pfq(model(n), "solve", "-", "--format", "json")
+		var a map[string]any
+		if err := json.Unmarshal([]byte(stdout), &a); err != nil {
+			t.Fatal(err)
+		}
+		want.add("number of servers in agents", float64(n))
+		for _, row := range rows(a, "classes") {
+			want.add("mean waiting, "+row["name"].(string), row["mean_waiting"])
+			if n == 9 {
+				for _, by := range rows(row, "served_by") {
+					want.add("who serves whom at number of servers in agents 9, "+by["server"].(string), by["share"])
+				}
+			}
+		}
+	}
+	want["who serves whom at number of servers in agents 9, expert"] = append([]float64{0},
+		want["who serves whom at number of servers in agents 9, expert"]...)
+	want.check(t, got, "count")
+}

@@ -12,6 +12,7 @@ import (
 	"productform/internal/input"
 	"productform/plots"
 	"productform/sim"
+	simcluster "productform/sim/cluster"
 )
 
 const estimateLook = 7 // dark grey
@@ -41,10 +42,10 @@ const twentieths = 20
 // chart returns the panels against load: at the requested factors below the critical one, or at its
 // n-ths.
 func (f *question) chart(critical *big.Rat, n int64) chart {
-	c := chart{x: plots.Axis{Quantity: "load", Unit: "times the arrival rates"}, asked: f.factors, critical: critical,
-		beyond: "unstable", table: f.table,
+	c := chart{x: plots.Axis{Quantity: "load", Unit: "times the arrival rates"},
+		asked: f.scaling.Factors, critical: critical, beyond: "unstable", table: f.table,
 		factors: f.loads(critical, n)}
-	if !f.table {
+	if !f.table && critical != nil {
 		c.x.Unit += "; stable below " + plots.Short(float(critical))
 	}
 	return c
@@ -60,15 +61,18 @@ func checkCritical(critical *big.Rat) error {
 	return nil
 }
 
-// loads returns the factors below the critical one that are drawn.
+// loads returns the factors below the critical one that are drawn; those requested if it is nil.
 func (f *question) loads(critical *big.Rat, n int64) (factors []*big.Rat) {
-	if f.factors == nil {
+	if critical == nil {
+		return f.scaling.Factors
+	}
+	if f.scaling.Factors == nil {
 		for k := int64(1); k < n; k++ {
 			factors = append(factors, new(big.Rat).Mul(critical, big.NewRat(k, n)))
 		}
 		return factors
 	}
-	for _, factor := range f.factors {
+	for _, factor := range f.scaling.Factors {
 		if factor.Cmp(critical) < 0 {
 			factors = append(factors, factor)
 		}
@@ -92,14 +96,26 @@ type quantity struct {
 // quantityOf returns the quantity that a word of --show selects, and its name in results of theory
 // and simulation.
 func quantityOf(word string) (q quantity, field string) {
-	of := sim.OfClass
+	of, time := sim.OfClass, "units of time"
 	switch word {
 	case delay:
-		field, q.unit, q.grows = sim.MeanDelay, "units of time", true
+		field, q.unit, q.grows = sim.MeanDelay, time, true
+	case waiting:
+		field, q.unit, q.grows = simcluster.MeanWaiting, time, true
 	case jobs:
 		field, q.grows = sim.MeanJobs, true
+	case queue:
+		field, q.grows = simcluster.MeanQueue, true
 	case rate:
 		field, q.unit = sim.ServiceRate, "work per unit of time"
+	case waits:
+		field, q.part = simcluster.WaitProbability, true
+	case abandons:
+		field, q.part = simcluster.AbandonProbability, true
+	case timesOut:
+		field, q.part = simcluster.TimeoutProbability, true
+	case waste:
+		field, q.part = "fifo_waste", true
 	case utilization:
 		field, q.part, of = sim.Utilization, true, sim.OfServer
 	}
@@ -135,7 +151,7 @@ func (c *chart) panels(q quantity) (panels []plots.Panel) {
 		if q.drawn != nil && !slices.Contains(q.drawn, row) {
 			continue
 		}
-		if q.theory(0, row) != nil || c.isSimulated(q, row) { // a class without arrivals has no delay
+		if c.isKnown(q, row) || c.isSimulated(q, row) { // a class without arrivals has no delay
 			rows = append(rows, row)
 		}
 	}
@@ -157,6 +173,16 @@ func (c *chart) panels(q quantity) (panels []plots.Panel) {
 		panels = append(panels, panel)
 	}
 	return panels
+}
+
+// isKnown reports whether theory has a number of a row.
+func (c *chart) isKnown(q quantity, row int) bool {
+	for k := range c.factors {
+		if q.theory(k, row) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // isSimulated reports whether there is an estimate of a row.

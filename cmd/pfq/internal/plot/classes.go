@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -49,6 +50,21 @@ func (c chosen) rows(m *cluster.Model) (rows []int, err error) {
 		}
 	}
 	return rows, nil
+}
+
+// longest returns the rows with the longest mean delays, if the flag limits their number.
+func (c chosen) longest(rows []int, delay func(i int) *float64) []int {
+	if c.worst == 0 || c.worst >= len(rows) {
+		return rows
+	}
+	of := func(i int) float64 {
+		if d := delay(i); d != nil {
+			return *d
+		}
+		return -1
+	}
+	slices.SortStableFunc(rows, func(i, k int) int { return cmp.Compare(of(k), of(i)) })
+	return slices.Sorted(slices.Values(rows[:c.worst]))
 }
 
 // serversOf returns the rows of servers that are drawn with classes: all servers with all classes,

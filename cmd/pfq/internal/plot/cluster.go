@@ -1,11 +1,9 @@
 package plot
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"productform/bf"
 	"productform/cluster"
@@ -79,7 +77,7 @@ func (f *question) curves(q command.Query, m *cluster.Model, rows []int) (*curve
 		return nil, percentilesByRuns(err)
 	}
 	bound := fmt.Sprintf("with its arrival rates multiplied by %s or more", verdict.CriticalScale.RatString())
-	switch asked := len(f.factors); {
+	switch asked := len(f.scaling.Factors); {
 	case len(c.factors) == 0:
 		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: the cluster is unstable %s\n", bound)
 		return nil, nil
@@ -154,16 +152,9 @@ func (f *question) withoutFactor(err error) error {
 // choose keeps only the classes with the longest mean delays at the greatest load, if the flag
 // limits their number.
 func (c *curves) choose() {
-	delay := func(i int) float64 {
-		if d := c.number(len(c.results)-1, "classes", i, sim.MeanDelay); d != nil {
-			return *d
-		}
-		return -1
-	}
-	if n := c.flags.classes.worst; n > 0 && n < len(c.classes) {
-		slices.SortStableFunc(c.classes, func(i, k int) int { return cmp.Compare(delay(k), delay(i)) })
-		c.classes = slices.Sorted(slices.Values(c.classes[:n]))
-	}
+	c.classes = c.flags.classes.longest(c.classes, func(i int) *float64 {
+		return c.number(len(c.results)-1, "classes", i, sim.MeanDelay)
+	})
 }
 
 // checkPanels rejects a model if these classes have more to draw than fits a picture.
@@ -200,11 +191,11 @@ func (f *question) checkPanels(m *cluster.Model, rows []int) error {
 	return checkPanels("classes", fmt.Sprintf("%d, and %d rows of servers", len(rows), servers), count, instead...)
 }
 
-// plan returns the simulation of a cluster. If classes differ in mean size, theory is balanced
-// fairness, otherwise FCFS.
+// plan returns the simulation of a cluster under the first policy of its service. If jobs run on all
+// servers and classes differ in mean size, theory is balanced fairness.
 func (f *question) plan(q command.Query, m *cluster.Model) (*sim.Plan, error) {
-	system := simcluster.Cluster{Model: m, Policy: simcluster.FCFS}
-	if _, err := m.OneMeanSize(); err != nil {
+	system := simcluster.Cluster{Model: m, Policy: simcluster.Policy(simcluster.PolicyNames(m.Service)[0])}
+	if _, err := m.OneMeanSize(); err != nil && m.RequireService(cluster.AllServers) == nil {
 		system.Policy = simcluster.ProcessorSharing
 	}
 	plan, err := command.WithProgress(q, func(ctx context.Context) (*sim.Plan, error) {

@@ -48,12 +48,12 @@ func (f *question) planned(q command.Query, s source) (*plots.Figure, error) {
 	c := &planCurves{flags: f, problem: p}
 	find := c.frontier
 	switch {
-	case f.find == findGrowth && f.factors == nil:
+	case f.find == findGrowth && f.scaling.Factors == nil:
 		return nil, cli.FlagError{Err: &input.Error{Path: "--scale",
 			Want: "growing factors of the arrival rates, such as 1:2:0.25, with --find growth"}}
 	case f.find == findGrowth:
 		find = c.growth
-	case f.factors != nil:
+	case f.scaling.Factors != nil:
 		return nil, cli.FlagError{Err: fmt.Errorf("--find %s and --scale cannot be combined: plans are those of one "+
 			"load, which is in the file as scale", f.find)}
 	}
@@ -148,7 +148,7 @@ func (c *planCurves) frontier(q command.Query) (why string, err error) {
 
 // growth finds the cheapest plans as the load grows, or explains why there are none.
 func (c *planCurves) growth(q command.Query) (why string, err error) {
-	p, loads := c.problem, c.flags.factors
+	p, loads := c.problem, c.flags.scaling.Factors
 	answers, err := command.WithProgress(q, func(ctx context.Context) ([]*plan.Answer, error) {
 		return plan.Growth(ctx, p, loads, c.flags.search)
 	})

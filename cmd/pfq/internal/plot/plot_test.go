@@ -25,7 +25,7 @@ import (
 )
 
 // pfq runs one command line in this process.
-var pfq = commandtest.Program(func() *cobra.Command { return command.Root(New()) }).Run
+var pfq = commandtest.Program(func() *cobra.Command { return command.Root(New(nil)) }).Run
 
 const shop = `{"servers": [{"name": "big", "capacity": 2}, {"name": "small", "capacity": 1}], "classes": [
 	{"name": "web", "arrival_rate": 1, "servers": ["big", "small"]},
@@ -193,7 +193,7 @@ func TestManyClasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		factors := []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)}
-		flags := &question{show: []string{delay}, factors: factors}
+		flags := &question{show: []string{delay}, scaling: command.Scaling{Factors: factors}}
 		rows, err := flags.classes.rows(m)
 		if err != nil {
 			t.Fatal(err)
@@ -302,7 +302,7 @@ func TestClasses(t *testing.T) {
 		f := &question{
 			show:    []string{delay},
 			given:   func(flag string) bool { return flag == "show" },
-			factors: []*big.Rat{big.NewRat(2, 1)},
+			scaling: command.Scaling{Factors: []*big.Rat{big.NewRat(2, 1)}},
 		}
 		f.classes, _ = parseChosen(flag)
 		figure, err := f.draw(
@@ -328,7 +328,7 @@ func TestRefused(t *testing.T) {
 		{shop, "--format svg -o shop.png", `--output = shop.png: want a name that ends in .svg, for --format svg`, 2},
 		{shop, "--show none", `--show = none: want something to draw`, 2},
 		{shop, "--show none,delay", `--show = none,delay: want none alone`, 2},
-		{shop, "--show speed", `--show = speed: want delay, jobs, rate, utilization, tasks or none`, 2},
+		{shop, "--show speed", `--show = speed: want delay, jobs, rate, utilization, tasks, waiting, waits`, 2},
 		{shop, "--scale 1,0.5", `--scale = 1/2: want factors that increase, more than 1`, 2},
 		{shop, "--scale 0,1", `--scale[0] = 0: want factors > 0`, 2},
 		{shop, "--scale 3,4", `unstable with its arrival rates multiplied by 15/7 or more`, 1},

@@ -32,7 +32,7 @@ func (f *question) shared(q command.Query, s source) (*plots.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &shares{chart: chart{asked: f.factors, factors: f.factors, table: f.table}, flags: f, pool: p}
+	c := &shares{chart: chart{asked: f.scaling.Factors, factors: f.scaling.Factors, table: f.table}, flags: f, pool: p}
 	if c.factors == nil {
 		for k := int64(1); k <= fortieths; k++ { // up to twice the capacity
 			c.factors = append(c.factors, big.NewRat(k, twentieths))

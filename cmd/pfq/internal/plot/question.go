@@ -3,6 +3,7 @@
 package plot
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"runtime/debug"
@@ -30,6 +31,13 @@ const (
 	rate        = "rate"
 	utilization = "utilization"
 	tasks       = "tasks"
+	waiting     = "waiting"
+	waits       = "waits"
+	abandons    = "abandons"
+	timesOut    = "times-out"
+	queue       = "queue"
+	servedBy    = "served-by"
+	waste       = "waste"
 	none        = "none"
 )
 
@@ -40,7 +48,10 @@ type question struct {
 	classes     chosen // classes of a cluster
 	percentiles []command.Percentile
 	asked       bf.Question // the distribution to draw; MaxJobs is 0 without one
-	factors     []*big.Rat
+	within      []*big.Rat  // times for service levels
+	count       counted
+	scaling     command.Scaling
+	solver      Solver
 	settings    command.Simulation // Runs is 0 without a simulation
 	policies    command.Policies   // of pools
 	chain       traffic.Settings
@@ -51,16 +62,17 @@ type question struct {
 	table bool              // whether the output is a table, not a picture
 }
 
-// New returns the command.
-func New() *cobra.Command {
-	f := question{show: []string{delay, utilization}, search: plan.SearchSettings{Limit: 100_000}}
+// New returns the command. The solver answers about clusters that are not solved by balanced
+// fairness.
+func New(solver Solver) *cobra.Command {
+	f := question{show: []string{delay, utilization}, search: plan.SearchSettings{Limit: 100_000}, solver: solver}
 	cmd := NewPicture("plot MODEL", f.draw)
 	b := cli.Bind(cmd)
 	f.binding = b
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
-	cli.AddWords(cmd, &f.show, "show", []string{delay, jobs, rate, utilization, tasks, none},
-		"what to draw against the load: delay, jobs, rate, utilization, or none; "+
-			"for pools delay, jobs, rate, and for permanent jobs tasks and utilization")
+	words := []string{delay, jobs, rate, utilization, tasks, waiting, waits, abandons, timesOut, queue, servedBy, waste,
+		none}
+	cli.AddWords(cmd, &f.show, "show", words, "what to draw against the load, or none; the words depend on the file")
 	cli.Flag[chosen]{Name: "classes",
 		Usage: "for a cluster: draw only these classes and the servers that they can use: `NAMES` such as web,mail, " +
 			"or worst:10 for the ten with the longest mean delays",
@@ -74,7 +86,14 @@ func New() *cobra.Command {
 				"N from 1 to %d",
 			bf.MostJobs,
 		))
-	command.AddScale(cmd, &f.factors, "draw a point", "all arrival rates, or all capacities for permanent jobs,")
+	command.AddWithin(cmd, &f.within, "waiting times of each class (service: one)")
+	b.Name("Times", "within")
+	cli.Flag[counted]{Name: "count",
+		Usage: "draw a cluster with another service against the number of servers in a row: `ROW=FROM:TO`, " +
+			"or ROW=FROM:TO:STEP",
+		Want: "a row of servers and integers from 1 to 1000000, such as agents=20:40", Parse: parseCounted,
+	}.Add(cmd, &f.count)
+	command.AddScaling(cmd, &f.scaling, "draw a point")
 	b.Name("loads", "scale")
 	f.policies.Add(b, "how the resources of a pool are shared")
 	b.Int(&f.chain.MaxStates, "MaxStates", "states", 1e9,
@@ -120,17 +139,20 @@ func (f *question) check(given func(string) bool) error {
 		}
 		f.show = nil
 	}
-	if len(f.show) == 0 && len(f.percentiles) == 0 && f.asked.MaxJobs == 0 {
-		return input.Errorf("--show", none, "something to draw, here or with --percentiles or --distribution")
+	if given("count") && given("scale") {
+		return errors.New("--count and --scale cannot be combined")
 	}
-	for i, factor := range f.factors {
+	if len(f.show) == 0 && len(f.percentiles) == 0 && len(f.within) == 0 && f.asked.MaxJobs == 0 {
+		return input.Errorf("--show", none, "something to draw, here or with --percentiles, --within or --distribution")
+	}
+	for i, factor := range f.scaling.Factors {
 		if factor.Sign() == 0 {
 			return input.Errorf(input.Index("--scale", i), "0",
 				"factors > 0: without arrivals, or a capacity, there is nothing to draw")
 		}
-		if i > 0 && factor.Cmp(f.factors[i-1]) <= 0 {
+		if i > 0 && factor.Cmp(f.scaling.Factors[i-1]) <= 0 {
 			return input.Errorf("--scale", factor.RatString(), "factors that increase, more than %s before it",
-				f.factors[i-1].RatString())
+				f.scaling.Factors[i-1].RatString())
 		}
 	}
 	if err := command.CheckRuns(given); err != nil {
@@ -157,8 +179,10 @@ func (f *question) draw(q command.Query, table bool) (*plots.Figure, error) {
 		return f.shared(q, s)
 	case trafficFile:
 		return f.traffic(q, s)
+	case clusterFile:
+		return f.cluster(q, s)
 	}
-	return f.cluster(q, s)
+	return f.service(q, s)
 }
 
 // plans returns the simulations of all points.
@@ -167,8 +191,12 @@ func (f *question) plans(q command.Query) (plans []*sim.Plan, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.kind == trafficFile {
+	switch s.kind {
+	case clusterFile:
+	case trafficFile:
 		return f.trafficPlans(q, s)
+	default:
+		return f.servicePlans(q, s)
 	}
 	m, err := command.ReadModelOfAll(s.query)
 	if err != nil {

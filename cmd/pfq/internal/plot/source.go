@@ -16,10 +16,14 @@ type kind string
 
 // The kinds of files.
 const (
-	clusterFile kind = "a cluster"
-	planFile    kind = "a plan"
-	trafficFile kind = "a pool of jobs that arrive and depart"
-	poolFile    kind = "a pool of permanent jobs"
+	clusterFile  kind = "a cluster"
+	oneFile      kind = "a cluster with service: one"
+	patienceFile kind = "a cluster with mean_patience"
+	timeoutFile  kind = "a cluster with mean_timeout"
+	gangFile     kind = "a cluster with service: gang"
+	planFile     kind = "a plan"
+	trafficFile  kind = "a pool of jobs that arrive and depart"
+	poolFile     kind = "a pool of permanent jobs"
 )
 
 // A limited is a flag that only some kinds accept.
@@ -30,13 +34,22 @@ type limited struct {
 
 // limits returns the flags that only some kinds accept.
 func limits() []limited {
+	services := []kind{oneFile, patienceFile, timeoutFile, gangFile}
+	clusters := append([]kind{clusterFile}, services...)
 	return []limited{
-		{"show", []kind{clusterFile, trafficFile, poolFile}}, {"classes", []kind{clusterFile}},
-		{"percentiles", []kind{clusterFile}}, {"distribution", []kind{clusterFile}},
+		{"show", append(clusters, trafficFile, poolFile)}, {"classes", clusters},
+		{"percentiles", []kind{clusterFile, oneFile, patienceFile}}, {"distribution", []kind{clusterFile}},
+		{"within", []kind{oneFile, patienceFile}}, {"count", services},
 		{"policy", []kind{trafficFile, poolFile}}, {"states", []kind{trafficFile}},
-		{"runs", []kind{clusterFile, trafficFile}},
+		{"runs", append(clusters, trafficFile)},
 		{"find", []kind{planFile}}, {"limit", []kind{planFile}},
 	}
+}
+
+// limitedTo returns the kinds that accept a flag.
+func limitedTo(flag string) []kind {
+	all := limits()
+	return all[slices.IndexFunc(all, func(l limited) bool { return l.flag == flag })].kinds
 }
 
 // wordsOf returns the possible values of --show for a kind, and its default.
@@ -46,6 +59,16 @@ func wordsOf(k kind) (words, standard []string) {
 		return []string{delay, jobs, rate}, []string{delay, rate}
 	case poolFile:
 		return []string{tasks, utilization}, []string{tasks}
+	case oneFile:
+		words = []string{waiting, waits, delay, jobs, queue, utilization, servedBy}
+		return words, []string{waiting, utilization}
+	case patienceFile:
+		words = []string{waiting, waits, abandons, delay, jobs, queue, utilization, servedBy}
+		return words, []string{waiting, abandons, utilization}
+	case timeoutFile:
+		return []string{delay, timesOut, jobs}, []string{delay, timesOut}
+	case gangFile:
+		return []string{waiting, waits, delay, jobs, queue, utilization, waste}, []string{waiting, utilization}
 	}
 	return []string{delay, jobs, rate, utilization}, []string{delay, utilization}
 }
@@ -77,6 +100,10 @@ func (f *question) source(q command.Query) (s source, err error) {
 				l.flag, joinOr(l.kinds), cli.Source(q.File), s.kind)}
 		}
 	}
+	if f.scaling.Class != "" && !slices.Contains(limitedTo("count"), s.kind) {
+		return s, cli.FlagError{Err: fmt.Errorf("--scale %s= needs %s, and %s holds %s",
+			f.scaling.Class, joinOr(limitedTo("count")), cli.Source(q.File), s.kind)}
+	}
 	words, standard := wordsOf(s.kind)
 	if !f.given("show") {
 		f.show = standard
@@ -89,10 +116,14 @@ func (f *question) source(q command.Query) (s source, err error) {
 	return s, nil
 }
 
-// joinOr returns "a, b or c".
+// joinOr returns "a, b or c". A cluster stands for all kinds of clusters if they are listed.
 func joinOr(kinds []kind) string {
 	var words []string
 	for _, k := range kinds {
+		if slices.Contains(kinds, clusterFile) && slices.Contains(kinds, gangFile) &&
+			slices.Contains(limitedTo("count"), k) {
+			continue
+		}
 		words = append(words, string(k))
 	}
 	if len(words) == 1 {
@@ -119,7 +150,7 @@ func kindOf(root *file.Node) kind {
 	case hasField(root, "model", "targets", "upgrades", "new_servers", "edges", "budget", "minimize", "no_worse"):
 		return planFile
 	case !hasField(root, "resources", "jobs"):
-		return clusterFile
+		return serviceKind(root)
 	}
 	if at := slices.Index(root.Keys, "jobs"); at >= 0 {
 		for _, job := range root.Kids[at].Kids {

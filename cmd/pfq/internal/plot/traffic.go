@@ -83,10 +83,10 @@ func (f *question) poolCurves(q command.Query, t *traffic.Model) (*poolCurves, e
 	}
 	c := &poolCurves{chart: f.chart(critical, twentieths), flags: f, model: t}
 	bound := fmt.Sprintf("with the arrival rates multiplied by %s or more", critical.RatString())
-	if f.factors == nil {
+	if f.scaling.Factors == nil {
 		c.factors = c.factors[:twentieths-2] // up to 9/10
 	}
-	switch asked := len(f.factors); {
+	switch asked := len(f.scaling.Factors); {
 	case len(c.factors) == 0:
 		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: jobs pile up under every policy %s\n", bound)
 		return nil, nil
@@ -185,7 +185,7 @@ func (f *question) trafficPlans(q command.Query, s source) (plans []*sim.Plan, e
 		return nil, nil
 	}
 	factors := f.loads(critical, twentieths)
-	if f.factors == nil {
+	if f.scaling.Factors == nil {
 		factors = factors[:twentieths-2]
 	}
 	for _, policy := range f.policies.List() {

@@ -1,0 +1,68 @@
+package plot
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+
+	"productform/cluster"
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
+	"productform/internal/file"
+	"productform/internal/input"
+)
+
+// A counted is a group of servers and the sizes at which a cluster is drawn.
+type counted struct {
+	group string
+	sizes []*big.Rat // integers; nil without the flag
+}
+
+// parseCounted reads GROUP=FROM:TO or GROUP=FROM:TO:STEP.
+func parseCounted(text string) (c counted, ok bool) {
+	at := strings.LastIndex(text, "=")
+	if at <= 0 {
+		return c, false
+	}
+	sizes := text[at+1:]
+	if strings.Count(sizes, ":") == 1 {
+		sizes += ":1"
+	}
+	c.group = text[:at]
+	c.sizes, ok = command.ParseFactors(sizes)
+	const most = 1_000_000 // as in the file of a cluster
+	bad := func(v *big.Rat) bool { return !v.IsInt() || v.Sign() <= 0 || v.Cmp(big.NewRat(most, 1)) > 0 }
+	return c, ok && !slices.ContainsFunc(c.sizes, bad)
+}
+
+// row returns the row of the group in a model.
+func (c counted) row(m *cluster.Model) (int, error) {
+	var names []string
+	for i, s := range m.Servers {
+		if s.Name == c.group {
+			return i, nil
+		}
+		names = append(names, s.Name)
+	}
+	return 0, cli.FlagError{Err: input.Errorf("--count", c.group, "the name of a row of servers%s",
+		file.DidYouMean(c.group, slices.Values(names), input.Quote))}
+}
+
+// at returns the model with another number of servers in a row, all of which serve the classes that
+// all servers of the row served before.
+func (c counted) at(m *cluster.Model, row int, size *big.Rat) *cluster.Model {
+	other := *m
+	other.Servers = slices.Clone(m.Servers)
+	other.Servers[row].Count = int(size.Num().Int64())
+	other.Classes = slices.Clone(m.Classes)
+	for i := range other.Classes {
+		class := &other.Classes[i]
+		class.Servers = slices.Clone(class.Servers)
+		for k, choice := range class.Servers {
+			if choice.Server == row && choice.Choose == m.Servers[row].Size() {
+				class.Servers[k].Choose = other.Servers[row].Size()
+			}
+		}
+	}
+	return &other
+}

@@ -1,0 +1,282 @@
+package plot
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"productform/cluster"
+	"productform/cmd/pfq/internal/command"
+	"productform/gang"
+	"productform/internal/cli"
+	"productform/internal/file"
+	"productform/internal/render"
+	"productform/plots"
+	"productform/sim"
+)
+
+// A Times selects percentiles and service levels of waiting times.
+type Times struct {
+	Percentiles []command.Percentile
+	Within      []*big.Rat
+	Binding     *cli.Binding // names the flags in errors
+}
+
+// A Solver returns the fields of the answer of pfq solve about a cluster, nil if it is unstable.
+type Solver func(command.Query, *cluster.Model, Times) (render.Record, error)
+
+// serviceKind returns the kind of a cluster.
+func serviceKind(root *file.Node) kind {
+	has := func(field string) bool {
+		at := slices.Index(root.Keys, "classes")
+		return at >= 0 && slices.ContainsFunc(root.Kids[at].Kids, func(n file.Node) bool { return hasField(&n, field) })
+	}
+	service := ""
+	if at := slices.Index(root.Keys, "service"); at >= 0 {
+		service = root.Kids[at].Text
+	}
+	switch {
+	case service == string(cluster.Gang):
+		return gangFile
+	case has("mean_timeout") || hasField(root, "mean_timeout"):
+		return timeoutFile
+	case has("mean_patience") || hasField(root, "mean_patience"):
+		return patienceFile
+	case service == string(cluster.OneServer):
+		return oneFile
+	}
+	return clusterFile
+}
+
+// A serviceCurves holds the numbers of the picture of a cluster whose jobs run on one server, hold
+// several, or leave early.
+type serviceCurves struct {
+	chart
+	flags   *question
+	kind    kind
+	file    *cluster.Model   // as in the file
+	models  []*cluster.Model // at each point of the horizontal axis
+	classes []int            // rows to draw
+	results []render.Record  // answers of pfq solve
+	waste   []*float64       // of gangs; nil if it is not drawn
+}
+
+// service draws a cluster that is not solved by balanced fairness. If there is nothing to draw, the
+// figure is nil, and the standard error gives the reason.
+func (f *question) service(q command.Query, s source) (*plots.Figure, error) {
+	c, err := f.serviceCurves(q, s)
+	if err == nil && f.classes.worst == 0 { // the worst classes are known only later
+		err = c.checkPanels()
+	}
+	if err == nil {
+		err = c.solve(q)
+	}
+	if err != nil {
+		return nil, command.InFile(q.File, err)
+	}
+	if len(c.results) == 0 {
+		fmt.Fprintln(q.Stderr, "pfq: there is nothing to draw: the cluster is unstable everywhere")
+		return nil, nil
+	}
+	c.classes = f.classes.longest(c.classes, func(i int) *float64 {
+		return c.number(len(c.results)-1, "classes", i, sim.MeanDelay)
+	})
+	if err := c.checkPanels(); err != nil {
+		return nil, command.InFile(q.File, err)
+	}
+	if f.settings.Runs > 0 {
+		plan := func(k int) (*sim.Plan, error) { return f.plan(q, c.models[k]) }
+		if c.points, err = f.simulate(q, c.factors, plan); err != nil {
+			return nil, command.InFile(q.File, err)
+		}
+	}
+	return c.figure(q), nil
+}
+
+// serviceCurves returns the points to draw, still without numbers.
+func (f *question) serviceCurves(q command.Query, s source) (*serviceCurves, error) {
+	m, err := command.ReadModel(s.query)
+	if err != nil {
+		return nil, err
+	}
+	c := &serviceCurves{flags: f, kind: s.kind, file: m}
+	if c.classes, err = f.classes.rows(m); err != nil {
+		return nil, err
+	}
+	row, err := f.scaling.Row(m)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case f.count.sizes != nil:
+		return c, c.againstCount()
+	case row >= 0:
+		c.chart = chart{asked: f.scaling.Factors, beyond: "unstable", table: f.table, factors: f.scaling.Factors,
+			x: plots.Axis{Quantity: "load of " + m.Classes[row].Name, Unit: "times its arrival rate"}}
+	default:
+		err = c.againstLoad(q)
+	}
+	for _, factor := range c.factors {
+		c.models = append(c.models, command.ScaleRow(m, row, factor))
+	}
+	return c, err
+}
+
+// againstCount prepares a picture against the number of servers in a row.
+func (c *serviceCurves) againstCount() error {
+	sizes := c.flags.count
+	row, err := sizes.row(c.file)
+	if err != nil {
+		return err
+	}
+	c.chart = chart{asked: sizes.sizes, beyond: "unstable", table: c.flags.table, factors: sizes.sizes,
+		x: plots.Axis{Quantity: "number of servers in " + sizes.group}}
+	for _, size := range sizes.sizes {
+		c.models = append(c.models, sizes.at(c.file, row, size))
+	}
+	return nil
+}
+
+// againstLoad prepares a picture against the load, up to its critical value, or up to twice the
+// arrival rates if all jobs leave at some time.
+func (c *serviceCurves) againstLoad(q command.Query) error {
+	f := c.flags
+	critical, err := c.criticalScale(q)
+	if err != nil {
+		return err
+	}
+	if critical != nil {
+		c.chart = f.chart(critical, fortieths)
+		return checkCritical(critical)
+	}
+	c.chart = f.chart(nil, fortieths)
+	if c.asked == nil {
+		for k := int64(1); k <= fortieths; k++ {
+			c.factors = append(c.factors, big.NewRat(k, twentieths))
+		}
+		c.asked = c.factors
+	}
+	return nil
+}
+
+// criticalScale returns the factor of the arrival rates at which the cluster is no longer stable,
+// nil if there is none.
+func (c *serviceCurves) criticalScale(q command.Query) (*big.Rat, error) {
+	if c.kind == gangFile {
+		s, err := c.gangStability(q, c.file)
+		if err != nil || s.CriticalScale == nil {
+			return nil, err
+		}
+		return new(big.Rat).SetFloat64(s.CriticalScale.Float), nil
+	}
+	verdict, err := command.Decide(q, c.file.WithoutImpatient().WithoutTimed())
+	if err != nil {
+		return nil, err
+	}
+	return verdict.CriticalScale, nil
+}
+
+func (c *serviceCurves) gangStability(q command.Query, m *cluster.Model) (*gang.Stability, error) {
+	return command.WithProgress(q, func(ctx context.Context) (*gang.Stability, error) {
+		return gang.CheckStability(ctx, m, gang.Settings{})
+	})
+}
+
+// solve solves the cluster at all points. It drops points at which the cluster is unstable, and
+// marks them.
+func (c *serviceCurves) solve(q command.Query) error {
+	var factors []*big.Rat
+	var models []*cluster.Model
+	for k, m := range c.models {
+		part := q.Part(k, len(c.models))
+		r, err := c.flags.solver(part, m, Times{c.flags.percentiles, c.flags.within, c.flags.binding})
+		if err != nil {
+			return err
+		}
+		if r == nil {
+			continue
+		}
+		if slices.Contains(c.flags.show, waste) {
+			s, err := c.gangStability(part, m)
+			if err != nil {
+				return err
+			}
+			c.waste = append(c.waste, &s.FIFOWaste.Float)
+		}
+		factors, models, c.results = append(factors, c.factors[k]), append(models, m), append(c.results, r)
+	}
+	if c.critical == nil {
+		c.markUnstable(factors)
+	}
+	if omitted := len(c.asked) - len(factors); c.asked != nil && omitted > 0 {
+		fmt.Fprintf(q.Stderr, "pfq: note: %d of %d points are not drawn: the cluster is unstable there\n", omitted,
+			len(c.asked))
+	}
+	c.factors, c.models = factors, models
+	return nil
+}
+
+// markUnstable marks the points before the first and after the last one that has numbers.
+func (c *serviceCurves) markUnstable(solved []*big.Rat) {
+	if len(solved) == 0 {
+		return
+	}
+	mark := func(from, to *big.Rat) {
+		if from.Cmp(to) < 0 {
+			c.unsolved = append(c.unsolved, plots.Region{Label: c.beyond, From: float(from), To: float(to)})
+		}
+	}
+	mark(c.asked[0], solved[0])
+	mark(solved[len(solved)-1], c.asked[len(c.asked)-1])
+}
+
+// checkPanels rejects a model that has more to draw than fits a picture.
+func (c *serviceCurves) checkPanels() error {
+	f, classes := c.flags, 0
+	for _, i := range c.classes {
+		if c.file.Classes[i].ArrivalRate.Sign() > 0 {
+			classes++
+		}
+	}
+	count := (len(f.percentiles) + len(f.within)) * plots.PanelsOf(classes)
+	for _, word := range f.show {
+		switch word {
+		case utilization:
+			count += plots.PanelsOf(len(f.classes.serversOf(c.file, c.classes)))
+		case servedBy, waste:
+			count++
+		default:
+			count += plots.PanelsOf(classes)
+		}
+	}
+	return checkPanels("classes", fmt.Sprint(len(c.classes)), count, "--classes NAMES", "--show "+waiting)
+}
+
+// number returns a number of a row of an answer, nil if it does not exist.
+func (c *serviceCurves) number(k int, list string, row int, field ...string) *float64 {
+	r := c.results[k].Get(list).([]render.Record)[row]
+	for _, key := range field[:len(field)-1] {
+		r, _ = r.Get(key).(render.Record)
+	}
+	return known(r.Get(field[len(field)-1]))
+}
+
+// servicePlans returns the simulations of all points.
+func (f *question) servicePlans(q command.Query, s source) (plans []*sim.Plan, err error) {
+	c, err := f.serviceCurves(q, s)
+	if err == nil {
+		err = c.solve(q)
+	}
+	if err != nil {
+		return nil, command.InFile(q.File, err)
+	}
+	for _, k := range plots.Evenly(len(c.models), mostPoints) {
+		plan, err := f.plan(q, c.models[k])
+		if err != nil {
+			return nil, command.InFile(q.File, err)
+		}
+		plans = append(plans, plan)
+	}
+	return plans, nil
+}
