@@ -489,7 +489,7 @@ func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
 	}
 	for i, s := range l.Series {
 		if l.traces[i].label.X > 0 {
-			l.drawName(c, t, i, s.Name(), fontSize, seriesLook(l.Panel, s).color)
+			l.drawName(c, t, i, s.Name(), fontSize, readable(seriesLook(l.Panel, s).color))
 		}
 	}
 	for k, g := range l.groups {

@@ -291,6 +291,26 @@ func TestLighter(t *testing.T) {
 	}
 }
 
+// Labels have enough contrast in the colours of all series, and those that have it stay as they are.
+func TestReadable(t *testing.T) {
+	for i := range looks {
+		for group := range 3 {
+			c := lighter(lookOf(i), group).color
+			d := readable(c)
+			if x := contrast(d, regionInk); x < 4.5 {
+				t.Errorf("%v: contrast %.2f", d, x)
+			}
+			if contrast(c, regionInk) >= 4.5 && c != d {
+				t.Errorf("%v becomes %v", c, d)
+			}
+		}
+	}
+	// black on white has 21; #e69f00 on white has 2.25, as other programs compute
+	if x, y := contrast(ink, paper), contrast(looks[4].color, paper); math.Abs(x-21) > 1e-9 || math.Abs(y-2.25) > 5e-3 {
+		t.Errorf("contrasts %v and %v", x, y)
+	}
+}
+
 func TestRenderRefuses(t *testing.T) {
 	long := strings.Repeat("a long name ", 20)
 	for _, c := range []struct {

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"image/color"
+	"math"
 
 	"gonum.org/v1/plot/vg"
 
@@ -88,6 +89,36 @@ var looks = []look{
 
 // lookOf returns the look with this number; after the last look the numbers start over.
 func lookOf(number int) look { return looks[number%len(looks)] }
+
+// readable returns a colour darkened, if necessary, so that text of this colour has a contrast of at
+// least 4.5 on shaded regions, and thus on paper, as the Web Content Accessibility Guidelines
+// require (WCAG 2.2, 1.4.3).
+func readable(c color.NRGBA) color.NRGBA {
+	const steps = 64
+	for k := steps; k > 0; k-- {
+		part := func(v uint8) uint8 { return uint8(int(v) * k / steps) }
+		if d := (color.NRGBA{part(c.R), part(c.G), part(c.B), c.A}); contrast(d, regionInk) >= 4.5 {
+			return d
+		}
+	}
+	return ink
+}
+
+// contrast returns the contrast ratio of two opaque colours, from 1 to 21, by their luminance (WCAG
+// 2.2).
+func contrast(c, d color.NRGBA) float64 {
+	luminance := func(c color.NRGBA) float64 {
+		linear := func(v uint8) float64 {
+			if x := float64(v) / 0xff; x > 0.04045 {
+				return math.Pow((x+0.055)/1.055, 2.4)
+			}
+			return float64(v) / 0xff / 12.92
+		}
+		return 0.2126*linear(c.R) + 0.7152*linear(c.G) + 0.0722*linear(c.B)
+	}
+	x, y := luminance(c)+0.05, luminance(d)+0.05
+	return max(x, y) / min(x, y)
+}
 
 // lineWidth returns the width of the line of a series.
 func lineWidth(thin bool) vg.Length {
