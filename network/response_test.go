@@ -135,30 +135,47 @@ func (l *literalTandem) moves(s tandemState, do func(to tandemState, rate float6
 
 // tail returns P(R > t) by uniformization.
 func (l *literalTandem) tail(t float64) float64 {
+	place := map[tandemState]int{}
+	for i, s := range l.states {
+		place[s] = i
+	}
 	q := 0.0
-	for _, s := range l.states {
+	type move struct {
+		to   int
+		rate float64
+	}
+	moves := make([][]move, len(l.states))  // without those that end the followed job's way
+	stays := make([]float64, len(l.states)) // rates of all moves, then the probabilities of none
+	for i, s := range l.states {
 		sum := 0.0
-		l.moves(s, func(_ tandemState, rate float64) { sum += rate })
+		l.moves(s, func(to tandemState, rate float64) {
+			sum += rate
+			if k, ok := place[to]; ok {
+				moves[i] = append(moves[i], move{k, rate})
+			}
+		})
+		stays[i] = sum
 		q = max(q, sum)
 	}
-	now := map[tandemState]float64{}
-	for _, s := range l.states {
-		now[s] = 1
+	for i, sum := range stays {
+		stays[i] = 1 - sum/q
+	}
+	now, next, found := make([]float64, len(l.states)), make([]float64, len(l.states)), make([]float64, len(l.states))
+	for i, s := range l.states {
+		now[i], found[i] = 1, l.found[s]
 	}
 	sum, logWeight := 0.0, -q*t
 	for n := 1; n < 60+int(q*t+12*math.Sqrt(q*t)); n++ {
-		next, weight := map[tandemState]float64{}, math.Exp(logWeight)
+		weight := math.Exp(logWeight)
 		logWeight += math.Log(q * t / float64(n))
-		for _, s := range l.states {
-			sum += weight * l.found[s] * now[s]
-			stay := 1.0
-			l.moves(s, func(to tandemState, rate float64) {
-				next[s] += rate / q * now[to]
-				stay -= rate / q
-			})
-			next[s] += stay * now[s]
+		for i := range now {
+			sum += weight * found[i] * now[i]
+			next[i] = stays[i] * now[i]
+			for _, m := range moves[i] {
+				next[i] += m.rate / q * now[m.to]
+			}
 		}
-		now = next
+		now, next = next, now
 	}
 	return sum
 }
