@@ -1,8 +1,9 @@
-// This file draws an overview of the project in one picture: how long do jobs take, what should one
-// buy, how should jobs share resources, and which policy should dispatch them?
+// This file draws an overview of the project in one picture: how long do jobs take on all their
+// servers, how long do they wait for one server, what should one buy, and which policy should
+// dispatch them?
 //
-// The models are the examples of the guide: a shop with two servers, upgrades for it, two classes
-// of jobs that share processors and memory, and a year of a supercomputer.
+// The models are the examples of the README and the guide: a shop with two servers, a pool of GPUs,
+// upgrades for the shop, and a year of a supercomputer.
 
 package scale
 
@@ -18,9 +19,8 @@ import (
 	"productform/dispatch"
 	"productform/dispatch/rigid"
 	"productform/dispatch/swf"
-	"productform/fluid"
-	"productform/fluid/traffic"
 	"productform/num"
+	"productform/oneserver"
 	"productform/plan"
 	"productform/plots"
 	"productform/sim"
@@ -62,6 +62,29 @@ func shop() *cluster.Model {
 	}
 }
 
+// gpus returns the GPUs of the README.
+func gpus() *cluster.Model {
+	rat := big.NewRat
+	return &cluster.Model{
+		Service: cluster.OneServer,
+		Servers: []cluster.Server{
+			{Name: "new", Count: 8, Capacity: rat(3, 1)}, {Name: "old", Count: 16, Capacity: rat(1, 1)},
+		},
+		Classes: []cluster.Class{
+			{Name: "team A", ArrivalRate: rat(14, 1), Servers: []cluster.Choice{{Server: 0, Choose: 8}}},
+			{Name: "team B", ArrivalRate: rat(20, 1), Servers: []cluster.Choice{
+				{Server: 0, Choose: 8}, {Server: 1, Choose: 16},
+			}},
+		},
+		MeanSize: rat(1, 1),
+	}
+}
+
+// gpuFactors returns the factors of the arrival rates at which the pool is simulated.
+func gpuFactors() []*big.Rat {
+	return []*big.Rat{big.NewRat(4, 5), big.NewRat(9, 10), big.NewRat(1, 1), big.NewRat(11, 10)}
+}
+
 // simulatedFactors returns the factors of the arrival rates at which the shop is simulated.
 func simulatedFactors() []*big.Rat {
 	var all []*big.Rat
@@ -71,7 +94,7 @@ func simulatedFactors() []*big.Rat {
 	return all
 }
 
-// prepare plans the simulations of the shop.
+// prepare plans the simulations of the shop and of the pool.
 func prepare(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 	var runs []*plots.Simulation
 	for _, factor := range simulatedFactors() {
@@ -82,10 +105,20 @@ func prepare(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, e
 		}
 		runs = append(runs, run)
 	}
+	var waits []*plots.Simulation
+	for _, factor := range gpuFactors() {
+		system := simcluster.Cluster{Model: gpus().Scale(factor), Policy: simcluster.LongestIdle}
+		run, err := p.Simulate(ctx, "pool at "+factor.RatString()+" times its arrival rates", system, e, sim.Settings{})
+		if err != nil {
+			return nil, err
+		}
+		waits = append(waits, run)
+	}
 	return func(ctx context.Context, f *plots.Figure) error {
 		for _, add := range []func(context.Context, *plots.Figure) error{
 			func(ctx context.Context, f *plots.Figure) error { return addDelays(ctx, f, runs) },
-			addPlans, addSharing, addDispatch,
+			func(ctx context.Context, f *plots.Figure) error { return addWaits(ctx, f, waits) },
+			addPlans, addDispatch,
 		} {
 			if err := add(ctx, f); err != nil {
 				return err
@@ -114,7 +147,7 @@ func addDelays(ctx context.Context, f *plots.Figure, runs []*plots.Simulation) e
 		return err
 	}
 	panel := plots.Panel{
-		Title: "How long do jobs take?",
+		Title: "On all servers: how long do jobs take?",
 		X:     plots.Axis{Quantity: "load (times the arrival rates)", Max: 2.2},
 		Y:     plots.Axis{Quantity: "mean delay", Unit: "seconds", Scale: plots.Log, Min: 0.2, Max: 100},
 	}
@@ -141,6 +174,51 @@ func addDelays(ctx context.Context, f *plots.Figure, runs []*plots.Simulation) e
 		points = append(points, dots)
 	}
 	panel.Series = append(panel.Series, points...)
+	f.Panels = append(f.Panels, panel)
+	return nil
+}
+
+// addWaits draws mean waiting times of the pool against the load, simulated and exact.
+func addWaits(ctx context.Context, f *plots.Figure, runs []*plots.Simulation) error {
+	const minutes = 60 // in an hour, the unit of the model
+	m := gpus()
+	panel := plots.Panel{
+		Title: "On one server: how long do they wait?",
+		X:     plots.Axis{Quantity: "load (times the arrival rates)", Min: 0.6, Max: 1.2},
+		Y:     plots.Axis{Quantity: "mean waiting time", Unit: "minutes", Scale: plots.Log, Min: 0.01, Max: 100},
+	}
+	lines := make([]plots.Series, len(m.Classes))
+	for k := int64(60); k <= 115; k++ {
+		factor := big.NewRat(k, 100)
+		x, _ := factor.Float64()
+		r, err := oneserver.Solve(ctx, m.Scale(factor), oneserver.Settings{})
+		if err != nil {
+			return err
+		}
+		for i, class := range r.Classes {
+			lines[i].X, lines[i].Y = append(lines[i].X, x), append(lines[i].Y, minutes*class.MeanWaiting.Float)
+		}
+	}
+	dots := make([]plots.Series, len(m.Classes))
+	for i, class := range m.Classes {
+		lines[i].Label, lines[i].Look = class.Name, i
+		dots[i] = plots.Series{Label: class.Name, Kind: plots.Points, Look: i}
+		for k, factor := range gpuFactors() {
+			x, _ := factor.Float64()
+			wait := runs[k].Result.Class(i, simcluster.MeanWaiting)
+			mean, low, high, err := plots.LogInterval(wait)
+			if err != nil {
+				return fmt.Errorf("%s: %w", runs[k].Name, err)
+			}
+			dots[i].X, dots[i].Y = append(dots[i].X, x), append(dots[i].Y, minutes*mean)
+			dots[i].Low, dots[i].High = append(dots[i].Low, minutes*low), append(dots[i].High, minutes*high)
+			f.Checks = append(f.Checks, plots.SimulatedCheck(
+				f.ID+"b", fmt.Sprintf("mean waiting time of %s, load %s", class.Name, factor.RatString()),
+				lines[i].At(x)/minutes, wait, runs[k].Name,
+			))
+		}
+	}
+	panel.Series = append(lines, dots...)
 	f.Panels = append(f.Panels, panel)
 	return nil
 }
@@ -182,7 +260,7 @@ func addPlans(ctx context.Context, f *plots.Figure) error {
 			return err
 		}
 		f.Checks = append(f.Checks, plots.SolverCheck(
-			f.ID+"b", fmt.Sprintf("mean delay of the best plan of cost %g, in fractions", cost), delay,
+			f.ID+"c", fmt.Sprintf("mean delay of the best plan of cost %g, in fractions", cost), delay,
 			again.MeanDelay.Float, 1e-12,
 		))
 	}
@@ -192,53 +270,6 @@ func addPlans(ctx context.Context, f *plots.Figure) error {
 		Y:      plots.Axis{Quantity: "mean delay", Unit: "seconds", Max: 2},
 		Series: []plots.Series{best},
 	})
-	return nil
-}
-
-// sharing returns two classes of jobs that share processors and memory, with a load of at most load
-// on each.
-func sharing(load *big.Rat) *traffic.Model {
-	rat := func(a, b int64) *big.Rat { return big.NewRat(a, b) }
-	m := &traffic.Model{
-		Resources: []fluid.Resource{{Name: "processors", Capacity: rat(9, 1)}, {Name: "memory", Capacity: rat(18, 1)}},
-		Classes: []traffic.Class{
-			{Name: "search", Demand: []*big.Rat{rat(1, 1), rat(4, 1)}, ArrivalRate: rat(4, 5), MeanSize: rat(4, 1)},
-			{Name: "render", Demand: []*big.Rat{rat(3, 1), rat(1, 1)}, ArrivalRate: rat(4, 5), MeanSize: rat(2, 1)},
-		},
-	}
-	return m.Scale(new(big.Rat).Mul(load, m.CriticalScale()))
-}
-
-// addSharing draws mean delays of all jobs under three policies.
-func addSharing(ctx context.Context, f *plots.Figure) error {
-	panel := plots.Panel{
-		Title: "Which fairness?",
-		X:     plots.Axis{Quantity: "load of the busiest resource", Max: 1},
-		Y:     plots.Axis{Quantity: "mean delay", Unit: "seconds", Scale: plots.Log, Min: 0.5, Max: 20},
-	}
-	for look, p := range []struct {
-		label  string
-		policy fluid.Policy
-	}{{"dominant resource fairness", fluid.DRF}, {"proportional fairness", fluid.PF}} {
-		line := plots.Series{Label: p.label, Look: look + 3}
-		for k := int64(1); k <= 18; k++ {
-			load := big.NewRat(k, 20)
-			m := sharing(load)
-			r, err := traffic.Solve(ctx, m, p.policy, traffic.Settings{})
-			if err != nil {
-				return err
-			}
-			jobs, rate := 0.0, 0.0
-			for i, c := range r.Classes {
-				a, _ := m.Classes[i].ArrivalRate.Float64()
-				jobs, rate = jobs+c.MeanJobs, rate+a
-			}
-			x, _ := load.Float64()
-			line.X, line.Y = append(line.X, x), append(line.Y, jobs/rate)
-		}
-		panel.Series = append(panel.Series, line)
-	}
-	f.Panels = append(f.Panels, panel)
 	return nil
 }
 
